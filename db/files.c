@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+#include "db/files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/stat.h>
+
+#include "db/event.h"
+#include "db/procs.h"
+#include "db/store.h"
+
+/* A name that leads to a node.  The key is the directory's node id and the name. */
+struct dentry {
+	struct node *dir, *node;
+	LIST_ENTRY(dentry) of_node;
+	bool unhashed; /* gone, but the last name its node had */
+	int64_t name_row; /* of table names */
+	int64_t from_ns;
+	UT_hash_handle hh;
+	size_t key_len;
+	struct {
+		uint64_t dir;
+		char name[];
+	} key;
+};
+
+struct node {
+	uint64_t id;
+	struct file *file;
+	struct dentry *dentry; /* the last used */
+	LIST_HEAD(, dentry) dentries;
+	int references; /* the kernel, and each dentry in it */
+	unsigned path_epoch;
+	struct path path; /* cached: valid while path_epoch is the files' */
+	UT_hash_handle hh;
+};
+
+struct files {
+	struct store *store;
+	struct paths *paths;
+	int64_t start_ns;
+	struct node *nodes;
+	struct file *files;
+	struct dentry *dentries;
+	struct file *dirty, *retired;
+	int64_t last_file, last_name;
+	unsigned epoch;
+};
+
+int files_create(struct store *store, struct paths *paths, int64_t start_ns,
+	struct files **ret_files)
+{
+	struct files *files = calloc(1, sizeof(*files));
+
+	if (!files)
+		return -ENOMEM;
+	files->store = store;
+	files->paths = paths;
+	files->start_ns = start_ns;
+	files->epoch = 1;
+	*ret_files = files;
+	return 0;
+}
+
+static void node_unref(struct files *files, struct node *node);
+
+static void dentry_free(struct files *files, struct dentry *d)
+{
+	struct node *dir = d->dir;
+
+	LIST_REMOVE(d, of_node);
+	if (!d->unhashed)
+		HASH_DEL(files->dentries, d);
+	if (d->node->dentry == d)
+		d->node->dentry = NULL;
+	free(d);
+	node_unref(files, dir);
+}
+
+/* A name that is gone stays with its node as long as that has no other: what is still done to
+ * the node was done to what had this name. */
+static void dentry_unhash(struct files *files, struct dentry *d)
+{
+	struct node *node = d->node;
+	struct dentry *other = LIST_FIRST(&node->dentries);
+
+	if (other == d)
+		other = LIST_NEXT(d, of_node);
+	if (other) {
+		dentry_free(files, d);
+		node->dentry = other;
+		node->path_epoch = 0;
+		return;
+	}
+	HASH_DEL(files->dentries, d);
+	d->unhashed = true;
+}
+
+static void node_unref(struct files *files, struct node *node)
+{
+	struct dentry *d;
+
+	if (--node->references > 0)
+		return;
+	node->references = 1; /* while its names go, which may lead back here */
+	while ((d = LIST_FIRST(&node->dentries)))
+		dentry_free(files, d);
+	HASH_DEL(files->nodes, node);
+	free(node);
+}
+
+void files_destroy(struct files *files)
+{
+	struct node *n, *next_node;
+	struct file *f, *next_file;
+	struct dentry *d;
+
+	if (!files)
+		return;
+	HASH_CLEAR(hh, files->dentries);
+	HASH_ITER(hh, files->nodes, n, next_node) {
+		while ((d = LIST_FIRST(&n->dentries))) {
+			LIST_REMOVE(d, of_node);
+			free(d);
+		}
+		HASH_DEL(files->nodes, n);
+		free(n);
+	}
+	while ((f = files->retired)) {
+		files->retired = f->next;
+		free(f);
+	}
+	HASH_ITER(hh, files->files, f, next_file) {
+		HASH_DEL(files->files, f);
+		free(f);
+	}
+	free(files);
+}
+
+static int put_file(struct files *files, const struct file *f)
+{
+	if (!f->path) /* nothing of it is recorded */
+		return 0;
+	return store_put(files->store, PUT_FILE,
+		(struct value[]){ V_INT(f->id), V_INT(f->path), V_INT(f->key.dev),
+			V_INT(f->key.ino), V_INT(f->mode), V_INT(f->mount), V_INT(f->size_first),
+			V_INT(f->size_last), V_INT(f->created), V_INT(f->deleted),
+			V_INT(f->version) });
+}
+
+/* Nodes may still lead to it. */
+static void retire(struct files *files, struct file *f)
+{
+	struct file **link = &files->dirty;
+
+	HASH_DEL(files->files, f);
+	if (f->dirty) {
+		put_file(files, f);
+		while (*link != f)
+			link = &(*link)->next;
+		*link = f->next;
+	}
+	f->next = files->retired;
+	files->retired = f;
+}
+
+static struct file *find_file(struct files *files, const struct event_node *e)
+{
+	struct file_key key = { e->dev, e->ino, e->birth_ns };
+	struct file *f;
+
+	HASH_FIND(hh, files->files, &key, sizeof(key), f);
+	if (f && (e->birth_ns || !f->deleted))
+		return f;
+	if (f) /* without a birth time a reused inode number shows only in that */
+		retire(files, f);
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return NULL;
+	*f = (struct file){ .id = ++files->last_file, .key = key, .size_first = e->size,
+		.size_last = e->size, .mount = e->mount, .mode = e->mode, .version = 1 };
+	HASH_ADD(hh, files->files, key, sizeof(f->key), f);
+	return f;
+}
+
+int files_add_node(struct files *files, const struct event_node *e)
+{
+	struct file *file = find_file(files, e);
+	struct node *node = calloc(1, sizeof(*node));
+
+	if (!file || !node) {
+		free(node);
+		return -ENOMEM;
+	}
+	node->id = e->id;
+	node->file = file;
+	node->references = 1;
+	HASH_ADD(hh, files->nodes, id, sizeof(node->id), node);
+	file->nlink = e->nlink;
+	if (file->size_last != e->size && !file->write_handles) {
+		file->size_last = e->size;
+		files_dirty(files, file);
+	}
+	return 0;
+}
+
+struct node *files_node(struct files *files, uint64_t id)
+{
+	struct node *node;
+
+	HASH_FIND(hh, files->nodes, &id, sizeof(id), node);
+	return node;
+}
+
+void files_forget_node(struct files *files, uint64_t id)
+{
+	struct node *node = files_node(files, id);
+
+	if (node)
+		node_unref(files, node);
+}
+
+int files_add_mount(struct files *files, uint64_t id, const char *fstype, const char *path)
+{
+	return store_put(files->store, PUT_MOUNT,
+		(struct value[]){ V_INT(id), V_STR(fstype), V_STR(path) });
+}
+
+struct file *node_file(const struct node *node)
+{
+	return node->file;
+}
+
+/* ---- paths ---- */
+
+/* Room for the path of node and extra bytes behind it; *ret_len is where it ends. */
+static char *build_path(const struct node *node, size_t extra, size_t *ret_len)
+{
+	const struct node *n;
+	size_t len = 0, at;
+	char *path;
+
+	for (n = node; n->dentry; n = n->dentry->dir)
+		len += 1 + n->dentry->key_len - sizeof(uint64_t);
+	path = malloc(len + extra + 1);
+	if (!path)
+		return NULL;
+	at = len;
+	for (n = node; n->dentry; n = n->dentry->dir) {
+		size_t name_len = n->dentry->key_len - sizeof(uint64_t);
+
+		at -= name_len;
+		memcpy(path + at, n->dentry->key.name, name_len);
+		path[--at] = '/';
+	}
+	*ret_len = len;
+	return path;
+}
+
+int files_path(struct files *files, struct node *node, const char *name, size_t len,
+	struct path *ret_path)
+{
+	size_t used;
+	char *path;
+	int r;
+
+	if (!name && node->path_epoch == files->epoch) {
+		*ret_path = node->path;
+		return 0;
+	}
+	path = build_path(node, len + 1, &used);
+	if (!path)
+		return -ENOMEM;
+	if (name) {
+		path[used++] = '/';
+		memcpy(path + used, name, len);
+		used += len;
+	} else if (used == 0) {
+		path[used++] = '/';
+	}
+	r = paths_intern_mirrored(files->paths, path, used, ret_path);
+	free(path);
+	if (r == 0 && !name) {
+		node->path = *ret_path;
+		node->path_epoch = files->epoch;
+	}
+	return r;
+}
+
+void files_moved(struct files *files)
+{
+	files->epoch++;
+}
+
+/* ---- names ---- */
+
+static struct dentry *find_dentry(struct files *files, struct node *dir, const char *name,
+	size_t len)
+{
+	char key[sizeof(uint64_t) + 256];
+	struct dentry *d;
+
+	if (len > 255)
+		return NULL;
+	memcpy(key, &dir->id, sizeof(dir->id));
+	memcpy(key + sizeof(dir->id), name, len);
+	HASH_FIND(hh, files->dentries, key, sizeof(dir->id) + len, d);
+	return d;
+}
+
+static int put_name(struct files *files, const struct dentry *d, int64_t path, int64_t to_ns)
+{
+	return store_put(files->store, PUT_NAME,
+		(struct value[]){ V_INT(d->name_row), V_INT(d->node->file->id), V_INT(path),
+			V_INT(d->from_ns - files->start_ns),
+			V_OPT(to_ns != 0, to_ns - files->start_ns) });
+}
+
+static struct dentry *make_dentry(struct files *files, struct node *dir, const char *name,
+	size_t len, struct node *node, int64_t time_ns)
+{
+	struct dentry *d = calloc(1, sizeof(*d) + len);
+
+	if (!d)
+		return NULL;
+	d->dir = dir;
+	d->node = node;
+	d->from_ns = time_ns;
+	d->name_row = ++files->last_name;
+	d->key.dir = dir->id;
+	memcpy(d->key.name, name, len);
+	d->key_len = sizeof(uint64_t) + len;
+	HASH_ADD_KEYPTR(hh, files->dentries, &d->key, d->key_len, d);
+	LIST_INSERT_HEAD(&node->dentries, d, of_node);
+	dir->references++;
+	return d;
+}
+
+int files_bind(struct files *files, struct node *dir, const char *name, size_t len,
+	struct node *node, int64_t time_ns)
+{
+	struct dentry *d = find_dentry(files, dir, name, len), *last;
+	struct path path;
+	int r;
+
+	if (d && d->node == node) {
+		if (node->dentry != d) {
+			node->dentry = d;
+			node->path_epoch = 0;
+		}
+		return 0;
+	}
+	if (d)
+		files_unbind(files, dir, name, len, false, time_ns);
+	last = node->dentry;
+	d = make_dentry(files, dir, name, len, node, time_ns);
+	if (!d)
+		return -ENOMEM;
+	if (last && last->unhashed)
+		dentry_free(files, last);
+	node->dentry = d;
+	node->path_epoch = 0;
+	r = files_path(files, node, NULL, 0, &path);
+	if (r < 0 || !path.recorded)
+		return r;
+	if (node->file->path != path.id) {
+		node->file->path = path.id;
+		files_dirty(files, node->file);
+	}
+	return put_name(files, d, path.id, 0);
+}
+
+struct file *files_unbind(struct files *files, struct node *dir, const char *name, size_t len,
+	bool gone, int64_t time_ns)
+{
+	struct dentry *d = find_dentry(files, dir, name, len);
+	struct path path;
+	struct file *file;
+
+	if (!d)
+		return NULL;
+	file = d->node->file;
+	if (files_path(files, dir, name, len, &path) == 0 && path.recorded)
+		put_name(files, d, path.id, time_ns);
+	if (gone && file->nlink > 0)
+		file->nlink--;
+	if (gone && (file->nlink == 0 || S_ISDIR(file->mode))) {
+		file->deleted = true;
+		files_dirty(files, file);
+	}
+	dentry_unhash(files, d);
+	return file;
+}
+
+struct node *files_resolve(struct files *files, struct node *dir, const char *name, size_t len)
+{
+	struct dentry *d = find_dentry(files, dir, name, len);
+
+	return d ? d->node : NULL;
+}
+
+/* ---- versions ---- */
+
+static void remember(int64_t *who, int64_t id)
+{
+	if (*who == 0)
+		*who = id;
+	else if (*who != id)
+		*who = -1;
+}
+
+static void next_version(struct file *file)
+{
+	file->version++;
+	file->writer = file->reader = 0;
+	file->foreign_read = file->used = false;
+}
+
+int64_t file_read(struct file *file, const struct process *process)
+{
+	int64_t who = process ? process->id : -1;
+
+	remember(&file->reader, who);
+	if (who < 0 || file->writer != who)
+		file->foreign_read = true;
+	file->used = true;
+	return file->version;
+}
+
+/*
+ * Who alone wrote a version and reads it back goes on with it: a linker does that all the time.
+ * But what somebody else has read, and what the writer himself took over from others, is over.
+ */
+int64_t file_write(struct file *file, const struct process *process)
+{
+	int64_t who = process ? process->id : -1;
+
+	if (file->foreign_read || (file->reader && (who < 0 || file->reader != who)))
+		next_version(file);
+	remember(&file->writer, who);
+	file->used = true;
+	return file->version;
+}
+
+int64_t file_truncate(struct file *file)
+{
+	if (file->used)
+		next_version(file);
+	file->size_last = 0;
+	return file->version;
+}
+
+void files_dirty(struct files *files, struct file *file)
+{
+	if (file->dirty)
+		return;
+	file->dirty = true;
+	file->next = files->dirty;
+	files->dirty = file;
+}
+
+int files_flush(struct files *files)
+{
+	int r = 0;
+
+	while (files->dirty && r == 0) {
+		struct file *f = files->dirty;
+
+		files->dirty = f->next;
+		f->dirty = false;
+		r = put_file(files, f);
+	}
+	return r;
+}

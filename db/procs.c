@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT */
+#include "db/procs.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <uthash.h>
+
+#include "db/event.h"
+#include "db/paths.h"
+#include "db/store.h"
+#include "db/text.h"
+
+/* /proc tells a start in clock ticks; two looks at one process never differ by more. */
+#define START_GRAIN_NS 20000000
+
+/* A thread id in one life; older lives of the same number hang behind it. */
+struct thread {
+	int32_t tid;
+	struct process *process;
+	int64_t from_ns, to_ns; /* to 0: lives */
+	struct thread *older;
+	UT_hash_handle hh;
+};
+
+struct procs {
+	struct store *store;
+	struct paths *paths;
+	struct procs_options options;
+	struct thread *threads;
+	int64_t last_process, last_image;
+};
+
+int procs_create(struct store *store, struct paths *paths, const struct procs_options *options,
+	struct procs **ret_procs)
+{
+	struct procs *procs = calloc(1, sizeof(*procs));
+
+	if (!procs)
+		return -ENOMEM;
+	procs->store = store;
+	procs->paths = paths;
+	procs->options = *options;
+	*ret_procs = procs;
+	return 0;
+}
+
+void procs_ref(struct process *process)
+{
+	process->references++;
+}
+
+void procs_unref(struct procs *procs, struct process *process)
+{
+	while (process && --process->references == 0) {
+		struct process *parent = process->parent;
+
+		if (procs->options.forget)
+			procs->options.forget(procs->options.arg, process);
+		while (process->image) {
+			struct image *older = process->image->older;
+
+			free(process->image);
+			process->image = older;
+		}
+		free(process->cgroup);
+		free(process);
+		process = parent;
+	}
+}
+
+static void thread_free(struct procs *procs, struct thread *thread)
+{
+	procs_unref(procs, thread->process);
+	free(thread);
+}
+
+void procs_destroy(struct procs *procs)
+{
+	if (!procs)
+		return;
+	procs_prune(procs, INT64_MAX);
+	free(procs);
+}
+
+/* Frees the lives of thread's number that ended before; the rest of the chain. */
+static struct thread *prune_chain(struct procs *procs, struct thread *thread, int64_t time_ns)
+{
+	struct thread *head = NULL, **link = &head;
+
+	while (thread) {
+		struct thread *older = thread->older;
+
+		thread->older = NULL;
+		if (time_ns == INT64_MAX || (thread->to_ns && thread->to_ns < time_ns)) {
+			thread_free(procs, thread);
+		} else {
+			*link = thread;
+			link = &thread->older;
+		}
+		thread = older;
+	}
+	return head;
+}
+
+void procs_prune(struct procs *procs, int64_t time_ns)
+{
+	struct thread *t, *next;
+
+	HASH_ITER(hh, procs->threads, t, next) {
+		struct thread *left;
+
+		if (!t->older && t->to_ns == 0 && time_ns != INT64_MAX)
+			continue;
+		HASH_DEL(procs->threads, t);
+		left = prune_chain(procs, t, time_ns);
+		if (left)
+			HASH_ADD_INT(procs->threads, tid, left);
+	}
+}
+
+static int64_t relative(const struct procs *procs, int64_t time_ns)
+{
+	return time_ns - procs->options.start_ns;
+}
+
+/* ---- rows ---- */
+
+static int put_process(struct procs *procs, const struct process *p)
+{
+	bool ended = p->end_ns && p->status >= 0;
+
+	return store_put(procs->store, PUT_PROCESS,
+		(struct value[]){ V_INT(p->id), V_INT(p->pid), V_OPT(p->ppid > 0, p->ppid),
+			p->parent ? V_INT(p->parent->id) : V_NULL, V_OPT(p->ids_known, p->uid),
+			V_OPT(p->ids_known, p->gid), V_OPT(p->start_ns, relative(procs, p->start_ns)),
+			V_OPT(p->end_ns, relative(procs, p->end_ns)),
+			V_OPT(ended && WIFEXITED(p->status), WEXITSTATUS(p->status)),
+			V_OPT(ended && WIFSIGNALED(p->status), WTERMSIG(p->status)),
+			p->image ? V_INT(p->image->id) : V_NULL, V_STR(p->cgroup),
+			V_INT(p->tier) });
+}
+
+static struct value path_value(struct procs *procs, const char *path, size_t len)
+{
+	struct path known;
+
+	if (!path || paths_intern_native(procs->paths, path, len, &known) < 0)
+		return V_NULL;
+	return V_INT(known.id);
+}
+
+static int put_environ(struct procs *procs, int64_t image, const char *vars, size_t len)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < len;) {
+		size_t n = strnlen(vars + i, len - i);
+		const char *equals = memchr(vars + i, '=', n);
+
+		if (equals) {
+			size_t name = equals - (vars + i);
+
+			r = store_put(procs->store, PUT_ENVIRON,
+				(struct value[]){ V_INT(image), text_value(vars + i, name),
+					text_value(equals + 1, n - name - 1) });
+		}
+		i += n + 1;
+	}
+	return r;
+}
+
+struct part {
+	const char *bytes;
+	size_t len;
+};
+
+static void get_parts(const char *text, size_t len, struct part parts[PROCESS_PART_MAX])
+{
+	for (int i = 0; i < PROCESS_PART_MAX; i++)
+		parts[i].bytes = text_part(text, len, i, &parts[i].len);
+}
+
+static int put_image(struct procs *procs, const struct image *i, const struct part *part)
+{
+	const struct part none[PROCESS_PART_MAX] = { 0 };
+	char *argv = NULL;
+	bool exact = true;
+	struct value start = V_OPT(i->start_ns, relative(procs, i->start_ns));
+	int r;
+
+	part = part ? part : none;
+	if (part[PROCESS_ARGV].bytes)
+		argv = text_json_array(part[PROCESS_ARGV].bytes, part[PROCESS_ARGV].len, &exact);
+	r = store_put(procs->store, PUT_IMAGE,
+		(struct value[]){ V_INT(i->id), V_INT(i->process->id), V_INT(i->seq),
+			V_OPT(i->base != i->id, i->base), start,
+			V_OPT(i->end_ns, relative(procs, i->end_ns)),
+			path_value(procs, part[PROCESS_EXE].bytes, part[PROCESS_EXE].len),
+			path_value(procs, part[PROCESS_CWD].bytes, part[PROCESS_CWD].len),
+			text_value(part[PROCESS_COMM].bytes, part[PROCESS_COMM].len), V_STR(argv),
+			exact ? V_NULL
+			      : V_BYTES(VALUE_BLOB, part[PROCESS_ARGV].bytes, part[PROCESS_ARGV].len),
+			path_value(procs, part[PROCESS_STDIN].bytes, part[PROCESS_STDIN].len),
+			path_value(procs, part[PROCESS_STDOUT].bytes, part[PROCESS_STDOUT].len),
+			path_value(procs, part[PROCESS_STDERR].bytes, part[PROCESS_STDERR].len) });
+	free(argv);
+	return r;
+}
+
+/* ---- processes and images ---- */
+
+static struct thread *newest_thread(struct procs *procs, pid_t tid)
+{
+	struct thread *thread;
+
+	HASH_FIND_INT(procs->threads, &tid, thread);
+	return thread;
+}
+
+static struct process *living_process(struct procs *procs, pid_t pid)
+{
+	struct thread *thread = newest_thread(procs, pid);
+
+	return thread && !thread->to_ns && thread->process->pid == pid ? thread->process : NULL;
+}
+
+static int add_thread(struct procs *procs, pid_t tid, struct process *process, int64_t from_ns)
+{
+	struct thread *older = newest_thread(procs, tid), *thread;
+
+	if (older && !older->to_ns && older->process == process)
+		return 0;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return -ENOMEM;
+	if (older) {
+		if (!older->to_ns)
+			older->to_ns = from_ns;
+		HASH_DEL(procs->threads, older);
+	}
+	*thread = (struct thread){ .tid = tid, .process = process, .from_ns = from_ns };
+	thread->older = older;
+	process->references++;
+	HASH_ADD_INT(procs->threads, tid, thread);
+	return 0;
+}
+
+static struct image *add_image(struct procs *procs, struct process *process, int64_t start_ns)
+{
+	struct image *image = calloc(1, sizeof(*image));
+
+	if (!image)
+		return NULL;
+	*image = (struct image){ .id = ++procs->last_image, .process = process,
+		.start_ns = start_ns, .older = process->image };
+	image->base = image->id;
+	image->seq = image->older ? image->older->seq + 1 : 0;
+	process->image = image;
+	return image;
+}
+
+static struct process *add_process(struct procs *procs, pid_t pid, pid_t ppid, int64_t start_ns)
+{
+	struct process *process = calloc(1, sizeof(*process));
+
+	if (!process)
+		return NULL;
+	*process = (struct process){ .id = ++procs->last_process, .pid = pid, .ppid = ppid,
+		.start_ns = start_ns, .status = -1 };
+	process->parent = living_process(procs, ppid);
+	if (process->parent)
+		process->parent->references++;
+	if (add_thread(procs, pid, process, start_ns) < 0) {
+		free(process);
+		return NULL;
+	}
+	return process;
+}
+
+static int end_process(struct procs *procs, struct process *process, int64_t time_ns, int status)
+{
+	struct image *image = process->image;
+	int r = 0;
+
+	process->end_ns = time_ns;
+	process->status = status;
+	if (image && !image->end_ns)
+		image->end_ns = time_ns;
+	if (image)
+		r = store_end_image(procs->store, image->id, relative(procs, time_ns));
+	return r < 0 ? r : put_process(procs, process);
+}
+
+/* FNV-1a: only to see that two images show the same program and arguments. */
+static uint64_t digest_parts(const struct part *parts)
+{
+	const struct part *of[] = { &parts[PROCESS_EXE], &parts[PROCESS_ARGV] };
+	uint64_t hash = 14695981039346656037u;
+
+	if (!parts[PROCESS_ARGV].bytes)
+		return 0;
+	for (int i = 0; i < 2; i++)
+		for (size_t j = 0; j < of[i]->len; j++)
+			hash = (hash ^ (unsigned char)of[i]->bytes[j]) * 1099511628211u;
+	return hash;
+}
+
+static int image_texts(struct procs *procs, struct image *image, const struct part *parts)
+{
+	int r;
+
+	image->digest = digest_parts(parts);
+	r = put_image(procs, image, parts);
+	if (r == 0 && parts[PROCESS_ENVIRON].bytes)
+		r = put_environ(procs, image->id, parts[PROCESS_ENVIRON].bytes,
+			parts[PROCESS_ENVIRON].len);
+	return r;
+}
+
+static int on_fork(struct procs *procs, const struct event *ev)
+{
+	const struct event_process *e = &ev->u.process;
+	struct process *process = living_process(procs, e->pid), *parent;
+	struct image *from, *image;
+	int r = 0;
+
+	if (process) /* its exit was lost */
+		r = end_process(procs, process, ev->time_ns, -1);
+	if (r < 0)
+		return r;
+	from = procs_find(procs, e->ppid, ev->time_ns);
+	process = add_process(procs, e->pid, e->ppid, ev->time_ns);
+	image = process ? add_image(procs, process, ev->time_ns) : NULL;
+	if (!image)
+		return -ENOMEM;
+	process->tier = e->tier;
+	parent = process->parent;
+	if (parent) {
+		process->uid = parent->uid;
+		process->gid = parent->gid;
+		process->ids_known = parent->ids_known;
+	}
+	if (from) {
+		image->base = from->base;
+		image->digest = from->digest;
+	}
+	r = put_image(procs, image, NULL);
+	return r < 0 ? r : put_process(procs, process);
+}
+
+/* A new program in a process that is known. */
+static int next_image(struct procs *procs, struct process *process, const struct event *ev,
+	const struct part *parts)
+{
+	struct image *old = process->image, *image;
+	int r = 0;
+
+	if (old && !old->end_ns) {
+		old->end_ns = ev->time_ns;
+		r = store_end_image(procs->store, old->id, relative(procs, ev->time_ns));
+	}
+	image = add_image(procs, process, ev->time_ns);
+	if (!image)
+		return -ENOMEM;
+	if (r == 0)
+		r = image_texts(procs, image, parts);
+	return r;
+}
+
+static void take_facts(struct process *process, const struct event_process *e,
+	const struct part *parts)
+{
+	process->tier |= e->tier;
+	if (!process->cgroup && parts[PROCESS_CGROUP].bytes)
+		process->cgroup = strndup(parts[PROCESS_CGROUP].bytes, parts[PROCESS_CGROUP].len);
+	if (!e->known)
+		return;
+	process->uid = e->uid;
+	process->gid = e->gid;
+	process->ids_known = 1;
+}
+
+static int on_exec(struct procs *procs, const struct event *ev, const struct part *parts)
+{
+	struct process *process = living_process(procs, ev->u.process.pid);
+	int r;
+
+	if (!process)
+		process = add_process(procs, ev->u.process.pid, ev->u.process.ppid, 0);
+	if (!process)
+		return -ENOMEM;
+	take_facts(process, &ev->u.process, parts);
+	r = next_image(procs, process, ev, parts);
+	if (r < 0)
+		return r;
+	return put_process(procs, process);
+}
+
+/* A process that nobody told us of: it was there before, or there is no connector. */
+static int meet_process(struct procs *procs, const struct event *ev, const struct part *parts,
+	struct process **ret_process)
+{
+	const struct event_process *e = &ev->u.process;
+	struct process *process = add_process(procs, e->pid, e->ppid, e->start_ns);
+	struct image *image = process ? add_image(procs, process, e->start_ns) : NULL;
+	struct image *from;
+
+	if (!image)
+		return -ENOMEM;
+	*ret_process = process;
+	from = process->parent ? process->parent->image : NULL;
+	/* Whether it was forked as it is or has begun this program itself shows only in that. */
+	if (!from || from->digest != digest_parts(parts))
+		image->seq = 1;
+	return image_texts(procs, image, parts);
+}
+
+static int on_process(struct procs *procs, const struct event *ev, const struct part *parts)
+{
+	const struct event_process *e = &ev->u.process;
+	struct process *process = living_process(procs, e->pid);
+	int r = 0;
+
+	if (process && process->start_ns && e->start_ns > process->start_ns + START_GRAIN_NS) {
+		r = end_process(procs, process, e->start_ns, -1); /* the pid came back */
+		process = NULL;
+	}
+	if (r < 0)
+		return r;
+	if (!process)
+		r = meet_process(procs, ev, parts, &process);
+	else if (e->new_image)
+		r = next_image(procs, process, ev, parts);
+	else if (process->image->base == process->image->id && !process->image->digest)
+		r = image_texts(procs, process->image, parts);
+	if (r < 0)
+		return r;
+	take_facts(process, e, parts);
+	return put_process(procs, process);
+}
+
+static int on_thread(struct procs *procs, const struct event *ev)
+{
+	struct process *process = living_process(procs, ev->u.process.pid);
+
+	return process ? add_thread(procs, ev->u.process.tid, process, ev->time_ns) : 0;
+}
+
+static int on_end(struct procs *procs, const struct event *ev)
+{
+	const struct event_process *e = &ev->u.process;
+	struct thread *thread = newest_thread(procs, e->tid);
+
+	if (!thread || thread->to_ns)
+		return 0;
+	thread->to_ns = ev->time_ns;
+	if (e->tid != thread->process->pid)
+		return 0;
+	thread->process->tier |= e->tier;
+	return end_process(procs, thread->process, ev->time_ns, e->status);
+}
+
+int procs_event(struct procs *procs, const struct event *ev, const char *text, size_t len)
+{
+	struct part parts[PROCESS_PART_MAX];
+
+	get_parts(text, len, parts);
+	switch (ev->kind) {
+	case EVENT_FORK: return on_fork(procs, ev);
+	case EVENT_EXEC: return on_exec(procs, ev, parts);
+	case EVENT_PROCESS: return on_process(procs, ev, parts);
+	case EVENT_THREAD: return on_thread(procs, ev);
+	case EVENT_EXIT: return on_end(procs, ev);
+	default: return -EINVAL;
+	}
+}
+
+struct image *procs_find(struct procs *procs, pid_t tid, int64_t time_ns)
+{
+	struct thread *thread = newest_thread(procs, tid);
+	struct image *image;
+
+	if (tid <= 0)
+		return NULL;
+	while (thread && thread->older && thread->from_ns > time_ns)
+		thread = thread->older;
+	if (!thread)
+		return NULL;
+	image = thread->process->image;
+	while (image && image->older && image->start_ns > time_ns)
+		image = image->older;
+	return image;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DB_PROCS_H
+#define DB_PROCS_H
+
+/*
+ * Processes and images, from the monitor's events: a process is a pid from fork to exit, an image
+ * one program that it ran.  Answers who was behind a thread id at a time - with hindsight: an
+ * exec may be heard of after the first operation of the new image has arrived.
+ *
+ * Rows are written as things happen.  One thread.  Memory: some 300 bytes a process while it
+ * lives and for a while after (procs_prune).
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct event;
+struct paths;
+struct procs;
+struct store;
+
+struct image {
+	int64_t id;
+	struct process *process;
+	struct image *older;
+	int64_t base; /* the image whose texts it shares; itself where it has its own */
+	int64_t start_ns, end_ns; /* end 0: runs */
+	int seq;
+	uint64_t digest; /* of exe and arguments; 0 unknown */
+};
+
+struct process {
+	int64_t id;
+	struct process *parent;
+	struct image *image; /* the newest */
+	int32_t pid, ppid;
+	uint32_t uid, gid;
+	int64_t start_ns, end_ns; /* end 0: lives */
+	int status;		  /* wait(2)'s; -1 unknown */
+	uint8_t tier;
+	uint8_t ids_known;
+	int references; /* threads, children, what others hold */
+	char *cgroup;
+	void *touches; /* of touch.c */
+};
+
+struct procs_options {
+	int64_t start_ns; /* of the run, monotonic; times are stored relative to it */
+	/* A process leaves memory; may be NULL. */
+	void (*forget)(void *arg, struct process *process);
+	void *arg;
+};
+
+int procs_create(struct store *store, struct paths *paths, const struct procs_options *options,
+	struct procs **ret_procs);
+void procs_destroy(struct procs *procs);
+
+/* Takes in one of EVENT_PROCESS, FORK, THREAD, EXEC, EXIT.  0 or -errno of the database. */
+int procs_event(struct procs *procs, const struct event *event, const char *text, size_t len);
+
+/* The image that thread tid ran at that time; NULL if nobody is known by it. */
+struct image *procs_find(struct procs *procs, pid_t tid, int64_t time_ns);
+
+/* Keeps a process, with its images, in memory. */
+void procs_ref(struct process *process);
+void procs_unref(struct procs *procs, struct process *process); /* NULL is fine */
+
+/* Forgets processes that ended before time_ns. */
+void procs_prune(struct procs *procs, int64_t time_ns);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DB_RECORD_H
+#define DB_RECORD_H
+
+/*
+ * From events to rows: what each operation means for files, names, versions, handles, processes.
+ * Knows no thread and no queue; the writer feeds it.
+ *
+ * Process events may be taken in ahead of operations that finished earlier (procs.h sorts that
+ * out by time); nodes and operations must come in their order.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/paths.h"
+
+struct event;
+struct record;
+struct store;
+
+struct record_options {
+	struct paths_options paths;
+	int64_t start_ns; /* of the run, monotonic */
+	bool ops;	  /* single operations are stored, not only their sums */
+};
+
+/* Figures of the run as a whole. */
+struct record_counts {
+	uint64_t ops;	 /* operations stored, or counted with ops off */
+	uint64_t bytes;	 /* read and written */
+	uint64_t excluded; /* operations on what is not to be recorded */
+};
+
+int record_create(struct store *store, const struct record_options *options,
+	struct record **ret_record);
+void record_destroy(struct record *record);
+
+/* Takes in one event with its whole text.  0, or -errno of the database: the batch has failed. */
+int record_event(struct record *record, const struct event *event, const char *text, size_t len);
+
+/* Writes the sums that changed; before every commit. */
+int record_flush(struct record *record);
+
+/* The run is over: says of handles that are still open what is said at a close.  Before the last
+ * flush. */
+void record_finish(struct record *record);
+
+/* Lets go of processes that ended before time_ns; after a flush. */
+void record_prune(struct record *record, int64_t time_ns);
+
+struct record_counts record_counts(const struct record *record);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DB_RING_H
+#define DB_RING_H
+
+/*
+ * The queue between the threads that observe and the one that writes: bounded, many producers,
+ * one consumer, lock-free (Concurrency Kit).  A push is a copy of 128 bytes; only a full ring
+ * makes a producer wait - or, if the ring was made to drop, lose the event, which is counted.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct event;
+struct ring;
+
+/* slots: a power of two.  drop: lose rather than wait.  0 or -ENOMEM. */
+int ring_create(size_t slots, bool drop, struct ring **ret_ring);
+void ring_destroy(struct ring *ring);
+
+/*
+ * Appends event with its text (copied; may be NULL with text_len 0).  Any thread.  Text beyond
+ * the inline part travels in pieces in front; what one thread pushes stays in its order.
+ */
+void ring_push(struct ring *ring, const struct event *event, const void *text, size_t text_len);
+
+/* Takes up to max events out, in order of their arrival; the number taken.  One thread only. */
+size_t ring_drain(struct ring *ring, struct event *events, size_t max);
+
+/* Events that wait in it now. */
+size_t ring_used(const struct ring *ring);
+
+/* Events that were lost because the ring was full. */
+uint64_t ring_lost(const struct ring *ring);
+
+/* Nanoseconds that producers have waited for room, all together. */
+uint64_t ring_waited_ns(const struct ring *ring);
+
+/* No more waiting: from now on a full ring drops.  For the end of a run without a consumer. */
+void ring_close(struct ring *ring);
+
+#endif

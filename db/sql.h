@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DB_SQL_H
+#define DB_SQL_H
+
+/* The .sql files of this folder, as text (made by the build). */
+
+extern const char sql_schema[];
+extern const char sql_views[];
+extern const char sql_indexes[];
+
+#endif

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+#include "db/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <linux/magic.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "db/event.h"
+#include "db/sql.h"
+
+#define APPLICATION_ID 1718907491 /* "ftrc" */
+#define STRING(x) STRING_OF(x)
+#define STRING_OF(x) #x
+#define RESERVE_BYTES (256 << 10)
+
+struct store {
+	sqlite3 *db;
+	sqlite3_stmt *put[PUT_MAX];
+	sqlite3_stmt *end_image;
+	int dir;     /* the directory of the database */
+	int lock;    /* the database file, with a flock(2) as long as we write */
+	int reserve; /* an unlinked file that holds disk space */
+	char name[256];
+	char path[64 + 256]; /* through dir */
+	char error[256];
+};
+
+static const struct {
+	const char *table;
+	int columns;
+} tables[] = {
+	[PUT_META] = { "meta", 2 },
+	[PUT_FLAG_TEXT] = { "flag_text", 2 },
+	[PUT_PATH] = { "paths", 2 },
+	[PUT_MOUNT] = { "mounts", 3 },
+	[PUT_FILE] = { "files", 11 },
+	[PUT_NAME] = { "names", 5 },
+	[PUT_PROCESS] = { "processes", 13 },
+	[PUT_IMAGE] = { "images", 14 },
+	[PUT_ENVIRON] = { "environs", 3 },
+	[PUT_OP_HANDLE] = { "ops_handle", 11 },
+	[PUT_OP_NAME] = { "ops_name", 14 },
+	[PUT_HANDLE] = { "handles", 22 },
+	[PUT_USE] = { "uses", 16 },
+	[PUT_TOUCH] = { "touches", 17 },
+	[PUT_GHOST] = { "ghosts", 5 },
+};
+_Static_assert(sizeof(tables) / sizeof(tables[0]) == PUT_MAX, "a table for each statement");
+
+/* The paper's names of the calls (Table 4); the rest had none. */
+static const char *const paratrac_names[OP_MAX] = {
+	[OP_LOOKUP] = "lstat",	   [OP_GETATTR] = "fstat",   [OP_TRUNCATE] = "truncate",
+	[OP_CREATE] = "creat",	   [OP_OPEN] = "open",	     [OP_READ] = "read",
+	[OP_WRITE] = "write",	   [OP_FLUSH] = "flush",     [OP_RELEASE] = "close",
+	[OP_OPENDIR] = "opendir",  [OP_READDIR] = "readdir", [OP_RELEASEDIR] = "closedir",
+	[OP_ACCESS] = "access",	   [OP_CHMOD] = "chmod",     [OP_CHOWN] = "chown",
+	[OP_MKDIR] = "mkdir",	   [OP_RMDIR] = "rmdir",     [OP_UNLINK] = "unlink",
+	[OP_RENAME] = "rename",	   [OP_LINK] = "link",	     [OP_SYMLINK] = "symlink",
+	[OP_READLINK] = "readlink", [OP_FSYNC] = "fsync",    [OP_STATFS] = "statfs",
+	[OP_MKNOD] = "mknod",	   [OP_UTIMENS] = "utime",
+};
+
+static const char *const op_names[OP_MAX] = {
+#define X(upper, lower) #lower,
+	EVENT_OPS(X)
+#undef X
+};
+
+static const char *const via_names[] = { "direct", "pagecache", "writeback", "copy" };
+_Static_assert(sizeof(via_names) / sizeof(via_names[0]) == VIA_MAX, "a name for each way");
+static const char *const fidelity_names[] = { "exact", "cached", "open" };
+_Static_assert(sizeof(fidelity_names) / sizeof(fidelity_names[0]) == FIDELITY_MAX, "names");
+
+/* The one place where SQLite's codes become ours. */
+static int store_result(struct store *store, int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_OK:
+	case SQLITE_DONE:
+	case SQLITE_ROW:
+		return 0;
+	}
+	snprintf(store->error, sizeof(store->error), "%s",
+		store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
+	switch (code & 0xff) {
+	case SQLITE_NOMEM: return -ENOMEM;
+	case SQLITE_FULL: return -ENOSPC;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED: return -EBUSY;
+	case SQLITE_READONLY: return -EROFS;
+	case SQLITE_CANTOPEN:
+	case SQLITE_PERM: return -EACCES;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB: return -EINVAL;
+	default: return -EIO;
+	}
+}
+
+static int store_exec(struct store *store, const char *sql)
+{
+	return store_result(store, sqlite3_exec(store->db, sql, NULL, NULL, NULL));
+}
+
+/*
+ * SQLite turns a path into an absolute one, resolves symbolic links in it, and reopens its log
+ * by that later.  Our path leads through a directory descriptor of /proc/self/fd and is to stay
+ * as it is: otherwise a mount over the directory would make us our own client.
+ */
+static int full_pathname(sqlite3_vfs *vfs, const char *name, int out_len, char *out)
+{
+	(void)vfs;
+	snprintf(out, out_len, "%s", name);
+	return SQLITE_OK;
+}
+
+static const char *verbatim_vfs(void)
+{
+	static sqlite3_vfs vfs;
+
+	if (!vfs.zName) {
+		vfs = *sqlite3_vfs_find("unix");
+		vfs.zName = "ftrac";
+		vfs.pNext = NULL;
+		vfs.xFullPathname = full_pathname;
+		sqlite3_vfs_register(&vfs, 0);
+	}
+	return vfs.zName;
+}
+
+/* File systems on which processes of several machines would not share WAL's memory. */
+static int check_file_system(int dir)
+{
+	static const uint32_t remote[] = { NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, 0xfe534d42 /* SMB2 */,
+		0xff534d42 /* CIFS */, V9FS_MAGIC, CEPH_SUPER_MAGIC, AFS_SUPER_MAGIC, CODA_SUPER_MAGIC,
+		0x0bd00bd0 /* Lustre */, 0x47504653 /* GPFS */, 0x19830326 /* BeeGFS */,
+		FUSE_SUPER_MAGIC };
+	struct statfs st;
+
+	if (fstatfs(dir, &st) < 0)
+		return -errno;
+	for (size_t i = 0; i < sizeof(remote) / sizeof(remote[0]); i++)
+		if ((uint32_t)st.f_type == remote[i])
+			return -EREMOTE;
+	return 0;
+}
+
+/* Whether an existing file is a trace: SQLite's header with our application id. */
+static bool is_trace(int fd)
+{
+	unsigned char head[72];
+
+	if (pread(fd, head, sizeof(head), 0) != sizeof(head) || memcmp(head, "SQLite format 3", 16))
+		return false;
+	return (head[68] << 24 | head[69] << 16 | head[70] << 8 | head[71]) == APPLICATION_ID;
+}
+
+static void unlink_with(struct store *store, const char *suffix)
+{
+	char name[sizeof(store->name) + 16];
+
+	snprintf(name, sizeof(name), "%s%s", store->name, suffix);
+	unlinkat(store->dir, name, 0);
+}
+
+static int clear_place(struct store *store, bool force)
+{
+	cleanup_fd int fd = openat(store->dir, store->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (!is_trace(fd))
+		return -EINVAL;
+	if (!force)
+		return -EEXIST;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return -EBUSY;
+	unlink_with(store, "");
+	unlink_with(store, "-wal");
+	unlink_with(store, "-shm");
+	return 0;
+}
+
+static int open_place(struct store *store, const char *path, bool force)
+{
+	cleanup_free char *dir = strdup(path), *base = strdup(path);
+	int r;
+
+	if (!dir || !base)
+		return -ENOMEM;
+	store->dir = open(dirname(dir), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (store->dir < 0)
+		return -errno;
+	snprintf(store->name, sizeof(store->name), "%s", basename(base));
+	snprintf(store->path, sizeof(store->path), "/proc/self/fd/%d/%s", store->dir, store->name);
+	r = check_file_system(store->dir);
+	if (r == 0)
+		r = clear_place(store, force);
+	if (r < 0)
+		return r;
+	/* Exclusive: what somebody else puts there in between is not followed, nor written. */
+	store->lock = openat(store->dir, store->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return store->lock < 0 || flock(store->lock, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+}
+
+/* Without the reserve nothing is lost but the last words on a full disk. */
+static void take_reserve(struct store *store)
+{
+	char name[sizeof(store->name) + 16];
+
+	snprintf(name, sizeof(name), "%s-reserve", store->name);
+	store->reserve = openat(store->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (store->reserve < 0)
+		return;
+	unlinkat(store->dir, name, 0);
+	if (posix_fallocate(store->reserve, 0, RESERVE_BYTES) != 0)
+		store_release_reserve(store);
+}
+
+void store_release_reserve(struct store *store)
+{
+	if (store->reserve >= 0)
+		close(store->reserve);
+	store->reserve = -1;
+}
+
+static int prepare(struct store *store, enum put put)
+{
+	char sql[128 + 2 * 32];
+	int n = snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO %s VALUES (?",
+		tables[put].table);
+
+	for (int i = 1; i < tables[put].columns; i++)
+		n += snprintf(sql + n, sizeof(sql) - n, ",?");
+	snprintf(sql + n, sizeof(sql) - n, ")");
+	return store_result(store, sqlite3_prepare_v3(store->db, sql, -1,
+		SQLITE_PREPARE_PERSISTENT, &store->put[put], NULL));
+}
+
+static int fill_names(struct store *store)
+{
+	char *sql = NULL;
+	int r = 0;
+
+	for (int i = 0; i < OP_MAX && r == 0; i++) {
+		sql = sqlite3_mprintf("INSERT INTO op_name VALUES (%d, %Q, %Q)", i, op_names[i],
+			paratrac_names[i]);
+		r = store_exec(store, sql);
+		sqlite3_free(sql);
+	}
+	for (int i = 0; i < VIA_MAX && r == 0; i++) {
+		sql = sqlite3_mprintf("INSERT INTO via_name VALUES (%d, %Q)", i, via_names[i]);
+		r = store_exec(store, sql);
+		sqlite3_free(sql);
+	}
+	for (int i = 0; i < FIDELITY_MAX && r == 0; i++) {
+		sql = sqlite3_mprintf("INSERT INTO fidelity_name VALUES (%d, %Q)", i,
+			fidelity_names[i]);
+		r = store_exec(store, sql);
+		sqlite3_free(sql);
+	}
+	return r;
+}
+
+static int make_schema(struct store *store)
+{
+	/* What we are stands in the file itself from the first moment, not only in its log. */
+	int r = store_exec(store, "PRAGMA application_id = " STRING(APPLICATION_ID) ";"
+		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
+		"PRAGMA wal_autocheckpoint = 4000; BEGIN");
+
+	if (r == 0)
+		r = store_exec(store, sql_schema);
+	if (r == 0)
+		r = store_exec(store, sql_views);
+	if (r == 0)
+		r = fill_names(store);
+	if (r == 0)
+		r = store_exec(store, "COMMIT");
+	for (int i = 0; i < PUT_MAX && r == 0; i++)
+		r = prepare(store, i);
+	if (r == 0)
+		r = store_result(store, sqlite3_prepare_v3(store->db,
+			"UPDATE images SET end_t = ? WHERE id = ?", -1, SQLITE_PREPARE_PERSISTENT,
+			&store->end_image, NULL));
+	return r;
+}
+
+int store_create(const char *path, bool force, struct store **ret_store)
+{
+	struct store *store = calloc(1, sizeof(*store));
+	int r;
+
+	if (!store)
+		return -ENOMEM;
+	store->dir = store->reserve = store->lock = -1;
+	r = open_place(store, path, force);
+	if (r == 0) {
+		r = store_result(store, sqlite3_open_v2(store->path, &store->db,
+			SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, verbatim_vfs()));
+		if (r == 0)
+			r = make_schema(store);
+		if (r < 0)
+			unlink_with(store, "");
+	}
+	if (r < 0) {
+		store_destroy(store);
+		return r;
+	}
+	sqlite3_busy_timeout(store->db, 10000);
+	take_reserve(store);
+	*ret_store = store;
+	return 0;
+}
+
+/*
+ * Readers may be at it; then the log stays beside the file until the last of them has closed it,
+ * which is no loss.
+ */
+static void fold_log(struct store *store)
+{
+	sqlite3_busy_timeout(store->db, 500);
+	sqlite3_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE", NULL,
+		NULL, NULL);
+}
+
+static void finalize_all(struct store *store)
+{
+	for (int i = 0; i < PUT_MAX; i++) {
+		sqlite3_finalize(store->put[i]);
+		store->put[i] = NULL;
+	}
+	sqlite3_finalize(store->end_image);
+	store->end_image = NULL;
+}
+
+int store_finish(struct store *store)
+{
+	int r = store_exec(store, "BEGIN");
+
+	if (r == 0)
+		r = store_exec(store, sql_indexes);
+	r = r == 0 ? store_exec(store, "COMMIT") : r;
+	if (r < 0)
+		store_rollback(store);
+	finalize_all(store);
+	fold_log(store);
+	return r;
+}
+
+void store_destroy(struct store *store)
+{
+	if (!store)
+		return;
+	finalize_all(store);
+	sqlite3_close(store->db);
+	store_release_reserve(store);
+	if (store->lock >= 0) /* not before: a close drops the locks that SQLite holds */
+		close(store->lock);
+	if (store->dir >= 0)
+		close(store->dir);
+	free(store);
+}
+
+void store_discard(struct store *store)
+{
+	if (!store)
+		return;
+	unlink_with(store, "");
+	unlink_with(store, "-wal");
+	unlink_with(store, "-shm");
+	store_destroy(store);
+}
+
+int store_begin(struct store *store)
+{
+	return store_exec(store, "BEGIN");
+}
+
+int store_commit(struct store *store)
+{
+	return store_exec(store, "COMMIT");
+}
+
+void store_rollback(struct store *store)
+{
+	if (!sqlite3_get_autocommit(store->db))
+		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static int bind(sqlite3_stmt *stmt, int column, const struct value *v)
+{
+	switch (v->type) {
+	case VALUE_INT:
+		return sqlite3_bind_int64(stmt, column, v->number);
+	case VALUE_TEXT:
+		return sqlite3_bind_text64(stmt, column, v->data, v->number, SQLITE_STATIC,
+			SQLITE_UTF8);
+	case VALUE_BLOB:
+		return sqlite3_bind_blob64(stmt, column, v->data, v->number, SQLITE_STATIC);
+	default:
+		return sqlite3_bind_null(stmt, column);
+	}
+}
+
+int store_put(struct store *store, enum put put, const struct value *values)
+{
+	sqlite3_stmt *stmt = store->put[put];
+	int code = SQLITE_OK;
+
+	for (int i = 0; i < tables[put].columns && code == SQLITE_OK; i++)
+		code = bind(stmt, i + 1, &values[i]);
+	if (code == SQLITE_OK)
+		code = sqlite3_step(stmt);
+	code = store_result(store, code);
+	sqlite3_reset(stmt);
+	return code;
+}
+
+int store_put_meta(struct store *store, const char *key, struct value value)
+{
+	return store_put(store, PUT_META, (struct value[]){ V_STR(key), value });
+}
+
+int store_end_image(struct store *store, int64_t image, int64_t end_t)
+{
+	int r;
+
+	sqlite3_bind_int64(store->end_image, 1, end_t);
+	sqlite3_bind_int64(store->end_image, 2, image);
+	r = store_result(store, sqlite3_step(store->end_image));
+	sqlite3_reset(store->end_image);
+	return r;
+}
+
+const char *store_error(const struct store *store)
+{
+	return store->error;
+}
+
+void store_files(const struct store *store, struct store_file ret_files[STORE_FILES])
+{
+	static const char *const suffix[STORE_FILES] = { "", "-wal", "-shm" };
+
+	for (int i = 0; i < STORE_FILES; i++) {
+		char name[sizeof(store->name) + 8];
+		struct stat st;
+
+		snprintf(name, sizeof(name), "%s%s", store->name, suffix[i]);
+		ret_files[i] = (struct store_file){ 0 };
+		if (fstatat(store->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			ret_files[i] = (struct store_file){ st.st_dev, st.st_ino };
+	}
+}
+
+struct store_file store_directory(const struct store *store)
+{
+	struct stat st;
+
+	if (fstat(store->dir, &st) < 0)
+		return (struct store_file){ 0 };
+	return (struct store_file){ st.st_dev, st.st_ino };
+}
+
+const char *store_name(const struct store *store)
+{
+	return store->name;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DB_STORE_H
+#define DB_STORE_H
+
+/*
+ * The trace.db file and the statements that fill it.  Knows SQLite, and nobody else on the
+ * writing side does; knows nothing of what the rows mean.
+ *
+ * Errors are negative errno; store_error() has SQLite's text of the last one.  One thread.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+struct store;
+
+/* Statements, by the table they fill.  The values follow the columns of schema.sql. */
+enum put {
+	PUT_META,
+	PUT_FLAG_TEXT,
+	PUT_PATH,
+	PUT_MOUNT,
+	PUT_FILE,
+	PUT_NAME,
+	PUT_PROCESS,
+	PUT_IMAGE,
+	PUT_ENVIRON,
+	PUT_OP_HANDLE,
+	PUT_OP_NAME,
+	PUT_HANDLE,
+	PUT_USE,
+	PUT_TOUCH,
+	PUT_GHOST,
+	PUT_MAX
+};
+
+struct value {
+	enum { VALUE_NULL, VALUE_INT, VALUE_TEXT, VALUE_BLOB } type;
+	int64_t number; /* the number, or the length of data */
+	const void *data;
+};
+
+#define V_NULL ((struct value){ .type = VALUE_NULL })
+#define V_INT(n) ((struct value){ .type = VALUE_INT, .number = (n) })
+/* NULL unless known */
+#define V_OPT(known, n) ((struct value){ .type = (known) ? VALUE_INT : VALUE_NULL, .number = (n) })
+/* 0 means there is none */
+#define V_ID(n) V_OPT((n) != 0, n)
+#define V_BYTES(t, p, n) ((struct value){ .type = (t), .number = (n), .data = (p) })
+
+/* NULL for NULL */
+static inline struct value value_str(const char *s)
+{
+	return s ? V_BYTES(VALUE_TEXT, s, strlen(s)) : V_NULL;
+}
+#define V_STR(s) value_str(s)
+
+/*
+ * Creates a new trace at path.  -EEXIST if there is a trace and force is not given, -EBUSY if it
+ * is still being written, -EINVAL if there is a file that is no trace of ours (never touched, force
+ * or not), -EREMOTE if the file system cannot hold a database that is read while it is written,
+ * other -errno.
+ * The file is locked, by flock(2), until it is destroyed: who wants a finished trace waits for that.
+ * The directory is held open and all files are reached through it: whatever is mounted over it
+ * later is of no concern.
+ */
+int store_create(const char *path, bool force, struct store **ret_store);
+
+/* Last step: makes the indexes, folds the log into the one file.  The store remains to be
+ * destroyed. */
+int store_finish(struct store *store);
+void store_destroy(struct store *store);
+/* Instead of destroy, for a trace that never began: its files are removed. */
+void store_discard(struct store *store);
+
+int store_begin(struct store *store);
+int store_commit(struct store *store);
+void store_rollback(struct store *store);
+
+/* Inserts or replaces a row; as many values as the table has columns. */
+int store_put(struct store *store, enum put put, const struct value *values);
+int store_put_meta(struct store *store, const char *key, struct value value);
+/* Sets end_t of a row of images that is there. */
+int store_end_image(struct store *store, int64_t image, int64_t end_t);
+
+/* Gives back disk space that was set aside at the start, so that a full disk still has room for
+ * the rows that say so.  Once. */
+void store_release_reserve(struct store *store);
+
+const char *store_error(const struct store *store);
+
+/*
+ * The files of the database as they are now: the database, its log, its shared memory.  For a
+ * guard that keeps a traced program from opening them through the mount.  Those that do not
+ * exist are 0, 0.
+ */
+struct store_file {
+	dev_t dev;
+	ino_t ino;
+};
+#define STORE_FILES 3
+void store_files(const struct store *store, struct store_file ret_files[STORE_FILES]);
+/* The directory they are in, and the name of the first in it. */
+struct store_file store_directory(const struct store *store);
+const char *store_name(const struct store *store);
+
+#endif

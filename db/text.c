@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "db/text.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool text_is_utf8(const char *bytes, size_t len)
+{
+	json_t *string;
+	size_t i = 0;
+
+	while (i < len && (unsigned char)bytes[i] < 0x80)
+		i++;
+	if (i == len)
+		return true;
+	string = json_stringn(bytes + i, len - i);
+	json_decref(string);
+	return string != NULL;
+}
+
+struct value text_value(const char *bytes, size_t len)
+{
+	if (!bytes)
+		return V_NULL;
+	return V_BYTES(text_is_utf8(bytes, len) ? VALUE_TEXT : VALUE_BLOB, bytes, len);
+}
+
+static size_t utf8_length(const char *bytes, size_t left)
+{
+	for (size_t n = 1; n <= 4 && n <= left; n++)
+		if (text_is_utf8(bytes, n))
+			return n;
+	return 0;
+}
+
+/* U+FFFD for each byte that is part of no character. */
+static json_t *replaced_string(const char *bytes, size_t len)
+{
+	char *out = malloc(3 * len + 1);
+	json_t *string = NULL;
+	size_t used = 0;
+
+	for (size_t i = 0; out && i < len;) {
+		size_t n = utf8_length(bytes + i, len - i);
+
+		memcpy(out + used, n ? bytes + i : "\xef\xbf\xbd", n ? n : 3);
+		used += n ? n : 3;
+		i += n ? n : 1;
+	}
+	if (out)
+		string = json_stringn(out, used);
+	free(out);
+	return string;
+}
+
+char *text_json_array(const char *args, size_t len, bool *ret_exact)
+{
+	json_t *array = json_array();
+	char *text;
+
+	*ret_exact = len == 0 || args[len - 1] == '\0';
+	for (size_t i = 0; i < len;) {
+		size_t n = strnlen(args + i, len - i);
+		json_t *string = json_stringn(args + i, n);
+
+		if (!string) {
+			string = replaced_string(args + i, n);
+			*ret_exact = false;
+		}
+		json_array_append_new(array, string);
+		i += n + 1;
+	}
+	text = json_dumps(array, JSON_COMPACT);
+	json_decref(array);
+	return text;
+}
+
+const char *text_part(const char *text, size_t len, int part, size_t *ret_len)
+{
+	*ret_len = 0;
+	for (int i = 0;; i++) {
+		uint32_t n;
+
+		if (len < sizeof(n))
+			return NULL;
+		memcpy(&n, text, sizeof(n));
+		text += sizeof(n);
+		len -= sizeof(n);
+		if (i == part) {
+			if (n == UINT32_MAX || n > len)
+				return NULL;
+			*ret_len = n;
+			return text;
+		}
+		if (n == UINT32_MAX)
+			continue;
+		if (n > len)
+			return NULL;
+		text += n;
+		len -= n;
+	}
+}
+
+/* A name of several bits stands before those of its parts. */
+static const struct {
+	uint32_t bits;
+	const char *name;
+} flag_names[] = {
+	{ O_CREAT, "O_CREAT" },		{ O_EXCL, "O_EXCL" },	     { O_NOCTTY, "O_NOCTTY" },
+	{ O_TRUNC, "O_TRUNC" },		{ O_APPEND, "O_APPEND" },    { O_NONBLOCK, "O_NONBLOCK" },
+	{ __O_TMPFILE, "O_TMPFILE" },	{ O_SYNC, "O_SYNC" },	     { O_DSYNC, "O_DSYNC" },
+	{ O_ASYNC, "O_ASYNC" },		{ O_DIRECT, "O_DIRECT" },    { 0100000, "O_LARGEFILE" },
+	{ O_DIRECTORY, "O_DIRECTORY" }, { O_NOFOLLOW, "O_NOFOLLOW" }, { O_NOATIME, "O_NOATIME" },
+	{ O_CLOEXEC, "O_CLOEXEC" },	{ O_PATH, "O_PATH" },	     { 040, "FMODE_EXEC" },
+};
+
+void text_open_flags(uint32_t flags, char *out, size_t size)
+{
+	static const char *const access[] = { "O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE" };
+	uint32_t left = flags & ~(uint32_t)O_ACCMODE;
+	int used = snprintf(out, size, "%s", access[flags & O_ACCMODE]);
+
+	for (size_t i = 0; i < sizeof(flag_names) / sizeof(flag_names[0]); i++) {
+		if ((left & flag_names[i].bits) != flag_names[i].bits)
+			continue;
+		left &= ~flag_names[i].bits;
+		if ((size_t)used < size)
+			used += snprintf(out + used, size - used, "|%s", flag_names[i].name);
+	}
+	if (left && (size_t)used < size)
+		snprintf(out + used, size - used, "|0x%x", left);
+}

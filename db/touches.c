@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "db/touches.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <uthash.h>
+
+#include "db/files.h"
+#include "db/procs.h"
+#include "db/store.h"
+
+/* A touch, or a ghost: the row of a path that is not there. */
+struct row {
+	struct {
+		int64_t file; /* 0: a ghost */
+		int64_t version_or_path;
+	} key;
+	struct touch touch;
+	int64_t count;
+	bool dirty;
+	struct row *next_dirty;
+	UT_hash_handle hh;
+};
+
+struct touches {
+	struct store *store;
+	int64_t start_ns;
+	struct row *dirty;
+	void *nobody; /* what belongs to no known process */
+	int64_t last_touch, last_ghost;
+};
+
+int touches_create(struct store *store, int64_t start_ns, struct touches **ret_touches)
+{
+	struct touches *touches = calloc(1, sizeof(*touches));
+
+	if (!touches)
+		return -ENOMEM;
+	touches->store = store;
+	touches->start_ns = start_ns;
+	*ret_touches = touches;
+	return 0;
+}
+
+static void free_rows(void **head)
+{
+	struct row *rows = *head, *r, *next;
+
+	HASH_ITER(hh, rows, r, next) {
+		HASH_DEL(rows, r);
+		free(r);
+	}
+	*head = NULL;
+}
+
+void touches_forget(struct touches *touches, struct process *process)
+{
+	(void)touches;
+	free_rows(&process->touches);
+}
+
+void touches_destroy(struct touches *touches)
+{
+	if (!touches)
+		return;
+	free_rows(&touches->nobody);
+	free(touches);
+}
+
+static struct row *get_row(struct touches *touches, struct process *process, int64_t file,
+	int64_t version_or_path)
+{
+	void **head = process ? &process->touches : &touches->nobody;
+	struct row *rows = *head, *r, key = { .key = { file, version_or_path } };
+
+	HASH_FIND(hh, rows, &key.key, sizeof(key.key), r);
+	if (!r) {
+		r = calloc(1, sizeof(*r));
+		if (!r)
+			return NULL;
+		r->key = key.key;
+		r->touch.id = file ? ++touches->last_touch : ++touches->last_ghost;
+		r->touch.process = process ? process->id : 0;
+		HASH_ADD(hh, rows, key, sizeof(r->key), r);
+		*head = rows;
+	}
+	if (!r->dirty) {
+		r->dirty = true;
+		r->next_dirty = touches->dirty;
+		touches->dirty = r;
+	}
+	return r;
+}
+
+struct touch *touches_get(struct touches *touches, struct process *process,
+	const struct file *file, int64_t version, int64_t path, int64_t time_ns)
+{
+	struct row *r = get_row(touches, process, file->id, version);
+	struct touch *t;
+
+	if (!r)
+		return NULL;
+	t = &r->touch;
+	if (!t->file) {
+		t->file = file->id;
+		t->version = version;
+		t->first_ns = time_ns;
+	}
+	if (path)
+		t->path = path;
+	t->last_ns = time_ns;
+	return t;
+}
+
+int touches_ghost(struct touches *touches, struct process *process, int64_t path, int64_t time_ns)
+{
+	struct row *r = get_row(touches, process, 0, path);
+
+	if (!r)
+		return -ENOMEM;
+	if (r->count++ == 0) {
+		r->touch.path = path;
+		r->touch.first_ns = time_ns;
+	}
+	return 0;
+}
+
+static int put_touch(struct touches *touches, const struct touch *t)
+{
+	return store_put(touches->store, PUT_TOUCH,
+		(struct value[]){ V_INT(t->id), V_ID(t->process), V_INT(t->file), V_INT(t->version),
+			V_ID(t->path), V_INT(t->opens), V_INT(t->created), V_INT(t->truncated),
+			V_INT(t->renamed), V_INT(t->unlinked), V_INT(t->executed), V_INT(t->mapped),
+			V_INT(t->assumed), V_INT(t->nmeta), V_INT(t->first_ns - touches->start_ns),
+			V_INT(t->last_ns - touches->start_ns), V_INT(t->io_ns) });
+}
+
+static int put_ghost(struct touches *touches, const struct row *r)
+{
+	return store_put(touches->store, PUT_GHOST,
+		(struct value[]){ V_INT(r->touch.id), V_ID(r->touch.process), V_INT(r->touch.path),
+			V_INT(r->count), V_INT(r->touch.first_ns - touches->start_ns) });
+}
+
+int touches_flush(struct touches *touches)
+{
+	int r = 0;
+
+	while (touches->dirty && r == 0) {
+		struct row *row = touches->dirty;
+
+		touches->dirty = row->next_dirty;
+		row->dirty = false;
+		r = row->key.file ? put_touch(touches, &row->touch) : put_ghost(touches, row);
+	}
+	return r;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DB_TOUCHES_H
+#define DB_TOUCHES_H
+
+/*
+ * What processes did to files other than reading and writing them, summed: a row for each
+ * process and version of a file.  And the names each process looked for in vain.
+ *
+ * One thread.  Memory: some 150 bytes a row while its process is in memory (procs_prune).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct file;
+struct process;
+struct store;
+struct touches;
+
+struct touch {
+	int64_t id, process, file, version, path;
+	int64_t opens, nmeta, io_ns;
+	int64_t first_ns, last_ns;
+	bool created, truncated, renamed, unlinked, executed, mapped;
+	bool assumed; /* opened for reading only, and never read through that open */
+};
+
+int touches_create(struct store *store, int64_t start_ns, struct touches **ret_touches);
+void touches_destroy(struct touches *touches);
+
+/* The row of process (NULL: nobody knows who) and a version of a file, to be changed by the
+ * caller.  path 0: keep.  NULL when out of memory. */
+struct touch *touches_get(struct touches *touches, struct process *process,
+	const struct file *file, int64_t version, int64_t path, int64_t time_ns);
+
+/* 0 or -ENOMEM. */
+int touches_ghost(struct touches *touches, struct process *process, int64_t path,
+	int64_t time_ns);
+
+/* Writes the rows that changed.  0 or -errno. */
+int touches_flush(struct touches *touches);
+
+/* Forgets what is kept of a process; its rows have been flushed. */
+void touches_forget(struct touches *touches, struct process *process);
+
+#endif

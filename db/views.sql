@@ -1,0 +1,150 @@
+-- SPDX-License-Identifier: MIT
+--
+-- The public interface of a trace, version 1: see ftrac-db(5).  Columns may be added, never
+-- renamed.  NULL: not known in this tier or fidelity.
+
+CREATE VIEW trace AS SELECT key, value FROM meta;
+
+-- Arguments joined, in single quotes only where a POSIX shell needs them.
+CREATE VIEW image AS
+WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
+SELECT i.id, i.process, i.seq, e.path AS exe,
+	(SELECT group_concat(CASE
+			WHEN value = '' OR value GLOB '*[^A-Za-z0-9_@%+=:,./-]*'
+			THEN '''' || replace(value, '''', '''\''''') || '''' ELSE value END, ' ')
+		FROM json_each(b.argv)) AS command,
+	b.argv,
+	coalesce(b.argv_raw, CAST((SELECT group_concat(value, char(0)) || char(0)
+		FROM json_each(b.argv)) AS BLOB)) AS argv_raw,
+	c.path AS cwd, run.t0 + i.start_t AS start_ns, run.t0 + i.end_t AS end_ns,
+	b.stdin, b.stdout, b.stderr, b.comm
+FROM run, images i JOIN images b ON b.id = coalesce(i.base, i.id)
+	LEFT JOIN paths e ON e.id = b.exe LEFT JOIN paths c ON c.id = b.cwd;
+
+CREATE VIEW process AS
+WITH run AS MATERIALIZED (SELECT
+	(SELECT value FROM meta WHERE key = 'start_ns') AS t0,
+	(SELECT value FROM meta WHERE key = 'host') AS host,
+	(SELECT value FROM meta WHERE key = 'job') AS job,
+	(SELECT value FROM meta WHERE key = 'xform') AS xform)
+SELECT p.id, run.host, p.pid, p.ppid, p.parent, run.job, run.xform, NULL AS phase,
+	i.command, i.exe, i.comm, i.cwd, p.uid, p.gid,
+	run.t0 + p.start_t AS start_ns, run.t0 + p.end_t AS end_ns,
+	NULL AS lstart, NULL AS lstop, p.exit_code, p.exit_signal,
+	NULL AS cpu_ns, NULL AS utime_ns, NULL AS stime_ns,
+	NULL AS vmpeak_bytes, NULL AS rsspeak_bytes,
+	NULL AS read_char, NULL AS write_char, NULL AS read_bytes, NULL AS write_bytes,
+	NULL AS nvcsw, NULL AS nivcsw, NULL AS minflt, NULL AS majflt,
+	NULL AS cpu_delay_ns, NULL AS blkio_delay_ns, NULL AS swapin_delay_ns,
+	NULL AS reclaim_delay_ns, p.cgroup,
+	CASE p.tier WHEN 2 THEN 'connector' WHEN 3 THEN 'connector' ELSE 'inband' END AS tier
+FROM run, processes p LEFT JOIN image i ON i.id = p.image;
+
+CREATE VIEW environ AS SELECT image, name, value FROM environs;
+
+CREATE VIEW sample AS
+SELECT process, (SELECT value FROM meta WHERE key = 'start_ns') + t AS t_ns,
+	rss AS rss_bytes, cpu AS cpu_ns FROM samples;
+
+CREATE VIEW file AS
+SELECT f.id, p.path, f.dev, f.ino,
+	CASE f.mode & 61440 WHEN 32768 THEN 'file' WHEN 16384 THEN 'dir' WHEN 40960 THEN 'symlink'
+		WHEN 4096 THEN 'fifo' WHEN 49152 THEN 'socket' WHEN 8192 THEN 'char'
+		WHEN 24576 THEN 'block' END AS kind,
+	m.fstype, m.path AS mount, f.size_first, f.size_last, f.created, f.deleted
+FROM files f LEFT JOIN paths p ON p.id = f.path LEFT JOIN mounts m ON m.id = f.mount;
+
+CREATE VIEW name AS
+WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
+SELECT n.file, p.path, run.t0 + n.from_t AS from_ns, run.t0 + n.to_t AS to_ns
+FROM run, names n LEFT JOIN paths p ON p.id = n.path;
+
+-- An operation that moves data has bytes, offset and length; the others have not.
+CREATE VIEW op AS
+WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
+SELECT o.id, i.process, o.image, nullif(coalesce(o.tid, p.pid), 0) AS tid, n.name, h.file,
+	o.version, s.path, NULL AS path2, NULL AS file2,
+	run.t0 + o.t AS start_ns, o.latency AS latency_ns, o.result, o.offset,
+	CASE WHEN n.name IN ('read', 'write', 'copy') THEN coalesce(o.length, o.result)
+		ELSE o.length END AS length,
+	CASE WHEN o.result >= 0 AND n.name IN ('read', 'write', 'copy') THEN o.result END AS bytes,
+	CASE WHEN n.name IN ('read', 'write', 'copy') THEN v.name END AS via, o.handle
+FROM run, ops_handle o JOIN op_name n ON n.code = (o.code & 63)
+	JOIN via_name v ON v.code = (o.code >> 6)
+	LEFT JOIN handles h ON h.id = o.handle LEFT JOIN paths s ON s.id = h.path
+	LEFT JOIN images i ON i.id = o.image LEFT JOIN processes p ON p.id = i.process
+UNION ALL
+SELECT o.id, i.process, o.image, nullif(coalesce(o.tid, p.pid), 0), n.name, o.file,
+	o.version, s.path, s2.path, o.file2,
+	run.t0 + o.t, o.latency, o.result, o.offset, o.length, NULL, NULL, NULL
+FROM run, ops_name o JOIN op_name n ON n.code = (o.code & 63)
+	LEFT JOIN paths s ON s.id = o.path LEFT JOIN paths s2 ON s2.id = o.path2
+	LEFT JOIN images i ON i.id = o.image LEFT JOIN processes p ON p.id = i.process;
+
+CREATE VIEW handle AS
+WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
+SELECT h.id, i.process, h.image, h.file, p.path, t.text AS flags,
+	CASE WHEN h.mode IS NOT NULL THEN printf('%04o', h.mode) END AS mode, y.name AS fidelity,
+	run.t0 + h.open_t AS open_ns, run.t0 + h.close_t AS close_ns,
+	h.nread, h.bread, h.nwrite, h.bwrite, h.nseek, h.read_ns, h.write_ns,
+	h.sequential_reads, h.sequential_writes, h.consecutive_reads, h.consecutive_writes, h.mapped
+FROM run, handles h LEFT JOIN images i ON i.id = h.image LEFT JOIN paths p ON p.id = h.path
+	LEFT JOIN flag_text t ON t.flags = h.flags LEFT JOIN fidelity_name y ON y.code = h.fidelity;
+
+CREATE VIEW use AS
+WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
+SELECT u.handle, i.process, u.image, u.file, u.version,
+	u.nread, u.bread, u.nwrite, u.bwrite, u.nseek,
+	run.t0 + u.first_read AS first_read_ns, run.t0 + u.last_read AS last_read_ns,
+	run.t0 + u.first_write AS first_write_ns, run.t0 + u.last_write AS last_write_ns,
+	u.read_ns, u.write_ns
+FROM run, uses u LEFT JOIN images i ON i.id = u.image;
+
+CREATE VIEW access AS
+WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns'),
+part AS (
+	SELECT i.process, u.file, u.version, h.path, 0 AS opens,
+		u.nread, u.bread, u.nwrite, u.bwrite,
+		0 AS created, 0 AS truncated, 0 AS renamed, 0 AS unlinked, 0 AS executed,
+		0 AS mapped, 0 AS assumed, 0 AS nmeta,
+		coalesce(min(u.first_read, u.first_write), u.first_read, u.first_write) AS first_t,
+		coalesce(max(u.last_read, u.last_write), u.last_read, u.last_write) AS last_t,
+		u.read_ns + u.write_ns AS io_ns
+	FROM uses u JOIN handles h ON h.id = u.handle LEFT JOIN images i ON i.id = u.image
+	UNION ALL
+	SELECT process, file, version, path, opens, 0, 0, 0, 0, created, truncated, renamed,
+		unlinked, executed, mapped, assumed, nmeta, first_t, last_t, io_ns
+	FROM touches)
+SELECT a.process, a.file, a.version, p.path, a.opens, a.nread, a.bread, a.nwrite, a.bwrite,
+	a.created, a.truncated, a.renamed, a.unlinked, a.executed, a.mapped,
+	(a.assumed AND a.nread = 0 AND NOT a.mapped AND NOT a.executed) AS assumed, a.nmeta,
+	run.t0 + a.first_t AS first_ns, run.t0 + a.last_t AS last_ns, a.io_ns
+FROM run, (SELECT process, file, version, max(path) AS path, sum(opens) AS opens,
+		sum(nread) AS nread, sum(bread) AS bread, sum(nwrite) AS nwrite, sum(bwrite) AS bwrite,
+		max(created) AS created, max(truncated) AS truncated, max(renamed) AS renamed,
+		max(unlinked) AS unlinked, max(executed) AS executed, max(mapped) AS mapped,
+		max(assumed) AS assumed, sum(nmeta) AS nmeta,
+		min(first_t) AS first_t, max(last_t) AS last_t, sum(io_ns) AS io_ns
+	FROM part GROUP BY process, file, version) a
+	LEFT JOIN paths p ON p.id = a.path;
+
+CREATE VIEW ghost AS
+SELECT g.process, p.path, g.count,
+	(SELECT value FROM meta WHERE key = 'start_ns') + g.first_t AS first_ns
+FROM ghosts g LEFT JOIN paths p ON p.id = g.path;
+
+CREATE VIEW ioprof AS
+SELECT r.xform, r.pid, m.exe, h.path AS file, u.bread, u.nread, u.bwrite, u.nwrite, u.nseek,
+	h.mode, h.flags
+FROM (SELECT handle, image, sum(bread) AS bread, sum(nread) AS nread, sum(bwrite) AS bwrite,
+		sum(nwrite) AS nwrite, sum(nseek) AS nseek FROM uses GROUP BY handle, image) u
+	JOIN handle h ON h.id = u.handle LEFT JOIN image m ON m.id = u.image
+	LEFT JOIN process r ON r.id = m.process;
+
+CREATE VIEW pprof AS
+SELECT r.xform, r.pid, r.ppid, m.exe, r.lstart, r.lstop,
+	m.start_ns / 1e9 AS tstart, m.end_ns / 1e9 AS tstop,
+	r.vmpeak_bytes / 1024 AS vmpeak, r.rsspeak_bytes / 1024 AS rsspeak,
+	r.utime_ns / 1e9 AS utime, r.stime_ns / 1e9 AS stime,
+	(m.end_ns - m.start_ns) / 1e9 AS wtime
+FROM image m JOIN process r ON r.id = m.process WHERE m.seq > 0 OR r.parent IS NULL;

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+#include "db/writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <uthash.h>
+
+#include "base/clock.h"
+#include "db/event.h"
+#include "db/ring.h"
+#include "db/store.h"
+
+#define BATCH_EVENTS 32768
+#define BATCH_NS 200000000
+#define IDLE_NS 20000000
+/* Who ended longer ago than any request takes is not asked for any more. */
+#define PRUNE_AFTER_NS 10000000000
+
+/* Text of a producer's next event, as far as it has come. */
+struct assembly {
+	uint16_t producer;
+	char *text;
+	size_t len, room;
+	UT_hash_handle hh;
+};
+
+struct queued {
+	struct event event;
+	char *text; /* NULL: inline */
+};
+
+struct writer {
+	struct writer_options options;
+	struct record *record;
+	pthread_t thread;
+	_Atomic bool stop;
+	struct event *drained;
+	struct queued *queue;
+	size_t n_queue, room_queue;
+	struct assembly *assemblies;
+	uint64_t garbled; /* events whose text was lost in part */
+	uint64_t unstored; /* operations after recording stopped, and those of the failed batch */
+	struct record_counts stored; /* as of the last commit */
+	int64_t pruned_ns;
+	int error;
+};
+
+/* ---- intake ---- */
+
+static struct assembly *assembly_of(struct writer *writer, uint16_t producer)
+{
+	struct assembly *a;
+
+	HASH_FIND(hh, writer->assemblies, &producer, sizeof(producer), a);
+	if (a)
+		return a;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return NULL;
+	a->producer = producer;
+	HASH_ADD(hh, writer->assemblies, producer, sizeof(a->producer), a);
+	return a;
+}
+
+static void add_piece(struct writer *writer, struct event *piece)
+{
+	struct assembly *a = assembly_of(writer, piece->producer);
+
+	if (!a)
+		return;
+	if (piece->u.text.offset == 0)
+		a->len = 0;
+	if (a->len + piece->text_len > a->room) {
+		size_t room = (a->len + piece->text_len) * 2;
+		char *grown = realloc(a->text, room);
+
+		if (!grown)
+			return;
+		a->text = grown;
+		a->room = room;
+	}
+	/* With a piece lost in between the length will not be what the event says. */
+	memcpy(a->text + a->len, event_piece(piece), piece->text_len);
+	a->len += piece->text_len;
+}
+
+/* The whole text of an event; false if parts of it were lost. */
+static bool event_text(struct writer *writer, const struct event *event, const char **ret_text)
+{
+	struct assembly *a;
+
+	*ret_text = event->text;
+	if (event->text_len <= EVENT_TEXT_INLINE)
+		return true;
+	a = assembly_of(writer, event->producer);
+	if (!a || a->len != event->text_len)
+		return false;
+	*ret_text = a->text;
+	return true;
+}
+
+static int enqueue(struct writer *writer, const struct event *event, const char *text)
+{
+	struct queued *q;
+
+	if (writer->n_queue == writer->room_queue) {
+		size_t room = writer->room_queue ? writer->room_queue * 2 : 1024;
+		struct queued *grown = realloc(writer->queue, room * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		writer->queue = grown;
+		writer->room_queue = room;
+	}
+	q = &writer->queue[writer->n_queue];
+	q->event = *event;
+	q->text = NULL;
+	if (event->text_len > EVENT_TEXT_INLINE) {
+		q->text = malloc(event->text_len);
+		if (!q->text)
+			return -ENOMEM;
+		memcpy(q->text, text, event->text_len);
+	}
+	writer->n_queue++;
+	return 0;
+}
+
+static bool is_process_event(const struct event *event)
+{
+	return event->kind >= EVENT_PROCESS && event->kind <= EVENT_EXIT;
+}
+
+static int take(struct writer *writer, struct event *event)
+{
+	const char *text;
+
+	if (event->kind == EVENT_TEXT) {
+		add_piece(writer, event);
+		return 0;
+	}
+	if (writer->error) {
+		writer->unstored += event->kind == EVENT_OP;
+		return 0;
+	}
+	if (!event_text(writer, event, &text)) {
+		writer->garbled += event->kind == EVENT_OP;
+		return 0;
+	}
+	if (is_process_event(event))
+		return record_event(writer->record, event, text, event->text_len);
+	return enqueue(writer, event, text);
+}
+
+/* Empties the ring, within reason; the number of events, or -errno. */
+static int intake(struct writer *writer)
+{
+	size_t n = ring_drain(writer->options.ring, writer->drained, BATCH_EVENTS);
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = take(writer, &writer->drained[i]);
+	return r < 0 ? r : (int)n;
+}
+
+/* ---- batches ---- */
+
+static int apply_queue(struct writer *writer, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct queued *q = &writer->queue[i];
+
+		if (r == 0)
+			r = record_event(writer->record, &q->event, q->text ? q->text : q->event.text,
+				q->event.text_len);
+		if (r < 0)
+			writer->unstored += q->event.kind == EVENT_OP;
+		free(q->text);
+	}
+	writer->n_queue -= n;
+	memmove(writer->queue, writer->queue + n, writer->n_queue * sizeof(*writer->queue));
+	return r;
+}
+
+static uint64_t ask(uint64_t (*what)(void *arg), void *arg)
+{
+	return what ? what(arg) : 0;
+}
+
+static int put_figures(struct writer *writer)
+{
+	const struct writer_options *o = &writer->options;
+	struct record_counts counts = writer->error ? writer->stored
+						    : record_counts(writer->record);
+	uint64_t lost = ring_lost(o->ring) + writer->garbled + writer->unstored;
+	const struct {
+		const char *key;
+		uint64_t value;
+	} figures[] = {
+		{ "ops_recorded", counts.ops },
+		{ "ops_excluded", counts.excluded },
+		{ "ops_lost", lost },
+		{ "bytes_mount", counts.bytes },
+		{ "process_events_lost", ask(o->events_lost, o->arg) },
+		{ "overhead_ns", ask(o->overhead_ns, o->arg) + ring_waited_ns(o->ring) },
+		{ "end_ns", (uint64_t)(clock_now_ns() + o->epoch_offset_ns) },
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]) && r == 0; i++)
+		r = store_put_meta(o->store, figures[i].key, V_INT((int64_t)figures[i].value));
+	return r;
+}
+
+/* The last words of a trace that can hold no more. */
+static void stop_recording(struct writer *writer, int error)
+{
+	struct store *store = writer->options.store;
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s", store_error(store));
+	writer->error = error;
+	store_rollback(store);
+	store_release_reserve(store);
+	if (store_begin(store) == 0 &&
+		store_put_meta(store, "recording_stopped_ns",
+			V_INT(clock_now_ns() + writer->options.epoch_offset_ns)) == 0 &&
+		store_put_meta(store, "recording_error", V_STR(text)) == 0 &&
+		store_put_meta(store, "ops_lost", V_INT((int64_t)writer->unstored)) == 0 &&
+		store_commit(store) == 0)
+		return;
+	store_rollback(store);
+}
+
+static void drop_queue(struct writer *writer)
+{
+	for (size_t i = 0; i < writer->n_queue; i++) {
+		writer->unstored += writer->queue[i].event.kind == EVENT_OP;
+		free(writer->queue[i].text);
+	}
+	writer->n_queue = 0;
+}
+
+static int store_batch(struct writer *writer, size_t n)
+{
+	int r = apply_queue(writer, n);
+
+	if (r == 0)
+		r = record_flush(writer->record);
+	if (r == 0)
+		r = put_figures(writer);
+	if (r == 0)
+		r = store_commit(writer->options.store);
+	if (r == 0)
+		writer->stored = record_counts(writer->record);
+	return r;
+}
+
+/* One round; the number of events that came, which is also what the last batch could lose. */
+static int one_batch(struct writer *writer)
+{
+	int n, more, r = 0;
+	size_t mark;
+
+	if (!writer->error)
+		r = store_begin(writer->options.store);
+	n = r < 0 ? r : intake(writer);
+	mark = writer->n_queue;
+	if (writer->options.sync)
+		writer->options.sync(writer->options.arg);
+	more = n < 0 ? n : intake(writer);
+	if (writer->error)
+		return n;
+	r = more < 0 ? more : store_batch(writer, mark);
+	if (r < 0) {
+		writer->unstored += record_counts(writer->record).ops - writer->stored.ops;
+		drop_queue(writer);
+		stop_recording(writer, r);
+	}
+	return n < 0 || more < 0 ? 0 : n + more;
+}
+
+static void prune(struct writer *writer)
+{
+	int64_t now = clock_now_ns();
+
+	if (writer->error || now - writer->pruned_ns < PRUNE_AFTER_NS / 10)
+		return;
+	record_prune(writer->record, now - PRUNE_AFTER_NS);
+	writer->pruned_ns = now;
+}
+
+static void nap(int64_t ns)
+{
+	const struct timespec ts = { .tv_nsec = ns };
+
+	nanosleep(&ts, NULL);
+}
+
+/* Rows come in batches: many at once cost less than one at a time. */
+static void wait_for_events(struct writer *writer)
+{
+	for (int64_t slept = 0; slept < BATCH_NS && !atomic_load(&writer->stop); slept += IDLE_NS) {
+		nap(IDLE_NS);
+		if (ring_used(writer->options.ring) > BATCH_EVENTS / 2)
+			return;
+	}
+}
+
+static void *writer_main(void *arg)
+{
+	struct writer *writer = arg;
+
+	prctl(PR_SET_NAME, "ftrac-writer");
+	for (;;) {
+		bool stop = atomic_load(&writer->stop);
+		int n = one_batch(writer);
+
+		prune(writer);
+		/* Twice nothing: what came with the last sync has been applied too. */
+		if (stop && n == 0 && writer->n_queue == 0)
+			return NULL;
+		if (!stop && n < BATCH_EVENTS / 2)
+			wait_for_events(writer);
+	}
+}
+
+int writer_start(const struct writer_options *options, struct writer **ret_writer)
+{
+	struct writer *writer = calloc(1, sizeof(*writer));
+	int r = -ENOMEM;
+
+	if (!writer)
+		return -ENOMEM;
+	writer->options = *options;
+	writer->drained = malloc(BATCH_EVENTS * sizeof(*writer->drained));
+	if (writer->drained)
+		r = record_create(options->store, &writer->options.record, &writer->record);
+	if (r == 0)
+		r = -pthread_create(&writer->thread, NULL, writer_main, writer);
+	if (r < 0) {
+		record_destroy(writer->record);
+		free(writer->drained);
+		free(writer);
+		return r;
+	}
+	*ret_writer = writer;
+	return 0;
+}
+
+static void writer_free(struct writer *writer)
+{
+	struct assembly *a, *next;
+
+	HASH_ITER(hh, writer->assemblies, a, next) {
+		HASH_DEL(writer->assemblies, a);
+		free(a->text);
+		free(a);
+	}
+	record_destroy(writer->record);
+	free(writer->queue);
+	free(writer->drained);
+	free(writer);
+}
+
+static int put_end(struct writer *writer)
+{
+	struct store *store = writer->options.store;
+	int r = store_begin(store);
+
+	if (r < 0)
+		return r;
+	record_finish(writer->record);
+	r = record_flush(writer->record);
+	if (r == 0)
+		r = put_figures(writer);
+	if (r == 0)
+		r = store_put_meta(store, "complete", V_INT(1));
+	return r < 0 ? r : store_commit(store);
+}
+
+int writer_stop(struct writer *writer)
+{
+	struct store *store = writer->options.store;
+	int r;
+
+	atomic_store(&writer->stop, true);
+	pthread_join(writer->thread, NULL);
+	r = writer->error;
+	if (r == 0) {
+		r = put_end(writer);
+		if (r == 0)
+			store_finish(store);
+		else
+			stop_recording(writer, r);
+	} else if (store_begin(store) == 0) { /* how much was lost in the end */
+		if (put_figures(writer) < 0 || store_commit(store) < 0)
+			store_rollback(store);
+	}
+	writer_free(writer);
+	return r;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef FTRAC_CREDS_H
+#define FTRAC_CREDS_H
+
+/*
+ * In whose name a handler acts.
+ *
+ * The kernel has judged every request already (default_permissions), so a privileged daemon acts
+ * with its own rights; but what it creates must belong to the requester, be cut by his umask (or
+ * the directory's default ACL), and what it writes must lose its suid and sgid bits as it would
+ * have lost them by him:
+ *
+ *   - creating: the thread's fsuid and fsgid are the requester's, its umask his; the
+ *     capabilities stay (securebit NO_SETUID_FIXUP), so that no supplementary groups are needed;
+ *   - CAP_FSETID is not effective, so that a write or truncation clears suid and sgid; it is
+ *     raised while a mode with such bits is set on request.
+ *
+ * An unprivileged daemon serves its own user only and changes nothing but the umask.
+ * All state is per thread, and made when a thread first asks.
+ */
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct creds {
+	uid_t uid;
+	gid_t gid;
+	mode_t umask;
+	mode_t mode; /* of what is created: with suid or sgid, CAP_FSETID is raised */
+};
+
+/* For the process, before it makes threads.  0 or -errno. */
+int creds_init(void);
+
+/* Whether the daemon may act for others. */
+bool creds_privileged(void);
+
+void creds_enter(const struct creds *creds);
+void creds_leave(const struct creds *creds);
+
+/* Around chmod(2) to mode; with S_ISUID, around writing by one who may keep such bits. */
+void creds_raise_fsetid(mode_t mode);
+void creds_drop_fsetid(mode_t mode);
+
+#endif

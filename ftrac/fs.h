@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef FTRAC_FS_H
+#define FTRAC_FS_H
+
+/*
+ * The mirror: the operations that the kernel asks for, done on the source.  One file for each
+ * family of operations (fs_name.c, fs_file.c, fs_dir.c, fs_attr.c); fs.c puts them together.
+ *
+ * A handler decodes, does one system call (or the few that POSIX's one means here), says how it
+ * went to trace.h and replies, exactly once.  What is not done is in left-out.txt, with the
+ * reason.
+ */
+
+#include <fuse_lowlevel.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "db/event.h"
+#include "ftrac/trace.h"
+
+struct inode;
+struct inode_table;
+
+/* The files of the trace itself, which nobody may open through the mount: a second SQLite on this
+ * side would not see the locks of the one on the other, and destroy the database. */
+#define FS_OWN_FILES 3
+struct fs_own {
+	struct {
+		dev_t dev;
+		ino_t ino;
+	} files[FS_OWN_FILES];
+	dev_t dir_dev; /* the directory they are in */
+	ino_t dir_ino;
+	char names[FS_OWN_FILES][272];
+};
+
+struct fs {
+	struct inode_table *inodes;
+	const struct trace *trace; /* NULL: nothing is recorded */
+	enum fidelity fidelity;
+	bool fidelity_fixed; /* asked for: do not take another one */
+	double attr_timeout, entry_timeout; /* seconds */
+	struct fs_own own;
+	/* Called once when the kernel has answered and all of the above is final; error is 0, or
+	 * the -errno for which this mount cannot do what was asked for. */
+	void (*ready)(void *arg, int error);
+	void *arg;
+	_Atomic uint64_t last_handle;
+};
+
+/* An open file or directory; fi->fh is a pointer to it. */
+struct open_file {
+	int fd;
+	uint64_t id;
+	struct inode *inode;
+	bool append;
+	_Atomic bool used; /* it has been read or written since its open */
+	struct open_dir *dir;
+};
+
+extern const struct fuse_lowlevel_ops fs_ops;
+
+/* ---- between the fs_*.c files ---- */
+
+/* A request on its way. */
+struct call {
+	fuse_req_t req;
+	struct fs *fs;
+	const struct fuse_ctx *ctx;
+	struct event ev;
+};
+
+static inline void call_begin(struct call *c, fuse_req_t req, enum op op, enum trace_who who)
+{
+	c->req = req;
+	c->fs = fuse_req_userdata(req);
+	c->ctx = fuse_req_ctx(req);
+	trace_begin(c->fs->trace, &c->ev, op, c->ctx->pid, who);
+}
+
+static inline struct open_file *file_of(const struct fuse_file_info *fi)
+{
+	return fi && fi->fh ? (struct open_file *)(uintptr_t)fi->fh : NULL;
+}
+
+/* The inode of a request's node id; noted in the event. */
+struct inode *call_inode(struct call *c, fuse_ino_t nodeid);
+/* As call_inode, and the open file if the request has one. */
+struct open_file *call_file(struct call *c, const struct fuse_file_info *fi);
+
+/* Ends a request that returns nothing but success or -errno. */
+void call_reply(struct call *c, int result);
+
+/* How long entries and attributes may be kept. */
+void call_fill_entry(const struct call *c, const struct inode *inode, const struct stat *attr,
+	struct fuse_entry_param *ret_entry);
+
+/* S_ISUID if root changes the content of a file that has such bits, which keeps them; for
+ * creds_raise_fsetid(). */
+mode_t call_keeps(const struct call *c, const struct inode *inode);
+
+/* Whether this is one of the trace's own files. */
+bool fs_is_own(const struct fs *fs, const struct inode *inode);
+bool fs_is_own_name(const struct fs *fs, const struct inode *dir, const char *name);
+
+/* "/proc/self/fd/N": what an O_PATH descriptor refers to, for calls that want a path. */
+struct fd_path {
+	char text[32];
+};
+struct fd_path fd_path(int fd);
+
+/* Opens what an inode stands for; fd or -errno. */
+int fs_reopen(const struct inode *inode, int flags);
+
+void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);
+void fs_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup);
+void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets);
+void fs_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev);
+void fs_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode);
+void fs_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name);
+void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *newname);
+void fs_unlink(fuse_req_t req, fuse_ino_t parent, const char *name);
+void fs_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name);
+void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t newparent,
+	const char *newname, unsigned int flags);
+void fs_readlink(fuse_req_t req, fuse_ino_t ino);
+
+void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
+	struct fuse_file_info *fi);
+void fs_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi);
+void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
+void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off,
+	struct fuse_file_info *fi);
+void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void fs_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi);
+void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t length,
+	struct fuse_file_info *fi);
+void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi);
+void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
+	struct fuse_file_info *fi_in, fuse_ino_t ino_out, off_t off_out,
+	struct fuse_file_info *fi_out, size_t len, int flags);
+void fs_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
+	struct fuse_file_info *fi, unsigned flags, const void *in_buf, size_t in_bufsz,
+	size_t out_bufsz);
+
+void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+	struct fuse_file_info *fi);
+void fs_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+
+void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
+	struct fuse_file_info *fi);
+void fs_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_file_info *fi);
+void fs_statfs(fuse_req_t req, fuse_ino_t ino);
+void fs_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
+	int flags);
+void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size);
+void fs_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size);
+void fs_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name);
+
+#endif

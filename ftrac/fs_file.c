@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Open files. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "ftrac/creds.h"
+#include "ftrac/fs.h"
+#include "ftrac/inode.h"
+
+/*
+ * Not passed on to the source: what the kernel has dealt with, and O_DIRECT, for which our
+ * buffers would have to be aligned as the application's are.
+ */
+#define NOT_PASSED (O_NOFOLLOW | O_DIRECT | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC | 040)
+
+/* An open file of inode, for fi. */
+static struct open_file *make_file(struct call *c, struct inode *inode, int fd,
+	struct fuse_file_info *fi)
+{
+	struct open_file *file = calloc(1, sizeof(*file));
+	bool exact = c->fs->fidelity == FIDELITY_EXACT;
+
+	if (!file)
+		return NULL;
+	file->fd = fd;
+	file->inode = inode;
+	file->append = fi->flags & O_APPEND;
+	file->id = atomic_fetch_add(&c->fs->last_handle, 1) + 1;
+	fi->fh = (uintptr_t)file;
+	/* The size of a file of /proc says nothing, and the page cache would believe it. */
+	fi->direct_io = exact || inode->mount->pseudo;
+	fi->parallel_direct_writes = fi->direct_io;
+	c->ev.u.op.handle = file->id;
+	c->ev.u.op.flags = fi->flags;
+	c->ev.fidelity = fi->direct_io ? FIDELITY_EXACT : c->fs->fidelity;
+	return file;
+}
+
+static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info *fi)
+{
+	mode_t keeps;
+	int fd;
+
+	if (inode->type != S_IFREG) /* a device or FIFO is opened by the kernel, never by us */
+		return -ENXIO;
+	if (fs_is_own(c->fs, inode))
+		return -EBUSY;
+	keeps = fi->flags & O_TRUNC ? call_keeps(c, inode) : 0;
+	creds_raise_fsetid(keeps);
+	fd = fs_reopen(inode, fi->flags & ~NOT_PASSED);
+	creds_drop_fsetid(keeps);
+	if (fd < 0)
+		return fd;
+	if (make_file(c, inode, fd, fi))
+		return 0;
+	close(fd);
+	return -ENOMEM;
+}
+
+void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct call c;
+	struct open_file *file;
+	int r;
+
+	call_begin(&c, req, OP_OPEN, TRACE_CHECK);
+	r = open_inode(&c, call_inode(&c, ino), fi);
+	c.ev.u.op.flags = fi->flags;
+	trace_end(c.fs->trace, &c.ev, r);
+	if (r < 0) {
+		fuse_reply_err(req, -r);
+	} else if (fuse_reply_open(req, fi) < 0) { /* interrupted: there will be no RELEASE */
+		file = file_of(fi);
+		close(file->fd);
+		free(file);
+	}
+}
+
+/* The file just created, by its descriptor: its name may lead elsewhere by now. */
+static int finish_create(struct call *c, struct inode *dir, int fd, struct fuse_file_info *fi,
+	struct fuse_entry_param *ret_entry)
+{
+	struct inode *inode;
+	struct stat attr;
+	int r = fd < 0 ? fd : inode_from_fd(c->fs->inodes, dir, fd, &inode, &attr);
+
+	if (r == 0 && !make_file(c, inode, fd, fi)) {
+		inode_forget(c->fs->inodes, inode, 1);
+		r = -ENOMEM;
+	}
+	if (r < 0) {
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
+	c->ev.u.op.other = inode->id;
+	call_fill_entry(c, inode, &attr, ret_entry);
+	return 0;
+}
+
+static void reply_create(struct call *c, int result, struct fuse_file_info *fi,
+	const struct fuse_entry_param *entry)
+{
+	struct open_file *file = file_of(fi);
+
+	if (result < 0) {
+		fuse_reply_err(c->req, -result);
+	} else if (fuse_reply_create(c->req, entry, fi) < 0) {
+		inode_forget(c->fs->inodes, file->inode, 1);
+		close(file->fd);
+		free(file);
+	}
+}
+
+static int create_as_caller(const struct call *c, const struct inode *dir, const char *name,
+	int flags, mode_t mode)
+{
+	struct creds creds = { .uid = c->ctx->uid, .gid = c->ctx->gid, .umask = c->ctx->umask,
+		.mode = mode };
+	int fd;
+
+	creds_enter(&creds);
+	fd = openat(dir->fd, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+	fd = fd < 0 ? -errno : fd;
+	creds_leave(&creds);
+	return fd;
+}
+
+void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
+	struct fuse_file_info *fi)
+{
+	struct call c;
+	struct inode *dir;
+	struct fuse_entry_param entry;
+	int r;
+
+	call_begin(&c, req, OP_CREATE, TRACE_CHECK);
+	dir = call_inode(&c, parent);
+	c.ev.u.op.mode = mode & ~S_IFMT;
+	fi->fh = 0;
+	if (fs_is_own_name(c.fs, dir, name))
+		r = -EBUSY;
+	else /* only what is not there: for what is, the kernel has judged nothing yet */
+		r = create_as_caller(&c, dir, name, (fi->flags & ~NOT_PASSED) | O_CREAT | O_EXCL,
+			mode);
+	if (r == -EEXIST && !(fi->flags & O_EXCL))
+		r = -ESTALE; /* the kernel looks again */
+	r = finish_create(&c, dir, r, fi, &entry);
+	c.ev.u.op.flags = fi->flags;
+	trace_end_name(c.fs->trace, &c.ev, r, name);
+	reply_create(&c, r, fi, &entry);
+}
+
+void fs_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi)
+{
+	struct call c;
+	struct inode *dir;
+	struct fuse_entry_param entry;
+	int r;
+
+	call_begin(&c, req, OP_TMPFILE, TRACE_CHECK);
+	dir = call_inode(&c, parent);
+	c.ev.u.op.mode = mode & ~S_IFMT;
+	fi->fh = 0;
+	r = create_as_caller(&c, dir, ".", (fi->flags & ~NOT_PASSED) | O_TMPFILE, mode);
+	r = finish_create(&c, dir, r, fi, &entry);
+	c.ev.u.op.flags = fi->flags;
+	trace_end(c.fs->trace, &c.ev, r);
+	reply_create(&c, r, fi, &entry);
+}
+
+/* Of this thread; grows to the largest request. */
+static char *read_buffer(size_t size)
+{
+	static _Thread_local char *buffer;
+	static _Thread_local size_t room;
+	long page = sysconf(_SC_PAGESIZE);
+
+	if (size > room) {
+		free(buffer);
+		room = (size + page - 1) / page * page;
+		buffer = aligned_alloc(page, room);
+		if (!buffer)
+			room = 0;
+	}
+	return buffer;
+}
+
+/* The first time since the open another program may stand behind the thread that opened. */
+static enum trace_who who_of(struct open_file *file)
+{
+	if (atomic_load_explicit(&file->used, memory_order_relaxed))
+		return TRACE_MEET;
+	atomic_store_explicit(&file->used, true, memory_order_relaxed);
+	return TRACE_CHECK;
+}
+
+void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	/* A read of the application has an owner; one of the page cache may be a page fault. */
+	bool cache = fi->lock_owner == 0;
+	struct call c;
+	struct open_file *file = file_of(fi);
+	char *buffer;
+	ssize_t n;
+
+	call_begin(&c, req, OP_READ, cache ? TRACE_BLIND : who_of(file));
+	c.ev.u.op.node = inode_of(c.fs->inodes, ino)->id;
+	c.ev.u.op.handle = file->id;
+	c.ev.u.op.offset = off;
+	c.ev.u.op.length = size;
+	c.ev.via = cache ? VIA_PAGECACHE : VIA_DIRECT;
+	buffer = read_buffer(size);
+	n = buffer ? pread(file->fd, buffer, size, off) : -1;
+	n = n < 0 ? -errno : n;
+	trace_end(c.fs->trace, &c.ev, n);
+	if (n < 0)
+		fuse_reply_err(req, -n);
+	else
+		fuse_reply_buf(req, buffer, n);
+}
+
+/* Where an append landed: the kernel asked for the end as it knew it, and a native writer may
+ * have been faster. */
+static int64_t append_offset(const struct open_file *file, off_t asked, ssize_t n)
+{
+	struct stat st;
+
+	if (n < 0 || fstat(file->fd, &st) < 0 || st.st_size != asked + n)
+		return -1;
+	return asked;
+}
+
+/* A page of a mapping goes where it belongs, also through a file opened for appending.  As
+ * write_as(): bytes or -errno. */
+static ssize_t write_back(const struct open_file *file, const char *buf, size_t size, off_t off)
+{
+	cleanup_fd int fd = -1;
+
+	ssize_t n;
+
+	if (file->append) {
+		fd = fs_reopen(file->inode, O_WRONLY);
+		if (fd < 0)
+			return fd;
+	}
+	n = pwrite(fd >= 0 ? fd : file->fd, buf, size, off);
+	return n < 0 ? -errno : n;
+}
+
+static ssize_t write_as(const struct call *c, const struct open_file *file, const char *buf,
+	size_t size, off_t off)
+{
+	mode_t keeps = call_keeps(c, file->inode);
+	ssize_t n;
+
+	creds_raise_fsetid(keeps);
+	n = pwrite(file->fd, buf, size, off);
+	n = n < 0 ? -errno : n;
+	creds_drop_fsetid(keeps);
+	return n;
+}
+
+void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off,
+	struct fuse_file_info *fi)
+{
+	struct call c;
+	struct open_file *file = file_of(fi);
+	ssize_t n;
+
+	call_begin(&c, req, OP_WRITE, fi->writepage ? TRACE_BLIND : who_of(file));
+	c.ev.u.op.node = inode_of(c.fs->inodes, ino)->id;
+	c.ev.u.op.handle = file->id;
+	c.ev.u.op.offset = off;
+	c.ev.u.op.length = size;
+	c.ev.via = fi->writepage ? VIA_WRITEBACK
+		: c.fs->fidelity == FIDELITY_EXACT ? VIA_DIRECT : VIA_PAGECACHE;
+	n = fi->writepage ? write_back(file, buf, size, off) : write_as(&c, file, buf, size, off);
+	if (file->append && !fi->writepage && c.fs->trace)
+		c.ev.u.op.offset = append_offset(file, off, n);
+	trace_end(c.fs->trace, &c.ev, n);
+	if (n < 0)
+		fuse_reply_err(req, -n);
+	else
+		fuse_reply_write(req, n);
+}
+
+/* An exec closes descriptors in the middle of itself: nothing may be asked about this thread. */
+void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct call c;
+	int copy;
+
+	call_begin(&c, req, OP_FLUSH, TRACE_BLIND);
+	call_inode(&c, ino);
+	copy = dup(call_file(&c, fi)->fd); /* what close(2) would report, without closing */
+	call_reply(&c, copy < 0 || close(copy) < 0 ? -errno : 0);
+}
+
+void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct call c;
+	struct open_file *file;
+
+	call_begin(&c, req, OP_RELEASE, TRACE_BLIND);
+	call_inode(&c, ino);
+	file = call_file(&c, fi);
+	close(file->fd);
+	free(file);
+	call_reply(&c, 0);
+}
+
+/* Also of directories. */
+void fs_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
+{
+	struct call c;
+	int fd;
+
+	call_begin(&c, req, OP_FSYNC, TRACE_MEET);
+	call_inode(&c, ino);
+	fd = call_file(&c, fi)->fd;
+	call_reply(&c, (datasync ? fdatasync(fd) : fsync(fd)) < 0 ? -errno : 0);
+}
+
+void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t length,
+	struct fuse_file_info *fi)
+{
+	struct call c;
+	mode_t keeps;
+	int r;
+
+	call_begin(&c, req, OP_FALLOCATE, TRACE_MEET);
+	keeps = call_keeps(&c, call_inode(&c, ino));
+	c.ev.u.op.mode = mode;
+	c.ev.u.op.offset = offset;
+	c.ev.u.op.length = length;
+	creds_raise_fsetid(keeps);
+	r = fallocate(call_file(&c, fi)->fd, mode, offset, length) < 0 ? -errno : 0;
+	creds_drop_fsetid(keeps);
+	call_reply(&c, r);
+}
+
+void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi)
+{
+	struct call c;
+	off_t found;
+
+	call_begin(&c, req, OP_LSEEK, TRACE_MEET);
+	call_inode(&c, ino);
+	found = lseek(call_file(&c, fi)->fd, off, whence);
+	found = found < 0 ? -errno : found;
+	trace_end(c.fs->trace, &c.ev, found);
+	if (found < 0)
+		fuse_reply_err(req, -found);
+	else
+		fuse_reply_lseek(req, found);
+}
+
+void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
+	struct fuse_file_info *fi_in, fuse_ino_t ino_out, off_t off_out,
+	struct fuse_file_info *fi_out, size_t len, int flags)
+{
+	struct call c;
+	mode_t keeps;
+	ssize_t n;
+
+	(void)ino_in;
+	call_begin(&c, req, OP_COPY, TRACE_MEET);
+	keeps = call_keeps(&c, call_inode(&c, ino_out));
+	call_file(&c, fi_out);
+	c.ev.u.op.other = file_of(fi_in)->id;
+	c.ev.u.op.offset = off_out;
+	c.ev.u.op.length = len;
+	c.ev.via = VIA_COPY;
+	creds_raise_fsetid(keeps);
+	n = copy_file_range(file_of(fi_in)->fd, &off_in, file_of(fi_out)->fd, &off_out, len, flags);
+	n = n < 0 ? -errno : n;
+	creds_drop_fsetid(keeps);
+	trace_end(c.fs->trace, &c.ev, n);
+	if (n < 0)
+		fuse_reply_err(req, -n);
+	else
+		fuse_reply_write(req, n);
+}
+
+/*
+ * Only those for which the kernel has checked the requester's rights itself: all others would be
+ * done with ours.
+ */
+static bool is_allowed(unsigned int cmd)
+{
+	return cmd == FS_IOC_GETFLAGS || cmd == FS_IOC_SETFLAGS || cmd == FS_IOC_FSGETXATTR ||
+		cmd == FS_IOC_FSSETXATTR || cmd == FS_IOC_GETVERSION;
+}
+
+void fs_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
+	struct fuse_file_info *fi, unsigned flags, const void *in_buf, size_t in_bufsz,
+	size_t out_bufsz)
+{
+	_Alignas(8) char data[64] = { 0 };
+	struct call c;
+	struct open_file *file;
+	int r;
+
+	(void)arg;
+	call_begin(&c, req, OP_IOCTL, TRACE_MEET);
+	call_inode(&c, ino);
+	file = call_file(&c, fi);
+	if (!is_allowed(cmd) || !file || (flags & (FUSE_IOCTL_UNRESTRICTED | FUSE_IOCTL_COMPAT)) ||
+		in_bufsz > sizeof(data) || out_bufsz > sizeof(data)) {
+		call_reply(&c, -ENOTTY);
+		return;
+	}
+	if (in_bufsz)
+		memcpy(data, in_buf, in_bufsz);
+	r = ioctl(file->fd, cmd, data) < 0 ? -errno : 0;
+	trace_end(c.fs->trace, &c.ev, r);
+	if (r < 0)
+		fuse_reply_err(req, -r);
+	else
+		fuse_reply_ioctl(req, 0, data, out_bufsz);
+}

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * ftrac: options, the mount, the loop, the end.
+ *
+ *   parent                     daemon
+ *   options, fork ───────────► store, mount, loop
+ *   waits for a byte                     │ the kernel answers (fs ready)
+ *   exits with 0    ◄─── byte ───────────┤ writer and monitor start
+ *   or, at end of file,                  │ ...
+ *   with the daemon's status             ▼ unmounted or signalled: monitor, writer, store end
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "db/ring.h"
+#include "db/store.h"
+#include "db/writer.h"
+#include "ftrac/creds.h"
+#include "ftrac/facts.h"
+#include "ftrac/fs.h"
+#include "ftrac/inode.h"
+#include "ftrac/options.h"
+#include "procmon/monitor.h"
+
+#define RING_SLOTS 65536 /* of 128 bytes */
+#define MAX_THREADS 512	 /* a request that blocks must not stop the others */
+
+struct daemon {
+	struct options options;
+	char *cwd;
+	int ready_fd; /* the parent waits at its other end; -1: nobody does */
+	int status;   /* of the process */
+	bool handles_signals;
+	struct fs fs;
+	struct trace trace;
+	struct store *store;
+	struct ring *ring;
+	struct writer *writer;
+	struct monitor *monitor;
+	struct fuse_session *session;
+};
+
+/* ---- start ---- */
+
+static void raise_limits(void)
+{
+	struct rlimit files, size = { RLIM_INFINITY, RLIM_INFINITY };
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	/* The limit of who writes is checked before the request reaches us. */
+	if (setrlimit(RLIMIT_FSIZE, &size) < 0 && getrlimit(RLIMIT_FSIZE, &size) == 0) {
+		size.rlim_cur = size.rlim_max;
+		setrlimit(RLIMIT_FSIZE, &size);
+	}
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static int check_device(void)
+{
+	int fd;
+
+	if (access("/dev/fuse", F_OK) < 0)
+		return err_status(EXIT_OWN, "there is no '/dev/fuse': the kernel has no FUSE, or this "
+			"container was not given it; try 'modprobe fuse' as root");
+	if (geteuid() != 0 && access("/dev/fuse", R_OK | W_OK) < 0)
+		return err_status(EXIT_OWN, "cannot open '/dev/fuse': %s; ask for mode 0666 of it, or "
+			"run ftrac as root", strerror(errno));
+	fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return err_status(EXIT_OWN, "cannot open '/dev/fuse': %s", strerror(errno));
+	close(fd);
+	return 0;
+}
+
+static int complain_store(const struct options *options, int error)
+{
+	const char *db = options->db;
+
+	switch (error) {
+	case -EEXIST:
+		return err_status(EXIT_OWN,
+			"'%s' is there already: keep it with --db OTHER, or replace it with --force", db);
+	case -EINVAL:
+		return err_status(EXIT_OWN,
+			"'%s' is there and is no trace of ftrac: name another file with --db", db);
+	case -EBUSY:
+		return err_status(EXIT_OWN,
+			"'%s' is being written by another ftrac: name another file with --db", db);
+	case -EREMOTE:
+		return err_status(EXIT_OWN, "cannot keep '%s' on a network or FUSE file system, where "
+			"it cannot be read while it is written: name a local file with --db", db);
+	default:
+		return err_status(EXIT_OWN, "cannot create '%s': %s; name another file with --db", db,
+			strerror(-error));
+	}
+}
+
+static void guard_own_files(struct daemon *d)
+{
+	static const char *const suffix[FS_OWN_FILES] = { "", "-wal", "-shm" };
+	struct store_file files[STORE_FILES];
+	struct store_file dir = store_directory(d->store);
+
+	store_files(d->store, files);
+	for (int i = 0; i < FS_OWN_FILES; i++) {
+		d->fs.own.files[i].dev = files[i].dev;
+		d->fs.own.files[i].ino = files[i].ino;
+		snprintf(d->fs.own.names[i], sizeof(d->fs.own.names[i]), "%s%s",
+			store_name(d->store), suffix[i]);
+	}
+	d->fs.own.dir_dev = dir.dev;
+	d->fs.own.dir_ino = dir.ino;
+}
+
+static int open_store(struct daemon *d)
+{
+	int r;
+
+	if (d->options.no_record)
+		return 0;
+	r = store_create(d->options.db, d->options.force, &d->store);
+	if (r < 0)
+		return complain_store(&d->options, r);
+	guard_own_files(d);
+	r = ring_create(RING_SLOTS, d->options.drop, &d->ring);
+	return r < 0 ? err_status(EXIT_OWN, "out of memory") : 0;
+}
+
+static int open_tree_of(struct daemon *d)
+{
+	struct inode_options o = { .ring = d->ring };
+	int r;
+
+	o.root = open(d->options.source, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (o.root < 0)
+		return err_status(EXIT_OWN, "cannot open source '%s': %s", d->options.source,
+			strerror(errno));
+	o.covered = open(d->options.mountpoint, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (o.covered < 0)
+		return err_status(EXIT_OWN, "cannot open mount point '%s': %s",
+			d->options.mountpoint, strerror(errno));
+	r = inode_table_create(&o, &d->fs.inodes);
+	return r < 0 ? err_status(EXIT_OWN, "cannot read source '%s': %s", d->options.source,
+			       strerror(-r)) : 0;
+}
+
+/* ---- ready ---- */
+
+static void monitor_sync_of(void *arg)
+{
+	monitor_sync(((struct daemon *)arg)->monitor);
+}
+
+static uint64_t monitor_lost_of(void *arg)
+{
+	return monitor_lost(((struct daemon *)arg)->monitor);
+}
+
+static uint64_t monitor_waited_of(void *arg)
+{
+	return monitor_waited_ns(((struct daemon *)arg)->monitor);
+}
+
+static int start_monitor(struct daemon *d)
+{
+	struct monitor_options o = { .ring = d->ring, .env = d->options.env.word,
+		.inband_only = d->options.inband };
+	int r = monitor_start(&o, &d->monitor);
+
+	if (r < 0)
+		return r;
+	d->trace = (struct trace){ .ring = d->ring, .monitor = d->monitor,
+		.known = monitor_known(d->monitor) };
+	return 0;
+}
+
+static int start_writer(struct daemon *d, int64_t start_ns, int64_t offset_ns)
+{
+	const struct options *o = &d->options;
+	struct writer_options w = {
+		.store = d->store,
+		.ring = d->ring,
+		.record = {
+			.paths = { .mountpoint = o->mountpoint, .source = o->source,
+				.include = o->include.word, .exclude = o->exclude.word },
+			.start_ns = start_ns,
+			.ops = !o->no_ops,
+		},
+		.epoch_offset_ns = offset_ns,
+		.sync = monitor_sync_of,
+		.events_lost = monitor_lost_of,
+		.overhead_ns = monitor_waited_of,
+		.arg = d,
+	};
+
+	return writer_start(&w, &d->writer);
+}
+
+static int start_recording(struct daemon *d)
+{
+	static const char *const names[] = { "exact", "cached", "open" };
+	int64_t start_ns = clock_now_ns(), offset_ns = clock_epoch_offset_ns();
+	int r = start_monitor(d);
+
+	if (r == 0)
+		r = facts_store(d->store, &(struct facts){ .options = &d->options, .cwd = d->cwd,
+			.fidelity = names[d->fs.fidelity],
+			.process_tier = monitor_tier(d->monitor),
+			.start_ns = start_ns + offset_ns });
+	return r < 0 ? r : start_writer(d, start_ns, offset_ns);
+}
+
+/* From here on nobody listens to what we say. */
+static void leave_terminal(struct daemon *d)
+{
+	cleanup_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	char byte = 0;
+
+	if (d->ready_fd < 0)
+		return;
+	for (int fd = 0; fd <= 2; fd++)
+		if (null >= 0)
+			dup2(null, fd);
+	if (write(d->ready_fd, &byte, 1) < 0)
+		d->status = EXIT_OWN; /* the parent was killed; the mount goes on */
+	close(d->ready_fd);
+	d->ready_fd = -1;
+}
+
+static void on_ready(void *arg, int error)
+{
+	struct daemon *d = arg;
+
+	if (error == -EOPNOTSUPP)
+		err_print("cannot record with --fidelity exact: this kernel cannot map files with "
+			  "direct I/O (Linux 6.6 can); use --fidelity cached");
+	else if (!d->options.no_record && (error = start_recording(d)) < 0)
+		err_print("cannot start recording: %s", strerror(-error));
+	if (error < 0) {
+		d->status = EXIT_OWN;
+		fuse_session_exit(d->session);
+		return;
+	}
+	leave_terminal(d);
+}
+
+/* ---- the mount ---- */
+
+static int add_defaults(struct daemon *d)
+{
+	struct fuse_args *args = &d->options.fuse;
+	const char *defaults = geteuid() == 0
+		? "-oallow_other,default_permissions,dev,suid,subtype=ftrac"
+		: "-odefault_permissions,subtype=ftrac";
+	char name[64 + PATH_MAX];
+	int r;
+
+	/* In front of the user's, which then win. */
+	r = fuse_opt_insert_arg(args, 1, defaults);
+	snprintf(name, sizeof(name), "-ofsname=%s", d->options.source);
+	if (!strpbrk(d->options.source, ",\\"))
+		r |= fuse_opt_insert_arg(args, 1, name);
+	if (d->options.debug)
+		r |= fuse_opt_add_arg(args, "-d");
+	return r < 0 ? err_status(EXIT_OWN, "out of memory") : 0;
+}
+
+/* libfuse's own words, in our form; a line may come in several calls. */
+static void log_line(enum fuse_log_level level, const char *format, va_list args)
+{
+	static _Thread_local char line[1024];
+	static _Thread_local size_t used;
+	int n;
+
+	if (level > FUSE_LOG_INFO) {
+		vfprintf(stderr, format, args);
+		return;
+	}
+	n = vsnprintf(line + used, sizeof(line) - used, format, args);
+	if (n > 0)
+		used = used + n < sizeof(line) ? used + n : sizeof(line) - 1;
+	if (used == 0 || line[used - 1] != '\n')
+		return;
+	line[used - 1] = '\0';
+	used = 0;
+	err_print("%s", strncmp(line, "fuse: ", 6) == 0 ? line + 6 : line);
+}
+
+static int make_session(struct daemon *d)
+{
+	int status = add_defaults(d);
+
+	if (status)
+		return status;
+	d->session = fuse_session_new(&d->options.fuse, &fs_ops, sizeof(fs_ops), &d->fs);
+	return d->session ? 0 : EXIT_USAGE;
+}
+
+static int mount_session(struct daemon *d)
+{
+	cleanup_fd int own = -1;
+	struct statx sx;
+
+	if (fuse_session_mount(d->session, d->options.mountpoint) < 0)
+		return EXIT_OWN;
+	d->handles_signals = fuse_set_signal_handlers(d->session) == 0;
+	/* Asked without a request: nobody would answer yet. */
+	own = open(d->options.mountpoint, O_PATH | O_CLOEXEC);
+	if (own >= 0 && statx(own, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == 0)
+		inode_own_device(d->fs.inodes, makedev(sx.stx_dev_major, sx.stx_dev_minor));
+	return 0;
+}
+
+static int loop(struct daemon *d)
+{
+	struct fuse_loop_config *config = fuse_loop_cfg_create();
+	int r;
+
+	if (!config)
+		return err_status(EXIT_OWN, "out of memory");
+	fuse_loop_cfg_set_max_threads(config, MAX_THREADS);
+	fuse_loop_cfg_set_idle_threads(config, 16);
+	r = fuse_session_loop_mt(d->session, config);
+	fuse_loop_cfg_destroy(config);
+	/* A signal is the regular end of a mount. */
+	return r < 0 ? err_status(EXIT_OWN, "the mount ended: %s", strerror(-r)) : 0;
+}
+
+/* ---- the end ---- */
+
+static int finish(struct daemon *d)
+{
+	int r = 0;
+
+	if (d->session) {
+		fuse_session_unmount(d->session);
+		if (d->handles_signals)
+			fuse_remove_signal_handlers(d->session);
+		fuse_session_destroy(d->session);
+	}
+	if (d->writer)
+		r = writer_stop(d->writer);
+	if (r < 0)
+		d->status = err_status(EXIT_OWN, "'%s' is incomplete: %s", d->options.db,
+			store_error(d->store));
+	monitor_stop(d->monitor);
+	inode_table_destroy(d->fs.inodes);
+	if (d->writer)
+		store_destroy(d->store);
+	else
+		store_discard(d->store);
+	ring_destroy(d->ring);
+	return d->status;
+}
+
+static int serve(struct daemon *d)
+{
+	int status = check_device();
+
+	raise_limits();
+	if (status == 0)
+		status = make_session(d);
+	if (status == 0)
+		status = open_store(d);
+	if (status == 0 && creds_init() < 0)
+		status = err_status(EXIT_OWN, "cannot set up credentials: %s", strerror(errno));
+	if (status == 0)
+		status = open_tree_of(d);
+	if (status == 0)
+		status = mount_session(d);
+	if (status == 0 && chdir("/") == 0)
+		status = loop(d);
+	if (status)
+		d->status = status;
+	return finish(d);
+}
+
+/* In the parent: until the daemon says that the mount is live, or ends. */
+static int wait_until_ready(pid_t daemon, int fd)
+{
+	char byte;
+	int status;
+
+	if (read(fd, &byte, 1) == 1)
+		return 0;
+	if (waitpid(daemon, &status, 0) < 0)
+		return err_status(EXIT_OWN, "cannot wait for the daemon: %s", strerror(errno));
+	return WIFEXITED(status) ? WEXITSTATUS(status)
+				 : err_status(EXIT_OWN, "the daemon died of signal %d",
+					   WTERMSIG(status));
+}
+
+/* Forks unless the foreground was asked for; true in the process that goes on to serve. */
+static bool go_to_background(struct daemon *d, int *ret_status)
+{
+	int fds[2];
+	pid_t pid;
+
+	d->ready_fd = -1;
+	if (d->options.foreground)
+		return true;
+	if (pipe2(fds, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
+		*ret_status = err_status(EXIT_OWN, "cannot go to the background: %s",
+			strerror(errno));
+		return false;
+	}
+	if (pid > 0) {
+		close(fds[1]);
+		*ret_status = wait_until_ready(pid, fds[0]);
+		return false;
+	}
+	close(fds[0]);
+	d->ready_fd = fds[1];
+	setsid();
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct daemon d = { .ready_fd = -1 };
+	int status;
+
+	fuse_set_log_func(log_line);
+	if (options_parse(argc, argv, &d.options, &status) == 0 && go_to_background(&d, &status)) {
+		d.cwd = getcwd(NULL, 0);
+		d.fs.fidelity = d.options.fidelity;
+		d.fs.fidelity_fixed = d.options.fidelity_given;
+		d.fs.attr_timeout = d.fs.entry_timeout = d.options.stat ? 0 : 1;
+		d.fs.trace = d.options.no_record ? NULL : &d.trace;
+		d.fs.ready = on_ready;
+		d.fs.arg = &d;
+		status = serve(&d);
+		free(d.cwd);
+	}
+	options_finish(&d.options);
+	return status;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#include "ftrac/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <mntent.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "ftrac/version.h"
+
+enum { STOP = 1 };
+
+enum long_option {
+	LONG_DB = 256,
+	LONG_FORCE,
+	LONG_FIDELITY,
+	LONG_STAT,
+	LONG_INCLUDE,
+	LONG_EXCLUDE,
+	LONG_NO_OPS,
+	LONG_NO_RECORD,
+	LONG_DROP,
+	LONG_ENV,
+	LONG_JOB,
+	LONG_XFORM,
+	LONG_PROCESSES,
+};
+
+static const struct option long_options[] = {
+	{ "db", required_argument, NULL, LONG_DB },
+	{ "force", no_argument, NULL, LONG_FORCE },
+	{ "fidelity", required_argument, NULL, LONG_FIDELITY },
+	{ "stat", no_argument, NULL, LONG_STAT },
+	{ "include", required_argument, NULL, LONG_INCLUDE },
+	{ "exclude", required_argument, NULL, LONG_EXCLUDE },
+	{ "no-ops", no_argument, NULL, LONG_NO_OPS },
+	{ "no-record", no_argument, NULL, LONG_NO_RECORD },
+	{ "drop", no_argument, NULL, LONG_DROP },
+	{ "env", required_argument, NULL, LONG_ENV },
+	{ "job", required_argument, NULL, LONG_JOB },
+	{ "xform", required_argument, NULL, LONG_XFORM },
+	{ "processes", required_argument, NULL, LONG_PROCESSES },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char help[] =
+"Usage: ftrac [options] MOUNTPOINT\n"
+"\n"
+"Mirrors / on MOUNTPOINT and records in trace.db who does what to which file there.\n"
+"Goes to the background when the mount is live; fusermount3 -u MOUNTPOINT ends it.\n"
+"\n"
+"  -o source=DIR        mirror DIR instead of /\n"
+"  -o OPTIONS           mount options, see mount.fuse3(8)\n"
+"  -f                   stay in the foreground\n"
+"  -d                   as -f, and print each request\n"
+"\n"
+"      --db FILE        the trace (default: trace.db in the current directory)\n"
+"      --force          replace a trace that is there\n"
+"      --fidelity MODE  exact: each read and write as the program does it (default where the\n"
+"                       kernel can); cached: as the page cache asks for data, faster\n"
+"      --stat           see every stat, also of what the kernel still remembers\n"
+"      --include GLOB   record only paths that match (may be repeated)\n"
+"      --exclude GLOB   do not record paths that match (may be repeated)\n"
+"      --no-ops         record who used which file how, not each single operation\n"
+"      --no-record      only mirror\n"
+"      --drop           when recording cannot keep up, lose operations instead of waiting\n"
+"      --env PATTERN    store environment variables with such names (may be repeated)\n"
+"      --job ID         the job that all processes belong to\n"
+"      --xform NAME     the kind of job that is\n"
+"      --processes TIER auto, or inband: only what shows while a process waits for a request\n"
+"\n"
+"  -h, --help           print this\n"
+"  -V, --version        print the version\n"
+"\n"
+"See ftrac(1), and ftrac-db(5) for what the trace holds.\n";
+
+static int add_word(struct words *words, const char *word)
+{
+	const char **grown = realloc(words->word, (words->n + 2) * sizeof(*grown));
+
+	if (!grown)
+		return err_status(EXIT_OWN, "out of memory");
+	words->word = grown;
+	grown[words->n++] = word;
+	grown[words->n] = NULL;
+	return 0;
+}
+
+static int parse_fidelity(struct options *options, const char *text)
+{
+	options->fidelity_given = true;
+	if (strcmp(text, "exact") == 0)
+		options->fidelity = FIDELITY_EXACT;
+	else if (strcmp(text, "cached") == 0)
+		options->fidelity = FIDELITY_CACHED;
+	else
+		return err_status(EXIT_USAGE,
+			"unknown fidelity '%s': it must be 'exact' or 'cached'", text);
+	return 0;
+}
+
+static int parse_processes(struct options *options, const char *text)
+{
+	options->inband = strcmp(text, "inband") == 0;
+	if (options->inband || strcmp(text, "auto") == 0)
+		return 0;
+	return err_status(EXIT_USAGE, "unknown tier '%s': it must be 'auto' or 'inband'", text);
+}
+
+static int add_fuse_option(struct options *options, const char *text)
+{
+	if (fuse_opt_add_arg(&options->fuse, "-o") < 0 ||
+		fuse_opt_add_arg(&options->fuse, text) < 0)
+		return err_status(EXIT_OWN, "out of memory");
+	return 0;
+}
+
+static int apply(struct options *o, int option)
+{
+	switch (option) {
+	case 'o': return add_fuse_option(o, optarg);
+	case 'f': o->foreground = true; return 0;
+	case 'd': o->foreground = o->debug = true; return 0;
+	case LONG_DB: o->db = optarg; return 0;
+	case LONG_FORCE: o->force = true; return 0;
+	case LONG_FIDELITY: return parse_fidelity(o, optarg);
+	case LONG_STAT: o->stat = true; return 0;
+	case LONG_INCLUDE: return add_word(&o->include, optarg);
+	case LONG_EXCLUDE: return add_word(&o->exclude, optarg);
+	case LONG_NO_OPS: o->no_ops = true; return 0;
+	case LONG_NO_RECORD: o->no_record = true; return 0;
+	case LONG_DROP: o->drop = true; return 0;
+	case LONG_ENV: return add_word(&o->env, optarg);
+	case LONG_JOB: o->job = optarg; return 0;
+	case LONG_XFORM: o->xform = optarg; return 0;
+	case LONG_PROCESSES: return parse_processes(o, optarg);
+	default: return -1;
+	}
+}
+
+/* What getopt_long() has said nothing about, with opterr off. */
+static int complain(char **argv, int option)
+{
+	const char *word = argv[optind - 1];
+
+	if (option == ':')
+		return err_status(EXIT_USAGE, "option '%s' needs a value; see 'ftrac --help'", word);
+	if (optopt && optopt < 256)
+		return err_status(EXIT_USAGE, "unknown option '-%c'; see 'ftrac --help'", optopt);
+	return err_status(EXIT_USAGE, "unknown option '%s'; see 'ftrac --help'", word);
+}
+
+/* The options of mount(8) that are meant for others, and ours. */
+static int take_mount_options(struct options *options)
+{
+	struct {
+		char *source, *db;
+	} ours = { 0 };
+	const struct fuse_opt spec[] = {
+		{ "source=%s", offsetof(__typeof__(ours), source), 0 },
+		{ "db=%s", offsetof(__typeof__(ours), db), 0 },
+		FUSE_OPT_KEY("x-", FUSE_OPT_KEY_DISCARD),
+		FUSE_OPT_KEY("user", FUSE_OPT_KEY_DISCARD),
+		FUSE_OPT_END,
+	};
+
+	if (fuse_opt_parse(&options->fuse, &ours, spec, NULL) < 0)
+		return EXIT_USAGE;
+	if (ours.source)
+		options->source = ours.source;
+	if (ours.db)
+		options->db = ours.db;
+	return 0;
+}
+
+static int check_directory(const char *what, const char *path, char **ret_path)
+{
+	struct stat st;
+	int r;
+
+	*ret_path = realpath(path, NULL);
+	r = *ret_path && stat(*ret_path, &st) == 0 ? 0 : errno;
+	if (r == ENOTCONN)
+		return err_status(EXIT_OWN, "cannot use %s '%s': a file system was there whose daemon "
+			"is gone; take it away with 'fusermount3 -u -z %s'", what, path, path);
+	if (r)
+		return err_status(EXIT_OWN, "cannot use %s '%s': %s%s", what, path, strerror(r),
+			r == ENOENT ? "; make the directory first" : "");
+	if (!S_ISDIR(st.st_mode))
+		return err_status(EXIT_OWN, "cannot use %s '%s': it is not a directory", what, path);
+	return 0;
+}
+
+/* A second mount over the first would mirror the first, and hide it. */
+static int check_free(const char *mountpoint)
+{
+	cleanup_file FILE *f = setmntent("/proc/self/mounts", "r");
+	struct mntent *m;
+
+	while (f && (m = getmntent(f)))
+		if (strcmp(m->mnt_dir, mountpoint) == 0 && strcmp(m->mnt_type, "fuse.ftrac") == 0)
+			return err_status(EXIT_OWN, "mount point '%s' is busy: ftrac is mounted there; "
+				"end that with 'fusermount3 -u %s'", mountpoint, mountpoint);
+	return 0;
+}
+
+static int check_places(struct options *options, int argc, char **argv)
+{
+	char *source = options->source;
+	int status;
+
+	if (optind >= argc)
+		return err_status(EXIT_USAGE, "no mount point given; see 'ftrac --help'");
+	if (optind + 1 < argc)
+		return err_status(EXIT_USAGE,
+			"unexpected argument '%s': there is one mount point, '%s'", argv[optind + 1],
+			argv[optind]);
+	options->source = NULL;
+	status = check_directory("source", source ? source : "/", &options->source);
+	free(source);
+	if (status == 0)
+		status = check_directory("mount point", argv[optind], &options->mountpoint);
+	return status ? status : check_free(options->mountpoint);
+}
+
+static int join(int argc, char **argv, char **ret_text)
+{
+	size_t len = 1;
+
+	for (int i = 1; i < argc; i++)
+		len += strlen(argv[i]) + 1;
+	*ret_text = calloc(1, len);
+	if (!*ret_text)
+		return err_status(EXIT_OWN, "out of memory");
+	for (int i = 1; i < argc; i++) {
+		strcat(*ret_text, argv[i]);
+		if (i + 1 < argc)
+			strcat(*ret_text, " ");
+	}
+	return 0;
+}
+
+static int parse(int argc, char **argv, struct options *options)
+{
+	int option, status = join(argc, argv, &options->text);
+
+	opterr = 0;
+	while (status == 0 && (option = getopt_long(argc, argv, ":o:fdhV", long_options, NULL)) >= 0) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return -STOP;
+		}
+		if (option == 'V') {
+			printf("ftrac %s (libfuse %s)\n", FTRAC_VERSION, fuse_pkgversion());
+			return -STOP;
+		}
+		status = option == '?' || option == ':' ? complain(argv, option)
+							 : apply(options, option);
+	}
+	if (status == 0)
+		status = take_mount_options(options);
+	return status ? status : check_places(options, argc, argv);
+}
+
+int options_parse(int argc, char **argv, struct options *options, int *ret_status)
+{
+	int status;
+
+	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT };
+	fuse_opt_add_arg(&options->fuse, argv[0]);
+	status = parse(argc, argv, options);
+	if (status == 0)
+		return 0;
+	*ret_status = status == -STOP ? 0 : status;
+	return STOP;
+}
+
+void options_finish(struct options *options)
+{
+	free(options->mountpoint);
+	free(options->source);
+	free(options->include.word);
+	free(options->exclude.word);
+	free(options->env.word);
+	free(options->text);
+	fuse_opt_free_args(&options->fuse);
+}

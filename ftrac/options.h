@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef FTRAC_OPTIONS_H
+#define FTRAC_OPTIONS_H
+
+/* The command line of ftrac, as one struct. */
+
+#include <fuse_lowlevel.h>
+#include <stdbool.h>
+
+#include "db/event.h"
+
+/* A growing list of words, ended by NULL. */
+struct words {
+	const char **word;
+	int n;
+};
+
+struct options {
+	char *mountpoint; /* absolute */
+	char *source;	  /* absolute, without links */
+	const char *db;
+	bool force, foreground, debug, no_ops, no_record, drop, stat;
+	bool inband; /* --processes inband */
+	enum fidelity fidelity;
+	bool fidelity_given;
+	struct words include, exclude, env;
+	const char *job, *xform;
+	struct fuse_args fuse; /* what is left is for libfuse */
+	char *text;	       /* all of them, for the trace */
+};
+
+/*
+ * Parses; prints what is wrong, or what was asked for (help, version).  0: go on with *options,
+ * otherwise the process is to exit with *ret_status.
+ */
+int options_parse(int argc, char **argv, struct options *options, int *ret_status);
+void options_finish(struct options *options);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef FTRAC_TRACE_H
+#define FTRAC_TRACE_H
+
+/*
+ * The only place where a request becomes an event.  A handler says who asks for what, does it,
+ * and says how it went - before it replies, so that what an application has seen finish is in
+ * the ring already:
+ *
+ *	trace_begin(trace, &ev, OP_READ, tid, TRACE_MEET);
+ *	result = pread(...);
+ *	trace_end(trace, &ev, result);
+ *
+ * Costs two readings of the clock and a copy of the event; no system call, lock or allocation,
+ * but for the first request of a thread, whose process is looked up.  With trace NULL (nothing
+ * is recorded) nothing at all happens.
+ *
+ * Threads: any.
+ */
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "base/clock.h"
+#include "db/event.h"
+#include "db/ring.h"
+#include "procmon/monitor.h"
+
+struct trace {
+	struct ring *ring;
+	struct monitor *monitor;
+	const _Atomic uint8_t *known; /* monitor_known() */
+};
+
+/* What may be asked of the process monitor now; see monitor.h for what is dangerous when. */
+enum trace_who {
+	TRACE_BLIND, /* nothing: the requester may be in the middle of an exec or a page fault */
+	TRACE_MEET,  /* make the thread known */
+	TRACE_CHECK  /* and see whether it runs another program by now */
+};
+
+static inline void trace_begin(const struct trace *trace, struct event *ev, enum op op, pid_t tid,
+	enum trace_who who)
+{
+	if (!trace)
+		return;
+	if (who == TRACE_CHECK && tid > 0)
+		monitor_check(trace->monitor, tid);
+	else if (who == TRACE_MEET)
+		monitor_meet(trace->monitor, trace->known, tid);
+	memset(ev, 0, sizeof(*ev));
+	ev->kind = EVENT_OP;
+	ev->op = op;
+	ev->tid = tid;
+	ev->time_ns = clock_now_ns();
+}
+
+/* With text: name, or name NUL name. */
+static inline void trace_end_text(const struct trace *trace, struct event *ev, int64_t result,
+	const char *text, size_t len)
+{
+	if (!trace)
+		return;
+	ev->u.op.latency_ns = clock_now_ns() - ev->time_ns;
+	ev->u.op.result = result;
+	ring_push(trace->ring, ev, text, len);
+}
+
+static inline void trace_end(const struct trace *trace, struct event *ev, int64_t result)
+{
+	trace_end_text(trace, ev, result, NULL, 0);
+}
+
+static inline void trace_end_name(const struct trace *trace, struct event *ev, int64_t result,
+	const char *name)
+{
+	trace_end_text(trace, ev, result, name, strlen(name));
+}
+
+/* name NUL other */
+static inline void trace_end_names(const struct trace *trace, struct event *ev, int64_t result,
+	const char *name, const char *other)
+{
+	/* A name, and a name or the target of a symbolic link. */
+	char text[NAME_MAX + 1 + PATH_MAX];
+	size_t n = strnlen(name, NAME_MAX) + 1, m = strnlen(other, PATH_MAX);
+
+	memcpy(text, name, n - 1);
+	text[n - 1] = '\0';
+	memcpy(text + n, other, m);
+	trace_end_text(trace, ev, result, text, n + m);
+}
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "procmon/meet.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "base/clock.h"
+#include "procmon/look.h"
+#include "procmon/scope.h"
+#include "procmon/watch.h"
+
+/* Processes of one introduction: of longer lines the upper part is left out. */
+#define CHAIN_MAX 32
+
+/* ---- one reader at a process ---- */
+
+/*
+ * A process that cannot be read must not hold up more than one of the pool: it may be the
+ * ancestor of many.  Who else comes to it waits for a moment - the first may be about to tell of
+ * it - and then does without.
+ */
+#define CLAIM_NS 50000000
+
+/* On the stack of the one who reads. */
+struct claim {
+	pid_t pid;
+	int64_t since_ns;
+	struct claim *prev, *next;
+};
+
+static bool claim(struct watch *watch, struct claim *mine, pid_t pid)
+{
+	struct claim *other;
+	bool free = true;
+
+	watch_lock(watch);
+	for (;;) {
+		DL_SEARCH_SCALAR(watch->claims, other, pid, pid);
+		if (!other || !free)
+			break;
+		free = watch_wait(watch, &watch->unclaimed, other->since_ns + CLAIM_NS);
+	}
+	if (!other) {
+		*mine = (struct claim){ .pid = pid, .since_ns = clock_now_ns() };
+		DL_APPEND(watch->claims, mine);
+	}
+	watch_unlock(watch);
+	return !other;
+}
+
+static void unclaim(struct watch *watch, struct claim *mine)
+{
+	watch_lock(watch);
+	DL_DELETE(watch->claims, mine);
+	pthread_cond_broadcast(&watch->unclaimed);
+	watch_unlock(watch);
+}
+
+/* ---- a thread, its process and those above ---- */
+
+/* The first is the process of the thread. */
+struct chain {
+	int n;
+	uint32_t generations[CHAIN_MAX];
+	struct look looks[CHAIN_MAX];
+};
+
+static bool is_told(struct watch *watch, const struct look *look, uint32_t *ret_generation)
+{
+	bool told;
+
+	watch_lock(watch);
+	told = scope_knows(watch->scope, look, ret_generation);
+	watch_unlock(watch);
+	return told;
+}
+
+/* Adds a process to the chain.  Whether there is need of the next one. */
+static bool read_link(struct watch *watch, struct chain *chain, pid_t pid)
+{
+	struct look *look = &chain->looks[chain->n];
+	bool told;
+
+	if (look_who(look, watch->proc, pid) < 0)
+		return false;
+	if (chain->n && look->stat.session != chain->looks[0].stat.session)
+		return false;
+	told = is_told(watch, look, &chain->generations[chain->n]);
+	if (told && chain->n)
+		return false;
+	chain->n++;
+	if (!told)
+		look_text(look, watch->proc, watch->env);
+	return !told && pid != look->stat.session;
+}
+
+/* Up to the leader of the session, or to one whom the writer knows, and so those above him. */
+static void read_chain(struct watch *watch, struct chain *chain, pid_t pid)
+{
+	struct claim mine;
+	bool more = true;
+
+	while (more && pid > 0 && chain->n < CHAIN_MAX && claim(watch, &mine, pid)) {
+		more = read_link(watch, chain, pid);
+		unclaim(watch, &mine);
+		if (more)
+			pid = chain->looks[chain->n - 1].stat.ppid;
+	}
+}
+
+static void finish_chain(struct chain *chain)
+{
+	/* The one that ended the chain may have been read too. */
+	for (int i = 0; i < CHAIN_MAX; i++)
+		look_finish(&chain->looks[i]);
+}
+
+static void tell_chain(struct watch *watch, const struct chain *chain)
+{
+	for (int i = chain->n - 1; i >= 0; i--)
+		scope_meet(watch->scope, &chain->looks[i], chain->generations[i],
+			i ? SCOPE_ANCESTOR : SCOPE_IN);
+}
+
+void meet_thread(struct watch *watch, pid_t tid)
+{
+	struct chain *chain = calloc(1, sizeof(*chain));
+	struct procfs_status status;
+	struct procfs_stat stat;
+	int r = procfs_read_status(watch->proc, tid, &status);
+
+	if (r == 0 && chain && status.tgid != getpid())
+		read_chain(watch, chain, status.tgid);
+	if (r == 0)
+		r = procfs_read_stat(watch->proc, tid, &stat);
+	watch_lock(watch);
+	if (r == -ESRCH || (r == 0 && status.tgid == getpid())) {
+		atomic_store(&watch->known[tid], KNOWN_NOBODY);
+	} else if (r == 0 && chain) {
+		tell_chain(watch, chain);
+		scope_meet_thread(watch->scope, tid, status.tgid, stat.start_ticks);
+	}
+	watch_unlock(watch);
+	if (chain)
+		finish_chain(chain);
+	free(chain);
+}
+
+/* ---- children that were not heard of ---- */
+
+/* Whether a process is the child of somebody in scope and not heard of, though it began since. */
+static bool is_missed(struct watch *watch, pid_t pid, int64_t since_boot_ns)
+{
+	struct procfs_stat stat;
+	const struct member *parent;
+	bool missed;
+
+	if (procfs_read_stat(watch->proc, pid, &stat) < 0
+		|| procfs_ticks_ns(stat.start_ticks + 1) < since_boot_ns)
+		return false;
+	watch_lock(watch);
+	parent = scope_find(watch->scope, stat.ppid);
+	missed = parent && parent->kind == SCOPE_IN && !scope_find(watch->scope, pid);
+	watch_unlock(watch);
+	return missed;
+}
+
+/* Introduces the children that were not heard of; how many. */
+static int meet_round(struct watch *watch, int64_t since_boot_ns)
+{
+	int fd = openat(watch->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0;
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		pid_t pid = isdigit(entry->d_name[0]) ? atoi(entry->d_name) : 0;
+
+		if (pid <= 0 || !is_missed(watch, pid, since_boot_ns))
+			continue;
+		meet_thread(watch, pid);
+		n++;
+	}
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	return n;
+}
+
+void meet_missed(struct watch *watch, int64_t since_boot_ns)
+{
+	for (int i = 0; i < CHAIN_MAX && meet_round(watch, since_boot_ns); i++)
+		;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * How reading /proc is kept from stopping the file system
+ *
+ * Reading /proc/PID can block for as long as somebody else pleases:
+ *
+ *  - while PID is inside an exec, from the moment that its old memory is given up until the new
+ *    program is set up, whoever reads its environ, exe, stat and others waits.  In between, the
+ *    kernel closes the descriptors marked close-on-exec, and for one of our files that is a FLUSH
+ *    to us; it also drops the old mappings, and writes what is dirty in them: WRITE requests to us;
+ *  - cmdline and environ wait for the lock of PID's memory map.  It is held over a page fault in
+ *    a mapping of one of our files (a READ to us) as soon as another of its threads wants the
+ *    lock for itself, and over an munmap that writes back;
+ *  - the file system that the exec or the fault waits for may not even be ours, and be dead.
+ *
+ * So a request that waits for a reader, while the reader waits for a request, is a deadlock, and
+ * the two need not have anything to do with each other but us: a handler that waits for the lock
+ * of a table that is held by somebody who reads /proc is enough.  Hence:
+ *
+ *  1. Nobody reads /proc with the lock held.  The lock covers the tables, the connector's socket
+ *     and the pushes: everything under it ends by itself (a push into a full ring ends when the
+ *     writer has made room, and the writer never comes here).
+ *  2. Only the threads of our own pool read what can block.  A request hands over and waits for
+ *     PATIENCE_NS at the most; then it goes on as somebody unknown, and so does every further
+ *     one for the same process until the reader is back, without waiting.  (monitor_check()
+ *     reads a stat itself: that of its own requester, which its caller knows not to be inside an
+ *     exec, and which cannot be drawn into one of another thread before it has its answer, since
+ *     an exec first ends all other threads and only then gives up the memory.)
+ *  3. A member of the pool that does not come back is replaced: each request that waited in vain
+ *     starts one more, up to POOL_MAX.
+ *  4. FLUSH, RELEASE and requests without a pid do not come here at all, so that an exec which
+ *     waits for them always goes on - and frees the reader.
+ *
+ * What the kernel reports is put into the ring by whoever finds it at the socket - a member of
+ * the pool or a request in monitor_sync() - under the lock and at once; so its order in the ring
+ * is the kernel's, and a request can be sure that all that was reported before it came is there.
+ * Texts follow when they have been read (scope.h); one that may belong to the program before or
+ * after is thrown away.
+ */
+
+#include "procmon/monitor.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "procmon/pool.h"
+#include "procmon/procfs.h"
+#include "procmon/scope.h"
+#include "procmon/watch.h"
+
+struct monitor {
+	struct watch watch;
+	struct pool *pool;
+	_Atomic uint64_t waited_ns;
+};
+
+int monitor_start(const struct monitor_options *options, struct monitor **ret_monitor)
+{
+	struct monitor *monitor = calloc(1, sizeof(*monitor));
+	int r;
+
+	if (!monitor)
+		return -ENOMEM;
+	r = watch_init(&monitor->watch, options);
+	if (r == 0)
+		r = pool_create(&monitor->watch, &monitor->pool);
+	if (r < 0) {
+		watch_finish(&monitor->watch);
+		free(monitor);
+		return r;
+	}
+	*ret_monitor = monitor;
+	return 0;
+}
+
+void monitor_stop(struct monitor *monitor)
+{
+	if (!monitor)
+		return;
+	monitor_sync(monitor);
+	if (!pool_destroy(monitor->pool))
+		return; /* who is still reading needs it */
+	watch_finish(&monitor->watch);
+	free(monitor);
+}
+
+const char *monitor_tier(const struct monitor *monitor)
+{
+	return monitor->watch.connector ? "connector" : "inband";
+}
+
+int monitor_connector_error(const struct monitor *monitor)
+{
+	return monitor->watch.connector_error;
+}
+
+uint64_t monitor_lost(const struct monitor *monitor)
+{
+	return atomic_load(&monitor->watch.lost);
+}
+
+uint64_t monitor_waited_ns(const struct monitor *monitor)
+{
+	return atomic_load(&monitor->waited_ns);
+}
+
+const _Atomic uint8_t *monitor_known(const struct monitor *monitor)
+{
+	return monitor->watch.known;
+}
+
+static void add_wait(struct monitor *monitor, int64_t since_ns)
+{
+	atomic_fetch_add_explicit(&monitor->waited_ns, clock_now_ns() - since_ns,
+		memory_order_relaxed);
+}
+
+void monitor_introduce(struct monitor *monitor, pid_t tid)
+{
+	struct watch *watch = &monitor->watch;
+	int64_t start = clock_now_ns();
+
+	watch_lock(watch);
+	if (watch->known[tid] != KNOWN)
+		pool_introduce(monitor->pool, tid);
+	else
+		pool_wake(monitor->pool);
+	watch_unlock(watch);
+	add_wait(monitor, start);
+}
+
+/* In band: forgets who the thread was if it is somebody else now. */
+static void compare(struct watch *watch, pid_t tid)
+{
+	struct procfs_stat stat;
+	int r = procfs_read_stat(watch->proc, tid, &stat);
+
+	watch_lock(watch);
+	if (r < 0 || !scope_is_same(watch->scope, tid, stat.start_ticks, stat.image))
+		atomic_store(&watch->known[tid], KNOWN_NOT);
+	watch_unlock(watch);
+}
+
+void monitor_check(struct monitor *monitor, pid_t tid)
+{
+	struct watch *watch = &monitor->watch;
+	int64_t start = clock_now_ns();
+
+	if (watch->connector)
+		monitor_sync(monitor);
+	else if (watch->known[tid] == KNOWN)
+		compare(watch, tid);
+	add_wait(monitor, start);
+	if (watch->known[tid] != KNOWN)
+		monitor_introduce(monitor, tid);
+}
+
+void monitor_sync(struct monitor *monitor)
+{
+	if (!monitor->watch.connector)
+		return;
+	watch_lock(&monitor->watch);
+	pool_wake(monitor->pool);
+	watch_unlock(&monitor->watch);
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Threads that wait at a socket and read what blocks
+ *
+ *	   +--> at the socket (one of them) ---- something to read ----+
+ *	   |         ^                                                 v
+ *	   |         | nobody is there          hands the socket to an idle one, then reads /proc
+ *	   |       idle <----------------- nothing to do --------------+
+ *	   +--------------------- nothing to do, nobody at the socket -+
+ *
+ * so that what may end within a millisecond is read by the thread that heard of it, without a
+ * change of threads in between.  Requests are served first, then members as scope_next() has
+ * them.
+ */
+
+#include "procmon/pool.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "base/clock.h"
+#include "procmon/connector.h"
+#include "procmon/look.h"
+#include "procmon/meet.h"
+#include "procmon/scope.h"
+#include "procmon/watch.h"
+
+/* How long a request waits, if it comes to that: some hundred times what a look takes. */
+#define PATIENCE_NS 100000000
+#define TICK_MS 1000
+#define POOL_START 2
+#define POOL_MAX 16
+#define STOP_SECONDS 2
+
+/* A thread to be introduced. */
+struct request {
+	pid_t tid;
+	bool taken;
+	bool given_up; /* somebody waited in vain */
+	struct request *prev, *next;
+};
+
+/* All but watch and kick are under the watch's lock. */
+struct pool {
+	struct watch *watch;
+	int kick;	     /* eventfd: calls back the one at the socket */
+	pthread_cond_t work; /* idle ones wait for it */
+	pthread_cond_t done; /* requests wait for it */
+	struct request *requests;
+	int64_t sweep_ns; /* when to look at all, without the connector */
+	bool polling;	  /* somebody is at the socket */
+	bool stopping;
+	int idle;
+	int size;
+	pthread_t threads[POOL_MAX];
+};
+
+static void start_thread(struct pool *pool);
+
+void pool_wake(struct pool *pool)
+{
+	if (!scope_has_next(pool->watch->scope) && !pool->requests && !pool->watch->repair)
+		return;
+	if (pool->idle)
+		pthread_cond_signal(&pool->work);
+	else if (pool->polling)
+		eventfd_write(pool->kick, 1);
+}
+
+/* ---- those who wait ---- */
+
+static struct request *find_request(const struct pool *pool, pid_t tid)
+{
+	struct request *request;
+
+	DL_SEARCH_SCALAR(pool->requests, request, tid, tid);
+	return request;
+}
+
+/* Sees to it that somebody of the pool looks at tid; soon. */
+static void ask(struct pool *pool, pid_t tid)
+{
+	struct member *member = scope_find(pool->watch->scope, tid);
+	struct request *request;
+
+	if (member && member->wanted)
+		scope_want(pool->watch->scope, member);
+	else if (!(member && member->readers) && !find_request(pool, tid)) {
+		request = calloc(1, sizeof(*request));
+		if (!request)
+			return;
+		request->tid = tid;
+		DL_APPEND(pool->requests, request);
+	}
+	pool_wake(pool);
+}
+
+/* Whether somebody is about to look at tid, and it is worth while to wait for him. */
+static bool is_promising(const struct pool *pool, pid_t tid)
+{
+	const struct member *member = scope_find(pool->watch->scope, tid);
+	const struct request *request = find_request(pool, tid);
+
+	if (request)
+		return !request->given_up;
+	return member && (member->wanted || member->readers) && !member->given_up;
+}
+
+static void give_up(struct pool *pool, pid_t tid)
+{
+	struct member *member = scope_find(pool->watch->scope, tid);
+	struct request *request = find_request(pool, tid);
+
+	if (member)
+		member->given_up = true;
+	if (request)
+		request->given_up = true;
+}
+
+/* Whether there is any use in asking again. */
+static bool wait_known(struct pool *pool, pid_t tid)
+{
+	const int64_t end = clock_now_ns() + PATIENCE_NS;
+	bool in_time = true;
+
+	if (!is_promising(pool, tid))
+		return false;
+	while (in_time && pool->watch->known[tid] == KNOWN_NOT && is_promising(pool, tid))
+		in_time = watch_wait(pool->watch, &pool->done, end);
+	if (pool->watch->known[tid] != KNOWN_NOT)
+		return false;
+	if (!in_time) {
+		give_up(pool, tid);
+		start_thread(pool);
+	}
+	return in_time;
+}
+
+/* The first look may have been meant for something else, or be spoilt by an exec. */
+void pool_introduce(struct pool *pool, pid_t tid)
+{
+	atomic_store(&pool->watch->known[tid], KNOWN_NOT);
+	for (int i = 0; i < 2 && !scope_promote(pool->watch->scope, tid); i++) {
+		ask(pool, tid);
+		if (!wait_known(pool, tid))
+			break;
+	}
+}
+
+/* ---- those who read: called with the lock held, which is released meanwhile ---- */
+
+static void begin_reading(struct pool *pool)
+{
+	if (!pool->polling && pool->idle)
+		pthread_cond_signal(&pool->work);
+	watch_unlock(pool->watch);
+}
+
+static void end_reading(struct pool *pool)
+{
+	watch_lock(pool->watch);
+	pthread_cond_broadcast(&pool->done);
+}
+
+static bool serve_member(struct pool *pool)
+{
+	struct member *member = scope_next(pool->watch->scope);
+	uint32_t generation;
+	struct look look = { 0 };
+	bool looked;
+	pid_t pid;
+	int r;
+
+	if (!member)
+		return false;
+	pid = member->pid;
+	generation = member->generation;
+	looked = member->looked;
+	begin_reading(pool);
+	r = look_who(&look, pool->watch->proc, pid);
+	if (r == 0 && !looked)
+		look_text(&look, pool->watch->proc, pool->watch->env);
+	end_reading(pool);
+	scope_looked(pool->watch->scope, member, generation, &look, r);
+	look_finish(&look);
+	return true;
+}
+
+static bool serve_request(struct pool *pool)
+{
+	struct request *request;
+
+	DL_SEARCH_SCALAR(pool->requests, request, taken, false);
+	if (!request)
+		return false;
+	request->taken = true;
+	begin_reading(pool);
+	meet_thread(pool->watch, request->tid);
+	end_reading(pool);
+	DL_DELETE(pool->requests, request);
+	free(request);
+	return true;
+}
+
+/* Ends and execs that were lost show when each member is looked at, children do not. */
+static bool serve_repair(struct pool *pool)
+{
+	struct watch *watch = pool->watch;
+	int64_t since = watch->quiet_boot_ns;
+
+	if (!watch->repair)
+		return false;
+	watch->repair = false;
+	scope_doubt_all(watch->scope);
+	begin_reading(pool);
+	meet_missed(watch, since);
+	end_reading(pool);
+	return true;
+}
+
+/* Without the connector, ends show only if one looks.  Should take a hundredth of the time. */
+static void tick(struct pool *pool)
+{
+	int64_t now = clock_now_ns();
+
+	scope_end_missing(pool->watch->scope, now);
+	if (pool->watch->connector || now < pool->sweep_ns)
+		return;
+	pool->sweep_ns = now + (TICK_MS + scope_count(pool->watch->scope)) * INT64_C(1000000);
+	scope_doubt_all(pool->watch->scope);
+}
+
+static void wait_at_socket(struct pool *pool)
+{
+	const struct connector *connector = pool->watch->connector;
+	struct pollfd fds[] = {
+		{ .fd = pool->kick, .events = POLLIN },
+		{ .fd = connector ? connector_fd(connector) : -1, .events = POLLIN },
+	};
+	eventfd_t kicks;
+
+	pool->polling = true;
+	watch_unlock(pool->watch);
+	poll(fds, 2, TICK_MS);
+	if (fds[0].revents)
+		eventfd_read(pool->kick, &kicks);
+	watch_lock(pool->watch);
+	pool->polling = false;
+	tick(pool);
+}
+
+static void wait_for_work(struct pool *pool)
+{
+	pool->idle++;
+	pthread_cond_wait(&pool->work, &pool->watch->lock);
+	pool->idle--;
+}
+
+static void *serve(void *arg)
+{
+	struct pool *pool = arg;
+
+	pthread_setname_np(pthread_self(), "monitor");
+	watch_lock(pool->watch);
+	for (;;) {
+		if (serve_request(pool) || serve_member(pool) || serve_repair(pool))
+			continue;
+		if (pool->stopping)
+			break;
+		if (pool->polling)
+			wait_for_work(pool);
+		else
+			wait_at_socket(pool);
+	}
+	watch_unlock(pool->watch);
+	return NULL;
+}
+
+/* Signals are for the threads of the program that we are part of. */
+static void start_thread(struct pool *pool)
+{
+	sigset_t all, old;
+
+	if (pool->size == POOL_MAX || pool->stopping)
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	if (pthread_create(&pool->threads[pool->size], NULL, serve, pool) == 0)
+		pool->size++;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* ---- life ---- */
+
+static int init_pool(struct pool *pool)
+{
+	watch_init_condition(&pool->work);
+	watch_init_condition(&pool->done);
+	pool->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return pool->kick < 0 ? -errno : 0;
+}
+
+int pool_create(struct watch *watch, struct pool **ret_pool)
+{
+	struct pool *pool = calloc(1, sizeof(*pool));
+	int r;
+
+	if (!pool)
+		return -ENOMEM;
+	pool->watch = watch;
+	r = init_pool(pool);
+	watch_lock(watch);
+	for (int i = 0; r == 0 && i < POOL_START; i++) {
+		start_thread(pool);
+		r = pool->size > i ? 0 : -EAGAIN;
+	}
+	watch_unlock(watch);
+	if (r < 0) {
+		pool_destroy(pool);
+		return r;
+	}
+	*ret_pool = pool;
+	return 0;
+}
+
+/* Whether all came back: one that is stuck in /proc cannot be called. */
+static bool join(struct pool *pool)
+{
+	struct timespec end;
+	bool all = true;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += STOP_SECONDS;
+	for (int i = 0; i < pool->size; i++) {
+		if (pthread_clockjoin_np(pool->threads[i], NULL, CLOCK_MONOTONIC, &end) == 0)
+			continue;
+		pthread_detach(pool->threads[i]);
+		all = false;
+	}
+	return all;
+}
+
+bool pool_destroy(struct pool *pool)
+{
+	watch_lock(pool->watch);
+	pool->stopping = true;
+	pthread_cond_broadcast(&pool->work);
+	watch_unlock(pool->watch);
+	if (pool->kick >= 0)
+		eventfd_write(pool->kick, 1);
+	if (!join(pool))
+		return false;
+	if (pool->kick >= 0)
+		close(pool->kick);
+	pthread_cond_destroy(&pool->work);
+	pthread_cond_destroy(&pool->done);
+	free(pool);
+	return true;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PROCMON_PROCFS_H
+#define PROCMON_PROCFS_H
+
+/*
+ * What /proc says of a process.  Parsers are pure: text in, fields out.  Readers take a
+ * descriptor of /proc that was opened before anything was mounted, and never follow a link out
+ * of it.
+ *
+ * Reading can block, and for as long as somebody else pleases: cmdline and environ wait for the
+ * process' memory map, and much of /proc/PID waits while the process is inside an exec.  Who may
+ * call this, and when, is the subject of monitor.c.
+ *
+ * Functions return 0 or -errno; a process that is gone is -ESRCH, whatever the kernel calls it.
+ * Any thread; a struct procfs_text is used by one at a time.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Of /proc/PID/stat.  For the id of a thread it is the thread's, but for image. */
+struct procfs_stat {
+	pid_t pid;
+	pid_t ppid;
+	pid_t session;
+	char state; /* 'Z': ended, not yet waited for */
+	char comm[64];
+	int threads;	      /* of the process; 1 when it has ended and all of its threads have */
+	int64_t start_ticks;  /* since boot, suspended time included */
+	uint64_t image;	      /* digest of where the program lies in memory; 0 not known */
+	bool hidden;	      /* image is 0 because we may not see it, or it is the kernel's own;
+				 else 0 means that the process has ended or is inside an exec */
+};
+
+/* Of /proc/PID/status: effective ids. */
+struct procfs_status {
+	pid_t tgid;
+	pid_t ppid;
+	uid_t uid;
+	gid_t gid;
+};
+
+int procfs_parse_stat(const char *text, size_t len, struct procfs_stat *ret_stat);
+int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret_status);
+
+/* The deepest path in a /proc/PID/cgroup: where batch systems put the job.  NULL if none. */
+const char *procfs_parse_cgroup(const char *text, size_t len, size_t *ret_len);
+
+int procfs_read_stat(int proc, pid_t pid, struct procfs_stat *ret_stat);
+int procfs_read_status(int proc, pid_t pid, struct procfs_status *ret_status);
+
+/* Nanoseconds since boot, suspended time included, of a start in ticks. */
+int64_t procfs_ticks_ns(int64_t ticks);
+
+struct procfs_buffer {
+	char *bytes;
+	size_t len, size;
+};
+
+/* The text of a process as db/event.h wants it; zeroed before its first use. */
+struct procfs_text {
+	struct procfs_buffer text;
+	struct procfs_buffer parts; /* as they were read, before they were put in order */
+};
+
+/*
+ * Fills text->text with everything that can be had of pid; parts that cannot be read are marked
+ * so.  env: see environ.h.  -ESRCH if there was nothing at all, else 0.
+ */
+int procfs_read_text(int proc, pid_t pid, const char *const *env, struct procfs_text *text);
+
+void procfs_text_finish(struct procfs_text *text);
+
+#endif

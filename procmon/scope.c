@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: MIT */
+/* A member that there is no memory for has no pid: see add_member(). */
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(member) ((member)->pid = 0)
+
+#include "procmon/scope.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <utlist.h>
+
+#include "base/clock.h"
+#include "db/event.h"
+#include "db/ring.h"
+#include "procmon/connector.h"
+#include "procmon/look.h"
+
+/* The kernel's PID_MAX_LIMIT; pages that are never touched cost nothing. */
+#define TIDS 4194304
+
+/* /proc shows a start in ticks, the connector in nanoseconds. */
+#define START_GRAIN_NS 20000000
+
+/* How long the kernel may take from making a process' end visible to reporting it: the thread
+ * that ends can be put off the processor between the two. */
+#define MISSING_NS 1000000000
+
+/* What a thread was when it was met; used without the connector. */
+struct seat {
+	int32_t pid;
+	uint32_t start_ticks; /* the low bits */
+};
+
+struct scope {
+	struct ring *ring;
+	bool connected;
+	uint8_t tier;
+	int missing;
+	struct member *members;
+	struct member *wanted; /* the most urgent first */
+	_Atomic uint8_t *known;
+	struct seat *seats;
+};
+
+static void *map_table(size_t size)
+{
+	void *table = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return table == MAP_FAILED ? NULL : table;
+}
+
+static void unmap_table(void *table, size_t size)
+{
+	if (table)
+		munmap(table, size);
+}
+
+int scope_create(struct ring *ring, bool connected, struct scope **ret_scope)
+{
+	struct scope *scope = calloc(1, sizeof(*scope));
+
+	if (!scope)
+		return -ENOMEM;
+	scope->ring = ring;
+	scope->connected = connected;
+	scope->tier = connected ? TIER_CONNECTOR : TIER_INBAND;
+	scope->known = map_table(TIDS * sizeof(*scope->known));
+	scope->seats = map_table(TIDS * sizeof(*scope->seats));
+	if (!scope->known || !scope->seats) {
+		scope_destroy(scope);
+		return -ENOMEM;
+	}
+	*ret_scope = scope;
+	return 0;
+}
+
+void scope_destroy(struct scope *scope)
+{
+	struct member *member, *next;
+
+	if (!scope)
+		return;
+	HASH_ITER(hh, scope->members, member, next) {
+		HASH_DEL(scope->members, member);
+		free(member);
+	}
+	unmap_table((void *)scope->known, TIDS * sizeof(*scope->known));
+	unmap_table(scope->seats, TIDS * sizeof(*scope->seats));
+	free(scope);
+}
+
+_Atomic uint8_t *scope_known(const struct scope *scope)
+{
+	return scope->known;
+}
+
+unsigned scope_count(const struct scope *scope)
+{
+	return HASH_COUNT(scope->members);
+}
+
+static void set_known(struct scope *scope, pid_t tid, uint8_t known)
+{
+	/* The table is as large as the machine has threads: do not make pages for zeros. */
+	if (tid > 0 && tid < TIDS && scope->known[tid] != known)
+		atomic_store_explicit(&scope->known[tid], known, memory_order_release);
+}
+
+/* ---- members ---- */
+
+struct member *scope_find(const struct scope *scope, pid_t pid)
+{
+	struct member *member;
+
+	HASH_FIND_INT(scope->members, &pid, member);
+	return member;
+}
+
+/* NULL when out of memory: then the process is met again when it touches. */
+static struct member *add_member(struct scope *scope, pid_t pid, pid_t ppid, enum scope_kind kind)
+{
+	struct member *member = calloc(1, sizeof(*member));
+
+	if (!member)
+		return NULL;
+	*member = (struct member){ .pid = pid, .ppid = ppid, .kind = kind, .generation = 1 };
+	HASH_ADD_INT(scope->members, pid, member);
+	if (!member->pid) {
+		free(member);
+		return NULL;
+	}
+	return member;
+}
+
+static void unwant(struct scope *scope, struct member *member)
+{
+	if (member->wanted)
+		DL_DELETE(scope->wanted, member);
+	member->wanted = false;
+}
+
+void scope_want(struct scope *scope, struct member *member)
+{
+	unwant(scope, member);
+	member->wanted = true;
+	DL_PREPEND(scope->wanted, member);
+}
+
+void scope_doubt_all(struct scope *scope)
+{
+	for (struct member *m = scope->members; m; m = m->hh.next) {
+		m->doubt = true;
+		if (!m->wanted && !m->readers)
+			scope_want(scope, m);
+	}
+}
+
+bool scope_has_next(const struct scope *scope)
+{
+	return scope->wanted;
+}
+
+struct member *scope_next(struct scope *scope)
+{
+	struct member *member = scope->wanted;
+
+	if (!member)
+		return NULL;
+	unwant(scope, member);
+	member->readers++;
+	return member;
+}
+
+static void set_missing(struct scope *scope, struct member *member, int64_t since_ns)
+{
+	scope->missing += (since_ns != 0) - (member->missing_ns != 0);
+	member->missing_ns = since_ns;
+}
+
+/* ---- telling the writer ---- */
+
+static void push(struct scope *scope, enum event_kind kind, int64_t time_ns,
+	struct event_process process)
+{
+	struct event ev = { .kind = kind, .time_ns = time_ns, .u.process = process };
+
+	ev.u.process.tier = scope->tier;
+	ring_push(scope->ring, &ev, NULL, 0);
+}
+
+static void push_process(struct scope *scope, const struct member *member, const struct look *look,
+	bool new_image)
+{
+	struct event ev = { .kind = EVENT_PROCESS, .time_ns = look->time_ns };
+	const struct procfs_buffer *text = &look->text.text;
+
+	ev.u.process = (struct event_process){ .pid = member->pid, .tid = member->pid,
+		.ppid = member->ppid, .tier = scope->tier, .new_image = new_image,
+		.start_ns = procfs_ticks_ns(look->stat.start_ticks) - clock_suspended_ns() };
+	if (look->text_known && look->status_known) {
+		ev.u.process.known = 1;
+		ev.u.process.uid = look->status.uid;
+		ev.u.process.gid = look->status.gid;
+	}
+	ring_push(scope->ring, &ev, text->bytes, look->text_known ? text->len : 0);
+}
+
+static void push_exit(struct scope *scope, pid_t pid, pid_t tid, int status, int64_t time_ns)
+{
+	push(scope, EVENT_EXIT, time_ns,
+		(struct event_process){ .pid = pid, .tid = tid, .status = status });
+}
+
+/* Tells the end, and forgets the member; whoever reads frees it. */
+static void finish_member(struct scope *scope, struct member *member)
+{
+	push_exit(scope, member->pid, member->pid, member->status, member->end_ns);
+	set_known(scope, member->pid, KNOWN_NOT);
+	unwant(scope, member);
+	set_missing(scope, member, 0);
+	HASH_DEL(scope->members, member);
+	member->pid = 0;
+	if (!member->readers)
+		free(member);
+}
+
+static void end_member(struct scope *scope, struct member *member, int status, int64_t time_ns)
+{
+	member->ended = true;
+	member->status = status;
+	member->end_ns = time_ns;
+	if (!member->readers)
+		finish_member(scope, member);
+}
+
+/* The number is somebody else's now: no more waiting for readers. */
+static void replace_member(struct scope *scope, struct member *member)
+{
+	if (!member->ended) {
+		member->status = -1;
+		member->end_ns = clock_now_ns();
+	}
+	finish_member(scope, member);
+}
+
+/* ---- what the kernel reports ---- */
+
+static void hear_fork(struct scope *scope, const struct connector_event *ev)
+{
+	struct member *parent = scope_find(scope, ev->parent), *child = scope_find(scope, ev->pid);
+
+	if (child)
+		replace_member(scope, child); /* its end was lost */
+	if (!parent || parent->kind != SCOPE_IN)
+		return;
+	child = add_member(scope, ev->pid, ev->parent, SCOPE_IN);
+	if (!child)
+		return;
+	child->start_boot_ns = ev->time_ns + clock_suspended_ns();
+	child->image = parent->image;
+	child->looked = true; /* its text is the parent's */
+	push(scope, EVENT_FORK, ev->time_ns,
+		(struct event_process){ .pid = ev->pid, .tid = ev->pid, .ppid = ev->parent });
+	set_known(scope, ev->pid, KNOWN);
+}
+
+static void hear_thread(struct scope *scope, const struct connector_event *ev)
+{
+	struct member *member = scope_find(scope, ev->pid);
+
+	if (!member)
+		return;
+	member->threaded = true;
+	if (member->kind != SCOPE_IN)
+		return;
+	push(scope, EVENT_THREAD, ev->time_ns,
+		(struct event_process){ .pid = ev->pid, .tid = ev->tid });
+	set_known(scope, ev->tid, KNOWN);
+}
+
+static void hear_exec(struct scope *scope, const struct connector_event *ev)
+{
+	struct member *member = scope_find(scope, ev->pid);
+
+	if (!member || member->ended)
+		return;
+	member->generation++;
+	member->image = 0;
+	member->looked = false;
+	member->new_image = false;
+	member->doubt = false;
+	member->given_up = false;
+	/* The other threads are gone; if one of them did it, it is the first one now. */
+	member->threaded = false;
+	member->leader_ended = false;
+	set_missing(scope, member, 0);
+	set_known(scope, ev->pid, KNOWN_NOT);
+	push(scope, EVENT_EXEC, ev->time_ns,
+		(struct event_process){ .pid = ev->pid, .tid = ev->pid, .ppid = member->ppid });
+	scope_want(scope, member);
+}
+
+/*
+ * The end of the first thread is that of the process only if there are no others: they may go on
+ * without it, or one of them may be in the middle of an exec, which begins by ending all others.
+ * Whether it was shows in /proc, and only there; we look at each further end.
+ */
+static void hear_exit(struct scope *scope, const struct connector_event *ev)
+{
+	struct member *member = scope_find(scope, ev->pid);
+
+	set_known(scope, ev->tid, KNOWN_NOT);
+	if (!member || member->ended)
+		return;
+	if (ev->tid == ev->pid && !member->threaded) {
+		end_member(scope, member, ev->status, ev->time_ns);
+		return;
+	}
+	if (ev->tid == ev->pid)
+		member->leader_ended = true;
+	else if (member->kind == SCOPE_IN)
+		push_exit(scope, ev->pid, ev->tid, ev->status, ev->time_ns);
+	/* In an exit of the whole, all of them have the status of the whole; the last one tells. */
+	member->status = ev->status;
+	member->end_ns = ev->time_ns;
+	if (member->leader_ended)
+		scope_want(scope, member);
+}
+
+void scope_hear(struct scope *scope, const struct connector_event *ev)
+{
+	switch (ev->kind) {
+	case CONNECTOR_FORK:
+		/* A number that is given out means nobody whom we know, lost ends or not. */
+		set_known(scope, ev->tid, KNOWN_NOT);
+		if (ev->tid == ev->pid)
+			hear_fork(scope, ev);
+		else
+			hear_thread(scope, ev);
+		break;
+	case CONNECTOR_EXEC: hear_exec(scope, ev); break;
+	case CONNECTOR_EXIT: hear_exit(scope, ev); break;
+	case CONNECTOR_ACK: break;
+	}
+}
+
+/* ---- what a look shows ---- */
+
+/* Whether another look would not show more: a first thread that ended before the others took
+ * with it what /proc shows under its number. */
+static bool settled(const struct look *look)
+{
+	return look->text_known || look->stat.state == 'Z';
+}
+
+static void tell_text(struct scope *scope, struct member *member, const struct look *look)
+{
+	push_process(scope, member, look, member->new_image);
+	member->image = look->stat.image;
+	member->looked = true;
+	member->new_image = false;
+	if (member->kind == SCOPE_IN)
+		set_known(scope, member->pid, KNOWN);
+}
+
+static bool same_start(const struct member *member, const struct look *look)
+{
+	int64_t apart = procfs_ticks_ns(look->stat.start_ticks) - member->start_boot_ns;
+
+	return !member->start_boot_ns || (apart < START_GRAIN_NS && apart > -START_GRAIN_NS);
+}
+
+static bool other_image(const struct member *member, const struct look *look)
+{
+	return member->image && look->stat.image && member->image != look->stat.image;
+}
+
+/* It has ended, but nobody said so: not yet, or it was lost, or there is nobody to say it. */
+static void look_found_nobody(struct scope *scope, struct member *member)
+{
+	if (member->ended)
+		return;
+	if (member->leader_ended)
+		end_member(scope, member, member->status, member->end_ns);
+	else if (!scope->connected)
+		end_member(scope, member, -1, clock_now_ns());
+	else if (!member->missing_ns)
+		set_missing(scope, member, clock_now_ns());
+}
+
+static void look_found(struct scope *scope, struct member *member, const struct look *look)
+{
+	if (!same_start(member, look)) {
+		look_found_nobody(scope, member);
+		return;
+	}
+	member->threaded |= look->stat.threads > 1;
+	if (!member->looked && settled(look))
+		tell_text(scope, member, look);
+	if (member->doubt && member->looked && other_image(member, look)) {
+		member->looked = false;
+		member->new_image = true;
+		member->given_up = false;
+		set_known(scope, member->pid, KNOWN_NOT);
+		scope_want(scope, member);
+	}
+	member->doubt = !scope->connected;
+}
+
+void scope_looked(struct scope *scope, struct member *member, uint32_t generation,
+	const struct look *look, int error)
+{
+	if (member->pid && member->generation == generation) {
+		if (error == -ESRCH)
+			look_found_nobody(scope, member);
+		else if (error == 0)
+			look_found(scope, member, look);
+	}
+	member->readers--;
+	if (!member->pid && !member->readers)
+		free(member);
+	else if (member->ended && !member->readers)
+		finish_member(scope, member);
+}
+
+bool scope_promote(struct scope *scope, pid_t tid)
+{
+	struct member *member = scope_find(scope, tid);
+
+	if (!member || member->ended)
+		return false;
+	member->kind = SCOPE_IN;
+	/* Without the connector it may have become anybody since. */
+	if (!scope->connected || !member->looked)
+		return false;
+	set_known(scope, tid, KNOWN);
+	return true;
+}
+
+bool scope_knows(const struct scope *scope, const struct look *look, uint32_t *ret_generation)
+{
+	const struct member *member = scope_find(scope, look->pid);
+
+	*ret_generation = member ? member->generation : 0;
+	return member && member->looked && same_start(member, look)
+		&& (scope->connected || member->image == look->stat.image);
+}
+
+static struct member *tell_new(struct scope *scope, const struct look *look, enum scope_kind kind)
+{
+	struct member *member = add_member(scope, look->pid, look->stat.ppid, kind);
+
+	if (!member)
+		return NULL;
+	member->start_boot_ns = procfs_ticks_ns(look->stat.start_ticks);
+	member->threaded = look->stat.threads > 1;
+	member->image = look->stat.image;
+	member->looked = settled(look);
+	push_process(scope, member, look, false);
+	/* Until now nobody heard of it.  If it ended, made a thread or began another program
+	 * since it was looked at, a second look shows it; from now on it is heard. */
+	member->doubt = true;
+	if (scope->connected)
+		scope_want(scope, member);
+	return member;
+}
+
+void scope_meet(struct scope *scope, const struct look *look, uint32_t generation,
+	enum scope_kind kind)
+{
+	struct member *member = scope_find(scope, look->pid);
+
+	if (member && !same_start(member, look)) {
+		replace_member(scope, member);
+		member = NULL;
+	}
+	if (!member)
+		member = tell_new(scope, look, kind);
+	else if (member->generation == generation && settled(look) && !member->looked)
+		tell_text(scope, member, look);
+	else if (member->generation == generation && settled(look) && member->doubt
+		&& other_image(member, look)) {
+		member->new_image = true;
+		tell_text(scope, member, look);
+	}
+	if (member && kind == SCOPE_IN)
+		member->kind = SCOPE_IN;
+}
+
+void scope_meet_thread(struct scope *scope, pid_t tid, pid_t pid, int64_t start_ticks)
+{
+	struct member *member = scope_find(scope, pid);
+
+	if (!member || !member->looked || tid <= 0 || tid >= TIDS)
+		return;
+	if (tid != pid)
+		push(scope, EVENT_THREAD, clock_now_ns(),
+			(struct event_process){ .pid = pid, .tid = tid });
+	scope->seats[tid] = (struct seat){ .pid = pid, .start_ticks = (uint32_t)start_ticks };
+	set_known(scope, tid, KNOWN);
+}
+
+bool scope_is_same(const struct scope *scope, pid_t tid, int64_t start_ticks, uint64_t image)
+{
+	const struct seat *seat = &scope->seats[tid];
+	const struct member *member = scope_find(scope, seat->pid);
+
+	return member && member->looked && seat->start_ticks == (uint32_t)start_ticks
+		&& (!image || !member->image || member->image == image);
+}
+
+bool scope_end_missing(struct scope *scope, int64_t now_ns)
+{
+	struct member *member, *next;
+
+	if (!scope->missing)
+		return false;
+	HASH_ITER(hh, scope->members, member, next) {
+		if (member->missing_ns && now_ns - member->missing_ns > MISSING_NS)
+			end_member(scope, member, -1, member->missing_ns);
+	}
+	return scope->missing;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PROCMON_SCOPE_H
+#define PROCMON_SCOPE_H
+
+/*
+ * Who is in scope, and what the writer has been told of them: turns what the connector says and
+ * what a look at /proc shows into events.  Reads nothing and waits for nothing (but a full
+ * ring), so that it can be used under a lock.
+ *
+ * A member is a process that the writer knows:
+ *
+ *	         touched the tree, or forked by a member that is IN
+ *	(nobody) ------------------------------------------------> IN
+ *	    |                                                       ^
+ *	    | has a descendant that touched                         | touches
+ *	    +-------------------------------> ANCESTOR -------------+
+ *
+ * and stops being one when it ends.  Execs and ends of both are told; forks and threads of those
+ * that are IN only.
+ *
+ * A member's text is not read when an exec is heard of but wanted: scope_next() tells whose, and
+ * the events go out at once, in the order of the kernel, without it.  It follows as
+ * EVENT_PROCESS.  While somebody reads, the end of a member is held back, for nobody may be told
+ * of after his end.
+ *
+ * Not thread-safe: the caller's lock.  Only the bytes of scope_known() may be read without.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <uthash.h>
+
+struct connector_event;
+struct look;
+struct ring;
+struct scope;
+
+enum scope_kind { SCOPE_ANCESTOR, SCOPE_IN };
+
+struct member {
+	pid_t pid;
+	pid_t ppid;
+	enum scope_kind kind;
+	int64_t start_boot_ns; /* since boot, suspended time included; grain: a clock tick */
+	uint64_t image;	       /* procfs_stat.image; 0 not known */
+	uint32_t generation;   /* execs that were heard of */
+	bool looked;	       /* the writer has the text of this image, or never will */
+	bool new_image;	       /* the text that is wanted is that of an exec nobody heard of */
+	bool doubt;	       /* something may have happened that was not heard */
+	bool threaded;	       /* has or had more than one thread */
+	bool leader_ended;     /* its first thread ended: so has it, or its last thread will */
+	bool ended;	       /* told as soon as nobody reads */
+	bool wanted;	       /* in the list of scope_next() */
+	bool given_up;	       /* a request waited for its text in vain */
+	int readers;	       /* who look at it now */
+	int status;	       /* of the newest end of a thread */
+	int64_t end_ns;
+	int64_t missing_ns; /* since when its end should have been heard; 0 */
+	struct member *prev, *next;
+	UT_hash_handle hh;
+};
+
+/* What a byte of scope_known() says. */
+enum { KNOWN_NOT, KNOWN, KNOWN_NOBODY /* there is nothing to be found out */ };
+
+/* connected: ends and execs will be heard of. */
+int scope_create(struct ring *ring, bool connected, struct scope **ret_scope);
+void scope_destroy(struct scope *scope);
+
+/* One byte for each possible thread id. */
+_Atomic uint8_t *scope_known(const struct scope *scope);
+
+struct member *scope_find(const struct scope *scope, pid_t pid);
+unsigned scope_count(const struct scope *scope);
+
+/* Takes in what the kernel reported. */
+void scope_hear(struct scope *scope, const struct connector_event *ev);
+
+/*
+ * The member that should be looked at next: the one that was wanted last, for it is the most
+ * likely to live still.  NULL if none.  To be given to scope_looked(), before which it is not
+ * freed, with the generation it had.
+ */
+struct member *scope_next(struct scope *scope);
+bool scope_has_next(const struct scope *scope);
+
+/* error: of look_who().  The look is used as it stands; the member may be freed. */
+void scope_looked(struct scope *scope, struct member *member, uint32_t generation,
+	const struct look *look, int error);
+
+/* Wants a look at the member before others; at all of them, because events were lost. */
+void scope_want(struct scope *scope, struct member *member);
+void scope_doubt_all(struct scope *scope);
+
+/* A thread touched: if it is the first one of a member, that is IN from now on.  Whether the
+ * writer needs no more. */
+bool scope_promote(struct scope *scope, pid_t tid);
+
+/* Whether the writer has been told all that the look, without its text, can show; the generation
+ * of the member, 0 if it is none. */
+bool scope_knows(const struct scope *scope, const struct look *look, uint32_t *ret_generation);
+
+/*
+ * Tells of a process that was looked at because it, or a descendant, touched; generation as
+ * scope_knows() gave it.  The parent first.
+ */
+void scope_meet(struct scope *scope, const struct look *look, uint32_t generation,
+	enum scope_kind kind);
+
+/* The thread belongs to the process.  start_ticks: of the thread. */
+void scope_meet_thread(struct scope *scope, pid_t tid, pid_t pid, int64_t start_ticks);
+
+/* Whether the thread is still who it was when it was met, in the same program. */
+bool scope_is_same(const struct scope *scope, pid_t tid, int64_t start_ticks, uint64_t image);
+
+/* Tells the end of those whose end should have been heard a second ago.  Whether any are left. */
+bool scope_end_missing(struct scope *scope, int64_t now_ns);
+
+#endif

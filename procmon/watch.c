@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "procmon/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "procmon/connector.h"
+#include "procmon/monitor.h"
+#include "procmon/scope.h"
+
+static int64_t boot_ns(void)
+{
+	return clock_read_ns(CLOCK_BOOTTIME);
+}
+
+void watch_init_condition(pthread_cond_t *condition)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+bool watch_wait(struct watch *watch, pthread_cond_t *condition, int64_t until_ns)
+{
+	struct timespec ts = { .tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000 };
+
+	return pthread_cond_timedwait(condition, &watch->lock, &ts) == 0;
+}
+
+int watch_init(struct watch *watch, const struct monitor_options *options)
+{
+	int r;
+
+	*watch = (struct watch){ .env = options->env };
+	pthread_mutex_init(&watch->lock, NULL);
+	watch_init_condition(&watch->unclaimed);
+	watch->proc = open(options->proc ? options->proc : "/proc",
+		O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (watch->proc < 0)
+		return -errno;
+	watch->connector_error = options->inband_only ? -ENOTCONN
+						      : connector_create(&watch->connector);
+	r = scope_create(options->ring, watch->connector != NULL, &watch->scope);
+	if (r < 0)
+		return r;
+	watch->known = scope_known(watch->scope);
+	watch->quiet_boot_ns = boot_ns();
+	return 0;
+}
+
+void watch_finish(struct watch *watch)
+{
+	connector_destroy(watch->connector);
+	scope_destroy(watch->scope);
+	if (watch->proc >= 0)
+		close(watch->proc);
+	pthread_cond_destroy(&watch->unclaimed);
+	pthread_mutex_destroy(&watch->lock);
+}
+
+/* What the kernel has reported goes into the ring. */
+static void drain(struct watch *watch)
+{
+	struct connector_event ev;
+	int64_t begun;
+	int r;
+
+	if (!watch->connector)
+		return;
+	begun = boot_ns();
+	while ((r = connector_read(watch->connector, &ev)) > 0 || r == -ENOBUFS) {
+		if (r > 0) {
+			scope_hear(watch->scope, &ev);
+			continue;
+		}
+		atomic_fetch_add(&watch->lost, 1);
+		watch->repair = true;
+	}
+	if (!watch->repair)
+		watch->quiet_boot_ns = begun;
+}
+
+void watch_lock(struct watch *watch)
+{
+	pthread_mutex_lock(&watch->lock);
+	drain(watch);
+}
+
+void watch_unlock(struct watch *watch)
+{
+	pthread_mutex_unlock(&watch->lock);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PROCMON_WATCH_H
+#define PROCMON_WATCH_H
+
+/*
+ * What all parts of the monitor share, and its one lock.  The lock covers the scope, the
+ * connector and the pushes of both; what is done under it ends by itself.  Nobody reads /proc
+ * with the lock held: the head of monitor.c says why.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct claim;
+struct connector;
+struct monitor_options;
+struct scope;
+
+struct watch {
+	const char *const *env;
+	int proc; /* opened before anything was mounted */
+	int connector_error;
+	_Atomic uint8_t *known; /* scope_known() */
+	_Atomic uint64_t lost;
+
+	pthread_mutex_t lock; /* of what follows; the pointers themselves do not change */
+	struct connector *connector; /* NULL: in band */
+	struct scope *scope;
+	bool repair;	       /* events were lost: what they told has to be seen */
+	int64_t quiet_boot_ns; /* all that had happened by then has been heard, or is in repair */
+	struct claim *claims;  /* of meet.c: processes that are being looked at */
+	pthread_cond_t unclaimed; /* by CLOCK_MONOTONIC */
+};
+
+/* To be finished also if it failed.  0 or -errno. */
+int watch_init(struct watch *watch, const struct monitor_options *options);
+void watch_finish(struct watch *watch);
+
+/* Takes the lock and puts everything into the ring that the kernel has reported before. */
+void watch_lock(struct watch *watch);
+void watch_unlock(struct watch *watch);
+
+/* A condition whose time-outs are on the clock of base/clock.h. */
+void watch_init_condition(pthread_cond_t *condition);
+
+/* With the lock, which is released meanwhile.  False when that time has come. */
+bool watch_wait(struct watch *watch, pthread_cond_t *condition, int64_t until_ns);
+
+#endif

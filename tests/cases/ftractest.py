@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""What every case with a mount needs.
+
+A case is a program: it prints one line for each fact it has checked and how many things it looked
+at, and exits 0, 1 (a fact is not so), or 77 (a capability is missing, which it names).
+
+The place of ftrac is $FTRAC, that of the compiled programs of tests/work $WORK (both set by Meson).
+"""
+import ctypes
+import os
+import pathlib
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+FTRAC = os.environ.get("FTRAC", "build/ftrac/ftrac")
+WORK = pathlib.Path(os.environ.get("WORK", "build/tests/work"))
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def skip(capability):
+    print(f"skipped: {capability}")
+    sys.exit(77)
+
+
+def need(*programs):
+    for program in programs:
+        if not shutil.which(program):
+            skip(f"no '{program}' here")
+
+
+def need_fuse():
+    if os.geteuid() == 0 and not os.path.exists("/dev/fuse"):
+        skip("no /dev/fuse here")
+    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        skip("/dev/fuse cannot be opened by this user")
+    need("fusermount3")
+
+
+class Checks:
+    """Facts; the end of a case prints how many were looked at and fails on none."""
+
+    def __init__(self):
+        self.looked, self.failed = 0, 0
+
+    def check(self, fact, holds, detail=""):
+        self.looked += 1
+        if not holds:
+            self.failed += 1
+            print(f"NOT SO: {fact} {detail}")
+
+    def equal(self, fact, got, wanted):
+        self.check(fact, got == wanted, f"\n  got    {got!r}\n  wanted {wanted!r}")
+
+    def end(self):
+        print(f"{self.looked} facts looked at, {self.failed} not so")
+        sys.exit(1 if self.failed or not self.looked else 0)
+
+
+def become_reaper():
+    """Daemons become our children, so that their end can be waited for and their status seen."""
+    if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        sys.exit("cannot become a subreaper")
+
+
+class Mount:
+    """A mount of ftrac with a work directory; used by 'with'.
+
+    base   a directory of its own, below it:
+    mnt    the mount point
+    db     the trace
+    """
+
+    def __init__(self, *options, base=None, source="/", prefix=(), db=None):
+        become_reaper()
+        self.options, self.source, self.prefix = options, source, list(prefix)
+        self.base = pathlib.Path(base or tempfile.mkdtemp(prefix="ftrac-case-"))
+        self.owned = base is None
+        self.mnt = self.base / "mnt"
+        self.mnt.mkdir(exist_ok=True)
+        self.db = pathlib.Path(db) if db else self.base / "trace.db"
+        self.pid = None
+
+    def command(self):
+        return [*self.prefix, FTRAC, "--db", str(self.db), "-o", f"source={self.source}",
+                *self.options, str(self.mnt)]
+
+    def __enter__(self):
+        before = children()
+        subprocess.run(self.command(), check=True, stdin=subprocess.DEVNULL, timeout=60)
+        new = [pid for pid in children() - before if comm(pid) == "ftrac"]
+        assert len(new) == 1, f"one daemon expected, got {new}"
+        self.pid = new[0]
+        return self
+
+    def __call__(self, path):
+        """A path of the source as it is in the mount."""
+        path = os.path.abspath(path)
+        if self.source != "/":
+            path = "/" + os.path.relpath(path, self.source)
+        return pathlib.Path(f"{self.mnt}{path}")
+
+    def unmount(self):
+        subprocess.run(["fusermount3", "-u", str(self.mnt)], check=True, timeout=60)
+        self.wait()
+
+    def wait(self):
+        """For the end of the daemon, which must be in order."""
+        pid, self.pid = self.pid, None
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        assert status == 0, f"the daemon ended with {status}"
+
+    def __exit__(self, kind, value, trace):
+        if self.pid:
+            try:
+                self.unmount()
+            except Exception:
+                os.kill(self.pid, signal.SIGKILL)
+                subprocess.run(["umount", "-l", str(self.mnt)], check=False)
+                raise
+        if self.owned and not kind:
+            shutil.rmtree(self.base)
+
+    def sql(self, query, *values):
+        db = sqlite3.connect(f"file:{self.db}?mode=ro", uri=True)
+        db.text_factory = lambda b: b.decode(errors="surrogateescape")
+        try:
+            return db.execute(query, values).fetchall()
+        finally:
+            db.close()
+
+    def fact(self, key):
+        return self.sql("SELECT value FROM trace WHERE key = ?", key)[0][0]
+
+
+def children():
+    me = os.getpid()
+    return {int(pid) for task in os.listdir(f"/proc/{me}/task")
+            for pid in open(f"/proc/{me}/task/{task}/children").read().split()}
+
+
+def comm(pid):
+    try:
+        with open(f"/proc/{pid}/comm") as f:
+            return f.read().strip()
+    except FileNotFoundError:
+        return ""

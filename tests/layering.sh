@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# layering.sh [DIR]: checks who includes whom in the source tree DIR (default: this one).
+# layering.sh --self-test: puts one violation of each rule into a copy and expects it to be found.
+#
+# Each outside library is included in one folder, and folders know each other in one direction:
+# ftrac, procmon, dag -> db -> base. Prints what is wrong, and how many files it read.
+
+set -u
+export LC_ALL=C
+
+folders="base db ftrac procmon dag"
+tree=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+
+# "FILE:LINE:HEADER" for each #include in the folder $1.
+includes() {
+	find "$1" -name '*.[ch]' -exec awk '
+		match($0, /^[ \t]*#[ \t]*include[ \t]*[<"]/) {
+			header = substr($0, RLENGTH + 1)
+			sub(/[>"].*/, "", header)
+			print FILENAME ":" FNR ":" header
+		}' {} + | sort
+}
+
+# only PATTERN FOLDERS TEXT: headers that match are included in these folders alone.
+only() {
+	for folder in $folders; do
+		case " $2 " in *" $folder "*) continue ;; esac
+		[ ! -d "$folder" ] || includes "$folder" | grep -E ":($1)\$" | sed "s|\$|: $3|"
+	done
+}
+
+# may FOLDER HEADERS TEXT: of the project's own headers, the folder includes only these.
+may() {
+	[ -d "$1" ] || return 0
+	includes "$1" | grep -E ":($(echo "$folders" | tr ' ' '|')|tests|examples)/[^:]*\$" |
+		grep -vE ":($2)\$" | sed "s|\$|: $3|"
+}
+
+violations() {
+	only '(fuse3?/)?fuse[^/]*\.h' ftrac 'libfuse is for ftrac/'
+	only 'sqlite3(ext)?\.h' db 'SQLite is for db/'
+	only 'ck_.*' db 'Concurrency Kit is for db/'
+	only 'netlink/.*|linux/(netlink|genetlink|connector|cn_proc|taskstats)\.h|libnl.*' procmon \
+		'netlink is for procmon/'
+	only '(graphviz/)?(cgraph|gvc)\.h' dag 'cgraph is for dag/'
+	only 'jansson\.h' 'db dag' 'jansson is for db/ and dag/'
+	only '(libxml/|libxml2/).*|yaml\.h' dag 'writers of exports are for dag/'
+	only 'sys/capability\.h' ftrac 'libcap is for ftrac/'
+	may base 'base/.*' 'base/ knows nobody'
+	may db '(base|db)/.*' 'db/ knows only base/'
+	may procmon '(base|db|procmon)/.*' 'procmon/ knows only db/ and base/'
+	may ftrac '(base|db|ftrac)/.*|procmon/monitor\.h' \
+		'of procmon/, ftrac/ knows only monitor.h; of the others only db/ and base/'
+	may dag '(base|dag)/.*|db/(query|event)\.h' 'dag/ knows only the read side of db/'
+	# base/ is helpers without a library.
+	[ ! -d base ] || includes base |
+		grep -E ':(ut[a-z]*\.h|fuse|sqlite3|ck_|netlink|jansson|libxml|yaml)' |
+		sed 's|$|: base/ needs the C library alone|'
+	# What /proc says of others is read in procmon/.
+	for folder in base db ftrac dag; do
+		[ ! -d "$folder" ] || find "$folder" -name '*.[ch]' -exec \
+			grep -HnE '"/proc/(%|[0-9]|")|"/proc"' {} + |
+			sed 's|$|: other processes are looked at in procmon/|'
+	done
+}
+
+check() {
+	cd "$1" || exit 1
+	dirs=
+	for folder in $folders; do
+		[ ! -d "$folder" ] || dirs="$dirs $folder"
+	done
+	# shellcheck disable=SC2086
+	n=$([ -z "$dirs" ] || find $dirs -name '*.[ch]' | wc -l)
+	found=$(violations)
+	[ -z "$found" ] || echo "$found"
+	echo "layering.sh: ${n:-0} files read, $(printf '%s' "$found" | grep -c '') violations"
+	[ "${n:-0}" -gt 0 ] && [ -z "$found" ]
+}
+
+# catches FILE LINE: with LINE in FILE there is a violation in that file.
+catches() {
+	mkdir -p "$copy/$(dirname "$1")"
+	printf '%s\n' "$2" >"$copy/$1"
+	if (check "$copy") | grep -q "^$1:1:"; then
+		caught=$((caught + 1))
+	else
+		echo "layering.sh: not found: $1: $2"
+		missed=$((missed + 1))
+	fi
+	rm "$copy/$1"
+}
+
+self_test() {
+	copy=$(mktemp -d) || exit 1
+	trap 'rm -rf "$copy"' EXIT
+	caught=0 missed=0
+	if (check "$copy") >/dev/null; then
+		echo "layering.sh: an empty tree passed"
+		missed=1
+	fi
+	for folder in $folders; do
+		[ ! -d "$tree/$folder" ] || cp -R "$tree/$folder" "$copy"
+	done
+	catches db/x.c '#include <fuse_lowlevel.h>'
+	catches procmon/x.h '# include <fuse3/fuse.h>'
+	catches ftrac/x.c '#include <sqlite3.h>'
+	catches ftrac/x.c '	#include <ck_ring.h>'
+	catches ftrac/x.c '#include <linux/netlink.h>'
+	catches db/x.c '#include <netlink/genl/genl.h>'
+	catches db/x.c '#include <graphviz/cgraph.h>'
+	catches ftrac/x.c '#include <jansson.h>'
+	catches db/x.c '#include <libxml/xmlwriter.h>'
+	catches ftrac/x.c '#include "procmon/procfs.h"'
+	catches ftrac/x.c '#include "dag/build.h"'
+	catches procmon/x.c '#include "ftrac/inode.h"'
+	catches db/x.h '#include "ftrac/trace.h"'
+	catches db/x.c '#include "procmon/monitor.h"'
+	catches dag/x.c '#include "db/store.h"'
+	catches base/x.h '#include "db/event.h"'
+	catches base/x.h '#include <uthash.h>'
+	catches procmon/x.c '#include "tests/unit/test.h"'
+	catches ftrac/x.c 'snprintf(path, size, "/proc/%d/exe", pid);'
+	catches db/x.c 'open("/proc", O_PATH);'
+	echo "layering.sh: $caught violations found, $missed missed"
+	[ "$caught" -gt 0 ] && [ "$missed" -eq 0 ]
+}
+
+case "${1-}" in
+--self-test) self_test ;;
+*) check "${1-$tree}" ;;
+esac

@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# left-out.sh [HEADER]: each member of libfuse's struct fuse_lowlevel_ops is either set in
+# ftrac/fs.c or listed in ftrac/left-out.txt with the reason, and never both. HEADER is
+# fuse_lowlevel.h; without it the subproject's is taken, or that of pkg-config.
+# And each long option of ftrac/options.c is in its help text and in the man page.
+
+set -u
+export LC_ALL=C
+cd "$(dirname "$0")/.." || exit 1
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+errors=0
+
+complain() {
+	echo "left-out.sh: $*"
+	errors=$((errors + 1))
+}
+
+find_header() {
+	for dir in subprojects/fuse-*/include $(pkg-config --variable=includedir fuse3 2>/dev/null)/fuse3; do
+		[ ! -f "$dir/fuse_lowlevel.h" ] || { echo "$dir/fuse_lowlevel.h"; return; }
+	done
+}
+
+header=${1-$(find_header)}
+[ -f "$header" ] || { echo "left-out.sh: no fuse_lowlevel.h: '$header'"; exit 1; }
+
+# Comments out, then the pointers to functions between the braces.
+awk '
+	{
+		text = text $0 "\n"
+	}
+	END {
+		while ((start = index(text, "/*")) > 0) {
+			rest = substr(text, start + 2)
+			text = substr(text, 1, start - 1) substr(rest, index(rest, "*/") + 2)
+		}
+		start = index(text, "struct fuse_lowlevel_ops {")
+		text = substr(text, start)
+		text = substr(text, 1, index(text, "};"))
+		while (start && match(text, /\(\*[a-z_0-9]+\)/)) {
+			print substr(text, RSTART + 2, RLENGTH - 3)
+			text = substr(text, RSTART + RLENGTH)
+		}
+	}' "$header" | sort -u >"$work/members"
+sed -n '/struct fuse_lowlevel_ops fs_ops = {/,/^};/s/^[[:space:]]*\.\([a-z_0-9]*\) = .*/\1/p' \
+	ftrac/fs.c | sort >"$work/set"
+grep -v '^#' ftrac/left-out.txt | awk -F '\t' 'NF { print $1 }' | sort >"$work/left"
+
+for name in $(uniq -d "$work/set") $(uniq -d "$work/left"); do
+	complain "'$name' stands twice"
+done
+for name in $(comm -12 "$work/set" "$work/left"); do
+	complain "'$name' is in fs.c and in left-out.txt"
+done
+sort -u "$work/set" "$work/left" >"$work/known"
+for name in $(comm -23 "$work/members" "$work/known"); do
+	complain "'$name' is neither in fs.c nor in left-out.txt"
+done
+# A member of a newer libfuse than this may be known already.
+for name in $(comm -13 "$work/members" "$work/known"); do
+	if grep -B 1 "\.$name = " ftrac/fs.c | grep -q '^#if FUSE_VERSION'; then
+		echo "left-out.sh: '$name' is not in this libfuse: left alone"
+	else
+		complain "'$name' is no member of struct fuse_lowlevel_ops"
+	fi
+done
+unreasoned=$(grep -v '^#' ftrac/left-out.txt | awk -F '\t' 'NF && $2 == "" { print $1 }')
+[ -z "$unreasoned" ] || complain "left out without a reason: $unreasoned"
+n=$(wc -l <"$work/members")
+[ "$n" -gt 0 ] || complain "no members in '$header'"
+[ -s "$work/set" ] || complain "no members in ftrac/fs.c"
+echo "left-out.sh: $((n)) members compared"
+
+sed -n '/^static const struct option long_options/,/^};/s/^[[:space:]]*{ "\([a-z-]*\)".*/\1/p' \
+	ftrac/options.c >"$work/options"
+sed -n '/^static const char help\[\]/,/;$/p' ftrac/options.c >"$work/help"
+man=man/ftrac.1.scd
+while read -r option; do
+	grep -qE -e "[ \"]--${option}[ =\\\\]" "$work/help" || complain "--$option is not in --help"
+	[ ! -f "$man" ] || sed 's/\\//g' "$man" | grep -qE -e "--${option}([^a-z-]|\$)" ||
+		complain "--$option is not in $man"
+done <"$work/options"
+[ -s "$work/options" ] || complain "no options in ftrac/options.c"
+[ -f "$man" ] || echo "left-out.sh: there is no $man yet: options not looked for in it"
+echo "left-out.sh: $(($(wc -l <"$work/options"))) options looked for"
+
+[ "$errors" -eq 0 ]

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+
+/* base/: locals that clean themselves, the one clock, the one line of a program's complaint. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "test.h"
+
+/* ---- cleanup ---- */
+
+static void descriptor_is_closed_at_the_end_of_its_block(void **state)
+{
+	int number;
+
+	(void)state;
+	{
+		cleanup_fd int fd = open("/dev/null", O_RDONLY);
+
+		number = fd;
+		assert_true(fcntl(number, F_GETFD) >= 0);
+	}
+	assert_int_equal(fcntl(number, F_GETFD), -1);
+}
+
+static void closing_keeps_errno(void **state)
+{
+	(void)state;
+	{
+		cleanup_fd int fd = 1 << 20; /* close() will say EBADF */
+
+		(void)fd;
+		errno = ENOSPC;
+	}
+	assert_int_equal(errno, ENOSPC);
+}
+
+static void stolen_descriptor_stays_open(void **state)
+{
+	int taken;
+
+	(void)state;
+	{
+		cleanup_fd int fd = open("/dev/null", O_RDONLY);
+
+		taken = steal_fd(&fd);
+		assert_int_equal(fd, -1);
+	}
+	assert_true(fcntl(taken, F_GETFD) >= 0);
+	close(taken);
+}
+
+static void stolen_pointer_is_not_freed(void **state)
+{
+	char *kept;
+
+	(void)state;
+	{
+		cleanup_free char *text = strdup("text");
+
+		kept = steal_ptr(&text);
+		assert_null(text);
+	}
+	assert_string_equal(kept, "text");
+	free(kept);
+}
+
+static void nothing_to_clean_is_fine(void **state)
+{
+	cleanup_free char *text = NULL;
+	cleanup_fd int fd = -1;
+	cleanup_file FILE *file = NULL;
+
+	(void)state;
+	(void)text;
+	(void)fd;
+	(void)file;
+}
+
+/* ---- clock ---- */
+
+static void clock_does_not_go_back(void **state)
+{
+	int64_t last = clock_now_ns();
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		int64_t now = clock_now_ns();
+
+		assert_true(now >= last);
+		last = now;
+	}
+}
+
+static void offset_leads_from_the_clock_to_the_epoch(void **state)
+{
+	int64_t difference = clock_now_ns() + clock_epoch_offset_ns() -
+		clock_read_ns(CLOCK_REALTIME);
+
+	(void)state;
+	assert_in_range(difference + 1000000000, 0, 2000000000);
+}
+
+static void suspended_time_is_not_negative(void **state)
+{
+	(void)state;
+	assert_true(clock_suspended_ns() > -1000000000);
+}
+
+/* ---- err ---- */
+
+static const char *printed(int (*say)(void))
+{
+	static char text[256];
+	int file = memfd_create("err", 0), saved = dup(2);
+	ssize_t n;
+
+	dup2(file, 2);
+	assert_int_equal(say(), 7);
+	dup2(saved, 2);
+	n = pread(file, text, sizeof(text) - 1, 0);
+	text[n] = '\0';
+	close(file);
+	close(saved);
+	return text;
+}
+
+static int say_status(void)
+{
+	return err_status(7, "cannot open '%s': %s", "x", "why");
+}
+
+static int say_print(void)
+{
+	err_print("%d of %d", 1, 2);
+	return 7;
+}
+
+static void complaint_is_a_line_with_the_program_in_front(void **state)
+{
+	(void)state;
+	assert_string_equal(printed(say_status), "test_base: cannot open 'x': why\n");
+	assert_string_equal(printed(say_print), "test_base: 1 of 2\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(descriptor_is_closed_at_the_end_of_its_block),
+		cmocka_unit_test(closing_keeps_errno),
+		cmocka_unit_test(stolen_descriptor_stays_open),
+		cmocka_unit_test(stolen_pointer_is_not_freed),
+		cmocka_unit_test(nothing_to_clean_is_fine),
+		cmocka_unit_test(clock_does_not_go_back),
+		cmocka_unit_test(offset_leads_from_the_clock_to_the_epoch),
+		cmocka_unit_test(suspended_time_is_not_negative),
+		cmocka_unit_test(complaint_is_a_line_with_the_program_in_front),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

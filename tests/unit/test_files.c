@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * files.h by itself: nodes, the names that lead to them, and what makes a node the same file.
+ * (What operations make of it is in test_record.c, versions are in test_versions.c.)
+ */
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "db/event.h"
+#include "db/files.h"
+#include "db/store.h"
+#include "test.h"
+
+struct fixture {
+	struct temp temp;
+	char db[64 + 16];
+	struct store *store;
+	struct paths_options options;
+	struct paths *paths;
+	struct files *files;
+};
+
+static struct node *add(struct fixture *f, uint64_t id, uint64_t ino, uint32_t mode)
+{
+	const struct event_node e = { .id = id, .dev = 1, .ino = ino, .birth_ns = (int64_t)ino,
+		.mode = mode, .nlink = 1 };
+
+	assert_int_equal(files_add_node(f->files, &e), 0);
+	return files_node(f->files, id);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	temp_make(&f->temp);
+	snprintf(f->db, sizeof(f->db), "%s/trace.db", f->temp.dir);
+	assert_int_equal(store_create(f->db, false, &f->store), 0);
+	f->options.source = "/";
+	assert_int_equal(paths_create(f->store, &f->options, &f->paths), 0);
+	assert_int_equal(files_create(f->store, f->paths, 0, &f->files), 0);
+	add(f, NODE_ROOT, 2, S_IFDIR);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	files_destroy(f->files);
+	paths_destroy(f->paths);
+	store_destroy(f->store);
+	temp_take_away(&f->temp);
+	free(f);
+	return 0;
+}
+
+static struct node *root(struct fixture *f)
+{
+	return files_node(f->files, NODE_ROOT);
+}
+
+static void bind(struct fixture *f, struct node *dir, const char *name, struct node *node)
+{
+	assert_int_equal(files_bind(f->files, dir, name, strlen(name), node, 1), 0);
+}
+
+static const char *path_of(struct fixture *f, struct node *node)
+{
+	struct path p;
+
+	assert_int_equal(files_path(f->files, node, NULL, 0, &p), 0);
+	return sql_ask(f->db, "SELECT path FROM paths WHERE id = %lld", p.id);
+}
+
+static void node_that_was_never_told_of_is_not_there(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_null(files_node(f->files, 99));
+	files_forget_node(f->files, 99);
+}
+
+static void two_nodes_of_one_inode_are_one_file(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_ptr_equal(node_file(add(f, 10, 7, S_IFREG)), node_file(add(f, 11, 7, S_IFREG)));
+	assert_ptr_not_equal(node_file(add(f, 12, 8, S_IFREG)), node_file(add(f, 13, 9, S_IFREG)));
+}
+
+static void name_leads_to_its_node(void **state)
+{
+	struct fixture *f = *state;
+	struct node *node = add(f, 10, 7, S_IFREG);
+
+	bind(f, root(f), "a", node);
+	assert_ptr_equal(files_resolve(f->files, root(f), "a", 1), node);
+	assert_null(files_resolve(f->files, root(f), "b", 1));
+	assert_null(files_resolve(f->files, node, "a", 1));
+}
+
+static void name_that_leads_elsewhere_now_is_taken_from_the_other(void **state)
+{
+	struct fixture *f = *state;
+	struct node *a = add(f, 10, 7, S_IFREG), *b = add(f, 11, 8, S_IFREG);
+
+	bind(f, root(f), "x", a);
+	bind(f, root(f), "x", b);
+	assert_ptr_equal(files_resolve(f->files, root(f), "x", 1), b);
+	assert_false(node_file(a)->deleted); /* somebody else may have renamed it */
+}
+
+static void path_is_made_of_the_names_above(void **state)
+{
+	struct fixture *f = *state;
+	struct node *dir = add(f, 10, 7, S_IFDIR), *node = add(f, 11, 8, S_IFREG);
+
+	bind(f, root(f), "d", dir);
+	bind(f, dir, "a", node);
+	assert_string_equal(path_of(f, root(f)), "/");
+	assert_string_equal(path_of(f, dir), "/d");
+	assert_string_equal(path_of(f, node), "/d/a");
+}
+
+static void name_of_255_bytes_is_a_name(void **state)
+{
+	struct fixture *f = *state;
+	struct node *node = add(f, 10, 7, S_IFREG);
+	char name[256];
+
+	memset(name, 'n', sizeof(name));
+	assert_int_equal(files_bind(f->files, root(f), name, 255, node, 1), 0);
+	assert_ptr_equal(files_resolve(f->files, root(f), name, 255), node);
+	assert_int_equal(strlen(path_of(f, node)), 256);
+	assert_null(files_resolve(f->files, root(f), name, 256));
+}
+
+static void unbinding_the_last_name_deletes_the_file(void **state)
+{
+	struct fixture *f = *state;
+	struct node *node = add(f, 10, 7, S_IFREG);
+
+	bind(f, root(f), "a", node);
+	assert_ptr_equal(files_unbind(f->files, root(f), "a", 1, true, 2), node_file(node));
+	assert_true(node_file(node)->deleted);
+	assert_string_equal(path_of(f, node), "/a");
+	assert_null(files_unbind(f->files, root(f), "a", 1, true, 2));
+}
+
+static void name_found_missing_deletes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct node *node = add(f, 10, 7, S_IFREG);
+
+	bind(f, root(f), "a", node);
+	files_unbind(f->files, root(f), "a", 1, false, 2);
+	assert_false(node_file(node)->deleted);
+	assert_null(files_resolve(f->files, root(f), "a", 1));
+}
+
+static void forgotten_directory_stays_while_names_are_in_it(void **state)
+{
+	struct fixture *f = *state;
+	struct node *dir = add(f, 10, 7, S_IFDIR), *node = add(f, 11, 8, S_IFREG);
+
+	bind(f, root(f), "d", dir);
+	bind(f, dir, "a", node);
+	files_forget_node(f->files, 10);
+	assert_string_equal(path_of(f, node), "/d/a");
+	files_forget_node(f->files, 11);
+	assert_null(files_node(f->files, 10));
+	assert_null(files_node(f->files, 11));
+}
+
+static void moved_directory_is_where_it_is_bound_now(void **state)
+{
+	struct fixture *f = *state;
+	struct node *dir = add(f, 10, 7, S_IFDIR), *node = add(f, 11, 8, S_IFREG);
+
+	bind(f, root(f), "d", dir);
+	bind(f, dir, "a", node);
+	path_of(f, node); /* is kept */
+	files_moved(f->files);
+	files_unbind(f->files, root(f), "d", 1, false, 2);
+	bind(f, root(f), "e", dir);
+	assert_string_equal(path_of(f, node), "/e/a");
+}
+
+static void deep_tree_has_a_path(void **state)
+{
+	struct fixture *f = *state;
+	struct node *dir = root(f);
+
+	for (uint64_t i = 0; i < 2000; i++) {
+		struct node *below = add(f, 10 + i, 10 + i, S_IFDIR);
+
+		bind(f, dir, "d", below);
+		dir = below;
+	}
+	assert_int_equal(strlen(path_of(f, dir)), 4000);
+}
+
+static void destroying_takes_names_in_any_order(void **state)
+{
+	struct fixture *f = *state;
+	struct node *a = add(f, 10, 7, S_IFDIR), *b = add(f, 11, 8, S_IFDIR);
+
+	bind(f, root(f), "a", a);
+	bind(f, a, "b", b);
+	files_forget_node(f->files, NODE_ROOT);
+	files_forget_node(f->files, 10);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(node_that_was_never_told_of_is_not_there),
+		TEST(two_nodes_of_one_inode_are_one_file),
+		TEST(name_leads_to_its_node),
+		TEST(name_that_leads_elsewhere_now_is_taken_from_the_other),
+		TEST(path_is_made_of_the_names_above),
+		TEST(name_of_255_bytes_is_a_name),
+		TEST(unbinding_the_last_name_deletes_the_file),
+		TEST(name_found_missing_deletes_nothing),
+		TEST(forgotten_directory_stays_while_names_are_in_it),
+		TEST(moved_directory_is_where_it_is_bound_now),
+		TEST(deep_tree_has_a_path),
+		TEST(destroying_takes_names_in_any_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

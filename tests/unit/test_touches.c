@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+
+/* touches.h: one row for each process and version of a file, one for each name in vain. */
+
+#include "db/files.h"
+#include "db/procs.h"
+#include "db/store.h"
+#include "db/touches.h"
+#include "test.h"
+
+struct fixture {
+	struct temp temp;
+	char db[64 + 16];
+	struct store *store;
+	struct touches *touches;
+	struct process p, q;
+	struct file a;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	temp_make(&f->temp);
+	snprintf(f->db, sizeof(f->db), "%s/trace.db", f->temp.dir);
+	assert_int_equal(store_create(f->db, false, &f->store), 0);
+	assert_int_equal(touches_create(f->store, 100, &f->touches), 0);
+	f->p.id = 1;
+	f->q.id = 2;
+	f->a.id = 7;
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	touches_forget(f->touches, &f->p);
+	touches_forget(f->touches, &f->q);
+	touches_destroy(f->touches);
+	store_destroy(f->store);
+	temp_take_away(&f->temp);
+	free(f);
+	return 0;
+}
+
+static const char *rows(struct fixture *f, const char *columns)
+{
+	assert_int_equal(touches_flush(f->touches), 0);
+	return sql_ask(f->db, "SELECT %s FROM touches ORDER BY id", columns);
+}
+
+static void touch_again_is_the_same_row(void **state)
+{
+	struct fixture *f = *state;
+
+	touches_get(f->touches, &f->p, &f->a, 1, 5, 110)->nmeta++;
+	touches_get(f->touches, &f->p, &f->a, 1, 5, 120)->nmeta++;
+	assert_string_equal(rows(f, "process, file, version, nmeta, first_t, last_t"),
+		"1|7|1|2|10|20");
+}
+
+static void processes_and_versions_have_their_own_rows(void **state)
+{
+	struct fixture *f = *state;
+
+	touches_get(f->touches, &f->p, &f->a, 1, 5, 110);
+	touches_get(f->touches, &f->q, &f->a, 1, 5, 110);
+	touches_get(f->touches, &f->p, &f->a, 2, 5, 110);
+	touches_get(f->touches, NULL, &f->a, 2, 5, 110);
+	assert_string_equal(rows(f, "process, version"), "1|1\n2|1\n1|2\nNULL|2");
+}
+
+static void flushed_row_goes_on_counting(void **state)
+{
+	struct fixture *f = *state;
+
+	touches_get(f->touches, &f->p, &f->a, 1, 5, 110)->opens++;
+	assert_string_equal(rows(f, "opens"), "1");
+	touches_get(f->touches, &f->p, &f->a, 1, 5, 120)->opens++;
+	assert_string_equal(rows(f, "opens"), "2");
+}
+
+static void path_is_the_last_that_was_known(void **state)
+{
+	struct fixture *f = *state;
+
+	touches_get(f->touches, &f->p, &f->a, 1, 5, 110);
+	touches_get(f->touches, &f->p, &f->a, 1, 0, 110);
+	assert_string_equal(rows(f, "path"), "5");
+	touches_get(f->touches, &f->p, &f->a, 1, 6, 110);
+	assert_string_equal(rows(f, "path"), "6");
+}
+
+static void ghosts_are_counted_for_each_process_and_path(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(touches_ghost(f->touches, &f->p, 5, 110 + i), 0);
+	assert_int_equal(touches_ghost(f->touches, &f->p, 6, 120), 0);
+	assert_int_equal(touches_ghost(f->touches, NULL, 5, 130), 0);
+	assert_string_equal(rows(f, "count(*)"), "0");
+	assert_string_equal(sql_ask(f->db, "SELECT process, path, count, first_t FROM ghosts"),
+		"1|5|3|10\n1|6|1|20\nNULL|5|1|30");
+}
+
+static void forgotten_process_begins_new_rows(void **state)
+{
+	struct fixture *f = *state;
+
+	touches_get(f->touches, &f->p, &f->a, 1, 5, 110);
+	assert_string_equal(rows(f, "process"), "1");
+	touches_forget(f->touches, &f->p);
+	touches_get(f->touches, &f->p, &f->a, 1, 5, 110);
+	assert_string_equal(rows(f, "process"), "1\n1");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(touch_again_is_the_same_row),
+		TEST(processes_and_versions_have_their_own_rows),
+		TEST(flushed_row_goes_on_counting),
+		TEST(path_is_the_last_that_was_known),
+		TEST(ghosts_are_counted_for_each_process_and_path),
+		TEST(forgotten_process_begins_new_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * views.sql: the public interface of a trace, ftrac-db(5), version 1.  The lists here are that
+ * promise, written down a second time: columns may be added, never renamed.
+ */
+
+#include "feed.h"
+
+enum { P = 10 };
+
+static const struct {
+	const char *view, *columns;
+} interface[] = {
+	{ "trace", "key value" },
+	{ "process", "id host pid ppid parent job xform phase command exe comm cwd uid gid start_ns "
+		     "end_ns lstart lstop exit_code exit_signal cpu_ns utime_ns stime_ns vmpeak_bytes "
+		     "rsspeak_bytes read_char write_char read_bytes write_bytes nvcsw nivcsw minflt "
+		     "majflt cpu_delay_ns blkio_delay_ns swapin_delay_ns reclaim_delay_ns cgroup tier" },
+	{ "image", "id process seq exe command argv argv_raw cwd start_ns end_ns stdin stdout stderr" },
+	{ "environ", "image name value" },
+	{ "sample", "process t_ns rss_bytes cpu_ns" },
+	{ "file", "id path dev ino kind fstype mount size_first size_last created deleted" },
+	{ "name", "file path from_ns to_ns" },
+	{ "op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
+		"offset length bytes via handle" },
+	{ "handle", "id process image file path flags mode fidelity open_ns close_ns nread bread "
+		    "nwrite bwrite nseek read_ns write_ns sequential_reads sequential_writes "
+		    "consecutive_reads consecutive_writes mapped" },
+	{ "use", "handle process image file version nread bread nwrite bwrite nseek first_read_ns "
+		 "last_read_ns first_write_ns last_write_ns read_ns write_ns" },
+	{ "access", "process file version path opens nread bread nwrite bwrite created truncated "
+		    "renamed unlinked executed mapped assumed nmeta first_ns last_ns io_ns" },
+	{ "ghost", "process path count first_ns" },
+	{ "ioprof", "xform pid exe file bread nread bwrite nwrite nseek mode flags" },
+	{ "pprof", "xform pid ppid exe lstart lstop tstart tstop vmpeak rsspeak utime stime wtime" },
+};
+
+static void every_view_has_its_columns(void **state)
+{
+	struct feed *f = *state;
+	char names[1024], *column, *rest;
+
+	for (size_t i = 0; i < sizeof(interface) / sizeof(interface[0]); i++) {
+		snprintf(names, sizeof(names), "%s", interface[i].columns);
+		for (column = strtok_r(names, " ", &rest); column; column = strtok_r(NULL, " ", &rest))
+			if (!strcmp("0", ask(f, "SELECT count(*) FROM pragma_table_info(%Q) "
+				"WHERE name = %Q", interface[i].view, column)))
+				fail_msg("view %s has no column %s", interface[i].view, column);
+	}
+}
+
+static void there_is_no_view_that_is_not_listed(void **state)
+{
+	struct feed *f = *state;
+
+	assert_string_equal(ask(f, "SELECT count(*) FROM sqlite_master WHERE type = 'view'"), "14");
+}
+
+static void every_view_can_be_read_in_an_empty_trace(void **state)
+{
+	for (size_t i = 0; i < sizeof(interface) / sizeof(interface[0]); i++)
+		ask(*state, "SELECT * FROM %s", interface[i].view);
+}
+
+static void every_view_can_be_read_with_the_short_names_of_columns(void **state)
+{
+	for (size_t i = 0; i < sizeof(interface) / sizeof(interface[0]); i++) {
+		char columns[1024];
+
+		snprintf(columns, sizeof(columns), "%s", interface[i].columns);
+		for (char *c = columns; *c; c++)
+			*c = *c == ' ' ? ',' : *c;
+		ask(*state, "SELECT %s FROM %s", columns, interface[i].view);
+	}
+}
+
+static void database_says_what_it_is(void **state)
+{
+	struct feed *f = *state;
+
+	assert_string_equal(ask(f, "SELECT application_id, user_version FROM "
+		"pragma_application_id, pragma_user_version"), "1718907491|1");
+}
+
+static void operations_have_the_names_of_the_closed_list(void **state)
+{
+	assert_string_equal(ask(*state, "SELECT group_concat(name, ' ') FROM op_name"),
+		"lookup getattr chmod chown truncate utimens create open read write flush release fsync "
+		"opendir readdir releasedir mkdir mknod rmdir unlink rename link symlink readlink "
+		"getxattr setxattr listxattr removexattr statfs access fallocate copy lseek ioctl lock "
+		"tmpfile");
+}
+
+static void every_operation_can_be_recorded(void **state)
+{
+	struct feed *f = *state;
+
+	for (enum op op = 0; op < OP_MAX; op++)
+		feed_op_names(f, OP_EVENT(f, P, op, .node = NODE_ROOT, .other = NODE_ROOT,
+			.result = -EIO), "a", "b");
+	assert_string_equal(ask(f, "SELECT group_concat(name) = (SELECT group_concat(name) "
+		"FROM op_name) FROM (SELECT name FROM op ORDER BY id)"), "1");
+}
+
+static void ioprof_has_a_row_for_each_image_and_handle(void **state)
+{
+	struct feed *f = *state;
+	uint64_t h = feed_open(f, P, feed_file(f, P, NODE_ROOT, "a", 9), O_RDWR);
+
+	feed_read(f, P, h, 0, 4); /* two versions, one row */
+	feed_write(f, P, h, 4, 2);
+	assert_string_equal(ask(f, "SELECT pid, exe, file, nread, bread, nwrite, bwrite, nseek, mode, "
+		"flags FROM ioprof"), "10|/bin/p10|/a|1|4|1|2|0|NULL|O_RDWR");
+}
+
+static void standard_streams_are_paths(void **state)
+{
+	struct feed *f = *state;
+	struct facts_of_process facts = { .argv = "x", .argv_len = 2, .stdin_path = "pipe:[12]" };
+
+	feed_process(f, EVENT_PROCESS, (struct event_process){ .pid = 40, .tid = 40 }, 0, &facts);
+	assert_string_equal(ask(f, "SELECT stdin, stdout FROM image ORDER BY id DESC LIMIT 1"),
+		"pipe:[12]|NULL");
+}
+
+static void job_and_transformation_of_the_run_are_those_of_each_process(void **state)
+{
+	struct feed *f = *state;
+
+	assert_int_equal(store_put_meta(f->store, "job", V_STR("7")), 0);
+	assert_int_equal(store_put_meta(f->store, "xform", V_STR("mAdd")), 0);
+	assert_int_equal(store_put_meta(f->store, "host", V_STR("n1")), 0);
+	assert_string_equal(ask(f, "SELECT DISTINCT host, job, xform FROM process"), "n1|7|mAdd");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, feed_setup_processes, feed_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(every_view_has_its_columns),
+		TEST(there_is_no_view_that_is_not_listed),
+		cmocka_unit_test_setup_teardown(every_view_can_be_read_in_an_empty_trace, feed_setup,
+			feed_teardown),
+		TEST(every_view_can_be_read_with_the_short_names_of_columns),
+		TEST(database_says_what_it_is),
+		TEST(operations_have_the_names_of_the_closed_list),
+		TEST(every_operation_can_be_recorded),
+		TEST(ioprof_has_a_row_for_each_image_and_handle),
+		TEST(standard_streams_are_paths),
+		TEST(job_and_transformation_of_the_run_are_those_of_each_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
