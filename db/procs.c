@@ -85,39 +85,33 @@ void procs_destroy(struct procs *procs)
 	free(procs);
 }
 
-/* Frees the lives of thread's number that ended before; the rest of the chain. */
-static struct thread *prune_chain(struct procs *procs, struct thread *thread, int64_t time_ns)
+static bool is_over(const struct thread *thread, int64_t time_ns)
 {
-	struct thread *head = NULL, **link = &head;
-
-	while (thread) {
-		struct thread *older = thread->older;
-
-		thread->older = NULL;
-		if (time_ns == INT64_MAX || (thread->to_ns && thread->to_ns < time_ns)) {
-			thread_free(procs, thread);
-		} else {
-			*link = thread;
-			link = &thread->older;
-		}
-		thread = older;
-	}
-	return head;
+	return time_ns == INT64_MAX || (thread->to_ns && thread->to_ns < time_ns);
 }
 
+/* A life that is over has only such behind it: they came one after the other. */
 void procs_prune(struct procs *procs, int64_t time_ns)
 {
-	struct thread *t, *next;
+	struct thread *t, *next, *older;
 
 	HASH_ITER(hh, procs->threads, t, next) {
-		struct thread *left;
+		struct thread **link = &t->older;
 
-		if (!t->older && t->to_ns == 0 && time_ns != INT64_MAX)
-			continue;
-		HASH_DEL(procs->threads, t);
-		left = prune_chain(procs, t, time_ns);
-		if (left)
-			HASH_ADD_INT(procs->threads, tid, left);
+		if (is_over(t, time_ns)) {
+			HASH_DEL(procs->threads, t);
+			link = &t;
+		}
+		while (*link && !is_over(*link, time_ns))
+			link = &(*link)->older;
+		older = *link;
+		*link = NULL;
+		while (older) {
+			struct thread *gone = older;
+
+			older = gone->older;
+			thread_free(procs, gone);
+		}
 	}
 }
 

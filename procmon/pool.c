@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -263,11 +264,24 @@ static void wait_for_work(struct pool *pool)
 	pool->idle--;
 }
 
+/*
+ * A process may end within a millisecond of its exec.  In front of all others, we read its text
+ * before it goes on if it runs on our processor: of `seq 2000 | xargs -P4 -n1 true`, all of the
+ * command lines instead of four in five.  Needs CAP_SYS_NICE; without, it stays at that.
+ */
+static void get_ahead(void)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+
+	pthread_setschedparam(pthread_self(), SCHED_RR, &first);
+}
+
 static void *serve(void *arg)
 {
 	struct pool *pool = arg;
 
 	pthread_setname_np(pthread_self(), "monitor");
+	get_ahead();
 	watch_lock(pool->watch);
 	for (;;) {
 		if (serve_request(pool) || serve_member(pool) || serve_repair(pool))

@@ -204,7 +204,7 @@ static void *produce(void *arg)
 
 static void full_ring_makes_its_producer_wait(void **state)
 {
-	struct producer p = { .ring = make(8, false), .n = 1000 };
+	struct producer p = { .ring = make(8, false), .n = 100 };
 	struct event event;
 	int next = 0;
 
@@ -223,7 +223,7 @@ static void full_ring_makes_its_producer_wait(void **state)
 }
 
 #define PRODUCERS 4
-#define EACH 2000
+#define EACH 500
 
 /* The text of one producer as it comes in between those of the others. */
 struct received {
@@ -257,7 +257,7 @@ static void receive(struct received *from, struct event *event)
 
 static void long_texts_of_several_producers_do_not_mix(void **state)
 {
-	struct ring *ring = make(256, false);
+	struct ring *ring = make(1024, false);
 	struct producer p[PRODUCERS];
 	static struct received from[PRODUCERS];
 	struct event event;
