@@ -18,11 +18,13 @@
 #include "ftrac/fs.h"
 #include "ftrac/inode.h"
 
+#define FMODE_EXEC 040 /* the kernel opens a program for execve(2); in no header for us */
+
 /*
  * Not passed on to the source: what the kernel has dealt with, and O_DIRECT, for which our
  * buffers would have to be aligned as the application's are.
  */
-#define NOT_PASSED (O_NOFOLLOW | O_DIRECT | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC | 040)
+#define NOT_PASSED (O_NOFOLLOW | O_DIRECT | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC | FMODE_EXEC)
 
 /* An open file of inode, for fi. */
 static struct open_file *make_file(struct call *c, struct inode *inode, int fd,
@@ -36,6 +38,7 @@ static struct open_file *make_file(struct call *c, struct inode *inode, int fd,
 	file->fd = fd;
 	file->inode = inode;
 	file->append = fi->flags & O_APPEND;
+	file->exec = fi->flags & FMODE_EXEC;
 	file->id = atomic_fetch_add(&c->fs->last_handle, 1) + 1;
 	fi->fh = (uintptr_t)file;
 	/* The size of a file of /proc says nothing, and the page cache would believe it. */
@@ -208,10 +211,11 @@ static enum trace_who who_of(struct open_file *file)
 
 void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
-	/* A read of the application has an owner; one of the page cache may be a page fault. */
-	bool cache = fi->lock_owner == 0;
 	struct call c;
 	struct open_file *file = file_of(fi);
+	/* A read of the application has an owner; one of the page cache may be a page fault.  What
+	 * execve(2) reads of a program nobody has asked for either. */
+	bool cache = fi->lock_owner == 0 || file->exec;
 	char *buffer;
 	ssize_t n;
 

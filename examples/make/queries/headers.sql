@@ -4,4 +4,4 @@ SELECT replace(s.path, (SELECT value FROM trace WHERE key = 'cwd') || '/', '') A
 		FROM access h WHERE h.process = s.process AND h.path GLOB '*.h' AND h.nread > 0
 		ORDER BY header)) AS headers
 FROM access s JOIN process p ON p.id = s.process
-WHERE p.comm = 'cc1' AND s.path GLOB '*.c' AND s.nread > 0 ORDER BY source;
+WHERE p.comm = 'cc1' AND s.path GLOB '*/src/*.c' AND s.nread > 0 ORDER BY source;

@@ -1,5 +1,6 @@
-SELECT round((i.end_ns - i.start_ns) / 1e6, 1) AS ms, round(p.cpu_ns / 1e6, 1) AS cpu_ms,
-	round(p.rsspeak_bytes / 1e6, 1) AS MB, substr(i.command, 1, 60) AS command
-FROM image i JOIN process p ON p.id = i.process
-WHERE i.seq > 0 AND NOT EXISTS (SELECT 1 FROM process c WHERE c.parent = p.id)
-ORDER BY i.end_ns - i.start_ns DESC LIMIT 10;
+SELECT round((p.end_ns - p.start_ns) / 1e6, 1) AS ms,
+	(SELECT count(*) FROM process c WHERE c.parent = p.id) AS started,
+	CASE WHEN length(p.command) > 60 THEN '...' || substr(p.command, -57)
+		ELSE p.command END AS command
+FROM process p JOIN process m ON m.id = p.parent
+WHERE m.comm = 'make' ORDER BY p.end_ns - p.start_ns DESC LIMIT 10;

@@ -6,7 +6,7 @@ tree (id, depth, place) AS (
 	UNION ALL
 	SELECT p.id, t.depth + 1, t.place || printf('/%08d', p.id)
 	FROM tree t JOIN process p ON p.parent = t.id)
-SELECT substr('                ', 1, 2 * t.depth) || substr(p.command, 1, 60) AS process,
+SELECT substr('                ', 1, 2 * t.depth) || substr(p.command, 1, 70) AS process,
 	u.bread AS bread, u.bwrite AS bwrite
 FROM tree t JOIN process p USING (id) LEFT JOIN used u ON u.process = t.id
 ORDER BY t.place LIMIT 30;

@@ -1,5 +1,5 @@
 WITH written AS (
-	SELECT file, sum(bwrite) AS bwrite, min(process) AS process
+	SELECT file, sum(bwrite) AS bwrite, min(CASE WHEN nwrite > 0 THEN process END) AS process
 	FROM access GROUP BY file HAVING sum(nwrite) > 0 AND sum(nread) = 0)
 SELECT p.comm AS written_by, count(*) AS files, printf('%.2f', sum(w.bwrite) / 1e6) AS MB,
 	min(replace(f.path, (SELECT value FROM trace WHERE key = 'cwd') || '/', '')) AS example

@@ -1,0 +1,1039 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * monitor: who touched the tree is told of with all that led to it, and from then on what these
+ * start, become and how they end; and no request ever waits for long, whatever /proc does.
+ *
+ * Called with an argument, the program is one of the processes that are watched.
+ */
+
+#include "tests/unit/test.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "db/event.h"
+#include "db/ring.h"
+#include "db/text.h"
+#include "procmon/connector.h"
+#include "procmon/look.h"
+#include "procmon/meet.h"
+#include "procmon/monitor.h"
+#include "procmon/scope.h"
+#include "procmon/watch.h"
+
+#define SECOND INT64_C(1000000000)
+
+/* ---- what the writer would see ---- */
+
+struct told {
+	struct event event;
+	char *text;
+	size_t len;
+};
+
+struct world {
+	struct ring *ring;
+	struct monitor *monitor;
+	struct told *told;
+	size_t n;
+	char *pieces[1 << 16]; /* by producer */
+	struct temp fake;
+	const char *name; /* of what failed */
+};
+
+static void take(struct world *world, const struct event *ev)
+{
+	struct told *told;
+
+	if (ev->kind == EVENT_TEXT) {
+		char **pieces = &world->pieces[ev->producer];
+
+		if (!*pieces)
+			*pieces = malloc(1 << 20);
+		memcpy(*pieces + ev->u.text.offset, event_piece((struct event *)ev), ev->text_len);
+		return;
+	}
+	world->told = realloc(world->told, (world->n + 1) * sizeof(*world->told));
+	told = &world->told[world->n++];
+	*told = (struct told){ .event = *ev, .text = malloc(ev->text_len + 1), .len = ev->text_len };
+	memcpy(told->text,
+		ev->text_len > EVENT_TEXT_INLINE ? world->pieces[ev->producer] : ev->text,
+		ev->text_len);
+}
+
+static void collect(struct world *world)
+{
+	struct event events[64];
+	size_t n;
+
+	while ((n = ring_drain(world->ring, events, 64)))
+		for (size_t i = 0; i < n; i++)
+			take(world, &events[i]);
+}
+
+/* The place of the first such event from a place on; -1. */
+static int find(struct world *world, size_t from, int kind, pid_t pid, pid_t tid)
+{
+	collect(world);
+	for (size_t i = from; i < world->n; i++) {
+		const struct event *ev = &world->told[i].event;
+
+		if (ev->kind == kind && ev->u.process.pid == pid && ev->u.process.tid == tid)
+			return i;
+	}
+	return -1;
+}
+
+static int wait_event(struct world *world, size_t from, int kind, pid_t pid, pid_t tid)
+{
+	for (int64_t end = clock_now_ns() + 5 * SECOND; clock_now_ns() < end; usleep(500)) {
+		int i = find(world, from, kind, pid, tid);
+
+		if (i >= 0)
+			return i;
+	}
+	fail_msg("no event %d of %d", kind, pid);
+	return -1;
+}
+
+static int wait_for(struct world *world, size_t from, int kind, pid_t pid)
+{
+	return wait_event(world, from, kind, pid, pid);
+}
+
+static int count(struct world *world, int kind, pid_t pid)
+{
+	int n = 0;
+
+	for (int i = 0; (i = find(world, i, kind, pid, pid)) >= 0; i++)
+		n++;
+	return n;
+}
+
+static void assert_argv(const struct world *world, int i, const char *argv, size_t size)
+{
+	size_t len;
+	const char *found = text_part(world->told[i].text, world->told[i].len, PROCESS_ARGV, &len);
+
+	assert_non_null(found);
+	assert_int_equal(len, size);
+	assert_memory_equal(found, argv, size);
+}
+
+/* ---- worlds ---- */
+
+static struct world *new_world(void)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	assert_int_equal(ring_create(1 << 14, false, &world->ring), 0);
+	return world;
+}
+
+static int start(void **state, const struct monitor_options *options)
+{
+	struct monitor_options mine = *options;
+	struct world *world = new_world();
+
+	mine.ring = world->ring;
+	*state = world;
+	return monitor_start(&mine, &world->monitor);
+}
+
+static int stop(void **state)
+{
+	struct world *world = *state;
+
+	monitor_stop(world->monitor);
+	for (size_t i = 0; i < world->n; i++)
+		free(world->told[i].text);
+	for (size_t i = 0; i < 1 << 16; i++)
+		free(world->pieces[i]);
+	free(world->told);
+	ring_destroy(world->ring);
+	if (world->fake.dir[0])
+		temp_take_away(&world->fake);
+	free(world);
+	return 0;
+}
+
+static int start_connected(void **state)
+{
+	return start(state, &(struct monitor_options){ 0 });
+}
+
+static int start_inband(void **state)
+{
+	return start(state, &(struct monitor_options){ .inband_only = true });
+}
+
+static struct world *connected(void **state)
+{
+	struct world *world = *state;
+
+	if (monitor_connector_error(world->monitor)) {
+		print_message("the kernel does not let us listen: %s\n",
+			strerror(-monitor_connector_error(world->monitor)));
+		skip();
+	}
+	return world;
+}
+
+/* ---- processes ---- */
+
+struct child {
+	pid_t pid;
+	int go; /* closed: it goes on */
+};
+
+/* A child that waits before it does anything. */
+static struct child spawn(const char *file, const char *const *argv)
+{
+	struct child child;
+	int fds[2];
+	char byte;
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	child.pid = fork();
+	if (child.pid == 0) {
+		close(fds[1]);
+		if (read(fds[0], &byte, 1) < 0)
+			_exit(126);
+		execv(file, (char *const *)argv);
+		_exit(127);
+	}
+	close(fds[0]);
+	child.go = fds[1];
+	return child;
+}
+
+#define SPAWN(file, ...) spawn(file, (const char *const[]){ __VA_ARGS__, NULL })
+
+static int release(struct child *child)
+{
+	int status;
+
+	close(child->go);
+	assert_int_equal(waitpid(child->pid, &status, 0), child->pid);
+	return status;
+}
+
+/* A shell that says something on descriptor 9 and waits for an answer on 8. */
+struct talk {
+	int out[2], in[2];
+};
+
+static void talk_open(struct talk *talk)
+{
+	assert_int_equal(pipe2(talk->out, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(talk->in, O_CLOEXEC), 0);
+	assert_int_equal(dup2(talk->out[1], 9), 9);
+	assert_int_equal(dup2(talk->in[0], 8), 8);
+}
+
+static int talk_hear(struct talk *talk)
+{
+	char number[32] = "";
+
+	assert_true(read(talk->out[0], number, sizeof(number) - 1) > 0);
+	return atoi(number);
+}
+
+static void talk_answer(struct talk *talk)
+{
+	assert_int_equal(write(talk->in[1], "\n", 1), 1);
+}
+
+static void talk_close(struct talk *talk)
+{
+	for (int i = 0; i < 2; i++) {
+		close(talk->out[i]);
+		close(talk->in[i]);
+		close(8 + i);
+	}
+}
+
+/* What it does when it is one of those that are watched. */
+
+static void *nap(TEST_UNUSED void *arg)
+{
+	usleep(20000);
+	return NULL;
+}
+
+static void *become_true(TEST_UNUSED void *arg)
+{
+	usleep(5000);
+	execl("/bin/sh", "sh", "-c", "exit 6", (char *)NULL);
+	return NULL;
+}
+
+static void *leave_with_four(TEST_UNUSED void *arg)
+{
+	usleep(30000);
+	exit(4);
+}
+
+static int be_watched(const char *how)
+{
+	pthread_t thread;
+
+	if (strcmp(how, "threads") == 0) {
+		pthread_create(&thread, NULL, nap, NULL);
+		pthread_join(thread, NULL);
+		return 0;
+	}
+	pthread_create(&thread, NULL, strcmp(how, "exec") ? leave_with_four : become_true, NULL);
+	if (strcmp(how, "exec") == 0)
+		pthread_join(thread, NULL);
+	else
+		syscall(SYS_exit, 0); /* this thread alone */
+	return 1;
+}
+
+/* ---- both tiers ---- */
+
+static void family_is_told_from_the_leader_of_the_session_down(struct world *world)
+{
+	struct child child = SPAWN("/bin/true", "true");
+	int mine, ours;
+
+	monitor_introduce(world->monitor, child.pid);
+	ours = find(world, 0, EVENT_PROCESS, child.pid, child.pid);
+	mine = find(world, 0, EVENT_PROCESS, getpid(), getpid());
+	assert_true(mine >= 0 && ours > mine);
+	assert_int_equal(world->told[ours].event.u.process.ppid, getpid());
+	assert_true(world->told[ours].event.u.process.known);
+	assert_int_equal(world->told[ours].event.u.process.uid, geteuid());
+	assert_true(monitor_known(world->monitor)[child.pid]);
+	for (int i = 1; i <= ours; i++)
+		assert_int_equal(world->told[i].event.u.process.ppid,
+			world->told[i - 1].event.u.process.pid);
+	release(&child);
+}
+
+static void connected_family(void **state)
+{
+	family_is_told_from_the_leader_of_the_session_down(connected(state));
+}
+
+static void inband_family(void **state)
+{
+	family_is_told_from_the_leader_of_the_session_down(*state);
+}
+
+static void process_is_told_once(struct world *world)
+{
+	struct child child = SPAWN("/bin/true", "true");
+
+	for (int i = 0; i < 3; i++) {
+		monitor_check(world->monitor, child.pid);
+		monitor_introduce(world->monitor, child.pid);
+	}
+	assert_int_equal(count(world, EVENT_PROCESS, child.pid), 1);
+	release(&child);
+}
+
+static void connected_once(void **state)
+{
+	process_is_told_once(connected(state));
+}
+
+static void inband_once(void **state)
+{
+	process_is_told_once(*state);
+}
+
+static void nobody_is_told_of_ids_that_nobody_has(struct world *world)
+{
+	struct child child = SPAWN("/bin/true", "true");
+
+	release(&child);
+	monitor_introduce(world->monitor, child.pid);
+	assert_int_equal(find(world, 0, EVENT_PROCESS, child.pid, child.pid), -1);
+}
+
+static void connected_nobody(void **state)
+{
+	nobody_is_told_of_ids_that_nobody_has(connected(state));
+}
+
+static void inband_nobody(void **state)
+{
+	nobody_is_told_of_ids_that_nobody_has(*state);
+}
+
+static void tracer_itself_is_never_in_scope(struct world *world)
+{
+	monitor_introduce(world->monitor, gettid());
+	collect(world);
+	assert_int_equal(world->n, 0);
+}
+
+static void connected_tracer(void **state)
+{
+	tracer_itself_is_never_in_scope(connected(state));
+}
+
+static void inband_tracer(void **state)
+{
+	tracer_itself_is_never_in_scope(*state);
+}
+
+/* ---- with the connector ---- */
+
+static void exec_is_told_and_its_text_follows(void **state)
+{
+	struct world *world = connected(state);
+	struct child child = SPAWN("/bin/sleep", "sleep", "0.02");
+	int exec, text, end;
+
+	monitor_introduce(world->monitor, child.pid);
+	release(&child);
+	exec = wait_for(world, 0, EVENT_EXEC, child.pid);
+	text = wait_for(world, exec, EVENT_PROCESS, child.pid);
+	end = wait_for(world, text, EVENT_EXIT, child.pid);
+	assert_argv(world, text, "sleep\0000.02", 11);
+	assert_false(world->told[text].event.u.process.new_image);
+	assert_true(world->told[exec].event.time_ns < world->told[text].event.time_ns);
+	assert_true(world->told[text].event.time_ns < world->told[end].event.time_ns);
+}
+
+static void what_it_forks_is_in_scope(void **state)
+{
+	struct world *world = connected(state);
+	struct child child = SPAWN("/bin/sh", "sh", "-c", "sleep 0.02; exit 3");
+	int i, forked;
+	pid_t grandchild = 0;
+
+	monitor_introduce(world->monitor, child.pid);
+	assert_int_equal(release(&child), 3 << 8);
+	wait_for(world, 0, EVENT_EXIT, child.pid);
+	for (i = 0, forked = -1; i < (int)world->n; i++) {
+		if (world->told[i].event.kind == EVENT_FORK)
+			forked = i;
+	}
+	assert_true(forked >= 0);
+	grandchild = world->told[forked].event.u.process.pid;
+	assert_int_equal(world->told[forked].event.u.process.ppid, child.pid);
+	assert_true(find(world, forked, EVENT_EXEC, grandchild, grandchild) > forked);
+	i = find(world, forked, EVENT_PROCESS, grandchild, grandchild);
+	assert_argv(world, i, "sleep\0000.02", 11);
+	assert_true(find(world, i, EVENT_EXIT, grandchild, grandchild) > i);
+}
+
+static void exit_has_the_status_of_wait(void **state)
+{
+	struct world *world = connected(state);
+	struct child child = SPAWN("/bin/sh", "sh", "-c", "kill -9 $$");
+	int status, i;
+
+	monitor_introduce(world->monitor, child.pid);
+	status = release(&child);
+	i = wait_for(world, 0, EVENT_EXIT, child.pid);
+	assert_int_equal(world->told[i].event.u.process.status, status);
+	assert_false(monitor_known(world->monitor)[child.pid]);
+}
+
+static void others_are_not_told_of(void **state)
+{
+	struct world *world = connected(state);
+	struct child child = SPAWN("/bin/sh", "sh", "-c", "/bin/true; /bin/true");
+
+	release(&child);
+	monitor_sync(world->monitor);
+	collect(world);
+	assert_int_equal(world->n, 0);
+}
+
+static void thread_is_told_before_it_can_ask(void **state)
+{
+	struct world *world = connected(state);
+	struct child child = SPAWN("/proc/self/exe", "watched", "threads");
+	int i = 0, end;
+	pid_t tid;
+
+	monitor_introduce(world->monitor, child.pid);
+	release(&child);
+	end = wait_for(world, 0, EVENT_EXIT, child.pid);
+	while (i < end && world->told[i].event.kind != EVENT_THREAD)
+		i++;
+	assert_true(i < end);
+	tid = world->told[i].event.u.process.tid;
+	assert_int_equal(world->told[i].event.u.process.pid, child.pid);
+	assert_in_range(find(world, i, EVENT_EXIT, child.pid, tid), i, end);
+}
+
+static void exec_by_another_thread_is_no_end(void **state)
+{
+	struct world *world = connected(state);
+	struct child child = SPAWN("/proc/self/exe", "watched", "exec");
+	int first, second, end;
+
+	monitor_introduce(world->monitor, child.pid);
+	assert_int_equal(release(&child), 6 << 8);
+	first = wait_for(world, 0, EVENT_EXEC, child.pid);
+	second = wait_for(world, first + 1, EVENT_EXEC, child.pid);
+	end = wait_for(world, 0, EVENT_EXIT, child.pid);
+	assert_true(second < end);
+	assert_int_equal(world->told[end].event.u.process.status, 6 << 8);
+	assert_int_equal(count(world, EVENT_EXIT, child.pid), 1);
+}
+
+static void process_ends_with_its_last_thread(void **state)
+{
+	struct world *world = connected(state);
+	struct child child = SPAWN("/proc/self/exe", "watched", "leave");
+	int status, begin, end;
+
+	monitor_introduce(world->monitor, child.pid);
+	status = release(&child);
+	begin = wait_for(world, 0, EVENT_EXEC, child.pid);
+	end = wait_for(world, 0, EVENT_EXIT, child.pid);
+	assert_int_equal(status, 4 << 8);
+	assert_int_equal(world->told[end].event.u.process.status, status);
+	assert_true(world->told[end].event.time_ns - world->told[begin].event.time_ns > 30000000);
+	assert_int_equal(count(world, EVENT_EXIT, child.pid), 1);
+}
+
+static void ancestor_that_touches_comes_into_scope(void **state)
+{
+	struct world *world = connected(state);
+	struct talk talk;
+	struct child child;
+	pid_t grandchild;
+	size_t i;
+
+	talk_open(&talk);
+	child = SPAWN("/bin/sh", "sh", "-c", "sleep 5 & echo $! >&9; read x <&8; /bin/true; :");
+	close(child.go);
+	grandchild = talk_hear(&talk);
+	monitor_introduce(world->monitor, grandchild);
+	assert_true(find(world, 0, EVENT_PROCESS, child.pid, child.pid) >= 0);
+	assert_false(monitor_known(world->monitor)[child.pid]);
+	monitor_introduce(world->monitor, child.pid);
+	assert_true(monitor_known(world->monitor)[child.pid]);
+	collect(world);
+	i = world->n;
+	talk_answer(&talk);
+	waitpid(child.pid, NULL, 0);
+	kill(grandchild, SIGKILL);
+	wait_for(world, 0, EVENT_EXIT, child.pid);
+	while (i < world->n && world->told[i].event.kind != EVENT_FORK)
+		i++;
+	assert_true(i < world->n);
+	assert_int_equal(count(world, EVENT_PROCESS, child.pid), 1);
+	talk_close(&talk);
+}
+
+/* What runs says something, and waits: as if for the answer to a request. */
+static void check_finds_the_program_that_asks(void **state)
+{
+	struct world *world = connected(state);
+
+	for (int i = 0; i < 20; i++) {
+		struct talk talk;
+		struct child child;
+		int exec;
+
+		talk_open(&talk);
+		child = SPAWN("/bin/sh", "sh", "-c", "echo 1 >&9; read x <&8");
+		monitor_introduce(world->monitor, child.pid);
+		close(child.go);
+		talk_hear(&talk);
+		monitor_check(world->monitor, child.pid);
+		exec = find(world, 0, EVENT_EXEC, child.pid, child.pid);
+		assert_true(exec >= 0);
+		assert_true(find(world, exec, EVENT_PROCESS, child.pid, child.pid) > exec);
+		assert_true(monitor_known(world->monitor)[child.pid]);
+		talk_answer(&talk);
+		waitpid(child.pid, NULL, 0);
+		talk_close(&talk);
+	}
+}
+
+static void sync_takes_in_what_was_reported(void **state)
+{
+	struct world *world = connected(state);
+
+	for (int i = 0; i < 50; i++) {
+		struct child child = SPAWN("/bin/true", "true");
+		int from;
+
+		monitor_introduce(world->monitor, child.pid);
+		collect(world);
+		from = world->n;
+		/* The exec closes its end of this pipe when it is as good as done. */
+		release(&child);
+		monitor_sync(world->monitor);
+		assert_true(find(world, from, EVENT_EXEC, child.pid, child.pid) >= 0);
+	}
+}
+
+/* ---- in band ---- */
+
+static void other_program_is_noticed_at_a_check(void **state)
+{
+	struct world *world = *state;
+	struct talk talk;
+	struct child child;
+	int i;
+
+	talk_open(&talk);
+	child = SPAWN("/bin/sh", "sh", "-c", "echo 1 >&9; read x <&8");
+	monitor_introduce(world->monitor, child.pid);
+	monitor_check(world->monitor, child.pid);
+	assert_int_equal(count(world, EVENT_PROCESS, child.pid), 1);
+	close(child.go);
+	talk_hear(&talk);
+	for (int k = 0; k < 3; k++)
+		monitor_check(world->monitor, child.pid);
+	assert_int_equal(count(world, EVENT_PROCESS, child.pid), 2);
+	i = find(world, 0, EVENT_PROCESS, child.pid, child.pid);
+	i = find(world, i + 1, EVENT_PROCESS, child.pid, child.pid);
+	assert_true(world->told[i].event.u.process.new_image);
+	assert_argv(world, i, "sh\0-c\0echo 1 >&9; read x <&8", 29);
+	talk_answer(&talk);
+	waitpid(child.pid, NULL, 0);
+	talk_close(&talk);
+}
+
+static void end_is_noticed_within_some_seconds(void **state)
+{
+	struct world *world = *state;
+	struct child child = SPAWN("/bin/true", "true");
+	int i;
+
+	monitor_introduce(world->monitor, child.pid);
+	release(&child);
+	i = wait_for(world, 0, EVENT_EXIT, child.pid);
+	assert_int_equal(world->told[i].event.u.process.status, -1);
+	assert_false(monitor_known(world->monitor)[child.pid]);
+}
+
+static void thread_belongs_to_its_process(void **state)
+{
+	struct world *world = *state;
+	struct child child = SPAWN("/proc/self/exe", "watched", "leave");
+	char path[64];
+	DIR *dir;
+	pid_t tid = 0;
+
+	close(child.go);
+	snprintf(path, sizeof(path), "/proc/%d/task", child.pid);
+	for (int64_t end = clock_now_ns() + SECOND; !tid && clock_now_ns() < end;) {
+		struct dirent *entry;
+
+		dir = opendir(path);
+		while (dir && (entry = readdir(dir)))
+			if (atoi(entry->d_name) > 0 && atoi(entry->d_name) != child.pid)
+				tid = atoi(entry->d_name);
+		closedir(dir);
+	}
+	assert_true(tid > 0);
+	monitor_introduce(world->monitor, tid);
+	assert_true(find(world, 0, EVENT_PROCESS, child.pid, child.pid) >= 0);
+	assert_true(find(world, 0, EVENT_THREAD, child.pid, tid) >= 0);
+	assert_true(monitor_known(world->monitor)[tid]);
+	waitpid(child.pid, NULL, 0);
+}
+
+/* ---- when /proc does not answer ---- */
+
+#define STUCK 4190000
+
+static void fake_file(struct world *world, pid_t pid, const char *name, const char *text)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "%d/%s", pid, name);
+	fd = open(temp_path(&world->fake, path), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+/* A process of a /proc of ours; all are of one session. */
+static void fake_process(struct world *world, pid_t pid, pid_t ppid)
+{
+	char text[512], name[16];
+
+	snprintf(name, sizeof(name), "%d", pid);
+	assert_int_equal(mkdir(temp_path(&world->fake, name), 0700), 0);
+	snprintf(text, sizeof(text),
+		"%d (p) S %d 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 100 1 1 1 1000 2000 %d 0 0 0 0 0 "
+		"0 0 0 0 17 1 0 0 0 0 0 5 6 7 8 9 10 11 0\n", pid, ppid, 3000 + pid);
+	fake_file(world, pid, "stat", text);
+	snprintf(text, sizeof(text),
+		"Name:\tp\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\n",
+		pid, pid, ppid);
+	fake_file(world, pid, "status", text);
+	fake_file(world, pid, "cmdline", "p");
+}
+
+static const char *fifo_path(struct world *world)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%d/environ", STUCK);
+	return temp_path(&world->fake, path);
+}
+
+/* A /proc in which one process, like one inside an exec, cannot be read. */
+static int start_stuck(void **state)
+{
+	struct world *world = new_world();
+	struct monitor_options options = { .ring = world->ring, .inband_only = true };
+
+	*state = world;
+	temp_make(&world->fake);
+	fake_process(world, STUCK, 1);
+	assert_int_equal(mkfifo(fifo_path(world), 0600), 0);
+	options.proc = world->fake.dir;
+	return monitor_start(&options, &world->monitor);
+}
+
+/* The exec goes on. */
+static void unstick(struct world *world)
+{
+	int fd = -1;
+
+	for (int64_t end = clock_now_ns() + 5 * SECOND; clock_now_ns() < end; usleep(500)) {
+		fd = open(fifo_path(world), O_WRONLY | O_NONBLOCK);
+		if (fd >= 0)
+			break;
+	}
+	assert_true(fd >= 0);
+	unlink(fifo_path(world));
+	close(fd);
+}
+
+static int64_t time_to_introduce(struct world *world, pid_t pid)
+{
+	int64_t begin = clock_now_ns();
+
+	monitor_introduce(world->monitor, pid);
+	return clock_now_ns() - begin;
+}
+
+static void request_waits_a_moment_only(void **state)
+{
+	struct world *world = *state;
+
+	assert_true(time_to_introduce(world, STUCK) < SECOND);
+	assert_false(monitor_known(world->monitor)[STUCK]);
+	unstick(world);
+	wait_for(world, 0, EVENT_PROCESS, STUCK);
+}
+
+static void next_request_of_the_same_does_not_wait(void **state)
+{
+	struct world *world = *state;
+
+	time_to_introduce(world, STUCK);
+	for (int i = 0; i < 10; i++)
+		assert_true(time_to_introduce(world, STUCK) < SECOND / 20);
+	unstick(world);
+	wait_for(world, 0, EVENT_PROCESS, STUCK);
+	assert_true(time_to_introduce(world, STUCK) < SECOND / 20);
+	assert_true(monitor_known(world->monitor)[STUCK]);
+}
+
+static void others_are_served_meanwhile(void **state)
+{
+	struct world *world = *state;
+
+	time_to_introduce(world, STUCK);
+	for (pid_t pid = STUCK + 1; pid < STUCK + 50; pid++) {
+		fake_process(world, pid, 1);
+		assert_true(time_to_introduce(world, pid) < SECOND);
+		assert_true(monitor_known(world->monitor)[pid]);
+	}
+	unstick(world);
+}
+
+static void ancestor_that_cannot_be_read_holds_up_one(void **state)
+{
+	struct world *world = *state;
+	int unknown = 0;
+
+	for (pid_t pid = STUCK + 1; pid < STUCK + 50; pid++) {
+		fake_process(world, pid, STUCK);
+		assert_true(time_to_introduce(world, pid) < SECOND);
+		unknown += !monitor_known(world->monitor)[pid];
+	}
+	assert_int_equal(unknown, 1);
+	unstick(world);
+	wait_for(world, 0, EVENT_PROCESS, STUCK + 1);
+}
+
+static void *introduce_one(void *arg)
+{
+	void **args = arg;
+
+	monitor_introduce(args[0], (pid_t)(intptr_t)args[1]);
+	return NULL;
+}
+
+static void many_requests_at_once_all_come_back(void **state)
+{
+	struct world *world = *state;
+	pthread_t threads[64];
+	void *args[64][2];
+	int64_t begin;
+
+	for (int i = 0; i < 64; i++)
+		fake_process(world, STUCK + 1 + i, STUCK);
+	begin = clock_now_ns();
+	for (int i = 0; i < 64; i++) {
+		args[i][0] = world->monitor;
+		args[i][1] = (void *)(intptr_t)(STUCK + 1 + i);
+		pthread_create(&threads[i], NULL, introduce_one, args[i]);
+	}
+	for (int i = 0; i < 64; i++)
+		pthread_join(threads[i], NULL);
+	assert_true(clock_now_ns() - begin < 2 * SECOND);
+	unstick(world);
+}
+
+/* ---- what was lost, and what was seen too late ---- */
+
+static struct look look_of(pid_t pid, uint64_t image)
+{
+	struct look look = { .pid = pid, .time_ns = clock_now_ns(), .text_known = true };
+
+	look.stat = (struct procfs_stat){ .pid = pid, .ppid = 1, .state = 'S', .threads = 1,
+		.start_ticks = 100, .image = image };
+	return look;
+}
+
+static void hear(struct scope *scope, enum connector_kind kind, pid_t pid, pid_t parent)
+{
+	scope_hear(scope, &(struct connector_event){ .kind = kind, .tid = pid, .pid = pid,
+		.parent = parent, .time_ns = clock_now_ns() });
+}
+
+/* A scope with process 7 in it, whom nobody wants to look at. */
+static struct scope *scope_of_seven(struct world *world)
+{
+	struct scope *scope;
+	struct look look = look_of(7, 1);
+
+	assert_int_equal(scope_create(world->ring, true, &scope), 0);
+	scope_meet(scope, &look, 0, SCOPE_IN);
+	scope_meet_thread(scope, 7, 7, 100);
+	assert_int_equal(scope_next(scope)->pid, 7);
+	scope_looked(scope, scope_find(scope, 7), 1, &look, 0);
+	assert_false(scope_has_next(scope));
+	return scope;
+}
+
+static int make_scope(void **state)
+{
+	*state = new_world();
+	return 0;
+}
+
+static void end_that_was_lost_is_told_without_a_status(void **state)
+{
+	struct world *world = *state;
+	struct scope *scope = scope_of_seven(world);
+	struct look look = look_of(7, 1);
+	struct member *member;
+	int i;
+
+	scope_doubt_all(scope);
+	member = scope_next(scope);
+	scope_looked(scope, member, member->generation, &look, -ESRCH);
+	assert_true(scope_end_missing(scope, clock_now_ns()));
+	assert_int_equal(find(world, 0, EVENT_EXIT, 7, 7), -1);
+	assert_false(scope_end_missing(scope, clock_now_ns() + 2 * SECOND));
+	i = find(world, 0, EVENT_EXIT, 7, 7);
+	assert_int_equal(world->told[i].event.u.process.status, -1);
+	assert_null(scope_find(scope, 7));
+	scope_destroy(scope);
+}
+
+static void exec_that_was_lost_is_told_as_a_new_image(void **state)
+{
+	struct world *world = *state;
+	struct scope *scope = scope_of_seven(world);
+	struct look look = look_of(7, 2);
+	struct member *member;
+	int first;
+
+	first = find(world, 0, EVENT_PROCESS, 7, 7);
+	scope_doubt_all(scope);
+	for (int i = 0; i < 2; i++) {
+		member = scope_next(scope);
+		assert_non_null(member);
+		scope_looked(scope, member, member->generation, &look, 0);
+	}
+	first = find(world, first + 1, EVENT_PROCESS, 7, 7);
+	assert_true(first > 0);
+	assert_true(world->told[first].event.u.process.new_image);
+	assert_false(scope_has_next(scope));
+	scope_destroy(scope);
+}
+
+static void text_of_a_former_program_is_thrown_away(void **state)
+{
+	struct world *world = *state;
+	struct scope *scope = scope_of_seven(world);
+	struct look look = look_of(7, 2);
+	struct member *member;
+	uint32_t generation;
+
+	hear(scope, CONNECTOR_EXEC, 7, 0);
+	member = scope_next(scope);
+	generation = member->generation;
+	hear(scope, CONNECTOR_EXEC, 7, 0);
+	scope_looked(scope, member, generation, &look, 0);
+	assert_int_equal(count(world, EVENT_PROCESS, 7), 1);
+	assert_int_equal(scope_known(scope)[7], KNOWN_NOT);
+	assert_int_equal(scope_next(scope)->pid, 7);
+	scope_looked(scope, member, generation + 1, &look, 0);
+	assert_int_equal(count(world, EVENT_PROCESS, 7), 2);
+	scope_destroy(scope);
+}
+
+static void end_waits_for_the_one_who_reads(void **state)
+{
+	struct world *world = *state;
+	struct scope *scope = scope_of_seven(world);
+	struct look look = look_of(7, 2);
+	struct member *member;
+	int text;
+
+	hear(scope, CONNECTOR_EXEC, 7, 0);
+	member = scope_next(scope);
+	hear(scope, CONNECTOR_EXIT, 7, 0);
+	assert_int_equal(find(world, 0, EVENT_EXIT, 7, 7), -1);
+	scope_looked(scope, member, member->generation, &look, 0);
+	text = find(world, find(world, 0, EVENT_EXEC, 7, 7), EVENT_PROCESS, 7, 7);
+	assert_true(text > 0);
+	assert_true(find(world, 0, EVENT_EXIT, 7, 7) > text);
+	assert_null(scope_find(scope, 7));
+	scope_destroy(scope);
+}
+
+static void number_that_comes_back_is_somebody_else(void **state)
+{
+	struct world *world = *state;
+	struct scope *scope = scope_of_seven(world);
+	struct look look = look_of(7, 2);
+	struct member *member;
+
+	hear(scope, CONNECTOR_EXEC, 7, 0);
+	member = scope_next(scope); /* and somebody reads, for ever */
+	hear(scope, CONNECTOR_FORK, 7, 3);
+	assert_true(find(world, 0, EVENT_EXIT, 7, 7) > 0);
+	assert_null(scope_find(scope, 7));
+	assert_int_equal(scope_known(scope)[7], KNOWN_NOT);
+	scope_looked(scope, member, 2, &look, 0);
+	assert_int_equal(count(world, EVENT_PROCESS, 7), 1);
+	scope_destroy(scope);
+}
+
+static void newest_is_looked_at_first(void **state)
+{
+	struct world *world = *state;
+	struct scope *scope = scope_of_seven(world);
+
+	hear(scope, CONNECTOR_FORK, 8, 7);
+	hear(scope, CONNECTOR_EXEC, 8, 0);
+	hear(scope, CONNECTOR_FORK, 9, 7);
+	hear(scope, CONNECTOR_EXEC, 9, 0);
+	hear(scope, CONNECTOR_FORK, 10, 7);
+	hear(scope, CONNECTOR_EXEC, 10, 0);
+	hear(scope, CONNECTOR_EXIT, 9, 0);
+	assert_int_equal(scope_next(scope)->pid, 10);
+	assert_int_equal(scope_next(scope)->pid, 8);
+	assert_null(scope_next(scope));
+	scope_destroy(scope);
+}
+
+static void child_that_was_not_heard_of_is_met(void **state)
+{
+	struct world *world = *state;
+	struct monitor_options options = { .ring = world->ring, .inband_only = true };
+	struct watch watch;
+	struct child child = SPAWN("/bin/sh", "sh", "-c", "sh -c 'sleep 1; :'; :");
+	int64_t since = clock_read_ns(CLOCK_BOOTTIME);
+	int forks = 0;
+
+	assert_int_equal(watch_init(&watch, &options), 0);
+	meet_thread(&watch, child.pid);
+	close(child.go);
+	for (int64_t end = clock_now_ns() + 5 * SECOND; forks < 2 && clock_now_ns() < end;) {
+		meet_missed(&watch, since);
+		collect(world);
+		forks = 0;
+		for (size_t i = 0; i < world->n; i++)
+			forks += world->told[i].event.kind == EVENT_PROCESS
+				&& world->told[i].event.u.process.start_ns
+					>= since - clock_suspended_ns() - 20000000
+				&& world->told[i].event.u.process.pid != child.pid;
+	}
+	assert_int_equal(forks, 2);
+	kill(child.pid, SIGKILL);
+	waitpid(child.pid, NULL, 0);
+	watch_finish(&watch);
+}
+
+#define CONNECTED(test) cmocka_unit_test_setup_teardown(test, start_connected, stop)
+#define INBAND(test) cmocka_unit_test_setup_teardown(test, start_inband, stop)
+#define STUCK_PROC(test) cmocka_unit_test_setup_teardown(test, start_stuck, stop)
+#define SCOPE(test) cmocka_unit_test_setup_teardown(test, make_scope, stop)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		CONNECTED(connected_family),
+		CONNECTED(connected_once),
+		CONNECTED(connected_nobody),
+		CONNECTED(connected_tracer),
+		CONNECTED(exec_is_told_and_its_text_follows),
+		CONNECTED(what_it_forks_is_in_scope),
+		CONNECTED(exit_has_the_status_of_wait),
+		CONNECTED(others_are_not_told_of),
+		CONNECTED(thread_is_told_before_it_can_ask),
+		CONNECTED(exec_by_another_thread_is_no_end),
+		CONNECTED(process_ends_with_its_last_thread),
+		CONNECTED(ancestor_that_touches_comes_into_scope),
+		CONNECTED(check_finds_the_program_that_asks),
+		CONNECTED(sync_takes_in_what_was_reported),
+		INBAND(inband_family),
+		INBAND(inband_once),
+		INBAND(inband_nobody),
+		INBAND(inband_tracer),
+		INBAND(other_program_is_noticed_at_a_check),
+		INBAND(end_is_noticed_within_some_seconds),
+		INBAND(thread_belongs_to_its_process),
+		STUCK_PROC(request_waits_a_moment_only),
+		STUCK_PROC(next_request_of_the_same_does_not_wait),
+		STUCK_PROC(others_are_served_meanwhile),
+		STUCK_PROC(ancestor_that_cannot_be_read_holds_up_one),
+		STUCK_PROC(many_requests_at_once_all_come_back),
+		SCOPE(end_that_was_lost_is_told_without_a_status),
+		SCOPE(exec_that_was_lost_is_told_as_a_new_image),
+		SCOPE(text_of_a_former_program_is_thrown_away),
+		SCOPE(end_waits_for_the_one_who_reads),
+		SCOPE(number_that_comes_back_is_somebody_else),
+		SCOPE(newest_is_looked_at_first),
+		SCOPE(child_that_was_not_heard_of_is_met),
+	};
+
+	if (argc > 1)
+		return be_watched(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
