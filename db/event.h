@@ -43,7 +43,7 @@ enum fidelity { FIDELITY_EXACT, FIDELITY_CACHED, FIDELITY_OPEN, FIDELITY_MAX };
 
 enum event_kind {
 	EVENT_NONE,
-	EVENT_TEXT,    /* piece of the text of this producer's next event; .text.* */
+	EVENT_TEXT,    /* piece of the text of the next event; .text.* */
 	EVENT_NODE,    /* a node id was given to an inode; before any event that uses it; .node.* */
 	EVENT_FORGET,  /* the node id is not used any more; .node.id */
 	EVENT_MOUNT,   /* a mount of the source was seen: text = fstype NUL mount point; .mount.* */
@@ -63,7 +63,7 @@ enum event_kind {
  *   node     the file; the directory of op's name for LOOKUP CREATE MKDIR MKNOD RMDIR UNLINK
  *            RENAME SYMLINK TMPFILE
  *   other    what a name led to (LOOKUP, CREATE, MKDIR, MKNOD, SYMLINK, TMPFILE: the new node),
- *            the directory of the new name (RENAME, LINK), the node copied from (COPY)
+ *            the directory of the new name (RENAME, LINK), the handle copied from (COPY)
  *   result   >= 0 or -errno; bytes for READ and WRITE
  *   text     name; name NUL new name (RENAME); new name (LINK); name NUL target (SYMLINK);
  *            attribute name (xattr operations)
@@ -114,8 +114,7 @@ struct event {
 	uint8_t op;
 	uint8_t via;
 	uint8_t unused;
-	uint16_t producer; /* set by ring_push */
-	uint16_t fidelity; /* OPEN, CREATE, TMPFILE */
+	uint32_t fidelity; /* OPEN, CREATE, TMPFILE */
 	int32_t tid;       /* OP: who asked; 0 unknown */
 	uint32_t text_len; /* of the whole text */
 	int64_t time_ns;   /* start of the operation; when it happened */

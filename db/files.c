@@ -16,6 +16,7 @@ struct dentry {
 	struct node *dir, *node;
 	LIST_ENTRY(dentry) of_node;
 	bool unhashed; /* gone, but the last name its node had */
+	int64_t path;	/* when it was bound; 0: not recorded */
 	int64_t name_row; /* of table names */
 	int64_t from_ns;
 	UT_hash_handle hh;
@@ -282,11 +283,15 @@ int files_path(struct files *files, struct node *node, const char *name, size_t 
 	}
 	r = paths_intern_mirrored(files->paths, path, used, ret_path);
 	free(path);
-	if (r == 0 && !name) {
-		node->path = *ret_path;
-		node->path_epoch = files->epoch;
+	if (r < 0 || name)
+		return r;
+	node->path = *ret_path;
+	node->path_epoch = files->epoch;
+	if (ret_path->recorded && node->file->path != ret_path->id) {
+		node->file->path = ret_path->id;
+		files_dirty(files, node->file);
 	}
-	return r;
+	return 0;
 }
 
 void files_moved(struct files *files)
@@ -310,10 +315,10 @@ static struct dentry *find_dentry(struct files *files, struct node *dir, const c
 	return d;
 }
 
-static int put_name(struct files *files, const struct dentry *d, int64_t path, int64_t to_ns)
+static int put_name(struct files *files, const struct dentry *d, int64_t to_ns)
 {
 	return store_put(files->store, PUT_NAME,
-		(struct value[]){ V_INT(d->name_row), V_INT(d->node->file->id), V_INT(path),
+		(struct value[]){ V_INT(d->name_row), V_INT(d->node->file->id), V_INT(d->path),
 			V_INT(d->from_ns - files->start_ns),
 			V_OPT(to_ns != 0, to_ns - files->start_ns) });
 }
@@ -350,7 +355,7 @@ int files_bind(struct files *files, struct node *dir, const char *name, size_t l
 			node->dentry = d;
 			node->path_epoch = 0;
 		}
-		return 0;
+		return files_path(files, node, NULL, 0, &path);
 	}
 	if (d)
 		files_unbind(files, dir, name, len, false, time_ns);
@@ -365,25 +370,34 @@ int files_bind(struct files *files, struct node *dir, const char *name, size_t l
 	r = files_path(files, node, NULL, 0, &path);
 	if (r < 0 || !path.recorded)
 		return r;
-	if (node->file->path != path.id) {
-		node->file->path = path.id;
-		files_dirty(files, node->file);
-	}
-	return put_name(files, d, path.id, 0);
+	d->path = path.id;
+	return put_name(files, d, 0);
+}
+
+int files_bind_unnamed(struct files *files, struct node *dir, const char *name, size_t len,
+	struct node *node, int64_t time_ns)
+{
+	int r = files_bind(files, dir, name, len, node, time_ns);
+
+	if (r == 0)
+		dentry_unhash(files, node->dentry);
+	return r;
 }
 
 struct file *files_unbind(struct files *files, struct node *dir, const char *name, size_t len,
 	bool gone, int64_t time_ns)
 {
 	struct dentry *d = find_dentry(files, dir, name, len);
+	struct node *node;
 	struct path path;
 	struct file *file;
 
 	if (!d)
 		return NULL;
 	file = d->node->file;
-	if (files_path(files, dir, name, len, &path) == 0 && path.recorded)
-		put_name(files, d, path.id, time_ns);
+	node = d->node;
+	if (d->path)
+		put_name(files, d, time_ns);
 	if (gone && file->nlink > 0)
 		file->nlink--;
 	if (gone && (file->nlink == 0 || S_ISDIR(file->mode))) {
@@ -391,6 +405,7 @@ struct file *files_unbind(struct files *files, struct node *dir, const char *nam
 		files_dirty(files, file);
 	}
 	dentry_unhash(files, d);
+	files_path(files, node, NULL, 0, &path); /* the name that is left, if there is one */
 	return file;
 }
 

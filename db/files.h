@@ -76,6 +76,9 @@ int files_path(struct files *files, struct node *node, const char *name, size_t 
 /* name in dir leads to node, seen at time_ns. */
 int files_bind(struct files *files, struct node *dir, const char *name, size_t len,
 	struct node *node, int64_t time_ns);
+/* node has no name; in paths it goes by this one. */
+int files_bind_unnamed(struct files *files, struct node *dir, const char *name, size_t len,
+	struct node *node, int64_t time_ns);
 /* name in dir leads nowhere any more; the file it led to, or NULL if that is not known.  gone:
  * the name was removed by an operation that we saw, so the file has a link less. */
 struct file *files_unbind(struct files *files, struct node *dir, const char *name, size_t len,

@@ -242,7 +242,9 @@ static int add_thread(struct procs *procs, pid_t tid, struct process *process, i
 	return 0;
 }
 
-static struct image *add_image(struct procs *procs, struct process *process, int64_t start_ns)
+/* seq: of the first image that we know of. */
+static struct image *add_image(struct procs *procs, struct process *process, int64_t start_ns,
+	int seq)
 {
 	struct image *image = calloc(1, sizeof(*image));
 
@@ -251,7 +253,7 @@ static struct image *add_image(struct procs *procs, struct process *process, int
 	*image = (struct image){ .id = ++procs->last_image, .process = process,
 		.start_ns = start_ns, .older = process->image };
 	image->base = image->id;
-	image->seq = image->older ? image->older->seq + 1 : 0;
+	image->seq = image->older ? image->older->seq + 1 : seq;
 	process->image = image;
 	return image;
 }
@@ -314,6 +316,13 @@ static int image_texts(struct procs *procs, struct image *image, const struct pa
 	return r;
 }
 
+/* Texts for an image that had none, nor had the one that it was forked from. */
+static int own_texts(struct procs *procs, struct image *image, const struct part *parts)
+{
+	image->base = image->id;
+	return image_texts(procs, image, parts);
+}
+
 static int on_fork(struct procs *procs, const struct event *ev)
 {
 	const struct event_process *e = &ev->u.process;
@@ -327,7 +336,7 @@ static int on_fork(struct procs *procs, const struct event *ev)
 		return r;
 	from = procs_find(procs, e->ppid, ev->time_ns);
 	process = add_process(procs, e->pid, e->ppid, ev->time_ns);
-	image = process ? add_image(procs, process, ev->time_ns) : NULL;
+	image = process ? add_image(procs, process, ev->time_ns, 0) : NULL;
 	if (!image)
 		return -ENOMEM;
 	process->tier = e->tier;
@@ -356,7 +365,7 @@ static int next_image(struct procs *procs, struct process *process, const struct
 		old->end_ns = ev->time_ns;
 		r = store_end_image(procs->store, old->id, relative(procs, ev->time_ns));
 	}
-	image = add_image(procs, process, ev->time_ns);
+	image = add_image(procs, process, ev->time_ns, 1);
 	if (!image)
 		return -ENOMEM;
 	if (r == 0)
@@ -399,7 +408,7 @@ static int meet_process(struct procs *procs, const struct event *ev, const struc
 {
 	const struct event_process *e = &ev->u.process;
 	struct process *process = add_process(procs, e->pid, e->ppid, e->start_ns);
-	struct image *image = process ? add_image(procs, process, e->start_ns) : NULL;
+	struct image *image = process ? add_image(procs, process, e->start_ns, 0) : NULL;
 	struct image *from;
 
 	if (!image)
@@ -428,8 +437,8 @@ static int on_process(struct procs *procs, const struct event *ev, const struct 
 		r = meet_process(procs, ev, parts, &process);
 	else if (e->new_image)
 		r = next_image(procs, process, ev, parts);
-	else if (process->image->base == process->image->id && !process->image->digest)
-		r = image_texts(procs, process->image, parts);
+	else if (!process->image->digest)
+		r = own_texts(procs, process->image, parts);
 	if (r < 0)
 		return r;
 	take_facts(process, e, parts);

@@ -393,6 +393,8 @@ static int on_link(struct record *record, const struct work *w)
 	row.path2 = path2.id;
 	if (node)
 		row.file = node_file(node)->id;
+	if (node)
+		row.version = node_file(node)->version;
 	if (node && dir && w->ok) {
 		node_file(node)->nlink++;
 		node_file(node)->deleted = false;
@@ -420,10 +422,6 @@ static int on_node(struct record *record, const struct work *w)
 	if (file) {
 		row.file = file->id;
 		row.version = file->version;
-		if (!file->path) {
-			file->path = row.path.id;
-			files_dirty(record->files, file);
-		}
 		if (w->ok)
 			touch(record, w, file, row.path.id)->nmeta++;
 	}
@@ -515,10 +513,6 @@ static int on_open(struct record *record, const struct work *w)
 	if (!w->ok || !node)
 		return on_node(record, w);
 	r = files_path(record->files, node, NULL, 0, &path);
-	if (r == 0 && !node_file(node)->path) {
-		node_file(node)->path = path.recorded ? path.id : 0;
-		files_dirty(record->files, node_file(node));
-	}
 	if (r == 0)
 		r = opened(record, w, node_file(node), &path);
 	if (r < 0 || !path.recorded)
@@ -555,13 +549,13 @@ static int on_tmpfile(struct record *record, const struct work *w)
 
 	if (!w->ok || !dir || !node)
 		return on_node(record, w);
-	r = files_path(record->files, dir, name,
+	r = files_bind_unnamed(record->files, dir, name,
 		snprintf(name, sizeof(name), "#%llu", (unsigned long long)node_file(node)->key.ino),
-		&path);
+		node, w->ev->time_ns);
+	if (r == 0)
+		r = files_path(record->files, node, NULL, 0, &path);
 	if (r < 0)
 		return r;
-	node_file(node)->path = path.recorded ? path.id : 0;
-	node_file(node)->deleted = true;
 	r = opened(record, w, node_file(node), &path);
 	node_file(node)->deleted = true;
 	if (r < 0 || !path.recorded)
@@ -628,7 +622,7 @@ static int on_data(struct record *record, struct work *w, struct handle *h)
 	return put_handle_op(record, w, version);
 }
 
-/* Into the handle, from the handle 'other'; mode and length as for a write. */
+/* Into the handle, from the handle 'other'; offset and length as of a write. */
 static int on_copy(struct record *record, struct work *w, struct handle *h)
 {
 	struct handle *from = handles_find(record->handles, w->op->other);
@@ -639,7 +633,8 @@ static int on_copy(struct record *record, struct work *w, struct handle *h)
 		r = count_data(record, w, from, false, -1, &ignored);
 	if (r == 0 && w->ok) {
 		r = count_data(record, w, h, true, w->op->offset, &version);
-		record->counts.bytes += w->op->result;
+		if (h->recorded)
+			record->counts.bytes += w->op->result;
 	}
 	if (r < 0 || !h->recorded)
 		return r < 0 ? r : excluded(record);

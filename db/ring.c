@@ -3,6 +3,7 @@
 
 #include <ck_ring.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,18 +14,21 @@
 
 CK_RING_PROTOTYPE(event, event)
 
+/*
+ * Producers take turns by a mutex, which they hold for the copy of an event: Concurrency Kit's
+ * own rings of many producers let all of them spin behind one that was interrupted in its copy,
+ * which with more threads than processors is what happens.  Under the lock there is one producer,
+ * and an event goes in right behind its text.
+ */
 struct ring {
 	ck_ring_t ring;
 	struct event *slots;
+	pthread_mutex_t lock;
 	bool drop;
 	_Atomic bool closed;
 	_Atomic uint64_t lost;
 	_Atomic uint64_t waited_ns;
 };
-
-/* Text pieces of different threads mix in the ring; the number of its thread tells them apart. */
-static _Atomic uint16_t producers;
-static _Thread_local uint16_t this_producer;
 
 int ring_create(size_t slots, bool drop, struct ring **ret_ring)
 {
@@ -39,6 +43,7 @@ int ring_create(size_t slots, bool drop, struct ring **ret_ring)
 		return -ENOMEM;
 	}
 	ring->drop = drop;
+	pthread_mutex_init(&ring->lock, NULL);
 	ck_ring_init(&ring->ring, slots);
 	*ret_ring = ring;
 	return 0;
@@ -52,72 +57,86 @@ void ring_destroy(struct ring *ring)
 	free(ring);
 }
 
-static void wait_for_room(struct ring *ring, const struct event *slot)
+static size_t slots_for(size_t text_len)
+{
+	if (text_len <= EVENT_TEXT_INLINE)
+		return 1;
+	return 1 + (text_len + EVENT_TEXT_PIECE - 1) / EVENT_TEXT_PIECE;
+}
+
+static bool has_room(const struct ring *ring, size_t slots)
+{
+	/* One slot of a ring always stays free. */
+	return ck_ring_size(&ring->ring) + slots < ck_ring_capacity(&ring->ring);
+}
+
+/* False: there will be none. */
+static bool wait_for_room(struct ring *ring, size_t slots)
 {
 	const struct timespec nap = { .tv_nsec = 50000 };
 	int64_t start = clock_now_ns();
+	bool room;
 
-	while (!atomic_load_explicit(&ring->closed, memory_order_relaxed)) {
+	while (!(room = has_room(ring, slots)) && !atomic_load(&ring->closed))
 		nanosleep(&nap, NULL);
-		if (ck_ring_enqueue_mpsc_event(&ring->ring, ring->slots, (struct event *)slot)) {
-			atomic_fetch_add(&ring->waited_ns, (uint64_t)(clock_now_ns() - start));
-			return;
-		}
-	}
-	atomic_fetch_add(&ring->lost, 1);
+	atomic_fetch_add(&ring->waited_ns, (uint64_t)(clock_now_ns() - start));
+	return room;
 }
 
-static void push_slot(struct ring *ring, const struct event *slot)
+/* There is room, or the consumer makes it. */
+static bool push_slot(struct ring *ring, const struct event *slot)
 {
-	if (ck_ring_enqueue_mpsc_event(&ring->ring, ring->slots, (struct event *)slot))
-		return;
-	if (ring->drop)
-		atomic_fetch_add(&ring->lost, 1);
-	else
-		wait_for_room(ring, slot);
+	if (!has_room(ring, 1) && !wait_for_room(ring, 1))
+		return false;
+	return ck_ring_enqueue_spsc_event(&ring->ring, ring->slots, (struct event *)slot);
 }
 
-static void push_text(struct ring *ring, uint16_t producer, const char *text, size_t text_len)
+static bool push_text(struct ring *ring, const char *text, size_t text_len)
 {
-	struct event piece = { .kind = EVENT_TEXT, .producer = producer };
+	struct event piece = { .kind = EVENT_TEXT };
+	bool pushed = true;
 
-	for (size_t offset = 0; offset < text_len; offset += piece.text_len) {
+	for (size_t offset = 0; pushed && offset < text_len; offset += piece.text_len) {
 		size_t left = text_len - offset;
 
 		piece.text_len = left < EVENT_TEXT_PIECE ? left : EVENT_TEXT_PIECE;
 		piece.u.text.offset = offset;
 		memcpy(event_piece(&piece), text + offset, piece.text_len);
-		push_slot(ring, &piece);
+		pushed = push_slot(ring, &piece);
 	}
+	return pushed;
 }
 
 void ring_push(struct ring *ring, const struct event *event, const void *text, size_t text_len)
 {
 	struct event slot = *event;
+	bool pushed;
 
-	if (!this_producer)
-		this_producer = atomic_fetch_add(&producers, 1) + 1;
-	slot.producer = this_producer;
 	slot.text_len = text_len;
-	if (text_len > EVENT_TEXT_INLINE)
-		push_text(ring, this_producer, text, text_len);
-	else if (text_len)
+	if (text_len && text_len <= EVENT_TEXT_INLINE)
 		memcpy(slot.text, text, text_len);
-	push_slot(ring, &slot);
+	pthread_mutex_lock(&ring->lock);
+	pushed = !ring->drop || has_room(ring, slots_for(text_len));
+	if (pushed && text_len > EVENT_TEXT_INLINE)
+		pushed = push_text(ring, text, text_len);
+	pushed = pushed && push_slot(ring, &slot);
+	pthread_mutex_unlock(&ring->lock);
+	if (!pushed)
+		atomic_fetch_add(&ring->lost, 1);
 }
 
 size_t ring_drain(struct ring *ring, struct event *events, size_t max)
 {
 	size_t n = 0;
 
-	while (n < max && ck_ring_dequeue_mpsc_event(&ring->ring, ring->slots, &events[n]))
+	while (n < max && ck_ring_dequeue_spsc_event(&ring->ring, ring->slots, &events[n]))
 		n++;
 	return n;
 }
 
-size_t ring_used(const struct ring *ring)
+bool ring_is_filling(const struct ring *ring)
 {
-	return ck_ring_size(&ring->ring);
+	return ck_ring_size(&ring->ring) > ck_ring_capacity(&ring->ring) / 4;
 }
 
 uint64_t ring_lost(const struct ring *ring)

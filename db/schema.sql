@@ -45,9 +45,9 @@ CREATE TABLE images (
 	start_t INTEGER, end_t INTEGER, exe INTEGER, cwd INTEGER, comm TEXT,
 	argv TEXT,      -- JSON array
 	argv_raw BLOB,  -- only where it cannot be had from argv
-	stdin, stdout, stderr);
+	stdin INTEGER, stdout INTEGER, stderr INTEGER); -- paths
 
-CREATE TABLE environs (image INTEGER, name TEXT, value);
+CREATE TABLE environs (image INTEGER, name TEXT, value, PRIMARY KEY (image, name)) WITHOUT ROWID;
 
 CREATE TABLE samples (process INTEGER, t INTEGER, rss INTEGER, cpu INTEGER);
 

@@ -209,7 +209,9 @@ static int open_place(struct store *store, const char *path, bool force)
 		return r;
 	/* Exclusive: what somebody else puts there in between is not followed, nor written. */
 	store->lock = openat(store->dir, store->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	return store->lock < 0 || flock(store->lock, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+	if (store->lock < 0)
+		return errno == EEXIST ? -EINVAL : -errno; /* a link that leads nowhere */
+	return flock(store->lock, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
 }
 
 /* Without the reserve nothing is lost but the last words on a full disk. */
@@ -322,17 +324,6 @@ int store_create(const char *path, bool force, struct store **ret_store)
 	return 0;
 }
 
-/*
- * Readers may be at it; then the log stays beside the file until the last of them has closed it,
- * which is no loss.
- */
-static void fold_log(struct store *store)
-{
-	sqlite3_busy_timeout(store->db, 500);
-	sqlite3_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE", NULL,
-		NULL, NULL);
-}
-
 static void finalize_all(struct store *store)
 {
 	for (int i = 0; i < PUT_MAX; i++) {
@@ -343,18 +334,21 @@ static void finalize_all(struct store *store)
 	store->end_image = NULL;
 }
 
-int store_finish(struct store *store)
+int store_make_indexes(struct store *store)
 {
-	int r = store_exec(store, "BEGIN");
+	return store_exec(store, sql_indexes);
+}
 
-	if (r == 0)
-		r = store_exec(store, sql_indexes);
-	r = r == 0 ? store_exec(store, "COMMIT") : r;
-	if (r < 0)
-		store_rollback(store);
+/*
+ * Readers may be at it; then the log stays beside the file until the last of them has closed it,
+ * which is no loss.
+ */
+void store_fold(struct store *store)
+{
 	finalize_all(store);
-	fold_log(store);
-	return r;
+	sqlite3_busy_timeout(store->db, 500);
+	sqlite3_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE", NULL,
+		NULL, NULL);
 }
 
 void store_destroy(struct store *store)

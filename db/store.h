@@ -69,9 +69,10 @@ static inline struct value value_str(const char *s)
  */
 int store_create(const char *path, bool force, struct store **ret_store);
 
-/* Last step: makes the indexes, folds the log into the one file.  The store remains to be
- * destroyed. */
-int store_finish(struct store *store);
+/* Makes the indexes, in a transaction that is open. */
+int store_make_indexes(struct store *store);
+/* Last step: folds the log into the one file.  Only destroy may follow. */
+void store_fold(struct store *store);
 void store_destroy(struct store *store);
 /* Instead of destroy, for a trace that never began: its files are removed. */
 void store_discard(struct store *store);

@@ -14,12 +14,14 @@ SELECT i.id, i.process, i.seq, e.path AS exe,
 			THEN '''' || replace(value, '''', '''\''''') || '''' ELSE value END, ' ')
 		FROM json_each(b.argv)) AS command,
 	b.argv,
-	coalesce(b.argv_raw, CAST((SELECT group_concat(value, char(0)) || char(0)
+	coalesce(b.argv_raw, CASE WHEN b.argv = '[]' THEN x'' END, CAST((SELECT group_concat(value, char(0)) || char(0)
 		FROM json_each(b.argv)) AS BLOB)) AS argv_raw,
 	c.path AS cwd, run.t0 + i.start_t AS start_ns, run.t0 + i.end_t AS end_ns,
-	b.stdin, b.stdout, b.stderr, b.comm
+	s0.path AS stdin, s1.path AS stdout, s2.path AS stderr, b.comm
 FROM run, images i JOIN images b ON b.id = coalesce(i.base, i.id)
-	LEFT JOIN paths e ON e.id = b.exe LEFT JOIN paths c ON c.id = b.cwd;
+	LEFT JOIN paths e ON e.id = b.exe LEFT JOIN paths c ON c.id = b.cwd
+	LEFT JOIN paths s0 ON s0.id = b.stdin LEFT JOIN paths s1 ON s1.id = b.stdout
+	LEFT JOIN paths s2 ON s2.id = b.stderr;
 
 CREATE VIEW process AS
 WITH run AS MATERIALIZED (SELECT

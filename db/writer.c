@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
-#include <uthash.h>
 
 #include "base/clock.h"
 #include "db/event.h"
@@ -23,12 +22,10 @@
 /* Who ended longer ago than any request takes is not asked for any more. */
 #define PRUNE_AFTER_NS 10000000000
 
-/* Text of a producer's next event, as far as it has come. */
+/* Text of the next event, as far as it has come. */
 struct assembly {
-	uint16_t producer;
 	char *text;
 	size_t len, room;
-	UT_hash_handle hh;
 };
 
 struct queued {
@@ -44,8 +41,7 @@ struct writer {
 	struct event *drained;
 	struct queued *queue;
 	size_t n_queue, room_queue;
-	struct assembly *assemblies;
-	uint64_t garbled; /* events whose text was lost in part */
+	struct assembly assembly;
 	uint64_t unstored; /* operations after recording stopped, and those of the failed batch */
 	struct record_counts stored; /* as of the last commit */
 	int64_t pruned_ns;
@@ -54,27 +50,10 @@ struct writer {
 
 /* ---- intake ---- */
 
-static struct assembly *assembly_of(struct writer *writer, uint16_t producer)
+static int add_piece(struct writer *writer, struct event *piece)
 {
-	struct assembly *a;
+	struct assembly *a = &writer->assembly;
 
-	HASH_FIND(hh, writer->assemblies, &producer, sizeof(producer), a);
-	if (a)
-		return a;
-	a = calloc(1, sizeof(*a));
-	if (!a)
-		return NULL;
-	a->producer = producer;
-	HASH_ADD(hh, writer->assemblies, producer, sizeof(a->producer), a);
-	return a;
-}
-
-static void add_piece(struct writer *writer, struct event *piece)
-{
-	struct assembly *a = assembly_of(writer, piece->producer);
-
-	if (!a)
-		return;
 	if (piece->u.text.offset == 0)
 		a->len = 0;
 	if (a->len + piece->text_len > a->room) {
@@ -82,28 +61,13 @@ static void add_piece(struct writer *writer, struct event *piece)
 		char *grown = realloc(a->text, room);
 
 		if (!grown)
-			return;
+			return -ENOMEM;
 		a->text = grown;
 		a->room = room;
 	}
-	/* With a piece lost in between the length will not be what the event says. */
 	memcpy(a->text + a->len, event_piece(piece), piece->text_len);
 	a->len += piece->text_len;
-}
-
-/* The whole text of an event; false if parts of it were lost. */
-static bool event_text(struct writer *writer, const struct event *event, const char **ret_text)
-{
-	struct assembly *a;
-
-	*ret_text = event->text;
-	if (event->text_len <= EVENT_TEXT_INLINE)
-		return true;
-	a = assembly_of(writer, event->producer);
-	if (!a || a->len != event->text_len)
-		return false;
-	*ret_text = a->text;
-	return true;
+	return 0;
 }
 
 static int enqueue(struct writer *writer, const struct event *event, const char *text)
@@ -139,20 +103,10 @@ static bool is_process_event(const struct event *event)
 
 static int take(struct writer *writer, struct event *event)
 {
-	const char *text;
+	const char *text = event->text_len > EVENT_TEXT_INLINE ? writer->assembly.text : event->text;
 
-	if (event->kind == EVENT_TEXT) {
-		add_piece(writer, event);
-		return 0;
-	}
-	if (writer->error) {
-		writer->unstored += event->kind == EVENT_OP;
-		return 0;
-	}
-	if (!event_text(writer, event, &text)) {
-		writer->garbled += event->kind == EVENT_OP;
-		return 0;
-	}
+	if (event->kind == EVENT_TEXT)
+		return add_piece(writer, event);
 	if (is_process_event(event))
 		return record_event(writer->record, event, text, event->text_len);
 	return enqueue(writer, event, text);
@@ -164,8 +118,12 @@ static int intake(struct writer *writer)
 	size_t n = ring_drain(writer->options.ring, writer->drained, BATCH_EVENTS);
 	int r = 0;
 
-	for (size_t i = 0; i < n && r == 0; i++)
-		r = take(writer, &writer->drained[i]);
+	for (size_t i = 0; i < n; i++) {
+		if (r == 0 && !writer->error)
+			r = take(writer, &writer->drained[i]);
+		else
+			writer->unstored += writer->drained[i].kind == EVENT_OP;
+	}
 	return r < 0 ? r : (int)n;
 }
 
@@ -186,7 +144,9 @@ static int apply_queue(struct writer *writer, size_t n)
 		free(q->text);
 	}
 	writer->n_queue -= n;
-	memmove(writer->queue, writer->queue + n, writer->n_queue * sizeof(*writer->queue));
+	if (writer->n_queue)
+		memmove(writer->queue, writer->queue + n,
+			writer->n_queue * sizeof(*writer->queue));
 	return r;
 }
 
@@ -200,7 +160,7 @@ static int put_figures(struct writer *writer)
 	const struct writer_options *o = &writer->options;
 	struct record_counts counts = writer->error ? writer->stored
 						    : record_counts(writer->record);
-	uint64_t lost = ring_lost(o->ring) + writer->garbled + writer->unstored;
+	uint64_t lost = ring_lost(o->ring) + writer->unstored;
 	const struct {
 		const char *key;
 		uint64_t value;
@@ -310,7 +270,7 @@ static void wait_for_events(struct writer *writer)
 {
 	for (int64_t slept = 0; slept < BATCH_NS && !atomic_load(&writer->stop); slept += IDLE_NS) {
 		nap(IDLE_NS);
-		if (ring_used(writer->options.ring) > BATCH_EVENTS / 2)
+		if (ring_is_filling(writer->options.ring))
 			return;
 	}
 }
@@ -358,13 +318,7 @@ int writer_start(const struct writer_options *options, struct writer **ret_write
 
 static void writer_free(struct writer *writer)
 {
-	struct assembly *a, *next;
-
-	HASH_ITER(hh, writer->assemblies, a, next) {
-		HASH_DEL(writer->assemblies, a);
-		free(a->text);
-		free(a);
-	}
+	free(writer->assembly.text);
 	record_destroy(writer->record);
 	free(writer->queue);
 	free(writer->drained);
@@ -380,6 +334,17 @@ static int put_end(struct writer *writer)
 		return r;
 	record_finish(writer->record);
 	r = record_flush(writer->record);
+	return r < 0 ? r : store_commit(store);
+}
+
+/* Without indexes a trace is slow, but whole. */
+static int put_complete(struct writer *writer, bool indexes)
+{
+	struct store *store = writer->options.store;
+	int r = store_begin(store);
+
+	if (r == 0 && indexes)
+		r = store_make_indexes(store);
 	if (r == 0)
 		r = put_figures(writer);
 	if (r == 0)
@@ -397,14 +362,18 @@ int writer_stop(struct writer *writer)
 	r = writer->error;
 	if (r == 0) {
 		r = put_end(writer);
-		if (r == 0)
-			store_finish(store);
-		else
+		if (r == 0 && put_complete(writer, true) < 0) {
+			store_rollback(store);
+			store_release_reserve(store);
+			r = put_complete(writer, false);
+		}
+		if (r < 0)
 			stop_recording(writer, r);
 	} else if (store_begin(store) == 0) { /* how much was lost in the end */
 		if (put_figures(writer) < 0 || store_commit(store) < 0)
 			store_rollback(store);
 	}
+	store_fold(store);
 	writer_free(writer);
 	return r;
 }

@@ -43,8 +43,9 @@ struct writer_options {
 int writer_start(const struct writer_options *options, struct writer **ret_writer);
 
 /*
- * Empties the ring a last time, writes the end of the run, marks the trace complete if nothing
- * was lost on the way to it, and frees.  Nobody may push any more.  0, or the -errno that made
+ * Empties the ring a last time, writes the end of the run, marks the trace complete (which
+ * says that it ended in order, not that nothing was lost: ops_lost says that), and frees.  Nobody
+ * may push any more.  0, or the -errno that made
  * recording stop (store_error() has its text).
  */
 int writer_stop(struct writer *writer);

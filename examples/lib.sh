@@ -81,21 +81,12 @@ unmount() {
 	mounted=
 }
 
-# The daemon is through when the trace says so and its journal is gone, too.
+# ftrac holds a lock on the trace as long as it writes.
 stop_trace() {
 	unmount || die "cannot unmount '$mnt': somebody still uses it; see fuser -vm '$mnt'"
-	tries=1200
-	until [ "$(query_value "SELECT value FROM trace WHERE key = 'complete'")" = 1 ] &&
-		[ ! -e "$db-wal" ]; do
-		tries=$((tries - 1))
-		[ "$tries" -gt 0 ] || die "'$db' is not complete two minutes after the unmount"
-		sleep 0.1
-	done
-}
-
-# query_value SQL: nothing while the trace cannot be read.
-query_value() {
-	[ ! -s "$db" ] || sqlite3 -cmd '.timeout 1000' "$db" "$1" 2>/dev/null || true
+	flock -w 120 "$db" true || die "'$db' is still being written two minutes after the unmount"
+	[ "$(sqlite3 "$db" "SELECT value FROM trace WHERE key = 'complete'")" = 1 ] ||
+		die "'$db' is not complete; what ftrac said is above"
 }
 
 query() {

@@ -56,7 +56,7 @@ struct open_file {
 	int fd;
 	uint64_t id;
 	struct inode *inode;
-	bool append, exec;
+	bool append, exec, direct;
 	_Atomic bool used; /* it has been read or written since its open */
 	struct open_dir *dir;
 };

@@ -44,6 +44,7 @@ static struct open_file *make_file(struct call *c, struct inode *inode, int fd,
 	/* The size of a file of /proc says nothing, and the page cache would believe it. */
 	fi->direct_io = exact || inode->mount->pseudo;
 	fi->parallel_direct_writes = fi->direct_io;
+	file->direct = fi->direct_io;
 	c->ev.u.op.handle = file->id;
 	c->ev.u.op.flags = fi->flags;
 	c->ev.fidelity = fi->direct_io ? FIDELITY_EXACT : c->fs->fidelity;
@@ -289,7 +290,7 @@ void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 	c.ev.u.op.offset = off;
 	c.ev.u.op.length = size;
 	c.ev.via = fi->writepage ? VIA_WRITEBACK
-		: c.fs->fidelity == FIDELITY_EXACT ? VIA_DIRECT : VIA_PAGECACHE;
+		: file->direct ? VIA_DIRECT : VIA_PAGECACHE;
 	n = fi->writepage ? write_back(file, buf, size, off) : write_as(&c, file, buf, size, off);
 	if (file->append && !fi->writepage && c.fs->trace)
 		c.ev.u.op.offset = append_offset(file, off, n);

@@ -154,6 +154,9 @@ static int complain(char **argv, int option)
 
 	if (option == ':')
 		return err_status(EXIT_USAGE, "option '%s' needs a value; see 'ftrac --help'", word);
+	if (strncmp(word, "--", 2) == 0 && strchr(word, '=') && optopt)
+		return err_status(EXIT_USAGE, "option '%.*s' takes no value; see 'ftrac --help'",
+			(int)strcspn(word, "="), word);
 	if (optopt && optopt < 256)
 		return err_status(EXIT_USAGE, "unknown option '-%c'; see 'ftrac --help'", optopt);
 	return err_status(EXIT_USAGE, "unknown option '%s'; see 'ftrac --help'", word);
@@ -168,7 +171,6 @@ static int take_mount_options(struct options *options)
 	const struct fuse_opt spec[] = {
 		{ "source=%s", offsetof(__typeof__(ours), source), 0 },
 		{ "db=%s", offsetof(__typeof__(ours), db), 0 },
-		FUSE_OPT_KEY("x-", FUSE_OPT_KEY_DISCARD),
 		FUSE_OPT_KEY("user", FUSE_OPT_KEY_DISCARD),
 		FUSE_OPT_END,
 	};
@@ -178,7 +180,7 @@ static int take_mount_options(struct options *options)
 	if (ours.source)
 		options->source = ours.source;
 	if (ours.db)
-		options->db = ours.db;
+		options->db = options->mount_db = ours.db;
 	return 0;
 }
 
@@ -292,5 +294,6 @@ void options_finish(struct options *options)
 	free(options->exclude.word);
 	free(options->env.word);
 	free(options->text);
+	free(options->mount_db);
 	fuse_opt_free_args(&options->fuse);
 }

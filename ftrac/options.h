@@ -27,6 +27,7 @@ struct options {
 	const char *job, *xform;
 	struct fuse_args fuse; /* what is left is for libfuse */
 	char *text;	       /* all of them, for the trace */
+	char *mount_db;	       /* db of -o db=FILE, to be freed */
 };
 
 /*

@@ -151,8 +151,11 @@ class Account:
         process.cwd = process.fds[first_number(text)].path
 
     def on_execve(self, process, text, _):
-        path = strings(text)[0]
-        process.program = os.path.basename(os.path.realpath(os.path.join(process.cwd, path)))
+        path = os.path.join(process.cwd, strings(text)[0])
+        with open(path, "rb") as f:
+            if f.read(2) == b"#!":
+                path = f.readline().split()[0].decode()
+        process.program = os.path.basename(os.path.realpath(path))
         self.programs[process.program] += 1
         process.fds = {fd: d for fd, d in process.fds.items() if fd not in process.cloexec}
         process.cloexec = set()

@@ -54,7 +54,7 @@ static void take(struct world *world, const struct event *ev)
 	struct told *told;
 
 	if (ev->kind == EVENT_TEXT) {
-		char **pieces = &world->pieces[ev->producer];
+		char **pieces = &world->pieces[0];
 
 		if (!*pieces)
 			*pieces = malloc(1 << 20);
@@ -65,7 +65,7 @@ static void take(struct world *world, const struct event *ev)
 	told = &world->told[world->n++];
 	*told = (struct told){ .event = *ev, .text = malloc(ev->text_len + 1), .len = ev->text_len };
 	memcpy(told->text,
-		ev->text_len > EVENT_TEXT_INLINE ? world->pieces[ev->producer] : ev->text,
+		ev->text_len > EVENT_TEXT_INLINE ? world->pieces[0] : ev->text,
 		ev->text_len);
 }
 
