@@ -140,7 +140,16 @@ static bool moves_data(int op)
 	return op == OP_READ || op == OP_WRITE || op == OP_COPY;
 }
 
-static int put_handle_op(struct record *record, const struct work *w, int64_t version)
+/* The image is mostly the one that opened: that is NULL, and 0 is one that is not known. */
+static struct value user_value(const struct work *w, const struct handle *h)
+{
+	if (w->image && w->image == h->opener)
+		return V_NULL;
+	return V_INT(w->image ? w->image->id : 0);
+}
+
+static int put_handle_op(struct record *record, const struct work *w, const struct handle *h,
+	int64_t version)
 {
 	const struct event_op *op = w->op;
 	bool data = moves_data(w->ev->op);
@@ -150,9 +159,8 @@ static int put_handle_op(struct record *record, const struct work *w, int64_t ve
 		return 0;
 	return store_put(record->store, PUT_OP_HANDLE,
 		(struct value[]){ V_INT(++record->last_op), V_INT(w->ev->op | w->ev->via << 6),
-			V_INT(w->ev->time_ns - record->options.start_ns), V_INT(op->latency_ns),
-			image_value(w), V_INT(op->handle), V_INT(op->result),
-			V_OPT(data && op->offset >= 0, op->offset),
+			V_INT(w->ev->time_ns - h->open_ns), V_INT(op->latency_ns), user_value(w, h),
+			V_INT(op->handle), V_INT(op->result), V_OPT(data && op->offset >= 0, op->offset),
 			V_OPT(data && op->length != (uint64_t)op->result, op->length), V_ID(version),
 			tid_value(w) });
 }
@@ -473,12 +481,13 @@ static struct handle *open_handle(struct record *record, const struct work *w, s
 	return h;
 }
 
-/* A file, or directory, is open now. */
+/* A file, or directory, is open now; with the row of the operation. */
 static int opened(struct record *record, const struct work *w, struct file *file,
 	const struct path *path)
 {
 	struct handle *h = open_handle(record, w, file, path);
 	struct touch *t;
+	int r;
 
 	if (!h)
 		return -ENOMEM;
@@ -501,7 +510,8 @@ static int opened(struct record *record, const struct work *w, struct file *file
 		t->executed = true;
 		file_read(file, w->process);
 	}
-	return know_flags(record, h->flags);
+	r = know_flags(record, h->flags);
+	return r < 0 ? r : put_handle_op(record, w, h, file->version);
 }
 
 static int on_open(struct record *record, const struct work *w)
@@ -513,11 +523,7 @@ static int on_open(struct record *record, const struct work *w)
 	if (!w->ok || !node)
 		return on_node(record, w);
 	r = files_path(record->files, node, NULL, 0, &path);
-	if (r == 0)
-		r = opened(record, w, node_file(node), &path);
-	if (r < 0 || !path.recorded)
-		return r;
-	return put_handle_op(record, w, node_file(node)->version);
+	return r < 0 ? r : opened(record, w, node_file(node), &path);
 }
 
 static int on_create(struct record *record, const struct work *w)
@@ -528,12 +534,8 @@ static int on_create(struct record *record, const struct work *w)
 
 	if (r == 0 && w->ok)
 		r = bind_new(record, w, &row, &file);
-	if (r == 0 && file) {
-		r = opened(record, w, file, &row.path);
-		if (r < 0 || !row.path.recorded)
-			return r;
-		return put_handle_op(record, w, file->version);
-	}
+	if (r == 0 && file)
+		return opened(record, w, file, &row.path);
 	if (r < 0)
 		return r;
 	return row.path.recorded ? put_name_op(record, w, &row) : excluded(record);
@@ -558,9 +560,7 @@ static int on_tmpfile(struct record *record, const struct work *w)
 		return r;
 	r = opened(record, w, node_file(node), &path);
 	node_file(node)->deleted = true;
-	if (r < 0 || !path.recorded)
-		return r;
-	return put_handle_op(record, w, node_file(node)->version);
+	return r;
 }
 
 /* ---- operations on handles ---- */
@@ -619,7 +619,7 @@ static int on_data(struct record *record, struct work *w, struct handle *h)
 	}
 	if (r < 0 || !h->recorded)
 		return r < 0 ? r : excluded(record);
-	return put_handle_op(record, w, version);
+	return put_handle_op(record, w, h, version);
 }
 
 /* Into the handle, from the handle 'other'; offset and length as of a write. */
@@ -638,7 +638,7 @@ static int on_copy(struct record *record, struct work *w, struct handle *h)
 	}
 	if (r < 0 || !h->recorded)
 		return r < 0 ? r : excluded(record);
-	return put_handle_op(record, w, version);
+	return put_handle_op(record, w, h, version);
 }
 
 /* TRUNCATE and FALLOCATE change a file without moving data. */
@@ -704,7 +704,7 @@ static int on_release(struct record *record, struct work *w, struct handle *h)
 	if (!w->image)
 		w->image = h->last;
 	w->process = w->image ? w->image->process : NULL;
-	r = h->recorded ? put_handle_op(record, w, h->file->version) : excluded(record);
+	r = h->recorded ? put_handle_op(record, w, h, h->file->version) : excluded(record);
 	close_handle(record, h, w->ev->time_ns + w->op->latency_ns);
 	return r;
 }
@@ -719,7 +719,7 @@ static int on_handle(struct record *record, struct work *w, struct handle *h)
 		resized(record, w, h->file, h->path);
 	else if (w->ok && w->ev->op != OP_FLUSH && w->ev->op != OP_FSYNC && w->ev->op != OP_LSEEK)
 		touch(record, w, h->file, h->path)->nmeta++;
-	return put_handle_op(record, w, h->file->version);
+	return put_handle_op(record, w, h, h->file->version);
 }
 
 static int on_handle_op(struct record *record, struct work *w)

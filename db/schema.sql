@@ -51,8 +51,9 @@ CREATE TABLE environs (image INTEGER, name TEXT, value, PRIMARY KEY (image, name
 
 CREATE TABLE samples (process INTEGER, t INTEGER, rss INTEGER, cpu INTEGER);
 
--- Operations on an open handle, and its open.  code: op_name + 64 * via_name; tid: NULL if it is
--- the process id, 0 if it is not known.
+-- Operations on an open handle, and its open.  code: op_name + 64 * via_name; t: since the open of
+-- the handle; image: NULL if it is the one that opened, 0 if it is not known; tid: NULL if it is the
+-- process id, 0 if it is not known.
 CREATE TABLE ops_handle (
 	id INTEGER PRIMARY KEY, code INTEGER, t INTEGER, latency INTEGER, image INTEGER,
 	handle INTEGER, result INTEGER, offset INTEGER, length INTEGER, version INTEGER, tid INTEGER);

@@ -64,9 +64,9 @@ FROM run, names n LEFT JOIN paths p ON p.id = n.path;
 -- An operation that moves data has bytes, offset and length; the others have not.
 CREATE VIEW op AS
 WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
-SELECT o.id, i.process, o.image, nullif(coalesce(o.tid, p.pid), 0) AS tid, n.name, h.file,
+SELECT o.id, i.process, i.id AS image, nullif(coalesce(o.tid, p.pid), 0) AS tid, n.name, h.file,
 	o.version, s.path, NULL AS path2, NULL AS file2,
-	run.t0 + o.t AS start_ns, o.latency AS latency_ns, o.result, o.offset,
+	run.t0 + h.open_t + o.t AS start_ns, o.latency AS latency_ns, o.result, o.offset,
 	CASE WHEN n.name IN ('read', 'write', 'copy') THEN coalesce(o.length, o.result)
 		ELSE o.length END AS length,
 	CASE WHEN o.result >= 0 AND n.name IN ('read', 'write', 'copy') THEN o.result END AS bytes,
@@ -74,7 +74,8 @@ SELECT o.id, i.process, o.image, nullif(coalesce(o.tid, p.pid), 0) AS tid, n.nam
 FROM run, ops_handle o JOIN op_name n ON n.code = (o.code & 63)
 	JOIN via_name v ON v.code = (o.code >> 6)
 	LEFT JOIN handles h ON h.id = o.handle LEFT JOIN paths s ON s.id = h.path
-	LEFT JOIN images i ON i.id = o.image LEFT JOIN processes p ON p.id = i.process
+	LEFT JOIN images i ON i.id = coalesce(o.image, h.image)
+	LEFT JOIN processes p ON p.id = i.process
 UNION ALL
 SELECT o.id, i.process, o.image, nullif(coalesce(o.tid, p.pid), 0), n.name, o.file,
 	o.version, s.path, s2.path, o.file2,

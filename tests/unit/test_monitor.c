@@ -191,74 +191,78 @@ static struct world *connected(void **state)
 
 struct child {
 	pid_t pid;
-	int go; /* closed: it goes on */
+	int go;	       /* closed: it goes on */
+	int says, asks; /* its standard output and input */
 };
+
+/* Three descriptors become standard input, output, and the one that is waited for. */
+static void be_child(const int fds[3], const char *file, const char *const *argv)
+{
+	char byte;
+
+	dup2(fds[0], 0);
+	dup2(fds[1], 1);
+	if (read(fds[2], &byte, 1) < 0)
+		_exit(126);
+	execv(file, (char *const *)argv);
+	_exit(127);
+}
 
 /* A child that waits before it does anything. */
 static struct child spawn(const char *file, const char *const *argv)
 {
 	struct child child;
-	int fds[2];
-	char byte;
+	int go[2], out[2], in[2];
 
-	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
 	child.pid = fork();
 	if (child.pid == 0) {
-		close(fds[1]);
-		if (read(fds[0], &byte, 1) < 0)
-			_exit(126);
-		execv(file, (char *const *)argv);
-		_exit(127);
+		close(go[1]);
+		close(in[1]);
+		be_child((int[3]){ in[0], out[1], go[0] }, file, argv);
 	}
-	close(fds[0]);
-	child.go = fds[1];
+	close(go[0]);
+	close(out[1]);
+	close(in[0]);
+	child.go = go[1];
+	child.says = out[0];
+	child.asks = in[1];
 	return child;
 }
 
 #define SPAWN(file, ...) spawn(file, (const char *const[]){ __VA_ARGS__, NULL })
 
-static int release(struct child *child)
+static void go_on(struct child *child)
+{
+	close(child->go);
+	child->go = -1;
+}
+
+static int reap(struct child *child)
 {
 	int status;
 
-	close(child->go);
+	close(child->asks);
 	assert_int_equal(waitpid(child->pid, &status, 0), child->pid);
+	close(child->says);
 	return status;
 }
 
-/* A shell that says something on descriptor 9 and waits for an answer on 8. */
-struct talk {
-	int out[2], in[2];
-};
-
-static void talk_open(struct talk *talk)
+static int release(struct child *child)
 {
-	assert_int_equal(pipe2(talk->out, O_CLOEXEC), 0);
-	assert_int_equal(pipe2(talk->in, O_CLOEXEC), 0);
-	assert_int_equal(dup2(talk->out[1], 9), 9);
-	assert_int_equal(dup2(talk->in[0], 8), 8);
+	go_on(child);
+	return reap(child);
 }
 
-static int talk_hear(struct talk *talk)
+/* A number that it says. */
+static int hear_number(struct child *child)
 {
 	char number[32] = "";
 
-	assert_true(read(talk->out[0], number, sizeof(number) - 1) > 0);
+	assert_true(read(child->says, number, sizeof(number) - 1) > 0);
 	return atoi(number);
-}
-
-static void talk_answer(struct talk *talk)
-{
-	assert_int_equal(write(talk->in[1], "\n", 1), 1);
-}
-
-static void talk_close(struct talk *talk)
-{
-	for (int i = 0; i < 2; i++) {
-		close(talk->out[i]);
-		close(talk->in[i]);
-		close(8 + i);
-	}
 }
 
 /* What it does when it is one of those that are watched. */
@@ -507,15 +511,12 @@ static void process_ends_with_its_last_thread(void **state)
 static void ancestor_that_touches_comes_into_scope(void **state)
 {
 	struct world *world = connected(state);
-	struct talk talk;
-	struct child child;
+	struct child child = SPAWN("/bin/sh", "sh", "-c", "sleep 5 & echo $!; read x; /bin/true; :");
 	pid_t grandchild;
 	size_t i;
 
-	talk_open(&talk);
-	child = SPAWN("/bin/sh", "sh", "-c", "sleep 5 & echo $! >&9; read x <&8; /bin/true; :");
-	close(child.go);
-	grandchild = talk_hear(&talk);
+	go_on(&child);
+	grandchild = hear_number(&child);
 	monitor_introduce(world->monitor, grandchild);
 	assert_true(find(world, 0, EVENT_PROCESS, child.pid, child.pid) >= 0);
 	assert_false(monitor_known(world->monitor)[child.pid]);
@@ -523,15 +524,13 @@ static void ancestor_that_touches_comes_into_scope(void **state)
 	assert_true(monitor_known(world->monitor)[child.pid]);
 	collect(world);
 	i = world->n;
-	talk_answer(&talk);
-	waitpid(child.pid, NULL, 0);
+	reap(&child);
 	kill(grandchild, SIGKILL);
 	wait_for(world, 0, EVENT_EXIT, child.pid);
 	while (i < world->n && world->told[i].event.kind != EVENT_FORK)
 		i++;
 	assert_true(i < world->n);
 	assert_int_equal(count(world, EVENT_PROCESS, child.pid), 1);
-	talk_close(&talk);
 }
 
 /* What runs says something, and waits: as if for the answer to a request. */
@@ -540,23 +539,18 @@ static void check_finds_the_program_that_asks(void **state)
 	struct world *world = connected(state);
 
 	for (int i = 0; i < 20; i++) {
-		struct talk talk;
-		struct child child;
+		struct child child = SPAWN("/bin/sh", "sh", "-c", "echo 1; read x");
 		int exec;
 
-		talk_open(&talk);
-		child = SPAWN("/bin/sh", "sh", "-c", "echo 1 >&9; read x <&8");
 		monitor_introduce(world->monitor, child.pid);
-		close(child.go);
-		talk_hear(&talk);
+		go_on(&child);
+		hear_number(&child);
 		monitor_check(world->monitor, child.pid);
 		exec = find(world, 0, EVENT_EXEC, child.pid, child.pid);
 		assert_true(exec >= 0);
 		assert_true(find(world, exec, EVENT_PROCESS, child.pid, child.pid) > exec);
 		assert_true(monitor_known(world->monitor)[child.pid]);
-		talk_answer(&talk);
-		waitpid(child.pid, NULL, 0);
-		talk_close(&talk);
+		reap(&child);
 	}
 }
 
@@ -583,27 +577,22 @@ static void sync_takes_in_what_was_reported(void **state)
 static void other_program_is_noticed_at_a_check(void **state)
 {
 	struct world *world = *state;
-	struct talk talk;
-	struct child child;
+	struct child child = SPAWN("/bin/sh", "sh", "-c", "echo 1; read x");
 	int i;
 
-	talk_open(&talk);
-	child = SPAWN("/bin/sh", "sh", "-c", "echo 1 >&9; read x <&8");
 	monitor_introduce(world->monitor, child.pid);
 	monitor_check(world->monitor, child.pid);
 	assert_int_equal(count(world, EVENT_PROCESS, child.pid), 1);
-	close(child.go);
-	talk_hear(&talk);
+	go_on(&child);
+	hear_number(&child);
 	for (int k = 0; k < 3; k++)
 		monitor_check(world->monitor, child.pid);
 	assert_int_equal(count(world, EVENT_PROCESS, child.pid), 2);
 	i = find(world, 0, EVENT_PROCESS, child.pid, child.pid);
 	i = find(world, i + 1, EVENT_PROCESS, child.pid, child.pid);
 	assert_true(world->told[i].event.u.process.new_image);
-	assert_argv(world, i, "sh\0-c\0echo 1 >&9; read x <&8", 29);
-	talk_answer(&talk);
-	waitpid(child.pid, NULL, 0);
-	talk_close(&talk);
+	assert_argv(world, i, "sh\0-c\0echo 1; read x", 21);
+	reap(&child);
 }
 
 static void end_is_noticed_within_some_seconds(void **state)
@@ -627,7 +616,7 @@ static void thread_belongs_to_its_process(void **state)
 	DIR *dir;
 	pid_t tid = 0;
 
-	close(child.go);
+	go_on(&child);
 	snprintf(path, sizeof(path), "/proc/%d/task", child.pid);
 	for (int64_t end = clock_now_ns() + SECOND; !tid && clock_now_ns() < end;) {
 		struct dirent *entry;
@@ -643,7 +632,7 @@ static void thread_belongs_to_its_process(void **state)
 	assert_true(find(world, 0, EVENT_PROCESS, child.pid, child.pid) >= 0);
 	assert_true(find(world, 0, EVENT_THREAD, child.pid, tid) >= 0);
 	assert_true(monitor_known(world->monitor)[tid]);
-	waitpid(child.pid, NULL, 0);
+	reap(&child);
 }
 
 /* ---- when /proc does not answer ---- */
@@ -973,7 +962,7 @@ static void child_that_was_not_heard_of_is_met(void **state)
 
 	assert_int_equal(watch_init(&watch, &options), 0);
 	meet_thread(&watch, child.pid);
-	close(child.go);
+	go_on(&child);
 	for (int64_t end = clock_now_ns() + 5 * SECOND; forks < 2 && clock_now_ns() < end;) {
 		meet_missed(&watch, since);
 		collect(world);
@@ -986,7 +975,7 @@ static void child_that_was_not_heard_of_is_met(void **state)
 	}
 	assert_int_equal(forks, 2);
 	kill(child.pid, SIGKILL);
-	waitpid(child.pid, NULL, 0);
+	reap(&child);
 	watch_finish(&watch);
 }
 
