@@ -11,6 +11,7 @@ the same caches (raw FUSE), ftrac --no-record, --no-ops and full, in both fideli
 Needs root, ./setup tests, and a quiet machine.
 """
 import argparse
+import fcntl
 import os
 import pathlib
 import shutil
@@ -100,13 +101,13 @@ class Ftrac(Native):
         run(["fusermount3", "-u", self.mount])
         if not self.db.exists():
             return {}
-        while True:
-            with sqlite3.connect(self.db) as db:
-                facts = dict(db.execute("SELECT key, value FROM trace"))
-                indexes = db.execute("SELECT count(*) FROM sqlite_master WHERE type='index'")
-                if facts["complete"] and indexes.fetchone()[0] >= 8:
-                    break
-            time.sleep(0.05)
+        with open(self.db) as db:
+            fcntl.flock(db, fcntl.LOCK_SH)  # ftrac holds it until it is through
+        db = sqlite3.connect(self.db)
+        facts = dict(db.execute("SELECT key, value FROM trace"))
+        db.close()
+        if not facts["complete"]:
+            sys.exit(f"ratios: the trace of {self.name} is not complete")
         if facts["ops_lost"]:
             sys.exit(f"ratios: {self.name} lost {facts['ops_lost']} operations")
         if "--no-ops" in self.options:

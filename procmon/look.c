@@ -18,7 +18,7 @@ int look_who(struct look *look, int proc, pid_t pid)
 
 	look->pid = pid;
 	look->time_ns = clock_now_ns();
-	look->status_known = false;
+	look->owner_known = false;
 	look->text_known = false;
 	r = procfs_read_stat(proc, pid, &look->stat);
 	if (r == 0 && ended(&look->stat))
@@ -34,9 +34,9 @@ void look_text(struct look *look, int proc, const char *const *env)
 
 	if (!look->stat.image && !look->stat.hidden)
 		return;
-	if (procfs_read_text(proc, look->pid, env, &look->text) < 0)
+	if (procfs_read_text(proc, &look->stat, env, &look->text) < 0)
 		return;
-	look->status_known = procfs_read_status(proc, look->pid, &look->status) == 0;
+	look->owner_known = procfs_read_owner(proc, look->pid, &look->uid, &look->gid) == 0;
 	/* If it ended meanwhile, what was read is still that of its last program: whoever hears
 	 * of execs knows whether there was one. */
 	look->text_known = procfs_read_stat(proc, look->pid, &after) < 0 || ended(&after)

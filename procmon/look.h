@@ -17,8 +17,9 @@ struct look {
 	pid_t pid;
 	int64_t time_ns; /* when it began */
 	struct procfs_stat stat;
-	struct procfs_status status;
-	bool status_known;
+	uid_t uid; /* effective */
+	gid_t gid;
+	bool owner_known;
 	bool text_known; /* and it is that of stat.image */
 	struct procfs_text text;
 };

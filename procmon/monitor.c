@@ -6,9 +6,10 @@
  * Reading /proc/PID can block for as long as somebody else pleases:
  *
  *  - while PID is inside an exec, from the moment that its old memory is given up until the new
- *    program is set up, whoever reads its environ, exe, stat and others waits.  In between, the
- *    kernel closes the descriptors marked close-on-exec, and for one of our files that is a FLUSH
- *    to us; it also drops the old mappings, and writes what is dirty in them: WRITE requests to us;
+ *    program is set up, whoever wants to see its stat, exe, cwd, fd or environ waits (tried on
+ *    Linux 6.18; status, comm, cmdline and cgroup do not wait).  In between, the kernel closes the
+ *    descriptors marked close-on-exec, and for one of our files that is a FLUSH to us; it also
+ *    drops the old mappings, and writes what is dirty in them: WRITE requests to us;
  *  - cmdline and environ wait for the lock of PID's memory map.  It is held over a page fault in
  *    a mapping of one of our files (a READ to us) as soon as another of its threads wants the
  *    lock for itself, and over an munmap that writes back;
@@ -21,19 +22,20 @@
  *  1. Nobody reads /proc with the lock held.  The lock covers the tables, the connector's socket
  *     and the pushes: everything under it ends by itself (a push into a full ring ends when the
  *     writer has made room, and the writer never comes here).
- *  2. Only the threads of our own pool read what can block.  A request hands over and waits for
- *     PATIENCE_NS at the most; then it goes on as somebody unknown, and so does every further
- *     one for the same process until the reader is back, without waiting.  (monitor_check()
- *     reads a stat itself: that of its own requester, which its caller knows not to be inside an
- *     exec, and which cannot be drawn into one of another thread before it has its answer, since
- *     an exec first ends all other threads and only then gives up the memory.)
+ *  2. Only the threads of our own pool (pool.c) read what can block.  A request hands over and
+ *     waits for a tenth of a second at the most; then it goes on as somebody unknown, and so does
+ *     every further one for the same process until the reader is back, without waiting.
+ *     (monitor_check() reads a stat itself: that of its own requester, which its caller knows not
+ *     to be inside an exec, and which cannot be drawn into one of another thread before it has
+ *     its answer, since an exec first ends all other threads and only then gives up the memory.)
  *  3. A member of the pool that does not come back is replaced: each request that waited in vain
- *     starts one more, up to POOL_MAX.
- *  4. FLUSH, RELEASE and requests without a pid do not come here at all, so that an exec which
- *     waits for them always goes on - and frees the reader.
+ *     starts one more, up to a bound.  And what cannot be read does not take more than one with
+ *     it, be it the ancestor of many (meet.c).
+ *  4. FLUSH, RELEASE, page-cache requests and those without a pid do not come here at all, so that
+ *     an exec or a fault which waits for them always goes on - and frees the reader.
  *
  * What the kernel reports is put into the ring by whoever finds it at the socket - a member of
- * the pool or a request in monitor_sync() - under the lock and at once; so its order in the ring
+ * the pool, or a request in monitor_sync() - under the lock and at once; so its order in the ring
  * is the kernel's, and a request can be sure that all that was reported before it came is there.
  * Texts follow when they have been read (scope.h); one that may belong to the program before or
  * after is thrown away.

@@ -12,11 +12,26 @@
  *              processes in scope; where the kernel lets us listen;
  *   in band    what /proc shows of a thread while it waits for an answer of the file system.
  *
- * A request handler calls monitor_meet() for the thread that asks (unless the request is one that
- * may come from the middle of an exec: then /proc would block until the exec goes on, which may
- * be never; FLUSH is one) and monitor_check() where an exec may have gone unnoticed (opens).
+ * What goes into the ring:
+ *   PROCESS  somebody was met, ancestors first; the text of an image that was told without one
+ *            (new_image 0); in band, and after a loss, a program nobody heard begin (new_image 1);
+ *   FORK, THREAD, EXIT  as the kernel reports them.  An EXIT of status -1: that it ended was
+ *            seen, not heard, and may be a second ago - in band each one;
+ *   EXEC     at once, without a text, so that nothing has to wait for /proc.  If the text can be
+ *            had - the process still lives and still runs that program - it follows as PROCESS,
+ *            before the EXIT.  known is 0 where it, or the ids, could not be had.
+ * The events of one process come in the order in which they happened.
  *
- * Threads: meet, check, knows and sync from any thread; start and stop from one.
+ * A request handler calls monitor_meet() for the thread that asks and monitor_check() where an
+ * exec may have gone unnoticed (opens).  Not for requests that may come from the middle of an
+ * exec (FLUSH, RELEASE) or of a page fault (READ and WRITE of the page cache): what /proc says of
+ * such a thread has to be waited for until it goes on, which it does only after our answer.  If it
+ * is done nevertheless, or another process of the family is in that state, a request loses a
+ * tenth of a second and the thread is not known; nothing hangs.
+ *
+ * Threads: meet, introduce, check, known and sync from any thread; start and stop from one, stop
+ * when no other call is left.  Started after the last fork of the program, for it makes threads;
+ * they block all signals, and ask to run in front of others (SCHED_RR, where it is allowed).
  */
 
 #include <stdatomic.h>
@@ -38,29 +53,34 @@ struct monitor_options {
 };
 
 /*
- * Starts the monitor with its thread.  Never fails because a source is missing: see
+ * Starts the monitor with its threads.  Never fails because a source is missing: see
  * monitor_tier().  0 or -errno; *ret_monitor is to be given to monitor_stop().
  */
 int monitor_start(const struct monitor_options *options, struct monitor **ret_monitor);
 
-/* Handles what the kernel has already reported, ends the thread, frees.  NULL is fine. */
+/* Handles what the kernel has already reported, ends the threads, frees; in band, looks who has
+ * ended.  One that is stuck in /proc is left behind, with the memory, after two seconds.  NULL is
+ * fine. */
 void monitor_stop(struct monitor *monitor);
 
 /* "connector" or "inband". */
 const char *monitor_tier(const struct monitor *monitor);
-/* Why there is no connector, as -errno; 0 when there is. */
+/* Why there is no connector, as -errno; 0 when there is.  -ENOTCONN: it was not wanted;
+ * -ETIMEDOUT: no answer, as outside of the initial namespaces; -EPERM. */
 int monitor_connector_error(const struct monitor *monitor);
 
-/* Messages of the kernel that did not fit its socket buffer and were lost (times it said so). */
+/* Times that messages of the kernel did not fit its socket buffer.  How many were lost it does
+ * not say; what they told is then looked for in /proc: children, programs, ends. */
 uint64_t monitor_lost(const struct monitor *monitor);
 
 /* Nanoseconds that requests have waited in monitor_meet() and monitor_check(). */
 uint64_t monitor_waited_ns(const struct monitor *monitor);
 
-/* Slow path of monitor_meet(). */
+/* Slow path of monitor_meet().  Also for a process of our own that should be in scope before it
+ * touches anything: it must not be inside an exec. */
 void monitor_introduce(struct monitor *monitor, pid_t tid);
 
-/* One byte for each possible thread id: not 0 when the writer knows whom it belongs to. */
+/* One byte for each possible thread id: 0 when monitor_meet() has something to do. */
 const _Atomic uint8_t *monitor_known(const struct monitor *monitor);
 
 /*
@@ -73,8 +93,8 @@ static inline void monitor_meet(struct monitor *monitor, const _Atomic uint8_t *
 		monitor_introduce(monitor, tid);
 }
 
-/* As meet, and makes sure that the image the writer knows is the one that runs.  Some
- * microseconds in band, well below one with the connector. */
+/* As meet, and makes sure that the image the writer knows is the one that runs.  Some ten
+ * microseconds in band, below one with the connector. */
 void monitor_check(struct monitor *monitor, pid_t tid);
 
 /* Everything the kernel has reported before this call is in the ring when it returns. */

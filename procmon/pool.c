@@ -170,11 +170,11 @@ static void end_reading(struct pool *pool)
 	pthread_cond_broadcast(&pool->done);
 }
 
-static bool serve_member(struct pool *pool)
+static bool serve_member(struct pool *pool, struct look *look)
 {
-	struct member *member = scope_next(pool->watch->scope);
+	const struct watch *watch = pool->watch;
+	struct member *member = scope_next(watch->scope);
 	uint32_t generation;
-	struct look look = { 0 };
 	bool looked;
 	pid_t pid;
 	int r;
@@ -185,12 +185,11 @@ static bool serve_member(struct pool *pool)
 	generation = member->generation;
 	looked = member->looked;
 	begin_reading(pool);
-	r = look_who(&look, pool->watch->proc, pid);
+	r = look_who(look, watch->proc, pid);
 	if (r == 0 && !looked)
-		look_text(&look, pool->watch->proc, pool->watch->env);
+		look_text(look, watch->proc, watch->env);
 	end_reading(pool);
-	scope_looked(pool->watch->scope, member, generation, &look, r);
-	look_finish(&look);
+	scope_looked(watch->scope, member, generation, look, r);
 	return true;
 }
 
@@ -279,12 +278,13 @@ static void get_ahead(void)
 static void *serve(void *arg)
 {
 	struct pool *pool = arg;
+	struct look look = { 0 };
 
 	pthread_setname_np(pthread_self(), "monitor");
 	get_ahead();
 	watch_lock(pool->watch);
 	for (;;) {
-		if (serve_request(pool) || serve_member(pool) || serve_repair(pool))
+		if (serve_request(pool) || serve_member(pool, &look) || serve_repair(pool))
 			continue;
 		if (pool->stopping)
 			break;
@@ -294,6 +294,7 @@ static void *serve(void *arg)
 			wait_at_socket(pool);
 	}
 	watch_unlock(pool->watch);
+	look_finish(&look);
 	return NULL;
 }
 
@@ -364,6 +365,8 @@ static bool join(struct pool *pool)
 bool pool_destroy(struct pool *pool)
 {
 	watch_lock(pool->watch);
+	if (!pool->watch->connector)
+		scope_doubt_all(pool->watch->scope);
 	pool->stopping = true;
 	pthread_cond_broadcast(&pool->work);
 	watch_unlock(pool->watch);

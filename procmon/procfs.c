@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -275,6 +276,20 @@ int procfs_read_status(int proc, pid_t pid, struct procfs_status *ret_status)
 	return n < 0 ? (int)n : procfs_parse_status(text, n, ret_status);
 }
 
+/* The directory itself belongs to the process' effective ids, dumpable or not. */
+int procfs_read_owner(int proc, pid_t pid, uid_t *ret_uid, gid_t *ret_gid)
+{
+	struct stat st;
+	char path[16];
+
+	snprintf(path, sizeof(path), "%d", pid);
+	if (fstatat(proc, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return gone(errno);
+	*ret_uid = st.st_uid;
+	*ret_gid = st.st_gid;
+	return 0;
+}
+
 /* ---- the text of a process ---- */
 
 static ssize_t append_link(int proc, pid_t pid, const char *name, struct procfs_buffer *buffer)
@@ -315,15 +330,15 @@ static ssize_t append_argv(int proc, pid_t pid, struct procfs_buffer *buffer)
 	return n == 0 ? -ENODATA : n;
 }
 
-static ssize_t append_comm(int proc, pid_t pid, struct procfs_buffer *buffer)
+static ssize_t append_bytes(const char *bytes, size_t len, struct procfs_buffer *buffer)
 {
-	ssize_t n = append_file(proc, pid, "comm", 64, buffer);
+	int r = buffer_reserve(buffer, len);
 
-	if (n > 0 && buffer->bytes[buffer->len - 1] == '\n') {
-		n--;
-		buffer->len--;
-	}
-	return n;
+	if (r < 0)
+		return r;
+	memcpy(buffer->bytes + buffer->len, bytes, len);
+	buffer->len += len;
+	return len;
 }
 
 static ssize_t append_environ(int proc, pid_t pid, const char *const *env,
@@ -354,19 +369,19 @@ static ssize_t append_cgroup(int proc, pid_t pid, struct procfs_buffer *buffer)
 	return path ? (ssize_t)len : -ENODATA;
 }
 
-static ssize_t append_part(int proc, pid_t pid, enum process_part part, const char *const *env,
-	struct procfs_buffer *buffer)
+static ssize_t append_part(int proc, const struct procfs_stat *stat, enum process_part part,
+	const char *const *env, struct procfs_buffer *buffer)
 {
 	switch (part) {
-	case PROCESS_EXE: return append_exe(proc, pid, buffer);
-	case PROCESS_CWD: return append_link(proc, pid, "cwd", buffer);
-	case PROCESS_COMM: return append_comm(proc, pid, buffer);
-	case PROCESS_ARGV: return append_argv(proc, pid, buffer);
-	case PROCESS_ENVIRON: return append_environ(proc, pid, env, buffer);
-	case PROCESS_STDIN: return append_link(proc, pid, "fd/0", buffer);
-	case PROCESS_STDOUT: return append_link(proc, pid, "fd/1", buffer);
-	case PROCESS_STDERR: return append_link(proc, pid, "fd/2", buffer);
-	case PROCESS_CGROUP: return append_cgroup(proc, pid, buffer);
+	case PROCESS_EXE: return append_exe(proc, stat->pid, buffer);
+	case PROCESS_CWD: return append_link(proc, stat->pid, "cwd", buffer);
+	case PROCESS_COMM: return append_bytes(stat->comm, strlen(stat->comm), buffer);
+	case PROCESS_ARGV: return append_argv(proc, stat->pid, buffer);
+	case PROCESS_ENVIRON: return append_environ(proc, stat->pid, env, buffer);
+	case PROCESS_STDIN: return append_link(proc, stat->pid, "fd/0", buffer);
+	case PROCESS_STDOUT: return append_link(proc, stat->pid, "fd/1", buffer);
+	case PROCESS_STDERR: return append_link(proc, stat->pid, "fd/2", buffer);
+	case PROCESS_CGROUP: return append_cgroup(proc, stat->pid, buffer);
 	default: return -EINVAL;
 	}
 }
@@ -386,14 +401,15 @@ static int put_part(struct procfs_buffer *text, const char *bytes, ssize_t len)
 	return 0;
 }
 
-int procfs_read_text(int proc, pid_t pid, const char *const *env, struct procfs_text *text)
+int procfs_read_text(int proc, const struct procfs_stat *stat, const char *const *env,
+	struct procfs_text *text)
 {
 	/* What is worth most first: the process may end at any moment. */
 	static const enum process_part order[] = { PROCESS_ARGV, PROCESS_EXE, PROCESS_COMM,
 		PROCESS_CWD, PROCESS_ENVIRON, PROCESS_STDIN, PROCESS_STDOUT, PROCESS_STDERR,
 		PROCESS_CGROUP };
 	struct { size_t at; ssize_t len; } parts[PROCESS_PART_MAX];
-	int r = 0, found = 0;
+	int r = 0;
 
 	_Static_assert(sizeof(order) / sizeof(order[0]) == PROCESS_PART_MAX, "each part once");
 	text->parts.len = 0;
@@ -402,13 +418,10 @@ int procfs_read_text(int proc, pid_t pid, const char *const *env, struct procfs_
 		enum process_part part = order[i];
 
 		parts[part].at = text->parts.len;
-		parts[part].len = append_part(proc, pid, part, env, &text->parts);
-		found += parts[part].len >= 0;
+		parts[part].len = append_part(proc, stat, part, env, &text->parts);
 	}
 	for (int i = 0; r == 0 && i < PROCESS_PART_MAX; i++)
 		r = put_part(&text->text, text->parts.bytes + parts[i].at, parts[i].len);
-	if (r == 0 && !found)
-		r = -ESRCH;
 	return r;
 }
 

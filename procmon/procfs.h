@@ -51,6 +51,9 @@ const char *procfs_parse_cgroup(const char *text, size_t len, size_t *ret_len);
 int procfs_read_stat(int proc, pid_t pid, struct procfs_stat *ret_stat);
 int procfs_read_status(int proc, pid_t pid, struct procfs_status *ret_status);
 
+/* The effective ids alone: much cheaper. */
+int procfs_read_owner(int proc, pid_t pid, uid_t *ret_uid, gid_t *ret_gid);
+
 /* Nanoseconds since boot, suspended time included, of a start in ticks. */
 int64_t procfs_ticks_ns(int64_t ticks);
 
@@ -66,10 +69,11 @@ struct procfs_text {
 };
 
 /*
- * Fills text->text with everything that can be had of pid; parts that cannot be read are marked
- * so.  env: see environ.h.  -ESRCH if there was nothing at all, else 0.
+ * Fills text->text with everything that can be had of the process that stat is of; parts that
+ * cannot be read are marked so.  env: see environ.h.  0 or -ENOMEM.
  */
-int procfs_read_text(int proc, pid_t pid, const char *const *env, struct procfs_text *text);
+int procfs_read_text(int proc, const struct procfs_stat *stat, const char *const *env,
+	struct procfs_text *text);
 
 void procfs_text_finish(struct procfs_text *text);
 

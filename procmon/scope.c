@@ -200,10 +200,10 @@ static void push_process(struct scope *scope, const struct member *member, const
 	ev.u.process = (struct event_process){ .pid = member->pid, .tid = member->pid,
 		.ppid = member->ppid, .tier = scope->tier, .new_image = new_image,
 		.start_ns = procfs_ticks_ns(look->stat.start_ticks) - clock_suspended_ns() };
-	if (look->text_known && look->status_known) {
+	if (look->text_known && look->owner_known) {
 		ev.u.process.known = 1;
-		ev.u.process.uid = look->status.uid;
-		ev.u.process.gid = look->status.gid;
+		ev.u.process.uid = look->uid;
+		ev.u.process.gid = look->gid;
 	}
 	ring_push(scope->ring, &ev, text->bytes, look->text_known ? text->len : 0);
 }

@@ -44,7 +44,7 @@ struct world {
 	struct monitor *monitor;
 	struct told *told;
 	size_t n;
-	char *pieces[1 << 16]; /* by producer */
+	char pieces[1 << 20];
 	struct temp fake;
 	const char *name; /* of what failed */
 };
@@ -54,18 +54,15 @@ static void take(struct world *world, const struct event *ev)
 	struct told *told;
 
 	if (ev->kind == EVENT_TEXT) {
-		char **pieces = &world->pieces[0];
-
-		if (!*pieces)
-			*pieces = malloc(1 << 20);
-		memcpy(*pieces + ev->u.text.offset, event_piece((struct event *)ev), ev->text_len);
+		memcpy(world->pieces + ev->u.text.offset, event_piece((struct event *)ev),
+			ev->text_len);
 		return;
 	}
 	world->told = realloc(world->told, (world->n + 1) * sizeof(*world->told));
 	told = &world->told[world->n++];
 	*told = (struct told){ .event = *ev, .text = malloc(ev->text_len + 1), .len = ev->text_len };
 	memcpy(told->text,
-		ev->text_len > EVENT_TEXT_INLINE ? world->pieces[0] : ev->text,
+		ev->text_len > EVENT_TEXT_INLINE ? world->pieces : ev->text,
 		ev->text_len);
 }
 
@@ -155,8 +152,6 @@ static int stop(void **state)
 	monitor_stop(world->monitor);
 	for (size_t i = 0; i < world->n; i++)
 		free(world->told[i].text);
-	for (size_t i = 0; i < 1 << 16; i++)
-		free(world->pieces[i]);
 	free(world->told);
 	ring_destroy(world->ring);
 	if (world->fake.dir[0])

@@ -173,6 +173,8 @@ static void filter_keeps_whole_variables_in_their_order(TEST_UNUSED void **state
 
 /* ---- the text of a process ---- */
 
+static const struct procfs_stat twelve = { .pid = 12, .comm = "cc" };
+
 struct fake {
 	struct temp temp;
 	int proc;
@@ -198,7 +200,6 @@ static int make_fake(void **state)
 	mkdir(temp_path(&fake->temp, "12/fd"), 0700);
 	write_file(temp_path(&fake->temp, "12/cmdline"), argv, sizeof(argv));
 	write_file(temp_path(&fake->temp, "12/environ"), vars, sizeof(vars));
-	write_file(temp_path(&fake->temp, "12/comm"), "cc\n", 3);
 	write_file(temp_path(&fake->temp, "12/cgroup"), "0::/job\n", 8);
 	assert_int_equal(symlink("/usr/bin/cc (deleted)", temp_path(&fake->temp, "12/exe")), 0);
 	assert_int_equal(symlink("/src", temp_path(&fake->temp, "12/cwd")), 0);
@@ -240,7 +241,7 @@ static void text_has_all_parts_in_order(void **state)
 {
 	struct fake *fake = *state;
 
-	assert_int_equal(procfs_read_text(fake->proc, 12, NULL, &fake->text), 0);
+	assert_int_equal(procfs_read_text(fake->proc, &twelve, NULL, &fake->text), 0);
 	assert_part(fake, PROCESS_CWD, "/src", 4);
 	assert_part(fake, PROCESS_COMM, "cc", 2);
 	assert_part(fake, PROCESS_ARGV, "cc\0-c\0a b.c", 12);
@@ -254,7 +255,7 @@ static void deleted_program_keeps_its_name(void **state)
 {
 	struct fake *fake = *state;
 
-	assert_int_equal(procfs_read_text(fake->proc, 12, NULL, &fake->text), 0);
+	assert_int_equal(procfs_read_text(fake->proc, &twelve, NULL, &fake->text), 0);
 	assert_part(fake, PROCESS_EXE, "/usr/bin/cc", 11);
 }
 
@@ -264,7 +265,7 @@ static void part_that_cannot_be_read_is_unknown(void **state)
 
 	unlink(temp_path(&fake->temp, "12/exe"));
 	write_file(temp_path(&fake->temp, "12/cmdline"), "", 0);
-	assert_int_equal(procfs_read_text(fake->proc, 12, NULL, &fake->text), 0);
+	assert_int_equal(procfs_read_text(fake->proc, &twelve, NULL, &fake->text), 0);
 	assert_part(fake, PROCESS_EXE, NULL, 0);
 	assert_part(fake, PROCESS_ARGV, NULL, 0);
 	assert_part(fake, PROCESS_STDERR, NULL, 0);
@@ -276,20 +277,22 @@ static void process_that_is_gone_is_said_to_be(void **state)
 	struct fake *fake = *state;
 	struct procfs_stat stat;
 	struct procfs_status status;
+	uid_t uid;
+	gid_t gid;
 
-	assert_int_equal(procfs_read_text(fake->proc, 13, NULL, &fake->text), -ESRCH);
 	assert_int_equal(procfs_read_stat(fake->proc, 13, &stat), -ESRCH);
 	assert_int_equal(procfs_read_status(fake->proc, 13, &status), -ESRCH);
+	assert_int_equal(procfs_read_owner(fake->proc, 13, &uid, &gid), -ESRCH);
 }
 
 static void file_that_is_a_link_is_not_followed(void **state)
 {
 	struct fake *fake = *state;
 
-	unlink(temp_path(&fake->temp, "12/comm"));
-	assert_int_equal(symlink("/etc/passwd", temp_path(&fake->temp, "12/comm")), 0);
-	assert_int_equal(procfs_read_text(fake->proc, 12, NULL, &fake->text), 0);
-	assert_part(fake, PROCESS_COMM, NULL, 0);
+	unlink(temp_path(&fake->temp, "12/cmdline"));
+	assert_int_equal(symlink("/etc/passwd", temp_path(&fake->temp, "12/cmdline")), 0);
+	assert_int_equal(procfs_read_text(fake->proc, &twelve, NULL, &fake->text), 0);
+	assert_part(fake, PROCESS_ARGV, NULL, 0);
 }
 
 static void arguments_longer_than_a_page_are_whole(void **state)
@@ -299,7 +302,7 @@ static void arguments_longer_than_a_page_are_whole(void **state)
 
 	memset(argv, 'x', sizeof(argv) - 1);
 	write_file(temp_path(&fake->temp, "12/cmdline"), argv, sizeof(argv));
-	assert_int_equal(procfs_read_text(fake->proc, 12, NULL, &fake->text), 0);
+	assert_int_equal(procfs_read_text(fake->proc, &twelve, NULL, &fake->text), 0);
 	assert_part(fake, PROCESS_ARGV, argv, sizeof(argv));
 }
 
@@ -315,8 +318,9 @@ static void look_at_ourselves_finds_us(TEST_UNUSED void **state)
 	assert_int_equal(look.stat.ppid, getppid());
 	assert_int_equal(look.stat.session, getsid(0));
 	assert_true(start <= clock_now_ns() && start > clock_now_ns() - INT64_C(600000000000));
-	assert_true(look.status_known);
-	assert_int_equal(look.status.uid, geteuid());
+	assert_true(look.owner_known);
+	assert_int_equal(look.uid, geteuid());
+	assert_int_equal(look.gid, getegid());
 	assert_true(look.text_known);
 	look_finish(&look);
 	close(proc);
