@@ -356,6 +356,7 @@ static int finish(struct daemon *d)
 			fuse_remove_signal_handlers(d->session);
 		fuse_session_destroy(d->session);
 	}
+	monitor_finish(d->monitor); /* its last words are for the writer */
 	if (d->writer)
 		r = writer_stop(d->writer);
 	if (r < 0)

@@ -55,6 +55,8 @@
 struct monitor {
 	struct watch watch;
 	struct pool *pool;
+	bool finished;
+	bool stuck; /* somebody did not come back from /proc, and uses all of this */
 	_Atomic uint64_t waited_ns;
 };
 
@@ -77,13 +79,20 @@ int monitor_start(const struct monitor_options *options, struct monitor **ret_mo
 	return 0;
 }
 
+void monitor_finish(struct monitor *monitor)
+{
+	if (!monitor || monitor->finished)
+		return;
+	monitor->finished = true;
+	monitor->stuck = !pool_stop(monitor->pool);
+}
+
 void monitor_stop(struct monitor *monitor)
 {
-	if (!monitor)
+	monitor_finish(monitor);
+	if (!monitor || monitor->stuck)
 		return;
-	monitor_sync(monitor);
-	if (!pool_destroy(monitor->pool))
-		return; /* who is still reading needs it */
+	pool_destroy(monitor->pool);
 	watch_finish(&monitor->watch);
 	free(monitor);
 }

@@ -25,12 +25,12 @@
  * A request handler calls monitor_meet() for the thread that asks and monitor_check() where an
  * exec may have gone unnoticed (opens).  Not for requests that may come from the middle of an
  * exec (FLUSH, RELEASE) or of a page fault (READ and WRITE of the page cache): what /proc says of
- * such a thread has to be waited for until it goes on, which it does only after our answer.  If it
- * is done nevertheless, or another process of the family is in that state, a request loses a
- * tenth of a second and the thread is not known; nothing hangs.
+ * such a thread has to be waited for until it goes on, which it does only after our answer.  Should
+ * somebody else whom we have to look at be in that state, an ancestor say, a request loses a tenth
+ * of a second, and nothing hangs.
  *
- * Threads: meet, introduce, check, known and sync from any thread; start and stop from one, stop
- * when no other call is left.  Started after the last fork of the program, for it makes threads;
+ * Threads: meet, introduce, check, known and sync from any thread; start, finish and stop from
+ * one, when no introduction is left.  Started after the last fork of the program, for it makes threads;
  * they block all signals, and ask to run in front of others (SCHED_RR, where it is allowed).
  */
 
@@ -58,9 +58,15 @@ struct monitor_options {
  */
 int monitor_start(const struct monitor_options *options, struct monitor **ret_monitor);
 
-/* Handles what the kernel has already reported, ends the threads, frees; in band, looks who has
- * ended.  One that is stuck in /proc is left behind, with the memory, after two seconds.  NULL is
- * fine. */
+/*
+ * To be called while the ring is still being emptied, when no more requests will come: handles
+ * what the kernel has already reported, reads what is still to be read, in band looks who has
+ * ended, and ends the threads.  sync and the counters may be asked for still.
+ */
+void monitor_finish(struct monitor *monitor);
+
+/* Finishes if that was not done, and frees.  A thread that is stuck in /proc is left behind after
+ * two seconds, with the memory it uses.  NULL is fine, for both. */
 void monitor_stop(struct monitor *monitor);
 
 /* "connector" or "inband". */

@@ -322,29 +322,6 @@ static int init_pool(struct pool *pool)
 	return pool->kick < 0 ? -errno : 0;
 }
 
-int pool_create(struct watch *watch, struct pool **ret_pool)
-{
-	struct pool *pool = calloc(1, sizeof(*pool));
-	int r;
-
-	if (!pool)
-		return -ENOMEM;
-	pool->watch = watch;
-	r = init_pool(pool);
-	watch_lock(watch);
-	for (int i = 0; r == 0 && i < POOL_START; i++) {
-		start_thread(pool);
-		r = pool->size > i ? 0 : -EAGAIN;
-	}
-	watch_unlock(watch);
-	if (r < 0) {
-		pool_destroy(pool);
-		return r;
-	}
-	*ret_pool = pool;
-	return 0;
-}
-
 /* Whether all came back: one that is stuck in /proc cannot be called. */
 static bool join(struct pool *pool)
 {
@@ -362,7 +339,7 @@ static bool join(struct pool *pool)
 	return all;
 }
 
-bool pool_destroy(struct pool *pool)
+bool pool_stop(struct pool *pool)
 {
 	watch_lock(pool->watch);
 	if (!pool->watch->connector)
@@ -372,12 +349,38 @@ bool pool_destroy(struct pool *pool)
 	watch_unlock(pool->watch);
 	if (pool->kick >= 0)
 		eventfd_write(pool->kick, 1);
-	if (!join(pool))
-		return false;
+	return join(pool);
+}
+
+void pool_destroy(struct pool *pool)
+{
 	if (pool->kick >= 0)
 		close(pool->kick);
 	pthread_cond_destroy(&pool->work);
 	pthread_cond_destroy(&pool->done);
 	free(pool);
-	return true;
+}
+
+int pool_create(struct watch *watch, struct pool **ret_pool)
+{
+	struct pool *pool = calloc(1, sizeof(*pool));
+	int r;
+
+	if (!pool)
+		return -ENOMEM;
+	pool->watch = watch;
+	r = init_pool(pool);
+	watch_lock(watch);
+	for (int i = 0; r == 0 && i < POOL_START; i++) {
+		start_thread(pool);
+		r = pool->size > i ? 0 : -EAGAIN;
+	}
+	watch_unlock(watch);
+	if (r < 0) {
+		pool_stop(pool);
+		pool_destroy(pool);
+		return r;
+	}
+	*ret_pool = pool;
+	return 0;
 }

@@ -21,7 +21,10 @@ int pool_create(struct watch *watch, struct pool **ret_pool);
  * Ends the threads when they have read what there is to be read.  Whether all came back: if
  * not, pool and watch are still in use and must be left as they are.
  */
-bool pool_destroy(struct pool *pool);
+bool pool_stop(struct pool *pool);
+
+/* After pool_stop() was true. */
+void pool_destroy(struct pool *pool);
 
 /* With the watch's lock: there may be something to look at. */
 void pool_wake(struct pool *pool);
