@@ -343,6 +343,21 @@ static struct dentry *make_dentry(struct files *files, struct node *dir, const c
 	return d;
 }
 
+/*
+ * A directory cannot be below itself; yet it looks so when the source shows the mirror of another
+ * mirror of itself.  Paths are made by going up, and must come to an end.
+ */
+static bool is_above(const struct node *node, const struct node *dir)
+{
+	const struct node *n = dir;
+
+	if (!S_ISDIR(node->file->mode))
+		return false;
+	while (n != node && n->dentry)
+		n = n->dentry->dir;
+	return n == node;
+}
+
 int files_bind(struct files *files, struct node *dir, const char *name, size_t len,
 	struct node *node, int64_t time_ns)
 {
@@ -357,6 +372,8 @@ int files_bind(struct files *files, struct node *dir, const char *name, size_t l
 		}
 		return files_path(files, node, NULL, 0, &path);
 	}
+	if (is_above(node, dir))
+		return 0;
 	if (d)
 		files_unbind(files, dir, name, len, false, time_ns);
 	last = node->dentry;

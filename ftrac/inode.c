@@ -194,7 +194,7 @@ static unsigned get_device(struct inode_table *table, const struct inode *near, 
 
 ino_t inode_number(unsigned device, ino_t ino)
 {
-	return ino ^ ((ino_t)device << 48);
+	return ino + ((ino_t)device << 48);
 }
 
 /* ---- attributes ---- */
