@@ -294,11 +294,6 @@ int files_path(struct files *files, struct node *node, const char *name, size_t 
 	return 0;
 }
 
-void files_moved(struct files *files)
-{
-	files->epoch++;
-}
-
 /* ---- names ---- */
 
 static struct dentry *find_dentry(struct files *files, struct node *dir, const char *name,
@@ -394,10 +389,46 @@ int files_bind(struct files *files, struct node *dir, const char *name, size_t l
 int files_bind_unnamed(struct files *files, struct node *dir, const char *name, size_t len,
 	struct node *node, int64_t time_ns)
 {
-	int r = files_bind(files, dir, name, len, node, time_ns);
+	struct dentry *d = make_dentry(files, dir, name, len, node, time_ns);
 
-	if (r == 0)
-		dentry_unhash(files, node->dentry);
+	if (!d)
+		return -ENOMEM;
+	node->dentry = d;
+	node->path_epoch = 0;
+	dentry_unhash(files, d);
+	return 0;
+}
+
+/* The row of a name whose path is another now; nothing for most of them. */
+static int renew_name(struct files *files, struct dentry *d, int64_t time_ns)
+{
+	size_t len = d->key_len - sizeof(uint64_t);
+	struct path path;
+	int r = files_path(files, d->dir, d->key.name, len, &path);
+
+	if (r == 0 && d->node->dentry == d)
+		r = files_path(files, d->node, NULL, 0, &(struct path){ 0 });
+	if (r < 0 || path.id == d->path || (!d->path && !path.recorded))
+		return r;
+	if (d->path)
+		r = put_name(files, d, time_ns);
+	d->path = path.recorded ? path.id : 0;
+	d->from_ns = time_ns;
+	d->name_row = ++files->last_name;
+	return r < 0 || !d->path ? r : put_name(files, d, 0);
+}
+
+/* Costs a look at every name there is; directories are seldom renamed. */
+int files_moved(struct files *files, int64_t time_ns)
+{
+	struct dentry *d, *next;
+	int r = 0;
+
+	files->epoch++;
+	HASH_ITER(hh, files->dentries, d, next) {
+		if (r == 0)
+			r = renew_name(files, d, time_ns);
+	}
 	return r;
 }
 

@@ -85,8 +85,8 @@ struct file *files_unbind(struct files *files, struct node *dir, const char *nam
 	bool gone, int64_t time_ns);
 /* The node that name in dir leads to as far as is known, or NULL. */
 struct node *files_resolve(struct files *files, struct node *dir, const char *name, size_t len);
-/* After a directory got another name: the paths below it are to be made anew. */
-void files_moved(struct files *files);
+/* After a directory got another name: what is below it has other names, too. */
+int files_moved(struct files *files, int64_t time_ns);
 
 /* A process reads or writes: the version it does that to. */
 int64_t file_read(struct file *file, const struct process *process);

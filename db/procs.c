@@ -345,6 +345,7 @@ static int on_fork(struct procs *procs, const struct event *ev)
 		process->uid = parent->uid;
 		process->gid = parent->gid;
 		process->ids_known = parent->ids_known;
+		process->cgroup = parent->cgroup ? strdup(parent->cgroup) : NULL;
 	}
 	if (from) {
 		image->base = from->base;

@@ -320,19 +320,22 @@ static int move(struct record *record, const struct work *w, const struct ends *
 	bool exchange = w->op->flags & RENAME_EXCHANGE;
 	struct files *files = record->files;
 	int64_t now = w->ev->time_ns;
+	bool dirs = false;
 	int r = 0;
 
 	if (e->node == e->node2) /* two links of one file: rename(2) does nothing */
 		return 0;
 	if (S_ISDIR(e->node ? node_file(e->node)->mode : 0) ||
 		S_ISDIR(e->node2 ? node_file(e->node2)->mode : 0))
-		files_moved(files);
+		dirs = true;
 	files_unbind(files, e->dir2, w->name2, w->name2_len, !exchange, now);
 	files_unbind(files, e->dir, w->name, w->name_len, false, now);
 	if (e->node)
 		r = files_bind(files, e->dir2, w->name2, w->name2_len, e->node, now);
 	if (r == 0 && exchange && e->node2)
 		r = files_bind(files, e->dir, w->name, w->name_len, e->node2, now);
+	if (r == 0 && dirs)
+		r = files_moved(files, now);
 	return r;
 }
 
@@ -579,7 +582,8 @@ static void mark_mapped(struct record *record, const struct work *w, struct hand
 	bool mapped = w->ev->via == VIA_WRITEBACK ||
 		(w->ev->via == VIA_PAGECACHE && h->fidelity == FIDELITY_EXACT);
 
-	if (!mapped || h->mapped > 0)
+	/* That a program is run is said by 'executed'; a script's is only read. */
+	if (!mapped || h->mapped > 0 || (h->flags & FMODE_EXEC))
 		return;
 	h->mapped = 1;
 	if (h->recorded)

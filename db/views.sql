@@ -42,7 +42,9 @@ SELECT p.id, run.host, p.pid, p.ppid, p.parent, run.job, run.xform, NULL AS phas
 	CASE p.tier WHEN 2 THEN 'connector' WHEN 3 THEN 'connector' ELSE 'inband' END AS tier
 FROM run, processes p LEFT JOIN image i ON i.id = p.image;
 
-CREATE VIEW environ AS SELECT image, name, value FROM environs;
+CREATE VIEW environ AS
+SELECT i.id AS image, e.name, e.value
+FROM images i JOIN environs e ON e.image = coalesce(i.base, i.id);
 
 CREATE VIEW sample AS
 SELECT process, (SELECT value FROM meta WHERE key = 'start_ns') + t AS t_ns,
@@ -150,4 +152,5 @@ SELECT r.xform, r.pid, r.ppid, m.exe, r.lstart, r.lstop,
 	r.vmpeak_bytes / 1024 AS vmpeak, r.rsspeak_bytes / 1024 AS rsspeak,
 	r.utime_ns / 1e9 AS utime, r.stime_ns / 1e9 AS stime,
 	(m.end_ns - m.start_ns) / 1e9 AS wtime
-FROM image m JOIN process r ON r.id = m.process WHERE m.seq > 0 OR r.parent IS NULL;
+FROM image m JOIN process r ON r.id = m.process JOIN processes p ON p.id = m.process
+WHERE m.seq > 0 OR m.id = p.image;

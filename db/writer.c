@@ -112,10 +112,9 @@ static int take(struct writer *writer, struct event *event)
 	return enqueue(writer, event, text);
 }
 
-/* Empties the ring, within reason; the number of events, or -errno. */
-static int intake(struct writer *writer)
+/* Takes in what was drained; the number of events, or -errno. */
+static int intake(struct writer *writer, size_t n)
 {
-	size_t n = ring_drain(writer->options.ring, writer->drained, BATCH_EVENTS);
 	int r = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -224,28 +223,49 @@ static int store_batch(struct writer *writer, size_t n)
 	return r;
 }
 
-/* One round; the number of events that came, which is also what the last batch could lose. */
-static int one_batch(struct writer *writer)
+static size_t drain(struct writer *writer)
 {
-	int n, more, r = 0;
-	size_t mark;
+	return ring_drain(writer->options.ring, writer->drained, BATCH_EVENTS);
+}
 
-	if (!writer->error)
-		r = store_begin(writer->options.store);
-	n = r < 0 ? r : intake(writer);
-	mark = writer->n_queue;
+static void sync_processes(struct writer *writer)
+{
 	if (writer->options.sync)
 		writer->options.sync(writer->options.arg);
-	more = n < 0 ? n : intake(writer);
-	if (writer->error)
-		return n;
-	r = more < 0 ? more : store_batch(writer, mark);
+}
+
+static int store_round(struct writer *writer, size_t n)
+{
+	int r = store_begin(writer->options.store), more = 0;
+	size_t mark;
+
+	if (r == 0)
+		r = intake(writer, n);
+	mark = writer->n_queue;
+	sync_processes(writer);
+	if (r >= 0)
+		more = intake(writer, drain(writer));
+	r = r < 0 ? r : more < 0 ? more : store_batch(writer, mark);
 	if (r < 0) {
 		writer->unstored += record_counts(writer->record).ops - writer->stored.ops;
 		drop_queue(writer);
 		stop_recording(writer, r);
 	}
-	return n < 0 || more < 0 ? 0 : n + more;
+	return (int)n + more;
+}
+
+/* One round; the number of events that came.  Without any nothing is written. */
+static int one_batch(struct writer *writer)
+{
+	size_t n = drain(writer);
+
+	if (n == 0 && writer->n_queue == 0) {
+		sync_processes(writer);
+		n = drain(writer);
+	}
+	if (writer->error)
+		return intake(writer, n);
+	return n || writer->n_queue ? store_round(writer, n) : 0;
 }
 
 static void prune(struct writer *writer)

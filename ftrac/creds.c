@@ -15,7 +15,7 @@ static struct {
 	bool privileged;
 	uid_t uid;
 	gid_t gid;
-	cap_t usual, fsetid; /* effective sets; NULL: CAP_FSETID is not ours */
+	cap_t usual, fsetid, none; /* effective sets */
 } own;
 
 static _Thread_local bool thread_is_ready;
@@ -28,8 +28,10 @@ static int split_fsetid(void)
 
 	own.fsetid = cap_get_proc();
 	own.usual = cap_dup(own.fsetid);
-	if (!own.fsetid || !own.usual)
+	own.none = cap_dup(own.fsetid);
+	if (!own.fsetid || !own.usual || !own.none)
 		return -ENOMEM;
+	cap_clear_flag(own.none, CAP_EFFECTIVE);
 	if (cap_get_flag(own.fsetid, CAP_FSETID, CAP_EFFECTIVE, &have) < 0 || have != CAP_SET)
 		return 0;
 	cap_set_flag(own.usual, CAP_EFFECTIVE, 1, &fsetid, CAP_CLEAR);
@@ -85,6 +87,18 @@ void creds_drop_fsetid(mode_t mode)
 {
 	if (own.fsetid && (mode & (S_ISUID | S_ISGID)))
 		cap_set_proc(own.usual);
+}
+
+void creds_become(uid_t uid, gid_t gid)
+{
+	set_fsids(uid, gid);
+	cap_set_proc(own.none);
+}
+
+void creds_return(void)
+{
+	cap_set_proc(own.usual);
+	set_fsids(own.uid, own.gid);
 }
 
 void creds_enter(const struct creds *creds)

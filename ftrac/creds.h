@@ -38,6 +38,10 @@ bool creds_privileged(void);
 void creds_enter(const struct creds *creds);
 void creds_leave(const struct creds *creds);
 
+/* Acts as somebody, without any right of ours, until creds_return().  For the privileged. */
+void creds_become(uid_t uid, gid_t gid);
+void creds_return(void);
+
 /* Around chmod(2) to mode; with S_ISUID, around writing by one who may keep such bits. */
 void creds_raise_fsetid(mode_t mode);
 void creds_drop_fsetid(mode_t mode);

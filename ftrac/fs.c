@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ftrac/creds.h"
 #include "ftrac/inode.h"
 
 struct inode *call_inode(struct call *c, fuse_ino_t nodeid)
@@ -49,6 +50,23 @@ mode_t call_keeps(const struct call *c, const struct inode *inode)
 	bool special = atomic_load_explicit(&inode->special, memory_order_relaxed);
 
 	return special && c->ctx->uid == 0 ? S_ISUID : 0;
+}
+
+static bool is_for_other(const struct call *c, const struct inode *inode)
+{
+	return inode->mount->pseudo && c->ctx->uid != 0 && creds_privileged();
+}
+
+void call_enter_pseudo(const struct call *c, const struct inode *inode)
+{
+	if (is_for_other(c, inode))
+		creds_become(c->ctx->uid, c->ctx->gid);
+}
+
+void call_leave_pseudo(const struct call *c, const struct inode *inode)
+{
+	if (is_for_other(c, inode))
+		creds_return();
 }
 
 bool fs_is_own(const struct fs *fs, const struct inode *inode)

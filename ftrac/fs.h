@@ -102,6 +102,13 @@ void call_fill_entry(const struct call *c, const struct inode *inode, const stru
  * creds_raise_fsetid(). */
 mode_t call_keeps(const struct call *c, const struct inode *inode);
 
+/*
+ * Around what is done to a file of proc, sysfs and the like: these judge who reads, by rules of
+ * their own that the kernel did not ask for us, so it is the requester who must do it.
+ */
+void call_enter_pseudo(const struct call *c, const struct inode *inode);
+void call_leave_pseudo(const struct call *c, const struct inode *inode);
+
 /* Whether this is one of the trace's own files. */
 bool fs_is_own(const struct fs *fs, const struct inode *inode);
 bool fs_is_own_name(const struct fs *fs, const struct inode *dir, const char *name);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
@@ -145,12 +146,12 @@ void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
 	call_begin(&c, req, setattr_op(to_set), TRACE_MEET);
 	inode = call_inode(&c, ino);
 	file = call_file(&c, fi);
-	if (to_set & FUSE_SET_ATTR_SIZE) {
+	if (to_set & FUSE_SET_ATTR_SIZE)
 		c.ev.u.op.length = attr->st_size;
+	if (to_set & (FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
 		keeps = call_keeps(&c, inode);
-	}
 	creds_raise_fsetid(keeps);
-	if ((to_set & FUSE_SET_ATTR_SIZE) && fs_is_own(c.fs, inode))
+	if (fs_is_own(c.fs, inode))
 		r = -EBUSY;
 	else
 		r = set_all(inode, file, attr, to_set);
@@ -179,15 +180,45 @@ void fs_statfs(fuse_req_t req, fuse_ino_t ino)
 		fuse_reply_statfs(req, &st);
 }
 
+static bool is_in_group(const struct call *c, gid_t gid)
+{
+	gid_t groups[256];
+	int n;
+
+	if (c->ctx->gid == gid)
+		return true;
+	n = fuse_req_getgroups(c->req, sizeof(groups) / sizeof(groups[0]), groups);
+	for (int i = 0; i < n && i < (int)(sizeof(groups) / sizeof(groups[0])); i++)
+		if (groups[i] == gid)
+			return true;
+	return false;
+}
+
+/* An ACL takes the sgid bit of a file away unless who sets it is root or of the file's group. */
+static mode_t acl_keeps(const struct call *c, struct inode *inode, const char *name)
+{
+	struct stat attr;
+
+	if (strcmp(name, "system.posix_acl_access") != 0 || !creds_privileged() ||
+		inode_stat(inode, -1, &attr) < 0 || !(attr.st_mode & S_ISGID))
+		return 0;
+	return c->ctx->uid == 0 || is_in_group(c, attr.st_gid) ? S_ISGID : 0;
+}
+
 void fs_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
 	int flags)
 {
 	struct call c;
+	struct inode *inode;
+	mode_t keeps;
 	int r;
 
 	call_begin(&c, req, OP_SETXATTR, TRACE_MEET);
-	r = setxattr(fd_path(call_inode(&c, ino)->fd).text, name, value, size, flags) < 0 ? -errno
-											  : 0;
+	inode = call_inode(&c, ino);
+	keeps = acl_keeps(&c, inode, name);
+	creds_raise_fsetid(keeps);
+	r = setxattr(fd_path(inode->fd).text, name, value, size, flags) < 0 ? -errno : 0;
+	creds_drop_fsetid(keeps);
 	trace_end_name(c.fs->trace, &c.ev, r, name);
 	fuse_reply_err(req, -r);
 }
@@ -203,6 +234,9 @@ static void reply_xattr(struct call *c, struct inode *inode, const char *name, s
 	if (data || !size)
 		n = name ? getxattr(path.text, name, data, size) : listxattr(path.text, data, size);
 	n = n < 0 ? -errno : n;
+	/* To the kernel a file system that knows no ACLs would refuse the access that it asks for. */
+	if (n == -EOPNOTSUPP && name && strncmp(name, "system.posix_acl_", 17) == 0)
+		n = -ENODATA;
 	trace_end_name(c->fs->trace, &c->ev, n, name ? name : "");
 	if (n < 0)
 		fuse_reply_err(c->req, -n);

@@ -58,10 +58,13 @@ void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	inode = call_inode(&c, ino);
 	c.ev.u.op.flags = fi->flags;
 	c.ev.fidelity = c.fs->fidelity;
+	call_enter_pseudo(&c, inode);
 	fd = openat(inode->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = fd < 0 ? -errno : fd;
+	call_leave_pseudo(&c, inode);
 	file = fd < 0 ? NULL : make_dir(fd);
 	if (!file) {
-		int r = fd < 0 ? -errno : -ENOMEM;
+		int r = fd < 0 ? fd : -ENOMEM;
 
 		if (fd >= 0)
 			close(fd);
@@ -137,7 +140,9 @@ void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct f
 			dir->at = off;
 			dir->ahead = NULL;
 		}
+		call_enter_pseudo(&c, file->inode);
 		r = fill(&c, file, buf, size, &used);
+		call_leave_pseudo(&c, file->inode);
 		pthread_mutex_unlock(&dir->lock);
 	}
 	trace_end(c.fs->trace, &c.ev, r);

@@ -62,7 +62,9 @@ static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info
 		return -EBUSY;
 	keeps = fi->flags & O_TRUNC ? call_keeps(c, inode) : 0;
 	creds_raise_fsetid(keeps);
+	call_enter_pseudo(c, inode);
 	fd = fs_reopen(inode, fi->flags & ~NOT_PASSED);
+	call_leave_pseudo(c, inode);
 	creds_drop_fsetid(keeps);
 	if (fd < 0)
 		return fd;
@@ -147,6 +149,7 @@ void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 	struct call c;
 	struct inode *dir;
 	struct fuse_entry_param entry;
+	bool made;
 	int r;
 
 	call_begin(&c, req, OP_CREATE, TRACE_CHECK);
@@ -160,7 +163,10 @@ void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 			mode);
 	if (r == -EEXIST && !(fi->flags & O_EXCL))
 		r = -ESTALE; /* the kernel looks again */
+	made = r >= 0;
 	r = finish_create(&c, dir, r, fi, &entry);
+	if (r < 0 && made)
+		unlinkat(dir->fd, name, 0);
 	c.ev.u.op.flags = fi->flags;
 	trace_end_name(c.fs->trace, &c.ev, r, name);
 	reply_create(&c, r, fi, &entry);
@@ -227,8 +233,10 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 	c.ev.u.op.length = size;
 	c.ev.via = cache ? VIA_PAGECACHE : VIA_DIRECT;
 	buffer = read_buffer(size);
+	call_enter_pseudo(&c, file->inode);
 	n = buffer ? pread(file->fd, buffer, size, off) : -1;
 	n = n < 0 ? -errno : n;
+	call_leave_pseudo(&c, file->inode);
 	trace_end(c.fs->trace, &c.ev, n);
 	if (n < 0)
 		fuse_reply_err(req, -n);
@@ -251,6 +259,8 @@ static int64_t append_offset(const struct open_file *file, off_t asked, ssize_t 
  * write_as(): bytes or -errno. */
 static ssize_t write_back(const struct open_file *file, const char *buf, size_t size, off_t off)
 {
+	/* A store through a mapping takes no bits away. */
+	mode_t keeps = atomic_load(&file->inode->special) ? S_ISUID : 0;
 	cleanup_fd int fd = -1;
 
 	ssize_t n;
@@ -260,8 +270,11 @@ static ssize_t write_back(const struct open_file *file, const char *buf, size_t 
 		if (fd < 0)
 			return fd;
 	}
+	creds_raise_fsetid(keeps);
 	n = pwrite(fd >= 0 ? fd : file->fd, buf, size, off);
-	return n < 0 ? -errno : n;
+	n = n < 0 ? -errno : n;
+	creds_drop_fsetid(keeps);
+	return n;
 }
 
 static ssize_t write_as(const struct call *c, const struct open_file *file, const char *buf,
@@ -271,8 +284,10 @@ static ssize_t write_as(const struct call *c, const struct open_file *file, cons
 	ssize_t n;
 
 	creds_raise_fsetid(keeps);
+	call_enter_pseudo(c, file->inode);
 	n = pwrite(file->fd, buf, size, off);
 	n = n < 0 ? -errno : n;
+	call_leave_pseudo(c, file->inode);
 	creds_drop_fsetid(keeps);
 	return n;
 }
@@ -310,7 +325,8 @@ void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	call_begin(&c, req, OP_FLUSH, TRACE_BLIND);
 	call_inode(&c, ino);
 	copy = dup(call_file(&c, fi)->fd); /* what close(2) would report, without closing */
-	call_reply(&c, copy < 0 || close(copy) < 0 ? -errno : 0);
+	/* That there was no descriptor for asking is no error of the file's. */
+	call_reply(&c, copy >= 0 && close(copy) < 0 ? -errno : 0);
 }
 
 void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)

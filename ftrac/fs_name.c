@@ -38,7 +38,9 @@ void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 	call_begin(&c, req, OP_LOOKUP, TRACE_MEET);
 	dir = call_inode(&c, parent);
+	call_enter_pseudo(&c, dir);
 	r = inode_lookup(c.fs->inodes, dir, name, &inode, &attr);
+	call_leave_pseudo(&c, dir);
 	c.ev.u.op.other = r < 0 ? 0 : inode->id;
 	trace_end_name(c.fs->trace, &c.ev, r, name);
 	if (r < 0)
@@ -147,8 +149,11 @@ void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *n
 	inode = call_inode(&c, ino);
 	dir = inode_of(c.fs->inodes, newparent);
 	c.ev.u.op.other = dir->id;
-	r = linkat(AT_FDCWD, fd_path(inode->fd).text, dir->fd, newname, AT_SYMLINK_FOLLOW) < 0
-		? -errno : 0;
+	if (fs_is_own(c.fs, inode))
+		r = -EBUSY;
+	else
+		r = linkat(AT_FDCWD, fd_path(inode->fd).text, dir->fd, newname,
+			AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 	if (r == 0)
 		r = inode_stat(inode, -1, &attr);
 	trace_end_name(c.fs->trace, &c.ev, r, newname);
@@ -219,10 +224,11 @@ void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 
 	call_begin(&c, req, OP_READLINK, TRACE_MEET);
 	inode = call_inode(&c, ino);
+	call_enter_pseudo(&c, inode);
 	n = readlinkat(inode->fd, "", target, sizeof(target) - 1);
-	if (n < 0)
-		n = -errno;
-	else
+	n = n < 0 ? -errno : n;
+	call_leave_pseudo(&c, inode);
+	if (n >= 0)
 		target[n] = '\0';
 	trace_end(c.fs->trace, &c.ev, n);
 	if (n < 0)

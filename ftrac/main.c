@@ -434,11 +434,24 @@ static bool go_to_background(struct daemon *d, int *ret_status)
 	return true;
 }
 
+/* Descriptors of ours must not get the numbers of the standard streams: they are replaced. */
+static void fill_standard_streams(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct daemon d = { .ready_fd = -1 };
 	int status;
 
+	fill_standard_streams();
 	fuse_set_log_func(log_line);
 	if (options_parse(argc, argv, &d.options, &status) == 0 && go_to_background(&d, &status)) {
 		d.cwd = getcwd(NULL, 0);

@@ -162,6 +162,19 @@ static int complain(char **argv, int option)
 	return err_status(EXIT_USAGE, "unknown option '%s'; see 'ftrac --help'", word);
 }
 
+enum { KEY_REFUSED };
+
+/* What libfuse would take, and then not do. */
+static int refuse(void *data, const char *word, int key, struct fuse_args *rest)
+{
+	(void)data;
+	(void)rest;
+	if (key != KEY_REFUSED)
+		return 1;
+	err_print("mount option '%s' is not supported; leave it out", word);
+	return -1;
+}
+
 /* The options of mount(8) that are meant for others, and ours. */
 static int take_mount_options(struct options *options)
 {
@@ -172,10 +185,12 @@ static int take_mount_options(struct options *options)
 		{ "source=%s", offsetof(__typeof__(ours), source), 0 },
 		{ "db=%s", offsetof(__typeof__(ours), db), 0 },
 		FUSE_OPT_KEY("user", FUSE_OPT_KEY_DISCARD),
+		FUSE_OPT_KEY("max_read=", KEY_REFUSED),
+		FUSE_OPT_KEY("auto_unmount", KEY_REFUSED),
 		FUSE_OPT_END,
 	};
 
-	if (fuse_opt_parse(&options->fuse, &ours, spec, NULL) < 0)
+	if (fuse_opt_parse(&options->fuse, &ours, spec, refuse) < 0)
 		return EXIT_USAGE;
 	if (ours.source)
 		options->source = ours.source;

@@ -11,8 +11,8 @@
  *	result = pread(...);
  *	trace_end(trace, &ev, result);
  *
- * Costs two readings of the clock and a copy of the event; no system call, lock or allocation,
- * but for the first request of a thread, whose process is looked up.  With trace NULL (nothing
+ * Costs two readings of the clock and the push of the event into the ring; no system call and no
+ * allocation, but for the first request of a thread, whose process is looked up.  With trace NULL (nothing
  * is recorded) nothing at all happens.
  *
  * Threads: any.
