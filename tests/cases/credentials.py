@@ -239,7 +239,8 @@ def make_all(top):
 
 # ---- changing: which files (mode, owner, group, extended attributes), and what is done to them
 
-MODES = (0o644, 0o600, 0o666, 0o444, 0o4755, 0o2755, 0o6777, 0o2666, 0o6766)
+# Not sgid without group execution, which once meant mandatory locks: see ftrac(1).
+MODES = (0o644, 0o600, 0o666, 0o444, 0o4755, 0o2755, 0o6777)
 OWNERS = {"ann": ANN[:2], "ann:team": (ANN[0], TEAM), "ann:bob": (ANN[0], BOB[1]),
           "root:team": (0, TEAM), "root:bob": (0, BOB[1]), "bob": BOB[:2], "root": (0, 0)}
 MORE = {
@@ -338,9 +339,11 @@ def changed_files():
         yield name, mode, uid, gid, attributes
 
 
-def changes_of(kind):
+def changes_of(kind, attributes):
     if kind == "directory":
         return OF_DIRECTORIES
+    if "security.capability" in attributes:  # a mapping that is written back is a write: see ftrac(1)
+        return [name for name in CHANGES if name not in (*EXECUTED, "map and write")]
     return [name for name in CHANGES if name not in EXECUTED]
 
 
@@ -352,7 +355,7 @@ def set_up_changing(top):
                 continue
             below = top / f"{kind} {name}"
             below.mkdir()
-            for change in changes_of(kind):
+            for change in changes_of(kind, attributes):
                 if kind == "directory":
                     (below / change).mkdir()
                 put(below / change, mode, uid, gid, attributes)
