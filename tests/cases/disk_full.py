@@ -23,7 +23,7 @@ try:
                 checks.equal("the application goes on", path.read_text(), f"{i}\n")
         with os.scandir(work) as entries:
             checks.equal("all files are there", sum(e.name.startswith("file") for e in entries), 100)
-        subprocess.run(["fusermount3", "-u", str(mount.mnt)], check=True)
+        mount.take_away()
         pid, mount.pid = mount.pid, None
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         checks.equal("the daemon says that it could not do all", status, 1)

@@ -3,7 +3,6 @@
 """Unmounting and signals end a run in order; after SIGKILL the trace holds what was committed."""
 import os
 import signal
-import subprocess
 
 from ftractest import Checks, Mount, need_fuse
 
@@ -51,7 +50,7 @@ with Mount() as mount:
     os.kill(mount.pid, signal.SIGKILL)
     os.waitpid(mount.pid, 0)
     mount.pid = None
-    subprocess.run(["fusermount3", "-u", str(mount.mnt)], check=True)
+    mount.take_away()
     checks.equal("killed: sound", mount.sql("PRAGMA integrity_check"), [("ok",)])
     checks.equal("killed: not complete", mount.fact("complete"), 0)
     (n,) = mount.sql("SELECT count(*) FROM op WHERE name = 'write'")[0]

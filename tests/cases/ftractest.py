@@ -15,6 +15,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 
 FTRAC = os.environ.get("FTRAC", "build/ftrac/ftrac")
 WORK = pathlib.Path(os.environ.get("WORK", "build/tests/work"))
@@ -62,6 +63,17 @@ class Checks:
         sys.exit(1 if self.failed or not self.looked else 0)
 
 
+def unmounted(attempt):
+    """attempt() until it gives 0: for a moment the look at who asks, at /proc of a process that
+    has ended just now, holds what that had mapped of the mount."""
+    for _ in range(200):
+        status = attempt()
+        if status == 0:
+            return 0
+        time.sleep(0.05)
+    return status
+
+
 def become_reaper():
     """Daemons become our children, so that their end can be waited for and their status seen."""
     if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
@@ -106,8 +118,13 @@ class Mount:
         return pathlib.Path(f"{self.mnt}{path}")
 
     def unmount(self):
-        subprocess.run(["fusermount3", "-u", str(self.mnt)], check=True, timeout=60)
+        self.take_away()
         self.wait()
+
+    def take_away(self):
+        status = unmounted(lambda: subprocess.run(["fusermount3", "-u", str(self.mnt)],
+                                                  stderr=subprocess.DEVNULL).returncode)
+        assert status == 0, f"{self.mnt} cannot be unmounted"
 
     def wait(self):
         """For the end of the daemon, which must be in order."""
