@@ -19,6 +19,8 @@ if [ "$(id -u)" -eq 0 ]; then
 		modprobe fuse 2>/dev/null
 		[ -c /dev/fuse ] || mknod -m 666 /dev/fuse c 10 229
 	fi
+	# By this fusermount3 knows whose a mount is; a system that never booted may lack it.
+	[ -e /etc/mtab ] || ln -s ../proc/self/mounts /etc/mtab
 	if (exec 3<>/dev/fuse) 2>/dev/null; then
 		must_mount=1
 	else
