@@ -25,7 +25,6 @@ struct ring {
 	struct event *slots;
 	pthread_mutex_t lock;
 	bool drop;
-	_Atomic bool closed;
 	_Atomic uint64_t lost;
 	_Atomic uint64_t waited_ns;
 };
@@ -70,24 +69,21 @@ static bool has_room(const struct ring *ring, size_t slots)
 	return ck_ring_size(&ring->ring) + slots < ck_ring_capacity(&ring->ring);
 }
 
-/* False: there will be none. */
-static bool wait_for_room(struct ring *ring, size_t slots)
+static void wait_for_room(struct ring *ring, size_t slots)
 {
 	const struct timespec nap = { .tv_nsec = 50000 };
 	int64_t start = clock_now_ns();
-	bool room;
 
-	while (!(room = has_room(ring, slots)) && !atomic_load(&ring->closed))
+	while (!has_room(ring, slots))
 		nanosleep(&nap, NULL);
 	atomic_fetch_add(&ring->waited_ns, (uint64_t)(clock_now_ns() - start));
-	return room;
 }
 
 /* There is room, or the consumer makes it. */
 static bool push_slot(struct ring *ring, const struct event *slot)
 {
-	if (!has_room(ring, 1) && !wait_for_room(ring, 1))
-		return false;
+	if (!has_room(ring, 1))
+		wait_for_room(ring, 1);
 	return ck_ring_enqueue_spsc_event(&ring->ring, ring->slots, (struct event *)slot);
 }
 
@@ -147,9 +143,4 @@ uint64_t ring_lost(const struct ring *ring)
 uint64_t ring_waited_ns(const struct ring *ring)
 {
 	return atomic_load(&ring->waited_ns);
-}
-
-void ring_close(struct ring *ring)
-{
-	atomic_store(&ring->closed, true);
 }

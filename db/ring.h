@@ -38,7 +38,4 @@ uint64_t ring_lost(const struct ring *ring);
 /* Nanoseconds that producers have waited for room, all together. */
 uint64_t ring_waited_ns(const struct ring *ring);
 
-/* No more waiting: from now on a full ring drops.  For the end of a run without a consumer. */
-void ring_close(struct ring *ring);
-
 #endif

@@ -161,19 +161,6 @@ static void lost_event_with_a_long_text_is_one_loss(void **state)
 	ring_destroy(ring);
 }
 
-static void closed_ring_drops_rather_than_wait(void **state)
-{
-	struct ring *ring = make(8, false);
-	struct event events[8];
-
-	(void)state;
-	ring_close(ring);
-	for (int i = 0; i < 100; i++)
-		push(ring, i, NULL, 0);
-	assert_int_equal(ring_drain(ring, events, 8) + ring_lost(ring), 100);
-	ring_destroy(ring);
-}
-
 /* ---- threads ---- */
 
 struct producer {
@@ -282,7 +269,6 @@ int main(void)
 		cmocka_unit_test(full_dropping_ring_counts_what_it_loses),
 		cmocka_unit_test(dropping_ring_takes_again_when_there_is_room),
 		cmocka_unit_test(lost_event_with_a_long_text_is_one_loss),
-		cmocka_unit_test(closed_ring_drops_rather_than_wait),
 		cmocka_unit_test(full_ring_makes_its_producer_wait),
 		cmocka_unit_test(long_texts_of_several_producers_do_not_mix),
 	};
