@@ -57,7 +57,7 @@ static bool matches(const char *const *patterns, const char *path)
 	return false;
 }
 
-static bool is_recorded(const struct paths_options *options, const char *path)
+bool paths_are_recorded(const struct paths_options *options, const char *path)
 {
 	if (options->include && *options->include && !matches(options->include, path))
 		return false;
@@ -80,7 +80,7 @@ int paths_intern(struct paths *paths, const char *path, size_t len, struct path 
 	memcpy(e->text, path, len);
 	e->text[len] = '\0';
 	e->path.id = paths->last_id + 1;
-	e->path.recorded = is_recorded(paths->options, e->text);
+	e->path.recorded = paths_are_recorded(paths->options, e->text);
 	r = store_put(paths->store, PUT_PATH,
 		(struct value[]){ V_INT(e->path.id), text_value(e->text, len) });
 	if (r < 0) {

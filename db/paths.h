@@ -44,5 +44,7 @@ int paths_intern_mirrored(struct paths *paths, const char *path, size_t len,
 /* As intern, for a path as a process sees it: taken out of the mount. */
 int paths_intern_native(struct paths *paths, const char *path, size_t len, struct path *ret_path);
 
+/* Whether include and exclude have a path, as it is in the source, recorded.  Any thread. */
+bool paths_are_recorded(const struct paths_options *options, const char *path);
 
 #endif

@@ -484,6 +484,30 @@ static struct handle *open_handle(struct record *record, const struct work *w, s
 	return h;
 }
 
+/*
+ * Data passes by the kernel alone: all that will be known is what the file was opened for.  What
+ * was made or emptied by this open has nothing in it to be read, and is written in any case.
+ */
+static void assume_data(struct record *record, const struct work *w, struct handle *h)
+{
+	struct file *file = h->file;
+	bool fresh = h->created || (h->flags & O_TRUNC);
+
+	if (h->fidelity != FIDELITY_OPEN || !S_ISREG(file->mode))
+		return;
+	touch(record, w, file, h->path)->assumed |= ASSUMED_UNCOUNTED;
+	if ((h->flags & O_ACCMODE) != O_WRONLY && !fresh && !(h->flags & FMODE_EXEC)) {
+		touch(record, w, file, h->path)->assumed |= ASSUMED_READ;
+		file_read(file, w->process);
+	}
+	if (is_writable(h->flags)) {
+		file_write(file, w->process);
+		files_dirty(record->files, file);
+		touch(record, w, file, h->path)->assumed |=
+			ASSUMED_UNCOUNTED | (fresh ? 0 : ASSUMED_WRITE);
+	}
+}
+
 /* A file, or directory, is open now; with the row of the operation. */
 static int opened(struct record *record, const struct work *w, struct file *file,
 	const struct path *path)
@@ -514,7 +538,10 @@ static int opened(struct record *record, const struct work *w, struct file *file
 		file_read(file, w->process);
 	}
 	r = know_flags(record, h->flags);
-	return r < 0 ? r : put_handle_op(record, w, h, file->version);
+	if (r == 0)
+		r = put_handle_op(record, w, h, file->version);
+	assume_data(record, w, h);
+	return r;
 }
 
 static int on_open(struct record *record, const struct work *w)
@@ -683,12 +710,12 @@ static void assume_read(struct record *record, struct handle *h)
 	struct touch *t;
 
 	if (!h->recorded || !S_ISREG(h->file->mode) || is_writable(h->flags) || h->sum.nread ||
-		h->mapped > 0 || (h->flags & FMODE_EXEC))
+		h->mapped > 0 || (h->flags & FMODE_EXEC) || h->fidelity == FIDELITY_OPEN)
 		return;
 	t = touches_get(record->touches, h->opener ? h->opener->process : NULL, h->file,
 		h->version, h->path, h->open_ns);
 	if (t)
-		t->assumed = true;
+		t->assumed |= ASSUMED_READ;
 	if (h->file->version == h->version)
 		file_read(h->file, h->opener ? h->opener->process : NULL);
 }

@@ -23,7 +23,14 @@ struct touch {
 	int64_t opens, nmeta, io_ns;
 	int64_t first_ns, last_ns;
 	bool created, truncated, renamed, unlinked, executed, mapped;
-	bool assumed; /* opened for reading only, and never read through that open */
+	unsigned assumed; /* enum assumed */
+};
+
+/* What is not known of a touch, but assumed; the codes are in traces. */
+enum assumed {
+	ASSUMED_READ = 1,    /* opened for reading, and no read was seen through that open */
+	ASSUMED_WRITE = 2,   /* opened for writing where data passes unseen */
+	ASSUMED_UNCOUNTED = 4 /* data passed unseen: numbers of reads and writes are not known */
 };
 
 int touches_create(struct store *store, int64_t start_ns, struct touches **ret_touches);

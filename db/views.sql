@@ -120,15 +120,22 @@ part AS (
 	SELECT process, file, version, path, opens, 0, 0, 0, 0, created, truncated, renamed,
 		unlinked, executed, mapped, assumed, nmeta, first_t, last_t, io_ns
 	FROM touches)
-SELECT a.process, a.file, a.version, p.path, a.opens, a.nread, a.bread, a.nwrite, a.bwrite,
-	a.created, a.truncated, a.renamed, a.unlinked, a.executed, a.mapped,
-	(a.assumed AND a.nread = 0 AND NOT a.mapped AND NOT a.executed) AS assumed, a.nmeta,
+SELECT a.process, a.file, a.version, p.path, a.opens,
+	iif(a.uncounted, NULL, a.nread) AS nread, iif(a.uncounted, NULL, a.bread) AS bread,
+	iif(a.uncounted, NULL, a.nwrite) AS nwrite, iif(a.uncounted, NULL, a.bwrite) AS bwrite,
+	a.created, a.truncated, a.renamed, a.unlinked, a.executed,
+	iif(a.uncounted AND NOT a.mapped, NULL, a.mapped) AS mapped,
+	(a.assumed_read AND a.nread = 0 AND NOT a.mapped AND NOT a.executed OR a.assumed_write)
+		AS assumed,
+	(a.assumed_read AND a.nread = 0 AND NOT a.mapped AND NOT a.executed) AS assumed_read,
+	a.assumed_write, a.nmeta,
 	run.t0 + a.first_t AS first_ns, run.t0 + a.last_t AS last_ns, a.io_ns
 FROM run, (SELECT process, file, version, max(path) AS path, sum(opens) AS opens,
 		sum(nread) AS nread, sum(bread) AS bread, sum(nwrite) AS nwrite, sum(bwrite) AS bwrite,
 		max(created) AS created, max(truncated) AS truncated, max(renamed) AS renamed,
 		max(unlinked) AS unlinked, max(executed) AS executed, max(mapped) AS mapped,
-		max(assumed) AS assumed, sum(nmeta) AS nmeta,
+		max(assumed & 1) AS assumed_read, max(assumed & 2) / 2 AS assumed_write,
+		max(assumed & 4) AS uncounted, sum(nmeta) AS nmeta,
 		min(first_t) AS first_t, max(last_t) AS last_t, sum(io_ns) AS io_ns
 	FROM part GROUP BY process, file, version) a
 	LEFT JOIN paths p ON p.id = a.path;

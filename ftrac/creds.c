@@ -2,6 +2,7 @@
 #include "ftrac/creds.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <linux/securebits.h>
 #include <sched.h>
 #include <sys/capability.h>
@@ -23,10 +24,12 @@ static _Thread_local mode_t thread_umask;
 
 static int split_fsetid(void)
 {
-	const cap_value_t fsetid = CAP_FSETID;
+	const cap_value_t fsetid = CAP_FSETID, resource = CAP_SYS_RESOURCE;
 	cap_flag_value_t have;
 
 	own.fsetid = cap_get_proc();
+	if (own.fsetid)
+		cap_set_flag(own.fsetid, CAP_EFFECTIVE, 1, &resource, CAP_CLEAR);
 	own.usual = cap_dup(own.fsetid);
 	own.none = cap_dup(own.fsetid);
 	if (!own.fsetid || !own.usual || !own.none)
@@ -50,6 +53,7 @@ int creds_init(void)
 	/* Without it every change of the fsuid takes the file capabilities away. */
 	if (prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP) < 0)
 		return -errno;
+	setgroups(0, NULL); /* where that is forbidden, a container's root has none that matter */
 	return split_fsetid();
 }
 
@@ -87,6 +91,16 @@ void creds_drop_fsetid(mode_t mode)
 {
 	if (own.fsetid && (mode & (S_ISUID | S_ISGID)))
 		cap_set_proc(own.usual);
+}
+
+void creds_enter_group(gid_t gid)
+{
+	syscall(SYS_setfsgid, gid);
+}
+
+void creds_leave_group(void)
+{
+	syscall(SYS_setfsgid, own.gid);
 }
 
 void creds_become(uid_t uid, gid_t gid)

@@ -13,7 +13,8 @@
  *   - creating: the thread's fsuid and fsgid are the requester's, its umask his; the
  *     capabilities stay (securebit NO_SETUID_FIXUP), so that no supplementary groups are needed;
  *   - CAP_FSETID is not effective, so that a write or truncation clears suid and sgid; it is
- *     raised while a mode with such bits is set on request.
+ *     raised while a mode with such bits is set on request;
+ *   - CAP_SYS_RESOURCE is not effective either: others' quotas are to hold.
  *
  * An unprivileged daemon serves its own user only and changes nothing but the umask.
  * All state is per thread, and made when a thread first asks.
@@ -41,6 +42,11 @@ void creds_leave(const struct creds *creds);
 /* Acts as somebody, without any right of ours, until creds_return().  For the privileged. */
 void creds_become(uid_t uid, gid_t gid);
 void creds_return(void);
+
+/* Acts as a member of that group instead of our own; for the privileged, who have no supplementary
+ * groups (creds_init()). */
+void creds_enter_group(gid_t gid);
+void creds_leave_group(void);
 
 /* Around chmod(2) to mode; with S_ISUID, around writing by one who may keep such bits. */
 void creds_raise_fsetid(mode_t mode);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "ftrac/creds.h"
-#include "ftrac/inode.h"
 
 struct inode *call_inode(struct call *c, fuse_ino_t nodeid)
 {
@@ -40,16 +39,61 @@ void call_fill_entry(const struct call *c, const struct inode *inode, const stru
 	*ret_entry = (struct fuse_entry_param){
 		.ino = inode_nodeid(c->fs->inodes, inode),
 		.attr = *attr,
-		.attr_timeout = c->fs->attr_timeout,
+		.attr_timeout = call_attr_timeout(c, inode),
 		.entry_timeout = c->fs->entry_timeout,
 	};
 }
 
-mode_t call_keeps(const struct call *c, const struct inode *inode)
+double call_attr_timeout(const struct call *c, const struct inode *inode)
 {
-	bool special = atomic_load_explicit(&inode->special, memory_order_relaxed);
+	bool backed = atomic_load_explicit(&inode->is_backed, memory_order_relaxed) ||
+		(c->fs->fidelity == FIDELITY_OPEN && inode->type == S_IFREG);
 
-	return special && c->ctx->uid == 0 ? S_ISUID : 0;
+	return backed ? 0 : c->fs->attr_timeout;
+}
+
+bool call_in_group(const struct call *c, gid_t gid)
+{
+	gid_t groups[1024];
+	int n;
+
+	if (c->ctx->gid == gid)
+		return true;
+	n = fuse_req_getgroups(c->req, sizeof(groups) / sizeof(groups[0]), groups);
+	for (int i = 0; i < n && i < (int)(sizeof(groups) / sizeof(groups[0])); i++)
+		if (groups[i] == gid)
+			return true;
+	return false;
+}
+
+/*
+ * Root keeps the bits.  Others lose them, but for sgid without execution by the group, which its
+ * members keep: so we are one when the requester is.
+ */
+struct change call_enter_change(const struct call *c, struct inode *inode)
+{
+	uint16_t special = atomic_load_explicit(&inode->special, memory_order_relaxed);
+	struct change change = { 0 };
+	struct stat attr;
+
+	if (!special || !creds_privileged())
+		return change;
+	if (c->ctx->uid == 0) {
+		change.keeps = S_ISUID;
+		creds_raise_fsetid(change.keeps);
+	} else if ((special & (S_ISGID | S_IXGRP)) == S_ISGID &&
+		inode_stat(c->fs->inodes, inode, -1, &attr) == 0) {
+		change.as_group = true;
+		creds_enter_group(call_in_group(c, attr.st_gid) ? attr.st_gid : c->ctx->gid);
+	}
+	return change;
+}
+
+void call_leave_change(const struct change *change)
+{
+	creds_drop_fsetid(change->keeps);
+	if (change->as_group)
+		creds_leave_group();
 }
 
 static bool is_for_other(const struct call *c, const struct inode *inode)
@@ -96,11 +140,14 @@ struct fd_path fd_path(int fd)
 	return path;
 }
 
-int fs_reopen(const struct inode *inode, int flags)
+int fs_reopen(const struct call *c, struct inode *inode, int flags)
 {
-	int fd = open(fd_path(inode->fd).text, (flags & ~O_NOFOLLOW) | O_CLOEXEC);
+	cleanup_held struct held held = call_hold(c, inode);
+	struct fd_path path = fd_path(held.fd);
 
-	return fd < 0 ? -errno : fd;
+	if (held.fd < 0)
+		return held.fd;
+	return WITH_ROOM(c->fs->inodes, open(path.text, (flags & ~O_NOFOLLOW) | O_CLOEXEC));
 }
 
 /*
@@ -111,12 +158,25 @@ static int settle_fidelity(struct fs *fs, struct fuse_conn_info *conn)
 {
 	bool can_map = conn->capable_ext & FUSE_CAP_DIRECT_IO_ALLOW_MMAP;
 
+	fs->can_pass = (conn->capable_ext & FUSE_CAP_PASSTHROUGH) && creds_privileged();
+	if (fs->fidelity == FIDELITY_OPEN)
+		return fs->can_pass ? 0 : -EOPNOTSUPP;
 	if (fs->fidelity != FIDELITY_EXACT || can_map)
 		return 0;
 	if (fs->fidelity_fixed)
 		return -EOPNOTSUPP;
 	fs->fidelity = FIDELITY_CACHED;
 	return 0;
+}
+
+/* Of a file system that is itself stacked, as overlayfs; then none can be stacked on ours. */
+static void want_passthrough(const struct fs *fs, struct fuse_conn_info *conn)
+{
+	if (!fs->can_pass || (fs->fidelity != FIDELITY_OPEN && !fs->choice))
+		return;
+	fuse_set_feature_flag(conn, FUSE_CAP_PASSTHROUGH);
+	if (inode_of(fs->inodes, NODE_ROOT)->mount->stacked)
+		conn->max_backing_stack_depth = 1;
 }
 
 static void fs_init(void *userdata, struct fuse_conn_info *conn)
@@ -132,6 +192,7 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	/* Data passes through user space to be counted; pipes would only be a way round. */
 	static const uint64_t unwanted[] = {
 		FUSE_CAP_SPLICE_READ, FUSE_CAP_SPLICE_WRITE, FUSE_CAP_SPLICE_MOVE,
+		FUSE_CAP_PASSTHROUGH, /* until it is wanted */
 		FUSE_CAP_WRITEBACK_CACHE, /* it loses appends of several writers */
 	};
 	struct fs *fs = userdata;
@@ -142,6 +203,11 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 			fuse_set_feature_flag(conn, wanted[i]);
 	for (size_t i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++)
 		fuse_unset_feature_flag(conn, unwanted[i]);
+	want_passthrough(fs, conn);
+	if (!fs->locks) {
+		fuse_unset_feature_flag(conn, FUSE_CAP_POSIX_LOCKS);
+		fuse_unset_feature_flag(conn, FUSE_CAP_FLOCK_LOCKS);
+	}
 	conn->max_background = 64; /* read-ahead of many jobs at once */
 	fs->ready(fs->arg, r);
 }
@@ -181,6 +247,9 @@ const struct fuse_lowlevel_ops fs_ops = {
 	.fallocate = fs_fallocate,
 	.copy_file_range = fs_copy_file_range,
 	.lseek = fs_lseek,
+	.getlk = fs_getlk,
+	.setlk = fs_setlk,
+	.flock = fs_flock,
 	.tmpfile = fs_tmpfile,
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
 	.statx = fs_statx,

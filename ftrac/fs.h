@@ -11,6 +11,7 @@
  * reason.
  */
 
+#include <errno.h>
 #include <fuse_lowlevel.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,10 +20,11 @@
 #include <sys/types.h>
 
 #include "db/event.h"
+#include "ftrac/inode.h"
 #include "ftrac/trace.h"
 
-struct inode;
-struct inode_table;
+struct lock_table;
+struct paths_options;
 
 /* The files of the trace itself, which nobody may open through the mount: a second SQLite on this
  * side would not see the locks of the one on the other, and destroy the database. */
@@ -43,6 +45,12 @@ struct fs {
 	enum fidelity fidelity;
 	bool fidelity_fixed; /* asked for: do not take another one */
 	double attr_timeout, entry_timeout; /* seconds */
+	struct lock_table *locks;	    /* NULL: the kernel keeps locks by itself */
+	/* What is recorded, if not everything: the rest is passed through by the kernel where that
+	 * can be.  May be NULL. */
+	const struct paths_options *choice;
+	bool can_pass; /* the kernel can */
+	struct fuse_session *session;
 	struct fs_own own;
 	/* Called once when the kernel has answered and all of the above is final; error is 0, or
 	 * the -errno for which this mount cannot do what was asked for. */
@@ -53,6 +61,7 @@ struct fs {
 
 /* An open file or directory; fi->fh is a pointer to it. */
 struct open_file {
+	struct open_link link; /* of a file: in its inode's list */
 	int fd;
 	uint64_t id;
 	struct inode *inode;
@@ -86,6 +95,37 @@ static inline struct open_file *file_of(const struct fuse_file_info *fi)
 	return fi && fi->fh ? (struct open_file *)(uintptr_t)fi->fh : NULL;
 }
 
+/* What a system call returned, or -errno. */
+#define RESULT(call)                          \
+	({                                    \
+		__auto_type result = (call);  \
+		result < 0 ? -errno : result; \
+	})
+
+/* A local that holds an inode until it goes out of scope. */
+struct held {
+	struct inode_table *inodes;
+	struct inode *inode;
+	int fd; /* or -errno */
+};
+
+#define cleanup_held __attribute__((cleanup(held_release)))
+
+static inline struct held call_hold(const struct call *c, struct inode *inode)
+{
+	return (struct held){ .inodes = c->fs->inodes, .inode = inode,
+		.fd = inode_hold(c->fs->inodes, inode) };
+}
+
+static inline void held_release(struct held *held)
+{
+	if (held->fd >= 0)
+		inode_release(held->inodes, held->inode);
+}
+
+/* RESULT() of a call that uses held.fd, or the reason why that could not be had. */
+#define WITH(held, call) ((held).fd < 0 ? (held).fd : RESULT(call))
+
 /* The inode of a request's node id; noted in the event. */
 struct inode *call_inode(struct call *c, fuse_ino_t nodeid);
 /* As call_inode, and the open file if the request has one. */
@@ -98,9 +138,22 @@ void call_reply(struct call *c, int result);
 void call_fill_entry(const struct call *c, const struct inode *inode, const struct stat *attr,
 	struct fuse_entry_param *ret_entry);
 
-/* S_ISUID if root changes the content of a file that has such bits, which keeps them; for
- * creds_raise_fsetid(). */
-mode_t call_keeps(const struct call *c, const struct inode *inode);
+/* How long attributes of that inode may be kept. */
+double call_attr_timeout(const struct call *c, const struct inode *inode);
+
+/*
+ * Around a change of content or owner by the requester: suid and sgid bits are to be lost as they
+ * would have been by him.  file tells of the attributes; -1 if it is not open.
+ */
+struct change {
+	mode_t keeps;
+	bool as_group;
+};
+struct change call_enter_change(const struct call *c, struct inode *inode);
+void call_leave_change(const struct change *change);
+
+/* Whether the requester is in that group, by whatever group of his. */
+bool call_in_group(const struct call *c, gid_t gid);
 
 /*
  * Around what is done to a file of proc, sysfs and the like: these judge who reads, by rules of
@@ -120,7 +173,7 @@ struct fd_path {
 struct fd_path fd_path(int fd);
 
 /* Opens what an inode stands for; fd or -errno. */
-int fs_reopen(const struct inode *inode, int flags);
+int fs_reopen(const struct call *c, struct inode *inode, int flags);
 
 void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);
 void fs_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup);
@@ -154,6 +207,11 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 void fs_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
 	struct fuse_file_info *fi, unsigned flags, const void *in_buf, size_t in_bufsz,
 	size_t out_bufsz);
+
+void fs_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock);
+void fs_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock,
+	int sleep);
+void fs_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op);
 
 void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,

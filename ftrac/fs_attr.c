@@ -15,7 +15,6 @@
 #include "base/cleanup.h"
 #include "ftrac/creds.h"
 #include "ftrac/fs.h"
-#include "ftrac/inode.h"
 
 void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
@@ -28,36 +27,43 @@ void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	call_begin(&c, req, OP_GETATTR, TRACE_MEET);
 	inode = call_inode(&c, ino);
 	file = call_file(&c, fi);
-	r = inode_stat(inode, file ? file->fd : -1, &attr);
+	r = inode_stat(c.fs->inodes, inode, file ? file->fd : -1, &attr);
 	trace_end(c.fs->trace, &c.ev, r);
 	if (r < 0)
 		fuse_reply_err(req, -r);
 	else
-		fuse_reply_attr(req, &attr, c.fs->attr_timeout);
+		fuse_reply_attr(req, &attr, call_attr_timeout(&c, inode));
 }
 
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
+static int stat_more(const struct call *c, struct inode *inode, const struct open_file *file,
+	int flags, int mask, struct statx *ret_sx)
+{
+	flags = (flags & AT_STATX_SYNC_TYPE) | AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
+	mask |= STATX_BASIC_STATS;
+	if (file)
+		return RESULT(statx(file->fd, "", flags, mask, ret_sx));
+	cleanup_held struct held held = call_hold(c, inode);
+	return WITH(held, statx(held.fd, "", flags, mask, ret_sx));
+}
+
 /* Asked for only when somebody wants what stat(2) does not have: the time of birth. */
 void fs_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_file_info *fi)
 {
 	struct call c;
 	struct inode *inode;
-	struct open_file *file;
-	struct statx sx;
+	struct statx sx = { 0 };
 	int r;
 
 	call_begin(&c, req, OP_GETATTR, TRACE_MEET);
 	inode = call_inode(&c, ino);
-	file = call_file(&c, fi);
-	flags &= AT_STATX_SYNC_TYPE;
-	r = statx(file ? file->fd : inode->fd, "", flags | AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW,
-		mask | STATX_BASIC_STATS, &sx) < 0 ? -errno : 0;
-	sx.stx_ino = inode_number(inode->device, sx.stx_ino);
+	r = stat_more(&c, inode, call_file(&c, fi), flags, mask, &sx);
+	sx.stx_ino = inode_number(c.fs->inodes, inode->device, sx.stx_ino);
 	trace_end(c.fs->trace, &c.ev, r);
 	if (r < 0)
 		fuse_reply_err(req, -r);
 	else
-		fuse_reply_statx(req, 0, &sx, c.fs->attr_timeout);
+		fuse_reply_statx(req, 0, &sx, call_attr_timeout(&c, inode));
 }
 #endif
 
@@ -71,31 +77,30 @@ static enum op setattr_op(int to_set)
 	return to_set & FUSE_SET_ATTR_MODE ? OP_CHMOD : OP_UTIMENS;
 }
 
-static int set_mode(const struct inode *inode, mode_t mode)
+static int set_mode(int fd, mode_t mode)
 {
 	int r;
 
 	creds_raise_fsetid(mode);
-	r = chmod(fd_path(inode->fd).text, mode) < 0 ? -errno : 0;
+	r = RESULT(chmod(fd_path(fd).text, mode));
 	creds_drop_fsetid(mode);
 	return r;
 }
 
-static int set_owner(const struct inode *inode, const struct stat *attr, int to_set)
+static int set_owner(int fd, const struct stat *attr, int to_set)
 {
 	uid_t uid = to_set & FUSE_SET_ATTR_UID ? attr->st_uid : (uid_t)-1;
 	gid_t gid = to_set & FUSE_SET_ATTR_GID ? attr->st_gid : (gid_t)-1;
 
-	return fchownat(inode->fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno
-											   : 0;
+	return RESULT(fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
 }
 
 /* Through the open file if there is one: it may be written where its mode would not let us. */
-static int set_size(const struct inode *inode, const struct open_file *file, off_t size)
+static int set_size(int fd, const struct open_file *file, off_t size)
 {
 	if (file)
-		return ftruncate(file->fd, size) < 0 ? -errno : 0;
-	return truncate(fd_path(inode->fd).text, size) < 0 ? -errno : 0;
+		return RESULT(ftruncate(file->fd, size));
+	return RESULT(truncate(fd_path(fd).text, size));
 }
 
 static struct timespec time_to_set(int to_set, int set, int now, struct timespec time)
@@ -107,62 +112,59 @@ static struct timespec time_to_set(int to_set, int set, int now, struct timespec
 	return time;
 }
 
-static int set_times(const struct inode *inode, const struct stat *attr, int to_set)
+static int set_times(int fd, const struct stat *attr, int to_set)
 {
 	const struct timespec times[2] = {
 		time_to_set(to_set, FUSE_SET_ATTR_ATIME, FUSE_SET_ATTR_ATIME_NOW, attr->st_atim),
 		time_to_set(to_set, FUSE_SET_ATTR_MTIME, FUSE_SET_ATTR_MTIME_NOW, attr->st_mtim),
 	};
 
-	return utimensat(AT_FDCWD, fd_path(inode->fd).text, times, 0) < 0 ? -errno : 0;
+	return RESULT(utimensat(AT_FDCWD, fd_path(fd).text, times, 0));
 }
 
-static int set_all(const struct inode *inode, const struct open_file *file,
+static int set_all(const struct held *held, const struct open_file *file,
 	const struct stat *attr, int to_set)
 {
-	int r = 0;
+	int r = held->fd < 0 ? held->fd : 0;
 
-	if (to_set & FUSE_SET_ATTR_MODE)
-		r = set_mode(inode, attr->st_mode);
+	if (r == 0 && (to_set & FUSE_SET_ATTR_MODE))
+		r = set_mode(held->fd, attr->st_mode);
 	if (r == 0 && (to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)))
-		r = set_owner(inode, attr, to_set);
+		r = set_owner(held->fd, attr, to_set);
 	if (r == 0 && (to_set & FUSE_SET_ATTR_SIZE))
-		r = set_size(inode, file, attr->st_size);
+		r = set_size(held->fd, file, attr->st_size);
 	if (r == 0 && (to_set & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME)))
-		r = set_times(inode, attr, to_set);
+		r = set_times(held->fd, attr, to_set);
 	return r;
 }
+
+#define CHANGES (FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)
 
 void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
 	struct fuse_file_info *fi)
 {
 	struct call c;
-	struct inode *inode;
+	struct change change = { 0 };
 	struct open_file *file;
 	struct stat now;
-	mode_t keeps = 0;
 	int r;
 
 	call_begin(&c, req, setattr_op(to_set), TRACE_MEET);
-	inode = call_inode(&c, ino);
+	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	file = call_file(&c, fi);
 	if (to_set & FUSE_SET_ATTR_SIZE)
 		c.ev.u.op.length = attr->st_size;
-	if (to_set & (FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
-		keeps = call_keeps(&c, inode);
-	creds_raise_fsetid(keeps);
-	if (fs_is_own(c.fs, inode))
-		r = -EBUSY;
-	else
-		r = set_all(inode, file, attr, to_set);
-	creds_drop_fsetid(keeps);
+	if (to_set & CHANGES)
+		change = call_enter_change(&c, inode.inode);
+	r = fs_is_own(c.fs, inode.inode) ? -EBUSY : set_all(&inode, file, attr, to_set);
+	call_leave_change(&change);
 	if (r == 0)
-		r = inode_stat(inode, file ? file->fd : -1, &now);
+		r = inode_stat(c.fs->inodes, inode.inode, file ? file->fd : -1, &now);
 	trace_end(c.fs->trace, &c.ev, r);
 	if (r < 0)
 		fuse_reply_err(req, -r);
 	else
-		fuse_reply_attr(req, &now, c.fs->attr_timeout);
+		fuse_reply_attr(req, &now, call_attr_timeout(&c, inode.inode));
 }
 
 void fs_statfs(fuse_req_t req, fuse_ino_t ino)
@@ -172,26 +174,13 @@ void fs_statfs(fuse_req_t req, fuse_ino_t ino)
 	int r;
 
 	call_begin(&c, req, OP_STATFS, TRACE_MEET);
-	r = fstatvfs(call_inode(&c, ino)->fd, &st) < 0 ? -errno : 0;
+	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
+	r = WITH(inode, fstatvfs(inode.fd, &st));
 	trace_end(c.fs->trace, &c.ev, r);
 	if (r < 0)
 		fuse_reply_err(req, -r);
 	else
 		fuse_reply_statfs(req, &st);
-}
-
-static bool is_in_group(const struct call *c, gid_t gid)
-{
-	gid_t groups[256];
-	int n;
-
-	if (c->ctx->gid == gid)
-		return true;
-	n = fuse_req_getgroups(c->req, sizeof(groups) / sizeof(groups[0]), groups);
-	for (int i = 0; i < n && i < (int)(sizeof(groups) / sizeof(groups[0])); i++)
-		if (groups[i] == gid)
-			return true;
-	return false;
 }
 
 /* An ACL takes the sgid bit of a file away unless who sets it is root or of the file's group. */
@@ -200,44 +189,45 @@ static mode_t acl_keeps(const struct call *c, struct inode *inode, const char *n
 	struct stat attr;
 
 	if (strcmp(name, "system.posix_acl_access") != 0 || !creds_privileged() ||
-		inode_stat(inode, -1, &attr) < 0 || !(attr.st_mode & S_ISGID))
+		inode_stat(c->fs->inodes, inode, -1, &attr) < 0 || !(attr.st_mode & S_ISGID))
 		return 0;
-	return c->ctx->uid == 0 || is_in_group(c, attr.st_gid) ? S_ISGID : 0;
+	return c->ctx->uid == 0 || call_in_group(c, attr.st_gid) ? S_ISGID : 0;
 }
 
 void fs_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
 	int flags)
 {
 	struct call c;
-	struct inode *inode;
 	mode_t keeps;
 	int r;
 
 	call_begin(&c, req, OP_SETXATTR, TRACE_MEET);
-	inode = call_inode(&c, ino);
-	keeps = acl_keeps(&c, inode, name);
+	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
+	keeps = acl_keeps(&c, inode.inode, name);
 	creds_raise_fsetid(keeps);
-	r = setxattr(fd_path(inode->fd).text, name, value, size, flags) < 0 ? -errno : 0;
+	r = WITH(inode, setxattr(fd_path(inode.fd).text, name, value, size, flags));
 	creds_drop_fsetid(keeps);
 	trace_end_name(c.fs->trace, &c.ev, r, name);
 	fuse_reply_err(req, -r);
 }
 
 /* The names, or with name the value of one; size 0 asks only how long that is. */
-static void reply_xattr(struct call *c, struct inode *inode, const char *name, size_t size)
+static ssize_t get_xattr(const struct held *inode, const char *name, char *data, size_t size)
 {
-	cleanup_free char *data = size ? malloc(size) : NULL;
 	struct fd_path path = fd_path(inode->fd);
-	ssize_t n = -1;
+	ssize_t n;
 
-	errno = ENOMEM;
-	if (data || !size)
-		n = name ? getxattr(path.text, name, data, size) : listxattr(path.text, data, size);
-	n = n < 0 ? -errno : n;
+	if (size && !data)
+		return -ENOMEM;
+	if (!name)
+		return WITH(*inode, listxattr(path.text, data, size));
+	n = WITH(*inode, getxattr(path.text, name, data, size));
 	/* To the kernel a file system that knows no ACLs would refuse the access that it asks for. */
-	if (n == -EOPNOTSUPP && name && strncmp(name, "system.posix_acl_", 17) == 0)
-		n = -ENODATA;
-	trace_end_name(c->fs->trace, &c->ev, n, name ? name : "");
+	return n == -EOPNOTSUPP && strncmp(name, "system.posix_acl_", 17) == 0 ? -ENODATA : n;
+}
+
+static void reply_data(struct call *c, ssize_t n, const char *data, size_t size)
+{
 	if (n < 0)
 		fuse_reply_err(c->req, -n);
 	else if (size)
@@ -246,12 +236,37 @@ static void reply_xattr(struct call *c, struct inode *inode, const char *name, s
 		fuse_reply_xattr(c->req, n);
 }
 
+static void reply_xattr(struct call *c, fuse_ino_t ino, const char *name, size_t size)
+{
+	cleanup_free char *data = size ? malloc(size) : NULL;
+	cleanup_held struct held inode = call_hold(c, call_inode(c, ino));
+	ssize_t n = get_xattr(&inode, name, data, size);
+
+	trace_end_name(c->fs->trace, &c->ev, n, name ? name : "");
+	reply_data(c, n, data, size);
+}
+
+/* Another mirror asks: see inode.h. */
+static void reply_mirrors(struct call *c, fuse_ino_t ino, size_t size)
+{
+	dev_t devices[MIRROR_DEPTH];
+	struct inode *inode = inode_of(c->fs->inodes, ino);
+	int n = inode_mirrors(c->fs->inodes, inode, devices);
+
+	if (n > 0)
+		n *= sizeof(devices[0]);
+	reply_data(c, size && n > (ssize_t)size ? -ERANGE : n, (char *)devices, size);
+}
+
 void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
 	struct call c;
 
 	call_begin(&c, req, OP_GETXATTR, TRACE_MEET);
-	reply_xattr(&c, call_inode(&c, ino), name, size);
+	if (strcmp(name, MIRROR_XATTR) == 0)
+		reply_mirrors(&c, ino, size);
+	else
+		reply_xattr(&c, ino, name, size);
 }
 
 void fs_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
@@ -259,7 +274,7 @@ void fs_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 	struct call c;
 
 	call_begin(&c, req, OP_LISTXATTR, TRACE_MEET);
-	reply_xattr(&c, call_inode(&c, ino), NULL, size);
+	reply_xattr(&c, ino, NULL, size);
 }
 
 void fs_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
@@ -268,7 +283,8 @@ void fs_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
 	int r;
 
 	call_begin(&c, req, OP_REMOVEXATTR, TRACE_MEET);
-	r = removexattr(fd_path(call_inode(&c, ino)->fd).text, name) < 0 ? -errno : 0;
+	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
+	r = WITH(inode, removexattr(fd_path(inode.fd).text, name));
 	trace_end_name(c.fs->trace, &c.ev, r, name);
 	fuse_reply_err(req, -r);
 }

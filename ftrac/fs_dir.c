@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "ftrac/fs.h"
-#include "ftrac/inode.h"
 
 /* Several threads may read one directory through one descriptor. */
 struct open_dir {
@@ -47,6 +46,15 @@ static void close_dir(struct open_file *file)
 	free(file);
 }
 
+static int open_dir_of(const struct call *c, struct inode *inode)
+{
+	cleanup_held struct held held = call_hold(c, inode);
+
+	if (held.fd < 0)
+		return held.fd;
+	return WITH_ROOM(c->fs->inodes, openat(held.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
 void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct call c;
@@ -59,8 +67,7 @@ void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	c.ev.u.op.flags = fi->flags;
 	c.ev.fidelity = c.fs->fidelity;
 	call_enter_pseudo(&c, inode);
-	fd = openat(inode->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	fd = fd < 0 ? -errno : fd;
+	fd = open_dir_of(&c, inode);
 	call_leave_pseudo(&c, inode);
 	file = fd < 0 ? NULL : make_dir(fd);
 	if (!file) {
@@ -106,7 +113,7 @@ static int fill(struct call *c, struct open_file *file, char *buf, size_t size, 
 			*ret_used = used;
 			return errno && n == 0 ? -errno : n;
 		}
-		st.st_ino = inode_number(file->inode->device, d->d_ino);
+		st.st_ino = inode_number(c->fs->inodes, file->inode->device, d->d_ino);
 		st.st_mode = DTTOIF(d->d_type);
 		len = fuse_add_direntry(c->req, buf + used, size - used, d->d_name, &st, d->d_off);
 		if (len > size - used) {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +15,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "db/paths.h"
 #include "ftrac/creds.h"
 #include "ftrac/fs.h"
-#include "ftrac/inode.h"
+#include "ftrac/locks.h"
 
 #define FMODE_EXEC 040 /* the kernel opens a program for execve(2); in no header for us */
 
@@ -26,58 +28,126 @@
  */
 #define NOT_PASSED (O_NOFOLLOW | O_DIRECT | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC | FMODE_EXEC)
 
-/* An open file of inode, for fi. */
-static struct open_file *make_file(struct call *c, struct inode *inode, int fd,
+/* Whether the trace has nothing to do with that file. */
+static bool is_left_out(const struct call *c, struct inode *inode)
+{
+	const char *source = c->fs->choice ? c->fs->choice->source : "";
+	size_t n = strlen(source) > 1 ? strlen(source) : 0;
+	char path[2 * PATH_MAX];
+
+	if (!c->fs->choice)
+		return false;
+	memcpy(path, source, n);
+	return inode_path(c->fs->inodes, inode, path + n, sizeof(path) - n) > 0 &&
+		!paths_are_recorded(c->fs->choice, path);
+}
+
+/* Files of suid and sgid programs are written by us: passed through, root's writes would take
+ * these bits away. */
+static bool may_pass(const struct call *c, struct inode *inode)
+{
+	return c->fs->can_pass && !inode->mount->pseudo &&
+		!atomic_load(&inode->mount->no_backing) && !atomic_load(&inode->special) &&
+		(c->fs->fidelity == FIDELITY_OPEN || is_left_out(c, inode));
+}
+
+/* Decided by the first that has the file open: the kernel wants all to be of one kind. */
+static int join_opened(struct call *c, struct inode *inode, struct open_file *file)
+{
+	bool pass = may_pass(c, inode);
+	struct opened *opened = inode_opens_lock(c->fs->inodes, inode);
+	int id;
+
+	if (!opened)
+		return -ENOMEM;
+	if (!opened->is_decided) {
+		opened->is_decided = true;
+		opened->backing_id = pass ? fuse_passthrough_open(c->req, file->fd) : 0;
+		if (pass && !opened->backing_id)
+			atomic_store(&inode->mount->no_backing, true);
+	}
+	id = opened->backing_id;
+	inode_opened(inode, &file->link);
+	inode_opens_unlock(c->fs->inodes, inode);
+	return id;
+}
+
+static void set_data_path(struct call *c, struct open_file *file, int backing_id,
 	struct fuse_file_info *fi)
 {
+	/* The size of a file of /proc says nothing, and the page cache would believe it. */
+	bool direct = c->fs->fidelity != FIDELITY_CACHED || file->inode->mount->pseudo;
+
+	fi->backing_id = backing_id;
+	fi->direct_io = file->direct = direct && !backing_id;
+	fi->parallel_direct_writes = fi->direct_io;
+	if (backing_id)
+		atomic_store(&file->inode->is_backed, true);
+	c->ev.fidelity = backing_id ? FIDELITY_OPEN
+		: direct ? FIDELITY_EXACT : FIDELITY_CACHED;
+}
+
+/* An open file of inode, for fi. */
+static int make_file(struct call *c, struct inode *inode, int fd, struct fuse_file_info *fi)
+{
 	struct open_file *file = calloc(1, sizeof(*file));
-	bool exact = c->fs->fidelity == FIDELITY_EXACT;
+	int backing_id;
 
 	if (!file)
-		return NULL;
-	file->fd = fd;
+		return -ENOMEM;
+	file->fd = file->link.fd = fd;
 	file->inode = inode;
 	file->append = fi->flags & O_APPEND;
 	file->exec = fi->flags & FMODE_EXEC;
 	file->id = atomic_fetch_add(&c->fs->last_handle, 1) + 1;
+	backing_id = join_opened(c, inode, file);
+	if (backing_id < 0) {
+		free(file);
+		return backing_id;
+	}
+	set_data_path(c, file, backing_id, fi);
 	fi->fh = (uintptr_t)file;
-	/* The size of a file of /proc says nothing, and the page cache would believe it. */
-	fi->direct_io = exact || inode->mount->pseudo;
-	fi->parallel_direct_writes = fi->direct_io;
-	file->direct = fi->direct_io;
 	c->ev.u.op.handle = file->id;
 	c->ev.u.op.flags = fi->flags;
-	c->ev.fidelity = fi->direct_io ? FIDELITY_EXACT : c->fs->fidelity;
-	return file;
+	return 0;
+}
+
+static void close_file(fuse_req_t req, struct fs *fs, struct open_file *file)
+{
+	int backing_id = inode_closed(fs->inodes, file->inode, &file->link);
+
+	if (backing_id)
+		fuse_passthrough_close(req, backing_id);
+	close(file->fd);
+	free(file);
 }
 
 static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info *fi)
 {
-	mode_t keeps;
-	int fd;
+	struct change change = { 0 };
+	int fd, r;
 
 	if (inode->type != S_IFREG) /* a device or FIFO is opened by the kernel, never by us */
 		return -ENXIO;
 	if (fs_is_own(c->fs, inode))
 		return -EBUSY;
-	keeps = fi->flags & O_TRUNC ? call_keeps(c, inode) : 0;
-	creds_raise_fsetid(keeps);
+	if (fi->flags & O_TRUNC)
+		change = call_enter_change(c, inode);
 	call_enter_pseudo(c, inode);
-	fd = fs_reopen(inode, fi->flags & ~NOT_PASSED);
+	fd = fs_reopen(c, inode, fi->flags & ~NOT_PASSED);
 	call_leave_pseudo(c, inode);
-	creds_drop_fsetid(keeps);
+	call_leave_change(&change);
 	if (fd < 0)
 		return fd;
-	if (make_file(c, inode, fd, fi))
-		return 0;
-	close(fd);
-	return -ENOMEM;
+	r = make_file(c, inode, fd, fi);
+	if (r < 0)
+		close(fd);
+	return r;
 }
 
 void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct call c;
-	struct open_file *file;
 	int r;
 
 	call_begin(&c, req, OP_OPEN, TRACE_CHECK);
@@ -87,23 +157,24 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (r < 0) {
 		fuse_reply_err(req, -r);
 	} else if (fuse_reply_open(req, fi) < 0) { /* interrupted: there will be no RELEASE */
-		file = file_of(fi);
-		close(file->fd);
-		free(file);
+		close_file(req, c.fs, file_of(fi));
 	}
 }
 
 /* The file just created, by its descriptor: its name may lead elsewhere by now. */
-static int finish_create(struct call *c, struct inode *dir, int fd, struct fuse_file_info *fi,
-	struct fuse_entry_param *ret_entry)
+static int finish_create(struct call *c, struct inode *dir, const char *name, int fd,
+	struct fuse_file_info *fi, struct fuse_entry_param *ret_entry)
 {
 	struct inode *inode;
 	struct stat attr;
-	int r = fd < 0 ? fd : inode_from_fd(c->fs->inodes, dir, fd, &inode, &attr);
+	int r = fd;
 
-	if (r == 0 && !make_file(c, inode, fd, fi)) {
-		inode_forget(c->fs->inodes, inode, 1);
-		r = -ENOMEM;
+	if (fd >= 0)
+		r = inode_from_fd(c->fs->inodes, dir, name, fd, &inode, &attr);
+	if (r == 0) {
+		r = make_file(c, inode, fd, fi);
+		if (r < 0)
+			inode_forget(c->fs->inodes, inode, 1);
 	}
 	if (r < 0) {
 		if (fd >= 0)
@@ -118,55 +189,57 @@ static int finish_create(struct call *c, struct inode *dir, int fd, struct fuse_
 static void reply_create(struct call *c, int result, struct fuse_file_info *fi,
 	const struct fuse_entry_param *entry)
 {
-	struct open_file *file = file_of(fi);
+	struct inode *inode;
 
 	if (result < 0) {
 		fuse_reply_err(c->req, -result);
 	} else if (fuse_reply_create(c->req, entry, fi) < 0) {
-		inode_forget(c->fs->inodes, file->inode, 1);
-		close(file->fd);
-		free(file);
+		inode = file_of(fi)->inode;
+		close_file(c->req, c->fs, file_of(fi));
+		inode_forget(c->fs->inodes, inode, 1);
 	}
 }
 
-static int create_as_caller(const struct call *c, const struct inode *dir, const char *name,
+static int create_as_caller(const struct call *c, const struct held *dir, const char *name,
 	int flags, mode_t mode)
 {
 	struct creds creds = { .uid = c->ctx->uid, .gid = c->ctx->gid, .umask = c->ctx->umask,
 		.mode = mode };
 	int fd;
 
+	if (dir->fd < 0)
+		return dir->fd;
 	creds_enter(&creds);
-	fd = openat(dir->fd, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
-	fd = fd < 0 ? -errno : fd;
+	fd = WITH_ROOM(c->fs->inodes, openat(dir->fd, name, flags | O_NOFOLLOW | O_CLOEXEC, mode));
 	creds_leave(&creds);
 	return fd;
+}
+
+/* Only what is not there: for what is, the kernel has judged nothing yet. */
+static int create_new(const struct call *c, const struct held *dir, const char *name, mode_t mode,
+	int flags)
+{
+	int fd = create_as_caller(c, dir, name, (flags & ~NOT_PASSED) | O_CREAT | O_EXCL, mode);
+
+	return fd == -EEXIST && !(flags & O_EXCL) ? -ESTALE : fd; /* the kernel looks again */
 }
 
 void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 	struct fuse_file_info *fi)
 {
 	struct call c;
-	struct inode *dir;
 	struct fuse_entry_param entry;
-	bool made;
-	int r;
+	int fd = -EBUSY, r;
 
 	call_begin(&c, req, OP_CREATE, TRACE_CHECK);
-	dir = call_inode(&c, parent);
+	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	c.ev.u.op.mode = mode & ~S_IFMT;
 	fi->fh = 0;
-	if (fs_is_own_name(c.fs, dir, name))
-		r = -EBUSY;
-	else /* only what is not there: for what is, the kernel has judged nothing yet */
-		r = create_as_caller(&c, dir, name, (fi->flags & ~NOT_PASSED) | O_CREAT | O_EXCL,
-			mode);
-	if (r == -EEXIST && !(fi->flags & O_EXCL))
-		r = -ESTALE; /* the kernel looks again */
-	made = r >= 0;
-	r = finish_create(&c, dir, r, fi, &entry);
-	if (r < 0 && made)
-		unlinkat(dir->fd, name, 0);
+	if (!fs_is_own_name(c.fs, dir.inode, name))
+		fd = create_new(&c, &dir, name, mode, fi->flags);
+	r = finish_create(&c, dir.inode, name, fd, fi, &entry);
+	if (r < 0 && fd >= 0)
+		unlinkat(dir.fd, name, 0);
 	c.ev.u.op.flags = fi->flags;
 	trace_end_name(c.fs->trace, &c.ev, r, name);
 	reply_create(&c, r, fi, &entry);
@@ -175,16 +248,15 @@ void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 void fs_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi)
 {
 	struct call c;
-	struct inode *dir;
 	struct fuse_entry_param entry;
 	int r;
 
 	call_begin(&c, req, OP_TMPFILE, TRACE_CHECK);
-	dir = call_inode(&c, parent);
+	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	c.ev.u.op.mode = mode & ~S_IFMT;
 	fi->fh = 0;
-	r = create_as_caller(&c, dir, ".", (fi->flags & ~NOT_PASSED) | O_TMPFILE, mode);
-	r = finish_create(&c, dir, r, fi, &entry);
+	r = create_as_caller(&c, &dir, ".", (fi->flags & ~NOT_PASSED) | O_TMPFILE, mode);
+	r = finish_create(&c, dir.inode, NULL, r, fi, &entry);
 	c.ev.u.op.flags = fi->flags;
 	trace_end(c.fs->trace, &c.ev, r);
 	reply_create(&c, r, fi, &entry);
@@ -257,22 +329,22 @@ static int64_t append_offset(const struct open_file *file, off_t asked, ssize_t 
 
 /* A page of a mapping goes where it belongs, also through a file opened for appending.  As
  * write_as(): bytes or -errno. */
-static ssize_t write_back(const struct open_file *file, const char *buf, size_t size, off_t off)
+static ssize_t write_back(const struct call *c, const struct open_file *file, const char *buf,
+	size_t size, off_t off)
 {
 	/* A store through a mapping takes no bits away. */
 	mode_t keeps = atomic_load(&file->inode->special) ? S_ISUID : 0;
 	cleanup_fd int fd = -1;
-
 	ssize_t n;
 
 	if (file->append) {
-		fd = fs_reopen(file->inode, O_WRONLY);
+		fd = WITH_ROOM(c->fs->inodes,
+			open(fd_path(file->fd).text, O_WRONLY | O_CLOEXEC));
 		if (fd < 0)
 			return fd;
 	}
 	creds_raise_fsetid(keeps);
-	n = pwrite(fd >= 0 ? fd : file->fd, buf, size, off);
-	n = n < 0 ? -errno : n;
+	n = RESULT(pwrite(fd >= 0 ? fd : file->fd, buf, size, off));
 	creds_drop_fsetid(keeps);
 	return n;
 }
@@ -280,15 +352,13 @@ static ssize_t write_back(const struct open_file *file, const char *buf, size_t 
 static ssize_t write_as(const struct call *c, const struct open_file *file, const char *buf,
 	size_t size, off_t off)
 {
-	mode_t keeps = call_keeps(c, file->inode);
+	struct change change = call_enter_change(c, file->inode);
 	ssize_t n;
 
-	creds_raise_fsetid(keeps);
 	call_enter_pseudo(c, file->inode);
-	n = pwrite(file->fd, buf, size, off);
-	n = n < 0 ? -errno : n;
+	n = RESULT(pwrite(file->fd, buf, size, off));
 	call_leave_pseudo(c, file->inode);
-	creds_drop_fsetid(keeps);
+	call_leave_change(&change);
 	return n;
 }
 
@@ -306,7 +376,8 @@ void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 	c.ev.u.op.length = size;
 	c.ev.via = fi->writepage ? VIA_WRITEBACK
 		: file->direct ? VIA_DIRECT : VIA_PAGECACHE;
-	n = fi->writepage ? write_back(file, buf, size, off) : write_as(&c, file, buf, size, off);
+	n = fi->writepage ? write_back(&c, file, buf, size, off)
+			  : write_as(&c, file, buf, size, off);
 	if (file->append && !fi->writepage && c.fs->trace)
 		c.ev.u.op.offset = append_offset(file, off, n);
 	trace_end(c.fs->trace, &c.ev, n);
@@ -323,6 +394,8 @@ void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	int copy;
 
 	call_begin(&c, req, OP_FLUSH, TRACE_BLIND);
+	if (c.fs->locks)
+		locks_close(c.fs->locks, call_inode(&c, ino), fi->lock_owner);
 	call_inode(&c, ino);
 	copy = dup(call_file(&c, fi)->fd); /* what close(2) would report, without closing */
 	/* That there was no descriptor for asking is no error of the file's. */
@@ -337,8 +410,9 @@ void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	call_begin(&c, req, OP_RELEASE, TRACE_BLIND);
 	call_inode(&c, ino);
 	file = call_file(&c, fi);
-	close(file->fd);
-	free(file);
+	if (c.fs->locks)
+		locks_release(c.fs->locks, file);
+	close_file(req, c.fs, file);
 	call_reply(&c, 0);
 }
 
@@ -358,17 +432,16 @@ void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 	struct fuse_file_info *fi)
 {
 	struct call c;
-	mode_t keeps;
+	struct change change;
 	int r;
 
 	call_begin(&c, req, OP_FALLOCATE, TRACE_MEET);
-	keeps = call_keeps(&c, call_inode(&c, ino));
+	change = call_enter_change(&c, call_inode(&c, ino));
 	c.ev.u.op.mode = mode;
 	c.ev.u.op.offset = offset;
 	c.ev.u.op.length = length;
-	creds_raise_fsetid(keeps);
-	r = fallocate(call_file(&c, fi)->fd, mode, offset, length) < 0 ? -errno : 0;
-	creds_drop_fsetid(keeps);
+	r = RESULT(fallocate(call_file(&c, fi)->fd, mode, offset, length));
+	call_leave_change(&change);
 	call_reply(&c, r);
 }
 
@@ -393,21 +466,20 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	struct fuse_file_info *fi_out, size_t len, int flags)
 {
 	struct call c;
-	mode_t keeps;
+	struct change change;
 	ssize_t n;
 
 	(void)ino_in;
 	call_begin(&c, req, OP_COPY, TRACE_MEET);
-	keeps = call_keeps(&c, call_inode(&c, ino_out));
+	change = call_enter_change(&c, call_inode(&c, ino_out));
 	call_file(&c, fi_out);
 	c.ev.u.op.other = file_of(fi_in)->id;
 	c.ev.u.op.offset = off_out;
 	c.ev.u.op.length = len;
 	c.ev.via = VIA_COPY;
-	creds_raise_fsetid(keeps);
-	n = copy_file_range(file_of(fi_in)->fd, &off_in, file_of(fi_out)->fd, &off_out, len, flags);
-	n = n < 0 ? -errno : n;
-	creds_drop_fsetid(keeps);
+	n = RESULT(copy_file_range(file_of(fi_in)->fd, &off_in, file_of(fi_out)->fd, &off_out, len,
+		flags));
+	call_leave_change(&change);
 	trace_end(c.fs->trace, &c.ev, n);
 	if (n < 0)
 		fuse_reply_err(req, -n);
@@ -445,7 +517,11 @@ void fs_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
 	}
 	if (in_bufsz)
 		memcpy(data, in_buf, in_bufsz);
-	r = ioctl(file->fd, cmd, data) < 0 ? -errno : 0;
+	r = RESULT(ioctl(file->fd, cmd, data));
+	/* It has changed the ctime, which the kernel does not know.  Attributes alone (-1) may be
+	 * called back from a handler: nothing waits for a page. */
+	if (r == 0 && (cmd == FS_IOC_SETFLAGS || cmd == FS_IOC_FSSETXATTR))
+		fuse_lowlevel_notify_inval_inode(c.fs->session, ino, -1, 0);
 	trace_end(c.fs->trace, &c.ev, r);
 	if (r < 0)
 		fuse_reply_err(req, -r);

@@ -7,12 +7,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "ftrac/creds.h"
 #include "ftrac/fs.h"
-#include "ftrac/inode.h"
 
 static struct creds creds_of(const struct call *c, mode_t mode)
 {
@@ -92,91 +92,115 @@ void fs_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, 
 {
 	struct call c;
 	struct creds creds;
-	struct inode *dir;
 	int r;
 
 	call_begin(&c, req, OP_MKNOD, TRACE_MEET);
-	dir = call_inode(&c, parent);
+	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	c.ev.u.op.mode = mode;
 	creds = creds_of(&c, mode);
 	creds_enter(&creds);
-	r = mknodat(dir->fd, name, mode, rdev) < 0 ? -errno : 0;
+	r = WITH(dir, mknodat(dir.fd, name, mode, rdev));
 	creds_leave(&creds);
-	finish_make(&c, dir, name, NULL, r);
+	finish_make(&c, dir.inode, name, NULL, r);
 }
 
 void fs_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 {
 	struct call c;
 	struct creds creds;
-	struct inode *dir;
 	int r;
 
 	call_begin(&c, req, OP_MKDIR, TRACE_MEET);
-	dir = call_inode(&c, parent);
+	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	c.ev.u.op.mode = mode;
 	creds = creds_of(&c, mode);
 	creds_enter(&creds);
-	r = mkdirat(dir->fd, name, mode) < 0 ? -errno : 0;
+	r = WITH(dir, mkdirat(dir.fd, name, mode));
 	creds_leave(&creds);
-	finish_make(&c, dir, name, NULL, r);
+	finish_make(&c, dir.inode, name, NULL, r);
 }
 
 void fs_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
 {
 	struct call c;
 	struct creds creds;
-	struct inode *dir;
 	int r;
 
 	call_begin(&c, req, OP_SYMLINK, TRACE_MEET);
-	dir = call_inode(&c, parent);
+	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	creds = creds_of(&c, 0);
 	creds_enter(&creds);
-	r = symlinkat(target, dir->fd, name) < 0 ? -errno : 0;
+	r = WITH(dir, symlinkat(target, dir.fd, name));
 	creds_leave(&creds);
-	finish_make(&c, dir, name, target, r);
+	finish_make(&c, dir.inode, name, target, r);
+}
+
+static int link_to(const struct held *inode, const struct held *dir, const char *name)
+{
+	if (inode->fd < 0)
+		return inode->fd;
+	return WITH(*dir, linkat(AT_FDCWD, fd_path(inode->fd).text, dir->fd, name,
+				  AT_SYMLINK_FOLLOW));
 }
 
 void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *newname)
 {
 	struct call c;
-	struct inode *inode, *dir;
 	struct stat attr;
 	int r;
 
 	call_begin(&c, req, OP_LINK, TRACE_MEET);
-	inode = call_inode(&c, ino);
-	dir = inode_of(c.fs->inodes, newparent);
-	c.ev.u.op.other = dir->id;
-	if (fs_is_own(c.fs, inode))
-		r = -EBUSY;
-	else
-		r = linkat(AT_FDCWD, fd_path(inode->fd).text, dir->fd, newname,
-			AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
+	cleanup_held struct held dir = call_hold(&c, inode_of(c.fs->inodes, newparent));
+	c.ev.u.op.other = dir.inode->id;
+	r = fs_is_own(c.fs, inode.inode) ? -EBUSY : link_to(&inode, &dir, newname);
 	if (r == 0)
-		r = inode_stat(inode, -1, &attr);
+		r = inode_stat(c.fs->inodes, inode.inode, -1, &attr);
 	trace_end_name(c.fs->trace, &c.ev, r, newname);
 	if (r < 0) {
 		fuse_reply_err(req, -r);
 		return;
 	}
-	inode_again(c.fs->inodes, inode);
-	reply_entry(&c, inode, &attr);
+	inode_again(c.fs->inodes, inode.inode);
+	reply_entry(&c, inode.inode, &attr);
+}
+
+/* What a name led to, after that was done with it. */
+static void name_is_gone(struct call *c, int result, struct inode *child, struct inode *dir,
+	const char *name)
+{
+	if (!child)
+		return;
+	if (result < 0)
+		inode_release(c->fs->inodes, child);
+	else
+		inode_lost(c->fs->inodes, child, dir, name);
+}
+
+static void name_is_now(struct call *c, int result, struct inode *child, struct inode *dir,
+	const char *name)
+{
+	if (!child)
+		return;
+	if (result < 0)
+		inode_release(c->fs->inodes, child);
+	else
+		inode_moved(c->fs->inodes, child, dir, name);
 }
 
 static void remove_name(fuse_req_t req, enum op op, fuse_ino_t parent, const char *name, int flags)
 {
 	struct call c;
-	struct inode *dir;
-	int r;
+	struct inode *child = NULL;
+	int r = -EBUSY;
 
 	call_begin(&c, req, op, TRACE_MEET);
-	dir = call_inode(&c, parent);
-	if (fs_is_own_name(c.fs, dir, name))
-		r = -EBUSY;
-	else
-		r = unlinkat(dir->fd, name, flags) < 0 ? -errno : 0;
+	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
+	if (!fs_is_own_name(c.fs, dir.inode, name)) {
+		child = inode_child(c.fs->inodes, dir.inode, name);
+		r = WITH(dir, unlinkat(dir.fd, name, flags));
+		name_is_gone(&c, r, child, dir.inode, name);
+	}
 	trace_end_name(c.fs->trace, &c.ev, r, name);
 	fuse_reply_err(req, -r);
 }
@@ -191,45 +215,84 @@ void fs_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 	remove_name(req, OP_RMDIR, parent, name, AT_REMOVEDIR);
 }
 
+static int move(struct call *c, const struct held *dir, const char *name, const struct held *newdir,
+	const char *newname, unsigned flags)
+{
+	struct inode *child, *over;
+	int r;
+
+	if (fs_is_own_name(c->fs, dir->inode, name) ||
+		fs_is_own_name(c->fs, newdir->inode, newname))
+		return -EBUSY;
+	if (dir->fd < 0)
+		return dir->fd;
+	child = inode_child(c->fs->inodes, dir->inode, name);
+	over = inode_child(c->fs->inodes, newdir->inode, newname);
+	r = WITH(*newdir, renameat2(dir->fd, name, newdir->fd, newname, flags));
+	if (flags & RENAME_EXCHANGE)
+		name_is_now(c, r, over, dir->inode, name);
+	else
+		name_is_gone(c, r, over, newdir->inode, newname);
+	name_is_now(c, r, child, newdir->inode, newname);
+	return r;
+}
+
 void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t newparent,
 	const char *newname, unsigned int flags)
 {
 	struct call c;
 	struct creds creds;
-	struct inode *dir, *newdir;
 	int r;
 
 	call_begin(&c, req, OP_RENAME, TRACE_MEET);
-	dir = call_inode(&c, parent);
-	newdir = inode_of(c.fs->inodes, newparent);
-	c.ev.u.op.other = newdir->id;
+	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
+	cleanup_held struct held newdir = call_hold(&c, inode_of(c.fs->inodes, newparent));
+	c.ev.u.op.other = newdir.inode->id;
 	c.ev.u.op.flags = flags;
 	creds = creds_of(&c, 0); /* RENAME_WHITEOUT creates */
 	creds_enter(&creds);
-	if (fs_is_own_name(c.fs, dir, name) || fs_is_own_name(c.fs, newdir, newname))
-		r = -EBUSY;
-	else
-		r = renameat2(dir->fd, name, newdir->fd, newname, flags) < 0 ? -errno : 0;
+	r = move(&c, &dir, name, &newdir, newname, flags);
 	creds_leave(&creds);
 	trace_end_names(c.fs->trace, &c.ev, r, name, newname);
 	fuse_reply_err(req, -r);
 }
 
+/*
+ * In /proc, "self" and "thread-self" are for us ourselves; what is asked for is the requester.
+ * target is changed in place; its new length, or -errno.
+ */
+static ssize_t speak_for_requester(const struct call *c, char *target, size_t size, ssize_t n)
+{
+	pid_t tgid;
+	char own[16];
+	int len = snprintf(own, sizeof(own), "%d", getpid());
+
+	if (strncmp(target, own, len) != 0)
+		return n;
+	if (target[len] != '\0' && strncmp(target + len, "/task/", 6) != 0)
+		return n;
+	tgid = monitor_process_of(c->ctx->pid);
+	if (tgid <= 0)
+		return -ENOENT; /* as for a process of another pid namespace */
+	return target[len] ? snprintf(target, size, "%d/task/%d", tgid, c->ctx->pid)
+			   : snprintf(target, size, "%d", tgid);
+}
+
 void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 {
 	struct call c;
-	struct inode *inode;
 	char target[PATH_MAX + 1];
 	ssize_t n;
 
 	call_begin(&c, req, OP_READLINK, TRACE_MEET);
-	inode = call_inode(&c, ino);
-	call_enter_pseudo(&c, inode);
-	n = readlinkat(inode->fd, "", target, sizeof(target) - 1);
-	n = n < 0 ? -errno : n;
-	call_leave_pseudo(&c, inode);
+	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
+	call_enter_pseudo(&c, inode.inode);
+	n = WITH(inode, readlinkat(inode.fd, "", target, sizeof(target) - 1));
+	call_leave_pseudo(&c, inode.inode);
 	if (n >= 0)
 		target[n] = '\0';
+	if (n >= 0 && inode.inode->mount->proc)
+		n = speak_for_requester(&c, target, sizeof(target), n);
 	trace_end(c.fs->trace, &c.ev, n);
 	if (n < 0)
 		fuse_reply_err(req, -n);

@@ -3,199 +3,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <sys/xattr.h>
 #include <unistd.h>
-#include <uthash.h>
 
 #include "base/cleanup.h"
 #include "db/event.h"
 #include "db/ring.h"
+#include "ftrac/inode_table.h"
+#include "ftrac/pins.h"
 
-#define SHARDS 64 /* fewer threads than that ever run at once */
-
-#define STATX_WANTED (STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID)
-
-struct key {
-	uint64_t dev, ino, mount;
-};
-
-/* An inode as the table keeps it. */
-struct entry {
-	struct inode inode;
-	struct key key;
-	uint64_t nlookup;
-	UT_hash_handle hh;
-};
-
-struct shard {
-	pthread_mutex_t lock;
-	struct entry *entries;
-} __attribute__((aligned(64)));
-
-struct inode_table {
-	struct inode_options options;
-	struct entry root;
-	dev_t own_dev;
-	_Atomic uint64_t last_id;
-	pthread_mutex_t places_lock; /* of mounts and devices */
-	struct mount *mounts;
-	dev_t *devices;
-	unsigned n_devices;
-	struct shard shards[SHARDS];
-};
-
-/* ---- mounts and devices ---- */
-
-struct mount_line {
-	uint64_t id;
-	char path[4096], fstype[64];
-};
-
-/* One line of mountinfo: "36 35 98:0 /root /mount/point options - type source options". */
-static bool parse_mount_line(const char *line, struct mount_line *ret_line)
-{
-	const char *dash = strstr(line, " - ");
-	unsigned long id;
-
-	if (!dash || sscanf(line, "%lu %*u %*s %*s %4095s", &id, ret_line->path) != 2)
-		return false;
-	ret_line->id = id;
-	return sscanf(dash, " - %63s", ret_line->fstype) == 1;
-}
-
-/* mountinfo writes space, tab, newline and backslash as octal. */
-static void unescape(char *text)
-{
-	char *out = text;
-
-	for (const char *in = text; *in; in++) {
-		if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' && in[2] && in[3]) {
-			*out++ = (in[1] - '0') << 6 | (in[2] - '0') << 3 | (in[3] - '0');
-			in += 3;
-		} else {
-			*out++ = *in;
-		}
-	}
-	*out = '\0';
-}
-
-static bool read_mount(uint64_t id, struct mount_line *ret_line)
-{
-	cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
-	cleanup_free char *line = NULL;
-	size_t room = 0;
-
-	while (f && getline(&line, &room, f) > 0)
-		if (parse_mount_line(line, ret_line) && ret_line->id == id) {
-			unescape(ret_line->path);
-			return true;
-		}
-	return false;
-}
-
-static bool is_one_of(const char *name, const char *const *names)
-{
-	for (; *names; names++)
-		if (strcmp(name, *names) == 0)
-			return true;
-	return false;
-}
-
-static bool is_remote(const char *fstype)
-{
-	static const char *const remote[] = { "nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs",
-		"lustre", "gpfs", "beegfs", "orangefs", "ocfs2", "gfs2", "virtiofs", NULL };
-
-	return strncmp(fstype, "fuse", 4) == 0 || is_one_of(fstype, remote);
-}
-
-static bool is_pseudo(const char *fstype)
-{
-	static const char *const pseudo[] = { "proc", "sysfs", "cgroup", "cgroup2", "debugfs",
-		"tracefs", "securityfs", "fusectl", "configfs", NULL };
-
-	return is_one_of(fstype, pseudo);
-}
-
-static void tell_mount(const struct inode_table *table, const struct mount_line *line)
-{
-	struct event ev = { .kind = EVENT_MOUNT, .u.mount.id = line->id };
-	char text[sizeof(line->fstype) + sizeof(line->path)];
-	int n;
-
-	if (!table->options.ring)
-		return;
-	n = snprintf(text, sizeof(text), "%s", line->fstype) + 1;
-	n += snprintf(text + n, sizeof(text) - n, "%s", line->path) + 1;
-	ring_push(table->options.ring, &ev, text, n);
-}
-
-/* With places_lock held. */
-static struct mount *add_mount(struct inode_table *table, uint64_t id)
-{
-	struct mount *mount = calloc(1, sizeof(*mount));
-	struct mount_line line = { 0 };
-
-	if (!mount)
-		return NULL;
-	mount->id = id;
-	mount->remote = true; /* of what is not listed we do not know better */
-	if (read_mount(id, &line)) {
-		mount->remote = is_remote(line.fstype);
-		mount->pseudo = is_pseudo(line.fstype);
-		tell_mount(table, &line);
-	}
-	mount->next = table->mounts;
-	table->mounts = mount;
-	return mount;
-}
-
-static const struct mount *get_mount(struct inode_table *table, const struct inode *near,
-	uint64_t id)
-{
-	struct mount *mount;
-
-	if (near && near->mount->id == id)
-		return near->mount;
-	pthread_mutex_lock(&table->places_lock);
-	for (mount = table->mounts; mount && mount->id != id; mount = mount->next)
-		;
-	if (!mount)
-		mount = add_mount(table, id);
-	pthread_mutex_unlock(&table->places_lock);
-	return mount;
-}
-
-static unsigned get_device(struct inode_table *table, const struct inode *near, dev_t dev)
-{
-	unsigned i;
-
-	if (near && near->dev == dev)
-		return near->device;
-	pthread_mutex_lock(&table->places_lock);
-	for (i = 0; i < table->n_devices && table->devices[i] != dev; i++)
-		;
-	if (i == table->n_devices) {
-		dev_t *grown = realloc(table->devices, (i + 1) * sizeof(*grown));
-
-		if (grown) {
-			table->devices = grown;
-			grown[table->n_devices++] = dev;
-		}
-	}
-	pthread_mutex_unlock(&table->places_lock);
-	return i;
-}
-
-ino_t inode_number(unsigned device, ino_t ino)
-{
-	return ino + ((ino_t)device << 48);
-}
+#define KEY_SIZE (offsetof(struct inode, mount) - offsetof(struct inode, dev))
+_Static_assert(KEY_SIZE == 3 * sizeof(uint64_t), "dev, ino and mount_id make the key");
 
 /* ---- attributes ---- */
 
@@ -209,11 +31,19 @@ static dev_t device_of(const struct statx *sx)
 	return makedev(sx->stx_dev_major, sx->stx_dev_minor);
 }
 
-static void fill_attr(const struct statx *sx, unsigned device, struct stat *ret_attr)
+int64_t birth_of(const struct statx *sx)
+{
+	if (!(sx->stx_mask & STATX_BTIME))
+		return 0;
+	return sx->stx_btime.tv_sec * 1000000000 + sx->stx_btime.tv_nsec;
+}
+
+static void fill_attr(struct inode_table *table, const struct inode *inode,
+	const struct statx *sx, struct stat *ret_attr)
 {
 	*ret_attr = (struct stat){
 		.st_dev = device_of(sx),
-		.st_ino = inode_number(device, sx->stx_ino),
+		.st_ino = inode_number(table, inode->device, sx->stx_ino),
 		.st_mode = sx->stx_mode,
 		.st_nlink = sx->stx_nlink,
 		.st_uid = sx->stx_uid,
@@ -230,29 +60,122 @@ static void fill_attr(const struct statx *sx, unsigned device, struct stat *ret_
 
 static void see_mode(struct inode *inode, mode_t mode)
 {
-	bool special = S_ISREG(mode) && (mode & (S_ISUID | S_ISGID));
+	uint16_t special = 0;
 
+	if (S_ISREG(mode) && (mode & (S_ISUID | S_ISGID)))
+		special = mode & (S_ISUID | S_ISGID | S_IXGRP);
 	if (atomic_load_explicit(&inode->special, memory_order_relaxed) != special)
 		atomic_store_explicit(&inode->special, special, memory_order_relaxed);
 }
 
-int inode_stat(struct inode *inode, int fd, struct stat *ret_attr)
+int inode_stat(struct inode_table *table, struct inode *inode, int fd, struct stat *ret_attr)
 {
+	const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
+	int held = fd < 0 ? inode_hold(table, inode) : fd;
 	struct statx sx;
+	int r = held;
 
-	if (statx(fd >= 0 ? fd : inode->fd, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW,
-		    STATX_BASIC_STATS, &sx) < 0)
-		return -errno;
+	if (r >= 0)
+		r = statx(held, "", flags, STATX_BASIC_STATS, &sx) < 0 ? -errno : 0;
+	if (fd < 0 && held >= 0)
+		inode_release(table, inode);
+	if (r < 0)
+		return r;
 	see_mode(inode, sx.stx_mode);
-	fill_attr(&sx, inode->device, ret_attr);
+	fill_attr(table, inode, &sx, ret_attr);
 	return 0;
+}
+
+ino_t inode_number(struct inode_table *table, unsigned device, ino_t ino)
+{
+	return mounts_number(&table->mounts, device, ino);
+}
+
+/* ---- looking without asking ourselves ---- */
+
+/* A directory of another mirror that leads through our own mount. */
+static bool leads_back(const struct inode_table *table, int fd)
+{
+	dev_t devices[MIRROR_DEPTH];
+	char path[32];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = getxattr(path, MIRROR_XATTR, devices, sizeof(devices));
+	for (ssize_t i = 0; i < n / (ssize_t)sizeof(devices[0]); i++)
+		if (devices[i] == table->own_dev)
+			return true;
+	return false;
+}
+
+static int look_at_covered(struct inode_table *table, int *fd, struct statx *sx)
+{
+	close(*fd);
+	*fd = fcntl(table->options.covered, F_DUPFD_CLOEXEC, 3);
+	if (*fd < 0)
+		return -errno;
+	return statx(*fd, "", AT_EMPTY_PATH, STATX_WANTED, sx) < 0 ? -errno : 0;
+}
+
+static int look_at(struct inode_table *table, const struct inode *near, int *fd, struct statx *sx,
+	struct mount **ret_mount)
+{
+	const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
+	struct mount *mount;
+
+	if (statx(*fd, "", flags | AT_STATX_DONT_SYNC, STATX_WANTED, sx) < 0)
+		return -errno;
+	if (table->own_dev && device_of(sx) == table->own_dev)
+		return look_at_covered(table, fd, sx);
+	mount = near && near->mount_id == sx->stx_mnt_id ? near->mount
+		: mounts_get(&table->mounts, sx->stx_mnt_id, *fd);
+	if (!mount)
+		return -ENOMEM;
+	if (mount->mirror && S_ISDIR(sx->stx_mode) && table->own_dev && leads_back(table, *fd))
+		return look_at_covered(table, fd, sx);
+	*ret_mount = mount;
+	if (mount->remote && statx(*fd, "", flags, STATX_WANTED, sx) < 0)
+		return -errno;
+	return 0;
+}
+
+int table_look(struct inode_table *table, const struct inode *near, int *fd, struct statx *ret_sx,
+	struct mount **ret_mount)
+{
+	int r;
+
+	*ret_mount = NULL;
+	r = look_at(table, near, fd, ret_sx, ret_mount);
+	if (r == 0 && !*ret_mount)
+		*ret_mount = mounts_get(&table->mounts, ret_sx->stx_mnt_id, *fd);
+	return r == 0 && !*ret_mount ? -ENOMEM : r;
+}
+
+int inode_mirrors(struct inode_table *table, struct inode *inode, dev_t ret_devices[MIRROR_DEPTH])
+{
+	char path[32];
+	ssize_t n;
+	int fd;
+
+	ret_devices[0] = table->own_dev;
+	if (!inode->mount->mirror)
+		return 1;
+	fd = inode_hold(table, inode);
+	if (fd < 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = getxattr(path, MIRROR_XATTR, ret_devices + 1,
+		(MIRROR_DEPTH - 1) * sizeof(ret_devices[0]));
+	inode_release(table, inode);
+	return n < 0 ? 1 : 1 + n / sizeof(ret_devices[0]);
 }
 
 /* ---- the table ---- */
 
-static struct shard *shard_of(struct inode_table *table, const struct key *key)
+struct shard *table_shard(struct inode_table *table, const struct inode *inode)
 {
-	uint64_t h = (key->ino ^ key->dev << 20 ^ key->mount << 40) * 0x9e3779b97f4a7c15u;
+	uint64_t h = (inode->ino ^ inode->dev << 20 ^ inode->mount_id << 40) *
+		0x9e3779b97f4a7c15u;
 
 	return &table->shards[h >> 58];
 }
@@ -266,140 +189,8 @@ static void tell_node(const struct inode_table *table, const struct inode *inode
 		return;
 	ev.u.node = (struct event_node){ .id = inode->id, .dev = inode->dev, .ino = inode->ino,
 		.size = sx->stx_size, .mount = inode->mount->id, .mode = sx->stx_mode,
-		.nlink = sx->stx_nlink };
-	if (sx->stx_mask & STATX_BTIME)
-		ev.u.node.birth_ns = sx->stx_btime.tv_sec * 1000000000 + sx->stx_btime.tv_nsec;
+		.nlink = sx->stx_nlink, .birth_ns = birth_of(sx) };
 	ring_push(table->options.ring, &ev, NULL, 0);
-}
-
-static int fill_inode(struct inode_table *table, const struct inode *near, int fd,
-	const struct statx *sx, struct inode *inode)
-{
-	inode->id = atomic_fetch_add(&table->last_id, 1) + 1;
-	inode->fd = fd;
-	inode->type = sx->stx_mode & S_IFMT;
-	inode->dev = device_of(sx);
-	inode->ino = sx->stx_ino;
-	inode->device = get_device(table, near, inode->dev);
-	inode->mount = get_mount(table, near, sx->stx_mnt_id);
-	return inode->mount ? 0 : -ENOMEM;
-}
-
-/*
- * The inode of fd, which is taken over.  A new one is told of under the lock: nobody can use it
- * before the writer has heard of it.
- */
-static int get_inode(struct inode_table *table, const struct inode *near, int fd,
-	const struct statx *sx, struct inode **ret_inode)
-{
-	struct key key = { device_of(sx), sx->stx_ino, sx->stx_mnt_id };
-	struct shard *shard = shard_of(table, &key);
-	struct entry *entry;
-	int r = 0;
-
-	pthread_mutex_lock(&shard->lock);
-	HASH_FIND(hh, shard->entries, &key, sizeof(key), entry);
-	if (entry) {
-		entry->nlookup++;
-	} else if (!(entry = calloc(1, sizeof(*entry)))) {
-		r = -ENOMEM;
-	} else {
-		r = fill_inode(table, near, fd, sx, &entry->inode);
-		entry->key = key;
-		entry->nlookup = 1;
-		if (r == 0) {
-			HASH_ADD(hh, shard->entries, key, sizeof(entry->key), entry);
-			tell_node(table, &entry->inode, sx);
-			fd = -1;
-		}
-	}
-	pthread_mutex_unlock(&shard->lock);
-	if (fd >= 0)
-		close(fd);
-	if (r < 0) {
-		free(entry);
-		return r;
-	}
-	see_mode(&entry->inode, sx->stx_mode);
-	*ret_inode = &entry->inode;
-	return 0;
-}
-
-/* Attributes without asking ourselves; a descriptor in our own mount becomes what it covers. */
-static int look_at(struct inode_table *table, const struct inode *near, int *fd, struct statx *sx)
-{
-	const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
-
-	if (statx(*fd, "", flags | AT_STATX_DONT_SYNC, STATX_WANTED, sx) < 0)
-		return -errno;
-	if (table->own_dev && device_of(sx) == table->own_dev) {
-		close(*fd);
-		*fd = fcntl(table->options.covered, F_DUPFD_CLOEXEC, 3);
-		if (*fd < 0)
-			return -errno;
-		return statx(*fd, "", flags, STATX_WANTED, sx) < 0 ? -errno : 0;
-	}
-	if ((!near || near->mount->id != sx->stx_mnt_id || near->mount->remote) &&
-		get_mount(table, near, sx->stx_mnt_id)->remote)
-		return statx(*fd, "", flags, STATX_WANTED, sx) < 0 ? -errno : 0;
-	return 0;
-}
-
-static int take_fd(struct inode_table *table, const struct inode *near, int fd,
-	struct inode **ret_inode, struct stat *ret_attr)
-{
-	struct statx sx;
-	int r = look_at(table, near, &fd, &sx);
-
-	if (r == 0 && device_of(&sx) == table->root.inode.dev &&
-		sx.stx_ino == table->root.inode.ino && sx.stx_mnt_id == table->root.key.mount) {
-		close(fd); /* the root, reached from below */
-		*ret_inode = &table->root.inode;
-		fill_attr(&sx, 0, ret_attr);
-		return 0;
-	}
-	if (r < 0) {
-		if (fd >= 0)
-			close(fd);
-		return r;
-	}
-	r = get_inode(table, near, fd, &sx, ret_inode);
-	if (r == 0)
-		fill_attr(&sx, (*ret_inode)->device, ret_attr);
-	return r;
-}
-
-int inode_lookup(struct inode_table *table, const struct inode *parent, const char *name,
-	struct inode **ret_inode, struct stat *ret_attr)
-{
-	int fd = openat(parent->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-
-	return fd < 0 ? -errno : take_fd(table, parent, fd, ret_inode, ret_attr);
-}
-
-int inode_from_fd(struct inode_table *table, const struct inode *parent, int fd,
-	struct inode **ret_inode, struct stat *ret_attr)
-{
-	char path[32];
-	int pin;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	pin = open(path, O_PATH | O_CLOEXEC);
-	return pin < 0 ? -errno : take_fd(table, parent, pin, ret_inode, ret_attr);
-}
-
-static struct entry *entry_of(struct inode *inode)
-{
-	return (struct entry *)inode; /* its first member */
-}
-
-void inode_again(struct inode_table *table, struct inode *inode)
-{
-	struct shard *shard = shard_of(table, &entry_of(inode)->key);
-
-	pthread_mutex_lock(&shard->lock);
-	entry_of(inode)->nlookup++;
-	pthread_mutex_unlock(&shard->lock);
 }
 
 static void tell_forgotten(const struct inode_table *table, uint64_t id)
@@ -410,27 +201,227 @@ static void tell_forgotten(const struct inode_table *table, uint64_t id)
 		ring_push(table->options.ring, &ev, NULL, 0);
 }
 
+static void fill_inode(struct inode_table *table, struct inode *inode, const struct inode *near,
+	const struct statx *sx, struct mount *mount)
+{
+	inode->id = atomic_fetch_add(&table->last_id, 1) + 1;
+	inode->type = sx->stx_mode & S_IFMT;
+	inode->dev = device_of(sx);
+	inode->ino = sx->stx_ino;
+	inode->mount_id = sx->stx_mnt_id;
+	inode->mount = mount;
+	inode->device = near && near->dev == inode->dev ? near->device
+		: mounts_device(&table->mounts, inode->dev);
+}
+
+/* Some directory of each mount is to be known, to open others from. */
+static void set_top(struct inode_table *table, struct inode *inode)
+{
+	if (inode->type != S_IFDIR)
+		return;
+	pthread_mutex_lock(&table->mounts.lock);
+	if (!inode->mount->top)
+		inode->mount->top = inode;
+	pthread_mutex_unlock(&table->mounts.lock);
+}
+
+static struct entry *make_entry(struct inode_table *table, const struct inode *near,
+	const struct statx *sx, struct mount *mount)
+{
+	struct entry *entry = calloc(1, sizeof(*entry));
+
+	if (!entry)
+		return NULL;
+	fill_inode(table, &entry->inode, near, sx, mount);
+	set_top(table, &entry->inode);
+	entry->birth_ns = birth_of(sx);
+	entry->nlookup = 1;
+	entry->refs = 1;
+	entry->fd = -1;
+	return entry;
+}
+
+/* Frees what nobody needs any more, and then, maybe, what that was in. */
+void entry_unref(struct inode_table *table, struct entry *entry)
+{
+	while (entry && atomic_fetch_sub(&entry->refs, 1) == 1) {
+		struct entry *parent = entry->parent;
+
+		pins_drop(table, entry);
+		free(entry->name);
+		free(entry->handle);
+		free(entry->opened);
+		free(entry);
+		entry = parent;
+	}
+}
+
+static struct entry *find(struct shard *shard, const struct inode *key)
+{
+	struct entry *entry;
+
+	HASH_FIND(hh, shard->entries, &key->dev, KEY_SIZE, entry);
+	return entry;
+}
+
+static void hash(struct shard *shard, struct entry *entry)
+{
+	HASH_ADD_KEYPTR(hh, shard->entries, &entry->inode.dev, KEY_SIZE, entry);
+	entry->is_hashed = true;
+}
+
+static void unhash(struct shard *shard, struct entry *entry)
+{
+	if (entry->is_hashed)
+		HASH_DEL(shard->entries, entry);
+	entry->is_hashed = false;
+}
+
+/* With its lock.  The parent that is to be given back, without the lock. */
+static struct entry *set_name(struct entry *entry, struct entry *parent, const char *name)
+{
+	struct entry *old = entry->parent;
+
+	if (parent == old && (!parent || strcmp(name, entry->name) == 0))
+		return NULL;
+	free(entry->name);
+	entry->name = parent ? strdup(name) : NULL;
+	entry->parent = entry->name ? parent : NULL;
+	if (entry->parent)
+		entry_ref(entry->parent);
+	return old;
+}
+
+/* The number was given to another file while ours had no descriptor. */
+static bool is_stale(const struct entry *entry, const struct statx *sx)
+{
+	return atomic_load(&entry->fd) < 0 && entry->birth_ns != birth_of(sx) &&
+		!entry->inode.mount->named;
+}
+
+/*
+ * The entry for what was looked at, with one lookup more and in use.  A new one is told of under
+ * the lock: nobody can use it before the writer has heard of it.
+ */
+static struct entry *get_entry(struct inode_table *table, struct inode *near, const char *name,
+	const struct statx *sx, struct mount *mount)
+{
+	struct inode key = { .dev = device_of(sx), .ino = sx->stx_ino, .mount_id = sx->stx_mnt_id };
+	struct shard *shard = table_shard(table, &key);
+	struct entry *entry, *old_parent = NULL;
+
+	pthread_mutex_lock(&shard->lock);
+	entry = find(shard, &key);
+	if (entry && is_stale(entry, sx)) {
+		unhash(shard, entry);
+		entry = NULL;
+	}
+	if (entry) {
+		entry->nlookup++;
+	} else if ((entry = make_entry(table, near, sx, mount))) {
+		hash(shard, entry);
+		tell_node(table, &entry->inode, sx);
+	}
+	if (entry) {
+		entry_ref(entry);
+		if (name && near)
+			old_parent = set_name(entry, entry_of(near), name);
+	}
+	pthread_mutex_unlock(&shard->lock);
+	entry_unref(table, old_parent);
+	return entry;
+}
+
+static bool is_root(const struct inode_table *table, const struct statx *sx)
+{
+	const struct inode *root = &table->root.inode;
+
+	return sx->stx_ino == root->ino && sx->stx_mnt_id == root->mount_id &&
+		device_of(sx) == root->dev;
+}
+
+/* fd is taken over. */
+static int take_fd(struct inode_table *table, struct inode *near, const char *name, int fd,
+	struct inode **ret_inode, struct stat *ret_attr)
+{
+	struct statx sx;
+	struct mount *mount;
+	struct entry *entry = NULL;
+	int r = table_look(table, near, &fd, &sx, &mount);
+
+	if (r == 0 && is_root(table, &sx)) {
+		close(fd); /* reached from below */
+		*ret_inode = &table->root.inode;
+		fill_attr(table, *ret_inode, &sx, ret_attr);
+		return 0;
+	}
+	if (r == 0 && !(entry = get_entry(table, near, name, &sx, mount)))
+		r = -ENOMEM;
+	if (r < 0) {
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
+	pins_install(table, entry, fd);
+	see_mode(&entry->inode, sx.stx_mode);
+	fill_attr(table, &entry->inode, &sx, ret_attr);
+	*ret_inode = &entry->inode;
+	entry_unref(table, entry); /* the lookup keeps it */
+	return 0;
+}
+
+int inode_lookup(struct inode_table *table, struct inode *parent, const char *name,
+	struct inode **ret_inode, struct stat *ret_attr)
+{
+	int dir = inode_hold(table, parent), fd;
+
+	if (dir < 0)
+		return dir;
+	fd = WITH_ROOM(table, openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+	if (fd >= 0)
+		fd = take_fd(table, parent, name, fd, ret_inode, ret_attr);
+	inode_release(table, parent);
+	return fd;
+}
+
+int inode_from_fd(struct inode_table *table, struct inode *parent, const char *name, int fd,
+	struct inode **ret_inode, struct stat *ret_attr)
+{
+	char path[32];
+	int pin;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	pin = WITH_ROOM(table, open(path, O_PATH | O_CLOEXEC));
+	return pin < 0 ? pin : take_fd(table, parent, name, pin, ret_inode, ret_attr);
+}
+
+void inode_again(struct inode_table *table, struct inode *inode)
+{
+	struct shard *shard = table_shard(table, inode);
+
+	pthread_mutex_lock(&shard->lock);
+	entry_of(inode)->nlookup++;
+	pthread_mutex_unlock(&shard->lock);
+}
+
 void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n)
 {
 	struct entry *entry = entry_of(inode);
-	struct shard *shard;
+	struct shard *shard = table_shard(table, inode);
 	bool gone;
 
 	if (entry == &table->root)
 		return;
-	shard = shard_of(table, &entry->key);
 	pthread_mutex_lock(&shard->lock);
 	entry->nlookup -= n < entry->nlookup ? n : entry->nlookup;
 	gone = entry->nlookup == 0;
 	if (gone) {
-		HASH_DEL(shard->entries, entry);
+		unhash(shard, entry);
 		tell_forgotten(table, inode->id);
 	}
 	pthread_mutex_unlock(&shard->lock);
-	if (gone) {
-		close(inode->fd);
-		free(entry);
-	}
+	if (gone)
+		entry_unref(table, entry);
 }
 
 struct inode *inode_of(const struct inode_table *table, uint64_t nodeid)
@@ -444,25 +435,230 @@ uint64_t inode_nodeid(const struct inode_table *table, const struct inode *inode
 	return inode == &table->root.inode ? NODE_ROOT : (uintptr_t)inode;
 }
 
+int inode_hold(struct inode_table *table, struct inode *inode)
+{
+	return pins_hold(table, entry_of(inode));
+}
+
+void inode_release(struct inode_table *table, struct inode *inode)
+{
+	pins_release(table, entry_of(inode));
+}
+
+bool inode_make_room(struct inode_table *table)
+{
+	return pins_make_room(table);
+}
+
+/* ---- names ---- */
+
+/* Finds the entry of what fd is open on, if there is one; with a reference. */
+static struct entry *find_open(struct inode_table *table, int fd)
+{
+	struct statx sx;
+	struct inode key;
+	struct shard *shard;
+	struct entry *entry;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_WANTED, &sx) < 0)
+		return NULL;
+	key = (struct inode){ .dev = device_of(&sx), .ino = sx.stx_ino,
+		.mount_id = sx.stx_mnt_id };
+	shard = table_shard(table, &key);
+	pthread_mutex_lock(&shard->lock);
+	entry = find(shard, &key);
+	if (entry && is_stale(entry, &sx))
+		entry = NULL;
+	if (entry)
+		entry_ref(entry);
+	pthread_mutex_unlock(&shard->lock);
+	return entry;
+}
+
+struct inode *inode_child(struct inode_table *table, struct inode *parent, const char *name)
+{
+	int dir, fd;
+	struct entry *entry;
+
+	if (!pins_need_names(table, entry_of(parent)))
+		return NULL;
+	dir = inode_hold(table, parent);
+	if (dir < 0)
+		return NULL;
+	fd = WITH_ROOM(table, openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+	inode_release(table, parent);
+	if (fd < 0)
+		return NULL;
+	entry = find_open(table, fd);
+	if (!entry || entry == &table->root) {
+		close(fd);
+		return NULL;
+	}
+	pins_install(table, entry, fd);
+	if (inode_hold(table, &entry->inode) < 0) {
+		entry_unref(table, entry);
+		return NULL;
+	}
+	entry_unref(table, entry); /* the hold keeps it */
+	return &entry->inode;
+}
+
+void inode_lost(struct inode_table *table, struct inode *child, struct inode *parent,
+	const char *name)
+{
+	struct shard *shard = table_shard(table, child);
+	struct entry *entry = entry_of(child), *old = NULL;
+
+	pthread_mutex_lock(&shard->lock);
+	if (entry->parent == entry_of(parent) && strcmp(entry->name, name) == 0)
+		old = set_name(entry, NULL, NULL);
+	pthread_mutex_unlock(&shard->lock);
+	entry_unref(table, old);
+	inode_release(table, child);
+}
+
+void inode_moved(struct inode_table *table, struct inode *child, struct inode *parent,
+	const char *name)
+{
+	struct shard *shard = table_shard(table, child);
+	struct entry *old;
+
+	pthread_mutex_lock(&shard->lock);
+	old = set_name(entry_of(child), entry_of(parent), name);
+	pthread_mutex_unlock(&shard->lock);
+	entry_unref(table, old);
+	inode_release(table, child);
+}
+
+/* Writes "/name" in front of *at; the parent with a reference, NULL if there is no room or none. */
+static struct entry *prepend(struct inode_table *table, struct entry *entry, const char *start,
+	char **at, int *ret_error)
+{
+	struct shard *shard = table_shard(table, &entry->inode);
+	struct entry *parent;
+	size_t len;
+
+	pthread_mutex_lock(&shard->lock);
+	parent = entry->parent;
+	len = parent ? strlen(entry->name) : 0;
+	if (!parent) {
+		*ret_error = -ENOENT;
+	} else if ((size_t)(*at - start) < len + 1) {
+		*ret_error = -ENAMETOOLONG;
+		parent = NULL;
+	} else {
+		*at -= len;
+		memcpy(*at, entry->name, len);
+		*--*at = '/';
+		entry_ref(parent);
+	}
+	pthread_mutex_unlock(&shard->lock);
+	return parent;
+}
+
+int inode_path(struct inode_table *table, struct inode *inode, char *out, size_t size)
+{
+	struct entry *entry = entry_of(inode), *parent;
+	char *at = out + size - 1;
+	int error = 0;
+	size_t len;
+
+	*at = '\0';
+	entry_ref(entry);
+	while (entry && entry != &table->root) {
+		parent = prepend(table, entry, out, &at, &error);
+		entry_unref(table, entry);
+		entry = parent;
+	}
+	if (!entry)
+		return error;
+	entry_unref(table, entry);
+	if (!*at)
+		*--at = '/';
+	len = out + size - 1 - at;
+	memmove(out, at, len + 1);
+	return len;
+}
+
+/* ---- open files ---- */
+
+struct opened *inode_opens_lock(struct inode_table *table, struct inode *inode)
+{
+	struct shard *shard = table_shard(table, inode);
+	struct entry *entry = entry_of(inode);
+
+	pthread_mutex_lock(&shard->lock);
+	if (!entry->opened && !(entry->opened = calloc(1, sizeof(*entry->opened))))
+		pthread_mutex_unlock(&shard->lock);
+	return entry->opened;
+}
+
+void inode_opens_unlock(struct inode_table *table, struct inode *inode)
+{
+	pthread_mutex_unlock(&table_shard(table, inode)->lock);
+}
+
+void inode_opened(struct inode *inode, struct open_link *link)
+{
+	struct opened *opened = entry_of(inode)->opened;
+
+	entry_ref(entry_of(inode));
+	link->next = opened->links;
+	link->at = &opened->links;
+	if (link->next)
+		link->next->at = &link->next;
+	opened->links = link;
+}
+
+int inode_closed(struct inode_table *table, struct inode *inode, struct open_link *link)
+{
+	struct entry *entry = entry_of(inode);
+	struct shard *shard = table_shard(table, inode);
+	int backing_id = 0;
+
+	pthread_mutex_lock(&shard->lock);
+	*link->at = link->next;
+	if (link->next)
+		link->next->at = link->at;
+	if (!entry->opened->links) {
+		backing_id = entry->opened->backing_id;
+		free(entry->opened);
+		entry->opened = NULL;
+	}
+	pthread_mutex_unlock(&shard->lock);
+	entry_unref(table, entry);
+	return backing_id;
+}
+
+/* ---- start and end ---- */
+
 void inode_own_device(struct inode_table *table, dev_t dev)
 {
 	table->own_dev = dev;
 }
 
+int inode_table_sweep(struct inode_table *table)
+{
+	return pins_start_sweeper(table);
+}
+
 static int open_root(struct inode_table *table)
 {
+	struct entry *root = &table->root;
 	struct statx sx;
-	int r;
+	struct mount *mount;
 
 	if (statx(table->options.root, "", AT_EMPTY_PATH, STATX_WANTED, &sx) < 0)
 		return -errno;
-	r = fill_inode(table, NULL, table->options.root, &sx, &table->root.inode);
-	if (r < 0)
-		return r;
-	table->root.key = (struct key){ device_of(&sx), sx.stx_ino, sx.stx_mnt_id };
-	table->root.nlookup = 1;
-	tell_node(table, &table->root.inode, &sx);
-	return 0;
+	mount = mounts_get(&table->mounts, sx.stx_mnt_id, table->options.root);
+	if (!mount)
+		return -ENOMEM;
+	fill_inode(table, &root->inode, NULL, &sx, mount);
+	root->birth_ns = birth_of(&sx);
+	root->nlookup = root->refs = 1;
+	root->fd = table->options.root;
+	tell_node(table, &root->inode, &sx);
+	return pins_init(table);
 }
 
 int inode_table_create(const struct inode_options *options, struct inode_table **ret_table)
@@ -474,7 +670,8 @@ int inode_table_create(const struct inode_options *options, struct inode_table *
 		return -ENOMEM;
 	memset(table, 0, sizeof(*table));
 	table->options = *options;
-	pthread_mutex_init(&table->places_lock, NULL);
+	table->pins.root_dir = -1;
+	mounts_init(&table->mounts, options->ring);
 	for (int i = 0; i < SHARDS; i++)
 		pthread_mutex_init(&table->shards[i].lock, NULL);
 	r = open_root(table); /* gets the id NODE_ROOT: it is the first */
@@ -488,24 +685,18 @@ int inode_table_create(const struct inode_options *options, struct inode_table *
 
 void inode_table_destroy(struct inode_table *table)
 {
-	struct entry *e, *next;
+	struct entry *e;
 
 	if (!table)
 		return;
+	pins_finish(table);
 	for (int i = 0; i < SHARDS; i++) {
-		HASH_ITER(hh, table->shards[i].entries, e, next) {
-			HASH_DEL(table->shards[i].entries, e);
-			close(e->inode.fd);
-			free(e);
+		while ((e = table->shards[i].entries)) {
+			unhash(&table->shards[i], e);
+			entry_unref(table, e);
 		}
 	}
-	while (table->mounts) {
-		struct mount *next_mount = table->mounts->next;
-
-		free(table->mounts);
-		table->mounts = next_mount;
-	}
-	free(table->devices);
+	mounts_finish(&table->mounts);
 	close(table->options.root);
 	if (table->options.covered >= 0)
 		close(table->options.covered);

@@ -5,15 +5,22 @@
 /*
  * What the kernel remembers of the mirrored tree, and what it stands for in the source.
  *
- * An inode is keyed by device, inode number and mount, and pinned by an O_PATH descriptor: as
- * long as that is open the number cannot be given to another file.  It lives while the kernel
- * holds lookups of it; the count goes up with every entry that is replied and down with FORGET.
- * The same file under two mounts is two inodes, because ".." and renames see the mount.
+ * An inode is keyed by device, inode number and mount.  It lives while the kernel holds lookups of
+ * it; the count goes up with every entry that is replied and down with FORGET.  The same file
+ * under two mounts is two inodes, because ".." and renames see the mount.
+ *
+ * An O_PATH descriptor stands for it, and while that is open the number cannot be given to another
+ * file.  Descriptors are few, inodes may be millions: one that is not in use may be let go, and
+ * comes back when it is needed (pins.h).  So a handler holds an inode while it uses its
+ * descriptor, and holding may fail: -ESTALE if the file cannot be found again, on which the
+ * kernel looks the name up anew.
  *
  * The mount of ours may lie inside the tree it mirrors.  Whoever follows that name ends in our
  * own mount, and a request to ourselves may wait for the thread that makes it.  The device of
  * such a descriptor tells, and can be asked for without a request (AT_STATX_DONT_SYNC): the
- * inode is then the directory that the mount covers.
+ * inode is then the directory that the mount covers.  Two mirrors may also see each other: a
+ * directory of another one that leads back to us, as its attribute MIRROR_XATTR says, is the
+ * covered directory too.
  *
  * Threads: all functions from any thread.  Knows no FUSE; node ids are plain numbers.
  */
@@ -24,37 +31,53 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "ftrac/mounts.h"
+
 struct inode_table;
 struct ring;
 
-/* A mount of the source. */
-struct mount {
-	uint64_t id;
-	bool remote; /* attributes have to be asked for */
-	bool pseudo; /* sizes say nothing (proc, sysfs) */
-	struct mount *next;
+struct inode {
+	uint64_t id; /* of its events; never reused */
+	dev_t dev;   /* these three are the key */
+	ino_t ino;
+	uint64_t mount_id;
+	struct mount *mount;
+	uint32_t type;	 /* S_IFMT of its mode */
+	unsigned device; /* 0: that of the root */
+	/* S_ISUID, S_ISGID and S_IXGRP as last seen, if it is a regular file with one of the first
+	 * two; else 0. */
+	_Atomic uint16_t special;
+	_Atomic bool is_backed; /* its content has changed, or may, without our being asked */
 };
 
-struct inode {
-	uint64_t id;   /* of its events; never reused */
-	int fd;	       /* O_PATH */
-	uint32_t type; /* S_IFMT of its mode */
-	dev_t dev;
-	ino_t ino;
-	unsigned device; /* 0: that of the root; for inode_number() */
-	const struct mount *mount;
-	_Atomic bool special; /* it has its suid or sgid bit, as far as was seen */
+/* An open file's place in the list of its inode's; in memory of who opened it. */
+struct open_link {
+	int fd;
+	struct open_link *next, **at;
+};
+
+/* What the open files of an inode have in common. */
+struct opened {
+	struct open_link *links;
+	int backing_id;	 /* of kernel passthrough, 0: none; kept for all of them, by fs_file.c */
+	bool is_decided; /* backing_id holds until the last one is closed */
 };
 
 struct inode_options {
-	int root;	     /* O_PATH descriptor of the source; taken over */
-	int covered;	     /* O_PATH descriptor of the directory under the mount, or -1; taken over */
-	struct ring *ring;   /* hears of new and forgotten inodes; NULL: nobody does */
+	int root;	   /* O_PATH descriptor of the source; taken over */
+	int covered;	   /* O_PATH descriptor of the directory under the mount, or -1; taken over */
+	struct ring *ring; /* hears of new and forgotten inodes; NULL: nobody does */
+	unsigned pins;	   /* descriptors to keep; 0: half of the limit of this process */
+	bool names;	   /* inode_path() will be asked: follow every change of a name */
 };
 
 /* 0 or -errno. */
 int inode_table_create(const struct inode_options *options, struct inode_table **ret_table);
 void inode_table_destroy(struct inode_table *table);
+
+/* Starts the thread that lets other mounts go which nobody has used for a second, so that the host
+ * can unmount them.  Blocks all signals.  0 or -errno. */
+int inode_table_sweep(struct inode_table *table);
 
 /* From now on st_dev is our own mount. */
 void inode_own_device(struct inode_table *table, dev_t dev);
@@ -64,14 +87,21 @@ struct inode *inode_of(const struct inode_table *table, uint64_t nodeid);
 uint64_t inode_nodeid(const struct inode_table *table, const struct inode *inode);
 
 /*
+ * Its O_PATH descriptor, until inode_release(); or -errno, and nothing to release.  The inode
+ * itself, too, is there until then, whatever is forgotten meanwhile.
+ */
+int inode_hold(struct inode_table *table, struct inode *inode);
+void inode_release(struct inode_table *table, struct inode *inode);
+
+/*
  * Looks name up in parent: the inode with one lookup more, and its attributes.  -errno, and
  * nothing to undo, otherwise.
  */
-int inode_lookup(struct inode_table *table, const struct inode *parent, const char *name,
+int inode_lookup(struct inode_table *table, struct inode *parent, const char *name,
 	struct inode **ret_inode, struct stat *ret_attr);
 
-/* As lookup, for what fd is open on. */
-int inode_from_fd(struct inode_table *table, const struct inode *parent, int fd,
+/* As lookup, for what fd is open on; name may be NULL if it has none. */
+int inode_from_fd(struct inode_table *table, struct inode *parent, const char *name, int fd,
 	struct inode **ret_inode, struct stat *ret_attr);
 
 /* One more lookup of what is known already. */
@@ -82,12 +112,57 @@ void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n);
 
 /* Attributes as they are now; through fd if that is >= 0.  The inode number is that of
  * inode_number(). */
-int inode_stat(struct inode *inode, int fd, struct stat *ret_attr);
+int inode_stat(struct inode_table *table, struct inode *inode, int fd, struct stat *ret_attr);
+
+/* See mounts_number(). */
+ino_t inode_number(struct inode_table *table, unsigned device, ino_t ino);
 
 /*
- * The number shown for an inode of the source.  A mount has one device and so must not show a
- * number twice: those of other devices than the root's get the index of their device on top.
+ * Around the removal or replacement of a name: what it leads to, held if the kernel knows it, else
+ * NULL.  Afterwards, inode_lost() if the name is gone, and inode_moved() if it is another one now;
+ * both release.
  */
-ino_t inode_number(unsigned device, ino_t ino);
+struct inode *inode_child(struct inode_table *table, struct inode *parent, const char *name);
+void inode_lost(struct inode_table *table, struct inode *child, struct inode *parent,
+	const char *name);
+void inode_moved(struct inode_table *table, struct inode *child, struct inode *parent,
+	const char *name);
+
+/* The path below the source as the names were last seen, beginning with '/' ("/" for the root).
+ * Its length, or -errno. */
+int inode_path(struct inode_table *table, struct inode *inode, char *out, size_t size);
+
+/*
+ * The open files of an inode.  Between lock and unlock nothing may be done that may wait.  NULL,
+ * and nothing locked: out of memory.  link->fd must stay open until inode_closed().
+ */
+struct opened *inode_opens_lock(struct inode_table *table, struct inode *inode);
+void inode_opens_unlock(struct inode_table *table, struct inode *inode);
+/* With the lock; the inode is there until inode_closed(). */
+void inode_opened(struct inode *inode, struct open_link *link);
+/* Without the lock.  The backing id that is no longer used, or 0. */
+int inode_closed(struct inode_table *table, struct inode *inode, struct open_link *link);
+
+/* After a descriptor could not be made for want of room (EMFILE, ENFILE): lets one of an inode go.
+ * False if there is none to spare. */
+bool inode_make_room(struct inode_table *table);
+
+/* ret: what call gave, which makes a descriptor; tried again while there is room to be made. */
+#define WITH_ROOM(table, call)                                                            \
+	({                                                                                \
+		int made;                                                                 \
+		do                                                                        \
+			made = (call);                                                    \
+		while (made < 0 && (errno == EMFILE || errno == ENFILE) &&                \
+			inode_make_room(table));                                          \
+		made < 0 ? -errno : made;                                                 \
+	})
+
+/* The devices of the mounts that a directory of a mirror leads through, its own first: dev_t each.
+ * An extended attribute that only mirrors ask for. */
+#define MIRROR_XATTR "user.ftrac.mirrors"
+#define MIRROR_DEPTH 16
+/* -errno, or how many. */
+int inode_mirrors(struct inode_table *table, struct inode *inode, dev_t ret_devices[MIRROR_DEPTH]);
 
 #endif

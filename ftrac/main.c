@@ -27,6 +27,7 @@
 #include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "db/paths.h"
 #include "db/ring.h"
 #include "db/store.h"
 #include "db/writer.h"
@@ -34,6 +35,7 @@
 #include "ftrac/facts.h"
 #include "ftrac/fs.h"
 #include "ftrac/inode.h"
+#include "ftrac/locks.h"
 #include "ftrac/options.h"
 #include "procmon/monitor.h"
 
@@ -47,6 +49,7 @@ struct daemon {
 	int status;   /* of the process */
 	bool handles_signals;
 	struct fs fs;
+	struct paths_options choice;
 	struct trace trace;
 	struct store *store;
 	struct ring *ring;
@@ -146,7 +149,7 @@ static int open_store(struct daemon *d)
 
 static int open_tree_of(struct daemon *d)
 {
-	struct inode_options o = { .ring = d->ring };
+	struct inode_options o = { .ring = d->ring, .names = d->fs.choice };
 	int r;
 
 	o.root = open(d->options.source, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -199,8 +202,7 @@ static int start_writer(struct daemon *d, int64_t start_ns, int64_t offset_ns)
 		.store = d->store,
 		.ring = d->ring,
 		.record = {
-			.paths = { .mountpoint = o->mountpoint, .source = o->source,
-				.include = o->include.word, .exclude = o->exclude.word },
+			.paths = d->choice,
 			.start_ns = start_ns,
 			.ops = !o->no_ops,
 		},
@@ -245,13 +247,24 @@ static void leave_terminal(struct daemon *d)
 	d->ready_fd = -1;
 }
 
+static void complain_fidelity(enum fidelity fidelity)
+{
+	if (fidelity == FIDELITY_OPEN)
+		err_print("cannot record with --fidelity open: data can be passed through by the "
+			  "kernel for root only, from Linux 6.9 on; use --fidelity cached");
+	else
+		err_print("cannot record with --fidelity exact: this kernel cannot map files with "
+			  "direct I/O (Linux 6.6 can); use --fidelity cached");
+}
+
 static void on_ready(void *arg, int error)
 {
 	struct daemon *d = arg;
 
 	if (error == -EOPNOTSUPP)
-		err_print("cannot record with --fidelity exact: this kernel cannot map files with "
-			  "direct I/O (Linux 6.6 can); use --fidelity cached");
+		complain_fidelity(d->fs.fidelity);
+	else if ((error = inode_table_sweep(d->fs.inodes)) < 0)
+		err_print("cannot start a thread: %s", strerror(-error));
 	else if (!d->options.no_record && (error = start_recording(d)) < 0)
 		err_print("cannot start recording: %s", strerror(-error));
 	if (error < 0) {
@@ -310,7 +323,8 @@ static int make_session(struct daemon *d)
 
 	if (status)
 		return status;
-	d->session = fuse_session_new(&d->options.fuse, &fs_ops, sizeof(fs_ops), &d->fs);
+	d->session = d->fs.session =
+		fuse_session_new(&d->options.fuse, &fs_ops, sizeof(fs_ops), &d->fs);
 	return d->session ? 0 : EXIT_USAGE;
 }
 
@@ -364,6 +378,7 @@ static int finish(struct daemon *d)
 			store_error(d->store));
 	monitor_stop(d->monitor);
 	inode_table_destroy(d->fs.inodes);
+	locks_destroy(d->fs.locks);
 	if (d->writer)
 		store_destroy(d->store);
 	else
@@ -383,6 +398,8 @@ static int serve(struct daemon *d)
 		status = open_store(d);
 	if (status == 0 && creds_init() < 0)
 		status = err_status(EXIT_OWN, "cannot set up credentials: %s", strerror(errno));
+	if (status == 0 && d->options.native_locks && locks_create(&d->fs.locks) < 0)
+		status = err_status(EXIT_OWN, "out of memory");
 	if (status == 0)
 		status = open_tree_of(d);
 	if (status == 0)
@@ -446,6 +463,19 @@ static void fill_standard_streams(void)
 		close(fd);
 }
 
+static void take_options(struct daemon *d)
+{
+	const struct options *o = &d->options;
+
+	d->choice = (struct paths_options){ .mountpoint = o->mountpoint, .source = o->source,
+		.include = o->include.word, .exclude = o->exclude.word };
+	d->fs.choice = o->include.n + o->exclude.n && !o->no_record ? &d->choice : NULL;
+	d->fs.fidelity = o->fidelity;
+	d->fs.fidelity_fixed = o->fidelity_given;
+	d->fs.attr_timeout = d->fs.entry_timeout = o->stat ? 0 : 1;
+	d->fs.trace = o->no_record ? NULL : &d->trace;
+}
+
 int main(int argc, char **argv)
 {
 	struct daemon d = { .ready_fd = -1 };
@@ -455,10 +485,7 @@ int main(int argc, char **argv)
 	fuse_set_log_func(log_line);
 	if (options_parse(argc, argv, &d.options, &status) == 0 && go_to_background(&d, &status)) {
 		d.cwd = getcwd(NULL, 0);
-		d.fs.fidelity = d.options.fidelity;
-		d.fs.fidelity_fixed = d.options.fidelity_given;
-		d.fs.attr_timeout = d.fs.entry_timeout = d.options.stat ? 0 : 1;
-		d.fs.trace = d.options.no_record ? NULL : &d.trace;
+		take_options(&d);
 		d.fs.ready = on_ready;
 		d.fs.arg = &d;
 		status = serve(&d);

@@ -21,6 +21,7 @@ struct options {
 	const char *db;
 	bool force, foreground, debug, no_ops, no_record, drop, stat;
 	bool inband; /* --processes inband */
+	bool native_locks;
 	enum fidelity fidelity;
 	bool fidelity_given;
 	struct words include, exclude, env;

@@ -44,8 +44,10 @@
 #include "procmon/monitor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "procmon/pool.h"
 #include "procmon/procfs.h"
@@ -175,4 +177,13 @@ void monitor_sync(struct monitor *monitor)
 	watch_lock(&monitor->watch);
 	pool_wake(monitor->pool);
 	watch_unlock(&monitor->watch);
+}
+
+pid_t monitor_process_of(pid_t tid)
+{
+	cleanup_fd int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct procfs_status status;
+	int r = proc < 0 ? -errno : procfs_read_status(proc, tid, &status);
+
+	return r < 0 ? r : status.tgid;
 }

@@ -103,6 +103,9 @@ static inline void monitor_meet(struct monitor *monitor, const _Atomic uint8_t *
  * microseconds in band, below one with the connector. */
 void monitor_check(struct monitor *monitor, pid_t tid);
 
+/* The process of a thread that waits for us, or -errno.  Needs no monitor. */
+pid_t monitor_process_of(pid_t tid);
+
 /* Everything the kernel has reported before this call is in the ring when it returns. */
 void monitor_sync(struct monitor *monitor);
 

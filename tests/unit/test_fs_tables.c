@@ -58,8 +58,7 @@ static void operations_that_would_block_or_hide_are_left_out(void **state)
 {
 	(void)state;
 	assert_null(fs_ops.readdirplus);
-	assert_null(fs_ops.setlk);
-	assert_null(fs_ops.flock);
+	assert_null(fs_ops.poll);
 	assert_null(fs_ops.write_buf);
 }
 

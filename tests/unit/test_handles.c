@@ -148,7 +148,38 @@ static void counts_of_an_open_by_passthrough_are_not_known(void **state)
 	assert_string_equal(ask(f, "SELECT fidelity, nread, bread, nwrite, bwrite, nseek, read_ns, "
 		"sequential_reads, consecutive_writes FROM handle"),
 		"open|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL");
-	assert_string_equal(ask(f, "SELECT assumed FROM access WHERE opens"), "1");
+	assert_string_equal(ask(f, "SELECT assumed, assumed_read, assumed_write, nread, bwrite, mapped "
+		"FROM access WHERE opens"), "1|1|0|NULL|NULL|NULL");
+}
+
+static void open_for_writing_by_passthrough_is_assumed_to_write(void **state)
+{
+	struct feed *f = *state;
+	uint64_t a = file_a(f);
+
+	feed_release(f, 0, feed_open_as(f, P, a, O_WRONLY, FIDELITY_OPEN));
+	assert_string_equal(ask(f, "SELECT assumed, assumed_read, assumed_write, nwrite FROM access "
+		"WHERE opens"), "1|0|1|NULL");
+}
+
+static void open_for_both_by_passthrough_reads_one_version_and_writes_the_next(void **state)
+{
+	struct feed *f = *state;
+	uint64_t a = file_a(f);
+
+	feed_release(f, 0, feed_open_as(f, P, a, O_RDWR, FIDELITY_OPEN));
+	assert_string_equal(ask(f, "SELECT version, assumed_read, assumed_write FROM access "
+		"WHERE assumed ORDER BY version"), "1|1|0\n2|0|1");
+}
+
+static void what_an_open_by_passthrough_empties_is_written_for_sure(void **state)
+{
+	struct feed *f = *state;
+	uint64_t a = file_a(f);
+
+	feed_release(f, 0, feed_open_as(f, P, a, O_RDWR | O_TRUNC, FIDELITY_OPEN));
+	assert_string_equal(ask(f, "SELECT assumed, truncated, nwrite FROM access WHERE opens"),
+		"0|1|NULL");
 }
 
 /* ---- who ---- */
@@ -383,6 +414,9 @@ int main(void)
 		TEST(handle_has_the_times_of_open_and_close),
 		TEST(handle_tells_flags_and_the_mode_of_a_creation),
 		TEST(counts_of_an_open_by_passthrough_are_not_known),
+		TEST(open_for_writing_by_passthrough_is_assumed_to_write),
+		TEST(open_for_both_by_passthrough_reads_one_version_and_writes_the_next),
+		TEST(what_an_open_by_passthrough_empties_is_written_for_sure),
 		TEST(inherited_descriptor_is_used_by_the_image_that_reads_or_writes),
 		TEST(each_image_that_uses_a_handle_has_its_own_sums),
 		TEST(release_of_nobody_belongs_to_the_last_user),

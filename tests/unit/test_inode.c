@@ -154,7 +154,7 @@ static void inode_of_an_open_file_is_that_of_its_name(void **state)
 	struct inode *inode;
 	struct stat attr;
 
-	assert_int_equal(inode_from_fd(t->table, t->root, fd, &inode, &attr), 0);
+	assert_int_equal(inode_from_fd(t->table, t->root, "a", fd, &inode, &attr), 0);
 	assert_ptr_equal(inode, lookup(t, t->root, "a"));
 	assert_int_equal(fcntl(fd, F_GETFD) & ~FD_CLOEXEC, 0); /* still open */
 	close(fd);
@@ -269,7 +269,7 @@ static void file_that_was_unlinked_is_still_pinned(void **state)
 
 	assert_int_equal(unlink(temp_path(&t->temp, "a")), 0);
 	make_file(t, "a");
-	assert_int_equal(inode_stat(a, -1, &attr), 0);
+	assert_int_equal(inode_stat(t->table, a, -1, &attr), 0);
 	assert_int_equal(attr.st_nlink, 0);
 	assert_ptr_not_equal(lookup(t, t->root, "a"), a);
 }
@@ -281,7 +281,7 @@ static void attributes_are_those_of_now(void **state)
 	struct stat attr;
 
 	assert_int_equal(truncate(temp_path(&t->temp, "a"), 77), 0);
-	assert_int_equal(inode_stat(a, -1, &attr), 0);
+	assert_int_equal(inode_stat(t->table, a, -1, &attr), 0);
 	assert_int_equal(attr.st_size, 77);
 }
 
@@ -333,15 +333,28 @@ static void table_without_a_ring_tells_nobody(void **state)
 
 static void numbers_of_the_roots_device_are_shown_as_they_are(void **state)
 {
-	(void)state;
-	assert_int_equal(inode_number(0, 4711), 4711);
+	struct tree *t = *state;
+
+	assert_int_equal(inode_number(t->table, 0, 4711), 4711);
 }
 
 static void numbers_of_two_devices_are_told_apart(void **state)
 {
-	(void)state;
-	assert_int_not_equal(inode_number(1, 4711), 4711);
-	assert_int_not_equal(inode_number(1, 4711), inode_number(2, 4711));
+	struct tree *t = *state;
+
+	assert_int_not_equal(inode_number(t->table, 1, 4711), 4711);
+	assert_int_not_equal(inode_number(t->table, 1, 4711), inode_number(t->table, 2, 4711));
+}
+
+static void numbers_of_all_bits_are_told_apart_too(void **state)
+{
+	struct tree *t = *state;
+	const ino_t big = ((ino_t)1 << 48) + 4711; /* as 4711 of device 1 would be shown */
+	ino_t shown = inode_number(t->table, 0, big);
+
+	assert_int_not_equal(shown, inode_number(t->table, 1, 4711));
+	assert_int_not_equal(shown, inode_number(t->table, 2, big));
+	assert_int_equal(shown, inode_number(t->table, 0, big));
 }
 
 static void file_of_another_device_has_another_number(void **state)
@@ -355,7 +368,7 @@ static void file_of_another_device_has_another_number(void **state)
 	assert_int_equal(inode_lookup(table, inode_of(table, NODE_ROOT), "proc", &proc, &attr), 0);
 	assert_int_equal(proc->ino, st.st_ino);
 	assert_int_not_equal(proc->device, 0);
-	assert_int_equal(attr.st_ino, inode_number(proc->device, st.st_ino));
+	assert_int_equal(attr.st_ino, inode_number(table, proc->device, st.st_ino));
 	assert_true(proc->mount->pseudo);
 	inode_table_destroy(table);
 }
@@ -406,6 +419,7 @@ int main(void)
 		TEST(table_without_a_ring_tells_nobody),
 		TEST(numbers_of_the_roots_device_are_shown_as_they_are),
 		TEST(numbers_of_two_devices_are_told_apart),
+		TEST(numbers_of_all_bits_are_told_apart_too),
 		TEST(file_of_another_device_has_another_number),
 		TEST(what_is_under_our_own_mount_is_what_it_covers),
 	};

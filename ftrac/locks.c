@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "ftrac/locks.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "ftrac/inode.h"
+
+#define WAKE_SIGNAL SIGUSR1 /* interrupts a waiting system call, and does nothing else */
+#define WAKE_NS 100000000
+#define STACK_BYTES 65536
+
+struct owner {
+	struct {
+		uint64_t inode, owner;
+	} key;
+	int fd;
+	pid_t pid;
+	const void *file; /* the last that he used */
+	unsigned users;	  /* calls that use fd right now */
+	UT_hash_handle hh;
+};
+
+struct lock_table {
+	pthread_mutex_t lock;
+	struct owner *owners;
+};
+
+struct waiter {
+	struct lock_table *table;
+	struct lock_request request;
+	struct owner *owner;
+	const _Atomic bool *stop;
+	void (*done)(void *arg, int result);
+	void *arg;
+};
+
+static void on_wake(int signal)
+{
+	(void)signal;
+}
+
+int locks_create(struct lock_table **ret_table)
+{
+	struct lock_table *table = calloc(1, sizeof(*table));
+	struct sigaction wake = { .sa_handler = on_wake }; /* without SA_RESTART */
+
+	if (!table)
+		return -ENOMEM;
+	pthread_mutex_init(&table->lock, NULL);
+	sigaction(WAKE_SIGNAL, &wake, NULL);
+	*ret_table = table;
+	return 0;
+}
+
+static void remove_owner(struct lock_table *table, struct owner *owner)
+{
+	HASH_DEL(table->owners, owner);
+	close(owner->fd);
+	free(owner);
+}
+
+void locks_destroy(struct lock_table *table)
+{
+	if (!table)
+		return;
+	while (table->owners)
+		remove_owner(table, table->owners);
+	pthread_mutex_destroy(&table->lock);
+	free(table);
+}
+
+/* For both kinds of locks, if we may; a program that runs cannot be opened for writing. */
+static int open_for_locks(int fd)
+{
+	char path[32];
+	int opened;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	opened = open(path, O_RDWR | O_CLOEXEC);
+	if (opened < 0)
+		opened = open(path, (fcntl(fd, F_GETFL) & O_ACCMODE) | O_CLOEXEC);
+	return opened < 0 ? -errno : opened;
+}
+
+static struct owner *add_owner(struct lock_table *table, const struct lock_request *request)
+{
+	struct owner *owner = calloc(1, sizeof(*owner));
+
+	if (!owner)
+		return NULL;
+	owner->key.inode = request->inode->id;
+	owner->key.owner = request->owner;
+	owner->fd = open_for_locks(request->fd);
+	if (owner->fd < 0) {
+		free(owner);
+		return NULL;
+	}
+	HASH_ADD(hh, table->owners, key, sizeof(owner->key), owner);
+	return owner;
+}
+
+/* The owner who asks, in use until put_owner(); NULL if there can be none. */
+static struct owner *get_owner(struct lock_table *table, const struct lock_request *request)
+{
+	struct owner *owner, wanted = { .key = { request->inode->id, request->owner } };
+
+	pthread_mutex_lock(&table->lock);
+	HASH_FIND(hh, table->owners, &wanted.key, sizeof(wanted.key), owner);
+	if (!owner)
+		owner = add_owner(table, request);
+	if (owner) {
+		owner->users++;
+		owner->pid = request->pid;
+		owner->file = request->file;
+	}
+	pthread_mutex_unlock(&table->lock);
+	return owner;
+}
+
+static void put_owner(struct lock_table *table, struct owner *owner)
+{
+	if (!owner)
+		return;
+	pthread_mutex_lock(&table->lock);
+	owner->users--;
+	pthread_mutex_unlock(&table->lock);
+}
+
+/* With the lock.  Somebody else of ours who has a lock of that inode. */
+static pid_t other_pid(const struct lock_table *table, const struct owner *owner)
+{
+	for (const struct owner *o = table->owners; o; o = o->hh.next)
+		if (o != owner && o->key.inode == owner->key.inode)
+			return o->pid;
+	return -1;
+}
+
+int locks_get(struct lock_table *table, struct lock_request *request)
+{
+	struct owner *owner = get_owner(table, request);
+	int r;
+
+	if (!owner)
+		return -ENOLCK;
+	request->range.l_pid = 0;
+	r = fcntl(owner->fd, F_OFD_GETLK, &request->range) < 0 ? -errno : 0;
+	if (r == 0 && request->range.l_type != F_UNLCK && request->range.l_pid < 0) {
+		pthread_mutex_lock(&table->lock);
+		request->range.l_pid = other_pid(table, owner);
+		pthread_mutex_unlock(&table->lock);
+	}
+	put_owner(table, owner);
+	return r;
+}
+
+static int set_lock(const struct lock_request *request, const struct owner *owner, bool wait)
+{
+	struct flock range = request->range;
+	int r;
+
+	range.l_pid = 0;
+	if (request->flock)
+		r = flock(request->fd, request->flock | (wait ? 0 : LOCK_NB));
+	else
+		r = fcntl(owner->fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &range);
+	return r < 0 ? -errno : 0;
+}
+
+int locks_try(struct lock_table *table, const struct lock_request *request)
+{
+	struct owner *owner = NULL;
+	int r;
+
+	if (!request->flock && !(owner = get_owner(table, request)))
+		return -ENOLCK;
+	r = set_lock(request, owner, false);
+	put_owner(table, owner);
+	return r == -EACCES ? -EAGAIN : r;
+}
+
+/* ---- waiting ---- */
+
+/* The system call is left ten times a second to see whether it is still wanted: a single signal
+ * could come just before it begins. */
+static bool start_waking(timer_t *ret_timer)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = WAKE_SIGNAL };
+	struct itimerspec period = { { 0, WAKE_NS }, { 0, WAKE_NS } };
+	sigset_t wake;
+
+	event._sigev_un._tid = gettid();
+	if (timer_create(CLOCK_MONOTONIC, &event, ret_timer) < 0)
+		return false;
+	sigemptyset(&wake);
+	sigaddset(&wake, WAKE_SIGNAL);
+	pthread_sigmask(SIG_UNBLOCK, &wake, NULL);
+	timer_settime(*ret_timer, 0, &period, NULL);
+	return true;
+}
+
+static void *wait_for_lock(void *arg)
+{
+	struct waiter *w = arg;
+	timer_t timer;
+	bool wakes = start_waking(&timer);
+	int r = -ENOLCK;
+
+	if (wakes) {
+		do
+			r = set_lock(&w->request, w->owner, true);
+		while (r == -EINTR && !atomic_load(w->stop));
+		timer_delete(timer);
+	}
+	put_owner(w->table, w->owner);
+	w->done(w->arg, r);
+	free(w);
+	return NULL;
+}
+
+static int start_thread(struct waiter *w)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t all, old;
+	int r;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = -pthread_create(&thread, &attr, wait_for_lock, w);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	return r;
+}
+
+int locks_wait(struct lock_table *table, const struct lock_request *request,
+	const _Atomic bool *stop, void (*done)(void *arg, int result), void *arg)
+{
+	struct waiter *w = malloc(sizeof(*w));
+	int r = -ENOLCK;
+
+	if (!w)
+		return -ENOMEM;
+	*w = (struct waiter){ .table = table, .request = *request, .stop = stop, .done = done,
+		.arg = arg };
+	if (!request->flock)
+		w->owner = get_owner(table, request);
+	if (request->flock || w->owner)
+		r = start_thread(w);
+	if (r < 0) {
+		put_owner(table, w->owner);
+		free(w);
+	}
+	return r;
+}
+
+/* ---- closing ---- */
+
+/* With the lock.  Who is being used waits for a lock, which he may still get. */
+static void end_owner(struct lock_table *table, struct owner *owner)
+{
+	struct flock all = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+
+	if (owner->users)
+		fcntl(owner->fd, F_OFD_SETLK, &all);
+	else
+		remove_owner(table, owner);
+}
+
+void locks_close(struct lock_table *table, const struct inode *inode, uint64_t owner_id)
+{
+	struct owner *owner, wanted = { .key = { inode->id, owner_id } };
+
+	pthread_mutex_lock(&table->lock);
+	HASH_FIND(hh, table->owners, &wanted.key, sizeof(wanted.key), owner);
+	if (owner)
+		end_owner(table, owner);
+	pthread_mutex_unlock(&table->lock);
+}
+
+void locks_release(struct lock_table *table, const void *file)
+{
+	struct owner *owner, *next;
+
+	pthread_mutex_lock(&table->lock);
+	HASH_ITER(hh, table->owners, owner, next)
+		if (owner->file == file)
+			end_owner(table, owner);
+	pthread_mutex_unlock(&table->lock);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef FTRAC_PINS_H
+#define FTRAC_PINS_H
+
+/*
+ * The descriptors of inodes: which are open, which is let go, how one comes back.
+ *
+ * At most half of the descriptors that this process may have are kept for inodes; of more, the one
+ * that was not used for longest is closed (a clock: second chance for what was held since).  Those
+ * of other mounts than the root's are closed also when nobody has held them for a second, because
+ * they keep the host from unmounting.
+ *
+ * One comes back, in this order,
+ *   - through a file that is open on it;
+ *   - by its handle (name_to_handle_at(2)), where the file system and our rights allow: finds it
+ *     also after others have renamed it;
+ *   - by the names that led to it, from the nearest directory that is open.
+ * It must be the same file then: device, number and time of birth.  On file systems whose numbers
+ * do not last (mount->named) the name is all there is.
+ *
+ * Not let go is what could not come back: a file without a link that nobody has open, one
+ * without a known name where there are no handles.
+ *
+ * Threads: any.
+ */
+
+#include <stdbool.h>
+
+struct entry;
+struct inode_table;
+
+#define PINS_CLAIMED (-1000000)
+
+int pins_init(struct inode_table *table);
+int pins_start_sweeper(struct inode_table *table);
+/* Ends the sweeper; the descriptors go with their entries. */
+void pins_finish(struct inode_table *table);
+
+/* See inode_hold(). */
+int pins_hold(struct inode_table *table, struct entry *entry);
+void pins_release(struct inode_table *table, struct entry *entry);
+
+/* Gives the entry, which is held or new, a descriptor for it, which is taken over. */
+void pins_install(struct inode_table *table, struct entry *entry, int fd);
+
+/* Before the entry is freed. */
+void pins_drop(struct inode_table *table, struct entry *entry);
+
+/* Lets one go; false if none can. */
+bool pins_make_room(struct inode_table *table);
+
+/* Whether a file of that mount might be let go, or has been, and so its name matters. */
+bool pins_need_names(struct inode_table *table, const struct entry *entry);
+
+#endif
