@@ -213,6 +213,10 @@ with UserMount(base=base, prefix=become(USER)) as mount:
             "SELECT count(*) FROM process WHERE end_ns IS NULL AND comm IN ('say', 'cc1', 'ids')"),
             [(0,)])
 print(f"{mount.fact('ops_recorded')} operations of an ordinary user")
+(home / "second").mkdir()
+os.chown(home / "second", USER, USER)
+fails("data passed through by the kernel", USER, "--fidelity cached", ftractest.FTRAC,
+      "--db", home / "second.db", "--fidelity", "open", home / "second")
 for place in "/dev/fuse", base / "dev":
     subprocess.run(["umount", place], check=True)
 shutil.rmtree(base)
