@@ -212,6 +212,16 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	fs->ready(fs->arg, r);
 }
 
+/* Linux 6.18; before that names are believed until their time is over. */
+void fs_distrust_names(struct fs *fs)
+{
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
+	fuse_lowlevel_notify_increment_epoch(fs->session);
+#else
+	(void)fs;
+#endif
+}
+
 const struct fuse_lowlevel_ops fs_ops = {
 	.init = fs_init,
 	.lookup = fs_lookup,

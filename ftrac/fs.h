@@ -72,6 +72,9 @@ struct open_file {
 
 extern const struct fuse_lowlevel_ops fs_ops;
 
+/* What the kernel remembers of names may be wrong: it is to look again at each. */
+void fs_distrust_names(struct fs *fs);
+
 /* ---- between the fs_*.c files ---- */
 
 /* A request on its way. */

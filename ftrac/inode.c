@@ -642,6 +642,12 @@ int inode_table_sweep(struct inode_table *table)
 	return pins_start_sweeper(table);
 }
 
+void inode_table_rest(struct inode_table *table)
+{
+	if (table)
+		pins_stop_sweeper(table);
+}
+
 static int open_root(struct inode_table *table)
 {
 	struct entry *root = &table->root;
@@ -670,7 +676,7 @@ int inode_table_create(const struct inode_options *options, struct inode_table *
 		return -ENOMEM;
 	memset(table, 0, sizeof(*table));
 	table->options = *options;
-	table->pins.root_dir = -1;
+	table->pins.root_dir = table->pins.stop = table->pins.mountinfo = -1;
 	mounts_init(&table->mounts, options->ring);
 	for (int i = 0; i < SHARDS; i++)
 		pthread_mutex_init(&table->shards[i].lock, NULL);

@@ -68,6 +68,9 @@ struct inode_options {
 	int covered;	   /* O_PATH descriptor of the directory under the mount, or -1; taken over */
 	struct ring *ring; /* hears of new and forgotten inodes; NULL: nobody does */
 	unsigned pins;	   /* descriptors to keep; 0: half of the limit of this process */
+	/* Called by the sweeper after the host has mounted or unmounted something; may be NULL. */
+	void (*mounts_changed)(void *arg);
+	void *arg;
 	bool names;	   /* inode_path() will be asked: follow every change of a name */
 };
 
@@ -75,9 +78,11 @@ struct inode_options {
 int inode_table_create(const struct inode_options *options, struct inode_table **ret_table);
 void inode_table_destroy(struct inode_table *table);
 
-/* Starts the thread that lets other mounts go which nobody has used for a second, so that the host
- * can unmount them.  Blocks all signals.  0 or -errno. */
+/* Starts the sweeper: a thread that lets other mounts go which nobody has used for a quarter of a
+ * second, so that the host can unmount them.  It blocks all signals.  0 or -errno. */
 int inode_table_sweep(struct inode_table *table);
+/* And ends it; mounts_changed() is not called any more.  NULL is fine. */
+void inode_table_rest(struct inode_table *table);
 
 /* From now on st_dev is our own mount. */
 void inode_own_device(struct inode_table *table, dev_t dev);

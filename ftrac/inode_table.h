@@ -31,7 +31,7 @@ struct entry {
 	/* Holds of the descriptor; PINS_CLAIMED while it is being let go. */
 	_Atomic int32_t users;
 	_Atomic int fd;	       /* -1: let go */
-	_Atomic uint32_t used; /* the second of the last hold */
+	_Atomic uint32_t used; /* the tick of the last hold */
 	_Atomic bool referenced; /* held since the clock's hand came by */
 	bool is_hashed, is_listed;
 
@@ -54,11 +54,11 @@ struct pins {
 	_Atomic unsigned count;
 	unsigned max;
 	_Atomic bool any_gone; /* one has been let go, ever */
-	_Atomic uint32_t now;  /* seconds, counted by the sweeper */
+	_Atomic uint32_t now;  /* ticks, counted by the sweeper */
 	int root_dir;	       /* of the source, for reading; -1: there is none */
-	bool has_sweeper, stop;
+	bool has_sweeper;
 	pthread_t sweeper;
-	pthread_cond_t wake;
+	int stop, mountinfo; /* what it waits for */
 };
 
 struct inode_table {

@@ -147,9 +147,16 @@ static int open_store(struct daemon *d)
 	return r < 0 ? err_status(EXIT_OWN, "out of memory") : 0;
 }
 
+/* A name that was there may be covered now, or uncovered. */
+static void distrust_names(void *arg)
+{
+	fs_distrust_names(arg);
+}
+
 static int open_tree_of(struct daemon *d)
 {
-	struct inode_options o = { .ring = d->ring, .names = d->fs.choice };
+	struct inode_options o = { .ring = d->ring, .names = d->fs.choice,
+		.mounts_changed = distrust_names, .arg = &d->fs };
 	int r;
 
 	o.root = open(d->options.source, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -364,6 +371,7 @@ static int finish(struct daemon *d)
 {
 	int r = 0;
 
+	inode_table_rest(d->fs.inodes);
 	if (d->session) {
 		fuse_session_unmount(d->session);
 		if (d->handles_signals)

@@ -3,14 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -526,8 +527,9 @@ bool pins_need_names(struct inode_table *table, const struct entry *entry)
 /* ---- the sweeper ---- */
 
 #define SWEEP 256
+#define TICK_MS 250
 
-/* Claims those that were not held during the last full second. */
+/* Claims those that were not held during the last full tick. */
 static size_t claim_idle(struct inode_table *table, struct entry **ret_idle)
 {
 	struct pins *pins = &table->pins;
@@ -561,23 +563,29 @@ static void sweep_away(struct inode_table *table)
 	} while (n == SWEEP && gone);
 }
 
+/* Until the next tick; also listens for mounts of the host.  False: it is the end. */
+static bool wait_for_tick(struct inode_table *table)
+{
+	struct pins *pins = &table->pins;
+	struct pollfd fds[] = { { .fd = pins->stop, .events = POLLIN },
+		{ .fd = pins->mountinfo, .events = POLLPRI } };
+	int n = poll(fds, pins->mountinfo < 0 ? 1 : 2, TICK_MS);
+
+	if (n > 0 && fds[0].revents)
+		return false;
+	if (n > 0 && table->options.mounts_changed)
+		table->options.mounts_changed(table->options.arg);
+	return true;
+}
+
 static void *sweep(void *arg)
 {
 	struct inode_table *table = arg;
-	struct pins *pins = &table->pins;
-	struct timespec until;
 
-	pthread_mutex_lock(&pins->lock);
-	while (!pins->stop) {
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_sec++;
-		pthread_cond_timedwait(&pins->wake, &pins->lock, &until);
-		pthread_mutex_unlock(&pins->lock);
-		atomic_fetch_add(&pins->now, 1);
+	while (wait_for_tick(table)) {
+		atomic_fetch_add(&table->pins.now, 1);
 		sweep_away(table);
-		pthread_mutex_lock(&pins->lock);
 	}
-	pthread_mutex_unlock(&pins->lock);
 	return NULL;
 }
 
@@ -606,13 +614,8 @@ int pins_init(struct inode_table *table)
 {
 	struct pins *pins = &table->pins;
 	struct rlimit limit;
-	pthread_condattr_t attr;
 
 	pthread_mutex_init(&pins->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&pins->wake, &attr);
-	pthread_condattr_destroy(&attr);
 	pins->max = table->options.pins;
 	if (!pins->max && getrlimit(RLIMIT_NOFILE, &limit) == 0)
 		pins->max = limit.rlim_cur / 2 < 1u << 30 ? limit.rlim_cur / 2 : 1u << 30;
@@ -626,6 +629,10 @@ int pins_start_sweeper(struct inode_table *table)
 	sigset_t all, old;
 	int r;
 
+	pins->stop = eventfd(0, EFD_CLOEXEC);
+	if (pins->stop < 0)
+		return -errno;
+	pins->mountinfo = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	r = -pthread_create(&pins->sweeper, NULL, sweep, table);
@@ -634,17 +641,29 @@ int pins_start_sweeper(struct inode_table *table)
 	return r;
 }
 
+void pins_stop_sweeper(struct inode_table *table)
+{
+	struct pins *pins = &table->pins;
+
+	if (!pins->has_sweeper)
+		return;
+	eventfd_write(pins->stop, 1);
+	pthread_join(pins->sweeper, NULL);
+	pins->has_sweeper = false;
+}
+
+static void close_if_open(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
 void pins_finish(struct inode_table *table)
 {
 	struct pins *pins = &table->pins;
 
-	if (pins->has_sweeper) {
-		pthread_mutex_lock(&pins->lock);
-		pins->stop = true;
-		pthread_cond_signal(&pins->wake);
-		pthread_mutex_unlock(&pins->lock);
-		pthread_join(pins->sweeper, NULL);
-	}
-	if (pins->root_dir >= 0)
-		close(pins->root_dir);
+	pins_stop_sweeper(table);
+	close_if_open(pins->stop);
+	close_if_open(pins->mountinfo);
+	close_if_open(pins->root_dir);
 }

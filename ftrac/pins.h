@@ -7,8 +7,8 @@
  *
  * At most half of the descriptors that this process may have are kept for inodes; of more, the one
  * that was not used for longest is closed (a clock: second chance for what was held since).  Those
- * of other mounts than the root's are closed also when nobody has held them for a second, because
- * they keep the host from unmounting.
+ * of other mounts than the root's are closed also when nobody has held them for a quarter of a
+ * second, because they keep the host from unmounting.
  *
  * One comes back, in this order,
  *   - through a file that is open on it;
@@ -33,7 +33,8 @@ struct inode_table;
 
 int pins_init(struct inode_table *table);
 int pins_start_sweeper(struct inode_table *table);
-/* Ends the sweeper; the descriptors go with their entries. */
+void pins_stop_sweeper(struct inode_table *table);
+/* The descriptors go with their entries. */
 void pins_finish(struct inode_table *table);
 
 /* See inode_hold(). */
