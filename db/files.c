@@ -33,6 +33,7 @@ struct node {
 	struct dentry *dentry; /* the last used */
 	LIST_HEAD(, dentry) dentries;
 	int references; /* the kernel, and each dentry in it */
+	int64_t moved_ns; /* end of its last rename */
 	unsigned path_epoch;
 	struct path path; /* cached: valid while path_epoch is the files' */
 	UT_hash_handle hh;
@@ -353,6 +354,28 @@ static bool is_above(const struct node *node, const struct node *dir)
 	return n == node;
 }
 
+/* A directory has one name.  Two of them, one being late news, would make circles. */
+static void drop_names(struct files *files, struct node *node, int64_t time_ns)
+{
+	struct dentry *d;
+
+	while ((d = LIST_FIRST(&node->dentries))) {
+		if (d->path && !d->unhashed)
+			put_name(files, d, time_ns);
+		dentry_free(files, d);
+	}
+}
+
+bool files_is_late(const struct node *node, int64_t time_ns)
+{
+	return node->moved_ns > time_ns && node->dentry && !node->dentry->unhashed;
+}
+
+void files_set_moved(struct node *node, int64_t time_ns)
+{
+	node->moved_ns = time_ns;
+}
+
 int files_bind(struct files *files, struct node *dir, const char *name, size_t len,
 	struct node *node, int64_t time_ns)
 {
@@ -371,6 +394,8 @@ int files_bind(struct files *files, struct node *dir, const char *name, size_t l
 		return 0;
 	if (d)
 		files_unbind(files, dir, name, len, false, time_ns);
+	if (S_ISDIR(node->file->mode))
+		drop_names(files, node, time_ns);
 	last = node->dentry;
 	d = make_dentry(files, dir, name, len, node, time_ns);
 	if (!d)

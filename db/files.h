@@ -76,6 +76,10 @@ int files_path(struct files *files, struct node *node, const char *name, size_t 
 /* name in dir leads to node, seen at time_ns. */
 int files_bind(struct files *files, struct node *dir, const char *name, size_t len,
 	struct node *node, int64_t time_ns);
+/* Whether what was seen at that time is older than a rename of the node: a lookup may be told of
+ * after a rename that it did not see. */
+bool files_is_late(const struct node *node, int64_t time_ns);
+void files_set_moved(struct node *node, int64_t time_ns);
 /* node has no name; in paths it goes by this one. */
 int files_bind_unnamed(struct files *files, struct node *dir, const char *name, size_t len,
 	struct node *node, int64_t time_ns);

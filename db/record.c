@@ -221,7 +221,10 @@ static int bind_new(struct record *record, const struct work *w, struct row *row
 	*ret_file = NULL;
 	if (!dir || !node)
 		return 0;
-	r = files_bind(record->files, dir, w->name, w->name_len, node, w->ev->time_ns);
+	if (files_is_late(node, w->ev->time_ns))
+		r = 0;
+	else
+		r = files_bind(record->files, dir, w->name, w->name_len, node, w->ev->time_ns);
 	*ret_file = node_file(node);
 	row->file = (*ret_file)->id;
 	row->version = (*ret_file)->version;
@@ -334,6 +337,10 @@ static int move(struct record *record, const struct work *w, const struct ends *
 		r = files_bind(files, e->dir2, w->name2, w->name2_len, e->node, now);
 	if (r == 0 && exchange && e->node2)
 		r = files_bind(files, e->dir, w->name, w->name_len, e->node2, now);
+	if (e->node)
+		files_set_moved(e->node, now + w->op->latency_ns);
+	if (exchange && e->node2)
+		files_set_moved(e->node2, now + w->op->latency_ns);
 	if (r == 0 && dirs)
 		r = files_moved(files, now);
 	return r;

@@ -191,6 +191,48 @@ static void moved_directory_is_where_it_is_bound_now(void **state)
 	assert_string_equal(path_of(f, node), "/e/a");
 }
 
+static void directory_has_one_name(void **state)
+{
+	struct fixture *f = *state;
+	struct node *dir = add(f, 10, 7, S_IFDIR);
+
+	bind(f, root(f), "d", dir);
+	bind(f, root(f), "e", dir);
+	assert_string_equal(path_of(f, dir), "/e");
+	assert_null(files_resolve(f->files, root(f), "d", 1));
+}
+
+/* Late news of old places, as threads that tell of lookups and renames at the same time make. */
+static void directory_is_never_below_itself(void **state)
+{
+	struct fixture *f = *state;
+	struct node *a = add(f, 10, 7, S_IFDIR), *b = add(f, 11, 8, S_IFDIR);
+
+	bind(f, root(f), "a", a);
+	bind(f, a, "b", b);
+	bind(f, root(f), "b", b); /* moved out */
+	files_unbind(f->files, root(f), "a", 1, false, 2);
+	bind(f, b, "a", a);       /* and the other moved in */
+	bind(f, a, "b", b);       /* old news */
+	assert_string_equal(path_of(f, a), "/b/a");
+	assert_string_equal(path_of(f, b), "/b");
+	files_unbind(f->files, root(f), "b", 1, false, 2);
+	assert_string_equal(path_of(f, a), "/b/a");
+}
+
+static void news_from_before_a_rename_is_late(void **state)
+{
+	struct fixture *f = *state;
+	struct node *node = add(f, 10, 7, S_IFREG);
+
+	bind(f, root(f), "a", node);
+	files_set_moved(node, 50);
+	assert_true(files_is_late(node, 49));
+	assert_false(files_is_late(node, 50));
+	files_unbind(f->files, root(f), "a", 1, true, 60);
+	assert_false(files_is_late(node, 49)); /* better an old name than none */
+}
+
 static void deep_tree_has_a_path(void **state)
 {
 	struct fixture *f = *state;
@@ -231,6 +273,9 @@ int main(void)
 		TEST(name_found_missing_deletes_nothing),
 		TEST(forgotten_directory_stays_while_names_are_in_it),
 		TEST(moved_directory_is_where_it_is_bound_now),
+		TEST(directory_has_one_name),
+		TEST(directory_is_never_below_itself),
+		TEST(news_from_before_a_rename_is_late),
 		TEST(deep_tree_has_a_path),
 		TEST(destroying_takes_names_in_any_order),
 	};

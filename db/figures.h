@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DB_FIGURES_H
+#define DB_FIGURES_H
+
+/*
+ * What a process has used: the figures of its row, and how those of its threads, or of several
+ * sources, are put together.  A figure that is not known is not there; 0 is a figure.
+ *
+ * Units: nanoseconds and bytes, else counts.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* X(NAME, column, how the figures of threads make that of the process) */
+#define FIGURES(X)                          \
+	X(CPU, cpu_ns, SUM)                 \
+	X(UTIME, utime_ns, SUM)             \
+	X(STIME, stime_ns, SUM)             \
+	X(VMPEAK, vmpeak_bytes, MAX)        \
+	X(RSSPEAK, rsspeak_bytes, MAX)      \
+	X(READ_CHAR, read_char, SUM)        \
+	X(WRITE_CHAR, write_char, SUM)      \
+	X(READ_BYTES, read_bytes, SUM)      \
+	X(WRITE_BYTES, write_bytes, SUM)    \
+	X(NVCSW, nvcsw, SUM)                \
+	X(NIVCSW, nivcsw, SUM)              \
+	X(MINFLT, minflt, SUM)              \
+	X(MAJFLT, majflt, SUM)              \
+	X(CPU_DELAY, cpu_delay_ns, SUM)     \
+	X(BLKIO_DELAY, blkio_delay_ns, SUM) \
+	X(SWAPIN_DELAY, swapin_delay_ns, SUM) \
+	X(RECLAIM_DELAY, reclaim_delay_ns, SUM)
+
+enum figure {
+#define X(name, column, how) FIGURE_##name,
+	FIGURES(X)
+#undef X
+	FIGURE_MAX
+};
+
+struct figures {
+	uint32_t known; /* bit 1 << enum figure */
+	int64_t value[FIGURE_MAX];
+};
+
+static inline void figures_set(struct figures *figures, enum figure figure, int64_t value)
+{
+	figures->known |= 1U << figure;
+	figures->value[figure] = value;
+}
+
+static inline bool figures_has(const struct figures *figures, enum figure figure)
+{
+	return figures->known >> figure & 1;
+}
+
+#endif
