@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Stops of a tracee, as wait(2) gives them after PTRACE_SEIZE:
+ *
+ *   status >> 16         means                               we
+ *   EVENT_FORK, _VFORK,  made another; its number is in      tell of the new one, go on
+ *   _CLONE               the message
+ *   EVENT_EXEC           new program; other threads are      tell, go on, or let go
+ *                        gone, the number is the process'
+ *   EVENT_EXIT           is about to end                     tell, go on
+ *   EVENT_STOP, SIGTRAP  new, or interrupted by us, or       go on
+ *                        continued after a stop
+ *   EVENT_STOP, other    stopped with its process (job       listen: it stays stopped
+ *                        control)
+ *   0                    a signal is about to arrive         go on, with the signal
+ *
+ * The first stop of a new tracee and the stop of its maker come in any order; whichever is first
+ * tells of it.  It may even have been killed before.
+ */
+
+#include "procmon/tracer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "procmon/procfs.h"
+
+#define OPTIONS                                                                            \
+	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |                  \
+		PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
+
+struct tracee {
+	pid_t tid, pid;
+	bool told;
+	bool ending;  /* it stood in EVENT_EXIT */
+	bool is_gone; /* ended before it was told of */
+	int status;
+	UT_hash_handle hh;
+};
+
+struct tracer {
+	const struct tracer_options *options;
+	const struct tracer_callbacks *tell;
+	struct tracee *tracees;
+	int proc;
+	pid_t command;
+	int command_status;
+	bool releasing;
+};
+
+bool tracer_is_tracer(const char *exe)
+{
+	static const char *const names[] = { "strace", "ltrace", "gdb", "gdbserver", "rr", "lldb",
+		"lldb-server", "uftrace", "reprozip", "proot", NULL };
+	const char *slash = strrchr(exe, '/'), *name = slash ? slash + 1 : exe;
+
+	for (int i = 0; names[i]; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* ---- who is traced ---- */
+
+static struct tracee *find(const struct tracer *tracer, pid_t tid)
+{
+	struct tracee *t;
+
+	HASH_FIND_INT(tracer->tracees, &tid, t);
+	return t;
+}
+
+static struct tracee *add(struct tracer *tracer, pid_t tid)
+{
+	struct tracee *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->tid = t->pid = tid;
+	HASH_ADD_INT(tracer->tracees, tid, t);
+	return t;
+}
+
+static void take_away(struct tracer *tracer, struct tracee *t)
+{
+	HASH_DEL(tracer->tracees, t);
+	free(t);
+}
+
+/* What a process leaves in our table when it begins a new program, or is let go. */
+static void take_others_away(struct tracer *tracer, pid_t pid)
+{
+	struct tracee *t, *next;
+
+	HASH_ITER(hh, tracer->tracees, t, next)
+		if (t->pid == pid && t->tid != pid)
+			take_away(tracer, t);
+}
+
+static bool is_last(const struct tracer *tracer, const struct tracee *who)
+{
+	for (const struct tracee *t = tracer->tracees; t; t = t->hh.next)
+		if (t->pid == who->pid && t != who && !t->ending)
+			return false;
+	return true;
+}
+
+static void tell_end(struct tracer *tracer, struct tracee *t)
+{
+	pid_t tid = t->tid;
+	int status = t->status;
+
+	tracer->tell->ended(tracer->options->arg, tid, t->pid, status, clock_now_ns());
+	take_away(tracer, t);
+	if (tid != tracer->command)
+		return;
+	tracer->command_status = status;
+	if (tracer->options->command_ended)
+		tracer->options->command_ended(tracer->options->arg, status);
+}
+
+/* Tells of a new tracee; maker: the process that made it, 0 if that did not say so yet. */
+static struct tracee *introduce(struct tracer *tracer, pid_t tid, pid_t maker)
+{
+	struct tracee *t = find(tracer, tid);
+	struct procfs_status status = { .tgid = tid, .ppid = maker };
+
+	if (t && t->told)
+		return t;
+	if (!t && !(t = add(tracer, tid)))
+		return NULL;
+	procfs_read_status(tracer->proc, tid, &status);
+	t->told = true;
+	t->pid = status.tgid;
+	if (t->pid == tid)
+		tracer->tell->forked(tracer->options->arg, tid, maker ? maker : status.ppid,
+			clock_now_ns());
+	else
+		tracer->tell->threaded(tracer->options->arg, tid, t->pid, clock_now_ns());
+	if (!t->is_gone)
+		return t;
+	tell_end(tracer, t);
+	return NULL;
+}
+
+/* ---- stops ---- */
+
+static void go_on(pid_t tid, int signal)
+{
+	ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)signal); /* or it has been killed */
+}
+
+static pid_t message_of(pid_t tid)
+{
+	unsigned long message = 0;
+
+	ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message);
+	return message;
+}
+
+/* Lets the whole process go, of which this is the only thread. */
+static void let_go(struct tracer *tracer, struct tracee *t, int signal)
+{
+	ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)signal);
+	take_away(tracer, t);
+}
+
+static bool runs_tracer(const struct tracer *tracer, pid_t pid)
+{
+	char path[32], exe[4096];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%d/exe", pid);
+	n = readlinkat(tracer->proc, path, exe, sizeof(exe) - 1);
+	exe[n < 0 ? 0 : n] = '\0';
+	return tracer_is_tracer(exe);
+}
+
+/* The thread that did it has the number of the process now, and the first one's place. */
+static void on_exec(struct tracer *tracer, struct tracee *t)
+{
+	pid_t former = message_of(t->tid);
+	struct tracee *was = former != t->tid ? find(tracer, former) : NULL;
+	bool released = runs_tracer(tracer, t->tid);
+
+	if (was && was->pid == t->tid)
+		tracer->tell->ended(tracer->options->arg, former, t->tid, 0, clock_now_ns());
+	take_others_away(tracer, t->tid);
+	t->ending = false;
+	tracer->tell->executed(tracer->options->arg, t->tid, released, clock_now_ns());
+	if (released)
+		let_go(tracer, t, 0);
+	else
+		go_on(t->tid, 0);
+}
+
+static void on_ending(struct tracer *tracer, struct tracee *t)
+{
+	t->ending = true;
+	tracer->tell->ending(tracer->options->arg, t->tid, t->pid, is_last(tracer, t));
+	go_on(t->tid, 0);
+}
+
+static void on_made(struct tracer *tracer, struct tracee *t)
+{
+	pid_t made = message_of(t->tid);
+
+	if (made > 0)
+		introduce(tracer, made, t->pid);
+	go_on(t->tid, 0);
+}
+
+static void on_released(struct tracer *tracer, struct tracee *t, int signal)
+{
+	pid_t pid = t->pid;
+	bool is_process = t->tid == pid;
+
+	let_go(tracer, t, signal);
+	if (is_process && tracer->tell->released)
+		tracer->tell->released(tracer->options->arg, pid);
+}
+
+static void on_stop(struct tracer *tracer, struct tracee *t, int event, int signal)
+{
+	if (tracer->releasing && event != PTRACE_EVENT_EXIT && event != PTRACE_EVENT_EXEC) {
+		if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
+			event == PTRACE_EVENT_CLONE)
+			introduce(tracer, message_of(t->tid), t->pid);
+		on_released(tracer, t, event ? 0 : signal);
+		return;
+	}
+	switch (event) {
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+	case PTRACE_EVENT_CLONE: on_made(tracer, t); break;
+	case PTRACE_EVENT_EXEC: on_exec(tracer, t); break;
+	case PTRACE_EVENT_EXIT: on_ending(tracer, t); break;
+	case PTRACE_EVENT_STOP:
+		if (signal == SIGTRAP)
+			go_on(t->tid, 0);
+		else
+			ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
+		break;
+	default: go_on(t->tid, signal);
+	}
+}
+
+static void on_end(struct tracer *tracer, pid_t tid, int status)
+{
+	struct tracee *t = find(tracer, tid);
+
+	if (!t && !(t = add(tracer, tid)))
+		return;
+	t->status = status;
+	t->is_gone = true;
+	if (t->told) /* else its maker will say whose it was */
+		tell_end(tracer, t);
+}
+
+/* ---- the command ---- */
+
+struct start {
+	int go[2];    /* the child waits here until it is traced */
+	int error[2]; /* its errno, if it could not execute the command */
+};
+
+static void be_child(const struct tracer_options *options, struct start *start)
+{
+	char byte;
+	int error, status = 0;
+
+	close(start->go[1]);
+	if (read(start->go[0], &byte, 1) != 1) /* the tracer is gone */
+		_exit(TRACER_NOT_EXECUTABLE);
+	if (options->prepare)
+		status = options->prepare(options->arg);
+	if (status)
+		_exit(status);
+	execvp(options->argv[0], options->argv);
+	error = errno;
+	if (write(start->error[1], &error, sizeof(error)) < 0)
+		_exit(TRACER_NOT_EXECUTABLE);
+	_exit(error == ENOENT ? TRACER_NOT_FOUND : TRACER_NOT_EXECUTABLE);
+}
+
+static void close_start(struct start *start)
+{
+	for (int i = 0; i < 2; i++) {
+		if (start->go[i] >= 0)
+			close(start->go[i]);
+		if (start->error[i] >= 0)
+			close(start->error[i]);
+	}
+}
+
+static int fork_command(struct tracer *tracer, struct start *start)
+{
+	pid_t pid;
+
+	if (pipe2(start->go, O_CLOEXEC) < 0 || pipe2(start->error, O_CLOEXEC) < 0)
+		return -errno;
+	pid = fork();
+	if (pid == 0)
+		be_child(tracer->options, start);
+	if (pid < 0)
+		return -errno;
+	close(start->error[1]);
+	start->error[1] = -1;
+	tracer->command = pid;
+	if (ptrace(PTRACE_SEIZE, pid, NULL, (void *)OPTIONS) < 0) {
+		int r = -errno;
+
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		return r;
+	}
+	introduce(tracer, pid, getpid());
+	return write(start->go[1], "", 1) == 1 ? 0 : -errno;
+}
+
+static void begin_release(struct tracer *tracer)
+{
+	tracer->releasing = true;
+	for (struct tracee *t = tracer->tracees; t; t = t->hh.next)
+		ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+}
+
+static void follow(struct tracer *tracer)
+{
+	const _Atomic bool *stop = tracer->options->stop;
+
+	for (;;) {
+		int status;
+		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD);
+		struct tracee *t;
+
+		if (stop && atomic_load(stop) && !tracer->releasing)
+			begin_release(tracer);
+		if (tid < 0 && errno == EINTR)
+			continue;
+		if (tid < 0)
+			return; /* ECHILD: there is nobody left */
+		if (!WIFSTOPPED(status)) {
+			on_end(tracer, tid, status);
+			continue;
+		}
+		t = introduce(tracer, tid, 0);
+		if (t)
+			on_stop(tracer, t, status >> 16, WSTOPSIG(status));
+		else
+			go_on(tid, 0);
+	}
+}
+
+int tracer_run(const struct tracer_options *options, int *ret_status)
+{
+	struct tracer tracer = { .options = options, .tell = options->callbacks };
+	struct start start = { { -1, -1 }, { -1, -1 } };
+	cleanup_fd int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r, error = 0;
+
+	tracer.proc = proc;
+	r = proc < 0 ? -errno : fork_command(&tracer, &start);
+	if (r == 0)
+		follow(&tracer);
+	if (r == 0 && read(start.error[0], &error, sizeof(error)) == sizeof(error))
+		r = -error;
+	*ret_status = tracer.command_status;
+	close_start(&start);
+	while (tracer.tracees)
+		take_away(&tracer, tracer.tracees);
+	return r;
+}

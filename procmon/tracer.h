@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PROCMON_TRACER_H
+#define PROCMON_TRACER_H
+
+/*
+ * Runs a command and follows it and all that it starts by ptrace(2): fork, exec and exit stops
+ * only, no system calls.  Nothing is lost, however short a life is, and it needs no privilege.
+ *
+ * Each of these is told by a callback while the thread it is about stands still, so that what
+ * /proc shows of it is true and complete.  A new thread or process does not run before it was told of;
+ * whoever calls ptrace has seen everything that a process did before the callback returns.
+ *
+ * The command is not disturbed: signals are delivered as they are, stopped processes stay stopped
+ * (PTRACE_SEIZE, PTRACE_LISTEN), a tracer that dies lets all go on.  What the kernel takes from
+ * traced programs is that a suid or sgid program runs without the privilege if we have none.
+ *
+ * A program that traces others itself cannot be traced: it is let go as soon as it is executed,
+ * with all that it starts (see tracer_is_tracer()).
+ *
+ * All of it happens in the calling thread, and only that: ptrace is a relation of threads.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Times: CLOCK_MONOTONIC, of the moment we were told. */
+struct tracer_callbacks {
+	void (*forked)(void *arg, pid_t pid, pid_t parent, int64_t time_ns);
+	void (*threaded)(void *arg, pid_t tid, pid_t pid, int64_t time_ns);
+	/* Runs a new program; released: and is not traced any more when this returns. */
+	void (*executed)(void *arg, pid_t pid, bool released, int64_t time_ns);
+	/* Is about to end, everything is still there.  last: no other thread of the process goes on.
+	 * Not called for what was killed by SIGKILL, sometimes. */
+	void (*ending)(void *arg, pid_t tid, pid_t pid, bool last);
+	/* Has ended; the process if tid is pid.  status: as wait(2) has it. */
+	void (*ended)(void *arg, pid_t tid, pid_t pid, int status, int64_t time_ns);
+	/* Is not traced any more although it goes on (tracer_options.stop). */
+	void (*released)(void *arg, pid_t pid);
+};
+
+struct tracer_options {
+	char *const *argv;
+	/* In the child before the exec: what it returns if not 0 is the child's exit status.  May be
+	 * NULL. */
+	int (*prepare)(void *arg);
+	const struct tracer_callbacks *callbacks;
+	void *arg;
+	/* Called when the command has ended; what it left behind is still traced.  May be NULL. */
+	void (*command_ended)(void *arg, int status);
+	/* Set, and TRACER_SIGNAL sent to the thread: let go of everything and return. */
+	const _Atomic bool *stop;
+};
+
+#define TRACER_SIGNAL SIGUSR2
+
+/* The exit statuses of a command that could not be run, as shells have them. */
+enum { TRACER_NOT_EXECUTABLE = 126, TRACER_NOT_FOUND = 127 };
+
+/*
+ * Returns when everything has ended or was let go: 0 and the command's wait status, or -errno if it
+ * could not be started: *ret_status is then TRACER_NOT_EXECUTABLE or TRACER_NOT_FOUND, in the same
+ * form, if that is why.
+ */
+int tracer_run(const struct tracer_options *options, int *ret_status);
+
+/* Whether a program of that name traces others: strace, ltrace, gdb, rr, ... */
+bool tracer_is_tracer(const char *exe);
+
+#endif
