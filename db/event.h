@@ -53,6 +53,10 @@ enum event_kind {
 	EVENT_THREAD,  /* thread .process.tid belongs to .process.pid from .time_ns on */
 	EVENT_EXEC,    /* .process.pid began a new image at .time_ns; text = process_text */
 	EVENT_EXIT,    /* thread .process.tid ended at .time_ns; the process if it is .process.pid */
+	/* What thread .process.tid of .process.pid has used in its life, or, with tid 0, the process
+	 * so far: text = struct figures (figures.h).  Before the EXIT of that thread. */
+	EVENT_FIGURES,
+	EVENT_SAMPLE,  /* a look at a living process at .time_ns; .sample.* */
 	EVENT_KIND_MAX
 };
 
@@ -123,6 +127,7 @@ struct event {
 		struct event_node node;
 		struct event_process process;
 		struct { uint64_t id; } mount;
+		struct { int64_t rss_bytes, cpu_ns; int32_t pid; } sample;
 		/* offset of this piece; its length is text_len */
 		struct { uint32_t offset; } text;
 	} u;

@@ -44,10 +44,29 @@ struct figures {
 	int64_t value[FIGURE_MAX];
 };
 
+static inline void figures_put_SUM(int64_t *value, int64_t more)
+{
+	*value += more;
+}
+
+static inline void figures_put_MAX(int64_t *value, int64_t more)
+{
+	*value = more > *value ? more : *value;
+}
+
 static inline void figures_set(struct figures *figures, enum figure figure, int64_t value)
 {
 	figures->known |= 1U << figure;
 	figures->value[figure] = value;
+}
+
+/* One more of what makes the whole.  Known is only what is known of each. */
+static inline void figures_add(struct figures *sum, const struct figures *more)
+{
+#define X(name, column, how) figures_put_##how(&sum->value[FIGURE_##name], more->value[FIGURE_##name]);
+	FIGURES(X)
+#undef X
+	sum->known &= more->known;
 }
 
 static inline bool figures_has(const struct figures *figures, enum figure figure)

@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "db/event.h"
+#include "db/figures.h"
 #include "db/paths.h"
 #include "db/store.h"
 #include "db/text.h"
@@ -66,6 +67,8 @@ void procs_unref(struct procs *procs, struct process *process)
 			process->image = older;
 		}
 		free(process->cgroup);
+		free(process->threads);
+		free(process->total);
 		free(process);
 		process = parent;
 	}
@@ -276,6 +279,22 @@ static struct process *add_process(struct procs *procs, pid_t pid, pid_t ppid, i
 	return process;
 }
 
+static int put_figures(struct procs *procs, const struct process *process)
+{
+	struct value row[1 + FIGURE_MAX] = { V_INT(process->id) };
+	const struct figures none = { 0 }, *total = process->total ? process->total : &none;
+	const struct figures *threads = process->threads ? process->threads : &none;
+
+	if (!(total->known | threads->known))
+		return 0;
+	for (int i = 0; i < FIGURE_MAX; i++) {
+		const struct figures *of = figures_has(total, i) ? total : threads;
+
+		row[1 + i] = V_OPT(figures_has(of, i), of->value[i]);
+	}
+	return store_put(procs->store, PUT_FIGURES, row);
+}
+
 static int end_process(struct procs *procs, struct process *process, int64_t time_ns, int status)
 {
 	struct image *image = process->image;
@@ -287,6 +306,8 @@ static int end_process(struct procs *procs, struct process *process, int64_t tim
 		image->end_ns = time_ns;
 	if (image)
 		r = store_end_image(procs->store, image->id, relative(procs, time_ns));
+	if (r == 0)
+		r = put_figures(procs, process);
 	return r < 0 ? r : put_process(procs, process);
 }
 
@@ -467,10 +488,47 @@ static int on_end(struct procs *procs, const struct event *ev)
 	return end_process(procs, thread->process, ev->time_ns, e->status);
 }
 
+/* With tid, of one thread more that has ended; else of the whole. */
+static int on_figures(struct procs *procs, const struct event *ev, const char *text, size_t len)
+{
+	struct process *process = living_process(procs, ev->u.process.pid);
+	struct figures news, **known;
+
+	if (!process || len != sizeof(news))
+		return 0;
+	memcpy(&news, text, sizeof(news));
+	known = ev->u.process.tid ? &process->threads : &process->total;
+	process->tier |= ev->u.process.tier;
+	if (*known && ev->u.process.tid) {
+		figures_add(*known, &news);
+		return 0;
+	}
+	if (!*known && !(*known = malloc(sizeof(**known))))
+		return -ENOMEM;
+	**known = news;
+	return 0;
+}
+
+static int on_sample(struct procs *procs, const struct event *ev)
+{
+	const struct process *process = living_process(procs, ev->u.sample.pid);
+
+	if (!process)
+		return 0;
+	return store_put(procs->store, PUT_SAMPLE,
+		(struct value[]){ V_INT(process->id), V_INT(relative(procs, ev->time_ns)),
+			V_OPT(ev->u.sample.rss_bytes >= 0, ev->u.sample.rss_bytes),
+			V_OPT(ev->u.sample.cpu_ns >= 0, ev->u.sample.cpu_ns) });
+}
+
 int procs_event(struct procs *procs, const struct event *ev, const char *text, size_t len)
 {
 	struct part parts[PROCESS_PART_MAX];
 
+	if (ev->kind == EVENT_FIGURES)
+		return on_figures(procs, ev, text, len);
+	if (ev->kind == EVENT_SAMPLE)
+		return on_sample(procs, ev);
 	get_parts(text, len, parts);
 	switch (ev->kind) {
 	case EVENT_FORK: return on_fork(procs, ev);

@@ -42,7 +42,9 @@ struct process {
 	uint8_t ids_known;
 	int references; /* threads, children, what others hold */
 	char *cgroup;
-	void *touches; /* of touch.c */
+	struct figures *threads; /* of those that have ended, put together; NULL: nothing known */
+	struct figures *total;	 /* of the process as a whole */
+	void *touches;		 /* of touch.c */
 };
 
 struct procs_options {
@@ -56,7 +58,13 @@ int procs_create(struct store *store, struct paths *paths, const struct procs_op
 	struct procs **ret_procs);
 void procs_destroy(struct procs *procs);
 
-/* Takes in one of EVENT_PROCESS, FORK, THREAD, EXEC, EXIT.  0 or -errno of the database. */
+/*
+ * Takes in one of EVENT_PROCESS, FORK, THREAD, EXEC, EXIT, FIGURES, SAMPLE.  0 or -errno of the
+ * database.
+ *
+ * Figures of a process are those told of it as a whole; what these do not have is put together
+ * from its threads (figures.h), each of which tells once, at its end.
+ */
 int procs_event(struct procs *procs, const struct event *event, const char *text, size_t len);
 
 /* The image that thread tid ran at that time; NULL if nobody is known by it. */

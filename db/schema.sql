@@ -49,6 +49,14 @@ CREATE TABLE images (
 
 CREATE TABLE environs (image INTEGER, name TEXT, value, PRIMARY KEY (image, name)) WITHOUT ROWID;
 
+-- What a process has used in its life, as far as it is known; the columns are those of figures.h.
+CREATE TABLE figures (
+	process INTEGER PRIMARY KEY, cpu_ns INTEGER, utime_ns INTEGER, stime_ns INTEGER,
+	vmpeak_bytes INTEGER, rsspeak_bytes INTEGER, read_char INTEGER, write_char INTEGER,
+	read_bytes INTEGER, write_bytes INTEGER, nvcsw INTEGER, nivcsw INTEGER,
+	minflt INTEGER, majflt INTEGER, cpu_delay_ns INTEGER, blkio_delay_ns INTEGER,
+	swapin_delay_ns INTEGER, reclaim_delay_ns INTEGER);
+
 CREATE TABLE samples (process INTEGER, t INTEGER, rss INTEGER, cpu INTEGER);
 
 -- Operations on an open handle, and its open.  code: op_name + 64 * via_name; t: since the open of

@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "db/event.h"
+#include "db/figures.h"
 #include "db/sql.h"
 
 #define APPLICATION_ID 1718907491 /* "ftrc" */
@@ -54,6 +55,8 @@ static const struct {
 	[PUT_USE] = { "uses", 16 },
 	[PUT_TOUCH] = { "touches", 17 },
 	[PUT_GHOST] = { "ghosts", 5 },
+	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX },
+	[PUT_SAMPLE] = { "samples", 4 },
 };
 _Static_assert(sizeof(tables) / sizeof(tables[0]) == PUT_MAX, "a table for each statement");
 

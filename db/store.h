@@ -34,6 +34,8 @@ enum put {
 	PUT_USE,
 	PUT_TOUCH,
 	PUT_GHOST,
+	PUT_FIGURES,
+	PUT_SAMPLE,
 	PUT_MAX
 };
 

@@ -33,14 +33,14 @@ SELECT p.id, run.host, p.pid, p.ppid, p.parent, run.job, run.xform, NULL AS phas
 	i.command, i.exe, i.comm, i.cwd, p.uid, p.gid,
 	run.t0 + p.start_t AS start_ns, run.t0 + p.end_t AS end_ns,
 	NULL AS lstart, NULL AS lstop, p.exit_code, p.exit_signal,
-	NULL AS cpu_ns, NULL AS utime_ns, NULL AS stime_ns,
-	NULL AS vmpeak_bytes, NULL AS rsspeak_bytes,
-	NULL AS read_char, NULL AS write_char, NULL AS read_bytes, NULL AS write_bytes,
-	NULL AS nvcsw, NULL AS nivcsw, NULL AS minflt, NULL AS majflt,
-	NULL AS cpu_delay_ns, NULL AS blkio_delay_ns, NULL AS swapin_delay_ns,
-	NULL AS reclaim_delay_ns, p.cgroup,
-	CASE p.tier WHEN 2 THEN 'connector' WHEN 3 THEN 'connector' ELSE 'inband' END AS tier
-FROM run, processes p LEFT JOIN image i ON i.id = p.image;
+	g.cpu_ns, g.utime_ns, g.stime_ns, g.vmpeak_bytes, g.rsspeak_bytes,
+	g.read_char, g.write_char, g.read_bytes, g.write_bytes,
+	g.nvcsw, g.nivcsw, g.minflt, g.majflt,
+	g.cpu_delay_ns, g.blkio_delay_ns, g.swapin_delay_ns, g.reclaim_delay_ns, p.cgroup,
+	CASE WHEN p.tier & 8 THEN 'ptrace' WHEN p.tier & 2 THEN 'connector' ELSE 'inband' END ||
+		iif(p.tier & 4, '+taskstats', '') AS tier
+FROM run, processes p LEFT JOIN image i ON i.id = p.image
+	LEFT JOIN figures g ON g.process = p.id;
 
 CREATE VIEW environ AS
 SELECT i.id AS image, e.name, e.value

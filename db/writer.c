@@ -98,7 +98,7 @@ static int enqueue(struct writer *writer, const struct event *event, const char 
 
 static bool is_process_event(const struct event *event)
 {
-	return event->kind >= EVENT_PROCESS && event->kind <= EVENT_EXIT;
+	return event->kind >= EVENT_PROCESS && event->kind <= EVENT_SAMPLE;
 }
 
 static int take(struct writer *writer, struct event *event)
