@@ -101,7 +101,11 @@ void monitor_stop(struct monitor *monitor)
 
 const char *monitor_tier(const struct monitor *monitor)
 {
-	return monitor->watch.connector ? "connector" : "inband";
+	const struct watch *watch = &monitor->watch;
+
+	if (!watch->connector)
+		return "inband";
+	return watch->exits ? "connector+taskstats" : "connector";
 }
 
 int monitor_connector_error(const struct monitor *monitor)

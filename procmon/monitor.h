@@ -69,7 +69,7 @@ void monitor_finish(struct monitor *monitor);
  * two seconds, with the memory it uses.  NULL is fine, for both. */
 void monitor_stop(struct monitor *monitor);
 
-/* "connector" or "inband". */
+/* "connector+taskstats", "connector" or "inband". */
 const char *monitor_tier(const struct monitor *monitor);
 /* Why there is no connector, as -errno; 0 when there is.  -ENOTCONN: it was not wanted;
  * -ETIMEDOUT: no answer, as outside of the initial namespaces; -EPERM. */

@@ -13,8 +13,10 @@
 
 #include "base/clock.h"
 #include "db/event.h"
+#include "db/figures.h"
 #include "db/ring.h"
 #include "procmon/connector.h"
+#include "procmon/exits.h"
 #include "procmon/look.h"
 
 /* The kernel's PID_MAX_LIMIT; pages that are never touched cost nothing. */
@@ -36,6 +38,7 @@ struct seat {
 struct scope {
 	struct ring *ring;
 	bool connected;
+	struct exits *exits;
 	uint8_t tier;
 	int missing;
 	struct member *members;
@@ -58,7 +61,7 @@ static void unmap_table(void *table, size_t size)
 		munmap(table, size);
 }
 
-int scope_create(struct ring *ring, bool connected, struct scope **ret_scope)
+int scope_create(struct ring *ring, bool connected, struct exits *exits, struct scope **ret_scope)
 {
 	struct scope *scope = calloc(1, sizeof(*scope));
 
@@ -66,6 +69,7 @@ int scope_create(struct ring *ring, bool connected, struct scope **ret_scope)
 		return -ENOMEM;
 	scope->ring = ring;
 	scope->connected = connected;
+	scope->exits = exits;
 	scope->tier = connected ? TIER_CONNECTOR : TIER_INBAND;
 	scope->known = map_table(TIDS * sizeof(*scope->known));
 	scope->seats = map_table(TIDS * sizeof(*scope->seats));
@@ -187,8 +191,51 @@ static void push(struct scope *scope, enum event_kind kind, int64_t time_ns,
 {
 	struct event ev = { .kind = kind, .time_ns = time_ns, .u.process = process };
 
-	ev.u.process.tier = scope->tier;
+	if (!ev.u.process.tier)
+		ev.u.process.tier = scope->tier;
 	ring_push(scope->ring, &ev, NULL, 0);
+}
+
+static uint8_t tier_of(const struct scope *scope, const struct member *member)
+{
+	return member->traced ? TIER_PTRACE : scope->tier;
+}
+
+static void push_figures(struct scope *scope, pid_t pid, pid_t tid, uint8_t tier,
+	const struct figures *figures)
+{
+	struct event ev = { .kind = EVENT_FIGURES, .time_ns = clock_now_ns(),
+		.u.process = { .pid = pid, .tid = tid, .tier = tier } };
+
+	ring_push(scope->ring, &ev, (const char *)figures, sizeof(*figures));
+}
+
+/* The exit record of a thread, also of one that nobody asks for: it is out of the way then. */
+static void tell_exit_record(struct scope *scope, const struct member *member, pid_t tid)
+{
+	struct figures figures;
+
+	if (scope->exits && exits_take(scope->exits, tid, &figures) && member && !member->ended)
+		push_figures(scope, member->pid, tid, TIER_TASKSTATS, &figures);
+}
+
+void scope_tell_figures(struct scope *scope, pid_t pid, pid_t tid, const struct figures *figures)
+{
+	struct member *member = scope_find(scope, pid);
+
+	/* A thread's would be counted twice. */
+	if (member && (!tid || !scope->exits))
+		push_figures(scope, pid, tid, tier_of(scope, member), figures);
+}
+
+void scope_tell_sample(struct scope *scope, pid_t pid, int64_t time_ns, int64_t rss_bytes,
+	int64_t cpu_ns)
+{
+	struct event ev = { .kind = EVENT_SAMPLE, .time_ns = time_ns,
+		.u.sample = { .pid = pid, .rss_bytes = rss_bytes, .cpu_ns = cpu_ns } };
+
+	if (scope_find(scope, pid))
+		ring_push(scope->ring, &ev, NULL, 0);
 }
 
 static void push_process(struct scope *scope, const struct member *member, const struct look *look,
@@ -198,7 +245,7 @@ static void push_process(struct scope *scope, const struct member *member, const
 	const struct procfs_buffer *text = &look->text.text;
 
 	ev.u.process = (struct event_process){ .pid = member->pid, .tid = member->pid,
-		.ppid = member->ppid, .tier = scope->tier, .new_image = new_image,
+		.ppid = member->ppid, .tier = tier_of(scope, member), .new_image = new_image,
 		.start_ns = procfs_ticks_ns(look->stat.start_ticks) - clock_suspended_ns() };
 	if (look->text_known && look->owner_known) {
 		ev.u.process.known = 1;
@@ -208,16 +255,17 @@ static void push_process(struct scope *scope, const struct member *member, const
 	ring_push(scope->ring, &ev, text->bytes, look->text_known ? text->len : 0);
 }
 
-static void push_exit(struct scope *scope, pid_t pid, pid_t tid, int status, int64_t time_ns)
+static void push_exit(struct scope *scope, const struct member *member, pid_t tid, int status,
+	int64_t time_ns)
 {
-	push(scope, EVENT_EXIT, time_ns,
-		(struct event_process){ .pid = pid, .tid = tid, .status = status });
+	push(scope, EVENT_EXIT, time_ns, (struct event_process){ .pid = member->pid, .tid = tid,
+		.status = status, .tier = tier_of(scope, member) });
 }
 
 /* Tells the end, and forgets the member; whoever reads frees it. */
 static void finish_member(struct scope *scope, struct member *member)
 {
-	push_exit(scope, member->pid, member->pid, member->status, member->end_ns);
+	push_exit(scope, member, member->pid, member->status, member->end_ns);
 	set_known(scope, member->pid, KNOWN_NOT);
 	unwant(scope, member);
 	set_missing(scope, member, 0);
@@ -248,7 +296,7 @@ static void replace_member(struct scope *scope, struct member *member)
 
 /* ---- what the kernel reports ---- */
 
-static void hear_fork(struct scope *scope, const struct connector_event *ev)
+static void hear_fork(struct scope *scope, const struct connector_event *ev, bool traced)
 {
 	struct member *parent = scope_find(scope, ev->parent), *child = scope_find(scope, ev->pid);
 
@@ -262,8 +310,9 @@ static void hear_fork(struct scope *scope, const struct connector_event *ev)
 	child->start_boot_ns = ev->time_ns + clock_suspended_ns();
 	child->image = parent->image;
 	child->looked = true; /* its text is the parent's */
-	push(scope, EVENT_FORK, ev->time_ns,
-		(struct event_process){ .pid = ev->pid, .tid = ev->pid, .ppid = ev->parent });
+	child->traced = traced;
+	push(scope, EVENT_FORK, ev->time_ns, (struct event_process){ .pid = ev->pid,
+		.tid = ev->pid, .ppid = ev->parent, .tier = tier_of(scope, child) });
 	set_known(scope, ev->pid, KNOWN);
 }
 
@@ -276,8 +325,8 @@ static void hear_thread(struct scope *scope, const struct connector_event *ev)
 	member->threaded = true;
 	if (member->kind != SCOPE_IN)
 		return;
-	push(scope, EVENT_THREAD, ev->time_ns,
-		(struct event_process){ .pid = ev->pid, .tid = ev->tid });
+	push(scope, EVENT_THREAD, ev->time_ns, (struct event_process){ .pid = ev->pid,
+		.tid = ev->tid, .tier = tier_of(scope, member) });
 	set_known(scope, ev->tid, KNOWN);
 }
 
@@ -298,8 +347,8 @@ static void hear_exec(struct scope *scope, const struct connector_event *ev)
 	member->leader_ended = false;
 	set_missing(scope, member, 0);
 	set_known(scope, ev->pid, KNOWN_NOT);
-	push(scope, EVENT_EXEC, ev->time_ns,
-		(struct event_process){ .pid = ev->pid, .tid = ev->pid, .ppid = member->ppid });
+	push(scope, EVENT_EXEC, ev->time_ns, (struct event_process){ .pid = ev->pid,
+		.tid = ev->pid, .ppid = member->ppid, .tier = tier_of(scope, member) });
 	scope_want(scope, member);
 }
 
@@ -313,16 +362,18 @@ static void hear_exit(struct scope *scope, const struct connector_event *ev)
 	struct member *member = scope_find(scope, ev->pid);
 
 	set_known(scope, ev->tid, KNOWN_NOT);
+	tell_exit_record(scope, member, ev->tid);
 	if (!member || member->ended)
 		return;
-	if (ev->tid == ev->pid && !member->threaded) {
+	/* ptrace tells the end of the first thread when all have ended. */
+	if (ev->tid == ev->pid && (!member->threaded || member->traced)) {
 		end_member(scope, member, ev->status, ev->time_ns);
 		return;
 	}
 	if (ev->tid == ev->pid)
 		member->leader_ended = true;
 	else if (member->kind == SCOPE_IN)
-		push_exit(scope, ev->pid, ev->tid, ev->status, ev->time_ns);
+		push_exit(scope, member, ev->tid, ev->status, ev->time_ns);
 	/* In an exit of the whole, all of them have the status of the whole; the last one tells. */
 	member->status = ev->status;
 	member->end_ns = ev->time_ns;
@@ -330,14 +381,14 @@ static void hear_exit(struct scope *scope, const struct connector_event *ev)
 		scope_want(scope, member);
 }
 
-void scope_hear(struct scope *scope, const struct connector_event *ev)
+static void hear(struct scope *scope, const struct connector_event *ev, bool traced)
 {
 	switch (ev->kind) {
 	case CONNECTOR_FORK:
 		/* A number that is given out means nobody whom we know, lost ends or not. */
 		set_known(scope, ev->tid, KNOWN_NOT);
 		if (ev->tid == ev->pid)
-			hear_fork(scope, ev);
+			hear_fork(scope, ev, traced);
 		else
 			hear_thread(scope, ev);
 		break;
@@ -345,6 +396,67 @@ void scope_hear(struct scope *scope, const struct connector_event *ev)
 	case CONNECTOR_EXIT: hear_exit(scope, ev); break;
 	case CONNECTOR_ACK: break;
 	}
+}
+
+static bool is_traced(const struct scope *scope, pid_t pid)
+{
+	const struct member *member = scope_find(scope, pid);
+
+	return member && member->traced;
+}
+
+void scope_hear(struct scope *scope, const struct connector_event *ev)
+{
+	bool is_fork = ev->kind == CONNECTOR_FORK && ev->tid == ev->pid;
+
+	if (is_traced(scope, ev->pid) || (is_fork && is_traced(scope, ev->parent)))
+		return;
+	hear(scope, ev, false);
+}
+
+void scope_follow(struct scope *scope, const struct connector_event *ev)
+{
+	hear(scope, ev, true);
+}
+
+void scope_begin(struct scope *scope, pid_t pid, pid_t parent, int64_t time_ns)
+{
+	struct member *member = scope_find(scope, pid);
+
+	if (member)
+		replace_member(scope, member);
+	member = add_member(scope, pid, parent, SCOPE_IN);
+	if (!member)
+		return;
+	member->start_boot_ns = time_ns + clock_suspended_ns();
+	member->traced = member->looked = true;
+	push(scope, EVENT_FORK, time_ns, (struct event_process){ .pid = pid, .tid = pid,
+		.ppid = parent, .tier = TIER_PTRACE });
+	set_known(scope, pid, KNOWN);
+}
+
+void scope_release(struct scope *scope, pid_t pid)
+{
+	struct member *member = scope_find(scope, pid);
+
+	if (member)
+		member->traced = false;
+}
+
+size_t scope_list(const struct scope *scope, int64_t before_boot_ns, pid_t *at, pid_t *ret_pids,
+	size_t max)
+{
+	const struct member *member = *at ? scope_find(scope, *at) : scope->members;
+	size_t n = 0;
+
+	if (*at && member)
+		member = member->hh.next;
+	for (; member && n < max; member = member->hh.next) {
+		*at = member->pid;
+		if (member->kind == SCOPE_IN && member->start_boot_ns < before_boot_ns)
+			ret_pids[n++] = member->pid;
+	}
+	return n;
 }
 
 /* ---- what a look shows ---- */

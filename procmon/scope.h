@@ -33,6 +33,8 @@
 #include <uthash.h>
 
 struct connector_event;
+struct exits;
+struct figures;
 struct look;
 struct ring;
 struct scope;
@@ -52,6 +54,7 @@ struct member {
 	bool threaded;	       /* has or had more than one thread */
 	bool leader_ended;     /* its first thread ended: so has it, or its last thread will */
 	bool ended;	       /* told as soon as nobody reads */
+	bool traced;	       /* heard of by ptrace: what the connector says of it is old */
 	bool wanted;	       /* in the list of scope_next() */
 	bool given_up;	       /* a request waited for its text in vain */
 	int readers;	       /* who look at it now */
@@ -65,8 +68,10 @@ struct member {
 /* What a byte of scope_known() says. */
 enum { KNOWN_NOT, KNOWN, KNOWN_NOBODY /* there is nothing to be found out */ };
 
-/* connected: ends and execs will be heard of. */
-int scope_create(struct ring *ring, bool connected, struct scope **ret_scope);
+/* connected: ends and execs will be heard of.  exits: where the figures of ended threads are; NULL:
+ * nowhere. */
+int scope_create(struct ring *ring, bool connected, struct exits *exits,
+	struct scope **ret_scope);
 void scope_destroy(struct scope *scope);
 
 /* One byte for each possible thread id. */
@@ -77,6 +82,26 @@ unsigned scope_count(const struct scope *scope);
 
 /* Takes in what the kernel reported. */
 void scope_hear(struct scope *scope, const struct connector_event *ev);
+
+/*
+ * The same from ptrace, for processes that are followed by it.  The first: a command that we
+ * started; it is IN although its parent is nobody.  released: it goes on without ptrace.
+ */
+void scope_begin(struct scope *scope, pid_t pid, pid_t parent, int64_t time_ns);
+void scope_follow(struct scope *scope, const struct connector_event *ev);
+void scope_release(struct scope *scope, pid_t pid);
+
+/* What a thread, or (tid 0) a process has used, from another source than exits. */
+void scope_tell_figures(struct scope *scope, pid_t pid, pid_t tid, const struct figures *figures);
+
+/* A look at a living process.  -1: not known. */
+void scope_tell_sample(struct scope *scope, pid_t pid, int64_t time_ns, int64_t rss_bytes,
+	int64_t cpu_ns);
+
+/* Up to max processes that are IN and began before that time (since boot), from the one after
+ * *at; their number.  *at: 0 at first. */
+size_t scope_list(const struct scope *scope, int64_t before_boot_ns, pid_t *at, pid_t *ret_pids,
+	size_t max);
 
 /*
  * The member that should be looked at next: the one that was wanted last, for it is the most

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "procmon/connector.h"
+#include "procmon/exits.h"
 #include "procmon/monitor.h"
 #include "procmon/scope.h"
 
@@ -45,7 +46,8 @@ int watch_init(struct watch *watch, const struct monitor_options *options)
 		return -errno;
 	watch->connector_error = options->inband_only ? -ENOTCONN
 						      : connector_create(&watch->connector);
-	r = scope_create(options->ring, watch->connector != NULL, &watch->scope);
+	watch->exits_error = options->inband_only ? -ENOTCONN : exits_create(&watch->exits);
+	r = scope_create(options->ring, watch->connector != NULL, watch->exits, &watch->scope);
 	if (r < 0)
 		return r;
 	watch->known = scope_known(watch->scope);
@@ -57,6 +59,7 @@ void watch_finish(struct watch *watch)
 {
 	connector_destroy(watch->connector);
 	scope_destroy(watch->scope);
+	exits_destroy(watch->exits);
 	if (watch->proc >= 0)
 		close(watch->proc);
 	pthread_cond_destroy(&watch->unclaimed);
@@ -80,6 +83,8 @@ static void drain(struct watch *watch)
 		}
 		atomic_fetch_add(&watch->lost, 1);
 		watch->repair = true;
+		if (watch->exits)
+			exits_forget(watch->exits);
 	}
 	if (!watch->repair)
 		watch->quiet_boot_ns = begun;

@@ -21,12 +21,13 @@ struct scope;
 struct watch {
 	const char *const *env;
 	int proc; /* opened before anything was mounted */
-	int connector_error;
+	int connector_error, exits_error;
 	_Atomic uint8_t *known; /* scope_known() */
 	_Atomic uint64_t lost;
 
 	pthread_mutex_t lock; /* of what follows; the pointers themselves do not change */
 	struct connector *connector; /* NULL: in band */
+	struct exits *exits;	     /* NULL: no figures of what has ended */
 	struct scope *scope;
 	bool repair;	       /* events were lost: what they told has to be seen */
 	int64_t quiet_boot_ns; /* all that had happened by then has been heard, or is in repair */

@@ -825,7 +825,7 @@ static struct scope *scope_of_seven(struct world *world)
 	struct scope *scope;
 	struct look look = look_of(7, 1);
 
-	assert_int_equal(scope_create(world->ring, true, &scope), 0);
+	assert_int_equal(scope_create(world->ring, true, NULL, &scope), 0);
 	scope_meet(scope, &look, 0, SCOPE_IN);
 	scope_meet_thread(scope, 7, 7, 100);
 	assert_int_equal(scope_next(scope)->pid, 7);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "procmon/usage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "db/figures.h"
+
+/* A small file of /proc as a text; false if it cannot be read. */
+static bool read_text(int proc, char *out, size_t size, const char *format, ...)
+{
+	cleanup_fd int fd = -1;
+	char path[64];
+	va_list args;
+	ssize_t n;
+
+	va_start(args, format);
+	vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, out, size - 1);
+	out[n < 0 ? 0 : n] = '\0';
+	return n > 0;
+}
+
+/* The number behind a name of "name:\tnumber" lines. */
+static bool find_number(const char *text, const char *name, int64_t *ret_number)
+{
+	const char *at = strstr(text, name);
+
+	return at && sscanf(at + strlen(name), " %" SCNd64, ret_number) == 1;
+}
+
+static void set_from(struct figures *figures, enum figure figure, const char *text,
+	const char *name, int64_t unit)
+{
+	int64_t number;
+
+	if (find_number(text, name, &number))
+		figures_set(figures, figure, number * unit);
+}
+
+int64_t usage_cpu_ns(pid_t pid)
+{
+	clockid_t clock;
+	struct timespec ts;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &ts) < 0)
+		return -1;
+	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+}
+
+int64_t usage_rss_bytes(int proc, pid_t pid)
+{
+	char text[256];
+	int64_t pages;
+
+	if (!read_text(proc, text, sizeof(text), "%d/statm", pid) ||
+		sscanf(text, "%*d %" SCNd64, &pages) != 1)
+		return -1;
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Fields of stat behind the name, which may hold anything but ends with the last ')'. */
+static bool parse_stat(const char *text, int64_t *ret_minflt, int64_t *ret_majflt,
+	int64_t *ret_utime, int64_t *ret_stime)
+{
+	const char *rest = strrchr(text, ')');
+
+	return rest && sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %" SCNd64 " %*u %" SCNd64
+			" %*u %" SCNd64 " %" SCNd64, ret_minflt, ret_majflt, ret_utime, ret_stime) == 4;
+}
+
+static void set_cpu(struct figures *figures, int64_t cpu_ns, int64_t utime, int64_t stime)
+{
+	int64_t user_ns = cpu_ns;
+
+	if (cpu_ns < 0)
+		return;
+	if (utime + stime > 0)
+		user_ns = (int64_t)((__int128)cpu_ns * utime / (utime + stime));
+	figures_set(figures, FIGURE_CPU, cpu_ns);
+	figures_set(figures, FIGURE_UTIME, user_ns);
+	figures_set(figures, FIGURE_STIME, cpu_ns - user_ns);
+}
+
+void usage_of_process(int proc, pid_t pid, pid_t tid, struct figures *ret_figures)
+{
+	int64_t minflt, majflt, utime = 0, stime = 0;
+	char text[4096];
+
+	*ret_figures = (struct figures){ 0 };
+	if (read_text(proc, text, sizeof(text), "%d/stat", pid) &&
+		parse_stat(text, &minflt, &majflt, &utime, &stime)) {
+		figures_set(ret_figures, FIGURE_MINFLT, minflt);
+		figures_set(ret_figures, FIGURE_MAJFLT, majflt);
+	}
+	set_cpu(ret_figures, usage_cpu_ns(pid), utime, stime);
+	/* Of the thread: the first one may have ended and have no memory any more. */
+	read_text(proc, text, sizeof(text), "%d/task/%d/status", pid, tid);
+	set_from(ret_figures, FIGURE_VMPEAK, text, "\nVmPeak:", 1024);
+	set_from(ret_figures, FIGURE_RSSPEAK, text, "\nVmHWM:", 1024);
+	read_text(proc, text, sizeof(text), "%d/io", pid);
+	set_from(ret_figures, FIGURE_READ_CHAR, text, "rchar:", 1);
+	set_from(ret_figures, FIGURE_WRITE_CHAR, text, "wchar:", 1);
+	set_from(ret_figures, FIGURE_READ_BYTES, text, "\nread_bytes:", 1);
+	set_from(ret_figures, FIGURE_WRITE_BYTES, text, "\nwrite_bytes:", 1);
+}
+
+void usage_of_thread(int proc, pid_t pid, pid_t tid, struct figures *ret_figures)
+{
+	char text[4096];
+	int64_t delay;
+
+	*ret_figures = (struct figures){ 0 };
+	read_text(proc, text, sizeof(text), "%d/task/%d/status", pid, tid);
+	set_from(ret_figures, FIGURE_NVCSW, text, "\nvoluntary_ctxt_switches:", 1);
+	set_from(ret_figures, FIGURE_NIVCSW, text, "\nnonvoluntary_ctxt_switches:", 1);
+	if (read_text(proc, text, sizeof(text), "%d/task/%d/schedstat", pid, tid) &&
+		sscanf(text, "%*u %" SCNd64, &delay) == 1)
+		figures_set(ret_figures, FIGURE_CPU_DELAY, delay);
+}
