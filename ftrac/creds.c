@@ -93,13 +93,16 @@ void creds_drop_fsetid(mode_t mode)
 		cap_set_proc(own.usual);
 }
 
-void creds_enter_group(gid_t gid)
+/* The system calls: of this thread alone. */
+void creds_enter_groups(gid_t own_gid, const gid_t *groups, int n)
 {
-	syscall(SYS_setfsgid, gid);
+	syscall(SYS_setfsgid, own_gid);
+	syscall(SYS_setgroups, n, groups);
 }
 
-void creds_leave_group(void)
+void creds_leave_groups(void)
 {
+	syscall(SYS_setgroups, 0, NULL);
 	syscall(SYS_setfsgid, own.gid);
 }
 

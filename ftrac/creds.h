@@ -43,10 +43,10 @@ void creds_leave(const struct creds *creds);
 void creds_become(uid_t uid, gid_t gid);
 void creds_return(void);
 
-/* Acts as a member of that group instead of our own; for the privileged, who have no supplementary
- * groups (creds_init()). */
-void creds_enter_group(gid_t gid);
-void creds_leave_group(void);
+/* Acts as a member of these groups and of no other; for the privileged, who have no supplementary
+ * groups (creds_init()).  own: one that the requester has. */
+void creds_enter_groups(gid_t own, const gid_t *groups, int n);
+void creds_leave_groups(void);
 
 /* Around chmod(2) to mode; with S_ISUID, around writing by one who may keep such bits. */
 void creds_raise_fsetid(mode_t mode);

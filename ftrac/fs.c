@@ -66,11 +66,24 @@ bool call_in_group(const struct call *c, gid_t gid)
 	return false;
 }
 
+/* He who asks, as far as it matters here: in these groups if he is. */
+static void enter_groups(const struct call *c, gid_t gid, gid_t new_gid)
+{
+	gid_t groups[2];
+	int n = 0;
+
+	if (call_in_group(c, gid))
+		groups[n++] = gid;
+	if (new_gid != (gid_t)-1 && call_in_group(c, new_gid))
+		groups[n++] = new_gid;
+	creds_enter_groups(c->ctx->gid, groups, n);
+}
+
 /*
  * Root keeps the bits.  Others lose them, but for sgid without execution by the group, which its
  * members keep: so we are one when the requester is.
  */
-struct change call_enter_change(const struct call *c, struct inode *inode)
+struct change call_enter_chown(const struct call *c, struct inode *inode, gid_t gid)
 {
 	uint16_t special = atomic_load_explicit(&inode->special, memory_order_relaxed);
 	struct change change = { 0 };
@@ -83,17 +96,22 @@ struct change call_enter_change(const struct call *c, struct inode *inode)
 		creds_raise_fsetid(change.keeps);
 	} else if ((special & (S_ISGID | S_IXGRP)) == S_ISGID &&
 		inode_stat(c->fs->inodes, inode, -1, &attr) == 0) {
-		change.as_group = true;
-		creds_enter_group(call_in_group(c, attr.st_gid) ? attr.st_gid : c->ctx->gid);
+		change.in_groups = true;
+		enter_groups(c, attr.st_gid, gid);
 	}
 	return change;
+}
+
+struct change call_enter_change(const struct call *c, struct inode *inode)
+{
+	return call_enter_chown(c, inode, -1);
 }
 
 void call_leave_change(const struct change *change)
 {
 	creds_drop_fsetid(change->keeps);
-	if (change->as_group)
-		creds_leave_group();
+	if (change->in_groups)
+		creds_leave_groups();
 }
 
 static bool is_for_other(const struct call *c, const struct inode *inode)

@@ -65,7 +65,9 @@ struct open_file {
 	int fd;
 	uint64_t id;
 	struct inode *inode;
-	bool append, exec, direct;
+	bool exec, direct;
+	bool append;	 /* the source has it open for appending, and for nothing else */
+	_Atomic int flags; /* those of fcntl(F_SETFL) that the source has */
 	_Atomic bool used; /* it has been read or written since its open */
 	struct open_dir *dir;
 };
@@ -146,13 +148,15 @@ double call_attr_timeout(const struct call *c, const struct inode *inode);
 
 /*
  * Around a change of content or owner by the requester: suid and sgid bits are to be lost as they
- * would have been by him.  file tells of the attributes; -1 if it is not open.
+ * would have been by him.
  */
 struct change {
 	mode_t keeps;
-	bool as_group;
+	bool in_groups;
 };
 struct change call_enter_change(const struct call *c, struct inode *inode);
+/* As enter_change, for a change of the group to that one; -1: to none. */
+struct change call_enter_chown(const struct call *c, struct inode *inode, gid_t gid);
 void call_leave_change(const struct change *change);
 
 /* Whether the requester is in that group, by whatever group of his. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -67,14 +68,19 @@ void fs_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_f
 }
 #endif
 
+#define OWNER (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)
+#define CONTENT FUSE_SET_ATTR_SIZE
+#define TIMES (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME)
+#define EVERYTHING (FUSE_SET_ATTR_MODE | OWNER | CONTENT | TIMES)
+
 /* One request may change several things; it is called by the one that changes most. */
 static enum op setattr_op(int to_set)
 {
-	if (to_set & FUSE_SET_ATTR_SIZE)
+	if (to_set & CONTENT)
 		return OP_TRUNCATE;
-	if (to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
-		return OP_CHOWN;
-	return to_set & FUSE_SET_ATTR_MODE ? OP_CHMOD : OP_UTIMENS;
+	if ((to_set & FUSE_SET_ATTR_MODE) && !(to_set & OWNER))
+		return OP_CHMOD;
+	return (to_set & TIMES) && !(to_set & OWNER) ? OP_UTIMENS : OP_CHOWN;
 }
 
 static int set_mode(int fd, mode_t mode)
@@ -129,16 +135,30 @@ static int set_all(const struct held *held, const struct open_file *file,
 
 	if (r == 0 && (to_set & FUSE_SET_ATTR_MODE))
 		r = set_mode(held->fd, attr->st_mode);
-	if (r == 0 && (to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)))
+	/* Nothing at all is a chown(2) to nobody, which changes the ctime. */
+	if (r == 0 && ((to_set & OWNER) || !(to_set & EVERYTHING)))
 		r = set_owner(held->fd, attr, to_set);
 	if (r == 0 && (to_set & FUSE_SET_ATTR_SIZE))
 		r = set_size(held->fd, file, attr->st_size);
-	if (r == 0 && (to_set & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME)))
+	if (r == 0 && (to_set & TIMES))
 		r = set_times(held->fd, attr, to_set);
 	return r;
 }
 
-#define CHANGES (FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)
+/*
+ * A chown(2) to nobody takes suid and sgid away as any other, which is for the owner to do.  That
+ * is the only change of mode that the kernel leaves to us to judge.
+ */
+static bool is_not_his(const struct call *c, struct inode *inode)
+{
+	uint16_t special = atomic_load(&inode->special);
+	struct stat attr;
+
+	if (!special || !creds_privileged() || c->ctx->uid == 0 ||
+		inode_stat(c->fs->inodes, inode, -1, &attr) < 0 || attr.st_uid == c->ctx->uid)
+		return false;
+	return (special & (S_ISUID | S_IXGRP)) || !call_in_group(c, attr.st_gid);
+}
 
 void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
 	struct fuse_file_info *fi)
@@ -154,9 +174,15 @@ void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
 	file = call_file(&c, fi);
 	if (to_set & FUSE_SET_ATTR_SIZE)
 		c.ev.u.op.length = attr->st_size;
-	if (to_set & CHANGES)
-		change = call_enter_change(&c, inode.inode);
-	r = fs_is_own(c.fs, inode.inode) ? -EBUSY : set_all(&inode, file, attr, to_set);
+	if (!(to_set & (FUSE_SET_ATTR_MODE | TIMES)) || (to_set & (OWNER | CONTENT)))
+		change = call_enter_chown(&c, inode.inode,
+			to_set & FUSE_SET_ATTR_GID ? attr->st_gid : (gid_t)-1);
+	if (fs_is_own(c.fs, inode.inode))
+		r = -EBUSY;
+	else if (!(to_set & EVERYTHING) && is_not_his(&c, inode.inode))
+		r = -EPERM;
+	else
+		r = set_all(&inode, file, attr, to_set);
 	call_leave_change(&change);
 	if (r == 0)
 		r = inode_stat(c.fs->inodes, inode.inode, file ? file->fd : -1, &now);
@@ -236,6 +262,37 @@ static void reply_data(struct call *c, ssize_t n, const char *data, size_t size)
 		fuse_reply_xattr(c->req, n);
 }
 
+/* Names that only root sees; how long the others are. */
+static ssize_t leave_trusted_out(char *names, ssize_t len)
+{
+	char *out = names;
+
+	for (char *name = names; name < names + len;) {
+		size_t n = strlen(name) + 1;
+
+		if (strncmp(name, "trusted.", 8) != 0) {
+			memmove(out, name, n);
+			out += n;
+		}
+		name += n;
+	}
+	return out - names;
+}
+
+static void list_as_requester(struct call *c, fuse_ino_t ino, size_t size)
+{
+	cleanup_free char *data = malloc(XATTR_LIST_MAX);
+	cleanup_held struct held inode = call_hold(c, call_inode(c, ino));
+	ssize_t n = get_xattr(&inode, NULL, data, XATTR_LIST_MAX);
+
+	if (n > 0)
+		n = leave_trusted_out(data, n);
+	if (size && n > (ssize_t)size)
+		n = -ERANGE;
+	trace_end_name(c->fs->trace, &c->ev, n, "");
+	reply_data(c, n, data, size);
+}
+
 static void reply_xattr(struct call *c, fuse_ino_t ino, const char *name, size_t size)
 {
 	cleanup_free char *data = size ? malloc(size) : NULL;
@@ -274,7 +331,10 @@ void fs_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 	struct call c;
 
 	call_begin(&c, req, OP_LISTXATTR, TRACE_MEET);
-	reply_xattr(&c, ino, NULL, size);
+	if (creds_privileged() && c.ctx->uid != 0)
+		list_as_requester(&c, ino, size);
+	else
+		reply_xattr(&c, ino, NULL, size);
 }
 
 void fs_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)

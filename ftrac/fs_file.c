@@ -23,10 +23,12 @@
 #define FMODE_EXEC 040 /* the kernel opens a program for execve(2); in no header for us */
 
 /*
- * Not passed on to the source: what the kernel has dealt with, and O_DIRECT, for which our
- * buffers would have to be aligned as the application's are.
+ * Not passed on to the source: what the kernel has dealt with; O_DIRECT, for which our buffers
+ * would have to be aligned as the application's are; O_APPEND, which fcntl(2) may take away, and so
+ * is said with each write.
  */
-#define NOT_PASSED (O_NOFOLLOW | O_DIRECT | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC | FMODE_EXEC)
+#define NOT_PASSED                                                                           \
+	(O_NOFOLLOW | O_DIRECT | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC | O_APPEND | FMODE_EXEC)
 
 /* Whether the trace has nothing to do with that file. */
 static bool is_left_out(const struct call *c, struct inode *inode)
@@ -67,6 +69,7 @@ static int join_opened(struct call *c, struct inode *inode, struct open_file *fi
 			atomic_store(&inode->mount->no_backing, true);
 	}
 	id = opened->backing_id;
+	opened->executions += file->exec;
 	inode_opened(inode, &file->link);
 	inode_opens_unlock(c->fs->inodes, inode);
 	return id;
@@ -97,7 +100,8 @@ static int make_file(struct call *c, struct inode *inode, int fd, struct fuse_fi
 		return -ENOMEM;
 	file->fd = file->link.fd = fd;
 	file->inode = inode;
-	file->append = fi->flags & O_APPEND;
+	file->append = fcntl(fd, F_GETFL) & O_APPEND;
+	file->flags = fi->flags & O_NOATIME;
 	file->exec = fi->flags & FMODE_EXEC;
 	file->id = atomic_fetch_add(&c->fs->last_handle, 1) + 1;
 	backing_id = join_opened(c, inode, file);
@@ -114,12 +118,43 @@ static int make_file(struct call *c, struct inode *inode, int fd, struct fuse_fi
 
 static void close_file(fuse_req_t req, struct fs *fs, struct open_file *file)
 {
-	int backing_id = inode_closed(fs->inodes, file->inode, &file->link);
+	int backing_id;
 
+	if (file->exec && inode_opens_lock(fs->inodes, file->inode)) {
+		inode_opens(file->inode)->executions--;
+		inode_opens_unlock(fs->inodes, file->inode);
+	}
+	backing_id = inode_closed(fs->inodes, file->inode, &file->link);
 	if (backing_id)
 		fuse_passthrough_close(req, backing_id);
 	close(file->fd);
 	free(file);
+}
+
+/*
+ * A program that runs must not be emptied.  The kernel sees to that before it asks us, unless the
+ * file is opened for reading only: then it looks afterwards.
+ */
+static bool is_busy(const struct call *c, struct inode *inode, int flags)
+{
+	unsigned executions;
+
+	if (!(flags & O_TRUNC) || (flags & O_ACCMODE) != O_RDONLY ||
+		!inode_opens_lock(c->fs->inodes, inode))
+		return false;
+	executions = inode_opens(inode)->executions;
+	inode_opens_unlock(c->fs->inodes, inode);
+	return executions;
+}
+
+/* A file that may only be appended to (chattr +a) is opened for that or not at all. */
+static int open_source(const struct call *c, struct inode *inode, int flags)
+{
+	int fd = fs_reopen(c, inode, flags & ~NOT_PASSED);
+
+	if (fd == -EPERM && (flags & O_APPEND))
+		fd = fs_reopen(c, inode, (flags & ~NOT_PASSED) | O_APPEND);
+	return fd;
 }
 
 static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info *fi)
@@ -131,10 +166,12 @@ static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info
 		return -ENXIO;
 	if (fs_is_own(c->fs, inode))
 		return -EBUSY;
+	if (is_busy(c, inode, fi->flags))
+		return -ETXTBSY;
 	if (fi->flags & O_TRUNC)
 		change = call_enter_change(c, inode);
 	call_enter_pseudo(c, inode);
-	fd = fs_reopen(c, inode, fi->flags & ~NOT_PASSED);
+	fd = open_source(c, inode, fi->flags);
 	call_leave_pseudo(c, inode);
 	call_leave_change(&change);
 	if (fd < 0)
@@ -288,6 +325,26 @@ static enum trace_who who_of(struct open_file *file)
 	return TRACE_CHECK;
 }
 
+/*
+ * What the source would refuse: direct I/O in parts of a sector.  Larger units than this cannot be
+ * told from pieces of an aligned request, which the kernel cuts where the buffer has its pages.
+ */
+static bool is_odd(const struct fuse_file_info *fi, size_t size, off_t off)
+{
+	return (fi->flags & O_DIRECT) && !fi->writepage && ((size | off) & 511);
+}
+
+/* Flags that fcntl(2) has changed meanwhile. */
+static void follow_flags(struct open_file *file, const struct fuse_file_info *fi)
+{
+	int flags = fi->flags & O_NOATIME;
+
+	if (flags == file->flags)
+		return;
+	fcntl(file->fd, F_SETFL, (fcntl(file->fd, F_GETFL) & ~O_NOATIME) | flags);
+	file->flags = flags;
+}
+
 void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct call c;
@@ -305,9 +362,11 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 	c.ev.u.op.length = size;
 	c.ev.via = cache ? VIA_PAGECACHE : VIA_DIRECT;
 	buffer = read_buffer(size);
+	follow_flags(file, fi);
 	call_enter_pseudo(&c, file->inode);
-	n = buffer ? pread(file->fd, buffer, size, off) : -1;
-	n = n < 0 ? -errno : n;
+	n = buffer ? RESULT(pread(file->fd, buffer, size, off)) : -ENOMEM;
+	if (n > 0 && !cache && is_odd(fi, size, off)) /* at the end of the file nobody minds */
+		n = -EINVAL;
 	call_leave_pseudo(&c, file->inode);
 	trace_end(c.fs->trace, &c.ev, n);
 	if (n < 0)
@@ -350,13 +409,14 @@ static ssize_t write_back(const struct call *c, const struct open_file *file, co
 }
 
 static ssize_t write_as(const struct call *c, const struct open_file *file, const char *buf,
-	size_t size, off_t off)
+	size_t size, off_t off, bool append)
 {
+	const struct iovec data = { .iov_base = (char *)buf, .iov_len = size };
 	struct change change = call_enter_change(c, file->inode);
 	ssize_t n;
 
 	call_enter_pseudo(c, file->inode);
-	n = RESULT(pwrite(file->fd, buf, size, off));
+	n = RESULT(pwritev2(file->fd, &data, 1, off, append ? RWF_APPEND : 0));
 	call_leave_pseudo(c, file->inode);
 	call_leave_change(&change);
 	return n;
@@ -367,6 +427,7 @@ void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 {
 	struct call c;
 	struct open_file *file = file_of(fi);
+	bool append = (fi->flags & O_APPEND) && !fi->writepage;
 	ssize_t n;
 
 	call_begin(&c, req, OP_WRITE, fi->writepage ? TRACE_BLIND : who_of(file));
@@ -376,9 +437,12 @@ void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 	c.ev.u.op.length = size;
 	c.ev.via = fi->writepage ? VIA_WRITEBACK
 		: file->direct ? VIA_DIRECT : VIA_PAGECACHE;
-	n = fi->writepage ? write_back(&c, file, buf, size, off)
-			  : write_as(&c, file, buf, size, off);
-	if (file->append && !fi->writepage && c.fs->trace)
+	if (fi->writepage)
+		n = write_back(&c, file, buf, size, off);
+	else
+		n = is_odd(fi, size, off) ? -EINVAL
+			: write_as(&c, file, buf, size, off, append);
+	if (append && c.fs->trace)
 		c.ev.u.op.offset = append_offset(file, off, n);
 	trace_end(c.fs->trace, &c.ev, n);
 	if (n < 0)

@@ -593,6 +593,11 @@ struct opened *inode_opens_lock(struct inode_table *table, struct inode *inode)
 	return entry->opened;
 }
 
+struct opened *inode_opens(struct inode *inode)
+{
+	return entry_of(inode)->opened;
+}
+
 void inode_opens_unlock(struct inode_table *table, struct inode *inode)
 {
 	pthread_mutex_unlock(&table_shard(table, inode)->lock);

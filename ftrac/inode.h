@@ -61,6 +61,7 @@ struct opened {
 	struct open_link *links;
 	int backing_id;	 /* of kernel passthrough, 0: none; kept for all of them, by fs_file.c */
 	bool is_decided; /* backing_id holds until the last one is closed */
+	unsigned executions; /* opens for execve(2) */
 };
 
 struct inode_options {
@@ -143,6 +144,8 @@ int inode_path(struct inode_table *table, struct inode *inode, char *out, size_t
  */
 struct opened *inode_opens_lock(struct inode_table *table, struct inode *inode);
 void inode_opens_unlock(struct inode_table *table, struct inode *inode);
+/* With the lock, again. */
+struct opened *inode_opens(struct inode *inode);
 /* With the lock; the inode is there until inode_closed(). */
 void inode_opened(struct inode *inode, struct open_link *link);
 /* Without the lock.  The backing id that is no longer used, or 0. */
