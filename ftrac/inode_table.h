@@ -25,6 +25,7 @@ struct entry {
 	UT_hash_handle hh;
 	uint64_t nlookup;
 	int64_t birth_ns; /* 0: the file system does not say */
+	uint64_t looks;	  /* what it was like when it was let go; see pins.c */
 
 	/* Of the memory: one for all lookups, one for each hold, child and open file. */
 	_Atomic uint32_t refs;

@@ -140,6 +140,18 @@ static bool has_name_or_file(struct inode_table *table, struct entry *entry, boo
 	return has_name || *ret_open;
 }
 
+/* Whether it is who it was where numbers do not last: FNV-1a of what others would change. */
+static uint64_t looks_of(const struct statx *sx)
+{
+	const uint64_t looks[] = { sx->stx_mode, sx->stx_uid, sx->stx_gid, sx->stx_size,
+		sx->stx_mtime.tv_sec, sx->stx_mtime.tv_nsec };
+	uint64_t hash = 14695981039346656037u;
+
+	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++)
+		hash = (hash ^ looks[i]) * 1099511628211u;
+	return hash;
+}
+
 static bool can_come_back(struct inode_table *table, struct entry *entry, int fd)
 {
 	struct statx sx;
@@ -147,9 +159,10 @@ static bool can_come_back(struct inode_table *table, struct entry *entry, int fd
 
 	if (is_open)
 		return true;
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_NLINK, &sx) < 0 ||
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &sx) < 0 ||
 		sx.stx_nlink == 0)
 		return false;
+	entry->looks = looks_of(&sx);
 	make_handle(table, entry, fd);
 	return has_way || entry->handle;
 }
@@ -271,7 +284,9 @@ static bool is_same(const struct entry *entry, const struct statx *sx)
 	const struct inode *inode = &entry->inode;
 
 	if (inode->mount->named)
-		return (sx->stx_mode & S_IFMT) == inode->type;
+		return (sx->stx_mode & S_IFMT) == inode->type &&
+			(sx->stx_ino == inode->ino || inode->mount->proc ||
+				looks_of(sx) == entry->looks);
 	return sx->stx_ino == inode->ino && birth_of(sx) == entry->birth_ns &&
 		makedev(sx->stx_dev_major, sx->stx_dev_minor) == inode->dev;
 }

@@ -16,7 +16,7 @@
  *     also after others have renamed it;
  *   - by the names that led to it, from the nearest directory that is open.
  * It must be the same file then: device, number and time of birth.  On file systems whose numbers
- * do not last (mount->named) the name is all there is.
+ * do not last (mount->named) the name, type, owner, size and time of change have to do.
  *
  * Not let go is what could not come back: a file without a link that nobody has open, one
  * without a known name where there are no handles.
