@@ -135,7 +135,8 @@ static int set_all(const struct held *held, const struct open_file *file,
 
 	if (r == 0 && (to_set & FUSE_SET_ATTR_MODE))
 		r = set_mode(held->fd, attr->st_mode);
-	/* Nothing at all is a chown(2) to nobody, which changes the ctime. */
+	/* Nothing at all is a chown(2) to nobody, which changes the ctime, or a write that is about
+	 * to take suid and sgid away; either does as much as the other. */
 	if (r == 0 && ((to_set & OWNER) || !(to_set & EVERYTHING)))
 		r = set_owner(held->fd, attr, to_set);
 	if (r == 0 && (to_set & FUSE_SET_ATTR_SIZE))
@@ -143,21 +144,6 @@ static int set_all(const struct held *held, const struct open_file *file,
 	if (r == 0 && (to_set & TIMES))
 		r = set_times(held->fd, attr, to_set);
 	return r;
-}
-
-/*
- * A chown(2) to nobody takes suid and sgid away as any other, which is for the owner to do.  That
- * is the only change of mode that the kernel leaves to us to judge.
- */
-static bool is_not_his(const struct call *c, struct inode *inode)
-{
-	uint16_t special = atomic_load(&inode->special);
-	struct stat attr;
-
-	if (!special || !creds_privileged() || c->ctx->uid == 0 ||
-		inode_stat(c->fs->inodes, inode, -1, &attr) < 0 || attr.st_uid == c->ctx->uid)
-		return false;
-	return (special & (S_ISUID | S_IXGRP)) || !call_in_group(c, attr.st_gid);
 }
 
 void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
@@ -177,12 +163,7 @@ void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
 	if (!(to_set & (FUSE_SET_ATTR_MODE | TIMES)) || (to_set & (OWNER | CONTENT)))
 		change = call_enter_chown(&c, inode.inode,
 			to_set & FUSE_SET_ATTR_GID ? attr->st_gid : (gid_t)-1);
-	if (fs_is_own(c.fs, inode.inode))
-		r = -EBUSY;
-	else if (!(to_set & EVERYTHING) && is_not_his(&c, inode.inode))
-		r = -EPERM;
-	else
-		r = set_all(&inode, file, attr, to_set);
+	r = fs_is_own(c.fs, inode.inode) ? -EBUSY : set_all(&inode, file, attr, to_set);
 	call_leave_change(&change);
 	if (r == 0)
 		r = inode_stat(c.fs->inodes, inode.inode, file ? file->fd : -1, &now);

@@ -52,7 +52,9 @@ static int open_dir_of(const struct call *c, struct inode *inode)
 
 	if (held.fd < 0)
 		return held.fd;
-	return WITH_ROOM(c->fs->inodes, openat(held.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	/* Not by the name ".": that asks for the right to search it, too. */
+	return WITH_ROOM(c->fs->inodes,
+		open(fd_path(held.fd).text, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,6 +300,14 @@ void fs_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file
 	reply_create(&c, r, fi, &entry);
 }
 
+static pthread_key_t buffer_key;
+static pthread_once_t buffer_once = PTHREAD_ONCE_INIT;
+
+static void make_buffer_key(void)
+{
+	pthread_key_create(&buffer_key, free); /* libfuse ends threads that are idle */
+}
+
 /* Of this thread; grows to the largest request. */
 static char *read_buffer(size_t size)
 {
@@ -307,11 +316,13 @@ static char *read_buffer(size_t size)
 	long page = sysconf(_SC_PAGESIZE);
 
 	if (size > room) {
+		pthread_once(&buffer_once, make_buffer_key);
 		free(buffer);
 		room = (size + page - 1) / page * page;
 		buffer = aligned_alloc(page, room);
 		if (!buffer)
 			room = 0;
+		pthread_setspecific(buffer_key, buffer);
 	}
 	return buffer;
 }
@@ -515,7 +526,9 @@ void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse
 	off_t found;
 
 	call_begin(&c, req, OP_LSEEK, TRACE_MEET);
-	call_inode(&c, ino);
+	/* What was stored through a mapping is no hole, and has not been written yet. */
+	if (!atomic_load(&call_inode(&c, ino)->is_backed))
+		fuse_lowlevel_notify_inval_inode(c.fs->session, ino, 0, 0);
 	found = lseek(call_file(&c, fi)->fd, off, whence);
 	found = found < 0 ? -errno : found;
 	trace_end(c.fs->trace, &c.ev, found);

@@ -67,15 +67,20 @@ void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forg
 	fuse_reply_none(req);
 }
 
-/* After something was made: what it is. */
+/* After something of that type was made: what it is. */
 static void finish_make(struct call *c, struct inode *dir, const char *name, const char *target,
-	int result)
+	mode_t type, int result)
 {
 	struct inode *inode = NULL;
 	struct stat attr;
 
 	if (result == 0)
 		result = inode_lookup(c->fs->inodes, dir, name, &inode, &attr);
+	if (inode && inode->type != type) { /* somebody outside has put it there meanwhile */
+		inode_forget(c->fs->inodes, inode, 1);
+		inode = NULL;
+		result = -EEXIST;
+	}
 	if (inode)
 		c->ev.u.op.other = inode->id;
 	if (target)
@@ -101,7 +106,7 @@ void fs_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, 
 	creds_enter(&creds);
 	r = WITH(dir, mknodat(dir.fd, name, mode, rdev));
 	creds_leave(&creds);
-	finish_make(&c, dir.inode, name, NULL, r);
+	finish_make(&c, dir.inode, name, NULL, mode & S_IFMT ? mode & S_IFMT : S_IFREG, r);
 }
 
 void fs_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
@@ -117,7 +122,7 @@ void fs_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 	creds_enter(&creds);
 	r = WITH(dir, mkdirat(dir.fd, name, mode));
 	creds_leave(&creds);
-	finish_make(&c, dir.inode, name, NULL, r);
+	finish_make(&c, dir.inode, name, NULL, S_IFDIR, r);
 }
 
 void fs_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
@@ -132,7 +137,7 @@ void fs_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const cha
 	creds_enter(&creds);
 	r = WITH(dir, symlinkat(target, dir.fd, name));
 	creds_leave(&creds);
-	finish_make(&c, dir.inode, name, target, r);
+	finish_make(&c, dir.inode, name, target, S_IFLNK, r);
 }
 
 static int link_to(const struct held *inode, const struct held *dir, const char *name)

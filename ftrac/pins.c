@@ -521,7 +521,8 @@ int pins_hold(struct inode_table *table, struct entry *entry)
 	if (r == 0)
 		return atomic_load(&entry->fd);
 	pins_release(table, entry);
-	return r == -ENOENT || r == -ENOTDIR ? -ESTALE : r;
+	/* These are about names on the way, which nobody has asked for. */
+	return r == -ENOENT || r == -ENOTDIR || r == -EACCES ? -ESTALE : r;
 }
 
 void pins_release(struct inode_table *table, struct entry *entry)
