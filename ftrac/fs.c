@@ -240,6 +240,11 @@ void fs_distrust_names(struct fs *fs)
 #endif
 }
 
+void fs_distrust_name(struct fs *fs, uint64_t parent, const char *name)
+{
+	fuse_lowlevel_notify_inval_entry(fs->session, parent, name, strlen(name));
+}
+
 const struct fuse_lowlevel_ops fs_ops = {
 	.init = fs_init,
 	.lookup = fs_lookup,

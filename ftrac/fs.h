@@ -76,6 +76,8 @@ extern const struct fuse_lowlevel_ops fs_ops;
 
 /* What the kernel remembers of names may be wrong: it is to look again at each. */
 void fs_distrust_names(struct fs *fs);
+/* That one is gone. */
+void fs_distrust_name(struct fs *fs, uint64_t parent, const char *name);
 
 /* ---- between the fs_*.c files ---- */
 

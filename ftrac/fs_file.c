@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -136,16 +137,27 @@ static void close_file(fuse_req_t req, struct fs *fs, struct open_file *file)
  * A program that runs must not be emptied.  The kernel sees to that before it asks us, unless the
  * file is opened for reading only: then it looks afterwards.
  */
-static bool is_busy(const struct call *c, struct inode *inode, int flags)
+static bool runs(const struct call *c, struct inode *inode)
 {
 	unsigned executions;
 
-	if (!(flags & O_TRUNC) || (flags & O_ACCMODE) != O_RDONLY ||
-		!inode_opens_lock(c->fs->inodes, inode))
+	if (!inode_opens_lock(c->fs->inodes, inode))
 		return false;
 	executions = inode_opens(inode)->executions;
 	inode_opens_unlock(c->fs->inodes, inode);
 	return executions;
+}
+
+static bool is_busy(const struct call *c, struct inode *inode, int flags)
+{
+	bool busy = (flags & O_TRUNC) && (flags & O_ACCMODE) == O_RDONLY && runs(c, inode);
+
+	/* That it has ended we hear a moment later than who has waited for it. */
+	for (int i = 0; busy && i < 20; i++) {
+		usleep(5000);
+		busy = runs(c, inode);
+	}
+	return busy;
 }
 
 /* A file that may only be appended to (chattr +a) is opened for that or not at all. */
@@ -169,6 +181,9 @@ static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info
 		return -EBUSY;
 	if (is_busy(c, inode, fi->flags))
 		return -ETXTBSY;
+	/* Of a mount below the source the kernel does not know. */
+	if ((fi->flags & FMODE_EXEC) && inode->mount->noexec)
+		return -EACCES;
 	if (fi->flags & O_TRUNC)
 		change = call_enter_change(c, inode);
 	call_enter_pseudo(c, inode);
@@ -177,8 +192,9 @@ static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info
 	call_leave_change(&change);
 	if (fd < 0)
 		return fd;
-	r = make_file(c, inode, fd, fi);
-	if (r < 0)
+	fd = inode_keep(c->fs->inodes, fd);
+	r = fd < 0 ? fd : make_file(c, inode, fd, fi);
+	if (r < 0 && fd >= 0)
 		close(fd);
 	return r;
 }
@@ -250,7 +266,7 @@ static int create_as_caller(const struct call *c, const struct held *dir, const 
 	creds_enter(&creds);
 	fd = WITH_ROOM(c->fs->inodes, openat(dir->fd, name, flags | O_NOFOLLOW | O_CLOEXEC, mode));
 	creds_leave(&creds);
-	return fd;
+	return fd < 0 ? fd : inode_keep(c->fs->inodes, fd);
 }
 
 /* Only what is not there: for what is, the kernel has judged nothing yet. */
@@ -485,8 +501,10 @@ void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	call_begin(&c, req, OP_RELEASE, TRACE_BLIND);
 	call_inode(&c, ino);
 	file = call_file(&c, fi);
-	if (c.fs->locks)
+	if (c.fs->locks) {
 		locks_release(c.fs->locks, file);
+		flock(file->fd, LOCK_UN); /* the kernel may keep it open, to pass data through */
+	}
 	close_file(req, c.fs, file);
 	call_reply(&c, 0);
 }
@@ -546,7 +564,6 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	struct change change;
 	ssize_t n;
 
-	(void)ino_in;
 	call_begin(&c, req, OP_COPY, TRACE_MEET);
 	change = call_enter_change(&c, call_inode(&c, ino_out));
 	call_file(&c, fi_out);
@@ -557,6 +574,8 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	n = RESULT(copy_file_range(file_of(fi_in)->fd, &off_in, file_of(fi_out)->fd, &off_out, len,
 		flags));
 	call_leave_change(&change);
+	if (n > 0) /* its time of access is another now */
+		fuse_lowlevel_notify_inval_inode(c.fs->session, ino_in, -1, 0);
 	trace_end(c.fs->trace, &c.ev, n);
 	if (n < 0)
 		fuse_reply_err(req, -n);

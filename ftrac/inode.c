@@ -56,6 +56,14 @@ static void fill_attr(struct inode_table *table, const struct inode *inode,
 		.st_mtim = time_of(&sx->stx_mtime),
 		.st_ctim = time_of(&sx->stx_ctime),
 	};
+	/* What has no effect there must have none here, where the kernel knows one mount only: ours,
+	 * which is as the source's root is. */
+	if (inode->mount == table->root.inode.mount)
+		return;
+	if (inode->mount->nosuid && S_ISREG(sx->stx_mode) && (sx->stx_mode & 0111))
+		ret_attr->st_mode &= ~(S_ISUID | S_ISGID);
+	if (inode->mount->nodev)
+		ret_attr->st_rdev = 0;
 }
 
 static void see_mode(struct inode *inode, mode_t mode)
@@ -448,6 +456,11 @@ void inode_release(struct inode_table *table, struct inode *inode)
 bool inode_make_room(struct inode_table *table)
 {
 	return pins_make_room(table);
+}
+
+int inode_keep(struct inode_table *table, int fd)
+{
+	return pins_keep(table, fd);
 }
 
 /* ---- names ---- */

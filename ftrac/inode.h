@@ -71,6 +71,9 @@ struct inode_options {
 	unsigned pins;	   /* descriptors to keep; 0: half of the limit of this process */
 	/* Called by the sweeper after the host has mounted or unmounted something; may be NULL. */
 	void (*mounts_changed)(void *arg);
+	/* Called by the sweeper: the name leads to a file that somebody else has removed, which the
+	 * kernel is to forget.  May be NULL; may wait for requests to be answered. */
+	void (*removed)(void *arg, uint64_t parent, const char *name);
 	void *arg;
 	bool names;	   /* inode_path() will be asked: follow every change of a name */
 };
@@ -154,6 +157,10 @@ int inode_closed(struct inode_table *table, struct inode *inode, struct open_lin
 /* After a descriptor could not be made for want of room (EMFILE, ENFILE): lets one of an inode go.
  * False if there is none to spare. */
 bool inode_make_room(struct inode_table *table);
+
+/* Of a descriptor that will be kept: the same, or another in its place, or -EMFILE (and it is closed)
+ * if it is one of the last, without which nobody could do anything. */
+int inode_keep(struct inode_table *table, int fd);
 
 /* ret: what call gave, which makes a descriptor; tried again while there is room to be made. */
 #define WITH_ROOM(table, call)                                                            \

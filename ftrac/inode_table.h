@@ -54,6 +54,7 @@ struct pins {
 	struct entry *home, *away; /* of the root's mount; of others */
 	_Atomic unsigned count;
 	unsigned max;
+	int last; /* descriptors from this one on are a reserve */
 	_Atomic bool any_gone; /* one has been let go, ever */
 	_Atomic uint32_t now;  /* ticks, counted by the sweeper */
 	int root_dir;	       /* of the source, for reading; -1: there is none */

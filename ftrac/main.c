@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -153,10 +154,15 @@ static void distrust_names(void *arg)
 	fs_distrust_names(arg);
 }
 
+static void distrust_name(void *arg, uint64_t parent, const char *name)
+{
+	fs_distrust_name(arg, parent, name);
+}
+
 static int open_tree_of(struct daemon *d)
 {
 	struct inode_options o = { .ring = d->ring, .names = d->fs.choice,
-		.mounts_changed = distrust_names, .arg = &d->fs };
+		.mounts_changed = distrust_names, .removed = distrust_name, .arg = &d->fs };
 	int r;
 
 	o.root = open(d->options.source, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -284,15 +290,25 @@ static void on_ready(void *arg, int error)
 
 /* ---- the mount ---- */
 
+/* What the source's own mount forbids is not to be had here either. */
+static void add_flags(const char *source, char *out, size_t size)
+{
+	struct statvfs st = { 0 };
+
+	statvfs(source, &st);
+	snprintf(out, size, "-oallow_other,default_permissions,subtype=ftrac,%s,%s%s%s",
+		st.f_flag & ST_NODEV ? "nodev" : "dev", st.f_flag & ST_NOSUID ? "nosuid" : "suid",
+		st.f_flag & ST_NOEXEC ? ",noexec" : "", st.f_flag & ST_RDONLY ? ",ro" : "");
+}
+
 static int add_defaults(struct daemon *d)
 {
 	struct fuse_args *args = &d->options.fuse;
-	const char *defaults = geteuid() == 0
-		? "-oallow_other,default_permissions,dev,suid,subtype=ftrac"
-		: "-odefault_permissions,subtype=ftrac";
-	char name[64 + PATH_MAX];
+	char name[64 + PATH_MAX], defaults[128] = "-odefault_permissions,subtype=ftrac";
 	int r;
 
+	if (geteuid() == 0)
+		add_flags(d->options.source, defaults, sizeof(defaults));
 	/* In front of the user's, which then win. */
 	r = fuse_opt_insert_arg(args, 1, defaults);
 	snprintf(name, sizeof(name), "-ofsname=%s", d->options.source);

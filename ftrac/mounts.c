@@ -17,7 +17,7 @@
 
 struct mount_line {
 	uint64_t id;
-	char path[4096], fstype[64];
+	char path[4096], options[256], fstype[64];
 };
 
 /* A number of more than 48 bits, or of a device beyond what 16 bits count. */
@@ -61,7 +61,8 @@ static bool parse_line(const char *line, struct mount_line *ret_line)
 	const char *dash = strstr(line, " - ");
 	unsigned long id;
 
-	if (!dash || sscanf(line, "%lu %*u %*s %*s %4095s", &id, ret_line->path) != 2)
+	if (!dash || sscanf(line, "%lu %*u %*s %*s %4095s %255s", &id, ret_line->path,
+			ret_line->options) != 3)
 		return false;
 	ret_line->id = id;
 	return sscanf(dash, " - %63s", ret_line->fstype) == 1;
@@ -137,6 +138,16 @@ static bool is_named(const char *fstype)
 		is_one_of(fstype, named);
 }
 
+static bool has_option(const struct mount_line *line, const char *option)
+{
+	size_t n = strlen(option);
+
+	for (const char *at = line->options; (at = strstr(at, option)); at += n)
+		if ((at == line->options || at[-1] == ',') && (!at[n] || at[n] == ','))
+			return true;
+	return false;
+}
+
 static void tell(const struct mounts *mounts, uint64_t id, const struct mount_line *line)
 {
 	struct event ev = { .kind = EVENT_MOUNT, .u.mount.id = id };
@@ -169,6 +180,9 @@ static struct mount *add(struct mounts *mounts, uint64_t id, int fd)
 		mount->mirror = is_mirror(line.fstype);
 		mount->stacked = strcmp(line.fstype, "overlay") == 0 ||
 			strcmp(line.fstype, "ecryptfs") == 0;
+		mount->nosuid = has_option(&line, "nosuid");
+		mount->nodev = has_option(&line, "nodev");
+		mount->noexec = has_option(&line, "noexec");
 		mount->proc = strcmp(line.fstype, "proc") == 0;
 		tell(mounts, id, &line);
 	}

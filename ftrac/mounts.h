@@ -28,6 +28,7 @@ struct mount {
 	bool named;  /* an inode number lasts only while the inode is in use */
 	bool mirror; /* another ftrac */
 	bool proc;
+	bool nosuid, nodev, noexec;
 	bool stacked; /* on another file system, as overlayfs */
 	_Atomic bool no_handles; /* files cannot be reopened by handle here */
 	_Atomic bool no_backing; /* the kernel cannot pass through to here */

@@ -17,6 +17,8 @@
 #include "base/cleanup.h"
 #include "ftrac/inode_table.h"
 
+#define MOST (1u << 30)
+#define RESERVE 64 /* descriptors: for as many requests at once when all others are kept */
 #define MAX_DEPTH 100000 /* of directories; names that lead in a circle are deeper */
 
 /* ---- in use ---- */
@@ -152,19 +154,22 @@ static uint64_t looks_of(const struct statx *sx)
 	return hash;
 }
 
-static bool can_come_back(struct inode_table *table, struct entry *entry, int fd)
+enum fate { GOES, STAYS, WAS_REMOVED };
+
+static enum fate judge(struct inode_table *table, struct entry *entry, int fd)
 {
 	struct statx sx;
 	bool is_open, has_way = has_name_or_file(table, entry, &is_open);
 
 	if (is_open)
-		return true;
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &sx) < 0 ||
-		sx.stx_nlink == 0)
-		return false;
+		return GOES;
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &sx) < 0)
+		return STAYS;
+	if (sx.stx_nlink == 0)
+		return WAS_REMOVED;
 	entry->looks = looks_of(&sx);
 	make_handle(table, entry, fd);
-	return has_way || entry->handle;
+	return has_way || entry->handle ? GOES : STAYS;
 }
 
 static void unclaim(struct entry *entry)
@@ -172,26 +177,31 @@ static void unclaim(struct entry *entry)
 	atomic_store(&entry->users, 0);
 }
 
-/* Of a claimed one; false: it has to stay. */
-static bool let_go(struct inode_table *table, struct entry *entry)
+static void put_back(struct inode_table *table, struct entry *entry)
+{
+	pthread_mutex_lock(&table->pins.lock);
+	list_add(list_of(table, entry), entry);
+	pthread_mutex_unlock(&table->pins.lock);
+	unclaim(entry);
+}
+
+/* A claimed one; with its reference still. */
+static enum fate let_go(struct inode_table *table, struct entry *entry)
 {
 	struct pins *pins = &table->pins;
 	int fd = atomic_load(&entry->fd);
-	bool can = can_come_back(table, entry, fd);
+	enum fate fate = judge(table, entry, fd);
 
-	if (can) {
-		atomic_store(&pins->any_gone, true);
-		atomic_fetch_sub(&pins->count, 1);
-		atomic_store(&entry->fd, -1);
-		close(fd);
-	} else {
-		pthread_mutex_lock(&pins->lock);
-		list_add(list_of(table, entry), entry);
-		pthread_mutex_unlock(&pins->lock);
+	if (fate != GOES) {
+		put_back(table, entry);
+		return fate;
 	}
+	atomic_store(&pins->any_gone, true);
+	atomic_fetch_sub(&pins->count, 1);
+	atomic_store(&entry->fd, -1);
+	close(fd);
 	unclaim(entry);
-	entry_unref(table, entry);
-	return can;
+	return GOES;
 }
 
 /* The clock: the next of the list that has not been held since the hand came by, claimed. */
@@ -211,10 +221,11 @@ bool pins_make_room(struct inode_table *table)
 {
 	struct pins *pins = &table->pins;
 	int saved = errno;
+	enum fate fate = STAYS;
 	struct entry *victim;
 
 	/* Some have to stay; a few of them in a row do not mean that all have. */
-	for (int i = 0; i < 64; i++) {
+	for (int i = 0; i < 64 && fate != GOES; i++) {
 		unsigned tries = 2 * atomic_load(&pins->count) + 2;
 
 		pthread_mutex_lock(&pins->lock);
@@ -224,16 +235,41 @@ bool pins_make_room(struct inode_table *table)
 		pthread_mutex_unlock(&pins->lock);
 		if (!victim)
 			break;
-		if (let_go(table, victim)) {
-			errno = saved;
-			return true;
-		}
+		fate = let_go(table, victim);
+		entry_unref(table, victim);
 	}
 	errno = saved;
-	return false;
+	return fate == GOES;
+}
+
+int pins_keep(struct inode_table *table, int fd)
+{
+	int lower;
+
+	while (fd >= table->pins.last) {
+		lower = pins_make_room(table) ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+		close(fd);
+		if (lower < 0)
+			return -EMFILE;
+		fd = lower;
+	}
+	return fd;
 }
 
 /* ---- getting one ---- */
+
+/* Unless it is used: the descriptor that is to be closed. */
+static int replace(struct entry *entry, int fd)
+{
+	int32_t nobody = 0;
+
+	if (!atomic_compare_exchange_strong(&entry->users, &nobody, PINS_CLAIMED))
+		return fd;
+	if (atomic_load(&entry->fd) >= 0)
+		fd = atomic_exchange(&entry->fd, fd);
+	unclaim(entry);
+	return fd;
+}
 
 void pins_install(struct inode_table *table, struct entry *entry, int fd)
 {
@@ -249,12 +285,17 @@ void pins_install(struct inode_table *table, struct entry *entry, int fd)
 		pthread_mutex_lock(&pins->lock);
 		list_add(list_of(table, entry), entry);
 		pthread_mutex_unlock(&pins->lock);
-		if (atomic_fetch_add(&pins->count, 1) >= pins->max)
-			pins_make_room(table);
-	} else {
-		close(fd);
+		atomic_fetch_add(&pins->count, 1);
+		while (atomic_load(&pins->count) > pins->max && pins_make_room(table))
+			;
+		fd = -1;
 	}
 	unuse(entry);
+	/* Far away a descriptor may not have kept the number from being given to another file. */
+	if (fd >= 0 && entry->inode.mount->remote)
+		fd = replace(entry, fd);
+	if (fd >= 0)
+		close(fd);
 }
 
 void pins_drop(struct inode_table *table, struct entry *entry)
@@ -285,8 +326,8 @@ static bool is_same(const struct entry *entry, const struct statx *sx)
 
 	if (inode->mount->named)
 		return (sx->stx_mode & S_IFMT) == inode->type &&
-			(sx->stx_ino == inode->ino || inode->mount->proc ||
-				looks_of(sx) == entry->looks);
+			(inode->mount->proc || looks_of(sx) == entry->looks ||
+				(sx->stx_ino == inode->ino && birth_of(sx) == entry->birth_ns));
 	return sx->stx_ino == inode->ino && birth_of(sx) == entry->birth_ns &&
 		makedev(sx->stx_dev_major, sx->stx_dev_minor) == inode->dev;
 }
@@ -566,16 +607,88 @@ static size_t claim_idle(struct inode_table *table, struct entry **ret_idle)
 	return n;
 }
 
+/* The kernel waits for requests to do this: not while any entry is claimed. */
+static void tell_removed(struct inode_table *table, struct entry *entry)
+{
+	struct step step = { .entry = entry };
+	struct entry *parent;
+
+	if (step_up(table, &step, &parent) == 0) {
+		table->options.removed(table->options.arg,
+			inode_nodeid(table, &parent->inode), step.name);
+		entry_unref(table, parent);
+	}
+	free(step.name);
+}
+
+/* A part of all at each tick, round and round. */
+static size_t claim_some(struct inode_table *table, struct entry **ret_some)
+{
+	struct pins *pins = &table->pins;
+	unsigned count = atomic_load(&pins->count);
+	size_t n = 0;
+
+	pthread_mutex_lock(&pins->lock);
+	for (unsigned i = 0; i < SWEEP && i < count && pins->home; i++) {
+		struct entry *entry = pins->home;
+
+		pins->home = entry->next;
+		if (claim(table, entry))
+			ret_some[n++] = entry;
+	}
+	pthread_mutex_unlock(&pins->lock);
+	return n;
+}
+
+/* Tells of those that were removed; gives all references back. */
+static void finish_sweep(struct inode_table *table, struct entry **entries,
+	const enum fate *fates, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (fates[i] == WAS_REMOVED && table->options.removed)
+			tell_removed(table, entries[i]);
+		entry_unref(table, entries[i]);
+	}
+}
+
+/* As judge(), without preparing for more. */
+static bool is_removed(struct inode_table *table, struct entry *entry)
+{
+	struct statx sx;
+	bool is_open;
+
+	has_name_or_file(table, entry, &is_open);
+	return !is_open && statx(atomic_load(&entry->fd), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+		STATX_NLINK, &sx) == 0 && sx.stx_nlink == 0;
+}
+
+static void look_for_removed(struct inode_table *table)
+{
+	struct entry *some[SWEEP];
+	enum fate fates[SWEEP];
+	size_t n = table->options.removed ? claim_some(table, some) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		fates[i] = is_removed(table, some[i]) ? WAS_REMOVED : STAYS;
+		put_back(table, some[i]);
+	}
+	finish_sweep(table, some, fates, n);
+}
+
 static void sweep_away(struct inode_table *table)
 {
 	struct entry *idle[SWEEP];
+	enum fate fates[SWEEP];
 	size_t n, gone;
 
 	do {
 		n = claim_idle(table, idle);
 		gone = 0;
-		for (size_t i = 0; i < n; i++)
-			gone += let_go(table, idle[i]);
+		for (size_t i = 0; i < n; i++) {
+			fates[i] = let_go(table, idle[i]);
+			gone += fates[i] == GOES;
+		}
+		finish_sweep(table, idle, fates, n);
 	} while (n == SWEEP && gone);
 }
 
@@ -601,6 +714,7 @@ static void *sweep(void *arg)
 	while (wait_for_tick(table)) {
 		atomic_fetch_add(&table->pins.now, 1);
 		sweep_away(table);
+		look_for_removed(table);
 	}
 	return NULL;
 }
@@ -632,9 +746,10 @@ int pins_init(struct inode_table *table)
 	struct rlimit limit;
 
 	pthread_mutex_init(&pins->lock, NULL);
-	pins->max = table->options.pins;
-	if (!pins->max && getrlimit(RLIMIT_NOFILE, &limit) == 0)
-		pins->max = limit.rlim_cur / 2 < 1u << 30 ? limit.rlim_cur / 2 : 1u << 30;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > MOST)
+		limit.rlim_cur = MOST;
+	pins->max = table->options.pins ? table->options.pins : limit.rlim_cur / 2;
+	pins->last = (int)limit.rlim_cur - RESERVE;
 	pins->root_dir = open_root_dir(table->options.root);
 	return 0;
 }

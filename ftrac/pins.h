@@ -19,7 +19,8 @@
  * do not last (mount->named) the name, type, owner, size and time of change have to do.
  *
  * Not let go is what could not come back: a file without a link that nobody has open, one
- * without a known name where there are no handles.
+ * without a known name where there are no handles.  Of the former, if it was removed by others, the
+ * kernel does not know: the sweeper looks for them, so that their space is not held for ever.
  *
  * Threads: any.
  */
@@ -46,6 +47,9 @@ void pins_install(struct inode_table *table, struct entry *entry, int fd);
 
 /* Before the entry is freed. */
 void pins_drop(struct inode_table *table, struct entry *entry);
+
+/* See inode_keep(). */
+int pins_keep(struct inode_table *table, int fd);
 
 /* Lets one go; false if none can. */
 bool pins_make_room(struct inode_table *table);

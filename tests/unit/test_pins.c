@@ -474,7 +474,8 @@ static void descriptor_is_the_right_one_for_each_of_many_threads(void **state)
 		pthread_join(threads[i], NULL);
 		assert_int_equal(runners[i].wrong, 0);
 	}
-	assert_in_range(atomic_load(&t->table->pins.count), 0, PINS);
+	/* All that there were may have been held when the last was made. */
+	assert_in_range(atomic_load(&t->table->pins.count), 0, PINS + 8);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
