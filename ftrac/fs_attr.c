@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -146,6 +145,23 @@ static int set_all(const struct held *held, const struct open_file *file,
 	return r;
 }
 
+/*
+ * A chown(2) to nobody takes suid and sgid away as any other, which is for the owner to do.  The
+ * kernel leaves it to us to judge that, and makes the same request when somebody else's write is
+ * about to take them away.
+ */
+static bool is_not_his(const struct call *c, struct inode *inode)
+{
+	uint16_t special = atomic_load(&inode->special);
+	struct stat attr;
+
+	if (!special || !creds_privileged() || c->ctx->uid == 0 ||
+		inode_has_writer(c->fs->inodes, inode) ||
+		inode_stat(c->fs->inodes, inode, -1, &attr) < 0 || attr.st_uid == c->ctx->uid)
+		return false;
+	return (special & (S_ISUID | S_IXGRP)) || !call_in_group(c, attr.st_gid);
+}
+
 void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
 	struct fuse_file_info *fi)
 {
@@ -163,7 +179,12 @@ void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
 	if (!(to_set & (FUSE_SET_ATTR_MODE | TIMES)) || (to_set & (OWNER | CONTENT)))
 		change = call_enter_chown(&c, inode.inode,
 			to_set & FUSE_SET_ATTR_GID ? attr->st_gid : (gid_t)-1);
-	r = fs_is_own(c.fs, inode.inode) ? -EBUSY : set_all(&inode, file, attr, to_set);
+	if (fs_is_own(c.fs, inode.inode))
+		r = -EBUSY;
+	else if (!(to_set & EVERYTHING) && is_not_his(&c, inode.inode))
+		r = -EPERM;
+	else
+		r = set_all(&inode, file, attr, to_set);
 	call_leave_change(&change);
 	if (r == 0)
 		r = inode_stat(c.fs->inodes, inode.inode, file ? file->fd : -1, &now);
@@ -243,43 +264,19 @@ static void reply_data(struct call *c, ssize_t n, const char *data, size_t size)
 		fuse_reply_xattr(c->req, n);
 }
 
-/* Names that only root sees; how long the others are. */
-static ssize_t leave_trusted_out(char *names, ssize_t len)
-{
-	char *out = names;
-
-	for (char *name = names; name < names + len;) {
-		size_t n = strlen(name) + 1;
-
-		if (strncmp(name, "trusted.", 8) != 0) {
-			memmove(out, name, n);
-			out += n;
-		}
-		name += n;
-	}
-	return out - names;
-}
-
-static void list_as_requester(struct call *c, fuse_ino_t ino, size_t size)
-{
-	cleanup_free char *data = malloc(XATTR_LIST_MAX);
-	cleanup_held struct held inode = call_hold(c, call_inode(c, ino));
-	ssize_t n = get_xattr(&inode, NULL, data, XATTR_LIST_MAX);
-
-	if (n > 0)
-		n = leave_trusted_out(data, n);
-	if (size && n > (ssize_t)size)
-		n = -ERANGE;
-	trace_end_name(c->fs->trace, &c->ev, n, "");
-	reply_data(c, n, data, size);
-}
-
 static void reply_xattr(struct call *c, fuse_ino_t ino, const char *name, size_t size)
 {
 	cleanup_free char *data = size ? malloc(size) : NULL;
 	cleanup_held struct held inode = call_hold(c, call_inode(c, ino));
-	ssize_t n = get_xattr(&inode, name, data, size);
+	/* Most file systems show the names of trusted.* to the privileged only. */
+	bool without_rights = !name && c->ctx->uid != 0 && creds_privileged();
+	ssize_t n;
 
+	if (without_rights)
+		creds_become(0, 0);
+	n = get_xattr(&inode, name, data, size);
+	if (without_rights)
+		creds_return();
 	trace_end_name(c->fs->trace, &c->ev, n, name ? name : "");
 	reply_data(c, n, data, size);
 }
@@ -312,20 +309,21 @@ void fs_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 	struct call c;
 
 	call_begin(&c, req, OP_LISTXATTR, TRACE_MEET);
-	if (creds_privileged() && c.ctx->uid != 0)
-		list_as_requester(&c, ino, size);
-	else
-		reply_xattr(&c, ino, NULL, size);
+	reply_xattr(&c, ino, NULL, size);
 }
 
 void fs_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
 {
 	struct call c;
+	mode_t keeps;
 	int r;
 
 	call_begin(&c, req, OP_REMOVEXATTR, TRACE_MEET);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
+	keeps = acl_keeps(&c, inode.inode, name);
+	creds_raise_fsetid(keeps);
 	r = WITH(inode, removexattr(fd_path(inode.fd).text, name));
+	creds_drop_fsetid(keeps);
 	trace_end_name(c.fs->trace, &c.ev, r, name);
 	fuse_reply_err(req, -r);
 }

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/fs.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,7 @@ static int make_file(struct call *c, struct inode *inode, int fd, struct fuse_fi
 	if (!file)
 		return -ENOMEM;
 	file->fd = file->link.fd = fd;
+	file->link.writes = (fi->flags & O_ACCMODE) != O_RDONLY;
 	file->inode = inode;
 	file->append = fcntl(fd, F_GETFL) & O_APPEND;
 	file->flags = fi->flags & O_NOATIME;
@@ -352,13 +354,32 @@ static enum trace_who who_of(struct open_file *file)
 	return TRACE_CHECK;
 }
 
+#define DIOALIGN 0x2000U /* STATX_DIOALIGN, in headers of 2022 */
+
+/* Whether direct I/O of that file goes by sectors; some file systems take any. */
+static bool has_sectors(int fd)
+{
+	struct {
+		struct statx sx;
+		char more[256]; /* of newer ones */
+	} room = { 0 };
+	/* stx_dio_mem_align and stx_dio_offset_align follow the mount id. */
+	const uint32_t *align = (const uint32_t *)((const char *)&room.sx +
+		offsetof(struct statx, stx_mnt_id) + sizeof(room.sx.stx_mnt_id));
+
+	return statx(fd, "", AT_EMPTY_PATH, DIOALIGN, &room.sx) == 0 &&
+		(room.sx.stx_mask & DIOALIGN) && align[1] >= 512;
+}
+
 /*
  * What the source would refuse: direct I/O in parts of a sector.  Larger units than this cannot be
  * told from pieces of an aligned request, which the kernel cuts where the buffer has its pages.
  */
-static bool is_odd(const struct fuse_file_info *fi, size_t size, off_t off)
+static bool is_odd(const struct open_file *file, const struct fuse_file_info *fi, size_t size,
+	off_t off)
 {
-	return (fi->flags & O_DIRECT) && !fi->writepage && ((size | off) & 511);
+	return (fi->flags & O_DIRECT) && !fi->writepage && ((size | off) & 511) &&
+		has_sectors(file->fd);
 }
 
 /* Flags that fcntl(2) has changed meanwhile. */
@@ -392,7 +413,7 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 	follow_flags(file, fi);
 	call_enter_pseudo(&c, file->inode);
 	n = buffer ? RESULT(pread(file->fd, buffer, size, off)) : -ENOMEM;
-	if (n > 0 && !cache && is_odd(fi, size, off)) /* at the end of the file nobody minds */
+	if (n > 0 && !cache && is_odd(file, fi, size, off)) /* at the end of the file nobody minds */
 		n = -EINVAL;
 	call_leave_pseudo(&c, file->inode);
 	trace_end(c.fs->trace, &c.ev, n);
@@ -467,7 +488,7 @@ void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 	if (fi->writepage)
 		n = write_back(&c, file, buf, size, off);
 	else
-		n = is_odd(fi, size, off) ? -EINVAL
+		n = is_odd(file, fi, size, off) ? -EINVAL
 			: write_as(&c, file, buf, size, off, append);
 	if (append && c.fs->trace)
 		c.ev.u.op.offset = append_offset(file, off, n);

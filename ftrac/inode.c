@@ -606,6 +606,20 @@ struct opened *inode_opens_lock(struct inode_table *table, struct inode *inode)
 	return entry->opened;
 }
 
+bool inode_has_writer(struct inode_table *table, struct inode *inode)
+{
+	struct shard *shard = table_shard(table, inode);
+	const struct opened *opened;
+	bool writes = false;
+
+	pthread_mutex_lock(&shard->lock);
+	opened = entry_of(inode)->opened;
+	for (const struct open_link *l = opened ? opened->links : NULL; l; l = l->next)
+		writes |= l->writes;
+	pthread_mutex_unlock(&shard->lock);
+	return writes;
+}
+
 struct opened *inode_opens(struct inode *inode)
 {
 	return entry_of(inode)->opened;

@@ -53,6 +53,7 @@ struct inode {
 /* An open file's place in the list of its inode's; in memory of who opened it. */
 struct open_link {
 	int fd;
+	bool writes;
 	struct open_link *next, **at;
 };
 
@@ -147,6 +148,8 @@ int inode_path(struct inode_table *table, struct inode *inode, char *out, size_t
  */
 struct opened *inode_opens_lock(struct inode_table *table, struct inode *inode);
 void inode_opens_unlock(struct inode_table *table, struct inode *inode);
+/* Whether one of them is for writing. */
+bool inode_has_writer(struct inode_table *table, struct inode *inode);
 /* With the lock, again. */
 struct opened *inode_opens(struct inode *inode);
 /* With the lock; the inode is there until inode_closed(). */

@@ -66,10 +66,8 @@ EXCEPTIONS = [Exception_(*e) for e in (
      "^(attributes access[^;]*|names (rmdir|unlink|rmdir of a file|unlink a directory|removing "
      "while open|rename a directory away)|xattrs (remove default ACL|set ACL[^;]*)); [^;]*"
      "(immutable|append-only)", *RESULT),
-    ("a chown to nobody cannot be told from a write, by anybody, that takes suid and sgid away",
-     FIDELITIES, "^attributes f?chown of nothing; ", *ALL),
     ("a store through a mapping is a write to the daemon of an ordinary user, and takes suid and "
-     "sgid away", ("exact", "cached"), r"^data map[^;]*; mode [2467]\d{3}; user$", *ALL),
+     "sgid away", ("exact", "cached"), r"^data map[^;]*; (mode [2467]\d{3}|ACL and sgid); user$", *ALL),
     ("attributes of statx are not passed on", FIDELITIES, "^attributes statx of attributes;",
      r"attributes \w+ of \w+", ""),
     ("what an ordinary user mounts is nosuid and nodev", FIDELITIES, "^attributes statvfs;.*; user$",
