@@ -230,17 +230,14 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	fs->ready(fs->arg, r);
 }
 
-/* Linux 6.18; before that names are believed until their time is over. */
-void fs_distrust_names(struct fs *fs)
+/* Linux 6.2; before that names are believed until their time is over.  (Notifying of an epoch, which
+ * would be all names at once, takes away whatever is mounted on any of them.) */
+void fs_expire_name(struct fs *fs, uint64_t parent, const char *name)
 {
-#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
-	fuse_lowlevel_notify_increment_epoch(fs->session);
-#else
-	(void)fs;
-#endif
+	fuse_lowlevel_notify_expire_entry(fs->session, parent, name, strlen(name));
 }
 
-void fs_distrust_name(struct fs *fs, uint64_t parent, const char *name)
+void fs_drop_name(struct fs *fs, uint64_t parent, const char *name)
 {
 	fuse_lowlevel_notify_inval_entry(fs->session, parent, name, strlen(name));
 }

@@ -74,10 +74,11 @@ struct open_file {
 
 extern const struct fuse_lowlevel_ops fs_ops;
 
-/* What the kernel remembers of names may be wrong: it is to look again at each. */
-void fs_distrust_names(struct fs *fs);
-/* That one is gone. */
-void fs_distrust_name(struct fs *fs, uint64_t parent, const char *name);
+/* What the kernel remembers of that name may be wrong: it is to look again.  What is mounted there,
+ * on our mount, stays if nothing has changed. */
+void fs_expire_name(struct fs *fs, uint64_t parent, const char *name);
+/* What it led to is gone. */
+void fs_drop_name(struct fs *fs, uint64_t parent, const char *name);
 
 /* ---- between the fs_*.c files ---- */
 

@@ -475,6 +475,10 @@ static struct entry *find_open(struct inode_table *table, int fd)
 
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_WANTED, &sx) < 0)
 		return NULL;
+	if (is_root(table, &sx)) {
+		entry_ref(&table->root);
+		return &table->root;
+	}
 	key = (struct inode){ .dev = device_of(&sx), .ino = sx.stx_ino,
 		.mount_id = sx.stx_mnt_id };
 	shard = table_shard(table, &key);
@@ -486,6 +490,33 @@ static struct entry *find_open(struct inode_table *table, int fd)
 		entry_ref(entry);
 	pthread_mutex_unlock(&shard->lock);
 	return entry;
+}
+
+/* Something was mounted there, or is not mounted there any more: if the kernel knows the directory
+ * that it is in, it may know the name. */
+static void expire_point(void *arg, const char *path)
+{
+	struct inode_table *table = arg;
+	const char *own = table->options.mountpoint, *slash = strrchr(path, '/');
+	cleanup_free char *dir = NULL;
+	cleanup_fd int fd = -1;
+	struct entry *entry;
+
+	if (!slash || !slash[1] || (own && strncmp(path, own, strlen(own)) == 0))
+		return;
+	dir = slash == path ? strdup("/") : strndup(path, slash - path);
+	fd = dir ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	entry = fd < 0 ? NULL : find_open(table, fd);
+	if (!entry)
+		return;
+	table->options.expired(table->options.arg, inode_nodeid(table, &entry->inode), slash + 1);
+	entry_unref(table, entry);
+}
+
+void table_mounts_changed(struct inode_table *table)
+{
+	if (table->options.expired)
+		mounts_points(&table->mounts, expire_point, table);
 }
 
 struct inode *inode_child(struct inode_table *table, struct inode *parent, const char *name)
@@ -504,6 +535,7 @@ struct inode *inode_child(struct inode_table *table, struct inode *parent, const
 		return NULL;
 	entry = find_open(table, fd);
 	if (!entry || entry == &table->root) {
+		entry_unref(table, entry);
 		close(fd);
 		return NULL;
 	}

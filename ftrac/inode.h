@@ -70,8 +70,10 @@ struct inode_options {
 	int covered;	   /* O_PATH descriptor of the directory under the mount, or -1; taken over */
 	struct ring *ring; /* hears of new and forgotten inodes; NULL: nobody does */
 	unsigned pins;	   /* descriptors to keep; 0: half of the limit of this process */
-	/* Called by the sweeper after the host has mounted or unmounted something; may be NULL. */
-	void (*mounts_changed)(void *arg);
+	/* Called by the sweeper after the host has mounted or unmounted something: the name may lead
+	 * elsewhere now, and is to be looked up anew.  May be NULL. */
+	void (*expired)(void *arg, uint64_t parent, const char *name);
+	const char *mountpoint; /* ours, absolute: nothing below it is looked at for that */
 	/* Called by the sweeper: the name leads to a file that somebody else has removed, which the
 	 * kernel is to forget.  May be NULL; may wait for requests to be answered. */
 	void (*removed)(void *arg, uint64_t parent, const char *name);

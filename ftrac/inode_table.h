@@ -88,6 +88,9 @@ static inline void entry_ref(struct entry *entry)
 /* Without any lock. */
 void entry_unref(struct inode_table *table, struct entry *entry);
 
+/* The host has mounted or unmounted something. */
+void table_mounts_changed(struct inode_table *table);
+
 int64_t birth_of(const struct statx *sx);
 
 /*

@@ -148,21 +148,21 @@ static int open_store(struct daemon *d)
 	return r < 0 ? err_status(EXIT_OWN, "out of memory") : 0;
 }
 
-/* A name that was there may be covered now, or uncovered. */
-static void distrust_names(void *arg)
+static void expire_name(void *arg, uint64_t parent, const char *name)
 {
-	fs_distrust_names(arg);
+	fs_expire_name(arg, parent, name);
 }
 
-static void distrust_name(void *arg, uint64_t parent, const char *name)
+static void drop_name(void *arg, uint64_t parent, const char *name)
 {
-	fs_distrust_name(arg, parent, name);
+	fs_drop_name(arg, parent, name);
 }
 
 static int open_tree_of(struct daemon *d)
 {
 	struct inode_options o = { .ring = d->ring, .names = d->fs.choice,
-		.mounts_changed = distrust_names, .removed = distrust_name, .arg = &d->fs };
+		.mountpoint = d->options.mountpoint, .expired = expire_name,
+		.removed = drop_name, .arg = &d->fs };
 	int r;
 
 	o.root = open(d->options.source, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -35,6 +35,8 @@ void mounts_init(struct mounts *mounts, struct ring *ring)
 	pthread_mutex_init(&mounts->lock, NULL);
 }
 
+static void free_points(struct mounts *mounts);
+
 void mounts_finish(struct mounts *mounts)
 {
 	struct big_number *big, *next_big;
@@ -49,6 +51,7 @@ void mounts_finish(struct mounts *mounts)
 		HASH_DEL(mounts->big, big);
 		free(big);
 	}
+	free_points(mounts);
 	free(mounts->devices);
 	pthread_mutex_destroy(&mounts->lock);
 }
@@ -96,6 +99,44 @@ static bool read_line_of(uint64_t id, struct mount_line *ret_line)
 			return true;
 		}
 	return false;
+}
+
+static void free_points(struct mounts *mounts)
+{
+	while (mounts->n_points)
+		free(mounts->points[--mounts->n_points]);
+	free(mounts->points);
+	mounts->points = NULL;
+}
+
+static void keep_point(struct mounts *mounts, const char *path)
+{
+	char **grown = realloc(mounts->points, (mounts->n_points + 1) * sizeof(*grown));
+
+	if (!grown)
+		return;
+	mounts->points = grown;
+	grown[mounts->n_points] = strdup(path);
+	mounts->n_points += grown[mounts->n_points] != NULL;
+}
+
+void mounts_points(struct mounts *mounts, void (*point)(void *arg, const char *path), void *arg)
+{
+	cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
+	cleanup_free char *line = NULL;
+	struct mount_line found;
+	size_t room = 0;
+
+	for (size_t i = 0; i < mounts->n_points; i++)
+		point(arg, mounts->points[i]);
+	free_points(mounts);
+	while (f && getline(&line, &room, f) > 0) {
+		if (!parse_line(line, &found))
+			continue;
+		unescape(found.path);
+		point(arg, found.path);
+		keep_point(mounts, found.path);
+	}
 }
 
 /* ---- what a mount is ---- */

@@ -702,8 +702,8 @@ static bool wait_for_tick(struct inode_table *table)
 
 	if (n > 0 && fds[0].revents)
 		return false;
-	if (n > 0 && table->options.mounts_changed)
-		table->options.mounts_changed(table->options.arg);
+	if (n > 0)
+		table_mounts_changed(table);
 	return true;
 }
 
@@ -764,6 +764,7 @@ int pins_start_sweeper(struct inode_table *table)
 	if (pins->stop < 0)
 		return -errno;
 	pins->mountinfo = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	table_mounts_changed(table); /* for what there is now */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	r = -pthread_create(&pins->sweeper, NULL, sweep, table);
