@@ -134,8 +134,6 @@ static int set_all(const struct held *held, const struct open_file *file,
 
 	if (r == 0 && (to_set & FUSE_SET_ATTR_MODE))
 		r = set_mode(held->fd, attr->st_mode);
-	/* Nothing at all is a chown(2) to nobody, which changes the ctime, or a write that is about
-	 * to take suid and sgid away; either does as much as the other. */
 	if (r == 0 && ((to_set & OWNER) || !(to_set & EVERYTHING)))
 		r = set_owner(held->fd, attr, to_set);
 	if (r == 0 && (to_set & FUSE_SET_ATTR_SIZE))
@@ -146,9 +144,9 @@ static int set_all(const struct held *held, const struct open_file *file,
 }
 
 /*
- * A chown(2) to nobody takes suid and sgid away as any other, which is for the owner to do.  The
- * kernel leaves it to us to judge that, and makes the same request when somebody else's write is
- * about to take them away.
+ * A request that changes nothing is a chown(2) to nobody, or comes before a write that is to take
+ * suid, sgid or capabilities away, which the write itself will do.  The former changes the ctime and
+ * takes suid and sgid away as any chown(2), which is for the owner to do; that is left to us to judge.
  */
 static bool is_not_his(const struct call *c, struct inode *inode)
 {
@@ -156,7 +154,6 @@ static bool is_not_his(const struct call *c, struct inode *inode)
 	struct stat attr;
 
 	if (!special || !creds_privileged() || c->ctx->uid == 0 ||
-		inode_has_writer(c->fs->inodes, inode) ||
 		inode_stat(c->fs->inodes, inode, -1, &attr) < 0 || attr.st_uid == c->ctx->uid)
 		return false;
 	return (special & (S_ISUID | S_IXGRP)) || !call_in_group(c, attr.st_gid);
@@ -181,6 +178,8 @@ void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
 			to_set & FUSE_SET_ATTR_GID ? attr->st_gid : (gid_t)-1);
 	if (fs_is_own(c.fs, inode.inode))
 		r = -EBUSY;
+	else if (!(to_set & EVERYTHING) && inode_has_writer(c.fs->inodes, inode.inode))
+		r = 0;
 	else if (!(to_set & EVERYTHING) && is_not_his(&c, inode.inode))
 		r = -EPERM;
 	else

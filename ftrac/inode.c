@@ -304,7 +304,7 @@ static struct entry *set_name(struct entry *entry, struct entry *parent, const c
 static bool is_stale(const struct entry *entry, const struct statx *sx)
 {
 	return atomic_load(&entry->fd) < 0 && entry->birth_ns != birth_of(sx) &&
-		!entry->inode.mount->named;
+		(!entry->inode.mount->named || entry->looks != looks_of(sx));
 }
 
 /*
@@ -559,7 +559,8 @@ void inode_lost(struct inode_table *table, struct inode *child, struct inode *pa
 		old = set_name(entry, NULL, NULL);
 	pthread_mutex_unlock(&shard->lock);
 	entry_unref(table, old);
-	inode_release(table, child);
+	/* Far away a descriptor may stand for the name, not for the file: another may be left. */
+	pins_release_for_good(table, entry, entry->inode.mount->remote);
 }
 
 void inode_moved(struct inode_table *table, struct inode *child, struct inode *parent,

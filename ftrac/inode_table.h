@@ -91,6 +91,9 @@ void entry_unref(struct inode_table *table, struct entry *entry);
 /* The host has mounted or unmounted something. */
 void table_mounts_changed(struct inode_table *table);
 
+/* What others would change of it: tells files apart where numbers do not last. */
+uint64_t looks_of(const struct statx *sx);
+
 int64_t birth_of(const struct statx *sx);
 
 /*

@@ -142,8 +142,8 @@ static bool has_name_or_file(struct inode_table *table, struct entry *entry, boo
 	return has_name || *ret_open;
 }
 
-/* Whether it is who it was where numbers do not last: FNV-1a of what others would change. */
-static uint64_t looks_of(const struct statx *sx)
+/* FNV-1a. */
+uint64_t looks_of(const struct statx *sx)
 {
 	const uint64_t looks[] = { sx->stx_mode, sx->stx_uid, sx->stx_gid, sx->stx_size,
 		sx->stx_mtime.tv_sec, sx->stx_mtime.tv_nsec };
@@ -569,6 +569,28 @@ int pins_hold(struct inode_table *table, struct entry *entry)
 void pins_release(struct inode_table *table, struct entry *entry)
 {
 	unuse(entry);
+	entry_unref(table, entry);
+}
+
+void pins_release_for_good(struct inode_table *table, struct entry *entry, bool goes)
+{
+	int32_t only_us = 1;
+	int fd;
+
+	if (goes && atomic_compare_exchange_strong(&entry->users, &only_us, PINS_CLAIMED)) {
+		pthread_mutex_lock(&table->pins.lock);
+		if (entry->is_listed)
+			list_remove(list_of(table, entry), entry);
+		pthread_mutex_unlock(&table->pins.lock);
+		fd = atomic_exchange(&entry->fd, -1);
+		if (fd >= 0) {
+			atomic_fetch_sub(&table->pins.count, 1);
+			close(fd);
+		}
+		unclaim(entry);
+	} else {
+		unuse(entry);
+	}
 	entry_unref(table, entry);
 }
 

@@ -42,6 +42,9 @@ void pins_finish(struct inode_table *table);
 int pins_hold(struct inode_table *table, struct entry *entry);
 void pins_release(struct inode_table *table, struct entry *entry);
 
+/* As release; if it is not used otherwise, its descriptor goes, whether it can come back or not. */
+void pins_release_for_good(struct inode_table *table, struct entry *entry, bool goes);
+
 /* Gives the entry, which is held or new, a descriptor for it, which is taken over. */
 void pins_install(struct inode_table *table, struct entry *entry, int fd);
 
