@@ -598,7 +598,7 @@ bool pins_need_names(struct inode_table *table, const struct entry *entry)
 {
 	const struct pins *pins = &table->pins;
 
-	return table->options.names || pins->root_dir < 0 || atomic_load(&pins->any_gone) || is_away(table, entry) ||
+	return table->options.names || entry->inode.mount->remote || pins->root_dir < 0 || atomic_load(&pins->any_gone) || is_away(table, entry) ||
 		atomic_load(&entry->inode.mount->no_handles) ||
 		atomic_load(&pins->count) + SHARDS > pins->max;
 }
