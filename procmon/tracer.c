@@ -341,12 +341,13 @@ static void follow(struct tracer *tracer)
 	const _Atomic bool *stop = tracer->options->stop;
 
 	for (;;) {
-		int status;
-		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD);
 		struct tracee *t;
+		int status;
+		pid_t tid;
 
 		if (stop && atomic_load(stop) && !tracer->releasing)
 			begin_release(tracer);
+		tid = waitpid(-1, &status, __WALL | __WNOTHREAD);
 		if (tid < 0 && errno == EINTR)
 			continue;
 		if (tid < 0)

@@ -49,7 +49,7 @@ struct tracer_options {
 	void *arg;
 	/* Called when the command has ended; what it left behind is still traced.  May be NULL. */
 	void (*command_ended)(void *arg, int status);
-	/* Set, and TRACER_SIGNAL sent to the thread: let go of everything and return. */
+	/* Set, and TRACER_SIGNAL sent to the thread until it returns: let go of everything. */
 	const _Atomic bool *stop;
 };
 
