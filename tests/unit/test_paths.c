@@ -101,12 +101,12 @@ static void excluded_path_is_not_recorded(void **state)
 
 static void path_is_recorded_if_included_and_not_excluded(void **state)
 {
-	const char *const include[] = { "/work/*", NULL }, *const exclude[] = { "*.o", NULL };
+	const char *const include[] = { "/home/*", NULL }, *const exclude[] = { "*.o", NULL };
 	struct fixture *f = begin(state,
 		(struct paths_options){ .include = include, .exclude = exclude });
 
-	assert_true(intern(f, "/work/a.c").recorded);
-	assert_false(intern(f, "/work/a.o").recorded);
+	assert_true(intern(f, "/home/a.c").recorded);
+	assert_false(intern(f, "/home/a.o").recorded);
 	assert_false(intern(f, "/tmp/a.c").recorded);
 }
 

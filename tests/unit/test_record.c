@@ -492,16 +492,16 @@ static void excluded_paths_leave_no_rows(void **state)
 
 static void included_paths_alone_leave_rows(void **state)
 {
-	const char *const include[] = { "/work/*", "/data", NULL };
+	const char *const include[] = { "/home/*", "/data", NULL };
 	struct feed *f = begin_with((struct record_options){ .ops = true,
 		.paths.include = include });
-	uint64_t work = feed_dir(f, P, NODE_ROOT, "work");
+	uint64_t work = feed_dir(f, P, NODE_ROOT, "home");
 
 	*state = f;
 	feed_reads(f, P, feed_file(f, P, work, "x", 1));
 	feed_reads(f, P, feed_file(f, P, NODE_ROOT, "y", 1));
-	assert_string_equal(ask(f, "SELECT path FROM handle"), "/work/x");
-	assert_string_equal(ask(f, "SELECT DISTINCT path FROM op"), "/work/x");
+	assert_string_equal(ask(f, "SELECT path FROM handle"), "/home/x");
+	assert_string_equal(ask(f, "SELECT DISTINCT path FROM op"), "/home/x");
 }
 
 static void rename_into_what_is_recorded_is_recorded(void **state)
