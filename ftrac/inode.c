@@ -492,6 +492,13 @@ static struct entry *find_open(struct inode_table *table, int fd)
 	return entry;
 }
 
+static bool is_below(const char *path, const char *top)
+{
+	size_t n = strlen(top);
+
+	return strncmp(path, top, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
 /* Something was mounted there, or is not mounted there any more: if the kernel knows the directory
  * that it is in, it may know the name. */
 static void expire_point(void *arg, const char *path)
@@ -502,7 +509,7 @@ static void expire_point(void *arg, const char *path)
 	cleanup_fd int fd = -1;
 	struct entry *entry;
 
-	if (!slash || !slash[1] || (own && strncmp(path, own, strlen(own)) == 0))
+	if (!slash || !slash[1] || (own && is_below(path, own)))
 		return;
 	dir = slash == path ? strdup("/") : strndup(path, slash - path);
 	fd = dir ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
