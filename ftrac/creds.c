@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "procmon/monitor.h"
+
 static struct {
 	bool privileged;
 	uid_t uid;
@@ -60,6 +62,19 @@ int creds_init(void)
 bool creds_privileged(void)
 {
 	return own.privileged;
+}
+
+bool creds_keep_bits(pid_t tid, uid_t uid)
+{
+	cap_t caps = tid > 0 ? cap_get_pid(tid) : NULL;
+	cap_flag_value_t have = CAP_CLEAR;
+
+	if (!caps)
+		return uid == 0; /* of another pid namespace, or gone */
+	if (cap_get_flag(caps, CAP_FSETID, CAP_EFFECTIVE, &have) < 0)
+		have = CAP_CLEAR;
+	cap_free(caps);
+	return have == CAP_SET && monitor_shares_users(tid);
 }
 
 /* glibc's functions would change all threads, or are not per thread by themselves. */

@@ -48,6 +48,9 @@ void creds_return(void);
 void creds_enter_groups(gid_t own, const gid_t *groups, int n);
 void creds_leave_groups(void);
 
+/* Whether what that thread of the user writes keeps its suid and sgid bits. */
+bool creds_keep_bits(pid_t tid, uid_t uid);
+
 /* Around chmod(2) to mode; with S_ISUID, around writing by one who may keep such bits. */
 void creds_raise_fsetid(mode_t mode);
 void creds_drop_fsetid(mode_t mode);

@@ -47,7 +47,7 @@ void call_fill_entry(const struct call *c, const struct inode *inode, const stru
 double call_attr_timeout(const struct call *c, const struct inode *inode)
 {
 	bool backed = atomic_load_explicit(&inode->is_backed, memory_order_relaxed) ||
-		(c->fs->fidelity == FIDELITY_OPEN && inode->type == S_IFREG);
+		      (c->fs->fidelity == FIDELITY_OPEN && inode->type == S_IFREG);
 
 	return backed ? 0 : c->fs->attr_timeout;
 }
@@ -80,7 +80,7 @@ static void enter_groups(const struct call *c, gid_t gid, gid_t new_gid)
 }
 
 /*
- * Root keeps the bits.  Others lose them, but for sgid without execution by the group, which its
+ * With CAP_FSETID the bits stay.  Others lose them, but for sgid without execution by the group, which its
  * members keep: so we are one when the requester is.
  */
 struct change call_enter_chown(const struct call *c, struct inode *inode, gid_t gid)
@@ -91,11 +91,11 @@ struct change call_enter_chown(const struct call *c, struct inode *inode, gid_t 
 
 	if (!special || !creds_privileged())
 		return change;
-	if (c->ctx->uid == 0) {
+	if (creds_keep_bits(c->ctx->pid, c->ctx->uid)) {
 		change.keeps = S_ISUID;
 		creds_raise_fsetid(change.keeps);
 	} else if ((special & (S_ISGID | S_IXGRP)) == S_ISGID &&
-		inode_stat(c->fs->inodes, inode, -1, &attr) == 0) {
+		   inode_stat(c->fs->inodes, inode, -1, &attr) == 0) {
 		change.in_groups = true;
 		enter_groups(c, attr.st_gid, gid);
 	}
@@ -162,9 +162,15 @@ int fs_reopen(const struct call *c, struct inode *inode, int flags)
 {
 	cleanup_held struct held held = call_hold(c, inode);
 	struct fd_path path = fd_path(held.fd);
+	int fd;
 
 	if (held.fd < 0)
 		return held.fd;
+	if (c->fs->keep_atime) {
+		fd = open(path.text, (flags & ~O_NOFOLLOW) | O_CLOEXEC | O_NOATIME);
+		if (fd >= 0)
+			return fd;
+	}
 	return WITH_ROOM(c->fs->inodes, open(path.text, (flags & ~O_NOFOLLOW) | O_CLOEXEC));
 }
 
@@ -200,17 +206,16 @@ static void want_passthrough(const struct fs *fs, struct fuse_conn_info *conn)
 static void fs_init(void *userdata, struct fuse_conn_info *conn)
 {
 	static const uint64_t wanted[] = {
-		FUSE_CAP_POSIX_ACL,		/* else modes alone would judge where ACLs are */
-		FUSE_CAP_DONT_MASK,		/* default ACLs replace the umask */
-		FUSE_CAP_HANDLE_KILLPRIV_V2,	/* see creds.h */
-		FUSE_CAP_PARALLEL_DIROPS,
-		FUSE_CAP_DIRECT_IO_ALLOW_MMAP,
-		FUSE_CAP_NO_EXPORT_SUPPORT,	/* a node id is no file handle for NFS */
+		FUSE_CAP_POSIX_ACL,          /* else modes alone would judge where ACLs are */
+		FUSE_CAP_DONT_MASK,          /* default ACLs replace the umask */
+		FUSE_CAP_HANDLE_KILLPRIV_V2, /* see creds.h */
+		FUSE_CAP_PARALLEL_DIROPS, FUSE_CAP_DIRECT_IO_ALLOW_MMAP,
+		FUSE_CAP_NO_EXPORT_SUPPORT, /* a node id is no file handle for NFS */
 	};
 	/* Data passes through user space to be counted; pipes would only be a way round. */
 	static const uint64_t unwanted[] = {
 		FUSE_CAP_SPLICE_READ, FUSE_CAP_SPLICE_WRITE, FUSE_CAP_SPLICE_MOVE,
-		FUSE_CAP_PASSTHROUGH, /* until it is wanted */
+		FUSE_CAP_PASSTHROUGH,     /* until it is wanted */
 		FUSE_CAP_WRITEBACK_CACHE, /* it loses appends of several writers */
 	};
 	struct fs *fs = userdata;

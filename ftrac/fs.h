@@ -43,13 +43,14 @@ struct fs {
 	struct inode_table *inodes;
 	const struct trace *trace; /* NULL: nothing is recorded */
 	enum fidelity fidelity;
-	bool fidelity_fixed; /* asked for: do not take another one */
+	bool fidelity_fixed;                /* asked for: do not take another one */
 	double attr_timeout, entry_timeout; /* seconds */
-	struct lock_table *locks;	    /* NULL: the kernel keeps locks by itself */
+	struct lock_table *locks;           /* NULL: the kernel keeps locks by itself */
 	/* What is recorded, if not everything: the rest is passed through by the kernel where that
 	 * can be.  May be NULL. */
 	const struct paths_options *choice;
-	bool can_pass; /* the kernel can */
+	bool can_pass;   /* the kernel can */
+	bool keep_atime; /* the mount is such that reading moves no time of access */
 	struct fuse_session *session;
 	struct fs_own own;
 	/* Called once when the kernel has answered and all of the above is final; error is 0, or
@@ -66,7 +67,7 @@ struct open_file {
 	uint64_t id;
 	struct inode *inode;
 	bool exec, direct;
-	bool append;	 /* the source has it open for appending, and for nothing else */
+	bool append;       /* the source has it open for appending, and for nothing else */
 	_Atomic int flags; /* those of fcntl(F_SETFL) that the source has */
 	_Atomic bool used; /* it has been read or written since its open */
 	struct open_dir *dir;
@@ -121,8 +122,9 @@ struct held {
 
 static inline struct held call_hold(const struct call *c, struct inode *inode)
 {
-	return (struct held){ .inodes = c->fs->inodes, .inode = inode,
-		.fd = inode_hold(c->fs->inodes, inode) };
+	return (struct held){
+		.inodes = c->fs->inodes, .inode = inode, .fd = inode_hold(c->fs->inodes, inode)
+	};
 }
 
 static inline void held_release(struct held *held)
@@ -130,6 +132,18 @@ static inline void held_release(struct held *held)
 	if (held->fd >= 0)
 		inode_release(held->inodes, held->inode);
 }
+
+/* What call gave, bytes or a descriptor or 0, or -errno; tried again while space is about to be free
+ * that something removed has taken. */
+#define WITH_SPACE(c, call)                                                    \
+	({                                                                     \
+		unsigned space_turn = 0;                                       \
+		__auto_type space_result = (call);                             \
+		while ((space_result == -ENOSPC || space_result == -EDQUOT) && \
+			inode_awaits_space((c)->fs->inodes, space_turn++))     \
+			space_result = (call);                                 \
+		space_result;                                                  \
+	})
 
 /* RESULT() of a call that uses held.fd, or the reason why that could not be had. */
 #define WITH(held, call) ((held).fd < 0 ? (held).fd : RESULT(call))
@@ -224,8 +238,7 @@ void fs_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
 void fs_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op);
 
 void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
-void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
-	struct fuse_file_info *fi);
+void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
 void fs_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 
 void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);

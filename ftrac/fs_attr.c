@@ -127,8 +127,8 @@ static int set_times(int fd, const struct stat *attr, int to_set)
 	return RESULT(utimensat(AT_FDCWD, fd_path(fd).text, times, 0));
 }
 
-static int set_all(const struct held *held, const struct open_file *file,
-	const struct stat *attr, int to_set)
+static int set_all(const struct held *held, const struct open_file *file, const struct stat *attr,
+	int to_set)
 {
 	int r = held->fd < 0 ? held->fd : 0;
 
@@ -232,7 +232,7 @@ void fs_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *v
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	keeps = acl_keeps(&c, inode.inode, name);
 	creds_raise_fsetid(keeps);
-	r = WITH(inode, setxattr(fd_path(inode.fd).text, name, value, size, flags));
+	r = WITH_SPACE(&c, WITH(inode, setxattr(fd_path(inode.fd).text, name, value, size, flags)));
 	creds_drop_fsetid(keeps);
 	trace_end_name(c.fs->trace, &c.ev, r, name);
 	fuse_reply_err(req, -r);

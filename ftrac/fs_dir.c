@@ -46,17 +46,6 @@ static void close_dir(struct open_file *file)
 	free(file);
 }
 
-static int open_dir_of(const struct call *c, struct inode *inode)
-{
-	cleanup_held struct held held = call_hold(c, inode);
-
-	if (held.fd < 0)
-		return held.fd;
-	/* Not by the name ".": that asks for the right to search it, too. */
-	return WITH_ROOM(c->fs->inodes,
-		open(fd_path(held.fd).text, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-}
-
 void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct call c;
@@ -69,7 +58,7 @@ void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	c.ev.u.op.flags = fi->flags;
 	c.ev.fidelity = c.fs->fidelity;
 	call_enter_pseudo(&c, inode);
-	fd = open_dir_of(&c, inode);
+	fd = fs_reopen(&c, inode, O_RDONLY | O_DIRECTORY);
 	call_leave_pseudo(&c, inode);
 	file = fd < 0 ? NULL : make_dir(fd);
 	if (!file) {

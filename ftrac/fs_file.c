@@ -30,7 +30,7 @@
  * would have to be aligned as the application's are; O_APPEND, which fcntl(2) may take away, and so
  * is said with each write.
  */
-#define NOT_PASSED                                                                           \
+#define NOT_PASSED \
 	(O_NOFOLLOW | O_DIRECT | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC | O_APPEND | FMODE_EXEC)
 
 /* Whether the trace has nothing to do with that file. */
@@ -44,7 +44,7 @@ static bool is_left_out(const struct call *c, struct inode *inode)
 		return false;
 	memcpy(path, source, n);
 	return inode_path(c->fs->inodes, inode, path + n, sizeof(path) - n) > 0 &&
-		!paths_are_recorded(c->fs->choice, path);
+	       !paths_are_recorded(c->fs->choice, path);
 }
 
 /* Files of suid and sgid programs are written by us: passed through, root's writes would take
@@ -52,8 +52,8 @@ static bool is_left_out(const struct call *c, struct inode *inode)
 static bool may_pass(const struct call *c, struct inode *inode)
 {
 	return c->fs->can_pass && !inode->mount->pseudo &&
-		!atomic_load(&inode->mount->no_backing) && !atomic_load(&inode->special) &&
-		(c->fs->fidelity == FIDELITY_OPEN || is_left_out(c, inode));
+	       !atomic_load(&inode->mount->no_backing) && !atomic_load(&inode->special) &&
+	       (c->fs->fidelity == FIDELITY_OPEN || is_left_out(c, inode));
 }
 
 /* Decided by the first that has the file open: the kernel wants all to be of one kind. */
@@ -89,8 +89,7 @@ static void set_data_path(struct call *c, struct open_file *file, int backing_id
 	fi->parallel_direct_writes = fi->direct_io;
 	if (backing_id)
 		atomic_store(&file->inode->is_backed, true);
-	c->ev.fidelity = backing_id ? FIDELITY_OPEN
-		: direct ? FIDELITY_EXACT : FIDELITY_CACHED;
+	c->ev.fidelity = backing_id ? FIDELITY_OPEN : direct ? FIDELITY_EXACT : FIDELITY_CACHED;
 }
 
 /* An open file of inode, for fi. */
@@ -259,14 +258,16 @@ static void reply_create(struct call *c, int result, struct fuse_file_info *fi,
 static int create_as_caller(const struct call *c, const struct held *dir, const char *name,
 	int flags, mode_t mode)
 {
-	struct creds creds = { .uid = c->ctx->uid, .gid = c->ctx->gid, .umask = c->ctx->umask,
-		.mode = mode };
+	struct creds creds = {
+		.uid = c->ctx->uid, .gid = c->ctx->gid, .umask = c->ctx->umask, .mode = mode
+	};
 	int fd;
 
 	if (dir->fd < 0)
 		return dir->fd;
 	creds_enter(&creds);
-	fd = WITH_ROOM(c->fs->inodes, openat(dir->fd, name, flags | O_NOFOLLOW | O_CLOEXEC, mode));
+	fd = WITH_SPACE(c, WITH_ROOM(c->fs->inodes,
+				   openat(dir->fd, name, flags | O_NOFOLLOW | O_CLOEXEC, mode)));
 	creds_leave(&creds);
 	return fd < 0 ? fd : inode_keep(c->fs->inodes, fd);
 }
@@ -364,11 +365,12 @@ static bool has_sectors(int fd)
 		char more[256]; /* of newer ones */
 	} room = { 0 };
 	/* stx_dio_mem_align and stx_dio_offset_align follow the mount id. */
-	const uint32_t *align = (const uint32_t *)((const char *)&room.sx +
-		offsetof(struct statx, stx_mnt_id) + sizeof(room.sx.stx_mnt_id));
+	const uint32_t *align =
+		(const uint32_t *)((const char *)&room.sx + offsetof(struct statx, stx_mnt_id) +
+				   sizeof(room.sx.stx_mnt_id));
 
 	return statx(fd, "", AT_EMPTY_PATH, DIOALIGN, &room.sx) == 0 &&
-		(room.sx.stx_mask & DIOALIGN) && align[1] >= 512;
+	       (room.sx.stx_mask & DIOALIGN) && align[1] >= 512;
 }
 
 /*
@@ -379,18 +381,21 @@ static bool is_odd(const struct open_file *file, const struct fuse_file_info *fi
 	off_t off)
 {
 	return (fi->flags & O_DIRECT) && !fi->writepage && ((size | off) & 511) &&
-		has_sectors(file->fd);
+	       has_sectors(file->fd);
 }
 
 /* Flags that fcntl(2) has changed meanwhile. */
-static void follow_flags(struct open_file *file, const struct fuse_file_info *fi)
+static void follow_flags(const struct call *c, struct open_file *file,
+	const struct fuse_file_info *fi)
 {
 	int flags = fi->flags & O_NOATIME;
 
 	if (flags == file->flags)
 		return;
-	fcntl(file->fd, F_SETFL, (fcntl(file->fd, F_GETFL) & ~O_NOATIME) | flags);
 	file->flags = flags;
+	if (c->fs->keep_atime)
+		return;
+	fcntl(file->fd, F_SETFL, (fcntl(file->fd, F_GETFL) & ~O_NOATIME) | flags);
 }
 
 void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
@@ -410,10 +415,11 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 	c.ev.u.op.length = size;
 	c.ev.via = cache ? VIA_PAGECACHE : VIA_DIRECT;
 	buffer = read_buffer(size);
-	follow_flags(file, fi);
+	follow_flags(&c, file, fi);
 	call_enter_pseudo(&c, file->inode);
 	n = buffer ? RESULT(pread(file->fd, buffer, size, off)) : -ENOMEM;
-	if (n > 0 && !cache && is_odd(file, fi, size, off)) /* at the end of the file nobody minds */
+	if (n > 0 && !cache &&
+		is_odd(file, fi, size, off)) /* at the end of the file nobody minds */
 		n = -EINVAL;
 	call_leave_pseudo(&c, file->inode);
 	trace_end(c.fs->trace, &c.ev, n);
@@ -445,26 +451,41 @@ static ssize_t write_back(const struct call *c, const struct open_file *file, co
 	ssize_t n;
 
 	if (file->append) {
-		fd = WITH_ROOM(c->fs->inodes,
-			open(fd_path(file->fd).text, O_WRONLY | O_CLOEXEC));
+		fd = WITH_ROOM(c->fs->inodes, open(fd_path(file->fd).text, O_WRONLY | O_CLOEXEC));
 		if (fd < 0)
 			return fd;
 	}
 	creds_raise_fsetid(keeps);
-	n = RESULT(pwrite(fd >= 0 ? fd : file->fd, buf, size, off));
+	n = WITH_SPACE(c, RESULT(pwrite(fd >= 0 ? fd : file->fd, buf, size, off)));
 	creds_drop_fsetid(keeps);
 	return n;
+}
+
+/* Also what there was no space for at first. */
+static ssize_t write_all(const struct call *c, const struct open_file *file, const char *buf,
+	size_t size, off_t off, int flags)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	do {
+		struct iovec rest = { .iov_base = (char *)buf + done, .iov_len = size - done };
+
+		n = WITH_SPACE(c, RESULT(pwritev2(file->fd, &rest, 1, off + done, flags)));
+		done += n > 0 ? n : 0;
+	} while (n > 0 && done < size && !file->inode->mount->pseudo &&
+		 inode_awaits_space(c->fs->inodes, 0));
+	return done ? (ssize_t)done : n;
 }
 
 static ssize_t write_as(const struct call *c, const struct open_file *file, const char *buf,
 	size_t size, off_t off, bool append)
 {
-	const struct iovec data = { .iov_base = (char *)buf, .iov_len = size };
 	struct change change = call_enter_change(c, file->inode);
 	ssize_t n;
 
 	call_enter_pseudo(c, file->inode);
-	n = RESULT(pwritev2(file->fd, &data, 1, off, append ? RWF_APPEND : 0));
+	n = write_all(c, file, buf, size, off, append ? RWF_APPEND : 0);
 	call_leave_pseudo(c, file->inode);
 	call_leave_change(&change);
 	return n;
@@ -483,13 +504,12 @@ void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 	c.ev.u.op.handle = file->id;
 	c.ev.u.op.offset = off;
 	c.ev.u.op.length = size;
-	c.ev.via = fi->writepage ? VIA_WRITEBACK
-		: file->direct ? VIA_DIRECT : VIA_PAGECACHE;
+	c.ev.via = fi->writepage ? VIA_WRITEBACK : file->direct ? VIA_DIRECT : VIA_PAGECACHE;
 	if (fi->writepage)
 		n = write_back(&c, file, buf, size, off);
 	else
 		n = is_odd(file, fi, size, off) ? -EINVAL
-			: write_as(&c, file, buf, size, off, append);
+						: write_as(&c, file, buf, size, off, append);
 	if (append && c.fs->trace)
 		c.ev.u.op.offset = append_offset(file, off, n);
 	trace_end(c.fs->trace, &c.ev, n);
@@ -547,6 +567,7 @@ void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 {
 	struct call c;
 	struct change change;
+	struct open_file *file;
 	int r;
 
 	call_begin(&c, req, OP_FALLOCATE, TRACE_MEET);
@@ -554,7 +575,8 @@ void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 	c.ev.u.op.mode = mode;
 	c.ev.u.op.offset = offset;
 	c.ev.u.op.length = length;
-	r = RESULT(fallocate(call_file(&c, fi)->fd, mode, offset, length));
+	file = call_file(&c, fi);
+	r = WITH_SPACE(&c, RESULT(fallocate(file->fd, mode, offset, length)));
 	call_leave_change(&change);
 	call_reply(&c, r);
 }
@@ -592,8 +614,8 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	c.ev.u.op.offset = off_out;
 	c.ev.u.op.length = len;
 	c.ev.via = VIA_COPY;
-	n = RESULT(copy_file_range(file_of(fi_in)->fd, &off_in, file_of(fi_out)->fd, &off_out, len,
-		flags));
+	n = WITH_SPACE(&c, RESULT(copy_file_range(file_of(fi_in)->fd, &off_in, file_of(fi_out)->fd,
+				   &off_out, len, flags)));
 	call_leave_change(&change);
 	if (n > 0) /* its time of access is another now */
 		fuse_lowlevel_notify_inval_inode(c.fs->session, ino_in, -1, 0);
@@ -611,7 +633,7 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 static bool is_allowed(unsigned int cmd)
 {
 	return cmd == FS_IOC_GETFLAGS || cmd == FS_IOC_SETFLAGS || cmd == FS_IOC_FSGETXATTR ||
-		cmd == FS_IOC_FSSETXATTR || cmd == FS_IOC_GETVERSION;
+	       cmd == FS_IOC_FSSETXATTR || cmd == FS_IOC_GETVERSION;
 }
 
 void fs_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,

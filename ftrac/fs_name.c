@@ -104,7 +104,7 @@ void fs_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, 
 	c.ev.u.op.mode = mode;
 	creds = creds_of(&c, mode);
 	creds_enter(&creds);
-	r = WITH(dir, mknodat(dir.fd, name, mode, rdev));
+	r = WITH_SPACE(&c, WITH(dir, mknodat(dir.fd, name, mode, rdev)));
 	creds_leave(&creds);
 	finish_make(&c, dir.inode, name, NULL, mode & S_IFMT ? mode & S_IFMT : S_IFREG, r);
 }
@@ -120,7 +120,7 @@ void fs_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 	c.ev.u.op.mode = mode;
 	creds = creds_of(&c, mode);
 	creds_enter(&creds);
-	r = WITH(dir, mkdirat(dir.fd, name, mode));
+	r = WITH_SPACE(&c, WITH(dir, mkdirat(dir.fd, name, mode)));
 	creds_leave(&creds);
 	finish_make(&c, dir.inode, name, NULL, S_IFDIR, r);
 }
@@ -135,7 +135,7 @@ void fs_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const cha
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	creds = creds_of(&c, 0);
 	creds_enter(&creds);
-	r = WITH(dir, symlinkat(target, dir.fd, name));
+	r = WITH_SPACE(&c, WITH(dir, symlinkat(target, dir.fd, name)));
 	creds_leave(&creds);
 	finish_make(&c, dir.inode, name, target, S_IFLNK, r);
 }

@@ -256,6 +256,8 @@ void entry_unref(struct inode_table *table, struct entry *entry)
 		struct entry *parent = entry->parent;
 
 		pins_drop(table, entry);
+		if (entry->is_lost)
+			atomic_fetch_sub(&table->lost, 1);
 		free(entry->name);
 		free(entry->handle);
 		free(entry->opened);
@@ -564,10 +566,21 @@ void inode_lost(struct inode_table *table, struct inode *child, struct inode *pa
 	pthread_mutex_lock(&shard->lock);
 	if (entry->parent == entry_of(parent) && strcmp(entry->name, name) == 0)
 		old = set_name(entry, NULL, NULL);
+	if (!entry->is_lost)
+		atomic_fetch_add(&table->lost, 1);
+	entry->is_lost = true;
 	pthread_mutex_unlock(&shard->lock);
 	entry_unref(table, old);
 	/* Far away a descriptor may stand for the name, not for the file: another may be left. */
 	pins_release_for_good(table, entry, entry->inode.mount->remote);
+}
+
+bool inode_awaits_space(struct inode_table *table, unsigned turn)
+{
+	if (turn == 20 || !atomic_load(&table->lost))
+		return false;
+	usleep(1000);
+	return true;
 }
 
 void inode_moved(struct inode_table *table, struct inode *child, struct inode *parent,

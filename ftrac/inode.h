@@ -159,6 +159,10 @@ void inode_opened(struct inode *inode, struct open_link *link);
 /* Without the lock.  The backing id that is no longer used, or 0. */
 int inode_closed(struct inode_table *table, struct inode *inode, struct open_link *link);
 
+/* After there was no space, for the turn-th time: true if it is worth trying again, since something
+ * was removed that the kernel has not let go of yet.  Waits a moment then. */
+bool inode_awaits_space(struct inode_table *table, unsigned turn);
+
 /* After a descriptor could not be made for want of room (EMFILE, ENFILE): lets one of an inode go.
  * False if there is none to spare. */
 bool inode_make_room(struct inode_table *table);

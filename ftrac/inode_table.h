@@ -35,6 +35,7 @@ struct entry {
 	_Atomic uint32_t used; /* the tick of the last hold */
 	_Atomic bool referenced; /* held since the clock's hand came by */
 	bool is_hashed, is_listed;
+	bool is_lost; /* a name of it was removed; counted in lost */
 
 	struct entry *parent; /* where it was last seen; NULL: nowhere */
 	char *name;
@@ -70,6 +71,7 @@ struct inode_table {
 	struct entry root;
 	dev_t own_dev;
 	_Atomic uint64_t last_id;
+	_Atomic unsigned lost;
 	struct shard shards[SHARDS];
 };
 

@@ -37,6 +37,7 @@
 #include "ftrac/fs.h"
 #include "ftrac/inode.h"
 #include "ftrac/locks.h"
+#include "ftrac/mounts.h"
 #include "ftrac/options.h"
 #include "procmon/monitor.h"
 
@@ -361,6 +362,7 @@ static int mount_session(struct daemon *d)
 	d->handles_signals = fuse_set_signal_handlers(d->session) == 0;
 	/* Asked without a request: nobody would answer yet. */
 	own = open(d->options.mountpoint, O_PATH | O_CLOEXEC);
+	d->fs.keep_atime = own >= 0 && mounts_keep_atime(own);
 	if (own >= 0 && statx(own, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == 0)
 		inode_own_device(d->fs.inodes, makedev(sx.stx_dev_major, sx.stx_dev_minor));
 	return 0;

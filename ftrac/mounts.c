@@ -65,7 +65,7 @@ static bool parse_line(const char *line, struct mount_line *ret_line)
 	unsigned long id;
 
 	if (!dash || sscanf(line, "%lu %*u %*s %*s %4095s %255s", &id, ret_line->path,
-			ret_line->options) != 3)
+			     ret_line->options) != 3)
 		return false;
 	ret_line->id = id;
 	return sscanf(dash, " - %63s", ret_line->fstype) == 1;
@@ -175,8 +175,7 @@ static bool is_named(const char *fstype)
 	/* In overlayfs a file gets another number, or time of birth, when it is copied up. */
 	static const char *const named[] = { "proc", "overlay", "cifs", "smb3", "9p", NULL };
 
-	return (strncmp(fstype, "fuse", 4) == 0 && !is_mirror(fstype)) ||
-		is_one_of(fstype, named);
+	return (strncmp(fstype, "fuse", 4) == 0 && !is_mirror(fstype)) || is_one_of(fstype, named);
 }
 
 static bool has_option(const struct mount_line *line, const char *option)
@@ -202,25 +201,38 @@ static void tell(const struct mounts *mounts, uint64_t id, const struct mount_li
 	ring_push(mounts->ring, &ev, text, n);
 }
 
+static bool read_line_at(int fd, struct mount_line *ret_line)
+{
+	struct statx sx;
+
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &sx) == 0 &&
+	       read_line_of(sx.stx_mnt_id, ret_line);
+}
+
+bool mounts_keep_atime(int fd)
+{
+	struct mount_line line;
+
+	return read_line_at(fd, &line) && (has_option(&line, "ro") || has_option(&line, "noatime"));
+}
+
 /* With the lock held. */
 static struct mount *add(struct mounts *mounts, uint64_t id, int fd)
 {
 	struct mount *mount = calloc(1, sizeof(*mount));
 	struct mount_line line = { 0 };
-	struct statx sx;
 
 	if (!mount)
 		return NULL;
 	mount->id = id;
 	mount->remote = true; /* of what is not listed we do not know better */
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &sx) == 0 &&
-		read_line_of(sx.stx_mnt_id, &line)) {
+	if (read_line_at(fd, &line)) {
 		mount->remote = is_remote(line.fstype);
 		mount->pseudo = is_pseudo(line.fstype);
 		mount->named = is_named(line.fstype);
 		mount->mirror = is_mirror(line.fstype);
-		mount->stacked = strcmp(line.fstype, "overlay") == 0 ||
-			strcmp(line.fstype, "ecryptfs") == 0;
+		mount->stacked =
+			strcmp(line.fstype, "overlay") == 0 || strcmp(line.fstype, "ecryptfs") == 0;
 		mount->nosuid = has_option(&line, "nosuid");
 		mount->nodev = has_option(&line, "nodev");
 		mount->noexec = has_option(&line, "noexec");

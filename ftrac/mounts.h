@@ -60,6 +60,10 @@ struct mount *mounts_get(struct mounts *mounts, uint64_t id, int fd);
  * was called last.  Not for several threads at once. */
 void mounts_points(struct mounts *mounts, void (*point)(void *arg, const char *path), void *arg);
 
+/* Whether reading on the mount that fd is on leaves times of access alone (ro, noatime).  Asks nothing
+ * of the file system. */
+bool mounts_keep_atime(int fd);
+
 /* Index of a device; 0 is that of the first one asked for. */
 unsigned mounts_device(struct mounts *mounts, dev_t dev);
 

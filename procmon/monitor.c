@@ -45,7 +45,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -190,4 +192,14 @@ pid_t monitor_process_of(pid_t tid)
 	int r = proc < 0 ? -errno : procfs_read_status(proc, tid, &status);
 
 	return r < 0 ? r : status.tgid;
+}
+
+bool monitor_shares_users(pid_t tid)
+{
+	struct stat his, ours;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", tid);
+	return stat(path, &his) == 0 && stat("/proc/self/ns/user", &ours) == 0 &&
+	       his.st_dev == ours.st_dev && his.st_ino == ours.st_ino;
 }

@@ -106,6 +106,10 @@ void monitor_check(struct monitor *monitor, pid_t tid);
 /* The process of a thread that waits for us, or -errno.  Needs no monitor. */
 pid_t monitor_process_of(pid_t tid);
 
+/* Whether it is in our user namespace: in another its capabilities say nothing here.  False if that
+ * cannot be told.  Needs no monitor. */
+bool monitor_shares_users(pid_t tid);
+
 /* Everything the kernel has reported before this call is in the ring when it returns. */
 void monitor_sync(struct monitor *monitor);
 
