@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
 -- Made when the run has ended: while it goes on they would cost every batch.
-CREATE INDEX images_process ON images (process, seq);
 CREATE INDEX samples_process ON samples (process, t);
 CREATE INDEX names_file ON names (file);
 CREATE INDEX handles_file ON handles (file);

@@ -96,3 +96,7 @@ CREATE TABLE touches (
 
 CREATE TABLE ghosts (
 	id INTEGER PRIMARY KEY, process INTEGER, path INTEGER, count INTEGER, first_t INTEGER);
+
+-- Small, and without them nobody could ask who belongs to whom while the run goes on.
+CREATE INDEX processes_parent ON processes (parent);
+CREATE INDEX images_process ON images (process, seq);

@@ -23,24 +23,114 @@ FROM run, images i JOIN images b ON b.id = coalesce(i.base, i.id)
 	LEFT JOIN paths s0 ON s0.id = b.stdin LEFT JOIN paths s1 ON s1.id = b.stdout
 	LEFT JOIN paths s2 ON s2.id = b.stderr;
 
+-- What an image is called: the base name of its program or, if it is a script, of that.  shell: a
+-- shell; script: one that runs a script, or what is typed; driver: starts jobs.
+CREATE VIEW program AS
+SELECT id, process, seq, start_t, name, shell, shell AND NOT commands AS script,
+	name IN ('make', 'gmake', 'ninja', 'ninja-build', 'samu', 'snakemake', 'xargs', 'parallel',
+		'nextflow', 'makeflow', 'condor_dagman', 'scons') AS driver
+FROM (SELECT i.id, i.process, i.seq, i.start_t, b.comm, b.argv,
+		-- A script's comm is its own name, and an argument has it whole.
+		CASE WHEN b.comm <> substr(e.base, 1, 15) THEN coalesce((
+			SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
+			FROM json_each(b.argv) WHERE key < 6 AND substr(replace(value,
+				rtrim(value, replace(value, '/', '')), ''), 1, 15) = b.comm), e.base)
+		ELSE coalesce(e.base, b.comm) END AS name,
+		e.base IN ('sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'csh', 'tcsh', 'fish',
+			'yash', 'busybox') AND b.comm NOT IN ('xargs', 'env') AS shell,
+		-- sh -c COMMANDS: an option with a c in front of the first argument that is none
+		EXISTS (SELECT 1 FROM json_each(b.argv) WHERE key > 0 AND value GLOB '-*c*'
+			AND value NOT GLOB '--*' AND key < coalesce((SELECT min(key)
+				FROM json_each(b.argv) WHERE key > 0 AND value NOT GLOB '[-+]*'),
+				key + 1)) AS commands
+	FROM images i JOIN images b ON b.id = coalesce(i.base, i.id)
+		LEFT JOIN (SELECT id, replace(path, rtrim(path, replace(path, '/', '')), '') AS base
+			FROM paths) e ON e.id = b.exe);
+
+-- The job of a process: that of the command line; else that of its environment; else the topmost
+-- process below the nearest driver, by the number of that process.  Drivers are the programs above,
+-- the process that nobody in the trace started, and below drivers alone, scripts of a shell.  What only
+-- drives has no job.
+CREATE VIEW process_job AS
+WITH RECURSIVE
+run AS MATERIALIZED (SELECT
+	(SELECT value FROM meta WHERE key = 'job') AS job,
+	(SELECT value FROM meta WHERE key = 'xform') AS xform),
+kind AS MATERIALIZED (SELECT p.id, max(coalesce(g.driver, 0)) AS driver,
+		max(coalesce(g.script, 0)) AS script,
+		EXISTS (SELECT 1 FROM processes c WHERE c.parent = p.id) AS starts
+	FROM processes p LEFT JOIN program g ON g.process = p.id AND g.seq > 0 GROUP BY p.id),
+walk (id, top, drives, layer, under) AS (
+	SELECT k.id, iif(k.starts, NULL, k.id), 1, 1, k.driver
+	FROM processes p JOIN kind k ON k.id = p.id WHERE p.parent IS NULL
+	UNION ALL
+	SELECT c.id,
+		CASE WHEN w.layer AND k.starts AND (k.driver OR k.script AND NOT w.under) THEN NULL
+			WHEN w.drives THEN c.id ELSE w.top END,
+		k.driver OR k.script AND w.layer AND NOT w.under,
+		w.layer AND (k.driver OR k.script AND NOT w.under), w.under OR k.driver
+	FROM walk w JOIN processes c ON c.parent = w.id JOIN kind k ON k.id = c.id),
+variable (rank, name, part) AS (VALUES (1, 'FTRAC_JOB', NULL), (2, 'PEGASUS_DAG_JOB_ID', NULL),
+	(3, 'SLURM_JOB_ID', NULL), (4, 'SLURM_JOBID', NULL), (5, 'PBS_JOBID', NULL),
+	(6, 'LSB_JOBID', 'LSB_JOBINDEX'), (7, 'JOB_ID', 'SGE_TASK_ID')),
+given AS MATERIALIZED (SELECT i.process, min(v.rank - i.seq * 100), e.value ||
+		coalesce('.' || nullif(nullif(t.value, '0'), 'undefined'), '') AS job
+	FROM environs e JOIN variable v ON v.name = e.name
+		JOIN images i ON coalesce(i.base, i.id) = e.image
+		LEFT JOIN environs t ON t.image = e.image AND t.name = v.part
+	GROUP BY i.process),
+member AS MATERIALIZED (SELECT w.id, p.start_t, p.end_t,
+		coalesce(run.job, g.job, CAST(w.top AS TEXT)) AS job
+	FROM run, walk w JOIN processes p ON p.id = w.id LEFT JOIN given g ON g.process = w.id),
+-- What a job is called: its first program that is no shell, or its first.
+named AS MATERIALIZED (SELECT job, name FROM (
+		SELECT m.job, g.name, row_number() OVER (PARTITION BY m.job
+			ORDER BY g.shell OR g.name = 'env', g.start_t, g.id) AS n
+		FROM member m JOIN program g ON g.process = m.id
+		WHERE m.job IS NOT NULL AND (g.seq > 0 OR NOT EXISTS (
+			SELECT 1 FROM images o WHERE o.process = g.process AND o.seq > 0)))
+	WHERE n = 1),
+job AS MATERIALIZED (SELECT m.job, coalesce(run.xform, n.name) AS xform, min(m.start_t) AS t0,
+		max(coalesce(m.end_t, 9223372036854775807)) AS t1
+	FROM run, member m LEFT JOIN named n ON n.job = m.job
+	WHERE m.job IS NOT NULL GROUP BY m.job),
+-- other: when the last job of another kind began
+neighbour AS (SELECT *, max(CASE WHEN before_xform IS NOT xform THEN before_t0 END) OVER (
+			ORDER BY t0, job ROWS UNBOUNDED PRECEDING) AS other,
+		max(t1) OVER (PARTITION BY xform ORDER BY t0, job
+			ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS ended
+	FROM (SELECT *, lag(t0) OVER (ORDER BY t0, job) AS before_t0,
+			lag(xform) OVER (ORDER BY t0, job) AS before_xform FROM job)),
+phased AS MATERIALIZED (SELECT job, xform, 1 + sum(coalesce(ended <= t0 AND other >= ended, 0))
+		OVER (PARTITION BY xform ORDER BY t0, job) AS n
+	FROM neighbour),
+change AS (SELECT id, stops, row_number() OVER (PARTITION BY job ORDER BY t, stops, id) AS n
+	FROM (SELECT id, job, start_t AS t, 0 AS stops FROM member
+		UNION ALL SELECT id, job, end_t, 1 FROM member WHERE end_t IS NOT NULL)),
+count AS MATERIALIZED (SELECT id, max(iif(stops, NULL, n)) AS lstart,
+		max(iif(stops, n, NULL)) AS lstop FROM change GROUP BY id)
+SELECT m.id, m.job, coalesce(p.xform, run.xform) AS xform,
+	iif(p.n > 1, p.xform || '.' || p.n, p.xform) AS phase, c.lstart, c.lstop
+FROM run, member m JOIN count c ON c.id = m.id LEFT JOIN phased p ON p.job = m.job;
+
 CREATE VIEW process AS
 WITH run AS MATERIALIZED (SELECT
 	(SELECT value FROM meta WHERE key = 'start_ns') AS t0,
-	(SELECT value FROM meta WHERE key = 'host') AS host,
-	(SELECT value FROM meta WHERE key = 'job') AS job,
-	(SELECT value FROM meta WHERE key = 'xform') AS xform)
-SELECT p.id, run.host, p.pid, p.ppid, p.parent, run.job, run.xform, NULL AS phase,
+	(SELECT value FROM meta WHERE key = 'host') AS host)
+SELECT p.id, run.host, p.pid, p.ppid, p.parent, j.job, j.xform, j.phase,
 	i.command, i.exe, i.comm, i.cwd, p.uid, p.gid,
 	run.t0 + p.start_t AS start_ns, run.t0 + p.end_t AS end_ns,
-	NULL AS lstart, NULL AS lstop, p.exit_code, p.exit_signal,
+	j.lstart, j.lstop, p.exit_code, p.exit_signal,
 	g.cpu_ns, g.utime_ns, g.stime_ns, g.vmpeak_bytes, g.rsspeak_bytes,
 	g.read_char, g.write_char, g.read_bytes, g.write_bytes,
 	g.nvcsw, g.nivcsw, g.minflt, g.majflt,
 	g.cpu_delay_ns, g.blkio_delay_ns, g.swapin_delay_ns, g.reclaim_delay_ns, p.cgroup,
 	CASE WHEN p.tier & 8 THEN 'ptrace' WHEN p.tier & 2 THEN 'connector' ELSE 'inband' END ||
-		iif(p.tier & 4, '+taskstats', '') AS tier
+		iif(p.tier & 4, '+taskstats', '') AS tier,
+	CASE WHEN p.end_t IS NULL THEN 'running' WHEN p.exit_signal IS NOT NULL THEN 'killed'
+		WHEN p.exit_code IS NOT NULL THEN 'exited' ELSE 'ended' END AS state
 FROM run, processes p LEFT JOIN image i ON i.id = p.image
-	LEFT JOIN figures g ON g.process = p.id;
+	LEFT JOIN figures g ON g.process = p.id LEFT JOIN process_job j ON j.id = p.id;
 
 CREATE VIEW environ AS
 SELECT i.id AS image, e.name, e.value

@@ -38,6 +38,7 @@ struct writer {
 	struct record *record;
 	pthread_t thread;
 	_Atomic bool stop;
+	_Atomic int exit_status; /* -1: not known */
 	struct event *drained;
 	struct queued *queue;
 	size_t n_queue, room_queue;
@@ -176,6 +177,9 @@ static int put_figures(struct writer *writer)
 
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]) && r == 0; i++)
 		r = store_put_meta(o->store, figures[i].key, V_INT((int64_t)figures[i].value));
+	if (r == 0 && atomic_load(&writer->exit_status) >= 0)
+		r = store_put_meta(o->store, "exit_status",
+			V_INT(atomic_load(&writer->exit_status)));
 	return r;
 }
 
@@ -321,6 +325,7 @@ int writer_start(const struct writer_options *options, struct writer **ret_write
 	if (!writer)
 		return -ENOMEM;
 	writer->options = *options;
+	writer->exit_status = -1;
 	writer->drained = malloc(BATCH_EVENTS * sizeof(*writer->drained));
 	if (writer->drained)
 		r = record_create(options->store, &writer->options.record, &writer->record);
@@ -370,6 +375,11 @@ static int put_complete(struct writer *writer, bool indexes)
 	if (r == 0)
 		r = store_put_meta(store, "complete", V_INT(1));
 	return r < 0 ? r : store_commit(store);
+}
+
+void writer_exit_status(struct writer *writer, int status)
+{
+	atomic_store(&writer->exit_status, status);
 }
 
 int writer_stop(struct writer *writer)

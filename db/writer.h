@@ -42,6 +42,9 @@ struct writer_options {
 /* Starts the thread.  0 or -errno. */
 int writer_start(const struct writer_options *options, struct writer **ret_writer);
 
+/* The command that is traced has ended, with that status as a shell says it. */
+void writer_exit_status(struct writer *writer, int status);
+
 /*
  * Empties the ring a last time, writes the end of the run, marks the trace complete (which
  * says that it ended in order, not that nothing was lost: ops_lost says that), and frees.  Nobody

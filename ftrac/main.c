@@ -28,12 +28,12 @@
 #include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "db/facts.h"
 #include "db/paths.h"
 #include "db/ring.h"
 #include "db/store.h"
 #include "db/writer.h"
 #include "ftrac/creds.h"
-#include "ftrac/facts.h"
 #include "ftrac/fs.h"
 #include "ftrac/inode.h"
 #include "ftrac/locks.h"
@@ -95,29 +95,6 @@ static int check_device(void)
 	return 0;
 }
 
-static int complain_store(const struct options *options, int error)
-{
-	const char *db = options->db;
-
-	switch (error) {
-	case -EEXIST:
-		return err_status(EXIT_OWN,
-			"'%s' is there already: keep it with --db OTHER, or replace it with --force", db);
-	case -EINVAL:
-		return err_status(EXIT_OWN,
-			"'%s' is there and is no trace of ftrac: name another file with --db", db);
-	case -EBUSY:
-		return err_status(EXIT_OWN,
-			"'%s' is being written by another ftrac: name another file with --db", db);
-	case -EREMOTE:
-		return err_status(EXIT_OWN, "cannot keep '%s' on a network or FUSE file system, where "
-			"it cannot be read while it is written: name a local file with --db", db);
-	default:
-		return err_status(EXIT_OWN, "cannot create '%s': %s; name another file with --db", db,
-			strerror(-error));
-	}
-}
-
 static void guard_own_files(struct daemon *d)
 {
 	static const char *const suffix[FS_OWN_FILES] = { "", "-wal", "-shm" };
@@ -143,7 +120,7 @@ static int open_store(struct daemon *d)
 		return 0;
 	r = store_create(d->options.db, d->options.force, &d->store);
 	if (r < 0)
-		return complain_store(&d->options, r);
+		return facts_complain(d->options.db, r);
 	guard_own_files(d);
 	r = ring_create(RING_SLOTS, d->options.drop, &d->ring);
 	return r < 0 ? err_status(EXIT_OWN, "out of memory") : 0;
@@ -199,9 +176,12 @@ static uint64_t monitor_waited_of(void *arg)
 static int start_monitor(struct daemon *d)
 {
 	struct monitor_options o = { .ring = d->ring, .env = d->options.env.word,
-		.inband_only = d->options.inband };
+		.processes = d->options.processes };
 	int r = monitor_start(&o, &d->monitor);
 
+	if (r < 0 && o.processes == MONITOR_CONNECTOR)
+		err_print("cannot use --processes connector: %s",
+			monitor_explain(MONITOR_SOURCE_CONNECTOR, r));
 	if (r < 0)
 		return r;
 	d->trace = (struct trace){ .ring = d->ring, .monitor = d->monitor,
@@ -233,12 +213,14 @@ static int start_writer(struct daemon *d, int64_t start_ns, int64_t offset_ns)
 static int start_recording(struct daemon *d)
 {
 	static const char *const names[] = { "exact", "cached", "open" };
+	const struct options *o = &d->options;
 	int64_t start_ns = clock_now_ns(), offset_ns = clock_epoch_offset_ns();
 	int r = start_monitor(d);
 
 	if (r == 0)
-		r = facts_store(d->store, &(struct facts){ .options = &d->options, .cwd = d->cwd,
-			.fidelity = names[d->fs.fidelity],
+		r = facts_store(d->store, &(struct facts){ .source = o->source,
+			.mountpoint = o->mountpoint, .fidelity = names[d->fs.fidelity],
+			.cwd = d->cwd, .options = o->text, .job = o->job, .xform = o->xform,
 			.process_tier = monitor_tier(d->monitor),
 			.start_ns = start_ns + offset_ns });
 	return r < 0 ? r : start_writer(d, start_ns, offset_ns);

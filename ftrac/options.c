@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "ftrac/version.h"
+#include "base/version.h"
 
 enum { STOP = 1 };
 
@@ -81,24 +81,13 @@ static const char help[] =
 "      --xform NAME     the kind of job that is\n"
 "      --locks WHOSE    kernel: locks of files are for programs inside the mount (default);\n"
 "                       native: they meet those of programs outside, too\n"
-"      --processes TIER auto, or inband: only what shows while a process waits for a request\n"
+"      --processes HOW  hear of processes by the kernel's connector, or only as they show while\n"
+"                       they wait for a request (inband); auto: the first that can be had\n"
 "\n"
 "  -h, --help           print this\n"
 "  -V, --version        print the version\n"
 "\n"
 "See ftrac(1), and ftrac-db(5) for what the trace holds.\n";
-
-static int add_word(struct words *words, const char *word)
-{
-	const char **grown = realloc(words->word, (words->n + 2) * sizeof(*grown));
-
-	if (!grown)
-		return err_status(EXIT_OWN, "out of memory");
-	words->word = grown;
-	grown[words->n++] = word;
-	grown[words->n] = NULL;
-	return 0;
-}
 
 static int parse_fidelity(struct options *options, const char *text)
 {
@@ -126,10 +115,15 @@ static int parse_locks(struct options *options, const char *text)
 
 static int parse_processes(struct options *options, const char *text)
 {
-	options->inband = strcmp(text, "inband") == 0;
-	if (options->inband || strcmp(text, "auto") == 0)
-		return 0;
-	return err_status(EXIT_USAGE, "unknown tier '%s': it must be 'auto' or 'inband'", text);
+	int r = monitor_parse_processes(text, &options->processes);
+
+	if (r < 0)
+		return err_status(EXIT_USAGE, "unknown source of processes '%s': it must be 'auto', "
+			"'connector' or 'inband'", text);
+	if (options->processes == MONITOR_PTRACE)
+		return err_status(EXIT_USAGE, "cannot follow processes by ptrace that others start: "
+			"use --processes auto");
+	return 0;
 }
 
 static int add_fuse_option(struct options *options, const char *text)
@@ -150,33 +144,18 @@ static int apply(struct options *o, int option)
 	case LONG_FORCE: o->force = true; return 0;
 	case LONG_FIDELITY: return parse_fidelity(o, optarg);
 	case LONG_STAT: o->stat = true; return 0;
-	case LONG_INCLUDE: return add_word(&o->include, optarg);
-	case LONG_EXCLUDE: return add_word(&o->exclude, optarg);
+	case LONG_INCLUDE: return words_add(&o->include, optarg);
+	case LONG_EXCLUDE: return words_add(&o->exclude, optarg);
 	case LONG_NO_OPS: o->no_ops = true; return 0;
 	case LONG_NO_RECORD: o->no_record = true; return 0;
 	case LONG_DROP: o->drop = true; return 0;
-	case LONG_ENV: return add_word(&o->env, optarg);
+	case LONG_ENV: return words_add(&o->env, optarg);
 	case LONG_JOB: o->job = optarg; return 0;
 	case LONG_XFORM: o->xform = optarg; return 0;
 	case LONG_LOCKS: return parse_locks(o, optarg);
 	case LONG_PROCESSES: return parse_processes(o, optarg);
 	default: return -1;
 	}
-}
-
-/* What getopt_long() has said nothing about, with opterr off. */
-static int complain(char **argv, int option)
-{
-	const char *word = argv[optind - 1];
-
-	if (option == ':')
-		return err_status(EXIT_USAGE, "option '%s' needs a value; see 'ftrac --help'", word);
-	if (strncmp(word, "--", 2) == 0 && strchr(word, '=') && optopt)
-		return err_status(EXIT_USAGE, "option '%.*s' takes no value; see 'ftrac --help'",
-			(int)strcspn(word, "="), word);
-	if (optopt && optopt < 256)
-		return err_status(EXIT_USAGE, "unknown option '-%c'; see 'ftrac --help'", optopt);
-	return err_status(EXIT_USAGE, "unknown option '%s'; see 'ftrac --help'", word);
 }
 
 enum { KEY_REFUSED };
@@ -266,27 +245,11 @@ static int check_places(struct options *options, int argc, char **argv)
 	return status ? status : check_free(options->mountpoint);
 }
 
-static int join(int argc, char **argv, char **ret_text)
-{
-	size_t len = 1;
-
-	for (int i = 1; i < argc; i++)
-		len += strlen(argv[i]) + 1;
-	*ret_text = calloc(1, len);
-	if (!*ret_text)
-		return err_status(EXIT_OWN, "out of memory");
-	for (int i = 1; i < argc; i++) {
-		strcat(*ret_text, argv[i]);
-		if (i + 1 < argc)
-			strcat(*ret_text, " ");
-	}
-	return 0;
-}
-
 static int parse(int argc, char **argv, struct options *options)
 {
-	int option, status = join(argc, argv, &options->text);
+	int option, status = 0;
 
+	options->text = cli_join(argv + 1);
 	opterr = 0;
 	while (status == 0 && (option = getopt_long(argc, argv, ":o:fdhV", long_options, NULL)) >= 0) {
 		if (option == 'h') {
@@ -297,7 +260,7 @@ static int parse(int argc, char **argv, struct options *options)
 			printf("ftrac %s (libfuse %s)\n", FTRAC_VERSION, fuse_pkgversion());
 			return -STOP;
 		}
-		status = option == '?' || option == ':' ? complain(argv, option)
+		status = option == '?' || option == ':' ? cli_complain(argv, option)
 							 : apply(options, option);
 	}
 	if (status == 0)

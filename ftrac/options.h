@@ -7,20 +7,16 @@
 #include <fuse_lowlevel.h>
 #include <stdbool.h>
 
+#include "base/cli.h"
 #include "db/event.h"
-
-/* A growing list of words, ended by NULL. */
-struct words {
-	const char **word;
-	int n;
-};
+#include "procmon/monitor.h"
 
 struct options {
 	char *mountpoint; /* absolute */
 	char *source;	  /* absolute, without links */
 	const char *db;
 	bool force, foreground, debug, no_ops, no_record, drop, stat;
-	bool inband; /* --processes inband */
+	enum monitor_processes processes;
 	bool native_locks;
 	enum fidelity fidelity;
 	bool fidelity_given;

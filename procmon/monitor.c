@@ -51,14 +51,17 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "procmon/command.h"
 #include "procmon/pool.h"
 #include "procmon/procfs.h"
+#include "procmon/sampler.h"
 #include "procmon/scope.h"
 #include "procmon/watch.h"
 
 struct monitor {
 	struct watch watch;
 	struct pool *pool;
+	struct sampler *sampler;
 	bool finished;
 	bool stuck; /* somebody did not come back from /proc, and uses all of this */
 	_Atomic uint64_t waited_ns;
@@ -74,6 +77,10 @@ int monitor_start(const struct monitor_options *options, struct monitor **ret_mo
 	r = watch_init(&monitor->watch, options);
 	if (r == 0)
 		r = pool_create(&monitor->watch, &monitor->pool);
+	if (r == 0 && (r = sampler_start(&monitor->watch, &monitor->sampler)) < 0) {
+		pool_stop(monitor->pool);
+		pool_destroy(monitor->pool);
+	}
 	if (r < 0) {
 		watch_finish(&monitor->watch);
 		free(monitor);
@@ -88,6 +95,7 @@ void monitor_finish(struct monitor *monitor)
 	if (!monitor || monitor->finished)
 		return;
 	monitor->finished = true;
+	sampler_stop(monitor->sampler);
 	monitor->stuck = !pool_stop(monitor->pool);
 }
 
@@ -101,18 +109,25 @@ void monitor_stop(struct monitor *monitor)
 	free(monitor);
 }
 
+const char *monitor_unprivileged(const struct monitor *monitor)
+{
+	return monitor->watch.unprivileged;
+}
+
 const char *monitor_tier(const struct monitor *monitor)
 {
 	const struct watch *watch = &monitor->watch;
 
-	if (!watch->connector)
-		return "inband";
-	return watch->exits ? "connector+taskstats" : "connector";
+	if (watch->traces)
+		return watch->exits ? "ptrace+taskstats" : "ptrace";
+	if (watch->connector)
+		return watch->exits ? "connector+taskstats" : "connector";
+	return "inband";
 }
 
-int monitor_connector_error(const struct monitor *monitor)
+int monitor_run(struct monitor *monitor, const struct monitor_command *command, int *ret_status)
 {
-	return monitor->watch.connector_error;
+	return command_run(&monitor->watch, command, ret_status);
 }
 
 uint64_t monitor_lost(const struct monitor *monitor)

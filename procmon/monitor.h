@@ -42,19 +42,28 @@
 struct monitor;
 struct ring;
 
+/* How processes are heard of; exit records are added to all but the last where they can be had, and
+ * the connector to ptrace, for what that has to let go. */
+enum monitor_processes { MONITOR_AUTO, MONITOR_CONNECTOR, MONITOR_PTRACE, MONITOR_INBAND };
+
+/* From "auto", "connector", "ptrace" or "inband".  0 or -EINVAL. */
+int monitor_parse_processes(const char *text, enum monitor_processes *ret_processes);
+
 struct monitor_options {
 	struct ring *ring;
 	/* Environment variables to store: shell patterns for names, ended by NULL; may be NULL */
 	const char *const *env;
-	/* Do without the connector (tests, and --processes inband). */
-	bool inband_only;
+	enum monitor_processes processes;
+	/* A command will be run by monitor_run(): AUTO is then PTRACE, if that can be had. */
+	bool command;
 	/* Where /proc is, for tests; NULL: /proc. */
 	const char *proc;
 };
 
 /*
- * Starts the monitor with its threads.  Never fails because a source is missing: see
- * monitor_tier().  0 or -errno; *ret_monitor is to be given to monitor_stop().
+ * Starts the monitor with its threads.  0 or -errno; *ret_monitor is to be given to monitor_stop().
+ * Fails for a missing source only where that was asked for by name, or is what a command needs
+ * (monitor_explain()); else see monitor_tier().
  */
 int monitor_start(const struct monitor_options *options, struct monitor **ret_monitor);
 
@@ -69,11 +78,40 @@ void monitor_finish(struct monitor *monitor);
  * two seconds, with the memory it uses.  NULL is fine, for both. */
 void monitor_stop(struct monitor *monitor);
 
-/* "connector+taskstats", "connector" or "inband". */
+/* A command of ours. */
+struct monitor_command {
+	char *const *argv;
+	/* In the child before the exec: what it returns if not 0 is its exit status.  May be NULL. */
+	int (*prepare)(void *arg);
+	void *arg;
+	/* How long to wait for what goes on after it, in ms; -1: as long as it takes. */
+	int wait_ms;
+	/* Its number while it lives, for a signal handler, else 0.  May be NULL. */
+	_Atomic pid_t *pid;
+};
+
+/*
+ * Runs a command and waits for it.  0 and its status, as wait(2) has it; or the -errno why it could
+ * not be executed, with the status that shells have for that.  To be called from a thread that has no
+ * other children, once; SIGUSR2 is ours meanwhile.
+ */
+int monitor_run(struct monitor *monitor, const struct monitor_command *command,
+	int *ret_status);
+
+/* A program that lost the privilege of its setuid or setgid bit because it was traced: the first one;
+ * NULL if there was none.  After monitor_run(). */
+const char *monitor_unprivileged(const struct monitor *monitor);
+
+/* "ptrace", "connector" or "inband", with "+taskstats" where there are exit records. */
 const char *monitor_tier(const struct monitor *monitor);
-/* Why there is no connector, as -errno; 0 when there is.  -ENOTCONN: it was not wanted;
- * -ETIMEDOUT: no answer, as outside of the initial namespaces; -EPERM. */
-int monitor_connector_error(const struct monitor *monitor);
+
+/* Why a source cannot be had, as -errno; 0 when it can.  Tries it; needs no monitor. */
+enum monitor_source { MONITOR_SOURCE_PTRACE, MONITOR_SOURCE_CONNECTOR, MONITOR_SOURCE_TASKSTATS };
+int monitor_source_error(enum monitor_source source);
+/* Whether exit records have the delays by block I/O, swapping and reclaim. */
+bool monitor_has_delays(void);
+/* One line: why it cannot be had, and the command that would give it. */
+const char *monitor_explain(enum monitor_source source, int error);
 
 /* Times that messages of the kernel did not fit its socket buffer.  How many were lost it does
  * not say; what they told is then looked for in /proc: children, programs, ends. */

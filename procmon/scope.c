@@ -41,6 +41,7 @@ struct scope {
 	struct exits *exits;
 	uint8_t tier;
 	int missing;
+	uint64_t last_serial;
 	struct member *members;
 	struct member *wanted; /* the most urgent first */
 	_Atomic uint8_t *known;
@@ -130,7 +131,8 @@ static struct member *add_member(struct scope *scope, pid_t pid, pid_t ppid, enu
 
 	if (!member)
 		return NULL;
-	*member = (struct member){ .pid = pid, .ppid = ppid, .kind = kind, .generation = 1 };
+	*member = (struct member){ .pid = pid, .ppid = ppid, .kind = kind, .generation = 1,
+		.serial = ++scope->last_serial };
 	HASH_ADD_INT(scope->members, pid, member);
 	if (!member->pid) {
 		free(member);
@@ -156,6 +158,8 @@ void scope_want(struct scope *scope, struct member *member)
 void scope_doubt_all(struct scope *scope)
 {
 	for (struct member *m = scope->members; m; m = m->hh.next) {
+		if (m->traced) /* of these nothing is missed */
+			continue;
 		m->doubt = true;
 		if (!m->wanted && !m->readers)
 			scope_want(scope, m);
@@ -349,7 +353,8 @@ static void hear_exec(struct scope *scope, const struct connector_event *ev)
 	set_known(scope, ev->pid, KNOWN_NOT);
 	push(scope, EVENT_EXEC, ev->time_ns, (struct event_process){ .pid = ev->pid,
 		.tid = ev->pid, .ppid = member->ppid, .tier = tier_of(scope, member) });
-	scope_want(scope, member);
+	if (!member->traced) /* else who tells of it has read its text already */
+		scope_want(scope, member);
 }
 
 /*
@@ -419,7 +424,7 @@ void scope_follow(struct scope *scope, const struct connector_event *ev)
 	hear(scope, ev, true);
 }
 
-void scope_begin(struct scope *scope, pid_t pid, pid_t parent, int64_t time_ns)
+void scope_begin(struct scope *scope, pid_t pid, pid_t parent, bool traced, int64_t time_ns)
 {
 	struct member *member = scope_find(scope, pid);
 
@@ -429,9 +434,10 @@ void scope_begin(struct scope *scope, pid_t pid, pid_t parent, int64_t time_ns)
 	if (!member)
 		return;
 	member->start_boot_ns = time_ns + clock_suspended_ns();
-	member->traced = member->looked = true;
+	member->looked = true; /* what we are ourselves is of no interest */
+	member->traced = traced;
 	push(scope, EVENT_FORK, time_ns, (struct event_process){ .pid = pid, .tid = pid,
-		.ppid = parent, .tier = TIER_PTRACE });
+		.ppid = parent, .tier = tier_of(scope, member) });
 	set_known(scope, pid, KNOWN);
 }
 
@@ -439,22 +445,33 @@ void scope_release(struct scope *scope, pid_t pid)
 {
 	struct member *member = scope_find(scope, pid);
 
-	if (member)
-		member->traced = false;
+	if (!member)
+		return;
+	member->traced = false;
+	member->doubt = !scope->connected;
 }
 
-size_t scope_list(const struct scope *scope, int64_t before_boot_ns, pid_t *at, pid_t *ret_pids,
+unsigned scope_count_in(const struct scope *scope)
+{
+	unsigned n = 0;
+
+	for (const struct member *m = scope->members; m; m = m->hh.next)
+		n += m->kind == SCOPE_IN && !m->ended;
+	return n;
+}
+
+size_t scope_list(const struct scope *scope, int64_t before_boot_ns, uint64_t *at, pid_t *ret_pids,
 	size_t max)
 {
-	const struct member *member = *at ? scope_find(scope, *at) : scope->members;
 	size_t n = 0;
 
-	if (*at && member)
-		member = member->hh.next;
-	for (; member && n < max; member = member->hh.next) {
-		*at = member->pid;
-		if (member->kind == SCOPE_IN && member->start_boot_ns < before_boot_ns)
-			ret_pids[n++] = member->pid;
+	/* The table goes through them in the order in which they were added. */
+	for (const struct member *m = scope->members; m && n < max; m = m->hh.next) {
+		if (m->serial <= *at)
+			continue;
+		*at = m->serial;
+		if (m->kind == SCOPE_IN && m->start_boot_ns < before_boot_ns)
+			ret_pids[n++] = m->pid;
 	}
 	return n;
 }
@@ -493,7 +510,7 @@ static bool other_image(const struct member *member, const struct look *look)
 /* It has ended, but nobody said so: not yet, or it was lost, or there is nobody to say it. */
 static void look_found_nobody(struct scope *scope, struct member *member)
 {
-	if (member->ended)
+	if (member->ended || member->traced)
 		return;
 	if (member->leader_ended)
 		end_member(scope, member, member->status, member->end_ns);
@@ -585,6 +602,9 @@ void scope_meet(struct scope *scope, const struct look *look, uint32_t generatio
 {
 	struct member *member = scope_find(scope, look->pid);
 
+	/* It stands still: nobody else has its number, and we may have heard of it late. */
+	if (member && member->traced)
+		member->start_boot_ns = procfs_ticks_ns(look->stat.start_ticks);
 	if (member && !same_start(member, look)) {
 		replace_member(scope, member);
 		member = NULL;

@@ -58,6 +58,7 @@ struct member {
 	bool wanted;	       /* in the list of scope_next() */
 	bool given_up;	       /* a request waited for its text in vain */
 	int readers;	       /* who look at it now */
+	uint64_t serial;       /* of scope_list() */
 	int status;	       /* of the newest end of a thread */
 	int64_t end_ns;
 	int64_t missing_ns; /* since when its end should have been heard; 0 */
@@ -79,15 +80,18 @@ _Atomic uint8_t *scope_known(const struct scope *scope);
 
 struct member *scope_find(const struct scope *scope, pid_t pid);
 unsigned scope_count(const struct scope *scope);
+/* Of those that are IN. */
+unsigned scope_count_in(const struct scope *scope);
 
 /* Takes in what the kernel reported. */
 void scope_hear(struct scope *scope, const struct connector_event *ev);
 
 /*
- * The same from ptrace, for processes that are followed by it.  The first: a command that we
- * started; it is IN although its parent is nobody.  released: it goes on without ptrace.
+ * The first: a command that we started; it is IN although its parent is nobody.  The others: the
+ * same from ptrace, for processes that are followed by it (traced); of an exec the text follows at
+ * once, by scope_meet().  release: it goes on without ptrace.
  */
-void scope_begin(struct scope *scope, pid_t pid, pid_t parent, int64_t time_ns);
+void scope_begin(struct scope *scope, pid_t pid, pid_t parent, bool traced, int64_t time_ns);
 void scope_follow(struct scope *scope, const struct connector_event *ev);
 void scope_release(struct scope *scope, pid_t pid);
 
@@ -98,10 +102,10 @@ void scope_tell_figures(struct scope *scope, pid_t pid, pid_t tid, const struct 
 void scope_tell_sample(struct scope *scope, pid_t pid, int64_t time_ns, int64_t rss_bytes,
 	int64_t cpu_ns);
 
-/* Up to max processes that are IN and began before that time (since boot), from the one after
- * *at; their number.  *at: 0 at first. */
-size_t scope_list(const struct scope *scope, int64_t before_boot_ns, pid_t *at, pid_t *ret_pids,
-	size_t max);
+/* The next, at most max, processes that are IN and began before that time (since boot); their number.
+ * *at: 0 at first. */
+size_t scope_list(const struct scope *scope, int64_t before_boot_ns, uint64_t *at,
+	pid_t *ret_pids, size_t max);
 
 /*
  * The member that should be looked at next: the one that was wanted last, for it is the most

@@ -533,7 +533,7 @@ static int read_line(const char *path, char **ret_line)
 }
 
 /* Without the switch (before 5.14) they are counted, or nothing of that kind is. */
-static bool counts_delays(void)
+bool taskstats_counts_delays(void)
 {
 	cleanup_free char *line = NULL;
 
@@ -576,7 +576,7 @@ static int start(struct taskstats_listener *listener)
 		r = ask_to_listen(listener);
 	if (r == 0)
 		r = try_out(listener);
-	listener->input.delays = counts_delays();
+	listener->input.delays = taskstats_counts_delays();
 	listener->input.storage = access("/proc/self/io", F_OK) == 0;
 	return r;
 }

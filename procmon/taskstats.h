@@ -115,6 +115,9 @@ struct taskstats_input {
  */
 int taskstats_parse(struct taskstats_input *input, struct taskstats_record *ret_record);
 
+/* Whether the kernel counts BLKIO_DELAY, SWAPIN_DELAY and RECLAIM_DELAY now. */
+bool taskstats_counts_delays(void);
+
 /* Not struct taskstats: that is the kernel's. */
 struct taskstats_listener;
 

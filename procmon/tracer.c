@@ -35,6 +35,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "procmon/procfs.h"
+#include "procmon/spawn.h"
 
 #define OPTIONS                                                                            \
 	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |                  \
@@ -187,24 +188,6 @@ static bool runs_tracer(const struct tracer *tracer, pid_t pid)
 	return tracer_is_tracer(exe);
 }
 
-/* The thread that did it has the number of the process now, and the first one's place. */
-static void on_exec(struct tracer *tracer, struct tracee *t)
-{
-	pid_t former = message_of(t->tid);
-	struct tracee *was = former != t->tid ? find(tracer, former) : NULL;
-	bool released = runs_tracer(tracer, t->tid);
-
-	if (was && was->pid == t->tid)
-		tracer->tell->ended(tracer->options->arg, former, t->tid, 0, clock_now_ns());
-	take_others_away(tracer, t->tid);
-	t->ending = false;
-	tracer->tell->executed(tracer->options->arg, t->tid, released, clock_now_ns());
-	if (released)
-		let_go(tracer, t, 0);
-	else
-		go_on(t->tid, 0);
-}
-
 static void on_ending(struct tracer *tracer, struct tracee *t)
 {
 	t->ending = true;
@@ -221,14 +204,40 @@ static void on_made(struct tracer *tracer, struct tracee *t)
 	go_on(t->tid, 0);
 }
 
+static bool is_only(const struct tracer *tracer, const struct tracee *who)
+{
+	for (const struct tracee *t = tracer->tracees; t; t = t->hh.next)
+		if (t->pid == who->pid && t != who)
+			return false;
+	return true;
+}
+
+/* Told while it still stands: what it does from then on is seen by others. */
 static void on_released(struct tracer *tracer, struct tracee *t, int signal)
 {
-	pid_t pid = t->pid;
-	bool is_process = t->tid == pid;
-
+	if (is_only(tracer, t) && tracer->tell->released)
+		tracer->tell->released(tracer->options->arg, t->pid);
 	let_go(tracer, t, signal);
-	if (is_process && tracer->tell->released)
-		tracer->tell->released(tracer->options->arg, pid);
+}
+
+/* The thread that did it has the number of the process now, and the first one's place. */
+static void on_exec(struct tracer *tracer, struct tracee *t)
+{
+	pid_t former = message_of(t->tid);
+	struct tracee *was = former != t->tid ? find(tracer, former) : NULL;
+	bool released = runs_tracer(tracer, t->tid);
+
+	if (was && was->pid == t->tid)
+		tracer->tell->ended(tracer->options->arg, former, t->tid, 0, clock_now_ns());
+	take_others_away(tracer, t->tid);
+	t->ending = false;
+	tracer->tell->executed(tracer->options->arg, t->tid, released, clock_now_ns());
+	if (released)
+		let_go(tracer, t, 0);
+	else if (tracer->releasing) /* this stop came in place of the one we asked for */
+		on_released(tracer, t, 0);
+	else
+		go_on(t->tid, 0);
 }
 
 static void on_stop(struct tracer *tracer, struct tracee *t, int event, int signal)
@@ -270,63 +279,21 @@ static void on_end(struct tracer *tracer, pid_t tid, int status)
 
 /* ---- the command ---- */
 
-struct start {
-	int go[2];    /* the child waits here until it is traced */
-	int error[2]; /* its errno, if it could not execute the command */
-};
-
-static void be_child(const struct tracer_options *options, struct start *start)
+static int begin(struct tracer *tracer, struct spawn *spawn)
 {
-	char byte;
-	int error, status = 0;
+	int r;
 
-	close(start->go[1]);
-	if (read(start->go[0], &byte, 1) != 1) /* the tracer is gone */
-		_exit(TRACER_NOT_EXECUTABLE);
-	if (options->prepare)
-		status = options->prepare(options->arg);
-	if (status)
-		_exit(status);
-	execvp(options->argv[0], options->argv);
-	error = errno;
-	if (write(start->error[1], &error, sizeof(error)) < 0)
-		_exit(TRACER_NOT_EXECUTABLE);
-	_exit(error == ENOENT ? TRACER_NOT_FOUND : TRACER_NOT_EXECUTABLE);
-}
-
-static void close_start(struct start *start)
-{
-	for (int i = 0; i < 2; i++) {
-		if (start->go[i] >= 0)
-			close(start->go[i]);
-		if (start->error[i] >= 0)
-			close(start->error[i]);
-	}
-}
-
-static int fork_command(struct tracer *tracer, struct start *start)
-{
-	pid_t pid;
-
-	if (pipe2(start->go, O_CLOEXEC) < 0 || pipe2(start->error, O_CLOEXEC) < 0)
-		return -errno;
-	pid = fork();
-	if (pid == 0)
-		be_child(tracer->options, start);
-	if (pid < 0)
-		return -errno;
-	close(start->error[1]);
-	start->error[1] = -1;
-	tracer->command = pid;
-	if (ptrace(PTRACE_SEIZE, pid, NULL, (void *)OPTIONS) < 0) {
-		int r = -errno;
-
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
+	tracer->command = spawn->pid;
+	if (ptrace(PTRACE_SEIZE, spawn->pid, NULL, (void *)OPTIONS) < 0) {
+		r = -errno;
+		kill(spawn->pid, SIGKILL);
+		waitpid(spawn->pid, NULL, 0);
 		return r;
 	}
-	introduce(tracer, pid, getpid());
-	return write(start->go[1], "", 1) == 1 ? 0 : -errno;
+	introduce(tracer, spawn->pid, getpid());
+	if (tracer->options->began)
+		tracer->options->began(tracer->options->arg, spawn->pid);
+	return spawn_go(spawn);
 }
 
 static void begin_release(struct tracer *tracer)
@@ -367,19 +334,39 @@ static void follow(struct tracer *tracer)
 int tracer_run(const struct tracer_options *options, int *ret_status)
 {
 	struct tracer tracer = { .options = options, .tell = options->callbacks };
-	struct start start = { { -1, -1 }, { -1, -1 } };
 	cleanup_fd int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int r, error = 0;
+	struct spawn spawn;
+	int r;
 
+	if (proc < 0)
+		return -errno;
 	tracer.proc = proc;
-	r = proc < 0 ? -errno : fork_command(&tracer, &start);
-	if (r == 0)
+	r = spawn_begin(options->argv, options->prepare, options->arg, &spawn);
+	if (r < 0)
+		return r;
+	r = begin(&tracer, &spawn);
+	if (r == 0) {
 		follow(&tracer);
-	if (r == 0 && read(start.error[0], &error, sizeof(error)) == sizeof(error))
-		r = -error;
+		r = spawn_result(&spawn);
+	}
 	*ret_status = tracer.command_status;
-	close_start(&start);
+	spawn_finish(&spawn);
 	while (tracer.tracees)
 		take_away(&tracer, tracer.tracees);
+	return r;
+}
+
+int tracer_check(void)
+{
+	static char *const argv[] = { (char *)"true", NULL };
+	struct spawn spawn;
+	int r = spawn_begin(argv, NULL, NULL, &spawn);
+
+	if (r < 0)
+		return r;
+	r = ptrace(PTRACE_SEIZE, spawn.pid, NULL, NULL) < 0 ? -errno : 0;
+	spawn_finish(&spawn);
+	kill(spawn.pid, SIGKILL);
+	waitpid(spawn.pid, NULL, __WALL);
 	return r;
 }

@@ -36,17 +36,17 @@ struct tracer_callbacks {
 	void (*ending)(void *arg, pid_t tid, pid_t pid, bool last);
 	/* Has ended; the process if tid is pid.  status: as wait(2) has it. */
 	void (*ended)(void *arg, pid_t tid, pid_t pid, int status, int64_t time_ns);
-	/* Is not traced any more although it goes on (tracer_options.stop). */
+	/* Goes on, and will not be traced any more when this returns (tracer_options.stop). */
 	void (*released)(void *arg, pid_t pid);
 };
 
 struct tracer_options {
 	char *const *argv;
-	/* In the child before the exec: what it returns if not 0 is the child's exit status.  May be
-	 * NULL. */
-	int (*prepare)(void *arg);
+	int (*prepare)(void *arg); /* see spawn.h */
 	const struct tracer_callbacks *callbacks;
 	void *arg;
+	/* Called when the command exists, but does not run yet.  May be NULL. */
+	void (*began)(void *arg, pid_t pid);
 	/* Called when the command has ended; what it left behind is still traced.  May be NULL. */
 	void (*command_ended)(void *arg, int status);
 	/* Set, and TRACER_SIGNAL sent to the thread until it returns: let go of everything. */
@@ -55,15 +55,15 @@ struct tracer_options {
 
 #define TRACER_SIGNAL SIGUSR2
 
-/* The exit statuses of a command that could not be run, as shells have them. */
-enum { TRACER_NOT_EXECUTABLE = 126, TRACER_NOT_FOUND = 127 };
-
 /*
  * Returns when everything has ended or was let go: 0 and the command's wait status, or -errno if it
- * could not be started: *ret_status is then TRACER_NOT_EXECUTABLE or TRACER_NOT_FOUND, in the same
- * form, if that is why.
+ * could not be started: *ret_status is then as spawn.h has it, if it is the exec that failed.
  */
 int tracer_run(const struct tracer_options *options, int *ret_status);
+
+/* Whether processes can be traced here: 0, or -EPERM where that is forbidden (a container's seccomp
+ * filter, Yama).  Tries it. */
+int tracer_check(void);
 
 /* Whether a program of that name traces others: strace, ltrace, gdb, rr, ... */
 bool tracer_is_tracer(const char *exe);

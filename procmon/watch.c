@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -10,6 +11,7 @@
 #include "procmon/exits.h"
 #include "procmon/monitor.h"
 #include "procmon/scope.h"
+#include "procmon/tracer.h"
 
 static int64_t boot_ns(void)
 {
@@ -33,6 +35,26 @@ bool watch_wait(struct watch *watch, pthread_cond_t *condition, int64_t until_ns
 	return pthread_cond_timedwait(condition, &watch->lock, &ts) == 0;
 }
 
+/* What can be had is used; what was asked for by name must be had. */
+static int open_sources(struct watch *watch, const struct monitor_options *options)
+{
+	enum monitor_processes wanted = options->processes;
+
+	watch->tracer_error = watch->connector_error = watch->exits_error = -ENOTCONN;
+	if (wanted == MONITOR_INBAND)
+		return 0;
+	watch->connector_error = connector_create(&watch->connector);
+	watch->exits_error = exits_create(&watch->exits);
+	if (options->command && wanted != MONITOR_CONNECTOR)
+		watch->tracer_error = tracer_check();
+	watch->traces = watch->tracer_error == 0;
+	if (wanted == MONITOR_CONNECTOR)
+		return watch->connector_error;
+	if (wanted == MONITOR_PTRACE)
+		return watch->tracer_error;
+	return options->command && !watch->traces ? watch->connector_error : 0;
+}
+
 int watch_init(struct watch *watch, const struct monitor_options *options)
 {
 	int r;
@@ -44,9 +66,9 @@ int watch_init(struct watch *watch, const struct monitor_options *options)
 		O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (watch->proc < 0)
 		return -errno;
-	watch->connector_error = options->inband_only ? -ENOTCONN
-						      : connector_create(&watch->connector);
-	watch->exits_error = options->inband_only ? -ENOTCONN : exits_create(&watch->exits);
+	r = open_sources(watch, options);
+	if (r < 0)
+		return r;
 	r = scope_create(options->ring, watch->connector != NULL, watch->exits, &watch->scope);
 	if (r < 0)
 		return r;
@@ -62,6 +84,7 @@ void watch_finish(struct watch *watch)
 	exits_destroy(watch->exits);
 	if (watch->proc >= 0)
 		close(watch->proc);
+	free(watch->unprivileged);
 	pthread_cond_destroy(&watch->unclaimed);
 	pthread_mutex_destroy(&watch->lock);
 }

@@ -21,7 +21,9 @@ struct scope;
 struct watch {
 	const char *const *env;
 	int proc; /* opened before anything was mounted */
-	int connector_error, exits_error;
+	char *unprivileged; /* see monitor_unprivileged(); of the thread that traces */
+	bool traces; /* commands of ours are followed by ptrace */
+	int tracer_error, connector_error, exits_error;
 	_Atomic uint8_t *known; /* scope_known() */
 	_Atomic uint64_t lost;
 

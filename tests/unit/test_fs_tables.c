@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "db/store.h"
-#include "ftrac/facts.h"
+#include "db/facts.h"
 #include "ftrac/fs.h"
 #include "ftrac/options.h"
 #include "test.h"
@@ -94,12 +94,11 @@ static void facts_of_a_run_are_all_there(void **state)
 		"options", "exit_status", "start_ns", "end_ns", "complete", "fidelity",
 		"process_tier", "ops_recorded", "ops_lost", "process_events_lost", "overhead_ns",
 		"bytes_mount", "bytes_kernel" };
-	struct options options = { .source = strdup("/"), .mountpoint = strdup("/mnt") };
 	const char *path = temp_path(*state, "trace.db");
 	struct store *store;
 
 	assert_int_equal(store_create(path, false, &store), 0);
-	assert_int_equal(facts_store(store, &(struct facts){ .options = &options, .cwd = "/",
+	assert_int_equal(facts_store(store, &(struct facts){ .source = "/", .cwd = "/",
 		.fidelity = "exact", .process_tier = "inband", .start_ns = 5 }), 0);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (!*sql_ask(path, "SELECT 1 FROM trace WHERE key = %Q", keys[i]))
@@ -107,7 +106,6 @@ static void facts_of_a_run_are_all_there(void **state)
 	assert_string_equal(sql_ask(path, "SELECT value FROM trace WHERE key IN ('format', "
 		"'complete', 'start_ns') ORDER BY key"), "0\n1\n5");
 	store_destroy(store);
-	options_finish(&options);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -166,16 +166,16 @@ static int start_connected(void **state)
 
 static int start_inband(void **state)
 {
-	return start(state, &(struct monitor_options){ .inband_only = true });
+	return start(state, &(struct monitor_options){ .processes = MONITOR_INBAND });
 }
 
 static struct world *connected(void **state)
 {
 	struct world *world = *state;
 
-	if (monitor_connector_error(world->monitor)) {
+	if (strcmp(monitor_tier(world->monitor), "inband") == 0) {
 		print_message("the kernel does not let us listen: %s\n",
-			strerror(-monitor_connector_error(world->monitor)));
+			strerror(-monitor_source_error(MONITOR_SOURCE_CONNECTOR)));
 		skip();
 	}
 	return world;
@@ -687,7 +687,7 @@ static const char *fifo_path(struct world *world)
 static int start_stuck(void **state)
 {
 	struct world *world = new_world();
-	struct monitor_options options = { .ring = world->ring, .inband_only = true };
+	struct monitor_options options = { .ring = world->ring, .processes = MONITOR_INBAND };
 
 	*state = world;
 	temp_make(&world->fake);
@@ -975,7 +975,7 @@ static pid_t child_of(struct world *world, pid_t pid)
 static void child_that_was_not_heard_of_is_met(void **state)
 {
 	struct world *world = *state;
-	struct monitor_options options = { .ring = world->ring, .inband_only = true };
+	struct monitor_options options = { .ring = world->ring, .processes = MONITOR_INBAND };
 	struct child child = SPAWN("/bin/sh", "sh", "-c", "sh -c 'sleep 1; :'; :");
 	int64_t since = clock_read_ns(CLOCK_BOOTTIME), end = clock_now_ns() + 5 * SECOND;
 	struct watch watch;

@@ -121,7 +121,8 @@ static void mount_point_alone_is_enough(void **state)
 	assert_string_equal(c->options.db, "trace.db");
 	assert_int_equal(c->options.fidelity, FIDELITY_EXACT);
 	assert_false(c->options.fidelity_given || c->options.force || c->options.foreground ||
-		c->options.no_ops || c->options.no_record || c->options.drop || c->options.inband);
+		c->options.no_ops || c->options.no_record || c->options.drop);
+	assert_int_equal(c->options.processes, MONITOR_AUTO);
 	assert_null(c->options.include.word);
 	assert_string_equal(c->err, "");
 	free(mnt);
@@ -134,7 +135,8 @@ static void every_option_arrives(void **state)
 
 	assert_int_equal(PARSE(c, "-f", "--db", "x.db", "--force", "--fidelity", "cached", "--stat",
 		"--no-ops", "--drop", "--job", "7", "--xform=mAdd", "--processes", "inband", "mnt"), 0);
-	assert_true(o->foreground && o->force && o->stat && o->no_ops && o->drop && o->inband);
+	assert_true(o->foreground && o->force && o->stat && o->no_ops && o->drop);
+	assert_int_equal(o->processes, MONITOR_INBAND);
 	assert_false(o->debug || o->no_record);
 	assert_int_equal(o->fidelity, FIDELITY_CACHED);
 	assert_true(o->fidelity_given);
@@ -288,10 +290,12 @@ static void unknown_fidelity_is_told_with_the_known_ones(void **state)
 		"--fidelity", "fast", "mnt");
 }
 
-static void unknown_tier_is_told_with_the_known_ones(void **state)
+static void unknown_source_of_processes_is_told_with_the_known_ones(void **state)
 {
-	REFUSED((struct command_line *)*state, EXIT_USAGE, "unknown tier 'x'", "'inband'",
+	REFUSED((struct command_line *)*state, EXIT_USAGE, "unknown source of processes 'x'", "'inband'",
 		"--processes=x", "mnt");
+	REFUSED((struct command_line *)*state, EXIT_USAGE, "that others start", "auto",
+		"--processes=ptrace", "mnt");
 }
 
 /* ---- cannot be done ---- */
@@ -344,12 +348,13 @@ int main(void)
 		TEST(value_where_there_is_none_is_not_an_unknown_option),
 		TEST(abbreviation_of_several_options_is_not_guessed),
 		TEST(unknown_fidelity_is_told_with_the_known_ones),
-		TEST(unknown_tier_is_told_with_the_known_ones),
+		TEST(unknown_source_of_processes_is_told_with_the_known_ones),
 		TEST(mount_point_that_is_not_there_is_to_be_made),
 		TEST(mount_point_that_is_a_file_is_refused),
 		TEST(source_that_is_not_there_is_refused),
 		TEST(source_that_is_a_file_is_refused),
 	};
 
+	program_invocation_short_name = (char *)"ftrac"; /* whose words they are */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

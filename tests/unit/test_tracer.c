@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "procmon/spawn.h"
 #include "procmon/tracer.h"
 #include "test.h"
 
@@ -219,10 +220,10 @@ static void command_that_is_not_there_is_an_error(void **state)
 
 	run(s, "/no/such/program", NULL);
 	assert_int_equal(s->result, -ENOENT);
-	assert_int_equal(WEXITSTATUS(s->status), TRACER_NOT_FOUND);
+	assert_int_equal(WEXITSTATUS(s->status), SPAWN_NOT_FOUND);
 	run(s, "/etc/passwd", NULL);
 	assert_int_equal(s->result, -EACCES);
-	assert_int_equal(WEXITSTATUS(s->status), TRACER_NOT_EXECUTABLE);
+	assert_int_equal(WEXITSTATUS(s->status), SPAWN_NOT_EXECUTABLE);
 }
 
 static void each_short_program_is_seen(void **state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "ftrac/facts.h"
+#include "db/facts.h"
 
+#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/err.h"
+#include "base/version.h"
 #include "db/store.h"
-#include "ftrac/options.h"
-#include "ftrac/version.h"
 
 static void get_user(char *out, size_t size)
 {
@@ -40,14 +41,8 @@ static bool get_cpu_model(char *out, size_t size)
 	return false;
 }
 
-static struct value text_or_null(const char *text)
-{
-	return text ? V_STR(text) : V_NULL;
-}
-
 int facts_store(struct store *store, const struct facts *facts)
 {
-	const struct options *o = facts->options;
 	struct utsname un;
 	char user[64], model[128], kernel[256];
 	int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
@@ -68,13 +63,13 @@ int facts_store(struct store *store, const struct facts *facts)
 		{ "cpus", V_INT(sysconf(_SC_NPROCESSORS_ONLN)) },
 		{ "cpu_model", get_cpu_model(model, sizeof(model)) ? V_STR(model) : V_NULL },
 		{ "memory_bytes", V_INT(memory) },
-		{ "source", V_STR(o->source) },
-		{ "mountpoint", V_STR(o->mountpoint) },
-		{ "command", V_NULL },
+		{ "source", V_STR(facts->source) },
+		{ "mountpoint", V_STR(facts->mountpoint) },
+		{ "command", V_STR(facts->command) },
 		{ "cwd", V_STR(facts->cwd) },
-		{ "options", V_STR(o->text) },
-		{ "job", text_or_null(o->job) },
-		{ "xform", text_or_null(o->xform) },
+		{ "options", V_STR(facts->options) },
+		{ "job", V_STR(facts->job) },
+		{ "xform", V_STR(facts->xform) },
 		{ "exit_status", V_NULL },
 		{ "start_ns", V_INT(facts->start_ns) },
 		{ "end_ns", V_NULL },
@@ -95,4 +90,25 @@ int facts_store(struct store *store, const struct facts *facts)
 		return store_commit(store);
 	store_rollback(store);
 	return r;
+}
+
+int facts_complain(const char *db, int error)
+{
+	switch (error) {
+	case -EEXIST:
+		return err_status(EXIT_OWN,
+			"'%s' is there already: keep it with --db OTHER, or replace it with --force", db);
+	case -EINVAL:
+		return err_status(EXIT_OWN,
+			"'%s' is there and is no trace of ftrac: name another file with --db", db);
+	case -EBUSY:
+		return err_status(EXIT_OWN,
+			"'%s' is being written by another ftrac: name another file with --db", db);
+	case -EREMOTE:
+		return err_status(EXIT_OWN, "cannot keep '%s' on a network or FUSE file system, where "
+			"it cannot be read while it is written: name a local file with --db", db);
+	default:
+		return err_status(EXIT_OWN, "cannot create '%s': %s; name another file with --db", db,
+			strerror(-error));
+	}
 }

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+int words_add(struct words *words, const char *word)
+{
+	const char **grown = realloc(words->word, (words->n + 2) * sizeof(*grown));
+
+	if (!grown)
+		return err_status(EXIT_OWN, "out of memory");
+	words->word = grown;
+	grown[words->n++] = word;
+	grown[words->n] = NULL;
+	return 0;
+}
+
+void words_free(struct words *words)
+{
+	free(words->word);
+	*words = (struct words){ 0 };
+}
+
+int cli_complain(char **argv, int option)
+{
+	const char *word = argv[optind - 1], *program = program_invocation_short_name;
+
+	if (option == ':')
+		return err_status(EXIT_USAGE, "option '%s' needs a value; see '%s --help'", word,
+			program);
+	if (strncmp(word, "--", 2) == 0 && strchr(word, '=') && optopt)
+		return err_status(EXIT_USAGE, "option '%.*s' takes no value; see '%s --help'",
+			(int)strcspn(word, "="), word, program);
+	if (optopt && optopt < 256)
+		return err_status(EXIT_USAGE, "unknown option '-%c'; see '%s --help'", optopt, program);
+	return err_status(EXIT_USAGE, "unknown option '%s'; see '%s --help'", word, program);
+}
+
+static void put_quoted(FILE *out, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_@%+=:,./-";
+
+	if (*word && word[strspn(word, plain)] == '\0') {
+		fputs(word, out);
+		return;
+	}
+	fputc('\'', out);
+	for (; *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*word, out);
+	fputc('\'', out);
+}
+
+char *cli_join(char *const *argv)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (int i = 0; argv[i]; i++) {
+		if (i)
+			fputc(' ', out);
+		put_quoted(out, argv[i]);
+	}
+	return fclose(out) == 0 ? text : NULL;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef BASE_CLI_H
+#define BASE_CLI_H
+
+/* What the command lines of all programs have in common.  Errors are printed as by err.h. */
+
+/* A growing list of words, ended by NULL; the words themselves are not copied. */
+struct words {
+	const char **word;
+	int n;
+};
+
+/* 0, or the exit status. */
+int words_add(struct words *words, const char *word);
+void words_free(struct words *words);
+
+/* After getopt_long() gave '?' or ':', with opterr 0 and ':' in front of its letters: says what is
+ * wrong.  EXIT_USAGE. */
+int cli_complain(char **argv, int option);
+
+/* Words as one line, quoted for a POSIX shell where that is needed; to be freed.  NULL: out of
+ * memory. */
+char *cli_join(char *const *argv);
+
+#endif

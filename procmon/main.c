@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+
+/* procmon: profiles the processes of a command into a trace, without any mount. */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "db/facts.h"
+#include "db/ring.h"
+#include "db/store.h"
+#include "db/writer.h"
+#include "procmon/monitor.h"
+#include "procmon/options.h"
+
+#define RING_SLOTS 16384 /* of 128 bytes */
+
+struct run {
+	const struct options *options;
+	struct store *store;
+	struct ring *ring;
+	struct monitor *monitor;
+	struct writer *writer;
+};
+
+/* ---- signals ---- */
+
+static _Atomic pid_t command_pid;
+
+/* What somebody sends us is meant for the command; what a terminal sends, that gets itself. */
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+	pid_t pid = atomic_load(&command_pid);
+	int saved = errno;
+
+	(void)context;
+	if (pid > 0 && info->si_code <= 0)
+		kill(pid, signal);
+	errno = saved;
+}
+
+static void pass_signals_on(void)
+{
+	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 };
+	struct sigaction action = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction old;
+
+	/* One that is ignored (nohup) must be so for the command, too. */
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+}
+
+/* ---- the trace ---- */
+
+static int open_trace(struct run *run)
+{
+	const struct options *o = run->options;
+	int r = store_create(o->db, o->force, &run->store);
+
+	if (r < 0)
+		return facts_complain(o->db, r);
+	r = ring_create(RING_SLOTS, false, &run->ring);
+	return r < 0 ? err_status(EXIT_PROCMON, "out of memory") : 0;
+}
+
+static int complain_monitor(const struct run *run, int error)
+{
+	enum monitor_source source = run->options->processes == MONITOR_PTRACE
+		? MONITOR_SOURCE_PTRACE : MONITOR_SOURCE_CONNECTOR;
+
+	return err_status(EXIT_PROCMON, "cannot follow processes: %s",
+		monitor_explain(source, error));
+}
+
+static int start_monitor(struct run *run)
+{
+	const struct options *o = run->options;
+	int r = monitor_start(&(struct monitor_options){ .ring = run->ring, .env = o->env.word,
+		.processes = o->processes, .command = true }, &run->monitor);
+
+	return r < 0 ? complain_monitor(run, r) : 0;
+}
+
+static void sync_monitor(void *arg)
+{
+	monitor_sync(((struct run *)arg)->monitor);
+}
+
+static uint64_t events_lost(void *arg)
+{
+	return monitor_lost(((struct run *)arg)->monitor);
+}
+
+static int store_facts(struct run *run, int64_t start_ns)
+{
+	const struct options *o = run->options;
+	char *command = cli_join(o->command), *cwd = getcwd(NULL, 0);
+	int r = facts_store(run->store, &(struct facts){ .command = command, .cwd = cwd,
+		.options = o->text, .job = o->job, .xform = o->xform, .start_ns = start_ns,
+		.process_tier = monitor_tier(run->monitor) });
+
+	free(command);
+	free(cwd);
+	return r;
+}
+
+static int start_writer(struct run *run)
+{
+	int64_t start_ns = clock_now_ns(), offset_ns = clock_epoch_offset_ns();
+	int r = store_facts(run, start_ns + offset_ns);
+
+	if (r == 0)
+		r = writer_start(&(struct writer_options){ .store = run->store, .ring = run->ring,
+			.record.start_ns = start_ns, .epoch_offset_ns = offset_ns,
+			.sync = sync_monitor, .events_lost = events_lost, .arg = run }, &run->writer);
+	return r < 0 ? err_status(EXIT_PROCMON, "cannot write '%s': %s", run->options->db,
+			       strerror(-r)) : 0;
+}
+
+/* ---- the command ---- */
+
+static int status_of(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+static int run_command(struct run *run)
+{
+	const struct options *o = run->options;
+	int wait_status = EXIT_PROCMON << 8;
+	int r = monitor_run(run->monitor, &(struct monitor_command){ .argv = o->command,
+		.wait_ms = o->wait_ms, .pid = &command_pid }, &wait_status);
+
+	if (r < 0)
+		err_print("cannot run '%s': %s", o->command[0], strerror(-r));
+	writer_exit_status(run->writer, status_of(wait_status));
+	return status_of(wait_status);
+}
+
+/* ---- the end ---- */
+
+static void warn(const struct run *run)
+{
+	const char *suppressed = monitor_unprivileged(run->monitor);
+	uint64_t lost = monitor_lost(run->monitor);
+
+	if (suppressed)
+		err_print("'%s' ran without the privilege of its setuid or setgid bit, which ptrace "
+			  "takes away; use --processes connector", suppressed);
+	if (lost)
+		err_print("the kernel could not tell of all processes (%llu times); what was lost was "
+			  "looked for in /proc", (unsigned long long)lost);
+}
+
+static int finish(struct run *run, int status)
+{
+	int r = 0;
+
+	monitor_finish(run->monitor); /* its last words are for the writer */
+	if (run->writer)
+		r = writer_stop(run->writer);
+	if (r < 0)
+		err_print("'%s' is incomplete: %s", run->options->db, store_error(run->store));
+	if (run->monitor)
+		warn(run);
+	monitor_stop(run->monitor);
+	if (run->writer)
+		store_destroy(run->store);
+	else
+		store_discard(run->store);
+	ring_destroy(run->ring);
+	return r < 0 && status == 0 ? EXIT_PROCMON : status;
+}
+
+static int profile(const struct options *options)
+{
+	struct run run = { .options = options };
+	int status = open_trace(&run);
+
+	if (status == 0)
+		status = start_monitor(&run);
+	if (status == 0)
+		status = start_writer(&run);
+	if (status == 0) {
+		pass_signals_on();
+		status = run_command(&run);
+	} else {
+		status = EXIT_PROCMON;
+	}
+	return finish(&run, status);
+}
+
+/* ---- what can be had ---- */
+
+static int print_source(const char *name, enum monitor_source source)
+{
+	int r = monitor_source_error(source);
+
+	printf("%-10s %s%s\n", name, r == 0 ? "yes" : "no: ",
+		r == 0 ? "" : monitor_explain(source, r));
+	return r;
+}
+
+static int check(void)
+{
+	bool ptrace = print_source("ptrace", MONITOR_SOURCE_PTRACE) == 0;
+	bool connector = print_source("connector", MONITOR_SOURCE_CONNECTOR) == 0;
+	bool taskstats = print_source("taskstats", MONITOR_SOURCE_TASKSTATS) == 0;
+
+	printf("%-10s %s\n", "delays", !taskstats ? "no: they come with taskstats"
+		: monitor_has_delays() ? "yes"
+		: "no: block I/O, swap and reclaim are not timed; switch it on with "
+		  "'sysctl kernel.task_delayacct=1'");
+	printf("procmon records with %s%s\n",
+		ptrace ? "ptrace" : connector ? "connector" : "nothing: it cannot run here",
+		(ptrace || connector) && taskstats ? "+taskstats" : "");
+	return ptrace || connector ? 0 : EXIT_PROCMON;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	int status;
+
+	if (options_parse(argc, argv, &options, &status))
+		status = options.check ? check() : profile(&options);
+	options_finish(&options);
+	return status;
+}

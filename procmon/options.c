@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "procmon/options.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/version.h"
+
+#define WAIT_MS 10000
+#define WAIT_MAX_S 1000000 /* in ms, it is an int */
+
+enum long_option {
+	LONG_CHECK = 256,
+	LONG_DB,
+	LONG_ENV,
+	LONG_FORCE,
+	LONG_JOB,
+	LONG_PROCESSES,
+	LONG_WAIT,
+	LONG_XFORM,
+};
+
+static const struct option long_options[] = {
+	{ "check", no_argument, NULL, LONG_CHECK },
+	{ "db", required_argument, NULL, LONG_DB },
+	{ "env", required_argument, NULL, LONG_ENV },
+	{ "force", no_argument, NULL, LONG_FORCE },
+	{ "job", required_argument, NULL, LONG_JOB },
+	{ "processes", required_argument, NULL, LONG_PROCESSES },
+	{ "wait", required_argument, NULL, LONG_WAIT },
+	{ "xform", required_argument, NULL, LONG_XFORM },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char help[] =
+"Usage: procmon [options] [--] COMMAND...\n"
+"       procmon --check\n"
+"\n"
+"Runs COMMAND and records in trace.db every process of it: who started it, what it ran, from when\n"
+"to when, with which result, and what it used. The exit status is that of COMMAND.\n"
+"\n"
+"      --db FILE        the trace (default: trace.db in the current directory)\n"
+"      --force          replace a trace that is there\n"
+"      --env PATTERN    store environment variables with such names (may be repeated)\n"
+"      --job ID         the job that all processes belong to\n"
+"      --xform NAME     the kind of job that is\n"
+"      --processes HOW  ptrace: nothing is missed, without any right; connector: as the kernel tells\n"
+"                       of them, COMMAND is not touched; auto: the first that can be had\n"
+"      --wait SECONDS   how long to wait for what COMMAND leaves behind, 'inf': as long as it\n"
+"                       takes (default 10)\n"
+"      --check          say what can be recorded here, and what would give the rest\n"
+"\n"
+"  -h, --help           print this\n"
+"  -V, --version        print the version\n"
+"\n"
+"See procmon(1), and ftrac-db(5) for what the trace holds.\n";
+
+static int parse_processes(struct options *options, const char *text)
+{
+	if (monitor_parse_processes(text, &options->processes) < 0)
+		return err_status(EXIT_PROCMON, "unknown source of processes '%s': it must be 'auto', "
+			"'ptrace' or 'connector'", text);
+	if (options->processes == MONITOR_INBAND)
+		return err_status(EXIT_PROCMON, "cannot hear of processes in band: there is no mount; "
+			"use --processes auto");
+	return 0;
+}
+
+static int parse_wait(struct options *options, const char *text)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || isnan(seconds) || seconds < 0)
+		return err_status(EXIT_PROCMON, "cannot wait '%s' seconds: it must be a number from 0 "
+			"on, or 'inf'", text);
+	options->wait_ms = seconds > WAIT_MAX_S ? -1 : (int)(seconds * 1000);
+	return 0;
+}
+
+static int apply(struct options *o, int option)
+{
+	switch (option) {
+	case LONG_CHECK: o->check = true; return 0;
+	case LONG_DB: o->db = optarg; return 0;
+	case LONG_ENV: return words_add(&o->env, optarg);
+	case LONG_FORCE: o->force = true; return 0;
+	case LONG_JOB: o->job = optarg; return 0;
+	case LONG_PROCESSES: return parse_processes(o, optarg);
+	case LONG_WAIT: return parse_wait(o, optarg);
+	case LONG_XFORM: o->xform = optarg; return 0;
+	default: return -1;
+	}
+}
+
+static int take_command(struct options *options, char **argv)
+{
+	options->command = argv + optind;
+	if (options->check && *options->command)
+		return err_status(EXIT_PROCMON, "--check takes no command: leave '%s' out",
+			*options->command);
+	if (!options->check && !*options->command)
+		return err_status(EXIT_PROCMON, "no command given; see 'procmon --help'");
+	return 0;
+}
+
+bool options_parse(int argc, char **argv, struct options *ret_options, int *ret_status)
+{
+	int option, status = 0;
+
+	*ret_options = (struct options){ .db = "trace.db", .wait_ms = WAIT_MS };
+	ret_options->text = cli_join(argv + 1);
+	opterr = 0;
+	while (status == 0 && (option = getopt_long(argc, argv, "+:hV", long_options, NULL)) >= 0) {
+		if (option == 'h' || option == 'V') {
+			if (option == 'h')
+				fputs(help, stdout);
+			else
+				printf("procmon %s\n", FTRAC_VERSION);
+			*ret_status = 0;
+			return false;
+		}
+		status = option == '?' || option == ':' ? cli_complain(argv, option)
+							 : apply(ret_options, option);
+	}
+	if (status == 0)
+		status = take_command(ret_options, argv);
+	*ret_status = status ? EXIT_PROCMON : 0;
+	return status == 0;
+}
+
+void options_finish(struct options *options)
+{
+	words_free(&options->env);
+	free(options->text);
+}

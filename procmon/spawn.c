@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "procmon/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Of the child: where it waits, and where it says why it could not. */
+struct inside {
+	int go, error;
+};
+
+static void be_child(char *const *argv, int (*prepare)(void *arg), void *arg,
+	const struct inside *inside)
+{
+	char byte;
+	int error, status = 0;
+
+	if (read(inside->go, &byte, 1) != 1) /* we are not wanted any more */
+		_exit(SPAWN_NOT_EXECUTABLE);
+	if (prepare)
+		status = prepare(arg);
+	if (status)
+		_exit(status);
+	execvp(argv[0], argv);
+	error = errno;
+	if (write(inside->error, &error, sizeof(error)) < 0)
+		_exit(SPAWN_NOT_EXECUTABLE);
+	_exit(error == ENOENT ? SPAWN_NOT_FOUND : SPAWN_NOT_EXECUTABLE);
+}
+
+static void close_both(const int fds[2])
+{
+	close(fds[0]);
+	close(fds[1]);
+}
+
+int spawn_begin(char *const *argv, int (*prepare)(void *arg), void *arg, struct spawn *ret_spawn)
+{
+	int go[2], error[2], r = 0;
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return -errno;
+	if (pipe2(error, O_CLOEXEC) < 0) {
+		r = -errno;
+		close_both(go);
+		return r;
+	}
+	pid = fork();
+	if (pid == 0) {
+		close(go[1]); /* else it would wait for itself */
+		be_child(argv, prepare, arg, &(struct inside){ go[0], error[1] });
+	}
+	if (pid < 0) {
+		r = -errno;
+		close_both(go);
+		close_both(error);
+		return r;
+	}
+	close(go[0]);
+	close(error[1]);
+	*ret_spawn = (struct spawn){ .pid = pid, .go = go[1], .error = error[0] };
+	return 0;
+}
+
+int spawn_go(struct spawn *spawn)
+{
+	return write(spawn->go, "", 1) == 1 ? 0 : -errno;
+}
+
+int spawn_result(const struct spawn *spawn)
+{
+	int error = 0;
+	ssize_t n;
+
+	do
+		n = read(spawn->error, &error, sizeof(error));
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(error) ? -error : 0;
+}
+
+void spawn_finish(struct spawn *spawn)
+{
+	close(spawn->go);
+	close(spawn->error);
+}

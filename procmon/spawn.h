@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PROCMON_SPAWN_H
+#define PROCMON_SPAWN_H
+
+/*
+ * Starts a command in two steps: between them the child waits, so that whoever wants to follow it
+ * can make himself known first.
+ *
+ * The exit status of a child that could not execute its command is SPAWN_NOT_FOUND or
+ * SPAWN_NOT_EXECUTABLE, as shells have it.
+ */
+
+#include <sys/types.h>
+
+enum { SPAWN_NOT_EXECUTABLE = 126, SPAWN_NOT_FOUND = 127 };
+
+struct spawn {
+	pid_t pid;
+	int go, error; /* ends of pipes */
+};
+
+/*
+ * The child calls prepare(arg), which may be NULL, before the exec: what it returns if not 0 is the
+ * child's exit status.  0, and *ret_spawn is to be finished, or -errno.
+ */
+int spawn_begin(char *const *argv, int (*prepare)(void *arg), void *arg,
+	struct spawn *ret_spawn);
+
+/* Lets it go.  0 or -errno. */
+int spawn_go(struct spawn *spawn);
+
+/* Waits until it runs its command: 0, or the -errno why it cannot. */
+int spawn_result(const struct spawn *spawn);
+
+/* A child that was not let go ends.  It is the caller's to be waited for. */
+void spawn_finish(struct spawn *spawn);
+
+#endif
