@@ -109,9 +109,16 @@ change AS (SELECT id, stops, row_number() OVER (PARTITION BY job ORDER BY t, sto
 		UNION ALL SELECT id, job, end_t, 1 FROM member WHERE end_t IS NOT NULL)),
 count AS MATERIALIZED (SELECT id, max(iif(stops, NULL, n)) AS lstart,
 		max(iif(stops, n, NULL)) AS lstop FROM change GROUP BY id)
-SELECT m.id, m.job, coalesce(p.xform, run.xform) AS xform,
-	iif(p.n > 1, p.xform || '.' || p.n, p.xform) AS phase, c.lstart, c.lstop
-FROM run, member m JOIN count c ON c.id = m.id LEFT JOIN phased p ON p.job = m.job;
+-- A window instead of a join: SQLite would go through all jobs for each process.
+SELECT s.id, s.job, coalesce(s.xform, run.xform) AS xform, s.phase, s.lstart, s.lstop
+FROM run, (SELECT id, job, lstart, lstop, max(xform) OVER of_job AS xform,
+		max(phase) OVER of_job AS phase
+	FROM (SELECT m.id, m.job, c.lstart, c.lstop, NULL AS xform, NULL AS phase
+		FROM member m JOIN count c ON c.id = m.id
+		UNION ALL SELECT NULL, job, NULL, NULL, xform, iif(n > 1, xform || '.' || n, xform)
+		FROM phased)
+	WINDOW of_job AS (PARTITION BY job)) s
+WHERE s.id IS NOT NULL;
 
 CREATE VIEW process AS
 WITH run AS MATERIALIZED (SELECT

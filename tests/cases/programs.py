@@ -267,10 +267,11 @@ def rsync(mode, base, mount):
 # ---- the mirror as a whole
 
 def tar_hash(root, names):
-    """Of all that tar sees below these names of root; and how much that is."""
+    """Of all that tar sees below these names of root; and how much that is.  But for the times of
+    access, which the first one that reads it moves."""
     done = subprocess.run(
         ["bash", "-c", 'set -o pipefail; tar --sort=name --numeric-owner --acls --xattrs '
-         '--xattrs-include="*" -C "$0" -cf - "$@" | tee >(wc -c >&2) | sha256sum', root, *names],
+         '--xattrs-include="*" --pax-option=delete=atime -C "$0" -cf - "$@" | tee >(wc -c >&2) | sha256sum', root, *names],
         capture_output=True, text=True, timeout=STUCK)
     return done.returncode, done.stdout, done.stderr
 

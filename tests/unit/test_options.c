@@ -5,6 +5,7 @@
  * by the status: 2 when it was asked for in a wrong way, 1 when it cannot be done.
  */
 
+#include <errno.h>
 #include <getopt.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
