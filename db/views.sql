@@ -26,10 +26,10 @@ FROM run, images i JOIN images b ON b.id = coalesce(i.base, i.id)
 -- What an image is called: the base name of its program or, if it is a script, of that.  shell: a
 -- shell; script: one that runs a script, or what is typed; driver: starts jobs.
 CREATE VIEW program AS
-SELECT id, process, seq, start_t, name, shell, shell AND NOT commands AS script,
+SELECT id AS image, process, seq, name, shell, shell AND NOT commands AS script,
 	name IN ('make', 'gmake', 'ninja', 'ninja-build', 'samu', 'snakemake', 'xargs', 'parallel',
 		'nextflow', 'makeflow', 'condor_dagman', 'scons') AS driver
-FROM (SELECT i.id, i.process, i.seq, i.start_t, b.comm, b.argv,
+FROM (SELECT i.id, i.process, i.seq,
 		-- A script's comm is its own name, and an argument has it whole.
 		CASE WHEN b.comm <> substr(e.base, 1, 15) THEN coalesce((
 			SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
@@ -85,7 +85,7 @@ member AS MATERIALIZED (SELECT w.id, p.start_t, p.end_t,
 -- What a job is called: its first program that is no shell, or its first.
 named AS MATERIALIZED (SELECT job, name FROM (
 		SELECT m.job, g.name, row_number() OVER (PARTITION BY m.job
-			ORDER BY g.shell OR g.name = 'env', g.start_t, g.id) AS n
+			ORDER BY g.shell OR g.name = 'env', g.image) AS n
 		FROM member m JOIN program g ON g.process = m.id
 		WHERE m.job IS NOT NULL AND (g.seq > 0 OR NOT EXISTS (
 			SELECT 1 FROM images o WHERE o.process = g.process AND o.seq > 0)))
@@ -110,7 +110,7 @@ change AS (SELECT id, stops, row_number() OVER (PARTITION BY job ORDER BY t, sto
 count AS MATERIALIZED (SELECT id, max(iif(stops, NULL, n)) AS lstart,
 		max(iif(stops, n, NULL)) AS lstop FROM change GROUP BY id)
 -- A window instead of a join: SQLite would go through all jobs for each process.
-SELECT s.id, s.job, coalesce(s.xform, run.xform) AS xform, s.phase, s.lstart, s.lstop
+SELECT s.id AS process, s.job, coalesce(s.xform, run.xform) AS xform, s.phase, s.lstart, s.lstop
 FROM run, (SELECT id, job, lstart, lstop, max(xform) OVER of_job AS xform,
 		max(phase) OVER of_job AS phase
 	FROM (SELECT m.id, m.job, c.lstart, c.lstop, NULL AS xform, NULL AS phase
@@ -137,7 +137,7 @@ SELECT p.id, run.host, p.pid, p.ppid, p.parent, j.job, j.xform, j.phase,
 	CASE WHEN p.end_t IS NULL THEN 'running' WHEN p.exit_signal IS NOT NULL THEN 'killed'
 		WHEN p.exit_code IS NOT NULL THEN 'exited' ELSE 'ended' END AS state
 FROM run, processes p LEFT JOIN image i ON i.id = p.image
-	LEFT JOIN figures g ON g.process = p.id LEFT JOIN process_job j ON j.id = p.id;
+	LEFT JOIN figures g ON g.process = p.id LEFT JOIN process_job j ON j.process = p.id;
 
 CREATE VIEW environ AS
 SELECT i.id AS image, e.name, e.value

@@ -2,6 +2,7 @@
 #include "procmon/exits.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <uthash.h>
 #include <utlist.h>
@@ -23,7 +24,7 @@ struct ended {
 struct exits {
 	struct taskstats_listener *listener;
 	struct ended *ended;
-	uint64_t lost;
+	_Atomic uint64_t lost;
 };
 
 int exits_create(struct exits **ret_exits)
@@ -103,7 +104,7 @@ static void drain(struct exits *exits)
 	while ((r = taskstats_read(exits->listener, &record)) > 0 || r == -EBADMSG ||
 		r == -ENOBUFS) {
 		if (r == -ENOBUFS)
-			exits->lost++;
+			atomic_fetch_add(&exits->lost, 1);
 		else if (r > 0 && !record.group)
 			keep(exits, &record);
 	}
@@ -127,5 +128,5 @@ bool exits_take(struct exits *exits, pid_t tid, struct figures *ret_figures)
 
 uint64_t exits_lost(const struct exits *exits)
 {
-	return exits->lost;
+	return atomic_load(&exits->lost);
 }

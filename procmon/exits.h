@@ -28,7 +28,7 @@ bool exits_take(struct exits *exits, pid_t tid, struct figures *ret_figures);
 /* After news of ends were lost: what is left belongs to nobody. */
 void exits_forget(struct exits *exits);
 
-/* Times that records did not fit the socket's buffer. */
+/* Times that records did not fit the socket's buffer.  Without the lock. */
 uint64_t exits_lost(const struct exits *exits);
 
 #endif

@@ -52,6 +52,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "procmon/command.h"
+#include "procmon/exits.h"
 #include "procmon/pool.h"
 #include "procmon/procfs.h"
 #include "procmon/sampler.h"
@@ -132,7 +133,9 @@ int monitor_run(struct monitor *monitor, const struct monitor_command *command, 
 
 uint64_t monitor_lost(const struct monitor *monitor)
 {
-	return atomic_load(&monitor->watch.lost);
+	const struct watch *watch = &monitor->watch;
+
+	return atomic_load(&watch->lost) + (watch->exits ? exits_lost(watch->exits) : 0);
 }
 
 uint64_t monitor_waited_ns(const struct monitor *monitor)

@@ -16,7 +16,8 @@
  *   0                    a signal is about to arrive         go on, with the signal
  *
  * The first stop of a new tracee and the stop of its maker come in any order; whichever is first
- * tells of it.  It may even have been killed before.
+ * tells of it.  It may have been killed before; and its whole life may have come before the stop of
+ * its maker, so it is remembered until then.
  */
 
 #include "procmon/tracer.h"
@@ -44,8 +45,9 @@
 struct tracee {
 	pid_t tid, pid;
 	bool told;
+	bool made;    /* the stop of its maker has been */
 	bool ending;  /* it stood in EVENT_EXIT */
-	bool is_gone; /* ended before it was told of */
+	bool is_gone; /* ended: before it was told of, or before the stop of its maker */
 	int status;
 	UT_hash_handle hh;
 };
@@ -112,7 +114,7 @@ static void take_others_away(struct tracer *tracer, pid_t pid)
 static bool is_last(const struct tracer *tracer, const struct tracee *who)
 {
 	for (const struct tracee *t = tracer->tracees; t; t = t->hh.next)
-		if (t->pid == who->pid && t != who && !t->ending)
+		if (t->pid == who->pid && t != who && !t->ending && !t->is_gone)
 			return false;
 	return true;
 }
@@ -123,7 +125,8 @@ static void tell_end(struct tracer *tracer, struct tracee *t)
 	int status = t->status;
 
 	tracer->tell->ended(tracer->options->arg, tid, t->pid, status, clock_now_ns());
-	take_away(tracer, t);
+	if (t->made)
+		take_away(tracer, t);
 	if (tid != tracer->command)
 		return;
 	tracer->command_status = status;
@@ -137,10 +140,19 @@ static struct tracee *introduce(struct tracer *tracer, pid_t tid, pid_t maker)
 	struct tracee *t = find(tracer, tid);
 	struct procfs_status status = { .tgid = tid, .ppid = maker };
 
+	if (t && t->told && t->is_gone) {
+		take_away(tracer, t);
+		if (maker) /* that was it */
+			return NULL;
+		t = NULL; /* somebody else: the maker of the first one was killed */
+	}
+	if (t && maker)
+		t->made = true;
 	if (t && t->told)
 		return t;
 	if (!t && !(t = add(tracer, tid)))
 		return NULL;
+	t->made |= maker != 0;
 	procfs_read_status(tracer->proc, tid, &status);
 	t->told = true;
 	t->pid = status.tgid;
@@ -207,7 +219,7 @@ static void on_made(struct tracer *tracer, struct tracee *t)
 static bool is_only(const struct tracer *tracer, const struct tracee *who)
 {
 	for (const struct tracee *t = tracer->tracees; t; t = t->hh.next)
-		if (t->pid == who->pid && t != who)
+		if (t->pid == who->pid && t != who && !t->is_gone)
 			return false;
 	return true;
 }

@@ -16,7 +16,10 @@ static const struct {
 	{ "process", "id host pid ppid parent job xform phase command exe comm cwd uid gid start_ns "
 		     "end_ns lstart lstop exit_code exit_signal cpu_ns utime_ns stime_ns vmpeak_bytes "
 		     "rsspeak_bytes read_char write_char read_bytes write_bytes nvcsw nivcsw minflt "
-		     "majflt cpu_delay_ns blkio_delay_ns swapin_delay_ns reclaim_delay_ns cgroup tier" },
+		     "majflt cpu_delay_ns blkio_delay_ns swapin_delay_ns reclaim_delay_ns cgroup tier "
+		     "state" },
+	{ "program", "image process seq name shell script driver" },
+	{ "process_job", "process job xform phase lstart lstop" },
 	{ "image", "id process seq exe command argv argv_raw cwd start_ns end_ns stdin stdout stderr" },
 	{ "environ", "image name value" },
 	{ "sample", "process t_ns rss_bytes cpu_ns" },
@@ -54,7 +57,7 @@ static void there_is_no_view_that_is_not_listed(void **state)
 {
 	struct feed *f = *state;
 
-	assert_string_equal(ask(f, "SELECT count(*) FROM sqlite_master WHERE type = 'view'"), "14");
+	assert_string_equal(ask(f, "SELECT count(*) FROM sqlite_master WHERE type = 'view'"), "16");
 }
 
 static void every_view_can_be_read_in_an_empty_trace(void **state)
