@@ -64,17 +64,41 @@ bool creds_privileged(void)
 	return own.privileged;
 }
 
-bool creds_keep_bits(pid_t tid, uid_t uid)
+static bool has(cap_t caps, int capability)
 {
-	cap_t caps = tid > 0 ? cap_get_pid(tid) : NULL;
-	cap_flag_value_t have = CAP_CLEAR;
+	cap_flag_value_t have;
 
-	if (!caps)
-		return uid == 0; /* of another pid namespace, or gone */
-	if (cap_get_flag(caps, CAP_FSETID, CAP_EFFECTIVE, &have) < 0)
-		have = CAP_CLEAR;
+	return cap_get_flag(caps, capability, CAP_EFFECTIVE, &have) == 0 && have == CAP_SET;
+}
+
+/* To be freed; NULL: not known, or of another user namespace, where they mean nothing here. */
+static cap_t caps_of(const struct requester *who)
+{
+	cap_t caps = who->tid > 0 ? cap_get_pid(who->tid) : NULL;
+
+	if (caps && !monitor_shares_users(who->tid))
+		cap_clear_flag(caps, CAP_EFFECTIVE);
+	return caps;
+}
+
+bool creds_has(const struct requester *who, int capability)
+{
+	cap_t caps = caps_of(who);
+	bool yes = caps ? has(caps, capability) : who->uid == 0;
+
 	cap_free(caps);
-	return have == CAP_SET && monitor_shares_users(tid);
+	return yes;
+}
+
+bool creds_equals(const struct requester *who)
+{
+	cap_t caps = who->uid == 0 ? caps_of(who) : NULL;
+	bool all = caps;
+
+	for (int i = 0; all && i <= CAP_LAST_CAP; i++)
+		all = has(caps, i) || !has(own.usual, i);
+	cap_free(caps);
+	return all;
 }
 
 /* glibc's functions would change all threads, or are not per thread by themselves. */
@@ -121,16 +145,32 @@ void creds_leave_groups(void)
 	syscall(SYS_setfsgid, own.gid);
 }
 
-void creds_become(uid_t uid, gid_t gid)
+/* Those of ours that he has. */
+static void take_caps(const struct requester *who)
 {
-	set_fsids(uid, gid);
-	cap_set_proc(own.none);
+	cap_t his = caps_of(who), both = his ? cap_dup(own.usual) : NULL;
+
+	for (cap_value_t i = 0; both && i <= CAP_LAST_CAP; i++)
+		if (!has(his, i))
+			cap_set_flag(both, CAP_EFFECTIVE, 1, &i, CAP_CLEAR);
+	cap_set_proc(both ? both : own.none);
+	cap_free(both);
+	cap_free(his);
+}
+
+void creds_become(const struct requester *who, gid_t group)
+{
+	if (group != (gid_t)-1)
+		syscall(SYS_setgroups, 1, &group);
+	set_fsids(who->uid, who->gid);
+	take_caps(who);
 }
 
 void creds_return(void)
 {
 	cap_set_proc(own.usual);
 	set_fsids(own.uid, own.gid);
+	syscall(SYS_setgroups, 0, NULL);
 }
 
 void creds_enter(const struct creds *creds)

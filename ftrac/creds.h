@@ -39,17 +39,31 @@ bool creds_privileged(void);
 void creds_enter(const struct creds *creds);
 void creds_leave(const struct creds *creds);
 
-/* Acts as somebody, without any right of ours, until creds_return().  For the privileged. */
-void creds_become(uid_t uid, gid_t gid);
+/* Somebody who asks. */
+struct requester {
+	pid_t tid; /* 0: of another pid namespace */
+	uid_t uid;
+	gid_t gid;
+};
+
+/* Whether he has that capability (CAP_*), and it counts in our user namespace.  Of somebody unknown:
+ * if he is root. */
+bool creds_has(const struct requester *who, int capability);
+
+/* Whether he has all the capabilities that we use. */
+bool creds_equals(const struct requester *who);
+
+/*
+ * Acts as he would, with his ids and those of his capabilities that we have, too, until
+ * creds_return(); group: one more group that he is in, or -1.  For the privileged.
+ */
+void creds_become(const struct requester *who, gid_t group);
 void creds_return(void);
 
 /* Acts as a member of these groups and of no other; for the privileged, who have no supplementary
  * groups (creds_init()).  own: one that the requester has. */
 void creds_enter_groups(gid_t own, const gid_t *groups, int n);
 void creds_leave_groups(void);
-
-/* Whether what that thread of the user writes keeps its suid and sgid bits. */
-bool creds_keep_bits(pid_t tid, uid_t uid);
 
 /* Around chmod(2) to mode; with S_ISUID, around writing by one who may keep such bits. */
 void creds_raise_fsetid(mode_t mode);

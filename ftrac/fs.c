@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -86,12 +87,12 @@ static void enter_groups(const struct call *c, gid_t gid, gid_t new_gid)
 struct change call_enter_chown(const struct call *c, struct inode *inode, gid_t gid)
 {
 	uint16_t special = atomic_load_explicit(&inode->special, memory_order_relaxed);
-	struct change change = { 0 };
+	struct change change = { .special = special ? inode : NULL };
 	struct stat attr;
 
 	if (!special || !creds_privileged())
 		return change;
-	if (creds_keep_bits(c->ctx->pid, c->ctx->uid)) {
+	if (call_has(c, CAP_FSETID)) {
 		change.keeps = S_ISUID;
 		creds_raise_fsetid(change.keeps);
 	} else if ((special & (S_ISGID | S_IXGRP)) == S_ISGID &&
@@ -107,27 +108,54 @@ struct change call_enter_change(const struct call *c, struct inode *inode)
 	return call_enter_chown(c, inode, -1);
 }
 
-void call_leave_change(const struct change *change)
+void call_leave_change(const struct call *c, const struct change *change)
 {
+	/* The kernel believes a mode for as long as it was told to: not these bits, if they are gone.
+	 * Attributes alone (-1) may be called back from a handler: nothing waits for a page. */
+	if (change->special && !change->keeps)
+		fuse_lowlevel_notify_inval_inode(c->fs->session,
+			inode_nodeid(c->fs->inodes, change->special), -1, 0);
 	creds_drop_fsetid(change->keeps);
 	if (change->in_groups)
 		creds_leave_groups();
 }
 
-static bool is_for_other(const struct call *c, const struct inode *inode)
+struct requester call_requester(const struct call *c)
 {
-	return inode->mount->pseudo && c->ctx->uid != 0 && creds_privileged();
+	return (struct requester){ .tid = c->ctx->pid, .uid = c->ctx->uid, .gid = c->ctx->gid };
 }
 
-void call_enter_pseudo(const struct call *c, const struct inode *inode)
+bool call_has(const struct call *c, int capability)
 {
-	if (is_for_other(c, inode))
-		creds_become(c->ctx->uid, c->ctx->gid);
+	struct requester who = call_requester(c);
+
+	return creds_has(&who, capability);
 }
 
-void call_leave_pseudo(const struct call *c, const struct inode *inode)
+/* The file's, if that gives him rights that others have not. */
+static gid_t group_for(const struct call *c, struct inode *inode)
 {
-	if (is_for_other(c, inode))
+	struct stat attr;
+
+	if (inode_stat(c->fs->inodes, inode, -1, &attr) < 0 ||
+		!((attr.st_mode >> 3) & ~attr.st_mode & 07) || attr.st_gid == c->ctx->gid)
+		return -1;
+	return call_in_group(c, attr.st_gid) ? attr.st_gid : (gid_t)-1;
+}
+
+bool call_enter_pseudo(const struct call *c, struct inode *inode)
+{
+	struct requester who = call_requester(c);
+
+	if (!inode->mount->pseudo || !creds_privileged() || creds_equals(&who))
+		return false;
+	creds_become(&who, group_for(c, inode));
+	return true;
+}
+
+void call_leave_pseudo(bool entered)
+{
+	if (entered)
 		creds_return();
 }
 

@@ -67,6 +67,7 @@ struct open_file {
 	uint64_t id;
 	struct inode *inode;
 	bool exec, direct;
+	bool stream;       /* of a pseudo file system, and cannot be sought */
 	bool append;       /* the source has it open for appending, and for nothing else */
 	_Atomic int flags; /* those of fcntl(F_SETFL) that the source has */
 	_Atomic bool used; /* it has been read or written since its open */
@@ -168,13 +169,14 @@ double call_attr_timeout(const struct call *c, const struct inode *inode);
  * would have been by him.
  */
 struct change {
+	struct inode *special; /* has such bits */
 	mode_t keeps;
 	bool in_groups;
 };
 struct change call_enter_change(const struct call *c, struct inode *inode);
 /* As enter_change, for a change of the group to that one; -1: to none. */
 struct change call_enter_chown(const struct call *c, struct inode *inode, gid_t gid);
-void call_leave_change(const struct change *change);
+void call_leave_change(const struct call *c, const struct change *change);
 
 /* Whether the requester is in that group, by whatever group of his. */
 bool call_in_group(const struct call *c, gid_t gid);
@@ -183,8 +185,12 @@ bool call_in_group(const struct call *c, gid_t gid);
  * Around what is done to a file of proc, sysfs and the like: these judge who reads, by rules of
  * their own that the kernel did not ask for us, so it is the requester who must do it.
  */
-void call_enter_pseudo(const struct call *c, const struct inode *inode);
-void call_leave_pseudo(const struct call *c, const struct inode *inode);
+bool call_enter_pseudo(const struct call *c, struct inode *inode); /* to be given to leave */
+void call_leave_pseudo(bool entered);
+
+/* Who asks; whether he has that capability. */
+struct requester call_requester(const struct call *c);
+bool call_has(const struct call *c, int capability);
 
 /* Whether this is one of the trace's own files. */
 bool fs_is_own(const struct fs *fs, const struct inode *inode);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,7 +185,7 @@ void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
 		r = -EPERM;
 	else
 		r = set_all(&inode, file, attr, to_set);
-	call_leave_change(&change);
+	call_leave_change(&c, &change);
 	if (r == 0)
 		r = inode_stat(c.fs->inodes, inode.inode, file ? file->fd : -1, &now);
 	trace_end(c.fs->trace, &c.ev, r);
@@ -210,7 +211,7 @@ void fs_statfs(fuse_req_t req, fuse_ino_t ino)
 		fuse_reply_statfs(req, &st);
 }
 
-/* An ACL takes the sgid bit of a file away unless who sets it is root or of the file's group. */
+/* An ACL takes the sgid bit of a file away unless who sets it has CAP_FSETID or is of the file's group. */
 static mode_t acl_keeps(const struct call *c, struct inode *inode, const char *name)
 {
 	struct stat attr;
@@ -218,7 +219,7 @@ static mode_t acl_keeps(const struct call *c, struct inode *inode, const char *n
 	if (strcmp(name, "system.posix_acl_access") != 0 || !creds_privileged() ||
 		inode_stat(c->fs->inodes, inode, -1, &attr) < 0 || !(attr.st_mode & S_ISGID))
 		return 0;
-	return c->ctx->uid == 0 || call_in_group(c, attr.st_gid) ? S_ISGID : 0;
+	return call_has(c, CAP_FSETID) || call_in_group(c, attr.st_gid) ? S_ISGID : 0;
 }
 
 void fs_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
@@ -268,11 +269,12 @@ static void reply_xattr(struct call *c, fuse_ino_t ino, const char *name, size_t
 	cleanup_free char *data = size ? malloc(size) : NULL;
 	cleanup_held struct held inode = call_hold(c, call_inode(c, ino));
 	/* Most file systems show the names of trusted.* to the privileged only. */
-	bool without_rights = !name && c->ctx->uid != 0 && creds_privileged();
+	struct requester who = call_requester(c), root = { .tid = who.tid };
+	bool without_rights = !name && creds_privileged() && !creds_has(&who, CAP_SYS_ADMIN);
 	ssize_t n;
 
 	if (without_rights)
-		creds_become(0, 0);
+		creds_become(&root, -1);
 	n = get_xattr(&inode, name, data, size);
 	if (without_rights)
 		creds_return();

@@ -51,15 +51,16 @@ void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct call c;
 	struct inode *inode;
 	struct open_file *file;
+	bool entered;
 	int fd;
 
 	call_begin(&c, req, OP_OPENDIR, TRACE_CHECK);
 	inode = call_inode(&c, ino);
 	c.ev.u.op.flags = fi->flags;
 	c.ev.fidelity = c.fs->fidelity;
-	call_enter_pseudo(&c, inode);
+	entered = call_enter_pseudo(&c, inode);
 	fd = fs_reopen(&c, inode, O_RDONLY | O_DIRECTORY);
-	call_leave_pseudo(&c, inode);
+	call_leave_pseudo(entered);
 	file = fd < 0 ? NULL : make_dir(fd);
 	if (!file) {
 		int r = fd < 0 ? fd : -ENOMEM;
@@ -125,6 +126,7 @@ void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct f
 	struct open_dir *dir;
 	char *buf = malloc(size);
 	size_t used = 0;
+	bool entered;
 	int r = -ENOMEM;
 
 	call_begin(&c, req, OP_READDIR, TRACE_MEET);
@@ -138,9 +140,9 @@ void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct f
 			dir->at = off;
 			dir->ahead = NULL;
 		}
-		call_enter_pseudo(&c, file->inode);
+		entered = call_enter_pseudo(&c, file->inode);
 		r = fill(&c, file, buf, size, &used);
-		call_leave_pseudo(&c, file->inode);
+		call_leave_pseudo(entered);
 		pthread_mutex_unlock(&dir->lock);
 	}
 	trace_end(c.fs->trace, &c.ev, r);

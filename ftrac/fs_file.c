@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #include "ftrac/fs.h"
 #include "ftrac/locks.h"
 
+#define CREATE_TURNS 20
 #define FMODE_EXEC 040 /* the kernel opens a program for execve(2); in no header for us */
 
 /*
@@ -86,7 +88,6 @@ static void set_data_path(struct call *c, struct open_file *file, int backing_id
 
 	fi->backing_id = backing_id;
 	fi->direct_io = file->direct = direct && !backing_id;
-	fi->parallel_direct_writes = fi->direct_io;
 	if (backing_id)
 		atomic_store(&file->inode->is_backed, true);
 	c->ev.fidelity = backing_id ? FIDELITY_OPEN : direct ? FIDELITY_EXACT : FIDELITY_CACHED;
@@ -107,6 +108,8 @@ static int make_file(struct call *c, struct inode *inode, int fd, struct fuse_fi
 	file->flags = fi->flags & O_NOATIME;
 	file->exec = fi->flags & FMODE_EXEC;
 	file->id = atomic_fetch_add(&c->fs->last_handle, 1) + 1;
+	file->stream = inode->mount->pseudo && lseek(fd, 0, SEEK_CUR) < 0 && errno == ESPIPE;
+	fi->nonseekable = file->stream;
 	backing_id = join_opened(c, inode, file);
 	if (backing_id < 0) {
 		free(file);
@@ -174,6 +177,7 @@ static int open_source(const struct call *c, struct inode *inode, int flags)
 static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info *fi)
 {
 	struct change change = { 0 };
+	bool entered;
 	int fd, r;
 
 	if (inode->type != S_IFREG) /* a device or FIFO is opened by the kernel, never by us */
@@ -187,10 +191,11 @@ static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info
 		return -EACCES;
 	if (fi->flags & O_TRUNC)
 		change = call_enter_change(c, inode);
-	call_enter_pseudo(c, inode);
-	fd = open_source(c, inode, fi->flags);
-	call_leave_pseudo(c, inode);
-	call_leave_change(&change);
+	entered = call_enter_pseudo(c, inode);
+	/* What has no data yet is waited for where the wait can be ended: read_pseudo(). */
+	fd = open_source(c, inode, fi->flags | (inode->mount->pseudo ? O_NONBLOCK : 0));
+	call_leave_pseudo(entered);
+	call_leave_change(c, &change);
 	if (fd < 0)
 		return fd;
 	fd = inode_keep(c->fs->inodes, fd);
@@ -276,9 +281,18 @@ static int create_as_caller(const struct call *c, const struct held *dir, const 
 static int create_new(const struct call *c, const struct held *dir, const char *name, mode_t mode,
 	int flags)
 {
-	int fd = create_as_caller(c, dir, name, (flags & ~NOT_PASSED) | O_CREAT | O_EXCL, mode);
+	struct stat st;
+	int fd;
 
-	return fd == -EEXIST && !(flags & O_EXCL) ? -ESTALE : fd; /* the kernel looks again */
+	for (int i = 0; i < CREATE_TURNS; i++) {
+		fd = create_as_caller(c, dir, name, (flags & ~NOT_PASSED) | O_CREAT | O_EXCL, mode);
+		if (fd != -EEXIST || (flags & O_EXCL))
+			return fd;
+		/* Somebody may have made and removed it: to look again would find nothing. */
+		if (fstatat(dir->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			break;
+	}
+	return -ESTALE; /* the kernel looks again, once */
 }
 
 void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
@@ -398,6 +412,33 @@ static void follow_flags(const struct call *c, struct open_file *file,
 	fcntl(file->fd, F_SETFL, (fcntl(file->fd, F_GETFL) & ~O_NOATIME) | flags);
 }
 
+/* Whether there may be data now; false when nobody waits for it any more. */
+static bool await_data(const struct call *c, const struct open_file *file)
+{
+	struct pollfd pollfd = { .fd = file->fd, .events = POLLIN };
+
+	do {
+		if (fuse_req_interrupted(c->req) || fuse_session_exited(c->fs->session))
+			return false;
+	} while (poll(&pollfd, 1, 100) == 0);
+	return true;
+}
+
+/* Some files of pseudo file systems have data only when something happens (/proc/kmsg). */
+static ssize_t read_pseudo(const struct call *c, struct open_file *file, char *buffer, size_t size,
+	off_t off, int flags)
+{
+	bool entered = call_enter_pseudo(c, file->inode);
+	ssize_t n;
+
+	do
+		n = RESULT(file->stream ? read(file->fd, buffer, size)
+					: pread(file->fd, buffer, size, off));
+	while (n == -EAGAIN && !(flags & O_NONBLOCK) && await_data(c, file));
+	call_leave_pseudo(entered);
+	return n == -EAGAIN && !(flags & O_NONBLOCK) ? -EINTR : n;
+}
+
 void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct call c;
@@ -416,12 +457,15 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 	c.ev.via = cache ? VIA_PAGECACHE : VIA_DIRECT;
 	buffer = read_buffer(size);
 	follow_flags(&c, file, fi);
-	call_enter_pseudo(&c, file->inode);
-	n = buffer ? RESULT(pread(file->fd, buffer, size, off)) : -ENOMEM;
+	if (!buffer)
+		n = -ENOMEM;
+	else if (file->inode->mount->pseudo)
+		n = read_pseudo(&c, file, buffer, size, off, fi->flags);
+	else
+		n = RESULT(pread(file->fd, buffer, size, off));
 	if (n > 0 && !cache &&
 		is_odd(file, fi, size, off)) /* at the end of the file nobody minds */
 		n = -EINVAL;
-	call_leave_pseudo(&c, file->inode);
 	trace_end(c.fs->trace, &c.ev, n);
 	if (n < 0)
 		fuse_reply_err(req, -n);
@@ -471,7 +515,8 @@ static ssize_t write_all(const struct call *c, const struct open_file *file, con
 	do {
 		struct iovec rest = { .iov_base = (char *)buf + done, .iov_len = size - done };
 
-		n = WITH_SPACE(c, RESULT(pwritev2(file->fd, &rest, 1, off + done, flags)));
+		n = WITH_SPACE(c, RESULT(file->stream ? writev(file->fd, &rest, 1)
+			: pwritev2(file->fd, &rest, 1, off + done, flags)));
 		done += n > 0 ? n : 0;
 	} while (n > 0 && done < size && !file->inode->mount->pseudo &&
 		 inode_awaits_space(c->fs->inodes, 0));
@@ -482,12 +527,13 @@ static ssize_t write_as(const struct call *c, const struct open_file *file, cons
 	size_t size, off_t off, bool append)
 {
 	struct change change = call_enter_change(c, file->inode);
+	bool entered;
 	ssize_t n;
 
-	call_enter_pseudo(c, file->inode);
+	entered = call_enter_pseudo(c, file->inode);
 	n = write_all(c, file, buf, size, off, append ? RWF_APPEND : 0);
-	call_leave_pseudo(c, file->inode);
-	call_leave_change(&change);
+	call_leave_pseudo(entered);
+	call_leave_change(c, &change);
 	return n;
 }
 
@@ -577,7 +623,7 @@ void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 	c.ev.u.op.length = length;
 	file = call_file(&c, fi);
 	r = WITH_SPACE(&c, RESULT(fallocate(file->fd, mode, offset, length)));
-	call_leave_change(&change);
+	call_leave_change(&c, &change);
 	call_reply(&c, r);
 }
 
@@ -616,7 +662,7 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	c.ev.via = VIA_COPY;
 	n = WITH_SPACE(&c, RESULT(copy_file_range(file_of(fi_in)->fd, &off_in, file_of(fi_out)->fd,
 				   &off_out, len, flags)));
-	call_leave_change(&change);
+	call_leave_change(&c, &change);
 	if (n > 0) /* its time of access is another now */
 		fuse_lowlevel_notify_inval_inode(c.fs->session, ino_in, -1, 0);
 	trace_end(c.fs->trace, &c.ev, n);

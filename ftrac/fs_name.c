@@ -34,13 +34,14 @@ void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct call c;
 	struct inode *dir, *inode;
 	struct stat attr;
+	bool entered;
 	int r;
 
 	call_begin(&c, req, OP_LOOKUP, TRACE_MEET);
 	dir = call_inode(&c, parent);
-	call_enter_pseudo(&c, dir);
+	entered = call_enter_pseudo(&c, dir);
 	r = inode_lookup(c.fs->inodes, dir, name, &inode, &attr);
-	call_leave_pseudo(&c, dir);
+	call_leave_pseudo(entered);
 	c.ev.u.op.other = r < 0 ? 0 : inode->id;
 	trace_end_name(c.fs->trace, &c.ev, r, name);
 	if (r < 0)
@@ -287,13 +288,14 @@ void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 {
 	struct call c;
 	char target[PATH_MAX + 1];
+	bool entered;
 	ssize_t n;
 
 	call_begin(&c, req, OP_READLINK, TRACE_MEET);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
-	call_enter_pseudo(&c, inode.inode);
+	entered = call_enter_pseudo(&c, inode.inode);
 	n = WITH(inode, readlinkat(inode.fd, "", target, sizeof(target) - 1));
-	call_leave_pseudo(&c, inode.inode);
+	call_leave_pseudo(entered);
 	if (n >= 0)
 		target[n] = '\0';
 	if (n >= 0 && inode.inode->mount->proc)
