@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/cleanup.h"
+#include "base/cli.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "test.h"
@@ -147,6 +148,31 @@ static void complaint_is_a_line_with_the_program_in_front(void **state)
 	assert_string_equal(printed(say_print), "test_base: 1 of 2\n");
 }
 
+static void words_are_quoted_as_a_shell_needs_them(void **state)
+{
+	static char *const argv[] = { (char *)"cc", (char *)"-DX=1", (char *)"", (char *)"a b",
+		(char *)"it's", (char *)"$HOME", NULL };
+	static char *const none[] = { NULL };
+	cleanup_free char *text = cli_join(argv), *nothing = cli_join(none);
+
+	(void)state;
+	assert_string_equal(text, "cc -DX=1 '' 'a b' 'it'\\''s' '$HOME'");
+	assert_string_equal(nothing, "");
+}
+
+static void words_end_with_null(void **state)
+{
+	struct words words = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(words_add(&words, "x"), 0);
+	assert_int_equal(words.n, 100);
+	assert_null(words.word[100]);
+	words_free(&words);
+	assert_null(words.word);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +185,8 @@ int main(void)
 		cmocka_unit_test(offset_leads_from_the_clock_to_the_epoch),
 		cmocka_unit_test(suspended_time_is_not_negative),
 		cmocka_unit_test(complaint_is_a_line_with_the_program_in_front),
+		cmocka_unit_test(words_are_quoted_as_a_shell_needs_them),
+		cmocka_unit_test(words_end_with_null),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
