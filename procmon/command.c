@@ -17,17 +17,55 @@
 
 #define TURN_MS 50
 
-static void tell_pid(const struct monitor_command *command, pid_t pid)
+/* ---- signals ---- */
+
+static const int passed_on[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 };
+#define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
+
+static _Atomic pid_t command_pid;
+
+/* What somebody sends us is meant for the command; what a terminal sends, that gets itself. */
+static void pass_on(int signal, siginfo_t *info, void *context)
 {
-	if (command->pid)
-		atomic_store(command->pid, pid);
+	pid_t pid = atomic_load(&command_pid);
+	int saved = errno;
+
+	(void)context;
+	if (pid > 0 && info->si_code <= 0)
+		kill(pid, signal);
+	errno = saved;
+}
+
+static void pass_signals_on(pid_t pid, struct sigaction ret_old[N_PASSED_ON])
+{
+	struct sigaction action = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART };
+
+	atomic_store(&command_pid, pid);
+	/* One that is ignored (nohup) is so for the command, too. */
+	for (size_t i = 0; i < N_PASSED_ON; i++)
+		if (sigaction(passed_on[i], NULL, &ret_old[i]) == 0 &&
+			ret_old[i].sa_handler != SIG_IGN)
+			sigaction(passed_on[i], &action, NULL);
+}
+
+static void restore_signals(const struct sigaction old[N_PASSED_ON])
+{
+	for (size_t i = 0; i < N_PASSED_ON; i++)
+		sigaction(passed_on[i], &old[i], NULL);
+}
+
+static void command_has_ended(const struct monitor_run *run)
+{
+	atomic_store(&command_pid, 0); /* the number may be somebody else's soon */
+	if (run->ended)
+		run->ended(run->arg);
 }
 
 /* ---- by ptrace ---- */
 
 struct traced {
 	struct follow follow; /* first */
-	const struct monitor_command *command;
+	const struct monitor_run *run;
 	_Atomic bool stop;
 	timer_t timer;
 	bool has_timer;
@@ -42,11 +80,6 @@ static void on_timer(int signal, siginfo_t *info, void *context)
 		atomic_store((_Atomic bool *)info->si_value.sival_ptr, true);
 }
 
-static void began(void *arg, pid_t pid)
-{
-	tell_pid(((struct traced *)arg)->command, pid);
-}
-
 static struct timespec time_of_ms(int64_t ms)
 {
 	return (struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
@@ -57,13 +90,13 @@ static struct timespec time_of_ms(int64_t ms)
 static void command_ended(void *arg, int status)
 {
 	struct traced *traced = arg;
-	const struct monitor_command *command = traced->command;
-	struct itimerspec when = { .it_value = time_of_ms(command->wait_ms + 1),
+	int wait_ms = traced->run->wait_ms;
+	struct itimerspec when = { .it_value = time_of_ms(wait_ms + 1),
 		.it_interval = time_of_ms(TURN_MS) };
 
 	(void)status;
-	tell_pid(command, 0);
-	if (command->wait_ms >= 0 && traced->has_timer)
+	command_has_ended(traced->run);
+	if (wait_ms >= 0 && traced->has_timer)
 		timer_settime(traced->timer, 0, &when, NULL);
 }
 
@@ -78,19 +111,12 @@ static void prepare_timer(struct traced *traced, struct sigaction *ret_old)
 	traced->has_timer = timer_create(CLOCK_MONOTONIC, &event, &traced->timer) == 0;
 }
 
-static int prepare_child(void *arg)
+static int run_traced(struct watch *watch, struct spawn *spawn, const struct monitor_run *run,
+	int *ret_status)
 {
-	const struct monitor_command *command = ((struct traced *)arg)->command;
-
-	return command->prepare ? command->prepare(command->arg) : 0;
-}
-
-static int run_traced(struct watch *watch, const struct monitor_command *command, int *ret_status)
-{
-	struct traced traced = { .follow.watch = watch, .command = command };
-	struct tracer_options options = { .argv = command->argv, .prepare = prepare_child,
-		.callbacks = &follow_callbacks, .arg = &traced, .began = began,
-		.command_ended = command_ended, .stop = &traced.stop };
+	struct traced traced = { .follow.watch = watch, .run = run };
+	struct tracer_options options = { .spawn = spawn, .callbacks = &follow_callbacks,
+		.arg = &traced, .command_ended = command_ended, .stop = &traced.stop };
 	struct sigaction old;
 	int r;
 
@@ -131,29 +157,32 @@ static void wait_for_rest(struct watch *watch, int wait_ms)
 		nanosleep(&turn, NULL);
 }
 
-static int run_heard(struct watch *watch, const struct monitor_command *command, int *ret_status)
+static int run_heard(struct watch *watch, struct spawn *spawn, const struct monitor_run *run,
+	int *ret_status)
 {
-	struct spawn spawn;
-	int r = spawn_begin(command->argv, command->prepare, command->arg, &spawn);
+	int r;
 
-	if (r < 0)
-		return r;
-	begin(watch, spawn.pid);
-	tell_pid(command, spawn.pid);
-	r = spawn_go(&spawn);
+	begin(watch, spawn->pid);
+	r = spawn_go(spawn);
 	if (r == 0)
-		r = spawn_result(&spawn);
-	spawn_finish(&spawn);
-	while (waitpid(spawn.pid, ret_status, 0) < 0 && errno == EINTR)
+		r = spawn_result(spawn);
+	while (waitpid(spawn->pid, ret_status, 0) < 0 && errno == EINTR)
 		;
-	tell_pid(command, 0);
+	command_has_ended(run);
 	if (r == 0)
-		wait_for_rest(watch, command->wait_ms);
+		wait_for_rest(watch, run->wait_ms);
 	return r;
 }
 
-int command_run(struct watch *watch, const struct monitor_command *command, int *ret_status)
+int command_run(struct watch *watch, struct spawn *spawn, const struct monitor_run *run,
+	int *ret_status)
 {
-	return watch->traces ? run_traced(watch, command, ret_status)
-			     : run_heard(watch, command, ret_status);
+	struct sigaction old[N_PASSED_ON];
+	int r;
+
+	pass_signals_on(spawn->pid, old);
+	r = watch->traces ? run_traced(watch, spawn, run, ret_status)
+			  : run_heard(watch, spawn, run, ret_status);
+	restore_signals(old);
+	return r;
 }

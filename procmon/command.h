@@ -7,10 +7,12 @@
  * of it.
  */
 
-struct monitor_command;
+struct monitor_run;
+struct spawn;
 struct watch;
 
 /* See monitor_run(). */
-int command_run(struct watch *watch, const struct monitor_command *command, int *ret_status);
+int command_run(struct watch *watch, struct spawn *spawn, const struct monitor_run *run,
+	int *ret_status);
 
 #endif

@@ -3,8 +3,6 @@
 /* procmon: profiles the processes of a command into a trace, without any mount. */
 
 #include <errno.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,35 +26,8 @@ struct run {
 	struct ring *ring;
 	struct monitor *monitor;
 	struct writer *writer;
+	struct spawn *command;
 };
-
-/* ---- signals ---- */
-
-static _Atomic pid_t command_pid;
-
-/* What somebody sends us is meant for the command; what a terminal sends, that gets itself. */
-static void pass_on(int signal, siginfo_t *info, void *context)
-{
-	pid_t pid = atomic_load(&command_pid);
-	int saved = errno;
-
-	(void)context;
-	if (pid > 0 && info->si_code <= 0)
-		kill(pid, signal);
-	errno = saved;
-}
-
-static void pass_signals_on(void)
-{
-	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 };
-	struct sigaction action = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART };
-	struct sigaction old;
-
-	/* One that is ignored (nohup) must be so for the command, too. */
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-}
 
 /* ---- the trace ---- */
 
@@ -132,12 +103,19 @@ static int status_of(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+static int spawn_command(struct run *run)
+{
+	int r = monitor_spawn(run->options->command, NULL, NULL, &run->command);
+
+	return r < 0 ? err_status(EXIT_PROCMON, "cannot start a process: %s", strerror(-r)) : 0;
+}
+
 static int run_command(struct run *run)
 {
 	const struct options *o = run->options;
 	int wait_status = EXIT_PROCMON << 8;
-	int r = monitor_run(run->monitor, &(struct monitor_command){ .argv = o->command,
-		.wait_ms = o->wait_ms, .pid = &command_pid }, &wait_status);
+	int r = monitor_run(run->monitor, run->command,
+		&(struct monitor_run){ .wait_ms = o->wait_ms }, &wait_status);
 
 	if (r < 0)
 		err_print("cannot run '%s': %s", o->command[0], strerror(-r));
@@ -164,6 +142,7 @@ static int finish(struct run *run, int status)
 {
 	int r = 0;
 
+	monitor_discard(run->command);
 	monitor_finish(run->monitor); /* its last words are for the writer */
 	if (run->writer)
 		r = writer_stop(run->writer);
@@ -186,15 +165,15 @@ static int profile(const struct options *options)
 	int status = open_trace(&run);
 
 	if (status == 0)
+		status = spawn_command(&run);
+	if (status == 0)
 		status = start_monitor(&run);
 	if (status == 0)
 		status = start_writer(&run);
-	if (status == 0) {
-		pass_signals_on();
+	if (status == 0)
 		status = run_command(&run);
-	} else {
+	else
 		status = EXIT_PROCMON;
-	}
 	return finish(&run, status);
 }
 

@@ -48,6 +48,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -57,6 +58,7 @@
 #include "procmon/procfs.h"
 #include "procmon/sampler.h"
 #include "procmon/scope.h"
+#include "procmon/spawn.h"
 #include "procmon/watch.h"
 
 struct monitor {
@@ -126,9 +128,38 @@ const char *monitor_tier(const struct monitor *monitor)
 	return "inband";
 }
 
-int monitor_run(struct monitor *monitor, const struct monitor_command *command, int *ret_status)
+int monitor_spawn(char *const *argv, int (*first)(void *arg), void *arg, struct spawn **ret_spawn)
 {
-	return command_run(&monitor->watch, command, ret_status);
+	struct spawn *spawn = calloc(1, sizeof(*spawn));
+	int r = spawn ? spawn_begin(argv, first, arg, spawn) : -ENOMEM;
+
+	if (r < 0) {
+		free(spawn);
+		return r;
+	}
+	*ret_spawn = spawn;
+	return 0;
+}
+
+pid_t monitor_spawned(const struct spawn *spawn)
+{
+	return spawn->pid;
+}
+
+void monitor_discard(struct spawn *spawn)
+{
+	if (!spawn)
+		return;
+	spawn_finish(spawn); /* who still waits ends by that */
+	while (waitpid(spawn->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	free(spawn);
+}
+
+int monitor_run(struct monitor *monitor, struct spawn *spawn, const struct monitor_run *run,
+	int *ret_status)
+{
+	return command_run(&monitor->watch, spawn, run, ret_status);
 }
 
 uint64_t monitor_lost(const struct monitor *monitor)

@@ -78,24 +78,32 @@ void monitor_finish(struct monitor *monitor);
  * two seconds, with the memory it uses.  NULL is fine, for both. */
 void monitor_stop(struct monitor *monitor);
 
-/* A command of ours. */
-struct monitor_command {
-	char *const *argv;
-	/* In the child before the exec: what it returns if not 0 is its exit status.  May be NULL. */
-	int (*prepare)(void *arg);
-	void *arg;
-	/* How long to wait for what goes on after it, in ms; -1: as long as it takes. */
+/*
+ * A command of ours, in two steps.  The first forks it and lets it wait: it has everything of us as it
+ * is then, so this comes before limits, rights and signals are changed, and needs no monitor.  It calls
+ * first(arg) at once, which may be NULL: what that returns if not 0 is its exit status.
+ */
+struct spawn;
+int monitor_spawn(char *const *argv, int (*first)(void *arg), void *arg,
+	struct spawn **ret_spawn); /* 0 or -errno */
+pid_t monitor_spawned(const struct spawn *spawn);
+/* Ends it if it was not run, and frees.  NULL is fine. */
+void monitor_discard(struct spawn *spawn);
+
+struct monitor_run {
+	/* How long to wait for what goes on after the command, in ms; -1: as long as it takes. */
 	int wait_ms;
-	/* Its number while it lives, for a signal handler, else 0.  May be NULL. */
-	_Atomic pid_t *pid;
+	void (*ended)(void *arg); /* called when the command itself has ended; may be NULL */
+	void *arg;
 };
 
 /*
- * Runs a command and waits for it.  0 and its status, as wait(2) has it; or the -errno why it could
- * not be executed, with the status that shells have for that.  To be called from a thread that has no
- * other children, once; SIGUSR2 is ours meanwhile.
+ * The second: lets it go and waits for it.  0 and its status, as wait(2) has it; or the -errno why it
+ * could not be executed, with the status that shells have for that.  To be called from the thread that
+ * spawned it, once, without other children.  Meanwhile SIGUSR2 is ours, and what we are sent by SIGHUP,
+ * SIGINT, SIGQUIT, SIGTERM or SIGUSR1 is the command's.
  */
-int monitor_run(struct monitor *monitor, const struct monitor_command *command,
+int monitor_run(struct monitor *monitor, struct spawn *spawn, const struct monitor_run *run,
 	int *ret_status);
 
 /* A program that lost the privilege of its setuid or setgid bit because it was traced: the first one;

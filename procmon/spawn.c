@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* Of the child: where it waits, and where it says why it could not. */
@@ -10,18 +11,16 @@ struct inside {
 	int go, error;
 };
 
-static void be_child(char *const *argv, int (*prepare)(void *arg), void *arg,
+static void be_child(char *const *argv, int (*first)(void *arg), void *arg,
 	const struct inside *inside)
 {
+	int status = first ? first(arg) : 0, error;
 	char byte;
-	int error, status = 0;
 
-	if (read(inside->go, &byte, 1) != 1) /* we are not wanted any more */
-		_exit(SPAWN_NOT_EXECUTABLE);
-	if (prepare)
-		status = prepare(arg);
 	if (status)
 		_exit(status);
+	if (read(inside->go, &byte, 1) != 1) /* we are not wanted any more */
+		_exit(SPAWN_NOT_EXECUTABLE);
 	execvp(argv[0], argv);
 	error = errno;
 	if (write(inside->error, &error, sizeof(error)) < 0)
@@ -35,12 +34,12 @@ static void close_both(const int fds[2])
 	close(fds[1]);
 }
 
-int spawn_begin(char *const *argv, int (*prepare)(void *arg), void *arg, struct spawn *ret_spawn)
+int spawn_begin(char *const *argv, int (*first)(void *arg), void *arg, struct spawn *ret_spawn)
 {
 	int go[2], error[2], r = 0;
 	pid_t pid;
 
-	if (pipe2(go, O_CLOEXEC) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) < 0)
 		return -errno;
 	if (pipe2(error, O_CLOEXEC) < 0) {
 		r = -errno;
@@ -50,7 +49,7 @@ int spawn_begin(char *const *argv, int (*prepare)(void *arg), void *arg, struct 
 	pid = fork();
 	if (pid == 0) {
 		close(go[1]); /* else it would wait for itself */
-		be_child(argv, prepare, arg, &(struct inside){ go[0], error[1] });
+		be_child(argv, first, arg, &(struct inside){ go[0], error[1] });
 	}
 	if (pid < 0) {
 		r = -errno;
@@ -66,7 +65,7 @@ int spawn_begin(char *const *argv, int (*prepare)(void *arg), void *arg, struct 
 
 int spawn_go(struct spawn *spawn)
 {
-	return write(spawn->go, "", 1) == 1 ? 0 : -errno;
+	return send(spawn->go, "", 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
 }
 
 int spawn_result(const struct spawn *spawn)

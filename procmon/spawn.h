@@ -4,7 +4,9 @@
 
 /*
  * Starts a command in two steps: between them the child waits, so that whoever wants to follow it
- * can make himself known first.
+ * can make himself known first, and everything else that is to be there when it runs can be made.
+ * The child is what we were when it was forked: limits, rights, handlers that are changed later are not
+ * the command's.
  *
  * The exit status of a child that could not execute its command is SPAWN_NOT_FOUND or
  * SPAWN_NOT_EXECUTABLE, as shells have it.
@@ -20,13 +22,12 @@ struct spawn {
 };
 
 /*
- * The child calls prepare(arg), which may be NULL, before the exec: what it returns if not 0 is the
+ * The child calls first(arg), which may be NULL, and then waits: what that returns if not 0 is the
  * child's exit status.  0, and *ret_spawn is to be finished, or -errno.
  */
-int spawn_begin(char *const *argv, int (*prepare)(void *arg), void *arg,
-	struct spawn *ret_spawn);
+int spawn_begin(char *const *argv, int (*first)(void *arg), void *arg, struct spawn *ret_spawn);
 
-/* Lets it go.  0 or -errno. */
+/* Lets it go.  0 or -errno; -EPIPE: it has ended. */
 int spawn_go(struct spawn *spawn);
 
 /* Waits until it runs its command: 0, or the -errno why it cannot. */

@@ -293,18 +293,10 @@ static void on_end(struct tracer *tracer, pid_t tid, int status)
 
 static int begin(struct tracer *tracer, struct spawn *spawn)
 {
-	int r;
-
 	tracer->command = spawn->pid;
-	if (ptrace(PTRACE_SEIZE, spawn->pid, NULL, (void *)OPTIONS) < 0) {
-		r = -errno;
-		kill(spawn->pid, SIGKILL);
-		waitpid(spawn->pid, NULL, 0);
-		return r;
-	}
+	if (ptrace(PTRACE_SEIZE, spawn->pid, NULL, (void *)OPTIONS) < 0)
+		return -errno;
 	introduce(tracer, spawn->pid, getpid());
-	if (tracer->options->began)
-		tracer->options->began(tracer->options->arg, spawn->pid);
 	return spawn_go(spawn);
 }
 
@@ -347,22 +339,17 @@ int tracer_run(const struct tracer_options *options, int *ret_status)
 {
 	struct tracer tracer = { .options = options, .tell = options->callbacks };
 	cleanup_fd int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct spawn spawn;
 	int r;
 
 	if (proc < 0)
 		return -errno;
 	tracer.proc = proc;
-	r = spawn_begin(options->argv, options->prepare, options->arg, &spawn);
-	if (r < 0)
-		return r;
-	r = begin(&tracer, &spawn);
+	r = begin(&tracer, options->spawn);
 	if (r == 0) {
 		follow(&tracer);
-		r = spawn_result(&spawn);
+		r = spawn_result(options->spawn);
 	}
 	*ret_status = tracer.command_status;
-	spawn_finish(&spawn);
 	while (tracer.tracees)
 		take_away(&tracer, tracer.tracees);
 	return r;

@@ -40,13 +40,12 @@ struct tracer_callbacks {
 	void (*released)(void *arg, pid_t pid);
 };
 
+struct spawn;
+
 struct tracer_options {
-	char *const *argv;
-	int (*prepare)(void *arg); /* see spawn.h */
+	struct spawn *spawn; /* the command, which waits */
 	const struct tracer_callbacks *callbacks;
 	void *arg;
-	/* Called when the command exists, but does not run yet.  May be NULL. */
-	void (*began)(void *arg, pid_t pid);
 	/* Called when the command has ended; what it left behind is still traced.  May be NULL. */
 	void (*command_ended)(void *arg, int status);
 	/* Set, and TRACER_SIGNAL sent to the thread until it returns: let go of everything. */

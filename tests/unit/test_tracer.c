@@ -121,7 +121,8 @@ static int teardown(void **state)
 static void run(struct scene *s, ...)
 {
 	char *argv[16] = { 0 };
-	struct tracer_options o = { .argv = argv, .callbacks = &callbacks, .arg = s,
+	struct spawn spawn;
+	struct tracer_options o = { .spawn = &spawn, .callbacks = &callbacks, .arg = s,
 		.command_ended = on_command_ended, .stop = &s->stop };
 	va_list args;
 
@@ -130,7 +131,9 @@ static void run(struct scene *s, ...)
 		;
 	va_end(args);
 	alarm(60); /* rather than for ever */
+	assert_int_equal(spawn_begin(argv, NULL, NULL, &spawn), 0);
 	s->result = tracer_run(&o, &s->status);
+	spawn_finish(&spawn);
 	alarm(0);
 }
 
@@ -369,21 +372,27 @@ static void what_goes_on_can_be_let_go(void **state)
 	kill(find(s, RELEASED, 0)->pid, SIGKILL);
 }
 
-static int prepare(void *arg)
+static int fail_first(void *arg)
 {
-	(void)arg;
+	*(int *)arg = 1; /* in the child only */
 	return 42;
 }
 
-static void child_may_be_prepared(void **state)
+static void command_that_fails_before_it_waits_is_not_run(void **state)
 {
 	struct scene *s = *state;
 	char *argv[] = { (char *)"true", NULL };
-	struct tracer_options o = { .argv = argv, .callbacks = &callbacks, .arg = s,
-		.prepare = prepare };
+	struct spawn spawn;
+	struct tracer_options o = { .spawn = &spawn, .callbacks = &callbacks, .arg = s };
+	int ours = 0;
 
-	assert_int_equal(tracer_run(&o, &s->status), 0);
-	assert_int_equal(WEXITSTATUS(s->status), 42);
+	assert_int_equal(spawn_begin(argv, fail_first, &ours, &spawn), 0);
+	assert_int_equal(ours, 0);
+	if (tracer_run(&o, &s->status) == 0)
+		assert_int_equal(WEXITSTATUS(s->status), 42);
+	assert_int_equal(count(s, EXECUTED), 0);
+	spawn_finish(&spawn);
+	waitpid(spawn.pid, NULL, 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -404,7 +413,7 @@ int main(void)
 		TEST(killed_process_is_told_with_its_signal),
 		TEST(program_that_traces_is_let_go_and_works),
 		TEST(what_goes_on_can_be_let_go),
-		TEST(child_may_be_prepared),
+		TEST(command_that_fails_before_it_waits_is_not_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
