@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,4 +76,15 @@ char *cli_join(char *const *argv)
 		put_quoted(out, argv[i]);
 	}
 	return fclose(out) == 0 ? text : NULL;
+}
+
+int cli_parse_wait(const char *text, int *ret_ms)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || isnan(seconds) || seconds < 0)
+		return -EINVAL;
+	*ret_ms = seconds > 1000000 ? -1 : (int)(seconds * 1000);
+	return 0;
 }

@@ -22,4 +22,8 @@ int cli_complain(char **argv, int option);
  * memory. */
 char *cli_join(char *const *argv);
 
+/* How long to wait for what a command leaves behind: seconds, or "inf" (-1 ms).  0 or -EINVAL. */
+#define CLI_WAIT_MS 10000 /* unless something else is said */
+int cli_parse_wait(const char *text, int *ret_ms);
+
 #endif

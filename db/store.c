@@ -428,6 +428,12 @@ int store_put_meta(struct store *store, const char *key, struct value value)
 	return store_put(store, PUT_META, (struct value[]){ V_STR(key), value });
 }
 
+int store_put_bytes_kernel(struct store *store)
+{
+	return store_exec(store, "INSERT OR REPLACE INTO meta SELECT 'bytes_kernel', "
+		"sum(read_char + write_char) FROM figures");
+}
+
 int store_end_image(struct store *store, int64_t image, int64_t end_t)
 {
 	int r;

@@ -86,6 +86,9 @@ void store_rollback(struct store *store);
 /* Inserts or replaces a row; as many values as the table has columns. */
 int store_put(struct store *store, enum put put, const struct value *values);
 int store_put_meta(struct store *store, const char *key, struct value value);
+/* Puts the bytes that processes have read and written by the kernel's count, as far as that is known, as
+ * "bytes_kernel"; NULL if it is known of none. */
+int store_put_bytes_kernel(struct store *store);
 /* Sets end_t of a row of images that is there. */
 int store_end_image(struct store *store, int64_t image, int64_t end_t);
 

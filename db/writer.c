@@ -373,6 +373,8 @@ static int put_complete(struct writer *writer, bool indexes)
 	if (r == 0)
 		r = put_figures(writer);
 	if (r == 0)
+		r = store_put_bytes_kernel(store);
+	if (r == 0)
 		r = store_put_meta(store, "complete", V_INT(1));
 	return r < 0 ? r : store_commit(store);
 }

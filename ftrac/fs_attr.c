@@ -60,6 +60,7 @@ void fs_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_f
 	inode = call_inode(&c, ino);
 	r = stat_more(&c, inode, call_file(&c, fi), flags, mask, &sx);
 	sx.stx_ino = inode_number(c.fs->inodes, inode->device, sx.stx_ino);
+	inode_show_owner(c.fs->inodes, sx.stx_mode, &sx.stx_uid, &sx.stx_gid);
 	trace_end(c.fs->trace, &c.ev, r);
 	if (r < 0)
 		fuse_reply_err(req, -r);

@@ -38,6 +38,27 @@ int64_t birth_of(const struct statx *sx)
 	return sx->stx_btime.tv_sec * 1000000000 + sx->stx_btime.tv_nsec;
 }
 
+static bool is_in_group(const struct inode_squash *squash, gid_t gid)
+{
+	for (int i = 0; i < squash->n_groups; i++)
+		if (squash->groups[i] == gid)
+			return true;
+	return gid == squash->gid;
+}
+
+void inode_show_owner(const struct inode_table *table, mode_t mode, uid_t *uid, gid_t *gid)
+{
+	const struct inode_squash *squash = table->options.squash;
+
+	if (!squash)
+		return;
+	if (*uid != squash->uid && ((mode & S_IWOTH) ||
+			((mode & S_IWGRP) && is_in_group(squash, *gid))))
+		*uid = squash->uid;
+	if (*uid == squash->uid)
+		*gid = squash->gid;
+}
+
 static void fill_attr(struct inode_table *table, const struct inode *inode,
 	const struct statx *sx, struct stat *ret_attr)
 {
@@ -56,6 +77,7 @@ static void fill_attr(struct inode_table *table, const struct inode *inode,
 		.st_mtim = time_of(&sx->stx_mtime),
 		.st_ctim = time_of(&sx->stx_ctime),
 	};
+	inode_show_owner(table, sx->stx_mode, &ret_attr->st_uid, &ret_attr->st_gid);
 	/* What has no effect there must have none here, where the kernel knows one mount only: ours,
 	 * which is as the source's root is. */
 	if (inode->mount == table->root.inode.mount)

@@ -65,6 +65,15 @@ struct opened {
 	unsigned executions; /* opens for execve(2) */
 };
 
+/* Who serves one user from within a user namespace of his can show no other owners than him: what he
+ * may write would not be his to write.  So that is shown as his. */
+struct inode_squash {
+	uid_t uid;
+	gid_t gid;
+	int n_groups;
+	gid_t groups[64]; /* that he is in */
+};
+
 struct inode_options {
 	int root;	   /* O_PATH descriptor of the source; taken over */
 	int covered;	   /* O_PATH descriptor of the directory under the mount, or -1; taken over */
@@ -78,6 +87,7 @@ struct inode_options {
 	 * kernel is to forget.  May be NULL; may wait for requests to be answered. */
 	void (*removed)(void *arg, uint64_t parent, const char *name);
 	void *arg;
+	const struct inode_squash *squash; /* NULL: owners are shown as they are */
 	bool names;	   /* inode_path() will be asked: follow every change of a name */
 };
 
@@ -125,6 +135,9 @@ void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n);
 /* Attributes as they are now; through fd if that is >= 0.  The inode number is that of
  * inode_number(). */
 int inode_stat(struct inode_table *table, struct inode *inode, int fd, struct stat *ret_attr);
+
+/* The owner as he is to be shown (inode_squash). */
+void inode_show_owner(const struct inode_table *table, mode_t mode, uid_t *uid, gid_t *gid);
 
 /* See mounts_number(). */
 ino_t inode_number(struct inode_table *table, unsigned device, ino_t ino);

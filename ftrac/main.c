@@ -13,218 +13,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "db/facts.h"
-#include "db/paths.h"
-#include "db/ring.h"
-#include "db/store.h"
-#include "db/writer.h"
-#include "ftrac/creds.h"
-#include "ftrac/fs.h"
-#include "ftrac/inode.h"
-#include "ftrac/locks.h"
-#include "ftrac/mounts.h"
-#include "ftrac/options.h"
-#include "procmon/monitor.h"
-
-#define RING_SLOTS 65536 /* of 128 bytes */
-#define MAX_THREADS 512	 /* a request that blocks must not stop the others */
-
-struct daemon {
-	struct options options;
-	char *cwd;
-	int ready_fd; /* the parent waits at its other end; -1: nobody does */
-	int status;   /* of the process */
-	bool handles_signals;
-	struct fs fs;
-	struct paths_options choice;
-	struct trace trace;
-	struct store *store;
-	struct ring *ring;
-	struct writer *writer;
-	struct monitor *monitor;
-	struct fuse_session *session;
-};
-
-/* ---- start ---- */
-
-static void raise_limits(void)
-{
-	struct rlimit files, size = { RLIM_INFINITY, RLIM_INFINITY };
-
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-	/* The limit of who writes is checked before the request reaches us. */
-	if (setrlimit(RLIMIT_FSIZE, &size) < 0 && getrlimit(RLIMIT_FSIZE, &size) == 0) {
-		size.rlim_cur = size.rlim_max;
-		setrlimit(RLIMIT_FSIZE, &size);
-	}
-	signal(SIGXFSZ, SIG_IGN);
-}
-
-static int check_device(void)
-{
-	int fd;
-
-	if (access("/dev/fuse", F_OK) < 0)
-		return err_status(EXIT_OWN, "there is no '/dev/fuse': the kernel has no FUSE, or this "
-			"container was not given it; try 'modprobe fuse' as root");
-	if (geteuid() != 0 && access("/dev/fuse", R_OK | W_OK) < 0)
-		return err_status(EXIT_OWN, "cannot open '/dev/fuse': %s; ask for mode 0666 of it, or "
-			"run ftrac as root", strerror(errno));
-	fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return err_status(EXIT_OWN, "cannot open '/dev/fuse': %s", strerror(errno));
-	close(fd);
-	return 0;
-}
-
-static void guard_own_files(struct daemon *d)
-{
-	static const char *const suffix[FS_OWN_FILES] = { "", "-wal", "-shm" };
-	struct store_file files[STORE_FILES];
-	struct store_file dir = store_directory(d->store);
-
-	store_files(d->store, files);
-	for (int i = 0; i < FS_OWN_FILES; i++) {
-		d->fs.own.files[i].dev = files[i].dev;
-		d->fs.own.files[i].ino = files[i].ino;
-		snprintf(d->fs.own.names[i], sizeof(d->fs.own.names[i]), "%s%s",
-			store_name(d->store), suffix[i]);
-	}
-	d->fs.own.dir_dev = dir.dev;
-	d->fs.own.dir_ino = dir.ino;
-}
-
-static int open_store(struct daemon *d)
-{
-	int r;
-
-	if (d->options.no_record)
-		return 0;
-	r = store_create(d->options.db, d->options.force, &d->store);
-	if (r < 0)
-		return facts_complain(d->options.db, r);
-	guard_own_files(d);
-	r = ring_create(RING_SLOTS, d->options.drop, &d->ring);
-	return r < 0 ? err_status(EXIT_OWN, "out of memory") : 0;
-}
-
-static void expire_name(void *arg, uint64_t parent, const char *name)
-{
-	fs_expire_name(arg, parent, name);
-}
-
-static void drop_name(void *arg, uint64_t parent, const char *name)
-{
-	fs_drop_name(arg, parent, name);
-}
-
-static int open_tree_of(struct daemon *d)
-{
-	struct inode_options o = { .ring = d->ring, .names = d->fs.choice,
-		.mountpoint = d->options.mountpoint, .expired = expire_name,
-		.removed = drop_name, .arg = &d->fs };
-	int r;
-
-	o.root = open(d->options.source, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (o.root < 0)
-		return err_status(EXIT_OWN, "cannot open source '%s': %s", d->options.source,
-			strerror(errno));
-	o.covered = open(d->options.mountpoint, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (o.covered < 0)
-		return err_status(EXIT_OWN, "cannot open mount point '%s': %s",
-			d->options.mountpoint, strerror(errno));
-	r = inode_table_create(&o, &d->fs.inodes);
-	return r < 0 ? err_status(EXIT_OWN, "cannot read source '%s': %s", d->options.source,
-			       strerror(-r)) : 0;
-}
-
-/* ---- ready ---- */
-
-static void monitor_sync_of(void *arg)
-{
-	monitor_sync(((struct daemon *)arg)->monitor);
-}
-
-static uint64_t monitor_lost_of(void *arg)
-{
-	return monitor_lost(((struct daemon *)arg)->monitor);
-}
-
-static uint64_t monitor_waited_of(void *arg)
-{
-	return monitor_waited_ns(((struct daemon *)arg)->monitor);
-}
-
-static int start_monitor(struct daemon *d)
-{
-	struct monitor_options o = { .ring = d->ring, .env = d->options.env.word,
-		.processes = d->options.processes };
-	int r = monitor_start(&o, &d->monitor);
-
-	if (r < 0 && o.processes == MONITOR_CONNECTOR)
-		err_print("cannot use --processes connector: %s",
-			monitor_explain(MONITOR_SOURCE_CONNECTOR, r));
-	if (r < 0)
-		return r;
-	d->trace = (struct trace){ .ring = d->ring, .monitor = d->monitor,
-		.known = monitor_known(d->monitor) };
-	return 0;
-}
-
-static int start_writer(struct daemon *d, int64_t start_ns, int64_t offset_ns)
-{
-	const struct options *o = &d->options;
-	struct writer_options w = {
-		.store = d->store,
-		.ring = d->ring,
-		.record = {
-			.paths = d->choice,
-			.start_ns = start_ns,
-			.ops = !o->no_ops,
-		},
-		.epoch_offset_ns = offset_ns,
-		.sync = monitor_sync_of,
-		.events_lost = monitor_lost_of,
-		.overhead_ns = monitor_waited_of,
-		.arg = d,
-	};
-
-	return writer_start(&w, &d->writer);
-}
-
-static int start_recording(struct daemon *d)
-{
-	static const char *const names[] = { "exact", "cached", "open" };
-	const struct options *o = &d->options;
-	int64_t start_ns = clock_now_ns(), offset_ns = clock_epoch_offset_ns();
-	int r = start_monitor(d);
-
-	if (r == 0)
-		r = facts_store(d->store, &(struct facts){ .source = o->source,
-			.mountpoint = o->mountpoint, .fidelity = names[d->fs.fidelity],
-			.cwd = d->cwd, .options = o->text, .job = o->job, .xform = o->xform,
-			.process_tier = monitor_tier(d->monitor),
-			.start_ns = start_ns + offset_ns });
-	return r < 0 ? r : start_writer(d, start_ns, offset_ns);
-}
+#include "ftrac/daemon.h"
+#include "ftrac/run.h"
 
 /* From here on nobody listens to what we say. */
 static void leave_terminal(struct daemon *d)
@@ -241,182 +39,6 @@ static void leave_terminal(struct daemon *d)
 		d->status = EXIT_OWN; /* the parent was killed; the mount goes on */
 	close(d->ready_fd);
 	d->ready_fd = -1;
-}
-
-static void complain_fidelity(enum fidelity fidelity)
-{
-	if (fidelity == FIDELITY_OPEN)
-		err_print("cannot record with --fidelity open: data can be passed through by the "
-			  "kernel for root only, from Linux 6.9 on; use --fidelity cached");
-	else
-		err_print("cannot record with --fidelity exact: this kernel cannot map files with "
-			  "direct I/O (Linux 6.6 can); use --fidelity cached");
-}
-
-static void on_ready(void *arg, int error)
-{
-	struct daemon *d = arg;
-
-	if (error == -EOPNOTSUPP)
-		complain_fidelity(d->fs.fidelity);
-	else if ((error = inode_table_sweep(d->fs.inodes)) < 0)
-		err_print("cannot start a thread: %s", strerror(-error));
-	else if (!d->options.no_record && (error = start_recording(d)) < 0)
-		err_print("cannot start recording: %s", strerror(-error));
-	if (error < 0) {
-		d->status = EXIT_OWN;
-		fuse_session_exit(d->session);
-		return;
-	}
-	leave_terminal(d);
-}
-
-/* ---- the mount ---- */
-
-/* What the source's own mount forbids is not to be had here either. */
-static void add_flags(const char *source, char *out, size_t size)
-{
-	struct statvfs st = { 0 };
-
-	statvfs(source, &st);
-	snprintf(out, size, "-oallow_other,default_permissions,subtype=ftrac,%s,%s%s%s",
-		st.f_flag & ST_NODEV ? "nodev" : "dev", st.f_flag & ST_NOSUID ? "nosuid" : "suid",
-		st.f_flag & ST_NOEXEC ? ",noexec" : "", st.f_flag & ST_RDONLY ? ",ro" : "");
-}
-
-static int add_defaults(struct daemon *d)
-{
-	struct fuse_args *args = &d->options.fuse;
-	char name[64 + PATH_MAX], defaults[128] = "-odefault_permissions,subtype=ftrac";
-	int r;
-
-	if (geteuid() == 0)
-		add_flags(d->options.source, defaults, sizeof(defaults));
-	/* In front of the user's, which then win. */
-	r = fuse_opt_insert_arg(args, 1, defaults);
-	snprintf(name, sizeof(name), "-ofsname=%s", d->options.source);
-	if (!strpbrk(d->options.source, ",\\"))
-		r |= fuse_opt_insert_arg(args, 1, name);
-	if (d->options.debug)
-		r |= fuse_opt_add_arg(args, "-d");
-	return r < 0 ? err_status(EXIT_OWN, "out of memory") : 0;
-}
-
-/* libfuse's own words, in our form; a line may come in several calls. */
-static void log_line(enum fuse_log_level level, const char *format, va_list args)
-{
-	static _Thread_local char line[1024];
-	static _Thread_local size_t used;
-	int n;
-
-	if (level > FUSE_LOG_INFO) {
-		vfprintf(stderr, format, args);
-		return;
-	}
-	n = vsnprintf(line + used, sizeof(line) - used, format, args);
-	if (n > 0)
-		used = used + n < sizeof(line) ? used + n : sizeof(line) - 1;
-	if (used == 0 || line[used - 1] != '\n')
-		return;
-	line[used - 1] = '\0';
-	used = 0;
-	err_print("%s", strncmp(line, "fuse: ", 6) == 0 ? line + 6 : line);
-}
-
-static int make_session(struct daemon *d)
-{
-	int status = add_defaults(d);
-
-	if (status)
-		return status;
-	d->session = d->fs.session =
-		fuse_session_new(&d->options.fuse, &fs_ops, sizeof(fs_ops), &d->fs);
-	return d->session ? 0 : EXIT_USAGE;
-}
-
-static int mount_session(struct daemon *d)
-{
-	cleanup_fd int own = -1;
-	struct statx sx;
-
-	if (fuse_session_mount(d->session, d->options.mountpoint) < 0)
-		return EXIT_OWN;
-	d->handles_signals = fuse_set_signal_handlers(d->session) == 0;
-	/* Asked without a request: nobody would answer yet. */
-	own = open(d->options.mountpoint, O_PATH | O_CLOEXEC);
-	d->fs.keep_atime = own >= 0 && mounts_keep_atime(own);
-	if (own >= 0 && statx(own, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == 0)
-		inode_own_device(d->fs.inodes, makedev(sx.stx_dev_major, sx.stx_dev_minor));
-	return 0;
-}
-
-static int loop(struct daemon *d)
-{
-	struct fuse_loop_config *config = fuse_loop_cfg_create();
-	int r;
-
-	if (!config)
-		return err_status(EXIT_OWN, "out of memory");
-	fuse_loop_cfg_set_max_threads(config, MAX_THREADS);
-	fuse_loop_cfg_set_idle_threads(config, 16);
-	r = fuse_session_loop_mt(d->session, config);
-	fuse_loop_cfg_destroy(config);
-	/* A signal is the regular end of a mount. */
-	return r < 0 ? err_status(EXIT_OWN, "the mount ended: %s", strerror(-r)) : 0;
-}
-
-/* ---- the end ---- */
-
-static int finish(struct daemon *d)
-{
-	int r = 0;
-
-	inode_table_rest(d->fs.inodes);
-	if (d->session) {
-		fuse_session_unmount(d->session);
-		if (d->handles_signals)
-			fuse_remove_signal_handlers(d->session);
-		fuse_session_destroy(d->session);
-	}
-	monitor_finish(d->monitor); /* its last words are for the writer */
-	if (d->writer)
-		r = writer_stop(d->writer);
-	if (r < 0)
-		d->status = err_status(EXIT_OWN, "'%s' is incomplete: %s", d->options.db,
-			store_error(d->store));
-	monitor_stop(d->monitor);
-	inode_table_destroy(d->fs.inodes);
-	locks_destroy(d->fs.locks);
-	if (d->writer)
-		store_destroy(d->store);
-	else
-		store_discard(d->store);
-	ring_destroy(d->ring);
-	return d->status;
-}
-
-static int serve(struct daemon *d)
-{
-	int status = check_device();
-
-	raise_limits();
-	if (status == 0)
-		status = make_session(d);
-	if (status == 0)
-		status = open_store(d);
-	if (status == 0 && creds_init() < 0)
-		status = err_status(EXIT_OWN, "cannot set up credentials: %s", strerror(errno));
-	if (status == 0 && d->options.native_locks && locks_create(&d->fs.locks) < 0)
-		status = err_status(EXIT_OWN, "out of memory");
-	if (status == 0)
-		status = open_tree_of(d);
-	if (status == 0)
-		status = mount_session(d);
-	if (status == 0 && chdir("/") == 0)
-		status = loop(d);
-	if (status)
-		d->status = status;
-	return finish(d);
 }
 
 /* In the parent: until the daemon says that the mount is live, or ends. */
@@ -471,34 +93,44 @@ static void fill_standard_streams(void)
 		close(fd);
 }
 
-static void take_options(struct daemon *d)
+static void on_ready(struct daemon *d, int error)
 {
-	const struct options *o = &d->options;
-
-	d->choice = (struct paths_options){ .mountpoint = o->mountpoint, .source = o->source,
-		.include = o->include.word, .exclude = o->exclude.word };
-	d->fs.choice = o->include.n + o->exclude.n && !o->no_record ? &d->choice : NULL;
-	d->fs.fidelity = o->fidelity;
-	d->fs.fidelity_fixed = o->fidelity_given;
-	d->fs.attr_timeout = d->fs.entry_timeout = o->stat ? 0 : 1;
-	d->fs.trace = o->no_record ? NULL : &d->trace;
+	if (error == 0)
+		leave_terminal(d);
 }
 
-int main(int argc, char **argv)
+static int serve(struct daemon *d)
 {
-	struct daemon d = { .ready_fd = -1 };
+	int status = daemon_open(d);
+
+	if (status == 0)
+		status = daemon_mount(d, -1);
+	d->handles_signals = status == 0 && fuse_set_signal_handlers(d->session) == 0;
+	if (status == 0 && chdir("/") == 0)
+		status = daemon_loop(d);
+	if (status)
+		d->status = status;
+	return daemon_finish(d);
+}
+
+static int mount_and_serve(int argc, char **argv)
+{
+	struct daemon d = { .ready_fd = -1, .ready = on_ready };
 	int status;
 
-	fill_standard_streams();
-	fuse_set_log_func(log_line);
 	if (options_parse(argc, argv, &d.options, &status) == 0 && go_to_background(&d, &status)) {
 		d.cwd = getcwd(NULL, 0);
-		take_options(&d);
-		d.fs.ready = on_ready;
-		d.fs.arg = &d;
 		status = serve(&d);
 		free(d.cwd);
 	}
 	options_finish(&d.options);
 	return status;
+}
+
+int main(int argc, char **argv)
+{
+	fill_standard_streams();
+	if (argc > 1 && strcmp(argv[1], "run") == 0)
+		return run_command(argc - 1, argv + 1);
+	return mount_and_serve(argc, argv);
 }

@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/version.h"
 
-enum { STOP = 1 };
+enum { STOP = 1, EXIT_RUN = 125 };
 
 enum long_option {
 	LONG_DB = 256,
@@ -32,25 +32,41 @@ enum long_option {
 	LONG_XFORM,
 	LONG_PROCESSES,
 	LONG_LOCKS,
+	LONG_SCOPE,
+	LONG_USER,
+	LONG_WAIT,
 };
 
-static const struct option long_options[] = {
-	{ "db", required_argument, NULL, LONG_DB },
-	{ "force", no_argument, NULL, LONG_FORCE },
-	{ "fidelity", required_argument, NULL, LONG_FIDELITY },
-	{ "stat", no_argument, NULL, LONG_STAT },
-	{ "include", required_argument, NULL, LONG_INCLUDE },
-	{ "exclude", required_argument, NULL, LONG_EXCLUDE },
-	{ "no-ops", no_argument, NULL, LONG_NO_OPS },
+/* Of both the mount and the run. */
+#define RECORDING                                                    \
+	{ "db", required_argument, NULL, LONG_DB },                  \
+	{ "force", no_argument, NULL, LONG_FORCE },                  \
+	{ "fidelity", required_argument, NULL, LONG_FIDELITY },      \
+	{ "stat", no_argument, NULL, LONG_STAT },                    \
+	{ "include", required_argument, NULL, LONG_INCLUDE },        \
+	{ "exclude", required_argument, NULL, LONG_EXCLUDE },        \
+	{ "no-ops", no_argument, NULL, LONG_NO_OPS },                \
+	{ "drop", no_argument, NULL, LONG_DROP },                    \
+	{ "env", required_argument, NULL, LONG_ENV },                \
+	{ "job", required_argument, NULL, LONG_JOB },                \
+	{ "xform", required_argument, NULL, LONG_XFORM },            \
+	{ "processes", required_argument, NULL, LONG_PROCESSES },    \
+	{ "locks", required_argument, NULL, LONG_LOCKS },            \
+	{ "help", no_argument, NULL, 'h' },                          \
+	{ "version", no_argument, NULL, 'V' }
+
+static const struct option mount_options[] = {
+	RECORDING,
 	{ "no-record", no_argument, NULL, LONG_NO_RECORD },
-	{ "drop", no_argument, NULL, LONG_DROP },
-	{ "env", required_argument, NULL, LONG_ENV },
-	{ "job", required_argument, NULL, LONG_JOB },
-	{ "xform", required_argument, NULL, LONG_XFORM },
-	{ "processes", required_argument, NULL, LONG_PROCESSES },
-	{ "locks", required_argument, NULL, LONG_LOCKS },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const struct option run_options[] = {
+	RECORDING,
+	{ "scope", required_argument, NULL, LONG_SCOPE },
+	{ "user", required_argument, NULL, LONG_USER },
+	{ "wait", required_argument, NULL, LONG_WAIT },
+	{ "quiet", no_argument, NULL, 'q' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -89,6 +105,40 @@ static const char help[] =
 "\n"
 "See ftrac(1), and ftrac-db(5) for what the trace holds.\n";
 
+static const char run_help[] =
+"Usage: ftrac run [options] [--] COMMAND...\n"
+"\n"
+"Runs COMMAND where it is, in a view of the file system in which the directory tree it is in goes\n"
+"through ftrac, and records in trace.db who does what to which file there. The exit status is that of\n"
+"COMMAND; nothing stays mounted.\n"
+"\n"
+"      --scope PATH     what is traced: a directory tree, 'full' for the whole file system, 'dir' for\n"
+"                       that below the current directory (default; may be repeated)\n"
+"      --user NAME      run COMMAND as somebody else (root)\n"
+"      --wait SECONDS   how long to wait for what COMMAND leaves behind, 'inf': as long as it\n"
+"                       takes (default 10); what goes on then is ended\n"
+"  -q, --quiet          no summary\n"
+"\n"
+"      --db FILE        the trace (default: trace.db in the current directory)\n"
+"      --force          replace a trace that is there\n"
+"      --fidelity MODE  exact, cached or open, as in ftrac --help\n"
+"      --stat           see every stat, also of what the kernel still remembers\n"
+"      --include GLOB   record only paths that match (may be repeated)\n"
+"      --exclude GLOB   do not record paths that match (may be repeated)\n"
+"      --no-ops         record who used which file how, not each single operation\n"
+"      --drop           when recording cannot keep up, lose operations instead of waiting\n"
+"      --env PATTERN    store environment variables with such names (may be repeated)\n"
+"      --job ID         the job that all processes belong to\n"
+"      --xform NAME     the kind of job that is\n"
+"      --locks WHOSE    kernel or native, as in ftrac --help\n"
+"      --processes HOW  ptrace: nothing is missed; connector: COMMAND is not touched; inband; auto:\n"
+"                       the first that can be had\n"
+"\n"
+"  -h, --help           print this\n"
+"  -V, --version        print the version\n"
+"\n"
+"See ftrac(1), and ftrac-db(5) for what the trace holds.\n";
+
 static int parse_fidelity(struct options *options, const char *text)
 {
 	options->fidelity_given = true;
@@ -119,8 +169,8 @@ static int parse_processes(struct options *options, const char *text)
 
 	if (r < 0)
 		return err_status(EXIT_USAGE, "unknown source of processes '%s': it must be 'auto', "
-			"'connector' or 'inband'", text);
-	if (options->processes == MONITOR_PTRACE)
+			"'connector'%s or 'inband'", text, options->command ? ", 'ptrace'" : "");
+	if (options->processes == MONITOR_PTRACE && !options->command)
 		return err_status(EXIT_USAGE, "cannot follow processes by ptrace that others start: "
 			"use --processes auto");
 	return 0;
@@ -132,6 +182,24 @@ static int add_fuse_option(struct options *options, const char *text)
 		fuse_opt_add_arg(&options->fuse, text) < 0)
 		return err_status(EXIT_OWN, "out of memory");
 	return 0;
+}
+
+static int parse_wait(struct options *options, const char *text)
+{
+	if (cli_parse_wait(text, &options->wait_ms) == 0)
+		return 0;
+	return err_status(EXIT_USAGE,
+		"cannot wait '%s' seconds: it must be a number from 0 on, or 'inf'", text);
+}
+
+static int add_scope(struct options *options, const char *text)
+{
+	char *path = strcmp(text, "full") == 0 ? strdup("/")
+		: realpath(strcmp(text, "dir") == 0 ? "." : text, NULL);
+
+	if (!path)
+		return err_status(EXIT_OWN, "cannot trace '%s': %s", text, strerror(errno));
+	return words_add(&options->scope, path);
 }
 
 static int apply(struct options *o, int option)
@@ -154,6 +222,10 @@ static int apply(struct options *o, int option)
 	case LONG_XFORM: o->xform = optarg; return 0;
 	case LONG_LOCKS: return parse_locks(o, optarg);
 	case LONG_PROCESSES: return parse_processes(o, optarg);
+	case LONG_SCOPE: return add_scope(o, optarg);
+	case LONG_USER: o->user = optarg; return 0;
+	case LONG_WAIT: return parse_wait(o, optarg);
+	case 'q': o->quiet = true; return 0;
 	default: return -1;
 	}
 }
@@ -251,7 +323,7 @@ static int parse(int argc, char **argv, struct options *options)
 
 	options->text = cli_join(argv + 1);
 	opterr = 0;
-	while (status == 0 && (option = getopt_long(argc, argv, ":o:fdhV", long_options, NULL)) >= 0) {
+	while (status == 0 && (option = getopt_long(argc, argv, ":o:fdhV", mount_options, NULL)) >= 0) {
 		if (option == 'h') {
 			fputs(help, stdout);
 			return -STOP;
@@ -281,6 +353,54 @@ int options_parse(int argc, char **argv, struct options *options, int *ret_statu
 	return STOP;
 }
 
+static int take_command(struct options *options, char **argv)
+{
+	options->command = argv + optind;
+	if (!*options->command)
+		return err_status(EXIT_USAGE, "no command given; see 'ftrac run --help'");
+	if (options->user && geteuid() != 0)
+		return err_status(EXIT_OWN, "cannot run it as '%s': only root may, with --user",
+			options->user);
+	options->source = strdup("/");
+	return options->scope.n ? 0 : add_scope(options, "dir");
+}
+
+static int parse_run(int argc, char **argv, struct options *options)
+{
+	int option, status = 0;
+
+	options->text = cli_join(argv + 1);
+	options->command = argv; /* there will be one */
+	opterr = 0;
+	while (status == 0 && (option = getopt_long(argc, argv, "+:hqV", run_options, NULL)) >= 0) {
+		if (option == 'h') {
+			fputs(run_help, stdout);
+			return -STOP;
+		}
+		if (option == 'V') {
+			printf("ftrac %s (libfuse %s)\n", FTRAC_VERSION, fuse_pkgversion());
+			return -STOP;
+		}
+		status = option == '?' || option == ':' ? cli_complain(argv, option)
+							 : apply(options, option);
+	}
+	return status ? status : take_command(options, argv);
+}
+
+int options_parse_run(int argc, char **argv, struct options *options, int *ret_status)
+{
+	int status;
+
+	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT,
+		.wait_ms = CLI_WAIT_MS };
+	fuse_opt_add_arg(&options->fuse, "ftrac");
+	status = parse_run(argc, argv, options);
+	if (status == 0)
+		return 0;
+	*ret_status = status == -STOP ? 0 : EXIT_RUN;
+	return STOP;
+}
+
 void options_finish(struct options *options)
 {
 	free(options->mountpoint);
@@ -288,6 +408,9 @@ void options_finish(struct options *options)
 	free(options->include.word);
 	free(options->exclude.word);
 	free(options->env.word);
+	for (int i = 0; i < options->scope.n; i++)
+		free((char *)options->scope.word[i]);
+	words_free(&options->scope);
 	free(options->text);
 	free(options->mount_db);
 	fuse_opt_free_args(&options->fuse);

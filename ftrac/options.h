@@ -12,7 +12,7 @@
 #include "procmon/monitor.h"
 
 struct options {
-	char *mountpoint; /* absolute */
+	char *mountpoint; /* absolute; NULL: ftrac run makes its own */
 	char *source;	  /* absolute, without links */
 	const char *db;
 	bool force, foreground, debug, no_ops, no_record, drop, stat;
@@ -22,6 +22,12 @@ struct options {
 	bool fidelity_given;
 	struct words include, exclude, env;
 	const char *job, *xform;
+	/* Of ftrac run: */
+	struct words scope; /* paths, absolute, to be freed */
+	const char *user;
+	int wait_ms; /* -1: for ever */
+	bool quiet;
+	char *const *command;
 	struct fuse_args fuse; /* what is left is for libfuse */
 	char *text;	       /* all of them, for the trace */
 	char *mount_db;	       /* db of -o db=FILE, to be freed */
@@ -32,6 +38,8 @@ struct options {
  * otherwise the process is to exit with *ret_status.
  */
 int options_parse(int argc, char **argv, struct options *options, int *ret_status);
+/* The same for ftrac run; argv[0] is "run". */
+int options_parse_run(int argc, char **argv, struct options *options, int *ret_status);
 void options_finish(struct options *options);
 
 #endif

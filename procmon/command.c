@@ -54,13 +54,6 @@ static void restore_signals(const struct sigaction old[N_PASSED_ON])
 		sigaction(passed_on[i], &old[i], NULL);
 }
 
-static void command_has_ended(const struct monitor_run *run)
-{
-	atomic_store(&command_pid, 0); /* the number may be somebody else's soon */
-	if (run->ended)
-		run->ended(run->arg);
-}
-
 /* ---- by ptrace ---- */
 
 struct traced {
@@ -95,7 +88,7 @@ static void command_ended(void *arg, int status)
 		.it_interval = time_of_ms(TURN_MS) };
 
 	(void)status;
-	command_has_ended(traced->run);
+	atomic_store(&command_pid, 0); /* the number may be somebody else's soon */
 	if (wait_ms >= 0 && traced->has_timer)
 		timer_settime(traced->timer, 0, &when, NULL);
 }
@@ -135,6 +128,7 @@ static void begin(struct watch *watch, pid_t pid)
 {
 	watch_lock(watch);
 	scope_begin(watch->scope, pid, getpid(), false, clock_now_ns());
+	atomic_store(&watch->begun, true);
 	watch_unlock(watch);
 }
 
@@ -148,13 +142,45 @@ static bool anybody_lives(struct watch *watch)
 	return anybody;
 }
 
+/* Those who have lost their parent may be our children now. */
+static void reap(void)
+{
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+}
+
 static void wait_for_rest(struct watch *watch, int wait_ms)
 {
 	const struct timespec turn = time_of_ms(TURN_MS);
 	const int64_t end = clock_now_ns() + wait_ms * INT64_C(1000000);
 
-	while (anybody_lives(watch) && (wait_ms < 0 || clock_now_ns() < end))
+	while (anybody_lives(watch) && (wait_ms < 0 || clock_now_ns() < end)) {
 		nanosleep(&turn, NULL);
+		reap();
+	}
+}
+
+static void kill_all(struct watch *watch, int signal)
+{
+	pid_t pids[64];
+	uint64_t at = 0;
+	size_t n;
+
+	do {
+		watch_lock(watch);
+		n = scope_list(watch->scope, INT64_MAX, &at, pids, sizeof(pids) / sizeof(pids[0]));
+		for (size_t i = 0; i < n; i++)
+			kill(pids[i], signal); /* under the lock: it has not ended, as far as is known */
+		watch_unlock(watch);
+	} while (n);
+}
+
+static void end_rest(struct watch *watch)
+{
+	kill_all(watch, SIGTERM);
+	wait_for_rest(watch, 2000);
+	kill_all(watch, SIGKILL);
+	wait_for_rest(watch, 2000);
 }
 
 static int run_heard(struct watch *watch, struct spawn *spawn, const struct monitor_run *run,
@@ -168,7 +194,7 @@ static int run_heard(struct watch *watch, struct spawn *spawn, const struct moni
 		r = spawn_result(spawn);
 	while (waitpid(spawn->pid, ret_status, 0) < 0 && errno == EINTR)
 		;
-	command_has_ended(run);
+	atomic_store(&command_pid, 0);
 	if (r == 0)
 		wait_for_rest(watch, run->wait_ms);
 	return r;
@@ -183,6 +209,8 @@ int command_run(struct watch *watch, struct spawn *spawn, const struct monitor_r
 	pass_signals_on(spawn->pid, old);
 	r = watch->traces ? run_traced(watch, spawn, run, ret_status)
 			  : run_heard(watch, spawn, run, ret_status);
+	if (run->end_rest && anybody_lives(watch))
+		end_rest(watch);
 	restore_signals(old);
 	return r;
 }

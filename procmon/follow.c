@@ -31,6 +31,7 @@ static void forked(void *arg, pid_t pid, pid_t parent, int64_t time_ns)
 	}
 	watch_lock(follow->watch);
 	scope_begin(follow->watch->scope, pid, parent, true, time_ns);
+	atomic_store(&follow->watch->begun, true);
 	watch_unlock(follow->watch);
 }
 

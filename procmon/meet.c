@@ -107,7 +107,7 @@ static void read_chain(struct watch *watch, struct chain *chain, pid_t pid)
 	bool more = true;
 
 	while (more && pid > 0 && chain->n < CHAIN_MAX && claim(watch, &mine, pid)) {
-		more = read_link(watch, chain, pid);
+		more = read_link(watch, chain, pid) && !watch_is_closed(watch);
 		unclaim(watch, &mine);
 		if (more)
 			pid = chain->looks[chain->n - 1].stat.ppid;
@@ -128,6 +128,16 @@ static void tell_chain(struct watch *watch, const struct chain *chain)
 			i ? SCOPE_ANCESTOR : SCOPE_IN);
 }
 
+static bool is_outside(struct watch *watch, pid_t pid)
+{
+	bool outside;
+
+	watch_lock(watch);
+	outside = watch_is_closed(watch) && !scope_find(watch->scope, pid);
+	watch_unlock(watch);
+	return outside;
+}
+
 void meet_thread(struct watch *watch, pid_t tid)
 {
 	struct chain *chain = calloc(1, sizeof(*chain));
@@ -135,12 +145,14 @@ void meet_thread(struct watch *watch, pid_t tid)
 	struct procfs_stat stat;
 	int r = procfs_read_status(watch->proc, tid, &status);
 
-	if (r == 0 && chain && status.tgid != getpid())
+	if (r == 0 && (status.tgid == getpid() || is_outside(watch, status.tgid)))
+		r = -ESRCH;
+	if (r == 0 && chain)
 		read_chain(watch, chain, status.tgid);
 	if (r == 0)
 		r = procfs_read_stat(watch->proc, tid, &stat);
 	watch_lock(watch);
-	if (r == -ESRCH || (r == 0 && status.tgid == getpid())) {
+	if (r == -ESRCH) {
 		atomic_store(&watch->known[tid], KNOWN_NOBODY);
 	} else if (r == 0 && chain) {
 		tell_chain(watch, chain);

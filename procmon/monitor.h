@@ -93,8 +93,7 @@ void monitor_discard(struct spawn *spawn);
 struct monitor_run {
 	/* How long to wait for what goes on after the command, in ms; -1: as long as it takes. */
 	int wait_ms;
-	void (*ended)(void *arg); /* called when the command itself has ended; may be NULL */
-	void *arg;
+	bool end_rest; /* end what goes on then: SIGTERM, and two seconds later SIGKILL */
 };
 
 /*

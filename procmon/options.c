@@ -2,16 +2,12 @@
 #include "procmon/options.h"
 
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/version.h"
-
-#define WAIT_MS 10000
-#define WAIT_MAX_S 1000000 /* in ms, it is an int */
 
 enum long_option {
 	LONG_CHECK = 256,
@@ -74,14 +70,10 @@ static int parse_processes(struct options *options, const char *text)
 
 static int parse_wait(struct options *options, const char *text)
 {
-	char *end;
-	double seconds = strtod(text, &end);
-
-	if (end == text || *end || isnan(seconds) || seconds < 0)
-		return err_status(EXIT_PROCMON, "cannot wait '%s' seconds: it must be a number from 0 "
-			"on, or 'inf'", text);
-	options->wait_ms = seconds > WAIT_MAX_S ? -1 : (int)(seconds * 1000);
-	return 0;
+	if (cli_parse_wait(text, &options->wait_ms) == 0)
+		return 0;
+	return err_status(EXIT_PROCMON,
+		"cannot wait '%s' seconds: it must be a number from 0 on, or 'inf'", text);
 }
 
 static int apply(struct options *o, int option)
@@ -114,7 +106,7 @@ bool options_parse(int argc, char **argv, struct options *ret_options, int *ret_
 {
 	int option, status = 0;
 
-	*ret_options = (struct options){ .db = "trace.db", .wait_ms = WAIT_MS };
+	*ret_options = (struct options){ .db = "trace.db", .wait_ms = CLI_WAIT_MS };
 	ret_options->text = cli_join(argv + 1);
 	opterr = 0;
 	while (status == 0 && (option = getopt_long(argc, argv, "+:hV", long_options, NULL)) >= 0) {

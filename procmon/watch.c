@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -59,7 +60,8 @@ int watch_init(struct watch *watch, const struct monitor_options *options)
 {
 	int r;
 
-	*watch = (struct watch){ .env = options->env };
+	*watch = (struct watch){ .env = options->env,
+		.command = options->command && options->processes != MONITOR_INBAND };
 	pthread_mutex_init(&watch->lock, NULL);
 	watch_init_condition(&watch->unclaimed);
 	watch->proc = open(options->proc ? options->proc : "/proc",
@@ -117,6 +119,11 @@ void watch_lock(struct watch *watch)
 {
 	pthread_mutex_lock(&watch->lock);
 	drain(watch);
+}
+
+bool watch_is_closed(const struct watch *watch)
+{
+	return watch->command && (watch->connector || !atomic_load(&watch->begun));
 }
 
 void watch_unlock(struct watch *watch)

@@ -22,6 +22,8 @@ struct watch {
 	const char *const *env;
 	int proc; /* opened before anything was mounted */
 	char *unprivileged; /* see monitor_unprivileged(); of the thread that traces */
+	bool command; /* of ours: nobody else is in scope */
+	_Atomic bool begun; /* it is there */
 	bool traces; /* commands of ours are followed by ptrace */
 	int tracer_error, connector_error, exits_error;
 	_Atomic uint8_t *known; /* scope_known() */
@@ -44,6 +46,10 @@ void watch_finish(struct watch *watch);
 /* Takes the lock and puts everything into the ring that the kernel has reported before. */
 void watch_lock(struct watch *watch);
 void watch_unlock(struct watch *watch);
+
+/* Whether who is in scope is told by others than those who touch: a command of ours, all of whose
+ * processes are heard of. */
+bool watch_is_closed(const struct watch *watch);
 
 /* A condition whose time-outs are on the clock of base/clock.h. */
 void watch_init_condition(pthread_cond_t *condition);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "db/summary.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sqlite3.h>
+
+/* Numbers that people read. */
+static const char *bytes(char text[32], double n)
+{
+	static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB", "PB" };
+	int unit = 0;
+
+	for (; n >= 1000 && unit < 5; unit++)
+		n /= 1000;
+	snprintf(text, 32, unit ? "%.1f %s" : "%.0f %s", n, units[unit]);
+	return text;
+}
+
+/* Rows of a query, one after the other; NULL when there are no more. */
+static sqlite3_stmt *query(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
+		return NULL;
+	if (sqlite3_step(stmt) == SQLITE_ROW)
+		return stmt;
+	sqlite3_finalize(stmt);
+	return NULL;
+}
+
+static double number(sqlite3_stmt *row, int column)
+{
+	return sqlite3_column_double(row, column);
+}
+
+static const char *text(sqlite3_stmt *row, int column)
+{
+	const char *found = (const char *)sqlite3_column_text(row, column);
+
+	return found ? found : "-";
+}
+
+static bool known(sqlite3_stmt *row, int column)
+{
+	return sqlite3_column_type(row, column) != SQLITE_NULL;
+}
+
+static void print_head(sqlite3 *db, FILE *out)
+{
+	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'command'), "
+		"(SELECT value FROM trace WHERE key = 'exit_status'), "
+		"(SELECT max(end_ns) - min(start_ns) FROM process WHERE parent IS NULL) / 1e9");
+
+	if (row)
+		fprintf(out, "ftrac: %.60s: exit status %s, %.1f s\n", text(row, 0), text(row, 1),
+			number(row, 2));
+	sqlite3_finalize(row);
+}
+
+static void print_work(sqlite3 *db, FILE *out)
+{
+	char read[32], written[32], peak[32];
+	sqlite3_stmt *row = query(db, "SELECT (SELECT count(*) FROM process), "
+		"(SELECT value FROM trace WHERE key = 'ops_recorded'), "
+		"(SELECT count(DISTINCT file) FROM access WHERE opens > 0), "
+		"(SELECT sum(bread) FROM handle), (SELECT sum(bwrite) FROM handle), "
+		"(SELECT max(rsspeak_bytes) FROM process), (SELECT sum(cpu_ns) / 1e9 FROM process), "
+		"(SELECT comm FROM process ORDER BY rsspeak_bytes DESC LIMIT 1)");
+
+	if (row) {
+		fprintf(out, "ftrac: %.0f processes, %.0f operations, %.0f files opened, %s read, "
+			"%s written\n", number(row, 0), number(row, 1), number(row, 2),
+			bytes(read, number(row, 3)), bytes(written, number(row, 4)));
+		if (known(row, 5))
+			fprintf(out, "ftrac: %.1f s of CPU; most memory: %s (%s)\n", number(row, 6),
+				bytes(peak, number(row, 5)), text(row, 7));
+	}
+	sqlite3_finalize(row);
+}
+
+static void print_slowest(sqlite3 *db, FILE *out)
+{
+	sqlite3_stmt *row = query(db, "SELECT command, (end_ns - start_ns) / 1e9 FROM process p "
+		"WHERE end_ns IS NOT NULL AND parent IS NOT NULL AND NOT EXISTS "
+		"(SELECT 1 FROM process c WHERE c.parent = p.id) ORDER BY end_ns - start_ns DESC LIMIT 3");
+
+	for (int i = 0; row; i++) {
+		fprintf(out, "ftrac: %s %6.2f s  %.70s\n", i ? "        " : "slowest:", number(row, 1),
+			text(row, 0));
+		if (sqlite3_step(row) != SQLITE_ROW)
+			break;
+	}
+	sqlite3_finalize(row);
+}
+
+/* What went another way than through the mount: pipes, files elsewhere, what the page cache had. */
+static void print_coverage(sqlite3 *db, FILE *out)
+{
+	char mount[32], kernel[32];
+	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'bytes_mount'), "
+		"(SELECT value FROM trace WHERE key = 'bytes_kernel')");
+
+	if (row && known(row, 1))
+		fprintf(out, "ftrac: %s read and written by the processes in all (pipes and files "
+			"elsewhere, too), %s through the mount (what is mapped, too)\n",
+			bytes(kernel, number(row, 1)), bytes(mount, number(row, 0)));
+	else if (row)
+		fprintf(out, "ftrac: %s through the mount; how much the processes moved elsewhere is "
+			"known with --processes ptrace only\n", bytes(mount, number(row, 0)));
+	sqlite3_finalize(row);
+}
+
+static void print_failed(sqlite3 *db, FILE *out)
+{
+	sqlite3_stmt *row = query(db, "SELECT count(*), (SELECT command FROM process WHERE exit_signal "
+		"IS NOT NULL ORDER BY end_ns LIMIT 1) FROM process WHERE exit_signal IS NOT NULL");
+
+	if (row && number(row, 0) > 0)
+		fprintf(out, "ftrac: %.0f processes were ended by a signal, first %.60s\n",
+			number(row, 0), text(row, 1));
+	sqlite3_finalize(row);
+}
+
+static void print_lost(sqlite3 *db, const char *path, FILE *out)
+{
+	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'ops_lost'), "
+		"(SELECT value FROM trace WHERE key = 'process_events_lost'), "
+		"(SELECT value FROM trace WHERE key = 'fidelity'), "
+		"(SELECT value FROM trace WHERE key = 'process_tier')");
+
+	if (row)
+		fprintf(out, "ftrac: lost: %.0f operations, %.0f process events; %s, %s; the trace is "
+			"%s\n", number(row, 0), number(row, 1), text(row, 2), text(row, 3), path);
+	sqlite3_finalize(row);
+}
+
+int summary_print(const char *path, FILE *out)
+{
+	sqlite3 *db;
+	int r = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
+
+	if (r == SQLITE_OK) {
+		print_head(db, out);
+		print_work(db, out);
+		print_slowest(db, out);
+		print_failed(db, out);
+		print_coverage(db, out);
+		print_lost(db, path, out);
+	}
+	sqlite3_close(db);
+	return r == SQLITE_OK ? 0 : -EIO;
+}

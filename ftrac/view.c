@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+#include "ftrac/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#define EXIT_RUN 125
+
+/* ---- the parent ---- */
+
+static bool is_setuid(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & S_ISUID) &&
+		st.st_uid == 0 && access(path, X_OK) == 0;
+}
+
+/* Whether there is one that may mount for us. */
+static bool has_helper(void)
+{
+	const char *path = getenv("PATH");
+	cleanup_free char *copy = strdup(path ? path : "/usr/bin:/bin");
+	char *rest, *dir, name[4096];
+
+	for (dir = copy ? strtok_r(copy, ":", &rest) : NULL; dir; dir = strtok_r(NULL, ":", &rest)) {
+		snprintf(name, sizeof(name), "%s/fusermount3", dir);
+		if (access(name, X_OK) == 0)
+			return is_setuid(name);
+	}
+	return false;
+}
+
+static int make_dir(struct view *view)
+{
+	const char *top = getenv("XDG_RUNTIME_DIR");
+
+	if (top && strlen(top) < 40 && access(top, W_OK) == 0)
+		snprintf(view->dir, sizeof(view->dir), "%s/ftrac-XXXXXX", top);
+	else
+		snprintf(view->dir, sizeof(view->dir), "/tmp/ftrac-XXXXXX");
+	if (mkdtemp(view->dir))
+		return 0;
+	view->dir[0] = '\0';
+	return err_status(EXIT_RUN, "cannot make a directory in '%s': %s", top ? top : "/tmp",
+		strerror(errno));
+}
+
+int view_prepare(struct view *view)
+{
+	int ends[2];
+
+	view->ours = view->childs = -1;
+	view->route = geteuid() == 0 ? VIEW_ROOT : has_helper() ? VIEW_HELPER : VIEW_INSIDE;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return err_status(EXIT_RUN, "cannot make a socket: %s", strerror(errno));
+	view->ours = ends[0];
+	view->childs = ends[1];
+	return make_dir(view);
+}
+
+/* The child's end must be its own alone: else its end would not be noticed. */
+static void leave_childs_end(struct view *view)
+{
+	if (view->childs >= 0)
+		close(view->childs);
+	view->childs = -1;
+}
+
+int view_device(struct view *view)
+{
+	char byte, room[CMSG_SPACE(sizeof(int))];
+	struct iovec data = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = room,
+		.msg_controllen = sizeof(room) };
+	struct cmsghdr *header;
+	int fd = -1;
+
+	leave_childs_end(view);
+	if (recvmsg(view->ours, &message, MSG_CMSG_CLOEXEC) != 1)
+		return -1;
+	header = CMSG_FIRSTHDR(&message);
+	if (header && header->cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+	return fd;
+}
+
+bool view_build(struct view *view)
+{
+	char byte = 0;
+
+	leave_childs_end(view);
+	return send(view->ours, &byte, 1, MSG_NOSIGNAL) == 1 && recv(view->ours, &byte, 1, 0) == 1;
+}
+
+void view_unmount(const struct view *view)
+{
+	char *const argv[] = { (char *)"fusermount3", (char *)"-u", (char *)"-z",
+		(char *)view->dir, NULL };
+	pid_t pid;
+
+	if (view->route == VIEW_HELPER && posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) == 0)
+		waitpid(pid, NULL, 0);
+}
+
+void view_finish(struct view *view)
+{
+	leave_childs_end(view);
+	if (view->ours >= 0)
+		close(view->ours);
+	if (view->dir[0])
+		rmdir(view->dir);
+}
+
+/* ---- the child ---- */
+
+static int write_file(const char *path, const char *text)
+{
+	cleanup_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
+}
+
+static int complain_namespace(int error)
+{
+	if (error == ENOSPC)
+		return err_status(EXIT_RUN, "cannot make a user namespace: there may be none; allow it "
+			"with 'sysctl user.max_user_namespaces=10000'");
+	if (error == EPERM || error == EACCES)
+		return err_status(EXIT_RUN, "cannot make a %s namespace: that is forbidden here; allow "
+			"it with 'sysctl kernel.apparmor_restrict_unprivileged_userns=0' or "
+			"'sysctl kernel.unprivileged_userns_clone=1', or outside of this container",
+			geteuid() ? "user" : "mount");
+	return err_status(EXIT_RUN, "cannot make a namespace: %s", strerror(error));
+}
+
+/* Who he is stays who he is; nobody else is there. */
+static int map_ids(uid_t uid, gid_t gid)
+{
+	char map[40];
+	int r;
+
+	write_file("/proc/self/setgroups", "deny"); /* before 3.19 there was none */
+	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
+	r = write_file("/proc/self/uid_map", map);
+	snprintf(map, sizeof(map), "%u %u 1", gid, gid);
+	return r < 0 ? r : write_file("/proc/self/gid_map", map);
+}
+
+static int enter_namespaces(const struct view *view)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	int r;
+
+	if (unshare(CLONE_NEWNS | (view->route == VIEW_ROOT ? 0 : CLONE_NEWUSER)) < 0)
+		return complain_namespace(errno);
+	r = view->route == VIEW_ROOT ? 0 : map_ids(uid, gid);
+	if (r < 0)
+		return complain_namespace(-r);
+	/* What the host mounts later is seen, what we mount is not. */
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+		return complain_namespace(errno);
+	return 0;
+}
+
+static int send_device(int socket, int device)
+{
+	char byte = 0, room[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec data = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = room,
+		.msg_controllen = sizeof(room) };
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(header), &device, sizeof(device));
+	return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+}
+
+static int mount_inside(const struct view *view)
+{
+	cleanup_fd int device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	char options[128];
+
+	if (device < 0)
+		return err_status(EXIT_RUN, "cannot open '/dev/fuse': %s; ask for mode 0666 of it, or "
+			"run ftrac as root", strerror(errno));
+	snprintf(options, sizeof(options),
+		"fd=%d,rootmode=40000,user_id=%u,group_id=%u,allow_other,default_permissions", device,
+		geteuid(), getegid());
+	if (mount("ftrac", view->dir, "fuse.ftrac",
+			view->route == VIEW_ROOT ? 0 : MS_NOSUID | MS_NODEV, options) < 0)
+		return err_status(EXIT_RUN, "cannot mount in a namespace: %s", strerror(errno));
+	return send_device(view->childs, device) < 0 ? EXIT_RUN : 0;
+}
+
+static int bind_path(const char *from, const char *to)
+{
+	if (mount(from, to, NULL, MS_BIND | MS_REC, NULL) == 0)
+		return 0;
+	return err_status(EXIT_RUN, "cannot put '%s' in its place: %s", to, strerror(errno));
+}
+
+/* What listens at a path is found by the inode that it was bound to, which is not that of the mount. */
+static void bind_sockets(const char *top)
+{
+	cleanup_file FILE *f = fopen("/proc/net/unix", "re");
+	cleanup_free char *line = NULL;
+	char path[4096], there[4200];
+	unsigned flags;
+	size_t room = 0;
+	struct stat st;
+
+	while (f && getline(&line, &room, f) > 0) {
+		if (sscanf(line, "%*s %*s %*s %x %*s %*s %*s %4095s", &flags, path) != 2 ||
+			path[0] != '/' || !(flags & 0x10000) /* it listens */)
+			continue;
+		snprintf(there, sizeof(there), "%s%s", top, path);
+		if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode))
+			mount(path, there, NULL, MS_BIND, NULL); /* or it is gone by now */
+	}
+}
+
+/* The whole file system: our mount becomes the root. */
+static int change_root(const struct view *view)
+{
+	static const char *const real[] = { "/dev", "/proc", "/sys" };
+	char path[128];
+	int status = bind_path(view->dir, view->dir);
+
+	for (size_t i = 0; i < sizeof(real) / sizeof(real[0]) && status == 0; i++) {
+		snprintf(path, sizeof(path), "%s%s", view->dir, real[i]);
+		status = bind_path(real[i], path);
+	}
+	if (status)
+		return status;
+	bind_sockets(view->dir);
+	if (chdir(view->dir) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
+		umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+		return err_status(EXIT_RUN, "cannot change the root: %s", strerror(errno));
+	return 0;
+}
+
+static int put_in_place(const struct view *view)
+{
+	char path[4200];
+	int status = 0;
+
+	for (int i = 0; view->paths[i] && status == 0; i++) {
+		if (strcmp(view->paths[i], "/") == 0)
+			return change_root(view);
+		snprintf(path, sizeof(path), "%s%s", view->dir, view->paths[i]);
+		status = bind_path(path, view->paths[i]);
+	}
+	umount2(view->dir, MNT_DETACH); /* the helper's is not ours to take away */
+	return status;
+}
+
+static int become(const char *name)
+{
+	const struct passwd *pw = name ? getpwnam(name) : NULL;
+
+	if (!name)
+		return 0;
+	if (!pw)
+		return err_status(EXIT_RUN, "there is no user '%s'", name);
+	if (initgroups(name, pw->pw_gid) < 0 || setgid(pw->pw_gid) < 0 || setuid(pw->pw_uid) < 0)
+		return err_status(EXIT_RUN, "cannot become '%s': %s", name, strerror(errno));
+	setenv("HOME", pw->pw_dir, 1);
+	setenv("USER", name, 1);
+	setenv("LOGNAME", name, 1);
+	return 0;
+}
+
+static int go_to(const char *cwd)
+{
+	return chdir(cwd) == 0 ? 0 : err_status(EXIT_RUN, "cannot enter '%s': %s", cwd,
+					     strerror(errno));
+}
+
+int view_first(void *arg)
+{
+	const struct view *view = arg;
+	char byte = 0;
+	int status = 0;
+
+	close(view->ours);
+	if (view->route != VIEW_HELPER)
+		status = enter_namespaces(view);
+	if (status == 0 && view->route != VIEW_HELPER)
+		status = mount_inside(view);
+	if (status == 0 && recv(view->childs, &byte, 1, 0) != 1)
+		status = EXIT_RUN; /* the parent has said why */
+	if (status == 0 && view->route == VIEW_HELPER) /* only now its mount is in the copy */
+		status = enter_namespaces(view);
+	if (status == 0)
+		status = put_in_place(view);
+	if (status == 0)
+		status = become(view->user);
+	if (status == 0)
+		status = go_to(view->cwd);
+	if (status == 0 && send(view->childs, &byte, 1, MSG_NOSIGNAL) != 1)
+		status = EXIT_RUN;
+	close(view->childs);
+	return status;
+}
