@@ -117,7 +117,7 @@ struct event {
 	uint8_t kind;
 	uint8_t op;
 	uint8_t via;
-	uint8_t unused;
+	uint8_t aside; /* OP: not of what is traced; names that it shows are known from then on */
 	uint32_t fidelity; /* OPEN, CREATE, TMPFILE */
 	int32_t tid;       /* OP: who asked; 0 unknown */
 	uint32_t text_len; /* of the whole text */

@@ -242,7 +242,7 @@ static int on_lookup(struct record *record, const struct work *w)
 	if (r == 0 && w->op->result == -ENOENT && dir_of(record, w))
 		files_unbind(record->files, dir_of(record, w), w->name, w->name_len, false,
 			w->ev->time_ns);
-	if (r < 0)
+	if (r < 0 || w->ev->aside)
 		return r;
 	if (!row.path.recorded)
 		return excluded(record);
@@ -787,6 +787,8 @@ static int on_op(struct record *record, const struct event *ev, const char *text
 	}
 	w.image = procs_find(record->procs, ev->tid, ev->time_ns);
 	w.process = w.image ? w.image->process : NULL;
+	if (ev->aside && ev->op != OP_LOOKUP)
+		return 0;
 	switch (ev->op) {
 	case OP_LOOKUP: return on_lookup(record, &w);
 	case OP_CREATE: return on_create(record, &w);

@@ -158,7 +158,7 @@ static int start_monitor(struct daemon *d)
 	if (r < 0)
 		return r;
 	d->trace = (struct trace){ .ring = d->ring, .monitor = d->monitor,
-		.known = monitor_known(d->monitor) };
+		.known = monitor_known(d->monitor), .aside = d->is_aside };
 	return 0;
 }
 
@@ -340,6 +340,11 @@ static void take_options(struct daemon *d)
 	d->fs.trace = o->no_record ? NULL : &d->trace;
 	d->fs.ready = on_ready;
 	d->fs.arg = d;
+}
+
+void daemon_record(struct daemon *d)
+{
+	atomic_store(&d->trace.aside, false);
 }
 
 int daemon_open(struct daemon *d)

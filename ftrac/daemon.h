@@ -35,6 +35,7 @@ struct daemon {
 	int status;   /* of the process */
 	bool has_trace; /* finish: it is complete */
 	bool handles_signals;
+	bool is_aside; /* what is done before daemon_record() is not of what is traced */
 
 	struct fs fs;
 	struct paths_options choice;
@@ -50,6 +51,9 @@ int daemon_open(struct daemon *d);
 
 /* device: an open /dev/fuse that somebody has mounted already; -1: on the mount point. */
 int daemon_mount(struct daemon *d, int device);
+
+/* From now on. */
+void daemon_record(struct daemon *d);
 
 int daemon_loop(struct daemon *d);
 int daemon_finish(struct daemon *d);

@@ -159,11 +159,14 @@ static int start(struct run *run)
 		status = start_loop(run);
 	if (status == 0 && !view_build(&run->view))
 		status = EXIT_RUN;
+	if (status == 0)
+		daemon_record(&run->daemon); /* what it took to build the view is not the command's */
 	return status;
 }
 
 static void stop(struct run *run)
 {
+	view_hang_up(&run->view);
 	monitor_discard(run->command);
 	if (run->has_loop) {
 		view_unmount(&run->view);
@@ -174,7 +177,7 @@ static void stop(struct run *run)
 
 int run_command(int argc, char **argv)
 {
-	struct run run = { .daemon = { .ready_fd = -1, .ready = on_ready },
+	struct run run = { .daemon = { .ready_fd = -1, .ready = on_ready, .is_aside = true },
 		.lock = PTHREAD_MUTEX_INITIALIZER, .ready = PTHREAD_COND_INITIALIZER,
 		.view = { .ours = -1, .childs = -1 } };
 	struct daemon *d = &run.daemon;

@@ -19,6 +19,8 @@
  */
 
 #include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/types.h>
@@ -32,6 +34,7 @@ struct trace {
 	struct ring *ring;
 	struct monitor *monitor;
 	const _Atomic uint8_t *known; /* monitor_known() */
+	_Atomic bool aside;	      /* what is done now is not of what is traced */
 };
 
 /* What may be asked of the process monitor now; see monitor.h for what is dangerous when. */
@@ -46,11 +49,14 @@ static inline void trace_begin(const struct trace *trace, struct event *ev, enum
 {
 	if (!trace)
 		return;
+	memset(ev, 0, sizeof(*ev));
+	ev->aside = atomic_load_explicit(&trace->aside, memory_order_relaxed);
+	if (ev->aside)
+		who = TRACE_BLIND;
 	if (who == TRACE_CHECK && tid > 0)
 		monitor_check(trace->monitor, tid);
 	else if (who == TRACE_MEET)
 		monitor_meet(trace->monitor, trace->known, tid);
-	memset(ev, 0, sizeof(*ev));
 	ev->kind = EVENT_OP;
 	ev->op = op;
 	ev->tid = tid;

@@ -6,11 +6,13 @@
 #include <grp.h>
 #include <pwd.h>
 #include <sched.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -119,11 +121,17 @@ void view_unmount(const struct view *view)
 		waitpid(pid, NULL, 0);
 }
 
-void view_finish(struct view *view)
+void view_hang_up(struct view *view)
 {
 	leave_childs_end(view);
 	if (view->ours >= 0)
 		close(view->ours);
+	view->ours = -1;
+}
+
+void view_finish(struct view *view)
+{
+	view_hang_up(view);
 	if (view->dir[0])
 		rmdir(view->dir);
 }
@@ -254,7 +262,6 @@ static int change_root(const struct view *view)
 	}
 	if (status)
 		return status;
-	bind_sockets(view->dir);
 	if (chdir(view->dir) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
 		umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		return err_status(EXIT_RUN, "cannot change the root: %s", strerror(errno));
@@ -266,6 +273,7 @@ static int put_in_place(const struct view *view)
 	char path[4200];
 	int status = 0;
 
+	bind_sockets(view->dir); /* they come along with what is bound below */
 	for (int i = 0; view->paths[i] && status == 0; i++) {
 		if (strcmp(view->paths[i], "/") == 0)
 			return change_root(view);
@@ -304,6 +312,7 @@ int view_first(void *arg)
 	char byte = 0;
 	int status = 0;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* without us there is no file system for it */
 	close(view->ours);
 	if (view->route != VIEW_HELPER)
 		status = enter_namespaces(view);

@@ -51,6 +51,10 @@ bool view_build(struct view *view);
 /* Takes the mount away: the helper's has to be, the others are gone with their last process. */
 void view_unmount(const struct view *view);
 
+/* The child, if it still waits for us, ends. */
+void view_hang_up(struct view *view);
+
+/* After the mount is gone. */
 void view_finish(struct view *view);
 
 #endif

@@ -109,7 +109,8 @@ static int run_traced(struct watch *watch, struct spawn *spawn, const struct mon
 {
 	struct traced traced = { .follow.watch = watch, .run = run };
 	struct tracer_options options = { .spawn = spawn, .callbacks = &follow_callbacks,
-		.arg = &traced, .command_ended = command_ended, .stop = &traced.stop };
+		.arg = &traced, .command_ended = command_ended, .exit_kill = run->end_rest,
+		.stop = &traced.stop };
 	struct sigaction old;
 	int r;
 

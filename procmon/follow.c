@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "procmon/follow.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,13 +66,16 @@ static void meet(struct follow *follow, pid_t pid)
 static bool loses_privilege(struct watch *watch, const struct look *look)
 {
 	char path[24];
-	struct stat st;
+	struct statx sx;
 
 	snprintf(path, sizeof(path), "%d/exe", look->pid);
-	if (fstatat(watch->proc, path, &st, 0) < 0 || !(st.st_mode & (S_ISUID | S_ISGID)))
+	/* As the kernel knows it: the file system that would be asked may be ours. */
+	if (statx(watch->proc, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &sx) < 0 ||
+		!(sx.stx_mode & (S_ISUID | S_ISGID)))
 		return false;
-	return ((st.st_mode & S_ISUID) && st.st_uid != look->uid) ||
-		((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st.st_gid != look->gid);
+	return ((sx.stx_mode & S_ISUID) && sx.stx_uid != look->uid) ||
+		((sx.stx_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+			sx.stx_gid != look->gid);
 }
 
 static void note_privilege(struct watch *watch, const struct look *look)

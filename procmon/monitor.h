@@ -93,7 +93,9 @@ void monitor_discard(struct spawn *spawn);
 struct monitor_run {
 	/* How long to wait for what goes on after the command, in ms; -1: as long as it takes. */
 	int wait_ms;
-	bool end_rest; /* end what goes on then: SIGTERM, and two seconds later SIGKILL */
+	/* End what goes on then: SIGTERM, and two seconds later SIGKILL.  What is traced ends also if we
+	 * are killed. */
+	bool end_rest;
 };
 
 /*

@@ -3,6 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,6 +15,28 @@
 struct inside {
 	int go, error;
 };
+
+/* Directories that may not be searched hide from execvp(3) that there is none of that name. */
+static bool is_anywhere(const char *name)
+{
+	const char *path = getenv("PATH");
+	char file[PATH_MAX];
+
+	for (const char *at = path ? path : "/bin:/usr/bin"; at; at = strchr(at, ':')) {
+		at += *at == ':';
+		snprintf(file, sizeof(file), "%.*s/%s", (int)strcspn(at, ":"), at, name);
+		if (access(file, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int why_not(const char *name, int error)
+{
+	if (error == EACCES && !strchr(name, '/') && !is_anywhere(name))
+		return ENOENT;
+	return error;
+}
 
 static void be_child(char *const *argv, int (*first)(void *arg), void *arg,
 	const struct inside *inside)
@@ -22,7 +49,7 @@ static void be_child(char *const *argv, int (*first)(void *arg), void *arg,
 	if (read(inside->go, &byte, 1) != 1) /* we are not wanted any more */
 		_exit(SPAWN_NOT_EXECUTABLE);
 	execvp(argv[0], argv);
-	error = errno;
+	error = why_not(argv[0], errno);
 	if (write(inside->error, &error, sizeof(error)) < 0)
 		_exit(SPAWN_NOT_EXECUTABLE);
 	_exit(error == ENOENT ? SPAWN_NOT_FOUND : SPAWN_NOT_EXECUTABLE);

@@ -293,8 +293,10 @@ static void on_end(struct tracer *tracer, pid_t tid, int status)
 
 static int begin(struct tracer *tracer, struct spawn *spawn)
 {
+	uintptr_t options = OPTIONS | (tracer->options->exit_kill ? PTRACE_O_EXITKILL : 0);
+
 	tracer->command = spawn->pid;
-	if (ptrace(PTRACE_SEIZE, spawn->pid, NULL, (void *)OPTIONS) < 0)
+	if (ptrace(PTRACE_SEIZE, spawn->pid, NULL, (void *)options) < 0)
 		return -errno;
 	introduce(tracer, spawn->pid, getpid());
 	return spawn_go(spawn);
@@ -305,6 +307,14 @@ static void begin_release(struct tracer *tracer)
 	tracer->releasing = true;
 	for (struct tracee *t = tracer->tracees; t; t = t->hh.next)
 		ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+}
+
+static bool has_any(const struct tracer *tracer)
+{
+	for (const struct tracee *t = tracer->tracees; t; t = t->hh.next)
+		if (!t->is_gone)
+			return true;
+	return false;
 }
 
 static void follow(struct tracer *tracer)
@@ -318,6 +328,8 @@ static void follow(struct tracer *tracer)
 
 		if (stop && atomic_load(stop) && !tracer->releasing)
 			begin_release(tracer);
+		if (tracer->releasing && !has_any(tracer))
+			return; /* who was let go may be our child now, which is not to be waited for */
 		tid = waitpid(-1, &status, __WALL | __WNOTHREAD);
 		if (tid < 0 && errno == EINTR)
 			continue;

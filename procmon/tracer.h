@@ -48,6 +48,7 @@ struct tracer_options {
 	void *arg;
 	/* Called when the command has ended; what it left behind is still traced.  May be NULL. */
 	void (*command_ended)(void *arg, int status);
+	bool exit_kill; /* if we are killed, so is everything that is traced */
 	/* Set, and TRACER_SIGNAL sent to the thread until it returns: let go of everything. */
 	const _Atomic bool *stop;
 };
