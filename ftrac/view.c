@@ -252,13 +252,14 @@ static void bind_sockets(const char *top)
 /* The whole file system: our mount becomes the root. */
 static int change_root(const struct view *view)
 {
-	static const char *const real[] = { "/dev", "/proc", "/sys" };
-	char path[128];
+	static const char *const real[] = { "dev", "proc", "sys" };
+	char path[128], there[16];
 	int status = bind_path(view->dir, view->dir);
 
 	for (size_t i = 0; i < sizeof(real) / sizeof(real[0]) && status == 0; i++) {
-		snprintf(path, sizeof(path), "%s%s", view->dir, real[i]);
-		status = bind_path(real[i], path);
+		snprintf(there, sizeof(there), "/%s", real[i]);
+		snprintf(path, sizeof(path), "%s%s", view->dir, there);
+		status = bind_path(there, path);
 	}
 	if (status)
 		return status;

@@ -75,17 +75,20 @@ n=$(wc -l <"$work/members")
 [ -s "$work/set" ] || complain "no members in ftrac/fs.c"
 echo "left-out.sh: $((n)) members compared"
 
-sed -n '/^static const struct option long_options/,/^};/s/^[[:space:]]*{ "\([a-z-]*\)".*/\1/p' \
-	ftrac/options.c >"$work/options"
-sed -n '/^static const char help\[\]/,/;$/p' ftrac/options.c >"$work/help"
-man=man/ftrac.1.scd
-while read -r option; do
-	grep -qE -e "[ \"]--${option}[ =\\\\]" "$work/help" || complain "--$option is not in --help"
-	[ ! -f "$man" ] || sed 's/\\//g' "$man" | grep -qE -e "--${option}([^a-z-]|\$)" ||
-		complain "--$option is not in $man"
-done <"$work/options"
-[ -s "$work/options" ] || complain "no options in ftrac/options.c"
-[ -f "$man" ] || echo "left-out.sh: there is no $man yet: options not looked for in it"
-echo "left-out.sh: $(($(wc -l <"$work/options"))) options looked for"
+# looked_for FILE MANUAL: each long option is in the help text and in the manual.
+looked_for() {
+	sed -n 's/^[[:space:]]*{ "\([a-z-]*\)", [a-z]*_argument,.*/\1/p' "$1" | sort -u >"$work/options"
+	sed -n '/^static const char [a-z_]*help\[\]/,/;$/p' "$1" >"$work/help"
+	while read -r option; do
+		grep -qE -e "[ \"]--${option}[ =\\\\]" "$work/help" || complain "--$option is not in --help"
+		[ ! -f "$2" ] || sed 's/\\//g' "$2" | grep -qE -e "--${option}([^a-z-]|\$)" ||
+			complain "--$option is not in $2"
+	done <"$work/options"
+	[ -s "$work/options" ] || complain "no options in $1"
+	[ -f "$2" ] || echo "left-out.sh: there is no $2 yet: options not looked for in it"
+	echo "left-out.sh: $(($(wc -l <"$work/options"))) options of $1 looked for"
+}
+looked_for ftrac/options.c man/ftrac.1.scd
+looked_for procmon/options.c man/procmon.1.scd
 
 [ "$errors" -eq 0 ]

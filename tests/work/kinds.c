@@ -192,6 +192,7 @@ static void stopped(void)
 
 	if (pid == 0) {
 		raise(SIGSTOP);
+		usleep(100000); /* or that it goes on could not be seen any more */
 		_exit(8);
 	}
 	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
