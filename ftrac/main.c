@@ -22,6 +22,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "ftrac/daemon.h"
+#include "ftrac/doctor.h"
 #include "ftrac/run.h"
 
 /* From here on nobody listens to what we say. */
@@ -132,5 +133,9 @@ int main(int argc, char **argv)
 	fill_standard_streams();
 	if (argc > 1 && strcmp(argv[1], "run") == 0)
 		return run_command(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "doctor") == 0)
+		return doctor_main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "umount") == 0)
+		return umount_main(argc - 1, argv + 1);
 	return mount_and_serve(argc, argv);
 }

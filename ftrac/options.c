@@ -71,7 +71,10 @@ static const struct option run_options[] = {
 };
 
 static const char help[] =
-"Usage: ftrac [options] MOUNTPOINT\n"
+"Usage: ftrac [options] [SOURCE] MOUNTPOINT\n"
+"       ftrac run [options] COMMAND...       see ftrac run --help\n"
+"       ftrac umount MOUNTPOINT\n"
+"       ftrac doctor                         what can be traced here, and what is missing\n"
 "\n"
 "Mirrors / on MOUNTPOINT and records in trace.db who does what to which file there.\n"
 "Goes to the background when the mount is live; fusermount3 -u MOUNTPOINT ends it.\n"
@@ -305,10 +308,12 @@ static int check_places(struct options *options, int argc, char **argv)
 
 	if (optind >= argc)
 		return err_status(EXIT_USAGE, "no mount point given; see 'ftrac --help'");
-	if (optind + 1 < argc)
+	if (optind + 2 < argc || (optind + 1 < argc && source))
 		return err_status(EXIT_USAGE,
-			"unexpected argument '%s': there is one mount point, '%s'", argv[optind + 1],
-			argv[optind]);
+			"unexpected argument '%s': there is one mount point, '%s'", argv[argc - 1],
+			argv[argc - 2]);
+	if (optind + 1 < argc) /* as mount(8) calls us */
+		source = strdup(argv[optind++]);
 	options->source = NULL;
 	status = check_directory("source", source ? source : "/", &options->source);
 	free(source);

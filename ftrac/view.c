@@ -35,7 +35,7 @@ static bool is_setuid(const char *path)
 }
 
 /* Whether there is one that may mount for us. */
-static bool has_helper(void)
+bool view_has_helper(void)
 {
 	const char *path = getenv("PATH");
 	cleanup_free char *copy = strdup(path ? path : "/usr/bin:/bin");
@@ -69,7 +69,7 @@ int view_prepare(struct view *view)
 	int ends[2];
 
 	view->ours = view->childs = -1;
-	view->route = geteuid() == 0 ? VIEW_ROOT : has_helper() ? VIEW_HELPER : VIEW_INSIDE;
+	view->route = geteuid() == 0 ? VIEW_ROOT : view_has_helper() ? VIEW_HELPER : VIEW_INSIDE;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return err_status(EXIT_RUN, "cannot make a socket: %s", strerror(errno));
 	view->ours = ends[0];
@@ -147,21 +147,27 @@ static int write_file(const char *path, const char *text)
 	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
 }
 
-static int complain_namespace(int error)
+const char *view_explain_namespace(int error)
 {
 	if (error == ENOSPC)
-		return err_status(EXIT_RUN, "cannot make a user namespace: there may be none; allow it "
-			"with 'sysctl user.max_user_namespaces=10000'");
-	if (error == EPERM || error == EACCES)
-		return err_status(EXIT_RUN, "cannot make a %s namespace: that is forbidden here; allow "
-			"it with 'sysctl kernel.apparmor_restrict_unprivileged_userns=0' or "
-			"'sysctl kernel.unprivileged_userns_clone=1', or outside of this container",
-			geteuid() ? "user" : "mount");
-	return err_status(EXIT_RUN, "cannot make a namespace: %s", strerror(error));
+		return "there may be none; allow them with 'sysctl user.max_user_namespaces=10000'";
+	if ((error == EPERM || error == EACCES) && geteuid() != 0)
+		return "they are forbidden here; allow them with 'sysctl "
+		       "kernel.apparmor_restrict_unprivileged_userns=0' or 'sysctl "
+		       "kernel.unprivileged_userns_clone=1', or outside of this container";
+	if (error == EPERM)
+		return "they are forbidden here; start the container with '--cap-add=SYS_ADMIN'";
+	return strerror(error);
 }
 
-/* Who he is stays who he is; nobody else is there. */
-static int map_ids(uid_t uid, gid_t gid)
+static int complain_namespace(int error)
+{
+	return err_status(EXIT_RUN, "cannot make a %s namespace: %s", geteuid() ? "user" : "mount",
+		view_explain_namespace(error));
+}
+
+/* Nobody else is there.  The ids as they were before: afterwards they are not known. */
+int view_map_ids(uid_t uid, gid_t gid)
 {
 	char map[40];
 	int r;
@@ -181,7 +187,7 @@ static int enter_namespaces(const struct view *view)
 
 	if (unshare(CLONE_NEWNS | (view->route == VIEW_ROOT ? 0 : CLONE_NEWUSER)) < 0)
 		return complain_namespace(errno);
-	r = view->route == VIEW_ROOT ? 0 : map_ids(uid, gid);
+	r = view->route == VIEW_ROOT ? 0 : view_map_ids(uid, gid);
 	if (r < 0)
 		return complain_namespace(-r);
 	/* What the host mounts later is seen, what we mount is not. */

@@ -39,6 +39,15 @@ struct view {
 /* Fills route, dir and the ends of the socket.  Prints; 0 or the exit status. */
 int view_prepare(struct view *view);
 
+/* Whether there is a setuid fusermount3. */
+bool view_has_helper(void);
+
+/* In a user namespace just made: who he was before is who he is.  0 or -errno. */
+int view_map_ids(uid_t uid, gid_t gid);
+
+/* Why namespaces cannot be made, and what to do: one line. */
+const char *view_explain_namespace(int error);
+
 /* For monitor_spawn(); arg: the view. */
 int view_first(void *arg);
 

@@ -43,7 +43,7 @@ def kept(name, content):
 letter, empty, other = ((base / n).read_bytes() for n in ("letter", "empty", "other.db"))
 
 fails("no mount point given", 2, ["no mount point", "--help"])
-fails("two mount points", 2, ["unexpected argument", "other"], mnt, "other")
+fails("two mount points", 2, ["unexpected argument", "other"], "/", mnt, "other")
 fails("unknown long option", 2, ["--nonsense", "--help"], "--nonsense", mnt)
 fails("unknown short option", 2, ["-q", "--help"], "-q", mnt)
 fails("option without its value", 2, ["--db", "needs a value"], mnt, "--db")

@@ -248,7 +248,9 @@ static void no_mount_point_is_a_usage_error(void **state)
 
 static void two_mount_points_are_a_usage_error(void **state)
 {
-	REFUSED((struct command_line *)*state, EXIT_USAGE, "'src'", "one mount point", "mnt", "src");
+	REFUSED((struct command_line *)*state, EXIT_USAGE, "'b'", "one mount point", "/", "mnt", "b");
+	REFUSED((struct command_line *)*state, EXIT_USAGE, "'mnt'", "one mount point", "-osource=/",
+		"/", "mnt");
 }
 
 static void unknown_long_option_is_named(void **state)

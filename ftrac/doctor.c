@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+#include "ftrac/doctor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <fuse_lowlevel.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/version.h"
+#include "ftrac/umount.h"
+#include "ftrac/view.h"
+#include "procmon/monitor.h"
+
+struct finding {
+	const char *name, *what;
+	bool good;
+	char text[320]; /* how it is; if it is not good, why, and what to do */
+};
+
+struct doctor {
+	struct finding findings[24];
+	int n;
+	unsigned release; /* of the kernel: major << 8 | minor */
+};
+
+__attribute__((format(printf, 5, 6))) static bool find(struct doctor *d, const char *name,
+	const char *what, bool good, const char *format, ...)
+{
+	struct finding *f = &d->findings[d->n++];
+	va_list args;
+
+	*f = (struct finding){ .name = name, .what = what, .good = good };
+	va_start(args, format);
+	vsnprintf(f->text, sizeof(f->text), format, args);
+	va_end(args);
+	return good;
+}
+
+/* The first line of a small file; "" if there is none. */
+static const char *line_of(const char *path, char line[64])
+{
+	cleanup_file FILE *f = fopen(path, "re");
+
+	line[0] = '\0';
+	if (f && fgets(line, 64, f))
+		line[strcspn(line, "\n")] = '\0';
+	return line;
+}
+
+/* ---- the mount ---- */
+
+static bool look_at_device(struct doctor *d)
+{
+	cleanup_fd int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0)
+		return find(d, "device", "/dev/fuse", true, "can be opened");
+	if (errno == ENOENT)
+		return find(d, "device", "/dev/fuse", false, "is not there: load it with 'modprobe fuse', "
+			"or start the container with '--device /dev/fuse'");
+	return find(d, "device", "/dev/fuse", false, "cannot be opened: %s; allow it with 'chmod 0666 "
+		"/dev/fuse' (root)", strerror(errno));
+}
+
+static bool look_at_helper(struct doctor *d)
+{
+	if (geteuid() == 0)
+		return find(d, "fusermount3", "fusermount3", true, "is not needed by root");
+	if (view_has_helper())
+		return find(d, "fusermount3", "fusermount3", true, "is there, and setuid");
+	return find(d, "fusermount3", "fusermount3", false, "is missing or not setuid, so 'ftrac "
+		"MOUNTPOINT' cannot mount ('ftrac run' can): 'apt install fuse3'");
+}
+
+static void look_at_allow_other(struct doctor *d)
+{
+	cleanup_file FILE *f = fopen("/etc/fuse.conf", "re");
+	char line[256];
+	bool allowed = geteuid() == 0;
+
+	while (f && !allowed && fgets(line, sizeof(line), f))
+		allowed = strncmp(line, "user_allow_other", 16) == 0;
+	find(d, "allow_other", "mounts for other users", allowed, allowed ? "are allowed"
+		: "are not allowed to users: 'echo user_allow_other >>/etc/fuse.conf' (root)");
+}
+
+/* ---- namespaces ---- */
+
+/* Tried in a child, for it cannot be taken back. */
+static int try_namespaces(int flags)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int r = unshare(flags) < 0 ? errno : 0;
+
+		if (r == 0 && (flags & CLONE_NEWUSER))
+			r = -view_map_ids(uid, gid);
+		_exit(r);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		return errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+}
+
+static bool look_at_namespaces(struct doctor *d)
+{
+	bool root = geteuid() == 0;
+	int error = try_namespaces(CLONE_NEWNS | (root ? 0 : CLONE_NEWUSER));
+	const char *what = root ? "mount namespaces" : "user namespaces";
+
+	if (error == 0)
+		return find(d, "namespaces", what, true, "can be made");
+	return find(d, "namespaces", what, false, "%s", view_explain_namespace(error));
+}
+
+/* ---- processes ---- */
+
+static bool look_at_source(struct doctor *d, const char *name, const char *what,
+	enum monitor_source source)
+{
+	int r = monitor_source_error(source);
+
+	return find(d, name, what, r == 0, "%s", r == 0 ? "can be had" : monitor_explain(source, r));
+}
+
+static void look_at_delays(struct doctor *d, bool taskstats)
+{
+	bool counted = monitor_has_delays();
+
+	find(d, "delays", "delays by block I/O, swap, reclaim", counted && taskstats, "%s",
+		!taskstats ? "come with taskstats" : counted ? "are counted"
+		: "are not counted: 'sysctl kernel.task_delayacct=1' (root)");
+}
+
+static void look_at_scope(struct doctor *d)
+{
+	char line[64];
+	const char *value = line_of("/proc/sys/kernel/yama/ptrace_scope", line);
+
+	find(d, "ptrace_scope", "kernel.yama.ptrace_scope", strcmp(value, "3") != 0, "%s%s",
+		*value ? value : "not there", strcmp(value, "3") == 0
+		? ": nobody may trace; it can be set to 1 at boot only" : "");
+}
+
+/* ---- the kernel ---- */
+
+static void look_at_kernel(struct doctor *d)
+{
+	struct utsname un;
+	unsigned major = 0, minor = 0;
+
+	uname(&un);
+	sscanf(un.release, "%u.%u", &major, &minor);
+	d->release = major << 8 | minor;
+	find(d, "kernel", "kernel", d->release >= (5 << 8 | 10), "Linux %s%s", un.release,
+		d->release >= (5 << 8 | 10) ? "" : " is older than 5.10, for which ftrac is made");
+	find(d, "libfuse", "libfuse", true, "%s", fuse_pkgversion());
+}
+
+static void look_at_feature(struct doctor *d, const char *name, const char *what, unsigned major,
+	unsigned minor, bool allowed)
+{
+	if (d->release < (major << 8 | minor))
+		find(d, name, what, false, "needs Linux %u.%u", major, minor);
+	else if (!allowed)
+		find(d, name, what, false, "is for root only");
+	else
+		find(d, name, what, true, "can be had");
+}
+
+static void look_at_uring(struct doctor *d)
+{
+	char line[64];
+	const char *value = line_of("/sys/module/fuse/parameters/enable_uring", line);
+
+	find(d, "io_uring", "FUSE over io_uring", *value == 'Y', "%s",
+		*value == 'Y' ? "is switched on" : *value == 'N'
+		? "is switched off: 'echo 1 >/sys/module/fuse/parameters/enable_uring' (root)"
+		: "needs Linux 6.14");
+}
+
+/* ---- all of it ---- */
+
+static bool examine(struct doctor *d)
+{
+	bool device, helper, namespaces, taskstats;
+
+	look_at_kernel(d);
+	device = look_at_device(d);
+	helper = look_at_helper(d);
+	look_at_allow_other(d);
+	namespaces = look_at_namespaces(d);
+	look_at_source(d, "ptrace", "ptrace", MONITOR_SOURCE_PTRACE);
+	look_at_scope(d);
+	look_at_source(d, "connector", "process connector", MONITOR_SOURCE_CONNECTOR);
+	taskstats = look_at_source(d, "taskstats", "exit records (taskstats)",
+		MONITOR_SOURCE_TASKSTATS);
+	look_at_delays(d, taskstats);
+	look_at_feature(d, "exact", "--fidelity exact", 6, 6, true);
+	look_at_feature(d, "open", "--fidelity open", 6, 9, geteuid() == 0);
+	look_at_uring(d);
+	find(d, "mount", "ftrac MOUNTPOINT", device && helper, device && helper ? "works here"
+		: "does not work here, see above");
+	return find(d, "run", "ftrac run", device && namespaces, device && namespaces
+		? "works here" : "does not work here, see above");
+}
+
+static void print_quoted(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putchar('\\');
+		putchar(*text);
+	}
+	putchar('"');
+}
+
+static void print_json(const struct doctor *d)
+{
+	printf("{\n  \"schema\": \"ftrac.doctor/1\",\n  \"version\": \"" FTRAC_VERSION
+	       "\",\n  \"findings\": [\n");
+	for (int i = 0; i < d->n; i++) {
+		const struct finding *f = &d->findings[i];
+
+		printf("    {\"name\": \"%s\", \"what\": \"%s\", \"good\": %s, \"text\": ", f->name,
+			f->what, f->good ? "true" : "false");
+		print_quoted(f->text);
+		printf("}%s\n", i + 1 < d->n ? "," : "");
+	}
+	printf("  ]\n}\n");
+}
+
+static void print_text(const struct doctor *d)
+{
+	for (int i = 0; i < d->n; i++)
+		printf("%-4s %s: %s\n", d->findings[i].good ? "yes" : "NO", d->findings[i].what,
+			d->findings[i].text);
+}
+
+static const char help[] =
+"Usage: ftrac doctor [--json]\n"
+"\n"
+"Says what can be traced here, and for what cannot the command that would mend it.\n"
+"\n"
+"      --json           the same for programs\n"
+"  -h, --help           print this\n";
+
+static const char umount_help[] =
+"Usage: ftrac umount MOUNTPOINT\n"
+"\n"
+"Ends a mount of ftrac; also takes away one whose daemon is gone.\n";
+
+int doctor_main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct doctor d = { 0 };
+	bool json = false, works;
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return 0;
+		}
+		if (option != 'j')
+			return cli_complain(argv, option);
+		json = true;
+	}
+	if (argv[optind])
+		return err_status(EXIT_USAGE, "unexpected argument '%s'; see 'ftrac doctor --help'",
+			argv[optind]);
+	works = examine(&d);
+	(json ? print_json : print_text)(&d);
+	return works ? 0 : EXIT_OWN;
+}
+
+int umount_main(int argc, char **argv)
+{
+	if (argc == 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0)) {
+		fputs(umount_help, stdout);
+		return 0;
+	}
+	if (argc != 2 || argv[1][0] == '-')
+		return err_status(EXIT_USAGE, "name one mount point; see 'ftrac umount --help'");
+	return umount_mount(argv[1]);
+}
