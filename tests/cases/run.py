@@ -204,10 +204,15 @@ def strace_opens(place, command, cwd):
     subprocess.run(["strace", "-f", "-y", "-s", "4096", "-e", "trace=open,openat,openat2,creat,execve",
                     "-e", "signal=none", "-o", log, *command], cwd=cwd, check=True,
                    capture_output=True, timeout=300)
-    opened = set()
+    opened, begun = set(), {}
     for line in open(log, errors="surrogateescape"):
         fd = re.search(r"\)\s+= \d+<([^>]*)>", line)
-        executed = re.match(r'^\d+\s+execve\("([^"]*)".* = 0$', line)
+        pid, text = line.rstrip("\n").split(None, 1)
+        if text.endswith("<unfinished ...>"):
+            begun[pid] = text
+        elif text.startswith("<... execve resumed>"):
+            text = begun.pop(pid, "") + text
+        executed = re.match(r'execve\("([^"]*)".* = 0$', text)
         if fd:
             opened.add(fd[1].removesuffix(" (deleted)"))
         elif executed:
@@ -343,6 +348,51 @@ def storm(place):
         [(0,)])
 
 
+def programs(place):
+    """Of all kinds, each as without ftrac."""
+    (place.work / "s.c").write_text('#include <stdio.h>\nint main(void) { char t[9] = ""; '
+                                    'FILE *f = fopen("hello", "r"); fgets(t, 9, f); puts(t); }\n')
+    (place.work / "hello").write_text("hello")
+    subprocess.run(["gcc", "-static", "-o", place.work / "static", place.work / "s.c"], check=True)
+    shutil.copy("/usr/bin/id", place.work / "setuid")
+    os.chmod(place.work / "setuid", 0o4755)
+    python = shutil.which("python3", path="/usr/bin:/bin")
+    for scope in "dir", "full":
+        done = place.run("./static", "--scope", scope)
+        checks.equal(f"{place.route}, {scope}: a static program", done.stdout, "hello\n")
+        checks.equal(f"{place.route}, {scope}: what it read", place.sql(
+            f"SELECT sum(bread) FROM access WHERE path = '{place.work}/hello'"), [(5,)])
+        done = place.run("./setuid -u", "--scope", scope)
+        checks.equal(f"{place.route}, {scope}: a setuid program, which has no other ids in a user "
+                     "namespace", done.stdout, "0\n" if place.route == "root" else f"{USER}\n")
+        if python:
+            done = place.run(f"rm -rf venv && {python} -m venv --without-pip venv && "
+                             "venv/bin/python -c 'import json, sys; print(sys.prefix)'", "--scope", scope)
+            checks.equal(f"{place.route}, {scope}: a venv", done.stdout, f"{place.work}/venv\n")
+        if shutil.which("git"):
+            done = place.run("rm -rf a b; git init -q a && cd a && cp ../s.c . && git add . && "
+                             "git -c user.name=a -c user.email=a@b commit -qm a && cd .. && "
+                             "git clone -q a b && git -C b fsck --strict && cat b/s.c", "--scope", scope)
+            checks.equal(f"{place.route}, {scope}: git", (done.returncode, done.stdout), (
+                0, (place.work / "s.c").read_text()))
+    left_behind(place, "programs")
+
+
+def database_far_away(place):
+    """Where it could not be read while it is written it is refused, with what to do."""
+    if place.route != "root":
+        return
+    far = place.base / "far"
+    far.mkdir()
+    subprocess.run([place.ftrac, "--no-record", far], check=True, timeout=60)
+    try:
+        done = place.run("true", "--db", f"{far}{place.work}/far.db")
+        checks.equal("a database on FUSE", (done.returncode, done.stderr.count("\n")), (125, 1))
+        checks.check("a database on FUSE: what to do", "--db" in done.stderr, done.stderr)
+    finally:
+        subprocess.run([place.ftrac, "umount", far], check=True, timeout=60)
+
+
 def as_somebody_else(place):
     if place.route != "root":
         return
@@ -362,7 +412,8 @@ for route in routes:
     place = Place(route)
     before = checks.looked
     for subject in (statuses, the_command_is_itself, builds, full_equals_strace, sandboxes, sockets,
-                    what_goes_on, violence, storm, as_somebody_else):
+                    programs, what_goes_on, violence, storm, database_far_away,
+                    as_somebody_else):
         if subject is not full_equals_strace or route == "root":
             subject(place)
     left_behind(place, "all")
