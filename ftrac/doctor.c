@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <fuse_lowlevel.h>
+#include <pwd.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -80,6 +81,12 @@ static bool look_at_helper(struct doctor *d)
 		return find(d, "fusermount3", "fusermount3", true, "is not needed by root");
 	if (view_has_helper())
 		return find(d, "fusermount3", "fusermount3", true, "is there, and setuid");
+	if (!getpwuid(getuid()))
+		return find(d, "fusermount3", "fusermount3", false, "does not mount for who has no name "
+			"('ftrac run' does without): add uid %u to the passwd database", getuid());
+	if (access("/etc/mtab", F_OK) < 0)
+		return find(d, "fusermount3", "fusermount3", false, "needs /etc/mtab ('ftrac run' does "
+			"without): 'ln -s /proc/self/mounts /etc/mtab' (root)");
 	return find(d, "fusermount3", "fusermount3", false, "is missing or not setuid, so 'ftrac "
 		"MOUNTPOINT' cannot mount ('ftrac run' can): 'apt install fuse3'");
 }

@@ -39,7 +39,7 @@ struct view {
 /* Fills route, dir and the ends of the socket.  Prints; 0 or the exit status. */
 int view_prepare(struct view *view);
 
-/* Whether there is a setuid fusermount3. */
+/* Whether there is a setuid fusermount3 that would work for us. */
 bool view_has_helper(void);
 
 /* In a user namespace just made: who he was before is who he is.  0 or -errno. */

@@ -9,6 +9,7 @@ import collections
 import json
 import os
 import pathlib
+import pwd
 import re
 import shutil
 import signal
@@ -24,7 +25,8 @@ need("gcc", "make", "unshare", "setpriv")
 if not os.path.exists("/dev/fuse"):
     skip("no /dev/fuse here")
 checks = Checks()
-USER = 1000
+# Somebody with a name, which fusermount3 asks for.
+USER = next((uid for uid in (1000, 1) if any(p.pw_uid == uid for p in pwd.getpwall())), 1)
 # An ordinary user may not be let to /dev/fuse here, and a helper has to be hidden for "inside": both in
 # a mount namespace of its own.
 STAGE = """
@@ -32,7 +34,7 @@ mount --make-rprivate /
 mount --bind "$1/fuse" /dev/fuse
 [ "$2" = helper ] || mount --bind "$1/no-helper" "$(command -v fusermount3)"
 shift 2
-exec setpriv --reuid 1000 --regid 1000 --clear-groups "$@"
+exec setpriv --reuid UID --regid UID --clear-groups "$@"
 """
 
 
@@ -52,7 +54,7 @@ class Place:
             os.mknod(self.base / "fuse", 0o20666, os.makedev(10, 229))
             os.chmod(self.base / "fuse", 0o666)
             shutil.copy(shutil.which("fusermount3"), self.base / "no-helper")  # not setuid
-            (self.base / "stage").write_text(STAGE)
+            (self.base / "stage").write_text(STAGE.replace("UID", str(USER)))
             os.chown(self.work, USER, USER)
             self.prefix = ["unshare", "-m", "sh", str(self.base / "stage"), str(self.base), route]
 
@@ -413,6 +415,8 @@ else:
 for route in routes:
     place = Place(route)
     before = checks.looked
+    if route == "helper" and not os.path.exists("/etc/mtab"):
+        print("helper: no /etc/mtab, which fusermount3 needs: the mount is made inside")
     for subject in (statuses, the_command_is_itself, builds, full_equals_strace, sandboxes, sockets,
                     programs, what_goes_on, violence, storm, database_far_away,
                     as_somebody_else):
