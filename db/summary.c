@@ -36,6 +36,11 @@ static double number(sqlite3_stmt *row, int column)
 	return sqlite3_column_double(row, column);
 }
 
+static const char *plural(sqlite3_stmt *row, int column)
+{
+	return number(row, column) == 1 ? "" : "s";
+}
+
 static const char *text(sqlite3_stmt *row, int column)
 {
 	const char *found = (const char *)sqlite3_column_text(row, column);
@@ -71,8 +76,9 @@ static void print_work(sqlite3 *db, FILE *out)
 		"(SELECT comm FROM process ORDER BY rsspeak_bytes DESC LIMIT 1)");
 
 	if (row) {
-		fprintf(out, "ftrac: %.0f processes, %.0f operations, %.0f files opened, %s read, "
-			"%s written\n", number(row, 0), number(row, 1), number(row, 2),
+		fprintf(out, "ftrac: %.0f process%s, %.0f operation%s, %.0f file%s opened, %s read, "
+			"%s written\n", number(row, 0), number(row, 0) == 1 ? "" : "es",
+			number(row, 1), plural(row, 1), number(row, 2), plural(row, 2),
 			bytes(read, number(row, 3)), bytes(written, number(row, 4)));
 		if (known(row, 5))
 			fprintf(out, "ftrac: %.1f s of CPU; most memory: %s (%s)\n", number(row, 6),
@@ -119,8 +125,8 @@ static void print_failed(sqlite3 *db, FILE *out)
 		"IS NOT NULL ORDER BY end_ns LIMIT 1) FROM process WHERE exit_signal IS NOT NULL");
 
 	if (row && number(row, 0) > 0)
-		fprintf(out, "ftrac: %.0f processes were ended by a signal, first %.60s\n",
-			number(row, 0), text(row, 1));
+		fprintf(out, "ftrac: ended by a signal: %.0f process%s, first %.60s\n",
+			number(row, 0), number(row, 0) == 1 ? "" : "es", text(row, 1));
 	sqlite3_finalize(row);
 }
 

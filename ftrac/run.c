@@ -147,10 +147,20 @@ static int run_it(struct run *run)
 	return status_of(wait_status);
 }
 
+static int find_place(struct daemon *d)
+{
+	d->cwd = getcwd(NULL, 0);
+	d->command = cli_join(d->options.command);
+	return d->cwd ? 0 : err_status(EXIT_RUN, "cannot find the current directory: %s; go to "
+					"another one", strerror(errno));
+}
+
 static int start(struct run *run)
 {
-	int status = spawn(run);
+	int status = find_place(&run->daemon);
 
+	if (status == 0)
+		status = spawn(run);
 	if (status == 0)
 		status = daemon_open(&run->daemon);
 	if (status == 0)
@@ -181,17 +191,17 @@ int run_command(int argc, char **argv)
 		.lock = PTHREAD_MUTEX_INITIALIZER, .ready = PTHREAD_COND_INITIALIZER,
 		.view = { .ours = -1, .childs = -1 } };
 	struct daemon *d = &run.daemon;
+	bool was_run;
 	int status;
 
 	if (options_parse_run(argc, argv, &d->options, &status) == 0) {
-		d->cwd = getcwd(NULL, 0);
-		d->command = cli_join(d->options.command);
 		status = start(&run);
-		status = status ? EXIT_RUN : run_it(&run);
+		was_run = status == 0;
+		status = was_run ? run_it(&run) : EXIT_RUN;
 		stop(&run);
 		if (daemon_finish(d) && status == 0)
 			status = EXIT_RUN;
-		if (d->has_trace && !d->options.quiet)
+		if (was_run && d->has_trace && !d->options.quiet)
 			summary_print(d->options.db, stderr);
 		free(d->cwd);
 		free(d->command);
