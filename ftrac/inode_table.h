@@ -3,7 +3,7 @@
 #define FTRAC_INODE_TABLE_H
 
 /*
- * The inside of the inode table, for inode.c, pins.c and nobody else.
+ * The inside of the inode table, for inode.c, pins.c, its parts and nobody else.
  *
  * Locks: that of a shard guards the inodes that hash there: their place in the hash, lookups,
  * name and open files.  That of the pins guards its lists, that of the mounts what is in mounts.h

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+
+/* How a descriptor that was let go comes back: see pins.h. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "ftrac/pins_inside.h"
+
+#define MAX_DEPTH 100000 /* of directories; names that lead in a circle are deeper */
+
+static bool is_same(const struct entry *entry, const struct statx *sx)
+{
+	const struct inode *inode = &entry->inode;
+
+	if (inode->mount->named)
+		return (sx->stx_mode & S_IFMT) == inode->type &&
+			(inode->mount->proc || looks_of(sx) == entry->looks ||
+				(sx->stx_ino == inode->ino && birth_of(sx) == entry->birth_ns));
+	return sx->stx_ino == inode->ino && birth_of(sx) == entry->birth_ns &&
+		makedev(sx->stx_dev_major, sx->stx_dev_minor) == inode->dev;
+}
+
+/* fd, or what is to stand in its place, if it is our file; else it is closed. */
+static int check(struct inode_table *table, const struct entry *entry, int fd)
+{
+	struct statx sx;
+	struct mount *mount;
+	int r = fd;
+
+	if (fd >= 0)
+		r = table_look(table, &entry->inode, &fd, &sx, &mount);
+	if (r == 0 && !is_same(entry, &sx))
+		r = -ESTALE;
+	if (r < 0 && fd >= 0)
+		close(fd);
+	return r < 0 ? r : fd;
+}
+
+/* As open(2). */
+static int by_file(struct inode_table *table, struct entry *entry)
+{
+	struct shard *shard = table_shard(table, &entry->inode);
+	char path[32];
+	int fd = -1;
+
+	errno = ESTALE;
+	pthread_mutex_lock(&shard->lock);
+	if (entry->opened && entry->opened->links) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", entry->opened->links->fd);
+		fd = open(path, O_PATH | O_CLOEXEC);
+	}
+	pthread_mutex_unlock(&shard->lock);
+	return fd;
+}
+
+static int by_handle(struct inode_table *table, struct entry *entry);
+
+struct way {
+	struct pin_step *steps; /* from the file up */
+	size_t n;
+};
+
+static void free_way(struct inode_table *table, struct way *way)
+{
+	for (size_t i = 0; i < way->n; i++) {
+		entry_unref(table, way->steps[i].entry);
+		free(way->steps[i].name);
+	}
+	free(way->steps);
+}
+
+/* Name and parent of the way's last step, the parent with a reference. */
+int pin_step_up(struct inode_table *table, struct pin_step *step, struct entry **ret_parent)
+{
+	struct shard *shard = table_shard(table, &step->entry->inode);
+	int r = -ESTALE;
+
+	pthread_mutex_lock(&shard->lock);
+	*ret_parent = step->entry->parent;
+	if (*ret_parent) {
+		step->name = strdup(step->entry->name);
+		r = step->name ? 0 : -ENOMEM;
+	}
+	if (r == 0)
+		entry_ref(*ret_parent);
+	pthread_mutex_unlock(&shard->lock);
+	return r;
+}
+
+static struct pin_step *add_step(struct way *way, struct entry *entry)
+{
+	struct pin_step *grown = realloc(way->steps, (way->n + 1) * sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	way->steps = grown;
+	grown[way->n] = (struct pin_step){ .entry = entry };
+	return &grown[way->n++];
+}
+
+/* Whether it has a descriptor, or could be given one by its handle; it is in use. */
+static bool is_open_now(struct inode_table *table, struct entry *entry)
+{
+	int fd;
+
+	if (atomic_load(&entry->fd) >= 0)
+		return true;
+	if (pin_is_away(table, entry)) /* its mount would have to be found first, by names */
+		return false;
+	fd = by_handle(table, entry);
+	if (fd >= 0)
+		pins_install(table, entry, fd);
+	return fd >= 0;
+}
+
+/* The names from the next directory that has a descriptor, which is then in use and referenced. */
+static int find_way(struct inode_table *table, struct entry *entry, struct way *way,
+	struct entry **ret_start)
+{
+	struct entry *at = entry, *parent;
+	int r = 0;
+
+	entry_ref(at);
+	for (; way->n < MAX_DEPTH; at = parent) {
+		struct pin_step *step = add_step(way, at);
+
+		if (!step) {
+			entry_unref(table, at);
+			return -ENOMEM;
+		}
+		r = pin_step_up(table, step, &parent);
+		if (r < 0)
+			return r;
+		pin_use(&table->pins, parent);
+		if (is_open_now(table, parent)) {
+			*ret_start = parent;
+			return 0;
+		}
+		pin_unuse(parent);
+	}
+	entry_unref(table, at);
+	return -ESTALE;
+}
+
+/* Opens each step and gives it its descriptor; that of the last. */
+static int walk(struct inode_table *table, const struct way *way, struct entry *start)
+{
+	struct entry *at = start, *next;
+	int fd = atomic_load(&at->fd);
+
+	for (size_t i = way->n; i-- > 0; at = next) {
+		int dir = fd;
+
+		next = way->steps[i].entry;
+		fd = WITH_ROOM(table,
+			openat(dir, way->steps[i].name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+		fd = check(table, next, fd);
+		if (fd < 0) {
+			pin_unuse(at);
+			return fd;
+		}
+		pin_use(&table->pins, next);
+		pins_install(table, next, fd);
+		fd = atomic_load(&next->fd);
+		pin_unuse(at);
+	}
+	pin_unuse(at);
+	return 0;
+}
+
+static int by_name(struct inode_table *table, struct entry *entry)
+{
+	struct way way = { 0 };
+	struct entry *start;
+	int r = find_way(table, entry, &way, &start);
+
+	if (r == 0) {
+		r = walk(table, &way, start);
+		entry_unref(table, start);
+	}
+	free_way(table, &way);
+	return r;
+}
+
+/* A descriptor on the mount that is good for open_by_handle_at(2), where an O_PATH one is not. */
+static int open_mount(struct inode_table *table, struct entry *entry)
+{
+	struct mount *mount = entry->inode.mount;
+	struct entry *top = NULL;
+	int fd;
+
+	if (!pin_is_away(table, entry))
+		return fcntl(table->pins.root_dir, F_DUPFD_CLOEXEC, 3);
+	pthread_mutex_lock(&table->mounts.lock);
+	if (mount->top && mount->top != &entry->inode && pin_try_ref(entry_of(mount->top)))
+		top = entry_of(mount->top);
+	pthread_mutex_unlock(&table->mounts.lock);
+	if (!top)
+		return -1;
+	pin_use(&table->pins, top);
+	if (atomic_load(&top->fd) < 0)
+		by_name(table, top);
+	fd = openat(atomic_load(&top->fd), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	pin_unuse(top);
+	entry_unref(table, top);
+	return fd;
+}
+
+static int by_handle(struct inode_table *table, struct entry *entry)
+{
+	cleanup_fd int mount = -1;
+	int fd;
+
+	if (!entry->handle)
+		return -ESTALE;
+	mount = WITH_ROOM(table, open_mount(table, entry));
+	if (mount < 0)
+		return -ESTALE;
+	fd = WITH_ROOM(table,
+		open_by_handle_at(mount, entry->handle, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+	return fd < 0 ? fd : check(table, entry, fd);
+}
+
+/* 0 or -errno. */
+int pin_come_back(struct inode_table *table, struct entry *entry)
+{
+	int fd = WITH_ROOM(table, by_file(table, entry));
+
+	if (fd < 0)
+		fd = by_handle(table, entry);
+	if (fd < 0) /* gives each directory on the way its descriptor, too */
+		return by_name(table, entry);
+	pins_install(table, entry, fd);
+	return 0;
+}

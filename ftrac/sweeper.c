@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The sweeper: lets other mounts go that nobody uses, looks for files that others have removed, and
+ * hears what the host mounts.  See pins.h and inode_table_sweep().
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "ftrac/pins_inside.h"
+
+#define SWEEP 256
+#define TICK_MS 250
+
+/* Claims those that were not held during the last full tick. */
+static size_t claim_idle(struct inode_table *table, struct entry **ret_idle)
+{
+	struct pins *pins = &table->pins;
+	struct entry *entry, *next, *last;
+	uint32_t now = atomic_load(&pins->now);
+	size_t n = 0;
+
+	pthread_mutex_lock(&pins->lock);
+	entry = pins->away;
+	last = entry ? entry->prev : NULL;
+	for (bool more = entry; more && n < SWEEP; entry = next) {
+		more = entry != last;
+		next = entry->next;
+		if (now - atomic_load(&entry->used) > 1 && pin_claim(table, entry))
+			ret_idle[n++] = entry;
+	}
+	pthread_mutex_unlock(&pins->lock);
+	return n;
+}
+
+/* The kernel waits for requests to do this: not while any entry is claimed. */
+static void tell_removed(struct inode_table *table, struct entry *entry)
+{
+	struct pin_step step = { .entry = entry };
+	struct entry *parent;
+
+	if (pin_step_up(table, &step, &parent) == 0) {
+		table->options.removed(table->options.arg,
+			inode_nodeid(table, &parent->inode), step.name);
+		entry_unref(table, parent);
+	}
+	free(step.name);
+}
+
+/* A part of all at each tick, round and round. */
+static size_t claim_some(struct inode_table *table, struct entry **ret_some)
+{
+	struct pins *pins = &table->pins;
+	unsigned count = atomic_load(&pins->count);
+	size_t n = 0;
+
+	pthread_mutex_lock(&pins->lock);
+	for (unsigned i = 0; i < SWEEP && i < count && pins->home; i++) {
+		struct entry *entry = pins->home;
+
+		pins->home = entry->next;
+		if (pin_claim(table, entry))
+			ret_some[n++] = entry;
+	}
+	pthread_mutex_unlock(&pins->lock);
+	return n;
+}
+
+/* Tells of those that were removed; gives all references back. */
+static void finish_sweep(struct inode_table *table, struct entry **entries,
+	const enum pin_fate *fates, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (fates[i] == PIN_WAS_REMOVED && table->options.removed)
+			tell_removed(table, entries[i]);
+		entry_unref(table, entries[i]);
+	}
+}
+
+/* As judge(), without preparing for more. */
+static bool is_removed(struct inode_table *table, struct entry *entry)
+{
+	struct statx sx;
+	bool is_open;
+
+	pin_has_name_or_file(table, entry, &is_open);
+	return !is_open && statx(atomic_load(&entry->fd), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+		STATX_NLINK, &sx) == 0 && sx.stx_nlink == 0;
+}
+
+static void look_for_removed(struct inode_table *table)
+{
+	struct entry *some[SWEEP];
+	enum pin_fate fates[SWEEP];
+	size_t n = table->options.removed ? claim_some(table, some) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		fates[i] = is_removed(table, some[i]) ? PIN_WAS_REMOVED : PIN_STAYS;
+		pin_put_back(table, some[i]);
+	}
+	finish_sweep(table, some, fates, n);
+}
+
+static void sweep_away(struct inode_table *table)
+{
+	struct entry *idle[SWEEP];
+	enum pin_fate fates[SWEEP];
+	size_t n, gone;
+
+	do {
+		n = claim_idle(table, idle);
+		gone = 0;
+		for (size_t i = 0; i < n; i++) {
+			fates[i] = pin_let_go(table, idle[i]);
+			gone += fates[i] == PIN_GOES;
+		}
+		finish_sweep(table, idle, fates, n);
+	} while (n == SWEEP && gone);
+}
+
+/* Until the next tick; also listens for mounts of the host.  False: it is the end. */
+static bool wait_for_tick(struct inode_table *table)
+{
+	struct pins *pins = &table->pins;
+	struct pollfd fds[] = { { .fd = pins->stop, .events = POLLIN },
+		{ .fd = pins->mountinfo, .events = POLLPRI } };
+	int n = poll(fds, pins->mountinfo < 0 ? 1 : 2, TICK_MS);
+
+	if (n > 0 && fds[0].revents)
+		return false;
+	if (n > 0)
+		table_mounts_changed(table);
+	return true;
+}
+
+static void *sweep(void *arg)
+{
+	struct inode_table *table = arg;
+
+	while (wait_for_tick(table)) {
+		atomic_fetch_add(&table->pins.now, 1);
+		sweep_away(table);
+		look_for_removed(table);
+	}
+	return NULL;
+}
+
+int pins_start_sweeper(struct inode_table *table)
+{
+	struct pins *pins = &table->pins;
+	sigset_t all, old;
+	int r;
+
+	pins->stop = eventfd(0, EFD_CLOEXEC);
+	if (pins->stop < 0)
+		return -errno;
+	pins->mountinfo = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	table_mounts_changed(table); /* for what there is now */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = -pthread_create(&pins->sweeper, NULL, sweep, table);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pins->has_sweeper = r == 0;
+	return r;
+}
+
+void pins_stop_sweeper(struct inode_table *table)
+{
+	struct pins *pins = &table->pins;
+
+	if (!pins->has_sweeper)
+		return;
+	eventfd_write(pins->stop, 1);
+	pthread_join(pins->sweeper, NULL);
+	pins->has_sweeper = false;
+}
