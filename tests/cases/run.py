@@ -204,8 +204,8 @@ def builds(place):
 def strace_opens(place, command, cwd):
     """Files that were opened or executed, as strace sees them: absolute, of those under no other
     directory than the current one.  Without links: they are not the files."""
-    log = place.base / "strace.log"
-    subprocess.run(["strace", "-f", "-y", "-s", "4096", "-e", "trace=open,openat,openat2,creat,execve",
+    log = place.work / "strace.log"
+    subprocess.run([*place.prefix, "strace", "-f", "-y", "-s", "4096", "-e", "trace=open,openat,openat2,creat,execve",
                     "-e", "signal=none", "-o", log, *command], cwd=cwd, check=True,
                    capture_output=True, timeout=300)
     opened, begun = set(), {}
@@ -420,8 +420,7 @@ for route in routes:
     for subject in (statuses, the_command_is_itself, builds, full_equals_strace, sandboxes, sockets,
                     programs, what_goes_on, violence, storm, database_far_away,
                     as_somebody_else):
-        if subject is not full_equals_strace or route == "root":
-            subject(place)
+        subject(place)
     left_behind(place, "all")
     shutil.rmtree(place.base)
     print(f"{route}: {checks.looked - before} facts")
