@@ -7,11 +7,14 @@
 
 static void print(const char *format, va_list args)
 {
-	flockfile(stderr);
-	fprintf(stderr, "%s: ", program_invocation_short_name);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	funlockfile(stderr);
+	char line[8192];
+
+	vsnprintf(line, sizeof(line), format, args);
+	/* One line, whatever somebody's file is called. */
+	for (char *at = line; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = '?';
+	fprintf(stderr, "%s: %s\n", program_invocation_short_name, line);
 }
 
 void err_print(const char *format, ...)

@@ -43,8 +43,12 @@ static const char *plural(sqlite3_stmt *row, int column)
 
 static const char *text(sqlite3_stmt *row, int column)
 {
-	const char *found = (const char *)sqlite3_column_text(row, column);
+	char *found = (char *)sqlite3_column_text(row, column);
 
+	/* One line, whatever it is called; the row's own copy. */
+	for (char *at = found; at && *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = '?';
 	return found ? found : "-";
 }
 
@@ -80,7 +84,7 @@ static void print_work(sqlite3 *db, FILE *out)
 			"%s written\n", number(row, 0), number(row, 0) == 1 ? "" : "es",
 			number(row, 1), plural(row, 1), number(row, 2), plural(row, 2),
 			bytes(read, number(row, 3)), bytes(written, number(row, 4)));
-		if (known(row, 5))
+		if (known(row, 5) && known(row, 7))
 			fprintf(out, "ftrac: %.1f s of CPU; most memory: %s (%s)\n", number(row, 6),
 				bytes(peak, number(row, 5)), text(row, 7));
 	}

@@ -76,7 +76,7 @@ variable (rank, name, part) AS (VALUES (1, 'FTRAC_JOB', NULL), (2, 'PEGASUS_DAG_
 given AS MATERIALIZED (SELECT i.process, min(v.rank - i.seq * 100), e.value ||
 		coalesce('.' || nullif(nullif(t.value, '0'), 'undefined'), '') AS job
 	FROM environs e JOIN variable v ON v.name = e.name
-		JOIN images i ON coalesce(i.base, i.id) = e.image
+		JOIN images i ON coalesce(i.base, i.id) = e.image AND e.value <> ''
 		LEFT JOIN environs t ON t.image = e.image AND t.name = v.part
 	GROUP BY i.process),
 member AS MATERIALIZED (SELECT w.id, p.start_t, p.end_t,

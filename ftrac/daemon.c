@@ -146,7 +146,8 @@ static uint64_t monitor_waited_of(void *arg)
 static int start_monitor(struct daemon *d)
 {
 	struct monitor_options o = { .ring = d->ring, .env = d->options.env.word,
-		.processes = d->options.processes, .command = d->command };
+		.processes = d->options.processes, .command = d->command,
+		.inband_will_do = true };
 	int r = monitor_start(&o, &d->monitor);
 
 	if (r < 0 && o.processes == MONITOR_CONNECTOR)

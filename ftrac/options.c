@@ -195,6 +195,17 @@ static int parse_wait(struct options *options, const char *text)
 		"cannot wait '%s' seconds: it must be a number from 0 on, or 'inf'", text);
 }
 
+static bool is_always_real(const char *path)
+{
+	static const char *const real[] = { "dev", "proc", "sys" };
+	size_t n = strcspn(path + 1, "/");
+
+	for (size_t i = 0; i < sizeof(real) / sizeof(real[0]); i++)
+		if (strlen(real[i]) == n && strncmp(path + 1, real[i], n) == 0)
+			return true;
+	return false;
+}
+
 static int add_scope(struct options *options, const char *text)
 {
 	char *path = strcmp(text, "full") == 0 ? strdup("/")
@@ -202,6 +213,11 @@ static int add_scope(struct options *options, const char *text)
 
 	if (!path)
 		return err_status(EXIT_OWN, "cannot trace '%s': %s", text, strerror(errno));
+	if (is_always_real(path)) {
+		free(path);
+		return err_status(EXIT_OWN, "cannot trace '%s': what is below /dev, /proc and /sys is "
+			"always the real one; name another tree with --scope", text);
+	}
 	return words_add(&options->scope, path);
 }
 

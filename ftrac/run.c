@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -115,6 +116,8 @@ static int spawn(struct run *run)
 	run->view.paths = d->options.scope.word;
 	run->view.cwd = d->cwd;
 	run->view.user = d->options.user;
+	run->view.dies_with_us = d->options.processes == MONITOR_CONNECTOR ||
+		d->options.processes == MONITOR_INBAND;
 	status = view_prepare(&run->view);
 	if (status)
 		return status;
@@ -124,6 +127,7 @@ static int spawn(struct run *run)
 		set_squash(run);
 	prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the command leaves behind is ours */
 	r = monitor_spawn(d->options.command, view_first, &run->view, &run->command);
+	signal(SIGPIPE, SIG_IGN); /* of our own words; the command has been forked */
 	return r < 0 ? err_status(EXIT_RUN, "cannot start a process: %s", strerror(-r)) : 0;
 }
 
@@ -169,6 +173,8 @@ static int start(struct run *run)
 		status = start_loop(run);
 	if (status == 0 && !view_build(&run->view))
 		status = EXIT_RUN;
+	if (status == 0 && run->view.route != VIEW_HELPER)
+		view_finish(&run->view); /* nothing is left, whoever is killed */
 	if (status == 0)
 		daemon_record(&run->daemon); /* what it took to build the view is not the command's */
 	return status;

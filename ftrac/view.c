@@ -15,12 +15,14 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "procmon/monitor.h"
 
 #define EXIT_RUN 125
 
@@ -28,9 +30,11 @@
 
 static bool is_setuid(const char *path)
 {
+	struct statvfs fs;
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & S_ISUID) &&
+	return stat(path, &st) == 0 && statvfs(path, &fs) == 0 && !(fs.f_flag & ST_NOSUID) &&
+		S_ISREG(st.st_mode) && (st.st_mode & S_ISUID) &&
 		st.st_uid == 0 && access(path, X_OK) == 0;
 }
 
@@ -40,8 +44,9 @@ bool view_has_helper(void)
 	cleanup_free char *copy = strdup(path ? path : "/usr/bin:/bin");
 	char *rest, *dir, name[4096];
 
-	/* It wants to write down who mounts. */
-	if (!getpwuid(getuid()) || access("/etc/mtab", F_OK) < 0)
+	/* It wants to write down who mounts; and setuid must have an effect. */
+	if (!getpwuid(getuid()) || access("/etc/mtab", F_OK) < 0 ||
+		prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 || monitor_is_traced())
 		return false;
 	for (dir = copy ? strtok_r(copy, ":", &rest) : NULL; dir; dir = strtok_r(NULL, ":", &rest)) {
 		snprintf(name, sizeof(name), "%s/fusermount3", dir);
@@ -136,6 +141,7 @@ void view_finish(struct view *view)
 	view_hang_up(view);
 	if (view->dir[0])
 		rmdir(view->dir);
+	view->dir[0] = '\0';
 }
 
 /* ---- the child ---- */
@@ -321,7 +327,8 @@ int view_first(void *arg)
 	char byte = 0;
 	int status = 0;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* without us there is no file system for it */
+	if (view->dies_with_us)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close(view->ours);
 	if (view->route != VIEW_HELPER)
 		status = enter_namespaces(view);

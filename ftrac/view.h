@@ -32,6 +32,7 @@ struct view {
 	const char *const *paths; /* to be traced, absolute, ended by NULL; "/": everything */
 	const char *cwd;
 	const char *user; /* who is to run the command, for root; NULL: who we are */
+	bool dies_with_us; /* the command is killed if we are; else somebody else sees to it */
 	char dir[64];	  /* where the mount is made */
 	int ours, childs; /* ends of a socket */
 };

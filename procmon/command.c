@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "procmon/connector.h"
 #include "procmon/follow.h"
 #include "procmon/monitor.h"
+#include "procmon/procfs.h"
 #include "procmon/scope.h"
 #include "procmon/spawn.h"
 #include "procmon/watch.h"
@@ -22,24 +24,34 @@
 static const int passed_on[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 };
 #define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 
-static _Atomic pid_t command_pid;
+static _Atomic pid_t command_pid; /* 0: it has ended */
+static _Atomic bool enough;	  /* what goes on after it is not to be waited for any more */
+static const _Atomic uint8_t *in_scope;
 
-/* What somebody sends us is meant for the command; what a terminal sends, that gets itself. */
+/*
+ * What somebody sends us is meant for the command; what a terminal sends, that gets itself, and so it
+ * does what its own processes send to their group.
+ */
 static void pass_on(int signal, siginfo_t *info, void *context)
 {
 	pid_t pid = atomic_load(&command_pid);
 	int saved = errno;
 
 	(void)context;
-	if (pid > 0 && info->si_code <= 0)
+	if (pid == 0)
+		atomic_store(&enough, true);
+	else if (info->si_code <= 0 && in_scope[info->si_pid] != KNOWN)
 		kill(pid, signal);
 	errno = saved;
 }
 
-static void pass_signals_on(pid_t pid, struct sigaction ret_old[N_PASSED_ON])
+static void pass_signals_on(const struct watch *watch, pid_t pid,
+	struct sigaction ret_old[N_PASSED_ON])
 {
-	struct sigaction action = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction action = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO };
 
+	in_scope = watch->known;
+	atomic_store(&enough, false);
 	atomic_store(&command_pid, pid);
 	/* One that is ignored (nohup) is so for the command, too. */
 	for (size_t i = 0; i < N_PASSED_ON; i++)
@@ -59,7 +71,6 @@ static void restore_signals(const struct sigaction old[N_PASSED_ON])
 struct traced {
 	struct follow follow; /* first */
 	const struct monitor_run *run;
-	_Atomic bool stop;
 	timer_t timer;
 	bool has_timer;
 };
@@ -97,7 +108,7 @@ static void prepare_timer(struct traced *traced, struct sigaction *ret_old)
 {
 	struct sigaction action = { .sa_sigaction = on_timer, .sa_flags = SA_SIGINFO };
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TRACER_SIGNAL,
-		.sigev_value.sival_ptr = &traced->stop };
+		.sigev_value.sival_ptr = &enough };
 
 	event._sigev_un._tid = gettid();
 	sigaction(TRACER_SIGNAL, &action, ret_old);
@@ -110,7 +121,7 @@ static int run_traced(struct watch *watch, struct spawn *spawn, const struct mon
 	struct traced traced = { .follow.watch = watch, .run = run };
 	struct tracer_options options = { .spawn = spawn, .callbacks = &follow_callbacks,
 		.arg = &traced, .command_ended = command_ended, .exit_kill = run->end_rest,
-		.stop = &traced.stop };
+		.stop = &enough };
 	struct sigaction old;
 	int r;
 
@@ -127,9 +138,34 @@ static int run_traced(struct watch *watch, struct spawn *spawn, const struct mon
 
 static void begin(struct watch *watch, pid_t pid)
 {
+	struct procfs_stat stat = { 0 };
+	int64_t start = 0;
+
+	if (procfs_read_stat(watch->proc, pid, &stat) == 0)
+		start = procfs_ticks_ns(stat.start_ticks);
 	watch_lock(watch);
-	scope_begin(watch->scope, pid, getpid(), false, clock_now_ns());
+	scope_begin(watch->scope, pid, getpid(), false, start, clock_now_ns());
 	atomic_store(&watch->begun, true);
+	watch_unlock(watch);
+}
+
+/* Without the connector nobody else says so. */
+static void tell_text(struct watch *watch, pid_t pid)
+{
+	struct follow follow = { .watch = watch };
+
+	if (!watch->connector)
+		follow_callbacks.executed(&follow, pid, false, clock_now_ns());
+	follow_finish(&follow);
+}
+
+static void tell_end(struct watch *watch, pid_t pid, int status)
+{
+	if (watch->connector)
+		return;
+	watch_lock(watch);
+	scope_follow(watch->scope, &(struct connector_event){ .kind = CONNECTOR_EXIT, .tid = pid,
+		.pid = pid, .status = status, .time_ns = clock_now_ns() });
 	watch_unlock(watch);
 }
 
@@ -155,7 +191,8 @@ static void wait_for_rest(struct watch *watch, int wait_ms)
 	const struct timespec turn = time_of_ms(TURN_MS);
 	const int64_t end = clock_now_ns() + wait_ms * INT64_C(1000000);
 
-	while (anybody_lives(watch) && (wait_ms < 0 || clock_now_ns() < end)) {
+	while (anybody_lives(watch) && !atomic_load(&enough) &&
+		(wait_ms < 0 || clock_now_ns() < end)) {
 		nanosleep(&turn, NULL);
 		reap();
 	}
@@ -179,7 +216,9 @@ static void kill_all(struct watch *watch, int signal)
 static void end_rest(struct watch *watch)
 {
 	kill_all(watch, SIGTERM);
+	atomic_store(&enough, false); /* this is the end anyway */
 	wait_for_rest(watch, 2000);
+	atomic_store(&enough, false);
 	kill_all(watch, SIGKILL);
 	wait_for_rest(watch, 2000);
 }
@@ -193,9 +232,12 @@ static int run_heard(struct watch *watch, struct spawn *spawn, const struct moni
 	r = spawn_go(spawn);
 	if (r == 0)
 		r = spawn_result(spawn);
+	if (r == 0)
+		tell_text(watch, spawn->pid);
 	while (waitpid(spawn->pid, ret_status, 0) < 0 && errno == EINTR)
 		;
 	atomic_store(&command_pid, 0);
+	tell_end(watch, spawn->pid, *ret_status);
 	if (r == 0)
 		wait_for_rest(watch, run->wait_ms);
 	return r;
@@ -207,7 +249,7 @@ int command_run(struct watch *watch, struct spawn *spawn, const struct monitor_r
 	struct sigaction old[N_PASSED_ON];
 	int r;
 
-	pass_signals_on(spawn->pid, old);
+	pass_signals_on(watch, spawn->pid, old);
 	r = watch->traces ? run_traced(watch, spawn, run, ret_status)
 			  : run_heard(watch, spawn, run, ret_status);
 	if (run->end_rest && anybody_lives(watch))

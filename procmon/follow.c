@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <uthash.h>
 
 #include "db/figures.h"
 #include "procmon/connector.h"
@@ -31,7 +33,7 @@ static void forked(void *arg, pid_t pid, pid_t parent, int64_t time_ns)
 		return;
 	}
 	watch_lock(follow->watch);
-	scope_begin(follow->watch->scope, pid, parent, true, time_ns);
+	scope_begin(follow->watch->scope, pid, parent, true, 0, time_ns);
 	atomic_store(&follow->watch->begun, true);
 	watch_unlock(follow->watch);
 }
@@ -109,16 +111,54 @@ static void executed(void *arg, pid_t pid, bool released, int64_t time_ns)
 	watch_unlock(watch);
 }
 
+/* ---- the end ---- */
+
+struct kept_io {
+	pid_t pid;
+	int fd;
+	UT_hash_handle hh;
+};
+
+static void keep_io(struct follow *follow, pid_t pid)
+{
+	struct kept_io *kept = calloc(1, sizeof(*kept));
+
+	if (!kept)
+		return;
+	*kept = (struct kept_io){ .pid = pid, .fd = usage_open_io(follow->watch->proc, pid) };
+	HASH_ADD_INT(follow->kept, pid, kept);
+}
+
+static void drop_io(struct follow *follow, struct kept_io *kept)
+{
+	HASH_DEL(follow->kept, kept);
+	if (kept->fd >= 0)
+		close(kept->fd);
+	free(kept);
+}
+
+static struct kept_io *find_io(const struct follow *follow, pid_t pid)
+{
+	struct kept_io *kept;
+
+	HASH_FIND_INT(follow->kept, &pid, kept);
+	return kept;
+}
+
 /* What the exit records of threads will say is left to them. */
 static void ending(void *arg, pid_t tid, pid_t pid, bool last)
 {
-	struct watch *watch = ((struct follow *)arg)->watch;
+	struct follow *follow = arg;
+	struct watch *watch = follow->watch;
+	const struct kept_io *kept = find_io(follow, pid);
 	struct figures thread, process;
 
+	if (!last && tid == pid && !kept)
+		keep_io(follow, pid);
 	if (!watch->exits)
 		usage_of_thread(watch->proc, pid, tid, &thread);
 	if (last)
-		usage_of_process(watch->proc, pid, tid, &process);
+		usage_of_process(watch->proc, pid, tid, kept ? kept->fd : -1, &process);
 	watch_lock(watch);
 	if (!watch->exits)
 		scope_tell_figures(watch->scope, pid, tid, &thread);
@@ -129,6 +169,10 @@ static void ending(void *arg, pid_t tid, pid_t pid, bool last)
 
 static void ended(void *arg, pid_t tid, pid_t pid, int status, int64_t time_ns)
 {
+	struct kept_io *kept = tid == pid ? find_io(arg, pid) : NULL;
+
+	if (kept)
+		drop_io(arg, kept);
 	tell(arg, &(struct connector_event){ .kind = CONNECTOR_EXIT, .tid = tid, .pid = pid,
 		.status = status, .time_ns = time_ns });
 }
@@ -158,5 +202,7 @@ const struct tracer_callbacks follow_callbacks = {
 
 void follow_finish(struct follow *follow)
 {
+	while (follow->kept)
+		drop_io(follow, follow->kept);
 	look_finish(&follow->look);
 }

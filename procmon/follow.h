@@ -13,12 +13,14 @@
 #include "procmon/look.h"
 #include "procmon/tracer.h"
 
+struct kept_io;
 struct watch;
 
 /* Zeroed but for watch before its first use; the arg of the callbacks is to begin with it. */
 struct follow {
 	struct watch *watch;
 	struct look look;
+	struct kept_io *kept; /* /proc/PID/io of processes whose first thread ends before others */
 };
 
 extern const struct tracer_callbacks follow_callbacks;

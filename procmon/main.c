@@ -3,6 +3,7 @@
 /* procmon: profiles the processes of a command into a trace, without any mount. */
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +108,9 @@ static int spawn_command(struct run *run)
 {
 	int r = monitor_spawn(run->options->command, NULL, NULL, &run->command);
 
+	/* Of our own files and words; the command has been forked. */
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
 	return r < 0 ? err_status(EXIT_PROCMON, "cannot start a process: %s", strerror(-r)) : 0;
 }
 

@@ -67,6 +67,7 @@ static void unclaim(struct watch *watch, struct claim *mine)
 /* The first is the process of the thread. */
 struct chain {
 	int n;
+	bool found; /* it ends at one that the writer knows */
 	uint32_t generations[CHAIN_MAX];
 	struct look looks[CHAIN_MAX];
 };
@@ -92,6 +93,7 @@ static bool read_link(struct watch *watch, struct chain *chain, pid_t pid)
 	if (chain->n && look->stat.session != chain->looks[0].stat.session)
 		return false;
 	told = is_told(watch, look, &chain->generations[chain->n]);
+	chain->found |= told;
 	if (told && chain->n)
 		return false;
 	chain->n++;
@@ -151,6 +153,8 @@ void meet_thread(struct watch *watch, pid_t tid)
 		read_chain(watch, chain, status.tgid);
 	if (r == 0)
 		r = procfs_read_stat(watch->proc, tid, &stat);
+	if (r == 0 && chain && watch->command && !chain->found)
+		r = -ESRCH; /* somebody else, in our mount */
 	watch_lock(watch);
 	if (r == -ESRCH) {
 		atomic_store(&watch->known[tid], KNOWN_NOBODY);

@@ -252,3 +252,15 @@ bool monitor_shares_users(pid_t tid)
 	return stat(path, &his) == 0 && stat("/proc/self/ns/user", &ours) == 0 &&
 	       his.st_dev == ours.st_dev && his.st_ino == ours.st_ino;
 }
+
+bool monitor_is_traced(void)
+{
+	cleanup_file FILE *f = fopen("/proc/self/status", "re");
+	char line[256];
+	int tracer = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "TracerPid: %d", &tracer) == 1)
+			break;
+	return tracer != 0;
+}

@@ -56,6 +56,7 @@ struct monitor_options {
 	enum monitor_processes processes;
 	/* A command will be run by monitor_run(): AUTO is then PTRACE, if that can be had. */
 	bool command;
+	bool inband_will_do; /* where neither ptrace nor the connector can be had */
 	/* Where /proc is, for tests; NULL: /proc. */
 	const char *proc;
 };
@@ -156,6 +157,9 @@ pid_t monitor_process_of(pid_t tid);
 /* Whether it is in our user namespace: in another its capabilities say nothing here.  False if that
  * cannot be told.  Needs no monitor. */
 bool monitor_shares_users(pid_t tid);
+
+/* Whether we are traced ourselves.  Needs no monitor. */
+bool monitor_is_traced(void);
 
 /* Everything the kernel has reported before this call is in the ring when it returns. */
 void monitor_sync(struct monitor *monitor);

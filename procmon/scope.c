@@ -424,7 +424,8 @@ void scope_follow(struct scope *scope, const struct connector_event *ev)
 	hear(scope, ev, true);
 }
 
-void scope_begin(struct scope *scope, pid_t pid, pid_t parent, bool traced, int64_t time_ns)
+void scope_begin(struct scope *scope, pid_t pid, pid_t parent, bool traced, int64_t start_boot_ns,
+	int64_t time_ns)
 {
 	struct member *member = scope_find(scope, pid);
 
@@ -433,7 +434,8 @@ void scope_begin(struct scope *scope, pid_t pid, pid_t parent, bool traced, int6
 	member = add_member(scope, pid, parent, SCOPE_IN);
 	if (!member)
 		return;
-	member->start_boot_ns = time_ns + clock_suspended_ns();
+	/* It may have waited for long. */
+	member->start_boot_ns = start_boot_ns ? start_boot_ns : time_ns + clock_suspended_ns();
 	member->looked = true; /* what we are ourselves is of no interest */
 	member->traced = traced;
 	push(scope, EVENT_FORK, time_ns, (struct event_process){ .pid = pid, .tid = pid,

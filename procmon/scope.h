@@ -91,7 +91,9 @@ void scope_hear(struct scope *scope, const struct connector_event *ev);
  * same from ptrace, for processes that are followed by it (traced); of an exec the text follows at
  * once, by scope_meet().  release: it goes on without ptrace.
  */
-void scope_begin(struct scope *scope, pid_t pid, pid_t parent, bool traced, int64_t time_ns);
+/* start_boot_ns: as /proc has it. */
+void scope_begin(struct scope *scope, pid_t pid, pid_t parent, bool traced, int64_t start_boot_ns,
+	int64_t time_ns);
 void scope_follow(struct scope *scope, const struct connector_event *ev);
 void scope_release(struct scope *scope, pid_t pid);
 

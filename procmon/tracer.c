@@ -65,7 +65,8 @@ struct tracer {
 bool tracer_is_tracer(const char *exe)
 {
 	static const char *const names[] = { "strace", "ltrace", "gdb", "gdbserver", "rr", "lldb",
-		"lldb-server", "uftrace", "reprozip", "proot", NULL };
+		"lldb-server", "uftrace", "reprozip", "proot", "dlv",
+		"eu-stack", "py-spy", NULL };
 	const char *slash = strrchr(exe, '/'), *name = slash ? slash + 1 : exe;
 
 	for (int i = 0; names[i]; i++)
@@ -106,9 +107,13 @@ static void take_others_away(struct tracer *tracer, pid_t pid)
 {
 	struct tracee *t, *next;
 
-	HASH_ITER(hh, tracer->tracees, t, next)
-		if (t->pid == pid && t->tid != pid)
-			take_away(tracer, t);
+	HASH_ITER(hh, tracer->tracees, t, next) {
+		if (t->pid != pid || t->tid == pid)
+			continue;
+		if (t->told && !t->is_gone)
+			tracer->tell->ended(tracer->options->arg, t->tid, pid, 0, clock_now_ns());
+		take_away(tracer, t);
+	}
 }
 
 static bool is_last(const struct tracer *tracer, const struct tracee *who)
@@ -235,12 +240,8 @@ static void on_released(struct tracer *tracer, struct tracee *t, int signal)
 /* The thread that did it has the number of the process now, and the first one's place. */
 static void on_exec(struct tracer *tracer, struct tracee *t)
 {
-	pid_t former = message_of(t->tid);
-	struct tracee *was = former != t->tid ? find(tracer, former) : NULL;
 	bool released = runs_tracer(tracer, t->tid);
 
-	if (was && was->pid == t->tid)
-		tracer->tell->ended(tracer->options->arg, former, t->tid, 0, clock_now_ns());
 	take_others_away(tracer, t->tid);
 	t->ending = false;
 	tracer->tell->executed(tracer->options->arg, t->tid, released, clock_now_ns());

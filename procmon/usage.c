@@ -94,7 +94,29 @@ static void set_cpu(struct figures *figures, int64_t cpu_ns, int64_t utime, int6
 	figures_set(figures, FIGURE_STIME, cpu_ns - user_ns);
 }
 
-void usage_of_process(int proc, pid_t pid, pid_t tid, struct figures *ret_figures)
+int usage_open_io(int proc, pid_t pid)
+{
+	char path[24];
+	int fd;
+
+	snprintf(path, sizeof(path), "%d/io", pid);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static void read_io(int proc, pid_t pid, int io, char *out, size_t size)
+{
+	ssize_t n;
+
+	if (io < 0) {
+		read_text(proc, out, size, "%d/io", pid);
+		return;
+	}
+	n = pread(io, out, size - 1, 0);
+	out[n < 0 ? 0 : n] = '\0';
+}
+
+void usage_of_process(int proc, pid_t pid, pid_t tid, int io, struct figures *ret_figures)
 {
 	int64_t minflt, majflt, utime = 0, stime = 0;
 	char text[4096];
@@ -110,7 +132,7 @@ void usage_of_process(int proc, pid_t pid, pid_t tid, struct figures *ret_figure
 	read_text(proc, text, sizeof(text), "%d/task/%d/status", pid, tid);
 	set_from(ret_figures, FIGURE_VMPEAK, text, "\nVmPeak:", 1024);
 	set_from(ret_figures, FIGURE_RSSPEAK, text, "\nVmHWM:", 1024);
-	read_text(proc, text, sizeof(text), "%d/io", pid);
+	read_io(proc, pid, io, text, sizeof(text));
 	set_from(ret_figures, FIGURE_READ_CHAR, text, "rchar:", 1);
 	set_from(ret_figures, FIGURE_WRITE_CHAR, text, "wchar:", 1);
 	set_from(ret_figures, FIGURE_READ_BYTES, text, "\nread_bytes:", 1);

@@ -24,8 +24,12 @@
 
 struct figures;
 
-/* Of the whole process; tid: one of its threads that still lives. */
-void usage_of_process(int proc, pid_t pid, pid_t tid, struct figures *ret_figures);
+/* /proc/PID/io, opened: once the first thread has given its memory up others than root cannot do that any
+ * more.  Or -errno. */
+int usage_open_io(int proc, pid_t pid);
+
+/* Of the whole process; tid: one of its threads that still lives; io: of usage_open_io(), or -1. */
+void usage_of_process(int proc, pid_t pid, pid_t tid, int io, struct figures *ret_figures);
 
 /* NVCSW, NIVCSW and CPU_DELAY of one thread. */
 void usage_of_thread(int proc, pid_t pid, pid_t tid, struct figures *ret_figures);

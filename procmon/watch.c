@@ -53,7 +53,8 @@ static int open_sources(struct watch *watch, const struct monitor_options *optio
 		return watch->connector_error;
 	if (wanted == MONITOR_PTRACE)
 		return watch->tracer_error;
-	return options->command && !watch->traces ? watch->connector_error : 0;
+	return options->command && !watch->traces && !options->inband_will_do
+		? watch->connector_error : 0;
 }
 
 int watch_init(struct watch *watch, const struct monitor_options *options)

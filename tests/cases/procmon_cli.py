@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 
-from ftractest import Checks
+from ftractest import WORK, Checks
 from profiled import PROCMON, WAYS, Profile, available
 
 checks = Checks()
@@ -171,6 +171,12 @@ def ordinary_user():
                                            ).fetchone()
         figures = (53, 53) if way == "ptrace" else (0, 0)
         checks.equal(f"as nobody, {way}: processes", rows, (53, 53, *figures, way, way))
+    # Also of what ends with all of its threads at once, whose first has no memory then.
+    shutil.copy(WORK / "known", place / "known")
+    subprocess.run([*prefix, program, "--db", place / "known.db", place / "known"], check=True,
+                   capture_output=True, timeout=60, cwd=place)
+    checks.equal("as nobody: bytes of each process", sqlite3.connect(place / "known.db").execute(
+        "SELECT count(*) - count(read_char), count(*) - count(write_bytes) FROM process").fetchone(), (0, 0))
     suid = [name for name in ("/usr/bin/passwd", "/usr/bin/chsh", "/usr/bin/su", "/bin/mount")
             if os.path.exists(name) and os.stat(name).st_mode & 0o4000]
     if suid:

@@ -352,6 +352,59 @@ def storm(place):
         [(0,)])
 
 
+def other_sources(place):
+    """The command is whole however its processes are heard of, also when it has waited for long and
+    all processors are busy."""
+    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count())]
+    script = "sleep 1.2; for i in 1 2 3; do cat /etc/hostname >f$i; done; exit 4"
+    try:
+        done = place.run(script, "--processes", "connector")
+        if "cannot use --processes connector" in done.stderr:
+            print(f"{place.route}: no connector here: not looked at")
+        else:
+            checks.equal(f"{place.route}, connector: status", done.returncode, 4)
+            checks.equal(f"{place.route}, connector: processes, and their ends", place.sql(
+                "SELECT count(*), sum(state = 'exited'), sum(parent IS NULL) FROM process"), [(5, 5, 1)])
+            whole(place, "connector", "dir")
+        done = place.run(script, "--processes", "inband")
+        checks.equal(f"{place.route}, in band: the command", (done.returncode, place.sql(
+            "SELECT command, exit_code, tier FROM process WHERE parent IS NULL")),
+            (4, [(f"sh -c '{script}'", 4, "inband")]))
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def words_to_nobody(place):
+    """Who does not read what we say changes nothing; what is named oddly is one line all the same."""
+    process = subprocess.Popen(place.command(["sh", "-c", "sleep 0.5; exit 3"]), cwd=place.work,
+                               stderr=subprocess.PIPE)
+    process.stderr.close()
+    checks.equal(f"{place.route}: status with a closed stderr", process.wait(60), 3)
+    done = place.run(["/no/such\ncommand\033[2J"], "-q")
+    checks.equal(f"{place.route}: an odd name", (done.returncode, done.stderr.count("\n"),
+                                                "\033" in done.stderr), (127, 1, False))
+    done = place.run(["sh", "-c", "\n" * 20 + "exit 0"])
+    checks.check(f"{place.route}: a summary of at most 15 lines", done.stderr.count("\n") <= 15)
+    for top in "/dev", "/proc", "/sys":
+        done = place.run("true", "-q", cwd=top)
+        checks.equal(f"{place.route}: {top} is real", (done.returncode, done.stderr.count("\n")), (125, 1))
+    process = subprocess.Popen(place.command(["sh", "-c", "sleep 30 & echo; exit 2"],
+                                             ["-q", "--wait", "inf"]), cwd=place.work,
+                               stdout=subprocess.PIPE)
+    process.stdout.readline()
+    time.sleep(1)
+    begun = time.monotonic()
+    for pid in subprocess.run(["pgrep", "-f", f"^{place.ftrac} run"], capture_output=True,
+                              text=True).stdout.split():
+        os.kill(int(pid), signal.SIGTERM)
+    checks.equal(f"{place.route}: the wait can be ended", process.wait(60), 2)
+    process.stdout.close()
+    checks.check(f"{place.route}: at once", time.monotonic() - begun < 20)
+    left_behind(place, "words")
+
+
 def programs(place):
     """Of all kinds, each as without ftrac."""
     (place.work / "s.c").write_text('#include <stdio.h>\nint main(void) { char t[9] = ""; '
@@ -418,7 +471,8 @@ for route in routes:
     if route == "helper" and not os.path.exists("/etc/mtab"):
         print("helper: no /etc/mtab, which fusermount3 needs: the mount is made inside")
     for subject in (statuses, the_command_is_itself, builds, full_equals_strace, sandboxes, sockets,
-                    programs, what_goes_on, violence, storm, database_far_away,
+                    other_sources, words_to_nobody, programs,
+                    what_goes_on, violence, storm, database_far_away,
                     as_somebody_else):
         subject(place)
     left_behind(place, "all")

@@ -172,6 +172,43 @@ static int program(void)
 	return 99;
 }
 
+static void *spin(void *arg)
+{
+	for (;;)
+		burn(CLOCK_THREAD_CPUTIME_ID, 1000000);
+	return arg;
+}
+
+/* All end at once, in the middle of what they do. */
+static int group(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&thread, NULL, spin, NULL);
+	burn(CLOCK_THREAD_CPUTIME_ID, 30);
+	move(open("/dev/zero", O_RDONLY), open("/dev/null", O_WRONLY), READS, WRITES);
+	_exit(4);
+}
+
+static void *go_on_as_program(void *arg)
+{
+	usleep(30000);
+	execl("/bin/true", "true", NULL);
+	return arg;
+}
+
+/* The exec of one thread ends the others. */
+static int relay(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, spin, NULL);
+	pthread_create(&thread, NULL, go_on_as_program, NULL);
+	spin(NULL);
+	return 99;
+}
+
 static const struct {
 	const char *name;
 	int (*work)(void);
@@ -188,6 +225,8 @@ static const struct {
 	{ "terminated", terminated, 0, 0 },
 	{ "killed", killed, 0, 0 },
 	{ "program", program, -1, -1 },
+	{ "group", group, READS, WRITES },
+	{ "relay", relay, -1, -1 },
 };
 
 static long long us(struct timeval tv)
