@@ -206,26 +206,28 @@ static void look_at_uring(struct doctor *d)
 
 static bool examine(struct doctor *d)
 {
-	bool device, helper, namespaces, taskstats;
+	bool device, helper, namespaces, ptrace, connector, taskstats;
 
 	look_at_kernel(d);
 	device = look_at_device(d);
 	helper = look_at_helper(d);
 	look_at_allow_other(d);
 	namespaces = look_at_namespaces(d);
-	look_at_source(d, "ptrace", "ptrace", MONITOR_SOURCE_PTRACE);
+	ptrace = look_at_source(d, "ptrace", "ptrace", MONITOR_SOURCE_PTRACE);
 	look_at_scope(d);
-	look_at_source(d, "connector", "process connector", MONITOR_SOURCE_CONNECTOR);
+	connector = look_at_source(d, "connector", "process connector", MONITOR_SOURCE_CONNECTOR);
 	taskstats = look_at_source(d, "taskstats", "exit records (taskstats)",
 		MONITOR_SOURCE_TASKSTATS);
 	look_at_delays(d, taskstats);
 	look_at_feature(d, "exact", "--fidelity exact", 6, 6, true);
 	look_at_feature(d, "open", "--fidelity open", 6, 9, geteuid() == 0);
 	look_at_uring(d);
-	find(d, "mount", "ftrac MOUNTPOINT", device && helper, device && helper ? "works here"
-		: "does not work here, see above");
+	find(d, "mount", "ftrac MOUNTPOINT", device && helper, device && helper
+		? "works here; processes: %s%s" : "does not work here, see above",
+		connector ? "connector" : "inband", taskstats ? "+taskstats" : "");
 	return find(d, "run", "ftrac run", device && namespaces, device && namespaces
-		? "works here" : "does not work here, see above");
+		? "works here; processes: %s%s" : "does not work here, see above",
+		ptrace ? "ptrace" : connector ? "connector" : "inband", taskstats ? "+taskstats" : "");
 }
 
 static void print_quoted(const char *text)
