@@ -276,6 +276,9 @@ static void log_line(enum fuse_log_level level, const char *format, va_list args
 		return;
 	line[used - 1] = '\0';
 	used = 0;
+	/* The namespace that the mount was in has ended. */
+	if (strstr(line, strerror(ECONNABORTED)))
+		return;
 	err_print("%s", strncmp(line, "fuse: ", 6) == 0 ? line + 6 : line);
 }
 
@@ -324,8 +327,8 @@ int daemon_loop(struct daemon *d)
 	fuse_loop_cfg_set_idle_threads(config, 16);
 	r = fuse_session_loop_mt(d->session, config);
 	fuse_loop_cfg_destroy(config);
-	/* A signal is the regular end of a mount. */
-	return r < 0 ? err_status(EXIT_OWN, "the mount ended: %s", strerror(-r)) : 0;
+	/* A signal is the regular end of a mount, or that its namespace has ended. */
+	return r < 0 && r != -ECONNABORTED ? err_status(EXIT_OWN, "the mount ended: %s", strerror(-r)) : 0;
 }
 
 static void take_options(struct daemon *d)

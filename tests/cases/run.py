@@ -312,13 +312,14 @@ def what_goes_on(place):
 def violence(place):
     """Whoever is killed: no mount, no process, a database that can be read."""
     for what in "command", "ftrac", "terminal":
-        process = subprocess.Popen(place.command(["sh", "-c", "echo; echo x >x; sleep 60; true"], ["-q"]),
+        process = subprocess.Popen(place.command(["sh", "-c", "echo x >x; echo; exec sleep 61.25"], ["-q"]),
                                    cwd=place.work, stdout=subprocess.PIPE, start_new_session=True)
         process.stdout.readline()
+        time.sleep(0.5)  # dash may lose an interrupt that comes while it is busy, natively, too
         ours = [int(pid) for pid in subprocess.run(
             ["pgrep", "-f", f"^{place.ftrac} run"], capture_output=True, text=True).stdout.split()]
         if what == "command":
-            subprocess.run(["pkill", "-KILL", "-f", "^sh -c echo; echo x"], check=True)
+            subprocess.run(["pkill", "-KILL", "-f", "^sleep 61.25"], check=True)
         elif what == "ftrac":
             os.kill(min(ours), signal.SIGKILL)
         else:
