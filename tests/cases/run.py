@@ -178,11 +178,11 @@ def the_command_is_itself(place):
 def builds(place):
     """A compile, with the paths as they are; the products are those of a native one."""
     native = place.copy(TOP / "examples/make", "native")
-    place.native("make -C native -s clean && make -C native -j4")
+    place.native("make -C native -s clean && make -C native -j8")
     for scope in "dir", "full":
         source = place.copy(TOP / "examples/make", f"source-{scope}")
         place.native(f"make -C {source.name} -s clean")
-        done = place.run(["make", "-j4"], "--scope", scope, cwd=source)
+        done = place.run(["make", "-j8"], "--scope", scope, cwd=source)
         checks.equal(f"{place.route}, {scope}: make", done.returncode, 0)
         lines = done.stderr.splitlines()
         checks.check(f"{place.route}, {scope}: a summary of at most 15 lines", 3 <= len(lines) <= 15,
@@ -234,9 +234,9 @@ def full_equals_strace(place):
     first, second = place.copy(TOP / "examples/make", "one"), place.copy(TOP / "examples/make", "two")
     for source in first, second:
         subprocess.run(["make", "-s", "clean"], cwd=source, check=True, capture_output=True)
-    wanted = strace_opens(place, ["make", "-j4"], first)
+    wanted = strace_opens(place, ["make", "-j8"], first)
     subprocess.run(["make", "-s", "clean"], cwd=second, check=True, capture_output=True)
-    place.run(["make", "-j4"], "--scope", "full", cwd=second)
+    place.run(["make", "-j8"], "--scope", "full", cwd=second)
     got = {row[0] for row in place.sql("SELECT DISTINCT a.path FROM access a JOIN file f ON f.id = a.file "
                                        "WHERE (a.opens > 0 OR a.executed) AND f.kind = 'file'")}
 
