@@ -5,6 +5,7 @@ two processes become one, and none is put down to a stranger."""
 import contextlib
 import os
 import pathlib
+import signal
 import sys
 
 from ftractest import Checks, skip
@@ -61,6 +62,7 @@ def wrap(way, room):
 
 if os.geteuid() != 0:
     skip("root, who may change kernel.pid_max")
+signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # the limit is put back
 ways = [way for way in WAYS if available(way)]
 with lowered() as room:
     for way in ways:
