@@ -74,6 +74,28 @@ def unmounted(attempt):
     return status
 
 
+def fidelities():
+    """Those that this ftrac, kernel and user have."""
+    return [f for f in ("exact", "cached", "open") if has_fidelity(f)]
+
+
+def has_fidelity(fidelity):
+    with tempfile.TemporaryDirectory(prefix="ftrac-case-") as mnt:
+        refused = subprocess.run([FTRAC, "--no-record", "--fidelity", fidelity, mnt],
+                                 stderr=subprocess.DEVNULL, timeout=60).returncode
+        if not refused:
+            subprocess.run(["fusermount3", "-u", mnt], check=True, timeout=60)
+        return not refused
+
+
+def modes():
+    """Options for each way of mounting."""
+    found = [("--fidelity", f) for f in fidelities()]
+    if ("--fidelity", "exact") in found:
+        found.append(("--fidelity", "exact", "--stat"))
+    return found
+
+
 def become_reaper():
     """Daemons become our children, so that their end can be waited for and their status seen."""
     if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:

@@ -11,7 +11,7 @@ import re
 import subprocess
 import tempfile
 
-from ftractest import FTRAC, WORK, Checks, Mount, need_fuse
+from ftractest import WORK, Checks, Mount, modes, need_fuse
 
 need_fuse()
 parser = argparse.ArgumentParser()
@@ -19,22 +19,7 @@ parser.add_argument("--operations", type=int, default=1500)
 parser.add_argument("seeds", type=int, nargs="*", default=[1])
 arguments = parser.parse_args()
 checks = Checks()
-
-
-def is_there(fidelity):
-    """Whether this ftrac, kernel and user have it."""
-    with tempfile.TemporaryDirectory(prefix="ftrac-case-") as mnt:
-        refused = subprocess.run([FTRAC, "--no-record", "--fidelity", fidelity, mnt],
-                                 stderr=subprocess.DEVNULL, timeout=60).returncode
-        if not refused:
-            subprocess.run(["fusermount3", "-u", mnt], check=True, timeout=60)
-        return not refused
-
-
-FIDELITIES = [f for f in ("exact", "cached", "open") if is_there(f)]
-MODES = [("--fidelity", f) for f in FIDELITIES]
-if "exact" in FIDELITIES:
-    MODES.append(("--fidelity", "exact", "--stat"))
+MODES = modes()
 VARIANTS = {
     "plain": [],
     "several descriptors": ["--two-fds"],

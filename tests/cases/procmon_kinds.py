@@ -37,12 +37,16 @@ class Run:
 
 
 def chain(run):
-    run.equal("programs", run.images("self"), [
+    wanted = [
         "sh -c 'exec env LEFT=2 sh -c '\\''exec env LEFT=1 sh -c \"exec true end\"'\\'''",
         "env LEFT=2 sh -c 'exec env LEFT=1 sh -c \"exec true end\"'",
         "sh -c 'exec env LEFT=1 sh -c \"exec true end\"'", "env LEFT=1 sh -c 'exec true end'",
-        "sh -c 'exec true end'", "true end"] if run.way == "ptrace" else run.images("self"))
-    run.equal("number of programs", len(run.images("self")), 6)
+        "sh -c 'exec true end'", "true end"]
+    found = run.images("self")
+    run.equal("number of programs", len(found), len(wanted))
+    # By the connector, the text of what ran for a moment may not be had; it is never a wrong one.
+    run.equal("programs", [w if f is None and run.way == "connector" else f
+                           for f, w in zip(found, wanted)], wanted)
     run.equal("one after the other", run.p.value(
         "SELECT count(*) FROM image a JOIN image b USING (process) WHERE process = ? AND "
         "b.seq = a.seq + 1 AND a.end_ns <> b.start_ns", run["self"]["id"]), 0)
@@ -73,9 +77,9 @@ killed_threads = killed
 
 
 def spawns(run):
-    run.equal("program", run.images("child"), [f"true by-{run.kind.rstrip('s')}"]
-              if run.way == "ptrace" else run.images("child"))
-    run.equal("number of programs", len(run.images("child")), 1)
+    found, wanted = run.images("child"), f"true by-{run.kind.rstrip('s')}"
+    run.equal("number of programs", len(found), 1)
+    run.equal("program", found[0] or (wanted if run.way == "connector" else None), wanted)
     run.equal("parent", run["child"]["parent"], run["self"]["id"])
 
 

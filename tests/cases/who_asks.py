@@ -195,7 +195,7 @@ while True:
         churn.wait()
     print(f"{mode}: 800 opens while a file comes and goes outside, errors: {errors or 'none'}")
     (native / "c").unlink(missing_ok=True)
-    return errors
+    checks.equal(f"{mode}: errors while a file comes and goes outside", errors, {})
 
 
 WRITER = """
