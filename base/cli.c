@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -76,6 +77,11 @@ char *cli_join(char *const *argv)
 		put_quoted(out, argv[i]);
 	}
 	return fclose(out) == 0 ? text : NULL;
+}
+
+int cli_exit_status(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
 int cli_parse_wait(const char *text, int *ret_ms)

@@ -22,6 +22,9 @@ int cli_complain(char **argv, int option);
  * memory. */
 char *cli_join(char *const *argv);
 
+/* What a shell says of a wait status: the exit status, 128 + the signal. */
+int cli_exit_status(int wait_status);
+
 /* How long to wait for what a command leaves behind: seconds, or "inf" (-1 ms).  0 or -EINVAL. */
 #define CLI_WAIT_MS 10000 /* unless something else is said */
 int cli_parse_wait(const char *text, int *ret_ms);

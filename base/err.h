@@ -9,6 +9,7 @@
 
 #define EXIT_OWN 1   /* it could not be done */
 #define EXIT_USAGE 2 /* it was asked for in a wrong way */
+#define EXIT_RUNNER 125 /* either, of a program that runs another one and else has its status */
 
 /* Prints the line. */
 __attribute__((format(printf, 1, 2))) void err_print(const char *format, ...);

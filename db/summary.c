@@ -6,18 +6,6 @@
 #include <string.h>
 #include <sqlite3.h>
 
-/* Numbers that people read. */
-static const char *bytes(char text[32], double n)
-{
-	static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB", "PB" };
-	int unit = 0;
-
-	for (; n >= 1000 && unit < 5; unit++)
-		n /= 1000;
-	snprintf(text, 32, unit ? "%.1f %s" : "%.0f %s", n, units[unit]);
-	return text;
-}
-
 /* Rows of a query, one after the other; NULL when there are no more. */
 static sqlite3_stmt *query(sqlite3 *db, const char *sql)
 {
@@ -36,6 +24,26 @@ static double number(sqlite3_stmt *row, int column)
 	return sqlite3_column_double(row, column);
 }
 
+static bool known(sqlite3_stmt *row, int column)
+{
+	return sqlite3_column_type(row, column) != SQLITE_NULL;
+}
+
+/* Numbers that people read. */
+static const char *bytes(char text[32], sqlite3_stmt *row, int column)
+{
+	static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB", "PB" };
+	double n = number(row, column);
+	int unit = 0;
+
+	if (!known(row, column))
+		return "-";
+	for (; n >= 1000 && unit < 5; unit++)
+		n /= 1000;
+	snprintf(text, 32, unit ? "%.1f %s" : "%.0f %s", n, units[unit]);
+	return text;
+}
+
 static const char *plural(sqlite3_stmt *row, int column)
 {
 	return number(row, column) == 1 ? "" : "s";
@@ -52,11 +60,6 @@ static const char *text(sqlite3_stmt *row, int column)
 	return found ? found : "-";
 }
 
-static bool known(sqlite3_stmt *row, int column)
-{
-	return sqlite3_column_type(row, column) != SQLITE_NULL;
-}
-
 static void print_head(sqlite3 *db, FILE *out)
 {
 	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'command'), "
@@ -64,7 +67,8 @@ static void print_head(sqlite3 *db, FILE *out)
 		"(SELECT max(end_ns) - min(start_ns) FROM process WHERE parent IS NULL) / 1e9");
 
 	if (row)
-		fprintf(out, "ftrac: %.60s: exit status %s, %.1f s\n", text(row, 0), text(row, 1),
+		fprintf(out, known(row, 2) ? "ftrac: %.60s: exit status %s, %.1f s\n"
+				: "ftrac: %.60s: exit status %s\n", text(row, 0), text(row, 1),
 			number(row, 2));
 	sqlite3_finalize(row);
 }
@@ -83,10 +87,10 @@ static void print_work(sqlite3 *db, FILE *out)
 		fprintf(out, "ftrac: %.0f process%s, %.0f operation%s, %.0f file%s opened, %s read, "
 			"%s written\n", number(row, 0), number(row, 0) == 1 ? "" : "es",
 			number(row, 1), plural(row, 1), number(row, 2), plural(row, 2),
-			bytes(read, number(row, 3)), bytes(written, number(row, 4)));
+			bytes(read, row, 3), bytes(written, row, 4));
 		if (known(row, 5) && known(row, 7))
 			fprintf(out, "ftrac: %.1f s of CPU; most memory: %s (%s)\n", number(row, 6),
-				bytes(peak, number(row, 5)), text(row, 7));
+				bytes(peak, row, 5), text(row, 7));
 	}
 	sqlite3_finalize(row);
 }
@@ -116,10 +120,10 @@ static void print_coverage(sqlite3 *db, FILE *out)
 	if (row && known(row, 1))
 		fprintf(out, "ftrac: %s read and written by the processes in all (pipes and files "
 			"elsewhere, too), %s through the mount (what is mapped, too)\n",
-			bytes(kernel, number(row, 1)), bytes(mount, number(row, 0)));
+			bytes(kernel, row, 1), bytes(mount, row, 0));
 	else if (row)
 		fprintf(out, "ftrac: %s through the mount; how much the processes moved elsewhere is "
-			"known with --processes ptrace only\n", bytes(mount, number(row, 0)));
+			"known with --processes ptrace only\n", bytes(mount, row, 0));
 	sqlite3_finalize(row);
 }
 

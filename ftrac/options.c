@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/version.h"
 
-enum { STOP = 1, EXIT_RUN = 125 };
+enum { STOP = 1 };
 
 enum long_option {
 	LONG_DB = 256,
@@ -338,27 +338,35 @@ static int check_places(struct options *options, int argc, char **argv)
 	return status ? status : check_free(options->mountpoint);
 }
 
-static int parse(int argc, char **argv, struct options *options)
+/* A command line: its letters, long options and help. */
+struct form {
+	const char *letters, *help;
+	const struct option *options;
+};
+
+static int print_asked(int option, const char *help_text)
+{
+	if (option == 'h')
+		fputs(help_text, stdout);
+	else
+		printf("ftrac %s (libfuse %s)\n", FTRAC_VERSION, fuse_pkgversion());
+	return -STOP;
+}
+
+static int parse(int argc, char **argv, const struct form *form, struct options *options)
 {
 	int option, status = 0;
 
 	options->text = cli_join(argv + 1);
 	opterr = 0;
-	while (status == 0 && (option = getopt_long(argc, argv, ":o:fdhV", mount_options, NULL)) >= 0) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			return -STOP;
-		}
-		if (option == 'V') {
-			printf("ftrac %s (libfuse %s)\n", FTRAC_VERSION, fuse_pkgversion());
-			return -STOP;
-		}
+	while (status == 0 &&
+		(option = getopt_long(argc, argv, form->letters, form->options, NULL)) >= 0) {
+		if (option == 'h' || option == 'V')
+			return print_asked(option, form->help);
 		status = option == '?' || option == ':' ? cli_complain(argv, option)
 							 : apply(options, option);
 	}
-	if (status == 0)
-		status = take_mount_options(options);
-	return status ? status : check_places(options, argc, argv);
+	return status;
 }
 
 int options_parse(int argc, char **argv, struct options *options, int *ret_status)
@@ -367,7 +375,11 @@ int options_parse(int argc, char **argv, struct options *options, int *ret_statu
 
 	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT };
 	fuse_opt_add_arg(&options->fuse, argv[0]);
-	status = parse(argc, argv, options);
+	status = parse(argc, argv, &(struct form){ ":o:fdhV", help, mount_options }, options);
+	if (status == 0)
+		status = take_mount_options(options);
+	if (status == 0)
+		status = check_places(options, argc, argv);
 	if (status == 0)
 		return 0;
 	*ret_status = status == -STOP ? 0 : status;
@@ -386,39 +398,19 @@ static int take_command(struct options *options, char **argv)
 	return options->scope.n ? 0 : add_scope(options, "dir");
 }
 
-static int parse_run(int argc, char **argv, struct options *options)
-{
-	int option, status = 0;
-
-	options->text = cli_join(argv + 1);
-	options->command = argv; /* there will be one */
-	opterr = 0;
-	while (status == 0 && (option = getopt_long(argc, argv, "+:hqV", run_options, NULL)) >= 0) {
-		if (option == 'h') {
-			fputs(run_help, stdout);
-			return -STOP;
-		}
-		if (option == 'V') {
-			printf("ftrac %s (libfuse %s)\n", FTRAC_VERSION, fuse_pkgversion());
-			return -STOP;
-		}
-		status = option == '?' || option == ':' ? cli_complain(argv, option)
-							 : apply(options, option);
-	}
-	return status ? status : take_command(options, argv);
-}
-
 int options_parse_run(int argc, char **argv, struct options *options, int *ret_status)
 {
 	int status;
 
 	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT,
-		.wait_ms = CLI_WAIT_MS };
+		.wait_ms = CLI_WAIT_MS, .command = argv /* there will be one */ };
 	fuse_opt_add_arg(&options->fuse, "ftrac");
-	status = parse_run(argc, argv, options);
+	status = parse(argc, argv, &(struct form){ "+:hqV", run_help, run_options }, options);
+	if (status == 0)
+		status = take_command(options, argv);
 	if (status == 0)
 		return 0;
-	*ret_status = status == -STOP ? 0 : EXIT_RUN;
+	*ret_status = status == -STOP ? 0 : EXIT_RUNNER;
 	return STOP;
 }
 

@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -30,8 +29,6 @@
 #include "ftrac/daemon.h"
 #include "ftrac/view.h"
 #include "procmon/monitor.h"
-
-#define EXIT_RUN 125
 
 struct run {
 	struct daemon daemon; /* first */
@@ -74,13 +71,13 @@ static int start_loop(struct run *run)
 	int r = pthread_create(&run->loop, NULL, loop, run);
 
 	if (r)
-		return err_status(EXIT_RUN, "cannot start a thread: %s", strerror(r));
+		return err_status(EXIT_RUNNER, "cannot start a thread: %s", strerror(r));
 	run->has_loop = true;
 	pthread_mutex_lock(&run->lock);
 	while (!run->is_ready)
 		pthread_cond_wait(&run->ready, &run->lock);
 	pthread_mutex_unlock(&run->lock);
-	return run->error < 0 ? EXIT_RUN : 0;
+	return run->error < 0 ? EXIT_RUNNER : 0;
 }
 
 /* ---- the view ---- */
@@ -92,7 +89,7 @@ static int mount_view(struct run *run)
 	if (run->view.route != VIEW_HELPER) {
 		device = view_device(&run->view);
 		if (device < 0)
-			return EXIT_RUN;
+			return EXIT_RUNNER;
 	}
 	return daemon_mount(&run->daemon, device);
 }
@@ -128,34 +125,29 @@ static int spawn(struct run *run)
 	prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the command leaves behind is ours */
 	r = monitor_spawn(d->options.command, view_first, &run->view, &run->command);
 	signal(SIGPIPE, SIG_IGN); /* of our own words; the command has been forked */
-	return r < 0 ? err_status(EXIT_RUN, "cannot start a process: %s", strerror(-r)) : 0;
+	return r < 0 ? err_status(EXIT_RUNNER, "cannot start a process: %s", strerror(-r)) : 0;
 }
 
 /* ---- the command ---- */
 
-static int status_of(int wait_status)
-{
-	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-}
-
 static int run_it(struct run *run)
 {
 	const struct options *o = &run->daemon.options;
-	int wait_status = EXIT_RUN << 8;
+	int wait_status = EXIT_RUNNER << 8;
 	int r = monitor_run(run->daemon.monitor, run->command,
 		&(struct monitor_run){ .wait_ms = o->wait_ms, .end_rest = true }, &wait_status);
 
 	if (r < 0)
 		err_print("cannot run '%s': %s", o->command[0], strerror(-r));
-	writer_exit_status(run->daemon.writer, status_of(wait_status));
-	return status_of(wait_status);
+	writer_exit_status(run->daemon.writer, cli_exit_status(wait_status));
+	return cli_exit_status(wait_status);
 }
 
 static int find_place(struct daemon *d)
 {
 	d->cwd = getcwd(NULL, 0);
 	d->command = cli_join(d->options.command);
-	return d->cwd ? 0 : err_status(EXIT_RUN, "cannot find the current directory: %s; go to "
+	return d->cwd ? 0 : err_status(EXIT_RUNNER, "cannot find the current directory: %s; go to "
 					"another one", strerror(errno));
 }
 
@@ -172,7 +164,7 @@ static int start(struct run *run)
 	if (status == 0)
 		status = start_loop(run);
 	if (status == 0 && !view_build(&run->view))
-		status = EXIT_RUN;
+		status = EXIT_RUNNER;
 	if (status == 0 && run->view.route != VIEW_HELPER)
 		view_finish(&run->view); /* nothing is left, whoever is killed */
 	if (status == 0)
@@ -203,10 +195,10 @@ int run_command(int argc, char **argv)
 	if (options_parse_run(argc, argv, &d->options, &status) == 0) {
 		status = start(&run);
 		was_run = status == 0;
-		status = was_run ? run_it(&run) : EXIT_RUN;
+		status = was_run ? run_it(&run) : EXIT_RUNNER;
 		stop(&run);
 		if (daemon_finish(d) && status == 0)
-			status = EXIT_RUN;
+			status = EXIT_RUNNER;
 		if (was_run && d->has_trace && !d->options.quiet)
 			summary_print(d->options.db, stderr);
 		free(d->cwd);

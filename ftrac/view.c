@@ -24,8 +24,6 @@
 #include "base/err.h"
 #include "procmon/monitor.h"
 
-#define EXIT_RUN 125
-
 /* ---- the parent ---- */
 
 static bool is_setuid(const char *path)
@@ -67,7 +65,7 @@ static int make_dir(struct view *view)
 	if (mkdtemp(view->dir))
 		return 0;
 	view->dir[0] = '\0';
-	return err_status(EXIT_RUN, "cannot make a directory in '%s': %s", top ? top : "/tmp",
+	return err_status(EXIT_RUNNER, "cannot make a directory in '%s': %s", top ? top : "/tmp",
 		strerror(errno));
 }
 
@@ -78,7 +76,7 @@ int view_prepare(struct view *view)
 	view->ours = view->childs = -1;
 	view->route = geteuid() == 0 ? VIEW_ROOT : view_has_helper() ? VIEW_HELPER : VIEW_INSIDE;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		return err_status(EXIT_RUN, "cannot make a socket: %s", strerror(errno));
+		return err_status(EXIT_RUNNER, "cannot make a socket: %s", strerror(errno));
 	view->ours = ends[0];
 	view->childs = ends[1];
 	return make_dir(view);
@@ -170,7 +168,7 @@ const char *view_explain_namespace(int error)
 
 static int complain_namespace(int error)
 {
-	return err_status(EXIT_RUN, "cannot make a %s namespace: %s", geteuid() ? "user" : "mount",
+	return err_status(EXIT_RUNNER, "cannot make a %s namespace: %s", geteuid() ? "user" : "mount",
 		view_explain_namespace(error));
 }
 
@@ -225,22 +223,22 @@ static int mount_inside(const struct view *view)
 	char options[128];
 
 	if (device < 0)
-		return err_status(EXIT_RUN, "cannot open '/dev/fuse': %s; ask for mode 0666 of it, or "
+		return err_status(EXIT_RUNNER, "cannot open '/dev/fuse': %s; ask for mode 0666 of it, or "
 			"run ftrac as root", strerror(errno));
 	snprintf(options, sizeof(options),
 		"fd=%d,rootmode=40000,user_id=%u,group_id=%u,allow_other,default_permissions", device,
 		geteuid(), getegid());
 	if (mount("ftrac", view->dir, "fuse.ftrac",
 			view->route == VIEW_ROOT ? 0 : MS_NOSUID | MS_NODEV, options) < 0)
-		return err_status(EXIT_RUN, "cannot mount in a namespace: %s", strerror(errno));
-	return send_device(view->childs, device) < 0 ? EXIT_RUN : 0;
+		return err_status(EXIT_RUNNER, "cannot mount in a namespace: %s", strerror(errno));
+	return send_device(view->childs, device) < 0 ? EXIT_RUNNER : 0;
 }
 
 static int bind_path(const char *from, const char *to)
 {
 	if (mount(from, to, NULL, MS_BIND | MS_REC, NULL) == 0)
 		return 0;
-	return err_status(EXIT_RUN, "cannot put '%s' in its place: %s", to, strerror(errno));
+	return err_status(EXIT_RUNNER, "cannot put '%s' in its place: %s", to, strerror(errno));
 }
 
 /* What listens at a path is found by the inode that it was bound to, which is not that of the mount. */
@@ -279,7 +277,7 @@ static int change_root(const struct view *view)
 		return status;
 	if (chdir(view->dir) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
 		umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
-		return err_status(EXIT_RUN, "cannot change the root: %s", strerror(errno));
+		return err_status(EXIT_RUNNER, "cannot change the root: %s", strerror(errno));
 	return 0;
 }
 
@@ -306,9 +304,9 @@ static int become(const char *name)
 	if (!name)
 		return 0;
 	if (!pw)
-		return err_status(EXIT_RUN, "there is no user '%s'", name);
+		return err_status(EXIT_RUNNER, "there is no user '%s'", name);
 	if (initgroups(name, pw->pw_gid) < 0 || setgid(pw->pw_gid) < 0 || setuid(pw->pw_uid) < 0)
-		return err_status(EXIT_RUN, "cannot become '%s': %s", name, strerror(errno));
+		return err_status(EXIT_RUNNER, "cannot become '%s': %s", name, strerror(errno));
 	setenv("HOME", pw->pw_dir, 1);
 	setenv("USER", name, 1);
 	setenv("LOGNAME", name, 1);
@@ -317,7 +315,7 @@ static int become(const char *name)
 
 static int go_to(const char *cwd)
 {
-	return chdir(cwd) == 0 ? 0 : err_status(EXIT_RUN, "cannot enter '%s': %s", cwd,
+	return chdir(cwd) == 0 ? 0 : err_status(EXIT_RUNNER, "cannot enter '%s': %s", cwd,
 					     strerror(errno));
 }
 
@@ -335,7 +333,7 @@ int view_first(void *arg)
 	if (status == 0 && view->route != VIEW_HELPER)
 		status = mount_inside(view);
 	if (status == 0 && recv(view->childs, &byte, 1, 0) != 1)
-		status = EXIT_RUN; /* the parent has said why */
+		status = EXIT_RUNNER; /* the parent has said why */
 	if (status == 0 && view->route == VIEW_HELPER) /* only now its mount is in the copy */
 		status = enter_namespaces(view);
 	if (status == 0)
@@ -345,7 +343,7 @@ int view_first(void *arg)
 	if (status == 0)
 		status = go_to(view->cwd);
 	if (status == 0 && send(view->childs, &byte, 1, MSG_NOSIGNAL) != 1)
-		status = EXIT_RUN;
+		status = EXIT_RUNNER;
 	close(view->childs);
 	return status;
 }

@@ -70,18 +70,18 @@ static void restore_signals(const struct sigaction old[N_PASSED_ON])
 
 struct traced {
 	struct follow follow; /* first */
-	const struct monitor_run *run;
+	int wait_ms;
 	timer_t timer;
 	bool has_timer;
 };
 
-/* Of the timer, which knows whom it is for. */
-static void on_timer(int signal, siginfo_t *info, void *context)
+static _Atomic int64_t until_ns; /* how long what goes on is waited for */
+
+static void on_timer(int signal)
 {
 	(void)signal;
-	(void)context;
-	if (info->si_code == SI_TIMER)
-		atomic_store((_Atomic bool *)info->si_value.sival_ptr, true);
+	if (clock_now_ns() >= atomic_load(&until_ns))
+		atomic_store(&enough, true);
 }
 
 static struct timespec time_of_ms(int64_t ms)
@@ -89,26 +89,30 @@ static struct timespec time_of_ms(int64_t ms)
 	return (struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
 }
 
-/* From now on what it left behind has so much time.  The timer goes on: a signal that comes between
- * the look at stop and the wait is lost. */
+static int64_t end_of_wait(int wait_ms)
+{
+	return wait_ms < 0 ? INT64_MAX : clock_now_ns() + wait_ms * INT64_C(1000000);
+}
+
+/* From now on what it left behind has so much time.  The timer ticks: a signal that comes between the
+ * tracer's look at stop and its wait would be lost. */
 static void command_ended(void *arg, int status)
 {
 	struct traced *traced = arg;
-	int wait_ms = traced->run->wait_ms;
-	struct itimerspec when = { .it_value = time_of_ms(wait_ms + 1),
+	const struct itimerspec turns = { .it_value = time_of_ms(TURN_MS),
 		.it_interval = time_of_ms(TURN_MS) };
 
 	(void)status;
+	atomic_store(&until_ns, end_of_wait(traced->wait_ms));
 	atomic_store(&command_pid, 0); /* the number may be somebody else's soon */
-	if (wait_ms >= 0 && traced->has_timer)
-		timer_settime(traced->timer, 0, &when, NULL);
+	if (traced->has_timer)
+		timer_settime(traced->timer, 0, &turns, NULL);
 }
 
 static void prepare_timer(struct traced *traced, struct sigaction *ret_old)
 {
-	struct sigaction action = { .sa_sigaction = on_timer, .sa_flags = SA_SIGINFO };
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TRACER_SIGNAL,
-		.sigev_value.sival_ptr = &enough };
+	struct sigaction action = { .sa_handler = on_timer };
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TRACER_SIGNAL };
 
 	event._sigev_un._tid = gettid();
 	sigaction(TRACER_SIGNAL, &action, ret_old);
@@ -118,7 +122,7 @@ static void prepare_timer(struct traced *traced, struct sigaction *ret_old)
 static int run_traced(struct watch *watch, struct spawn *spawn, const struct monitor_run *run,
 	int *ret_status)
 {
-	struct traced traced = { .follow.watch = watch, .run = run };
+	struct traced traced = { .follow.watch = watch, .wait_ms = run->wait_ms };
 	struct tracer_options options = { .spawn = spawn, .callbacks = &follow_callbacks,
 		.arg = &traced, .command_ended = command_ended, .exit_kill = run->end_rest,
 		.stop = &enough };
@@ -189,10 +193,9 @@ static void reap(void)
 static void wait_for_rest(struct watch *watch, int wait_ms)
 {
 	const struct timespec turn = time_of_ms(TURN_MS);
-	const int64_t end = clock_now_ns() + wait_ms * INT64_C(1000000);
+	const int64_t end = end_of_wait(wait_ms);
 
-	while (anybody_lives(watch) && !atomic_load(&enough) &&
-		(wait_ms < 0 || clock_now_ns() < end)) {
+	while (anybody_lives(watch) && !atomic_load(&enough) && clock_now_ns() < end) {
 		nanosleep(&turn, NULL);
 		reap();
 	}

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -40,7 +39,7 @@ static int open_trace(struct run *run)
 	if (r < 0)
 		return facts_complain(o->db, r);
 	r = ring_create(RING_SLOTS, false, &run->ring);
-	return r < 0 ? err_status(EXIT_PROCMON, "out of memory") : 0;
+	return r < 0 ? err_status(EXIT_RUNNER, "out of memory") : 0;
 }
 
 static int complain_monitor(const struct run *run, int error)
@@ -48,7 +47,7 @@ static int complain_monitor(const struct run *run, int error)
 	enum monitor_source source = run->options->processes == MONITOR_PTRACE
 		? MONITOR_SOURCE_PTRACE : MONITOR_SOURCE_CONNECTOR;
 
-	return err_status(EXIT_PROCMON, "cannot follow processes: %s",
+	return err_status(EXIT_RUNNER, "cannot follow processes: %s",
 		monitor_explain(source, error));
 }
 
@@ -93,16 +92,11 @@ static int start_writer(struct run *run)
 		r = writer_start(&(struct writer_options){ .store = run->store, .ring = run->ring,
 			.record.start_ns = start_ns, .epoch_offset_ns = offset_ns,
 			.sync = sync_monitor, .events_lost = events_lost, .arg = run }, &run->writer);
-	return r < 0 ? err_status(EXIT_PROCMON, "cannot write '%s': %s", run->options->db,
+	return r < 0 ? err_status(EXIT_RUNNER, "cannot write '%s': %s", run->options->db,
 			       strerror(-r)) : 0;
 }
 
 /* ---- the command ---- */
-
-static int status_of(int wait_status)
-{
-	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-}
 
 static int spawn_command(struct run *run)
 {
@@ -111,20 +105,20 @@ static int spawn_command(struct run *run)
 	/* Of our own files and words; the command has been forked. */
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	return r < 0 ? err_status(EXIT_PROCMON, "cannot start a process: %s", strerror(-r)) : 0;
+	return r < 0 ? err_status(EXIT_RUNNER, "cannot start a process: %s", strerror(-r)) : 0;
 }
 
 static int run_command(struct run *run)
 {
 	const struct options *o = run->options;
-	int wait_status = EXIT_PROCMON << 8;
+	int wait_status = EXIT_RUNNER << 8;
 	int r = monitor_run(run->monitor, run->command,
 		&(struct monitor_run){ .wait_ms = o->wait_ms }, &wait_status);
 
 	if (r < 0)
 		err_print("cannot run '%s': %s", o->command[0], strerror(-r));
-	writer_exit_status(run->writer, status_of(wait_status));
-	return status_of(wait_status);
+	writer_exit_status(run->writer, cli_exit_status(wait_status));
+	return cli_exit_status(wait_status);
 }
 
 /* ---- the end ---- */
@@ -160,7 +154,7 @@ static int finish(struct run *run, int status)
 	else
 		store_discard(run->store);
 	ring_destroy(run->ring);
-	return r < 0 && status == 0 ? EXIT_PROCMON : status;
+	return r < 0 && status == 0 ? EXIT_RUNNER : status;
 }
 
 static int profile(const struct options *options)
@@ -177,7 +171,7 @@ static int profile(const struct options *options)
 	if (status == 0)
 		status = run_command(&run);
 	else
-		status = EXIT_PROCMON;
+		status = EXIT_RUNNER;
 	return finish(&run, status);
 }
 
@@ -205,7 +199,7 @@ static int check(void)
 	printf("procmon records with %s%s\n",
 		ptrace ? "ptrace" : connector ? "connector" : "nothing: it cannot run here",
 		(ptrace || connector) && taskstats ? "+taskstats" : "");
-	return ptrace || connector ? 0 : EXIT_PROCMON;
+	return ptrace || connector ? 0 : EXIT_RUNNER;
 }
 
 int main(int argc, char **argv)

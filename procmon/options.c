@@ -60,10 +60,10 @@ static const char help[] =
 static int parse_processes(struct options *options, const char *text)
 {
 	if (monitor_parse_processes(text, &options->processes) < 0)
-		return err_status(EXIT_PROCMON, "unknown source of processes '%s': it must be 'auto', "
+		return err_status(EXIT_RUNNER, "unknown source of processes '%s': it must be 'auto', "
 			"'ptrace' or 'connector'", text);
 	if (options->processes == MONITOR_INBAND)
-		return err_status(EXIT_PROCMON, "cannot hear of processes in band: there is no mount; "
+		return err_status(EXIT_RUNNER, "cannot hear of processes in band: there is no mount; "
 			"use --processes auto");
 	return 0;
 }
@@ -72,7 +72,7 @@ static int parse_wait(struct options *options, const char *text)
 {
 	if (cli_parse_wait(text, &options->wait_ms) == 0)
 		return 0;
-	return err_status(EXIT_PROCMON,
+	return err_status(EXIT_RUNNER,
 		"cannot wait '%s' seconds: it must be a number from 0 on, or 'inf'", text);
 }
 
@@ -95,10 +95,10 @@ static int take_command(struct options *options, char **argv)
 {
 	options->command = argv + optind;
 	if (options->check && *options->command)
-		return err_status(EXIT_PROCMON, "--check takes no command: leave '%s' out",
+		return err_status(EXIT_RUNNER, "--check takes no command: leave '%s' out",
 			*options->command);
 	if (!options->check && !*options->command)
-		return err_status(EXIT_PROCMON, "no command given; see 'procmon --help'");
+		return err_status(EXIT_RUNNER, "no command given; see 'procmon --help'");
 	return 0;
 }
 
@@ -123,7 +123,7 @@ bool options_parse(int argc, char **argv, struct options *ret_options, int *ret_
 	}
 	if (status == 0)
 		status = take_command(ret_options, argv);
-	*ret_status = status ? EXIT_PROCMON : 0;
+	*ret_status = status ? EXIT_RUNNER : 0;
 	return status == 0;
 }
 

@@ -9,9 +9,6 @@
 #include "base/cli.h"
 #include "procmon/monitor.h"
 
-/* Of procmon itself; other exit statuses are those of the command. */
-#define EXIT_PROCMON 125
-
 struct options {
 	const char *db, *job, *xform;
 	bool force, check;
