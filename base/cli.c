@@ -45,6 +45,29 @@ int cli_complain(char **argv, int option)
 	return err_status(EXIT_USAGE, "unknown option '%s'; see '%s --help'", word, program);
 }
 
+bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int *ret_status)
+{
+	int option;
+
+	*ret_status = 0;
+	opterr = 0;
+	while (*ret_status == 0 && (option = getopt_long(argc, argv, ":hV", cli->options, NULL)) != -1) {
+		if (option == 'h') {
+			cli->print_help();
+			return false;
+		}
+		if (option == 'V') {
+			printf("%s %s\n", cli->name, cli->version);
+			return false;
+		}
+		*ret_status = option == '?' || option == ':' ? cli_complain(argv, option)
+							      : cli->apply(options, option, optarg);
+	}
+	if (*ret_status == 0)
+		*ret_status = cli->finish(options, argv + optind);
+	return *ret_status == 0;
+}
+
 static void put_quoted(FILE *out, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -2,6 +2,8 @@
 #ifndef BASE_CLI_H
 #define BASE_CLI_H
 
+#include <stdbool.h>
+
 /* What the command lines of all programs have in common.  Errors are printed as by err.h. */
 
 /* A growing list of words, ended by NULL; the words themselves are not copied. */
@@ -17,6 +19,21 @@ void words_free(struct words *words);
 /* After getopt_long() gave '?' or ':', with opterr 0 and ':' in front of its letters: says what is
  * wrong.  EXIT_USAGE. */
 int cli_complain(char **argv, int option);
+
+/* A program whose options are all there is to its command line, and words behind them. */
+struct option;
+struct cli {
+	const char *name, *version;
+	const struct option *options; /* with "help", 'h', and "version", 'V' */
+	void (*print_help)(void);
+	/* 0, an exit status after a complaint, or -1: there is no such option. */
+	int (*apply)(void *options, int option, const char *value);
+	/* The words behind the options; what is checked in the end. */
+	int (*finish)(void *options, char **words);
+};
+
+/* false: there is nothing more to do, and *ret_status is the exit status. */
+bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int *ret_status);
 
 /* Words as one line, quoted for a POSIX shell where that is needed; to be freed.  NULL: out of
  * memory. */

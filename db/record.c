@@ -78,7 +78,9 @@ int record_create(struct store *store, const struct record_options *options,
 	if (r == 0)
 		r = procs_create(store, record->paths,
 			&(struct procs_options){ .start_ns = options->start_ns,
-				.forget = forget_process, .arg = record }, &record->procs);
+				.forget = forget_process,
+				.arg = record },
+			&record->procs);
 	if (r == 0)
 		r = files_create(store, record->paths, options->start_ns, &record->files);
 	if (r == 0)
@@ -160,9 +162,10 @@ static int put_handle_op(struct record *record, const struct work *w, const stru
 	return store_put(record->store, PUT_OP_HANDLE,
 		(struct value[]){ V_INT(++record->last_op), V_INT(w->ev->op | w->ev->via << 6),
 			V_INT(w->ev->time_ns - h->open_ns), V_INT(op->latency_ns), user_value(w, h),
-			V_INT(op->handle), V_INT(op->result), V_OPT(data && op->offset >= 0, op->offset),
-			V_OPT(data && op->length != (uint64_t)op->result, op->length), V_ID(version),
-			tid_value(w) });
+			V_INT(op->handle), V_INT(op->result),
+			V_OPT(data && op->offset >= 0, op->offset),
+			V_OPT(data && op->length != (uint64_t)op->result, op->length),
+			V_ID(version), tid_value(w) });
 }
 
 static int put_name_op(struct record *record, const struct work *w, const struct row *row)
@@ -175,8 +178,8 @@ static int put_name_op(struct record *record, const struct work *w, const struct
 	return store_put(record->store, PUT_OP_NAME,
 		(struct value[]){ V_INT(++record->last_op), V_INT(w->ev->op | w->ev->via << 6),
 			V_INT(w->ev->time_ns - record->options.start_ns), V_INT(op->latency_ns),
-			image_value(w), V_ID(row->file), V_ID(row->path.id), V_INT(op->result), V_NULL,
-			V_NULL, V_ID(row->version), tid_value(w), V_ID(row->path2),
+			image_value(w), V_ID(row->file), V_ID(row->path.id), V_INT(op->result),
+			V_NULL, V_NULL, V_ID(row->version), tid_value(w), V_ID(row->path2),
 			V_ID(row->file2) });
 }
 
@@ -190,10 +193,19 @@ static struct touch *touch(struct record *record, const struct work *w, struct f
 	int64_t path)
 {
 	static struct touch nowhere; /* when out of memory: counted nowhere, nothing breaks */
-	struct touch *t = touches_get(record->touches, w->process, file, file->version, path,
-		w->ev->time_ns);
+	struct touch *t =
+		touches_get(record->touches, w->process, file, file->version, path, w->ev->time_ns);
 
 	return t ? t : &nowhere;
+}
+
+static struct touch *touch_data(struct record *record, const struct work *w, struct file *file,
+	int64_t path, bool out)
+{
+	struct touch *t = touch(record, w, file, path);
+
+	(out ? touch_out : touch_in)(t, w->ev->time_ns);
+	return t;
 }
 
 /* ---- operations by name ---- */
@@ -263,6 +275,7 @@ static void created(struct record *record, const struct work *w, struct file *fi
 	files_dirty(record->files, file);
 	t = touch(record, w, file, path);
 	t->created = true;
+	touch_out(t, w->ev->time_ns);
 }
 
 /* MKDIR, MKNOD, SYMLINK */
@@ -355,9 +368,9 @@ static void touch_moved(struct record *record, const struct work *w, const struc
 	if (file == other)
 		return;
 	if (file)
-		touch(record, w, file, row->path2)->renamed = true;
+		touch_data(record, w, file, row->path2, true)->renamed = true;
 	if (other && (w->op->flags & RENAME_EXCHANGE))
-		touch(record, w, other, row->path.id)->renamed = true;
+		touch_data(record, w, other, row->path.id, true)->renamed = true;
 	else if (other)
 		touch(record, w, other, row->path2)->unlinked = true;
 }
@@ -499,19 +512,22 @@ static void assume_data(struct record *record, const struct work *w, struct hand
 {
 	struct file *file = h->file;
 	bool fresh = h->created || (h->flags & O_TRUNC);
+	struct touch *t;
 
 	if (h->fidelity != FIDELITY_OPEN || !S_ISREG(file->mode))
 		return;
 	touch(record, w, file, h->path)->assumed |= ASSUMED_UNCOUNTED;
 	if ((h->flags & O_ACCMODE) != O_WRONLY && !fresh && !(h->flags & FMODE_EXEC)) {
-		touch(record, w, file, h->path)->assumed |= ASSUMED_READ;
+		touch_data(record, w, file, h->path, false)->assumed |= ASSUMED_READ;
 		file_read(file, w->process);
 	}
 	if (is_writable(h->flags)) {
 		file_write(file, w->process);
 		files_dirty(record->files, file);
-		touch(record, w, file, h->path)->assumed |=
-			ASSUMED_UNCOUNTED | (fresh ? 0 : ASSUMED_WRITE);
+		t = touch(record, w, file, h->path);
+		t->assumed |= ASSUMED_UNCOUNTED | (fresh ? 0 : ASSUMED_WRITE);
+		touch_out(t, w->ev->time_ns + w->op->latency_ns +
+				     1); /* behind what was there to be read */
 	}
 }
 
@@ -539,9 +555,13 @@ static int opened(struct record *record, const struct work *w, struct file *file
 		return excluded(record);
 	t = touch(record, w, file, path->id);
 	t->opens++;
-	t->truncated |= !!(h->flags & O_TRUNC) && !h->created;
+	if ((h->flags & O_TRUNC) && !h->created) {
+		t->truncated = t->emptied = true;
+		touch_out(t, w->ev->time_ns);
+	}
 	if (h->flags & FMODE_EXEC) {
 		t->executed = true;
+		touch_in(t, w->ev->time_ns);
 		file_read(file, w->process);
 	}
 	r = know_flags(record, h->flags);
@@ -614,21 +634,24 @@ static void find_who_mapped(struct work *w, struct handle *h)
 static void mark_mapped(struct record *record, const struct work *w, struct handle *h)
 {
 	bool mapped = w->ev->via == VIA_WRITEBACK ||
-		(w->ev->via == VIA_PAGECACHE && h->fidelity == FIDELITY_EXACT);
+		      (w->ev->via == VIA_PAGECACHE && h->fidelity == FIDELITY_EXACT);
 
 	/* That a program is run is said by 'executed'; a script's is only read. */
 	if (!mapped || h->mapped > 0 || (h->flags & FMODE_EXEC))
 		return;
 	h->mapped = 1;
 	if (h->recorded)
-		touch(record, w, h->file, h->path)->mapped = true;
+		touch_data(record, w, h->file, h->path, false)->mapped = true;
 }
 
-static int count_data(struct record *record, const struct work *w, struct handle *h,
-	bool is_write, int64_t offset, int64_t *ret_version)
+static int count_data(struct record *record, const struct work *w, struct handle *h, bool is_write,
+	int64_t offset, int64_t *ret_version)
 {
-	struct data data = { .time_ns = w->ev->time_ns, .latency_ns = w->op->latency_ns,
-		.offset = offset, .bytes = w->op->result, .is_write = is_write };
+	struct data data = { .time_ns = w->ev->time_ns,
+		.latency_ns = w->op->latency_ns,
+		.offset = offset,
+		.bytes = w->op->result,
+		.is_write = is_write };
 	struct file *file = h->file;
 
 	data.version = is_write ? file_write(file, w->process) : file_read(file, w->process);
@@ -683,10 +706,12 @@ static int on_copy(struct record *record, struct work *w, struct handle *h)
 static void resized(struct record *record, const struct work *w, struct file *file, int64_t path)
 {
 	int64_t size = w->op->length;
+	bool empties = w->ev->op == OP_TRUNCATE && size == 0;
+	struct touch *t;
 
 	if (!w->ok)
 		return;
-	if (w->ev->op == OP_TRUNCATE && size == 0)
+	if (empties)
 		file_truncate(file);
 	file_write(file, w->process);
 	if (w->ev->op == OP_TRUNCATE)
@@ -694,8 +719,11 @@ static void resized(struct record *record, const struct work *w, struct file *fi
 	else if (!(w->op->mode & FALLOC_FL_KEEP_SIZE) && w->op->offset + size > file->size_last)
 		file->size_last = w->op->offset + size;
 	files_dirty(record->files, file);
-	if (path)
-		touch(record, w, file, path)->truncated = true;
+	if (!path)
+		return;
+	t = touch_data(record, w, file, path, true);
+	t->truncated = true;
+	t->emptied |= empties;
 }
 
 static int on_truncate(struct record *record, const struct work *w)
@@ -719,10 +747,12 @@ static void assume_read(struct record *record, struct handle *h)
 	if (!h->recorded || !S_ISREG(h->file->mode) || is_writable(h->flags) || h->sum.nread ||
 		h->mapped > 0 || (h->flags & FMODE_EXEC) || h->fidelity == FIDELITY_OPEN)
 		return;
-	t = touches_get(record->touches, h->opener ? h->opener->process : NULL, h->file,
-		h->version, h->path, h->open_ns);
-	if (t)
+	t = touches_get(record->touches, h->opener ? h->opener->process : NULL, h->file, h->version,
+		h->path, h->open_ns);
+	if (t) {
 		t->assumed |= ASSUMED_READ;
+		touch_in(t, h->open_ns);
+	}
 	if (h->file->version == h->version)
 		file_read(h->file, h->opener ? h->opener->process : NULL);
 }
@@ -768,11 +798,15 @@ static int on_handle_op(struct record *record, struct work *w)
 		return on_node(record, w);
 	switch (w->ev->op) {
 	case OP_READ:
-	case OP_WRITE: return on_data(record, w, h);
-	case OP_COPY: return on_copy(record, w, h);
+	case OP_WRITE:
+		return on_data(record, w, h);
+	case OP_COPY:
+		return on_copy(record, w, h);
 	case OP_RELEASE:
-	case OP_RELEASEDIR: return on_release(record, w, h);
-	default: return on_handle(record, w, h);
+	case OP_RELEASEDIR:
+		return on_release(record, w, h);
+	default:
+		return on_handle(record, w, h);
 	}
 }
 
@@ -790,18 +824,26 @@ static int on_op(struct record *record, const struct event *ev, const char *text
 	if (ev->aside && ev->op != OP_LOOKUP)
 		return 0;
 	switch (ev->op) {
-	case OP_LOOKUP: return on_lookup(record, &w);
-	case OP_CREATE: return on_create(record, &w);
+	case OP_LOOKUP:
+		return on_lookup(record, &w);
+	case OP_CREATE:
+		return on_create(record, &w);
 	case OP_OPEN:
-	case OP_OPENDIR: return on_open(record, &w);
-	case OP_TMPFILE: return on_tmpfile(record, &w);
+	case OP_OPENDIR:
+		return on_open(record, &w);
+	case OP_TMPFILE:
+		return on_tmpfile(record, &w);
 	case OP_MKDIR:
 	case OP_MKNOD:
-	case OP_SYMLINK: return on_make(record, &w);
+	case OP_SYMLINK:
+		return on_make(record, &w);
 	case OP_UNLINK:
-	case OP_RMDIR: return on_remove(record, &w);
-	case OP_RENAME: return on_rename(record, &w);
-	case OP_LINK: return on_link(record, &w);
+	case OP_RMDIR:
+		return on_remove(record, &w);
+	case OP_RENAME:
+		return on_rename(record, &w);
+	case OP_LINK:
+		return on_link(record, &w);
 	}
 	if (ev->u.op.handle)
 		return on_handle_op(record, &w);
@@ -813,14 +855,19 @@ int record_event(struct record *record, const struct event *ev, const char *text
 	const char *second;
 
 	switch (ev->kind) {
-	case EVENT_OP: return on_op(record, ev, text, len);
-	case EVENT_NODE: return files_add_node(record->files, &ev->u.node);
-	case EVENT_FORGET: files_forget_node(record->files, ev->u.node.id); return 0;
+	case EVENT_OP:
+		return on_op(record, ev, text, len);
+	case EVENT_NODE:
+		return files_add_node(record->files, &ev->u.node);
+	case EVENT_FORGET:
+		files_forget_node(record->files, ev->u.node.id);
+		return 0;
 	case EVENT_MOUNT:
 		second = text + strnlen(text, len);
 		return files_add_mount(record->files, ev->u.mount.id, text,
 			second < text + len ? second + 1 : NULL);
-	default: return procs_event(record->procs, ev, text, len);
+	default:
+		return procs_event(record->procs, ev, text, len);
 	}
 }
 

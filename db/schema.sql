@@ -14,6 +14,10 @@ PRAGMA user_version = 1; -- the version of the views
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
+-- Where a trace was made of several: whose processes begin with which.
+CREATE TABLE runs (first_process INTEGER PRIMARY KEY, host TEXT, job, xform,
+	fidelity TEXT);
+
 CREATE TABLE op_name (code INTEGER PRIMARY KEY, name TEXT NOT NULL, paratrac TEXT);
 CREATE TABLE via_name (code INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE fidelity_name (code INTEGER PRIMARY KEY, name TEXT NOT NULL);
@@ -92,10 +96,28 @@ CREATE TABLE touches (
 	id INTEGER PRIMARY KEY, process INTEGER, file INTEGER, version INTEGER, path INTEGER,
 	opens INTEGER, created INTEGER, truncated INTEGER, renamed INTEGER, unlinked INTEGER,
 	executed INTEGER, mapped INTEGER, assumed INTEGER, nmeta INTEGER,
-	first_t INTEGER, last_t INTEGER, io_ns INTEGER);
+	first_t INTEGER, last_t INTEGER, io_ns INTEGER,
+	first_in INTEGER, first_out INTEGER, last_out INTEGER, -- as in accesses
+	emptied INTEGER); -- truncated to nothing
 
 CREATE TABLE ghosts (
 	id INTEGER PRIMARY KEY, process INTEGER, path INTEGER, count INTEGER, first_t INTEGER);
+
+-- What finish.sql works out when the run has ended; empty until then.
+CREATE TABLE jobs (
+	process INTEGER PRIMARY KEY, job, xform, phase, lstart INTEGER, lstop INTEGER);
+
+-- Uses and touches together; process is 0 where it is not known.
+CREATE TABLE accesses (
+	process INTEGER, file INTEGER, version INTEGER, path INTEGER, opens INTEGER,
+	nread INTEGER, bread INTEGER, nwrite INTEGER, bwrite INTEGER,
+	created INTEGER, truncated INTEGER, renamed INTEGER, unlinked INTEGER, executed INTEGER,
+	mapped INTEGER, assumed_read INTEGER, assumed_write INTEGER, uncounted INTEGER,
+	nmeta INTEGER, first_t INTEGER, last_t INTEGER, io_ns INTEGER,
+	touch_ns INTEGER, -- that part of io_ns that is of touches
+	first_in INTEGER, first_out INTEGER, last_out INTEGER, -- when data came from the file, and went to it
+	emptied INTEGER,
+	PRIMARY KEY (file, process, version)) WITHOUT ROWID;
 
 -- Small, and without them nobody could ask who belongs to whom while the run goes on.
 CREATE INDEX processes_parent ON processes (parent);

@@ -6,6 +6,8 @@
 
 extern const char sql_schema[];
 extern const char sql_views[];
-extern const char sql_indexes[];
+extern const char sql_finish[];
+extern const char sql_tables[];
+extern const char sql_merge[];
 
 #endif

@@ -53,7 +53,7 @@ static const struct {
 	[PUT_OP_NAME] = { "ops_name", 14 },
 	[PUT_HANDLE] = { "handles", 22 },
 	[PUT_USE] = { "uses", 16 },
-	[PUT_TOUCH] = { "touches", 17 },
+	[PUT_TOUCH] = { "touches", 21 },
 	[PUT_GHOST] = { "ghosts", 5 },
 	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX },
 	[PUT_SAMPLE] = { "samples", 4 },
@@ -337,9 +337,9 @@ static void finalize_all(struct store *store)
 	store->end_image = NULL;
 }
 
-int store_make_indexes(struct store *store)
+int store_conclude(struct store *store)
 {
-	return store_exec(store, sql_indexes);
+	return store_exec(store, sql_finish);
 }
 
 /*

@@ -71,8 +71,8 @@ static inline struct value value_str(const char *s)
  */
 int store_create(const char *path, bool force, struct store **ret_store);
 
-/* Makes the indexes, in a transaction that is open. */
-int store_make_indexes(struct store *store);
+/* Works out what readers would have to, and makes the indexes, in a transaction that is open. */
+int store_conclude(struct store *store);
 /* Last step: folds the log into the one file.  Only destroy may follow. */
 void store_fold(struct store *store);
 void store_destroy(struct store *store);

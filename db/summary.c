@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sqlite3.h>
 
+#include "base/units.h"
+
 /* Rows of a query, one after the other; NULL when there are no more. */
 static sqlite3_stmt *query(sqlite3 *db, const char *sql)
 {
@@ -29,18 +31,11 @@ static bool known(sqlite3_stmt *row, int column)
 	return sqlite3_column_type(row, column) != SQLITE_NULL;
 }
 
-/* Numbers that people read. */
 static const char *bytes(char text[32], sqlite3_stmt *row, int column)
 {
-	static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB", "PB" };
-	double n = number(row, column);
-	int unit = 0;
-
 	if (!known(row, column))
 		return "-";
-	for (; n >= 1000 && unit < 5; unit++)
-		n /= 1000;
-	snprintf(text, 32, unit ? "%.1f %s" : "%.0f %s", n, units[unit]);
+	units_bytes(number(row, column), text, 32);
 	return text;
 }
 

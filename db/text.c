@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 bool text_is_utf8(const char *bytes, size_t len)
 {
-	json_t *string;
-	size_t i = 0;
+	size_t n;
 
-	while (i < len && (unsigned char)bytes[i] < 0x80)
-		i++;
-	if (i == len)
-		return true;
-	string = json_stringn(bytes + i, len - i);
-	json_decref(string);
-	return string != NULL;
+	for (; len; bytes += n, len -= n) {
+		n = (unsigned char)*bytes < 0x80 ? 1 : utf8_char(bytes, len);
+		if (n == 0)
+			return false;
+	}
+	return true;
 }
 
 struct value text_value(const char *bytes, size_t len)
@@ -28,31 +28,13 @@ struct value text_value(const char *bytes, size_t len)
 	return V_BYTES(text_is_utf8(bytes, len) ? VALUE_TEXT : VALUE_BLOB, bytes, len);
 }
 
-static size_t utf8_length(const char *bytes, size_t left)
-{
-	for (size_t n = 1; n <= 4 && n <= left; n++)
-		if (text_is_utf8(bytes, n))
-			return n;
-	return 0;
-}
-
-/* U+FFFD for each byte that is part of no character. */
 static json_t *replaced_string(const char *bytes, size_t len)
 {
-	char *out = malloc(3 * len + 1);
-	json_t *string = NULL;
-	size_t used = 0;
+	size_t fit_len;
+	char *fit = utf8_replace(bytes, len, &fit_len);
+	json_t *string = fit ? json_stringn(fit, fit_len) : NULL;
 
-	for (size_t i = 0; out && i < len;) {
-		size_t n = utf8_length(bytes + i, len - i);
-
-		memcpy(out + used, n ? bytes + i : "\xef\xbf\xbd", n ? n : 3);
-		used += n ? n : 3;
-		i += n ? n : 1;
-	}
-	if (out)
-		string = json_stringn(out, used);
-	free(out);
+	free(fit);
 	return string;
 }
 

@@ -112,6 +112,20 @@ struct touch *touches_get(struct touches *touches, struct process *process,
 	return t;
 }
 
+void touch_in(struct touch *t, int64_t time_ns)
+{
+	if (!t->first_in_ns || time_ns < t->first_in_ns)
+		t->first_in_ns = time_ns;
+}
+
+void touch_out(struct touch *t, int64_t time_ns)
+{
+	if (!t->first_out_ns || time_ns < t->first_out_ns)
+		t->first_out_ns = time_ns;
+	if (time_ns > t->last_out_ns)
+		t->last_out_ns = time_ns;
+}
+
 int touches_ghost(struct touches *touches, struct process *process, int64_t path, int64_t time_ns)
 {
 	struct row *r = get_row(touches, process, 0, path);
@@ -132,7 +146,10 @@ static int put_touch(struct touches *touches, const struct touch *t)
 			V_ID(t->path), V_INT(t->opens), V_INT(t->created), V_INT(t->truncated),
 			V_INT(t->renamed), V_INT(t->unlinked), V_INT(t->executed), V_INT(t->mapped),
 			V_INT(t->assumed), V_INT(t->nmeta), V_INT(t->first_ns - touches->start_ns),
-			V_INT(t->last_ns - touches->start_ns), V_INT(t->io_ns) });
+			V_INT(t->last_ns - touches->start_ns), V_INT(t->io_ns),
+			V_OPT(t->first_in_ns, t->first_in_ns - touches->start_ns),
+			V_OPT(t->first_out_ns, t->first_out_ns - touches->start_ns),
+			V_OPT(t->last_out_ns, t->last_out_ns - touches->start_ns), V_INT(t->emptied) });
 }
 
 static int put_ghost(struct touches *touches, const struct row *r)

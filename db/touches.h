@@ -22,7 +22,9 @@ struct touch {
 	int64_t id, process, file, version, path;
 	int64_t opens, nmeta, io_ns;
 	int64_t first_ns, last_ns;
-	bool created, truncated, renamed, unlinked, executed, mapped;
+	/* When data came from the file, without a read, and went to it, without a write; 0: it did not. */
+	int64_t first_in_ns, first_out_ns, last_out_ns;
+	bool created, truncated, emptied, renamed, unlinked, executed, mapped;
 	unsigned assumed; /* enum assumed */
 };
 
@@ -40,6 +42,10 @@ void touches_destroy(struct touches *touches);
  * caller.  path 0: keep.  NULL when out of memory. */
 struct touch *touches_get(struct touches *touches, struct process *process,
 	const struct file *file, int64_t version, int64_t path, int64_t time_ns);
+
+/* That data came, or went: one was run, mapped, created, emptied, renamed, or that is assumed. */
+void touch_in(struct touch *touch, int64_t time_ns);
+void touch_out(struct touch *touch, int64_t time_ns);
 
 /* 0 or -ENOMEM. */
 int touches_ghost(struct touches *touches, struct process *process, int64_t path,

@@ -2,6 +2,9 @@
 --
 -- The public interface of a trace, version 1: see ftrac-db(5).  Columns may be added, never
 -- renamed.  NULL: not known in this tier or fidelity.
+--
+-- process_job and access_rows are worked out here while the trace grows; when the run has ended that is
+-- done once and for all (finish.sql).
 
 CREATE VIEW trace AS SELECT key, value FROM meta;
 
@@ -17,7 +20,8 @@ SELECT i.id, i.process, i.seq, e.path AS exe,
 	coalesce(b.argv_raw, CASE WHEN b.argv = '[]' THEN x'' END, CAST((SELECT group_concat(value, char(0)) || char(0)
 		FROM json_each(b.argv)) AS BLOB)) AS argv_raw,
 	c.path AS cwd, run.t0 + i.start_t AS start_ns, run.t0 + i.end_t AS end_ns,
-	s0.path AS stdin, s1.path AS stdout, s2.path AS stderr, b.comm
+	s0.path AS stdin, s1.path AS stdout, s2.path AS stderr, b.comm,
+	(SELECT g.name FROM program g WHERE g.image = i.id) AS program
 FROM run, images i JOIN images b ON b.id = coalesce(i.base, i.id)
 	LEFT JOIN paths e ON e.id = b.exe LEFT JOIN paths c ON c.id = b.cwd
 	LEFT JOIN paths s0 ON s0.id = b.stdin LEFT JOIN paths s1 ON s1.id = b.stdout
@@ -47,15 +51,24 @@ FROM (SELECT i.id, i.process, i.seq,
 		LEFT JOIN (SELECT id, replace(path, rtrim(path, replace(path, '/', '')), '') AS base
 			FROM paths) e ON e.id = b.exe);
 
+-- What was said at the start of each run about all its processes.  A trace has one run, unless it was
+-- made of several.
+CREATE VIEW run AS
+SELECT first_process, coalesce(lead(first_process) OVER (ORDER BY first_process) - 1,
+	9223372036854775807) AS last_process, host, job, xform, fidelity
+FROM (SELECT first_process, host, job, xform, fidelity FROM runs
+	UNION ALL SELECT -9223372036854775807, (SELECT value FROM meta WHERE key = 'host'),
+		(SELECT value FROM meta WHERE key = 'job'), (SELECT value FROM meta WHERE key = 'xform'),
+		(SELECT value FROM meta WHERE key = 'fidelity')
+	WHERE NOT EXISTS (SELECT 1 FROM runs));
+
 -- The job of a process: that of the command line; else that of its environment; else the topmost
 -- process below the nearest driver, by the number of that process.  Drivers are the programs above,
 -- the process that nobody in the trace started, and below drivers alone, scripts of a shell.  What only
 -- drives has no job.
 CREATE VIEW process_job AS
 WITH RECURSIVE
-run AS MATERIALIZED (SELECT
-	(SELECT value FROM meta WHERE key = 'job') AS job,
-	(SELECT value FROM meta WHERE key = 'xform') AS xform),
+said AS MATERIALIZED (SELECT * FROM run),
 kind AS MATERIALIZED (SELECT p.id, max(coalesce(g.driver, 0)) AS driver,
 		max(coalesce(g.script, 0)) AS script,
 		EXISTS (SELECT 1 FROM processes c WHERE c.parent = p.id) AS starts
@@ -80,8 +93,10 @@ given AS MATERIALIZED (SELECT i.process, min(v.rank - i.seq * 100), e.value ||
 		LEFT JOIN environs t ON t.image = e.image AND t.name = v.part
 	GROUP BY i.process),
 member AS MATERIALIZED (SELECT w.id, p.start_t, p.end_t,
-		coalesce(run.job, g.job, CAST(w.top AS TEXT)) AS job
-	FROM run, walk w JOIN processes p ON p.id = w.id LEFT JOIN given g ON g.process = w.id),
+		coalesce(s.job, g.job, CAST(w.top AS TEXT)) AS job, s.xform
+	FROM said s CROSS JOIN processes p JOIN walk w ON w.id = p.id
+		LEFT JOIN given g ON g.process = w.id
+	WHERE p.id BETWEEN s.first_process AND s.last_process),
 -- What a job is called: its first program that is no shell, or its first.
 named AS MATERIALIZED (SELECT job, name FROM (
 		SELECT m.job, g.name, row_number() OVER (PARTITION BY m.job
@@ -90,9 +105,9 @@ named AS MATERIALIZED (SELECT job, name FROM (
 		WHERE m.job IS NOT NULL AND (g.seq > 0 OR NOT EXISTS (
 			SELECT 1 FROM images o WHERE o.process = g.process AND o.seq > 0)))
 	WHERE n = 1),
-job AS MATERIALIZED (SELECT m.job, coalesce(run.xform, n.name) AS xform, min(m.start_t) AS t0,
+job AS MATERIALIZED (SELECT m.job, coalesce(max(m.xform), n.name) AS xform, min(m.start_t) AS t0,
 		max(coalesce(m.end_t, 9223372036854775807)) AS t1
-	FROM run, member m LEFT JOIN named n ON n.job = m.job
+	FROM member m LEFT JOIN named n ON n.job = m.job
 	WHERE m.job IS NOT NULL GROUP BY m.job),
 -- other: when the last job of another kind began
 neighbour AS (SELECT *, max(CASE WHEN before_xform IS NOT xform THEN before_t0 END) OVER (
@@ -110,23 +125,23 @@ change AS (SELECT id, stops, row_number() OVER (PARTITION BY job ORDER BY t, sto
 count AS MATERIALIZED (SELECT id, max(iif(stops, NULL, n)) AS lstart,
 		max(iif(stops, n, NULL)) AS lstop FROM change GROUP BY id)
 -- A window instead of a join: SQLite would go through all jobs for each process.
-SELECT s.id AS process, s.job, coalesce(s.xform, run.xform) AS xform, s.phase, s.lstart, s.lstop
-FROM run, (SELECT id, job, lstart, lstop, max(xform) OVER of_job AS xform,
+SELECT s.id AS process, s.job, coalesce(s.xform, s.said) AS xform, s.phase, s.lstart, s.lstop
+FROM (SELECT id, job, said, lstart, lstop, max(xform) OVER of_job AS xform,
 		max(phase) OVER of_job AS phase
-	FROM (SELECT m.id, m.job, c.lstart, c.lstop, NULL AS xform, NULL AS phase
+	FROM (SELECT m.id, m.job, m.xform AS said, c.lstart, c.lstop, NULL AS xform, NULL AS phase
 		FROM member m JOIN count c ON c.id = m.id
-		UNION ALL SELECT NULL, job, NULL, NULL, xform, iif(n > 1, xform || '.' || n, xform)
+		UNION ALL SELECT NULL, job, NULL, NULL, NULL, xform, iif(n > 1, xform || '.' || n, xform)
 		FROM phased)
 	WINDOW of_job AS (PARTITION BY job)) s
 WHERE s.id IS NOT NULL;
 
 CREATE VIEW process AS
-WITH run AS MATERIALIZED (SELECT
-	(SELECT value FROM meta WHERE key = 'start_ns') AS t0,
-	(SELECT value FROM meta WHERE key = 'host') AS host)
-SELECT p.id, run.host, p.pid, p.ppid, p.parent, j.job, j.xform, j.phase,
-	i.command, i.exe, i.comm, i.cwd, p.uid, p.gid,
-	run.t0 + p.start_t AS start_ns, run.t0 + p.end_t AS end_ns,
+WITH run0 AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns'),
+said AS MATERIALIZED (SELECT * FROM run)
+SELECT p.id, s.host, p.pid, p.ppid, p.parent, j.job, j.xform, j.phase,
+	(SELECT m.command FROM image m WHERE m.id = p.image) AS command, e.path AS exe, b.comm,
+	c.path AS cwd, p.uid, p.gid,
+	run0.t0 + p.start_t AS start_ns, run0.t0 + p.end_t AS end_ns,
 	j.lstart, j.lstop, p.exit_code, p.exit_signal,
 	g.cpu_ns, g.utime_ns, g.stime_ns, g.vmpeak_bytes, g.rsspeak_bytes,
 	g.read_char, g.write_char, g.read_bytes, g.write_bytes,
@@ -135,9 +150,13 @@ SELECT p.id, run.host, p.pid, p.ppid, p.parent, j.job, j.xform, j.phase,
 	CASE WHEN p.tier & 8 THEN 'ptrace' WHEN p.tier & 2 THEN 'connector' ELSE 'inband' END ||
 		iif(p.tier & 4, '+taskstats', '') AS tier,
 	CASE WHEN p.end_t IS NULL THEN 'running' WHEN p.exit_signal IS NOT NULL THEN 'killed'
-		WHEN p.exit_code IS NOT NULL THEN 'exited' ELSE 'ended' END AS state
-FROM run, processes p LEFT JOIN image i ON i.id = p.image
-	LEFT JOIN figures g ON g.process = p.id LEFT JOIN process_job j ON j.process = p.id;
+		WHEN p.exit_code IS NOT NULL THEN 'exited' ELSE 'ended' END AS state,
+	(SELECT o.name FROM program o WHERE o.image = p.image) AS program, p.image
+FROM run0, said s CROSS JOIN processes p LEFT JOIN images i ON i.id = p.image
+	LEFT JOIN images b ON b.id = coalesce(i.base, i.id)
+	LEFT JOIN paths e ON e.id = b.exe LEFT JOIN paths c ON c.id = b.cwd
+	LEFT JOIN figures g ON g.process = p.id LEFT JOIN process_job j ON j.process = p.id
+WHERE p.id BETWEEN s.first_process AND s.last_process;
 
 CREATE VIEW environ AS
 SELECT i.id AS image, e.name, e.value
@@ -161,27 +180,36 @@ SELECT n.file, p.path, run.t0 + n.from_t AS from_ns, run.t0 + n.to_t AS to_ns
 FROM run, names n LEFT JOIN paths p ON p.id = n.path;
 
 -- An operation that moves data has bytes, offset and length; the others have not.
-CREATE VIEW op AS
-WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
-SELECT o.id, i.process, i.id AS image, nullif(coalesce(o.tid, p.pid), 0) AS tid, n.name, h.file,
-	o.version, s.path, NULL AS path2, NULL AS file2,
-	run.t0 + h.open_t + o.t AS start_ns, o.latency AS latency_ns, o.result, o.offset,
-	CASE WHEN n.name IN ('read', 'write', 'copy') THEN coalesce(o.length, o.result)
-		ELSE o.length END AS length,
-	CASE WHEN o.result >= 0 AND n.name IN ('read', 'write', 'copy') THEN o.result END AS bytes,
-	CASE WHEN n.name IN ('read', 'write', 'copy') THEN v.name END AS via, o.handle
-FROM run, ops_handle o JOIN op_name n ON n.code = (o.code & 63)
-	JOIN via_name v ON v.code = (o.code >> 6)
+CREATE VIEW handle_op AS
+SELECT o.id, i.process, i.id AS image,
+	CAST(nullif(coalesce(o.tid, (SELECT pid FROM processes WHERE id = i.process)), 0) AS INTEGER) AS tid,
+	n.name, h.file, o.version, s.path, CAST(NULL AS BLOB) AS path2, CAST(NULL AS INTEGER) AS file2,
+	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + o.t AS start_ns,
+	o.latency AS latency_ns, o.result, o.offset,
+	CAST(CASE WHEN n.name IN ('read', 'write', 'copy') THEN coalesce(o.length, o.result)
+		ELSE o.length END AS INTEGER) AS length,
+	CAST(CASE WHEN o.result >= 0 AND n.name IN ('read', 'write', 'copy') THEN o.result END
+		AS INTEGER) AS bytes,
+	CAST(CASE WHEN n.name IN ('read', 'write', 'copy') THEN v.name END AS TEXT) AS via, o.handle
+FROM ops_handle o LEFT JOIN op_name n ON n.code = (o.code & 63)
+	LEFT JOIN via_name v ON v.code = (o.code >> 6)
 	LEFT JOIN handles h ON h.id = o.handle LEFT JOIN paths s ON s.id = h.path
-	LEFT JOIN images i ON i.id = coalesce(o.image, h.image)
-	LEFT JOIN processes p ON p.id = i.process
-UNION ALL
-SELECT o.id, i.process, o.image, nullif(coalesce(o.tid, p.pid), 0), n.name, o.file,
-	o.version, s.path, s2.path, o.file2,
-	run.t0 + o.t, o.latency, o.result, o.offset, o.length, NULL, NULL, NULL
-FROM run, ops_name o JOIN op_name n ON n.code = (o.code & 63)
+	LEFT JOIN images i ON i.id = coalesce(o.image, h.image);
+
+CREATE VIEW name_op AS
+SELECT o.id, i.process, i.id AS image,
+	CAST(nullif(coalesce(o.tid, (SELECT pid FROM processes WHERE id = i.process)), 0) AS INTEGER) AS tid,
+	n.name, o.file, o.version, s.path, s2.path AS path2, o.file2,
+	(SELECT value FROM meta WHERE key = 'start_ns') + o.t AS start_ns,
+	o.latency AS latency_ns, o.result, o.offset, o.length,
+	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, CAST(NULL AS INTEGER) AS handle
+FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN paths s ON s.id = o.path LEFT JOIN paths s2 ON s2.id = o.path2
-	LEFT JOIN images i ON i.id = o.image LEFT JOIN processes p ON p.id = i.process;
+	LEFT JOIN images i ON i.id = o.image;
+
+-- Two parts with one table each, and columns of the same affinity: SQLite looks through such a view, and
+-- does not work out what is not asked for.
+CREATE VIEW op AS SELECT * FROM handle_op UNION ALL SELECT * FROM name_op;
 
 CREATE VIEW handle AS
 WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
@@ -199,25 +227,41 @@ SELECT u.handle, i.process, u.image, u.file, u.version,
 	u.nread, u.bread, u.nwrite, u.bwrite, u.nseek,
 	run.t0 + u.first_read AS first_read_ns, run.t0 + u.last_read AS last_read_ns,
 	run.t0 + u.first_write AS first_write_ns, run.t0 + u.last_write AS last_write_ns,
-	u.read_ns, u.write_ns
+	u.read_ns, u.write_ns,
+	run.t0 + coalesce(min(u.first_read, u.first_write), u.first_read, u.first_write) AS first_ns,
+	run.t0 + coalesce(max(u.last_read, u.last_write), u.last_read, u.last_write) AS last_ns
 FROM run, uses u LEFT JOIN images i ON i.id = u.image;
 
-CREATE VIEW access AS
-WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns'),
-part AS (
-	SELECT i.process, u.file, u.version, h.path, 0 AS opens,
+-- Uses and touches put together.
+CREATE VIEW access_rows AS
+SELECT coalesce(process, 0) AS process, file, version, max(path) AS path, sum(opens) AS opens,
+	sum(nread) AS nread, sum(bread) AS bread, sum(nwrite) AS nwrite, sum(bwrite) AS bwrite,
+	max(created) AS created, max(truncated) AS truncated, max(renamed) AS renamed,
+	max(unlinked) AS unlinked, max(executed) AS executed, max(mapped) AS mapped,
+	max(assumed & 1) AS assumed_read, max(assumed & 2) / 2 AS assumed_write,
+	max(assumed & 4) AS uncounted, sum(nmeta) AS nmeta,
+	min(first_t) AS first_t, max(last_t) AS last_t, sum(io_ns) AS io_ns, sum(touch_ns) AS touch_ns,
+	min(first_in) AS first_in, min(first_out) AS first_out, max(last_out) AS last_out,
+	max(emptied) AS emptied
+FROM (SELECT i.process, u.file, u.version, h.path, 0 AS opens,
 		u.nread, u.bread, u.nwrite, u.bwrite,
 		0 AS created, 0 AS truncated, 0 AS renamed, 0 AS unlinked, 0 AS executed,
 		0 AS mapped, 0 AS assumed, 0 AS nmeta,
 		coalesce(min(u.first_read, u.first_write), u.first_read, u.first_write) AS first_t,
 		coalesce(max(u.last_read, u.last_write), u.last_read, u.last_write) AS last_t,
-		u.read_ns + u.write_ns AS io_ns
+		u.read_ns + u.write_ns AS io_ns, 0 AS touch_ns,
+		u.first_read AS first_in, u.first_write AS first_out, u.last_write AS last_out, 0 AS emptied
 	FROM uses u JOIN handles h ON h.id = u.handle LEFT JOIN images i ON i.id = u.image
 	UNION ALL
 	SELECT process, file, version, path, opens, 0, 0, 0, 0, created, truncated, renamed,
-		unlinked, executed, mapped, assumed, nmeta, first_t, last_t, io_ns
+		unlinked, executed, mapped, assumed, nmeta, first_t, last_t, io_ns, io_ns,
+		first_in, first_out, last_out, emptied
 	FROM touches)
-SELECT a.process, a.file, a.version, p.path, a.opens,
+GROUP BY process, file, version;
+
+CREATE VIEW access AS
+WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
+SELECT CAST(nullif(a.process, 0) AS INTEGER) AS process, a.file, a.version, p.path, a.opens,
 	iif(a.uncounted, NULL, a.nread) AS nread, iif(a.uncounted, NULL, a.bread) AS bread,
 	iif(a.uncounted, NULL, a.nwrite) AS nwrite, iif(a.uncounted, NULL, a.bwrite) AS bwrite,
 	a.created, a.truncated, a.renamed, a.unlinked, a.executed,
@@ -226,16 +270,12 @@ SELECT a.process, a.file, a.version, p.path, a.opens,
 		AS assumed,
 	(a.assumed_read AND a.nread = 0 AND NOT a.mapped AND NOT a.executed) AS assumed_read,
 	a.assumed_write, a.nmeta,
-	run.t0 + a.first_t AS first_ns, run.t0 + a.last_t AS last_ns, a.io_ns
-FROM run, (SELECT process, file, version, max(path) AS path, sum(opens) AS opens,
-		sum(nread) AS nread, sum(bread) AS bread, sum(nwrite) AS nwrite, sum(bwrite) AS bwrite,
-		max(created) AS created, max(truncated) AS truncated, max(renamed) AS renamed,
-		max(unlinked) AS unlinked, max(executed) AS executed, max(mapped) AS mapped,
-		max(assumed & 1) AS assumed_read, max(assumed & 2) / 2 AS assumed_write,
-		max(assumed & 4) AS uncounted, sum(nmeta) AS nmeta,
-		min(first_t) AS first_t, max(last_t) AS last_t, sum(io_ns) AS io_ns
-	FROM part GROUP BY process, file, version) a
-	LEFT JOIN paths p ON p.id = a.path;
+	a.nread > 0 OR a.mapped OR a.executed OR a.assumed_read AS reads,
+	a.nwrite > 0 OR a.created OR a.truncated OR a.renamed OR a.assumed_write AS writes,
+	run.t0 + a.first_t AS first_ns, run.t0 + a.last_t AS last_ns, a.io_ns,
+	run.t0 + a.first_in AS first_in_ns, run.t0 + a.first_out AS first_out_ns,
+	run.t0 + a.last_out AS last_out_ns, a.emptied
+FROM run, access_rows a LEFT JOIN paths p ON p.id = a.path;
 
 CREATE VIEW ghost AS
 SELECT g.process, p.path, g.count,

@@ -363,13 +363,13 @@ static int put_end(struct writer *writer)
 }
 
 /* Without indexes a trace is slow, but whole. */
-static int put_complete(struct writer *writer, bool indexes)
+static int put_complete(struct writer *writer, bool conclude)
 {
 	struct store *store = writer->options.store;
 	int r = store_begin(store);
 
-	if (r == 0 && indexes)
-		r = store_make_indexes(store);
+	if (r == 0 && conclude)
+		r = store_conclude(store);
 	if (r == 0)
 		r = put_figures(writer);
 	if (r == 0)

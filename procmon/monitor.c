@@ -245,12 +245,14 @@ pid_t monitor_process_of(pid_t tid)
 
 bool monitor_shares_users(pid_t tid)
 {
-	struct stat his, ours;
+	static _Atomic ino_t ours; /* does not change; asked for once */
+	struct stat st;
 	char path[40];
 
+	if (!atomic_load(&ours) && stat("/proc/self/ns/user", &st) == 0)
+		atomic_store(&ours, st.st_ino);
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", tid);
-	return stat(path, &his) == 0 && stat("/proc/self/ns/user", &ours) == 0 &&
-	       his.st_dev == ours.st_dev && his.st_ino == ours.st_ino;
+	return stat(path, &st) == 0 && st.st_ino == atomic_load(&ours);
 }
 
 bool monitor_is_traced(void)

@@ -75,20 +75,24 @@ n=$(wc -l <"$work/members")
 [ -s "$work/set" ] || complain "no members in ftrac/fs.c"
 echo "left-out.sh: $((n)) members compared"
 
-# looked_for FILE MANUAL: each long option is in the help text and in the manual.
+# looked_for FILE MANUAL [FILE...]: each long option is in the help text and in the manual.
 looked_for() {
-	sed -n 's/^[[:space:]]*{ "\([a-z-]*\)", [a-z]*_argument,.*/\1/p' "$1" | sort -u >"$work/options"
-	sed -n '/^static const char [a-z_]*help\[\]/,/;$/p' "$1" >"$work/help"
+	file=$1 manual=$2
+	shift 2
+	sed -n 's/^[[:space:]]*{ "\([a-z-]*\)", [a-z]*_argument,.*/\1/p' "$file" "$@" | sort -u >"$work/options"
+	sed -n '/const char [a-z_]*help[a-z_]*\[\] *=/,/;$/p' "$file" "$@" >"$work/help"
 	while read -r option; do
 		grep -qE -e "[ \"]--${option}[ =\\\\]" "$work/help" || complain "--$option is not in --help"
-		[ ! -f "$2" ] || sed 's/\\//g' "$2" | grep -qE -e "--${option}([^a-z-]|\$)" ||
-			complain "--$option is not in $2"
+		[ ! -f "$manual" ] || sed 's/\\//g' "$manual" | grep -qE -e "--${option}([^a-z-]|\$)" ||
+			complain "--$option is not in $manual"
 	done <"$work/options"
-	[ -s "$work/options" ] || complain "no options in $1"
-	[ -f "$2" ] || echo "left-out.sh: there is no $2 yet: options not looked for in it"
-	echo "left-out.sh: $(($(wc -l <"$work/options"))) options of $1 looked for"
+	[ -s "$work/options" ] || complain "no options in $file"
+	[ -f "$manual" ] || echo "left-out.sh: there is no $manual yet: options not looked for in it"
+	echo "left-out.sh: $(($(wc -l <"$work/options"))) options of $file looked for"
 }
 looked_for ftrac/options.c man/ftrac.1.scd
 looked_for procmon/options.c man/procmon.1.scd
+looked_for dag/stat_options.c man/wfstat.1.scd dag/choice.h dag/choice.c
+looked_for dag/dag_options.c man/wfdag.1.scd dag/choice.h dag/choice.c
 
 [ "$errors" -eq 0 ]

@@ -15,31 +15,15 @@ import sys
 import tempfile
 import traceback
 
-from ftractest import Mount, skip
+from ftractest import fidelities
 
-FIDELITIES = "exact", "cached", "open"
 STUCK = 250  # seconds after which something on a mount is given up
-
-
-def accepted():
-    """The fidelities that this ftrac knows and this machine can do, by trying."""
-    found = []
-    for fidelity in FIDELITIES:
-        with tempfile.TemporaryDirectory(prefix="ftrac-case-") as base:
-            try:
-                with Mount("--fidelity", fidelity, base=base):
-                    found.append(fidelity)
-            except subprocess.CalledProcessError:
-                print(f"fidelity {fidelity}: not here")
-    if not found:
-        skip("no mount of ftrac")
-    return found
 
 
 def modes(wanted=()):
     """Names and options of the mounts in which all is done: the fidelities, and exact with --stat;
     only those that are wanted, by their names, if any are."""
-    found = [(fidelity, ("--fidelity", fidelity)) for fidelity in accepted()]
+    found = [(fidelity, ("--fidelity", fidelity)) for fidelity in fidelities()]
     found.append((f"{found[0][0]} with --stat", (*found[0][1], "--stat")))
     return [mode for mode in found if not wanted or mode[0] in wanted]
 

@@ -285,7 +285,7 @@ static void forking_a_living_id_ends_the_one_that_had_it(void **state)
 	feed_meet(f, Q, 1);
 	feed_fork(f, Q, P);
 	assert_string_equal(ask(f, "SELECT id, end_ns IS NULL, exit_code, exit_signal FROM process "
-		"WHERE pid = 20"), "2|0|NULL|NULL\n3|1|NULL|NULL");
+		"WHERE pid = 20 ORDER BY id"), "2|0|NULL|NULL\n3|1|NULL|NULL");
 }
 
 static void later_start_is_another_process(void **state)

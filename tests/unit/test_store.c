@@ -42,7 +42,7 @@ static struct store *create(const char *path, bool force)
 static void finish(struct store *store)
 {
 	assert_int_equal(store_begin(store), 0);
-	assert_int_equal(store_make_indexes(store), 0);
+	assert_int_equal(store_conclude(store), 0);
 	assert_int_equal(store_commit(store), 0);
 	store_fold(store);
 }

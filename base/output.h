@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef BASE_OUTPUT_H
+#define BASE_OUTPUT_H
+
+/*
+ * A file that is written for somebody: a new one takes the place of an old one only when it is whole.
+ * Devices, pipes and links stay what they are; "-" is stdout.
+ */
+
+struct output {
+	int fd;
+	const char *file;
+	char *temporary; /* NULL: the file itself is written */
+};
+
+/* 0 or -errno; then it must be closed. */
+int output_open(const char *file, struct output *ret_output);
+/* r: how the writing went.  That, or what goes wrong now; what is not whole is taken away. */
+int output_close(struct output *output, int r);
+
+#endif

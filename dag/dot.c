@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/dot.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "dag/attributes.h"
+
+#define SHOWN 40        /* characters of a name */
+#define TALL 60         /* nodes */
+#define PHASES_SHOWN 16 /* in the legend */
+
+struct drawing {
+	const struct shape *shape;
+	const struct dot_options *options;
+	FILE *out;
+	struct attribute_value value;
+	double most;         /* of what makes an edge thick */
+	const char **phases; /* in order, each once */
+	int n_phases;
+};
+
+/* ---- text ---- */
+
+/* Between quotes: a backslash begins an escape. */
+static void put_escaped(const char *text, FILE *out)
+{
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+}
+
+/* The first characters of UTF-8. */
+static void put_short(const char *text, FILE *out)
+{
+	char shown[4 * SHOWN + 4];
+	size_t used = 0;
+
+	for (int n = 0; *text && n < SHOWN; n++) {
+		shown[used++] = *text++;
+		while ((*text & 0xc0) == 0x80 && used < sizeof(shown) - 1)
+			shown[used++] = *text++;
+	}
+	shown[used] = '\0';
+	put_escaped(shown, out);
+	fputs(*text ? "..." : "", out);
+}
+
+static void put_markup(const char *text, FILE *out)
+{
+	for (; *text; text++)
+		switch (*text) {
+		case '&':
+			fputs("&amp;", out);
+			break;
+		case '<':
+			fputs("&lt;", out);
+			break;
+		case '>':
+			fputs("&gt;", out);
+			break;
+		case '"':
+			fputs("&quot;", out);
+			break;
+		default:
+			fputc(*text, out);
+		}
+}
+
+/* ---- labels ---- */
+
+/* Without the directories of the program. */
+static const char *short_command(const char *command)
+{
+	const char *end = command + strcspn(command, " "), *at = end;
+
+	while (at > command && at[-1] != '/')
+		at--;
+	return at < end ? at : command;
+}
+
+static void put_time(struct drawing *d, int64_t ns)
+{
+	char text[32];
+
+	units_time((double)ns, text, sizeof(text));
+	fprintf(d->out, "\\n%s", text);
+}
+
+static void put_bytes(struct drawing *d, int64_t bytes)
+{
+	char text[32];
+
+	units_bytes((double)bytes, text, sizeof(text));
+	fprintf(d->out, "\\n%s", text);
+}
+
+static void put_end(struct drawing *d, const struct shape_node *n)
+{
+	const struct task *t = workflow_task(d->shape->workflow, n->of);
+
+	if (n->members > 1 || !n->failed)
+		fputs(n->failed ? "\\nsome failed" : "", d->out);
+	else if (t->exit_signal != WORKFLOW_UNKNOWN)
+		fprintf(d->out, "\\nsignal %lld", (long long)t->exit_signal);
+	else
+		fprintf(d->out, "\\nexit %lld", (long long)t->exit_code);
+}
+
+static void put_process_label(struct drawing *d, const struct shape_node *n)
+{
+	const struct task *t = workflow_task(d->shape->workflow, n->of);
+	const char *text = n->label     ? n->label
+			   : t->command ? t->command
+			   : t->program ? t->program
+					: "?";
+
+	put_short(attribute_clean(&d->value, n->label ? text : short_command(text)), d->out);
+	if (n->parts > 1)
+		fprintf(d->out, " (%d)", n->part);
+	if (n->label)
+		fprintf(d->out, "\\n%d processes", n->members);
+	if (n->life_ns >= 0)
+		put_time(d, n->life_ns);
+	if (n->running)
+		fputs("\\nrunning", d->out);
+	put_end(d, n);
+}
+
+static void put_file_label(struct drawing *d, int32_t i)
+{
+	const struct shape_node *n = &d->shape->nodes[i];
+	const char *name = n->label ? n->label : shape_base_name(d->shape, i);
+
+	put_short(*name ? attribute_clean(&d->value, name) : "?", d->out);
+	if (n->parts > 1)
+		fprintf(d->out, " (%d)", n->part);
+	if (n->label)
+		fprintf(d->out, "\\n%d files", n->members);
+	if (n->size_bytes >= 0)
+		put_bytes(d, n->size_bytes);
+}
+
+static void put_edge_label(struct drawing *d, const struct shape_edge *e)
+{
+	char text[32];
+
+	if (e->bytes <= 0)
+		return;
+	units_bytes((double)e->bytes, text, sizeof(text));
+	fprintf(d->out, " label=\"%s", text);
+	if (e->ns > 0) {
+		units_rate((double)e->bytes * 1e9 / (double)e->ns, text, sizeof(text));
+		fprintf(d->out, "\\n%s", text);
+	}
+	fputc('"', d->out);
+}
+
+/* ---- attributes ---- */
+
+/* For those who read the graph further. */
+static void put_attributes(struct drawing *d, int32_t index, const struct attribute *attributes,
+	attribute_get *get)
+{
+	char number[ATTRIBUTE_NUMBER_MAX];
+
+	for (int i = 0; attributes[i].name; i++) {
+		if (!get(d->shape, index, i, &d->value) ||
+			(attributes[i].type == ATTRIBUTE_BOOL && !d->value.number))
+			continue;
+		fprintf(d->out, " %s=\"", attributes[i].name);
+		put_escaped(attribute_text(attributes[i].type, &d->value, number), d->out);
+		fputc('"', d->out);
+	}
+}
+
+/* ---- phases ---- */
+
+static int compare_texts(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static const char *phase_of(const struct shape *shape, int32_t node)
+{
+	const struct shape_node *n = &shape->nodes[node];
+
+	return n->kind == NODE_PROCESS ? workflow_task(shape->workflow, n->of)->phase : NULL;
+}
+
+static int list_phases(struct drawing *d)
+{
+	const struct shape *shape = d->shape;
+	int n = 0;
+
+	d->phases = malloc(((size_t)shape->n_nodes + 1) * sizeof(*d->phases));
+	if (!d->phases)
+		return -ENOMEM;
+	for (int32_t i = 0; i < shape->n_nodes; i++)
+		if (phase_of(shape, i))
+			d->phases[n++] = phase_of(shape, i);
+	qsort(d->phases, n, sizeof(*d->phases), compare_texts);
+	for (int i = 0; i < n; i++)
+		if (i == 0 || strcmp(d->phases[i], d->phases[d->n_phases - 1]) != 0)
+			d->phases[d->n_phases++] = d->phases[i];
+	return 0;
+}
+
+/* Pale enough for text; by the golden ratio, so that neighbours differ. */
+static void put_colour(struct drawing *d, int phase)
+{
+	double hue = phase * 0.618034;
+
+	fprintf(d->out, "\"%.3f 0.30 1.000\"", hue - floor(hue));
+}
+
+static int find_phase(const struct drawing *d, const char *phase)
+{
+	const char **found =
+		bsearch(&phase, d->phases, d->n_phases, sizeof(*d->phases), compare_texts);
+
+	return found ? (int)(found - d->phases) : -1;
+}
+
+/* ---- nodes ---- */
+
+static void put_process(struct drawing *d, int32_t i)
+{
+	const struct shape_node *n = &d->shape->nodes[i];
+	const char *phase = phase_of(d->shape, i);
+
+	put_process_label(d, n);
+	fputc('"', d->out);
+	if (phase) {
+		fputs(" style=filled fillcolor=", d->out);
+		put_colour(d, find_phase(d, phase));
+	}
+	if (n->failed)
+		fputs(" peripheries=2 fontcolor=darkred", d->out);
+	if (n->label)
+		fputs(" shape=doubleoctagon", d->out);
+}
+
+static void put_node(struct drawing *d, int32_t i)
+{
+	const struct shape_node *n = &d->shape->nodes[i];
+
+	fprintf(d->out, "\"%s\" [id=\"%s\" label=\"", n->id, n->id);
+	if (n->kind == NODE_PROCESS) {
+		put_process(d, i);
+	} else if (n->kind == NODE_FILE) {
+		put_file_label(d, i);
+		fputs(n->label ? "\" shape=folder" : "\" shape=box", d->out);
+	} else {
+		put_short(attribute_clean(&d->value, shape_base_name(d->shape, i)), d->out);
+		fputs("\\nnot there\" shape=box style=dashed color=gray fontcolor=gray40", d->out);
+	}
+	if (n->critical)
+		fputs(" color=red penwidth=2", d->out);
+	put_attributes(d, i, attributes_of_nodes, attribute_of_node);
+	fputs("];\n", d->out);
+}
+
+/* ---- edges ---- */
+
+static const char *arrowhead(int kinds)
+{
+	return kinds & EDGE_FORK                      ? "empty"
+	       : kinds & EDGE_DELETE                  ? "tee"
+	       : kinds & EDGE_RENAME                  ? "diamond"
+	       : kinds & EDGE_CREATE                  ? "dot"
+	       : kinds & (EDGE_WRITE | EDGE_TRUNCATE) ? "normal"
+	       : kinds & EDGE_EXECUTE                 ? "vee"
+	       : kinds & (EDGE_READ | EDGE_MAP)       ? "open"
+						      : "none";
+}
+
+static double weight_of(const struct drawing *d, const struct shape_edge *e)
+{
+	switch (d->options->width) {
+	case DOT_WIDTH_BYTES:
+		return e->bytes > 0 ? (double)e->bytes : 0;
+	case DOT_WIDTH_RATE:
+		return e->bytes > 0 && e->ns > 0 ? (double)e->bytes / (double)e->ns : 0;
+	case DOT_WIDTH_TIME:
+		return e->ns > 0 ? (double)e->ns : 0;
+	default:
+		return 0;
+	}
+}
+
+static void put_style(struct drawing *d, const struct shape_edge *e)
+{
+	if (!shape_is_flow(e))
+		fputs(e->kinds & EDGE_NEXT       ? " style=bold"
+			: e->kinds & EDGE_SEARCH ? " style=dotted color=gray"
+						 : " style=dotted",
+			d->out);
+	else if (e->assumed)
+		fputs(" style=dashed", d->out);
+	if (e->critical)
+		fputs(" color=red", d->out);
+	else if (e->feedback)
+		fputs(" color=blue", d->out);
+	if (e->slow)
+		fputs(" fontcolor=darkorange3", d->out);
+	if (e->read_back)
+		fputs(" dir=both", d->out);
+}
+
+static void put_edge(struct drawing *d, int32_t i)
+{
+	const struct shape_edge *e = &d->shape->edges[i];
+	double weight = weight_of(d, e);
+
+	fprintf(d->out, "\"%s\" -> \"%s\" [arrowhead=%s", d->shape->nodes[e->from].id,
+		d->shape->nodes[e->to].id, arrowhead(e->kinds));
+	put_style(d, e);
+	put_edge_label(d, e);
+	if (weight > 0 && d->most > 0)
+		fprintf(d->out, " penwidth=%.2f", 1 + 5 * sqrt(weight / d->most));
+	else if (e->critical)
+		fputs(" penwidth=2", d->out);
+	put_attributes(d, i, attributes_of_edges, attribute_of_edge);
+	fputs("];\n", d->out);
+}
+
+/* ---- frames ---- */
+
+struct member {
+	const char *key;
+	int32_t node;
+};
+
+static int compare_members(const void *x, const void *y)
+{
+	const struct member *a = x, *b = y;
+	int order = strcmp(a->key, b->key);
+
+	return order ? order : (a->node > b->node) - (a->node < b->node);
+}
+
+static int put_clusters(struct drawing *d)
+{
+	const struct shape *shape = d->shape;
+	struct member *members = malloc(((size_t)shape->n_nodes + 1) * sizeof(*members));
+	int32_t n = 0;
+
+	if (!members)
+		return -ENOMEM;
+	for (int32_t i = 0; i < shape->n_nodes && d->options->cluster; i++) {
+		const struct task *t = shape->nodes[i].kind == NODE_PROCESS
+					       ? workflow_task(shape->workflow, shape->nodes[i].of)
+					       : NULL;
+		const char *key = !t                                       ? NULL
+				  : d->options->cluster == DOT_CLUSTER_JOB ? t->job
+									   : t->phase;
+
+		if (key)
+			members[n++] = (struct member){ key, i };
+	}
+	qsort(members, n, sizeof(*members), compare_members);
+	for (int32_t i = 0, cluster = 0; i < n; cluster++) {
+		const char *key = members[i].key;
+
+		fprintf(d->out, "subgraph cluster_%d { style=rounded color=gray label=\"%s",
+			cluster, d->options->cluster == DOT_CLUSTER_JOB ? "job " : "");
+		put_short(attribute_clean(&d->value, key), d->out);
+		fputs("\";", d->out);
+		for (; i < n && strcmp(members[i].key, key) == 0; i++)
+			fprintf(d->out, " \"%s\";", shape->nodes[members[i].node].id);
+		fputs(" }\n", d->out);
+	}
+	free(members);
+	return 0;
+}
+
+/* ---- legend ---- */
+
+static void put_row(struct drawing *d, const char *sign, const char *meaning)
+{
+	fprintf(d->out, "<TR><TD ALIGN=\"LEFT\">%s</TD><TD ALIGN=\"LEFT\">%s</TD></TR>", sign,
+		meaning);
+}
+
+/* What of it is in the picture. */
+static void put_legend(struct drawing *d)
+{
+	const struct shape *shape = d->shape;
+	bool kinds[NODE_GHOST + 1] = { false }, slow = false, critical = false, feedback = false,
+				several = false, assumed = false;
+
+	for (int32_t i = 0; i < shape->n_nodes; i++) {
+		kinds[shape->nodes[i].kind] = true;
+		several |= shape->nodes[i].label != NULL;
+		critical |= shape->nodes[i].critical;
+	}
+	for (int32_t i = 0; i < shape->n_edges; i++) {
+		slow |= shape->edges[i].slow;
+		feedback |= shape->edges[i].feedback;
+		assumed |= shape->edges[i].assumed;
+	}
+	if (kinds[NODE_PROCESS])
+		put_row(d, "ellipse", "process: command, life time; double: failed");
+	if (kinds[NODE_FILE])
+		put_row(d, "box", "file: base name, size");
+	if (kinds[NODE_GHOST])
+		put_row(d, "dashed box", "a name that was looked for and not there");
+	if (several)
+		put_row(d, "octagon, folder", "several processes, files; times are sums");
+	put_row(d, "dotted", "who started whom");
+	if (kinds[NODE_FILE])
+		put_row(d, "solid",
+			"data: bytes, rate.  Arrowheads: open read, vee execute, normal write, "
+			"dot create, diamond rename, tee delete");
+	if (slow)
+		put_row(d, "<FONT COLOR=\"darkorange3\">orange</FONT>",
+			"slower than the average of all edges: "
+			"maybe a bottleneck");
+	if (assumed)
+		put_row(d, "dashed", "reads and writes were not seen, only how it was opened");
+	if (feedback)
+		put_row(d, "<FONT COLOR=\"blue\">blue</FONT>",
+			"leads back: for it a process or a file was divided");
+	if (critical)
+		put_row(d, "<FONT COLOR=\"red\">red</FONT>", "critical path");
+}
+
+static void put_phases(struct drawing *d)
+{
+	if (d->n_phases == 0)
+		return;
+	fputs("<TR><TD ALIGN=\"LEFT\">phases</TD><TD ALIGN=\"LEFT\"><TABLE BORDER=\"0\" "
+	      "CELLSPACING=\"2\"><TR>",
+		d->out);
+	for (int i = 0; i < d->n_phases && i < PHASES_SHOWN; i++) {
+		fputs("<TD BGCOLOR=", d->out);
+		put_colour(d, i);
+		fputs(">", d->out);
+		put_markup(attribute_clean(&d->value, d->phases[i]), d->out);
+		fputs(i % 6 == 5 && i + 1 < d->n_phases && i + 1 < PHASES_SHOWN ? "</TD></TR><TR>"
+										: "</TD>",
+			d->out);
+	}
+	if (d->n_phases > PHASES_SHOWN)
+		fprintf(d->out, "<TD>and %d more</TD>", d->n_phases - PHASES_SHOWN);
+	fputs("</TR></TABLE></TD></TR>", d->out);
+}
+
+static void put_label(struct drawing *d)
+{
+	if (d->options->no_legend && d->shape->folded == 0)
+		return;
+	fputs("graph [labelloc=b labeljust=l fontsize=10 label=<<TABLE BORDER=\"0\" "
+	      "CELLSPACING=\"0\">",
+		d->out);
+	if (d->shape->folded)
+		fprintf(d->out,
+			"<TR><TD ALIGN=\"LEFT\" COLSPAN=\"2\"><B>%d nodes folded</B></TD></TR>",
+			d->shape->folded);
+	if (!d->options->no_legend) {
+		put_legend(d);
+		put_phases(d);
+	}
+	fputs("</TABLE>>];\n", d->out);
+}
+
+/* ---- the whole ---- */
+
+static bool has_files(const struct shape *shape)
+{
+	for (int32_t i = 0; i < shape->n_nodes; i++)
+		if (shape->nodes[i].kind != NODE_PROCESS)
+			return true;
+	return false;
+}
+
+static int draw(struct drawing *d)
+{
+	/* Names are wide, so that where many nodes stand side by side it is better one below the other. */
+	fprintf(d->out,
+		"digraph workflow {\ngraph [rankdir=%s fontname=Helvetica];\n"
+		"node [shape=ellipse fontname=Helvetica fontsize=10];\n"
+		"edge [fontname=Helvetica fontsize=8];\n",
+		d->shape->n_nodes > TALL || !has_files(d->shape) ? "LR nodesep=0.1" : "TB");
+	put_label(d);
+	for (int32_t i = 0; i < d->shape->n_nodes; i++)
+		put_node(d, i);
+	if (put_clusters(d) < 0)
+		return -ENOMEM;
+	for (int32_t i = 0; i < d->shape->n_edges; i++)
+		put_edge(d, i);
+	fputs("}\n", d->out);
+	return d->value.failed ? -ENOMEM : fflush(d->out) == 0 && !ferror(d->out) ? 0 : -EIO;
+}
+
+int dot_write(const struct shape *shape, const struct dot_options *options, FILE *out)
+{
+	struct drawing d = { .shape = shape, .options = options, .out = out };
+	int r = list_phases(&d);
+
+	__fsetlocking(out, FSETLOCKING_BYCALLER);
+	for (int32_t i = 0; i < shape->n_edges; i++)
+		d.most = fmax(d.most, weight_of(&d, &shape->edges[i]));
+	if (r == 0)
+		r = draw(&d);
+	attribute_value_finish(&d.value);
+	free(d.phases);
+	return r;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/traces.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "db/query.h"
+
+int traces_open(const struct words *traces, bool with_ops, struct query_db **ret_db)
+{
+	int r = query_open(traces->word, traces->n, with_ops, ret_db);
+
+	if (r == -ENOENT && traces->n == 1 && strcmp(traces->word[0], "trace.db") == 0)
+		return err_status(EXIT_OWN,
+			"there is no trace.db here: name the trace, or make one with "
+			"'ftrac run -- COMMAND'");
+	return r < 0 ? err_status(EXIT_OWN, "%s", query_error(*ret_db)) : 0;
+}
+
+bool traces_are_whole(struct query_db *db)
+{
+	int64_t complete = query_fact(db, "complete", 0);
+	int64_t ops = query_fact(db, "ops_lost", 0),
+		events = query_fact(db, "process_events_lost", 0);
+	char *stopped = query_fact_text(db, "recording_error");
+
+	if (stopped)
+		err_print("warning: the recording stopped before the run did: %s; numbers are too "
+			  "small",
+			stopped);
+	else if (!complete)
+		err_print("warning: the trace is incomplete: it is still being written, or its "
+			  "writer was "
+			  "killed; numbers are those so far");
+	if (ops)
+		err_print("warning: %lld operations were lost; numbers are too small",
+			(long long)ops);
+	if (events)
+		err_print("warning: the kernel dropped process events %lld times; processes may be "
+			  "missing",
+			(long long)events);
+	free(stopped);
+	return complete && !stopped && !ops && !events;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_TRACES_H
+#define DAG_TRACES_H
+
+/* What the programs of dag/ do with the traces that they are given.  Errors are printed. */
+
+#include <stdbool.h>
+
+#include "base/cli.h"
+
+#define TRACES_EXIT_STRICT 3 /* --strict, and something is missing */
+
+struct query_db;
+
+/* The exit status; *ret_db is to be closed in any case. */
+int traces_open(const struct words *traces, bool with_ops, struct query_db **ret_db);
+
+/* Is all of the run in the trace?  If not, it is said, on stderr. */
+bool traces_are_whole(struct query_db *db);
+
+#endif

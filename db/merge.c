@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "db/merge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/sql.h"
+
+struct merge {
+	sqlite3 *sqlite;
+};
+
+/* What an id of a table is counted on from. */
+static const struct {
+	const char *parameter, *last;
+} offsets[] = {
+	{ ":paths", "SELECT max(id) FROM main.paths" },
+	{ ":mounts", "SELECT max(id) FROM main.mounts" },
+	{ ":files", "SELECT max(id) FROM main.files" },
+	{ ":names", "SELECT max(id) FROM main.names" },
+	{ ":processes", "SELECT max(id) FROM main.processes" },
+	{ ":images", "SELECT max(id) FROM main.images" },
+	{ ":handles", "SELECT max(id) FROM main.handles" },
+	{ ":uses", "SELECT max(id) FROM main.uses" },
+	{ ":touches", "SELECT max(id) FROM main.touches" },
+	{ ":ghosts", "SELECT max(id) FROM main.ghosts" },
+	{ ":ops", "SELECT max(coalesce((SELECT max(id) FROM main.ops_handle), 0), "
+		  "coalesce((SELECT max(id) FROM main.ops_name), 0))" },
+	/* Times of the trace are since its begin, ours since that of the first trace. */
+	{ ":t", "SELECT (SELECT value FROM one.meta WHERE key = 'start_ns') - "
+		"(SELECT value FROM main.meta WHERE key = 'start_ns')" },
+};
+#define OFFSET_MAX (sizeof(offsets) / sizeof(offsets[0]))
+
+static int64_t ask(sqlite3 *sqlite, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	int64_t number = 0;
+
+	if (sqlite3_prepare_v2(sqlite, sql, -1, &stmt, NULL) == SQLITE_OK &&
+		sqlite3_step(stmt) == SQLITE_ROW)
+		number = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return number;
+}
+
+static int exec(sqlite3 *sqlite, const char *sql)
+{
+	return sqlite3_exec(sqlite, sql, NULL, NULL, NULL);
+}
+
+/* Files that nobody else sees: no journal, nothing waits for the disk. */
+int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
+{
+	struct merge *merge = calloc(1, sizeof(*merge));
+	char *start = sqlite3_mprintf("INSERT INTO main.meta VALUES ('start_ns', %lld)",
+		(long long)start_ns);
+	int r = merge && start ? SQLITE_OK : SQLITE_NOMEM;
+
+	*ret_merge = merge;
+	if (r == SQLITE_OK)
+		merge->sqlite = sqlite;
+	if (r == SQLITE_OK)
+		r = exec(sqlite, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
+				 "PRAGMA temp_store = FILE; PRAGMA cache_size = -65536");
+	if (r == SQLITE_OK)
+		r = exec(sqlite, sql_schema);
+	if (r == SQLITE_OK)
+		r = exec(sqlite, sql_views);
+	if (r == SQLITE_OK)
+		r = exec(sqlite, "CREATE TEMP TABLE facts (key, value);"
+				 "CREATE TEMP TABLE same (old INTEGER PRIMARY KEY, new INTEGER);"
+				 "CREATE INDEX main.files_inode ON files (ino, dev)");
+	if (r == SQLITE_OK)
+		r = exec(sqlite, start);
+	sqlite3_free(start);
+	return r;
+}
+
+/* One after the other; the parameters are those that it has. */
+static int run_script(sqlite3 *sqlite, const char *sql, const int64_t *values, bool with_ops)
+{
+	int r = SQLITE_OK;
+
+	while (r == SQLITE_OK && *sql) {
+		sqlite3_stmt *stmt = NULL;
+
+		r = sqlite3_prepare_v2(sqlite, sql, -1, &stmt, &sql);
+		if (r != SQLITE_OK || !stmt)
+			break;
+		for (size_t i = 0; i < OFFSET_MAX; i++)
+			sqlite3_bind_int64(stmt,
+				sqlite3_bind_parameter_index(stmt, offsets[i].parameter),
+				values[i]);
+		sqlite3_bind_int(stmt, sqlite3_bind_parameter_index(stmt, ":with_ops"), with_ops);
+		r = sqlite3_step(stmt) == SQLITE_DONE ? SQLITE_OK : sqlite3_errcode(sqlite);
+		sqlite3_finalize(stmt);
+	}
+	return r;
+}
+
+int merge_add(struct merge *merge, const char *uri, bool with_ops)
+{
+	sqlite3 *sqlite = merge->sqlite;
+	char *attach = sqlite3_mprintf("ATTACH %Q AS one", uri);
+	int64_t values[OFFSET_MAX];
+	int r = attach ? exec(sqlite, attach) : SQLITE_NOMEM;
+
+	sqlite3_free(attach);
+	if (r != SQLITE_OK)
+		return r;
+	r = exec(sqlite, "BEGIN");
+	for (size_t i = 0; i < OFFSET_MAX; i++)
+		values[i] = ask(sqlite, offsets[i].last);
+	if (r == SQLITE_OK)
+		r = run_script(sqlite, sql_merge, values, with_ops);
+	if (r == SQLITE_OK)
+		r = exec(sqlite, "COMMIT");
+	if (r == SQLITE_OK)
+		r = exec(sqlite, "DETACH one");
+	return r;
+}
+
+int merge_end(struct merge *merge)
+{
+	int r = exec(merge->sqlite, "INSERT OR REPLACE INTO main.meta SELECT key, CASE"
+				    " WHEN key IN ('job', 'xform') THEN NULL"
+				    " WHEN key = 'start_ns' OR count(*) = count(value) AND key = "
+				    "'complete' THEN min(value)"
+				    " WHEN count(*) = count(value) AND key = 'end_ns' THEN "
+				    "max(value)"
+				    " WHEN count(*) = count(value) AND key IN ('ops_recorded', "
+				    "'ops_excluded', 'ops_lost',"
+				    "  'process_events_lost', 'overhead_ns', 'bytes_mount', "
+				    "'bytes_kernel')"
+				    "  THEN sum(value) FILTER (WHERE key NOT IN ('start_ns', "
+				    "'end_ns'))" /* else it overflows */
+				    " WHEN count(DISTINCT value) = 1 AND count(*) = count(value) "
+				    "THEN min(value)"
+				    " WHEN key = 'fidelity' THEN group_concat(DISTINCT value) END"
+				    " FROM facts GROUP BY key");
+
+	return r == SQLITE_OK ? exec(merge->sqlite, sql_finish) : r;
+}
+
+void merge_destroy(struct merge *merge)
+{
+	free(merge);
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+#include "db/query.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "db/merge.h"
+
+#define APPLICATION_ID 1718907491 /* "ftrc", as store.c writes it */
+#define VIEWS_VERSION 1
+#define BUSY_MS 10000
+
+/*
+ * A log that was left behind is read with an index that SQLite makes beside it, and leaves there.  It is taken
+ * away again, if it is that one: another may belong to a writer.
+ */
+struct log_index {
+	char *path;       /* of the trace, without symbolic links */
+	struct stat made; /* st_ino 0: none was made */
+	bool was_there;
+};
+
+struct query_db {
+	sqlite3 *sqlite;
+	struct log_index index;
+	char error[2 * PATH_MAX];
+};
+
+struct query {
+	struct query_db *db;
+	sqlite3_stmt *stmt;
+};
+
+/* ---- errors ---- */
+
+static int fail(struct query_db *db, int error, const char *format, const char *path,
+	const char *why)
+{
+	snprintf(db->error, sizeof(db->error), format, path, why);
+	return error;
+}
+
+static int fail_sqlite(struct query_db *db, int code)
+{
+	snprintf(db->error, sizeof(db->error), "%s",
+		db->sqlite ? sqlite3_errmsg(db->sqlite) : sqlite3_errstr(code));
+	switch (code & 0xff) {
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_CANTOPEN:
+	case SQLITE_PERM:
+		return -EACCES;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return -EINVAL;
+	default:
+		return -EIO;
+	}
+}
+
+const char *query_error(const struct query_db *db)
+{
+	return db && db->error[0] ? db->error : "out of memory";
+}
+
+/* ---- one trace ---- */
+
+static char *beside(const char *path, const char *end)
+{
+	return sqlite3_mprintf("%s%s", path, end);
+}
+
+static bool look_at(const char *path, const char *end, struct stat *ret)
+{
+	char *name = beside(path, end);
+	bool there = name && stat(name, ret) == 0;
+
+	sqlite3_free(name);
+	return there;
+}
+
+static bool is_there(const char *path, const char *end)
+{
+	struct stat st;
+
+	return look_at(path, end, &st);
+}
+
+/* Before the trace is opened. */
+static void index_init(struct log_index *index, const char *trace)
+{
+	*index = (struct log_index){ .path = realpath(trace, NULL) };
+	index->was_there = index->path && is_there(index->path, "-shm");
+}
+
+/* When it has been read from. */
+static void index_made(struct log_index *index)
+{
+	if (!index->path || index->was_there || !look_at(index->path, "-shm", &index->made))
+		index->made.st_ino = 0;
+}
+
+static void index_finish(struct log_index *index)
+{
+	char *name = index->made.st_ino ? beside(index->path, "-shm") : NULL;
+	struct stat st;
+
+	if (name && stat(name, &st) == 0 && st.st_ino == index->made.st_ino &&
+		st.st_dev == index->made.st_dev)
+		unlink(name);
+	sqlite3_free(name);
+	free(index->path);
+}
+
+/* A trace without a log is read as it stands: else SQLite makes one, which it may not do everywhere, and
+ * should not do anywhere.  path: without symbolic links, since the log lies beside the file itself. */
+static char *uri_of(const char *path)
+{
+	char *uri = sqlite3_mprintf("file:");
+
+	for (const unsigned char *at = (const unsigned char *)path; uri && *at; at++)
+		uri = strchr("%?#", *at) || *at >= 0x80 ? sqlite3_mprintf("%z%%%02X", uri, *at)
+							: sqlite3_mprintf("%z%c", uri, *at);
+	return uri ? sqlite3_mprintf("%z?mode=ro%s", uri,
+			     is_there(path, "-wal") ? "" : "&immutable=1")
+		   : NULL;
+}
+
+static int64_t pragma(sqlite3 *sqlite, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	int64_t number = -1;
+
+	if (sqlite3_prepare_v2(sqlite, sql, -1, &stmt, NULL) == SQLITE_OK &&
+		sqlite3_step(stmt) == SQLITE_ROW)
+		number = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return number;
+}
+
+/* What all traces have, whoever wrote them. */
+#define IS_TRACE                                                                               \
+	"SELECT (SELECT count(*) FROM (SELECT 1 FROM trace LIMIT 1)) + (SELECT count(*) FROM " \
+	"(SELECT 1 FROM process LIMIT 1)) + (SELECT count(*) FROM (SELECT 1 FROM handle LIMIT 1))"
+
+static int check_trace(struct query_db *db, const char *path)
+{
+	int64_t id, version;
+	int code;
+
+	sqlite3_busy_timeout(db->sqlite, BUSY_MS);
+	id = pragma(db->sqlite, "PRAGMA application_id");
+	version = pragma(db->sqlite, "PRAGMA user_version");
+	code = sqlite3_errcode(db->sqlite);
+	if ((id < 0 || version < 0) && code != SQLITE_NOTADB && code != SQLITE_CORRUPT)
+		return fail(db, fail_sqlite(db, code),
+			"cannot read '%s': %s; it still has its log beside it, "
+			"which takes the right to write there: copy all files of this name to a "
+			"place of your own",
+			path, sqlite3_errmsg(db->sqlite));
+	if (id == APPLICATION_ID && version > VIEWS_VERSION)
+		return fail(db, -EPROTO,
+			"'%s' is a trace of a newer format%s; use the programs of the "
+			"ftrac that wrote it",
+			path, "");
+	if (id < 0 || (id == APPLICATION_ID && pragma(db->sqlite, IS_TRACE) < 0))
+		return fail(db, -EINVAL,
+			"'%s' is damaged, or no trace: %s; SQLite's '.recover' may save what "
+			"is left",
+			path, sqlite3_errmsg(db->sqlite));
+	if (id != APPLICATION_ID && pragma(db->sqlite, IS_TRACE) < 0)
+		return fail(db, -EINVAL,
+			"'%s' is no trace%s; give the file that ftrac or procmon wrote, "
+			"trace.db unless it was told another name by --db",
+			path, "");
+	return 0;
+}
+
+static int open_sqlite(struct query_db *db, const char *path)
+{
+	char *uri = db->index.path ? uri_of(db->index.path) : NULL;
+	int r = uri ? sqlite3_open_v2(uri, &db->sqlite,
+			      SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL)
+		    : SQLITE_NOMEM;
+
+	sqlite3_free(uri);
+	if (r == SQLITE_OK)
+		return 0;
+	r = fail_sqlite(db, r);
+	return fail(db, r, "cannot open '%s': %s; see that it may be read", path,
+		db->sqlite ? sqlite3_errmsg(db->sqlite) : "out of memory");
+}
+
+static int open_trace(struct query_db *db, const char *path)
+{
+	struct stat st;
+	int r;
+
+	if (stat(path, &st) < 0)
+		return fail(db, -errno,
+			"cannot open '%s': %s; give the trace that ftrac or procmon wrote", path,
+			strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return fail(db, -EINVAL, "cannot open '%s': it is no file%s; give the trace itself",
+			path, "");
+	if (access(path, R_OK) < 0)
+		return fail(db, -errno,
+			"cannot open '%s': %s; a trace belongs to the one who made it", path,
+			strerror(errno));
+	index_init(&db->index, path);
+	r = open_sqlite(db, path);
+	if (r == 0)
+		r = check_trace(db, path);
+	index_made(&db->index);
+	return r;
+}
+
+/* What is read is of one moment. */
+static int begin(struct query_db *db)
+{
+	int r = sqlite3_exec(db->sqlite,
+		"PRAGMA temp_store = FILE; PRAGMA cache_size = -65536; BEGIN;"
+		"SELECT count(*) FROM sqlite_schema",
+		NULL, NULL, NULL);
+
+	return r == SQLITE_OK ? 0 : fail_sqlite(db, r);
+}
+
+/* ---- several ---- */
+
+/* Each is opened by itself first, for a good word about what is wrong with it. */
+static int first_start(struct query_db *db, const char *const *paths, int n, int64_t *ret_start_ns)
+{
+	*ret_start_ns = INT64_MAX;
+	for (int i = 0; i < n; i++) {
+		struct query_db *one;
+		int r = query_open(&paths[i], 1, false, &one);
+		int64_t start_ns = r == 0 ? query_fact(one, "start_ns", INT64_MAX) : 0;
+
+		if (r < 0)
+			fail(db, r, "%s%s", query_error(one), "");
+		query_close(one);
+		if (r < 0)
+			return r;
+		if (start_ns < *ret_start_ns)
+			*ret_start_ns = start_ns;
+	}
+	return 0;
+}
+
+static int add_trace(struct query_db *db, struct merge *merge, const char *path, bool with_ops)
+{
+	struct log_index index;
+	char *uri;
+	int r;
+
+	index_init(&index, path);
+	uri = index.path ? uri_of(index.path) : NULL;
+	r = uri ? merge_add(merge, uri, with_ops) : SQLITE_NOMEM;
+	index_made(&index);
+	index_finish(&index);
+	sqlite3_free(uri);
+	if (r == SQLITE_OK)
+		return 0;
+	r = fail_sqlite(db, r);
+	return fail(db, r,
+		r == -ENOSPC || r == -EIO ? "cannot add '%s' to the other traces: %s; $TMPDIR may "
+					    "be another place for all of them"
+					  : "cannot add '%s' to the other traces: %s",
+		path, sqlite3_errmsg(db->sqlite));
+}
+
+static int open_traces(struct query_db *db, const char *const *paths, int n, bool with_ops)
+{
+	struct merge *merge = NULL;
+	int64_t start_ns;
+	int r = first_start(db, paths, n, &start_ns);
+
+	if (r < 0)
+		return r;
+	r = sqlite3_open_v2("", &db->sqlite,
+		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
+		NULL);
+	if (r == SQLITE_OK)
+		r = merge_begin(db->sqlite, start_ns, &merge);
+	r = r == SQLITE_OK ? 0 : fail_sqlite(db, r);
+	for (int i = 0; i < n && r == 0; i++)
+		r = add_trace(db, merge, paths[i], with_ops);
+	if (r == 0 && (r = merge_end(merge)) != SQLITE_OK)
+		r = fail_sqlite(db, r);
+	merge_destroy(merge);
+	return r;
+}
+
+int query_open(const char *const *paths, int n, bool with_ops, struct query_db **ret_db)
+{
+	struct query_db *db = *ret_db = calloc(1, sizeof(*db));
+	int r;
+
+	if (!db)
+		return -ENOMEM;
+	r = n == 1 ? open_trace(db, paths[0]) : open_traces(db, paths, n, with_ops);
+	return r < 0 ? r : begin(db);
+}
+
+void query_close(struct query_db *db)
+{
+	if (!db)
+		return;
+	sqlite3_close(db->sqlite);
+	index_finish(&db->index);
+	free(db);
+}
+
+/* ---- rows ---- */
+
+int query_start(struct query_db *db, const char *sql, struct query **ret_query)
+{
+	struct query *query = calloc(1, sizeof(*query));
+	int r = query ? sqlite3_prepare_v2(db->sqlite, sql, -1, &query->stmt, NULL) : SQLITE_NOMEM;
+
+	if (r != SQLITE_OK) {
+		free(query);
+		return fail_sqlite(db, r);
+	}
+	query->db = db;
+	*ret_query = query;
+	return 0;
+}
+
+int query_next(struct query *query)
+{
+	int r = sqlite3_step(query->stmt);
+
+	return r == SQLITE_ROW ? 1 : r == SQLITE_DONE ? 0 : fail_sqlite(query->db, r);
+}
+
+void query_end(struct query *query)
+{
+	if (query)
+		sqlite3_finalize(query->stmt);
+	free(query);
+}
+
+int query_columns(const struct query *query)
+{
+	return sqlite3_column_count(query->stmt);
+}
+
+const char *query_name(const struct query *query, int column)
+{
+	return sqlite3_column_name(query->stmt, column);
+}
+
+enum query_type query_type(const struct query *query, int column)
+{
+	switch (sqlite3_column_type(query->stmt, column)) {
+	case SQLITE_INTEGER:
+		return QUERY_INT;
+	case SQLITE_FLOAT:
+		return QUERY_REAL;
+	case SQLITE_TEXT:
+		return QUERY_TEXT;
+	case SQLITE_BLOB:
+		return QUERY_BLOB;
+	default:
+		return QUERY_NULL;
+	}
+}
+
+int64_t query_int(const struct query *query, int column)
+{
+	return sqlite3_column_int64(query->stmt, column);
+}
+
+double query_real(const struct query *query, int column)
+{
+	return sqlite3_column_double(query->stmt, column);
+}
+
+const char *query_bytes(const struct query *query, int column, size_t *ret_len)
+{
+	const void *bytes = sqlite3_column_type(query->stmt, column) == SQLITE_BLOB
+				    ? sqlite3_column_blob(query->stmt, column)
+				    : (const void *)sqlite3_column_text(query->stmt, column);
+
+	*ret_len = sqlite3_column_bytes(query->stmt, column);
+	return bytes ? bytes : "";
+}
+
+/* ---- facts ---- */
+
+static sqlite3_stmt *fact(struct query_db *db, const char *key)
+{
+	sqlite3_stmt *stmt = NULL;
+
+	if (sqlite3_prepare_v2(db->sqlite, "SELECT value FROM trace WHERE key = ?", -1, &stmt,
+		    NULL) != SQLITE_OK ||
+		sqlite3_bind_text(stmt, 1, key, -1, SQLITE_STATIC) != SQLITE_OK ||
+		sqlite3_step(stmt) != SQLITE_ROW || sqlite3_column_type(stmt, 0) == SQLITE_NULL) {
+		sqlite3_finalize(stmt);
+		return NULL;
+	}
+	return stmt;
+}
+
+int64_t query_fact(struct query_db *db, const char *key, int64_t fallback)
+{
+	sqlite3_stmt *stmt = fact(db, key);
+
+	if (stmt && sqlite3_column_type(stmt, 0) == SQLITE_INTEGER)
+		fallback = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return fallback;
+}
+
+char *query_fact_text(struct query_db *db, const char *key)
+{
+	sqlite3_stmt *stmt = fact(db, key);
+	char *text = stmt ? strdup((const char *)sqlite3_column_text(stmt, 0)) : NULL;
+
+	sqlite3_finalize(stmt);
+	return text;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DB_QUERY_H
+#define DB_QUERY_H
+
+/*
+ * The read side of traces: opens one, or several that are taken for one workflow, and reads what SQL
+ * finds there.  All that is read through one struct query_db is of one moment, also while the trace
+ * grows.  Nothing is written.
+ *
+ * Several traces are put together in a temporary database (of $SQLITE_TMPDIR, $TMPDIR or /var/tmp),
+ * with new ids: a file is the same if path, device and inode number are.  Without their operations if
+ * those are not asked for.
+ *
+ * Errors are negative errno; query_error() says more, in one line.  One thread.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct query_db;
+struct query;
+
+/*
+ * -ENOENT: there is no such file; -EINVAL: it is no trace; -EPROTO: it is of a newer format than we
+ * know; other -errno.  *ret_db is there in any case, for query_error() and query_close(), unless it
+ * is NULL: out of memory.
+ */
+int query_open(const char *const *paths, int n, bool with_ops, struct query_db **ret_db);
+void query_close(struct query_db *db);
+const char *query_error(const struct query_db *db);
+
+/* A statement; rows come by query_next(): 1 there is one, 0 there are no more, or -errno. */
+int query_start(struct query_db *db, const char *sql, struct query **ret_query);
+int query_next(struct query *query);
+void query_end(struct query *query); /* NULL is fine */
+
+enum query_type { QUERY_NULL, QUERY_INT, QUERY_REAL, QUERY_TEXT, QUERY_BLOB };
+
+int query_columns(const struct query *query);
+const char *query_name(const struct query *query, int column);
+/* Of the row that query_next() found.  Texts and BLOBs live until the next; not ended by NUL. */
+enum query_type query_type(const struct query *query, int column);
+int64_t query_int(const struct query *query, int column);
+double query_real(const struct query *query, int column);
+const char *query_bytes(const struct query *query, int column, size_t *ret_len);
+
+/* A fact of the view "trace"; fallback if it is not there, or is no number. */
+int64_t query_fact(struct query_db *db, const char *key, int64_t fallback);
+/* As text, to be freed; NULL if it is not there. */
+char *query_fact_text(struct query_db *db, const char *key);
+
+#endif

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every example of wfstat(1) and wfdag(1) works, and prints the columns that the manual shows."""
+import os
+import pathlib
+import shlex
+import subprocess
+import tempfile
+
+from ftractest import TOP, Checks, Mount, need_fuse
+
+PROGRAMS = {"wfstat": os.environ.get("WFSTAT", "build/dag/wfstat"),
+            "wfdag": os.environ.get("WFDAG", "build/dag/wfdag")}
+MAKEFILE = """all: d e
+b: a
+\tcat a > b
+c: a b
+\tsort a b > c
+e: c
+\tcp c e
+d: c
+\tcp c d; ls nothing-here 2>/dev/null || true
+"""
+
+
+def trace(base):
+    """A make in a mount."""
+    work = base / "work"
+    work.mkdir()
+    (work / "Makefile").write_text(MAKEFILE)
+    (work / "a").write_text("one\ntwo\n" * 1000)
+    with Mount(base=base) as mount:
+        subprocess.run(["make", "-s", "-C", mount(work)], check=True, timeout=60)
+    return mount.db
+
+
+def examples(name):
+    """Each command of a manual, and the first line of what it shows there."""
+    lines = (TOP / f"man/{name}.1.scd").read_text().splitlines()
+    for line, after in zip(lines, lines[1:]):
+        if line.startswith(f"$ {name}"):
+            shown = "" if after.startswith(("$", "```")) else after
+            yield shlex.split(line)[2:], shown
+
+
+def without_filters(args):
+    """The trace of the manual is another one: what chooses from it goes."""
+    kept, skip = [], False
+    for arg in args:
+        if skip:
+            skip = False
+        elif arg in ("--include", "--operation"):
+            skip = True
+        else:
+            kept.append(arg)
+    return kept
+
+
+def check(checks, name, args, shown, db):
+    text = f"{name} {' '.join(args)}"
+    done = subprocess.run([os.path.abspath(PROGRAMS[name]), *without_filters(args), db],
+                          capture_output=True, text=True, cwd=db.parent, timeout=60, check=False)
+    checks.equal(f"{text}: exit status ({done.stderr.strip()})", done.returncode, 0)
+    head = done.stdout.splitlines()[0] if done.stdout else ""
+    if shown:
+        wanted = shown.removesuffix(" ...").split()
+        checks.equal(f"{text}: columns", head.split()[:len(wanted) - 1], wanted[:-1])
+    else:
+        checks.check(f"{text}: prints something", head)
+
+
+def main():
+    need_fuse()
+    checks = Checks()
+    with tempfile.TemporaryDirectory(prefix="ftrac-case-") as base:
+        db = trace(pathlib.Path(base))
+        for name in PROGRAMS:
+            found = list(examples(name))
+            checks.check(f"{name}: there are examples", found)
+            for args, shown in found:
+                check(checks, name, args, shown, db)
+    checks.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,725 @@
+# SPDX-License-Identifier: MIT
+"""The tables of wfstat, from the rows of a trace, by their definitions."""
+import bisect
+import collections
+import errno
+
+from statmodel import (FOREVER, Reference, Row, deviation_of, heads, known_sum, mean_of, nearest,
+                       quantile_of)
+
+# ---- io, mem, run, util ----
+
+def grouped(data, choice, units, columns, rows_of, process_only):
+    """Both levels, or the one that is asked for.  units(reference, names, per_job) gives (keys with
+    what is counted, values) of each unit, rows_of the ends of rows."""
+    reference = Reference(data, choice, process_only)
+    names = reference.names("xform,exe")
+    both = not choice.by and not choice.per
+
+    def level(names, per_job):
+        groups = {}
+        for key, values in units(reference, names, per_job):
+            groups.setdefault(key, []).append(values)
+        return groups
+
+    rows = []
+    upper = level(["xform"] if both else names, True) if both or choice.per == "job" else {}
+    lower = level(names, False) if both or choice.per != "job" else {}
+    if both:
+        upper = {(xform, "(all)", of): values for (xform, of), values in upper.items()}
+    for groups in upper, lower:
+        rows += [(*key, *end) for key, values in groups.items()
+                 for end in rows_of(values, choice, data)]
+    return heads(names) + ["of"] + columns, rows
+
+
+def numbers(values):
+    values = [value for value in values if value is not None]
+    if not values:
+        return 0, None, None, None, None, None
+    return (len(values), min(values), max(values), mean_of(values), deviation_of(values),
+            sum(values))
+
+
+NUMBERS = "value count min max mean sd sum".split()
+SIDES = "bread", "bwrite", "nread", "nwrite"
+SIDE_NAMES = "read_bytes", "written_bytes", "reads", "writes"
+
+
+def io_units(r, names, per_job):
+    sums = {}
+
+    def add(row, values):
+        unit, of = r.unit(row.process, per_job)
+        key = *r.key(names, row.process, row.image, row.file, images=True), of
+        for side, value in zip(sums.setdefault((unit, key), [[], [], [], []]), values):
+            side.append(value)
+
+    for use in r.data.rows["use"]:
+        if r.takes(use.process, use.file, use.first_ns, use.last_ns):
+            add(use, [getattr(use, side) for side in SIDES])
+    for handle in r.data.rows["handle"]:
+        last = handle.open_ns if handle.close_ns is None else handle.close_ns
+        if handle.nread is None and r.takes(handle.process, handle.file, handle.open_ns, last):
+            add(handle, [None] * 4)
+    files = r.has_file_keys(names) or any(
+        r.kind(glob)[0] != "command" for glob in (*r.choice.include, *r.choice.exclude))
+    for process in () if files else r.living():
+        add(Row({"process": process.id, "image": process.last and process.last.id, "file": None}),
+            [None if process.fidelity is None else 0] * 4)
+    for (_, key), sides in sums.items():
+        yield key, [known_sum(side) for side in sides]
+
+
+def io_rows(values, _choice, _data):
+    for i, name in enumerate(SIDE_NAMES):
+        yield name, *numbers(value[i] for value in values)
+
+
+def table_io(data, choice):
+    return grouped(data, choice, io_units, NUMBERS, io_rows, False)
+
+
+def members(r, names, per_job):
+    """The processes of each unit and group."""
+    found = {}
+    for process in r.living():
+        unit, of = r.unit(process.id, per_job)
+        found.setdefault((unit, (*r.key(names, process.id), of)), []).append(process)
+    return ((key, processes) for (_, key), processes in found.items())
+
+
+def span(processes):
+    if any(p.end_ns is None for p in processes):
+        return None
+    return max(p.end_ns for p in processes) - min(p.start_ns for p in processes)
+
+
+def run_units(r, names, per_job):
+    return ((key, span(processes)) for key, processes in members(r, names, per_job))
+
+
+def table_run(data, choice):
+    return grouped(data, choice, run_units, NUMBERS,
+                   lambda values, *_: [("runtime_ns", *numbers(values))], True)
+
+
+def upper_rss(processes):
+    """Who ends when another one starts is gone by then."""
+    if any(p.rsspeak_bytes is None for p in processes):
+        return None
+    return max(sum(q.rsspeak_bytes for q in processes if q is p or q.start_ns <= p.start_ns and (
+        q.end_ns is None or q.end_ns > p.start_ns)) for p in processes)
+
+
+def lower_rss(processes):
+    return max((p.rsspeak_bytes for p in processes if p.rsspeak_bytes is not None), default=None)
+
+
+def mem_units(r, names, per_job):
+    for key, processes in members(r, names, per_job):
+        if per_job:
+            yield key, {"rss_upper_bytes": upper_rss(processes),
+                        "rss_lower_bytes": lower_rss(processes)}
+        else:
+            yield key, {"rss_bytes": processes[0].rsspeak_bytes}
+
+
+def mem_rows(values, choice, data):
+    memory = choice.memory or data.facts.get("memory_bytes")
+    for name in values[0]:
+        found = numbers(value[name] for value in values)
+        fit = [memory // found[2] if found[2] else None] if memory else []
+        yield name, *found, *fit
+
+
+def table_mem(data, choice):
+    columns = NUMBERS + ["fit"] * bool(choice.memory or data.facts.get("memory_bytes"))
+    return grouped(data, choice, mem_units, columns, mem_rows, True)
+
+
+def all_sum(processes, *columns):
+    return known_sum(None if None in (v := [getattr(p, c) for c in columns]) else sum(v)
+                     for p in processes)
+
+
+def util_units(r, names, per_job):
+    waited = collections.Counter()
+    for access in r.data.rows["access"]:
+        waited[access.process] += access.io_ns or 0
+    for key, processes in members(r, names, per_job):
+        busy, wall = all_sum(processes, "utime_ns", "stime_ns"), span(processes)
+        share = nearest(busy, wall) if busy is not None and wall else None
+        life = known_sum(None if p.end_ns is None else p.end_ns - p.start_ns for p in processes)
+        yield key, (share, life, all_sum(processes, "cpu_ns"),
+                    all_sum(processes, "cpu_delay_ns"), all_sum(processes, "blkio_delay_ns"),
+                    all_sum(processes, "swapin_delay_ns", "reclaim_delay_ns"),
+                    known_sum(None if p.fidelity is None else waited[p.id] for p in processes))
+
+
+def util_rows(values, _choice, _data):
+    shares = numbers(value[0] for value in values)
+    parts = [known_sum(value[i] for value in values) for i in range(1, 7)]
+    rest = None
+    if parts[0] is not None and parts[1] is not None:
+        rest = parts[0] - sum(part for part in parts[1:] if part is not None)
+    yield (len(values), *shares[1:5], *parts, rest if rest is not None and rest >= 0 else None)
+
+
+def table_util(data, choice):
+    return grouped(data, choice, util_units, (
+        "count min_share max_share mean_share sd_share life_ns cpu_ns queue_ns block_io_ns "
+        "memory_ns traced_io_ns rest_ns").split(), util_rows, True)
+
+
+# ---- operations ----
+
+def chosen_ops(r):
+    return [op for op in r.data.rows["op"]
+            if r.takes(op.process, op.file, op.start_ns, op.start_ns)]
+
+
+def op_key(r, names, op):
+    return r.key(names, op.process, op.image, op.file, op.name, images=True)
+
+
+def table_sys(data, choice):
+    r = Reference(data, choice)
+    names = r.names("operation")
+    groups = {}
+    for op in chosen_ops(r):
+        groups.setdefault(op_key(r, names, op), []).append(op)
+    every = [op for ops in groups.values() for op in ops]
+    if every:
+        groups = {**groups, ("Total", *[None] * (len(names) - 1)): every}
+    total = sum(op.latency_ns for op in every)
+    rows = []
+    for key, ops in groups.items():
+        values = sorted(op.latency_ns for op in ops)
+        rows.append((*key, len(ops), nearest(len(ops), len(every)),
+                     sum(op.result < 0 for op in ops), sum(values),
+                     nearest(sum(values), total) if total else 0, mean_of(values),
+                     deviation_of(values), values[0],
+                     *[quantile_of(values, p) for p in (50, 95, 99)], values[-1]))
+    return heads(names) + ("count count_share failed sum_ns sum_share mean_ns sd_ns min_ns p50_ns "
+                           "p95_ns p99_ns max_ns").split(), rows
+
+
+DARSHAN = (("0-100", 100), ("101-1K", 1 << 10), ("1K-10K", 10 << 10), ("10K-100K", 100 << 10),
+           ("100K-1M", 1 << 20), ("1M-4M", 4 << 20), ("4M-10M", 10 << 20), ("10M-100M", 100 << 20),
+           ("100M-1G", 1 << 30), ("1G+", FOREVER))
+TRAITS = "consecutive", "sequential", "strided", "random", "aligned"
+
+
+class Place:
+    """Where a handle is."""
+
+    def __init__(self):
+        self.end, self.begins = 0, []
+
+    def move(self, offset, size):
+        """What the access is."""
+        consecutive, sequential = offset == self.end, offset >= self.end
+        strided = (not consecutive and len(self.begins) > 1 and offset != self.begins[-1]
+                   and offset - self.begins[-1] == self.begins[-1] - self.begins[-2])
+        self.begins = [*self.begins[-1:], offset]
+        self.end = offset + size
+        return (consecutive, sequential, strided, not sequential and not strided,
+                offset % 4096 == 0)
+
+
+def table_pattern(data, choice):
+    r = Reference(data, choice)
+    names = r.names("command")
+    columns = heads(names) + ["operation", "count", "moved_bytes"] + [f"{t}_share" for t in TRAITS]
+    if not data.has_ops:
+        return columns, handle_patterns(r, names)
+    groups, places = {}, collections.defaultdict(Place)
+    for op in sorted(chosen_ops(r), key=lambda op: op.id):
+        if op.name in ("read", "write") and op.result >= 0:
+            traits = places[op.handle].move(op.offset, op.bytes) if op.offset is not None else None
+            groups.setdefault((*op_key(r, names, op), op.name), []).append((op.bytes, traits))
+    classes, class_of = size_classes(choice, groups)
+    rows = []
+    for key, accesses in groups.items():
+        placed = [traits for _, traits in accesses if traits]
+        counts = collections.Counter(class_of(size) for size, _ in accesses)
+        rows.append((*key, len(accesses), sum(size for size, _ in accesses),
+                     *[nearest(sum(t[i] for t in placed), len(placed)) if placed else None
+                       for i in range(5)], *[counts[name] for name in classes]))
+    return columns + classes, rows
+
+
+def size_classes(choice, groups):
+    if choice.sizes != "powers":
+        return [name for name, _ in DARSHAN], lambda size: next(
+            name for name, largest in DARSHAN if size <= largest)
+    largest = max((size for accesses in groups.values() for size, _ in accesses), default=0)
+    names = ["0"] + [f"{1 << n}+" for n in range(largest.bit_length())]
+    return names, lambda size: names[size.bit_length()]
+
+
+def handle_patterns(r, names):
+    groups = {}
+    for handle in r.data.rows["handle"]:
+        last = handle.open_ns if handle.close_ns is None else handle.close_ns
+        if r.takes(handle.process, handle.file, handle.open_ns, last):
+            groups.setdefault(r.key(names, handle.process, handle.image, handle.file, images=True),
+                              []).append(handle)
+    for key, handles in groups.items():
+        for operation, side in ("read", "reads"), ("write", "writes"):
+            count, moved, consecutive, sequential = (
+                sum(getattr(h, column) or 0 for h in handles) for column in (
+                    f"n{operation}", f"b{operation}", f"consecutive_{side}", f"sequential_{side}"))
+            if count:
+                yield (*key, operation, count, moved, nearest(consecutive, count),
+                       nearest(sequential, count), None, None, None)
+
+
+SEARCH = {("lookup", "getattr", "access", "open"): (errno.ENOENT, errno.ENOTDIR)}
+PROBE = {("getxattr", "listxattr"): (errno.ENODATA, errno.EOPNOTSUPP),
+         ("readlink",): (errno.EINVAL,), ("ioctl",): (errno.ENOTTY,)}
+
+
+def kind_of_error(name, number):
+    for kind, table in ("search", SEARCH), ("probe", PROBE):
+        if any(name in names and number in errors for names, errors in table.items()):
+            return kind
+    return "error"
+
+
+def error_name(number):
+    return {errno.EAGAIN: "EAGAIN", errno.EOPNOTSUPP: "EOPNOTSUPP",
+            errno.EDEADLK: "EDEADLK"}.get(number, errno.errorcode.get(number))
+
+
+def table_errors(data, choice):
+    r = Reference(data, choice)
+    names, found = r.names("command"), {}
+    if data.has_ops:
+        for op in chosen_ops(r):
+            if op.result < 0:
+                found.setdefault((kind_of_error(op.name, -op.result), op.name,
+                                  error_name(-op.result), *op_key(r, names, op), op.path),
+                                 []).append((1, op.start_ns))
+    else:
+        for ghost in data.rows["ghost"]:
+            if r.takes(ghost.process, None, ghost.first_ns, ghost.first_ns):
+                found.setdefault(("search", "lookup", "ENOENT", *r.key(names, ghost.process),
+                                  ghost.path), []).append((ghost.count, ghost.first_ns))
+    return ["kind", "operation", "errno", *heads(names), "path", "count", "first_ns"], [
+        (*key, sum(n for n, _ in some), min(t for _, t in some)) for key, some in found.items()]
+
+
+# ---- phase ----
+
+def sides_of(access):
+    """Was it read, was it written?"""
+    reads = (access.nread or 0) > 0 or access.mapped or access.executed or (
+        access.nread is None and access.assumed_read)
+    writes = (access.nwrite or 0) > 0 or access.nwrite is None and (
+        access.assumed_write or access.created or access.truncated)
+    return bool(reads), bool(writes)
+
+
+def four_sums(marks):
+    """Of (read, written) each: only read, only written, both, neither."""
+    counts = collections.Counter(marks)
+    return [counts[mark] for mark in ((True, False), (False, True), (True, True), (False, False))]
+
+
+def is_counted(access):
+    """Not what was only looked at.  Descriptors are inherited: who reads need not have opened."""
+    return (access.opens or access.executed or access.created or (access.nread or 0) > 0
+            or (access.nwrite or 0) > 0)
+
+
+class Phase:
+    def __init__(self):
+        self.jobs, self.files, self.processes = set(), {}, {}
+        self.read, self.written, self.first = [], [], None
+
+    def add(self, access):
+        sides = sides_of(access)
+        for marks, number in (self.files, access.file), (self.processes, access.process):
+            old = marks.get(number, (False, False))
+            marks[number] = old[0] or sides[0], old[1] or sides[1]
+        self.read.append(access.bread)
+        self.written.append(access.bwrite)
+
+    def row(self, has_files):
+        if not has_files:
+            return len(self.jobs), *[None] * 10
+        return (len(self.jobs), known_sum(self.read), known_sum(self.written),
+                *four_sums(self.files.values()), *four_sums(self.processes.values()))
+
+
+def table_phase(data, choice):
+    r = Reference(data, choice)
+    names, found, total = r.names("phase"), {}, Phase()
+    for access in data.rows["access"]:
+        file = data.files.get(access.file)
+        if file and file.kind == "file" and is_counted(access) and r.takes(
+                access.process, access.file, access.first_ns, access.last_ns):
+            for phase in found.setdefault(r.key(names, access.process), Phase()), total:
+                phase.add(access)
+    for process in r.living():
+        if process.job is not None:
+            for phase in found.setdefault(r.key(names, process.id), Phase()), total:
+                phase.jobs.add(process.job)
+    rows = [(*key, *phase.row(data.has_files)) for key, phase in found.items()]
+    if rows:
+        rows.append(("Total", *[None] * (len(names) - 1), *total.row(data.has_files)))
+    return heads(names) + (
+        "jobs read_bytes written_bytes files_ro files_wo files_rw files_none processes_ro "
+        "processes_wo processes_rw processes_none").split(), rows
+
+
+# ---- row by row ----
+
+def by_thousand_millions(ns):
+    return None if ns is None else ns / 10**9 if abs(ns) < 2**53 else float(ns) / 1e9
+
+
+def minus(a, b):
+    return None if a is None or b is None else a - b
+
+
+PROC_MORE = ("read_char write_char read_bytes write_bytes nvcsw nivcsw minflt majflt cpu_delay_ns "
+             "blkio_delay_ns swapin_delay_ns reclaim_delay_ns tier command").split()
+
+
+def table_proc(data, choice):
+    r = Reference(data, choice, True)
+    rows = []
+    for p in sorted(r.living(), key=lambda p: (p.start_ns, p.id)):
+        life, busy = minus(p.end_ns, p.start_ns), all_sum([p], "utime_ns", "stime_ns")
+        seconds = [by_thousand_millions(t) for t in (p.utime_ns, p.stime_ns, life)]
+        rows.append((p.xform, p.pid, p.ppid, p.exe, p.lstart, p.lstop,
+                     by_thousand_millions(p.start_ns), by_thousand_millions(p.end_ns),
+                     p.vmpeak_bytes and p.vmpeak_bytes // 1024,
+                     p.rsspeak_bytes and p.rsspeak_bytes // 1024, *seconds, p.id, p.parent, p.job,
+                     r.phase(p), p.host, p.program, p.state, p.exit_code, p.exit_signal, p.start_ns,
+                     p.end_ns, life, p.cpu_ns,
+                     nearest(busy, life) if busy is not None and life else None,
+                     *[getattr(p, column) for column in PROC_MORE]))
+    return ("xform pid ppid exe lstart lstop tstart tstop vmpeak rsspeak utime stime wtime process "
+            "parent job phase host program state exit_code exit_signal start_ns end_ns runtime_ns "
+            "cpu_ns utilization").split() + PROC_MORE, rows
+
+
+USED = "bread", "nread", "bwrite", "nwrite", "nseek"
+
+
+def table_handle(data, choice):
+    r = Reference(data, choice)
+    found = {}
+    for use in data.rows["use"]:
+        found.setdefault((use.handle, use.image), []).append(use)
+    opened = {handle for handle, _ in found}
+    for handle in data.rows["handle"]:
+        if handle.id not in opened:
+            found[handle.id, handle.image] = [handle]
+    rows = []
+    for (number, _), uses in found.items():
+        h, use = data.handles[number], uses[0]
+        if r.takes(use.process, use.file, h.open_ns,
+                   h.open_ns if h.close_ns is None else h.close_ns):
+            image, process = data.images.get(use.image), data.processes.get(use.process)
+            rows.append((process and process.xform, process and process.pid, image and image.exe,
+                         h.path, *[known_sum(getattr(u, c) for u in uses) for c in USED], h.mode,
+                         h.flags, h.id, process and process.id, h.fidelity, h.open_ns, h.close_ns))
+    return ["xform", "pid", "exe", "file", *USED, *"mode flags handle process fidelity open_ns "
+            "close_ns".split()], rows
+
+
+def covered(ranges):
+    """Bytes of a union."""
+    total, end = 0, -1
+    for begin, stop in sorted(ranges):
+        total += max(0, stop - max(begin, end))
+        end = max(end, stop)
+    return total
+
+
+def from_the_begin(r):
+    """Bytes of files that were read from their begin on, without a gap."""
+    whole = {}
+    for h in r.data.rows["handle"]:
+        plain = h.nread is not None and (h.nread == 0 or h.nseek + h.nwrite == 0)
+        before = whole.get(h.file, 0)
+        whole[h.file] = max(before, h.bread) if plain and before is not None else None
+    return whole
+
+
+def portions(r, some):
+    """Bytes of each file that were read at all; None: it cannot be told, as of the source of a
+    copy, unless the handles tell."""
+    c, ranges, seen = r.choice, collections.defaultdict(list), collections.Counter()
+    partial = r.narrows() or c.timed or c.include or c.exclude
+    whole = {} if partial else from_the_begin(r)
+    for op in chosen_ops(r):
+        if op.name == "read" and op.result >= 0:
+            seen[op.file] += 1
+            if op.bytes and op.offset is not None:
+                ranges[op.file].append((op.offset, op.offset + op.bytes))
+    found = {}
+    for file, accesses in some.items():
+        copied = known_sum(a.nread for a in accesses) != seen[file] and not c.timed
+        found[file] = None if copied or not r.data.has_ops else covered(ranges[file])
+        if whole.get(file) is not None:
+            found[file] = whole[file]
+    return found
+
+
+def share_of(file, size, reads, read):
+    if not size or reads is None:
+        return None
+    part = read[file] if reads else 0
+    return None if part is None else 1.0 if part > size else nearest(part, size)
+
+
+def rate(count, ns):
+    return float(count) * 1e9 / ns if count is not None and ns else None
+
+
+def file_row(data, file, some, used, read):
+    size = file.size_first if file.size_last is None else file.size_last
+    reads, writes = (known_sum(getattr(a, column) for a in some) for column in ("nread", "nwrite"))
+    bread = None if reads is None else sum(a.bread for a in some)
+    bwrite = None if writes is None else sum(a.bwrite for a in some)
+    readers, writers = ([a for a in some if getattr(a, column)] for column in ("reads", "writes"))
+    return (file.id, file.path, file.kind, file.fstype, file.mount, size,
+            len({a.process for a in readers if a.process is not None}),
+            len({a.process for a in writers if a.process is not None}),
+            sum(a.opens for a in some), reads, writes, bread, bwrite,
+            nearest(bread, size) if bread is not None and size else None,
+            share_of(file.id, size, reads, read), min(a.first_ns for a in some),
+            max(a.last_ns for a in some), bool(writers) and not readers,
+            bool(file.created and file.deleted),
+            rate(bread, sum(u.read_ns for u in used)), rate(bwrite, sum(u.write_ns for u in used)))
+
+
+def table_file(data, choice):
+    r = Reference(data, choice)
+    some, used = collections.defaultdict(list), collections.defaultdict(list)
+    for rows, view in (some, "access"), (used, "use"):
+        for row in data.rows[view]:
+            if r.takes(row.process, row.file, row.first_ns, row.last_ns):
+                rows[row.file].append(row)
+    read = portions(r, some)
+    rows = [file_row(data, data.files[number], accesses, used[number], read)
+            for number, accesses in some.items()
+            if number in data.files and data.files[number].kind not in ("dir", None)]
+    return ("file path kind fstype mount size_bytes readers writers opens reads writes read_bytes "
+            "written_bytes reread portion_share first_ns last_ns never_read temporary read_rate "
+            "write_rate").split(), sorted(rows, key=lambda row: (row[15], row[0]))
+
+
+def placed(op):
+    if op.path2 is not None or op.length is None:
+        return op.path2
+    return f"{'?' if op.offset is None else op.offset}+{op.length}"
+
+
+def table_list(data, choice):
+    r = Reference(data, choice)
+    files = any(r.kind(glob)[0] != "command" for glob in (*choice.include, *choice.exclude))
+    rows = []
+
+    def add(t, process, program, *rest):
+        rows.append((t, process and process.id, process and process.pid, program, *rest))
+
+    for op in chosen_ops(r):
+        process = data.processes.get(op.process)
+        add(op.start_ns, process, process and process.program, op.name, op.path, placed(op),
+            op.result, op.latency_ns, op.bytes)
+    for p in () if files else r.living():
+        said = f"signal {p.exit_signal}" if p.exit_signal is not None else \
+            f"status {p.exit_code}" if p.exit_code is not None else None
+        for t, event, path, detail in (p.start_ns, "start", None, None), (p.end_ns, "exit", None,
+                                                                         said):
+            if t is not None and r.in_time(t, t):
+                add(t, p, p.program, event, path, detail, None, None, None)
+    for i in () if files else data.images.values():
+        if i.seq > 0 and i.process in r.alive and r.in_time(i.start_ns, i.start_ns):
+            add(i.start_ns, data.processes[i.process], i.program, "exec", i.exe, i.command, None,
+                None, None)
+    return "t_ns process pid program event path detail result latency_ns moved_bytes".split(), rows
+
+
+# ---- distributions ----
+
+def values_of(r, of):
+    """(name of the unit, names of the keys, (keys, value) of each)."""
+    data = r.data
+    if of in ("latency", "read-size", "write-size"):
+        names = r.names("operation" if of == "latency" else "command")
+        name = of.partition("-")[0]
+        return names, [(op_key(r, names, op), op.latency_ns if of == "latency" else op.bytes)
+                       for op in chosen_ops(r) if of == "latency" or op.name == name
+                       and op.bytes is not None]
+    names = r.names("all" if of == "file-size" else "phase")
+    if of in ("lifetime", "rss"):
+        return names, [(r.key(names, p.id), minus(p.end_ns, p.start_ns) if of == "lifetime"
+                        else p.rsspeak_bytes) for p in r.living()]
+    found = collections.defaultdict(list)
+    for a in data.rows["access"]:
+        file = data.files.get(a.file)
+        if r.takes(a.process, a.file, a.first_ns, a.last_ns):
+            key = r.key(names, a.process, None, a.file)
+            if of != "file-size":
+                found[key, a.process].append(a.bread if of == "bytes-read" else a.bwrite)
+            elif file and file.kind == "file":
+                found[key, a.file] = [file.size_first if file.size_last is None else file.size_last]
+    return names, [(key, known_sum(values)) for (key, _), values in found.items()]
+
+
+def distributions(data, choice):
+    r = Reference(data, choice, choice.of in ("lifetime", "rss"))
+    names, pairs = values_of(r, choice.of)
+    groups = {}
+    for key, value in pairs:
+        if value is not None:
+            groups.setdefault(key, []).append(value)
+    return heads(names), {key: sorted(values) for key, values in groups.items()}
+
+
+def table_hist(data, choice):
+    names, groups = distributions(data, choice)
+    rows = []
+    for key, values in groups.items():
+        counts, sofar = collections.Counter(value.bit_length() for value in values), 0
+        for n in range(min(counts), max(counts) + 1):
+            sofar += counts[n]
+            rows.append((*key, 1 << n - 1 if n else 0, 1 << n, counts[n],
+                         nearest(counts[n], len(values)), nearest(sofar, len(values))))
+    return names + "from to count part_share cumulative_share".split(), rows
+
+
+def table_cdf(data, choice):
+    """All points; of a curve of more than 1000 values wfstat has some of them."""
+    names, groups = distributions(data, choice)
+    rows = []
+    for key, values in groups.items():
+        for value in sorted(set(values)):
+            rank = bisect.bisect_right(values, value)
+            rows.append((*key, value, rank, nearest(rank, len(values))))
+    return names + "value count part_share".split(), rows
+
+
+# ---- time ----
+
+def levels(r):
+    """(moment, change of processes, change of memory): the first look counts from the start on,
+    without any the peak does."""
+    looks, found = collections.defaultdict(list), []
+    for sample in r.data.rows["sample"]:
+        looks[sample.process].append((sample.t_ns, sample.rss_bytes))
+    for p in r.living():
+        seen = sorted(looks[p.id])
+        rss = seen[0][1] if seen else p.rsspeak_bytes or 0
+        found.append((p.start_ns, 1, rss))
+        for t, now in seen:
+            found.append((t, 0, now - rss))
+            rss = now
+        if p.end_ns is not None:
+            found.append((p.end_ns, -1, -rss))
+    return sorted(found)
+
+
+def highest(found, t0, step, n):
+    """Of each interval the most processes and the most memory at a moment."""
+    most, now, at = [[0, 0] for _ in range(n)], [0, 0], 0
+    moments = {}
+    for t, more, rss in found:
+        now = [now[0] + more, now[1] + rss]
+        moments[t] = now
+    before, at = [0, 0], -1
+    for t, level in moments.items():
+        if t <= t0:
+            before = level
+    carry = {}
+    for t, level in moments.items():
+        if t > t0:
+            carry.setdefault((t - t0) // step, []).append((t, level))
+    for k in range(n):
+        inside = carry.get(k, [])
+        points = [level for _, level in inside]
+        if not inside or inside[0][0] != t0 + k * step or k == 0:
+            points = [before] + points
+        most[k] = [max(point[i] for point in points) for i in range(2)]
+        before = inside[-1][1] if inside else before
+    return most
+
+
+def interval_ns(choice):
+    return round(float(choice.interval or 1) * 1e9)
+
+
+def moved(ops, name):
+    return sum(op.bytes or 0 for op in ops if op.name == name)
+
+
+def table_time(data, choice):
+    if choice.files:
+        return table_time_files(data, choice)
+    r, step, t0 = Reference(data, choice), interval_ns(choice), data.t0
+    steps = collections.defaultdict(list)
+    for op in chosen_ops(r):
+        steps[(op.start_ns - t0) // step].append(op)
+    found = levels(r)
+    last = max([t0, *[t for t, _, _ in found], *[t0 + n * step for n in steps]])
+    n = (last - t0) // step + 1
+    rows = []
+    for k, most in enumerate(highest(found, t0, step, n)):
+        if r.in_time(t0 + k * step, t0 + (k + 1) * step - 1):
+            ops = steps[k]
+            done = (len(ops), moved(ops, "read"), moved(ops, "write"),
+                    len({op.file for op in ops if op.file is not None}))
+            rows.append((nearest(k * step, 10**9), *(done if data.has_ops and data.has_files
+                                                     else [None] * 4), *most))
+    return "from_s operations read_bytes written_bytes files processes rss_bytes".split(), rows
+
+
+def table_time_files(data, choice):
+    r, step = Reference(data, choice), interval_ns(choice)
+    found = collections.defaultdict(list)
+    for op in chosen_ops(r):
+        if op.file is not None:
+            found[(op.start_ns - data.t0) // step, op.file].append(op)
+    rows = [(k, min(op.start_ns for op in ops), file, ops) for (k, file), ops in found.items()]
+    return "from_s path operations read_bytes written_bytes".split(), [
+        (nearest(k * step, 10**9), data.files[file].path if file in data.files else None, len(ops),
+         moved(ops, "read"), moved(ops, "write"))
+        for k, _, file, ops in sorted(rows, key=lambda row: row[:3])]
+
+
+# ---- overview ----
+
+def table_overview(data, _choice):
+    f, p, h = data.facts, data.processes.values(), data.rows["handle"]
+    ends = [one.end_ns for one in p if one.end_ns is not None]
+    end = f["end_ns"] if f["end_ns"] is not None else max(ends, default=None)
+
+    def known(rows, *columns):
+        values = [getattr(row, c) for row in rows for c in columns if getattr(row, c) is not None]
+        return sum(values) if values else None
+
+    rss = [one.rsspeak_bytes for one in p if one.rsspeak_bytes is not None]
+    return ["fact", "value"], [
+        *[(key, f.get(key)) for key in ("command", "exit_status", "host", "cpus")],
+        ("begin_ns", f["start_ns"]), ("wall_ns", minus(end, f["start_ns"])), ("processes", len(p)),
+        ("jobs", len({one.job for one in p} - {None})),
+        ("phases", len({one.phase for one in p} - {None})),
+        ("failed_or_killed", sum(one.exit_signal is not None or bool(one.exit_code) for one in p)),
+        ("cpu_ns", known(p, "cpu_ns")),
+        ("processes_without_cpu", sum(one.cpu_ns is None for one in p)),
+        ("largest_rss_bytes", max(rss, default=None)),
+        ("operations", f["ops_recorded"]), ("opens", len(h)),
+        ("files_opened", len({one.file for one in h} - {None})),
+        ("read_bytes", known(h, "bread")), ("written_bytes", known(h, "bwrite")),
+        ("reading_and_writing_ns", known(h, "read_ns", "write_ns")),
+        ("all_io_bytes", f["bytes_kernel"]), ("fidelity", f["fidelity"]),
+        ("process_tier", f["process_tier"]), ("operations_lost", f["ops_lost"]),
+        ("process_events_lost", f["process_events_lost"]), ("complete", f["complete"])]

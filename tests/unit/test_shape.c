@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+
+/* shape.h, fold.h, reach.h: what is shown of a workflow. */
+
+#include "workflows.h"
+
+#include <errno.h>
+
+#include "dag/fold.h"
+#include "dag/reach.h"
+#include "dag/shape.h"
+
+enum { MAKE, GEN, JOIN = GEN + 4, ALL };
+
+/* Four write a file each, which one reads that writes the last. */
+static struct workflow *diamond(void)
+{
+	struct workflow *w = begin(2);
+
+	process(w, GRAPH_NONE, "make", 0, 100);
+	for (int i = 0; i < 4; i++)
+		writes(w, process(w, MAKE, "gen", 10, 20), file(w), 15);
+	process(w, MAKE, "join", 30, 40);
+	for (int i = 0; i < 4; i++)
+		reads(w, JOIN, i, 31);
+	writes(w, JOIN, file(w), 35);
+	for (int i = 0; i < ALL; i++)
+		tasks[i].phase = i == MAKE ? NULL : tasks[i].program;
+	w->chosen = malloc(16);
+	memset(w->chosen, true, 16);
+	w->groups = calloc(ALL, sizeof(*w->groups));
+	for (int i = 0; i < ALL; i++)
+		w->groups[i] = tasks[i].phase;
+	assert_int_equal(graph_build(w->graph, false), 0);
+	return w;
+}
+
+static void finish(struct workflow *w, struct shape *shape)
+{
+	shape_destroy(shape);
+	free(w->chosen);
+	free(w->groups);
+	end(w);
+}
+
+static struct shape *shape_of(const struct workflow *w, const struct shape_options *o)
+{
+	struct shape *shape;
+
+	assert_int_equal(shape_create(w, o, &shape), 0);
+	return shape;
+}
+
+static void expect(const struct shape *shape, int nodes, int edges)
+{
+	assert_int_equal(shape->n_nodes, nodes);
+	assert_int_equal(shape->n_edges, edges);
+	for (int i = 0; i < edges; i++)
+		assert_true(shape->edges[i].from < nodes && shape->edges[i].to < nodes);
+}
+
+static const struct shape_node *named(const struct shape *shape, const char *label)
+{
+	for (int i = 0; i < shape->n_nodes; i++)
+		if (shape->nodes[i].label && strcmp(shape->nodes[i].label, label) == 0)
+			return &shape->nodes[i];
+	fail_msg("there is no '%s'", label);
+	return NULL;
+}
+
+static void all_of_it(void **state)
+{
+	const struct shape_options dag = { 0 }, tree = { .what = SHAPE_TREE };
+	struct workflow *w = diamond();
+	struct shape *shape = shape_of(w, &dag), *processes = shape_of(w, &tree);
+
+	(void)state;
+	expect(shape, 11, 14); /* 5 forks, 4 + 1 writes, 4 reads */
+	assert_string_equal(shape->nodes[0].id, "p1");
+	assert_string_equal(shape->nodes[ALL].id, "f1");
+	expect(processes, 6, 5);
+	shape_destroy(processes);
+	finish(w, shape);
+}
+
+static void folded_by_groups(void **state)
+{
+	const struct shape_options dag = { 0 };
+	const struct fold_options fold = { .groups = true },
+				  open = { .groups = true, .expand = "gen" };
+	struct workflow *w = diamond();
+	struct shape *shape = shape_of(w, &dag), *opened = shape_of(w, &dag);
+
+	(void)state;
+	assert_int_equal(fold_shape(shape, &fold), 0);
+	expect(shape, 5, 5); /* make, gen, join; f*.dat, the last */
+	assert_int_equal(shape->folded, 6);
+	assert_int_equal(named(shape, "gen")->members, 4);
+	assert_int_equal(named(shape, "gen")->life_ns, 40 * MS);
+	assert_int_equal(named(shape, "f*.dat")->members, 4);
+	assert_int_equal(named(shape, "f*.dat")->size_bytes, 40);
+	assert_int_equal(fold_shape(opened, &open), 0);
+	expect(opened, 11, 14); /* each file has a writer of its own */
+	shape_destroy(opened);
+	finish(w, shape);
+}
+
+static void folded_by_number(void **state)
+{
+	const struct shape_options dag = { 0 };
+	struct workflow *w = diamond();
+	struct shape *shape = shape_of(w, &dag);
+
+	(void)state;
+	assert_int_equal(fold_to(shape, 11), 0);
+	expect(shape, 11, 14);
+	assert_int_equal(fold_to(shape, 10), 0);
+	expect(shape, 5, 5);
+	assert_int_equal(shape->nodes[0].members + shape->nodes[1].members +
+				 shape->nodes[2].members,
+		6);
+	finish(w, shape);
+}
+
+static void parts_by_what_leads_where(void **state)
+{
+	static const struct {
+		struct reach_options options;
+		int nodes, edges;
+	} cases[] = {
+		{ { .ancestors_of = "f4.dat" }, 11, 14 },
+		{ { .ancestors_of = "f1" }, 3, 2 },
+		{ { .descendants_of = "p2" }, 4, 3 },
+		{ { .descendants_of = "/work/f0*" }, 3, 2 },
+		{ { .between = { "p3", "join" } }, 3, 2 },
+		{ { .ancestors_of = "gen" }, 5, 4 },
+	};
+	const struct shape_options dag = { 0 };
+	const char *missing = NULL;
+	struct workflow *w = diamond();
+	struct shape *shape;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		shape = shape_of(w, &dag);
+		assert_int_equal(reach_select(shape, &cases[i].options, &missing), 0);
+		expect(shape, cases[i].nodes, cases[i].edges);
+		shape_destroy(shape);
+	}
+	shape = shape_of(w, &dag);
+	assert_int_equal(reach_select(shape, &(struct reach_options){ .descendants_of = "nothing" },
+				 &missing),
+		-ENOENT);
+	assert_string_equal(missing, "nothing");
+	finish(w, shape);
+}
+
+static void reduced(void **state)
+{
+	const struct shape_options dag = { 0 };
+	struct workflow *w = diamond();
+	struct shape *shape = shape_of(w, &dag);
+	int *order, *level, n;
+
+	(void)state;
+	assert_int_equal(reach_reduce(shape), 0);
+	expect(shape, 11, 13); /* that make started join is said by the longer ways */
+	assert_int_equal(reach_order(shape, &order, &level, &n), 0);
+	assert_int_equal(n, 11);
+	assert_int_equal(order[0], 0);
+	assert_int_equal(level[order[10]], 4);
+	for (int i = 0; i < shape->n_edges; i++)
+		assert_true(level[shape->edges[i].from] < level[shape->edges[i].to]);
+	free(order);
+	free(level);
+	finish(w, shape);
+}
+
+static void precedence(void **state)
+{
+	const struct shape_options dag = { 0 }, paper = { .precedence = true };
+	struct workflow *w = begin(2);
+	int32_t a = process(w, GRAPH_NONE, "a", 0, 100), b = process(w, GRAPH_NONE, "b", 0, 100),
+		x = file(w), y = file(w);
+	struct shape *shape, *by_paper;
+
+	(void)state;
+	writes(w, a, x, 10); /* what comes back to a depends on it */
+	reads(w, b, x, 20);
+	writes(w, b, y, 30);
+	reads(w, a, y, 40);
+	w->chosen = malloc(4);
+	memset(w->chosen, true, 4);
+	assert_int_equal(graph_build(w->graph, false), 0);
+	shape = shape_of(w, &dag);
+	expect(shape, 5, 5); /* a has two segments */
+	by_paper = shape_of(w, &paper);
+	expect(by_paper, 4, 4);
+	shape_destroy(by_paper);
+	finish(w, shape);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_of_it),
+		cmocka_unit_test(folded_by_groups),
+		cmocka_unit_test(folded_by_number),
+		cmocka_unit_test(parts_by_what_leads_where),
+		cmocka_unit_test(reduced),
+		cmocka_unit_test(precedence),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
