@@ -340,6 +340,8 @@ static int image_texts(struct procs *procs, struct image *image, const struct pa
 /* Texts for an image that had none, nor had the one that it was forked from. */
 static int own_texts(struct procs *procs, struct image *image, const struct part *parts)
 {
+	if (!parts[PROCESS_ARGV].bytes && !parts[PROCESS_EXE].bytes && !parts[PROCESS_COMM].bytes)
+		return 0;
 	image->base = image->id;
 	return image_texts(procs, image, parts);
 }

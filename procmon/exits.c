@@ -7,11 +7,10 @@
 #include <uthash.h>
 #include <utlist.h>
 
-#include "db/figures.h"
 #include "procmon/taskstats.h"
 
 struct left {
-	struct figures figures;
+	struct taskstats_record record;
 	struct left *prev, *next;
 };
 
@@ -88,7 +87,7 @@ static void keep(struct exits *exits, const struct taskstats_record *record)
 	struct left *left = ended ? malloc(sizeof(*left)) : NULL;
 
 	if (left) {
-		left->figures = record->figures;
+		left->record = *record;
 		DL_APPEND(ended->left, left);
 	} else if (ended && !ended->left) {
 		HASH_DEL(exits->ended, ended);
@@ -110,7 +109,7 @@ static void drain(struct exits *exits)
 	}
 }
 
-bool exits_take(struct exits *exits, pid_t tid, struct figures *ret_figures)
+bool exits_take(struct exits *exits, pid_t tid, struct taskstats_record *ret_record)
 {
 	struct ended *ended;
 
@@ -121,7 +120,7 @@ bool exits_take(struct exits *exits, pid_t tid, struct figures *ret_figures)
 	}
 	if (!ended)
 		return false;
-	*ret_figures = ended->left->figures;
+	*ret_record = ended->left->record;
 	remove_oldest(exits, ended);
 	return true;
 }

@@ -16,14 +16,14 @@
 #include <sys/types.h>
 
 struct exits;
-struct figures;
+struct taskstats_record;
 
 /* 0, or why there are no records: see taskstats_create(). */
 int exits_create(struct exits **ret_exits);
 void exits_destroy(struct exits *exits); /* NULL is fine */
 
 /* The record of the oldest life of tid that has ended and was not taken.  False if there is none. */
-bool exits_take(struct exits *exits, pid_t tid, struct figures *ret_figures);
+bool exits_take(struct exits *exits, pid_t tid, struct taskstats_record *ret_record);
 
 /* After news of ends were lost: what is left belongs to nobody. */
 void exits_forget(struct exits *exits);

@@ -425,6 +425,15 @@ int procfs_read_text(int proc, const struct procfs_stat *stat, const char *const
 	return r;
 }
 
+int procfs_put_comm(const char *comm, struct procfs_buffer *text)
+{
+	int r = 0;
+
+	for (int i = 0; r == 0 && i < PROCESS_PART_MAX; i++)
+		r = put_part(text, comm, i == PROCESS_COMM ? (ssize_t)strlen(comm) : -1);
+	return r;
+}
+
 void procfs_text_finish(struct procfs_text *text)
 {
 	free(text->text.bytes);

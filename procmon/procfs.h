@@ -75,6 +75,10 @@ struct procfs_text {
 int procfs_read_text(int proc, const struct procfs_stat *stat, const char *const *env,
 	struct procfs_text *text);
 
+/* Appends such a text of which nothing is known but the name; it is the caller's to free.  0 or
+ * -ENOMEM. */
+int procfs_put_comm(const char *comm, struct procfs_buffer *text);
+
 void procfs_text_finish(struct procfs_text *text);
 
 #endif

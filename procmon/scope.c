@@ -18,6 +18,8 @@
 #include "procmon/connector.h"
 #include "procmon/exits.h"
 #include "procmon/look.h"
+#include "procmon/procfs.h"
+#include "procmon/taskstats.h"
 
 /* The kernel's PID_MAX_LIMIT; pages that are never touched cost nothing. */
 #define TIDS 4194304
@@ -214,13 +216,29 @@ static void push_figures(struct scope *scope, pid_t pid, pid_t tid, uint8_t tier
 	ring_push(scope->ring, &ev, (const char *)figures, sizeof(*figures));
 }
 
+/* Of a process that ended before anybody could read of it, its name is better than nothing. */
+static void push_comm(struct scope *scope, const struct member *member, const char *comm)
+{
+	struct event ev = { .kind = EVENT_PROCESS, .time_ns = clock_now_ns(),
+		.u.process = { .pid = member->pid, .tid = member->pid, .ppid = member->ppid,
+			.tier = scope->tier } };
+	struct procfs_buffer text = { 0 };
+
+	if (comm[0] && procfs_put_comm(comm, &text) == 0)
+		ring_push(scope->ring, &ev, text.bytes, text.len);
+	free(text.bytes);
+}
+
 /* The exit record of a thread, also of one that nobody asks for: it is out of the way then. */
 static void tell_exit_record(struct scope *scope, const struct member *member, pid_t tid)
 {
-	struct figures figures;
+	struct taskstats_record record;
 
-	if (scope->exits && exits_take(scope->exits, tid, &figures) && member && !member->ended)
-		push_figures(scope, member->pid, tid, TIER_TASKSTATS, &figures);
+	if (!scope->exits || !exits_take(scope->exits, tid, &record) || !member || member->ended)
+		return;
+	if (tid == member->pid && !member->traced && !member->image && member->kind == SCOPE_IN)
+		push_comm(scope, member, record.comm);
+	push_figures(scope, member->pid, tid, TIER_TASKSTATS, &record.figures);
 }
 
 void scope_tell_figures(struct scope *scope, pid_t pid, pid_t tid, const struct figures *figures)

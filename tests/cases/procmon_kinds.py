@@ -150,7 +150,10 @@ def tracers_inside(way):
                      "grep -c 'exited with' out", "--processes", way) as p:
             checks.equal(f"{way}: strace inside", (p.out.split(), p.status), (["3"], 0))
             counted = collections.Counter(r["comm"] for r in p.processes())
-            checks.check(f"{way}: what strace started", counted["true"] == counted["false"] == 1
+            # The connector hears of them; without exit records, it may not have their names.
+            unnamed = 0 if "taskstats" in p.processes()[0]["tier"] else counted[None]
+            checks.check(f"{way}: what strace started", max(counted["true"], counted["false"]) == 1
+                         and counted["true"] + counted["false"] + unnamed >= 2
                          and len(p.processes()) >= 6, counted)
             checks.equal(f"{way}: all have ended", len(p.processes("end_ns IS NULL")), 0)
             if way == "ptrace":

@@ -31,6 +31,8 @@ def storm(way, how):
             "SELECT count(*) FROM image WHERE seq > 0"), N + 3)
         if records or way == "ptrace":
             checks.equal(f"{way}, {how}: figures", figures, N + 3)
+            checks.equal(f"{way}, {how}: names", p.value(
+                "SELECT count(*) FROM process WHERE comm = 'true'"), N)
         if way == "ptrace":
             checks.equal(f"{way}, {how}: command lines", lines, N)
             checks.equal(f"{way}, {how}: arguments", sorted(
