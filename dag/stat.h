@@ -61,7 +61,7 @@ void stat_note_fidelity(struct stat_run *run);
 /* That there are no single operations, as a note. */
 void stat_note_no_ops(struct stat_run *run, const char *what);
 
-/* The tables: stat_plain.c, stat_groups.c, stat_sys.c, stat_values.c, stat_pattern.c, stat_phase.c, stat_file.c */
+/* The tables: stat_plain.c, stat_groups.c, stat_handle.c, stat_sys.c, stat_values.c, stat_pattern.c, stat_phase.c, stat_file.c */
 int stat_overview(struct stat_run *run);
 int stat_io(struct stat_run *run);
 int stat_mem(struct stat_run *run);

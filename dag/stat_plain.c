@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Tables that are the rows of their query: overview, proc, handle, time, errors, list. */
+/* Tables that are the rows of their query: overview, proc, time, errors, list. */
 
 #include "dag/stat.h"
 
@@ -55,14 +55,6 @@ int stat_overview(struct stat_run *run)
 int stat_proc(struct stat_run *run)
 {
 	return add_all(run, "proc", false);
-}
-
-int stat_handle(struct stat_run *run)
-{
-	int status = add_all(run, "handle", false);
-
-	stat_note_fidelity(run);
-	return status;
 }
 
 int stat_list(struct stat_run *run)
