@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/version.h"
 #include "dag/choice.h"
+#include "dag/verbs.h"
 
 enum long_option {
 	LONG_DOT = 256, /* the outputs in the order of enum dag_output */
@@ -450,6 +451,9 @@ static void print_help(void)
 	fputs(help_head, stdout);
 	for (int i = 0; analyses[i].name; i++)
 		printf("  %-18s %s\n", analyses[i].name, analyses[i].help);
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		printf("%s  wfdag %-12s %s\n", verb == verbs ? "\nBeside that:\n" : "", verb->name, verb->help);
+	fputs("\nOptions of analyses:\n", stdout);
 	fputs(help_options, stdout);
 	fputs(choice_help, stdout);
 	fputs(help_tail, stdout);

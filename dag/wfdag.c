@@ -14,6 +14,7 @@
 #include "dag/dag_options.h"
 #include "dag/dag_output.h"
 #include "dag/traces.h"
+#include "dag/verbs.h"
 #include "dag/workflow.h"
 
 static int out_of_memory(void)
@@ -173,15 +174,32 @@ static int tell(const struct dag_options *o)
 	return status;
 }
 
-int main(int argc, char **argv)
+static int show_graph(int argc, char **argv)
 {
 	struct dag_options options;
 	int status;
 
-	setlocale(LC_CTYPE, "");
 	if (dag_options_parse(argc, argv, &options, &status))
 		status = tell(&options);
 	dag_options_finish(&options);
+	return status;
+}
+
+static const struct verb *find_verb(const char *name)
+{
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		if (strcmp(verb->name, name) == 0)
+			return verb;
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const struct verb *verb = argc > 1 ? find_verb(argv[1]) : NULL;
+	int status;
+
+	setlocale(LC_CTYPE, "");
+	status = verb ? verb->main(argc - 1, argv + 1) : show_graph(argc, argv);
 	if (fflush(stdout) != 0 && status == 0)
 		status = err_status(EXIT_OWN, "cannot write the output: %s", strerror(errno));
 	return status;
