@@ -4,5 +4,6 @@
 #include <stddef.h>
 
 const struct verb verbs[] = {
+	{ "generate", generate_main, "the workflow for Make, Ninja, Snakemake, WfCommons, Pegasus ..." },
 	{ NULL, NULL, NULL },
 };

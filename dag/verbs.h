@@ -7,6 +7,8 @@
  * its name.  Results are exit statuses.
  */
 
+int generate_main(int argc, char **argv);
+
 struct verb {
 	const char *name;
 	int (*main)(int argc, char **argv);

@@ -370,3 +370,19 @@ FROM (SELECT *, NULL AS file FROM ghost) g {filters g}WHERE g.process IS NOT NUL
 
 --- graph.groups of process by phase: what processes are grouped by
 {with}SELECT {keys}, p.id FROM proc p ORDER BY p.id
+
+--- generate.images of none: what each process was at its fork, and the first program that it began
+SELECT process, seq, argv_raw, cwd, stdin, stdout, stderr FROM image WHERE seq < 2 ORDER BY process, seq
+
+--- generate.appends of none: what each process opened to append to it
+SELECT DISTINCT process, path FROM handle WHERE flags LIKE '%APPEND%' AND process IS NOT NULL
+
+--- generate.environ of none: variables that its first program had, and the command that was traced had not
+WITH r AS MATERIALIZED (SELECT e.name, e.value FROM environ e JOIN image i ON i.id = e.image
+	JOIN process p ON p.id = i.process WHERE p.parent IS NULL AND i.seq = 1)
+SELECT i.process, group_concat(e.name || '=''' || replace(e.value, '''', '''\''''') || '''', ' ')
+FROM environ e JOIN image i ON i.id = e.image
+WHERE i.seq = 1 AND (e.name, e.value) NOT IN (SELECT name, value FROM r)
+	AND e.name NOT GLOB 'FTRAC_*' AND e.name NOT GLOB '*JOB*ID' AND e.name NOT GLOB '*_TASK_ID'
+	AND e.name NOT IN ('LSB_JOBINDEX', 'MAKEFLAGS', 'MFLAGS', 'MAKELEVEL', 'PWD', 'OLDPWD', 'SHLVL', '_')
+GROUP BY i.process

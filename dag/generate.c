@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+
+/* wfdag generate: a workflow for other workflow systems, from the trace of a run. */
+
+#include "dag/generate.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/output.h"
+#include "base/version.h"
+#include "db/query.h"
+#include "dag/choice.h"
+#include "dag/generate_options.h"
+#include "dag/rules.h"
+#include "dag/traces.h"
+#include "dag/verbs.h"
+#include "dag/workflow.h"
+
+struct job_list {
+	const struct generate_options *options;
+	struct generate_facts facts;
+	char *texts[5];
+	struct jobs *jobs;
+	struct rules *rules; /* NULL: not needed */
+};
+
+static int out_of_memory(void)
+{
+	return err_status(EXIT_OWN, "out of memory");
+}
+
+/* ---- what is known of the run ---- */
+
+static const char *fact(struct job_list *list, struct query_db *db, int n, const char *key)
+{
+	list->texts[n] = query_fact_text(db, key);
+	return list->texts[n] ? list->texts[n] : "";
+}
+
+static void read_facts(struct job_list *list, struct query_db *db, const struct workflow *w)
+{
+	struct generate_facts *f = &list->facts;
+
+	f->host = fact(list, db, 0, "host");
+	f->user = fact(list, db, 1, "user");
+	f->kernel = fact(list, db, 2, "kernel");
+	f->cpu_model = fact(list, db, 3, "cpu_model");
+	f->name = fact(list, db, 4, "command");
+	f->cpus = query_fact(db, "cpus", 0);
+	f->memory_bytes = query_fact(db, "memory_bytes", 0);
+	f->begin_ns = w->begin_ns;
+	f->end_ns = query_fact(db, "end_ns", w->end_ns);
+	f->wfformat = list->options->wfformat;
+}
+
+/* ---- what cannot be done, or is to be known ---- */
+
+static int check_commands(const struct jobs *jobs)
+{
+	int32_t unknown = 0, first = JOBS_NONE;
+
+	for (int32_t i = 0; i < jobs->n_jobs; i++) {
+		const struct job *job = &jobs->jobs[i];
+
+		if (job->script || job->n_deps + job->n_inputs + job->n_outputs == 0)
+			continue;
+		first = first == JOBS_NONE ? i : first;
+		unknown++;
+	}
+	if (unknown)
+		return err_status(EXIT_OWN,
+			"of %d of %d jobs (%s ...) it is not known what was started: trace with "
+			"'ftrac run', which loses no command line",
+			unknown, jobs->n_jobs, jobs->jobs[first].name);
+	return 0;
+}
+
+static void tell_failures(const struct jobs *jobs)
+{
+	int32_t failed = 0, last = 0;
+
+	for (int32_t i = 0; i < jobs->n_jobs; i++)
+		if (jobs->jobs[i].status > 0) {
+			failed++;
+			last = i;
+		}
+	if (failed)
+		err_print("%d jobs failed (%s with status %d ...): what is generated goes on behind them",
+			failed, jobs->jobs[last].name, jobs->jobs[last].status);
+}
+
+/* Files that come from nowhere, if not from the driver. */
+static void tell_missing(const struct jobs *jobs)
+{
+	int32_t missing = 0, last = 0;
+
+	for (int32_t i = 0; i < jobs->n_jobs; i++)
+		for (int32_t j = 0; j < jobs->jobs[i].n_inputs; j++)
+			if (jobs->files[jobs->jobs[i].inputs[j]].drivers) {
+				missing++;
+				last = jobs->jobs[i].inputs[j];
+			}
+	if (missing)
+		err_print("what starts the jobs wrote files that they need ('%s' ...): it is no part of what "
+			  "is generated, they must be there",
+			jobs->files[last].path);
+}
+
+/* ---- what is written ---- */
+
+static int put(const struct job_list *list, enum generate_output output, FILE *out, const char **ret_name)
+{
+	switch (output) {
+	case GENERATE_MAKE:
+		return rules_write_make(list->rules, out, ret_name);
+	case GENERATE_NINJA:
+		return rules_write_ninja(list->rules, out, ret_name);
+	case GENERATE_SNAKEMAKE:
+		return rules_write_snakemake(list->rules, out, ret_name);
+	case GENERATE_DAGMAN:
+		return generate_dagman(list->jobs, &list->facts, out, ret_name);
+	case GENERATE_PEGASUS:
+		return generate_pegasus(list->jobs, &list->facts, out, ret_name);
+	case GENERATE_DAX:
+		return generate_dax(list->jobs, &list->facts, out, ret_name);
+	default:
+		return generate_wfformat(list->jobs, &list->facts, out, ret_name);
+	}
+}
+
+static int put_file(const struct job_list *list, enum generate_output output, const char *file,
+	const char **ret_name)
+{
+	struct output to;
+	int r = output_open(file, &to);
+	FILE *out;
+
+	if (r < 0)
+		return output_close(&to, r);
+	out = fdopen(dup(to.fd), "w");
+	if (!out)
+		return output_close(&to, -errno);
+	r = put(list, output, out, ret_name);
+	if (fclose(out) != 0 && r == 0)
+		r = -errno;
+	return output_close(&to, r);
+}
+
+static int write_all(const struct job_list *list)
+{
+	for (int i = 0; i < GENERATE_MAX; i++) {
+		const char *file = list->options->outputs[i], *name = NULL;
+		int r = file ? put_file(list, i, file, &name) : 0;
+
+		if (r == -EILSEQ && name)
+			return err_status(EXIT_OWN,
+				"cannot write '%s': this format has no way to say '%s'; take another one",
+				file, name);
+		if (r < 0)
+			return r == -ENOMEM ? out_of_memory()
+					    : err_status(EXIT_OWN, "cannot write '%s': %s", file,
+						      strerror(-r));
+	}
+	return 0;
+}
+
+static bool wants_rules(const struct generate_options *o)
+{
+	return o->outputs[GENERATE_MAKE] || o->outputs[GENERATE_NINJA] || o->outputs[GENERATE_SNAKEMAKE];
+}
+
+static int make_rules(struct job_list *list)
+{
+	int status;
+
+	if (!wants_rules(list->options))
+		return 0;
+	status = check_commands(list->jobs);
+	if (status)
+		return status;
+	tell_failures(list->jobs);
+	tell_missing(list->jobs);
+	return rules_create(list->jobs, &list->rules) < 0 ? out_of_memory() : 0;
+}
+
+/* ---- the whole ---- */
+
+static int generate_from(struct query_db *db, const struct generate_options *o)
+{
+	const struct workflow_options options = { .choice = &o->choice };
+	struct job_list list = { .options = o };
+	struct workflow *workflow = NULL;
+	int status = workflow_load(db, &options, &workflow);
+
+	if (status == 0)
+		status = jobs_load(db, workflow, o->level, o->root, &list.jobs);
+	if (status == 0 && list.jobs->n_jobs == 0)
+		status = err_status(EXIT_OWN, "there are no jobs in the trace: trace what starts them, as "
+					      "with 'ftrac run -- make'");
+	if (status == 0) {
+		read_facts(&list, db, workflow);
+		status = make_rules(&list);
+	}
+	if (status == 0)
+		status = write_all(&list);
+	rules_destroy(list.rules);
+	jobs_destroy(list.jobs);
+	for (size_t i = 0; i < sizeof(list.texts) / sizeof(list.texts[0]); i++)
+		free(list.texts[i]);
+	workflow_destroy(workflow);
+	return status;
+}
+
+static int generate(const struct generate_options *o)
+{
+	struct query_db *db = NULL;
+	int status = traces_open(&o->traces, false, &db);
+	bool whole = status == 0 && traces_are_whole(db);
+
+	if (status == 0)
+		status = generate_from(db, o);
+	query_close(db);
+	return status == 0 && o->strict && !whole ? TRACES_EXIT_STRICT : status;
+}
+
+int generate_main(int argc, char **argv)
+{
+	struct generate_options options;
+	int status;
+
+	if (generate_options_parse(argc, argv, &options, &status))
+		status = generate(&options);
+	generate_options_finish(&options);
+	return status;
+}

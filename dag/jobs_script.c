@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+
+/* How a job is started: its commands, with pipes, redirections, directories and variables, for a shell. */
+
+#include "dag/jobs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cli.h"
+
+struct script {
+	const struct jobs *jobs;
+	const struct job_command **commands; /* of one job */
+	int32_t n;
+	FILE *out;
+};
+
+
+/* The text of a shell that was called for nothing else. */
+static const char *shell_text(const struct job_command *command)
+{
+	char **argv = command->argv;
+	const char *base = argv && argv[0] ? strrchr(argv[0], '/') : NULL;
+
+	base = base ? base + 1 : argv ? argv[0] : NULL;
+	return base && strcmp(base, "sh") == 0 && argv[1] && strcmp(argv[1], "-c") == 0 && argv[2] &&
+			       !argv[3]
+		       ? argv[2]
+		       : NULL;
+}
+
+static void put_quoted(FILE *out, const char *word)
+{
+	char *argv[] = { (char *)word, NULL }, *text = cli_join(argv);
+
+	fputs(text ? text : "", out);
+	free(text);
+}
+
+static bool can_redirect(const struct job_command *command, int fd)
+{
+	const char *to = command->to[fd];
+
+	return jobs_redirected(command, fd) && to[0] == '/' && !strstr(to, " (deleted)");
+}
+
+static void put_redirections(const struct script *s, const struct job_command *command)
+{
+	bool err_is_out = command->to[1] && command->to[2] && strcmp(command->to[1], command->to[2]) == 0;
+
+	if (can_redirect(command, 0)) {
+		fputs(" <", s->out);
+		put_quoted(s->out, command->to[0]);
+	}
+	if (can_redirect(command, 1)) {
+		fputs(command->append[1] ? " >>" : " >", s->out);
+		put_quoted(s->out, command->to[1]);
+	}
+	if (jobs_redirected(command, 2) && err_is_out && jobs_redirected(command, 1)) {
+		fputs(" 2>&1", s->out);
+	} else if (can_redirect(command, 2)) {
+		fputs(command->append[2] ? " 2>>" : " 2>", s->out);
+		put_quoted(s->out, command->to[2]);
+	}
+}
+
+static bool is_redirected(const struct job_command *command)
+{
+	return can_redirect(command, 0) || can_redirect(command, 1) || can_redirect(command, 2);
+}
+
+/* alone: the job is nothing else. */
+static void put_command(const struct script *s, const struct job_command *command, bool alone)
+{
+	const char *text = shell_text(command), *cwd = s->commands[0]->cwd;
+	bool moves = command->cwd && cwd && strcmp(command->cwd, cwd) != 0;
+	char *words;
+
+	if (moves) {
+		fputs("(cd ", s->out);
+		put_quoted(s->out, command->cwd);
+		fputs(" && ", s->out);
+	}
+	if (text && alone && !is_redirected(command) && !moves) {
+		fputs(text, s->out);
+		return;
+	}
+	words = cli_join(command->argv);
+	fputs(words ? words : "", s->out);
+	free(words);
+	put_redirections(s, command);
+	if (moves)
+		fputc(')', s->out);
+}
+
+/* A pipeline, from its first command on; a circle of pipes ends where it began. */
+static void put_pipeline(const struct script *s, const struct job_command *first)
+{
+	const struct job_command *at = first;
+
+	do {
+		if (at != first)
+			fputs(" | ", s->out);
+		put_command(s, at, s->n == 1);
+		at = at->reader == JOBS_NONE ? first : &s->jobs->commands[at->reader];
+	} while (at != first);
+}
+
+/* Commands of a part run one after the other. */
+static int32_t put_part(const struct script *s, int32_t from)
+{
+	const char *between = "";
+	int32_t i;
+
+	for (i = from; i < s->n && s->commands[i]->part == s->commands[from]->part; i++) {
+		if (s->commands[i]->piped)
+			continue;
+		fputs(between, s->out);
+		put_pipeline(s, s->commands[i]);
+		between = " && ";
+	}
+	return i;
+}
+
+static char *write_script(struct script *s)
+{
+	bool parallel = s->commands[0]->part != s->commands[s->n - 1]->part;
+	char *text = NULL;
+	size_t size;
+
+	s->out = open_memstream(&text, &size);
+	if (!s->out)
+		return NULL;
+	if (s->commands[0]->env)
+		fprintf(s->out, "export %s\n", s->commands[0]->env);
+	for (int32_t i = 0; i < s->n;) {
+		fputs(parallel ? "{ " : "", s->out);
+		i = put_part(s, i);
+		fputs(parallel ? "\n} &\n" : "", s->out);
+	}
+	fputs(parallel ? "wait" : "", s->out);
+	return fclose(s->out) == 0 ? text : NULL;
+}
+
+static int compare_commands(const void *x, const void *y)
+{
+	const struct job_command *a = *(const struct job_command *const *)x,
+				 *b = *(const struct job_command *const *)y;
+
+	if (a->job != b->job)
+		return a->job < b->job ? -1 : 1;
+	if (a->part != b->part)
+		return a->part < b->part ? -1 : 1;
+	return (a->process > b->process) - (a->process < b->process);
+}
+
+static int write_job(struct jobs *jobs, const struct job_command **commands, int32_t n)
+{
+	struct script script = { jobs, commands, n, NULL };
+	struct job *job = &jobs->jobs[commands[0]->job];
+
+	for (int32_t i = 0; i < n; i++)
+		if (!commands[i]->argv || !commands[i]->argv[0])
+			return 0;
+	job->script = write_script(&script);
+	return job->script ? 0 : -ENOMEM;
+}
+
+int jobs_scripts(struct jobs *jobs)
+{
+	size_t n = (size_t)jobs->n_commands;
+	const struct job_command **all = malloc((n + 1) * sizeof(*all));
+	int r = all ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		all[i] = &jobs->commands[i];
+	if (r == 0)
+		qsort(all, n, sizeof(struct job_command *), compare_commands);
+	for (size_t i = 0, end; i < n && r == 0; i = end) {
+		for (end = i; end < n && all[end]->job == all[i]->job; end++)
+			;
+		r = write_job(jobs, all + i, (int32_t)(end - i));
+	}
+	free(all);
+	return r;
+}

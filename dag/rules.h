@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_RULES_H
+#define DAG_RULES_H
+
+/*
+ * Jobs (jobs.h) as rules, as Make, Ninja and Snakemake have them: what is made of what by which command.
+ * Commands are for /bin/sh in the folder in which the rules are run.
+ *
+ * A rule makes what its job alone wrote and what is there in the end.  Where that is nothing, because
+ * others write the same file, or it is gone in the end, or nothing was written at all, it makes a stamp: an
+ * empty file in RULES_STAMPS.  It needs the files that its job read and nobody wrote, and something of each
+ * job that must have ended before.  A job that used no file of the workflow is left out.
+ *
+ * Not for jobs of which it is not known what was started: the caller looks at that before.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "dag/jobs.h"
+
+#define RULES_STAMPS ".ftrac"
+
+struct rule {
+	const struct job *job;
+	char *stamp;   /* NULL: it makes files */
+	char *command; /* may have several lines */
+	const char **needs, **makes;
+	int32_t n_needs, n_makes;
+};
+
+struct rules {
+	struct rule *rules; /* in the order of the jobs */
+	int32_t n_rules;
+	int32_t left_out;       /* jobs */
+	const char **directories; /* of what is made, that no rule makes; sorted */
+	int32_t n_directories;
+	const char *root; /* where the workflow ran: absolute */
+	char **texts;
+	int32_t n_texts;
+};
+
+int rules_create(const struct jobs *jobs, struct rules **ret_rules); /* -ENOMEM */
+void rules_destroy(struct rules *rules);
+
+/*
+ * Writes a text with what each byte has to be there; where it says the root, here is written instead.
+ * escape: of one byte; NULL: as it is.
+ */
+void rules_write(const struct rules *rules, const char *text, const char *here,
+	const char *(*escape)(char byte, char next), FILE *out);
+
+/* A command as one line; to be freed.  NULL: out of memory. */
+char *rules_one_line(const char *command);
+
+/* The writers: 0, -ENOMEM, or -EILSEQ: *ret_name cannot be said in that language. */
+int rules_write_make(const struct rules *rules, FILE *out, const char **ret_name);
+int rules_write_ninja(const struct rules *rules, FILE *out, const char **ret_name);
+int rules_write_snakemake(const struct rules *rules, FILE *out, const char **ret_name);
+
+#endif
