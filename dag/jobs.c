@@ -312,6 +312,75 @@ static int number_jobs(struct load *load)
 	return r;
 }
 
+/* Who leads from the first process of a job to one of another job, which it started. */
+static void mark_drivers(const struct jobs *jobs, bool *drives)
+{
+	const struct graph *g = jobs->workflow->graph;
+
+	for (int32_t i = 0; i < g->n_processes; i++) {
+		int32_t at = graph_parent(g, i), job = at == GRAPH_NONE ? JOBS_NONE : jobs->of[at];
+
+		if (job == JOBS_NONE || job == jobs->of[i])
+			continue;
+		for (; at != GRAPH_NONE && jobs->of[at] == job && !drives[at]; at = graph_parent(g, at))
+			drives[at] = true;
+	}
+}
+
+/*
+ * A job that started others, as a batch job in which make runs, cannot be run again beside them: what leads to
+ * them is a driver, and what else it started are jobs of their own.
+ */
+static int split_drivers(struct jobs *jobs)
+{
+	const struct graph *g = jobs->workflow->graph;
+	bool *drives = calloc((size_t)g->n_processes + 1, sizeof(*drives));
+	int32_t *was = malloc(((size_t)g->n_processes + 1) * sizeof(*was));
+
+	if (!drives || !was) {
+		free(drives);
+		free(was);
+		return -ENOMEM;
+	}
+	mark_drivers(jobs, drives);
+	memcpy(was, jobs->of, (size_t)g->n_processes * sizeof(*was));
+	for (int32_t i = 0; i < g->n_processes; i++) {
+		int32_t parent = graph_parent(g, i);
+
+		if (drives[i])
+			jobs->of[i] = JOBS_NONE;
+		else if (was[i] != JOBS_NONE && parent != GRAPH_NONE && was[parent] == was[i])
+			jobs->of[i] = drives[parent] ? jobs->n_jobs++ : jobs->of[parent];
+	}
+	free(drives);
+	free(was);
+	return 0;
+}
+
+/* In the order in which they began, and none that is empty. */
+static int renumber_jobs(struct jobs *jobs)
+{
+	const struct graph *g = jobs->workflow->graph;
+	int32_t *number = malloc(((size_t)jobs->n_jobs + 1) * sizeof(*number)), n = 0;
+
+	if (!number)
+		return -ENOMEM;
+	for (int32_t i = 0; i < jobs->n_jobs; i++)
+		number[i] = JOBS_NONE;
+	for (int32_t i = 0; i < g->n_processes; i++) {
+		int32_t job = jobs->of[i];
+
+		if (job == JOBS_NONE)
+			continue;
+		if (number[job] == JOBS_NONE)
+			number[job] = n++;
+		jobs->of[i] = number[job];
+	}
+	jobs->n_jobs = n;
+	free(number);
+	return 0;
+}
+
 /*
  * Does the command of a process stand for its job: nobody above it in the job has one?  Of a part of a
  * script that was run by a copy of its shell, only what that started is known.
@@ -692,6 +761,10 @@ static int make_all(struct query_db *db, struct load *load, const char *root)
 		number_processes(load);
 	else
 		r = number_jobs(load);
+	if (r == 0 && load->level == JOBS_JOB)
+		r = split_drivers(jobs);
+	if (r == 0)
+		r = renumber_jobs(jobs);
 	if (r == 0) {
 		keep_tops(load);
 		r = find_root(db, jobs, root);
