@@ -680,6 +680,15 @@ static int name_jobs(struct jobs *jobs)
 	return 0;
 }
 
+const char *job_program(const struct jobs *jobs, const struct job *job)
+{
+	char **argv = job->command == JOBS_NONE ? NULL : jobs->commands[job->command].argv;
+	const char *slash = argv && argv[0] ? strrchr(argv[0], '/') : NULL;
+	const char *name = slash ? slash + 1 : argv && argv[0] ? argv[0] : "";
+
+	return *name ? name : "unknown";
+}
+
 /* ---- the root ---- */
 
 /* The directory above both. */

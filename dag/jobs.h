@@ -96,6 +96,9 @@ int jobs_load(struct query_db *db, const struct workflow *workflow, enum jobs_le
 	const char *root, struct jobs **ret_jobs);
 void jobs_destroy(struct jobs *jobs); /* NULL is fine */
 
+/* The base name of the first program that a job was started with, "unknown" if it is not known. */
+const char *job_program(const struct jobs *jobs, const struct job *job);
+
 /* ---- for the parts of it ---- */
 
 /* Room for one more element of an array that has n and grows by doubling; NULL: out of memory, and the
