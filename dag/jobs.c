@@ -35,7 +35,8 @@ struct load {
 	struct jobs *jobs;
 	enum jobs_level level;
 	int32_t *images;     /* of each process: its command, or JOBS_NONE */
-	struct name *appends; /* "PROCESS PATH" */
+	struct job_command *commands; /* of all processes */
+	struct name *appends;
 };
 
 void *jobs_room(void *array, size_t n, size_t size)
@@ -148,14 +149,15 @@ static char **split(struct jobs *jobs, char *bytes, size_t len)
 	return argv;
 }
 
-enum image_column { I_PROCESS, I_SEQ, I_ARGV, I_CWD, I_IN, I_OUT, I_ERR };
+enum image_column { I_PROCESS, I_SEQ, I_ARGV, I_CWD, I_IN, I_OUT, I_ERR, I_START };
 
 /* Of each process what it was at its fork, which says where who started it was, and its first program. */
 static int add_image(struct load *load, const struct query *q, struct job_command *before)
 {
 	struct jobs *jobs = load->jobs;
 	int32_t process = graph_find_process(jobs->workflow->graph, query_int(q, I_PROCESS));
-	struct job_command command = { .process = process, .job = JOBS_NONE, .reader = JOBS_NONE };
+	struct job_command command = { .process = process, .job = JOBS_NONE, .reader = JOBS_NONE,
+		.start_ns = query_int(q, I_START) };
 	struct job_command *room;
 	bool failed = false;
 	size_t len;
@@ -184,14 +186,16 @@ static int add_image(struct load *load, const struct query *q, struct job_comman
 	return 0;
 }
 
+/* "PROCESS PATH", and "job JOB PATH" as soon as jobs have numbers. */
 static int add_append(struct load *load, const struct query *q)
 {
+	int32_t process = graph_find_process(load->jobs->workflow->graph, query_int(q, 0));
 	size_t len;
 	const char *path = query_bytes(q, 1, &len);
 	char *text = NULL;
-	bool failed = asprintf(&text, "%lld %.*s", (long long)query_int(q, 0), (int)len, path) < 0;
+	bool failed = asprintf(&text, "%d %.*s", process, (int)len, path) < 0;
 
-	failed = failed || !get_name(&load->appends, text, 0);
+	failed = failed || !get_name(&load->appends, text, process);
 	free(text);
 	return failed ? -ENOMEM : 0;
 }
@@ -250,26 +254,6 @@ static int read_images(struct query_db *db, struct load *load)
 	if (r < 0)
 		status = err_status(EXIT_OWN, "cannot read the trace: %s", query_error(db));
 	return status;
-}
-
-static int mark_appends(struct load *load)
-{
-	struct jobs *jobs = load->jobs;
-
-	for (int32_t i = 0; i < jobs->n_commands; i++)
-		for (int fd = 1; fd < 3; fd++) {
-			struct job_command *command = &jobs->commands[i];
-			int64_t id = jobs->workflow->graph->processes[command->process].id;
-			char *text = NULL;
-
-			if (!command->to[fd])
-				continue;
-			if (asprintf(&text, "%lld %s", (long long)id, command->to[fd]) < 0)
-				return -ENOMEM;
-			command->append[fd] = find_name(load->appends, text) != NULL;
-			free(text);
-		}
-	return 0;
 }
 
 /* ---- who belongs to which job ---- */
@@ -382,40 +366,94 @@ static int renumber_jobs(struct jobs *jobs)
 }
 
 /*
- * Does the command of a process stand for its job: nobody above it in the job has one?  Of a part of a
- * script that was run by a copy of its shell, only what that started is known.
+ * Does the command of a process stand for its job: was nobody above it in the job running a program when it
+ * began?  Of a part of a script that was run by a copy of its shell, only what that started is known.
  */
 static bool is_top(const struct load *load, int32_t process)
 {
 	const struct jobs *jobs = load->jobs;
+	const struct graph *g = jobs->workflow->graph;
 	int32_t job = jobs->of[process];
 
 	if (load->level == JOBS_PROCESS)
 		return true;
-	for (;;) {
-		process = graph_parent(jobs->workflow->graph, process);
+	for (int32_t child = process;; child = process) {
+		int32_t image;
+
+		process = graph_parent(g, process);
 		if (process == GRAPH_NONE || jobs->of[process] != job)
 			return true;
-		if (load->images[process] != JOBS_NONE)
+		image = load->images[process];
+		if (image != JOBS_NONE && load->commands[image].start_ns <= g->processes[child].start_ns)
 			return false;
 	}
 }
 
 /* Commands that are not the job's go. */
-static void keep_tops(struct load *load)
+static int keep_tops(struct load *load)
 {
 	struct jobs *jobs = load->jobs;
-	int32_t n = 0;
+	size_t n = (size_t)jobs->n_commands;
+	int32_t kept = 0;
 
-	for (int32_t i = 0; i < jobs->n_commands; i++) {
-		int32_t process = jobs->commands[i].process;
+	load->commands = malloc((n + 1) * sizeof(*load->commands));
+	if (!load->commands)
+		return -ENOMEM;
+	if (n)
+		memcpy(load->commands, jobs->commands, n * sizeof(*load->commands));
+	for (size_t i = 0; i < n; i++) {
+		struct job_command command = load->commands[i];
 
-		if (jobs->of[process] == JOBS_NONE || !is_top(load, process))
-			continue;
-		jobs->commands[n] = jobs->commands[i];
-		jobs->commands[n++].job = jobs->of[process];
+		command.job = jobs->of[command.process];
+		if (command.job != JOBS_NONE && is_top(load, command.process))
+			jobs->commands[kept++] = command;
 	}
-	jobs->n_commands = n;
+	jobs->n_commands = kept;
+	return 0;
+}
+
+/* Where a path is not appended to by the job, but was opened for that by who started it, nothing was written. */
+static int mark_append(struct load *load, struct job_command *command, int fd)
+{
+	int32_t parent = graph_parent(load->jobs->workflow->graph, command->process);
+	char *by_job = NULL, *by_parent = NULL;
+	bool failed = asprintf(&by_job, "job %d %s", command->job, command->to[fd]) < 0 ||
+		      asprintf(&by_parent, "%d %s", parent, command->to[fd]) < 0;
+
+	if (!failed)
+		command->append[fd] = find_name(load->appends, by_job) ||
+				      find_name(load->appends, by_parent);
+	free(by_job);
+	free(by_parent);
+	return failed ? -ENOMEM : 0;
+}
+
+static int mark_appends(struct load *load)
+{
+	struct jobs *jobs = load->jobs;
+	struct name *name, *next, *by_job = NULL;
+	int r = 0;
+
+	HASH_ITER(hh, load->appends, name, next) {
+		int32_t job = name->number == GRAPH_NONE ? JOBS_NONE : jobs->of[name->number];
+		char *text = NULL;
+
+		if (job == JOBS_NONE || r < 0)
+			continue;
+		if (asprintf(&text, "job %d %s", job, strchr(name->text, ' ') + 1) < 0 ||
+			!get_name(&by_job, text, job))
+			r = -ENOMEM;
+		free(text);
+	}
+	HASH_ITER(hh, by_job, name, next) {
+		HASH_DEL(by_job, name);
+		HASH_ADD_STR(load->appends, text, name);
+	}
+	for (int32_t i = 0; i < jobs->n_commands && r == 0; i++)
+		for (int fd = 1; fd < 3 && r == 0; fd++)
+			if (jobs->commands[i].to[fd])
+				r = mark_append(load, &jobs->commands[i], fd);
+	return r;
 }
 
 bool jobs_redirected(const struct job_command *command, int fd)
@@ -758,7 +796,7 @@ static int read_all(struct query_db *db, struct load *load)
 		status = read_rows(db, "generate.appends", load, add_append);
 	if (status == 0)
 		status = read_rows(db, "generate.environ", load, add_environment);
-	return status == 0 && mark_appends(load) < 0 ? out_of_memory() : status;
+	return status;
 }
 
 static int make_all(struct query_db *db, struct load *load, const char *root)
@@ -774,10 +812,12 @@ static int make_all(struct query_db *db, struct load *load, const char *root)
 		r = split_drivers(jobs);
 	if (r == 0)
 		r = renumber_jobs(jobs);
-	if (r == 0) {
-		keep_tops(load);
+	if (r == 0)
+		r = keep_tops(load);
+	if (r == 0)
+		r = mark_appends(load);
+	if (r == 0)
 		r = find_root(db, jobs, root);
-	}
 	if (r == 0 && load->level == JOBS_JOB)
 		r = join_pipes(jobs);
 	if (r == 0)
@@ -810,6 +850,7 @@ int jobs_load(struct query_db *db, const struct workflow *workflow, enum jobs_le
 		status = out_of_memory();
 	free_names(&load.appends);
 	free(load.images);
+	free(load.commands);
 	return status;
 }
 

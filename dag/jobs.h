@@ -50,6 +50,7 @@ struct job_command {
 	int32_t process; /* index in the graph */
 	int32_t job;
 	int32_t part;    /* commands of the same part run one after the other */
+	int64_t start_ns;
 	char **argv;     /* ended by NULL; NULL: not known */
 	const char *cwd; /* NULL: not known */
 	/* Where stdin, stdout and stderr led, and where those of who started it did. */

@@ -17,6 +17,7 @@ static bool oom;
 struct use {
 	int32_t path, file, version, job; /* job JOBS_NONE: who is no job */
 	bool removes;
+	bool opened; /* by who is no job, and nothing was written: maybe for a job, as shells do */
 	int64_t in_ns, out_ns; /* GRAPH_NEVER: it did not */
 	int64_t content_ns;    /* when that content began; INT64_MIN: it was there */
 };
@@ -36,8 +37,17 @@ struct path {
 	UT_hash_handle hh;
 };
 
+/* Where a command led its output to. */
+struct redirection {
+	const char *path;
+	int64_t start_ns;
+	int32_t job;
+};
+
 struct flow {
 	struct jobs *jobs;
+	struct redirection *redirections;
+	int32_t n_redirections;
 	struct path *paths;
 	struct use *uses;
 	int32_t n_uses;
@@ -167,6 +177,8 @@ static int add_access(struct flow *flow, const struct graph_access *access)
 	struct path *path;
 	int r = 0;
 
+	use.opened = use.job == JOBS_NONE && access->nwrite == 0 &&
+		     access->kinds & (EDGE_CREATE | EDGE_TRUNCATE) && !directory;
 	if (!data->path || (use.in_ns == GRAPH_NEVER && use.out_ns == GRAPH_NEVER &&
 				   !(access->kinds & EDGE_DELETE)))
 		return 0;
@@ -261,6 +273,64 @@ static void merge_uses(struct flow *flow)
 		}
 	}
 	flow->n_uses = flow->n_uses ? n + 1 : 0;
+}
+
+static int compare_redirections(const void *x, const void *y)
+{
+	const struct redirection *a = x, *b = y;
+	int order = strcmp(a->path, b->path);
+
+	return order ? order : (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* Where commands led their output to, by path and time. */
+static int read_redirections(struct flow *flow)
+{
+	const struct jobs *jobs = flow->jobs;
+
+	flow->redirections = malloc((2 * (size_t)jobs->n_commands + 1) * sizeof(*flow->redirections));
+	if (!flow->redirections)
+		return -ENOMEM;
+	for (int32_t i = 0; i < jobs->n_commands; i++)
+		for (int fd = 1; fd < 3; fd++)
+			if (jobs_redirected(&jobs->commands[i], fd))
+				flow->redirections[flow->n_redirections++] =
+					(struct redirection){ jobs->commands[i].to[fd],
+						jobs->commands[i].start_ns, jobs->commands[i].job };
+	qsort(flow->redirections, (size_t)flow->n_redirections, sizeof(*flow->redirections),
+		compare_redirections);
+	return 0;
+}
+
+/* The first command after that time whose output went there; JOBS_NONE: there is none. */
+static int32_t find_redirected(const struct flow *flow, const char *path, int64_t time_ns)
+{
+	const struct redirection key = { path, time_ns, JOBS_NONE };
+	int32_t from = 0, to = flow->n_redirections;
+
+	while (from < to) {
+		int32_t middle = from + (to - from) / 2;
+
+		if (compare_redirections(&flow->redirections[middle], &key) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (from == flow->n_redirections || strcmp(flow->redirections[from].path, path) != 0)
+		return JOBS_NONE;
+	return flow->redirections[from].job;
+}
+
+/* Shells open files for the commands that they start: that was done by these. */
+static void give_opened(struct flow *flow)
+{
+	for (int32_t i = 0; i < flow->n_uses; i++) {
+		struct use *use = &flow->uses[i];
+
+		if (use->opened)
+			use->job = find_redirected(flow,
+				workflow_data(flow->jobs->workflow, use->file)->path, use->out_ns);
+	}
 }
 
 static void date_contents(struct flow *flow)
@@ -589,7 +659,11 @@ int jobs_flow(struct jobs *jobs, int32_t **ret_into)
 
 	*ret_into = NULL;
 	if (r == 0)
+		r = read_redirections(&flow);
+	if (r == 0) {
+		give_opened(&flow);
 		r = read_directories(&flow);
+	}
 	if (r == 0 && flow.n_uses) {
 		merge_uses(&flow);
 		date_contents(&flow);
@@ -601,6 +675,7 @@ int jobs_flow(struct jobs *jobs, int32_t **ret_into)
 		r = find_circles(jobs, ret_into);
 	free_paths(&flow);
 	free(flow.uses);
+	free(flow.redirections);
 	free(flow.deps.pairs);
 	free(flow.inputs.pairs);
 	free(flow.outputs.pairs);

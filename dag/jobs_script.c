@@ -47,24 +47,47 @@ static bool can_redirect(const struct job_command *command, int fd)
 	return jobs_redirected(command, fd) && to[0] == '/' && !strstr(to, " (deleted)");
 }
 
+/* As it is seen from the directory of the command, if it is below. */
+static void put_path(const struct script *s, const struct job_command *command, const char *path)
+{
+	size_t len = command->cwd ? strlen(command->cwd) : 0;
+	bool below = len > 1 && strncmp(path, command->cwd, len) == 0 && path[len] == '/';
+
+	put_quoted(s->out, below ? path + len + 1 : path);
+}
+
+/* Was it written by another command of the job before?  Then it has been emptied. */
+static bool goes_on(const struct script *s, const struct job_command *command, const char *path)
+{
+	for (int32_t i = 0; i < s->n && s->commands[i] != command; i++)
+		for (int fd = 1; fd < 3; fd++)
+			if (s->commands[i]->to[fd] && strcmp(s->commands[i]->to[fd], path) == 0)
+				return true;
+	return false;
+}
+
+static void put_output(const struct script *s, const struct job_command *command, int fd)
+{
+	bool append = command->append[fd] || goes_on(s, command, command->to[fd]);
+
+	fprintf(s->out, " %s%s", fd == 2 ? "2" : "", append ? ">>" : ">");
+	put_path(s, command, command->to[fd]);
+}
+
 static void put_redirections(const struct script *s, const struct job_command *command)
 {
 	bool err_is_out = command->to[1] && command->to[2] && strcmp(command->to[1], command->to[2]) == 0;
 
 	if (can_redirect(command, 0)) {
 		fputs(" <", s->out);
-		put_quoted(s->out, command->to[0]);
+		put_path(s, command, command->to[0]);
 	}
-	if (can_redirect(command, 1)) {
-		fputs(command->append[1] ? " >>" : " >", s->out);
-		put_quoted(s->out, command->to[1]);
-	}
-	if (jobs_redirected(command, 2) && err_is_out && jobs_redirected(command, 1)) {
+	if (can_redirect(command, 1))
+		put_output(s, command, 1);
+	if (jobs_redirected(command, 2) && err_is_out && jobs_redirected(command, 1))
 		fputs(" 2>&1", s->out);
-	} else if (can_redirect(command, 2)) {
-		fputs(command->append[2] ? " 2>>" : " 2>", s->out);
-		put_quoted(s->out, command->to[2]);
-	}
+	else if (can_redirect(command, 2))
+		put_output(s, command, 2);
 }
 
 static bool is_redirected(const struct job_command *command)
@@ -154,6 +177,8 @@ static int compare_commands(const void *x, const void *y)
 		return a->job < b->job ? -1 : 1;
 	if (a->part != b->part)
 		return a->part < b->part ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
 	return (a->process > b->process) - (a->process < b->process);
 }
 

@@ -372,10 +372,12 @@ FROM (SELECT *, NULL AS file FROM ghost) g {filters g}WHERE g.process IS NOT NUL
 {with}SELECT {keys}, p.id FROM proc p ORDER BY p.id
 
 --- generate.images of none: what each process was at its fork, and the first program that it began
-SELECT process, seq, argv_raw, cwd, stdin, stdout, stderr FROM image WHERE seq < 2 ORDER BY process, seq
+SELECT process, seq, argv_raw, cwd, stdin, stdout, stderr, start_ns FROM image WHERE seq < 2
+ORDER BY process, seq
 
---- generate.appends of none: what each process opened to append to it
-SELECT DISTINCT process, path FROM handle WHERE flags LIKE '%APPEND%' AND process IS NOT NULL
+--- generate.appends of none: who appended to which file, and who opened it to do that
+SELECT u.process, h.path FROM use u JOIN handle h ON h.id = u.handle WHERE h.flags LIKE '%APPEND%'
+UNION SELECT process, path FROM handle WHERE flags LIKE '%APPEND%' AND process IS NOT NULL
 
 --- generate.environ of none: variables that its first program had, and the command that was traced had not
 WITH r AS MATERIALIZED (SELECT e.name, e.value FROM environ e JOIN image i ON i.id = e.image
