@@ -27,7 +27,6 @@ struct job_list {
 	struct generate_facts facts;
 	char *texts[5];
 	struct jobs *jobs;
-	struct rules *rules; /* NULL: not needed */
 };
 
 static int out_of_memory(void)
@@ -114,28 +113,41 @@ static void tell_missing(const struct jobs *jobs)
 
 /* ---- what is written ---- */
 
-static int put(const struct job_list *list, enum generate_output output, FILE *out, const char **ret_name)
+static int put_rules(const struct job_list *list, enum generate_output output, FILE *out,
+	const char **ret_text)
+{
+	static bool (*const says[])(const char *) = { [GENERATE_MAKE] = rules_make_says,
+		[GENERATE_NINJA] = rules_ninja_says,
+		[GENERATE_SNAKEMAKE] = rules_snakemake_says };
+	struct rules *rules = NULL;
+	int r = rules_create(list->jobs, says[output], &rules);
+
+	if (r == 0)
+		r = output == GENERATE_MAKE    ? rules_write_make(rules, out)
+		    : output == GENERATE_NINJA ? rules_write_ninja(rules, out)
+					       : rules_write_snakemake(rules, out, ret_text);
+	rules_destroy(rules);
+	return r;
+}
+
+static int put(const struct job_list *list, enum generate_output output, FILE *out, const char **ret_text)
 {
 	switch (output) {
-	case GENERATE_MAKE:
-		return rules_write_make(list->rules, out, ret_name);
-	case GENERATE_NINJA:
-		return rules_write_ninja(list->rules, out, ret_name);
-	case GENERATE_SNAKEMAKE:
-		return rules_write_snakemake(list->rules, out, ret_name);
 	case GENERATE_DAGMAN:
-		return generate_dagman(list->jobs, &list->facts, out, ret_name);
+		return generate_dagman(list->jobs, &list->facts, out, ret_text);
 	case GENERATE_PEGASUS:
-		return generate_pegasus(list->jobs, &list->facts, out, ret_name);
+		return generate_pegasus(list->jobs, &list->facts, out);
 	case GENERATE_DAX:
-		return generate_dax(list->jobs, &list->facts, out, ret_name);
+		return generate_dax(list->jobs, &list->facts, out);
+	case GENERATE_WFFORMAT:
+		return generate_wfformat(list->jobs, &list->facts, out);
 	default:
-		return generate_wfformat(list->jobs, &list->facts, out, ret_name);
+		return put_rules(list, output, out, ret_text);
 	}
 }
 
 static int put_file(const struct job_list *list, enum generate_output output, const char *file,
-	const char **ret_name)
+	const char **ret_text)
 {
 	struct output to;
 	int r = output_open(file, &to);
@@ -146,7 +158,7 @@ static int put_file(const struct job_list *list, enum generate_output output, co
 	out = fdopen(dup(to.fd), "w");
 	if (!out)
 		return output_close(&to, -errno);
-	r = put(list, output, out, ret_name);
+	r = put(list, output, out, ret_text);
 	if (fclose(out) != 0 && r == 0)
 		r = -errno;
 	return output_close(&to, r);
@@ -160,7 +172,7 @@ static int write_all(const struct job_list *list)
 
 		if (r == -EILSEQ && name)
 			return err_status(EXIT_OWN,
-				"cannot write '%s': this format has no way to say '%s'; take another one",
+				"cannot write '%s': it has no way to say '%s'; take another format",
 				file, name);
 		if (r < 0)
 			return r == -ENOMEM ? out_of_memory()
@@ -172,21 +184,22 @@ static int write_all(const struct job_list *list)
 
 static bool wants_rules(const struct generate_options *o)
 {
-	return o->outputs[GENERATE_MAKE] || o->outputs[GENERATE_NINJA] || o->outputs[GENERATE_SNAKEMAKE];
+	return o->outputs[GENERATE_MAKE] || o->outputs[GENERATE_NINJA] || o->outputs[GENERATE_SNAKEMAKE] ||
+	       o->outputs[GENERATE_DAGMAN];
 }
 
-static int make_rules(struct job_list *list)
+static int check_rules(const struct job_list *list)
 {
 	int status;
 
 	if (!wants_rules(list->options))
 		return 0;
 	status = check_commands(list->jobs);
-	if (status)
-		return status;
-	tell_failures(list->jobs);
-	tell_missing(list->jobs);
-	return rules_create(list->jobs, &list->rules) < 0 ? out_of_memory() : 0;
+	if (status == 0) {
+		tell_failures(list->jobs);
+		tell_missing(list->jobs);
+	}
+	return status;
 }
 
 /* ---- the whole ---- */
@@ -205,11 +218,10 @@ static int generate_from(struct query_db *db, const struct generate_options *o)
 					      "with 'ftrac run -- make'");
 	if (status == 0) {
 		read_facts(&list, db, workflow);
-		status = make_rules(&list);
+		status = check_rules(&list);
 	}
 	if (status == 0)
 		status = write_all(&list);
-	rules_destroy(list.rules);
 	jobs_destroy(list.jobs);
 	for (size_t i = 0; i < sizeof(list.texts) / sizeof(list.texts[0]); i++)
 		free(list.texts[i]);

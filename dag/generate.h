@@ -26,10 +26,10 @@ struct generate_facts {
 	int wfformat; /* the minor number of its version: 5, 6 */
 };
 
-/* 0 or -errno.  -EILSEQ: *ret_name cannot be said in that format. */
-int generate_wfformat(const struct jobs *, const struct generate_facts *, FILE *out, const char **ret_name);
-int generate_dagman(const struct jobs *, const struct generate_facts *, FILE *out, const char **ret_name);
-int generate_pegasus(const struct jobs *, const struct generate_facts *, FILE *out, const char **ret_name);
-int generate_dax(const struct jobs *, const struct generate_facts *, FILE *out, const char **ret_name);
+/* 0 or -errno.  -EILSEQ: *ret_text cannot be said in that format. */
+int generate_wfformat(const struct jobs *, const struct generate_facts *, FILE *out);
+int generate_dagman(const struct jobs *, const struct generate_facts *, FILE *out, const char **ret_text);
+int generate_pegasus(const struct jobs *, const struct generate_facts *, FILE *out);
+int generate_dax(const struct jobs *, const struct generate_facts *, FILE *out);
 
 #endif

@@ -10,13 +10,12 @@
 #define MIB (1 << 20)
 
 /* Of an argument list in HTCondor's new syntax, inside of a quoted value of VARS. */
-static const char *escape(char byte, char next)
+static const char *escape(const char *at)
 {
-	(void)next;
-	return byte == '\''  ? "''"
-	       : byte == '"'  ? "\\\"\\\""
-	       : byte == '\\' ? "\\\\"
-	       : byte == '$'  ? "$(DOLLAR)"
+	return *at == '\''  ? "''"
+	       : *at == '"'  ? "\\\"\\\""
+	       : *at == '\\' ? "\\\\"
+	       : *at == '$'  ? "$(DOLLAR)"
 			      : NULL;
 }
 
@@ -33,12 +32,12 @@ static void put_directory(const struct rules *rules, const char *cwd, FILE *out)
 	rules_write(rules, cwd, NULL, escape, out);
 }
 
-static int put_job(const struct rules *rules, const struct job *job, FILE *out, const char **ret_name)
+static int put_job(const struct rules *rules, const struct job *job, FILE *out, const char **ret_text)
 {
 	char *line = job->script ? rules_one_line(job->script) : NULL;
 	int r = 0;
 
-	*ret_name = job->name;
+	*ret_text = job->name;
 	if (job->script && !line)
 		r = -ENOMEM;
 	else if (!line)
@@ -68,7 +67,7 @@ static void put_parents(const struct jobs *jobs, const struct job *job, FILE *ou
 }
 
 int generate_dagman(const struct jobs *jobs, const struct generate_facts *facts, FILE *out,
-	const char **ret_name)
+	const char **ret_text)
 {
 	const struct rules rules = { .root = jobs->root };
 	int r = 0;
@@ -81,7 +80,7 @@ int generate_dagman(const struct jobs *jobs, const struct generate_facts *facts,
 	      "    log = workflow.log\n}\n",
 		out);
 	for (int32_t i = 0; i < jobs->n_jobs && r == 0; i++)
-		r = put_job(&rules, &jobs->jobs[i], out, ret_name);
+		r = put_job(&rules, &jobs->jobs[i], out, ret_text);
 	for (int32_t i = 0; i < jobs->n_jobs && r == 0; i++)
 		put_parents(jobs, &jobs->jobs[i], out);
 	return r;

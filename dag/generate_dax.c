@@ -91,13 +91,12 @@ static int write_bytes(void *out, const char *bytes, int len)
 	return fwrite(bytes, 1, (size_t)len, out) == (size_t)len ? len : -1;
 }
 
-int generate_dax(const struct jobs *jobs, const struct generate_facts *facts, FILE *out, const char **ret_name)
+int generate_dax(const struct jobs *jobs, const struct generate_facts *facts, FILE *out)
 {
 	xmlOutputBuffer *buffer = xmlOutputBufferCreateIO(write_bytes, NULL, out, NULL);
 	struct writer w = { .xml = buffer ? xmlNewTextWriter(buffer) : NULL, .jobs = jobs };
 	bool failed;
 
-	(void)ret_name;
 	if (!w.xml)
 		return -ENOMEM;
 	xmlTextWriterSetIndent(w.xml, 1);

@@ -230,13 +230,11 @@ static void put_whole(struct writer *w, const struct generate_facts *facts)
 	end_map(w);
 }
 
-int generate_pegasus(const struct jobs *jobs, const struct generate_facts *facts, FILE *out,
-	const char **ret_name)
+int generate_pegasus(const struct jobs *jobs, const struct generate_facts *facts, FILE *out)
 {
 	struct writer w = { .jobs = jobs };
 	yaml_event_t event;
 
-	(void)ret_name;
 	if (!yaml_emitter_initialize(&w.emitter))
 		return -ENOMEM;
 	yaml_emitter_set_output(&w.emitter, write_bytes, out);

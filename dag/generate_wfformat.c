@@ -340,14 +340,12 @@ static void finish(struct writer *w)
 	attribute_value_finish(&w->clean);
 }
 
-int generate_wfformat(const struct jobs *jobs, const struct generate_facts *facts, FILE *out,
-	const char **ret_name)
+int generate_wfformat(const struct jobs *jobs, const struct generate_facts *facts, FILE *out)
 {
 	struct writer w = { .jobs = jobs, .facts = facts };
 	json_t *json = NULL;
 	int r = find_children(&w);
 
-	(void)ret_name;
 	if (r == 0)
 		r = find_levels(&w);
 	if (r == 0)

@@ -10,6 +10,7 @@
 
 struct build {
 	const struct jobs *jobs;
+	bool (*says)(const char *name);
 	struct rules *rules;
 	int32_t *rule_of; /* of each job; JOBS_NONE: it is left out */
 };
@@ -38,10 +39,18 @@ static char *quoted(const char *word)
 
 /* ---- commands ---- */
 
-/* What stands between a command and another one behind it. */
+/* What stands between a command and another one behind it, which must not become part of a comment, or of
+ * nothing. */
 static const char *separator(const char *script)
 {
-	return strpbrk(script, "#&\\\n") ? "\n" : "; ";
+	size_t len = strlen(script);
+
+	for (size_t i = 0; i < len; i++)
+		if (script[i] == '\n' || (script[i] == '#' && (i == 0 || strchr(" \t;&|()", script[i - 1]))))
+			return "\n";
+	while (len && strchr(" \t", script[len - 1]))
+		len--;
+	return len && strchr("&\\;", script[len - 1]) ? "\n" : "; ";
 }
 
 /* A job that failed need not fail the workflow, if it did not then. */
@@ -130,12 +139,12 @@ static bool is_root(const struct rules *rules, const char *text, size_t len)
 }
 
 void rules_write(const struct rules *rules, const char *text, const char *here,
-	const char *(*escape)(char byte, char next), FILE *out)
+	const char *(*escape)(const char *at), FILE *out)
 {
 	size_t len = strlen(rules->root);
 
 	while (*text) {
-		const char *instead = escape ? escape(*text, text[1]) : NULL;
+		const char *instead = escape ? escape(text) : NULL;
 
 		if (here && is_root(rules, text, len)) {
 			fputs(here, out);
@@ -169,6 +178,15 @@ static bool has_effect(const struct job *job)
 	return job->script && job->n_deps + job->n_inputs + job->n_outputs > 0;
 }
 
+static int add_stamp(struct rule *rule)
+{
+	if (asprintf(&rule->stamp, RULES_STAMPS "/%s", rule->job->name) < 0) {
+		rule->stamp = NULL;
+		return -ENOMEM;
+	}
+	return add_name(&rule->makes, &rule->n_makes, rule->stamp);
+}
+
 static int add_rule(struct build *b, int32_t index)
 {
 	const struct job *job = &b->jobs->jobs[index];
@@ -182,14 +200,11 @@ static int add_rule(struct build *b, int32_t index)
 	}
 	*rule = (struct rule){ .job = job };
 	b->rule_of[index] = b->rules->n_rules++;
-	if (job->n_targets == 0 && asprintf(&rule->stamp, RULES_STAMPS "/%s", job->name) < 0) {
-		rule->stamp = NULL;
-		return -ENOMEM;
-	}
 	for (int32_t i = 0; i < job->n_targets && r == 0; i++)
-		r = add_name(&rule->makes, &rule->n_makes, b->jobs->files[job->targets[i]].path);
-	if (rule->stamp)
-		r = add_name(&rule->makes, &rule->n_makes, rule->stamp);
+		if (b->says(b->jobs->files[job->targets[i]].path))
+			r = add_name(&rule->makes, &rule->n_makes, b->jobs->files[job->targets[i]].path);
+	if (rule->n_makes == 0 && r == 0)
+		r = add_stamp(rule);
 	rule->command = make_command(job, rule->stamp);
 	return rule->command ? r : -ENOMEM;
 }
@@ -231,6 +246,8 @@ static int add_inputs(struct build *b, int32_t index, struct rule *rule, int32_t
 		const struct job_file *file = &b->jobs->files[job->inputs[i]];
 		int32_t producer = file->producer;
 
+		if (!b->says(file->path))
+			continue;
 		if (producer != JOBS_NONE && makes_for(b, producer, job, job->inputs[i])) {
 			met[producer] = index;
 			r = add_name(&rule->needs, &rule->n_needs, file->path);
@@ -351,9 +368,9 @@ static int build(struct build *b)
 	return r;
 }
 
-int rules_create(const struct jobs *jobs, struct rules **ret_rules)
+int rules_create(const struct jobs *jobs, bool (*says)(const char *name), struct rules **ret_rules)
 {
-	struct build b = { .jobs = jobs, .rules = calloc(1, sizeof(*b.rules)) };
+	struct build b = { .jobs = jobs, .says = says, .rules = calloc(1, sizeof(*b.rules)) };
 	int r = b.rules ? 0 : -ENOMEM;
 
 	if (r == 0) {

@@ -25,7 +25,7 @@
 struct rule {
 	const struct job *job;
 	char *stamp;   /* NULL: it makes files */
-	char *command; /* may have several lines */
+	char *command; /* may have several lines: see rules_one_line() */
 	const char **needs, **makes;
 	int32_t n_needs, n_makes;
 };
@@ -41,22 +41,29 @@ struct rules {
 	int32_t n_texts;
 };
 
-int rules_create(const struct jobs *jobs, struct rules **ret_rules); /* -ENOMEM */
+/*
+ * says: has the language a way to say this name?  Of what cannot be said nothing is made and needed: a
+ * stamp is in its place.  -ENOMEM.
+ */
+int rules_create(const struct jobs *jobs, bool (*says)(const char *name), struct rules **ret_rules);
 void rules_destroy(struct rules *rules);
 
 /*
  * Writes a text with what each byte has to be there; where it says the root, here is written instead.
- * escape: of one byte; NULL: as it is.
+ * escape: of the byte at a place; NULL: as it is.
  */
 void rules_write(const struct rules *rules, const char *text, const char *here,
-	const char *(*escape)(char byte, char next), FILE *out);
+	const char *(*escape)(const char *at), FILE *out);
 
 /* A command as one line; to be freed.  NULL: out of memory. */
 char *rules_one_line(const char *command);
 
-/* The writers: 0, -ENOMEM, or -EILSEQ: *ret_name cannot be said in that language. */
-int rules_write_make(const struct rules *rules, FILE *out, const char **ret_name);
-int rules_write_ninja(const struct rules *rules, FILE *out, const char **ret_name);
-int rules_write_snakemake(const struct rules *rules, FILE *out, const char **ret_name);
+/* The writers: 0, -ENOMEM, or -EILSEQ: *ret_text, of a command, cannot be said in that language. */
+bool rules_make_says(const char *name);
+int rules_write_make(const struct rules *rules, FILE *out);
+bool rules_ninja_says(const char *name);
+int rules_write_ninja(const struct rules *rules, FILE *out);
+bool rules_snakemake_says(const char *name);
+int rules_write_snakemake(const struct rules *rules, FILE *out, const char **ret_text);
 
 #endif

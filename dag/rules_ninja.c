@@ -8,49 +8,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *escape_name(char byte, char next)
+static const char *escape_name(const char *at)
 {
-	(void)next;
-	return byte == '$' ? "$$" : byte == ' ' ? "$ " : byte == ':' ? "$:" : byte == '|' ? "$|" : NULL;
+	return *at == '$' ? "$$" : *at == ' ' ? "$ " : *at == ':' ? "$:" : NULL;
 }
 
-static const char *escape_value(char byte, char next)
+static const char *escape_value(const char *at)
 {
-	(void)next;
-	return byte == '$' ? "$$" : NULL;
+	return *at == '$' ? "$$" : NULL;
 }
 
-static int write_names(const struct rules *rules, const char *const *names, int32_t n, FILE *out,
-	const char **ret_name)
+bool rules_ninja_says(const char *name)
+{
+	return *name && !strpbrk(name, "\n\r\t|"); /* its log is divided by tabs */
+}
+
+static void write_names(const struct rules *rules, const char *const *names, int32_t n, FILE *out)
 {
 	for (int32_t i = 0; i < n; i++) {
-		if (strpbrk(names[i], "\n|")) {
-			*ret_name = names[i];
-			return -EILSEQ;
-		}
-		fputs(i ? " $\n    " : "", out);
+		fputs(i ? " $\n    " : " ", out);
 		rules_write(rules, names[i], NULL, escape_name, out);
 	}
-	return 0;
 }
 
-static int write_rule(const struct rules *rules, const struct rule *rule, FILE *out, const char **ret_name)
+static int write_rule(const struct rules *rules, const struct rule *rule, FILE *out)
 {
 	char *command = rules_one_line(rule->command);
-	int r = command ? 0 : -ENOMEM;
 
-	fputs("\nbuild ", out);
-	if (r == 0)
-		r = write_names(rules, rule->makes, rule->n_makes, out, ret_name);
-	fputs(": job ", out);
-	if (r == 0)
-		r = write_names(rules, rule->needs, rule->n_needs, out, ret_name);
+	if (!command)
+		return -ENOMEM;
+	fputs("\nbuild", out);
+	write_names(rules, rule->makes, rule->n_makes, out);
+	fputs(": job", out);
+	write_names(rules, rule->needs, rule->n_needs, out);
 	fputs("\n  text = ", out);
-	if (r == 0)
-		rules_write(rules, command, "${root}", escape_value, out);
+	rules_write(rules, command, "${root}", escape_value, out);
 	fputc('\n', out);
 	free(command);
-	return r;
+	return 0;
 }
 
 static bool says_root(const struct rules *rules)
@@ -61,7 +56,7 @@ static bool says_root(const struct rules *rules)
 	return false;
 }
 
-int rules_write_ninja(const struct rules *rules, FILE *out, const char **ret_name)
+int rules_write_ninja(const struct rules *rules, FILE *out)
 {
 	int r = 0;
 
@@ -73,6 +68,6 @@ int rules_write_ninja(const struct rules *rules, FILE *out, const char **ret_nam
 	}
 	fputs("\nrule job\n  command = $text\n", out);
 	for (int32_t i = 0; i < rules->n_rules && r == 0; i++)
-		r = write_rule(rules, &rules->rules[i], out, ret_name);
+		r = write_rule(rules, &rules->rules[i], out);
 	return r;
 }

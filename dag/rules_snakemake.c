@@ -13,10 +13,9 @@
 #define MINUTE_NS 60000000000
 
 /* In a literal of Python, in which braces stand for values. */
-static const char *escape_text(char byte, char next)
+static const char *escape_text(const char *at)
 {
-	(void)next;
-	switch (byte) {
+	switch (*at) {
 	case '\\':
 		return "\\\\";
 	case '"':
@@ -36,7 +35,7 @@ static const char *escape_text(char byte, char next)
 	}
 }
 
-static bool is_utf8(const char *text)
+static bool is_text(const char *text)
 {
 	size_t len = strlen(text), n;
 
@@ -48,11 +47,17 @@ static bool is_utf8(const char *text)
 	return true;
 }
 
-static int write_text(const struct rules *rules, const char *text, const char *here, FILE *out,
-	const char **ret_name)
+/* Braces are wildcards in names, however they are written. */
+bool rules_snakemake_says(const char *name)
 {
-	if (!is_utf8(text)) {
-		*ret_name = text;
+	return *name && is_text(name) && !strpbrk(name, "{}\n\r");
+}
+
+static int write_text(const struct rules *rules, const char *text, const char *here, FILE *out,
+	const char **ret_text)
+{
+	if (!is_text(text)) {
+		*ret_text = text;
 		return -EILSEQ;
 	}
 	fputc('"', out);
@@ -61,9 +66,8 @@ static int write_text(const struct rules *rules, const char *text, const char *h
 	return 0;
 }
 
-/* Strings that are long in rows of their own.  wildcards: braces would be some. */
 static int write_names(const struct rules *rules, const char *what, const char *const *names, int32_t n,
-	FILE *out, const char **ret_name)
+	FILE *out, const char **ret_text)
 {
 	int r = 0;
 
@@ -71,7 +75,7 @@ static int write_names(const struct rules *rules, const char *what, const char *
 		fprintf(out, "    %s:\n", what);
 	for (int32_t i = 0; i < n && r == 0; i++) {
 		fputs("        ", out);
-		r = write_text(rules, names[i], NULL, out, ret_name);
+		r = write_text(rules, names[i], NULL, out, ret_text);
 		fputs(",\n", out);
 	}
 	return r;
@@ -93,23 +97,23 @@ static void write_resources(const struct job *job, FILE *out)
 		fprintf(out, "    threads: %lld\n", (long long)((job->cpu_ns + wall_ns / 2) / wall_ns));
 }
 
-static int write_rule(const struct rules *rules, const struct rule *rule, FILE *out, const char **ret_name)
+static int write_rule(const struct rules *rules, const struct rule *rule, FILE *out, const char **ret_text)
 {
 	int r;
 
 	fprintf(out, "\nrule %s:\n", rule->job->name);
-	r = write_names(rules, "input", rule->needs, rule->n_needs, out, ret_name);
+	r = write_names(rules, "input", rule->needs, rule->n_needs, out, ret_text);
 	if (r == 0)
-		r = write_names(rules, "output", rule->makes, rule->n_makes, out, ret_name);
+		r = write_names(rules, "output", rule->makes, rule->n_makes, out, ret_text);
 	write_resources(rule->job, out);
 	fputs("    shell: ", out);
 	if (r == 0)
-		r = write_text(rules, rule->command, "{ROOT}", out, ret_name);
+		r = write_text(rules, rule->command, "{ROOT}", out, ret_text);
 	fputc('\n', out);
 	return r;
 }
 
-int rules_write_snakemake(const struct rules *rules, FILE *out, const char **ret_name)
+int rules_write_snakemake(const struct rules *rules, FILE *out, const char **ret_text)
 {
 	int r = 0;
 
@@ -119,10 +123,10 @@ int rules_write_snakemake(const struct rules *rules, FILE *out, const char **ret
 	for (int32_t i = 0; i < rules->n_rules && r == 0; i++)
 		for (int32_t j = 0; j < rules->rules[i].n_makes && r == 0; j++) {
 			fputs("        ", out);
-			r = write_text(rules, rules->rules[i].makes[j], NULL, out, ret_name);
+			r = write_text(rules, rules->rules[i].makes[j], NULL, out, ret_text);
 			fputs(",\n", out);
 		}
 	for (int32_t i = 0; i < rules->n_rules && r == 0; i++)
-		r = write_rule(rules, &rules->rules[i], out, ret_name);
+		r = write_rule(rules, &rules->rules[i], out, ret_text);
 	return r;
 }
