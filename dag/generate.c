@@ -154,7 +154,7 @@ static int put_file(const struct job_list *list, enum generate_output output, co
 	FILE *out;
 
 	if (r < 0)
-		return output_close(&to, r);
+		return r;
 	out = fdopen(dup(to.fd), "w");
 	if (!out)
 		return output_close(&to, -errno);
