@@ -90,7 +90,8 @@ static void tell_failures(const struct jobs *jobs)
 			last = i;
 		}
 	if (failed)
-		err_print("%d jobs failed (%s with status %d ...): what is generated goes on behind them",
+		err_print("%d jobs failed (%s with status %d ...): what is generated goes on "
+			  "behind them",
 			failed, jobs->jobs[last].name, jobs->jobs[last].status);
 }
 
@@ -106,7 +107,8 @@ static void tell_missing(const struct jobs *jobs)
 				last = jobs->jobs[i].inputs[j];
 			}
 	if (missing)
-		err_print("what starts the jobs wrote files that they need ('%s' ...): it is no part of what "
+		err_print("what starts the jobs wrote files that they need ('%s' ...): it is no "
+			  "part of what "
 			  "is generated, they must be there",
 			jobs->files[last].path);
 }
@@ -130,7 +132,8 @@ static int put_rules(const struct job_list *list, enum generate_output output, F
 	return r;
 }
 
-static int put(const struct job_list *list, enum generate_output output, FILE *out, const char **ret_text)
+static int put(const struct job_list *list, enum generate_output output, FILE *out,
+	const char **ret_text)
 {
 	switch (output) {
 	case GENERATE_DAGMAN:
@@ -184,8 +187,8 @@ static int write_all(const struct job_list *list)
 
 static bool wants_rules(const struct generate_options *o)
 {
-	return o->outputs[GENERATE_MAKE] || o->outputs[GENERATE_NINJA] || o->outputs[GENERATE_SNAKEMAKE] ||
-	       o->outputs[GENERATE_DAGMAN];
+	return o->outputs[GENERATE_MAKE] || o->outputs[GENERATE_NINJA] ||
+	       o->outputs[GENERATE_SNAKEMAKE] || o->outputs[GENERATE_DAGMAN];
 }
 
 static int check_rules(const struct job_list *list)
@@ -214,8 +217,9 @@ static int generate_from(struct query_db *db, const struct generate_options *o)
 	if (status == 0)
 		status = jobs_load(db, workflow, o->level, o->root, &list.jobs);
 	if (status == 0 && list.jobs->n_jobs == 0)
-		status = err_status(EXIT_OWN, "there are no jobs in the trace: trace what starts them, as "
-					      "with 'ftrac run -- make'");
+		status = err_status(EXIT_OWN,
+			"there are no jobs in the trace: trace what starts them, as "
+			"with 'ftrac run -- make'");
 	if (status == 0) {
 		read_facts(&list, db, workflow);
 		status = check_rules(&list);

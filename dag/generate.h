@@ -28,7 +28,8 @@ struct generate_facts {
 
 /* 0 or -errno.  -EILSEQ: *ret_text cannot be said in that format. */
 int generate_wfformat(const struct jobs *, const struct generate_facts *, FILE *out);
-int generate_dagman(const struct jobs *, const struct generate_facts *, FILE *out, const char **ret_text);
+int generate_dagman(const struct jobs *, const struct generate_facts *, FILE *out,
+	const char **ret_text);
 int generate_pegasus(const struct jobs *, const struct generate_facts *, FILE *out);
 int generate_dax(const struct jobs *, const struct generate_facts *, FILE *out);
 

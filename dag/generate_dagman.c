@@ -12,11 +12,11 @@
 /* Of an argument list in HTCondor's new syntax, inside of a quoted value of VARS. */
 static const char *escape(const char *at)
 {
-	return *at == '\''  ? "''"
+	return *at == '\''   ? "''"
 	       : *at == '"'  ? "\\\"\\\""
 	       : *at == '\\' ? "\\\\"
 	       : *at == '$'  ? "$(DOLLAR)"
-			      : NULL;
+			     : NULL;
 }
 
 static void put_directory(const struct rules *rules, const char *cwd, FILE *out)
@@ -32,7 +32,8 @@ static void put_directory(const struct rules *rules, const char *cwd, FILE *out)
 	rules_write(rules, cwd, NULL, escape, out);
 }
 
-static int put_job(const struct rules *rules, const struct job *job, FILE *out, const char **ret_text)
+static int put_job(const struct rules *rules, const struct job *job, FILE *out,
+	const char **ret_text)
 {
 	char *line = job->script ? rules_one_line(job->script) : NULL;
 	int r = 0;
@@ -73,10 +74,13 @@ int generate_dagman(const struct jobs *jobs, const struct generate_facts *facts,
 	int r = 0;
 
 	(void)facts;
-	fputs("# Made by wfdag generate.  Jobs run in the directories in which they ran: on a shared file system.\n"
+	fputs("# Made by wfdag generate.  Jobs run in the directories in which they ran: on a "
+	      "shared file system.\n"
 	      "SUBMIT-DESCRIPTION job {\n    universe = vanilla\n    executable = /bin/sh\n"
-	      "    transfer_executable = false\n    arguments = \"$(args)\"\n    initialdir = $(directory)\n"
-	      "    request_cpus = 1\n    request_memory = $(memory:128MB)\n    should_transfer_files = no\n"
+	      "    transfer_executable = false\n    arguments = \"$(args)\"\n    initialdir = "
+	      "$(directory)\n"
+	      "    request_cpus = 1\n    request_memory = $(memory:128MB)\n    "
+	      "should_transfer_files = no\n"
 	      "    log = workflow.log\n}\n",
 		out);
 	for (int32_t i = 0; i < jobs->n_jobs && r == 0; i++)

@@ -33,7 +33,8 @@ static void put_use(struct writer *w, int32_t index, bool input, bool output)
 	attribute(w, "register", "false");
 	attribute(w, "transfer", output && !file->kept ? "false" : "true");
 	if (file->bytes != WORKFLOW_UNKNOWN)
-		xmlTextWriterWriteFormatAttribute(w->xml, XML("size"), "%lld", (long long)file->bytes);
+		xmlTextWriterWriteFormatAttribute(w->xml, XML("size"), "%lld",
+			(long long)file->bytes);
 	xmlTextWriterEndElement(w->xml);
 }
 

@@ -32,8 +32,9 @@ static void put(struct writer *w, const char *text, yaml_scalar_style_t style)
 	yaml_event_t event;
 	const char *clean = attribute_clean(&w->clean, text);
 
-	emit(w, &event, yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)clean,
-				(int)strlen(clean), 1, 1, style));
+	emit(w, &event,
+		yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)clean,
+			(int)strlen(clean), 1, 1, style));
 }
 
 static void key(struct writer *w, const char *name)
@@ -63,8 +64,9 @@ static void begin_map(struct writer *w, bool flow)
 {
 	yaml_event_t event;
 
-	emit(w, &event, yaml_mapping_start_event_initialize(&event, NULL, NULL, 1,
-				flow ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE));
+	emit(w, &event,
+		yaml_mapping_start_event_initialize(&event, NULL, NULL, 1,
+			flow ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE));
 }
 
 static void end_map(struct writer *w)
@@ -78,8 +80,9 @@ static void begin_list(struct writer *w, bool flow)
 {
 	yaml_event_t event;
 
-	emit(w, &event, yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
-				flow ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE));
+	emit(w, &event,
+		yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
+			flow ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE));
 }
 
 static void end_list(struct writer *w)
@@ -137,7 +140,8 @@ static void put_name(struct writer *w, const char *name)
 	char *copy = strdup(name);
 
 	for (char *at = copy; at && *at; at++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", *at))
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_",
+			    *at))
 			*at = '_';
 	w->failed |= !copy;
 	pair(w, "name", copy && *copy ? copy : "unknown");
@@ -176,7 +180,7 @@ static int compare(const void *x, const void *y)
 static void put_dependencies(struct writer *w)
 {
 	const struct jobs *jobs = w->jobs;
-	int32_t (*pairs)[2];
+	int32_t(*pairs)[2];
 	size_t n = 0;
 
 	for (int32_t i = 0; i < jobs->n_jobs; i++)

@@ -31,7 +31,8 @@ static json_t *file_id(const char *path)
 	json_t *json;
 
 	for (; id && *path; path++)
-		if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-", *path))
+		if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-",
+			    *path))
 			*at++ = *path;
 		else
 			at += sprintf(at, ":%02X", (unsigned char)*path);
@@ -48,7 +49,8 @@ static json_t *date(int64_t ns)
 	time_t seconds = (time_t)(ns / 1000000000);
 	struct tm tm;
 
-	if (!gmtime_r(&seconds, &tm) || !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S+00:00", &tm))
+	if (!gmtime_r(&seconds, &tm) ||
+		!strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S+00:00", &tm))
 		return json_string("1970-01-01T00:00:00+00:00");
 	return json_string(text);
 }
@@ -74,8 +76,8 @@ static int find_children(struct writer *w)
 	for (int32_t i = 0; i < w->jobs->n_jobs; i++)
 		for (int32_t j = 0; j < w->jobs->jobs[i].n_deps; j++) {
 			int32_t parent = w->jobs->jobs[i].deps[j];
-			int32_t *room = jobs_room(w->children[parent], (size_t)w->n_children[parent],
-				sizeof(*room));
+			int32_t *room = jobs_room(w->children[parent],
+				(size_t)w->n_children[parent], sizeof(*room));
 
 			if (!room)
 				return -ENOMEM;
@@ -139,8 +141,8 @@ static json_t *specification_task(struct writer *w, int32_t index)
 {
 	const struct job *job = &w->jobs->jobs[index];
 
-	return json_pack("{s:o,s:s,s:o,s:o,s:o,s:o}", "name", text(w, job->xform, "unknown"), "id", job->name,
-		"parents", names(w, job->deps, job->n_deps), "children",
+	return json_pack("{s:o,s:s,s:o,s:o,s:o,s:o}", "name", text(w, job->xform, "unknown"), "id",
+		job->name, "parents", names(w, job->deps, job->n_deps), "children",
 		names(w, w->children[index], w->n_children[index]), "inputFiles",
 		paths(w, job->inputs, job->n_inputs), "outputFiles",
 		paths(w, job->outputs, job->n_outputs));
@@ -158,7 +160,8 @@ static json_t *files(const struct writer *w, int64_t *ret_n, int64_t *ret_bytes)
 		const struct job *job = &jobs->jobs[i];
 
 		for (int32_t j = 0; j < job->n_inputs + job->n_outputs; j++) {
-			int32_t index = j < job->n_inputs ? job->inputs[j] : job->outputs[j - job->n_inputs];
+			int32_t index = j < job->n_inputs ? job->inputs[j]
+							  : job->outputs[j - job->n_inputs];
 			const struct job_file *file = &jobs->files[index];
 			int64_t bytes = file->bytes == WORKFLOW_UNKNOWN ? 0 : file->bytes;
 
@@ -167,8 +170,9 @@ static json_t *files(const struct writer *w, int64_t *ret_n, int64_t *ret_bytes)
 			met[index] = true;
 			++*ret_n;
 			*ret_bytes += bytes;
-			json_array_append_new(array, json_pack("{s:o,s:I}", "id", file_id(file->path),
-							     "sizeInBytes", (json_int_t)bytes));
+			json_array_append_new(array,
+				json_pack("{s:o,s:I}", "id", file_id(file->path), "sizeInBytes",
+					(json_int_t)bytes));
 		}
 	}
 	if (!met) {
@@ -195,7 +199,8 @@ static json_t *specification_metrics(const struct writer *w, int64_t n_files, in
 	free(width);
 	return width ? json_pack("{s:i,s:I,s:I,s:i,s:i,s:i}", "numberOfTasks", n, "numberOfFiles",
 			       (json_int_t)n_files, "sumOfFileSizesInBytes", (json_int_t)bytes,
-			       "numberOfLevels", levels, "minimumWidth", least, "maximumWidth", most)
+			       "numberOfLevels", levels, "minimumWidth", least, "maximumWidth",
+			       most)
 		     : NULL;
 }
 
@@ -245,7 +250,8 @@ static json_t *execution_task(struct writer *w, const struct job *job)
 	if (said)
 		json_object_set_new(object, "command", said);
 	if (cpu >= 0 && wall > 0) {
-		json_object_set_new(object, "coreCount", json_integer(cpu <= wall ? 1 : (int64_t)(cpu / wall + .9)));
+		json_object_set_new(object, "coreCount",
+			json_integer(cpu <= wall ? 1 : (int64_t)(cpu / wall + .9)));
 		json_object_set_new(object, "avgCPU", json_real(100 * cpu / wall));
 	}
 	set_int(object, "readBytes", job->read_bytes);
@@ -258,7 +264,7 @@ static json_t *machine(struct writer *w)
 {
 	const struct generate_facts *f = w->facts;
 	json_t *cpu = json_object(), *object = json_pack("{s:s,s:o}", "system", "linux", "nodeName",
-						text(w, f->host, "unknown"));
+					     text(w, f->host, "unknown"));
 
 	if (*f->kernel)
 		json_object_set_new(object, "release", text(w, f->kernel, ""));
@@ -295,8 +301,9 @@ static json_t *execution(struct writer *w)
 
 	for (int32_t i = 0; i < w->jobs->n_jobs; i++)
 		json_array_append_new(tasks, execution_task(w, &w->jobs->jobs[i]));
-	object = json_pack("{s:f,s:o,s:o,s:[o]}", "makespanInSeconds", span > 0 ? (double)span / 1e9 : 0.0,
-		"executedAt", date(w->facts->begin_ns), "tasks", tasks, "machines", machine(w));
+	object = json_pack("{s:f,s:o,s:o,s:[o]}", "makespanInSeconds",
+		span > 0 ? (double)span / 1e9 : 0.0, "executedAt", date(w->facts->begin_ns),
+		"tasks", tasks, "machines", machine(w));
 	if (w->facts->wfformat >= 6)
 		json_object_set_new(object, "metrics", execution_metrics(w));
 	return object;
@@ -323,11 +330,12 @@ static json_t *whole(struct writer *w)
 	const struct generate_facts *f = w->facts;
 	char version[] = { '1', '.', (char)('0' + f->wfformat), '\0' };
 
-	return json_pack("{s:o,s:s,s:s,s:o,s:o,s:{s:s,s:s,s:s},s:{s:o,s:o}}", "name", text(w, f->name, "workflow"),
-		"description", "What ran, as traced by ftrac", "schemaVersion", version, "createdAt",
-		date(f->begin_ns), "author", author(w), "runtimeSystem", "name", "ftrac", "version",
-		FTRAC_VERSION, "url", "https://example.org/ftrac", "workflow", "specification",
-		specification(w), "execution", execution(w));
+	return json_pack("{s:o,s:s,s:s,s:o,s:o,s:{s:s,s:s,s:s},s:{s:o,s:o}}", "name",
+		text(w, f->name, "workflow"), "description", "What ran, as traced by ftrac",
+		"schemaVersion", version, "createdAt", date(f->begin_ns), "author", author(w),
+		"runtimeSystem", "name", "ftrac", "version", FTRAC_VERSION, "url",
+		"https://example.org/ftrac", "workflow", "specification", specification(w),
+		"execution", execution(w));
 }
 
 static void finish(struct writer *w)

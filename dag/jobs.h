@@ -35,42 +35,43 @@ enum jobs_level { JOBS_JOB, JOBS_PROCESS };
 
 /* A path that jobs have to do with. */
 struct job_file {
-	const char *path;  /* relative to the root, if it is below; of the workflow or a part of it */
-	int64_t bytes;     /* in the end; WORKFLOW_UNKNOWN */
-	int32_t producer;  /* the only job that wrote it; JOBS_NONE: nobody did, or several */
-	bool source;       /* it was there before */
-	bool written;      /* and not only read */
-	bool kept;         /* it is there in the end */
+	const char
+		*path; /* relative to the root, if it is below; of the workflow or a part of it */
+	int64_t bytes; /* in the end; WORKFLOW_UNKNOWN */
+	int32_t producer; /* the only job that wrote it; JOBS_NONE: nobody did, or several */
+	bool source;      /* it was there before */
+	bool written;     /* and not only read */
+	bool kept;        /* it is there in the end */
 	bool directory;
-	bool drivers;      /* somebody wrote it who belongs to no job */
+	bool drivers; /* somebody wrote it who belongs to no job */
 };
 
 /* What was started, as far as it is known. */
 struct job_command {
 	int32_t process; /* index in the graph */
 	int32_t job;
-	int32_t part;    /* commands of the same part run one after the other */
+	int32_t part; /* commands of the same part run one after the other */
 	int64_t start_ns;
 	char **argv;     /* ended by NULL; NULL: not known */
 	const char *cwd; /* NULL: not known */
 	/* Where stdin, stdout and stderr led, and where those of who started it did. */
 	const char *to[3], *before[3];
 	bool append[3];
-	int32_t reader; /* who reads from the pipe that it writes into: index; JOBS_NONE */
-	bool piped;     /* it reads from the pipe of another one */
+	int32_t reader;  /* who reads from the pipe that it writes into: index; JOBS_NONE */
+	bool piped;      /* it reads from the pipe of another one */
 	const char *env; /* what is to be exported, as text of a shell; NULL: nothing */
 };
 
 struct job {
 	char *name;        /* its xform and a number: "gcc_12"; letters, digits and _ */
 	const char *xform; /* NULL: not known */
-	char *script;      /* for a shell that runs in cwd; NULL: it is not known what was started */
-	const char *cwd;   /* relative to the root, if it is below, "." there; NULL: not known */
-	int32_t command;   /* the first one; JOBS_NONE */
+	char *script;    /* for a shell that runs in cwd; NULL: it is not known what was started */
+	const char *cwd; /* relative to the root, if it is below, "." there; NULL: not known */
+	int32_t command; /* the first one; JOBS_NONE */
 	int64_t start_ns, end_ns;  /* end_ns GRAPH_NEVER: it had not ended */
 	int64_t cpu_ns, rss_bytes; /* WORKFLOW_UNKNOWN; rss: the most at a time, from above */
 	int64_t read_bytes, written_bytes; /* of files; WORKFLOW_UNKNOWN */
-	int status;                        /* of its last command, as a shell says it; -1: not known */
+	int status; /* of its last command, as a shell says it; -1: not known */
 	/* Jobs that must have ended; files that others wrote or that were there; files that it wrote and did
 	 * not remove; of these, what it alone wrote and what is there in the end. */
 	int32_t *deps, *inputs, *outputs, *targets;
@@ -78,7 +79,7 @@ struct job {
 };
 
 struct jobs {
-	struct job *jobs; /* in the order in which they began */
+	struct job *jobs;       /* in the order in which they began */
 	struct job_file *files; /* by path */
 	struct job_command *commands;
 	int32_t n_jobs, n_files, n_commands;

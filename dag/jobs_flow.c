@@ -2,16 +2,11 @@
 
 /* Which job waits for which, by the contents of paths that they write and read. */
 
-#include "dag/jobs.h"
+#include "dag/jobs_inside.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define HASH_NONFATAL_OOM 1
-static bool oom;
-#define uthash_nonfatal_oom(item) (oom = true)
-#include <uthash.h>
 
 /* What a job did to one content of a path. */
 struct use {
@@ -90,7 +85,8 @@ static void sort_pairs(struct pairs *pairs)
 }
 
 /* The seconds of those with this first, as an array; at: where to look from. */
-static int take(const struct pairs *pairs, int32_t first, int32_t *at, int32_t **ret, int32_t *ret_n)
+static int take(const struct pairs *pairs, int32_t first, int32_t *at, int32_t **ret,
+	int32_t *ret_n)
 {
 	int32_t begin = *at;
 
@@ -136,10 +132,11 @@ static struct path *get_path(struct flow *flow, const struct data *data)
 	path->name = data->path;
 	path->index = jobs->n_files++;
 	room[path->index] = (struct job_file){ .path = below_root(jobs, data->path),
-		.bytes = WORKFLOW_UNKNOWN, .producer = JOBS_NONE };
-	oom = false;
+		.bytes = WORKFLOW_UNKNOWN,
+		.producer = JOBS_NONE };
+	jobs_oom = false;
 	HASH_ADD_KEYPTR(hh, flow->paths, path->name, strlen(path->name), path);
-	return oom ? NULL : path;
+	return jobs_oom ? NULL : path;
 }
 
 static void free_paths(struct flow *flow)
@@ -170,7 +167,8 @@ static int add_access(struct flow *flow, const struct graph_access *access)
 	const struct workflow *w = flow->jobs->workflow;
 	const struct data *data = workflow_data(w, access->file);
 	bool directory = data->kind && strcmp(data->kind, "dir") == 0;
-	struct use use = { .file = access->file, .version = access->version,
+	struct use use = { .file = access->file,
+		.version = access->version,
 		.job = flow->jobs->of[access->process],
 		.in_ns = directory ? GRAPH_NEVER : access->first_in_ns,
 		.out_ns = access->first_out_ns };
@@ -288,7 +286,8 @@ static int read_redirections(struct flow *flow)
 {
 	const struct jobs *jobs = flow->jobs;
 
-	flow->redirections = malloc((2 * (size_t)jobs->n_commands + 1) * sizeof(*flow->redirections));
+	flow->redirections =
+		malloc((2 * (size_t)jobs->n_commands + 1) * sizeof(*flow->redirections));
 	if (!flow->redirections)
 		return -ENOMEM;
 	for (int32_t i = 0; i < jobs->n_commands; i++)
@@ -338,7 +337,8 @@ static void date_contents(struct flow *flow)
 	for (int32_t i = 0, end; i < flow->n_uses; i = end) {
 		int64_t begin = GRAPH_NEVER;
 
-		for (end = i; end < flow->n_uses && same_content(&flow->uses[i], &flow->uses[end]); end++)
+		for (end = i; end < flow->n_uses && same_content(&flow->uses[i], &flow->uses[end]);
+			end++)
 			begin = earlier(begin, flow->uses[end].out_ns);
 		for (int32_t j = i; j < end; j++)
 			flow->uses[j].content_ns = flow->uses[j].file == JOBS_NONE
@@ -368,7 +368,7 @@ static int compare_times(const void *x, const void *y)
 /* What is known of a path when the next content comes: uses from..to are those of the last one that
  * somebody wrote, and what was read of it since. */
 struct last {
-	int32_t writer;        /* who comes after all other writers; JOBS_NONE */
+	int32_t writer; /* who comes after all other writers; JOBS_NONE */
 	int32_t *readers;
 	int32_t n_readers, room;
 };
@@ -439,9 +439,8 @@ static int describe(struct flow *flow, const struct use *uses, int32_t n)
 {
 	const struct use *first = uses;
 	struct job_file *file = &flow->jobs->files[first->path];
-	const struct data *data = first->file == JOBS_NONE
-					  ? NULL
-					  : workflow_data(flow->jobs->workflow, first->file);
+	const struct data *data =
+		first->file == JOBS_NONE ? NULL : workflow_data(flow->jobs->workflow, first->file);
 	bool was_there = first->content_ns == INT64_MIN;
 	int r = 0;
 
@@ -519,96 +518,13 @@ static int follow_paths(struct flow *flow)
 	if (flow->n_uses)
 		qsort(flow->uses, (size_t)flow->n_uses, sizeof(*flow->uses), compare_times);
 	for (int32_t i = 0, end; i < flow->n_uses && r == 0; i = end) {
-		for (end = i; end < flow->n_uses && flow->uses[end].path == flow->uses[i].path; end++)
+		for (end = i; end < flow->n_uses && flow->uses[end].path == flow->uses[i].path;
+			end++)
 			;
 		r = follow_path(flow, flow->uses + i, end - i, &last);
 	}
 	free(last.readers);
 	return r;
-}
-
-/* ---- jobs that wait for each other ---- */
-
-/* Strongly connected components: R. Tarjan, Depth-first search and linear graph algorithms, 1972; with a
- * stack of its own. */
-struct component {
-	int32_t index, low, next; /* index 0: not met yet; next: of the edges that are still to be followed */
-	bool open;
-};
-
-struct search {
-	const struct jobs *jobs;
-	struct component *of;
-	int32_t *stack, *path, *into; /* stack: open ones; path: from the first to the one that is looked at */
-	int32_t n_stack, n_path, met;
-	bool merged;
-};
-
-static void meet(struct search *s, int32_t job)
-{
-	s->of[job] = (struct component){ .index = ++s->met, .low = s->met, .open = true };
-	s->stack[s->n_stack++] = job;
-	s->path[s->n_path++] = job;
-}
-
-static void leave(struct search *s, int32_t job)
-{
-	int32_t from = s->n_stack, least = job;
-
-	s->n_path--;
-	if (s->n_path && s->of[job].low < s->of[s->path[s->n_path - 1]].low)
-		s->of[s->path[s->n_path - 1]].low = s->of[job].low;
-	if (s->of[job].low != s->of[job].index)
-		return;
-	do {
-		from--;
-		s->of[s->stack[from]].open = false;
-		least = s->stack[from] < least ? s->stack[from] : least;
-	} while (s->stack[from] != job);
-	for (int32_t i = from; i < s->n_stack; i++) {
-		s->into[s->stack[i]] = least;
-		s->merged |= s->stack[i] != least;
-	}
-	s->n_stack = from;
-}
-
-static void search_from(struct search *s, int32_t job)
-{
-	meet(s, job);
-	while (s->n_path) {
-		int32_t at = s->path[s->n_path - 1];
-		struct component *c = &s->of[at];
-
-		if (c->next == s->jobs->jobs[at].n_deps) {
-			leave(s, at);
-			continue;
-		}
-		job = s->jobs->jobs[at].deps[c->next++];
-		if (!s->of[job].index)
-			meet(s, job);
-		else if (s->of[job].open && s->of[job].index < c->low)
-			c->low = s->of[job].index;
-	}
-}
-
-static int find_circles(const struct jobs *jobs, int32_t **ret_into)
-{
-	size_t n = (size_t)jobs->n_jobs + 1;
-	struct search s = { .jobs = jobs, .of = calloc(n, sizeof(*s.of)),
-		.stack = malloc(n * sizeof(int32_t)), .path = malloc(n * sizeof(int32_t)),
-		.into = malloc(n * sizeof(int32_t)) };
-	bool failed = !s.of || !s.stack || !s.path || !s.into;
-
-	for (int32_t i = 0; i < jobs->n_jobs && !failed; i++)
-		if (!s.of[i].index)
-			search_from(&s, i);
-	free(s.of);
-	free(s.stack);
-	free(s.path);
-	*ret_into = s.merged ? s.into : NULL;
-	if (!s.merged)
-		free(s.into);
-	return failed ? -ENOMEM : 0;
 }
 
 /* ---- the whole ---- */
@@ -672,7 +588,7 @@ int jobs_flow(struct jobs *jobs, int32_t **ret_into)
 	if (r == 0)
 		r = fill_in(&flow);
 	if (r == 0)
-		r = find_circles(jobs, ret_into);
+		r = jobs_find_circles(jobs, ret_into);
 	free_paths(&flow);
 	free(flow.uses);
 	free(flow.redirections);

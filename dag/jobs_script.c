@@ -18,7 +18,6 @@ struct script {
 	FILE *out;
 };
 
-
 /* The text of a shell that was called for nothing else. */
 static const char *shell_text(const struct job_command *command)
 {
@@ -26,8 +25,8 @@ static const char *shell_text(const struct job_command *command)
 	const char *base = argv && argv[0] ? strrchr(argv[0], '/') : NULL;
 
 	base = base ? base + 1 : argv ? argv[0] : NULL;
-	return base && strcmp(base, "sh") == 0 && argv[1] && strcmp(argv[1], "-c") == 0 && argv[2] &&
-			       !argv[3]
+	return base && strcmp(base, "sh") == 0 && argv[1] && strcmp(argv[1], "-c") == 0 &&
+			       argv[2] && !argv[3]
 		       ? argv[2]
 		       : NULL;
 }
@@ -76,7 +75,8 @@ static void put_output(const struct script *s, const struct job_command *command
 
 static void put_redirections(const struct script *s, const struct job_command *command)
 {
-	bool err_is_out = command->to[1] && command->to[2] && strcmp(command->to[1], command->to[2]) == 0;
+	bool err_is_out =
+		command->to[1] && command->to[2] && strcmp(command->to[1], command->to[2]) == 0;
 
 	if (can_redirect(command, 0)) {
 		fputs(" <", s->out);

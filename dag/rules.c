@@ -46,7 +46,8 @@ static const char *separator(const char *script)
 	size_t len = strlen(script);
 
 	for (size_t i = 0; i < len; i++)
-		if (script[i] == '\n' || (script[i] == '#' && (i == 0 || strchr(" \t;&|()", script[i - 1]))))
+		if (script[i] == '\n' ||
+			(script[i] == '#' && (i == 0 || strchr(" \t;&|()", script[i - 1]))))
 			return "\n";
 	while (len && strchr(" \t", script[len - 1]))
 		len--;
@@ -134,8 +135,8 @@ char *rules_one_line(const char *command)
 /* Is this the root, and not the beginning of another name? */
 static bool is_root(const struct rules *rules, const char *text, size_t len)
 {
-	return len > 1 && strncmp(text, rules->root, len) == 0 && !isalnum((unsigned char)text[len]) &&
-	       !strchr("_.-", text[len] ? text[len] : '/');
+	return len > 1 && strncmp(text, rules->root, len) == 0 &&
+	       !isalnum((unsigned char)text[len]) && !strchr("_.-", text[len] ? text[len] : '/');
 }
 
 void rules_write(const struct rules *rules, const char *text, const char *here,
@@ -202,7 +203,8 @@ static int add_rule(struct build *b, int32_t index)
 	b->rule_of[index] = b->rules->n_rules++;
 	for (int32_t i = 0; i < job->n_targets && r == 0; i++)
 		if (b->says(b->jobs->files[job->targets[i]].path))
-			r = add_name(&rule->makes, &rule->n_makes, b->jobs->files[job->targets[i]].path);
+			r = add_name(&rule->makes, &rule->n_makes,
+				b->jobs->files[job->targets[i]].path);
 	if (rule->n_makes == 0 && r == 0)
 		r = add_stamp(rule);
 	rule->command = make_command(job, rule->stamp);
@@ -287,7 +289,8 @@ static int add_needs(struct build *b, int32_t *met)
 
 			if (other != JOBS_NONE && met[job->deps[j]] != i &&
 				!is_implied(b, job, job->deps[j]))
-				r = add_name(&rule->needs, &rule->n_needs, b->rules->rules[other].makes[0]);
+				r = add_name(&rule->needs, &rule->n_needs,
+					b->rules->rules[other].makes[0]);
 		}
 	}
 	return r;
@@ -316,7 +319,8 @@ static int add_directory(struct rules *rules, const char *path)
 	if (!slash || slash == path)
 		return 0;
 	directory = own(rules, strndup(path, (size_t)(slash - path)));
-	return directory ? add_name(&rules->directories, &rules->n_directories, directory) : -ENOMEM;
+	return directory ? add_name(&rules->directories, &rules->n_directories, directory)
+			 : -ENOMEM;
 }
 
 static int find_directories(struct build *b)

@@ -33,7 +33,7 @@ struct rule {
 struct rules {
 	struct rule *rules; /* in the order of the jobs */
 	int32_t n_rules;
-	int32_t left_out;       /* jobs */
+	int32_t left_out;         /* jobs */
 	const char **directories; /* of what is made, that no rule makes; sorted */
 	int32_t n_directories;
 	const char *root; /* where the workflow ran: absolute */

@@ -21,9 +21,9 @@ static const char *escape_name(const char *at)
 	static const struct {
 		char byte;
 		const char *text;
-	} special[] = { { ' ', "\\ " }, { '\t', "$(tab)" }, { ':', "\\:" }, { '#', "\\#" }, { '$', "$$" },
-		{ '*', "\\*" }, { '?', "\\?" }, { '[', "\\[" }, { ';', "$(semicolon)" },
-		{ '=', "$(equals)" }, { '&', "$(and)" } };
+	} special[] = { { ' ', "\\ " }, { '\t', "$(tab)" }, { ':', "\\:" }, { '#', "\\#" },
+		{ '$', "$$" }, { '*', "\\*" }, { '?', "\\?" }, { '[', "\\[" },
+		{ ';', "$(semicolon)" }, { '=', "$(equals)" }, { '&', "$(and)" } };
 
 	if (*at == '\\')
 		return is_before_special(at) ? "\\\\" : NULL;
@@ -47,8 +47,8 @@ static const char *escape_recipe(const char *at)
 	return *at == '$' ? "$$" : NULL;
 }
 
-static void write_names(const struct rules *rules, const char *const *names, int32_t n, const char *between,
-	FILE *out)
+static void write_names(const struct rules *rules, const char *const *names, int32_t n,
+	const char *between, FILE *out)
 {
 	for (int32_t i = 0; i < n; i++) {
 		fputs(i ? between : "", out);
@@ -102,7 +102,8 @@ int rules_write_make(const struct rules *rules, FILE *out)
 
 	fputs("# Made by wfdag generate; needs GNU Make 4.3.\n"
 	      "SHELL := /bin/sh\n.SHELLFLAGS := -c\nMAKEFLAGS += --no-builtin-rules\n.SUFFIXES:\n"
-	      ".DELETE_ON_ERROR:\n.PHONY: all\nequals := =\nsemicolon := \\;\nand := &\ntab := \\\t\n\nall:",
+	      ".DELETE_ON_ERROR:\n.PHONY: all\nequals := =\nsemicolon := \\;\nand := &\ntab := "
+	      "\\\t\n\nall:",
 		out);
 	for (int32_t i = 0; i < rules->n_rules; i++) {
 		fputs(" \\\n  ", out);

@@ -62,7 +62,9 @@ int rules_write_ninja(const struct rules *rules, FILE *out)
 
 	fputs("# Made by wfdag generate.\nninja_required_version = 1.7\n", out);
 	if (says_root(rules)) {
-		fputs("# Commands say this directory: if they are run elsewhere, say where.\nroot = ", out);
+		fputs("# Commands say this directory: if they are run elsewhere, say where.\nroot "
+		      "= ",
+			out);
 		rules_write(rules, rules->root, NULL, escape_value, out);
 		fputc('\n', out);
 	}

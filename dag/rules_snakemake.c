@@ -41,7 +41,8 @@ static bool is_text(const char *text)
 
 	for (size_t i = 0; i < len; i += n) {
 		n = utf8_char(text + i, len - i);
-		if (n == 0 || (n == 1 && (unsigned char)text[i] < ' ' && !strchr("\n\t\r", text[i])))
+		if (n == 0 ||
+			(n == 1 && (unsigned char)text[i] < ' ' && !strchr("\n\t\r", text[i])))
 			return false;
 	}
 	return true;
@@ -66,8 +67,8 @@ static int write_text(const struct rules *rules, const char *text, const char *h
 	return 0;
 }
 
-static int write_names(const struct rules *rules, const char *what, const char *const *names, int32_t n,
-	FILE *out, const char **ret_text)
+static int write_names(const struct rules *rules, const char *what, const char *const *names,
+	int32_t n, FILE *out, const char **ret_text)
 {
 	int r = 0;
 
@@ -88,16 +89,20 @@ static void write_resources(const struct job *job, FILE *out)
 	const char *between = "    resources: ";
 
 	if (job->rss_bytes != WORKFLOW_UNKNOWN)
-		fprintf(out, "%smem_mb=%lld", between, (long long)(job->rss_bytes / MIB + 1)), between = ", ";
+		fprintf(out, "%smem_mb=%lld", between, (long long)(job->rss_bytes / MIB + 1)),
+			between = ", ";
 	if (wall_ns > 0)
-		fprintf(out, "%sruntime=%lld", between, (long long)(wall_ns / MINUTE_NS + 1)), between = ", ";
+		fprintf(out, "%sruntime=%lld", between, (long long)(wall_ns / MINUTE_NS + 1)),
+			between = ", ";
 	if (*between == ',')
 		fputc('\n', out);
 	if (wall_ns > 0 && job->cpu_ns > wall_ns + wall_ns / 4)
-		fprintf(out, "    threads: %lld\n", (long long)((job->cpu_ns + wall_ns / 2) / wall_ns));
+		fprintf(out, "    threads: %lld\n",
+			(long long)((job->cpu_ns + wall_ns / 2) / wall_ns));
 }
 
-static int write_rule(const struct rules *rules, const struct rule *rule, FILE *out, const char **ret_text)
+static int write_rule(const struct rules *rules, const struct rule *rule, FILE *out,
+	const char **ret_text)
 {
 	int r;
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 const struct verb verbs[] = {
-	{ "generate", generate_main, "the workflow for Make, Ninja, Snakemake, WfCommons, Pegasus ..." },
+	{ "generate", generate_main,
+		"the workflow for Make, Ninja, Snakemake, WfCommons, Pegasus ..." },
 	{ NULL, NULL, NULL },
 };

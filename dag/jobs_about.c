@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+
+/* What is known of jobs: time, memory, bytes, names, directories. */
+
+#include "dag/jobs_inside.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/query.h"
+
+static void add_to(int64_t *sum, int64_t more)
+{
+	if (more != WORKFLOW_UNKNOWN && more >= 0)
+		*sum = *sum == WORKFLOW_UNKNOWN ? more : *sum + more;
+}
+
+static void add_process(struct job *job, const struct graph_process *process,
+	const struct task *task)
+{
+	if (process->start_ns < job->start_ns) {
+		job->start_ns = process->start_ns;
+		job->xform = task->xform;
+	}
+	if (process->end_ns > job->end_ns)
+		job->end_ns = process->end_ns;
+	add_to(&job->cpu_ns, task->cpu_ns);
+}
+
+struct change {
+	int32_t job;
+	int64_t time_ns, bytes;
+};
+
+static int compare_changes(const void *x, const void *y)
+{
+	const struct change *a = x, *b = y;
+
+	if (a->job != b->job)
+		return a->job < b->job ? -1 : 1;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+/* The most memory at a time, if each had all the time as much as it had at its peak. */
+static int add_memory(struct jobs *jobs)
+{
+	const struct graph *g = jobs->workflow->graph;
+	struct change *changes = malloc((2 * (size_t)g->n_processes + 1) * sizeof(*changes));
+	int64_t now = 0;
+	size_t n = 0;
+
+	if (!changes)
+		return -ENOMEM;
+	for (int32_t i = 0; i < g->n_processes; i++) {
+		int64_t rss = workflow_task(jobs->workflow, i)->rss_bytes;
+
+		if (jobs->of[i] == JOBS_NONE || rss == WORKFLOW_UNKNOWN)
+			continue;
+		changes[n++] = (struct change){ jobs->of[i], g->processes[i].start_ns, rss };
+		changes[n++] = (struct change){ jobs->of[i], g->processes[i].end_ns, -rss };
+	}
+	qsort(changes, n, sizeof(*changes), compare_changes);
+	for (size_t i = 0; i < n; i++) {
+		struct job *job = &jobs->jobs[changes[i].job];
+
+		now = i && changes[i - 1].job == changes[i].job ? now + changes[i].bytes
+								: changes[i].bytes;
+		if (job->rss_bytes == WORKFLOW_UNKNOWN || now > job->rss_bytes)
+			job->rss_bytes = now;
+	}
+	free(changes);
+	return 0;
+}
+
+static void add_figures(struct jobs *jobs)
+{
+	const struct graph *g = jobs->workflow->graph;
+
+	for (int32_t i = 0; i < g->n_processes; i++)
+		if (jobs->of[i] != JOBS_NONE)
+			add_process(&jobs->jobs[jobs->of[i]], &g->processes[i],
+				workflow_task(jobs->workflow, i));
+	for (int32_t i = 0; i < g->n_accesses; i++) {
+		int32_t job = jobs->of[g->accesses[i].process];
+
+		if (job == JOBS_NONE || !jobs->workflow->chosen[i])
+			continue;
+		add_to(&jobs->jobs[job].read_bytes, g->accesses[i].bread);
+		add_to(&jobs->jobs[job].written_bytes, g->accesses[i].bwrite);
+	}
+}
+
+static int status_of(const struct task *task)
+{
+	if (task->exit_signal != WORKFLOW_UNKNOWN)
+		return 128 + (int)task->exit_signal;
+	return task->exit_code == WORKFLOW_UNKNOWN ? -1 : (int)task->exit_code;
+}
+
+static const char *below_root(const struct jobs *jobs, const char *path)
+{
+	size_t len = strlen(jobs->root);
+
+	if (strncmp(path, jobs->root, len) != 0 || (path[len] != '/' && path[len]))
+		return path;
+	return path[len] ? path + len + 1 : ".";
+}
+
+static void add_commands(struct jobs *jobs)
+{
+	for (int32_t i = 0; i < jobs->n_commands; i++) {
+		const struct job_command *command = &jobs->commands[i];
+		struct job *job = &jobs->jobs[command->job];
+
+		if (job->command == JOBS_NONE) {
+			job->command = i;
+			job->cwd = command->cwd ? below_root(jobs, command->cwd) : NULL;
+		}
+		job->status = status_of(workflow_task(jobs->workflow, command->process));
+	}
+}
+
+static int name_jobs(struct jobs *jobs)
+{
+	for (int32_t i = 0; i < jobs->n_jobs; i++) {
+		struct job *job = &jobs->jobs[i];
+
+		if (asprintf(&job->name, "%s_%d", job->xform ? job->xform : "job", i + 1) < 0) {
+			job->name = NULL;
+			return -ENOMEM;
+		}
+		for (char *at = job->name; *at; at++)
+			if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_",
+				    *at))
+				*at = '_';
+	}
+	return 0;
+}
+
+const char *job_program(const struct jobs *jobs, const struct job *job)
+{
+	char **argv = job->command == JOBS_NONE ? NULL : jobs->commands[job->command].argv;
+	const char *slash = argv && argv[0] ? strrchr(argv[0], '/') : NULL;
+	const char *name = slash ? slash + 1 : argv && argv[0] ? argv[0] : "";
+
+	return *name ? name : "unknown";
+}
+
+int jobs_describe(struct jobs *jobs)
+{
+	int r;
+
+	add_figures(jobs);
+	add_commands(jobs);
+	r = add_memory(jobs);
+	return r == 0 ? name_jobs(jobs) : r;
+}
+
+/* ---- the root ---- */
+
+/* The directory above both. */
+static void shorten(char *root, const char *path)
+{
+	size_t len = 0, slash = 0;
+
+	while (root[len] && root[len] == path[len]) {
+		slash = root[len] == '/' ? len : slash;
+		len++;
+	}
+	if (root[len] || (path[len] && path[len] != '/'))
+		root[path[len] == '\0' && root[len] == '/' ? len : slash] = '\0';
+}
+
+static char *common_root(const struct jobs *jobs)
+{
+	char *root = NULL;
+
+	for (int32_t i = 0; i < jobs->n_commands; i++) {
+		const char *cwd = jobs->commands[i].cwd;
+
+		if (!cwd || cwd[0] != '/')
+			continue;
+		if (root)
+			shorten(root, cwd);
+		else if (!(root = strdup(cwd)))
+			return NULL;
+	}
+	return root ? root : strdup("");
+}
+
+int jobs_find_root(struct query_db *db, struct jobs *jobs, const char *root)
+{
+	char *cwd = root ? NULL : query_fact_text(db, "cwd"),
+	     *command = root ? NULL : query_fact_text(db, "command");
+	size_t len;
+
+	/* A mount has a directory, too, but it says nothing. */
+	jobs->root = root                                 ? strdup(root)
+		     : command && *command && cwd && *cwd ? strdup(cwd)
+							  : common_root(jobs);
+	free(cwd);
+	free(command);
+	if (!jobs->root)
+		return -ENOMEM;
+	for (len = strlen(jobs->root); len && jobs->root[len - 1] == '/'; len--)
+		jobs->root[len - 1] = '\0';
+	return 0;
+}
