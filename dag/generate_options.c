@@ -41,7 +41,7 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static const char help[] =
+static const char help_text[] =
 "Usage: wfdag generate [options] --make FILE [TRACE...]\n"
 "\n"
 "The workflow of a trace (default: trace.db in the current directory) for other workflow systems.  Its\n"
@@ -70,7 +70,7 @@ static const char help[] =
 
 static void print_help(void)
 {
-	fputs(help, stdout);
+	fputs(help_text, stdout);
 }
 
 static int set_level(struct generate_options *o, const char *value)
