@@ -46,6 +46,8 @@ bool choice_fits_path(const char *glob, const char *path);
 bool choice_takes_path(const struct choice *choice, const char *path);
 /* Does it choose anything? */
 bool choice_is_any(const struct choice *choice);
+/* Files of the system are not asked for: what a workflow uses without being about it. */
+int choice_hide_system(struct choice *choice);
 void choice_finish(struct choice *choice);
 
 /* Values of others, too; what: the option, for the message. */

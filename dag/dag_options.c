@@ -369,21 +369,6 @@ static int apply(void *options, int option, const char *value)
 
 /* ---- after the last ---- */
 
-/* What a workflow uses without being about it. */
-static const char *const system_files[] = { "path:/bin/*", "path:/dev/*", "path:/etc/*", "path:/gnu/store/*",
-	"path:/lib/*", "path:/lib32/*", "path:/lib64/*", "path:/libx32/*", "path:/nix/store/*", "path:/opt/*",
-	"path:/proc/*", "path:/run/*", "path:/sbin/*", "path:/sys/*", "path:/usr/*", "path:/var/cache/*",
-	"path:/var/lib/*", NULL };
-
-static int hide_system(struct dag_options *o)
-{
-	int status = 0;
-
-	for (int i = 0; system_files[i] && status == 0 && !o->all; i++)
-		status = words_add(&o->choice.exclude, system_files[i]);
-	return status;
-}
-
 static bool has_output(const struct dag_options *o)
 {
 	for (int i = 0; i < DAG_OUTPUT_MAX; i++)
@@ -443,7 +428,7 @@ static int finish(void *options, char **words)
 	o->shape.choosy = o->choice.include.n > 0;
 	if (o->analyse.replay.cores > 0 && o->analyse.replay.jobs == 0)
 		o->analyse.replay.jobs = (int64_t)ceil(fmin(o->analyse.replay.cores, 1e9));
-	return status ? status : hide_system(o);
+	return status || o->all ? status : choice_hide_system(&o->choice);
 }
 
 static void print_help(void)

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Two runs in one sentence, and processes in a few words. */
+
+#include "dag/diff_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "dag/diff_names.h"
+
+#define UNIT_ROOM 32
+#define SAME_PERCENT 1 /* a time that differs by less is the same */
+#define NAME_MAX_LEN 60
+#define NAME_FILES 3
+
+/* ---- what differs ---- */
+
+static const char *separator(int *n)
+{
+	return (*n)++ ? ", " : "";
+}
+
+static void put_count(FILE *out, int32_t count, const char *one, const char *many,
+	enum change change, int *n)
+{
+	if (count)
+		fprintf(out, "%s%d %s %s", separator(n), count, count == 1 ? one : many,
+			changes[change]);
+}
+
+static void put_graph(FILE *out, const struct found *found)
+{
+	int n = 0;
+
+	for (int change = 0; change < CHANGE_MAX; change++) {
+		put_count(out, found->count[FIND_PROCESS][change], "process", "processes", change, &n);
+		put_count(out, found->count[FIND_FILE][change], "file", "files", change, &n);
+		put_count(out, found_edges(found, change), "edge", "edges", change, &n);
+	}
+	if (n == 0 && found->processes[0] == 0)
+		fputs("nothing to compare: there are no processes", out);
+	else if (n == 0)
+		fprintf(out, "same graph (%d processes, %d files, %d edges)", found->processes[0],
+			found->files[0], found->edges[0]);
+}
+
+/* ---- how long it took ---- */
+
+/* The phase that has most to do with it. */
+static const struct measured *find_cause(const struct measurement *m, bool slower)
+{
+	const struct measured *most = NULL;
+	int64_t largest = 0;
+
+	for (int32_t i = 1; i < m->n; i++) {
+		const int64_t *time = m->measured[i].of[MEASURE_TIME];
+		int64_t change = time[0] == WORKFLOW_UNKNOWN || time[1] == WORKFLOW_UNKNOWN
+					 ? 0
+					 : time[1] - time[0];
+
+		if (m->measured[i].phase && (slower ? change : -change) > largest) {
+			largest = slower ? change : -change;
+			most = &m->measured[i];
+		}
+	}
+	return most;
+}
+
+static void put_time(FILE *out, const struct measurement *m)
+{
+	const int64_t *time = m->measured[0].of[MEASURE_TIME];
+	double percent = measure_percent(time[0], time[1]);
+	const struct measured *cause = find_cause(m, percent > 0);
+	char a[UNIT_ROOM], b[UNIT_ROOM], change[UNIT_ROOM];
+
+	if (isnan(percent))
+		return;
+	units_time((double)time[0], a, sizeof(a));
+	units_time((double)time[1], b, sizeof(b));
+	if (fabs(percent) < SAME_PERCENT)
+		fputs("; as fast", out);
+	else
+		fprintf(out, "; %.*f %% %s", fabs(percent) < 10 ? 1 : 0, fabs(percent),
+			percent > 0 ? "slower" : "faster");
+	fprintf(out, ": %s -> %s", a, b);
+	if (!cause || fabs(percent) < SAME_PERCENT)
+		return;
+	units_time((double)(cause->of[MEASURE_TIME][1] - cause->of[MEASURE_TIME][0]), change,
+		sizeof(change));
+	fprintf(out, ", most in %s (%s%s)", cause->phase, percent > 0 ? "+" : "", change);
+}
+
+static void put_exit(FILE *out, const struct comparison *c)
+{
+	const struct found *found = c->found;
+	int32_t process = found->n_ends ? found->ends[0] : GRAPH_NONE;
+	const struct task *a, *b;
+
+	if (process == GRAPH_NONE)
+		return;
+	a = workflow_task(c->match->side[0]->workflow, process);
+	b = workflow_task(c->match->side[1]->workflow, c->match->pair[0][process]);
+	fprintf(out, "; %s exited with %lld instead of %lld", a->program ? a->program : "a process",
+		(long long)b->exit_code, (long long)a->exit_code);
+	if (found->n_ends > 1)
+		fprintf(out, ", and %d others with another status", found->n_ends - 1);
+}
+
+char *report_summary(const struct comparison *c)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	put_graph(out, c->found);
+	put_time(out, c->measurement);
+	put_exit(out, c);
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+/* ---- processes ---- */
+
+/* Is a word, from the root on, the path of a file that the process uses? */
+static bool is_file_of(const struct comparison *c, int run, int32_t process, const char *word,
+	size_t len)
+{
+	const struct side *side = c->match->side[run];
+
+	if (len > 2 && memcmp(word, "./", 2) == 0) {
+		word += 2;
+		len -= 2;
+	}
+	for (int32_t i = side->first[process]; i < side->first[process + 1]; i++) {
+		int32_t to = side->links[i].to;
+		const char *path = side_is_process(side, to)
+					   ? NULL
+					   : names_path(c->names, run, side_file(side, to));
+
+		if (path && strlen(path) == len && memcmp(path, word, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int put_files(FILE *out, const struct comparison *c, int run, int32_t process)
+{
+	struct names_words words;
+	int n = 0;
+
+	names_words_begin(&words, c->names, run, process);
+	while (n < NAME_FILES && names_words_next(&words))
+		if (is_file_of(c, run, process, words.word, words.len)) {
+			fprintf(out, " %.*s", (int)words.len, words.word);
+			n++;
+		}
+	return n;
+}
+
+/* A line break in a command is a blank; what is cut is cut between characters. */
+static void put_short(FILE *out, const char *command)
+{
+	size_t len = strlen(command), n = len < NAME_MAX_LEN ? len : NAME_MAX_LEN;
+
+	while (n < len && n && ((unsigned char)command[n] & 0xc0) == 0x80)
+		n--;
+	for (size_t i = 0; i < n; i++)
+		fputc(command[i] == '\n' ? ' ' : command[i], out);
+	if (n < len)
+		fputs("...", out);
+}
+
+char *report_process(const struct comparison *c, int run, int32_t process)
+{
+	const struct task *task = workflow_task(c->match->side[run]->workflow, process);
+	const char *command = task->command ? task->command : task->program;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	if (!command) {
+		fputs("?", out);
+	} else if (strlen(command) <= NAME_MAX_LEN || !task->program) {
+		put_short(out, command);
+	} else {
+		fprintf(out, "%s ...", task->program);
+		if (put_files(out, c, run, process) == 0) {
+			rewind(out);
+			put_short(out, command);
+		}
+	}
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
