@@ -268,14 +268,14 @@ static uint64_t name_key(const struct matching *m, int run, int32_t node)
 	return side->wild[node] ? 0 : side->label[node];
 }
 
-/* All that is known of a name by chance is who uses it. */
-static uint64_t users_of(const struct matching *m, int run, int32_t node)
+/* All that is known of a name by chance is who uses it, in these ways. */
+static uint64_t users_of(const struct matching *m, int run, int32_t node, int kinds)
 {
 	const struct side *side = m->match->side[run];
 
 	for (int32_t i = side->first[node]; i < side->first[node + 1]; i++)
-		if (!matching_is_open(m, run, side->links[i].to))
-			return look_around(m, run, node, -1, matching_known);
+		if (side->links[i].kinds & kinds && !matching_is_open(m, run, side->links[i].to))
+			return look_around(m, run, node, kinds, matching_known);
 	return 0;
 }
 
@@ -290,17 +290,28 @@ static const struct data *data_of(const struct matching *m, int run, int32_t nod
 static uint64_t loose_key(const struct matching *m, int run, int32_t node)
 {
 	const struct data *data = data_of(m, run, node);
+	uint64_t users;
 
 	if (!data || !data->created)
 		return 0;
-	return hash_pair(m->match->side[run]->loose[node], users_of(m, run, node));
+	users = users_of(m, run, node, -1);
+	return users ? hash_pair(m->match->side[run]->loose[node], users) : 0;
+}
+
+/* Who made it is the same, if not who read it. */
+static uint64_t writers_key(const struct matching *m, int run, int32_t node)
+{
+	const struct data *data = data_of(m, run, node);
+	uint64_t writers = data && data->created ? users_of(m, run, node, SIDE_WRITE) : 0;
+
+	return writers ? hash_pair(m->match->side[run]->loose[node], writers) : 0;
 }
 
 static uint64_t temporary_key(const struct matching *m, int run, int32_t node)
 {
 	const struct data *data = data_of(m, run, node);
 
-	return data && data->created && data->deleted ? users_of(m, run, node) : 0;
+	return data && data->created && data->deleted ? users_of(m, run, node, -1) : 0;
 }
 
 static void match_by_less(struct matching *m)
@@ -309,7 +320,8 @@ static void match_by_less(struct matching *m)
 		key_of *key;
 		bool alone;
 	} keys[] = { { near_key, false }, { parent_key, false }, { name_key, true },
-		{ loose_key, false }, { temporary_key, false } };
+		{ loose_key, false }, { temporary_key, false },
+		{ writers_key, false } };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (join_all(m, keys[i].key, keys[i].alone, NULL))

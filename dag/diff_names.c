@@ -313,17 +313,23 @@ static bool is_part_of_command(struct names_words *words, const char *word, size
 	return true;
 }
 
-/* The next piece of a command without its quotes, up to a blank, inside of quotes, too.  Between two words is
- * one blank outside of them. */
+/* The next piece of a command without its quotes, up to a blank, inside of quotes, too; but not to one in the
+ * name of the directory of the run. */
 static size_t take_word(struct names_words *words, char *out)
 {
+	const struct one *one = &words->names->one[words->run];
 	size_t len = 0;
 
 	words->joined = words->inside;
 	for (; *words->at; words->at++) {
 		char c = *words->at;
+		size_t root = c == '/' ? root_length(one, words->at, SIZE_MAX) : 0;
 
-		if (c == '\'') {
+		if (root) {
+			memcpy(out + len, words->at, root);
+			len += root;
+			words->at += root - 1;
+		} else if (c == '\'') {
 			words->quoted = !words->quoted;
 		} else if (!words->quoted && c == '\\' && words->at[1]) {
 			out[len++] = *++words->at;
