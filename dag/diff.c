@@ -55,7 +55,8 @@ static int find_root(struct run *run, const char *given)
 		run->root = strndup(bytes, len);
 	}
 	query_end(query);
-	return r < 0 ? err_status(EXIT_CANNOT, "cannot read the trace: %s", query_error(run->db)) : 0;
+	return r < 0 ? err_status(EXIT_CANNOT, "cannot read the trace: %s", query_error(run->db))
+		     : 0;
 }
 
 static int load(struct run *run, const struct diff_options *o, int n)
@@ -99,9 +100,9 @@ static int64_t bytes_of(const struct measured *m, int run)
 
 static double percent_of(const struct measured *whole, enum fail fail)
 {
-	static const enum measure measure[FAIL_MAX] = { [FAIL_TIME] = MEASURE_TIME,
-		[FAIL_CPU] = MEASURE_CPU,
-		[FAIL_MEMORY] = MEASURE_MEMORY };
+	static const enum measure measure[FAIL_MAX] = {
+		[FAIL_TIME] = MEASURE_TIME, [FAIL_CPU] = MEASURE_CPU, [FAIL_MEMORY] = MEASURE_MEMORY
+	};
 	const int64_t *of = whole->of[measure[fail]];
 
 	if (fail == FAIL_BYTES)
@@ -122,7 +123,8 @@ static int judge(const struct comparison *c, const struct diff_options *o)
 		double percent = percent_of(&c->measurement->measured[0], fail);
 
 		if (o->fail_on[fail] && percent > o->percent[fail])
-			status = err_status(EXIT_DIFFERS, "%s: %.1f %% more than in the first run, %g %% are allowed",
+			status = err_status(EXIT_DIFFERS,
+				"%s: %.1f %% more than in the first run, %g %% are allowed",
 				fails[fail], percent, o->percent[fail]);
 	}
 	return status;
@@ -176,7 +178,8 @@ static int compare(struct comparison *c, const struct diff_options *o, const str
 
 static int match_and_compare(const struct diff_options *o, const struct run runs[2])
 {
-	struct comparison c = { { o->trace[0], o->trace[1] }, { NULL }, NULL, NULL, NULL, NULL, NULL };
+	struct comparison c = { { o->trace[0], o->trace[1] }, { NULL }, NULL, NULL, NULL, NULL,
+		NULL };
 	struct names_run named[2];
 	struct side *side[2] = { NULL, NULL };
 	struct match *match = NULL;

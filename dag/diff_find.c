@@ -62,12 +62,14 @@ static void words_list_free(struct words_list *list)
 	free(list->word);
 }
 
-static bool list_words(struct names *names, int run, int32_t process, struct words_list *list)
+static bool list_words(struct names *names, int run, int32_t process, bool plain,
+	struct words_list *list)
 {
 	struct names_words words;
 
 	*list = (struct words_list){ 0 };
 	names_words_begin(&words, names, run, process);
+	words.plain = plain;
 	while (names_words_next(&words)) {
 		char **more = reallocarray(list->word, (size_t)list->n + 1, sizeof(*more));
 
@@ -112,7 +114,8 @@ char *find_words(struct names *names, int32_t a, int32_t b)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 	int from, behind;
-	bool ok = out && list_words(names, 0, a, &list[0]) && list_words(names, 1, b, &list[1]);
+	bool ok = out && list_words(names, 0, a, false, &list[0]) &&
+		  list_words(names, 1, b, false, &list[1]);
 
 	if (ok) {
 		cut_same(&list[0], &list[1], &from, &behind);
@@ -159,15 +162,13 @@ static bool are_one_file(const struct finding *f, int32_t a, const char *x, cons
 	return false;
 }
 
-/* A name that only chance has made another is not a change. */
-static bool is_changed(struct finding *f, int32_t a, int32_t b)
+static bool have_changed(struct finding *f, int32_t a, int32_t b, bool plain)
 {
 	struct words_list list[2] = { { 0 } };
 	bool changed;
 
-	if (f->side[0]->label[a] == f->side[1]->label[b])
-		return false;
-	if (!list_words(f->names, 0, a, &list[0]) || !list_words(f->names, 1, b, &list[1]))
+	if (!list_words(f->names, 0, a, plain, &list[0]) ||
+		!list_words(f->names, 1, b, plain, &list[1]))
 		f->failed = true;
 	changed = list[0].n != list[1].n;
 	for (int i = 0; i < list[0].n && !changed; i++)
@@ -176,6 +177,14 @@ static bool is_changed(struct finding *f, int32_t a, int32_t b)
 	words_list_free(&list[0]);
 	words_list_free(&list[1]);
 	return changed;
+}
+
+/* A name that only chance has made another is not a change; nor is a number that only by chance is one of a process
+ * here, but not there. */
+static bool is_changed(struct finding *f, int32_t a, int32_t b)
+{
+	return f->side[0]->label[a] != f->side[1]->label[b] && have_changed(f, a, b, false) &&
+	       have_changed(f, a, b, true);
 }
 
 static int32_t edges_of(const struct side *side, int32_t process)
@@ -221,6 +230,23 @@ static void find_changed(struct finding *f)
 	}
 }
 
+/* Files that one process has given two names; those that were deleted had theirs by chance. */
+static void find_renamed(struct finding *f)
+{
+	const struct side *side = f->side[0];
+
+	for (int32_t a = side->n_processes; a < side->n_nodes; a++) {
+		int32_t b = f->pair[0][a];
+
+		if (b == GRAPH_NONE || side->label[a] == f->side[1]->label[b] ||
+			side->loose[a] == f->side[1]->loose[b] ||
+			workflow_data(side->workflow, side_file(side, a))->deleted)
+			continue;
+		add(f, &(struct difference){ CHANGE_CHANGED, FIND_FILE, { GRAPH_NONE, GRAPH_NONE },
+			       { a, b }, 0 });
+	}
+}
+
 /* Who was killed did not end by itself: when that is, is chance. */
 static int find_ends(struct finding *f)
 {
@@ -255,15 +281,14 @@ static void find_forks(struct finding *f)
 			continue;
 		parent[0] = f->side[0]->parent[a];
 		parent[1] = f->side[1]->parent[b];
-		if (parent[0] == GRAPH_NONE ? parent[1] == GRAPH_NONE
-					    : f->pair[0][parent[0]] == parent[1] &&
-						      parent[1] != GRAPH_NONE)
+		if (parent[0] == GRAPH_NONE
+				? parent[1] == GRAPH_NONE
+				: f->pair[0][parent[0]] == parent[1] && parent[1] != GRAPH_NONE)
 			continue;
 		for (int run = 0; run < 2; run++)
 			if (parent[run] != GRAPH_NONE)
-				add(f, &(struct difference){
-					       run ? CHANGE_ADDED : CHANGE_REMOVED, FIND_FORK,
-					       { a, b },
+				add(f, &(struct difference){ run ? CHANGE_ADDED : CHANGE_REMOVED,
+					       FIND_FORK, { a, b },
 					       { run ? GRAPH_NONE : parent[0],
 						       run ? parent[1] : GRAPH_NONE },
 					       0 });
@@ -286,8 +311,7 @@ static void find_edges_of(struct finding *f, int run, int32_t process)
 			kinds &= ~side_kinds_between(f->side[!run], other, same);
 		for (int k = 0; k < SIDE_KINDS; k++)
 			if (kinds & 1 << k)
-				add(f, &(struct difference){
-					       run ? CHANGE_ADDED : CHANGE_REMOVED,
+				add(f, &(struct difference){ run ? CHANGE_ADDED : CHANGE_REMOVED,
 					       FIND_EDGE + k,
 					       { run ? other : process, run ? process : other },
 					       { run ? same : file, run ? file : same }, 0 });
@@ -334,6 +358,7 @@ int find_differences(const struct match *match, struct names *names, struct foun
 	find_changed(&f);
 	for (int run = 0; run < 2; run++)
 		find_alone(&f, run, false);
+	find_renamed(&f);
 	find_edges(&f);
 	count(&f, 0);
 	count(&f, 1);

@@ -17,7 +17,13 @@ enum change { CHANGE_REMOVED, CHANGE_ADDED, CHANGE_CHANGED, CHANGE_MAX };
 extern const char *const changes[];
 
 /* The kinds of edges of files begin at FIND_EDGE, in the order of side_kinds. */
-enum find_what { FIND_PROCESS, FIND_FILE, FIND_FORK, FIND_EDGE, FIND_WHAT_MAX = FIND_EDGE + SIDE_KINDS };
+enum find_what {
+	FIND_PROCESS,
+	FIND_FILE,
+	FIND_FORK,
+	FIND_EDGE,
+	FIND_WHAT_MAX = FIND_EDGE + SIDE_KINDS
+};
 const char *find_name(enum find_what what);
 
 /* Nodes are those of each run; GRAPH_NONE where there is none. */
@@ -35,7 +41,7 @@ struct found {
 	int32_t n, room;
 	int32_t count[FIND_WHAT_MAX][CHANGE_MAX]; /* of each kind of change */
 	int32_t processes[2], files[2], edges[2]; /* that there are */
-	int32_t *ends;                            /* processes of the first run that exited with another status */
+	int32_t *ends; /* processes of the first run that exited with another status */
 	int32_t n_ends;
 };
 

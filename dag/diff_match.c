@@ -78,8 +78,7 @@ struct class
 static size_t take_class(struct member *members, size_t left, struct class *ret)
 {
 	*ret = (struct class){ members, { 0, 0 } };
-	while (ret->n[0] + ret->n[1] < left &&
-		members[ret->n[0] + ret->n[1]].key == members->key)
+	while (ret->n[0] + ret->n[1] < left && members[ret->n[0] + ret->n[1]].key == members->key)
 		ret->n[members[ret->n[0] + ret->n[1]].run]++;
 	return ret->n[0] + ret->n[1];
 }
@@ -89,8 +88,8 @@ static int32_t join_class(struct matching *m, const struct class *class)
 	int32_t joined = 0;
 
 	for (size_t i = 0; i < class->n[0] && i < class->n[1]; i++)
-		joined += matching_join(m, class->first[i].node,
-			class->first[class->n[0] + i].node);
+		joined +=
+			matching_join(m, class->first[i].node, class->first[class->n[0] + i].node);
 	return joined;
 }
 
@@ -314,14 +313,24 @@ static uint64_t temporary_key(const struct matching *m, int run, int32_t node)
 	return data && data->created && data->deleted ? users_of(m, run, node, -1) : 0;
 }
 
+/* With another name, and the same users: who made it has given it another one. */
+static uint64_t renamed_key(const struct matching *m, int run, int32_t node)
+{
+	const struct data *data = data_of(m, run, node);
+
+	return data && data->created && users_of(m, run, node, SIDE_WRITE)
+		       ? users_of(m, run, node, -1)
+		       : 0;
+}
+
 static void match_by_less(struct matching *m)
 {
 	static const struct {
 		key_of *key;
 		bool alone;
 	} keys[] = { { near_key, false }, { parent_key, false }, { name_key, true },
-		{ loose_key, false }, { temporary_key, false },
-		{ writers_key, false } };
+		{ loose_key, false }, { temporary_key, false }, { writers_key, false },
+		{ renamed_key, true } };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (join_all(m, keys[i].key, keys[i].alone, NULL))

@@ -10,7 +10,8 @@
 
 const char *const measures[] = { "time_ns", "cpu_ns", "memory_bytes", "read_bytes", "written_bytes",
 	NULL };
-_Static_assert(sizeof(measures) / sizeof(measures[0]) == MEASURE_MAX + 1, "a name for each measure");
+_Static_assert(sizeof(measures) / sizeof(measures[0]) == MEASURE_MAX + 1,
+	"a name for each measure");
 
 /* A process that counts, and what for. */
 struct life {
@@ -91,8 +92,7 @@ static int compare_lives(const void *x, const void *y)
 
 static void add_process(const struct measuring *m, const struct life *life, struct measured *to)
 {
-	const struct task *task =
-		workflow_task(m->match->side[life->run]->workflow, life->process);
+	const struct task *task = workflow_task(m->match->side[life->run]->workflow, life->process);
 
 	to->processes[life->run]++;
 	add(&to->of[MEASURE_CPU][life->run], task->cpu_ns);
@@ -172,8 +172,8 @@ static void add_whole(struct measuring *m)
 	for (int32_t i = 0; i < m->n; i++) {
 		const struct life *life = &m->lives[i];
 
-		begin[life->run] = life->begin_ns < begin[life->run] ? life->begin_ns
-								     : begin[life->run];
+		begin[life->run] =
+			life->begin_ns < begin[life->run] ? life->begin_ns : begin[life->run];
 		end[life->run] = life->end_ns > end[life->run] ? life->end_ns : end[life->run];
 		add_process(m, life, whole);
 	}

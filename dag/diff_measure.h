@@ -15,7 +15,7 @@
 #include "dag/diff_match.h"
 
 enum measure {
-	MEASURE_TIME,   /* while any of the processes lived; of the run: from the first start to the last exit */
+	MEASURE_TIME, /* while any of the processes lived; of the run: from the first start to the last exit */
 	MEASURE_CPU,    /* ns */
 	MEASURE_MEMORY, /* most bytes of one process */
 	MEASURE_READ,

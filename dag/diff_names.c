@@ -68,7 +68,8 @@ static void labels_finish(struct labels *labels)
 
 static bool labels_have(const struct labels *labels, uint64_t label)
 {
-	return labels->n && bsearch(&label, labels->label, labels->n, sizeof(label), compare_labels);
+	return labels->n &&
+	       bsearch(&label, labels->label, labels->n, sizeof(label), compare_labels);
 }
 
 static uint64_t label_of(const char *bytes, size_t len)
@@ -114,7 +115,8 @@ struct part {
 	int run;
 	int32_t process; /* whose name it is, GRAPH_NONE: nobody's */
 	bool loosely, wild;
-	bool tmp; /* it lies below a directory of that name */
+	bool tmp;     /* it lies below a directory of that name */
+	bool numbers; /* may be by chance */
 };
 
 static bool is_own_pid(const struct one *one, int32_t process, int64_t number)
@@ -127,27 +129,28 @@ static bool is_own_pid(const struct one *one, int32_t process, int64_t number)
 	return false;
 }
 
-/* Digits are by chance if they are the number of the process or of one above it, or a time of the run. */
-static bool is_chance_number(const struct part *part, const char *digits, size_t len, bool known)
+/* Digits are by chance if they are the number of the process or of one above it, or a time of the run.  If the
+ * other run has the name, too, there must be more in it: else it is rather an argument. */
+static bool is_chance_number(const struct part *part, const char *digits, size_t len, bool argument)
 {
 	const struct one *one = &part->names->one[part->run];
 	int64_t number = 0;
 
-	if (len < (known ? 4 : 3) || len > 18)
+	if (len < 3 || len > 18 || digits[0] == '0' || argument || !part->numbers)
 		return false;
 	for (size_t i = 0; i < len; i++)
 		number = 10 * number + digits[i] - '0';
 	return is_own_pid(one, part->process, number) ||
-	       (!known && number >= one->begin_s - TIME_SLACK_S &&
-		       number <= one->end_s + TIME_SLACK_S && one->begin_s > TIME_SLACK_S);
+	       (number >= one->begin_s - TIME_SLACK_S && number <= one->end_s + TIME_SLACK_S &&
+		       one->begin_s > TIME_SLACK_S);
 }
 
 /* Letters and digits of a name, and what they become: at most as long. */
 static size_t put_run(struct part *part, const char *run, size_t len, size_t before,
-	enum chance chance, bool known, char *out)
+	enum chance chance, bool known, bool alone, char *out)
 {
 	bool digits = strspn(run, "0123456789") >= len;
-	bool wild = digits ? is_chance_number(part, run, len, known)
+	bool wild = digits ? is_chance_number(part, run, len, known && alone)
 			   : !known && chance_of(run, len, before) >= chance;
 
 	part->wild |= wild;
@@ -178,8 +181,8 @@ static size_t put_part(struct part *part, const char *name, size_t len, char *ou
 		if (n == 0)
 			out[used++] = name[at++];
 		else
-			used += put_run(part, name + at, n, at, lenient ? CHANCE_MAYBE : CHANCE_SURE,
-				known, out + used);
+			used += put_run(part, name + at, n, at,
+				lenient ? CHANCE_MAYBE : CHANCE_SURE, known, n == len, out + used);
 		at += n;
 	}
 	part->tmp |= (len == 3 && memcmp(name, "tmp", 3) == 0) ||
@@ -225,7 +228,7 @@ uint64_t names_role(struct names *names, int run, int32_t file, int32_t creator,
 {
 	const struct workflow *w = names->one[run].workflow;
 	const char *path = names_path(names, run, file);
-	struct part part = { names, run, creator, loosely, false, false };
+	struct part part = { names, run, creator, loosely, false, false, true };
 	size_t len;
 
 	*ret_wild = false;
@@ -279,7 +282,8 @@ static bool is_number(const char *text, size_t len)
 }
 
 /* Does the option say how many?  *ret_value: the next word does. */
-static bool says_how_many(const struct driver *driver, const char *word, size_t len, bool *ret_value)
+static bool says_how_many(const struct driver *driver, const char *word, size_t len,
+	bool *ret_value)
 {
 	*ret_value = len == 2;
 	if (len >= 2 && word[0] == '-' && strchr(driver->letters, word[1]) && word[1])
@@ -354,7 +358,8 @@ void names_words_begin(struct names_words *words, struct names *names, int run, 
 
 bool names_words_next(struct names_words *words)
 {
-	struct part part = { words->names, words->run, words->process, false, false, false };
+	struct part part = { words->names, words->run, words->process, false, false, false,
+		!words->plain };
 
 	while (*words->at) {
 		size_t len = take_word(words, words->names->word);

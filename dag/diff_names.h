@@ -47,6 +47,7 @@ struct names_words {
 	int32_t process;
 	const char *at;
 	bool quoted, skip, inside;
+	bool plain; /* may be set after names_words_begin(): numbers are what they are */
 	const struct driver *driver;
 	const char *word;
 	size_t len;

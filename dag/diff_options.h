@@ -11,15 +11,7 @@
 #include "dag/table.h"
 
 /* What a run can fail by.  The thresholds are parts of what the first run took. */
-enum fail {
-	FAIL_GRAPH,
-	FAIL_EXIT,
-	FAIL_TIME,
-	FAIL_CPU,
-	FAIL_MEMORY,
-	FAIL_BYTES,
-	FAIL_MAX
-};
+enum fail { FAIL_GRAPH, FAIL_EXIT, FAIL_TIME, FAIL_CPU, FAIL_MEMORY, FAIL_BYTES, FAIL_MAX };
 extern const char *const fails[];
 
 struct diff_options {

@@ -7,8 +7,8 @@
 #include "dag/critical.h"
 
 /* The row of a process on the path of one run, a new one where there is none yet. */
-static struct path_step *step_of(const struct match *match, struct paths *paths, int32_t *const row[2],
-	int run, int32_t process)
+static struct path_step *step_of(const struct match *match, struct paths *paths,
+	int32_t *const row[2], int run, int32_t process)
 {
 	int32_t other = match->pair[run][process];
 	struct path_step *step;
@@ -24,8 +24,8 @@ static struct path_step *step_of(const struct match *match, struct paths *paths,
 	return step;
 }
 
-static void add_steps(const struct match *match, struct paths *paths, int32_t *const row[2], int run,
-	const struct critical *critical)
+static void add_steps(const struct match *match, struct paths *paths, int32_t *const row[2],
+	int run, const struct critical *critical)
 {
 	for (int32_t i = 0; i < critical->n_steps; i++) {
 		const struct critical_step *step = &critical->steps[i];

@@ -14,7 +14,8 @@ struct path_step {
 };
 
 struct paths {
-	struct path_step *step; /* in the order of the first run's path, then what is on the second's alone */
+	struct path_step *
+		step; /* in the order of the first run's path, then what is on the second's alone */
 	int32_t n;
 	int64_t length_ns[2];
 	int32_t both, only[2]; /* processes */

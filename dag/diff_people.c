@@ -12,7 +12,7 @@
 #include "dag/diff_hash.h"
 #include "dag/diff_names.h"
 
-#define ALIKE_SHOWN 3    /* so many of the same are still a row each */
+#define ALIKE_SHOWN 3     /* so many of the same are still a row each */
 #define PART_OF_WHOLE .01 /* of the run: less is not worth a row */
 #define PART_OF_ITSELF .05
 
@@ -25,11 +25,12 @@ struct telling {
 
 static size_t limit(const struct telling *t)
 {
-	return t->top ? (size_t)t->top : SIZE_MAX;
+	return t->top ? (size_t)t->top : SIZE_MAX - 1;
 }
 
 /* An empty table is not worth a line. */
-static int print_part(const struct telling *t, struct table *table, size_t left_out, const char *what)
+static int print_part(const struct telling *t, struct table *table, size_t left_out,
+	const char *what)
 {
 	int r = 0;
 
@@ -86,10 +87,10 @@ static uint64_t key_of(const struct comparison *c, const struct difference *d)
 	char *words;
 
 	if (d->process[run] != GRAPH_NONE)
-		key = hash_pair(key, hash_text(workflow_task(c->match->side[run]->workflow,
-						       d->process[run])
-						       ->program));
-	if (d->change == CHANGE_CHANGED) {
+		key = hash_pair(key,
+			hash_text(workflow_task(c->match->side[run]->workflow, d->process[run])
+					  ->program));
+	if (d->change == CHANGE_CHANGED && d->what == FIND_PROCESS) {
 		words = find_words(c->names, d->process[0], d->process[1]);
 		key = hash_pair(key, hash_text(words));
 		free(words);
@@ -155,11 +156,17 @@ static char *detail_of(const struct comparison *c, const struct difference *d)
 	int run = d->other[0] == GRAPH_NONE;
 	char *text = NULL, *parent;
 
-	if (d->change == CHANGE_CHANGED)
+	if (d->change == CHANGE_CHANGED && d->what == FIND_PROCESS)
 		return find_words(c->names, d->process[0], d->process[1]);
+	if (d->change == CHANGE_CHANGED)
+		return asprintf(&text, "-> %s",
+			       names_path(c->names, 1, side_file(c->match->side[1], d->other[1]))) <
+				       0
+			       ? NULL
+			       : text;
 	if (d->what == FIND_PROCESS)
-		return asprintf(&text, d->edges == 1 ? "with %d edge" : "with %d edges",
-			       d->edges) < 0
+		return asprintf(&text, d->edges == 1 ? "with %d edge" : "with %d edges", d->edges) <
+				       0
 			       ? NULL
 			       : text;
 	if (d->what != FIND_FORK)
@@ -194,12 +201,18 @@ static int put_row(struct table *table, const struct comparison *c, const struct
 	return r;
 }
 
+/* All edges count together. */
+static enum find_what element_of(const struct difference *d)
+{
+	return d->what < FIND_FORK ? d->what : FIND_EDGE;
+}
+
 static int tell_differences(const struct telling *t)
 {
 	const struct comparison *c = t->comparison;
 	struct group *groups = group_differences(c);
 	struct table *table = table_create();
-	size_t left_out = 0;
+	size_t left_out = 0, shown[FIND_WHAT_MAX] = { 0 };
 	int r = groups && table ? 0 : -ENOMEM;
 
 	if (r == 0)
@@ -209,7 +222,7 @@ static int tell_differences(const struct telling *t)
 
 		if (many && groups[i].first != i)
 			continue;
-		if (table_rows(table) < limit(t))
+		if (shown[element_of(&c->found->difference[i])]++ < (limit(t) + 1) / 2)
 			r = put_row(table, c, &c->found->difference[i], many ? groups[i].n - 1 : 0);
 		else
 			left_out++;
@@ -285,7 +298,7 @@ static size_t list_phases(const struct telling *t, struct change_row *rows)
 		for (int k = 0; k < MEASURE_MAX; k++) {
 			double weight = weight_of(m, i, k);
 
-			if (weight > 0 || !t->top)
+			if ((weight > 0 && m->measured[i].phase) || !t->top)
 				rows[n++] = (struct change_row){ weight, i, k };
 		}
 	if (n && t->top)
@@ -348,7 +361,8 @@ static int put_steps(const struct telling *t, struct table *table, const struct 
 		r = put_process(table, t->comparison, step->process);
 		put_numbers(table, step->on_ns[0], step->on_ns[1], "time_ns");
 	}
-	table_note(table, "On the critical path of both: %d processes; of A alone: %d; of B alone: %d.",
+	table_note(table,
+		"On the critical path of both: %d processes; of A alone: %d; of B alone: %d.",
 		paths->both, paths->only[0], paths->only[1]);
 	return r;
 }
@@ -370,7 +384,8 @@ static int tell_paths(const struct telling *t)
 
 /* ---- the whole ---- */
 
-int report_people(const struct comparison *c, const struct table_style *style, int64_t top, FILE *out)
+int report_people(const struct comparison *c, const struct table_style *style, int64_t top,
+	FILE *out)
 {
 	struct telling t = { c, style, top, out };
 	char *summary = report_summary(c);

@@ -65,8 +65,7 @@ static void put_path(struct table *table, const struct comparison *c, const stru
 		table_null(table);
 	else
 		table_string(table,
-			names_path(c->names, run,
-				side_file(c->match->side[run], d->other[run])));
+			names_path(c->names, run, side_file(c->match->side[run], d->other[run])));
 }
 
 static int put_detail(struct table *table, const struct comparison *c, const struct difference *d)
@@ -74,7 +73,10 @@ static int put_detail(struct table *table, const struct comparison *c, const str
 	int run = d->other[0] == GRAPH_NONE;
 	char *words;
 
-	if (d->change == CHANGE_CHANGED) {
+	if (d->change == CHANGE_CHANGED && d->what == FIND_FILE) {
+		table_string(table,
+			names_path(c->names, 1, side_file(c->match->side[1], d->other[1])));
+	} else if (d->change == CHANGE_CHANGED) {
 		words = find_words(c->names, d->process[0], d->process[1]);
 		if (!words)
 			return -ENOMEM;
@@ -88,7 +90,8 @@ static int put_detail(struct table *table, const struct comparison *c, const str
 	return 0;
 }
 
-static int put_difference(struct table *table, const struct comparison *c, const struct difference *d)
+static int put_difference(struct table *table, const struct comparison *c,
+	const struct difference *d)
 {
 	int r;
 

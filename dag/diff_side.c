@@ -100,8 +100,8 @@ static void label_nodes(struct making *m)
 			continue;
 		side->loose[i] = hash_pair('f',
 			names_role(m->names, m->run, file, m->creator[file], true, &wild));
-		side->label[i] = hash_pair('f',
-			names_role(m->names, m->run, file, m->creator[file], false, &side->wild[i]));
+		side->label[i] = hash_pair('f', names_role(m->names, m->run, file, m->creator[file],
+							false, &side->wild[i]));
 	}
 }
 
@@ -123,7 +123,8 @@ static int compare_roles(const void *x, const void *y)
 static int join_files(struct making *m)
 {
 	struct side *side = m->side;
-	struct role *roles = calloc((size_t)(side->n_nodes - side->n_processes) + 1, sizeof(*roles));
+	struct role *roles =
+		calloc((size_t)(side->n_nodes - side->n_processes) + 1, sizeof(*roles));
 	size_t n = 0;
 
 	if (!roles)
@@ -157,7 +158,8 @@ static int list_links(struct making *m)
 	struct side *side = m->side;
 	const struct graph *g = side->workflow->graph;
 
-	m->links = calloc(2 * ((size_t)g->n_accesses + (size_t)g->n_processes) + 1, sizeof(*m->links));
+	m->links =
+		calloc(2 * ((size_t)g->n_accesses + (size_t)g->n_processes) + 1, sizeof(*m->links));
 	if (!m->links)
 		return -ENOMEM;
 	for (int32_t i = 0; i < g->n_accesses; i++) {
@@ -296,5 +298,6 @@ int side_kinds_between(const struct side *side, int32_t from, int32_t to)
 		else
 			high = middle;
 	}
-	return low < side->first[from + 1] && side->links[low].to == to ? side->links[low].kinds : 0;
+	return low < side->first[from + 1] && side->links[low].to == to ? side->links[low].kinds
+									: 0;
 }

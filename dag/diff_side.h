@@ -39,11 +39,11 @@ struct side {
 	const struct workflow *workflow;
 	int32_t n_nodes, n_processes;
 	bool *shown;
-	bool *wild;      /* files: their names are by chance */
-	uint64_t *label; /* of what a node is called, in both runs */
-	uint64_t *loose; /* files: the same, and more is by chance */
-	int32_t *parent; /* of processes; GRAPH_NONE */
-	int32_t *first;  /* links of a node: from here to that of the next one */
+	bool *wild;              /* files: their names are by chance */
+	uint64_t *label;         /* of what a node is called, in both runs */
+	uint64_t *loose;         /* files: the same, and more is by chance */
+	int32_t *parent;         /* of processes; GRAPH_NONE */
+	int32_t *first;          /* links of a node: from here to that of the next one */
 	struct side_link *links; /* in the order of .to */
 };
 

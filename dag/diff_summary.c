@@ -36,7 +36,8 @@ static void put_graph(FILE *out, const struct found *found)
 	int n = 0;
 
 	for (int change = 0; change < CHANGE_MAX; change++) {
-		put_count(out, found->count[FIND_PROCESS][change], "process", "processes", change, &n);
+		put_count(out, found->count[FIND_PROCESS][change], "process", "processes", change,
+			&n);
 		put_count(out, found->count[FIND_FILE][change], "file", "files", change, &n);
 		put_count(out, found_edges(found, change), "edge", "edges", change, &n);
 	}
