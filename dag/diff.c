@@ -90,27 +90,39 @@ static void finish_run(struct run *run)
 
 /* ---- saying ---- */
 
-static int64_t bytes_of(const struct measured *m, int run)
-{
-	int64_t read = m->of[MEASURE_READ][run], written = m->of[MEASURE_WRITTEN][run];
-
-	return read == WORKFLOW_UNKNOWN || written == WORKFLOW_UNKNOWN ? WORKFLOW_UNKNOWN
-								       : read + written;
-}
-
-static double percent_of(const struct measured *whole, enum fail fail)
+static int64_t figure_of(const struct comparison *c, enum fail fail, int run)
 {
 	static const enum measure measure[FAIL_MAX] = {
 		[FAIL_TIME] = MEASURE_TIME, [FAIL_CPU] = MEASURE_CPU, [FAIL_MEMORY] = MEASURE_MEMORY
 	};
-	const int64_t *of = whole->of[measure[fail]];
+	const struct measured *whole = &c->measurement->measured[0];
+	int64_t read = whole->of[MEASURE_READ][run], written = whole->of[MEASURE_WRITTEN][run];
 
-	if (fail == FAIL_BYTES)
-		return measure_percent(bytes_of(whole, 0), bytes_of(whole, 1));
-	return measure_percent(of[0], of[1]);
+	if (fail != FAIL_BYTES)
+		return whole->of[measure[fail]][run];
+	return read == WORKFLOW_UNKNOWN || written == WORKFLOW_UNKNOWN ? WORKFLOW_UNKNOWN
+								       : read + written;
 }
 
 /* What --fail-on asks for is said on stderr, where a test that fails shows it. */
+static int judge_figure(const struct comparison *c, const struct diff_options *o, enum fail fail)
+{
+	int64_t of[2] = { figure_of(c, fail, 0), figure_of(c, fail, 1) };
+	double percent = measure_percent(of[0], of[1]);
+
+	if (of[0] == WORKFLOW_UNKNOWN || of[1] == WORKFLOW_UNKNOWN)
+		return err_status(EXIT_CANNOT,
+			"%s: '%s' does not say how much that was; leave it out of --fail-on",
+			fails[fail], c->trace[of[0] == WORKFLOW_UNKNOWN ? 0 : 1]);
+	if (of[0] == 0 && of[1] > 0)
+		return err_status(EXIT_DIFFERS, "%s: there was nothing in the first run",
+			fails[fail]);
+	if (percent <= o->percent[fail])
+		return 0;
+	return err_status(EXIT_DIFFERS, "%s: %.1f %% more than in the first run, %g %% are allowed",
+		fails[fail], percent, o->percent[fail]);
+}
+
 static int judge(const struct comparison *c, const struct diff_options *o)
 {
 	int status = 0;
@@ -120,12 +132,9 @@ static int judge(const struct comparison *c, const struct diff_options *o)
 	if ((o->fail_on[FAIL_GRAPH] && c->found->n) || (o->fail_on[FAIL_EXIT] && c->found->n_ends))
 		status = EXIT_DIFFERS;
 	for (int fail = FAIL_TIME; fail < FAIL_MAX; fail++) {
-		double percent = percent_of(&c->measurement->measured[0], fail);
+		int one = o->fail_on[fail] ? judge_figure(c, o, fail) : 0;
 
-		if (o->fail_on[fail] && percent > o->percent[fail])
-			status = err_status(EXIT_DIFFERS,
-				"%s: %.1f %% more than in the first run, %g %% are allowed",
-				fails[fail], percent, o->percent[fail]);
+		status = one > status ? one : status;
 	}
 	return status;
 }

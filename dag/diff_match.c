@@ -47,10 +47,7 @@ static void close_joined(struct matching *m)
 	}
 }
 
-/* A key of 0: it has none. */
-typedef uint64_t key_of(const struct matching *m, int run, int32_t node);
-
-static size_t list_members(struct matching *m, key_of *key)
+static size_t list_members(struct matching *m, matching_key *key)
 {
 	size_t n = 0;
 
@@ -93,8 +90,7 @@ static int32_t join_class(struct matching *m, const struct class *class)
 	return joined;
 }
 
-/* alone: only those that nobody else is like.  Result: pairs; *ret_classes: keys. */
-static int32_t join_all(struct matching *m, key_of *key, bool alone, size_t *ret_classes)
+int32_t matching_join_all(struct matching *m, matching_key *key, bool alone, size_t *ret_classes)
 {
 	size_t n = list_members(m, key), classes = 0;
 	struct class class;
@@ -122,9 +118,8 @@ static uint64_t label_key(const struct matching *m, int run, int32_t node)
 	return m->match->side[run]->label[node];
 }
 
-/* What a node knows of its neighbours, who have these colours; links alone. */
-static uint64_t look_around(const struct matching *m, int run, int32_t node, int kinds,
-	uint64_t (*color)(const struct matching *, int, int32_t))
+uint64_t matching_look_around(const struct matching *m, int run, int32_t node, int kinds,
+	matching_key *color)
 {
 	const struct side *side = m->match->side[run];
 	uint64_t sum = 0;
@@ -143,7 +138,7 @@ static void refine(struct matching *m)
 			int32_t node = m->open[run][i];
 
 			m->next[run][node] = hash_pair(m->match->side[run]->label[node],
-				look_around(m, run, node, -1, color_key));
+				matching_look_around(m, run, node, -1, color_key));
 		}
 	for (int run = 0; run < 2; run++)
 		for (int32_t i = 0; i < m->n_open[run]; i++)
@@ -231,110 +226,14 @@ void matching_solve(struct matching *m)
 	for (int round = 0; round < ROUNDS_MAX; round++) {
 		close_joined(m);
 		refine(m);
-		if (join_all(m, color_key, true, &classes) == 0 && classes <= before) {
+		if (matching_join_all(m, color_key, true, &classes) == 0 && classes <= before) {
 			if (break_ties(m) <= 0)
 				break;
 			classes = 0;
 		}
 		before = classes;
 	}
-	join_all(m, color_key, false, NULL);
-}
-
-/* ---- by less ---- */
-
-static uint64_t near_key(const struct matching *m, int run, int32_t node)
-{
-	return hash_pair(m->match->side[run]->label[node],
-		look_around(m, run, node, -1, matching_known));
-}
-
-static uint64_t parent_key(const struct matching *m, int run, int32_t node)
-{
-	const struct side *side = m->match->side[run];
-	int32_t parent = side_is_process(side, node) ? side->parent[node] : GRAPH_NONE;
-
-	if (!side_is_process(side, node))
-		return 0;
-	return hash_pair(side->label[node],
-		parent == GRAPH_NONE ? 0 : matching_known(m, run, parent));
-}
-
-static uint64_t name_key(const struct matching *m, int run, int32_t node)
-{
-	const struct side *side = m->match->side[run];
-
-	return side->wild[node] ? 0 : side->label[node];
-}
-
-/* All that is known of a name by chance is who uses it, in these ways. */
-static uint64_t users_of(const struct matching *m, int run, int32_t node, int kinds)
-{
-	const struct side *side = m->match->side[run];
-
-	for (int32_t i = side->first[node]; i < side->first[node + 1]; i++)
-		if (side->links[i].kinds & kinds && !matching_is_open(m, run, side->links[i].to))
-			return look_around(m, run, node, kinds, matching_known);
-	return 0;
-}
-
-static const struct data *data_of(const struct matching *m, int run, int32_t node)
-{
-	const struct side *side = m->match->side[run];
-
-	return side_is_process(side, node) ? NULL
-					   : workflow_data(side->workflow, side_file(side, node));
-}
-
-static uint64_t loose_key(const struct matching *m, int run, int32_t node)
-{
-	const struct data *data = data_of(m, run, node);
-	uint64_t users;
-
-	if (!data || !data->created)
-		return 0;
-	users = users_of(m, run, node, -1);
-	return users ? hash_pair(m->match->side[run]->loose[node], users) : 0;
-}
-
-/* Who made it is the same, if not who read it. */
-static uint64_t writers_key(const struct matching *m, int run, int32_t node)
-{
-	const struct data *data = data_of(m, run, node);
-	uint64_t writers = data && data->created ? users_of(m, run, node, SIDE_WRITE) : 0;
-
-	return writers ? hash_pair(m->match->side[run]->loose[node], writers) : 0;
-}
-
-static uint64_t temporary_key(const struct matching *m, int run, int32_t node)
-{
-	const struct data *data = data_of(m, run, node);
-
-	return data && data->created && data->deleted ? users_of(m, run, node, -1) : 0;
-}
-
-/* With another name, and the same users: who made it has given it another one. */
-static uint64_t renamed_key(const struct matching *m, int run, int32_t node)
-{
-	const struct data *data = data_of(m, run, node);
-
-	return data && data->created && users_of(m, run, node, SIDE_WRITE)
-		       ? users_of(m, run, node, -1)
-		       : 0;
-}
-
-static void match_by_less(struct matching *m)
-{
-	static const struct {
-		key_of *key;
-		bool alone;
-	} keys[] = { { near_key, false }, { parent_key, false }, { name_key, true },
-		{ loose_key, false }, { temporary_key, false }, { writers_key, false },
-		{ renamed_key, true } };
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (join_all(m, keys[i].key, keys[i].alone, NULL))
-			matching_solve(m);
+	matching_join_all(m, color_key, false, NULL);
 }
 
 bool matching_has_open_processes(const struct matching *m)
@@ -398,11 +297,11 @@ int match_create(const struct side *const sides[2], struct names *names, struct 
 	r = make_room(&m);
 	if (r == 0) {
 		begin(&m);
-		join_all(&m, label_key, true, NULL);
+		matching_join_all(&m, label_key, true, NULL);
 		matching_solve(&m);
-		match_by_less(&m);
+		less_match(&m);
 		r = changed_match(&m);
-		match_by_less(&m);
+		less_match(&m);
 	}
 	for (int run = 0; run < 2; run++) {
 		free(m.color[run]);

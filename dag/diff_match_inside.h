@@ -35,10 +35,20 @@ bool matching_join(struct matching *m, int32_t a, int32_t b);
 /* Label of a node's pair, or of its own name. */
 uint64_t matching_known(const struct matching *m, int run, int32_t node);
 int matching_compare(const void *x, const void *y);
+/* Of a node; 0: it has none. */
+typedef uint64_t matching_key(const struct matching *m, int run, int32_t node);
+/* Open nodes with the same key, in their order.  alone: only those that nobody else is like.  Result: pairs;
+ * *ret_keys: how many there are, or NULL. */
+int32_t matching_join_all(struct matching *m, matching_key *key, bool alone, size_t *ret_keys);
+/* What a node knows of its neighbours, who have these colours, by links of these kinds. */
+uint64_t matching_look_around(const struct matching *m, int run, int32_t node, int kinds,
+	matching_key *color);
 /* By colours, as far as that goes. */
 void matching_solve(struct matching *m);
 bool matching_has_open_processes(const struct matching *m);
 
+/* By less than colours. */
+void less_match(struct matching *m);
 /* Processes whose command has changed. */
 int changed_match(struct matching *m);
 

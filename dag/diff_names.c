@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "dag/diff_names.h"
+#include "dag/diff_names_inside.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,34 +7,11 @@
 
 #include "dag/diff_chance.h"
 #include "dag/diff_hash.h"
-#include "dag/workflow.h"
 
 #define SECOND 1000000000
 #define TIME_SLACK_S 60 /* clocks of programs that make names of the time */
 #define ANCESTORS_MAX 64
 #define WORD_ENDS "/=,:;@'\"()[]{}<>|& \t\n"
-
-/* A set of labels, made once. */
-struct labels {
-	uint64_t *label;
-	size_t n, room;
-};
-
-struct one {
-	const struct workflow *workflow;
-	char *prefix[2];      /* both are the root: at its own place, in the mount */
-	const char *mount;    /* what begins so continues in the source */
-	struct labels all;    /* parts of all names */
-	struct labels inputs; /* of files that were there before */
-	struct labels gone;   /* of files that were made and deleted */
-	int64_t begin_s, end_s;
-};
-
-struct names {
-	struct one one[2];
-	char *word, *text; /* of the word that is looked at: as it is, made the same */
-	size_t room;
-};
 
 /* ---- sets ---- */
 
@@ -72,7 +49,7 @@ static bool labels_have(const struct labels *labels, uint64_t label)
 	       bsearch(&label, labels->label, labels->n, sizeof(label), compare_labels);
 }
 
-static uint64_t label_of(const char *bytes, size_t len)
+uint64_t names_label_of(const char *bytes, size_t len)
 {
 	return hash_mix(hash_bytes(HASH_BEGIN, bytes, len));
 }
@@ -88,8 +65,7 @@ static bool begins(const char *text, size_t len, const char *prefix)
 	return len == n || strchr(WORD_ENDS, text[n]);
 }
 
-/* The length of the root in front of a text, 0 if it does not stand there. */
-static size_t root_length(const struct one *one, const char *text, size_t len)
+size_t names_root_length(const struct one *one, const char *text, size_t len)
 {
 	for (int i = 0; i < 2; i++)
 		if (begins(text, len, one->prefix[i]))
@@ -104,20 +80,11 @@ const char *names_path(const struct names *names, int run, int32_t file)
 
 	if (!path)
 		return NULL;
-	root = root_length(&names->one[run], path, strlen(path));
+	root = names_root_length(&names->one[run], path, strlen(path));
 	return root == 0 ? path : path[root] == '/' ? path + root + 1 : ".";
 }
 
 /* ---- names by chance ---- */
-
-struct part {
-	const struct names *names;
-	int run;
-	int32_t process; /* whose name it is, GRAPH_NONE: nobody's */
-	bool loosely, wild;
-	bool tmp;     /* it lies below a directory of that name */
-	bool numbers; /* may be by chance */
-};
 
 static bool is_own_pid(const struct one *one, int32_t process, int64_t number)
 {
@@ -165,7 +132,7 @@ static size_t put_part(struct part *part, const char *name, size_t len, char *ou
 {
 	const struct one *one = &part->names->one[part->run],
 			 *other = &part->names->one[!part->run];
-	uint64_t label = label_of(name, len);
+	uint64_t label = names_label_of(name, len);
 	bool known = labels_have(&other->all, label) || labels_have(&one->inputs, label);
 	bool lenient = part->loosely || part->tmp || labels_have(&one->gone, label);
 	size_t at = 0, used = 0;
@@ -199,14 +166,13 @@ static size_t part_length(const char *text, size_t len)
 	return n;
 }
 
-/* A text made the same in both runs; out has room for as much. */
-static size_t put_text(struct part *part, const char *text, size_t len, char *out)
+size_t names_put_text(struct part *part, const char *text, size_t len, char *out)
 {
 	const struct one *one = &part->names->one[part->run];
 	size_t at = 0, used = 0;
 
 	while (at < len) {
-		size_t n = text[at] == '/' ? root_length(one, text + at, len - at) : 0;
+		size_t n = text[at] == '/' ? names_root_length(one, text + at, len - at) : 0;
 
 		if (n) {
 			out[used++] = '.';
@@ -236,152 +202,10 @@ uint64_t names_role(struct names *names, int run, int32_t file, int32_t creator,
 		return hash_pair('?', (uint64_t)w->graph->files[file].id);
 	len = strlen(path);
 	if (!workflow_data(w, file)->created)
-		return label_of(path, len);
-	len = put_text(&part, path, len, names->text);
+		return names_label_of(path, len);
+	len = names_put_text(&part, path, len, names->text);
 	*ret_wild = part.wild;
-	return label_of(names->text, len);
-}
-
-/* ---- commands ---- */
-
-/* Programs that run as many jobs at once as they are told. */
-struct driver {
-	const char *name, *letters;
-	const char *options[3];
-};
-
-static const struct driver drivers[] = {
-	{ "make", "jl", { "--jobs", "--load-average", "--max-load" } },
-	{ "gmake", "jl", { "--jobs", "--load-average", "--max-load" } },
-	{ "ninja", "jl", { NULL } },
-	{ "samu", "jl", { NULL } },
-	{ "scons", "j", { "--jobs" } },
-	{ "xargs", "P", { "--max-procs" } },
-	{ "parallel", "jP", { "--jobs", "--max-procs" } },
-	{ "snakemake", "jc", { "--jobs", "--cores" } },
-};
-
-static const struct driver *find_driver(const char *word, size_t len)
-{
-	const char *slash = memrchr(word, '/', len);
-	const char *base = slash ? slash + 1 : word;
-	size_t n = len - (size_t)(base - word);
-
-	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
-		if (strlen(drivers[i].name) == n && memcmp(drivers[i].name, base, n) == 0)
-			return &drivers[i];
-	return NULL;
-}
-
-static bool is_number(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (!strchr("0123456789.", text[i]))
-			return false;
-	return len > 0;
-}
-
-/* Does the option say how many?  *ret_value: the next word does. */
-static bool says_how_many(const struct driver *driver, const char *word, size_t len,
-	bool *ret_value)
-{
-	*ret_value = len == 2;
-	if (len >= 2 && word[0] == '-' && strchr(driver->letters, word[1]) && word[1])
-		return len == 2 || is_number(word + 2, len - 2);
-	for (int i = 0; i < 3 && driver->options[i]; i++) {
-		size_t n = strlen(driver->options[i]);
-
-		*ret_value = len == n;
-		if (len >= n && memcmp(word, driver->options[i], n) == 0 &&
-			(len == n || word[n] == '='))
-			return true;
-	}
-	return false;
-}
-
-static bool is_part_of_command(struct names_words *words, const char *word, size_t len)
-{
-	const struct driver *driver = find_driver(word, len);
-	bool skip = words->skip;
-
-	words->skip = false;
-	if (skip && is_number(word, len))
-		return false;
-	if (words->driver && says_how_many(words->driver, word, len, &words->skip))
-		return false;
-	words->skip = false;
-	if (driver)
-		words->driver = driver;
-	else if (len && strchr(";&|", word[len - 1]))
-		words->driver = NULL;
-	return true;
-}
-
-/* The next piece of a command without its quotes, up to a blank, inside of quotes, too; but not to one in the
- * name of the directory of the run. */
-static size_t take_word(struct names_words *words, char *out)
-{
-	const struct one *one = &words->names->one[words->run];
-	size_t len = 0;
-
-	words->joined = words->inside;
-	for (; *words->at; words->at++) {
-		char c = *words->at;
-		size_t root = c == '/' ? root_length(one, words->at, SIZE_MAX) : 0;
-
-		if (root) {
-			memcpy(out + len, words->at, root);
-			len += root;
-			words->at += root - 1;
-		} else if (c == '\'') {
-			words->quoted = !words->quoted;
-		} else if (!words->quoted && c == '\\' && words->at[1]) {
-			out[len++] = *++words->at;
-		} else if (strchr(" \t\n", c)) {
-			words->inside = words->quoted;
-			words->at++;
-			return len;
-		} else {
-			out[len++] = c;
-		}
-	}
-	return len;
-}
-
-void names_words_begin(struct names_words *words, struct names *names, int run, int32_t process)
-{
-	const struct task *task = workflow_task(names->one[run].workflow, process);
-	const char *command = task->command ? task->command : task->program;
-
-	*words = (struct names_words){ names, run, process, .at = command ? command : "" };
-}
-
-bool names_words_next(struct names_words *words)
-{
-	struct part part = { words->names, words->run, words->process, false, false, false,
-		!words->plain };
-
-	while (*words->at) {
-		size_t len = take_word(words, words->names->word);
-
-		if (!is_part_of_command(words, words->names->word, len))
-			continue;
-		words->word = words->names->text;
-		words->len = put_text(&part, words->names->word, len, words->names->text);
-		return true;
-	}
-	return false;
-}
-
-uint64_t names_command(struct names *names, int run, int32_t process)
-{
-	struct names_words words;
-	uint64_t label = HASH_BEGIN;
-
-	names_words_begin(&words, names, run, process);
-	while (names_words_next(&words))
-		label = hash_pair(label, label_of(words.word, words.len) + words.joined);
-	return label;
+	return names_label_of(names->text, len);
 }
 
 /* ---- what there is ---- */
@@ -391,7 +215,7 @@ static int add_parts(struct labels *labels, const char *text)
 	while (*text) {
 		size_t n = part_length(text, strlen(text));
 
-		if (n && labels_add(labels, label_of(text, n)) < 0)
+		if (n && labels_add(labels, names_label_of(text, n)) < 0)
 			return -ENOMEM;
 		text += n ? n : 1;
 	}

@@ -41,4 +41,7 @@ int report_fill(struct table *table, const struct comparison *comparison);
  * command is longer; to be freed.  NULL: out of memory. */
 char *report_process(const struct comparison *comparison, int run, int32_t process);
 
+/* A command in one line: what is cut is cut between characters. */
+void report_put_short(FILE *out, const char *command, size_t most);
+
 #endif

@@ -13,6 +13,7 @@
 
 #define UNIT_ROOM 32
 #define SAME_PERCENT 1 /* a time that differs by less is the same */
+#define MANY_PERCENT 300
 #define NAME_MAX_LEN 60
 #define NAME_FILES 3
 
@@ -31,6 +32,14 @@ static void put_count(FILE *out, int32_t count, const char *one, const char *man
 			changes[change]);
 }
 
+static void put_sizes(FILE *out, const struct found *found)
+{
+	fprintf(out, "same graph (%d %s, %d %s, %d %s)", found->processes[0],
+		found->processes[0] == 1 ? "process" : "processes", found->files[0],
+		found->files[0] == 1 ? "file" : "files", found->edges[0],
+		found->edges[0] == 1 ? "edge" : "edges");
+}
+
 static void put_graph(FILE *out, const struct found *found)
 {
 	int n = 0;
@@ -44,8 +53,7 @@ static void put_graph(FILE *out, const struct found *found)
 	if (n == 0 && found->processes[0] == 0)
 		fputs("nothing to compare: there are no processes", out);
 	else if (n == 0)
-		fprintf(out, "same graph (%d processes, %d files, %d edges)", found->processes[0],
-			found->files[0], found->edges[0]);
+		put_sizes(out, found);
 }
 
 /* ---- how long it took ---- */
@@ -83,6 +91,8 @@ static void put_time(FILE *out, const struct measurement *m)
 	units_time((double)time[1], b, sizeof(b));
 	if (fabs(percent) < SAME_PERCENT)
 		fputs("; as fast", out);
+	else if (percent >= MANY_PERCENT)
+		fprintf(out, "; %.1f times as long", percent / 100 + 1);
 	else
 		fprintf(out, "; %.*f %% %s", fabs(percent) < 10 ? 1 : 0, fabs(percent),
 			percent > 0 ? "slower" : "faster");
@@ -166,15 +176,14 @@ static int put_files(FILE *out, const struct comparison *c, int run, int32_t pro
 	return n;
 }
 
-/* A line break in a command is a blank; what is cut is cut between characters. */
-static void put_short(FILE *out, const char *command)
+void report_put_short(FILE *out, const char *command, size_t most)
 {
-	size_t len = strlen(command), n = len < NAME_MAX_LEN ? len : NAME_MAX_LEN;
+	size_t len = strlen(command), n = len < most ? len : most;
 
 	while (n < len && n && ((unsigned char)command[n] & 0xc0) == 0x80)
 		n--;
 	for (size_t i = 0; i < n; i++)
-		fputc(command[i] == '\n' ? ' ' : command[i], out);
+		fputc((unsigned char)command[i] < ' ' ? ' ' : command[i], out);
 	if (n < len)
 		fputs("...", out);
 }
@@ -192,12 +201,12 @@ char *report_process(const struct comparison *c, int run, int32_t process)
 	if (!command) {
 		fputs("?", out);
 	} else if (strlen(command) <= NAME_MAX_LEN || !task->program) {
-		put_short(out, command);
+		report_put_short(out, command, NAME_MAX_LEN);
 	} else {
 		fprintf(out, "%s ...", task->program);
 		if (put_files(out, c, run, process) == 0) {
 			rewind(out);
-			put_short(out, command);
+			report_put_short(out, command, NAME_MAX_LEN);
 		}
 	}
 	if (fclose(out) != 0) {
