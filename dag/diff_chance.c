@@ -5,6 +5,7 @@
 
 #define LEAST 6 /* X that mkstemp() wants */
 #define HEX_SURE 16
+#define DIGITS_MAYBE 8 /* fewer are rather a number that means something */
 
 static bool is_digit(char c)
 {
@@ -76,8 +77,8 @@ enum chance chance_of(const char *run, size_t len, size_t before)
 	}
 	if (has_prefix(run, len, before) || (len >= HEX_SURE && hex == len && digits < len))
 		return CHANCE_SURE;
-	mixed = (digits && digits < len) || (lower && upper > is_upper(run[0])) ||
-		(lower && upper && !is_upper(run[0]));
+	mixed = (digits && (digits < len || len >= DIGITS_MAYBE)) ||
+		(lower && upper > is_upper(run[0])) || (lower && upper && !is_upper(run[0]));
 	return len >= LEAST && mixed ? CHANCE_MAYBE : CHANCE_NOT;
 }
 

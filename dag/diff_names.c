@@ -117,8 +117,8 @@ static size_t put_run(struct part *part, const char *run, size_t len, size_t bef
 	enum chance chance, bool known, bool alone, char *out)
 {
 	bool digits = strspn(run, "0123456789") >= len;
-	bool wild = digits ? is_chance_number(part, run, len, known && alone)
-			   : !known && chance_of(run, len, before) >= chance;
+	bool wild = (digits && is_chance_number(part, run, len, known && alone)) ||
+		    (!known && chance_of(run, len, before) >= chance);
 
 	part->wild |= wild;
 	if (wild)
