@@ -2,6 +2,7 @@
 #include "dag/diff_find.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,7 +248,20 @@ static void find_renamed(struct finding *f)
 	}
 }
 
-/* Who was killed did not end by itself: when that is, is chance. */
+int64_t found_status(const struct task *task)
+{
+	static const int faults[] = { SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP,
+		SIGXCPU, SIGXFSZ };
+
+	if (task->exit_signal == WORKFLOW_UNKNOWN)
+		return task->exit_code;
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (task->exit_signal == faults[i])
+			return 128 + faults[i];
+	return WORKFLOW_UNKNOWN;
+}
+
+/* Who was killed by another one did not end by itself: when that is, is chance. */
 static int find_ends(struct finding *f)
 {
 	struct found *found = f->found;
@@ -257,14 +271,14 @@ static int find_ends(struct finding *f)
 		return -ENOMEM;
 	for (int32_t a = 0; a < f->side[0]->n_processes; a++) {
 		int32_t b = f->pair[0][a];
-		const struct task *x = workflow_task(f->side[0]->workflow, a), *y;
+		int64_t status[2];
 
 		if (b == GRAPH_NONE)
 			continue;
-		y = workflow_task(f->side[1]->workflow, b);
-		if (x->exit_code != y->exit_code && x->exit_code != WORKFLOW_UNKNOWN &&
-			y->exit_code != WORKFLOW_UNKNOWN && x->exit_signal == WORKFLOW_UNKNOWN &&
-			y->exit_signal == WORKFLOW_UNKNOWN)
+		status[0] = found_status(workflow_task(f->side[0]->workflow, a));
+		status[1] = found_status(workflow_task(f->side[1]->workflow, b));
+		if (status[0] != status[1] && status[0] != WORKFLOW_UNKNOWN &&
+			status[1] != WORKFLOW_UNKNOWN)
 			found->ends[found->n_ends++] = a;
 	}
 	return 0;

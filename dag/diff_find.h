@@ -48,6 +48,10 @@ struct found {
 int find_differences(const struct match *match, struct names *names, struct found **ret_found);
 void found_destroy(struct found *found);
 
+/* How a process ended by itself, as a shell says it: the exit status, or 128 + the signal of a fault;
+ * WORKFLOW_UNKNOWN: it was killed by another one, or that is not known. */
+int64_t found_status(const struct task *task);
+
 /* All of a kind of change: processes, files, or edges of all kinds. */
 int32_t found_edges(const struct found *found, enum change change);
 

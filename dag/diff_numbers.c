@@ -77,7 +77,9 @@ static size_t list_phases(const struct telling *t, struct change_row *rows)
 
 	for (int32_t i = 1; i < m->n; i++)
 		for (int k = 0; k < MEASURE_MAX; k++) {
-			double weight = weight_of(m, i, k);
+			bool both = m->measured[i].processes[0] && m->measured[i].processes[1];
+			/* Of a phase that one run has not got, that is enough. */
+			double weight = both || k == MEASURE_TIME ? weight_of(m, i, k) : 0;
 
 			if ((weight > 0 && m->measured[i].phase) || !t->top)
 				rows[n++] = (struct change_row){ weight, i, k };

@@ -119,8 +119,8 @@ static void put_exits(struct table *table, const struct comparison *c)
 		table_null(table);
 		table_null(table);
 		put_numbers(table,
-			workflow_task(c->match->side[0]->workflow, process[0])->exit_code,
-			workflow_task(c->match->side[1]->workflow, process[1])->exit_code);
+			found_status(workflow_task(c->match->side[0]->workflow, process[0])),
+			found_status(workflow_task(c->match->side[1]->workflow, process[1])));
 	}
 }
 

@@ -115,7 +115,7 @@ static void put_exit(FILE *out, const struct comparison *c)
 	a = workflow_task(c->match->side[0]->workflow, process);
 	b = workflow_task(c->match->side[1]->workflow, c->match->pair[0][process]);
 	fprintf(out, "; %s exited with %lld instead of %lld", a->program ? a->program : "a process",
-		(long long)b->exit_code, (long long)a->exit_code);
+		(long long)found_status(b), (long long)found_status(a));
 	if (found->n_ends > 1)
 		fprintf(out, ", and %d others with another status", found->n_ends - 1);
 }
@@ -162,6 +162,7 @@ static bool is_file_of(const struct comparison *c, int run, int32_t process, con
 	return false;
 }
 
+/* out NULL: only how many they are. */
 static int put_files(FILE *out, const struct comparison *c, int run, int32_t process)
 {
 	struct names_words words;
@@ -170,7 +171,8 @@ static int put_files(FILE *out, const struct comparison *c, int run, int32_t pro
 	names_words_begin(&words, c->names, run, process);
 	while (n < NAME_FILES && names_words_next(&words))
 		if (is_file_of(c, run, process, words.word, words.len)) {
-			fprintf(out, " %.*s", (int)words.len, words.word);
+			if (out)
+				fprintf(out, " %.*s", (int)words.len, words.word);
 			n++;
 		}
 	return n;
@@ -188,6 +190,17 @@ void report_put_short(FILE *out, const char *command, size_t most)
 		fputs("...", out);
 }
 
+/* A command from the name of its program on, if that is in front. */
+static const char *without_directory(const char *command, const char *program)
+{
+	size_t word = strcspn(command, " "), len = strlen(program);
+
+	return word > len && strncmp(command + word - len, program, len) == 0 &&
+			       command[word - len - 1] == '/'
+		       ? command + word - len
+		       : command;
+}
+
 char *report_process(const struct comparison *c, int run, int32_t process)
 {
 	const struct task *task = workflow_task(c->match->side[run]->workflow, process);
@@ -202,12 +215,11 @@ char *report_process(const struct comparison *c, int run, int32_t process)
 		fputs("?", out);
 	} else if (strlen(command) <= NAME_MAX_LEN || !task->program) {
 		report_put_short(out, command, NAME_MAX_LEN);
+	} else if (put_files(NULL, c, run, process) == 0) {
+		report_put_short(out, without_directory(command, task->program), NAME_MAX_LEN);
 	} else {
 		fprintf(out, "%s ...", task->program);
-		if (put_files(out, c, run, process) == 0) {
-			rewind(out);
-			report_put_short(out, command, NAME_MAX_LEN);
-		}
+		put_files(out, c, run, process);
 	}
 	if (fclose(out) != 0) {
 		free(text);

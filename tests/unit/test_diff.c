@@ -4,6 +4,8 @@
 
 #include "workflows.h"
 
+#include <signal.h>
+
 #include "dag/diff_chance.h"
 #include "dag/diff_find.h"
 #include "dag/diff_measure.h"
@@ -413,6 +415,27 @@ static void another_name_of_what_is_made_is_a_change(void **state)
 	end_two(&two);
 }
 
+static void a_fault_is_another_end_and_being_killed_is_not(void **state)
+{
+	struct two two;
+
+	(void)state;
+	begin_two(&two);
+	for (int run = 0; run < 2; run++) {
+		int32_t sh = runs(&two, run, GRAPH_NONE, "sh");
+
+		runs(&two, run, sh, "killed");
+		runs(&two, run, sh, "faulty");
+	}
+	tasks2[1][1].exit_signal = SIGTERM;
+	tasks2[1][2].exit_signal = SIGSEGV;
+	compare_two(&two);
+	assert_int_equal(two.found->n, 0);
+	assert_int_equal(two.found->n_ends, 1);
+	assert_int_equal(two.found->ends[0], 2);
+	end_two(&two);
+}
+
 static void nothing_is_the_same_as_nothing(void **state)
 {
 	struct two two;
@@ -470,6 +493,7 @@ int main(void)
 		cmocka_unit_test(a_process_between_is_added_and_takes_the_fork),
 		cmocka_unit_test(one_path_is_one_file),
 		cmocka_unit_test(another_name_of_what_is_made_is_a_change),
+		cmocka_unit_test(a_fault_is_another_end_and_being_killed_is_not),
 		cmocka_unit_test(nothing_is_the_same_as_nothing),
 		cmocka_unit_test(phases_are_those_of_the_first_run),
 	};
