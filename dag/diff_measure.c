@@ -50,7 +50,8 @@ static void raise_to(int64_t *most, int64_t number)
 
 static const char *phase_of(const struct match *match, int run, int32_t process)
 {
-	int32_t first = run == 0 ? process : match->pair[1][process];
+	int32_t of = match->side[run]->of[process];
+	int32_t first = run == 0 ? process : match->pair[1][of];
 
 	return first == GRAPH_NONE ? workflow_task(match->side[1]->workflow, process)->phase
 				   : workflow_task(match->side[0]->workflow, first)->phase;
@@ -62,7 +63,7 @@ static void list_lives(struct measuring *m)
 		const struct side *side = m->match->side[run];
 
 		for (int32_t i = 0; i < side->n_processes; i++)
-			if (side->shown[i])
+			if (side->of[i] != GRAPH_NONE)
 				m->lives[m->n++] = (struct life){ phase_of(m->match, run, i),
 					critical_begin(side->workflow, i),
 					critical_end(side->workflow, i), run, i, 0 };
@@ -155,7 +156,7 @@ static int add_bytes(struct measuring *m, int run)
 		const struct graph_access *access = &g->accesses[i];
 		struct measured *to = &m->measurement->measured[row[access->process]];
 
-		if (!side->workflow->chosen[i] || !side->shown[access->process])
+		if (!side->workflow->chosen[i] || side->of[access->process] == GRAPH_NONE)
 			continue;
 		add(&to->of[MEASURE_READ][run], access->bread);
 		add(&to->of[MEASURE_WRITTEN][run], access->bwrite);

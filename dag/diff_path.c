@@ -10,9 +10,11 @@
 static struct path_step *step_of(const struct match *match, struct paths *paths,
 	int32_t *const row[2], int run, int32_t process)
 {
-	int32_t other = match->pair[run][process];
+	int32_t of = match->side[run]->of[process], other;
 	struct path_step *step;
 
+	process = of == GRAPH_NONE ? process : of;
+	other = match->pair[run][process];
 	if (row[run][process] == 0 && other != GRAPH_NONE)
 		row[run][process] = row[!run][other];
 	if (row[run][process])

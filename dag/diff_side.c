@@ -40,8 +40,8 @@ static bool is_wanted(const struct side *side, const struct graph_access *access
 {
 	const char *kind = workflow_data(side->workflow, access->file)->kind;
 
-	return side->workflow->chosen[i] && side->shown[access->process] && kinds_of(access) &&
-	       !(kind && strcmp(kind, "dir") == 0);
+	return side->workflow->chosen[i] && side->of[access->process] != GRAPH_NONE &&
+	       kinds_of(access) && !(kind && strcmp(kind, "dir") == 0);
 }
 
 /* ---- nodes ---- */
@@ -50,8 +50,10 @@ static void show_processes(struct side *side)
 {
 	const struct workflow *w = side->workflow;
 
-	for (int32_t i = 0; i < side->n_processes; i++)
+	for (int32_t i = 0; i < side->n_processes; i++) {
 		side->shown[i] = workflow_task(w, i)->chosen && !critical_is_outside(w, i);
+		side->of[i] = side->shown[i] ? i : GRAPH_NONE;
+	}
 }
 
 static void show_files(struct making *m)
@@ -82,7 +84,10 @@ static void hide_idle(struct making *m)
 		if (is_wanted(side, &g->accesses[i], i))
 			m->same[g->accesses[i].process] = 1;
 	for (int32_t i = 0; i < side->n_processes; i++)
-		side->shown[i] &= m->same[i] == 1;
+		if (m->same[i] != 1) {
+			side->shown[i] = false;
+			side->of[i] = GRAPH_NONE;
+		}
 }
 
 static void label_nodes(struct making *m)
@@ -102,6 +107,25 @@ static void label_nodes(struct making *m)
 			names_role(m->names, m->run, file, m->creator[file], true, &wild));
 		side->label[i] = hash_pair('f', names_role(m->names, m->run, file, m->creator[file],
 							false, &side->wild[i]));
+	}
+}
+
+/* They have the command of their parents. */
+static void join_forks(struct side *side)
+{
+	const struct workflow *w = side->workflow;
+
+	for (int32_t i = 0; i < side->n_processes; i++) {
+		int32_t parent = graph_parent(w->graph, i);
+
+		if (side->shown[i] && parent != GRAPH_NONE && side->of[parent] != GRAPH_NONE &&
+			workflow_task(w, i)->command && side->label[i] == side->label[parent])
+			side->of[i] = parent;
+	}
+	for (int32_t i = 0; i < side->n_processes; i++) {
+		while (side->of[i] != GRAPH_NONE && side->of[side->of[i]] != side->of[i])
+			side->of[i] = side->of[side->of[i]];
+		side->shown[i] = side->of[i] == i;
 	}
 }
 
@@ -166,17 +190,18 @@ static int list_links(struct making *m)
 		const struct graph_access *access = &g->accesses[i];
 
 		if (is_wanted(side, access, i))
-			add_link(m, access->process, side->n_processes + m->same[access->file],
-				kinds_of(access), kinds_of(access));
+			add_link(m, side->of[access->process],
+				side->n_processes + m->same[access->file], kinds_of(access),
+				kinds_of(access));
 	}
 	for (int32_t i = 0; i < side->n_processes; i++) {
 		int32_t parent = graph_parent(g, i);
 
 		side->parent[i] = GRAPH_NONE;
-		if (parent == GRAPH_NONE || !side->shown[i] || !side->shown[parent])
+		if (parent == GRAPH_NONE || !side->shown[i] || side->of[parent] == GRAPH_NONE)
 			continue;
-		side->parent[i] = parent;
-		add_link(m, i, parent, SIDE_PARENT, SIDE_CHILD);
+		side->parent[i] = side->of[parent];
+		add_link(m, i, side->of[parent], SIDE_PARENT, SIDE_CHILD);
 	}
 	return 0;
 }
@@ -216,6 +241,44 @@ static int set_links(struct making *m)
 	return 0;
 }
 
+/* Between a fork and an exec, a process may have to read a page of the program of its parent: if nobody had done that
+ * before. */
+static bool is_of_fork(const struct side *side, int32_t process, const struct side_link *link)
+{
+	int32_t parent = side->parent[process];
+
+	return link->kinds == SIDE_READ && parent != GRAPH_NONE &&
+	       side_kinds_between(side, parent, link->to) & SIDE_EXECUTE;
+}
+
+/* Of both ends; links of processes are looked at before any goes. */
+static int drop_reads_of_forks(struct side *side)
+{
+	int32_t n = side->first[side->n_nodes], to = 0;
+	bool *gone = calloc((size_t)n + 1, sizeof(*gone));
+
+	if (!gone)
+		return -ENOMEM;
+	for (int32_t node = 0; node < side->n_nodes; node++)
+		for (int32_t i = side->first[node]; i < side->first[node + 1]; i++) {
+			const struct side_link *link = &side->links[i];
+			const struct side_link back = { node, link->kinds };
+
+			gone[i] = side_is_process(side, node) ? !side_is_process(side, link->to) &&
+									is_of_fork(side, node, link)
+							      : is_of_fork(side, link->to, &back);
+		}
+	for (int32_t node = 0, i = 0; node < side->n_nodes; node++) {
+		/* .first of this node is set already, that of the next one is as it was */
+		for (; i < side->first[node + 1]; i++)
+			if (!gone[i])
+				side->links[to++] = side->links[i];
+		side->first[node + 1] = to;
+	}
+	free(gone);
+	return 0;
+}
+
 /* ---- the whole ---- */
 
 static int make_room(struct making *m)
@@ -225,14 +288,15 @@ static int make_room(struct making *m)
 
 	m->same = calloc(n, sizeof(*m->same));
 	m->creator = calloc(n, sizeof(*m->creator));
+	side->of = calloc(n, sizeof(*side->of));
 	side->shown = calloc(n, sizeof(*side->shown));
 	side->wild = calloc(n, sizeof(*side->wild));
 	side->label = calloc(n, sizeof(*side->label));
 	side->loose = calloc(n, sizeof(*side->loose));
 	side->parent = calloc(n, sizeof(*side->parent));
 	side->first = calloc(n + 1, sizeof(*side->first));
-	return m->same && m->creator && side->shown && side->wild && side->label && side->loose &&
-			       side->parent && side->first
+	return m->same && m->creator && side->of && side->shown && side->wild && side->label &&
+			       side->loose && side->parent && side->first
 		       ? 0
 		       : -ENOMEM;
 }
@@ -255,12 +319,15 @@ int side_create(const struct workflow *workflow, struct names *names, int run, b
 		if (choosy)
 			hide_idle(&m);
 		label_nodes(&m);
+		join_forks(side);
 		r = join_files(&m);
 	}
 	if (r == 0)
 		r = list_links(&m);
 	if (r == 0)
 		r = set_links(&m);
+	if (r == 0)
+		r = drop_reads_of_forks(side);
 	free(m.same);
 	free(m.creator);
 	free(m.links);
@@ -276,6 +343,7 @@ void side_destroy(struct side *side)
 {
 	if (!side)
 		return;
+	free(side->of);
 	free(side->shown);
 	free(side->wild);
 	free(side->label);

@@ -6,7 +6,8 @@
  * One of the two runs that are compared, as a graph without times: its processes and files, who started whom,
  * and who did what to which file.  Segments of a process are one, versions of a file are one, and so are files
  * that had the same path one after the other, unless that is by chance.  Directories are left out: who makes one
- * first is chance, too.
+ * first is chance, too.  A process that was forked and has run no program of its own is part of who forked it: how a
+ * pool of workers shares its work is chance.
  *
  * A node is the index of a process, or of a file behind them.  -ENOMEM is the only error.
  */
@@ -38,6 +39,8 @@ struct side_link {
 struct side {
 	const struct workflow *workflow;
 	int32_t n_nodes, n_processes;
+	int32_t *
+		of; /* of processes: which one they are part of; GRAPH_NONE: they are not compared */
 	bool *shown;
 	bool *wild;              /* files: their names are by chance */
 	uint64_t *label;         /* of what a node is called, in both runs */

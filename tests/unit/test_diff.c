@@ -377,6 +377,36 @@ static void a_process_between_is_added_and_takes_the_fork(void **state)
 	end_two(&two);
 }
 
+/* Which worker of a pool gets what is chance, and how many there are is not what is computed. */
+static void forks_are_part_of_who_forked(void **state)
+{
+	struct two two;
+	int32_t pool, f[3], w[2];
+
+	(void)state;
+	begin_two(&two);
+	for (int run = 0; run < 2; run++) {
+		const char *const names[2][3] = { { "/a/work/1", "/a/work/2", "/a/work/3" },
+			{ "/somewhere/else/1", "/somewhere/else/2", "/somewhere/else/3" } };
+
+		pool = runs(&two, run, runs(&two, run, GRAPH_NONE, "sh"), "python pool");
+		for (int i = 0; i < 3; i++)
+			f[i] = has(&two, run, names[run][i], GIVEN);
+		w[0] = runs(&two, run, pool, "python pool");
+		w[1] = runs(&two, run, run ? w[0] : pool, "python pool");
+		for (int i = 0; i < 3; i++)
+			does(&two, run, w[run ? i % 2 : i / 2], f[i], EDGE_READ);
+		if (run)
+			runs(&two, run, runs(&two, run, w[1], "python pool"), "cat");
+		else
+			runs(&two, run, w[0], "cat");
+	}
+	compare_two(&two);
+	assert_int_equal(two.found->n, 0);
+	assert_int_equal(two.found->processes[1], 3);
+	end_two(&two);
+}
+
 static void one_path_is_one_file(void **state)
 {
 	struct two two;
@@ -491,6 +521,7 @@ int main(void)
 		cmocka_unit_test(an_edge_more_is_one_edge),
 		cmocka_unit_test(equals_are_matched_along_their_files),
 		cmocka_unit_test(a_process_between_is_added_and_takes_the_fork),
+		cmocka_unit_test(forks_are_part_of_who_forked),
 		cmocka_unit_test(one_path_is_one_file),
 		cmocka_unit_test(another_name_of_what_is_made_is_a_change),
 		cmocka_unit_test(a_fault_is_another_end_and_being_killed_is_not),
