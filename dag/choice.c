@@ -162,16 +162,17 @@ bool choice_is_any(const struct choice *c)
 	       c->to_ns;
 }
 
+static const char *const system_files[] = { "path:/bin/*", "path:/dev/*", "path:/etc/*", "path:/gnu/store/*",
+	"path:/lib/*", "path:/lib32/*", "path:/lib64/*", "path:/libx32/*", "path:/nix/store/*", "path:/opt/*",
+	"path:/proc/*", "path:/run/*", "path:/sbin/*", "path:/sys/*", "path:/usr/*", "path:/var/cache/*",
+	"path:/var/lib/*", NULL };
+
 int choice_hide_system(struct choice *choice)
 {
-	static const char *const files[] = { "path:/bin/*", "path:/dev/*", "path:/etc/*", "path:/gnu/store/*",
-		"path:/lib/*", "path:/lib32/*", "path:/lib64/*", "path:/libx32/*", "path:/nix/store/*",
-		"path:/opt/*", "path:/proc/*", "path:/run/*", "path:/sbin/*", "path:/sys/*", "path:/usr/*",
-		"path:/var/cache/*", "path:/var/lib/*", NULL };
 	int status = 0;
 
-	for (int i = 0; files[i] && status == 0; i++)
-		status = words_add(&choice->exclude, files[i]);
+	for (int i = 0; system_files[i] && status == 0; i++)
+		status = words_add(&choice->exclude, system_files[i]);
 	return status;
 }
 

@@ -3,8 +3,11 @@
 
 #include <stddef.h>
 
+#include "dag/diff.h"
+
 const struct verb verbs[] = {
 	{ "generate", generate_main,
 		"the workflow for Make, Ninja, Snakemake, WfCommons, Pegasus ..." },
+	{ "diff", diff_main, "two runs side by side" },
 	{ NULL, NULL, NULL },
 };

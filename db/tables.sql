@@ -371,6 +371,10 @@ FROM (SELECT *, NULL AS file FROM ghost) g {filters g}WHERE g.process IS NOT NUL
 --- graph.groups of process by phase: what processes are grouped by
 {with}SELECT {keys}, p.id FROM proc p ORDER BY p.id
 
+--- graph.root of none: the directory in which the first program was started
+SELECT i.cwd FROM image i, (SELECT value AS t0 FROM trace WHERE key = 'start_ns')
+WHERE i.seq > 0 AND i.cwd IS NOT NULL AND i.start_ns >= t0 ORDER BY i.start_ns, i.id LIMIT 1
+
 --- generate.images of none: what each process was at its fork, and the first program that it began
 SELECT process, seq, argv_raw, cwd, stdin, stdout, stderr, start_ns FROM image WHERE seq < 2
 ORDER BY process, seq

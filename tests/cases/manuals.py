@@ -56,6 +56,16 @@ def without_filters(args):
     return kept
 
 
+def check_diff(checks, args, shown, db):
+    """Two traces are compared, here one with itself; what comes out is a sentence."""
+    args = [arg for arg in args if not arg.endswith(".db")]
+    args = args[:args.index(">")] if ">" in args else args
+    done = subprocess.run([os.path.abspath(PROGRAMS["wfdag"]), *args, db, db], capture_output=True, text=True,
+                          cwd=db.parent, timeout=60, check=False)
+    checks.equal(f"wfdag {args}: exit status ({done.stderr.strip()})", done.returncode, 0)
+    checks.check(f"wfdag {args}: a sentence", done.stdout.startswith("same graph") and shown, done.stdout)
+
+
 def check(checks, name, args, shown, db):
     text = f"{name} {' '.join(args)}"
     done = subprocess.run([os.path.abspath(PROGRAMS[name]), *without_filters(args), db],
@@ -78,7 +88,10 @@ def main():
             found = list(examples(name))
             checks.check(f"{name}: there are examples", found)
             for args, shown in found:
-                check(checks, name, args, shown, db)
+                if args[:1] == ["diff"]:
+                    check_diff(checks, args, shown, db)
+                else:
+                    check(checks, name, args, shown, db)
     checks.end()
 
 

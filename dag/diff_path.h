@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_DIFF_PATH_H
+#define DAG_DIFF_PATH_H
+
+/* The critical paths of two runs side by side: how long each process was on either.  -ENOMEM is the only error. */
+
+#include <stdint.h>
+
+#include "dag/diff_match.h"
+
+struct path_step {
+	int32_t process[2]; /* GRAPH_NONE: that run has not got it */
+	int64_t on_ns[2];   /* 0: it was not on the path */
+};
+
+struct paths {
+	struct path_step *
+		step; /* in the order of the first run's path, then what is on the second's alone */
+	int32_t n;
+	int64_t length_ns[2];
+	int32_t both, only[2]; /* processes */
+};
+
+int paths_create(const struct match *match, struct paths **ret_paths);
+void paths_destroy(struct paths *paths);
+
+#endif
