@@ -201,7 +201,9 @@ static int match_and_compare(const struct diff_options *o, const struct run runs
 	}
 	r = names_create(named, &c.names);
 	for (int i = 0; i < 2 && r == 0; i++)
-		r = side_create(runs[i].workflow, c.names, i, o->choice.include.n > 0, &side[i]);
+		r = side_create(runs[i].workflow, c.names, i,
+			o->data ? SIDE_DATA : o->choice.include.n > 0 ? SIDE_USERS : SIDE_ALL,
+			&side[i]);
 	if (r == 0)
 		r = match_create((const struct side *const[]){ side[0], side[1] }, c.names, &match);
 	c.match = match;

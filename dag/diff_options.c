@@ -15,6 +15,7 @@
 
 enum long_option {
 	LONG_ALL = 256,
+	LONG_DATA,
 	LONG_FAIL_ON,
 	LONG_FORMAT,
 	LONG_RAW,
@@ -25,6 +26,7 @@ enum long_option {
 
 static const struct option long_options[] = {
 	{ "all", no_argument, NULL, LONG_ALL },
+	{ "data", no_argument, NULL, LONG_DATA },
 	{ "exclude", required_argument, NULL, CHOICE_EXCLUDE },
 	{ "fail-on", required_argument, NULL, LONG_FAIL_ON },
 	{ "format", required_argument, NULL, LONG_FORMAT },
@@ -57,6 +59,8 @@ static const char help[] =
 "      --format FORMAT    table, csv, tsv or json; all but table show all there is\n"
 "      --top N            so many rows of each part of the table (default 20; 0: all)\n"
 "      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
+"      --data             only the flow of data: without drivers, processes that use no file, and who started whom;\n"
+"                         for runs of the same workflow by make, ninja, snakemake ...\n"
 "      --all              files of the system, too (/usr, /lib, /etc, /dev, /proc ...)\n"
 "      --root DIR         paths are compared from here on (default: the directory in which the run was\n"
 "                         started); twice: for A, then for B\n"
@@ -131,6 +135,7 @@ static int apply(void *options, int option, const char *value)
 
 	switch (option) {
 	case LONG_ALL: o->all = true; return 0;
+	case LONG_DATA: o->data = true; return 0;
 	case LONG_FAIL_ON: return parse_fails(o, value);
 	case LONG_FORMAT:
 		status = choice_parse_name("format", value, table_formats, &n);

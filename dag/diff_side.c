@@ -18,6 +18,7 @@ struct link {
 
 struct making {
 	struct side *side;
+	enum side_what what;
 	struct names *names;
 	int run;
 	int32_t *same;    /* of each file: the first one of its role */
@@ -36,22 +37,36 @@ static int kinds_of(const struct graph_access *access)
 	       (kinds & EDGE_DELETE ? SIDE_DELETE : 0);
 }
 
-static bool is_wanted(const struct side *side, const struct graph_access *access, int32_t i)
+/* Files are opened by shells for others that write them. */
+static bool only_opens(const struct graph_access *access)
 {
+	return access->nwrite == 0 && access->kinds & (EDGE_CREATE | EDGE_TRUNCATE) &&
+	       !(access->kinds & (EDGE_READ | EDGE_RENAME | EDGE_DELETE));
+}
+
+static bool is_wanted(const struct making *m, const struct graph_access *access, int32_t i)
+{
+	const struct side *side = m->side;
 	const char *kind = workflow_data(side->workflow, access->file)->kind;
 
+	if (m->what == SIDE_DATA && only_opens(access))
+		return false;
 	return side->workflow->chosen[i] && side->of[access->process] != GRAPH_NONE &&
 	       kinds_of(access) && !(kind && strcmp(kind, "dir") == 0);
 }
 
 /* ---- nodes ---- */
 
-static void show_processes(struct side *side)
+static void show_processes(struct making *m)
 {
+	struct side *side = m->side;
 	const struct workflow *w = side->workflow;
 
 	for (int32_t i = 0; i < side->n_processes; i++) {
-		side->shown[i] = workflow_task(w, i)->chosen && !critical_is_outside(w, i);
+		const struct task *task = workflow_task(w, i);
+
+		side->shown[i] = task->chosen && !critical_is_outside(w, i) &&
+				 (m->what != SIDE_DATA || (task->job && !task->driver));
 		side->of[i] = side->shown[i] ? i : GRAPH_NONE;
 	}
 }
@@ -66,7 +81,7 @@ static void show_files(struct making *m)
 	for (int32_t i = 0; i < g->n_accesses; i++) {
 		const struct graph_access *access = &g->accesses[i];
 
-		if (!is_wanted(side, access, i))
+		if (!is_wanted(m, access, i))
 			continue;
 		side->shown[side->n_processes + access->file] = true;
 		if (access->kinds & EDGE_CREATE && m->creator[access->file] == GRAPH_NONE)
@@ -81,7 +96,7 @@ static void hide_idle(struct making *m)
 	const struct graph *g = side->workflow->graph;
 
 	for (int32_t i = 0; i < g->n_accesses; i++)
-		if (is_wanted(side, &g->accesses[i], i))
+		if (is_wanted(m, &g->accesses[i], i))
 			m->same[g->accesses[i].process] = 1;
 	for (int32_t i = 0; i < side->n_processes; i++)
 		if (m->same[i] != 1) {
@@ -189,7 +204,7 @@ static int list_links(struct making *m)
 	for (int32_t i = 0; i < g->n_accesses; i++) {
 		const struct graph_access *access = &g->accesses[i];
 
-		if (is_wanted(side, access, i))
+		if (is_wanted(m, access, i))
 			add_link(m, side->of[access->process],
 				side->n_processes + m->same[access->file], kinds_of(access),
 				kinds_of(access));
@@ -198,7 +213,8 @@ static int list_links(struct making *m)
 		int32_t parent = graph_parent(g, i);
 
 		side->parent[i] = GRAPH_NONE;
-		if (parent == GRAPH_NONE || !side->shown[i] || side->of[parent] == GRAPH_NONE)
+		if (parent == GRAPH_NONE || !side->shown[i] || side->of[parent] == GRAPH_NONE ||
+			m->what == SIDE_DATA)
 			continue;
 		side->parent[i] = side->of[parent];
 		add_link(m, i, side->of[parent], SIDE_PARENT, SIDE_CHILD);
@@ -301,11 +317,11 @@ static int make_room(struct making *m)
 		       : -ENOMEM;
 }
 
-int side_create(const struct workflow *workflow, struct names *names, int run, bool choosy,
+int side_create(const struct workflow *workflow, struct names *names, int run, enum side_what what,
 	struct side **ret_side)
 {
 	struct side *side = calloc(1, sizeof(*side));
-	struct making m = { side, names, run, NULL, NULL, NULL, 0 };
+	struct making m = { side, what, names, run, NULL, NULL, NULL, 0 };
 	int r = -ENOMEM;
 
 	if (!side)
@@ -314,9 +330,9 @@ int side_create(const struct workflow *workflow, struct names *names, int run, b
 	side->n_processes = workflow->graph->n_processes;
 	side->n_nodes = side->n_processes + workflow->graph->n_files;
 	if ((r = make_room(&m)) == 0) {
-		show_processes(side);
+		show_processes(&m);
 		show_files(&m);
-		if (choosy)
+		if (what != SIDE_ALL)
 			hide_idle(&m);
 		label_nodes(&m);
 		join_forks(side);

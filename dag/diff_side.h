@@ -50,8 +50,11 @@ struct side {
 	struct side_link *links; /* in the order of .to */
 };
 
-/* choosy: processes that use none of the files that are asked for are left out. */
-int side_create(const struct workflow *workflow, struct names *names, int run, bool choosy,
+/* Which processes are compared: all; those that use files that are asked for; of these, those that belong to a
+ * job, and without who started them: the flow of data, whatever runs the workflow. */
+enum side_what { SIDE_ALL, SIDE_USERS, SIDE_DATA };
+
+int side_create(const struct workflow *workflow, struct names *names, int run, enum side_what what,
 	struct side **ret_side);
 void side_destroy(struct side *side);
 

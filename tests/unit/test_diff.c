@@ -104,7 +104,7 @@ static void compare_two(struct two *two)
 	}
 	assert_int_equal(names_create(named, &two->names), 0);
 	for (int run = 0; run < 2; run++)
-		assert_int_equal(side_create(two->w[run], two->names, run, false, &two->side[run]),
+		assert_int_equal(side_create(two->w[run], two->names, run, SIDE_ALL, &two->side[run]),
 			0);
 	assert_int_equal(match_create((const struct side *const[]){ two->side[0], two->side[1] },
 				 two->names, &two->match),
