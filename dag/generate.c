@@ -60,22 +60,33 @@ static void read_facts(struct job_list *list, struct query_db *db, const struct 
 
 /* ---- what cannot be done, or is to be known ---- */
 
+static bool uses_files(const struct job *job)
+{
+	return job->n_deps + job->n_inputs + job->n_outputs > 0;
+}
+
 static int check_commands(const struct jobs *jobs)
 {
-	int32_t unknown = 0, first = JOBS_NONE;
+	int32_t unknown = 0, first = JOBS_NONE, users = 0;
 
 	for (int32_t i = 0; i < jobs->n_jobs; i++) {
-		const struct job *job = &jobs->jobs[i];
-
-		if (job->script || job->n_deps + job->n_inputs + job->n_outputs == 0)
+		users += uses_files(&jobs->jobs[i]);
+		if (jobs->jobs[i].script || !uses_files(&jobs->jobs[i]))
 			continue;
 		first = first == JOBS_NONE ? i : first;
 		unknown++;
 	}
+	if (users == 0)
+		return err_status(EXIT_OWN, "no job used a file of the workflow, so there is "
+					    "nothing to be made: files of the "
+					    "system do not count, and traces of procmon have none");
 	if (unknown)
 		return err_status(EXIT_OWN,
-			"of %d of %d jobs (%s ...) it is not known what was started: trace with "
-			"'ftrac run', which loses no command line",
+			"of %d of %d jobs (%s ...) it is not known what was started: a part of a "
+			"script that "
+			"its shell did itself can be put into a file of its own; no command line "
+			"is missed by "
+			"'ftrac run'",
 			unknown, jobs->n_jobs, jobs->jobs[first].name);
 	return 0;
 }
