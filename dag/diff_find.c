@@ -241,6 +241,7 @@ static void find_renamed(struct finding *f)
 
 		if (b == GRAPH_NONE || side->label[a] == f->side[1]->label[b] ||
 			side->loose[a] == f->side[1]->loose[b] ||
+			side->plain[a] == f->side[1]->plain[b] ||
 			workflow_data(side->workflow, side_file(side, a))->deleted)
 			continue;
 		add(f, &(struct difference){ CHANGE_CHANGED, FIND_FILE, { GRAPH_NONE, GRAPH_NONE },
