@@ -154,8 +154,10 @@ def check_alike(checks, runs, first):
         for jobs in 2, 8:
             check_same(checks, f"make -j{jobs} with load", first, runs.trace(["make", "-s", f"-j{jobs}"]))
     check_same(checks, "another directory", first, runs.trace(["make", "-s", "-j4"], where="far/away/from here"))
-    check_same(checks, "all files", *[runs.trace(["make", "-s", f"-j{jobs}"], options=["--scope", "full"])
-                                      for jobs in (1, 4)], "--all")
+    full = [runs.trace(["make", "-s", f"-j{jobs}"], options=["--scope", "full"]) for jobs in (1, 4)]
+    check_same(checks, "all files", *full, "--all")
+    check_same(checks, "all files, those of the system hidden", *full)
+    check_same(checks, "all files or the project's alone", first, full[0], "--exclude", "path:/tmp/tmp.*")
     profiles = [runs.trace(["make", "-s", f"-j{jobs}"], tracer=lambda db: [PROCMON, "--db", db, "--"]) for jobs in (1, 4)]
     found = Compared(*profiles)
     checks.equal("without files: nothing differs", found.differences(), [])
