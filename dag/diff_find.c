@@ -3,13 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "dag/diff_names.h"
-
-#define WORDS_SHOWN 6 /* of what has changed in a command */
 
 const char *const changes[] = { "removed", "added", "changed", NULL };
 _Static_assert(sizeof(changes) / sizeof(changes[0]) == CHANGE_MAX + 1, "a name for each change");
@@ -49,144 +43,7 @@ static void add(struct finding *f, const struct difference *difference)
 	found->count[difference->what][difference->change]++;
 }
 
-/* ---- words ---- */
-
-struct words_list {
-	char **word;
-	int n;
-};
-
-static void words_list_free(struct words_list *list)
-{
-	for (int i = 0; i < list->n; i++)
-		free(list->word[i]);
-	free(list->word);
-}
-
-static bool list_words(struct names *names, int run, int32_t process, bool plain,
-	struct words_list *list)
-{
-	struct names_words words;
-
-	*list = (struct words_list){ 0 };
-	names_words_begin(&words, names, run, process);
-	words.plain = plain;
-	while (names_words_next(&words)) {
-		char **more = reallocarray(list->word, (size_t)list->n + 1, sizeof(*more));
-
-		list->word = more ? more : list->word;
-		if (!more || !(more[list->n] = strndup(words.word, words.len)))
-			return false;
-		list->n++;
-	}
-	return true;
-}
-
-/* From the first to the last that differ. */
-static void cut_same(struct words_list *a, struct words_list *b, int *ret_from, int *ret_behind)
-{
-	int from = 0, behind = 0, least = a->n < b->n ? a->n : b->n;
-
-	while (from < least && strcmp(a->word[from], b->word[from]) == 0)
-		from++;
-	while (behind < least - from &&
-		strcmp(a->word[a->n - 1 - behind], b->word[b->n - 1 - behind]) == 0)
-		behind++;
-	*ret_from = from;
-	*ret_behind = behind;
-}
-
-static void put_words(FILE *out, const struct words_list *list, int from, int behind)
-{
-	int to = list->n - behind;
-
-	if (from >= to)
-		fputs("(nothing)", out);
-	for (int i = from; i < to && i < from + WORDS_SHOWN; i++)
-		fprintf(out, "%s%s", i > from ? " " : "", list->word[i]);
-	if (to > from + WORDS_SHOWN)
-		fputs(" ...", out);
-}
-
-char *find_words(struct names *names, int32_t a, int32_t b)
-{
-	struct words_list list[2] = { { 0 } };
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	int from, behind;
-	bool ok = out && list_words(names, 0, a, false, &list[0]) &&
-		  list_words(names, 1, b, false, &list[1]);
-
-	if (ok) {
-		cut_same(&list[0], &list[1], &from, &behind);
-		put_words(out, &list[0], from, behind);
-		fputs(" -> ", out);
-		put_words(out, &list[1], from, behind);
-	}
-	ok &= out && fclose(out) == 0;
-	words_list_free(&list[0]);
-	words_list_free(&list[1]);
-	if (!ok) {
-		free(text);
-		text = NULL;
-	}
-	return text;
-}
-
 /* ---- processes ---- */
-
-static const char *base_of(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
-}
-
-/* Are two words the names of one file that both processes use? */
-static bool are_one_file(const struct finding *f, int32_t a, const char *x, const char *y)
-{
-	const struct side *side = f->side[0];
-
-	for (int32_t i = side->first[a]; i < side->first[a + 1]; i++) {
-		int32_t to = side->links[i].to, other = f->pair[0][to];
-		const char *path[2];
-
-		if (side_is_process(side, to) || other == GRAPH_NONE)
-			continue;
-		path[0] = workflow_data(side->workflow, side_file(side, to))->path;
-		path[1] = workflow_data(f->side[1]->workflow, side_file(f->side[1], other))->path;
-		if (path[0] && path[1] && strcmp(base_of(path[0]), base_of(x)) == 0 &&
-			strcmp(base_of(path[1]), base_of(y)) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool have_changed(struct finding *f, int32_t a, int32_t b, bool plain)
-{
-	struct words_list list[2] = { { 0 } };
-	bool changed;
-
-	if (!list_words(f->names, 0, a, plain, &list[0]) ||
-		!list_words(f->names, 1, b, plain, &list[1]))
-		f->failed = true;
-	changed = list[0].n != list[1].n;
-	for (int i = 0; i < list[0].n && !changed; i++)
-		changed = strcmp(list[0].word[i], list[1].word[i]) != 0 &&
-			  !are_one_file(f, a, list[0].word[i], list[1].word[i]);
-	words_list_free(&list[0]);
-	words_list_free(&list[1]);
-	return changed;
-}
-
-/* A name that only chance has made another is not a change; nor is a number that only by chance is one of a process
- * here, but not there. */
-static bool is_changed(struct finding *f, int32_t a, int32_t b)
-{
-	return f->side[0]->label[a] != f->side[1]->label[b] && have_changed(f, a, b, false) &&
-	       have_changed(f, a, b, true);
-}
 
 static int32_t edges_of(const struct side *side, int32_t process)
 {
@@ -197,6 +54,18 @@ static int32_t edges_of(const struct side *side, int32_t process)
 			     ? 0
 			     : __builtin_popcount((unsigned)side->links[i].kinds);
 	return n;
+}
+
+/* A temporary file that only processes use that the other run has not got comes with them. */
+static bool comes_along(const struct finding *f, int run, int32_t file)
+{
+	const struct side *side = f->side[run];
+	const struct data *data = workflow_data(side->workflow, side_file(side, file));
+
+	for (int32_t i = side->first[file]; i < side->first[file + 1]; i++)
+		if (f->pair[run][side->links[i].to] != GRAPH_NONE)
+			return false;
+	return data->created && data->deleted;
 }
 
 /* What one run has and the other one has not. */
@@ -212,7 +81,8 @@ static void find_alone(struct finding *f, int run, bool processes)
 			.process = { GRAPH_NONE, GRAPH_NONE },
 			.other = { GRAPH_NONE, GRAPH_NONE } };
 
-		if (!side->shown[i] || f->pair[run][i] != GRAPH_NONE)
+		if (!side->shown[i] || f->pair[run][i] != GRAPH_NONE ||
+			(!processes && comes_along(f, run, i)))
 			continue;
 		*(processes ? &d.process[run] : &d.other[run]) = i;
 		d.edges = processes ? edges_of(side, i) : 0;
@@ -225,7 +95,12 @@ static void find_changed(struct finding *f)
 	for (int32_t a = 0; a < f->side[0]->n_processes; a++) {
 		int32_t b = f->pair[0][a];
 
-		if (b != GRAPH_NONE && is_changed(f, a, b))
+		bool changed = false;
+
+		if (b != GRAPH_NONE &&
+			find_is_changed(f->found->match, f->names, a, b, &changed) < 0)
+			f->failed = true;
+		if (changed)
 			add(f, &(struct difference){ CHANGE_CHANGED, FIND_PROCESS, { a, b },
 				       { GRAPH_NONE, GRAPH_NONE }, 0 });
 	}
@@ -241,6 +116,7 @@ static void find_renamed(struct finding *f)
 
 		if (b == GRAPH_NONE || side->label[a] == f->side[1]->label[b] ||
 			side->loose[a] == f->side[1]->loose[b] ||
+			side->plain[a] == f->side[1]->plain[b] ||
 			workflow_data(side->workflow, side_file(side, a))->deleted)
 			continue;
 		add(f, &(struct difference){ CHANGE_CHANGED, FIND_FILE, { GRAPH_NONE, GRAPH_NONE },

@@ -6,6 +6,12 @@
 
 #include "dag/diff_hash.h"
 
+/* A number in a path may be that of a process in one run alone. */
+static uint64_t path_key(const struct matching *m, int run, int32_t node)
+{
+	return side_is_process(m->match->side[run], node) ? 0 : m->match->side[run]->plain[node];
+}
+
 static uint64_t near_key(const struct matching *m, int run, int32_t node)
 {
 	return hash_pair(m->match->side[run]->label[node],
@@ -91,9 +97,9 @@ void less_match(struct matching *m)
 	static const struct {
 		matching_key *key;
 		bool alone;
-	} keys[] = { { near_key, false }, { parent_key, false }, { name_key, true },
-		{ loose_key, false }, { temporary_key, false }, { writers_key, false },
-		{ renamed_key, true } };
+	} keys[] = { { path_key, true }, { near_key, false }, { parent_key, false },
+		{ name_key, true }, { loose_key, false }, { temporary_key, false },
+		{ writers_key, false }, { renamed_key, true } };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (matching_join_all(m, keys[i].key, keys[i].alone, NULL))

@@ -103,7 +103,7 @@ static bool is_chance_number(const struct part *part, const char *digits, size_t
 	const struct one *one = &part->names->one[part->run];
 	int64_t number = 0;
 
-	if (len < 3 || len > 18 || digits[0] == '0' || argument || !part->numbers)
+	if (len < 2 || len > 18 || digits[0] == '0' || argument || !part->numbers)
 		return false;
 	for (size_t i = 0; i < len; i++)
 		number = 10 * number + digits[i] - '0';
@@ -187,6 +187,13 @@ size_t names_put_text(struct part *part, const char *text, size_t len, char *out
 		at += n;
 	}
 	return used;
+}
+
+uint64_t names_path_label(const struct names *names, int run, int32_t file)
+{
+	const char *path = names_path(names, run, file);
+
+	return path ? names_label_of(path, strlen(path)) : 0;
 }
 
 uint64_t names_role(struct names *names, int run, int32_t file, int32_t creator, bool loosely,

@@ -34,6 +34,7 @@ void names_destroy(struct names *names);
 
 /* A file's path from the root on, as it is; absolute where it lies elsewhere. */
 const char *names_path(const struct names *names, int run, int32_t file);
+uint64_t names_path_label(const struct names *names, int run, int32_t file); /* 0: not known */
 /* Label of its role.  creator: the process that made it, or GRAPH_NONE.  loosely: what merely may be a name by
  * chance is taken for one.  *ret_wild: it has such a name. */
 uint64_t names_role(struct names *names, int run, int32_t file, int32_t creator, bool loosely,

@@ -38,11 +38,12 @@ static void put_number(struct table *table, int64_t number, const char *unit)
 static void put_numbers(struct table *table, int64_t a, int64_t b, const char *unit)
 {
 	bool known = a != WORKFLOW_UNKNOWN && b != WORKFLOW_UNKNOWN;
+	double part = measure_percent(a, b) / 100;
 
 	put_number(table, a, unit);
 	put_number(table, b, unit);
 	put_number(table, known ? b - a : WORKFLOW_UNKNOWN, unit);
-	table_real(table, measure_percent(a, b) / 100);
+	table_real(table, fabs(part) < .0005 ? 0 : part); /* there is no -0.0 */
 	table_row(table);
 }
 

@@ -232,7 +232,9 @@ int report_people(const struct comparison *c, const struct table_style *style, i
 	fprintf(out, "%s\n\n", summary);
 	free(summary);
 	for (int run = 0; run < 2; run++) {
-		fprintf(out, "%c: %s%s", 'A' + run, c->trace[run], c->command[run] ? ": " : "");
+		fprintf(out, "%c: ", 'A' + run);
+		report_put_short(out, c->trace[run], SIZE_MAX);
+		fputs(c->command[run] ? ": " : "", out);
 		report_put_short(out, c->command[run] ? c->command[run] : "", COMMAND_SHOWN);
 		fputc('\n', out);
 	}

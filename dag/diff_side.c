@@ -27,13 +27,15 @@ struct making {
 	size_t n_links;
 };
 
+/* Whether anything was written is not known where data passes unseen. */
 static int kinds_of(const struct graph_access *access)
 {
 	int kinds = access->kinds;
+	bool wrote = kinds & EDGE_RENAME || (kinds & EDGE_WRITE && access->nwrite != 0);
 
 	return (kinds & (EDGE_READ | EDGE_MAP) ? SIDE_READ : 0) |
-	       (kinds & EDGE_EXECUTE ? SIDE_EXECUTE : 0) |
-	       (kinds & (EDGE_WRITE | EDGE_CREATE | EDGE_TRUNCATE | EDGE_RENAME) ? SIDE_WRITE : 0) |
+	       (kinds & EDGE_EXECUTE ? SIDE_EXECUTE : 0) | (wrote ? SIDE_WRITE : 0) |
+	       (!wrote && kinds & (EDGE_WRITE | EDGE_CREATE | EDGE_TRUNCATE) ? SIDE_MAKE : 0) |
 	       (kinds & EDGE_DELETE ? SIDE_DELETE : 0);
 }
 
@@ -118,6 +120,7 @@ static void label_nodes(struct making *m)
 
 		if (!side->shown[i])
 			continue;
+		side->plain[i] = names_path_label(m->names, m->run, file);
 		side->loose[i] = hash_pair('f',
 			names_role(m->names, m->run, file, m->creator[file], true, &wild));
 		side->label[i] = hash_pair('f', names_role(m->names, m->run, file, m->creator[file],
@@ -257,44 +260,6 @@ static int set_links(struct making *m)
 	return 0;
 }
 
-/* Between a fork and an exec, a process may have to read a page of the program of its parent: if nobody had done that
- * before. */
-static bool is_of_fork(const struct side *side, int32_t process, const struct side_link *link)
-{
-	int32_t parent = side->parent[process];
-
-	return link->kinds == SIDE_READ && parent != GRAPH_NONE &&
-	       side_kinds_between(side, parent, link->to) & SIDE_EXECUTE;
-}
-
-/* Of both ends; links of processes are looked at before any goes. */
-static int drop_reads_of_forks(struct side *side)
-{
-	int32_t n = side->first[side->n_nodes], to = 0;
-	bool *gone = calloc((size_t)n + 1, sizeof(*gone));
-
-	if (!gone)
-		return -ENOMEM;
-	for (int32_t node = 0; node < side->n_nodes; node++)
-		for (int32_t i = side->first[node]; i < side->first[node + 1]; i++) {
-			const struct side_link *link = &side->links[i];
-			const struct side_link back = { node, link->kinds };
-
-			gone[i] = side_is_process(side, node) ? !side_is_process(side, link->to) &&
-									is_of_fork(side, node, link)
-							      : is_of_fork(side, link->to, &back);
-		}
-	for (int32_t node = 0, i = 0; node < side->n_nodes; node++) {
-		/* .first of this node is set already, that of the next one is as it was */
-		for (; i < side->first[node + 1]; i++)
-			if (!gone[i])
-				side->links[to++] = side->links[i];
-		side->first[node + 1] = to;
-	}
-	free(gone);
-	return 0;
-}
-
 /* ---- the whole ---- */
 
 static int make_room(struct making *m)
@@ -309,10 +274,11 @@ static int make_room(struct making *m)
 	side->wild = calloc(n, sizeof(*side->wild));
 	side->label = calloc(n, sizeof(*side->label));
 	side->loose = calloc(n, sizeof(*side->loose));
+	side->plain = calloc(n, sizeof(*side->plain));
 	side->parent = calloc(n, sizeof(*side->parent));
 	side->first = calloc(n + 1, sizeof(*side->first));
 	return m->same && m->creator && side->of && side->shown && side->wild && side->label &&
-			       side->loose && side->parent && side->first
+			       side->loose && side->plain && side->parent && side->first
 		       ? 0
 		       : -ENOMEM;
 }
@@ -343,7 +309,7 @@ int side_create(const struct workflow *workflow, struct names *names, int run, e
 	if (r == 0)
 		r = set_links(&m);
 	if (r == 0)
-		r = drop_reads_of_forks(side);
+		r = side_settle(side);
 	free(m.same);
 	free(m.creator);
 	free(m.links);
@@ -364,6 +330,7 @@ void side_destroy(struct side *side)
 	free(side->wild);
 	free(side->label);
 	free(side->loose);
+	free(side->plain);
 	free(side->parent);
 	free(side->first);
 	free(side->links);

@@ -26,7 +26,8 @@ enum side_kind {
 	SIDE_WRITE = 4, /* or created, truncated, renamed to */
 	SIDE_DELETE = 8,
 	SIDE_PARENT = 16, /* it leads to who started the process */
-	SIDE_CHILD = 32
+	SIDE_CHILD = 32,
+	SIDE_MAKE = 64 /* until side_settle(): created or truncated, and not written */
 };
 #define SIDE_KINDS 4 /* of files */
 extern const char *const side_kinds[SIDE_KINDS];
@@ -45,6 +46,7 @@ struct side {
 	bool *wild;              /* files: their names are by chance */
 	uint64_t *label;         /* of what a node is called, in both runs */
 	uint64_t *loose;         /* files: the same, and more is by chance */
+	uint64_t *plain;         /* files: of the path as it is, nothing by chance; 0: not known */
 	int32_t *parent;         /* of processes; GRAPH_NONE */
 	int32_t *first;          /* links of a node: from here to that of the next one */
 	struct side_link *links; /* in the order of .to */
@@ -57,6 +59,9 @@ enum side_what { SIDE_ALL, SIDE_USERS, SIDE_DATA };
 int side_create(const struct workflow *workflow, struct names *names, int run, enum side_what what,
 	struct side **ret_side);
 void side_destroy(struct side *side);
+
+/* Of side_create(): takes out of links what is chance. */
+int side_settle(struct side *side);
 
 static inline bool side_is_process(const struct side *side, int32_t node)
 {

@@ -312,6 +312,23 @@ static int load(struct workflow *w, struct query_db *db, const char *name,
 	return r < 0 ? err_status(EXIT_OWN, "cannot read the trace: %s", query_error(db)) : status;
 }
 
+/* Who uses a file that is left out is not left out: nearly all processes read a library. */
+static int load_processes(struct workflow *w, struct query_db *db, const char *name,
+	const struct choice *choice, int (*add)(struct workflow *, const struct query *))
+{
+	struct choice processes = *choice;
+	int status = 0;
+
+	processes.exclude = (struct words){ 0 };
+	for (int i = 0; i < choice->exclude.n && status == 0; i++)
+		if (strncmp(choice->exclude.word[i], "path:", 5) != 0)
+			status = words_add(&processes.exclude, choice->exclude.word[i]);
+	if (status == 0)
+		status = load(w, db, name, &processes, add);
+	words_free(&processes.exclude);
+	return status;
+}
+
 static int load_all(struct workflow *w, struct query_db *db, const struct workflow_options *options)
 {
 	const struct choice *choice = options->choice;
@@ -319,7 +336,7 @@ static int load_all(struct workflow *w, struct query_db *db, const struct workfl
 	int status;
 
 	memset(ungrouped.by, 0, sizeof(ungrouped.by));
-	status = load(w, db, "graph.processes", &ungrouped, add_process);
+	status = load_processes(w, db, "graph.processes", &ungrouped, add_process);
 	if (status == 0 && cut_circles(w->graph) < 0)
 		status = out_of_memory();
 	if (status == 0)
@@ -329,7 +346,7 @@ static int load_all(struct workflow *w, struct query_db *db, const struct workfl
 	if (status == 0 && options->ghosts)
 		status = load(w, db, "graph.ghosts", &ungrouped, add_ghost);
 	if (status == 0 && choice->by[0])
-		status = load(w, db, "graph.groups", choice, add_group);
+		status = load_processes(w, db, "graph.groups", choice, add_group);
 	if (status == 0 && w->n_ghosts)
 		qsort(w->ghosts, w->n_ghosts, sizeof(*w->ghosts), compare_ghosts);
 	return status;
