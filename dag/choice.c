@@ -162,10 +162,11 @@ bool choice_is_any(const struct choice *c)
 	       c->to_ns;
 }
 
+/* The last one: the slots of make -j, from GNU Make 4.4 on. */
 static const char *const system_files[] = { "path:/bin/*", "path:/dev/*", "path:/etc/*", "path:/gnu/store/*",
 	"path:/lib/*", "path:/lib32/*", "path:/lib64/*", "path:/libx32/*", "path:/nix/store/*", "path:/opt/*",
 	"path:/proc/*", "path:/run/*", "path:/sbin/*", "path:/sys/*", "path:/usr/*", "path:/var/cache/*",
-	"path:/var/lib/*", NULL };
+	"path:/var/lib/*", "path:*/GMfifo[0-9]*", NULL };
 
 int choice_hide_system(struct choice *choice)
 {

@@ -46,15 +46,24 @@ static bool only_opens(const struct graph_access *access)
 	       !(access->kinds & (EDGE_READ | EDGE_RENAME | EDGE_DELETE));
 }
 
+/* Directories, and the fifo by which GNU Make 4.4 counts its jobs, which is there with -j only. */
+static bool is_no_data(const struct data *data)
+{
+	const char *base = data->path ? strrchr(data->path, '/') : NULL;
+
+	return data->kind &&
+	       (strcmp(data->kind, "dir") == 0 || (strcmp(data->kind, "fifo") == 0 && base &&
+							  strncmp(base, "/GMfifo", 7) == 0));
+}
+
 static bool is_wanted(const struct making *m, const struct graph_access *access, int32_t i)
 {
 	const struct side *side = m->side;
-	const char *kind = workflow_data(side->workflow, access->file)->kind;
 
 	if (m->what == SIDE_DATA && only_opens(access))
 		return false;
 	return side->workflow->chosen[i] && side->of[access->process] != GRAPH_NONE &&
-	       kinds_of(access) && !(kind && strcmp(kind, "dir") == 0);
+	       kinds_of(access) && !is_no_data(workflow_data(side->workflow, access->file));
 }
 
 /* ---- nodes ---- */

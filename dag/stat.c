@@ -46,7 +46,7 @@ static const struct stat_kind {
 		"files: who read and wrote them, how much, how often again" },
 	{ "proc", stat_proc, false, CHOICE, "proc",
 		"processes, as pprof of wfprof lists them, and more" },
-	{ "handle", stat_handle, false, CHOICE, "handle.programs handle.uses handle",
+	{ "handle", stat_handle, false, CHOICE, "handle",
 		"open files, as ioprof of wfprof lists them, and more" },
 	{ "pattern", stat_pattern, true, BY | CHOICE | SIZES | OPERATION, "pattern pattern.handles",
 		"how files are accessed: order, sizes, alignment" },

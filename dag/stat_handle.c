@@ -233,7 +233,7 @@ int stat_handle(struct stat_run *run)
 	if (status == 0)
 		status = stat_query(run, "handle.uses", choice, &all.use, NULL);
 	if (status == 0)
-		status = stat_query(run, "handle", choice, &all.handle, NULL);
+		status = stat_query(run, "handle.opens", choice, &all.handle, NULL);
 	if (status == 0)
 		status = put_handles(run, &all);
 	query_end(all.handle);

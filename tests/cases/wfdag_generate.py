@@ -192,9 +192,16 @@ def nested(base):
 
 def refusals(base):
     """What cannot be done is said in one line."""
-    db = base / "nothing.db"
+    db, nothing = base / "copy.db", base / "nothing.db"
     base.mkdir()
-    traced(db, ["true"], base)
+    (base / "a").write_text("text\n")
+    traced(db, ["sh", "-c", "cp a b; cp b c"], base)
+    traced(nothing, ["true"], base)
+    done = subprocess.run([WFDAG, "generate", "--make", "-", str(nothing)], capture_output=True, text=True, timeout=60,
+                          check=False)
+    checks.equal("generate of nothing: status", (done.returncode, done.stdout), (1, ""))
+    checks.check("generate of nothing: one line", "no job used a file" in done.stderr and
+                 done.stderr.count("\n") == 1, done.stderr)
     for args, status, text in (
             ((), 2, "nothing is to be written"), (("--make", "x", "--level", "process"), 2, "cannot be run again"),
             (("--level", "both", "--dax", "x"), 2, "both"), (("--root", "here", "--make", "x"), 2, "absolute"),
