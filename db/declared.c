@@ -48,7 +48,7 @@ static int put_target(struct intake *in, const char *directory, const char *name
 {
 	size_t len = strlen(directory) + 1 + strlen(name);
 	cleanup_free char *key = malloc(len + 1);
-	int64_t directory_id, name_id;
+	int64_t directory_id = 0, name_id = 0;
 	int r;
 
 	if (!key)
@@ -63,9 +63,10 @@ static int put_target(struct intake *in, const char *directory, const char *name
 				   V_INT(directory_id), V_INT(name_id) });
 }
 
-static int put_prerequisites(struct intake *in, bool order_only)
+static int put_prerequisites(struct intake *in)
 {
-	const char *at = in->line;
+	bool order_only = in->line[0] == '|';
+	const char *at = in->line + order_only;
 	int64_t id;
 	int r = 0;
 
@@ -89,7 +90,7 @@ static int take_note(struct intake *in, FILE *f)
 	if (r == 0 && read_line(in, f))
 		r = put_target(in, directory, in->line);
 	for (int i = 0; i < 2 && r == 0 && read_line(in, f); i++)
-		r = put_prerequisites(in, i == 1);
+		r = put_prerequisites(in);
 	return r;
 }
 

@@ -10,7 +10,7 @@
  *     ftrac-target DIRECTORY     in which names are meant
  *     TARGET
  *     PREREQUISITE...            with blanks between them
- *     PREREQUISITE...            those that are for order only
+ *     | PREREQUISITE...          those that are for order only
  *
  * A target is known by "DIRECTORY/TARGET", which is also what its processes have in $FTRAC_TARGET.  Who is
  * noted twice has the prerequisites of both.  What does not look like a note is passed over.

@@ -30,7 +30,7 @@ static const char makefile[] =
 "endef\n"
 "FTRAC_STARTED_FOR := $(value FTRAC_TARGET)\n"
 "FTRAC_NOTES := %2$s/$(firstword $(file </proc/self/stat))\n"
-"FTRAC_NOTE = $(file >>$(FTRAC_NOTES)," DECLARED_MARK "$(CURDIR)$(FTRAC_NEWLINE)$@$(FTRAC_NEWLINE)$^$(FTRAC_NEWLINE)$|)\n"
+"FTRAC_NOTE = $(file >>$(FTRAC_NOTES)," DECLARED_MARK "$(CURDIR)$(FTRAC_NEWLINE)$@$(FTRAC_NEWLINE)$^$(FTRAC_NEWLINE)| $|)\n"
 "override export FTRAC_TARGET = $(if $(value @),$(FTRAC_NOTE)$(CURDIR)/$@,$(FTRAC_STARTED_FOR))\n"
 "endif\n"
 "%1$s/" MAKEFILE ": ;\n"
