@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dag/precede.h"
+
+#define WRITERS_MAX 64 /* of one file, that are compared with each other */
+
+const char *const check_kinds[] = { "missing", "redundant", "unordered", "ghost", NULL };
+_Static_assert(sizeof(check_kinds) / sizeof(check_kinds[0]) == CHECK_MAX + 1, "a name for each");
+
+int check_add(struct check *check, const struct check_finding *finding)
+{
+	struct check_finding *findings = check->findings;
+
+	if ((check->n & (check->n - 1)) == 0)
+		findings = reallocarray(findings, check->n ? 2 * (size_t)check->n : 1,
+			sizeof(*findings));
+	if (!findings)
+		return -ENOMEM;
+	check->findings = findings;
+	findings[check->n++] = *finding;
+	return 0;
+}
+
+/* ---- what nobody wants to hear of ---- */
+
+static bool has_part(const char *path, const char *part)
+{
+	size_t len = strlen(part);
+
+	for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/'))
+		if (strncmp(at + 1, part, len) == 0 && (at[1 + len] == '/' || at[1 + len] == '\0'))
+			return true;
+	return false;
+}
+
+static bool has_end(const char *path, const char *end)
+{
+	size_t len = strlen(path), n = strlen(end);
+
+	return len >= n && strcmp(path + len - n, end) == 0;
+}
+
+/* Kept by tools for themselves, who see to it that it may be shared. */
+static bool is_bookkeeping(const char *path)
+{
+	static const char *const parts[] = { ".git", ".hg", ".svn", "__pycache__", ".ccache", ".cache",
+		"autom4te.cache", "config.log" };
+	static const char *const ends[] = { ".pyc", ".gcda", ".lock", ".lck" };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (has_part(path, parts[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (has_end(path, ends[i]))
+			return true;
+	return false;
+}
+
+bool check_cares(const struct check *check, int32_t node)
+{
+	const char *path = build_path(check->build, node);
+	unsigned flags = check->build->nodes[node].flags;
+
+	if ((flags & BUILD_DIRECTORY) && !(flags & BUILD_FILE))
+		return false;
+	if (check->options.root && !names_is_below(check->options.root, path))
+		return false;
+	return !is_bookkeeping(path);
+}
+
+/* ---- order ---- */
+
+static bool is_before(struct precede *of, const struct build *build, int32_t first, int32_t then)
+{
+	enum precede_how how;
+
+	precede_of(of, then);
+	how = precede_how(of, build->recipes[first].node);
+	return how == PRECEDE_REMAKES || how == PRECEDE_ORDER;
+}
+
+/* What could lie behind an alias had ended when the other began. */
+static bool may_hide(const struct precede *of, const struct build *build, int32_t first, int32_t then)
+{
+	return precede_has_alias(of) && build->recipes[first].end_ns <= build->recipes[then].start_ns;
+}
+
+enum check_order check_order(struct check *c, int32_t *a, int32_t *b)
+{
+	const struct build *build = c->build;
+
+	if (!precede_meet(build, a, b) || build->recipes[*a].node == build->recipes[*b].node)
+		return CHECK_ORDERED;
+	if (is_before(c->of, build, *b, *a) || is_before(c->against, build, *a, *b))
+		return CHECK_ORDERED;
+	if (may_hide(c->of, build, *b, *a) || may_hide(c->against, build, *a, *b))
+		return CHECK_UNSURE;
+	return CHECK_LOOSE;
+}
+
+/* ---- missing ---- */
+
+static int add_missing(struct check *c, const struct build_use *use, const struct build_use *maker,
+	enum precede_how how)
+{
+	const struct build *build = c->build;
+	int32_t need = use->node, made = maker ? build->recipes[maker->recipe].node : need;
+
+	/* What a recipe makes beside its target is none that make knows. */
+	if (maker && !(build->nodes[need].flags & BUILD_TARGET) && !build->is_complete)
+		need = made;
+	return check_add(c, &(struct check_finding){ .kind = CHECK_MISSING, .recipe = use->recipe,
+		.other = maker ? maker->recipe : BUILD_NONE, .file = use->node, .need = need,
+		.order_only = maker && how == PRECEDE_DEPFILE, .use = use, .cause = maker });
+}
+
+/* Whether a change of the file makes the target anew; the recipe is that of c->of. */
+static bool is_remade_for(const struct check *c, const struct build_use *use,
+	const struct build_use *maker)
+{
+	const struct build *build = c->build;
+
+	if (precede_is_always_made(c->of) || build_is_phony(build, use->recipe) ||
+		precede_how(c->of, use->node) != PRECEDE_NOT)
+		return true;
+	for (int32_t i = maker ? maker->recipe : BUILD_NONE; i != BUILD_NONE; i = build->recipes[i].outer)
+		if (precede_how(c->of, build->recipes[i].node) != PRECEDE_NOT)
+			return true;
+	return false;
+}
+
+/* A file that another recipe of the same driver makes: 1 if it is declared, or may be. */
+static int is_declared_here(struct check *c, const struct build_use *use, const struct build_use *maker)
+{
+	int32_t a = use->recipe, b = maker->recipe;
+	enum precede_how how;
+	enum check_order order;
+
+	precede_of(c->of, use->recipe);
+	how = precede_how(c->of, use->node);
+	if ((c->build->nodes[use->node].flags & BUILD_TARGET) &&
+		(how == PRECEDE_REMAKES || how == PRECEDE_ORDER))
+		return 1;
+	order = check_order(c, &a, &b);
+	c->unsure += order == CHECK_UNSURE;
+	return order != CHECK_LOOSE;
+}
+
+/* One whose maker belongs to another driver. */
+static int check_far(struct check *c, const struct build_use *use, const struct build_use *maker)
+{
+	int32_t a = use->recipe, b = maker->recipe;
+	enum check_order order = check_order(c, &a, &b);
+	int r = 0;
+
+	c->unsure += order == CHECK_UNSURE;
+	if (order == CHECK_LOOSE)
+		r = check_add(c, &(struct check_finding){ .kind = CHECK_UNORDERED, .recipe = a, .other = b,
+			.file = use->node, .need = c->build->recipes[b].node, .order_only = true,
+			.use = use, .cause = maker });
+	precede_of(c->of, use->recipe);
+	if (r == 0 && order != CHECK_UNSURE && !is_remade_for(c, use, maker))
+		r = add_missing(c, use, NULL, PRECEDE_NOT);
+	return r;
+}
+
+static int check_made(struct check *c, const struct build_use *use, const struct build_use *maker)
+{
+	int32_t a = use->recipe, b = maker->recipe;
+	bool meet = precede_meet(c->build, &a, &b);
+
+	if (build_is_inside(c->build, maker->recipe, use->recipe) ||
+		build_is_inside(c->build, use->recipe, maker->recipe))
+		return 0;
+	if (!meet || a != use->recipe || b != maker->recipe)
+		return check_far(c, use, maker);
+	if (is_declared_here(c, use, maker))
+		return 0;
+	precede_of(c->of, use->recipe);
+	return add_missing(c, use, maker, precede_how(c->of, use->node));
+}
+
+/* A file has a finding at most for each who reads it: the first maker that gives one. */
+static int check_read(struct check *c, const struct build_use *use)
+{
+	const struct build_node *node = &c->build->nodes[use->node];
+	bool is_made = false;
+	int32_t before = c->n;
+	int r = 0;
+
+	for (int32_t i = 0; i < node->n_of && r == 0 && c->n == before; i++) {
+		const struct build_use *maker = &c->build->uses[c->build->of_node[node->first_of + i]];
+
+		if (!(maker->kinds & USE_WRITES) || maker->recipe == use->recipe)
+			continue;
+		is_made = true;
+		r = check_made(c, use, maker);
+	}
+	if (is_made || r < 0)
+		return r;
+	precede_of(c->of, use->recipe);
+	return is_remade_for(c, use, NULL) ? 0 : add_missing(c, use, NULL, PRECEDE_NOT);
+}
+
+static int check_reads(struct check *c)
+{
+	int r = 0;
+
+	for (int32_t i = 0; i < c->build->n_uses && r == 0; i++) {
+		const struct build_use *use = &c->build->uses[i];
+
+		if ((use->kinds & USE_READS) && !(use->kinds & USE_WRITES) && check_cares(c, use->node))
+			r = check_read(c, use);
+	}
+	return r;
+}
+
+/* ---- unordered ---- */
+
+/* Two that add to the end of a log do each other no harm. */
+static bool collide(const struct build_use *a, const struct build_use *b)
+{
+	const unsigned changes = USE_WRITES | USE_DELETE;
+
+	if (!(a->kinds & changes) || !(b->kinds & changes) || !((a->kinds | b->kinds) & USE_WRITES))
+		return false;
+	return !(a->kinds & b->kinds & USE_APPEND) || ((a->kinds | b->kinds) & (USE_WRITE | USE_RENAME));
+}
+
+static int check_pair(struct check *c, const struct build_use *first, const struct build_use *then,
+	bool *ret_found)
+{
+	int32_t a = then->recipe, b = first->recipe;
+
+	*ret_found = false;
+	if (!collide(first, then) || check_order(c, &a, &b) != CHECK_LOOSE)
+		return 0;
+	*ret_found = true;
+	return check_add(c, &(struct check_finding){ .kind = CHECK_UNORDERED, .recipe = a, .other = b,
+		.file = then->node, .need = c->build->recipes[b].node, .order_only = true, .use = then,
+		.cause = first });
+}
+
+static int compare_writes(const void *x, const void *y)
+{
+	const struct build_use *a = *(const struct build_use *const *)x,
+			       *b = *(const struct build_use *const *)y;
+
+	return a->out_ns != b->out_ns ? (a->out_ns < b->out_ns ? -1 : 1)
+				      : (a->recipe > b->recipe) - (a->recipe < b->recipe);
+}
+
+/* Who writes it against those before; one finding each. */
+static int check_writers(struct check *c, int32_t n)
+{
+	const struct build_node *node = &c->build->nodes[n];
+	const struct build_use *writers[WRITERS_MAX];
+	int count = 0, r = 0;
+
+	for (int32_t i = 0; i < node->n_of && count < WRITERS_MAX; i++) {
+		const struct build_use *use = &c->build->uses[c->build->of_node[node->first_of + i]];
+
+		if (use->kinds & (USE_WRITES | USE_DELETE))
+			writers[count++] = use;
+	}
+	qsort(writers, count, sizeof(writers[0]), compare_writes);
+	for (int i = 1; i < count && r == 0; i++) {
+		bool found = false;
+
+		for (int k = i - 1; k >= 0 && !found && r == 0; k--)
+			r = check_pair(c, writers[k], writers[i], &found);
+	}
+	return r;
+}
+
+static int check_writes(struct check *c)
+{
+	int r = 0;
+
+	for (int32_t n = 0; n < c->build->n_nodes && r == 0; n++)
+		if (c->build->nodes[n].n_of > 1 && check_cares(c, n))
+			r = check_writers(c, n);
+	return r;
+}
+
+/* ---- ghosts ---- */
+
+/* One that somebody makes in this run is a matter of luck. */
+static int check_ghost(struct check *c, const struct build_ghost *ghost)
+{
+	const struct build_node *node = &c->build->nodes[ghost->node];
+
+	for (int32_t i = 0; i < node->n_of; i++) {
+		const struct build_use *maker = &c->build->uses[c->build->of_node[node->first_of + i]];
+		int32_t a = ghost->recipe, b = maker->recipe;
+
+		if (!(maker->kinds & USE_WRITES))
+			continue;
+		if (a == b || check_order(c, &a, &b) != CHECK_LOOSE)
+			return 0;
+		return check_add(c, &(struct check_finding){ .kind = CHECK_UNORDERED, .recipe = a,
+			.other = b, .file = ghost->node, .need = c->build->recipes[b].node,
+			.order_only = true, .cause = maker, .ghost = ghost });
+	}
+	if (!c->options.ghosts || node->n_of || (node->flags & (BUILD_FILE | BUILD_DIRECTORY)))
+		return 0;
+	return check_add(c, &(struct check_finding){ .kind = CHECK_GHOST, .recipe = ghost->recipe,
+		.other = BUILD_NONE, .file = ghost->node, .need = ghost->found, .ghost = ghost });
+}
+
+static int check_ghosts(struct check *c)
+{
+	int r = 0;
+
+	for (int32_t i = 0; i < c->build->n_ghosts && r == 0; i++)
+		if (check_cares(c, c->build->ghosts[i].node))
+			r = check_ghost(c, &c->build->ghosts[i]);
+	return r;
+}
+
+/* ---- all of it ---- */
+
+static const struct build *sorted_by; /* qsort() hands nothing on; one thread */
+
+static int compare_findings(const void *x, const void *y)
+{
+	const struct check_finding *a = x, *b = y;
+	int order;
+
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	order = strcmp(build_path(sorted_by, sorted_by->recipes[a->recipe].node),
+		build_path(sorted_by, sorted_by->recipes[b->recipe].node));
+	if (order == 0)
+		order = strcmp(build_path(sorted_by, a->file), build_path(sorted_by, b->file));
+	return order ? order : (a->other > b->other) - (a->other < b->other);
+}
+
+static bool is_same(const struct check_finding *a, const struct check_finding *b)
+{
+	return a->kind == b->kind && a->file == b->file &&
+	       sorted_by->recipes[a->recipe].node == sorted_by->recipes[b->recipe].node;
+}
+
+static void sort(struct check *c)
+{
+	int32_t n = 0;
+
+	sorted_by = c->build;
+	if (c->n)
+		qsort(c->findings, c->n, sizeof(*c->findings), compare_findings);
+	for (int32_t i = 0; i < c->n; i++)
+		if (n == 0 || !is_same(&c->findings[n - 1], &c->findings[i]))
+			c->findings[n++] = c->findings[i];
+	c->n = n;
+}
+
+int check_run(const struct build *build, const struct check_options *options, struct check *ret_check)
+{
+	struct check *c = ret_check;
+	int r;
+
+	*c = (struct check){ .build = build, .options = *options, .of = precede_create(build),
+		.against = precede_create(build) };
+	if (!c->of || !c->against)
+		return -ENOMEM;
+	r = check_reads(c);
+	if (r == 0)
+		r = check_writes(c);
+	for (int32_t i = 0; i < build->n_recipes && r == 0; i++)
+		r = check_redundant(c, i);
+	if (r == 0)
+		r = check_ghosts(c);
+	if (r == 0)
+		sort(c);
+	return r;
+}
+
+void check_finish(struct check *check)
+{
+	precede_destroy(check->of);
+	precede_destroy(check->against);
+	free(check->findings);
+}
