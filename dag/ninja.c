@@ -228,6 +228,29 @@ static int ask_commands(struct ninja *n)
 	return r < 0 ? out_of_memory() : 0;
 }
 
+/* The only line that 'commands -s' has. */
+static int take_command_line(struct ninja *n, char *line)
+{
+	return take_command(n, line, build_path(n->build, n->node));
+}
+
+/* compdb leaves out what has no inputs. */
+static int ask_rest(struct ninja *n)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < n->n_targets && status == 0; i++) {
+		char *words[] = { (char *)"-s", n->targets[i], NULL };
+
+		n->node = node_of(n, n->targets[i]);
+		if (n->node < 0)
+			return out_of_memory();
+		if (n->build->nodes[n->node].n_edges == 0)
+			status = each_line(n, "commands", words, take_command_line);
+	}
+	return status;
+}
+
 /* ---- the whole ---- */
 
 int ninja_load(const char *directory, struct build *build, struct ninja **ret_ninja)
@@ -251,6 +274,8 @@ int ninja_load(const char *directory, struct build *build, struct ninja **ret_ni
 	status = each_line(n, "targets", all, take_target);
 	if (status == 0)
 		status = ask_queries(n);
+	if (status == 0)
+		status = ask_rest(n);
 	n->node = BUILD_NONE;
 	if (status == 0)
 		status = each_line(n, "deps", NULL, take_deps);

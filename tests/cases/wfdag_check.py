@@ -34,7 +34,7 @@ class Project:
             file = self.top / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(textwrap.dedent(text))
-            if text.startswith("#!"):
+            if text.lstrip().startswith("#!"):
                 file.chmod(0o755)
         self.first = sorted(p for p in self.top.rglob("*"))
 
@@ -304,12 +304,12 @@ def nothing_changes():
     for words in ((), ("-n",), ("-q",), ("-t",), ("--version",), ("x",), ("-j2", "-k", "x", "nothing"),
                   ("--warn-undefined-variables", "x"), ("-e", "x"), ("-r", "-R", "x")):
         native = subprocess.run([MAKE, *words], cwd=project.top, capture_output=True, text=True, check=False)
+        project.clean()
         traced = subprocess.run([FTRAC, "run", "-q", "--db", project.db, "--force", "--make", "--", MAKE,
                                  *words], cwd=project.top, capture_output=True, text=True, check=False)
         checks.equal(f"make {' '.join(words)} is the same", (traced.returncode, traced.stdout, traced.stderr),
                      (native.returncode, native.stdout, native.stderr))
-        (project.top / "first").unlink(missing_ok=True)
-        (project.top / "x").unlink(missing_ok=True)
+        project.clean()
 
 
 def by_ninja():
