@@ -16,6 +16,8 @@ int check_add(struct check *check, const struct check_finding *finding)
 {
 	struct check_finding *findings = check->findings;
 
+	if (!(check->options.kinds & (1u << finding->kind)))
+		return 0;
 	if ((check->n & (check->n - 1)) == 0)
 		findings = reallocarray(findings, check->n ? 2 * (size_t)check->n : 1,
 			sizeof(*findings));
@@ -62,6 +64,11 @@ static bool is_bookkeeping(const char *path)
 }
 
 bool check_cares(const struct check *check, int32_t node)
+{
+	return check->cares[node];
+}
+
+static bool is_of_interest(const struct check *check, int32_t node)
 {
 	const char *path = build_path(check->build, node);
 	unsigned flags = check->build->nodes[node].flags;
@@ -307,7 +314,7 @@ static int check_ghost(struct check *c, const struct build_ghost *ghost)
 			.other = b, .file = ghost->node, .need = c->build->recipes[b].node,
 			.order_only = true, .cause = maker, .ghost = ghost });
 	}
-	if (!c->options.ghosts || node->n_of || (node->flags & (BUILD_FILE | BUILD_DIRECTORY)))
+	if (node->n_of || (node->flags & (BUILD_FILE | BUILD_DIRECTORY)))
 		return 0;
 	return check_add(c, &(struct check_finding){ .kind = CHECK_GHOST, .recipe = ghost->recipe,
 		.other = BUILD_NONE, .file = ghost->node, .need = ghost->found, .ghost = ghost });
@@ -366,13 +373,15 @@ int check_run(const struct build *build, const struct check_options *options, st
 	int r;
 
 	*c = (struct check){ .build = build, .options = *options, .of = precede_create(build),
-		.against = precede_create(build) };
-	if (!c->of || !c->against)
+		.against = precede_create(build), .cares = calloc((size_t)build->n_nodes + 1, 1) };
+	if (!c->of || !c->against || !c->cares)
 		return -ENOMEM;
+	for (int32_t i = 0; i < build->n_nodes; i++)
+		c->cares[i] = is_of_interest(c, i);
 	r = check_reads(c);
 	if (r == 0)
 		r = check_writes(c);
-	for (int32_t i = 0; i < build->n_recipes && r == 0; i++)
+	for (int32_t i = 0; i < build->n_recipes && r == 0 && (options->kinds & (1u << CHECK_REDUNDANT)); i++)
 		r = check_redundant(c, i);
 	if (r == 0)
 		r = check_ghosts(c);
@@ -386,4 +395,5 @@ void check_finish(struct check *check)
 	precede_destroy(check->of);
 	precede_destroy(check->against);
 	free(check->findings);
+	free(check->cares);
 }

@@ -40,7 +40,7 @@ struct check_finding {
 
 struct check_options {
 	const char *root; /* files elsewhere are not looked at; NULL: all are */
-	bool ghosts;
+	unsigned kinds;   /* bits 1 << enum check_kind: what is looked for */
 };
 
 struct check {
@@ -50,6 +50,7 @@ struct check {
 	int32_t n;
 	int64_t unsure; /* reads */
 	struct precede *of, *against;
+	bool *cares; /* of each node */
 };
 
 /* 0 or -ENOMEM; to be finished in any case.  The build must live as long. */

@@ -108,7 +108,7 @@ static int print(const struct session *s, bool whole)
 	enum check_mend mend = s->ninja		     ? CHECK_MEND_NINJA
 			       : s->trace.has_notes ? CHECK_MEND_MAKE
 						    : CHECK_MEND_CSV;
-	int r = check_print(&s->check, &s->trace, mend, o->kinds, &style, stdout);
+	int r = check_print(&s->check, &s->trace, mend, &style, stdout);
 
 	return r < 0 ? err_status(EXIT_TROUBLE, "cannot write the output: %s", strerror(-r)) : 0;
 }
@@ -120,14 +120,14 @@ static int judge(const struct session *s, bool whole)
 	if (o->strict && !whole)
 		return TRACES_EXIT_STRICT;
 	for (int32_t i = 0; i < s->check.n; i++)
-		if (o->fail_on & o->kinds & (1u << s->check.findings[i].kind))
+		if (o->fail_on & (1u << s->check.findings[i].kind))
 			return EXIT_FOUND;
 	return 0;
 }
 
 static int find(struct session *s, bool whole)
 {
-	const struct check_options options = { s->root, s->options.kinds & (1u << CHECK_GHOST) };
+	const struct check_options options = { s->root, s->options.kinds };
 	int status;
 
 	if (check_run(s->trace.build, &options, &s->check) < 0)

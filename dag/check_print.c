@@ -273,7 +273,7 @@ static void put_notes(struct printing *p, const int64_t counts[CHECK_MAX])
 }
 
 int check_print(const struct check *check, const struct check_trace *trace, enum check_mend mend_how,
-	unsigned kinds, const struct table_style *style, FILE *out)
+	const struct table_style *style, FILE *out)
 {
 	struct printing p = { .check = check, .trace = trace, .mend = mend_how, .table = table_create(),
 		.text = style->format == TABLE_TEXT };
@@ -284,11 +284,10 @@ int check_print(const struct check *check, const struct check_trace *trace, enum
 		table_columns(p.table, p.text ? "kind target file mend directory evidence"
 			: "kind target file mend directory operation process pid command first_ns other "
 			  "other_operation other_process other_pid other_command last_ns");
-	for (int32_t i = 0; i < check->n && r == 0; i++)
-		if (kinds & (1u << check->findings[i].kind)) {
-			put_row(&p, &check->findings[i]);
-			counts[check->findings[i].kind]++;
-		}
+	for (int32_t i = 0; i < check->n && r == 0; i++) {
+		put_row(&p, &check->findings[i]);
+		counts[check->findings[i].kind]++;
+	}
 	if (r == 0) {
 		put_notes(&p, counts);
 		r = p.failed ? -ENOMEM : table_print(p.table, style, out);

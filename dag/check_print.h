@@ -13,9 +13,9 @@ struct check_trace;
 
 enum check_mend { CHECK_MEND_MAKE, CHECK_MEND_NINJA, CHECK_MEND_CSV };
 
-/* kinds: bits 1 << enum check_kind, of what is printed.  0 or -errno. */
+/* 0 or -errno. */
 int check_print(const struct check *check, const struct check_trace *trace, enum check_mend mend,
-	unsigned kinds, const struct table_style *style, FILE *out);
+	const struct table_style *style, FILE *out);
 
 /* A name as a makefile has it: blanks, '#', ':', '%' and '$' are escaped.  To be freed; NULL: out of
  * memory. */

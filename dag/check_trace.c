@@ -81,22 +81,37 @@ static int add_key(struct check_trace *t, const struct query *q, int32_t node)
 	return 0;
 }
 
-static int add_note(struct check_trace *t, const struct query *q)
+/* The target of a row, which has a row for each prerequisite; they are together. */
+static int32_t target_of(struct check_trace *t, const struct query *q)
 {
+	size_t len;
+	const char *key = query_bytes(q, N_KEY, &len);
+	int32_t number = names_find(t->keys, key, len), node;
 	int r = 0;
-	cleanup_free char *directory = text_of(q, N_DIRECTORY, &r);
-	cleanup_free char *name = text_of(q, N_TARGET, &r);
-	int32_t node, to;
+	cleanup_free char *directory = number == NAMES_NONE ? text_of(q, N_DIRECTORY, &r) : NULL;
+	cleanup_free char *name = number == NAMES_NONE ? text_of(q, N_TARGET, &r) : NULL;
 
+	if (number != NAMES_NONE)
+		return t->of_key[number];
 	if (!directory || !name)
-		return r;
-	t->has_notes = true;
+		return r < 0 ? r : BUILD_NONE;
 	node = node_in(t->build, directory, q, N_TARGET);
 	if (node < 0 || add_key(t, q, node) < 0 || build_call(t->build, node, directory, name) < 0)
 		return -ENOMEM;
+	return node;
+}
+
+static int add_note(struct check_trace *t, const struct query *q)
+{
+	int32_t node = target_of(t, q), to;
+
+	if (node < 0)
+		return node == BUILD_NONE ? 0 : node;
+	t->has_notes = true;
 	if (query_type(q, N_PREREQUISITE) == QUERY_NULL)
 		return 0;
-	to = node_in(t->build, directory, q, N_PREREQUISITE);
+	to = node_in(t->build, names_text(t->build->texts, t->build->nodes[node].directory), q,
+		N_PREREQUISITE);
 	return to < 0 ? -ENOMEM : build_declare(t->build, node, to,
 			query_int(q, N_ORDER_ONLY) ? BUILD_ORDER : BUILD_NORMAL);
 }

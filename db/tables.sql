@@ -382,7 +382,7 @@ SELECT p.id, p.parent, p.pid, p.start_ns, p.end_ns, p.command, p.cwd, p.job,
 FROM process p ORDER BY p.id
 
 --- check.declared of none: what the build has said of itself
-SELECT key, directory, target, prerequisite, order_only FROM declared ORDER BY key, prerequisite
+SELECT key, directory, target, prerequisite, order_only FROM declared
 
 --- check.files of none: files, and all names that they had
 SELECT f.id, n.path, f.kind, f.size_last
