@@ -10,7 +10,7 @@
 
 /* Words of the line that is being read, one behind the other, each with its NUL. */
 struct line {
-	const char *at, *end;
+	const char *at, *end, *word; /* where the word began */
 	char *words;
 	size_t used;    /* by all words */
 	size_t targets; /* by those in front of the colon */
@@ -35,13 +35,13 @@ static void skip_blanks(struct line *l)
 	}
 }
 
-/* A colon ends the targets if a blank follows: names of other systems have one inside. */
+/* The first one ends the targets, unless it is that of a drive: names of other systems have one. */
 static bool is_colon(const struct line *l)
 {
 	const char *next = l->at + 1;
+	bool is_drive = l->at == l->word + 1 && next < l->end && (*next == '/' || *next == '\\');
 
-	return *l->at == ':' && !l->has_colon &&
-	       (next == l->end || strchr(" \t\r\n\\:", *next) || *next == '\0');
+	return *l->at == ':' && !l->has_colon && !is_drive;
 }
 
 static bool ends_word(const struct line *l)
@@ -52,7 +52,7 @@ static bool ends_word(const struct line *l)
 
 static void read_word(struct line *l)
 {
-	for (; l->at < l->end && !ends_word(l); l->at++) {
+	for (l->word = l->at; l->at < l->end && !ends_word(l); l->at++) {
 		const char *next = l->at + 1;
 
 		if (next < l->end && ((*l->at == '\\' && strchr(" \t#:", *next) && *next) ||
@@ -74,6 +74,7 @@ static void read_line(struct line *l)
 {
 	l->used = l->targets = 0;
 	l->has_colon = false;
+	l->word = NULL;
 	l->is_rule = *l->at != '\t';
 	if (!l->is_rule)
 		skip_line(l);
