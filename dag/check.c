@@ -141,6 +141,34 @@ static bool is_remade_for(const struct check *c, const struct build_use *use,
 	return false;
 }
 
+static bool has_edge(const struct build_node *node, int32_t to)
+{
+	for (int32_t i = 0; i < node->n_edges; i++)
+		if (node->edges[i].to == to)
+			return true;
+	return false;
+}
+
+/* Of a prerequisite like lib.a(x.o) make tells the member alone: one that the archive is made of, and that
+ * the recipe does not read. */
+static bool is_declared_by_member(const struct check *c, const struct build_use *use,
+	const struct build_use *maker)
+{
+	const struct build *build = c->build;
+	const struct build_node *node = &build->nodes[build->recipes[use->recipe].node];
+	const struct build_node *archive = &build->nodes[build->recipes[maker->recipe].node];
+
+	if (!has_end(build_path(build, use->node), ".a"))
+		return false;
+	for (int32_t i = 0; i < node->n_edges; i++) {
+		int32_t member = node->edges[i].to;
+
+		if (has_edge(archive, member) && !build_find_use(build, use->recipe, member))
+			return true;
+	}
+	return false;
+}
+
 /* A file that another recipe of the same driver makes: 1 if it is declared, or may be. */
 static int is_declared_here(struct check *c, const struct build_use *use, const struct build_use *maker)
 {
@@ -152,6 +180,8 @@ static int is_declared_here(struct check *c, const struct build_use *use, const 
 	how = precede_how(c->of, use->node);
 	if ((c->build->nodes[use->node].flags & BUILD_TARGET) &&
 		(how == PRECEDE_REMAKES || how == PRECEDE_ORDER))
+		return 1;
+	if (is_declared_by_member(c, use, maker))
 		return 1;
 	order = check_order(c, &a, &b);
 	c->unsure += order == CHECK_UNSURE;

@@ -3,6 +3,7 @@
 /* What a target waits for in vain. */
 
 #include <stddef.h>
+#include <string.h>
 
 #include "dag/check.h"
 #include "dag/precede.h"
@@ -42,12 +43,19 @@ static bool is_used(const struct build *build, int32_t recipe, int32_t node, int
 	return false;
 }
 
+/* "Make it again when the build is set up anew." */
+static bool is_setup(const char *base)
+{
+	return strcmp(base, "config.status") == 0 || strcmp(base, "configure") == 0 ||
+	       strncmp(base, "Makefile", 8) == 0 || strcmp(base, "GNUmakefile") == 0;
+}
+
 /* A makefile is there on purpose, an empty file is a stamp, and of what is no file there is nothing to read. */
 static bool is_meant(const struct build *build, int32_t node)
 {
 	unsigned flags = build->nodes[node].flags;
 
-	return !(flags & BUILD_FILE) ||
+	return !(flags & BUILD_FILE) || is_setup(names_base(build_path(build, node))) ||
 	       (flags & (BUILD_DIRECTORY | BUILD_LINK | BUILD_EMPTY | BUILD_MAKEFILE));
 }
 
