@@ -186,6 +186,9 @@ static void say(FILE *out, const struct printing *p, const struct evidence *e)
 static char *sentence(const struct printing *p, const struct check_finding *f)
 {
 	struct evidence did = evidence_of(p, f), cause = cause_of(p, f);
+	const struct build_recipe *recipes = p->check->build->recipes;
+	cleanup_free char *other = f->other == BUILD_NONE ? NULL
+		: name_in(p, recipes[f->recipe].node, recipes[f->other].node);
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -195,8 +198,7 @@ static char *sentence(const struct printing *p, const struct check_finding *f)
 	if (did.operation)
 		say(out, p, &did);
 	if (cause.operation) {
-		fprintf(out, "%sfor %s: ", did.operation ? "; " : "",
-			names_base(build_path(p->check->build, p->check->build->recipes[f->other].node)));
+		fprintf(out, "%sfor %s: ", did.operation ? "; " : "", other ? other : "?");
 		say(out, p, &cause);
 	}
 	if (f->kind == CHECK_REDUNDANT)
