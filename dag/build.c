@@ -54,8 +54,9 @@ int32_t build_node(struct build *build, const char *path)
 	if (!nodes)
 		return -ENOMEM;
 	build->nodes = nodes;
-	nodes[build->n_nodes++] = (struct build_node){ .recipe = BUILD_NONE, .directory = NAMES_NONE,
-		.name = NAMES_NONE };
+	nodes[build->n_nodes++] = (struct build_node){
+		.recipe = BUILD_NONE, .directory = NAMES_NONE, .name = NAMES_NONE
+	};
 	return number;
 }
 
@@ -98,8 +99,11 @@ int32_t build_recipe(struct build *build, int32_t target, int64_t driver)
 		return -ENOMEM;
 	build->recipes = recipes;
 	recipes[build->n_recipes] = (struct build_recipe){ .node = target,
-		.same = build->nodes[target].recipe, .outer = BUILD_NONE, .driver = driver,
-		.start_ns = INT64_MAX, .end_ns = INT64_MIN };
+		.same = build->nodes[target].recipe,
+		.outer = BUILD_NONE,
+		.driver = driver,
+		.start_ns = INT64_MAX,
+		.end_ns = INT64_MIN };
 	build->nodes[target].recipe = build->n_recipes;
 	return build->n_recipes++;
 }
@@ -210,7 +214,8 @@ const struct build_use *build_find_use(const struct build *build, int32_t recipe
 	const struct build_recipe *r = &build->recipes[recipe];
 
 	return r->n_uses ? bsearch(&key, build->uses + r->first_use, r->n_uses, sizeof(key),
-				   compare_uses) : NULL;
+				   compare_uses)
+			 : NULL;
 }
 
 bool build_is_inside(const struct build *build, int32_t recipe, int32_t outer)

@@ -50,8 +50,8 @@ static bool has_end(const char *path, const char *end)
 /* Kept by tools for themselves, who see to it that it may be shared. */
 static bool is_bookkeeping(const char *path)
 {
-	static const char *const parts[] = { ".git", ".hg", ".svn", "__pycache__", ".ccache", ".cache",
-		"autom4te.cache", "config.log" };
+	static const char *const parts[] = { ".git", ".hg", ".svn", "__pycache__", ".ccache",
+		".cache", "autom4te.cache", "config.log" };
 	static const char *const ends[] = { ".pyc", ".gcda", ".lock", ".lck" };
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -61,8 +61,9 @@ static bool is_bookkeeping(const char *path)
 		if (has_end(path, ends[i]))
 			return true;
 	/* What CMake hands on to itself; it answers for that. */
-	return has_part(path, "CMakeFiles") && (has_end(path, ".cmake") || has_end(path, ".make") ||
-						       has_end(path, ".ts") || has_end(path, ".txt"));
+	return has_part(path, "CMakeFiles") &&
+	       (has_end(path, ".cmake") || has_end(path, ".make") || has_end(path, ".ts") ||
+		       has_end(path, ".txt"));
 }
 
 bool check_cares(const struct check *check, int32_t node)
@@ -94,9 +95,11 @@ static bool is_before(struct precede *of, const struct build *build, int32_t fir
 }
 
 /* What could lie behind an alias had ended when the other began. */
-static bool may_hide(const struct precede *of, const struct build *build, int32_t first, int32_t then)
+static bool may_hide(const struct precede *of, const struct build *build, int32_t first,
+	int32_t then)
 {
-	return precede_has_alias(of) && build->recipes[first].end_ns <= build->recipes[then].start_ns;
+	return precede_has_alias(of) &&
+	       build->recipes[first].end_ns <= build->recipes[then].start_ns;
 }
 
 enum check_order check_order(struct check *c, int32_t *a, int32_t *b)
@@ -123,9 +126,14 @@ static int add_missing(struct check *c, const struct build_use *use, const struc
 	/* What a recipe makes beside its target is none that make knows. */
 	if (maker && !(build->nodes[need].flags & BUILD_TARGET) && !build->is_complete)
 		need = made;
-	return check_add(c, &(struct check_finding){ .kind = CHECK_MISSING, .recipe = use->recipe,
-		.other = maker ? maker->recipe : BUILD_NONE, .file = use->node, .need = need,
-		.order_only = maker && how == PRECEDE_DEPFILE, .use = use, .cause = maker });
+	return check_add(c, &(struct check_finding){ .kind = CHECK_MISSING,
+				    .recipe = use->recipe,
+				    .other = maker ? maker->recipe : BUILD_NONE,
+				    .file = use->node,
+				    .need = need,
+				    .order_only = maker && how == PRECEDE_DEPFILE,
+				    .use = use,
+				    .cause = maker });
 }
 
 /* Whether a change of the file makes the target anew; the recipe is that of c->of. */
@@ -137,7 +145,8 @@ static bool is_remade_for(const struct check *c, const struct build_use *use,
 	if (precede_is_always_made(c->of) || build_is_phony(build, use->recipe) ||
 		precede_how(c->of, use->node) != PRECEDE_NOT)
 		return true;
-	for (int32_t i = maker ? maker->recipe : BUILD_NONE; i != BUILD_NONE; i = build->recipes[i].outer)
+	for (int32_t i = maker ? maker->recipe : BUILD_NONE; i != BUILD_NONE;
+		i = build->recipes[i].outer)
 		if (precede_how(c->of, build->recipes[i].node) != PRECEDE_NOT)
 			return true;
 	return false;
@@ -172,7 +181,8 @@ static bool is_declared_by_member(const struct check *c, const struct build_use 
 }
 
 /* A file that another recipe of the same driver makes: 1 if it is declared, or may be. */
-static int is_declared_here(struct check *c, const struct build_use *use, const struct build_use *maker)
+static int is_declared_here(struct check *c, const struct build_use *use,
+	const struct build_use *maker)
 {
 	int32_t a = use->recipe, b = maker->recipe;
 	enum precede_how how;
@@ -199,9 +209,14 @@ static int check_far(struct check *c, const struct build_use *use, const struct 
 
 	c->unsure += order == CHECK_UNSURE;
 	if (order == CHECK_LOOSE)
-		r = check_add(c, &(struct check_finding){ .kind = CHECK_UNORDERED, .recipe = a, .other = b,
-			.file = use->node, .need = c->build->recipes[b].node, .order_only = true,
-			.use = use, .cause = maker });
+		r = check_add(c, &(struct check_finding){ .kind = CHECK_UNORDERED,
+					 .recipe = a,
+					 .other = b,
+					 .file = use->node,
+					 .need = c->build->recipes[b].node,
+					 .order_only = true,
+					 .use = use,
+					 .cause = maker });
 	precede_of(c->of, use->recipe);
 	if (r == 0 && order != CHECK_UNSURE && !is_remade_for(c, use, maker))
 		r = add_missing(c, use, NULL, PRECEDE_NOT);
@@ -233,7 +248,8 @@ static int check_read(struct check *c, const struct build_use *use)
 	int r = 0;
 
 	for (int32_t i = 0; i < node->n_of && r == 0 && c->n == before; i++) {
-		const struct build_use *maker = &c->build->uses[c->build->of_node[node->first_of + i]];
+		const struct build_use *maker =
+			&c->build->uses[c->build->of_node[node->first_of + i]];
 
 		if (!(maker->kinds & USE_WRITES) || maker->recipe == use->recipe)
 			continue;
@@ -253,7 +269,8 @@ static int check_reads(struct check *c)
 	for (int32_t i = 0; i < c->build->n_uses && r == 0; i++) {
 		const struct build_use *use = &c->build->uses[i];
 
-		if ((use->kinds & USE_READS) && !(use->kinds & USE_WRITES) && check_cares(c, use->node))
+		if ((use->kinds & USE_READS) && !(use->kinds & USE_WRITES) &&
+			check_cares(c, use->node))
 			r = check_read(c, use);
 	}
 	return r;
@@ -268,7 +285,8 @@ static bool collide(const struct build_use *a, const struct build_use *b)
 
 	if (!(a->kinds & changes) || !(b->kinds & changes) || !((a->kinds | b->kinds) & USE_WRITES))
 		return false;
-	return !(a->kinds & b->kinds & USE_APPEND) || ((a->kinds | b->kinds) & (USE_WRITE | USE_RENAME));
+	return !(a->kinds & b->kinds & USE_APPEND) ||
+	       ((a->kinds | b->kinds) & (USE_WRITE | USE_RENAME));
 }
 
 static int check_pair(struct check *c, const struct build_use *first, const struct build_use *then,
@@ -280,9 +298,14 @@ static int check_pair(struct check *c, const struct build_use *first, const stru
 	if (!collide(first, then) || check_order(c, &a, &b) != CHECK_LOOSE)
 		return 0;
 	*ret_found = true;
-	return check_add(c, &(struct check_finding){ .kind = CHECK_UNORDERED, .recipe = a, .other = b,
-		.file = then->node, .need = c->build->recipes[b].node, .order_only = true, .use = then,
-		.cause = first });
+	return check_add(c, &(struct check_finding){ .kind = CHECK_UNORDERED,
+				    .recipe = a,
+				    .other = b,
+				    .file = then->node,
+				    .need = c->build->recipes[b].node,
+				    .order_only = true,
+				    .use = then,
+				    .cause = first });
 }
 
 static int compare_writes(const void *x, const void *y)
@@ -302,7 +325,8 @@ static int check_writers(struct check *c, int32_t n)
 	int count = 0, r = 0;
 
 	for (int32_t i = 0; i < node->n_of && count < WRITERS_MAX; i++) {
-		const struct build_use *use = &c->build->uses[c->build->of_node[node->first_of + i]];
+		const struct build_use *use =
+			&c->build->uses[c->build->of_node[node->first_of + i]];
 
 		if (use->kinds & (USE_WRITES | USE_DELETE))
 			writers[count++] = use;
@@ -335,21 +359,31 @@ static int check_ghost(struct check *c, const struct build_ghost *ghost)
 	const struct build_node *node = &c->build->nodes[ghost->node];
 
 	for (int32_t i = 0; i < node->n_of; i++) {
-		const struct build_use *maker = &c->build->uses[c->build->of_node[node->first_of + i]];
+		const struct build_use *maker =
+			&c->build->uses[c->build->of_node[node->first_of + i]];
 		int32_t a = ghost->recipe, b = maker->recipe;
 
 		if (!(maker->kinds & USE_WRITES))
 			continue;
 		if (a == b || check_order(c, &a, &b) != CHECK_LOOSE)
 			return 0;
-		return check_add(c, &(struct check_finding){ .kind = CHECK_UNORDERED, .recipe = a,
-			.other = b, .file = ghost->node, .need = c->build->recipes[b].node,
-			.order_only = true, .cause = maker, .ghost = ghost });
+		return check_add(c, &(struct check_finding){ .kind = CHECK_UNORDERED,
+					    .recipe = a,
+					    .other = b,
+					    .file = ghost->node,
+					    .need = c->build->recipes[b].node,
+					    .order_only = true,
+					    .cause = maker,
+					    .ghost = ghost });
 	}
 	if (node->n_of || (node->flags & (BUILD_FILE | BUILD_DIRECTORY)))
 		return 0;
-	return check_add(c, &(struct check_finding){ .kind = CHECK_GHOST, .recipe = ghost->recipe,
-		.other = BUILD_NONE, .file = ghost->node, .need = ghost->found, .ghost = ghost });
+	return check_add(c, &(struct check_finding){ .kind = CHECK_GHOST,
+				    .recipe = ghost->recipe,
+				    .other = BUILD_NONE,
+				    .file = ghost->node,
+				    .need = ghost->found,
+				    .ghost = ghost });
 }
 
 static int check_ghosts(struct check *c)
@@ -399,13 +433,17 @@ static void sort(struct check *c)
 	c->n = n;
 }
 
-int check_run(const struct build *build, const struct check_options *options, struct check *ret_check)
+int check_run(const struct build *build, const struct check_options *options,
+	struct check *ret_check)
 {
 	struct check *c = ret_check;
 	int r;
 
-	*c = (struct check){ .build = build, .options = *options, .of = precede_create(build),
-		.against = precede_create(build), .cares = calloc((size_t)build->n_nodes + 1, 1) };
+	*c = (struct check){ .build = build,
+		.options = *options,
+		.of = precede_create(build),
+		.against = precede_create(build),
+		.cares = calloc((size_t)build->n_nodes + 1, 1) };
 	if (!c->of || !c->against || !c->cares)
 		return -ENOMEM;
 	for (int32_t i = 0; i < build->n_nodes; i++)
@@ -413,7 +451,8 @@ int check_run(const struct build *build, const struct check_options *options, st
 	r = check_reads(c);
 	if (r == 0)
 		r = check_writes(c);
-	for (int32_t i = 0; i < build->n_recipes && r == 0 && (options->kinds & (1u << CHECK_REDUNDANT)); i++)
+	for (int32_t i = 0;
+		i < build->n_recipes && r == 0 && (options->kinds & (1u << CHECK_REDUNDANT)); i++)
 		r = check_redundant(c, i);
 	if (r == 0)
 		r = check_ghosts(c);

@@ -54,7 +54,8 @@ struct check {
 };
 
 /* 0 or -ENOMEM; to be finished in any case.  The build must live as long. */
-int check_run(const struct build *build, const struct check_options *options, struct check *ret_check);
+int check_run(const struct build *build, const struct check_options *options,
+	struct check *ret_check);
 void check_finish(struct check *check);
 
 /* For the parts of check.c. */

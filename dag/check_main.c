@@ -43,10 +43,12 @@ static int find_root(struct session *s)
 	if (o->root) {
 		s->root = realpath(o->root, NULL);
 		if (!s->root)
-			return err_status(EXIT_TROUBLE, "cannot find '%s': %s", o->root, strerror(errno));
+			return err_status(EXIT_TROUBLE, "cannot find '%s': %s", o->root,
+				strerror(errno));
 	} else if (!o->all) {
 		if (!s->cwd)
-			return err_status(EXIT_TROUBLE, "the trace does not say where the build began: name "
+			return err_status(EXIT_TROUBLE,
+				"the trace does not say where the build began: name "
 				"the project with --root");
 		s->root = strdup(s->cwd);
 	}
@@ -56,8 +58,10 @@ static int find_root(struct session *s)
 
 static int complain_undeclared(const struct session *s)
 {
-	return err_status(EXIT_TROUBLE, "nothing is declared in '%s': record with 'ftrac run --make -- make', "
-		"or say with --ninja or --declared what is", s->options.traces.word[0]);
+	return err_status(EXIT_TROUBLE,
+		"nothing is declared in '%s': record with 'ftrac run --make -- make', "
+		"or say with --ninja or --declared what is",
+		s->options.traces.word[0]);
 }
 
 static int load_declared(struct session *s)
@@ -93,8 +97,10 @@ static int load(struct session *s)
 	if (status == 0)
 		status = check_trace_load(&s->trace, s->db);
 	if (status == 0 && s->trace.build->n_recipes == 0)
-		status = err_status(EXIT_TROUBLE, "no process of the trace belongs to a declared target: %s",
-			s->ninja ? "was it this folder that ninja worked in?" : "are the paths the same?");
+		status = err_status(EXIT_TROUBLE,
+			"no process of the trace belongs to a declared target: %s",
+			s->ninja ? "was it this folder that ninja worked in?"
+				 : "are the paths the same?");
 	return status;
 }
 
@@ -103,9 +109,12 @@ static int load(struct session *s)
 static int print(const struct session *s, bool whole)
 {
 	const struct check_cli *o = &s->options;
-	const struct table_style style = { .format = o->format, .begin_ns = s->trace.begin_ns,
-		.program = "ftrac.dag", .name = "check", .complete = whole };
-	enum check_mend mend = s->ninja		     ? CHECK_MEND_NINJA
+	const struct table_style style = { .format = o->format,
+		.begin_ns = s->trace.begin_ns,
+		.program = "ftrac.dag",
+		.name = "check",
+		.complete = whole };
+	enum check_mend mend = s->ninja             ? CHECK_MEND_NINJA
 			       : s->trace.has_notes ? CHECK_MEND_MAKE
 						    : CHECK_MEND_CSV;
 	int r = check_print(&s->check, &s->trace, mend, &style, stdout);

@@ -59,7 +59,8 @@ static const char *directory_of(const struct printing *p, int32_t target)
 {
 	const struct build_node *node = &p->check->build->nodes[target];
 
-	return node->directory == NAMES_NONE ? "/" : names_text(p->check->build->texts, node->directory);
+	return node->directory == NAMES_NONE ? "/"
+					     : names_text(p->check->build->texts, node->directory);
 }
 
 /* As the makefile of a target has it; to be freed. */
@@ -100,7 +101,8 @@ static char *mend_csv(const struct check_finding *f, const char *target, const c
 	cleanup_free char *t = quote_csv(target), *n = quote_csv(need);
 	char *text = NULL;
 
-	if (!t || !n || asprintf(&text, "%s,%s,%s", t, n, f->order_only ? "order-only" : "normal") < 0)
+	if (!t || !n ||
+		asprintf(&text, "%s,%s,%s", t, n, f->order_only ? "order-only" : "normal") < 0)
 		return NULL;
 	return text;
 }
@@ -114,11 +116,14 @@ static char *mend(const struct printing *p, const struct check_finding *f)
 	if (!target || !need)
 		return NULL;
 	if (f->kind == CHECK_REDUNDANT)
-		return asprintf(&text, "remove '%s' from the prerequisites of %s", need, target) < 0 ? NULL
-												      : text;
+		return asprintf(&text, "remove '%s' from the prerequisites of %s", need, target) < 0
+			       ? NULL
+			       : text;
 	if (f->kind == CHECK_GHOST)
-		return asprintf(&text, "%s uses '%s' as long as there is no such file", target, need) < 0
-			? NULL : text;
+		return asprintf(&text, "%s uses '%s' as long as there is no such file", target,
+			       need) < 0
+			       ? NULL
+			       : text;
 	switch (p->mend) {
 	case CHECK_MEND_NINJA:
 		return mend_ninja(f, target, need);
@@ -139,8 +144,10 @@ struct evidence {
 
 static const char *name_write(unsigned kinds)
 {
-	return kinds & USE_RENAME ? "rename" : kinds & USE_CREATE ? "create" : kinds & USE_WRITES ? "write"
-												   : "unlink";
+	return kinds & USE_RENAME   ? "rename"
+	       : kinds & USE_CREATE ? "create"
+	       : kinds & USE_WRITES ? "write"
+				    : "unlink";
 }
 
 static struct evidence evidence_of(const struct printing *p, const struct check_finding *f)
@@ -154,7 +161,9 @@ static struct evidence evidence_of(const struct printing *p, const struct check_
 	if (!use)
 		return e;
 	if ((use->kinds & USE_READS) && (f->kind == CHECK_MISSING || !(use->kinds & USE_WRITES))) {
-		e.operation = use->kinds & USE_EXECUTE ? "execute" : use->kinds & USE_READ ? "read" : "map";
+		e.operation = use->kinds & USE_EXECUTE ? "execute"
+			      : use->kinds & USE_READ  ? "read"
+						       : "map";
 		e.time_ns = use->in_ns;
 		e.actor = check_trace_actor(p->trace, use->reader);
 	} else {
@@ -180,7 +189,8 @@ static void say(FILE *out, const struct printing *p, const struct evidence *e)
 
 	fprintf(out, "%s at %.3f s by %lld (%.*s%s)", e->operation,
 		(double)(e->time_ns - p->trace->begin_ns) / 1e9,
-		e->actor ? (long long)e->actor->pid : 0LL, 60, command, strlen(command) > 60 ? "..." : "");
+		e->actor ? (long long)e->actor->pid : 0LL, 60, command,
+		strlen(command) > 60 ? "..." : "");
 }
 
 static char *sentence(const struct printing *p, const struct check_finding *f)
@@ -188,7 +198,8 @@ static char *sentence(const struct printing *p, const struct check_finding *f)
 	struct evidence did = evidence_of(p, f), cause = cause_of(p, f);
 	const struct build_recipe *recipes = p->check->build->recipes;
 	cleanup_free char *other = f->other == BUILD_NONE ? NULL
-		: name_in(p, recipes[f->recipe].node, recipes[f->other].node);
+							  : name_in(p, recipes[f->recipe].node,
+								    recipes[f->other].node);
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -266,26 +277,33 @@ static void put_notes(struct printing *p, const int64_t counts[CHECK_MAX])
 {
 	const struct check *c = p->check;
 
-	table_note(p->table, "%d recipes: %lld missing, %lld redundant, %lld unordered", c->build->n_recipes,
-		(long long)counts[CHECK_MISSING], (long long)counts[CHECK_REDUNDANT],
-		(long long)counts[CHECK_UNORDERED]);
+	table_note(p->table, "%d recipes: %lld missing, %lld redundant, %lld unordered",
+		c->build->n_recipes, (long long)counts[CHECK_MISSING],
+		(long long)counts[CHECK_REDUNDANT], (long long)counts[CHECK_UNORDERED]);
 	if (c->unsure)
-		table_note(p->table, "%lld uses were left out: they may be declared behind a target that has "
-			"no recipe, of which make tells nothing", (long long)c->unsure);
+		table_note(p->table,
+			"%lld uses were left out: they may be declared behind a target that has "
+			"no recipe, of which make tells nothing",
+			(long long)c->unsure);
 }
 
-int check_print(const struct check *check, const struct check_trace *trace, enum check_mend mend_how,
-	const struct table_style *style, FILE *out)
+int check_print(const struct check *check, const struct check_trace *trace,
+	enum check_mend mend_how, const struct table_style *style, FILE *out)
 {
-	struct printing p = { .check = check, .trace = trace, .mend = mend_how, .table = table_create(),
+	struct printing p = { .check = check,
+		.trace = trace,
+		.mend = mend_how,
+		.table = table_create(),
 		.text = style->format == TABLE_TEXT };
 	int64_t counts[CHECK_MAX] = { 0 };
 	int r = p.table ? 0 : -ENOMEM;
 
 	if (r == 0)
-		table_columns(p.table, p.text ? "kind target file mend directory evidence"
-			: "kind target file mend directory operation process pid command first_ns other "
-			  "other_operation other_process other_pid other_command last_ns");
+		table_columns(p.table,
+			p.text ? "kind target file mend directory evidence"
+			       : "kind target file mend directory operation process pid command "
+				 "first_ns other "
+				 "other_operation other_process other_pid other_command last_ns");
 	for (int32_t i = 0; i < check->n && r == 0; i++) {
 		put_row(&p, &check->findings[i]);
 		counts[check->findings[i].kind]++;

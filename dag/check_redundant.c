@@ -34,7 +34,8 @@ static bool is_used(const struct build *build, int32_t recipe, int32_t node, int
 {
 	const struct build_node *p = &build->nodes[node];
 
-	if (--*budget < 0 || build_find_use(build, recipe, node) || is_product_used(build, recipe, node))
+	if (--*budget < 0 || build_find_use(build, recipe, node) ||
+		is_product_used(build, recipe, node))
 		return true;
 	for (int32_t i = 0; i < p->n_edges; i++)
 		if (p->edges[i].to != build->recipes[recipe].node &&
@@ -66,7 +67,8 @@ static bool says_something(const struct build *build, int32_t recipe)
 	const struct build_recipe *r = &build->recipes[recipe];
 	const struct build_node *node = &build->nodes[r->node];
 
-	if (r->failed || r->has_inner || (node->flags & BUILD_LINK) || build_is_phony(build, recipe))
+	if (r->failed || r->has_inner || (node->flags & BUILD_LINK) ||
+		build_is_phony(build, recipe))
 		return false;
 	for (int32_t i = 0; i < node->n_edges; i++) {
 		const struct build_use *use = build_find_use(build, recipe, node->edges[i].to);
@@ -89,10 +91,13 @@ int check_redundant(struct check *c, int32_t recipe)
 		int32_t to = node->edges[i].to;
 		int budget = LOOKS_MAX;
 
-		if (node->edges[i].kind == BUILD_NORMAL && check_cares(c, to) && !is_meant(build, to) &&
-			!is_used(build, recipe, to, &budget))
-			r = check_add(c, &(struct check_finding){ .kind = CHECK_REDUNDANT, .recipe = recipe,
-				.other = BUILD_NONE, .file = to, .need = to });
+		if (node->edges[i].kind == BUILD_NORMAL && check_cares(c, to) &&
+			!is_meant(build, to) && !is_used(build, recipe, to, &budget))
+			r = check_add(c, &(struct check_finding){ .kind = CHECK_REDUNDANT,
+						 .recipe = recipe,
+						 .other = BUILD_NONE,
+						 .file = to,
+						 .need = to });
 	}
 	return r;
 }

@@ -54,7 +54,8 @@ static char *text_of(const struct query *q, int column, int *ret_r)
 
 enum note_column { N_KEY, N_DIRECTORY, N_TARGET, N_PREREQUISITE, N_ORDER_ONLY };
 
-static int32_t node_in(struct build *build, const char *directory, const struct query *q, int column)
+static int32_t node_in(struct build *build, const char *directory, const struct query *q,
+	int column)
 {
 	size_t len;
 	const char *name = query_bytes(q, column, &len);
@@ -112,8 +113,9 @@ static int add_note(struct check_trace *t, const struct query *q)
 		return 0;
 	to = node_in(t->build, names_text(t->build->texts, t->build->nodes[node].directory), q,
 		N_PREREQUISITE);
-	return to < 0 ? -ENOMEM : build_declare(t->build, node, to,
-			query_int(q, N_ORDER_ONLY) ? BUILD_ORDER : BUILD_NORMAL);
+	return to < 0 ? -ENOMEM
+		      : build_declare(t->build, node, to,
+				query_int(q, N_ORDER_ONLY) ? BUILD_ORDER : BUILD_NORMAL);
 }
 
 int check_trace_notes(struct check_trace *t, struct query_db *db)
@@ -145,18 +147,25 @@ static int add_actor(struct check_trace *t, const struct query *q)
 	int r = 0;
 
 	if ((t->n_actors & (t->n_actors - 1)) == 0)
-		actors = reallocarray(actors, t->n_actors ? 2 * (size_t)t->n_actors : 1, sizeof(*actors));
+		actors = reallocarray(actors, t->n_actors ? 2 * (size_t)t->n_actors : 1,
+			sizeof(*actors));
 	if (!actors)
 		return -ENOMEM;
 	t->actors = actors;
 	actors[t->n_actors++] = (struct actor){ .id = query_int(q, P_ID),
-		.parent = query_int(q, P_PARENT), .pid = query_int(q, P_PID),
-		.start_ns = query_type(q, P_START) == QUERY_NULL ? t->begin_ns : query_int(q, P_START),
+		.parent = query_int(q, P_PARENT),
+		.pid = query_int(q, P_PID),
+		.start_ns =
+			query_type(q, P_START) == QUERY_NULL ? t->begin_ns : query_int(q, P_START),
 		.end_ns = query_type(q, P_END) == QUERY_NULL ? INT64_MAX : query_int(q, P_END),
-		.command = text_of(q, P_COMMAND, &r), .cwd = text_of(q, P_CWD, &r),
-		.job = text_of(q, P_JOB, &r), .target = text_of(q, P_TARGET, &r),
-		.told = text_of(q, P_TOLD, &r), .failed = query_int(q, P_FAILED),
-		.is_driver = query_int(q, P_DRIVER), .recipe = BUILD_NONE };
+		.command = text_of(q, P_COMMAND, &r),
+		.cwd = text_of(q, P_CWD, &r),
+		.job = text_of(q, P_JOB, &r),
+		.target = text_of(q, P_TARGET, &r),
+		.told = text_of(q, P_TOLD, &r),
+		.failed = query_int(q, P_FAILED),
+		.is_driver = query_int(q, P_DRIVER),
+		.recipe = BUILD_NONE };
 	return r;
 }
 
@@ -171,25 +180,29 @@ const struct actor *check_trace_actor(const struct check_trace *t, int64_t proce
 {
 	const struct actor key = { .id = process };
 
-	return t->n_actors ? bsearch(&key, t->actors, t->n_actors, sizeof(key), compare_actors) : NULL;
+	return t->n_actors ? bsearch(&key, t->actors, t->n_actors, sizeof(key), compare_actors)
+			   : NULL;
 }
 
 /* ---- who belongs to which recipe ---- */
 
 /* The target that a process is the first one for; BUILD_NONE: it is not. */
-static int32_t begins(const struct check_trace *t, const struct actor *a, const struct actor *parent)
+static int32_t begins(const struct check_trace *t, const struct actor *a,
+	const struct actor *parent)
 {
 	int32_t key;
 
 	if (t->ninja)
-		return parent && parent->is_driver && a->told ? ninja_find(t->ninja, a->told) : BUILD_NONE;
+		return parent && parent->is_driver && a->told ? ninja_find(t->ninja, a->told)
+							      : BUILD_NONE;
 	if (!a->target || (parent && parent->target && strcmp(parent->target, a->target) == 0))
 		return BUILD_NONE;
 	key = names_find(t->keys, a->target, strlen(a->target));
 	return key == NAMES_NONE ? BUILD_NONE : t->of_key[key];
 }
 
-static int begin_recipe(struct check_trace *t, struct actor *a, const struct actor *parent, int32_t node)
+static int begin_recipe(struct check_trace *t, struct actor *a, const struct actor *parent,
+	int32_t node)
 {
 	struct build_recipe *recipe;
 
@@ -217,7 +230,8 @@ static void stretch(struct check_trace *t, const struct actor *a)
 static int settle(struct check_trace *t, struct actor *a)
 {
 	struct actor *parent = a->parent && a->parent < a->id
-		? (struct actor *)check_trace_actor(t, a->parent) : NULL;
+				       ? (struct actor *)check_trace_actor(t, a->parent)
+				       : NULL;
 	int32_t node = begins(t, a, parent);
 	int r = 0;
 

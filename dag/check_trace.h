@@ -28,7 +28,7 @@ struct actor {
 };
 
 struct check_trace {
-	struct build *build; /* has what is declared elsewhere already */
+	struct build *build;       /* has what is declared elsewhere already */
 	const struct ninja *ninja; /* NULL: not by ninja */
 	const char *root;
 	struct actor *actors; /* by id */

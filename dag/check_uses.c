@@ -37,7 +37,8 @@ static bool is_text(const struct query *q, int column, const char *text)
 	size_t len;
 	const char *bytes = query_bytes(q, column, &len);
 
-	return query_type(q, column) != QUERY_NULL && strlen(text) == len && memcmp(bytes, text, len) == 0;
+	return query_type(q, column) != QUERY_NULL && strlen(text) == len &&
+	       memcmp(bytes, text, len) == 0;
 }
 
 static int32_t node_of(struct check_trace *t, const struct query *q, int column)
@@ -65,8 +66,8 @@ static unsigned flags_of(const struct query *q)
 		return BUILD_DIRECTORY;
 	if (is_text(q, F_KIND, "symlink"))
 		return BUILD_LINK;
-	return BUILD_FILE | (query_type(q, F_SIZE) != QUERY_NULL && query_int(q, F_SIZE) == 0 ? BUILD_EMPTY
-											    : 0);
+	return BUILD_FILE |
+	       (query_type(q, F_SIZE) != QUERY_NULL && query_int(q, F_SIZE) == 0 ? BUILD_EMPTY : 0);
 }
 
 static int add_file(struct check_trace *t, const struct query *q)
@@ -137,7 +138,8 @@ static unsigned kinds_of(const struct query *q)
 {
 	unsigned kinds = USE_LOOK | (query_int(q, A_READS) ? USE_READ : 0) |
 			 (query_int(q, A_EXECUTED) ? USE_EXECUTE : 0) |
-			 (query_int(q, A_MAPPED) ? USE_MAP : 0) | (query_int(q, A_CREATED) ? USE_CREATE : 0) |
+			 (query_int(q, A_MAPPED) ? USE_MAP : 0) |
+			 (query_int(q, A_CREATED) ? USE_CREATE : 0) |
 			 (query_int(q, A_RENAMED) ? USE_RENAME : 0) |
 			 (query_int(q, A_UNLINKED) ? USE_DELETE : 0);
 
@@ -178,7 +180,8 @@ static int add_uses(struct check_trace *t, const struct query *q, struct build_u
 		r = add_seen(t, use);
 	use->kinds &= USE_WRITES;
 	use->in_ns = INT64_MAX;
-	for (const struct named *f = find_file(t, file); r == 0 && use->kinds && is_of_file(t, f, file); f++) {
+	for (const struct named *f = find_file(t, file);
+		r == 0 && use->kinds && is_of_file(t, f, file); f++) {
 		use->node = f->node;
 		if (f->node != first)
 			r = build_use(t->build, use);
@@ -274,12 +277,15 @@ static int add_ghost(struct check_trace *t, const struct query *q)
 	key.base = names_find(t->build->texts, slash + 1, path + len - slash - 1);
 	if (key.base != NAMES_NONE && t->n_reads)
 		seen = bsearch(&key, t->reads, t->n_reads, sizeof(key), compare_seen);
-	if (key.base == NAMES_NONE || !seen || seen->time_ns < ghost.time_ns || !is_wanted(t, seen->node))
+	if (key.base == NAMES_NONE || !seen || seen->time_ns < ghost.time_ns ||
+		!is_wanted(t, seen->node))
 		return 0;
 	ghost.recipe = a->recipe;
 	ghost.node = node_of(t, q, G_PATH);
 	ghost.found = seen->node;
-	return ghost.node < 0 ? -ENOMEM : ghost.node == ghost.found ? 0 : build_ghost(t->build, &ghost);
+	return ghost.node < 0              ? -ENOMEM
+	       : ghost.node == ghost.found ? 0
+					   : build_ghost(t->build, &ghost);
 }
 
 /* ---- dependency files ---- */
@@ -293,26 +299,30 @@ struct reading {
 static int add_dependency(void *arg, const char *target, const char *prerequisite)
 {
 	struct reading *reading = arg;
-	cleanup_free char *path = names_join(reading->directory, prerequisite, strlen(prerequisite));
+	cleanup_free char *path =
+		names_join(reading->directory, prerequisite, strlen(prerequisite));
 	int32_t to;
 
 	(void)target; /* whatever it is called there: this recipe has made it */
 	if (!prerequisite[0])
 		return 0;
 	to = path ? build_node(reading->trace->build, path) : -ENOMEM;
-	return to < 0 ? to : build_declare(reading->trace->build, reading->target, to, BUILD_DEPFILE);
+	return to < 0 ? to
+		      : build_declare(reading->trace->build, reading->target, to, BUILD_DEPFILE);
 }
 
 /* One that is not there any more says nothing. */
 static int read_depfile(struct check_trace *t, const struct build_use *use)
 {
 	const struct actor *a = check_trace_actor(t, use->writer);
-	struct reading reading = { t, t->build->recipes[use->recipe].node, a && a->cwd ? a->cwd : "/" };
+	struct reading reading = { t, t->build->recipes[use->recipe].node,
+		a && a->cwd ? a->cwd : "/" };
 	cleanup_file FILE *f = fopen(build_path(t->build, use->node), "re");
 	struct stat st;
 	cleanup_free char *text = NULL;
 
-	if (!f || fstat(fileno(f), &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > DEPFILE_BYTES_MAX)
+	if (!f || fstat(fileno(f), &st) < 0 || !S_ISREG(st.st_mode) ||
+		st.st_size > DEPFILE_BYTES_MAX)
 		return 0;
 	text = malloc(st.st_size + 1);
 	if (!text)

@@ -26,7 +26,8 @@ static bool at_newline(const char *at, const char *end)
 static void skip_blanks(struct line *l)
 {
 	while (l->at < l->end) {
-		if (*l->at == ' ' || *l->at == '\t' || (*l->at == '\r' && !at_newline(l->at, l->end)))
+		if (*l->at == ' ' || *l->at == '\t' ||
+			(*l->at == '\r' && !at_newline(l->at, l->end)))
 			l->at++;
 		else if (*l->at == '\\' && at_newline(l->at + 1, l->end))
 			l->at += l->at[1] == '\r' ? 3 : 2;
@@ -81,7 +82,8 @@ static void read_line(struct line *l)
 	for (skip_blanks(l); l->at < l->end && !at_newline(l->at, l->end); skip_blanks(l)) {
 		if (*l->at == '#' || *l->at == ';') {
 			skip_line(l);
-		} else if (*l->at == '=' || (l->at + 1 < l->end && *l->at != ':' && l->at[1] == '=')) {
+		} else if (*l->at == '=' ||
+			   (l->at + 1 < l->end && *l->at != ':' && l->at[1] == '=')) {
 			l->is_rule = false;
 			skip_line(l);
 		} else if (is_colon(l)) {
@@ -127,8 +129,8 @@ int depfile_parse(const char *text, size_t len, depfile_edge *edge, void *arg)
 
 int depfile_is_name(const char *path)
 {
-	static const char *const ends[] = { ".d", ".dep", ".deps", ".P", ".Po", ".Plo", ".Tpo", ".pp",
-		"/.depend", "/depend" };
+	static const char *const ends[] = { ".d", ".dep", ".deps", ".P", ".Po", ".Plo", ".Tpo",
+		".pp", "/.depend", "/depend" };
 	size_t len = strlen(path);
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)

@@ -117,15 +117,18 @@ static int add_row(struct edges *e)
 	if (!target[0])
 		return 0;
 	if (kind[0] && !order_only && strcmp(kind, "normal") != 0)
-		return err_status(EXIT_OWN, "unknown kind '%s' in row %lld of '%s': it must be normal or "
-			"order-only", kind, (long long)e->row, e->file);
+		return err_status(EXIT_OWN,
+			"unknown kind '%s' in row %lld of '%s': it must be normal or "
+			"order-only",
+			kind, (long long)e->row, e->file);
 	node = node_of(e, target);
 	if (node < 0 || build_call(e->build, node, e->directory, target) < 0)
 		return out_of_memory();
 	if (!prerequisite[0])
 		return 0;
 	to = node_of(e, prerequisite);
-	if (to < 0 || build_declare(e->build, node, to, order_only ? BUILD_ORDER : BUILD_NORMAL) < 0)
+	if (to < 0 ||
+		build_declare(e->build, node, to, order_only ? BUILD_ORDER : BUILD_NORMAL) < 0)
 		return out_of_memory();
 	return 0;
 }
@@ -135,8 +138,10 @@ static int read_all(struct edges *e)
 	int status = 0, r = read_row(e, true);
 
 	if (r >= 0 && (e->place[COLUMN_TARGET] < 0 || e->place[COLUMN_PREREQUISITE] < 0))
-		return err_status(EXIT_OWN, "'%s' does not begin with the names of its columns: 'target,"
-			"prerequisite' must be its first line", e->file);
+		return err_status(EXIT_OWN,
+			"'%s' does not begin with the names of its columns: 'target,"
+			"prerequisite' must be its first line",
+			e->file);
 	while (r >= 0 && status == 0) {
 		for (int k = 0; k < COLUMN_MAX; k++)
 			e->field[k] = 0;
@@ -154,7 +159,10 @@ static int read_all(struct edges *e)
 
 int edges_load(const char *file, const char *directory, struct build *build)
 {
-	struct edges e = { .f = fopen(file, "re"), .file = file, .directory = directory, .build = build,
+	struct edges e = { .f = fopen(file, "re"),
+		.file = file,
+		.directory = directory,
+		.build = build,
 		.place = { -1, -1, -1 } };
 	int status;
 

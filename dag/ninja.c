@@ -46,8 +46,9 @@ static int say_failed(const struct ninja *n, const char *tool, int status)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return err_status(EXIT_OWN, "cannot ask ninja: it is not installed");
-	return err_status(EXIT_OWN, "cannot ask 'ninja -t %s' in '%s': it failed; is there a build.ninja?",
-		tool, n->directory);
+	return err_status(EXIT_OWN,
+		"cannot ask 'ninja -t %s' in '%s': it failed; is there a build.ninja?", tool,
+		n->directory);
 }
 
 /* words: what follows "-t TOOL", ended by NULL. */
@@ -109,7 +110,8 @@ static int take_target(struct ninja *n, char *line)
 		return 0;
 	*colon = '\0';
 	if ((n->n_targets & (n->n_targets - 1)) == 0)
-		targets = reallocarray(targets, n->n_targets ? 2 * n->n_targets : 1, sizeof(*targets));
+		targets = reallocarray(targets, n->n_targets ? 2 * n->n_targets : 1,
+			sizeof(*targets));
 	if (!targets)
 		return -ENOMEM;
 	n->targets = targets;
@@ -178,7 +180,8 @@ static int ask_queries(struct ninja *n)
 	int status = 0;
 
 	for (size_t at = 0; at < n->n_targets && status == 0; at += TARGETS_AT_ONCE) {
-		size_t count = n->n_targets - at < TARGETS_AT_ONCE ? n->n_targets - at : TARGETS_AT_ONCE;
+		size_t count =
+			n->n_targets - at < TARGETS_AT_ONCE ? n->n_targets - at : TARGETS_AT_ONCE;
 
 		memcpy(words, n->targets + at, count * sizeof(*words));
 		words[count] = NULL;
@@ -217,7 +220,8 @@ static int ask_commands(struct ninja *n)
 		json_decref(all);
 		return say_failed(n, "compdb", status);
 	}
-	json_array_foreach(all, i, one) {
+	json_array_foreach(all, i, one)
+	{
 		const char *command = json_string_value(json_object_get(one, "command"));
 		const char *output = json_string_value(json_object_get(one, "output"));
 

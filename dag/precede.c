@@ -62,7 +62,8 @@ static void look_for_alias(struct precede *p, int32_t n, enum precede_how how)
 	unsigned known = BUILD_TARGET | BUILD_FILE | BUILD_LINK |
 			 (how == PRECEDE_REMAKES ? 0 : BUILD_DIRECTORY);
 
-	if (p->build->is_complete || how == PRECEDE_DEPFILE || (node->flags & known) || node->n_edges)
+	if (p->build->is_complete || how == PRECEDE_DEPFILE || (node->flags & known) ||
+		node->n_edges)
 		return;
 	if (how == PRECEDE_REMAKES)
 		p->is_always_made = true;
@@ -98,7 +99,8 @@ static void reach_makers(struct precede *p, const struct build_node *node, enum 
 static void go_on(struct precede *p, int32_t n, enum precede_how how)
 {
 	static const enum precede_how of_kind[] = { [BUILD_NORMAL] = PRECEDE_REMAKES,
-		[BUILD_ALIAS] = PRECEDE_REMAKES, [BUILD_ORDER] = PRECEDE_ORDER,
+		[BUILD_ALIAS] = PRECEDE_REMAKES,
+		[BUILD_ORDER] = PRECEDE_ORDER,
 		[BUILD_DEPFILE] = PRECEDE_DEPFILE };
 	const struct build_node *node = &p->build->nodes[n];
 

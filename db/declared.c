@@ -59,8 +59,10 @@ static int put_target(struct intake *in, const char *directory, const char *name
 		r = intern(in, directory, strlen(directory), &directory_id);
 	if (r == 0)
 		r = intern(in, name, strlen(name), &name_id);
-	return r < 0 ? r : store_put(in->store, PUT_TARGET, (struct value[]){ V_INT(in->target),
-				   V_INT(directory_id), V_INT(name_id) });
+	return r < 0 ? r
+		     : store_put(in->store, PUT_TARGET,
+			       (struct value[]){
+				       V_INT(in->target), V_INT(directory_id), V_INT(name_id) });
 }
 
 static int put_prerequisites(struct intake *in)
@@ -75,8 +77,9 @@ static int put_prerequisites(struct intake *in)
 
 		r = intern(in, at, len, &id);
 		if (r == 0)
-			r = store_put(in->store, PUT_PREREQUISITE, (struct value[]){
-				V_INT(in->target), V_INT(id), V_INT(order_only) });
+			r = store_put(in->store, PUT_PREREQUISITE,
+				(struct value[]){
+					V_INT(in->target), V_INT(id), V_INT(order_only) });
 		at += len;
 	}
 	return r;
