@@ -64,6 +64,7 @@ bool check_cares(const struct check *check, int32_t node);
 /* Must one of both come before the other?  If not, which two are to be brought in order. */
 enum check_order { CHECK_ORDERED, CHECK_UNSURE, CHECK_LOOSE };
 enum check_order check_order(struct check *check, int32_t *a, int32_t *b);
+int check_missing(struct check *check); /* and what of it is unordered */
 int check_redundant(struct check *check, int32_t recipe);
 
 #endif
