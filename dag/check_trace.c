@@ -157,7 +157,7 @@ static int add_actor(struct check_trace *t, const struct query *q)
 		.pid = query_int(q, P_PID),
 		.start_ns =
 			query_type(q, P_START) == QUERY_NULL ? t->begin_ns : query_int(q, P_START),
-		.end_ns = query_type(q, P_END) == QUERY_NULL ? INT64_MAX : query_int(q, P_END),
+		.end_ns = query_type(q, P_END) == QUERY_NULL ? t->begin_ns : query_int(q, P_END),
 		.command = text_of(q, P_COMMAND, &r),
 		.cwd = text_of(q, P_CWD, &r),
 		.job = text_of(q, P_JOB, &r),
@@ -201,6 +201,17 @@ static int32_t begins(const struct check_trace *t, const struct actor *a,
 	return key == NAMES_NONE ? BUILD_NONE : t->of_key[key];
 }
 
+/* A driver waits for the processes that it has started; what they leave behind does not count. */
+static void stretch(struct check_trace *t, const struct actor *a)
+{
+	struct build_recipe *recipe = &t->build->recipes[a->recipe];
+
+	if (a->start_ns < recipe->start_ns)
+		recipe->start_ns = a->start_ns;
+	if (a->end_ns > recipe->end_ns)
+		recipe->end_ns = a->end_ns;
+}
+
 static int begin_recipe(struct check_trace *t, struct actor *a, const struct actor *parent,
 	int32_t node)
 {
@@ -213,17 +224,8 @@ static int begin_recipe(struct check_trace *t, struct actor *a, const struct act
 	if (parent && parent->recipe != a->recipe)
 		recipe->outer = parent->recipe;
 	recipe->failed |= a->failed;
+	stretch(t, a);
 	return 0;
-}
-
-static void stretch(struct check_trace *t, const struct actor *a)
-{
-	struct build_recipe *recipe = &t->build->recipes[a->recipe];
-
-	if (a->start_ns < recipe->start_ns)
-		recipe->start_ns = a->start_ns;
-	if (a->end_ns > recipe->end_ns)
-		recipe->end_ns = a->end_ns;
 }
 
 /* What make itself starts that has no target, $(shell) say, is of the recipe that this make is of. */
@@ -239,8 +241,6 @@ static int settle(struct check_trace *t, struct actor *a)
 		r = begin_recipe(t, a, parent, node);
 	else if (parent)
 		a->recipe = parent->recipe;
-	if (r == 0 && a->recipe != BUILD_NONE)
-		stretch(t, a);
 	return r;
 }
 
@@ -261,7 +261,6 @@ static int settle_jobs(struct check_trace *t, struct query_db *db)
 			continue;
 		if (begin_recipe(t, a, NULL, t->of_key[key]) < 0)
 			return out_of_memory();
-		stretch(t, a);
 	}
 	return status;
 }

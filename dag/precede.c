@@ -55,19 +55,19 @@ static bool is_force(const char *name)
 	return false;
 }
 
-/* Nothing is known of it, and it is no file. */
+/* What is no file is made each time, and whatever has it as a prerequisite; and if nothing else is known of
+ * it, it is an alias. */
 static void look_for_alias(struct precede *p, int32_t n, enum precede_how how)
 {
 	const struct build_node *node = &p->build->nodes[n];
-	unsigned known = BUILD_TARGET | BUILD_FILE | BUILD_LINK |
-			 (how == PRECEDE_REMAKES ? 0 : BUILD_DIRECTORY);
+	unsigned files = BUILD_FILE | BUILD_LINK | (how == PRECEDE_REMAKES ? 0 : BUILD_DIRECTORY);
 
-	if (p->build->is_complete || how == PRECEDE_DEPFILE || (node->flags & known) ||
-		node->n_edges)
+	if (p->build->is_complete || how == PRECEDE_DEPFILE || (node->flags & files))
 		return;
 	if (how == PRECEDE_REMAKES)
 		p->is_always_made = true;
-	if (!is_force(names_base(build_path(p->build, n))))
+	if (!(node->flags & BUILD_TARGET) && !node->n_edges &&
+		!is_force(names_base(build_path(p->build, n))))
 		p->has_alias = true;
 }
 

@@ -372,7 +372,10 @@ FROM (SELECT *, NULL AS file FROM ghost) g {filters g}WHERE g.process IS NOT NUL
 {with}SELECT {keys}, p.id FROM proc p ORDER BY p.id
 
 --- check.processes of none: who ran, for which target of a make, and what a driver had a shell do
-SELECT p.id, p.parent, p.pid, p.start_ns, p.end_ns, p.command, p.cwd, p.job,
+-- Where ends are only seen some time later, they may have been at once; begins have the grain of a tick then.
+SELECT p.id, p.parent, p.pid, p.start_ns,
+	iif(p.tier LIKE 'inband%', p.start_ns - 10000000, coalesce(p.end_ns, p.start_ns)) AS end_ns,
+	p.command, p.cwd, p.job,
 	coalesce(p.exit_code, 0) <> 0 OR p.exit_signal IS NOT NULL AS failed,
 	coalesce((SELECT g.driver FROM program g WHERE g.image = p.image), 0) AS driver,
 	(SELECT e.value FROM images i JOIN environ e ON e.image = i.id
@@ -392,8 +395,11 @@ WHERE n.path IS NOT NULL ORDER BY f.id, n.path
 --- check.accesses of none: who did what with which file; appends: all its writes add to the end
 SELECT a.process, a.file, a.path, a.reads, a.writes, a.executed, a.mapped, a.created, a.renamed, a.unlinked,
 	a.first_in_ns, a.first_out_ns, a.first_ns, coalesce(p.appends, 0) AND NOT a.emptied AS appends
-FROM access a LEFT JOIN (SELECT u.process, u.file, min(h.flags LIKE '%O_APPEND%') AS appends
-		FROM use u JOIN handle h ON h.id = u.handle WHERE u.nwrite > 0 GROUP BY 1, 2) p
+FROM access a LEFT JOIN (SELECT process, file, min(flags LIKE '%O_APPEND%') AS appends
+		FROM (SELECT process, file, flags FROM handle WHERE flags NOT LIKE 'O_RDONLY%'
+			UNION ALL SELECT u.process, u.file, h.flags
+			FROM use u JOIN handle h ON h.id = u.handle WHERE u.nwrite > 0)
+		GROUP BY 1, 2) p
 	ON p.process = a.process AND p.file = a.file
 WHERE a.process IS NOT NULL
 

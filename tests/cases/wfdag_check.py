@@ -3,6 +3,8 @@
 """wfdag check: builds with planted faults.  Each is found, nothing else is, and what the printed line mends
 is not found again.
 
+wfdag_check.py [PART...]; MAKE_TO_TEST: another make.
+
 A bed is a project, as {name: text}, and what is to be found in it, as "kind target file".
 """
 import csv
@@ -24,11 +26,12 @@ WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
 BASE = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 MAKE = os.environ.get("MAKE_TO_TEST", "make")
 MAIN = "int main(void) { return 0; }\n"
+MORE = []  # options of ftrac run
 
 
 class Project:
     def __init__(self, name, files):
-        self.name, self.top = name, BASE / name
+        self.name, self.top = name, BASE / "".join(MORE) / name
         self.db = BASE / f"{name}.db"
         for path, text in files.items():
             file = self.top / path
@@ -44,7 +47,7 @@ class Project:
                 path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
 
     def build(self, *command, options=("--make",)):
-        done = subprocess.run([FTRAC, "run", "-q", "--db", self.db, "--force", *options, "--",
+        done = subprocess.run([FTRAC, "run", "-q", "--db", self.db, "--force", *options, *MORE, "--",
                                *(command or (MAKE, "-j4"))], cwd=self.top, capture_output=True,
                               text=True, timeout=120, stdin=subprocess.DEVNULL, check=False)
         checks.equal(f"{self.name}: the build works", (done.returncode, done.stderr), (0, ""))
@@ -255,7 +258,7 @@ def kinds_of_rules():
         all: one
         one:
         \tcat 'a b.in' 'c$$d.in' > $@
-        """}, "missing one a b.in", "missing one c$d.in", mends=False)
+        """}, "missing one a b.in", "missing one c$d.in")
     bed("catch-all", {"sub.mk": "all: in ; cat in > out\n", "in": "x\n", "Makefile": """\
         %: force
         \t@$(MAKE) -f sub.mk $@
@@ -359,6 +362,50 @@ def by_file():
     checks.equal("file: mended", project.check("--declared", "edges.csv"), (0, []))
 
 
+def other_records():
+    """What is found does not depend on how it was recorded."""
+    for more in (["--fidelity", "cached"], ["--fidelity", "open"], ["--processes", "inband"],
+                 ["--processes", "connector"], ["--no-ops"]):
+        if subprocess.run([FTRAC, "run", "-q", "--db", BASE / "try.db", "--force", *more, "--", "true"],
+                          cwd=BASE, stderr=subprocess.DEVNULL, check=False).returncode:
+            print(f"not here: {' '.join(more)}")
+            continue
+        MORE[:] = more
+        for part in headers, generated, races, kinds_of_rules, alias:
+            part()
+        MORE.clear()
+
+
+def somebody_else():
+    """The command may run as another user, whose makes leave notes, too."""
+    if os.geteuid() != 0:
+        return
+    project = Project("else", {"Makefile": "all: one\none: in\n\tcat in > $@\n", "in": "x\n"})
+    for path in BASE, project.top:
+        path.chmod(0o777)
+    project.build(options=("--make", "--user", "nobody"))
+    checks.equal("somebody else", project.check(), (0, []))
+    checks.equal("nothing is left in /tmp", list(pathlib.Path("/tmp").glob("ftrac-make-*")), [])
+
+
+def environments():
+    """Makes that clean up behind others, and makefiles that somebody else has added."""
+    files = {"more.mk": "MORE = more\n", "sub/Makefile": "all: out\nout: ; echo $(MORE) > $@; cat ../in >> $@\n",
+             "in": "x\n", "Makefile": """\
+                 MAKEFLAGS = -r
+                 all: sub ; cat in > all
+                 sub: ; env -i PATH="$$PATH" MAKEFILES="$$MAKEFILES" $(MAKE) -C sub MAKEFLAGS=
+                 .PHONY: sub
+                 """}
+    os.environ["MAKEFILES"] = str(BASE / "environments/more.mk")
+    project = Project("environments", files)
+    project.build()
+    del os.environ["MAKEFILES"]
+    checks.equal("makefiles of somebody else are read", (project.top / "sub/out").read_text(), "more\nx\n")
+    status, rows = project.check()
+    checks.equal("environments: what is found", sorted(map(text_of, rows)), ["missing out ../in"])
+
+
 def usage():
     project = Project("usage", {"Makefile": "all: ; echo > x\n"})
     project.build(options=())
@@ -369,6 +416,8 @@ def usage():
         checks.check(f"usage: {what}", done.returncode == 2 and done.stderr.count("\n") == 1 and
                      all(word in done.stderr for word in words), (done.returncode, done.stderr))
     fails("nothing is declared", ["ftrac run --make", "--ninja"], project.db)
+    project.build(MAKE, "-n")
+    fails("nothing was to be done", ["no recipe", "from scratch"], project.db)
     fails("no trace", ["no trace.db"])
     fails("an unknown kind", ["lost", "missing"], "--kinds", "lost", project.db)
     fails("no such file", ["edges.csv"], "--declared", "edges.csv", project.db)
@@ -382,7 +431,7 @@ def usage():
 
 
 ALL = headers, generated, tools, races, ghosts, recursive, kinds_of_rules, alias, large, nothing_changes, \
-    by_ninja, by_file, usage
+    by_ninja, by_file, other_records, somebody_else, environments, usage
 for one in ALL:
     if len(sys.argv) < 2 or one.__name__ in sys.argv[1:]:
         one()
