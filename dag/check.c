@@ -105,12 +105,15 @@ static bool may_hide(const struct precede *of, const struct build *build, int32_
 enum check_order check_order(struct check *c, int32_t *a, int32_t *b)
 {
 	const struct build *build = c->build;
+	int32_t before = *a;
+	struct precede *of;
 
 	if (!precede_meet(build, a, b) || build->recipes[*a].node == build->recipes[*b].node)
 		return CHECK_ORDERED;
-	if (is_before(c->of, build, *b, *a) || is_before(c->against, build, *a, *b))
+	of = *a == before ? c->of : c->far;
+	if (is_before(of, build, *b, *a) || is_before(c->against, build, *a, *b))
 		return CHECK_ORDERED;
-	if (may_hide(c->of, build, *b, *a) || may_hide(c->against, build, *a, *b))
+	if (may_hide(of, build, *b, *a) || may_hide(c->against, build, *a, *b))
 		return CHECK_UNSURE;
 	return CHECK_LOOSE;
 }
@@ -282,8 +285,9 @@ int check_run(const struct build *build, const struct check_options *options,
 		.options = *options,
 		.of = precede_create(build),
 		.against = precede_create(build),
+		.far = precede_create(build),
 		.cares = calloc((size_t)build->n_nodes + 1, 1) };
-	if (!c->of || !c->against || !c->cares)
+	if (!c->of || !c->against || !c->far || !c->cares)
 		return -ENOMEM;
 	for (int32_t i = 0; i < build->n_nodes; i++)
 		c->cares[i] = is_of_interest(c, i);
@@ -304,6 +308,7 @@ void check_finish(struct check *check)
 {
 	precede_destroy(check->of);
 	precede_destroy(check->against);
+	precede_destroy(check->far);
 	free(check->findings);
 	free(check->cares);
 }

@@ -49,7 +49,8 @@ struct check {
 	struct check_finding *findings;
 	int32_t n;
 	int64_t unsure; /* reads */
-	struct precede *of, *against;
+	struct precede *of, *against; /* of the recipe that is looked at; of who else is */
+	struct precede *far;          /* of the recipe in which it is */
 	bool *cares; /* of each node */
 };
 

@@ -90,8 +90,9 @@ static int take_note(struct intake *in, FILE *f)
 	cleanup_free char *directory = strdup(in->line + strlen(DECLARED_MARK));
 	int r = directory ? 0 : -ENOMEM;
 
-	if (r == 0 && read_line(in, f))
-		r = put_target(in, directory, in->line);
+	if (r < 0 || !read_line(in, f) || !in->line[0])
+		return r;
+	r = put_target(in, directory, in->line);
 	for (int i = 0; i < 2 && r == 0 && read_line(in, f); i++)
 		r = put_prerequisites(in);
 	return r;

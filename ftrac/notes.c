@@ -18,8 +18,9 @@
 /*
  * %1$s: the directory, %2$s: that of the notes in it.  Outside of recipes (where $(shell) exports variables,
  * from make 4.4 on) there is no $@, and what this make itself was started for is handed on.  The empty rule
- * keeps match-anything rules from making this file; it must not be the first in $(MAKEFILE_LIST), of which
- * many a Makefile makes out where it is.
+ * keeps match-anything rules from making this file, which must not be the first in $(MAKEFILE_LIST), either:
+ * many a Makefile makes out from that where it is.  But for the one variable nothing is exported, also where
+ * a Makefile exports all.
  */
 static const char makefile[] =
 "# What ftrac run --make adds to each make: see ftrac(1).\n"
@@ -31,6 +32,7 @@ static const char makefile[] =
 "FTRAC_STARTED_FOR := $(value FTRAC_TARGET)\n"
 "FTRAC_NOTES := %2$s/$(firstword $(file </proc/self/stat))\n"
 "FTRAC_NOTE = $(file >>$(FTRAC_NOTES)," DECLARED_MARK "$(CURDIR)$(FTRAC_NEWLINE)$@$(FTRAC_NEWLINE)$^$(FTRAC_NEWLINE)| $|)\n"
+"unexport FTRAC_NEWLINE FTRAC_STARTED_FOR FTRAC_NOTES FTRAC_NOTE\n"
 "override export FTRAC_TARGET = $(if $(value @),$(FTRAC_NOTE)$(CURDIR)/$@,$(FTRAC_STARTED_FOR))\n"
 "endif\n"
 "%1$s/" MAKEFILE ": ;\n"

@@ -12,6 +12,7 @@ import io
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -315,6 +316,24 @@ def nothing_changes():
         project.clean()
 
 
+def only_what_is_said():
+    """Of the environment of a recipe, and of a make below, with all variables exported."""
+    for export in "export", "unexport", ".EXPORT_ALL_VARIABLES:", "":
+        project = Project(f"environment-{export[:5]}", {"Makefile": f"""\
+            {export}
+            V = $(shell env | grep -v FTRAC | wc -l)
+            x: ; @env | sed 's/=.*//' | sort; $(MAKE) y
+            y: ; @env | sed 's/=.*//' | sort; echo $(V)
+            """})
+        native = subprocess.run([MAKE], cwd=project.top, capture_output=True, text=True, check=False).stdout
+        added = set(project.build().split()) - set(native.split())
+        checks.equal(f"{export}: what is added", {word for word in added if not word.isdigit()},
+                     {"FTRAC_TARGET", "MAKEFILES"})
+        checks.equal(f"{export}: a note for each recipe that ran", sorted(
+            os.path.basename(row[0]) for row in sqlite3.connect(project.db).execute("SELECT key FROM declared")),
+            ["x", "y"])
+
+
 def by_ninja():
     if not shutil.which("ninja"):
         print("no ninja here: not looked at")
@@ -431,7 +450,7 @@ def usage():
 
 
 ALL = headers, generated, tools, races, ghosts, recursive, kinds_of_rules, alias, large, nothing_changes, \
-    by_ninja, by_file, other_records, somebody_else, environments, usage
+    only_what_is_said, by_ninja, by_file, other_records, somebody_else, environments, usage
 for one in ALL:
     if len(sys.argv) < 2 or one.__name__ in sys.argv[1:]:
         one()
