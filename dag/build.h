@@ -36,7 +36,8 @@ enum build_flag {
 	BUILD_DIRECTORY = 4,
 	BUILD_LINK = 8,
 	BUILD_EMPTY = 16,
-	BUILD_MAKEFILE = 32 /* a driver reads it */
+	BUILD_MAKEFILE = 32, /* a driver reads it */
+	BUILD_UNSEEN = 64    /* not in the trace: who reads it is not known */
 };
 
 struct build_node {

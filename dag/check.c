@@ -76,7 +76,7 @@ static bool is_of_interest(const struct check *check, int32_t node)
 	const char *path = build_path(check->build, node);
 	unsigned flags = check->build->nodes[node].flags;
 
-	if ((flags & BUILD_DIRECTORY) && !(flags & BUILD_FILE))
+	if (check->build->nodes[node].n_of > 0 && !(flags & (BUILD_FILE | BUILD_LINK)))
 		return false;
 	if (check->options.root && !names_is_below(check->options.root, path))
 		return false;

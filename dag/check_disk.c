@@ -82,7 +82,8 @@ static int resolve(struct check_trace *t, int32_t n)
 	real = realpath(build_path(t->build, n), NULL);
 	if (!real || stat(real, &st) < 0)
 		return 0;
-	t->build->nodes[n].flags |= S_ISDIR(st.st_mode) ? BUILD_DIRECTORY : BUILD_FILE;
+	t->build->nodes[n].flags |=
+		S_ISDIR(st.st_mode) ? BUILD_DIRECTORY : BUILD_FILE | BUILD_UNSEEN;
 	if (S_ISDIR(st.st_mode) || strcmp(real, build_path(t->build, n)) == 0)
 		return 0;
 	to = build_node(t->build, real);

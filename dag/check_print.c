@@ -10,6 +10,8 @@
 #include "dag/check.h"
 #include "dag/check_trace.h"
 
+#define COMMAND_SHOWN 60 /* bytes, in a table */
+
 struct printing {
 	const struct check *check;
 	const struct check_trace *trace;
@@ -182,15 +184,25 @@ static struct evidence cause_of(const struct printing *p, const struct check_fin
 		name_write(f->cause->kinds), f->cause->out_ns };
 }
 
-/* "read by 71 at 0.123 s (cc1 foo.c)" */
+/* The program without its directory, and as much of its arguments as helps. */
+static void say_command(FILE *out, const char *command)
+{
+	size_t len = strcspn(command, " ");
+	const char *slash = memrchr(command, '/', len);
+
+	command = slash && command[0] != '\'' ? slash + 1 : command;
+	fprintf(out, "%.*s%s", COMMAND_SHOWN, command,
+		strlen(command) > COMMAND_SHOWN ? "..." : "");
+}
+
+/* "read at 0.123 s by 71 (cc1 foo.c)" */
 static void say(FILE *out, const struct printing *p, const struct evidence *e)
 {
-	const char *command = e->actor && e->actor->command ? e->actor->command : "?";
-
-	fprintf(out, "%s at %.3f s by %lld (%.*s%s)", e->operation,
+	fprintf(out, "%s at %.3f s by %lld (", e->operation,
 		(double)(e->time_ns - p->trace->begin_ns) / 1e9,
-		e->actor ? (long long)e->actor->pid : 0LL, 60, command,
-		strlen(command) > 60 ? "..." : "");
+		e->actor ? (long long)e->actor->pid : 0LL);
+	say_command(out, e->actor && e->actor->command ? e->actor->command : "-");
+	fputc(')', out);
 }
 
 static char *sentence(const struct printing *p, const struct check_finding *f)

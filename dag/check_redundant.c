@@ -58,7 +58,8 @@ static bool is_meant(const struct build *build, int32_t node)
 
 	return !(flags & BUILD_FILE) || strstr(names_base(build_path(build, node)), "stamp") ||
 	       is_setup(names_base(build_path(build, node))) ||
-	       (flags & (BUILD_DIRECTORY | BUILD_LINK | BUILD_EMPTY | BUILD_MAKEFILE));
+	       (flags & (BUILD_DIRECTORY | BUILD_LINK | BUILD_EMPTY | BUILD_MAKEFILE |
+				BUILD_UNSEEN));
 }
 
 /* Recipes that only touch their target, or start another make, say nothing about what they need. */

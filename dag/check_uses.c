@@ -62,6 +62,8 @@ static unsigned flags_of(const struct query *q)
 		return BUILD_DIRECTORY;
 	if (is_text(q, F_KIND, "symlink"))
 		return BUILD_LINK;
+	if (query_type(q, F_KIND) != QUERY_NULL && !is_text(q, F_KIND, "file"))
+		return 0; /* pipes, devices */
 	return BUILD_FILE |
 	       (query_type(q, F_SIZE) != QUERY_NULL && query_int(q, F_SIZE) == 0 ? BUILD_EMPTY : 0);
 }
