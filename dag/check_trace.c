@@ -118,9 +118,23 @@ static int add_note(struct check_trace *t, const struct query *q)
 				query_int(q, N_ORDER_ONLY) ? BUILD_ORDER : BUILD_NORMAL);
 }
 
+/* Traces of older versions have no such view. */
+static bool may_have_notes(struct query_db *db)
+{
+	struct query *query = NULL;
+	bool has = query_start(db, "SELECT 1 FROM sqlite_master WHERE name = 'declared'", &query) ==
+			   0 &&
+		   query_next(query) > 0;
+
+	query_end(query);
+	return has;
+}
+
 int check_trace_notes(struct check_trace *t, struct query_db *db)
 {
 	t->keys = names_create();
+	if (t->keys && !may_have_notes(db))
+		return 0;
 	return t->keys ? check_trace_each(t, db, "check.declared", add_note) : out_of_memory();
 }
 

@@ -260,30 +260,51 @@ static bool is_wanted(const struct check_trace *t, int32_t node)
 
 enum ghost_column { G_PROCESS, G_PATH, G_FIRST };
 
+/* What the process read under that base name after it had looked in vain; NULL: nothing. */
+static const struct seen *find_seen(const struct check_trace *t, int64_t process, int32_t base,
+	int64_t after_ns)
+{
+	const struct seen *reads = t->reads;
+	const struct seen key = { .process = process, .base = base };
+	int32_t low = 0, high = t->n_reads;
+
+	while (low < high) {
+		int32_t middle = low + (high - low) / 2;
+
+		if (compare_seen(&reads[middle], &key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < t->n_reads && compare_seen(&reads[low], &key) == 0; low++)
+		if (reads[low].time_ns >= after_ns && is_wanted(t, reads[low].node))
+			return &reads[low];
+	return NULL;
+}
+
 /* Only where the process found such a file afterwards: else nothing would come in front of anything. */
 static int add_ghost(struct check_trace *t, const struct query *q)
 {
 	const struct actor *a = check_trace_actor(t, query_int(q, G_PROCESS));
 	size_t len;
 	const char *path = query_bytes(q, G_PATH, &len), *slash = memrchr(path, '/', len);
-	const struct seen *seen = t->reads;
-	struct seen key = { .process = query_int(q, G_PROCESS) };
-	struct build_ghost ghost = { .process = key.process, .time_ns = query_int(q, G_FIRST) };
+	const struct seen *seen;
+	struct build_ghost ghost = { .process = query_int(q, G_PROCESS),
+		.time_ns = query_int(q, G_FIRST) };
+	int32_t base;
 
 	if (!a || a->recipe == BUILD_NONE || a->is_driver || !slash)
 		return 0;
-	key.base = names_find(t->build->texts, slash + 1, path + len - slash - 1);
-	if (key.base != NAMES_NONE && t->n_reads)
-		seen = bsearch(&key, t->reads, t->n_reads, sizeof(key), compare_seen);
-	if (key.base == NAMES_NONE || !seen || seen->time_ns < ghost.time_ns ||
-		!is_wanted(t, seen->node))
+	base = names_find(t->build->texts, slash + 1, path + len - slash - 1);
+	seen = base == NAMES_NONE ? NULL : find_seen(t, ghost.process, base, ghost.time_ns);
+	if (!seen)
 		return 0;
 	ghost.recipe = a->recipe;
 	ghost.node = node_of(t, q, G_PATH);
 	ghost.found = seen->node;
-	return ghost.node < 0              ? -ENOMEM
-	       : ghost.node == ghost.found ? 0
-					   : build_ghost(t->build, &ghost);
+	if (ghost.node < 0)
+		return -ENOMEM;
+	return ghost.node == ghost.found ? 0 : build_ghost(t->build, &ghost);
 }
 
 /* ---- the whole ---- */
