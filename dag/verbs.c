@@ -3,11 +3,13 @@
 
 #include <stddef.h>
 
+#include "dag/check_main.h"
 #include "dag/diff.h"
 
 const struct verb verbs[] = {
 	{ "generate", generate_main,
 		"the workflow for Make, Ninja, Snakemake, WfCommons, Pegasus ..." },
+	{ "check", check_main, "dependencies that a build does not declare, or declares in vain" },
 	{ "diff", diff_main, "two runs side by side" },
 	{ NULL, NULL, NULL },
 };

@@ -65,6 +65,10 @@ FROM one.accesses c LEFT JOIN same s ON s.old = c.file;
 INSERT INTO main.ghosts SELECT id + :ghosts, process + :processes, path + :paths, count, first_t + :t
 FROM one.ghosts;
 
+INSERT OR REPLACE INTO main.targets SELECT id + :paths, directory + :paths, name + :paths FROM one.targets;
+INSERT OR REPLACE INTO main.prerequisites SELECT target + :paths, name + :paths, order_only
+FROM one.prerequisites;
+
 INSERT INTO main.ops_handle SELECT id + :ops, code, t, latency, iif(image, image + :images, image),
 	iif(handle, handle + :handles, handle), result, offset, length, version, tid
 FROM one.ops_handle WHERE :with_ops;

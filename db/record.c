@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "db/declared.h"
 #include "db/event.h"
 #include "db/files.h"
 #include "db/handles.h"
@@ -876,7 +877,10 @@ static void finish_handle(void *arg, struct handle *handle)
 	assume_read(arg, handle);
 }
 
-void record_finish(struct record *record)
+int record_finish(struct record *record)
 {
+	const char *declared = record->options.declared;
+
 	handles_each(record->handles, finish_handle, record);
+	return declared ? declared_store(record->store, record->paths, declared) : 0;
 }

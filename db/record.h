@@ -24,6 +24,7 @@ struct record_options {
 	struct paths_options paths;
 	int64_t start_ns; /* of the run, monotonic */
 	bool ops;	  /* single operations are stored, not only their sums */
+	const char *declared; /* directory of notes (declared.h) that record_finish() takes in; NULL: none */
 };
 
 /* Figures of the run as a whole. */
@@ -43,9 +44,9 @@ int record_event(struct record *record, const struct event *event, const char *t
 /* Writes the sums that changed; before every commit. */
 int record_flush(struct record *record);
 
-/* The run is over: says of handles that are still open what is said at a close.  Before the last
- * flush. */
-void record_finish(struct record *record);
+/* The run is over: says of handles that are still open what is said at a close, and takes in what the build
+ * has said of itself.  Before the last flush; 0 or -errno. */
+int record_finish(struct record *record);
 
 /* Lets go of processes that ended before time_ns; after a flush. */
 void record_prune(struct record *record, int64_t time_ns);

@@ -103,6 +103,12 @@ CREATE TABLE touches (
 CREATE TABLE ghosts (
 	id INTEGER PRIMARY KEY, process INTEGER, path INTEGER, count INTEGER, first_t INTEGER);
 
+-- What a build says of itself (declared.h): the prerequisites of each target whose recipe ran.  All are
+-- paths; id: directory and name, joined.
+CREATE TABLE targets (id INTEGER PRIMARY KEY, directory INTEGER, name INTEGER);
+CREATE TABLE prerequisites (
+	target INTEGER, name INTEGER, order_only INTEGER, PRIMARY KEY (target, name)) WITHOUT ROWID;
+
 -- What finish.sql works out when the run has ended; empty until then.
 CREATE TABLE jobs (
 	process INTEGER PRIMARY KEY, job, xform, phase, lstart INTEGER, lstop INTEGER);

@@ -57,6 +57,8 @@ static const struct {
 	[PUT_GHOST] = { "ghosts", 5 },
 	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX },
 	[PUT_SAMPLE] = { "samples", 4 },
+	[PUT_TARGET] = { "targets", 3 },
+	[PUT_PREREQUISITE] = { "prerequisites", 3 },
 };
 _Static_assert(sizeof(tables) / sizeof(tables[0]) == PUT_MAX, "a table for each statement");
 

@@ -282,6 +282,13 @@ SELECT g.process, p.path, g.count,
 	(SELECT value FROM meta WHERE key = 'start_ns') + g.first_t AS first_ns
 FROM ghosts g LEFT JOIN paths p ON p.id = g.path;
 
+-- A target without prerequisites has a row, too.
+CREATE VIEW declared AS
+SELECT k.path AS key, d.path AS directory, n.path AS target, s.path AS prerequisite, p.order_only
+FROM targets t LEFT JOIN paths k ON k.id = t.id LEFT JOIN paths d ON d.id = t.directory
+	LEFT JOIN paths n ON n.id = t.name LEFT JOIN prerequisites p ON p.target = t.id
+	LEFT JOIN paths s ON s.id = p.name;
+
 CREATE VIEW ioprof AS
 SELECT r.xform, r.pid, m.exe, h.path AS file, u.bread, u.nread, u.bwrite, u.nwrite, u.nseek,
 	h.mode, h.flags

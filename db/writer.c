@@ -357,8 +357,9 @@ static int put_end(struct writer *writer)
 
 	if (r < 0)
 		return r;
-	record_finish(writer->record);
-	r = record_flush(writer->record);
+	r = record_finish(writer->record);
+	if (r == 0)
+		r = record_flush(writer->record);
 	return r < 0 ? r : store_commit(store);
 }
 

@@ -173,6 +173,7 @@ static int start_writer(struct daemon *d, int64_t start_ns, int64_t offset_ns)
 			.paths = d->choice,
 			.start_ns = start_ns,
 			.ops = !o->no_ops,
+			.declared = d->notes,
 		},
 		.epoch_offset_ns = offset_ns,
 		.sync = monitor_sync_of,

@@ -29,6 +29,7 @@ struct writer;
 struct daemon {
 	struct options options;
 	char *cwd, *command; /* of the trace; command NULL: none */
+	const char *notes; /* what the build says of itself (db/declared.h); NULL: nothing */
 	const struct inode_squash *squash;
 	void (*ready)(struct daemon *d, int error); /* in a thread of the loop */
 	int ready_fd; /* the parent waits at its other end; -1: nobody does */

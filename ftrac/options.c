@@ -35,6 +35,7 @@ enum long_option {
 	LONG_SCOPE,
 	LONG_USER,
 	LONG_WAIT,
+	LONG_MAKE,
 };
 
 /* Of both the mount and the run. */
@@ -66,6 +67,7 @@ static const struct option run_options[] = {
 	{ "scope", required_argument, NULL, LONG_SCOPE },
 	{ "user", required_argument, NULL, LONG_USER },
 	{ "wait", required_argument, NULL, LONG_WAIT },
+	{ "make", no_argument, NULL, LONG_MAKE },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -120,6 +122,7 @@ static const char run_help[] =
 "      --user NAME      run COMMAND as somebody else (root)\n"
 "      --wait SECONDS   how long to wait for what COMMAND leaves behind, 'inf': as long as it\n"
 "                       takes (default 10); what goes on then is ended\n"
+"      --make           have make note targets and prerequisites, for 'wfdag check'\n"
 "  -q, --quiet          no summary\n"
 "\n"
 "      --db FILE        the trace (default: trace.db in the current directory)\n"
@@ -242,6 +245,7 @@ static int apply(struct options *o, int option)
 	case LONG_LOCKS: return parse_locks(o, optarg);
 	case LONG_PROCESSES: return parse_processes(o, optarg);
 	case LONG_SCOPE: return add_scope(o, optarg);
+	case LONG_MAKE: o->make = true; return 0;
 	case LONG_USER: o->user = optarg; return 0;
 	case LONG_WAIT: return parse_wait(o, optarg);
 	case 'q': o->quiet = true; return 0;

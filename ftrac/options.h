@@ -27,6 +27,7 @@ struct options {
 	const char *user;
 	int wait_ms; /* -1: for ever */
 	bool quiet;
+	bool make; /* has make note what it knows of targets */
 	char *const *command;
 	struct fuse_args fuse; /* what is left is for libfuse */
 	char *text;	       /* all of them, for the trace */

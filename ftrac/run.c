@@ -27,12 +27,14 @@
 #include "db/summary.h"
 #include "db/writer.h"
 #include "ftrac/daemon.h"
+#include "ftrac/notes.h"
 #include "ftrac/view.h"
 #include "procmon/monitor.h"
 
 struct run {
 	struct daemon daemon; /* first */
 	struct view view;
+	struct notes notes;
 	struct spawn *command;
 	struct inode_squash squash;
 	pthread_t loop;
@@ -151,10 +153,22 @@ static int find_place(struct daemon *d)
 					"another one", strerror(errno));
 }
 
+/* Before the command is forked: it has our environment. */
+static int take_notes(struct run *run)
+{
+	int status = run->daemon.options.make ? notes_prepare(&run->notes) : 0;
+
+	if (status == 0 && run->daemon.options.make)
+		run->daemon.notes = run->notes.sub;
+	return status;
+}
+
 static int start(struct run *run)
 {
 	int status = find_place(&run->daemon);
 
+	if (status == 0)
+		status = take_notes(run);
 	if (status == 0)
 		status = spawn(run);
 	if (status == 0)
@@ -201,6 +215,7 @@ int run_command(int argc, char **argv)
 			status = EXIT_RUNNER;
 		if (was_run && d->has_trace && !d->options.quiet)
 			summary_print(d->options.db, stderr);
+		notes_finish(&run.notes);
 		free(d->cwd);
 		free(d->command);
 	}

@@ -96,5 +96,6 @@ looked_for dag/stat_options.c man/wfstat.1.scd dag/choice.h dag/choice.c
 looked_for dag/dag_options.c man/wfdag.1.scd dag/choice.h dag/choice.c
 looked_for dag/generate_options.c man/wfdag.1.scd
 looked_for dag/diff_options.c man/wfdag.1.scd
+looked_for dag/check_options.c man/wfdag.1.scd
 
 [ "$errors" -eq 0 ]

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A hash that cannot grow is no reason to end the program. */
+static bool oom;
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(item) (oom = true)
+#include <uthash.h>
+
+struct name {
+	UT_hash_handle hh;
+	int32_t number;
+	char text[];
+};
+
+struct names {
+	struct name *hash;
+	struct name **all;
+	int32_t count, room;
+};
+
+struct names *names_create(void)
+{
+	return calloc(1, sizeof(struct names));
+}
+
+void names_destroy(struct names *names)
+{
+	struct name *name, *next;
+
+	if (!names)
+		return;
+	HASH_ITER(hh, names->hash, name, next) {
+		HASH_DEL(names->hash, name);
+		free(name);
+	}
+	free(names->all);
+	free(names);
+}
+
+static int make_room(struct names *names)
+{
+	int32_t room = names->room ? 2 * names->room : 256;
+	struct name **all;
+
+	if (names->count < names->room)
+		return 0;
+	all = reallocarray(names->all, room, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	names->all = all;
+	names->room = room;
+	return 0;
+}
+
+int32_t names_add(struct names *names, const char *text, size_t len)
+{
+	int32_t found = names_find(names, text, len);
+	struct name *name;
+
+	if (found != NAMES_NONE)
+		return found;
+	name = make_room(names) < 0 ? NULL : malloc(sizeof(*name) + len + 1);
+	if (!name)
+		return -ENOMEM;
+	memcpy(name->text, text, len);
+	name->text[len] = '\0';
+	name->number = names->count;
+	oom = false;
+	HASH_ADD_KEYPTR(hh, names->hash, name->text, len, name);
+	if (oom) {
+		free(name);
+		return -ENOMEM;
+	}
+	names->all[names->count] = name;
+	return names->count++;
+}
+
+int32_t names_find(const struct names *names, const char *text, size_t len)
+{
+	struct name *name;
+
+	HASH_FIND(hh, names->hash, text, len, name);
+	return name ? name->number : NAMES_NONE;
+}
+
+const char *names_text(const struct names *names, int32_t name)
+{
+	return names->all[name]->text;
+}
+
+int32_t names_count(const struct names *names)
+{
+	return names->count;
+}
+
+/* Adds the parts of a path to what is there; the end of that. */
+static char *add_parts(char *begin, char *end, const char *path, size_t len)
+{
+	const char *stop = path + len;
+
+	while (path < stop) {
+		const char *slash = memchr(path, '/', stop - path);
+		size_t n = (slash ? slash : stop) - path;
+
+		if (n == 2 && memcmp(path, "..", 2) == 0) {
+			while (end > begin && *--end != '/')
+				;
+		} else if (n > 0 && !(n == 1 && *path == '.')) {
+			*end++ = '/';
+			memcpy(end, path, n);
+			end += n;
+		}
+		path += n + 1;
+	}
+	return end;
+}
+
+char *names_join(const char *directory, const char *name, size_t len)
+{
+	size_t dir_len = strlen(directory);
+	char *path = malloc(dir_len + len + 4), *end = path;
+
+	if (!path)
+		return NULL;
+	if (len == 0 || name[0] != '/')
+		end = add_parts(path, end, directory, dir_len);
+	end = add_parts(path, end, name, len);
+	if (end == path)
+		*end++ = '/';
+	*end = '\0';
+	return path;
+}
+
+/* How long the directory is that both have in common, without a slash at its end. */
+static size_t common(const char *directory, const char *path)
+{
+	size_t at = 0, same = 0;
+
+	for (; directory[at] && directory[at] == path[at]; at++)
+		if (directory[at] == '/')
+			same = at;
+	if (directory[at] == '\0' && (path[at] == '/' || path[at] == '\0'))
+		same = at;
+	return same;
+}
+
+char *names_relative(const char *directory, const char *path)
+{
+	size_t same = common(directory, path), ups = 0;
+	char *text, *at;
+
+	if (same == 0)
+		return strdup(path);
+	for (const char *rest = directory + same; *rest; rest++)
+		ups += *rest == '/';
+	text = at = malloc(3 * ups + strlen(path + same) + 2);
+	if (!text)
+		return NULL;
+	for (size_t i = 0; i < ups; i++)
+		at = stpcpy(at, "../");
+	strcpy(at, path[same] ? path + same + 1 : ".");
+	return text;
+}
+
+bool names_is_below(const char *directory, const char *path)
+{
+	size_t len = strlen(directory);
+
+	if (len == 1)
+		return true;
+	return strncmp(directory, path, len) == 0 && (path[len] == '/' || path[len] == '\0');
+}
+
+const char *names_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}

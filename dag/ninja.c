@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/ninja.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/cleanup.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "dag/build.h"
+
+#define TARGETS_AT_ONCE 500 /* of a command line */
+
+struct ninja {
+	char *directory; /* absolute */
+	struct build *build;
+	struct names *commands;
+	int32_t *of_command; /* their nodes */
+	char **targets;
+	size_t n_targets;
+	int32_t node; /* that is being read of */
+	enum build_declared kind;
+	bool skips; /* what follows is about something else */
+};
+
+static int out_of_memory(void)
+{
+	return err_status(EXIT_OWN, "out of memory");
+}
+
+static int32_t node_of(struct ninja *n, const char *name)
+{
+	cleanup_free char *path = names_join(n->directory, name, strlen(name));
+
+	return path ? build_node(n->build, path) : -ENOMEM;
+}
+
+/* ---- what ninja says, line by line ---- */
+
+static int say_failed(const struct ninja *n, const char *tool, int status)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return err_status(EXIT_OWN, "cannot ask ninja: it is not installed");
+	return err_status(EXIT_OWN,
+		"cannot ask 'ninja -t %s' in '%s': it failed; is there a build.ninja?", tool,
+		n->directory);
+}
+
+/* words: what follows "-t TOOL", ended by NULL. */
+static FILE *ask(const struct ninja *n, const char *tool, char *const *words)
+{
+	struct words argv = { 0 };
+	char *line;
+	FILE *f = NULL;
+	int status = 0;
+
+	const char *const head[] = { "ninja", "-C", n->directory, "-t", tool };
+
+	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]) && status == 0; i++)
+		status = words_add(&argv, head[i]);
+	for (; words && *words && status == 0; words++)
+		status = words_add(&argv, *words);
+	line = status ? NULL : cli_join((char *const *)argv.word);
+	if (line)
+		f = popen(line, "re");
+	free(line);
+	words_free(&argv);
+	return f;
+}
+
+static int each_line(struct ninja *n, const char *tool, char *const *words,
+	int (*take)(struct ninja *n, char *line))
+{
+	FILE *f = ask(n, tool, words);
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t len;
+	int status, r = 0;
+
+	if (!f)
+		return out_of_memory();
+	while (r == 0 && (len = getline(&line, &room, f)) >= 0) {
+		if (len > 0 && line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		if (strncmp(line, "ninja: Entering directory", 25) != 0)
+			r = take(n, line);
+	}
+	free(line);
+	status = pclose(f);
+	if (r < 0)
+		return out_of_memory();
+	return status ? say_failed(n, tool, status) : 0;
+}
+
+/* ---- targets ---- */
+
+/* "NAME: RULE" */
+static int take_target(struct ninja *n, char *line)
+{
+	char *colon = strrchr(line, ':');
+	char **targets = n->targets;
+	int32_t node;
+
+	if (!colon)
+		return 0;
+	*colon = '\0';
+	if ((n->n_targets & (n->n_targets - 1)) == 0)
+		targets = reallocarray(targets, n->n_targets ? 2 * n->n_targets : 1,
+			sizeof(*targets));
+	if (!targets)
+		return -ENOMEM;
+	n->targets = targets;
+	targets[n->n_targets] = strdup(line);
+	if (!targets[n->n_targets])
+		return -ENOMEM;
+	n->n_targets++;
+	node = node_of(n, line);
+	return node < 0 ? -ENOMEM : build_call(n->build, node, n->directory, line);
+}
+
+/*
+ *     NAME:
+ *       input: RULE
+ *         INPUT
+ *         | IMPLICIT
+ *         || FOR ORDER ONLY
+ *       outputs:
+ *         WHO NEEDS IT
+ */
+static int take_query(struct ninja *n, char *line)
+{
+	size_t indent = strspn(line, " "), len = strlen(line);
+	int32_t to;
+
+	if (indent == 0) {
+		if (len > 0)
+			line[len - 1] = '\0';
+		n->node = node_of(n, line);
+		return n->node < 0 ? -ENOMEM : 0;
+	}
+	if (indent == 2) {
+		n->skips = strncmp(line + indent, "input:", 6) != 0;
+		return 0;
+	}
+	if (n->skips)
+		return 0;
+	line += indent;
+	n->kind = strncmp(line, "|| ", 3) == 0 ? BUILD_ORDER : BUILD_NORMAL;
+	to = node_of(n, line + (n->kind == BUILD_ORDER ? 3 : strncmp(line, "| ", 2) == 0 ? 2 : 0));
+	return to < 0 ? -ENOMEM : build_declare(n->build, n->node, to, n->kind);
+}
+
+/* "NAME: #deps 2, deps mtime 1 (VALID)", then a dependency in each line. */
+static int take_deps(struct ninja *n, char *line)
+{
+	char *head = strstr(line, ": #deps ");
+	int32_t to;
+
+	if (line[0] == '\0')
+		return 0;
+	if (line[0] != ' ' && head) {
+		*head = '\0';
+		n->node = node_of(n, line);
+		return n->node < 0 ? -ENOMEM : 0;
+	}
+	if (line[0] != ' ' || n->node < 0)
+		return 0;
+	to = node_of(n, line + strspn(line, " "));
+	return to < 0 ? -ENOMEM : build_declare(n->build, n->node, to, BUILD_DEPFILE);
+}
+
+static int ask_queries(struct ninja *n)
+{
+	char *words[TARGETS_AT_ONCE + 1];
+	int status = 0;
+
+	for (size_t at = 0; at < n->n_targets && status == 0; at += TARGETS_AT_ONCE) {
+		size_t count =
+			n->n_targets - at < TARGETS_AT_ONCE ? n->n_targets - at : TARGETS_AT_ONCE;
+
+		memcpy(words, n->targets + at, count * sizeof(*words));
+		words[count] = NULL;
+		status = each_line(n, "query", words, take_query);
+	}
+	return status;
+}
+
+/* ---- commands ---- */
+
+static int take_command(struct ninja *n, const char *command, const char *output)
+{
+	int32_t before = names_count(n->commands);
+	int32_t number = names_add(n->commands, command, strlen(command));
+	int32_t *of = n->of_command;
+
+	if (number < before) /* the same for several: the first, or -ENOMEM */
+		return number < 0 ? -ENOMEM : 0;
+	if ((number & (number - 1)) == 0)
+		of = reallocarray(of, number ? 2 * (size_t)number : 1, sizeof(*of));
+	if (!of)
+		return -ENOMEM;
+	n->of_command = of;
+	of[number] = node_of(n, output);
+	return of[number] < 0 ? -ENOMEM : 0;
+}
+
+static int ask_commands(struct ninja *n)
+{
+	FILE *f = ask(n, "compdb", NULL);
+	json_t *all = f ? json_loadf(f, 0, NULL) : NULL, *one;
+	size_t i;
+	int r = 0, status = f ? pclose(f) : -1;
+
+	if (status || !all) {
+		json_decref(all);
+		return say_failed(n, "compdb", status);
+	}
+	json_array_foreach(all, i, one)
+	{
+		const char *command = json_string_value(json_object_get(one, "command"));
+		const char *output = json_string_value(json_object_get(one, "output"));
+
+		if (r == 0 && command && output)
+			r = take_command(n, command, output);
+	}
+	json_decref(all);
+	return r < 0 ? out_of_memory() : 0;
+}
+
+/* The only line that 'commands -s' has. */
+static int take_command_line(struct ninja *n, char *line)
+{
+	return take_command(n, line, build_path(n->build, n->node));
+}
+
+/* compdb leaves out what has no inputs. */
+static int ask_rest(struct ninja *n)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < n->n_targets && status == 0; i++) {
+		char *words[] = { (char *)"-s", n->targets[i], NULL };
+
+		n->node = node_of(n, n->targets[i]);
+		if (n->node < 0)
+			return out_of_memory();
+		if (n->build->nodes[n->node].n_edges == 0)
+			status = each_line(n, "commands", words, take_command_line);
+	}
+	return status;
+}
+
+/* ---- the whole ---- */
+
+int ninja_load(const char *directory, struct build *build, struct ninja **ret_ninja)
+{
+	char *all[] = { (char *)"all", NULL };
+	struct ninja *n = calloc(1, sizeof(*n));
+	int status;
+
+	*ret_ninja = n;
+	if (!n)
+		return out_of_memory();
+	n->build = build;
+	n->node = BUILD_NONE;
+	n->directory = realpath(directory, NULL);
+	n->commands = names_create();
+	if (!n->directory)
+		return err_status(EXIT_OWN, "cannot find '%s': %s", directory, strerror(errno));
+	if (!n->commands)
+		return out_of_memory();
+	build->is_complete = true;
+	status = each_line(n, "targets", all, take_target);
+	if (status == 0)
+		status = ask_queries(n);
+	if (status == 0)
+		status = ask_rest(n);
+	n->node = BUILD_NONE;
+	if (status == 0)
+		status = each_line(n, "deps", NULL, take_deps);
+	return status ? status : ask_commands(n);
+}
+
+void ninja_destroy(struct ninja *ninja)
+{
+	if (!ninja)
+		return;
+	for (size_t i = 0; i < ninja->n_targets; i++)
+		free(ninja->targets[i]);
+	free(ninja->targets);
+	free(ninja->of_command);
+	names_destroy(ninja->commands);
+	free(ninja->directory);
+	free(ninja);
+}
+
+int32_t ninja_find(const struct ninja *ninja, const char *command)
+{
+	int32_t number = names_find(ninja->commands, command, strlen(command));
+
+	return number == NAMES_NONE ? BUILD_NONE : ninja->of_command[number];
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DB_DECLARED_H
+#define DB_DECLARED_H
+
+/*
+ * What a build says of the prerequisites of its targets, on its way into the trace.  Who drives the build
+ * leaves notes in a directory, a file for each process that does, so that none is torn; a note is four
+ * lines:
+ *
+ *     ftrac-target DIRECTORY     in which names are meant
+ *     TARGET
+ *     PREREQUISITE...            with blanks between them
+ *     | PREREQUISITE...          those that are for order only
+ *
+ * A target is known by "DIRECTORY/TARGET", which is also what its processes have in $FTRAC_TARGET.  Who is
+ * noted twice has the prerequisites of both.  What does not look like a note is passed over.
+ */
+
+#define DECLARED_MARK "ftrac-target "
+
+struct paths;
+struct store;
+
+/* Takes in all files of the directory; in a transaction that is open.  0 or -errno. */
+int declared_store(struct store *store, struct paths *paths, const char *directory);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "ftrac/notes.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "db/declared.h"
+
+#define MAKEFILE "ftrac.mk"
+
+/*
+ * %1$s: the directory, %2$s: that of the notes in it.  Outside of recipes (where $(shell) exports variables,
+ * from make 4.4 on) there is no $@, and what this make itself was started for is handed on.  The empty rule
+ * keeps match-anything rules from making this file, which must not be the first in $(MAKEFILE_LIST), either:
+ * many a Makefile makes out from that where it is.  But for the one variable nothing is exported, also where
+ * a Makefile exports all.
+ */
+static const char makefile[] =
+"# What ftrac run --make adds to each make: see ftrac(1).\n"
+"ifeq (,$(filter 3.%% 4.0%% 4.1%%,$(MAKE_VERSION)))\n"
+"define FTRAC_NEWLINE\n"
+"\n"
+"\n"
+"endef\n"
+"FTRAC_STARTED_FOR := $(value FTRAC_TARGET)\n"
+"FTRAC_NOTES := %2$s/$(firstword $(file </proc/self/stat))\n"
+"FTRAC_NOTE = $(file >>$(FTRAC_NOTES)," DECLARED_MARK "$(CURDIR)$(FTRAC_NEWLINE)$@$(FTRAC_NEWLINE)$^$(FTRAC_NEWLINE)| $|)\n"
+"unexport FTRAC_NEWLINE FTRAC_STARTED_FOR FTRAC_NOTES FTRAC_NOTE\n"
+"override export FTRAC_TARGET = $(if $(value @),$(FTRAC_NOTE)$(CURDIR)/$@,$(FTRAC_STARTED_FOR))\n"
+"endif\n"
+"%1$s/" MAKEFILE ": ;\n"
+"MAKEFILE_LIST :=\n";
+
+/* make would take blanks, commas and dollars for its own. */
+static const char *find_place(void)
+{
+	const char *place = getenv("TMPDIR");
+	static const char plain[] = "/._-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	if (!place || place[0] != '/' || place[strspn(place, plain)] || strlen(place) > 200)
+		return "/tmp";
+	return place;
+}
+
+/* Who runs the command may be somebody else than we, and recipes may change who they are. */
+static int make_places(struct notes *notes)
+{
+	snprintf(notes->dir, sizeof(notes->dir), "%s/ftrac-make-XXXXXX", find_place());
+	if (!mkdtemp(notes->dir)) {
+		notes->dir[0] = '\0';
+		return -errno;
+	}
+	snprintf(notes->sub, sizeof(notes->sub), "%s/notes", notes->dir);
+	if (chmod(notes->dir, 0755) < 0 || mkdir(notes->sub, 0777) < 0 || chmod(notes->sub, 01777) < 0)
+		return -errno;
+	return 0;
+}
+
+static int write_makefile(const struct notes *notes, const char *file)
+{
+	FILE *f = fopen(file, "we");
+
+	if (!f)
+		return -errno;
+	fprintf(f, makefile, notes->dir, notes->sub);
+	fchmod(fileno(f), 0644);
+	return fclose(f) < 0 ? -errno : 0;
+}
+
+static int set_environment(const char *file)
+{
+	const char *before = getenv("MAKEFILES");
+	cleanup_free char *all = NULL;
+
+	if (asprintf(&all, "%s%s%s", file, before && *before ? " " : "", before ? before : "") < 0)
+		return -ENOMEM;
+	return setenv("MAKEFILES", all, 1) < 0 ? -errno : 0;
+}
+
+int notes_prepare(struct notes *notes)
+{
+	cleanup_free char *file = NULL;
+	int r = make_places(notes);
+
+	if (r == 0 && asprintf(&file, "%s/" MAKEFILE, notes->dir) < 0)
+		r = -ENOMEM;
+	if (r == 0)
+		r = write_makefile(notes, file);
+	if (r == 0)
+		r = set_environment(file);
+	return r < 0 ? err_status(EXIT_RUNNER, "cannot write notes for make in '%s': %s; set TMPDIR to a "
+			       "directory that can be written", find_place(), strerror(-r)) : 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	remove(path);
+	return 0;
+}
+
+void notes_finish(struct notes *notes)
+{
+	if (notes->dir[0])
+		nftw(notes->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	notes->dir[0] = '\0';
+}

@@ -1,0 +1,458 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""wfdag check: builds with planted faults.  Each is found, nothing else is, and what the printed line mends
+is not found again.
+
+wfdag_check.py [PART...]; MAKE_TO_TEST: another make.
+
+A bed is a project, as {name: text}, and what is to be found in it, as "kind target file".
+"""
+import csv
+import io
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import textwrap
+
+from ftractest import FTRAC, Checks, need, need_fuse
+
+need_fuse()
+need("make", "gcc")
+checks = Checks()
+WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
+BASE = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
+MAKE = os.environ.get("MAKE_TO_TEST", "make")
+MAIN = "int main(void) { return 0; }\n"
+MORE = []  # options of ftrac run
+
+
+class Project:
+    def __init__(self, name, files):
+        self.name, self.top = name, BASE / "".join(MORE) / name
+        self.db = BASE / f"{name}.db"
+        for path, text in files.items():
+            file = self.top / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(textwrap.dedent(text))
+            if text.lstrip().startswith("#!"):
+                file.chmod(0o755)
+        self.first = sorted(p for p in self.top.rglob("*"))
+
+    def clean(self):
+        for path in sorted(self.top.rglob("*"), reverse=True):
+            if path not in self.first:
+                path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+
+    def build(self, *command, options=("--make",)):
+        done = subprocess.run([FTRAC, "run", "-q", "--db", self.db, "--force", *options, *MORE, "--",
+                               *(command or (MAKE, "-j4"))], cwd=self.top, capture_output=True,
+                              text=True, timeout=120, stdin=subprocess.DEVNULL, check=False)
+        checks.equal(f"{self.name}: the build works", (done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def check(self, *options):
+        done = subprocess.run([WFDAG, "check", "--format", "csv", *options, self.db], cwd=self.top,
+                              capture_output=True, text=True, timeout=120, check=False)
+        checks.check(f"{self.name}: check says nothing else", not done.stderr, done.stderr)
+        return done.returncode, list(csv.DictReader(io.StringIO(done.stdout)))
+
+    def mend(self, rows):
+        """By the printed lines, in the makefile that they are for."""
+        for row in rows:
+            makefile = pathlib.Path(row["directory"]) / "Makefile"
+            if row["kind"] == "redundant":
+                text = makefile.read_text()
+                assert row["mend"] == f"remove '{row['file']}' from the prerequisites of {row['target']}"
+                lines = [line.replace(f" {row['file']}", "", 1) if line.startswith(f"{row['target']}:")
+                         else line for line in text.splitlines()]
+                makefile.write_text("\n".join(lines) + "\n")
+            else:
+                with open(makefile, "a") as f:
+                    f.write(row["mend"] + "\n")
+
+
+def text_of(row):
+    return f"{row['kind']} {row['target']} {row['file']}"
+
+
+def bed(name, files, *faults, command=(), options=(), mends=True):
+    project = Project(name, files)
+    project.build(*command)
+    status, rows = project.check(*options)
+    checks.equal(f"{name}: what is found", sorted(map(text_of, rows)), sorted(faults))
+    checks.equal(f"{name}: status", status, 1 if faults else 0)
+    for row in rows:
+        if row["kind"] != "redundant":
+            checks.check(f"{name}: {text_of(row)}: who did it, and when",
+                         row["command"] and row["operation"] and int(row["pid"]) > 0 and
+                         int(row["first_ns"]) > 0, row)
+    if faults and mends:
+        project.mend(rows)
+        project.clean()
+        project.build(*command)
+        checks.equal(f"{name}: mended", project.check(*options), (0, []))
+    return project, rows
+
+
+def headers():
+    files = {"a.c": '#include "a.h"\n#include "b.h"\n' + MAIN, "a.h": "", "b.h": "", "c.h": "/* c */\n",
+             "Makefile": """\
+                 a: a.o
+                 \t$(CC) -o $@ $^
+                 a.o: a.c a.h c.h
+                 \t$(CC) -c -o $@ $<
+                 """}
+    bed("headers", files, "missing a.o b.h", "redundant a.o c.h")
+
+
+def generated():
+    bed("generated", {"a.c": '#include "gen.h"\n' + MAIN, "Makefile": """\
+        all: a gen.h
+        a: a.c
+        \tsleep 0.5; $(CC) -o $@ $<
+        gen.h:
+        \techo '#define GEN' > $@.tmp && mv $@.tmp $@
+        """}, "missing a gen.h")
+    # With -MD the header is known from the next time on; for this time, order is enough.
+    _, rows = bed("depfile", {"a.c": '#include "gen.h"\n#include "own.h"\n' + MAIN, "own.h": "", "Makefile": """\
+        all: a.o gen.h
+        a.o: a.c
+        \tsleep 0.5; $(CC) -MD -c -o $@ $<
+        gen.h:
+        \techo '#define GEN' > $@
+        -include a.d
+        """}, "missing a.o gen.h")
+    checks.equal("order is enough with a dependency file", [row["mend"] for row in rows], ["a.o: | gen.h"])
+
+
+def tools():
+    bed("tool", {"gen.c": MAIN, "list.txt": "x\n", "conv.sh": "#!/bin/sh\ncat list.txt\n", "Makefile": """\
+        all: gen out out2
+        gen: gen.c
+        \t$(CC) -o $@ $<
+        out:
+        \tsleep 0.5; ./gen > $@
+        out2: list.txt
+        \t./conv.sh > $@
+        """}, "missing out gen", "missing out2 conv.sh")
+
+
+def races():
+    files = {"Makefile": """\
+        all: one two three
+        one:
+        \techo 1 > shared.txt; cp shared.txt $@
+        two:
+        \tsleep 0.3; echo 2 > shared.txt; cp shared.txt $@
+        three: one
+        \techo log >> build.log; touch $@
+        """}
+    bed("race", files, "unordered two shared.txt")
+    # The classic: yacc has one name for what it makes.
+    bed("temporary", {"gen.sh": "#!/bin/sh\necho $1 > y.tab.c\nsleep 0.2\nmv y.tab.c $1\n", "Makefile": """\
+        all: a.c b.c | log
+        a.c: gen.sh
+        \t./gen.sh $@; echo a >> log.txt
+        b.c: gen.sh
+        \tsleep 0.5; ./gen.sh $@; echo b >> log.txt
+        log: ; mkdir log
+        """}, "unordered b.c y.tab.c")
+    bed("script", {"Makefile": "all: ; echo 1 > x\nclean: ; rm -f x\n"},
+        command=("sh", "-c", f"{MAKE} && {MAKE} clean && {MAKE}"))
+
+
+def ghosts():
+    project, rows = bed("ghost", {"a.c": "#include <x.h>\n" + MAIN, "second/x.h": "", "first/y.h": "", "Makefile": """\
+        a.o: a.c second/x.h
+        \t$(CC) -Ifirst -Isecond -c -o $@ $<
+        """})
+    status, rows = project.check("--kinds", "missing,ghost")
+    checks.equal("a ghost", [text_of(row) for row in rows], ["ghost a.o first/x.h"])
+    checks.equal("a ghost is no failure", status, 0)
+    checks.equal("unless it is said to be", project.check("--kinds", "ghost", "--fail-on", "ghost")[0], 1)
+
+
+RECURSIVE = {
+    "Makefile": """\
+        all: lib prog
+        lib:
+        \t$(MAKE) -C lib
+        prog: {order}
+        \t$(MAKE) -C prog
+        .PHONY: all lib prog
+        """,
+    "lib/Makefile": """\
+        lib.a: one.o two.o
+        \tsleep 0.2; $(AR) rc $@ $^
+        %.o: %.c common.h
+        \t$(CC) -c -o $@ $<
+        """,
+    "lib/one.c": '#include "common.h"\nint one;\n', "lib/two.c": '#include "common.h"\nint two;\n',
+    "lib/common.h": "",
+    "prog/Makefile": """\
+        main: main.o {lib}
+        \tsleep {pause}; $(CC) -o $@ main.o ../lib/lib.a
+        main.o: main.c {header}
+        \t$(CC) -I../lib -c -o $@ $<
+        """,
+    "prog/main.c": '#include "common.h"\n' + MAIN}
+
+
+def recursive():
+    def files(**values):
+        return {name: text.format(**values) if "{" in text and name.endswith("Makefile") else text
+                for name, text in RECURSIVE.items()}
+    bed("recursive", files(order="lib", lib="../lib/lib.a", header="../lib/common.h", pause=0))
+    bed("recursive-missing", files(order="lib", lib="", header="", pause=0),
+        "missing main ../lib/lib.a", "missing main.o ../lib/common.h")
+    bed("recursive-race", files(order="", lib="", header="../lib/common.h", pause=1.5),
+        "missing main ../lib/lib.a", "unordered prog lib/lib.a")
+
+
+def kinds_of_rules():
+    bed("rules", {"src/x.in": "x\n", "y.in": "y\n", "z.in": "z\n", "t.in": "t\n", "Makefile": """\
+        .SECONDEXPANSION:
+        VPATH = src
+        OBJS = x.out p.l p.r g1 g2 s.one s.two sec d1 | made
+        all: used log check
+        used: x.out p.l p.r g1 g2 s.one s.two sec d1
+        \tcat $^ > $@
+        x.out: x.in | made
+        \tcat $< > $@
+        \tcp $@ made/
+        made: ; mkdir -p $@
+        %.l %.r: %.src
+        \tcat $< > $*.l; cat $< > $*.r
+        p.src: ; echo p > $@
+        g1 g2 &: y.in
+        \tcat y.in > g1; cat y.in > g2
+        s.one s.two: s.%: z.in
+        \tcat $< > $@
+        sec: $$(addsuffix .in,t)
+        \tcat $< > $@
+        d1:: x.out ; cat x.out > $@
+        d1:: y.in ; cat y.in >> $@
+        log: used
+        \tmktemp tmp.XXXXXX | xargs rm; mkdir d; touch d/x; rm -r d; touch log
+        check: used
+        \tcat used >/dev/null; ls; test -f z.in
+        .PHONY: all check
+        """})
+    bed("shell", {"a.in": "a\n", "b.in": "b\n", "Makefile": """\
+        SHELL = /bin/bash
+        .SHELLFLAGS = -eu -o pipefail -c
+        .ONESHELL:
+        all: one two
+        one: a.in
+        \tdeclare -a words=(x y)
+        \tcat a.in | cat > $@
+        \ttest "$${words[1]}" = y
+        two: a.in
+        \tcat b.in a.in > $@
+        unexport
+        """}, "missing two b.in")
+    bed("names", {"a b.in": "a\n", "c$d.in": "c\n", "Makefile": """\
+        all: one
+        one:
+        \tcat 'a b.in' 'c$$d.in' > $@
+        """}, "missing one a b.in", "missing one c$d.in")
+    bed("catch-all", {"sub.mk": "all: in ; cat in > out\n", "in": "x\n", "Makefile": """\
+        %: force
+        \t@$(MAKE) -f sub.mk $@
+        force: ;
+        Makefile: ;
+        """}, command=(MAKE, "all"))
+
+
+def alias():
+    """What lies behind an alias is not known: nothing is said of what was there in time."""
+    bed("alias", {"Makefile": """\
+        all: check
+        check: parts
+        \tcat part1 part2 > result
+        parts: part1 part2
+        part1 part2: ; echo $@ > $@
+        """})
+
+
+def large():
+    n = 6000
+    files = {f"in/a-prerequisite-with-a-long-name-{i}": "" for i in range(n)}
+    files["in/extra"] = "x\n"
+    files["Makefile"] = f"""\
+        IN = $(addprefix in/a-prerequisite-with-a-long-name-,$(shell seq 0 {n - 1}))
+        all: one two
+        one two: $(IN)
+        \tcat in/*-7 in/extra > $@; echo "$$FTRAC_TARGET" >&2; test $$(env | wc -c) -lt 100000
+        """
+    project = Project("large", files)
+    done = subprocess.run([FTRAC, "run", "-q", "--db", project.db, "--make", "--", MAKE, "-j4"], cwd=project.top,
+                          capture_output=True, text=True, timeout=120, check=False)
+    checks.equal("large: targets", sorted(done.stderr.split()), [f"{project.top}/one", f"{project.top}/two"])
+    status, rows = project.check("--kinds", "missing")
+    checks.equal("large: what is found", sorted(map(text_of, rows)), ["missing one in/extra", "missing two in/extra"])
+
+
+def nothing_changes():
+    """What --make adds is seen by nobody who does not look for it."""
+    files = {"Makefile": """\
+        $(info $(firstword $(MAKEFILE_LIST)) $(words $(MAKEFILE_LIST)) $(.DEFAULT_GOAL) $(MAKEFLAGS) $(SHELL))
+        first: ; @echo $@ $(MAKEFILE_LIST) $(filter FTRAC%,$(MAKEFLAGS))
+        x: first ; echo $(shell echo shell) $@
+        """}
+    project = Project("same", files)
+    for words in ((), ("-n",), ("-q",), ("-t",), ("--version",), ("x",), ("-j2", "-k", "x", "nothing"),
+                  ("--warn-undefined-variables", "x"), ("-e", "x"), ("-r", "-R", "x")):
+        native = subprocess.run([MAKE, *words], cwd=project.top, capture_output=True, text=True, check=False)
+        project.clean()
+        traced = subprocess.run([FTRAC, "run", "-q", "--db", project.db, "--force", "--make", "--", MAKE,
+                                 *words], cwd=project.top, capture_output=True, text=True, check=False)
+        checks.equal(f"make {' '.join(words)} is the same", (traced.returncode, traced.stdout, traced.stderr),
+                     (native.returncode, native.stdout, native.stderr))
+        project.clean()
+
+
+def only_what_is_said():
+    """Of the environment of a recipe, and of a make below, with all variables exported."""
+    for export in "export", "unexport", ".EXPORT_ALL_VARIABLES:", "":
+        project = Project(f"environment-{export[:5]}", {"Makefile": f"""\
+            {export}
+            V = $(shell env | grep -v FTRAC | wc -l)
+            x: ; @env | sed 's/=.*//' | sort; $(MAKE) y
+            y: ; @env | sed 's/=.*//' | sort; echo $(V)
+            """})
+        native = subprocess.run([MAKE], cwd=project.top, capture_output=True, text=True, check=False).stdout
+        added = set(project.build().split()) - set(native.split())
+        checks.equal(f"{export}: what is added", {word for word in added if not word.isdigit()},
+                     {"FTRAC_TARGET", "MAKEFILES"})
+        checks.equal(f"{export}: a note for each recipe that ran", sorted(
+            os.path.basename(row[0]) for row in sqlite3.connect(project.db).execute("SELECT key FROM declared")),
+            ["x", "y"])
+
+
+def by_ninja():
+    if not shutil.which("ninja"):
+        print("no ninja here: not looked at")
+        return
+    project = Project("ninja", {
+        "a.c": '#include "gen.h"\n#include "own.h"\n' + MAIN, "own.h": "", "x.in": "x\n", "y.in": "y\n",
+        "build.ninja": """\
+            rule cc
+              command = sleep 0.5; gcc -MD -MF $out.d -c -o $out $in
+              depfile = $out.d
+              deps = gcc
+            rule gen
+              command = echo > $out
+            rule cat
+              command = cat x.in > $out
+            build a.o: cc a.c
+            build gen.h: gen
+            build good: cat x.in || gen.h
+            build bad: cat y.in
+            """})
+    project.build("ninja", "-j4", options=())
+    status, rows = project.check("--ninja", ".")
+    checks.equal("ninja: what is found", sorted(map(text_of, rows)), ["missing a.o gen.h", "missing bad x.in"])
+    checks.equal("ninja: how to mend it", sorted(row["mend"] for row in rows),
+                 ["build a.o: ... || gen.h", "build bad: ... | x.in"])
+    checks.equal("ninja: status", status, 1)
+    file = project.top / "build.ninja"
+    file.write_text(file.read_text().replace("cc a.c", "cc a.c || gen.h").replace("cat y.in", "cat x.in"))
+    project.clean()
+    project.build("ninja", "-j4", options=())
+    checks.equal("ninja: mended", project.check("--ninja", "."), (0, []))
+
+
+def by_file():
+    project = Project("file", {"a.in": "a\n", "b.in": "b\n", "run.sh": """\
+        #!/bin/sh
+        sh -c 'cat a.in b.in > one'
+        sh -c 'cat one > two'
+        """, "edges.csv": 'target,prerequisite,kind\none,a.in,\n"two",,\n'})
+    project.build("./run.sh", options=())
+    status, rows = project.check("--declared", "edges.csv")
+    checks.equal("file: what is found", sorted(map(text_of, rows)), ["missing one b.in", "missing two one"])
+    with open(project.top / "edges.csv", "a") as f:
+        f.writelines(row["mend"] + "\n" for row in rows)
+    checks.equal("file: mended", project.check("--declared", "edges.csv"), (0, []))
+
+
+def other_records():
+    """What is found does not depend on how it was recorded."""
+    for more in (["--fidelity", "cached"], ["--fidelity", "open"], ["--processes", "inband"],
+                 ["--processes", "connector"], ["--no-ops"]):
+        if subprocess.run([FTRAC, "run", "-q", "--db", BASE / "try.db", "--force", *more, "--", "true"],
+                          cwd=BASE, stderr=subprocess.DEVNULL, check=False).returncode:
+            print(f"not here: {' '.join(more)}")
+            continue
+        MORE[:] = more
+        for part in headers, generated, races, kinds_of_rules, alias:
+            part()
+        MORE.clear()
+
+
+def somebody_else():
+    """The command may run as another user, whose makes leave notes, too."""
+    if os.geteuid() != 0:
+        return
+    project = Project("else", {"Makefile": "all: one\none: in\n\tcat in > $@\n", "in": "x\n"})
+    for path in BASE, project.top:
+        path.chmod(0o777)
+    project.build(options=("--make", "--user", "nobody"))
+    checks.equal("somebody else", project.check(), (0, []))
+    checks.equal("nothing is left in /tmp", list(pathlib.Path("/tmp").glob("ftrac-make-*")), [])
+
+
+def environments():
+    """Makes that clean up behind others, and makefiles that somebody else has added."""
+    files = {"more.mk": "MORE = more\n", "sub/Makefile": "all: out\nout: ; echo $(MORE) > $@; cat ../in >> $@\n",
+             "in": "x\n", "Makefile": """\
+                 MAKEFLAGS = -r
+                 all: sub ; cat in > all
+                 sub: ; env -i PATH="$$PATH" MAKEFILES="$$MAKEFILES" $(MAKE) -C sub MAKEFLAGS=
+                 .PHONY: sub
+                 """}
+    os.environ["MAKEFILES"] = str(BASE / "environments/more.mk")
+    project = Project("environments", files)
+    project.build()
+    del os.environ["MAKEFILES"]
+    checks.equal("makefiles of somebody else are read", (project.top / "sub/out").read_text(), "more\nx\n")
+    status, rows = project.check()
+    checks.equal("environments: what is found", sorted(map(text_of, rows)), ["missing out ../in"])
+
+
+def usage():
+    project = Project("usage", {"Makefile": "all: ; echo > x\n"})
+    project.build(options=())
+
+    def fails(what, words, *options):
+        done = subprocess.run([WFDAG, "check", *options], cwd=project.top, capture_output=True, text=True,
+                              check=False)
+        checks.check(f"usage: {what}", done.returncode == 2 and done.stderr.count("\n") == 1 and
+                     all(word in done.stderr for word in words), (done.returncode, done.stderr))
+    fails("nothing is declared", ["ftrac run --make", "--ninja"], project.db)
+    project.build(MAKE, "-n")
+    fails("nothing was to be done", ["no recipe", "from scratch"], project.db)
+    fails("no trace", ["no trace.db"])
+    fails("an unknown kind", ["lost", "missing"], "--kinds", "lost", project.db)
+    fails("no such file", ["edges.csv"], "--declared", "edges.csv", project.db)
+    fails("no such folder", ["nowhere"], "--ninja", "nowhere", project.db)
+    fails("an unknown option", ["--nothing"], "--nothing")
+    for style in "table", "csv", "tsv", "json":
+        done = subprocess.run([WFDAG, "check", "--format", style, BASE / "headers.db"], capture_output=True,
+                              text=True, check=False)
+        checks.check(f"format {style}", done.returncode == 0 and "recipes" in done.stdout or style[1] == "s",
+                     done.stdout)
+
+
+ALL = headers, generated, tools, races, ghosts, recursive, kinds_of_rules, alias, large, nothing_changes, \
+    only_what_is_said, by_ninja, by_file, other_records, somebody_else, environments, usage
+for one in ALL:
+    if len(sys.argv) < 2 or one.__name__ in sys.argv[1:]:
+        one()
+shutil.rmtree(BASE, ignore_errors=True)
+checks.end()
