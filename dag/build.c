@@ -11,8 +11,8 @@ struct build *build_create(void)
 
 	if (!build)
 		return NULL;
-	build->names = names_create();
-	build->texts = names_create();
+	build->names = path_names_create();
+	build->texts = path_names_create();
 	if (build->names && build->texts)
 		return build;
 	build_destroy(build);
@@ -25,8 +25,8 @@ void build_destroy(struct build *build)
 		return;
 	for (int32_t i = 0; i < build->n_nodes; i++)
 		free(build->nodes[i].edges);
-	names_destroy(build->names);
-	names_destroy(build->texts);
+	path_names_destroy(build->names);
+	path_names_destroy(build->texts);
 	free(build->nodes);
 	free(build->recipes);
 	free(build->uses);
@@ -45,7 +45,7 @@ static void *grown(void *array, int32_t n, size_t size)
 
 int32_t build_node(struct build *build, const char *path)
 {
-	int32_t number = names_add(build->names, path, strlen(path));
+	int32_t number = path_names_add(build->names, path, strlen(path));
 	struct build_node *nodes;
 
 	if (number < build->n_nodes) /* or -ENOMEM */
@@ -55,7 +55,7 @@ int32_t build_node(struct build *build, const char *path)
 		return -ENOMEM;
 	build->nodes = nodes;
 	nodes[build->n_nodes++] = (struct build_node){
-		.recipe = BUILD_NONE, .directory = NAMES_NONE, .name = NAMES_NONE
+		.recipe = BUILD_NONE, .directory = PATH_NAMES_NONE, .name = PATH_NAMES_NONE
 	};
 	return number;
 }
@@ -75,8 +75,8 @@ int build_declare(struct build *build, int32_t target, int32_t prerequisite,
 
 int build_call(struct build *build, int32_t target, const char *directory, const char *name)
 {
-	int32_t d = names_add(build->texts, directory, strlen(directory));
-	int32_t n = names_add(build->texts, name, strlen(name));
+	int32_t d = path_names_add(build->texts, directory, strlen(directory));
+	int32_t n = path_names_add(build->texts, name, strlen(name));
 
 	if (d < 0 || n < 0)
 		return -ENOMEM;

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dag/names.h"
+#include "dag/path_names.h"
 
 #define BUILD_NONE (-1)
 
@@ -43,9 +43,10 @@ enum build_flag {
 struct build_node {
 	struct build_edge *edges;
 	int32_t n_edges, room;
-	int32_t recipe;          /* a recipe of this target, then build_recipe.same; BUILD_NONE */
-	int32_t first_of, n_of;  /* of build.of_node */
-	int32_t directory, name; /* of a target: in build.texts, as it was written; NAMES_NONE */
+	int32_t recipe;         /* a recipe of this target, then build_recipe.same; BUILD_NONE */
+	int32_t first_of, n_of; /* of build.of_node */
+	int32_t directory,
+		name; /* of a target: in build.texts, as it was written; PATH_NAMES_NONE */
 	unsigned flags;
 };
 
@@ -86,7 +87,7 @@ struct build_ghost {
 };
 
 struct build {
-	struct names *names, *texts;
+	struct path_names *names, *texts;
 	struct build_node *nodes;
 	int32_t n_nodes, room_nodes;
 	struct build_recipe *recipes;
@@ -102,7 +103,7 @@ struct build {
 struct build *build_create(void); /* NULL: out of memory */
 void build_destroy(struct build *build);
 
-/* The node of an absolute path (names_join()). */
+/* The node of an absolute path (path_names_join()). */
 int32_t build_node(struct build *build, const char *path);
 int build_declare(struct build *build, int32_t target, int32_t prerequisite,
 	enum build_declared kind);
@@ -118,7 +119,7 @@ int build_finish(struct build *build);
 
 static inline const char *build_path(const struct build *build, int32_t node)
 {
-	return names_text(build->names, node);
+	return path_names_text(build->names, node);
 }
 /* NULL: it did nothing with it. */
 const struct build_use *build_find_use(const struct build *build, int32_t recipe, int32_t node);

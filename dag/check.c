@@ -78,7 +78,7 @@ static bool is_of_interest(const struct check *check, int32_t node)
 
 	if (check->build->nodes[node].n_of > 0 && !(flags & (BUILD_FILE | BUILD_LINK)))
 		return false;
-	if (check->options.root && !names_is_below(check->options.root, path))
+	if (check->options.root && !path_names_is_below(check->options.root, path))
 		return false;
 	return !is_bookkeeping(path);
 }

@@ -48,10 +48,10 @@ struct check {
 	struct check_options options;
 	struct check_finding *findings;
 	int32_t n;
-	int64_t unsure; /* reads */
+	int64_t unsure;               /* reads */
 	struct precede *of, *against; /* of the recipe that is looked at; of who else is */
 	struct precede *far;          /* of the recipe in which it is */
-	bool *cares; /* of each node */
+	bool *cares;                  /* of each node */
 };
 
 /* 0 or -ENOMEM; to be finished in any case.  The build must live as long. */

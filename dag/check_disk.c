@@ -25,7 +25,7 @@ static int add_dependency(void *arg, const char *target, const char *prerequisit
 {
 	struct reading *reading = arg;
 	cleanup_free char *path =
-		names_join(reading->directory, prerequisite, strlen(prerequisite));
+		path_names_join(reading->directory, prerequisite, strlen(prerequisite));
 	int32_t to;
 
 	(void)target; /* whatever it is called there: this recipe has made it */

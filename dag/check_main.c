@@ -62,7 +62,8 @@ static int complain_undeclared(const struct session *s)
 	cleanup_free char *options = query_fact_text(s->db, "options");
 
 	if (options && (strncmp(options, "--make ", 7) == 0 || strstr(options, " --make ")))
-		return err_status(EXIT_TROUBLE, "make ran no recipe in '%s': trace a build from scratch",
+		return err_status(EXIT_TROUBLE,
+			"make ran no recipe in '%s': trace a build from scratch",
 			s->options.traces.word[0]);
 	return err_status(EXIT_TROUBLE,
 		"nothing is declared in '%s': record with 'ftrac run --make -- make', "

@@ -61,8 +61,9 @@ static const char *directory_of(const struct printing *p, int32_t target)
 {
 	const struct build_node *node = &p->check->build->nodes[target];
 
-	return node->directory == NAMES_NONE ? "/"
-					     : names_text(p->check->build->texts, node->directory);
+	return node->directory == PATH_NAMES_NONE
+		       ? "/"
+		       : path_names_text(p->check->build->texts, node->directory);
 }
 
 /* As the makefile of a target has it; to be freed. */
@@ -72,9 +73,10 @@ static char *name_in(const struct printing *p, int32_t target, int32_t node)
 	const char *directory = directory_of(p, target);
 	const struct build_node *n = &build->nodes[node];
 
-	if (n->name != NAMES_NONE && strcmp(names_text(build->texts, n->directory), directory) == 0)
-		return strdup(names_text(build->texts, n->name));
-	return names_relative(directory, build_path(build, node));
+	if (n->name != PATH_NAMES_NONE &&
+		strcmp(path_names_text(build->texts, n->directory), directory) == 0)
+		return strdup(path_names_text(build->texts, n->name));
+	return path_names_relative(directory, build_path(build, node));
 }
 
 /* ---- how to mend it ---- */
@@ -269,8 +271,9 @@ static void put_row(struct printing *p, const struct check_finding *f)
 	put_own(p, name_in(p, node, f->file));
 	put_own(p, mend(p, f));
 	if (p->text)
-		put_own(p, p->trace->root ? names_relative(p->trace->root, directory_of(p, node))
-					  : strdup(directory_of(p, node)));
+		put_own(p, p->trace->root
+				   ? path_names_relative(p->trace->root, directory_of(p, node))
+				   : strdup(directory_of(p, node)));
 	else
 		table_string(p->table, directory_of(p, node));
 	if (p->text) {

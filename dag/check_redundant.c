@@ -56,8 +56,8 @@ static bool is_meant(const struct build *build, int32_t node)
 {
 	unsigned flags = build->nodes[node].flags;
 
-	return !(flags & BUILD_FILE) || strstr(names_base(build_path(build, node)), "stamp") ||
-	       is_setup(names_base(build_path(build, node))) ||
+	return !(flags & BUILD_FILE) || strstr(path_names_base(build_path(build, node)), "stamp") ||
+	       is_setup(path_names_base(build_path(build, node))) ||
 	       (flags & (BUILD_DIRECTORY | BUILD_LINK | BUILD_EMPTY | BUILD_MAKEFILE |
 				BUILD_UNSEEN));
 }

@@ -59,7 +59,7 @@ static int32_t node_in(struct build *build, const char *directory, const struct 
 {
 	size_t len;
 	const char *name = query_bytes(q, column, &len);
-	cleanup_free char *path = names_join(directory, name, len);
+	cleanup_free char *path = path_names_join(directory, name, len);
 
 	return path ? build_node(build, path) : -ENOMEM;
 }
@@ -68,7 +68,7 @@ static int add_key(struct check_trace *t, const struct query *q, int32_t node)
 {
 	size_t len;
 	const char *key = query_bytes(q, N_KEY, &len);
-	int32_t before = names_count(t->keys), number = names_add(t->keys, key, len);
+	int32_t before = path_names_count(t->keys), number = path_names_add(t->keys, key, len);
 	int32_t *of = t->of_key;
 
 	if (number < before)
@@ -87,12 +87,13 @@ static int32_t target_of(struct check_trace *t, const struct query *q)
 {
 	size_t len;
 	const char *key = query_bytes(q, N_KEY, &len);
-	int32_t number = names_find(t->keys, key, len), node;
+	int32_t number = path_names_find(t->keys, key, len), node;
 	int r = 0;
-	cleanup_free char *directory = number == NAMES_NONE ? text_of(q, N_DIRECTORY, &r) : NULL;
-	cleanup_free char *name = number == NAMES_NONE ? text_of(q, N_TARGET, &r) : NULL;
+	cleanup_free char *directory =
+		number == PATH_NAMES_NONE ? text_of(q, N_DIRECTORY, &r) : NULL;
+	cleanup_free char *name = number == PATH_NAMES_NONE ? text_of(q, N_TARGET, &r) : NULL;
 
-	if (number != NAMES_NONE)
+	if (number != PATH_NAMES_NONE)
 		return t->of_key[number];
 	if (!directory || !name)
 		return r < 0 ? r : BUILD_NONE;
@@ -111,7 +112,7 @@ static int add_note(struct check_trace *t, const struct query *q)
 	t->has_notes = true;
 	if (query_type(q, N_PREREQUISITE) == QUERY_NULL)
 		return 0;
-	to = node_in(t->build, names_text(t->build->texts, t->build->nodes[node].directory), q,
+	to = node_in(t->build, path_names_text(t->build->texts, t->build->nodes[node].directory), q,
 		N_PREREQUISITE);
 	return to < 0 ? -ENOMEM
 		      : build_declare(t->build, node, to,
@@ -132,7 +133,7 @@ static bool may_have_notes(struct query_db *db)
 
 int check_trace_notes(struct check_trace *t, struct query_db *db)
 {
-	t->keys = names_create();
+	t->keys = path_names_create();
 	if (t->keys && !may_have_notes(db))
 		return 0;
 	return t->keys ? check_trace_each(t, db, "check.declared", add_note) : out_of_memory();
@@ -211,8 +212,8 @@ static int32_t begins(const struct check_trace *t, const struct actor *a,
 							      : BUILD_NONE;
 	if (!a->target || (parent && parent->target && strcmp(parent->target, a->target) == 0))
 		return BUILD_NONE;
-	key = names_find(t->keys, a->target, strlen(a->target));
-	return key == NAMES_NONE ? BUILD_NONE : t->of_key[key];
+	key = path_names_find(t->keys, a->target, strlen(a->target));
+	return key == PATH_NAMES_NONE ? BUILD_NONE : t->of_key[key];
 }
 
 /* A driver waits for the processes that it has started; what they leave behind does not count. */
@@ -263,15 +264,16 @@ static int settle_jobs(struct check_trace *t, struct query_db *db)
 {
 	int status = 0;
 
-	t->keys = t->keys ? t->keys : names_create();
+	t->keys = t->keys ? t->keys : path_names_create();
 	if (!t->keys)
 		return out_of_memory();
 	status = check_trace_each(t, db, "check.accesses", check_uses_of_jobs);
 	for (int32_t i = 0; i < t->n_actors && status == 0; i++) {
 		struct actor *a = &t->actors[i];
-		int32_t key = a->job ? names_find(t->keys, a->job, strlen(a->job)) : NAMES_NONE;
+		int32_t key =
+			a->job ? path_names_find(t->keys, a->job, strlen(a->job)) : PATH_NAMES_NONE;
 
-		if (key == NAMES_NONE)
+		if (key == PATH_NAMES_NONE)
 			continue;
 		if (begin_recipe(t, a, NULL, t->of_key[key]) < 0)
 			return out_of_memory();
@@ -317,7 +319,7 @@ void check_trace_finish(struct check_trace *t)
 		free(t->actors[i].told);
 	}
 	free(t->actors);
-	names_destroy(t->keys);
+	path_names_destroy(t->keys);
 	free(t->of_key);
 	check_uses_finish(t);
 }

@@ -35,7 +35,7 @@ struct check_trace {
 	int32_t n_actors;
 	int64_t begin_ns;
 	bool has_notes;
-	struct names *keys; /* $FTRAC_TARGET of targets; of_key: their nodes */
+	struct path_names *keys; /* $FTRAC_TARGET of targets; of_key: their nodes */
 	int32_t *of_key;
 	void *files, *reads; /* while it is loaded */
 	int32_t n_files, n_reads;

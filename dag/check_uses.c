@@ -41,7 +41,7 @@ static int32_t node_of(struct check_trace *t, const struct query *q, int column)
 {
 	size_t len;
 	const char *bytes = query_bytes(q, column, &len);
-	cleanup_free char *path = names_join("/", bytes, len);
+	cleanup_free char *path = path_names_join("/", bytes, len);
 
 	return path ? build_node(t->build, path) : -ENOMEM;
 }
@@ -155,9 +155,9 @@ static int64_t time_of(const struct query *q, int column)
 
 static int add_seen(struct check_trace *t, const struct build_use *use)
 {
-	const char *base = names_base(build_path(t->build, use->node));
+	const char *base = path_names_base(build_path(t->build, use->node));
 	struct seen *reads = grown(t->reads, t->n_reads, sizeof(*reads));
-	int32_t name = names_add(t->build->texts, base, strlen(base));
+	int32_t name = path_names_add(t->build->texts, base, strlen(base));
 
 	if (reads)
 		t->reads = reads;
@@ -217,7 +217,7 @@ static int add_access(struct check_trace *t, const struct query *q)
 
 static int add_job(struct check_trace *t, const char *job, int32_t node)
 {
-	int32_t before = names_count(t->keys), key = names_add(t->keys, job, strlen(job));
+	int32_t before = path_names_count(t->keys), key = path_names_add(t->keys, job, strlen(job));
 	int32_t *of = key == before ? grown(t->of_key, key, sizeof(*of)) : t->of_key;
 
 	if (key < 0 || !of)
@@ -255,7 +255,7 @@ static int compare_seen(const void *x, const void *y)
 
 static bool is_wanted(const struct check_trace *t, int32_t node)
 {
-	return !t->root || names_is_below(t->root, build_path(t->build, node));
+	return !t->root || path_names_is_below(t->root, build_path(t->build, node));
 }
 
 enum ghost_column { G_PROCESS, G_PATH, G_FIRST };
@@ -295,8 +295,8 @@ static int add_ghost(struct check_trace *t, const struct query *q)
 
 	if (!a || a->recipe == BUILD_NONE || a->is_driver || !slash)
 		return 0;
-	base = names_find(t->build->texts, slash + 1, path + len - slash - 1);
-	seen = base == NAMES_NONE ? NULL : find_seen(t, ghost.process, base, ghost.time_ns);
+	base = path_names_find(t->build->texts, slash + 1, path + len - slash - 1);
+	seen = base == PATH_NAMES_NONE ? NULL : find_seen(t, ghost.process, base, ghost.time_ns);
 	if (!seen)
 		return 0;
 	ghost.recipe = a->recipe;

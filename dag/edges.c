@@ -101,7 +101,7 @@ static int read_row(struct edges *e, bool heading)
 
 static int32_t node_of(struct edges *e, const char *name)
 {
-	cleanup_free char *path = names_join(e->directory, name, strlen(name));
+	cleanup_free char *path = path_names_join(e->directory, name, strlen(name));
 
 	return path ? build_node(e->build, path) : -ENOMEM;
 }

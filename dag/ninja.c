@@ -19,7 +19,7 @@
 struct ninja {
 	char *directory; /* absolute */
 	struct build *build;
-	struct names *commands;
+	struct path_names *commands;
 	int32_t *of_command; /* their nodes */
 	char **targets;
 	size_t n_targets;
@@ -35,7 +35,7 @@ static int out_of_memory(void)
 
 static int32_t node_of(struct ninja *n, const char *name)
 {
-	cleanup_free char *path = names_join(n->directory, name, strlen(name));
+	cleanup_free char *path = path_names_join(n->directory, name, strlen(name));
 
 	return path ? build_node(n->build, path) : -ENOMEM;
 }
@@ -194,8 +194,8 @@ static int ask_queries(struct ninja *n)
 
 static int take_command(struct ninja *n, const char *command, const char *output)
 {
-	int32_t before = names_count(n->commands);
-	int32_t number = names_add(n->commands, command, strlen(command));
+	int32_t before = path_names_count(n->commands);
+	int32_t number = path_names_add(n->commands, command, strlen(command));
 	int32_t *of = n->of_command;
 
 	if (number < before) /* the same for several: the first, or -ENOMEM */
@@ -269,7 +269,7 @@ int ninja_load(const char *directory, struct build *build, struct ninja **ret_ni
 	n->build = build;
 	n->node = BUILD_NONE;
 	n->directory = realpath(directory, NULL);
-	n->commands = names_create();
+	n->commands = path_names_create();
 	if (!n->directory)
 		return err_status(EXIT_OWN, "cannot find '%s': %s", directory, strerror(errno));
 	if (!n->commands)
@@ -294,14 +294,14 @@ void ninja_destroy(struct ninja *ninja)
 		free(ninja->targets[i]);
 	free(ninja->targets);
 	free(ninja->of_command);
-	names_destroy(ninja->commands);
+	path_names_destroy(ninja->commands);
 	free(ninja->directory);
 	free(ninja);
 }
 
 int32_t ninja_find(const struct ninja *ninja, const char *command)
 {
-	int32_t number = names_find(ninja->commands, command, strlen(command));
+	int32_t number = path_names_find(ninja->commands, command, strlen(command));
 
-	return number == NAMES_NONE ? BUILD_NONE : ninja->of_command[number];
+	return number == PATH_NAMES_NONE ? BUILD_NONE : ninja->of_command[number];
 }

@@ -67,7 +67,7 @@ static void look_for_alias(struct precede *p, int32_t n, enum precede_how how)
 	if (how == PRECEDE_REMAKES)
 		p->is_always_made = true;
 	if (!(node->flags & BUILD_TARGET) && !node->n_edges &&
-		!is_force(names_base(build_path(p->build, n))))
+		!is_force(path_names_base(build_path(p->build, n))))
 		p->has_alias = true;
 }
 

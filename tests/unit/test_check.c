@@ -13,7 +13,7 @@
 #include "dag/check.h"
 #include "dag/check_print.h"
 #include "dag/depfile.h"
-#include "dag/names.h"
+#include "dag/path_names.h"
 
 #define ROOT "/p"
 
@@ -45,7 +45,7 @@ static int teardown(void **state)
 
 static int32_t node(struct bed *bed, const char *name)
 {
-	char *path = names_join(ROOT, name, strlen(name));
+	char *path = path_names_join(ROOT, name, strlen(name));
 	int32_t n = build_node(bed->build, path);
 
 	free(path);
@@ -337,18 +337,18 @@ static void check_path(char *got, const char *wanted)
 static void paths_are_joined_and_taken_apart(void **state)
 {
 	(void)state;
-	check_path(names_join("/a/b", "c", 1), "/a/b/c");
-	check_path(names_join("/a/b", "./../c//d/.", 11), "/a/c/d");
-	check_path(names_join("/a", "/x/../y", 7), "/y");
-	check_path(names_join("/a", "../../..", 8), "/");
-	check_path(names_relative("/a/b", "/a/b/c"), "c");
-	check_path(names_relative("/a/b", "/a/bc/d"), "../bc/d");
-	check_path(names_relative("/a/b/c", "/a/x"), "../../x");
-	check_path(names_relative("/a/b", "/a/b"), ".");
-	check_path(names_relative("/a/b", "/x/y"), "/x/y");
-	assert_true(names_is_below("/a", "/a/b"));
-	assert_false(names_is_below("/a", "/ab"));
-	assert_true(names_is_below("/", "/ab"));
+	check_path(path_names_join("/a/b", "c", 1), "/a/b/c");
+	check_path(path_names_join("/a/b", "./../c//d/.", 11), "/a/c/d");
+	check_path(path_names_join("/a", "/x/../y", 7), "/y");
+	check_path(path_names_join("/a", "../../..", 8), "/");
+	check_path(path_names_relative("/a/b", "/a/b/c"), "c");
+	check_path(path_names_relative("/a/b", "/a/bc/d"), "../bc/d");
+	check_path(path_names_relative("/a/b/c", "/a/x"), "../../x");
+	check_path(path_names_relative("/a/b", "/a/b"), ".");
+	check_path(path_names_relative("/a/b", "/x/y"), "/x/y");
+	assert_true(path_names_is_below("/a", "/a/b"));
+	assert_false(path_names_is_below("/a", "/ab"));
+	assert_true(path_names_is_below("/", "/ab"));
 }
 
 static void names_are_escaped_for_make(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "dag/names.h"
+#include "dag/path_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,18 +17,18 @@ struct name {
 	char text[];
 };
 
-struct names {
+struct path_names {
 	struct name *hash;
 	struct name **all;
 	int32_t count, room;
 };
 
-struct names *names_create(void)
+struct path_names *path_names_create(void)
 {
-	return calloc(1, sizeof(struct names));
+	return calloc(1, sizeof(struct path_names));
 }
 
-void names_destroy(struct names *names)
+void path_names_destroy(struct path_names *names)
 {
 	struct name *name, *next;
 
@@ -42,7 +42,7 @@ void names_destroy(struct names *names)
 	free(names);
 }
 
-static int make_room(struct names *names)
+static int make_room(struct path_names *names)
 {
 	int32_t room = names->room ? 2 * names->room : 256;
 	struct name **all;
@@ -57,12 +57,12 @@ static int make_room(struct names *names)
 	return 0;
 }
 
-int32_t names_add(struct names *names, const char *text, size_t len)
+int32_t path_names_add(struct path_names *names, const char *text, size_t len)
 {
-	int32_t found = names_find(names, text, len);
+	int32_t found = path_names_find(names, text, len);
 	struct name *name;
 
-	if (found != NAMES_NONE)
+	if (found != PATH_NAMES_NONE)
 		return found;
 	name = make_room(names) < 0 ? NULL : malloc(sizeof(*name) + len + 1);
 	if (!name)
@@ -80,20 +80,20 @@ int32_t names_add(struct names *names, const char *text, size_t len)
 	return names->count++;
 }
 
-int32_t names_find(const struct names *names, const char *text, size_t len)
+int32_t path_names_find(const struct path_names *names, const char *text, size_t len)
 {
 	struct name *name;
 
 	HASH_FIND(hh, names->hash, text, len, name);
-	return name ? name->number : NAMES_NONE;
+	return name ? name->number : PATH_NAMES_NONE;
 }
 
-const char *names_text(const struct names *names, int32_t name)
+const char *path_names_text(const struct path_names *names, int32_t name)
 {
 	return names->all[name]->text;
 }
 
-int32_t names_count(const struct names *names)
+int32_t path_names_count(const struct path_names *names)
 {
 	return names->count;
 }
@@ -120,7 +120,7 @@ static char *add_parts(char *begin, char *end, const char *path, size_t len)
 	return end;
 }
 
-char *names_join(const char *directory, const char *name, size_t len)
+char *path_names_join(const char *directory, const char *name, size_t len)
 {
 	size_t dir_len = strlen(directory);
 	char *path = malloc(dir_len + len + 4), *end = path;
@@ -149,7 +149,7 @@ static size_t common(const char *directory, const char *path)
 	return same;
 }
 
-char *names_relative(const char *directory, const char *path)
+char *path_names_relative(const char *directory, const char *path)
 {
 	size_t same = common(directory, path), ups = 0;
 	char *text, *at;
@@ -167,7 +167,7 @@ char *names_relative(const char *directory, const char *path)
 	return text;
 }
 
-bool names_is_below(const char *directory, const char *path)
+bool path_names_is_below(const char *directory, const char *path)
 {
 	size_t len = strlen(directory);
 
@@ -176,7 +176,7 @@ bool names_is_below(const char *directory, const char *path)
 	return strncmp(directory, path, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
-const char *names_base(const char *path)
+const char *path_names_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
