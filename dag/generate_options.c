@@ -57,8 +57,8 @@ static const char help_text[] =
 "      --pegasus FILE     abstract workflow of Pegasus 5\n"
 "      --dax FILE         the same of Pegasus 4, in XML\n"
 "\n"
-"      --level LEVEL      job (default), or process: each process is a step (not for make, ninja and\n"
-"                         snakemake, which run jobs again)\n"
+"      --level LEVEL      job (default), or process: each process is a step (not for make, ninja,\n"
+"                         snakemake and dagman, which run jobs again)\n"
 "      --root DIR         the folder of the workflow (default: where the command that was traced ran);\n"
 "                         paths are relative to it\n"
 "      --wfformat-version VERSION   1.5 or 1.6 (default)\n"
@@ -120,6 +120,9 @@ static int apply(void *options, int option, const char *value)
 
 static int check(const struct generate_options *o)
 {
+	/* They run jobs again. */
+	bool runs = o->outputs[GENERATE_MAKE] || o->outputs[GENERATE_NINJA] || o->outputs[GENERATE_SNAKEMAKE] ||
+		    o->outputs[GENERATE_DAGMAN];
 	int outputs = 0;
 
 	for (int i = 0; i < GENERATE_MAX; i++)
@@ -127,10 +130,9 @@ static int check(const struct generate_options *o)
 	if (outputs == 0)
 		return err_status(EXIT_USAGE, "nothing is to be written: give --make FILE, --wfformat FILE or the like; see "
 			"'wfdag generate --help'");
-	if (o->level == JOBS_PROCESS &&
-		(o->outputs[GENERATE_MAKE] || o->outputs[GENERATE_NINJA] || o->outputs[GENERATE_SNAKEMAKE]))
+	if (o->level == JOBS_PROCESS && runs)
 		return err_status(EXIT_USAGE, "--level process is for what describes a run: a process that another one started "
-			"cannot be run again by itself; leave it out for --make, --ninja and --snakemake");
+			"cannot be run again by itself; leave it out for --make, --ninja, --snakemake and --dagman");
 	return 0;
 }
 

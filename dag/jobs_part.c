@@ -47,7 +47,42 @@ static int number_jobs(struct load *load)
 	return r;
 }
 
-/* Who leads from the first process of a job to one of another job, which it started. */
+/* Does it run what rules say, and not what it is given on its command line or reads, as xargs? */
+static bool is_builder(const struct workflow *w, int32_t process)
+{
+	const struct task *task = workflow_task(w, process);
+
+	return task->driver && task->program && strcmp(task->program, "xargs") != 0 &&
+	       strcmp(task->program, "parallel") != 0;
+}
+
+/* What xargs starts inside of a job is a part of that: the text of the job starts it again. */
+static int absorb_lists(struct jobs *jobs)
+{
+	const struct workflow *w = jobs->workflow;
+	int32_t *into = malloc(((size_t)jobs->n_jobs + 1) * sizeof(*into));
+
+	if (!into)
+		return -ENOMEM;
+	for (int32_t i = 0; i < jobs->n_jobs; i++)
+		into[i] = i;
+	for (int32_t i = 0; i < w->graph->n_processes; i++) {
+		int32_t parent = graph_parent(w->graph, i);
+
+		if (parent != GRAPH_NONE && jobs->of[i] != JOBS_NONE &&
+			jobs->of[parent] != JOBS_NONE && workflow_task(w, parent)->driver &&
+			!is_builder(w, parent))
+			into[jobs->of[i]] = into[jobs->of[parent]];
+	}
+	for (int32_t i = 0; i < w->graph->n_processes; i++)
+		if (jobs->of[i] != JOBS_NONE)
+			jobs->of[i] = into[jobs->of[i]];
+	free(into);
+	return 0;
+}
+
+/* Who leads from the first process of a job to one of another job, which it started, or to one that make
+ * started, where all of a batch job is one. */
 static void mark_drivers(const struct jobs *jobs, bool *drives)
 {
 	const struct graph *g = jobs->workflow->graph;
@@ -55,7 +90,7 @@ static void mark_drivers(const struct jobs *jobs, bool *drives)
 	for (int32_t i = 0; i < g->n_processes; i++) {
 		int32_t at = graph_parent(g, i), job = at == GRAPH_NONE ? JOBS_NONE : jobs->of[at];
 
-		if (job == JOBS_NONE || job == jobs->of[i])
+		if (job == JOBS_NONE || (job == jobs->of[i] && !is_builder(jobs->workflow, at)))
 			continue;
 		for (; at != GRAPH_NONE && jobs->of[at] == job && !drives[at];
 			at = graph_parent(g, at))
@@ -303,6 +338,8 @@ int jobs_part(struct load *load)
 		number_processes(load);
 	else
 		r = number_jobs(load);
+	if (r == 0 && load->level == JOBS_JOB)
+		r = absorb_lists(jobs);
 	if (r == 0 && load->level == JOBS_JOB)
 		r = split_drivers(jobs);
 	if (r == 0)

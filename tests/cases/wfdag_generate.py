@@ -125,13 +125,14 @@ def round_trip(base, what, inputs, command, options=(), drop=()):
             checks.check(f"{what}, {system}: {path}", wanted.get(path, 0) == made.get(path, 0))
         said = run(*again, rules, cwd=copy)
         checks.check(f"{what}, {system}: nothing to do again", nothing in said, said[-500:])
-        same_graph(f"{what}, {system}", db, db2)
+        same_graph(f"{what}, {system}", db, db2, drop)
         shutil.rmtree(copy)
     shutil.rmtree(original)
 
 
-def same_graph(what, first, second):
-    done = subprocess.run([WFDAG, "diff", "--data", "--exclude", "path:*/.ftrac/*", str(first), str(second)],
+def same_graph(what, first, second, drop):
+    excluded = [word for path in (".ftrac/*", *drop) for word in ("--exclude", f"path:*/{path}")]
+    done = subprocess.run([WFDAG, "diff", "--data", *excluded, str(first), str(second)],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100, check=False)
     checks.check(f"{what}: same graph", done.returncode == 0 and done.stdout.startswith("same graph"),
                  done.stdout[:3000])
@@ -190,6 +191,29 @@ def nested(base):
     round_trip(base, "nested", inputs, ["env", "make", "-j2"], (), ("Makefile", "deep/Makefile"))
 
 
+def lists(base):
+    """xargs inside of a recipe is a part of it; on top it is a driver."""
+    inputs = base / "inputs"
+    inputs.mkdir(parents=True)
+    for n in range(4):
+        (inputs / f"i{n}").write_text(f"{n}\n")
+    (inputs / "Makefile").write_text(
+        "all: total last\nall.txt: i0 i1 i2 i3\n\techo $^ | xargs -n1 cat > all.txt\n"
+        "total: all.txt\n\tls i0 i1 | xargs -n1 -I@ sh -c 'cat @ all.txt' | wc -c > total\n"
+        "last: total\n\tsort total all.txt > last\n")
+    round_trip(base, "lists", inputs, ["make", "-j2"], (), ("Makefile",))
+
+
+def batch(base):
+    """All of a batch job is one job by its number; what make starts in it are jobs all the same."""
+    inputs = base / "inputs"
+    inputs.mkdir(parents=True)
+    (inputs / "a").write_text("some\ntext\n")
+    (inputs / "Makefile").write_text("all: c\nb: a\n\ttr a-z A-Z < a > b\nc: b d\n\tsort b d > c\nd:\n\tseq 3 > d\n")
+    (inputs / "job.sh").write_text("cp a a.copy\nmake -j2\ncat a.copy c > end\n")
+    round_trip(base, "batch", inputs, ["env", "SLURM_JOB_ID=17", "sh", "job.sh"], (), ("Makefile", "job.sh"))
+
+
 def refusals(base):
     """What cannot be done is said in one line."""
     db, nothing = base / "copy.db", base / "nothing.db"
@@ -204,7 +228,8 @@ def refusals(base):
                  done.stderr.count("\n") == 1, done.stderr)
     for args, status, text in (
             ((), 2, "nothing is to be written"), (("--make", "x", "--level", "process"), 2, "cannot be run again"),
-            (("--level", "both", "--dax", "x"), 2, "both"), (("--root", "here", "--make", "x"), 2, "absolute"),
+            (("--level", "both", "--dax", "x"), 2, "both"), (("--dagman", "x", "--level", "process"), 2, "run again"),
+            (("--root", "here", "--make", "x"), 2, "absolute"),
             (("--wfformat-version", "2", "--wfformat", "x"), 2, "1.5"),
             (("--make", "/nonexistent/x"), 1, "/nonexistent/x")):
         done = subprocess.run([WFDAG, "generate", *args, str(db)], cwd=base, capture_output=True, text=True,
@@ -217,6 +242,6 @@ def refusals(base):
 need("make")
 need_fuse()
 with tempfile.TemporaryDirectory(prefix="ftrac-generate-") as directory:
-    for case in compile_example, montage_example, script, names, nested, refusals:
+    for case in compile_example, montage_example, script, names, nested, lists, batch, refusals:
         case(pathlib.Path(directory) / case.__name__)
 checks.end()
