@@ -68,7 +68,7 @@ bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int 
 	return *ret_status == 0;
 }
 
-static void put_quoted(FILE *out, const char *word)
+void cli_put_quoted(const char *word, FILE *out)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "_@%+=:,./-";
@@ -97,7 +97,7 @@ char *cli_join(char *const *argv)
 	for (int i = 0; argv[i]; i++) {
 		if (i)
 			fputc(' ', out);
-		put_quoted(out, argv[i]);
+		cli_put_quoted(argv[i], out);
 	}
 	return fclose(out) == 0 ? text : NULL;
 }

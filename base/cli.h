@@ -3,6 +3,7 @@
 #define BASE_CLI_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* What the command lines of all programs have in common.  Errors are printed as by err.h. */
 
@@ -35,6 +36,8 @@ struct cli {
 /* false: there is nothing more to do, and *ret_status is the exit status. */
 bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int *ret_status);
 
+/* A word, quoted for a POSIX shell where that is needed. */
+void cli_put_quoted(const char *word, FILE *out);
 /* Words as one line, quoted for a POSIX shell where that is needed; to be freed.  NULL: out of
  * memory. */
 char *cli_join(char *const *argv);

@@ -13,7 +13,7 @@ struct output {
 	char *temporary; /* NULL: the file itself is written */
 };
 
-/* 0 or -errno; then it must be closed. */
+/* 0: it is to be closed; or -errno. */
 int output_open(const char *file, struct output *ret_output);
 /* r: how the writing went.  That, or what goes wrong now; what is not whole is taken away. */
 int output_close(struct output *output, int r);

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "db/compose.h"
 #include "db/query.h"
+#include "dag/traces.h"
 #include "dag/check_uses.h"
 #include "dag/ninja.h"
 
@@ -17,22 +18,22 @@ static int out_of_memory(void)
 	return err_status(EXIT_OWN, "out of memory");
 }
 
+struct rows {
+	struct check_trace *trace;
+	int (*add)(struct check_trace *t, const struct query *q);
+};
+
+static int add_row(void *arg, const struct query *q)
+{
+	const struct rows *rows = arg;
+
+	return rows->add(rows->trace, q);
+}
+
 int check_trace_each(struct check_trace *t, struct query_db *db, const char *name,
 	int (*add)(struct check_trace *t, const struct query *q))
 {
-	const struct choice choice = { 0 };
-	struct composed composed;
-	struct query *query = NULL;
-	int r = compose(name, &choice, &composed), status = 0;
-
-	if (r < 0)
-		return out_of_memory();
-	r = query_start(db, composed.sql, &query);
-	free(composed.sql);
-	while (r >= 0 && status == 0 && (r = query_next(query)) > 0)
-		status = add(t, query) < 0 ? out_of_memory() : 0;
-	query_end(query);
-	return r < 0 ? err_status(EXIT_OWN, "cannot read the trace: %s", query_error(db)) : status;
+	return traces_each(db, name, &(struct choice){ 0 }, add_row, &(struct rows){ t, add });
 }
 
 /* NULL for NULL, and when memory is exhausted: *ret_r says so. */

@@ -51,6 +51,8 @@ static int put_job(const struct rules *rules, const struct job *job, FILE *out,
 		fputc('"', out);
 		if (job->rss_bytes != WORKFLOW_UNKNOWN)
 			fprintf(out, " memory=\"%lldMB\"", (long long)(job->rss_bytes / MIB + 1));
+		if (job_cores(job) > 1)
+			fprintf(out, " cpus=\"%lld\"", (long long)job_cores(job));
 		fputc('\n', out);
 	}
 	free(line);
@@ -79,7 +81,7 @@ int generate_dagman(const struct jobs *jobs, const struct generate_facts *facts,
 	      "SUBMIT-DESCRIPTION job {\n    universe = vanilla\n    executable = /bin/sh\n"
 	      "    transfer_executable = false\n    arguments = \"$(args)\"\n    initialdir = "
 	      "$(directory)\n"
-	      "    request_cpus = 1\n    request_memory = $(memory:128MB)\n    "
+	      "    request_cpus = $(cpus:1)\n    request_memory = $(memory:128MB)\n    "
 	      "should_transfer_files = no\n"
 	      "    log = workflow.log\n}\n",
 		out);

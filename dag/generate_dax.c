@@ -21,8 +21,9 @@ static void attribute(struct writer *w, const char *name, const char *value)
 	xmlTextWriterWriteAttribute(w->xml, XML(name), XML(attribute_clean(&w->clean, value)));
 }
 
-static void put_use(struct writer *w, int32_t index, bool input, bool output)
+static void put_use(void *arg, int32_t index, bool input, bool output)
 {
+	struct writer *w = arg;
 	const struct job_file *file = &w->jobs->files[index];
 
 	if (file->directory)
@@ -38,23 +39,6 @@ static void put_use(struct writer *w, int32_t index, bool input, bool output)
 	xmlTextWriterEndElement(w->xml);
 }
 
-/* Both lists are in ascending order. */
-static void put_uses(struct writer *w, const struct job *job)
-{
-	int32_t i = 0, o = 0;
-
-	while (i < job->n_inputs || o < job->n_outputs) {
-		bool input = i < job->n_inputs &&
-			     (o == job->n_outputs || job->inputs[i] <= job->outputs[o]);
-		bool output = o < job->n_outputs &&
-			      (i == job->n_inputs || job->outputs[o] <= job->inputs[i]);
-
-		put_use(w, input ? job->inputs[i] : job->outputs[o], input, output);
-		i += input;
-		o += output;
-	}
-}
-
 static void put_job(struct writer *w, const struct job *job)
 {
 	char **argv = job->command == JOBS_NONE ? NULL : w->jobs->commands[job->command].argv;
@@ -68,7 +52,7 @@ static void put_job(struct writer *w, const struct job *job)
 	if (arguments && *arguments)
 		xmlTextWriterWriteElement(w->xml, XML("argument"),
 			XML(attribute_clean(&w->clean, arguments)));
-	put_uses(w, job);
+	job_each_use(job, put_use, w);
 	xmlTextWriterEndElement(w->xml);
 	free(arguments);
 }

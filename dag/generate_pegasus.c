@@ -94,8 +94,9 @@ static void end_list(struct writer *w)
 
 /* ---- the workflow ---- */
 
-static void put_use(struct writer *w, int32_t index, bool input, bool output)
+static void put_use(void *arg, int32_t index, bool input, bool output)
 {
+	struct writer *w = arg;
 	const struct job_file *file = &w->jobs->files[index];
 	char size[24];
 
@@ -112,26 +113,6 @@ static void put_use(struct writer *w, int32_t index, bool input, bool output)
 	if (file->bytes != WORKFLOW_UNKNOWN)
 		pair(w, "size", size);
 	end_map(w);
-}
-
-/* Both lists are in ascending order. */
-static void put_uses(struct writer *w, const struct job *job)
-{
-	int32_t i = 0, o = 0;
-
-	key(w, "uses");
-	begin_list(w, false);
-	while (i < job->n_inputs || o < job->n_outputs) {
-		bool input = i < job->n_inputs &&
-			     (o == job->n_outputs || job->inputs[i] <= job->outputs[o]);
-		bool output = o < job->n_outputs &&
-			      (i == job->n_inputs || job->outputs[o] <= job->inputs[i]);
-
-		put_use(w, input ? job->inputs[i] : job->outputs[o], input, output);
-		i += input;
-		o += output;
-	}
-	end_list(w);
 }
 
 /* Names are letters, digits, - and _. */
@@ -163,7 +144,10 @@ static void put_job(struct writer *w, const struct job *job)
 	for (int i = 1; argv && argv[0] && argv[i]; i++)
 		value(w, argv[i]);
 	end_list(w);
-	put_uses(w, job);
+	key(w, "uses");
+	begin_list(w, false);
+	job_each_use(job, put_use, w);
+	end_list(w);
 	end_map(w);
 }
 

@@ -250,10 +250,10 @@ static json_t *execution_task(struct writer *w, const struct job *job)
 	if (said)
 		json_object_set_new(object, "command", said);
 	if (cpu >= 0 && wall > 0) {
-		json_object_set_new(object, "coreCount",
-			json_integer(cpu <= wall ? 1 : (int64_t)(cpu / wall + .9)));
 		json_object_set_new(object, "avgCPU", json_real(100 * cpu / wall));
 	}
+	if (job_cores(job))
+		set_int(object, "coreCount", job_cores(job));
 	set_int(object, "readBytes", job->read_bytes);
 	set_int(object, "writtenBytes", job->written_bytes);
 	set_int(object, "memoryInBytes", job->rss_bytes);
@@ -278,20 +278,24 @@ static json_t *machine(struct writer *w)
 	return object;
 }
 
+/* A sum of which a part is not known is left out. */
 static json_t *execution_metrics(const struct writer *w)
 {
 	double seconds = 0;
 	int64_t read = 0, written = 0;
+	json_t *object;
 
 	for (int32_t i = 0; i < w->jobs->n_jobs; i++) {
 		const struct job *job = &w->jobs->jobs[i];
 
 		seconds += (double)runtime_ns(w, job) / 1e9;
-		read += job->read_bytes == WORKFLOW_UNKNOWN ? 0 : job->read_bytes;
-		written += job->written_bytes == WORKFLOW_UNKNOWN ? 0 : job->written_bytes;
+		read = job_sum(read, job->read_bytes);
+		written = job_sum(written, job->written_bytes);
 	}
-	return json_pack("{s:f,s:I,s:I}", "sumTaskRuntimesInSeconds", seconds, "totalNumBytesRead",
-		(json_int_t)read, "totalNumBytesWritten", (json_int_t)written);
+	object = json_pack("{s:f}", "sumTaskRuntimesInSeconds", seconds);
+	set_int(object, "totalNumBytesRead", read);
+	set_int(object, "totalNumBytesWritten", written);
+	return object;
 }
 
 static json_t *execution(struct writer *w)

@@ -45,10 +45,7 @@ static int create_jobs(struct jobs *jobs)
 	for (int32_t i = 0; i < jobs->n_jobs && jobs->jobs; i++)
 		jobs->jobs[i] = (struct job){ .command = JOBS_NONE,
 			.start_ns = GRAPH_NEVER,
-			.cpu_ns = WORKFLOW_UNKNOWN,
 			.rss_bytes = WORKFLOW_UNKNOWN,
-			.read_bytes = WORKFLOW_UNKNOWN,
-			.written_bytes = WORKFLOW_UNKNOWN,
 			.status = -1 };
 	return jobs->jobs ? 0 : -ENOMEM;
 }

@@ -101,6 +101,14 @@ void jobs_destroy(struct jobs *jobs); /* NULL is fine */
 /* The base name of the first program that a job was started with, "unknown" if it is not known. */
 const char *job_program(const struct jobs *jobs, const struct job *job);
 
+/* What is not known of a part is not known of the whole. */
+int64_t job_sum(int64_t sum, int64_t more);
+/* How many processors it kept busy, rounded up; 0: not known. */
+int64_t job_cores(const struct job *job);
+/* Each file that it has to do with, in ascending order. */
+void job_each_use(const struct job *job,
+	void (*use)(void *arg, int32_t file, bool input, bool output), void *arg);
+
 /* ---- for the parts of it ---- */
 
 /* Room for one more element of an array that has n and grows by doubling; NULL: out of memory, and the

@@ -11,10 +11,9 @@
 
 #include "db/query.h"
 
-static void add_to(int64_t *sum, int64_t more)
+int64_t job_sum(int64_t sum, int64_t more)
 {
-	if (more != WORKFLOW_UNKNOWN && more >= 0)
-		*sum = *sum == WORKFLOW_UNKNOWN ? more : *sum + more;
+	return sum == WORKFLOW_UNKNOWN || more < 0 ? WORKFLOW_UNKNOWN : sum + more;
 }
 
 static void add_process(struct job *job, const struct graph_process *process,
@@ -26,7 +25,7 @@ static void add_process(struct job *job, const struct graph_process *process,
 	}
 	if (process->end_ns > job->end_ns)
 		job->end_ns = process->end_ns;
-	add_to(&job->cpu_ns, task->cpu_ns);
+	job->cpu_ns = job_sum(job->cpu_ns, task->cpu_ns);
 }
 
 struct change {
@@ -73,7 +72,38 @@ static int add_memory(struct jobs *jobs)
 			job->rss_bytes = now;
 	}
 	free(changes);
+	for (int32_t i = 0; i < g->n_processes; i++)
+		if (jobs->of[i] != JOBS_NONE &&
+			workflow_task(jobs->workflow, i)->rss_bytes == WORKFLOW_UNKNOWN)
+			jobs->jobs[jobs->of[i]].rss_bytes = WORKFLOW_UNKNOWN;
 	return 0;
+}
+
+int64_t job_cores(const struct job *job)
+{
+	int64_t wall_ns = job->end_ns == GRAPH_NEVER ? 0 : job->end_ns - job->start_ns;
+
+	if (wall_ns <= 0 || job->cpu_ns == WORKFLOW_UNKNOWN)
+		return 0;
+	/* A tenth above a whole number is what is measured beside it. */
+	return job->cpu_ns <= wall_ns ? 1 : (job->cpu_ns + wall_ns - wall_ns / 10) / wall_ns;
+}
+
+void job_each_use(const struct job *job,
+	void (*use)(void *arg, int32_t file, bool input, bool output), void *arg)
+{
+	int32_t i = 0, o = 0;
+
+	while (i < job->n_inputs || o < job->n_outputs) {
+		bool input = i < job->n_inputs &&
+			     (o == job->n_outputs || job->inputs[i] <= job->outputs[o]);
+		bool output = o < job->n_outputs &&
+			      (i == job->n_inputs || job->outputs[o] <= job->inputs[i]);
+
+		use(arg, input ? job->inputs[i] : job->outputs[o], input, output);
+		i += input;
+		o += output;
+	}
 }
 
 static void add_figures(struct jobs *jobs)
@@ -84,13 +114,18 @@ static void add_figures(struct jobs *jobs)
 		if (jobs->of[i] != JOBS_NONE)
 			add_process(&jobs->jobs[jobs->of[i]], &g->processes[i],
 				workflow_task(jobs->workflow, i));
+	/* Where no file was traced, nobody knows of any. */
+	for (int32_t i = 0; i < jobs->n_jobs && g->n_accesses == 0; i++)
+		jobs->jobs[i].read_bytes = jobs->jobs[i].written_bytes = WORKFLOW_UNKNOWN;
 	for (int32_t i = 0; i < g->n_accesses; i++) {
-		int32_t job = jobs->of[g->accesses[i].process];
+		int32_t index = jobs->of[g->accesses[i].process];
+		struct job *job;
 
-		if (job == JOBS_NONE || !jobs->workflow->chosen[i])
+		if (index == JOBS_NONE || !jobs->workflow->chosen[i])
 			continue;
-		add_to(&jobs->jobs[job].read_bytes, g->accesses[i].bread);
-		add_to(&jobs->jobs[job].written_bytes, g->accesses[i].bwrite);
+		job = &jobs->jobs[index];
+		job->read_bytes = job_sum(job->read_bytes, g->accesses[i].bread);
+		job->written_bytes = job_sum(job->written_bytes, g->accesses[i].bwrite);
 	}
 }
 
@@ -101,7 +136,7 @@ static int status_of(const struct task *task)
 	return task->exit_code == WORKFLOW_UNKNOWN ? -1 : (int)task->exit_code;
 }
 
-static const char *below_root(const struct jobs *jobs, const char *path)
+const char *jobs_short_path(const struct jobs *jobs, const char *path)
 {
 	size_t len = strlen(jobs->root);
 
@@ -118,7 +153,7 @@ static void add_commands(struct jobs *jobs)
 
 		if (job->command == JOBS_NONE) {
 			job->command = i;
-			job->cwd = command->cwd ? below_root(jobs, command->cwd) : NULL;
+			job->cwd = command->cwd ? jobs_short_path(jobs, command->cwd) : NULL;
 		}
 		job->status = status_of(workflow_task(jobs->workflow, command->process));
 	}

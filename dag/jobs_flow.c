@@ -109,13 +109,6 @@ static struct path *find_path(const struct flow *flow, const char *name, size_t 
 	return path;
 }
 
-static const char *below_root(const struct jobs *jobs, const char *path)
-{
-	size_t len = strlen(jobs->root);
-
-	return strncmp(path, jobs->root, len) == 0 && path[len] == '/' ? path + len + 1 : path;
-}
-
 static struct path *get_path(struct flow *flow, const struct data *data)
 {
 	struct jobs *jobs = flow->jobs;
@@ -131,7 +124,7 @@ static struct path *get_path(struct flow *flow, const struct data *data)
 		return NULL;
 	path->name = data->path;
 	path->index = jobs->n_files++;
-	room[path->index] = (struct job_file){ .path = below_root(jobs, data->path),
+	room[path->index] = (struct job_file){ .path = jobs_short_path(jobs, data->path),
 		.bytes = WORKFLOW_UNKNOWN,
 		.producer = JOBS_NONE };
 	jobs_oom = false;

@@ -49,6 +49,8 @@ void jobs_merge(struct jobs *jobs, int32_t *into);
 int jobs_merge_pipelines(struct load *load);
 /* jobs_about.c: figures, names and directories of jobs that are there. */
 int jobs_describe(struct jobs *jobs);
+/* As it is seen from the root, if it is that (".") or below. */
+const char *jobs_short_path(const struct jobs *jobs, const char *path);
 int jobs_find_root(struct query_db *db, struct jobs *jobs, const char *root);
 /* jobs_circles.c: *ret_into as in jobs_flow().  -ENOMEM. */
 int jobs_find_circles(const struct jobs *jobs, int32_t **ret_into);

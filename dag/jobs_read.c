@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "db/compose.h"
 #include "db/query.h"
+#include "dag/traces.h"
 
 bool jobs_oom;
 
@@ -157,7 +158,7 @@ static int add_image(struct load *load, const struct query *q, struct job_comman
 }
 
 /* "PROCESS PATH", and "job JOB PATH" as soon as jobs have numbers. */
-static int add_append(struct load *load, const struct query *q)
+static int add_append(struct load *load, const struct query *q, struct job_command *before)
 {
 	int32_t process = graph_find_process(load->jobs->workflow->graph, query_int(q, 0));
 	size_t len;
@@ -165,65 +166,44 @@ static int add_append(struct load *load, const struct query *q)
 	char *text = NULL;
 	bool failed = asprintf(&text, "%d %.*s", process, (int)len, path) < 0;
 
+	(void)before;
 	failed = failed || !jobs_get_name(&load->appends, text, process);
 	free(text);
 	return failed ? -ENOMEM : 0;
 }
 
 /* Variables of the first program of a process, as a shell exports them. */
-static int add_environment(struct load *load, const struct query *q)
+static int add_environment(struct load *load, const struct query *q, struct job_command *before)
 {
 	int32_t process = graph_find_process(load->jobs->workflow->graph, query_int(q, 0));
 	int32_t command = process == GRAPH_NONE ? JOBS_NONE : load->images[process];
 	bool failed = false;
 
+	(void)before;
 	if (command != JOBS_NONE)
 		load->jobs->commands[command].env = text_of(load->jobs, q, 1, &failed);
 	return failed ? -ENOMEM : 0;
 }
 
-static int ask(struct query_db *db, const char *name, struct query **ret_query)
-{
-	const struct choice none = { .step_ns = 1 };
-	struct composed composed;
-	int r = compose(name, &none, &composed);
+struct rows {
+	struct load *load;
+	int (*add)(struct load *load, const struct query *q, struct job_command *before);
+	struct job_command before;
+};
 
-	if (r == 0)
-		r = query_start(db, composed.sql, ret_query);
-	if (r < 0)
-		err_print("cannot ask the trace for '%s': %s", name, query_error(db));
-	free(r < 0 && r != -EINVAL ? NULL : composed.sql);
-	return r < 0 ? EXIT_OWN : 0;
+static int add_row(void *arg, const struct query *q)
+{
+	struct rows *rows = arg;
+
+	return rows->add(rows->load, q, &rows->before);
 }
 
 static int read_rows(struct query_db *db, const char *name, struct load *load,
-	int (*add)(struct load *load, const struct query *query))
+	int (*add)(struct load *load, const struct query *q, struct job_command *before))
 {
-	struct query *query = NULL;
-	int status = ask(db, name, &query), r = 1;
+	struct rows rows = { load, add, { .process = JOBS_NONE } };
 
-	while (status == 0 && (r = query_next(query)) > 0)
-		if (add(load, query) < 0)
-			status = out_of_memory();
-	query_end(query);
-	if (r < 0)
-		status = err_status(EXIT_OWN, "cannot read the trace: %s", query_error(db));
-	return status;
-}
-
-static int read_images(struct query_db *db, struct load *load)
-{
-	struct job_command before = { .process = JOBS_NONE };
-	struct query *query = NULL;
-	int status = ask(db, "generate.images", &query), r = 1;
-
-	while (status == 0 && (r = query_next(query)) > 0)
-		if (add_image(load, query, &before) < 0)
-			status = out_of_memory();
-	query_end(query);
-	if (r < 0)
-		status = err_status(EXIT_OWN, "cannot read the trace: %s", query_error(db));
-	return status;
+	return traces_each(db, name, &(struct choice){ .step_ns = 1 }, add_row, &rows);
 }
 
 int jobs_read(struct query_db *db, struct load *load)
@@ -237,7 +217,7 @@ int jobs_read(struct query_db *db, struct load *load)
 		return out_of_memory();
 	for (int32_t i = 0; i < n; i++)
 		load->images[i] = JOBS_NONE;
-	status = read_images(db, load);
+	status = read_rows(db, "generate.images", load, add_image);
 	if (status == 0)
 		status = read_rows(db, "generate.appends", load, add_append);
 	if (status == 0)

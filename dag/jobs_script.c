@@ -31,14 +31,6 @@ static const char *shell_text(const struct job_command *command)
 		       : NULL;
 }
 
-static void put_quoted(FILE *out, const char *word)
-{
-	char *argv[] = { (char *)word, NULL }, *text = cli_join(argv);
-
-	fputs(text ? text : "", out);
-	free(text);
-}
-
 static bool can_redirect(const struct job_command *command, int fd)
 {
 	const char *to = command->to[fd];
@@ -52,7 +44,7 @@ static void put_path(const struct script *s, const struct job_command *command, 
 	size_t len = command->cwd ? strlen(command->cwd) : 0;
 	bool below = len > 1 && strncmp(path, command->cwd, len) == 0 && path[len] == '/';
 
-	put_quoted(s->out, below ? path + len + 1 : path);
+	cli_put_quoted(below ? path + len + 1 : path, s->out);
 }
 
 /* Was it written by another command of the job before?  Then it has been emptied. */
@@ -60,7 +52,8 @@ static bool goes_on(const struct script *s, const struct job_command *command, c
 {
 	for (int32_t i = 0; i < s->n && s->commands[i] != command; i++)
 		for (int fd = 1; fd < 3; fd++)
-			if (s->commands[i]->to[fd] && strcmp(s->commands[i]->to[fd], path) == 0)
+			if (jobs_redirected(s->commands[i], fd) &&
+				strcmp(s->commands[i]->to[fd], path) == 0)
 				return true;
 	return false;
 }
@@ -100,20 +93,20 @@ static void put_command(const struct script *s, const struct job_command *comman
 {
 	const char *text = shell_text(command), *cwd = s->commands[0]->cwd;
 	bool moves = command->cwd && cwd && strcmp(command->cwd, cwd) != 0;
-	char *words;
 
 	if (moves) {
 		fputs("(cd ", s->out);
-		put_quoted(s->out, command->cwd);
+		cli_put_quoted(command->cwd, s->out);
 		fputs(" && ", s->out);
 	}
 	if (text && alone && !is_redirected(command) && !moves) {
 		fputs(text, s->out);
 		return;
 	}
-	words = cli_join(command->argv);
-	fputs(words ? words : "", s->out);
-	free(words);
+	for (int i = 0; command->argv[i]; i++) {
+		fputs(i ? " " : "", s->out);
+		cli_put_quoted(command->argv[i], s->out);
+	}
 	put_redirections(s, command);
 	if (moves)
 		fputc(')', s->out);

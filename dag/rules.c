@@ -30,13 +30,6 @@ static const char *own(struct rules *rules, char *text)
 	return room[rules->n_texts++] = text;
 }
 
-static char *quoted(const char *word)
-{
-	char *argv[] = { (char *)word, NULL };
-
-	return cli_join(argv);
-}
-
 /* ---- commands ---- */
 
 /* What stands between a command and another one behind it, which must not become part of a comment, or of
@@ -57,18 +50,19 @@ static const char *separator(const char *script)
 /* A job that failed need not fail the workflow, if it did not then. */
 static char *make_command(const struct job *job, const char *stamp)
 {
-	char *text = NULL, *cwd = job->cwd ? quoted(job->cwd) : NULL;
-	bool moves = cwd && strcmp(cwd, ".") != 0;
+	char *text = NULL;
+	bool moves = job->cwd && strcmp(job->cwd, ".") != 0;
 	const char *between = separator(job->script);
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	if (!out || (job->cwd && !cwd)) {
-		free(cwd);
+	if (!out)
 		return NULL;
+	if (moves) {
+		fputs(stamp ? "(cd " : "cd ", out);
+		cli_put_quoted(job->cwd, out);
+		fputs(" || exit; ", out);
 	}
-	if (moves)
-		fprintf(out, "%scd %s || exit; ", stamp ? "(" : "", cwd);
 	fputs(job->script, out);
 	if (moves && stamp)
 		fprintf(out, "%s)", between[0] == '\n' ? "\n" : "");
@@ -76,7 +70,6 @@ static char *make_command(const struct job *job, const char *stamp)
 		fprintf(out, "%strue", between);
 	if (stamp)
 		fprintf(out, "%s[ $? -eq 0 ] && : >%s", between, stamp);
-	free(cwd);
 	return fclose(out) == 0 ? text : NULL;
 }
 

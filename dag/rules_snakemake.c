@@ -96,9 +96,8 @@ static void write_resources(const struct job *job, FILE *out)
 			between = ", ";
 	if (*between == ',')
 		fputc('\n', out);
-	if (wall_ns > 0 && job->cpu_ns > wall_ns + wall_ns / 4)
-		fprintf(out, "    threads: %lld\n",
-			(long long)((job->cpu_ns + wall_ns / 2) / wall_ns));
+	if (job_cores(job) > 1)
+		fprintf(out, "    threads: %lld\n", (long long)job_cores(job));
 }
 
 static int write_rule(const struct rules *rules, const struct rule *rule, FILE *out,

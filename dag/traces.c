@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "db/compose.h"
 #include "db/query.h"
 
 int traces_open(const struct words *traces, bool with_ops, struct query_db **ret_db)
@@ -44,4 +45,25 @@ bool traces_are_whole(struct query_db *db)
 			(long long)events);
 	free(stopped);
 	return complete && !stopped && !ops && !events;
+}
+
+int traces_each(struct query_db *db, const char *name, const struct choice *choice,
+	int (*add)(void *arg, const struct query *query), void *arg)
+{
+	struct composed composed;
+	struct query *query = NULL;
+	int r = compose(name, choice, &composed);
+
+	if (r < 0)
+		return composed.error[0] ? err_status(EXIT_USAGE, "%s", composed.error)
+					 : err_status(EXIT_OWN, "out of memory");
+	r = query_start(db, composed.sql, &query);
+	free(composed.sql);
+	while (r >= 0 && (r = query_next(query)) > 0)
+		if (add(arg, query) < 0) {
+			query_end(query);
+			return err_status(EXIT_OWN, "out of memory");
+		}
+	query_end(query);
+	return r < 0 ? err_status(EXIT_OWN, "cannot read the trace: %s", query_error(db)) : 0;
 }

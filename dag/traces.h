@@ -10,6 +10,8 @@
 
 #define TRACES_EXIT_STRICT 3 /* --strict, and something is missing */
 
+struct choice;
+struct query;
 struct query_db;
 
 /* The exit status; *ret_db is to be closed in any case. */
@@ -17,5 +19,10 @@ int traces_open(const struct words *traces, bool with_ops, struct query_db **ret
 
 /* Is all of the run in the trace?  If not, it is said, on stderr. */
 bool traces_are_whole(struct query_db *db);
+
+/* Gives each row of a query of tables.sql to add(), which may fail for want of memory: -ENOMEM.  The exit
+ * status. */
+int traces_each(struct query_db *db, const char *name, const struct choice *choice,
+	int (*add)(void *arg, const struct query *query), void *arg);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dag/workflow.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "base/err.h"
 #include "db/compose.h"
 #include "db/query.h"
+#include "dag/traces.h"
 
 #define CHUNK_BYTES (64 << 10)
 
@@ -294,22 +296,22 @@ static int cut_circles(struct graph *g)
 
 /* ---- the whole ---- */
 
+struct rows {
+	struct workflow *workflow;
+	int (*add)(struct workflow *, const struct query *);
+};
+
+static int add_row(void *arg, const struct query *query)
+{
+	const struct rows *rows = arg;
+
+	return rows->add(rows->workflow, query) < 0 || rows->workflow->failed ? -ENOMEM : 0;
+}
+
 static int load(struct workflow *w, struct query_db *db, const char *name,
 	const struct choice *choice, int (*add)(struct workflow *, const struct query *))
 {
-	struct composed composed;
-	struct query *query = NULL;
-	int r = compose(name, choice, &composed), status = 0;
-
-	if (r < 0)
-		return composed.error[0] ? err_status(EXIT_USAGE, "%s", composed.error)
-					 : out_of_memory();
-	r = query_start(db, composed.sql, &query);
-	free(composed.sql);
-	while (r >= 0 && status == 0 && (r = query_next(query)) > 0)
-		status = add(w, query) < 0 || w->failed ? out_of_memory() : 0;
-	query_end(query);
-	return r < 0 ? err_status(EXIT_OWN, "cannot read the trace: %s", query_error(db)) : status;
+	return traces_each(db, name, choice, add_row, &(struct rows){ w, add });
 }
 
 /* Who uses a file that is left out is not left out: nearly all processes read a library. */
