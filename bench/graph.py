@@ -47,7 +47,7 @@ def make(path, steps):
             "emptied": 0, "io_ns": 1000, "touch_ns": 0, "version": 1}
     for first in range(1, steps + 1, 50000):
         numbers = range(first, min(first + 50000, steps + 1))
-        db.executemany("INSERT INTO paths VALUES (?, ?)", ((n + 1, f"/work/{n}.dat") for n in numbers))
+        db.executemany("INSERT INTO paths VALUES (?, ?)", ((n + 1, f"/data/{n}.dat") for n in numbers))
         put("processes", [{"id": n, "pid": n, "parent": 1 if n > 1 else None, "start_t": n * STEP_NS,
                            "end_t": (n + 1) * STEP_NS, "exit_code": 0, "image": n, "tier": 8} for n in numbers])
         put("images", [{"id": n, "process": n, "seq": 1, "exe": 1, "comm": "step", "argv": '["step"]',

@@ -20,7 +20,7 @@ static struct jobs *jobs_of(struct workflow *w, int32_t **ret_into)
 
 	assert_non_null(jobs);
 	jobs->workflow = w;
-	jobs->root = strdup("/work");
+	jobs->root = strdup("/data");
 	jobs->n_jobs = w->graph->n_processes;
 	jobs->of = malloc((size_t)jobs->n_jobs * sizeof(*jobs->of));
 	jobs->jobs = calloc((size_t)jobs->n_jobs, sizeof(*jobs->jobs));

@@ -131,7 +131,7 @@ static void parts_by_what_leads_where(void **state)
 		{ { .ancestors_of = "f4.dat" }, 11, 14 },
 		{ { .ancestors_of = "f1" }, 3, 2 },
 		{ { .descendants_of = "p2" }, 4, 3 },
-		{ { .descendants_of = "/work/f0*" }, 3, 2 },
+		{ { .descendants_of = "/data/f0*" }, 3, 2 },
 		{ { .between = { "p3", "join" } }, 3, 2 },
 		{ { .ancestors_of = "gen" }, 5, 4 },
 	};

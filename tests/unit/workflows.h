@@ -69,7 +69,7 @@ __attribute__((unused)) static int32_t file(struct workflow *w)
 	int32_t i = w->graph->n_files;
 
 	assert_true(i < TASKS);
-	snprintf(paths[i], sizeof(paths[i]), "/work/f%d.dat", i);
+	snprintf(paths[i], sizeof(paths[i]), "/data/f%d.dat", i);
 	datas[i] = (struct data){ .path = paths[i], .kind = "file", .size_bytes = 10 };
 	return graph_add_file(w->graph, i + 1, &datas[i]);
 }
