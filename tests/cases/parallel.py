@@ -8,6 +8,7 @@ same of its process.
 """
 import collections
 import hashlib
+import math
 import os
 import pickle
 import random
@@ -156,8 +157,9 @@ with Mount("--fidelity", fidelity) as mount:
     top = mount.base / "work"
     (top / "shared").mkdir(parents=True)
     until = time.monotonic() + SECONDS
-    clients = [start(i, mount(top), until, mount.base / f"report{i}") for i in range(CLIENTS)]
     chosen = random.Random(1).sample(range(CLIENTS), KILLED)
+    clients = [start(i, mount(top), math.inf if i in chosen else until, mount.base / f"report{i}")
+               for i in range(CLIENTS)]
     for number in chosen:
         time.sleep(SECONDS * 0.8 / KILLED)
         os.kill(clients[number], signal.SIGKILL)
