@@ -75,6 +75,7 @@ int facts_store(struct store *store, const struct facts *facts)
 		{ "end_ns", V_NULL },
 		{ "complete", V_INT(0) },
 		{ "fidelity", V_STR(facts->fidelity) },
+		{ "transport", V_STR(facts->transport) },
 		{ "process_tier", V_STR(facts->process_tier) },
 		{ "ops_recorded", V_INT(0) },
 		{ "ops_lost", V_INT(0) },

@@ -8,7 +8,7 @@ struct store;
 
 /* What is known of a run when it begins: the rows of the view trace.  NULL: there is none. */
 struct facts {
-	const char *source, *mountpoint, *fidelity; /* of the mount */
+	const char *source, *mountpoint, *fidelity, *transport; /* of the mount */
 	const char *command, *cwd, *options, *job, *xform, *process_tier;
 	int64_t start_ns; /* since the epoch */
 };

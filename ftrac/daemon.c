@@ -109,7 +109,8 @@ static int open_tree_of(struct daemon *d)
 {
 	struct inode_options o = { .ring = d->ring, .names = d->fs.choice,
 		.mountpoint = d->options.mountpoint, .expired = expire_name,
-		.removed = drop_name, .arg = &d->fs, .squash = d->squash };
+		.removed = drop_name, .arg = &d->fs, .squash = d->squash,
+		.hide_mirrors = d->fs.uring };
 	int r;
 
 	o.root = open(d->options.source, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -195,6 +196,7 @@ static int start_recording(struct daemon *d)
 	if (r == 0)
 		r = facts_store(d->store, &(struct facts){ .source = o->source,
 			.command = d->command, .mountpoint = o->mountpoint, .fidelity = names[d->fs.fidelity],
+			.transport = transport_name(d->fs.uring),
 			.cwd = d->cwd, .options = o->text, .job = o->job, .xform = o->xform,
 			.process_tier = monitor_tier(d->monitor),
 			.start_ns = start_ns + offset_ns });
@@ -277,16 +279,33 @@ static void log_line(enum fuse_log_level level, const char *format, va_list args
 		return;
 	line[used - 1] = '\0';
 	used = 0;
-	/* The namespace that the mount was in has ended. */
-	if (strstr(line, strerror(ECONNABORTED)))
+	/* The namespace that the mount was in has ended; a ring's processor is not ours to use. */
+	if (strstr(line, strerror(ECONNABORTED)) || strstr(line, "Failed to bind qid"))
 		return;
 	err_print("%s", strncmp(line, "fuse: ", 6) == 0 ? line + 6 : line);
 }
 
+static int settle_transport(struct daemon *d)
+{
+	const struct options *o = &d->options;
+	struct transport_world world = transport_look(o->source, o->native_locks);
+	const char *why;
+
+	unsetenv("FUSE_URING_ENABLE"); /* libfuse would listen to that, too */
+	d->fs.uring = transport_settle(&world, o->io_uring, &why);
+	if (why)
+		return err_status(EXIT_OWN, "cannot use --io-uring on: %s", why);
+	if (d->fs.uring && fuse_opt_insert_arg(&d->options.fuse, 1, "-oio_uring") < 0)
+		return err_status(EXIT_OWN, "out of memory");
+	return 0;
+}
+
 static int make_session(struct daemon *d)
 {
-	int status = add_defaults(d);
+	int status = settle_transport(d);
 
+	if (status == 0)
+		status = add_defaults(d);
 	if (status)
 		return status;
 	d->session = d->fs.session =

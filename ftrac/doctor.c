@@ -20,6 +20,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/version.h"
+#include "ftrac/transport.h"
 #include "ftrac/umount.h"
 #include "ftrac/view.h"
 #include "procmon/monitor.h"
@@ -193,13 +194,12 @@ static void look_at_feature(struct doctor *d, const char *name, const char *what
 
 static void look_at_uring(struct doctor *d)
 {
-	char line[64];
-	const char *value = line_of("/sys/module/fuse/parameters/enable_uring", line);
+	struct transport_world world = transport_look("/", false);
+	const char *why;
 
-	find(d, "io_uring", "FUSE over io_uring", *value == 'Y', "%s",
-		*value == 'Y' ? "is switched on" : *value == 'N'
-		? "is switched off: 'echo 1 >/sys/module/fuse/parameters/enable_uring' (root)"
-		: "needs Linux 6.14");
+	world.mirror = false; /* one that is there now */
+	transport_settle(&world, TRANSPORT_URING, &why);
+	find(d, "io_uring", "FUSE over io_uring", !why, "%s", why ? why : "can be had");
 }
 
 /* ---- all of it ---- */

@@ -259,6 +259,8 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 		fuse_unset_feature_flag(conn, FUSE_CAP_POSIX_LOCKS);
 		fuse_unset_feature_flag(conn, FUSE_CAP_FLOCK_LOCKS);
 	}
+	/* libfuse finds no request of a ring to interrupt; they are all short. */
+	conn->no_interrupt = fs->uring;
 	conn->max_background = 64; /* read-ahead of many jobs at once */
 	fs->ready(fs->arg, r);
 }

@@ -4,7 +4,8 @@
 
 /*
  * The mirror: the operations that the kernel asks for, done on the source.  One file for each
- * family of operations (fs_name.c, fs_file.c, fs_dir.c, fs_attr.c); fs.c puts them together.
+ * family of operations (fs_name.c, fs_file.c, fs_seek.c, fs_dir.c, fs_attr.c, fs_lock.c); fs.c puts them
+ * together.
  *
  * A handler decodes, does one system call (or the few that POSIX's one means here), says how it
  * went to trace.h and replies, exactly once.  What is not done is in left-out.txt, with the
@@ -50,6 +51,7 @@ struct fs {
 	 * can be.  May be NULL. */
 	const struct paths_options *choice;
 	bool can_pass;   /* the kernel can */
+	bool uring;      /* requests come by io_uring: see transport.h for what no handler may do then */
 	bool keep_atime; /* the mount is such that reading moves no time of access */
 	struct fuse_session *session;
 	struct fs_own own;

@@ -25,6 +25,7 @@
 #include "ftrac/locks.h"
 
 #define CREATE_TURNS 20
+#define COPY_MOST (16u << 20) /* bytes, where others wait for us */
 #define FMODE_EXEC 040 /* the kernel opens a program for execve(2); in no header for us */
 
 /*
@@ -152,7 +153,21 @@ static bool runs(const struct call *c, struct inode *inode)
 	return executions;
 }
 
-static bool is_busy(const struct call *c, struct inode *inode, int flags)
+/* Whether he asks for the first time: ESTALE makes the kernel ask once more. */
+static bool may_ask_again(const struct call *c, struct inode *inode)
+{
+	struct opened *opened = inode_opens_lock(c->fs->inodes, inode);
+	bool first;
+
+	if (!opened)
+		return false;
+	first = opened->asked_again != c->ctx->pid;
+	opened->asked_again = first ? c->ctx->pid : 0;
+	inode_opens_unlock(c->fs->inodes, inode);
+	return first;
+}
+
+static int check_busy(const struct call *c, struct inode *inode, int flags)
 {
 	bool busy = (flags & O_TRUNC) && (flags & O_ACCMODE) == O_RDONLY && runs(c, inode);
 
@@ -161,7 +176,10 @@ static bool is_busy(const struct call *c, struct inode *inode, int flags)
 		usleep(5000);
 		busy = runs(c, inode);
 	}
-	return busy;
+	if (!busy)
+		return 0;
+	/* It may stand behind this request in the ring. */
+	return c->fs->uring && may_ask_again(c, inode) ? -ESTALE : -ETXTBSY;
 }
 
 /* A file that may only be appended to (chattr +a) is opened for that or not at all. */
@@ -184,8 +202,9 @@ static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info
 		return -ENXIO;
 	if (fs_is_own(c->fs, inode))
 		return -EBUSY;
-	if (is_busy(c, inode, fi->flags))
-		return -ETXTBSY;
+	r = check_busy(c, inode, fi->flags);
+	if (r < 0)
+		return r;
 	/* Of a mount below the source the kernel does not know. */
 	if ((fi->flags & FMODE_EXEC) && inode->mount->noexec)
 		return -EACCES;
@@ -412,11 +431,14 @@ static void follow_flags(const struct call *c, struct open_file *file,
 	fcntl(file->fd, F_SETFL, (fcntl(file->fd, F_GETFL) & ~O_NOATIME) | flags);
 }
 
-/* Whether there may be data now; false when nobody waits for it any more. */
+/* Whether there may be data now; false when nobody waits for it any more.  Behind him who waits in a
+ * ring all others would wait: he is to ask again (EINTR). */
 static bool await_data(const struct call *c, const struct open_file *file)
 {
 	struct pollfd pollfd = { .fd = file->fd, .events = POLLIN };
 
+	if (c->fs->uring)
+		return poll(&pollfd, 1, 10) != 0;
 	do {
 		if (fuse_req_interrupted(c->req) || fuse_session_exited(c->fs->session))
 			return false;
@@ -627,24 +649,6 @@ void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 	call_reply(&c, r);
 }
 
-void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi)
-{
-	struct call c;
-	off_t found;
-
-	call_begin(&c, req, OP_LSEEK, TRACE_MEET);
-	/* What was stored through a mapping is no hole, and has not been written yet. */
-	if (!atomic_load(&call_inode(&c, ino)->is_backed))
-		fuse_lowlevel_notify_inval_inode(c.fs->session, ino, 0, 0);
-	found = lseek(call_file(&c, fi)->fd, off, whence);
-	found = found < 0 ? -errno : found;
-	trace_end(c.fs->trace, &c.ev, found);
-	if (found < 0)
-		fuse_reply_err(req, -found);
-	else
-		fuse_reply_lseek(req, found);
-}
-
 void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	struct fuse_file_info *fi_in, fuse_ino_t ino_out, off_t off_out,
 	struct fuse_file_info *fi_out, size_t len, int flags)
@@ -660,6 +664,8 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	c.ev.u.op.offset = off_out;
 	c.ev.u.op.length = len;
 	c.ev.via = VIA_COPY;
+	if (c.fs->uring && len > COPY_MOST)
+		len = COPY_MOST;
 	n = WITH_SPACE(&c, RESULT(copy_file_range(file_of(fi_in)->fd, &off_in, file_of(fi_out)->fd,
 				   &off_out, len, flags)));
 	call_leave_change(&c, &change);

@@ -161,7 +161,8 @@ static int look_at(struct inode_table *table, const struct inode *near, int *fd,
 		: mounts_get(&table->mounts, sx->stx_mnt_id, *fd);
 	if (!mount)
 		return -ENOMEM;
-	if (mount->mirror && S_ISDIR(sx->stx_mode) && table->own_dev && leads_back(table, *fd))
+	if (mount->mirror && S_ISDIR(sx->stx_mode) && table->own_dev &&
+		(table->options.hide_mirrors || leads_back(table, *fd)))
 		return look_at_covered(table, fd, sx);
 	*ret_mount = mount;
 	if (mount->remote && statx(*fd, "", flags, STATX_WANTED, sx) < 0)

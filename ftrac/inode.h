@@ -20,7 +20,7 @@
  * such a descriptor tells, and can be asked for without a request (AT_STATX_DONT_SYNC): the
  * inode is then the directory that the mount covers.  Two mirrors may also see each other: a
  * directory of another one that leads back to us, as its attribute MIRROR_XATTR says, is the
- * covered directory too.
+ * covered directory too; with hide_mirrors each is.
  *
  * Threads: all functions from any thread.  Knows no FUSE; node ids are plain numbers.
  */
@@ -63,6 +63,7 @@ struct opened {
 	int backing_id;	 /* of kernel passthrough, 0: none; kept for all of them, by fs_file.c */
 	bool is_decided; /* backing_id holds until the last one is closed */
 	unsigned executions; /* opens for execve(2) */
+	pid_t asked_again; /* by fs_file.c */
 };
 
 /* Who serves one user from within a user namespace of his can show no other owners than him: what he
@@ -88,6 +89,9 @@ struct inode_options {
 	void (*removed)(void *arg, uint64_t parent, const char *name);
 	void *arg;
 	const struct inode_squash *squash; /* NULL: owners are shown as they are */
+	/* Directories of other mirrors are what ours covers, whether they lead back to us or not: to ask
+	 * one would be to wait for it. */
+	bool hide_mirrors;
 	bool names;	   /* inode_path() will be asked: follow every change of a name */
 };
 

@@ -141,6 +141,15 @@ void mounts_points(struct mounts *mounts, void (*point)(void *arg, const char *p
 
 /* ---- what a mount is ---- */
 
+/* Whether path is top or below it. */
+static bool is_at_or_below(const char *path, const char *top)
+{
+	size_t n = strlen(top);
+
+	n -= n == 1; /* "/" */
+	return strncmp(path, top, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
 static bool is_one_of(const char *name, const char *const *names)
 {
 	for (; *names; names++)
@@ -199,6 +208,31 @@ static void tell(const struct mounts *mounts, uint64_t id, const struct mount_li
 	n = snprintf(text, sizeof(text), "%s", line->fstype) + 1;
 	n += snprintf(text + n, sizeof(text) - n, "%s", line->path) + 1;
 	ring_push(mounts->ring, &ev, text, n);
+}
+
+void mounts_of_others(const char *dir, bool *ret_mirror, bool *ret_late)
+{
+	cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
+	cleanup_free char *line = NULL;
+	struct mount_line found;
+	size_t room = 0, on = 0; /* the length of the path of what dir is on */
+	bool late, on_late = false, below_late = false;
+
+	*ret_mirror = false;
+	while (f && getline(&line, &room, f) > 0) {
+		if (!parse_line(line, &found))
+			continue;
+		unescape(found.path);
+		*ret_mirror |= is_mirror(found.fstype);
+		late = is_remote(found.fstype) && !is_pseudo(found.fstype);
+		below_late |= late && is_at_or_below(found.path, dir);
+		/* What is mounted later at the same place covers what was. */
+		if (is_at_or_below(dir, found.path) && strlen(found.path) >= on) {
+			on = strlen(found.path);
+			on_late = late;
+		}
+	}
+	*ret_late = on_late || below_late;
 }
 
 static bool read_line_at(int fd, struct mount_line *ret_line)

@@ -64,6 +64,12 @@ void mounts_points(struct mounts *mounts, void (*point)(void *arg, const char *p
  * of the file system. */
 bool mounts_keep_atime(int fd);
 
+/*
+ * Of the mounts that can be seen: whether any is a mirror, and whether what that directory (absolute) is on,
+ * or one below it, may answer late (*ret_late): network, other FUSE file systems.
+ */
+void mounts_of_others(const char *dir, bool *ret_mirror, bool *ret_late);
+
 /* Index of a device; 0 is that of the first one asked for. */
 unsigned mounts_device(struct mounts *mounts, dev_t dev);
 

@@ -32,6 +32,7 @@ enum long_option {
 	LONG_XFORM,
 	LONG_PROCESSES,
 	LONG_LOCKS,
+	LONG_IO_URING,
 	LONG_SCOPE,
 	LONG_USER,
 	LONG_WAIT,
@@ -53,6 +54,7 @@ enum long_option {
 	{ "xform", required_argument, NULL, LONG_XFORM },            \
 	{ "processes", required_argument, NULL, LONG_PROCESSES },    \
 	{ "locks", required_argument, NULL, LONG_LOCKS },            \
+	{ "io-uring", required_argument, NULL, LONG_IO_URING },      \
 	{ "help", no_argument, NULL, 'h' },                          \
 	{ "version", no_argument, NULL, 'V' }
 
@@ -102,6 +104,8 @@ static const char help[] =
 "      --xform NAME     the kind of job that is\n"
 "      --locks WHOSE    kernel: locks of files are for programs inside the mount (default);\n"
 "                       native: they meet those of programs outside, too\n"
+"      --io-uring WHEN  requests come by io_uring: auto (default), where that can be had and is safe; on;\n"
+"                       off\n"
 "      --processes HOW  hear of processes by the kernel's connector, or only as they show while\n"
 "                       they wait for a request (inband); auto: the first that can be had\n"
 "\n"
@@ -137,6 +141,7 @@ static const char run_help[] =
 "      --job ID         the job that all processes belong to\n"
 "      --xform NAME     the kind of job that is\n"
 "      --locks WHOSE    kernel or native, as in ftrac --help\n"
+"      --io-uring WHEN  auto, on or off, as in ftrac --help\n"
 "      --processes HOW  ptrace: nothing is missed; connector: COMMAND is not touched; inband; auto:\n"
 "                       the first that can be had\n"
 "\n"
@@ -167,6 +172,13 @@ static int parse_locks(struct options *options, const char *text)
 		return 0;
 	return err_status(EXIT_USAGE, "unknown keeper of locks '%s': it must be 'kernel' or 'native'",
 		text);
+}
+
+static int parse_io_uring(struct options *options, const char *text)
+{
+	if (transport_parse(text, &options->io_uring) == 0)
+		return 0;
+	return err_status(EXIT_USAGE, "cannot use io_uring '%s': it must be 'auto', 'on' or 'off'", text);
 }
 
 static int parse_processes(struct options *options, const char *text)
@@ -243,6 +255,7 @@ static int apply(struct options *o, int option)
 	case LONG_JOB: o->job = optarg; return 0;
 	case LONG_XFORM: o->xform = optarg; return 0;
 	case LONG_LOCKS: return parse_locks(o, optarg);
+	case LONG_IO_URING: return parse_io_uring(o, optarg);
 	case LONG_PROCESSES: return parse_processes(o, optarg);
 	case LONG_SCOPE: return add_scope(o, optarg);
 	case LONG_MAKE: o->make = true; return 0;
@@ -255,7 +268,7 @@ static int apply(struct options *o, int option)
 
 enum { KEY_REFUSED };
 
-/* What libfuse would take, and then not do. */
+/* What libfuse would take, and then not do; or do without our being prepared (see --io-uring). */
 static int refuse(void *data, const char *word, int key, struct fuse_args *rest)
 {
 	(void)data;
@@ -278,6 +291,8 @@ static int take_mount_options(struct options *options)
 		FUSE_OPT_KEY("user", FUSE_OPT_KEY_DISCARD),
 		FUSE_OPT_KEY("max_read=", KEY_REFUSED),
 		FUSE_OPT_KEY("auto_unmount", KEY_REFUSED),
+		FUSE_OPT_KEY("io_uring", KEY_REFUSED),
+		FUSE_OPT_KEY("io_uring_q_depth=", KEY_REFUSED),
 		FUSE_OPT_END,
 	};
 

@@ -9,6 +9,7 @@
 
 #include "base/cli.h"
 #include "db/event.h"
+#include "ftrac/transport.h"
 #include "procmon/monitor.h"
 
 struct options {
@@ -18,6 +19,7 @@ struct options {
 	bool force, foreground, debug, no_ops, no_record, drop, stat;
 	enum monitor_processes processes;
 	bool native_locks;
+	enum transport_wish io_uring;
 	enum fidelity fidelity;
 	bool fidelity_given;
 	struct words include, exclude, env;

@@ -124,6 +124,7 @@ static void mount_point_alone_is_enough(void **state)
 	assert_false(c->options.fidelity_given || c->options.force || c->options.foreground ||
 		c->options.no_ops || c->options.no_record || c->options.drop);
 	assert_int_equal(c->options.processes, MONITOR_AUTO);
+	assert_int_equal(c->options.io_uring, TRANSPORT_AUTO);
 	assert_null(c->options.include.word);
 	assert_string_equal(c->err, "");
 	free(mnt);
@@ -135,9 +136,11 @@ static void every_option_arrives(void **state)
 	struct options *o = &c->options;
 
 	assert_int_equal(PARSE(c, "-f", "--db", "x.db", "--force", "--fidelity", "cached", "--stat",
-		"--no-ops", "--drop", "--job", "7", "--xform=mAdd", "--processes", "inband", "mnt"), 0);
+		"--no-ops", "--drop", "--job", "7", "--xform=mAdd", "--processes", "inband", "--io-uring", "off",
+		"mnt"), 0);
 	assert_true(o->foreground && o->force && o->stat && o->no_ops && o->drop);
 	assert_int_equal(o->processes, MONITOR_INBAND);
+	assert_int_equal(o->io_uring, TRANSPORT_DEVICE);
 	assert_false(o->debug || o->no_record);
 	assert_int_equal(o->fidelity, FIDELITY_CACHED);
 	assert_true(o->fidelity_given);
@@ -287,6 +290,18 @@ static void abbreviation_of_several_options_is_not_guessed(void **state)
 	REFUSED((struct command_line *)*state, EXIT_USAGE, "'--no'", "ftrac --help", "--no", "mnt");
 }
 
+static void unknown_use_of_io_uring_is_told_with_the_known_ones(void **state)
+{
+	REFUSED((struct command_line *)*state, EXIT_USAGE, "io_uring 'yes'", "'auto', 'on' or 'off'",
+		"--io-uring", "yes", "mnt");
+}
+
+static void io_uring_is_no_mount_option(void **state)
+{
+	REFUSED((struct command_line *)*state, EXIT_USAGE, "'io_uring'", "not supported", "-o",
+		"io_uring", "mnt");
+}
+
 static void unknown_fidelity_is_told_with_the_known_ones(void **state)
 {
 	REFUSED((struct command_line *)*state, EXIT_USAGE, "unknown fidelity 'fast'", "'cached'",
@@ -350,6 +365,8 @@ int main(void)
 		TEST(missing_value_of_a_short_option_is_told),
 		TEST(value_where_there_is_none_is_not_an_unknown_option),
 		TEST(abbreviation_of_several_options_is_not_guessed),
+		TEST(unknown_use_of_io_uring_is_told_with_the_known_ones),
+		TEST(io_uring_is_no_mount_option),
 		TEST(unknown_fidelity_is_told_with_the_known_ones),
 		TEST(unknown_source_of_processes_is_told_with_the_known_ones),
 		TEST(mount_point_that_is_not_there_is_to_be_made),

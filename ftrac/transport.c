@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "ftrac/transport.h"
+
+#include <errno.h>
+#include <fuse_lowlevel.h>
+#include <linux/io_uring.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "ftrac/mounts.h"
+
+#define SWITCH "/sys/module/fuse/parameters/enable_uring"
+
+int transport_parse(const char *text, enum transport_wish *ret_wish)
+{
+	static const char *const names[] = { "auto", "on", "off" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(text, names[i]) == 0) {
+			*ret_wish = (enum transport_wish)i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+/* A container may forbid it, or kernel.io_uring_disabled. */
+static bool may_have_ring(void)
+{
+	struct io_uring_params params = { .flags = IORING_SETUP_SQE128 };
+	cleanup_fd int fd = (int)syscall(SYS_io_uring_setup, 1, &params);
+
+	return fd >= 0;
+}
+
+struct transport_world transport_look(const char *source, bool waits)
+{
+	cleanup_file FILE *f = fopen(SWITCH, "re");
+	struct transport_world world = { .kernel = f, .enabled = f && fgetc(f) == 'Y',
+		.waits = waits };
+
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
+	world.library = true;
+#endif
+	if (!world.enabled)
+		return world;
+	world.allowed = may_have_ring();
+	mounts_of_others(source, &world.mirror, &world.late);
+	return world;
+}
+
+/* NULL: nothing is in the way of io_uring. */
+static const char *obstacle(const struct transport_world *world)
+{
+	if (!world->library)
+		return "this ftrac was built without it: build it with libfuse 3.18";
+	if (!world->kernel)
+		return "this kernel does not have it: Linux 6.14 does";
+	if (!world->enabled)
+		return "it is switched off: 'echo Y >" SWITCH "' (root)";
+	if (!world->allowed)
+		return "io_uring is forbidden here: allow it by 'sysctl kernel.io_uring_disabled=0' "
+		       "(root), or in the profile of the container";
+	if (world->waits)
+		return "a request that waits for a lock would stop the others: leave out --locks native";
+	if (world->mirror)
+		return "another ftrac is mounted, and each would wait for the other: end that one first";
+	return NULL;
+}
+
+bool transport_settle(const struct transport_world *world, enum transport_wish wish,
+	const char **ret_why)
+{
+	const char *why = obstacle(world);
+
+	*ret_why = wish == TRANSPORT_URING ? why : NULL;
+	return !why && wish != TRANSPORT_DEVICE && (wish == TRANSPORT_URING || !world->late);
+}
+
+const char *transport_name(bool uring)
+{
+	return uring ? "io_uring" : "device";
+}
