@@ -6,31 +6,68 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/place.h"
+
+/* What is no file: it stays, and is written into.  What is still a link is one of /proc, like /dev/stdout. */
+static int open_special(struct output *o, const struct stat *st)
+{
+	int fd;
+
+	if (place_is_foreign(o->dir, st))
+		return -EPERM;
+	fd = openat(o->dir, o->name, O_WRONLY | O_TRUNC | O_CLOEXEC | (S_ISLNK(st->st_mode) ? 0 : O_NOFOLLOW));
+	return fd < 0 ? -errno : fd;
+}
+
+/* One that is there was left behind by us, or stays. */
+static int open_temporary(struct output *o)
+{
+	int r;
+
+	if (asprintf(&o->temporary, "%s.part", o->name) < 0) {
+		o->temporary = NULL;
+		return -ENOMEM;
+	}
+	r = place_clear(o->dir, o->temporary);
+	return r < 0 ? r : place_create(o->dir, o->temporary, 0666);
+}
+
+static int open_named(struct output *o)
+{
+	struct stat st;
+
+	o->dir = place_open(o->file, true, &o->name);
+	if (o->dir < 0)
+		return o->dir;
+	if (fstatat(o->dir, o->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode))
+		return open_special(o, &st);
+	return open_temporary(o);
+}
+
+static void forget(struct output *o)
+{
+	if (o->dir >= 0)
+		close(o->dir);
+	free(o->name);
+	free(o->temporary);
+}
 
 int output_open(const char *file, struct output *ret_output)
 {
-	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
-	struct output o = { .file = file };
-	struct stat st;
+	struct output o = { .file = file, .dir = -1 };
 
 	if (strcmp(file, "-") == 0) {
 		o.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-	} else if (lstat(file, &st) == 0 && !S_ISREG(st.st_mode)) {
-		o.fd = open(file, flags, 0666);
-	} else if (!*file) {
-		return -ENOENT;
+		o.fd = o.fd < 0 ? -errno : o.fd;
 	} else {
-		if (asprintf(&o.temporary, "%s.part", file) < 0)
-			return -ENOMEM;
-		o.fd = open(o.temporary, flags, 0666);
+		o.fd = open_named(&o);
 	}
 	if (o.fd < 0) {
-		int error = errno;
-
-		free(o.temporary);
-		return -error;
+		forget(&o);
+		return o.fd;
 	}
 	*ret_output = o;
 	return 0;
@@ -40,10 +77,11 @@ int output_close(struct output *output, int r)
 {
 	if (close(output->fd) < 0 && r >= 0)
 		r = -errno;
-	if (r >= 0 && output->temporary && rename(output->temporary, output->file) < 0)
+	if (r >= 0 && output->temporary &&
+		renameat(output->dir, output->temporary, output->dir, output->name) < 0)
 		r = -errno;
 	if (r < 0 && output->temporary)
-		unlink(output->temporary);
-	free(output->temporary);
+		unlinkat(output->dir, output->temporary, 0);
+	forget(output);
 	return r;
 }

@@ -4,12 +4,15 @@
 
 /*
  * A file that is written for somebody: a new one takes the place of an old one only when it is whole.
- * Devices, pipes and links stay what they are; "-" is stdout.
+ * Devices, pipes and links stay what they are; "-" is stdout.  Nothing that others have put into a directory
+ * they may write to is followed or written into (place.h): -ELOOP, -EPERM.
  */
 
 struct output {
 	int fd;
 	const char *file;
+	int dir;	 /* the directory it lies in; -1: stdout */
+	char *name;	 /* there */
 	char *temporary; /* NULL: the file itself is written */
 };
 

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/output.h"
+#include "base/place.h"
 #include "dag/pipe.h"
 
 #define GNUPLOT_SECONDS 120
@@ -217,7 +219,7 @@ static int draw(const struct chart *chart, const char *terminal, const char *fil
 		return err_status(EXIT_OWN, "cannot draw '%s': there is nothing in it", file);
 	r = output_open(file, &output);
 	if (r < 0)
-		return err_status(EXIT_OWN, "cannot write '%s': %s", file, strerror(-r));
+		return err_status(EXIT_OWN, "cannot write '%s': %s", file, place_explain(r));
 	r = output_close(&output, pipe_run(argv, output.fd, GNUPLOT_SECONDS, put_script, &picture));
 	if (r == -ENOENT)
 		return err_status(EXIT_OWN,
@@ -235,26 +237,37 @@ static int draw(const struct chart *chart, const char *terminal, const char *fil
 	return r < 0 ? err_status(EXIT_OWN, "cannot run gnuplot: %s", strerror(-r)) : 0;
 }
 
+static int put_to(const struct chart *chart, const char *path, const char *data,
+	void (*put)(const struct chart *, const char *, FILE *))
+{
+	struct output output;
+	int r = output_open(path, &output);
+	FILE *out;
+
+	if (r < 0)
+		return r;
+	out = fdopen(dup(output.fd), "w");
+	if (!out)
+		return output_close(&output, -errno);
+	put(chart, data, out);
+	r = ferror(out) ? -EIO : 0;
+	if (fclose(out) != 0 && r == 0)
+		r = -errno;
+	return output_close(&output, r);
+}
+
 static int write_file(const struct chart *chart, const char *name, const char *end,
 	void (*put)(const struct chart *, const char *, FILE *))
 {
 	char *path = NULL, *data = NULL;
-	FILE *out = NULL;
 	int r = asprintf(&path, "%s%s", name, end) < 0 || asprintf(&data, "%s.dat", name) < 0
 			? -ENOMEM
 			: 0;
 
-	if (r == 0) {
-		out = fopen(path, "we");
-		r = out ? 0 : -errno;
-	}
-	if (r == 0) {
-		put(chart, data, out);
-		r = ferror(out) ? -EIO : 0;
-		r = fclose(out) == 0 ? r : -errno;
-	}
+	if (r == 0)
+		r = put_to(chart, path, data, put);
 	if (r < 0)
-		r = err_status(EXIT_OWN, "cannot write '%s': %s", path ? path : name, strerror(-r));
+		r = err_status(EXIT_OWN, "cannot write '%s': %s", path ? path : name, place_explain(r));
 	free(path);
 	free(data);
 	return r;

@@ -174,7 +174,7 @@ int check_main(int argc, char **argv)
 		check_options_finish(&s.options);
 		return status;
 	}
-	status = traces_open(&s.options.traces, false, &s.db);
+	status = traces_open(&s.options.traces, s.options.foreign ? QUERY_FOREIGN : 0, &s.db);
 	if (status == 0) {
 		whole = traces_are_whole(s.db);
 		status = load(&s);

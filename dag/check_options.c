@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "dag/check.h"
 #include "dag/choice.h"
+#include "dag/traces.h"
 
 enum long_option {
 	LONG_ALL = 256,
@@ -29,6 +30,7 @@ static const struct option long_options[] = {
 	{ "kinds", required_argument, NULL, LONG_KINDS },
 	{ "ninja", required_argument, NULL, LONG_NINJA },
 	{ "root", required_argument, NULL, LONG_ROOT },
+	TRACES_OPTIONS,
 	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -61,6 +63,7 @@ static const char help[] =
 "      --fail-on KIND[,KIND...]  what makes the exit status 1 (default: all that is looked for but\n"
 "                         ghost)\n"
 "      --format FORMAT    table, csv, tsv or json\n"
+TRACES_HELP
 "      --strict           exit status 3 if the trace is incomplete or something was lost\n"
 "\n"
 "  -h, --help             print this\n"
@@ -112,6 +115,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_KINDS: return parse_kinds("--kinds", value, &o->kinds);
 	case LONG_NINJA: o->ninja = value; return 0;
 	case LONG_ROOT: o->root = value; return 0;
+	case TRACES_FOREIGN: o->foreign = true; return 0;
 	case LONG_STRICT: o->strict = true; return 0;
 	default: return -1;
 	}

@@ -14,7 +14,7 @@ struct check_cli {
 	const char *declared, *ninja, *root;
 	unsigned kinds, fail_on; /* bits: 1 << enum check_kind */
 	enum table_format format;
-	bool all, strict;
+	bool all, strict, foreign;
 };
 
 /* false: there is nothing more to do, and *ret_status is the exit status. */

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/version.h"
 #include "dag/choice.h"
+#include "dag/traces.h"
 #include "dag/verbs.h"
 
 enum long_option {
@@ -92,6 +93,7 @@ static const struct option long_options[] = {
 	{ "raw", no_argument, NULL, LONG_RAW },
 	{ "reduce", no_argument, NULL, LONG_REDUCE },
 	{ "sort", required_argument, NULL, LONG_SORT },
+	TRACES_OPTIONS,
 	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "svg", required_argument, NULL, LONG_SVG },
 	{ "top", required_argument, NULL, LONG_TOP },
@@ -155,6 +157,7 @@ static const char help_options[] =
 
 static const char help_tail[] =
 "\n"
+TRACES_HELP
 "      --strict           exit status 3 if the trace is incomplete or something was lost\n"
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
@@ -360,6 +363,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_RAW: o->raw = true; return 0;
 	case LONG_REDUCE: o->reduce = true; return 0;
 	case LONG_SORT: o->sort = value; return 0;
+	case TRACES_FOREIGN: o->foreign = true; return 0;
 	case LONG_STRICT: o->strict = true; return 0;
 	case LONG_TOP: return choice_parse_count("--top", value, &o->top);
 	case LONG_TREE: o->shape.what = SHAPE_TREE; return 0;

@@ -49,7 +49,7 @@ struct dag_options {
 	int64_t max_nodes;                   /* 0: however many */
 	bool max_given;
 	bool all; /* files of the system, too */
-	bool ghosts, reduce, raw, strict;
+	bool ghosts, reduce, raw, strict, foreign;
 	struct words globs, group_words; /* texts of our own */
 	struct replay_faster *faster;    /* those of .analyse.replay */
 };

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/output.h"
+#include "base/place.h"
 #include "dag/dag_options.h"
 #include "dag/dot.h"
 #include "dag/export.h"
@@ -51,7 +52,7 @@ static void put_dot(FILE *out, void *arg)
 static int complain(enum dag_output output, const char *file, int r)
 {
 	if (output < DAG_SVG)
-		return err_status(EXIT_OWN, "cannot write '%s': %s", file, strerror(-r));
+		return err_status(EXIT_OWN, "cannot write '%s': %s", file, place_explain(r));
 	if (r == -ENOENT)
 		return err_status(EXIT_OWN,
 			"cannot draw '%s': there is no 'dot'; install Graphviz (Debian: "
@@ -63,7 +64,7 @@ static int complain(enum dag_output output, const char *file, int r)
 			"graph, or take --dot elsewhere",
 			file, DOT_SECONDS);
 	return err_status(EXIT_OWN, "cannot draw '%s': %s", file,
-		r == -EPROTO ? "dot failed; what it said is above" : strerror(-r));
+		r == -EPROTO ? "dot failed; what it said is above" : place_explain(r));
 }
 
 static int write_to(int fd, enum dag_output output, const struct shape *shape,

@@ -66,7 +66,7 @@ static int load(struct run *run, const struct diff_options *o, int n)
 	int status = words_add(&traces, o->trace[n]);
 
 	if (status == 0)
-		status = traces_open(&traces, false, &run->db);
+		status = traces_open(&traces, o->foreign ? QUERY_FOREIGN : 0, &run->db);
 	words_free(&traces);
 	if (status)
 		return status;

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/version.h"
 #include "dag/choice.h"
+#include "dag/traces.h"
 
 #define TOP 20 /* rows of each part that are shown if nothing else is said */
 
@@ -34,6 +35,7 @@ static const struct option long_options[] = {
 	{ "phase", required_argument, NULL, CHOICE_PHASE },
 	{ "raw", no_argument, NULL, LONG_RAW },
 	{ "root", required_argument, NULL, LONG_ROOT },
+	TRACES_OPTIONS,
 	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "top", required_argument, NULL, LONG_TOP },
 	{ "help", no_argument, NULL, 'h' },
@@ -68,6 +70,7 @@ static const char help[] =
 "                         'command:GLOB' processes by program or command line, GLOB alone either\n"
 "      --exclude GLOB     not these; both may be repeated\n"
 "      --phase NAME, --phase NAME=GLOB   only this phase; jobs that GLOB matches are the phase NAME\n"
+TRACES_HELP
 "      --strict           exit status 3 if a trace is incomplete or something was lost\n"
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
@@ -143,6 +146,7 @@ static int apply(void *options, int option, const char *value)
 		return status;
 	case LONG_RAW: o->raw = true; return 0;
 	case LONG_ROOT: return parse_root(o, value);
+	case TRACES_FOREIGN: o->foreign = true; return 0;
 	case LONG_STRICT: o->strict = true; return 0;
 	case LONG_TOP: return choice_parse_count("--top", value, &o->top);
 	default: return choice_apply(&o->choice, option, value);

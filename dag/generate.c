@@ -13,6 +13,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/output.h"
+#include "base/place.h"
 #include "base/version.h"
 #include "db/query.h"
 #include "dag/choice.h"
@@ -191,7 +192,7 @@ static int write_all(const struct job_list *list)
 		if (r < 0)
 			return r == -ENOMEM ? out_of_memory()
 					    : err_status(EXIT_OWN, "cannot write '%s': %s", file,
-						      strerror(-r));
+						      place_explain(r));
 	}
 	return 0;
 }
@@ -247,7 +248,7 @@ static int generate_from(struct query_db *db, const struct generate_options *o)
 static int generate(const struct generate_options *o)
 {
 	struct query_db *db = NULL;
-	int status = traces_open(&o->traces, false, &db);
+	int status = traces_open(&o->traces, o->foreign ? QUERY_FOREIGN : 0, &db);
 	bool whole = status == 0 && traces_are_whole(db);
 
 	if (status == 0)

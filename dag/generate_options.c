@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/version.h"
 #include "dag/choice.h"
+#include "dag/traces.h"
 
 enum long_option {
 	LONG_MAKE = 256, /* the outputs in the order of enum generate_output */
@@ -33,6 +34,7 @@ static const struct option long_options[] = {
 	{ "pegasus", required_argument, NULL, LONG_PEGASUS },
 	{ "root", required_argument, NULL, LONG_ROOT },
 	{ "snakemake", required_argument, NULL, LONG_SNAKEMAKE },
+	TRACES_OPTIONS,
 	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "wfformat", required_argument, NULL, LONG_WFFORMAT },
 	{ "wfformat-version", required_argument, NULL, LONG_WFFORMAT_VERSION },
@@ -62,6 +64,7 @@ static const char help_text[] =
 "      --root DIR         the folder of the workflow (default: where the command that was traced ran);\n"
 "                         paths are relative to it\n"
 "      --wfformat-version VERSION   1.5 or 1.6 (default)\n"
+TRACES_HELP
 "      --strict           exit status 3 if the trace is incomplete or something was lost\n"
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
@@ -112,6 +115,7 @@ static int apply(void *options, int option, const char *value)
 	switch (option) {
 	case LONG_LEVEL: return set_level(o, value);
 	case LONG_ROOT: return set_root(o, value);
+	case TRACES_FOREIGN: o->foreign = true; return 0;
 	case LONG_STRICT: o->strict = true; return 0;
 	case LONG_WFFORMAT_VERSION: return set_version(o, value);
 	default: return -1;

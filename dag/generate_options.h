@@ -28,7 +28,7 @@ struct generate_options {
 	enum jobs_level level;
 	const char *root; /* NULL: as jobs.h has it */
 	int wfformat;     /* 5: version 1.5; 6 */
-	bool strict;
+	bool strict, foreign;
 };
 
 /* false: there is nothing more to do, and *ret_status is the exit status. */

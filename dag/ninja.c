@@ -2,16 +2,19 @@
 #include "dag/ninja.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/helper.h"
 #include "dag/build.h"
 
 #define TARGETS_AT_ONCE 500 /* of a command line */
@@ -42,48 +45,55 @@ static int32_t node_of(struct ninja *n, const char *name)
 
 /* ---- what ninja says, line by line ---- */
 
-static int say_failed(const struct ninja *n, const char *tool, int status)
+static int say_failed(const struct ninja *n, const char *tool, int error)
 {
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+	if (error == -ENOENT)
 		return err_status(EXIT_OWN, "cannot ask ninja: it is not installed");
+	if (error != -EPROTO)
+		return err_status(EXIT_OWN, "cannot ask ninja: %s", strerror(-error));
 	return err_status(EXIT_OWN,
 		"cannot ask 'ninja -t %s' in '%s': it failed; is there a build.ninja?", tool,
 		n->directory);
 }
 
-/* words: what follows "-t TOOL", ended by NULL. */
-static FILE *ask(const struct ninja *n, const char *tool, char *const *words)
+static int spawn(char *const *argv, pid_t *ret_pid, FILE **ret_f)
 {
-	struct words argv = { 0 };
-	char *line;
-	FILE *f = NULL;
-	int status = 0;
+	int ends[2], r;
 
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	r = helper_spawn(argv, -1, ends[1], ret_pid);
+	close(ends[1]);
+	if (r == 0 && (*ret_f = fdopen(ends[0], "r")))
+		return 0;
+	close(ends[0]);
+	return r < 0 ? r : -ENOMEM;
+}
+
+/* words: what follows "-t TOOL", ended by NULL. */
+static int ask(const struct ninja *n, const char *tool, char *const *words, pid_t *ret_pid, FILE **ret_f)
+{
 	const char *const head[] = { "ninja", "-C", n->directory, "-t", tool };
+	struct words argv = { 0 };
+	int status = 0;
 
 	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]) && status == 0; i++)
 		status = words_add(&argv, head[i]);
 	for (; words && *words && status == 0; words++)
 		status = words_add(&argv, *words);
-	line = status ? NULL : cli_join((char *const *)argv.word);
-	if (line)
-		f = popen(line, "re");
-	free(line);
+	if (status == 0)
+		status = spawn((char *const *)argv.word, ret_pid, ret_f);
 	words_free(&argv);
-	return f;
+	return status;
 }
 
-static int each_line(struct ninja *n, const char *tool, char *const *words,
-	int (*take)(struct ninja *n, char *line))
+static int take_lines(struct ninja *n, FILE *f, int (*take)(struct ninja *n, char *line))
 {
-	FILE *f = ask(n, tool, words);
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t len;
-	int status, r = 0;
+	int r = 0;
 
-	if (!f)
-		return out_of_memory();
 	while (r == 0 && (len = getline(&line, &room, f)) >= 0) {
 		if (len > 0 && line[len - 1] == '\n')
 			line[len - 1] = '\0';
@@ -91,10 +101,27 @@ static int each_line(struct ninja *n, const char *tool, char *const *words,
 			r = take(n, line);
 	}
 	free(line);
-	status = pclose(f);
+	return r;
+}
+
+static int each_line(struct ninja *n, const char *tool, char *const *words,
+	int (*take)(struct ninja *n, char *line))
+{
+	int status = 0, r;
+	pid_t pid;
+	FILE *f;
+
+	r = ask(n, tool, words, &pid, &f);
+	if (r > 0)
+		return r;
+	if (r < 0)
+		return say_failed(n, tool, r);
+	r = take_lines(n, f, take);
+	fclose(f);
+	waitpid(pid, &status, 0);
 	if (r < 0)
 		return out_of_memory();
-	return status ? say_failed(n, tool, status) : 0;
+	return status ? say_failed(n, tool, -EPROTO) : 0;
 }
 
 /* ---- targets ---- */
@@ -211,14 +238,20 @@ static int take_command(struct ninja *n, const char *command, const char *output
 
 static int ask_commands(struct ninja *n)
 {
-	FILE *f = ask(n, "compdb", NULL);
-	json_t *all = f ? json_loadf(f, 0, NULL) : NULL, *one;
+	json_t *all, *one;
 	size_t i;
-	int r = 0, status = f ? pclose(f) : -1;
+	pid_t pid;
+	FILE *f;
+	int status = 0, r = ask(n, "compdb", NULL, &pid, &f);
 
+	if (r)
+		return r > 0 ? r : say_failed(n, "compdb", r);
+	all = json_loadf(f, 0, NULL);
+	fclose(f);
+	waitpid(pid, &status, 0);
 	if (status || !all) {
 		json_decref(all);
-		return say_failed(n, "compdb", status);
+		return say_failed(n, "compdb", -EPROTO);
 	}
 	json_array_foreach(all, i, one)
 	{

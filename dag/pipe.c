@@ -5,28 +5,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-
-extern char **environ;
-
-static int spawn(char *const *argv, int input, int output, pid_t *ret_pid)
-{
-	posix_spawn_file_actions_t actions;
-	int r = posix_spawn_file_actions_init(&actions);
-
-	if (r)
-		return -r;
-	posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-	r = posix_spawnp(ret_pid, argv[0], &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	return -r;
-}
+#include "base/helper.h"
 
 /* The reader may end before it has read all: that is no end of ours. */
 static void feed(int fd, void (*write)(FILE *, void *), void *arg)
@@ -64,7 +48,7 @@ int pipe_run(char *const *argv, int output, int seconds, void (*write)(FILE *, v
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	r = spawn(argv, ends[0], output, &pid);
+	r = helper_spawn(argv, ends[0], output, &pid);
 	close(ends[0]);
 	if (r < 0) {
 		close(ends[1]);

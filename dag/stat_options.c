@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/version.h"
 #include "dag/choice.h"
+#include "dag/traces.h"
 #include "dag/stat.h"
 
 enum long_option {
@@ -55,6 +56,7 @@ static const struct option long_options[] = {
 	{ "sizes", required_argument, NULL, LONG_SIZES },
 	{ "sort", required_argument, NULL, LONG_SORT },
 	{ "sql", no_argument, NULL, LONG_SQL },
+	TRACES_OPTIONS,
 	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "svg", required_argument, NULL, LONG_SVG },
 	{ "top", required_argument, NULL, LONG_TOP },
@@ -98,6 +100,7 @@ static const char help_tail[] =
 "      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
 "      --sql              print the query behind the table, with all options in it, and nothing else;\n"
 "                         'wfstat --sql TABLE' will do\n"
+TRACES_HELP
 "      --strict           exit status 3 if the trace is incomplete or something was lost\n"
 "\n"
 "Of some tables only:\n"
@@ -197,6 +200,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_SIZES: return parse_sizes(o, value);
 	case LONG_SORT: o->sort = value; return 0;
 	case LONG_SQL: o->sql = true; return 0;
+	case TRACES_FOREIGN: o->foreign = true; return 0;
 	case LONG_STRICT: o->strict = true; return 0;
 	case LONG_SVG: o->svg = value; return 0;
 	case LONG_TOP: return choice_parse_count("--top", value, &o->top);

@@ -23,7 +23,7 @@ struct stat_options {
 	int64_t memory_bytes; /* 0: that of the host */
 	bool powers;          /* size classes by powers of two */
 	bool files;           /* time: the files of each interval */
-	bool sql, strict;
+	bool sql, strict, foreign;
 	struct table_style style;
 	const char *svg, *png, *gnuplot;
 };

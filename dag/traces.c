@@ -10,9 +10,9 @@
 #include "db/compose.h"
 #include "db/query.h"
 
-int traces_open(const struct words *traces, bool with_ops, struct query_db **ret_db)
+int traces_open(const struct words *traces, unsigned how, struct query_db **ret_db)
 {
-	int r = query_open(traces->word, traces->n, with_ops, ret_db);
+	int r = query_open(traces->word, traces->n, how, ret_db);
 
 	if (r == -ENOENT && traces->n == 1 && strcmp(traces->word[0], "trace.db") == 0)
 		return err_status(EXIT_OWN,

@@ -14,8 +14,13 @@ struct choice;
 struct query;
 struct query_db;
 
-/* The exit status; *ret_db is to be closed in any case. */
-int traces_open(const struct words *traces, bool with_ops, struct query_db **ret_db);
+/* how: see query_open().  The exit status; *ret_db is to be closed in any case. */
+int traces_open(const struct words *traces, unsigned how, struct query_db **ret_db);
+
+/* --foreign, for a trace of somebody else: in the table of getopt_long(), and in the help. */
+#define TRACES_FOREIGN 1024
+#define TRACES_OPTIONS { "foreign", no_argument, NULL, TRACES_FOREIGN }
+#define TRACES_HELP "      --foreign          read a trace that belongs to somebody else, too\n"
 
 /* Is all of the run in the trace?  If not, it is said, on stderr. */
 bool traces_are_whole(struct query_db *db);

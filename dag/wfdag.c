@@ -160,7 +160,7 @@ static int tell(const struct dag_options *o)
 	const struct workflow_options options = { &o->choice, o->shape.metadata, o->ghosts };
 	struct workflow *workflow = NULL;
 	struct query_db *db = NULL;
-	int status = traces_open(&o->traces, false, &db);
+	int status = traces_open(&o->traces, o->foreign ? QUERY_FOREIGN : 0, &db);
 	bool whole = status == 0 && traces_are_whole(db);
 
 	if (status == 0)

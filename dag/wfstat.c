@@ -66,7 +66,8 @@ static int print(struct stat_run *run)
 static int tell(const struct stat_options *options)
 {
 	struct stat_run run = { .options = options, .table = table_create() };
-	int status = run.table ? traces_open(&options->traces, stat_needs_ops(options), &run.db)
+	unsigned how = (stat_needs_ops(options) ? QUERY_OPS : 0) | (options->foreign ? QUERY_FOREIGN : 0);
+	int status = run.table ? traces_open(&options->traces, how, &run.db)
 			       : stat_out_of_memory();
 	bool whole = status == 0 && traces_are_whole(run.db);
 

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/place.h"
 #include "base/version.h"
 #include "db/store.h"
 
@@ -110,6 +111,6 @@ int facts_complain(const char *db, int error)
 			"it cannot be read while it is written: name a local file with --db", db);
 	default:
 		return err_status(EXIT_OWN, "cannot create '%s': %s; name another file with --db", db,
-			strerror(-error));
+			place_explain(error));
 	}
 }

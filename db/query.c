@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static char *beside(const char *path, const char *end)
 static bool look_at(const char *path, const char *end, struct stat *ret)
 {
 	char *name = beside(path, end);
-	bool there = name && stat(name, ret) == 0;
+	bool there = name && lstat(name, ret) == 0;
 
 	sqlite3_free(name);
 	return there;
@@ -187,6 +188,32 @@ static int check_trace(struct query_db *db, const char *path)
 	return 0;
 }
 
+/*
+ * Nothing in a schema that came with the file may do more than work something out: no function or virtual
+ * table that is not marked as harmless in a view, no trigger, no writing by whatever way.  The limits are
+ * above what our own views and queries need.
+ */
+static void harden(sqlite3 *sqlite)
+{
+	static const struct {
+		int what, value;
+	} limits[] = { { SQLITE_LIMIT_LENGTH, 256 << 20 }, { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 },
+		{ SQLITE_LIMIT_COLUMN, 200 }, { SQLITE_LIMIT_EXPR_DEPTH, 200 },
+		{ SQLITE_LIMIT_COMPOUND_SELECT, 50 }, { SQLITE_LIMIT_FUNCTION_ARG, 100 },
+		{ SQLITE_LIMIT_ATTACHED, 1 }, { SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 4096 },
+		{ SQLITE_LIMIT_TRIGGER_DEPTH, 0 }, { SQLITE_LIMIT_WORKER_THREADS, 0 } };
+	static const char *modules[] = { "json_each", "json_tree", NULL };
+
+	sqlite3_db_config(sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(sqlite, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	sqlite3_drop_modules(sqlite, modules);
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		sqlite3_limit(sqlite, limits[i].what, limits[i].value);
+	sqlite3_exec(sqlite, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL, NULL);
+}
+
 static int open_sqlite(struct query_db *db, const char *path)
 {
 	char *uri = db->index.path ? uri_of(db->index.path) : NULL;
@@ -195,14 +222,46 @@ static int open_sqlite(struct query_db *db, const char *path)
 		    : SQLITE_NOMEM;
 
 	sqlite3_free(uri);
-	if (r == SQLITE_OK)
+	if (r == SQLITE_OK) {
+		harden(db->sqlite);
 		return 0;
+	}
 	r = fail_sqlite(db, r);
 	return fail(db, r, "cannot open '%s': %s; see that it may be read", path,
 		db->sqlite ? sqlite3_errmsg(db->sqlite) : "out of memory");
 }
 
-static int open_trace(struct query_db *db, const char *path)
+/* Root by sudo is who called it: what sudo says of that counts for root alone. */
+static bool is_of(uid_t owner)
+{
+	const char *behind = geteuid() == 0 ? secure_getenv("SUDO_UID") : NULL;
+	char *end = NULL;
+	unsigned long uid = behind ? strtoul(behind, &end, 10) : 0;
+
+	return owner == geteuid() || (behind && end != behind && *end == '\0' && uid == owner);
+}
+
+/* A log is part of what is read, so it must be of the same owner as the trace. */
+static int check_owner(struct query_db *db, const char *path, const struct stat *st, unsigned how)
+{
+	static const char *const ends[] = { "-wal", "-shm" };
+	struct stat beside;
+
+	if (!(how & QUERY_FOREIGN) && !is_of(st->st_uid))
+		return fail(db, -EPERM,
+			"'%s' belongs to another user%s, who may have put anything into it; --foreign "
+			"reads it all the same",
+			path, "");
+	for (size_t i = 0; db->index.path && i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (look_at(db->index.path, ends[i], &beside) && beside.st_uid != st->st_uid)
+			return fail(db, -EPERM,
+				"'%s%s' belongs to another user than the trace; copy the trace alone "
+				"to a place of your own",
+				path, ends[i]);
+	return 0;
+}
+
+static int open_trace(struct query_db *db, const char *path, unsigned how)
 {
 	struct stat st;
 	int r;
@@ -219,7 +278,9 @@ static int open_trace(struct query_db *db, const char *path)
 			"cannot open '%s': %s; a trace belongs to the one who made it", path,
 			strerror(errno));
 	index_init(&db->index, path);
-	r = open_sqlite(db, path);
+	r = check_owner(db, path, &st, how);
+	if (r == 0)
+		r = open_sqlite(db, path);
 	if (r == 0)
 		r = check_trace(db, path);
 	index_made(&db->index);
@@ -240,12 +301,13 @@ static int begin(struct query_db *db)
 /* ---- several ---- */
 
 /* Each is opened by itself first, for a good word about what is wrong with it. */
-static int first_start(struct query_db *db, const char *const *paths, int n, int64_t *ret_start_ns)
+static int first_start(struct query_db *db, const char *const *paths, int n, unsigned how,
+	int64_t *ret_start_ns)
 {
 	*ret_start_ns = INT64_MAX;
 	for (int i = 0; i < n; i++) {
 		struct query_db *one;
-		int r = query_open(&paths[i], 1, false, &one);
+		int r = query_open(&paths[i], 1, how, &one);
 		int64_t start_ns = r == 0 ? query_fact(one, "start_ns", INT64_MAX) : 0;
 
 		if (r < 0)
@@ -281,11 +343,11 @@ static int add_trace(struct query_db *db, struct merge *merge, const char *path,
 		path, sqlite3_errmsg(db->sqlite));
 }
 
-static int open_traces(struct query_db *db, const char *const *paths, int n, bool with_ops)
+static int open_traces(struct query_db *db, const char *const *paths, int n, unsigned how)
 {
 	struct merge *merge = NULL;
 	int64_t start_ns;
-	int r = first_start(db, paths, n, &start_ns);
+	int r = first_start(db, paths, n, how, &start_ns);
 
 	if (r < 0)
 		return r;
@@ -293,24 +355,26 @@ static int open_traces(struct query_db *db, const char *const *paths, int n, boo
 		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
 		NULL);
 	if (r == SQLITE_OK)
+		harden(db->sqlite);
+	if (r == SQLITE_OK)
 		r = merge_begin(db->sqlite, start_ns, &merge);
 	r = r == SQLITE_OK ? 0 : fail_sqlite(db, r);
 	for (int i = 0; i < n && r == 0; i++)
-		r = add_trace(db, merge, paths[i], with_ops);
+		r = add_trace(db, merge, paths[i], how & QUERY_OPS);
 	if (r == 0 && (r = merge_end(merge)) != SQLITE_OK)
 		r = fail_sqlite(db, r);
 	merge_destroy(merge);
 	return r;
 }
 
-int query_open(const char *const *paths, int n, bool with_ops, struct query_db **ret_db)
+int query_open(const char *const *paths, int n, unsigned how, struct query_db **ret_db)
 {
 	struct query_db *db = *ret_db = calloc(1, sizeof(*db));
 	int r;
 
 	if (!db)
 		return -ENOMEM;
-	r = n == 1 ? open_trace(db, paths[0]) : open_traces(db, paths, n, with_ops);
+	r = n == 1 ? open_trace(db, paths[0], how) : open_traces(db, paths, n, how);
 	return r < 0 ? r : begin(db);
 }
 

@@ -11,22 +11,32 @@
  * with new ids: a file is the same if path, device and inode number are.  Without their operations if
  * those are not asked for.
  *
+ * A trace is a file that somebody wrote, so it is not trusted: its own views may call no function that does
+ * anything but work something out, it has no virtual tables and no triggers, and nothing in it is larger than
+ * ours would be.  What it says may be a lie all the same.  That of another user is not read unless asked for,
+ * nor a log beside a trace that is not its owner's.
+ *
  * Errors are negative errno; query_error() says more, in one line.  One thread.
  */
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct query_db;
 struct query;
 
+/* How a trace is opened; 0: neither. */
+enum query_how {
+	QUERY_OPS = 1,	   /* several traces: with their operations */
+	QUERY_FOREIGN = 2, /* also those of somebody else; by sudo, who is behind it is no somebody else */
+};
+
 /*
  * -ENOENT: there is no such file; -EINVAL: it is no trace; -EPROTO: it is of a newer format than we
- * know; other -errno.  *ret_db is there in any case, for query_error() and query_close(), unless it
+ * know; -EPERM: it is of somebody else; other -errno.  *ret_db is there in any case, for query_error() and query_close(), unless it
  * is NULL: out of memory.
  */
-int query_open(const char *const *paths, int n, bool with_ops, struct query_db **ret_db);
+int query_open(const char *const *paths, int n, unsigned how, struct query_db **ret_db);
 void query_close(struct query_db *db);
 const char *query_error(const struct query_db *db);
 

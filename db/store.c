@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/place.h"
 #include "db/event.h"
 #include "db/figures.h"
 #include "db/sql.h"
@@ -116,6 +117,10 @@ static int store_exec(struct store *store, const char *sql)
 	return store_result(store, sqlite3_exec(store->db, sql, NULL, NULL, NULL));
 }
 
+/* ---- how SQLite gets at the files ---- */
+
+static sqlite3_vfs *the_unix;
+
 /*
  * SQLite turns a path into an absolute one, resolves symbolic links in it, and reopens its log
  * by that later.  Our path leads through a directory descriptor of /proc/self/fd and is to stay
@@ -128,19 +133,56 @@ static int full_pathname(sqlite3_vfs *vfs, const char *name, int out_len, char *
 	return SQLITE_OK;
 }
 
-static const char *verbatim_vfs(void)
+/* Our own, and as nobody else could have made it: a log that somebody has put beside the database would be
+ * taken for what the database holds. */
+static bool is_own(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1;
+}
+
+static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret_flags)
+{
+	if (flags & SQLITE_OPEN_WAL) {
+		cleanup_fd int fd = place_create(AT_FDCWD, name, 0600);
+
+		if (fd < 0 && (fd != -EEXIST || !is_own(name)))
+			return SQLITE_CANTOPEN;
+	}
+	return the_unix->xOpen(vfs, name, file, flags, ret_flags);
+}
+
+/* There is no rollback journal of ours, so one that is there is not rolled back. */
+static int access_file(sqlite3_vfs *vfs, const char *name, int flags, int *ret_is)
+{
+	static const char end[] = "-journal";
+	size_t len = strlen(name);
+
+	*ret_is = 0;
+	if (len >= sizeof(end) - 1 && strcmp(name + len - (sizeof(end) - 1), end) == 0)
+		return SQLITE_OK;
+	return the_unix->xAccess(vfs, name, flags, ret_is);
+}
+
+static const char *own_vfs(void)
 {
 	static sqlite3_vfs vfs;
 
 	if (!vfs.zName) {
-		vfs = *sqlite3_vfs_find("unix");
+		the_unix = sqlite3_vfs_find("unix");
+		vfs = *the_unix;
 		vfs.zName = "ftrac";
 		vfs.pNext = NULL;
 		vfs.xFullPathname = full_pathname;
+		vfs.xOpen = open_file;
+		vfs.xAccess = access_file;
 		sqlite3_vfs_register(&vfs, 0);
 	}
 	return vfs.zName;
 }
+
+/* ---- where it lies ---- */
 
 /* File systems on which processes of several machines would not share WAL's memory. */
 static int check_file_system(int dir)
@@ -177,13 +219,16 @@ static void unlink_with(struct store *store, const char *suffix)
 	unlinkat(store->dir, name, 0);
 }
 
-static int clear_place(struct store *store, bool force)
+static int clear_trace(struct store *store, bool force)
 {
-	cleanup_fd int fd = openat(store->dir, store->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	cleanup_fd int fd = openat(store->dir, store->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	struct stat st;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (!is_trace(fd))
+		return errno == ENOENT ? 0 : errno == ELOOP ? -EINVAL : -errno;
+	if (fstat(fd, &st) < 0 || place_is_foreign(store->dir, &st))
+		return -EPERM;
+	if (!S_ISREG(st.st_mode) || !is_trace(fd))
 		return -EINVAL;
 	if (!force)
 		return -EEXIST;
@@ -195,28 +240,60 @@ static int clear_place(struct store *store, bool force)
 	return 0;
 }
 
+/* What a database of this name would be taken to consist of, but is not of this one. */
+static int clear_beside(struct store *store)
+{
+	static const char *const ends[] = { "-wal", "-shm", "-journal", "-reserve" };
+	char name[sizeof(store->name) + 16];
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]) && r == 0; i++) {
+		snprintf(name, sizeof(name), "%s%s", store->name, ends[i]);
+		r = place_clear(store->dir, name);
+	}
+	return r;
+}
+
+/* Exclusive: what somebody else puts there in between is not followed, nor written.  The log is made like
+ * that when SQLite opens it, which takes away one that is there before. */
+static int make_files(struct store *store)
+{
+	char name[sizeof(store->name) + 16];
+	int index;
+
+	store->lock = place_create(store->dir, store->name, 0600);
+	if (store->lock < 0)
+		return store->lock == -EEXIST ? -EINVAL : store->lock;
+	if (flock(store->lock, LOCK_EX | LOCK_NB) < 0)
+		return -errno;
+	snprintf(name, sizeof(name), "%s-shm", store->name);
+	index = place_create(store->dir, name, 0600);
+	if (index < 0) {
+		unlink_with(store, "");
+		return index == -EEXIST ? -EPERM : index;
+	}
+	close(index);
+	return 0;
+}
+
 static int open_place(struct store *store, const char *path, bool force)
 {
-	cleanup_free char *dir = strdup(path), *base = strdup(path);
+	cleanup_free char *name = NULL;
 	int r;
 
-	if (!dir || !base)
-		return -ENOMEM;
-	store->dir = open(dirname(dir), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	store->dir = place_open(path, false, &name);
 	if (store->dir < 0)
-		return -errno;
-	snprintf(store->name, sizeof(store->name), "%s", basename(base));
+		return store->dir;
+	if (strlen(name) + sizeof("-reserve") > NAME_MAX)
+		return -ENAMETOOLONG;
+	snprintf(store->name, sizeof(store->name), "%s", name);
 	snprintf(store->path, sizeof(store->path), "/proc/self/fd/%d/%s", store->dir, store->name);
 	r = check_file_system(store->dir);
 	if (r == 0)
-		r = clear_place(store, force);
-	if (r < 0)
-		return r;
-	/* Exclusive: what somebody else puts there in between is not followed, nor written. */
-	store->lock = openat(store->dir, store->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (store->lock < 0)
-		return errno == EEXIST ? -EINVAL : -errno; /* a link that leads nowhere */
-	return flock(store->lock, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+		r = clear_trace(store, force);
+	if (r == 0)
+		r = clear_beside(store);
+	return r < 0 ? r : make_files(store);
 }
 
 /* Without the reserve nothing is lost but the last words on a full disk. */
@@ -225,7 +302,7 @@ static void take_reserve(struct store *store)
 	char name[sizeof(store->name) + 16];
 
 	snprintf(name, sizeof(name), "%s-reserve", store->name);
-	store->reserve = openat(store->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	store->reserve = place_create(store->dir, name, 0600);
 	if (store->reserve < 0)
 		return;
 	unlinkat(store->dir, name, 0);
@@ -281,7 +358,7 @@ static int fill_names(struct store *store)
 static int make_schema(struct store *store)
 {
 	/* What we are stands in the file itself from the first moment, not only in its log. */
-	int r = store_exec(store, "PRAGMA application_id = " STRING(APPLICATION_ID) ";"
+	int r = store_exec(store, "PRAGMA journal_mode = MEMORY; PRAGMA application_id = " STRING(APPLICATION_ID) ";"
 		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
 		"PRAGMA wal_autocheckpoint = 4000; BEGIN");
 
@@ -313,11 +390,13 @@ int store_create(const char *path, bool force, struct store **ret_store)
 	r = open_place(store, path, force);
 	if (r == 0) {
 		r = store_result(store, sqlite3_open_v2(store->path, &store->db,
-			SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, verbatim_vfs()));
+			SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, own_vfs()));
 		if (r == 0)
 			r = make_schema(store);
-		if (r < 0)
-			unlink_with(store, "");
+		if (r < 0) {
+			store_discard(store);
+			return r;
+		}
 	}
 	if (r < 0) {
 		store_destroy(store);
@@ -352,7 +431,8 @@ void store_fold(struct store *store)
 {
 	finalize_all(store);
 	sqlite3_busy_timeout(store->db, 500);
-	sqlite3_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE", NULL,
+	/* Without a journal beside it: what is left to write is the first page, at once. */
+	sqlite3_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = MEMORY", NULL,
 		NULL, NULL);
 }
 

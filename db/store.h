@@ -65,8 +65,9 @@ static inline struct value value_str(const char *s)
 /*
  * Creates a new trace at path.  -EEXIST if there is a trace and force is not given, -EBUSY if it
  * is still being written, -EINVAL if there is a file that is no trace of ours (never touched, force
- * or not), -EREMOTE if the file system cannot hold a database that is read while it is written,
- * other -errno.
+ * or not), -EPERM if it or what lies beside it is somebody else's, -ELOOP if a symbolic link of somebody
+ * else is on the way (base/place.h), -EREMOTE if the file system cannot hold a database that is read while it
+ * is written, other -errno.  All its files are made exclusively, with the mode 0600.
  * The file is locked, by flock(2), until it is destroyed: who wants a finished trace waits for that.
  * The directory is held open and all files are reached through it: whatever is mounted over it
  * later is of no concern.

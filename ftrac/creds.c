@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/rights.h"
 #include "procmon/monitor.h"
 
 static struct {
@@ -43,20 +44,21 @@ static int split_fsetid(void)
 	return cap_set_proc(own.usual) < 0 ? -errno : 0;
 }
 
-int creds_init(void)
+int creds_init(uint64_t keep, bool alone)
 {
-	int bits = prctl(PR_GET_SECUREBITS);
+	int bits = prctl(PR_GET_SECUREBITS), r;
 
 	own.uid = geteuid();
 	own.gid = getegid();
 	own.privileged = own.uid == 0;
 	if (!own.privileged)
-		return 0;
+		return rights_keep(keep, alone);
 	/* Without it every change of the fsuid takes the file capabilities away. */
 	if (prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP) < 0)
 		return -errno;
 	setgroups(0, NULL); /* where that is forbidden, a container's root has none that matter */
-	return split_fsetid();
+	r = rights_keep(keep, true);
+	return r < 0 ? r : split_fsetid();
 }
 
 bool creds_privileged(void)

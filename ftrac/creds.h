@@ -21,6 +21,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct creds {
@@ -30,8 +31,9 @@ struct creds {
 	mode_t mode; /* of what is created: with suid or sgid, CAP_FSETID is raised */
 };
 
-/* For the process, before it makes threads.  0 or -errno. */
-int creds_init(void);
+/* For the process, before it makes threads.  It keeps these capabilities of those it has; alone: it executes
+ * nothing that needs more (base/rights.h); a privileged one never does.  0 or -errno. */
+int creds_init(uint64_t keep, bool alone);
 
 /* Whether the daemon may act for others. */
 bool creds_privileged(void);

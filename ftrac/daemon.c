@@ -25,6 +25,7 @@
 #include "ftrac/inode.h"
 #include "ftrac/locks.h"
 #include "ftrac/mounts.h"
+#include "ftrac/rights.h"
 
 #define RING_SLOTS 65536 /* of 128 bytes */
 #define MAX_THREADS 512	 /* a request that blocks must not stop the others */
@@ -373,7 +374,7 @@ void daemon_record(struct daemon *d)
 
 int daemon_open(struct daemon *d)
 {
-	int status = check_device();
+	int status = check_device(), r;
 
 	take_options(d);
 	fuse_set_log_func(log_line);
@@ -382,8 +383,9 @@ int daemon_open(struct daemon *d)
 		status = make_session(d);
 	if (status == 0)
 		status = open_store(d);
-	if (status == 0 && creds_init() < 0)
-		status = err_status(EXIT_OWN, "cannot set up credentials: %s", strerror(errno));
+	/* Others than root need the setuid fusermount3, unless the mount is made inside of a namespace. */
+	if (status == 0 && (r = creds_init(rights_needed(&d->options), d->squash)) < 0)
+		status = err_status(EXIT_OWN, "cannot set up credentials: %s", strerror(-r));
 	if (status == 0 && d->options.native_locks && locks_create(&d->fs.locks) < 0)
 		status = err_status(EXIT_OWN, "out of memory");
 	return status ? status : open_tree_of(d);

@@ -41,7 +41,7 @@ static const char makefile[] =
 /* make would take blanks, commas and dollars for its own. */
 static const char *find_place(void)
 {
-	const char *place = getenv("TMPDIR");
+	const char *place = secure_getenv("TMPDIR");
 	static const char plain[] = "/._-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 	if (!place || place[0] != '/' || place[strspn(place, plain)] || strlen(place) > 200)
@@ -76,7 +76,7 @@ static int write_makefile(const struct notes *notes, const char *file)
 
 static int set_environment(const char *file)
 {
-	const char *before = getenv("MAKEFILES");
+	const char *before = secure_getenv("MAKEFILES");
 	cleanup_free char *all = NULL;
 
 	if (asprintf(&all, "%s%s%s", file, before && *before ? " " : "", before ? before : "") < 0)

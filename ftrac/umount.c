@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <mntent.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/helper.h"
 
 /* Absolute, and without a look at the last part: its daemon may be gone. */
 static bool resolve(const char *path, char out[PATH_MAX])
@@ -61,8 +61,7 @@ static int by_helper(const char *path, bool lazily)
 	int status;
 	pid_t pid;
 
-	if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) != 0 ||
-		waitpid(pid, &status, 0) < 0)
+	if (helper_spawn(argv, -1, -1, &pid) < 0 || waitpid(pid, &status, 0) < 0)
 		return -ENOENT;
 	return status == 0 ? 0 : -EBUSY;
 }

@@ -7,7 +7,6 @@
 #include <pwd.h>
 #include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/helper.h"
 #include "procmon/monitor.h"
 
 /* ---- the parent ---- */
@@ -38,7 +38,7 @@ static bool is_setuid(const char *path)
 
 bool view_has_helper(void)
 {
-	const char *path = getenv("PATH");
+	const char *path = secure_getenv("PATH");
 	cleanup_free char *copy = strdup(path ? path : "/usr/bin:/bin");
 	char *rest, *dir, name[4096];
 
@@ -56,7 +56,7 @@ bool view_has_helper(void)
 
 static int make_dir(struct view *view)
 {
-	const char *top = getenv("XDG_RUNTIME_DIR");
+	const char *top = secure_getenv("XDG_RUNTIME_DIR");
 
 	if (top && strlen(top) < 40 && access(top, W_OK) == 0)
 		snprintf(view->dir, sizeof(view->dir), "%s/ftrac-XXXXXX", top);
@@ -122,7 +122,7 @@ void view_unmount(const struct view *view)
 		(char *)view->dir, NULL };
 	pid_t pid;
 
-	if (view->route == VIEW_HELPER && posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) == 0)
+	if (view->route == VIEW_HELPER && helper_spawn(argv, -1, -1, &pid) == 0)
 		waitpid(pid, NULL, 0);
 }
 

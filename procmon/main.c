@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/rights.h"
 #include "db/facts.h"
 #include "db/ring.h"
 #include "db/store.h"
@@ -96,6 +97,20 @@ static int start_writer(struct run *run)
 			       strerror(-r)) : 0;
 }
 
+/* ---- rights ---- */
+
+/*
+ * What is left to do, when the command has been forked: look at processes of others and hear of them, in front
+ * of others; pass signals on; write the trace, wherever it lies.  Nothing more is executed.
+ */
+static int give_up_rights(void)
+{
+	int r = rights_keep(RIGHT(CAP_DAC_OVERRIDE) | RIGHT(CAP_DAC_READ_SEARCH) | RIGHT(CAP_KILL) |
+		RIGHT(CAP_NET_ADMIN) | RIGHT(CAP_SYS_NICE) | RIGHT(CAP_SYS_PTRACE), true);
+
+	return r < 0 ? err_status(EXIT_RUNNER, "cannot give up capabilities: %s", strerror(-r)) : 0;
+}
+
 /* ---- the command ---- */
 
 static int spawn_command(struct run *run)
@@ -164,6 +179,8 @@ static int profile(const struct options *options)
 
 	if (status == 0)
 		status = spawn_command(&run);
+	if (status == 0)
+		status = give_up_rights();
 	if (status == 0)
 		status = start_monitor(&run);
 	if (status == 0)

@@ -19,7 +19,7 @@ struct inside {
 /* Directories that may not be searched hide from execvp(3) that there is none of that name. */
 static bool is_anywhere(const char *name)
 {
-	const char *path = getenv("PATH");
+	const char *path = secure_getenv("PATH");
 	char file[PATH_MAX];
 
 	for (const char *at = path ? path : "/bin:/usr/bin"; at; at = strchr(at, ':')) {

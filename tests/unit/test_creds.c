@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/rights.h"
 #include "ftrac/creds.h"
 #include "test.h"
 
@@ -136,7 +137,7 @@ int main(void)
 		TEST(writing_takes_suid_and_sgid_away),
 	};
 
-	if (creds_init() < 0)
+	if (creds_init(RIGHTS_ALL, false) < 0)
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/helper.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+/* Where programs, files, fonts and words of the user's language are found; a '*' ends a name that only begins
+ * like that. */
+static const char *const handed_on[] = { "PATH", "HOME", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_*",
+	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "GDFONTPATH", "DOTFONTPATH",
+	"GNUPLOT_FONTPATH", "GNUPLOT_DEFAULT_GDFONT", NULL };
+
+static bool is_handed_on(const char *variable)
+{
+	for (int i = 0; handed_on[i]; i++) {
+		size_t len = strlen(handed_on[i]);
+
+		if (handed_on[i][len - 1] == '*' ? strncmp(variable, handed_on[i], len - 1) == 0
+						 : strncmp(variable, handed_on[i], len) == 0 && variable[len] == '=')
+			return true;
+	}
+	return false;
+}
+
+/* The words are those of our environment; to be freed. */
+static char **surroundings(void)
+{
+	size_t n = 0;
+	char **kept;
+
+	while (environ && environ[n])
+		n++;
+	kept = calloc(n + 1, sizeof(*kept));
+	for (size_t i = 0, to = 0; kept && i < n; i++)
+		if (is_handed_on(environ[i]))
+			kept[to++] = environ[i];
+	return kept;
+}
+
+int helper_spawn(char *const *argv, int input, int output, pid_t *ret_pid)
+{
+	cleanup_free char **variables = surroundings();
+	posix_spawn_file_actions_t actions;
+	int r = variables ? posix_spawn_file_actions_init(&actions) : ENOMEM;
+
+	if (r)
+		return -r;
+	if (input >= 0)
+		r = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+	if (r == 0 && output >= 0)
+		r = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+	if (r == 0)
+		r = posix_spawnp(ret_pid, argv[0], &actions, NULL, argv, variables);
+	posix_spawn_file_actions_destroy(&actions);
+	return -r;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+#define LINKS_MAX 40 /* as the kernel */
+
+/* The walk: where we are, and what is still to be walked, which grows by what links say. */
+struct walk {
+	int dir;
+	char rest[2 * PATH_MAX];
+	int links;
+	bool to_end; /* also a link that is the end of it */
+};
+
+bool place_is_foreign(int dir, const struct stat *st)
+{
+	struct stat top;
+
+	if (fstat(dir, &top) < 0)
+		return true;
+	return st->st_uid != geteuid() && st->st_uid != top.st_uid && (top.st_mode & S_IWOTH);
+}
+
+/* Its links are no text: the kernel goes where they lead. */
+static bool is_of_proc(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+static int enter(struct walk *walk, const char *name, int flags)
+{
+	int fd = openat(walk->dir, name, O_PATH | O_CLOEXEC | O_DIRECTORY | flags);
+
+	if (fd < 0)
+		return -errno;
+	close(walk->dir);
+	walk->dir = fd;
+	return 0;
+}
+
+/* Puts what a link says in front of the rest. */
+static int follow(struct walk *walk, const char *name, const struct stat *st)
+{
+	char text[PATH_MAX], joined[sizeof(walk->rest)];
+	ssize_t n;
+
+	if (place_is_foreign(walk->dir, st) || ++walk->links > LINKS_MAX)
+		return -ELOOP;
+	n = readlinkat(walk->dir, name, text, sizeof(text));
+	if (n < 0)
+		return -errno;
+	if (snprintf(joined, sizeof(joined), "%.*s%s%s", (int)n, text, *walk->rest ? "/" : "", walk->rest) >=
+		(int)sizeof(joined))
+		return -ENAMETOOLONG;
+	memcpy(walk->rest, joined, sizeof(joined));
+	return joined[0] == '/' ? enter(walk, "/", 0) : 0;
+}
+
+/* Takes the first name off the rest; false: it is the last, and names something. */
+static bool take_name(struct walk *walk, char name[NAME_MAX + 1], int *ret_error)
+{
+	char *start = walk->rest + strspn(walk->rest, "/");
+	size_t len = strcspn(start, "/");
+	bool more = start[len] != '\0';
+
+	*ret_error = len > NAME_MAX ? -ENAMETOOLONG : len == 0 ? -EISDIR : 0;
+	if (*ret_error)
+		return false;
+	memcpy(name, start, len);
+	name[len] = '\0';
+	memmove(walk->rest, start + len, strlen(start + len) + 1);
+	return more;
+}
+
+/* One name: 1 goes on, 0 this one is the end of it, or -errno. */
+static int step(struct walk *walk, char name[NAME_MAX + 1])
+{
+	int r;
+	bool more = take_name(walk, name, &r);
+	struct stat st;
+
+	if (r < 0)
+		return r;
+	if (fstatat(walk->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT && !more ? 0 : -errno;
+	if (S_ISLNK(st.st_mode) && (more || walk->to_end) && !is_of_proc(walk->dir))
+		r = follow(walk, name, &st);
+	else if (!more)
+		return 0;
+	else
+		r = enter(walk, name, S_ISLNK(st.st_mode) ? 0 : O_NOFOLLOW);
+	return r < 0 ? r : 1;
+}
+
+int place_open(const char *path, bool follow, char **ret_name)
+{
+	struct walk walk = { .to_end = follow, .dir = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC) };
+	char name[NAME_MAX + 1];
+	int r = walk.dir < 0 ? -errno : 1;
+
+	if (r > 0 && (size_t)snprintf(walk.rest, sizeof(walk.rest), "%s", path) >= PATH_MAX)
+		r = -ENAMETOOLONG;
+	else if (r > 0 && !*path)
+		r = -ENOENT;
+	while (r > 0)
+		r = step(&walk, name);
+	if (r == 0 && (*ret_name = strdup(name)))
+		return walk.dir;
+	if (walk.dir >= 0)
+		close(walk.dir);
+	return r < 0 ? r : -ENOMEM;
+}
+
+int place_create(int dir, const char *name, mode_t mode)
+{
+	int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int place_clear(int dir, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISREG(st.st_mode) || place_is_foreign(dir, &st))
+		return -EPERM;
+	return unlinkat(dir, name, 0) < 0 ? -errno : 0;
+}
+
+const char *place_explain(int error)
+{
+	switch (error) {
+	case -ELOOP:
+		return "a symbolic link of somebody else is on the way, in a directory that others may write to";
+	case -EPERM:
+		return "what is there is somebody else's, in a directory that others may write to";
+	default:
+		return strerror(-error);
+	}
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef BASE_RIGHTS_H
+#define BASE_RIGHTS_H
+
+/*
+ * Gives up capabilities.  They belong to threads: this comes before the others are made, which then have what
+ * is left, as has what is executed.
+ */
+
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RIGHT(capability) (UINT64_C(1) << (capability))
+#define RIGHTS_ALL UINT64_MAX
+
+/*
+ * Of the capabilities that we have, in effect or not, only these stay; none is inherited.  alone: nothing that
+ * we execute ever gets more than we have (no_new_privs, and the bounding set if that may be changed): not for
+ * who needs a setuid helper.  0 or -errno.
+ */
+int rights_keep(uint64_t keep, bool alone);
+
+#endif

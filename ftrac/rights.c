@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "ftrac/rights.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/rights.h"
+#include "ftrac/options.h"
+
+enum need {
+	ALWAYS,	      /* what is asked for is done in the name of whoever asks, and belongs to him */
+	RECORDING,    /* who asks is looked at */
+	LISTENING,    /* the kernel tells of processes */
+	COMMAND,      /* one of ours is run, and may become somebody else */
+	KERNEL_FILES, /* /proc and /sys are in the mount, and ask who opens them */
+};
+
+static const struct {
+	uint64_t right;
+	enum need need;
+} rights[] = {
+	{ RIGHT(CAP_CHOWN), ALWAYS },
+	{ RIGHT(CAP_DAC_OVERRIDE), ALWAYS }, /* the kernel has judged access; the trace may lie anywhere */
+	{ RIGHT(CAP_DAC_READ_SEARCH), ALWAYS }, /* files by handle */
+	{ RIGHT(CAP_FOWNER), ALWAYS },
+	{ RIGHT(CAP_FSETID), ALWAYS },
+	{ RIGHT(CAP_LINUX_IMMUTABLE), ALWAYS }, /* chattr */
+	{ RIGHT(CAP_MAC_ADMIN), ALWAYS },	/* labels, which are extended attributes */
+	{ RIGHT(CAP_MAC_OVERRIDE), ALWAYS },
+	{ RIGHT(CAP_MKNOD), ALWAYS },
+	{ RIGHT(CAP_SETFCAP), ALWAYS },
+	{ RIGHT(CAP_SETGID), ALWAYS }, /* fsgid, groups */
+	{ RIGHT(CAP_SETUID), ALWAYS }, /* fsuid */
+	{ RIGHT(CAP_SYS_ADMIN), ALWAYS }, /* the mount, passing data through, trusted.* */
+	{ RIGHT(CAP_SYS_PTRACE), ALWAYS }, /* what /proc says of who asks */
+	{ RIGHT(CAP_SYS_NICE), RECORDING },
+	{ RIGHT(CAP_NET_ADMIN), LISTENING },
+	{ RIGHT(CAP_KILL), COMMAND },
+	{ RIGHT(CAP_BLOCK_SUSPEND), KERNEL_FILES },
+	{ RIGHT(CAP_NET_ADMIN), KERNEL_FILES },
+	{ RIGHT(CAP_SYSLOG), KERNEL_FILES },
+	{ RIGHT(CAP_SYS_MODULE), KERNEL_FILES },
+	{ RIGHT(CAP_SYS_NICE), KERNEL_FILES },
+	{ RIGHT(CAP_SYS_RAWIO), KERNEL_FILES },
+};
+
+static bool is_inside(const char *path, const char *top)
+{
+	size_t len = strlen(top);
+
+	return strncmp(path, top, len) == 0 && (path[len] == '/' || path[len] == '\0');
+}
+
+/* A command always has the real ones. */
+static bool shows_kernel_files(const struct options *o)
+{
+	return !o->command && (strcmp(o->source, "/") == 0 || is_inside(o->source, "/proc") ||
+		is_inside(o->source, "/sys"));
+}
+
+static bool is_so(const struct options *o, enum need need)
+{
+	switch (need) {
+	case ALWAYS: return true;
+	case RECORDING: return !o->no_record;
+	case LISTENING: return !o->no_record && o->processes != MONITOR_INBAND;
+	case COMMAND: return o->command;
+	default: return shows_kernel_files(o);
+	}
+}
+
+uint64_t rights_needed(const struct options *options)
+{
+	uint64_t needed = 0;
+
+	for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++)
+		if (is_so(options, rights[i].need))
+			needed |= rights[i].right;
+	return needed;
+}

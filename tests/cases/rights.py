@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Which rights programs keep, whose files they use, and what they hand on: as the manuals say."""
+import os
+import pathlib
+import re
+import shutil
+import sqlite3
+import stat
+import subprocess
+import tempfile
+import time
+
+from ftractest import FTRAC, TOP, Checks, Mount, need, need_fuse, skip
+
+need_fuse()
+need("setpriv", "dot", "gnuplot")
+if os.geteuid() != 0:
+    skip("only root has rights to give up, and can be somebody else")
+checks = Checks()
+FTRAC = os.path.abspath(FTRAC)
+PROCMON, WFDAG, WFSTAT = (os.path.abspath(os.environ.get(name.upper(), f"build/{where}/{name}"))
+                          for name, where in (("procmon", "procmon"), ("wfdag", "dag"),
+                                              ("wfstat", "dag")))
+USER, OTHER = 65530, 65531
+PROTECTED = "symlinks", "regular", "fifos", "hardlinks"
+base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
+base.chmod(0o755)
+
+
+def run(*command, uid=0, cwd=base, **environment):
+    become = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"] if uid else []
+    env = {k: v for k, v in os.environ.items() if not k.startswith("SUDO_")} | environment
+    return subprocess.run([*become, *map(str, command)], cwd=cwd, env=env, capture_output=True,
+                          text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=100)
+
+
+def refused(what, status, words, done):
+    checks.equal(f"{what}: exit status", done.returncode, status)
+    checks.equal(f"{what}: one line", done.stderr.count("\n"), 1)
+    checks.check(f"{what}: says '{words}'", words in done.stderr, done.stderr)
+
+
+def succeeds(what, done):
+    checks.equal(f"{what}: succeeds, in silence", (done.returncode, done.stderr), (0, ""))
+
+
+# ---- capabilities: what /proc says is what the manual says
+
+def capabilities_of_manual():
+    text = (TOP / "man" / "ftrac.1.scd").read_text().split("# PRIVILEGES")[1].split("\n# ")[0]
+    always, rest = text.split("[[ *if*")
+    rows = [re.findall(r"CAP_\w+", row) for row in rest.split("\n\n")[0].split("\n|")[1:]]
+    return set(re.findall(r"CAP_\w+", always.split("[[ *always*")[1])), *map(set, rows)
+
+
+def capabilities_of_manual_of_procmon():
+    text = (TOP / "man" / "procmon.1.scd").read_text().split("# PRIVILEGES")[1].split("\n# ")[0]
+    return set(re.findall(r"CAP_\w+", text))
+
+
+def number_of_names():
+    header = pathlib.Path("/usr/include/linux/capability.h").read_text()
+    return {name: int(n) for name, n in re.findall(r"#define (CAP_[A-Z_]+)\s+(\d+)\n", header)}
+
+
+NUMBERS = number_of_names()
+HAVE = int(re.search(r"CapPrm:\s+(\w+)", open("/proc/self/status").read())[1], 16)
+ALWAYS, RECORDED, LISTENING, COMMAND, KERNEL = capabilities_of_manual()
+
+
+def mask(names):
+    return sum(1 << NUMBERS[name] for name in names) & HAVE
+
+
+def check_process(what, pid, names):
+    """All threads; in effect is never what is not permitted."""
+    wanted, n = mask(names), 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        try:
+            text = open(f"/proc/{pid}/task/{task}/status").read()
+        except FileNotFoundError:
+            continue
+        caps = {key: int(value, 16) for key, value in re.findall(r"Cap(\w+):\s+(\w+)", text)}
+        checks.equal(f"{what}: permitted", f"{caps['Prm']:x}", f"{wanted:x}")
+        checks.equal(f"{what}: bounding", f"{caps['Bnd']:x}", f"{wanted:x}")
+        checks.equal(f"{what}: inherited, ambient", (caps["Inh"], caps["Amb"]), (0, 0))
+        checks.equal(f"{what}: in effect", f"{caps['Eff'] & ~wanted:x}", "0")
+        checks.check(f"{what}: CAP_FSETID is not in effect",
+                     not caps["Eff"] & mask({"CAP_FSETID"}) or "procmon" in what)
+        checks.check(f"{what}: no_new_privs", "NoNewPrivs:\t1" in text)
+        n += 1
+    checks.check(f"{what}: has threads", n > 0)
+
+
+def check_mounts():
+    tree = base / "tree"
+    tree.mkdir()
+    for options, source, names in (
+            ((), "/", ALWAYS | RECORDED | LISTENING | KERNEL),
+            ((), tree, ALWAYS | RECORDED | LISTENING),
+            (("--processes", "inband"), tree, ALWAYS | RECORDED),
+            (("--no-record",), tree, ALWAYS),
+            (("--no-record",), "/", ALWAYS | KERNEL)):
+        with Mount(*options, base=base, source=source) as mount:
+            (mount.mnt / "x").exists()
+            check_process(f"mount of {source} {' '.join(options)}", mount.pid, names)
+            mount.unmount()
+        mount.db.unlink(missing_ok=True)
+
+
+def wait_for(path):
+    for _ in range(600):
+        if path.exists():
+            return
+        time.sleep(0.05)
+    raise RuntimeError(f"no {path}")
+
+
+def check_commands():
+    """The parent of the command is the program; the command has what we have."""
+    said, go_on = base / "said", base / "go on"
+    script = ('grep -E "Cap(Prm|Bnd)|NoNew|PPid" /proc/$$/status >said.part; mv said.part said; '
+              'until [ -e "go on" ]; do sleep 0.1; done; rm "go on"')
+    ours = re.findall(r"Cap(?:Prm|Bnd).*", open("/proc/self/status").read())
+    for what, program, names in (
+            ("ftrac run", [FTRAC, "run", "-q", "--db", "run.db"],
+             ALWAYS | RECORDED | LISTENING | COMMAND),
+            ("procmon", [PROCMON, "--db", "run.db"], capabilities_of_manual_of_procmon())):
+        with subprocess.Popen([*program, "--", "sh", "-c", script], cwd=base) as process:
+            wait_for(said)
+            check_process(what, process.pid, names)
+            text = said.read_text()
+            checks.equal(f"{what}: the command has our rights",
+                         re.findall(r"Cap(?:Prm|Bnd).*", text), ours)
+            checks.check(f"{what}: the command may gain more", "NoNewPrivs:\t0" in text, text)
+            for name in "run.db", "run.db-wal", "run.db-shm":
+                st = os.stat(base / name)
+                checks.equal(f"{what}: {name}: mode, owner", (oct(st.st_mode), st.st_uid),
+                             (oct(stat.S_IFREG | 0o600), 0))
+            go_on.touch()
+        checks.equal(f"{what}: exit status", process.returncode, 0)
+        said.unlink()
+        (base / "run.db").unlink()
+
+
+# ---- files of others in a directory for all
+
+def protections(values):
+    """Sets fs.protected_*; what they were."""
+    before = {}
+    for name, value in values.items():
+        path = pathlib.Path(f"/proc/sys/fs/protected_{name}")
+        before[name] = path.read_text().strip()
+        path.write_text(f"{value}\n")
+    return before
+
+
+def plant(kind, path, target=None):
+    """By the other user."""
+    script = {"link": 'ln -s "$1" "$0"', "file": 'echo bad >"$0"; chmod 666 "$0"',
+              "fifo": 'mkfifo -m 666 "$0"'}[kind]
+    assert run("sh", "-c", script, path, target or "", uid=OTHER).returncode == 0
+
+
+def check_planted_traces(tmp):
+    victim = base / "victim"
+    victim.mkdir()
+    shared = victim / "target"
+    for what, program, status in (("ftrac", [FTRAC, "run", "-q"], 125), ("procmon", [PROCMON], 125)):
+        def trace(name, *more):
+            return run(*program, *more, "--db", tmp / name, "--", "true", uid=0)
+        for kind, name, planted, words in (
+                ("link", "a.db", "a.db", "is no trace"),
+                ("link", "b.db", "b.db-wal", "somebody else"),
+                ("link", "c.db", "c.db-shm", "somebody else"),
+                ("file", "d.db", "d.db-wal", "somebody else"),
+                ("file", "e.db", "e.db-journal", "somebody else"),
+                ("file", "f.db", "f.db", "somebody else"),
+                ("fifo", "g.db", "g.db", "somebody else"),
+                ("link", "way/h.db", "way", "link of somebody else")):
+            plant(kind, tmp / planted, victim if planted == "way" else shared)
+            for more in (), ("--force",):
+                refused(f"{what} {' '.join(more)}: {kind} {planted}", status, words,
+                        trace(name, *more))
+            checks.equal(f"{what}: {planted}: nothing came of it", os.listdir(victim), [])
+            checks.check(f"{what}: {planted} is there still", os.path.lexists(tmp / planted))
+            os.unlink(tmp / planted)
+        os.symlink(victim, tmp / "way")
+        succeeds(f"{what}: by a link of ours", trace("way/h.db"))
+        checks.equal(f"{what}: it is there", os.listdir(victim), ["h.db"])
+        checks.equal(f"{what}: mode", oct((victim / "h.db").stat().st_mode & 0o777), "0o600")
+        (victim / "h.db").unlink()
+        os.unlink(tmp / "way")
+        (tmp / "i.db-wal").write_text("left behind\n")
+        succeeds(f"{what}: what we left behind ourselves", trace("i.db"))
+        (tmp / "i.db").unlink()
+    checks.equal("nothing is left", os.listdir(tmp), [])
+    victim.rmdir()
+
+
+def check_planted_outputs(tmp, trace):
+    target = base / "precious"
+    target.write_text("precious\n")
+    for what, command in (
+            ("wfdag --dot", [WFDAG, "--dot"]), ("wfdag --svg", [WFDAG, "--svg"]),
+            ("wfdag generate", [WFDAG, "generate", "--wfformat"]),
+            ("wfstat --svg", [WFSTAT, "cdf", "--of", "lifetime", "--svg"]),
+            ("wfstat --gnuplot", [WFSTAT, "cdf", "--of", "lifetime", "--gnuplot"])):
+        end = ".dat" if "gnuplot" in what else ""
+        for kind, planted in ("link", "out"), ("link", "out.part"), ("fifo", "out"), ("file", "out.part"):
+            name = planted.replace("out", f"out{end}")
+            plant(kind, tmp / name, target)
+            refused(f"{what}: {kind} {planted}", 1, "somebody else",
+                    run(*command, tmp / "out", trace))
+            os.unlink(tmp / name)
+        checks.equal(f"{what}: nothing is written through a link", target.read_text(), "precious\n")
+        checks.equal(f"{what}: nothing is left", os.listdir(tmp), [])
+        os.symlink(target, tmp / f"out{end}")
+        succeeds(f"{what}: by a link of ours", run(*command, tmp / "out", trace))
+        checks.check(f"{what}: it has been written", target.read_text() != "precious\n")
+        checks.check(f"{what}: the link stays", os.path.islink(tmp / f"out{end}"))
+        target.write_text("precious\n")
+        for name in os.listdir(tmp):
+            os.unlink(tmp / name)
+    target.unlink()
+
+
+# ---- traces of others
+
+READERS = ((WFSTAT, "proc"), (WFDAG, "--dot", "-"), (WFDAG, "generate", "--wfformat", "-"),
+           (WFDAG, "check"), (WFDAG, "diff"))
+
+
+def check_foreign(trace):
+    theirs = base / "theirs.db"
+    shutil.copy(trace, theirs)
+    theirs.chmod(0o644)
+    os.chown(theirs, USER, USER)
+    for program, *words in READERS:
+        what = f"{os.path.basename(program)} {' '.join(words)}"
+        traces = [theirs, theirs] if "diff" in words else [theirs]
+        status = 2 if words and words[0] in ("check", "diff") else 1
+        for who, uid in ("root", 0), ("another user", OTHER):
+            refused(f"{what}: {who}", status, "--foreign",
+                    run(program, *words, *traces, uid=uid, cwd="/tmp"))
+        for who, uid, more, env in (
+                ("its owner", USER, (), {}), ("its owner, by sudo", 0, (), {"SUDO_UID": f"{USER}"}),
+                ("root with --foreign", 0, ("--foreign",), {}),
+                ("another user with --foreign", OTHER, ("--foreign",), {})):
+            done = run(program, *words, *more, *traces, uid=uid, cwd="/tmp", **env)
+            checks.check(f"{what}: {who} reads it", "--foreign" not in done.stderr and
+                         (done.returncode == 0 or words == ["check"]), done.stderr)
+    refused("sudo does not count for others", 1, "--foreign",
+            run(WFSTAT, theirs, uid=OTHER, SUDO_UID=f"{USER}"))
+    refused("sudo by somebody else", 1, "--foreign", run(WFSTAT, theirs, SUDO_UID=f"{OTHER}"))
+    refused("one of several", 1, "--foreign", run(WFSTAT, trace, theirs))
+    succeeds("several with --foreign", run(WFSTAT, "--foreign", trace, theirs))
+    theirs.unlink()
+
+
+def check_log_of_others(tmp, trace):
+    """It would be taken for what the trace holds."""
+    shutil.copy(trace, tmp / "trace.db")
+    plant("file", tmp / "trace.db-wal")
+    refused("a log of somebody else", 1, "belongs to another user than the trace",
+            run(WFSTAT, tmp / "trace.db"))
+    for name in os.listdir(tmp):
+        os.unlink(tmp / name)
+
+
+HOSTILE = {
+    "a function with effects": "CREATE VIEW process AS SELECT load_extension('/tmp/x') AS id",
+    "a tokenizer": "CREATE VIEW process AS SELECT fts3_tokenizer('simple') AS id",
+    "a virtual table": "CREATE VIRTUAL TABLE process USING fts3(id)",
+    "a table of pages": "CREATE VIEW process AS SELECT pageno AS id FROM dbstat",
+    "a pragma": "CREATE VIEW process AS SELECT * FROM pragma_wal_checkpoint",
+}
+
+
+def check_hostile(trace):
+    for what, sql in HOSTILE.items():
+        hostile = base / "hostile.db"
+        shutil.copy(trace, hostile)
+        with sqlite3.connect(hostile) as db:
+            db.execute("DROP VIEW process")
+            db.execute("DROP VIEW IF EXISTS sample")
+            db.execute(sql)
+        db.close()
+        before = hostile.read_bytes()
+        for program, *words in READERS[:2]:
+            refused(f"{what}, {os.path.basename(program)}", 1, "hostile.db",
+                    run(program, *words, hostile))
+        refused(f"{what}, of two", 1, "", run(WFSTAT, "proc", trace, hostile))
+        checks.equal(f"{what}: it stays as it was", hostile.read_bytes() == before, True)
+        hostile.unlink()
+
+
+# ---- what is handed on
+
+def check_helpers(trace):
+    """Programs that draw get the words as they are, and of the environment what is listed."""
+    bin_ = base / "bin"
+    bin_.mkdir()
+    for name in "dot", "gnuplot", "ninja":
+        (bin_ / name).write_text(f'#!/bin/sh\ncat >/dev/null\nenv >"{base}/env"\n'
+                                 f'printf "%s\\n" "$@" >"{base}/words"\n')
+        (bin_ / name).chmod(0o755)
+    secret = {"SECRET": "1", "LD_SECRET": "2", "GRAPHVIZ_DOT": "/x", "BASH_ENV": "/x", "ENV": "/x",
+              "GNUPLOT_LIB": "/x", "PATH": f"{bin_}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
+    name = "x; touch ran $(touch ran) `touch ran`'\"|&.svg"
+    for what, command in (("dot", [WFDAG, "--svg", name, trace]),
+                          ("gnuplot", [WFSTAT, "cdf", "--of", "lifetime", "--svg", name, trace]),
+                          ("ninja", [WFDAG, "check", "--ninja", name, trace])):
+        (base / name).unlink(missing_ok=True)
+        if what == "ninja":
+            (base / name).mkdir()
+        run(*command, **secret)
+        variables = {line.split("=")[0] for line in (base / "env").read_text().splitlines()}
+        checks.equal(f"{what}: variables that are not listed", variables - {
+            "PATH", "HOME", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_ALL", "XDG_CACHE_HOME",
+            "XDG_CONFIG_HOME", "PWD", "_", "SHLVL", "OLDPWD"} - {
+                v for v in variables if v.startswith("LC_")}, set())
+        checks.check(f"{what}: those that are", {"PATH", "LC_ALL"} <= variables)
+        checks.check(f"{what}: no shell has seen the name", not (base / "ran").exists())
+        if what == "ninja":
+            checks.equal("ninja: its words", (base / "words").read_text().split("\n")[:2],
+                         ["-C", f"{base}/{name}"])
+
+
+trace = base / "made.db"
+tmp = base / "tmp"
+tmp.mkdir()
+before = protections(dict.fromkeys(PROTECTED, 0))
+try:
+    tmp.chmod(0o1777)
+    succeeds("a trace", run(PROCMON, "--db", trace, "--", "sh", "-c", "ls / >/dev/null; true"))
+    check_mounts()
+    check_commands()
+    check_planted_traces(tmp)
+    check_planted_outputs(tmp, trace)
+    check_foreign(trace)
+    check_log_of_others(tmp, trace)
+    check_hostile(trace)
+    check_helpers(trace)
+finally:
+    protections(before)
+shutil.rmtree(base)
+checks.end()
