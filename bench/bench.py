@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What tracing costs.
+
+    sudo bench/bench.py gate              # the workloads that each change is held to
+    sudo bench/bench.py matrix            # all, and what else could be taken instead of ftrac
+    bench/bench.py results                # writes RESULTS.md once more, from the runs of before
+
+Needs root, ./setup bench, and a machine that does nothing else.  See README.md.
+"""
+import argparse
+import pathlib
+import signal
+import sys
+
+import machine
+import measure
+import programs
+import results
+import systems
+import workloads
+
+HERE = pathlib.Path(__file__).resolve().parent
+FIDELITIES = ["open", "cached", "exact"]
+# Where others can be compared: the same work under each.
+FOR_OTHERS = ["montage-j2", "compile-j2"]
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("what", choices=["gate", "matrix", "results"])
+    parser.add_argument("--rounds", type=int, default=5, help="of all systems (default: 5)")
+    parser.add_argument("--uring", choices=["on", "off", "both"], default="both",
+                        help="FUSE over io_uring (default: both, where the kernel has it)")
+    parser.add_argument("--only", action="append", metavar="WORKLOAD", help="may be repeated")
+    parser.add_argument("--fidelity", action="append", choices=FIDELITIES + ["others"],
+                        help="only this one; others: strace and the like (may be repeated)")
+    parser.add_argument("--append", action="store_true", help="add to the runs that are there")
+    parser.add_argument("--out", default=machine.BUILD / "bench/runs.jsonl", metavar="FILE",
+                        help="the raw runs (default: build/bench/runs.jsonl)")
+    parser.add_argument("--report", default=HERE / "RESULTS.md", metavar="FILE",
+                        help="the tables; beside it a CSV of all runs (default: bench/RESULTS.md)")
+    parser.add_argument("--tiny", action="store_true", help="only to see whether it works")
+    return parser.parse_args()
+
+
+def choose_groups(options, raw, workload):
+    wanted = options.fidelity or FIDELITIES + ["others"]
+    uring = {"on": [True], "off": [False], "both": [False, True]}[options.uring]
+    groups = [systems.group_of(fidelity, on, raw, no_ops=options.what == "matrix")
+              for fidelity in FIDELITIES if fidelity in wanted for on in uring
+              if not on or (machine.has_uring() and systems.knows_uring())]
+    with_others = options.what == "matrix" or "others" in (options.fidelity or [])
+    if "others" in wanted and with_others and workload.name in FOR_OTHERS:
+        groups.append(systems.others())
+    return groups
+
+
+def choose(options, raw):
+    known = (workloads.gate if options.what == "gate" else workloads.matrix)(options.tiny)
+    strange = set(options.only or []) - {workload.name for workload in known}
+    if strange:
+        sys.exit(f"bench: no workload '{strange.pop()}' in the {options.what}; there are: "
+                 + ", ".join(workload.name for workload in known))
+    chosen = [(workload, choose_groups(options, raw, workload)) for workload in known
+              if not options.only or workload.name in options.only]
+    return [(workload, groups) for workload, groups in chosen if groups]
+
+
+def take_measurements(options):
+    machine.be_alone()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: ended by a signal"))
+    journal = measure.Journal(options.out, options.append)
+    with measure.memory() as top, machine.uring_as_it_was():
+        (top / "programs").mkdir()
+        chosen = choose(options, programs.passthrough_ll(top / "programs"))
+        journal.add(machine=machine.describe(), what=options.what)
+        measure.measure_all(journal, chosen, options.rounds, top,
+                            lambda line: print(line, flush=True))
+
+
+def main():
+    options = parse()
+    if options.what != "results":
+        take_measurements(options)
+    results.write(measure.read_journal(options.out), pathlib.Path(options.report))
+    print(f"written: {options.report}")
+
+
+main()

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Runs of workloads on systems, and what is known of each, as lines of JSON.
+
+The members of a group run right after each other, each round begins with another one: only figures
+of one round of one group may be compared, since machines are noisy.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+from machine import run
+
+
+class Journal:
+    """The raw runs, in a file; what is there already may stay."""
+
+    def __init__(self, path, append):
+        self.path = pathlib.Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not append:
+            self.path.write_text("")
+
+    def add(self, **fields):
+        with open(self.path, "a") as file:
+            file.write(json.dumps(fields) + "\n")
+
+
+def read_journal(path):
+    try:
+        return [json.loads(line) for line in open(path) if line.strip()]
+    except OSError as error:
+        sys.exit(f"bench: cannot read '{path}': {error.strerror}; measure first")
+
+
+@contextlib.contextmanager
+def memory():
+    """A file system in memory, so that nothing hides the cost; nobody else sees it."""
+    with tempfile.TemporaryDirectory(prefix="ftrac-bench-") as top:
+        run(["mount", "-t", "tmpfs", "-o", "size=75%", "bench", top])
+        try:
+            yield pathlib.Path(top)
+        finally:
+            run(["umount", "-l", top])
+
+
+@contextlib.contextmanager
+def place_of(workload, top):
+    """Its directory, filled."""
+    with contextlib.ExitStack() as stack:
+        if workload.disk:
+            top = pathlib.Path(stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="ftrac-bench-", dir="/var/tmp")))
+        directory = top / workload.name
+        directory.mkdir()
+        workload.prepare(directory)
+        yield directory
+
+
+def measure(system, workload, directory):
+    """One run: what it cost, and what is known of the tracer."""
+    workload.reset(directory)
+    with tempfile.TemporaryDirectory(prefix="run-", dir=directory.parent) as scratch:
+        where = system.start(directory, pathlib.Path(scratch))
+        begin = time.monotonic()
+        done = subprocess.run(system.wrap(workload.command()), cwd=where, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, errors="replace")
+        seconds = time.monotonic() - begin
+        facts = system.stop()
+    if done.returncode:
+        sys.exit(f"bench: {workload.name} failed on {system.name}: {done.stderr.strip()[-400:]}")
+    return {"cost": round(workload.cost(seconds, done.stdout), 6), "seconds": round(seconds, 4),
+            **facts}
+
+
+def rotated(members, by):
+    by %= len(members)
+    return members[by:] + members[:by]
+
+
+def measure_group(journal, group, workload, directory, number, say):
+    for system in rotated(group.members, number):
+        figures = measure(system, workload, directory)
+        journal.add(round=number, workload=workload.name, unit=workload.unit, group=group.name,
+                    fidelity=group.fidelity, uring=group.uring, system=system.name,
+                    role=system.role, **figures)
+        say(f"{workload.name:13} {number:2}  {group.name:16} {system.name:28} "
+            f"{figures['cost']:9.3f} {workload.unit}")
+
+
+def first_round(path):
+    """Rounds go on counting where the file ends."""
+    if not os.path.exists(path):
+        return 0
+    return 1 + max((line.get("round", -1) for line in read_journal(path)), default=-1)
+
+
+def measure_all(journal, chosen, rounds, top, say):
+    """chosen: for each workload its groups."""
+    number = first_round(journal.path)
+    for workload, groups in chosen:
+        with place_of(workload, top) as directory:
+            measure(groups[0].members[0], workload, directory)  # warms the caches
+            for turn in range(number, number + rounds):
+                for group in rotated(groups, turn):
+                    measure_group(journal, group, workload, directory, turn, say)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Programs that are compiled for the measurements: raw FUSE, and small files."""
+import os
+import sys
+import tarfile
+
+from machine import BUILD, TOP, run
+
+HERE = TOP / "bench"
+
+
+def libfuse():
+    """Its source, and what Meson made of it."""
+    for build in sorted(BUILD.glob("subprojects/fuse-3.*"), reverse=True):
+        source = TOP / "subprojects" / build.name
+        if (source / "example/passthrough_ll.c").exists():
+            return source, build
+    sys.exit("bench: no source of libfuse in subprojects/: run ./setup bench first")
+
+
+def passthrough_ll(directory):
+    """libfuse's example, with the library that ftrac has."""
+    source, build = libfuse()
+    library = build / "lib/libfuse3.a"
+    uring = ["-luring", "-lnuma"] if b"io_uring_queue_init" in library.read_bytes() else []
+    program = directory / "passthrough_ll"
+    run(["gcc", "-O2", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-DHAVE_POSIX_FALLOCATE",
+         "-I", source / "include", "-I", source, "-I", build, source / "example/passthrough_ll.c",
+         library, "-lpthread", "-ldl", *uring, "-o", program])
+    return program
+
+
+def small(directory):
+    program = directory / "small"
+    run(["gcc", "-O2", "-Wall", "-Wextra", HERE / "small.c", "-o", program])
+    return program
+
+
+def unpack_lua(directory):
+    found = sorted(TOP.glob("subprojects/packagecache/lua-*.tar.gz"))
+    if not found:
+        sys.exit("bench: no Lua in subprojects/packagecache/: run ./setup bench first")
+    with tarfile.open(found[-1]) as tar:
+        tar.extractall(directory)
+    top = directory / os.listdir(directory)[0]
+    for name in os.listdir(top):
+        (top / name).rename(directory / name)
+    top.rmdir()

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""RESULTS.md and RESULTS.csv, from the raw runs."""
+import collections
+import csv
+import io
+import statistics
+
+import targets
+
+COLUMNS = ["session", "round", "workload", "group", "system", "cost", "unit", "seconds", "cpu_s",
+           "peak_MB", "complete_s", "overhead_s", "ops", "lost", "db_bytes", "op_table_bytes",
+           "index_bytes"]
+
+
+class Runs:
+    """all: the runs; groups: (workload, fidelity, uring) -> (session, round) -> role -> run."""
+
+    def __init__(self, lines):
+        self.machines, self.all, self.writers = [], [], []
+        for line in lines:
+            if "machine" in line:
+                self.machines.append(line["machine"])
+            elif "writer" in line:
+                self.writers.append(line["writer"])
+            else:
+                self.all.append({**line, "session": len(self.machines)})
+        self.groups = collections.defaultdict(lambda: collections.defaultdict(dict))
+        for run in self.all:
+            key = run["workload"], run["fidelity"], run["uring"]
+            self.groups[key][run["session"], run["round"]][run["role"]] = run
+
+    @staticmethod
+    def ratios(part, over, under):
+        """Of one round each: what has only one of both is no pair."""
+        return [turn[over]["cost"] / turn[under]["cost"] for turn in part.values()
+                if over in turn and under in turn]
+
+    def lost(self):
+        seen = [run for run in self.all if "lost" in run]
+        return [("all runs", sum(run["lost"] for run in seen), len(seen))] if seen else []
+
+    def writer(self):
+        return [("made-up events", statistics.median(self.writers) / 1e6, len(self.writers))
+                ] if self.writers else []
+
+
+def number(value, form="{:.2f}", none="-"):
+    return none if value is None else form.format(value)
+
+
+def median_of(runs, what):
+    values = [value for run in runs if (value := what(run)) is not None]
+    return statistics.median(values) if values else None
+
+
+def per_op(run, key):
+    return run[key] / run["ops"] if run.get("ops") and key in run else None
+
+
+def cpu_of(turn, role):
+    """Seconds of the tracer for a million operations; who does not count them did those that ftrac
+    counted doing the same work."""
+    run = turn[role]
+    ops = run.get("ops") or (run["unit"] == "s" and turn.get("ftrac", {}).get("ops"))
+    return run["cpu_s"] * 1e6 / ops if ops and "cpu_s" in run else None
+
+
+def row_of(part, role):
+    runs = [turn[role] for turn in part.values() if role in turn]
+    ratios = Runs.ratios(part, role, "native")
+    spread = f"{min(ratios):.2f} .. {max(ratios):.2f}" if ratios else "-"
+    return [runs[0]["system"], str(len(ratios)), f"{median_of(runs, lambda r: r['cost']):.3f}",
+            number(statistics.median(ratios) if ratios else None), spread,
+            number(median_of(runs, lambda r: r.get("ops")), "{:.0f}"),
+            number(median_of([t for t in part.values() if role in t], lambda t: cpu_of(t, role)),
+                   "{:.1f}"),
+            number(median_of(runs, lambda r: r.get("peak_MB")), "{:.0f}"),
+            number(median_of(runs, lambda r: r.get("complete_s"))),
+            number(median_of(runs, lambda r: per_op(r, "db_bytes")), "{:.0f}"),
+            number(median_of(runs, lambda r: per_op(r, "op_table_bytes")), "{:.0f}"),
+            number(median_of(runs, lambda r: per_op(r, "index_bytes")), "{:.0f}"),
+            number(max((r["lost"] for r in runs if "lost" in r), default=None), "{:d}")]
+
+
+def table(head, rows):
+    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head),
+                      *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
+
+
+HEAD = ["system", "pairs", "cost", "ratio", "spread", "operations", "CPU s / M", "peak MB",
+        "complete s", "bytes/op", "rows", "indexes", "lost"]
+
+
+def group_tables(runs):
+    parts = []
+    for (workload, fidelity, uring), part in runs.groups.items():
+        roles = dict.fromkeys(role for turn in part.values() for role in sorted(
+            turn, key=lambda role: ROLES.index(role) if role in ROLES else len(ROLES)))
+        unit = next(iter(next(iter(part.values())).values()))["unit"]
+        title = f"### {workload}, {fidelity}{', io_uring' if uring else ''} (cost in {unit})\n"
+        parts.append((workload, title + "\n" + table(HEAD, [row_of(part, role) for role in roles])))
+    order = list(dict.fromkeys(workload for workload, _ in parts))
+    return "\n".join(text for _, text in sorted(parts, key=lambda p: order.index(p[0])))
+
+
+ROLES = ["native", "raw", "no-record", "no-ops", "ftrac"]
+
+
+def limit(value):
+    return f"{value:.2f}" if value < 10 else f"{value:.0f}"
+
+
+def target_table(rows):
+    body = []
+    for row in rows:
+        sign = ">=" if row.more else "<="
+        worst = row.found[0] if row.found else None
+        body.append([row.measure, f"{sign} {limit(row.least)}", f"{sign} {limit(row.aim)}",
+                     number(worst and worst[1]), worst[0] if worst else "-",
+                     f"{len(row.found) - len(row.missed)} of {len(row.found)}" if worst else "-",
+                     str(min(f[2] for f in row.found)) if worst else "-", row.verdict])
+    return table(["measure", "at least", "aim", "worst", "of", "within", "pairs", "verdict"], body)
+
+
+def missed_list(rows):
+    lines = [f"- {row.measure} (limit {limit(row.least)}): "
+             + ", ".join(f"{name} {value:.2f}" for name, value, _ in row.missed)
+             for row in rows if row.missed]
+    return "\n".join(lines) + "\n" if lines else "None.\n"
+
+
+def overhead_table(runs):
+    """What the trace says of its own cost, beside what it was."""
+    body = []
+    for (workload, fidelity, uring), part in runs.groups.items():
+        turns = [turn for turn in part.values() if "ftrac" in turn and "native" in turn
+                 and turn["ftrac"].get("overhead_s") is not None
+                 and turn["ftrac"]["unit"] == "s"]
+        if turns:
+            said = statistics.median(turn["ftrac"]["overhead_s"] for turn in turns)
+            was = statistics.median(turn["ftrac"]["seconds"] - turn["native"]["seconds"]
+                                    for turn in turns)
+            body.append([workload, f"{fidelity}{' io_uring' if uring else ''}", f"{said:.3f}",
+                         f"{was:.3f}", number(said / was if was > 0 else None)])
+    return table(["workload", "fidelity", "overhead_ns, s", "traced - native, s", "quotient"], body)
+
+
+def machine_text(machines):
+    last = machines[-1]
+    text = (f"{last['cpus']} x {last['cpu']}, {last['memory_GiB']} GiB, Linux {last['kernel']}, "
+            f"{last['system']}; {last['ftrac']} (commit {last['commit']}), libfuse "
+            f"{last['libfuse']}, gcc {last['gcc']}, {last['fio']}, {last['strace']}.\n\n"
+            f"Measured from {machines[0]['date']} to {last['date']}, in "
+            f"{len(machines)} call{'s' if len(machines) > 1 else ''}")
+    commits = list(dict.fromkeys(m["commit"] for m in machines))
+    return text + (f", of commits {', '.join(map(str, commits))}" if len(commits) > 1 else "") + "."
+
+
+TEXT = """# What tracing costs, as measured
+
+Written by `bench/bench.py`; what was run and what the columns mean stands in `README.md`.
+
+{machine}
+
+## Targets
+
+The worst of all workloads and fidelities that a row is about decides; medians of the pairs.
+
+{targets}
+Not within the limit:
+
+{missed}
+## What the traces say of their own cost
+
+{overheads}
+## All figures
+
+{groups}"""
+
+
+def write_csv(runs, path):
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(runs.all)
+    path.write_text(text.getvalue())
+
+
+def write(lines, path):
+    runs = Runs(lines)
+    if not runs.all:
+        raise SystemExit("bench: no runs to write about; measure first")
+    rows = targets.rows(runs)
+    path.write_text(TEXT.format(
+        machine=machine_text(runs.machines), targets=target_table(rows), missed=missed_list(rows),
+        overheads=overhead_table(runs), groups=group_tables(runs)))
+    write_csv(runs, path.with_suffix(".csv"))

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""What the figures should be, and whether they are.
+
+A row is a measure with two limits: what has to be reached at least, and what is aimed at.  Several
+ratios may belong to it; the worst decides.
+"""
+import statistics
+
+FIDELITIES = ["open", "cached", "exact"]
+
+
+class Row:
+    def __init__(self, measure, least, aim, found, more_is_better=False):
+        """found: (what it is of, value, pairs), any number of."""
+        self.measure, self.least, self.aim = measure, least, aim
+        self.found = sorted(found, key=lambda f: f[1], reverse=not more_is_better)
+        self.more = more_is_better
+
+    def within(self, value, limit):
+        return value >= limit if self.more else value <= limit
+
+    @property
+    def verdict(self):
+        if not self.found:
+            return "not measured"
+        worst = self.found[0][1]
+        if self.within(worst, self.aim):
+            return "met, and the aim"
+        return "met" if self.within(worst, self.least) else "NOT met"
+
+    @property
+    def missed(self):
+        return [found for found in self.found if not self.within(found[1], self.least)]
+
+
+def medians(runs, over, under, uring=None, workloads=None, fidelities=FIDELITIES):
+    """(name, median, pairs) of each workload and fidelity that has both roles."""
+    found = []
+    for (workload, fidelity, on), part in sorted(runs.groups.items()):
+        if fidelity not in fidelities or (uring is not None and on != uring):
+            continue
+        if workloads and workload not in workloads:
+            continue
+        ratios = runs.ratios(part, over, under)
+        if ratios:
+            found.append((f"{workload} {fidelity}{' io_uring' if on else ''}",
+                          statistics.median(ratios), len(ratios)))
+    return found
+
+
+def overheads(runs, ours, theirs, workloads):
+    """How much more than the native run, as a part of what another tracer takes more."""
+    found = []
+    for (workload, fidelity, on), part in sorted(runs.groups.items()):
+        if fidelity != "others" or workload not in workloads:
+            continue
+        a, b = runs.ratios(part, ours, "native"), runs.ratios(part, theirs, "native")
+        if a and b:
+            more = statistics.median(b) - 1
+            if more > 0:
+                found.append((workload, (statistics.median(a) - 1) / more, min(len(a), len(b))))
+    return found
+
+
+def parallel(runs, of, uring):
+    """The overhead of 8 jobs as a part of that of 1 job."""
+    found = []
+    for fidelity in FIDELITIES:
+        one, many = (medians(runs, "ftrac", "native", uring, [f"{of}-{jobs}"], [fidelity])
+                     for jobs in ("j1", "j8"))
+        if one and many and one[0][1] > 1:
+            found.append((f"{of} {fidelity}", (many[0][1] - 1) / (one[0][1] - 1),
+                          min(one[0][2], many[0][2])))
+    return found
+
+
+def bytes_per_op(runs, workload):
+    return [(f"{workload} {fidelity}", statistics.median(values), len(values))
+            for fidelity in ("cached", "exact")
+            if (values := [run["db_bytes"] / run["ops"] for run in runs.all
+                           if run["workload"] == workload and run["role"] == "ftrac"
+                           and run["fidelity"] == fidelity and run.get("ops")])]
+
+
+LIMITS = {"open": (1.35, 1.15), "cached": (1.45, 1.20), "exact": (1.90, 1.40)}
+
+
+def rows(runs):
+    """The table, with and without io_uring where that makes a difference."""
+    table = []
+    for uring in (False, True):
+        way = "io_uring" if uring else "by device"
+        table.append(Row(f"ftrac : `ftrac --no-record`, {way}", 1.05, 1.02,
+                         medians(runs, "ftrac", "no-record", uring)))
+        table.append(Row(f"`cached` : passthrough_ll, {way}", 1.00, 0.85,
+                         medians(runs, "ftrac", "raw", uring, fidelities=["cached"])))
+        for fidelity, (least, aim) in LIMITS.items():
+            table.append(Row(f"Montage -j2, -j8 : native, `{fidelity}`, {way}", least, aim,
+                             medians(runs, "ftrac", "native", uring,
+                                     ["montage-j2", "montage-j8"], [fidelity])))
+        table.append(Row(f"compile -j2, -j8 : native, {way}", 1.08, 1.03,
+                         medians(runs, "ftrac", "native", uring, ["compile-j2", "compile-j8"])))
+        for of in "montage", "compile":
+            table.append(Row(f"{of}: overhead of 8 jobs : overhead of 1, {way}", 1.10, 1.00,
+                             parallel(runs, of, uring)))
+    table.append(Row("overhead of `exact` : overhead of `strace -f`", 1 / 5, 1 / 12,
+                     overheads(runs, "ftrac exact", "strace", ["montage-j2", "compile-j2"])))
+    table.append(Row("overhead of `cached` : overhead of LoggedFS, Montage", 0.6, 0.25,
+                     overheads(runs, "ftrac cached", "loggedfs", ["montage-j2"])))
+    table.append(Row("bytes per operation in trace.db, Montage", 40, 28,
+                     bytes_per_op(runs, "montage-j2")))
+    table.append(Row("writer alone, million events a second", 0.8, 1.5,
+                     runs.writer(), more_is_better=True))
+    table.append(Row("operations lost", 0, 0, runs.lost()))
+    return table

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The measurements of bench/ can be made: each workload of the gate once, tiny, and what is written
+about it has a ratio for each system and says that nothing was lost."""
+import csv
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from ftractest import TOP, Checks, fidelities, need, need_fuse, skip
+
+WORKLOADS = ["montage-j2", "compile-j2", "small", "read-4k", "write-4k", "storm"]
+
+need_fuse()
+need("fio", "gcc", "make", "mProjectPP", "unshare", "xargs")
+if not list(TOP.glob("subprojects/fuse-3.*/example/passthrough_ll.c")):
+    skip("no source of libfuse in subprojects/")
+found = [fidelity for fidelity in fidelities() if fidelity != "open"]
+if "exact" not in found:
+    skip("no fidelity exact")
+
+checks = Checks()
+with tempfile.TemporaryDirectory(prefix="ftrac-case-") as where:
+    where = pathlib.Path(where)
+    report, raw = where / "RESULTS.md", where / "runs.jsonl"
+    done = subprocess.run(
+        [sys.executable, TOP / "bench/bench.py", "gate", "--tiny", "--rounds", "1", "--uring", "off",
+         *(word for fidelity in found for word in ("--fidelity", fidelity)),
+         "--out", raw, "--report", report], capture_output=True, text=True, timeout=300)
+    if done.returncode and "unshare" in done.stderr:
+        skip(f"no mount namespace: {done.stderr.strip()}")
+    checks.equal("the gate runs", (done.returncode, done.stderr), (0, ""))
+
+    text = report.read_text() if report.exists() else ""
+    runs = list(csv.DictReader(open(report.with_suffix(".csv")))) if text else []
+    for workload in WORKLOADS:
+        for fidelity in found:
+            title = f"### {workload}, {fidelity} "
+            part = text.split(title, 1)[-1].split("###", 1)[0] if title in text else ""
+            rows = {row.split("|")[1].strip(): [cell.strip() for cell in row.split("|")[1:-1]]
+                    for row in part.splitlines() if row.startswith("| ")}
+            for system in ("native", "passthrough_ll", f"ftrac {fidelity} --no-record",
+                           f"ftrac {fidelity}"):
+                ratio = rows.get(system, ["-"] * 4)[3]
+                checks.check(f"{workload}, {fidelity}: {system} has a ratio",
+                             ratio.replace(".", "", 1).isdigit() and float(ratio) > 0, ratio)
+            ours = rows.get(f"ftrac {fidelity}", ["-"] * 13)
+            checks.check(f"{workload}, {fidelity}: operations were recorded",
+                         ours[5].isdigit() and int(ours[5]) > 0, ours)
+            checks.equal(f"{workload}, {fidelity}: none was lost", ours[-1], "0")
+    checks.equal("the CSV has all runs", len(runs), len(WORKLOADS) * len(found) * 4)
+    checks.check("targets that nothing was measured for say so", "not measured" in text)
+
+    again = subprocess.run([sys.executable, TOP / "bench/bench.py", "results", "--out", raw,
+                            "--report", where / "again.md"], capture_output=True, text=True,
+                           timeout=60)
+    checks.equal("results makes the same of the raw runs",
+                 (again.returncode, (where / "again.md").read_text() if not again.returncode
+                  else again.stderr), (0, text))
+checks.end()
