@@ -9,7 +9,6 @@
 #include "dag/jobs.h"
 
 /* uthash must not end the program where there is no memory. */
-#define HASH_NONFATAL_OOM 1
 extern bool jobs_oom;
 #define uthash_nonfatal_oom(item) (jobs_oom = true)
 #include <uthash.h>

@@ -236,6 +236,10 @@ static int mark_appends(struct load *load)
 	HASH_ITER(hh, by_job, name, next) {
 		HASH_DEL(by_job, name);
 		HASH_ADD_STR(load->appends, text, name);
+		if (!name->hh.tbl) {
+			free(name);
+			r = -ENOMEM;
+		}
 	}
 	for (int32_t i = 0; i < jobs->n_commands && r == 0; i++)
 		for (int fd = 1; fd < 3 && r == 0; fd++)

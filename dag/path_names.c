@@ -7,7 +7,6 @@
 
 /* A hash that cannot grow is no reason to end the program. */
 static bool oom;
-#define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(item) (oom = true)
 #include <uthash.h>
 

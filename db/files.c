@@ -184,6 +184,10 @@ static struct file *find_file(struct files *files, const struct event_node *e)
 	*f = (struct file){ .id = ++files->last_file, .key = key, .size_first = e->size,
 		.size_last = e->size, .mount = e->mount, .mode = e->mode, .version = 1 };
 	HASH_ADD(hh, files->files, key, sizeof(f->key), f);
+	if (!f->hh.tbl) {
+		free(f);
+		return NULL;
+	}
 	return f;
 }
 
@@ -200,6 +204,10 @@ int files_add_node(struct files *files, const struct event_node *e)
 	node->file = file;
 	node->references = 1;
 	HASH_ADD(hh, files->nodes, id, sizeof(node->id), node);
+	if (!node->hh.tbl) {
+		free(node);
+		return -ENOMEM;
+	}
 	file->nlink = e->nlink;
 	if (file->size_last != e->size && !file->write_handles) {
 		file->size_last = e->size;
@@ -274,7 +282,7 @@ int files_path(struct files *files, struct node *node, const char *name, size_t 
 	}
 	path = build_path(node, len + 1, &used);
 	if (!path)
-		return -ENOMEM;
+		return store_fail(files->store, -ENOMEM);
 	if (name) {
 		path[used++] = '/';
 		memcpy(path + used, name, len);
@@ -334,6 +342,10 @@ static struct dentry *make_dentry(struct files *files, struct node *dir, const c
 	memcpy(d->key.name, name, len);
 	d->key_len = sizeof(uint64_t) + len;
 	HASH_ADD_KEYPTR(hh, files->dentries, &d->key, d->key_len, d);
+	if (!d->hh.tbl) {
+		free(d);
+		return NULL;
+	}
 	LIST_INSERT_HEAD(&node->dentries, d, of_node);
 	dir->references++;
 	return d;

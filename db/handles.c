@@ -94,6 +94,10 @@ struct handle *handles_open(struct handles *handles, int64_t id, struct image *o
 		procs_ref(opener->process);
 	handles_used_by(handles, handle, opener);
 	HASH_ADD(hh, handles->open, id, sizeof(handle->id), handle);
+	if (!handle->hh.tbl) {
+		handle_free(handles, handle);
+		return NULL;
+	}
 	handles_dirty(handles, handle);
 	return handle;
 }

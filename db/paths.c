@@ -76,7 +76,7 @@ int paths_intern(struct paths *paths, const char *path, size_t len, struct path 
 	}
 	e = malloc(sizeof(*e) + len + 1);
 	if (!e)
-		return -ENOMEM;
+		return store_fail(paths->store, -ENOMEM);
 	memcpy(e->text, path, len);
 	e->text[len] = '\0';
 	e->path.id = paths->last_id + 1;
@@ -87,8 +87,12 @@ int paths_intern(struct paths *paths, const char *path, size_t len, struct path 
 		free(e);
 		return r;
 	}
-	paths->last_id = e->path.id;
 	HASH_ADD_KEYPTR(hh, paths->entries, e->text, len, e);
+	if (!e->hh.tbl) {
+		free(e);
+		return store_fail(paths->store, -ENOMEM);
+	}
+	paths->last_id = e->path.id;
 	*ret_path = e->path;
 	return 0;
 }
@@ -107,7 +111,7 @@ int paths_intern_mirrored(struct paths *paths, const char *path, size_t len,
 		return paths_intern(paths, source, n, ret_path);
 	native = malloc(n + len);
 	if (!native)
-		return -ENOMEM;
+		return store_fail(paths->store, -ENOMEM);
 	memcpy(native, source, n);
 	memcpy(native + n, path, len);
 	r = paths_intern(paths, native, n + len, ret_path);

@@ -145,7 +145,7 @@ static struct value path_value(struct procs *procs, const char *path, size_t len
 	struct path known;
 
 	if (!path || paths_intern_native(procs->paths, path, len, &known) < 0)
-		return V_NULL;
+		return V_NULL; /* if it failed, so will the transaction */
 	return V_INT(known.id);
 }
 
@@ -189,8 +189,11 @@ static int put_image(struct procs *procs, const struct image *i, const struct pa
 	int r;
 
 	part = part ? part : none;
-	if (part[PROCESS_ARGV].bytes)
+	if (part[PROCESS_ARGV].bytes) {
 		argv = text_json_array(part[PROCESS_ARGV].bytes, part[PROCESS_ARGV].len, &exact);
+		if (!argv)
+			return -ENOMEM;
+	}
 	r = store_put(procs->store, PUT_IMAGE,
 		(struct value[]){ V_INT(i->id), V_INT(i->process->id), V_INT(i->seq),
 			V_OPT(i->base != i->id, i->base), start,
@@ -226,22 +229,31 @@ static struct process *living_process(struct procs *procs, pid_t pid)
 
 static int add_thread(struct procs *procs, pid_t tid, struct process *process, int64_t from_ns)
 {
-	struct thread *older = newest_thread(procs, tid), *thread;
+	struct thread *newest = newest_thread(procs, tid), *thread;
 
-	if (older && !older->to_ns && older->process == process)
+	if (newest && !newest->to_ns && newest->process == process)
 		return 0;
 	thread = calloc(1, sizeof(*thread));
 	if (!thread)
 		return -ENOMEM;
-	if (older) {
-		if (!older->to_ns)
-			older->to_ns = from_ns;
-		HASH_DEL(procs->threads, older);
+	if (newest) { /* what is hashed stays, and is the new one: that cannot fail */
+		*thread = *newest;
+		if (!thread->to_ns)
+			thread->to_ns = from_ns;
+		newest->older = thread;
+		newest->to_ns = 0;
+	} else {
+		newest = thread;
+		newest->tid = tid;
+		HASH_ADD_INT(procs->threads, tid, newest);
+		if (!newest->hh.tbl) {
+			free(newest);
+			return -ENOMEM;
+		}
 	}
-	*thread = (struct thread){ .tid = tid, .process = process, .from_ns = from_ns };
-	thread->older = older;
+	newest->process = process;
+	newest->from_ns = from_ns;
 	process->references++;
-	HASH_ADD_INT(procs->threads, tid, thread);
 	return 0;
 }
 
@@ -369,6 +381,8 @@ static int on_fork(struct procs *procs, const struct event *ev)
 		process->gid = parent->gid;
 		process->ids_known = parent->ids_known;
 		process->cgroup = parent->cgroup ? strdup(parent->cgroup) : NULL;
+		if (parent->cgroup && !process->cgroup)
+			return -ENOMEM;
 	}
 	if (from) {
 		image->base = from->base;
@@ -397,17 +411,19 @@ static int next_image(struct procs *procs, struct process *process, const struct
 	return r;
 }
 
-static void take_facts(struct process *process, const struct event_process *e,
+static int take_facts(struct process *process, const struct event_process *e,
 	const struct part *parts)
 {
 	process->tier |= e->tier;
 	if (!process->cgroup && parts[PROCESS_CGROUP].bytes)
-		process->cgroup = strndup(parts[PROCESS_CGROUP].bytes, parts[PROCESS_CGROUP].len);
+		if (!(process->cgroup = strndup(parts[PROCESS_CGROUP].bytes, parts[PROCESS_CGROUP].len)))
+			return -ENOMEM;
 	if (!e->known)
-		return;
+		return 0;
 	process->uid = e->uid;
 	process->gid = e->gid;
 	process->ids_known = 1;
+	return 0;
 }
 
 static int on_exec(struct procs *procs, const struct event *ev, const struct part *parts)
@@ -419,8 +435,9 @@ static int on_exec(struct procs *procs, const struct event *ev, const struct par
 		process = add_process(procs, ev->u.process.pid, ev->u.process.ppid, 0);
 	if (!process)
 		return -ENOMEM;
-	take_facts(process, &ev->u.process, parts);
-	r = next_image(procs, process, ev, parts);
+	r = take_facts(process, &ev->u.process, parts);
+	if (r == 0)
+		r = next_image(procs, process, ev, parts);
 	if (r < 0)
 		return r;
 	return put_process(procs, process);
@@ -463,10 +480,9 @@ static int on_process(struct procs *procs, const struct event *ev, const struct 
 		r = next_image(procs, process, ev, parts);
 	else if (!process->image->digest)
 		r = own_texts(procs, process->image, parts);
-	if (r < 0)
-		return r;
-	take_facts(process, e, parts);
-	return put_process(procs, process);
+	if (r == 0)
+		r = take_facts(process, e, parts);
+	return r < 0 ? r : put_process(procs, process);
 }
 
 static int on_thread(struct procs *procs, const struct event *ev)

@@ -151,37 +151,42 @@ static struct value user_value(const struct work *w, const struct handle *h)
 	return V_INT(w->image ? w->image->id : 0);
 }
 
+/* What fails is counted as lost, by the writer. */
+static int recorded(struct record *record, int r)
+{
+	record->counts.ops += r == 0;
+	return r;
+}
+
 static int put_handle_op(struct record *record, const struct work *w, const struct handle *h,
 	int64_t version)
 {
 	const struct event_op *op = w->op;
 	bool data = moves_data(w->ev->op);
 
-	record->counts.ops++;
 	if (!record->options.ops)
-		return 0;
-	return store_put(record->store, PUT_OP_HANDLE,
+		return recorded(record, 0);
+	return recorded(record, store_put(record->store, PUT_OP_HANDLE,
 		(struct value[]){ V_INT(++record->last_op), V_INT(w->ev->op | w->ev->via << 6),
 			V_INT(w->ev->time_ns - h->open_ns), V_INT(op->latency_ns), user_value(w, h),
 			V_INT(op->handle), V_INT(op->result),
 			V_OPT(data && op->offset >= 0, op->offset),
 			V_OPT(data && op->length != (uint64_t)op->result, op->length),
-			V_ID(version), tid_value(w) });
+			V_ID(version), tid_value(w) }));
 }
 
 static int put_name_op(struct record *record, const struct work *w, const struct row *row)
 {
 	const struct event_op *op = w->op;
 
-	record->counts.ops++;
 	if (!record->options.ops)
-		return 0;
-	return store_put(record->store, PUT_OP_NAME,
+		return recorded(record, 0);
+	return recorded(record, store_put(record->store, PUT_OP_NAME,
 		(struct value[]){ V_INT(++record->last_op), V_INT(w->ev->op | w->ev->via << 6),
 			V_INT(w->ev->time_ns - record->options.start_ns), V_INT(op->latency_ns),
 			image_value(w), V_ID(row->file), V_ID(row->path.id), V_INT(op->result),
 			V_NULL, V_NULL, V_ID(row->version), tid_value(w), V_ID(row->path2),
-			V_ID(row->file2) });
+			V_ID(row->file2) }));
 }
 
 static int excluded(struct record *record)
@@ -193,7 +198,7 @@ static int excluded(struct record *record)
 static struct touch *touch(struct record *record, const struct work *w, struct file *file,
 	int64_t path)
 {
-	static struct touch nowhere; /* when out of memory: counted nowhere, nothing breaks */
+	static struct touch nowhere; /* when out of memory: this transaction will not be committed */
 	struct touch *t =
 		touches_get(record->touches, w->process, file, file->version, path, w->ev->time_ns);
 

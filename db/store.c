@@ -32,6 +32,7 @@ struct store {
 	int dir;     /* the directory of the database */
 	int lock;    /* the database file, with a flock(2) as long as we write */
 	int reserve; /* an unlinked file that holds disk space */
+	int failed;  /* the first thing that went wrong in this transaction */
 	char name[256];
 	char path[64 + 256]; /* through dir */
 	char error[256];
@@ -330,28 +331,28 @@ static int prepare(struct store *store, enum put put)
 		SQLITE_PREPARE_PERSISTENT, &store->put[put], NULL));
 }
 
+/* sql is freed; NULL is out of memory. */
+static int exec_made(struct store *store, char *sql)
+{
+	int r = sql ? store_exec(store, sql) : store_result(store, SQLITE_NOMEM);
+
+	sqlite3_free(sql);
+	return r;
+}
+
 static int fill_names(struct store *store)
 {
-	char *sql = NULL;
 	int r = 0;
 
-	for (int i = 0; i < OP_MAX && r == 0; i++) {
-		sql = sqlite3_mprintf("INSERT INTO op_name VALUES (%d, %Q, %Q)", i, op_names[i],
-			paratrac_names[i]);
-		r = store_exec(store, sql);
-		sqlite3_free(sql);
-	}
-	for (int i = 0; i < VIA_MAX && r == 0; i++) {
-		sql = sqlite3_mprintf("INSERT INTO via_name VALUES (%d, %Q)", i, via_names[i]);
-		r = store_exec(store, sql);
-		sqlite3_free(sql);
-	}
-	for (int i = 0; i < FIDELITY_MAX && r == 0; i++) {
-		sql = sqlite3_mprintf("INSERT INTO fidelity_name VALUES (%d, %Q)", i,
-			fidelity_names[i]);
-		r = store_exec(store, sql);
-		sqlite3_free(sql);
-	}
+	for (int i = 0; i < OP_MAX && r == 0; i++)
+		r = exec_made(store, sqlite3_mprintf("INSERT INTO op_name VALUES (%d, %Q, %Q)", i,
+			op_names[i], paratrac_names[i]));
+	for (int i = 0; i < VIA_MAX && r == 0; i++)
+		r = exec_made(store, sqlite3_mprintf("INSERT INTO via_name VALUES (%d, %Q)", i,
+			via_names[i]));
+	for (int i = 0; i < FIDELITY_MAX && r == 0; i++)
+		r = exec_made(store, sqlite3_mprintf("INSERT INTO fidelity_name VALUES (%d, %Q)", i,
+			fidelity_names[i]));
 	return r;
 }
 
@@ -462,16 +463,29 @@ void store_discard(struct store *store)
 
 int store_begin(struct store *store)
 {
+	store->failed = 0;
 	return store_exec(store, "BEGIN");
+}
+
+int store_fail(struct store *store, int error)
+{
+	if (error == 0 || store->failed)
+		return error;
+	store->failed = error;
+	if (error == -ENOMEM || !store->error[0])
+		snprintf(store->error, sizeof(store->error), "%s",
+			error == -ENOMEM ? "out of memory" : strerror(-error));
+	return error;
 }
 
 int store_commit(struct store *store)
 {
-	return store_exec(store, "COMMIT");
+	return store->failed ? store->failed : store_exec(store, "COMMIT");
 }
 
 void store_rollback(struct store *store)
 {
+	store->failed = 0;
 	if (!sqlite3_get_autocommit(store->db))
 		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
 }
@@ -496,13 +510,16 @@ int store_put(struct store *store, enum put put, const struct value *values)
 	sqlite3_stmt *stmt = store->put[put];
 	int code = SQLITE_OK;
 
+	/* SQLite may have ended the transaction by itself: what comes now would be a piece without the rest. */
+	if (store->failed)
+		return store->failed;
 	for (int i = 0; i < tables[put].columns && code == SQLITE_OK; i++)
 		code = bind(stmt, i + 1, &values[i]);
 	if (code == SQLITE_OK)
 		code = sqlite3_step(stmt);
 	code = store_result(store, code);
 	sqlite3_reset(stmt);
-	return code;
+	return store_fail(store, code);
 }
 
 int store_put_meta(struct store *store, const char *key, struct value value)
@@ -520,11 +537,13 @@ int store_end_image(struct store *store, int64_t image, int64_t end_t)
 {
 	int r;
 
+	if (store->failed)
+		return store->failed;
 	sqlite3_bind_int64(store->end_image, 1, end_t);
 	sqlite3_bind_int64(store->end_image, 2, image);
 	r = store_result(store, sqlite3_step(store->end_image));
 	sqlite3_reset(store->end_image);
-	return r;
+	return store_fail(store, r);
 }
 
 const char *store_error(const struct store *store)

@@ -83,7 +83,12 @@ void store_destroy(struct store *store);
 void store_discard(struct store *store);
 
 int store_begin(struct store *store);
+/* Also fails, with what the first of them was, if anything of the transaction failed, or store_fail() was
+ * told so: half of what belongs together is never committed, whoever forgot to look. */
 int store_commit(struct store *store);
+/* Something that belongs into this transaction could not be worked out; error (which it ends with):
+ * -ENOMEM. */
+int store_fail(struct store *store, int error);
 void store_rollback(struct store *store);
 
 /* Inserts or replaces a row; as many values as the table has columns. */

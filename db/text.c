@@ -41,10 +41,11 @@ static json_t *replaced_string(const char *bytes, size_t len)
 char *text_json_array(const char *args, size_t len, bool *ret_exact)
 {
 	json_t *array = json_array();
-	char *text;
+	char *text = NULL;
+	int r = array ? 0 : -1;
 
 	*ret_exact = len == 0 || args[len - 1] == '\0';
-	for (size_t i = 0; i < len;) {
+	for (size_t i = 0; i < len && r == 0;) {
 		size_t n = strnlen(args + i, len - i);
 		json_t *string = json_stringn(args + i, n);
 
@@ -52,10 +53,11 @@ char *text_json_array(const char *args, size_t len, bool *ret_exact)
 			string = replaced_string(args + i, n);
 			*ret_exact = false;
 		}
-		json_array_append_new(array, string);
+		r = json_array_append_new(array, string); /* also if that is NULL */
 		i += n + 1;
 	}
-	text = json_dumps(array, JSON_COMPACT);
+	if (r == 0)
+		text = json_dumps(array, JSON_COMPACT);
 	json_decref(array);
 	return text;
 }

@@ -67,6 +67,14 @@ void touches_destroy(struct touches *touches)
 	free(touches);
 }
 
+/* Who asked goes on without; but without it the trace would be wrong. */
+static struct row *no_row(struct touches *touches, struct row *r)
+{
+	store_fail(touches->store, -ENOMEM);
+	free(r);
+	return NULL;
+}
+
 static struct row *get_row(struct touches *touches, struct process *process, int64_t file,
 	int64_t version_or_path)
 {
@@ -77,11 +85,13 @@ static struct row *get_row(struct touches *touches, struct process *process, int
 	if (!r) {
 		r = calloc(1, sizeof(*r));
 		if (!r)
-			return NULL;
+			return no_row(touches, NULL);
 		r->key = key.key;
 		r->touch.id = file ? ++touches->last_touch : ++touches->last_ghost;
 		r->touch.process = process ? process->id : 0;
 		HASH_ADD(hh, rows, key, sizeof(r->key), r);
+		if (!r->hh.tbl)
+			return no_row(touches, r);
 		*head = rows;
 	}
 	if (!r->dirty) {

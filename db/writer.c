@@ -119,9 +119,9 @@ static int intake(struct writer *writer, size_t n)
 	int r = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (r == 0 && !writer->error)
-			r = take(writer, &writer->drained[i]);
-		else
+		bool taken = r == 0 && !writer->error && (r = take(writer, &writer->drained[i])) == 0;
+
+		if (!taken)
 			writer->unstored += writer->drained[i].kind == EVENT_OP;
 	}
 	return r < 0 ? r : (int)n;
@@ -189,6 +189,7 @@ static void stop_recording(struct writer *writer, int error)
 	struct store *store = writer->options.store;
 	char text[256];
 
+	store_fail(store, error); /* if it did not fail there, that has no words for it */
 	snprintf(text, sizeof(text), "%s", store_error(store));
 	writer->error = error;
 	store_rollback(store);

@@ -264,7 +264,6 @@ static struct entry *make_entry(struct inode_table *table, const struct inode *n
 	if (!entry)
 		return NULL;
 	fill_inode(table, &entry->inode, near, sx, mount);
-	set_top(table, &entry->inode);
 	entry->birth_ns = birth_of(sx);
 	entry->nlookup = 1;
 	entry->refs = 1;
@@ -297,10 +296,11 @@ static struct entry *find(struct shard *shard, const struct inode *key)
 	return entry;
 }
 
-static void hash(struct shard *shard, struct entry *entry)
+static bool hash(struct shard *shard, struct entry *entry)
 {
 	HASH_ADD_KEYPTR(hh, shard->entries, &entry->inode.dev, KEY_SIZE, entry);
-	entry->is_hashed = true;
+	entry->is_hashed = entry->hh.tbl != NULL;
+	return entry->is_hashed;
 }
 
 static void unhash(struct shard *shard, struct entry *entry)
@@ -351,8 +351,11 @@ static struct entry *get_entry(struct inode_table *table, struct inode *near, co
 	}
 	if (entry) {
 		entry->nlookup++;
-	} else if ((entry = make_entry(table, near, sx, mount))) {
-		hash(shard, entry);
+	} else if ((entry = make_entry(table, near, sx, mount)) && !hash(shard, entry)) {
+		free(entry);
+		entry = NULL;
+	} else if (entry) {
+		set_top(table, &entry->inode);
 		tell_node(table, &entry->inode, sx);
 	}
 	if (entry) {

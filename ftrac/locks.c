@@ -105,6 +105,11 @@ static struct owner *add_owner(struct lock_table *table, const struct lock_reque
 		return NULL;
 	}
 	HASH_ADD(hh, table->owners, key, sizeof(owner->key), owner);
+	if (!owner->hh.tbl) {
+		close(owner->fd);
+		free(owner);
+		return NULL;
+	}
 	return owner;
 }
 

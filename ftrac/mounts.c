@@ -306,6 +306,8 @@ unsigned mounts_device(struct mounts *mounts, dev_t dev)
 		if (grown) {
 			mounts->devices = grown;
 			grown[mounts->n_devices++] = dev;
+		} else {
+			i = DEVICE_BIG; /* not the next one's: that would be two files of one number */
 		}
 	}
 	pthread_mutex_unlock(&mounts->lock);
@@ -322,10 +324,13 @@ static ino_t big_number(struct mounts *mounts, unsigned device, ino_t ino)
 	if (!big && (big = malloc(sizeof(*big)))) {
 		*big = wanted;
 		big->shown = (uint64_t)DEVICE_BIG << DEVICE_SHIFT | ++mounts->n_big;
-		HASH_ADD(hh, mounts->big, key, sizeof(big->key), big);
-	}
-	if (big)
 		shown = big->shown;
+		HASH_ADD(hh, mounts->big, key, sizeof(big->key), big);
+		if (!big->hh.tbl)
+			free(big);
+	} else if (big) {
+		shown = big->shown;
+	}
 	pthread_mutex_unlock(&mounts->lock);
 	return shown;
 }

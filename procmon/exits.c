@@ -78,6 +78,10 @@ static struct ended *get(struct exits *exits, pid_t tid)
 		return NULL;
 	ended->tid = tid;
 	HASH_ADD_INT(exits->ended, tid, ended);
+	if (!ended->hh.tbl) {
+		free(ended);
+		return NULL;
+	}
 	return ended;
 }
 
@@ -93,6 +97,8 @@ static void keep(struct exits *exits, const struct taskstats_record *record)
 		HASH_DEL(exits->ended, ended);
 		free(ended);
 	}
+	if (!left)
+		atomic_fetch_add(&exits->lost, 1);
 }
 
 static void drain(struct exits *exits)

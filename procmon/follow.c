@@ -127,6 +127,11 @@ static void keep_io(struct follow *follow, pid_t pid)
 		return;
 	*kept = (struct kept_io){ .pid = pid, .fd = usage_open_io(follow->watch->proc, pid) };
 	HASH_ADD_INT(follow->kept, pid, kept);
+	if (kept->hh.tbl)
+		return;
+	if (kept->fd >= 0)
+		close(kept->fd);
+	free(kept);
 }
 
 static void drop_io(struct follow *follow, struct kept_io *kept)

@@ -75,9 +75,10 @@ static int store_facts(struct run *run, int64_t start_ns)
 {
 	const struct options *o = run->options;
 	char *command = cli_join(o->command), *cwd = getcwd(NULL, 0);
-	int r = facts_store(run->store, &(struct facts){ .command = command, .cwd = cwd,
-		.options = o->text, .job = o->job, .xform = o->xform, .start_ns = start_ns,
-		.process_tier = monitor_tier(run->monitor) });
+	int r = !command || (!cwd && errno == ENOMEM) ? -ENOMEM
+		: facts_store(run->store, &(struct facts){ .command = command, .cwd = cwd,
+			.options = o->text, .job = o->job, .xform = o->xform, .start_ns = start_ns,
+			.process_tier = monitor_tier(run->monitor) });
 
 	free(command);
 	free(cwd);

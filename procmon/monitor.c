@@ -166,7 +166,8 @@ uint64_t monitor_lost(const struct monitor *monitor)
 {
 	const struct watch *watch = &monitor->watch;
 
-	return atomic_load(&watch->lost) + (watch->exits ? exits_lost(watch->exits) : 0);
+	return atomic_load(&watch->lost) + (watch->exits ? exits_lost(watch->exits) : 0) +
+		scope_lost(watch->scope);
 }
 
 uint64_t monitor_waited_ns(const struct monitor *monitor)

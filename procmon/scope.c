@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* A member that there is no memory for has no pid: see add_member(). */
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(member) ((member)->pid = 0)
-
 #include "procmon/scope.h"
 
 #include <errno.h>
@@ -48,6 +44,7 @@ struct scope {
 	struct member *wanted; /* the most urgent first */
 	_Atomic uint8_t *known;
 	struct seat *seats;
+	_Atomic uint64_t lost; /* processes that there was no memory for */
 };
 
 static void *map_table(size_t size)
@@ -104,6 +101,11 @@ _Atomic uint8_t *scope_known(const struct scope *scope)
 	return scope->known;
 }
 
+uint64_t scope_lost(const struct scope *scope)
+{
+	return atomic_load(&scope->lost);
+}
+
 unsigned scope_count(const struct scope *scope)
 {
 	return HASH_COUNT(scope->members);
@@ -126,20 +128,25 @@ struct member *scope_find(const struct scope *scope, pid_t pid)
 	return member;
 }
 
+static struct member *no_member(struct scope *scope, struct member *member)
+{
+	atomic_fetch_add(&scope->lost, 1);
+	free(member);
+	return NULL;
+}
+
 /* NULL when out of memory: then the process is met again when it touches. */
 static struct member *add_member(struct scope *scope, pid_t pid, pid_t ppid, enum scope_kind kind)
 {
 	struct member *member = calloc(1, sizeof(*member));
 
 	if (!member)
-		return NULL;
+		return no_member(scope, NULL);
 	*member = (struct member){ .pid = pid, .ppid = ppid, .kind = kind, .generation = 1,
 		.serial = ++scope->last_serial };
 	HASH_ADD_INT(scope->members, pid, member);
-	if (!member->pid) {
-		free(member);
-		return NULL;
-	}
+	if (!member->hh.tbl)
+		return no_member(scope, member);
 	return member;
 }
 

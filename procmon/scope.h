@@ -80,6 +80,8 @@ _Atomic uint8_t *scope_known(const struct scope *scope);
 
 struct member *scope_find(const struct scope *scope, pid_t pid);
 unsigned scope_count(const struct scope *scope);
+/* Processes that are missing, or will be told late, because there was no memory for them; by any thread. */
+uint64_t scope_lost(const struct scope *scope);
 /* Of those that are IN. */
 unsigned scope_count_in(const struct scope *scope);
 

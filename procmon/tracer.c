@@ -93,6 +93,10 @@ static struct tracee *add(struct tracer *tracer, pid_t tid)
 		return NULL;
 	t->tid = t->pid = tid;
 	HASH_ADD_INT(tracer->tracees, tid, t);
+	if (!t->hh.tbl) {
+		free(t);
+		return NULL;
+	}
 	return t;
 }
 
