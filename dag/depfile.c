@@ -10,7 +10,7 @@
 
 /* Words of the line that is being read, one behind the other, each with its NUL. */
 struct line {
-	const char *at, *end, *word; /* where the word began */
+	const char *at, *end, *word; /* where the word began; NULL: there was none in this line */
 	char *words;
 	size_t used;    /* by all words */
 	size_t targets; /* by those in front of the colon */
@@ -40,7 +40,7 @@ static void skip_blanks(struct line *l)
 static bool is_colon(const struct line *l)
 {
 	const char *next = l->at + 1;
-	bool is_drive = l->at == l->word + 1 && next < l->end && (*next == '/' || *next == '\\');
+	bool is_drive = l->word && l->at == l->word + 1 && next < l->end && (*next == '/' || *next == '\\');
 
 	return *l->at == ':' && !l->has_colon && !is_drive;
 }

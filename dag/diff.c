@@ -174,7 +174,7 @@ static int compare(struct comparison *c, const struct diff_options *o, const str
 	if (r == 0)
 		r = measure_create(c->match, &c->measurement);
 	if (r == 0)
-		r = paths_create(c->match, &c->paths);
+		r = diff_path_create(c->match, &c->paths);
 	if (r == 0)
 		r = print(c, o, runs);
 	if (r == 0 && fflush(stdout) != 0)
@@ -208,7 +208,7 @@ static int match_and_compare(const struct diff_options *o, const struct run runs
 		r = match_create((const struct side *const[]){ side[0], side[1] }, c.names, &match);
 	c.match = match;
 	status = r < 0 ? out_of_memory() : compare(&c, o, runs);
-	paths_destroy(c.paths);
+	diff_path_destroy(c.paths);
 	measure_destroy(c.measurement);
 	found_destroy(c.found);
 	match_destroy(match);

@@ -116,7 +116,7 @@ int people_tell_measures(const struct telling *t)
 
 static size_t list_steps(const struct telling *t, struct change_row *rows)
 {
-	const struct paths *paths = t->comparison->paths;
+	const struct diff_path *paths = t->comparison->paths;
 	size_t n = 0;
 
 	for (int32_t i = 0; i < paths->n; i++) {
@@ -134,7 +134,7 @@ static size_t list_steps(const struct telling *t, struct change_row *rows)
 static int put_steps(const struct telling *t, struct table *table, const struct change_row *rows,
 	size_t n)
 {
-	const struct paths *paths = t->comparison->paths;
+	const struct diff_path *paths = t->comparison->paths;
 	int r = 0;
 
 	table_columns(table, "critical_path A B difference difference_share");
@@ -153,7 +153,7 @@ static int put_steps(const struct telling *t, struct table *table, const struct 
 
 int people_tell_paths(const struct telling *t)
 {
-	const struct paths *paths = t->comparison->paths;
+	const struct diff_path *paths = t->comparison->paths;
 	struct change_row *rows = calloc((size_t)paths->n + 1, sizeof(*rows));
 	struct table *table = table_create();
 	size_t most = t->top ? (people_limit(t) + 1) / 2 : SIZE_MAX,

@@ -7,7 +7,7 @@
 #include "dag/critical.h"
 
 /* The row of a process on the path of one run, a new one where there is none yet. */
-static struct path_step *step_of(const struct match *match, struct paths *paths,
+static struct path_step *step_of(const struct match *match, struct diff_path *paths,
 	int32_t *const row[2], int run, int32_t process)
 {
 	int32_t of = match->side[run]->of[process], other;
@@ -26,7 +26,7 @@ static struct path_step *step_of(const struct match *match, struct paths *paths,
 	return step;
 }
 
-static void add_steps(const struct match *match, struct paths *paths, int32_t *const row[2],
+static void add_steps(const struct match *match, struct diff_path *paths, int32_t *const row[2],
 	int run, const struct critical *critical)
 {
 	for (int32_t i = 0; i < critical->n_steps; i++) {
@@ -38,7 +38,7 @@ static void add_steps(const struct match *match, struct paths *paths, int32_t *c
 	}
 }
 
-static void count(struct paths *paths)
+static void count(struct diff_path *paths)
 {
 	for (int32_t i = 0; i < paths->n; i++) {
 		const struct path_step *step = &paths->step[i];
@@ -50,9 +50,9 @@ static void count(struct paths *paths)
 	}
 }
 
-int paths_create(const struct match *match, struct paths **ret_paths)
+int diff_path_create(const struct match *match, struct diff_path **ret_paths)
 {
-	struct paths *paths = calloc(1, sizeof(*paths));
+	struct diff_path *paths = calloc(1, sizeof(*paths));
 	struct critical *critical[2] = { NULL, NULL };
 	int32_t *row[2] = { NULL, NULL };
 	size_t n = 1;
@@ -74,7 +74,7 @@ int paths_create(const struct match *match, struct paths **ret_paths)
 	free(row[0]);
 	free(row[1]);
 	if (r < 0) {
-		paths_destroy(paths);
+		diff_path_destroy(paths);
 		return r;
 	}
 	count(paths);
@@ -82,7 +82,7 @@ int paths_create(const struct match *match, struct paths **ret_paths)
 	return 0;
 }
 
-void paths_destroy(struct paths *paths)
+void diff_path_destroy(struct diff_path *paths)
 {
 	if (!paths)
 		return;

@@ -13,7 +13,7 @@ struct path_step {
 	int64_t on_ns[2];   /* 0: it was not on the path */
 };
 
-struct paths {
+struct diff_path {
 	struct path_step *
 		step; /* in the order of the first run's path, then what is on the second's alone */
 	int32_t n;
@@ -21,7 +21,7 @@ struct paths {
 	int32_t both, only[2]; /* processes */
 };
 
-int paths_create(const struct match *match, struct paths **ret_paths);
-void paths_destroy(struct paths *paths);
+int diff_path_create(const struct match *match, struct diff_path **ret_paths);
+void diff_path_destroy(struct diff_path *paths);
 
 #endif

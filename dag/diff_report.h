@@ -25,7 +25,7 @@ struct comparison {
 	struct names *names;
 	struct found *found;
 	struct measurement *measurement;
-	struct paths *paths;
+	struct diff_path *paths;
 };
 
 /* One line, to be freed; NULL: out of memory. */

@@ -159,7 +159,7 @@ static void put_measures(struct table *table, const struct measurement *measurem
 
 static void put_paths(struct table *table, const struct comparison *c)
 {
-	const struct paths *paths = c->paths;
+	const struct diff_path *paths = c->paths;
 
 	begin_row(table, "run", "critical_path_ns", NULL);
 	put_numbers(table, paths->length_ns[0], paths->length_ns[1]);

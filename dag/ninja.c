@@ -174,7 +174,7 @@ static int take_query(struct ninja *n, char *line)
 		n->skips = strncmp(line + indent, "input:", 6) != 0;
 		return 0;
 	}
-	if (n->skips)
+	if (n->skips || n->node < 0)
 		return 0;
 	line += indent;
 	n->kind = strncmp(line, "|| ", 3) == 0 ? BUILD_ORDER : BUILD_NORMAL;

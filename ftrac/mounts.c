@@ -8,17 +8,12 @@
 #include <sys/stat.h>
 #include <uthash.h>
 
-#include "base/cleanup.h"
 #include "db/event.h"
 #include "db/ring.h"
+#include "ftrac/mountinfo.h"
 
 #define DEVICE_SHIFT 48
 #define DEVICE_BIG 0xffffU /* not of a device: counted through */
-
-struct mount_line {
-	uint64_t id;
-	char path[4096], options[256], fstype[64];
-};
 
 /* A number of more than 48 bits, or of a device beyond what 16 bits count. */
 struct big_number {
@@ -56,50 +51,7 @@ void mounts_finish(struct mounts *mounts)
 	pthread_mutex_destroy(&mounts->lock);
 }
 
-/* ---- mountinfo ---- */
-
-/* One line of mountinfo: "36 35 98:0 /root /mount/point options - type source options". */
-static bool parse_line(const char *line, struct mount_line *ret_line)
-{
-	const char *dash = strstr(line, " - ");
-	unsigned long id;
-
-	if (!dash || sscanf(line, "%lu %*u %*s %*s %4095s %255s", &id, ret_line->path,
-			     ret_line->options) != 3)
-		return false;
-	ret_line->id = id;
-	return sscanf(dash, " - %63s", ret_line->fstype) == 1;
-}
-
-/* mountinfo writes space, tab, newline and backslash as octal. */
-static void unescape(char *text)
-{
-	char *out = text;
-
-	for (const char *in = text; *in; in++) {
-		if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' && in[2] && in[3]) {
-			*out++ = (in[1] - '0') << 6 | (in[2] - '0') << 3 | (in[3] - '0');
-			in += 3;
-		} else {
-			*out++ = *in;
-		}
-	}
-	*out = '\0';
-}
-
-static bool read_line_of(uint64_t id, struct mount_line *ret_line)
-{
-	cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
-	cleanup_free char *line = NULL;
-	size_t room = 0;
-
-	while (f && getline(&line, &room, f) > 0)
-		if (parse_line(line, ret_line) && ret_line->id == id) {
-			unescape(ret_line->path);
-			return true;
-		}
-	return false;
-}
+/* ---- mount points ---- */
 
 static void free_points(struct mounts *mounts)
 {
@@ -120,23 +72,27 @@ static void keep_point(struct mounts *mounts, const char *path)
 	mounts->n_points += grown[mounts->n_points] != NULL;
 }
 
+struct points {
+	struct mounts *mounts;
+	void (*point)(void *arg, const char *path);
+	void *arg;
+};
+
+static bool take_point(void *arg, const struct mountinfo *mount)
+{
+	const struct points *points = arg;
+
+	points->point(points->arg, mount->path);
+	keep_point(points->mounts, mount->path);
+	return true;
+}
+
 void mounts_points(struct mounts *mounts, void (*point)(void *arg, const char *path), void *arg)
 {
-	cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
-	cleanup_free char *line = NULL;
-	struct mount_line found;
-	size_t room = 0;
-
 	for (size_t i = 0; i < mounts->n_points; i++)
 		point(arg, mounts->points[i]);
 	free_points(mounts);
-	while (f && getline(&line, &room, f) > 0) {
-		if (!parse_line(line, &found))
-			continue;
-		unescape(found.path);
-		point(arg, found.path);
-		keep_point(mounts, found.path);
-	}
+	mountinfo_each(take_point, &(struct points){ mounts, point, arg });
 }
 
 /* ---- what a mount is ---- */
@@ -187,17 +143,7 @@ static bool is_named(const char *fstype)
 	return (strncmp(fstype, "fuse", 4) == 0 && !is_mirror(fstype)) || is_one_of(fstype, named);
 }
 
-static bool has_option(const struct mount_line *line, const char *option)
-{
-	size_t n = strlen(option);
-
-	for (const char *at = line->options; (at = strstr(at, option)); at += n)
-		if ((at == line->options || at[-1] == ',') && (!at[n] || at[n] == ','))
-			return true;
-	return false;
-}
-
-static void tell(const struct mounts *mounts, uint64_t id, const struct mount_line *line)
+static void tell(const struct mounts *mounts, uint64_t id, const struct mountinfo *line)
 {
 	struct event ev = { .kind = EVENT_MOUNT, .u.mount.id = id };
 	char text[sizeof(line->fstype) + sizeof(line->path)];
@@ -210,51 +156,77 @@ static void tell(const struct mounts *mounts, uint64_t id, const struct mount_li
 	ring_push(mounts->ring, &ev, text, n);
 }
 
-void mounts_of_others(const char *dir, bool *ret_mirror, bool *ret_late)
-{
-	cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
-	cleanup_free char *line = NULL;
-	struct mount_line found;
-	size_t room = 0, on = 0; /* the length of the path of what dir is on */
-	bool late, on_late = false, below_late = false;
+/* What mounts_of_others() gathers. */
+struct others {
+	const char *dir;
+	size_t on; /* the length of the path of what dir is on */
+	bool mirror, on_late, below_late;
+};
 
-	*ret_mirror = false;
-	while (f && getline(&line, &room, f) > 0) {
-		if (!parse_line(line, &found))
-			continue;
-		unescape(found.path);
-		*ret_mirror |= is_mirror(found.fstype);
-		late = is_remote(found.fstype) && !is_pseudo(found.fstype);
-		below_late |= late && is_at_or_below(found.path, dir);
-		/* What is mounted later at the same place covers what was. */
-		if (is_at_or_below(dir, found.path) && strlen(found.path) >= on) {
-			on = strlen(found.path);
-			on_late = late;
-		}
+static bool take_other(void *arg, const struct mountinfo *mount)
+{
+	struct others *others = arg;
+	bool late = is_remote(mount->fstype) && !is_pseudo(mount->fstype);
+
+	others->mirror |= is_mirror(mount->fstype);
+	others->below_late |= late && is_at_or_below(mount->path, others->dir);
+	/* What is mounted later at the same place covers what was. */
+	if (is_at_or_below(others->dir, mount->path) && strlen(mount->path) >= others->on) {
+		others->on = strlen(mount->path);
+		others->on_late = late;
 	}
-	*ret_late = on_late || below_late;
+	return true;
 }
 
-static bool read_line_at(int fd, struct mount_line *ret_line)
+void mounts_of_others(const char *dir, bool *ret_mirror, bool *ret_late)
 {
+	struct others others = { .dir = dir };
+
+	mountinfo_each(take_other, &others);
+	*ret_mirror = others.mirror;
+	*ret_late = others.on_late || others.below_late;
+}
+
+struct sought {
+	uint64_t id;
+	struct mountinfo *ret_line;
+	bool found;
+};
+
+static bool compare_id(void *arg, const struct mountinfo *mount)
+{
+	struct sought *sought = arg;
+
+	sought->found = mount->id == sought->id;
+	if (sought->found)
+		*sought->ret_line = *mount;
+	return !sought->found;
+}
+
+static bool read_line_at(int fd, struct mountinfo *ret_line)
+{
+	struct sought sought = { .ret_line = ret_line };
 	struct statx sx;
 
-	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &sx) == 0 &&
-	       read_line_of(sx.stx_mnt_id, ret_line);
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &sx) < 0)
+		return false;
+	sought.id = sx.stx_mnt_id;
+	mountinfo_each(compare_id, &sought);
+	return sought.found;
 }
 
 bool mounts_keep_atime(int fd)
 {
-	struct mount_line line;
+	struct mountinfo line;
 
-	return read_line_at(fd, &line) && (has_option(&line, "ro") || has_option(&line, "noatime"));
+	return read_line_at(fd, &line) && (mountinfo_has(&line, "ro") || mountinfo_has(&line, "noatime"));
 }
 
 /* With the lock held. */
 static struct mount *add(struct mounts *mounts, uint64_t id, int fd)
 {
 	struct mount *mount = calloc(1, sizeof(*mount));
-	struct mount_line line = { 0 };
+	struct mountinfo line = { 0 };
 
 	if (!mount)
 		return NULL;
@@ -267,9 +239,9 @@ static struct mount *add(struct mounts *mounts, uint64_t id, int fd)
 		mount->mirror = is_mirror(line.fstype);
 		mount->stacked =
 			strcmp(line.fstype, "overlay") == 0 || strcmp(line.fstype, "ecryptfs") == 0;
-		mount->nosuid = has_option(&line, "nosuid");
-		mount->nodev = has_option(&line, "nodev");
-		mount->noexec = has_option(&line, "noexec");
+		mount->nosuid = mountinfo_has(&line, "nosuid");
+		mount->nodev = mountinfo_has(&line, "nodev");
+		mount->noexec = mountinfo_has(&line, "noexec");
 		mount->proc = strcmp(line.fstype, "proc") == 0;
 		tell(mounts, id, &line);
 	}

@@ -16,6 +16,8 @@
 #include "base/clock.h"
 #include "db/figures.h"
 
+#define PAGE_MOST (1 << 20) /* no page is larger */
+
 /* A small file of /proc as a text; false if it cannot be read. */
 static bool read_text(int proc, char *out, size_t size, const char *format, ...)
 {
@@ -46,7 +48,7 @@ static void set_from(struct figures *figures, enum figure figure, const char *te
 {
 	int64_t number;
 
-	if (find_number(text, name, &number))
+	if (find_number(text, name, &number) && number >= 0 && number <= INT64_MAX / unit)
 		figures_set(figures, figure, number * unit);
 }
 
@@ -66,7 +68,7 @@ int64_t usage_rss_bytes(int proc, pid_t pid)
 	int64_t pages;
 
 	if (!read_text(proc, text, sizeof(text), "%d/statm", pid) ||
-		sscanf(text, "%*d %" SCNd64, &pages) != 1)
+		sscanf(text, "%*d %" SCNd64, &pages) != 1 || pages < 0 || pages > INT64_MAX / PAGE_MOST)
 		return -1;
 	return pages * sysconf(_SC_PAGESIZE);
 }
@@ -87,8 +89,8 @@ static void set_cpu(struct figures *figures, int64_t cpu_ns, int64_t utime, int6
 
 	if (cpu_ns < 0)
 		return;
-	if (utime + stime > 0)
-		user_ns = (int64_t)((__int128)cpu_ns * utime / (utime + stime));
+	if (utime >= 0 && stime >= 0 && (utime || stime))
+		user_ns = (int64_t)((__int128)cpu_ns * utime / ((__int128)utime + stime));
 	figures_set(figures, FIGURE_CPU, cpu_ns);
 	figures_set(figures, FIGURE_UTIME, user_ns);
 	figures_set(figures, FIGURE_STIME, cpu_ns - user_ns);

@@ -9,10 +9,13 @@
 
 #include "tests/unit/test.h"
 
+#include <sys/stat.h>
+
 #include "dag/build.h"
 #include "dag/check.h"
 #include "dag/check_print.h"
 #include "dag/depfile.h"
+#include "dag/ninja.h"
 #include "dag/path_names.h"
 
 #define ROOT "/p"
@@ -387,6 +390,7 @@ static void dependency_files_are_read(void **state)
 	check_depfile("X = a: b\nY := a\n# c: d\na: b # c\n\tgcc a: b\nc: d ; echo e: f\n", "a<b|c<d|");
 	check_depfile("a::b\na:: b\n", "a<b|a<b|");
 	check_depfile("", "");
+	check_depfile(": a\n:", "");
 	check_depfile("a: \\", "a<\\|");
 }
 
@@ -397,6 +401,31 @@ static void dependency_files_are_known_by_their_names(void **state)
 	assert_true(depfile_is_name("/p/.deps/a.Po"));
 	assert_false(depfile_is_name("/p/a.o"));
 	assert_false(depfile_is_name(".d"));
+}
+
+/* Its answers are those of a program that says what it likes. */
+static void what_ninja_says_without_a_target_is_passed_over(void **state)
+{
+	static const char script[] = "#!/bin/sh\nPATH=/usr/bin:/bin\ncase \"$*\" in\n"
+		"*query*) printf '  input: cc\\n    b\\na:\\n  input: cc\\n    c\\n' ;;\n"
+		"*targets*) echo 'a: cc' ;;\n"
+		"*deps*) printf '    x.h\\na: #deps 1\\n    y.h\\n' ;;\n"
+		"*compdb*) echo '[]' ;;\nesac\n";
+	struct bed *bed = *state;
+	struct ninja *ninja;
+	struct temp temp;
+	FILE *f;
+
+	temp_make(&temp);
+	f = fopen(temp_path(&temp, "ninja"), "w");
+	fputs(script, f);
+	fclose(f);
+	chmod(temp.path, 0755);
+	setenv("PATH", temp.dir, 1);
+	assert_int_equal(ninja_load(temp.dir, bed->build, &ninja), 0);
+	ninja_destroy(ninja);
+	temp_take_away(&temp);
+	assert_int_equal(bed->build->nodes[0].n_edges, 2); /* c and y.h */
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -421,6 +450,7 @@ int main(void)
 		FACT(prerequisite_whose_makings_are_used_is_not_redundant),
 		FACT(recipe_that_reads_none_of_them_says_nothing),
 		FACT(ghost_that_somebody_makes_is_a_race),
+		FACT(what_ninja_says_without_a_target_is_passed_over),
 		cmocka_unit_test(paths_are_joined_and_taken_apart),
 		cmocka_unit_test(names_are_escaped_for_make),
 		cmocka_unit_test(dependency_files_are_read),

@@ -13,10 +13,12 @@
 
 #include "base/clock.h"
 #include "db/event.h"
+#include "db/figures.h"
 #include "db/text.h"
 #include "procmon/environ.h"
 #include "procmon/look.h"
 #include "procmon/procfs.h"
+#include "procmon/usage.h"
 
 #define STAT_TAIL                                                                              \
 	" S 77 88 66 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 3 0 123456 10000 300 "                   \
@@ -306,6 +308,26 @@ static void arguments_longer_than_a_page_are_whole(void **state)
 	assert_part(fake, PROCESS_ARGV, argv, sizeof(argv));
 }
 
+/* The kernel says no such things; if it does, they are not known. */
+static void figures_that_cannot_be_are_unknown(void **state)
+{
+	static const char stat[] = "12 (x) R 1 1 1 0 -1 0 1 0 2 0 9223372036854775807 9223372036854775807 0";
+	static const char status[] = "Name:\tx\nVmPeak:\t9223372036854775807 kB\nVmHWM:\t-1 kB\n";
+	struct fake *fake = *state;
+	struct figures figures;
+
+	mkdir(temp_path(&fake->temp, "12/task"), 0700);
+	mkdir(temp_path(&fake->temp, "12/task/12"), 0700);
+	write_file(temp_path(&fake->temp, "12/stat"), stat, strlen(stat));
+	write_file(temp_path(&fake->temp, "12/task/12/status"), status, strlen(status));
+	write_file(temp_path(&fake->temp, "12/statm"), "1 9223372036854775807", 21);
+	usage_of_process(fake->proc, 12, 12, -1, &figures);
+	assert_false(figures_has(&figures, FIGURE_VMPEAK));
+	assert_false(figures_has(&figures, FIGURE_RSSPEAK));
+	assert_true(figures_has(&figures, FIGURE_MINFLT));
+	assert_int_equal(usage_rss_bytes(fake->proc, 12), -1);
+}
+
 static void look_at_ourselves_finds_us(TEST_UNUSED void **state)
 {
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY);
@@ -350,6 +372,8 @@ int main(void)
 			file_that_is_a_link_is_not_followed, make_fake, drop_fake),
 		cmocka_unit_test_setup_teardown(
 			arguments_longer_than_a_page_are_whole, make_fake, drop_fake),
+		cmocka_unit_test_setup_teardown(
+			figures_that_cannot_be_are_unknown, make_fake, drop_fake),
 		cmocka_unit_test(look_at_ourselves_finds_us),
 	};
 

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "ftrac/mountinfo.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+static bool is_octal(const char *digits)
+{
+	return digits[0] >= '0' && digits[0] <= '3' && digits[1] >= '0' && digits[1] <= '7' &&
+	       digits[2] >= '0' && digits[2] <= '7';
+}
+
+/* mountinfo writes space, tab, newline and backslash as octal. */
+static void unescape(char *text)
+{
+	char *out = text;
+
+	for (const char *in = text; *in; in++) {
+		if (in[0] == '\\' && is_octal(in + 1)) {
+			*out++ = (char)((in[1] - '0') << 6 | (in[2] - '0') << 3 | (in[3] - '0'));
+			in += 3;
+		} else {
+			*out++ = *in;
+		}
+	}
+	*out = '\0';
+}
+
+/* "36 35 98:0 /root /mount/point options - type source options" */
+bool mountinfo_parse(const char *line, struct mountinfo *ret_mount)
+{
+	const char *dash = strstr(line, " - ");
+	unsigned long id;
+
+	if (!dash || sscanf(line, "%lu %*u %*s %*s %4095s %255s", &id, ret_mount->path,
+			     ret_mount->options) != 3)
+		return false;
+	ret_mount->id = id;
+	unescape(ret_mount->path);
+	return ret_mount->path[0] == '/' && sscanf(dash, " - %63s", ret_mount->fstype) == 1;
+}
+
+bool mountinfo_has(const struct mountinfo *mount, const char *option)
+{
+	size_t n = strlen(option);
+
+	for (const char *at = mount->options; (at = strstr(at, option)); at += n)
+		if ((at == mount->options || at[-1] == ',') && (!at[n] || at[n] == ','))
+			return true;
+	return false;
+}
+
+void mountinfo_each(bool (*take)(void *arg, const struct mountinfo *mount), void *arg)
+{
+	cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
+	cleanup_free char *line = NULL;
+	struct mountinfo mount;
+	size_t room = 0;
+	bool more = true;
+
+	while (more && f && getline(&line, &room, f) > 0)
+		if (mountinfo_parse(line, &mount))
+			more = take(arg, &mount);
+}

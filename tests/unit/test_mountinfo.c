@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+
+/* mountinfo.h: what lines of /proc/PID/mountinfo say, and what is no such line. */
+
+#include "tests/unit/test.h"
+
+#include "ftrac/mountinfo.h"
+
+static struct mountinfo parse(const char *line)
+{
+	struct mountinfo mount;
+
+	assert_true(mountinfo_parse(line, &mount));
+	return mount;
+}
+
+static void a_line_has_its_fields(TEST_UNUSED void **state)
+{
+	struct mountinfo m = parse("36 35 98:0 /root /mnt/a ro,noatime master:1 shared:2 - ext3 /dev/r rw\n");
+
+	assert_int_equal(m.id, 36);
+	assert_string_equal(m.path, "/mnt/a");
+	assert_string_equal(m.options, "ro,noatime");
+	assert_string_equal(m.fstype, "ext3");
+	assert_string_equal(parse("1 0 0:1 / / rw - rootfs none rw").fstype, "rootfs");
+}
+
+static void escapes_are_three_octal_digits(TEST_UNUSED void **state)
+{
+	assert_string_equal(parse("1 0 0:1 / /a\\040b\\011c\\134\\377 rw - x y z").path,
+		"/a b\tc\\\377");
+	assert_string_equal(parse("1 0 0:1 / /a\\1!!\\08z\\4x\\ rw - x y z").path, "/a\\1!!\\08z\\4x\\");
+}
+
+static void options_are_whole_words(TEST_UNUSED void **state)
+{
+	struct mountinfo m = parse("1 0 0:1 / / rw,nosuid,noatime - x y ro");
+
+	assert_true(mountinfo_has(&m, "rw"));
+	assert_true(mountinfo_has(&m, "nosuid"));
+	assert_true(mountinfo_has(&m, "noatime"));
+	assert_false(mountinfo_has(&m, "ro"));
+	assert_false(mountinfo_has(&m, "suid"));
+	assert_false(mountinfo_has(&m, "noa"));
+}
+
+static void what_is_too_long_is_cut(TEST_UNUSED void **state)
+{
+	struct mountinfo m;
+	char line[9000];
+
+	snprintf(line, sizeof(line), "1 0 0:1 / /%0*d rw - x y z", 5000, 0);
+	if (mountinfo_parse(line, &m))
+		assert_int_equal(strlen(m.path), sizeof(m.path) - 1);
+	snprintf(line, sizeof(line), "1 0 0:1 / / %0*d - %0*d y z", 5000, 0, 100, 0);
+	m = parse(line);
+	assert_int_equal(strlen(m.options), sizeof(m.options) - 1);
+	assert_int_equal(strlen(m.fstype), sizeof(m.fstype) - 1);
+}
+
+static void other_lines_are_none(TEST_UNUSED void **state)
+{
+	static const char *const lines[] = { "", "\n", " - ", "x y - z", "1 0 0:1 / / rw ext3",
+		"1 0 0:1 / - x y z", "1 0 0:1 / / rw - " };
+	struct mountinfo m;
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		assert_false(mountinfo_parse(lines[i], &m));
+}
+
+static bool count(void *arg, const struct mountinfo *mount)
+{
+	assert_int_equal(mount->path[0], '/');
+	return ++*(int *)arg < 2;
+}
+
+static void each_ends_when_it_is_told_to(TEST_UNUSED void **state)
+{
+	int n = 0;
+
+	mountinfo_each(count, &n);
+	assert_in_range(n, 1, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_line_has_its_fields),
+		cmocka_unit_test(escapes_are_three_octal_digits),
+		cmocka_unit_test(options_are_whole_words),
+		cmocka_unit_test(what_is_too_long_is_cut),
+		cmocka_unit_test(other_lines_are_none),
+		cmocka_unit_test(each_ends_when_it_is_told_to),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
