@@ -107,7 +107,7 @@ class Store:
             columns = len(self.db.execute(f"PRAGMA table_info({table})").fetchall())
             self.insert[table] = f"INSERT INTO {table} VALUES ({','.join('?' * columns)})"
             self.rows[table], self.last[table] = [], 0
-        self.last_op = 0
+        self.last_op, self.numbers = 0, {}
         self.fill_names()
 
     def fill_names(self):
@@ -138,6 +138,17 @@ class Store:
             self.put("paths", found, path)
         return found
 
+    def number(self, table, *row):
+        """Of a row that stands once."""
+        found = self.numbers.get((table, row))
+        if found is None:
+            found = self.numbers[table, row] = self.next_id(table)
+            self.put(table, found, *row)
+        return found
+
+    def thread(self, image, tid):
+        return self.number("threads", image, tid)
+
     def write_ops(self, until=None):
         """Those that finished before that time, in this order.  Jobs that run at the same time are
         made one after the other, so that operations of the ones to come may still be earlier."""
@@ -146,9 +157,11 @@ class Store:
         n = len(ops) if until is None else bisect.bisect_left(ops, until, key=by_finish)
         done = list(enumerate(ops[:n], self.last_op + 1))
         self.db.executemany(self.insert["ops_handle"],
-                            [(i,) + row[1:] for i, row in done if len(row) == 11])
+                            [(i,) + row[1:9] for i, row in done if len(row) == 10])
         self.db.executemany(self.insert["ops_name"],
-                            [(i,) + row[1:] for i, row in done if len(row) != 11])
+                            [(i,) + row[1:8] for i, row in done if len(row) == 9])
+        self.db.executemany(self.insert["seconds"],
+                            [(i, row[8], None) for i, row in done if len(row) == 9 and row[8]])
         self.last_op += n
         del ops[:n]
 
@@ -188,12 +201,14 @@ class File:
     def put(self, store):
         if self.seen is None:  # nobody has ever looked at it
             return
-        store.put("files", self.id, self.path, DEVICE, 100000 + 16 * self.id, self.mode, MOUNT,
-                  self.size_first, self.size, self.created, self.deleted, self.version)
+        store.put("files", self.id, self.path, store.number("kinds", DEVICE, self.mode, MOUNT),
+                  100000 + 16 * self.id, self.size_first,
+                  None if self.size == self.size_first else self.size,
+                  self.created + 2 * self.deleted)
         last = [] if self.deleted else [(self.path, self.names[-1][2] if self.names else self.seen,
                                          None)]
         for path, since, until in self.names + last:
-            store.put("names", store.next_id("names"), self.id, path, since, until)
+            store.put("names", self.id, path, since, until)
 
     def unname(self, t):
         self.names.append((self.path, self.names[-1][2] if self.names else self.seen, t))
@@ -245,7 +260,7 @@ class Process:
             code, signal = (1, None) if rng.random() < .7 else (None, 9)
         store.put("processes", self.id, self.pid, parent.pid if parent else PID - 1,
                   parent and parent.id, 0, 0, self.start, t, code, signal, self.image,
-                  "/flow.slice", PTRACE)
+                  store.path("/flow.slice"), PTRACE)
         store.put("images", self.fork_image, self.id, 0, parent and parent.image, self.start,
                   self.exec_t, *[None] * 8)
         store.put("images", self.image, self.id, 1, None, self.exec_t, t, store.path(exe),
@@ -261,13 +276,14 @@ class Process:
     def put_touches(self):
         store = self.store
         for (file, version), o in self.touches.items():
-            store.put("touches", store.next_id("touches"), self.id, file, version, o.path, o.opens,
-                      o.created, o.truncated, o.renamed, o.unlinked, o.executed, o.mapped,
-                      o.assumed, o.nmeta, o.first, o.last, 0,
-                      o.first if o.executed or o.mapped or o.assumed & 1 else None,
-                      o.first if o.created or o.truncated or o.renamed or o.assumed & 2 else None,
-                      o.last if o.truncated or o.renamed else o.first if o.created or o.assumed & 2
-                      else None, o.truncated)
+            bits = (o.created, o.truncated, o.renamed, o.unlinked, o.executed, o.mapped, o.truncated)
+            did = sum(int(bit) << n for n, bit in enumerate(bits)) + 128 * o.assumed
+            out = o.created or o.truncated or o.renamed or o.assumed & 2
+            life = o.last - o.first
+            store.put("touches", store.next_id("touches"), self.id, file, version, o.path, did,
+                      o.opens, o.nmeta, o.first, life, 0,
+                      0 if o.executed or o.mapped or o.assumed & 1 else None, 0 if out else None,
+                      None if not out else life if o.truncated or o.renamed else 0)
         for path, (count, first) in self.ghosts.items():
             store.put("ghosts", store.next_id("ghosts"), self.id, path, count, first)
 
@@ -315,11 +331,24 @@ class Handle:
         self.last = image
 
     def put(self, store, close_t):
-        store.put("handles", self.id, self.image, self.file.id, self.path, self.version, self.flags,
-                  self.mode, 0, self.open_t, close_t, *self.sums, self.mapped)
-        for image, (sums, times) in self.uses.items():
-            store.put("uses", store.next_id("uses"), self.id, image, self.file.id, self.version,
-                      *sums[:5], *times, *sums[5:])
+        way = store.number("ways", self.flags, self.mode, 0, self.mapped)
+        store.put("handles", self.id, self.image, self.file.id, self.path, self.version, way,
+                  self.open_t, close_t - self.open_t)
+        if not self.uses:
+            return
+        shared, first = len(self.uses) > 1, next(iter(self.uses))
+        spans = [None] * 4 if shared else self.spans(self.uses[first][1])
+        deficits = [self.sums[write] - self.sums[column + write // 2]
+                    for column in (self.SEQUENTIAL, self.CONSECUTIVE) for write in (0, 2)]
+        store.put("moved", self.id, -1 if shared else None if first == self.image else first, None,
+                  *self.sums[:7], *deficits, *spans)
+        for image, (sums, times) in self.uses.items() if shared else ():
+            store.put("uses", self.id, image, self.version, *sums[:7], *self.spans(times))
+
+    def spans(self, times):
+        """The first since the open, the last since the first."""
+        return [None if t is None else t - (self.open_t if n % 2 == 0 else times[n - 1])
+                for n, t in enumerate(times)]
 
 
 class Clerk:
@@ -338,8 +367,9 @@ class Clerk:
 
     def by_name(self, process, op, file, path, result=0, path2=None):
         t, latency = self.step()
-        self.store.ops.append((t + latency, OP[op], t, latency, process.image, file and file.id,
-                               path, result, None, None, file and file.version, None, path2, None))
+        code = OP[op] + 512 * (file.version - 1 if file else 0)
+        self.store.ops.append((t + latency, code, t, latency, process.image, file and file.id,
+                               path, result, path2))
         return t
 
     def lookup(self, process, file):
@@ -380,10 +410,13 @@ class Clerk:
     def by_handle(self, handle, process, op, result=0, offset=None, asked=None, via=0, known=True):
         t, latency = self.step()
         image = process.image if process else handle.last
-        self.store.ops.append((t + latency, OP[op] + 64 * via, t - handle.open_t, latency,
-                               None if image == handle.image else image, handle.id, result, offset,
-                               None if asked == result else asked, handle.version,
-                               process.tid if known else 0))
+        code, who = OP[op] + 64 * via, None if image == handle.image else image
+        if not known:
+            code += 256
+        elif process.tid:
+            who = -self.store.thread(image, process.tid)
+        self.store.ops.append((t + latency, code, t - handle.open_t, latency, handle.id, result,
+                               offset, None if asked == result else asked, who, None))
         return t, latency
 
     def open(self, process, file, flags, op="open"):
@@ -405,13 +438,15 @@ class Clerk:
         n = len(offsets)
         if n == 0:
             return
-        k, times, version, number = self.rng.randrange(CYCLE), self.times, handle.version, handle.id
-        image = None if process.image == handle.image else process.image
-        code, base, tid = OP[op] + 64 * via, self.t - times.at[k], process.tid
+        k, times, number = self.rng.randrange(CYCLE), self.times, handle.id
+        who = None if process.image == handle.image else process.image
+        if process.tid:
+            who = -self.store.thread(process.image, process.tid)
+        code, base = OP[op] + 64 * via, self.t - times.at[k]
         since_open = base - handle.open_t
         self.store.ops.extend([
-            (base + at + latency, code, since_open + at, latency, image, number, size, offset,
-             None, version, tid)
+            (base + at + latency, code, since_open + at, latency, number, size, offset, None,
+             who, None)
             for at, latency, offset in zip(times.at[k:k + n], times.latency[k:k + n], offsets)])
         forward, consecutive = self.positions(handle, size, offsets)
         self.count(handle, process, op, n, n * size, self.t, base + times.at[k + n - 1],
@@ -663,8 +698,8 @@ class Workflow:
         self.store.put("mounts", MOUNT, "ext4", "/")
         for file in self.files:
             file.put(self.store)
-        self.store.write("handles")
-        for flags, in self.store.db.execute("SELECT DISTINCT flags FROM handles").fetchall():
+        self.store.write("ways")
+        for flags, in self.store.db.execute("SELECT DISTINCT flags FROM ways").fetchall():
             self.store.put("flag_text", flags, NAMES.flag_text(flags))
         self.put_meta(t + 2000000)
 
@@ -672,6 +707,7 @@ class Workflow:
         store = self.store
         store.write_ops()
         store.write("figures")
+        store.write("moved")
         query = store.db.execute
         facts = {
             "format": 1, "ftrac_version": NAMES.version, "host": "synthetic", "user": "root",
@@ -682,7 +718,7 @@ class Workflow:
             "fidelity": NAMES.fidelity[0], "process_tier": "ptrace", "ops_excluded": 0,
             "ops_recorded": store.last_op, "ops_lost": 0, "process_events_lost": 0,
             "overhead_ns": 120 * store.last_op,
-            "bytes_mount": query("SELECT sum(bread + bwrite) FROM handles").fetchone()[0],
+            "bytes_mount": query("SELECT sum(bread + bwrite) FROM moved").fetchone()[0],
             "bytes_kernel": query("SELECT sum(read_char + write_char) FROM figures").fetchone()[0],
         }
         for key in sorted({*facts, *NAMES.facts}):
@@ -831,9 +867,8 @@ def say_what_was_made(path):
             ("jobs", "SELECT count(*) FROM processes WHERE parent = 1"),
             ("files", "SELECT count(*) FROM files"),
             ("handles", "SELECT count(*) FROM handles"),
-            ("edges", "SELECT count(*) FROM (SELECT DISTINCT i.process, u.file "
-             "FROM uses u JOIN images i ON i.id = u.image)"),
-            ("uses", "SELECT count(*) FROM uses"),
+            ("edges", "SELECT count(*) FROM (SELECT DISTINCT process, file FROM any_use)"),
+            ("uses", "SELECT count(*) FROM any_use"),
             ("touches", "SELECT count(*) FROM touches"),
             ("names not there", "SELECT count(*) FROM ghosts"),
             ("samples", "SELECT count(*) FROM samples"),

@@ -7,6 +7,7 @@
 #include <sys/queue.h>
 #include <sys/stat.h>
 
+#include "db/combos.h"
 #include "db/event.h"
 #include "db/procs.h"
 #include "db/store.h"
@@ -16,8 +17,7 @@ struct dentry {
 	struct node *dir, *node;
 	LIST_ENTRY(dentry) of_node;
 	bool unhashed; /* gone, but the last name its node had */
-	int64_t path;	/* when it was bound; 0: not recorded */
-	int64_t name_row; /* of table names */
+	int64_t path; /* when it was bound; 0: not recorded */
 	int64_t from_ns;
 	UT_hash_handle hh;
 	size_t key_len;
@@ -42,12 +42,13 @@ struct node {
 struct files {
 	struct store *store;
 	struct paths *paths;
+	struct combos *kinds;
 	int64_t start_ns;
 	struct node *nodes;
 	struct file *files;
 	struct dentry *dentries;
-	struct file *dirty, *retired;
-	int64_t last_file, last_name;
+	STAILQ_HEAD(file_list, file) dirty, retired; /* rows in the order of their ids cost least */
+	int64_t last_file;
 	unsigned epoch;
 };
 
@@ -62,8 +63,10 @@ int files_create(struct store *store, struct paths *paths, int64_t start_ns,
 	files->paths = paths;
 	files->start_ns = start_ns;
 	files->epoch = 1;
+	STAILQ_INIT(&files->dirty);
+	STAILQ_INIT(&files->retired);
 	*ret_files = files;
-	return 0;
+	return combos_create(store, PUT_KIND, 3, &files->kinds);
 }
 
 static void node_unref(struct files *files, struct node *node);
@@ -130,42 +133,43 @@ void files_destroy(struct files *files)
 		HASH_DEL(files->nodes, n);
 		free(n);
 	}
-	while ((f = files->retired)) {
-		files->retired = f->next;
+	while ((f = STAILQ_FIRST(&files->retired))) {
+		STAILQ_REMOVE_HEAD(&files->retired, next);
 		free(f);
 	}
 	HASH_ITER(hh, files->files, f, next_file) {
 		HASH_DEL(files->files, f);
 		free(f);
 	}
+	combos_destroy(files->kinds);
 	free(files);
 }
 
 static int put_file(struct files *files, const struct file *f)
 {
+	int64_t kind;
+	int r;
+
 	if (!f->path) /* nothing of it is recorded */
 		return 0;
+	r = combos_intern(files->kinds, (int64_t[]){ f->key.dev, f->mode, f->mount }, &kind);
+	if (r < 0)
+		return r;
 	return store_put(files->store, PUT_FILE,
-		(struct value[]){ V_INT(f->id), V_INT(f->path), V_INT(f->key.dev),
-			V_INT(f->key.ino), V_INT(f->mode), V_INT(f->mount), V_INT(f->size_first),
-			V_INT(f->size_last), V_INT(f->created), V_INT(f->deleted),
-			V_INT(f->version) });
+		(struct value[]){ V_INT(f->id), V_INT(f->path), V_INT(kind), V_INT(f->key.ino),
+			V_INT(f->size_first), V_OPT(f->size_last != f->size_first, f->size_last),
+			V_INT(f->created | f->deleted << 1) });
 }
 
 /* Nodes may still lead to it. */
 static void retire(struct files *files, struct file *f)
 {
-	struct file **link = &files->dirty;
-
 	HASH_DEL(files->files, f);
 	if (f->dirty) {
 		put_file(files, f);
-		while (*link != f)
-			link = &(*link)->next;
-		*link = f->next;
+		STAILQ_REMOVE(&files->dirty, f, file, next);
 	}
-	f->next = files->retired;
-	files->retired = f;
+	STAILQ_INSERT_HEAD(&files->retired, f, next);
 }
 
 static struct file *find_file(struct files *files, const struct event_node *e)
@@ -322,7 +326,7 @@ static struct dentry *find_dentry(struct files *files, struct node *dir, const c
 static int put_name(struct files *files, const struct dentry *d, int64_t to_ns)
 {
 	return store_put(files->store, PUT_NAME,
-		(struct value[]){ V_INT(d->name_row), V_INT(d->node->file->id), V_INT(d->path),
+		(struct value[]){ V_INT(d->node->file->id), V_INT(d->path),
 			V_INT(d->from_ns - files->start_ns),
 			V_OPT(to_ns != 0, to_ns - files->start_ns) });
 }
@@ -337,7 +341,6 @@ static struct dentry *make_dentry(struct files *files, struct node *dir, const c
 	d->dir = dir;
 	d->node = node;
 	d->from_ns = time_ns;
-	d->name_row = ++files->last_name;
 	d->key.dir = dir->id;
 	memcpy(d->key.name, name, len);
 	d->key_len = sizeof(uint64_t) + len;
@@ -451,7 +454,6 @@ static int renew_name(struct files *files, struct dentry *d, int64_t time_ns)
 		r = put_name(files, d, time_ns);
 	d->path = path.recorded ? path.id : 0;
 	d->from_ns = time_ns;
-	d->name_row = ++files->last_name;
 	return r < 0 || !d->path ? r : put_name(files, d, 0);
 }
 
@@ -557,18 +559,17 @@ void files_dirty(struct files *files, struct file *file)
 	if (file->dirty)
 		return;
 	file->dirty = true;
-	file->next = files->dirty;
-	files->dirty = file;
+	STAILQ_INSERT_TAIL(&files->dirty, file, next);
 }
 
 int files_flush(struct files *files)
 {
 	int r = 0;
 
-	while (files->dirty && r == 0) {
-		struct file *f = files->dirty;
+	while (r == 0 && !STAILQ_EMPTY(&files->dirty)) {
+		struct file *f = STAILQ_FIRST(&files->dirty);
 
-		files->dirty = f->next;
+		STAILQ_REMOVE_HEAD(&files->dirty, next);
 		f->dirty = false;
 		r = put_file(files, f);
 	}

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <uthash.h>
 
 #include "db/paths.h"
@@ -49,7 +50,7 @@ struct file {
 	bool foreign_read;  /* somebody read it who had not alone written it */
 	bool used;	    /* read, written or created */
 	int write_handles;  /* open for writing now */
-	struct file *next;  /* in the list of the dirty, or of the retired */
+	STAILQ_ENTRY(file) next; /* in the list of the dirty, or of the retired */
 	UT_hash_handle hh;
 };
 

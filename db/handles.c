@@ -5,13 +5,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "db/combos.h"
 #include "db/event.h"
 #include "db/files.h"
 #include "db/procs.h"
 #include "db/store.h"
 
 struct use {
-	int64_t id;
 	struct image *image;
 	int64_t version;
 	struct io_counters sum;
@@ -25,8 +25,8 @@ struct handles {
 	struct procs *procs;
 	int64_t start_ns;
 	struct handle *open;
-	struct handle *dirty;
-	int64_t last_use;
+	STAILQ_HEAD(, handle) dirty; /* rows in the order of their ids cost least */
+	struct combos *ways;
 };
 
 int handles_create(struct store *store, struct procs *procs, int64_t start_ns,
@@ -39,8 +39,9 @@ int handles_create(struct store *store, struct procs *procs, int64_t start_ns,
 	handles->store = store;
 	handles->procs = procs;
 	handles->start_ns = start_ns;
+	STAILQ_INIT(&handles->dirty);
 	*ret_handles = handles;
-	return 0;
+	return combos_create(store, PUT_WAY, 4, &handles->ways);
 }
 
 static void unref_image(struct handles *handles, struct image *image)
@@ -69,8 +70,8 @@ void handles_destroy(struct handles *handles)
 
 	if (!handles)
 		return;
-	while ((h = handles->dirty)) { /* closed ones are only there */
-		handles->dirty = h->next_dirty;
+	while ((h = STAILQ_FIRST(&handles->dirty))) { /* closed ones are only there */
+		STAILQ_REMOVE_HEAD(&handles->dirty, next_dirty);
 		if (h->close_ns)
 			handle_free(handles, h);
 	}
@@ -78,6 +79,7 @@ void handles_destroy(struct handles *handles)
 		HASH_DEL(handles->open, h);
 		handle_free(handles, h);
 	}
+	combos_destroy(handles->ways);
 	free(handles);
 }
 
@@ -115,8 +117,7 @@ void handles_dirty(struct handles *handles, struct handle *handle)
 	if (handle->dirty)
 		return;
 	handle->dirty = true;
-	handle->next_dirty = handles->dirty;
-	handles->dirty = handle;
+	STAILQ_INSERT_TAIL(&handles->dirty, handle, next_dirty);
 }
 
 void handles_close(struct handles *handles, struct handle *handle, int64_t time_ns)
@@ -144,8 +145,7 @@ void handles_each(struct handles *handles, void (*call)(void *arg, struct handle
 		call(arg, h);
 }
 
-static struct use *get_use(struct handles *handles, struct handle *handle, struct image *image,
-	int64_t version)
+static struct use *get_use(struct handle *handle, struct image *image, int64_t version)
 {
 	struct use *use;
 
@@ -155,7 +155,6 @@ static struct use *get_use(struct handles *handles, struct handle *handle, struc
 	use = calloc(1, sizeof(*use));
 	if (!use)
 		return NULL;
-	use->id = ++handles->last_use;
 	use->image = image;
 	if (image)
 		procs_ref(image->process);
@@ -201,7 +200,7 @@ static bool take_position(struct handle *h, const struct data *d)
 int handles_data(struct handles *handles, struct handle *handle, struct image *image,
 	const struct data *d)
 {
-	struct use *use = get_use(handles, handle, image, d->version);
+	struct use *use = get_use(handle, image, d->version);
 	bool seek;
 	int64_t *first, *last;
 
@@ -224,38 +223,77 @@ int handles_data(struct handles *handles, struct handle *handle, struct image *i
 
 /* ---- rows ---- */
 
-static struct value time_value(const struct handles *handles, int64_t time_ns)
-{
-	return V_OPT(time_ns != 0, time_ns - handles->start_ns);
-}
+/* Times of reads or writes: the first since the open, the last since the first. */
+#define SPAN(first, last, h) V_OPT((first) != 0, (first) - (h)->open_ns), V_OPT((first) != 0, (last) - (first))
 
 static int put_handle(struct handles *handles, const struct handle *h)
 {
-	/* Counts of what the kernel does behind our back are not known. */
-	bool k = h->fidelity != FIDELITY_OPEN;
+	int64_t way;
+	int r = combos_intern(handles->ways,
+		(int64_t[]){ h->flags, h->created ? h->mode : COMBO_NULL, h->fidelity,
+			h->mapped >= 0 ? h->mapped : COMBO_NULL },
+		&way);
 
-	return store_put(handles->store, PUT_HANDLE,
-		(struct value[]){ V_INT(h->id), h->opener ? V_INT(h->opener->id) : V_NULL,
-			V_INT(h->file->id), V_ID(h->path), V_INT(h->version), V_INT(h->flags),
-			V_OPT(h->created, h->mode), V_INT(h->fidelity),
-			time_value(handles, h->open_ns), time_value(handles, h->close_ns),
-			V_OPT(k, h->sum.nread), V_OPT(k, h->sum.bread), V_OPT(k, h->sum.nwrite),
-			V_OPT(k, h->sum.bwrite), V_OPT(k, h->sum.nseek), V_OPT(k, h->sum.read_ns),
-			V_OPT(k, h->sum.write_ns), V_OPT(k, h->sequential_reads),
-			V_OPT(k, h->sequential_writes), V_OPT(k, h->consecutive_reads),
-			V_OPT(k, h->consecutive_writes), V_OPT(h->mapped >= 0, h->mapped) });
+	return r < 0 ? r
+		     : store_put(handles->store, PUT_HANDLE,
+			       (struct value[]){ V_INT(h->id),
+				       h->opener ? V_INT(h->opener->id) : V_NULL,
+				       V_INT(h->file->id), V_ID(h->path), V_INT(h->version),
+				       V_INT(way), V_INT(h->open_ns - handles->start_ns),
+				       V_OPT(h->close_ns != 0, h->close_ns - h->open_ns) });
+}
+
+static int64_t image_id(const struct image *image)
+{
+	return image ? image->id : 0;
+}
+
+/* Sums, and whose they are if they are one's. */
+static int put_moved(struct handles *handles, const struct handle *h)
+{
+	const struct io_counters *s = &h->sum;
+	const struct use *u = h->uses;
+	int64_t first_read = 0, last_read = 0, first_write = 0, last_write = 0;
+
+	if (!u->next) {
+		first_read = u->first_read, last_read = u->last_read;
+		first_write = u->first_write, last_write = u->last_write;
+	}
+	return store_put(handles->store, PUT_MOVED,
+		(struct value[]){ V_INT(h->id),
+			V_OPT(u->next || u->image != h->opener, u->next ? -1 : image_id(u->image)),
+			V_OPT(!u->next && u->version != h->version, u->version), V_INT(s->nread),
+			V_INT(s->bread), V_INT(s->nwrite), V_INT(s->bwrite), V_INT(s->nseek),
+			V_INT(s->read_ns), V_INT(s->write_ns),
+			V_INT(s->nread - h->sequential_reads),
+			V_INT(s->nwrite - h->sequential_writes),
+			V_INT(s->nread - h->consecutive_reads),
+			V_INT(s->nwrite - h->consecutive_writes), SPAN(first_read, last_read, h),
+			SPAN(first_write, last_write, h) });
 }
 
 static int put_use(struct handles *handles, const struct handle *h, const struct use *u)
 {
+	const struct io_counters *s = &u->sum;
+
 	return store_put(handles->store, PUT_USE,
-		(struct value[]){ V_INT(u->id), V_INT(h->id), u->image ? V_INT(u->image->id) : V_NULL,
-			V_INT(h->file->id), V_INT(u->version), V_INT(u->sum.nread),
-			V_INT(u->sum.bread), V_INT(u->sum.nwrite), V_INT(u->sum.bwrite),
-			V_INT(u->sum.nseek), time_value(handles, u->first_read),
-			time_value(handles, u->last_read), time_value(handles, u->first_write),
-			time_value(handles, u->last_write), V_INT(u->sum.read_ns),
-			V_INT(u->sum.write_ns) });
+		(struct value[]){ V_INT(h->id), V_INT(image_id(u->image)), V_INT(u->version),
+			V_INT(s->nread), V_INT(s->bread), V_INT(s->nwrite), V_INT(s->bwrite),
+			V_INT(s->nseek), V_INT(s->read_ns), V_INT(s->write_ns),
+			SPAN(u->first_read, u->last_read, h), SPAN(u->first_write, u->last_write, h) });
+}
+
+/* A use by itself stands in the row of what was moved; it is put beside the second one that comes. */
+static int put_uses(struct handles *handles, struct handle *h)
+{
+	int r = put_moved(handles, h);
+
+	for (struct use *u = h->uses; h->uses->next && u && r == 0; u = u->next) {
+		if (u->dirty)
+			r = put_use(handles, h, u);
+		u->dirty = false;
+	}
+	return r;
 }
 
 static int flush_one(struct handles *handles, struct handle *h)
@@ -265,22 +303,17 @@ static int flush_one(struct handles *handles, struct handle *h)
 	if (!h->recorded)
 		return 0;
 	r = put_handle(handles, h);
-	for (struct use *u = h->uses; u && r == 0; u = u->next) {
-		if (u->dirty)
-			r = put_use(handles, h, u);
-		u->dirty = false;
-	}
-	return r;
+	return r == 0 && h->uses ? put_uses(handles, h) : r;
 }
 
 int handles_flush(struct handles *handles)
 {
 	int r = 0;
 
-	while (handles->dirty && r == 0) {
-		struct handle *h = handles->dirty;
+	while (r == 0 && !STAILQ_EMPTY(&handles->dirty)) {
+		struct handle *h = STAILQ_FIRST(&handles->dirty);
 
-		handles->dirty = h->next_dirty;
+		STAILQ_REMOVE_HEAD(&handles->dirty, next_dirty);
 		h->dirty = false;
 		r = flush_one(handles, h);
 		if (h->close_ns)

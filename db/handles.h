@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <uthash.h>
 
 struct file;
@@ -43,7 +44,7 @@ struct handle {
 	int64_t position; /* where the last read or write ended; -1 not known */
 	struct use *uses;
 	bool dirty;
-	struct handle *next_dirty;
+	STAILQ_ENTRY(handle) next_dirty;
 	UT_hash_handle hh;
 };
 

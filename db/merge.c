@@ -18,11 +18,12 @@ static const struct {
 	{ ":paths", "SELECT max(id) FROM main.paths" },
 	{ ":mounts", "SELECT max(id) FROM main.mounts" },
 	{ ":files", "SELECT max(id) FROM main.files" },
-	{ ":names", "SELECT max(id) FROM main.names" },
+	{ ":kinds", "SELECT max(id) FROM main.kinds" },
 	{ ":processes", "SELECT max(id) FROM main.processes" },
 	{ ":images", "SELECT max(id) FROM main.images" },
 	{ ":handles", "SELECT max(id) FROM main.handles" },
-	{ ":uses", "SELECT max(id) FROM main.uses" },
+	{ ":threads", "SELECT max(id) FROM main.threads" },
+	{ ":ways", "SELECT max(id) FROM main.ways" },
 	{ ":touches", "SELECT max(id) FROM main.touches" },
 	{ ":ghosts", "SELECT max(id) FROM main.ghosts" },
 	{ ":ops", "SELECT max(coalesce((SELECT max(id) FROM main.ops_handle), 0), "
@@ -71,7 +72,7 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
 	if (r == SQLITE_OK)
 		r = exec(sqlite, "CREATE TEMP TABLE facts (key, value);"
 				 "CREATE TEMP TABLE same (old INTEGER PRIMARY KEY, new INTEGER);"
-				 "CREATE INDEX main.files_inode ON files (ino, dev)");
+				 "CREATE INDEX main.files_inode ON files (ino)");
 	if (r == SQLITE_OK)
 		r = exec(sqlite, start);
 	sqlite3_free(start);

@@ -125,6 +125,15 @@ static int64_t relative(const struct procs *procs, int64_t time_ns)
 
 /* ---- rows ---- */
 
+static struct value path_value(struct procs *procs, const char *path, size_t len)
+{
+	struct path known;
+
+	if (!path || paths_intern_native(procs->paths, path, len, &known) < 0)
+		return V_NULL;
+	return V_INT(known.id);
+}
+
 static int put_process(struct procs *procs, const struct process *p)
 {
 	bool ended = p->end_ns && p->status >= 0;
@@ -136,17 +145,8 @@ static int put_process(struct procs *procs, const struct process *p)
 			V_OPT(p->end_ns, relative(procs, p->end_ns)),
 			V_OPT(ended && WIFEXITED(p->status), WEXITSTATUS(p->status)),
 			V_OPT(ended && WIFSIGNALED(p->status), WTERMSIG(p->status)),
-			p->image ? V_INT(p->image->id) : V_NULL, V_STR(p->cgroup),
+			p->image ? V_INT(p->image->id) : V_NULL, path_value(procs, p->cgroup, p->cgroup ? strlen(p->cgroup) : 0),
 			V_INT(p->tier) });
-}
-
-static struct value path_value(struct procs *procs, const char *path, size_t len)
-{
-	struct path known;
-
-	if (!path || paths_intern_native(procs->paths, path, len, &known) < 0)
-		return V_NULL; /* if it failed, so will the transaction */
-	return V_INT(known.id);
 }
 
 static int put_environ(struct procs *procs, int64_t image, const char *vars, size_t len)

@@ -300,6 +300,9 @@ static int begin(struct query_db *db)
 
 /* ---- several ---- */
 
+/* Views are for all times, but traces are put together by their tables, which are not. */
+#define HAS_OUR_TABLES "SELECT count(*) FROM sqlite_schema WHERE name = 'moved'"
+
 /* Each is opened by itself first, for a good word about what is wrong with it. */
 static int first_start(struct query_db *db, const char *const *paths, int n, unsigned how,
 	int64_t *ret_start_ns)
@@ -310,6 +313,11 @@ static int first_start(struct query_db *db, const char *const *paths, int n, uns
 		int r = query_open(&paths[i], 1, how, &one);
 		int64_t start_ns = r == 0 ? query_fact(one, "start_ns", INT64_MAX) : 0;
 
+		if (r == 0 && pragma(one->sqlite, HAS_OUR_TABLES) != 1)
+			r = fail(one, -EPROTO,
+				"cannot put '%s' together with others: its tables are not those "
+				"of this version of ftrac%s; look at it alone",
+				paths[i], "");
 		if (r < 0)
 			fail(db, r, "%s%s", query_error(one), "");
 		query_close(one);

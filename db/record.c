@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "db/combos.h"
 #include "db/declared.h"
 #include "db/event.h"
 #include "db/files.h"
@@ -30,6 +31,7 @@ struct record {
 	struct files *files;
 	struct handles *handles;
 	struct touches *touches;
+	struct combos *threads;
 	struct record_counts counts;
 	int64_t last_op;
 	/* Flags whose text is in the database, each once; few programs use many. */
@@ -86,6 +88,8 @@ int record_create(struct store *store, const struct record_options *options,
 		r = files_create(store, record->paths, options->start_ns, &record->files);
 	if (r == 0)
 		r = handles_create(store, record->procs, options->start_ns, &record->handles);
+	if (r == 0)
+		r = combos_create(store, PUT_THREAD, 2, &record->threads);
 	if (r < 0) {
 		record_destroy(record);
 		return r;
@@ -103,6 +107,7 @@ void record_destroy(struct record *record)
 	procs_destroy(record->procs);
 	touches_destroy(record->touches);
 	paths_destroy(record->paths);
+	combos_destroy(record->threads);
 	free(record->known_flags);
 	free(record);
 }
@@ -128,27 +133,34 @@ void record_prune(struct record *record, int64_t time_ns)
 
 /* ---- rows of operations ---- */
 
-static struct value tid_value(const struct work *w)
-{
-	return V_OPT(!w->image || w->process->pid != w->ev->tid, w->ev->tid);
-}
-
-static struct value image_value(const struct work *w)
-{
-	return w->image ? V_INT(w->image->id) : V_NULL;
-}
-
 static bool moves_data(int op)
 {
 	return op == OP_READ || op == OP_WRITE || op == OP_COPY;
 }
 
-/* The image is mostly the one that opened: that is NULL, and 0 is one that is not known. */
-static struct value user_value(const struct work *w, const struct handle *h)
+/* The columns 'code' and 'who' of a row; see schema.sql. */
+struct who {
+	int64_t code;
+	struct value who;
+};
+
+/* usual: the image that need not be said; versions: since the one that need not be said. */
+static int find_who(struct record *record, const struct work *w, const struct image *usual,
+	int64_t versions, struct who *ret_who)
 {
-	if (w->image && w->image == h->opener)
-		return V_NULL;
-	return V_INT(w->image ? w->image->id : 0);
+	int64_t image = w->image ? w->image->id : 0, thread = 0;
+	int32_t tid = w->ev->tid;
+	int r = 0;
+
+	ret_who->code = w->ev->op | w->ev->via << 6 | versions << 9;
+	ret_who->who = w->image && w->image == usual ? V_NULL : V_INT(image);
+	if (w->image && tid == 0)
+		ret_who->code |= 1 << 8;
+	else if (tid != (w->image ? w->process->pid : 0))
+		r = combos_intern(record->threads, (int64_t[]){ image, tid }, &thread);
+	if (thread)
+		ret_who->who = V_INT(-thread);
+	return r;
 }
 
 /* What fails is counted as lost, by the writer. */
@@ -163,30 +175,43 @@ static int put_handle_op(struct record *record, const struct work *w, const stru
 {
 	const struct event_op *op = w->op;
 	bool data = moves_data(w->ev->op);
+	struct who who;
+	int r;
 
 	if (!record->options.ops)
 		return recorded(record, 0);
-	return recorded(record, store_put(record->store, PUT_OP_HANDLE,
-		(struct value[]){ V_INT(++record->last_op), V_INT(w->ev->op | w->ev->via << 6),
-			V_INT(w->ev->time_ns - h->open_ns), V_INT(op->latency_ns), user_value(w, h),
-			V_INT(op->handle), V_INT(op->result),
-			V_OPT(data && op->offset >= 0, op->offset),
-			V_OPT(data && op->length != (uint64_t)op->result, op->length),
-			V_ID(version), tid_value(w) }));
+	r = find_who(record, w, h->opener, version - h->version, &who);
+	if (r == 0)
+		r = store_put(record->store, PUT_OP_HANDLE,
+			(struct value[]){ V_INT(++record->last_op), V_INT(who.code),
+				V_INT(w->ev->time_ns - h->open_ns), V_INT(op->latency_ns),
+				V_INT(op->handle), V_INT(op->result),
+				V_OPT(data && op->offset >= 0, op->offset),
+				V_OPT(data && op->length != (uint64_t)op->result, op->length),
+				who.who });
+	return recorded(record, r);
 }
 
 static int put_name_op(struct record *record, const struct work *w, const struct row *row)
 {
 	const struct event_op *op = w->op;
+	struct who who;
+	int r;
 
 	if (!record->options.ops)
 		return recorded(record, 0);
-	return recorded(record, store_put(record->store, PUT_OP_NAME,
-		(struct value[]){ V_INT(++record->last_op), V_INT(w->ev->op | w->ev->via << 6),
-			V_INT(w->ev->time_ns - record->options.start_ns), V_INT(op->latency_ns),
-			image_value(w), V_ID(row->file), V_ID(row->path.id), V_INT(op->result),
-			V_NULL, V_NULL, V_ID(row->version), tid_value(w), V_ID(row->path2),
-			V_ID(row->file2) }));
+	r = find_who(record, w, NULL, row->file ? row->version - 1 : 0, &who);
+	if (r == 0)
+		r = store_put(record->store, PUT_OP_NAME,
+			(struct value[]){ V_INT(++record->last_op), V_INT(who.code),
+				V_INT(w->ev->time_ns - record->options.start_ns),
+				V_INT(op->latency_ns), who.who, V_ID(row->file), V_ID(row->path.id),
+				V_INT(op->result) });
+	if (r == 0 && (row->path2 || row->file2))
+		r = store_put(record->store, PUT_SECOND,
+			(struct value[]){
+				V_INT(record->last_op), V_ID(row->path2), V_ID(row->file2) });
+	return recorded(record, r);
 }
 
 static int excluded(struct record *record)

@@ -46,16 +46,21 @@ static const struct {
 	[PUT_FLAG_TEXT] = { "flag_text", 2 },
 	[PUT_PATH] = { "paths", 2 },
 	[PUT_MOUNT] = { "mounts", 3 },
-	[PUT_FILE] = { "files", 11 },
-	[PUT_NAME] = { "names", 5 },
+	[PUT_KIND] = { "kinds", 4 },
+	[PUT_FILE] = { "files", 7 },
+	[PUT_NAME] = { "names", 4 },
 	[PUT_PROCESS] = { "processes", 13 },
 	[PUT_IMAGE] = { "images", 14 },
 	[PUT_ENVIRON] = { "environs", 3 },
-	[PUT_OP_HANDLE] = { "ops_handle", 11 },
-	[PUT_OP_NAME] = { "ops_name", 14 },
-	[PUT_HANDLE] = { "handles", 22 },
-	[PUT_USE] = { "uses", 16 },
-	[PUT_TOUCH] = { "touches", 21 },
+	[PUT_THREAD] = { "threads", 3 },
+	[PUT_OP_HANDLE] = { "ops_handle", 9 },
+	[PUT_OP_NAME] = { "ops_name", 8 },
+	[PUT_SECOND] = { "seconds", 3 },
+	[PUT_WAY] = { "ways", 5 },
+	[PUT_HANDLE] = { "handles", 8 },
+	[PUT_MOVED] = { "moved", 18 },
+	[PUT_USE] = { "uses", 14 },
+	[PUT_TOUCH] = { "touches", 14 },
 	[PUT_GHOST] = { "ghosts", 5 },
 	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX },
 	[PUT_SAMPLE] = { "samples", 4 },
@@ -359,9 +364,10 @@ static int fill_names(struct store *store)
 static int make_schema(struct store *store)
 {
 	/* What we are stands in the file itself from the first moment, not only in its log. */
-	int r = store_exec(store, "PRAGMA journal_mode = MEMORY; PRAGMA application_id = " STRING(APPLICATION_ID) ";"
+	int r = store_exec(store, "PRAGMA journal_mode = MEMORY; PRAGMA page_size = 2048;"
+		"PRAGMA application_id = " STRING(APPLICATION_ID) ";"
 		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
-		"PRAGMA wal_autocheckpoint = 4000; BEGIN");
+		"PRAGMA wal_autocheckpoint = 8000; BEGIN");
 
 	if (r == 0)
 		r = store_exec(store, sql_schema);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 #include <uthash.h>
 
 #include "db/files.h"
@@ -18,14 +19,14 @@ struct row {
 	struct touch touch;
 	int64_t count;
 	bool dirty;
-	struct row *next_dirty;
+	STAILQ_ENTRY(row) next_dirty;
 	UT_hash_handle hh;
 };
 
 struct touches {
 	struct store *store;
 	int64_t start_ns;
-	struct row *dirty;
+	STAILQ_HEAD(, row) dirty; /* rows in the order of their ids cost least */
 	void *nobody; /* what belongs to no known process */
 	int64_t last_touch, last_ghost;
 };
@@ -38,6 +39,7 @@ int touches_create(struct store *store, int64_t start_ns, struct touches **ret_t
 		return -ENOMEM;
 	touches->store = store;
 	touches->start_ns = start_ns;
+	STAILQ_INIT(&touches->dirty);
 	*ret_touches = touches;
 	return 0;
 }
@@ -96,8 +98,7 @@ static struct row *get_row(struct touches *touches, struct process *process, int
 	}
 	if (!r->dirty) {
 		r->dirty = true;
-		r->next_dirty = touches->dirty;
-		touches->dirty = r;
+		STAILQ_INSERT_TAIL(&touches->dirty, r, next_dirty);
 	}
 	return r;
 }
@@ -149,17 +150,22 @@ int touches_ghost(struct touches *touches, struct process *process, int64_t path
 	return 0;
 }
 
+/* As schema.sql has it. */
+static int64_t did(const struct touch *t)
+{
+	return t->created | t->truncated << 1 | t->renamed << 2 | t->unlinked << 3 |
+	       t->executed << 4 | t->mapped << 5 | t->emptied << 6 | t->assumed << 7;
+}
+
 static int put_touch(struct touches *touches, const struct touch *t)
 {
 	return store_put(touches->store, PUT_TOUCH,
 		(struct value[]){ V_INT(t->id), V_ID(t->process), V_INT(t->file), V_INT(t->version),
-			V_ID(t->path), V_INT(t->opens), V_INT(t->created), V_INT(t->truncated),
-			V_INT(t->renamed), V_INT(t->unlinked), V_INT(t->executed), V_INT(t->mapped),
-			V_INT(t->assumed), V_INT(t->nmeta), V_INT(t->first_ns - touches->start_ns),
-			V_INT(t->last_ns - touches->start_ns), V_INT(t->io_ns),
-			V_OPT(t->first_in_ns, t->first_in_ns - touches->start_ns),
-			V_OPT(t->first_out_ns, t->first_out_ns - touches->start_ns),
-			V_OPT(t->last_out_ns, t->last_out_ns - touches->start_ns), V_INT(t->emptied) });
+			V_ID(t->path), V_INT(did(t)), V_INT(t->opens), V_INT(t->nmeta),
+			V_INT(t->first_ns - touches->start_ns), V_INT(t->last_ns - t->first_ns),
+			V_INT(t->io_ns), V_OPT(t->first_in_ns, t->first_in_ns - t->first_ns),
+			V_OPT(t->first_out_ns, t->first_out_ns - t->first_ns),
+			V_OPT(t->first_out_ns, t->last_out_ns - t->first_out_ns) });
 }
 
 static int put_ghost(struct touches *touches, const struct row *r)
@@ -173,10 +179,10 @@ int touches_flush(struct touches *touches)
 {
 	int r = 0;
 
-	while (touches->dirty && r == 0) {
-		struct row *row = touches->dirty;
+	while (r == 0 && !STAILQ_EMPTY(&touches->dirty)) {
+		struct row *row = STAILQ_FIRST(&touches->dirty);
 
-		touches->dirty = row->next_dirty;
+		STAILQ_REMOVE_HEAD(&touches->dirty, next_dirty);
 		row->dirty = false;
 		r = row->key.file ? put_touch(touches, &row->touch) : put_ghost(touches, row);
 	}

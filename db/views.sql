@@ -146,7 +146,8 @@ SELECT p.id, s.host, p.pid, p.ppid, p.parent, j.job, j.xform, j.phase,
 	g.cpu_ns, g.utime_ns, g.stime_ns, g.vmpeak_bytes, g.rsspeak_bytes,
 	g.read_char, g.write_char, g.read_bytes, g.write_bytes,
 	g.nvcsw, g.nivcsw, g.minflt, g.majflt,
-	g.cpu_delay_ns, g.blkio_delay_ns, g.swapin_delay_ns, g.reclaim_delay_ns, p.cgroup,
+	g.cpu_delay_ns, g.blkio_delay_ns, g.swapin_delay_ns, g.reclaim_delay_ns,
+	(SELECT path FROM paths WHERE id = p.cgroup) AS cgroup,
 	CASE WHEN p.tier & 8 THEN 'ptrace' WHEN p.tier & 2 THEN 'connector' ELSE 'inband' END ||
 		iif(p.tier & 4, '+taskstats', '') AS tier,
 	CASE WHEN p.end_t IS NULL THEN 'running' WHEN p.exit_signal IS NOT NULL THEN 'killed'
@@ -167,12 +168,14 @@ SELECT process, (SELECT value FROM meta WHERE key = 'start_ns') + t AS t_ns,
 	rss AS rss_bytes, cpu AS cpu_ns FROM samples;
 
 CREATE VIEW file AS
-SELECT f.id, p.path, f.dev, f.ino,
-	CASE f.mode & 61440 WHEN 32768 THEN 'file' WHEN 16384 THEN 'dir' WHEN 40960 THEN 'symlink'
+SELECT f.id, p.path, k.dev, f.ino,
+	CASE k.mode & 61440 WHEN 32768 THEN 'file' WHEN 16384 THEN 'dir' WHEN 40960 THEN 'symlink'
 		WHEN 4096 THEN 'fifo' WHEN 49152 THEN 'socket' WHEN 8192 THEN 'char'
 		WHEN 24576 THEN 'block' END AS kind,
-	m.fstype, m.path AS mount, f.size_first, f.size_last, f.created, f.deleted
-FROM files f LEFT JOIN paths p ON p.id = f.path LEFT JOIN mounts m ON m.id = f.mount;
+	m.fstype, m.path AS mount, f.size_first, coalesce(f.size_last, f.size_first) AS size_last,
+	f.state & 1 AS created, f.state >> 1 & 1 AS deleted
+FROM files f LEFT JOIN kinds k ON k.id = f.kind LEFT JOIN paths p ON p.id = f.path
+	LEFT JOIN mounts m ON m.id = k.mount;
 
 CREATE VIEW name AS
 WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
@@ -182,8 +185,10 @@ FROM run, names n LEFT JOIN paths p ON p.id = n.path;
 -- An operation that moves data has bytes, offset and length; the others have not.
 CREATE VIEW handle_op AS
 SELECT o.id, i.process, i.id AS image,
-	CAST(nullif(coalesce(o.tid, (SELECT pid FROM processes WHERE id = i.process)), 0) AS INTEGER) AS tid,
-	n.name, h.file, o.version, s.path, CAST(NULL AS BLOB) AS path2, CAST(NULL AS INTEGER) AS file2,
+	CAST(iif(o.code & 256, NULL, nullif(coalesce(w.tid, (SELECT pid FROM processes
+		WHERE id = i.process)), 0)) AS INTEGER) AS tid,
+	n.name, h.file, CAST(h.version + (o.code >> 9) AS INTEGER) AS version, s.path,
+	CAST(NULL AS BLOB) AS path2, CAST(NULL AS INTEGER) AS file2,
 	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + o.t AS start_ns,
 	o.latency AS latency_ns, o.result, o.offset,
 	CAST(CASE WHEN n.name IN ('read', 'write', 'copy') THEN coalesce(o.length, o.result)
@@ -192,20 +197,25 @@ SELECT o.id, i.process, i.id AS image,
 		AS INTEGER) AS bytes,
 	CAST(CASE WHEN n.name IN ('read', 'write', 'copy') THEN v.name END AS TEXT) AS via, o.handle
 FROM ops_handle o LEFT JOIN op_name n ON n.code = (o.code & 63)
-	LEFT JOIN via_name v ON v.code = (o.code >> 6)
+	LEFT JOIN via_name v ON v.code = (o.code >> 6 & 3)
 	LEFT JOIN handles h ON h.id = o.handle LEFT JOIN paths s ON s.id = h.path
-	LEFT JOIN images i ON i.id = coalesce(o.image, h.image);
+	LEFT JOIN threads w ON w.id = -o.who
+	LEFT JOIN images i ON i.id = coalesce(w.image, o.who, h.image);
 
 CREATE VIEW name_op AS
 SELECT o.id, i.process, i.id AS image,
-	CAST(nullif(coalesce(o.tid, (SELECT pid FROM processes WHERE id = i.process)), 0) AS INTEGER) AS tid,
-	n.name, o.file, o.version, s.path, s2.path AS path2, o.file2,
+	CAST(iif(o.code & 256, NULL, nullif(coalesce(w.tid, (SELECT pid FROM processes
+		WHERE id = i.process)), 0)) AS INTEGER) AS tid,
+	n.name, o.file, CAST(iif(o.file IS NULL, NULL, 1 + (o.code >> 9)) AS INTEGER) AS version,
+	s.path, (SELECT q.path FROM seconds z JOIN paths q ON q.id = z.path WHERE z.op = o.id) AS path2,
+	(SELECT z.file FROM seconds z WHERE z.op = o.id) AS file2,
 	(SELECT value FROM meta WHERE key = 'start_ns') + o.t AS start_ns,
-	o.latency AS latency_ns, o.result, o.offset, o.length,
+	o.latency AS latency_ns, o.result, CAST(NULL AS INTEGER) AS offset,
+	CAST(NULL AS INTEGER) AS length,
 	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, CAST(NULL AS INTEGER) AS handle
 FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
-	LEFT JOIN paths s ON s.id = o.path LEFT JOIN paths s2 ON s2.id = o.path2
-	LEFT JOIN images i ON i.id = o.image;
+	LEFT JOIN paths s ON s.id = o.path LEFT JOIN threads w ON w.id = -o.who
+	LEFT JOIN images i ON i.id = coalesce(w.image, o.who);
 
 -- Two parts with one table each, and columns of the same affinity: SQLite looks through such a view, and
 -- does not work out what is not asked for.
@@ -214,23 +224,51 @@ CREATE VIEW op AS SELECT * FROM handle_op UNION ALL SELECT * FROM name_op;
 CREATE VIEW handle AS
 WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
 SELECT h.id, i.process, h.image, h.file, p.path, t.text AS flags,
-	CASE WHEN h.mode IS NOT NULL THEN printf('%04o', h.mode) END AS mode, y.name AS fidelity,
-	run.t0 + h.open_t AS open_ns, run.t0 + h.close_t AS close_ns,
-	h.nread, h.bread, h.nwrite, h.bwrite, h.nseek, h.read_ns, h.write_ns,
-	h.sequential_reads, h.sequential_writes, h.consecutive_reads, h.consecutive_writes, h.mapped
-FROM run, handles h LEFT JOIN images i ON i.id = h.image LEFT JOIN paths p ON p.id = h.path
-	LEFT JOIN flag_text t ON t.flags = h.flags LEFT JOIN fidelity_name y ON y.code = h.fidelity;
+	CASE WHEN w.mode IS NOT NULL THEN printf('%04o', w.mode) END AS mode, y.name AS fidelity,
+	run.t0 + h.open_t AS open_ns, run.t0 + h.open_t + h.life AS close_ns,
+	iif(w.fidelity = 2, NULL, coalesce(m.nread, 0)) AS nread,
+	iif(w.fidelity = 2, NULL, coalesce(m.bread, 0)) AS bread,
+	iif(w.fidelity = 2, NULL, coalesce(m.nwrite, 0)) AS nwrite,
+	iif(w.fidelity = 2, NULL, coalesce(m.bwrite, 0)) AS bwrite,
+	iif(w.fidelity = 2, NULL, coalesce(m.nseek, 0)) AS nseek,
+	iif(w.fidelity = 2, NULL, coalesce(m.read_ns, 0)) AS read_ns,
+	iif(w.fidelity = 2, NULL, coalesce(m.write_ns, 0)) AS write_ns,
+	iif(w.fidelity = 2, NULL, coalesce(m.nread - m.back_reads, 0)) AS sequential_reads,
+	iif(w.fidelity = 2, NULL, coalesce(m.nwrite - m.back_writes, 0)) AS sequential_writes,
+	iif(w.fidelity = 2, NULL, coalesce(m.nread - m.skip_reads, 0)) AS consecutive_reads,
+	iif(w.fidelity = 2, NULL, coalesce(m.nwrite - m.skip_writes, 0)) AS consecutive_writes,
+	w.mapped
+FROM run, handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN moved m ON m.handle = h.id
+	LEFT JOIN images i ON i.id = h.image LEFT JOIN paths p ON p.id = h.path
+	LEFT JOIN flag_text t ON t.flags = w.flags LEFT JOIN fidelity_name y ON y.code = w.fidelity;
+
+-- Of who alone has used a handle, and a single version through it; and of all others.
+CREATE VIEW sole_use AS
+SELECT m.handle, i.process, i.id AS image, h.file, coalesce(m.version, h.version) AS version,
+	m.nread, m.bread, m.nwrite, m.bwrite, m.nseek,
+	h.open_t + m.first_read AS first_read, h.open_t + m.first_read + m.last_read AS last_read,
+	h.open_t + m.first_write AS first_write, h.open_t + m.first_write + m.last_write AS last_write,
+	m.read_ns, m.write_ns, h.path
+FROM moved m JOIN handles h ON h.id = m.handle LEFT JOIN images i ON i.id = coalesce(m.image, h.image)
+WHERE m.image IS NOT -1;
+
+CREATE VIEW shared_use AS
+SELECT u.handle, i.process, i.id AS image, h.file, u.version,
+	u.nread, u.bread, u.nwrite, u.bwrite, u.nseek,
+	h.open_t + u.first_read AS first_read, h.open_t + u.first_read + u.last_read AS last_read,
+	h.open_t + u.first_write AS first_write, h.open_t + u.first_write + u.last_write AS last_write,
+	u.read_ns, u.write_ns, h.path
+FROM uses u JOIN handles h ON h.id = u.handle LEFT JOIN images i ON i.id = u.image;
+
+CREATE VIEW any_use AS SELECT * FROM sole_use UNION ALL SELECT * FROM shared_use;
 
 CREATE VIEW use AS
-WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
-SELECT u.handle, i.process, u.image, u.file, u.version,
-	u.nread, u.bread, u.nwrite, u.bwrite, u.nseek,
-	run.t0 + u.first_read AS first_read_ns, run.t0 + u.last_read AS last_read_ns,
-	run.t0 + u.first_write AS first_write_ns, run.t0 + u.last_write AS last_write_ns,
-	u.read_ns, u.write_ns,
-	run.t0 + coalesce(min(u.first_read, u.first_write), u.first_read, u.first_write) AS first_ns,
-	run.t0 + coalesce(max(u.last_read, u.last_write), u.last_read, u.last_write) AS last_ns
-FROM run, uses u LEFT JOIN images i ON i.id = u.image;
+SELECT handle, process, image, file, version, nread, bread, nwrite, bwrite, nseek,
+	t0 + first_read AS first_read_ns, t0 + last_read AS last_read_ns,
+	t0 + first_write AS first_write_ns, t0 + last_write AS last_write_ns, read_ns, write_ns,
+	t0 + coalesce(min(first_read, first_write), first_read, first_write) AS first_ns,
+	t0 + coalesce(max(last_read, last_write), last_read, last_write) AS last_ns
+FROM (SELECT *, (SELECT value FROM meta WHERE key = 'start_ns') AS t0 FROM any_use);
 
 -- Uses and touches put together.
 CREATE VIEW access_rows AS
@@ -239,11 +277,11 @@ SELECT coalesce(process, 0) AS process, file, version, max(path) AS path, sum(op
 	max(created) AS created, max(truncated) AS truncated, max(renamed) AS renamed,
 	max(unlinked) AS unlinked, max(executed) AS executed, max(mapped) AS mapped,
 	max(assumed & 1) AS assumed_read, max(assumed & 2) / 2 AS assumed_write,
-	max(assumed & 4) AS uncounted, sum(nmeta) AS nmeta,
+	max(assumed & 4) / 4 AS uncounted, sum(nmeta) AS nmeta,
 	min(first_t) AS first_t, max(last_t) AS last_t, sum(io_ns) AS io_ns, sum(touch_ns) AS touch_ns,
 	min(first_in) AS first_in, min(first_out) AS first_out, max(last_out) AS last_out,
 	max(emptied) AS emptied
-FROM (SELECT i.process, u.file, u.version, h.path, 0 AS opens,
+FROM (SELECT u.process, u.file, u.version, u.path, 0 AS opens,
 		u.nread, u.bread, u.nwrite, u.bwrite,
 		0 AS created, 0 AS truncated, 0 AS renamed, 0 AS unlinked, 0 AS executed,
 		0 AS mapped, 0 AS assumed, 0 AS nmeta,
@@ -251,11 +289,12 @@ FROM (SELECT i.process, u.file, u.version, h.path, 0 AS opens,
 		coalesce(max(u.last_read, u.last_write), u.last_read, u.last_write) AS last_t,
 		u.read_ns + u.write_ns AS io_ns, 0 AS touch_ns,
 		u.first_read AS first_in, u.first_write AS first_out, u.last_write AS last_out, 0 AS emptied
-	FROM uses u JOIN handles h ON h.id = u.handle LEFT JOIN images i ON i.id = u.image
+	FROM any_use u
 	UNION ALL
-	SELECT process, file, version, path, opens, 0, 0, 0, 0, created, truncated, renamed,
-		unlinked, executed, mapped, assumed, nmeta, first_t, last_t, io_ns, io_ns,
-		first_in, first_out, last_out, emptied
+	SELECT process, file, version, path, opens, 0, 0, 0, 0, did & 1, did >> 1 & 1, did >> 2 & 1,
+		did >> 3 & 1, did >> 4 & 1, did >> 5 & 1, did >> 7, nmeta, first_t, first_t + last_t,
+		io_ns, io_ns, first_t + first_in, first_t + first_out,
+		first_t + first_out + last_out, did >> 6 & 1
 	FROM touches)
 GROUP BY process, file, version;
 
@@ -293,7 +332,7 @@ CREATE VIEW ioprof AS
 SELECT r.xform, r.pid, m.exe, h.path AS file, u.bread, u.nread, u.bwrite, u.nwrite, u.nseek,
 	h.mode, h.flags
 FROM (SELECT handle, image, sum(bread) AS bread, sum(nread) AS nread, sum(bwrite) AS bwrite,
-		sum(nwrite) AS nwrite, sum(nseek) AS nseek FROM uses GROUP BY handle, image) u
+		sum(nwrite) AS nwrite, sum(nseek) AS nseek FROM use GROUP BY handle, image) u
 	JOIN handle h ON h.id = u.handle LEFT JOIN image m ON m.id = u.image
 	LEFT JOIN process r ON r.id = m.process;
 

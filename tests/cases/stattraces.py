@@ -68,6 +68,8 @@ def make(name, fill=None, finish=True, application=APPLICATION_ID, version=1, **
     db.execute("INSERT INTO via_name VALUES (0, 'direct')")
     db.execute("INSERT INTO fidelity_name VALUES (0, 'exact')")
     db.execute("INSERT INTO flag_text VALUES (0, 'O_RDONLY')")
+    insert(db, "ways", id=1, flags=0, fidelity=0, mapped=0)
+    insert(db, "kinds", id=1, dev=1, mode=0o100644)
     if fill:
         fill(db)
     db.commit()
@@ -100,20 +102,16 @@ def add_file(db, number, path, size=10, latency=5):
     """Read once from begin to end by process 1, after one look for a name that is not there."""
     same = {"file": number, "version": 1}
     insert(db, "paths", id=number, path=path)
-    insert(db, "files", id=number, path=number, dev=1, ino=number, mode=0o100644, size_first=size,
-           size_last=size, created=0, deleted=0, versions=1)
-    insert(db, "handles", id=number, image=1, path=number, flags=0, fidelity=0, open_t=100,
-           close_t=900, nread=1, bread=10, nwrite=0, bwrite=0, nseek=0, read_ns=5, write_ns=0,
-           sequential_reads=1, sequential_writes=0, consecutive_reads=1, consecutive_writes=0,
-           mapped=0, **same)
-    insert(db, "uses", id=number, handle=number, image=1, nread=1, bread=10, nwrite=0, bwrite=0,
-           nseek=0, first_read=200, last_read=200, read_ns=5, write_ns=0, **same)
-    insert(db, "touches", id=number, process=1, path=number, opens=1, created=0, truncated=0,
-           renamed=0, unlinked=0, executed=0, mapped=0, assumed=0, nmeta=0, first_t=100,
-           last_t=100, io_ns=3, **same)
+    insert(db, "files", id=number, path=number, kind=1, ino=number, size_first=size, state=0)
+    insert(db, "handles", id=number, image=1, path=number, way=1, open_t=100, life=800, **same)
+    insert(db, "moved", handle=number, nread=1, bread=10, nwrite=0, bwrite=0, nseek=0, read_ns=5,
+           write_ns=0, back_reads=0, back_writes=0, skip_reads=0, skip_writes=0, first_read=100,
+           last_read=0)
+    insert(db, "touches", id=number, process=1, path=number, did=0, opens=1, nmeta=0, first_t=100,
+           last_t=0, io_ns=3, **same)
     insert(db, "ops_handle", id=number, code=2, t=number, latency=latency, handle=number,
-           result=10, offset=0, version=1)
-    insert(db, "ops_name", id=number + 100000, code=0, t=number, latency=5, image=1, path=number,
+           result=10, offset=0)
+    insert(db, "ops_name", id=number + 100000, code=0, t=number, latency=5, who=1, path=number,
            result=-errno.ENOENT)
     insert(db, "ghosts", id=number, process=1, path=number, count=1, first_t=5)
 
@@ -133,7 +131,7 @@ def units(db):
 def one_operation(db):
     add_process(db)
     insert(db, "paths", id=2, path="/nowhere")
-    insert(db, "ops_name", id=1, code=0, t=5, latency=7, image=1, path=2, result=-errno.ENOENT)
+    insert(db, "ops_name", id=1, code=0, t=5, latency=7, who=1, path=2, result=-errno.ENOENT)
 
 
 def synthetic(name):

@@ -439,7 +439,7 @@ def check_damaged(trace):
     """Bytes that are not as they were: what is printed may be wrong, but it ends in order."""
     def fill(db):
         odd(db)
-        for table in "handles", "uses", "touches", "ops_name":
+        for table in "handles", "touches", "ops_name":
             db.execute(f"UPDATE {table} SET file = -7 WHERE file = 5")
         db.execute("UPDATE files SET id = -7 WHERE id = 5")
 
