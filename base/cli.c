@@ -45,13 +45,32 @@ int cli_complain(char **argv, int option)
 	return err_status(EXIT_USAGE, "unknown option '%s'; see '%s --help'", word, program);
 }
 
+#define LETTERS_MAX 64
+
+/* Short options as getopt_long() wants them. */
+static void list_letters(const struct option *options, char out[LETTERS_MAX])
+{
+	size_t n = 0;
+
+	out[n++] = ':';
+	for (; options->name && n + 2 < LETTERS_MAX; options++)
+		if (options->val > 0 && options->val < 256) {
+			out[n++] = (char)options->val;
+			if (options->has_arg == required_argument)
+				out[n++] = ':';
+		}
+	out[n] = '\0';
+}
+
 bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int *ret_status)
 {
+	char letters[LETTERS_MAX];
 	int option;
 
 	*ret_status = 0;
 	opterr = 0;
-	while (*ret_status == 0 && (option = getopt_long(argc, argv, ":hV", cli->options, NULL)) != -1) {
+	list_letters(cli->options, letters);
+	while (*ret_status == 0 && (option = getopt_long(argc, argv, letters, cli->options, NULL)) != -1) {
 		if (option == 'h') {
 			cli->print_help();
 			return false;

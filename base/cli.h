@@ -25,7 +25,7 @@ int cli_complain(char **argv, int option);
 struct option;
 struct cli {
 	const char *name, *version;
-	const struct option *options; /* with "help", 'h', and "version", 'V' */
+	const struct option *options; /* with "help", 'h', and "version", 'V'; a letter is a short option, too */
 	void (*print_help)(void);
 	/* 0, an exit status after a complaint, or -1: there is no such option. */
 	int (*apply)(void *options, int option, const char *value);

@@ -35,7 +35,7 @@ struct groups {
 	struct group **all;
 	size_t count, room;
 	struct group *last;
-	int keys;
+	int keys, first;
 	size_t data_size;
 	char *bytes; /* of the row that is looked for */
 	size_t size;
@@ -51,6 +51,11 @@ int groups_create(int keys, size_t size, struct groups **ret_groups)
 	groups->data_size = size;
 	*ret_groups = groups;
 	return 0;
+}
+
+void groups_begin_at(struct groups *groups, int column)
+{
+	groups->first = column;
 }
 
 void groups_destroy(struct groups *groups)
@@ -114,18 +119,18 @@ static size_t put_row(struct groups *groups, const struct query *query)
 	char *at;
 
 	for (int i = 0; i < groups->keys; i++) {
-		enum query_type type = query_type(query, i);
+		enum query_type type = query_type(query, groups->first + i);
 
 		len = sizeof(int64_t);
 		if (type == QUERY_TEXT || type == QUERY_BLOB)
-			query_bytes(query, i, &len);
+			query_bytes(query, groups->first + i, &len);
 		need += sizeof(struct part) + len + 1;
 	}
 	if (make_bytes(groups, need) < 0)
 		return 0;
 	at = groups->bytes;
 	for (int i = 0; i < groups->keys; i++)
-		at += put_part(at, query, i);
+		at += put_part(at, query, groups->first + i);
 	return at - groups->bytes;
 }
 

@@ -16,6 +16,8 @@ struct table;
 /* keys: how many columns; size: of what is kept of a group, which is all 0 at first. */
 int groups_create(int keys, size_t size, struct groups **ret_groups);
 void groups_destroy(struct groups *groups);
+/* Keys are the columns from this one on, not the first ones. */
+void groups_begin_at(struct groups *groups, int column);
 
 /* What is kept of the group of the row that the query stands at; NULL: out of memory.  It stays where it is
  * as long as the groups. */

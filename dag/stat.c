@@ -181,6 +181,22 @@ int stat_table(struct stat_run *run)
 	return find_kind(run->options->table)->fill(run);
 }
 
+int stat_look(struct stat_run *run)
+{
+	struct query *query;
+	char *fidelity = query_fact_text(run->db, "fidelity");
+	int status = stat_query(run, "any-op", &run->options->choice, &query, NULL);
+
+	run->has_files = fidelity != NULL;
+	free(fidelity);
+	run->has_ops = status == 0 && stat_next(run, query) > 0 && query_int(query, 0);
+	/* Nothing happened, and that is known. */
+	if (run->has_files && query_fact(run->db, "ops_recorded", -1) == 0)
+		run->has_ops = true;
+	query_end(query);
+	return status;
+}
+
 /* ---- queries ---- */
 
 int stat_out_of_memory(void)
@@ -259,7 +275,8 @@ void stat_stream(struct stat_run *run)
 }
 
 /* The queries of a table, with what stat_io() and its like ask for. */
-static int print_query(const struct stat_options *o, const char *name, size_t len, bool last)
+static int print_query(const struct stat_options *o, const char *name, size_t len, bool last,
+	FILE *out)
 {
 	char text[64];
 	struct composed composed;
@@ -268,12 +285,12 @@ static int print_query(const struct stat_options *o, const char *name, size_t le
 	snprintf(text, sizeof(text), "%.*s%s", (int)len, name, name[len - 1] == '.' ? o->of : "");
 	status = compose_or_complain(text, &o->choice, &composed);
 	if (status == 0)
-		printf("-- %s\n%s;\n%s", text, composed.sql, last ? "" : "\n");
+		fprintf(out, "-- %s\n%s;\n%s", text, composed.sql, last ? "" : "\n");
 	free(composed.sql);
 	return status;
 }
 
-int stat_sql(const struct stat_options *o)
+int stat_sql(const struct stat_options *o, FILE *out)
 {
 	const char *name = o->files ? "time.files" : find_kind(o->table)->queries;
 	int status = 0;
@@ -281,7 +298,7 @@ int stat_sql(const struct stat_options *o)
 	while (*name && status == 0) {
 		size_t len = strcspn(name, " ");
 
-		status = print_query(o, name, len, !name[len]);
+		status = print_query(o, name, len, !name[len], out);
 		name += len + strspn(name + len, " ");
 	}
 	return status;

@@ -35,8 +35,10 @@ int stat_check(const struct stat_options *options);
 /* Does it look at single operations? */
 bool stat_needs_ops(const struct stat_options *options);
 int stat_table(struct stat_run *run);
+/* Sets what of a run is known, before its table. */
+int stat_look(struct stat_run *run);
 /* Prints its queries. */
-int stat_sql(const struct stat_options *options);
+int stat_sql(const struct stat_options *options, FILE *out);
 
 /* ---- for the tables ---- */
 

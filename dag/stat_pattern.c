@@ -19,6 +19,7 @@
 
 #include "db/query.h"
 #include "dag/groups.h"
+#include "dag/stat_scan.h"
 
 #define ALIGNMENT 4096
 #define CLASS_MAX 64
@@ -59,6 +60,7 @@ struct pattern {
 	struct place *places;  /* of handles */
 	size_t n_places;
 	int keys;
+	int column; /* of what is looked at */
 	bool powers;
 };
 
@@ -115,9 +117,9 @@ static void place_access(struct accesses *accesses, struct place *place, int64_t
 	place->end = offset + bytes;
 }
 
-static int add_access(struct pattern *pattern, const struct query *query)
+int stat_pattern_add(struct pattern *pattern, const struct query *query)
 {
-	int column = pattern->keys;
+	int column = pattern->column;
 	struct accesses *accesses = groups_find(pattern->groups, query);
 	struct place *place = place_of(pattern, query_int(query, column + 1));
 	int64_t bytes = query_int(query, column + 3);
@@ -230,35 +232,38 @@ static int put_handles(struct stat_run *run)
 	return r < 0 ? EXIT_FAILURE : status;
 }
 
-static int read_accesses(struct stat_run *run, struct pattern *pattern)
+int stat_pattern_create(int keys, int column, bool powers, struct pattern **ret_pattern)
 {
-	struct query *query;
-	int status = stat_query(run, "pattern", &run->options->choice, &query, &pattern->keys),
-	    r = 1;
+	struct pattern *pattern = calloc(1, sizeof(*pattern));
 
-	if (status == 0 &&
-		groups_create(pattern->keys, 2 * sizeof(struct accesses), &pattern->groups) < 0)
-		status = stat_out_of_memory();
-	if (status == 0) {
-		stat_columns(run->table, query, 0, pattern->keys - 1);
-		table_columns(run->table,
-			"operation count moved_bytes consecutive_share sequential_share "
-			"strided_share random_share aligned_share");
-	}
-	while (status == 0 && (r = stat_next(run, query)) > 0)
-		status = add_access(pattern, query);
-	query_end(query);
-	return r < 0 ? EXIT_FAILURE : status;
+	*ret_pattern = pattern;
+	if (!pattern || groups_create(keys, 2 * sizeof(struct accesses), &pattern->groups) < 0)
+		return stat_out_of_memory();
+	pattern->keys = keys;
+	pattern->column = column;
+	pattern->powers = powers;
+	return 0;
 }
 
-int stat_pattern(struct stat_run *run)
+void stat_pattern_destroy(struct pattern *pattern)
 {
-	struct pattern pattern = { .powers = run->options->powers };
-	int status = read_accesses(run, &pattern);
+	if (!pattern)
+		return;
+	free(pattern->places);
+	groups_destroy(pattern->groups);
+	free(pattern);
+}
 
-	if (status == 0 && run->has_ops)
-		put_rows(run, &pattern);
-	else if (status == 0)
+int stat_pattern_put(struct stat_run *run, const struct pattern *pattern)
+{
+	int status = 0;
+
+	table_columns(run->table,
+		"operation count moved_bytes consecutive_share sequential_share "
+		"strided_share random_share aligned_share");
+	if (run->has_ops)
+		put_rows(run, pattern);
+	else
 		status = put_handles(run);
 	table_note(run->table,
 		"consecutive: begins where the last access of the handle ended, sequential: there "
@@ -269,7 +274,27 @@ int stat_pattern(struct stat_run *run)
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Strides, alignment and sizes are");
 	stat_note_fidelity(run);
-	free(pattern.places);
-	groups_destroy(pattern.groups);
+	return status;
+}
+
+int stat_pattern(struct stat_run *run)
+{
+	struct pattern *pattern = NULL;
+	struct query *query;
+	int keys = 0, r = 1;
+	int status = stat_query(run, "pattern", &run->options->choice, &query, &keys);
+
+	if (status == 0)
+		status = stat_pattern_create(keys, keys, run->options->powers, &pattern);
+	if (status == 0)
+		stat_columns(run->table, query, 0, keys - 1);
+	while (status == 0 && (r = stat_next(run, query)) > 0)
+		status = stat_pattern_add(pattern, query);
+	query_end(query);
+	if (r < 0)
+		status = EXIT_FAILURE;
+	if (status == 0)
+		status = stat_pattern_put(run, pattern);
+	stat_pattern_destroy(pattern);
 	return status;
 }

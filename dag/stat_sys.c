@@ -9,20 +9,37 @@
 #include "db/query.h"
 #include "dag/distribution.h"
 #include "dag/groups.h"
+#include "dag/stat_scan.h"
 
 struct call {
 	struct distribution latency;
 	int64_t failed;
 };
 
-static int add_row(struct groups *groups, int keys, const struct query *query)
+/* Columns: latency, whether it failed. */
+int stat_sys_add(struct groups *groups, int column, const struct query *query)
 {
 	struct call *call = groups_find(groups, query);
 
-	if (!call || distribution_add(&call->latency, query_int(query, keys), true) < 0)
+	if (!call || distribution_add(&call->latency, query_int(query, column), true) < 0)
 		return stat_out_of_memory();
-	call->failed += query_int(query, keys + 1);
+	call->failed += query_int(query, column + 1);
 	return 0;
+}
+
+int stat_sys_create(int first, int keys, struct groups **ret_groups)
+{
+	if (groups_create(keys, sizeof(struct call), ret_groups) < 0)
+		return stat_out_of_memory();
+	groups_begin_at(*ret_groups, first);
+	return 0;
+}
+
+void stat_sys_destroy(struct groups *groups)
+{
+	for (size_t i = 0; groups && i < groups_count(groups); i++)
+		distribution_finish(&((struct call *)groups_data(groups, i))->latency);
+	groups_destroy(groups);
 }
 
 static void put_numbers(struct table *table, const struct distribution *d, int64_t failed,
@@ -85,32 +102,37 @@ static int put_rows(struct stat_run *run, const struct groups *groups, int keys)
 	return 0;
 }
 
+int stat_sys_put(struct stat_run *run, const struct groups *groups, int keys)
+{
+	int status;
+
+	table_columns(run->table,
+		"count count_share failed sum_ns sum_share mean_ns sd_ns min_ns p50_ns "
+		"p95_ns p99_ns max_ns");
+	status = put_rows(run, groups, keys);
+	if (!run->has_ops)
+		stat_note_no_ops(run, "Operations are");
+	stat_note_fidelity(run);
+	return status;
+}
+
 int stat_sys(struct stat_run *run)
 {
 	struct groups *groups = NULL;
 	struct query *query;
 	int keys = 0, status = stat_query(run, "sys", &run->options->choice, &query, &keys), r = 1;
 
-	if (status == 0 && groups_create(keys, sizeof(struct call), &groups) < 0)
-		status = stat_out_of_memory();
-	if (status == 0) {
+	if (status == 0)
+		status = stat_sys_create(0, keys, &groups);
+	if (status == 0)
 		stat_columns(run->table, query, 0, keys - 1);
-		table_columns(run->table,
-			"count count_share failed sum_ns sum_share mean_ns sd_ns min_ns p50_ns "
-			"p95_ns p99_ns max_ns");
-	}
 	while (status == 0 && (r = stat_next(run, query)) > 0)
-		status = add_row(groups, keys, query);
+		status = stat_sys_add(groups, keys, query);
 	query_end(query);
 	if (r < 0)
 		status = EXIT_FAILURE;
 	if (status == 0)
-		status = put_rows(run, groups, keys);
-	if (!run->has_ops)
-		stat_note_no_ops(run, "Operations are");
-	stat_note_fidelity(run);
-	for (size_t i = 0; groups && i < groups_count(groups); i++)
-		distribution_finish(&((struct call *)groups_data(groups, i))->latency);
-	groups_destroy(groups);
+		status = stat_sys_put(run, groups, keys);
+	stat_sys_destroy(groups);
 	return status;
 }

@@ -13,6 +13,7 @@
 #include "dag/chart.h"
 #include "dag/distribution.h"
 #include "dag/groups.h"
+#include "dag/stat_scan.h"
 
 #define CLASS_MAX 65 /* 0, then from 2^(n-1) to below 2^n */
 #define POINT_MAX 1000
@@ -26,6 +27,7 @@ struct group_values {
 struct values {
 	struct groups *groups; /* of struct group_values */
 	int keys;
+	int column;
 	char unit[32]; /* the name of the column, "value_ns" */
 	uint64_t unknown;
 	bool keep;
@@ -36,14 +38,14 @@ static int class_of(int64_t value)
 	return value <= 0 ? 0 : 64 - __builtin_clzll((uint64_t)value);
 }
 
-static int add_value(struct values *values, const struct query *query)
+int stat_values_add(struct values *values, const struct query *query)
 {
 	struct group_values *of = groups_find(values->groups, query);
-	int64_t value = query_int(query, values->keys);
+	int64_t value = query_int(query, values->column);
 
 	if (!of)
 		return stat_out_of_memory();
-	if (query_type(query, values->keys) == QUERY_NULL) {
+	if (query_type(query, values->column) == QUERY_NULL) {
 		values->unknown++;
 		return 0;
 	}
@@ -62,14 +64,28 @@ static int read_values(struct stat_run *run, struct values *values)
 	if (status == 0 &&
 		groups_create(values->keys, sizeof(struct group_values), &values->groups) < 0)
 		status = stat_out_of_memory();
+	values->column = values->keys;
 	if (status == 0) {
 		snprintf(values->unit, sizeof(values->unit), "%s", query_name(query, values->keys));
 		stat_columns(run->table, query, 0, values->keys - 1);
 	}
 	while (status == 0 && (r = stat_next(run, query)) > 0)
-		status = add_value(values, query);
+		status = stat_values_add(values, query);
 	query_end(query);
 	return r < 0 ? EXIT_FAILURE : status;
+}
+
+int stat_values_create(int keys, int column, const char *unit, struct values **ret_values)
+{
+	struct values *values = calloc(1, sizeof(*values));
+
+	*ret_values = values;
+	if (!values || groups_create(keys, sizeof(struct group_values), &values->groups) < 0)
+		return stat_out_of_memory();
+	values->keys = keys;
+	values->column = column;
+	snprintf(values->unit, sizeof(values->unit), "%s", unit);
+	return 0;
 }
 
 static void values_finish(struct values *values)
@@ -185,24 +201,35 @@ static int finish_chart(struct stat_run *run, struct chart *chart)
 		       : 0;
 }
 
+int stat_hist_put(struct stat_run *run, const struct values *values)
+{
+	struct chart *chart =
+		make_chart(run, values, "Histogram", "count", CHART_LOG_X | CHART_BARS);
+
+	table_columns(run->table, shows_bars(run) ? "from to count part_share cumulative_share bar"
+						  : "from to count part_share cumulative_share");
+	for (size_t i = 0; i < groups_count(values->groups); i++)
+		put_classes(run, values, i, chart);
+	add_notes(run, values);
+	return finish_chart(run, chart);
+}
+
 int stat_hist(struct stat_run *run)
 {
 	struct values values = { 0 };
 	int status = read_values(run, &values);
-	struct chart *chart;
 
-	if (status == 0) {
-		chart = make_chart(run, &values, "Histogram", "count", CHART_LOG_X | CHART_BARS);
-		table_columns(run->table, shows_bars(run)
-						  ? "from to count part_share cumulative_share bar"
-						  : "from to count part_share cumulative_share");
-		for (size_t i = 0; i < groups_count(values.groups); i++)
-			put_classes(run, &values, i, chart);
-		status = finish_chart(run, chart);
-	}
-	add_notes(run, &values);
+	if (status == 0)
+		status = stat_hist_put(run, &values);
 	values_finish(&values);
 	return status;
+}
+
+void stat_values_destroy(struct values *values)
+{
+	if (values)
+		values_finish(values);
+	free(values);
 }
 
 /* ---- cumulative distribution ---- */

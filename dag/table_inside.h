@@ -2,7 +2,7 @@
 #ifndef DAG_TABLE_INSIDE_H
 #define DAG_TABLE_INSIDE_H
 
-/* How a table is kept: for table.c and table_print.c alone. */
+/* How a table is kept: for table.c, table_print.c and table_page.c alone. */
 
 #include "dag/table.h"
 
@@ -63,6 +63,10 @@ void print_begin(const struct table *table, const struct table_style *style, FIL
 int print_row(const struct table *table, const struct table_style *style, size_t row,
 	FILE *out);                    /* -errno */
 void table_flush(struct table *table); /* the last row of a stream */
+/* The name of a column for people; raw: as it is. */
+void put_heading(const char *name, bool raw, char *out, size_t size);
+/* A column of numbers? */
+bool is_number(const struct table *table, int column);
 /* A number for people. */
 void unit_print(const struct cell *cell, int64_t begin_ns, char *out, size_t size);
 

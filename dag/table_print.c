@@ -179,7 +179,7 @@ static void end_json(const struct table *table, FILE *out)
 /* ---- for people ---- */
 
 /* The name of a column without what its numbers say themselves; they do not say that they are parts. */
-static void put_heading(const char *name, bool raw, char *out, size_t size)
+void put_heading(const char *name, bool raw, char *out, size_t size)
 {
 	bool share = !raw && unit_of(name, strlen(name)) == UNIT_SHARE;
 
@@ -190,7 +190,7 @@ static void put_heading(const char *name, bool raw, char *out, size_t size)
 }
 
 /* A column of numbers stands at the right. */
-static bool is_number(const struct table *table, int column)
+bool is_number(const struct table *table, int column)
 {
 	for (size_t i = column; i < table->n_cells; i += table->n_columns)
 		if (table->cells[i].type == CELL_TEXT)

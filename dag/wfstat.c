@@ -15,22 +15,6 @@
 #include "dag/table.h"
 #include "dag/traces.h"
 
-static int look_for_ops(struct stat_run *run)
-{
-	struct query *query;
-	char *fidelity = query_fact_text(run->db, "fidelity");
-	int status = stat_query(run, "any-op", &run->options->choice, &query, NULL);
-
-	run->has_files = fidelity != NULL;
-	free(fidelity);
-	run->has_ops = status == 0 && stat_next(run, query) > 0 && query_int(query, 0);
-	/* Nothing happened, and that is known. */
-	if (run->has_files && query_fact(run->db, "ops_recorded", -1) == 0)
-		run->has_ops = true;
-	query_end(query);
-	return status;
-}
-
 static void set_style(struct stat_run *run, bool whole)
 {
 	run->style = run->options->style;
@@ -74,7 +58,7 @@ static int tell(const struct stat_options *options)
 	if (status == 0)
 		set_style(&run, whole);
 	if (status == 0)
-		status = look_for_ops(&run);
+		status = stat_look(&run);
 	if (status == 0)
 		status = stat_table(&run);
 	if (status == 0)
@@ -95,7 +79,7 @@ int main(int argc, char **argv)
 
 	setlocale(LC_CTYPE, ""); /* numbers stay as they are everywhere */
 	if (stat_options_parse(argc, argv, &options, &status))
-		status = options.sql ? stat_sql(&options) : tell(&options);
+		status = options.sql ? stat_sql(&options, stdout) : tell(&options);
 	stat_options_finish(&options);
 	if (fflush(stdout) != 0 && status == 0)
 		status = err_status(EXIT_OWN, "cannot write the output: %s", strerror(errno));

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * What could be better, in words: rules over the trace, each a query of tables.sql that gives the worst cases
+ * first.  In the words {NAME} is that column of the first row, {n} the number of rows.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "dag/html.h"
+#include "dag/report.h"
+#include "dag/table_page.h"
+
+struct rule {
+	const char *id, *title, *query;
+	const char *words;     /* what was found, and what helps */
+	const char *threshold; /* when it is said */
+};
+
+static const struct rule rules[] = {
+	{ "small-writes", "Small writes", "finding.small-writes",
+		"{command} wrote {written_bytes} in {writes} writes of {mean_bytes} on the average. Larger "
+		"buffers would save most of these calls.",
+		"a program with at least 1000 writes of less than 4096 bytes on the average" },
+	{ "small-reads", "Small reads", "finding.small-reads",
+		"{command} read {read_bytes} in {reads} reads of {mean_bytes} on the average. Larger buffers "
+		"would save most of these calls.",
+		"a program with at least 1000 reads of less than 4096 bytes on the average" },
+	{ "re-reads", "Data that are read again and again", "finding.re-reads",
+		"{path} was read {reread} times over, {read_bytes} in all: a copy near the jobs, or a cache, would "
+		"save {saved_bytes}.",
+		"a file of which at least twice its size, and 1 MB more than it, was read" },
+	{ "many-opens", "Files that are opened very often", "finding.many-opens",
+		"{path} was opened {opens} times by {processes} processes. Keeping it open, or one file in the "
+		"place of many, would save these calls.",
+		"a file that was opened at least 200 times" },
+	{ "metadata", "More looking than reading", "finding.metadata",
+		"{command} asked {asked} times for attributes or opened files, and read or wrote {moved} times: a "
+		"metadata server would feel that.",
+		"a program with at least 1000 opens and looks at attributes, and twice as many as reads and writes" },
+	{ "searches", "Names that are not there", "finding.searches",
+		"{command} looked {searches} times for names that were not there, {names} different ones. Shorter "
+		"search paths would save these calls.",
+		"a program that looked at least 1000 times for names that were not there" },
+	{ "serial", "Serial phases", "finding.serial",
+		"For {alone_ns}, {run_share} % of the run, one job of phase {phase} ran alone, while the host has "
+		"{cpus} processors.",
+		"a phase with only one job running in all for at least 10 % of the run, on a host with several "
+		"processors" },
+	{ "memory", "Memory that limits packing", "finding.memory",
+		"A process of phase {phase} had {largest_bytes} resident: only {fit} of them fit into the memory of "
+		"the host, {memory_bytes}, which has {cpus} processors.",
+		"a process that needs more than its part of the memory: that of the host by its processors" },
+	{ "slow-edges", "Slow edges", "finding.slow-edges",
+		"{command} moved {moved_bytes} of {path} at {moved_rate}, while all data moved at {all_rate} on the "
+		"average.",
+		"at least 1 MB between a program and a file, at less than a quarter of the average rate" },
+	{ "failures", "Processes that failed", "finding.failures",
+		"{n} kinds of failures; {program} ended {times} times with {how}.",
+		"a process that was killed or ended with a status other than 0" },
+	{ "errors", "Operations that failed", "finding.errors",
+		"{operation} failed {count} times with {error}.",
+		"operations that failed for another reason than that a name was looked for, or a feature tried" },
+};
+#define RULE_MAX (sizeof(rules) / sizeof(rules[0]))
+
+static void put_column(struct report *r, const struct table *table, const char *name, size_t len)
+{
+	char text[64];
+	int column;
+
+	snprintf(text, sizeof(text), "%.*s", (int)len, name);
+	column = table_find(table, text);
+	fputs("<bdi>", r->out);
+	if (column >= 0)
+		table_put_cell(table, &r->style, 0, column, r->out);
+	else
+		fprintf(r->out, "%zu", table_rows(table));
+	fputs("</bdi>", r->out);
+}
+
+static void put_words(struct report *r, const struct rule *rule, const struct table *table)
+{
+	fputs("<p>", r->out);
+	for (const char *at = rule->words; *at;) {
+		size_t len = strcspn(at, "{");
+
+		html_put(at, len, r->out);
+		at += len;
+		if (*at == '{') {
+			len = strcspn(at, "}");
+			put_column(r, table, at + 1, len - 1);
+			at += len + 1;
+		}
+	}
+	fputs("</p>\n", r->out);
+}
+
+static int put_finding(struct report *r, const struct rule *rule, struct table *table, const char *sql)
+{
+	char *id = NULL;
+	struct exhibit e = { NULL, rule->title, NULL, NULL, true };
+	int status;
+
+	if (asprintf(&id, "finding-%s", rule->id) < 0)
+		return report_out_of_memory();
+	e.id = id;
+	fputs("<div class=\"finding\">\n", r->out);
+	put_words(r, rule, table);
+	fprintf(r->out, "<p class=\"note\">Rule: %s.</p>\n", rule->threshold);
+	status = exhibit_put(r, &e, table, sql);
+	fputs("</div>\n", r->out);
+	free(id);
+	return status;
+}
+
+/* nothing[]: rules that found nothing. */
+static int look(struct report *r, const struct rule *rule, bool *ret_nothing)
+{
+	struct table *table = table_create();
+	char *sql = exhibit_sql(r, rule->query);
+	int status = table ? exhibit_fill(r, rule->query, table) : report_out_of_memory();
+
+	*ret_nothing = status == 0 && table_rows(table) == 0;
+	if (status == 0 && !*ret_nothing)
+		status = put_finding(r, rule, table, sql);
+	free(sql);
+	table_destroy(table);
+	return status;
+}
+
+int report_findings(struct report *r)
+{
+	bool nothing[RULE_MAX] = { false };
+	int status = 0;
+
+	for (size_t i = 0; i < RULE_MAX && status == 0; i++)
+		status = look(r, &rules[i], &nothing[i]);
+	fputs("<details class=\"rules\"><summary>Rules that found nothing</summary>\n<ul>\n", r->out);
+	for (size_t i = 0; i < RULE_MAX; i++)
+		if (nothing[i]) {
+			char *sql = exhibit_sql(r, rules[i].query);
+
+			fprintf(r->out, "<li>%s: %s.\n<details class=\"sql\"><summary>SQL</summary><pre>",
+				rules[i].title, rules[i].threshold);
+			html_put_string(sql ? sql : "", r->out);
+			fputs("</pre></details></li>\n", r->out);
+			free(sql);
+		}
+	fputs("</ul></details>\n", r->out);
+	return status;
+}

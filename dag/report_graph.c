@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+
+/* The workflow graph and the tree of processes, laid out by Graphviz, with the facts of each node. */
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/utf8.h"
+#include "dag/attributes.h"
+#include "dag/critical.h"
+#include "dag/dot.h"
+#include "dag/fold.h"
+#include "dag/html.h"
+#include "dag/pipe.h"
+#include "dag/report.h"
+#include "dag/shape.h"
+
+#define DOT_SECONDS 120
+
+struct picture {
+	const struct shape *shape;
+	int r;
+};
+
+static void put_dot(FILE *out, void *arg)
+{
+	static const struct dot_options options = { .no_legend = true };
+	struct picture *picture = arg;
+
+	picture->r = dot_write(picture->shape, &options, out);
+}
+
+/* ---- the picture ---- */
+
+/* What a program has written into a file, to be freed. */
+static int read_back(FILE *file, char **ret_text, size_t *ret_len)
+{
+	off_t end = lseek(fileno(file), 0, SEEK_END);
+	char *text = end < 0 ? NULL : malloc((size_t)end + 1);
+	ssize_t n = text ? pread(fileno(file), text, (size_t)end, 0) : -1;
+
+	*ret_text = text;
+	*ret_len = n < 0 ? 0 : (size_t)n;
+	if (n >= 0)
+		text[n] = '\0';
+	return n == end ? 0 : text ? -EIO : -ENOMEM;
+}
+
+static int draw(const struct shape *shape, char **ret_svg)
+{
+	char dot[] = "dot", format[] = "-Tsvg", *argv[] = { dot, format, NULL };
+	struct picture picture = { .shape = shape };
+	FILE *file = tmpfile();
+	size_t len;
+	int r = file ? pipe_run(argv, fileno(file), DOT_SECONDS, put_dot, &picture) : -errno;
+
+	*ret_svg = NULL;
+	if (r == 0)
+		r = picture.r;
+	if (r == 0)
+		r = read_back(file, ret_svg, &len);
+	if (file)
+		fclose(file);
+	return r;
+}
+
+/* What stands before <svg> is for a file of its own. */
+static void put_svg(const char *id, const char *title, const char *svg, FILE *out)
+{
+	const char *at = strstr(svg, "<svg"), *end = at ? strchr(at, '>') : NULL;
+
+	if (!end)
+		return;
+	fprintf(out, "<div class=\"graph\" id=\"%s-picture\">\n", id);
+	fprintf(out, "<svg role=\"group\" aria-label=\"%s\"%.*s", title, (int)(end - at - 4), at + 4);
+	fputs(end, out);
+	fputs("</div>\n", out);
+}
+
+static void put_no_picture(int r, FILE *out)
+{
+	fputs("<p class=\"missing\">", out);
+	if (r == -ENOENT)
+		fputs("There is no picture: 'dot' was not there when the report was made; install Graphviz "
+		      "(Debian: graphviz).", out);
+	else if (r == -ETIMEDOUT)
+		fprintf(out, "There is no picture: dot took more than %d s; try a smaller --max-nodes.",
+			DOT_SECONDS);
+	else
+		fprintf(out, "There is no picture: dot failed: %s", strerror(-r));
+	fputs("</p>\n", out);
+}
+
+/* ---- facts of its nodes ---- */
+
+static json_t *json_text(const char *text)
+{
+	json_t *json = json_string(text);
+	size_t len;
+	char *fit = json ? NULL : utf8_replace(text, strlen(text), &len);
+
+	if (!json && fit)
+		json = json_stringn(fit, len);
+	free(fit);
+	return json;
+}
+
+static json_t *json_value(enum attribute_type type, const struct attribute_value *v)
+{
+	switch (type) {
+	case ATTRIBUTE_INT:
+		return json_integer(v->number);
+	case ATTRIBUTE_REAL:
+		return json_real(v->real);
+	case ATTRIBUTE_BOOL:
+		return json_boolean(v->number);
+	default:
+		return json_text(v->text);
+	}
+}
+
+static json_t *facts_of(const struct shape *shape, int32_t node)
+{
+	struct attribute_value v = { 0 };
+	json_t *facts = json_object();
+	const struct shape_node *n = &shape->nodes[node];
+
+	for (int i = 0; attributes_of_nodes[i].name; i++)
+		if (attribute_of_node(shape, node, i, &v))
+			json_object_set_new(facts, attributes_of_nodes[i].name,
+				json_value(attributes_of_nodes[i].type, &v));
+	if (n->label)
+		json_object_set_new(facts, "label", json_text(attribute_clean(&v, n->label)));
+	if (n->members > 1)
+		json_object_set_new(facts, "members", json_integer(n->members));
+	attribute_value_finish(&v);
+	return facts;
+}
+
+static int put_facts(const char *id, const struct shape *shape, FILE *out)
+{
+	json_t *all = json_object();
+	char *text;
+
+	for (int32_t i = 0; i < shape->n_nodes; i++)
+		json_object_set_new(all, shape->nodes[i].id, facts_of(shape, i));
+	text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	json_decref(all);
+	if (!text)
+		return report_out_of_memory();
+	fprintf(out, "<script type=\"application/json\" id=\"nodes-%s\">", id);
+	html_put_json(text, strlen(text), out);
+	fputs("</script>\n", out);
+	free(text);
+	return 0;
+}
+
+/* ---- the section ---- */
+
+static void put_legend(const struct shape *shape, bool tree, FILE *out)
+{
+	fprintf(out, "<p>Ellipses are processes, with their command and life time%s. Red: the critical path. ",
+		tree ? "" : "; boxes are files, with their size. Solid arrows are data, with bytes and rate, "
+			    "dotted ones who started whom; orange labels are slower than the average");
+	fputs("Drag to pan, wheel or + - to zoom, 0 to see all; click a node, or Enter on it, for its facts.</p>\n",
+		out);
+	if (shape->folded)
+		fprintf(out, "<p class=\"note\">%d nodes are folded into others: %d are shown. "
+			     "Octagons and folders stand for several; their times are sums.</p>\n",
+			shape->folded, shape->n_nodes);
+}
+
+static int put_graph(struct report *r, const char *id, const char *title, enum shape_what what)
+{
+	struct shape_options options = { .what = what, .critical = r->critical };
+	struct shape *shape = NULL;
+	char *svg = NULL;
+	int drawn, status = 0;
+
+	if (shape_create(r->workflow, &options, &shape) < 0 ||
+		fold_to(shape, r->options->max_nodes > INT32_MAX ? INT32_MAX
+								 : (int32_t)r->options->max_nodes) < 0)
+		status = report_out_of_memory();
+	if (status == 0) {
+		fprintf(r->out, "<article class=\"exhibit\" id=\"%s\">\n<h3>%s</h3>\n", id, title);
+		put_legend(shape, what == SHAPE_TREE, r->out);
+		drawn = draw(shape, &svg);
+		if (drawn == 0)
+			put_svg(id, title, svg, r->out);
+		else
+			put_no_picture(drawn, r->out);
+		status = put_facts(id, shape, r->out);
+		fputs("</article>\n", r->out);
+	}
+	free(svg);
+	shape_destroy(shape);
+	return status;
+}
+
+int report_graph(struct report *r)
+{
+	int status = put_graph(r, "dag", "The workflow", SHAPE_DAG);
+
+	return status ? status : put_graph(r, "tree", "Who started whom", SHAPE_TREE);
+}

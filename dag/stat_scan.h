@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_STAT_SCAN_H
+#define DAG_STAT_SCAN_H
+
+/*
+ * Tables of single operations that are filled by one pass over all of them: sys, pattern --by all, hist
+ * --by all and time, as wfstat prints them.  Of ten million operations a pass takes longer than all else.
+ *
+ * Errors are printed; results are exit statuses.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct choice;
+struct groups;
+struct pattern;
+struct query;
+struct query_db;
+struct stat_run;
+struct values;
+
+/* ---- the pass ---- */
+
+struct stat_scan;
+
+/* The choice has the length of an interval.  *ret_scan is to be destroyed in any case.  May run in a thread with a
+ * query_db of its own. */
+int stat_scan_create(struct query_db *db, const struct choice *choice, struct stat_scan **ret_scan);
+void stat_scan_destroy(struct stat_scan *scan);
+
+int stat_scan_sys(struct stat_run *run, const struct stat_scan *scan);
+int stat_scan_pattern(struct stat_run *run, const struct stat_scan *scan);
+/* The value is that of run->options->of: latency, read-size or write-size. */
+int stat_scan_hist(struct stat_run *run, const struct stat_scan *scan);
+int stat_scan_time(struct stat_run *run, const struct stat_scan *scan);
+
+/* ---- the tables row by row: from which column on what they look at stands ---- */
+
+int stat_sys_create(int first_key, int keys, struct groups **ret_groups);
+int stat_sys_add(struct groups *groups, int column, const struct query *query);
+int stat_sys_put(struct stat_run *run, const struct groups *groups, int keys);
+void stat_sys_destroy(struct groups *groups);
+
+int stat_pattern_create(int keys, int column, bool powers, struct pattern **ret_pattern);
+int stat_pattern_add(struct pattern *pattern, const struct query *query);
+int stat_pattern_put(struct stat_run *run, const struct pattern *pattern);
+void stat_pattern_destroy(struct pattern *pattern);
+
+/* unit: the name of a column, "value_ns" */
+int stat_values_create(int keys, int column, const char *unit, struct values **ret_values);
+int stat_values_add(struct values *values, const struct query *query);
+int stat_hist_put(struct stat_run *run, const struct values *values);
+void stat_values_destroy(struct values *values);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+
+/* wfreport: a report of a workflow as one page, from its trace. */
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/output.h"
+#include "db/query.h"
+#include "dag/critical.h"
+#include "dag/report.h"
+#include "dag/report_options.h"
+#include "dag/report_page.h"
+#include "dag/shape.h"
+#include "dag/stat.h"
+#include "dag/traces.h"
+#include "dag/workflow.h"
+
+#define POINTS_MAX 240 /* of a curve over time */
+
+/* ---- progress ---- */
+
+void report_progress(const char *what)
+{
+	static struct timespec begin;
+	static bool shown;
+	struct timespec now;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (begin.tv_sec == 0)
+		begin = now;
+	if (shown)
+		fputs("\r\033[K", stderr);
+	shown = what && now.tv_sec - begin.tv_sec >= 1;
+	if (shown)
+		fprintf(stderr, "wfreport: %s ...", what);
+	fflush(stderr);
+}
+
+/* ---- what all sections need ---- */
+
+/* 1, 2 or 5 times a power of ten, as long as a curve needs. */
+static int64_t nice_step(int64_t span_ns)
+{
+	static const int factors[] = { 1, 2, 5 };
+	int64_t step = 1000000;
+
+	for (int64_t power = 1000000;; power *= 10)
+		for (size_t i = 0; i < sizeof(factors) / sizeof(factors[0]); i++) {
+			step = power * factors[i];
+			if (span_ns / step < POINTS_MAX || step > INT64_MAX / 100)
+				return step;
+		}
+}
+
+static int read_span(struct report *r)
+{
+	const struct stat_options options = { .choice = r->choice, .top = -1 };
+	struct stat_run run = { .options = &options, .db = r->db };
+	struct query *query = NULL;
+	int status = stat_query(&run, "time.span", &r->choice, &query, NULL);
+
+	if (status == 0 && stat_next(&run, query) > 0)
+		r->span_ns = query_int(query, 0);
+	query_end(query);
+	r->span_ns = r->span_ns > 0 ? r->span_ns : 1;
+	r->choice.step_ns = nice_step(r->span_ns);
+	if (status == 0)
+		status = stat_look(&run);
+	r->has_ops = run.has_ops;
+	return status;
+}
+
+static int load(struct report *r)
+{
+	const struct workflow_options options = { .choice = &r->options->choice };
+	struct shape_options all = { .what = SHAPE_DAG };
+	int status = traces_open(&r->options->traces, true, &r->db);
+
+	report_progress("reading the graph");
+	r->whole = status == 0 && traces_are_whole(r->db);
+	r->choice = r->options->choice;
+	r->begin_ns = status == 0 ? query_fact(r->db, "start_ns", 0) : 0;
+	r->style = (struct table_style){ .format = TABLE_TEXT, .program = "ftrac.stat",
+		.begin_ns = r->begin_ns, .complete = r->whole };
+	if (status == 0)
+		status = read_span(r);
+	if (status == 0)
+		status = report_scan_start(r);
+	if (status == 0)
+		status = workflow_load(r->db, &options, &r->workflow);
+	if (status == 0 && critical_create(r->workflow, true, &r->critical) < 0)
+		status = report_out_of_memory();
+	all.critical = r->critical;
+	if (status == 0 && shape_create(r->workflow, &all, &r->shape) < 0)
+		status = report_out_of_memory();
+	return status;
+}
+
+/* ---- the page ---- */
+
+/* Those that wait for the pass over all operations come last. */
+static const struct {
+	enum section section;
+	int (*write)(struct report *report);
+	const char *what;
+} sections[] = {
+	{ SECTION_BANNER, report_banner, "summing up" },
+	{ SECTION_GRAPH, report_graph, "drawing the graph" },
+	{ SECTION_FINDINGS, report_findings, "looking for what could be better" },
+	{ SECTION_FILES, report_files, "listing files" },
+	{ SECTION_PHASES, report_phases, "comparing phases" },
+	{ SECTION_TIMELINE, report_timeline, "drawing the time line" },
+	{ SECTION_IO, report_io, "counting operations" },
+};
+
+static int write_section(struct report *r, size_t i)
+{
+	size_t len;
+	int status;
+
+	report_progress(sections[i].what);
+	r->out = open_memstream(&r->sections[sections[i].section], &len);
+	if (!r->out)
+		return report_out_of_memory();
+	status = sections[i].write(r);
+	if (fclose(r->out) != 0 && status == 0)
+		status = report_out_of_memory();
+	return status;
+}
+
+static int write_page(const struct report *r)
+{
+	const char *file = r->options->output;
+	struct output output;
+	int status = output_open(file, &output);
+	FILE *out;
+
+	if (status == 0) {
+		out = fdopen(dup(output.fd), "w");
+		status = out ? report_page_put(r, out) : -errno;
+		if (out && fclose(out) != 0 && status == 0)
+			status = -errno;
+		status = output_close(&output, status);
+	}
+	return status < 0 ? err_status(EXIT_OWN, "cannot write '%s': %s", file, strerror(-status)) : 0;
+}
+
+static int tell(const struct report_options *options)
+{
+	struct report r = { .options = options };
+	int status = options->perfetto ? report_perfetto(&r) : load(&r);
+
+	for (size_t i = 0; i < SECTION_MAX && status == 0 && !options->perfetto; i++)
+		status = write_section(&r, i);
+	report_progress(NULL);
+	if (status == 0 && !options->perfetto)
+		status = write_page(&r);
+	if (status == 0 && options->strict && !r.whole)
+		status = TRACES_EXIT_STRICT;
+	report_scan_finish(&r);
+	for (int i = 0; i < SECTION_MAX; i++)
+		free(r.sections[i]);
+	shape_destroy(r.shape);
+	critical_destroy(r.critical);
+	workflow_destroy(r.workflow);
+	query_close(r.db);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct report_options options;
+	int status;
+
+	setlocale(LC_CTYPE, "");
+	if (report_options_parse(argc, argv, &options, &status))
+		status = tell(&options);
+	report_options_finish(&options);
+	if (fflush(stdout) != 0 && status == 0)
+		status = err_status(EXIT_OWN, "cannot write the output: %s", strerror(errno));
+	return status;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+/** The charts, each from the rows of its table. A chart is a function of rows, width and id; null: there is
+ * nothing to draw. */
+import * as Plot from "@observablehq/plot";
+import { bytes, count, nanoseconds, percent, rate, seconds } from "./format.js";
+
+/** Okabe and Ito's colours, which all people can tell from each other, then paler and darker ones. */
+export const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#777777",
+	"#4b3f92", "#8c510a", "#4d9221", "#c51b7d", "#35978f", "#9e9ac8"];
+const READ = COLOURS[0], WRITTEN = COLOURS[1];
+
+/** A phase has the same colour everywhere. */
+const phases = [];
+export function colourOf(phase) {
+	if (!phase)
+		return "#999999";
+	if (!phases.includes(phase))
+		phases.push(phase);
+	return COLOURS[phases.indexOf(phase) % COLOURS.length];
+}
+export const knownPhases = () => phases;
+
+const base = (width, more) => ({
+	width, className: "plot", marginLeft: 70, marginRight: 24, style: { background: "transparent" }, ...more,
+});
+const short = (text, n) => (text && text.length > n ? `\u2026${text.slice(1 - n)}` : text ?? "-");
+const sum = (rows, key) => rows.reduce((all, row) => all + (row[key] ?? 0), 0);
+
+/** An axis for values that differ by more than a factor of a hundred is logarithmic. */
+function axis(values, label, format) {
+	const positive = values.filter((v) => v > 0);
+	const log = positive.length > 0 && Math.max(...positive) / Math.min(...positive) > 100;
+	return { label, type: log ? "log" : "linear", tickFormat: format, grid: true, ticks: 5,
+		...(log ? { domain: [Math.min(...positive), Math.max(...positive) * 1.05], clamp: true } : { zero: true }) };
+}
+
+// ---- phases ----
+
+const MEASURES = [["run time", "Run time", nanoseconds], ["utilization", "Use of the processor", percent],
+	["memory", "Peak resident memory", bytes], ["read", "Bytes read by a process", bytes],
+	["written", "Bytes written by a process", bytes]];
+
+function boxesOf(rows, label, format, width) {
+	const most = rows.length;
+	const name = (d) => short(d.phase ?? "(no phase)", 22);
+	const values = rows.flatMap((d) => [d.min, d.max]);
+	const x = axis(values, label, format);
+	const from = (v) => (x.type === "log" ? Math.max(v, x.domain[0]) : v);
+	return Plot.plot(base(width, {
+		height: 50 + 22 * most, marginLeft: 150, x,
+		y: { label: null, domain: rows.map(name) },
+		marks: [
+			Plot.ruleY(rows, { y: name, x1: (d) => from(d.min), x2: (d) => from(d.p95), stroke: "currentColor", strokeOpacity: 0.6 }),
+			Plot.barX(rows, { y: name, x1: (d) => from(d.p25), x2: (d) => from(d.p75), fill: (d) => colourOf(d.phase), inset: 1,
+				fillOpacity: 0.75 }),
+			Plot.tickX(rows, { y: name, x: (d) => from(d.p50), stroke: "currentColor", strokeWidth: 2 }),
+			Plot.dot(rows, { y: name, x: (d) => from(d.max), r: 2.5, fill: "currentColor",
+				title: (d) => `${d.phase ?? "(no phase)"}: ${d.count} processes\nsmallest ${format(d.min)}, p25 ${format(d.p25)}, ` +
+					`median ${format(d.p50)}, p75 ${format(d.p75)}\np95 ${format(d.p95)}, largest ${format(d.max)}` }),
+		],
+	}));
+}
+
+function boxes(rows, width) {
+	const half = width > 900 ? Math.floor(width / 2) - 8 : width;
+	const box = document.createElement("div");
+	box.className = "several";
+	for (const [of, label, format] of MEASURES) {
+		const some = rows.filter((d) => d.of === of).slice(0, 30);
+		if (some.length)
+			box.append(boxesOf(some, label, format, half));
+	}
+	return box.children.length ? box : null;
+}
+
+function heat(rows, width) {
+	if (!rows.length)
+		return null;
+	const names = [...new Set(rows.map((d) => d.phase ?? "(no phase)"))];
+	const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+	const total = (d) => d.read_bytes + d.written_bytes;
+	return Plot.plot(base(width, {
+		height: 60 + 20 * names.length, marginLeft: 150, x: { label: "time of the run", tickFormat: seconds, ticks: 8 },
+		y: { label: null, domain: names, tickFormat: (d) => short(d, 22) },
+		color: { type: "log", domain: [Math.max(1, Math.min(...rows.map(total).filter((v) => v > 0))),
+			Math.max(2, ...rows.map(total))], range: dark ? ["#1d3549", "#ffe9a8"] : ["#d9e8f2", "#08306b"],
+		interpolate: "rgb", clamp: true },
+		marks: [Plot.rect(rows, { x1: "from_s", x2: "to_s", y: (d) => d.phase ?? "(no phase)", fill: total, inset: 0.3,
+			title: (d) => `${d.phase ?? "(no phase)"}, ${seconds(d.from_s)} to ${seconds(d.to_s)}\nread ${bytes(d.read_bytes)}, ` +
+				`written ${bytes(d.written_bytes)}` })],
+	}));
+}
+
+// ---- reads and writes ----
+
+const CLASSES = ["0-100", "101-1K", "1K-10K", "10K-100K", "100K-1M", "1M-4M", "4M-10M", "10M-100M", "100M-1G", "1G+"];
+
+function grouped(data, x, width, more) {
+	return Plot.plot(base(width, {
+		height: 260, fx: { domain: x, label: more.label, padding: 0.15 }, x: { axis: null, domain: ["read", "write"] },
+		y: { label: more.unit, grid: true, tickFormat: more.format },
+		color: { domain: ["read", "write"], range: [READ, WRITTEN] },
+		marks: [
+			Plot.barY(data, { fx: "class", x: "operation", y: "value", fill: "operation",
+				title: (d) => `${d.operation}, ${d.class}: ${more.format(d.value)}` }),
+			Plot.ruleY([0]),
+		],
+	}));
+}
+
+const readsAndWrites = (rows) => rows.filter((d) => d.operation === "read" || d.operation === "write");
+
+function sizes(rows, width) {
+	const data = readsAndWrites(rows).flatMap((row) => CLASSES.filter((c) => c in row)
+		.map((c) => ({ operation: row.operation, class: c, value: row[c] ?? 0 })));
+	return data.length ? grouped(data, CLASSES, width, { label: "size of the request in bytes (classes of Darshan)",
+		unit: "requests", format: count }) : null;
+}
+
+function order(rows, width) {
+	const traits = ["consecutive", "sequential", "strided", "random", "aligned"];
+	const data = readsAndWrites(rows).flatMap((row) => traits.filter((t) => row[`${t}_share`] !== null && `${t}_share` in row)
+		.map((t) => ({ operation: row.operation, class: t, value: row[`${t}_share`] })));
+	return data.length ? grouped(data, traits, width, { label: "order of accesses", unit: "part of all requests", format: percent }) : null;
+}
+
+/** Bars by powers of two, and the part of all that is no larger. */
+function histogram(rows, width, id) {
+	if (!rows.length)
+		return null;
+	const format = id === "latency" ? nanoseconds : bytes;
+	const data = rows.map((d) => ({ ...d, low: Math.max(d.from, d.to / 2) }));
+	const most = Math.max(...data.map((d) => d.count));
+	const x = { type: "log", base: 2, label: id === "latency" ? "latency" : "size in bytes", tickFormat: format, ticks: 8,
+		domain: [data[0].low, data[data.length - 1].to] };
+	return Plot.plot(base(width, {
+		height: 260, x, y: { label: "operations", grid: true, tickFormat: count, domain: [0, most] }, marginRight: 60,
+		marks: [
+			Plot.rectY(data, { x1: "low", x2: "to", y: "count", fill: READ, inset: 0.5,
+				title: (d) => `${format(d.from)} to ${format(d.to)}: ${d.count}\nno larger: ${percent(d.cumulative_share)}` }),
+			Plot.line(data, { x: "to", y: (d) => d.cumulative_share * most, stroke: WRITTEN, strokeWidth: 2, marker: "dot" }),
+			Plot.axisY({ anchor: "right", label: "part of all that is no larger", tickFormat: (v) => percent(v / most),
+				color: WRITTEN, ticks: 5 }),
+			Plot.ruleY([0]),
+		],
+	}));
+}
+
+function bars(rows, width, { name, values, format, label }) {
+	const data = rows.filter((d) => d[name] !== null).slice(0, 20);
+	if (!data.length)
+		return null;
+	const key = (d) => d[name];
+	const long = data.flatMap((d) => values.map(([column, what]) => ({ name: key(d), what, value: d[column] ?? 0 })));
+	return Plot.plot(base(width, {
+		height: 60 + 22 * data.length, marginLeft: Math.min(280, width / 2.5),
+		x: { label, grid: true, tickFormat: format, ticks: 5 },
+		y: { label: null, domain: data.map(key), tickFormat: (d) => short(d, Math.floor(Math.min(280, width / 2.5) / 6.6)) },
+		color: { domain: values.map((v) => v[1]), range: [READ, WRITTEN] },
+		marks: [
+			Plot.barX(long, { y: "name", x: "value", fill: "what", inset: 1,
+				title: (d) => `${d.name}\n${d.what}: ${format(d.value)}` }),
+			Plot.ruleX([0]),
+		],
+	}));
+}
+
+const operations = (rows, width) => bars(rows.filter((d) => d.operation !== "Total"), width, { name: "operation",
+	values: [["sum_ns", "time in all"]], format: nanoseconds, label: "time in the calls, all together" });
+const directories = (rows, width) => bars(rows, width, { name: "directory", values: [["read_bytes", "read"],
+	["written_bytes", "written"]], format: bytes, label: "bytes" });
+const filesRead = (rows, width) => bars(rows, width, { name: "path", values: [["read_bytes", "read"]], format: bytes, label: "bytes read" });
+const filesWritten = (rows, width) => bars(rows, width, { name: "path", values: [["written_bytes", "written"]], format: bytes,
+	label: "bytes written" });
+
+export const charts = { boxes, heat, sizes, order, histogram, operations, directories, "files-read": filesRead,
+	"files-written": filesWritten };
+export const legends = {
+	sizes: [["read", READ], ["write", WRITTEN]], order: [["read", READ], ["write", WRITTEN]],
+	histogram: [["operations", READ], ["part of all that is no larger", WRITTEN]],
+	directories: [["read", READ], ["written", WRITTEN]],
+};
+export { READ, WRITTEN, base, rate, sum };

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+/** The time line: bars of what ran, and below them processes, bytes per second and memory, all on one axis of
+ * time that can be zoomed. */
+import * as Plot from "@observablehq/plot";
+import { select } from "d3-selection";
+import { zoom, zoomIdentity } from "d3-zoom";
+import { READ, WRITTEN, base, colourOf } from "./charts.js";
+import { table } from "./data.js";
+import { bytes, count, rate, seconds } from "./format.js";
+
+const LEFT = 70, RIGHT = 24;
+
+function gantt(rows, x, width) {
+	const lanes = 1 + Math.max(...rows.map((d) => d.lane));
+	const height = Math.max(3, Math.min(18, 420 / lanes));
+	const least = (x[1] - x[0]) / width; // a pixel
+	const shown = rows.filter((d) => d.to_s >= x[0] && d.from_s <= x[1]);
+	const bar = { y: "lane", x1: "from_s", x2: (d) => Math.max(d.to_s, d.from_s + least) };
+	return Plot.plot(base(width, {
+		height: 30 + lanes * height, marginTop: 6, marginBottom: 24, clip: true,
+		x: { domain: x, label: null, tickFormat: seconds, grid: true }, y: { axis: null, domain: [...Array(lanes).keys()], type: "band" },
+		marks: [
+			Plot.barX(shown, { ...bar, fill: (d) => colourOf(d.phase), insetTop: 0.5, insetBottom: 0.5, clip: true,
+				ariaLabel: "bars",
+				title: (d) => `${d.program ?? "?"}${d.processes > 1 ? ` (${d.processes} processes)` : ""}\nphase ${d.phase ?? "-"}, ` +
+					`job ${d.job ?? "-"}\n${seconds(d.from_s)} to ${seconds(d.to_s)}` +
+					`${d.critical ? "\non the critical path" : ""}${d.failed ? "\nfailed" : ""}` }),
+			Plot.barX(shown.filter((d) => d.critical), { ...bar, fill: "none", stroke: "var(--critical)", strokeWidth: 1.5,
+				pointerEvents: "none", clip: true }),
+			Plot.dot(shown.filter((d) => d.failed), { y: "lane", x: (d) => (d.from_s + d.to_s) / 2, symbol: "times",
+				stroke: "var(--critical)", r: 4, pointerEvents: "none", clip: true }),
+		],
+	}));
+}
+
+/** Steps: a value holds for its interval. */
+function area(rows, x, width, step, { label, series, format }) {
+	const data = rows.filter((d) => d.from_s + step >= x[0] && d.from_s <= x[1]);
+	const value = (key) => (d) => (key.endsWith("_bytes") && key !== "rss_bytes" ? d[key] / step : d[key]);
+	if (!data.some((d) => series.some(([key]) => d[key] !== null)))
+		return null;
+	return Plot.plot(base(width, {
+		height: 110, marginTop: 18, marginBottom: 22, x: { domain: x, label: null, tickFormat: seconds },
+		y: { label, grid: true, tickFormat: format, ticks: 3, zero: true },
+		marks: [
+			...series.flatMap(([key, colour]) => [
+				Plot.areaY(data, { x: "from_s", y: value(key), fill: colour, fillOpacity: 0.25, curve: "step-after", clip: true }),
+				Plot.lineY(data, { x: "from_s", y: value(key), stroke: colour, curve: "step-after", clip: true }),
+			]),
+			Plot.ruleY([0]),
+		],
+	}));
+}
+
+const AREAS = [
+	{ label: "running processes", series: [["processes", "#009e73"]], format: count },
+	{ label: "read (blue) and written (orange)", series: [["read_bytes", READ], ["written_bytes", WRITTEN]], format: rate },
+	{ label: "resident memory", series: [["rss_bytes", "#cc79a7"]], format: bytes },
+];
+
+function legend(rows) {
+	const list = document.createElement("ul");
+	list.className = "legend";
+	for (const phase of [...new Set(rows.map((d) => d.phase).filter(Boolean))].slice(0, 24)) {
+		const item = document.createElement("li"), swatch = document.createElement("span");
+		swatch.className = "swatch";
+		swatch.style.background = colourOf(phase);
+		item.append(swatch, phase);
+		list.append(item);
+	}
+	return list;
+}
+
+export function drawTimeline(figure) {
+	const rows = table("gantt")?.rows ?? [], time = table("time")?.rows ?? [];
+	const end = Math.max(0, ...rows.map((d) => d.to_s), ...time.map((d) => d.from_s)) || 1;
+	const step = time.length > 1 ? time[1].from_s - time[0].from_s : end;
+	const plots = document.createElement("div");
+	let transform = zoomIdentity;
+
+	if (!rows.length)
+		return false;
+	const draw = () => {
+		const width = Math.max(320, figure.clientWidth), inner = width - LEFT - RIGHT;
+		const at = (pixel) => Math.max(0, Math.min(end, ((pixel - transform.x) / transform.k / inner) * end));
+		const x = [at(0), at(inner)];
+		plots.replaceChildren(...[gantt(rows, x, width), ...AREAS.map((a) => area(time, x, width, step, a))].filter(Boolean));
+		figure.dataset.from = x[0];
+		figure.dataset.to = x[1];
+	};
+	const behaviour = zoom().scaleExtent([1, 2000])
+		.extent(() => [[0, 0], [Math.max(1, figure.clientWidth - LEFT - RIGHT), 1]])
+		.translateExtent([[0, -Infinity], [Math.max(1, figure.clientWidth - LEFT - RIGHT), Infinity]])
+		.filter((event) => !event.button && (event.type !== "wheel" || event.ctrlKey || document.activeElement === figure))
+		.on("zoom", (event) => {
+			transform = event.transform;
+			draw();
+		});
+	const target = select(figure).call(behaviour).on("dblclick.zoom", null);
+	target.on("dblclick", () => target.call(behaviour.transform, zoomIdentity));
+	figure.tabIndex = 0;
+	figure.setAttribute("role", "group");
+	figure.setAttribute("aria-label", "Time line; + and - zoom, the arrows move, 0 shows all");
+	figure.addEventListener("keydown", (event) => {
+		const act = { "+": () => target.call(behaviour.scaleBy, 1.5), "=": () => target.call(behaviour.scaleBy, 1.5),
+			"-": () => target.call(behaviour.scaleBy, 1 / 1.5), 0: () => target.call(behaviour.transform, zoomIdentity),
+			ArrowLeft: () => target.call(behaviour.translateBy, 60 / transform.k, 0),
+			ArrowRight: () => target.call(behaviour.translateBy, -60 / transform.k, 0) }[event.key];
+		if (act) {
+			event.preventDefault();
+			act();
+		}
+	});
+	figure.append(legend(rows), plots);
+	draw();
+	return draw;
+}
