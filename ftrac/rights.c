@@ -44,18 +44,18 @@ static const struct {
 	{ RIGHT(CAP_SYS_RAWIO), KERNEL_FILES },
 };
 
-static bool is_inside(const char *path, const char *top)
-{
-	size_t len = strlen(top);
-
-	return strncmp(path, top, len) == 0 && (path[len] == '/' || path[len] == '\0');
-}
-
 /* A command always has the real ones. */
 static bool shows_kernel_files(const struct options *o)
 {
-	return !o->command && (strcmp(o->source, "/") == 0 || is_inside(o->source, "/proc") ||
-		is_inside(o->source, "/sys"));
+	static const char *const names[] = { "proc", "sys" };
+	bool shows = strcmp(o->source, "/") == 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t len = strlen(names[i]);
+
+		shows |= strncmp(o->source + 1, names[i], len) == 0 && strchr("/", o->source[1 + len]);
+	}
+	return shows && !o->command;
 }
 
 static bool is_so(const struct options *o, enum need need)

@@ -5,7 +5,7 @@
 # layering.sh --self-test: puts one violation of each rule into a copy and expects it to be found.
 #
 # Each outside library is included in one folder, and folders know each other in one direction:
-# ftrac, procmon, dag -> db -> base. Prints what is wrong, and how many files it read.
+# ftrac, procmon, dag -> db -> base. No shell is given a path, and the environment is used by list. Prints what is wrong, and how many files it read.
 
 set -u
 export LC_ALL=C
@@ -57,6 +57,16 @@ violations() {
 	[ ! -d base ] || includes base |
 		grep -E ':(ut[a-z]*\.h|fuse|sqlite3|ck_|netlink|jansson|libxml|yaml)' |
 		sed 's|$|: base/ needs the C library alone|'
+	# No shell is given a path, and of the environment only what is listed is used.
+	for folder in $folders; do
+		[ ! -d "$folder" ] || find "$folder" -name '*.[ch]' -exec \
+			grep -HnE '(^|[^a-z_])(system|popen|wordexp|execl|execlp|execle)\(|(exec|spawn)[a-z_]*\("[^"]*sh"' {} + |
+			sed 's|$|: programs are executed by their words, base/helper.h|'
+		[ ! -d "$folder" ] || find "$folder" -name '*.[ch]' -exec \
+			grep -HnE '(^|[^a-z_])(getenv|posix_spawnp?|secure_getenv) *\(' {} + |
+			grep -vE 'secure_getenv\("(MAKEFILES|PATH|SUDO_UID|TMPDIR|XDG_RUNTIME_DIR)"\)|^base/helper\.c:[0-9]+:.*posix_spawnp' |
+			sed 's|$|: of the environment only what is listed is used or handed on|'
+	done
 	# What /proc says of others is read in procmon/.
 	for folder in base db ftrac dag; do
 		[ ! -d "$folder" ] || find "$folder" -name '*.[ch]' -exec \
@@ -122,6 +132,12 @@ self_test() {
 	catches procmon/x.c '#include "tests/unit/test.h"'
 	catches ftrac/x.c 'snprintf(path, size, "/proc/%d/exe", pid);'
 	catches db/x.c 'open("/proc", O_PATH);'
+	catches dag/x.c 'f = popen(line, "re");'
+	catches ftrac/x.c 'return system(command);'
+	catches dag/x.c 'execl("/bin/sh", "sh", "-c", line, NULL);'
+	catches dag/x.c 'const char *place = getenv("TMPDIR");'
+	catches dag/x.c 'secure_getenv("FTRAC_DB")'
+	catches ftrac/x.c 'posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);'
 	echo "layering.sh: $caught violations found, $missed missed"
 	[ "$caught" -gt 0 ] && [ "$missed" -eq 0 ]
 }

@@ -591,7 +591,8 @@ def content(place):
 def reads(fact, place, processes=2, prefix=(), warnings=1, **more):
     """All of the trace there is read, and nothing there changes."""
     before = content(place)
-    done = subprocess.run([*prefix, WFSTAT, "proc", "--csv", place / "trace.db"],
+    foreign = ["--foreign"] if "user" in more else []
+    done = subprocess.run([*prefix, WFSTAT, "proc", "--csv", *foreign, place / "trace.db"],
                           capture_output=True, timeout=60, **more)
     checks.equal(f"{fact}: exit status", [done.returncode, done.stderr.count(b"\n")], [0, warnings])
     checks.equal(f"{fact}: processes", done.stdout.count(b"\r\n") - 1, processes)
