@@ -344,7 +344,8 @@ int daemon_loop(struct daemon *d)
 
 	if (!config)
 		return err_status(EXIT_OWN, "out of memory");
-	fuse_loop_cfg_set_max_threads(config, MAX_THREADS);
+	/* By the device come forgets only where there are rings. */
+	fuse_loop_cfg_set_max_threads(config, d->fs.uring ? 1 : MAX_THREADS);
 	fuse_loop_cfg_set_idle_threads(config, 16);
 	r = fuse_session_loop_mt(d->session, config);
 	fuse_loop_cfg_destroy(config);

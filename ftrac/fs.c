@@ -47,8 +47,7 @@ void call_fill_entry(const struct call *c, const struct inode *inode, const stru
 
 double call_attr_timeout(const struct call *c, const struct inode *inode)
 {
-	bool backed = atomic_load_explicit(&inode->is_backed, memory_order_relaxed) ||
-		      (c->fs->fidelity == FIDELITY_OPEN && inode->type == S_IFREG);
+	bool backed = atomic_load_explicit(&inode->is_backed, memory_order_relaxed);
 
 	return backed ? 0 : c->fs->attr_timeout;
 }

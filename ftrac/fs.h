@@ -73,6 +73,7 @@ struct open_file {
 	bool append;       /* the source has it open for appending, and for nothing else */
 	_Atomic int flags; /* those of fcntl(F_SETFL) that the source has */
 	_Atomic bool used; /* it has been read or written since its open */
+	_Atomic bool all_data; /* SEEK_DATA could not tell: then SEEK_HOLE finds none either */
 	struct open_dir *dir;
 };
 

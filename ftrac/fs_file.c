@@ -89,7 +89,7 @@ static void set_data_path(struct call *c, struct open_file *file, int backing_id
 
 	fi->backing_id = backing_id;
 	fi->direct_io = file->direct = direct && !backing_id;
-	if (backing_id)
+	if (backing_id && file->link.writes)
 		atomic_store(&file->inode->is_backed, true);
 	c->ev.fidelity = backing_id ? FIDELITY_OPEN : direct ? FIDELITY_EXACT : FIDELITY_CACHED;
 }
@@ -105,7 +105,7 @@ static int make_file(struct call *c, struct inode *inode, int fd, struct fuse_fi
 	file->fd = file->link.fd = fd;
 	file->link.writes = (fi->flags & O_ACCMODE) != O_RDONLY;
 	file->inode = inode;
-	file->append = fcntl(fd, F_GETFL) & O_APPEND;
+	file->append = (fi->flags & O_APPEND) && (fcntl(fd, F_GETFL) & O_APPEND);
 	file->flags = fi->flags & O_NOATIME;
 	file->exec = fi->flags & FMODE_EXEC;
 	file->id = atomic_fetch_add(&c->fs->last_handle, 1) + 1;
@@ -192,10 +192,19 @@ static int open_source(const struct call *c, struct inode *inode, int flags)
 	return fd;
 }
 
+/* Attributes that the kernel was told before may become wrong by a store through a mapping, which it does not
+ * see any more.  (Only the attributes: see call_leave_change().) */
+static void forget_attributes(const struct call *c, const struct inode *inode, bool was_backed)
+{
+	if (!was_backed && atomic_load(&inode->is_backed))
+		fuse_lowlevel_notify_inval_inode(c->fs->session,
+			inode_nodeid(c->fs->inodes, inode), -1, 0);
+}
+
 static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info *fi)
 {
+	bool entered, was_backed = atomic_load(&inode->is_backed);
 	struct change change = { 0 };
-	bool entered;
 	int fd, r;
 
 	if (inode->type != S_IFREG) /* a device or FIFO is opened by the kernel, never by us */
@@ -221,6 +230,8 @@ static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info
 	r = fd < 0 ? fd : make_file(c, inode, fd, fi);
 	if (r < 0 && fd >= 0)
 		close(fd);
+	if (r == 0)
+		forget_attributes(c, inode, was_backed);
 	return r;
 }
 
@@ -360,13 +371,22 @@ static void make_buffer_key(void)
 	pthread_key_create(&buffer_key, free); /* libfuse ends threads that are idle */
 }
 
-/* Of this thread; grows to the largest request. */
-static char *read_buffer(size_t size)
+/* Where what is read goes: the place in the ring from which the kernel takes it, or one of this
+ * thread that grows to the largest request.  NULL: out of memory. */
+static char *read_buffer(const struct call *c, size_t size)
 {
 	static _Thread_local char *buffer;
 	static _Thread_local size_t room;
 	long page = sysconf(_SC_PAGESIZE);
 
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
+	char *payload;
+	size_t payload_size;
+
+	if (c->fs->uring && fuse_req_get_payload(c->req, &payload, &payload_size, NULL) == 0 &&
+		payload_size >= size)
+		return payload;
+#endif
 	if (size > room) {
 		pthread_once(&buffer_once, make_buffer_key);
 		free(buffer);
@@ -477,7 +497,7 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 	c.ev.u.op.offset = off;
 	c.ev.u.op.length = size;
 	c.ev.via = cache ? VIA_PAGECACHE : VIA_DIRECT;
-	buffer = read_buffer(size);
+	buffer = read_buffer(&c, size);
 	follow_flags(&c, file, fi);
 	if (!buffer)
 		n = -ENOMEM;
@@ -591,13 +611,17 @@ void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct call c;
+	struct inode *inode;
+	struct open_file *file;
 	int copy;
 
 	call_begin(&c, req, OP_FLUSH, TRACE_BLIND);
+	inode = call_inode(&c, ino);
 	if (c.fs->locks)
-		locks_close(c.fs->locks, call_inode(&c, ino), fi->lock_owner);
-	call_inode(&c, ino);
-	copy = dup(call_file(&c, fi)->fd); /* what close(2) would report, without closing */
+		locks_close(c.fs->locks, inode, fi->lock_owner);
+	file = call_file(&c, fi);
+	/* What close(2) would report, without closing; local file systems have nothing to say there. */
+	copy = inode->mount->remote || inode->mount->stacked ? dup(file->fd) : -1;
 	/* That there was no descriptor for asking is no error of the file's. */
 	call_reply(&c, copy >= 0 && close(copy) < 0 ? -errno : 0);
 }

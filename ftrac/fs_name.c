@@ -50,12 +50,21 @@ void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		reply_entry(&c, inode, &attr);
 }
 
+/* These come by the device in any case, where with rings there is one thread for them: it sleeps, so that
+ * it is not woken for each, but finds many. */
+static void gather_forgets(const struct fs *fs)
+{
+	if (fs->uring)
+		usleep(2000);
+}
+
 void fs_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup)
 {
 	struct fs *fs = fuse_req_userdata(req);
 
 	inode_forget(fs->inodes, inode_of(fs->inodes, ino), nlookup);
 	fuse_reply_none(req);
+	gather_forgets(fs);
 }
 
 void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
@@ -66,6 +75,7 @@ void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forg
 		inode_forget(fs->inodes, inode_of(fs->inodes, forgets[i].ino),
 			forgets[i].nlookup);
 	fuse_reply_none(req);
+	gather_forgets(fs);
 }
 
 /* After something of that type was made: what it is. */

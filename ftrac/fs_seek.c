@@ -113,16 +113,25 @@ static off_t seek_in_data(int fd, off_t off, int whence)
 	return whence == SEEK_HOLE ? st.st_size : off;
 }
 
+static off_t seek(const struct call *c, struct inode *inode, fuse_ino_t ino, struct open_file *file,
+	off_t off, int whence)
+{
+	if (whence != SEEK_HOLE)
+		atomic_store(&file->all_data, false);
+	if (atomic_load(&file->all_data) || !see_stores(c, inode, ino)) {
+		atomic_store(&file->all_data, true);
+		return seek_in_data(file->fd, off, whence);
+	}
+	return RESULT(lseek(file->fd, off, whence));
+}
+
 void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi)
 {
 	struct call c;
 	off_t found;
-	int fd;
 
 	call_begin(&c, req, OP_LSEEK, TRACE_MEET);
-	fd = call_file(&c, fi)->fd;
-	found = see_stores(&c, call_inode(&c, ino), ino) ? RESULT(lseek(fd, off, whence))
-							 : seek_in_data(fd, off, whence);
+	found = seek(&c, call_inode(&c, ino), ino, call_file(&c, fi), off, whence);
 	trace_end(c.fs->trace, &c.ev, found);
 	if (found < 0)
 		fuse_reply_err(req, -found);

@@ -493,15 +493,16 @@ int inode_keep(struct inode_table *table, int fd)
 
 /* ---- names ---- */
 
-/* Finds the entry of what fd is open on, if there is one; with a reference. */
-static struct entry *find_open(struct inode_table *table, int fd)
+/* Finds the entry of what a name in dir leads to, or "" to dir itself, if there is one; with a reference. */
+static struct entry *find_at(struct inode_table *table, int dir, const char *name)
 {
+	const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	struct statx sx;
 	struct inode key;
 	struct shard *shard;
 	struct entry *entry;
 
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_WANTED, &sx) < 0)
+	if (statx(dir, name, flags, STATX_WANTED, &sx) < 0)
 		return NULL;
 	if (is_root(table, &sx)) {
 		entry_ref(&table->root);
@@ -541,7 +542,7 @@ static void expire_point(void *arg, const char *path)
 		return;
 	dir = slash == path ? strdup("/") : strndup(path, slash - path);
 	fd = dir ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	entry = fd < 0 ? NULL : find_open(table, fd);
+	entry = fd < 0 ? NULL : find_at(table, fd, "");
 	if (!entry)
 		return;
 	table->options.expired(table->options.arg, inode_nodeid(table, &entry->inode), slash + 1);
@@ -556,31 +557,21 @@ void table_mounts_changed(struct inode_table *table)
 
 struct inode *inode_child(struct inode_table *table, struct inode *parent, const char *name)
 {
-	int dir, fd;
 	struct entry *entry;
+	struct inode *child = NULL;
+	int dir;
 
 	if (!pins_need_names(table, entry_of(parent)))
 		return NULL;
 	dir = inode_hold(table, parent);
 	if (dir < 0)
 		return NULL;
-	fd = WITH_ROOM(table, openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+	entry = find_at(table, dir, name);
 	inode_release(table, parent);
-	if (fd < 0)
-		return NULL;
-	entry = find_open(table, fd);
-	if (!entry || entry == &table->root) {
-		entry_unref(table, entry);
-		close(fd);
-		return NULL;
-	}
-	pins_install(table, entry, fd);
-	if (inode_hold(table, &entry->inode) < 0) {
-		entry_unref(table, entry);
-		return NULL;
-	}
+	if (entry && entry != &table->root && inode_hold(table, &entry->inode) >= 0)
+		child = &entry->inode;
 	entry_unref(table, entry); /* the hold keeps it */
-	return &entry->inode;
+	return child;
 }
 
 void inode_lost(struct inode_table *table, struct inode *child, struct inode *parent,

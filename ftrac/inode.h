@@ -47,7 +47,9 @@ struct inode {
 	/* S_ISUID, S_ISGID and S_IXGRP as last seen, if it is a regular file with one of the first
 	 * two; else 0. */
 	_Atomic uint16_t special;
-	_Atomic bool is_backed; /* its content has changed, or may, without our being asked */
+	/* Its content has changed, or may, without our being asked: the kernel passes data through, and it was
+	 * open for writing. */
+	_Atomic bool is_backed;
 };
 
 /* An open file's place in the list of its inode's; in memory of who opened it. */
