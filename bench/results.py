@@ -16,12 +16,14 @@ class Runs:
     """all: the runs; groups: (workload, fidelity, uring) -> (session, round) -> role -> run."""
 
     def __init__(self, lines):
-        self.machines, self.all, self.writers = [], [], []
+        self.machines, self.all, self.writers, self.stuck = [], [], [], []
         for line in lines:
             if "machine" in line:
                 self.machines.append(line["machine"])
             elif "writer" in line:
                 self.writers.append(line["writer"])
+            elif "stuck" in line:
+                self.stuck.append(line["stuck"])
             else:
                 self.all.append({**line, "session": len(self.machines)})
         self.groups = collections.defaultdict(lambda: collections.defaultdict(dict))
@@ -170,7 +172,7 @@ The worst of all workloads and fidelities that a row is about decides; medians o
 Not within the limit:
 
 {missed}
-## What the traces say of their own cost
+{stuck}## What the traces say of their own cost
 
 {overheads}
 ## All figures
@@ -193,5 +195,6 @@ def write(lines, path):
     rows = targets.rows(runs)
     path.write_text(TEXT.format(
         machine=machine_text(runs.machines), targets=target_table(rows), missed=missed_list(rows),
+        stuck="".join(f"Not measured: {what}.\n\n" for what in dict.fromkeys(runs.stuck)),
         overheads=overhead_table(runs), groups=group_tables(runs)))
     write_csv(runs, path.with_suffix(".csv"))
