@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -81,18 +82,36 @@ def perform(command, where, limit):
     return time.monotonic() - begin, work.returncode, output, error
 
 
+def busy_s():
+    """Seconds that all processors have worked: for anybody, and for us and all that we have seen end."""
+    words = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    user, nice, system, _, _, irq, softirq, steal = map(int, words[:8])
+    ours = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return ((user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK"),
+            sum(used.ru_utime + used.ru_stime for used in ours))
+
+
+def disturbance(before, after, seconds):
+    """The part of the processors' time that went to others while we measured; what is within the ticks
+    in which the kernel counts is none."""
+    others = (after[0] - before[0]) - (after[1] - before[1])
+    return round(max(0, others - 0.05) / (seconds * os.cpu_count()), 3)
+
+
 def measure(system, workload, directory):
     """One run: what it cost, and what is known of the tracer."""
     workload.reset(directory)
+    before, begin = busy_s(), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="run-", dir=directory.parent) as scratch:
         where = system.start(directory, pathlib.Path(scratch))
         seconds, status, output, error = perform(system.wrap(workload.command()), where,
                                                  system.limit_s)
         facts = system.stop()
+        others = disturbance(before, busy_s(), time.monotonic() - begin)
     if status:
         sys.exit(f"bench: {workload.name} failed on {system.name}: {error.strip()[-400:]}")
     return {"cost": round(workload.cost(seconds, output), 6), "seconds": round(seconds, 4),
-            **facts}
+            "others": 0 if workload.tiny else others, **facts}
 
 
 def rotated(members, by):
