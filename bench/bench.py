@@ -10,6 +10,7 @@ Needs root, ./setup bench, and a machine that does nothing else.  See README.md.
 """
 import argparse
 import pathlib
+import re
 import signal
 import sys
 
@@ -67,6 +68,16 @@ def choose(options, raw):
     return [(workload, groups) for workload, groups in chosen if groups]
 
 
+def measure_writer(journal, rounds, directory):
+    """The program that makes events up, where it was built: operations a second that are stored."""
+    program = machine.BUILD / "bench/bench-writer"
+    for _ in range(rounds if program.exists() else 0):
+        text = machine.run([program, "1000000", directory / "writer.db"])
+        found = re.search(r"with the end of the run ([0-9.]+) M/s", text)
+        if found:
+            journal.add(writer=float(found[1]) * 1e6)
+
+
 def take_measurements(options):
     machine.be_alone()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: ended by a signal"))
@@ -77,6 +88,8 @@ def take_measurements(options):
         journal.add(machine=machine.describe(), what=options.what)
         measure.measure_all(journal, chosen, options.rounds, top,
                             lambda line: print(line, flush=True))
+        if not options.only and not options.tiny:
+            measure_writer(journal, options.rounds, top)
 
 
 def main():

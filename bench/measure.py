@@ -8,6 +8,8 @@ import contextlib
 import json
 import os
 import pathlib
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -61,20 +63,55 @@ def place_of(workload, top):
         yield directory
 
 
+class Stuck(Exception):
+    """A tracer under which the work does not end."""
+
+
+def perform(command, where, limit):
+    """Its end, and its seconds; all that it started is ended with it where that takes too long."""
+    begin = time.monotonic()
+    work = subprocess.Popen(command, cwd=where, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, errors="replace",
+                            start_new_session=True)
+    try:
+        output, error = work.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(work.pid, signal.SIGKILL)
+        work.communicate()
+        raise Stuck from None
+    return time.monotonic() - begin, work.returncode, output, error
+
+
+def busy_s():
+    """Seconds that all processors have worked: for anybody, and for us and all that we have seen end."""
+    words = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    user, nice, system, _, _, irq, softirq, steal = map(int, words[:8])
+    ours = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return ((user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK"),
+            sum(used.ru_utime + used.ru_stime for used in ours))
+
+
+def disturbance(before, after, seconds):
+    """The part of the processors' time that went to others while we measured; what is within the ticks
+    in which the kernel counts is none."""
+    others = (after[0] - before[0]) - (after[1] - before[1])
+    return round(max(0, others - 0.05) / (seconds * os.cpu_count()), 3)
+
+
 def measure(system, workload, directory):
     """One run: what it cost, and what is known of the tracer."""
     workload.reset(directory)
+    before, begin = busy_s(), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="run-", dir=directory.parent) as scratch:
         where = system.start(directory, pathlib.Path(scratch))
-        begin = time.monotonic()
-        done = subprocess.run(system.wrap(workload.command()), cwd=where, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, errors="replace")
-        seconds = time.monotonic() - begin
+        seconds, status, output, error = perform(system.wrap(workload.command()), where,
+                                                 system.limit_s)
         facts = system.stop()
-    if done.returncode:
-        sys.exit(f"bench: {workload.name} failed on {system.name}: {done.stderr.strip()[-400:]}")
-    return {"cost": round(workload.cost(seconds, done.stdout), 6), "seconds": round(seconds, 4),
-            **facts}
+        others = disturbance(before, busy_s(), time.monotonic() - begin)
+    if status:
+        sys.exit(f"bench: {workload.name} failed on {system.name}: {error.strip()[-400:]}")
+    return {"cost": round(workload.cost(seconds, output), 6), "seconds": round(seconds, 4),
+            "others": 0 if workload.tiny else others, **facts}
 
 
 def rotated(members, by):
@@ -84,7 +121,13 @@ def rotated(members, by):
 
 def measure_group(journal, group, workload, directory, number, say):
     for system in rotated(group.members, number):
-        figures = measure(system, workload, directory)
+        try:
+            figures = measure(system, workload, directory)
+        except Stuck:
+            group.members.remove(system)
+            journal.add(stuck=f"{workload.name} under {system.name}: no end in {system.limit_s} s")
+            say(f"{workload.name:13} {number:2}  {group.name:16} {system.name:28} does not end")
+            continue
         journal.add(round=number, workload=workload.name, unit=workload.unit, group=group.name,
                     fidelity=group.fidelity, uring=group.uring, system=system.name,
                     role=system.role, **figures)

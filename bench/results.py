@@ -7,7 +7,9 @@ import statistics
 
 import targets
 
-COLUMNS = ["session", "round", "workload", "group", "system", "cost", "unit", "seconds", "cpu_s",
+# A run during which others had more than this part of the processors is left out.
+DISTURBED = 0.1
+COLUMNS = ["session", "round", "workload", "group", "system", "cost", "unit", "seconds", "others", "cpu_s",
            "peak_MB", "complete_s", "overhead_s", "ops", "lost", "db_bytes", "op_table_bytes",
            "index_bytes"]
 
@@ -16,16 +18,19 @@ class Runs:
     """all: the runs; groups: (workload, fidelity, uring) -> (session, round) -> role -> run."""
 
     def __init__(self, lines):
-        self.machines, self.all, self.writers = [], [], []
+        self.machines, self.all, self.writers, self.stuck = [], [], [], []
         for line in lines:
             if "machine" in line:
                 self.machines.append(line["machine"])
             elif "writer" in line:
                 self.writers.append(line["writer"])
+            elif "stuck" in line:
+                self.stuck.append(line["stuck"])
             else:
                 self.all.append({**line, "session": len(self.machines)})
         self.groups = collections.defaultdict(lambda: collections.defaultdict(dict))
-        for run in self.all:
+        self.quiet = [run for run in self.all if run.get("others", 0) <= DISTURBED]
+        for run in self.quiet:
             key = run["workload"], run["fidelity"], run["uring"]
             self.groups[key][run["session"], run["round"]][run["role"]] = run
 
@@ -156,11 +161,16 @@ def machine_text(machines):
     return text + (f", of commits {', '.join(map(str, commits))}" if len(commits) > 1 else "") + "."
 
 
+def disturbed_text(runs):
+    return (f"{len(runs.all)} runs; {len(runs.all) - len(runs.quiet)} of them were left out because others "
+            f"had more than {DISTURBED:.0%} of the processors meanwhile.")
+
+
 TEXT = """# What tracing costs, as measured
 
 Written by `bench/bench.py`; what was run and what the columns mean stands in `README.md`.
 
-{machine}
+{machine} {disturbed}
 
 ## Targets
 
@@ -170,7 +180,7 @@ The worst of all workloads and fidelities that a row is about decides; medians o
 Not within the limit:
 
 {missed}
-## What the traces say of their own cost
+{stuck}## What the traces say of their own cost
 
 {overheads}
 ## All figures
@@ -188,10 +198,12 @@ def write_csv(runs, path):
 
 def write(lines, path):
     runs = Runs(lines)
-    if not runs.all:
-        raise SystemExit("bench: no runs to write about; measure first")
+    if not runs.quiet:
+        raise SystemExit("bench: no runs to write about, or others were busy "
+                         "in all of them; measure first")
     rows = targets.rows(runs)
     path.write_text(TEXT.format(
-        machine=machine_text(runs.machines), targets=target_table(rows), missed=missed_list(rows),
+        machine=machine_text(runs.machines), disturbed=disturbed_text(runs), targets=target_table(rows), missed=missed_list(rows),
+        stuck="".join(f"Not measured: {what}.\n\n" for what in dict.fromkeys(runs.stuck)),
         overheads=overhead_table(runs), groups=group_tables(runs)))
     write_csv(runs, path.with_suffix(".csv"))

@@ -25,6 +25,7 @@ TRACED_CALLS = ("%file,%process,read,write,pread64,pwrite64,readv,writev,preadv,
 class System:
     """Nothing in between."""
     role = "native"
+    limit_s = 600  # what takes longer is stuck
 
     def __init__(self, name, role=None, uring=False):
         self.name, self.uring = name, uring
@@ -130,7 +131,13 @@ class Ftrac(Daemon):
         if self.process.returncode:
             sys.exit(f"bench: {self.name} ended with {self.process.returncode}: "
                      + self.log.read_text().strip()[-300:])
-        return trace_facts(self.db) if self.db.exists() else {}
+        if not self.db.exists():
+            return {}
+        facts = trace_facts(self.db)
+        if facts["transport"] == "device" and self.uring:
+            sys.exit(f"bench: {self.name} did not get io_uring: the log says "
+                     + self.log.read_text().strip()[-300:])
+        return facts
 
 
 def knows_uring():
@@ -150,7 +157,8 @@ def trace_facts(path):
         sys.exit(f"bench: '{path}' is not complete")
     return {"ops": said["ops_recorded"], "rows": rows,
             "lost": said["ops_lost"] + said["process_events_lost"],
-            "overhead_s": said["overhead_ns"] / 1e9, "db_bytes": os.path.getsize(path),
+            "transport": said.get("transport"), "overhead_s": said["overhead_ns"] / 1e9,
+            "db_bytes": os.path.getsize(path),
             "op_table_bytes": sizes.get("ops_handle", 0) + sizes.get("ops_name", 0),
             "index_bytes": sum(size for name, size in sizes.items() if name in indexes)}
 
@@ -218,6 +226,7 @@ class Loggedfs(Daemon):
 
 class Reprozip(System):
     role = "reprozip"
+    limit_s = 40  # GNU make stays stopped under its ptrace on some kernels
 
     def __init__(self):
         super().__init__("ReproZip")
