@@ -127,9 +127,10 @@ int exhibit_wfstat(struct report *report, const struct exhibit *e, const struct 
 	char *sql = NULL;
 	int status;
 
-	if (source->by)
-		options.choice.by[0] = source->by;
-	status = run.table ? stat_look(&run) : report_out_of_memory();
+	options.choice.by[0] = source->by;
+	status = source->by ? words_add(&options.by, source->by) : 0;
+	if (status == 0)
+		status = run.table ? stat_look(&run) : report_out_of_memory();
 	if (status == 0)
 		status = fill(report, &run, source);
 	if (status == 0 && source->sort && table_sort(run.table, source->sort) < 0)
@@ -141,6 +142,7 @@ int exhibit_wfstat(struct report *report, const struct exhibit *e, const struct 
 	if (status == 0)
 		status = exhibit_put(report, e, run.table, sql);
 	free(sql);
+	words_free(&options.by);
 	table_destroy(run.table);
 	return status;
 }

@@ -66,57 +66,60 @@ static const struct rule rules[] = {
 };
 #define RULE_MAX (sizeof(rules) / sizeof(rules[0]))
 
-static void put_column(struct report *r, const struct table *table, const char *name, size_t len)
+static void put_column(const struct report *r, const struct table *table, const char *name, size_t len, FILE *out)
 {
 	char text[64];
 	int column;
 
 	snprintf(text, sizeof(text), "%.*s", (int)len, name);
 	column = table_find(table, text);
-	fputs("<bdi>", r->out);
+	fputs("<bdi>", out);
 	if (column >= 0)
-		table_put_cell(table, &r->style, 0, column, r->out);
+		table_put_cell(table, &r->style, 0, column, out);
 	else
-		fprintf(r->out, "%zu", table_rows(table));
-	fputs("</bdi>", r->out);
+		fprintf(out, "%zu", table_rows(table));
+	fputs("</bdi>", out);
 }
 
-static void put_words(struct report *r, const struct rule *rule, const struct table *table)
+static void put_words(const struct report *r, const struct rule *rule, const struct table *table, FILE *out)
 {
-	fputs("<p>", r->out);
 	for (const char *at = rule->words; *at;) {
 		size_t len = strcspn(at, "{");
 
-		html_put(at, len, r->out);
+		html_put(at, len, out);
 		at += len;
 		if (*at == '{') {
 			len = strcspn(at, "}");
-			put_column(r, table, at + 1, len - 1);
+			put_column(r, table, at + 1, len - 1, out);
 			at += len + 1;
 		}
 	}
-	fputs("</p>\n", r->out);
+	fprintf(out, "</p>\n<p class=\"note\">Rule: %s.", rule->threshold);
 }
 
 static int put_finding(struct report *r, const struct rule *rule, struct table *table, const char *sql)
 {
-	char *id = NULL;
-	struct exhibit e = { NULL, rule->title, NULL, NULL, true };
-	int status;
+	char *id = NULL, *words = NULL;
+	size_t len;
+	FILE *memory = open_memstream(&words, &len);
+	int status = memory && asprintf(&id, "finding-%s", rule->id) >= 0 ? 0 : report_out_of_memory();
 
-	if (asprintf(&id, "finding-%s", rule->id) < 0)
-		return report_out_of_memory();
-	e.id = id;
-	fputs("<div class=\"finding\">\n", r->out);
-	put_words(r, rule, table);
-	fprintf(r->out, "<p class=\"note\">Rule: %s.</p>\n", rule->threshold);
-	status = exhibit_put(r, &e, table, sql);
-	fputs("</div>\n", r->out);
+	if (memory) {
+		put_words(r, rule, table, memory);
+		fclose(memory);
+	}
+	if (status == 0) {
+		const struct exhibit e = { id, rule->title, words, NULL, true };
+
+		fputs("<div class=\"finding\">\n", r->out);
+		status = exhibit_put(r, &e, table, sql);
+		fputs("</div>\n", r->out);
+	}
+	free(words);
 	free(id);
 	return status;
 }
 
-/* nothing[]: rules that found nothing. */
 static int look(struct report *r, const struct rule *rule, bool *ret_nothing)
 {
 	struct table *table = table_create();

@@ -20,7 +20,7 @@ struct stat_scan {
 	struct pattern *pattern;
 	struct values *latency, *reads, *writes;
 	struct interval *intervals;
-	int64_t n_intervals;
+	int64_t n_intervals, last; /* last: in which there was an operation */
 };
 
 /* ---- intervals ---- */
@@ -48,6 +48,7 @@ static int add_interval(struct stat_scan *scan, const struct query *query, bool 
 	if (!interval)
 		return n < 0 ? 0 : stat_out_of_memory();
 	interval->operations++;
+	scan->last = n > scan->last ? n : scan->last;
 	if (data && query_int(query, WRITES))
 		interval->written_bytes += query_int(query, BYTES);
 	else if (data)
@@ -152,6 +153,8 @@ int stat_scan_time(struct stat_run *run, const struct stat_scan *scan)
 	while (status == 0 && (r = stat_next(run, query)) > 0) {
 		int64_t n = query_int(query, 0);
 
+		if (n > query_int(query, 4) && n > scan->last)
+			continue;
 		stat_put(run->table, query, 1, 1);
 		if (run->has_ops && n < scan->n_intervals) {
 			table_int(run->table, scan->intervals[n].operations);

@@ -300,7 +300,7 @@ seen AS (SELECT p.id, p.start_ns AS t, 1 AS more, coalesce((SELECT s.rss_bytes F
 change AS (SELECT t, more, rss - coalesce(lag(rss) OVER (PARTITION BY id ORDER BY t, -more), 0) AS rss
 	FROM seen),
 ends AS (SELECT max(coalesce((SELECT max(t) FROM change), {t0}),
-	coalesce((SELECT value FROM trace WHERE key = 'end_ns'), 0)) AS last),
+	coalesce((SELECT value FROM trace WHERE key = 'end_ns'), (SELECT max(last_ns) FROM access), 0)) AS last),
 bounds (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM bounds, ends
 	WHERE {t0} + (n + 1) * {step} <= ends.last),
 level AS (SELECT t, sum(more) OVER w AS processes, sum(rss) OVER w AS rss
@@ -308,7 +308,8 @@ level AS (SELECT t, sum(more) OVER w AS processes, sum(rss) OVER w AS rss
 	WINDOW w AS (ORDER BY t, more, rss ROWS UNBOUNDED PRECEDING)),
 lived AS (SELECT max(0, (t - {t0}) / {step}) AS n, max(processes) AS processes, max(rss) AS rss
 	FROM level WHERE t >= {t0} GROUP BY 1)
-SELECT b.n, CAST(b.n * {step} AS REAL) / 1e9 AS from_s, l.processes, l.rss AS rss_bytes
+SELECT b.n, CAST(b.n * {step} AS REAL) / 1e9 AS from_s, l.processes, l.rss AS rss_bytes,
+	coalesce((SELECT max(t) - {t0} FROM change), 0) / {step} AS last
 FROM bounds b LEFT JOIN lived l ON l.n = b.n ORDER BY b.n
 
 --- time.files of op: files that were touched in each interval

@@ -97,7 +97,7 @@ function makeZoomable(box, svg) {
 }
 
 export function addGraphs() {
-	for (const box of document.querySelectorAll(".graph")) {
+	for (const box of document.querySelectorAll("div.graph")) {
 		const svg = box.querySelector("svg");
 		// Titles of Graphviz are ids, which say nothing to anybody.
 		for (const title of svg.querySelectorAll("title"))

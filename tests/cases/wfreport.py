@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""wfreport: pages that say what wfstat says, need nothing but themselves, and cannot be led astray by names;
+of Montage, a compile, a synthetic workflow, nothing, a run whose tracer was killed, and hostile names.
+
+What a page is in a browser is looked at by report/test/pages.mjs, in Chromium."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from ftractest import FTRAC, TOP, Checks, Mount, become_reaper, has_fidelity, need, need_fuse, skip
+
+WFREPORT = os.environ.get("WFREPORT", "build/dag/wfreport")
+WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
+REPORT = TOP / "report"
+# id in the page: words for wfstat, columns that the page has not.
+TABLES = {
+    "overview": (["overview"], []), "phase": (["phase"], []), "run": (["run", "--by", "phase"], []),
+    "util": (["util", "--by", "phase"], []), "mem": (["mem", "--by", "phase"], []),
+    "io": (["io", "--by", "phase"], []), "sys": (["sys"], []),
+    "pattern": (["pattern", "--by", "all"], []),
+    "latency": (["hist", "--of", "latency", "--by", "all"], []),
+    "read-size": (["hist", "--of", "read-size", "--by", "all"], []),
+    "write-size": (["hist", "--of", "write-size", "--by", "all"], []),
+    "time": (["time"], ["files"]),
+}
+HOSTILE = ["</script><b>x</b>", "\"quoted\" 'twice' & <img src=x onerror=alert(1)>", "\u202etxt.exe", "\\xff\\xfe"]
+ENV = {k: v for k, v in os.environ.items() if k not in ("WORK", "JOBS", "DB", "MNT", "MAKEFLAGS", "MAKELEVEL")}
+ENV.update(FTRAC=os.path.abspath(FTRAC), MALLOC_PERTURB_="0", LC_ALL="C.UTF-8")
+
+if not pathlib.Path(WFREPORT).exists():
+    skip("no wfreport: it is built with -Dreport=enabled")
+if not (REPORT / "node_modules" / "playwright-core").is_dir():
+    skip("no playwright-core: run 'npm ci' in report/")
+need("node", "dot", "make", "gcc")
+if not shutil.which(os.environ.get("CHROMIUM", "chromium")):
+    skip("no Chromium")
+os.environ.setdefault("CHROMIUM", shutil.which("chromium") or "")
+need_fuse()
+checks = Checks()
+
+
+def run(*words, **options):
+    return subprocess.run([str(w) for w in words], capture_output=True, timeout=120, check=False, **options)
+
+
+def must(*words, **options):
+    done = run(*words, **options)
+    if done.returncode:
+        sys.exit(f"{words[0]} failed: {done.stderr.decode(errors='replace')[-800:]}")
+    return done
+
+
+# ---- traces ----
+
+def montage(base):
+    must(TOP / "examples" / "montage" / "run.sh", "A", cwd=base, env=ENV)
+    return base / "trace.db"
+
+
+def compiled(base):
+    must(TOP / "examples" / "make" / "run.sh", cwd=base, env=ENV)
+    return base / "trace.db"
+
+
+def synthetic(base):
+    must(sys.executable, TOP / "bench" / "synthetic.py", base / "trace.db", "--ops", "300000", "--processes", "2000",
+         "--files", "3000", "--edges", "20000")
+    return base / "trace.db"
+
+
+def empty(base):
+    with Mount(base=base):
+        pass
+    return base / "trace.db"
+
+
+def killed(base):
+    """The tracer goes in the middle of a run."""
+    with Mount(base=base) as mount:
+        work = base / "work"
+        work.mkdir()
+        command = subprocess.Popen(
+            ["sh", "-c", "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); head -c 5000 /dev/zero >f$i || exit; done"],
+            cwd=mount(work), stderr=subprocess.DEVNULL)
+        time.sleep(2.5)  # some batches are written each second
+        os.kill(mount.pid, signal.SIGKILL)
+        os.waitpid(mount.pid, 0)
+        mount.pid = None
+        subprocess.run(["fusermount3", "-u", "-z", str(mount.mnt)], check=True, timeout=60)
+        command.kill()
+        command.wait(timeout=60)
+    return base / "trace.db"
+
+
+def hostile(base):
+    with Mount(base=base) as mount:
+        work = base / "work"
+        work.mkdir()
+        for name in HOSTILE[:3]:
+            inside = os.fsencode(mount(work)) + b"/" + name.replace("/", "\u2215").encode()
+            subprocess.run([b"sh", b"-c", b'echo data >"$1"; cat "$1"', b"sh", inside], check=True,
+                           stdout=subprocess.DEVNULL, timeout=60)
+        inside = os.fsencode(mount(work)) + b"/\xff\xfe.bin"
+        subprocess.run([b"sh", b"-c", b'echo data >"$1"; cat "$1"', b"sh", inside], check=True,
+                       stdout=subprocess.DEVNULL, timeout=60)
+    return base / "trace.db"
+
+
+# ---- pages ----
+
+def rows_of(words, trace):
+    return json.loads(must(WFSTAT, *words, "--format", "json", trace).stdout)["rows"]
+
+
+def interval_of(page):
+    rows = rows_in(page, "time")
+    return f"{rows[1]['from_s'] - rows[0]['from_s']:.9f}" if len(rows) > 1 else "1000000"
+
+
+def rows_in(page, table):
+    text = page.read_text()
+    begin = text.index(">", text.index(f'<script type="application/json" id="data-{table}">')) + 1
+    return json.loads(text[begin:text.index("</script>", begin)])["rows"]
+
+
+def page_of(name, make, base, **more):
+    base.mkdir()
+    trace, page = make(base), base / "report.html"
+    done = run(WFREPORT, "-o", page, trace)
+    checks.equal(f"{name}: a page is made", done.returncode, 0)
+    tables = {}
+    for table, (words, less) in TABLES.items():
+        words = words + (["--interval", interval_of(page)] if table == "time" else [])
+        tables[table] = {"rows": rows_of(words, trace), "less": less}
+    return {"name": name, "page": str(page), "tables": tables, **more}
+
+
+def look_at(pages, base):
+    (base / "pages.json").write_text(json.dumps(pages))
+    done = run("node", REPORT / "test" / "pages.mjs", base / "pages.json")
+    print(done.stdout.decode(), done.stderr.decode(errors="replace")[-2000:])
+    checks.equal("the pages are as they should be", done.returncode, 0)
+
+
+# ---- the program ----
+
+def check_program(trace, base):
+    checks.equal("the same trace makes the same page", run(WFREPORT, "-o", "-", trace).stdout,
+                 run(WFREPORT, "-o", "-", trace).stdout)
+    for words, status in (["--no-such"], 2), (["--max-nodes", "x"], 2), (["--max-nodes", "1"], 2), \
+            (["-o"], 2), (["--perfetto", "x", "-o", "y"], 2), ([base / "no-such.db"], 1), ([__file__], 1), \
+            (["-o", base / "no-such" / "x.html", trace], 1), (["--help"], 0), (["--version"], 0):
+        done = run(WFREPORT, *words)
+        checks.equal(f"status of {words}", done.returncode, status)
+        if status:
+            checks.equal(f"{words}: one line says why", done.stderr.count(b"\n"), 1)
+            checks.check("it begins with its name", done.stderr.startswith(b"wfreport: "), done.stderr)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([WFREPORT, "-o", "-", trace], stdout=full, stderr=subprocess.PIPE, timeout=60)
+    checks.equal("a full disk is said", done.returncode, 1)
+
+
+def check_strict(trace):
+    done = run(WFREPORT, "--strict", "-o", "/dev/null", trace)
+    checks.equal("--strict of an incomplete trace", done.returncode, 3)
+
+
+def main():
+    become_reaper()
+    base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-report-"))
+    pages = [page_of("synthetic", synthetic, base / "synthetic", charts=True, graph=True)]
+    if shutil.which("mProjectPP"):
+        pages.append(page_of("Montage", montage, base / "montage", charts=True, graph=True))
+    else:
+        print("no Montage here: left out")
+    pages.append(page_of("compile", compiled, base / "compile", charts=True, graph=True))
+    pages.append(page_of("empty", empty, base / "empty", charts=False, graph=False))
+    pages.append(page_of("killed", killed, base / "killed", charts=False, graph=False,
+                         warnings=["The trace is incomplete"]))
+    pages.append(page_of("hostile", hostile, base / "hostile", charts=False, graph=True,
+                         hostile=[name.replace("/", "\u2215") for name in HOSTILE]))
+    look_at(pages, base)
+    check_program(base / "compile" / "trace.db", base)
+    check_strict(base / "killed" / "trace.db")
+    shutil.rmtree(base)
+    checks.end()
+
+
+main()
