@@ -184,6 +184,8 @@ static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info
 		return -ENXIO;
 	if (fs_is_own(c->fs, inode))
 		return -EBUSY;
+	if (call_is_hidden(c, inode))
+		return -EACCES;
 	if (is_busy(c, inode, fi->flags))
 		return -ETXTBSY;
 	/* Of a mount below the source the kernel does not know. */

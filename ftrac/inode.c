@@ -768,7 +768,8 @@ static int open_root(struct inode_table *table)
 		return -ENOMEM;
 	fill_inode(table, &root->inode, NULL, &sx, mount);
 	root->birth_ns = birth_of(&sx);
-	root->nlookup = root->refs = 1;
+	root->nlookup = 1;
+	root->refs = 1;
 	root->fd = table->options.root;
 	tell_node(table, &root->inode, &sx);
 	return pins_init(table);

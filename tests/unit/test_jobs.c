@@ -21,12 +21,12 @@ static void ends(struct feed *f, int pid, int t)
 
 /* words: arguments, separated by one space; a script's comm is not that of its program. */
 static void runs_as(struct feed *f, int pid, const char *exe, const char *comm, const char *words,
-	const char *environ, int t)
+	const char *variables, int t)
 {
 	char argv[256];
 	struct facts_of_process facts = { .exe = exe, .comm = comm, .argv = argv, .cwd = "/",
-		.argv_len = snprintf(argv, sizeof(argv), "%s", words) + 1, .environ = environ,
-		.environ_len = environ ? strlen(environ) + 1 : 0 };
+		.argv_len = snprintf(argv, sizeof(argv), "%s", words) + 1, .environ = variables,
+		.environ_len = variables ? strlen(variables) + 1 : 0 };
 
 	for (char *at = argv; *at; at++)
 		*at = *at == ' ' ? '\0' : *at;
