@@ -152,9 +152,9 @@ static void environment_says_the_job(void **state)
 static void index_is_a_part_of_the_number(void **state)
 {
 	struct feed *f = *state;
-	static const char environ[] = "JOB_ID=5\0SGE_TASK_ID=3";
+	static const char variables[] = "JOB_ID=5\0SGE_TASK_ID=3";
 	struct facts_of_process facts = { .exe = "/bin/x", .argv = "x", .argv_len = 2,
-		.environ = environ, .environ_len = sizeof(environ) };
+		.environ = variables, .environ_len = sizeof(variables) };
 
 	begins(f, 20, 10, 0);
 	feed_process(f, EVENT_EXEC, (struct event_process){ .pid = 20, .tid = 20,
