@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
@@ -156,6 +157,45 @@ void call_leave_pseudo(bool entered)
 {
 	if (entered)
 		creds_return();
+}
+
+/* Of a path like /proc/12/task/34/maps: one of the numbers is a thread of ours. */
+static bool is_about_us(const char *path)
+{
+	char name[64];
+
+	for (const char *at = path; (at = strchr(at, '/')); at++) {
+		size_t len = strspn(at + 1, "0123456789");
+
+		if (len == 0 || len > 10 || at[1 + len] != '/')
+			continue;
+		snprintf(name, sizeof(name), "/proc/self/task/%.*s", (int)len, at + 1);
+		if (access(name, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool call_is_hidden(const struct call *c, struct inode *inode)
+{
+	static const char *const names[] = { "maps", "smaps", "smaps_rollup", "numa_maps" };
+	struct requester who = call_requester(c);
+	bool hidden = inode->type == S_IFLNK;
+	char path[PATH_MAX];
+	const char *name;
+	ssize_t n;
+
+	if (!inode->mount->proc || !creds_privileged() || creds_equals(&who))
+		return false;
+	cleanup_held struct held held = call_hold(c, inode);
+	n = held.fd < 0 ? -1 : readlink(fd_path(held.fd).text, path, sizeof(path) - 1);
+	if (n < 0)
+		return false;
+	path[n] = '\0';
+	name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		hidden |= strcmp(name, names[i]) == 0;
+	return hidden && is_about_us(path);
 }
 
 bool fs_is_own(const struct fs *fs, const struct inode *inode)

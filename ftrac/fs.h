@@ -191,6 +191,12 @@ bool call_in_group(const struct call *c, gid_t gid);
 bool call_enter_pseudo(const struct call *c, struct inode *inode); /* to be given to leave */
 void call_leave_pseudo(bool entered);
 
+/*
+ * Whether it is what /proc says of us and keeps from others.  The threads of a process may see all of it,
+ * whomever they act as, so here the kernel does not judge: it is ours to refuse it (EACCES) to who asks.
+ */
+bool call_is_hidden(const struct call *c, struct inode *inode);
+
 /* Who asks; whether he has that capability. */
 struct requester call_requester(const struct call *c);
 bool call_has(const struct call *c, int capability);

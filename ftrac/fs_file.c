@@ -211,6 +211,8 @@ static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info
 		return -ENXIO;
 	if (fs_is_own(c->fs, inode))
 		return -EBUSY;
+	if (call_is_hidden(c, inode))
+		return -EACCES;
 	r = check_busy(c, inode, fi->flags);
 	if (r < 0)
 		return r;

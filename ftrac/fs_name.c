@@ -303,9 +303,13 @@ void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 
 	call_begin(&c, req, OP_READLINK, TRACE_MEET);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
-	entered = call_enter_pseudo(&c, inode.inode);
-	n = WITH(inode, readlinkat(inode.fd, "", target, sizeof(target) - 1));
-	call_leave_pseudo(entered);
+	if (call_is_hidden(&c, inode.inode)) {
+		n = -EACCES;
+	} else {
+		entered = call_enter_pseudo(&c, inode.inode);
+		n = WITH(inode, readlinkat(inode.fd, "", target, sizeof(target) - 1));
+		call_leave_pseudo(entered);
+	}
 	if (n >= 0)
 		target[n] = '\0';
 	if (n >= 0 && inode.inode->mount->proc)

@@ -6,6 +6,7 @@ at, and exits 0, 1 (a fact is not so), or 77 (a capability is missing, which it 
 
 The place of ftrac is $FTRAC, that of the compiled programs of tests/work $WORK (both set by Meson).
 """
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -102,6 +103,22 @@ def modes():
     if ("--fidelity", "exact") in found:
         found.append(("--fidelity", "exact", "--stat"))
     return found
+
+
+@contextlib.contextmanager
+def protections(**values):
+    """fs.protected_NAME=VALUE, for all of the machine: put back at the end, also if we are ended."""
+    paths = {pathlib.Path(f"/proc/sys/fs/protected_{name}"): value for name, value in values.items()}
+    before = {path: path.read_text() for path in paths}
+    handler = signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
+    try:
+        for path, value in paths.items():
+            path.write_text(f"{value}\n")
+        yield
+    finally:
+        for path, value in before.items():
+            path.write_text(value)
+        signal.signal(signal.SIGTERM, handler)
 
 
 def become_reaper():

@@ -22,7 +22,7 @@ import tempfile
 import time
 
 import sides
-from ftractest import WORK, Checks, Mount, fidelities, need_fuse, skip
+from ftractest import WORK, Checks, Mount, fidelities, need_fuse, protections, skip
 from sides import LIBC, attributes, compare, elsewhere, picture, result, same_picture
 
 need_fuse()
@@ -412,13 +412,13 @@ def check_locks(what, mount):
     os.unlink(base / "locked")
 
 
-def check_options(what, *fidelity):
+def check_options(what):
     """A mount that is to forbid suid programs and devices does."""
     make_program(base / "suid", 0o6755, 0)
     make_null(base / "null", 0o666, 0)
     for options, ids, null in (("suid,dev", [BOB, 0, BOB, 0], b""), ("nosuid,dev", [BOB] * 4, b""),
                                ("suid,nodev", [BOB, 0, BOB, 0], -errno.EACCES)):
-        with Mount(*fidelity, "-o", options, base=base) as mount:
+        with Mount("-o", options, base=base) as mount:
             status, said = as_user(BOB, execute, str(mount(base / "suid")))
             checks.equal(f"{what}: -o {options}: who it is", (status, [int(n) for n in said.split()]), (0, ids))
             checks.equal(f"{what}: -o {options}: /dev/null", as_user(
@@ -429,37 +429,24 @@ def check_options(what, *fidelity):
 
 # ---- all of it
 
-PROTECTIONS = {"symlinks": 1, "hardlinks": 1, "regular": 2, "fifos": 2}
-
-
-def protect(values):
-    before = {}
-    for name, value in values.items():
-        path = pathlib.Path(f"/proc/sys/fs/protected_{name}")
-        before[name] = path.read_text().strip()
-        path.write_text(f"{value}\n")
-    return before
+ON = {"symlinks": 1, "hardlinks": 1, "regular": 2, "fifos": 2}
 
 
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 base.chmod(0o755)
-before = protect(PROTECTIONS)
-try:
+with protections(**ON):
     for fidelity in fidelities():
         with Mount("--fidelity", fidelity, base=base) as mount:
             check_table(fidelity, mount, "protected")
             if fidelity == "exact":  # the kernel asks no file system about that
-                protect(dict.fromkeys(PROTECTIONS, 0))
-                check_table(fidelity, mount, "unprotected", {"bob": BOB})
-                protect(PROTECTIONS)
+                with protections(**dict.fromkeys(ON, 0)):
+                    check_table(fidelity, mount, "unprotected", {"bob": BOB})
             check_processes(fidelity, mount)
             check_held(fidelity, mount)
             check_locks(fidelity, mount)
             mount.unmount()
             checks.equal(f"{fidelity}: nothing is lost", mount.fact("ops_lost"), 0)
         mount.db.unlink()
-    check_options("exact", "--fidelity", fidelity)
-finally:
-    protect(before)
+    check_options("exact")
 shutil.rmtree(base)
 checks.end()

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from ftractest import FTRAC, TOP, Checks, Mount, need, need_fuse, skip
+from ftractest import FTRAC, TOP, Checks, Mount, need, need_fuse, protections, skip
 
 need_fuse()
 need("setpriv", "dot", "gnuplot")
@@ -23,7 +23,6 @@ PROCMON, WFDAG, WFSTAT = (os.path.abspath(os.environ.get(name.upper(), f"build/{
                           for name, where in (("procmon", "procmon"), ("wfdag", "dag"),
                                               ("wfstat", "dag")))
 USER, OTHER = 65530, 65531
-PROTECTED = "symlinks", "regular", "fifos", "hardlinks"
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 base.chmod(0o755)
 
@@ -145,16 +144,6 @@ def check_commands():
 
 
 # ---- files of others in a directory for all
-
-def protections(values):
-    """Sets fs.protected_*; what they were."""
-    before = {}
-    for name, value in values.items():
-        path = pathlib.Path(f"/proc/sys/fs/protected_{name}")
-        before[name] = path.read_text().strip()
-        path.write_text(f"{value}\n")
-    return before
-
 
 def plant(kind, path, target=None):
     """By the other user."""
@@ -331,8 +320,7 @@ def check_helpers(trace):
 trace = base / "made.db"
 tmp = base / "tmp"
 tmp.mkdir()
-before = protections(dict.fromkeys(PROTECTED, 0))
-try:
+with protections(symlinks=0, hardlinks=0, regular=0, fifos=0):
     tmp.chmod(0o1777)
     succeeds("a trace", run(PROCMON, "--db", trace, "--", "sh", "-c", "ls / >/dev/null; true"))
     check_mounts()
@@ -343,7 +331,5 @@ try:
     check_log_of_others(tmp, trace)
     check_hostile(trace)
     check_helpers(trace)
-finally:
-    protections(before)
 shutil.rmtree(base)
 checks.end()

@@ -143,7 +143,7 @@ static void names_by_chance_look_like_it(void **state)
 	(void)state;
 	assert_int_equal(chance_of("ccAb12Cd", 8, 0), CHANCE_SURE);
 	assert_int_equal(chance_of("ccabcdef", 8, 0), CHANCE_SURE);
-	assert_int_equal(chance_of("tmp.Ab12Cd" + 4, 6, 4), CHANCE_SURE);
+	assert_int_equal(chance_of(&"tmp.Ab12Cd"[4], 6, 4), CHANCE_SURE);
 	assert_int_equal(chance_of("tmpab_12x9q", 11, 0), CHANCE_SURE);
 	assert_int_equal(chance_run("tmpab_12x9q.py", 14), 11);
 	assert_int_equal(chance_of("0123456789abcdef", 16, 0), CHANCE_SURE);

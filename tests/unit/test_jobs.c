@@ -21,12 +21,12 @@ static void ends(struct feed *f, int pid, int t)
 
 /* words: arguments, separated by one space; a script's comm is not that of its program. */
 static void runs_as(struct feed *f, int pid, const char *exe, const char *comm, const char *words,
-	const char *environ, int t)
+	const char *variables, int t)
 {
 	char argv[256];
 	struct facts_of_process facts = { .exe = exe, .comm = comm, .argv = argv, .cwd = "/",
-		.argv_len = snprintf(argv, sizeof(argv), "%s", words) + 1, .environ = environ,
-		.environ_len = environ ? strlen(environ) + 1 : 0 };
+		.argv_len = snprintf(argv, sizeof(argv), "%s", words) + 1, .environ = variables,
+		.environ_len = variables ? strlen(variables) + 1 : 0 };
 
 	for (char *at = argv; *at; at++)
 		*at = *at == ' ' ? '\0' : *at;
@@ -152,9 +152,9 @@ static void environment_says_the_job(void **state)
 static void index_is_a_part_of_the_number(void **state)
 {
 	struct feed *f = *state;
-	static const char environ[] = "JOB_ID=5\0SGE_TASK_ID=3";
+	static const char variables[] = "JOB_ID=5\0SGE_TASK_ID=3";
 	struct facts_of_process facts = { .exe = "/bin/x", .argv = "x", .argv_len = 2,
-		.environ = environ, .environ_len = sizeof(environ) };
+		.environ = variables, .environ_len = sizeof(variables) };
 
 	begins(f, 20, 10, 0);
 	feed_process(f, EVENT_EXEC, (struct event_process){ .pid = 20, .tid = 20,
