@@ -303,7 +303,7 @@ void stat_blank(struct stat_run *run, const char *columns)
 
 void stat_note_fidelity(struct stat_run *run)
 {
-	char *fidelity = query_fact_text(run->db, "fidelity");
+	const char *fidelity = query_fact_text(run->db, "fidelity");
 
 	if (!fidelity)
 		table_note(run->table, "Files were not traced.");
@@ -322,7 +322,6 @@ void stat_note_fidelity(struct stat_run *run)
 		table_note(run->table,
 			"Fidelity %s: not all numbers of reads and writes mean the same.",
 			fidelity);
-	free(fidelity);
 }
 
 void stat_note_no_ops(struct stat_run *run, const char *what)

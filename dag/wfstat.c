@@ -18,11 +18,10 @@
 static int look_for_ops(struct stat_run *run)
 {
 	struct query *query;
-	char *fidelity = query_fact_text(run->db, "fidelity");
+	const char *fidelity = query_fact_text(run->db, "fidelity");
 	int status = stat_query(run, "any-op", &run->options->choice, &query, NULL);
 
 	run->has_files = fidelity != NULL;
-	free(fidelity);
 	run->has_ops = status == 0 && stat_next(run, query) > 0 && query_int(query, 0);
 	/* Nothing happened, and that is known. */
 	if (run->has_files && query_fact(run->db, "ops_recorded", -1) == 0)
