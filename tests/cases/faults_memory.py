@@ -4,18 +4,16 @@
 and of the thread that writes the trace.  None of them ever crashes, hangs or says what is not so; what
 could not be done is said in one line, and the application that is traced does not notice.
 
-    faults_memory.py [--all] [--runs N] [--from N --to N] [tools|procmon|mount|writer ...]
+    faults_memory.py [--all] [--runs N] [--from N --to N] [tools|procmon|mount|handlers|begin|writer ...]
 """
 import os
 import shutil
-import signal
 import sqlite3
 import subprocess
-import time
 
 from faults import Parts, arguments, crashed, steps
-from faults_mount import mount_runs
-from ftractest import FTRAC, Mount, need_fuse
+from faults_mount import mount_runs, never_begins
+from ftractest import Mount, need_fuse
 
 PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
 WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
@@ -111,7 +109,7 @@ def tools(checks, faults, given):
             total = faults.look()[0]
             checks.check(f"{tool.name}: without a fault", tool.wanted[0] in (0, 1) and total > 10,
                          tool.wanted)
-            for n in steps(total, 40, given):
+            for n in steps(total, 24, given):
                 got = tool.run(faults.environment(command[0], alloc=n))
                 if faults.failed():
                     failed += got[0] != tool.wanted[0]
@@ -119,7 +117,7 @@ def tools(checks, faults, given):
     return f", {failed} runs ended by them"
 
 
-def procmon(checks, faults, given):
+def procmon(checks, faults, given, kind="alloc"):
     """The command runs, and its output and status are its own, or it does not run at all."""
     ended = 0
     command = ["sh", "-c", "echo out; (exit 3) || cat /dev/null; exit 7"]
@@ -135,12 +133,12 @@ def procmon(checks, faults, given):
         if run(how).returncode != 7:
             print(f"procmon --processes {how}: not here")
             continue
-        total = faults.look()[0]
-        for n in steps(total, 80, given):
-            done = run(how, alloc=n)
+        total = faults.look()[kind == "call"]
+        for n in steps(total, 40, given):
+            done = run(how, **{kind: n})
             if not faults.failed():
                 continue
-            label = f"procmon {how}, allocation {n} of {total}"
+            label = f"procmon {how}, {kind} {n} of {total}"
             ran = done.stdout == b"out\n"
             ended += not ran
             checks.check(f"{label}: as it is, or not at all", not crashed(done.returncode) and (
@@ -174,6 +172,8 @@ def main():
     parts.run("tools", tools)
     parts.run("procmon", procmon)
     parts.run("mount", mount_runs, "alloc", {})
+    parts.run("handlers", mount_runs, "alloc", {"thread": "fuse_worker"})
+    parts.run("begin", never_begins)
     parts.run("writer", mount_runs, "alloc", {"thread": "ftrac-writer"})
     parts.checks.end()
 

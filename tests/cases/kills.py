@@ -73,7 +73,7 @@ class Killed:
 
     def check_mount(self, checks, label):
         try:
-            os.stat(self.mount.mnt)
+            os.statvfs(self.mount.mnt)  # nothing of which the kernel remembers
             error = None
         except OSError as e:
             error = e.errno
@@ -139,8 +139,8 @@ def main():
         own.unmount()
         for i in range(n):
             # Mostly within the first batches, some as soon as it is there, some after many.
-            delay = moments.choice([0.0, 0.05, 0.3, 0.6, 0.6, 3.5 if i % 8 == 0 else 0.6])
-            one = Killed(own.base / "life", delay * moments.random(),
+            delay = moments.choice([0.02, 0.3, 0.6, 0.6]) * moments.random()
+            one = Killed(own.base / "life", delay + (BATCH_S + 0.3 if i % 10 == 0 else 0),
                          moments.choice([(), ("--fidelity", "cached"), ("--stat",)]))
             label = f"kill {i} after {one.delay:.3f} s"
             one.run()
