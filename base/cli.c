@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/output.h"
 
 int words_add(struct words *words, const char *word)
 {
@@ -118,7 +119,7 @@ char *cli_join(char *const *argv)
 			fputc(' ', out);
 		cli_put_quoted(argv[i], out);
 	}
-	return fclose(out) == 0 ? text : NULL;
+	return output_close_text(out, &text);
 }
 
 int cli_exit_status(int wait_status)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,4 +85,14 @@ int output_close(struct output *output, int r)
 		unlinkat(output->dir, output->temporary, 0);
 	forget(output);
 	return r;
+}
+
+char *output_close_text(FILE *out, char **text)
+{
+	bool failed = ferror(out);
+
+	if (fclose(out) == 0 && !failed)
+		return *text;
+	free(*text);
+	return NULL;
 }

@@ -8,6 +8,8 @@
  * they may write to is followed or written into (place.h): -ELOOP, -EPERM.
  */
 
+#include <stdio.h>
+
 struct output {
 	int fd;
 	const char *file;
@@ -20,5 +22,9 @@ struct output {
 int output_open(const char *file, struct output *ret_output);
 /* r: how the writing went.  That, or what goes wrong now; what is not whole is taken away. */
 int output_close(struct output *output, int r);
+
+/* Ends what open_memstream() gave.  *text, which is to be freed; NULL if there was no memory for some of it,
+ * also of what fputc() and others said nothing of. */
+char *output_close_text(FILE *out, char **text);
 
 #endif

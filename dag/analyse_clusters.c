@@ -2,6 +2,7 @@
 
 /* Patterns that occur again and again: sub-trees, fan-outs, fan-ins. */
 
+#include "base/output.h"
 #include "dag/analyse.h"
 
 #include <errno.h>
@@ -53,11 +54,7 @@ static char *join(const char *program, const char **children, int32_t n)
 			fprintf(out, " x%d", end - i);
 	}
 	fputs(n ? ")" : "", out);
-	if (fclose(out) != 0) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return output_close_text(out, &text);
 }
 
 static const char *program_of(const struct workflow *w, int32_t process)

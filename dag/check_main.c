@@ -26,7 +26,8 @@ struct session {
 	struct check_trace trace;
 	struct ninja *ninja;
 	struct check check;
-	char *root, *cwd;
+	char *root;
+	const char *cwd; /* of db */
 };
 
 static int out_of_memory(void)
@@ -52,6 +53,8 @@ static int find_root(struct session *s)
 				"the trace does not say where the build began: name "
 				"the project with --root");
 		s->root = strdup(s->cwd);
+		if (!s->root)
+			return err_status(EXIT_TROUBLE, "out of memory");
 	}
 	s->trace.root = s->root;
 	return 0;
@@ -59,7 +62,7 @@ static int find_root(struct session *s)
 
 static int complain_undeclared(const struct session *s)
 {
-	cleanup_free char *options = query_fact_text(s->db, "options");
+	const char *options = query_fact_text(s->db, "options");
 
 	if (options && (strncmp(options, "--make ", 7) == 0 || strstr(options, " --make ")))
 		return err_status(EXIT_TROUBLE,
@@ -160,7 +163,6 @@ static void finish(struct session *s)
 	build_destroy(s->trace.build);
 	query_close(s->db);
 	free(s->root);
-	free(s->cwd);
 	check_options_finish(&s->options);
 }
 

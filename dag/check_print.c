@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/output.h"
 #include "dag/check.h"
 #include "dag/check_trace.h"
 
@@ -228,11 +229,7 @@ static char *sentence(const struct printing *p, const struct check_finding *f)
 	}
 	if (f->kind == CHECK_REDUNDANT)
 		fputs("not used", out);
-	if (fclose(out) != 0) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return output_close_text(out, &text);
 }
 
 /* ---- rows ---- */

@@ -20,7 +20,8 @@
 struct run {
 	struct query_db *db;
 	struct workflow *workflow;
-	char *root, *mountpoint, *source;
+	char *root;
+	const char *mountpoint, *source; /* of db */
 	bool whole;
 };
 
@@ -43,7 +44,9 @@ static int find_root(struct run *run, const char *given)
 	int r;
 
 	if (given || !run->mountpoint || !*run->mountpoint) {
-		run->root = given ? strdup(given) : query_fact_text(run->db, "cwd");
+		if (!given)
+			given = query_fact_text(run->db, "cwd");
+		run->root = given ? strdup(given) : NULL;
 		return given && !run->root ? out_of_memory() : 0;
 	}
 	if (compose("graph.root", &all, &composed) < 0)
@@ -53,6 +56,7 @@ static int find_root(struct run *run, const char *given)
 	if (r >= 0 && (r = query_next(query)) > 0) {
 		bytes = query_bytes(query, 0, &len);
 		run->root = strndup(bytes, len);
+		r = run->root ? r : -ENOMEM;
 	}
 	query_end(query);
 	return r < 0 ? err_status(EXIT_CANNOT, "cannot read the trace: %s", query_error(run->db))
@@ -84,8 +88,6 @@ static void finish_run(struct run *run)
 	workflow_destroy(run->workflow);
 	query_close(run->db);
 	free(run->root);
-	free(run->mountpoint);
-	free(run->source);
 }
 
 /* ---- saying ---- */
@@ -214,7 +216,6 @@ static int match_and_compare(const struct diff_options *o, const struct run runs
 	match_destroy(match);
 	for (int i = 0; i < 2; i++) {
 		side_destroy(side[i]);
-		free(c.command[i]);
 	}
 	names_destroy(c.names);
 	return status;

@@ -86,6 +86,7 @@ char *find_words(struct names *names, int32_t a, int32_t b)
 		fputs(" -> ", out);
 		put_words(out, &list[1], from, behind);
 	}
+	ok &= out && !ferror(out);
 	ok &= out && fclose(out) == 0;
 	words_list_free(&list[0]);
 	words_list_free(&list[1]);

@@ -20,7 +20,7 @@
 
 struct comparison {
 	const char *trace[2]; /* their names */
-	char *command[2];     /* that was traced; NULL: not known */
+	const char *command[2];     /* that was traced; NULL: not known */
 	const struct match *match;
 	struct names *names;
 	struct found *found;

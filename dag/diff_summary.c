@@ -2,6 +2,7 @@
 
 /* Two runs in one sentence, and processes in a few words. */
 
+#include "base/output.h"
 #include "dag/diff_report.h"
 
 #include <math.h>
@@ -131,11 +132,7 @@ char *report_summary(const struct comparison *c)
 	put_graph(out, c->found);
 	put_time(out, c->measurement);
 	put_exit(out, c);
-	if (fclose(out) != 0) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return output_close_text(out, &text);
 }
 
 /* ---- processes ---- */
@@ -221,9 +218,5 @@ char *report_process(const struct comparison *c, int run, int32_t process)
 		fprintf(out, "%s ...", task->program);
 		put_files(out, c, run, process);
 	}
-	if (fclose(out) != 0) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return output_close_text(out, &text);
 }

@@ -26,7 +26,6 @@
 struct job_list {
 	const struct generate_options *options;
 	struct generate_facts facts;
-	char *texts[5];
 	struct jobs *jobs;
 };
 
@@ -37,21 +36,22 @@ static int out_of_memory(void)
 
 /* ---- what is known of the run ---- */
 
-static const char *fact(struct job_list *list, struct query_db *db, int n, const char *key)
+static const char *fact(const struct query_db *db, const char *key)
 {
-	list->texts[n] = query_fact_text(db, key);
-	return list->texts[n] ? list->texts[n] : "";
+	const char *text = query_fact_text(db, key);
+
+	return text ? text : "";
 }
 
 static void read_facts(struct job_list *list, struct query_db *db, const struct workflow *w)
 {
 	struct generate_facts *f = &list->facts;
 
-	f->host = fact(list, db, 0, "host");
-	f->user = fact(list, db, 1, "user");
-	f->kernel = fact(list, db, 2, "kernel");
-	f->cpu_model = fact(list, db, 3, "cpu_model");
-	f->name = fact(list, db, 4, "command");
+	f->host = fact(db, "host");
+	f->user = fact(db, "user");
+	f->kernel = fact(db, "kernel");
+	f->cpu_model = fact(db, "cpu_model");
+	f->name = fact(db, "command");
 	f->cpus = query_fact(db, "cpus", 0);
 	f->memory_bytes = query_fact(db, "memory_bytes", 0);
 	f->begin_ns = w->begin_ns;
@@ -239,8 +239,6 @@ static int generate_from(struct query_db *db, const struct generate_options *o)
 	if (status == 0)
 		status = write_all(&list);
 	jobs_destroy(list.jobs);
-	for (size_t i = 0; i < sizeof(list.texts) / sizeof(list.texts[0]); i++)
-		free(list.texts[i]);
 	workflow_destroy(workflow);
 	return status;
 }

@@ -230,16 +230,14 @@ static char *common_root(const struct jobs *jobs)
 
 int jobs_find_root(struct query_db *db, struct jobs *jobs, const char *root)
 {
-	char *cwd = root ? NULL : query_fact_text(db, "cwd"),
-	     *command = root ? NULL : query_fact_text(db, "command");
+	const char *cwd = root ? NULL : query_fact_text(db, "cwd"),
+		   *command = root ? NULL : query_fact_text(db, "command");
 	size_t len;
 
 	/* A mount has a directory, too, but it says nothing. */
 	jobs->root = root                                 ? strdup(root)
 		     : command && *command && cwd && *cwd ? strdup(cwd)
 							  : common_root(jobs);
-	free(cwd);
-	free(command);
 	if (!jobs->root)
 		return -ENOMEM;
 	for (len = strlen(jobs->root); len && jobs->root[len - 1] == '/'; len--)

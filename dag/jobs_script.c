@@ -2,6 +2,7 @@
 
 /* How a job is started: its commands, with pipes, redirections, directories and variables, for a shell. */
 
+#include "base/output.h"
 #include "dag/jobs.h"
 
 #include <errno.h>
@@ -158,7 +159,7 @@ static char *write_script(struct script *s)
 		fputs(parallel ? "\n} &\n" : "", s->out);
 	}
 	fputs(parallel ? "wait" : "", s->out);
-	return fclose(s->out) == 0 ? text : NULL;
+	return output_close_text(s->out, &text);
 }
 
 static int compare_commands(const void *x, const void *y)

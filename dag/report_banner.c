@@ -22,7 +22,8 @@ static void warn(FILE *out, const char *text)
 
 static void warn_of_end(struct report *r)
 {
-	char *stopped = query_fact_text(r->db, "recording_error"), *text = NULL;
+	const char *stopped = query_fact_text(r->db, "recording_error");
+	char *text = NULL;
 
 	if (stopped && asprintf(&text, "The recording stopped before the run did: %s. Numbers are too "
 				       "small.", stopped) >= 0)
@@ -31,7 +32,6 @@ static void warn_of_end(struct report *r)
 		warn(r->out, "The trace is incomplete: it was still being written, or its writer was "
 			     "killed. Numbers are those so far.");
 	free(text);
-	free(stopped);
 }
 
 static void warn_of_loss(struct report *r, const char *fact, const char *format)
@@ -47,7 +47,8 @@ static void warn_of_loss(struct report *r, const char *fact, const char *format)
 /* What was not looked at, as was asked for or as it was possible. */
 static void warn_of_cover(struct report *r)
 {
-	char *fidelity = query_fact_text(r->db, "fidelity"), *text = NULL;
+	const char *fidelity = query_fact_text(r->db, "fidelity");
+	char *text = NULL;
 
 	if (!fidelity)
 		warn(r->out, "Files were not traced: there is nothing about reads and writes.");
@@ -59,7 +60,6 @@ static void warn_of_cover(struct report *r)
 		warn(r->out, "Single operations were not recorded: latencies, sizes and rates over time "
 			     "are not known.");
 	free(text);
-	free(fidelity);
 }
 
 static void warn_of_share(struct report *r)

@@ -23,13 +23,12 @@ _Static_assert(sizeof(names) / sizeof(names[0]) == SECTION_MAX, "a name for each
 
 static void put_title(const struct report *r, FILE *out)
 {
-	char *command = r->options->title ? NULL : query_fact_text(r->db, "command");
+	const char *command = r->options->title ? NULL : query_fact_text(r->db, "command");
 
 	html_put_string(r->options->title    ? r->options->title
 			: command && *command ? command
 					      : r->options->traces.word[0],
 		out);
-	free(command);
 }
 
 static void put_nav(FILE *out)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cli.h"
+#include "base/output.h"
 
 struct build {
 	const struct jobs *jobs;
@@ -70,7 +71,7 @@ static char *make_command(const struct job *job, const char *stamp)
 		fprintf(out, "%strue", between);
 	if (stamp)
 		fprintf(out, "%s[ $? -eq 0 ] && : >%s", between, stamp);
-	return fclose(out) == 0 ? text : NULL;
+	return output_close_text(out, &text);
 }
 
 /* Where a backslash takes the end of a line away, it is left out; false: other ends of lines remain. */
@@ -122,7 +123,7 @@ char *rules_one_line(const char *command)
 		rewind(out);
 		print_lines(command, out);
 	}
-	return fclose(out) == 0 ? text : NULL;
+	return output_close_text(out, &text);
 }
 
 /* Is this the root, and not the beginning of another name? */

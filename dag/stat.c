@@ -184,11 +184,10 @@ int stat_table(struct stat_run *run)
 int stat_look(struct stat_run *run)
 {
 	struct query *query;
-	char *fidelity = query_fact_text(run->db, "fidelity");
+	const char *fidelity = query_fact_text(run->db, "fidelity");
 	int status = stat_query(run, "any-op", &run->options->choice, &query, NULL);
 
 	run->has_files = fidelity != NULL;
-	free(fidelity);
 	run->has_ops = status == 0 && stat_next(run, query) > 0 && query_int(query, 0);
 	/* Nothing happened, and that is known. */
 	if (run->has_files && query_fact(run->db, "ops_recorded", -1) == 0)
@@ -320,7 +319,7 @@ void stat_blank(struct stat_run *run, const char *columns)
 
 void stat_note_fidelity(struct stat_run *run)
 {
-	char *fidelity = query_fact_text(run->db, "fidelity");
+	const char *fidelity = query_fact_text(run->db, "fidelity");
 
 	if (!fidelity)
 		table_note(run->table, "Files were not traced.");
@@ -339,7 +338,6 @@ void stat_note_fidelity(struct stat_run *run)
 		table_note(run->table,
 			"Fidelity %s: not all numbers of reads and writes mean the same.",
 			fidelity);
-	free(fidelity);
 }
 
 void stat_note_no_ops(struct stat_run *run, const char *what)

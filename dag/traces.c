@@ -26,7 +26,7 @@ bool traces_are_whole(struct query_db *db)
 	int64_t complete = query_fact(db, "complete", 0);
 	int64_t ops = query_fact(db, "ops_lost", 0),
 		events = query_fact(db, "process_events_lost", 0);
-	char *stopped = query_fact_text(db, "recording_error");
+	const char *stopped = query_fact_text(db, "recording_error");
 
 	if (stopped)
 		err_print("warning: the recording stopped before the run did: %s; numbers are too "
@@ -43,7 +43,6 @@ bool traces_are_whole(struct query_db *db)
 		err_print("warning: the kernel dropped process events %lld times; processes may be "
 			  "missing",
 			(long long)events);
-	free(stopped);
 	return complete && !stopped && !ops && !events;
 }
 

@@ -53,7 +53,7 @@ static int add(struct combos *combos, const int64_t *values, struct combo **ret_
 	int r;
 
 	if (!c)
-		return -ENOMEM;
+		return store_fail(combos->store, -ENOMEM);
 	for (int i = 0; i < combos->columns; i++)
 		row[1 + i] = V_OPT(values[i] != COMBO_NULL, values[i]);
 	r = store_put(combos->store, combos->put, row);
@@ -64,6 +64,10 @@ static int add(struct combos *combos, const int64_t *values, struct combo **ret_
 	memcpy(c->values, values, combos->columns * sizeof(*values));
 	c->id = ++combos->last_id;
 	HASH_ADD(hh, combos->all, values, sizeof(c->values), c);
+	if (!c->hh.tbl) {
+		free(c);
+		return store_fail(combos->store, -ENOMEM);
+	}
 	*ret_combo = c;
 	return 0;
 }

@@ -30,7 +30,18 @@ struct log_index {
 struct query_db {
 	sqlite3 *sqlite;
 	struct log_index index;
+	struct fact *facts;
+	int failed; /* where there was no way to say so: of texts */
 	char error[2 * PATH_MAX];
+};
+
+/* Of the view "trace"; all are read at first, since later a failure would look like a fact that is unknown. */
+struct fact {
+	struct fact *next;
+	bool is_number;
+	int64_t number;
+	char *text; /* within bytes */
+	char bytes[];
 };
 
 struct query {
@@ -91,18 +102,22 @@ static bool look_at(const char *path, const char *end, struct stat *ret)
 	return there;
 }
 
-static bool is_there(const char *path, const char *end)
+/* 1, 0, or -ENOMEM: not known. */
+static int is_there(const char *path, const char *end)
 {
+	char *name = beside(path, end);
 	struct stat st;
+	int r = !name ? -ENOMEM : stat(name, &st) == 0;
 
-	return look_at(path, end, &st);
+	sqlite3_free(name);
+	return r;
 }
 
 /* Before the trace is opened. */
 static void index_init(struct log_index *index, const char *trace)
 {
 	*index = (struct log_index){ .path = realpath(trace, NULL) };
-	index->was_there = index->path && is_there(index->path, "-shm");
+	index->was_there = index->path && is_there(index->path, "-shm") != 0;
 }
 
 /* When it has been read from. */
@@ -129,13 +144,16 @@ static void index_finish(struct log_index *index)
 static char *uri_of(const char *path)
 {
 	char *uri = sqlite3_mprintf("file:");
+	int has_log = is_there(path, "-wal");
 
 	for (const unsigned char *at = (const unsigned char *)path; uri && *at; at++)
 		uri = strchr("%?#", *at) || *at >= 0x80 ? sqlite3_mprintf("%z%%%02X", uri, *at)
 							: sqlite3_mprintf("%z%c", uri, *at);
-	return uri ? sqlite3_mprintf("%z?mode=ro%s", uri,
-			     is_there(path, "-wal") ? "" : "&immutable=1")
-		   : NULL;
+	if (uri && has_log < 0) { /* a log that is not looked at is the newest part of the trace */
+		sqlite3_free(uri);
+		uri = NULL;
+	}
+	return uri ? sqlite3_mprintf("%z?mode=ro%s", uri, has_log ? "" : "&immutable=1") : NULL;
 }
 
 static int64_t pragma(sqlite3 *sqlite, const char *sql)
@@ -375,6 +393,36 @@ static int open_traces(struct query_db *db, const char *const *paths, int n, uns
 	return r;
 }
 
+static int add_fact(struct query_db *db, const char *key, sqlite3_stmt *stmt)
+{
+	bool is_number = sqlite3_column_type(stmt, 1) == SQLITE_INTEGER;
+	int64_t number = sqlite3_column_int64(stmt, 1);
+	const char *text = (const char *)sqlite3_column_text(stmt, 1);
+	size_t key_size = key ? strlen(key) + 1 : 0, size = text ? strlen(text) + 1 : 0;
+	struct fact *fact = key && text ? malloc(sizeof(*fact) + key_size + size) : NULL;
+
+	if (!fact)
+		return SQLITE_NOMEM;
+	*fact = (struct fact){ .next = db->facts, .is_number = is_number, .number = number };
+	memcpy(fact->bytes, key, key_size);
+	fact->text = memcpy(fact->bytes + key_size, text, size);
+	db->facts = fact;
+	return SQLITE_OK;
+}
+
+static int read_facts(struct query_db *db)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r = sqlite3_prepare_v2(db->sqlite,
+		"SELECT key, value FROM trace WHERE key IS NOT NULL AND value IS NOT NULL", -1, &stmt, NULL);
+
+	while (r == SQLITE_OK && (r = sqlite3_step(stmt)) == SQLITE_ROW)
+		r = add_fact(db, (const char *)sqlite3_column_text(stmt, 0), stmt);
+	sqlite3_finalize(stmt);
+	return r == SQLITE_DONE ? 0 : r == SQLITE_NOMEM ? fail(db, -ENOMEM, "%s%s", "out of memory", "")
+							: fail_sqlite(db, r);
+}
+
 int query_open(const char *const *paths, int n, unsigned how, struct query_db **ret_db)
 {
 	struct query_db *db = *ret_db = calloc(1, sizeof(*db));
@@ -383,13 +431,21 @@ int query_open(const char *const *paths, int n, unsigned how, struct query_db **
 	if (!db)
 		return -ENOMEM;
 	r = n == 1 ? open_trace(db, paths[0], how) : open_traces(db, paths, n, how);
-	return r < 0 ? r : begin(db);
+	if (r == 0)
+		r = begin(db);
+	return r < 0 ? r : read_facts(db);
 }
 
 void query_close(struct query_db *db)
 {
 	if (!db)
 		return;
+	while (db->facts) {
+		struct fact *next = db->facts->next;
+
+		free(db->facts);
+		db->facts = next;
+	}
 	sqlite3_close(db->sqlite);
 	index_finish(&db->index);
 	free(db);
@@ -413,8 +469,11 @@ int query_start(struct query_db *db, const char *sql, struct query **ret_query)
 
 int query_next(struct query *query)
 {
-	int r = sqlite3_step(query->stmt);
+	int r;
 
+	if (query->db->failed)
+		return fail(query->db, query->db->failed, "%s%s", "out of memory", "");
+	r = sqlite3_step(query->stmt);
 	return r == SQLITE_ROW ? 1 : r == SQLITE_DONE ? 0 : fail_sqlite(query->db, r);
 }
 
@@ -463,45 +522,38 @@ double query_real(const struct query *query, int column)
 
 const char *query_bytes(const struct query *query, int column, size_t *ret_len)
 {
-	const void *bytes = sqlite3_column_type(query->stmt, column) == SQLITE_BLOB
+	int type = sqlite3_column_type(query->stmt, column);
+	const void *bytes = type == SQLITE_BLOB
 				    ? sqlite3_column_blob(query->stmt, column)
 				    : (const void *)sqlite3_column_text(query->stmt, column);
 
-	*ret_len = sqlite3_column_bytes(query->stmt, column);
+	*ret_len = bytes ? sqlite3_column_bytes(query->stmt, column) : 0;
+	if (!bytes && type != SQLITE_NULL && type != SQLITE_BLOB)
+		query->db->failed = -ENOMEM; /* the next row says so */
 	return bytes ? bytes : "";
 }
 
 /* ---- facts ---- */
 
-static sqlite3_stmt *fact(struct query_db *db, const char *key)
+static const struct fact *find_fact(const struct query_db *db, const char *key)
 {
-	sqlite3_stmt *stmt = NULL;
+	const struct fact *fact = db->facts;
 
-	if (sqlite3_prepare_v2(db->sqlite, "SELECT value FROM trace WHERE key = ?", -1, &stmt,
-		    NULL) != SQLITE_OK ||
-		sqlite3_bind_text(stmt, 1, key, -1, SQLITE_STATIC) != SQLITE_OK ||
-		sqlite3_step(stmt) != SQLITE_ROW || sqlite3_column_type(stmt, 0) == SQLITE_NULL) {
-		sqlite3_finalize(stmt);
-		return NULL;
-	}
-	return stmt;
+	while (fact && strcmp(fact->bytes, key) != 0)
+		fact = fact->next;
+	return fact;
 }
 
-int64_t query_fact(struct query_db *db, const char *key, int64_t fallback)
+int64_t query_fact(const struct query_db *db, const char *key, int64_t fallback)
 {
-	sqlite3_stmt *stmt = fact(db, key);
+	const struct fact *fact = find_fact(db, key);
 
-	if (stmt && sqlite3_column_type(stmt, 0) == SQLITE_INTEGER)
-		fallback = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	return fallback;
+	return fact && fact->is_number ? fact->number : fallback;
 }
 
-char *query_fact_text(struct query_db *db, const char *key)
+const char *query_fact_text(const struct query_db *db, const char *key)
 {
-	sqlite3_stmt *stmt = fact(db, key);
-	char *text = stmt ? strdup((const char *)sqlite3_column_text(stmt, 0)) : NULL;
+	const struct fact *fact = find_fact(db, key);
 
-	sqlite3_finalize(stmt);
-	return text;
+	return fact ? fact->text : NULL;
 }

@@ -56,8 +56,8 @@ double query_real(const struct query *query, int column);
 const char *query_bytes(const struct query *query, int column, size_t *ret_len);
 
 /* A fact of the view "trace"; fallback if it is not there, or is no number. */
-int64_t query_fact(struct query_db *db, const char *key, int64_t fallback);
-/* As text, to be freed; NULL if it is not there. */
-char *query_fact_text(struct query_db *db, const char *key);
+int64_t query_fact(const struct query_db *db, const char *key, int64_t fallback);
+/* As text, as long as db lives; NULL if it is not there. */
+const char *query_fact_text(const struct query_db *db, const char *key);
 
 #endif

@@ -174,10 +174,13 @@ static int access_file(sqlite3_vfs *vfs, const char *name, int flags, int *ret_i
 static const char *own_vfs(void)
 {
 	static sqlite3_vfs vfs;
+	sqlite3_vfs *unix_vfs = sqlite3_vfs_find("unix");
 
+	if (!unix_vfs) /* SQLite has no memory to begin with */
+		return NULL;
 	if (!vfs.zName) {
-		the_unix = sqlite3_vfs_find("unix");
-		vfs = *the_unix;
+		the_unix = unix_vfs;
+		vfs = *unix_vfs;
 		vfs.zName = "ftrac";
 		vfs.pNext = NULL;
 		vfs.xFullPathname = full_pathname;
@@ -396,8 +399,10 @@ int store_create(const char *path, bool force, struct store **ret_store)
 	store->dir = store->reserve = store->lock = -1;
 	r = open_place(store, path, force);
 	if (r == 0) {
-		r = store_result(store, sqlite3_open_v2(store->path, &store->db,
-			SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, own_vfs()));
+		const char *vfs = own_vfs();
+
+		r = store_result(store, !vfs ? SQLITE_NOMEM : sqlite3_open_v2(store->path, &store->db,
+			SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, vfs));
 		if (r == 0)
 			r = make_schema(store);
 		if (r < 0) {

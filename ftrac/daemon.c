@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -28,6 +31,7 @@
 #include "ftrac/rights.h"
 
 #define RING_SLOTS 65536 /* of 128 bytes */
+#define START_NAPS 1000 /* of 10 ms; it takes less than one */
 #define MAX_THREADS 512	 /* a request that blocks must not stop the others */
 
 /* ---- start ---- */
@@ -218,6 +222,7 @@ static void on_ready(void *arg, int error)
 {
 	struct daemon *d = arg;
 
+	atomic_store(&d->is_live, true);
 	if (error == -EOPNOTSUPP)
 		complain_fidelity(d->fs.fidelity);
 	else if ((error = inode_table_sweep(d->fs.inodes)) < 0)
@@ -337,18 +342,45 @@ int daemon_mount(struct daemon *d, int device)
 	return 0;
 }
 
+/*
+ * If libfuse has no memory for the kernel's first request, it refuses it, and goes on; the kernel then
+ * refuses all others.  Nobody would ever hear of the mount, that it is there or that it is not.
+ */
+static void *watch_start(void *arg)
+{
+	const struct timespec nap = { .tv_nsec = 10000000 };
+	struct daemon *d = arg;
+
+	for (int i = 0; i < START_NAPS && !atomic_load(&d->is_live); i++)
+		nanosleep(&nap, NULL);
+	if (!atomic_load(&d->is_live)) {
+		d->status = err_status(EXIT_OWN, "the mount does not begin: the kernel's first request was "
+			"not answered; try again when there is more memory");
+		fuse_session_exit(d->session);
+	}
+	return NULL;
+}
+
 int daemon_loop(struct daemon *d)
 {
 	struct fuse_loop_config *config = fuse_loop_cfg_create();
+	pthread_t watch;
 	int r;
 
 	if (!config)
 		return err_status(EXIT_OWN, "out of memory");
+	r = pthread_create(&watch, NULL, watch_start, d);
+	if (r) {
+		fuse_loop_cfg_destroy(config);
+		return err_status(EXIT_OWN, "cannot start a thread: %s", strerror(r));
+	}
 	/* By the device come forgets only where there are rings. */
 	fuse_loop_cfg_set_max_threads(config, d->fs.uring ? 1 : MAX_THREADS);
 	fuse_loop_cfg_set_idle_threads(config, 16);
 	r = fuse_session_loop_mt(d->session, config);
 	fuse_loop_cfg_destroy(config);
+	atomic_store(&d->is_live, true); /* nobody waits for it any more */
+	pthread_join(watch, NULL);
 	/* A signal is the regular end of a mount, or that its namespace has ended. */
 	return r < 0 && r != -ECONNABORTED ? err_status(EXIT_OWN, "the mount ended: %s", strerror(-r)) : 0;
 }

@@ -36,6 +36,7 @@ struct daemon {
 	int status;   /* of the process */
 	bool has_trace; /* finish: it is complete */
 	bool handles_signals;
+	_Atomic bool is_live; /* the kernel has been answered */
 	bool is_aside; /* what is done before daemon_record() is not of what is traced */
 
 	struct fs fs;

@@ -347,8 +347,8 @@ static int check_places(struct options *options, int argc, char **argv)
 		return err_status(EXIT_USAGE,
 			"unexpected argument '%s': there is one mount point, '%s'", argv[argc - 1],
 			argv[argc - 2]);
-	if (optind + 1 < argc) /* as mount(8) calls us */
-		source = strdup(argv[optind++]);
+	if (optind + 1 < argc && !(source = strdup(argv[optind++]))) /* as mount(8) calls us */
+		return err_status(EXIT_OWN, "out of memory");
 	options->source = NULL;
 	status = check_directory("source", source ? source : "/", &options->source);
 	free(source);
@@ -377,6 +377,8 @@ static int parse(int argc, char **argv, const struct form *form, struct options 
 	int option, status = 0;
 
 	options->text = cli_join(argv + 1);
+	if (!options->text || fuse_opt_add_arg(&options->fuse, "ftrac") < 0)
+		return err_status(EXIT_OWN, "out of memory");
 	opterr = 0;
 	while (status == 0 &&
 		(option = getopt_long(argc, argv, form->letters, form->options, NULL)) >= 0) {
@@ -393,7 +395,6 @@ int options_parse(int argc, char **argv, struct options *options, int *ret_statu
 	int status;
 
 	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT };
-	fuse_opt_add_arg(&options->fuse, argv[0]);
 	status = parse(argc, argv, &(struct form){ ":o:fdhV", help, mount_options }, options);
 	if (status == 0)
 		status = take_mount_options(options);
@@ -414,6 +415,8 @@ static int take_command(struct options *options, char **argv)
 		return err_status(EXIT_OWN, "cannot run it as '%s': only root may, with --user",
 			options->user);
 	options->source = strdup("/");
+	if (!options->source)
+		return err_status(EXIT_OWN, "out of memory");
 	return options->scope.n ? 0 : add_scope(options, "dir");
 }
 
@@ -423,7 +426,6 @@ int options_parse_run(int argc, char **argv, struct options *options, int *ret_s
 
 	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT,
 		.wait_ms = CLI_WAIT_MS, .command = argv /* there will be one */ };
-	fuse_opt_add_arg(&options->fuse, "ftrac");
 	status = parse(argc, argv, &(struct form){ "+:hqV", run_help, run_options }, options);
 	if (status == 0)
 		status = take_command(options, argv);

@@ -122,6 +122,8 @@ static int spawn(struct run *run)
 		return status;
 	if (run->view.route == VIEW_HELPER)
 		d->options.mountpoint = strdup(run->view.dir);
+	if (run->view.route == VIEW_HELPER && !d->options.mountpoint)
+		return err_status(EXIT_RUNNER, "out of memory");
 	if (run->view.route == VIEW_INSIDE)
 		set_squash(run);
 	prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the command leaves behind is ours */

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Programs in which the N-th allocation, or the N-th system call, fails (tests/work/fail.c).
+
+A fault is one run with one such failure.  N goes from 1 on until a run in which it was not reached,
+in steps that are chosen so that there are at most so many runs; --all goes by single steps.
+"""
+import argparse
+import ctypes
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import tempfile
+
+from ftractest import WORK, Checks
+
+STATE = struct.Struct("lll")  # struct state of fail.c: allocations, calls, failed
+CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
+
+
+def arguments(what):
+    parser = argparse.ArgumentParser(description=what)
+    parser.add_argument("--all", action="store_true", help="every N")
+    parser.add_argument("--runs", type=int, help="at most about so many for each part")
+    parser.add_argument("--from", dest="first", type=int, default=1)
+    parser.add_argument("--to", type=int)
+    parser.add_argument("parts", nargs="*")
+    return parser.parse_args()
+
+
+class Faults:
+    """What is preloaded, and how often it failed something."""
+
+    def __init__(self):
+        self.directory = tempfile.TemporaryDirectory(prefix="ftrac-case-")
+        self.base = pathlib.Path(self.directory.name)
+        self.state = self.base / "state"
+        self.injected = 0
+
+    def environment(self, program, **settings):
+        """For a run of program; settings are those of fail.c: alloc=3, call=7, only="fsync" ..."""
+        self.state.write_bytes(bytes(STATE.size))
+        return os.environ | {"LD_PRELOAD": str(WORK / "fail.so"), "FAIL_STATE": str(self.state),
+                             "FAIL_PROGRAM": os.path.basename(str(program))} | {
+                                 f"FAIL_{key.upper()}": str(value)
+                                 for key, value in settings.items()}
+
+    def look(self):
+        """(allocations, calls, failed) of the run so far."""
+        return STATE.unpack(self.state.read_bytes())
+
+    def failed(self):
+        n = self.look()[2]
+        self.injected += n > 0
+        return n
+
+
+def steps(total, most, given):
+    """The N to be tried: all if they are few, else evenly spread and the first ones."""
+    if given.to or given.first > 1:
+        return range(given.first, (given.to or total) + 1)
+    most = total if given.all else given.runs or most
+    if total <= most:
+        return range(1, total + 1)
+    early = min(most // 4, 20)
+    return sorted({*range(1, early + 1),
+                   *(1 + i * total // (most - early) for i in range(most - early))})
+
+
+def crashed(status):
+    """Of a return code as subprocess has it, or as a shell says it."""
+    number = -status if status < 0 else status - 128
+    return number in CRASHES
+
+
+class Parts:
+    """Runs those that were asked for, each with its own count, which must not be 0."""
+
+    def __init__(self, given):
+        self.given, self.checks = given, Checks()
+
+    def run(self, name, call, *values):
+        if self.given.parts and not any(name.startswith(p) for p in self.given.parts):
+            return
+        faults = Faults()
+        said = call(self.checks, faults, self.given, *values) or ""
+        print(f"{name}: {faults.injected} faults injected{said}", flush=True)
+        self.checks.check(f"{name}: something failed", faults.injected)

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The N-th allocation fails, for N = 1, 2, 3 ...: of the tools that read traces, of procmon, of a mount
+and of the thread that writes the trace.  None of them ever crashes, hangs or says what is not so; what
+could not be done is said in one line, and the application that is traced does not notice.
+
+    faults_memory.py [--all] [--runs N] [--from N --to N] [tools|procmon|mount|handlers|begin|writer ...]
+"""
+import os
+import shutil
+import sqlite3
+import subprocess
+
+from faults import Parts, arguments, crashed, steps
+from faults_mount import mount_runs, never_begins
+from ftractest import Mount, need_fuse
+
+PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
+WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
+WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
+SCRIPT = """set -e
+echo one >a; cat a >b; sort b a >c; mkdir d; mv c d/c; cat no-such 2>/dev/null || true
+cat d/c | tr o 0 >e; rm a
+"""
+
+
+def make_traces(base):
+    """A small run, twice."""
+    for name in "one", "two":
+        work = base / name
+        work.mkdir()
+        with Mount("--job", name, db=base / f"{name}.db") as mount:
+            subprocess.run(["sh", "-c", SCRIPT], cwd=mount(work), check=True)
+            mount.unmount()
+    shutil.copy(base / "one.db", base / "unfinished.db")
+    with sqlite3.connect(base / "unfinished.db") as db:
+        db.execute("UPDATE meta SET value = 0 WHERE key = 'complete'")
+
+
+# Each with the trace behind it; OUT is a file.
+TOOLS = [
+    [WFSTAT], [WFSTAT, "io"], [WFSTAT, "--csv", "file"], [WFSTAT, "--json", "proc"],
+    [WFSTAT, "hist", "--of", "latency"], [WFSTAT, "list"], [WFSTAT, "pattern", "--by", "file"],
+    [WFSTAT, "phase", "--by", "command"], [WFDAG, "--dot", "-"], [WFDAG, "--dot", "OUT"],
+    [WFDAG, "--graphml", "OUT"], [WFDAG, "--gml", "OUT"], [WFDAG, "--cyjs", "OUT"],
+    [WFDAG, "--json", "OUT"], [WFDAG, "--csv", "OUT"], [WFDAG, "--fold", "--reduce", "--dot", "-"],
+    [WFDAG, "critical-path"], [WFDAG, "whatif", "--cores", "2"], [WFDAG, "clusters"],
+    [WFDAG, "lifecycle", "--format", "json"], [WFDAG, "generate", "--make", "OUT"],
+    [WFDAG, "generate", "--ninja", "OUT"], [WFDAG, "generate", "--snakemake", "OUT"],
+    [WFDAG, "generate", "--wfformat", "OUT"], [WFDAG, "generate", "--pegasus", "OUT"],
+    [WFDAG, "generate", "--dax", "OUT"],
+]
+TWO = [[WFDAG, "diff"], [WFDAG, "diff", "--format", "json"], [WFSTAT, "io"], [WFDAG, "--dot", "-"]]
+
+
+class Tool:
+    """One command, and what it says when nothing fails."""
+
+    def __init__(self, base, command, traces):
+        self.out = base / "out"
+        self.command = [str(self.out) if word == "OUT" else word for word in command] + [
+            str(base / f"{name}.db") for name in traces]
+        self.name = " ".join([os.path.basename(command[0]), *command[1:], *traces])
+        self.wanted = None
+
+    def run(self, environment):
+        shutil.rmtree(self.out, ignore_errors=True)
+        self.out.unlink(missing_ok=True)
+        done = subprocess.run(self.command, capture_output=True, timeout=60, env=environment,
+                              stdin=subprocess.DEVNULL)
+        return done.returncode, done.stdout, done.stderr, self.left()
+
+    def left(self):
+        if self.out.is_dir():
+            return sorted((p.name, p.read_bytes()) for p in self.out.iterdir())
+        return self.out.read_bytes() if self.out.exists() else None
+
+    def judge(self, checks, what, got):
+        status, out, said, left = got
+        label = f"{self.name}, {what}"
+        if crashed(status):
+            checks.check(f"{label}: no crash", False, f"{status} {said[-300:]}")
+        elif status in (0, self.wanted[0]):
+            checks.check(f"{label}: the same", (out, left) == (self.wanted[1], self.wanted[3]),
+                         f"status {status}, but another result: {said[-300:]!r}")
+        else:
+            errors = [line for line in said.splitlines() if b"warning: " not in line]
+            # Rows of JSON are written as they come: what is cut off there is no JSON.
+            begun = any("json" in word for word in self.command) and self.wanted[1].startswith(out) \
+                and len(out) < len(self.wanted[1])
+            checks.check(f"{label}: one line, nothing else", len(errors) == 1 and not left
+                         and (begun or not out) and status == (2 if "diff" in self.command else 1),
+                         f"status {status}, {len(out)} bytes said, file "
+                         f"{'none' if left is None else len(left)}, {said[-300:]!r}")
+
+
+def tools(checks, faults, given):
+    failed = 0
+    with Mount() as own:
+        own.unmount()
+        make_traces(own.base)
+        os.remove(own.db)
+        for command, traces in [(c, ["one"]) for c in TOOLS] + [(c, ["one", "two"]) for c in TWO] + [
+                ([WFSTAT], ["unfinished"])]:
+            tool = Tool(own.base, command, traces)
+            if given.parts and len(given.parts) > 1 and given.parts[1] not in tool.name:
+                continue
+            tool.wanted = tool.run(faults.environment(command[0]))
+            total = faults.look()[0]
+            checks.check(f"{tool.name}: without a fault", tool.wanted[0] in (0, 1) and total > 10,
+                         tool.wanted)
+            for n in steps(total, 24, given):
+                got = tool.run(faults.environment(command[0], alloc=n))
+                if faults.failed():
+                    failed += got[0] != tool.wanted[0]
+                    tool.judge(checks, f"allocation {n} of {total}", got)
+    return f", {failed} runs ended by them"
+
+
+def procmon(checks, faults, given, kind="alloc"):
+    """The command runs, and its output and status are its own, or it does not run at all."""
+    ended = 0
+    command = ["sh", "-c", "echo out; (exit 3) || cat /dev/null; exit 7"]
+    db = faults.base / "procmon.db"
+
+    def run(how, **settings):
+        for name in faults.base.glob("procmon.db*"):
+            name.unlink()
+        return subprocess.run([PROCMON, "--processes", how, "--db", db, *command], timeout=60,
+                              capture_output=True, env=faults.environment(PROCMON, **settings))
+
+    for how in "ptrace", "connector":
+        if run(how).returncode != 7:
+            print(f"procmon --processes {how}: not here")
+            continue
+        total = faults.look()[kind == "call"]
+        for n in steps(total, 40, given):
+            done = run(how, **{kind: n})
+            if not faults.failed():
+                continue
+            label = f"procmon {how}, {kind} {n} of {total}"
+            ran = done.stdout == b"out\n"
+            ended += not ran
+            checks.check(f"{label}: as it is, or not at all", not crashed(done.returncode) and (
+                done.returncode == 7 if ran else done.returncode == 125 and not done.stdout),
+                f"{done.returncode} {done.stdout} {done.stderr}")
+            checks.check(f"{label}: says so", ran or b"procmon: " in done.stderr, done.stderr)
+            if db.exists():
+                trace(checks, label, db, done.stderr)
+    return f", {ended} times the command was not run"
+
+
+def trace(checks, label, db, said):
+    """It is sound, and complete, or does not say that it was."""
+    with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as trace_db:
+        sound = trace_db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        facts = dict(trace_db.execute("SELECT key, value FROM meta"))
+        processes = trace_db.execute("SELECT count(*) FROM process").fetchone()[0]
+    trace_db.close()
+    checks.check(f"{label}: sound", sound)
+    if facts.get("complete"):
+        checks.check(f"{label}: all processes, or what is lost is counted",
+                     processes >= 3 or facts["process_events_lost"], f"{processes} {facts}")
+    else:
+        checks.check(f"{label}: incomplete, and says so", b"incomplete" in said, said)
+
+
+def main():
+    need_fuse()
+    given = arguments(__doc__)
+    parts = Parts(given)
+    parts.run("tools", tools)
+    parts.run("procmon", procmon)
+    parts.run("mount", mount_runs, "alloc", {})
+    parts.run("handlers", mount_runs, "alloc", {"thread": "fuse_worker"})
+    parts.run("begin", never_begins)
+    parts.run("writer", mount_runs, "alloc", {"thread": "ftrac-writer"})
+    parts.checks.end()
+
+
+if __name__ == "__main__":
+    main()
