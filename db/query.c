@@ -325,6 +325,11 @@ void query_close(struct query_db *db)
 
 /* ---- rows ---- */
 
+static int64_t within(int64_t number)
+{
+	return number > QUERY_MOST ? QUERY_MOST : number < -QUERY_MOST ? -QUERY_MOST : number;
+}
+
 int query_start(struct query_db *db, const char *sql, struct query **ret_query)
 {
 	struct query *query = calloc(1, sizeof(*query));
@@ -381,7 +386,7 @@ enum query_type query_type(const struct query *query, int column)
 
 int64_t query_int(const struct query *query, int column)
 {
-	return sqlite3_column_int64(query->stmt, column);
+	return within(sqlite3_column_int64(query->stmt, column));
 }
 
 double query_real(const struct query *query, int column)
@@ -420,7 +425,7 @@ int64_t query_fact(struct query_db *db, const char *key, int64_t fallback)
 	sqlite3_stmt *stmt = fact(db, key);
 
 	if (stmt && sqlite3_column_type(stmt, 0) == SQLITE_INTEGER)
-		fallback = sqlite3_column_int64(stmt, 0);
+		fallback = within(sqlite3_column_int64(stmt, 0));
 	sqlite3_finalize(stmt);
 	return fallback;
 }
