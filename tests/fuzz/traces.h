@@ -127,7 +127,7 @@ static const char *const trace_commands[][6] = {
 	{ "wfdag", "check", "--all" },
 	{ "wfdag", "check", "--kinds", "ghost" },
 	{ "wfdag", "diff", "--all", "whole.db" },
-	{ "wfdag", "diff", "--data", "--json", "whole.db" },
+	{ "wfdag", "diff", "--data", "--format=json", "whole.db" },
 	{ "wfstat", "overview", "whole.db" },
 };
 enum { TRACE_COMMANDS = sizeof(trace_commands) / sizeof(trace_commands[0]) };
