@@ -47,7 +47,7 @@ static bool is_colon(const struct line *l)
 
 static bool ends_word(const struct line *l)
 {
-	return strchr(" \t\n", *l->at) || at_newline(l->at, l->end) || is_colon(l) ||
+	return *l->at == ' ' || *l->at == '\t' || *l->at == '\n' || at_newline(l->at, l->end) || is_colon(l) ||
 	       (*l->at == '\\' && at_newline(l->at + 1, l->end));
 }
 

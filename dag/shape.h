@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/saturate.h"
 #include "dag/workflow.h"
 
 struct critical;
@@ -84,7 +85,7 @@ int shape_keep(struct shape *shape, const bool *kept);
 /* Of numbers that are -1 if they are not known: what is known of them. */
 static inline int64_t shape_sum(int64_t a, int64_t b)
 {
-	return a < 0 ? b : b < 0 ? a : a + b;
+	return a < 0 ? b : b < 0 ? a : saturate_add(a, b);
 }
 
 /* Data moved along it, or the like: no fork, no next part, no look at attributes or for a name. */

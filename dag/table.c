@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/saturate.h"
 #include "base/units.h"
 
 #define CHUNK_BYTES (256 << 10)
@@ -420,22 +421,28 @@ size_t unit_stem(const char *name)
 	return len;
 }
 
+static void print_date(double ns, char *out, size_t size)
+{
+	time_t seconds = fabs(ns) < (double)INT64_MAX ? (time_t)(ns / 1e9) : 0;
+	struct tm tm;
+
+	strftime(out, size, "%Y-%m-%d %H:%M:%S", localtime_r(&seconds, &tm));
+}
+
 void unit_print(const struct cell *cell, int64_t begin_ns, char *out, size_t size)
 {
 	double number = cell->type == CELL_INT ? (double)cell->number : cell->real;
 
-	time_t seconds = (time_t)(number / 1e9);
-	struct tm tm;
-
 	switch ((enum unit)cell->unit) {
 	case UNIT_DATE:
-		strftime(out, size, "%Y-%m-%d %H:%M:%S", localtime_r(&seconds, &tm));
+		print_date(number, out, size);
 		break;
 	case UNIT_NS:
 		units_time(number, out, size);
 		break;
 	case UNIT_POINT:
-		snprintf(out, size, "%.6f s", (double)(cell->number - begin_ns) / 1e9);
+		snprintf(out, size, "%.6f s", (cell->type == CELL_INT ? (double)saturate_subtract(cell->number, begin_ns)
+						: number - (double)begin_ns) / 1e9);
 		break;
 	case UNIT_SECONDS:
 		snprintf(out, size, "%.3f s", number);

@@ -405,7 +405,7 @@ int files_bind(struct files *files, struct node *dir, const char *name, size_t l
 		}
 		return files_path(files, node, NULL, 0, &path);
 	}
-	if (is_above(node, dir))
+	if (!S_ISDIR(dir->file->mode) || is_above(node, dir))
 		return 0;
 	if (d)
 		files_unbind(files, dir, name, len, false, time_ns);

@@ -453,6 +453,11 @@ void query_close(struct query_db *db)
 
 /* ---- rows ---- */
 
+static int64_t within(int64_t number)
+{
+	return number > QUERY_MOST ? QUERY_MOST : number < -QUERY_MOST ? -QUERY_MOST : number;
+}
+
 int query_start(struct query_db *db, const char *sql, struct query **ret_query)
 {
 	struct query *query = calloc(1, sizeof(*query));
@@ -512,7 +517,7 @@ enum query_type query_type(const struct query *query, int column)
 
 int64_t query_int(const struct query *query, int column)
 {
-	return sqlite3_column_int64(query->stmt, column);
+	return within(sqlite3_column_int64(query->stmt, column));
 }
 
 double query_real(const struct query *query, int column)
@@ -548,7 +553,7 @@ int64_t query_fact(const struct query_db *db, const char *key, int64_t fallback)
 {
 	const struct fact *fact = find_fact(db, key);
 
-	return fact && fact->is_number ? fact->number : fallback;
+	return fact && fact->is_number ? within(fact->number) : fallback;
 }
 
 const char *query_fact_text(const struct query_db *db, const char *key)

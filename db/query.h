@@ -51,6 +51,11 @@ int query_columns(const struct query *query);
 const char *query_name(const struct query *query, int column);
 /* Of the row that query_next() found.  Texts and BLOBs live until the next; not ended by NUL. */
 enum query_type query_type(const struct query *query, int column);
+/*
+ * Numbers farther from 0 are cut to this, wherever they are read: no time is later (in ns, the year 2096), no
+ * size larger.  So who reads a trace that was made up can take the difference of any two.
+ */
+#define QUERY_MOST INT64_C(4000000000000000000)
 int64_t query_int(const struct query *query, int column);
 double query_real(const struct query *query, int column);
 const char *query_bytes(const struct query *query, int column, size_t *ret_len);

@@ -894,9 +894,11 @@ int record_event(struct record *record, const struct event *ev, const char *text
 		files_forget_node(record->files, ev->u.node.id);
 		return 0;
 	case EVENT_MOUNT:
-		second = text + strnlen(text, len);
+		if (len == 0 || text[len - 1])
+			return 0;
+		second = text + strlen(text) + 1;
 		return files_add_mount(record->files, ev->u.mount.id, text,
-			second < text + len ? second + 1 : NULL);
+			second < text + len ? second : NULL);
 	default:
 		return procs_event(record->procs, ev, text, len);
 	}

@@ -448,8 +448,8 @@ SELECT p.id, p.parent, p.pid, p.start_ns,
 	coalesce((SELECT g.driver FROM program g WHERE g.image = p.image), 0) AS driver,
 	(SELECT e.value FROM images i JOIN environ e ON e.image = i.id
 		WHERE i.process = p.id AND e.name = 'FTRAC_TARGET' AND i.seq > 0 ORDER BY i.seq DESC LIMIT 1) AS target,
-	(SELECT json_extract(i.argv, '$[2]') FROM images i
-		WHERE i.process = p.id AND i.seq = 1 AND json_extract(i.argv, '$[1]') = '-c') AS told
+	(SELECT json_extract(iif(json_valid(i.argv), i.argv, '[]'), '$[2]') FROM images i
+		WHERE i.process = p.id AND i.seq = 1 AND json_extract(iif(json_valid(i.argv), i.argv, '[]'), '$[1]') = '-c') AS told
 FROM process p ORDER BY p.id
 
 --- check.declared of none: what the build has said of itself

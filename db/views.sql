@@ -15,10 +15,10 @@ SELECT i.id, i.process, i.seq, e.path AS exe,
 	(SELECT group_concat(CASE
 			WHEN value = '' OR value GLOB '*[^A-Za-z0-9_@%+=:,./-]*'
 			THEN '''' || replace(value, '''', '''\''''') || '''' ELSE value END, ' ')
-		FROM json_each(b.argv)) AS command,
+		FROM json_each(iif(json_valid(b.argv), b.argv, '[]'))) AS command,
 	b.argv,
 	coalesce(b.argv_raw, CASE WHEN b.argv = '[]' THEN x'' END, CAST((SELECT group_concat(value, char(0)) || char(0)
-		FROM json_each(b.argv)) AS BLOB)) AS argv_raw,
+		FROM json_each(iif(json_valid(b.argv), b.argv, '[]'))) AS BLOB)) AS argv_raw,
 	c.path AS cwd, run.t0 + i.start_t AS start_ns, run.t0 + i.end_t AS end_ns,
 	s0.path AS stdin, s1.path AS stdout, s2.path AS stderr, b.comm,
 	(SELECT g.name FROM program g WHERE g.image = i.id) AS program
@@ -37,15 +37,15 @@ FROM (SELECT i.id, i.process, i.seq,
 		-- A script's comm is its own name, and an argument has it whole.
 		CASE WHEN b.comm <> substr(e.base, 1, 15) THEN coalesce((
 			SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
-			FROM json_each(b.argv) WHERE key < 6 AND substr(replace(value,
+			FROM json_each(iif(json_valid(b.argv), b.argv, '[]')) WHERE key < 6 AND substr(replace(value,
 				rtrim(value, replace(value, '/', '')), ''), 1, 15) = b.comm), e.base)
 		ELSE coalesce(e.base, b.comm) END AS name,
 		e.base IN ('sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'csh', 'tcsh', 'fish',
 			'yash', 'busybox') AND b.comm NOT IN ('xargs', 'env') AS shell,
 		-- sh -c COMMANDS: an option with a c in front of the first argument that is none
-		EXISTS (SELECT 1 FROM json_each(b.argv) WHERE key > 0 AND value GLOB '-*c*'
+		EXISTS (SELECT 1 FROM json_each(iif(json_valid(b.argv), b.argv, '[]')) WHERE key > 0 AND value GLOB '-*c*'
 			AND value NOT GLOB '--*' AND key < coalesce((SELECT min(key)
-				FROM json_each(b.argv) WHERE key > 0 AND value NOT GLOB '[-+]*'),
+				FROM json_each(iif(json_valid(b.argv), b.argv, '[]')) WHERE key > 0 AND value NOT GLOB '[-+]*'),
 				key + 1)) AS commands
 	FROM images i JOIN images b ON b.id = coalesce(i.base, i.id)
 		LEFT JOIN (SELECT id, replace(path, rtrim(path, replace(path, '/', '')), '') AS base

@@ -381,6 +381,8 @@ static void check_depfile(const char *content, const char *wanted)
 
 static void dependency_files_are_read(void **state)
 {
+	char text[64];
+
 	(void)state;
 	check_depfile("a.o: a.c a.h\n", "a.o<a.c|a.o<a.h|");
 	check_depfile("a.o: a.c \\\n  a.h \\\r\n b.h\r\n\na.h:\n", "a.o<a.c|a.o<a.h|a.o<b.h|a.h<|");
@@ -391,6 +393,9 @@ static void dependency_files_are_read(void **state)
 	check_depfile("a::b\na:: b\n", "a<b|a<b|");
 	check_depfile("", "");
 	check_depfile(": a\n:", "");
+	text[0] = '\0';
+	assert_int_equal(depfile_parse("a: b\0\0c\n", 9, append, text), 0);
+	assert_string_equal(text, "a<b|a<|a<c|");
 	check_depfile("a: \\", "a<\\|");
 }
 

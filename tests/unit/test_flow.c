@@ -41,6 +41,7 @@ static void done(struct jobs *jobs)
 	struct workflow *w = (struct workflow *)jobs->workflow;
 
 	jobs_destroy(jobs);
+	free(w->chosen);
 	end(w);
 }
 

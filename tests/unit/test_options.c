@@ -78,6 +78,8 @@ static int parse_words(struct command_line *c, char **argv)
 	fflush(stdout);
 	saved_out = catch(1, out);
 	saved_err = catch(2, err);
+	if (c->parsed)
+		options_finish(&c->options);
 	optind = 0; /* glibc: begin anew */
 	r = options_parse(argc, argv, &c->options, &c->status);
 	fflush(stdout);

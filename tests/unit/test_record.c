@@ -591,6 +591,31 @@ static void mount_of_a_file_is_told(void **state)
 		"ext4|/home|8");
 }
 
+static void what_is_no_directory_has_nothing_in_it(void **state)
+{
+	struct feed *f = *state;
+	uint64_t a = feed_file(f, P, NODE_ROOT, "a", 1), b = feed_node(f, S_IFREG | 0644, 1);
+
+	feed_lookup(f, P, b, "b", b); /* else its path would have no end */
+	feed_lookup(f, P, a, "b", b);
+	feed_reads(f, P, a);
+	assert_string_equal(ask(f, "SELECT path FROM name"), "/a");
+}
+
+static void mount_whose_text_has_no_end_is_passed_over(void **state)
+{
+	struct feed *f = *state;
+	struct event ev = { .kind = EVENT_MOUNT, .u.mount.id = 1 };
+	char *text = strndup("ext4", 4);
+
+	feed(f, &ev, text, 4);
+	feed(f, &ev, text, 0);
+	free(text);
+	assert_string_equal(ask(f, "SELECT count(*) FROM mounts"), "0");
+	feed(f, &ev, "ext4", 5);
+	assert_string_equal(ask(f, "SELECT fstype, path FROM mounts"), "ext4|NULL");
+}
+
 static void sizes_are_those_of_the_first_and_the_last_look(void **state)
 {
 	struct feed *f = *state;
@@ -701,6 +726,8 @@ int main(void)
 		TEST_OWN(standard_streams_are_told_as_paths_of_the_source),
 		TEST(names_that_are_not_utf8_are_blobs),
 		TEST(mount_of_a_file_is_told),
+		TEST(what_is_no_directory_has_nothing_in_it),
+		TEST(mount_whose_text_has_no_end_is_passed_over),
 		TEST(sizes_are_those_of_the_first_and_the_last_look),
 		TEST(flush_twice_writes_the_same_rows),
 		TEST(counts_are_those_of_the_run),

@@ -154,6 +154,23 @@ static void job_and_transformation_of_the_run_are_those_of_each_process(void **s
 	assert_string_equal(ask(f, "SELECT DISTINCT host, job, xform FROM process"), "n1|7|mAdd");
 }
 
+/* Whoever writes a trace may be another, or ill. */
+static void arguments_that_are_no_json_are_none(void **state)
+{
+	struct feed *f = *state;
+	sqlite3 *db;
+
+	feed_flush(f);
+	assert_int_equal(store_commit(f->store), 0);
+	assert_int_equal(sqlite3_open(f->db, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "UPDATE images SET argv = '[\"x' WHERE process = 1", NULL, NULL,
+		NULL), SQLITE_OK);
+	sqlite3_close(db);
+	assert_int_equal(store_begin(f->store), 0);
+	assert_string_equal(ask(f, "SELECT id, command, program FROM process"),
+		"1|NULL|p10\n2|/bin/p20|p20\n3|/bin/p30|p30");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, feed_setup_processes, feed_teardown)
 
 int main(void)
@@ -170,6 +187,8 @@ int main(void)
 		TEST(ioprof_has_a_row_for_each_image_and_handle),
 		TEST(standard_streams_are_paths),
 		TEST(job_and_transformation_of_the_run_are_those_of_each_process),
+		cmocka_unit_test_setup_teardown(arguments_that_are_no_json_are_none, feed_setup_processes,
+			feed_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

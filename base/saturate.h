@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef BASE_SATURATE_H
+#define BASE_SATURATE_H
+
+#include <stdint.h>
+
+/* Sums and products of what others say, which may be anything: what is beyond an int64_t is its end. */
+
+static inline int64_t saturate_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? (a < 0 ? INT64_MIN : INT64_MAX) : sum;
+}
+
+static inline int64_t saturate_subtract(int64_t a, int64_t b)
+{
+	int64_t difference;
+
+	return __builtin_sub_overflow(a, b, &difference) ? (a < 0 ? INT64_MIN : INT64_MAX) : difference;
+}
+
+#endif

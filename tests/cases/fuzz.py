@@ -1,0 +1,12 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A short run of each target of libFuzzer; tests/fuzz/run.py --seconds 600 build-fuzz is a long one."""
+import subprocess
+import sys
+
+import sanitizers
+from ftractest import TOP
+
+SECONDS = 12
+sys.exit(subprocess.run([sys.executable, TOP / "tests/fuzz/run.py", "--seconds", str(SECONDS),
+                         sanitizers.address()]).returncode)

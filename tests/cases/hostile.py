@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Traces that are not as they should be, and commands that read them.  For hostile_traces.py and valgrind.py."""
+import os
+import shutil
+import sqlite3
+
+WFSTAT = os.path.abspath(os.environ.get("WFSTAT", "build/dag/wfstat"))
+WFDAG = os.path.abspath(os.environ.get("WFDAG", "build/dag/wfdag"))
+
+STAT = ["", "io", "io --by directory", "io --by phase --per job", "mem", "run --by env:X", "util", "sys",
+        "sys --by process", "phase", "file --csv", "proc --json", "handle", "pattern", "time --files", "errors",
+        "list", "hist --of latency", "hist --of file-size", "cdf --of bytes-read", "hist --of lifetime",
+        "overview whole.db"]
+DAG = ["critical-path", "makespan", "degree", "weight", "clusters", "parallelism", "order", "lifecycle", "whatif",
+       "whatif --cores 2 --jobs 3 --faster *=2x", "--dot -", "--json - --all --metadata --ghosts",
+       "--tree --dot -", "--fold --all --dot - --width rate", "--reduce --graphml -",
+       "--csv - --group-by command", "--cyjs -", "--gml - --precedence", "--dot - --max-nodes 3 --width time",
+       "generate --make -", "generate --ninja -", "generate --snakemake -", "generate --wfformat -",
+       "generate --dagman -", "generate --pegasus -", "generate --dax -",
+       "generate --wfformat - --level process", "check --all", "check --kinds missing,ghost", "diff whole.db",
+       "diff --data --all --format json whole.db"]
+COMMANDS = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for line in DAG]
+DEEP_COMMANDS = [[WFSTAT], [WFDAG, "critical-path", "--top", "3"], [WFDAG, "--tree", "--json", "-"],
+                 [WFDAG, "generate", "--make", "-"]]
+
+VALUES = [0, 1, -1, 2**31, -2**31, 2**53, 2**62, 2**63 - 1, -2**63, 1.5, -1e300, 1e300, float("inf"), "", "x",
+          "-5", "'", "\0", "a" * 5000, b"\xff\xfe", b"", None, "[]", '{"a":1}', '[1,null,{"a":[]}]', "[[[[", "/",
+          "../..", "\n", 'a\nb"c', "%s%n", "*"]
+
+
+def damage_pages(good, chance):
+    """Bytes, runs of bytes, and sometimes the end, are others."""
+    bytes_ = bytearray(good)
+    for _ in range(chance.choice([1, 5, 20, 100])):
+        at = chance.randrange(len(bytes_) if chance.random() < 0.7 else 4096)
+        length = chance.choice([1, 1, 1, 4, 8, 100, 4096])
+        length = min(length, len(bytes_) - at)
+        bytes_[at:at + length] = bytes([chance.randrange(256)]) * length
+    if chance.random() < 0.1:
+        del bytes_[chance.randrange(len(bytes_)):]
+    return bytes_
+
+
+def damage_values(path, chance):
+    """Values of some columns, in a row or in all, are others."""
+    db = sqlite3.connect(path, isolation_level=None)
+    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+    for _ in range(chance.choice([1, 2, 5, 30])):
+        table = chance.choice(tables)
+        columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+        column = "value" if table == "meta" else chance.choice(columns)
+        row = chance.randrange(9)
+        which = f"LIMIT 1 OFFSET {row}" if chance.random() < 0.6 else ""
+        try:
+            db.execute(f"UPDATE {table} SET {column} = ? WHERE {columns[0]} IN "
+                       f"(SELECT {columns[0]} FROM {table} {which})", (chance.choice(VALUES),))
+        except sqlite3.Error:
+            pass # an id that is no number, or is there already
+    db.close()
+
+
+def make_deep(whole, path, n):
+    """n processes more, each the child of the one before."""
+    shutil.copy(whole, path)
+    db = sqlite3.connect(path)
+    top, image = (db.execute(f"SELECT max(id) FROM {table}").fetchone()[0] for table in ("processes", "images"))
+    counter = f"WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < {n}) "
+    db.execute(f"{counter} INSERT INTO processes (id, pid, ppid, parent, uid, gid, start_t, end_t, exit_code, image, "
+               f"tier) SELECT {top} + i, {top} + i, {top} + i - 1, {top} + i - 1, 0, 0, 1000 + i, "
+               f"9000000 + {n} - i, 0, {image} + i, 8 FROM c")
+    db.execute(f"{counter} INSERT INTO images (id, process, seq, start_t, exe, cwd, comm, argv) "
+               f"SELECT {image} + i, {top} + i, 1, 1000 + i, 1, 1, 'x', '[\"x\"]' FROM c")
+    db.execute("INSERT INTO jobs SELECT id, '1', 'x', 'x', id, id FROM processes WHERE id > ?", (top,))
+    db.commit()
+    db.close()

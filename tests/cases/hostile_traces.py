@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Whatever a trace.db holds, wfstat and wfdag end in time, in bounded memory, with a status of theirs and, if
+it is a failure, one line that says why: damaged pages, values of other types, circles of parents, a chain of
+100,000 processes, hostile names in SQL, what is no trace at all."""
+import pathlib
+import random
+import resource
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+
+from ftractest import FTRAC, Checks, need, need_fuse
+from hostile import WFSTAT, COMMANDS, DEEP_COMMANDS, damage_pages, damage_values, make_deep
+
+need_fuse()
+need("make")
+SEED = 11
+PAGES = VALUES = 25  # traces, each read by SAMPLE commands
+SAMPLE = 6
+SECONDS, MEMORY = 120, 4 << 30
+STATUSES = {"check": {0, 1, 2}, "diff": {0, 1, 2}}
+checks = Checks()
+chance = random.Random(SEED)
+base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
+trace, whole = base / "trace.db", base / "whole.db"
+
+
+def make_trace():
+    work = base / "work"
+    work.mkdir()
+    (work / "Makefile").write_text("all: d e\nb: a\n\tcat a > b\nc: a b\n\tsort a b > c\ne: c\n\tcp c e\n"
+                                   "d: c\n\tcp c d; ls nothing-here 2>/dev/null || true\n")
+    (work / "a").write_text("one\ntwo\n" * 100)
+    subprocess.run([FTRAC, "run", "-q", "--make", "--db", whole, "--", "make", "-s", "-j2"], check=True,
+                   cwd=work, timeout=60)
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def reads(fact, command, refused=False):
+    """A command ends as it should; refused: it must say that this cannot be read."""
+    try:
+        done = subprocess.run([*command, str(trace)], capture_output=True, stdin=subprocess.DEVNULL,
+                              timeout=SECONDS, cwd=base, preexec_fn=limit)
+    except subprocess.TimeoutExpired:
+        checks.check(f"{fact}: '{' '.join(command[1:])}' comes to an end", False)
+        return
+    name = f"{fact}: '{' '.join(command[1:])}'"
+    said = done.stderr.decode(errors="replace")
+    allowed = STATUSES.get(command[1] if len(command) > 1 else "", {0, 1})
+    checks.check(f"{name} has a status of its own", done.returncode in ({1, 2} & allowed if refused else allowed),
+                 f"{done.returncode} {said[-500:]}")
+    if done.returncode == 1 and not done.stdout:
+        errors = [line for line in said.splitlines() if "warning: " not in line]
+        checks.check(f"{name} says why in one line", len(errors) == 1 and errors[0].startswith("wf"), said[-500:])
+
+
+def changed(fact, sql, commands=None):
+    """The trace with these statements done to it."""
+    shutil.copy(whole, trace)
+    db = sqlite3.connect(trace)
+    db.executescript(sql)
+    db.close()
+    for command in commands or chance.sample(COMMANDS, SAMPLE):
+        reads(fact, command)
+
+
+def refused(fact, content):
+    trace.write_bytes(content)
+    for command in chance.sample(COMMANDS, SAMPLE):
+        reads(fact, command, refused=True)
+
+
+make_trace()
+good = whole.read_bytes()
+shutil.copy(whole, trace)
+for one in COMMANDS:
+    reads("a whole trace", one)
+
+for i in range(PAGES):
+    trace.write_bytes(damage_pages(good, chance))
+    for one in chance.sample(COMMANDS, SAMPLE):
+        reads(f"damaged pages {i}", one)
+for i in range(VALUES):
+    shutil.copy(whole, trace)
+    damage_values(trace, chance)
+    for one in chance.sample(COMMANDS, SAMPLE):
+        reads(f"other values {i}", one)
+
+refused("an empty file", b"")
+refused("no database", b"dear reader\n" * 1000)
+refused("a header alone", good[:100])
+refused("a page alone", good[:4096])
+for part in 2, 3, 7:
+    trace.write_bytes(good[:len(good) // part])
+    for one in chance.sample(COMMANDS, SAMPLE):
+        reads(f"one of {part} parts", one)
+changed("parents in a circle", "UPDATE processes SET parent = CASE WHEN id < (SELECT max(id) FROM processes) "
+        "THEN id + 1 ELSE 1 END", COMMANDS)
+changed("its own parent", "UPDATE processes SET parent = id", COMMANDS)
+for one in "'[\"x'", "'{'", "x'00'", "5", "NULL":
+    changed(f"arguments that are {one}", f"UPDATE images SET argv = {one}", [COMMANDS[0]])
+    checks.check(f"arguments that are {one} leave the processes readable",
+                 subprocess.run([WFSTAT, "proc", trace], stdout=subprocess.DEVNULL).returncode == 0)
+changed("one argument that is no JSON", "UPDATE images SET argv = '{' WHERE id = 2")
+changed("absurd times", "UPDATE processes SET start_t = 9223372036854775807, end_t = -9223372036854775807;"
+        "UPDATE accesses SET first_t = 9223372036854775807, last_t = 1, first_in = -9223372036854775808", COMMANDS)
+changed("text where numbers belong", "UPDATE meta SET value = 'x' WHERE key IN ('start_ns', 'end_ns', 'cpus');"
+        "UPDATE accesses SET nread = 'x', bread = x'00', io_ns = 'y'", COMMANDS)
+changed("a path of 20 MB", "UPDATE paths SET path = printf('/%.20000000c', 'x') WHERE id = 3")
+changed("an argument of 20 MB", "UPDATE images SET argv = json_array(printf('%.20000000c', 'x')) WHERE id = 2")
+changed("hostile names", 'CREATE TABLE "a\'b""c; DROP TABLE meta; --" ("x\'""y");'
+        'CREATE VIEW "v\'""w" AS SELECT 1 AS "z\'""";'
+        "UPDATE paths SET path = '/a''b\"c;--' || id; UPDATE meta SET value = '''; DROP TABLE meta; --' "
+        "WHERE key IN ('host', 'cwd')")
+changed("a view that is another", "DROP VIEW process; CREATE VIEW process AS SELECT 1 AS id, 2 AS parent")
+changed("a view of itself", "DROP VIEW trace; CREATE VIEW trace AS SELECT key, value FROM trace")
+changed("a view with other types", "DROP VIEW handle; CREATE VIEW handle AS SELECT 'x' AS id, x'00' AS file")
+
+make_deep(whole, trace, 100000)
+for one in DEEP_COMMANDS:
+    reads("100,000 processes deep", one)
+shutil.rmtree(base)
+checks.end()

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""wfstat and wfdag read a small trace under valgrind: values that were never set are seen by it alone."""
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+from ftractest import FTRAC, Checks, need, need_fuse
+from hostile import COMMANDS
+
+need_fuse()
+need("valgrind", "make")
+checks = Checks()
+base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
+(base / "Makefile").write_text("b: a\n\tsort a > b; cat b > c; rm c\n")
+(base / "a").write_text("two\none\n")
+subprocess.run([FTRAC, "run", "-q", "--make", "--db", "trace.db", "--", "make", "-s"], check=True, cwd=base,
+               timeout=60)
+shutil.copy(base / "trace.db", base / "whole.db")
+for command in COMMANDS[::2]:
+    done = subprocess.run(["valgrind", "-q", "--error-exitcode=97", "--leak-check=full",
+                           "--errors-for-leak-kinds=definite", *command, "trace.db"],
+                          capture_output=True, text=True, cwd=base, timeout=120, stdin=subprocess.DEVNULL)
+    checks.check(f"'{' '.join(command[1:])}' uses what is set and frees it",
+                 done.returncode in (0, 1) and "==" not in done.stderr, done.stderr[-2000:])
+shutil.rmtree(base)
+checks.end()

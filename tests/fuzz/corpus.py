@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""corpus.py DIRECTORY: writes what the targets of libFuzzer begin with, DIRECTORY/TARGET/*, and the words
+that command lines are made of, DIRECTORY/TARGET.dict."""
+import pathlib
+import re
+import struct
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+# ---- netlink ----
+
+def netlink(kind, payload):
+    size = 16 + len(payload)
+    return struct.pack("=IHHII", size, kind, 0, 1, 0) + payload + bytes(-size % 4)
+
+
+def connector(what, *words):
+    event = struct.pack("=IIQ", what, 0, 12345) + struct.pack(f"={len(words)}I", *words)
+    return netlink(3, struct.pack("=IIIIHH", 1, 1, 5, 6, len(event), 0) + event)
+
+
+def attribute(kind, payload):
+    size = 4 + len(payload)
+    return struct.pack("=HH", size, kind) + payload + bytes(-size % 4)
+
+
+def taskstats(version, size, group=False):
+    stats = struct.pack("=H", version) + bytes(i % 7 for i in range(size - 2))
+    inside = attribute(2 if group else 1, struct.pack("=I", 200)) + attribute(3, stats)
+    return attribute(5 if group else 4, inside)
+
+
+def genetlink(*attributes):
+    return netlink(23, struct.pack("=BBH", 2, 1, 0) + b"".join(attributes))
+
+
+VERSIONS = [(8, 328), (10, 352), (12, 400), (14, 432), (15, 560), (16, 560), (17, 688), (99, 1024)]
+
+# ---- events ----
+
+KINDS = "none text node forget mount op process fork thread exec exit figures sample".split()
+OPS = re.findall(r"X\([A-Z]+, ([a-z]+)\)", (TOP / "db/event.h").read_text())
+
+
+def event(kind, body=b"", text=b"", op=0, tid=0, time=0):
+    head = struct.pack("=BBBBIiIq", KINDS.index(kind), op, 0, 0, 0, tid, 0, time)
+    told = head + body
+    return bytes([len(told), len(text)]) + told + text
+
+
+def node(number, mode=0o100644):
+    return event("node", struct.pack("=QQQqqQII", number, 8, number, 1, 10, 1, mode, 1))
+
+
+def operation(name, file, other=0, handle=0, result=0, text=b""):
+    return event("op", struct.pack("=qqQQQqQII", 7, result, file, other, handle, 0, 10, 0, 0), text,
+                 OPS.index(name), 10, 1000)
+
+
+def part(text):
+    return struct.pack("=I", len(text)) + text
+
+
+def process(kind, pid, parent):
+    text = b"".join(map(part, [b"/bin/cc", b"/", b"cc", b"cc\0-c\0a.c\0", b"FTRAC_JOB=x\0", b"/dev/null",
+                               b"", b"", b"/job"]))
+    return event(kind, struct.pack("=iiiiqIIBBB", pid, parent, pid, 0, 500, 0, 0, 2, 0, 1), text, time=500)
+
+
+STREAM = b"\1" + b"".join([
+    node(1, 0o40755), process("process", 10, 1), process("fork", 20, 10), process("exec", 20, 10), node(2),
+    operation("lookup", 1, 2, text=b"a"), operation("open", 2, handle=1),
+    operation("read", 2, handle=1, result=10), operation("write", 2, handle=1, result=10),
+    operation("rename", 1, 1, text=b"a\0b"), operation("release", 2, handle=1),
+    operation("unlink", 1, text=b"b"), process("exit", 20, 10), event("forget", struct.pack("=Q", 2))])
+
+# ---- the rest ----
+
+STAT = "7 (a b) c) S 1 7 7 0 -1 4194304 100 0 2 0 3 4 0 0 20 0 1 0 12345 1000 50 18446744073709551615 " \
+       "1 2 3 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 4 5 6 7 8 9 10 0\n"
+STATUS = "Name:\ta\nTgid:\t7\nPid:\t7\nPPid:\t1\nUid:\t1\t2\t3\t4\nGid:\t1\t2\t3\t4\nVmPeak:\t  100 kB\n" \
+         "VmHWM:\t 50 kB\nvoluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t4\n"
+IO = "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\n"
+PROC = "%%\n".join([STAT, STATUS, IO, "cc\0-c\0a.c\0\n", "PATH=/bin\0FTRAC_X=1\0HOME=/\0\n",
+                    "0::/user.slice/job\n1:cpu:/x\n", STATUS, "1 2 3\n", "100 50 3 1 0 5 0\n"])
+COMMAND_LINES = [
+    "/tmp", "-o\nsource=/tmp,db=x.db,allow_other\n/tmp", "--fidelity\nopen\n--stat\n/\n/tmp", "--help",
+    "--scope\nfull\n--wait\n1.5\n--\nmake", "--make\n--wait=inf\n--env\nA*\nmake\n-j8",
+    "--include\n*.c\n--exclude\n*.o\n--job\n1\n--xform\ny\n--locks\nnative\n--processes\nauto\n/tmp"]
+TOOL_LINES = [
+    "\0io\n--by\nphase\n--csv\ntrace.db", "\0hist\n--of\nlatency\n--interval\n0.5", "\0mem\n--memory\n64G",
+    "\0sys\n--phase\nP=*cc*\n--from\n1\n--to\n2.5", "\1--dot\n-\n--max-nodes\n10\n--width\nrate",
+    "\1whatif\n--cores\n4\n--faster\n*=2x", "\1--between\nA\n--between\nB\n--json\n-",
+    "\2--kinds\nmissing,ghost\n--fail-on\nmissing", "\3--fail-on\ntime:10%,graph\na.db\nb.db",
+    "\4--make\n-\n--level\nprocess"]
+TEXTS = {
+    "declared": ["ftrac-target /p\nall\na b c\n| d e\nftrac-target /p\nx\n\n\n"],
+    "depfile": ["a.o: a.c \\\n b\\ c.h $$x \\#y\nb c : d\n\tcc\nX = 1\nd:\n", "c:\\a.o: c:/b.c\r\n e: f;x\n"],
+    "edges": ["target,prerequisite,kind\na,b,\n\"c\"\"d\",\"e,f\",order-only\r\ng,,normal\n",
+              "kind,prerequisite,target\nnormal,\"x\ny\",z\n"],
+    "globs": ["*.c\n/usr/*\n/home/a.c", "path:*[a-z]?\ncommand:cc*\n/a/b", "P=*x*\n[!a]\nx"],
+    "mountinfo": ["36 35 98:0 /r /mnt/a\\040b ro,noatime master:1 - ext3 /dev/r rw\n"
+                  "1 0 0:1 / / rw - rootfs none rw\n"],
+    "ninja": ["a: cc\nb.o: cc\n%%\na:\n  input: cc\n    b.o\n    | c\n    || d\n  outputs:\n    all\n%%\n"
+              "b.o: #deps 2, deps mtime 1 (VALID)\n    x.h\n    y.h\n\n"],
+    "options": COMMAND_LINES,
+    "proc": [PROC],
+    "text": ["plain", "a\0b\0", "\u00e4\u20ac\U0001f600", "\3\0\0\0abc\xff\xff\xff\xff"],
+    "tool_options": TOOL_LINES,
+}
+CORPUS = {name: [text.encode() for text in texts] for name, texts in TEXTS.items()} | {
+    "connector": [connector(0, 0), connector(1, 10, 10, 20, 20) + connector(2, 20, 20),
+                  connector(0x80000000, 20, 20, 256, 17)],
+    "taskstats": [b"\3" + genetlink(taskstats(v, n)) for v, n in VERSIONS] +
+                 [b"\3" + genetlink(taskstats(16, 560), taskstats(0, 560, True))],
+    "events": [STREAM, b"\0" + STREAM[1:]],
+    # Each command once, of a trace that is whole, and of one with a damage.
+    "trace_pages": [bytes([i, 0, 0]) for i in range(47)] +
+                   [bytes([i, 0, 0, 17 * i % 256, 255, i, i, 0]) for i in range(47)],
+    "trace_values": [bytes([i]) for i in range(47)] +
+                    [bytes([i, 5 * i % 256, 7 * i % 256, 15, 2, i]) for i in range(47)],
+}
+
+
+def words_of(*sources):
+    """Long options, and what stands in quotes: names of values."""
+    text = "".join((TOP / source).read_text() for source in sources)
+    options = {f"--{name}" for name in re.findall(r'\{ "([a-z-]+)", (?:no|required)_argument', text)}
+    return options | set(re.findall(r'"([a-z][a-z:-]{1,14}=?)"', text))
+
+
+DICTIONARIES = {
+    "options": words_of("ftrac/options.c") | {"full", "dir", "inf", "-o", "source=", "db=", "max_read="},
+    "tool_options": words_of("dag/stat_options.c", "dag/dag_options.c", "dag/check_options.c",
+                             "dag/diff_options.c", "dag/generate_options.c", "dag/choice.c"),
+}
+
+
+def main():
+    directory = pathlib.Path(sys.argv[1])
+    for name, texts in CORPUS.items():
+        (directory / name).mkdir(parents=True, exist_ok=True)
+        for i, text in enumerate(texts):
+            (directory / name / f"{i:02}").write_bytes(text)
+    for name, words in DICTIONARIES.items():
+        (directory / f"{name}.dict").write_text("".join(f'"{word}"\n' for word in sorted(words)))
+
+
+main()

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+
+/* CSV files of declared edges. */
+
+#include "dag/build.h"
+#include "dag/edges.h"
+#include "tests/fuzz/fuzz.h"
+
+int LLVMFuzzerInitialize(FUZZ_UNUSED int *argc, FUZZ_UNUSED char ***argv)
+{
+	fuzz_make_directory();
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct build *build = build_create();
+
+	fuzz_write("edges.csv", data, size);
+	edges_load(fuzz_path("edges.csv"), "/p", build);
+	build_destroy(build);
+	return 0;
+}
