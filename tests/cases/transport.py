@@ -46,11 +46,14 @@ def ftrac(*words):
 
 def refused(fact, words, *options):
     """--io-uring on is, in one line; and auto goes by the device."""
-    for command in ([mnt], ["run", "--", "true"]):
+    # Not of /: should it not be refused, what is removed at the end must be nobody's.
+    for command in (["-o", f"source={base}", mnt], ["run", "--", "true"]):
         way = ["run"] if command[0] == "run" else []
         done = ftrac(*way, "--db", base / "refused.db", "--io-uring", "on", *options,
                      *command[len(way):])
         checks.equal(f"{fact}: status", done.returncode, 125 if way else 1)
+        if not way and not done.returncode:
+            unmounted(lambda: subprocess.run(["fusermount3", "-u", mnt]).returncode)
         checks.check(f"{fact}: one line", done.stderr.count("\n") == 1 and
                      "cannot use --io-uring on" in done.stderr and words in done.stderr, done.stderr)
         checks.check(f"{fact}: no trace", not (base / "refused.db").exists())
