@@ -25,6 +25,7 @@
 #include "ftrac/locks.h"
 
 #define CREATE_TURNS 20
+#define CREATE_FOUND 5
 #define COPY_MOST (16u << 20) /* bytes, where others wait for us */
 #define FMODE_EXEC 040 /* the kernel opens a program for execve(2); in no header for us */
 
@@ -314,14 +315,15 @@ static int create_new(const struct call *c, const struct held *dir, const char *
 	int flags)
 {
 	struct stat st;
-	int fd;
+	int fd, found = 0;
 
 	for (int i = 0; i < CREATE_TURNS; i++) {
 		fd = create_as_caller(c, dir, name, (flags & ~NOT_PASSED) | O_CREAT | O_EXCL, mode);
 		if (fd != -EEXIST || (flags & O_EXCL))
 			return fd;
-		/* Somebody may have made and removed it: to look again would find nothing. */
-		if (fstatat(dir->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		/* Somebody may have made and removed it, or go on doing so: to look again would find
+		 * nothing.  What stays is found each time. */
+		if (fstatat(dir->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && ++found == CREATE_FOUND)
 			break;
 	}
 	return -ESTALE; /* the kernel looks again, once */

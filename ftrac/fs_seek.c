@@ -14,7 +14,8 @@
 
 #include "ftrac/fs.h"
 
-#define PATIENCE_NS 50000000
+#define PATIENCE_NS 1000000000 /* of one */
+#define LITTLE_NS 50000000     /* of those that come meanwhile, whose rings he may wait for */
 
 /* Has the kernel write back what was stored in its pages of a file, which are requests to us. */
 struct write_back {
@@ -42,7 +43,7 @@ static void *write_back(void *arg)
 	return NULL;
 }
 
-/* On another processor than this one, the ring of which is waiting for us. */
+/* On another processor than this one, the ring of which is waiting for us; -errno if there is none. */
 static int start_elsewhere(struct write_back *w)
 {
 	pthread_attr_t attr;
@@ -69,6 +70,7 @@ static int start_elsewhere(struct write_back *w)
 /* Whether all is written back.  Two that do this at once may each wait for the ring of the other. */
 static bool write_back_in_time(const struct call *c, fuse_ino_t ino)
 {
+	static _Atomic int waiting;
 	struct write_back *w = calloc(1, sizeof(*w));
 	struct timespec end;
 	bool done;
@@ -82,10 +84,11 @@ static bool write_back_in_time(const struct call *c, fuse_ino_t ino)
 		return false;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_nsec += PATIENCE_NS;
+	end.tv_nsec += atomic_fetch_add(&waiting, 1) ? LITTLE_NS : PATIENCE_NS;
 	end.tv_sec += end.tv_nsec / 1000000000;
 	end.tv_nsec %= 1000000000;
 	done = sem_clockwait(&w->done, CLOCK_MONOTONIC, &end) == 0;
+	atomic_fetch_sub(&waiting, 1);
 	unref(w);
 	return done;
 }

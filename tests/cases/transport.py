@@ -6,6 +6,7 @@ Switches fuse.enable_uring, which is of the whole machine, as it needs it, and b
 namespace of its own, where no other ftrac is mounted.
 """
 import errno
+import json
 import mmap
 import os
 import pathlib
@@ -45,11 +46,14 @@ def ftrac(*words):
 
 def refused(fact, words, *options):
     """--io-uring on is, in one line; and auto goes by the device."""
-    for command in ([mnt], ["run", "--", "true"]):
+    # Not of /: should it not be refused, what is removed at the end must be nobody's.
+    for command in (["-o", f"source={base}", mnt], ["run", "--", "true"]):
         way = ["run"] if command[0] == "run" else []
         done = ftrac(*way, "--db", base / "refused.db", "--io-uring", "on", *options,
                      *command[len(way):])
         checks.equal(f"{fact}: status", done.returncode, 125 if way else 1)
+        if not way and not done.returncode:
+            unmounted(lambda: subprocess.run(["fusermount3", "-u", mnt]).returncode)
         checks.check(f"{fact}: one line", done.stderr.count("\n") == 1 and
                      "cannot use --io-uring on" in done.stderr and words in done.stderr, done.stderr)
         checks.check(f"{fact}: no trace", not (base / "refused.db").exists())
@@ -222,6 +226,14 @@ def switched_on():
     next_to_others()
 
 
+def need_rings():
+    """Switched on: whether nothing else is in the way."""
+    found = json.loads(ftrac("doctor", "--json").stdout)["findings"]
+    uring = next(f for f in found if f["name"] == "io_uring")
+    if not uring["good"]:
+        skip(f"FUSE over io_uring: {uring['text']}")
+
+
 def switched_off():
     refused("switched off", str(SWITCH))
 
@@ -231,6 +243,8 @@ if os.geteuid():
     skip("not root, who may switch io_uring on")
 if not SWITCH.exists():
     skip("a kernel without FUSE over io_uring (Linux 6.14 has it)")
+if not os.access(SWITCH, os.W_OK):
+    skip(f"'{SWITCH}' cannot be written")
 alone()
 hide_others()
 before = SWITCH.read_text()
@@ -239,7 +253,7 @@ mnt = base / "mnt"
 mnt.mkdir()
 checks = Checks()
 try:
-    for value, part in ("N", switched_off), ("Y", switched_on):
+    for value, part in ("Y", need_rings), ("N", switched_off), ("Y", switched_on):
         SWITCH.write_text(value)
         part()
 finally:
