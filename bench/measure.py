@@ -107,10 +107,12 @@ def measure(system, workload, directory):
         seconds, status, output, error = perform(system.wrap(workload.command()), where,
                                                  system.limit_s)
         facts = system.stop()
-        others = disturbance(before, busy_s(), time.monotonic() - begin)
+        after = busy_s()
+        others = disturbance(before, after, time.monotonic() - begin)
     if status:
         sys.exit(f"bench: {workload.name} failed on {system.name}: {error.strip()[-400:]}")
     return {"cost": round(workload.cost(seconds, output), 6), "seconds": round(seconds, 4),
+            "all_cpu_s": round(after[1] - before[1], 4),
             "others": 0 if workload.tiny else others, **facts}
 
 

@@ -9,7 +9,7 @@ import targets
 
 # A run during which others had more than this part of the processors is left out.
 DISTURBED = 0.1
-COLUMNS = ["session", "round", "workload", "group", "system", "cost", "unit", "seconds", "others", "cpu_s",
+COLUMNS = ["session", "round", "workload", "group", "system", "cost", "unit", "seconds", "others", "all_cpu_s", "cpu_s",
            "peak_MB", "complete_s", "overhead_s", "ops", "lost", "db_bytes", "op_table_bytes",
            "index_bytes"]
 
@@ -35,10 +35,10 @@ class Runs:
             self.groups[key][run["session"], run["round"]][run["role"]] = run
 
     @staticmethod
-    def ratios(part, over, under):
+    def ratios(part, over, under, of="cost"):
         """Of one round each: what has only one of both is no pair."""
-        return [turn[over]["cost"] / turn[under]["cost"] for turn in part.values()
-                if over in turn and under in turn]
+        return [turn[over][of] / turn[under][of] for turn in part.values()
+                if over in turn and under in turn and turn[under].get(of) and of in turn[over]]
 
     def lost(self):
         seen = [run for run in self.all if "lost" in run]
@@ -73,9 +73,12 @@ def cpu_of(turn, role):
 def row_of(part, role):
     runs = [turn[role] for turn in part.values() if role in turn]
     ratios = Runs.ratios(part, role, "native")
+    same_work = runs[0]["unit"] == "s"
+    cpu = Runs.ratios(part, role, "native", "all_cpu_s") if same_work else []
     spread = f"{min(ratios):.2f} .. {max(ratios):.2f}" if ratios else "-"
     return [runs[0]["system"], str(len(ratios)), f"{median_of(runs, lambda r: r['cost']):.3f}",
             number(statistics.median(ratios) if ratios else None), spread,
+            number(statistics.median(cpu) if cpu else None),
             number(median_of(runs, lambda r: r.get("ops")), "{:.0f}"),
             number(median_of([t for t in part.values() if role in t], lambda t: cpu_of(t, role)),
                    "{:.1f}"),
@@ -92,7 +95,7 @@ def table(head, rows):
                       *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
 
 
-HEAD = ["system", "pairs", "cost", "ratio", "spread", "operations", "CPU s / M", "peak MB",
+HEAD = ["system", "pairs", "cost", "ratio", "spread", "CPU ratio", "operations", "CPU s / M", "peak MB",
         "complete s", "bytes/op", "rows", "indexes", "lost"]
 
 
