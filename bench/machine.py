@@ -31,18 +31,14 @@ def first_line(*command):
     return text.split("\n")[0] or None
 
 
-def cpu_model():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return None
-
-
-def distribution():
-    for line in pathlib.Path("/etc/os-release").read_text().splitlines():
-        if line.startswith("PRETTY_NAME="):
-            return line.split("=", 1)[1].strip('"')
-    return None
+def line_of(path, start, separator):
+    """What stands behind the separator in the first line that begins so; None where there is none."""
+    try:
+        lines = pathlib.Path(path).read_text().splitlines()
+    except OSError:
+        return None
+    return next((line.split(separator, 1)[1].strip(' \t"') for line in lines
+                 if line.startswith(start)), None)
 
 
 def commit():
@@ -55,9 +51,10 @@ def describe():
     libfuse = sorted(TOP.glob("subprojects/fuse-3.*"))
     return {
         "date": datetime.datetime.now().astimezone().isoformat(timespec="minutes"),
-        "cpu": cpu_model(), "cpus": os.cpu_count(),
+        "cpu": line_of("/proc/cpuinfo", "model name", ":"), "cpus": os.cpu_count(),
         "memory_GiB": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
-        "kernel": os.uname().release, "system": distribution(),
+        "kernel": os.uname().release,
+        "system": line_of("/usr/lib/os-release", "PRETTY_NAME=", "="),
         "ftrac": first_line(str(FTRAC), "--version"), "commit": commit(),
         "libfuse": libfuse[-1].name[5:] if libfuse else None,
         "gcc": first_line("gcc", "-dumpfullversion"), "fio": first_line("fio", "--version"),

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -39,15 +40,41 @@ def read_journal(path):
         sys.exit(f"bench: cannot read '{path}': {error.strerror}; measure first")
 
 
+def detach(top):
+    """Takes away what is mounted at top or below, however the work on it ended; yes if nothing is left.
+    What is removed afterwards must not be another name of the machine's own files."""
+    for _ in range(20):
+        places = [line.split()[4] for line in pathlib.Path("/proc/self/mountinfo").read_text()
+                  .splitlines()]
+        there = [place for place in places if place == str(top) or place.startswith(f"{top}/")]
+        if not there:
+            return True
+        for place in reversed(there):
+            subprocess.run(["umount", "-l", place], stderr=subprocess.DEVNULL)
+    return False
+
+
+@contextlib.contextmanager
+def directory_for(prefix, where):
+    """Removed at the end, unless something stays mounted in it."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix=prefix, dir=where))
+    try:
+        yield path
+    finally:
+        if detach(path):
+            shutil.rmtree(path)
+
+
 @contextlib.contextmanager
 def memory():
     """A file system in memory, so that nothing hides the cost; nobody else sees it."""
-    with tempfile.TemporaryDirectory(prefix="ftrac-bench-") as top:
-        run(["mount", "-t", "tmpfs", "-o", "size=75%", "bench", top])
-        try:
-            yield pathlib.Path(top)
-        finally:
-            run(["umount", "-l", top])
+    top = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-bench-"))
+    run(["mount", "-t", "tmpfs", "-o", "size=75%", "bench", top])
+    try:
+        yield top
+    finally:
+        if detach(top):
+            top.rmdir()
 
 
 @contextlib.contextmanager
@@ -55,8 +82,7 @@ def place_of(workload, top):
     """Its directory, filled."""
     with contextlib.ExitStack() as stack:
         if workload.disk:
-            top = pathlib.Path(stack.enter_context(
-                tempfile.TemporaryDirectory(prefix="ftrac-bench-", dir="/var/tmp")))
+            top = stack.enter_context(directory_for("ftrac-bench-", "/var/tmp"))
         directory = top / workload.name
         directory.mkdir()
         workload.prepare(directory)
@@ -102,15 +128,21 @@ def measure(system, workload, directory):
     """One run: what it cost, and what is known of the tracer."""
     workload.reset(directory)
     before, begin = busy_s(), time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="run-", dir=directory.parent) as scratch:
-        where = system.start(directory, pathlib.Path(scratch))
-        seconds, status, output, error = perform(system.wrap(workload.command()), where,
-                                                 system.limit_s)
-        facts = system.stop()
-        others = disturbance(before, busy_s(), time.monotonic() - begin)
+    with directory_for("run-", directory.parent) as scratch:
+        try:
+            where = system.start(directory, scratch)
+            seconds, status, output, error = perform(system.wrap(workload.command()), where,
+                                                     system.limit_s)
+            facts = system.stop()
+        except BaseException:
+            system.abandon()
+            raise
+        after = busy_s()
+        others = disturbance(before, after, time.monotonic() - begin)
     if status:
         sys.exit(f"bench: {workload.name} failed on {system.name}: {error.strip()[-400:]}")
     return {"cost": round(workload.cost(seconds, output), 6), "seconds": round(seconds, 4),
+            "all_cpu_s": round(after[1] - before[1], 4),
             "others": 0 if workload.tiny else others, **facts}
 
 

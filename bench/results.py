@@ -7,11 +7,20 @@ import statistics
 
 import targets
 
-# A run during which others had more than this part of the processors is left out.
+# The time of a run during which others had more than this part of the processors is left out.
 DISTURBED = 0.1
-COLUMNS = ["session", "round", "workload", "group", "system", "cost", "unit", "seconds", "others", "cpu_s",
+COLUMNS = ["session", "round", "workload", "group", "system", "cost", "unit", "seconds", "others", "all_cpu_s", "cpu_s",
            "peak_MB", "complete_s", "overhead_s", "ops", "lost", "db_bytes", "op_table_bytes",
            "index_bytes"]
+
+
+def quiet(run):
+    return run.get("others", 0) <= DISTURBED
+
+
+def cpu_cost(run):
+    """CPU seconds of the work and the daemon: of the work, or where a time is given of an operation."""
+    return run["all_cpu_s"] * (1 if run["unit"] == "s" else run["cost"] / run["seconds"])
 
 
 class Runs:
@@ -29,15 +38,20 @@ class Runs:
             else:
                 self.all.append({**line, "session": len(self.machines)})
         self.groups = collections.defaultdict(lambda: collections.defaultdict(dict))
-        self.quiet = [run for run in self.all if run.get("others", 0) <= DISTURBED]
-        for run in self.quiet:
+        for run in self.all:
             key = run["workload"], run["fidelity"], run["uring"]
             self.groups[key][run["session"], run["round"]][run["role"]] = run
 
     @staticmethod
     def ratios(part, over, under):
-        """Of one round each: what has only one of both is no pair."""
+        """Of one round each: what has only one of both is no pair, nor what others disturbed."""
         return [turn[over]["cost"] / turn[under]["cost"] for turn in part.values()
+                if over in turn and under in turn and quiet(turn[over]) and quiet(turn[under])]
+
+    @staticmethod
+    def cpu_ratios(part, over, under):
+        """Of the same work; that others had their share of the processors changes it little."""
+        return [cpu_cost(turn[over]) / cpu_cost(turn[under]) for turn in part.values()
                 if over in turn and under in turn]
 
     def lost(self):
@@ -73,9 +87,12 @@ def cpu_of(turn, role):
 def row_of(part, role):
     runs = [turn[role] for turn in part.values() if role in turn]
     ratios = Runs.ratios(part, role, "native")
+    cpu = Runs.cpu_ratios(part, role, "native")
+    calm = [run for run in runs if quiet(run)]
     spread = f"{min(ratios):.2f} .. {max(ratios):.2f}" if ratios else "-"
-    return [runs[0]["system"], str(len(ratios)), f"{median_of(runs, lambda r: r['cost']):.3f}",
+    return [runs[0]["system"], str(len(ratios)), number(median_of(calm, lambda r: r["cost"]), "{:.3f}"),
             number(statistics.median(ratios) if ratios else None), spread,
+            number(statistics.median(cpu) if cpu else None),
             number(median_of(runs, lambda r: r.get("ops")), "{:.0f}"),
             number(median_of([t for t in part.values() if role in t], lambda t: cpu_of(t, role)),
                    "{:.1f}"),
@@ -92,7 +109,7 @@ def table(head, rows):
                       *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
 
 
-HEAD = ["system", "pairs", "cost", "ratio", "spread", "operations", "CPU s / M", "peak MB",
+HEAD = ["system", "pairs", "cost", "ratio", "spread", "CPU ratio", "operations", "CPU s / M", "peak MB",
         "complete s", "bytes/op", "rows", "indexes", "lost"]
 
 
@@ -140,7 +157,8 @@ def overhead_table(runs):
     for (workload, fidelity, uring), part in runs.groups.items():
         turns = [turn for turn in part.values() if "ftrac" in turn and "native" in turn
                  and turn["ftrac"].get("overhead_s") is not None
-                 and turn["ftrac"]["unit"] == "s"]
+                 and turn["ftrac"]["unit"] == "s" and quiet(turn["ftrac"])
+                 and quiet(turn["native"])]
         if turns:
             said = statistics.median(turn["ftrac"]["overhead_s"] for turn in turns)
             was = statistics.median(turn["ftrac"]["seconds"] - turn["native"]["seconds"]
@@ -162,8 +180,26 @@ def machine_text(machines):
 
 
 def disturbed_text(runs):
-    return (f"{len(runs.all)} runs; {len(runs.all) - len(runs.quiet)} of them were left out because others "
-            f"had more than {DISTURBED:.0%} of the processors meanwhile.")
+    disturbed = sum(not quiet(run) for run in runs.all)
+    return (f"{len(runs.all)} runs; the times of {disturbed} of them were left out, because others had more "
+            f"than {DISTURBED:.0%} of the processors meanwhile: only CPU and sizes are taken from these.")
+
+
+def cpu_table(runs):
+    """One row for each workload and fidelity."""
+    body = []
+    for (workload, fidelity, uring), part in runs.groups.items():
+        if fidelity == "others":
+            continue
+        cells = []
+        for over, under in (("raw", "native"), ("no-record", "native"), ("ftrac", "native"),
+                            ("ftrac", "no-record"), ("ftrac", "raw")):
+            found = Runs.cpu_ratios(part, over, under)
+            cells.append(number(statistics.median(found) if found else None))
+        body.append([workload, f"{fidelity}{' io_uring' if uring else ''}",
+                     str(len(Runs.cpu_ratios(part, "ftrac", "native"))), *cells])
+    return table(["workload", "fidelity", "pairs", "raw : native", "no-record : native",
+                  "ftrac : native", "ftrac : no-record", "ftrac : raw"], body)
 
 
 TEXT = """# What tracing costs, as measured
@@ -180,7 +216,12 @@ The worst of all workloads and fidelities that a row is about decides; medians o
 Not within the limit:
 
 {missed}
-{stuck}## What the traces say of their own cost
+{stuck}## CPU seconds
+
+Of the work and the daemon together.
+
+{cpu}
+## What the traces say of their own cost
 
 {overheads}
 ## All figures
@@ -198,12 +239,11 @@ def write_csv(runs, path):
 
 def write(lines, path):
     runs = Runs(lines)
-    if not runs.quiet:
-        raise SystemExit("bench: no runs to write about, or others were busy "
-                         "in all of them; measure first")
+    if not runs.all:
+        raise SystemExit("bench: no runs to write about; measure first")
     rows = targets.rows(runs)
     path.write_text(TEXT.format(
         machine=machine_text(runs.machines), disturbed=disturbed_text(runs), targets=target_table(rows), missed=missed_list(rows),
         stuck="".join(f"Not measured: {what}.\n\n" for what in dict.fromkeys(runs.stuck)),
-        overheads=overhead_table(runs), groups=group_tables(runs)))
+        cpu=cpu_table(runs), overheads=overhead_table(runs), groups=group_tables(runs)))
     write_csv(runs, path.with_suffix(".csv"))

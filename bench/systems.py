@@ -40,9 +40,18 @@ class System:
     def stop(self):
         return {}
 
+    def abandon(self):
+        """After a failure: nothing may be mounted later on."""
+
 
 class Daemon(System):
     """A file system that serves in the foreground, as a child of ours."""
+    process = None
+
+    def abandon(self):
+        if self.process and self.process.returncode is None:
+            self.process.kill()
+            self.process.wait()
 
     def arguments(self, directory, scratch):
         raise NotImplementedError

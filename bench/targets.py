@@ -77,7 +77,7 @@ def parallel(runs, of, uring):
 def bytes_per_op(runs, workload):
     return [(f"{workload} {fidelity}", statistics.median(values), len(values))
             for fidelity in ("cached", "exact")
-            if (values := [run["db_bytes"] / run["ops"] for run in runs.quiet
+            if (values := [run["db_bytes"] / run["ops"] for run in runs.all
                            if run["workload"] == workload and run["role"] == "ftrac"
                            and run["fidelity"] == fidelity and run.get("ops")])]
 

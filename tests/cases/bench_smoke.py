@@ -45,9 +45,9 @@ with tempfile.TemporaryDirectory(prefix="ftrac-case-") as where:
                 ratio = rows.get(system, ["-"] * 4)[3]
                 checks.check(f"{workload}, {fidelity}: {system} has a ratio",
                              ratio.replace(".", "", 1).isdigit() and float(ratio) > 0, ratio)
-            ours = rows.get(f"ftrac {fidelity}", ["-"] * 13)
+            ours = rows.get(f"ftrac {fidelity}", ["-"] * 14)
             checks.check(f"{workload}, {fidelity}: operations were recorded",
-                         ours[5].isdigit() and int(ours[5]) > 0, ours)
+                         ours[6].isdigit() and int(ours[6]) > 0, ours)
             checks.equal(f"{workload}, {fidelity}: none was lost", ours[-1], "0")
     checks.equal("the CSV has all runs", len(runs), len(WORKLOADS) * len(found) * 4)
     checks.check("targets that nothing was measured for say so", "not measured" in text)
