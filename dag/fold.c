@@ -319,7 +319,19 @@ static int fold_runs(struct shape *shape, struct ends *all, int32_t n, int32_t *
 	return merge(shape, to);
 }
 
-static int fold_files(struct shape *shape)
+/* Of a file only who writes it, if anybody does. */
+static void keep_writers(struct ends *all, struct neighbours *file)
+{
+	int32_t n = 0;
+
+	for (int32_t i = 0; i < file->n; i++)
+		if (all->ends[file->first + i] % 2 == 0)
+			all->ends[file->first + n++] = all->ends[file->first + i];
+	file->n = n;
+}
+
+/* writers: it makes no difference who reads them. */
+static int fold_files(struct shape *shape, bool writers)
 {
 	struct ends all = { .shape = shape,
 		.files = malloc(((size_t)shape->n_nodes + 1) * sizeof(*all.files)),
@@ -334,8 +346,11 @@ static int fold_files(struct shape *shape)
 			qsort(all.ends + all.files[i].first, all.files[i].n, sizeof(*all.ends),
 				compare_ends);
 			/* One that is joined with nothing is nobody's. */
-			if (shape->nodes[i].kind != NODE_PROCESS && all.files[i].n)
-				all.files[n++] = all.files[i];
+			if (shape->nodes[i].kind == NODE_PROCESS || !all.files[i].n)
+				continue;
+			if (writers && shape->nodes[i].kind == NODE_FILE)
+				keep_writers(&all, &all.files[i]);
+			all.files[n++] = all.files[i];
 		}
 		qsort_r(all.files, n, sizeof(*all.files), compare_nodes, &all);
 		r = fold_runs(shape, &all, n, to);
@@ -356,7 +371,7 @@ int fold_shape(struct shape *shape, const struct fold_options *options)
 
 	if (r == 0 && options->directories)
 		return fold_directories(shape);
-	return r == 0 && options->groups ? fold_files(shape) : r;
+	return r == 0 && options->groups ? fold_files(shape, false) : r;
 }
 
 int fold_to(struct shape *shape, int32_t max_nodes)
@@ -365,12 +380,14 @@ int fold_to(struct shape *shape, int32_t max_nodes)
 	int r = 0;
 
 	if (shape->n_nodes > max_nodes)
-		r = fold_files(shape);
+		r = fold_files(shape, false);
 	for (size_t i = 0;
 		i < sizeof(keys) / sizeof(keys[0]) && r == 0 && shape->n_nodes > max_nodes; i++) {
 		r = fold_by(shape, keys[i], NULL);
 		if (r == 0)
-			r = fold_files(shape);
+			r = fold_files(shape, false);
+		if (r == 0 && shape->n_nodes > max_nodes)
+			r = fold_files(shape, true);
 	}
 	return r;
 }

@@ -176,7 +176,9 @@ static void put_legend(const struct shape *shape, bool tree, FILE *out)
 
 static int put_graph(struct report *r, const char *id, const char *title, enum shape_what what)
 {
-	struct shape_options options = { .what = what, .critical = r->critical };
+	/* Where nodes are folded, parts of one file would keep theirs apart. */
+	struct shape_options options = { .what = what, .critical = r->critical,
+		.fold = r->shape->n_nodes > r->options->max_nodes };
 	struct shape *shape = NULL;
 	char *svg = NULL;
 	int drawn, status = 0;

@@ -157,8 +157,10 @@ static int write_page(const struct report *r)
 static int tell(const struct report_options *options)
 {
 	struct report r = { .options = options };
-	int status = options->perfetto ? report_perfetto(&r) : load(&r);
+	int status = load(&r);
 
+	if (status == 0 && options->perfetto)
+		status = report_perfetto(&r);
 	for (size_t i = 0; i < SECTION_MAX && status == 0 && !options->perfetto; i++)
 		status = write_section(&r, i);
 	report_progress(NULL);

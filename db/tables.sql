@@ -285,7 +285,7 @@ FROM bounds b LEFT JOIN step s ON s.n = b.n LEFT JOIN lived l ON l.n = b.n
 {with}SELECT {keys}, o.name, o.latency_ns, o.result < 0 AS failed,
 	CASE WHEN o.result >= 0 THEN CASE o.name WHEN 'read' THEN 0 WHEN 'write' THEN 1 END END AS writes,
 	o.handle, o.offset, o.bytes, (o.start_ns - {t0}) / {step} AS n
-FROM {op name latency_ns result handle offset bytes start_ns} {joins o}
+FROM {op id name latency_ns result handle offset bytes start_ns} {joins o}
 {where o.start_ns | o.start_ns} {order o.id}
 
 --- scan.levels of process: processes and memory in each interval
@@ -547,7 +547,7 @@ GROUP BY a.file ORDER BY 2 DESC, a.file LIMIT 25
 
 --- report.operations of op: single operations that took long, for the time line of others
 {with}SELECT o.process, o.tid, o.name, o.path, o.start_ns, o.latency_ns, o.result, o.bytes
-FROM {op process tid name path start_ns latency_ns result bytes | o.latency_ns >= {step}} {joins o}
+FROM {op id process tid name path start_ns latency_ns result bytes | o.latency_ns >= {step}} {joins o}
 {where o.start_ns | o.start_ns} {order o.id}
 
 --- finding.small-writes of use by command: programs that write little at a time

@@ -94,6 +94,7 @@ looked_for ftrac/options.c man/ftrac.1.scd
 looked_for procmon/options.c man/procmon.1.scd
 looked_for dag/stat_options.c man/wfstat.1.scd dag/choice.h dag/choice.c
 looked_for dag/dag_options.c man/wfdag.1.scd dag/choice.h dag/choice.c
+looked_for dag/report_options.c man/wfreport.1.scd dag/choice.h dag/choice.c
 looked_for dag/generate_options.c man/wfdag.1.scd
 looked_for dag/diff_options.c man/wfdag.1.scd
 looked_for dag/check_options.c man/wfdag.1.scd

@@ -30,7 +30,7 @@ const sum = (rows, key) => rows.reduce((all, row) => all + (row[key] ?? 0), 0);
 function axis(values, label, format) {
 	const positive = values.filter((v) => v > 0);
 	const log = positive.length > 0 && Math.max(...positive) / Math.min(...positive) > 100;
-	return { label, type: log ? "log" : "linear", tickFormat: format, grid: true, ticks: 5,
+	return { label, type: log ? "log" : "linear", tickFormat: format, grid: true, ticks: 4, labelOffset: 36,
 		...(log ? { domain: [Math.min(...positive), Math.max(...positive) * 1.05], clamp: true } : { zero: true }) };
 }
 
@@ -47,7 +47,7 @@ function boxesOf(rows, label, format, width) {
 	const x = axis(values, label, format);
 	const from = (v) => (x.type === "log" ? Math.max(v, x.domain[0]) : v);
 	return Plot.plot(base(width, {
-		height: 50 + 22 * most, marginLeft: 150, x,
+		height: 62 + 22 * most, marginBottom: 42, marginLeft: 150, x,
 		y: { label: null, domain: rows.map(name) },
 		marks: [
 			Plot.ruleY(rows, { y: name, x1: (d) => from(d.min), x2: (d) => from(d.p95), stroke: "currentColor", strokeOpacity: 0.6 }),
@@ -97,7 +97,7 @@ const CLASSES = ["0-100", "101-1K", "1K-10K", "10K-100K", "100K-1M", "1M-4M", "4
 
 function grouped(data, x, width, more) {
 	return Plot.plot(base(width, {
-		height: 260, fx: { domain: x, label: more.label, padding: 0.15 }, x: { axis: null, domain: ["read", "write"] },
+		height: 280, marginBottom: 46, fx: { domain: x, label: more.label, labelOffset: 42, padding: 0.15 }, x: { axis: null, domain: ["read", "write"] },
 		y: { label: more.unit, grid: true, tickFormat: more.format },
 		color: { domain: ["read", "write"], range: [READ, WRITTEN] },
 		marks: [

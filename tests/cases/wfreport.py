@@ -149,6 +149,31 @@ def look_at(pages, base):
     checks.equal("the pages are as they should be", done.returncode, 0)
 
 
+# ---- the time line for others ----
+
+def check_perfetto(trace, base):
+    line = base / "line.json"
+    checks.equal("a time line is made", run(WFREPORT, "--perfetto", line, "--above", "0.0001", trace).returncode, 0)
+    events = json.loads(line.read_text())["traceEvents"]
+    wanted = [{"id": row["process"], "program": row["program"], "length_us": row["runtime_ns"] / 1000}
+              for row in rows_of(["proc"], trace) if row["runtime_ns"] is not None and row["start_ns"] is not None]
+    lives = {e["pid"]: e for e in events if e["ph"] == "X" and e["cat"] == "process"}
+    begin = min(row["start_ns"] for row in rows_of(["proc"], trace))
+    checks.check("all processes are in it", {w["id"] for w in wanted} <= set(lives), (len(wanted), len(lives)))
+    for row in rows_of(["proc"], trace):
+        if row["runtime_ns"] is not None and row["start_ns"] > begin:
+            checks.check("at their times", abs(lives[row["process"]]["dur"] - row["runtime_ns"] / 1000) < 1, row)
+    ends = {kind: {e["id"] for e in events if e["ph"] == kind} for kind in "sf"}
+    checks.equal("each arrow has two ends", ends["s"], ends["f"])
+    for kind, what in (("s", "arrows"), ("C", "counters"), ("M", "names")):
+        checks.check(f"there are {what}", any(e["ph"] == kind for e in events))
+    checks.check("and operations", any(e["ph"] in "Xb" and e["cat"] == "io" for e in events if "cat" in e))
+    (base / "wanted.json").write_text(json.dumps([w for w in wanted if w["id"] != min(lives)]))
+    done = run("node", REPORT / "test" / "speedscope.mjs", line, base / "wanted.json")
+    print(done.stdout.decode()[-1500:], done.stderr.decode(errors="replace")[-1000:])
+    checks.equal("speedscope reads it", done.returncode, 0)
+
+
 # ---- the program ----
 
 def check_program(trace, base):
@@ -189,6 +214,7 @@ def main():
     look_at(pages, base)
     check_program(base / "compile" / "trace.db", base)
     check_strict(base / "killed" / "trace.db")
+    check_perfetto(base / "compile" / "trace.db", base)
     shutil.rmtree(base)
     checks.end()
 
