@@ -19,6 +19,7 @@ import stat
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 
 import sides
@@ -376,30 +377,32 @@ def check_held(what, mount):
     def work(top, side):
         os.chdir(f"{top}/{side}")
         fd, directory = os.open("file", os.O_RDONLY), os.open(".", os.O_RDONLY)
-        os.kill(os.getppid(), signal.SIGUSR1)
-        while os.path.exists(f"/tmp/{flag}"):
-            time.sleep(0.01)
+        os.write(ready, b"x")
+        os.read(closed, 1)
         return [result(os.read, fd, 20), result(os.listdir, directory), result(os.open, "file", os.O_RDONLY),
                 result(os.stat, "file"), result(os.open, "new", CREATE), result(os.listdir, "."),
                 result(os.open, f"/proc/self/fd/{fd}", RW), result(os.fchmod, fd, 0o777),
                 result(os.stat, "..") and None]
     said = {}
-    flag = f"{os.path.basename(base)}.flag"
     for side, top in ("held", base), ("held too", mount(base)):
         os.mkdir(base / side)
         make_file(base / side / "file", 0o644, 0)
-        pathlib.Path("/tmp", flag).touch()
+        (told, ready), (closed, tell) = os.pipe(), os.pipe()
 
-        def close(*_):
+        def close():
+            os.read(told, 1)
             os.chmod(base / side / "file", 0o600)
             os.chmod(base / side, 0o700)
             mount(base / side).stat()
             time.sleep(1.1)  # what the kernel remembers of the source
-            os.unlink(f"/tmp/{flag}")
-        before = signal.signal(signal.SIGUSR1, close)
+            os.write(tell, b"x")
+        closer = threading.Thread(target=close, daemon=True)
+        closer.start()
         said[side] = as_user(BOB, work, str(top), side)
-        signal.signal(signal.SIGUSR1, before)
+        for fd in told, ready, closed, tell:
+            os.close(fd)
         shutil.rmtree(base / side)
+    checks.check(f"{what}: something is held", isinstance(said["held"], list), said["held"])
     checks.equal(f"{what}: what is held", said["held too"], said["held"])
 
 
