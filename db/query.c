@@ -211,7 +211,7 @@ static int check_trace(struct query_db *db, const char *path)
  * table that is not marked as harmless in a view, no trigger, no writing by whatever way.  The limits are
  * above what our own views and queries need.
  */
-static void harden(sqlite3 *sqlite)
+static int harden(sqlite3 *sqlite)
 {
 	static const struct {
 		int what, value;
@@ -222,14 +222,19 @@ static void harden(sqlite3 *sqlite)
 		{ SQLITE_LIMIT_TRIGGER_DEPTH, 0 }, { SQLITE_LIMIT_WORKER_THREADS, 0 } };
 	static const char *modules[] = { "json_each", "json_tree", NULL };
 
-	sqlite3_db_config(sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	sqlite3_db_config(sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-	sqlite3_db_config(sqlite, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
-	sqlite3_drop_modules(sqlite, modules);
+	static const struct {
+		int what, value;
+	} settings[] = { { SQLITE_DBCONFIG_DEFENSIVE, 1 }, { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 }, { SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 } };
+	int r = sqlite3_drop_modules(sqlite, modules);
+
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]) && r == SQLITE_OK; i++)
+		r = sqlite3_db_config(sqlite, settings[i].what, settings[i].value, NULL);
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 		sqlite3_limit(sqlite, limits[i].what, limits[i].value);
+	/* More is found wrong before it is used; without, it is found later. */
 	sqlite3_exec(sqlite, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL, NULL);
+	return r;
 }
 
 static int open_sqlite(struct query_db *db, const char *path)
@@ -240,10 +245,10 @@ static int open_sqlite(struct query_db *db, const char *path)
 		    : SQLITE_NOMEM;
 
 	sqlite3_free(uri);
-	if (r == SQLITE_OK) {
-		harden(db->sqlite);
+	if (r == SQLITE_OK)
+		r = harden(db->sqlite);
+	if (r == SQLITE_OK)
 		return 0;
-	}
 	r = fail_sqlite(db, r);
 	return fail(db, r, "cannot open '%s': %s; see that it may be read", path,
 		db->sqlite ? sqlite3_errmsg(db->sqlite) : "out of memory");
@@ -381,7 +386,7 @@ static int open_traces(struct query_db *db, const char *const *paths, int n, uns
 		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
 		NULL);
 	if (r == SQLITE_OK)
-		harden(db->sqlite);
+		r = harden(db->sqlite);
 	if (r == SQLITE_OK)
 		r = merge_begin(db->sqlite, start_ns, &merge);
 	r = r == SQLITE_OK ? 0 : fail_sqlite(db, r);
