@@ -161,6 +161,8 @@ static int put_figures(struct writer *writer)
 	struct record_counts counts = writer->error ? writer->stored
 						    : record_counts(writer->record);
 	uint64_t lost = ring_lost(o->ring) + writer->unstored;
+	struct overhead_ns overhead = record_overhead(writer->record);
+	int64_t waited = ask(o->overhead_ns, o->arg) + ring_waited_ns(o->ring);
 	const struct {
 		const char *key;
 		uint64_t value;
@@ -170,7 +172,8 @@ static int put_figures(struct writer *writer)
 		{ "ops_lost", lost },
 		{ "bytes_mount", counts.bytes },
 		{ "process_events_lost", ask(o->events_lost, o->arg) },
-		{ "overhead_ns", ask(o->overhead_ns, o->arg) + ring_waited_ns(o->ring) },
+		{ "overhead_ns", overhead.sum + waited },
+		{ "overhead_wall_ns", overhead.wall + waited },
 		{ "end_ns", (uint64_t)(clock_now_ns() + o->epoch_offset_ns) },
 	};
 	int r = 0;
