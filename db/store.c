@@ -39,6 +39,7 @@ struct store {
 static const struct {
 	const char *table;
 	int columns;
+	bool only_new; /* no row is ever written a second time */
 } tables[] = {
 	[PUT_META] = { "meta", 2 },
 	[PUT_FLAG_TEXT] = { "flag_text", 2 },
@@ -51,8 +52,8 @@ static const struct {
 	[PUT_IMAGE] = { "images", 14 },
 	[PUT_ENVIRON] = { "environs", 3 },
 	[PUT_THREAD] = { "threads", 3 },
-	[PUT_OP_HANDLE] = { "ops_handle", 9 },
-	[PUT_OP_NAME] = { "ops_name", 8 },
+	[PUT_OP_HANDLE] = { "ops_handle", 9, .only_new = true },
+	[PUT_OP_NAME] = { "ops_name", 8, .only_new = true },
 	[PUT_SECOND] = { "seconds", 3 },
 	[PUT_WAY] = { "ways", 5 },
 	[PUT_HANDLE] = { "handles", 8 },
@@ -248,8 +249,8 @@ void store_release_reserve(struct store *store)
 static int prepare(struct store *store, enum put put)
 {
 	char sql[128 + 2 * 32];
-	int n = snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO %s VALUES (?",
-		tables[put].table);
+	int n = snprintf(sql, sizeof(sql), "INSERT %sINTO %s VALUES (?",
+		tables[put].only_new ? "" : "OR REPLACE ", tables[put].table);
 
 	for (int i = 1; i < tables[put].columns; i++)
 		n += snprintf(sql + n, sizeof(sql) - n, ",?");
