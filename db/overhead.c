@@ -11,8 +11,15 @@
 /* Steps in which gaps are counted: 8 of them make twice as long. */
 #define STEPS (8 * 40)
 #define GAPS_MIN 8
+#define FAR_STEPS (8 * 4)
 /* What is longer was no way through the kernel: somebody had no processor. */
 #define GAP_MAX_NS 10000000
+
+/* How many gaps there were of which length. */
+struct gaps {
+	uint32_t counts[STEPS];
+	uint64_t n;
+};
 
 struct overhead {
 	struct {
@@ -20,9 +27,10 @@ struct overhead {
 		int32_t tid;
 		uint8_t op;
 	} last[THREADS];
-	uint32_t gaps[STEPS];
-	uint64_t n_gaps, requests;
+	struct gaps within, any; /* one system call; two requests of a thread */
+	uint64_t requests;
 	int64_t gap_ns; /* as it looked a while ago */
+	int64_t handled_ns;
 	int64_t busy_ns, union_ns, covered_ns; /* of requests with their gaps; until when the union goes */
 };
 
@@ -52,16 +60,35 @@ static int64_t middle_of(int step)
 	return octave + octave / 16 * (2 * (step % 8) + 1);
 }
 
-static int64_t median(const struct overhead *o)
+/* The step below which a part of them lies. */
+static int quantile(const struct gaps *gaps, int part)
 {
-	uint64_t left = o->n_gaps / 2;
+	uint64_t left = gaps->n / part;
 	int step = 0;
 
-	if (o->n_gaps < GAPS_MIN)
-		return 0;
-	while (left >= o->gaps[step])
-		left -= o->gaps[step++];
-	return middle_of(step);
+	while (left >= gaps->counts[step])
+		left -= gaps->counts[step++];
+	return step;
+}
+
+/* Mean of those up to FAR_STEPS beyond the median: longer ones had no processor, or did something else. */
+static int64_t mean(const struct gaps *gaps)
+{
+	int last = quantile(gaps, 2) + FAR_STEPS;
+	int64_t sum = 0, n = 0;
+
+	for (int step = 0; step <= last && step < STEPS; step++) {
+		sum += gaps->counts[step] * middle_of(step);
+		n += gaps->counts[step];
+	}
+	return sum / n;
+}
+
+static int64_t gap(const struct overhead *o)
+{
+	if (o->within.n >= GAPS_MIN)
+		return mean(&o->within);
+	return o->any.n >= GAPS_MIN ? middle_of(quantile(&o->any, 10)) : 0;
 }
 
 /* What the kernel asks next for the system call for which it has looked up a name. */
@@ -84,13 +111,18 @@ static bool goes_on(int op)
 	}
 }
 
-static void count_gap(struct overhead *o, int64_t ns)
+static void count_gap(struct overhead *o, int64_t ns, bool within)
 {
 	if (ns <= 0 || ns > GAP_MAX_NS)
 		return;
-	o->gaps[step_of(ns)]++;
-	if (++o->n_gaps % 64 == 0 || o->n_gaps < 64)
-		o->gap_ns = median(o);
+	o->any.counts[step_of(ns)]++;
+	o->any.n++;
+	if (within) {
+		o->within.counts[step_of(ns)]++;
+		o->within.n++;
+	}
+	if (o->any.n % 64 == 0 || o->any.n < 64)
+		o->gap_ns = gap(o);
 }
 
 static void on_request(struct overhead *o, const struct event *ev)
@@ -98,12 +130,14 @@ static void on_request(struct overhead *o, const struct event *ev)
 	int slot = ev->tid & (THREADS - 1);
 	int64_t end_ns = ev->time_ns + ev->u.op.latency_ns, start_ns = ev->time_ns - o->gap_ns;
 
-	if (o->last[slot].tid == ev->tid && o->last[slot].op == OP_LOOKUP && goes_on(ev->op))
-		count_gap(o, ev->time_ns - o->last[slot].end_ns);
+	if (o->last[slot].tid == ev->tid)
+		count_gap(o, ev->time_ns - o->last[slot].end_ns,
+			o->last[slot].op == OP_LOOKUP && goes_on(ev->op));
 	o->last[slot].tid = ev->tid;
 	o->last[slot].op = ev->op;
 	o->last[slot].end_ns = end_ns;
 	o->requests++;
+	o->handled_ns += ev->u.op.latency_ns < o->gap_ns ? ev->u.op.latency_ns : o->gap_ns;
 	o->busy_ns += end_ns - start_ns;
 	if (start_ns < o->covered_ns)
 		start_ns = o->covered_ns;
@@ -131,7 +165,7 @@ void overhead_event(struct overhead *o, const struct event *ev)
 
 struct overhead_ns overhead_so_far(const struct overhead *o)
 {
-	int64_t sum = median(o) * (int64_t)o->requests;
+	int64_t sum = gap(o) * (int64_t)o->requests + o->handled_ns;
 
 	if (o->busy_ns == 0)
 		return (struct overhead_ns){ sum, sum };

@@ -60,18 +60,39 @@ static void every_request_costs_what_lies_between_two_of_one_call(void **state)
 	struct run *run = *state;
 
 	opens(run, 100, 7);
-	is_about(overhead_so_far(run->overhead).sum, 200 * GAP);
-	is_about(overhead_so_far(run->overhead).wall, 200 * GAP);
+	is_about(overhead_so_far(run->overhead).sum, 100 * (2 * GAP + 6000));
+	is_about(overhead_so_far(run->overhead).wall, 100 * (2 * GAP + 6000));
+}
+
+static void shortest_gaps_stand_for_those_of_one_call_where_there_are_none(void **state)
+{
+	struct run *run = *state;
+
+	for (int i = 0; i < 200; i++) {
+		feed(run, OP_READ, 7, run->now, 2000);
+		run->now += 2000 + (i % 8 ? 90000 : GAP);
+	}
+	is_about(overhead_so_far(run->overhead).sum, 200 * (GAP + 2000));
 }
 
 static void nothing_is_said_from_a_few(void **state)
 {
 	struct run *run = *state;
 
-	opens(run, 7, 7);
+	opens(run, 4, 7);
 	assert_int_equal(overhead_so_far(run->overhead).sum, 0);
-	opens(run, 1, 7);
-	is_about(overhead_so_far(run->overhead).sum, 16 * GAP);
+	opens(run, 100, 7);
+	assert_true(overhead_so_far(run->overhead).sum > 200 * GAP);
+}
+
+static void file_system_that_is_slow_is_no_overhead(void **state)
+{
+	struct run *run = *state;
+
+	opens(run, 100, 7);
+	for (int i = 0; i < 100; i++)
+		feed(run, OP_READ, 8, run->now += 90000000, 50000000);
+	is_about(overhead_so_far(run->overhead).sum, 100 * (2 * GAP + 6000) + 100 * 2 * GAP);
 }
 
 static void what_nobody_waits_for_costs_nothing(void **state)
@@ -93,11 +114,11 @@ static void stops_by_ptrace_are_ways_there_and_back(void **state)
 
 	opens(run, 100, 7);
 	overhead_event(run->overhead, &ev);
-	is_about(overhead_so_far(run->overhead).sum, 200 * GAP);
+	is_about(overhead_so_far(run->overhead).sum, 200 * GAP + 600000);
 	ev.u.process.tier = TIER_PTRACE;
 	for (int i = 0; i < 100; i++)
 		overhead_event(run->overhead, &ev);
-	is_about(overhead_so_far(run->overhead).sum, 300 * GAP);
+	is_about(overhead_so_far(run->overhead).sum, 300 * GAP + 600000);
 }
 
 static void requests_at_the_same_time_lengthen_a_run_once(void **state)
@@ -111,8 +132,8 @@ static void requests_at_the_same_time_lengthen_a_run_once(void **state)
 			feed(run, OP_OPEN, tid, run->now + 2000 + GAP, 2000);
 		run->now += 3000000;
 	}
-	is_about(overhead_so_far(run->overhead).sum, 1600 * GAP);
-	is_about(overhead_so_far(run->overhead).wall, 400 * GAP);
+	is_about(overhead_so_far(run->overhead).sum, 1600 * (GAP + 2000));
+	is_about(overhead_so_far(run->overhead).wall, 400 * (GAP + 2000));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -121,7 +142,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_request_costs_what_lies_between_two_of_one_call),
+		TEST(shortest_gaps_stand_for_those_of_one_call_where_there_are_none),
 		TEST(nothing_is_said_from_a_few),
+		TEST(file_system_that_is_slow_is_no_overhead),
 		TEST(what_nobody_waits_for_costs_nothing),
 		TEST(stops_by_ptrace_are_ways_there_and_back),
 		TEST(requests_at_the_same_time_lengthen_a_run_once),
