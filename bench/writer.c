@@ -46,15 +46,25 @@ static void push_op(struct source *s, enum op op, struct event_op body, const ch
 
 static void push_node(struct source *s, uint64_t id, uint32_t mode)
 {
-	push(s, &(struct event){ .kind = EVENT_NODE, .u.node = { .id = id, .dev = 1, .ino = id + 10,
-		.birth_ns = 1, .size = 65536, .mode = mode, .nlink = 1 } }, NULL);
+	push(s,
+		&(struct event){ .kind = EVENT_NODE,
+			.u.node = { .id = id,
+				.dev = 1,
+				.ino = id + 10,
+				.birth_ns = 1,
+				.size = 65536,
+				.mode = mode,
+				.nlink = 1 } },
+		NULL);
 }
 
 static void begin(struct source *s)
 {
 	char name[32];
 
-	push(s, &(struct event){ .kind = EVENT_FORK, .u.process = { .pid = PID, .ppid = 1, .tid = PID } },
+	push(s,
+		&(struct event){
+			.kind = EVENT_FORK, .u.process = { .pid = PID, .ppid = 1, .tid = PID } },
 		NULL);
 	push_node(s, NODE_ROOT, S_IFDIR | 0755);
 	for (int i = 0; i < FILES; i++) {
@@ -69,10 +79,16 @@ static void one_handle(struct source *s)
 	uint64_t handle = ++s->handle, node = 2 + handle % FILES;
 	enum op op = handle % 4 ? OP_READ : OP_WRITE;
 
-	push_op(s, OP_OPEN, (struct event_op){ .node = node, .handle = handle, .flags = O_RDWR }, NULL);
+	push_op(s, OP_OPEN, (struct event_op){ .node = node, .handle = handle, .flags = O_RDWR },
+		NULL);
 	for (int i = 0; i < MOVES; i++)
-		push_op(s, op, (struct event_op){ .node = node, .handle = handle, .result = 4096,
-			.length = 4096, .offset = 4096 * i }, NULL);
+		push_op(s, op,
+			(struct event_op){ .node = node,
+				.handle = handle,
+				.result = 4096,
+				.length = 4096,
+				.offset = 4096 * i },
+			NULL);
 	push_op(s, OP_FLUSH, (struct event_op){ .node = node, .handle = handle }, NULL);
 	push_op(s, OP_RELEASE, (struct event_op){ .node = node, .handle = handle }, NULL);
 }
@@ -91,14 +107,16 @@ static void say(const struct source *s, int64_t recorded_ns, int64_t finished_ns
 	getrusage(RUSAGE_SELF, &used);
 	stat(file, &st);
 	printf("%llu operations: %.2f M/s, with the end of the run %.2f M/s; CPU %.2f s; %.1f MiB; "
-		"%.1f bytes an operation\n", (unsigned long long)s->n, s->n * 1e3 / recorded_ns,
-		s->n * 1e3 / finished_ns, seconds(used.ru_utime) + seconds(used.ru_stime),
-		used.ru_maxrss / 1024.0, (double)st.st_size / s->n);
+	       "%.1f bytes an operation\n",
+		(unsigned long long)s->n, s->n * 1e3 / recorded_ns, s->n * 1e3 / finished_ns,
+		seconds(used.ru_utime) + seconds(used.ru_stime), used.ru_maxrss / 1024.0,
+		(double)st.st_size / s->n);
 }
 
 static int run(struct source *s, struct store *store, uint64_t wanted, const char *file)
 {
-	struct writer_options o = { .store = store, .ring = s->ring,
+	struct writer_options o = { .store = store,
+		.ring = s->ring,
 		.record = { .paths = { .source = "/" }, .ops = true } };
 	struct writer *writer;
 	int64_t start, recorded;

@@ -31,7 +31,8 @@ struct overhead {
 	uint64_t requests;
 	int64_t gap_ns; /* as it looked a while ago */
 	int64_t handled_ns;
-	int64_t busy_ns, union_ns, covered_ns; /* of requests with their gaps; until when the union goes */
+	int64_t busy_ns, union_ns,
+		covered_ns; /* of requests with their gaps; until when the union goes */
 };
 
 int overhead_create(struct overhead **ret_overhead)

@@ -35,8 +35,11 @@ static int teardown(void **state)
 
 static void feed(struct run *run, enum op op, int32_t tid, int64_t start_ns, int64_t latency_ns)
 {
-	overhead_event(run->overhead, &(struct event){ .kind = EVENT_OP, .op = op, .tid = tid,
-		.time_ns = start_ns, .u.op = { .latency_ns = latency_ns } });
+	overhead_event(run->overhead, &(struct event){ .kind = EVENT_OP,
+					      .op = op,
+					      .tid = tid,
+					      .time_ns = start_ns,
+					      .u.op = { .latency_ns = latency_ns } });
 }
 
 /* Names looked up and opened by a thread that does something of its own in between. */
