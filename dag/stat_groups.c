@@ -423,6 +423,20 @@ static void uses_finish(struct level *level)
 	level_finish(level);
 }
 
+/* How long the run took, and would have taken by itself. */
+static void note_tracing(struct stat_run *run)
+{
+	int64_t start_ns = query_fact(run->db, "start_ns", 0), end_ns = query_fact(run->db, "end_ns", 0);
+	int64_t tracing_ns = query_fact(run->db, "overhead_wall_ns", 0);
+
+	if (tracing_ns <= 0 || end_ns - start_ns < tracing_ns)
+		return;
+	table_note(run->table,
+		"The run took %.1f s, about %.1f s of it because it was traced; without that some "
+		"%.1f s.",
+		(end_ns - start_ns) / 1e9, tracing_ns / 1e9, (end_ns - start_ns - tracing_ns) / 1e9);
+}
+
 static void note_util(struct stat_run *run)
 {
 	table_note(run->table,
@@ -438,6 +452,7 @@ static void note_util(struct stat_run *run)
 		"also kernel.task_delayacct=1.  What is not known is in rest; rest is '-' where "
 		"threads ran at "
 		"the same time.");
+	note_tracing(run);
 }
 
 int stat_util(struct stat_run *run)

@@ -82,6 +82,7 @@ int facts_store(struct store *store, const struct facts *facts)
 		{ "ops_lost", V_INT(0) },
 		{ "process_events_lost", V_INT(0) },
 		{ "overhead_ns", V_INT(0) },
+		{ "overhead_wall_ns", V_INT(0) },
 		{ "bytes_mount", V_INT(0) },
 		{ "bytes_kernel", V_NULL },
 	};

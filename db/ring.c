@@ -135,6 +135,11 @@ bool ring_is_filling(const struct ring *ring)
 	return ck_ring_size(&ring->ring) > ck_ring_capacity(&ring->ring) / 4;
 }
 
+bool ring_is_half_full(const struct ring *ring)
+{
+	return ck_ring_size(&ring->ring) > ck_ring_capacity(&ring->ring) / 2;
+}
+
 uint64_t ring_lost(const struct ring *ring)
 {
 	return atomic_load(&ring->lost);

@@ -29,8 +29,9 @@ void ring_push(struct ring *ring, const struct event *event, const void *text, s
 /* Takes up to max events out, in order of their arrival; the number taken.  One thread only. */
 size_t ring_drain(struct ring *ring, struct event *events, size_t max);
 
-/* Whether it is time to empty it. */
+/* Whether it is time to empty it; whether it is high time. */
 bool ring_is_filling(const struct ring *ring);
+bool ring_is_half_full(const struct ring *ring);
 
 /* Events that were lost because the ring was full. */
 uint64_t ring_lost(const struct ring *ring);

@@ -24,10 +24,21 @@
 #define STRING(x) STRING_OF(x)
 #define STRING_OF(x) #x
 #define RESERVE_BYTES (256 << 10)
+/* Rows of operations that one statement inserts: a statement costs as much as a row or two. */
+#define ROWS 16
+#define ROW_COLUMNS 9
+
+/* Rows that wait until there are enough of them, or the transaction ends. */
+struct rows {
+	sqlite3_stmt *stmt; /* for ROWS of them */
+	int n;
+	struct value values[ROWS * ROW_COLUMNS]; /* numbers */
+};
 
 struct store {
 	sqlite3 *db;
 	sqlite3_stmt *put[PUT_MAX];
+	struct rows handle_ops, name_ops;
 	sqlite3_stmt *end_image;
 	int dir;     /* the directory of the database */
 	int lock;    /* the database file, with a flock(2) as long as we write */
@@ -41,6 +52,7 @@ struct store {
 static const struct {
 	const char *table;
 	int columns;
+	bool many; /* rows are numbers, and none is ever written a second time */
 } tables[] = {
 	[PUT_META] = { "meta", 2 },
 	[PUT_FLAG_TEXT] = { "flag_text", 2 },
@@ -53,8 +65,8 @@ static const struct {
 	[PUT_IMAGE] = { "images", 14 },
 	[PUT_ENVIRON] = { "environs", 3 },
 	[PUT_THREAD] = { "threads", 3 },
-	[PUT_OP_HANDLE] = { "ops_handle", 9 },
-	[PUT_OP_NAME] = { "ops_name", 8 },
+	[PUT_OP_HANDLE] = { "ops_handle", 9, .many = true },
+	[PUT_OP_NAME] = { "ops_name", 8, .many = true },
 	[PUT_SECOND] = { "seconds", 3 },
 	[PUT_WAY] = { "ways", 5 },
 	[PUT_HANDLE] = { "handles", 8 },
@@ -326,17 +338,20 @@ void store_release_reserve(struct store *store)
 	store->reserve = -1;
 }
 
-static int prepare(struct store *store, enum put put)
+static int prepare(struct store *store, enum put put, int rows, sqlite3_stmt **ret_stmt)
 {
-	char sql[128 + 2 * 32];
-	int n = snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO %s VALUES (?",
-		tables[put].table);
+	char sql[128 + ROWS * (2 * 32 + 4)];
+	int n = snprintf(sql, sizeof(sql), "INSERT %sINTO %s VALUES ",
+		tables[put].many ? "" : "OR REPLACE ", tables[put].table);
 
-	for (int i = 1; i < tables[put].columns; i++)
-		n += snprintf(sql + n, sizeof(sql) - n, ",?");
-	snprintf(sql + n, sizeof(sql) - n, ")");
+	for (int row = 0; row < rows; row++) {
+		n += snprintf(sql + n, sizeof(sql) - n, row ? ",(?" : "(?");
+		for (int i = 1; i < tables[put].columns; i++)
+			n += snprintf(sql + n, sizeof(sql) - n, ",?");
+		n += snprintf(sql + n, sizeof(sql) - n, ")");
+	}
 	return store_result(store, sqlite3_prepare_v3(store->db, sql, -1,
-		SQLITE_PREPARE_PERSISTENT, &store->put[put], NULL));
+		SQLITE_PREPARE_PERSISTENT, ret_stmt, NULL));
 }
 
 /* sql is freed; NULL is out of memory. */
@@ -381,7 +396,11 @@ static int make_schema(struct store *store)
 	if (r == 0)
 		r = store_exec(store, "COMMIT");
 	for (int i = 0; i < PUT_MAX && r == 0; i++)
-		r = prepare(store, i);
+		r = prepare(store, i, 1, &store->put[i]);
+	if (r == 0)
+		r = prepare(store, PUT_OP_HANDLE, ROWS, &store->handle_ops.stmt);
+	if (r == 0)
+		r = prepare(store, PUT_OP_NAME, ROWS, &store->name_ops.stmt);
 	if (r == 0)
 		r = store_result(store, sqlite3_prepare_v3(store->db,
 			"UPDATE images SET end_t = ? WHERE id = ?", -1, SQLITE_PREPARE_PERSISTENT,
@@ -426,8 +445,10 @@ static void finalize_all(struct store *store)
 		sqlite3_finalize(store->put[i]);
 		store->put[i] = NULL;
 	}
+	sqlite3_finalize(store->handle_ops.stmt);
+	sqlite3_finalize(store->name_ops.stmt);
 	sqlite3_finalize(store->end_image);
-	store->end_image = NULL;
+	store->handle_ops.stmt = store->name_ops.stmt = store->end_image = NULL;
 }
 
 int store_conclude(struct store *store)
@@ -472,12 +493,6 @@ void store_discard(struct store *store)
 	store_destroy(store);
 }
 
-int store_begin(struct store *store)
-{
-	store->failed = 0;
-	return store_exec(store, "BEGIN");
-}
-
 int store_fail(struct store *store, int error)
 {
 	if (error == 0 || store->failed)
@@ -487,18 +502,6 @@ int store_fail(struct store *store, int error)
 		snprintf(store->error, sizeof(store->error), "%s",
 			error == -ENOMEM ? "out of memory" : strerror(-error));
 	return error;
-}
-
-int store_commit(struct store *store)
-{
-	return store->failed ? store->failed : store_exec(store, "COMMIT");
-}
-
-void store_rollback(struct store *store)
-{
-	store->failed = 0;
-	if (!sqlite3_get_autocommit(store->db))
-		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 static int bind(sqlite3_stmt *stmt, int column, const struct value *v)
@@ -516,21 +519,78 @@ static int bind(sqlite3_stmt *stmt, int column, const struct value *v)
 	}
 }
 
-int store_put(struct store *store, enum put put, const struct value *values)
+static int run(struct store *store, sqlite3_stmt *stmt, const struct value *values, int n)
 {
-	sqlite3_stmt *stmt = store->put[put];
 	int code = SQLITE_OK;
 
 	/* SQLite may have ended the transaction by itself: what comes now would be a piece without the rest. */
 	if (store->failed)
 		return store->failed;
-	for (int i = 0; i < tables[put].columns && code == SQLITE_OK; i++)
+	for (int i = 0; i < n && code == SQLITE_OK; i++)
 		code = bind(stmt, i + 1, &values[i]);
 	if (code == SQLITE_OK)
 		code = sqlite3_step(stmt);
 	code = store_result(store, code);
 	sqlite3_reset(stmt);
 	return store_fail(store, code);
+}
+
+static int put_row(struct store *store, enum put put, const struct value *values)
+{
+	return run(store, store->put[put], values, tables[put].columns);
+}
+
+/* Those that are not enough for the statement of many. */
+static int put_rest(struct store *store, enum put put, struct rows *rows)
+{
+	int r = 0;
+
+	for (int i = 0; i < rows->n && r == 0; i++)
+		r = put_row(store, put, rows->values + i * tables[put].columns);
+	rows->n = 0;
+	return r;
+}
+
+static int put_one_of_many(struct store *store, enum put put, const struct value *values)
+{
+	struct rows *rows = put == PUT_OP_HANDLE ? &store->handle_ops : &store->name_ops;
+	int columns = tables[put].columns;
+
+	memcpy(rows->values + rows->n * columns, values, columns * sizeof(*values));
+	if (++rows->n < ROWS)
+		return 0;
+	rows->n = 0;
+	return run(store, rows->stmt, rows->values, ROWS * columns);
+}
+
+int store_put(struct store *store, enum put put, const struct value *values)
+{
+	if (tables[put].many && !sqlite3_get_autocommit(store->db))
+		return put_one_of_many(store, put, values);
+	return put_row(store, put, values);
+}
+
+int store_begin(struct store *store)
+{
+	store->failed = 0;
+	return store_exec(store, "BEGIN");
+}
+
+int store_commit(struct store *store)
+{
+	int r = store->failed ? store->failed : put_rest(store, PUT_OP_HANDLE, &store->handle_ops);
+
+	if (r == 0)
+		r = put_rest(store, PUT_OP_NAME, &store->name_ops);
+	return r < 0 ? r : store_exec(store, "COMMIT");
+}
+
+void store_rollback(struct store *store)
+{
+	store->failed = 0;
+	store->handle_ops.n = store->name_ops.n = 0;
+	if (!sqlite3_get_autocommit(store->db))
+		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 int store_put_meta(struct store *store, const char *key, struct value value)

@@ -68,6 +68,19 @@ static void print_head(sqlite3 *db, FILE *out)
 	sqlite3_finalize(row);
 }
 
+/* Of the seconds that the command took; too little to matter is not said. */
+static void print_tracing(sqlite3 *db, FILE *out)
+{
+	sqlite3_stmt *row = query(db, "SELECT tracing, took FROM (SELECT (SELECT value FROM trace WHERE key = "
+		"'overhead_wall_ns') / 1e9 AS tracing, (SELECT max(end_ns) - min(start_ns) FROM process "
+		"WHERE parent IS NULL) / 1e9 AS took) WHERE tracing BETWEEN 0.05 AND took");
+
+	if (row)
+		fprintf(out, "ftrac: about %.1f s of this is tracing; without it some %.1f s\n",
+			number(row, 0), number(row, 1) - number(row, 0));
+	sqlite3_finalize(row);
+}
+
 static void print_work(sqlite3 *db, FILE *out)
 {
 	char read[32], written[32], peak[32];
@@ -154,6 +167,7 @@ int summary_print(const char *path, FILE *out)
 	if (r == SQLITE_OK) {
 		sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 		print_head(db, out);
+		print_tracing(db, out);
 		print_work(db, out);
 		print_slowest(db, out);
 		print_failed(db, out);

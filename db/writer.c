@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -19,6 +20,8 @@
 #define BATCH_EVENTS 32768
 #define BATCH_NS 200000000
 #define IDLE_NS 20000000
+/* What is observed goes first, as long as there is room for what it does. */
+#define NICE_IDLE 10
 /* Who ended longer ago than any request takes is not asked for any more. */
 #define PRUNE_AFTER_NS 10000000000
 
@@ -46,6 +49,9 @@ struct writer {
 	uint64_t unstored; /* operations after recording stopped, and those of the failed batch */
 	struct record_counts stored; /* as of the last commit */
 	int64_t pruned_ns;
+	int nice;	/* as the thread was made */
+	bool is_idle;	/* the thread is nice */
+	bool may_hurry; /* and may be made what it was */
 	int error;
 };
 
@@ -161,6 +167,8 @@ static int put_figures(struct writer *writer)
 	struct record_counts counts = writer->error ? writer->stored
 						    : record_counts(writer->record);
 	uint64_t lost = ring_lost(o->ring) + writer->unstored;
+	struct overhead_ns overhead = record_overhead(writer->record);
+	int64_t waited = ask(o->overhead_ns, o->arg) + ring_waited_ns(o->ring);
 	const struct {
 		const char *key;
 		uint64_t value;
@@ -170,7 +178,8 @@ static int put_figures(struct writer *writer)
 		{ "ops_lost", lost },
 		{ "bytes_mount", counts.bytes },
 		{ "process_events_lost", ask(o->events_lost, o->arg) },
-		{ "overhead_ns", ask(o->overhead_ns, o->arg) + ring_waited_ns(o->ring) },
+		{ "overhead_ns", overhead.sum + waited },
+		{ "overhead_wall_ns", overhead.wall + waited },
 		{ "end_ns", (uint64_t)(clock_now_ns() + o->epoch_offset_ns) },
 	};
 	int r = 0;
@@ -300,14 +309,35 @@ static void wait_for_events(struct writer *writer)
 	}
 }
 
+/* Who is nice may stop being so only with the right to be the opposite: without it nobody begins. */
+static void find_nice(struct writer *writer)
+{
+	writer->nice = getpriority(PRIO_PROCESS, 0);
+	writer->may_hurry = setpriority(PRIO_PROCESS, 0, writer->nice - 1) == 0;
+	if (writer->may_hurry)
+		setpriority(PRIO_PROCESS, 0, writer->nice);
+}
+
+static void set_nice(struct writer *writer, bool idle)
+{
+	if (!writer->may_hurry || idle == writer->is_idle)
+		return;
+	setpriority(PRIO_PROCESS, 0, writer->nice + (idle ? NICE_IDLE : 0));
+	writer->is_idle = idle;
+}
+
 static void *writer_main(void *arg)
 {
 	struct writer *writer = arg;
 
 	prctl(PR_SET_NAME, "ftrac-writer");
+	find_nice(writer);
 	for (;;) {
 		bool stop = atomic_load(&writer->stop);
-		int n = one_batch(writer);
+		int n;
+
+		set_nice(writer, !stop && !ring_is_half_full(writer->options.ring));
+		n = one_batch(writer);
 
 		prune(writer);
 		/* Twice nothing: what came with the last sync has been applied too. */

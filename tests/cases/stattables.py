@@ -709,7 +709,8 @@ def table_overview(data, _choice):
     rss = [one.rsspeak_bytes for one in p if one.rsspeak_bytes is not None]
     return ["fact", "value"], [
         *[(key, f.get(key)) for key in ("command", "exit_status", "host", "cpus")],
-        ("begin_ns", f["start_ns"]), ("wall_ns", minus(end, f["start_ns"])), ("processes", len(p)),
+        ("begin_ns", f["start_ns"]), ("wall_ns", minus(end, f["start_ns"])),
+        ("tracing_ns", f.get("overhead_wall_ns")), ("processes", len(p)),
         ("jobs", len({one.job for one in p} - {None})),
         ("phases", len({one.phase for one in p} - {None})),
         ("failed_or_killed", sum(one.exit_signal is not None or bool(one.exit_code) for one in p)),

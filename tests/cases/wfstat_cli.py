@@ -523,6 +523,15 @@ def check_no_traces(directory, trace):
     for what in newer, other:
         fails("a newer format", 1, ["newer format", "; use"], "io", what)
         fails("a newer format among others", 1, ["newer format"], "io", trace, what)
+    older = make(f"{directory}older.db", other_tables)
+    works("other tables below the same views", "io", older)
+    fails("other tables among others", 1, ["tables", "; look at it alone"], "io", trace, older)
+
+
+def other_tables(db):
+    """As a release with another layout has them; the views follow."""
+    odd(db)
+    db.execute("ALTER TABLE moved RENAME TO carried")
 
 
 def check_copy(directory):
