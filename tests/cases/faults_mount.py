@@ -127,13 +127,17 @@ def client_of(run):
     code = ("import sys, json; sys.path.insert(0, sys.argv[1]); from faults_mount import Client\n"
             "c = Client(sys.argv[2], sys.argv[3]); c.run(); print(json.dumps([c.errors, "
             "[[str(x) for x in w] for w in c.wrong]]))")
+    client = subprocess.Popen([sys.executable, "-c", code, os.path.dirname(__file__),
+                               f"{run.mnt}{run.work}", str(run.work)], text=True, cwd="/",
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        done = subprocess.run([sys.executable, "-c", code, os.path.dirname(__file__),
-                               f"{run.mnt}{run.work}", str(run.work)], timeout=PATIENCE_S,
-                              capture_output=True, text=True, cwd="/")
+        out, said = client.communicate(timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
+        run.daemon.kill()  # else who waits for an answer cannot be killed
+        client.kill()
+        client.communicate()
         return None
-    return json.loads(done.stdout) if done.returncode == 0 else [[], [["client", done.stderr]]]
+    return json.loads(out) if client.returncode == 0 else [[], [["client", said]]]
 
 
 def look_at_trace(checks, label, run):
