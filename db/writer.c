@@ -47,6 +47,7 @@ struct writer {
 	struct record_counts stored; /* as of the last commit */
 	int64_t pruned_ns;
 	int error;
+	bool is_mute; /* nothing can be written, not even that: each attempt may take SQLite 10 s */
 };
 
 /* ---- intake ---- */
@@ -202,6 +203,7 @@ static void stop_recording(struct writer *writer, int error)
 		store_commit(store) == 0)
 		return;
 	store_rollback(store);
+	writer->is_mute = true;
 }
 
 static void drop_queue(struct writer *writer)
@@ -403,11 +405,12 @@ int writer_stop(struct writer *writer)
 		}
 		if (r < 0)
 			stop_recording(writer, r);
-	} else if (store_begin(store) == 0) { /* how much was lost in the end */
+	} else if (!writer->is_mute && store_begin(store) == 0) { /* how much was lost in the end */
 		if (put_figures(writer) < 0 || store_commit(store) < 0)
 			store_rollback(store);
 	}
-	store_fold(store);
+	if (!writer->is_mute)
+		store_fold(store);
 	writer_free(writer);
 	return r;
 }

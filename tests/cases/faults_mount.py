@@ -13,7 +13,7 @@ import time
 from faults import crashed, steps
 from ftractest import FTRAC
 
-PATIENCE_S = 30
+PATIENCE_S = 60
 
 
 class Client:
