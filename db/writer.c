@@ -53,6 +53,7 @@ struct writer {
 	bool is_idle;	/* the thread is nice */
 	bool may_hurry; /* and may be made what it was */
 	int error;
+	bool is_mute; /* nothing can be written, not even that: each attempt may take SQLite 10 s */
 };
 
 /* ---- intake ---- */
@@ -211,6 +212,7 @@ static void stop_recording(struct writer *writer, int error)
 		store_commit(store) == 0)
 		return;
 	store_rollback(store);
+	writer->is_mute = true;
 }
 
 static void drop_queue(struct writer *writer)
@@ -433,11 +435,12 @@ int writer_stop(struct writer *writer)
 		}
 		if (r < 0)
 			stop_recording(writer, r);
-	} else if (store_begin(store) == 0) { /* how much was lost in the end */
+	} else if (!writer->is_mute && store_begin(store) == 0) { /* how much was lost in the end */
 		if (put_figures(writer) < 0 || store_commit(store) < 0)
 			store_rollback(store);
 	}
-	store_fold(store);
+	if (!writer->is_mute)
+		store_fold(store);
 	writer_free(writer);
 	return r;
 }

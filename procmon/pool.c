@@ -331,10 +331,10 @@ static bool join(struct pool *pool)
 	struct timespec end;
 	bool all = true;
 
-	clock_gettime(CLOCK_REALTIME, &end);
+	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_sec += STOP_SECONDS;
 	for (int i = 0; i < pool->size; i++) {
-		if (pthread_timedjoin_np(pool->threads[i], NULL, &end) == 0)
+		if (pthread_clockjoin_np(pool->threads[i], NULL, CLOCK_MONOTONIC, &end) == 0)
 			continue;
 		pthread_detach(pool->threads[i]);
 		all = false;

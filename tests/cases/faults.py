@@ -8,6 +8,7 @@ import argparse
 import ctypes
 import os
 import pathlib
+import shutil
 import signal
 import struct
 import subprocess
@@ -15,7 +16,7 @@ import tempfile
 
 from ftractest import WORK, Checks
 
-STATE = struct.Struct("lll")  # struct state of fail.c: allocations, calls, failed
+STATE = struct.Struct("llll")  # struct state of fail.c: allocations, calls, failed, shift of the clock
 CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
 
 
@@ -33,8 +34,9 @@ class Faults:
     """What is preloaded, and how often it failed something."""
 
     def __init__(self):
-        self.directory = tempfile.TemporaryDirectory(prefix="ftrac-case-")
-        self.base = pathlib.Path(self.directory.name)
+        # Not removed by itself, whatever happens: there may be a mount in it, and what is removed
+        # through a mirror is removed from its source.
+        self.base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
         self.state = self.base / "state"
         self.injected = 0
 
@@ -48,7 +50,12 @@ class Faults:
 
     def look(self):
         """(allocations, calls, failed) of the run so far."""
-        return STATE.unpack(self.state.read_bytes())
+        return STATE.unpack(self.state.read_bytes())[:3]
+
+    def set_clock(self, ns):
+        with open(self.state, "r+b") as f:
+            f.seek(24)
+            f.write(struct.pack("l", ns))
 
     def failed(self):
         n = self.look()[2]
@@ -74,6 +81,15 @@ def crashed(status):
     return number in CRASHES
 
 
+def remove(top):
+    """A tree in which nothing is mounted; else it is left, and that is an error."""
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as f:
+        inside = [line.split()[4] for line in f if line.split()[4].startswith(f"{top}/")]
+    assert not inside, f"'{top}' is not removed: something is mounted there: {inside}"
+    if os.path.exists(top):
+        shutil.rmtree(top)
+
+
 class Parts:
     """Runs those that were asked for, each with its own count, which must not be 0."""
 
@@ -87,3 +103,4 @@ class Parts:
         said = call(self.checks, faults, self.given, *values) or ""
         print(f"{name}: {faults.injected} faults injected{said}", flush=True)
         self.checks.check(f"{name}: something failed", faults.injected)
+        remove(faults.base)

@@ -25,7 +25,7 @@ def main():
     need_fuse()
     given = arguments(__doc__)
     parts = Parts(given)
-    parts.run("start", mount_runs, "call", {"errno": errno.EIO})
+    parts.run("start", mount_runs, "call", {"errno": errno.EIO, "thread": "ftrac"})
     for error in errno.EIO, errno.ENOSPC:
         parts.run(f"writer {errno.errorcode[error]}", mount_runs, "call",
                   {"thread": "ftrac-writer", "errno": error})

@@ -3,17 +3,16 @@
 import errno
 import json
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
 
-from faults import crashed, steps
+from faults import crashed, remove, steps
 from ftractest import FTRAC
 
-PATIENCE_S = 30
+PATIENCE_S = 60
 
 
 class Client:
@@ -84,7 +83,9 @@ class Run:
         for path in self.mnt, self.work:
             path.mkdir()
         self.log = base / "log"
-        self.command = [FTRAC, "-f", "--db", str(self.db), *options, str(self.mnt)]
+        # Never "/": whatever goes wrong in a case about things that go wrong stays in here.
+        self.command = [FTRAC, "-f", "--db", str(self.db), "-o", f"source={self.work}", *options,
+                        str(self.mnt)]
         self.status, self.client, self.was_mounted = None, None, False
 
     def start(self):
@@ -127,13 +128,17 @@ def client_of(run):
     code = ("import sys, json; sys.path.insert(0, sys.argv[1]); from faults_mount import Client\n"
             "c = Client(sys.argv[2], sys.argv[3]); c.run(); print(json.dumps([c.errors, "
             "[[str(x) for x in w] for w in c.wrong]]))")
+    client = subprocess.Popen([sys.executable, "-c", code, os.path.dirname(__file__),
+                               str(run.mnt), str(run.work)], text=True, cwd="/",
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        done = subprocess.run([sys.executable, "-c", code, os.path.dirname(__file__),
-                               f"{run.mnt}{run.work}", str(run.work)], timeout=PATIENCE_S,
-                              capture_output=True, text=True, cwd="/")
+        out, said = client.communicate(timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
+        run.daemon.kill()  # else who waits for an answer cannot be killed
+        client.kill()
+        client.communicate()
         return None
-    return json.loads(done.stdout) if done.returncode == 0 else [[], [["client", done.stderr]]]
+    return json.loads(out) if client.returncode == 0 else [[], [["client", said]]]
 
 
 def look_at_trace(checks, label, run):
@@ -154,13 +159,14 @@ def look_at_trace(checks, label, run):
 
 
 def one(checks, faults, label, base, kind, n, settings, tally):
-    shutil.rmtree(base, ignore_errors=True)
+    remove(base)
     base.mkdir()
     run = Run(base, faults.environment(FTRAC, **{kind: n}, **settings))
-    mounted = run.start()
-    seen = client_of(run) if mounted else None
-    failed_before_end = faults.look()[2]
-    left = run.end()
+    try:
+        mounted = run.start()
+        seen = client_of(run) if mounted else None
+    finally:
+        left = run.end()
     if not faults.failed():
         return False
     said = run.said()
@@ -208,7 +214,7 @@ def mount_runs(checks, faults, given, kind, settings):
     total = faults.look()[0 if kind == "alloc" else 1]
     for n in steps(total, 30, given):
         one(checks, faults, f"{kind} {n} of {total}", base, kind, n, settings, tally)
-    shutil.rmtree(base, ignore_errors=True)
+    remove(base)
     return f" of {total}; " + ", ".join(f"{key} {n}" for key, n in tally.items())
 
 
@@ -216,7 +222,7 @@ def never_begins(checks, faults, given):
     """libfuse has no memory for the kernel's first request: who waits for the mount hears of it."""
     base = faults.base / "run"
     for n in 1, 2, 3:
-        shutil.rmtree(base, ignore_errors=True)
+        remove(base)
         base.mkdir()
         run = Run(base, faults.environment(FTRAC, alloc=n, thread="fuse_worker"))
         run.command.remove("-f")

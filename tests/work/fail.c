@@ -14,7 +14,8 @@
  *	FAIL_FOR=M         and those after it, M in all; 0: all
  *	FAIL_TRACE=1       says on standard error where it fails (backtrace of addresses)
  *
- * With neither N it counts only.  What frees or closes never fails, nor what waits for a thread.
+ * With neither N it counts only; and shows a clock that was set by as much as FAIL_STATE says at that time.
+ *  What frees or closes never fails, nor what waits for a thread.
  */
 
 #include <dlfcn.h>
@@ -32,10 +33,12 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 struct state {
 	_Atomic long allocs, calls, failed;
+	_Atomic long shift_ns; /* of CLOCK_REALTIME, as if somebody had set it */
 };
 
 static struct state *state; /* NULL: not begun */
@@ -295,3 +298,37 @@ void *reallocarray(void *p, size_t n, size_t size)
 	}
 CALLS(X)
 #undef X
+
+/* ---- the clock */
+
+int clock_gettime(clockid_t id, struct timespec *ret)
+{
+	long r = syscall(SYS_clock_gettime, id, ret), ns;
+
+	if (r == 0 && state && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)) {
+		ns = ret->tv_nsec + atomic_load(&state->shift_ns) % 1000000000;
+		ret->tv_sec += atomic_load(&state->shift_ns) / 1000000000 + (ns >= 1000000000) - (ns < 0);
+		ret->tv_nsec = (ns + 1000000000) % 1000000000;
+	}
+	return (int)r;
+}
+
+time_t time(time_t *ret)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (ret)
+		*ret = now.tv_sec;
+	return now.tv_sec;
+}
+
+int gettimeofday(struct timeval *restrict ret, void *restrict zone)
+{
+	struct timespec now;
+
+	(void)zone;
+	clock_gettime(CLOCK_REALTIME, &now);
+	*ret = (struct timeval){ now.tv_sec, now.tv_nsec / 1000 };
+	return 0;
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The clock of the machine is set back and forth during a run: what is done goes on, all is recorded,
+and times in the trace are of another clock, which only goes forward.
+
+The clock of the daemon alone, by a preloaded library: that of the machine is of others, too.  What waits
+in the kernel until a time of that clock waits by the machine's."""
+import os
+import time
+
+from faults import Faults
+from ftractest import FTRAC, Checks, Mount, need_fuse
+
+STEP_NS = 3600 * 10**9
+
+
+def main():
+    need_fuse()
+    checks, faults = Checks(), Faults()
+    preload = [f"{key}={value}" for key, value in faults.environment(FTRAC).items()
+               if key == "LD_PRELOAD" or key.startswith("FAIL_")]
+    with Mount(prefix=["env", *preload]) as mount:
+        top, before = mount(mount.base), time.monotonic_ns()
+        for i, step in enumerate([0, -STEP_NS, 0, STEP_NS, -STEP_NS]):
+            faults.set_clock(step)
+            for k in range(20):
+                (top / f"f{i}.{k}").write_text("x")
+            time.sleep(0.3)  # a batch
+        checks.check("the library was there", faults.look()[0])
+        took = time.monotonic_ns() - before
+        mount.unmount()
+        checks.equal("complete, lost", (mount.fact("complete"), mount.fact("ops_lost")), (1, 0))
+        rows = mount.sql("SELECT path, start_ns FROM op WHERE name = 'create' AND path LIKE '%/f_.%' "
+                         "ORDER BY id")
+        names = [os.path.basename(path) for path, _ in rows]
+        checks.equal("all, in order", names, [f"f{i}.{k}" for i in range(5) for k in range(20)])
+        times = [ns for _, ns in rows]
+        checks.equal("times only go forward", times, sorted(times))
+        checks.check("and as far as time went", 5 * 0.2e9 < times[-1] - times[0] < took,
+                     (times[-1] - times[0], took))
+        checks.check("the run is as long as it was",
+                     0 < mount.fact("end_ns") - mount.fact("start_ns") < took + 10e9)
+        checks.equal("durations", mount.sql("SELECT count(*) FROM op WHERE latency_ns < 0 OR "
+                                            "latency_ns > 600e9"), [(0,)])
+        checks.equal("processes", mount.sql(
+            "SELECT count(*) FROM process WHERE end_ns < start_ns"), [(0,)])
+        print(f"{len(rows)} operations over {took / 1e9:.1f} s, with 4 steps of an hour")
+    checks.end()
+
+
+if __name__ == "__main__":
+    main()
