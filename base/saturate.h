@@ -17,7 +17,8 @@ static inline int64_t saturate_subtract(int64_t a, int64_t b)
 {
 	int64_t difference;
 
-	return __builtin_sub_overflow(a, b, &difference) ? (a < 0 ? INT64_MIN : INT64_MAX) : difference;
+	return __builtin_sub_overflow(a, b, &difference) ? (a < 0 ? INT64_MIN : INT64_MAX)
+							 : difference;
 }
 
 #endif

@@ -40,15 +40,16 @@ static void skip_blanks(struct line *l)
 static bool is_colon(const struct line *l)
 {
 	const char *next = l->at + 1;
-	bool is_drive = l->word && l->at == l->word + 1 && next < l->end && (*next == '/' || *next == '\\');
+	bool is_drive =
+		l->word && l->at == l->word + 1 && next < l->end && (*next == '/' || *next == '\\');
 
 	return *l->at == ':' && !l->has_colon && !is_drive;
 }
 
 static bool ends_word(const struct line *l)
 {
-	return *l->at == ' ' || *l->at == '\t' || *l->at == '\n' || at_newline(l->at, l->end) || is_colon(l) ||
-	       (*l->at == '\\' && at_newline(l->at + 1, l->end));
+	return *l->at == ' ' || *l->at == '\t' || *l->at == '\n' || at_newline(l->at, l->end) ||
+	       is_colon(l) || (*l->at == '\\' && at_newline(l->at + 1, l->end));
 }
 
 static void read_word(struct line *l)

@@ -441,8 +441,10 @@ void unit_print(const struct cell *cell, int64_t begin_ns, char *out, size_t siz
 		units_time(number, out, size);
 		break;
 	case UNIT_POINT:
-		snprintf(out, size, "%.6f s", (cell->type == CELL_INT ? (double)saturate_subtract(cell->number, begin_ns)
-						: number - (double)begin_ns) / 1e9);
+		snprintf(out, size, "%.6f s",
+			(cell->type == CELL_INT ? (double)saturate_subtract(cell->number, begin_ns)
+						: number - (double)begin_ns) /
+				1e9);
 		break;
 	case UNIT_SECONDS:
 		snprintf(out, size, "%.3f s", number);

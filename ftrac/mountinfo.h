@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct mountinfo {
-	uint64_t id; /* one that a later mount may have again */
+	uint64_t id;                               /* one that a later mount may have again */
 	char path[4096], options[256], fstype[64]; /* cut if they are longer */
 };
 

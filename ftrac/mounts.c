@@ -219,7 +219,8 @@ bool mounts_keep_atime(int fd)
 {
 	struct mountinfo line;
 
-	return read_line_at(fd, &line) && (mountinfo_has(&line, "ro") || mountinfo_has(&line, "noatime"));
+	return read_line_at(fd, &line) &&
+	       (mountinfo_has(&line, "ro") || mountinfo_has(&line, "noatime"));
 }
 
 /* With the lock held. */

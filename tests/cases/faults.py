@@ -82,10 +82,6 @@ def crashed(status):
 
 
 def remove(top):
-    """A tree in which nothing is mounted; else it is left, and that is an error."""
-    with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as f:
-        inside = [line.split()[4] for line in f if line.split()[4].startswith(f"{top}/")]
-    assert not inside, f"'{top}' is not removed: something is mounted there: {inside}"
     if os.path.exists(top):
         shutil.rmtree(top)
 

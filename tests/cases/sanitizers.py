@@ -13,15 +13,15 @@ ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:exitc
 FOUND = ("runtime error:", "ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "WARNING: ThreadSanitizer")
 
 
-def build(name, *options):
-    """The directory of a build by clang with these options of Meson."""
+def build(name, *options, targets=()):
+    """The directory of a build by clang with these options of Meson; of these targets, or of all."""
     need("clang", "meson", "ninja")
     directory = TOP / f"build-{name}"
     environment = os.environ | {"CC": "clang"}
     if not (directory / "build.ninja").exists():
         subprocess.run(["meson", "setup", directory, "-Db_lundef=false", "-Doptimization=1", "-Dman=disabled",
                         *options], cwd=TOP, env=environment, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["ninja", "-C", directory], check=True, stdout=subprocess.DEVNULL, timeout=580)
+    subprocess.run(["ninja", "-C", directory, *targets], check=True, stdout=subprocess.DEVNULL, timeout=580)
     return directory
 
 

@@ -6,13 +6,14 @@ import subprocess
 import tempfile
 
 import sanitizers
-from ftractest import Checks, Mount, WORK, need_fuse
+from ftractest import Checks, Mount, need_fuse
 import ftractest
 
 UNITS = {"ring", "writer", "inode", "pins", "locks", "monitor"}
 need_fuse()
 checks = Checks()
-build = sanitizers.build("threads", "-Db_sanitize=thread")
+build = sanitizers.build("threads", "-Db_sanitize=thread",
+                         targets=["ftrac/ftrac", *(f"tests/unit/test_{name}" for name in sorted(UNITS))])
 for test in sanitizers.unit_tests(build, UNITS):
     text, fine = sanitizers.run([test], timeout=300)
     checks.check(f"{test.name} has no race", fine, text[-3000:])

@@ -67,7 +67,8 @@ FUZZ_UNUSED static char *fuzz_line(struct fuzz_bytes *bytes)
 
 static char fuzz_directory[64];
 
-FUZZ_UNUSED static int fuzz_remove(const char *path, const struct stat *st, int type, struct FTW *ftw)
+FUZZ_UNUSED static int fuzz_remove(const char *path, const struct stat *st, int type,
+	struct FTW *ftw)
 {
 	(void)st;
 	(void)type;
@@ -117,7 +118,8 @@ struct fuzz_words {
 };
 
 /* Each line a word, the program's name first. */
-FUZZ_UNUSED static void fuzz_words_read(struct fuzz_words *words, const char *name, struct fuzz_bytes *bytes)
+FUZZ_UNUSED static void fuzz_words_read(struct fuzz_words *words, const char *name,
+	struct fuzz_bytes *bytes)
 {
 	*words = (struct fuzz_words){ { strdup(name) }, 1 };
 	while (bytes->left && words->n < FUZZ_WORDS)

@@ -9,7 +9,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static int (*const take[])(struct ninja *n, char *line) = { take_target, take_query, take_deps };
+	static int (*const take[])(struct ninja * n, char *line) = { take_target, take_query,
+		take_deps };
 	struct ninja *n = calloc(1, sizeof(*n));
 	struct fuzz_bytes bytes = { data, size };
 	int tool = 0;

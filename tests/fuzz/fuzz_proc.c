@@ -13,8 +13,8 @@
 
 #define PID 7
 
-static const char *const names[] = { "7/stat", "7/status", "7/io", "7/cmdline", "7/environ", "7/cgroup",
-	"7/task/7/status", "7/task/7/schedstat", "7/statm" };
+static const char *const names[] = { "7/stat", "7/status", "7/io", "7/cmdline", "7/environ",
+	"7/cgroup", "7/task/7/status", "7/task/7/schedstat", "7/statm" };
 enum { NAMES = sizeof(names) / sizeof(names[0]) };
 
 static int proc;

@@ -14,7 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_bytes bytes = { data, size };
 	unsigned kernel = fuzz_byte(&bytes);
-	struct taskstats_input input = { .family = FAMILY, .delays = kernel & 1, .storage = kernel & 2 };
+	struct taskstats_input input = {
+		.family = FAMILY, .delays = kernel & 1, .storage = kernel & 2
+	};
 	struct taskstats_record record;
 	void *messages = malloc(bytes.left); /* aligned, and nothing behind it */
 	int r = 1;
@@ -25,7 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (r > 0 || r == -EBADMSG) {
 		r = taskstats_parse(&input, &record);
 		if (r > 0)
-			FUZZ_ASSERT(strnlen(record.comm, sizeof(record.comm)) < sizeof(record.comm));
+			FUZZ_ASSERT(strnlen(record.comm, sizeof(record.comm)) <
+				    sizeof(record.comm));
 	}
 	free(messages);
 	return 0;

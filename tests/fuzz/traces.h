@@ -66,7 +66,7 @@ FUZZ_UNUSED static void trace_make(void)
 	trace_feed(f);
 	for (size_t i = 0; i < sizeof(trace_facts) / sizeof(trace_facts[0]); i++)
 		FUZZ_ASSERT(store_put_meta(f->store, trace_facts[i].key,
-			    V_INT(trace_facts[i].value)) == 0);
+				    V_INT(trace_facts[i].value)) == 0);
 	FUZZ_ASSERT(store_put_meta(f->store, "fidelity", V_STR("exact")) == 0);
 	FUZZ_ASSERT(store_put_meta(f->store, "cwd", V_STR("/")) == 0);
 	FUZZ_ASSERT(record_finish(f->record) == 0 && record_flush(f->record) == 0);
