@@ -14,9 +14,10 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import threading
 import time
+
+from measure import directory_for
 
 FTRAC = pathlib.Path(__file__).resolve().parent.parent / "build/ftrac/ftrac"
 WALKS = ["find", ".", "-ls"], ["du", "-s", "."]
@@ -117,8 +118,7 @@ def main():
     parser.add_argument("--limit", type=int, default=1024, help="of descriptors, for ftrac")
     parser.add_argument("--where", help="a directory for the tree, instead of memory")
     given, options = parser.parse_known_args()
-    with tempfile.TemporaryDirectory(dir=given.where) as base:
-        base = pathlib.Path(base)
+    with directory_for("ftrac-bench-", given.where) as base:
         top = base / "tree"
         top.mkdir()
         if not given.where:

@@ -17,8 +17,9 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
+
+from measure import directory_for
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 PROCMON = TOP / "build/procmon/procmon"
@@ -91,9 +92,9 @@ def main():
     options = parser.parse_args()
     workloads = {"compile": example("make", options.jobs),
                  "montage": example("montage", options.jobs), "storm": storm(options.storm)}
-    with tempfile.TemporaryDirectory() as top:
+    with directory_for("ftrac-bench-", None) as top:
         for name in options.workloads:
-            compare(name, workloads[name], pathlib.Path(top) / name, options.pairs)
+            compare(name, workloads[name], top / name, options.pairs)
 
 
 main()
