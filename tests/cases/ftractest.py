@@ -24,6 +24,9 @@ TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 
 PR_SET_CHILD_SUBREAPER = 36
 
+# Whatever starts the tests may have it ignored (nohup), and what is ignored is so for all that we start.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 remove_tree = shutil.rmtree
 
 
