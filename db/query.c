@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "db/json_valid.h"
 #include "db/merge.h"
 
 #define APPLICATION_ID 1718907491 /* "ftrc", as store.c writes it */
@@ -228,6 +229,8 @@ static int harden(sqlite3 *sqlite)
 		{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 }, { SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 } };
 	int r = sqlite3_drop_modules(sqlite, modules);
 
+	if (r == SQLITE_OK)
+		r = json_valid_create(sqlite);
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]) && r == SQLITE_OK; i++)
 		r = sqlite3_db_config(sqlite, settings[i].what, settings[i].value, NULL);
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)

@@ -295,14 +295,15 @@ static int take_mount_options(struct options *options)
 		FUSE_OPT_KEY("io_uring_q_depth=", KEY_REFUSED),
 		FUSE_OPT_END,
 	};
+	int r;
 
-	if (fuse_opt_parse(&options->fuse, &ours, spec, refuse) < 0)
-		return EXIT_USAGE;
+	r = fuse_opt_parse(&options->fuse, &ours, spec, refuse);
+	/* What was refused was not the first, perhaps. */
 	if (ours.source)
 		options->source = ours.source;
 	if (ours.db)
 		options->db = options->mount_db = ours.db;
-	return 0;
+	return r < 0 ? EXIT_USAGE : 0;
 }
 
 static int check_directory(const char *what, const char *path, char **ret_path)
