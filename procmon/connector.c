@@ -290,16 +290,15 @@ static int listen_to_kernel(struct connector *connector)
 }
 
 /*
- * Passes execs, if wanted, and others by chance.  Offsets in a datagram; BPF loads big-endian.  Where
- * there is no BPF it rings for everything, which costs time only.
+ * Passes execs, and others by chance.  Offsets in a datagram; BPF loads big-endian.  Where there is
+ * no BPF it rings for everything, which costs time only.
  */
-void connector_ring_for_execs(const struct connector *connector, bool execs)
+static void attach_filter(int fd)
 {
-	const uint8_t ring = execs ? 2 : 0;
 	enum { WHAT = NLMSG_HDRLEN + sizeof(struct cn_msg) + EVENT_WHAT };
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, WHAT),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_EXEC), ring, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_EXEC), 2, 0),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, SKF_AD_OFF + SKF_AD_RANDOM),
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, OTHERS_RING - 1, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
@@ -307,8 +306,7 @@ void connector_ring_for_execs(const struct connector *connector, bool execs)
 	};
 	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
 
-	setsockopt(connector_bell_fd(connector), SOL_SOCKET, SO_ATTACH_FILTER, &program,
-		sizeof(program));
+	setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
 }
 
 /* Kernels before 6.6 pass over requests of two words, and do not need them: there one listener is
@@ -317,7 +315,7 @@ static int hang_bell(struct connector *connector)
 {
 	int r;
 
-	connector_ring_for_execs(connector, true);
+	attach_filter(connector_bell_fd(connector));
 	r = send_op(connector->bell, 0, listen_words, sizeof(listen_words));
 	connector->bell_listening = r == 0;
 	return r;

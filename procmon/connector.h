@@ -11,7 +11,6 @@
  * anybody may wait for its bell.
  */
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -54,9 +53,6 @@ void connector_destroy(struct connector *connector);
  * forks and ends, too, is in the way of those who do them three times as often.
  */
 int connector_bell_fd(const struct connector *connector);
-
-/* Execs ring from the beginning; without, they do so no more than others.  By any thread. */
-void connector_ring_for_execs(const struct connector *connector, bool execs);
 
 /* Empties the bell: to be called when it has rung, before connector_read(), by any thread. */
 void connector_hush(const struct connector *connector);

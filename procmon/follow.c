@@ -51,7 +51,7 @@ static int look(struct follow *follow, pid_t pid)
 	int r = look_who(&follow->look, watch->proc, pid);
 
 	if (r == 0)
-		look_text(&follow->look, watch->proc, watch->env, true);
+		look_text(&follow->look, watch->proc, watch->env);
 	return r;
 }
 
@@ -93,14 +93,6 @@ static void note_privilege(struct watch *watch, const struct look *look)
 		watch->unprivileged = strndup(exe, n);
 }
 
-/* It still stands: what it executes from now on has to be heard of in time. */
-static void release(struct watch *watch, pid_t pid)
-{
-	if (watch->connector)
-		connector_ring_for_execs(watch->connector, true);
-	scope_release(watch->scope, pid);
-}
-
 static void executed(void *arg, pid_t pid, bool released, int64_t time_ns)
 {
 	struct follow *follow = arg;
@@ -115,7 +107,7 @@ static void executed(void *arg, pid_t pid, bool released, int64_t time_ns)
 	if (r == 0)
 		meet(follow, pid);
 	if (released)
-		release(watch, pid);
+		scope_release(watch->scope, pid);
 	watch_unlock(watch);
 }
 
@@ -200,7 +192,7 @@ static void released(void *arg, pid_t pid)
 	watch_lock(watch);
 	if (r == 0)
 		meet(follow, pid);
-	release(watch, pid);
+	scope_release(watch->scope, pid);
 	watch_unlock(watch);
 }
 

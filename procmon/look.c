@@ -28,7 +28,7 @@ int look_who(struct look *look, int proc, pid_t pid)
 	return r;
 }
 
-void look_text(struct look *look, int proc, const char *const *env, bool stands)
+void look_text(struct look *look, int proc, const char *const *env)
 {
 	struct procfs_stat after;
 
@@ -39,7 +39,7 @@ void look_text(struct look *look, int proc, const char *const *env, bool stands)
 	look->owner_known = procfs_read_owner(proc, look->pid, &look->uid, &look->gid) == 0;
 	/* If it ended meanwhile, what was read is still that of its last program: whoever hears
 	 * of execs knows whether there was one. */
-	look->text_known = stands || procfs_read_stat(proc, look->pid, &after) < 0 || ended(&after)
+	look->text_known = procfs_read_stat(proc, look->pid, &after) < 0 || ended(&after)
 		|| after.image == look->stat.image;
 }
 

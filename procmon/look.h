@@ -28,9 +28,8 @@ struct look {
  * (with all of its threads), -EACCES if it is there but not to be seen, else -errno. */
 int look_who(struct look *look, int proc, pid_t pid);
 
-/* Adds the text of the process that look_who() found.  stands: by ptrace, so that no exec can come in
- * between. */
-void look_text(struct look *look, int proc, const char *const *env, bool stands);
+/* Adds the text of the process that look_who() found. */
+void look_text(struct look *look, int proc, const char *const *env);
 
 void look_finish(struct look *look);
 

@@ -98,7 +98,7 @@ static bool read_link(struct watch *watch, struct chain *chain, pid_t pid)
 		return false;
 	chain->n++;
 	if (!told)
-		look_text(look, watch->proc, watch->env, false);
+		look_text(look, watch->proc, watch->env);
 	return !told && pid != look->stat.session;
 }
 

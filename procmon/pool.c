@@ -187,7 +187,7 @@ static bool serve_member(struct pool *pool, struct look *look)
 	begin_reading(pool);
 	r = look_who(look, watch->proc, pid);
 	if (r == 0 && !looked)
-		look_text(look, watch->proc, watch->env, false);
+		look_text(look, watch->proc, watch->env);
 	end_reading(pool);
 	scope_looked(watch->scope, member, generation, look, r);
 	return true;

@@ -49,8 +49,6 @@ static int open_sources(struct watch *watch, const struct monitor_options *optio
 	if (options->command && wanted != MONITOR_CONNECTOR)
 		watch->tracer_error = tracer_check();
 	watch->traces = watch->tracer_error == 0;
-	if (watch->traces && watch->connector)
-		connector_ring_for_execs(watch->connector, false); /* until one is let go */
 	if (wanted == MONITOR_CONNECTOR)
 		return watch->connector_error;
 	if (wanted == MONITOR_PTRACE)

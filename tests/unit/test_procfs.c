@@ -335,7 +335,7 @@ static void look_at_ourselves_finds_us(TEST_UNUSED void **state)
 	int64_t start;
 
 	assert_int_equal(look_who(&look, proc, getpid()), 0);
-	look_text(&look, proc, NULL, false);
+	look_text(&look, proc, NULL);
 	start = procfs_ticks_ns(look.stat.start_ticks) - clock_suspended_ns();
 	assert_int_equal(look.stat.ppid, getppid());
 	assert_int_equal(look.stat.session, getsid(0));
