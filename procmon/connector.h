@@ -7,8 +7,8 @@
  * exit of the machine as they happen.  Open to anybody from Linux 6.6 on, to CAP_NET_ADMIN
  * before, in the initial pid and user namespaces only.
  *
- * connector_parse() is pure; the rest is sockets.  A connector is used by one thread at a time, but
- * anybody may wait for its bell.
+ * connector_parse() is pure; the rest is the socket.  A connector is used by one thread at a
+ * time, but anybody may poll its descriptor.
  */
 
 #include <stddef.h>
@@ -47,20 +47,12 @@ int connector_parse(const char **bytes, size_t *len, struct connector_event *ret
 int connector_create(struct connector **ret_connector);
 void connector_destroy(struct connector *connector);
 
-/*
- * A second socket, for an edge-triggered epoll(7) of any thread, which becomes readable when there
- * is an exec to be read at the first one, and for one in 64 of other events: whoever is woken by
- * forks and ends, too, is in the way of those who do them three times as often.
- */
-int connector_bell_fd(const struct connector *connector);
-
-/* Empties the bell: to be called when it has rung, before connector_read(), by any thread. */
-void connector_hush(const struct connector *connector);
+/* For poll(2). */
+int connector_fd(const struct connector *connector);
 
 /*
  * Takes one event.  1, 0 when there is none now, -ENOBUFS when the kernel had to drop some here
- * (ask again: there may be more), else -errno.  Never waits.  If the kernel drops some in the very
- * moment in which others are read, the next call after a 0 says so.
+ * (ask again: there may be more), else -errno.  Never waits.
  */
 int connector_read(struct connector *connector, struct connector_event *ret_event);
 

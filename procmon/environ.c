@@ -30,15 +30,10 @@ static const char *const allowed[] = {
 	NULL
 };
 
-static bool is_wild(char c)
-{
-	return c == '*' || c == '?' || c == '[' || c == '\\';
-}
-
 static bool matches(const char *pattern, const char *name)
 {
 	/* Most names fail at their first letter: thirty times cheaper than to ask fnmatch. */
-	if (pattern[0] != name[0] && !is_wild(pattern[0]))
+	if (pattern[0] != name[0] && !strchr("*?[\\", pattern[0]))
 		return false;
 	return fnmatch(pattern, name, 0) == 0;
 }

@@ -101,14 +101,13 @@ static void keep(struct exits *exits, const struct taskstats_record *record)
 		atomic_fetch_add(&exits->lost, 1);
 }
 
-/* Up to the record of that thread: what is behind it will be asked for later. */
-static void drain(struct exits *exits, pid_t tid)
+static void drain(struct exits *exits)
 {
-	struct taskstats_record record = { 0 };
+	struct taskstats_record record;
 	int r;
 
-	while (record.tid != tid && ((r = taskstats_read(exits->listener, &record)) > 0 ||
-		r == -EBADMSG || r == -ENOBUFS)) {
+	while ((r = taskstats_read(exits->listener, &record)) > 0 || r == -EBADMSG ||
+		r == -ENOBUFS) {
 		if (r == -ENOBUFS)
 			atomic_fetch_add(&exits->lost, 1);
 		else if (r > 0 && !record.group)
@@ -122,7 +121,7 @@ bool exits_take(struct exits *exits, pid_t tid, struct taskstats_record *ret_rec
 
 	HASH_FIND_INT(exits->ended, &tid, ended);
 	if (!ended) {
-		drain(exits, tid);
+		drain(exits);
 		HASH_FIND_INT(exits->ended, &tid, ended);
 	}
 	if (!ended)

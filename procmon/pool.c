@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Threads that wait at one epoll and read what blocks
+ * Threads that wait at a socket and read what blocks
  *
- *	waiting ---- an exec, a kick, some time ----> takes in what the kernel reports, reads /proc
- *	   ^                                                              |
- *	   +------------------------ nothing to do -----------------------+
+ *	   +--> at the socket (one of them) ---- something to read ----+
+ *	   |         ^                                                 v
+ *	   |         | nobody is there          hands the socket to an idle one, then reads /proc
+ *	   |       idle <----------------- nothing to do --------------+
+ *	   +--------------------- nothing to do, nobody at the socket -+
  *
  * so that what may end within a millisecond is read by the thread that heard of it, without a
- * change of threads in between.  Each event wakes one of them (edge-triggered: who sleeps last is
- * woken first); those that come while it reads wake the next, so nothing has to be handed over.
- * Requests are served first, then members as scope_next() has them.
+ * change of threads in between.  Requests are served first, then members as scope_next() has
+ * them.
  */
 
 #include "procmon/pool.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -35,8 +36,6 @@
 /* How long a request waits, if it comes to that: some hundred times what a look takes. */
 #define PATIENCE_NS 100000000
 #define TICK_MS 1000
-/* While somebody is in scope: forks and ends wake us only now and then (connector.h). */
-#define SHORT_TICK_MS 100
 #define POOL_START 2
 #define POOL_MAX 16
 #define STOP_SECONDS 2
@@ -49,17 +48,17 @@ struct request {
 	struct request *prev, *next;
 };
 
-/* All but watch and the descriptors are under the watch's lock. */
+/* All but watch and kick are under the watch's lock. */
 struct pool {
 	struct watch *watch;
-	int epoll;
-	int kick; /* eventfd: never read, each write is one event */
+	int kick;	     /* eventfd: calls back the one at the socket */
+	pthread_cond_t work; /* idle ones wait for it */
 	pthread_cond_t done; /* requests wait for it */
 	struct request *requests;
 	int64_t sweep_ns; /* when to look at all, without the connector */
+	bool polling;	  /* somebody is at the socket */
 	bool stopping;
-	bool kicked; /* and nobody has woken by it yet */
-	int waiting;
+	int idle;
 	int size;
 	pthread_t threads[POOL_MAX];
 };
@@ -70,10 +69,10 @@ void pool_wake(struct pool *pool)
 {
 	if (!scope_has_next(pool->watch->scope) && !pool->requests && !pool->watch->repair)
 		return;
-	if (!pool->waiting || pool->kicked)
-		return;
-	pool->kicked = true;
-	eventfd_write(pool->kick, 1);
+	if (pool->idle)
+		pthread_cond_signal(&pool->work);
+	else if (pool->polling)
+		eventfd_write(pool->kick, 1);
 }
 
 /* ---- those who wait ---- */
@@ -160,7 +159,8 @@ void pool_introduce(struct pool *pool, pid_t tid)
 
 static void begin_reading(struct pool *pool)
 {
-	pool_wake(pool); /* is there more? */
+	if (!pool->polling && pool->idle)
+		pthread_cond_signal(&pool->work);
 	watch_unlock(pool->watch);
 }
 
@@ -237,22 +237,30 @@ static void tick(struct pool *pool)
 	scope_doubt_all(pool->watch->scope);
 }
 
+static void wait_at_socket(struct pool *pool)
+{
+	const struct connector *connector = pool->watch->connector;
+	struct pollfd fds[] = {
+		{ .fd = pool->kick, .events = POLLIN },
+		{ .fd = connector ? connector_fd(connector) : -1, .events = POLLIN },
+	};
+	eventfd_t kicks;
+
+	pool->polling = true;
+	watch_unlock(pool->watch);
+	poll(fds, 2, TICK_MS);
+	if (fds[0].revents)
+		eventfd_read(pool->kick, &kicks);
+	watch_lock(pool->watch);
+	pool->polling = false;
+	tick(pool);
+}
+
 static void wait_for_work(struct pool *pool)
 {
-	int tick_ms = scope_count(pool->watch->scope) ? SHORT_TICK_MS : TICK_MS;
-	struct epoll_event events[2];
-	int n;
-
-	pool->waiting++;
-	watch_unlock(pool->watch);
-	n = epoll_wait(pool->epoll, events, 2, tick_ms);
-	for (int i = 0; i < n; i++)
-		if (events[i].data.fd != pool->kick)
-			connector_hush(pool->watch->connector);
-	watch_lock(pool->watch);
-	pool->waiting--;
-	pool->kicked = false;
-	tick(pool);
+	pool->idle++;
+	pthread_cond_wait(&pool->work, &pool->watch->lock);
+	pool->idle--;
 }
 
 /*
@@ -280,10 +288,12 @@ static void *serve(void *arg)
 			continue;
 		if (pool->stopping)
 			break;
-		wait_for_work(pool);
+		if (pool->polling)
+			wait_for_work(pool);
+		else
+			wait_at_socket(pool);
 	}
 	watch_unlock(pool->watch);
-	eventfd_write(pool->kick, 1); /* wakes the next, which is to end, too */
 	look_finish(&look);
 	return NULL;
 }
@@ -304,25 +314,12 @@ static void start_thread(struct pool *pool)
 
 /* ---- life ---- */
 
-static int listen_to(const struct pool *pool, int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.fd = fd };
-
-	return epoll_ctl(pool->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
-}
-
 static int init_pool(struct pool *pool)
 {
-	const struct connector *connector = pool->watch->connector;
-	int r;
-
+	watch_init_condition(&pool->work);
 	watch_init_condition(&pool->done);
-	pool->epoll = epoll_create1(EPOLL_CLOEXEC);
 	pool->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (pool->epoll < 0 || pool->kick < 0)
-		return -errno;
-	r = listen_to(pool, pool->kick);
-	return r == 0 && connector ? listen_to(pool, connector_bell_fd(connector)) : r;
+	return pool->kick < 0 ? -errno : 0;
 }
 
 /* Whether all came back: one that is stuck in /proc cannot be called. */
@@ -348,6 +345,7 @@ bool pool_stop(struct pool *pool)
 	if (!pool->watch->connector)
 		scope_doubt_all(pool->watch->scope);
 	pool->stopping = true;
+	pthread_cond_broadcast(&pool->work);
 	watch_unlock(pool->watch);
 	if (pool->kick >= 0)
 		eventfd_write(pool->kick, 1);
@@ -358,8 +356,7 @@ void pool_destroy(struct pool *pool)
 {
 	if (pool->kick >= 0)
 		close(pool->kick);
-	if (pool->epoll >= 0)
-		close(pool->epoll);
+	pthread_cond_destroy(&pool->work);
 	pthread_cond_destroy(&pool->done);
 	free(pool);
 }

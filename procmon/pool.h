@@ -3,8 +3,8 @@
 #define PROCMON_POOL_H
 
 /*
- * The threads of the monitor: they wait for the connector's bell and for requests, or read /proc.
- * One that does not come back from /proc is replaced when somebody has
+ * The threads of the monitor: one of them waits at the connector's socket, the others read /proc
+ * or have nothing to do.  One that does not come back from /proc is replaced when somebody has
  * waited for it in vain.
  */
 

@@ -221,8 +221,7 @@ static int open_file(int proc, pid_t pid, const char *name)
 	return fd < 0 ? gone(errno) : fd;
 }
 
-/* Appends what there is of a file, at most max bytes; how many.  These files give all that they have
- * and there is room for: less is the end. */
+/* Appends what there is of a file, at most max bytes; how many. */
 static ssize_t append_file(int proc, pid_t pid, const char *name, size_t max,
 	struct procfs_buffer *buffer)
 {
@@ -232,22 +231,19 @@ static ssize_t append_file(int proc, pid_t pid, const char *name, size_t max,
 	if (fd < 0)
 		return fd;
 	while (buffer->len - start < max) {
-		size_t left = max - (buffer->len - start), room;
+		size_t left = max - (buffer->len - start);
 		ssize_t n;
 		int r = buffer_reserve(buffer, left < 4096 ? left : 4096);
 
 		if (r < 0)
 			return r;
-		room = buffer->size - buffer->len;
-		room = room < left ? room : left;
-		n = read(fd, buffer->bytes + buffer->len, room);
+		n = buffer->size - buffer->len;
+		n = read(fd, buffer->bytes + buffer->len, (size_t)n < left ? (size_t)n : left);
 		if (n < 0 && buffer->len == start)
 			return gone(errno);
 		if (n <= 0)
 			break;
 		buffer->len += n;
-		if ((size_t)n < room)
-			break;
 	}
 	return buffer->len - start;
 }

@@ -8,7 +8,6 @@
 #include "tests/unit/test.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -307,65 +306,6 @@ static void listeners_do_not_disturb_each_other(TEST_UNUSED void **state)
 	connector_destroy(one);
 }
 
-/* Whatever else goes on: when it rings for the exec, that is at the other socket already. */
-static void bell_rings_for_an_exec(TEST_UNUSED void **state)
-{
-	struct connector *connector;
-	struct connector_event ev;
-	int64_t end = clock_now_ns() + INT64_C(5000000000);
-	bool heard = false;
-	pid_t pid;
-
-	listen_or_skip(&connector);
-	connector_hush(connector);
-	pid = fork();
-	if (pid == 0) {
-		execl("/bin/sh", "sh", "-c", "exec sleep 10", (char *)NULL);
-		_exit(127);
-	}
-	for (int execs = 0; execs < 2 && clock_now_ns() < end;) {
-		struct pollfd bell = { .fd = connector_bell_fd(connector), .events = POLLIN };
-
-		assert_true(poll(&bell, 1, 5000) == 1);
-		connector_hush(connector);
-		while (connector_read(connector, &ev) > 0)
-			execs += ev.pid == pid && ev.kind == CONNECTOR_EXEC;
-		heard = execs == 2;
-	}
-	assert_true(heard);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	connector_destroy(connector);
-}
-
-static void bell_is_silent_about_most_forks(TEST_UNUSED void **state)
-{
-	enum { FORKS = 400 };
-	struct connector *connector;
-	struct connector_event ev;
-	int rings = 0;
-
-	listen_or_skip(&connector);
-	for (int i = 0; i < FORKS; i++) {
-		struct pollfd bell = { .fd = connector_bell_fd(connector), .events = POLLIN };
-		int others = 0;
-		pid_t pid;
-
-		connector_hush(connector);
-		while (connector_read(connector, &ev) > 0)
-			;
-		pid = fork();
-		if (pid == 0)
-			_exit(0);
-		waitpid(pid, NULL, 0);
-		while (connector_read(connector, &ev) > 0)
-			others += ev.pid != pid;
-		rings += !others && poll(&bell, 1, 0) == 1;
-	}
-	assert_in_range(rings, 0, FORKS / 4);
-	connector_destroy(connector);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,8 +321,6 @@ int main(void)
 		cmocka_unit_test(any_bytes_are_survived),
 		cmocka_unit_test(kernel_tells_the_life_of_a_child),
 		cmocka_unit_test(listeners_do_not_disturb_each_other),
-		cmocka_unit_test(bell_rings_for_an_exec),
-		cmocka_unit_test(bell_is_silent_about_most_forks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
