@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 
 #include "base/units.h"
+#include "db/json_valid.h"
 
 /* Rows of a query, one after the other; NULL when there are no more. */
 static sqlite3_stmt *query(sqlite3 *db, const char *sql)
@@ -59,25 +60,21 @@ static void print_head(sqlite3 *db, FILE *out)
 {
 	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'command'), "
 		"(SELECT value FROM trace WHERE key = 'exit_status'), "
-		"(SELECT max(end_ns) - min(start_ns) FROM process WHERE parent IS NULL) / 1e9");
+		"(SELECT max(end_ns) - min(start_ns) FROM process WHERE parent IS NULL) / 1e9, "
+		"(SELECT value FROM trace WHERE key = 'overhead_wall_ns') / 1e9");
+	double took, tracing;
 
-	if (row)
-		fprintf(out, known(row, 2) ? "ftrac: %.60s: exit status %s, %.1f s\n"
-				: "ftrac: %.60s: exit status %s\n", text(row, 0), text(row, 1),
-			number(row, 2));
-	sqlite3_finalize(row);
-}
-
-/* Of the seconds that the command took; too little to matter is not said. */
-static void print_tracing(sqlite3 *db, FILE *out)
-{
-	sqlite3_stmt *row = query(db, "SELECT tracing, took FROM (SELECT (SELECT value FROM trace WHERE key = "
-		"'overhead_wall_ns') / 1e9 AS tracing, (SELECT max(end_ns) - min(start_ns) FROM process "
-		"WHERE parent IS NULL) / 1e9 AS took) WHERE tracing BETWEEN 0.05 AND took");
-
-	if (row)
-		fprintf(out, "ftrac: about %.1f s of this is tracing; without it some %.1f s\n",
-			number(row, 0), number(row, 1) - number(row, 0));
+	if (!row)
+		return;
+	fprintf(out, "ftrac: %.60s: exit status %s", text(row, 0), text(row, 1));
+	took = number(row, 2);
+	tracing = known(row, 3) ? number(row, 3) : 0;
+	if (known(row, 2))
+		fprintf(out, ", %.1f s", took);
+	/* Too little to matter is not said. */
+	if (tracing >= 0.05 && tracing <= took)
+		fprintf(out, ", about %.1f s of it tracing", tracing);
+	fputc('\n', out);
 	sqlite3_finalize(row);
 }
 
@@ -166,8 +163,8 @@ int summary_print(const char *path, FILE *out)
 
 	if (r == SQLITE_OK) {
 		sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+		json_valid_create(db);
 		print_head(db, out);
-		print_tracing(db, out);
 		print_work(db, out);
 		print_slowest(db, out);
 		print_failed(db, out);
