@@ -429,8 +429,11 @@ int files_bind(struct files *files, struct node *dir, const char *name, size_t l
 int files_bind_unnamed(struct files *files, struct node *dir, const char *name, size_t len,
 	struct node *node, int64_t time_ns)
 {
-	struct dentry *d = make_dentry(files, dir, name, len, node, time_ns);
+	struct dentry *d;
 
+	if (!S_ISDIR(dir->file->mode) || is_above(node, dir))
+		return 0;
+	d = make_dentry(files, dir, name, len, node, time_ns);
 	if (!d)
 		return -ENOMEM;
 	node->dentry = d;

@@ -27,6 +27,7 @@ def run(args, corpus, name):
     found.mkdir(exist_ok=True)
     dictionary = corpus / f"{name}.dict"
     command = [args.build / "tests/fuzz" / f"fuzz_{name}", f"-max_total_time={args.seconds}",
+               f"-seed={args.seed}",
                f"-timeout={TIMEOUT}", f"-rss_limit_mb={MEMORY_MB}", "-close_fd_mask=3",
                "-print_final_stats=1", f"-artifact_prefix={found}/{name}-",
                *([f"-dict={dictionary}"] if dictionary.exists() else []), learned, corpus / name]
@@ -43,6 +44,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0, help="0: another one each time")
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("targets", nargs="*")
