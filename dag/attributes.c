@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dag/attributes.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -372,5 +373,19 @@ bool attribute_of_edge(const struct shape *shape, int32_t edge, int i, struct at
 		return set_int(ret, e->read_back, -1);
 	default:
 		return false;
+	}
+}
+
+json_t *attribute_json(enum attribute_type type, const struct attribute_value *value)
+{
+	switch (type) {
+	case ATTRIBUTE_INT:
+		return json_integer(value->number);
+	case ATTRIBUTE_REAL:
+		return json_real(value->real);
+	case ATTRIBUTE_BOOL:
+		return json_boolean(value->number);
+	default:
+		return json_string(value->text);
 	}
 }

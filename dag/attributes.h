@@ -59,6 +59,9 @@ void attribute_kinds(int kinds, char out[ATTRIBUTE_KINDS_MAX]);
  * there is no memory, and .failed is set. */
 const char *attribute_clean(struct attribute_value *value, const char *bytes);
 
+/* A new reference; NULL: out of memory. */
+struct json_t *attribute_json(enum attribute_type type, const struct attribute_value *value);
+
 /* How those that go through all attributes get at them. */
 typedef bool attribute_get(const struct shape *shape, int32_t index, int i,
 	struct attribute_value *value);

@@ -7,20 +7,6 @@
 #include "base/version.h"
 #include "dag/attributes.h"
 
-static json_t *json_value(enum attribute_type type, const struct attribute_value *v)
-{
-	switch (type) {
-	case ATTRIBUTE_INT:
-		return json_integer(v->number);
-	case ATTRIBUTE_REAL:
-		return json_real(v->real);
-	case ATTRIBUTE_BOOL:
-		return json_boolean(v->number);
-	default:
-		return json_string(v->text);
-	}
-}
-
 static int add_attributes(json_t *object, const struct shape *shape, int32_t index,
 	const struct attribute *attributes, attribute_get *get)
 {
@@ -30,7 +16,7 @@ static int add_attributes(json_t *object, const struct shape *shape, int32_t ind
 	for (int i = 0; attributes[i].name && r == 0; i++)
 		if (get(shape, index, i, &v) &&
 			json_object_set_new_nocheck(object, attributes[i].name,
-				json_value(attributes[i].type, &v)) != 0)
+				attribute_json(attributes[i].type, &v)) != 0)
 			r = -ENOMEM;
 	r = v.failed ? -ENOMEM : r;
 	attribute_value_finish(&v);

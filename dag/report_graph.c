@@ -109,20 +109,6 @@ static json_t *json_text(const char *text)
 	return json;
 }
 
-static json_t *json_value(enum attribute_type type, const struct attribute_value *v)
-{
-	switch (type) {
-	case ATTRIBUTE_INT:
-		return json_integer(v->number);
-	case ATTRIBUTE_REAL:
-		return json_real(v->real);
-	case ATTRIBUTE_BOOL:
-		return json_boolean(v->number);
-	default:
-		return json_text(v->text);
-	}
-}
-
 static json_t *facts_of(const struct shape *shape, int32_t node)
 {
 	struct attribute_value v = { 0 };
@@ -132,7 +118,7 @@ static json_t *facts_of(const struct shape *shape, int32_t node)
 	for (int i = 0; attributes_of_nodes[i].name; i++)
 		if (attribute_of_node(shape, node, i, &v))
 			json_object_set_new(facts, attributes_of_nodes[i].name,
-				json_value(attributes_of_nodes[i].type, &v));
+				attribute_json(attributes_of_nodes[i].type, &v));
 	if (n->label)
 		json_object_set_new(facts, "label", json_text(attribute_clean(&v, n->label)));
 	if (n->members > 1)

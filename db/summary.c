@@ -161,9 +161,11 @@ int summary_print(const char *path, FILE *out)
 	sqlite3 *db;
 	int r = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
 
+	if (r == SQLITE_OK)
+		r = sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	if (r == SQLITE_OK)
+		r = json_valid_create(db);
 	if (r == SQLITE_OK) {
-		sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-		json_valid_create(db);
 		print_head(db, out);
 		print_work(db, out);
 		print_slowest(db, out);
