@@ -30,10 +30,16 @@ static const char *const allowed[] = {
 	NULL
 };
 
+/* Whether a pattern that begins with c is one for names that begin otherwise, too. */
+static bool is_wild(char c)
+{
+	return c == '*' || c == '?' || c == '[' || c == '\\';
+}
+
 static bool matches(const char *pattern, const char *name)
 {
 	/* Most names fail at their first letter: thirty times cheaper than to ask fnmatch. */
-	if (pattern[0] != name[0] && !strchr("*?[\\", pattern[0]))
+	if (pattern[0] != name[0] && !is_wild(pattern[0]))
 		return false;
 	return fnmatch(pattern, name, 0) == 0;
 }

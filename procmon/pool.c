@@ -147,8 +147,12 @@ static bool wait_known(struct pool *pool, pid_t tid)
 /* The first look may have been meant for something else, or be spoilt by an exec. */
 void pool_introduce(struct pool *pool, pid_t tid)
 {
-	atomic_store(&pool->watch->known[tid], KNOWN_NOT);
-	for (int i = 0; i < 2 && !scope_promote(pool->watch->scope, tid); i++) {
+	struct watch *watch = pool->watch;
+
+	atomic_store(&watch->known[tid], KNOWN_NOT);
+	if (!watch_is_closed(watch))
+		scope_adopt(watch->scope, tid);
+	for (int i = 0; i < 2 && !scope_promote(watch->scope, tid); i++) {
 		ask(pool, tid);
 		if (!wait_known(pool, tid))
 			break;

@@ -11,6 +11,7 @@
 #include "db/event.h"
 #include "db/figures.h"
 #include "db/ring.h"
+#include "procmon/births.h"
 #include "procmon/connector.h"
 #include "procmon/exits.h"
 #include "procmon/look.h"
@@ -42,6 +43,7 @@ struct scope {
 	uint64_t last_serial;
 	struct member *members;
 	struct member *wanted; /* the most urgent first */
+	struct births *births; /* children of ancestors, not told of */
 	_Atomic uint8_t *known;
 	struct seat *seats;
 	_Atomic uint64_t lost; /* processes that there was no memory for */
@@ -73,7 +75,7 @@ int scope_create(struct ring *ring, bool connected, struct exits *exits, struct 
 	scope->tier = connected ? TIER_CONNECTOR : TIER_INBAND;
 	scope->known = map_table(TIDS * sizeof(*scope->known));
 	scope->seats = map_table(TIDS * sizeof(*scope->seats));
-	if (!scope->known || !scope->seats) {
+	if (!scope->known || !scope->seats || births_create(&scope->births) < 0) {
 		scope_destroy(scope);
 		return -ENOMEM;
 	}
@@ -93,6 +95,7 @@ void scope_destroy(struct scope *scope)
 	}
 	unmap_table((void *)scope->known, TIDS * sizeof(*scope->known));
 	unmap_table(scope->seats, TIDS * sizeof(*scope->seats));
+	births_destroy(scope->births);
 	free(scope);
 }
 
@@ -325,24 +328,37 @@ static void replace_member(struct scope *scope, struct member *member)
 
 /* ---- what the kernel reports ---- */
 
+/* Has the image of its parent, which the writer knows: there is nothing to be read. */
+static void tell_fork(struct scope *scope, pid_t pid, const struct birth *birth, bool traced)
+{
+	struct member *child = add_member(scope, pid, birth->parent, SCOPE_IN);
+
+	if (!child)
+		return;
+	child->start_boot_ns = birth->time_ns + clock_suspended_ns();
+	child->image = birth->image;
+	child->looked = true;
+	child->traced = traced;
+	push(scope, EVENT_FORK, birth->time_ns, (struct event_process){ .pid = pid, .tid = pid,
+		.ppid = birth->parent, .tier = tier_of(scope, child) });
+	set_known(scope, pid, KNOWN);
+}
+
 static void hear_fork(struct scope *scope, const struct connector_event *ev, bool traced)
 {
 	struct member *parent = scope_find(scope, ev->parent), *child = scope_find(scope, ev->pid);
+	struct birth birth = { .parent = ev->parent, .time_ns = ev->time_ns };
 
+	births_forget(scope->births, ev->pid);
 	if (child)
 		replace_member(scope, child); /* its end was lost */
-	if (!parent || parent->kind != SCOPE_IN)
+	if (!parent)
 		return;
-	child = add_member(scope, ev->pid, ev->parent, SCOPE_IN);
-	if (!child)
-		return;
-	child->start_boot_ns = ev->time_ns + clock_suspended_ns();
-	child->image = parent->image;
-	child->looked = true; /* its text is the parent's */
-	child->traced = traced;
-	push(scope, EVENT_FORK, ev->time_ns, (struct event_process){ .pid = ev->pid,
-		.tid = ev->pid, .ppid = ev->parent, .tier = tier_of(scope, child) });
-	set_known(scope, ev->pid, KNOWN);
+	birth.image = parent->image;
+	if (parent->kind == SCOPE_IN)
+		tell_fork(scope, ev->pid, &birth, traced);
+	else
+		births_note(scope->births, ev->pid, &birth);
 }
 
 static void hear_thread(struct scope *scope, const struct connector_event *ev)
@@ -363,6 +379,7 @@ static void hear_exec(struct scope *scope, const struct connector_event *ev)
 {
 	struct member *member = scope_find(scope, ev->pid);
 
+	births_forget(scope->births, ev->pid);
 	if (!member || member->ended)
 		return;
 	member->generation++;
@@ -392,6 +409,7 @@ static void hear_exit(struct scope *scope, const struct connector_event *ev)
 	struct member *member = scope_find(scope, ev->pid);
 
 	set_known(scope, ev->tid, KNOWN_NOT);
+	births_forget(scope->births, ev->tid);
 	tell_exit_record(scope, member, ev->tid);
 	if (!member || member->ended)
 		return;
@@ -580,6 +598,20 @@ void scope_looked(struct scope *scope, struct member *member, uint32_t generatio
 		free(member);
 	else if (member->ended && !member->readers)
 		finish_member(scope, member);
+}
+
+void scope_forget_births(struct scope *scope)
+{
+	births_clear(scope->births);
+}
+
+void scope_adopt(struct scope *scope, pid_t tid)
+{
+	struct birth birth;
+
+	if (births_take(scope->births, tid, &birth) == 0 && !scope_find(scope, tid)
+		&& scope_find(scope, birth.parent))
+		tell_fork(scope, tid, &birth, false);
 }
 
 bool scope_promote(struct scope *scope, pid_t tid)

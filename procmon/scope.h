@@ -16,7 +16,8 @@
  *	    +-------------------------------> ANCESTOR -------------+
  *
  * and stops being one when it ends.  Execs and ends of both are told; forks and threads of those
- * that are IN only.
+ * that are IN only.  A child of an ANCESTOR is noted, and told of by the time of its fork when it
+ * touches before it execs.
  *
  * A member's text is not read when an exec is heard of but wanted: scope_next() tells whose, and
  * the events go out at once, in the order of the kernel, without it.  It follows as
@@ -126,6 +127,11 @@ void scope_looked(struct scope *scope, struct member *member, uint32_t generatio
 /* Wants a look at the member before others; at all of them, because events were lost. */
 void scope_want(struct scope *scope, struct member *member);
 void scope_doubt_all(struct scope *scope);
+
+/* A thread touched: if it is the first one of a child of an ancestor, that is told of. */
+void scope_adopt(struct scope *scope, pid_t tid);
+/* What it says may be old: a report was lost. */
+void scope_forget_births(struct scope *scope);
 
 /* A thread touched: if it is the first one of a member, that is IN from now on.  Whether the
  * writer needs no more. */

@@ -109,6 +109,7 @@ static void drain(struct watch *watch)
 		}
 		atomic_fetch_add(&watch->lost, 1);
 		watch->repair = true;
+		scope_forget_births(watch->scope);
 		if (watch->exits)
 			exits_forget(watch->exits);
 	}

@@ -710,6 +710,67 @@ static void exec_that_was_lost_is_told_as_a_new_image(void **state)
 	scope_destroy(scope);
 }
 
+/* A scope with process 7 as an ancestor, which made 8. */
+static struct scope *scope_of_a_birth(struct world *world)
+{
+	struct scope *scope;
+	struct look look = look_of(7, 1);
+
+	assert_int_equal(scope_create(world->ring, true, NULL, &scope), 0);
+	scope_meet(scope, &look, 0, SCOPE_ANCESTOR);
+	hear(scope, CONNECTOR_FORK, 8, 7);
+	assert_int_equal(find(world, 0, EVENT_FORK, 8, 8), -1);
+	return scope;
+}
+
+static void child_of_an_ancestor_is_told_when_it_touches(void **state)
+{
+	struct world *world = *state;
+	struct scope *scope = scope_of_a_birth(world);
+	int64_t forked = clock_now_ns();
+	int i;
+
+	scope_adopt(scope, 8);
+	assert_true(scope_promote(scope, 8));
+	assert_int_equal(scope_known(scope)[8], KNOWN);
+	i = find(world, 0, EVENT_FORK, 8, 8);
+	assert_true(i > 0);
+	assert_int_equal(world->told[i].event.u.process.ppid, 7);
+	assert_true(world->told[i].event.time_ns <= forked);
+	/* Its own children are those of a member. */
+	hear(scope, CONNECTOR_FORK, 9, 8);
+	assert_true(find(world, i, EVENT_FORK, 9, 9) > i);
+	scope_destroy(scope);
+}
+
+static void assert_no_adoption(struct scope *scope)
+{
+	scope_adopt(scope, 8);
+	assert_false(scope_promote(scope, 8));
+	assert_null(scope_find(scope, 8));
+	scope_destroy(scope);
+}
+
+static void child_of_an_ancestor_is_looked_at_after_exec_end_or_loss(void **state)
+{
+	struct scope *scope = scope_of_a_birth(*state);
+
+	hear(scope, CONNECTOR_EXEC, 8, 0);
+	assert_no_adoption(scope);
+	scope = scope_of_a_birth(*state);
+	hear(scope, CONNECTOR_EXIT, 8, 0);
+	assert_no_adoption(scope);
+	scope = scope_of_a_birth(*state);
+	hear(scope, CONNECTOR_FORK, 8, 6); /* the number is the child of somebody unknown now */
+	assert_no_adoption(scope);
+	scope = scope_of_a_birth(*state);
+	hear(scope, CONNECTOR_EXIT, 7, 0); /* the parent's */
+	assert_no_adoption(scope);
+	scope = scope_of_a_birth(*state);
+	scope_forget_births(scope);
+	assert_no_adoption(scope);
+}
+
 static void text_of_a_former_program_is_thrown_away(void **state)
 {
 	struct world *world = *state;
@@ -857,6 +918,8 @@ int main(int argc, char **argv)
 		SCOPE(end_that_was_lost_is_told_without_a_status),
 		SCOPE(exec_that_was_lost_is_told_as_a_new_image),
 		SCOPE(text_of_a_former_program_is_thrown_away),
+		SCOPE(child_of_an_ancestor_is_told_when_it_touches),
+		SCOPE(child_of_an_ancestor_is_looked_at_after_exec_end_or_loss),
 		SCOPE(end_waits_for_the_one_who_reads),
 		SCOPE(number_that_comes_back_is_somebody_else),
 		SCOPE(newest_is_looked_at_first),
