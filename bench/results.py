@@ -8,7 +8,7 @@ import statistics
 import targets
 
 # The time of a run during which others had more than this part of the processors is left out.
-DISTURBED = 0.1
+DISTURBED = 0.2
 COLUMNS = ["session", "round", "workload", "group", "system", "cost", "unit", "seconds", "others", "all_cpu_s", "cpu_s",
            "peak_MB", "complete_s", "overhead_s", "ops", "lost", "db_bytes", "op_table_bytes",
            "index_bytes"]
