@@ -36,6 +36,8 @@ def parse():
     parser.add_argument("--only", action="append", metavar="WORKLOAD", help="may be repeated")
     parser.add_argument("--fidelity", action="append", choices=FIDELITIES + ["others"],
                         help="only this one; others: strace and the like (may be repeated)")
+    parser.add_argument("--role", action="append",
+                        help="beside native only this, as raw, no-record, ftrac, strace (may be repeated)")
     parser.add_argument("--append", action="store_true", help="add to the runs that are there")
     parser.add_argument("--out", default=machine.BUILD / "bench/runs.jsonl", metavar="FILE",
                         help="the raw runs (default: build/bench/runs.jsonl)")
@@ -54,6 +56,9 @@ def choose_groups(options, raw, workload):
     with_others = options.what == "matrix" or "others" in (options.fidelity or [])
     if "others" in wanted and with_others and workload.name in FOR_OTHERS:
         groups.append(systems.others())
+    for group in groups:
+        group.members = [member for member in group.members
+                         if not options.role or member.role in ["native", *options.role]]
     return groups
 
 

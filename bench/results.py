@@ -152,9 +152,11 @@ def missed_list(rows):
 
 
 def overhead_table(runs):
-    """What the trace says of its own cost, beside what it was."""
+    """What the trace says of its own cost, beside what it was: of serial work, where times add up."""
     body = []
     for (workload, fidelity, uring), part in runs.groups.items():
+        if not workload.endswith("-j1"):
+            continue
         turns = [turn for turn in part.values() if "ftrac" in turn and "native" in turn
                  and turn["ftrac"].get("overhead_s") is not None
                  and turn["ftrac"]["unit"] == "s" and quiet(turn["ftrac"])
@@ -222,6 +224,8 @@ Of the work and the daemon together.
 
 {cpu}
 ## What the traces say of their own cost
+
+`overhead_ns` of work done one step after another, where the times of all add up, and how much longer it was.
 
 {overheads}
 ## All figures

@@ -272,7 +272,12 @@ def group_of(fidelity, uring, raw_program, no_ops=True):
 
 def others():
     """What a user would take instead; those that are here."""
-    members = [Ftrac("exact", "ftrac exact"), Ftrac("cached", "ftrac cached"), FtracRun("exact")]
+    members = []
+    for uring in [False, True] if machine.has_uring() and knows_uring() else [False]:
+        for fidelity in "exact", "cached":
+            members.append(Ftrac(fidelity, f"ftrac {fidelity}{' io_uring' if uring else ''}", uring=uring))
+            members[-1].name = members[-1].role
+    members.append(FtracRun("exact"))
     if shutil.which("strace"):
         members += [Strace(), Strace("--seccomp-bpf")]
     if shutil.which("loggedfs"):

@@ -103,10 +103,11 @@ def rows(runs):
         for of in "montage", "compile":
             table.append(Row(f"{of}: overhead of 8 jobs : overhead of 1, {way}", 1.10, 1.00,
                              parallel(runs, of, uring)))
-    table.append(Row("overhead of `exact` : overhead of `strace -f`", 1 / 5, 1 / 12,
-                     overheads(runs, "ftrac exact", "strace", ["montage-j2", "compile-j2"])))
-    table.append(Row("overhead of `cached` : overhead of LoggedFS, Montage", 0.6, 0.25,
-                     overheads(runs, "ftrac cached", "loggedfs", ["montage-j2"])))
+        mark = " io_uring" if uring else ""
+        table.append(Row(f"overhead of `exact` : overhead of `strace -f`, {way}", 1 / 5, 1 / 12,
+                         overheads(runs, f"ftrac exact{mark}", "strace", ["montage-j2", "compile-j2"])))
+        table.append(Row(f"overhead of `cached` : overhead of LoggedFS, Montage, {way}", 0.6, 0.25,
+                         overheads(runs, f"ftrac cached{mark}", "loggedfs", ["montage-j2"])))
     table.append(Row("bytes per operation in trace.db, Montage", 40, 28,
                      bytes_per_op(runs, "montage-j2")))
     table.append(Row("writer alone, million events a second", 0.8, 1.5,
