@@ -79,6 +79,10 @@ int exhibit_query(struct report *report, const struct exhibit *exhibit, const ch
 int exhibit_fill(struct report *report, const char *query, struct table *table);
 /* Its SQL, to be freed. */
 char *exhibit_sql(const struct report *report, const char *query);
+/* That of what a command of wfdag works out from the graph, to be freed. */
+char *exhibit_graph_sql(const struct report *report, const char *command);
+/* To be opened under an exhibit; NULL: nothing. */
+void exhibit_put_sql(struct report *report, const char *id, const char *sql);
 int report_out_of_memory(void);
 
 /* ---- sections ---- */

@@ -29,13 +29,13 @@ static void put_charts(const struct exhibit *e, FILE *out)
 	}
 }
 
-static void put_sql(const struct exhibit *e, const char *sql, FILE *out)
+void exhibit_put_sql(struct report *report, const char *id, const char *sql)
 {
 	if (!sql)
 		return;
-	fprintf(out, "<details class=\"sql\"><summary>SQL: %s</summary><pre>", e->id);
-	html_put_string(sql, out);
-	fputs("</pre></details>\n", out);
+	fprintf(report->out, "<details class=\"sql\"><summary>SQL: %s</summary><pre>", id);
+	html_put_string(sql, report->out);
+	fputs("</pre></details>\n", report->out);
 }
 
 static int put_data(struct report *report, const struct exhibit *e, struct table *table)
@@ -63,7 +63,7 @@ int exhibit_put(struct report *report, const struct exhibit *e, struct table *ta
 		e->closed ? "" : " open", table_rows(table), table_rows(table) == 1 ? "" : "s");
 	table_put_html(table, &report->style, out);
 	fputs("</details>\n", out);
-	put_sql(e, sql, out);
+	exhibit_put_sql(report, e->id, sql);
 	status = put_data(report, e, table);
 	fputs("</article>\n", out);
 	return status;
@@ -156,6 +156,26 @@ char *exhibit_sql(const struct report *report, const char *query)
 	if (compose(query, &report->choice, &composed) < 0)
 		return NULL;
 	return composed.sql;
+}
+
+char *exhibit_graph_sql(const struct report *report, const char *command)
+{
+	static const char *const queries[] = { "graph.processes", "graph.files", "graph.accesses" };
+	char *text = NULL;
+	size_t len;
+	FILE *memory = open_memstream(&text, &len);
+
+	if (!memory)
+		return NULL;
+	fprintf(memory, "-- wfdag %s\n-- reads these, and goes through the graph that they are:\n", command);
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+		char *sql = exhibit_sql(report, queries[i]);
+
+		fprintf(memory, "\n%s", sql ? sql : "");
+		free(sql);
+	}
+	fclose(memory);
+	return text;
 }
 
 int exhibit_fill(struct report *report, const char *name, struct table *table)

@@ -95,7 +95,7 @@ static void put_no_picture(int r, FILE *out)
 	fputs("</p>\n", out);
 }
 
-/* ---- facts of its nodes ---- */
+/* ---- its nodes and edges ---- */
 
 static json_t *json_text(const char *text)
 {
@@ -109,36 +109,59 @@ static json_t *json_text(const char *text)
 	return json;
 }
 
-static json_t *facts_of(const struct shape *shape, int32_t node)
+static json_t *element(const struct shape *shape, const char *kind, int32_t index,
+	const struct attribute *attributes, attribute_get *get, struct attribute_value *v)
 {
-	struct attribute_value v = { 0 };
-	json_t *facts = json_object();
-	const struct shape_node *n = &shape->nodes[node];
+	json_t *row = json_object();
 
-	for (int i = 0; attributes_of_nodes[i].name; i++)
-		if (attribute_of_node(shape, node, i, &v))
-			json_object_set_new(facts, attributes_of_nodes[i].name,
-				attribute_json(attributes_of_nodes[i].type, &v));
-	if (n->label)
-		json_object_set_new(facts, "label", json_text(attribute_clean(&v, n->label)));
-	if (n->members > 1)
-		json_object_set_new(facts, "members", json_integer(n->members));
-	attribute_value_finish(&v);
-	return facts;
+	json_object_set_new(row, "element", json_string(kind));
+	for (int i = 0; attributes[i].name; i++)
+		if (get(shape, index, i, v))
+			json_object_set_new(row, attributes[i].name, attribute_json(attributes[i].type, v));
+	return row;
 }
 
-static int put_facts(const char *id, const struct shape *shape, FILE *out)
+static json_t *node_of(const struct shape *shape, int32_t index, struct attribute_value *v)
 {
-	json_t *all = json_object();
+	const struct shape_node *n = &shape->nodes[index];
+	json_t *row = element(shape, "node", index, attributes_of_nodes, attribute_of_node, v);
+
+	json_object_set_new(row, "id", json_text(n->id));
+	if (n->label)
+		json_object_set_new(row, "label", json_text(attribute_clean(v, n->label)));
+	if (n->members > 1)
+		json_object_set_new(row, "members", json_integer(n->members));
+	return row;
+}
+
+static json_t *edge_of(const struct shape *shape, int32_t index, struct attribute_value *v)
+{
+	const struct shape_edge *e = &shape->edges[index];
+	json_t *row = element(shape, "edge", index, attributes_of_edges, attribute_of_edge, v);
+
+	json_object_set_new(row, "source", json_text(shape->nodes[e->from].id));
+	json_object_set_new(row, "target", json_text(shape->nodes[e->to].id));
+	return row;
+}
+
+/* As rows of a table: those of wfdag --csv. */
+static int put_elements(const char *id, const struct shape *shape, FILE *out)
+{
+	struct attribute_value v = { 0 };
+	json_t *rows = json_array(), *all = json_object();
 	char *text;
 
 	for (int32_t i = 0; i < shape->n_nodes; i++)
-		json_object_set_new(all, shape->nodes[i].id, facts_of(shape, i));
-	text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15));
+		json_array_append_new(rows, node_of(shape, i, &v));
+	for (int32_t i = 0; i < shape->n_edges; i++)
+		json_array_append_new(rows, edge_of(shape, i, &v));
+	json_object_set_new(all, "rows", rows);
+	text = v.failed ? NULL : json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	attribute_value_finish(&v);
 	json_decref(all);
 	if (!text)
 		return report_out_of_memory();
-	fprintf(out, "<script type=\"application/json\" id=\"nodes-%s\">", id);
+	fprintf(out, "<script type=\"application/json\" id=\"data-%s\">", id);
 	html_put_json(text, strlen(text), out);
 	fputs("</script>\n", out);
 	free(text);
@@ -166,7 +189,7 @@ static int put_graph(struct report *r, const char *id, const char *title, enum s
 	struct shape_options options = { .what = what, .critical = r->critical,
 		.fold = r->shape->n_nodes > r->options->max_nodes };
 	struct shape *shape = NULL;
-	char *svg = NULL;
+	char *svg = NULL, *sql = NULL;
 	int drawn, status = 0;
 
 	if (shape_create(r->workflow, &options, &shape) < 0 ||
@@ -181,9 +204,12 @@ static int put_graph(struct report *r, const char *id, const char *title, enum s
 			put_svg(id, title, svg, r->out);
 		else
 			put_no_picture(drawn, r->out);
-		status = put_facts(id, shape, r->out);
+		sql = exhibit_graph_sql(r, what == SHAPE_TREE ? "--tree" : "--dag");
+		exhibit_put_sql(r, id, sql);
+		status = put_elements(id, shape, r->out);
 		fputs("</article>\n", r->out);
 	}
+	free(sql);
 	free(svg);
 	shape_destroy(shape);
 	return status;

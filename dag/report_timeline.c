@@ -228,12 +228,14 @@ static int put_analysis(struct report *r, const struct exhibit *e,
 {
 	const struct analyse_options options = { 0 };
 	struct table *table = table_create();
+	char *sql = exhibit_graph_sql(r, e->id);
 	int status = table && fill(table, r->workflow, r->shape, &options) == 0 ? 0 : report_out_of_memory();
 
 	if (status == 0)
 		table_top(table, 500);
 	if (status == 0)
-		status = exhibit_put(r, e, table, NULL);
+		status = exhibit_put(r, e, table, sql);
+	free(sql);
 	table_destroy(table);
 	return status;
 }

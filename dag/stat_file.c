@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "db/query.h"
+#include "dag/sparse.h"
 
 /* Parts of a file, which may overlap until they are put in order. */
 struct range {
@@ -23,10 +24,11 @@ struct ranges {
 	int64_t reads;                 /* so many of the file were looked at */
 };
 
-struct portions {
-	struct ranges *of; /* files, by id */
-	int64_t n;
-	int64_t *plain; /* bytes from the begin on; -1: it is not known so */
+/* Of a file. */
+struct portion {
+	struct ranges ranges;
+	bool is_plain; /* the handles tell: so many bytes from the begin on */
+	int64_t plain;
 };
 
 static int compare(const void *a, const void *b)
@@ -85,23 +87,6 @@ static int64_t covered(struct ranges *ranges)
 	return bytes;
 }
 
-static int make_room(struct stat_run *run, struct portions *portions)
-{
-	int column = table_find(run->table, "file");
-	int64_t id;
-
-	for (size_t row = 0; row < table_rows(run->table); row++)
-		if (table_get_int(run->table, row, column, &id) && id >= portions->n)
-			portions->n = id + 1;
-	portions->of = calloc(portions->n + 1, sizeof(*portions->of));
-	portions->plain = malloc((portions->n + 1) * sizeof(*portions->plain));
-	if (!portions->of || !portions->plain)
-		return stat_out_of_memory();
-	for (int64_t i = 0; i <= portions->n; i++)
-		portions->plain[i] = -1;
-	return 0;
-}
-
 /* What handles say is said of all of their users and times. */
 static bool asks_for_all(const struct choice *c)
 {
@@ -109,84 +94,108 @@ static bool asks_for_all(const struct choice *c)
 	       !c->from_ns && !c->to_ns;
 }
 
-static int read_plain(struct stat_run *run, struct portions *portions)
+static int read_plain(struct stat_run *run, struct sparse *portions)
 {
 	struct query *query;
 	int status = stat_query(run, "file.plain", &run->options->choice, &query, NULL), r = 1;
 
 	while (status == 0 && (r = stat_next(run, query)) > 0) {
-		int64_t file = query_int(query, 0);
+		struct portion *portion = sparse_at(portions, query_int(query, 0));
 
-		if (file >= 0 && file < portions->n)
-			portions->plain[file] = query_int(query, 1);
+		if (portion) {
+			portion->is_plain = true;
+			portion->plain = query_int(query, 1);
+		} else {
+			status = stat_out_of_memory();
+		}
 	}
 	query_end(query);
 	return r < 0 ? EXIT_FAILURE : status;
 }
 
-static int read_ranges(struct stat_run *run, struct portions *portions)
+static int read_ranges(struct stat_run *run, struct sparse *portions)
 {
 	struct query *query;
 	int status = stat_query(run, "file.reads", &run->options->choice, &query, NULL), r = 1;
 
 	while (status == 0 && (r = stat_next(run, query)) > 0) {
-		int64_t file = query_int(query, 0), offset = query_int(query, 1);
-		int64_t bytes = query_int(query, 2);
+		struct portion *portion = sparse_at(portions, query_int(query, 0));
+		int64_t offset = query_int(query, 1), bytes = query_int(query, 2);
 
-		if (file < 0 || file >= portions->n || portions->plain[file] >= 0)
+		if (portion && portion->is_plain)
 			continue;
 		if (query_type(query, 1) == QUERY_NULL && bytes > 0)
 			continue;
-		portions->of[file].reads++;
-		if (bytes > 0 && add_range(&portions->of[file], offset, offset + bytes) < 0)
+		if (portion)
+			portion->ranges.reads++;
+		if (!portion || (bytes > 0 && add_range(&portion->ranges, offset, offset + bytes) < 0))
 			status = stat_out_of_memory();
 	}
 	query_end(query);
 	return r < 0 ? EXIT_FAILURE : status;
 }
 
-/* Was a file read of which the handles do not tell how? */
-static bool needs_reads(const struct stat_run *run, const struct portions *portions)
+/* Was a file read of which the handles do not tell how?  -1: out of memory. */
+static int needs_reads(const struct stat_run *run, struct sparse *portions)
 {
 	int id = table_find(run->table, "file"), reads = table_find(run->table, "reads");
 	int64_t file, n;
 
 	for (size_t row = 0; row < table_rows(run->table); row++)
 		if (table_get_int(run->table, row, id, &file) &&
-			table_get_int(run->table, row, reads, &n) && file >= 0 && n > 0 &&
-			portions->plain[file] < 0)
-			return true;
-	return false;
+			table_get_int(run->table, row, reads, &n) && n > 0) {
+			const struct portion *portion = sparse_at(portions, file);
+
+			if (!portion || !portion->is_plain)
+				return portion ? 1 : -1;
+		}
+	return 0;
 }
 
-static void put_portions(struct stat_run *run, struct portions *portions)
+/* So many bytes of it were read; -1: it is not known. */
+static int64_t bytes_read(struct portion *portion, int64_t reads, bool in_part)
+{
+	if (portion->is_plain)
+		return portion->plain;
+	/* A copy inside of the kernel is a read of which only the bytes are known. */
+	return portion->ranges.reads >= reads || in_part ? covered(&portion->ranges) : -1;
+}
+
+static int put_portions(struct stat_run *run, struct sparse *portions)
 {
 	struct table *table = run->table;
 	int id = table_find(table, "file"), reads = table_find(table, "reads");
-	int size = table_find(table, "size_bytes"), portion = table_find(table, "portion_share");
+	int size = table_find(table, "size_bytes"), share = table_find(table, "portion_share");
 	/* Of a part of the run there are only some of the operations, but all that a file's users read. */
 	bool in_part = run->options->choice.from_ns || run->options->choice.to_ns;
 	int64_t file, n, bytes;
 
 	for (size_t row = 0; row < table_rows(table); row++) {
+		struct portion *portion;
+
 		if (!table_get_int(table, row, id, &file) ||
 			!table_get_int(table, row, reads, &n) ||
-			!table_get_int(table, row, size, &bytes) || bytes == 0 || file < 0)
+			!table_get_int(table, row, size, &bytes) || bytes == 0)
 			continue;
-		/* A copy inside of the kernel is a read of which only the bytes are known. */
-		n = portions->plain[file] >= 0                 ? portions->plain[file]
-		    : portions->of[file].reads >= n || in_part ? covered(&portions->of[file])
-							       : -1;
+		portion = sparse_at(portions, file);
+		if (!portion)
+			return stat_out_of_memory();
+		n = bytes_read(portion, n, in_part);
 		/* What has been cut off since was more than all. */
 		if (n >= 0)
-			table_set_real(table, row, portion,
-				n > bytes ? 1 : (double)n / (double)bytes);
+			table_set_real(table, row, share, n > bytes ? 1 : (double)n / (double)bytes);
 	}
+	return 0;
+}
+
+static void finish_portion(void *element)
+{
+	free(((struct portion *)element)->ranges.range);
 }
 
 int stat_file(struct stat_run *run)
 {
-	struct portions portions = { 0 };
+	struct sparse *portions = NULL;
 	struct query *query;
 	int status = stat_query(run, "file", &run->options->choice, &query, NULL), r = 1;
 	int last = status ? 0 : query_columns(query) - 1;
@@ -196,13 +205,15 @@ int stat_file(struct stat_run *run)
 	while (status == 0 && (r = stat_next(run, query)) > 0)
 		stat_put(run->table, query, 0, last);
 	query_end(query);
-	status = r < 0 ? EXIT_FAILURE : status ? status : make_room(run, &portions);
+	status = r < 0 ? EXIT_FAILURE : status;
+	if (status == 0 && sparse_create(sizeof(struct portion), &portions) < 0)
+		status = stat_out_of_memory();
 	if (status == 0 && asks_for_all(&run->options->choice))
-		status = read_plain(run, &portions);
-	if (status == 0 && run->has_ops && needs_reads(run, &portions))
-		status = read_ranges(run, &portions);
+		status = read_plain(run, portions);
+	if (status == 0 && run->has_ops && (r = needs_reads(run, portions)) != 0)
+		status = r > 0 ? read_ranges(run, portions) : stat_out_of_memory();
 	if (status == 0)
-		put_portions(run, &portions);
+		status = put_portions(run, portions);
 	table_note(run->table,
 		"reread: bytes read by size; portion: of the file that was read at all; rates: "
 		"bytes by the time spent in the calls; never read: written, and not read in this "
@@ -212,9 +223,6 @@ int stat_file(struct stat_run *run)
 		stat_note_no_ops(run,
 			"The portion of files that were not read from begin to end is");
 	stat_note_fidelity(run);
-	for (int64_t i = 0; portions.of && i < portions.n; i++)
-		free(portions.of[i].range);
-	free(portions.of);
-	free(portions.plain);
+	sparse_destroy(portions, finish_portion);
 	return status;
 }

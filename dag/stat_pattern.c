@@ -19,6 +19,7 @@
 
 #include "db/query.h"
 #include "dag/groups.h"
+#include "dag/sparse.h"
 #include "dag/stat_scan.h"
 
 #define ALIGNMENT 4096
@@ -57,8 +58,7 @@ struct place {
 
 struct pattern {
 	struct groups *groups; /* of two struct accesses: reads and writes */
-	struct place *places;  /* of handles */
-	size_t n_places;
+	struct sparse *places; /* of handles */
 	int keys;
 	int column; /* of what is looked at */
 	bool powers;
@@ -78,23 +78,6 @@ static int class_of(const struct pattern *pattern, int64_t bytes)
 	while (bytes > darshan[i].largest)
 		i++;
 	return i;
-}
-
-static struct place *place_of(struct pattern *pattern, int64_t handle)
-{
-	if (handle < 0)
-		return NULL;
-	if ((size_t)handle >= pattern->n_places) {
-		size_t n = handle + handle / 2 + 1024;
-		struct place *places = realloc(pattern->places, n * sizeof(*places));
-
-		if (!places)
-			return NULL;
-		memset(places + pattern->n_places, 0, (n - pattern->n_places) * sizeof(*places));
-		pattern->places = places;
-		pattern->n_places = n;
-	}
-	return &pattern->places[handle];
 }
 
 static void place_access(struct accesses *accesses, struct place *place, int64_t offset,
@@ -121,7 +104,7 @@ int stat_pattern_add(struct pattern *pattern, const struct query *query)
 {
 	int column = pattern->column;
 	struct accesses *accesses = groups_find(pattern->groups, query);
-	struct place *place = place_of(pattern, query_int(query, column + 1));
+	struct place *place = sparse_at(pattern->places, query_int(query, column + 1));
 	int64_t bytes = query_int(query, column + 3);
 
 	if (!accesses || !place)
@@ -237,7 +220,8 @@ int stat_pattern_create(int keys, int column, bool powers, struct pattern **ret_
 	struct pattern *pattern = calloc(1, sizeof(*pattern));
 
 	*ret_pattern = pattern;
-	if (!pattern || groups_create(keys, 2 * sizeof(struct accesses), &pattern->groups) < 0)
+	if (!pattern || groups_create(keys, 2 * sizeof(struct accesses), &pattern->groups) < 0 ||
+		sparse_create(sizeof(struct place), &pattern->places) < 0)
 		return stat_out_of_memory();
 	pattern->keys = keys;
 	pattern->column = column;
@@ -249,7 +233,7 @@ void stat_pattern_destroy(struct pattern *pattern)
 {
 	if (!pattern)
 		return;
-	free(pattern->places);
+	sparse_destroy(pattern->places, NULL);
 	groups_destroy(pattern->groups);
 	free(pattern);
 }

@@ -6,6 +6,7 @@
 
 #include "db/compose.h"
 #include "db/query.h"
+#include "dag/sparse.h"
 #include "dag/stat.h"
 
 /* Columns of the query "scan": what a table looks at stands together. */
@@ -19,31 +20,16 @@ struct stat_scan {
 	struct groups *sys;
 	struct pattern *pattern;
 	struct values *latency, *reads, *writes;
-	struct interval *intervals;
-	int64_t n_intervals, last; /* last: in which there was an operation */
+	struct sparse *intervals;
+	int64_t last; /* in which there was an operation */
 };
 
 /* ---- intervals ---- */
 
-static struct interval *interval_of(struct stat_scan *scan, int64_t n)
-{
-	if (n >= scan->n_intervals) {
-		int64_t size = n + n / 2 + 64;
-		struct interval *grown = reallocarray(scan->intervals, size, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		memset(grown + scan->n_intervals, 0, (size - scan->n_intervals) * sizeof(*grown));
-		scan->intervals = grown;
-		scan->n_intervals = size;
-	}
-	return &scan->intervals[n];
-}
-
 static int add_interval(struct stat_scan *scan, const struct query *query, bool data)
 {
 	int64_t n = query_int(query, INTERVAL);
-	struct interval *interval = n < 0 ? NULL : interval_of(scan, n);
+	struct interval *interval = n < 0 ? NULL : sparse_at(scan->intervals, n);
 
 	if (!interval)
 		return n < 0 ? 0 : stat_out_of_memory();
@@ -78,6 +64,8 @@ static int create_parts(struct stat_scan *scan)
 {
 	int status = stat_sys_create(OPERATION, 1, &scan->sys);
 
+	if (status == 0 && sparse_create(sizeof(struct interval), &scan->intervals) < 0)
+		status = stat_out_of_memory();
 	if (status == 0)
 		status = stat_pattern_create(1, WRITES, false, &scan->pattern);
 	if (status == 0)
@@ -113,7 +101,7 @@ void stat_scan_destroy(struct stat_scan *scan)
 	stat_values_destroy(scan->latency);
 	stat_values_destroy(scan->reads);
 	stat_values_destroy(scan->writes);
-	free(scan->intervals);
+	sparse_destroy(scan->intervals, NULL);
 	free(scan);
 }
 
@@ -146,6 +134,7 @@ int stat_scan_time(struct stat_run *run, const struct stat_scan *scan)
 {
 	struct query *query;
 	int status = stat_query(run, "scan.levels", &run->options->choice, &query, NULL), r = 1;
+	const struct interval *interval;
 
 	if (status == 0)
 		table_columns(run->table,
@@ -156,13 +145,16 @@ int stat_scan_time(struct stat_run *run, const struct stat_scan *scan)
 		if (n > query_int(query, 4) && n > scan->last)
 			continue;
 		stat_put(run->table, query, 1, 1);
-		if (run->has_ops && n < scan->n_intervals) {
-			table_int(run->table, scan->intervals[n].operations);
-			table_int(run->table, scan->intervals[n].read_bytes);
-			table_int(run->table, scan->intervals[n].written_bytes);
+		interval = sparse_at(scan->intervals, n);
+		if (!interval)
+			status = stat_out_of_memory();
+		if (run->has_ops && interval) {
+			table_int(run->table, interval->operations);
+			table_int(run->table, interval->read_bytes);
+			table_int(run->table, interval->written_bytes);
 		} else {
 			for (int i = 0; i < 3; i++)
-				run->has_ops ? table_int(run->table, 0) : table_null(run->table);
+				table_null(run->table);
 		}
 		stat_put(run->table, query, 2, 3);
 	}

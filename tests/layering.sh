@@ -5,7 +5,9 @@
 # layering.sh --self-test: puts one violation of each rule into a copy and expects it to be found.
 #
 # Each outside library is included in one folder, and folders know each other in one direction:
-# ftrac, procmon, dag -> db -> base. No shell is given a path, and the environment is used by list. Prints what is wrong, and how many files it read.
+# ftrac, procmon, dag -> db -> base. No shell is given a path, and the environment is used by list. The page in
+# report/ is made with its two libraries alone and asks nobody for anything. Prints what is wrong, and how many
+# files it read.
 
 set -u
 export LC_ALL=C
@@ -73,6 +75,17 @@ violations() {
 			grep -HnE '"/proc/(%|[0-9]|")|"/proc"' {} + |
 			sed 's|$|: other processes are looked at in procmon/|'
 	done
+	[ ! -d report/src ] || page_violations
+}
+
+page_violations() {
+	find report/src -name '*.js' -exec grep -HnE '(import|from) *\(?"' {} + |
+		grep -vE 'from "(\./[a-z]+\.js|@observablehq/plot|d3-selection|d3-zoom)"' |
+		sed 's|$|: the page is made with Observable Plot, d3-selection and d3-zoom|'
+	find report/src report/page.html report/page.css -type f -exec \
+		grep -HnE '(^|[^a-zA-Z.])(fetch|eval|Function|importScripts) *\(|XMLHttpRequest|WebSocket|innerHTML|https?:|@import|url\(' {} + |
+		grep -v 'http://www.w3.org/' |
+		sed 's|$|: a page asks nobody for anything, and no text becomes markup|'
 }
 
 check() {
@@ -81,8 +94,9 @@ check() {
 	for folder in $folders; do
 		[ ! -d "$folder" ] || dirs="$dirs $folder"
 	done
+	[ ! -d report/src ] || dirs="$dirs report/src"
 	# shellcheck disable=SC2086
-	n=$([ -z "$dirs" ] || find $dirs -name '*.[ch]' | wc -l)
+	n=$([ -z "$dirs" ] || find $dirs -name '*.[ch]' -o -name '*.js' | wc -l)
 	found=$(violations)
 	[ -z "$found" ] || echo "$found"
 	echo "layering.sh: ${n:-0} files read, $(printf '%s' "$found" | grep -c '') violations"
@@ -113,6 +127,7 @@ self_test() {
 	for folder in $folders; do
 		[ ! -d "$tree/$folder" ] || cp -R "$tree/$folder" "$copy"
 	done
+	mkdir "$copy/report" && cp -R "$tree/report/src" "$tree"/report/page.* "$copy/report"
 	catches db/x.c '#include <fuse_lowlevel.h>'
 	catches procmon/x.h '# include <fuse3/fuse.h>'
 	catches ftrac/x.c '#include <sqlite3.h>'
@@ -138,6 +153,10 @@ self_test() {
 	catches dag/x.c 'const char *place = getenv("TMPDIR");'
 	catches dag/x.c 'secure_getenv("FTRAC_DB")'
 	catches ftrac/x.c 'posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);'
+	catches report/src/x.js 'import * as d3 from "d3";'
+	catches report/src/x.js 'const more = await import("https://example.org/x.js");'
+	catches report/src/x.js 'element.innerHTML = name;'
+	catches report/src/x.js 'fetch("data.json")'
 	echo "layering.sh: $caught violations found, $missed missed"
 	[ "$caught" -gt 0 ] && [ "$missed" -eq 0 ]
 }

@@ -16,4 +16,5 @@ export function table(id) {
 }
 
 /** Facts of the nodes of a graph by their ids. */
-export const nodes = (id) => json(`nodes-${id}`) ?? {};
+export const nodes = (id) => Object.fromEntries((table(id)?.rows ?? []).filter((row) => row.element === "node")
+	.map(({ id: name, element, ...facts }) => [name, facts]));

@@ -80,8 +80,8 @@ async function checkTables(page, tables) {
 }
 
 async function checkExhibits(page) {
-	const without = await page.$$eval(".exhibit", (all) => all.filter((e) => !["dag", "tree", "makespan", "critical-path"].includes(e.id) &&
-		(!e.querySelector("details.sql pre")?.textContent.includes("SELECT") || !e.querySelector("button.save"))).map((e) => e.id));
+	const without = await page.$$eval(".exhibit", (all) => all.filter((e) =>
+		!e.querySelector("details.sql pre")?.textContent.includes("SELECT") || !e.querySelector("button.save")).map((e) => e.id));
 	equal("each exhibit has its SQL and a CSV", without, []);
 	const download = page.waitForEvent("download");
 	await page.click("#gantt button.save");
@@ -177,6 +177,8 @@ async function checkPage(browser, entry) {
 	await checkTables(page, entry.tables);
 	for (const words of entry.warnings ?? [])
 		check(`it warns: ${words}`, (await page.textContent(".warnings")).includes(words));
+	for (const words of entry.says ?? [])
+		check(`it says: ${words}`, (await page.textContent("body")).includes(words));
 	if (entry.hostile)
 		await checkHostile(page, entry.hostile);
 	if (entry.graph) {

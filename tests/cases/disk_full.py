@@ -1,43 +1,127 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A full disk under the trace stops the recording, not the application, and the trace says so."""
+"""A disk under the trace that is full, a quota that is used up, or a device that fails: each stops the recording,
+not the application, and the trace says so."""
+import contextlib
 import os
+import pathlib
+import shutil
 import subprocess
 import tempfile
 
 from ftractest import Checks, Mount, need_fuse, skip
 
-need_fuse()
-if os.geteuid() != 0:
-    skip("a small file system can be mounted by root only")
+MB = 1 << 20
 checks = Checks()
-small = tempfile.mkdtemp(prefix="ftrac-case-")
-subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "small", small], check=True)
-try:
-    with Mount(db=f"{small}/trace.db") as mount:
-        work = mount(mount.base)
-        for i in range(20000):
-            path = work / f"file{i % 100}"
-            path.write_text(f"{i}\n")
-            if i % 100 == 99:
-                checks.equal("the application goes on", path.read_text(), f"{i}\n")
-        with os.scandir(work) as entries:
-            checks.equal("all files are there", sum(e.name.startswith("file") for e in entries), 100)
-        mount.take_away()
-        pid, mount.pid = mount.pid, None
-        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        checks.equal("the daemon says that it could not do all", status, 1)
-        checks.equal("the trace is sound", mount.sql("PRAGMA integrity_check"), [("ok",)])
-        facts = dict(mount.sql("SELECT key, value FROM trace"))
-        checks.equal("it is not complete", facts["complete"], 0)
-        checks.check("it says when recording stopped", facts.get("recording_stopped_ns"), facts)
-        checks.check("and why", "full" in facts.get("recording_error", ""), facts)
-        checks.check("operations were lost, and counted", facts["ops_lost"] > 0, facts)
-        stored = mount.sql("SELECT count(*) FROM op")[0][0]
-        checks.check("what had been committed is there", stored > 1000, stored)
-        checks.equal("the count agrees", facts["ops_recorded"], stored)
-        checks.equal("without a gap", mount.sql("SELECT max(id) FROM op")[0][0], stored)
-finally:
-    subprocess.run(["umount", small], check=True)
-    os.rmdir(small)
-checks.end()
+
+
+def must(*words):
+    subprocess.run([str(word) for word in words], check=True, stdout=subprocess.DEVNULL, timeout=60)
+
+
+@contextlib.contextmanager
+def mounted(*words):
+    """An empty directory with that file system."""
+    with tempfile.TemporaryDirectory(prefix="ftrac-case-") as where:
+        must("mount", *words, where)
+        try:
+            yield pathlib.Path(where)
+        finally:
+            must("umount", where)
+
+
+def full():
+    return mounted("-t", "tmpfs", "-o", "size=2m", "small")
+
+
+@contextlib.contextmanager
+def image(size, room, *mkfs):
+    """A file system of that size on a device that has less room."""
+    with mounted("-t", "tmpfs", "-o", f"size={room}", "device") as device:
+        with open(device / "image", "wb") as file:
+            file.truncate(size)
+        must(*mkfs, device / "image")
+        with mounted("-o", "loop", device / "image") as where:
+            yield where
+
+
+@contextlib.contextmanager
+def quota():
+    with image(200 * MB, 200 * MB, "mkfs.btrfs", "-q") as top:
+        must("btrfs", "quota", "enable", top)
+        must("btrfs", "subvolume", "create", top / "mine")
+        must("btrfs", "qgroup", "limit", 2 * MB, top / "mine")
+        yield top / "mine"
+
+
+def failing():
+    """What does not fit on the device is an I/O error there, and seen when the trace is synchronised."""
+    return image(64 * MB, 6 * MB, "mkfs.ext4", "-q", "-O", "^has_journal", "-E", "lazy_itable_init=1")
+
+
+def work_on(mount, files):
+    work = mount(mount.base)
+    for i in range(files):
+        path = work / f"file{i % 100}"
+        path.write_text(f"{i}\n")
+        if i % 100 == 99:
+            checks.equal("the application goes on", path.read_text(), f"{i}\n")
+    with os.scandir(work) as entries:
+        checks.equal("all files are there", sum(e.name.startswith("file") for e in entries), 100)
+
+
+def end(mount):
+    mount.take_away()
+    pid, mount.pid = mount.pid, None
+    checks.equal("the daemon says that it could not do all", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 1)
+
+
+def check_trace(mount, why):
+    checks.equal("the trace is sound", mount.sql("PRAGMA integrity_check"), [("ok",)])
+    facts = dict(mount.sql("SELECT key, value FROM trace"))
+    checks.equal("it is not complete", facts["complete"], 0)
+    checks.check("it says when recording stopped", facts.get("recording_stopped_ns"), facts)
+    checks.check("and why", why in facts.get("recording_error", ""), facts)
+    checks.check("operations were lost, and counted", facts["ops_lost"] > 0, facts)
+    stored = mount.sql("SELECT count(*) FROM op")[0][0]
+    checks.check("what had been committed is there", stored > 1000, stored)
+    checks.equal("the count agrees", facts["ops_recorded"], stored)
+    checks.equal("without a gap", mount.sql("SELECT max(id) FROM op")[0][0], stored)
+
+
+def check_full(where, why, files=20000):
+    with Mount(db=where / "trace.db") as mount:
+        work_on(mount, files)
+        end(mount)
+        check_trace(mount, why)
+
+
+def check_failing(where):
+    """Nothing more may be written there, so what there is may be all: it is sound and not complete, or cannot be
+    read, but never whole."""
+    with Mount("--log", str(where.parent / "ftrac-failing.log"), db=where / "trace.db") as mount:
+        work_on(mount, 60000)
+        end(mount)
+        wfstat = os.environ.get("WFSTAT", "build/dag/wfstat")
+        done = subprocess.run([wfstat, "--strict", "overview", mount.db], capture_output=True, timeout=60, check=False)
+        checks.check("nobody takes it for whole", done.returncode in (1, 3), done)
+        checks.equal("one line says why", done.stderr.count(b"\n"), 1)
+
+
+def main():
+    need_fuse()
+    if os.geteuid() != 0:
+        skip("a small file system can be mounted by root only")
+    with full() as where:
+        check_full(where, "full")
+    if shutil.which("mkfs.btrfs"):
+        with quota() as where:
+            check_full(where, "quota")
+    else:
+        print("no mkfs.btrfs here: a quota is left out")
+    with failing() as where:
+        check_failing(where)
+    checks.end()
+
+
+main()

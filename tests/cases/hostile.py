@@ -20,6 +20,9 @@ DAG = ["critical-path", "makespan", "degree", "weight", "clusters", "parallelism
        "generate --wfformat - --level process", "check --all", "check --kinds missing,ghost", "diff whole.db",
        "diff --data --all --format json whole.db"]
 COMMANDS = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for line in DAG]
+WFREPORT = os.path.abspath(os.environ.get("WFREPORT", "build/dag/wfreport"))
+if os.path.exists(WFREPORT):
+    COMMANDS += [[WFREPORT, "-o", "-"], [WFREPORT, "--perfetto", "-"]]
 DEEP_COMMANDS = [[WFSTAT], [WFDAG, "critical-path", "--top", "3"], [WFDAG, "--tree", "--json", "-"],
                  [WFDAG, "generate", "--make", "-"]]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Whatever a trace.db holds, wfstat and wfdag end in time, in bounded memory, with a status of theirs and, if
+"""Whatever a trace.db holds, wfstat, wfdag and wfreport end in time, in bounded memory, with a status of theirs and, if
 it is a failure, one line that says why: damaged pages, values of other types, circles of parents, a chain of
 100,000 processes, hostile names in SQL, what is no trace at all."""
 import pathlib
@@ -120,6 +120,14 @@ changed("hostile names", 'CREATE TABLE "a\'b""c; DROP TABLE meta; --" ("x\'""y")
 changed("a view that is another", "DROP VIEW process; CREATE VIEW process AS SELECT 1 AS id, 2 AS parent")
 changed("a view of itself", "DROP VIEW trace; CREATE VIEW trace AS SELECT key, value FROM trace")
 changed("a view with other types", "DROP VIEW handle; CREATE VIEW handle AS SELECT 'x' AS id, x'00' AS file")
+
+changed("ids that are far apart", "UPDATE ops_handle SET handle = handle << 55; UPDATE moved SET handle = handle << 55;"
+        "UPDATE handles SET id = id << 55, file = file << 56; UPDATE files SET id = id << 56;"
+        "UPDATE accesses SET file = file << 56; UPDATE names SET file = file << 56;"
+        "UPDATE ops_name SET file = file << 56, t = t << 40", COMMANDS)
+changed("ids beyond what memory holds", "UPDATE ops_handle SET handle = handle + 1000000000000;"
+        "UPDATE handles SET id = id + 1000000000000, file = file + 2000000000; UPDATE files SET id = id + 2000000000;"
+        "UPDATE ops_name SET t = t + 4000000000000000", COMMANDS)
 
 make_deep(whole, trace, 100000)
 for one in DEEP_COMMANDS:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every example of wfstat(1) and wfdag(1) works, and prints the columns that the manual shows."""
+"""Every example of wfstat(1), wfdag(1) and wfreport(1) works, and prints the columns that the manual shows, or
+writes the file that it names."""
 import os
 import pathlib
 import shlex
@@ -11,6 +12,7 @@ from ftractest import TOP, Checks, Mount, need_fuse
 
 PROGRAMS = {"wfstat": os.environ.get("WFSTAT", "build/dag/wfstat"),
             "wfdag": os.environ.get("WFDAG", "build/dag/wfdag")}
+WFREPORT = os.environ.get("WFREPORT", "build/dag/wfreport")
 MAKEFILE = """all: d e
 b: a
 \tcat a > b
@@ -79,6 +81,21 @@ def check(checks, name, args, shown, db):
         checks.check(f"{text}: prints something", head)
 
 
+def check_reports(checks, db):
+    """The file is the word behind -o or --perfetto."""
+    if not os.path.exists(WFREPORT):
+        print("wfreport was not built: its examples are left out")
+        return
+    found = [args for args, _ in examples("wfreport")]
+    checks.check("wfreport: there are examples", found)
+    for args in found:
+        done = subprocess.run([os.path.abspath(WFREPORT), *args, db], capture_output=True, text=True, cwd=db.parent,
+                              timeout=60, check=False)
+        checks.equal(f"wfreport {args}: exit status ({done.stderr.strip()})", done.returncode, 0)
+        written = [db.parent / name for option, name in zip(args, args[1:]) if option in ("-o", "--perfetto")]
+        checks.equal(f"wfreport {args}: a file", [path.stat().st_size > 100 for path in written], [True])
+
+
 def main():
     need_fuse()
     checks = Checks()
@@ -92,6 +109,7 @@ def main():
                     check_diff(checks, args, shown, db)
                 else:
                     check(checks, name, args, shown, db)
+        check_reports(checks, db)
     checks.end()
 
 

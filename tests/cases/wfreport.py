@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """wfreport: pages that say what wfstat says, need nothing but themselves, and cannot be led astray by names;
-of Montage, a compile, a synthetic workflow, nothing, a run whose tracer was killed, and hostile names.
+of Montage, a compile, a synthetic workflow and a phase of it, nothing, a run whose tracer was killed, hostile names, and two traces.
 
 What a page is in a browser is looked at by report/test/pages.mjs, in Chromium."""
 import json
@@ -115,8 +115,8 @@ def hostile(base):
 
 # ---- pages ----
 
-def rows_of(words, trace):
-    return json.loads(must(WFSTAT, *words, "--format", "json", trace).stdout)["rows"]
+def rows_of(words, *traces):
+    return json.loads(must(WFSTAT, *words, "--format", "json", *traces).stdout)["rows"]
 
 
 def interval_of(page):
@@ -130,15 +130,18 @@ def rows_in(page, table):
     return json.loads(text[begin:text.index("</script>", begin)])["rows"]
 
 
-def page_of(name, make, base, **more):
+def page_of(name, make, base, chosen=(), **more):
+    """chosen: options that leave only a part; the summary is of all."""
     base.mkdir()
-    trace, page = make(base), base / "report.html"
-    done = run(WFREPORT, "-o", page, trace)
+    traces, page = make(base), base / "report.html"
+    traces = traces if isinstance(traces, list) else [traces]
+    done = run(WFREPORT, "-o", page, *chosen, *traces)
     checks.equal(f"{name}: a page is made", done.returncode, 0)
     tables = {}
     for table, (words, less) in TABLES.items():
         words = words + (["--interval", interval_of(page)] if table == "time" else [])
-        tables[table] = {"rows": rows_of(words, trace), "less": less}
+        if not (chosen and table == "overview"):
+            tables[table] = {"rows": rows_of([*words, *chosen], *traces), "less": less}
     return {"name": name, "page": str(page), "tables": tables, **more}
 
 
@@ -211,6 +214,11 @@ def main():
                          warnings=["The trace is incomplete"]))
     pages.append(page_of("hostile", hostile, base / "hostile", charts=False, graph=True,
                          hostile=[name.replace("/", "\u2215") for name in HOSTILE]))
+    phase = rows_of(["phase"], base / "synthetic" / "trace.db")[0]["phase"]
+    pages.append(page_of("a phase", lambda _: base / "synthetic" / "trace.db", base / "phase",
+                         chosen=["--phase", phase], charts=False, graph=True, says=["A part of the run was chosen"]))
+    pages.append(page_of("two traces", lambda _: [base / "compile" / "trace.db", base / "hostile" / "trace.db"],
+                         base / "two", charts=True, graph=True))
     look_at(pages, base)
     check_program(base / "compile" / "trace.db", base)
     check_strict(base / "killed" / "trace.db")
