@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/place.h"
+#include "db/bus.h"
 #include "db/event.h"
 #include "db/figures.h"
 #include "db/sql.h"
@@ -44,6 +45,7 @@ struct store {
 	int lock;    /* the database file, with a flock(2) as long as we write */
 	int reserve; /* an unlinked file that holds disk space */
 	int failed;  /* the first thing that went wrong in this transaction */
+	bool bus_was_told;
 	char name[256];
 	char path[64 + 256]; /* through dir */
 	char error[256];
@@ -105,6 +107,16 @@ _Static_assert(sizeof(via_names) / sizeof(via_names[0]) == VIA_MAX, "a name for 
 static const char *const fidelity_names[] = { "exact", "cached", "open" };
 _Static_assert(sizeof(fidelity_names) / sizeof(fidelity_names[0]) == FIDELITY_MAX, "names");
 
+/* Of an input or output error, SQLite's own words say nothing. */
+static void put_error(struct store *store, int code)
+{
+	int error = store->db && (code & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(store->db) : 0;
+
+	snprintf(store->error, sizeof(store->error), "%s%s%s",
+		store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code), error ? ": " : "",
+		error ? strerror(error) : "");
+}
+
 /* The one place where SQLite's codes become ours. */
 static int store_result(struct store *store, int code)
 {
@@ -114,8 +126,7 @@ static int store_result(struct store *store, int code)
 	case SQLITE_ROW:
 		return 0;
 	}
-	snprintf(store->error, sizeof(store->error), "%s",
-		store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
+	put_error(store, code);
 	switch (code & 0xff) {
 	case SQLITE_NOMEM: return -ENOMEM;
 	case SQLITE_FULL: return -ENOSPC;
@@ -435,6 +446,7 @@ int store_create(const char *path, bool force, struct store **ret_store)
 	}
 	sqlite3_busy_timeout(store->db, 10000);
 	take_reserve(store);
+	bus_catch();
 	*ret_store = store;
 	return 0;
 }
@@ -460,13 +472,17 @@ int store_conclude(struct store *store)
  * Readers may be at it; then the log stays beside the file until the last of them has closed it,
  * which is no loss.
  */
-void store_fold(struct store *store)
+int store_fold(struct store *store)
 {
+	int r;
+
 	finalize_all(store);
 	sqlite3_busy_timeout(store->db, 500);
+	r = store_exec(store, "PRAGMA wal_checkpoint(TRUNCATE)");
 	/* Without a journal beside it: what is left to write is the first page, at once. */
-	sqlite3_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = MEMORY", NULL,
-		NULL, NULL);
+	if (r == 0)
+		sqlite3_exec(store->db, "PRAGMA journal_mode = MEMORY", NULL, NULL, NULL);
+	return r == -EBUSY ? 0 : r;
 }
 
 void store_destroy(struct store *store)
@@ -570,9 +586,19 @@ int store_put(struct store *store, enum put put, const struct value *values)
 	return put_row(store, put, values);
 }
 
+/* Once: the last words may still be said. */
+static int tell_bus(struct store *store)
+{
+	store->bus_was_told = true;
+	snprintf(store->error, sizeof(store->error), "the file system has no room, or no quota, for the index of the log");
+	return store_fail(store, -ENOSPC);
+}
+
 int store_begin(struct store *store)
 {
 	store->failed = 0;
+	if (bus_has_failed() && !store->bus_was_told)
+		return tell_bus(store);
 	return store_exec(store, "BEGIN");
 }
 

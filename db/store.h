@@ -82,7 +82,7 @@ int store_create(const char *path, bool force, struct store **ret_store);
 /* Works out what readers would have to, and makes the indexes, in a transaction that is open. */
 int store_conclude(struct store *store);
 /* Last step: folds the log into the one file.  Only destroy may follow. */
-void store_fold(struct store *store);
+int store_fold(struct store *store);
 void store_destroy(struct store *store);
 /* Instead of destroy, for a trace that never began: its files are removed. */
 void store_discard(struct store *store);

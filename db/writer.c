@@ -439,8 +439,11 @@ int writer_stop(struct writer *writer)
 		if (put_figures(writer) < 0 || store_commit(store) < 0)
 			store_rollback(store);
 	}
-	if (!writer->is_mute)
-		store_fold(store);
+	if (!writer->is_mute) {
+		int folded = store_fold(store);
+
+		r = r < 0 ? r : folded;
+	}
 	writer_free(writer);
 	return r;
 }

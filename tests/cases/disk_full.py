@@ -56,7 +56,7 @@ def quota():
 
 def failing():
     """What does not fit on the device is an I/O error there, and seen when the trace is synchronised."""
-    return image(64 * MB, 6 * MB, "mkfs.ext4", "-q", "-O", "^has_journal", "-E", "lazy_itable_init=1")
+    return image(64 * MB, 3 * MB, "mkfs.ext4", "-q", "-O", "^has_journal", "-E", "lazy_itable_init=1")
 
 
 def work_on(mount, files):
@@ -76,6 +76,15 @@ def end(mount):
     checks.equal("the daemon says that it could not do all", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 1)
 
 
+def move_out(mount):
+    """Where there is no room to read a log: its index has to be made beside it."""
+    for end_of_name in "", "-wal":
+        left = pathlib.Path(f"{mount.db}{end_of_name}")
+        if left.exists():
+            shutil.copy(left, mount.base / f"moved.db{end_of_name}")
+    mount.db = mount.base / "moved.db"
+
+
 def check_trace(mount, why):
     checks.equal("the trace is sound", mount.sql("PRAGMA integrity_check"), [("ok",)])
     facts = dict(mount.sql("SELECT key, value FROM trace"))
@@ -93,19 +102,15 @@ def check_full(where, why, files=20000):
     with Mount(db=where / "trace.db") as mount:
         work_on(mount, files)
         end(mount)
+        move_out(mount)
         check_trace(mount, why)
 
 
 def check_failing(where):
-    """Nothing more may be written there, so what there is may be all: it is sound and not complete, or cannot be
-    read, but never whole."""
-    with Mount("--log", str(where.parent / "ftrac-failing.log"), db=where / "trace.db") as mount:
-        work_on(mount, 60000)
+    """The kernel may hold all of it in memory: whether it is on the device shows when it is synchronised."""
+    with Mount(db=where / "trace.db") as mount:
+        work_on(mount, 20000)
         end(mount)
-        wfstat = os.environ.get("WFSTAT", "build/dag/wfstat")
-        done = subprocess.run([wfstat, "--strict", "overview", mount.db], capture_output=True, timeout=60, check=False)
-        checks.check("nobody takes it for whole", done.returncode in (1, 3), done)
-        checks.equal("one line says why", done.stderr.count(b"\n"), 1)
 
 
 def main():

@@ -214,7 +214,7 @@ def main():
                          warnings=["The trace is incomplete"]))
     pages.append(page_of("hostile", hostile, base / "hostile", charts=False, graph=True,
                          hostile=[name.replace("/", "\u2215") for name in HOSTILE]))
-    phase = rows_of(["phase"], base / "synthetic" / "trace.db")[0]["phase"]
+    phase = next(row["phase"] for row in rows_of(["phase"], base / "synthetic" / "trace.db") if row["phase"])
     pages.append(page_of("a phase", lambda _: base / "synthetic" / "trace.db", base / "phase",
                          chosen=["--phase", phase], charts=False, graph=True, says=["A part of the run was chosen"]))
     pages.append(page_of("two traces", lambda _: [base / "compile" / "trace.db", base / "hostile" / "trace.db"],
