@@ -266,7 +266,7 @@ def check_log_of_others(tmp, trace):
 
 NOTES = """\
 set -e
-notes=$(dirname "${MAKEFILES##* }"); outer=$(dirname "$notes")
+notes=$(dirname "${MAKEFILES%% *}"); outer=$(dirname "$notes")
 stat -c %a "$outer" "$notes"
 become() { user=$1; shift; setpriv --reuid=$user --regid=$user --clear-groups "$@"; }
 become OTHER ls "$outer" 2>/dev/null && echo "lists what is in it"
