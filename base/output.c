@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -23,29 +24,38 @@ static int open_special(struct output *o, const struct stat *st)
 	return fd < 0 ? -errno : fd;
 }
 
-/* One that is there was left behind by us, or stays. */
-static int open_temporary(struct output *o)
+/* One that is there was left behind by us, or stays.  old: what it takes the place of; NULL: nothing. */
+static int open_temporary(struct output *o, const struct stat *old)
 {
-	int r;
+	bool keeps = old && old->st_uid == geteuid();
+	mode_t mode = keeps ? old->st_mode & 0777 : 0666;
+	int r, fd;
 
 	if (asprintf(&o->temporary, "%s.part", o->name) < 0) {
 		o->temporary = NULL;
 		return -ENOMEM;
 	}
 	r = place_clear(o->dir, o->temporary);
-	return r < 0 ? r : place_create(o->dir, o->temporary, 0666);
+	if (r < 0)
+		return r;
+	fd = place_create(o->dir, o->temporary, mode);
+	if (fd >= 0 && keeps)
+		fchmod(fd, mode); /* whatever the umask; where it cannot be kept it is never more */
+	return fd;
 }
 
 static int open_named(struct output *o)
 {
 	struct stat st;
+	bool is_there;
 
 	o->dir = place_open(o->file, true, &o->name);
 	if (o->dir < 0)
 		return o->dir;
-	if (fstatat(o->dir, o->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode))
+	is_there = fstatat(o->dir, o->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	if (is_there && !S_ISREG(st.st_mode))
 		return open_special(o, &st);
-	return open_temporary(o);
+	return open_temporary(o, is_there ? &st : NULL);
 }
 
 static void forget(struct output *o)

@@ -3,7 +3,8 @@
 #define BASE_OUTPUT_H
 
 /*
- * A file that is written for somebody: a new one takes the place of an old one only when it is whole.
+ * A file that is written for somebody: a new one takes the place of an old one only when it is whole,
+ * with the mode of the old one if that is ours.
  * Devices, pipes and links stay what they are; "-" is stdout.  Nothing that others have put into a directory
  * they may write to is followed or written into (place.h): -ELOOP, -EPERM.
  */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/rights.h"
 
 #define LINKS_MAX 40 /* as the kernel */
 
@@ -27,9 +28,10 @@ bool place_is_foreign(int dir, const struct stat *st)
 {
 	struct stat top;
 
-	if (fstat(dir, &top) < 0)
-		return true;
-	return st->st_uid != geteuid() && st->st_uid != top.st_uid && (top.st_mode & S_IWOTH);
+	if (rights_trusts(st->st_uid))
+		return false;
+	return fstat(dir, &top) < 0 || !rights_trusts(top.st_uid) ||
+	       (top.st_mode & (S_IWGRP | S_IWOTH));
 }
 
 /* Its links are no text: the kernel goes where they lead. */

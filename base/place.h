@@ -3,9 +3,10 @@
 #define BASE_PLACE_H
 
 /*
- * Where a file is made or found, in a directory that others may write to, like /tmp.  What somebody else has
- * put there is not followed and not used, whatever fs.protected_symlinks and its like say: a symbolic link
- * counts if it is ours, or belongs to the owner of a directory, or lies where nobody else could make one.
+ * Where a file is made or found, in a directory that others may write to, like /tmp, or that is theirs.  What
+ * somebody else has put there is not followed and not used, whatever fs.protected_symlinks and its like say: a
+ * symbolic link counts if it is of somebody whom we trust (rights.h), or lies in such a one's directory, to
+ * which neither its group nor all others may write.
  *
  * Errors are -errno; -ELOOP: a link of somebody else is on the way.
  */

@@ -2,6 +2,7 @@
 #include "base/rights.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,4 +37,18 @@ int rights_keep(uint64_t keep, bool alone)
 	}
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	return syscall(SYS_capset, &head, caps) < 0 ? -errno : 0;
+}
+
+bool rights_is_us(uid_t user)
+{
+	const char *behind = geteuid() == 0 ? secure_getenv("SUDO_UID") : NULL;
+	char *end = NULL;
+	unsigned long uid = behind ? strtoul(behind, &end, 10) : 0;
+
+	return user == geteuid() || (behind && end != behind && *end == '\0' && uid == user);
+}
+
+bool rights_trusts(uid_t user)
+{
+	return user == 0 || rights_is_us(user);
 }

@@ -3,13 +3,14 @@
 #define BASE_RIGHTS_H
 
 /*
- * Gives up capabilities.  They belong to threads: this comes before the others are made, which then have what
- * is left, as has what is executed.
+ * Which rights we keep, and whom we trust.  Capabilities belong to threads: they are given up before the others
+ * are made, which then have what is left, as has what is executed.
  */
 
 #include <linux/capability.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define RIGHT(capability) (UINT64_C(1) << (capability))
 #define RIGHTS_ALL UINT64_MAX
@@ -20,5 +21,10 @@
  * who needs a setuid helper.  0 or -errno.
  */
 int rights_keep(uint64_t keep, bool alone);
+
+/* Whether that is us.  Root by sudo is who called it, too: what sudo says of that counts for root alone. */
+bool rights_is_us(uid_t user);
+/* Us and root. */
+bool rights_trusts(uid_t user);
 
 #endif

@@ -2,6 +2,7 @@
 #include "dag/check_disk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,13 +43,16 @@ static int read_depfile(struct check_trace *t, const struct build_use *use)
 	const struct actor *a = check_trace_actor(t, use->writer);
 	struct reading reading = { t, t->build->recipes[use->recipe].node,
 		a && a->cwd ? a->cwd : "/" };
-	cleanup_file FILE *f = fopen(build_path(t->build, use->node), "re");
+	cleanup_fd int fd =
+		open(build_path(t->build, use->node), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	cleanup_file FILE *f = NULL;
 	struct stat st;
 	cleanup_free char *text = NULL;
 
-	if (!f || fstat(fileno(f), &st) < 0 || !S_ISREG(st.st_mode) ||
-		st.st_size > DEPFILE_BYTES_MAX)
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+		st.st_size > DEPFILE_BYTES_MAX || !(f = fdopen(fd, "r")))
 		return 0;
+	steal_fd(&fd);
 	text = malloc(st.st_size + 1);
 	if (!text)
 		return -ENOMEM;

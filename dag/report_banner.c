@@ -88,6 +88,9 @@ static void put_warnings(struct report *r)
 	warn_of_loss(r, "ops_lost", "%lld operations were lost. Numbers are too small.");
 	warn_of_loss(r, "process_events_lost", "The kernel dropped process events %lld times. Processes "
 					       "may be missing.");
+	warn_of_loss(r, "notes_lost",
+		"%lld notes of make could not be read. Dependencies that it declares "
+		"may be missing.");
 	warn_of_loss(r, "ops_excluded", "%lld operations were left out, as was asked for when the trace "
 					"was made.");
 	warn_of_cover(r);

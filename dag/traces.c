@@ -25,7 +25,8 @@ bool traces_are_whole(struct query_db *db)
 {
 	int64_t complete = query_fact(db, "complete", 0);
 	int64_t ops = query_fact(db, "ops_lost", 0),
-		events = query_fact(db, "process_events_lost", 0);
+		events = query_fact(db, "process_events_lost", 0),
+		notes = query_fact(db, "notes_lost", 0);
 	const char *stopped = query_fact_text(db, "recording_error");
 
 	if (stopped)
@@ -43,7 +44,11 @@ bool traces_are_whole(struct query_db *db)
 		err_print("warning: the kernel dropped process events %lld times; processes may be "
 			  "missing",
 			(long long)events);
-	return complete && !stopped && !ops && !events;
+	if (notes)
+		err_print("warning: %lld notes of make could not be read; dependencies that it "
+			  "declares may be missing",
+			(long long)notes);
+	return complete && !stopped && !ops && !events && !notes;
 }
 
 int traces_each(struct query_db *db, const char *name, const struct choice *choice,

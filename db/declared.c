@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -20,6 +21,7 @@ struct intake {
 	char *line; /* the one that was read last */
 	size_t room;
 	int64_t target;
+	int64_t lost; /* files that are no notes, or cannot be read */
 };
 
 static int intern(struct intake *in, const char *text, size_t len, int64_t *ret_id)
@@ -32,13 +34,13 @@ static int intern(struct intake *in, const char *text, size_t len, int64_t *ret_
 	return r;
 }
 
-/* 1: a line without its end is in in->line; 0: there is none. */
+/* 1: a line without its end is in in->line; 0: there is none; or -errno. */
 static int read_line(struct intake *in, FILE *f)
 {
 	ssize_t len = getline(&in->line, &in->room, f);
 
 	if (len < 0)
-		return 0;
+		return feof(f) ? 0 : -errno;
 	if (len > 0 && in->line[len - 1] == '\n')
 		in->line[len - 1] = '\0';
 	return 1;
@@ -90,43 +92,63 @@ static int take_note(struct intake *in, FILE *f)
 	cleanup_free char *directory = strdup(in->line + strlen(DECLARED_MARK));
 	int r = directory ? 0 : -ENOMEM;
 
-	if (r < 0 || !read_line(in, f) || !in->line[0])
-		return r;
+	if (r == 0)
+		r = read_line(in, f);
+	if (r <= 0 || !in->line[0])
+		return r < 0 ? r : 0;
 	r = put_target(in, directory, in->line);
-	for (int i = 0; i < 2 && r == 0 && read_line(in, f); i++)
-		r = put_prerequisites(in);
+	for (int i = 0; i < 2 && r == 0; i++)
+		if ((r = read_line(in, f)) > 0)
+			r = put_prerequisites(in);
 	return r;
 }
 
+/* Whoever may write there may put anything there: only a file is read, nothing is waited for. */
 static int take_file(struct intake *in, int directory, const char *name)
 {
-	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), r = 0;
-	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+	cleanup_fd int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	cleanup_file FILE *f = NULL;
+	struct stat st;
+	int r;
 
-	if (!f) {
-		if (fd >= 0)
-			close(fd);
-		return -errno;
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		in->lost++;
+		return 0;
 	}
-	while (r == 0 && read_line(in, f))
-		if (strncmp(in->line, DECLARED_MARK, strlen(DECLARED_MARK)) == 0)
-			r = take_note(in, f);
-	fclose(f);
+	f = fdopen(fd, "r");
+	if (!f)
+		return -errno;
+	steal_fd(&fd);
+	while ((r = read_line(in, f)) > 0)
+		if (strncmp(in->line, DECLARED_MARK, strlen(DECLARED_MARK)) == 0 &&
+			(r = take_note(in, f)) < 0)
+			break;
 	return r;
+}
+
+static int take_files(struct intake *in, DIR *dir)
+{
+	struct dirent *entry;
+	int r = 0;
+
+	while (r == 0 && (errno = 0, entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			r = take_file(in, dirfd(dir), entry->d_name);
+	return r < 0 ? r : -errno;
 }
 
 int declared_store(struct store *store, struct paths *paths, const char *directory)
 {
 	struct intake in = { .store = store, .paths = paths };
 	DIR *dir = opendir(directory);
-	struct dirent *entry;
-	int r = dir ? 0 : -errno;
+	int r = dir ? take_files(&in, dir) : 0;
 
-	while (r == 0 && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			r = take_file(&in, dirfd(dir), entry->d_name);
 	free(in.line);
 	if (dir)
 		closedir(dir);
+	else
+		in.lost++; /* it may have been taken away by the build */
+	if (r == 0 && in.lost)
+		r = store_put_meta(store, "notes_lost", V_INT(in.lost));
 	return r;
 }

@@ -13,7 +13,8 @@
  *     | PREREQUISITE...          those that are for order only
  *
  * A target is known by "DIRECTORY/TARGET", which is also what its processes have in $FTRAC_TARGET.  Who is
- * noted twice has the prerequisites of both.  What does not look like a note is passed over.
+ * noted twice has the prerequisites of both.  What does not look like a note is passed over.  Files that cannot
+ * be read, and what is no file, are counted in the fact notes_lost: what they would have said is unknown.
  */
 
 #define DECLARED_MARK "ftrac-target "

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/rights.h"
 #include "db/json_valid.h"
 #include "db/merge.h"
 
@@ -19,18 +20,20 @@
 #define BUSY_MS 10000
 
 /*
- * A log that was left behind is read with an index that SQLite makes beside it, and leaves there.  It is taken
- * away again, if it is that one: another may belong to a writer.
+ * What a trace consists of.  A log that was left behind is read with an index that SQLite makes beside it, and
+ * leaves there.  It is taken away again, if it is that one: another may belong to a writer.
  */
-struct log_index {
-	char *path;       /* of the trace, without symbolic links */
-	struct stat made; /* st_ino 0: none was made */
-	bool was_there;
+struct trace_files {
+	char *path; /* of the trace, without symbolic links */
+	struct stat trace;
+	int has_log;       /* 1, 0, or -ENOMEM: not known */
+	struct stat index; /* that was made; st_ino 0: none */
+	bool had_index;
 };
 
 struct query_db {
 	sqlite3 *sqlite;
-	struct log_index index;
+	struct trace_files files;
 	struct fact *facts;
 	int failed; /* where there was no way to say so: of texts */
 	char error[2 * PATH_MAX];
@@ -115,46 +118,49 @@ static int is_there(const char *path, const char *end)
 }
 
 /* Before the trace is opened. */
-static void index_init(struct log_index *index, const char *trace)
+static void files_init(struct trace_files *files, const char *trace)
 {
-	*index = (struct log_index){ .path = realpath(trace, NULL) };
-	index->was_there = index->path && is_there(index->path, "-shm") != 0;
+	*files = (struct trace_files){ .path = realpath(trace, NULL) };
+	files->has_log = files->path ? is_there(files->path, "-wal") : -ENOMEM;
+	files->had_index = files->path && is_there(files->path, "-shm") != 0;
 }
 
-/* When it has been read from. */
-static void index_made(struct log_index *index)
+/* When it has been read from.  SQLite of root gives the index to the owner of the trace. */
+static void files_made(struct trace_files *files)
 {
-	if (!index->path || index->was_there || !look_at(index->path, "-shm", &index->made))
-		index->made.st_ino = 0;
+	if (!files->path || files->had_index || !look_at(files->path, "-shm", &files->index) ||
+		(files->index.st_uid != geteuid() && files->index.st_uid != files->trace.st_uid))
+		files->index.st_ino = 0;
 }
 
-static void index_finish(struct log_index *index)
+static bool is_same(const struct stat *one, const struct stat *other)
 {
-	char *name = index->made.st_ino ? beside(index->path, "-shm") : NULL;
+	return one->st_ino == other->st_ino && one->st_dev == other->st_dev;
+}
+
+static void files_finish(struct trace_files *files)
+{
+	char *name = files->index.st_ino ? beside(files->path, "-shm") : NULL;
 	struct stat st;
 
-	if (name && stat(name, &st) == 0 && st.st_ino == index->made.st_ino &&
-		st.st_dev == index->made.st_dev)
+	if (name && stat(name, &st) == 0 && is_same(&st, &files->index))
 		unlink(name);
 	sqlite3_free(name);
-	free(index->path);
+	free(files->path);
 }
 
 /* A trace without a log is read as it stands: else SQLite makes one, which it may not do everywhere, and
- * should not do anywhere.  path: without symbolic links, since the log lies beside the file itself. */
-static char *uri_of(const char *path)
+ * should not do anywhere.  A log that is not looked at would be the newest part of the trace. */
+static char *uri_of(const struct trace_files *files)
 {
-	char *uri = sqlite3_mprintf("file:");
-	int has_log = is_there(path, "-wal");
+	const unsigned char *at = (const unsigned char *)files->path;
+	char *uri = at && files->has_log >= 0 ? sqlite3_mprintf("file:") : NULL;
 
-	for (const unsigned char *at = (const unsigned char *)path; uri && *at; at++)
+	for (; uri && *at; at++)
 		uri = strchr("%?#", *at) || *at >= 0x80 ? sqlite3_mprintf("%z%%%02X", uri, *at)
 							: sqlite3_mprintf("%z%c", uri, *at);
-	if (uri && has_log < 0) { /* a log that is not looked at is the newest part of the trace */
-		sqlite3_free(uri);
-		uri = NULL;
-	}
-	return uri ? sqlite3_mprintf("%z?mode=ro%s", uri, has_log ? "" : "&immutable=1") : NULL;
+	return uri ? sqlite3_mprintf("%z?mode=ro%s", uri, files->has_log ? "" : "&immutable=1")
+		   : NULL;
 }
 
 static int64_t pragma(sqlite3 *sqlite, const char *sql)
@@ -242,7 +248,7 @@ static int harden(sqlite3 *sqlite)
 
 static int open_sqlite(struct query_db *db, const char *path)
 {
-	char *uri = db->index.path ? uri_of(db->index.path) : NULL;
+	char *uri = uri_of(&db->files);
 	int r = uri ? sqlite3_open_v2(uri, &db->sqlite,
 			      SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL)
 		    : SQLITE_NOMEM;
@@ -257,29 +263,15 @@ static int open_sqlite(struct query_db *db, const char *path)
 		db->sqlite ? sqlite3_errmsg(db->sqlite) : "out of memory");
 }
 
-/* Root by sudo is who called it: what sudo says of that counts for root alone. */
-static bool is_of(uid_t owner)
-{
-	const char *behind = geteuid() == 0 ? secure_getenv("SUDO_UID") : NULL;
-	char *end = NULL;
-	unsigned long uid = behind ? strtoul(behind, &end, 10) : 0;
-
-	return owner == geteuid() || (behind && end != behind && *end == '\0' && uid == owner);
-}
-
 /* A log is part of what is read, so it must be of the same owner as the trace. */
-static int check_owner(struct query_db *db, const char *path, const struct stat *st, unsigned how)
+static int check_beside(struct query_db *db, const char *path, const struct trace_files *files)
 {
-	static const char *const ends[] = { "-wal", "-shm" };
+	static const char *const ends[] = { "-wal", "-journal", "-shm" };
 	struct stat beside;
 
-	if (!(how & QUERY_FOREIGN) && !is_of(st->st_uid))
-		return fail(db, -EPERM,
-			"'%s' belongs to another user%s, who may have put anything into it; --foreign "
-			"reads it all the same",
-			path, "");
-	for (size_t i = 0; db->index.path && i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (look_at(db->index.path, ends[i], &beside) && beside.st_uid != st->st_uid)
+	for (size_t i = 0; files->path && i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (look_at(files->path, ends[i], &beside) &&
+			beside.st_uid != files->trace.st_uid && !is_same(&beside, &files->index))
 			return fail(db, -EPERM,
 				"'%s%s' belongs to another user than the trace; copy the trace alone "
 				"to a place of your own",
@@ -287,30 +279,59 @@ static int check_owner(struct query_db *db, const char *path, const struct stat 
 	return 0;
 }
 
-static int open_trace(struct query_db *db, const char *path, unsigned how)
+static int check_owner(struct query_db *db, const char *path, const struct trace_files *files,
+	unsigned how)
 {
-	struct stat st;
-	int r;
+	if (!(how & QUERY_FOREIGN) && !rights_is_us(files->trace.st_uid))
+		return fail(db, -EPERM,
+			"'%s' belongs to another user%s, who may have put anything into it; "
+			"--foreign reads it all the same",
+			path, "");
+	return check_beside(db, path, files);
+}
 
-	if (stat(path, &st) < 0)
+/* SQLite opens names, once more: they were those of what had been looked at. */
+static int check_same(struct query_db *db, const char *path, const struct trace_files *files)
+{
+	struct stat now;
+
+	if (stat(files->path, &now) < 0 || !is_same(&now, &files->trace) ||
+		now.st_uid != files->trace.st_uid)
+		return fail(db, -ESTALE,
+			"'%s' has become another file while it was opened%s; try again", path, "");
+	return check_beside(db, path, files);
+}
+
+/* Before it is opened. */
+static int check_files(struct query_db *db, const char *path, struct trace_files *files,
+	unsigned how)
+{
+	if (stat(path, &files->trace) < 0)
 		return fail(db, -errno,
 			"cannot open '%s': %s; give the trace that ftrac or procmon wrote", path,
 			strerror(errno));
-	if (!S_ISREG(st.st_mode))
+	if (!S_ISREG(files->trace.st_mode))
 		return fail(db, -EINVAL, "cannot open '%s': it is no file%s; give the trace itself",
 			path, "");
 	if (access(path, R_OK) < 0)
 		return fail(db, -errno,
 			"cannot open '%s': %s; a trace belongs to the one who made it", path,
 			strerror(errno));
-	index_init(&db->index, path);
-	r = check_owner(db, path, &st, how);
+	return check_owner(db, path, files, how);
+}
+
+static int open_trace(struct query_db *db, const char *path, unsigned how)
+{
+	int r;
+
+	files_init(&db->files, path);
+	r = check_files(db, path, &db->files, how);
 	if (r == 0)
 		r = open_sqlite(db, path);
 	if (r == 0)
 		r = check_trace(db, path);
-	index_made(&db->index);
-	return r;
+	files_made(&db->files);
+	return r < 0 ? r : check_same(db, path, &db->files);
 }
 
 /* What is read is of one moment. */
@@ -355,17 +376,12 @@ static int first_start(struct query_db *db, const char *const *paths, int n, uns
 	return 0;
 }
 
-static int add_trace(struct query_db *db, struct merge *merge, const char *path, bool with_ops)
+static int merge_files(struct query_db *db, struct merge *merge, const char *path,
+	const struct trace_files *files, bool with_ops)
 {
-	struct log_index index;
-	char *uri;
-	int r;
+	char *uri = uri_of(files);
+	int r = uri ? merge_add(merge, uri, with_ops) : SQLITE_NOMEM;
 
-	index_init(&index, path);
-	uri = index.path ? uri_of(index.path) : NULL;
-	r = uri ? merge_add(merge, uri, with_ops) : SQLITE_NOMEM;
-	index_made(&index);
-	index_finish(&index);
 	sqlite3_free(uri);
 	if (r == SQLITE_OK)
 		return 0;
@@ -375,6 +391,23 @@ static int add_trace(struct query_db *db, struct merge *merge, const char *path,
 					    "be another place for all of them"
 					  : "cannot add '%s' to the other traces: %s",
 		path, sqlite3_errmsg(db->sqlite));
+}
+
+/* It has been looked at when it was opened by itself, which may have been another one. */
+static int add_trace(struct query_db *db, struct merge *merge, const char *path, unsigned how)
+{
+	struct trace_files files;
+	int r;
+
+	files_init(&files, path);
+	r = check_files(db, path, &files, how);
+	if (r == 0)
+		r = merge_files(db, merge, path, &files, how & QUERY_OPS);
+	files_made(&files);
+	if (r == 0)
+		r = check_same(db, path, &files);
+	files_finish(&files);
+	return r;
 }
 
 static int open_traces(struct query_db *db, const char *const *paths, int n, unsigned how)
@@ -394,7 +427,7 @@ static int open_traces(struct query_db *db, const char *const *paths, int n, uns
 		r = merge_begin(db->sqlite, start_ns, &merge);
 	r = r == SQLITE_OK ? 0 : fail_sqlite(db, r);
 	for (int i = 0; i < n && r == 0; i++)
-		r = add_trace(db, merge, paths[i], how & QUERY_OPS);
+		r = add_trace(db, merge, paths[i], how);
 	if (r == 0 && (r = merge_end(merge)) != SQLITE_OK)
 		r = fail_sqlite(db, r);
 	merge_destroy(merge);
@@ -455,7 +488,7 @@ void query_close(struct query_db *db)
 		db->facts = next;
 	}
 	sqlite3_close(db->sqlite);
-	index_finish(&db->index);
+	files_finish(&db->files);
 	free(db);
 }
 

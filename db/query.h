@@ -33,7 +33,7 @@ enum query_how {
 
 /*
  * -ENOENT: there is no such file; -EINVAL: it is no trace; -EPROTO: it is of a newer format than we
- * know; -EPERM: it is of somebody else; other -errno.  *ret_db is there in any case, for query_error() and query_close(), unless it
+ * know; -EPERM: it is of somebody else; -ESTALE: another file has got its name meanwhile; other -errno.  *ret_db is there in any case, for query_error() and query_close(), unless it
  * is NULL: out of memory.
  */
 int query_open(const char *const *paths, int n, unsigned how, struct query_db **ret_db);

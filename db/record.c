@@ -770,8 +770,11 @@ static int on_truncate(struct record *record, const struct work *w)
 {
 	struct node *node = dir_of(record, w);
 	struct path path;
+	int r = node ? files_path(record->files, node, NULL, 0, &path) : 0;
 
-	if (node && files_path(record->files, node, NULL, 0, &path) == 0)
+	if (r < 0)
+		return r;
+	if (node)
 		resized(record, w, node_file(node), path.recorded ? path.id : 0);
 	return on_node(record, w);
 }

@@ -240,7 +240,8 @@ static bool is_trace(int fd)
 
 	if (pread(fd, head, sizeof(head), 0) != sizeof(head) || memcmp(head, "SQLite format 3", 16))
 		return false;
-	return (head[68] << 24 | head[69] << 16 | head[70] << 8 | head[71]) == APPLICATION_ID;
+	return ((uint32_t)head[68] << 24 | head[69] << 16 | head[70] << 8 | head[71]) ==
+	       APPLICATION_ID;
 }
 
 static void unlink_with(struct store *store, const char *suffix)

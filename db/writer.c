@@ -162,12 +162,16 @@ static uint64_t ask(uint64_t (*what)(void *arg), void *arg)
 	return what ? what(arg) : 0;
 }
 
+static uint64_t count_lost(const struct writer *writer)
+{
+	return ring_lost(writer->options.ring) + writer->unstored;
+}
+
 static int put_figures(struct writer *writer)
 {
 	const struct writer_options *o = &writer->options;
-	struct record_counts counts = writer->error ? writer->stored
-						    : record_counts(writer->record);
-	uint64_t lost = ring_lost(o->ring) + writer->unstored;
+	struct record_counts counts =
+		writer->error ? writer->stored : record_counts(writer->record);
 	struct overhead_ns overhead = record_overhead(writer->record);
 	int64_t waited = ask(o->overhead_ns, o->arg) + ring_waited_ns(o->ring);
 	const struct {
@@ -176,7 +180,7 @@ static int put_figures(struct writer *writer)
 	} figures[] = {
 		{ "ops_recorded", counts.ops },
 		{ "ops_excluded", counts.excluded },
-		{ "ops_lost", lost },
+		{ "ops_lost", count_lost(writer) },
 		{ "bytes_mount", counts.bytes },
 		{ "process_events_lost", ask(o->events_lost, o->arg) },
 		{ "overhead_ns", overhead.sum + waited },
@@ -208,7 +212,7 @@ static void stop_recording(struct writer *writer, int error)
 		store_put_meta(store, "recording_stopped_ns",
 			V_INT(clock_now_ns() + writer->options.epoch_offset_ns)) == 0 &&
 		store_put_meta(store, "recording_error", V_STR(text)) == 0 &&
-		store_put_meta(store, "ops_lost", V_INT((int64_t)writer->unstored)) == 0 &&
+		store_put_meta(store, "ops_lost", V_INT((int64_t)count_lost(writer))) == 0 &&
 		store_commit(store) == 0)
 		return;
 	store_rollback(store);
@@ -252,11 +256,13 @@ static void sync_processes(struct writer *writer)
 
 static int store_round(struct writer *writer, size_t n)
 {
-	int r = store_begin(writer->options.store), more = 0;
+	int r = store_begin(writer->options.store), more = 0, taken;
 	size_t mark;
 
-	if (r == 0)
-		r = intake(writer, n);
+	if (r < 0)
+		writer->error = r; /* what was drained is counted, then */
+	taken = intake(writer, n);
+	r = r < 0 ? r : taken;
 	mark = writer->n_queue;
 	sync_processes(writer);
 	if (r >= 0)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "ftrac/notes.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,30 +16,32 @@
 #include "base/err.h"
 #include "db/declared.h"
 
-#define MAKEFILE "ftrac.mk"
+#define MAKEFILE ".ftrac.mk" /* no note: they have no dot */
 
 /*
- * %1$s: the directory, %2$s: that of the notes in it.  Outside of recipes (where $(shell) exports variables,
+ * %1$s: the directory of the notes.  Outside of recipes (where $(shell) exports variables,
  * from make 4.4 on) there is no $@, and what this make itself was started for is handed on.  The empty rule
  * keeps match-anything rules from making this file, which must not be the first in $(MAKEFILE_LIST), either:
  * many a Makefile makes out from that where it is.  But for the one variable nothing is exported, also where
  * a Makefile exports all.
  */
 static const char makefile[] =
-"# What ftrac run --make adds to each make: see ftrac(1).\n"
-"ifeq (,$(filter 3.%% 4.0%% 4.1%%,$(MAKE_VERSION)))\n"
-"define FTRAC_NEWLINE\n"
-"\n"
-"\n"
-"endef\n"
-"FTRAC_STARTED_FOR := $(value FTRAC_TARGET)\n"
-"FTRAC_NOTES := %2$s/$(firstword $(file </proc/self/stat))\n"
-"FTRAC_NOTE = $(file >>$(FTRAC_NOTES)," DECLARED_MARK "$(CURDIR)$(FTRAC_NEWLINE)$@$(FTRAC_NEWLINE)$^$(FTRAC_NEWLINE)| $|)\n"
-"unexport FTRAC_NEWLINE FTRAC_STARTED_FOR FTRAC_NOTES FTRAC_NOTE\n"
-"override export FTRAC_TARGET = $(if $(value @),$(FTRAC_NOTE)$(CURDIR)/$@,$(FTRAC_STARTED_FOR))\n"
-"endif\n"
-"%1$s/" MAKEFILE ": ;\n"
-"MAKEFILE_LIST :=\n";
+	"# What ftrac run --make adds to each make: see ftrac(1).\n"
+	"ifeq (,$(filter 3.%% 4.0%% 4.1%%,$(MAKE_VERSION)))\n"
+	"define FTRAC_NEWLINE\n"
+	"\n"
+	"\n"
+	"endef\n"
+	"FTRAC_STARTED_FOR := $(value FTRAC_TARGET)\n"
+	"FTRAC_NOTES := %1$s/$(firstword $(file </proc/self/stat))\n"
+	"FTRAC_NOTE = $(file >>$(FTRAC_NOTES)," DECLARED_MARK
+	"$(CURDIR)$(FTRAC_NEWLINE)$@$(FTRAC_NEWLINE)$^$(FTRAC_NEWLINE)| $|)\n"
+	"unexport FTRAC_NEWLINE FTRAC_STARTED_FOR FTRAC_NOTES FTRAC_NOTE\n"
+	"override export FTRAC_TARGET = $(if $(value "
+	"@),$(FTRAC_NOTE)$(CURDIR)/$@,$(FTRAC_STARTED_FOR))\n"
+	"endif\n"
+	"%1$s/" MAKEFILE ": ;\n"
+	"MAKEFILE_LIST :=\n";
 
 /* make would take blanks, commas and dollars for its own. */
 static const char *find_place(void)
@@ -49,16 +54,24 @@ static const char *find_place(void)
 	return place;
 }
 
-/* Who runs the command may be somebody else than we, and recipes may change who they are. */
+/*
+ * Who runs the command may be somebody else than we, and recipes may change who they are.  So all may write
+ * there who know the name, which is in the environment of the command alone: others cannot list it, nor guess.
+ */
 static int make_places(struct notes *notes)
 {
+	uint64_t name;
+
 	snprintf(notes->dir, sizeof(notes->dir), "%s/ftrac-make-XXXXXX", find_place());
 	if (!mkdtemp(notes->dir)) {
 		notes->dir[0] = '\0';
 		return -errno;
 	}
-	snprintf(notes->sub, sizeof(notes->sub), "%s/notes", notes->dir);
-	if (chmod(notes->dir, 0755) < 0 || mkdir(notes->sub, 0777) < 0 || chmod(notes->sub, 01777) < 0)
+	if (getrandom(&name, sizeof(name), 0) != sizeof(name))
+		return -EIO;
+	snprintf(notes->sub, sizeof(notes->sub), "%s/%016" PRIx64, notes->dir, name);
+	if (mkdir(notes->sub, 0700) < 0 || chmod(notes->sub, 01733) < 0 ||
+		chmod(notes->dir, 0711) < 0)
 		return -errno;
 	return 0;
 }
@@ -69,7 +82,7 @@ static int write_makefile(const struct notes *notes, const char *file)
 
 	if (!f)
 		return -errno;
-	fprintf(f, makefile, notes->dir, notes->sub);
+	fprintf(f, makefile, notes->sub);
 	fchmod(fileno(f), 0644);
 	return fclose(f) < 0 ? -errno : 0;
 }
@@ -89,7 +102,7 @@ int notes_prepare(struct notes *notes)
 	cleanup_free char *file = NULL;
 	int r = make_places(notes);
 
-	if (r == 0 && asprintf(&file, "%s/" MAKEFILE, notes->dir) < 0)
+	if (r == 0 && asprintf(&file, "%s/" MAKEFILE, notes->sub) < 0)
 		r = -ENOMEM;
 	if (r == 0)
 		r = write_makefile(notes, file);
@@ -99,18 +112,25 @@ int notes_prepare(struct notes *notes)
 			       "directory that can be written", find_place(), strerror(-r)) : 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+/* Who may write there may do so still: nothing is gone into, and no path is walked twice. */
+static void clear(const char *path)
 {
-	(void)st;
-	(void)type;
-	(void)ftw;
-	remove(path);
-	return 0;
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (unlinkat(dirfd(dir), entry->d_name, 0) < 0)
+			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+	if (dir)
+		closedir(dir);
+	rmdir(path);
 }
 
 void notes_finish(struct notes *notes)
 {
-	if (notes->dir[0])
-		nftw(notes->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	if (!notes->dir[0])
+		return;
+	clear(notes->sub);
+	rmdir(notes->dir);
 	notes->dir[0] = '\0';
 }

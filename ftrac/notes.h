@@ -19,7 +19,7 @@
 
 struct notes {
 	char dir[256]; /* ours; "": there is none */
-	char sub[272]; /* that of the notes, in it */
+	char sub[288]; /* that of the notes, in it, by a name that only the command knows */
 };
 
 /* Makes the directory, and sets the environment for what will be started.  Prints; 0 or the exit status. */

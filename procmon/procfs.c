@@ -421,7 +421,9 @@ int procfs_read_text(int proc, const struct procfs_stat *stat, const char *const
 		parts[part].len = append_part(proc, stat, part, env, &text->parts);
 	}
 	for (int i = 0; r == 0 && i < PROCESS_PART_MAX; i++)
-		r = put_part(&text->text, text->parts.bytes + parts[i].at, parts[i].len);
+		r = parts[i].len == -ENOMEM
+			? -ENOMEM
+			: put_part(&text->text, text->parts.bytes + parts[i].at, parts[i].len);
 	return r;
 }
 

@@ -254,8 +254,48 @@ def check_log_of_others(tmp, trace):
     plant("file", tmp / "trace.db-wal")
     refused("a log of somebody else", 1, "belongs to another user than the trace",
             run(WFSTAT, tmp / "trace.db"))
+    os.rename(tmp / "trace.db-wal", tmp / "trace.db-journal")
+    for traces in ("trace.db",), (trace, "trace.db"):
+        refused("a journal of somebody else", 1, "belongs to another user than the trace",
+                run(WFSTAT, *traces, cwd=tmp))
     for name in os.listdir(tmp):
         os.unlink(tmp / name)
+
+
+# ---- notes of make
+
+NOTES = """\
+set -e
+notes=$(dirname "${MAKEFILES%% *}"); outer=$(dirname "$notes")
+stat -c %a "$outer" "$notes"
+become() { user=$1; shift; setpriv --reuid=$user --regid=$user --clear-groups "$@"; }
+become OTHER ls "$outer" 2>/dev/null && echo "lists what is in it"
+become OTHER ls "$notes" 2>/dev/null && echo "lists notes"
+mkfifo "$notes/1"; ln -s /etc/passwd "$notes/2"; mkdir "$notes/3"
+make -s ours
+become USER make -s theirs
+"""
+
+
+def check_notes():
+    """Who is not the command finds no way in; what is no note delays nothing, and spoils nothing."""
+    place = base / "notes"
+    place.mkdir()
+    (place / "Makefile").write_text("ours: a\n\t@true\ntheirs: b\n\t@true\na b:\n")
+    script = NOTES.replace("OTHER", str(OTHER)).replace("USER", str(USER))
+    done = run(FTRAC, "run", "-q", "--make", "--db", base / "notes.db", "--", "sh", "-c", script, cwd=place)
+    checks.equal("notes: what others may", (done.returncode, done.stdout, done.stderr), (0, "711\n1733\n", ""))
+    with sqlite3.connect(base / "notes.db") as db:
+        checks.equal("notes: of root and of another user",
+                     sorted(os.path.basename(key) for key, in db.execute("SELECT key FROM declared")),
+                     ["ours", "theirs"])
+        checks.equal("notes: what is said of the trace", dict(db.execute(
+            "SELECT key, value FROM trace WHERE key IN ('complete', 'notes_lost')")),
+            {"complete": 1, "notes_lost": 3})
+    db.close()
+    checks.check("notes: readers say so", "3 notes of make" in run(WFSTAT, base / "notes.db").stderr)
+    checks.equal("notes: nothing is left", list(pathlib.Path("/tmp").glob("ftrac-make-*")), [])
+    shutil.rmtree(place)
 
 
 HOSTILE = {
@@ -329,6 +369,7 @@ with protections(symlinks=0, hardlinks=0, regular=0, fifos=0):
     check_planted_outputs(tmp, trace)
     check_foreign(trace)
     check_log_of_others(tmp, trace)
+    check_notes()
     check_hostile(trace)
     check_helpers(trace)
 shutil.rmtree(base)

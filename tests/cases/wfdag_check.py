@@ -118,7 +118,7 @@ def generated():
         \techo '#define GEN' > $@.tmp && mv $@.tmp $@
         """}, "missing a gen.h")
     # With -MD the header is known from the next time on; for this time, order is enough.
-    _, rows = bed("depfile", {"a.c": '#include "gen.h"\n#include "own.h"\n' + MAIN, "own.h": "", "Makefile": """\
+    project, rows = bed("depfile", {"a.c": '#include "gen.h"\n#include "own.h"\n' + MAIN, "own.h": "", "Makefile": """\
         all: a.o gen.h
         a.o: a.c
         \tsleep 0.5; $(CC) -MD -c -o $@ $<
@@ -127,6 +127,10 @@ def generated():
         -include a.d
         """}, "missing a.o gen.h")
     checks.equal("order is enough with a dependency file", [row["mend"] for row in rows], ["a.o: | gen.h"])
+    (project.top / "a.d").unlink()
+    gone = project.check()
+    os.mkfifo(project.top / "a.d")
+    checks.equal("a pipe in the place of a dependency file is not waited for", project.check(), gone)
 
 
 def tools():

@@ -107,6 +107,24 @@ static void links_of_others_are_not(void **state)
 	assert_int_equal(opened(at(w, "theirs"), true, ""), -ELOOP);
 	assert_int_equal(chmod(w->top, 0755), 0); /* nobody else could have made one here */
 	assert_int_equal(opened(at(w, "theirs/x"), false, "x"), 0);
+	assert_int_equal(chmod(w->top, 0775), 0); /* its group could */
+	assert_int_equal(opened(at(w, "theirs/x"), false, "x"), -ELOOP);
+}
+
+static void links_in_directories_of_others_are_theirs(void **state)
+{
+	struct world *w = *state;
+
+	skip_unless_root();
+	assert_int_equal(chmod(w->top, 0755), 0);
+	assert_int_equal(chown(w->top, SOMEBODY, SOMEBODY), 0);
+	link_to(w, "../elsewhere", "theirs", SOMEBODY);
+	link_to(w, "../elsewhere", "ours", 0);
+	assert_int_equal(opened(at(w, "theirs/x"), false, "x"), -ELOOP);
+	assert_int_equal(opened(at(w, "ours/x"), false, "x"), 0);
+	setenv("SUDO_UID", "65530", 1); /* they have called us */
+	assert_int_equal(opened(at(w, "theirs/x"), false, "x"), 0);
+	unsetenv("SUDO_UID");
 }
 
 static void circles_and_dead_ends_are_errors(void **state)
@@ -167,6 +185,30 @@ static void output_takes_the_place_of_a_file_when_it_is_whole(void **state)
 	assert_int_equal(output_close(&o, 0), 0);
 }
 
+static void output_keeps_the_mode_of_what_was_there(void **state)
+{
+	struct world *w = *state;
+	const mode_t modes[] = { 0600, 0664, 0444 }, umask_before = umask(022);
+	struct output o;
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		assert_int_equal(output_open(at(w, "out"), &o), 0);
+		assert_int_equal(fstat(o.fd, &st), 0);
+		assert_int_equal(st.st_mode & 0777, i ? modes[i - 1] : 0644);
+		assert_int_equal(output_close(&o, 0), 0);
+		assert_int_equal(chmod(at(w, "out"), modes[i]), 0);
+	}
+	if (geteuid() == 0) { /* one of others does not say what ours may be */
+		assert_int_equal(chown(at(w, "out"), SOMEBODY, SOMEBODY), 0);
+		assert_int_equal(output_open(at(w, "out"), &o), 0);
+		assert_int_equal(fstat(o.fd, &st), 0);
+		assert_int_equal(st.st_mode & 0777, 0644);
+		assert_int_equal(output_close(&o, 0), 0);
+	}
+	umask(umask_before);
+}
+
 static uint64_t permitted(void)
 {
 	FILE *f = fopen("/proc/self/status", "re");
@@ -203,9 +245,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(links_of_ours_are_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(links_of_others_are_not, setup, teardown),
+		cmocka_unit_test_setup_teardown(links_in_directories_of_others_are_theirs, setup, teardown),
 		cmocka_unit_test_setup_teardown(circles_and_dead_ends_are_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(new_file_is_made_once_and_cleared_if_it_is_ours, setup, teardown),
 		cmocka_unit_test_setup_teardown(output_takes_the_place_of_a_file_when_it_is_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(output_keeps_the_mode_of_what_was_there, setup, teardown),
 		cmocka_unit_test(rights_that_are_not_kept_are_gone),
 	};
 

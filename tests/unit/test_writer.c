@@ -302,6 +302,25 @@ static void batch_that_cannot_be_stored_ends_recording(void **state)
 	expect_stopped(run, pushed);
 }
 
+static void batch_that_cannot_be_begun_is_counted(void **state)
+{
+	struct run *run = *state;
+
+	ring_destroy(run->ring);
+	assert_int_equal(ring_create(64, true, &run->ring), 0);
+	run->options.ring = run->ring;
+	push_root(run);
+	for (int i = 0; i < 100; i++)
+		push_op(run, i, "x");
+	assert_true(ring_lost(run->ring) > 0);
+	assert_int_equal(store_begin(run->store), 0); /* there is none within another */
+	start(run);
+	assert_true(writer_stop(run->writer) < 0);
+	assert_int_equal(answer(run, "SELECT count(*) FROM op"), 0);
+	assert_int_equal(answer(run, FIGURE("ops_lost")), 100);
+	assert_true(answer(run, FIGURE("recording_stopped_ns")) > 0);
+}
+
 static void full_disk_ends_recording(void **state)
 {
 	struct run *run = *state;
@@ -343,6 +362,7 @@ int main(void)
 		TEST(run_that_nobody_stopped_is_not_complete),
 		TEST(operations_that_a_full_ring_dropped_are_counted),
 		TEST(batch_that_cannot_be_stored_ends_recording),
+		TEST(batch_that_cannot_be_begun_is_counted),
 		TEST(full_disk_ends_recording),
 	};
 
