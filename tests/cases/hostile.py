@@ -23,6 +23,8 @@ COMMANDS = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] 
 WFREPORT = os.path.abspath(os.environ.get("WFREPORT", "build/dag/wfreport"))
 if os.path.exists(WFREPORT):
     COMMANDS += [[WFREPORT, "-o", "-"], [WFREPORT, "--perfetto", "-"]]
+else:
+    print("wfreport was not built: it is left out")
 DEEP_COMMANDS = [[WFSTAT], [WFDAG, "critical-path", "--top", "3"], [WFDAG, "--tree", "--json", "-"],
                  [WFDAG, "generate", "--make", "-"]]
 
