@@ -109,6 +109,11 @@ for one in "'[\"x'", "'{'", "x'00'", "5", "NULL":
 changed("one argument that is no JSON", "UPDATE images SET argv = '{' WHERE id = 2")
 changed("absurd times", "UPDATE processes SET start_t = 9223372036854775807, end_t = -9223372036854775807;"
         "UPDATE accesses SET first_t = 9223372036854775807, last_t = 1, first_in = -9223372036854775808", COMMANDS)
+changed("sums beyond any number", "UPDATE accesses SET nread = 9e18, bread = 9e18, nwrite = 9e18, bwrite = 9e18,"
+        "nmeta = 9e18, io_ns = 9e18; UPDATE moved SET nread = 9e18, bread = 9e18, nwrite = 9e18, bwrite = 9e18;"
+        "UPDATE uses SET nread = 9e18, bread = 9e18, nwrite = 9e18, bwrite = 9e18; UPDATE samples SET rss = 9e18;"
+        "UPDATE ops_handle SET result = 9e18, length = 9e18, latency = 9e18, offset = -9e18;"
+        "UPDATE files SET size_first = 9e18, size_last = 9e18", COMMANDS)
 changed("text where numbers belong", "UPDATE meta SET value = 'x' WHERE key IN ('start_ns', 'end_ns', 'cpus');"
         "UPDATE accesses SET nread = 'x', bread = x'00', io_ns = 'y'", COMMANDS)
 changed("a path of 20 MB", "UPDATE paths SET path = printf('/%.20000000c', 'x') WHERE id = 3")
