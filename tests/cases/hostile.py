@@ -8,7 +8,7 @@ WFSTAT = os.path.abspath(os.environ.get("WFSTAT", "build/dag/wfstat"))
 WFDAG = os.path.abspath(os.environ.get("WFDAG", "build/dag/wfdag"))
 
 STAT = ["", "io", "io --by directory", "io --by phase --per job", "mem", "run --by env:X", "util", "sys",
-        "sys --by process", "phase", "file --csv", "proc --json", "handle", "pattern", "time --interval 4e9", "time --files", "errors",
+        "sys --by process", "phase", "file --csv", "proc --json", "handle", "pattern", "time --interval 4e9", "time --files --interval 4e9", "errors",
         "list", "hist --of latency", "hist --of file-size", "cdf --of bytes-read", "hist --of lifetime",
         "overview whole.db"]
 DAG = ["critical-path", "makespan", "degree", "weight", "clusters", "parallelism", "order", "lifecycle", "whatif",
