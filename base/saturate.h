@@ -21,4 +21,12 @@ static inline int64_t saturate_subtract(int64_t a, int64_t b)
 							 : difference;
 }
 
+static inline int64_t saturate_multiply(int64_t a, int64_t b)
+{
+	int64_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? ((a < 0) == (b < 0) ? INT64_MAX : INT64_MIN)
+						      : product;
+}
+
 #endif

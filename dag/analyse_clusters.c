@@ -2,7 +2,6 @@
 
 /* Patterns that occur again and again: sub-trees, fan-outs, fan-ins. */
 
-#include "base/output.h"
 #include "dag/analyse.h"
 
 #include <errno.h>
@@ -10,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output.h"
+#include "base/saturate.h"
 #include "dag/critical.h"
 #include "dag/shape.h"
 #include "dag/table.h"
@@ -166,7 +167,7 @@ static void put_times(struct table *table, const struct workflow *w, const struc
 
 		moments[2 * i] = (struct moment){ w->graph->processes[process].start_ns, 1 };
 		moments[2 * i + 1] = (struct moment){ critical_end(w, process), -1 };
-		life += moments[2 * i + 1].time_ns - moments[2 * i].time_ns;
+		life = saturate_add(life, moments[2 * i + 1].time_ns - moments[2 * i].time_ns);
 	}
 	qsort(moments, 2 * (size_t)n, sizeof(*moments), compare_moments);
 	for (int32_t i = 0; i < 2 * n; i++) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "base/units.h"
 #include "dag/critical.h"
 #include "dag/shape.h"
@@ -182,7 +183,8 @@ static void add_span(void *arg, int64_t from_ns, int64_t to_ns, const struct wid
 		span->begin_ns = from_ns;
 	span->any = true;
 	span->end_ns = to_ns;
-	span->work_ns += width->working * (to_ns - from_ns);
+	span->work_ns =
+		saturate_add(span->work_ns, saturate_multiply(width->working, to_ns - from_ns));
 	span->most_working =
 		width->working > span->most_working ? width->working : span->most_working;
 	span->most_living = width->living > span->most_living ? width->living : span->most_living;
@@ -206,7 +208,7 @@ static void put_cpu(struct table *table, const struct workflow *w)
 			continue;
 		processes++;
 		unknown += t->cpu_ns == WORKFLOW_UNKNOWN;
-		cpu += t->cpu_ns == WORKFLOW_UNKNOWN ? 0 : t->cpu_ns;
+		cpu = saturate_add(cpu, t->cpu_ns == WORKFLOW_UNKNOWN ? 0 : t->cpu_ns);
 	}
 	put_fact(table, "processes", processes);
 	put_fact(table, "cpu_ns", unknown == processes ? WORKFLOW_UNKNOWN : cpu);
@@ -283,8 +285,9 @@ static void add_interval(void *arg, int64_t from_ns, int64_t to_ns, const struct
 			width->working > one->most_working ? width->working : one->most_working;
 		one->most_living =
 			width->living > one->most_living ? width->living : one->most_living;
-		one->work_ns += width->working *
-				((to_ns < end ? to_ns : end) - (from_ns > begin ? from_ns : begin));
+		one->work_ns = saturate_add(one->work_ns,
+			saturate_multiply(width->working,
+				(to_ns < end ? to_ns : end) - (from_ns > begin ? from_ns : begin)));
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "dag/attributes.h"
 #include "dag/reach.h"
 #include "dag/shape.h"
@@ -91,10 +92,10 @@ static struct moved *sum_edges(const struct shape *shape)
 	for (int32_t i = 0; moved && i < shape->n_edges; i++) {
 		const struct shape_edge *e = &shape->edges[i];
 
-		moved[e->from].out_bytes += e->bytes > 0 ? e->bytes : 0;
-		moved[e->to].in_bytes += e->bytes > 0 ? e->bytes : 0;
-		moved[e->from].ns += e->ns > 0 ? e->ns : 0;
-		moved[e->to].ns += e->ns > 0 ? e->ns : 0;
+		moved[e->from].out_bytes = shape_sum(moved[e->from].out_bytes, e->bytes);
+		moved[e->to].in_bytes = shape_sum(moved[e->to].in_bytes, e->bytes);
+		moved[e->from].ns = shape_sum(moved[e->from].ns, e->ns);
+		moved[e->to].ns = shape_sum(moved[e->to].ns, e->ns);
 	}
 	return moved;
 }
@@ -108,7 +109,7 @@ static int64_t weight_of(const struct shape_node *node, const struct moved *move
 	case ANALYSE_SIZE:
 		return node->kind == NODE_PROCESS ? node->rss_bytes : node->size_bytes;
 	default:
-		return moved->in_bytes + moved->out_bytes;
+		return saturate_add(moved->in_bytes, moved->out_bytes);
 	}
 }
 
@@ -126,7 +127,8 @@ int analyse_weight(struct table *table, const struct workflow *workflow, const s
 	static const char *const columns[] = { "weight_bytes", "weight_ns", "weight_bytes" };
 	static const char *const notes[] = {
 		"weight: bytes that were read and written.",
-		"weight: the life of a process; of a file, the time that reads and writes of it took.",
+		"weight: the life of a process; of a file, the time that reads and writes of it "
+		"took.",
 		"weight: peak resident memory of a process, size of a file.",
 	};
 	const char *column = columns[options->by];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "dag/critical.h"
 
 const char *const measures[] = { "time_ns", "cpu_ns", "memory_bytes", "read_bytes", "written_bytes",
@@ -37,7 +38,7 @@ double measure_percent(int64_t a, int64_t b)
 static void add(int64_t *sum, int64_t number)
 {
 	if (number != WORKFLOW_UNKNOWN && number >= 0)
-		*sum = *sum == WORKFLOW_UNKNOWN ? number : *sum + number;
+		*sum = *sum == WORKFLOW_UNKNOWN ? number : saturate_add(*sum, number);
 }
 
 static void raise_to(int64_t *most, int64_t number)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/saturate.h"
 #include "base/version.h"
 #include "dag/attributes.h"
 
@@ -169,7 +170,7 @@ static json_t *files(const struct writer *w, int64_t *ret_n, int64_t *ret_bytes)
 				continue;
 			met[index] = true;
 			++*ret_n;
-			*ret_bytes += bytes;
+			*ret_bytes = saturate_add(*ret_bytes, bytes);
 			json_array_append_new(array,
 				json_pack("{s:o,s:I}", "id", file_id(file->path), "sizeInBytes",
 					(json_int_t)bytes));

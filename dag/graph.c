@@ -127,6 +127,7 @@ struct version {
 	int32_t writer; /* process; GRAPH_NONE, or MANY */
 	int32_t edge;   /* the last by which it was written */
 	int32_t reader; /* process; GRAPH_NONE, or MANY: since its last part began */
+	int32_t before; /* the version of the file that was the last one when this one began; GRAPH_NONE */
 	bool strange; /* there was something in it before that its writer had neither written nor read */
 };
 
@@ -149,6 +150,7 @@ struct build {
 	struct graph *graph;
 	struct version *versions;
 	int32_t *version_of; /* of each access */
+	int32_t *latest;     /* of each file: the version that began last, or GRAPH_NONE */
 	int32_t *edge_of[2]; /* of each access: the edge by which it wrote, read */
 	int32_t *segment_of; /* of each access that moves no data: where it belongs */
 	struct links links;
@@ -164,6 +166,7 @@ static void build_finish(struct build *b)
 {
 	free(b->versions);
 	free(b->version_of);
+	free(b->latest);
 	free(b->edge_of[0]);
 	free(b->edge_of[1]);
 	free(b->segment_of);
@@ -454,8 +457,11 @@ static int32_t version_node(struct build *b, int32_t access, int64_t time_ns, bo
 	const struct graph_access *a = &b->graph->accesses[access];
 	struct version *v = &b->versions[b->version_of[access]];
 
-	if (v->node == GRAPH_NONE)
+	if (v->node == GRAPH_NONE) {
 		v->node = add_part(b, a->file, time_ns, !a->emptied, source);
+		v->before = b->latest[a->file];
+		b->latest[a->file] = b->version_of[access];
+	}
 	return v->node;
 }
 
@@ -485,16 +491,14 @@ static bool is_strange(const struct build *b, int32_t access)
 {
 	const struct graph *g = b->graph;
 	const struct graph_access *a = &g->accesses[access];
-	const struct version *before = NULL;
-	int32_t i = b->version_of[access];
+	const struct version *before;
+	int32_t i = b->versions[b->version_of[access]].before;
 
 	if (a->kinds & EDGE_CREATE || a->emptied)
 		return false;
-	while (!before && i-- > 0 && b->versions[i].file == a->file)
-		if (b->versions[i].node != GRAPH_NONE)
-			before = &b->versions[i];
-	if (!before)
+	if (i == GRAPH_NONE)
 		return true; /* it was there before all that is traced */
+	before = &b->versions[i];
 	if (before->writer == a->process && !before->strange)
 		return false;
 	for (int32_t e = b->links.head[0][before->node]; e != GRAPH_NONE; e = b->links.next[0][e])
@@ -679,7 +683,8 @@ static int number_versions(struct build *b)
 
 	b->versions = malloc(((size_t)g->n_accesses + 1) * sizeof(*b->versions));
 	b->version_of = filled(g->n_accesses, 0);
-	if (!sorted || !b->versions || !b->version_of) {
+	b->latest = filled(g->n_files, GRAPH_NONE);
+	if (!sorted || !b->versions || !b->version_of || !b->latest) {
 		free(sorted);
 		return -ENOMEM;
 	}
@@ -690,6 +695,7 @@ static int number_versions(struct build *b)
 		if (i == 0 || compare_versions(&sorted[i - 1], &sorted[i], g) != 0)
 			b->versions[++n] = (struct version){ .file = g->accesses[sorted[i]].file,
 				.node = GRAPH_NONE,
+				.before = GRAPH_NONE,
 				.writer = GRAPH_NONE,
 				.edge = GRAPH_NONE,
 				.reader = GRAPH_NONE };

@@ -7,14 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 #include "db/query.h"
 #include "dag/table.h"
-
-/* A hash that cannot grow is no reason to end the program. */
-static bool oom;
-#define uthash_nonfatal_oom(item) (oom = true)
-#include <uthash.h>
 
 /* A key as bytes: its type, its length, itself.  Text ends with a NUL for groups_text(). */
 struct part {
@@ -160,9 +156,8 @@ static struct group *add_group(struct groups *groups, size_t size)
 	group->size = size;
 	if (size)
 		memcpy(group->bytes, groups->bytes, size);
-	oom = false;
 	HASH_ADD_KEYPTR(hh, groups->hash, group->bytes, size, group);
-	if (oom) {
+	if (!group->hh.tbl) { /* the hash cannot grow */
 		free(group);
 		return NULL;
 	}

@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "db/query.h"
 
 int64_t job_sum(int64_t sum, int64_t more)
 {
-	return sum == WORKFLOW_UNKNOWN || more < 0 ? WORKFLOW_UNKNOWN : sum + more;
+	return sum == WORKFLOW_UNKNOWN || more < 0 ? WORKFLOW_UNKNOWN : saturate_add(sum, more);
 }
 
 static void add_process(struct job *job, const struct graph_process *process,
@@ -66,8 +67,9 @@ static int add_memory(struct jobs *jobs)
 	for (size_t i = 0; i < n; i++) {
 		struct job *job = &jobs->jobs[changes[i].job];
 
-		now = i && changes[i - 1].job == changes[i].job ? now + changes[i].bytes
-								: changes[i].bytes;
+		now = i && changes[i - 1].job == changes[i].job
+			      ? saturate_add(now, changes[i].bytes)
+			      : changes[i].bytes;
 		if (job->rss_bytes == WORKFLOW_UNKNOWN || now > job->rss_bytes)
 			job->rss_bytes = now;
 	}
@@ -86,7 +88,8 @@ int64_t job_cores(const struct job *job)
 	if (wall_ns <= 0 || job->cpu_ns == WORKFLOW_UNKNOWN)
 		return 0;
 	/* A tenth above a whole number is what is measured beside it. */
-	return job->cpu_ns <= wall_ns ? 1 : (job->cpu_ns + wall_ns - wall_ns / 10) / wall_ns;
+	return job->cpu_ns <= wall_ns ? 1
+				      : saturate_add(job->cpu_ns, wall_ns - wall_ns / 10) / wall_ns;
 }
 
 void job_each_use(const struct job *job,

@@ -127,9 +127,12 @@ static struct path *get_path(struct flow *flow, const struct data *data)
 	room[path->index] = (struct job_file){ .path = jobs_short_path(jobs, data->path),
 		.bytes = WORKFLOW_UNKNOWN,
 		.producer = JOBS_NONE };
-	jobs_oom = false;
 	HASH_ADD_KEYPTR(hh, flow->paths, path->name, strlen(path->name), path);
-	return jobs_oom ? NULL : path;
+	if (!path->hh.tbl) { /* the hash cannot grow */
+		free(path);
+		return NULL;
+	}
+	return path;
 }
 
 static void free_paths(struct flow *flow)

@@ -5,13 +5,9 @@
 /* How jobs are found: for jobs*.c alone. */
 
 #include <stddef.h>
+#include <uthash.h>
 
 #include "dag/jobs.h"
-
-/* uthash must not end the program where there is no memory. */
-extern bool jobs_oom;
-#define uthash_nonfatal_oom(item) (jobs_oom = true)
-#include <uthash.h>
 
 /* Memory that lives as long as the jobs. */
 struct jobs_text {

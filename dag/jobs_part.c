@@ -152,29 +152,48 @@ static int renumber_jobs(struct jobs *jobs)
 	return 0;
 }
 
+enum top { TOP_NOT_ASKED, TOP_YES, TOP_NO };
+
+/* What is known of a process without a look at who is above its parent. */
+static enum top look_at(const struct load *load, int32_t process, int32_t parent)
+{
+	const struct jobs *jobs = load->jobs;
+	int32_t image;
+
+	if (parent == GRAPH_NONE || jobs->of[parent] != jobs->of[process])
+		return TOP_YES;
+	image = load->images[parent];
+	return image != JOBS_NONE && load->commands[image].start_ns <=
+					     jobs->workflow->graph->processes[process].start_ns
+		       ? TOP_NO
+		       : TOP_NOT_ASKED;
+}
+
 /*
  * Does the command of a process stand for its job: was nobody above it in the job running a program when it
  * began?  Of a part of a script that was run by a copy of its shell, only what that started is known.
+ * What was found is kept for all on the way, in top: there may be a million of them.
  */
-static bool is_top(const struct load *load, int32_t process)
+static bool is_top(const struct load *load, int32_t process, uint8_t *top)
 {
-	const struct jobs *jobs = load->jobs;
-	const struct graph *g = jobs->workflow->graph;
-	int32_t job = jobs->of[process];
+	const struct graph *g = load->jobs->workflow->graph;
+	int32_t last = process;
+	enum top found;
 
 	if (load->level == JOBS_PROCESS)
 		return true;
-	for (int32_t child = process;; child = process) {
-		int32_t image;
+	for (;;) {
+		int32_t parent = graph_parent(g, last);
 
-		process = graph_parent(g, process);
-		if (process == GRAPH_NONE || jobs->of[process] != job)
-			return true;
-		image = load->images[process];
-		if (image != JOBS_NONE &&
-			load->commands[image].start_ns <= g->processes[child].start_ns)
-			return false;
+		found = top[last] ? top[last] : look_at(load, last, parent);
+		if (found != TOP_NOT_ASKED)
+			break;
+		last = parent;
 	}
+	for (; process != last; process = graph_parent(g, process))
+		top[process] = found;
+	top[last] = found;
+	return found == TOP_YES;
 }
 
 /* Commands that are not the job's go. */
@@ -182,21 +201,25 @@ static int keep_tops(struct load *load)
 {
 	struct jobs *jobs = load->jobs;
 	size_t n = (size_t)jobs->n_commands;
+	uint8_t *top = calloc((size_t)jobs->workflow->graph->n_processes + 1, sizeof(*top));
 	int32_t kept = 0;
 
 	load->commands = malloc((n + 1) * sizeof(*load->commands));
-	if (!load->commands)
+	if (!load->commands || !top) {
+		free(top);
 		return -ENOMEM;
+	}
 	if (n)
 		memcpy(load->commands, jobs->commands, n * sizeof(*load->commands));
 	for (size_t i = 0; i < n; i++) {
 		struct job_command command = load->commands[i];
 
 		command.job = jobs->of[command.process];
-		if (command.job != JOBS_NONE && is_top(load, command.process))
+		if (command.job != JOBS_NONE && is_top(load, command.process, top))
 			jobs->commands[kept++] = command;
 	}
 	jobs->n_commands = kept;
+	free(top);
 	return 0;
 }
 

@@ -14,8 +14,6 @@
 #include "db/query.h"
 #include "dag/traces.h"
 
-bool jobs_oom;
-
 static int out_of_memory(void)
 {
 	return err_status(EXIT_OWN, "out of memory");
@@ -79,9 +77,8 @@ struct name *jobs_get_name(struct name **names, const char *text, int32_t number
 		return NULL;
 	strcpy(name->text, text);
 	name->number = number;
-	jobs_oom = false;
 	HASH_ADD_STR(*names, text, name);
-	if (jobs_oom) {
+	if (!name->hh.tbl) { /* the hash cannot grow */
 		free(name);
 		return NULL;
 	}

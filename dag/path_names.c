@@ -4,10 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A hash that cannot grow is no reason to end the program. */
-static bool oom;
-#define uthash_nonfatal_oom(item) (oom = true)
 #include <uthash.h>
 
 struct name {
@@ -69,9 +65,8 @@ int32_t path_names_add(struct path_names *names, const char *text, size_t len)
 	memcpy(name->text, text, len);
 	name->text[len] = '\0';
 	name->number = names->count;
-	oom = false;
 	HASH_ADD_KEYPTR(hh, names->hash, name->text, len, name);
-	if (oom) {
+	if (!name->hh.tbl) { /* the hash cannot grow */
 		free(name);
 		return -ENOMEM;
 	}

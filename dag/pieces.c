@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/saturate.h"
 #include "dag/critical.h"
 
 /* Where a process is cut; at the same time in this order.  LATE: the exit of a child that began then, too. */
@@ -304,9 +305,9 @@ void pieces_slack(const struct pieces *all, int64_t *slack_ns)
 		latest[piece] = end;
 		for (int32_t l = all->first_link[piece]; l < all->first_link[piece + 1]; l++) {
 			int32_t to = all->links[l].to;
+			int64_t begin = saturate_subtract(latest[to], all->pieces[to].work_ns);
 
-			if (latest[to] - all->pieces[to].work_ns < latest[piece])
-				latest[piece] = latest[to] - all->pieces[to].work_ns;
+			latest[piece] = begin < latest[piece] ? begin : latest[piece];
 		}
 	}
 	for (int32_t i = 0; i < all->workflow->graph->n_processes; i++) {
@@ -314,7 +315,7 @@ void pieces_slack(const struct pieces *all, int64_t *slack_ns)
 
 		slack_ns[i] = critical_is_outside(all->workflow, i)
 				      ? 0
-				      : latest[last] - all->pieces[last].end_ns;
+				      : saturate_subtract(latest[last], all->pieces[last].end_ns);
 	}
 }
 
@@ -331,7 +332,7 @@ static int64_t run_without(struct pieces *all, int32_t process)
 
 		if (begin[piece] == INT64_MIN) /* nothing leads to it */
 			begin[piece] = p->begin_ns;
-		begin[piece] += p->process == process ? 0 : p->work_ns;
+		begin[piece] = saturate_add(begin[piece], p->process == process ? 0 : p->work_ns);
 		end = begin[piece] > end ? begin[piece] : end;
 		for (int32_t l = all->first_link[piece]; l < all->first_link[piece + 1]; l++)
 			if (begin[all->links[l].to] < begin[piece])
@@ -342,5 +343,5 @@ static int64_t run_without(struct pieces *all, int32_t process)
 
 int64_t pieces_gain(struct pieces *all, int32_t process)
 {
-	return run_without(all, GRAPH_NONE) - run_without(all, process);
+	return saturate_subtract(run_without(all, GRAPH_NONE), run_without(all, process));
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "dag/workflow.h"
 
 enum state { WAITING, STARTED, ENDED };
@@ -59,6 +60,17 @@ struct sim {
 	int32_t *queue, first, n_queue; /* who may go on; a ring of n */
 	int32_t *roots, n_roots, root;  /* whom nobody started, in the order of their times */
 };
+
+/* In the replay of a trace that was made up, time may go beyond what fits. */
+static int64_t whole_ns(double ns)
+{
+	return ns >= (double)INT64_MAX ? INT64_MAX : llround(ns);
+}
+
+static void add_ns(int64_t *sum, double ns)
+{
+	*sum = saturate_add(*sum, whole_ns(ns));
+}
 
 /* ---- heaps ---- */
 
@@ -106,11 +118,11 @@ static int add_step(struct sim *s, int32_t process, int32_t after, enum replay_c
 	r->steps[r->n_steps] = (struct replay_step){ .process = process,
 		.after = after,
 		.cause = cause,
-		.begin_ns = llround(s->now_ns),
-		.end_ns = llround(s->now_ns),
-		.work_ns = llround(piece->cpu_ns / piece->width + piece->wait_ns) };
-	r->processes[process].cpu_ns += llround(piece->cpu_ns);
-	r->processes[process].wait_ns += llround(piece->wait_ns);
+		.begin_ns = whole_ns(s->now_ns),
+		.end_ns = whole_ns(s->now_ns),
+		.work_ns = whole_ns(piece->cpu_ns / piece->width + piece->wait_ns) };
+	add_ns(&r->processes[process].cpu_ns, piece->cpu_ns);
+	add_ns(&r->processes[process].wait_ns, piece->wait_ns);
 	s->actors[process].step = r->n_steps;
 	return r->n_steps++;
 }
@@ -158,7 +170,7 @@ static int begin(struct sim *s, int32_t process, int32_t after, enum replay_caus
 	struct actor *a = &s->actors[process];
 
 	a->state = STARTED;
-	s->replay->processes[process].begin_ns = llround(s->now_ns);
+	s->replay->processes[process].begin_ns = whole_ns(s->now_ns);
 	if (part->driver) {
 		a->step = after; /* its first piece comes with its first child */
 		a->cause = cause;
@@ -368,7 +380,7 @@ static int end_process(struct sim *s, int32_t process)
 	int32_t parent = s->plan.parts[process].parent;
 
 	s->actors[process].state = ENDED;
-	s->replay->processes[process].end_ns = llround(s->now_ns);
+	s->replay->processes[process].end_ns = whole_ns(s->now_ns);
 	for (int32_t l = s->plan.first_link[process]; l != REPLAY_NONE; l = s->plan.links[l].next) {
 		int32_t to = s->plan.links[l].to;
 
@@ -457,7 +469,7 @@ static int pass_time(struct sim *s)
 			s->running[n++] = *r;
 			continue;
 		}
-		s->replay->steps[r->step].end_ns = llround(s->now_ns);
+		s->replay->steps[r->step].end_ns = whole_ns(s->now_ns);
 		s->actors[r->process].busy = false;
 		may_go_on(s, r->process);
 	}

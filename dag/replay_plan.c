@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "dag/workflow.h"
 
 /* ---- processes ---- */
@@ -68,9 +69,11 @@ static void take_figures(struct plan *p)
 	}
 	for (int32_t i = 0; i < g->n_accesses; i++) {
 		const struct graph_access *a = &g->accesses[i];
+		int64_t *requests = &p->parts[a->process].requests;
 
-		p->parts[a->process].requests +=
-			a->nmeta + (a->nread > 0 ? a->nread : 0) + (a->nwrite > 0 ? a->nwrite : 0);
+		*requests = saturate_add(*requests, a->nmeta);
+		*requests = saturate_add(*requests, a->nread > 0 ? a->nread : 0);
+		*requests = saturate_add(*requests, a->nwrite > 0 ? a->nwrite : 0);
 	}
 }
 

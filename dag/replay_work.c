@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "dag/workflow.h"
 
 static double least(double a, double b)
@@ -55,8 +56,8 @@ static double usual_cost(struct cost *costs, int32_t n, int64_t all)
 
 	qsort(costs, n, sizeof(*costs), compare_costs);
 	for (int32_t i = 0; i < n; i++) {
-		seen += costs[i].requests;
-		if (2 * seen >= all)
+		seen = saturate_add(seen, costs[i].requests);
+		if (seen >= saturate_subtract(all, seen))
 			return costs[i].per_request_ns;
 	}
 	return 0;
@@ -78,7 +79,7 @@ static int measure_requests(struct plan *p)
 		if (part->requests)
 			costs[n++] =
 				(struct cost){ part->wait_ns / part->requests, part->requests };
-		all += part->requests;
+		all = saturate_add(all, part->requests);
 	}
 	usual = usual_cost(costs, n, all);
 	for (int32_t i = 0; i < p->n; i++)

@@ -7,12 +7,15 @@
 
 #include "base/err.h"
 #include "base/version.h"
+#include "db/query.h"
 #include "dag/choice.h"
+#include "dag/traces.h"
 
 enum long_option { LONG_ABOVE = 256, LONG_MAX_NODES, LONG_PERFETTO, LONG_STRICT, LONG_TITLE };
 
 static const struct option long_options[] = {
 	CHOICE_OPTIONS,
+	TRACES_OPTIONS,
 	{ "above", required_argument, NULL, LONG_ABOVE },
 	{ "max-nodes", required_argument, NULL, LONG_MAX_NODES },
 	{ "output", required_argument, NULL, 'o' },
@@ -43,6 +46,7 @@ static const char help_head[] =
 "                         150); more are folded\n"
 "      --perfetto FILE    instead of the page: the time line as trace events in JSON\n"
 "      --above SECONDS    in it: single operations that took as long (default 0.001)\n"
+TRACES_HELP
 "      --strict           exit status 3 if the trace is incomplete or something was lost\n";
 
 static const char help_tail[] =
@@ -63,6 +67,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_PERFETTO: o->perfetto = value; return 0;
 	case LONG_STRICT: o->strict = true; return 0;
 	case LONG_TITLE: o->title = value; return 0;
+	case TRACES_FOREIGN: o->how |= QUERY_FOREIGN; return 0;
 	default: return choice_apply(&o->choice, option, value);
 	}
 }
@@ -96,7 +101,7 @@ bool report_options_parse(int argc, char **argv, struct report_options *options,
 	static const struct cli cli = { "wfreport", FTRAC_VERSION, long_options, print_help, apply, finish };
 
 	*options = (struct report_options){ .max_nodes = REPORT_NODES, .above_ns = REPORT_ABOVE_NS,
-		.choice.step_ns = 1000000000 };
+		.how = QUERY_OPS, .choice.step_ns = 1000000000 };
 	return cli_parse(&cli, argc, argv, options, ret_status);
 }
 

@@ -20,6 +20,7 @@ struct report_options {
 	int64_t max_nodes;
 	int64_t above_ns; /* operations that took as long are in the time line for others */
 	bool strict;
+	unsigned how; /* traces are opened: see query_open() */
 };
 
 /* false: there is nothing more to do, and *ret_status is the exit status. */

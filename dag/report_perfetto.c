@@ -17,6 +17,8 @@
 
 #include "base/err.h"
 #include "base/output.h"
+#include "base/place.h"
+#include "base/saturate.h"
 #include "base/utf8.h"
 #include "base/version.h"
 #include "db/query.h"
@@ -70,7 +72,7 @@ static void put(struct events *e, json_t *event)
 
 static double us(const struct events *e, int64_t t_ns)
 {
-	return (double)(t_ns - e->report->workflow->begin_ns) / 1e3;
+	return (double)saturate_subtract(t_ns, e->report->workflow->begin_ns) / 1e3;
 }
 
 /* ---- processes ---- */
@@ -325,6 +327,6 @@ int report_perfetto(struct report *r)
 	}
 	free(e.tracks);
 	if (status == 0 && error < 0)
-		status = err_status(EXIT_OWN, "cannot write '%s': %s", file, strerror(-error));
+		status = err_status(EXIT_OWN, "cannot write '%s': %s", file, place_explain(error));
 	return status;
 }

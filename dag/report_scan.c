@@ -28,7 +28,7 @@ static void *run(void *arg)
 {
 	struct report_scan *s = arg;
 
-	s->status = traces_open(&s->report->options->traces, true, &s->db);
+	s->status = traces_open(&s->report->options->traces, s->report->options->how, &s->db);
 	if (s->status == 0)
 		s->status = stat_scan_create(s->db, &s->report->choice, &s->scan);
 	return NULL;

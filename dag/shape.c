@@ -15,7 +15,11 @@ struct making {
 	struct shape *shape;
 	bool *shown;   /* nodes of the graph */
 	int32_t *node; /* of the shape, for each node of the graph */
+	int32_t *
+		above; /* of each process: what is shown of it or, if nothing, of who started it; NOT_ASKED */
 };
+
+#define NOT_ASKED (-2)
 
 /* ---- choosing ---- */
 
@@ -185,24 +189,38 @@ static void add_ghosts(struct making *m)
 
 /* ---- edges ---- */
 
+/* The last of those segments of a process that began at once. */
+static int32_t first_segment(const struct graph *g, int32_t process)
+{
+	int32_t node = g->processes[process].first;
+
+	while (node != GRAPH_NONE && g->nodes[node].next != GRAPH_NONE &&
+		g->nodes[g->nodes[node].next].begin_ns <= g->nodes[node].begin_ns)
+		node = g->nodes[node].next;
+	return node;
+}
+
 /* The part that is shown of who started a process, though he himself may not be asked for: the nearest
- * one above. */
-static int32_t shown_above(const struct making *m, int32_t node)
+ * one above.  What was found is kept for all on the way: there may be a million of them. */
+static int32_t shown_above(struct making *m, int32_t node)
 {
 	const struct graph *g = m->graph;
+	int32_t process, last, found = node;
 
-	while (!m->shown[node]) {
-		int32_t process = graph_parent(g, g->nodes[node].of);
-
-		if (process == GRAPH_NONE || g->processes[process].first == GRAPH_NONE)
-			return GRAPH_NONE;
-		node = g->processes[process].first;
-		/* The segment that had begun when the child did. */
-		while (g->nodes[node].next != GRAPH_NONE &&
-			g->nodes[g->nodes[node].next].begin_ns <= g->nodes[node].begin_ns)
-			node = g->nodes[node].next;
+	if (m->shown[node])
+		return node;
+	for (last = process = graph_parent(g, g->nodes[node].of); last != GRAPH_NONE;
+		last = graph_parent(g, last)) {
+		found = m->above[last] == NOT_ASKED ? first_segment(g, last) : m->above[last];
+		if (found == GRAPH_NONE || m->shown[found])
+			break;
 	}
-	return node;
+	found = last == GRAPH_NONE ? GRAPH_NONE : found;
+	for (; process != last; process = graph_parent(g, process))
+		m->above[process] = found;
+	if (last != GRAPH_NONE)
+		m->above[last] = found;
+	return found;
 }
 
 static void put_edge(struct making *m, int32_t from, int32_t to, const struct graph_edge *e)
@@ -432,7 +450,8 @@ int shape_create(const struct workflow *workflow, const struct shape_options *op
 		.options = options,
 		.shape = calloc(1, sizeof(*m.shape)),
 		.shown = calloc(g->n_nodes + 1, sizeof(*m.shown)),
-		.node = calloc(g->n_nodes + 1, sizeof(*m.node)) };
+		.node = calloc(g->n_nodes + 1, sizeof(*m.node)),
+		.above = malloc(((size_t)g->n_processes + 1) * sizeof(*m.above)) };
 	int r = -ENOMEM;
 
 	if (m.shape) {
@@ -442,7 +461,9 @@ int shape_create(const struct workflow *workflow, const struct shape_options *op
 		m.shape->edges = malloc(((size_t)g->n_edges + workflow->n_ghosts + 1) *
 					sizeof(*m.shape->edges));
 	}
-	if (m.shape && m.shown && m.node && m.shape->nodes && m.shape->edges) {
+	if (m.shape && m.shown && m.node && m.above && m.shape->nodes && m.shape->edges) {
+		for (int32_t i = 0; i < g->n_processes; i++)
+			m.above[i] = NOT_ASKED;
 		choose(&m);
 		add_nodes(&m);
 		add_edges(&m);
@@ -457,5 +478,6 @@ int shape_create(const struct workflow *workflow, const struct shape_options *op
 		*ret_shape = m.shape;
 	free(m.shown);
 	free(m.node);
+	free(m.above);
 	return r;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "db/query.h"
 #include "dag/sparse.h"
 
@@ -83,7 +84,8 @@ static int64_t covered(struct ranges *ranges)
 
 	put_in_order(ranges);
 	for (uint32_t i = 0; i < ranges->count; i++)
-		bytes += ranges->range[i].end - ranges->range[i].begin;
+		bytes = saturate_add(bytes,
+			saturate_subtract(ranges->range[i].end, ranges->range[i].begin));
 	return bytes;
 }
 

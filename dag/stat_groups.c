@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "db/query.h"
 #include "dag/distribution.h"
 #include "dag/groups.h"
@@ -359,7 +360,7 @@ static int add_use(struct level *level, const struct query *query)
 		return stat_out_of_memory();
 	for (int i = 0; i < PART_MAX; i++) {
 		use->unknown[i] |= query_type(query, column + 1 + i) == QUERY_NULL;
-		use->parts[i] += query_int(query, column + 1 + i);
+		use->parts[i] = saturate_add(use->parts[i], query_int(query, column + 1 + i));
 	}
 	return 0;
 }
@@ -390,7 +391,7 @@ static void put_parts(struct table *table, const struct use *use)
 		else
 			table_int(table, use->parts[i]);
 		if (i != LIFE && !use->unknown[i])
-			rest -= use->parts[i];
+			rest = saturate_subtract(rest, use->parts[i]);
 	}
 	if (!use->unknown[LIFE] && !use->unknown[CPU] && rest >= 0)
 		table_int(table, rest);

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "base/saturate.h"
 #include "db/query.h"
 #include "dag/groups.h"
 
@@ -82,7 +83,7 @@ static bool find_program(const struct groups *programs, int64_t image, size_t *r
 static void add_up(struct use *use, const struct use *more)
 {
 	for (int i = 0; i < SUMS; i++)
-		use->sums[i] += more->sums[i];
+		use->sums[i] = saturate_add(use->sums[i], more->sums[i]);
 	use->known |= more->known;
 }
 

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "db/query.h"
 #include "dag/groups.h"
 #include "dag/sparse.h"
@@ -111,7 +112,7 @@ int stat_pattern_add(struct pattern *pattern, const struct query *query)
 		return stat_out_of_memory();
 	accesses += query_int(query, column); /* writes are the second */
 	accesses->count++;
-	accesses->bytes += bytes;
+	accesses->bytes = saturate_add(accesses->bytes, bytes);
 	accesses->classes[class_of(pattern, bytes)]++;
 	if (query_type(query, column + 2) != QUERY_NULL)
 		place_access(accesses, place, query_int(query, column + 2), bytes);

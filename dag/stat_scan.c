@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "db/compose.h"
 #include "db/query.h"
 #include "dag/sparse.h"
@@ -35,10 +36,12 @@ static int add_interval(struct stat_scan *scan, const struct query *query, bool 
 		return n < 0 ? 0 : stat_out_of_memory();
 	interval->operations++;
 	scan->last = n > scan->last ? n : scan->last;
-	if (data && query_int(query, WRITES))
-		interval->written_bytes += query_int(query, BYTES);
-	else if (data)
-		interval->read_bytes += query_int(query, BYTES);
+	if (data) {
+		int64_t *sum =
+			query_int(query, WRITES) ? &interval->written_bytes : &interval->read_bytes;
+
+		*sum = saturate_add(*sum, query_int(query, BYTES));
+	}
 	return 0;
 }
 
@@ -159,9 +162,10 @@ int stat_scan_time(struct stat_run *run, const struct stat_scan *scan)
 		stat_put(run->table, query, 2, 3);
 	}
 	query_end(query);
-	table_note(run->table, "An operation belongs to the interval in which it began; processes and "
-			       "memory are the most at one moment of it.  Pages that processes share "
-			       "count for each.");
+	table_note(run->table,
+		"An operation belongs to the interval in which it began; processes and "
+		"memory are the most at one moment of it.  Pages that processes share "
+		"count for each.");
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Operations and bytes are");
 	stat_note_fidelity(run);

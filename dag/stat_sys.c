@@ -43,14 +43,14 @@ void stat_sys_destroy(struct groups *groups)
 }
 
 static void put_numbers(struct table *table, const struct distribution *d, int64_t failed,
-	uint64_t count, int64_t sum_ns)
+	uint64_t count, __int128 sum_ns)
 {
 	static const double quantiles[] = { 0.5, 0.95, 0.99 };
 
 	table_int(table, (int64_t)d->count);
 	table_real(table, (double)d->count / (double)count);
 	table_int(table, failed);
-	table_int(table, (int64_t)d->sum);
+	table_sum(table, d->sum);
 	table_real(table, sum_ns ? (double)d->sum / (double)sum_ns : 0);
 	table_real(table, distribution_mean(d));
 	table_real(table, distribution_deviation(d));
@@ -67,7 +67,8 @@ static int put_rows(struct stat_run *run, const struct groups *groups, int keys)
 	size_t n = groups_count(groups);
 	struct distribution **parts = calloc(n + 1, sizeof(*parts)), total = { 0 };
 	uint64_t count = 0;
-	int64_t sum_ns = 0, failed = 0;
+	__int128 sum_ns = 0;
+	int64_t failed = 0;
 
 	if (!parts)
 		return stat_out_of_memory();
@@ -76,7 +77,7 @@ static int put_rows(struct stat_run *run, const struct groups *groups, int keys)
 
 		parts[i] = &call->latency;
 		count += parts[i]->count;
-		sum_ns += (int64_t)parts[i]->sum;
+		sum_ns += parts[i]->sum;
 		failed += call->failed;
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/output.h"
+#include "base/place.h"
 #include "db/query.h"
 #include "dag/critical.h"
 #include "dag/report.h"
@@ -83,7 +84,7 @@ static int load(struct report *r)
 {
 	const struct workflow_options options = { .choice = &r->options->choice };
 	struct shape_options all = { .what = SHAPE_DAG };
-	int status = traces_open(&r->options->traces, true, &r->db);
+	int status = traces_open(&r->options->traces, r->options->how, &r->db);
 
 	report_progress("reading the graph");
 	r->whole = status == 0 && traces_are_whole(r->db);
@@ -151,7 +152,7 @@ static int write_page(const struct report *r)
 			status = -errno;
 		status = output_close(&output, status);
 	}
-	return status < 0 ? err_status(EXIT_OWN, "cannot write '%s': %s", file, strerror(-status)) : 0;
+	return status < 0 ? err_status(EXIT_OWN, "cannot write '%s': %s", file, place_explain(status)) : 0;
 }
 
 static int tell(const struct report_options *options)

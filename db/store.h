@@ -81,7 +81,8 @@ int store_create(const char *path, bool force, struct store **ret_store);
 
 /* Works out what readers would have to, and makes the indexes, in a transaction that is open. */
 int store_conclude(struct store *store);
-/* Last step: folds the log into the one file.  Only destroy may follow. */
+/* Last step: folds the log into the one file.  Only destroy may follow.  0, also if readers keep it where it is; or
+ * -errno. */
 int store_fold(struct store *store);
 void store_destroy(struct store *store);
 /* Instead of destroy, for a trace that never began: its files are removed. */

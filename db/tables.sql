@@ -268,8 +268,9 @@ change AS (SELECT t, more, rss - coalesce(lag(rss) OVER (PARTITION BY id ORDER B
 	FROM seen),
 ends AS (SELECT max(coalesce((SELECT max(t) FROM change), {t0}),
 	{t0} + coalesce((SELECT max(n) FROM step), 0) * {step}) AS last),
+-- A trace may be made up.
 bounds (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM bounds, ends
-	WHERE {t0} + (n + 1) * {step} <= ends.last),
+	WHERE {t0} + (n + 1) * {step} <= ends.last AND n < 1000000),
 level AS (SELECT t, sum(more) OVER w AS processes, sum(rss) OVER w AS rss
 	FROM (SELECT t, more, rss FROM change UNION ALL SELECT {t0} + n * {step}, 0, 0 FROM bounds)
 	WINDOW w AS (ORDER BY t, more, rss ROWS UNBOUNDED PRECEDING)),
@@ -301,8 +302,9 @@ change AS (SELECT t, more, rss - coalesce(lag(rss) OVER (PARTITION BY id ORDER B
 	FROM seen),
 ends AS (SELECT max(coalesce((SELECT max(t) FROM change), {t0}),
 	coalesce((SELECT value FROM trace WHERE key = 'end_ns'), (SELECT max(last_ns) FROM access), 0)) AS last),
+-- A trace may be made up.
 bounds (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM bounds, ends
-	WHERE {t0} + (n + 1) * {step} <= ends.last),
+	WHERE {t0} + (n + 1) * {step} <= ends.last AND n < 1000000),
 level AS (SELECT t, sum(more) OVER w AS processes, sum(rss) OVER w AS rss
 	FROM (SELECT t, more, rss FROM change UNION ALL SELECT {t0} + n * {step}, 0, 0 FROM bounds)
 	WINDOW w AS (ORDER BY t, more, rss ROWS UNBOUNDED PRECEDING)),
@@ -392,7 +394,7 @@ FROM h
 SELECT EXISTS (SELECT 1 FROM op)
 
 --- time.span of process: how long it went on
-{with end_ns}SELECT max(max(coalesce(p.end_ns, p.start_ns)) - {t0}, coalesce((SELECT value FROM trace
+{with end_ns}SELECT max(max(max(p.start_ns, coalesce(p.end_ns, p.start_ns))) - {t0}, coalesce((SELECT value FROM trace
 	WHERE key = 'end_ns'), 0) - {t0}) FROM proc p
 
 --- graph.processes of process: all processes, and which of them are asked for

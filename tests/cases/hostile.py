@@ -8,7 +8,7 @@ WFSTAT = os.path.abspath(os.environ.get("WFSTAT", "build/dag/wfstat"))
 WFDAG = os.path.abspath(os.environ.get("WFDAG", "build/dag/wfdag"))
 
 STAT = ["", "io", "io --by directory", "io --by phase --per job", "mem", "run --by env:X", "util", "sys",
-        "sys --by process", "phase", "file --csv", "proc --json", "handle", "pattern", "time --files", "errors",
+        "sys --by process", "phase", "file --csv", "proc --json", "handle", "pattern", "time --interval 4e9", "time --files --interval 4e9", "errors",
         "list", "hist --of latency", "hist --of file-size", "cdf --of bytes-read", "hist --of lifetime",
         "overview whole.db"]
 DAG = ["critical-path", "makespan", "degree", "weight", "clusters", "parallelism", "order", "lifecycle", "whatif",
@@ -23,8 +23,11 @@ COMMANDS = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] 
 WFREPORT = os.path.abspath(os.environ.get("WFREPORT", "build/dag/wfreport"))
 if os.path.exists(WFREPORT):
     COMMANDS += [[WFREPORT, "-o", "-"], [WFREPORT, "--perfetto", "-"]]
+else:
+    print("wfreport was not built: it is left out")
 DEEP_COMMANDS = [[WFSTAT], [WFDAG, "critical-path", "--top", "3"], [WFDAG, "--tree", "--json", "-"],
-                 [WFDAG, "generate", "--make", "-"]]
+                 [WFDAG, "generate", "--make", "-"], [WFDAG, "makespan"], [WFDAG, "generate", "--wfformat", "-"],
+                 [WFDAG, "--dot", "-", "--include", "command:make"], [WFDAG, "diff", "whole.db"]]
 
 VALUES = [0, 1, -1, 2**31, -2**31, 2**53, 2**62, 2**63 - 1, -2**63, 1.5, -1e300, 1e300, float("inf"), "", "x",
           "-5", "'", "\0", "a" * 5000, b"\xff\xfe", b"", None, "[]", '{"a":1}', '[1,null,{"a":[]}]', "[[[[", "/",

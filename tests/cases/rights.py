@@ -22,6 +22,10 @@ FTRAC = os.path.abspath(FTRAC)
 PROCMON, WFDAG, WFSTAT = (os.path.abspath(os.environ.get(name.upper(), f"build/{where}/{name}"))
                           for name, where in (("procmon", "procmon"), ("wfdag", "dag"),
                                               ("wfstat", "dag")))
+WFREPORT = os.path.abspath(os.environ.get("WFREPORT", "build/dag/wfreport"))
+HAVE_REPORT = os.path.exists(WFREPORT)
+if not HAVE_REPORT:
+    print("wfreport was not built: it is left out")
 USER, OTHER = 65530, 65531
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 base.chmod(0o755)
@@ -195,7 +199,8 @@ def check_planted_outputs(tmp, trace):
             ("wfdag --dot", [WFDAG, "--dot"]), ("wfdag --svg", [WFDAG, "--svg"]),
             ("wfdag generate", [WFDAG, "generate", "--wfformat"]),
             ("wfstat --svg", [WFSTAT, "cdf", "--of", "lifetime", "--svg"]),
-            ("wfstat --gnuplot", [WFSTAT, "cdf", "--of", "lifetime", "--gnuplot"])):
+            ("wfstat --gnuplot", [WFSTAT, "cdf", "--of", "lifetime", "--gnuplot"]),
+            *(("wfreport " + option, [WFREPORT, option]) for option in ("-o", "--perfetto") if HAVE_REPORT)):
         end = ".dat" if "gnuplot" in what else ""
         for kind, planted in ("link", "out"), ("link", "out.part"), ("fifo", "out"), ("file", "out.part"):
             name = planted.replace("out", f"out{end}")
@@ -218,7 +223,7 @@ def check_planted_outputs(tmp, trace):
 # ---- traces of others
 
 READERS = ((WFSTAT, "proc"), (WFDAG, "--dot", "-"), (WFDAG, "generate", "--wfformat", "-"),
-           (WFDAG, "check"), (WFDAG, "diff"))
+           (WFDAG, "check"), (WFDAG, "diff"), *([(WFREPORT, "-o", "-")] if HAVE_REPORT else []))
 
 
 def check_foreign(trace):
@@ -317,7 +322,7 @@ def check_hostile(trace):
             db.execute(sql)
         db.close()
         before = hostile.read_bytes()
-        for program, *words in READERS[:2]:
+        for program, *words in READERS[:2] + READERS[5:]:
             refused(f"{what}, {os.path.basename(program)}", 1, "hostile.db",
                     run(program, *words, hostile))
         refused(f"{what}, of two", 1, "", run(WFSTAT, "proc", trace, hostile))
