@@ -107,14 +107,12 @@ _Static_assert(sizeof(via_names) / sizeof(via_names[0]) == VIA_MAX, "a name for 
 static const char *const fidelity_names[] = { "exact", "cached", "open" };
 _Static_assert(sizeof(fidelity_names) / sizeof(fidelity_names[0]) == FIDELITY_MAX, "names");
 
-/* Of an input or output error, SQLite's own words say nothing. */
+/* Of an input or output error SQLite's own words say nothing, and it does not keep the cause. */
 static void put_error(struct store *store, int code)
 {
-	int error = store->db && (code & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(store->db) : 0;
-
-	snprintf(store->error, sizeof(store->error), "%s%s%s",
-		store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code), error ? ": " : "",
-		error ? strerror(error) : "");
+	snprintf(store->error, sizeof(store->error), "%s%s",
+		store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code),
+		(code & 0xff) == SQLITE_IOERR ? ": a quota is used up, or the device fails" : "");
 }
 
 /* The one place where SQLite's codes become ours. */

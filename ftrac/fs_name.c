@@ -185,6 +185,8 @@ void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *n
 static void name_is_gone(struct call *c, int result, struct inode *child, struct inode *dir,
 	const char *name)
 {
+	if (result == 0)
+		inode_freed(c->fs->inodes);
 	if (!child)
 		return;
 	if (result < 0)

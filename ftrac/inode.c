@@ -11,10 +11,14 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "db/event.h"
 #include "db/ring.h"
 #include "ftrac/inode_table.h"
 #include "ftrac/pins.h"
+
+/* How long the kernel may take to forget what was removed: forgets are gathered, and come in turns. */
+#define FORGET_NS 50000000
 
 #define KEY_SIZE (offsetof(struct inode, mount) - offsetof(struct inode, dev))
 _Static_assert(KEY_SIZE == 3 * sizeof(uint64_t), "dev, ino and mount_id make the key");
@@ -592,9 +596,17 @@ void inode_lost(struct inode_table *table, struct inode *child, struct inode *pa
 	pins_release_for_good(table, entry, entry->inode.mount->remote);
 }
 
+void inode_freed(struct inode_table *table)
+{
+	atomic_store_explicit(&table->freed_ns, clock_now_ns(), memory_order_relaxed);
+}
+
 bool inode_awaits_space(struct inode_table *table, unsigned turn)
 {
-	if (turn == 20 || !atomic_load(&table->lost))
+	int64_t freed_ns = atomic_load_explicit(&table->freed_ns, memory_order_relaxed);
+	bool just_now = freed_ns && clock_now_ns() - freed_ns < FORGET_NS;
+
+	if (turn == 20 || (!just_now && !atomic_load(&table->lost)))
 		return false;
 	usleep(1000);
 	return true;

@@ -178,6 +178,9 @@ void inode_opened(struct inode *inode, struct open_link *link);
 /* Without the lock.  The backing id that is no longer used, or 0. */
 int inode_closed(struct inode_table *table, struct inode *inode, struct open_link *link);
 
+/* A name was removed, whoever it led to: its space may come back soon. */
+void inode_freed(struct inode_table *table);
+
 /* After there was no space, for the turn-th time: true if it is worth trying again, since something
  * was removed that the kernel has not let go of yet.  Waits a moment then. */
 bool inode_awaits_space(struct inode_table *table, unsigned turn);

@@ -72,6 +72,7 @@ struct inode_table {
 	dev_t own_dev;
 	_Atomic uint64_t last_id;
 	_Atomic unsigned lost;
+	_Atomic int64_t freed_ns; /* when a name was removed last */
 	struct shard shards[SHARDS];
 };
 

@@ -221,8 +221,9 @@ static int open_file(int proc, pid_t pid, const char *name)
 	return fd < 0 ? gone(errno) : fd;
 }
 
-/* Appends what there is of a file, at most max bytes; how many. */
-static ssize_t append_file(int proc, pid_t pid, const char *name, size_t max,
+/* Appends what there is of a file, at most max bytes; how many.  by_line: it may give less than was asked for
+ * before its end. */
+static ssize_t append_file(int proc, pid_t pid, const char *name, bool by_line, size_t max,
 	struct procfs_buffer *buffer)
 {
 	cleanup_fd int fd = open_file(proc, pid, name);
@@ -231,19 +232,19 @@ static ssize_t append_file(int proc, pid_t pid, const char *name, size_t max,
 	if (fd < 0)
 		return fd;
 	while (buffer->len - start < max) {
-		size_t left = max - (buffer->len - start);
+		size_t left = max - (buffer->len - start), room;
 		ssize_t n;
 		int r = buffer_reserve(buffer, left < 4096 ? left : 4096);
 
 		if (r < 0)
 			return r;
-		n = buffer->size - buffer->len;
-		n = read(fd, buffer->bytes + buffer->len, (size_t)n < left ? (size_t)n : left);
+		room = buffer->size - buffer->len < left ? buffer->size - buffer->len : left;
+		n = read(fd, buffer->bytes + buffer->len, room);
 		if (n < 0 && buffer->len == start)
 			return gone(errno);
-		if (n <= 0)
+		buffer->len += n > 0 ? n : 0;
+		if (n < (by_line ? 1 : (ssize_t)room))
 			break;
-		buffer->len += n;
 	}
 	return buffer->len - start;
 }
@@ -325,7 +326,7 @@ static ssize_t append_exe(int proc, pid_t pid, struct procfs_buffer *buffer)
 /* No arguments at all is what a process shows that has no memory any more. */
 static ssize_t append_argv(int proc, pid_t pid, struct procfs_buffer *buffer)
 {
-	ssize_t n = append_file(proc, pid, "cmdline", ARGV_MAX, buffer);
+	ssize_t n = append_file(proc, pid, "cmdline", false, ARGV_MAX, buffer);
 
 	return n == 0 ? -ENODATA : n;
 }
@@ -345,7 +346,7 @@ static ssize_t append_environ(int proc, pid_t pid, const char *const *env,
 	struct procfs_buffer *buffer)
 {
 	size_t start = buffer->len, kept;
-	ssize_t n = append_file(proc, pid, "environ", ENVIRON_MAX, buffer);
+	ssize_t n = append_file(proc, pid, "environ", false, ENVIRON_MAX, buffer);
 
 	if (n <= 0)
 		return n < 0 ? n : -ENODATA;
@@ -357,7 +358,7 @@ static ssize_t append_environ(int proc, pid_t pid, const char *const *env,
 static ssize_t append_cgroup(int proc, pid_t pid, struct procfs_buffer *buffer)
 {
 	size_t start = buffer->len, len;
-	ssize_t n = append_file(proc, pid, "cgroup", CGROUP_MAX, buffer);
+	ssize_t n = append_file(proc, pid, "cgroup", true, CGROUP_MAX, buffer);
 	const char *path;
 
 	if (n < 0)

@@ -113,6 +113,16 @@ def check_failing(where):
         end(mount)
 
 
+def check_room():
+    """A disk under the mirror: what was removed is room for what is written next, as without one."""
+    with full() as where, Mount("--no-record", source=str(where)) as mount:
+        for turn in range(40):
+            file = mount.mnt / f"file{turn % 3}"
+            file.write_bytes(b"x" * 1800000)
+            checks.equal("all of it is there", file.stat().st_size, 1800000)
+            file.unlink()
+
+
 def main():
     need_fuse()
     if os.geteuid() != 0:
@@ -126,6 +136,7 @@ def main():
         print("no mkfs.btrfs here: a quota is left out")
     with failing() as where:
         check_failing(where)
+    check_room()
     checks.end()
 
 
