@@ -153,20 +153,10 @@ def missed_list(rows):
 
 def overhead_table(runs):
     """What the trace says of its own cost, beside what it was: of serial work, where times add up."""
-    body = []
-    for (workload, fidelity, uring), part in runs.groups.items():
-        if not workload.endswith("-j1"):
-            continue
-        turns = [turn for turn in part.values() if "ftrac" in turn and "native" in turn
-                 and turn["ftrac"].get("overhead_s") is not None
-                 and turn["ftrac"]["unit"] == "s" and quiet(turn["ftrac"])
-                 and quiet(turn["native"])]
-        if turns:
-            said = statistics.median(turn["ftrac"]["overhead_s"] for turn in turns)
-            was = statistics.median(turn["ftrac"]["seconds"] - turn["native"]["seconds"]
-                                    for turn in turns)
-            body.append([workload, f"{fidelity}{' io_uring' if uring else ''}", f"{said:.3f}",
-                         f"{was:.3f}", number(said / was if was > 0 else None)])
+    body = [[workload, f"{fidelity}{' io_uring' if uring else ''}", f"{said:.3f}", f"{was:.3f}",
+             number(said / was if was > 0 else None)]
+            for workload, fidelity, uring, said, was, _ in targets.own_costs(runs, quiet)
+            if workload.endswith("-j1")]
     return table(["workload", "fidelity", "overhead_ns, s", "traced - native, s", "quotient"], body)
 
 
@@ -245,7 +235,7 @@ def write(lines, path):
     runs = Runs(lines)
     if not runs.all:
         raise SystemExit("bench: no runs to write about; measure first")
-    rows = targets.rows(runs)
+    rows = targets.rows(runs, quiet)
     path.write_text(TEXT.format(
         machine=machine_text(runs.machines), disturbed=disturbed_text(runs), targets=target_table(rows), missed=missed_list(rows),
         stuck="".join(f"Not measured: {what}.\n\n" for what in dict.fromkeys(runs.stuck)),

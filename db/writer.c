@@ -273,7 +273,7 @@ static int store_round(struct writer *writer, size_t n)
 		drop_queue(writer);
 		stop_recording(writer, r);
 	}
-	return (int)n + more;
+	return (int)n + (more > 0 ? more : 0);
 }
 
 /* One round; the number of events that came.  Without any nothing is written. */

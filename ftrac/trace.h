@@ -12,7 +12,8 @@
  *	trace_end(trace, &ev, result);
  *
  * Costs two readings of the clock and the push of the event into the ring; no system call and no
- * allocation, but for the first request of a thread, whose process is looked up.  With trace NULL (nothing
+ * allocation, but for the first request of a thread, whose process is looked up, and for TRACE_CHECK, which
+ * asks whether an exec was heard of: a look at the connector's socket, in band at /proc.  With trace NULL (nothing
  * is recorded) nothing at all happens.
  *
  * Threads: any.

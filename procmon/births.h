@@ -18,6 +18,7 @@ struct births;
 
 struct birth {
 	pid_t parent;
+	uint64_t parent_serial; /* which of those that had this number */
 	int64_t time_ns;
 	uint64_t image; /* procfs_stat.image of the parent; 0 not known */
 };

@@ -355,6 +355,7 @@ static void hear_fork(struct scope *scope, const struct connector_event *ev, boo
 	if (!parent)
 		return;
 	birth.image = parent->image;
+	birth.parent_serial = parent->serial;
 	if (parent->kind == SCOPE_IN)
 		tell_fork(scope, ev->pid, &birth, traced);
 	else
@@ -607,10 +608,13 @@ void scope_forget_births(struct scope *scope)
 
 void scope_adopt(struct scope *scope, pid_t tid)
 {
+	const struct member *parent;
 	struct birth birth;
 
-	if (births_take(scope->births, tid, &birth) == 0 && !scope_find(scope, tid)
-		&& scope_find(scope, birth.parent))
+	if (births_take(scope->births, tid, &birth) < 0 || scope_find(scope, tid))
+		return;
+	parent = scope_find(scope, birth.parent);
+	if (parent && parent->serial == birth.parent_serial && parent->looked)
 		tell_fork(scope, tid, &birth, false);
 }
 
