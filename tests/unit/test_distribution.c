@@ -153,6 +153,27 @@ static void real_numbers_have_the_same(void **state)
 	reals_finish(&reals);
 }
 
+static void many_values_are_sorted_as_few(void **state)
+{
+	struct distribution d = { 0 };
+	uint64_t random = 1;
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		assert_int_equal(distribution_add(&d, (int64_t)random >> i % 64, true), 0);
+	}
+	assert_int_equal(distribution_add(&d, INT64_MAX, true), 0);
+	assert_int_equal(distribution_add(&d, INT64_MIN, true), 0);
+	distribution_sort(&d);
+	assert_int_equal(d.values[0], INT64_MIN);
+	assert_int_equal(d.values[d.count - 1], INT64_MAX);
+	for (size_t i = 1; i < d.count; i++)
+		assert_true(d.values[i - 1] <= d.values[i]);
+	assert_int_equal(distribution_add(&d, 5, true), 0); /* there is room, or it is made */
+	distribution_finish(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +185,7 @@ int main(void)
 		cmocka_unit_test(deviation_is_that_of_a_population),
 		cmocka_unit_test(squares_that_do_not_fit_are_near_enough),
 		cmocka_unit_test(quantile_is_a_value_that_occurred),
+		cmocka_unit_test(many_values_are_sorted_as_few),
 		cmocka_unit_test(parts_make_the_whole),
 		cmocka_unit_test(real_numbers_have_the_same),
 	};
