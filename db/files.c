@@ -318,7 +318,8 @@ static struct dentry *find_dentry(struct files *files, struct node *dir, const c
 	if (len > 255)
 		return NULL;
 	memcpy(key, &dir->id, sizeof(dir->id));
-	memcpy(key + sizeof(dir->id), name, len);
+	if (len)
+		memcpy(key + sizeof(dir->id), name, len);
 	HASH_FIND(hh, files->dentries, key, sizeof(dir->id) + len, d);
 	return d;
 }

@@ -100,8 +100,8 @@ FROM used u {joins u p}
 
 --- sys of op by operation: latency of each operation
 {with}SELECT {keys}, o.latency_ns, o.result < 0 AS failed
-FROM {op name latency_ns result} {joins o}
-{where o.start_ns | o.start_ns}
+FROM {op id name latency_ns result} {joins o}
+{where o.start_ns | o.start_ns} {order o.id}
 
 --- phase.processes of part by phase: what each process belongs to, and what belongs to none
 {with},

@@ -100,14 +100,24 @@ static void on_ready(struct daemon *d, int error)
 		leave_terminal(d);
 }
 
+/* A signal is to end the mount in order, and no directory is to be kept busy by us. */
+static int leave_the_caller(struct daemon *d)
+{
+	d->handles_signals = fuse_set_signal_handlers(d->session) == 0;
+	if (!d->handles_signals)
+		return err_status(EXIT_OWN, "cannot catch signals, so the mount could not be ended in order");
+	return chdir("/") == 0 ? 0 : err_status(EXIT_OWN, "cannot leave the directory: %s", strerror(errno));
+}
+
 static int serve(struct daemon *d)
 {
 	int status = daemon_open(d);
 
 	if (status == 0)
 		status = daemon_mount(d, -1);
-	d->handles_signals = status == 0 && fuse_set_signal_handlers(d->session) == 0;
-	if (status == 0 && chdir("/") == 0)
+	if (status == 0)
+		status = leave_the_caller(d);
+	if (status == 0)
 		status = daemon_loop(d);
 	if (status)
 		d->status = status;
