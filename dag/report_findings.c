@@ -169,10 +169,11 @@ static int look(struct report *r, const struct rule *rule, bool *ret_nothing)
 static void put_rule(const struct report *r, const struct rule *rule, bool blind)
 {
 	char *sql = exhibit_sql(r, rule->query);
+	enum need need = rule->need == NEED_COUNTS && !is_there(r, NEED_FILES) ? NEED_FILES : rule->need;
 
 	fprintf(r->out, "<li>%s: %s%s%s.\n<details class=\"sql\"><summary>SQL</summary><pre>", rule->title,
 		rule->threshold, blind ? "; could not be looked at, because " : "",
-		blind ? missing[rule->need] : "");
+		blind ? missing[need] : "");
 	html_put_string(sql ? sql : "", r->out);
 	fputs("</pre></details></li>\n", r->out);
 	free(sql);
