@@ -170,6 +170,16 @@ static const char *program_key(const struct shape *shape, const struct shape_nod
 					  : NULL;
 }
 
+/* All but the first ones, by kind. */
+static const char *others_key(const struct shape *shape, const struct shape_node *node, void *arg)
+{
+	int32_t *left = arg;
+
+	(void)shape;
+	(void)node;
+	return (*left)-- > 0 ? NULL : "(others)";
+}
+
 /* ---- files ---- */
 
 struct directories {
@@ -377,6 +387,7 @@ int fold_shape(struct shape *shape, const struct fold_options *options)
 int fold_to(struct shape *shape, int32_t max_nodes)
 {
 	static key_of *const keys[] = { job_key, phase_key, program_key };
+	int32_t apart = max_nodes - (NODE_GHOST + 1); /* beside one of each kind */
 	int r = 0;
 
 	if (shape->n_nodes > max_nodes)
@@ -389,5 +400,7 @@ int fold_to(struct shape *shape, int32_t max_nodes)
 		if (r == 0 && shape->n_nodes > max_nodes)
 			r = fold_files(shape, true);
 	}
+	if (r == 0 && shape->n_nodes > max_nodes)
+		r = fold_by(shape, others_key, &apart);
 	return r;
 }

@@ -26,7 +26,8 @@ struct fold_options {
 int fold_shape(struct shape *shape, const struct fold_options *options);
 
 /* Down to so many nodes if there are more: first files, then processes by job, by phase, by program, each
- * time with their files, in the end all that the same nodes write; what cannot be folded further stays. */
+ * time with their files, in the end all that the same nodes write; what is still too much becomes one node "(others)" of each
+ * kind, behind the first nodes. */
 int fold_to(struct shape *shape, int32_t max_nodes);
 
 #endif

@@ -68,12 +68,14 @@ struct exhibit_source {
 
 /* ---- exhibits: report_exhibit.c ---- */
 
+#define EXHIBIT_ROWS 30 /* of a query's, which are in the order of their weight */
+
 /* sql: NULL, or what found it. */
 int exhibit_put(struct report *report, const struct exhibit *exhibit, struct table *table,
 	const char *sql);
 int exhibit_wfstat(struct report *report, const struct exhibit *exhibit,
 	const struct exhibit_source *source);
-/* All rows of a query of tables.sql. */
+/* The first rows of a query of tables.sql; a note says of how many. */
 int exhibit_query(struct report *report, const struct exhibit *exhibit, const char *query);
 /* Fills a table with the rows of a query. */
 int exhibit_fill(struct report *report, const char *query, struct table *table);

@@ -199,8 +199,10 @@ int exhibit_query(struct report *report, const struct exhibit *e, const char *qu
 	char *sql = exhibit_sql(report, query);
 	int status = table ? exhibit_fill(report, query, table) : report_out_of_memory();
 
-	if (status == 0)
+	if (status == 0) {
+		table_top(table, EXHIBIT_ROWS);
 		status = exhibit_put(report, e, table, sql);
+	}
 	free(sql);
 	table_destroy(table);
 	return status;

@@ -9,58 +9,69 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "db/query.h"
 #include "dag/html.h"
 #include "dag/report.h"
 #include "dag/table_page.h"
 
+/* What a rule looks at: without it, it cannot find anything. */
+enum need { NEED_PROCESSES, NEED_FILES, NEED_COUNTS, NEED_OPS, NEED_CPUS, NEED_MEMORY, NEED_MAX };
+
+static const char *const missing[] = { "", "files were not traced",
+	"reads and writes were not counted", "single operations were not recorded",
+	"the number of processors of the host is not known",
+	"the memory of the host is not known" };
+_Static_assert(sizeof(missing) / sizeof(missing[0]) == NEED_MAX, "words for each need");
+
 struct rule {
+	enum need need;
 	const char *id, *title, *query;
 	const char *words;     /* what was found, and what helps */
 	const char *threshold; /* when it is said */
 };
 
 static const struct rule rules[] = {
-	{ "small-writes", "Small writes", "finding.small-writes",
+	{ NEED_COUNTS, "small-writes", "Small writes", "finding.small-writes",
 		"{command} wrote {written_bytes} in {writes} writes of {mean_bytes} on the average. Larger "
 		"buffers would save most of these calls.",
 		"a program with at least 1000 writes of less than 4096 bytes on the average" },
-	{ "small-reads", "Small reads", "finding.small-reads",
+	{ NEED_COUNTS, "small-reads", "Small reads", "finding.small-reads",
 		"{command} read {read_bytes} in {reads} reads of {mean_bytes} on the average. Larger buffers "
 		"would save most of these calls.",
 		"a program with at least 1000 reads of less than 4096 bytes on the average" },
-	{ "re-reads", "Data that are read again and again", "finding.re-reads",
+	{ NEED_COUNTS, "re-reads", "Data that are read again and again", "finding.re-reads",
 		"{path} was read {reread} times over, {read_bytes} in all: a copy near the jobs, or a cache, would "
 		"save {saved_bytes}.",
 		"a file of which at least twice its size, and 1 MB more than it, was read" },
-	{ "many-opens", "Files that are opened very often", "finding.many-opens",
+	{ NEED_FILES, "many-opens", "Files that are opened very often", "finding.many-opens",
 		"{path} was opened {opens} times by {processes} processes. Keeping it open, or one file in the "
 		"place of many, would save these calls.",
 		"a file that was opened at least 200 times" },
-	{ "metadata", "More looking than reading", "finding.metadata",
+	{ NEED_COUNTS, "metadata", "More looking than reading", "finding.metadata",
 		"{command} asked {asked} times for attributes or opened files, and read or wrote {moved} times: a "
 		"metadata server would feel that.",
 		"a program with at least 1000 opens and looks at attributes, and twice as many as reads and writes" },
-	{ "searches", "Names that are not there", "finding.searches",
+	{ NEED_FILES, "searches", "Names that are not there", "finding.searches",
 		"{command} looked {searches} times for names that were not there, {names} different ones. Shorter "
 		"search paths would save these calls.",
 		"a program that looked at least 1000 times for names that were not there" },
-	{ "serial", "Serial phases", "finding.serial",
+	{ NEED_CPUS, "serial", "Serial phases", "finding.serial",
 		"For {alone_ns}, {run_share} % of the run, one job of phase {phase} ran alone, while the host has "
 		"{cpus} processors.",
 		"a phase with only one job running in all for at least 10 % of the run, on a host with several "
 		"processors" },
-	{ "memory", "Memory that limits packing", "finding.memory",
+	{ NEED_MEMORY, "memory", "Memory that limits packing", "finding.memory",
 		"A process of phase {phase} had {largest_bytes} resident: only {fit} of them fit into the memory of "
 		"the host, {memory_bytes}, which has {cpus} processors.",
 		"a process that needs more than its part of the memory: that of the host by its processors" },
-	{ "slow-edges", "Slow edges", "finding.slow-edges",
+	{ NEED_COUNTS, "slow-edges", "Slow edges", "finding.slow-edges",
 		"{command} moved {moved_bytes} of {path} at {moved_rate}, while all data moved at {all_rate} on the "
 		"average.",
 		"at least 1 MB between a program and a file, at less than a quarter of the average rate" },
-	{ "failures", "Processes that failed", "finding.failures",
+	{ NEED_PROCESSES, "failures", "Processes that failed", "finding.failures",
 		"{n} kinds of failures; {program} ended {times} times with {how}.",
 		"a process that was killed or ended with a status other than 0" },
-	{ "errors", "Operations that failed", "finding.errors",
+	{ NEED_OPS, "errors", "Operations that failed", "finding.errors",
 		"{operation} failed {count} times with {error}.",
 		"operations that failed for another reason than that a name was looked for, or a feature tried" },
 };
@@ -111,6 +122,7 @@ static int put_finding(struct report *r, const struct rule *rule, struct table *
 	if (status == 0) {
 		const struct exhibit e = { id, rule->title, words, NULL, true };
 
+		table_top(table, EXHIBIT_ROWS);
 		fputs("<div class=\"finding\">\n", r->out);
 		status = exhibit_put(r, &e, table, sql);
 		fputs("</div>\n", r->out);
@@ -118,6 +130,26 @@ static int put_finding(struct report *r, const struct rule *rule, struct table *
 	free(words);
 	free(id);
 	return status;
+}
+
+static bool is_there(const struct report *r, enum need need)
+{
+	const char *fidelity = query_fact_text(r->db, "fidelity");
+
+	switch (need) {
+	case NEED_FILES:
+		return fidelity;
+	case NEED_COUNTS:
+		return fidelity && strcmp(fidelity, "open") != 0;
+	case NEED_OPS:
+		return r->has_ops;
+	case NEED_CPUS:
+		return query_fact(r->db, "cpus", 0) > 0;
+	case NEED_MEMORY:
+		return query_fact(r->db, "cpus", 0) > 0 && query_fact(r->db, "memory_bytes", 0) > 0;
+	default:
+		return true;
+	}
 }
 
 static int look(struct report *r, const struct rule *rule, bool *ret_nothing)
@@ -134,24 +166,41 @@ static int look(struct report *r, const struct rule *rule, bool *ret_nothing)
 	return status;
 }
 
+static void put_rule(const struct report *r, const struct rule *rule, bool blind)
+{
+	char *sql = exhibit_sql(r, rule->query);
+	enum need need = rule->need == NEED_COUNTS && !is_there(r, NEED_FILES) ? NEED_FILES : rule->need;
+
+	fprintf(r->out, "<li>%s: %s%s%s.\n<details class=\"sql\"><summary>SQL</summary><pre>", rule->title,
+		rule->threshold, blind ? "; could not be looked at, because " : "",
+		blind ? missing[need] : "");
+	html_put_string(sql ? sql : "", r->out);
+	fputs("</pre></details></li>\n", r->out);
+	free(sql);
+}
+
+static void put_rules(const struct report *r, const char *title, const bool *listed, bool blind)
+{
+	if (!memchr(listed, true, RULE_MAX * sizeof(*listed)))
+		return;
+	fprintf(r->out, "<details class=\"rules\"><summary>%s</summary>\n<ul>\n", title);
+	for (size_t i = 0; i < RULE_MAX; i++)
+		if (listed[i])
+			put_rule(r, &rules[i], blind);
+	fputs("</ul></details>\n", r->out);
+}
+
 int report_findings(struct report *r)
 {
-	bool nothing[RULE_MAX] = { false };
+	bool nothing[RULE_MAX] = { false }, blind[RULE_MAX] = { false };
 	int status = 0;
 
-	for (size_t i = 0; i < RULE_MAX && status == 0; i++)
+	for (size_t i = 0; i < RULE_MAX && status == 0; i++) {
 		status = look(r, &rules[i], &nothing[i]);
-	fputs("<details class=\"rules\"><summary>Rules that found nothing</summary>\n<ul>\n", r->out);
-	for (size_t i = 0; i < RULE_MAX; i++)
-		if (nothing[i]) {
-			char *sql = exhibit_sql(r, rules[i].query);
-
-			fprintf(r->out, "<li>%s: %s.\n<details class=\"sql\"><summary>SQL</summary><pre>",
-				rules[i].title, rules[i].threshold);
-			html_put_string(sql ? sql : "", r->out);
-			fputs("</pre></details></li>\n", r->out);
-			free(sql);
-		}
-	fputs("</ul></details>\n", r->out);
+		blind[i] = nothing[i] && !is_there(r, rules[i].need);
+		nothing[i] &= !blind[i];
+	}
+	put_rules(r, "Rules that found nothing", nothing, false);
+	put_rules(r, "Rules that could not look", blind, true);
 	return status;
 }

@@ -50,7 +50,7 @@ static void put_choice(const struct report *r, FILE *out)
 
 	if (c->phase || c->job || c->process || c->include.n || c->exclude.n || c->from_ns || c->to_ns)
 		fputs("<p class=\"note\">A part of the run was chosen: numbers are of that part, but for those of "
-		      "the summary.</p>\n", out);
+		      "the summary, the critical path and the makespan.</p>\n", out);
 }
 
 static void put_part(const struct report *r, const char *name, size_t len, FILE *out)

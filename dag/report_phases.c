@@ -13,6 +13,8 @@
 #include "dag/report.h"
 #include "dag/stat.h"
 
+#define PHASES_MAX 60 /* that are shown: those that began first */
+
 /* ---- boxes ---- */
 
 enum measure { RUNTIME, UTILIZATION, MEMORY, READ, WRITTEN, MEASURE_MAX };
@@ -71,7 +73,9 @@ static void put_box(struct table *table, struct distribution *d, int measure)
 
 static void put_boxes(const struct groups *groups, int keys, struct table *table)
 {
-	for (size_t g = 0; g < groups_count(groups); g++) {
+	size_t n = groups_count(groups), shown = n > PHASES_MAX ? PHASES_MAX : n;
+
+	for (size_t g = 0; g < shown; g++) {
 		struct boxes *boxes = groups_data(groups, g);
 
 		for (int i = 0; i < MEASURE_MAX; i++) {
@@ -85,6 +89,8 @@ static void put_boxes(const struct groups *groups, int keys, struct table *table
 			table_row(table);
 		}
 	}
+	if (shown < n)
+		table_note(table, "%zu of %zu phases: those that began first.", shown, n);
 }
 
 static void finish_boxes(struct groups *groups)
@@ -256,12 +262,12 @@ int report_phases(struct report *r)
 		struct exhibit exhibit;
 		struct exhibit_source source;
 	} tables[] = {
-		{ { "phase", "Jobs and files of each phase", NULL, NULL, false }, { .table = "phase" } },
-		{ { "run", "Run times", NULL, NULL, false }, { .table = "run", .by = "phase" } },
+		{ { "phase", "Jobs and files of each phase", NULL, NULL, false }, { .table = "phase", .top = PHASES_MAX } },
+		{ { "run", "Run times", NULL, NULL, false }, { .table = "run", .by = "phase", .top = PHASES_MAX } },
 		{ { "util", "Use of the processor, and where the rest of the time went", NULL, NULL, false },
-			{ .table = "util", .by = "phase" } },
-		{ { "mem", "Peak resident memory", NULL, NULL, false }, { .table = "mem", .by = "phase" } },
-		{ { "io", "Bytes and operations", NULL, NULL, true }, { .table = "io", .by = "phase" } },
+			{ .table = "util", .by = "phase", .top = PHASES_MAX } },
+		{ { "mem", "Peak resident memory", NULL, NULL, false }, { .table = "mem", .by = "phase", .top = PHASES_MAX } },
+		{ { "io", "Bytes and operations", NULL, NULL, true }, { .table = "io", .by = "phase", .top = PHASES_MAX } },
 	};
 	int status = put_all_boxes(r);
 

@@ -2,8 +2,8 @@
 
 /*
  * What ran when: bars of processes, or of jobs where there are too many, packed into as few lanes as they
- * need.  Where there are still too many, bars of one phase that follow each other closely in a lane become
- * one.
+ * need, up to LANES_MAX: bars beyond share the lane that is free first.  Where there are still too many, bars
+ * of one phase that follow each other closely in a lane become one, then those of any phases.
  */
 
 #include <stdlib.h>
@@ -16,6 +16,7 @@
 #include "dag/workflow.h"
 
 #define BARS_MAX 600
+#define LANES_MAX 200
 
 struct bar {
 	int64_t begin_ns, end_ns;
@@ -29,10 +30,10 @@ struct bar {
 struct gantt {
 	struct bar *bars;
 	int32_t n;
-	int64_t *free_ns; /* of lanes: from when on */
+	int64_t free_ns[LANES_MAX]; /* of lanes: from when on */
 	int lanes;
-	bool jobs;
-	int32_t folded;
+	bool jobs, phases; /* bars are jobs; may be of several phases */
+	int32_t folded, shared;
 };
 
 /* ---- bars ---- */
@@ -111,23 +112,32 @@ static void join_jobs(struct gantt *g)
 
 /* ---- lanes ---- */
 
-static int pack(struct gantt *g)
+/* The first lane that is free then; where there is none, the one that is free first. */
+static int find_lane(struct gantt *g, int64_t begin_ns)
+{
+	int first = 0;
+
+	for (int i = 0; i < g->lanes; i++) {
+		if (g->free_ns[i] <= begin_ns)
+			return i;
+		first = g->free_ns[i] < g->free_ns[first] ? i : first;
+	}
+	if (g->lanes < LANES_MAX)
+		return g->lanes++;
+	g->shared++;
+	return first;
+}
+
+static void pack(struct gantt *g)
 {
 	qsort(g->bars, (size_t)g->n, sizeof(*g->bars), compare_bars);
-	g->free_ns = calloc((size_t)g->n + 1, sizeof(*g->free_ns));
-	if (!g->free_ns)
-		return report_out_of_memory();
 	for (int32_t i = 0; i < g->n; i++) {
 		struct bar *bar = &g->bars[i];
-		int lane = 0;
 
-		while (lane < g->lanes && g->free_ns[lane] > bar->begin_ns)
-			lane++;
-		g->lanes = lane == g->lanes ? lane + 1 : g->lanes;
-		g->free_ns[lane] = bar->end_ns;
-		bar->lane = lane;
+		bar->lane = find_lane(g, bar->begin_ns);
+		if (g->free_ns[bar->lane] < bar->end_ns)
+			g->free_ns[bar->lane] = bar->end_ns;
 	}
-	return 0;
 }
 
 static bool same_phase(const struct bar *a, const struct bar *b)
@@ -137,16 +147,16 @@ static bool same_phase(const struct bar *a, const struct bar *b)
 	return x == y || (x && y && strcmp(x, y) == 0);
 }
 
-static void join_close(struct gantt *g, int32_t *last, int64_t gap_ns)
+static void join_close(struct gantt *g, int64_t gap_ns)
 {
-	int32_t n = 0;
+	int32_t last[LANES_MAX], n = 0;
 
 	for (int i = 0; i < g->lanes; i++)
 		last[i] = -1;
 	for (int32_t i = 0; i < g->n; i++) {
 		int32_t before = last[g->bars[i].lane];
 
-		if (before >= 0 && same_phase(&g->bars[before], &g->bars[i]) &&
+		if (before >= 0 && (g->phases || same_phase(&g->bars[before], &g->bars[i])) &&
 			g->bars[i].begin_ns - g->bars[before].end_ns <= gap_ns) {
 			join(&g->bars[before], &g->bars[i]);
 			continue;
@@ -161,19 +171,18 @@ static void join_close(struct gantt *g, int32_t *last, int64_t gap_ns)
 static int make(struct report *r, struct gantt *g)
 {
 	int status = list_processes(r, g);
-	int32_t *last;
 
-	if (status == 0 && g->n > BARS_MAX)
+	if (status)
+		return status;
+	if (g->n > BARS_MAX)
 		join_jobs(g);
-	if (status == 0)
-		status = pack(g);
-	last = status == 0 ? calloc((size_t)g->lanes + 1, sizeof(*last)) : NULL;
-	if (status == 0 && !last)
-		status = report_out_of_memory();
-	for (int64_t gap = r->span_ns / 2000 + 1; status == 0 && g->n > BARS_MAX && gap < r->span_ns; gap *= 2)
-		join_close(g, last, gap);
-	free(last);
-	return status;
+	pack(g);
+	for (int i = 0; i < 2 && g->n > BARS_MAX; i++) {
+		g->phases = i;
+		for (int64_t gap = r->span_ns / 2000 + 1; g->n > BARS_MAX && gap / 2 < r->span_ns; gap *= 2)
+			join_close(g, gap);
+	}
+	return 0;
 }
 
 /* ---- the table ---- */
@@ -210,12 +219,16 @@ static int put_gantt(struct report *r)
 			put_bar(table, r->workflow, &g.bars[i]);
 		if (g.folded)
 			table_note(table, "%d processes are folded into others: a bar is %s.", g.folded,
-				g.jobs ? "a job, or several of one phase that follow each other" : "a process");
+				!g.jobs	  ? "a process"
+				: g.phases ? "a job, or several that follow each other, with the phase of the first"
+					   : "a job, or several of one phase that follow each other");
+		if (g.shared)
+			table_note(table, "%d bars lie over others: no more than %d lanes are shown.", g.shared,
+				LANES_MAX);
 		status = exhibit_put(r, &e, table, sql);
 	}
 	free(sql);
 	free(g.bars);
-	free(g.free_ns);
 	table_destroy(table);
 	return status;
 }

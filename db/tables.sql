@@ -312,7 +312,8 @@ lived AS (SELECT max(0, (t - {t0}) / {step}) AS n, max(processes) AS processes, 
 	FROM level WHERE t >= {t0} GROUP BY 1)
 SELECT b.n, CAST(b.n * {step} AS REAL) / 1e9 AS from_s, l.processes, l.rss AS rss_bytes,
 	coalesce((SELECT max(t) - {t0} FROM change), 0) / {step} AS last
-FROM bounds b LEFT JOIN lived l ON l.n = b.n ORDER BY b.n
+FROM bounds b LEFT JOIN lived l ON l.n = b.n
+{time {t0} + b.n * {step} | {t0} + (b.n + 1) * {step} - 1} ORDER BY b.n
 
 --- time.files of op: files that were touched in each interval
 {with}SELECT CAST((o.start_ns - {t0}) / {step} * {step} AS REAL) / 1e9 AS from_s, f.path, count(*) AS operations,
@@ -479,12 +480,17 @@ SELECT process, path, first_ns FROM ghost WHERE process IS NOT NULL AND path IS 
 
 --- report.processes of process by phase: what each process took, for the boxes of phases
 {with end_ns utime_ns stime_ns rsspeak_bytes exit_code exit_signal},
-moved AS MATERIALIZED (SELECT process, sum(bread) AS bread, sum(bwrite) AS bwrite FROM access GROUP BY process)
+moved AS MATERIALIZED (SELECT process, iif(count(*) = count(bread), sum(bread), NULL) AS bread,
+		iif(count(*) = count(bwrite), sum(bwrite), NULL) AS bwrite
+	FROM access GROUP BY process)
 SELECT {keys}, p.end_ns - p.start_ns AS runtime_ns,
 	CAST(p.utime_ns + p.stime_ns AS REAL) / nullif(p.end_ns - p.start_ns, 0) AS utilization,
-	p.rsspeak_bytes AS rss_bytes, coalesce(m.bread, 0) AS read_bytes, coalesce(m.bwrite, 0) AS written_bytes,
+	p.rsspeak_bytes AS rss_bytes, iif(m.process IS NULL, z.n, m.bread) AS read_bytes,
+	iif(m.process IS NULL, z.n, m.bwrite) AS written_bytes,
 	coalesce(p.exit_code, 0) <> 0 OR p.exit_signal IS NOT NULL AS failed
-FROM proc p LEFT JOIN moved m ON m.process = p.id ORDER BY p.start_ns, p.id
+-- Who reads and writes nothing, reads and writes 0 bytes, if that was looked at.
+FROM (SELECT *, iif(fidelity IS NULL, NULL, 0) AS n FROM run) z
+	JOIN proc p ON p.id BETWEEN z.first_process AND z.last_process LEFT JOIN moved m ON m.process = p.id ORDER BY p.start_ns, p.id
 
 --- report.heat of use by phase: what was moved through open files, and from when to when
 {with}SELECT {keys}, u.bread AS read_bytes, u.first_read_ns, u.last_read_ns,
@@ -497,7 +503,7 @@ FROM use u {joins u}
 	sum(a.bwrite) AS written_bytes
 FROM access a {joins a}
 {where a.first_ns | a.last_ns} GROUP BY {group}
-ORDER BY coalesce(sum(a.bread), 0) + coalesce(sum(a.bwrite), 0) DESC, 1 LIMIT 30
+ORDER BY coalesce(sum(a.bread), 0) + coalesce(sum(a.bwrite), 0) DESC, 1
 
 --- report.file-kinds of use by all: how many files of which kind there are
 {with},
@@ -517,36 +523,40 @@ FROM a JOIN file k ON k.id = a.file WHERE k.kind = 'file' GROUP BY 1 ORDER BY 2 
 	count(DISTINCT iif(a.reads, a.process, NULL)) AS readers, sum(a.opens) AS opens
 FROM access a {joins a f}
 WHERE f.kind = 'file' {and a.first_ns | a.last_ns} GROUP BY a.file HAVING sum(a.bread) > 0
-ORDER BY 3 DESC, a.file LIMIT 25
+ORDER BY 3 DESC, a.file
 
 --- report.files-written of use by path: files that were written most
 {with}SELECT f.path, max(coalesce(f.size_last, f.size_first)) AS size_bytes, sum(a.bwrite) AS written_bytes,
 	count(DISTINCT iif(a.writes, a.process, NULL)) AS writers, sum(a.opens) AS opens
 FROM access a {joins a f}
 WHERE f.kind = 'file' {and a.first_ns | a.last_ns} GROUP BY a.file HAVING sum(a.bwrite) > 0
-ORDER BY 3 DESC, a.file LIMIT 25
+ORDER BY 3 DESC, a.file
 
---- report.files-reread of use by path: files of which more was read than there is
-{with}SELECT f.path, sum(a.bread) * 1.0 / max(coalesce(f.size_last, f.size_first)) AS reread,
-	max(coalesce(f.size_last, f.size_first)) AS size_bytes, sum(a.bread) AS read_bytes,
-	count(DISTINCT iif(a.reads, a.process, NULL)) AS readers
-FROM access a {joins a f}
-WHERE f.kind = 'file' AND coalesce(f.size_last, f.size_first) > 0 {and a.first_ns | a.last_ns}
-GROUP BY a.file HAVING sum(a.bread) > 1.5 * max(coalesce(f.size_last, f.size_first))
-ORDER BY 2 DESC, a.file LIMIT 25
+--- report.files-reread of use by path: files of which more was read than there is, of one version
+{with},
+-- The sizes of the first version and of the last one are known, not of those between them.
+last AS MATERIALIZED (SELECT file, max(version) AS version FROM access GROUP BY file),
+part AS MATERIALIZED (SELECT f.path, a.file, a.version, sum(a.bread) AS read_bytes,
+		CASE WHEN a.version = l.version THEN max(coalesce(k.size_last, k.size_first))
+			WHEN a.version = 1 AND NOT k.created THEN max(k.size_first) END AS size_bytes,
+		count(DISTINCT iif(a.reads, a.process, NULL)) AS readers
+	FROM access a JOIN file k ON k.id = a.file JOIN last l ON l.file = a.file {joins a f}
+	WHERE f.kind = 'file' {and a.first_ns | a.last_ns} GROUP BY a.file, a.version)
+SELECT path, read_bytes * 1.0 / size_bytes AS reread, size_bytes, read_bytes, readers
+FROM part WHERE size_bytes > 0 AND read_bytes > 1.5 * size_bytes ORDER BY 2 DESC, file, version
 
 --- report.files-never-read of use by path: files that were written and never read
 {with}SELECT f.path, max(coalesce(f.size_last, f.size_first)) AS size_bytes, sum(a.bwrite) AS written_bytes
 FROM access a JOIN file k ON k.id = a.file {joins a f}
 WHERE f.kind = 'file' AND NOT (k.created AND k.deleted) {and a.first_ns | a.last_ns}
 GROUP BY a.file HAVING max(a.writes) AND NOT max(a.reads)
-ORDER BY 3 DESC, a.file LIMIT 25
+ORDER BY 3 DESC, a.file
 
 --- report.files-temporary of use by path: files that were created and removed
 {with}SELECT f.path, sum(a.bwrite) AS written_bytes, sum(a.bread) AS read_bytes
 FROM access a JOIN file k ON k.id = a.file {joins a f}
 WHERE f.kind = 'file' AND k.created AND k.deleted {and a.first_ns | a.last_ns}
-GROUP BY a.file ORDER BY 2 DESC, a.file LIMIT 25
+GROUP BY a.file ORDER BY 2 DESC, a.file
 
 --- report.operations of op: single operations that took long, for the time line of others
 {with}SELECT o.process, o.tid, o.name, o.path, o.start_ns, o.latency_ns, o.result, o.bytes
@@ -558,57 +568,67 @@ FROM {op id process tid name path start_ns latency_ns result bytes | o.latency_n
 	sum(a.bwrite) * 1.0 / sum(a.nwrite) AS mean_bytes
 FROM access a {joins a}
 {where a.first_ns | a.last_ns} GROUP BY {group}
-HAVING sum(a.nwrite) >= 1000 AND sum(a.bwrite) < 4096 * sum(a.nwrite) ORDER BY writes DESC LIMIT 20
+HAVING sum(a.nwrite) >= 1000 AND sum(a.bwrite) < 4096 * sum(a.nwrite) ORDER BY writes DESC
 
 --- finding.small-reads of use by command: programs that read little at a time
 {with}SELECT {keys}, sum(a.nread) AS reads, sum(a.bread) AS read_bytes,
 	sum(a.bread) * 1.0 / sum(a.nread) AS mean_bytes
 FROM access a {joins a}
 {where a.first_ns | a.last_ns} GROUP BY {group}
-HAVING sum(a.nread) >= 1000 AND sum(a.bread) < 4096 * sum(a.nread) ORDER BY reads DESC LIMIT 20
+HAVING sum(a.nread) >= 1000 AND sum(a.bread) < 4096 * sum(a.nread) ORDER BY reads DESC
 
---- finding.re-reads of use by path: files of which much was read again
-{with}SELECT f.path, max(coalesce(f.size_last, f.size_first)) AS size_bytes, sum(a.bread) AS read_bytes,
-	sum(a.bread) * 1.0 / max(coalesce(f.size_last, f.size_first)) AS reread,
-	sum(a.bread) - max(coalesce(f.size_last, f.size_first)) AS saved_bytes,
-	count(DISTINCT iif(a.reads, a.process, NULL)) AS readers
-FROM access a {joins a f}
-WHERE f.kind = 'file' AND coalesce(f.size_last, f.size_first) > 0 {and a.first_ns | a.last_ns} GROUP BY a.file
-HAVING reread >= 2 AND saved_bytes > 1000000 ORDER BY saved_bytes DESC LIMIT 20
+--- finding.re-reads of use by path: files of which much was read again, of one version
+{with},
+-- The sizes of the first version and of the last one are known, not of those between them.
+last AS MATERIALIZED (SELECT file, max(version) AS version FROM access GROUP BY file),
+part AS MATERIALIZED (SELECT f.path, a.file, a.version, sum(a.bread) AS read_bytes,
+		CASE WHEN a.version = l.version THEN max(coalesce(k.size_last, k.size_first))
+			WHEN a.version = 1 AND NOT k.created THEN max(k.size_first) END AS size_bytes,
+		count(DISTINCT iif(a.reads, a.process, NULL)) AS readers
+	FROM access a JOIN file k ON k.id = a.file JOIN last l ON l.file = a.file {joins a f}
+	WHERE f.kind = 'file' {and a.first_ns | a.last_ns} GROUP BY a.file, a.version)
+SELECT path, size_bytes, read_bytes, read_bytes * 1.0 / size_bytes AS reread,
+	read_bytes - size_bytes AS saved_bytes, readers
+FROM part WHERE size_bytes > 0 AND read_bytes >= 2 * size_bytes AND read_bytes - size_bytes > 1000000
+ORDER BY saved_bytes DESC, file, version
 
 --- finding.many-opens of use by path: files that are opened very often
 {with}SELECT f.path, sum(a.opens) AS opens, count(DISTINCT a.process) AS processes, sum(a.bread) AS read_bytes,
 	sum(a.bwrite) AS written_bytes
 FROM access a {joins a f}
 WHERE f.kind = 'file' {and a.first_ns | a.last_ns} GROUP BY a.file HAVING sum(a.opens) >= 200
-ORDER BY opens DESC LIMIT 20
+ORDER BY opens DESC
 
 --- finding.metadata of use by command: programs that look more than they read and write
-{with}SELECT {keys}, sum(a.opens + a.nmeta) AS asked, sum(coalesce(a.nread, 0) + coalesce(a.nwrite, 0)) AS moved
+{with}SELECT {keys}, sum(a.opens + a.nmeta) AS asked, sum(a.nread + a.nwrite) AS moved
 FROM access a {joins a}
-{where a.first_ns | a.last_ns} GROUP BY {group} HAVING asked >= 1000 AND asked >= 2 * moved
-ORDER BY asked DESC LIMIT 20
+{where a.first_ns | a.last_ns} GROUP BY {group}
+HAVING count(*) = count(a.nread + a.nwrite) AND asked >= 1000 AND asked >= 2 * moved
+ORDER BY asked DESC
 
 --- finding.searches of use by command: programs that look for names that are not there
 {with}SELECT {keys}, sum(g.count) AS searches, count(DISTINCT g.path) AS names
 FROM (SELECT *, NULL AS file FROM ghost) g {joins g}
-{where g.first_ns | g.first_ns} GROUP BY {group} HAVING sum(g.count) >= 1000 ORDER BY searches DESC LIMIT 20
+{where g.first_ns | g.first_ns} GROUP BY {group} HAVING sum(g.count) >= 1000 ORDER BY searches DESC
 
 --- finding.serial of process by phase: phases in which one job ran alone
 {with end_ns job phase},
 job AS MATERIALIZED (SELECT row_number() OVER (ORDER BY min(start_ns)) AS n, phase, min(start_ns) AS t0,
-		max(end_ns) AS t1
-	FROM proc WHERE job IS NOT NULL GROUP BY job HAVING count(*) = count(end_ns)),
+		max(coalesce(end_ns, last)) AS t1
+	-- What has no known end runs to the end of the trace.
+	FROM proc, (SELECT max(coalesce((SELECT value FROM trace WHERE key = 'end_ns'), 0),
+			(SELECT max(coalesce(end_ns, start_ns)) FROM proc)) AS last)
+	WHERE job IS NOT NULL GROUP BY job),
 change AS (SELECT t0 AS t, 1 AS more, n FROM job UNION ALL SELECT t1, -1, -n FROM job),
 -- Where one job runs, the sum of the numbers of those that run is its number.
 level AS (SELECT t, sum(more) OVER w AS running, sum(n) OVER w AS n, lead(t) OVER w - t AS ns FROM change
 	WINDOW w AS (ORDER BY t, more, n ROWS UNBOUNDED PRECEDING)),
 alone AS (SELECT j.phase, sum(l.ns) AS alone_ns, count(*) AS times
 	FROM level l JOIN job j ON j.n = l.n WHERE l.running = 1 GROUP BY j.phase),
-run AS (SELECT max(end_ns) - min(start_ns) AS ns, (SELECT value FROM trace WHERE key = 'cpus') AS cpus FROM proc
-	WHERE job IS NOT NULL)
+run AS (SELECT max(t1) - min(t0) AS ns, count(*) AS jobs, (SELECT value FROM trace WHERE key = 'cpus') AS cpus
+	FROM job)
 SELECT a.phase, a.alone_ns, a.alone_ns * 1.0 / run.ns AS run_share, run.cpus
-FROM alone a, run WHERE a.alone_ns >= 0.1 * run.ns AND run.cpus > 1 ORDER BY a.alone_ns DESC LIMIT 20
+FROM alone a, run WHERE a.alone_ns >= 0.1 * run.ns AND run.cpus > 1 AND run.jobs > 1 ORDER BY a.alone_ns DESC
 
 --- finding.memory of process by phase: phases whose processes need more than their part of the memory
 {with rsspeak_bytes phase},
@@ -617,7 +637,7 @@ host AS MATERIALIZED (SELECT (SELECT value FROM trace WHERE key = 'memory_bytes'
 SELECT p.phase, max(p.rsspeak_bytes) AS largest_bytes, h.memory / max(p.rsspeak_bytes) AS fit,
 	h.memory AS memory_bytes, h.cpus
 FROM proc p, host h GROUP BY p.phase HAVING max(p.rsspeak_bytes) * h.cpus > h.memory
-ORDER BY largest_bytes DESC LIMIT 20
+ORDER BY largest_bytes DESC
 
 --- finding.slow-edges of use by command,path: data that moved slowly
 {with},
@@ -626,13 +646,13 @@ edge AS MATERIALIZED (SELECT {keys}, sum(u.bread + u.bwrite) AS bytes, sum(u.rea
 every AS MATERIALIZED (SELECT sum(bytes) * 1e9 / sum(ns) AS rate FROM edge)
 SELECT {names}, bytes AS moved_bytes, ns AS moving_ns, bytes * 1e9 / ns AS moved_rate, every.rate AS all_rate
 FROM edge, every WHERE bytes >= 1000000 AND ns > 0 AND bytes * 1e9 / ns < every.rate / 4
-ORDER BY moving_ns DESC LIMIT 20
+ORDER BY moving_ns DESC
 
 --- finding.failures of process by command: processes that failed
 {with program exit_code exit_signal phase}SELECT p.program,
 	iif(p.exit_signal IS NULL, 'status ' || p.exit_code, 'signal ' || p.exit_signal) AS how,
 	count(*) AS times, min(p.phase) AS phase, min(p.id) AS first_process
-FROM proc p WHERE p.exit_code <> 0 OR p.exit_signal IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC, 1 LIMIT 20
+FROM proc p WHERE p.exit_code <> 0 OR p.exit_signal IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC, 1
 
 --- finding.errors of op by operation: operations that failed, other than searches and probes
 {with}SELECT {keys}, CASE -o.result WHEN 1 THEN 'EPERM' WHEN 2 THEN 'ENOENT' WHEN 4 THEN 'EINTR' WHEN 5 THEN 'EIO'
@@ -644,4 +664,4 @@ FROM proc p WHERE p.exit_code <> 0 OR p.exit_signal IS NOT NULL GROUP BY 1, 2 OR
 FROM {op name result path | o.result < 0 AND NOT (o.name IN ('lookup', 'getattr', 'access', 'open')
 	AND o.result IN (-2, -20) OR o.name IN ('getxattr', 'listxattr') AND o.result IN (-61, -95)
 	OR o.name = 'readlink' AND o.result = -22 OR o.name = 'ioctl' AND o.result = -25)} {joins o}
-{where o.start_ns | o.start_ns} GROUP BY {group}, o.result ORDER BY count DESC LIMIT 20
+{where o.start_ns | o.start_ns} GROUP BY {group}, o.result ORDER BY count DESC
