@@ -68,6 +68,8 @@ static void warn_of_share(struct report *r)
 	       traced = (double)query_fact(r->db, "bytes_mount", 0);
 	char part[32], whole[32], *text = NULL;
 
+	if (!query_fact_text(r->db, "bytes_kernel") && query_fact_text(r->db, "fidelity"))
+		warn(r->out, "Coverage: how much processes read and wrote beside the mount is not known.");
 	if (all <= 0 || traced >= 0.95 * all)
 		return;
 	units_bytes(traced, part, sizeof(part));

@@ -140,10 +140,12 @@ enum column { PROCESS, TID, NAME, PATH, START, LATENCY, RESULT, BYTES };
 
 static json_t *arguments(const struct query *query)
 {
-	json_t *args = json_pack("{s:I}", "result", (json_int_t)query_int(query, RESULT));
+	json_t *args = json_object();
 	size_t len;
 	const char *path = query_bytes(query, PATH, &len);
 
+	if (query_type(query, RESULT) != QUERY_NULL)
+		json_object_set_new(args, "result", json_integer(query_int(query, RESULT)));
 	if (query_type(query, PATH) != QUERY_NULL)
 		json_object_set_new(args, "path", text(path, len));
 	if (query_type(query, BYTES) != QUERY_NULL)

@@ -561,7 +561,7 @@ GROUP BY a.file ORDER BY 2 DESC, a.file
 --- report.operations of op: single operations that took long, for the time line of others
 {with}SELECT o.process, o.tid, o.name, o.path, o.start_ns, o.latency_ns, o.result, o.bytes
 FROM {op id process tid name path start_ns latency_ns result bytes | o.latency_ns >= {step}} {joins o}
-{where o.start_ns | o.start_ns} {order o.id}
+{where o.start_ns | o.start_ns} ORDER BY o.start_ns, o.id
 
 --- finding.small-writes of use by command: programs that write little at a time
 {with}SELECT {keys}, sum(a.nwrite) AS writes, sum(a.bwrite) AS written_bytes,
@@ -613,9 +613,10 @@ FROM (SELECT *, NULL AS file FROM ghost) g {joins g}
 
 --- finding.serial of process by phase: phases in which one job ran alone
 {with end_ns job phase},
-job AS MATERIALIZED (SELECT row_number() OVER (ORDER BY min(start_ns)) AS n, phase, min(start_ns) AS t0,
+job AS MATERIALIZED (SELECT row_number() OVER (ORDER BY min(start_ns)) AS n, phase,
+		max(min(start_ns), coalesce((SELECT value FROM trace WHERE key = 'start_ns'), 0)) AS t0,
 		max(coalesce(end_ns, last)) AS t1
-	-- What has no known end runs to the end of the trace.
+	-- What has no known end runs to the end of the trace; what was before its begin does not count.
 	FROM proc, (SELECT max(coalesce((SELECT value FROM trace WHERE key = 'end_ns'), 0),
 			(SELECT max(coalesce(end_ns, start_ns)) FROM proc)) AS last)
 	WHERE job IS NOT NULL GROUP BY job),

@@ -82,7 +82,7 @@ function heat(rows, width) {
 	return Plot.plot(base(width, {
 		height: 60 + 20 * names.length, marginLeft: 150, x: { label: "time of the run", tickFormat: seconds, ticks: 8 },
 		y: { label: null, domain: names, tickFormat: (d) => short(d, 22) },
-		color: { type: "log", domain: [Math.max(1, Math.min(...rows.map(total).filter((v) => v > 0))),
+		color: { legend: true, label: "bytes", tickFormat: bytes, type: "log", domain: [Math.max(1, Math.min(...rows.map(total).filter((v) => v > 0))),
 			Math.max(2, ...rows.map(total))], range: dark ? ["#1d3549", "#ffe9a8"] : ["#d9e8f2", "#08306b"],
 		interpolate: "rgb", clamp: true },
 		marks: [Plot.rect(rows, { x1: "from_s", x2: "to_s", y: (d) => d.phase ?? "(no phase)", fill: total, inset: 0.3,
@@ -139,8 +139,9 @@ function histogram(rows, width, id) {
 			Plot.rectY(data, { x1: "low", x2: "to", y: "count", fill: READ, inset: 0.5,
 				title: (d) => `${format(d.from)} to ${format(d.to)}: ${d.count}\nno larger: ${percent(d.cumulative_share)}` }),
 			Plot.line(data, { x: "to", y: (d) => d.cumulative_share * most, stroke: WRITTEN, strokeWidth: 2, marker: "dot" }),
-			Plot.axisY({ anchor: "right", label: "part of all that is no larger", tickFormat: (v) => percent(v / most),
-				color: WRITTEN, ticks: 5 }),
+			Plot.axisY({ anchor: "left", label: "operations", tickFormat: count, ticks: 5 }),
+			Plot.axisY([0, 0.25, 0.5, 0.75, 1].map((share) => share * most), { anchor: "right",
+				label: "part of all that is no larger", tickFormat: (v) => percent(v / most), color: WRITTEN }),
 			Plot.ruleY([0]),
 		],
 	}));
