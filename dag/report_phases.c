@@ -128,7 +128,7 @@ static int put_all_boxes(struct report *r)
 {
 	static const struct exhibit e = { "phases", "Processes of each phase",
 		"Box: the middle half of the processes, with the median; whiskers: from the "
-		"smallest to p95; the point is the largest.  Scales are logarithmic where values differ much.",
+		"smallest to p95; the point is the largest.  Scales are logarithmic where values differ much; 0 stands at their left end.",
 		"boxes", true };
 	struct table *table = table_create();
 	char *sql = exhibit_sql(r, "report.processes");
