@@ -211,7 +211,7 @@ static void put_flow(struct events *e, const struct shape_edge *from, const stru
 			   *reader = &e->tracks[shape->nodes[to->to].of];
 	double at = moment(e, writer, from->time_ns), later = moment(e, reader, to->time_ns);
 
-	if (writer == reader)
+	if (writer == reader || from->time_ns > to->time_ns || at > later)
 		return;
 	e->flows++;
 	put(e, json_pack("{s:s,s:s,s:o,s:I,s:I,s:I,s:f}", "ph", "s", "cat", "data", "name",
@@ -219,34 +219,36 @@ static void put_flow(struct events *e, const struct shape_edge *from, const stru
 		       (json_int_t)writer->id, "tid", (json_int_t)writer->pid, "ts", at));
 	put(e, json_pack("{s:s,s:s,s:s,s:o,s:I,s:I,s:I,s:f}", "ph", "f", "bp", "e", "cat", "data", "name",
 		       string(shape_path(shape, from->to)), "id", (json_int_t)e->flows, "pid",
-		       (json_int_t)reader->id, "tid", (json_int_t)reader->pid, "ts", later < at ? at : later));
+		       (json_int_t)reader->id, "tid", (json_int_t)reader->pid, "ts", later));
 }
 
-/* From who wrote a file last to each who reads it. */
+/* From each who wrote a file to each who began to read it later. */
 static int put_flows(struct events *e)
 {
 	const struct shape *shape = e->report->shape;
-	const struct shape_edge **last = calloc((size_t)shape->n_nodes + 1, sizeof(struct shape_edge *));
+	int32_t *head = calloc((size_t)shape->n_nodes + 1, sizeof(*head)); /* edges, from 1 */
+	int32_t *next = calloc((size_t)shape->n_edges + 1, sizeof(*next));
 
-	if (!last)
-		return report_out_of_memory();
-	for (int32_t i = 0; i < shape->n_edges; i++) {
+	for (int32_t i = 0; head && next && i < shape->n_edges; i++) {
 		const struct shape_edge *edge = &shape->edges[i];
 
 		if (shape_is_flow(edge) && shape->nodes[edge->to].kind == NODE_FILE &&
-			shape->nodes[edge->from].kind == NODE_PROCESS &&
-			(!last[edge->to] || edge->time_ns > last[edge->to]->time_ns))
-			last[edge->to] = edge;
+			shape->nodes[edge->from].kind == NODE_PROCESS) {
+			next[i + 1] = head[edge->to];
+			head[edge->to] = i + 1;
+		}
 	}
-	for (int32_t i = 0; i < shape->n_edges; i++) {
+	for (int32_t i = 0; head && next && i < shape->n_edges; i++) {
 		const struct shape_edge *edge = &shape->edges[i];
 
 		if (shape_is_flow(edge) && shape->nodes[edge->from].kind == NODE_FILE &&
-			shape->nodes[edge->to].kind == NODE_PROCESS && last[edge->from])
-			put_flow(e, last[edge->from], edge);
+			shape->nodes[edge->to].kind == NODE_PROCESS)
+			for (int32_t write = head[edge->from]; write; write = next[write])
+				put_flow(e, &shape->edges[write - 1], edge);
 	}
-	free(last);
-	return 0;
+	free(head);
+	free(next);
+	return head && next ? 0 : report_out_of_memory();
 }
 
 /* ---- counters ---- */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,23 +28,47 @@
 
 /* ---- progress ---- */
 
+/* A thread says what is being done, on a terminal, from when the whole has taken a second. */
+static struct {
+	pthread_t thread;
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	const char *what;
+	bool runs;
+} progress = { .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+/* The cursor goes back, so that an error takes the place of it. */
+static void *show_progress(void *unused)
+{
+	struct timespec begin;
+
+	clock_gettime(CLOCK_REALTIME, &begin);
+	begin.tv_sec++;
+	pthread_mutex_lock(&progress.mutex);
+	while (progress.what &&
+		pthread_cond_timedwait(&progress.changed, &progress.mutex, &begin) != ETIMEDOUT)
+		;
+	while (progress.what) {
+		fprintf(stderr, "\033[Kwfreport: %s ...\r", progress.what);
+		pthread_cond_wait(&progress.changed, &progress.mutex);
+	}
+	fputs("\033[K", stderr);
+	pthread_mutex_unlock(&progress.mutex);
+	return unused;
+}
+
 void report_progress(const char *what)
 {
-	static struct timespec begin;
-	static bool shown;
-	struct timespec now;
-
-	if (!isatty(STDERR_FILENO))
+	if (!progress.runs && (!what || !isatty(STDERR_FILENO)))
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (begin.tv_sec == 0)
-		begin = now;
-	if (shown)
-		fputs("\r\033[K", stderr);
-	shown = what && now.tv_sec - begin.tv_sec >= 1;
-	if (shown)
-		fprintf(stderr, "wfreport: %s ...", what);
-	fflush(stderr);
+	pthread_mutex_lock(&progress.mutex);
+	progress.what = what;
+	pthread_cond_signal(&progress.changed);
+	pthread_mutex_unlock(&progress.mutex);
+	if (!progress.runs)
+		progress.runs = pthread_create(&progress.thread, NULL, show_progress, NULL) == 0;
+	else if (!what)
+		progress.runs = pthread_join(progress.thread, NULL) != 0;
 }
 
 /* ---- what all sections need ---- */
@@ -84,8 +109,10 @@ static int load(struct report *r)
 {
 	const struct workflow_options options = { .choice = &r->options->choice };
 	struct shape_options all = { .what = SHAPE_DAG };
-	int status = traces_open(&r->options->traces, r->options->how, &r->db);
+	int status;
 
+	report_progress("opening the trace");
+	status = traces_open(&r->options->traces, r->options->how, &r->db);
 	report_progress("reading the graph");
 	r->whole = status == 0 && traces_are_whole(r->db);
 	r->choice = r->options->choice;
@@ -164,9 +191,9 @@ static int tell(const struct report_options *options)
 		status = report_perfetto(&r);
 	for (size_t i = 0; i < SECTION_MAX && status == 0 && !options->perfetto; i++)
 		status = write_section(&r, i);
-	report_progress(NULL);
 	if (status == 0 && !options->perfetto)
 		status = write_page(&r);
+	report_progress(NULL);
 	if (status == 0 && options->strict && !r.whole)
 		status = TRACES_EXIT_STRICT;
 	report_scan_finish(&r);

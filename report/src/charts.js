@@ -2,7 +2,7 @@
 /** The charts, each from the rows of its table. A chart is a function of rows, width and id; null: there is
  * nothing to draw. */
 import * as Plot from "@observablehq/plot";
-import { bytes, count, nanoseconds, percent, rate, seconds } from "./format.js";
+import { bytes, count, nanoseconds, percent, rate, seconds, tick, timeTicks } from "./format.js";
 
 /** Okabe and Ito's colours, which all people can tell from each other, then paler and darker ones. */
 export const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#777777",
@@ -30,8 +30,8 @@ const sum = (rows, key) => rows.reduce((all, row) => all + (row[key] ?? 0), 0);
 function axis(values, label, format) {
 	const positive = values.filter((v) => v > 0);
 	const log = positive.length > 0 && Math.max(...positive) / Math.min(...positive) > 100;
-	return { label, type: log ? "log" : "linear", tickFormat: format, grid: true, ticks: 4, labelOffset: 36,
-		...(log ? { domain: [Math.min(...positive), Math.max(...positive) * 1.05], clamp: true } : { zero: true }) };
+	return { label, type: log ? "log" : "linear", tickFormat: tick(format), grid: true, ticks: 4, labelOffset: 36,
+		...(log ? { domain: [Math.min(...positive) / 2, Math.max(...positive) * 1.05], clamp: true } : { zero: true }) };
 }
 
 // ---- phases ----
@@ -45,16 +45,19 @@ function boxesOf(rows, label, format, width) {
 	const name = (d) => short(d.phase ?? "(no phase)", 22);
 	const values = rows.flatMap((d) => [d.min, d.max]);
 	const x = axis(values, label, format);
-	const from = (v) => (x.type === "log" ? Math.max(v, x.domain[0]) : v);
+	// A logarithmic axis has no zero: what is there is not drawn, and a 0 at the begin says so.
+	const log = x.type === "log", from = (v) => (log ? Math.max(v, x.domain[0]) : v);
+	const above = (key) => rows.filter((d) => !log || d[key] > 0);
 	return Plot.plot(base(width, {
 		height: 62 + 22 * most, marginBottom: 42, marginLeft: 150, x,
 		y: { label: null, domain: rows.map(name) },
 		marks: [
-			Plot.ruleY(rows, { y: name, x1: (d) => from(d.min), x2: (d) => from(d.p95), stroke: "currentColor", strokeOpacity: 0.6 }),
-			Plot.barX(rows, { y: name, x1: (d) => from(d.p25), x2: (d) => from(d.p75), fill: (d) => colourOf(d.phase), inset: 1,
+			Plot.ruleY(above("p95"), { y: name, x1: (d) => from(d.min), x2: (d) => from(d.p95), stroke: "currentColor", strokeOpacity: 0.6 }),
+			Plot.barX(above("p75"), { y: name, x1: (d) => from(d.p25), x2: (d) => from(d.p75), fill: (d) => colourOf(d.phase), inset: 1,
 				fillOpacity: 0.75 }),
-			Plot.tickX(rows, { y: name, x: (d) => from(d.p50), stroke: "currentColor", strokeWidth: 2 }),
-			Plot.dot(rows, { y: name, x: (d) => from(d.max), r: 2.5, fill: "currentColor",
+			Plot.tickX(above("p50"), { y: name, x: "p50", stroke: "currentColor", strokeWidth: 2 }),
+			Plot.text(rows.filter((d) => log && !(d.min > 0)), { y: name, frameAnchor: "left", dx: -3, textAnchor: "end", text: () => "0" }),
+			Plot.dot(above("max"), { y: name, x: "max", r: 2.5, fill: "currentColor",
 				title: (d) => `${d.phase ?? "(no phase)"}: ${d.count} processes\nsmallest ${format(d.min)}, p25 ${format(d.p25)}, ` +
 					`median ${format(d.p50)}, p75 ${format(d.p75)}\np95 ${format(d.p95)}, largest ${format(d.max)}` }),
 		],
@@ -79,10 +82,11 @@ function heat(rows, width) {
 	const names = [...new Set(rows.map((d) => d.phase ?? "(no phase)"))];
 	const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 	const total = (d) => d.read_bytes + d.written_bytes;
+	const extent = [Math.min(...rows.map((d) => d.from_s)), Math.max(...rows.map((d) => d.to_s))];
 	return Plot.plot(base(width, {
-		height: 60 + 20 * names.length, marginLeft: 150, x: { label: "time of the run", tickFormat: seconds, ticks: 8 },
+		height: 60 + 20 * names.length, marginLeft: 150, x: { label: "time of the run", ...timeTicks(extent, 8) },
 		y: { label: null, domain: names, tickFormat: (d) => short(d, 22) },
-		color: { legend: true, label: "bytes", tickFormat: bytes, type: "log", domain: [Math.max(1, Math.min(...rows.map(total).filter((v) => v > 0))),
+		color: { legend: true, label: "bytes", tickFormat: tick(bytes), type: "log", domain: [Math.max(1, Math.min(...rows.map(total).filter((v) => v > 0))),
 			Math.max(2, ...rows.map(total))], range: dark ? ["#1d3549", "#ffe9a8"] : ["#d9e8f2", "#08306b"],
 		interpolate: "rgb", clamp: true },
 		marks: [Plot.rect(rows, { x1: "from_s", x2: "to_s", y: (d) => d.phase ?? "(no phase)", fill: total, inset: 0.3,
@@ -98,7 +102,7 @@ const CLASSES = ["0-100", "101-1K", "1K-10K", "10K-100K", "100K-1M", "1M-4M", "4
 function grouped(data, x, width, more) {
 	return Plot.plot(base(width, {
 		height: 280, marginBottom: 46, fx: { domain: x, label: more.label, labelOffset: 42, padding: 0.15 }, x: { axis: null, domain: ["read", "write"] },
-		y: { label: more.unit, grid: true, tickFormat: more.format },
+		y: { label: more.unit, grid: true, tickFormat: tick(more.format) },
 		color: { domain: ["read", "write"], range: [READ, WRITTEN] },
 		marks: [
 			Plot.barY(data, { fx: "class", x: "operation", y: "value", fill: "operation",
@@ -131,15 +135,15 @@ function histogram(rows, width, id) {
 	const format = id === "latency" ? nanoseconds : bytes;
 	const data = rows.map((d) => ({ ...d, low: Math.max(d.from, d.to / 2) }));
 	const most = Math.max(...data.map((d) => d.count));
-	const x = { type: "log", base: 2, label: id === "latency" ? "latency" : "size in bytes", tickFormat: format, ticks: 8,
+	const x = { type: "log", base: 2, label: `${id === "latency" ? "latency" : "size"}, counted by powers of two`, tickFormat: tick(format), ticks: 8,
 		domain: [data[0].low, data[data.length - 1].to] };
 	return Plot.plot(base(width, {
-		height: 260, x, y: { label: "operations", grid: true, tickFormat: count, domain: [0, most] }, marginRight: 60,
+		height: 260, x, y: { label: "operations", grid: true, domain: [0, most] }, marginRight: 60,
 		marks: [
 			Plot.rectY(data, { x1: "low", x2: "to", y: "count", fill: READ, inset: 0.5,
 				title: (d) => `${format(d.from)} to ${format(d.to)}: ${d.count}\nno larger: ${percent(d.cumulative_share)}` }),
 			Plot.line(data, { x: "to", y: (d) => d.cumulative_share * most, stroke: WRITTEN, strokeWidth: 2, marker: "dot" }),
-			Plot.axisY({ anchor: "left", label: "operations", tickFormat: count, ticks: 5 }),
+			Plot.axisY({ anchor: "left", label: "operations", tickFormat: tick(count), ticks: 5 }),
 			Plot.axisY([0, 0.25, 0.5, 0.75, 1].map((share) => share * most), { anchor: "right",
 				label: "part of all that is no larger", tickFormat: (v) => percent(v / most), color: WRITTEN }),
 			Plot.ruleY([0]),
@@ -155,7 +159,7 @@ function bars(rows, width, { name, values, format, label }) {
 	const long = data.flatMap((d) => values.map(([column, what]) => ({ name: key(d), what, value: d[column] ?? 0 })));
 	return Plot.plot(base(width, {
 		height: 60 + 22 * data.length, marginLeft: Math.min(280, width / 2.5),
-		x: { label, grid: true, tickFormat: format, ticks: 5 },
+		x: { label, grid: true, tickFormat: tick(format), ticks: 5 },
 		y: { label: null, domain: data.map(key), tickFormat: (d) => short(d, Math.floor(Math.min(280, width / 2.5) / 6.6)) },
 		color: { domain: values.map((v) => v[1]), range: [READ, WRITTEN] },
 		marks: [

@@ -70,7 +70,18 @@ function addButtons(box, acts) {
 		button.addEventListener("click", act);
 		bar.append(button);
 	}
+	const hint = document.createElement("span");
+	hint.className = "note hint";
+	hint.textContent = "Click, then zoom by the wheel.";
+	bar.append(hint);
 	box.before(bar);
+}
+
+/** How far a node is outside of its box, in pixels: what brings it into sight. */
+function outside(node, box) {
+	const a = node.getBoundingClientRect(), b = box.getBoundingClientRect();
+	const by = (from, to, low, high) => (from < low ? low - from : to > high ? high - to : 0);
+	return [by(a.left, a.right, b.left, b.right), by(a.top, a.bottom, b.top, b.bottom)];
 }
 
 function makeZoomable(box, svg) {
@@ -92,6 +103,12 @@ function makeZoomable(box, svg) {
 			event.preventDefault();
 			keys[event.key]();
 		}
+	});
+	box.addEventListener("focusin", ({ target: node }) => {
+		const [x, y] = node.matches("g.node") ? outside(node, box) : [0, 0];
+		const pixels = inner.getScreenCTM().a / Number(/scale\(([\d.]+)/.exec(own)?.[1] ?? 1);
+		if (x || y)
+			move(x / pixels, y / pixels);
 	});
 	addButtons(box, [["+", "Zoom in", () => by(1.4)], ["\u2212", "Zoom out", () => by(1 / 1.4)], ["All", "Show all", reset]]);
 }

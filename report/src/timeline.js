@@ -6,9 +6,10 @@ import { select } from "d3-selection";
 import { zoom, zoomIdentity } from "d3-zoom";
 import { READ, WRITTEN, base, colourOf } from "./charts.js";
 import { table } from "./data.js";
-import { bytes, count, rate, seconds } from "./format.js";
+import { bytes, count, rate, seconds, tick, timeTicks } from "./format.js";
 
 const LEFT = 70, RIGHT = 24;
+const ticksOf = (x, width) => timeTicks(x, Math.max(2, Math.round((width - LEFT - RIGHT) / 100)));
 
 function gantt(rows, x, width) {
 	const lanes = 1 + Math.max(...rows.map((d) => d.lane));
@@ -18,7 +19,7 @@ function gantt(rows, x, width) {
 	const bar = { y: "lane", x1: "from_s", x2: (d) => Math.max(d.to_s, d.from_s + least) };
 	return Plot.plot(base(width, {
 		height: 30 + lanes * height, marginTop: 6, marginBottom: 24, clip: true,
-		x: { domain: x, label: null, tickFormat: seconds, grid: true }, y: { axis: null, domain: [...Array(lanes).keys()], type: "band" },
+		x: { domain: x, label: null, grid: true, ...ticksOf(x, width) }, y: { axis: null, domain: [...Array(lanes).keys()], type: "band" },
 		marks: [
 			Plot.barX(shown, { ...bar, fill: (d) => colourOf(d.phase), insetTop: 0.5, insetBottom: 0.5, clip: true,
 				ariaLabel: "bars",
@@ -39,9 +40,11 @@ function area(rows, x, width, step, { label, series, format }) {
 	const value = (key) => (d) => (key.endsWith("_bytes") && key !== "rss_bytes" ? d[key] / step : d[key]);
 	if (!data.some((d) => series.some(([key]) => d[key] !== null)))
 		return null;
+	const last = data[data.length - 1];
+	data.push({ ...last, from_s: last.from_s + step });
 	return Plot.plot(base(width, {
-		height: 110, marginTop: 18, marginBottom: 22, x: { domain: x, label: null, tickFormat: seconds },
-		y: { label, grid: true, tickFormat: format, ticks: 3, zero: true },
+		height: 110, marginTop: 18, marginBottom: 22, x: { domain: x, label: null, ...ticksOf(x, width) },
+		y: { label, grid: true, tickFormat: tick(format), ticks: 3, zero: true },
 		marks: [
 			...series.flatMap(([key, colour]) => [
 				Plot.areaY(data, { x: "from_s", y: value(key), fill: colour, fillOpacity: 0.25, curve: "step-after", clip: true }),
@@ -111,7 +114,10 @@ export function drawTimeline(figure) {
 			act();
 		}
 	});
-	figure.append(legend(rows), plots);
+	const hint = document.createElement("p");
+	hint.className = "note hint";
+	hint.textContent = "Click, then zoom by the wheel or + and -; drag or the arrows move, 0 or a double click shows all.";
+	figure.append(legend(rows), plots, hint);
 	draw();
 	return draw;
 }

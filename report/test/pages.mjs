@@ -68,6 +68,15 @@ async function checkCharts(page, wanted) {
 			check(`${name} is drawn or says why not`, drawn === "nothing" || (rows > 0 && marks > 0), `${drawn}, ${marks} of ${rows}`);
 }
 
+async function checkAxes(page) {
+	for (const id of ["latency", "read-size"]) {
+		const axes = await page.$$eval(`figure[data-table="${id}"] g[aria-label="y-axis tick label"]`, (all) =>
+			all.map((axis) => [...axis.querySelectorAll("text")].map((text) => text.textContent)));
+		check(`${id} has an axis of counts and one of shares`, axes.length === 2 && axes[0].length > 1, JSON.stringify(axes));
+		equal(`shares of ${id} are round`, axes[1], ["0 %", "25 %", "50 %", "75 %", "100 %"]);
+	}
+}
+
 async function checkTables(page, tables) {
 	for (const [id, { rows, less }] of Object.entries(tables)) {
 		const got = await page.$eval(`#data-${id}`, (element) => JSON.parse(element.textContent).rows);
@@ -77,6 +86,17 @@ async function checkTables(page, tables) {
 		if (id !== "overview")
 			equal(`${id} shows all of them`, shown, rows.length);
 	}
+}
+
+/** Moments in nanoseconds have more digits than a number of JavaScript. */
+async function checkDigits(page) {
+	const source = await page.$eval("#data-critical-path", (element) => element.textContent);
+	const moments = source.slice(source.indexOf('"rows"')).match(/(?<=[:\s,])\d{16,}(?=[,}\s])/g) ?? [];
+	const download = page.waitForEvent("download");
+	await page.click("#critical-path button.save");
+	const text = readFileSync(await (await download).path(), "utf8");
+	equal("the CSV has all digits", moments.filter((moment) => !text.includes(moment)), []);
+	check("of some moments", moments.length > 0, source.slice(0, 200));
 }
 
 async function checkExhibits(page) {
@@ -117,6 +137,10 @@ async function checkTimeline(page) {
 	await page.keyboard.press("+");
 	const after = await span();
 	check("the time line zooms", after < before / 2 && after > 0, `${before} ${after}`);
+	for (let i = 0; i < 8; i++)
+		await page.keyboard.press("+");
+	const ticks = await figure.locator("svg").first().locator('g[aria-label="x-axis tick label"] text').allTextContents();
+	check("no two ticks of it are the same", ticks.length > 1 && new Set(ticks).size === ticks.length, ticks);
 	await page.keyboard.press("0");
 	check("and shows all again", Math.abs((await span()) - before) < before / 1000);
 }
@@ -155,6 +179,14 @@ async function checkHostile(page, names) {
 }
 
 async function checkPrint(page) {
+	await page.emulateMedia({ media: "print" });
+	await page.setViewportSize({ width: 718, height: 1000 }); // A4
+	const wide = await page.evaluate(() => {
+		document.querySelectorAll("details").forEach((d) => (d.open = true));
+		return [...document.querySelectorAll("table")].filter((t) => t.getBoundingClientRect().right > innerWidth + 1)
+			.map((t) => `${t.closest(".exhibit")?.id} ${t.getBoundingClientRect().right}`);
+	});
+	equal("no table is wider than the paper", wide, []);
 	const pdf = await page.pdf({ format: "A4" });
 	check("it can be printed", pdf.subarray(0, 5).toString() === "%PDF-" && pdf.length > 20000, pdf.length);
 }
@@ -174,6 +206,8 @@ async function checkPage(browser, entry) {
 	check("its script has run", (await page.getAttribute("html", "data-ready")) === "yes");
 	check("it is at most 5 MB", statSync(entry.page).size < 5e6, statSync(entry.page).size);
 	await checkCharts(page, entry.charts);
+	if (entry.charts)
+		await checkAxes(page);
 	await checkTables(page, entry.tables);
 	for (const words of entry.warnings ?? [])
 		check(`it warns: ${words}`, (await page.textContent(".warnings")).includes(words));
@@ -183,6 +217,7 @@ async function checkPage(browser, entry) {
 		await checkHostile(page, entry.hostile);
 	if (entry.graph) {
 		await checkExhibits(page);
+		await checkDigits(page);
 		await checkTimeline(page);
 		await checkGraph(page);
 		await checkFilter(page);
