@@ -116,7 +116,8 @@ class Git(Workload):
     files = 20000
 
     def prepare(self, directory):
-        git = ["git", "-C", directory, "-c", "user.name=bench", "-c", "user.email=bench@localhost"]
+        git = ["git", "-C", directory, "-c", "user.name=bench", "-c", "user.email=bench@localhost",
+               "-c", "gc.auto=0"]
         run(["git", "init", "-q", "-b", "empty", directory])
         run([*git, "commit", "-q", "--allow-empty", "-m", "nothing"])
         run([*git, "checkout", "-q", "-b", "full"])
