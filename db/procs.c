@@ -411,13 +411,26 @@ static int next_image(struct procs *procs, struct process *process, const struct
 	return r;
 }
 
+/* Batch systems move a job between its fork and its exec. */
+static int take_cgroup(struct process *process, const struct part *part)
+{
+	const char *known = process->cgroup;
+
+	if (!part->bytes || (known && strlen(known) == part->len && !memcmp(known, part->bytes, part->len)))
+		return 0;
+	free(process->cgroup);
+	process->cgroup = strndup(part->bytes, part->len);
+	return process->cgroup ? 0 : -ENOMEM;
+}
+
 static int take_facts(struct process *process, const struct event_process *e,
 	const struct part *parts)
 {
+	int r = take_cgroup(process, &parts[PROCESS_CGROUP]);
+
 	process->tier |= e->tier;
-	if (!process->cgroup && parts[PROCESS_CGROUP].bytes)
-		if (!(process->cgroup = strndup(parts[PROCESS_CGROUP].bytes, parts[PROCESS_CGROUP].len)))
-			return -ENOMEM;
+	if (r < 0)
+		return r;
 	if (!e->known)
 		return 0;
 	process->uid = e->uid;

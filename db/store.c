@@ -25,21 +25,24 @@
 #define STRING(x) STRING_OF(x)
 #define STRING_OF(x) #x
 #define RESERVE_BYTES (256 << 10)
-/* Rows of operations that one statement inserts: a statement costs as much as a row or two. */
+/* Rows that one statement inserts: a statement costs as much as a row or two. */
 #define ROWS 16
-#define ROW_COLUMNS 9
+#define ROW_COLUMNS (1 + FIGURE_MAX)
+#define ROWS_TEXT 8192
+#define IMAGE_END_T 5 /* the column */
 
-/* Rows that wait until there are enough of them, or the transaction ends. */
+/* Rows of a table that wait until there are enough of them, or the transaction ends. */
 struct rows {
-	sqlite3_stmt *stmt; /* for ROWS of them */
+	sqlite3_stmt *one, *many; /* many: for ROWS of them; made when it is needed */
 	int n;
-	struct value values[ROWS * ROW_COLUMNS]; /* numbers */
+	size_t text_used;
+	struct value values[ROWS * ROW_COLUMNS];
+	char text[ROWS_TEXT]; /* what the values point to */
 };
 
 struct store {
 	sqlite3 *db;
-	sqlite3_stmt *put[PUT_MAX];
-	struct rows handle_ops, name_ops;
+	struct rows rows[PUT_MAX];
 	sqlite3_stmt *end_image;
 	int dir;     /* the directory of the database */
 	int lock;    /* the database file, with a flock(2) as long as we write */
@@ -51,37 +54,40 @@ struct store {
 	char error[256];
 };
 
+#define TEXT_KEY -1 /* rows are seldom written twice, or do not wait */
+
 static const struct {
 	const char *table;
 	int columns;
-	bool many; /* rows are numbers, and none is ever written a second time */
+	int key; /* how many numbers at the front tell a row from all others; 0: none is written twice */
 } tables[] = {
-	[PUT_META] = { "meta", 2, false },
-	[PUT_FLAG_TEXT] = { "flag_text", 2, false },
-	[PUT_PATH] = { "paths", 2, false },
-	[PUT_MOUNT] = { "mounts", 3, false },
-	[PUT_KIND] = { "kinds", 4, false },
-	[PUT_FILE] = { "files", 7, false },
-	[PUT_NAME] = { "names", 4, false },
-	[PUT_PROCESS] = { "processes", 13, false },
-	[PUT_IMAGE] = { "images", 14, false },
-	[PUT_ENVIRON] = { "environs", 3, false },
-	[PUT_THREAD] = { "threads", 3, false },
-	[PUT_OP_HANDLE] = { "ops_handle", 9, true },
-	[PUT_OP_NAME] = { "ops_name", 8, true },
-	[PUT_SECOND] = { "seconds", 3, false },
-	[PUT_WAY] = { "ways", 5, false },
-	[PUT_HANDLE] = { "handles", 8, false },
-	[PUT_MOVED] = { "moved", 18, false },
-	[PUT_USE] = { "uses", 14, false },
-	[PUT_TOUCH] = { "touches", 14, false },
-	[PUT_GHOST] = { "ghosts", 5, false },
-	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX, false },
-	[PUT_SAMPLE] = { "samples", 4, false },
-	[PUT_TARGET] = { "targets", 3, false },
-	[PUT_PREREQUISITE] = { "prerequisites", 3, false },
+	[PUT_META] = { "meta", 2, TEXT_KEY },
+	[PUT_FLAG_TEXT] = { "flag_text", 2, 1 },
+	[PUT_PATH] = { "paths", 2, 1 },
+	[PUT_MOUNT] = { "mounts", 3, 1 },
+	[PUT_KIND] = { "kinds", 4, 1 },
+	[PUT_FILE] = { "files", 7, 1 },
+	[PUT_NAME] = { "names", 4, 3 },
+	[PUT_PROCESS] = { "processes", 13, 1 },
+	[PUT_IMAGE] = { "images", 14, 1 },
+	[PUT_ENVIRON] = { "environs", 3, TEXT_KEY },
+	[PUT_THREAD] = { "threads", 3, 1 },
+	[PUT_OP_HANDLE] = { "ops_handle", 9, 0 },
+	[PUT_OP_NAME] = { "ops_name", 8, 0 },
+	[PUT_SECOND] = { "seconds", 3, 1 },
+	[PUT_WAY] = { "ways", 5, 1 },
+	[PUT_HANDLE] = { "handles", 8, 1 },
+	[PUT_MOVED] = { "moved", 18, 1 },
+	[PUT_USE] = { "uses", 14, 3 },
+	[PUT_TOUCH] = { "touches", 14, 1 },
+	[PUT_GHOST] = { "ghosts", 5, 1 },
+	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX, 1 },
+	[PUT_SAMPLE] = { "samples", 4, 2 },
+	[PUT_TARGET] = { "targets", 3, 1 },
+	[PUT_PREREQUISITE] = { "prerequisites", 3, 2 },
 };
 _Static_assert(sizeof(tables) / sizeof(tables[0]) == PUT_MAX, "a table for each statement");
+_Static_assert(ROW_COLUMNS >= 18, "the widest table");
 
 /* The paper's names of the calls (Table 4); the rest had none. */
 static const char *const paratrac_names[OP_MAX] = {
@@ -350,9 +356,9 @@ void store_release_reserve(struct store *store)
 
 static int prepare(struct store *store, enum put put, int rows, sqlite3_stmt **ret_stmt)
 {
-	char sql[128 + ROWS * (2 * 32 + 4)];
+	char sql[128 + ROWS * (2 * ROW_COLUMNS + 4)];
 	int n = snprintf(sql, sizeof(sql), "INSERT %sINTO %s VALUES ",
-		tables[put].many ? "" : "OR REPLACE ", tables[put].table);
+		tables[put].key ? "OR REPLACE " : "", tables[put].table);
 
 	for (int row = 0; row < rows; row++) {
 		n += snprintf(sql + n, sizeof(sql) - n, row ? ",(?" : "(?");
@@ -406,11 +412,7 @@ static int make_schema(struct store *store)
 	if (r == 0)
 		r = store_exec(store, "COMMIT");
 	for (int i = 0; i < PUT_MAX && r == 0; i++)
-		r = prepare(store, i, 1, &store->put[i]);
-	if (r == 0)
-		r = prepare(store, PUT_OP_HANDLE, ROWS, &store->handle_ops.stmt);
-	if (r == 0)
-		r = prepare(store, PUT_OP_NAME, ROWS, &store->name_ops.stmt);
+		r = prepare(store, i, 1, &store->rows[i].one);
 	if (r == 0)
 		r = store_result(store, sqlite3_prepare_v3(store->db,
 			"UPDATE images SET end_t = ? WHERE id = ?", -1, SQLITE_PREPARE_PERSISTENT,
@@ -453,18 +455,12 @@ int store_create(const char *path, bool force, struct store **ret_store)
 static void finalize_all(struct store *store)
 {
 	for (int i = 0; i < PUT_MAX; i++) {
-		sqlite3_finalize(store->put[i]);
-		store->put[i] = NULL;
+		sqlite3_finalize(store->rows[i].one);
+		sqlite3_finalize(store->rows[i].many);
+		store->rows[i].one = store->rows[i].many = NULL;
 	}
-	sqlite3_finalize(store->handle_ops.stmt);
-	sqlite3_finalize(store->name_ops.stmt);
 	sqlite3_finalize(store->end_image);
-	store->handle_ops.stmt = store->name_ops.stmt = store->end_image = NULL;
-}
-
-int store_conclude(struct store *store)
-{
-	return store_exec(store, sql_finish);
+	store->end_image = NULL;
 }
 
 /*
@@ -552,37 +548,93 @@ static int run(struct store *store, sqlite3_stmt *stmt, const struct value *valu
 
 static int put_row(struct store *store, enum put put, const struct value *values)
 {
-	return run(store, store->put[put], values, tables[put].columns);
+	return run(store, store->rows[put].one, values, tables[put].columns);
 }
 
-/* Those that are not enough for the statement of many. */
-static int put_rest(struct store *store, enum put put, struct rows *rows)
+/* What waits, whatever comes of it, waits no longer. */
+static int put_waiting(struct store *store, enum put put)
 {
-	int r = 0;
+	struct rows *rows = &store->rows[put];
+	int n = rows->n, columns = tables[put].columns, r = store->failed;
 
-	for (int i = 0; i < rows->n && r == 0; i++)
-		r = put_row(store, put, rows->values + i * tables[put].columns);
 	rows->n = 0;
+	rows->text_used = 0;
+	if (r == 0 && n == ROWS && !rows->many)
+		r = store_fail(store, prepare(store, put, ROWS, &rows->many));
+	if (r == 0 && n == ROWS)
+		return run(store, rows->many, rows->values, ROWS * columns);
+	for (int i = 0; i < n && r == 0; i++)
+		r = put_row(store, put, rows->values + i * columns);
 	return r;
 }
 
-static int put_one_of_many(struct store *store, enum put put, const struct value *values)
+static int put_all_waiting(struct store *store)
 {
-	struct rows *rows = put == PUT_OP_HANDLE ? &store->handle_ops : &store->name_ops;
-	int columns = tables[put].columns;
+	int r = store->failed;
 
-	memcpy(rows->values + rows->n * columns, values, columns * sizeof(*values));
-	if (++rows->n < ROWS)
-		return 0;
-	rows->n = 0;
-	return run(store, rows->stmt, rows->values, ROWS * columns);
+	for (int i = 0; i < PUT_MAX && r == 0; i++)
+		r = put_waiting(store, i);
+	return r;
+}
+
+static size_t text_length(const struct value *values, int n)
+{
+	size_t len = 0;
+
+	for (int i = 0; i < n; i++)
+		if (values[i].type == VALUE_TEXT || values[i].type == VALUE_BLOB)
+			len += values[i].number;
+	return len;
+}
+
+static bool is_same_key(const struct value *a, const struct value *b, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (a[i].type != b[i].type || a[i].number != b[i].number)
+			return false;
+	return true;
+}
+
+/* The row with that key if it waits, or NULL. */
+static struct value *find_waiting(struct rows *rows, enum put put, const struct value *key)
+{
+	struct value *row = rows->values;
+
+	for (int i = 0; i < rows->n; i++, row += tables[put].columns)
+		if (is_same_key(row, key, tables[put].key))
+			return row;
+	return NULL;
+}
+
+/* There is room for its text. */
+static void keep_row(struct rows *rows, struct value *row, const struct value *values, int columns)
+{
+	memcpy(row, values, columns * sizeof(*values));
+	for (int i = 0; i < columns; i++) {
+		if (row[i].type != VALUE_TEXT && row[i].type != VALUE_BLOB)
+			continue;
+		row[i].data = rows->text + rows->text_used;
+		memcpy(rows->text + rows->text_used, values[i].data, values[i].number);
+		rows->text_used += values[i].number;
+	}
 }
 
 int store_put(struct store *store, enum put put, const struct value *values)
 {
-	if (tables[put].many && !sqlite3_get_autocommit(store->db))
-		return put_one_of_many(store, put, values);
-	return put_row(store, put, values);
+	struct rows *rows = &store->rows[put];
+	int columns = tables[put].columns, r = 0;
+	size_t len = text_length(values, columns);
+	struct value *row;
+
+	if (sqlite3_get_autocommit(store->db))
+		return put_row(store, put, values);
+	if (len > sizeof(rows->text) - rows->text_used)
+		r = put_waiting(store, put);
+	if (r < 0 || len > sizeof(rows->text))
+		return r < 0 ? r : put_row(store, put, values);
+	row = tables[put].key > 0 ? find_waiting(rows, put, values) : NULL;
+	keep_row(rows, row ? row : rows->values + rows->n++ * columns, values, columns);
+	return rows->n < ROWS ? 0 : put_waiting(store, put);
 }
 
 /* Once: the last words may still be said. */
@@ -603,17 +655,23 @@ int store_begin(struct store *store)
 
 int store_commit(struct store *store)
 {
-	int r = store->failed ? store->failed : put_rest(store, PUT_OP_HANDLE, &store->handle_ops);
+	int r = put_all_waiting(store);
 
-	if (r == 0)
-		r = put_rest(store, PUT_OP_NAME, &store->name_ops);
 	return r < 0 ? r : store_exec(store, "COMMIT");
+}
+
+int store_conclude(struct store *store)
+{
+	int r = put_all_waiting(store);
+
+	return r < 0 ? r : store_exec(store, sql_finish);
 }
 
 void store_rollback(struct store *store)
 {
 	store->failed = 0;
-	store->handle_ops.n = store->name_ops.n = 0;
+	for (int i = 0; i < PUT_MAX; i++)
+		store->rows[i].n = store->rows[i].text_used = 0;
 	if (!sqlite3_get_autocommit(store->db))
 		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
 }
@@ -625,15 +683,20 @@ int store_put_meta(struct store *store, const char *key, struct value value)
 
 int store_put_bytes_kernel(struct store *store)
 {
-	return store_exec(store, "INSERT OR REPLACE INTO meta SELECT 'bytes_kernel', "
+	int r = put_waiting(store, PUT_FIGURES);
+
+	return r < 0 ? r : store_exec(store, "INSERT OR REPLACE INTO meta SELECT 'bytes_kernel', "
 		"sum(read_char + write_char) FROM figures");
 }
 
 int store_end_image(struct store *store, int64_t image, int64_t end_t)
 {
+	struct value *waiting = find_waiting(&store->rows[PUT_IMAGE], PUT_IMAGE, &V_INT(image));
 	int r;
 
-	if (store->failed)
+	if (waiting)
+		waiting[IMAGE_END_T] = V_INT(end_t);
+	if (waiting || store->failed)
 		return store->failed;
 	sqlite3_bind_int64(store->end_image, 1, end_t);
 	sqlite3_bind_int64(store->end_image, 2, image);

@@ -97,8 +97,8 @@ int store_commit(struct store *store);
 int store_fail(struct store *store, int error);
 void store_rollback(struct store *store);
 
-/* Inserts or replaces a row; as many values as the table has columns.  Rows of operations may wait, in a
- * transaction, and fail when it is committed. */
+/* Inserts or replaces a row; as many values as the table has columns.  In a transaction rows wait for others of
+ * their table, and may fail when it is committed; texts need not outlive the call. */
 int store_put(struct store *store, enum put put, const struct value *values);
 int store_put_meta(struct store *store, const char *key, struct value value);
 /* Puts the bytes that processes have read and written by the kernel's count, as far as that is known, as

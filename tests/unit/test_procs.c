@@ -110,6 +110,20 @@ static void grandchild_inherits_the_same_texts(void **state)
 	assert_string_equal(ask(f, "SELECT command FROM process WHERE pid = 30"), "/bin/p10");
 }
 
+static void cgroup_is_that_of_the_last_exec(void **state)
+{
+	struct feed *f = *state;
+	struct facts_of_process shell = { .exe = "/bin/sh", .argv = "sh", .argv_len = 3, .cgroup = "/system.slice" };
+	struct facts_of_process job = { .exe = "/bin/x", .argv = "x", .argv_len = 2, .cgroup = "/slurm/job_5" };
+
+	feed_process(f, EVENT_PROCESS, (struct event_process){ .pid = P, .ppid = 1, .tid = P }, 0, &shell);
+	feed_fork(f, Q, P);
+	feed_process(f, EVENT_EXEC, (struct event_process){ .pid = Q, .tid = Q }, 0, &job);
+	feed_fork(f, 30, Q);
+	assert_string_equal(ask(f, "SELECT cgroup FROM process ORDER BY id"),
+		"/system.slice\n/slurm/job_5\n/slurm/job_5");
+}
+
 /* ---- images ---- */
 
 static void exec_begins_an_image(void **state)
@@ -528,6 +542,7 @@ int main(void)
 		TEST(fork_inherits_owner_and_texts),
 		TEST(start_of_a_fork_is_the_time_of_the_fork),
 		TEST(grandchild_inherits_the_same_texts),
+		TEST(cgroup_is_that_of_the_last_exec),
 		TEST(exec_begins_an_image),
 		TEST(image_ends_where_the_next_begins),
 		TEST(exec_of_a_process_that_nobody_knew_is_its_first_program),

@@ -331,6 +331,85 @@ static void image_is_given_its_end(void **state)
 	store_destroy(store);
 }
 
+static void end_of_an_image_is_kept_whether_its_row_waits_or_not(void **state)
+{
+	const char *path = temp_path(*state, "trace.db");
+	struct store *store = create(path, false);
+	struct value row[14] = { V_INT(1) };
+
+	assert_int_equal(store_begin(store), 0);
+	for (int i = 1; i <= 20; i++) { /* those that make a statement full are in the table, the rest wait */
+		row[0] = V_INT(i);
+		assert_int_equal(store_put(store, PUT_IMAGE, row), 0);
+	}
+	for (int i = 1; i <= 20; i++)
+		assert_int_equal(store_end_image(store, i, 100 + i), 0);
+	assert_int_equal(store_commit(store), 0);
+	assert_string_equal(sql_ask(path, "SELECT count(*), min(end_t - id), max(end_t - id) FROM images"),
+		"20|100|100");
+	store_destroy(store);
+}
+
+static void last_row_of_a_key_stays(void **state)
+{
+	const char *path = temp_path(*state, "trace.db");
+	struct store *store = create(path, false);
+
+	assert_int_equal(store_begin(store), 0);
+	for (int i = 0; i < 100; i++) { /* a key comes again while it waits, and when it does not any more */
+		int64_t file = i % 25;
+
+		assert_int_equal(store_put(store, PUT_NAME,
+			(struct value[]){ V_INT(file), V_INT(1), V_INT(2), V_INT(i) }), 0);
+		assert_int_equal(store_put(store, PUT_NAME,
+			(struct value[]){ V_INT(file), V_INT(1), V_INT(2), V_INT(1000 + i) }), 0);
+	}
+	assert_int_equal(store_commit(store), 0);
+	assert_string_equal(sql_ask(path, "SELECT count(*), min(to_t), max(to_t) FROM names"), "25|1075|1099");
+	store_destroy(store);
+}
+
+static void texts_of_any_length_wait_or_do_not(void **state)
+{
+	const char *path = temp_path(*state, "trace.db");
+	struct store *store = create(path, false);
+	char text[40000];
+
+	assert_int_equal(store_begin(store), 0);
+	for (int i = 1; i <= 200; i++) {
+		size_t len = i % 10 == 0 ? sizeof(text) : (size_t)i * 17 % 3000;
+
+		memset(text, 'a' + i % 26, len);
+		assert_int_equal(store_put(store, PUT_PATH,
+			(struct value[]){ V_INT(i), V_BYTES(VALUE_TEXT, text, len) }), 0);
+		memset(text, '!', sizeof(text)); /* what was put does not need it any more */
+	}
+	assert_int_equal(store_commit(store), 0);
+	assert_string_equal(sql_ask(path, "SELECT count(*), sum(length(path) = CASE id %% 10 WHEN 0 THEN 40000 "
+		"ELSE id * 17 %% 3000 END), sum(trim(path, char(97 + id %% 26)) = '') FROM paths"),
+		"200|200|200");
+	store_destroy(store);
+}
+
+static void nothing_of_a_transaction_that_is_rolled_back_stays(void **state)
+{
+	const char *path = temp_path(*state, "trace.db");
+	struct store *store = create(path, false);
+	struct value row[9] = { V_INT(1) };
+
+	assert_int_equal(store_begin(store), 0);
+	for (int i = 1; i <= 20; i++) {
+		row[0] = V_INT(i);
+		assert_int_equal(store_put(store, PUT_OP_HANDLE, row), 0);
+		assert_int_equal(store_put(store, PUT_SECOND, row), 0);
+	}
+	store_rollback(store);
+	put_key(store, "after", 1);
+	assert_string_equal(sql_ask(path, "SELECT (SELECT count(*) FROM ops_handle), (SELECT count(*) FROM seconds), "
+		"(SELECT count(*) FROM trace)"), "0|0|1");
+	store_destroy(store);
+}
+
 /* ---- its own files ---- */
 
 static void files_of_the_database_are_known_by_their_inodes(void **state)
@@ -411,6 +490,10 @@ int main(void)
 		TEST(values_of_all_types_come_back),
 		TEST(every_statement_fills_a_row_of_its_table),
 		TEST(image_is_given_its_end),
+		TEST(end_of_an_image_is_kept_whether_its_row_waits_or_not),
+		TEST(last_row_of_a_key_stays),
+		TEST(texts_of_any_length_wait_or_do_not),
+		TEST(nothing_of_a_transaction_that_is_rolled_back_stays),
 		TEST(files_of_the_database_are_known_by_their_inodes),
 		TEST(reserve_has_no_name_and_is_given_back),
 		TEST(finished_trace_is_one_file_that_is_worked_out),
