@@ -120,7 +120,8 @@ class Raw(Daemon):
         self.program, self.cache = program, "auto" if fidelity == "cached" else "never"
 
     def arguments(self, directory, scratch):
-        return [self.program, "-f", "-o", f"source=/,cache={self.cache},timeout=1,xattr,clone_fd,"
+        # A descriptor for each inode that the kernel knows, and it does not raise the limit itself.
+        return ["prlimit", "--nofile=1048576", self.program, "-f", "-o", f"source=/,cache={self.cache},timeout=1,xattr,clone_fd,"
                 "max_threads=512,allow_other,default_permissions,dev,suid"
                 + (",io_uring" if self.uring else ""), self.mount]
 
