@@ -8,6 +8,7 @@ tracer, its peak memory, how long the trace took to be complete, what is in it.
 import os
 import pathlib
 import re
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -121,7 +122,8 @@ class Raw(Daemon):
 
     def arguments(self, directory, scratch):
         # A descriptor for each inode that the kernel knows, and it does not raise the limit itself.
-        return ["prlimit", "--nofile=1048576", self.program, "-f", "-o", f"source=/,cache={self.cache},timeout=1,xattr,clone_fd,"
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        return ["prlimit", f"--nofile={most}", self.program, "-f", "-o", f"source=/,cache={self.cache},timeout=1,xattr,clone_fd,"
                 "max_threads=512,allow_other,default_permissions,dev,suid"
                 + (",io_uring" if self.uring else ""), self.mount]
 
