@@ -89,8 +89,8 @@ def place_of(workload, top):
         yield directory
 
 
-class Stuck(Exception):
-    """A tracer under which the work does not end."""
+class Unfit(Exception):
+    """What is not ours, and under which the work does not end, or fails; the text says how."""
 
 
 def perform(command, where, limit):
@@ -104,7 +104,7 @@ def perform(command, where, limit):
     except subprocess.TimeoutExpired:
         os.killpg(work.pid, signal.SIGKILL)
         work.communicate()
-        raise Stuck from None
+        raise Unfit(f"no end in {limit} s") from None
     return time.monotonic() - begin, work.returncode, output, error
 
 
@@ -139,6 +139,8 @@ def measure(system, workload, directory):
             raise
         after = busy_s()
         others = disturbance(before, after, time.monotonic() - begin)
+    if status and system.foreign:
+        raise Unfit(error.strip().split("\n")[-1][-200:])
     if status:
         sys.exit(f"bench: {workload.name} failed on {system.name}: {error.strip()[-400:]}")
     return {"cost": round(workload.cost(seconds, output), 6), "seconds": round(seconds, 4),
@@ -155,10 +157,10 @@ def measure_group(journal, group, workload, directory, number, say):
     for system in rotated(group.members, number):
         try:
             figures = measure(system, workload, directory)
-        except Stuck:
+        except Unfit as how:
             group.members.remove(system)
-            journal.add(stuck=f"{workload.name} under {system.name}: no end in {system.limit_s} s")
-            say(f"{workload.name:13} {number:2}  {group.name:16} {system.name:28} does not end")
+            journal.add(stuck=f"{workload.name} under {system.name}: {how}")
+            say(f"{workload.name:13} {number:2}  {group.name:16} {system.name:28} {how}")
             continue
         journal.add(round=number, workload=workload.name, unit=workload.unit, group=group.name,
                     fidelity=group.fidelity, uring=group.uring, system=system.name,

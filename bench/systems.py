@@ -27,6 +27,7 @@ class System:
     """Nothing in between."""
     role = "native"
     limit_s = 600  # what takes longer is stuck
+    foreign = False  # may be unable to do the work, which is said
 
     def __init__(self, name, role=None, uring=False):
         self.name, self.uring = name, uring
@@ -115,6 +116,7 @@ class Daemon(System):
 class Raw(Daemon):
     """passthrough_ll with the caches of a fidelity: the cost of FUSE itself."""
     role = "raw"
+    foreign = True
 
     def __init__(self, program, fidelity, uring=False):
         super().__init__("passthrough_ll", uring=uring)
@@ -197,6 +199,7 @@ class FtracRun(System):
 
 class Strace(System):
     role = "strace"
+    foreign = True
 
     def __init__(self, *options):
         super().__init__(" ".join(["strace -f", *options]), " ".join(["strace", *options]))
@@ -218,6 +221,7 @@ class Strace(System):
 class Loggedfs(Daemon):
     """Mounts over the directory itself."""
     role = "loggedfs"
+    foreign = True
 
     def __init__(self):
         super().__init__("LoggedFS")
@@ -238,6 +242,7 @@ class Loggedfs(Daemon):
 
 class Reprozip(System):
     role = "reprozip"
+    foreign = True
     limit_s = 40  # GNU make stays stopped under its ptrace on some kernels
 
     def __init__(self):
