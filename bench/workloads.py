@@ -131,6 +131,7 @@ class Git(Workload):
 
     def reset(self, directory):
         run(["git", "-C", directory, "checkout", "-q", "-f", "empty"])
+        run(["git", "-C", directory, "clean", "-q", "-f", "-d"])  # of one that failed
 
     def command(self):
         return ["sh", "-c", "git checkout -q full && git status --porcelain"]
