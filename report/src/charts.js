@@ -2,23 +2,14 @@
 /** The charts, each from the rows of its table. A chart is a function of rows, width and id; null: there is
  * nothing to draw. */
 import * as Plot from "@observablehq/plot";
+import { table } from "./data.js";
 import { bytes, count, nanoseconds, percent, rate, seconds, tick, timeTicks } from "./format.js";
 
-/** Okabe and Ito's colours, which all people can tell from each other, then paler and darker ones. */
-export const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#777777",
-	"#4b3f92", "#8c510a", "#4d9221", "#c51b7d", "#35978f", "#9e9ac8"];
-const READ = COLOURS[0], WRITTEN = COLOURS[1];
+const READ = "#0072b2", WRITTEN = "#e69f00";
 
-/** A phase has the same colour everywhere. */
-const phases = [];
-export function colourOf(phase) {
-	if (!phase)
-		return "#999999";
-	if (!phases.includes(phase))
-		phases.push(phase);
-	return COLOURS[phases.indexOf(phase) % COLOURS.length];
-}
-export const knownPhases = () => phases;
+/** A phase has the same colour everywhere: that of the graphs, which are drawn already. */
+const colours = new Map((table("phase-colours")?.rows ?? []).map(({ phase, colour }) => [phase, colour]));
+export const colourOf = (phase) => colours.get(phase) ?? "#999999";
 
 const base = (width, more) => ({
 	width, className: "plot", marginLeft: 70, marginRight: 24, style: { background: "transparent" }, ...more,
@@ -106,7 +97,7 @@ function grouped(data, x, width, more) {
 		color: { domain: ["read", "write"], range: [READ, WRITTEN] },
 		marks: [
 			Plot.barY(data, { fx: "class", x: "operation", y: "value", fill: "operation",
-				title: (d) => `${d.operation}, ${d.class}: ${more.format(d.value)}` }),
+				title: (d) => `${d.operation}, ${d.class}: ${more.exact(d.value)}` }),
 			Plot.ruleY([0]),
 		],
 	}));
@@ -118,14 +109,14 @@ function sizes(rows, width) {
 	const data = readsAndWrites(rows).flatMap((row) => CLASSES.filter((c) => c in row)
 		.map((c) => ({ operation: row.operation, class: c, value: row[c] ?? 0 })));
 	return data.length ? grouped(data, CLASSES, width, { label: "size of the request in bytes (classes of Darshan)",
-		unit: "requests", format: count }) : null;
+		unit: "requests", format: count, exact: String }) : null;
 }
 
 function order(rows, width) {
 	const traits = ["consecutive", "sequential", "strided", "random", "aligned"];
 	const data = readsAndWrites(rows).flatMap((row) => traits.filter((t) => row[`${t}_share`] !== null && `${t}_share` in row)
 		.map((t) => ({ operation: row.operation, class: t, value: row[`${t}_share`] })));
-	return data.length ? grouped(data, traits, width, { label: "order of accesses", unit: "part of all requests", format: percent }) : null;
+	return data.length ? grouped(data, traits, width, { label: "order of accesses", unit: "part of all requests", format: percent, exact: percent }) : null;
 }
 
 /** Bars by powers of two, and the part of all that is no larger. */
@@ -145,7 +136,7 @@ function histogram(rows, width, id) {
 			Plot.line(data, { x: "to", y: (d) => d.cumulative_share * most, stroke: WRITTEN, strokeWidth: 2, marker: "dot" }),
 			Plot.axisY({ anchor: "left", label: "operations", tickFormat: tick(count), ticks: 5 }),
 			Plot.axisY([0, 0.25, 0.5, 0.75, 1].map((share) => share * most), { anchor: "right",
-				label: "part of all that is no larger", tickFormat: (v) => percent(v / most), color: WRITTEN }),
+				label: "part of all that is no larger", tickFormat: (v) => tick(percent)(v / most), color: WRITTEN }),
 			Plot.ruleY([0]),
 		],
 	}));
