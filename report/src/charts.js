@@ -17,11 +17,14 @@ const base = (width, more) => ({
 const short = (text, n) => (text && text.length > n ? `\u2026${text.slice(1 - n)}` : text ?? "-");
 const sum = (rows, key) => rows.reduce((all, row) => all + (row[key] ?? 0), 0);
 
+/** The label of an axis stands below its ticks. */
+const BELOW = { labelOffset: 38 }, ROOM = { marginBottom: 44 };
+
 /** An axis for values that differ by more than a factor of a hundred is logarithmic. */
 function axis(values, label, format) {
 	const positive = values.filter((v) => v > 0);
 	const log = positive.length > 0 && Math.max(...positive) / Math.min(...positive) > 100;
-	return { label, type: log ? "log" : "linear", tickFormat: tick(format), grid: true, ticks: 4, labelOffset: 36,
+	return { label, type: log ? "log" : "linear", tickFormat: tick(format), grid: true, ticks: 4, ...BELOW,
 		...(log ? { domain: [Math.min(...positive) / 2, Math.max(...positive) * 1.05], clamp: true } : { zero: true }) };
 }
 
@@ -40,9 +43,10 @@ function boxesOf(rows, label, format, width) {
 	const log = x.type === "log", from = (v) => (log ? Math.max(v, x.domain[0]) : v);
 	const above = (key) => rows.filter((d) => !log || d[key] > 0);
 	return Plot.plot(base(width, {
-		height: 62 + 22 * most, marginBottom: 42, marginLeft: 150, x,
-		y: { label: null, domain: rows.map(name) },
+		height: 64 + 22 * most, ...ROOM, marginLeft: 150, x,
+		y: { label: null, domain: rows.map(name), axis: null },
 		marks: [
+			Plot.axisY({ label: null, tickSize: 0, tickPadding: 14 }), // there is room for a 0
 			Plot.ruleY(above("p95"), { y: name, x1: (d) => from(d.min), x2: (d) => from(d.p95), stroke: "currentColor", strokeOpacity: 0.6 }),
 			Plot.barX(above("p75"), { y: name, x1: (d) => from(d.p25), x2: (d) => from(d.p75), fill: (d) => colourOf(d.phase), inset: 1,
 				fillOpacity: 0.75 }),
@@ -75,7 +79,7 @@ function heat(rows, width) {
 	const total = (d) => d.read_bytes + d.written_bytes;
 	const extent = [Math.min(...rows.map((d) => d.from_s)), Math.max(...rows.map((d) => d.to_s))];
 	return Plot.plot(base(width, {
-		height: 60 + 20 * names.length, marginLeft: 150, x: { label: "time of the run", ...timeTicks(extent, 8) },
+		height: 74 + 20 * names.length, ...ROOM, marginLeft: 150, x: { label: "time of the run", ...BELOW, ...timeTicks(extent, 8) },
 		y: { label: null, domain: names, tickFormat: (d) => short(d, 22) },
 		color: { legend: true, label: "bytes", tickFormat: tick(bytes), type: "log", domain: [Math.max(1, Math.min(...rows.map(total).filter((v) => v > 0))),
 			Math.max(2, ...rows.map(total))], range: dark ? ["#1d3549", "#ffe9a8"] : ["#d9e8f2", "#08306b"],
@@ -126,10 +130,10 @@ function histogram(rows, width, id) {
 	const format = id === "latency" ? nanoseconds : bytes;
 	const data = rows.map((d) => ({ ...d, low: Math.max(d.from, d.to / 2) }));
 	const most = Math.max(...data.map((d) => d.count));
-	const x = { type: "log", base: 2, label: `${id === "latency" ? "latency" : "size"}, counted by powers of two`, tickFormat: tick(format), ticks: 8,
+	const x = { type: "log", base: 2, label: `${id === "latency" ? "latency" : "size"}, counted by powers of two`, tickFormat: tick(format), ticks: 8, ...BELOW,
 		domain: [data[0].low, data[data.length - 1].to] };
 	return Plot.plot(base(width, {
-		height: 260, x, y: { label: "operations", grid: true, domain: [0, most] }, marginRight: 60,
+		height: 276, ...ROOM, x, y: { label: "operations", grid: true, domain: [0, most] }, marginRight: 60,
 		marks: [
 			Plot.rectY(data, { x1: "low", x2: "to", y: "count", fill: READ, inset: 0.5,
 				title: (d) => `${format(d.from)} to ${format(d.to)}: ${d.count}\nno larger: ${percent(d.cumulative_share)}` }),
@@ -149,8 +153,8 @@ function bars(rows, width, { name, values, format, label }) {
 	const key = (d) => d[name];
 	const long = data.flatMap((d) => values.map(([column, what]) => ({ name: key(d), what, value: d[column] ?? 0 })));
 	return Plot.plot(base(width, {
-		height: 60 + 22 * data.length, marginLeft: Math.min(280, width / 2.5),
-		x: { label, grid: true, tickFormat: tick(format), ticks: 5 },
+		height: 74 + 22 * data.length, ...ROOM, marginLeft: Math.min(280, width / 2.5),
+		x: { label, grid: true, tickFormat: tick(format), ticks: 5, ...BELOW },
 		y: { label: null, domain: data.map(key), tickFormat: (d) => short(d, Math.floor(Math.min(280, width / 2.5) / 6.6)) },
 		color: { domain: values.map((v) => v[1]), range: [READ, WRITTEN] },
 		marks: [
