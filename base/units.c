@@ -22,7 +22,7 @@ void units_bytes(double bytes, char *out, size_t size)
 
 void units_rate(double bytes_per_s, char *out, size_t size)
 {
-	scale(bytes_per_s, (const char *const[]){ "B/s", "kB/s", "MB/s", "GB/s", "TB/s", NULL }, out, size);
+	scale(bytes_per_s, (const char *const[]){ "B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", NULL }, out, size);
 }
 
 void units_time(double ns, char *out, size_t size)

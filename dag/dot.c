@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "dag/attributes.h"
+#include "dag/dot_legend.h"
 
 #define SHOWN 40        /* characters of a name */
 #define TALL 60         /* nodes */
@@ -22,17 +23,36 @@ struct drawing {
 	double most;         /* of what makes an edge thick */
 	const char **phases; /* in order, each once */
 	int n_phases;
+	const char *ids; /* what they begin with */
 };
 
 /* ---- text ---- */
 
 /* Between quotes: a backslash begins an escape. */
-static void put_escaped(const char *text, FILE *out)
+static void put_escaped(const char *text, size_t len, FILE *out)
 {
-	for (; *text; text++) {
+	for (const char *end = text + len; text < end; text++) {
 		if (*text == '"' || *text == '\\')
 			fputc('\\', out);
 		fputc(*text, out);
+	}
+}
+
+/* What Graphviz takes for a character in a label: "&lt;" is '<' there, "& lt" and "&&" are what they are. */
+static bool is_entity(const char *text)
+{
+	size_t len =
+		strspn(text + 1, "#ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
+
+	return *text == '&' && len && text[1 + len] == ';';
+}
+
+static void put_label_text(const char *text, FILE *out)
+{
+	for (const char *end; *text; text = end) {
+		end = text + 1 + strcspn(text + 1, "&");
+		fprintf(out, "%s", is_entity(text) ? "&amp;" : "");
+		put_escaped(text + is_entity(text), (size_t)(end - text) - is_entity(text), out);
 	}
 }
 
@@ -48,7 +68,7 @@ static void put_short(const char *text, FILE *out)
 			shown[used++] = *text++;
 	}
 	shown[used] = '\0';
-	put_escaped(shown, out);
+	put_label_text(shown, out);
 	fputs(*text ? "..." : "", out);
 }
 
@@ -169,13 +189,15 @@ static void put_attributes(struct drawing *d, int32_t index, const struct attrib
 	attribute_get *get)
 {
 	char number[ATTRIBUTE_NUMBER_MAX];
+	const char *text;
 
 	for (int i = 0; attributes[i].name; i++) {
 		if (!get(d->shape, index, i, &d->value) ||
 			(attributes[i].type == ATTRIBUTE_BOOL && !d->value.number))
 			continue;
 		fprintf(d->out, " %s=\"", attributes[i].name);
-		put_escaped(attribute_text(attributes[i].type, &d->value, number), d->out);
+		text = attribute_text(attributes[i].type, &d->value, number);
+		put_escaped(text, strlen(text), d->out);
 		fputc('"', d->out);
 	}
 }
@@ -228,6 +250,16 @@ static int find_phase(const struct drawing *d, const char *phase)
 	return found ? (int)(found - d->phases) : -1;
 }
 
+/* Others' colours may be dark: they let the white through. */
+static void put_fill(struct drawing *d, const char *phase)
+{
+	if (d->options->colour)
+		fprintf(d->out, "\"%s%s\"", d->options->colour(d->options->colours, phase),
+			DOT_PALE);
+	else
+		put_colour(d, find_phase(d, phase));
+}
+
 /* ---- nodes ---- */
 
 static void put_process(struct drawing *d, int32_t i)
@@ -239,7 +271,7 @@ static void put_process(struct drawing *d, int32_t i)
 	fputc('"', d->out);
 	if (phase) {
 		fputs(" style=filled fillcolor=", d->out);
-		put_colour(d, find_phase(d, phase));
+		put_fill(d, phase);
 	}
 	if (n->failed)
 		fputs(" peripheries=2 fontcolor=darkred", d->out);
@@ -251,7 +283,7 @@ static void put_node(struct drawing *d, int32_t i)
 {
 	const struct shape_node *n = &d->shape->nodes[i];
 
-	fprintf(d->out, "\"%s\" [id=\"%s\" label=\"", n->id, n->id);
+	fprintf(d->out, "\"%s\" [id=\"%s%s\" label=\"", n->id, d->ids, n->id);
 	if (n->kind == NODE_PROCESS) {
 		put_process(d, i);
 	} else if (n->kind == NODE_FILE) {
@@ -269,16 +301,13 @@ static void put_node(struct drawing *d, int32_t i)
 
 /* ---- edges ---- */
 
-static const char *arrowhead(int kinds)
+static const char *arrowhead(const struct shape_edge *edge)
 {
-	return kinds & EDGE_FORK                      ? "empty"
-	       : kinds & EDGE_DELETE                  ? "tee"
-	       : kinds & EDGE_RENAME                  ? "diamond"
-	       : kinds & EDGE_CREATE                  ? "dot"
-	       : kinds & (EDGE_WRITE | EDGE_TRUNCATE) ? "normal"
-	       : kinds & EDGE_EXECUTE                 ? "vee"
-	       : kinds & (EDGE_READ | EDGE_MAP)       ? "open"
-						      : "none";
+	enum dot_sign sign = dot_sign_of(edge);
+
+	return sign == DOT_SIGN_STARTED  ? "empty"
+	       : sign >= DOT_SIGN_ARROWS ? dot_sign_words[sign].sign
+					 : "none";
 }
 
 static double weight_of(const struct drawing *d, const struct shape_edge *e)
@@ -320,7 +349,9 @@ static void put_edge(struct drawing *d, int32_t i)
 	double weight = weight_of(d, e);
 
 	fprintf(d->out, "\"%s\" -> \"%s\" [arrowhead=%s", d->shape->nodes[e->from].id,
-		d->shape->nodes[e->to].id, arrowhead(e->kinds));
+		d->shape->nodes[e->to].id, arrowhead(e));
+	if (*d->ids)
+		fprintf(d->out, " id=\"%se%d\"", d->ids, i);
 	put_style(d, e);
 	put_edge_label(d, e);
 	if (weight > 0 && d->most > 0)
@@ -383,53 +414,38 @@ static int put_clusters(struct drawing *d)
 
 /* ---- legend ---- */
 
-static void put_row(struct drawing *d, const char *sign, const char *meaning)
+/* "open read, vee execute": what of them is there. */
+static void put_arrows(struct drawing *d, const bool *there)
 {
-	fprintf(d->out, "<TR><TD ALIGN=\"LEFT\">%s</TD><TD ALIGN=\"LEFT\">%s</TD></TR>", sign,
-		meaning);
+	const char *between = "";
+
+	fputs("<TR><TD ALIGN=\"LEFT\">arrowheads</TD><TD ALIGN=\"LEFT\">", d->out);
+	for (int i = DOT_SIGN_ARROWS; i < DOT_SIGN_COLOURS; i++)
+		if (there[i]) {
+			fprintf(d->out, "%s%s: %s", between, dot_sign_words[i].sign,
+				dot_sign_words[i].meaning);
+			between = ", ";
+		}
+	fputs("</TD></TR>", d->out);
 }
 
-/* What of it is in the picture. */
 static void put_legend(struct drawing *d)
 {
-	const struct shape *shape = d->shape;
-	bool kinds[NODE_GHOST + 1] = { false }, slow = false, critical = false, feedback = false,
-				several = false, assumed = false;
+	bool there[DOT_SIGN_MAX];
 
-	for (int32_t i = 0; i < shape->n_nodes; i++) {
-		kinds[shape->nodes[i].kind] = true;
-		several |= shape->nodes[i].label != NULL;
-		critical |= shape->nodes[i].critical;
+	dot_signs(d->shape, there);
+	for (int i = 0; i < DOT_SIGN_MAX; i++) {
+		const struct dot_sign_words *w = &dot_sign_words[i];
+
+		if (i == DOT_SIGN_ARROWS && there[DOT_SIGN_DATA])
+			put_arrows(d, there);
+		if (!there[i] || (i >= DOT_SIGN_ARROWS && i < DOT_SIGN_COLOURS))
+			continue;
+		fputs("<TR><TD ALIGN=\"LEFT\">", d->out);
+		fprintf(d->out, w->colour ? "<FONT COLOR=\"%s\">%s</FONT>" : "%s%s",
+			w->colour ? w->colour : "", w->sign);
+		fprintf(d->out, "</TD><TD ALIGN=\"LEFT\">%s</TD></TR>", w->meaning);
 	}
-	for (int32_t i = 0; i < shape->n_edges; i++) {
-		slow |= shape->edges[i].slow;
-		feedback |= shape->edges[i].feedback;
-		assumed |= shape->edges[i].assumed;
-	}
-	if (kinds[NODE_PROCESS])
-		put_row(d, "ellipse", "process: command, life time; double: failed");
-	if (kinds[NODE_FILE])
-		put_row(d, "box", "file: base name, size");
-	if (kinds[NODE_GHOST])
-		put_row(d, "dashed box", "a name that was looked for and not there");
-	if (several)
-		put_row(d, "octagon, folder", "several processes, files; times are sums");
-	put_row(d, "dotted", "who started whom");
-	if (kinds[NODE_FILE])
-		put_row(d, "solid",
-			"data: bytes, rate.  Arrowheads: open read, vee execute, normal write, "
-			"dot create, diamond rename, tee delete");
-	if (slow)
-		put_row(d, "<FONT COLOR=\"darkorange3\">orange</FONT>",
-			"slower than the average of all edges: "
-			"maybe a bottleneck");
-	if (assumed)
-		put_row(d, "dashed", "reads and writes were not seen, only how it was opened");
-	if (feedback)
-		put_row(d, "<FONT COLOR=\"blue\">blue</FONT>",
-			"leads back: for it a process or a file was divided");
-	if (critical)
-		put_row(d, "<FONT COLOR=\"red\">red</FONT>", "critical path");
 }
 
 static void put_phases(struct drawing *d)
@@ -441,7 +457,7 @@ static void put_phases(struct drawing *d)
 		d->out);
 	for (int i = 0; i < d->n_phases && i < PHASES_SHOWN; i++) {
 		fputs("<TD BGCOLOR=", d->out);
-		put_colour(d, i);
+		put_fill(d, d->phases[i]);
 		fputs(">", d->out);
 		put_markup(attribute_clean(&d->value, d->phases[i]), d->out);
 		fputs(i % 6 == 5 && i + 1 < d->n_phases && i + 1 < PHASES_SHOWN ? "</TD></TR><TR>"
@@ -485,10 +501,11 @@ static int draw(struct drawing *d)
 {
 	/* Names are wide, so that where many nodes stand side by side it is better one below the other. */
 	fprintf(d->out,
-		"digraph workflow {\ngraph [rankdir=%s fontname=Helvetica];\n"
+		"digraph workflow {\ngraph [rankdir=%s fontname=Helvetica%s%s%s];\n"
 		"node [shape=ellipse fontname=Helvetica fontsize=10];\n"
 		"edge [fontname=Helvetica fontsize=8];\n",
-		d->shape->n_nodes > TALL || !has_files(d->shape) ? "LR nodesep=0.1" : "TB");
+		d->shape->n_nodes > TALL || !has_files(d->shape) ? "LR nodesep=0.1" : "TB",
+		*d->ids ? " id=\"" : "", d->ids, *d->ids ? "graph\"" : "");
 	put_label(d);
 	for (int32_t i = 0; i < d->shape->n_nodes; i++)
 		put_node(d, i);
@@ -502,7 +519,10 @@ static int draw(struct drawing *d)
 
 int dot_write(const struct shape *shape, const struct dot_options *options, FILE *out)
 {
-	struct drawing d = { .shape = shape, .options = options, .out = out };
+	struct drawing d = { .shape = shape,
+		.options = options,
+		.out = out,
+		.ids = options->ids ? options->ids : "" };
 	int r = list_phases(&d);
 
 	__fsetlocking(out, FSETLOCKING_BYCALLER);

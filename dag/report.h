@@ -19,6 +19,7 @@
 #include "dag/table.h"
 
 struct critical;
+struct palette;
 struct query;
 struct query_db;
 struct report_scan;
@@ -47,6 +48,7 @@ struct report {
 	struct workflow *workflow;
 	struct critical *critical;
 	struct shape *shape; /* all of the workflow */
+	struct palette *palette;
 	struct report_scan *scan;
 	char *sections[SECTION_MAX];
 	FILE *out; /* the section that is written */
@@ -96,6 +98,11 @@ int report_phases(struct report *report);   /* report_phases.c */
 int report_io(struct report *report);       /* report_io.c */
 int report_files(struct report *report);    /* report_files.c */
 int report_graph(struct report *report);    /* report_graph.c */
+
+/* What the signs and colours of a picture mean: report_legend.c. */
+int report_legend(struct report *report, const struct shape *shape);
+/* The same colours for the charts, as JSON. */
+int report_colours(struct report *report);
 
 /* ---- the pass over all operations: report_scan.c ---- */
 

@@ -15,6 +15,7 @@
 #include "dag/dot.h"
 #include "dag/fold.h"
 #include "dag/html.h"
+#include "dag/palette.h"
 #include "dag/pipe.h"
 #include "dag/report.h"
 #include "dag/shape.h"
@@ -23,15 +24,15 @@
 
 struct picture {
 	const struct shape *shape;
+	struct dot_options options;
 	int r;
 };
 
 static void put_dot(FILE *out, void *arg)
 {
-	static const struct dot_options options = { .no_legend = true };
 	struct picture *picture = arg;
 
-	picture->r = dot_write(picture->shape, &options, out);
+	picture->r = dot_write(picture->shape, &picture->options, out);
 }
 
 /* ---- the picture ---- */
@@ -50,10 +51,11 @@ static int read_back(FILE *file, char **ret_text, size_t *ret_len)
 	return n == end ? 0 : text ? -EIO : -ENOMEM;
 }
 
-static int draw(const struct shape *shape, char **ret_svg)
+static int draw(const struct report *report, const char *ids, const struct shape *shape, char **ret_svg)
 {
 	char dot[] = "dot", format[] = "-Tsvg", *argv[] = { dot, format, NULL };
-	struct picture picture = { .shape = shape };
+	struct picture picture = { .shape = shape, .options = { .no_legend = true, .ids = ids,
+		.colour = palette_colour, .colours = report->palette } };
 	FILE *file = tmpfile();
 	size_t len;
 	int r = file ? pipe_run(argv, fileno(file), DOT_SECONDS, put_dot, &picture) : -errno;
@@ -170,16 +172,12 @@ static int put_elements(const char *id, const struct shape *shape, FILE *out)
 
 /* ---- the section ---- */
 
-static void put_legend(const struct shape *shape, bool tree, FILE *out)
+static void put_words(const struct shape *shape, FILE *out)
 {
-	fprintf(out, "<p>Ellipses are processes, with their command and life time%s. Red: the critical path. ",
-		tree ? "" : "; boxes are files, with their size. Solid arrows are data, with bytes and rate, "
-			    "dotted ones who started whom; orange labels are slower than the average");
-	fputs("Drag to pan, wheel or + - to zoom, 0 to see all; click a node, or Enter on it, for its facts.</p>\n",
-		out);
+	fputs("<p>As <code>wfdag</code> draws it. <span class=\"script\">Drag to pan, wheel or + - to zoom, 0 to see all; "
+	      "click a node, or Enter on it, for its facts.</span></p>\n", out);
 	if (shape->folded)
-		fprintf(out, "<p class=\"note\">%d nodes are folded into others: %d are shown. "
-			     "Octagons and folders stand for several; their times are sums.</p>\n",
+		fprintf(out, "<p class=\"note\">%d nodes are folded into others: %d are shown.</p>\n",
 			shape->folded, shape->n_nodes);
 }
 
@@ -198,15 +196,16 @@ static int put_graph(struct report *r, const char *id, const char *title, enum s
 		status = report_out_of_memory();
 	if (status == 0) {
 		fprintf(r->out, "<article class=\"exhibit\" id=\"%s\">\n<h3>%s</h3>\n", id, title);
-		put_legend(shape, what == SHAPE_TREE, r->out);
-		drawn = draw(shape, &svg);
+		put_words(shape, r->out);
+		drawn = draw(r, what == SHAPE_TREE ? "tree-" : "dag-", shape, &svg);
 		if (drawn == 0)
 			put_svg(id, title, svg, r->out);
 		else
 			put_no_picture(drawn, r->out);
+		status = drawn == 0 ? report_legend(r, shape) : 0;
 		sql = exhibit_graph_sql(r, what == SHAPE_TREE ? "--tree" : "--dag");
 		exhibit_put_sql(r, id, sql);
-		status = put_elements(id, shape, r->out);
+		status = status ? status : put_elements(id, shape, r->out);
 		fputs("</article>\n", r->out);
 	}
 	free(sql);

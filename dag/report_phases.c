@@ -242,7 +242,7 @@ static int read_heat(struct report *r, struct table *table)
 static int put_all_heat(struct report *r)
 {
 	static const struct exhibit e = { "heat", "Bytes by time and phase",
-		"The darker, the more bytes were moved in that time by that phase.", "heat", true };
+		"The colour says how many bytes were moved in that time by that phase: see the scale.", "heat", true };
 	struct table *table = table_create();
 	char *sql = exhibit_sql(r, "report.heat");
 	int status = table ? read_heat(r, table) : report_out_of_memory();

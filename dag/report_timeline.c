@@ -262,8 +262,10 @@ int report_timeline(struct report *r)
 		path = { "critical-path", "The critical path",
 			"As <code>wfdag critical-path</code> prints it.", NULL, true };
 	static const struct exhibit_source source = { .table = "time" };
-	int status = put_gantt(r);
+	int status = report_colours(r);
 
+	if (status == 0)
+		status = put_gantt(r);
 	if (status == 0)
 		status = exhibit_wfstat(r, &time, &source);
 	if (status == 0)

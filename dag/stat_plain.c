@@ -157,8 +157,9 @@ int stat_time(struct stat_run *run)
 					 "processes and memory are the most "
 					 "at one moment of it.  Memory: what the last look at a "
 					 "process found (one a second; until then "
-					 "the first one), or its peak if there was none; pages "
-					 "that processes share count for each.");
+					 "the first one), or its peak if there was none; processes "
+					 "of which it is not known count for nothing, pages "
+					 "that processes share for each.");
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Operations, bytes and files are");
 	stat_note_fidelity(run);

@@ -164,8 +164,8 @@ int stat_scan_time(struct stat_run *run, const struct stat_scan *scan)
 	query_end(query);
 	table_note(run->table,
 		"An operation belongs to the interval in which it began; processes and "
-		"memory are the most at one moment of it.  Pages that processes share "
-		"count for each.");
+		"memory are the most at one moment of it.  Processes of which memory is not "
+		"known count for nothing, pages that processes share for each.");
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Operations and bytes are");
 	stat_note_fidelity(run);

@@ -66,7 +66,12 @@ static void put_rows(const struct table *table, const struct table_style *style,
 
 void table_put_html(const struct table *table, const struct table_style *style, FILE *out)
 {
-	fputs("<div class=\"scroll\"><table>\n", out);
+	fputs("<div class=\"scroll\"><table data-columns=\"", out);
+	for (int i = 0; i < table->n_columns; i++) {
+		fputs(i ? "," : "", out);
+		html_put_string(table->columns[i], out);
+	}
+	fputs("\">\n", out);
 	put_head(table, out);
 	put_rows(table, style, out);
 	fputs("</table></div>\n", out);

@@ -9,7 +9,7 @@
 struct table;
 struct table_style;
 
-/* <table>, and what belongs under it. */
+/* <table data-columns="NAMES">, and what belongs under it. */
 void table_put_html(const struct table *table, const struct table_style *style, FILE *out);
 /* A table of facts and values, as wfstat's overview, as <dl>. */
 void table_put_facts(const struct table *table, const struct table_style *style, FILE *out);

@@ -16,6 +16,7 @@
 #include "base/place.h"
 #include "db/query.h"
 #include "dag/critical.h"
+#include "dag/palette.h"
 #include "dag/report.h"
 #include "dag/report_options.h"
 #include "dag/report_page.h"
@@ -127,6 +128,8 @@ static int load(struct report *r)
 		status = workflow_load(r->db, &options, &r->workflow);
 	if (status == 0 && critical_create(r->workflow, true, &r->critical) < 0)
 		status = report_out_of_memory();
+	if (status == 0 && palette_create(r->workflow, &r->palette) < 0)
+		status = report_out_of_memory();
 	all.critical = r->critical;
 	if (status == 0 && shape_create(r->workflow, &all, &r->shape) < 0)
 		status = report_out_of_memory();
@@ -200,6 +203,7 @@ static int tell(const struct report_options *options)
 	for (int i = 0; i < SECTION_MAX; i++)
 		free(r.sections[i]);
 	shape_destroy(r.shape);
+	palette_destroy(r.palette);
 	critical_destroy(r.critical);
 	workflow_destroy(r.workflow);
 	query_close(r.db);

@@ -2,23 +2,14 @@
 /** The charts, each from the rows of its table. A chart is a function of rows, width and id; null: there is
  * nothing to draw. */
 import * as Plot from "@observablehq/plot";
+import { table } from "./data.js";
 import { bytes, count, nanoseconds, percent, rate, seconds, tick, timeTicks } from "./format.js";
 
-/** Okabe and Ito's colours, which all people can tell from each other, then paler and darker ones. */
-export const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#777777",
-	"#4b3f92", "#8c510a", "#4d9221", "#c51b7d", "#35978f", "#9e9ac8"];
-const READ = COLOURS[0], WRITTEN = COLOURS[1];
+const READ = "#0072b2", WRITTEN = "#e69f00";
 
-/** A phase has the same colour everywhere. */
-const phases = [];
-export function colourOf(phase) {
-	if (!phase)
-		return "#999999";
-	if (!phases.includes(phase))
-		phases.push(phase);
-	return COLOURS[phases.indexOf(phase) % COLOURS.length];
-}
-export const knownPhases = () => phases;
+/** A phase has the same colour everywhere: that of the graphs, which are drawn already. */
+const colours = new Map((table("phase-colours")?.rows ?? []).map(({ phase, colour }) => [phase, colour]));
+export const colourOf = (phase) => colours.get(phase) ?? "#999999";
 
 const base = (width, more) => ({
 	width, className: "plot", marginLeft: 70, marginRight: 24, style: { background: "transparent" }, ...more,
@@ -26,11 +17,14 @@ const base = (width, more) => ({
 const short = (text, n) => (text && text.length > n ? `\u2026${text.slice(1 - n)}` : text ?? "-");
 const sum = (rows, key) => rows.reduce((all, row) => all + (row[key] ?? 0), 0);
 
+/** The label of an axis stands below its ticks. */
+const BELOW = { labelOffset: 38 }, ROOM = { marginBottom: 44 };
+
 /** An axis for values that differ by more than a factor of a hundred is logarithmic. */
 function axis(values, label, format) {
 	const positive = values.filter((v) => v > 0);
 	const log = positive.length > 0 && Math.max(...positive) / Math.min(...positive) > 100;
-	return { label, type: log ? "log" : "linear", tickFormat: tick(format), grid: true, ticks: 4, labelOffset: 36,
+	return { label, type: log ? "log" : "linear", tickFormat: tick(format), grid: true, ticks: 4, ...BELOW,
 		...(log ? { domain: [Math.min(...positive) / 2, Math.max(...positive) * 1.05], clamp: true } : { zero: true }) };
 }
 
@@ -49,9 +43,10 @@ function boxesOf(rows, label, format, width) {
 	const log = x.type === "log", from = (v) => (log ? Math.max(v, x.domain[0]) : v);
 	const above = (key) => rows.filter((d) => !log || d[key] > 0);
 	return Plot.plot(base(width, {
-		height: 62 + 22 * most, marginBottom: 42, marginLeft: 150, x,
-		y: { label: null, domain: rows.map(name) },
+		height: 64 + 22 * most, ...ROOM, marginLeft: 150, x,
+		y: { label: null, domain: rows.map(name), axis: null },
 		marks: [
+			Plot.axisY({ label: null, tickSize: 0, tickPadding: 14 }), // there is room for a 0
 			Plot.ruleY(above("p95"), { y: name, x1: (d) => from(d.min), x2: (d) => from(d.p95), stroke: "currentColor", strokeOpacity: 0.6 }),
 			Plot.barX(above("p75"), { y: name, x1: (d) => from(d.p25), x2: (d) => from(d.p75), fill: (d) => colourOf(d.phase), inset: 1,
 				fillOpacity: 0.75 }),
@@ -84,7 +79,7 @@ function heat(rows, width) {
 	const total = (d) => d.read_bytes + d.written_bytes;
 	const extent = [Math.min(...rows.map((d) => d.from_s)), Math.max(...rows.map((d) => d.to_s))];
 	return Plot.plot(base(width, {
-		height: 60 + 20 * names.length, marginLeft: 150, x: { label: "time of the run", ...timeTicks(extent, 8) },
+		height: 74 + 20 * names.length, ...ROOM, marginLeft: 150, x: { label: "time of the run", ...BELOW, ...timeTicks(extent, 8) },
 		y: { label: null, domain: names, tickFormat: (d) => short(d, 22) },
 		color: { legend: true, label: "bytes", tickFormat: tick(bytes), type: "log", domain: [Math.max(1, Math.min(...rows.map(total).filter((v) => v > 0))),
 			Math.max(2, ...rows.map(total))], range: dark ? ["#1d3549", "#ffe9a8"] : ["#d9e8f2", "#08306b"],
@@ -106,7 +101,7 @@ function grouped(data, x, width, more) {
 		color: { domain: ["read", "write"], range: [READ, WRITTEN] },
 		marks: [
 			Plot.barY(data, { fx: "class", x: "operation", y: "value", fill: "operation",
-				title: (d) => `${d.operation}, ${d.class}: ${more.format(d.value)}` }),
+				title: (d) => `${d.operation}, ${d.class}: ${more.exact(d.value)}` }),
 			Plot.ruleY([0]),
 		],
 	}));
@@ -118,14 +113,14 @@ function sizes(rows, width) {
 	const data = readsAndWrites(rows).flatMap((row) => CLASSES.filter((c) => c in row)
 		.map((c) => ({ operation: row.operation, class: c, value: row[c] ?? 0 })));
 	return data.length ? grouped(data, CLASSES, width, { label: "size of the request in bytes (classes of Darshan)",
-		unit: "requests", format: count }) : null;
+		unit: "requests", format: count, exact: String }) : null;
 }
 
 function order(rows, width) {
 	const traits = ["consecutive", "sequential", "strided", "random", "aligned"];
 	const data = readsAndWrites(rows).flatMap((row) => traits.filter((t) => row[`${t}_share`] !== null && `${t}_share` in row)
 		.map((t) => ({ operation: row.operation, class: t, value: row[`${t}_share`] })));
-	return data.length ? grouped(data, traits, width, { label: "order of accesses", unit: "part of all requests", format: percent }) : null;
+	return data.length ? grouped(data, traits, width, { label: "order of accesses", unit: "part of all requests", format: percent, exact: percent }) : null;
 }
 
 /** Bars by powers of two, and the part of all that is no larger. */
@@ -135,17 +130,17 @@ function histogram(rows, width, id) {
 	const format = id === "latency" ? nanoseconds : bytes;
 	const data = rows.map((d) => ({ ...d, low: Math.max(d.from, d.to / 2) }));
 	const most = Math.max(...data.map((d) => d.count));
-	const x = { type: "log", base: 2, label: `${id === "latency" ? "latency" : "size"}, counted by powers of two`, tickFormat: tick(format), ticks: 8,
+	const x = { type: "log", base: 2, label: `${id === "latency" ? "latency" : "size"}, counted by powers of two`, tickFormat: tick(format), ticks: 8, ...BELOW,
 		domain: [data[0].low, data[data.length - 1].to] };
 	return Plot.plot(base(width, {
-		height: 260, x, y: { label: "operations", grid: true, domain: [0, most] }, marginRight: 60,
+		height: 276, ...ROOM, x, y: { label: "operations", grid: true, domain: [0, most] }, marginRight: 60,
 		marks: [
 			Plot.rectY(data, { x1: "low", x2: "to", y: "count", fill: READ, inset: 0.5,
 				title: (d) => `${format(d.from)} to ${format(d.to)}: ${d.count}\nno larger: ${percent(d.cumulative_share)}` }),
 			Plot.line(data, { x: "to", y: (d) => d.cumulative_share * most, stroke: WRITTEN, strokeWidth: 2, marker: "dot" }),
 			Plot.axisY({ anchor: "left", label: "operations", tickFormat: tick(count), ticks: 5 }),
 			Plot.axisY([0, 0.25, 0.5, 0.75, 1].map((share) => share * most), { anchor: "right",
-				label: "part of all that is no larger", tickFormat: (v) => percent(v / most), color: WRITTEN }),
+				label: "part of all that is no larger", tickFormat: (v) => tick(percent)(v / most), color: WRITTEN }),
 			Plot.ruleY([0]),
 		],
 	}));
@@ -158,8 +153,8 @@ function bars(rows, width, { name, values, format, label }) {
 	const key = (d) => d[name];
 	const long = data.flatMap((d) => values.map(([column, what]) => ({ name: key(d), what, value: d[column] ?? 0 })));
 	return Plot.plot(base(width, {
-		height: 60 + 22 * data.length, marginLeft: Math.min(280, width / 2.5),
-		x: { label, grid: true, tickFormat: tick(format), ticks: 5 },
+		height: 74 + 22 * data.length, ...ROOM, marginLeft: Math.min(280, width / 2.5),
+		x: { label, grid: true, tickFormat: tick(format), ticks: 5, ...BELOW },
 		y: { label: null, domain: data.map(key), tickFormat: (d) => short(d, Math.floor(Math.min(280, width / 2.5) / 6.6)) },
 		color: { domain: values.map((v) => v[1]), range: [READ, WRITTEN] },
 		marks: [

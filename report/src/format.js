@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: MIT
-/** Numbers for people, by the rules of base/units.c. */
+/** Numbers for people, as base/units.c and dag/table.c write them: tests/golden/units.tsv holds both to it. */
+
+/** As printf() rounds: what lies in the middle goes to the even digit, where toFixed() takes the larger one. */
+function fixed(value, digits) {
+	const longer = value.toFixed(digits + 1);
+	const middle = Number.isInteger(value * 8) && longer.endsWith("5") && Number(longer) === value;
+	return middle && Number(longer.at(-2)) % 2 === 0 ? longer.slice(0, -1) : value.toFixed(digits);
+}
 
 function scaled(value, units) {
 	let i = 0;
 	for (; Math.abs(value) >= 999.95 && i + 1 < units.length; i++)
 		value /= 1000;
-	return `${i === 0 && Number.isInteger(value) ? value : value.toFixed(Math.abs(value) < 9.995 ? 2 : 1)} ${units[i]}`;
+	return `${i === 0 && Number.isInteger(value) ? value : fixed(value, Math.abs(value) < 9.995 ? 2 : 1)} ${units[i]}`;
 }
 
 export const bytes = (value) => scaled(value, ["B", "kB", "MB", "GB", "TB", "PB"]);
 export const rate = (value) => `${bytes(value)}/s`;
-
 export const nanoseconds = (value) => scaled(value, ["ns", "us", "ms", "s"]);
-export const seconds = (value) => (value === 0 ? "0 s" : nanoseconds(value * 1e9));
-export const percent = (value) => `${(value * 100).toFixed(value > 0 && value < 0.1 ? 1 : 0)} %`;
+/** A moment, since the begin of the run. */
+export const seconds = (value) => `${fixed(value, 3)} s`;
+export const percent = (value) => `${fixed(value * 100, 1)} %`;
+/** For axes alone: elsewhere a count has all its digits. */
 export const count = (value) => scaled(value, ["", "k", "M", "G"]).trim();
 
 /** For the ticks of an axis: without zeros behind the point that say nothing. */

@@ -3,9 +3,10 @@
 import { select } from "d3-selection";
 import { zoom, zoomIdentity } from "d3-zoom";
 import { nodes } from "./data.js";
-import { bytes, nanoseconds, rate, seconds } from "./format.js";
+import { bytes, nanoseconds, seconds } from "./format.js";
 
-const FORMATS = [[/_bytes$|^size$|^rss$/, bytes], [/_ns$/, nanoseconds], [/_rate$/, rate], [/_s$|^(start|end|life|cpu)$/, seconds]];
+const FORMATS = [[/_bytes$/, bytes], [/^(life|cpu)_s$/, (value) => nanoseconds(value * 1e9)],
+	[/_s$/, seconds]];
 
 function shown(name, value) {
 	if (typeof value !== "number")
@@ -34,18 +35,18 @@ export function closeFacts() {
 	document.getElementById("facts").hidden = true;
 }
 
-function addNodes(svg, facts) {
+function addNodes(svg, prefix, facts) {
 	for (const node of svg.querySelectorAll("g.node")) {
-		const known = facts[node.id];
+		const id = node.id.slice(prefix.length), known = facts[id];
 		if (!known)
 			continue;
 		node.setAttribute("tabindex", "0");
 		node.setAttribute("role", "button");
-		node.setAttribute("aria-label", `${known.program ?? known.path ?? known.label ?? node.id}: show facts`);
+		node.setAttribute("aria-label", `${known.program ?? known.path ?? known.label ?? id}: show facts`);
 		const show = () => {
 			svg.querySelector("g.node.selected")?.classList.remove("selected");
 			node.classList.add("selected");
-			showFacts(node.id, known);
+			showFacts(id, known);
 		};
 		node.addEventListener("click", show);
 		node.addEventListener("keydown", (event) => {
@@ -84,6 +85,29 @@ function outside(node, box) {
 	return [by(a.left, a.right, b.left, b.right), by(a.top, a.bottom, b.top, b.bottom)];
 }
 
+const LEGIBLE = 11, FONT = 10; // pixels; units of the picture
+
+/** How much larger a picture must be for its names to be read. */
+const enlargement = (svg) => {
+	const pixels = svg.getScreenCTM()?.a ?? 0;
+	return pixels && FONT * pixels < 0.75 * LEGIBLE ? LEGIBLE / (FONT * pixels) : 1;
+};
+
+/** The middle of the first node, in units of the picture. */
+function firstNode(svg) {
+	const node = svg.querySelector("g.node"), box = node?.getBoundingClientRect();
+	return box && new DOMPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2)
+		.matrixTransform(svg.getScreenCTM().inverse());
+}
+
+/** By how many pixels a picture must move not to leave room in its box that it could fill. */
+function room(inner, box) {
+	const a = inner.getBoundingClientRect(), b = box.getBoundingClientRect();
+	const by = (low, high, from, to) => (high - low < to - from ? (from + to - low - high) / 2
+		: low > from ? from - low : high < to ? to - high : 0);
+	return [by(a.left, a.right, b.left, b.right), by(a.top, a.bottom, b.top, b.bottom)];
+}
+
 function makeZoomable(box, svg) {
 	const inner = svg.querySelector("g.graph"), own = inner.getAttribute("transform");
 	const behaviour = zoom().scaleExtent([0.5, 60])
@@ -92,7 +116,21 @@ function makeZoomable(box, svg) {
 	const target = select(svg).call(behaviour).on("dblclick.zoom", null);
 	const by = (factor) => target.call(behaviour.scaleBy, factor);
 	const move = (x, y) => target.call(behaviour.translateBy, x, y);
+	const movePixels = (x, y) => {
+		const pixels = inner.getScreenCTM().a / Number(/scale\(([\d.]+)/.exec(own)?.[1] ?? 1);
+		if (x || y)
+			move(x / pixels, y / pixels);
+	};
 	const reset = () => target.call(behaviour.transform, zoomIdentity);
+	// What is at the begin of the run stays where it is.
+	const read = () => {
+		reset();
+		const point = firstNode(svg), k = enlargement(svg);
+		if (!point || k <= 1)
+			return;
+		target.call(behaviour.scaleTo, k, [point.x, point.y]);
+		movePixels(...room(inner, box));
+	};
 	const keys = { "+": () => by(1.4), "=": () => by(1.4), "-": () => by(1 / 1.4), 0: reset, ArrowLeft: () => move(40, 0),
 		ArrowRight: () => move(-40, 0), ArrowUp: () => move(0, 40), ArrowDown: () => move(0, -40) };
 	box.tabIndex = 0;
@@ -105,12 +143,18 @@ function makeZoomable(box, svg) {
 		}
 	});
 	box.addEventListener("focusin", ({ target: node }) => {
-		const [x, y] = node.matches("g.node") ? outside(node, box) : [0, 0];
-		const pixels = inner.getScreenCTM().a / Number(/scale\(([\d.]+)/.exec(own)?.[1] ?? 1);
-		if (x || y)
-			move(x / pixels, y / pixels);
+		if (node.matches("g.node"))
+			movePixels(...outside(node, box));
 	});
-	addButtons(box, [["+", "Zoom in", () => by(1.4)], ["\u2212", "Zoom out", () => by(1 / 1.4)], ["All", "Show all", reset]]);
+	addButtons(box, [["+", "Zoom in", () => by(1.4)], ["\u2212", "Zoom out", () => by(1 / 1.4)], ["All", "Show all", reset],
+		["Aa", "Make names legible", read]]);
+	read();
+	let before = null;
+	addEventListener("beforeprint", () => {
+		before = inner.getAttribute("transform");
+		inner.setAttribute("transform", own);
+	});
+	addEventListener("afterprint", () => before && inner.setAttribute("transform", before));
 }
 
 export function addGraphs() {
@@ -119,7 +163,8 @@ export function addGraphs() {
 		// Titles of Graphviz are ids, which say nothing to anybody.
 		for (const title of svg.querySelectorAll("title"))
 			title.remove();
-		addNodes(svg, nodes(box.id.replace(/-picture$/, "")));
+		const id = box.id.replace(/-picture$/, "");
+		addNodes(svg, `${id}-`, nodes(id));
 		makeZoomable(box, svg);
 	}
 	document.getElementById("facts-close").addEventListener("click", closeFacts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import { charts, colourOf, legends } from "./charts.js";
+import { charts, legends } from "./charts.js";
 import { table } from "./data.js";
 import { addGraphs } from "./graph.js";
 import { addTables } from "./tables.js";
@@ -33,8 +33,6 @@ function drawer(figure) {
 
 function drawAll() {
 	const again = [];
-	for (const row of table("gantt")?.rows ?? [])
-		colourOf(row.phase);
 	for (const figure of document.querySelectorAll("figure.chart")) {
 		const draw = drawer(figure);
 		if (draw) {
@@ -55,6 +53,8 @@ function drawAll() {
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => again.forEach((draw) => draw()));
 }
 
+// page.css: what needs a script is shown, the graphs have a window.
+document.documentElement.dataset.script = "yes";
 drawAll();
 addTables();
 addGraphs();

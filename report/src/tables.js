@@ -2,9 +2,9 @@
 /** Tables: sorted by a click on a column, filtered by what is typed, saved as CSV. */
 import { exactRows, table } from "./data.js";
 
-/** RFC 4180, with all digits; what is not known is empty. */
-export function csv(rows) {
-	const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+/** RFC 4180, with all digits; what is not known is empty. A table without rows has columns nevertheless. */
+function csv(columns, rows) {
+	const names = rows.length ? [...new Set(rows.flatMap((row) => Object.keys(row)))] : columns;
 	const cell = (value) => {
 		const text = value === null || value === undefined ? "" : String(value);
 		return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -13,9 +13,9 @@ export function csv(rows) {
 		.map((cells) => `${cells.map(cell).join(",")}\r\n`).join("");
 }
 
-function save(id, rows) {
+function save(id, columns, rows) {
 	const link = document.createElement("a");
-	link.href = URL.createObjectURL(new Blob([csv(rows)], { type: "text/csv" }));
+	link.href = URL.createObjectURL(new Blob([csv(columns, rows)], { type: "text/csv" }));
 	link.download = `${id}.csv`;
 	link.click();
 	setTimeout(() => URL.revokeObjectURL(link.href), 10000);
@@ -29,7 +29,8 @@ function addSave(exhibit) {
 	button.className = "save";
 	button.textContent = "CSV";
 	button.setAttribute("aria-label", `Save ${exhibit.id} as CSV`);
-	button.addEventListener("click", () => save(exhibit.id, exactRows(exhibit.id)));
+	const columns = exhibit.querySelector(".rows table")?.dataset.columns.split(",") ?? [];
+	button.addEventListener("click", () => save(exhibit.id, columns, exactRows(exhibit.id)));
 	(exhibit.querySelector("h3") ?? exhibit).append(button);
 }
 

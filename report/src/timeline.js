@@ -6,7 +6,7 @@ import { select } from "d3-selection";
 import { zoom, zoomIdentity } from "d3-zoom";
 import { READ, WRITTEN, base, colourOf } from "./charts.js";
 import { table } from "./data.js";
-import { bytes, count, rate, seconds, tick, timeTicks } from "./format.js";
+import { bytes, count, nanoseconds, rate, seconds, tick, timeTicks } from "./format.js";
 
 const LEFT = 70, RIGHT = 24;
 const ticksOf = (x, width) => timeTicks(x, Math.max(2, Math.round((width - LEFT - RIGHT) / 100)));
@@ -24,7 +24,7 @@ function gantt(rows, x, width) {
 			Plot.barX(shown, { ...bar, fill: (d) => colourOf(d.phase), insetTop: 0.5, insetBottom: 0.5, clip: true,
 				ariaLabel: "bars",
 				title: (d) => `${d.program ?? "?"}${d.processes > 1 ? ` (${d.processes} processes)` : ""}\nphase ${d.phase ?? "-"}, ` +
-					`job ${d.job ?? "-"}\n${seconds(d.from_s)} to ${seconds(d.to_s)}` +
+					`job ${d.job ?? "-"}\n${seconds(d.from_s)} to ${seconds(d.to_s)}: ${nanoseconds((d.to_s - d.from_s) * 1e9)}` +
 					`${d.critical ? "\non the critical path" : ""}${d.failed ? "\nfailed" : ""}` }),
 			Plot.barX(shown.filter((d) => d.critical), { ...bar, fill: "none", stroke: "var(--critical)", strokeWidth: 1.5,
 				pointerEvents: "none", clip: true }),
@@ -37,7 +37,7 @@ function gantt(rows, x, width) {
 /** Steps: a value holds for its interval. */
 function area(rows, x, width, step, { label, series, format }) {
 	const data = rows.filter((d) => d.from_s + step >= x[0] && d.from_s <= x[1]);
-	const value = (key) => (d) => (key.endsWith("_bytes") && key !== "rss_bytes" ? d[key] / step : d[key]);
+	const value = (key) => (d) => (d[key] === null || !/^(read|written)_bytes$/.test(key) ? d[key] : d[key] / step);
 	if (!data.some((d) => series.some(([key]) => d[key] !== null)))
 		return null;
 	const last = data[data.length - 1];
@@ -64,13 +64,16 @@ const AREAS = [
 function legend(rows) {
 	const list = document.createElement("ul");
 	list.className = "legend";
-	for (const phase of [...new Set(rows.map((d) => d.phase).filter(Boolean))].slice(0, 24)) {
+	const phases = [...new Set(rows.map((d) => d.phase).filter(Boolean))];
+	for (const phase of [...phases.slice(0, 24), ...(rows.some((d) => !d.phase) ? [null] : [])]) {
 		const item = document.createElement("li"), swatch = document.createElement("span");
 		swatch.className = "swatch";
 		swatch.style.background = colourOf(phase);
-		item.append(swatch, phase);
+		item.append(swatch, phase ?? "(no phase)");
 		list.append(item);
 	}
+	if (phases.length > 24)
+		list.append(Object.assign(document.createElement("li"), { textContent: `and ${phases.length - 24} more` }));
 	return list;
 }
 

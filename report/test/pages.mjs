@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // pages.mjs LIST.json: opens reports in Chromium and looks whether they are what they should be. LIST.json is
-// [{ name, page, tables: { ID: rows that wfstat --format json prints, less: [columns] }, charts, graph, hostile }].
+// [{ name, page, tables: { ID: { rows that wfstat --format json prints, csv, less: [columns] } }, charts, graph, hostile }].
 // Prints a line for each fact that is not so, and in the end how many were looked at; status 1 if any, or none.
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
+import { bytes, nanoseconds, percent, rate, seconds } from "../src/format.js";
 
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 	"--disable-background-networking", "--disable-component-update", "--disable-sync"];
@@ -88,13 +89,60 @@ async function checkTables(page, tables) {
 	}
 }
 
+/** RFC 4180. */
+function parseCsv(text) {
+	const rows = [[]];
+	for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g)) {
+		rows.at(-1).push(quoted?.replaceAll('""', '"') ?? plain);
+		if (end === "")
+			break;
+		if (end !== ",")
+			rows.push([]);
+	}
+	return rows.slice(0, -1);
+}
+
+async function save(page, id) {
+	const download = page.waitForEvent("download");
+	await page.click(`#${id} button.save`);
+	return readFileSync(await (await download).path(), "utf8");
+}
+
+/** The same without a download, of which Chromium allows ten in a second. */
+const saved = (page, id) => page.evaluate(async (exhibit) => {
+	const { createObjectURL } = URL, { click } = HTMLAnchorElement.prototype;
+	let blob;
+	URL.createObjectURL = (object) => {
+		blob = object;
+		return "";
+	};
+	HTMLAnchorElement.prototype.click = () => {};
+	document.querySelector(`#${exhibit} button.save`).click();
+	URL.createObjectURL = createObjectURL;
+	HTMLAnchorElement.prototype.click = click;
+	return blob.text();
+}, id);
+
+/** Integers digit by digit; other numbers may be written in another way. */
+const sameCell = (a, b) => a === b || (a !== "" && b !== "" && !/^-?\d+$/.test(a) && Number(a) === Number(b));
+
+/** What a page saves is what wfstat --format csv prints. */
+async function checkCsv(page, tables) {
+	for (const [id, { csv, less }] of Object.entries(tables)) {
+		const wanted = parseCsv(csv), got = parseCsv(await saved(page, id));
+		const columns = wanted[0].map((name, i) => [name, i]).filter(([name]) => !less.includes(name));
+		equal(`the CSV of ${id} has the columns of wfstat`, got[0], columns.map(([name]) => name));
+		const other = wanted.slice(1).flatMap((row, y) => columns.filter(([, x], i) => !sameCell(row[x], got[y + 1]?.[i] ?? null))
+			.map(([name, x], i) => `${y} ${name}: ${row[x]} ${got[y + 1]?.[i]}`));
+		equal(`the CSV of ${id} has the cells of wfstat`, [got.length, other.slice(0, 5)], [wanted.length, []]);
+	}
+}
+
 /** Moments in nanoseconds have more digits than a number of JavaScript. */
 async function checkDigits(page) {
 	const source = await page.$eval("#data-critical-path", (element) => element.textContent);
 	const moments = source.slice(source.indexOf('"rows"')).match(/(?<=[:\s,])\d{16,}(?=[,}\s])/g) ?? [];
-	const download = page.waitForEvent("download");
-	await page.click("#critical-path button.save");
-	const text = readFileSync(await (await download).path(), "utf8");
+	const text = await save(page, "critical-path");
 	equal("the CSV has all digits", moments.filter((moment) => !text.includes(moment)), []);
 	check("of some moments", moments.length > 0, source.slice(0, 200));
 }
@@ -103,9 +151,7 @@ async function checkExhibits(page) {
 	const without = await page.$$eval(".exhibit", (all) => all.filter((e) =>
 		!e.querySelector("details.sql pre")?.textContent.includes("SELECT") || !e.querySelector("button.save")).map((e) => e.id));
 	equal("each exhibit has its SQL and a CSV", without, []);
-	const download = page.waitForEvent("download");
-	await page.click("#gantt button.save");
-	const text = readFileSync(await (await download).path(), "utf8");
+	const text = await save(page, "gantt");
 	const rows = await page.$eval("#data-gantt", (element) => JSON.parse(element.textContent).rows.length);
 	check("the CSV has a row for each of the table", text.split("\r\n").length >= rows + 2, text.slice(0, 200));
 	check("the licences are there", await page.$$eval("details.licences details", (all) => all.length) > 5);
@@ -153,13 +199,14 @@ async function checkGraph(page) {
 	await node.focus();
 	await page.keyboard.press("Enter");
 	check("Enter shows the facts of a node", await page.locator("#facts").isVisible());
-	equal("of this node", await page.getAttribute("#facts", "data-node"), await node.getAttribute("id"));
+	const idOf = async (of) => (await of.getAttribute("id")).replace(/^dag-/, "");
+	equal("of this node", await page.getAttribute("#facts", "data-node"), await idOf(node));
 	check("there are facts", (await page.locator("#facts dd").count()) > 2);
 	await page.click("#facts-close");
 	check("they can be closed", !(await page.locator("#facts").isVisible()));
 	const last = box.locator("g.node[tabindex]").last();
 	await last.dispatchEvent("click");
-	equal("a click shows them, too", await page.getAttribute("#facts", "data-node"), await last.getAttribute("id"));
+	equal("a click shows them, too", await page.getAttribute("#facts", "data-node"), await idOf(last));
 	await page.keyboard.press("Escape");
 	await box.focus();
 	await page.keyboard.press("+");
@@ -169,11 +216,52 @@ async function checkGraph(page) {
 	check("the graph moves", (await transform()) !== zoomed);
 }
 
+async function checkIds(page) {
+	const ids = await page.$$eval("[id]", (all) => all.map((element) => element.id));
+	equal("no two elements have the same id", ids.filter((id, i) => ids.indexOf(id) !== i).slice(0, 5), []);
+	check("there are ids", ids.length > 20, ids.length);
+}
+
+/** At once, without zooming: of the first node. */
+async function checkLegible(page, least) {
+	for (const id of ["dag", "tree"]) {
+		const text = page.locator(`#${id}-picture g.node text`).first();
+		const height = (await text.count()) ? (await text.boundingBox()).height : 0;
+		check(`names in ${id} can be read`, height >= least, `${height} pixels`);
+	}
+}
+
+/** A phase has the same colour in the graphs, in their legends and in the time line. */
+async function checkColours(page) {
+	const { colours, bars, nodes, legends, facts } = await page.evaluate(() => {
+		const rows = (id) => JSON.parse(document.getElementById(`data-${id}`).textContent).rows;
+		const fills = (all) => [...new Set([...all].map((element) => element.getAttribute("fill")))];
+		return {
+			colours: Object.fromEntries(rows("phase-colours").map((row) => [row.phase, row.colour])),
+			bars: fills(document.querySelectorAll('figure[data-chart="timeline"] g[aria-label="bars"] rect')),
+			nodes: [...document.querySelectorAll("#dag-picture g.node")].map((node) =>
+				[node.id.replace(/^dag-/, ""), node.querySelector("[fill]:not([fill=none])")?.getAttribute("fill")]),
+			legends: [...document.querySelectorAll(".phases li")].map((li) =>
+				[li.textContent, li.querySelector("rect")?.getAttribute("fill")]),
+			facts: Object.fromEntries(rows("dag").filter((row) => row.element === "node").map((row) => [row.id, row])),
+		};
+	});
+	const known = new Set([...Object.values(colours), "#999999"]);
+	equal("bars have colours of phases", bars.filter((colour) => !known.has(colour)), []);
+	equal("so have legends of graphs", legends.filter(([phase, colour]) => colour && colours[phase] !== colour), []);
+	const coloured = nodes.filter(([id]) => facts[id]?.phase && facts[id]?.kind === "process");
+	equal("so have nodes", coloured.filter(([id, fill]) => fill !== (colours[facts[id].phase] ?? "#999999")).slice(0, 5), []);
+	check("there are legends", legends.length > 0 || Object.keys(colours).length === 0, legends.length);
+}
+
 /** Names that would be markup, or would turn the text around them. */
 async function checkHostile(page, names) {
 	const text = await page.evaluate(() => document.body.textContent);
 	for (const name of names)
 		check(`${JSON.stringify(name)} stands in the page as it is`, text.includes(name));
+	const drawn = await page.$$eval("#dag-picture g.node text", (all) => all.map((element) => element.textContent));
+	for (const name of names.map((all) => all.slice(0, 40))) // of which it shows so many characters
+		check(`${JSON.stringify(name)} stands in the graph as it is`, drawn.some((label) => label.includes(name)), drawn.join(" | "));
 	equal("no element came from a name", await page.$$eval("body b, body img, body script:not([type]):not(:last-of-type)",
 		(all) => all.map((e) => e.outerHTML.slice(0, 80))), []);
 }
@@ -183,19 +271,66 @@ async function checkPrint(page) {
 	await page.setViewportSize({ width: 718, height: 1000 }); // A4
 	const wide = await page.evaluate(() => {
 		document.querySelectorAll("details").forEach((d) => (d.open = true));
-		return [...document.querySelectorAll("table")].filter((t) => t.getBoundingClientRect().right > innerWidth + 1)
-			.map((t) => `${t.closest(".exhibit")?.id} ${t.getBoundingClientRect().right}`);
+		// What lies within a picture is cut or scaled by it.
+		return [...document.querySelectorAll("body *:not(svg *)")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
+			.map((e) => `${e.closest(".exhibit")?.id} ${e.tagName}.${e.className} ${e.getBoundingClientRect().right}`);
 	});
-	equal("no table is wider than the paper", wide, []);
+	equal("nothing is wider than the paper", wide.slice(0, 5), []);
+	check("nor is the page", await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
 	const pdf = await page.pdf({ format: "A4" });
 	check("it can be printed", pdf.subarray(0, 5).toString() === "%PDF-" && pdf.length > 20000, pdf.length);
+}
+
+const ENDS = [[/_bytes$/, bytes], [/_rate$/, rate], [/_share$/, (value) => percent(value).replace(/ %$/, "")],
+	[/^(start|end|first|last|open|close|t|first_write|last_write|first_read|last_use|deleted|delete_after|begin)_ns$/, () => null],
+	[/_ns$/, nanoseconds], [/_s$/, seconds]];
+
+/** Of rows that are about something else than their columns, what they are about: "runtime_ns" in the column value. */
+const NAMES = ["value", "fact"];
+const BOUNDS = { latency: "x_ns", "read-size": "x_bytes", "write-size": "x_bytes" };
+const PLAIN = ["count", "fit", "failed"];
+
+/** What stands in a cell; null: that is not looked at here. */
+function cellOf(table, row, column) {
+	const value = row[column], about = NAMES.map((name) => row[name]).find((name) => typeof name === "string");
+	if (value === null)
+		return "-";
+	if (value === about) // as a column is called
+		return value.replace(/_(ns|s|bytes)$/, "").replace(/_share$/, " %").replaceAll("_", " ");
+	if (typeof value === "string") // JSON has other signs for what is no text
+		return /[\0-\x1f\x7f-\x9f\ufffd]/.test(value) ? null : value;
+	const unit = ["from", "to"].includes(column) && BOUNDS[table] ? BOUNDS[table]
+		: about && !PLAIN.includes(column) ? about : column;
+	const format = ENDS.find(([end]) => end.test(unit))?.[1];
+	return format ? format(value) : Number.isInteger(value) ? String(value) : null;
+}
+
+/** All rows, as the programs write them. */
+async function checkCells(page, entry) {
+	let cells = 0;
+	const tables = await page.$$eval(".exhibit", (all) => all.map((exhibit) => ({ id: exhibit.id,
+		shown: [...exhibit.querySelectorAll(".rows tbody tr")].map((tr) => [...tr.cells].map((td) => td.textContent)),
+		rows: JSON.parse(document.getElementById(`data-${exhibit.id}`)?.textContent ?? "null")?.rows ?? [] })));
+	for (const { id, shown, rows } of tables) {
+		if (["overview", "dag", "tree", "phases"].includes(id))
+			continue; // no table, or one whose cells have units of their own
+		equal(`${id}: as many rows without JavaScript`, shown.length, rows.length);
+		const other = rows.flatMap((row, y) => Object.keys(row).map((column, x) => [cellOf(id, row, column), shown[y]?.[x], column])
+			.filter(([wanted]) => wanted !== null && ++cells).filter(([wanted, got]) => wanted !== got));
+		equal(`${id}: cells without JavaScript`, other.slice(0, 5), []);
+	}
+	check("cells are there without JavaScript", cells > (entry.charts ? 500 : 10), cells);
 }
 
 async function checkWithoutScript(browser, entry) {
 	const page = await open(browser, entry.page, { javaScriptEnabled: false });
 	check("tables are there without JavaScript", (await page.locator("table").count()) > 8);
-	if (entry.graph)
+	await checkCells(page, entry);
+	await checkIds(page);
+	if (entry.graph) {
 		check("and the graph", (await page.locator("#dag-picture svg g.node").count()) > 0);
+		await checkLegible(page, 10);
+	}
 	check("and what is missing is said", (await page.locator("noscript .note").count()) === 1);
 	await close(page);
 }
@@ -209,6 +344,8 @@ async function checkPage(browser, entry) {
 	if (entry.charts)
 		await checkAxes(page);
 	await checkTables(page, entry.tables);
+	await checkCsv(page, entry.tables);
+	await checkIds(page);
 	for (const words of entry.warnings ?? [])
 		check(`it warns: ${words}`, (await page.textContent(".warnings")).includes(words));
 	for (const words of entry.says ?? [])
@@ -218,6 +355,8 @@ async function checkPage(browser, entry) {
 	if (entry.graph) {
 		await checkExhibits(page);
 		await checkDigits(page);
+		await checkLegible(page, 8);
+		await checkColours(page);
 		await checkTimeline(page);
 		await checkGraph(page);
 		await checkFilter(page);

@@ -611,31 +611,33 @@ def table_cdf(data, choice):
 # ---- time ----
 
 def levels(r):
-    """(moment, change of processes, change of memory): the first look counts from the start on,
-    without any the peak does."""
+    """(moment, change of processes, change of memory, change of processes whose memory is known): the first
+    look counts from the start on, without any the peak does."""
     looks, found = collections.defaultdict(list), []
     for sample in r.data.rows["sample"]:
-        looks[sample.process].append((sample.t_ns, sample.rss_bytes))
+        if sample.rss_bytes is not None:
+            looks[sample.process].append((sample.t_ns, sample.rss_bytes))
     for p in r.living():
         seen = sorted(looks[p.id])
-        rss = seen[0][1] if seen else p.rsspeak_bytes or 0
-        found.append((p.start_ns, 1, rss))
+        rss = seen[0][1] if seen else p.rsspeak_bytes
+        known, rss = rss is not None, rss or 0
+        found.append((p.start_ns, 1, rss, known))
         for t, now in seen:
-            found.append((t, 0, now - rss))
+            found.append((t, 0, now - rss, 0))
             rss = now
         if p.end_ns is not None:
-            found.append((p.end_ns, -1, -rss))
+            found.append((p.end_ns, -1, -rss, -known))
     return sorted(found)
 
 
 def highest(found, t0, step, n):
-    """Of each interval the most processes and the most memory at a moment."""
-    most, now, at = [[0, 0] for _ in range(n)], [0, 0], 0
+    """Of each interval the most processes and the most memory at a moment; None: that of none that lived is known."""
+    most, now = [[0, 0] for _ in range(n)], [0, 0, 0]
     moments = {}
-    for t, more, rss in found:
-        now = [now[0] + more, now[1] + rss]
+    for t, *change in found:
+        now = [a + b for a, b in zip(now, change)]
         moments[t] = now
-    before, at = [0, 0], -1
+    before = [0, 0, 0]
     for t, level in moments.items():
         if t <= t0:
             before = level
@@ -648,7 +650,8 @@ def highest(found, t0, step, n):
         points = [level for _, level in inside]
         if not inside or inside[0][0] != t0 + k * step or k == 0:
             points = [before] + points
-        most[k] = [max(point[i] for point in points) for i in range(2)]
+        processes, rss, known = [max(point[i] for point in points) for i in range(3)]
+        most[k] = [processes, None if processes and not known else rss]
         before = inside[-1][1] if inside else before
     return most
 
@@ -669,7 +672,7 @@ def table_time(data, choice):
     for op in chosen_ops(r):
         steps[(op.start_ns - t0) // step].append(op)
     found = levels(r)
-    last = max([t0, *[t for t, _, _ in found], *[t0 + n * step for n in steps]])
+    last = max([t0, *[t for t, *_ in found], *[t0 + n * step for n in steps]])
     n = (last - t0) // step + 1
     rows = []
     for k, most in enumerate(highest(found, t0, step, n)):

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """wfreport: pages that say what wfstat says, need nothing but themselves, and cannot be led astray by names;
-of Montage, a compile, a synthetic workflow and a phase of it, nothing, a run whose tracer was killed, hostile names, and two traces.
+of Montage, a compile, a synthetic workflow, a phase and some seconds of it, nothing, a run whose tracer was killed, hostile names,
+two traces, and traces that know little: of procmon alone, without operations, of fidelity open, of memory that nobody looked at.
 
 What a page is in a browser is looked at by report/test/pages.mjs, in Chromium."""
+import contextlib
 import json
 import os
 import pathlib
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -18,6 +21,7 @@ from ftractest import FTRAC, TOP, Checks, Mount, become_reaper, has_fidelity, ne
 
 WFREPORT = os.environ.get("WFREPORT", "build/dag/wfreport")
 WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
+PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
 REPORT = TOP / "report"
 # id in the page: words for wfstat, columns that the page has not.
 TABLES = {
@@ -30,7 +34,7 @@ TABLES = {
     "write-size": (["hist", "--of", "write-size", "--by", "all"], []),
     "time": (["time"], ["files"]),
 }
-HOSTILE = ["</script><b>x</b>", "\"quoted\" 'twice' & <img src=x onerror=alert(1)>", "\u202etxt.exe", "\\xff\\xfe"]
+HOSTILE = ["</script><b>x</b>", "\"quoted\" 'twice' & <img src=x onerror=alert(1)>", "\u202etxt.exe", "&lt;b&gt; &#65; a&b", "\\xff\\xfe"]
 ENV = {k: v for k, v in os.environ.items() if k not in ("WORK", "JOBS", "DB", "MNT", "MAKEFLAGS", "MAKELEVEL")}
 ENV.update(FTRAC=os.path.abspath(FTRAC), MALLOC_PERTURB_="0", LC_ALL="C.UTF-8")
 
@@ -103,13 +107,40 @@ def hostile(base):
     with Mount(base=base) as mount:
         work = base / "work"
         work.mkdir()
-        for name in HOSTILE[:3]:
+        for name in HOSTILE[:-1]:
             inside = os.fsencode(mount(work)) + b"/" + name.replace("/", "\u2215").encode()
             subprocess.run([b"sh", b"-c", b'echo data >"$1"; cat "$1"', b"sh", inside], check=True,
                            stdout=subprocess.DEVNULL, timeout=60)
         inside = os.fsencode(mount(work)) + b"/\xff\xfe.bin"
         subprocess.run([b"sh", b"-c", b'echo data >"$1"; cat "$1"', b"sh", inside], check=True,
                        stdout=subprocess.DEVNULL, timeout=60)
+    return base / "trace.db"
+
+
+SOME_WORK = 'for i in 1 2 3 4; do head -c 20000 /dev/zero >a$i; cat a$i >b$i; done; sleep 0.2; cat b* >c'
+
+
+def profiled(base):
+    """By procmon alone: nothing is known of files."""
+    must(PROCMON, "--processes", "ptrace", "--db", base / "trace.db", "--", "sh", "-c", SOME_WORK, cwd=base)
+    return base / "trace.db"
+
+
+def mounted(*options):
+    def trace(base):
+        with Mount(*options, base=base) as mount:
+            work = base / "work"
+            work.mkdir()
+            must("sh", "-c", SOME_WORK, cwd=mount(work))
+        return base / "trace.db"
+    return trace
+
+
+def without_memory(base):
+    """Of a compile, in which nobody has looked at the memory of processes."""
+    shutil.copy(base.parent / "compile" / "trace.db", base / "trace.db")
+    with contextlib.closing(sqlite3.connect(base / "trace.db")) as db, db:
+        db.executescript("UPDATE figures SET rsspeak_bytes = NULL; DELETE FROM samples")
     return base / "trace.db"
 
 
@@ -141,7 +172,8 @@ def page_of(name, make, base, chosen=(), **more):
     for table, (words, less) in TABLES.items():
         words = words + (["--interval", interval_of(page)] if table == "time" else [])
         if not (chosen and table == "overview"):
-            tables[table] = {"rows": rows_of([*words, *chosen], *traces), "less": less}
+            csv = must(WFSTAT, *words, *chosen, "--format", "csv", *traces).stdout.decode(errors="replace")
+            tables[table] = {"rows": rows_of([*words, *chosen], *traces), "less": less, "csv": csv}
     return {"name": name, "page": str(page), "tables": tables, **more}
 
 
@@ -195,6 +227,14 @@ def check_program(trace, base):
     checks.equal("a full disk is said", done.returncode, 1)
 
 
+def check_memory(base):
+    """What is not known is no 0."""
+    known, unknown = ([row["rss_bytes"] for row in rows_in(base / name / "report.html", "time") if row["processes"]]
+                      for name in ("compile", "no-memory"))
+    checks.check("memory is known", known and all(known), known[:5])
+    checks.equal("memory that nobody looked at is not known", unknown, [None] * len(known))
+
+
 def check_strict(trace):
     done = run(WFREPORT, "--strict", "-o", "/dev/null", trace)
     checks.equal("--strict of an incomplete trace", done.returncode, 3)
@@ -217,6 +257,18 @@ def main():
     phase = next(row["phase"] for row in rows_of(["phase"], base / "synthetic" / "trace.db") if row["phase"])
     pages.append(page_of("a phase", lambda _: base / "synthetic" / "trace.db", base / "phase",
                          chosen=["--phase", phase], charts=False, graph=True, says=["A part of the run was chosen"]))
+    pages.append(page_of("some seconds", lambda _: base / "synthetic" / "trace.db", base / "seconds",
+                         chosen=["--from", "2", "--to", "3.5"], charts=False, graph=True,
+                         says=["A part of the run was chosen"]))
+    pages.append(page_of("procmon", profiled, base / "procmon", charts=False, graph=False,
+                         warnings=["Files were not traced"]))
+    pages.append(page_of("no operations", mounted("--no-ops"), base / "no-ops", charts=False, graph=True,
+                         warnings=["Single operations were not recorded"]))
+    if has_fidelity("open"):
+        pages.append(page_of("open", mounted("--fidelity", "open"), base / "open", charts=False, graph=True,
+                             warnings=["Fidelity open"]))
+    pages.append(page_of("no memory", without_memory, base / "no-memory", charts=False, graph=True))
+    check_memory(base)
     pages.append(page_of("two traces", lambda _: [base / "compile" / "trace.db", base / "hostile" / "trace.db"],
                          base / "two", charts=True, graph=True))
     look_at(pages, base)
