@@ -37,13 +37,13 @@ def main():
     units = [] if given.cases else sanitizers.unit_tests(build)
     for test in units:
         text, fine = sanitizers.run([test], timeout=SECONDS)
-        checks.check(f"{test.name} is fine", fine, text[-3000:])
+        checks.check(f"{test.name} is fine", fine, sanitizers.excerpt(text))
     cases = given.cases or (all_cases(build) if given.all else CASES)
     for case in cases:
         begin = time.monotonic()
         text, fine = sanitizers.run([sys.executable, TOP / "tests/cases" / f"{case}.py"], timeout=SECONDS,
                                     env=sanitizers.places(build))
-        checks.check(f"{case} is fine", fine, text[-3000:])
+        checks.check(f"{case} is fine", fine, sanitizers.excerpt(text))
         print(f"{case}: {'fine' if fine else 'NOT FINE'}, {time.monotonic() - begin:.0f} s", flush=True)
     print(f"{len(units)} unit tests, {len(cases)} cases")
     checks.end()

@@ -11,6 +11,8 @@ from ftractest import TOP, need
 OPTIONS = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:exitcode=99",
            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=98",
            "TSAN_OPTIONS": "halt_on_error=1:exitcode=97"}
+FOUND = ("runtime error:", "ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "WARNING: ThreadSanitizer")
+COUNTING = {"memory"} # counts what is allocated, which is other bytes here
 
 
 def build(name, *options, targets=()):
@@ -45,12 +47,19 @@ def run(command, **more):
         except subprocess.TimeoutExpired as e:
             text, well = f"{(e.stdout or b'').decode(errors='replace')}\nit does not end", False
         found = [path.read_text(errors="replace") for path in sorted(pathlib.Path(directory).iterdir())]
-    return text + "".join(found), well and not found
+    return text + "".join(found), well and not any(word in report for word in FOUND for report in found + [text])
+
+
+def excerpt(text):
+    """Where something was found, and else the end."""
+    begin = min((text.find(word) for word in FOUND if word in text), default=max(0, len(text) - 4000))
+    return text[begin:begin + 4000]
 
 
 def unit_tests(directory, names=None):
     tests = sorted(pathlib.Path(directory, "tests/unit").glob("test_*"))
     return [test for test in tests if test.is_file() and os.access(test, os.X_OK)
+            and test.name.removeprefix("test_") not in COUNTING
             and (names is None or test.name.removeprefix("test_") in names)]
 
 

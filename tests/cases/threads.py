@@ -16,7 +16,7 @@ build = sanitizers.build("threads", "-Db_sanitize=thread",
                          targets=["ftrac/ftrac", *(f"tests/unit/test_{name}" for name in sorted(UNITS))])
 for test in sanitizers.unit_tests(build, UNITS):
     text, fine = sanitizers.run([test], timeout=300)
-    checks.check(f"{test.name} has no race", fine, text[-3000:])
+    checks.check(f"{test.name} has no race", fine, sanitizers.excerpt(text))
 ftractest.FTRAC = f"{build}/ftrac/ftrac"
 with tempfile.TemporaryDirectory(prefix="ftrac-case-") as base:
     logs = pathlib.Path(base) / "tsan"
