@@ -114,7 +114,7 @@ static int open_tree_of(struct daemon *d)
 {
 	struct inode_options o = { .ring = d->ring, .names = d->fs.choice,
 		.mountpoint = d->options.mountpoint, .expired = expire_name,
-		.removed = drop_name, .arg = &d->fs, .squash = d->squash,
+		.removed = drop_name, .left_open = fs_left_open, .arg = &d->fs, .squash = d->squash,
 		.hide_mirrors = d->fs.uring };
 	int r;
 

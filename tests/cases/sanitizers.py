@@ -10,7 +10,7 @@ from ftractest import TOP, need
 
 OPTIONS = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:exitcode=99",
            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=98",
-           "TSAN_OPTIONS": "halt_on_error=1:exitcode=97"}
+           "TSAN_OPTIONS": f"exitcode=97:suppressions={TOP}/tests/threads.supp"}
 FOUND = ("runtime error:", "ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "WARNING: ThreadSanitizer")
 COUNTING = {"memory"} # counts what is allocated, which is other bytes here
 
