@@ -409,6 +409,27 @@ def check_helpers(trace):
                          ["-C", f"{base}/{name}"])
 
 
+def check_fusermount3():
+    """It is setuid, and libfuse starts it."""
+    place = base / "user"
+    (place / "mnt").mkdir(parents=True)
+    os.chown(place, USER, USER)
+    os.chown(place / "mnt", USER, USER)
+    (place / "fusermount3").write_text(f"#!/bin/sh\nenv >'{place}/env'\nexit 1\n")
+    (place / "fusermount3").chmod(0o755)
+    shutil.copy(FTRAC, place / "ftrac")
+    os.mknod(place / "fuse", 0o20666, os.makedev(10, 229))
+    os.chmod(place / "fuse", 0o666)
+    script = 'mount --bind fusermount3 "$0" && mount --bind fuse /dev/fuse && ' \
+             f'exec setpriv --reuid={USER} --regid={USER} --clear-groups ./ftrac mnt'
+    done = run("unshare", "-m", "sh", "-c", script, shutil.which("fusermount3"), cwd=place, SECRET="1", LD_SECRET="2")
+    checks.equal("fusermount3 that fails: exit status", (done.returncode, (place / "env").exists()), (1, True))
+    variables = {line.split("=")[0] for line in (place / "env").read_text().splitlines()}
+    checks.check("fusermount3: what it needs", {"PATH", "_FUSE_COMMFD"} <= variables, variables)
+    checks.equal("fusermount3: secrets", {name for name in variables if "SECRET" in name}, set())
+    shutil.rmtree(place)
+
+
 trace = base / "made.db"
 tmp = base / "tmp"
 tmp.mkdir()
@@ -425,5 +446,6 @@ with protections(symlinks=0, hardlinks=0, regular=0, fifos=0):
     check_notes()
     check_hostile(trace)
     check_helpers(trace)
+    check_fusermount3()
 shutil.rmtree(base)
 checks.end()
