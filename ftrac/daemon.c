@@ -20,6 +20,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/helper.h"
 #include "db/facts.h"
 #include "db/ring.h"
 #include "db/store.h"
@@ -114,7 +115,7 @@ static int open_tree_of(struct daemon *d)
 {
 	struct inode_options o = { .ring = d->ring, .names = d->fs.choice,
 		.mountpoint = d->options.mountpoint, .expired = expire_name,
-		.removed = drop_name, .arg = &d->fs, .squash = d->squash,
+		.removed = drop_name, .left_open = fs_left_open, .arg = &d->fs, .squash = d->squash,
 		.hide_mirrors = d->fs.uring };
 	int r;
 
@@ -332,10 +333,15 @@ static void look_at_mount(struct daemon *d)
 
 int daemon_mount(struct daemon *d, int device)
 {
-	char name[32];
+	char name[32], **environment = helper_hide_environment(); /* libfuse starts fusermount3 */
+	int r;
 
+	if (!environment)
+		return err_status(EXIT_OWN, "out of memory");
 	snprintf(name, sizeof(name), "/dev/fd/%d", device);
-	if (fuse_session_mount(d->session, device >= 0 ? name : d->options.mountpoint) < 0)
+	r = fuse_session_mount(d->session, device >= 0 ? name : d->options.mountpoint);
+	helper_show_environment(environment);
+	if (r < 0)
 		return EXIT_OWN;
 	if (device < 0)
 		look_at_mount(d);
@@ -432,7 +438,10 @@ int daemon_finish(struct daemon *d)
 
 	inode_table_rest(d->fs.inodes);
 	if (d->session) {
+		char **environment = helper_hide_environment();
+
 		fuse_session_unmount(d->session);
+		helper_show_environment(environment);
 		if (d->handles_signals)
 			fuse_remove_signal_handlers(d->session);
 		fuse_session_destroy(d->session);

@@ -85,6 +85,9 @@ void fs_expire_name(struct fs *fs, uint64_t parent, const char *name);
 /* What it led to is gone. */
 void fs_drop_name(struct fs *fs, uint64_t parent, const char *name);
 
+/* A file that is open at the end of all. */
+void fs_left_open(struct open_link *link);
+
 /* ---- between the fs_*.c files ---- */
 
 /* A request on its way. */

@@ -139,6 +139,14 @@ static void close_file(fuse_req_t req, struct fs *fs, struct open_file *file)
 	free(file);
 }
 
+void fs_left_open(struct open_link *link)
+{
+	struct open_file *file = (struct open_file *)((char *)link - offsetof(struct open_file, link));
+
+	close(file->fd);
+	free(file);
+}
+
 /*
  * A program that runs must not be emptied.  The kernel sees to that before it asks us, unless the
  * file is opened for reading only: then it looks afterwards.

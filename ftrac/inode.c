@@ -804,6 +804,17 @@ int inode_table_create(const struct inode_options *options, struct inode_table *
 	return 0;
 }
 
+static void close_left(struct inode_table *table, struct entry *entry)
+{
+	struct open_link *link;
+
+	while (table->options.left_open && entry->opened && (link = entry->opened->links)) {
+		entry->opened->links = link->next;
+		table->options.left_open(link);
+		entry_unref(table, entry);
+	}
+}
+
 void inode_table_destroy(struct inode_table *table)
 {
 	struct entry *e;
@@ -814,6 +825,7 @@ void inode_table_destroy(struct inode_table *table)
 	for (int i = 0; i < SHARDS; i++) {
 		while ((e = table->shards[i].entries)) {
 			unhash(&table->shards[i], e);
+			close_left(table, e);
 			entry_unref(table, e);
 		}
 	}

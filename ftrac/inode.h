@@ -89,6 +89,8 @@ struct inode_options {
 	/* Called by the sweeper: the name leads to a file that somebody else has removed, which the
 	 * kernel is to forget.  May be NULL; may wait for requests to be answered. */
 	void (*removed)(void *arg, uint64_t parent, const char *name);
+	/* Called at the end for each open file that the kernel has not released: the mount went before. */
+	void (*left_open)(struct open_link *link);
 	void *arg;
 	const struct inode_squash *squash; /* NULL: owners are shown as they are */
 	/* Directories of other mirrors are what ours covers, whether they lead back to us or not: to ask

@@ -32,8 +32,8 @@ static const struct {
 	{ RIGHT(CAP_SETGID), ALWAYS }, /* fsgid, groups */
 	{ RIGHT(CAP_SETUID), ALWAYS }, /* fsuid */
 	{ RIGHT(CAP_SYS_ADMIN), ALWAYS }, /* the mount, passing data through, trusted.* */
-	{ RIGHT(CAP_SYS_PTRACE), ALWAYS }, /* what /proc says of who asks */
 	{ RIGHT(CAP_SYS_NICE), RECORDING },
+	{ RIGHT(CAP_SYS_PTRACE), RECORDING }, /* what /proc says of who asks */
 	{ RIGHT(CAP_NET_ADMIN), LISTENING },
 	{ RIGHT(CAP_KILL), COMMAND },
 	{ RIGHT(CAP_BLOCK_SUSPEND), KERNEL_FILES },
@@ -41,6 +41,7 @@ static const struct {
 	{ RIGHT(CAP_SYSLOG), KERNEL_FILES },
 	{ RIGHT(CAP_SYS_MODULE), KERNEL_FILES },
 	{ RIGHT(CAP_SYS_NICE), KERNEL_FILES },
+	{ RIGHT(CAP_SYS_PTRACE), KERNEL_FILES },
 	{ RIGHT(CAP_SYS_RAWIO), KERNEL_FILES },
 };
 

@@ -47,8 +47,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -244,6 +246,24 @@ pid_t monitor_process_of(pid_t tid)
 	return r < 0 ? r : status.tgid;
 }
 
+static ssize_t read_map(const char *path, char map[4096])
+{
+	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : read(fd, map, 4096);
+}
+
+/* For who may not look at namespaces of others.  Who has the same ids as we is in ours; or in one that somebody
+ * made to be the same, who may set all ids, and whose capabilities count for all files as if it were ours. */
+static bool has_our_ids(pid_t tid)
+{
+	char path[40], ours[4096], theirs[4096];
+	ssize_t n = read_map("/proc/self/uid_map", ours);
+
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", tid);
+	return n > 0 && read_map(path, theirs) == n && memcmp(ours, theirs, n) == 0;
+}
+
 bool monitor_shares_users(pid_t tid)
 {
 	static _Atomic ino_t ours; /* does not change; asked for once */
@@ -253,7 +273,9 @@ bool monitor_shares_users(pid_t tid)
 	if (!atomic_load(&ours) && stat("/proc/self/ns/user", &st) == 0)
 		atomic_store(&ours, st.st_ino);
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", tid);
-	return stat(path, &st) == 0 && st.st_ino == atomic_load(&ours);
+	if (stat(path, &st) == 0)
+		return st.st_ino == atomic_load(&ours);
+	return errno == EACCES && has_our_ids(tid);
 }
 
 bool monitor_is_traced(void)

@@ -155,7 +155,7 @@ void monitor_check(struct monitor *monitor, pid_t tid);
 pid_t monitor_process_of(pid_t tid);
 
 /* Whether it is in our user namespace: in another its capabilities say nothing here.  False if that
- * cannot be told.  Needs no monitor. */
+ * cannot be told; without CAP_SYS_PTRACE, one that has all ids that ours has counts as ours.  Needs no monitor. */
 bool monitor_shares_users(pid_t tid);
 
 /* Whether we are traced ourselves.  Needs no monitor. */

@@ -76,8 +76,8 @@ def mask(names):
     return sum(1 << NUMBERS[name] for name in names) & HAVE
 
 
-def check_process(what, pid, names):
-    """All threads; in effect is never what is not permitted."""
+def check_process(what, pid, names, raised=frozenset()):
+    """All threads, with what is permitted to them in effect, but for what is raised when it is needed."""
     wanted, n = mask(names), 0
     for task in os.listdir(f"/proc/{pid}/task"):
         try:
@@ -88,26 +88,67 @@ def check_process(what, pid, names):
         checks.equal(f"{what}: permitted", f"{caps['Prm']:x}", f"{wanted:x}")
         checks.equal(f"{what}: bounding", f"{caps['Bnd']:x}", f"{wanted:x}")
         checks.equal(f"{what}: inherited, ambient", (caps["Inh"], caps["Amb"]), (0, 0))
-        checks.equal(f"{what}: in effect", f"{caps['Eff'] & ~wanted:x}", "0")
-        checks.check(f"{what}: CAP_FSETID is not in effect",
-                     not caps["Eff"] & mask({"CAP_FSETID"}) or "procmon" in what)
+        checks.equal(f"{what}: in effect", f"{caps['Eff']:x}", f"{wanted & ~mask(raised):x}")
         checks.check(f"{what}: no_new_privs", "NoNewPrivs:\t1" in text)
         n += 1
     checks.check(f"{what}: has threads", n > 0)
 
 
+RAISED = {"CAP_FSETID"}
+MOUNTS = ( # options, whether of /, what is kept
+    ((), True, ALWAYS | RECORDED | LISTENING | KERNEL),
+    ((), False, ALWAYS | RECORDED | LISTENING),
+    (("--processes", "connector"), False, ALWAYS | RECORDED | LISTENING),
+    (("--processes", "inband"), False, ALWAYS | RECORDED),
+    (("--processes", "inband"), True, ALWAYS | RECORDED | KERNEL),
+    (("--no-ops", "--locks", "native"), False, ALWAYS | RECORDED | LISTENING),
+    (("-o", "ro"), False, ALWAYS | RECORDED | LISTENING),
+    (("--no-record",), False, ALWAYS),
+    (("--no-record", "--processes", "connector"), False, ALWAYS),
+    (("--no-record", "-o", "ro"), False, ALWAYS),
+    (("--no-record",), True, ALWAYS | KERNEL))
+
+
 def check_mounts():
     tree = base / "tree"
     tree.mkdir()
-    for options, source, names in (
-            ((), "/", ALWAYS | RECORDED | LISTENING | KERNEL),
-            ((), tree, ALWAYS | RECORDED | LISTENING),
-            (("--processes", "inband"), tree, ALWAYS | RECORDED),
-            (("--no-record",), tree, ALWAYS),
-            (("--no-record",), "/", ALWAYS | KERNEL)):
-        with Mount(*options, base=base, source=source) as mount:
+    checks.check("without a record nobody is looked into", "CAP_SYS_PTRACE" not in ALWAYS)
+    for options, whole, names in MOUNTS:
+        with Mount(*options, base=base, source="/" if whole else tree) as mount:
             (mount.mnt / "x").exists()
-            check_process(f"mount of {source} {' '.join(options)}", mount.pid, names)
+            check_process(f"mount{' of /' if whole else ''} {' '.join(options)}", mount.pid, names, RAISED)
+            mount.unmount()
+        mount.db.unlink(missing_ok=True)
+
+
+# What takes suid and sgid bits away depends on the capabilities of who asks, and on whether they count.
+BITS = """\
+umask 022
+for way in "truncate -s 5" "chown USER" "setfacl -m u:7:r" "chmod 6755"; do
+	$way bits 2>/dev/null; stat -c '%a %s' bits; done"""
+
+
+def bits(tree, how):
+    """What is left of them when somebody has changed a file of USER."""
+    path = base / "tree" / "bits"
+    path.write_text("something\n")
+    os.chown(path, USER, OTHER)
+    path.chmod(0o6777)
+    return subprocess.run([*how, "sh", "-c", BITS.replace("USER", str(USER))], cwd=tree, capture_output=True,
+                          text=True, timeout=60).stdout
+
+
+def check_user_namespaces():
+    need("setfacl", "unshare")
+    user = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
+    hows = ([], ["setpriv", "--bounding-set=-fsetid", "--inh-caps=-fsetid"], user, [*user, "unshare", "-Ur"],
+            ["unshare", "-Ur"], ["setpriv", f"--reuid={USER}", f"--regid={OTHER}", "--clear-groups", "unshare", "-Ur"])
+    native = [bits(base / "tree", how) for how in hows]
+    checks.check("who asks makes a difference", len(set(native)) > 2 and all(native), native)
+    for options in (), ("--no-record",):
+        with Mount(*options, base=base, source=base / "tree") as mount:
+            for how, wanted in zip(hows, native):
+                checks.equal(f"bits by '{' '.join(how)}', mount {' '.join(options)}", bits(mount.mnt, how), wanted)
             mount.unmount()
         mount.db.unlink(missing_ok=True)
 
@@ -126,13 +167,19 @@ def check_commands():
     script = ('grep -E "Cap(Prm|Bnd)|NoNew|PPid" /proc/$$/status >said.part; mv said.part said; '
               'until [ -e "go on" ]; do sleep 0.1; done; rm "go on"')
     ours = re.findall(r"Cap(?:Prm|Bnd).*", open("/proc/self/status").read())
-    for what, program, names in (
-            ("ftrac run", [FTRAC, "run", "-q", "--db", "run.db"],
-             ALWAYS | RECORDED | LISTENING | COMMAND),
-            ("procmon", [PROCMON, "--db", "run.db"], capabilities_of_manual_of_procmon())):
+    of_run, of_procmon = ALWAYS | RECORDED | COMMAND, capabilities_of_manual_of_procmon()
+    for program, options, names in (
+            ([FTRAC, "run", "-q"], [], of_run | LISTENING),
+            ([FTRAC, "run", "-q"], ["--scope", "full"], of_run | LISTENING),
+            ([FTRAC, "run", "-q"], ["--processes", "connector"], of_run | LISTENING),
+            ([FTRAC, "run", "-q"], ["--processes", "inband"], of_run),
+            ([PROCMON], [], of_procmon), ([PROCMON], ["--processes", "ptrace"], of_procmon),
+            ([PROCMON], ["--processes", "connector"], of_procmon)):
+        what = " ".join([os.path.basename(program[0]), *program[1:], *options])
+        program = [*program, *options, "--db", "run.db"]
         with subprocess.Popen([*program, "--", "sh", "-c", script], cwd=base) as process:
             wait_for(said)
-            check_process(what, process.pid, names)
+            check_process(what, process.pid, names, RAISED if "ftrac" in what else frozenset())
             text = said.read_text()
             checks.equal(f"{what}: the command has our rights",
                          re.findall(r"Cap(?:Prm|Bnd).*", text), ours)
@@ -362,6 +409,27 @@ def check_helpers(trace):
                          ["-C", f"{base}/{name}"])
 
 
+def check_fusermount3():
+    """It is setuid, and libfuse starts it."""
+    place = base / "user"
+    (place / "mnt").mkdir(parents=True)
+    os.chown(place, USER, USER)
+    os.chown(place / "mnt", USER, USER)
+    (place / "fusermount3").write_text(f"#!/bin/sh\nenv >'{place}/env'\nexit 1\n")
+    (place / "fusermount3").chmod(0o755)
+    shutil.copy(FTRAC, place / "ftrac")
+    os.mknod(place / "fuse", 0o20666, os.makedev(10, 229))
+    os.chmod(place / "fuse", 0o666)
+    script = 'mount --bind fusermount3 "$0" && mount --bind fuse /dev/fuse && ' \
+             f'exec setpriv --reuid={USER} --regid={USER} --clear-groups ./ftrac mnt'
+    done = run("unshare", "-m", "sh", "-c", script, shutil.which("fusermount3"), cwd=place, SECRET="1", LD_SECRET="2")
+    checks.equal("fusermount3 that fails: exit status", (done.returncode, (place / "env").exists()), (1, True))
+    variables = {line.split("=")[0] for line in (place / "env").read_text().splitlines()}
+    checks.check("fusermount3: what it needs", {"PATH", "_FUSE_COMMFD"} <= variables, variables)
+    checks.equal("fusermount3: secrets", {name for name in variables if "SECRET" in name}, set())
+    shutil.rmtree(place)
+
+
 trace = base / "made.db"
 tmp = base / "tmp"
 tmp.mkdir()
@@ -369,6 +437,7 @@ with protections(symlinks=0, hardlinks=0, regular=0, fifos=0):
     tmp.chmod(0o1777)
     succeeds("a trace", run(PROCMON, "--db", trace, "--", "sh", "-c", "ls / >/dev/null; true"))
     check_mounts()
+    check_user_namespaces()
     check_commands()
     check_planted_traces(tmp)
     check_planted_outputs(tmp, trace)
@@ -377,5 +446,6 @@ with protections(symlinks=0, hardlinks=0, regular=0, fifos=0):
     check_notes()
     check_hostile(trace)
     check_helpers(trace)
+    check_fusermount3()
 shutil.rmtree(base)
 checks.end()

@@ -1,21 +1,52 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Unit tests, and cases that use all programs, with what finds wrong addresses, leaks and undefined
-behaviour."""
+"""Unit tests, and cases that use all programs, with what finds wrong addresses, leaks and undefined behaviour.
+
+    sanitized.py [--all] [CASE...]     (--all: all cases, by hand; it takes hours)
+"""
+import argparse
+import json
+import subprocess
 import sys
+import time
 
 import sanitizers
 from ftractest import TOP, Checks, need_fuse
 
 CASES = ["run", "meaning", "wfdag_golden", "sources"]
-need_fuse()
-checks = Checks()
-build = sanitizers.address()
-for test in sanitizers.unit_tests(build):
-    text, fine = sanitizers.run([test], timeout=300)
-    checks.check(f"{test.name} is fine", fine, text[-3000:])
-for case in CASES:
-    text, fine = sanitizers.run([sys.executable, TOP / "tests/cases" / f"{case}.py"], timeout=500,
-                                env=sanitizers.places(build))
-    checks.check(f"{case} is fine", fine, text[-3000:])
-checks.end()
+WITHOUT = {"fuzz", "sanitized", "threads", "valgrind", # have what finds faults themselves
+           "bench_smoke"} # times
+SKIPPED = 77
+SECONDS = 3000 # that a case may take
+
+
+def all_cases(build):
+    tests = json.loads(subprocess.run(["meson", "introspect", "--tests", build], check=True, capture_output=True,
+                                      text=True).stdout)
+    return sorted(test["name"] for test in tests if "ftrac:fuse" in test["suite"] and test["name"] not in WITHOUT)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("cases", nargs="*")
+    given = parser.parse_args()
+    need_fuse()
+    checks = Checks()
+    build = sanitizers.address()
+    units = [] if given.cases else sanitizers.unit_tests(build)
+    for test in units:
+        text, fine = sanitizers.run([test], timeout=SECONDS)
+        checks.check(f"{test.name} is fine", fine, sanitizers.excerpt(text))
+    cases = given.cases or (all_cases(build) if given.all else CASES)
+    for case in cases:
+        begin = time.monotonic()
+        text, fine = sanitizers.run([sys.executable, TOP / "tests/cases" / f"{case}.py"], timeout=SECONDS,
+                                    env=sanitizers.places(build))
+        checks.check(f"{case} is fine", fine, sanitizers.excerpt(text))
+        print(f"{case}: {'fine' if fine else 'NOT FINE'}, {time.monotonic() - begin:.0f} s", flush=True)
+    print(f"{len(units)} unit tests, {len(cases)} cases")
+    checks.end()
+
+
+main()

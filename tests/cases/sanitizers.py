@@ -4,13 +4,15 @@ and threads.py."""
 import os
 import pathlib
 import subprocess
+import tempfile
 
 from ftractest import TOP, need
 
-ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:exitcode=99",
-               "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=98",
-               "TSAN_OPTIONS": "halt_on_error=1:exitcode=97"}
+OPTIONS = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:exitcode=99",
+           "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=98",
+           "TSAN_OPTIONS": f"exitcode=97:suppressions={TOP}/tests/threads.supp"}
 FOUND = ("runtime error:", "ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "WARNING: ThreadSanitizer")
+COUNTING = {"memory"} # counts what is allocated, which is other bytes here
 
 
 def build(name, *options, targets=()):
@@ -18,9 +20,10 @@ def build(name, *options, targets=()):
     need("clang", "meson", "ninja")
     directory = TOP / f"build-{name}"
     environment = os.environ | {"CC": "clang"}
+    report = "enabled" if (TOP / "report/node_modules/esbuild").is_dir() else "disabled"
     if not (directory / "build.ninja").exists():
         subprocess.run(["meson", "setup", directory, "-Db_lundef=false", "-Doptimization=1", "-Dman=disabled",
-                        *options], cwd=TOP, env=environment, check=True, stdout=subprocess.DEVNULL)
+                        f"-Dreport={report}", *options], cwd=TOP, env=environment, check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["ninja", "-C", directory, *targets], check=True, stdout=subprocess.DEVNULL, timeout=580)
     return directory
 
@@ -31,21 +34,38 @@ def address():
 
 
 def run(command, **more):
-    """(what it printed, whether it ended well and no sanitizer found anything)"""
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace",
-                          stdin=subprocess.DEVNULL, env=os.environ | ENVIRONMENT | more.pop("env", {}), **more)
-    text = done.stdout + done.stderr
-    return text, done.returncode == 0 and not any(found in text for found in FOUND)
+    """(what it printed, and what was found; whether it ended well and nothing was found). Of all that it starts:
+    also daemons, which have no terminal, and users who are not us."""
+    with tempfile.TemporaryDirectory(prefix="ftrac-found-") as directory:
+        os.chmod(directory, 0o1777)
+        environment = {name: f"{options}:log_path={directory}/found" for name, options in OPTIONS.items()}
+        try:
+            done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  errors="replace", stdin=subprocess.DEVNULL,
+                                  env=os.environ | environment | more.pop("env", {}), **more)
+            text, well = done.stdout, done.returncode == 0
+        except subprocess.TimeoutExpired as e:
+            text, well = f"{(e.stdout or b'').decode(errors='replace')}\nit does not end", False
+        found = [path.read_text(errors="replace") for path in sorted(pathlib.Path(directory).iterdir())]
+    return text + "".join(found), well and not any(word in report for word in FOUND for report in found + [text])
+
+
+def excerpt(text):
+    """Where something was found, and else the end."""
+    begin = min((text.find(word) for word in FOUND if word in text), default=max(0, len(text) - 4000))
+    return text[begin:begin + 4000]
 
 
 def unit_tests(directory, names=None):
     tests = sorted(pathlib.Path(directory, "tests/unit").glob("test_*"))
     return [test for test in tests if test.is_file() and os.access(test, os.X_OK)
+            and test.name.removeprefix("test_") not in COUNTING
             and (names is None or test.name.removeprefix("test_") in names)]
 
 
 def places(directory):
-    """Where cases find the programs of that build."""
+    """Where cases find the programs of that build; what they observe is that of the usual one, which is faster, and
+    which leaks may be looked for in though it is traced."""
     return {"FTRAC": f"{directory}/ftrac/ftrac", "PROCMON": f"{directory}/procmon/procmon",
             "WFDAG": f"{directory}/dag/wfdag", "WFSTAT": f"{directory}/dag/wfstat",
-            "WORK": f"{directory}/tests/work"}
+            "WFREPORT": f"{directory}/dag/wfreport"}

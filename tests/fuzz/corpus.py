@@ -7,7 +7,8 @@ import re
 import struct
 import sys
 
-TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parent.parent
 
 
 # ---- netlink ----
@@ -70,12 +71,14 @@ def process(kind, pid, parent):
     return event(kind, struct.pack("=iiiiqIIBBB", pid, parent, pid, 0, 500, 0, 0, 2, 0, 1), text, time=500)
 
 
-STREAM = b"\1" + b"".join([
+EVENTS = [
     node(1, 0o40755), process("process", 10, 1), process("fork", 20, 10), process("exec", 20, 10), node(2),
     operation("lookup", 1, 2, text=b"a"), operation("open", 2, handle=1),
     operation("read", 2, handle=1, result=10), operation("write", 2, handle=1, result=10),
     operation("rename", 1, 1, text=b"a\0b"), operation("release", 2, handle=1),
-    operation("unlink", 1, text=b"b"), process("exit", 20, 10), event("forget", struct.pack("=Q", 2))])
+    operation("unlink", 1, text=b"b"), process("exit", 20, 10), event("forget", struct.pack("=Q", 2))]
+STREAM = b"\1" + b"".join(EVENTS)
+LONG = b"".join(bytes([7 * i % 64]) + told for i, told in enumerate(EVENTS)) # texts many times over
 
 # ---- the rest ----
 
@@ -95,7 +98,8 @@ TOOL_LINES = [
     "\0sys\n--phase\nP=*cc*\n--from\n1\n--to\n2.5", "\1--dot\n-\n--max-nodes\n10\n--width\nrate",
     "\1whatif\n--cores\n4\n--faster\n*=2x", "\1--between\nA\n--between\nB\n--json\n-",
     "\2--kinds\nmissing,ghost\n--fail-on\nmissing", "\3--fail-on\ntime:10%,graph\na.db\nb.db",
-    "\4--make\n-\n--level\nprocess"]
+    "\5--make\n-\n--level\nprocess",
+    "\4-o\n-\n--max-nodes\n10\n--above\n1ms\n--title\nx\ntrace.db"]
 TEXTS = {
     "declared": ["ftrac-target /p\nall\na b c\n| d e\nftrac-target /p\nx\n\n\n"],
     "depfile": ["a.o: a.c \\\n b\\ c.h $$x \\#y\nb c : d\n\tcc\nX = 1\nd:\n", "c:\\a.o: c:/b.c\r\n e: f;x\n"],
@@ -111,17 +115,32 @@ TEXTS = {
     "text": ["plain", "a\0b\0", "\u00e4\u20ac\U0001f600", "\3\0\0\0abc\xff\xff\xff\xff"],
     "tool_options": TOOL_LINES,
 }
+COMMANDS = range(len(re.findall(r'^\t\{ "wf', (HERE / "traces.h").read_text(), re.M)))
+HOSTILE_LINES = [
+    b"x", b'a\'b"c; DROP TABLE meta; --', b"", b"INTEGER DEFAULT 9e18", b"GENERATED ALWAYS AS (id + 1)",
+    b"CREATE VIEW v AS SELECT * FROM v", b"CREATE TABLE process (id, parent)", b"DROP VIEW op",
+    b"CREATE TRIGGER t INSTEAD OF INSERT ON op BEGIN SELECT 1; END", b"CREATE VIRTUAL TABLE v USING fts5(x)",
+    b"PRAGMA user_version = 99", b"CREATE INDEX i ON files (id, load_extension('x'))",
+    b"UPDATE processes SET parent = (SELECT max(id) FROM processes) + 1 - id",
+    b"DELETE FROM meta", b"DELETE FROM processes", b"INSERT INTO meta VALUES ('start_ns', 'x')"]
 CORPUS = {name: [text.encode() for text in texts] for name, texts in TEXTS.items()} | {
     "connector": [connector(0, 0), connector(1, 10, 10, 20, 20) + connector(2, 20, 20),
                   connector(0x80000000, 20, 20, 256, 17)],
     "taskstats": [b"\3" + genetlink(taskstats(v, n)) for v, n in VERSIONS] +
                  [b"\3" + genetlink(taskstats(16, 560), taskstats(0, 560, True))],
     "events": [STREAM, b"\0" + STREAM[1:]],
+    "writer": [b"\3" + LONG, b"\x80" + LONG, b"\7" + LONG],
     # Each command once, of a trace that is whole, and of one with a damage.
-    "trace_pages": [bytes([i, 0, 0]) for i in range(47)] +
-                   [bytes([i, 0, 0, 17 * i % 256, 255, i, i, 0]) for i in range(47)],
-    "trace_values": [bytes([i]) for i in range(47)] +
-                    [bytes([i, 5 * i % 256, 7 * i % 256, 15, 2, i]) for i in range(47)],
+    "trace_pages": [bytes([i, 0, 0]) for i in COMMANDS] +
+                   [bytes([i, 0, 0, 17 * i % 256, 255, i, i, 0]) for i in COMMANDS],
+    "trace_values": [bytes([i]) for i in COMMANDS] +
+                    [bytes([i, 5 * i % 256, 7 * i % 256, 15, 2, i]) for i in COMMANDS],
+    "trace_schema": [bytes([i]) for i in COMMANDS] +
+                    [bytes([i, i, 5 * i % 256, 7 * i % 256, i]) + HOSTILE_LINES[i % len(HOSTILE_LINES)]
+                     for i in COMMANDS] +
+                    [bytes([i, 11, 0, 0, 0]) + line + b"\n" for i, line in enumerate(HOSTILE_LINES)],
+    "trace_merge": [bytes([i]) for i in range(14)] +
+                   [bytes([i, 0, 5 * i % 256, 7 * i % 256, 15, 2, i, 3, i, i, i, i]) + b"x\n" for i in range(14)],
 }
 
 
@@ -135,7 +154,7 @@ def words_of(*sources):
 DICTIONARIES = {
     "options": words_of("ftrac/options.c") | {"full", "dir", "inf", "-o", "source=", "db=", "max_read="},
     "tool_options": words_of("dag/stat_options.c", "dag/dag_options.c", "dag/check_options.c",
-                             "dag/diff_options.c", "dag/generate_options.c", "dag/choice.c"),
+                             "dag/diff_options.c", "dag/generate_options.c", "dag/report_options.c", "dag/choice.c"),
 }
 
 

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
-/*
- * A stream of events, whatever they say, becomes rows: eight bytes that say how long the text of an event is
- * and how much of the event itself is told, that many bytes of it, its text.
- */
+/* A stream of events, whatever they say, becomes rows. */
 
-#include "db/event.h"
 #include "db/record.h"
 #include "db/store.h"
-#include "tests/fuzz/fuzz.h"
-
-/* Times are our own, by one clock: two weeks of a machine that is up, so that sums of them fit. */
-#define LAST_NS (INT64_C(1) << 50)
+#include "tests/fuzz/events.h"
 
 static struct store *store;
 
@@ -31,23 +24,9 @@ int LLVMFuzzerInitialize(FUZZ_UNUSED int *argc, FUZZ_UNUSED char ***argv)
 static int feed(struct record *record, struct fuzz_bytes *bytes)
 {
 	struct event event;
-	unsigned told = fuzz_byte(bytes) % (sizeof(event) + 1), len = fuzz_byte(bytes);
-	char *text;
-	int r;
+	char *text = event_take(bytes, &event, 1);
+	int r = record_event(record, &event, text, event.text_len);
 
-	memset(&event, 0, sizeof(event));
-	fuzz_take(bytes, &event, told);
-	event.kind = EVENT_NODE + event.kind % (EVENT_KIND_MAX - EVENT_NODE);
-	if (event.kind == EVENT_OP) {
-		event.op %= OP_MAX;
-		event.via %= VIA_MAX;
-		event.u.op.latency_ns %= LAST_NS;
-	}
-	event.time_ns %= LAST_NS;
-	event.text_len = len;
-	text = malloc(len); /* nothing behind it */
-	fuzz_take(bytes, text, len);
-	r = record_event(record, &event, text, len);
 	free(text);
 	return r;
 }

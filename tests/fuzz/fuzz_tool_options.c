@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Command lines of wfstat and of all that wfdag does: a line is a word. */
+/* Command lines of wfstat, wfreport and of all that wfdag does: a line is a word. */
 
 #include <getopt.h>
 
@@ -8,6 +8,7 @@
 #include "dag/dag_options.h"
 #include "dag/diff_options.h"
 #include "dag/generate_options.h"
+#include "dag/report_options.h"
 #include "dag/stat_options.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -28,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_bytes bytes = { data, size };
 
-	switch (fuzz_byte(&bytes) % 5) {
+	switch (fuzz_byte(&bytes) % 6) {
 	case 0:
 		TRY(stat_options, struct stat_options, bytes);
 		break;
@@ -40,6 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 3:
 		TRY(diff_options, struct diff_options, bytes);
+		break;
+	case 4:
+		TRY(report_options, struct report_options, bytes);
 		break;
 	default:
 		TRY(generate_options, struct generate_options, bytes);

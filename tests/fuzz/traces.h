@@ -3,8 +3,8 @@
 #define TESTS_FUZZ_TRACES_H
 
 /*
- * A small trace, to be damaged, and the commands that read it.  What reads is wfstat and wfdag themselves:
- * their main() under other names.
+ * A small trace, to be damaged, and the commands that read it.  What reads is wfstat, wfdag and wfreport
+ * themselves: their main() under other names.
  */
 
 #include <fcntl.h>
@@ -16,6 +16,7 @@
 
 int wfstat_main(int argc, char **argv);
 int wfdag_main(int argc, char **argv);
+int wfreport_main(int argc, char **argv);
 
 static uint8_t *trace_bytes;
 static size_t trace_size;
@@ -81,7 +82,9 @@ FUZZ_UNUSED static void trace_make(void)
 	feed_end(f);
 }
 
-static const char *const trace_commands[][6] = {
+#define TRACE_WORDS 6
+
+static const char *const trace_commands[][TRACE_WORDS] = {
 	{ "wfstat" },
 	{ "wfstat", "io" },
 	{ "wfstat", "mem", "--by", "job" },
@@ -129,31 +132,48 @@ static const char *const trace_commands[][6] = {
 	{ "wfdag", "diff", "--all", "whole.db" },
 	{ "wfdag", "diff", "--data", "--format=json", "whole.db" },
 	{ "wfstat", "overview", "whole.db" },
+	{ "wfreport", "-o", "-" },
+	{ "wfreport", "--perfetto", "-" },
 };
 enum { TRACE_COMMANDS = sizeof(trace_commands) / sizeof(trace_commands[0]) };
+
+/* Has a command read these files, or, if other is NULL, the first. */
+FUZZ_UNUSED static void trace_run(const char *const words[TRACE_WORDS], const char *first, const char *other)
+{
+	int (*const main)(int, char **) = strcmp(words[0], "wfstat") == 0 ? wfstat_main
+		: strcmp(words[0], "wfdag") == 0			   ? wfdag_main
+									   : wfreport_main;
+	char *argv[TRACE_WORDS + 3] = { NULL }, *of[TRACE_WORDS + 3];
+	int argc = 0, status;
+
+	FUZZ_ASSERT(chdir(fuzz_directory) == 0);
+	while (argc < TRACE_WORDS && words[argc]) {
+		argv[argc] = strdup(words[argc]);
+		argc++;
+	}
+	argv[argc++] = strdup(first);
+	if (other)
+		argv[argc++] = strdup(other);
+	memcpy(of, argv, sizeof(of)); /* getopt() changes the order */
+	optind = 0;
+	status = main(argc, argv);
+	FUZZ_ASSERT(status >= 0 && status <= 3);
+	for (int i = 0; i < argc; i++)
+		free(of[i]);
+}
 
 /* Has a command read trace.db, beside which whole.db is as it should be. */
 FUZZ_UNUSED static void trace_read(unsigned command)
 {
-	char *argv[8] = { NULL };
-	int argc = 0, status;
-
-	FUZZ_ASSERT(chdir(fuzz_directory) == 0);
-	while (argc < 6 && trace_commands[command % TRACE_COMMANDS][argc]) {
-		argv[argc] = strdup(trace_commands[command % TRACE_COMMANDS][argc]);
-		argc++;
-	}
-	argv[argc++] = strdup("trace.db");
-	optind = 0;
-	status = (strcmp(argv[0], "wfstat") == 0 ? wfstat_main : wfdag_main)(argc, argv);
-	FUZZ_ASSERT(status >= 0 && status <= 3);
-	for (int i = 0; i < argc; i++)
-		free(argv[i]);
+	trace_run(trace_commands[command % TRACE_COMMANDS], "trace.db", NULL);
 }
 
+/* No program draws: a picture takes longer than all else. */
 FUZZ_UNUSED static void trace_prepare(void)
 {
 	fuzz_make_directory();
+	setenv("PATH", fuzz_directory, 1);
+	setenv("TMPDIR", fuzz_directory, 1);
 	trace_make();
 	fuzz_write("whole.db", trace_bytes, trace_size);
 }
