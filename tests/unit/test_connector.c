@@ -246,7 +246,7 @@ static void listen_or_skip(struct connector **ret_connector)
 	int r = connector_create(ret_connector);
 
 	if (r < 0) {
-		print_message("the kernel does not let us listen: %s\n", strerror(-r));
+		print_message("# the kernel does not let us listen: %s\n", strerror(-r));
 		skip();
 	}
 }

@@ -474,7 +474,7 @@ static void thousands_of_random_graphs_lose_nothing_and_have_no_cycle(void **sta
 	(void)state;
 	for (unsigned seed = 1; seed <= 5000; seed++)
 		accesses += random_graph(seed);
-	print_message("%d accesses\n", accesses);
+	print_message("# %d accesses\n", accesses);
 	assert_true(accesses > 100000);
 }
 

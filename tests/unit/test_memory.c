@@ -49,7 +49,7 @@ static void more_operations_take_no_more_memory(void **state)
 	before = used(f);
 	for (int i = 0; i < 50; i++)
 		work(f, nodes[i], 100);
-	print_message("%d operations later: %lld bytes more\n", 50 * 100 * 11,
+	print_message("# %d operations later: %lld bytes more\n", 50 * 100 * 11,
 		(long long)(used(f) - before));
 	assert_true(used(f) - before < NOISE);
 }
@@ -65,7 +65,7 @@ static void a_file_takes_what_design_says(void **state)
 		work(f, feed_file(f, 10, NODE_ROOT, name, 100), 1);
 	}
 	each = (used(f) - before) / FILES;
-	print_message("%d files: %lld bytes each\n", FILES, (long long)each);
+	print_message("# %d files: %lld bytes each\n", FILES, (long long)each);
 	assert_true(each > 0 && each < FILE_BYTES_MAX);
 }
 
@@ -81,13 +81,13 @@ static void a_process_takes_memory_as_long_as_it_is_there(void **state)
 		feed_exec(f, 1000 + i, "/bin/prog");
 	}
 	each = (used(f) - before) / PROCESSES;
-	print_message("%d processes: %lld bytes each\n", PROCESSES, (long long)each);
+	print_message("# %d processes: %lld bytes each\n", PROCESSES, (long long)each);
 	assert_true(each > 0 && each < PROCESS_BYTES_MAX);
 	for (int i = 0; i < PROCESSES; i++)
 		feed_exit(f, 1000 + i, 0);
 	feed_flush(f);
 	record_prune(f->record, f->now + 1);
-	print_message("when they have ended: %lld bytes in all\n", (long long)(used(f) - before));
+	print_message("# when they have ended: %lld bytes in all\n", (long long)(used(f) - before));
 	assert_true(used(f) - before < NOISE);
 }
 

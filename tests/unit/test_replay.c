@@ -462,7 +462,7 @@ static void thousands_of_random_workflows_come_to_their_ends(void **state)
 		replay_destroy(again);
 		end(w);
 	}
-	print_message("%lld steps\n", (long long)steps);
+	print_message("# %lld steps\n", (long long)steps);
 	assert_true(steps > 50000);
 }
 
