@@ -136,17 +136,18 @@ def target_table(rows):
     body = []
     for row in rows:
         sign = ">=" if row.more else "<="
-        worst = row.found[0] if row.found else None
+        worst = row.worst
         body.append([row.measure, f"{sign} {limit(row.least)}", f"{sign} {limit(row.aim)}",
                      number(worst and worst[1]), worst[0] if worst else "-",
                      f"{len(row.found) - len(row.missed)} of {len(row.found)}" if worst else "-",
-                     str(min(f[2] for f in row.found)) if worst else "-", row.verdict])
+                     str(worst[2]) if worst else "-", row.verdict])
     return table(["measure", "at least", "aim", "worst", "of", "within", "pairs", "verdict"], body)
 
 
 def missed_list(rows):
     lines = [f"- {row.measure} (limit {limit(row.least)}): "
-             + ", ".join(f"{name} {value:.2f}" for name, value, _ in row.missed)
+             + ", ".join(f"{name} {value:.2f}" + (f" ({pairs})" if pairs < targets.PAIRS_MIN else "")
+                         for name, value, pairs in row.missed)
              for row in rows if row.missed]
     return "\n".join(lines) + "\n" if lines else "None.\n"
 
@@ -202,10 +203,11 @@ Written by `bench/bench.py`; what was run and what the columns mean stands in `R
 
 ## Targets
 
-The worst of all workloads and fidelities that a row is about decides; medians of the pairs.
+The worst of all workloads and fidelities that a row is about decides, of those with at least five pairs where
+there are any; medians of the pairs.
 
 {targets}
-Not within the limit:
+Not within the limit (in brackets: of how many pairs, where they are few):
 
 {missed}
 {stuck}## CPU seconds

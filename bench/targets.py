@@ -2,7 +2,7 @@
 """What the figures should be, and whether they are.
 
 A row is a measure with two limits: what has to be reached at least, and what is aimed at.  Several
-ratios may belong to it; the worst decides.
+ratios may belong to it; the worst decides: of those that are medians of enough pairs, where there are such.
 """
 import statistics
 
@@ -17,6 +17,12 @@ class Row:
         self.found = sorted(found, key=lambda f: f[1], reverse=not more_is_better)
         self.more = more_is_better
 
+    @property
+    def worst(self):
+        """Of few pairs one of several figures is always far off."""
+        sure = [found for found in self.found if found[2] >= PAIRS_MIN]
+        return next(iter(sure or self.found), None)
+
     def within(self, value, limit):
         return value >= limit if self.more else value <= limit
 
@@ -24,7 +30,7 @@ class Row:
     def verdict(self):
         if not self.found:
             return "not measured"
-        _, worst, pairs = self.found[0]
+        _, worst, pairs = self.worst
         few = "" if pairs >= PAIRS_MIN else ", of few pairs"
         if self.within(worst, self.aim):
             return "met, and the aim" + few
