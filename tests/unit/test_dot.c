@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+
+/* dot.h, dot_legend.h: names in labels, ids, colours of others, and which signs a legend has. */
+
+#include "workflows.h"
+
+#include "dag/dot.h"
+#include "dag/dot_legend.h"
+#include "dag/shape.h"
+
+enum { MAKER, READER };
+
+/* One writes a file, one that it has started reads it. */
+static struct workflow *two(const char *maker)
+{
+	struct workflow *w = begin(2);
+
+	process(w, GRAPH_NONE, maker, 0, 100);
+	process(w, MAKER, "cat", 20, 30);
+	writes(w, MAKER, file(w), 10);
+	reads(w, READER, 0, 25);
+	tasks[READER].phase = "show";
+	w->chosen = malloc(4);
+	memset(w->chosen, true, 4);
+	assert_int_equal(graph_build(w->graph, false), 0);
+	return w;
+}
+
+/* To be freed. */
+static char *dot_of(struct workflow *w, const struct dot_options *options)
+{
+	const struct shape_options dag = { 0 };
+	struct shape *shape;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(shape_create(w, &dag, &shape), 0);
+	assert_int_equal(dot_write(shape, options, out), 0);
+	fclose(out);
+	shape_destroy(shape);
+	return text;
+}
+
+static void finish(struct workflow *w, char *text)
+{
+	free(text);
+	free(w->chosen);
+	end(w);
+}
+
+static void names_stay_what_they_are(void **state)
+{
+	const struct dot_options options = { .no_legend = true };
+	struct workflow *w = two("a&lt;b && c&d;\\n \"e\"");
+	char *text = dot_of(w, &options);
+
+	(void)state;
+	/* "&d;" looks like a character, "&&" does not; what others read has no such signs. */
+	assert_non_null(strstr(text, "label=\"a&amp;lt;b && c&amp;d;\\\\n \\\"e\\\""));
+	assert_non_null(strstr(text, "command=\"a&lt;b && c&d;\\\\n \\\"e\\\""));
+	finish(w, text);
+}
+
+static void ids_begin_as_asked_for(void **state)
+{
+	const struct dot_options plain = { 0 }, options = { .ids = "x-" };
+	struct workflow *w = two("make");
+	char *text = dot_of(w, &plain);
+
+	(void)state;
+	assert_non_null(strstr(text, " [id=\"p1\""));
+	assert_null(strstr(text, "x-"));
+	free(text);
+	text = dot_of(w, &options);
+	assert_non_null(strstr(text, " id=\"x-graph\""));
+	assert_non_null(strstr(text, "\"p1\" [id=\"x-p1\""));
+	assert_non_null(strstr(text, " id=\"x-e0\""));
+	finish(w, text);
+}
+
+static const char *green(const void *colours, const char *phase)
+{
+	assert_string_equal(phase, "show");
+	return colours;
+}
+
+static void phases_have_the_colours_of_others(void **state)
+{
+	const struct dot_options options = { .colour = green, .colours = "#00ff00" };
+	struct workflow *w = two("make");
+	char *text = dot_of(w, &options);
+
+	(void)state;
+	assert_non_null(strstr(text, "fillcolor=\"#00ff00" DOT_PALE "\""));
+	assert_non_null(strstr(text, "BGCOLOR=\"#00ff00" DOT_PALE "\""));
+	finish(w, text);
+}
+
+static void a_legend_has_what_is_there(void **state)
+{
+	static const enum dot_sign wanted[] = { DOT_SIGN_PROCESS, DOT_SIGN_FILE, DOT_SIGN_STARTED,
+		DOT_SIGN_DATA, DOT_SIGN_READ, DOT_SIGN_WRITE };
+	const struct shape_options dag = { 0 };
+	bool there[DOT_SIGN_MAX], expected[DOT_SIGN_MAX] = { false };
+	struct workflow *w = two("make");
+	struct shape *shape;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		expected[wanted[i]] = true;
+	assert_int_equal(shape_create(w, &dag, &shape), 0);
+	dot_signs(shape, there);
+	there[DOT_SIGN_SLOW] = false; /* that is of shape.c */
+	for (int i = 0; i < DOT_SIGN_MAX; i++)
+		if (there[i] != expected[i])
+			fail_msg("%s", dot_sign_words[i].sign);
+	shape_destroy(shape);
+	finish(w, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_stay_what_they_are),
+		cmocka_unit_test(ids_begin_as_asked_for),
+		cmocka_unit_test(phases_have_the_colours_of_others),
+		cmocka_unit_test(a_legend_has_what_is_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
