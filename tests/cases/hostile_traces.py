@@ -2,13 +2,18 @@
 # SPDX-License-Identifier: MIT
 """Whatever a trace.db holds, wfstat, wfdag and wfreport end in time, in bounded memory, with a status of theirs and, if
 it is a failure, one line that says why: damaged pages, values of other types, circles of parents, a chain of
-100,000 processes, hostile names in SQL, what is no trace at all."""
+100,000 processes, hostile names in SQL, what is no trace at all.
+
+    hostile_traces.py [DEPTH]     (DEPTH: a chain as long as that, and nothing else)
+"""
+import os
 import pathlib
 import random
 import resource
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
 
 from ftractest import FTRAC, Checks, need, need_fuse
@@ -20,6 +25,7 @@ SEED = 11
 PAGES = VALUES = 25  # traces, each read by SAMPLE commands
 SAMPLE = 6
 SECONDS, MEMORY = 120, 4 << 30
+DEPTH = 100000
 ERROR = {"check": 2, "diff": 2}  # 1 is what they found; of all others 1
 checks = Checks()
 chance = random.Random(SEED)
@@ -38,7 +44,8 @@ def make_trace():
 
 
 def limit():
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    if "ASAN_OPTIONS" not in os.environ: # which takes all addresses there are
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 def reads(fact, command, refused=False):
@@ -75,7 +82,18 @@ def refused(fact, content):
         reads(fact, command, refused=True)
 
 
+def deep(depth):
+    make_deep(whole, trace, depth)
+    for command in DEEP_COMMANDS:
+        reads(f"{depth:,} processes deep", command)
+
+
 make_trace()
+if len(sys.argv) > 1:
+    SECONDS = 3600
+    deep(int(sys.argv[1]))
+    shutil.rmtree(base)
+    checks.end()
 good = whole.read_bytes()
 shutil.copy(whole, trace)
 for one in COMMANDS:
@@ -134,8 +152,6 @@ changed("ids beyond what memory holds", "UPDATE ops_handle SET handle = handle +
         "UPDATE handles SET id = id + 1000000000000, file = file + 2000000000; UPDATE files SET id = id + 2000000000;"
         "UPDATE ops_name SET t = t + 4000000000000000", COMMANDS)
 
-make_deep(whole, trace, 100000)
-for one in DEEP_COMMANDS:
-    reads("100,000 processes deep", one)
+deep(DEPTH)
 shutil.rmtree(base)
 checks.end()

@@ -13,7 +13,7 @@ import time
 import sanitizers
 from ftractest import TOP, Checks, need_fuse
 
-CASES = ["run", "meaning", "wfdag_golden", "sources"]
+CASES = ["fidelity_operations", "meaning", "rights", "unprivileged", "wfdag_golden"]
 WITHOUT = {"fuzz", "sanitized", "threads", "valgrind", # have what finds faults themselves
            "bench_smoke"} # times
 SKIPPED = 77

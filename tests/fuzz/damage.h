@@ -26,9 +26,13 @@ FUZZ_UNUSED static sqlite3 *damage_open(const char *name)
 {
 	sqlite3 *db;
 
-	FUZZ_ASSERT(sqlite3_open_v2(fuzz_path(name), &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK);
-	sqlite3_exec(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA legacy_alter_table = ON; "
-			 "PRAGMA writable_schema = ON", NULL, NULL, NULL);
+	FUZZ_ASSERT(sqlite3_open_v2(fuzz_path(name), &db, SQLITE_OPEN_READWRITE, NULL) ==
+		    SQLITE_OK);
+	sqlite3_exec(db,
+		"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA legacy_alter_table = "
+		"ON; "
+		"PRAGMA writable_schema = ON",
+		NULL, NULL, NULL);
 	return db;
 }
 
@@ -39,8 +43,11 @@ FUZZ_UNUSED static void damage_prepare(void)
 
 	trace_prepare();
 	db = damage_open("whole.db");
-	sqlite3_exec(db, "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE "
-			 "'sqlite_%' ORDER BY type, name", damage_take_name, NULL, NULL);
+	sqlite3_exec(db,
+		"SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT "
+		"LIKE "
+		"'sqlite_%' ORDER BY type, name",
+		damage_take_name, NULL, NULL);
 	sqlite3_close(db);
 	FUZZ_ASSERT(damage_tables > 10 && damage_objects > damage_tables + 10);
 }
@@ -137,21 +144,23 @@ FUZZ_UNUSED static int damage_columns(sqlite3 *db, const char *object, char *nam
 /* A view of the same columns, with other values in them; in place of it. */
 FUZZ_UNUSED static char *damage_view(sqlite3 *db, const char *object, struct fuzz_bytes *bytes)
 {
-	static const char *const values[] = { "NULL", "0", "-1", "9223372036854775807", "'x'", "x'00ff'", "1e300",
-		"'[1]'", "'{'", "rowid", "random() % 9", "load_extension('x')", "json_valid('{')", "zeroblob(9e8)",
-		"printf('%.99999c', 'x')", "1 / 0" };
+	static const char *const values[] = { "NULL", "0", "-1", "9223372036854775807", "'x'",
+		"x'00ff'", "1e300", "'[1]'", "'{'", "rowid", "random() % 9", "load_extension('x')",
+		"json_valid('{')", "zeroblob(9e8)", "printf('%.99999c', 'x')", "1 / 0" };
 	char *columns[32], *list = NULL;
 	int n = damage_columns(db, object, columns);
 
 	for (int i = 0; i < n; i++) {
-		char *longer = sqlite3_mprintf("%s%s%s AS \"%w\"", list ? list : "", list ? ", " : "",
+		char *longer = sqlite3_mprintf("%s%s%s AS \"%w\"", list ? list : "",
+			list ? ", " : "",
 			values[fuzz_byte(bytes) % (sizeof(values) / sizeof(*values))], columns[i]);
 
 		sqlite3_free(list);
 		sqlite3_free(columns[i]);
 		list = longer;
 	}
-	columns[0] = sqlite3_mprintf("DROP TABLE IF EXISTS \"%w\"; DROP VIEW IF EXISTS \"%w\"; CREATE VIEW \"%w\" AS "
+	columns[0] = sqlite3_mprintf("DROP TABLE IF EXISTS \"%w\"; DROP VIEW IF EXISTS \"%w\"; "
+				     "CREATE VIEW \"%w\" AS "
 				     "SELECT %s FROM paths LIMIT %u",
 		object, object, object, list ? list : "1", fuzz_byte(bytes));
 	sqlite3_free(list);
@@ -179,27 +188,53 @@ FUZZ_UNUSED static char *damage_sql(sqlite3 *db, struct fuzz_bytes *bytes)
 	char *column = damage_column(db, object, fuzz_byte(bytes)), *line = fuzz_line(bytes), *sql;
 
 	switch (what % 12) {
-	case 0: sql = sqlite3_mprintf("DROP TABLE \"%w\"", object); break;
-	case 1: sql = sqlite3_mprintf("DROP VIEW \"%w\"", object); break;
-	case 2: sql = sqlite3_mprintf("ALTER TABLE \"%w\" RENAME TO \"%w\"", object, line); break;
-	case 3: sql = sqlite3_mprintf("ALTER TABLE \"%w\" RENAME \"%w\" TO \"%w\"", object, column, line); break;
-	case 4: sql = sqlite3_mprintf("ALTER TABLE \"%w\" DROP COLUMN \"%w\"", object, column); break;
-	case 5: sql = sqlite3_mprintf("ALTER TABLE \"%w\" ADD COLUMN \"%w\" %s", object, line, line); break;
-	case 6: sql = damage_view(db, object, bytes); break;
-	case 7: /* a table that was a view, without types and keys */
-		sql = sqlite3_mprintf("CREATE TABLE x AS SELECT * FROM \"%w\"; DROP TABLE IF EXISTS \"%w\"; DROP VIEW "
-				      "IF EXISTS \"%w\"; ALTER TABLE x RENAME TO \"%w\"", object, object, object, object);
+	case 0:
+		sql = sqlite3_mprintf("DROP TABLE \"%w\"", object);
 		break;
-	case 8: sql = sqlite3_mprintf("UPDATE sqlite_schema SET sql = %Q WHERE name = %Q", line, object); break;
+	case 1:
+		sql = sqlite3_mprintf("DROP VIEW \"%w\"", object);
+		break;
+	case 2:
+		sql = sqlite3_mprintf("ALTER TABLE \"%w\" RENAME TO \"%w\"", object, line);
+		break;
+	case 3:
+		sql = sqlite3_mprintf("ALTER TABLE \"%w\" RENAME \"%w\" TO \"%w\"", object, column,
+			line);
+		break;
+	case 4:
+		sql = sqlite3_mprintf("ALTER TABLE \"%w\" DROP COLUMN \"%w\"", object, column);
+		break;
+	case 5:
+		sql = sqlite3_mprintf("ALTER TABLE \"%w\" ADD COLUMN \"%w\" %s", object, line,
+			line);
+		break;
+	case 6:
+		sql = damage_view(db, object, bytes);
+		break;
+	case 7: /* a table that was a view, without types and keys */
+		sql = sqlite3_mprintf("CREATE TABLE x AS SELECT * FROM \"%w\"; DROP TABLE IF "
+				      "EXISTS \"%w\"; DROP VIEW "
+				      "IF EXISTS \"%w\"; ALTER TABLE x RENAME TO \"%w\"",
+			object, object, object, object);
+		break;
+	case 8:
+		sql = sqlite3_mprintf("UPDATE sqlite_schema SET sql = %Q WHERE name = %Q", line,
+			object);
+		break;
 	case 9: /* one is stored where another is */
-		sql = sqlite3_mprintf("UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE "
-				      "name = %Q) WHERE name = %Q", other, object);
+		sql = sqlite3_mprintf("UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM "
+				      "sqlite_schema WHERE "
+				      "name = %Q) WHERE name = %Q",
+			other, object);
 		break;
 	case 10: /* one is defined as another */
-		sql = sqlite3_mprintf("UPDATE sqlite_schema SET (type, sql) = (SELECT type, sql FROM sqlite_schema WHERE "
-				      "name = %Q) WHERE name = %Q", other, object);
+		sql = sqlite3_mprintf("UPDATE sqlite_schema SET (type, sql) = (SELECT type, sql "
+				      "FROM sqlite_schema WHERE "
+				      "name = %Q) WHERE name = %Q",
+			other, object);
 		break;
-	default: sql = sqlite3_mprintf("%s", line);
+	default:
+		sql = sqlite3_mprintf("%s", line);
 	}
 	sqlite3_free(column);
 	free(line);

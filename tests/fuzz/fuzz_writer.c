@@ -36,11 +36,13 @@ static void check_trace(void)
 	sqlite3_stmt *stmt;
 	sqlite3 *db;
 
-	FUZZ_ASSERT(sqlite3_open_v2(fuzz_path("trace.db"), &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK);
+	FUZZ_ASSERT(sqlite3_open_v2(fuzz_path("trace.db"), &db, SQLITE_OPEN_READONLY, NULL) ==
+		    SQLITE_OK);
 	FUZZ_ASSERT(sqlite3_prepare_v2(db,
 			    "SELECT value = 1 AND (SELECT count(*) FROM op) = "
 			    "(SELECT value FROM trace WHERE key = 'ops_recorded') FROM trace "
-			    "WHERE key = 'complete'", -1, &stmt, NULL) == SQLITE_OK);
+			    "WHERE key = 'complete'",
+			    -1, &stmt, NULL) == SQLITE_OK);
 	FUZZ_ASSERT(sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int(stmt, 0) == 1);
 	sqlite3_finalize(stmt);
 	sqlite3_close(db);

@@ -51,7 +51,7 @@ def main():
     args = parser.parse_args()
     if args.targets == []:
         args.targets = sorted(path.stem.removeprefix("fuzz_") for path in HERE.glob("fuzz_*.c"))
-    bad = 0
+    bad = executions = 0
     with tempfile.TemporaryDirectory(prefix="ftrac-fuzz-") as scratch:
         corpus = pathlib.Path(scratch) / "corpus"
         args.keep = args.keep or pathlib.Path(scratch)
@@ -60,11 +60,12 @@ def main():
             for name, (n, found) in zip(args.targets, pool.map(lambda t: run(args, corpus, t), args.targets)):
                 print(f"{name:14} {n:9} executions{', FAILED' if found else ''}", flush=True)
                 bad += n == 0 or bool(found)
+                executions += n
                 if found:
                     print(found, flush=True)
         for path in sorted(args.keep.glob("found/*")):
             print(f"{path.name}: {path.read_bytes()[:2000].hex()}")
-    print(f"{len(args.targets)} targets, {bad} failed, {args.seconds} s each")
+    print(f"{len(args.targets)} targets, {bad} failed, {args.seconds} s each, {executions} executions")
     sys.exit(1 if bad or not args.targets else 0)
 
 

@@ -138,10 +138,11 @@ static const char *const trace_commands[][TRACE_WORDS] = {
 enum { TRACE_COMMANDS = sizeof(trace_commands) / sizeof(trace_commands[0]) };
 
 /* Has a command read these files, or, if other is NULL, the first. */
-FUZZ_UNUSED static void trace_run(const char *const words[TRACE_WORDS], const char *first, const char *other)
+FUZZ_UNUSED static void trace_run(const char *const words[TRACE_WORDS], const char *first,
+	const char *other)
 {
-	int (*const main)(int, char **) = strcmp(words[0], "wfstat") == 0 ? wfstat_main
-		: strcmp(words[0], "wfdag") == 0			   ? wfdag_main
+	int (*const main)(int, char **) = strcmp(words[0], "wfstat") == 0  ? wfstat_main
+					  : strcmp(words[0], "wfdag") == 0 ? wfdag_main
 									   : wfreport_main;
 	char *argv[TRACE_WORDS + 3] = { NULL }, *of[TRACE_WORDS + 3];
 	int argc = 0, status;
