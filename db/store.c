@@ -118,7 +118,7 @@ static void put_error(struct store *store, int code)
 {
 	snprintf(store->error, sizeof(store->error), "%s%s",
 		store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code),
-		(code & 0xff) == SQLITE_IOERR ? ": a quota is used up, or the device fails" : "");
+		(code & 0xff) == SQLITE_IOERR ? ": a quota or the limit of file sizes (ulimit -f) is used up, or the device fails" : "");
 }
 
 /* The one place where SQLite's codes become ours. */

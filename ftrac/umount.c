@@ -2,6 +2,7 @@
 #include "ftrac/umount.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <mntent.h>
 #include <stdbool.h>
@@ -73,10 +74,17 @@ static int take_away(const char *path, bool lazily)
 	return umount2(path, UMOUNT_NOFOLLOW | (lazily ? MNT_DETACH : 0)) < 0 ? -errno : 0;
 }
 
+/* Asks the daemon itself: attributes of the root the kernel may still remember. */
+static bool is_without_daemon(const char *path)
+{
+	struct statx sx;
+
+	return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_MODE, &sx) < 0 && errno == ENOTCONN;
+}
+
 int umount_mount(const char *mountpoint)
 {
 	char path[PATH_MAX];
-	struct stat st;
 	bool is_dead;
 	int r;
 
@@ -85,7 +93,7 @@ int umount_mount(const char *mountpoint)
 	if (!is_ours(path))
 		return err_status(EXIT_OWN, "'%s' is no mount of ftrac; 'grep ftrac /proc/mounts' shows "
 			"those there are", path);
-	is_dead = stat(path, &st) < 0 && errno == ENOTCONN;
+	is_dead = is_without_daemon(path);
 	r = take_away(path, is_dead);
 	if (r == -EBUSY)
 		return err_status(EXIT_OWN, "'%s' is in use; 'fuser -vm %s' shows by whom", path, path);

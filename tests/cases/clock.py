@@ -19,16 +19,29 @@ def main():
     checks, faults = Checks(), Faults()
     preload = [f"{key}={value}" for key, value in faults.environment(FTRAC).items()
                if key == "LD_PRELOAD" or key.startswith("FAIL_")]
+    faults.set_clock(-STEP_NS)  # a clock that is wrong from the beginning
+    asked, began = [0], time.time_ns()
     with Mount(prefix=["env", *preload]) as mount:
         top, before = mount(mount.base), time.monotonic_ns()
-        for i, step in enumerate([0, -STEP_NS, 0, STEP_NS, -STEP_NS]):
+        asked.append(faults.shifted())
+        for i, step in enumerate([STEP_NS, -STEP_NS, 2 * STEP_NS, STEP_NS, -STEP_NS]):
             faults.set_clock(step)
             for k in range(20):
                 (top / f"f{i}.{k}").write_text("x")
             time.sleep(0.3)  # a batch
+            asked.append(faults.shifted())
         checks.check("the library was there", faults.look()[0])
         took = time.monotonic_ns() - before
         mount.unmount()
+        asked.append(faults.shifted())
+        counts = [b - a for a, b in zip(asked, asked[1:])]
+        print(f"the daemon was given a shifted time {asked[-1]} times: {counts[0]} at its start, "
+              f"{counts[1:-1]} in the steps, {counts[-1]} at its end")
+        checks.check("the clock was shifted", asked[-1] > 0 and counts[0] > 0, counts)
+        # All dates of the trace come from that one look at the clock; nothing else of it does.
+        wrong_ns = mount.fact("start_ns") - began
+        checks.check("the date of the run is by the clock of its beginning",
+                     -STEP_NS < wrong_ns < -STEP_NS + 60e9, wrong_ns)
         checks.equal("complete, lost", (mount.fact("complete"), mount.fact("ops_lost")), (1, 0))
         rows = mount.sql("SELECT path, start_ns FROM op WHERE name = 'create' AND path LIKE '%/f_.%' "
                          "ORDER BY id")
@@ -44,7 +57,7 @@ def main():
                                             "latency_ns > 600e9"), [(0,)])
         checks.equal("processes", mount.sql(
             "SELECT count(*) FROM process WHERE end_ns < start_ns"), [(0,)])
-        print(f"{len(rows)} operations over {took / 1e9:.1f} s, with 4 steps of an hour")
+        print(f"{len(rows)} operations over {took / 1e9:.1f} s, with 5 steps of an hour or more")
     checks.end()
 
 

@@ -16,7 +16,7 @@ import tempfile
 
 from ftractest import WORK, Checks
 
-STATE = struct.Struct("llll")  # struct state of fail.c: allocations, calls, failed, shift of the clock
+STATE = struct.Struct("lllll")  # struct state of fail.c: allocations, calls, failed, shift of the clock, shifted
 CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
 
 
@@ -56,6 +56,10 @@ class Faults:
         with open(self.state, "r+b") as f:
             f.seek(24)
             f.write(struct.pack("l", ns))
+
+    def shifted(self):
+        """How often the program was given a time that was shifted."""
+        return STATE.unpack(self.state.read_bytes())[4]
 
     def failed(self):
         n = self.look()[2]

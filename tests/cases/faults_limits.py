@@ -3,7 +3,9 @@
 """What a machine may run out of: disk, a disk that becomes read-only, descriptors, memory, size
 of files.  The application goes on, the trace is sound and says what is missing.  (A full disk in all
 details: disk_full.py.)"""
+import errno
 import os
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -97,10 +99,89 @@ def read_only(checks):
         print("read-only: the application went on")
 
 
-def limited(checks, label, stops, *limits):
-    with Mount(prefix=["prlimit", *limits]) as mount:
-        work(checks, label, mount)
-        end(checks, label, mount, stops)
+def figures(pid):
+    """Of the daemon, in bytes: VmPeak, VmData ..."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return {line.split(":")[0]: int(line.split()[1]) * 1024 for line in f if line.startswith("Vm")}
+
+
+def limit_of(pid, name):
+    """In force, as the kernel has it: who may, raises some of his limits."""
+    with open(f"/proc/{pid}/limits", encoding="ascii") as f:
+        word = next(line for line in f if line.startswith(name))[len(name):].split()[0]
+    return float("inf") if word == "unlimited" else int(word)
+
+
+def descriptors(checks):
+    """Fewer than files that the kernel remembers, so those of inodes are let go and come back."""
+    with Mount(prefix=["prlimit", "--nofile=192:192"]) as mount:
+        limit = limit_of(mount.pid, "Max open files")
+        most = 0
+        for i in range(FILES):
+            (mount(mount.base) / f"before{i}").write_text("x")
+            most = max(most, len(os.listdir(f"/proc/{mount.pid}/fd")))
+        print(f"descriptors: limit {limit}, at most {most} were open, of {FILES} files")
+        checks.check("descriptors: the limit is in force, and less than there are files",
+                     most <= limit == 192 < FILES, (limit, most))
+        checks.check("descriptors: as many as are to serve inodes were open", most > limit / 3, most)
+        work(checks, "descriptors", mount)
+        end(checks, "descriptors", mount, False)
+
+
+def sizes(checks):
+    with Mount(prefix=["prlimit", "--fsize=200000:200000"]) as mount:
+        limit = limit_of(mount.pid, "Max file size")
+        work(checks, "size of files", mount)
+        # With the right to it, the daemon has raised the limit: it is not that of those who write.
+        facts = end(checks, "size of files", mount, limit == 200000)
+        print(f"size of files: limit {limit}, {facts['ops_lost']} operations not recorded")
+        checks.check("size of files: why", limit > 200000 or "ulimit -f" in facts["recording_error"], facts)
+
+
+def threads(checks):
+    """Address space for some threads only: the others answer for those that cannot be started."""
+    peaks = []
+    for limit in None, 420 << 20:
+        with Mount(prefix=["prlimit", f"--as={limit}:{limit}"] if limit else []) as mount:
+            work(checks, "address space", mount)
+            peaks.append(figures(mount.pid)["VmPeak"])
+            end(checks, "address space", mount, False)
+    print(f"address space: {peaks[0] >> 20} MiB without a limit, {peaks[1] >> 20} MiB with one of 420")
+    checks.check("address space: less than it takes otherwise", peaks[1] <= 420 << 20 < peaks[0], peaks)
+
+
+def make_until_refused(mount):
+    """(made, refused, the errors): files of long names, each of which takes memory."""
+    refused, errors, top = 0, set(), mount(mount.base)
+    for i in range(12000):
+        try:
+            os.mknod(f"{top}/{'long' * 50}{i}")
+        except OSError as e:
+            refused, errors = refused + 1, errors | {e.errno}
+            if refused == 20:
+                break
+    return i + 1 - refused, refused, errors
+
+
+def memory(checks):
+    """No memory any more, in the middle: what cannot be done is refused, what cannot be recorded is said."""
+    with Mount() as mount:
+        work(checks, "memory", mount)
+        room = figures(mount.pid)["VmData"] + (256 << 10)
+        resource.prlimit(mount.pid, resource.RLIMIT_DATA, (room, resource.RLIM_INFINITY))
+        made, refused, errors = make_until_refused(mount)
+        left = room - figures(mount.pid)["VmData"]
+        checks.check("memory: only that error", errors <= {errno.ENOMEM}, errors)
+        # A file may have been made when there is no memory left to remember it.
+        there = sum(name.startswith("longlong") for name in os.listdir(mount.base))
+        checks.check("memory: those that were made are there", made <= there <= made + refused, (made, there))
+        resource.prlimit(mount.pid, resource.RLIMIT_DATA, (resource.RLIM_INFINITY,) * 2)
+        work(checks, "memory again", mount)
+        facts = end(checks, "memory", mount, None)
+        print(f"memory: {left >> 10} KiB of the limit were left; {made} files made, {refused} refused")
+        checks.check("memory: there was none", left < 1 << 20 and (refused or not facts["complete"]),
+                     (left, refused, facts))
+        checks.check("memory: why", facts["complete"] or "out of memory" in facts["recording_error"], facts)
 
 
 def main():
@@ -111,9 +192,10 @@ def main():
     full(checks)
     if shutil.which("mkfs.ext4"):
         read_only(checks)
-    limited(checks, "descriptors 192", False, "--nofile=192:192")
-    limited(checks, "size of files 200 KB", None, "--fsize=200000:200000")
-    limited(checks, "memory 700 MB", None, "--as=700000000:700000000")
+    descriptors(checks)
+    sizes(checks)
+    threads(checks)
+    memory(checks)
     checks.end()
 
 

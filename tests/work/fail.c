@@ -39,6 +39,7 @@
 struct state {
 	_Atomic long allocs, calls, failed;
 	_Atomic long shift_ns; /* of CLOCK_REALTIME, as if somebody had set it */
+	_Atomic long shifted;  /* how often such a time was given */
 };
 
 static struct state *state; /* NULL: not begun */
@@ -305,7 +306,8 @@ int clock_gettime(clockid_t id, struct timespec *ret)
 {
 	long r = syscall(SYS_clock_gettime, id, ret), ns;
 
-	if (r == 0 && state && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)) {
+	if (r == 0 && state && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE) && atomic_load(&state->shift_ns)) {
+		atomic_fetch_add(&state->shifted, 1);
 		ns = ret->tv_nsec + atomic_load(&state->shift_ns) % 1000000000;
 		ret->tv_sec += atomic_load(&state->shift_ns) / 1000000000 + (ns >= 1000000000) - (ns < 0);
 		ret->tv_nsec = (ns + 1000000000) % 1000000000;
