@@ -22,10 +22,11 @@ STATE = struct.Struct("lllll")  # struct state of fail.c: allocations, calls, fa
 CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
 
 
-def arguments(what):
+def arguments(what, runs):
+    """runs: of each part, if nothing else is said."""
     parser = argparse.ArgumentParser(description=what)
     parser.add_argument("--all", action="store_true", help="every N")
-    parser.add_argument("--runs", type=int, help="at most about so many for each part")
+    parser.add_argument("--runs", type=int, default=runs, help="at most about so many for each part")
     parser.add_argument("--from", dest="first", type=int, default=1)
     parser.add_argument("--to", type=int)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
@@ -72,11 +73,11 @@ class Faults:
         return n
 
 
-def steps(total, most, given):
+def steps(total, given):
     """The N to be tried: all if they are few, else at random, but everywhere."""
     if given.to or given.first > 1:
         return range(given.first, (given.to or total) + 1)
-    most = total if given.all else given.runs or most
+    most = total if given.all else given.runs
     if total <= most:
         return range(1, total + 1)
     # One at any place of each of as many pieces.
