@@ -137,6 +137,12 @@ static json_t *json_cell(const struct cell *cell)
 	}
 }
 
+/* 0 or -ENOMEM; what could not be written, out knows itself. */
+static int dump_json(const json_t *json, FILE *out, size_t flags)
+{
+	return json_dumpf(json, out, flags) == 0 || ferror(out) ? 0 : -ENOMEM;
+}
+
 /* 0 or -errno */
 static int put_json(const struct table *table, size_t row, FILE *out)
 {
@@ -151,29 +157,33 @@ static int put_json(const struct table *table, size_t row, FILE *out)
 		json_decref(name);
 	}
 	fputs(row || table->streamed ? ",\n" : "\n", out);
-	if (!failed)
-		json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	failed = failed || dump_json(object, out, JSON_COMPACT | JSON_REAL_PRECISION(15)) < 0;
 	json_decref(object);
 	return failed ? -ENOMEM : 0;
 }
 
-static void print_json_string(const char *text, FILE *out)
+static int print_json_string(const char *text, FILE *out)
 {
 	json_t *json = json_text(text, strlen(text));
+	int r = json ? dump_json(json, out, JSON_ENCODE_ANY) : -ENOMEM;
 
-	if (json)
-		json_dumpf(json, out, JSON_ENCODE_ANY);
 	json_decref(json);
+	return r;
 }
 
-static void end_json(const struct table *table, FILE *out)
+/* 0 or -errno */
+static int end_json(const struct table *table, FILE *out)
 {
+	int r = 0;
+
 	fputs("],\n\"notes\":[", out);
-	for (int i = 0; i < table->n_notes; i++) {
+	for (int i = 0; i < table->n_notes && r == 0; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		print_json_string(table->notes[i], out);
+		r = print_json_string(table->notes[i], out);
 	}
-	fputs("]}\n", out);
+	if (r == 0)
+		fputs("]}\n", out);
+	return r;
 }
 
 /* ---- for people ---- */
@@ -313,7 +323,7 @@ int table_print(struct table *table, const struct table_style *style, FILE *out)
 			r = print_row(table, style, row, out);
 	}
 	if (style->format == TABLE_JSON && r == 0)
-		end_json(table, out);
+		r = end_json(table, out);
 	if (fflush(out) != 0 && r == 0)
 		r = -errno;
 	return table->failed ? -ENOMEM : r < 0 ? r : ferror(out) ? -EIO : 0;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -34,6 +35,7 @@
 #define RING_SLOTS 65536 /* of 128 bytes */
 #define START_NAPS 1000 /* of 10 ms; it takes less than one */
 #define MAX_THREADS 512	 /* a request that blocks must not stop the others */
+#define THREAD_BYTES (12 << 20) /* of address space: stack and buffer of a thread of libfuse */
 
 /* ---- start ---- */
 
@@ -51,6 +53,34 @@ static void raise_limits(void)
 		setrlimit(RLIMIT_FSIZE, &size);
 	}
 	signal(SIGXFSZ, SIG_IGN);
+}
+
+/*
+ * By default each thread has a heap of its own, 64 MiB of address space.  Where that is limited there is
+ * one for all, and half of what is left is for threads: libfuse ends the mount if one of them has no buffer.
+ */
+static void share_heap(void)
+{
+	struct rlimit space;
+
+	if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+		mallopt(M_ARENA_MAX, 1);
+}
+
+static unsigned max_threads(void)
+{
+	cleanup_file FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long long pages, used;
+	struct rlimit space;
+
+	if (getrlimit(RLIMIT_AS, &space) < 0 || space.rlim_cur == RLIM_INFINITY || !f ||
+		fscanf(f, "%llu", &pages) != 1)
+		return MAX_THREADS;
+	used = pages * sysconf(_SC_PAGESIZE);
+	if (used >= space.rlim_cur)
+		return 1;
+	used = 1 + (space.rlim_cur - used) / 2 / THREAD_BYTES;
+	return used < MAX_THREADS ? used : MAX_THREADS;
 }
 
 static int check_device(void)
@@ -381,7 +411,7 @@ int daemon_loop(struct daemon *d)
 		return err_status(EXIT_OWN, "cannot start a thread: %s", strerror(r));
 	}
 	/* By the device come forgets only where there are rings. */
-	fuse_loop_cfg_set_max_threads(config, d->fs.uring ? 1 : MAX_THREADS);
+	fuse_loop_cfg_set_max_threads(config, d->fs.uring ? 1 : max_threads());
 	fuse_loop_cfg_set_idle_threads(config, 16);
 	r = fuse_session_loop_mt(d->session, config);
 	fuse_loop_cfg_destroy(config);
@@ -418,6 +448,7 @@ int daemon_open(struct daemon *d)
 	take_options(d);
 	fuse_set_log_func(log_line);
 	raise_limits();
+	share_heap();
 	if (status == 0)
 		status = make_session(d);
 	if (status == 0)

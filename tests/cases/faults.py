@@ -2,12 +2,14 @@
 """Programs in which the N-th allocation, or the N-th system call, fails (tests/work/fail.c).
 
 A fault is one run with one such failure.  N goes from 1 on until a run in which it was not reached,
-in steps that are chosen so that there are at most so many runs; --all goes by single steps.
+or, so that there are at most so many runs, at one random place in each of so many pieces of that; --all
+goes by single steps.
 """
 import argparse
 import ctypes
 import os
 import pathlib
+import random
 import shutil
 import signal
 import struct
@@ -20,14 +22,18 @@ STATE = struct.Struct("lllll")  # struct state of fail.c: allocations, calls, fa
 CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
 
 
-def arguments(what):
+def arguments(what, runs):
+    """runs: of each part, if nothing else is said."""
     parser = argparse.ArgumentParser(description=what)
     parser.add_argument("--all", action="store_true", help="every N")
-    parser.add_argument("--runs", type=int, help="at most about so many for each part")
+    parser.add_argument("--runs", type=int, default=runs, help="at most about so many for each part")
     parser.add_argument("--from", dest="first", type=int, default=1)
     parser.add_argument("--to", type=int)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("parts", nargs="*")
-    return parser.parse_args()
+    given = parser.parse_args()
+    print(f"seed {given.seed}", flush=True)
+    return given
 
 
 class Faults:
@@ -67,16 +73,16 @@ class Faults:
         return n
 
 
-def steps(total, most, given):
-    """The N to be tried: all if they are few, else evenly spread and the first ones."""
+def steps(total, given):
+    """The N to be tried: all if they are few, else at random, but everywhere."""
     if given.to or given.first > 1:
         return range(given.first, (given.to or total) + 1)
-    most = total if given.all else given.runs or most
+    most = total if given.all else given.runs
     if total <= most:
         return range(1, total + 1)
-    early = min(most // 4, 20)
-    return sorted({*range(1, early + 1),
-                   *(1 + i * total // (most - early) for i in range(most - early))})
+    # One at any place of each of as many pieces.
+    chance = random.Random(given.seed)
+    return sorted({chance.randint(1 + i * total // most, (i + 1) * total // most) for i in range(most)})
 
 
 def crashed(status):

@@ -85,9 +85,8 @@ class Tool:
                          f"status {status}, but another result: {said[-300:]!r}")
         else:
             errors = [line for line in said.splitlines() if b"warning: " not in line]
-            # Rows of JSON are written as they come: what is cut off there is no JSON.
-            begun = any("json" in word for word in self.command) and self.wanted[1].startswith(out) \
-                and len(out) < len(self.wanted[1])
+            # What is written as it comes is cut off then.
+            begun = self.wanted[1].startswith(out) and len(out) < len(self.wanted[1])
             checks.check(f"{label}: one line, nothing else", len(errors) == 1 and not left
                          and (begun or not out) and status == (2 if "diff" in self.command else 1),
                          f"status {status}, {len(out)} bytes said, file "
@@ -109,7 +108,7 @@ def tools(checks, faults, given):
             total = faults.look()[0]
             checks.check(f"{tool.name}: without a fault", tool.wanted[0] in (0, 1) and total > 10,
                          tool.wanted)
-            for n in steps(total, 24, given):
+            for n in steps(total, given):
                 got = tool.run(faults.environment(command[0], alloc=n))
                 if faults.failed():
                     failed += got[0] != tool.wanted[0]
@@ -134,7 +133,7 @@ def procmon(checks, faults, given, kind="alloc"):
             print(f"procmon --processes {how}: not here")
             continue
         total = faults.look()[kind == "call"]
-        for n in steps(total, 40, given):
+        for n in steps(total, given):
             done = run(how, **{kind: n})
             if not faults.failed():
                 continue
@@ -167,7 +166,7 @@ def trace(checks, label, db, said):
 
 def main():
     need_fuse()
-    given = arguments(__doc__)
+    given = arguments(__doc__, 4)
     parts = Parts(given)
     parts.run("tools", tools)
     parts.run("procmon", procmon)

@@ -229,7 +229,7 @@ def mount_runs(checks, faults, given, kind, settings):
     run.end()
     checks.equal("without a fault", (run.status, seen), (0, [[], []]))
     total = faults.look()[0 if kind == "alloc" else 1]
-    for n in steps(total, 30, given):
+    for n in steps(total, given):
         one(checks, faults, f"{kind} {n} of {total}", base, kind, n, settings, tally)
     remove(base)
     return f" of {total}; " + ", ".join(f"{key} {n}" for key, n in tally.items())

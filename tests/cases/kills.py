@@ -4,7 +4,7 @@
 its end.  The database opens, is sound, holds what was done up to the last batch, and does not say that
 it is complete; the mount says that it is not connected any more, and `ftrac umount` takes it away.
 
-    kills.py [--all] [--kills N] [--seed N]     (40; with --all 200)
+    kills.py [--all] [--kills N] [--seed N]     (32; with --all 200)
 
 What must be there is not asked of the trace.  Clients note when each step was done.  Somebody else looks,
 every few milliseconds, whether a transaction has been committed since (PRAGMA data_version).  There is
@@ -146,7 +146,7 @@ class Life:
 
     def wait_and_kill(self, pid):
         """After some batches, at any moment of the next."""
-        batches = self.chance.choice([0, 3, 3, 4, 5, 8])
+        batches = self.chance.choice([0, 3, 3, 3, 4, 6])
         watch = Watch(self.db)
         watch.start()
         self.check("batches come", watch.wait_for(batches), len(watch.commits))
@@ -408,7 +408,7 @@ def main():
     parser.add_argument("kinds", nargs="*")
     given = parser.parse_args()
     checks, chance = Checks(), random.Random(given.seed)
-    n = given.kills or (200 if given.all else 40)
+    n = given.kills or (200 if given.all else 32)
     print(f"seed {given.seed}")
     tally = collections.Counter()
     per_kind = collections.Counter()
