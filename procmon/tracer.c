@@ -365,8 +365,8 @@ int tracer_run(const struct tracer_options *options, int *ret_status)
 	if (r == 0) {
 		follow(&tracer);
 		r = spawn_result(options->spawn);
+		*ret_status = tracer.command_status;
 	}
-	*ret_status = tracer.command_status;
 	while (tracer.tracees)
 		take_away(&tracer, tracer.tracees);
 	return r;
