@@ -15,7 +15,7 @@
  *	FAIL_TRACE=1       says on standard error where it fails (backtrace of addresses)
  *
  * With neither N it counts only; and shows a clock that was set by as much as FAIL_STATE says at that time.
- *  What frees, closes or unmounts never fails, nor what waits for a thread.
+ *  What frees, closes or unmounts never fails, nor what waits for a thread or a child.
  */
 
 #include <dlfcn.h>
@@ -281,7 +281,7 @@ void *reallocarray(void *p, size_t n, size_t size)
 	X(recvfrom, 1, -1) X(recvmsg, 1, -1) X(socketpair, 0, -1) X(poll, 0, -1)                   \
 	X(epoll_create1, 0, -1) X(epoll_ctl, 1, -1) X(epoll_wait, 1, -1) X(eventfd, 0, -1)         \
 	X(timerfd_create, 0, -1) X(timerfd_settime, 1, -1) X(pidfd_open, 0, -1)                    \
-	X(signalfd, 0, -1) X(fork, 0, -1) X(pthread_create, 0, fail_errno) X(waitpid, 0, -1)       \
+	X(signalfd, 0, -1) X(fork, 0, -1) X(pthread_create, 0, fail_errno)       \
 	X(ptrace, 0, -1) X(mount, 0, -1) X(unshare, 0, -1) X(setns, 1, -1)       \
 	X(prctl, 0, -1) X(setrlimit, 0, -1) X(setrlimit64, 0, -1) X(getrlimit, 0, -1)              \
 	X(getrlimit64, 0, -1) X(name_to_handle_at, 1, -1) X(open_by_handle_at, 1, -1)              \
