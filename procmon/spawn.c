@@ -92,7 +92,11 @@ int spawn_begin(char *const *argv, int (*first)(void *arg), void *arg, struct sp
 
 int spawn_go(struct spawn *spawn)
 {
-	return send(spawn->go, "", 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+	int r = send(spawn->go, "", 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+
+	if (r < 0)
+		shutdown(spawn->go, SHUT_RDWR); /* it waits no longer, and ends */
+	return r;
 }
 
 int spawn_result(const struct spawn *spawn)

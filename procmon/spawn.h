@@ -27,7 +27,7 @@ struct spawn {
  */
 int spawn_begin(char *const *argv, int (*first)(void *arg), void *arg, struct spawn *ret_spawn);
 
-/* Lets it go.  0 or -errno; -EPIPE: it has ended. */
+/* Lets it go.  0, or -errno: it has ended, or does so now; -EPIPE: by itself. */
 int spawn_go(struct spawn *spawn);
 
 /* Waits until it runs its command: 0, or the -errno why it cannot. */

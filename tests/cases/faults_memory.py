@@ -134,33 +134,41 @@ def procmon(checks, faults, given, kind="alloc"):
             continue
         total = faults.look()[kind == "call"]
         for n in steps(total, given):
-            done = run(how, **{kind: n})
+            label = f"procmon {how}, {kind} {n} of {total}"
+            try:
+                done = run(how, **{kind: n})
+            except subprocess.TimeoutExpired as late:
+                checks.check(f"{label}: ends", False, f"{late.stdout} {late.stderr}")
+                continue
             if not faults.failed():
                 continue
-            label = f"procmon {how}, {kind} {n} of {total}"
             ran = done.stdout == b"out\n"
             ended += not ran
             checks.check(f"{label}: as it is, or not at all", not crashed(done.returncode) and (
-                done.returncode == 7 if ran else done.returncode == 125 and not done.stdout),
+                done.returncode == 7 if ran else done.returncode in (125, 126) and not done.stdout),
                 f"{done.returncode} {done.stdout} {done.stderr}")
             checks.check(f"{label}: says so", ran or b"procmon: " in done.stderr, done.stderr)
             if db.exists():
-                trace(checks, label, db, done.stderr)
+                trace(checks, label, db, done.stderr, ran)
     return f", {ended} times the command was not run"
 
 
-def trace(checks, label, db, said):
+def trace(checks, label, db, said, ran):
     """It is sound, and complete, or does not say that it was."""
     with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as trace_db:
         sound = trace_db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        tables = trace_db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        checks.check(f"{label}: a trace", tables, said)
+        if not tables:
+            return
         facts = dict(trace_db.execute("SELECT key, value FROM meta"))
         processes = trace_db.execute("SELECT count(*) FROM process").fetchone()[0]
     trace_db.close()
     checks.check(f"{label}: sound", sound)
-    if facts.get("complete"):
+    if facts.get("complete") and ran:
         checks.check(f"{label}: all processes, or what is lost is counted",
                      processes >= 3 or facts["process_events_lost"], f"{processes} {facts}")
-    else:
+    elif not facts.get("complete"):
         checks.check(f"{label}: incomplete, and says so", b"incomplete" in said, said)
 
 

@@ -15,7 +15,7 @@
  *	FAIL_TRACE=1       says on standard error where it fails (backtrace of addresses)
  *
  * With neither N it counts only; and shows a clock that was set by as much as FAIL_STATE says at that time.
- *  What frees, closes or unmounts never fails, nor what waits for a thread or a child.
+ *  What frees, closes or unmounts never fails, nor what waits for a thread or a child, or lets a tracee go.
  */
 
 #include <dlfcn.h>
@@ -32,6 +32,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -282,7 +283,7 @@ void *reallocarray(void *p, size_t n, size_t size)
 	X(epoll_create1, 0, -1) X(epoll_ctl, 1, -1) X(epoll_wait, 1, -1) X(eventfd, 0, -1)         \
 	X(timerfd_create, 0, -1) X(timerfd_settime, 1, -1) X(pidfd_open, 0, -1)                    \
 	X(signalfd, 0, -1) X(fork, 0, -1) X(pthread_create, 0, fail_errno)       \
-	X(ptrace, 0, -1) X(mount, 0, -1) X(unshare, 0, -1) X(setns, 1, -1)       \
+	X(mount, 0, -1) X(unshare, 0, -1) X(setns, 1, -1)       \
 	X(prctl, 0, -1) X(setrlimit, 0, -1) X(setrlimit64, 0, -1) X(getrlimit, 0, -1)              \
 	X(getrlimit64, 0, -1) X(name_to_handle_at, 1, -1) X(open_by_handle_at, 1, -1)              \
 	X(sigaction, 0, -1) X(fopen, 0, 0) X(fopen64, 0, 0)
@@ -299,6 +300,22 @@ void *reallocarray(void *p, size_t n, size_t size)
 	}
 CALLS(X)
 #undef X
+
+/* What lets go of a tracee fails only where there is none any more. */
+static bool lets_go(long request)
+{
+	return request == PTRACE_CONT || request == PTRACE_SYSCALL || request == PTRACE_LISTEN || request == PTRACE_DETACH;
+}
+
+long wrapped_ptrace(WORDS_IN) __asm__("ptrace");
+__attribute__((visibility("default"))) long wrapped_ptrace(WORDS_IN)
+{
+	static long (*real)(WORDS_IN);
+
+	if (!real)
+		real = (long (*)(WORDS_IN))dlsym(RTLD_NEXT, "ptrace");
+	return !lets_go(a) && call_fails("ptrace", -1) ? -1 : real(WORDS);
+}
 
 /* ---- the clock */
 
