@@ -78,15 +78,18 @@ void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forg
 	gather_forgets(fs);
 }
 
-/* After something of that type was made: what it is. */
-static void finish_make(struct call *c, struct inode *dir, const char *name, const char *target,
+/* After something of that type was made: what it is.  What cannot be shown is not left behind either. */
+static void finish_make(struct call *c, const struct held *dir, const char *name, const char *target,
 	mode_t type, int result)
 {
 	struct inode *inode = NULL;
 	struct stat attr;
 
-	if (result == 0)
-		result = inode_lookup(c->fs->inodes, dir, name, &inode, &attr);
+	if (result == 0) {
+		result = inode_lookup(c->fs->inodes, dir->inode, name, &inode, &attr);
+		if (result < 0)
+			unlinkat(dir->fd, name, type == S_IFDIR ? AT_REMOVEDIR : 0);
+	}
 	if (inode && inode->type != type) { /* somebody outside has put it there meanwhile */
 		inode_forget(c->fs->inodes, inode, 1);
 		inode = NULL;
@@ -117,7 +120,7 @@ void fs_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, 
 	creds_enter(&creds);
 	r = WITH_SPACE(&c, WITH(dir, mknodat(dir.fd, name, mode, rdev)));
 	creds_leave(&creds);
-	finish_make(&c, dir.inode, name, NULL, mode & S_IFMT ? mode & S_IFMT : S_IFREG, r);
+	finish_make(&c, &dir, name, NULL, mode & S_IFMT ? mode & S_IFMT : S_IFREG, r);
 }
 
 void fs_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
@@ -133,7 +136,7 @@ void fs_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 	creds_enter(&creds);
 	r = WITH_SPACE(&c, WITH(dir, mkdirat(dir.fd, name, mode)));
 	creds_leave(&creds);
-	finish_make(&c, dir.inode, name, NULL, S_IFDIR, r);
+	finish_make(&c, &dir, name, NULL, S_IFDIR, r);
 }
 
 void fs_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
@@ -148,7 +151,7 @@ void fs_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const cha
 	creds_enter(&creds);
 	r = WITH_SPACE(&c, WITH(dir, symlinkat(target, dir.fd, name)));
 	creds_leave(&creds);
-	finish_make(&c, dir.inode, name, target, S_IFLNK, r);
+	finish_make(&c, &dir, name, target, S_IFLNK, r);
 }
 
 static int link_to(const struct held *inode, const struct held *dir, const char *name)

@@ -178,9 +178,8 @@ def memory(checks):
         made, refused, errors = make_until_refused(mount)
         left = room - figures(mount.pid)["VmData"]
         checks.check("memory: only that error", errors <= {errno.ENOMEM}, errors)
-        # A file may have been made when there is no memory left to remember it.
         there = sum(name.startswith("longlong") for name in os.listdir(mount.base))
-        checks.check("memory: those that were made are there", made <= there <= made + refused, (made, there))
+        checks.equal("memory: those that were made are there, and no others", there, made)
         resource.prlimit(mount.pid, resource.RLIMIT_DATA, (resource.RLIM_INFINITY,) * 2)
         work(checks, "memory again", mount)
         facts = end(checks, "memory", mount, None)
