@@ -71,13 +71,13 @@ def overheads(runs, ours, theirs, workloads):
 
 
 def parallel(runs, of, uring):
-    """The overhead of 8 jobs as a part of that of 1 job."""
+    """The overhead of 8 jobs, which is none where it took less time, as a part of that of 1 job."""
     found = []
     for fidelity in FIDELITIES:
         one, many = (medians(runs, "ftrac", "native", uring, [f"{of}-{jobs}"], [fidelity])
                      for jobs in ("j1", "j8"))
         if one and many and one[0][1] > 1:
-            found.append((f"{of} {fidelity}", (many[0][1] - 1) / (one[0][1] - 1),
+            found.append((f"{of} {fidelity}", max(many[0][1] - 1, 0) / (one[0][1] - 1),
                           min(one[0][2], many[0][2])))
     return found
 
