@@ -51,7 +51,7 @@ checks = Checks()
 
 
 def run(*words, **options):
-    return subprocess.run([str(w) for w in words], capture_output=True, timeout=120, check=False, **options)
+    return subprocess.run([str(w) for w in words], capture_output=True, timeout=300, check=False, **options)
 
 
 def must(*words, **options):
