@@ -80,6 +80,7 @@ struct composer {
 /* ---- the queries of tables.sql ---- */
 
 #define SECTION "\n--- "
+#define PART "\n--+ "
 
 const char *compose_name(int n, size_t *ret_len)
 {
@@ -691,6 +692,21 @@ static void expand(struct composer *c, const char *text, size_t len);
 
 #define T0 "(SELECT value FROM trace WHERE key = 'start_ns')"
 
+static void put_part(struct composer *c, const char *name, size_t len)
+{
+	const char *at = sql_tables, *text;
+
+	while ((at = strstr(at, PART))) {
+		at += strlen(PART);
+		if (strncmp(at, name, len) == 0 && at[len] == '\n') {
+			text = at + len + 1;
+			expand(c, text, strstr(text, "\n\n--") - text);
+			return;
+		}
+	}
+	complain(c, "tables.sql: there is no part {%.*s}?", name, len);
+}
+
 static void put_argument(struct composer *c, const char *name, size_t len, bool others_follow)
 {
 	size_t word = strcspn(name, " }");
@@ -736,6 +752,8 @@ static void put_argument(struct composer *c, const char *name, size_t len, bool 
 		sqlite3_str_appendall(c->out, T0);
 	else if (IS("step"))
 		sqlite3_str_appendf(c->out, "%lld", (long long)c->choice->step_ns);
+	else if (IS("part"))
+		put_part(c, args, args_len);
 	else
 		complain(c, "tables.sql: what is {%.*s}?", name, word);
 #undef IS
@@ -765,6 +783,8 @@ static void expand_argument(struct composer *c, const char *text, size_t len, bo
 	c->out = outer;
 	if (inner)
 		put_argument(c, inner, strlen(inner), others_follow);
+	else if (c->failed == 0)
+		c->failed = -ENOMEM; /* no argument is empty */
 	sqlite3_free(inner);
 }
 

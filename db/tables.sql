@@ -28,8 +28,33 @@
 --     {file} {/file}  what stands between is left out where they do not
 --     {order COLUMN}  where there are joins, which may change the order of operations
 --     {t0} {step}     the begin of the run, and the length of an interval, in ns
+--     {part NAME}     what stands below "--+ NAME", which several need
 --
 -- Rows are in the order in which things began.
+
+--+ memory
+alive AS (SELECT * FROM proc p {time p.start_ns | coalesce(p.end_ns, 9223372036854775807)}),
+-- A process has the memory that the last look at it found, until then that of the first one; its peak if
+-- nobody looked.  One of which that is not known counts for nothing; where none is known, the sum is not.
+look AS (SELECT process, t_ns, rss_bytes FROM sample WHERE rss_bytes IS NOT NULL),
+begun AS (SELECT p.id, p.start_ns, p.end_ns, coalesce((SELECT s.rss_bytes FROM look s
+	WHERE s.process = p.id ORDER BY s.t_ns LIMIT 1), p.rsspeak_bytes) AS rss FROM alive p),
+seen AS (SELECT id, start_ns AS t, 1 AS more, rss IS NOT NULL AS known, coalesce(rss, 0) AS rss FROM begun
+	UNION ALL SELECT s.process, s.t_ns, 0, 0, s.rss_bytes FROM look s JOIN begun p ON p.id = s.process
+	UNION ALL SELECT id, end_ns, -1, -(rss IS NOT NULL), 0 FROM begun WHERE end_ns IS NOT NULL),
+change AS (SELECT t, more, known, rss - coalesce(lag(rss) OVER (PARTITION BY id ORDER BY t, -more), 0) AS rss
+	FROM seen)
+
+--+ levels
+-- A trace may be made up.
+bounds (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM bounds, ends
+	WHERE {t0} + (n + 1) * {step} <= ends.last AND n < 1000000),
+level AS (SELECT t, sum(more) OVER w AS processes, sum(known) OVER w AS known, sum(rss) OVER w AS rss
+	FROM (SELECT t, more, known, rss FROM change UNION ALL SELECT {t0} + n * {step}, 0, 0, 0 FROM bounds)
+	WINDOW w AS (ORDER BY t, more, rss ROWS UNBOUNDED PRECEDING)),
+lived AS (SELECT max(0, (t - {t0}) / {step}) AS n, max(processes) AS processes,
+	iif(max(processes) > 0 AND max(known) = 0, NULL, max(rss)) AS rss
+	FROM level WHERE t >= {t0} GROUP BY 1)
 
 --- run of process by xform,exe: run time of each job or process
 {with end_ns}SELECT {keys}, {of} AS "of",
@@ -257,28 +282,10 @@ step AS (SELECT (o.start_ns - {t0}) / {step} AS n, count(*) AS operations,
 		sum(iif(o.name = 'write', o.bytes, 0)) AS written_bytes, count(DISTINCT o.file) AS files
 	FROM {op name start_ns bytes file} {joins o}
 	{where o.start_ns | o.start_ns} GROUP BY 1),
-alive AS (SELECT * FROM proc p {time p.start_ns | coalesce(p.end_ns, 9223372036854775807)}),
--- A process has the memory that the last look at it found, until then that of the first one; its peak if
--- nobody looked.  One of which that is not known counts for nothing; where none is known, the sum is not.
-look AS (SELECT process, t_ns, rss_bytes FROM sample WHERE rss_bytes IS NOT NULL),
-begun AS (SELECT p.id, p.start_ns, p.end_ns, coalesce((SELECT s.rss_bytes FROM look s
-	WHERE s.process = p.id ORDER BY s.t_ns LIMIT 1), p.rsspeak_bytes) AS rss FROM alive p),
-seen AS (SELECT id, start_ns AS t, 1 AS more, rss IS NOT NULL AS known, coalesce(rss, 0) AS rss FROM begun
-	UNION ALL SELECT s.process, s.t_ns, 0, 0, s.rss_bytes FROM look s JOIN begun p ON p.id = s.process
-	UNION ALL SELECT id, end_ns, -1, -(rss IS NOT NULL), 0 FROM begun WHERE end_ns IS NOT NULL),
-change AS (SELECT t, more, known, rss - coalesce(lag(rss) OVER (PARTITION BY id ORDER BY t, -more), 0) AS rss
-	FROM seen),
+{part memory},
 ends AS (SELECT max(coalesce((SELECT max(t) FROM change), {t0}),
 	{t0} + coalesce((SELECT max(n) FROM step), 0) * {step}) AS last),
--- A trace may be made up.
-bounds (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM bounds, ends
-	WHERE {t0} + (n + 1) * {step} <= ends.last AND n < 1000000),
-level AS (SELECT t, sum(more) OVER w AS processes, sum(known) OVER w AS known, sum(rss) OVER w AS rss
-	FROM (SELECT t, more, known, rss FROM change UNION ALL SELECT {t0} + n * {step}, 0, 0, 0 FROM bounds)
-	WINDOW w AS (ORDER BY t, more, rss ROWS UNBOUNDED PRECEDING)),
-lived AS (SELECT max(0, (t - {t0}) / {step}) AS n, max(processes) AS processes,
-	iif(max(processes) > 0 AND max(known) = 0, NULL, max(rss)) AS rss
-	FROM level WHERE t >= {t0} GROUP BY 1)
+{part levels}
 SELECT CAST(b.n * {step} AS REAL) / 1e9 AS from_s, coalesce(s.operations, 0) AS operations,
 	coalesce(s.read_bytes, 0) AS read_bytes, coalesce(s.written_bytes, 0) AS written_bytes,
 	coalesce(s.files, 0) AS files, l.processes, l.rss AS rss_bytes
@@ -294,28 +301,10 @@ FROM {op id name latency_ns result handle offset bytes start_ns} {joins o}
 
 --- scan.levels of process: processes and memory in each interval
 {with end_ns rsspeak_bytes},
-alive AS (SELECT * FROM proc p {time p.start_ns | coalesce(p.end_ns, 9223372036854775807)}),
--- A process has the memory that the last look at it found, until then that of the first one; its peak if
--- nobody looked.  One of which that is not known counts for nothing; where none is known, the sum is not.
-look AS (SELECT process, t_ns, rss_bytes FROM sample WHERE rss_bytes IS NOT NULL),
-begun AS (SELECT p.id, p.start_ns, p.end_ns, coalesce((SELECT s.rss_bytes FROM look s
-	WHERE s.process = p.id ORDER BY s.t_ns LIMIT 1), p.rsspeak_bytes) AS rss FROM alive p),
-seen AS (SELECT id, start_ns AS t, 1 AS more, rss IS NOT NULL AS known, coalesce(rss, 0) AS rss FROM begun
-	UNION ALL SELECT s.process, s.t_ns, 0, 0, s.rss_bytes FROM look s JOIN begun p ON p.id = s.process
-	UNION ALL SELECT id, end_ns, -1, -(rss IS NOT NULL), 0 FROM begun WHERE end_ns IS NOT NULL),
-change AS (SELECT t, more, known, rss - coalesce(lag(rss) OVER (PARTITION BY id ORDER BY t, -more), 0) AS rss
-	FROM seen),
+{part memory},
 ends AS (SELECT max(coalesce((SELECT max(t) FROM change), {t0}),
 	coalesce((SELECT value FROM trace WHERE key = 'end_ns'), (SELECT max(last_ns) FROM access), 0)) AS last),
--- A trace may be made up.
-bounds (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM bounds, ends
-	WHERE {t0} + (n + 1) * {step} <= ends.last AND n < 1000000),
-level AS (SELECT t, sum(more) OVER w AS processes, sum(known) OVER w AS known, sum(rss) OVER w AS rss
-	FROM (SELECT t, more, known, rss FROM change UNION ALL SELECT {t0} + n * {step}, 0, 0, 0 FROM bounds)
-	WINDOW w AS (ORDER BY t, more, rss ROWS UNBOUNDED PRECEDING)),
-lived AS (SELECT max(0, (t - {t0}) / {step}) AS n, max(processes) AS processes,
-	iif(max(processes) > 0 AND max(known) = 0, NULL, max(rss)) AS rss
-	FROM level WHERE t >= {t0} GROUP BY 1)
+{part levels}
 SELECT b.n, CAST(b.n * {step} AS REAL) / 1e9 AS from_s, l.processes, l.rss AS rss_bytes,
 	coalesce((SELECT max(t) - {t0} FROM change), 0) / {step} AS last
 FROM bounds b LEFT JOIN lived l ON l.n = b.n
