@@ -193,13 +193,16 @@ static void put_rules(const struct report *r, const char *title, const bool *lis
 int report_findings(struct report *r)
 {
 	bool nothing[RULE_MAX] = { false }, blind[RULE_MAX] = { false };
-	int status = 0;
+	int status = 0, found = 0;
 
 	for (size_t i = 0; i < RULE_MAX && status == 0; i++) {
 		status = look(r, &rules[i], &nothing[i]);
+		found += !nothing[i];
 		blind[i] = nothing[i] && !is_there(r, rules[i].need);
 		nothing[i] &= !blind[i];
 	}
+	if (found == 0)
+		fputs("<p>None of the rules below found anything.</p>\n", r->out);
 	put_rules(r, "Rules that found nothing", nothing, false);
 	put_rules(r, "Rules that could not look", blind, true);
 	return status;

@@ -251,7 +251,8 @@ def main():
     else:
         print("no Montage here: left out")
     pages.append(page_of("compile", compiled, base / "compile", charts=True, graph=True))
-    pages.append(page_of("empty", empty, base / "empty", charts=False, graph=False))
+    pages.append(page_of("empty", empty, base / "empty", charts=False, graph=False,
+                         says=["None of the rules below found anything"]))
     pages.append(page_of("killed", killed, base / "killed", charts=False, graph=False,
                          warnings=["The trace is incomplete"]))
     pages.append(page_of("hostile", hostile, base / "hostile", charts=False, graph=True,
