@@ -13,15 +13,23 @@
 #include "base/cleanup.h"
 #include "base/place.h"
 
-/* What is no file: it stays, and is written into.  What is still a link is one of /proc, like /dev/stdout. */
+/* What is no file: it stays, and is written into.  What is still a link is one of /proc, like /dev/stdout.
+ * Somebody may have put a file of ours there meanwhile, which is not to be emptied then. */
 static int open_special(struct output *o, const struct stat *st)
 {
-	int fd;
+	int flags = S_ISLNK(st->st_mode) ? O_TRUNC : O_NOFOLLOW, fd;
+	struct stat now;
 
 	if (place_is_foreign(o->dir, st))
 		return -EPERM;
-	fd = openat(o->dir, o->name, O_WRONLY | O_TRUNC | O_CLOEXEC | (S_ISLNK(st->st_mode) ? 0 : O_NOFOLLOW));
-	return fd < 0 ? -errno : fd;
+	fd = openat(o->dir, o->name, O_WRONLY | O_CLOEXEC | flags);
+	if (fd < 0)
+		return -errno;
+	if (!S_ISLNK(st->st_mode) && (fstat(fd, &now) < 0 || S_ISREG(now.st_mode))) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
 }
 
 /* One that is there was left behind by us, or stays.  old: what it takes the place of; NULL: nothing. */

@@ -53,17 +53,22 @@ static int enter(struct walk *walk, const char *name, int flags)
 	return 0;
 }
 
-/* Puts what a link says in front of the rest. */
-static int follow(struct walk *walk, const char *name, const struct stat *st)
+/* Puts what a link says in front of the rest.  It is judged and read by one descriptor: another may have its
+ * name by now. */
+static int follow(struct walk *walk, const char *name)
 {
+	cleanup_fd int fd = openat(walk->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	char text[PATH_MAX], joined[sizeof(walk->rest)];
+	struct stat st;
 	ssize_t n;
 
-	if (place_is_foreign(walk->dir, st) || ++walk->links > LINKS_MAX)
-		return -ELOOP;
-	n = readlinkat(walk->dir, name, text, sizeof(text));
-	if (n < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
+	if (place_is_foreign(walk->dir, &st) || ++walk->links > LINKS_MAX)
+		return -ELOOP;
+	n = readlinkat(fd, "", text, sizeof(text));
+	if (n < 0)
+		return -errno; /* ENOENT: it is no link any more */
 	if (snprintf(joined, sizeof(joined), "%.*s%s%s", (int)n, text, *walk->rest ? "/" : "", walk->rest) >=
 		(int)sizeof(joined))
 		return -ENAMETOOLONG;
@@ -99,7 +104,7 @@ static int step(struct walk *walk, char name[NAME_MAX + 1])
 	if (fstatat(walk->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT && !more ? 0 : -errno;
 	if (S_ISLNK(st.st_mode) && (more || walk->to_end) && !is_of_proc(walk->dir))
-		r = follow(walk, name, &st);
+		r = follow(walk, name);
 	else if (!more)
 		return 0;
 	else

@@ -19,16 +19,23 @@ static struct {
 	bool privileged;
 	uid_t uid;
 	gid_t gid;
-	cap_t usual, fsetid, none; /* effective sets */
+	cap_t usual, fsetid, no_fowner, none; /* effective sets */
 } own;
 
 static _Thread_local bool thread_is_ready;
 static _Thread_local mode_t thread_umask;
 
+static bool has(cap_t caps, int capability)
+{
+	cap_flag_value_t have;
+
+	return cap_get_flag(caps, capability, CAP_EFFECTIVE, &have) == 0 && have == CAP_SET;
+}
+
 static int split_fsetid(void)
 {
-	const cap_value_t fsetid = CAP_FSETID, resource = CAP_SYS_RESOURCE;
-	cap_flag_value_t have;
+	const cap_value_t fsetid = CAP_FSETID, fowner = CAP_FOWNER, resource = CAP_SYS_RESOURCE;
+	bool have;
 
 	own.fsetid = cap_get_proc();
 	if (own.fsetid)
@@ -38,10 +45,13 @@ static int split_fsetid(void)
 	if (!own.fsetid || !own.usual || !own.none)
 		return -ENOMEM;
 	cap_clear_flag(own.none, CAP_EFFECTIVE);
-	if (cap_get_flag(own.fsetid, CAP_FSETID, CAP_EFFECTIVE, &have) < 0 || have != CAP_SET)
-		return 0;
+	have = has(own.fsetid, CAP_FSETID);
 	cap_set_flag(own.usual, CAP_EFFECTIVE, 1, &fsetid, CAP_CLEAR);
-	return cap_set_proc(own.usual) < 0 ? -errno : 0;
+	own.no_fowner = cap_dup(own.usual);
+	if (!own.no_fowner)
+		return -ENOMEM;
+	cap_set_flag(own.no_fowner, CAP_EFFECTIVE, 1, &fowner, CAP_CLEAR);
+	return have && cap_set_proc(own.usual) < 0 ? -errno : 0;
 }
 
 int creds_init(uint64_t keep, bool alone)
@@ -64,13 +74,6 @@ int creds_init(uint64_t keep, bool alone)
 bool creds_privileged(void)
 {
 	return own.privileged;
-}
-
-static bool has(cap_t caps, int capability)
-{
-	cap_flag_value_t have;
-
-	return cap_get_flag(caps, capability, CAP_EFFECTIVE, &have) == 0 && have == CAP_SET;
 }
 
 /* To be freed; NULL: not known, or of another user namespace, where they mean nothing here. */
@@ -132,6 +135,30 @@ void creds_drop_fsetid(mode_t mode)
 {
 	if (own.fsetid && (mode & (S_ISUID | S_ISGID)))
 		cap_set_proc(own.usual);
+}
+
+void creds_drop_fowner(void)
+{
+	if (own.no_fowner)
+		cap_set_proc(own.no_fowner);
+}
+
+void creds_raise_fowner(void)
+{
+	if (own.no_fowner)
+		cap_set_proc(own.usual);
+}
+
+void creds_enter_user(uid_t uid)
+{
+	if (own.privileged && uid != own.uid)
+		syscall(SYS_setfsuid, uid);
+}
+
+void creds_leave_user(uid_t uid)
+{
+	if (own.privileged && uid != own.uid)
+		syscall(SYS_setfsuid, own.uid);
 }
 
 /* The system calls: of this thread alone. */

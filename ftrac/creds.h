@@ -14,7 +14,10 @@
  *     capabilities stay (securebit NO_SETUID_FIXUP), so that no supplementary groups are needed;
  *   - CAP_FSETID is not effective, so that a write or truncation clears suid and sgid; it is
  *     raised while a mode with such bits is set on request;
- *   - CAP_SYS_RESOURCE is not effective either: others' quotas are to hold.
+ *   - CAP_SYS_RESOURCE is not effective either: others' quotas are to hold;
+ *   - space that is reserved for root goes by the fsuid: it is his who asks while he makes files larger;
+ *   - what a name in a sticky directory leads to may be another file than the one that the kernel has judged:
+ *     it goes away in his name, without CAP_FOWNER.
  *
  * An unprivileged daemon serves its own user only and changes nothing but the umask.
  * All state is per thread, and made when a thread first asks.
@@ -61,6 +64,14 @@ bool creds_equals(const struct requester *who);
  */
 void creds_become(const struct requester *who, gid_t group);
 void creds_return(void);
+
+/* Around what makes a file larger, so that what a file system keeps for root is not for him. */
+void creds_enter_user(uid_t uid);
+void creds_leave_user(uid_t uid);
+
+/* Within creds_enter(): only what is his, or in a directory of his, goes out of a sticky one. */
+void creds_drop_fowner(void);
+void creds_raise_fowner(void);
 
 /* Acts as a member of these groups and of no other; for the privileged, who have no supplementary
  * groups (creds_init()).  own: one that the requester has. */

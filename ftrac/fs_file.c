@@ -71,7 +71,9 @@ static int join_opened(struct call *c, struct inode *inode, struct open_file *fi
 		return -ENOMEM;
 	if (!opened->is_decided) {
 		opened->is_decided = true;
+		creds_enter_user(c->ctx->uid); /* the kernel will write as who opens first */
 		opened->backing_id = pass ? fuse_passthrough_open(c->req, file->fd) : 0;
+		creds_leave_user(c->ctx->uid);
 		if (pass && !opened->backing_id)
 			atomic_store(&inode->mount->no_backing, true);
 	}
@@ -585,7 +587,9 @@ static ssize_t write_as(const struct call *c, const struct open_file *file, cons
 	ssize_t n;
 
 	entered = call_enter_pseudo(c, file->inode);
+	creds_enter_user(c->ctx->uid);
 	n = write_all(c, file, buf, size, off, append ? RWF_APPEND : 0);
+	creds_leave_user(c->ctx->uid);
 	call_leave_pseudo(entered);
 	call_leave_change(c, &change);
 	return n;
@@ -680,7 +684,9 @@ void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 	c.ev.u.op.offset = offset;
 	c.ev.u.op.length = length;
 	file = call_file(&c, fi);
+	creds_enter_user(c.ctx->uid);
 	r = WITH_SPACE(&c, RESULT(fallocate(file->fd, mode, offset, length)));
+	creds_leave_user(c.ctx->uid);
 	call_leave_change(&c, &change);
 	call_reply(&c, r);
 }
@@ -702,8 +708,10 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	c.ev.via = VIA_COPY;
 	if (c.fs->uring && len > COPY_MOST)
 		len = COPY_MOST;
+	creds_enter_user(c.ctx->uid);
 	n = WITH_SPACE(&c, RESULT(copy_file_range(file_of(fi_in)->fd, &off_in, file_of(fi_out)->fd,
 				   &off_out, len, flags)));
+	creds_leave_user(c.ctx->uid);
 	call_leave_change(&c, &change);
 	if (n > 0) /* its time of access is another now */
 		fuse_lowlevel_notify_inval_inode(c.fs->session, ino_in, -1, 0);

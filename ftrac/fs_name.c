@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,6 +210,31 @@ static void name_is_now(struct call *c, int result, struct inode *child, struct 
 		inode_moved(c->fs->inodes, child, dir, name);
 }
 
+/* Whether he may take away what is another's: in a sticky directory the file system is to judge that anew,
+ * since the name may lead to another file by now than the one that the kernel has looked at. */
+static bool owns_all(const struct call *c, const struct held *dir)
+{
+	struct stat st;
+
+	return !creds_privileged() || dir->fd < 0 || fstat(dir->fd, &st) < 0 ||
+	       !(st.st_mode & S_ISVTX) || call_has(c, CAP_FOWNER);
+}
+
+static int take_away(const struct call *c, const struct held *dir, const char *name, int flags)
+{
+	struct creds creds = creds_of(c, 0);
+	int r;
+
+	if (owns_all(c, dir))
+		return WITH(*dir, unlinkat(dir->fd, name, flags));
+	creds_enter(&creds);
+	creds_drop_fowner();
+	r = WITH(*dir, unlinkat(dir->fd, name, flags));
+	creds_raise_fowner();
+	creds_leave(&creds);
+	return r;
+}
+
 static void remove_name(fuse_req_t req, enum op op, fuse_ino_t parent, const char *name, int flags)
 {
 	struct call c;
@@ -219,7 +245,7 @@ static void remove_name(fuse_req_t req, enum op op, fuse_ino_t parent, const cha
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	if (!fs_is_own_name(c.fs, dir.inode, name)) {
 		child = inode_child(c.fs->inodes, dir.inode, name);
-		r = WITH(dir, unlinkat(dir.fd, name, flags));
+		r = take_away(&c, &dir, name, flags);
 		name_is_gone(&c, r, child, dir.inode, name);
 	}
 	trace_end_name(c.fs->trace, &c.ev, r, name);
@@ -262,7 +288,8 @@ void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
 	const char *newname, unsigned int flags)
 {
 	struct call c;
-	struct creds creds;
+	struct creds creds; /* RENAME_WHITEOUT creates */
+	bool owns;
 	int r;
 
 	call_begin(&c, req, OP_RENAME, TRACE_MEET);
@@ -270,9 +297,14 @@ void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
 	cleanup_held struct held newdir = call_hold(&c, inode_of(c.fs->inodes, newparent));
 	c.ev.u.op.other = newdir.inode->id;
 	c.ev.u.op.flags = flags;
-	creds = creds_of(&c, 0); /* RENAME_WHITEOUT creates */
+	creds = creds_of(&c, 0);
+	owns = owns_all(&c, &dir) && owns_all(&c, &newdir);
 	creds_enter(&creds);
+	if (!owns)
+		creds_drop_fowner();
 	r = move(&c, &dir, name, &newdir, newname, flags);
+	if (!owns)
+		creds_raise_fowner();
 	creds_leave(&creds);
 	trace_end_names(c.fs->trace, &c.ev, r, name, newname);
 	fuse_reply_err(req, -r);

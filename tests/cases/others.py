@@ -7,6 +7,7 @@ directories of all sorts, natively and through the mount: each call gives the sa
 is afterwards is the same, owners and modes included; in each fidelity, with and without fs.protected_*.
 """
 import array
+import contextlib
 import ctypes
 import errno
 import fcntl
@@ -418,6 +419,90 @@ def check_locks(what, mount):
     os.unlink(base / "locked")
 
 
+def check_swapped(what, mount):
+    """What a name in a sticky directory leads to by now is judged, not what the mount remembers of it."""
+    acts = {"unlink": lambda top: os.unlink(f"{top}/a"), "rename away": lambda top: os.rename(f"{top}/a", f"{top}/b"),
+            "rename to elsewhere": lambda top: os.rename(f"{top}/a", f"{mount(base)}/own {BOB}/a"),
+            "rename onto it": lambda top: os.rename(f"{top}/mine", f"{top}/a"), "exchange": lambda top: call(
+                "renameat2", AT_FDCWD, f"{top}/a", AT_FDCWD, f"{top}/mine", EXCHANGE)}
+    os.mkdir(base / f"own {BOB}")
+    put(base / f"own {BOB}", 0o755, BOB)
+
+    def remember(place):
+        make_file(place / "a", 0o666, BOB)
+        make_file(place / "mine", 0o666, BOB)
+        os.stat(mount(place) / "a")
+        os.unlink(place / "a")
+        return "remembered"
+    for act, do in acts.items():
+        place = base / f"swapped, {what}, {act}"
+        os.mkdir(place)
+        put(place, 0o1777, 0)
+        checks.equal(f"{what}: {act}", as_user(BOB, remember, place), "remembered")
+        make_file(place / "a", 0o666, ANN)
+        mine = os.stat(place / "a").st_ino
+        checks.equal(f"{what}: {act} of what has become another's", as_user(BOB, result, do, str(mount(place))),
+                     -errno.EPERM)
+        checks.equal(f"{what}: {act}: it is there", os.stat(place / "a").st_ino, mine)
+        shutil.rmtree(place)
+    os.rmdir(base / f"own {BOB}")
+
+
+def fill(path):
+    fd, n = os.open(path, CREATE), 0
+    try:
+        while n < 50 and result(os.write, fd, b"x" * (1 << 20)) == 1 << 20:
+            n += 1
+    finally:
+        os.close(fd)
+    return n
+
+
+def reserve(path):
+    fd, n = os.open(path, CREATE), 0
+    try:
+        while n < 50 and result(os.posix_fallocate, fd, n << 20, 1 << 20) is None:
+            n += 1
+    finally:
+        os.close(fd)
+    return n
+
+
+def check_reserved(what, mount):
+    """The space that ext4 keeps for root is not for others."""
+    def megabytes(user, act):
+        for _ in range(100):  # what was removed is free when it is forgotten
+            os.sync()
+            free = os.statvfs(base / "disk")
+            if free.f_bavail * free.f_frsize > 20 << 20:
+                break
+            time.sleep(0.1)
+        got = as_user(user, act, str(mount(base / "disk" / "f"))) if user else act(str(mount(base / "disk" / "f")))
+        os.unlink(mount(base / "disk" / "f"))
+        return got, free.f_bavail * free.f_frsize >> 20, free.f_bfree * free.f_frsize >> 20
+    for name, act in ("written", fill), ("allocated", reserve):
+        got, for_all, for_root = megabytes(BOB, act)
+        checks.check(f"{what}: what is for all can be {name}, and no more", for_all - 2 <= got <= for_all < for_root,
+                     (got, for_all, for_root))
+    got, for_all, for_root = megabytes(0, fill)
+    checks.check(f"{what}: root has more", for_all + 2 < got <= for_root, (got, for_all, for_root))
+
+
+@contextlib.contextmanager
+def disk():
+    """A file system a fifth of which is kept for root."""
+    (base / "disk").mkdir()
+    with open(base / "image", "wb") as f:
+        f.truncate(40 << 20)
+    subprocess.run(["mkfs.ext4", "-q", "-m", "20", base / "image"], check=True)
+    subprocess.run(["mount", "-o", "loop", base / "image", base / "disk"], check=True)
+    os.chmod(base / "disk", 0o1777)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", base / "disk"], check=True)
+
+
 def check_options(what):
     """A mount that is to forbid suid programs and devices does."""
     make_program(base / "suid", 0o6755, 0)
@@ -440,7 +525,7 @@ ON = {"symlinks": 1, "hardlinks": 1, "regular": 2, "fifos": 2}
 
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 base.chmod(0o755)
-with protections(**ON):
+with disk(), protections(**ON):
     for fidelity in fidelities():
         with Mount("--fidelity", fidelity, base=base) as mount:
             check_table(fidelity, mount, "protected", USERS, PLACES if fidelity == "exact" else SOME)
@@ -450,6 +535,8 @@ with protections(**ON):
             check_processes(fidelity, mount)
             check_held(fidelity, mount)
             check_locks(fidelity, mount)
+            check_swapped(fidelity, mount)
+            check_reserved(fidelity, mount)
             mount.unmount()
             checks.equal(f"{fidelity}: nothing is lost", mount.fact("ops_lost"), 0)
         mount.db.unlink()

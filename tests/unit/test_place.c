@@ -7,6 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -125,6 +128,41 @@ static void links_in_directories_of_others_are_theirs(void **state)
 	setenv("SUDO_UID", "65530", 1); /* they have called us */
 	assert_int_equal(opened(at(w, "theirs/x"), false, "x"), 0);
 	unsetenv("SUDO_UID");
+}
+
+/* Whoever may rename there exchanges a link of ours and one of his while we look. */
+static void what_is_judged_is_what_is_followed(void **state)
+{
+	struct world *w = *state;
+	char a[512], b[512], *found;
+	int followed = 0, fd;
+	pid_t other;
+
+	skip_unless_root();
+	link_to(w, "ours", "a", 0);
+	link_to(w, "theirs", "b", SOMEBODY);
+	snprintf(a, sizeof(a), "%s", at(w, "a"));
+	snprintf(b, sizeof(b), "%s", at(w, "b"));
+	other = fork();
+	if (other == 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (other == 0)
+		renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+	for (int i = 0; i < 20000; i++) {
+		found = NULL;
+		fd = place_open(a, true, &found);
+		if (fd >= 0) {
+			assert_string_equal(found, "ours");
+			close(fd);
+			followed++;
+		} else {
+			assert_int_equal(fd, -ELOOP);
+		}
+		free(found);
+	}
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	print_message("# followed %d times of 20000\n", followed);
 }
 
 static void circles_and_dead_ends_are_errors(void **state)
@@ -246,6 +284,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(links_of_ours_are_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(links_of_others_are_not, setup, teardown),
 		cmocka_unit_test_setup_teardown(links_in_directories_of_others_are_theirs, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_judged_is_what_is_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(circles_and_dead_ends_are_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(new_file_is_made_once_and_cleared_if_it_is_ours, setup, teardown),
 		cmocka_unit_test_setup_teardown(output_takes_the_place_of_a_file_when_it_is_whole, setup, teardown),
