@@ -8,6 +8,8 @@ The place of ftrac is $FTRAC, that of the compiled programs of tests/work $WORK 
 """
 import contextlib
 import ctypes
+import fcntl
+import functools
 import os
 import pathlib
 import shutil
@@ -125,9 +127,18 @@ def modes():
     return found
 
 
+@functools.cache
+def take_turn():
+    """From now on until we end nobody else sets what is all of the machine's, and puts back what we have set."""
+    turn = open(pathlib.Path(tempfile.gettempdir()) / "ftrac-turn.lock", "w")
+    fcntl.flock(turn, fcntl.LOCK_EX)
+    return turn
+
+
 @contextlib.contextmanager
 def protections(**values):
     """fs.protected_NAME=VALUE, for all of the machine: put back at the end, also if we are ended."""
+    take_turn()
     paths = {pathlib.Path(f"/proc/sys/fs/protected_{name}"): value for name, value in values.items()}
     before = {path: path.read_text() for path in paths}
     handler = signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
