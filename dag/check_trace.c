@@ -120,24 +120,28 @@ static int add_note(struct check_trace *t, const struct query *q)
 				query_int(q, N_ORDER_ONLY) ? BUILD_ORDER : BUILD_NORMAL);
 }
 
-/* Traces of older versions have no such view. */
-static bool may_have_notes(struct query_db *db)
+/* Traces of older versions have no such view: 1, 0, negative: not known. */
+static int may_have_notes(struct query_db *db)
 {
 	struct query *query = NULL;
-	bool has = query_start(db, "SELECT 1 FROM sqlite_master WHERE name = 'declared'", &query) ==
-			   0 &&
-		   query_next(query) > 0;
+	int r = query_start(db, "SELECT 1 FROM sqlite_master WHERE name = 'declared'", &query);
 
+	if (r == 0)
+		r = query_next(query);
 	query_end(query);
-	return has;
+	return r;
 }
 
 int check_trace_notes(struct check_trace *t, struct query_db *db)
 {
+	int r = may_have_notes(db);
+
 	t->keys = path_names_create();
-	if (t->keys && !may_have_notes(db))
-		return 0;
-	return t->keys ? check_trace_each(t, db, "check.declared", add_note) : out_of_memory();
+	if (!t->keys)
+		return out_of_memory();
+	if (r < 0)
+		return err_status(EXIT_OWN, "cannot read the trace: %s", query_error(db));
+	return r ? check_trace_each(t, db, "check.declared", add_note) : 0;
 }
 
 /* ---- processes ---- */

@@ -185,10 +185,12 @@ int stat_look(struct stat_run *run)
 {
 	struct query *query;
 	const char *fidelity = query_fact_text(run->db, "fidelity");
-	int status = stat_query(run, "any-op", &run->options->choice, &query, NULL);
+	int status = stat_query(run, "any-op", &run->options->choice, &query, NULL), r = 0;
 
 	run->has_files = fidelity != NULL;
-	run->has_ops = status == 0 && stat_next(run, query) > 0 && query_int(query, 0);
+	if (status == 0 && (r = stat_next(run, query)) < 0)
+		status = EXIT_FAILURE;
+	run->has_ops = r > 0 && query_int(query, 0);
 	/* Nothing happened, and that is known. */
 	if (run->has_files && query_fact(run->db, "ops_recorded", -1) == 0)
 		run->has_ops = true;

@@ -125,10 +125,14 @@ static int check_span(struct stat_run *run)
 {
 	const struct choice *c = &run->options->choice;
 	struct query *query;
-	int status = stat_query(run, "time.span", c, &query, NULL);
-	int64_t span_ns = status == 0 && stat_next(run, query) > 0 ? query_int(query, 0) : 0;
+	int status = stat_query(run, "time.span", c, &query, NULL), r = 0;
+	int64_t span_ns = 0;
 
+	if (status == 0 && (r = stat_next(run, query)) > 0)
+		span_ns = query_int(query, 0);
 	query_end(query);
+	if (r < 0)
+		return EXIT_FAILURE;
 	if (c->to_ns && c->to_ns < span_ns)
 		span_ns = c->to_ns;
 	if (status == 0 && span_ns / c->step_ns > INTERVAL_MAX)

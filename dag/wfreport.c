@@ -93,11 +93,13 @@ static int read_span(struct report *r)
 	const struct stat_options options = { .choice = r->choice, .top = -1 };
 	struct stat_run run = { .options = &options, .db = r->db };
 	struct query *query = NULL;
-	int status = stat_query(&run, "time.span", &r->choice, &query, NULL);
+	int status = stat_query(&run, "time.span", &r->choice, &query, NULL), next = 0;
 
-	if (status == 0 && stat_next(&run, query) > 0)
+	if (status == 0 && (next = stat_next(&run, query)) > 0)
 		r->span_ns = query_int(query, 0);
 	query_end(query);
+	if (next < 0)
+		return EXIT_FAILURE;
 	r->span_ns = r->span_ns > 0 ? r->span_ns : 1;
 	r->choice.step_ns = nice_step(r->span_ns);
 	if (status == 0)

@@ -34,16 +34,17 @@ static const struct {
 };
 #define OFFSET_MAX (sizeof(offsets) / sizeof(offsets[0]))
 
-static int64_t ask(sqlite3 *sqlite, const char *sql)
+static int ask(sqlite3 *sqlite, const char *sql, int64_t *ret_number)
 {
 	sqlite3_stmt *stmt = NULL;
-	int64_t number = 0;
+	int r = sqlite3_prepare_v2(sqlite, sql, -1, &stmt, NULL);
 
-	if (sqlite3_prepare_v2(sqlite, sql, -1, &stmt, NULL) == SQLITE_OK &&
-		sqlite3_step(stmt) == SQLITE_ROW)
-		number = sqlite3_column_int64(stmt, 0);
+	if (r == SQLITE_OK && (r = sqlite3_step(stmt)) == SQLITE_ROW) {
+		*ret_number = sqlite3_column_int64(stmt, 0);
+		r = SQLITE_OK;
+	}
 	sqlite3_finalize(stmt);
-	return number;
+	return r;
 }
 
 static int exec(sqlite3 *sqlite, const char *sql)
@@ -112,8 +113,8 @@ int merge_add(struct merge *merge, const char *uri, bool with_ops)
 	if (r != SQLITE_OK)
 		return r;
 	r = exec(sqlite, "BEGIN");
-	for (size_t i = 0; i < OFFSET_MAX; i++)
-		values[i] = ask(sqlite, offsets[i].last);
+	for (size_t i = 0; i < OFFSET_MAX && r == SQLITE_OK; i++)
+		r = ask(sqlite, offsets[i].last, &values[i]);
 	if (r == SQLITE_OK)
 		r = run_script(sqlite, sql_merge, values, with_ops);
 	if (r == SQLITE_OK)

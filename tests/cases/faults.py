@@ -18,7 +18,8 @@ import tempfile
 
 from ftractest import WORK, Checks
 
-STATE = struct.Struct("lllll")  # struct state of fail.c: allocations, calls, failed, shift of the clock, shifted
+STATE = struct.Struct("llllll")  # struct state of fail.c
+COUNTS = {"alloc": 0, "call": 1, "failed": 2, "shifted": 4, "sql": 5}
 CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
 
 
@@ -54,9 +55,9 @@ class Faults:
                                  f"FAIL_{key.upper()}": str(value)
                                  for key, value in settings.items()}
 
-    def look(self):
-        """(allocations, calls, failed) of the run so far."""
-        return STATE.unpack(self.state.read_bytes())[:3]
+    def count(self, what):
+        """Of COUNTS, in the run so far."""
+        return STATE.unpack(self.state.read_bytes())[COUNTS[what]]
 
     def set_clock(self, ns):
         with open(self.state, "r+b") as f:
@@ -65,10 +66,10 @@ class Faults:
 
     def shifted(self):
         """How often the program was given a time that was shifted."""
-        return STATE.unpack(self.state.read_bytes())[4]
+        return self.count("shifted")
 
     def failed(self):
-        n = self.look()[2]
+        n = self.count("failed")
         self.injected += n > 0
         return n
 

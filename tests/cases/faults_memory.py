@@ -18,6 +18,7 @@ from ftractest import Mount, need_fuse
 PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
 WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
+WFREPORT = os.environ.get("WFREPORT", "build/dag/wfreport")
 SCRIPT = """set -e
 echo one >a; cat a >b; sort b a >c; mkdir d; mv c d/c; cat no-such 2>/dev/null || true
 cat d/c | tr o 0 >e; rm a
@@ -49,6 +50,7 @@ TOOLS = [
     [WFDAG, "generate", "--ninja", "OUT"], [WFDAG, "generate", "--snakemake", "OUT"],
     [WFDAG, "generate", "--wfformat", "OUT"], [WFDAG, "generate", "--pegasus", "OUT"],
     [WFDAG, "generate", "--dax", "OUT"],
+    *([[WFREPORT, "-o", "OUT"], [WFREPORT, "--perfetto", "OUT"]] if os.path.exists(WFREPORT) else []),
 ]
 TWO = [[WFDAG, "diff"], [WFDAG, "diff", "--format", "json"], [WFSTAT, "io"], [WFDAG, "--dot", "-"]]
 
@@ -93,7 +95,8 @@ class Tool:
                          f"{'none' if left is None else len(left)}, {said[-300:]!r}")
 
 
-def tools(checks, faults, given):
+def tools(checks, faults, given, kind="alloc", **settings):
+    """Reading fails, or what is read is said."""
     failed = 0
     with Mount() as own:
         own.unmount()
@@ -105,38 +108,38 @@ def tools(checks, faults, given):
             if given.parts and len(given.parts) > 1 and given.parts[1] not in tool.name:
                 continue
             tool.wanted = tool.run(faults.environment(command[0]))
-            total = faults.look()[0]
-            checks.check(f"{tool.name}: without a fault", tool.wanted[0] in (0, 1) and total > 10,
+            total = faults.count(kind)
+            checks.check(f"{tool.name}: without a fault", tool.wanted[0] in (0, 1) and total > 3,
                          tool.wanted)
             for n in steps(total, given):
-                got = tool.run(faults.environment(command[0], alloc=n))
+                got = tool.run(faults.environment(command[0], **{kind: n}, **settings))
                 if faults.failed():
                     failed += got[0] != tool.wanted[0]
-                    tool.judge(checks, f"allocation {n} of {total}", got)
+                    tool.judge(checks, f"{kind} {n} of {total}", got)
     return f", {failed} runs ended by them"
 
 
-def procmon(checks, faults, given, kind="alloc"):
+def procmon(checks, faults, given, kind="alloc", **settings):
     """The command runs, and its output and status are its own, or it does not run at all."""
     ended = 0
     command = ["sh", "-c", "echo out; (exit 3) || cat /dev/null; exit 7"]
     db = faults.base / "procmon.db"
 
-    def run(how, **settings):
+    def run(how, **fault):
         for name in faults.base.glob("procmon.db*"):
             name.unlink()
         return subprocess.run([PROCMON, "--processes", how, "--db", db, *command], timeout=60,
-                              capture_output=True, env=faults.environment(PROCMON, **settings))
+                              capture_output=True, env=faults.environment(PROCMON, **fault))
 
     for how in "ptrace", "connector":
         if run(how).returncode != 7:
             print(f"procmon --processes {how}: not here")
             continue
-        total = faults.look()[kind == "call"]
+        total = faults.count(kind)
         for n in steps(total, given):
             label = f"procmon {how}, {kind} {n} of {total}"
             try:
-                done = run(how, **{kind: n})
+                done = run(how, **{kind: n}, **settings)
             except subprocess.TimeoutExpired as late:
                 checks.check(f"{label}: ends", False, f"{late.stdout} {late.stderr}")
                 continue

@@ -232,7 +232,7 @@ def mount_runs(checks, faults, given, kind, settings):
     seen = client_of(run)
     run.end()
     checks.equal("without a fault", (run.status, seen), (0, [[], []]))
-    total = faults.look()[0 if kind == "alloc" else 1]
+    total = faults.count(kind)
     for n in steps(total, given):
         one(checks, faults, f"{kind} {n} of {total}", base, kind, n, settings, tally)
     remove(base)

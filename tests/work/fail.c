@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A library to be preloaded (LD_PRELOAD) that makes one allocation, or one system call, of a program
+ * A library to be preloaded (LD_PRELOAD) that makes one allocation, system call or call of SQLite of a program
  * fail: the N-th since its main() began, counted over all its threads and forks.
  *
  *	FAIL_STATE=FILE    where the counts are kept (struct state); needed, else nothing is done
@@ -9,12 +9,13 @@
  *	FAIL_THREAD=NAME   only calls of threads of this name count
  *	FAIL_ALLOC=N       the N-th malloc, calloc, realloc, aligned_alloc ... gives NULL
  *	FAIL_CALL=N        the N-th system call gives FAIL_ERRNO (a number; EIO if it is not said)
- *	FAIL_ONLY=A,B      only system calls of these names count
+ *	FAIL_SQL=N         the N-th call of SQLite that may fail gives FAIL_ERRNO (SQLITE_IOERR ... as a number)
+ *	FAIL_ONLY=A,B      only system calls, or calls of SQLite, of these names count
  *	FAIL_PATH=TEXT     only those on descriptors whose file has TEXT in its name count
  *	FAIL_FOR=M         and those after it, M in all; 0: all
  *	FAIL_TRACE=1       says on standard error where it fails (backtrace of addresses)
  *
- * With neither N it counts only; and shows a clock that was set by as much as FAIL_STATE says at that time.
+ * Without any N it counts only; and shows a clock that was set by as much as FAIL_STATE says at that time.
  *  What frees, closes or unmounts never fails, nor what waits for a thread or a child, or lets a tracee go.
  */
 
@@ -41,10 +42,11 @@ struct state {
 	_Atomic long allocs, calls, failed;
 	_Atomic long shift_ns; /* of CLOCK_REALTIME, as if somebody had set it */
 	_Atomic long shifted;  /* how often such a time was given */
+	_Atomic long sqls;
 };
 
 static struct state *state; /* NULL: not begun */
-static long fail_alloc, fail_call, fail_for = 1;
+static long fail_alloc, fail_call, fail_sql, fail_for = 1;
 static int fail_errno = EIO;
 static const char *only_thread, *only_calls, *only_path;
 static bool is_traced;
@@ -169,6 +171,7 @@ static void begin(void)
 		return;
 	fail_alloc = number("FAIL_ALLOC", 0);
 	fail_call = number("FAIL_CALL", 0);
+	fail_sql = number("FAIL_SQL", 0);
 	fail_for = number("FAIL_FOR", 1);
 	fail_errno = number("FAIL_ERRNO", EIO);
 	only_thread = getenv("FAIL_THREAD");
@@ -315,6 +318,71 @@ __attribute__((visibility("default"))) long wrapped_ptrace(WORDS_IN)
 	if (!real)
 		real = (long (*)(WORDS_IN))dlsym(RTLD_NEXT, "ptrace");
 	return !lets_go(a) && call_fails("ptrace", -1) ? -1 : real(WORDS);
+}
+
+/* ---- SQLite: what a program calls, and what may fail there */
+
+static _Thread_local int sql_failed; /* the code of the last call, if it was made to fail */
+static _Thread_local int sql_depth;  /* what SQLite itself calls by these names is not the program's */
+
+static bool sql_fails(const char *name)
+{
+	if (sql_depth)
+		return false;
+	sql_failed = 0;
+	if (!state || inside || (only_calls && !is_in(only_calls, name)) || !counted(&state->sqls, fail_sql, name))
+		return false;
+	sql_failed = fail_errno;
+	return true;
+}
+
+/* name, what it leaves where its result would be */
+#define SQLS(X)                                                                                          \
+	X(sqlite3_open_v2, *(void **)b = NULL) X(sqlite3_prepare_v2, *(void **)d = NULL)                   \
+	X(sqlite3_prepare_v3, *(void **)e = NULL) X(sqlite3_exec, e ? *(void **)e = NULL : NULL)           \
+	X(sqlite3_step, ) X(sqlite3_bind_text64, ) X(sqlite3_bind_blob64, ) X(sqlite3_bind_value, )        \
+	X(sqlite3_db_config, ) X(sqlite3_drop_modules, ) X(sqlite3_vfs_register, )
+
+#define X(name, leave)                                                                   \
+	int wrapped_##name(WORDS_IN) __asm__(#name);                                     \
+	__attribute__((visibility("default"))) int wrapped_##name(WORDS_IN)              \
+	{                                                                                \
+		static int (*real)(WORDS_IN);                                            \
+		int r = fail_errno;                                                      \
+                                                                                         \
+		if (!real)                                                               \
+			real = (int (*)(WORDS_IN))dlsym(RTLD_NEXT, #name);               \
+		if (sql_fails(#name)) {                                                  \
+			leave;                                                           \
+			return r;                                                        \
+		}                                                                        \
+		sql_depth++;                                                             \
+		r = real(WORDS);                                                         \
+		sql_depth--;                                                             \
+		return r;                                                                \
+	}
+SQLS(X)
+#undef X
+
+const char *sqlite3_errmsg(void *db);
+int sqlite3_errcode(void *db);
+
+const char *sqlite3_errmsg(void *db)
+{
+	static const char *(*real)(void *);
+
+	if (!real)
+		real = (const char *(*)(void *))dlsym(RTLD_NEXT, "sqlite3_errmsg");
+	return sql_failed ? "made to fail" : real(db);
+}
+
+int sqlite3_errcode(void *db)
+{
+	static int (*real)(void *);
+
+	if (!real)
+		real = (int (*)(void *))dlsym(RTLD_NEXT, "sqlite3_errcode");
+	return sql_failed ? sql_failed : real(db);
 }
 
 /* ---- the clock */
