@@ -208,6 +208,12 @@ bool call_has(const struct call *c, int capability);
 bool fs_is_own(const struct fs *fs, const struct inode *inode);
 bool fs_is_own_name(const struct fs *fs, const struct inode *dir, const char *name);
 
+/*
+ * Removes what that name leads to now, as unlinkat(2) with these flags: 0 or -errno.  In a sticky directory
+ * that may be another file than the one that the kernel has looked at, so it goes only where he who asks may.
+ */
+int fs_take_away(const struct call *c, const struct held *dir, const char *name, int flags);
+
 /* "/proc/self/fd/N": what an O_PATH descriptor refers to, for calls that want a path. */
 struct fd_path {
 	char text[32];

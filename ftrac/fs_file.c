@@ -354,7 +354,7 @@ void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 		fd = create_new(&c, &dir, name, mode, fi->flags);
 	r = finish_create(&c, dir.inode, name, fd, fi, &entry);
 	if (r < 0 && fd >= 0)
-		unlinkat(dir.fd, name, 0);
+		fs_take_away(&c, &dir, name, 0);
 	c.ev.u.op.flags = fi->flags;
 	trace_end_name(c.fs->trace, &c.ev, r, name);
 	reply_create(&c, r, fi, &entry);

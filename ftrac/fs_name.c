@@ -79,6 +79,31 @@ void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forg
 	gather_forgets(fs);
 }
 
+/* Whether he may take away what is another's: in a sticky directory the file system is to judge that anew,
+ * since the name may lead to another file by now than the one that the kernel has looked at. */
+static bool owns_all(const struct call *c, const struct held *dir)
+{
+	struct stat st;
+
+	return !creds_privileged() || dir->fd < 0 || fstat(dir->fd, &st) < 0 ||
+	       !(st.st_mode & S_ISVTX) || call_has(c, CAP_FOWNER);
+}
+
+int fs_take_away(const struct call *c, const struct held *dir, const char *name, int flags)
+{
+	struct creds creds = creds_of(c, 0);
+	int r;
+
+	if (owns_all(c, dir))
+		return WITH(*dir, unlinkat(dir->fd, name, flags));
+	creds_enter(&creds);
+	creds_drop_fowner();
+	r = WITH(*dir, unlinkat(dir->fd, name, flags));
+	creds_raise_fowner();
+	creds_leave(&creds);
+	return r;
+}
+
 /* After something of that type was made: what it is.  What cannot be shown is not left behind either. */
 static void finish_make(struct call *c, const struct held *dir, const char *name, const char *target,
 	mode_t type, int result)
@@ -89,7 +114,7 @@ static void finish_make(struct call *c, const struct held *dir, const char *name
 	if (result == 0) {
 		result = inode_lookup(c->fs->inodes, dir->inode, name, &inode, &attr);
 		if (result < 0)
-			unlinkat(dir->fd, name, type == S_IFDIR ? AT_REMOVEDIR : 0);
+			fs_take_away(c, dir, name, type == S_IFDIR ? AT_REMOVEDIR : 0);
 	}
 	if (inode && inode->type != type) { /* somebody outside has put it there meanwhile */
 		inode_forget(c->fs->inodes, inode, 1);
@@ -210,31 +235,6 @@ static void name_is_now(struct call *c, int result, struct inode *child, struct 
 		inode_moved(c->fs->inodes, child, dir, name);
 }
 
-/* Whether he may take away what is another's: in a sticky directory the file system is to judge that anew,
- * since the name may lead to another file by now than the one that the kernel has looked at. */
-static bool owns_all(const struct call *c, const struct held *dir)
-{
-	struct stat st;
-
-	return !creds_privileged() || dir->fd < 0 || fstat(dir->fd, &st) < 0 ||
-	       !(st.st_mode & S_ISVTX) || call_has(c, CAP_FOWNER);
-}
-
-static int take_away(const struct call *c, const struct held *dir, const char *name, int flags)
-{
-	struct creds creds = creds_of(c, 0);
-	int r;
-
-	if (owns_all(c, dir))
-		return WITH(*dir, unlinkat(dir->fd, name, flags));
-	creds_enter(&creds);
-	creds_drop_fowner();
-	r = WITH(*dir, unlinkat(dir->fd, name, flags));
-	creds_raise_fowner();
-	creds_leave(&creds);
-	return r;
-}
-
 static void remove_name(fuse_req_t req, enum op op, fuse_ino_t parent, const char *name, int flags)
 {
 	struct call c;
@@ -245,7 +245,7 @@ static void remove_name(fuse_req_t req, enum op op, fuse_ino_t parent, const cha
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	if (!fs_is_own_name(c.fs, dir.inode, name)) {
 		child = inode_child(c.fs->inodes, dir.inode, name);
-		r = take_away(&c, &dir, name, flags);
+		r = fs_take_away(&c, &dir, name, flags);
 		name_is_gone(&c, r, child, dir.inode, name);
 	}
 	trace_end_name(c.fs->trace, &c.ev, r, name);

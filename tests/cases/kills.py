@@ -13,6 +13,7 @@ two commits, as they were seen, is due.
 """
 import argparse
 import collections
+import contextlib
 import errno
 import os
 import pathlib
@@ -144,12 +145,23 @@ class Life:
     def check(self, fact, holds, detail=""):
         self.checks.check(f"{self.label}: {fact}", holds, detail)
 
+    def wait_until_begun(self):
+        """Before that there need be nothing in the trace: see StartLife."""
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            with contextlib.suppress(sqlite3.OperationalError), contextlib.closing(self.connect()) as db:
+                if db.execute("SELECT count(*) FROM trace WHERE key = 'complete'").fetchone()[0]:
+                    return True
+            time.sleep(0.005)
+        return False
+
     def wait_and_kill(self, pid):
         """After some batches, at any moment of the next."""
         batches = self.chance.choice([0, 3, 3, 3, 4, 6])
         watch = Watch(self.db)
         watch.start()
         self.check("batches come", watch.wait_for(batches), len(watch.commits))
+        self.check("it has begun", self.wait_until_begun())
         time.sleep(0.25 * self.chance.random())
         os.kill(pid, signal.SIGKILL)
         self.due_ns, self.batches = watch.stop(), len(watch.commits)
