@@ -296,15 +296,14 @@ static int clear_beside(struct store *store)
 static int make_files(struct store *store)
 {
 	char name[sizeof(store->name) + 16];
-	int index;
+	int index, r;
 
 	store->lock = place_create(store->dir, store->name, 0600);
 	if (store->lock < 0)
 		return store->lock == -EEXIST ? -EINVAL : store->lock;
-	if (flock(store->lock, LOCK_EX | LOCK_NB) < 0)
-		return -errno;
 	snprintf(name, sizeof(name), "%s-shm", store->name);
-	index = place_create(store->dir, name, 0600);
+	r = flock(store->lock, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+	index = r == 0 ? place_create(store->dir, name, 0600) : r;
 	if (index < 0) {
 		unlink_with(store, "");
 		return index == -EEXIST ? -EPERM : index;
