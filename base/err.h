@@ -17,4 +17,7 @@ __attribute__((format(printf, 1, 2))) void err_print(const char *format, ...);
 /* Prints the line and returns status, so that `return err_status(...)` ends a main. */
 __attribute__((format(printf, 2, 3))) int err_status(int status, const char *format, ...);
 
+/* From now on err_status() prints one line, the first: for threads, of which several may meet the same. */
+void err_once(void);
+
 #endif

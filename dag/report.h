@@ -43,6 +43,9 @@ struct report {
 	struct query_db *db;
 	bool whole;   /* the trace is */
 	bool has_ops; /* single operations were recorded */
+	/* Nobody writes the trace, so that several connections see the same; and it is only one: several are put
+	 * together for each connection. */
+	bool is_still;
 	int64_t begin_ns, span_ns;
 	struct choice choice; /* that of the options, with the length of an interval */
 	struct workflow *workflow;

@@ -2,8 +2,7 @@
 
 /*
  * The pass over all operations, in a thread of its own with a connection of its own: of ten million it takes
- * as long as all else together.  Two connections see the same only if nobody writes: a trace that is not
- * complete is read by one, and so are several, which are put together for each connection.
+ * as long as half of all else.
  */
 
 #include <pthread.h>
@@ -42,8 +41,7 @@ int report_scan_start(struct report *report)
 	if (!s)
 		return report_out_of_memory();
 	s->report = report;
-	s->running = report->options->traces.n == 1 && query_fact(report->db, "complete", 0) &&
-		     pthread_create(&s->thread, NULL, run, s) == 0;
+	s->running = report->is_still && pthread_create(&s->thread, NULL, run, s) == 0;
 	if (!s->running)
 		s->status = stat_scan_create(report->db, &report->choice, &s->scan);
 	return 0;

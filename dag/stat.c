@@ -237,7 +237,7 @@ int stat_next(struct stat_run *run, struct query *query)
 	int r = query_next(query);
 
 	if (r < 0)
-		err_print("cannot read the trace: %s", query_error(run->db));
+		err_status(EXIT_OWN, "cannot read the trace: %s", query_error(run->db));
 	return r < 0 ? -1 : r;
 }
 

@@ -72,6 +72,92 @@ void report_progress(const char *what)
 		progress.runs = pthread_join(progress.thread, NULL) != 0;
 }
 
+/* ---- sections ---- */
+
+/* Those that wait for the pass over all operations come last. */
+static const struct {
+	enum section section;
+	int (*write)(struct report *report);
+	const char *what;
+	bool alone; /* it needs nothing but the trace */
+} sections[] = {
+	{ SECTION_BANNER, report_banner, "summing up", false },
+	{ SECTION_GRAPH, report_graph, "drawing the graph", false },
+	{ SECTION_FINDINGS, report_findings, "looking for what could be better", true },
+	{ SECTION_FILES, report_files, "listing files", true },
+	{ SECTION_PHASES, report_phases, "comparing phases", true },
+	{ SECTION_TIMELINE, report_timeline, "drawing the time line", false },
+	{ SECTION_IO, report_io, "counting operations", false },
+};
+
+static int write_section(struct report *r, size_t i)
+{
+	size_t len;
+	int status;
+
+	r->out = open_memstream(&r->sections[sections[i].section], &len);
+	if (!r->out)
+		return report_out_of_memory();
+	status = sections[i].write(r);
+	if (fclose(r->out) != 0 && status == 0)
+		status = report_out_of_memory();
+	return status;
+}
+
+/* What needs nothing but the trace is written beside all else, by a connection of its own. */
+struct beside {
+	struct report report;
+	pthread_t thread;
+	bool running;
+	int status;
+};
+
+static void *write_beside(void *arg)
+{
+	struct beside *b = arg;
+
+	b->status = traces_open(&b->report.options->traces, b->report.options->how, &b->report.db);
+	for (size_t i = 0; i < SECTION_MAX && b->status == 0; i++)
+		if (sections[i].alone)
+			b->status = write_section(&b->report, i);
+	return NULL;
+}
+
+static void start_beside(const struct report *r, struct beside *b)
+{
+	b->report = *r;
+	b->report.db = NULL;
+	b->report.scan = NULL;
+	b->running = r->is_still && !r->options->perfetto &&
+		     pthread_create(&b->thread, NULL, write_beside, b) == 0;
+}
+
+/* Its sections are those of the report then. */
+static int end_beside(struct report *r, struct beside *b)
+{
+	if (!b->running)
+		return 0;
+	pthread_join(b->thread, NULL);
+	b->running = false;
+	query_close(b->report.db);
+	for (int i = 0; i < SECTION_MAX; i++)
+		if (!r->sections[i])
+			r->sections[i] = b->report.sections[i];
+	return b->status;
+}
+
+static int write_sections(struct report *r, struct beside *b)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < SECTION_MAX && status == 0; i++) {
+		report_progress(sections[i].what);
+		if (!b->running || !sections[i].alone)
+			status = write_section(r, i);
+	}
+	return status;
+}
+
 /* ---- what all sections need ---- */
 
 /* 1, 2 or 5 times a power of ten, as long as a curve needs. */
@@ -108,7 +194,7 @@ static int read_span(struct report *r)
 	return status;
 }
 
-static int load(struct report *r)
+static int load(struct report *r, struct beside *beside)
 {
 	const struct workflow_options options = { .choice = &r->options->choice };
 	struct shape_options all = { .what = SHAPE_DAG };
@@ -118,6 +204,7 @@ static int load(struct report *r)
 	status = traces_open(&r->options->traces, r->options->how, &r->db);
 	report_progress("reading the graph");
 	r->whole = status == 0 && traces_are_whole(r->db);
+	r->is_still = status == 0 && r->options->traces.n == 1 && query_fact(r->db, "complete", 0);
 	r->choice = r->options->choice;
 	r->begin_ns = status == 0 ? query_fact(r->db, "start_ns", 0) : 0;
 	r->style = (struct table_style){ .format = TABLE_TEXT, .program = "ftrac.stat",
@@ -126,6 +213,8 @@ static int load(struct report *r)
 		status = read_span(r);
 	if (status == 0)
 		status = report_scan_start(r);
+	if (status == 0)
+		start_beside(r, beside);
 	if (status == 0)
 		status = workflow_load(r->db, &options, &r->workflow);
 	if (status == 0 && critical_create(r->workflow, true, &r->critical) < 0)
@@ -139,36 +228,6 @@ static int load(struct report *r)
 }
 
 /* ---- the page ---- */
-
-/* Those that wait for the pass over all operations come last. */
-static const struct {
-	enum section section;
-	int (*write)(struct report *report);
-	const char *what;
-} sections[] = {
-	{ SECTION_BANNER, report_banner, "summing up" },
-	{ SECTION_GRAPH, report_graph, "drawing the graph" },
-	{ SECTION_FINDINGS, report_findings, "looking for what could be better" },
-	{ SECTION_FILES, report_files, "listing files" },
-	{ SECTION_PHASES, report_phases, "comparing phases" },
-	{ SECTION_TIMELINE, report_timeline, "drawing the time line" },
-	{ SECTION_IO, report_io, "counting operations" },
-};
-
-static int write_section(struct report *r, size_t i)
-{
-	size_t len;
-	int status;
-
-	report_progress(sections[i].what);
-	r->out = open_memstream(&r->sections[sections[i].section], &len);
-	if (!r->out)
-		return report_out_of_memory();
-	status = sections[i].write(r);
-	if (fclose(r->out) != 0 && status == 0)
-		status = report_out_of_memory();
-	return status;
-}
 
 static int write_page(const struct report *r)
 {
@@ -190,12 +249,13 @@ static int write_page(const struct report *r)
 static int tell(const struct report_options *options)
 {
 	struct report r = { .options = options };
-	int status = load(&r);
+	struct beside beside = { 0 };
+	int status = load(&r, &beside), other;
 
-	if (status == 0 && options->perfetto)
-		status = report_perfetto(&r);
-	for (size_t i = 0; i < SECTION_MAX && status == 0 && !options->perfetto; i++)
-		status = write_section(&r, i);
+	if (status == 0)
+		status = options->perfetto ? report_perfetto(&r) : write_sections(&r, &beside);
+	other = end_beside(&r, &beside);
+	status = status ? status : other;
 	if (status == 0 && !options->perfetto)
 		status = write_page(&r);
 	report_progress(NULL);
@@ -218,6 +278,7 @@ int main(int argc, char **argv)
 	int status;
 
 	setlocale(LC_CTYPE, "");
+	err_once();
 	if (report_options_parse(argc, argv, &options, &status))
 		status = tell(&options);
 	report_options_finish(&options);

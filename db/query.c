@@ -568,12 +568,13 @@ double query_real(const struct query *query, int column)
 
 const char *query_bytes(const struct query *query, int column, size_t *ret_len)
 {
-	int type = sqlite3_column_type(query->stmt, column);
-	const void *bytes = type == SQLITE_BLOB
-				    ? sqlite3_column_blob(query->stmt, column)
-				    : (const void *)sqlite3_column_text(query->stmt, column);
+	/* What is asked of a value takes no lock and looks for no error each time: half of the cost of a text. */
+	sqlite3_value *value = sqlite3_column_value(query->stmt, column);
+	int type = sqlite3_value_type(value);
+	const void *bytes =
+		type == SQLITE_BLOB ? sqlite3_value_blob(value) : (const void *)sqlite3_value_text(value);
 
-	*ret_len = bytes ? sqlite3_column_bytes(query->stmt, column) : 0;
+	*ret_len = bytes ? sqlite3_value_bytes(value) : 0;
 	if (!bytes && type != SQLITE_NULL && type != SQLITE_BLOB)
 		query->db->failed = -ENOMEM; /* the next row says so */
 	return bytes ? bytes : "";

@@ -56,6 +56,17 @@ lived AS (SELECT max(0, (t - {t0}) / {step}) AS n, max(processes) AS processes,
 	iif(max(processes) > 0 AND max(known) = 0, NULL, max(rss)) AS rss
 	FROM level WHERE t >= {t0} GROUP BY 1)
 
+--+ versions
+-- The sizes of the first version of a file and of the last one are known, not of those between them.
+last AS MATERIALIZED (SELECT file, max(version) AS version FROM access GROUP BY file),
+every AS MATERIALIZED (SELECT a.file, a.version, sum(a.bread) AS read_bytes,
+		count(DISTINCT iif(a.reads, a.process, NULL)) AS readers
+	FROM access a {joins a} {where a.first_ns | a.last_ns} GROUP BY a.file, a.version),
+version AS (SELECT k.path, a.file, a.version, a.read_bytes, a.readers,
+		CASE WHEN a.version = l.version THEN coalesce(k.size_last, k.size_first)
+			WHEN a.version = 1 AND NOT k.created THEN k.size_first END AS size_bytes
+	FROM every a JOIN file k ON k.id = a.file JOIN last l ON l.file = a.file WHERE k.kind = 'file')
+
 --- run of process by xform,exe: run time of each job or process
 {with end_ns}SELECT {keys}, {of} AS "of",
 	CASE WHEN count(*) = count(p.end_ns) THEN max(p.end_ns) - min(p.start_ns) END AS runtime_ns
@@ -512,46 +523,44 @@ SELECT CASE WHEN k.created AND k.deleted THEN 'temporary'
 	sum(a.bwrite) AS written_bytes
 FROM a JOIN file k ON k.id = a.file WHERE k.kind = 'file' GROUP BY 1 ORDER BY 2 DESC
 
---- report.files-read of use by path: files that were read most
-{with}SELECT f.path, max(coalesce(f.size_last, f.size_first)) AS size_bytes, sum(a.bread) AS read_bytes,
-	sum(a.bread) * 1.0 / nullif(max(coalesce(f.size_last, f.size_first)), 0) AS reread,
-	count(DISTINCT iif(a.reads, a.process, NULL)) AS readers, sum(a.opens) AS opens
-FROM access a {joins a f}
-WHERE f.kind = 'file' {and a.first_ns | a.last_ns} GROUP BY a.file HAVING sum(a.bread) > 0
-ORDER BY 3 DESC, a.file
-
---- report.files-written of use by path: files that were written most
-{with}SELECT f.path, max(coalesce(f.size_last, f.size_first)) AS size_bytes, sum(a.bwrite) AS written_bytes,
-	count(DISTINCT iif(a.writes, a.process, NULL)) AS writers, sum(a.opens) AS opens
-FROM access a {joins a f}
-WHERE f.kind = 'file' {and a.first_ns | a.last_ns} GROUP BY a.file HAVING sum(a.bwrite) > 0
-ORDER BY 3 DESC, a.file
-
---- report.files-reread of use by path: files of which more was read than there is, of one version
+--- report.files-read of use by all: files that were read most
 {with},
--- The sizes of the first version and of the last one are known, not of those between them.
-last AS MATERIALIZED (SELECT file, max(version) AS version FROM access GROUP BY file),
-part AS MATERIALIZED (SELECT f.path, a.file, a.version, sum(a.bread) AS read_bytes,
-		CASE WHEN a.version = l.version THEN max(coalesce(k.size_last, k.size_first))
-			WHEN a.version = 1 AND NOT k.created THEN max(k.size_first) END AS size_bytes,
-		count(DISTINCT iif(a.reads, a.process, NULL)) AS readers
-	FROM access a JOIN file k ON k.id = a.file JOIN last l ON l.file = a.file {joins a f}
-	WHERE f.kind = 'file' {and a.first_ns | a.last_ns} GROUP BY a.file, a.version)
-SELECT path, read_bytes * 1.0 / size_bytes AS reread, size_bytes, read_bytes, readers
-FROM part WHERE size_bytes > 0 AND read_bytes > 1.5 * size_bytes ORDER BY 2 DESC, file, version
+a AS MATERIALIZED (SELECT a.file, sum(a.bread) AS bread, count(DISTINCT iif(a.reads, a.process, NULL)) AS readers,
+		sum(a.opens) AS opens
+	FROM access a {joins a} {where a.first_ns | a.last_ns} GROUP BY a.file HAVING sum(a.bread) > 0)
+SELECT k.path, coalesce(k.size_last, k.size_first) AS size_bytes, a.bread AS read_bytes,
+	a.bread * 1.0 / nullif(coalesce(k.size_last, k.size_first), 0) AS reread, a.readers, a.opens
+FROM a JOIN file k ON k.id = a.file WHERE k.kind = 'file' ORDER BY 3 DESC, a.file
 
---- report.files-never-read of use by path: files that were written and never read
-{with}SELECT f.path, max(coalesce(f.size_last, f.size_first)) AS size_bytes, sum(a.bwrite) AS written_bytes
-FROM access a JOIN file k ON k.id = a.file {joins a f}
-WHERE f.kind = 'file' AND NOT (k.created AND k.deleted) {and a.first_ns | a.last_ns}
-GROUP BY a.file HAVING max(a.writes) AND NOT max(a.reads)
+--- report.files-written of use by all: files that were written most
+{with},
+a AS MATERIALIZED (SELECT a.file, sum(a.bwrite) AS bwrite, count(DISTINCT iif(a.writes, a.process, NULL)) AS writers,
+		sum(a.opens) AS opens
+	FROM access a {joins a} {where a.first_ns | a.last_ns} GROUP BY a.file HAVING sum(a.bwrite) > 0)
+SELECT k.path, coalesce(k.size_last, k.size_first) AS size_bytes, a.bwrite AS written_bytes, a.writers, a.opens
+FROM a JOIN file k ON k.id = a.file WHERE k.kind = 'file' ORDER BY 3 DESC, a.file
+
+--- report.files-reread of use by all: files of which more was read than there is, of one version
+{with},
+{part versions}
+SELECT path, read_bytes * 1.0 / size_bytes AS reread, size_bytes, read_bytes, readers
+FROM version WHERE size_bytes > 0 AND read_bytes > 1.5 * size_bytes ORDER BY 2 DESC, file, version
+
+--- report.files-never-read of use by all: files that were written and never read
+{with},
+a AS MATERIALIZED (SELECT a.file, sum(a.bwrite) AS bwrite
+	FROM access a {joins a} {where a.first_ns | a.last_ns}
+	GROUP BY a.file HAVING max(a.writes) AND NOT max(a.reads))
+SELECT k.path, coalesce(k.size_last, k.size_first) AS size_bytes, a.bwrite AS written_bytes
+FROM a JOIN file k ON k.id = a.file WHERE k.kind = 'file' AND NOT (k.created AND k.deleted)
 ORDER BY 3 DESC, a.file
 
---- report.files-temporary of use by path: files that were created and removed
-{with}SELECT f.path, sum(a.bwrite) AS written_bytes, sum(a.bread) AS read_bytes
-FROM access a JOIN file k ON k.id = a.file {joins a f}
-WHERE f.kind = 'file' AND k.created AND k.deleted {and a.first_ns | a.last_ns}
-GROUP BY a.file ORDER BY 2 DESC, a.file
+--- report.files-temporary of use by all: files that were created and removed
+{with},
+a AS MATERIALIZED (SELECT a.file, sum(a.bwrite) AS bwrite, sum(a.bread) AS bread
+	FROM access a {joins a} {where a.first_ns | a.last_ns} GROUP BY a.file)
+SELECT k.path, a.bwrite AS written_bytes, a.bread AS read_bytes
+FROM a JOIN file k ON k.id = a.file WHERE k.kind = 'file' AND k.created AND k.deleted ORDER BY 2 DESC, a.file
 
 --- report.operations of op: single operations that took long, for the time line of others
 {with}SELECT o.process, o.tid, o.name, o.path, o.start_ns, o.latency_ns, o.result, o.bytes
@@ -572,27 +581,21 @@ FROM access a {joins a}
 {where a.first_ns | a.last_ns} GROUP BY {group}
 HAVING sum(a.nread) >= 1000 AND sum(a.bread) < 4096 * sum(a.nread) ORDER BY reads DESC
 
---- finding.re-reads of use by path: files of which much was read again, of one version
+--- finding.re-reads of use by all: files of which much was read again, of one version
 {with},
--- The sizes of the first version and of the last one are known, not of those between them.
-last AS MATERIALIZED (SELECT file, max(version) AS version FROM access GROUP BY file),
-part AS MATERIALIZED (SELECT f.path, a.file, a.version, sum(a.bread) AS read_bytes,
-		CASE WHEN a.version = l.version THEN max(coalesce(k.size_last, k.size_first))
-			WHEN a.version = 1 AND NOT k.created THEN max(k.size_first) END AS size_bytes,
-		count(DISTINCT iif(a.reads, a.process, NULL)) AS readers
-	FROM access a JOIN file k ON k.id = a.file JOIN last l ON l.file = a.file {joins a f}
-	WHERE f.kind = 'file' {and a.first_ns | a.last_ns} GROUP BY a.file, a.version)
+{part versions}
 SELECT path, size_bytes, read_bytes, read_bytes * 1.0 / size_bytes AS reread,
 	read_bytes - size_bytes AS saved_bytes, readers
-FROM part WHERE size_bytes > 0 AND read_bytes >= 2 * size_bytes AND read_bytes - size_bytes > 1000000
+FROM version WHERE size_bytes > 0 AND read_bytes >= 2 * size_bytes AND read_bytes - size_bytes > 1000000
 ORDER BY saved_bytes DESC, file, version
 
---- finding.many-opens of use by path: files that are opened very often
-{with}SELECT f.path, sum(a.opens) AS opens, count(DISTINCT a.process) AS processes, sum(a.bread) AS read_bytes,
-	sum(a.bwrite) AS written_bytes
-FROM access a {joins a f}
-WHERE f.kind = 'file' {and a.first_ns | a.last_ns} GROUP BY a.file HAVING sum(a.opens) >= 200
-ORDER BY opens DESC
+--- finding.many-opens of use by all: files that are opened very often
+{with},
+a AS MATERIALIZED (SELECT a.file, sum(a.opens) AS opens, count(DISTINCT a.process) AS processes,
+		sum(a.bread) AS bread, sum(a.bwrite) AS bwrite
+	FROM access a {joins a} {where a.first_ns | a.last_ns} GROUP BY a.file HAVING sum(a.opens) >= 200)
+SELECT k.path, a.opens, a.processes, a.bread AS read_bytes, a.bwrite AS written_bytes
+FROM a JOIN file k ON k.id = a.file WHERE k.kind = 'file' ORDER BY a.opens DESC, a.file
 
 --- finding.metadata of use by command: programs that look more than they read and write
 {with}SELECT {keys}, sum(a.opens + a.nmeta) AS asked, sum(a.nread + a.nwrite) AS moved
@@ -635,12 +638,16 @@ SELECT p.phase, max(p.rsspeak_bytes) AS largest_bytes, h.memory / max(p.rsspeak_
 FROM proc p, host h GROUP BY p.phase HAVING max(p.rsspeak_bytes) * h.cpus > h.memory
 ORDER BY largest_bytes DESC
 
---- finding.slow-edges of use by command,path: data that moved slowly
-{with},
-edge AS MATERIALIZED (SELECT {keys}, sum(u.bread + u.bwrite) AS bytes, sum(u.read_ns + u.write_ns) AS ns
-	FROM use u {joins u p f} {where u.first_ns | u.last_ns} GROUP BY {group}),
+--- finding.slow-edges of use by all: data that moved slowly
+{with program},
+-- By files first: paths are long, and there are many uses.
+moved AS MATERIALIZED (SELECT p.program, u.file, sum(u.bread + u.bwrite) AS bytes, sum(u.read_ns + u.write_ns) AS ns
+	FROM use u {joins u p} {where u.first_ns | u.last_ns} GROUP BY p.program, u.file),
+edge AS MATERIALIZED (SELECT m.program, k.path, sum(m.bytes) AS bytes, sum(m.ns) AS ns
+	FROM moved m LEFT JOIN file k ON k.id = m.file GROUP BY m.program, k.path),
 every AS MATERIALIZED (SELECT sum(bytes) * 1e9 / sum(ns) AS rate FROM edge)
-SELECT {names}, bytes AS moved_bytes, ns AS moving_ns, bytes * 1e9 / ns AS moved_rate, every.rate AS all_rate
+SELECT program AS command, path, bytes AS moved_bytes, ns AS moving_ns, bytes * 1e9 / ns AS moved_rate,
+	every.rate AS all_rate
 FROM edge, every WHERE bytes >= 1000000 AND ns > 0 AND bytes * 1e9 / ns < every.rate / 4
 ORDER BY moving_ns DESC
 

@@ -182,30 +182,30 @@ WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
 SELECT n.file, p.path, run.t0 + n.from_t AS from_ns, run.t0 + n.to_t AS to_ns
 FROM run, names n LEFT JOIN paths p ON p.id = n.path;
 
--- An operation that moves data has bytes, offset and length; the others have not.
+-- An operation that moves data has bytes, offset and length; the others have not.  (For IN with three names
+-- SQLite would make an index, and look into it for each operation.)
 CREATE VIEW handle_op AS
 SELECT o.id, i.process, i.id AS image,
-	CAST(iif(o.code & 256, NULL, nullif(coalesce(w.tid, (SELECT pid FROM processes
-		WHERE id = i.process)), 0)) AS INTEGER) AS tid,
+	CAST(iif(o.code & 256, NULL, nullif(coalesce((SELECT tid FROM threads WHERE id = -o.who),
+		(SELECT pid FROM processes WHERE id = i.process)), 0)) AS INTEGER) AS tid,
 	n.name, h.file, CAST(h.version + (o.code >> 9) AS INTEGER) AS version, s.path,
 	CAST(NULL AS BLOB) AS path2, CAST(NULL AS INTEGER) AS file2,
 	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + o.t AS start_ns,
 	o.latency AS latency_ns, o.result, o.offset,
-	CAST(CASE WHEN n.name IN ('read', 'write', 'copy') THEN coalesce(o.length, o.result)
+	CAST(CASE WHEN n.name = 'read' OR n.name = 'write' OR n.name = 'copy' THEN coalesce(o.length, o.result)
 		ELSE o.length END AS INTEGER) AS length,
-	CAST(CASE WHEN o.result >= 0 AND n.name IN ('read', 'write', 'copy') THEN o.result END
+	CAST(CASE WHEN o.result >= 0 AND (n.name = 'read' OR n.name = 'write' OR n.name = 'copy') THEN o.result END
 		AS INTEGER) AS bytes,
-	CAST(CASE WHEN n.name IN ('read', 'write', 'copy') THEN v.name END AS TEXT) AS via, o.handle
+	CAST(CASE WHEN n.name = 'read' OR n.name = 'write' OR n.name = 'copy' THEN v.name END AS TEXT) AS via, o.handle
 FROM ops_handle o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN via_name v ON v.code = (o.code >> 6 & 3)
 	LEFT JOIN handles h ON h.id = o.handle LEFT JOIN paths s ON s.id = h.path
-	LEFT JOIN threads w ON w.id = -o.who
-	LEFT JOIN images i ON i.id = coalesce(w.image, o.who, h.image);
+	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.who), o.who, h.image);
 
 CREATE VIEW name_op AS
 SELECT o.id, i.process, i.id AS image,
-	CAST(iif(o.code & 256, NULL, nullif(coalesce(w.tid, (SELECT pid FROM processes
-		WHERE id = i.process)), 0)) AS INTEGER) AS tid,
+	CAST(iif(o.code & 256, NULL, nullif(coalesce((SELECT tid FROM threads WHERE id = -o.who),
+		(SELECT pid FROM processes WHERE id = i.process)), 0)) AS INTEGER) AS tid,
 	n.name, o.file, CAST(iif(o.file IS NULL, NULL, 1 + (o.code >> 9)) AS INTEGER) AS version,
 	s.path, (SELECT q.path FROM seconds z JOIN paths q ON q.id = z.path WHERE z.op = o.id) AS path2,
 	(SELECT z.file FROM seconds z WHERE z.op = o.id) AS file2,
@@ -214,8 +214,8 @@ SELECT o.id, i.process, i.id AS image,
 	CAST(NULL AS INTEGER) AS length,
 	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, CAST(NULL AS INTEGER) AS handle
 FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
-	LEFT JOIN paths s ON s.id = o.path LEFT JOIN threads w ON w.id = -o.who
-	LEFT JOIN images i ON i.id = coalesce(w.image, o.who);
+	LEFT JOIN paths s ON s.id = o.path
+	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.who), o.who);
 
 -- Two parts with one table each, and columns of the same affinity: SQLite looks through such a view, and
 -- does not work out what is not asked for.
