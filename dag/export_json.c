@@ -45,8 +45,8 @@ static int put_node(const struct shape *shape, int32_t i, bool cyjs, FILE *out)
 	object = cyjs ? json_pack("{s:s,s:s,s:s}", "id", shape->nodes[i].id, "name",
 				attribute_name(shape, i, &name), "value", shape->nodes[i].id)
 		      : json_pack("{s:s}", "id", shape->nodes[i].id);
+	r = name.failed ? -ENOMEM : add_attributes(object, shape, i, attributes_of_nodes, attribute_of_node);
 	attribute_value_finish(&name);
-	r = add_attributes(object, shape, i, attributes_of_nodes, attribute_of_node);
 	if (r == 0)
 		r = put_element(object, cyjs, i, out);
 	json_decref(object);

@@ -10,6 +10,7 @@
 #include "base/saturate.h"
 #include "base/version.h"
 #include "dag/attributes.h"
+#include "dag/json_memory.h"
 
 struct writer {
 	const struct jobs *jobs;
@@ -26,7 +27,7 @@ static json_t *text(struct writer *w, const char *bytes, const char *instead)
 }
 
 /* What is not a digit, a letter or one of _./- is :XX. */
-static json_t *file_id(const char *path)
+static json_t *file_id(struct writer *w, const char *path)
 {
 	char *id = malloc(3 * strlen(path) + 1), *at = id;
 	json_t *json;
@@ -39,6 +40,7 @@ static json_t *file_id(const char *path)
 			at += sprintf(at, ":%02X", (unsigned char)*path);
 	if (id)
 		*at = '\0';
+	w->clean.failed |= !id;
 	json = id ? json_string(id) : NULL;
 	free(id);
 	return json;
@@ -56,7 +58,7 @@ static json_t *date(int64_t ns)
 	return json_string(text);
 }
 
-static int64_t runtime_ns(const struct writer *w, const struct job *job)
+static int64_t runtime_ns(struct writer *w, const struct job *job)
 {
 	int64_t end = job->end_ns == GRAPH_NEVER ? w->facts->end_ns : job->end_ns;
 
@@ -119,7 +121,7 @@ static int find_levels(struct writer *w)
 
 /* ---- the specification ---- */
 
-static json_t *names(const struct writer *w, const int32_t *jobs, int32_t n)
+static json_t *names(struct writer *w, const int32_t *jobs, int32_t n)
 {
 	json_t *array = json_array();
 
@@ -128,13 +130,13 @@ static json_t *names(const struct writer *w, const int32_t *jobs, int32_t n)
 	return array;
 }
 
-static json_t *paths(const struct writer *w, const int32_t *files, int32_t n)
+static json_t *paths(struct writer *w, const int32_t *files, int32_t n)
 {
 	json_t *array = json_array();
 
 	for (int32_t i = 0; i < n; i++)
 		if (!w->jobs->files[files[i]].directory)
-			json_array_append_new(array, file_id(w->jobs->files[files[i]].path));
+			json_array_append_new(array, file_id(w, w->jobs->files[files[i]].path));
 	return array;
 }
 
@@ -150,7 +152,7 @@ static json_t *specification_task(struct writer *w, int32_t index)
 }
 
 /* Files that a job has to do with, in the order of their first one. */
-static json_t *files(const struct writer *w, int64_t *ret_n, int64_t *ret_bytes)
+static json_t *files(struct writer *w, int64_t *ret_n, int64_t *ret_bytes)
 {
 	const struct jobs *jobs = w->jobs;
 	bool *met = calloc((size_t)jobs->n_files + 1, sizeof(*met));
@@ -172,7 +174,7 @@ static json_t *files(const struct writer *w, int64_t *ret_n, int64_t *ret_bytes)
 			++*ret_n;
 			*ret_bytes = saturate_add(*ret_bytes, bytes);
 			json_array_append_new(array,
-				json_pack("{s:o,s:I}", "id", file_id(file->path), "sizeInBytes",
+				json_pack("{s:o,s:I}", "id", file_id(w, file->path), "sizeInBytes",
 					(json_int_t)bytes));
 		}
 	}
@@ -184,7 +186,7 @@ static json_t *files(const struct writer *w, int64_t *ret_n, int64_t *ret_bytes)
 	return array;
 }
 
-static json_t *specification_metrics(const struct writer *w, int64_t n_files, int64_t bytes)
+static json_t *specification_metrics(struct writer *w, int64_t n_files, int64_t bytes)
 {
 	int32_t n = w->jobs->n_jobs, levels = 0, least = n, most = 0;
 	int32_t *width = calloc((size_t)n + 1, sizeof(*width));
@@ -280,7 +282,7 @@ static json_t *machine(struct writer *w)
 }
 
 /* A sum of which a part is not known is left out. */
-static json_t *execution_metrics(const struct writer *w)
+static json_t *execution_metrics(struct writer *w)
 {
 	double seconds = 0;
 	int64_t read = 0, written = 0;
@@ -363,7 +365,7 @@ int generate_wfformat(const struct jobs *jobs, const struct generate_facts *fact
 		r = find_levels(&w);
 	if (r == 0)
 		json = whole(&w);
-	if (r == 0 && (!json || w.clean.failed))
+	if (r == 0 && (!json || w.clean.failed || json_memory_failed()))
 		r = -ENOMEM;
 	if (r == 0 && (json_dumpf(json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) != 0 ||
 			      fputc('\n', out) == EOF))

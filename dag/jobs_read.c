@@ -146,9 +146,11 @@ static int add_image(struct load *load, const struct query *q, struct job_comman
 	for (int fd = 0; fd < 3 && before->process == process; fd++)
 		command.before[fd] = before->to[fd];
 	room = jobs_room(jobs->commands, (size_t)jobs->n_commands, sizeof(*room));
-	if (!room || failed || (argv && !command.argv))
+	if (!room)
 		return -ENOMEM;
-	jobs->commands = room;
+	jobs->commands = room; /* also if it is not filled: what was there before is gone */
+	if (failed || (argv && !command.argv))
+		return -ENOMEM;
 	load->images[process] = jobs->n_commands;
 	room[jobs->n_commands++] = command;
 	return 0;

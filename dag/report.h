@@ -54,7 +54,8 @@ struct report {
 	struct palette *palette;
 	struct report_scan *scan;
 	char *sections[SECTION_MAX];
-	FILE *out; /* the section that is written */
+	FILE *out;	    /* the section that is written */
+	bool out_of_memory; /* something is missing in it */
 	struct table_style style;
 };
 
@@ -84,10 +85,10 @@ int exhibit_wfstat(struct report *report, const struct exhibit *exhibit,
 int exhibit_query(struct report *report, const struct exhibit *exhibit, const char *query);
 /* Fills a table with the rows of a query. */
 int exhibit_fill(struct report *report, const char *query, struct table *table);
-/* Its SQL, to be freed. */
-char *exhibit_sql(const struct report *report, const char *query);
-/* That of what a command of wfdag works out from the graph, to be freed. */
-char *exhibit_graph_sql(const struct report *report, const char *command);
+/* Its SQL, to be freed; NULL: report->out_of_memory. */
+char *exhibit_sql(struct report *report, const char *query);
+/* That of what a command of wfdag works out from the graph, in the same way. */
+char *exhibit_graph_sql(struct report *report, const char *command);
 /* To be opened under an exhibit; NULL: nothing. */
 void exhibit_put_sql(struct report *report, const char *id, const char *sql);
 int report_out_of_memory(void);

@@ -104,17 +104,31 @@ static void put_command(const struct exhibit_source *s, FILE *out)
 	fputc('\n', out);
 }
 
+/* What went into memory; NULL: not all of it. */
+static char *written(FILE *memory, char *text)
+{
+	if (fclose(memory) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
 static char *sql_of(const struct stat_options *options, const struct exhibit_source *source)
 {
 	char *text = NULL;
 	size_t len;
 	FILE *memory = open_memstream(&text, &len);
+	bool failed;
 
 	if (!memory)
 		return NULL;
 	put_command(source, memory);
-	stat_sql(options, memory);
-	fclose(memory);
+	failed = stat_sql(options, memory) != 0;
+	text = written(memory, text);
+	if (failed) {
+		free(text);
+		text = NULL;
+	}
 	return text;
 }
 
@@ -137,8 +151,10 @@ int exhibit_wfstat(struct report *report, const struct exhibit *e, const struct 
 		status = report_out_of_memory();
 	if (status == 0 && source->top)
 		table_top(run.table, (size_t)source->top);
-	if (status == 0)
+	if (status == 0) {
 		sql = sql_of(&options, source);
+		report->out_of_memory |= !sql;
+	}
 	if (status == 0)
 		status = exhibit_put(report, e, run.table, sql);
 	free(sql);
@@ -149,22 +165,24 @@ int exhibit_wfstat(struct report *report, const struct exhibit *e, const struct 
 
 /* ---- queries of our own ---- */
 
-char *exhibit_sql(const struct report *report, const char *query)
+char *exhibit_sql(struct report *report, const char *query)
 {
 	struct composed composed;
 
-	if (compose(query, &report->choice, &composed) < 0)
-		return NULL;
-	return composed.sql;
+	if (compose(query, &report->choice, &composed) == 0)
+		return composed.sql;
+	report->out_of_memory = true;
+	return NULL;
 }
 
-char *exhibit_graph_sql(const struct report *report, const char *command)
+char *exhibit_graph_sql(struct report *report, const char *command)
 {
 	static const char *const queries[] = { "graph.processes", "graph.files", "graph.accesses" };
 	char *text = NULL;
 	size_t len;
 	FILE *memory = open_memstream(&text, &len);
 
+	report->out_of_memory |= !memory;
 	if (!memory)
 		return NULL;
 	fprintf(memory, "-- wfdag %s\n-- reads these, and goes through the graph that they are:\n", command);
@@ -174,7 +192,8 @@ char *exhibit_graph_sql(const struct report *report, const char *command)
 		fprintf(memory, "\n%s", sql ? sql : "");
 		free(sql);
 	}
-	fclose(memory);
+	text = written(memory, text);
+	report->out_of_memory |= !text;
 	return text;
 }
 
@@ -190,6 +209,8 @@ int exhibit_fill(struct report *report, const char *name, struct table *table)
 	while (status == 0 && (r = stat_next(&run, query)) > 0)
 		stat_put(table, query, 0, query_columns(query) - 1);
 	query_end(query);
+	if (status == 0 && table_failed(table))
+		status = report_out_of_memory();
 	return r < 0 ? EXIT_OWN : status;
 }
 

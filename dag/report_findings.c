@@ -117,7 +117,8 @@ static int put_finding(struct report *r, const struct rule *rule, struct table *
 
 	if (memory) {
 		put_words(r, rule, table, memory);
-		fclose(memory);
+		if (fclose(memory) != 0)
+			status = report_out_of_memory();
 	}
 	if (status == 0) {
 		const struct exhibit e = { id, rule->title, words, NULL, true };
@@ -166,7 +167,7 @@ static int look(struct report *r, const struct rule *rule, bool *ret_nothing)
 	return status;
 }
 
-static void put_rule(const struct report *r, const struct rule *rule, bool blind)
+static void put_rule(struct report *r, const struct rule *rule, bool blind)
 {
 	char *sql = exhibit_sql(r, rule->query);
 	enum need need = rule->need == NEED_COUNTS && !is_there(r, NEED_FILES) ? NEED_FILES : rule->need;
@@ -179,7 +180,7 @@ static void put_rule(const struct report *r, const struct rule *rule, bool blind
 	free(sql);
 }
 
-static void put_rules(const struct report *r, const char *title, const bool *listed, bool blind)
+static void put_rules(struct report *r, const char *title, const bool *listed, bool blind)
 {
 	if (!memchr(listed, true, RULE_MAX * sizeof(*listed)))
 		return;

@@ -202,6 +202,7 @@ static int put_graph(struct report *r, const char *id, const char *title, enum s
 			put_svg(id, title, svg, r->out);
 		else
 			put_no_picture(drawn, r->out);
+		r->out_of_memory |= drawn == -ENOMEM;
 		status = drawn == 0 ? report_legend(r, shape) : 0;
 		sql = exhibit_graph_sql(r, what == SHAPE_TREE ? "--tree" : "--dag");
 		exhibit_put_sql(r, id, sql);

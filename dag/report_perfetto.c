@@ -23,6 +23,7 @@
 #include "base/version.h"
 #include "db/query.h"
 #include "dag/critical.h"
+#include "dag/json_memory.h"
 #include "dag/report.h"
 #include "dag/shape.h"
 #include "dag/stat.h"
@@ -282,6 +283,8 @@ static int put_counters(struct events *e)
 	const struct stat_scan *scan = report_scan_wait(r);
 	int status = !run.table ? report_out_of_memory() : scan ? stat_scan_time(&run, scan) : EXIT_OWN;
 
+	if (status == 0 && table_failed(run.table))
+		status = report_out_of_memory();
 	if (status == 0)
 		put_name(e, "process_name", &(struct track){ .id = RUN_PID }, string("run"));
 	for (size_t row = 0; status == 0 && row < table_rows(run.table); row++) {
@@ -310,7 +313,7 @@ static int put_all(struct events *e)
 	if (status == 0 && e->report->has_ops)
 		status = put_operations(e);
 	fputs("\n]}\n", e->out);
-	return status == 0 && e->failed ? report_out_of_memory() : status;
+	return status == 0 && (e->failed || json_memory_failed()) ? report_out_of_memory() : status;
 }
 
 int report_perfetto(struct report *r)

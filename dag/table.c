@@ -95,7 +95,7 @@ int table_find(const struct table *table, const char *name)
 
 static void flush_row(struct table *table)
 {
-	if (table->error == 0)
+	if (table->error == 0 && !table->failed)
 		table->error = print_row(table, table->stream_style, 0, table->stream);
 	table->streamed++;
 	table->n_cells = 0;
@@ -280,17 +280,26 @@ bool table_get_real(const struct table *table, size_t row, int column, double *r
 	return cell->type == CELL_INT || cell->type == CELL_REAL;
 }
 
+bool table_failed(const struct table *table)
+{
+	return table->failed;
+}
+
 void table_note(struct table *table, const char *format, ...)
 {
 	char **notes = realloc(table->notes, (table->n_notes + 1) * sizeof(*notes));
 	va_list args;
 
-	if (!notes)
+	if (!notes) {
+		table->failed = true;
 		return;
+	}
 	table->notes = notes;
 	va_start(args, format);
 	if (vasprintf(&notes[table->n_notes], format, args) >= 0)
 		table->n_notes++;
+	else
+		table->failed = true;
 	va_end(args);
 }
 

@@ -15,7 +15,7 @@
  * not known is "-", and empty or null.  Names of files that are not UTF-8 stay the bytes they are in CSV
  * and TSV, in JSON they have U+FFFD, in a table \xNN.
  *
- * When memory is exhausted rows are missing, and table_print() says so: -ENOMEM.
+ * When memory is exhausted rows are missing, and table_failed() and table_print() say so: -ENOMEM.
  */
 
 #include <stdbool.h>
@@ -86,6 +86,7 @@ void table_top(struct table *table, size_t rows);
  */
 void table_stream(struct table *table, const struct table_style *style, FILE *out);
 
+bool table_failed(const struct table *table);
 /* 0 or -errno.  Notes go under a table and into the JSON object. */
 int table_print(struct table *table, const struct table_style *style, FILE *out);
 

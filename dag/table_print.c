@@ -263,22 +263,36 @@ static int fill(struct libscols_table *scols, const struct table *table,
 	return r;
 }
 
+/* libsmartcols leaves a cell empty for which it finds no memory, and says nothing: errno does. */
+static int print_lines(struct libscols_table *scols, FILE *out)
+{
+	char *text = NULL;
+	int r;
+
+	errno = 0;
+	if (scols_table_set_column_separator(scols, "  ") != 0 || scols_table_enable_maxout(scols, 0) != 0)
+		return -ENOMEM;
+	r = scols_print_table_to_string(scols, &text);
+	if (r == 0 && errno == ENOMEM)
+		r = -ENOMEM;
+	if (r == 0 && text && *text)
+		fprintf(out, "%s\n", text);
+	free(text);
+	return r;
+}
+
 static int print_text(const struct table *table, const struct table_style *style, FILE *out)
 {
 	struct libscols_table *scols = scols_new_table();
 	bool terminal = isatty(fileno(out));
 	int r = scols ? fill(scols, table, style, terminal) : -ENOMEM;
 
-	if (r == 0 && table->n_columns) {
-		scols_table_set_stream(scols, out);
-		scols_table_set_column_separator(scols, "  ");
-		scols_table_enable_maxout(scols, 0);
-		r = scols_print_table(scols);
-	}
+	if (r == 0 && table->n_columns)
+		r = print_lines(scols, out);
 	scols_unref_table(scols);
-	if (table_rows(table) == 0)
+	if (table_rows(table) == 0 && r == 0)
 		fputs("(nothing)\n", out);
-	for (int i = 0; i < table->n_notes; i++)
+	for (int i = 0; i < table->n_notes && r == 0; i++)
 		fprintf(out, "%s%s\n", i ? "" : "\n", table->notes[i]);
 	return r;
 }
@@ -312,6 +326,8 @@ int table_print(struct table *table, const struct table_style *style, FILE *out)
 {
 	int r = 0;
 
+	if (table->failed)
+		return -ENOMEM;
 	if (style->format == TABLE_TEXT) {
 		r = print_text(table, style, out);
 	} else if (table->stream) {

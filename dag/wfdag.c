@@ -13,6 +13,7 @@
 #include "dag/critical.h"
 #include "dag/dag_options.h"
 #include "dag/dag_output.h"
+#include "dag/json_memory.h"
 #include "dag/traces.h"
 #include "dag/verbs.h"
 #include "dag/workflow.h"
@@ -199,6 +200,7 @@ int main(int argc, char **argv)
 	int status;
 
 	setlocale(LC_CTYPE, "");
+	json_memory_watch();
 	status = verb ? verb->main(argc - 1, argv + 1) : show_graph(argc, argv);
 	if (fflush(stdout) != 0 && status == 0)
 		status = err_status(EXIT_OWN, "cannot write the output: %s", strerror(errno));

@@ -16,6 +16,7 @@
 #include "base/place.h"
 #include "db/query.h"
 #include "dag/critical.h"
+#include "dag/json_memory.h"
 #include "dag/palette.h"
 #include "dag/report.h"
 #include "dag/report_options.h"
@@ -99,7 +100,7 @@ static int write_section(struct report *r, size_t i)
 	if (!r->out)
 		return report_out_of_memory();
 	status = sections[i].write(r);
-	if (fclose(r->out) != 0 && status == 0)
+	if ((fclose(r->out) != 0 || r->out_of_memory || json_memory_failed()) && status == 0)
 		status = report_out_of_memory();
 	return status;
 }
@@ -279,6 +280,7 @@ int main(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	err_once();
+	json_memory_watch();
 	if (report_options_parse(argc, argv, &options, &status))
 		status = tell(&options);
 	report_options_finish(&options);

@@ -4,7 +4,12 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-/* The function itself is asked through another connection: in this one its name is ours. */
+/*
+ * The function itself is asked through another connection: in this one its name is ours.  Where it finds no memory
+ * it says that the text is not valid; json_type() tells the two apart.
+ */
+#define QUERY "SELECT iif(json_valid(?1) = 0, json_type(?1) IS NOT NULL, json_valid(?1))"
+
 static void json_valid(sqlite3_context *context, int n, sqlite3_value **values)
 {
 	sqlite3_stmt *original = sqlite3_user_data(context);
@@ -14,6 +19,8 @@ static void json_valid(sqlite3_context *context, int n, sqlite3_value **values)
 		r = sqlite3_step(original);
 	if (r == SQLITE_ROW)
 		sqlite3_result_value(context, sqlite3_column_value(original, 0));
+	else if (r == SQLITE_ERROR)
+		sqlite3_result_int(context, 0);
 	else
 		sqlite3_result_error_code(context, r);
 	sqlite3_reset(original);
@@ -35,7 +42,7 @@ int json_valid_create(sqlite3 *sqlite)
 	int r = sqlite3_open_v2(":memory:", &other, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 
 	if (r == SQLITE_OK)
-		r = sqlite3_prepare_v2(other, "SELECT json_valid(?)", -1, &original, NULL);
+		r = sqlite3_prepare_v2(other, QUERY, -1, &original, NULL);
 	if (r != SQLITE_OK) {
 		sqlite3_close(other);
 		return r;
