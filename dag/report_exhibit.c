@@ -104,12 +104,12 @@ static void put_command(const struct exhibit_source *s, FILE *out)
 	fputc('\n', out);
 }
 
-/* What went into memory; NULL: not all of it. */
-static char *written(FILE *memory, char *text)
+/* What went into memory, which is in *text only then; NULL: not all of it. */
+static char *written(FILE *memory, char **text)
 {
 	if (fclose(memory) == 0)
-		return text;
-	free(text);
+		return *text;
+	free(*text);
 	return NULL;
 }
 
@@ -124,7 +124,7 @@ static char *sql_of(const struct stat_options *options, const struct exhibit_sou
 		return NULL;
 	put_command(source, memory);
 	failed = stat_sql(options, memory) != 0;
-	text = written(memory, text);
+	text = written(memory, &text);
 	if (failed) {
 		free(text);
 		text = NULL;
@@ -192,7 +192,7 @@ char *exhibit_graph_sql(struct report *report, const char *command)
 		fprintf(memory, "\n%s", sql ? sql : "");
 		free(sql);
 	}
-	text = written(memory, text);
+	text = written(memory, &text);
 	report->out_of_memory |= !text;
 	return text;
 }

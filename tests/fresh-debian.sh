@@ -93,15 +93,17 @@ if [ ! -f "$tarball" ]; then
 fi
 tar -C "$root" -xzf "$tarball"
 
-# The network as it is configured on this machine: names, apt's proxies, and whether its mirror may
-# stand still.
+# The network as it is configured on this machine: names, apt's proxies, whether its mirror may
+# stand still, and whom else npm trusts.
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
 apt-config dump | grep -E '^Acquire::(https?::|Check-)' >"$root/etc/apt/apt.conf.d/90proxy" || true
+[ -z "${NODE_EXTRA_CA_CERTS-}" ] || cp -L "$NODE_EXTRA_CA_CERTS" "$root/root/trusted.pem"
 git clone -q --no-hardlinks "$top" "$root/root/ftrac" || die "cannot clone '$top'"
 
 status=0
 unshare --mount --propagation private env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
 	CI=true ${http_proxy+http_proxy="$http_proxy"} ${https_proxy+https_proxy="$https_proxy"} \
+	${NODE_EXTRA_CA_CERTS:+NODE_EXTRA_CA_CERTS=/root/trusted.pem} \
 	sh "$(readlink -f "$0")" --inside "$root" "$@" || status=1
 
 # Processes that outlive the commands are a fault of ours, and would hold the root.

@@ -20,6 +20,7 @@ import termios
 import time
 import xml.etree.ElementTree
 
+import stattraces
 from ftractest import FTRAC, Mount
 from stattraces import (FORMATS, NAMES, NOBODY, OPTIONS, PLAIN, SECOND, START_NS, TABLES, UNITS,
                         UNITS_BYTES, UNITS_NS, VALUES, WFSTAT, add_file, add_process, as_cell,
@@ -641,7 +642,8 @@ def check_others():
 
 def check_as(program, other):
     global WFSTAT
-    ours, WFSTAT = WFSTAT, str(program)
+    ours = WFSTAT
+    WFSTAT = stattraces.WFSTAT = str(program)
     try:
         reads("as another", killed("as_other"), **other)
         place = killed("as_linked")
@@ -663,7 +665,7 @@ def check_as(program, other):
               finished / "trace.db", **other)
         check_read_only()
     finally:
-        WFSTAT = ours
+        WFSTAT = stattraces.WFSTAT = ours
 
 
 def check_read_only():
