@@ -275,8 +275,8 @@ static int print_lines(struct libscols_table *scols, FILE *out)
 	r = scols_print_table_to_string(scols, &text);
 	if (r == 0 && errno == ENOMEM)
 		r = -ENOMEM;
-	if (r == 0 && text && *text)
-		fprintf(out, "%s\n", text);
+	if (r == 0 && text && *text && fprintf(out, "%s\n", text) < 0)
+		r = errno ? -errno : -EIO;
 	free(text);
 	return r;
 }
