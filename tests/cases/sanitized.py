@@ -16,7 +16,8 @@ from ftractest import TOP, Checks, need_fuse
 CASES = ["fidelity_operations", "meaning", "rights", "unprivileged", "wfdag_golden"]
 WITHOUT = {"fuzz", "sanitized", "threads", "valgrind", # have what finds faults themselves
            "bench_smoke", # times
-           "faults_limits"} # has no room for what they map
+           "faults_limits", # has no room for what they map
+           "faults_memory"} # allocates in their place
 SKIPPED = 77
 SECONDS = 3000 # that a case may take
 
