@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <locale.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,12 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/output.h"
+
+void cli_begin(void)
+{
+	setlocale(LC_CTYPE, "");
+	signal(SIGXFSZ, SIG_IGN);
+}
 
 int words_add(struct words *words, const char *word)
 {

@@ -7,6 +7,10 @@
 
 /* What the command lines of all programs have in common.  Errors are printed as by err.h. */
 
+/* What a tool begins with: names are in the locale's encoding, numbers as they are everywhere; a file that grows
+ * beyond a limit is an error, EFBIG, not the end of it. */
+void cli_begin(void);
+
 /* A growing list of words, ended by NULL; the words themselves are not copied. */
 struct words {
 	const char **word;

@@ -3,10 +3,10 @@
 /* wfdag: the graph of a workflow, from its trace. */
 
 #include <errno.h>
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cli.h"
 #include "base/err.h"
 #include "db/query.h"
 #include "dag/choice.h"
@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 	const struct verb *verb = argc > 1 ? find_verb(argv[1]) : NULL;
 	int status;
 
-	setlocale(LC_CTYPE, "");
+	cli_begin();
 	json_memory_watch();
 	status = verb ? verb->main(argc - 1, argv + 1) : show_graph(argc, argv);
 	if (fflush(stdout) != 0 && status == 0)

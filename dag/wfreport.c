@@ -3,7 +3,6 @@
 /* wfreport: a report of a workflow as one page, from its trace. */
 
 #include <errno.h>
-#include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cli.h"
 #include "base/err.h"
 #include "base/output.h"
 #include "base/place.h"
@@ -278,7 +278,7 @@ int main(int argc, char **argv)
 	struct report_options options;
 	int status;
 
-	setlocale(LC_CTYPE, "");
+	cli_begin();
 	err_once();
 	json_memory_watch();
 	if (report_options_parse(argc, argv, &options, &status))

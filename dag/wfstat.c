@@ -3,11 +3,11 @@
 /* wfstat: statistics of a workflow, from its trace. */
 
 #include <errno.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cli.h"
 #include "base/err.h"
 #include "db/query.h"
 #include "dag/stat.h"
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 	struct stat_options options;
 	int status;
 
-	setlocale(LC_CTYPE, ""); /* numbers stay as they are everywhere */
+	cli_begin();
 	if (stat_options_parse(argc, argv, &options, &status))
 		status = options.sql ? stat_sql(&options, stdout) : tell(&options);
 	stat_options_finish(&options);

@@ -259,7 +259,8 @@ static void on_ready(void *arg, int error)
 	else if ((error = inode_table_sweep(d->fs.inodes)) < 0)
 		err_print("cannot start a thread: %s", strerror(-error));
 	else if (!d->options.no_record && (error = start_recording(d)) < 0)
-		err_print("cannot start recording: %s", strerror(-error));
+		err_print("cannot start recording: %s",
+			*store_error(d->store) ? store_error(d->store) : strerror(-error));
 	if (error < 0) {
 		d->status = EXIT_OWN;
 		fuse_session_exit(d->session);

@@ -28,6 +28,7 @@ struct run {
 	struct monitor *monitor;
 	struct writer *writer;
 	struct spawn *command;
+	void (*on_file_limit)(int); /* what SIGXFSZ did before us */
 };
 
 /* ---- the trace ---- */
@@ -95,7 +96,7 @@ static int start_writer(struct run *run)
 			.record.start_ns = start_ns, .epoch_offset_ns = offset_ns,
 			.sync = sync_monitor, .events_lost = events_lost, .arg = run }, &run->writer);
 	return r < 0 ? err_status(EXIT_RUNNER, "cannot write '%s': %s", run->options->db,
-			       strerror(-r)) : 0;
+			       *store_error(run->store) ? store_error(run->store) : strerror(-r)) : 0;
 }
 
 /* ---- rights ---- */
@@ -116,9 +117,11 @@ static int give_up_rights(void)
 
 static int spawn_command(struct run *run)
 {
-	int r = monitor_spawn(run->options->command, NULL, NULL, &run->command);
+	int r;
 
-	/* Of our own files and words; the command has been forked. */
+	/* That of our own files is an error of theirs; the command has what we were given. */
+	signal(SIGXFSZ, run->on_file_limit);
+	r = monitor_spawn(run->options->command, NULL, NULL, &run->command);
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	return r < 0 ? err_status(EXIT_RUNNER, "cannot start a process: %s", strerror(-r)) : 0;
@@ -175,7 +178,7 @@ static int finish(struct run *run, int status)
 
 static int profile(const struct options *options)
 {
-	struct run run = { .options = options };
+	struct run run = { .options = options, .on_file_limit = signal(SIGXFSZ, SIG_IGN) };
 	int status = open_trace(&run);
 
 	if (status == 0)

@@ -7,11 +7,15 @@ import errno
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
 
-from ftractest import Checks, Mount, need_fuse, skip
+from ftractest import FTRAC, Checks, Mount, need_fuse, skip
+
+PROCMON = os.path.abspath(os.environ.get("PROCMON", "build/procmon/procmon"))
+WFDAG = os.path.abspath(os.environ.get("WFDAG", "build/dag/wfdag"))
 
 FILES = 300
 
@@ -139,6 +143,33 @@ def sizes(checks):
         checks.check("size of files: why", limit > 200000 or "ulimit -f" in facts["recording_error"], facts)
 
 
+def small_files(checks):
+    """Files of the programs themselves grow beyond the limit: a word, no signal, and nothing is left."""
+    with tempfile.TemporaryDirectory(prefix="ftrac-case-") as top:
+        def run(limit, *command):
+            done = subprocess.run(["prlimit", f"--fsize={limit}:{limit}", *command], cwd=top, text=True,
+                                  capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+            return done.returncode, done.stdout, done.stderr.splitlines()
+
+        def refused(name, status, got):
+            checks.check(f"{name}: one line that says why", got[0] == status and not got[1] and len(got[2]) == 1
+                         and ("ulimit -f" in got[2][0] or "Input/output error" in got[2][0]
+                              or "File too large" in got[2][0]), got)
+
+        refused("procmon", 125, run(30000, PROCMON, "sh", "-c", "echo ran"))
+        refused("ftrac run", 125, run(100000, os.path.abspath(FTRAC), "run", "sh", "-c", "echo ran"))
+        checks.equal("nothing is left of them", os.listdir(top), [])
+        # What is given to the command is its own: its signal, too.
+        checks.equal("procmon: the command has the limit, and what it does",
+                     run(4 << 20, PROCMON, "sh", "-c", "head -c 5000000 /dev/zero >big")[0], 128 + signal.SIGXFSZ)
+        os.remove(f"{top}/big")
+        got = run(20000, WFDAG, "--dot", "out.dot", "trace.db")
+        print("small files: wfdag:", *got[2])
+        checks.check("wfdag: it fits, or it is said", got[0] == 0 or "File too large" in got[2][-1], got)
+        refused("wfdag", 1, run(100, WFDAG, "--dot", "other.dot", "trace.db"))
+        checks.equal("no part of a file is left", [name for name in os.listdir(top) if "other" in name], [])
+
+
 def address_space(checks):
     """Room for some threads only: these serve all, and nobody notices."""
     peaks, limit = [], 420 << 20
@@ -186,7 +217,9 @@ def memory(checks):
         print(f"memory: {left >> 10} KiB of the limit were left; {made} files made, {refused} refused")
         checks.check("memory: there was none", left < 1 << 20 and (refused or not facts["complete"]),
                      (left, refused, facts))
-        checks.check("memory: why", facts["complete"] or "out of memory" in facts["recording_error"], facts)
+        # Recording stopped, or single operations had no room and are counted.
+        why = facts.get("recording_error", "") or ""
+        checks.check("memory: why", facts["complete"] or facts["ops_lost"] or "out of memory" in why, facts)
 
 
 def main():
@@ -199,6 +232,7 @@ def main():
         read_only(checks)
     descriptors(checks)
     sizes(checks)
+    small_files(checks)
     address_space(checks)
     memory(checks)
     checks.end()
