@@ -32,6 +32,7 @@ struct groups {
 	size_t count, room;
 	struct group *last;
 	int keys, first;
+	bool one; /* group, of all rows */
 	size_t data_size;
 	char *bytes; /* of the row that is looked for */
 	size_t size;
@@ -52,6 +53,11 @@ int groups_create(int keys, size_t size, struct groups **ret_groups)
 void groups_begin_at(struct groups *groups, int column)
 {
 	groups->first = column;
+}
+
+void groups_one(struct groups *groups)
+{
+	groups->one = true;
 }
 
 void groups_destroy(struct groups *groups)
@@ -208,7 +214,7 @@ static bool is_last(const struct groups *groups, const struct query *query)
 
 void *groups_find(struct groups *groups, const struct query *query)
 {
-	if (is_last(groups, query))
+	if ((groups->one && groups->last) || is_last(groups, query))
 		return groups->last->data;
 
 	size_t size = put_row(groups, query);

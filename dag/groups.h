@@ -18,6 +18,8 @@ int groups_create(int keys, size_t size, struct groups **ret_groups);
 void groups_destroy(struct groups *groups);
 /* Keys are the columns from this one on, not the first ones. */
 void groups_begin_at(struct groups *groups, int column);
+/* All rows are of one group: keys are looked at in the first one only. */
+void groups_one(struct groups *groups);
 
 /* What is kept of the group of the row that the query stands at; NULL: out of memory.  It stays where it is
  * as long as the groups. */

@@ -221,10 +221,12 @@ int stat_pattern_create(int keys, int column, bool powers, struct pattern **ret_
 	struct pattern *pattern = calloc(1, sizeof(*pattern));
 
 	*ret_pattern = pattern;
-	if (!pattern || groups_create(keys, 2 * sizeof(struct accesses), &pattern->groups) < 0 ||
+	if (!pattern || groups_create(keys ? keys : 1, 2 * sizeof(struct accesses), &pattern->groups) < 0 ||
 		sparse_create(sizeof(struct place), &pattern->places) < 0)
 		return stat_out_of_memory();
-	pattern->keys = keys;
+	if (keys == 0)
+		groups_one(pattern->groups);
+	pattern->keys = keys ? keys : 1;
 	pattern->column = column;
 	pattern->powers = powers;
 	return 0;

@@ -70,12 +70,12 @@ static int create_parts(struct stat_scan *scan)
 	if (status == 0 && sparse_create(sizeof(struct interval), &scan->intervals) < 0)
 		status = stat_out_of_memory();
 	if (status == 0)
-		status = stat_pattern_create(1, WRITES, false, &scan->pattern);
+		status = stat_pattern_create(0, WRITES, false, &scan->pattern);
 	if (status == 0)
-		status = stat_values_create(1, LATENCY, "value_ns", &scan->latency);
+		status = stat_values_create(LATENCY, "value_ns", &scan->latency);
 	if (status == 0)
-		status = stat_values_create(1, BYTES, "value_bytes", &scan->reads);
-	return status ? status : stat_values_create(1, BYTES, "value_bytes", &scan->writes);
+		status = stat_values_create(BYTES, "value_bytes", &scan->reads);
+	return status ? status : stat_values_create(BYTES, "value_bytes", &scan->writes);
 }
 
 int stat_scan_create(struct query_db *db, const struct choice *choice, struct stat_scan **ret_scan)

@@ -42,13 +42,14 @@ int stat_sys_add(struct groups *groups, int column, const struct query *query);
 int stat_sys_put(struct stat_run *run, const struct groups *groups, int keys);
 void stat_sys_destroy(struct groups *groups);
 
+/* keys: 0: all rows are of one group, whose name the first column is. */
 int stat_pattern_create(int keys, int column, bool powers, struct pattern **ret_pattern);
 int stat_pattern_add(struct pattern *pattern, const struct query *query);
 int stat_pattern_put(struct stat_run *run, const struct pattern *pattern);
 void stat_pattern_destroy(struct pattern *pattern);
 
-/* unit: the name of a column, "value_ns" */
-int stat_values_create(int keys, int column, const char *unit, struct values **ret_values);
+/* All rows are of one group; unit: the name of a column, "value_ns" */
+int stat_values_create(int column, const char *unit, struct values **ret_values);
 int stat_values_add(struct values *values, const struct query *query);
 int stat_hist_put(struct stat_run *run, const struct values *values);
 void stat_values_destroy(struct values *values);

@@ -75,14 +75,15 @@ static int read_values(struct stat_run *run, struct values *values)
 	return r < 0 ? EXIT_FAILURE : status;
 }
 
-int stat_values_create(int keys, int column, const char *unit, struct values **ret_values)
+int stat_values_create(int column, const char *unit, struct values **ret_values)
 {
 	struct values *values = calloc(1, sizeof(*values));
 
 	*ret_values = values;
-	if (!values || groups_create(keys, sizeof(struct group_values), &values->groups) < 0)
+	if (!values || groups_create(1, sizeof(struct group_values), &values->groups) < 0)
 		return stat_out_of_memory();
-	values->keys = keys;
+	groups_one(values->groups);
+	values->keys = 1;
 	values->column = column;
 	snprintf(values->unit, sizeof(values->unit), "%s", unit);
 	return 0;
