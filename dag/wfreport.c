@@ -44,11 +44,11 @@ static void *show_progress(void *unused)
 {
 	struct timespec begin;
 
-	clock_gettime(CLOCK_REALTIME, &begin);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
 	begin.tv_sec++;
 	pthread_mutex_lock(&progress.mutex);
 	while (progress.what &&
-		pthread_cond_timedwait(&progress.changed, &progress.mutex, &begin) != ETIMEDOUT)
+		pthread_cond_clockwait(&progress.changed, &progress.mutex, CLOCK_MONOTONIC, &begin) != ETIMEDOUT)
 		;
 	while (progress.what) {
 		fprintf(stderr, "\033[Kwfreport: %s ...\r", progress.what);
