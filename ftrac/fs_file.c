@@ -15,14 +15,17 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/rights.h"
 #include "db/paths.h"
-#include "ftrac/creds.h"
+#include "ftrac/defer.h"
 #include "ftrac/fs.h"
 #include "ftrac/locks.h"
+#include "ftrac/shares.h"
 
 #define CREATE_TURNS 20
 #define CREATE_FOUND 5
@@ -51,19 +54,49 @@ static bool is_left_out(const struct call *c, struct inode *inode)
 	       !paths_are_recorded(c->fs->choice, path);
 }
 
+/*
+ * Whether a shared mapping of what is opened so might be one that the source forbids: the kernel asks nobody when it
+ * maps what is passed through, and does not know which files may only be appended to (chattr +a).  That can be set
+ * later, too; but who has a descriptor that does not append may overwrite the file natively, too.
+ */
+static bool may_only_append(int fd, int flags)
+{
+	struct statx sx;
+
+	if ((flags & O_ACCMODE) == O_RDWR && (flags & O_APPEND))
+		return true;
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) < 0 ||
+	       (sx.stx_attributes & STATX_ATTR_APPEND);
+}
+
 /* Files of suid and sgid programs are written by us: passed through, root's writes would take
  * these bits away. */
-static bool may_pass(const struct call *c, struct inode *inode)
+static bool may_pass(const struct call *c, struct inode *inode, int fd, int flags)
 {
 	return c->fs->can_pass && !inode->mount->pseudo &&
 	       !atomic_load(&inode->mount->no_backing) && !atomic_load(&inode->special) &&
-	       (c->fs->fidelity == FIDELITY_OPEN || is_left_out(c, inode));
+	       (c->fs->fidelity == FIDELITY_OPEN || is_left_out(c, inode)) &&
+	       !may_only_append(fd, flags);
 }
 
-/* Decided by the first that has the file open: the kernel wants all to be of one kind. */
-static int join_opened(struct call *c, struct inode *inode, struct open_file *file)
+/* The kernel reads and writes with the credentials that are in effect here: the ids of the requester that opens
+ * first, and no capability that an ordinary user's write must not have. */
+static int open_backing(const struct call *c, int fd)
 {
-	bool pass = may_pass(c, inode);
+	uint64_t before = creds_raise(RIGHT(CAP_SYS_ADMIN));
+	int id = fuse_passthrough_open(c->req, fd);
+
+	creds_drop(before);
+	return id;
+}
+
+/*
+ * Decided by the first that has the file open: the kernel wants all to be of one kind.  What must not be passed
+ * through though others are gets an inode of its own, by asking the kernel to look the name up anew (ESTALE).
+ */
+static int join_opened(struct call *c, struct inode *inode, struct open_file *file, int flags)
+{
+	bool pass = may_pass(c, inode, file->fd, flags);
 	struct opened *opened = inode_opens_lock(c->fs->inodes, inode);
 	int id;
 
@@ -71,11 +104,13 @@ static int join_opened(struct call *c, struct inode *inode, struct open_file *fi
 		return -ENOMEM;
 	if (!opened->is_decided) {
 		opened->is_decided = true;
-		creds_enter_user(c->ctx->uid); /* the kernel will write as who opens first */
-		opened->backing_id = pass ? fuse_passthrough_open(c->req, file->fd) : 0;
-		creds_leave_user(c->ctx->uid);
+		opened->backing_id = pass ? open_backing(c, file->fd) : 0;
 		if (pass && !opened->backing_id)
 			atomic_store(&inode->mount->no_backing, true);
+	} else if (opened->backing_id && !pass && may_only_append(file->fd, flags)) {
+		inode_opens_unlock(c->fs->inodes, inode);
+		inode_part(c->fs->inodes, inode);
+		return -ESTALE;
 	}
 	id = opened->backing_id;
 	opened->executions += file->exec;
@@ -97,25 +132,33 @@ static void set_data_path(struct call *c, struct open_file *file, int backing_id
 	c->ev.fidelity = backing_id ? FIDELITY_OPEN : direct ? FIDELITY_EXACT : FIDELITY_CACHED;
 }
 
-/* An open file of inode, for fi. */
+/* An open file of inode, for fi; a descriptor of the requester's share. */
 static int make_file(struct call *c, struct inode *inode, int fd, struct fuse_file_info *fi)
 {
-	struct open_file *file = calloc(1, sizeof(*file));
+	struct open_file *file;
 	int backing_id;
 
-	if (!file)
+	if (!shares_take(c->fs->shares, SHARE_FILES, c->ctx->uid))
+		return -EMFILE;
+	file = calloc(1, sizeof(*file));
+	if (!file) {
+		shares_give(c->fs->shares, SHARE_FILES, c->ctx->uid);
 		return -ENOMEM;
+	}
+	file->user = c->ctx->uid;
 	file->fd = file->link.fd = fd;
 	file->link.writes = (fi->flags & O_ACCMODE) != O_RDONLY;
 	file->inode = inode;
 	file->append = (fi->flags & O_APPEND) && (fcntl(fd, F_GETFL) & O_APPEND);
+	file->opened_append = fi->flags & O_APPEND;
 	file->flags = fi->flags & O_NOATIME;
 	file->exec = fi->flags & FMODE_EXEC;
 	file->id = atomic_fetch_add(&c->fs->last_handle, 1) + 1;
 	file->stream = inode->mount->pseudo && lseek(fd, 0, SEEK_CUR) < 0 && errno == ESPIPE;
 	fi->nonseekable = file->stream;
-	backing_id = join_opened(c, inode, file);
+	backing_id = join_opened(c, inode, file, fi->flags);
 	if (backing_id < 0) {
+		shares_give(c->fs->shares, SHARE_FILES, file->user);
 		free(file);
 		return backing_id;
 	}
@@ -138,6 +181,7 @@ static void close_file(fuse_req_t req, struct fs *fs, struct open_file *file)
 	if (backing_id)
 		fuse_passthrough_close(req, backing_id);
 	close(file->fd);
+	shares_give(fs->shares, SHARE_FILES, file->user);
 	free(file);
 }
 
@@ -193,29 +237,60 @@ static int check_busy(const struct call *c, struct inode *inode, int flags)
 	return c->fs->uring && may_ask_again(c, inode) ? -ESTALE : -ETXTBSY;
 }
 
-/* A file that may only be appended to (chattr +a) is opened for that or not at all. */
+/* A file that may only be appended to (chattr +a) is opened for that or not at all.  -EAGAIN: the holder of a
+ * lease is being asked to give it up. */
 static int open_source(const struct call *c, struct inode *inode, int flags)
 {
-	int fd = fs_reopen(c, inode, flags & ~NOT_PASSED);
+	int fd = fs_reopen(c, inode, (flags & ~NOT_PASSED) | O_NONBLOCK);
 
 	if (fd == -EPERM && (flags & O_APPEND))
-		fd = fs_reopen(c, inode, (flags & ~NOT_PASSED) | O_APPEND);
+		fd = fs_reopen(c, inode, (flags & ~NOT_PASSED) | O_NONBLOCK | O_APPEND);
 	return fd;
 }
 
+/* A program may be run without being readable: whether it may is judged by its descriptor. */
+static int open_program(const struct call *c, struct inode *inode, int flags)
+{
+	cleanup_held struct held held = call_hold(c, inode);
+	uint64_t before;
+	int r, fd;
+
+	r = AS_REQUESTER(c, ON(held.fd), WITH(held, (int)syscall(SYS_faccessat2, held.fd, "", X_OK,
+		AT_EMPTY_PATH | AT_EACCESS)));
+	if (r < 0)
+		return r;
+	fd = open_source(c, inode, flags);
+	if (fd != -EACCES)
+		return fd;
+	before = creds_raise(RIGHT(CAP_DAC_READ_SEARCH));
+	fd = WITH_ROOM(c->fs->inodes, open(fd_path(held.fd).text, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+	creds_drop(before);
+	return fd;
+}
+
+/*
+ * execve(2) takes suid and sgid bits and owner as the kernel was told.  If they are others by now it has to ask
+ * first (ESTALE), and may then not find what it was told before.
+ */
+static int check_program(const struct call *c, struct inode *inode)
+{
+	if (!creds_privileged() || inode_is_as_told(c->fs->inodes, inode))
+		return 0;
+	call_forget_attributes(c, inode);
+	return may_ask_again(c, inode) ? -ESTALE : -EACCES;
+}
+
 /* Attributes that the kernel was told before may become wrong by a store through a mapping, which it does not
- * see any more.  (Only the attributes: see call_leave_change().) */
+ * see any more. */
 static void forget_attributes(const struct call *c, const struct inode *inode, bool was_backed)
 {
 	if (!was_backed && atomic_load(&inode->is_backed))
-		fuse_lowlevel_notify_inval_inode(c->fs->session,
-			inode_nodeid(c->fs->inodes, inode), -1, 0);
+		call_forget_attributes(c, inode);
 }
 
 static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info *fi)
 {
-	bool entered, was_backed = atomic_load(&inode->is_backed);
-	struct change change = { 0 };
+	bool was_backed = atomic_load(&inode->is_backed), executes = fi->flags & FMODE_EXEC;
 	int fd, r;
 
 	if (inode->type != S_IFREG) /* a device or FIFO is opened by the kernel, never by us */
@@ -227,16 +302,13 @@ static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info
 	r = check_busy(c, inode, fi->flags);
 	if (r < 0)
 		return r;
-	/* Of a mount below the source the kernel does not know. */
-	if ((fi->flags & FMODE_EXEC) && inode->mount->noexec)
-		return -EACCES;
-	if (fi->flags & O_TRUNC)
-		change = call_enter_change(c, inode);
-	entered = call_enter_pseudo(c, inode);
+	r = executes ? check_program(c, inode) : 0;
+	if (r < 0)
+		return r;
 	/* What has no data yet is waited for where the wait can be ended: read_pseudo(). */
-	fd = open_source(c, inode, fi->flags | (inode->mount->pseudo ? O_NONBLOCK : 0));
-	call_leave_pseudo(entered);
-	call_leave_change(c, &change);
+	fd = executes ? open_program(c, inode, fi->flags) : open_source(c, inode, fi->flags);
+	if (fi->flags & O_TRUNC)
+		call_changed(c, inode);
 	if (fd < 0)
 		return fd;
 	fd = inode_keep(c->fs->inodes, fd);
@@ -248,20 +320,57 @@ static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info
 	return r;
 }
 
+static void finish_open(struct call *c, struct fuse_file_info *fi, int r)
+{
+	c->ev.u.op.flags = fi->flags;
+	trace_end(c->fs->trace, &c->ev, r);
+	if (r < 0) {
+		fuse_reply_err(c->req, -r);
+	} else if (fuse_reply_open(c->req, fi) < 0) { /* interrupted: there will be no RELEASE */
+		close_file(c->req, c->fs, file_of(fi));
+	}
+}
+
+/* An open that waits for the holder of a lease. */
+struct opening {
+	struct call call;
+	struct inode *inode;
+	struct fuse_file_info fi;
+};
+
+static void open_again(void *arg)
+{
+	struct opening *o = arg;
+
+	finish_open(&o->call, &o->fi, open_inode(&o->call, o->inode, &o->fi));
+	free(o);
+}
+
+static int wait_to_open(const struct call *c, struct inode *inode, const struct fuse_file_info *fi)
+{
+	struct opening *o = malloc(sizeof(*o));
+	int r;
+
+	if (!o)
+		return -ENOMEM;
+	*o = (struct opening){ .call = *c, .inode = inode, .fi = *fi };
+	r = defer_open(c->fs->defer, c, inode, fi->flags, open_again, o);
+	if (r < 0)
+		free(o);
+	return r;
+}
+
 void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct call c;
+	struct inode *inode;
 	int r;
 
 	call_begin(&c, req, OP_OPEN, TRACE_CHECK);
-	r = open_inode(&c, call_inode(&c, ino), fi);
-	c.ev.u.op.flags = fi->flags;
-	trace_end(c.fs->trace, &c.ev, r);
-	if (r < 0) {
-		fuse_reply_err(req, -r);
-	} else if (fuse_reply_open(req, fi) < 0) { /* interrupted: there will be no RELEASE */
-		close_file(req, c.fs, file_of(fi));
-	}
+	inode = call_inode(&c, ino);
+	r = open_inode(&c, inode, fi);
+	if (r != -EAGAIN || (fi->flags & O_NONBLOCK) || wait_to_open(&c, inode, fi) < 0)
+		finish_open(&c, fi, r);
 }
 
 /* The file just created, by its descriptor: its name may lead elsewhere by now. */
@@ -306,17 +415,13 @@ static void reply_create(struct call *c, int result, struct fuse_file_info *fi,
 static int create_as_caller(const struct call *c, const struct held *dir, const char *name,
 	int flags, mode_t mode)
 {
-	struct creds creds = {
-		.uid = c->ctx->uid, .gid = c->ctx->gid, .umask = c->ctx->umask, .mode = mode
-	};
 	int fd;
 
 	if (dir->fd < 0)
 		return dir->fd;
-	creds_enter(&creds);
-	fd = WITH_SPACE(c, WITH_ROOM(c->fs->inodes,
-				   openat(dir->fd, name, flags | O_NOFOLLOW | O_CLOEXEC, mode)));
-	creds_leave(&creds);
+	creds_umask(c->ctx->umask);
+	fd = WITH_SPACE(c, AS_REQUESTER(c, ON(dir->fd), WITH_ROOM(c->fs->inodes,
+		openat(dir->fd, name, flags | O_NOFOLLOW | O_CLOEXEC, mode))));
 	return fd < 0 ? fd : inode_keep(c->fs->inodes, fd);
 }
 
@@ -354,7 +459,7 @@ void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 		fd = create_new(&c, &dir, name, mode, fi->flags);
 	r = finish_create(&c, dir.inode, name, fd, fi, &entry);
 	if (r < 0 && fd >= 0)
-		fs_take_away(&c, &dir, name, 0);
+		unlinkat(dir.fd, name, 0);
 	c.ev.u.op.flags = fi->flags;
 	trace_end_name(c.fs->trace, &c.ev, r, name);
 	reply_create(&c, r, fi, &entry);
@@ -462,7 +567,8 @@ static void follow_flags(const struct call *c, struct open_file *file,
 	file->flags = flags;
 	if (c->fs->keep_atime)
 		return;
-	fcntl(file->fd, F_SETFL, (fcntl(file->fd, F_GETFL) & ~O_NOATIME) | flags);
+	AS_REQUESTER(c, ON(file->fd), RESULT(fcntl(file->fd, F_SETFL,
+		(fcntl(file->fd, F_GETFL) & ~O_NOATIME) | flags)));
 }
 
 /* Whether there may be data now; false when nobody waits for it any more.  Behind him who waits in a
@@ -484,14 +590,12 @@ static bool await_data(const struct call *c, const struct open_file *file)
 static ssize_t read_pseudo(const struct call *c, struct open_file *file, char *buffer, size_t size,
 	off_t off, int flags)
 {
-	bool entered = call_enter_pseudo(c, file->inode);
 	ssize_t n;
 
 	do
-		n = RESULT(file->stream ? read(file->fd, buffer, size)
-					: pread(file->fd, buffer, size, off));
+		n = AS_REQUESTER(c, ON(file->fd), RESULT(file->stream
+			? read(file->fd, buffer, size) : pread(file->fd, buffer, size, off)));
 	while (n == -EAGAIN && !(flags & O_NONBLOCK) && await_data(c, file));
-	call_leave_pseudo(entered);
 	return n == -EAGAIN && !(flags & O_NONBLOCK) ? -EINTR : n;
 }
 
@@ -517,7 +621,9 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 		n = -ENOMEM;
 	else if (file->inode->mount->pseudo)
 		n = read_pseudo(&c, file, buffer, size, off, fi->flags);
-	else
+	else if (file->inode->mount->remote)
+		n = AS_REQUESTER(&c, ON(file->fd), RESULT(pread(file->fd, buffer, size, off)));
+	else /* the descriptor alone decides */
 		n = RESULT(pread(file->fd, buffer, size, off));
 	if (n > 0 && !cache &&
 		is_odd(file, fi, size, off)) /* at the end of the file nobody minds */
@@ -540,25 +646,33 @@ static int64_t append_offset(const struct open_file *file, off_t asked, ssize_t 
 	return asked;
 }
 
-/* A page of a mapping goes where it belongs, also through a file opened for appending.  As
- * write_as(): bytes or -errno. */
+static bool is_append_only(const struct open_file *file)
+{
+	struct statx sx;
+
+	return statx(file->fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == 0 &&
+	       (sx.stx_attributes & STATX_ATTR_APPEND);
+}
+
+/*
+ * A page of a mapping goes where it belongs, also through a file opened for appending.  Natively a file that may
+ * only be appended to cannot be mapped for that (EACCES); the kernel has not asked, so the store is refused.  The
+ * kernel names no process, and takes no bits away: the daemon writes.  As write_as(): bytes or -errno.
+ */
 static ssize_t write_back(const struct call *c, const struct open_file *file, const char *buf,
 	size_t size, off_t off)
 {
-	/* A store through a mapping takes no bits away. */
-	mode_t keeps = atomic_load(&file->inode->special) ? S_ISUID : 0;
 	cleanup_fd int fd = -1;
-	ssize_t n;
 
+	if (is_append_only(file))
+		return -EPERM;
+	creds_become_daemon();
 	if (file->append) {
 		fd = WITH_ROOM(c->fs->inodes, open(fd_path(file->fd).text, O_WRONLY | O_CLOEXEC));
 		if (fd < 0)
 			return fd;
 	}
-	creds_raise_fsetid(keeps);
-	n = WITH_SPACE(c, RESULT(pwrite(fd >= 0 ? fd : file->fd, buf, size, off)));
-	creds_drop_fsetid(keeps);
-	return n;
+	return WITH_SPACE(c, RESULT(pwrite(fd >= 0 ? fd : file->fd, buf, size, off)));
 }
 
 /* Also what there was no space for at first. */
@@ -582,16 +696,13 @@ static ssize_t write_all(const struct call *c, const struct open_file *file, con
 static ssize_t write_as(const struct call *c, const struct open_file *file, const char *buf,
 	size_t size, off_t off, bool append)
 {
-	struct change change = call_enter_change(c, file->inode);
-	bool entered;
 	ssize_t n;
 
-	entered = call_enter_pseudo(c, file->inode);
-	creds_enter_user(c->ctx->uid);
-	n = write_all(c, file, buf, size, off, append ? RWF_APPEND : 0);
-	creds_leave_user(c->ctx->uid);
-	call_leave_pseudo(entered);
-	call_leave_change(c, &change);
+	/* fcntl(2) has taken O_APPEND away, which the source would not have let it do. */
+	if (!append && file->opened_append && is_append_only(file))
+		return -EPERM;
+	n = AS_REQUESTER(c, ON(file->fd), write_all(c, file, buf, size, off, append ? RWF_APPEND : 0));
+	call_changed(c, file->inode);
 	return n;
 }
 
@@ -674,20 +785,19 @@ void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 	struct fuse_file_info *fi)
 {
 	struct call c;
-	struct change change;
+	struct inode *inode;
 	struct open_file *file;
 	int r;
 
 	call_begin(&c, req, OP_FALLOCATE, TRACE_MEET);
-	change = call_enter_change(&c, call_inode(&c, ino));
+	inode = call_inode(&c, ino);
 	c.ev.u.op.mode = mode;
 	c.ev.u.op.offset = offset;
 	c.ev.u.op.length = length;
 	file = call_file(&c, fi);
-	creds_enter_user(c.ctx->uid);
-	r = WITH_SPACE(&c, RESULT(fallocate(file->fd, mode, offset, length)));
-	creds_leave_user(c.ctx->uid);
-	call_leave_change(&c, &change);
+	r = WITH_SPACE(&c, AS_REQUESTER(&c, ON(file->fd),
+		RESULT(fallocate(file->fd, mode, offset, length))));
+	call_changed(&c, inode);
 	call_reply(&c, r);
 }
 
@@ -696,11 +806,11 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	struct fuse_file_info *fi_out, size_t len, int flags)
 {
 	struct call c;
-	struct change change;
+	struct inode *inode;
 	ssize_t n;
 
 	call_begin(&c, req, OP_COPY, TRACE_MEET);
-	change = call_enter_change(&c, call_inode(&c, ino_out));
+	inode = call_inode(&c, ino_out);
 	call_file(&c, fi_out);
 	c.ev.u.op.other = file_of(fi_in)->id;
 	c.ev.u.op.offset = off_out;
@@ -708,11 +818,10 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	c.ev.via = VIA_COPY;
 	if (c.fs->uring && len > COPY_MOST)
 		len = COPY_MOST;
-	creds_enter_user(c.ctx->uid);
-	n = WITH_SPACE(&c, RESULT(copy_file_range(file_of(fi_in)->fd, &off_in, file_of(fi_out)->fd,
-				   &off_out, len, flags)));
-	creds_leave_user(c.ctx->uid);
-	call_leave_change(&c, &change);
+	n = WITH_SPACE(&c, AS_REQUESTER(&c, ON(file_of(fi_out)->fd),
+		RESULT(copy_file_range(file_of(fi_in)->fd, &off_in, file_of(fi_out)->fd, &off_out, len,
+			flags))));
+	call_changed(&c, inode);
 	if (n > 0) /* its time of access is another now */
 		fuse_lowlevel_notify_inval_inode(c.fs->session, ino_in, -1, 0);
 	trace_end(c.fs->trace, &c.ev, n);
@@ -722,10 +831,7 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 		fuse_reply_write(req, n);
 }
 
-/*
- * Only those for which the kernel has checked the requester's rights itself: all others would be
- * done with ours.
- */
+/* Only those that are about the file, and of which the kernel has checked the arguments. */
 static bool is_allowed(unsigned int cmd)
 {
 	return cmd == FS_IOC_GETFLAGS || cmd == FS_IOC_SETFLAGS || cmd == FS_IOC_FSGETXATTR ||
@@ -738,12 +844,13 @@ void fs_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
 {
 	_Alignas(8) char data[64] = { 0 };
 	struct call c;
+	struct inode *inode;
 	struct open_file *file;
 	int r;
 
 	(void)arg;
 	call_begin(&c, req, OP_IOCTL, TRACE_MEET);
-	call_inode(&c, ino);
+	inode = call_inode(&c, ino);
 	file = call_file(&c, fi);
 	if (!is_allowed(cmd) || !file || (flags & (FUSE_IOCTL_UNRESTRICTED | FUSE_IOCTL_COMPAT)) ||
 		in_bufsz > sizeof(data) || out_bufsz > sizeof(data)) {
@@ -752,11 +859,10 @@ void fs_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
 	}
 	if (in_bufsz)
 		memcpy(data, in_buf, in_bufsz);
-	r = RESULT(ioctl(file->fd, cmd, data));
-	/* It has changed the ctime, which the kernel does not know.  Attributes alone (-1) may be
-	 * called back from a handler: nothing waits for a page. */
+	r = AS_REQUESTER(&c, ON(file->fd), RESULT(ioctl(file->fd, cmd, data)));
+	/* It has changed the ctime, which the kernel does not know. */
 	if (r == 0 && (cmd == FS_IOC_SETFLAGS || cmd == FS_IOC_FSSETXATTR))
-		fuse_lowlevel_notify_inval_inode(c.fs->session, ino, -1, 0);
+		call_forget_attributes(&c, inode);
 	trace_end(c.fs->trace, &c.ev, r);
 	if (r < 0)
 		fuse_reply_err(req, -r);

@@ -9,6 +9,7 @@
 
 #include "ftrac/fs.h"
 #include "ftrac/locks.h"
+#include "ftrac/shares.h"
 
 /* A request that waits for its lock, after its handler has returned. */
 struct waiting {
@@ -22,6 +23,7 @@ static struct lock_request request_of(struct call *c, fuse_ino_t ino,
 {
 	struct open_file *file = call_file(c, fi);
 
+	call_become(c, &ON(file->fd));
 	return (struct lock_request){ .inode = call_inode(c, ino), .file = file, .fd = file->fd,
 		.owner = fi->lock_owner, .pid = c->ctx->pid };
 }
@@ -56,15 +58,21 @@ static void on_done(void *arg, int result)
 	struct waiting *w = arg;
 
 	fuse_req_interrupt_func(w->call.req, NULL, NULL); /* from here on nobody has w */
+	shares_give(w->call.fs->shares, SHARE_LOCKS, w->ctx.uid);
 	call_reply(&w->call, result);
 	free(w);
 }
 
 static void wait_for(struct call *c, const struct lock_request *request)
 {
-	struct waiting *w = calloc(1, sizeof(*w));
+	struct waiting *w;
 	int r = -ENOMEM;
 
+	if (!shares_take(c->fs->shares, SHARE_LOCKS, c->ctx->uid)) {
+		call_reply(c, -ENOLCK);
+		return;
+	}
+	w = calloc(1, sizeof(*w));
 	if (w) {
 		w->call = *c;
 		w->ctx = *c->ctx;
@@ -75,6 +83,7 @@ static void wait_for(struct call *c, const struct lock_request *request)
 	if (r == 0)
 		return;
 	fuse_req_interrupt_func(c->req, NULL, NULL);
+	shares_give(c->fs->shares, SHARE_LOCKS, c->ctx->uid);
 	free(w);
 	call_reply(c, r);
 }

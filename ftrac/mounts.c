@@ -215,12 +215,17 @@ static bool read_line_at(int fd, struct mountinfo *ret_line)
 	return sought.found;
 }
 
-bool mounts_keep_atime(int fd)
+struct mount_effects mounts_effects(int fd)
 {
 	struct mountinfo line;
 
-	return read_line_at(fd, &line) &&
-	       (mountinfo_has(&line, "ro") || mountinfo_has(&line, "noatime"));
+	if (!read_line_at(fd, &line))
+		return (struct mount_effects){ 0 };
+	return (struct mount_effects){
+		.keeps_atime = mountinfo_has(&line, "ro") || mountinfo_has(&line, "noatime"),
+		.nosuid = mountinfo_has(&line, "nosuid"),
+		.nodev = mountinfo_has(&line, "nodev"),
+	};
 }
 
 /* With the lock held. */
@@ -240,9 +245,6 @@ static struct mount *add(struct mounts *mounts, uint64_t id, int fd)
 		mount->mirror = is_mirror(line.fstype);
 		mount->stacked =
 			strcmp(line.fstype, "overlay") == 0 || strcmp(line.fstype, "ecryptfs") == 0;
-		mount->nosuid = mountinfo_has(&line, "nosuid");
-		mount->nodev = mountinfo_has(&line, "nodev");
-		mount->noexec = mountinfo_has(&line, "noexec");
 		mount->proc = strcmp(line.fstype, "proc") == 0;
 		tell(mounts, id, &line);
 	}

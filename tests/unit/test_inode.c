@@ -384,7 +384,7 @@ static void what_is_under_our_own_mount_is_what_it_covers(void **state)
 
 	assert_int_equal(stat("/proc", &st), 0); /* taken for our mount, with temp.dir below */
 	assert_int_equal(inode_table_create(&o, &table), 0);
-	inode_own_device(table, st.st_dev);
+	inode_own_mount(table, st.st_dev, false, false);
 	assert_int_equal(inode_lookup(table, inode_of(table, NODE_ROOT), "proc", &inode, &attr), 0);
 	assert_int_equal(stat(t->temp.dir, &st), 0);
 	assert_int_equal(inode->ino, st.st_ino);
