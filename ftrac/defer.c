@@ -31,7 +31,8 @@ struct deferred {
 	void *arg;
 	pthread_t ring; /* whose request it is */
 	int cpu;
-	struct deferred *next; /* of those that are done */
+	struct waking waking;
+	struct deferred *next, **at; /* of those that wait, or of those that are done */
 };
 
 struct defer {
@@ -43,7 +44,7 @@ struct defer {
 	pthread_cond_t ended;
 	unsigned running; /* threads */
 	bool is_left; /* a thread is stuck, and has it */
-	struct deferred *done;
+	struct deferred *waiting, *done;
 };
 
 static _Thread_local unsigned of_this_ring; /* requests of it that wait */
@@ -54,7 +55,6 @@ int defer_create(struct fs *fs, const char *mountpoint, struct defer **ret_defer
 
 	if (!defer)
 		return -ENOMEM;
-	waking_init();
 	defer->fs = fs;
 	defer->mountpoint = mountpoint;
 	pthread_mutex_init(&defer->lock, NULL);
@@ -168,15 +168,34 @@ static void wake_ring(struct defer *defer, struct deferred *w)
 static void wait_for_lease(struct deferred *w)
 {
 	char path[32];
-	timer_t timer;
 
-	if (creds_become(&w->requester, &ON(w->path_fd)) < 0 || !waking_begin(&timer))
+	if (creds_become(&w->requester, &ON(w->path_fd)) < 0 || !waking_begin(&w->waking))
 		return;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", w->path_fd);
 	do
 		w->opened = open(path, w->flags | O_CLOEXEC);
 	while (w->opened < 0 && errno == EINTR && !atomic_load(&w->defer->stop));
-	waking_end(timer);
+	waking_end(&w->waking);
+}
+
+static void waits_now(struct deferred *w)
+{
+	struct defer *defer = w->defer;
+
+	w->next = defer->waiting;
+	w->at = &defer->waiting;
+	if (w->next)
+		w->next->at = &w->next;
+	defer->waiting = w;
+}
+
+static void no_longer_waits(struct deferred *w)
+{
+	pthread_mutex_lock(&w->defer->lock);
+	*w->at = w->next;
+	if (w->next)
+		w->next->at = w->at;
+	pthread_mutex_unlock(&w->defer->lock);
 }
 
 static void *run(void *arg)
@@ -185,6 +204,7 @@ static void *run(void *arg)
 	struct defer *defer = w->defer;
 
 	wait_for_lease(w);
+	no_longer_waits(w);
 	if (atomic_load(&defer->stop))
 		give_up(w);
 	else if (defer->fs->uring)
@@ -204,7 +224,10 @@ static int start(struct defer *defer, struct deferred *w)
 
 	pthread_mutex_lock(&defer->lock);
 	r = waking_thread(run, w);
-	defer->running += r == 0;
+	if (r == 0) {
+		defer->running++;
+		waits_now(w);
+	}
 	pthread_mutex_unlock(&defer->lock);
 	return r;
 }
@@ -217,6 +240,7 @@ static struct deferred *make(struct defer *defer, const struct call *c, struct i
 	if (!w)
 		return NULL;
 	w->defer = defer;
+	waking_init(&w->waking);
 	w->requester = call_requester(c);
 	w->opened = -1;
 	w->path_fd = WITH_ROOM(defer->fs->inodes, fcntl(held.fd, F_DUPFD_CLOEXEC, 3));
@@ -274,6 +298,8 @@ void defer_stop(struct defer *defer)
 		return;
 	atomic_store(&defer->stop, true);
 	pthread_mutex_lock(&defer->lock);
+	for (w = defer->waiting; w; w = w->next)
+		waking_stop(&w->waking);
 	defer->is_left = !wait_for_threads(defer);
 	while (!defer->is_left && (w = defer->done)) {
 		defer->done = w->next;

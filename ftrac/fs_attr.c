@@ -97,8 +97,8 @@ static int set_owner(int fd, const struct stat *attr, int to_set)
 }
 
 /*
- * Through the open file if there is one.  Else by opening it, as truncate(2) does inside the kernel, but without
- * waiting for the holder of a lease: -EAGAIN.
+ * Through the open file if there is one.  Else no lease must be in the way (-EAGAIN), for which truncate(2) would
+ * wait: none can come while the file is open for writing.
  */
 static int set_size(const struct call *c, int fd, const struct open_file *file, off_t size)
 {
@@ -107,7 +107,8 @@ static int set_size(const struct call *c, int fd, const struct open_file *file, 
 	if (file)
 		return RESULT(ftruncate(file->fd, size));
 	opened = WITH_ROOM(c->fs->inodes, open(fd_path(fd).text, O_WRONLY | O_NONBLOCK | O_CLOEXEC));
-	return opened < 0 ? opened : RESULT(ftruncate(opened, size));
+	/* Not by that descriptor: ftruncate(2) changes times where truncate(2) does not. */
+	return opened < 0 ? opened : RESULT(truncate(fd_path(fd).text, size));
 }
 
 static struct timespec time_to_set(int to_set, int set, int now, struct timespec time)
@@ -283,7 +284,7 @@ static void reply_xattr(struct call *c, fuse_ino_t ino, const char *name, size_t
 	cleanup_held struct held inode = call_hold(c, call_inode(c, ino));
 	ssize_t n = AS_REQUESTER(c, ON(inode.fd), get_xattr(&inode, name, data, size));
 
-	if (n >= 0 && name && strcmp(name, "security.capability") == 0 && inode_is_nosuid(inode.fd))
+	if (n >= 0 && name && strcmp(name, "security.capability") == 0 && inode_is_nosuid(inode.inode, inode.fd))
 		n = -ENODATA; /* execve(2) would believe it, since it looks at the flags of our mount alone */
 	trace_end_name(c->fs->trace, &c->ev, n, name ? name : "");
 	reply_data(c, n, data, size);

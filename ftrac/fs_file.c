@@ -55,28 +55,23 @@ static bool is_left_out(const struct call *c, struct inode *inode)
 }
 
 /*
- * Whether a shared mapping of what is opened so might be one that the source forbids: the kernel asks nobody when it
- * maps what is passed through, and does not know which files may only be appended to (chattr +a).  That can be set
- * later, too; but who has a descriptor that does not append may overwrite the file natively, too.
+ * Whether a shared mapping of what is opened so might be one that the source forbids: a file that may only be
+ * appended to (chattr +a, which may come later, too) must not be mapped for writing.  The kernel does not know of
+ * that, and asks nobody when it maps what is passed through.
  */
-static bool may_only_append(int fd, int flags)
+static bool appends_and_maps(int flags)
 {
-	struct statx sx;
-
-	if ((flags & O_ACCMODE) == O_RDWR && (flags & O_APPEND))
-		return true;
-	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) < 0 ||
-	       (sx.stx_attributes & STATX_ATTR_APPEND);
+	return (flags & (O_ACCMODE | O_APPEND)) == (O_RDWR | O_APPEND);
 }
 
 /* Files of suid and sgid programs are written by us: passed through, root's writes would take
  * these bits away. */
-static bool may_pass(const struct call *c, struct inode *inode, int fd, int flags)
+static bool may_pass(const struct call *c, struct inode *inode, int flags)
 {
 	return c->fs->can_pass && !inode->mount->pseudo &&
 	       !atomic_load(&inode->mount->no_backing) && !atomic_load(&inode->special) &&
 	       (c->fs->fidelity == FIDELITY_OPEN || is_left_out(c, inode)) &&
-	       !may_only_append(fd, flags);
+	       !appends_and_maps(flags);
 }
 
 /* The kernel reads and writes with the credentials that are in effect here: the ids of the requester that opens
@@ -96,7 +91,7 @@ static int open_backing(const struct call *c, int fd)
  */
 static int join_opened(struct call *c, struct inode *inode, struct open_file *file, int flags)
 {
-	bool pass = may_pass(c, inode, file->fd, flags);
+	bool pass = may_pass(c, inode, flags);
 	struct opened *opened = inode_opens_lock(c->fs->inodes, inode);
 	int id;
 
@@ -107,7 +102,7 @@ static int join_opened(struct call *c, struct inode *inode, struct open_file *fi
 		opened->backing_id = pass ? open_backing(c, file->fd) : 0;
 		if (pass && !opened->backing_id)
 			atomic_store(&inode->mount->no_backing, true);
-	} else if (opened->backing_id && !pass && may_only_append(file->fd, flags)) {
+	} else if (opened->backing_id && appends_and_maps(flags)) {
 		inode_opens_unlock(c->fs->inodes, inode);
 		inode_part(c->fs->inodes, inode);
 		return -ESTALE;

@@ -10,12 +10,13 @@
 #include "ftrac/fs.h"
 #include "ftrac/locks.h"
 #include "ftrac/shares.h"
+#include "ftrac/waking.h"
 
 /* A request that waits for its lock, after its handler has returned. */
 struct waiting {
 	struct call call;
 	struct fuse_ctx ctx; /* call.ctx points into the request, which may go */
-	_Atomic bool stop;
+	struct waking waking;
 };
 
 static struct lock_request request_of(struct call *c, fuse_ino_t ino,
@@ -50,7 +51,7 @@ static void on_interrupt(fuse_req_t req, void *data)
 	struct waiting *w = data;
 
 	(void)req;
-	atomic_store(&w->stop, true);
+	waking_stop(&w->waking);
 }
 
 static void on_done(void *arg, int result)
@@ -74,11 +75,12 @@ static void wait_for(struct call *c, const struct lock_request *request)
 	}
 	w = calloc(1, sizeof(*w));
 	if (w) {
+		waking_init(&w->waking);
 		w->call = *c;
 		w->ctx = *c->ctx;
 		w->call.ctx = &w->ctx;
 		fuse_req_interrupt_func(c->req, on_interrupt, w);
-		r = locks_wait(c->fs->locks, request, &w->stop, on_done, w);
+		r = locks_wait(c->fs->locks, request, &w->waking, on_done, w);
 	}
 	if (r == 0)
 		return;

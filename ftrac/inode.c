@@ -83,9 +83,10 @@ static unsigned long flags_of(int fd)
 	return fstatvfs(fd, &st) < 0 ? ST_NOSUID | ST_NODEV : st.f_flag;
 }
 
-bool inode_is_nosuid(int fd)
+/* The kernel grants nothing on a mount that has been taken away, though descriptors keep it. */
+bool inode_is_nosuid(const struct inode *inode, int fd)
 {
-	return flags_of(fd) & ST_NOSUID;
+	return (flags_of(fd) & ST_NOSUID) || !mounts_is_attached(inode->mount, fd);
 }
 
 /* Whether a device that fd is open on must not be used. */
@@ -95,16 +96,16 @@ static bool hides_device(const struct inode_table *table, int fd, mode_t mode)
 }
 
 /* What has no effect there must have none here, where the kernel knows the flags of our mount alone. */
-static bool hides_bits(const struct inode_table *table, int fd, mode_t mode)
+static bool hides_bits(const struct inode_table *table, const struct inode *inode, int fd, mode_t mode)
 {
-	return may_gain_rights(mode) && !table->own_nosuid && (flags_of(fd) & ST_NOSUID);
+	return may_gain_rights(mode) && !table->own_nosuid && inode_is_nosuid(inode, fd);
 }
 
 int inode_show(struct inode_table *table, const struct inode *inode, int fd, struct statx *sx)
 {
 	sx->stx_ino = inode_number(table, inode->device, sx->stx_ino);
 	show_owner(table, sx->stx_mode, &sx->stx_uid, &sx->stx_gid);
-	if (hides_bits(table, fd, sx->stx_mode))
+	if (hides_bits(table, inode, fd, sx->stx_mode))
 		sx->stx_mode &= ~(S_ISUID | S_ISGID);
 	if (is_device(sx->stx_mode) && !inode->is_hidden_device &&
 		hides_device(table, fd, sx->stx_mode))

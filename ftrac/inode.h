@@ -156,9 +156,9 @@ int inode_stat(struct inode_table *table, struct inode *inode, int fd, struct st
  * used any more. */
 int inode_show(struct inode_table *table, const struct inode *inode, int fd, struct statx *sx);
 
-/* Whether suid and sgid bits and capabilities of files have no effect on the mount that fd is on; as it is now,
- * since the host may change that (mount -o remount). */
-bool inode_is_nosuid(int fd);
+/* Whether suid and sgid bits and capabilities of files have no effect on the inode's mount, which fd is on; as it
+ * is now, since the host may change that (mount -o remount, umount -l). */
+bool inode_is_nosuid(const struct inode *inode, int fd);
 
 /*
  * What the kernel was told last of mode and owner.  It takes these for its own when it executes a program, without

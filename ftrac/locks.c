@@ -35,7 +35,7 @@ struct waiter {
 	struct lock_table *table;
 	struct lock_request request;
 	struct owner *owner;
-	const _Atomic bool *stop;
+	struct waking *waking;
 	void (*done)(void *arg, int result);
 	void *arg;
 };
@@ -47,7 +47,6 @@ int locks_create(struct lock_table **ret_table)
 	if (!table)
 		return -ENOMEM;
 	pthread_mutex_init(&table->lock, NULL);
-	waking_init();
 	*ret_table = table;
 	return 0;
 }
@@ -202,15 +201,13 @@ int locks_try(struct lock_table *table, const struct lock_request *request)
 static void *wait_for_lock(void *arg)
 {
 	struct waiter *w = arg;
-	timer_t timer;
-	bool wakes = waking_begin(&timer);
 	int r = -ENOLCK;
 
-	if (wakes) {
+	if (waking_begin(w->waking)) {
 		do
 			r = set_lock(&w->request, w->owner, true);
-		while (r == -EINTR && !atomic_load(w->stop));
-		waking_end(timer);
+		while (r == -EINTR && !atomic_load(&w->waking->is_stopped));
+		waking_end(w->waking);
 	}
 	put_owner(w->table, w->owner);
 	w->done(w->arg, r);
@@ -219,14 +216,14 @@ static void *wait_for_lock(void *arg)
 }
 
 int locks_wait(struct lock_table *table, const struct lock_request *request,
-	const _Atomic bool *stop, void (*done)(void *arg, int result), void *arg)
+	struct waking *waking, void (*done)(void *arg, int result), void *arg)
 {
 	struct waiter *w = malloc(sizeof(*w));
 	int r = -ENOLCK;
 
 	if (!w)
 		return -ENOMEM;
-	*w = (struct waiter){ .table = table, .request = *request, .stop = stop, .done = done,
+	*w = (struct waiter){ .table = table, .request = *request, .waking = waking, .done = done,
 		.arg = arg };
 	if (!request->flock)
 		w->owner = get_owner(table, request);

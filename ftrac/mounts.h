@@ -66,6 +66,9 @@ struct mount_effects {
 };
 struct mount_effects mounts_effects(int fd);
 
+/* Whether that mount, which fd is on, is still in the tree of mounts: it is not after umount -l. */
+bool mounts_is_attached(const struct mount *mount, int fd);
+
 /*
  * Of the mounts that can be seen: whether any is a mirror, and whether what that directory (absolute) is on,
  * or one below it, may answer late (*ret_late): network, other FUSE file systems.

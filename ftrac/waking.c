@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define WAKE_SIGNAL SIGUSR1 /* interrupts a waiting system call, and does nothing else */
-#define WAKE_NS 100000000
+#define WAKE_NS 10000000
 #define STACK_BYTES 65536
 
 static void on_wake(int signal)
@@ -14,10 +14,12 @@ static void on_wake(int signal)
 	(void)signal;
 }
 
-void waking_init(void)
+void waking_init(struct waking *waking)
 {
 	struct sigaction wake = { .sa_handler = on_wake }; /* without SA_RESTART */
 
+	*waking = (struct waking){ 0 };
+	pthread_mutex_init(&waking->lock, NULL);
 	sigaction(WAKE_SIGNAL, &wake, NULL);
 }
 
@@ -39,23 +41,47 @@ int waking_thread(void *(*function)(void *arg), void *arg)
 	return r;
 }
 
-bool waking_begin(timer_t *ret_timer)
+/* With the lock. */
+static void start_timer(struct waking *waking)
+{
+	const struct itimerspec period = { { 0, WAKE_NS }, { 0, WAKE_NS } };
+
+	timer_settime(waking->timer, 0, &period, NULL);
+}
+
+bool waking_begin(struct waking *waking)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = WAKE_SIGNAL };
-	struct itimerspec period = { { 0, WAKE_NS }, { 0, WAKE_NS } };
 	sigset_t wake;
 
 	event._sigev_un._tid = gettid();
-	if (timer_create(CLOCK_MONOTONIC, &event, ret_timer) < 0)
+	if (timer_create(CLOCK_MONOTONIC, &event, &waking->timer) < 0)
 		return false;
 	sigemptyset(&wake);
 	sigaddset(&wake, WAKE_SIGNAL);
 	pthread_sigmask(SIG_UNBLOCK, &wake, NULL);
-	timer_settime(*ret_timer, 0, &period, NULL);
+	pthread_mutex_lock(&waking->lock);
+	waking->is_waiting = true;
+	if (atomic_load(&waking->is_stopped))
+		start_timer(waking);
+	pthread_mutex_unlock(&waking->lock);
 	return true;
 }
 
-void waking_end(timer_t timer)
+void waking_end(struct waking *waking)
 {
-	timer_delete(timer);
+	pthread_mutex_lock(&waking->lock);
+	if (waking->is_waiting)
+		timer_delete(waking->timer);
+	waking->is_waiting = false;
+	pthread_mutex_unlock(&waking->lock);
+}
+
+void waking_stop(struct waking *waking)
+{
+	pthread_mutex_lock(&waking->lock);
+	atomic_store(&waking->is_stopped, true);
+	if (waking->is_waiting)
+		start_timer(waking);
+	pthread_mutex_unlock(&waking->lock);
 }

@@ -3,22 +3,34 @@
 #define FTRAC_WAKING_H
 
 /*
- * System calls that may wait for long, in threads of their own: each is left ten times a second (EINTR), so that
- * the thread can see whether its result is still wanted.  A single signal could come just before the call begins.
+ * System calls that may wait for long, each in a thread of its own, and how another thread ends them.  Stopped, the
+ * call is interrupted a hundred times a second (EINTR) until the thread is through: a single signal could come just
+ * before the call begins.
  */
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>
 
-/* For the process, once or more. */
-void waking_init(void);
+struct waking {
+	pthread_mutex_t lock;
+	_Atomic bool is_stopped;
+	bool is_waiting; /* there is a timer */
+	timer_t timer;
+};
+
+/* Before the thread is started. */
+void waking_init(struct waking *waking);
 
 /* Starts a detached thread that blocks all other signals.  0 or -errno. */
 int waking_thread(void *(*function)(void *arg), void *arg);
 
-/* By such a thread, around its calls.  False: there is no timer. */
-bool waking_begin(timer_t *ret_timer);
-void waking_end(timer_t timer);
+/* By that thread, around its calls.  False: there is no timer to be had. */
+bool waking_begin(struct waking *waking);
+void waking_end(struct waking *waking);
+
+/* By any thread, while *waking is there. */
+void waking_stop(struct waking *waking);
 
 #endif

@@ -93,6 +93,7 @@ static void end(const struct other *other)
 {
 	close(other->steps);
 	close(other->done);
+	creds_become_daemon();
 	kill(other->pid, SIGKILL); /* the others have its pipes, too */
 	waitpid(other->pid, NULL, 0);
 }
