@@ -288,7 +288,11 @@ static uint64_t rights_on(const struct identity *identity, const struct creds_ob
 	if (!rights || !is_in_namespace(identity, object->fd) ||
 		(object->other >= 0 && !is_in_namespace(identity, object->other)))
 		return identity->rights;
-	return identity->rights | (object->names ? rights & ~RIGHT(CAP_FOWNER) : rights);
+	if (object->names)
+		rights &= ~RIGHT(CAP_FOWNER);
+	if (object->content)
+		rights &= ~RIGHT(CAP_FSETID);
+	return identity->rights | rights;
 }
 
 static int take(const struct identity *identity, const gid_t *groups, const struct creds_object *object)

@@ -49,6 +49,7 @@ struct creds_object {
 	int fd;	    /* O_PATH will do */
 	int other;  /* a second one, or -1 */
 	bool names; /* entries of these directories go: CAP_FOWNER does not count, for it would be about the file */
+	bool content; /* it is written: CAP_FSETID does not count, since the kernel asks for that of the first namespace */
 };
 
 /*

@@ -187,7 +187,8 @@ int fs_reopen(const struct call *c, struct inode *inode, int flags)
 	if (held.fd < 0)
 		return held.fd;
 	flags = (flags & ~O_NOFOLLOW) | O_CLOEXEC;
-	fd = AS_REQUESTER(c, ON(held.fd), WITH_ROOM(c->fs->inodes, open(path.text, flags)));
+	fd = AS_REQUESTER(c, flags & O_TRUNC ? ON_CONTENT(held.fd) : ON(held.fd),
+		WITH_ROOM(c->fs->inodes, open(path.text, flags)));
 	if (fd >= 0)
 		leave_atime(c, fd);
 	return fd;

@@ -192,9 +192,11 @@ double call_attr_timeout(const struct call *c, const struct inode *inode);
 		as_result;                                                                    \
 	})
 
-/* The object of a request: what a descriptor is open on; a directory in which a name is made; directories whose
+/* The object of a request: what a descriptor is open on, or its content; that and a second one; directories whose
  * names are moved or removed (newdir may be -1); nothing that capabilities would have to be judged for. */
 #define ON(descriptor) ((struct creds_object){ .fd = (descriptor), .other = -1 })
+#define ON_CONTENT(descriptor) \
+	((struct creds_object){ .fd = (descriptor), .other = -1, .content = true })
 #define ON_BOTH(descriptor, second) ((struct creds_object){ .fd = (descriptor), .other = (second) })
 #define ON_NAMES(dir, newdir) \
 	((struct creds_object){ .fd = (dir), .other = (newdir), .names = true })

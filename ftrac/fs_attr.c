@@ -157,7 +157,9 @@ static int change(const struct call *c, const struct held *inode, const struct o
 		return -EBUSY;
 	if (!(to_set & EVERYTHING) && inode_has_writer(c->fs->inodes, inode->inode))
 		return 0;
-	return AS_REQUESTER(c, ON(inode->fd), set_all(c, inode, file, attr, to_set));
+	return AS_REQUESTER(c, to_set & (CONTENT | OWNER) || !(to_set & EVERYTHING)
+			? ON_CONTENT(inode->fd) : ON(inode->fd),
+		set_all(c, inode, file, attr, to_set));
 }
 
 static void reply_changed(struct call *c, struct inode *inode, const struct open_file *file, int r)

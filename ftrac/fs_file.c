@@ -696,7 +696,7 @@ static ssize_t write_as(const struct call *c, const struct open_file *file, cons
 	/* fcntl(2) has taken O_APPEND away, which the source would not have let it do. */
 	if (!append && file->opened_append && is_append_only(file))
 		return -EPERM;
-	n = AS_REQUESTER(c, ON(file->fd), write_all(c, file, buf, size, off, append ? RWF_APPEND : 0));
+	n = AS_REQUESTER(c, ON_CONTENT(file->fd), write_all(c, file, buf, size, off, append ? RWF_APPEND : 0));
 	call_changed(c, file->inode);
 	return n;
 }
@@ -790,7 +790,7 @@ void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 	c.ev.u.op.offset = offset;
 	c.ev.u.op.length = length;
 	file = call_file(&c, fi);
-	r = WITH_SPACE(&c, AS_REQUESTER(&c, ON(file->fd),
+	r = WITH_SPACE(&c, AS_REQUESTER(&c, ON_CONTENT(file->fd),
 		RESULT(fallocate(file->fd, mode, offset, length))));
 	call_changed(&c, inode);
 	call_reply(&c, r);
@@ -813,7 +813,7 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	c.ev.via = VIA_COPY;
 	if (c.fs->uring && len > COPY_MOST)
 		len = COPY_MOST;
-	n = WITH_SPACE(&c, AS_REQUESTER(&c, ON(file_of(fi_out)->fd),
+	n = WITH_SPACE(&c, AS_REQUESTER(&c, ON_CONTENT(file_of(fi_out)->fd),
 		RESULT(copy_file_range(file_of(fi_in)->fd, &off_in, file_of(fi_out)->fd, &off_out, len,
 			flags))));
 	call_changed(&c, inode);
