@@ -229,7 +229,7 @@ def in_world(checks, function, world, top):
 
 
 @contextlib.contextmanager
-def disk(base, megabytes=200):
+def disk(base, megabytes=1000):
     """A file system that knows attributes of all kinds."""
     image, top = base / "image", base / "disk"
     top.mkdir()
