@@ -16,6 +16,7 @@ import itertools
 import os
 import pathlib
 import select
+import shutil
 import signal
 import stat
 import struct
@@ -245,6 +246,17 @@ def disk(base, megabytes=1000):
         subprocess.run(["umount", "-l", top], check=True)
 
 
+# ---- objects, as the host makes them ----
+
+CAPABILITY = struct.pack("<IIIII", 0x02000001, 1 << 10, 0, 0, 0)
+
+
+def make_program(path, mode=0o755, uid=BOB, gid=None):
+    shutil.copy(WORK / "who", path)
+    os.chown(path, uid, uid if gid is None else gid)
+    os.chmod(path, mode)
+
+
 # ---- what there is on the host ----
 
 GETFLAGS, SETFLAGS = 0x80086601, 0x40086602
@@ -297,23 +309,25 @@ def content_of(path, st):
         return short_of(f.read())
 
 
-def seen(path):
-    """All that an operation may change of one object."""
+def seen(path, times=False):
+    """All that an operation may change of one object; times: to the nanosecond."""
     st = os.lstat(path)
     directory, link = stat.S_ISDIR(st.st_mode), stat.S_ISLNK(st.st_mode)
     return {"mode": oct(st.st_mode), "owner": (st.st_uid, st.st_gid), "links": st.st_nlink,
             "size": None if directory else st.st_size, "content": content_of(path, st),
-            "mtime": when(st.st_mtime_ns), "flags": None if link else result(flags_of, path),
+            **({"number": st.st_ino, "mtime": st.st_mtime_ns, "ctime": st.st_ctime_ns} if times else
+               {"mtime": when(st.st_mtime_ns)}),
+            "flags": None if link else result(flags_of, path),
             "xattrs": {name: short_of(os.getxattr(path, name, follow_symlinks=False))
                        for name in sorted(os.listxattr(path, follow_symlinks=False))}}
 
 
-def picture(top):
-    found = {".": seen(top)}
+def picture(top, times=False):
+    found = {".": seen(top, times)}
     for at, dirs, files in os.walk(top):
         for name in dirs + files:
             path = os.path.join(at, name)
-            found[os.path.relpath(path, top)] = seen(path)
+            found[os.path.relpath(path, top)] = seen(path, times)
     return found
 
 
@@ -324,8 +338,8 @@ def differences(got, wanted):
         if name not in got or name not in wanted:
             said.append(f"{name} {'is there' if name in got else 'is not there'}")
             continue
-        said += [f"{name}: {key} {got[name][key]}, natively {value}"
-                 for key, value in wanted[name].items() if got[name][key] != value]
+        said += [f"{name}: {key} {got[name].get(key)}, natively {value}"
+                 for key, value in wanted[name].items() if got[name].get(key) != value]
     return said
 
 
