@@ -3,15 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "ftrac/shares.h"
 #include "ftrac/waking.h"
 
@@ -137,13 +136,13 @@ static bool is_done(struct defer *defer, const struct deferred *w)
 
 static void poke(const struct defer *defer, const struct requester *requester)
 {
-	char path[PATH_MAX], value[1];
+	cleanup_fd int root = defer->mountpoint
+		? open(defer->mountpoint, O_PATH | O_DIRECTORY | O_CLOEXEC)
+		: monitor_root_of(requester->tid);
+	char value[1];
 
-	if (defer->mountpoint)
-		snprintf(path, sizeof(path), "%s", defer->mountpoint);
-	else
-		snprintf(path, sizeof(path), "/proc/%d/root", requester->tid);
-	(void)!getxattr(path, DEFER_XATTR, value, sizeof(value));
+	if (root >= 0)
+		(void)!getxattr(fd_path(root).text, DEFER_XATTR, value, sizeof(value));
 }
 
 /* w may be gone as soon as it is handed back. */
@@ -167,13 +166,10 @@ static void wake_ring(struct defer *defer, struct deferred *w)
 
 static void wait_for_lease(struct deferred *w)
 {
-	char path[32];
-
 	if (creds_become(&w->requester, &ON(w->path_fd)) < 0 || !waking_begin(&w->waking))
 		return;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", w->path_fd);
 	do
-		w->opened = open(path, w->flags | O_CLOEXEC);
+		w->opened = open(fd_path(w->path_fd).text, w->flags | O_CLOEXEC);
 	while (w->opened < 0 && errno == EINTR && !atomic_load(&w->defer->stop));
 	waking_end(&w->waking);
 }

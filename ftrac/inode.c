@@ -169,13 +169,13 @@ bool inode_is_as_told(struct inode_table *table, struct inode *inode)
 {
 	struct stat now;
 	mode_t told = atomic_load(&inode->told_mode);
-	bool same;
+	bool unsure = atomic_load(&inode->told_unsure), same;
 
 	if (inode_stat(table, inode, -1, &now) < 0)
 		return false;
-	if (!((told | now.st_mode) & (S_ISUID | S_ISGID)))
+	if (!unsure && !((told | now.st_mode) & (S_ISUID | S_ISGID)))
 		return true;
-	same = told == (now.st_mode & 07777) && !atomic_load(&inode->told_unsure) &&
+	same = !unsure && told == (now.st_mode & 07777) &&
 	       atomic_load(&inode->told_owner) == ((uint64_t)now.st_uid << 32 | now.st_gid);
 	if (!same) {
 		atomic_store(&inode->told_unsure, false);

@@ -246,6 +246,16 @@ pid_t monitor_process_of(pid_t tid)
 	return r < 0 ? r : status.tgid;
 }
 
+int monitor_root_of(pid_t tid)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", tid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
 static ssize_t read_map(const char *path, char map[4096])
 {
 	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);

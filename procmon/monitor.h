@@ -154,6 +154,9 @@ void monitor_check(struct monitor *monitor, pid_t tid);
 /* The process of a thread that waits for us, or -errno.  Needs no monitor. */
 pid_t monitor_process_of(pid_t tid);
 
+/* The root directory of a thread that waits for us: an O_PATH descriptor, or -errno.  Needs no monitor. */
+int monitor_root_of(pid_t tid);
+
 /* Ids of a user namespace: ranges of ours that it has. */
 #define MONITOR_RANGES 8
 struct monitor_ids {
