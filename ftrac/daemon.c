@@ -460,8 +460,8 @@ static int share_out(struct daemon *d)
 
 	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur > MOST_FILES)
 		files.rlim_cur = MOST_FILES;
-	/* The rest is for inodes, which are let go for files, and for what any request takes for a moment. */
-	room[SHARE_FILES] = files.rlim_cur - files.rlim_cur / 8 -
+	/* The rest is for what any request takes for a moment; inodes are let go for files. */
+	room[SHARE_FILES] = files.rlim_cur -
 		(files.rlim_cur / 4 < SPARE_FILES ? files.rlim_cur / 4 : SPARE_FILES);
 	if (shares_create(room, creds_privileged() ? (uid_t)-1 : geteuid(), &d->fs.shares) < 0)
 		return -ENOMEM;

@@ -29,6 +29,8 @@
 
 #define CREATE_TURNS 20
 #define CREATE_FOUND 5
+#define SHARE_TURNS 20
+#define SHARE_NAP_US 1000
 #define COPY_MOST (16u << 20) /* bytes, where others wait for us */
 #define FMODE_EXEC 040 /* the kernel opens a program for execve(2); in no header for us */
 
@@ -127,14 +129,44 @@ static void set_data_path(struct call *c, struct open_file *file, int backing_id
 	c->ev.fidelity = backing_id ? FIDELITY_OPEN : direct ? FIDELITY_EXACT : FIDELITY_CACHED;
 }
 
+/* Whether the thread asks for the first time: ESTALE makes the kernel ask once more. */
+static bool may_ask_again(const struct call *c, struct inode *inode)
+{
+	struct opened *opened = inode_opens_lock(c->fs->inodes, inode);
+	bool first;
+
+	if (!opened)
+		return false;
+	first = opened->asked_again != c->ctx->pid;
+	opened->asked_again = first ? c->ctx->pid : 0;
+	inode_opens_unlock(c->fs->inodes, inode);
+	return first;
+}
+
+/*
+ * A descriptor of the requester's share.  What was closed is given back by a request of its own, which may stand
+ * behind this one: it is waited for, on a ring by having the kernel ask once more.
+ */
+static int take_share(const struct call *c, struct inode *inode)
+{
+	for (int i = 0; i < SHARE_TURNS; i++) {
+		if (shares_take(c->fs->shares, SHARE_FILES, c->ctx->uid))
+			return 0;
+		if (c->fs->uring)
+			return may_ask_again(c, inode) ? -ESTALE : -EMFILE;
+		usleep(SHARE_NAP_US);
+	}
+	return -EMFILE;
+}
+
 /* An open file of inode, for fi; a descriptor of the requester's share. */
 static int make_file(struct call *c, struct inode *inode, int fd, struct fuse_file_info *fi)
 {
 	struct open_file *file;
-	int backing_id;
+	int backing_id, r = take_share(c, inode);
 
-	if (!shares_take(c->fs->shares, SHARE_FILES, c->ctx->uid))
-		return -EMFILE;
+	if (r < 0)
+		return r;
 	file = calloc(1, sizeof(*file));
 	if (!file) {
 		shares_give(c->fs->shares, SHARE_FILES, c->ctx->uid);
@@ -201,20 +233,6 @@ static bool runs(const struct call *c, struct inode *inode)
 	executions = inode_opens(inode)->executions;
 	inode_opens_unlock(c->fs->inodes, inode);
 	return executions;
-}
-
-/* Whether he asks for the first time: ESTALE makes the kernel ask once more. */
-static bool may_ask_again(const struct call *c, struct inode *inode)
-{
-	struct opened *opened = inode_opens_lock(c->fs->inodes, inode);
-	bool first;
-
-	if (!opened)
-		return false;
-	first = opened->asked_again != c->ctx->pid;
-	opened->asked_again = first ? c->ctx->pid : 0;
-	inode_opens_unlock(c->fs->inodes, inode);
-	return first;
 }
 
 static int check_busy(const struct call *c, struct inode *inode, int flags)
