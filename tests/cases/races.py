@@ -418,7 +418,7 @@ os.umask(0o022)
 checks = Checks()
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 base.chmod(0o755)
-with disk(base) as there, transports() as ways:
+with disk(base) as there, transports(not arguments.world.startswith("device")) as ways:
     chosen = [w for w in worlds(ways, fidelities(), ["", "stat"]) if not arguments.world or str(w) == arguments.world]
     names = arguments.parts or list(PARTS)
     in_worlds(checks, base, "races", lambda *a: check_races(*a, names), chosen, 3, 7200 if arguments.all else 500)

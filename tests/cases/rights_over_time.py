@@ -754,7 +754,7 @@ checks = Checks()
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 base.chmod(0o755)
 print(f"seed {arguments.seed}", flush=True)
-with disk(base), transports() as ways:
+with disk(base), transports(not arguments.world.startswith("device")) as ways:
     chosen = [w for w in worlds(ways, fidelities()) if not arguments.world or str(w) == arguments.world]
     in_worlds(checks, base, "over time", check_world, chosen, 9, 3600 if arguments.all else 300)
 tell_all(checks)
