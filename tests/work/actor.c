@@ -7,7 +7,8 @@
  *	chmod @3 4755		of the file in slot 3, by its name in /proc/self/fd
  *	later 1 open 4 2 f	begins that in a thread
  *	wait 1 500		its answer, or "waiting" after 500 ms
- *	times 10 stat f		ten times: how often there was which answer
+ *	times 10 stat f; unlink f	ten times: how often there was which answer; each '#' in it is
+ *				a number from 10 on that grows from round to round, to 509
  *
  * It answers each with one line: "ok", perhaps with more, or the name of an errno.
  */
@@ -158,29 +159,64 @@ static void wait_for(char *rest, char *answer)
 
 /* ---- many times the same ---- */
 
-#define KINDS 8
+#define KINDS 32
+#define CYCLE 500
 
+/* Copies a command, with the number of the round for each '#'. */
+static void put_round(char *line, size_t room, const char *command, size_t length, long round)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < length && used + 20 < room; i++)
+		if (command[i] == '#')
+			used += snprintf(line + used, room - used, "%ld",
+				SLOTS_BUSY + round % CYCLE);
+		else
+			line[used++] = command[i];
+	line[used] = '\0';
+}
+
+struct tally {
+	char seen[KINDS][60];
+	long counts[KINDS];
+	int kinds;
+};
+
+static void count(struct tally *tally, const char *command, const char *answer)
+{
+	char said[60];
+	int k = 0;
+
+	snprintf(said, sizeof(said), "%.*s %.40s", (int)strcspn(command, " "), command, answer);
+	while (k < tally->kinds && strcmp(tally->seen[k], said) != 0)
+		k++;
+	if (k == KINDS)
+		return;
+	if (k == tally->kinds)
+		strcpy(tally->seen[tally->kinds++], said);
+	tally->counts[k]++;
+}
+
+/* N COMMAND [; COMMAND]...: how often there was which answer */
 static void do_times(char *rest, char *answer)
 {
-	long n = strtol(rest, &rest, 0), counts[KINDS] = { 0 };
-	char seen[KINDS][ANSWER], line[4200], one[ANSWER];
-	size_t used = 0;
-	int kinds = 0, k;
+	long n = strtol(rest, &rest, 0);
+	struct tally tally = { 0 };
+	size_t used = 0, length;
+	char line[4200], one[ANSWER];
 
-	for (long i = 0; i < n; i++) {
-		snprintf(line, sizeof(line), "%s", rest + strspn(rest, " "));
-		act(line, one);
-		for (k = 0; k < kinds && strcmp(seen[k], one) != 0; k++)
-			;
-		if (k == kinds && kinds < KINDS)
-			strcpy(seen[kinds++], one);
-		if (k < KINDS)
-			counts[k]++;
-	}
+	for (long i = 0; i < n; i++)
+		for (const char *at = rest; *at; at += length + strspn(at + length, "; ")) {
+			at += strspn(at, " ");
+			length = strcspn(at, ";");
+			put_round(line, sizeof(line), at, length, i);
+			act(line, one);
+			count(&tally, at, one);
+		}
 	answer[0] = '\0';
-	for (k = 0; k < kinds && used + 40 < ANSWER; k++)
-		used += snprintf(answer + used, ANSWER - used, "%s%.20s=%ld", k ? " " : "", seen[k],
-			counts[k]);
+	for (int k = 0; k < tally.kinds && used + 90 < ANSWER; k++)
+		used += snprintf(answer + used, ANSWER - used, "%s%s=%ld", k ? ", " : "",
+			tally.seen[k], tally.counts[k]);
 }
 
 static bool is_verb(char **line, const char *verb)

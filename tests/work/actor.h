@@ -14,7 +14,8 @@
 
 #define SLOTS 65536
 #define WORDS 12
-#define ANSWER 600 /* bytes */
+#define ANSWER 2000   /* bytes */
+#define SLOTS_BUSY 10 /* the first that '#' stands for */
 
 struct command {
 	const char *name;

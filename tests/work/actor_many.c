@@ -120,8 +120,72 @@ static void do_missing(char **w, char *answer)
 	answer_text(answer, "ok %ld", missed);
 }
 
+/* ---- open and use at once ---- */
+
+static ssize_t read_all(const char *word, char *text, size_t size)
+{
+	int fd = open(place(word).text, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
+	int e = errno;
+
+	text[n < 0 ? 0 : n] = '\0';
+	text[strcspn(text, " \n")] = '\0';
+	if (fd >= 0)
+		close(fd);
+	errno = e;
+	return n;
+}
+
+/* grab PATH: the first word that is in it */
+static void do_grab(char **w, char *answer)
+{
+	char text[40];
+	ssize_t n = read_all(w[0], text, sizeof(text));
+
+	answer_result(answer, n);
+	if (n >= 0)
+		answer_text(answer, "ok %s", text);
+}
+
+/* same PATH WORD: whether that is the first word in it */
+static void do_same(char **w, char *answer)
+{
+	char text[40];
+	ssize_t n = read_all(w[0], text, sizeof(text));
+
+	answer_result(answer, n);
+	if (n >= 0 && strcmp(text, w[1]) != 0)
+		answer_text(answer, "ok not the same");
+}
+
+static void write_into(char *answer, int fd, const char *text)
+{
+	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
+
+	answer_result(answer, n);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* spoil PATH: writes into what is there */
+static void do_spoil(char **w, char *answer)
+{
+	write_into(answer, open(place(w[0]).text, O_WRONLY | O_NONBLOCK | O_CLOEXEC), "spoiled");
+}
+
+/* make PATH: creates it */
+static void do_make(char **w, char *answer)
+{
+	write_into(answer, open(place(w[0]).text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644),
+		"made");
+}
+
 const struct command many_commands[] = {
 	{ "opens", 4, do_opens },
 	{ "missing", 4, do_missing },
+	{ "grab", 1, do_grab },
+	{ "same", 2, do_same },
+	{ "spoil", 1, do_spoil },
+	{ "make", 1, do_make },
 	{ 0 },
 };
