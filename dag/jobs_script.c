@@ -89,6 +89,14 @@ static bool is_redirected(const struct job_command *command)
 	return can_redirect(command, 0) || can_redirect(command, 1) || can_redirect(command, 2);
 }
 
+/* What sh -c would take for an option, and make for a flag of its own, is so no longer behind an empty word. */
+static void put_text(const struct script *s, const char *text)
+{
+	text += strspn(text, " \t");
+	fputs(*text && strchr("-+@", *text) ? "''" : "", s->out);
+	fputs(text, s->out);
+}
+
 /* alone: the job is nothing else. */
 static void put_command(const struct script *s, const struct job_command *command, bool alone)
 {
@@ -101,12 +109,12 @@ static void put_command(const struct script *s, const struct job_command *comman
 		fputs(" && ", s->out);
 	}
 	if (text && alone && !is_redirected(command) && !moves) {
-		fputs(text, s->out);
+		put_text(s, text);
 		return;
 	}
 	for (int i = 0; command->argv[i]; i++) {
 		fputs(i ? " " : "", s->out);
-		cli_put_quoted(command->argv[i], s->out);
+		(i ? cli_put_quoted : cli_put_program)(command->argv[i], s->out);
 	}
 	put_redirections(s, command);
 	if (moves)
