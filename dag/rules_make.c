@@ -49,6 +49,14 @@ static bool is_word_of_make(const char *name)
 	return name[0] == '.' && name[1 + strspn(name + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] == '\0';
 }
 
+/* What looks like a pattern of files goes through glob(), too, which takes backslashes away. */
+static const char *escape_pattern(const char *at)
+{
+	if (*at == '\\')
+		return is_before_special(at) ? "\\\\\\\\" : "\\\\";
+	return escape_name(at);
+}
+
 /* Not: what make takes for ends of lines, patterns, what is for order only, members of archives, homes,
  * libraries (-lm), and what a blank behind it would change. */
 bool rules_make_says(const char *name)
@@ -70,7 +78,8 @@ static void write_names(const struct rules *rules, const char *const *names, int
 {
 	for (int32_t i = 0; i < n; i++) {
 		fputs(i ? between : "", out);
-		rules_write(rules, names[i], NULL, escape_name, out);
+		rules_write(rules, names[i], NULL,
+			strpbrk(names[i], "*?[") ? escape_pattern : escape_name, out);
 	}
 }
 

@@ -7,6 +7,7 @@ Workflows: the examples, a script with all that shells do with files, and names 
 """
 import os
 import pathlib
+import random
 import shutil
 import subprocess
 import tempfile
@@ -76,7 +77,10 @@ SPECIAL = [b"all", b"define", b"endef", b"export", b"unexport", b"include", b"-i
            b"pool", b"phony", b"subninja", b"Snakefile", b"Makefile", b"build.ninja", b"temp(x)", b"a?b=c&d", b"n" * 250,
            b"\xc3\xa9" * 125, b"\xff" * 250, b"\xff\xfe", b"a\xc3", b"\xc0\xaf", b"\xed\xa0\x80", "\u2028x".encode(),
            "x\u0085y".encode(), "\ufeffx".encode(), "\u00a0x\u00a0".encode(), "\U0001f600".encode(), b"a\nb\nc",
-           b"\\n", b"\\0101", b"x\\c", b"\x81\x82\x88", b"a\rb", b"\x1b[31m", b"'\n'", b"EOF"]
+           b"\\n", b"\\0101", b"x\\c", b"\x81\x82\x88", b"a\rb", b"\x1b[31m", b"'\n'", b"EOF",
+           b"x (deleted)", b"a (deleted) b"]
+# What means something in names; words of these are tried, too.
+MEANING = b" \t\\:#$%*?[]{}();=&|'\"~-+@!<>`,^.a\n\r"
 # Programs whose names a shell or make takes for something else.
 PROGRAMS = ["a=b", "if", "do", "done", "time", "@x", "+x", "-x", "7z", "x y", "it's", "{", "!", "~x", "#x", "$x", "n" * 250,
             "caf\udce9", "new\nline", "\u00e9"]
@@ -215,7 +219,9 @@ def bytes_in_names(base):
     (inputs / "in").mkdir(parents=True)
     names = [name for b in range(1, 256) if b != ord("/") for name in (
         bytes([b]), bytes([b, ord("x")]), bytes([ord("x"), b]), bytes([ord("y"), b, ord("y")])) if name not in (b".", b"..")]
-    names = sorted(set(names) - set(SPECIAL))
+    chance = random.Random(7)
+    names += [bytes(chance.choices(MEANING, k=chance.randrange(2, 7))) for _ in range(400)]
+    names = sorted(set(names) - set(SPECIAL) - {b"..", b"."})
     for i, name in enumerate(names + SPECIAL):
         with open(os.path.join(top, b"in", name), "wb") as file:
             file.write(b"%d\n" % i)
