@@ -42,6 +42,9 @@ bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int 
 
 /* A word, quoted for a POSIX shell where that is needed. */
 void cli_put_quoted(const char *word, FILE *out);
+/* The first word of a command: quoted also where a shell would take it for an assignment or for its own, and where
+ * the first letter of a command is an option to sh -c, or for make. */
+void cli_put_program(const char *word, FILE *out);
 /* Words as one line, quoted for a POSIX shell where that is needed; to be freed.  NULL: out of
  * memory. */
 char *cli_join(char *const *argv);

@@ -12,6 +12,10 @@
  *   DAX        the one of Pegasus 4, version 3.6, in XML
  *
  * The same trace gives the same bytes.  What is not known is left out.
+ *
+ * Files and commands are named as they were, or not at all: a workflow with a name that the language of a format
+ * lacks is refused (Pegasus, DAX: YAML and XML are UTF-8, and XML has few control characters); in WfFormat, which
+ * only describes, commands that are not UTF-8 are left out.  Titles may have \xNN (attribute_clean()).
  */
 
 #include <stdio.h>
@@ -26,11 +30,26 @@ struct generate_facts {
 	int wfformat; /* the minor number of its version: 5, 6 */
 };
 
-/* 0 or -errno.  -EILSEQ: *ret_text cannot be said in that format. */
+/* Why a format cannot say a workflow, to be printed. */
+struct generate_refusal {
+	char text[1200];
+};
+
+/* 0 or -errno.  -EILSEQ: nothing was written, and *ret_refusal says why. */
 int generate_wfformat(const struct jobs *, const struct generate_facts *, FILE *out);
-int generate_dagman(const struct jobs *, const struct generate_facts *, FILE *out,
-	const char **ret_text);
-int generate_pegasus(const struct jobs *, const struct generate_facts *, FILE *out);
-int generate_dax(const struct jobs *, const struct generate_facts *, FILE *out);
+int generate_dagman(const struct jobs *, const struct generate_facts *, FILE *out);
+int generate_pegasus(const struct jobs *, const struct generate_facts *, FILE *out,
+	struct generate_refusal *ret_refusal);
+int generate_dax(const struct jobs *, const struct generate_facts *, FILE *out,
+	struct generate_refusal *ret_refusal);
+
+/* ---- generate_says.c ---- */
+
+bool generate_says_utf8(const char *text);
+/* All words of it.  A command that is not known can be said. */
+bool generate_says_command(const struct jobs *, const struct job *, bool (*says)(const char *text));
+/* All words of commands and all names of files: 0, -EILSEQ or -ENOMEM. */
+int generate_check(const struct jobs *, const char *format, bool (*says)(const char *text),
+	struct generate_refusal *ret_refusal);
 
 #endif
