@@ -45,9 +45,10 @@ struct files {
 	struct combos *kinds;
 	int64_t start_ns;
 	struct node *nodes;
-	struct file *files;
+	struct file *files; /* those that a key leads to */
 	struct dentry *dentries;
-	STAILQ_HEAD(file_list, file) dirty, retired; /* rows in the order of their ids cost least */
+	STAILQ_HEAD(, file) dirty; /* rows in the order of their ids cost least */
+	SLIST_HEAD(, file) made;   /* all there are */
 	int64_t last_file;
 	unsigned epoch;
 };
@@ -64,7 +65,7 @@ int files_create(struct store *store, struct paths *paths, int64_t start_ns,
 	files->start_ns = start_ns;
 	files->epoch = 1;
 	STAILQ_INIT(&files->dirty);
-	STAILQ_INIT(&files->retired);
+	SLIST_INIT(&files->made);
 	*ret_files = files;
 	return combos_create(store, PUT_KIND, 3, &files->kinds);
 }
@@ -119,7 +120,7 @@ static void node_unref(struct files *files, struct node *node)
 void files_destroy(struct files *files)
 {
 	struct node *n, *next_node;
-	struct file *f, *next_file;
+	struct file *f;
 	struct dentry *d;
 
 	if (!files)
@@ -133,12 +134,9 @@ void files_destroy(struct files *files)
 		HASH_DEL(files->nodes, n);
 		free(n);
 	}
-	while ((f = STAILQ_FIRST(&files->retired))) {
-		STAILQ_REMOVE_HEAD(&files->retired, next);
-		free(f);
-	}
-	HASH_ITER(hh, files->files, f, next_file) {
-		HASH_DEL(files->files, f);
+	HASH_CLEAR(hh, files->files);
+	while ((f = SLIST_FIRST(&files->made))) {
+		SLIST_REMOVE_HEAD(&files->made, next_made);
 		free(f);
 	}
 	combos_destroy(files->kinds);
@@ -161,17 +159,6 @@ static int put_file(struct files *files, const struct file *f)
 			V_INT(f->created | f->deleted << 1) });
 }
 
-/* Nodes may still lead to it. */
-static void retire(struct files *files, struct file *f)
-{
-	HASH_DEL(files->files, f);
-	if (f->dirty) {
-		put_file(files, f);
-		STAILQ_REMOVE(&files->dirty, f, file, next);
-	}
-	STAILQ_INSERT_HEAD(&files->retired, f, next);
-}
-
 static struct file *find_file(struct files *files, const struct event_node *e)
 {
 	struct file_key key = { e->dev, e->ino, e->birth_ns };
@@ -180,8 +167,9 @@ static struct file *find_file(struct files *files, const struct event_node *e)
 	HASH_FIND(hh, files->files, &key, sizeof(key), f);
 	if (f && (e->birth_ns || !f->deleted))
 		return f;
-	if (f) /* without a birth time a reused inode number shows only in that */
-		retire(files, f);
+	/* Without a birth time a reused inode number shows only in that.  Nodes may still lead to the file. */
+	if (f)
+		HASH_DEL(files->files, f);
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return NULL;
@@ -192,6 +180,7 @@ static struct file *find_file(struct files *files, const struct event_node *e)
 		free(f);
 		return NULL;
 	}
+	SLIST_INSERT_HEAD(&files->made, f, next_made);
 	return f;
 }
 
@@ -563,7 +552,7 @@ void files_dirty(struct files *files, struct file *file)
 	if (file->dirty)
 		return;
 	file->dirty = true;
-	STAILQ_INSERT_TAIL(&files->dirty, file, next);
+	STAILQ_INSERT_TAIL(&files->dirty, file, next_dirty);
 }
 
 int files_flush(struct files *files)
@@ -573,7 +562,7 @@ int files_flush(struct files *files)
 	while (r == 0 && !STAILQ_EMPTY(&files->dirty)) {
 		struct file *f = STAILQ_FIRST(&files->dirty);
 
-		STAILQ_REMOVE_HEAD(&files->dirty, next);
+		STAILQ_REMOVE_HEAD(&files->dirty, next_dirty);
 		f->dirty = false;
 		r = put_file(files, f);
 	}

@@ -50,7 +50,8 @@ struct file {
 	bool foreign_read;  /* somebody read it who had not alone written it */
 	bool used;	    /* read, written or created */
 	int write_handles;  /* open for writing now */
-	STAILQ_ENTRY(file) next; /* in the list of the dirty, or of the retired */
+	STAILQ_ENTRY(file) next_dirty;
+	SLIST_ENTRY(file) next_made;
 	UT_hash_handle hh;
 };
 
