@@ -18,6 +18,7 @@ struct dentry {
 	LIST_ENTRY(dentry) of_node;
 	bool unhashed; /* gone, but the last name its node had */
 	int64_t path; /* when it was bound; 0: not recorded */
+	struct known_path *known; /* held as long as the name is there */
 	int64_t from_ns;
 	UT_hash_handle hh;
 	size_t key_len;
@@ -35,7 +36,7 @@ struct node {
 	int references; /* the kernel, and each dentry in it */
 	int64_t moved_ns; /* end of its last rename */
 	unsigned path_epoch;
-	struct path path; /* cached: valid while path_epoch is the files' */
+	struct path path; /* cached: valid while path_epoch is the files'; without 'known' */
 	UT_hash_handle hh;
 };
 
@@ -53,7 +54,7 @@ struct files {
 	unsigned epoch;
 };
 
-int files_create(struct store *store, struct paths *paths, int64_t start_ns,
+int files_create(struct store *store, struct paths *paths, int64_t start_ns, size_t kept,
 	struct files **ret_files)
 {
 	struct files *files = calloc(1, sizeof(*files));
@@ -67,7 +68,7 @@ int files_create(struct store *store, struct paths *paths, int64_t start_ns,
 	STAILQ_INIT(&files->dirty);
 	SLIST_INIT(&files->made);
 	*ret_files = files;
-	return combos_create(store, PUT_KIND, 3, &files->kinds);
+	return combos_create(store, PUT_KIND, 3, kept, &files->kinds);
 }
 
 static void node_unref(struct files *files, struct node *node);
@@ -81,6 +82,7 @@ static void dentry_free(struct files *files, struct dentry *d)
 		HASH_DEL(files->dentries, d);
 	if (d->node->dentry == d)
 		d->node->dentry = NULL;
+	paths_release(files->paths, d->known);
 	free(d);
 	node_unref(files, dir);
 }
@@ -102,6 +104,8 @@ static void dentry_unhash(struct files *files, struct dentry *d)
 	}
 	HASH_DEL(files->dentries, d);
 	d->unhashed = true;
+	paths_release(files->paths, d->known);
+	d->known = NULL;
 }
 
 static void node_unref(struct files *files, struct node *node)
@@ -262,6 +266,16 @@ static char *build_path(const struct node *node, size_t extra, size_t *ret_len)
 	return path;
 }
 
+/* path: as it was given just now. */
+static void hold_path(struct files *files, struct dentry *d, const struct path *path)
+{
+	if (d->unhashed || d->known == path->known)
+		return;
+	paths_hold(files->paths, path->known);
+	paths_release(files->paths, d->known);
+	d->known = path->known;
+}
+
 int files_path(struct files *files, struct node *node, const char *name, size_t len,
 	struct path *ret_path)
 {
@@ -287,6 +301,9 @@ int files_path(struct files *files, struct node *node, const char *name, size_t 
 	free(path);
 	if (r < 0 || name)
 		return r;
+	if (node->dentry)
+		hold_path(files, node->dentry, ret_path);
+	ret_path->known = NULL;
 	node->path = *ret_path;
 	node->path_epoch = files->epoch;
 	if (ret_path->recorded && node->file->path != ret_path->id) {
@@ -439,6 +456,8 @@ static int renew_name(struct files *files, struct dentry *d, int64_t time_ns)
 	struct path path;
 	int r = files_path(files, d->dir, d->key.name, len, &path);
 
+	if (r == 0)
+		hold_path(files, d, &path);
 	if (r == 0 && d->node->dentry == d)
 		r = files_path(files, d->node, NULL, 0, &(struct path){ 0 });
 	if (r < 0 || path.id == d->path || (!d->path && !path.recorded))

@@ -57,7 +57,8 @@ struct file {
 
 struct node;
 
-int files_create(struct store *store, struct paths *paths, int64_t start_ns,
+/* kept: bytes of memory for what files have in common.  0 or -ENOMEM. */
+int files_create(struct store *store, struct paths *paths, int64_t start_ns, size_t kept,
 	struct files **ret_files);
 void files_destroy(struct files *files);
 

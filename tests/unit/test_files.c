@@ -40,8 +40,8 @@ static int setup(void **state)
 	snprintf(f->db, sizeof(f->db), "%s/trace.db", f->temp.dir);
 	assert_int_equal(store_create(f->db, false, &f->store), 0);
 	f->options.source = "/";
-	assert_int_equal(paths_create(f->store, &f->options, &f->paths), 0);
-	assert_int_equal(files_create(f->store, f->paths, 0, &f->files), 0);
+	assert_int_equal(paths_create(f->store, &f->options, 1 << 20, &f->paths), 0);
+	assert_int_equal(files_create(f->store, f->paths, 0, 1 << 20, &f->files), 0);
 	add(f, NODE_ROOT, 2, S_IFDIR);
 	*state = f;
 	return 0;

@@ -25,7 +25,7 @@ static struct fixture *begin(void **state, struct paths_options options)
 	f->options = options;
 	if (!f->options.source)
 		f->options.source = "/";
-	assert_int_equal(paths_create(f->store, &f->options, &f->paths), 0);
+	assert_int_equal(paths_create(f->store, &f->options, 1 << 20, &f->paths), 0);
 	*state = f;
 	return f;
 }

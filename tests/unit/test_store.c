@@ -312,7 +312,7 @@ static void every_statement_fills_a_row_of_its_table(void **state)
 	assert_int_equal(store_commit(store), 0);
 	assert_string_equal(sql_ask(path, "SELECT count(*) FROM processes JOIN images USING (id) "
 		"JOIN files USING (id) JOIN handles USING (id) JOIN touches "
-		"USING (id) JOIN ghosts USING (id) JOIN ops_name USING (id) JOIN ops_handle USING (id) "
+		"USING (id) JOIN ghosts ON ghosts.process = id JOIN ops_name USING (id) JOIN ops_handle USING (id) "
 		"JOIN paths USING (id) JOIN mounts USING (id) JOIN kinds USING (id) JOIN ways USING "
 		"(id) JOIN threads USING (id) JOIN names ON names.file = id JOIN moved ON moved.handle = id "
 		"JOIN uses ON uses.handle = id JOIN seconds ON op = id"), "1");
