@@ -3,25 +3,23 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <uthash.h>
+#include <string.h>
 
 #include "db/store.h"
 
-struct ghost {
-	struct {
-		int64_t process, path;
-	} key;
-	int64_t count, first_ns;
-	UT_hash_handle hh;
-};
+#define MOST (1 << 20) /* however much memory there is */
 
-#define GHOST_BYTES (sizeof(struct ghost) + 48) /* with its part of the hash table, and what malloc() adds */
+struct ghost {
+	int64_t process, path, count, first_ns;
+};
 
 struct ghosts {
 	struct store *store;
 	int64_t start_ns;
-	size_t most;
 	struct ghost *all;
+	size_t n, most;
+	uint32_t *slots; /* by hash: 0, or 1 + which of all; a power of two, and never full */
+	unsigned bits;
 };
 
 int ghosts_create(struct store *store, int64_t start_ns, size_t kept, struct ghosts **ret_ghosts)
@@ -30,83 +28,91 @@ int ghosts_create(struct store *store, int64_t start_ns, size_t kept, struct gho
 
 	if (!ghosts)
 		return -ENOMEM;
+	*ret_ghosts = ghosts;
 	ghosts->store = store;
 	ghosts->start_ns = start_ns;
-	ghosts->most = kept > GHOST_BYTES ? kept / GHOST_BYTES : 1;
-	*ret_ghosts = ghosts;
-	return 0;
-}
-
-static void forget(struct ghosts *ghosts)
-{
-	struct ghost *g = ghosts->all, *next;
-
-	HASH_CLEAR(hh, ghosts->all);
-	for (; g; g = next) {
-		next = g->hh.next;
-		free(g);
-	}
+	ghosts->most = kept / (sizeof(struct ghost) + 4 * sizeof(*ghosts->slots));
+	if (ghosts->most < 1)
+		ghosts->most = 1;
+	if (ghosts->most > MOST)
+		ghosts->most = MOST;
+	for (ghosts->bits = 1; 1u << ghosts->bits < 2 * ghosts->most;)
+		ghosts->bits++;
+	ghosts->all = malloc(ghosts->most * sizeof(*ghosts->all));
+	ghosts->slots = calloc(1u << ghosts->bits, sizeof(*ghosts->slots));
+	return ghosts->all && ghosts->slots ? 0 : -ENOMEM;
 }
 
 void ghosts_destroy(struct ghosts *ghosts)
 {
 	if (!ghosts)
 		return;
-	forget(ghosts);
+	free(ghosts->all);
+	free(ghosts->slots);
 	free(ghosts);
 }
 
-static struct ghost *add(struct ghosts *ghosts, int64_t process, int64_t path, int64_t time_ns)
+/* That of a process and path, or the free one where it would be. */
+static uint32_t *slot_of(struct ghosts *ghosts, int64_t process, int64_t path)
 {
-	struct ghost *g = calloc(1, sizeof(*g));
+	uint64_t hash = ((uint64_t)process * 0x9e3779b97f4a7c15u ^ (uint64_t)path) * 0xbf58476d1ce4e5b9u;
+	uint32_t mask = (1u << ghosts->bits) - 1, i = hash >> (64 - ghosts->bits);
 
-	if (!g)
-		return NULL;
-	g->key.process = process;
-	g->key.path = path;
-	g->first_ns = time_ns;
-	HASH_ADD(hh, ghosts->all, key, sizeof(g->key), g);
-	if (g->hh.tbl)
-		return g;
-	free(g);
-	return NULL;
+	while (ghosts->slots[i]) {
+		const struct ghost *g = &ghosts->all[ghosts->slots[i] - 1];
+
+		if (g->process == process && g->path == path)
+			break;
+		i = (i + 1) & mask;
+	}
+	return &ghosts->slots[i];
 }
 
 int ghosts_add(struct ghosts *ghosts, int64_t process, int64_t path, int64_t time_ns)
 {
-	struct ghost *g, key = { .key = { process, path } };
-	int r = 0;
+	uint32_t *slot = slot_of(ghosts, process, path);
+	struct ghost *g;
 
-	HASH_FIND(hh, ghosts->all, &key.key, sizeof(key.key), g);
-	if (!g && HASH_COUNT(ghosts->all) >= ghosts->most)
-		r = ghosts_flush(ghosts);
-	if (!g && r == 0)
-		g = add(ghosts, process, path, time_ns);
-	if (!g)
-		return r < 0 ? r : store_fail(ghosts->store, -ENOMEM);
+	if (!*slot && ghosts->n == ghosts->most) {
+		int r = ghosts_flush(ghosts);
+
+		if (r < 0)
+			return r;
+		slot = slot_of(ghosts, process, path);
+	}
+	if (!*slot) {
+		ghosts->all[ghosts->n] = (struct ghost){ .process = process, .path = path, .first_ns = time_ns };
+		*slot = ++ghosts->n;
+	}
+	g = &ghosts->all[*slot - 1];
 	g->count++;
 	if (time_ns < g->first_ns)
 		g->first_ns = time_ns;
 	return 0;
 }
 
-static int compare(const struct ghost *a, const struct ghost *b)
+static int compare(const void *x, const void *y)
 {
-	if (a->key.process != b->key.process)
-		return a->key.process < b->key.process ? -1 : 1;
-	return a->key.path < b->key.path ? -1 : a->key.path > b->key.path;
+	const struct ghost *a = x, *b = y;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return a->path < b->path ? -1 : a->path > b->path;
 }
 
-/* In the order in which the table has them. */
+/* Rows cost least in the order in which the table has them. */
 int ghosts_flush(struct ghosts *ghosts)
 {
 	int r = 0;
 
-	HASH_SORT(ghosts->all, compare);
-	for (const struct ghost *g = ghosts->all; g && r == 0; g = g->hh.next)
+	if (!ghosts->n)
+		return 0;
+	qsort(ghosts->all, ghosts->n, sizeof(*ghosts->all), compare);
+	for (const struct ghost *g = ghosts->all; g < ghosts->all + ghosts->n && r == 0; g++)
 		r = store_put(ghosts->store, PUT_GHOST,
-			(struct value[]){ V_INT(g->key.process), V_INT(g->key.path), V_INT(g->count),
+			(struct value[]){ V_INT(g->process), V_INT(g->path), V_INT(g->count),
 				V_INT(g->first_ns - ghosts->start_ns) });
-	forget(ghosts);
+	ghosts->n = 0;
+	memset(ghosts->slots, 0, sizeof(*ghosts->slots) << ghosts->bits);
 	return r;
 }

@@ -8,7 +8,7 @@
  * Memory holds what the database has not been told yet; it adds that to the rows it has.  So a process may
  * look for as many names as it likes.
  *
- * One thread.  Memory: what ghosts_create() is given, until the next flush; some 130 bytes each.
+ * One thread.  Memory: what ghosts_create() is given, until the next flush; some 48 bytes each.
  */
 
 #include <stddef.h>
