@@ -7,6 +7,7 @@
 
 #include "db/store.h"
 
+#define PART 8 /* of what is kept: they wait for the next batch only */
 #define MOST (1 << 20) /* however much memory there is */
 
 struct ghost {
@@ -31,7 +32,7 @@ int ghosts_create(struct store *store, int64_t start_ns, size_t kept, struct gho
 	*ret_ghosts = ghosts;
 	ghosts->store = store;
 	ghosts->start_ns = start_ns;
-	ghosts->most = kept / (sizeof(struct ghost) + 4 * sizeof(*ghosts->slots));
+	ghosts->most = kept / PART / (sizeof(struct ghost) + 4 * sizeof(*ghosts->slots));
 	if (ghosts->most < 1)
 		ghosts->most = 1;
 	if (ghosts->most > MOST)

@@ -8,7 +8,7 @@
  * Memory holds what the database has not been told yet; it adds that to the rows it has.  So a process may
  * look for as many names as it likes.
  *
- * One thread.  Memory: what ghosts_create() is given, until the next flush; some 48 bytes each.
+ * One thread.  Memory: an eighth of what ghosts_create() is given; some 48 bytes each.
  */
 
 #include <stddef.h>
@@ -17,7 +17,7 @@
 struct ghosts;
 struct store;
 
-/* kept: bytes of memory; one is kept in any case.  0 or -ENOMEM. */
+/* kept: bytes of memory, of which an eighth is used; one is kept in any case.  0 or -ENOMEM. */
 int ghosts_create(struct store *store, int64_t start_ns, size_t kept, struct ghosts **ret_ghosts);
 void ghosts_destroy(struct ghosts *ghosts); /* NULL is fine */
 

@@ -67,7 +67,7 @@ static int create_bounded(struct record *record, size_t kept)
 {
 	struct store *store = record->store;
 	int64_t start = record->options.start_ns;
-	int r = paths_create(store, &record->options.paths, 2 * kept, &record->paths);
+	int r = paths_create(store, &record->options.paths, kept, &record->paths);
 
 	if (r == 0)
 		r = touches_create(store, start, kept, &record->touches);

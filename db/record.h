@@ -11,9 +11,9 @@
  *
  * Memory grows with files that were seen, names of those that the kernel remembers, living processes and open
  * handles.  Whatever else clients can make as much of as they like is bounded by 'kept': names that lead nowhere
- * (paths.h), what a process looked for and is not written yet (ghosts.h), what was done to files (touches.h), closed
- * handles (handles.h) may take as much each, combinations (combos.h) a quarter each.  Beyond that, facts go to the
- * database earlier; what the views show is the same with any bound.
+ * (paths.h), what was done to files (touches.h) and closed handles (handles.h) may take as much each, three tables of
+ * combinations (combos.h) a quarter each, searches (ghosts.h) an eighth: four times as much in all.  Beyond that,
+ * facts go to the database earlier; what the views show is the same with any bound.
  */
 
 #include <stdbool.h>
@@ -27,8 +27,7 @@ struct event;
 struct record;
 struct store;
 
-/* In bytes; names get twice as much, for a compiler looks for the same ones again and again. */
-#define RECORD_KEPT (4 << 20)
+#define RECORD_KEPT (4 << 20) /* bytes */
 
 struct record_options {
 	struct paths_options paths;
