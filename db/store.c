@@ -677,8 +677,9 @@ static int spill_result(struct store *store, int code)
 {
 	int r = store_result(store, code);
 
-	if (r < 0) /* it is not of the database, which knows nothing of it */
-		snprintf(store->error, sizeof(store->error), "%s", sqlite3_errstr(code));
+	if (r < 0) /* the database knows nothing of it */
+		snprintf(store->error, sizeof(store->error), "the file for names that memory has no room for: %s",
+			sqlite3_errstr(code));
 	return store_fail(store, r);
 }
 
