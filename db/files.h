@@ -50,13 +50,15 @@ struct file {
 	bool foreign_read;  /* somebody read it who had not alone written it */
 	bool used;	    /* read, written or created */
 	int write_handles;  /* open for writing now */
-	STAILQ_ENTRY(file) next; /* in the list of the dirty, or of the retired */
+	STAILQ_ENTRY(file) next_dirty;
+	SLIST_ENTRY(file) next_made;
 	UT_hash_handle hh;
 };
 
 struct node;
 
-int files_create(struct store *store, struct paths *paths, int64_t start_ns,
+/* kept: bytes of memory for what files have in common.  0 or -ENOMEM. */
+int files_create(struct store *store, struct paths *paths, int64_t start_ns, size_t kept,
 	struct files **ret_files);
 void files_destroy(struct files *files);
 

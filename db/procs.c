@@ -48,35 +48,41 @@ int procs_create(struct store *store, struct paths *paths, const struct procs_op
 	return 0;
 }
 
-void procs_ref(struct process *process)
+static void process_unref(struct process *process)
 {
-	process->references++;
-}
+	if (--process->references > 0)
+		return;
+	while (process->image) {
+		struct image *older = process->image->older;
 
-void procs_unref(struct procs *procs, struct process *process)
-{
-	while (process && --process->references == 0) {
-		struct process *parent = process->parent;
-
-		if (procs->options.forget)
-			procs->options.forget(procs->options.arg, process);
-		while (process->image) {
-			struct image *older = process->image->older;
-
-			free(process->image);
-			process->image = older;
-		}
-		free(process->cgroup);
-		free(process->threads);
-		free(process->total);
-		free(process);
-		process = parent;
+		free(process->image);
+		process->image = older;
 	}
+	free(process->cgroup);
+	free(process->threads);
+	free(process->total);
+	free(process);
 }
 
-static void thread_free(struct procs *procs, struct thread *thread)
+void procs_ref(struct image *image)
 {
-	procs_unref(procs, thread->process);
+	if (!image)
+		return;
+	image->references++;
+	image->process->references++;
+}
+
+void procs_unref(struct image *image)
+{
+	if (!image)
+		return;
+	image->references--;
+	process_unref(image->process);
+}
+
+static void thread_free(struct thread *thread)
+{
+	process_unref(thread->process);
 	free(thread);
 }
 
@@ -93,6 +99,23 @@ static bool is_over(const struct thread *thread, int64_t time_ns)
 	return time_ns == INT64_MAX || (thread->to_ns && thread->to_ns < time_ns);
 }
 
+/* A process may go on as another program as often as it likes. */
+static void prune_images(struct process *process, int64_t time_ns)
+{
+	struct image **link = process->image ? &process->image->older : NULL;
+
+	while (link && *link) {
+		struct image *image = *link;
+
+		if (image->references || !image->end_ns || image->end_ns >= time_ns) {
+			link = &image->older;
+			continue;
+		}
+		*link = image->older;
+		free(image);
+	}
+}
+
 /* A life that is over has only such behind it: they came one after the other. */
 void procs_prune(struct procs *procs, int64_t time_ns)
 {
@@ -101,6 +124,7 @@ void procs_prune(struct procs *procs, int64_t time_ns)
 	HASH_ITER(hh, procs->threads, t, next) {
 		struct thread **link = &t->older;
 
+		prune_images(t->process, time_ns);
 		if (is_over(t, time_ns)) {
 			HASH_DEL(procs->threads, t);
 			link = &t;
@@ -113,7 +137,7 @@ void procs_prune(struct procs *procs, int64_t time_ns)
 			struct thread *gone = older;
 
 			older = gone->older;
-			thread_free(procs, gone);
+			thread_free(gone);
 		}
 	}
 }
@@ -140,7 +164,7 @@ static int put_process(struct procs *procs, const struct process *p)
 
 	return store_put(procs->store, PUT_PROCESS,
 		(struct value[]){ V_INT(p->id), V_INT(p->pid), V_OPT(p->ppid > 0, p->ppid),
-			p->parent ? V_INT(p->parent->id) : V_NULL, V_OPT(p->ids_known, p->uid),
+			V_ID(p->parent), V_OPT(p->ids_known, p->uid),
 			V_OPT(p->ids_known, p->gid), V_OPT(p->start_ns, relative(procs, p->start_ns)),
 			V_OPT(p->end_ns, relative(procs, p->end_ns)),
 			V_OPT(ended && WIFEXITED(p->status), WEXITSTATUS(p->status)),
@@ -275,15 +299,13 @@ static struct image *add_image(struct procs *procs, struct process *process, int
 
 static struct process *add_process(struct procs *procs, pid_t pid, pid_t ppid, int64_t start_ns)
 {
+	const struct process *parent = living_process(procs, ppid);
 	struct process *process = calloc(1, sizeof(*process));
 
 	if (!process)
 		return NULL;
 	*process = (struct process){ .id = ++procs->last_process, .pid = pid, .ppid = ppid,
-		.start_ns = start_ns, .status = -1 };
-	process->parent = living_process(procs, ppid);
-	if (process->parent)
-		process->parent->references++;
+		.parent = parent ? parent->id : 0, .start_ns = start_ns, .status = -1 };
 	if (add_thread(procs, pid, process, start_ns) < 0) {
 		free(process);
 		return NULL;
@@ -361,7 +383,8 @@ static int own_texts(struct procs *procs, struct image *image, const struct part
 static int on_fork(struct procs *procs, const struct event *ev)
 {
 	const struct event_process *e = &ev->u.process;
-	struct process *process = living_process(procs, e->pid), *parent;
+	struct process *process = living_process(procs, e->pid);
+	const struct process *parent;
 	struct image *from, *image;
 	int r = 0;
 
@@ -370,12 +393,12 @@ static int on_fork(struct procs *procs, const struct event *ev)
 	if (r < 0)
 		return r;
 	from = procs_find(procs, e->ppid, ev->time_ns);
+	parent = living_process(procs, e->ppid);
 	process = add_process(procs, e->pid, e->ppid, ev->time_ns);
 	image = process ? add_image(procs, process, ev->time_ns, 0) : NULL;
 	if (!image)
 		return -ENOMEM;
 	process->tier = e->tier;
-	parent = process->parent;
 	if (parent) {
 		process->uid = parent->uid;
 		process->gid = parent->gid;
@@ -461,14 +484,14 @@ static int meet_process(struct procs *procs, const struct event *ev, const struc
 	struct process **ret_process)
 {
 	const struct event_process *e = &ev->u.process;
+	const struct process *parent = living_process(procs, e->ppid);
 	struct process *process = add_process(procs, e->pid, e->ppid, e->start_ns);
 	struct image *image = process ? add_image(procs, process, e->start_ns, 0) : NULL;
-	struct image *from;
+	const struct image *from = parent ? parent->image : NULL;
 
 	if (!image)
 		return -ENOMEM;
 	*ret_process = process;
-	from = process->parent ? process->parent->image : NULL;
 	/* Whether it was forked as it is or has begun this program itself shows only in that. */
 	if (!from || from->digest != digest_parts(parts))
 		image->seq = 1;
