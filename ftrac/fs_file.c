@@ -57,13 +57,20 @@ static bool is_left_out(const struct call *c, struct inode *inode)
 }
 
 /*
- * Whether a shared mapping of what is opened so might be one that the source forbids: a file that may only be
- * appended to (chattr +a, which may come later, too) must not be mapped for writing.  The kernel does not know of
- * that, and asks nobody when it maps what is passed through.
+ * Whether what is opened so might be mapped and written: a file that may only be appended to (chattr +a, which may
+ * come later, too) must not be.  The kernel does not know of that, and asks nobody when it maps what is passed through.
  */
 static bool appends_and_maps(int flags)
 {
 	return (flags & (O_ACCMODE | O_APPEND)) == (O_RDWR | O_APPEND);
+}
+
+static bool is_append_only(int fd)
+{
+	struct statx sx;
+
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == 0 &&
+	       (sx.stx_attributes & STATX_ATTR_APPEND);
 }
 
 /* Files of suid and sgid programs are written by us: passed through, root's writes would take
@@ -89,7 +96,8 @@ static int open_backing(const struct call *c, int fd)
 
 /*
  * Decided by the first that has the file open: the kernel wants all to be of one kind.  What must not be passed
- * through though others are gets an inode of its own, by asking the kernel to look the name up anew (ESTALE).
+ * through though others are gets an inode of its own, by asking the kernel to look the name up anew (ESTALE); the two
+ * do not see each other's mappings, so this is for files alone that may not be mapped for writing.
  */
 static int join_opened(struct call *c, struct inode *inode, struct open_file *file, int flags)
 {
@@ -104,7 +112,7 @@ static int join_opened(struct call *c, struct inode *inode, struct open_file *fi
 		opened->backing_id = pass ? open_backing(c, file->fd) : 0;
 		if (pass && !opened->backing_id)
 			atomic_store(&inode->mount->no_backing, true);
-	} else if (opened->backing_id && appends_and_maps(flags)) {
+	} else if (opened->backing_id && appends_and_maps(flags) && is_append_only(file->fd)) {
 		inode_opens_unlock(c->fs->inodes, inode);
 		inode_part(c->fs->inodes, inode);
 		return -ESTALE;
@@ -659,14 +667,6 @@ static int64_t append_offset(const struct open_file *file, off_t asked, ssize_t 
 	return asked;
 }
 
-static bool is_append_only(const struct open_file *file)
-{
-	struct statx sx;
-
-	return statx(file->fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == 0 &&
-	       (sx.stx_attributes & STATX_ATTR_APPEND);
-}
-
 /*
  * A page of a mapping goes where it belongs, also through a file opened for appending.  Natively a file that may
  * only be appended to cannot be mapped for that (EACCES); the kernel has not asked, so the store is refused.  The
@@ -677,7 +677,7 @@ static ssize_t write_back(const struct call *c, const struct open_file *file, co
 {
 	cleanup_fd int fd = -1;
 
-	if (is_append_only(file))
+	if (is_append_only(file->fd))
 		return -EPERM;
 	creds_become_daemon();
 	if (file->append) {
@@ -712,7 +712,7 @@ static ssize_t write_as(const struct call *c, const struct open_file *file, cons
 	ssize_t n;
 
 	/* fcntl(2) has taken O_APPEND away, which the source would not have let it do. */
-	if (!append && file->opened_append && is_append_only(file))
+	if (!append && file->opened_append && is_append_only(file->fd))
 		return -EPERM;
 	n = AS_REQUESTER(c, ON_CONTENT(file->fd), write_all(c, file, buf, size, off, append ? RWF_APPEND : 0));
 	call_changed(c, file->inode);

@@ -541,6 +541,7 @@ void inode_part(struct inode_table *table, struct inode *inode)
 	pthread_mutex_lock(&shard->lock);
 	unhash(shard, entry_of(inode));
 	pthread_mutex_unlock(&shard->lock);
+	atomic_store(&inode->is_backed, true); /* it changes through the other one, too */
 }
 
 void inode_again(struct inode_table *table, struct inode *inode)
