@@ -67,7 +67,8 @@ static void chart_destroy(struct chart *chart)
 	free(chart);
 }
 
-/* A line of UTF-8, as pictures must have it.  gnuplot writes '>' into an SVG as it is, and XML has no "]]>". */
+/* A copy that pictures can show: one line of UTF-8.  gnuplot does not escape '>' in SVG, and XML forbids "]]>".
+ * NULL: out of memory. */
 static char *legible(const char *name)
 {
 	struct attribute_value clean = { 0 };
@@ -114,8 +115,9 @@ void chart_point(struct chart *chart, double x, double y)
 
 /* ---- gnuplot ---- */
 
-/* What might mean something is a number: gnuplot runs what stands in backquotes, and takes '' at the begin of a
- * single-quoted text for all of it.  A number goes on as long as there are digits. */
+/* Characters other than the plain ones become octal numbers: gnuplot runs commands in backquotes, and ends a
+ * single-quoted text that begins with '' there.  A digit behind a number becomes one, too, since gnuplot reads an
+ * octal number as long as digits follow. */
 static void put_string(FILE *out, const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ _.,:/()-";

@@ -198,7 +198,7 @@ static int write_all(const struct job_list *list)
 	return 0;
 }
 
-/* JSON is UTF-8. */
+/* WfFormat is JSON, which is UTF-8. */
 static void tell_unsaid(const struct job_list *list)
 {
 	const struct jobs *jobs = list->jobs;

@@ -13,9 +13,9 @@
  *
  * The same trace gives the same bytes.  What is not known is left out.
  *
- * Files and commands are named as they were, or not at all: a workflow with a name that the language of a format
- * lacks is refused (Pegasus, DAX: YAML and XML are UTF-8, and XML has few control characters); in WfFormat, which
- * only describes, commands that are not UTF-8 are left out.  Titles may have \xNN (attribute_clean()).
+ * A file name or an argument that is written is the one of the run, byte by byte.  Pegasus and DAX are refused if
+ * their language cannot express one: YAML and XML are UTF-8, and XML 1.0 forbids most control characters.  WfFormat
+ * only describes, so commands that are not UTF-8 are left out there.  Titles may have \xNN (attribute_clean()).
  */
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ struct generate_facts {
 	int wfformat; /* the minor number of its version: 5, 6 */
 };
 
-/* Why a format cannot say a workflow, to be printed. */
+/* The reason why a format cannot express a workflow, for the message; the caller owns it. */
 struct generate_refusal {
 	char text[1200];
 };
@@ -46,9 +46,9 @@ int generate_dax(const struct jobs *, const struct generate_facts *, FILE *out,
 /* ---- generate_says.c ---- */
 
 bool generate_says_utf8(const char *text);
-/* All words of it.  A command that is not known can be said. */
+/* True if says() takes all words of the command, or the command is not known. */
 bool generate_says_command(const struct jobs *, const struct job *, bool (*says)(const char *text));
-/* All words of commands and all names of files: 0, -EILSEQ or -ENOMEM. */
+/* Asks says() for all words of commands and all names of files.  0, -ENOMEM, or -EILSEQ with *ret_refusal. */
 int generate_check(const struct jobs *, const char *format, bool (*says)(const char *text),
 	struct generate_refusal *ret_refusal);
 

@@ -21,13 +21,13 @@ static const char *escape(const char *at)
 			     : NULL;
 }
 
-/* In a value of VARS alone. */
+/* Of a value of VARS that is no argument list. */
 static const char *escape_value(const char *at)
 {
 	return *at == '"' ? "\\\"" : *at == '\\' ? "\\\\" : *at == '$' ? "$(DOLLAR)" : NULL;
 }
 
-/* Absolute, as far as that is known; to be freed. */
+/* The directory of a job, absolute if the root is known; to be freed. */
 static char *directory_of(const struct rules *rules, const struct job *job)
 {
 	bool at_root = !job->cwd || strcmp(job->cwd, ".") == 0,
@@ -40,7 +40,8 @@ static char *directory_of(const struct rules *rules, const struct job *job)
 		       : path;
 }
 
-/* Shortens it to what a line can say, without a blank at its end.  false: nothing was left out. */
+/* Cuts the path back to the nearest directory that a line of a submit description can hold: no control characters, no
+ * blank at the end.  Returns whether it was cut. */
 static bool shorten(char *path)
 {
 	bool shorter = false;
@@ -55,7 +56,7 @@ static bool shorten(char *path)
 	return shorter;
 }
 
-/* The script of a job, which goes from the directory that it is started in to its own. */
+/* The script of a job as one line; moves: it first changes to cwd. */
 static char *line_of(const struct job *job, const char *cwd, bool moves)
 {
 	char *text = NULL, *line;
@@ -128,7 +129,7 @@ int generate_dagman(const struct jobs *jobs, const struct generate_facts *facts,
 	      "should_transfer_files = no\n"
 	      "    log = workflow.log\n}\n",
 		out);
-	/* Of what used no file it need not be known what it was (check_commands()); nothing waits for it. */
+	/* The command of a job that used no file may be unknown (check_commands()); no job depends on it. */
 	for (int32_t i = 0; i < jobs->n_jobs && r == 0; i++)
 		r = jobs->jobs[i].script ? put_job(&rules, &jobs->jobs[i], out) : 0;
 	for (int32_t i = 0; i < jobs->n_jobs && r == 0; i++)

@@ -20,7 +20,7 @@ static void attribute(struct writer *w, const char *name, const char *value)
 	xml_attribute(&w->xml, name, value);
 }
 
-/* What people are to read. */
+/* A text for people. */
 static void title(struct writer *w, const char *name, const char *value)
 {
 	attribute(w, name, attribute_clean(&w->clean, value));

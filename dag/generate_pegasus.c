@@ -53,7 +53,7 @@ static void pair(struct writer *w, const char *name, const char *text)
 	value(w, text);
 }
 
-/* What people are to read. */
+/* A text for people. */
 static void title(struct writer *w, const char *name, const char *text)
 {
 	pair(w, name, attribute_clean(&w->clean, text));

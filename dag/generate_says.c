@@ -16,7 +16,7 @@ bool generate_says_utf8(const char *text)
 struct check {
 	const struct jobs *jobs;
 	bool (*says)(const char *text);
-	const char *file; /* the first one that cannot be said */
+	const char *file; /* the first one that says() refuses; NULL: none */
 };
 
 static const char *const *find_argument(const struct check *check, const struct job *job)

@@ -20,7 +20,7 @@ struct writer {
 	int32_t *n_children, *levels;
 };
 
-/* What people are to read.  Texts must not be empty there. */
+/* A text for people.  Texts must not be empty there. */
 static json_t *text(struct writer *w, const char *bytes, const char *instead)
 {
 	return json_string(bytes && *bytes ? attribute_clean(&w->clean, bytes) : instead);

@@ -164,7 +164,7 @@ static void add_commands(struct jobs *jobs)
 	}
 }
 
-/* Names of files and of rules: not too long for the former, and no digit begins the latter. */
+/* Names serve as file names, which have a limit, and as rule names of Snakemake, which begin with no digit. */
 static int name_jobs(struct jobs *jobs)
 {
 	for (int32_t i = 0; i < jobs->n_jobs; i++) {

@@ -32,7 +32,7 @@ static const char *shell_text(const struct job_command *command)
 		       : NULL;
 }
 
-/* Linux says " (deleted)" behind the name of what is gone; a file may be called so, too. */
+/* The kernel appends " (deleted)" to the name of a file that is gone; a file may also have such a name. */
 static bool is_gone(const struct script *s, const char *path)
 {
 	static const char mark[] = " (deleted)";
@@ -105,7 +105,7 @@ static bool is_redirected(const struct script *s, const struct job_command *comm
 	       can_redirect(s, command, 2);
 }
 
-/* What sh -c would take for an option, and make for a flag of its own, is so no longer behind an empty word. */
+/* An empty word in front keeps sh -c from reading the text as an option, and make from reading a flag. */
 static void put_text(const struct script *s, const char *text)
 {
 	text += strspn(text, " \t");

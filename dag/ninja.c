@@ -37,7 +37,7 @@ static int out_of_memory(void)
 	return err_status(EXIT_OWN, "out of memory");
 }
 
-/* It writes names as they are. */
+/* compdb writes names that are not UTF-8 as they are. */
 static int say_no_json(const struct ninja *n)
 {
 	if (json_memory_failed())

@@ -99,7 +99,7 @@ static void join_lines(const char *command, FILE *out)
 	}
 }
 
-/* A character of n bytes (0: a byte that is part of none), as printf's %b takes it, in single quotes. */
+/* Writes a character of n bytes, or a byte that is part of none (n is 0), for printf's %b inside of single quotes. */
 static void put_printed(const char *at, size_t n, FILE *out)
 {
 	if (n > 1)
@@ -116,7 +116,7 @@ static void put_printed(const char *at, size_t n, FILE *out)
 		fputc(*at, out);
 }
 
-/* printf(1) makes what a line of text cannot have. */
+/* The command as text for printf(1), which makes the bytes that a line of text cannot have. */
 static char *print_command(const char *command)
 {
 	char *text = NULL;
@@ -156,7 +156,7 @@ static bool is_of_name(char byte)
 	       (unsigned char)byte >= 0x80;
 }
 
-/* Does a path begin there, and not go on?  An option may stand before it, as in -I/usr, or \n of printf. */
+/* Does a path begin at this place of the text?  An option may stand before it, as in -I/usr, or \n of printf. */
 static bool begins_path(const char *text, const char *at)
 {
 	const char *from = at;

@@ -55,7 +55,7 @@ void rules_destroy(struct rules *rules);
 void rules_write(const struct rules *rules, const char *text, const char *here,
 	const char *(*escape)(const char *at), FILE *out);
 
-/* The begin of a command that runs in that directory: "cd cwd || exit; ". */
+/* Writes the begin of a command that runs in cwd: "cd cwd || exit; ". */
 void rules_put_move(const char *cwd, FILE *out);
 
 /* A command as one line of UTF-8 without control characters but tabs; to be freed.  NULL: out of memory. */

@@ -36,7 +36,7 @@ static const char *escape_name(const char *at)
 	return NULL;
 }
 
-/* Our own goal, directives, and targets of which make thinks something else. */
+/* Our own goal, directives, and special targets. */
 static bool is_word_of_make(const char *name)
 {
 	static const char *const words[] = { "all", "define", "else", "endef", "endif", "export",
@@ -49,7 +49,7 @@ static bool is_word_of_make(const char *name)
 	return name[0] == '.' && name[1 + strspn(name + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] == '\0';
 }
 
-/* What looks like a pattern of files goes through glob(), too, which takes backslashes away. */
+/* make passes names with '*', '?' or '[' to glob(), which removes backslashes. */
 static const char *escape_pattern(const char *at)
 {
 	if (*at == '\\')
@@ -121,7 +121,7 @@ static char *make_directories(const struct rules *rules)
 	return line;
 }
 
-/* Backslashes before what begins a comment are two of each. */
+/* make halves the backslashes before '#'. */
 static const char *escape_value(const char *at)
 {
 	if (*at == '\\')
@@ -129,8 +129,8 @@ static const char *escape_value(const char *at)
 	return *at == '$' ? "$$" : *at == '#' ? "\\#" : NULL;
 }
 
-/* When the file is read: a job for that would be one more than there was.  A variable, since make counts
- * parentheses between those of a function. */
+/* When the file is read: a job for that would be one more than there was.  The command is in a variable, since make
+ * counts the parentheses in the text of a function. */
 static int write_directories(const struct rules *rules, FILE *out)
 {
 	char *command = rules->n_directories ? make_directories(rules) : NULL;

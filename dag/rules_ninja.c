@@ -50,7 +50,7 @@ static int write_rule(const struct rules *rules, const struct rule *rule, FILE *
 	return 0;
 }
 
-/* A root that is no text is in no command: rules_one_line(). */
+/* No command has a root that is no text, after rules_one_line(). */
 static bool says_root(const struct rules *rules)
 {
 	if (!utf8_is_text(rules->root, "\t"))

@@ -61,7 +61,7 @@ static void write_names(const struct rules *rules, const char *what, const char 
 	}
 }
 
-/* As it is, with all its lines, if Python can say that. */
+/* With all its lines, if it is text: a literal of Python can have these. */
 static int write_command(const struct rules *rules, const char *command, FILE *out)
 {
 	bool says = utf8_is_text(command, "\n\t\r");

@@ -439,8 +439,8 @@ ORDER BY process, seq
 SELECT u.process, h.path FROM use u JOIN handle h ON h.id = u.handle WHERE h.flags LIKE '%APPEND%'
 UNION SELECT process, path FROM handle WHERE flags LIKE '%APPEND%' AND process IS NOT NULL
 
---- generate.environ of none: variables that its first program had, and the command that was traced had not, if a
---- shell can export them: no functions of bash
+--- generate.environ of none: variables that its first program had, and the command that was traced had not;
+--- only names that a shell can export, so no functions of bash
 WITH r AS MATERIALIZED (SELECT e.name, e.value FROM environ e JOIN image i ON i.id = e.image
 	JOIN process p ON p.id = i.process WHERE p.parent IS NULL AND i.seq = 1)
 SELECT i.process, group_concat(e.name || '=''' || replace(e.value, '''', '''\''''') || '''', ' ')

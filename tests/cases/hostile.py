@@ -30,7 +30,7 @@ DEEP_COMMANDS = [[WFSTAT], [WFDAG, "critical-path", "--top", "3"], [WFDAG, "--tr
                  [WFDAG, "generate", "--make", "-"], [WFDAG, "makespan"], [WFDAG, "generate", "--wfformat", "-"],
                  [WFDAG, "--dot", "-", "--include", "command:make"], [WFDAG, "diff", "whole.db"]]
 
-# Each byte, and what means something to whom names are given or shown.
+# Names with each byte, and names with a meaning for shells, make, XML, SQL, gnuplot, terminals or options.
 NAMES = [b"c" + bytes(b for b in range(first, first + 16) if b not in b"\0/") for first in range(0, 256, 16)] + [
     b" ", b" a ", b"'", b'"', b"it's", b'quo"te', b"\\", b"back\\slash\\", b"\\n\\x41\\0", b"new\nline", b"\n", b"\r\n", b"\t", b"\x7f",
     b"$(id)", b"${x}", b"$$", b"`id`", b";id", b"|", b"&", b"&&", b"<x", b">x", b"*", b"?", b"[a]", b"{x}", b"{{", b"~root", b"#x",

@@ -45,7 +45,7 @@ DAG = ["order --format json", "order --format csv", "lifecycle --format tsv --ra
        "check --ninja n --format tsv --root / --strict --foreign", "check --ninja n --fail-on missing",
        "diff make.db --format csv", "diff make.db --format json --data", "diff make.db --top 0 --raw --all --strict --foreign",
        "diff make.db --fail-on graph,time:10%", "diff make.db --root / --include * --exclude path:*x* --phase ph=cp*"]
-# Options that take what people write: each is given each name.
+# Options whose value may be any text: each name is given to two of them.
 TAKE = [(WFSTAT, line) for line in ("io --by {}", "io --by env:{}", "io --include {}", "io --phase {}", "io --phase {}=*", "io --job {}",
                                     "io --sort {}", "{}", "hist --of {}")] + \
        [(WFDAG, line) for line in ("--json - --ancestors-of {}", "--json - --group-by env:{}", "--json - --group-by {}", "--json - --file {}",
@@ -100,7 +100,7 @@ def traced(db, command, folder):
 
 
 def make_traces():
-    """By a script, which is by make and ninja, too, as it is generated from that; and with names in facts of the run."""
+    """A script is traced, then make and ninja with what wfdag generates from that; facts.db has names in facts, too."""
     files = base / "wf.sh", base / "Makefile", base / "build.ninja"
     for file in files:
         file.touch()
@@ -133,7 +133,7 @@ def generate(*words):
 
 
 def spoil(db):
-    """What a run on this machine does not call like that."""
+    """Gives names to what has others on this machine: the host, the user, mounts, kinds of jobs."""
     sql = sqlite3.connect(db)
     texts = [name.decode() if is_text(name) else name for name in NAMES]
     for table, columns, where in (
@@ -148,7 +148,7 @@ def spoil(db):
 
 
 def is_readable(command, out):
-    """What is printed, as what it is meant to be."""
+    """Whether the output is valid in the format that the command line asks for."""
     words = " ".join(map(str, command[1:]))
     try:
         if re.search(r"json -|--json|cyjs -|--wfformat -|json$|format json|--perfetto -", words) and "--sql" not in words:
@@ -203,7 +203,7 @@ def check_options():
 
 
 def all_lines():
-    """(command, may it fail)"""
+    """Pairs: a command, and whether it may fail."""
     found = [([*command, "facts.db"], False) for command in COMMANDS + MORE if command[1:2] != ["check"]]
     found += [([*command, "ninja.db" if "--ninja" in command else "make.db"], False) for command in COMMANDS + MORE
               if command[1:2] == ["check"]]
