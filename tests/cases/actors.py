@@ -108,7 +108,8 @@ def acting(*whom):
 
 # ---- ways of mounting ----
 
-VARIANTS = {"": [], "stat": ["--stat"], "exclude": ["--exclude", "*"]}
+VARIANTS = {"": [], "stat": ["--stat"], "exclude": ["--exclude", "*"], "include": ["--include", "/none/*"]}
+COMMON = "", "stat", "exclude"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,7 +126,7 @@ class World:
         return ["--fidelity", self.fidelity, "--io-uring", rings, *VARIANTS[self.variant]]
 
 
-def worlds(transports, fidelities, variants=tuple(VARIANTS)):
+def worlds(transports, fidelities, variants=COMMON):
     return [World(*way) for way in itertools.product(transports, fidelities, variants)]
 
 

@@ -11,6 +11,7 @@ races.py [--all] [--number N] [PART...]: N operations (3,000; --all: 100,000) of
 import argparse
 import collections
 import ctypes
+import fnmatch
 import os
 import pathlib
 import random
@@ -74,9 +75,12 @@ def make_both(top):
     suid(top / "closed" / "program")
 
 
-ON_DIRECTORY = ["grab d/f", "spoil d/f", "make d/new#; unlink d/new#", "grab d/sub/f; spoil d/sub/f", "chmod d/f 0666; utimens d/f 5",
-                "truncate d/f 4; setxattr d/f user.a 41", "mkdir d/n# 0755; rmdir d/n#", "link d/g own/l#; unlink own/l#",
-                "rename d/g d/h# 0; rename d/h# d/g 0", "exec d/program", "symlink x d/s#; unlink d/s#", "list d; stat d/f",
+ON_DIRECTORY = ["grab d/f", "spoil d/f", "make d/new#; unlink d/new#", "grab d/sub/f; spoil d/sub/f",
+                "chmod d/f 0666; utimens d/f 5",
+                "truncate d/f 4; setxattr d/f user.a 41", "mkdir d/n# 0755; rmdir d/n#",
+                "link d/g own/l#; unlink own/l#",
+                "rename d/g d/h# 0; rename d/h# d/g 0", "exec d/program", "symlink x d/s#; unlink d/s#",
+                "list d; stat d/f",
                 "make d/sub/new#; unlink d/sub/new#", "rename own/mine d/mine 0; rename d/mine own/mine 0"]
 ON_FILE = ["grab d/f", "spoil d/f", "chmod d/f 0666", "utimens d/f 5", "truncate d/f 4", "setxattr d/f user.a 41",
            "link d/f own/l#; unlink own/l#", "getxattr d/f user.a; stat d/f", "chown d/f -1 65540", "exec d/f"]
@@ -210,8 +214,10 @@ class Mounted(Part):
 
 class Sticky(Part):
     """In a sticky directory f is his, or another's; only his goes away."""
-    commands = ["unlink sticky/f", "rename sticky/f own/away# 0; unlink own/away#", "make own/over#; rename own/over# sticky/f 0; unlink own/over#",
-                "make own/ex#; rename own/ex# sticky/f 2; unlink own/ex#", "grab sticky/f", "spoil sticky/f", "chmod sticky/f 0666"]
+    commands = ["unlink sticky/f", "rename sticky/f own/away# 0; unlink own/away#",
+                "make own/over#; rename own/over# sticky/f 0; unlink own/over#",
+                "make own/ex#; rename own/ex# sticky/f 2; unlink own/ex#", "grab sticky/f", "spoil sticky/f",
+                "chmod sticky/f 0666"]
 
     def make(self):
         directory(self.top / "sticky", 0o1777, 0)
@@ -233,7 +239,8 @@ class Sticky(Part):
 
 class ComingBack(Part):
     """He holds files of his while the host moves them, and puts secrets at their names."""
-    commands = ["same @# number-#", "chmod @# 0666; stat @#", "link @# own/l#; same own/l# number-#; unlink own/l#", "grab kept/#",
+    commands = ["same @# number-#", "chmod @# 0666; stat @#", "link @# own/l#; same own/l# number-#; unlink own/l#",
+                "grab kept/#",
                 "setxattr @# user.a 41; getxattr @# user.a"]
 
     def make(self):
@@ -266,7 +273,8 @@ class ComingBack(Part):
 
 class ComingBackDirectories(ComingBack):
     """The same of directories, in which he works."""
-    commands = ["same @#/f number-#", "make @#/new; unlink @#/new", "chmod @#/f 0666", "spoil @#/g; unlink @#/h; list @#",
+    commands = ["same @#/f number-#", "make @#/new; unlink @#/new", "chmod @#/f 0666",
+                "spoil @#/g; unlink @#/h; list @#",
                 "rename @#/f @#/e 0; rename @#/e @#/f 0", "grab kept/#/f"]
 
     def make(self):
@@ -384,7 +392,8 @@ def race(checks, world, name, top, mount):
     check_answers(checks, fact, answers)
     kinds = {answer.split()[0] == "ok" for _, answer in answers}
     # What is remembered for a second may be all that he sees.
-    checks.check(f"{fact}: some go well, and some do not", len(kinds) == 2 or name.startswith("coming") or not world.variant,
+    checks.check(f"{fact}: some go well, and some do not",
+                 len(kinds) == 2 or name.startswith("coming") or not world.variant,
                  summary(answers))
     checks.check(f"{fact}: it was swapped often", swaps > 20, swaps)
     checks.equal(f"{fact}: what is not his is as it was", after, before)
@@ -410,7 +419,7 @@ if os.geteuid() != 0:
 parser = argparse.ArgumentParser()
 parser.add_argument("--all", action="store_true")
 parser.add_argument("--number", type=int)
-parser.add_argument("--world", default="", help="only that way of mounting, as 'device exact'")
+parser.add_argument("--world", default="*", help="only those ways of mounting, as 'device *'")
 parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
 arguments = parser.parse_args()
 arguments.number = arguments.number or (100_000 if arguments.all else 3000)
@@ -419,7 +428,7 @@ checks = Checks()
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 base.chmod(0o755)
 with disk(base) as there, transports(not arguments.world.startswith("device")) as ways:
-    chosen = [w for w in worlds(ways, fidelities(), ["", "stat"]) if not arguments.world or str(w) == arguments.world]
+    chosen = [w for w in worlds(ways, fidelities(), ["", "stat"]) if fnmatch.fnmatch(str(w), arguments.world)]
     names = arguments.parts or list(PARTS)
     in_worlds(checks, base, "races", lambda *a: check_races(*a, names), chosen, 3, 7200 if arguments.all else 500)
 shutil.rmtree(base)

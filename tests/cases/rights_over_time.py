@@ -8,7 +8,7 @@ of its directory, a change on the host, and the time between the change and the 
 same natively and through the mount; answers, and what is left on the host, are compared.  A difference is of one of
 the classes of CLASSES.
 
-rights_over_time.py [--seed N] [--number N] [--all] [--world WORD]: N combinations, by chance, for each way of
+rights_over_time.py [--seed N] [--number N] [--all] [--world PATTERN]: N combinations, by chance, for each way of
 mounting; --all: each operation with each change, at times and in states by chance.
 """
 import argparse
@@ -16,6 +16,7 @@ import collections
 import ctypes
 import dataclasses
 import errno
+import fnmatch
 import itertools
 import json
 import os
@@ -75,7 +76,8 @@ def opening(flags, *then):
 
 
 ON_NAMES = {  # of {f}, in {p}; {o} is his own directory
-    "read": opening(0, "read {b} 5"), "write": opening(1, "write {b} 0 XX"), "read and write": opening(2, "read {b} 3", "write {b} 2 XX"),
+    "read": opening(0, "read {b} 5"), "write": opening(1, "write {b} 0 XX"),
+    "read and write": opening(2, "read {b} 3", "write {b} 2 XX"),
     "append": opening(1 | APPENDS, "put {b} XX"), "empty": opening(1 | TRUNC), "read and empty": opening(TRUNC),
     "open or create": opening(2 | CREAT, "put {b} XX"),
     "store": opening(2, "map {b} {b} 10", "store {b} 0 XX", "msync {b}", "unmap {b}"),
@@ -87,13 +89,15 @@ ON_NAMES = {  # of {f}, in {p}; {o} is his own directory
     "chown of nothing": ["chown {f} -1 -1"],
     "utimens": ["utimens {f} 1234567890"], "utimens now": ["utimens {f} now"], "truncate": ["truncate {f} 3"],
     "setxattr": ["setxattr {f} user.new 41"], "removexattr": ["removexattr {f} user.there"],
-    "set ACL": [f"setxattr {{f}} system.posix_acl_access {ALLOW}"], "remove ACL": ["removexattr {f} system.posix_acl_access"],
+    "set ACL": [f"setxattr {{f}} system.posix_acl_access {ALLOW}"],
+    "remove ACL": ["removexattr {f} system.posix_acl_access"],
     "execute": ["exec {f}"],
 }
 INSIDE = {"link out": ["link {f} {o}/linked"], "create inside": ["open {b} 0xc2 {f}/new", "put {b} XX"],
           "unlink inside": ["unlink {f}/inside"], "read inside": ["open {b} 0x800 {f}/inside", "read {b} 5"]}
 OF_NAMES = {
-    "create": ["open {b} 0xc2 {p}/new", "put {b} XX"], "mkdir": ["mkdir {p}/new 0777"], "mknod": ["mknod {p}/new 0010666"],
+    "create": ["open {b} 0xc2 {p}/new", "put {b} XX"], "mkdir": ["mkdir {p}/new 0777"],
+    "mknod": ["mknod {p}/new 0010666"],
     "symlink": ["symlink there {p}/new"], "link in": ["link {o}/mine {p}/new"],
     "unlink": ["unlink {f}"], "rmdir": ["rmdir {f}"], "rename out": ["rename {f} {o}/moved 0"],
     "rename in": ["rename {o}/mine {p}/new 0"], "rename over": ["rename {o}/mine {f} 0"],
@@ -111,7 +115,8 @@ ON_OPEN = {
     "read": ["read {a} 5"], "fchmod": ["fchmod {a} 0757"], "fchmod 6755": ["fchmod {a} 06755", "exec {f}"],
     "fchgrp": [f"fchown {{a}} -1 {SHARED}"], "fchgrp to another's": [f"fchown {{a}} -1 {FOREIGN}"],
     "fchown": [f"fchown {{a}} {BOB} -1"], "fchown of nothing": ["fchown {a} -1 -1"],
-    "futimens": ["futimens {a} 1234567890"], "futimens now": ["futimens {a} now"], "fsetxattr": ["fsetxattr {a} user.new 41"],
+    "futimens": ["futimens {a} 1234567890"], "futimens now": ["futimens {a} now"],
+    "fsetxattr": ["fsetxattr {a} user.new 41"],
     "fremovexattr": ["fremovexattr {a} user.there"], "fset ACL": [f"fsetxattr {{a}} system.posix_acl_access {ALLOW}"],
     "fremove ACL": ["fremovexattr {a} system.posix_acl_access"], "fset flags": ["fsetflags {a} 0x40 0"],
     "fset flags by the newer call": ["fsetx {a} 0x80 0"], "fexecve": ["fexec {a}"],
@@ -119,18 +124,24 @@ ON_OPEN = {
 HELD = {
     "read again": ["open {b} 0x800 @{a}", "read {b} 5"], "write again": ["open {b} 0x801 @{a}", "write {b} 0 XX"],
     "empty again": ["open {b} 0xa01 @{a}"], "append again": ["open {b} 0xc01 @{a}", "put {b} XX"],
-    "link it": ["link @{a} {o}/linked"], "truncate": ["truncate @{a} 3"], "chmod": ["chmod @{a} 0757"], "chgrp": [f"chown @{{a}} -1 {SHARED}"],
-    "utimens": ["utimens @{a} 1234567890"], "utimens now": ["utimens @{a} now"], "setxattr": ["setxattr @{a} user.new 41"],
+    "link it": ["link @{a} {o}/linked"], "truncate": ["truncate @{a} 3"], "chmod": ["chmod @{a} 0757"],
+    "chgrp": [f"chown @{{a}} -1 {SHARED}"],
+    "utimens": ["utimens @{a} 1234567890"], "utimens now": ["utimens @{a} now"],
+    "setxattr": ["setxattr @{a} user.new 41"],
     "removexattr": ["removexattr @{a} user.there"], "set ACL": [f"setxattr @{{a}} system.posix_acl_access {ALLOW}"],
     "execute": ["exec @{a}"], "create inside": ["open {b} 0xc2 @{a}/new"], "unlink inside": ["unlink @{a}/inside"],
     "read inside": ["open {b} 0x800 @{a}/inside", "read {b} 5"], "rename inside": ["rename @{a}/inside {o}/moved 0"],
 }
-ABOUT_OPEN = {"fstat": ["fstat {a}"], "flist": ["flist {a}"], "fget flags": ["fgetflags {a}"], "fgetxattr": ["fgetxattr {a} user.there"]}
-ABOUT_HELD = {"stat": ["stat @{a}"], "access": [f"access @{{a}} {how}" for how in (1, 2, 4)], "getxattr": ["getxattr @{a} user.there"]}
+ABOUT_OPEN = {"fstat": ["fstat {a}"], "flist": ["flist {a}"], "fget flags": ["fgetflags {a}"],
+              "fgetxattr": ["fgetxattr {a} user.there"]}
+ABOUT_HELD = {"stat": ["stat @{a}"], "access": [f"access @{{a}} {how}" for how in (1, 2, 4)],
+              "getxattr": ["getxattr @{a} user.there"]}
 TO_WRITE = {
-    "write": ["write {a} 0 XX"], "ftruncate": ["ftruncate {a} 3"], "make longer": ["ftruncate {a} 9000"], "allocate": ["fallocate {a} 0 0 9000"],
+    "write": ["write {a} 0 XX"], "ftruncate": ["ftruncate {a} 3"], "make longer": ["ftruncate {a} 9000"],
+    "allocate": ["fallocate {a} 0 0 9000"],
     "punch a hole": ["fallocate {a} 3 0 4096"], "zero a range": ["fallocate {a} 0x10 0 5"],
-    "copy into": ["open {c} 0 {o}/mine", "copy {c} {a} 4"], "store": ["map {a} {a} 10", "store {a} 0 XX", "msync {a}", "unmap {a}"],
+    "copy into": ["open {c} 0 {o}/mine", "copy {c} {a} 4"],
+    "store": ["map {a} {a} 10", "store {a} 0 XX", "msync {a}", "unmap {a}"],
     "futimens now": ["futimens {a} now"],
 }
 VIA = {"name": ("lstat {f}",), "directory": ("open {d} 0x10000 {q}", "lstat {f}"),
@@ -163,15 +174,18 @@ def operations():
 STATES = {
     "kind": ["file"] * 5 + ["program"] * 3 + ["directory"] * 3 + ["link", "fifo"],
     "owner": [BOB, BOB, ANN, 0], "group": [BOB, SHARED, FOREIGN],
-    "mode": [0o644, 0o755, 0o600, 0o666, 0o640, 0o060, 0o604, 0o700, 0o777, 0o000, 0o4755, 0o2755, 0o6711, 0o2745, 0o1777, 0o744],
+    "mode": [0o644, 0o755, 0o600, 0o666, 0o640, 0o060, 0o604, 0o700, 0o777, 0o000, 0o4755, 0o2755, 0o6711, 0o2745,
+             0o1777, 0o744],
     "acl": [None] * 6 + ["allows him", "denies him", "allows his group", "denies his group"],
     "flags": [0] * 10 + [APPEND, IMMUTABLE],
     "capability": [False] * 5 + [True],
-    "parent": [(BOB, 0o755)] * 3 + [(0, 0o755), (0, 0o1777), (0, 0o777), (ANN, 0o1777), (ANN, 0o711), (BOB, 0o700), (0, 0o2777), (ANN, 0o744),
+    "parent": [(BOB, 0o755)] * 3 + [(0, 0o755), (0, 0o1777), (0, 0o777), (ANN, 0o1777), (ANN, 0o711), (BOB, 0o700),
+                                    (0, 0o2777), (ANN, 0o744),
                                     (BOB, 0o3777)],
     "parent's": ["nothing"] * 8 + ["append-only", "default ACL", "ACL that denies"],
 }
-ACLS = {"allows him": acl((2, 7, BOB), owner=6, group=4, others=0), "denies him": acl((2, 0, BOB), owner=7, group=7, others=7),
+ACLS = {"allows him": acl((2, 7, BOB), owner=6, group=4, others=0),
+        "denies him": acl((2, 0, BOB), owner=7, group=7, others=7),
         "allows his group": acl((8, 7, SHARED), owner=6, group=0, others=0),
         "denies his group": acl((8, 0, SHARED), owner=7, group=7, others=7)}
 PARENTS = {"default ACL": ("system.posix_acl_default", acl((2, 7, BOB), (2, 7, ANN), others=0)),
@@ -197,7 +211,9 @@ def directory(path, mode, uid):
 def make_object(path, state):
     kind = state["kind"]
     if kind == "link":
-        os.symlink("../s/secret", path)
+        # Not by "..": the kernel goes up to where a directory was when it was looked up.
+        write(f"{os.path.dirname(path)}/target", "secret", 0o600, 0)
+        os.symlink("target", path)
         os.lchown(path, state["owner"], state["group"])
         return
     if kind == "directory":
@@ -417,18 +433,23 @@ def remount(option):
 def changes():
     alone = {"nothing": lambda top: None}
     own = {
-        "taken by root": on_object(take), "chown to root": on_object(chown, 0), "chown to another": on_object(chown, ANN),
-        "chown to him": on_object(chown, BOB), "chgrp": on_object(chown, -1, FOREIGN), "chgrp to his": on_object(chown, -1, SHARED),
-        "chmod 0": on_object(os.chmod, 0), "chmod 600": on_object(os.chmod, 0o600), "chmod 755": on_object(os.chmod, 0o755), "chmod 777": on_object(os.chmod, 0o777),
+        "taken by root": on_object(take), "chown to root": on_object(chown, 0),
+        "chown to another": on_object(chown, ANN),
+        "chown to him": on_object(chown, BOB), "chgrp": on_object(chown, -1, FOREIGN),
+        "chgrp to his": on_object(chown, -1, SHARED),
+        "chmod 0": on_object(os.chmod, 0), "chmod 600": on_object(os.chmod, 0o600), 
+        "chmod 755": on_object(os.chmod, 0o755), "chmod 777": on_object(os.chmod, 0o777),
         "suid of root": on_object(suid_of_root), "ACL that denies": on_object(set_acl, "denies him"),
-        "ACL that allows": on_object(set_acl, "allows him"), "ACL removed": on_object(without, "system.posix_acl_access"),
+        "ACL that allows": on_object(set_acl, "allows him"),
+        "ACL removed": on_object(without, "system.posix_acl_access"),
         "append-only": on_object(set_flags, APPEND), "immutable": on_object(set_flags, IMMUTABLE),
         "flags taken away": on_object(set_flags, 0, APPEND | IMMUTABLE),
         "capability": on_object(set_capability), "capability removed": on_object(without, "security.capability"),
     }
     names = {
         "renamed away": renamed("s/away"), "renamed beside": renamed("p/g"), "given to him": renamed("own/given"),
-        "replaced by a secret": replaced("secret"), "replaced by his": replaced("his"), "replaced by a directory": replaced("d"),
+        "replaced by a secret": replaced("secret"), "replaced by his": replaced("his"),
+        "replaced by a directory": replaced("d"),
         "a secret renamed over": renamed_over("secret"), "his renamed over": renamed_over("his"),
         "link to a secret": replaced_by_link("../s/secret"), "link to his": replaced_by_link("../own/mine"),
         "link to a closed directory": replaced_by_link("../s/d"), "removed": removed,
@@ -438,14 +459,16 @@ def changes():
         "directory mounted over": mounted_over("d", "p"),
     }
     search = {
-        "directory closed": on_parent(os.chmod, 0o700), "directory taken by root": on_parent(take), "directory searchable": on_parent(os.chmod, 0o711),
+        "directory closed": on_parent(os.chmod, 0o700), "directory taken by root": on_parent(take),
+        "directory searchable": on_parent(os.chmod, 0o711),
         "directory sticky": on_parent(os.chmod, 0o1777), "directory for all": on_parent(os.chmod, 0o777),
         "directory of root": on_parent(chown, 0), "directory of him": on_parent(chown, BOB),
         "directory denied by ACL": on_parent(set_acl, "denies him"),
         "directory immutable": on_parent(set_flags, IMMUTABLE), "directory append-only": on_parent(set_flags, APPEND),
     }
-    return [*(Change(name, make) for name, make in (alone | own).items()), *(Change(n, m, names=True) for n, m in names.items()),
-            *(Change(n, m, search=True) for n, m in search.items()),
+    return [*(Change(name, make) for name, make in (alone | own).items()),
+            *(Change(name, make, names=True) for name, make in names.items()),
+            *(Change(name, make, search=True) for name, make in search.items()),
             *(Change(f"remounted {o}", remount(o), mount=o) for o in ("ro", "nosuid", "noexec"))]
 
 
@@ -536,8 +559,8 @@ def without_rights(pictures):
 def access_of_flags(combination):
     """Only a file system could tell access(2), and the kernel does not ask ours."""
     state, change = combination.state, combination.change
-    return combination.operation.name == "access" and (
-        state["flags"] or change.mount or "immutable" in change.name or "append-only" in change.name or "flags" in change.name)
+    flagged = state["flags"] or any(word in change.name for word in ("immutable", "append-only", "flags"))
+    return combination.operation.name == "access" and (flagged or change.mount)
 
 
 def classify(combination, world, kind):
@@ -580,7 +603,8 @@ class Tally:
 
     def end(self, path):
         said = ", ".join(f"{n} {kind}" for kind, n in sorted(self.classes.items()))
-        print(f"{self.world}: {sum(self.classes.values())} combinations: {said}; {self.without} could not be opened", flush=True)
+        print(f"{self.world}: {sum(self.classes.values())} combinations: {said}; {self.without} could not be opened",
+              flush=True)
         path.write_text(json.dumps({"classes": self.classes, "which": self.which, "without": self.without}))
 
 
@@ -675,7 +699,8 @@ def remove_all(on):
     for at, dirs, files in os.walk(on):
         for name in dirs + files:
             path = os.path.join(at, name)
-            if not os.path.islink(path) and (os.path.isdir(path) or os.path.isfile(path)) and flags_of(path) & (APPEND | IMMUTABLE):
+            mode = os.lstat(path).st_mode
+            if (stat.S_ISDIR(mode) or stat.S_ISREG(mode)) and flags_of(path) & (APPEND | IMMUTABLE):
                 add_flags(path, 0, APPEND | IMMUTABLE)
     shutil.rmtree(on)
 
@@ -720,7 +745,8 @@ def tell_which(sums):
         operations_of = collections.Counter()
         for text, n in found.items():
             operations_of[text.rsplit(", '", 1)[0]] += n
-        print(f"{kind}: " + "; ".join(f"{n} {text}" for text, n in operations_of.most_common(40 if arguments.all else 12)))
+        most = operations_of.most_common(40 if arguments.all else 12)
+        print(f"{kind}: " + "; ".join(f"{n} {text}" for text, n in most))
 
 
 def tell_all(checks):
@@ -732,8 +758,8 @@ def tell_all(checks):
         for kind, found in tally["which"].items():
             which[kind].update(found)
     tell_which(which)
-    print(f"seed {arguments.seed}: {sum(classes.values())} combinations of {len(operations())} operations and {len(changes())} "
-          f"changes; {without} could not be opened: " + ", ".join(f"{classes[kind]} {kind}" for kind in CLASSES))
+    print(f"seed {arguments.seed}: {sum(classes.values())} combinations of {len(operations())} operations and "
+          f"{len(changes())} changes; {without} could not be opened: " + ", ".join(f"{classes[kind]} {kind}" for kind in CLASSES))
     checks.check("there is something to compare", classes[SAME] > 100, classes)
 
 
@@ -745,7 +771,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
 parser.add_argument("--number", type=int, default=250)
 parser.add_argument("--all", action="store_true")
-parser.add_argument("--world", default="", help="only those with these words, as 'device exact stat'")
+parser.add_argument("--world", default="*", help="only those ways of mounting, as 'device * stat'")
 parser.add_argument("--tell", default="", help="also each of this class, as 'other error'")
 parser.add_argument("--told", type=int, default=8, help="so many failures of each way of mounting")
 arguments = parser.parse_args()
@@ -755,7 +781,7 @@ base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 base.chmod(0o755)
 print(f"seed {arguments.seed}", flush=True)
 with disk(base), transports(not arguments.world.startswith("device")) as ways:
-    chosen = [w for w in worlds(ways, fidelities()) if not arguments.world or str(w) == arguments.world]
+    chosen = [w for w in worlds(ways, fidelities()) if fnmatch.fnmatch(str(w), arguments.world)]
     in_worlds(checks, base, "over time", check_world, chosen, 9, 3600 if arguments.all else 300)
 tell_all(checks)
 shutil.rmtree(base)
