@@ -163,6 +163,16 @@ static void ask_by_threads(struct feed *f, int i)
 	feed_process(f, EVENT_EXIT, (struct event_process){ .pid = 10, .tid = tid }, 0, NULL);
 }
 
+static void leave_threads(struct feed *f, int i)
+{
+	pid_t pid = 100000 + 4 * i;
+
+	feed_fork(f, pid, 10);
+	for (pid_t tid = pid + 1; tid < pid + 4; tid++)
+		feed_process(f, EVENT_THREAD, (struct event_process){ .pid = pid, .tid = tid }, 0, NULL);
+	feed_exit(f, pid, 0);
+}
+
 static void hand_on_a_file(struct feed *f, int i)
 {
 	pid_t pid = 100000 + i;
@@ -218,6 +228,7 @@ static const struct {
 	{ "targets of links that are not made", link_to_anything, STORM },
 	{ "ways to open", open_in_all_ways, STORM },
 	{ "threads", ask_by_threads, STORM },
+	{ "processes with threads whose end is not told", leave_threads, STORM },
 	{ "processes that use one open file", hand_on_a_file, STORM },
 	{ "versions of a file", make_versions, STORM },
 	{ "versions of a file, by nobody who is known", make_versions_unknown, STORM },
