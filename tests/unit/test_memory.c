@@ -131,6 +131,14 @@ static void rename_on(struct feed *f, int i)
 	feed_rename(f, 10, NODE_ROOT, from, NODE_ROOT, to, 0);
 }
 
+static void find_renamed(struct feed *f, int i)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "b%d", i);
+	feed_lookup(f, 10, NODE_ROOT, name, 2);
+}
+
 static void rename_what_is_not_there(struct feed *f, int i)
 {
 	char from[32], to[32];
@@ -224,6 +232,7 @@ static const struct {
 	{ "names that one process looks for", look_for, NAMES },
 	{ "names that 10,000 processes look for", look_by_many, NAMES },
 	{ "names that a file has one after the other", rename_on, STORM },
+	{ "names that a file is given beside the mount", find_renamed, STORM },
 	{ "names that no file has", rename_what_is_not_there, STORM },
 	{ "targets of links that are not made", link_to_anything, STORM },
 	{ "ways to open", open_in_all_ways, STORM },
