@@ -12,10 +12,13 @@
 #include "db/procs.h"
 #include "db/store.h"
 
+/* Names that are kept of a file that has fewer links; it may be renamed beside the mount as often as somebody likes. */
+#define NAMES_KEPT 16
+
 /* A name that leads to a node.  The key is the directory's node id and the name. */
 struct dentry {
 	struct node *dir, *node;
-	LIST_ENTRY(dentry) of_node;
+	TAILQ_ENTRY(dentry) of_node;
 	bool unhashed; /* gone, but the last name its node had */
 	int64_t path; /* when it was bound; 0: not recorded */
 	struct known_path *known; /* held as long as the name is there */
@@ -32,7 +35,8 @@ struct node {
 	uint64_t id;
 	struct file *file;
 	struct dentry *dentry; /* the last used */
-	LIST_HEAD(, dentry) dentries;
+	TAILQ_HEAD(dentry_list, dentry) dentries; /* the oldest first */
+	unsigned n_dentries;
 	int references; /* the kernel, and each dentry in it */
 	int64_t moved_ns; /* end of its last rename */
 	unsigned path_epoch;
@@ -77,7 +81,8 @@ static void dentry_free(struct files *files, struct dentry *d)
 {
 	struct node *dir = d->dir;
 
-	LIST_REMOVE(d, of_node);
+	TAILQ_REMOVE(&d->node->dentries, d, of_node);
+	d->node->n_dentries--;
 	if (!d->unhashed)
 		HASH_DEL(files->dentries, d);
 	if (d->node->dentry == d)
@@ -92,10 +97,10 @@ static void dentry_free(struct files *files, struct dentry *d)
 static void dentry_unhash(struct files *files, struct dentry *d)
 {
 	struct node *node = d->node;
-	struct dentry *other = LIST_FIRST(&node->dentries);
+	struct dentry *other = TAILQ_LAST(&node->dentries, dentry_list);
 
 	if (other == d)
-		other = LIST_NEXT(d, of_node);
+		other = TAILQ_PREV(d, dentry_list, of_node);
 	if (other) {
 		dentry_free(files, d);
 		node->dentry = other;
@@ -115,7 +120,7 @@ static void node_unref(struct files *files, struct node *node)
 	if (--node->references > 0)
 		return;
 	node->references = 1; /* while its names go, which may lead back here */
-	while ((d = LIST_FIRST(&node->dentries)))
+	while ((d = TAILQ_FIRST(&node->dentries)))
 		dentry_free(files, d);
 	HASH_DEL(files->nodes, node);
 	free(node);
@@ -131,8 +136,8 @@ void files_destroy(struct files *files)
 		return;
 	HASH_CLEAR(hh, files->dentries);
 	HASH_ITER(hh, files->nodes, n, next_node) {
-		while ((d = LIST_FIRST(&n->dentries))) {
-			LIST_REMOVE(d, of_node);
+		while ((d = TAILQ_FIRST(&n->dentries))) {
+			TAILQ_REMOVE(&n->dentries, d, of_node);
 			free(d);
 		}
 		HASH_DEL(files->nodes, n);
@@ -200,6 +205,7 @@ int files_add_node(struct files *files, const struct event_node *e)
 	node->id = e->id;
 	node->file = file;
 	node->references = 1;
+	TAILQ_INIT(&node->dentries);
 	HASH_ADD(hh, files->nodes, id, sizeof(node->id), node);
 	if (!node->hh.tbl) {
 		free(node);
@@ -356,7 +362,8 @@ static struct dentry *make_dentry(struct files *files, struct node *dir, const c
 		free(d);
 		return NULL;
 	}
-	LIST_INSERT_HEAD(&node->dentries, d, of_node);
+	TAILQ_INSERT_TAIL(&node->dentries, d, of_node);
+	node->n_dentries++;
 	dir->references++;
 	return d;
 }
@@ -381,7 +388,7 @@ static void drop_names(struct files *files, struct node *node, int64_t time_ns)
 {
 	struct dentry *d;
 
-	while ((d = LIST_FIRST(&node->dentries))) {
+	while ((d = TAILQ_FIRST(&node->dentries))) {
 		if (d->path && !d->unhashed)
 			put_name(files, d, time_ns);
 		dentry_free(files, d);
@@ -424,6 +431,8 @@ int files_bind(struct files *files, struct node *dir, const char *name, size_t l
 		return -ENOMEM;
 	if (last && last->unhashed)
 		dentry_free(files, last);
+	if (node->n_dentries > NAMES_KEPT && node->n_dentries > node->file->nlink)
+		dentry_free(files, TAILQ_FIRST(&node->dentries));
 	node->dentry = d;
 	node->path_epoch = 0;
 	r = files_path(files, node, NULL, 0, &path);

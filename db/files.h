@@ -15,7 +15,8 @@
  * claims what could not have been.  Writers without a read between them share a version.
  * The first version is 1: what was there when the file was first seen.
  *
- * One thread.  Memory: some 200 bytes for each file and for each name the kernel remembers.
+ * One thread.  Memory: some 200 bytes for each file, and 200 for each name of those that the kernel remembers: as
+ * many as a file has links, or sixteen.
  */
 
 #include <stdbool.h>

@@ -94,9 +94,12 @@ void procs_destroy(struct procs *procs)
 	free(procs);
 }
 
+/* The end of a thread may not have been told; that of its process is its own, too. */
 static bool is_over(const struct thread *thread, int64_t time_ns)
 {
-	return time_ns == INT64_MAX || (thread->to_ns && thread->to_ns < time_ns);
+	int64_t end = thread->to_ns ? thread->to_ns : thread->process->end_ns;
+
+	return time_ns == INT64_MAX || (end && end < time_ns);
 }
 
 /* A process may go on as another program as often as it likes. */
@@ -113,6 +116,7 @@ static void prune_images(struct process *process, int64_t time_ns)
 		}
 		*link = image->older;
 		free(image);
+		process->forgetful = true;
 	}
 }
 
@@ -594,6 +598,14 @@ int procs_event(struct procs *procs, const struct event *ev, const char *text, s
 	}
 }
 
+/* Of a process that has forgotten some, the image that is next to a time need not be the one of that time. */
+static bool is_of_time(const struct process *process, const struct image *image, int64_t time_ns)
+{
+	if (!process->forgetful)
+		return true;
+	return image->start_ns <= time_ns && (image == process->image || image->end_ns > time_ns);
+}
+
 struct image *procs_find(struct procs *procs, pid_t tid, int64_t time_ns)
 {
 	struct thread *thread = newest_thread(procs, tid);
@@ -608,5 +620,5 @@ struct image *procs_find(struct procs *procs, pid_t tid, int64_t time_ns)
 	image = thread->process->image;
 	while (image && image->older && image->start_ns > time_ns)
 		image = image->older;
-	return image;
+	return image && is_of_time(thread->process, image, time_ns) ? image : NULL;
 }

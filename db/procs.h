@@ -11,6 +11,7 @@
  * lives, 100 for each of its threads and images, and all of that for a while after it is over (procs_prune).
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -40,6 +41,7 @@ struct process {
 	int status;		  /* wait(2)'s; -1 unknown */
 	uint8_t tier;
 	uint8_t ids_known;
+	bool forgetful; /* there were images that are not in memory any more */
 	int references; /* threads, and those of its images */
 	char *cgroup;
 	struct figures *threads; /* of those that have ended, put together; NULL: nothing known */

@@ -258,6 +258,46 @@ static void destroying_takes_names_in_any_order(void **state)
 	files_forget_node(f->files, 10);
 }
 
+/* Renamed beside the mount, it seems to have them all. */
+static void of_many_names_of_one_link_the_last_are_kept(void **state)
+{
+	struct fixture *f = *state;
+	struct node *node = add(f, 10, 7, S_IFREG);
+	char name[16];
+	int known = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		bind(f, root(f), name, node);
+		assert_ptr_equal(files_resolve(f->files, root(f), name, strlen(name)), node);
+	}
+	assert_string_equal(path_of(f, node), "/n999");
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		known += files_resolve(f->files, root(f), name, strlen(name)) != NULL;
+	}
+	assert_int_equal(known, 16);
+	assert_non_null(files_resolve(f->files, root(f), "n984", 4));
+	assert_string_equal(sql_ask(f->db, "SELECT count(*), count(to_t) FROM names"), "1000|0");
+}
+
+static void names_of_many_links_are_kept(void **state)
+{
+	struct fixture *f = *state;
+	struct node *node = add(f, 10, 7, S_IFREG);
+	char name[16];
+
+	node_file(node)->nlink = 100;
+	for (int i = 0; i < 101; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		bind(f, root(f), name, node);
+	}
+	assert_null(files_resolve(f->files, root(f), "n0", 2));
+	assert_non_null(files_resolve(f->files, root(f), "n1", 2));
+	assert_ptr_equal(files_unbind(f->files, root(f), "n100", 4, true, 2), node_file(node));
+	assert_string_equal(path_of(f, node), "/n99");
+}
+
 /* Without times of birth: an inode number that comes back shows only in that the file was removed. */
 static struct node *add_unborn(struct fixture *f, uint64_t id, uint64_t ino)
 {
@@ -336,6 +376,8 @@ int main(void)
 		TEST(news_from_before_a_rename_is_late),
 		TEST(deep_tree_has_a_path),
 		TEST(destroying_takes_names_in_any_order),
+		TEST(of_many_names_of_one_link_the_last_are_kept),
+		TEST(names_of_many_links_are_kept),
 		TEST(changes_of_a_file_whose_number_came_back_are_written),
 		TEST(file_whose_number_came_back_takes_no_other_along),
 	};

@@ -131,6 +131,14 @@ static void rename_on(struct feed *f, int i)
 	feed_rename(f, 10, NODE_ROOT, from, NODE_ROOT, to, 0);
 }
 
+static void find_renamed(struct feed *f, int i)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "b%d", i);
+	feed_lookup(f, 10, NODE_ROOT, name, 2);
+}
+
 static void rename_what_is_not_there(struct feed *f, int i)
 {
 	char from[32], to[32];
@@ -161,6 +169,16 @@ static void ask_by_threads(struct feed *f, int i)
 	feed_process(f, EVENT_THREAD, (struct event_process){ .pid = 10, .tid = tid }, 0, NULL);
 	feed_op(f, OP_EVENT(f, tid, OP_GETATTR, .node = 2), NULL);
 	feed_process(f, EVENT_EXIT, (struct event_process){ .pid = 10, .tid = tid }, 0, NULL);
+}
+
+static void leave_threads(struct feed *f, int i)
+{
+	pid_t pid = 100000 + 4 * i;
+
+	feed_fork(f, pid, 10);
+	for (pid_t tid = pid + 1; tid < pid + 4; tid++)
+		feed_process(f, EVENT_THREAD, (struct event_process){ .pid = pid, .tid = tid }, 0, NULL);
+	feed_exit(f, pid, 0);
 }
 
 static void hand_on_a_file(struct feed *f, int i)
@@ -214,10 +232,12 @@ static const struct {
 	{ "names that one process looks for", look_for, NAMES },
 	{ "names that 10,000 processes look for", look_by_many, NAMES },
 	{ "names that a file has one after the other", rename_on, STORM },
+	{ "names that a file is given beside the mount", find_renamed, STORM },
 	{ "names that no file has", rename_what_is_not_there, STORM },
 	{ "targets of links that are not made", link_to_anything, STORM },
 	{ "ways to open", open_in_all_ways, STORM },
 	{ "threads", ask_by_threads, STORM },
+	{ "processes with threads whose end is not told", leave_threads, STORM },
 	{ "processes that use one open file", hand_on_a_file, STORM },
 	{ "versions of a file", make_versions, STORM },
 	{ "versions of a file, by nobody who is known", make_versions_unknown, STORM },
