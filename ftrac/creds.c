@@ -180,7 +180,7 @@ bool creds_privileged(void)
 	return own.privileged;
 }
 
-/* ---- who asks ---- */
+/* ---- requesters ---- */
 
 static int64_t coarse_now_ns(void)
 {

@@ -34,7 +34,7 @@ void call_reply(struct call *c, int result)
 	fuse_reply_err(c->req, result < 0 ? -result : 0);
 }
 
-/* The kernel opens these by itself, and asks nobody but its memory whether that is allowed. */
+/* The kernel opens these without a request, and judges by the attributes that it remembers. */
 static bool is_opened_by_kernel(const struct inode *inode)
 {
 	return inode->type != S_IFREG && inode->type != S_IFDIR && inode->type != S_IFLNK;
@@ -156,6 +156,14 @@ bool fs_is_own_name(const struct fs *fs, const struct inode *dir, const char *na
 		if (strcmp(name, fs->own.names[i]) == 0)
 			return true;
 	return false;
+}
+
+bool fs_is_append_only(int fd)
+{
+	struct statx sx;
+
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == 0 &&
+	       (sx.stx_attributes & STATX_ATTR_APPEND);
 }
 
 struct fd_path fd_path(int fd)

@@ -4,7 +4,7 @@
 
 /*
  * The mirror: the operations that the kernel asks for, done on the source.  One file for each
- * family of operations (fs_name.c, fs_file.c, fs_seek.c, fs_dir.c, fs_attr.c, fs_lock.c); fs.c puts them
+ * family of operations (fs_name.c, fs_open.c, fs_file.c, fs_seek.c, fs_dir.c, fs_attr.c, fs_lock.c); fs.c puts them
  * together.
  *
  * A handler decodes, does one system call (or the few that POSIX's one means here), says how it
@@ -236,6 +236,12 @@ struct fd_path fd_path(int fd);
 
 /* Opens what an inode stands for, as the requester; fd or -errno. */
 int fs_reopen(const struct call *c, struct inode *inode, int flags);
+
+/* Whether it may only be appended to (chattr +a). */
+bool fs_is_append_only(int fd);
+
+/* Ends an open file: the kernel has released it, or has not got it. */
+void fs_close_file(fuse_req_t req, struct fs *fs, struct open_file *file);
 
 void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);
 void fs_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup);

@@ -26,7 +26,7 @@ enum share {
 	SHARE_MAX
 };
 
-/* room: how many there are of each; all_for: who may take all, beside root; -1: nobody else.  0 or -ENOMEM. */
+/* room: how many there are of each; all_for: a user who may take all, as root may; -1: there is none.  0 or -ENOMEM. */
 int shares_create(const size_t room[SHARE_MAX], uid_t all_for, struct shares **ret_shares);
 void shares_destroy(struct shares *shares);
 
