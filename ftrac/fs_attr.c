@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -329,26 +328,16 @@ void fs_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 }
 
 /*
- * The kernel takes the capabilities of a file away, in the name of who writes to it or changes its owner, without
- * CAP_SETFCAP.  (For removexattr(2) itself it asks for that.)
+ * The kernel takes the capabilities of a file away when it is written, or when chown(2) is called, in the name of a
+ * requester who need not have CAP_SETFCAP, nor the file.  For removexattr(2) itself it has asked for that capability.
  */
-static bool may_lose_capabilities(const struct call *c, const struct held *inode, const char *name)
-{
-	struct stat st;
-
-	return strcmp(name, "security.capability") == 0 && inode->fd >= 0 &&
-	       (inode_has_writer(c->fs->inodes, inode->inode) ||
-		       (fstat(inode->fd, &st) == 0 && st.st_uid == c->ctx->uid) ||
-		       syscall(SYS_faccessat2, inode->fd, "", W_OK, AT_EMPTY_PATH | AT_EACCESS) == 0);
-}
-
 static int remove_xattr(const struct call *c, const struct held *inode, const char *name)
 {
 	int r = AS_REQUESTER(c, ON(inode->fd),
 		WITH(*inode, removexattr(fd_path(inode->fd).text, name)));
 	uint64_t before;
 
-	if (r != -EPERM || !may_lose_capabilities(c, inode, name))
+	if (r != -EPERM || strcmp(name, "security.capability") != 0)
 		return r;
 	before = creds_raise(RIGHT(CAP_SETFCAP));
 	r = RESULT(removexattr(fd_path(inode->fd).text, name));

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <uthash.h>
 
+#define TIMES 3 /* as much as is left */
+
 /* A user who has something. */
 struct taker {
 	uid_t user;
@@ -90,7 +92,7 @@ bool shares_take(struct shares *shares, enum share kind, uid_t user)
 	pthread_mutex_lock(&shares->lock);
 	taker = get(shares, user);
 	if (taker) {
-		takes = shares->left[kind] && (may_all || taker->taken[kind] < shares->left[kind]);
+		takes = shares->left[kind] && (may_all || taker->taken[kind] < TIMES * shares->left[kind]);
 		shares->left[kind] -= takes;
 		taker->taken[kind] += takes;
 		drop_if_empty(shares, taker);

@@ -5,8 +5,8 @@
 /*
  * How much of what the daemon has few of one user may take.
  *
- * A user may always take as much as is then still left for others: one user gets half of all, of two greedy ones
- * each gets a third, and there is always some for the next.  (Dynamic thresholds of shared buffers: Choudhury and
+ * A user may have three times as much as is then still left for others: one user gets three quarters of all, of two
+ * greedy ones each gets three sevenths, and there is always some for the next.  (Dynamic thresholds of shared buffers: Choudhury and
  * Hahne, IEEE/ACM Transactions on Networking 6(2), 1998.)  Root, and the user of a mount that serves that user
  * alone, may take all.  What is given back can be taken again at once.
  *

@@ -371,6 +371,9 @@ def judge(got, wanted, left, natively, before, by_effect=False):
         effect = True
     if not effect:
         return ALLOWS if set(classes) & {ALLOWS, OTHER_ERROR, REFUSES, SAME} else DIFFERS
+    if REFUSES in classes and left == before:  # what comes behind finds the object as it was
+        first = classes.index(REFUSES)
+        classes[first:] = [c for c in classes[first:] if c != DIFFERS]
     if by_effect:
         classes = [c for c in classes if c not in GRAVE]
     return next((c for c in (ALLOWS, DIFFERS, REFUSES, OTHER_ERROR) if c in classes), SAME)

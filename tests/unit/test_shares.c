@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * shares.h: a user may take as much as is then still left for others; what is given back can be taken again.
+ * shares.h: a user may have three times as much as is then still left for others; what is given back can be taken again.
  */
 
 #include "ftrac/shares.h"
@@ -31,32 +31,32 @@ static int take_all(struct shares *shares, uid_t user)
 	return n;
 }
 
-static void one_user_gets_half(void **state)
+static void one_user_gets_three_quarters(void **state)
 {
-	assert_int_equal(take_all(*state, ANN), ROOM / 2);
+	assert_int_equal(take_all(*state, ANN), ROOM * 3 / 4);
 }
 
-static void each_next_user_gets_half_of_the_rest(void **state)
+static void each_next_user_gets_the_same_part_of_the_rest(void **state)
 {
 	take_all(*state, ANN);
-	assert_int_equal(take_all(*state, BOB), ROOM / 4);
-	assert_int_equal(take_all(*state, CAROL), ROOM / 8 + 1); /* of 25 */
+	assert_int_equal(take_all(*state, BOB), 19); /* of 25 */
+	assert_int_equal(take_all(*state, CAROL), 5); /* of 6 */
 }
 
-static void two_in_turn_get_a_third_each(void **state)
+static void two_in_turn_get_three_sevenths_each(void **state)
 {
 	int n[2] = { 0 };
 
 	for (int i = 0; i < 4 * ROOM; i++)
 		n[i % 2] += shares_take(*state, SHARE_FILES, ANN + i % 2);
-	assert_int_equal(n[0] + n[1], 67);
-	assert_in_range(n[0], 33, 34);
+	assert_int_equal(n[0], 43);
+	assert_int_equal(n[1], 43);
 }
 
 static void root_gets_what_is_left(void **state)
 {
 	take_all(*state, ANN);
-	assert_int_equal(take_all(*state, 0), ROOM / 2);
+	assert_int_equal(take_all(*state, 0), ROOM / 4);
 	assert_int_equal(take_all(*state, BOB), 0);
 }
 
@@ -65,7 +65,7 @@ static void what_is_given_back_can_be_taken_again(void **state)
 	for (int turn = 0; turn < 3; turn++) {
 		int n = take_all(*state, ANN);
 
-		assert_int_equal(n, ROOM / 2);
+		assert_int_equal(n, ROOM * 3 / 4);
 		while (n--)
 			shares_give(*state, SHARE_FILES, ANN);
 	}
@@ -94,9 +94,9 @@ static void the_only_user_of_a_mount_gets_all(TEST_UNUSED void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(one_user_gets_half),
-		TEST(each_next_user_gets_half_of_the_rest),
-		TEST(two_in_turn_get_a_third_each),
+		TEST(one_user_gets_three_quarters),
+		TEST(each_next_user_gets_the_same_part_of_the_rest),
+		TEST(two_in_turn_get_three_sevenths_each),
 		TEST(root_gets_what_is_left),
 		TEST(what_is_given_back_can_be_taken_again),
 		TEST(kinds_are_apart),
