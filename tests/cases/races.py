@@ -28,6 +28,7 @@ AT_FDCWD, EXCHANGE, DETACH, BIND = -100, 2, 2, 4096
 FILES = 500  # that '#' stands for
 FIRST = 10
 FEW = ["prlimit", "--nofile=192:192"]  # rings take some
+LATE_RELEASES = 0.25  # of all answers
 STORM = 0.05  # of the operations: so many may find that what they had looked up is no longer there
 
 
@@ -359,7 +360,9 @@ def check_answers(checks, fact, answers):
     total = sum(answers.values())
     wrong = {said: n for said, n in answers.items() if is_forbidden(*said)}
     checks.check(f"{fact}: he reaches only what is his", not wrong, wrong)
-    for error, most in ("EIO", 0), ("ESTALE", STORM), ("ENOTCONN", 0), ("ENFILE", 0), ("EMFILE", 0), ("no", 0):
+    # On a ring the release of what was closed stands behind other requests, and descriptors are few here: ftrac(1), LIMITS.
+    emfile = LATE_RELEASES if fact.startswith("rings") else 0
+    for error, most in ("EIO", 0), ("ESTALE", STORM), ("ENOTCONN", 0), ("ENFILE", 0), ("EMFILE", emfile), ("no", 0):
         n = sum(count for (_, answer), count in answers.items() if answer.split()[0] == error)
         checks.check(f"{fact}: {error} is rare", n <= most * total, f"{n} of {total}")
     checks.looked += total
