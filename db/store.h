@@ -3,8 +3,8 @@
 #define DB_STORE_H
 
 /*
- * The trace.db file and the statements that fill it.  Knows SQLite, and nobody else on the
- * writing side does; knows nothing of what the rows mean.
+ * The trace.db file and the statements that fill it.  Knows SQLite, and nothing else on the
+ * writing side does, but for spill.h, which is a part of it; knows nothing of what the rows mean.
  *
  * Errors are negative errno; store_error() has SQLite's text of the last one.  One thread.
  */

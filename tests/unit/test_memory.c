@@ -12,8 +12,8 @@
 
 #include "feed.h"
 
-#define FILES 20000
-#define FILE_BYTES_MAX 1100
+#define FILES 60000
+#define FILE_BYTES_MAX 900
 #define PROCESSES 2000
 #define PROCESS_BYTES_MAX 1100
 #define NOISE (64 << 10) /* tables of hashes that have grown */
