@@ -20,55 +20,52 @@
 void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct call c;
-	struct inode *inode;
 	struct open_file *file;
 	struct stat attr;
 	int r;
 
 	call_begin(&c, req, OP_GETATTR, TRACE_MEET);
-	inode = call_inode(&c, ino);
+	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	file = call_file(&c, fi);
-	r = AS_REQUESTER(&c, ON_NOTHING,
-		inode_stat(c.fs->inodes, inode, file ? file->fd : -1, &attr));
+	r = inode.fd < 0 && !file ? inode.fd : AS_REQUESTER(&c, ON_NOTHING,
+		inode_stat(c.fs->inodes, inode.inode, file ? file->fd : inode.fd, &attr));
 	trace_end(c.fs->trace, &c.ev, r);
 	if (r < 0)
 		fuse_reply_err(req, -r);
 	else
-		call_reply_attr(&c, inode, &attr);
+		call_reply_attr(&c, inode.inode, &attr);
 }
 
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
-static int stat_more(const struct call *c, struct inode *inode, const struct open_file *file,
+static int stat_more(const struct call *c, const struct held *inode, const struct open_file *file,
 	int flags, int mask, struct statx *ret_sx)
 {
-	cleanup_held struct held held = call_hold(c, inode);
-	int fd = file ? file->fd : held.fd, r;
+	int fd = file ? file->fd : inode->fd, r;
 
 	if (fd < 0)
 		return fd;
 	flags = (flags & AT_STATX_SYNC_TYPE) | AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
 	r = RESULT(statx(fd, "", flags, mask | STATX_BASIC_STATS, ret_sx));
-	return r < 0 ? r : inode_show(c->fs->inodes, inode, fd, ret_sx);
+	return r < 0 ? r : inode_show(c->fs->inodes, inode->inode, fd, ret_sx);
 }
 
 /* Asked for only when somebody wants what stat(2) does not have: the time of birth. */
 void fs_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_file_info *fi)
 {
 	struct call c;
-	struct inode *inode;
 	struct statx sx = { 0 };
 	int r;
 
 	call_begin(&c, req, OP_GETATTR, TRACE_MEET);
-	inode = call_inode(&c, ino);
-	r = AS_REQUESTER(&c, ON_NOTHING, stat_more(&c, inode, call_file(&c, fi), flags, mask, &sx));
+	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
+	r = AS_REQUESTER(&c, ON_NOTHING, stat_more(&c, &inode, call_file(&c, fi), flags, mask, &sx));
 	trace_end(c.fs->trace, &c.ev, r);
 	if (r < 0) {
 		fuse_reply_err(req, -r);
 		return;
 	}
-	inode_told(inode, sx.stx_mode, sx.stx_uid, sx.stx_gid);
-	fuse_reply_statx(req, 0, &sx, call_attr_timeout(&c, inode));
+	inode_told(inode.inode, sx.stx_mode, sx.stx_uid, sx.stx_gid);
+	fuse_reply_statx(req, 0, &sx, call_attr_timeout(&c, inode.inode));
 }
 #endif
 

@@ -78,6 +78,15 @@ static int open_backing(const struct call *c, int fd)
 	return id;
 }
 
+/* The kernel keeps the file open until then. */
+static void close_backing(fuse_req_t req, int id)
+{
+	uint64_t before = creds_raise(RIGHT(CAP_SYS_ADMIN));
+
+	fuse_passthrough_close(req, id);
+	creds_drop(before);
+}
+
 /*
  * Decided by the first that has the file open: the kernel wants all to be of one kind.  What must not be passed
  * through though others are gets an inode of its own, by asking the kernel to look the name up anew (ESTALE); the two
@@ -198,7 +207,7 @@ void fs_close_file(fuse_req_t req, struct fs *fs, struct open_file *file)
 	}
 	backing_id = inode_closed(fs->inodes, file->inode, &file->link);
 	if (backing_id)
-		fuse_passthrough_close(req, backing_id);
+		close_backing(req, backing_id);
 	close(file->fd);
 	shares_give(fs->shares, SHARE_FILES, file->user);
 	free(file);

@@ -106,7 +106,7 @@ def check_servants():
     """A thread that has served a user has his ids, and no capability."""
     tree = base / "servants"
     tree.mkdir()
-    tree.chmod(0o777)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=777", "tmpfs", tree], check=True)
     for options in (), ("--fidelity", "cached"), ("--fidelity", "open"), ("--no-record",):
         with Mount(*options, base=base, source=tree) as mount:
             checks.equal("work of a user", run("sh", "-c", WORK_OF_USER, cwd=mount.mnt, uid=USER).stderr, "")
@@ -115,10 +115,15 @@ def check_servants():
                 text = open(f"/proc/{mount.pid}/task/{task}/status").read()
                 if re.search(r"Uid:.*\t(\d+)\n", text)[1] == str(USER):
                     seen.append((re.search(r"CapEff:\t(\w+)", text)[1].strip("0"), re.search(r"Gid:.*\t(\d+)\n", text)[1]))
+            free = os.statvfs(tree).f_bfree
+            large = "head -c 16000000 /dev/zero >large && cat large >/dev/null && rm large && sleep 0.5"
+            checks.equal("a large file of a user", run("sh", "-c", large, cwd=mount.mnt, uid=USER).stderr, "")
+            checks.equal(f"mount {' '.join(options)}: blocks of what a user has removed", free - os.statvfs(tree).f_bfree, 0)
             checks.equal(f"mount {' '.join(options)}: capabilities and groups of its {len(seen)} threads",
                          set(seen), {("", str(USER))})
             mount.unmount()
         mount.db.unlink(missing_ok=True)
+    subprocess.run(["umount", tree], check=True)
 
 
 MOUNTS = ( # options, whether of /, what is kept
