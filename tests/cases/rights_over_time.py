@@ -112,7 +112,7 @@ ABOUT = {
     "get flags": opening(0, "fgetflags {b}"),
 }
 ON_OPEN = {
-    "read": ["read {a} 5"], "fchmod": ["fchmod {a} 0757"], "fchmod 6755": ["fchmod {a} 06755", "exec {f}"],
+    "read": ["read {a} 5"], "fchmod": ["fchmod {a} 0757"], "fchmod 6755": ["fchmod {a} 06755"],
     "fchgrp": [f"fchown {{a}} -1 {SHARED}"], "fchgrp to another's": [f"fchown {{a}} -1 {FOREIGN}"],
     "fchown": [f"fchown {{a}} {BOB} -1"], "fchown of nothing": ["fchown {a} -1 -1"],
     "futimens": ["futimens {a} 1234567890"], "futimens now": ["futimens {a} now"],
@@ -780,7 +780,7 @@ checks = Checks()
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 base.chmod(0o755)
 print(f"seed {arguments.seed}", flush=True)
-with disk(base), transports(not arguments.world.startswith("device")) as ways:
+with transports(not arguments.world.startswith("device")) as ways, disk(base):
     chosen = [w for w in worlds(ways, fidelities()) if fnmatch.fnmatch(str(w), arguments.world)]
     in_worlds(checks, base, "over time", check_world, chosen, 9, 3600 if arguments.all else 300)
 tell_all(checks)
