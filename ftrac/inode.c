@@ -573,14 +573,18 @@ void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n)
 		entry_unref(table, entry);
 }
 
+/* A number goes to the kernel and comes back in another thread: the kernel orders the two, but not for the eyes of
+ * the language. */
 struct inode *inode_of(const struct inode_table *table, uint64_t nodeid)
 {
+	atomic_load_explicit(&table->handed_over, memory_order_acquire);
 	return nodeid == NODE_ROOT ? (struct inode *)&table->root.inode
 				   : (struct inode *)(uintptr_t)nodeid;
 }
 
-uint64_t inode_nodeid(const struct inode_table *table, const struct inode *inode)
+uint64_t inode_nodeid(struct inode_table *table, const struct inode *inode)
 {
+	atomic_fetch_add_explicit(&table->handed_over, 1, memory_order_release);
 	return inode == &table->root.inode ? NODE_ROOT : (uintptr_t)inode;
 }
 

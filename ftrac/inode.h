@@ -121,7 +121,7 @@ void inode_own_mount(struct inode_table *table, dev_t dev, bool nosuid, bool nod
 
 /* Node id of FUSE <-> inode. */
 struct inode *inode_of(const struct inode_table *table, uint64_t nodeid);
-uint64_t inode_nodeid(const struct inode_table *table, const struct inode *inode);
+uint64_t inode_nodeid(struct inode_table *table, const struct inode *inode);
 
 /*
  * Its O_PATH descriptor, until inode_release(); or -errno, and nothing to release.  The inode
