@@ -382,6 +382,11 @@ void creds_drop(uint64_t before)
 		set_effective(before);
 }
 
+bool creds_has(uint64_t capabilities)
+{
+	return !own.privileged || (get_effective(0) & capabilities) == capabilities;
+}
+
 bool creds_equals(const struct requester *who)
 {
 	const struct creds_object none = { .fd = -1, .other = -1 };

@@ -70,6 +70,9 @@ void creds_become_daemon(void);
 uint64_t creds_raise(uint64_t capabilities);
 void creds_drop(uint64_t before);
 
+/* Whether the thread has these in effect: after creds_become(), the requester. */
+bool creds_has(uint64_t capabilities);
+
 /* The umask of this thread alone. */
 void creds_umask(mode_t mask);
 

@@ -142,9 +142,20 @@ static int set_all(const struct call *c, const struct held *held, const struct o
 	return r;
 }
 
+/* As a write does: see remove_xattr(). */
+static int remove_capabilities(const struct held *inode)
+{
+	uint64_t before = creds_raise(RIGHT(CAP_SETFCAP));
+
+	removexattr(fd_path(inode->fd).text, "security.capability");
+	creds_drop(before);
+	return 0;
+}
+
 /*
  * A request that changes nothing is a chown(2) with both ids -1, which the source judges; or comes before a
- * write that is to take suid, sgid or capabilities away, which the write itself will do.
+ * write that is to take suid, sgid or capabilities away.  The write itself does that, but where there is a writer the
+ * request may be a chown(2) all the same, and both take capabilities away.
  */
 static int change(const struct call *c, const struct held *inode, const struct open_file *file,
 	const struct stat *attr, int to_set)
@@ -152,7 +163,7 @@ static int change(const struct call *c, const struct held *inode, const struct o
 	if (fs_is_own(c->fs, inode->inode))
 		return -EBUSY;
 	if (!(to_set & EVERYTHING) && inode_has_writer(c->fs->inodes, inode->inode))
-		return 0;
+		return AS_REQUESTER(c, ON_CONTENT(inode->fd), WITH(*inode, remove_capabilities(inode)));
 	return AS_REQUESTER(c, to_set & (CONTENT | OWNER) || !(to_set & EVERYTHING)
 			? ON_CONTENT(inode->fd) : ON(inode->fd),
 		set_all(c, inode, file, attr, to_set));
@@ -325,20 +336,17 @@ void fs_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 }
 
 /*
- * The kernel takes the capabilities of a file away when it is written, or when chown(2) is called, in the name of a
- * requester who need not have CAP_SETFCAP, nor the file.  For removexattr(2) itself it has asked for that capability.
+ * The kernel removes the capabilities of a file before it asks for a write, chown(2) or the like, in the name of a
+ * requester who need not have CAP_SETFCAP.  What it then asks for takes them away on the source, if the source allows
+ * it.  For removexattr(2) itself the kernel has asked for that capability.
  */
 static int remove_xattr(const struct call *c, const struct held *inode, const char *name)
 {
 	int r = AS_REQUESTER(c, ON(inode->fd),
 		WITH(*inode, removexattr(fd_path(inode->fd).text, name)));
-	uint64_t before;
 
-	if (r != -EPERM || strcmp(name, "security.capability") != 0)
-		return r;
-	before = creds_raise(RIGHT(CAP_SETFCAP));
-	r = RESULT(removexattr(fd_path(inode->fd).text, name));
-	creds_drop(before);
+	if (r == -EPERM && strcmp(name, "security.capability") == 0 && !creds_has(RIGHT(CAP_SETFCAP)))
+		return 0;
 	return r;
 }
 
