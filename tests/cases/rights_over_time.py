@@ -557,6 +557,14 @@ def without_rights(pictures):
             for name, said in pictures.items()}
 
 
+def lacks_sgid(left, natively):
+    """Whether chmod(2) has left out the sgid bit alone: the kernel took the group that it remembers for not his."""
+    def without(pictures):
+        return {name: said | {"mode": oct(int(said["mode"], 8) & ~0o2000)} for name, said in pictures.items()}
+    return left != natively and without(left) == without(natively) and all(
+        int(left[name]["mode"], 8) & ~int(natively[name]["mode"], 8) == 0 for name in left)
+
+
 def access_of_flags(combination):
     """Only a file system could tell access(2), and the kernel does not ask ours."""
     state, change = combination.state, combination.change
@@ -574,6 +582,13 @@ def shows_no_bits(combination, got, wanted):
     return operation.informs and change.mount == "nosuid" and got == without_bits(wanted)
 
 
+def maps_what_became_append_only(combination, world):
+    """mmap(2) of a descriptor that is older than the flag, where files are passed through: ftrac(1), LIMITS."""
+    passes = world.fidelity == "open" or world.variant == "exclude"
+    return (passes and combination.operation.name == "store" and combination.operation.via == "descriptor to write" and
+            combination.change.name == "append-only")
+
+
 def classify(combination, world, kind):
     operation, change = combination.operation, combination.change
     early = combination.delay < REMEMBERED and world.variant != "stat"
@@ -581,7 +596,7 @@ def classify(combination, world, kind):
     by_name = operation.via in BY_NAME or inside
     if kind in (SAME, OTHER_ERROR):
         return kind
-    if access_of_flags(combination):
+    if access_of_flags(combination) or kind == ALLOWS and maps_what_became_append_only(combination, world):
         return "documented"
     if kind == REFUSES:
         return ("refuses on a descriptor" if not by_name else "refuses, remembered" if early else "refuses late")
@@ -658,7 +673,10 @@ def compare(tally, combination, wanted, got, native_before, before, native_after
                            settle_times(before, before))
     if combination.operation.name == "store":
         natively, left, was = map(without_rights, (natively, left, was))
-    kind = classify(combination, tally.world, judge(got, wanted, left, natively, was))
+    kind = judge(got, wanted, left, natively, was)
+    if got == wanted and lacks_sgid(left, natively):
+        kind = REFUSES
+    kind = classify(combination, tally.world, kind)
     if kind == DIFFERS and shows_no_bits(combination, got, wanted):
         kind = "documented"
     if kind == ALLOWS and combination.operation.name == "store" and left == natively:
