@@ -131,7 +131,7 @@ static bool status_number(const char *text, const char *name, int skip, uint32_t
 int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret_status)
 {
 	char copy[4096];
-	uint32_t tgid, ppid, uid, gid;
+	uint32_t tgid, ppid, uid, gid, tracer = 0;
 
 	/* What is wanted stands in the first lines; the length of the rest has no bound. */
 	if (len >= sizeof(copy))
@@ -143,7 +143,9 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret_
 		|| !status_number(copy, "\nUid:", 1, &uid)
 		|| !status_number(copy, "\nGid:", 1, &gid))
 		return -EBADMSG;
-	*ret_status = (struct procfs_status){ .tgid = tgid, .ppid = ppid, .uid = uid, .gid = gid };
+	status_number(copy, "\nTracerPid:", 0, &tracer);
+	*ret_status = (struct procfs_status){ .tgid = tgid, .ppid = ppid, .tracer = tracer, .uid = uid,
+		.gid = gid };
 	return 0;
 }
 

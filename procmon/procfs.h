@@ -38,6 +38,7 @@ struct procfs_stat {
 struct procfs_status {
 	pid_t tgid;
 	pid_t ppid;
+	pid_t tracer; /* the thread that traces it by ptrace; 0: none, or not known */
 	uid_t uid;
 	gid_t gid;
 };

@@ -217,10 +217,10 @@ static uint8_t tier_of(const struct scope *scope, const struct member *member)
 	return member->traced ? TIER_PTRACE : scope->tier;
 }
 
-static void push_figures(struct scope *scope, pid_t pid, pid_t tid, uint8_t tier,
+static void push_figures(struct scope *scope, enum event_kind kind, pid_t pid, pid_t tid, uint8_t tier,
 	const struct figures *figures)
 {
-	struct event ev = { .kind = EVENT_FIGURES, .time_ns = clock_now_ns(),
+	struct event ev = { .kind = kind, .time_ns = clock_now_ns(),
 		.u.process = { .pid = pid, .tid = tid, .tier = tier } };
 
 	ring_push(scope->ring, &ev, (const char *)figures, sizeof(*figures));
@@ -248,7 +248,7 @@ static void tell_exit_record(struct scope *scope, const struct member *member, p
 		return;
 	if (tid == member->pid && !member->traced && !member->image && member->kind == SCOPE_IN)
 		push_comm(scope, member, record.comm);
-	push_figures(scope, member->pid, tid, TIER_TASKSTATS, &record.figures);
+	push_figures(scope, EVENT_FIGURES, member->pid, tid, TIER_TASKSTATS, &record.figures);
 }
 
 void scope_tell_figures(struct scope *scope, pid_t pid, pid_t tid, const struct figures *figures)
@@ -257,7 +257,15 @@ void scope_tell_figures(struct scope *scope, pid_t pid, pid_t tid, const struct 
 
 	/* A thread's would be counted twice. */
 	if (member && (!tid || !scope->exits))
-		push_figures(scope, pid, tid, tier_of(scope, member), figures);
+		push_figures(scope, EVENT_FIGURES, pid, tid, tier_of(scope, member), figures);
+}
+
+void scope_tell_before(struct scope *scope, pid_t pid, const struct figures *figures)
+{
+	struct member *member = scope_find(scope, pid);
+
+	if (member)
+		push_figures(scope, EVENT_BEFORE, pid, 0, tier_of(scope, member), figures);
 }
 
 void scope_tell_sample(struct scope *scope, pid_t pid, int64_t time_ns, int64_t rss_bytes,

@@ -102,6 +102,8 @@ void scope_release(struct scope *scope, pid_t pid);
 
 /* What a thread, or (tid 0) a process has used, from another source than exits. */
 void scope_tell_figures(struct scope *scope, pid_t pid, pid_t tid, const struct figures *figures);
+/* What the process had used when it began the program that it runs. */
+void scope_tell_before(struct scope *scope, pid_t pid, const struct figures *figures);
 
 /* A look at a living process.  -1: not known. */
 void scope_tell_sample(struct scope *scope, pid_t pid, int64_t time_ns, int64_t rss_bytes,

@@ -314,14 +314,15 @@ static void figures_that_cannot_be_are_unknown(void **state)
 	static const char stat[] = "12 (x) R 1 1 1 0 -1 0 1 0 2 0 9223372036854775807 9223372036854775807 0";
 	static const char status[] = "Name:\tx\nVmPeak:\t9223372036854775807 kB\nVmHWM:\t-1 kB\n";
 	struct fake *fake = *state;
-	struct figures figures;
+	struct figures figures = { 0 };
 
 	mkdir(temp_path(&fake->temp, "12/task"), 0700);
 	mkdir(temp_path(&fake->temp, "12/task/12"), 0700);
 	write_file(temp_path(&fake->temp, "12/stat"), stat, strlen(stat));
 	write_file(temp_path(&fake->temp, "12/task/12/status"), status, strlen(status));
 	write_file(temp_path(&fake->temp, "12/statm"), "1 9223372036854775807", 21);
-	usage_of_process(fake->proc, 12, 12, -1, &figures);
+	usage_of_process(fake->proc, 12, &figures);
+	usage_of_memory(fake->proc, 12, 12, &figures);
 	assert_false(figures_has(&figures, FIGURE_VMPEAK));
 	assert_false(figures_has(&figures, FIGURE_RSSPEAK));
 	assert_true(figures_has(&figures, FIGURE_MINFLT));

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "procmon/ledger.h"
+
+#include <stdlib.h>
+#include <uthash.h>
+
+#include "db/figures.h"
+#include "procmon/usage.h"
+
+#define IO_FIGURES (1U << FIGURE_READ_CHAR | 1U << FIGURE_WRITE_CHAR | 1U << FIGURE_READ_BYTES | \
+	1U << FIGURE_WRITE_BYTES)
+#define MEMORY_FIGURES (1U << FIGURE_VMPEAK | 1U << FIGURE_RSSPEAK)
+
+struct account {
+	pid_t pid;
+	bool has_forked;
+	bool missed;	/* one that could not be read */
+	unsigned unread; /* threads that were told of and not read yet */
+	struct figures threads; /* I/O of those that were read */
+	struct figures whole;	/* memory of this program; I/O, as the last thread showed it, if it had not forked */
+	UT_hash_handle hh;
+};
+
+static struct account *find(const struct ledger *ledger, pid_t pid)
+{
+	struct account *account;
+
+	HASH_FIND_INT(ledger->accounts, &pid, account);
+	return account;
+}
+
+void ledger_begin(struct ledger *ledger, pid_t pid, pid_t parent)
+{
+	struct account *account = find(ledger, parent);
+
+	if (account)
+		account->has_forked = true;
+	ledger_forget(ledger, pid);
+	account = calloc(1, sizeof(*account));
+	if (!account)
+		return;
+	*account = (struct account){ .pid = pid, .unread = 1, .threads.known = IO_FIGURES };
+	HASH_ADD_INT(ledger->accounts, pid, account);
+	if (!account->hh.tbl)
+		free(account);
+}
+
+void ledger_thread(struct ledger *ledger, pid_t pid)
+{
+	struct account *account = find(ledger, pid);
+
+	if (account)
+		account->unread++;
+}
+
+static void add_thread(const struct ledger *ledger, struct account *account, pid_t tid)
+{
+	struct figures io = { 0 };
+
+	account->missed |= !usage_io_of_thread(ledger->proc, account->pid, tid, &io);
+	figures_add(&account->threads, &io);
+}
+
+static void put(struct figures *figures, const struct figures *more, uint32_t which)
+{
+	for (int i = 0; i < FIGURE_MAX; i++)
+		if (figures_has(more, i) && which >> i & 1)
+			figures_set(figures, i, more->value[i]);
+}
+
+static void read_last(const struct ledger *ledger, struct account *account, pid_t tid)
+{
+	usage_of_memory(ledger->proc, account->pid, tid, &account->whole);
+	if (!account->has_forked)
+		usage_io_of_all(ledger->proc, tid, &account->whole);
+}
+
+void ledger_read(struct ledger *ledger, pid_t pid, pid_t tid, bool has_memory, bool last,
+	struct figures *ret_thread)
+{
+	struct account *account = find(ledger, pid);
+
+	if (ret_thread) {
+		*ret_thread = (struct figures){ 0 };
+		usage_of_thread(ledger->proc, pid, tid, ret_thread);
+	}
+	if (!account)
+		return;
+	if (ret_thread)
+		put(&account->whole, ret_thread, MEMORY_FIGURES);
+	if (account->unread)
+		account->unread--;
+	if (has_memory && last)
+		read_last(ledger, account, tid);
+	add_thread(ledger, account, tid);
+}
+
+bool ledger_exec(struct ledger *ledger, pid_t pid, bool *ret_missed, struct figures *ret_figures)
+{
+	struct account *account = find(ledger, pid);
+
+	*ret_figures = (struct figures){ 0 };
+	if (!account)
+		return false;
+	/* One that was not read, and is not there any more. */
+	*ret_missed = account->unread > 1;
+	account->missed |= *ret_missed;
+	account->unread = 1;
+	account->whole.known = 0;
+	usage_of_process(ledger->proc, pid, ret_figures);
+	if (!account->has_forked) {
+		usage_io_of_all(ledger->proc, pid, ret_figures);
+	} else if (!account->missed && usage_io_of_thread(ledger->proc, pid, pid, ret_figures)) {
+		struct figures own = *ret_figures;
+
+		figures_add(&own, &account->threads);
+		put(ret_figures, &own, IO_FIGURES);
+	}
+	return true;
+}
+
+bool ledger_end(struct ledger *ledger, pid_t pid, bool *ret_missed, struct figures *ret_figures)
+{
+	struct account *account = find(ledger, pid);
+
+	*ret_figures = (struct figures){ 0 };
+	if (!account)
+		return false;
+	*ret_missed = account->unread > 0;
+	usage_of_process(ledger->proc, pid, ret_figures);
+	if (!account->has_forked && !figures_has(&account->whole, FIGURE_READ_CHAR))
+		usage_io_of_all(ledger->proc, pid, &account->whole);
+	if (account->has_forked)
+		account->whole.known &= ~IO_FIGURES;
+	if (!account->missed && account->unread == 0)
+		put(ret_figures, &account->threads, IO_FIGURES);
+	put(ret_figures, &account->whole, IO_FIGURES | MEMORY_FIGURES);
+	ledger_forget(ledger, pid);
+	return true;
+}
+
+void ledger_forget(struct ledger *ledger, pid_t pid)
+{
+	struct account *account = find(ledger, pid);
+
+	if (!account)
+		return;
+	HASH_DEL(ledger->accounts, account);
+	free(account);
+}
+
+void ledger_finish(struct ledger *ledger)
+{
+	while (ledger->accounts)
+		ledger_forget(ledger, ledger->accounts->pid);
+}
