@@ -45,7 +45,7 @@ static void threaded(void *arg, pid_t tid, pid_t pid, int64_t time_ns)
 {
 	struct follow *follow = arg;
 
-	ledger_thread(&follow->ledger, pid);
+	ledger_thread(&follow->ledger, pid, tid);
 	tell(follow, &(struct connector_event){ .kind = CONNECTOR_FORK, .tid = tid, .pid = pid,
 		.time_ns = time_ns });
 }
@@ -117,11 +117,11 @@ static void tell_exec(struct follow *follow, pid_t pid, bool has_look, int64_t t
 	watch_unlock(follow->watch);
 }
 
-static void release(struct follow *follow, pid_t pid)
+static void release(struct follow *follow, pid_t pid, bool at_exec)
 {
 	ledger_forget(&follow->ledger, pid);
 	watch_lock(follow->watch);
-	scope_release(follow->watch->scope, pid);
+	scope_release(follow->watch->scope, pid, at_exec);
 	watch_unlock(follow->watch);
 }
 
@@ -134,7 +134,7 @@ static void executed(void *arg, pid_t pid, bool released, int64_t time_ns)
 		note_privilege(follow->watch, &follow->look);
 	tell_exec(follow, pid, r == 0, time_ns);
 	if (released)
-		release(follow, pid);
+		release(follow, pid, true);
 }
 
 /* ---- the end ---- */
@@ -194,7 +194,7 @@ static void released(void *arg, pid_t pid)
 	if (r == 0)
 		meet(follow, pid);
 	watch_unlock(watch);
-	release(follow, pid);
+	release(follow, pid, false);
 }
 
 const struct tracer_callbacks follow_callbacks = {

@@ -2,6 +2,7 @@
 #include "procmon/ledger.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 #include <uthash.h>
 
 #include "db/figures.h"
@@ -11,6 +12,15 @@
 	1U << FIGURE_WRITE_BYTES)
 #define MEMORY_FIGURES (1U << FIGURE_VMPEAK | 1U << FIGURE_RSSPEAK)
 
+#define KEEP_OPEN_MAX 64
+
+/* The I/O of a thread that may be gone, unread, when we look. */
+struct open_io {
+	pid_t tid;
+	int fd;
+	UT_hash_handle hh;
+};
+
 struct account {
 	pid_t pid;
 	bool has_forked;
@@ -18,6 +28,7 @@ struct account {
 	unsigned unread; /* threads that were told of and not read yet */
 	struct figures threads; /* I/O of those that were read */
 	struct figures whole;	/* memory of this program; I/O, as the last thread showed it, if it had not forked */
+	struct open_io *open;
 	UT_hash_handle hh;
 };
 
@@ -45,20 +56,70 @@ void ledger_begin(struct ledger *ledger, pid_t pid, pid_t parent)
 		free(account);
 }
 
-void ledger_thread(struct ledger *ledger, pid_t pid)
+/* ---- descriptors ---- */
+
+static void let_go(struct ledger *ledger, struct open_io *io)
+{
+	ledger->n_open--;
+	if (io->fd >= 0)
+		close(io->fd);
+	free(io);
+}
+
+static void keep_open(struct ledger *ledger, struct account *account, pid_t tid)
+{
+	struct open_io *io;
+
+	HASH_FIND_INT(account->open, &tid, io);
+	io = io || ledger->n_open == KEEP_OPEN_MAX ? NULL : calloc(1, sizeof(*io));
+	if (!io)
+		return;
+	ledger->n_open++;
+	*io = (struct open_io){ .tid = tid, .fd = usage_open_io(ledger->proc, account->pid, tid) };
+	if (io->fd >= 0)
+		HASH_ADD_INT(account->open, tid, io);
+	if (!io->hh.tbl)
+		let_go(ledger, io);
+}
+
+static void close_one(struct ledger *ledger, struct account *account, struct open_io *io)
+{
+	HASH_DEL(account->open, io);
+	let_go(ledger, io);
+}
+
+static void close_all(struct ledger *ledger, struct account *account)
+{
+	while (account->open)
+		close_one(ledger, account, account->open);
+}
+
+/* ---- threads ---- */
+
+void ledger_thread(struct ledger *ledger, pid_t pid, pid_t tid)
 {
 	struct account *account = find(ledger, pid);
 
-	if (account)
-		account->unread++;
+	if (!account)
+		return;
+	account->unread++;
+	if (!ledger->keep_open)
+		return;
+	keep_open(ledger, account, tid);
+	keep_open(ledger, account, pid); /* it is not the only one any more */
 }
 
-static void add_thread(const struct ledger *ledger, struct account *account, pid_t tid)
+static void add_thread(struct ledger *ledger, struct account *account, pid_t tid)
 {
-	struct figures io = { 0 };
+	struct figures figures = { 0 };
+	struct open_io *io;
 
-	account->missed |= !usage_io_of_thread(ledger->proc, account->pid, tid, &io);
-	figures_add(&account->threads, &io);
+	HASH_FIND_INT(account->open, &tid, io);
+	account->missed |= io ? !usage_io_of_file(io->fd, &figures)
+			      : !usage_io_of_thread(ledger->proc, account->pid, tid, &figures);
+	figures_add(&account->threads, &figures);
+	if (io)
+		close_one(ledger, account, io);
 }
 
 static void put(struct figures *figures, const struct figures *more, uint32_t which)
@@ -107,6 +168,7 @@ bool ledger_exec(struct ledger *ledger, pid_t pid, bool *ret_missed, struct figu
 	account->missed |= *ret_missed;
 	account->unread = 1;
 	account->whole.known = 0;
+	close_all(ledger, account); /* a thread has changed its number */
 	usage_of_process(ledger->proc, pid, ret_figures);
 	if (!account->has_forked) {
 		usage_io_of_all(ledger->proc, pid, ret_figures);
@@ -145,6 +207,7 @@ void ledger_forget(struct ledger *ledger, pid_t pid)
 
 	if (!account)
 		return;
+	close_all(ledger, account);
 	HASH_DEL(ledger->accounts, account);
 	free(account);
 }

@@ -9,7 +9,7 @@
  * of the process that waits for that child, but not if the child is reaped because SIGCHLD is ignored, or
  * by somebody else.  So each thread is read at its end, and these are added up.  Only of a process that has
  * never forked /proc/PID/io is its own; that is taken then, since it has what threads did that ptrace does not
- * show: the workers of io_uring.
+ * show: the workers of io_uring, whose storage I/O (not READ_CHAR, WRITE_CHAR) is missing of the others.
  *
  * Not thread-safe: of the thread that traces.  What cannot be read, or had no memory to be kept, is not known.
  */
@@ -22,12 +22,16 @@ struct figures;
 
 struct ledger {
 	int proc; /* of /proc */
+	/* The I/O of zombies cannot be read: processes of several threads have a descriptor for each, but no more
+	 * than 64 in all.  Without it is not known what a thread did that was killed and did not stand. */
+	bool keep_open;
 	struct account *accounts;
+	int n_open;
 };
 
 /* A process, with its first thread; parent: who has forked, 0 not known. */
 void ledger_begin(struct ledger *ledger, pid_t pid, pid_t parent);
-void ledger_thread(struct ledger *ledger, pid_t pid);
+void ledger_thread(struct ledger *ledger, pid_t pid, pid_t tid);
 
 /*
  * A thread that stands before its end, or is a zombie (has_memory is false); once.  last: no other one goes

@@ -2,6 +2,7 @@
 #include "procmon/procfs.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -277,6 +278,30 @@ int procfs_read_status(int proc, pid_t pid, struct procfs_status *ret_status)
 	ssize_t n = read_file(proc, pid, "status", text, sizeof(text));
 
 	return n < 0 ? (int)n : procfs_parse_status(text, n, ret_status);
+}
+
+bool procfs_all_ended(int proc, pid_t pid)
+{
+	struct procfs_stat stat;
+	struct dirent *entry;
+	bool lives = false;
+	char path[24];
+	DIR *dir;
+	int fd;
+
+	snprintf(path, sizeof(path), "%d/task", pid);
+	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return fd < 0 && gone(errno) == -ESRCH;
+	}
+	while (!lives && (entry = readdir(dir)))
+		lives = entry->d_name[0] != '.' && procfs_read_stat(proc, atoi(entry->d_name), &stat) == 0 &&
+			stat.state != 'Z' && stat.state != 'X';
+	closedir(dir);
+	return !lives;
 }
 
 /* The directory itself belongs to the process' effective ids, dumpable or not. */

@@ -27,7 +27,7 @@ struct procfs_stat {
 	pid_t session;
 	char state; /* 'Z': ended, not yet waited for */
 	char comm[64];
-	int threads;	      /* of the process; 1 when it has ended and all of its threads have */
+	int threads;	      /* of the process; 1 when it has ended and all of its threads are gone */
 	int64_t start_ticks;  /* since boot, suspended time included */
 	uint64_t image;	      /* digest of where the program lies in memory; 0 not known */
 	bool hidden;	      /* image is 0 because we may not see it, or it is the kernel's own;
@@ -51,6 +51,9 @@ const char *procfs_parse_cgroup(const char *text, size_t len, size_t *ret_len);
 
 int procfs_read_stat(int proc, pid_t pid, struct procfs_stat *ret_stat);
 int procfs_read_status(int proc, pid_t pid, struct procfs_status *ret_status);
+
+/* Whether none of its threads lives, though some may not have been waited for.  True if it is gone. */
+bool procfs_all_ended(int proc, pid_t pid);
 
 /* The effective ids alone: much cheaper. */
 int procfs_read_owner(int proc, pid_t pid, uid_t *ret_uid, gid_t *ret_gid);

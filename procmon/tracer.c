@@ -250,15 +250,14 @@ static void on_released(struct tracer *tracer, struct tracee *t, int signal)
 /* The thread that did it has the number of the process now, and the first one's place. */
 static void on_exec(struct tracer *tracer, struct tracee *t)
 {
-	bool released = runs_tracer(tracer, t->tid);
+	/* Where all are let go, this stop has come in place of the one that was asked for. */
+	bool released = tracer->releasing || runs_tracer(tracer, t->tid);
 
 	take_others_away(tracer, t->tid);
 	t->ending = false;
 	tracer->tell->executed(tracer->options->arg, t->tid, released, clock_now_ns());
 	if (released)
 		let_go(tracer, t, 0);
-	else if (tracer->releasing) /* this stop came in place of the one we asked for */
-		on_released(tracer, t, 0);
 	else
 		go_on(t->tid, 0);
 }
@@ -410,17 +409,30 @@ int tracer_run(const struct tracer_options *options, int *ret_status)
 	return r;
 }
 
-int tracer_check(void)
+static bool shows_io(pid_t pid)
+{
+	siginfo_t info;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/io", pid);
+	while (waitid(P_PID, pid, &info, WEXITED | WNOWAIT | __WALL) < 0 && errno == EINTR)
+		;
+	return access(path, R_OK) == 0;
+}
+
+int tracer_check(bool *ret_zombies)
 {
 	static char *const argv[] = { (char *)"true", NULL };
 	struct spawn spawn;
 	int r = spawn_begin(argv, NULL, NULL, &spawn);
 
+	*ret_zombies = false;
 	if (r < 0)
 		return r;
 	r = ptrace(PTRACE_SEIZE, spawn.pid, NULL, NULL) < 0 ? -errno : 0;
 	spawn_finish(&spawn);
 	kill(spawn.pid, SIGKILL);
+	*ret_zombies = shows_io(spawn.pid);
 	waitpid(spawn.pid, NULL, __WALL);
 	return r;
 }

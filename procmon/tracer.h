@@ -66,8 +66,8 @@ struct tracer_options {
 int tracer_run(const struct tracer_options *options, int *ret_status);
 
 /* Whether processes can be traced here: 0, or -EPERM where that is forbidden (a container's seccomp
- * filter, Yama).  Tries it. */
-int tracer_check(void);
+ * filter, Yama).  Tries it.  *ret_zombies: whether /proc shows us the I/O of zombies. */
+int tracer_check(bool *ret_zombies);
 
 /* Whether a program of that name traces others: strace, ltrace, gdb, rr, ... */
 bool tracer_is_tracer(const char *exe);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "procmon/usage.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -95,28 +96,48 @@ static void set_cpu(struct figures *figures, int64_t cpu_ns, int64_t utime, int6
 	figures_set(figures, FIGURE_STIME, cpu_ns - user_ns);
 }
 
-static bool read_io(int proc, struct figures *figures, const char *format, pid_t pid, pid_t tid)
+static bool parse_io(struct figures *figures, const char *text)
 {
-	char path[40], text[512];
-
-	snprintf(path, sizeof(path), format, pid, tid);
-	if (!read_text(proc, text, sizeof(text), "%s", path))
-		return false;
 	set_from(figures, FIGURE_READ_CHAR, text, "rchar:", 1);
 	set_from(figures, FIGURE_WRITE_CHAR, text, "wchar:", 1);
 	set_from(figures, FIGURE_READ_BYTES, text, "\nread_bytes:", 1);
 	set_from(figures, FIGURE_WRITE_BYTES, text, "\nwrite_bytes:", 1);
-	return true;
+	return figures_has(figures, FIGURE_READ_CHAR);
+}
+
+int usage_open_io(int proc, pid_t pid, pid_t tid)
+{
+	char path[40];
+	int fd;
+
+	snprintf(path, sizeof(path), "%d/task/%d/io", pid, tid);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+bool usage_io_of_file(int fd, struct figures *figures)
+{
+	char text[512];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	text[n < 0 ? 0 : n] = '\0';
+	return parse_io(figures, text);
 }
 
 bool usage_io_of_thread(int proc, pid_t pid, pid_t tid, struct figures *figures)
 {
-	return read_io(proc, figures, "%d/task/%d/io", pid, tid);
+	char text[512];
+
+	read_text(proc, text, sizeof(text), "%d/task/%d/io", pid, tid);
+	return parse_io(figures, text);
 }
 
 bool usage_io_of_all(int proc, pid_t tid, struct figures *figures)
 {
-	return read_io(proc, figures, "%d/io", tid, 0);
+	char text[512];
+
+	read_text(proc, text, sizeof(text), "%d/io", tid);
+	return parse_io(figures, text);
 }
 
 void usage_of_process(int proc, pid_t pid, struct figures *figures)

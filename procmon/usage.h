@@ -41,6 +41,10 @@ void usage_of_thread(int proc, pid_t pid, pid_t tid, struct figures *figures);
 bool usage_io_of_thread(int proc, pid_t pid, pid_t tid, struct figures *figures);
 bool usage_io_of_all(int proc, pid_t tid, struct figures *figures);
 
+/* The file of a thread, opened while it has memory, can be read when it is a zombie, too.  Or -errno. */
+int usage_open_io(int proc, pid_t pid, pid_t tid);
+bool usage_io_of_file(int fd, struct figures *figures);
+
 /* Nanoseconds of CPU, bytes of resident memory; -1 if not known.  Neither waits for an exec. */
 int64_t usage_cpu_ns(pid_t pid);
 int64_t usage_rss_bytes(int proc, pid_t pid);

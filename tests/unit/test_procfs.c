@@ -329,6 +329,37 @@ static void figures_that_cannot_be_are_unknown(void **state)
 	assert_int_equal(usage_rss_bytes(fake->proc, 12), -1);
 }
 
+/* As those who are traced stay until the tracer has waited for each. */
+static void put_thread(struct fake *fake, pid_t tid, char state)
+{
+	char path[32], text[200];
+	int n;
+
+	snprintf(path, sizeof(path), "12/task/%d", tid);
+	mkdir(temp_path(&fake->temp, path), 0700);
+	snprintf(path, sizeof(path), "%d", tid);
+	mkdir(temp_path(&fake->temp, path), 0700);
+	snprintf(path, sizeof(path), "%d/stat", tid);
+	n = snprintf(text, sizeof(text), "%d (x) %c 1 1 1 0 -1 0 1 0 2 0 1 1 0 0 20 0 3 0 100 0 0 0 0 0 0\n", tid,
+		state);
+	write_file(temp_path(&fake->temp, path), text, n);
+}
+
+static void process_has_ended_when_all_of_its_threads_have(void **state)
+{
+	struct fake *fake = *state;
+	struct look look = { 0 };
+
+	mkdir(temp_path(&fake->temp, "12/task"), 0700);
+	put_thread(fake, 12, 'Z');
+	put_thread(fake, 13, 'Z');
+	put_thread(fake, 14, 'S');
+	assert_int_equal(look_who(&look, fake->proc, 12), 0);
+	put_thread(fake, 14, 'X');
+	assert_int_equal(look_who(&look, fake->proc, 12), -ESRCH);
+	look_finish(&look);
+}
+
 static void look_at_ourselves_finds_us(TEST_UNUSED void **state)
 {
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY);
@@ -375,6 +406,8 @@ int main(void)
 			arguments_longer_than_a_page_are_whole, make_fake, drop_fake),
 		cmocka_unit_test_setup_teardown(
 			figures_that_cannot_be_are_unknown, make_fake, drop_fake),
+		cmocka_unit_test_setup_teardown(
+			process_has_ended_when_all_of_its_threads_have, make_fake, drop_fake),
 		cmocka_unit_test(look_at_ourselves_finds_us),
 	};
 
