@@ -120,15 +120,20 @@ static void print_coverage(sqlite3 *db, FILE *out)
 {
 	char mount[32], kernel[32];
 	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'bytes_mount'), "
-		"(SELECT value FROM trace WHERE key = 'bytes_kernel')");
+		"(SELECT value FROM trace WHERE key = 'bytes_kernel'), "
+		"(SELECT count(*) - count(read_char) FROM process)");
 
-	if (row && known(row, 1))
+	if (row && known(row, 1)) {
 		fprintf(out, "ftrac: %s read and written by the processes in all (pipes and files "
-			"elsewhere, too), %s through the mount (what is mapped, too)\n",
-			bytes(kernel, row, 1), bytes(mount, row, 0));
-	else if (row)
+			"elsewhere, too", bytes(kernel, row, 1));
+		if (number(row, 2) > 0)
+			fprintf(out, "; not known of %.0f process%s", number(row, 2),
+				number(row, 2) == 1 ? "" : "es");
+		fprintf(out, "), %s through the mount (what is mapped, too)\n", bytes(mount, row, 0));
+	} else if (row) {
 		fprintf(out, "ftrac: %s through the mount; how much the processes moved elsewhere is "
 			"known with --processes ptrace only\n", bytes(mount, row, 0));
+	}
 	sqlite3_finalize(row);
 }
 

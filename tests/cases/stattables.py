@@ -724,6 +724,7 @@ def table_overview(data, _choice):
         ("files_opened", len({one.file for one in h} - {None})),
         ("read_bytes", known(h, "bread")), ("written_bytes", known(h, "bwrite")),
         ("reading_and_writing_ns", known(h, "read_ns", "write_ns")),
-        ("all_io_bytes", f["bytes_kernel"]), ("fidelity", f["fidelity"]),
+        ("all_io_bytes", f["bytes_kernel"]),
+        ("processes_without_io", sum(one.read_char is None for one in p)), ("fidelity", f["fidelity"]),
         ("process_tier", f["process_tier"]), ("operations_lost", f["ops_lost"]),
         ("process_events_lost", f["process_events_lost"]), ("complete", f["complete"])]
