@@ -32,7 +32,6 @@ struct record {
 	struct handles *handles;
 	struct touches *touches;
 	struct combos *threads;
-	struct overhead *overhead;
 	struct record_counts counts;
 	int64_t last_op;
 	/* Flags whose text is in the database, each once; few programs use many. */
@@ -91,8 +90,6 @@ int record_create(struct store *store, const struct record_options *options,
 		r = handles_create(store, record->procs, options->start_ns, &record->handles);
 	if (r == 0)
 		r = combos_create(store, PUT_THREAD, 2, &record->threads);
-	if (r == 0)
-		r = overhead_create(&record->overhead);
 	if (r < 0) {
 		record_destroy(record);
 		return r;
@@ -111,7 +108,6 @@ void record_destroy(struct record *record)
 	touches_destroy(record->touches);
 	paths_destroy(record->paths);
 	combos_destroy(record->threads);
-	overhead_destroy(record->overhead);
 	free(record->known_flags);
 	free(record);
 }
@@ -119,11 +115,6 @@ void record_destroy(struct record *record)
 struct record_counts record_counts(const struct record *record)
 {
 	return record->counts;
-}
-
-struct overhead_ns record_overhead(const struct record *record)
-{
-	return overhead_so_far(record->overhead);
 }
 
 int record_flush(struct record *record)
@@ -897,7 +888,6 @@ int record_event(struct record *record, const struct event *ev, const char *text
 {
 	const char *second;
 
-	overhead_event(record->overhead, ev);
 	switch (ev->kind) {
 	case EVENT_OP:
 		return on_op(record, ev, text, len);

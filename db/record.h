@@ -14,7 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "db/overhead.h"
 #include "db/paths.h"
 
 struct event;
@@ -53,6 +52,5 @@ int record_finish(struct record *record);
 void record_prune(struct record *record, int64_t time_ns);
 
 struct record_counts record_counts(const struct record *record);
-struct overhead_ns record_overhead(const struct record *record);
 
 #endif

@@ -380,7 +380,7 @@ SELECT
 	(SELECT value FROM t WHERE key = 'start_ns') AS begin_ns,
 	coalesce((SELECT value FROM t WHERE key = 'end_ns'), (SELECT max(end_ns) FROM p))
 		- (SELECT value FROM t WHERE key = 'start_ns') AS wall_ns,
-	(SELECT value FROM t WHERE key = 'overhead_wall_ns') AS tracing_ns,
+	(SELECT value FROM t WHERE key = 'tracer_cpu_ns') AS tracer_cpu_ns,
 	(SELECT count(*) FROM p) AS processes, (SELECT count(DISTINCT job) FROM p) AS jobs,
 	(SELECT count(DISTINCT phase) FROM p) AS phases,
 	(SELECT count(*) FROM p WHERE exit_signal IS NOT NULL OR exit_code <> 0) AS failed_or_killed,

@@ -713,7 +713,7 @@ def table_overview(data, _choice):
     return ["fact", "value"], [
         *[(key, f.get(key)) for key in ("command", "exit_status", "host", "cpus")],
         ("begin_ns", f["start_ns"]), ("wall_ns", minus(end, f["start_ns"])),
-        ("tracing_ns", f.get("overhead_wall_ns")), ("processes", len(p)),
+        ("tracer_cpu_ns", f.get("tracer_cpu_ns")), ("processes", len(p)),
         ("jobs", len({one.job for one in p} - {None})),
         ("phases", len({one.phase for one in p} - {None})),
         ("failed_or_killed", sum(one.exit_signal is not None or bool(one.exit_code) for one in p)),
