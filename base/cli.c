@@ -96,15 +96,8 @@ bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int 
 	return *ret_status == 0;
 }
 
-void cli_put_quoted(const char *word, FILE *out)
+static void put_in_quotes(const char *word, FILE *out)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_@%+=:,./-";
-
-	if (*word && word[strspn(word, plain)] == '\0') {
-		fputs(word, out);
-		return;
-	}
 	fputc('\'', out);
 	for (; *word; word++)
 		if (*word == '\'')
@@ -112,6 +105,29 @@ void cli_put_quoted(const char *word, FILE *out)
 		else
 			fputc(*word, out);
 	fputc('\'', out);
+}
+
+void cli_put_quoted(const char *word, FILE *out)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_@%+=:,./-";
+
+	if (*word && word[strspn(word, plain)] == '\0')
+		fputs(word, out);
+	else
+		put_in_quotes(word, out);
+}
+
+void cli_put_program(const char *word, FILE *out)
+{
+	static const char *const reserved[] = { "case", "coproc", "do", "done", "elif", "else",
+		"esac", "fi", "for", "function", "if", "in", "select", "then", "time", "until",
+		"while" };
+	bool quotes = strchr(word, '=') || (*word && strchr("-+@", *word));
+
+	for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
+		quotes |= strcmp(word, reserved[i]) == 0;
+	(quotes ? put_in_quotes : cli_put_quoted)(word, out);
 }
 
 char *cli_join(char *const *argv)

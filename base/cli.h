@@ -42,6 +42,9 @@ bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int 
 
 /* A word, quoted for a POSIX shell where that is needed. */
 void cli_put_quoted(const char *word, FILE *out);
+/* The first word of a command.  It is quoted also if a shell would read it as an assignment or a reserved word, or
+ * if it begins with '-', '+' or '@': sh -c reads the first two as options, make the last as a flag. */
+void cli_put_program(const char *word, FILE *out);
 /* Words as one line, quoted for a POSIX shell where that is needed; to be freed.  NULL: out of
  * memory. */
 char *cli_join(char *const *argv);

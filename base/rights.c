@@ -39,6 +39,18 @@ int rights_keep(uint64_t keep, bool alone)
 	return syscall(SYS_capset, &head, caps) < 0 ? -errno : 0;
 }
 
+void rights_use_all(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[2];
+
+	if (syscall(SYS_capget, &head, caps) < 0)
+		return;
+	caps[0].effective = caps[0].permitted;
+	caps[1].effective = caps[1].permitted;
+	syscall(SYS_capset, &head, caps);
+}
+
 bool rights_is_us(uid_t user)
 {
 	const char *behind = geteuid() == 0 ? secure_getenv("SUDO_UID") : NULL;

@@ -22,6 +22,10 @@
  */
 int rights_keep(uint64_t keep, bool alone);
 
+/* All capabilities that are permitted to this thread are in effect: for a thread that another one has made while it
+ * acted with fewer. */
+void rights_use_all(void);
+
 /* Whether that is us.  Root by sudo is who called it, too: what sudo says of that counts for root alone. */
 bool rights_is_us(uid_t user);
 /* Us and root. */

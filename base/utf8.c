@@ -29,6 +29,17 @@ size_t utf8_char(const char *text, size_t len)
 	return 0;
 }
 
+bool utf8_is_text(const char *text, const char *allowed)
+{
+	for (size_t left = strlen(text), n; left; text += n, left -= n) {
+		n = utf8_char(text, left);
+		if (n == 0 || (n == 1 && ((unsigned char)*text < ' ' || *text == 0x7f) &&
+				      !strchr(allowed, *text)))
+			return false;
+	}
+	return true;
+}
+
 char *utf8_replace(const char *text, size_t len, size_t *ret_len)
 {
 	char *copy = malloc(3 * len + 1), *to = copy;

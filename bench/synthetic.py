@@ -285,7 +285,7 @@ class Process:
                       0 if o.executed or o.mapped or o.assumed & 1 else None, 0 if out else None,
                       None if not out else life if o.truncated or o.renamed else 0)
         for path, (count, first) in self.ghosts.items():
-            store.put("ghosts", store.next_id("ghosts"), self.id, path, count, first)
+            store.put("ghosts", self.id, path, count, first)
 
     def put_figures(self, end, rng):
         store, life, busy = self.store, end - self.start, rng.uniform(.2, .9)

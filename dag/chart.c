@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/output.h"
 #include "base/place.h"
+#include "dag/attributes.h"
 #include "dag/pipe.h"
 
 #define GNUPLOT_SECONDS 120
@@ -66,6 +67,20 @@ static void chart_destroy(struct chart *chart)
 	free(chart);
 }
 
+/* A copy that pictures can show: one line of UTF-8.  gnuplot does not escape '>' in SVG, and XML forbids "]]>".
+ * NULL: out of memory. */
+static char *legible(const char *name)
+{
+	struct attribute_value clean = { 0 };
+	const char *text = attribute_clean(&clean, name);
+	char *copy = clean.failed ? NULL : strdup(text);
+
+	attribute_value_finish(&clean);
+	for (char *at = copy ? strstr(copy, "]]>") : NULL; at; at = strstr(at, "]]>"))
+		at[2] = '?';
+	return copy;
+}
+
 void chart_curve(struct chart *chart, const char *name)
 {
 	struct curve *curves = realloc(chart->curves, (chart->count + 1) * sizeof(*curves));
@@ -75,7 +90,7 @@ void chart_curve(struct chart *chart, const char *name)
 		return;
 	}
 	chart->curves = curves;
-	curves[chart->count] = (struct curve){ .name = strdup(name) };
+	curves[chart->count] = (struct curve){ .name = legible(name) };
 	chart->failed |= !curves[chart->count].name;
 	chart->count++;
 }
@@ -100,16 +115,25 @@ void chart_point(struct chart *chart, double x, double y)
 
 /* ---- gnuplot ---- */
 
-/* In single quotes nothing but themselves means anything; a line ends with the line. */
+/* Characters other than the plain ones become octal numbers: gnuplot runs commands in backquotes, and ends a
+ * single-quoted text that begins with '' there.  A digit behind a number becomes one, too, since gnuplot reads an
+ * octal number as long as digits follow. */
 static void put_string(FILE *out, const char *text)
 {
-	fputc('\'', out);
-	for (; *text; text++)
-		if (*text == '\'')
-			fputs("''", out);
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ _.,:/()-";
+	bool number = false;
+
+	fputc('"', out);
+	for (; *text; text++) {
+		bool digit = *text >= '0' && *text <= '9';
+
+		number = !strchr(plain, *text) && (unsigned char)*text < 0x80 && (!digit || number);
+		if (number)
+			fprintf(out, "\\%03o", (unsigned char)*text);
 		else
-			fputc((unsigned char)*text < ' ' ? '?' : *text, out);
-	fputc('\'', out);
+			fputc(*text, out);
+	}
+	fputc('"', out);
 }
 
 static void put_setting(FILE *out, const char *setting, const char *text)
@@ -125,10 +149,7 @@ static void put_data(const struct chart *chart, FILE *out)
 	for (size_t i = 0; i < chart->count; i++) {
 		const struct curve *curve = &chart->curves[i];
 
-		fprintf(out, "%s# ", i ? "\n\n" : "");
-		for (const char *at = curve->name; *at; at++)
-			fputc((unsigned char)*at < ' ' ? '?' : *at, out);
-		fputc('\n', out);
+		fprintf(out, "%s# %s\n", i ? "\n\n" : "", curve->name);
 		if ((chart->flags & CHART_STEPS) && curve->count)
 			fprintf(out, "%.15g 0\n", curve->points[0].x);
 		for (size_t k = 0; k < curve->count; k++)

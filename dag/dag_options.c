@@ -179,7 +179,7 @@ static int keep(struct dag_options *o, char *text, const char **ret)
 
 	if (status)
 		free(text);
-	*ret = text;
+	*ret = status ? NULL : text;
 	return status;
 }
 

@@ -127,8 +127,7 @@ static void tell_missing(const struct jobs *jobs)
 
 /* ---- what is written ---- */
 
-static int put_rules(const struct job_list *list, enum generate_output output, FILE *out,
-	const char **ret_text)
+static int put_rules(const struct job_list *list, enum generate_output output, FILE *out)
 {
 	static bool (*const says[])(const char *) = { [GENERATE_MAKE] = rules_make_says,
 		[GENERATE_NINJA] = rules_ninja_says,
@@ -139,30 +138,30 @@ static int put_rules(const struct job_list *list, enum generate_output output, F
 	if (r == 0)
 		r = output == GENERATE_MAKE    ? rules_write_make(rules, out)
 		    : output == GENERATE_NINJA ? rules_write_ninja(rules, out)
-					       : rules_write_snakemake(rules, out, ret_text);
+					       : rules_write_snakemake(rules, out);
 	rules_destroy(rules);
 	return r;
 }
 
 static int put(const struct job_list *list, enum generate_output output, FILE *out,
-	const char **ret_text)
+	struct generate_refusal *ret_refusal)
 {
 	switch (output) {
 	case GENERATE_DAGMAN:
-		return generate_dagman(list->jobs, &list->facts, out, ret_text);
+		return generate_dagman(list->jobs, &list->facts, out);
 	case GENERATE_PEGASUS:
-		return generate_pegasus(list->jobs, &list->facts, out);
+		return generate_pegasus(list->jobs, &list->facts, out, ret_refusal);
 	case GENERATE_DAX:
-		return generate_dax(list->jobs, &list->facts, out);
+		return generate_dax(list->jobs, &list->facts, out, ret_refusal);
 	case GENERATE_WFFORMAT:
 		return generate_wfformat(list->jobs, &list->facts, out);
 	default:
-		return put_rules(list, output, out, ret_text);
+		return put_rules(list, output, out);
 	}
 }
 
 static int put_file(const struct job_list *list, enum generate_output output, const char *file,
-	const char **ret_text)
+	struct generate_refusal *ret_refusal)
 {
 	struct output to;
 	int r = output_open(file, &to);
@@ -173,7 +172,7 @@ static int put_file(const struct job_list *list, enum generate_output output, co
 	out = fdopen(dup(to.fd), "w");
 	if (!out)
 		return output_close(&to, -errno);
-	r = put(list, output, out, ret_text);
+	r = put(list, output, out, ret_refusal);
 	if (fclose(out) != 0 && r == 0)
 		r = -errno;
 	return output_close(&to, r);
@@ -182,19 +181,38 @@ static int put_file(const struct job_list *list, enum generate_output output, co
 static int write_all(const struct job_list *list)
 {
 	for (int i = 0; i < GENERATE_MAX; i++) {
-		const char *file = list->options->outputs[i], *name = NULL;
-		int r = file ? put_file(list, i, file, &name) : 0;
+		const char *file = list->options->outputs[i];
+		struct generate_refusal refusal;
+		int r = file ? put_file(list, i, file, &refusal) : 0;
 
-		if (r == -EILSEQ && name)
+		if (r == -EILSEQ)
 			return err_status(EXIT_OWN,
-				"cannot write '%s': it has no way to say '%s'; take another format",
-				file, name);
+				"cannot write '%s': %s; take --make, --ninja, --snakemake or "
+				"--wfformat",
+				file, refusal.text);
 		if (r < 0)
 			return r == -ENOMEM ? out_of_memory()
 					    : err_status(EXIT_OWN, "cannot write '%s': %s", file,
 						      place_explain(r));
 	}
 	return 0;
+}
+
+/* WfFormat is JSON, which is UTF-8. */
+static void tell_unsaid(const struct job_list *list)
+{
+	const struct jobs *jobs = list->jobs;
+	int32_t unsaid = 0, last = 0;
+
+	for (int32_t i = 0; i < jobs->n_jobs && list->options->outputs[GENERATE_WFFORMAT]; i++)
+		if (!generate_says_command(jobs, &jobs->jobs[i], generate_says_utf8)) {
+			unsaid++;
+			last = i;
+		}
+	if (unsaid)
+		err_print("the commands of %d jobs (%s ...) are not UTF-8, as JSON must be: they "
+			  "are left out of '%s'",
+			unsaid, jobs->jobs[last].name, list->options->outputs[GENERATE_WFFORMAT]);
 }
 
 static bool wants_rules(const struct generate_options *o)
@@ -236,8 +254,10 @@ static int generate_from(struct query_db *db, const struct generate_options *o)
 		read_facts(&list, db, workflow);
 		status = check_rules(&list);
 	}
-	if (status == 0)
+	if (status == 0) {
+		tell_unsaid(&list);
 		status = write_all(&list);
+	}
 	jobs_destroy(list.jobs);
 	workflow_destroy(workflow);
 	return status;

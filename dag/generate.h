@@ -12,6 +12,10 @@
  *   DAX        the one of Pegasus 4, version 3.6, in XML
  *
  * The same trace gives the same bytes.  What is not known is left out.
+ *
+ * A file name or an argument that is written is the one of the run, byte by byte.  Pegasus and DAX are refused if
+ * their language cannot express one: YAML and XML are UTF-8, and XML 1.0 forbids most control characters.  WfFormat
+ * only describes, so commands that are not UTF-8 are left out there.  Titles may have \xNN (attribute_clean()).
  */
 
 #include <stdio.h>
@@ -26,11 +30,26 @@ struct generate_facts {
 	int wfformat; /* the minor number of its version: 5, 6 */
 };
 
-/* 0 or -errno.  -EILSEQ: *ret_text cannot be said in that format. */
+/* The reason why a format cannot express a workflow, for the message; the caller owns it. */
+struct generate_refusal {
+	char text[1200];
+};
+
+/* 0 or -errno.  -EILSEQ: nothing was written, and *ret_refusal says why. */
 int generate_wfformat(const struct jobs *, const struct generate_facts *, FILE *out);
-int generate_dagman(const struct jobs *, const struct generate_facts *, FILE *out,
-	const char **ret_text);
-int generate_pegasus(const struct jobs *, const struct generate_facts *, FILE *out);
-int generate_dax(const struct jobs *, const struct generate_facts *, FILE *out);
+int generate_dagman(const struct jobs *, const struct generate_facts *, FILE *out);
+int generate_pegasus(const struct jobs *, const struct generate_facts *, FILE *out,
+	struct generate_refusal *ret_refusal);
+int generate_dax(const struct jobs *, const struct generate_facts *, FILE *out,
+	struct generate_refusal *ret_refusal);
+
+/* ---- generate_says.c ---- */
+
+bool generate_says_utf8(const char *text);
+/* True if says() takes all words of the command, or the command is not known. */
+bool generate_says_command(const struct jobs *, const struct job *, bool (*says)(const char *text));
+/* Asks says() for all words of commands and all names of files.  0, -ENOMEM, or -EILSEQ with *ret_refusal. */
+int generate_check(const struct jobs *, const char *format, bool (*says)(const char *text),
+	struct generate_refusal *ret_refusal);
 
 #endif

@@ -17,7 +17,13 @@ struct writer {
 
 static void attribute(struct writer *w, const char *name, const char *value)
 {
-	xml_attribute(&w->xml, name, attribute_clean(&w->clean, value));
+	xml_attribute(&w->xml, name, value);
+}
+
+/* A text for people. */
+static void title(struct writer *w, const char *name, const char *value)
+{
+	attribute(w, name, attribute_clean(&w->clean, value));
 }
 
 static void put_use(void *arg, int32_t index, bool input, bool output)
@@ -46,11 +52,11 @@ static void put_job(struct writer *w, const struct job *job)
 	attribute(w, "id", job->name);
 	attribute(w, "name", job_program(w->jobs, job));
 	if (job->xform)
-		attribute(w, "node-label", job->xform);
+		title(w, "node-label", job->xform);
 	w->clean.failed |= argv && argv[0] && !arguments;
 	if (arguments && *arguments) {
 		xml_begin(&w->xml, "argument");
-		xml_text(&w->xml, attribute_clean(&w->clean, arguments));
+		xml_text(&w->xml, arguments);
 		xml_end(&w->xml);
 	}
 	job_each_use(job, put_use, w);
@@ -72,18 +78,21 @@ static void put_parents(struct writer *w, const struct job *job)
 	xml_end(&w->xml);
 }
 
-int generate_dax(const struct jobs *jobs, const struct generate_facts *facts, FILE *out)
+int generate_dax(const struct jobs *jobs, const struct generate_facts *facts, FILE *out,
+	struct generate_refusal *ret_refusal)
 {
 	struct writer w = { .jobs = jobs };
 	bool failed;
-	int r = xml_open(&w.xml, out);
+	int r = generate_check(jobs, "XML", xml_says, ret_refusal);
 
+	if (r == 0)
+		r = xml_open(&w.xml, out);
 	if (r < 0)
 		return r;
 	xml_begin(&w.xml, "adag");
 	attribute(&w, "xmlns", "http://pegasus.isi.edu/schema/DAX");
 	attribute(&w, "version", "3.6");
-	attribute(&w, "name", *facts->name ? facts->name : "workflow");
+	title(&w, "name", *facts->name ? facts->name : "workflow");
 	for (int32_t i = 0; i < jobs->n_jobs; i++)
 		put_job(&w, &jobs->jobs[i]);
 	for (int32_t i = 0; i < jobs->n_jobs; i++)

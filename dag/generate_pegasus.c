@@ -30,11 +30,10 @@ static void emit(struct writer *w, yaml_event_t *event, int made)
 static void put(struct writer *w, const char *text, yaml_scalar_style_t style)
 {
 	yaml_event_t event;
-	const char *clean = attribute_clean(&w->clean, text);
 
 	emit(w, &event,
-		yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)clean,
-			(int)strlen(clean), 1, 1, style));
+		yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text,
+			(int)strlen(text), 1, 1, style));
 }
 
 static void key(struct writer *w, const char *name)
@@ -52,6 +51,12 @@ static void pair(struct writer *w, const char *name, const char *text)
 {
 	key(w, name);
 	value(w, text);
+}
+
+/* A text for people. */
+static void title(struct writer *w, const char *name, const char *text)
+{
+	pair(w, name, attribute_clean(&w->clean, text));
 }
 
 static void flag(struct writer *w, const char *name, bool is)
@@ -138,7 +143,7 @@ static void put_job(struct writer *w, const struct job *job)
 	pair(w, "id", job->name);
 	put_name(w, job_program(w->jobs, job));
 	if (job->xform)
-		pair(w, "nodeLabel", job->xform);
+		title(w, "nodeLabel", job->xform);
 	key(w, "arguments");
 	begin_list(w, true);
 	for (int i = 1; argv && argv[0] && argv[i]; i++)
@@ -204,7 +209,7 @@ static void put_whole(struct writer *w, const struct generate_facts *facts)
 {
 	begin_map(w, false);
 	pair(w, "pegasus", "5.0");
-	pair(w, "name", *facts->name ? facts->name : "workflow");
+	title(w, "name", *facts->name ? facts->name : "workflow");
 	key(w, "x-pegasus");
 	begin_map(w, true);
 	pair(w, "createdBy", "ftrac");
@@ -218,11 +223,15 @@ static void put_whole(struct writer *w, const struct generate_facts *facts)
 	end_map(w);
 }
 
-int generate_pegasus(const struct jobs *jobs, const struct generate_facts *facts, FILE *out)
+int generate_pegasus(const struct jobs *jobs, const struct generate_facts *facts, FILE *out,
+	struct generate_refusal *ret_refusal)
 {
 	struct writer w = { .jobs = jobs };
 	yaml_event_t event;
+	int r = generate_check(jobs, "YAML", generate_says_utf8, ret_refusal);
 
+	if (r < 0)
+		return r;
 	if (!yaml_emitter_initialize(&w.emitter))
 		return -ENOMEM;
 	yaml_emitter_set_output(&w.emitter, write_bytes, out);

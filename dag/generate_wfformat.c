@@ -20,7 +20,7 @@ struct writer {
 	int32_t *n_children, *levels;
 };
 
-/* Texts must not be empty there. */
+/* A text for people.  Texts must not be empty there. */
 static json_t *text(struct writer *w, const char *bytes, const char *instead)
 {
 	return json_string(bytes && *bytes ? attribute_clean(&w->clean, bytes) : instead);
@@ -222,18 +222,23 @@ static json_t *specification(struct writer *w)
 
 /* ---- the execution ---- */
 
-/* An empty argument is written as a shell would need it, since texts must not be empty. */
+/* An empty word is written as a shell would need it, since texts must not be empty. */
+static json_t *word(const char *bytes)
+{
+	return json_string(*bytes ? bytes : "\"\"");
+}
+
 static json_t *command(struct writer *w, const struct job *job)
 {
 	char **argv = job->command == JOBS_NONE ? NULL : w->jobs->commands[job->command].argv;
 	json_t *arguments;
 
-	if (!argv || !argv[0])
+	if (!argv || !argv[0] || !generate_says_command(w->jobs, job, generate_says_utf8))
 		return NULL;
 	arguments = json_array();
 	for (int i = 1; argv[i]; i++)
-		json_array_append_new(arguments, text(w, argv[i], "\"\""));
-	return json_pack("{s:o,s:o}", "program", text(w, argv[0], "\"\""), "arguments", arguments);
+		json_array_append_new(arguments, word(argv[i]));
+	return json_pack("{s:o,s:o}", "program", word(argv[0]), "arguments", arguments);
 }
 
 static void set_int(json_t *object, const char *key, int64_t number)

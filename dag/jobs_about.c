@@ -12,6 +12,8 @@
 #include "base/saturate.h"
 #include "db/query.h"
 
+#define JOB_NAME_MAX 200
+
 int64_t job_sum(int64_t sum, int64_t more)
 {
 	return sum == WORKFLOW_UNKNOWN || more < 0 ? WORKFLOW_UNKNOWN : saturate_add(sum, more);
@@ -162,12 +164,15 @@ static void add_commands(struct jobs *jobs)
 	}
 }
 
+/* Names serve as file names, which have a limit, and as rule names of Snakemake, which begin with no digit. */
 static int name_jobs(struct jobs *jobs)
 {
 	for (int32_t i = 0; i < jobs->n_jobs; i++) {
 		struct job *job = &jobs->jobs[i];
+		const char *xform = job->xform ? job->xform : "job";
 
-		if (asprintf(&job->name, "%s_%d", job->xform ? job->xform : "job", i + 1) < 0) {
+		if (asprintf(&job->name, "%s%.*s_%d", *xform >= '0' && *xform <= '9' ? "_" : "",
+			    JOB_NAME_MAX, xform, i + 1) < 0) {
 			job->name = NULL;
 			return -ENOMEM;
 		}

@@ -3,7 +3,7 @@
 /* How a job is started: its commands, with pipes, redirections, directories and variables, for a shell. */
 
 #include "base/output.h"
-#include "dag/jobs.h"
+#include "dag/jobs_inside.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,11 +32,26 @@ static const char *shell_text(const struct job_command *command)
 		       : NULL;
 }
 
-static bool can_redirect(const struct job_command *command, int fd)
+/* The kernel appends " (deleted)" to the name of a file that is gone; a file may also have such a name. */
+static bool is_gone(const struct script *s, const char *path)
+{
+	static const char mark[] = " (deleted)";
+	size_t len = strlen(path), behind = sizeof(mark) - 1;
+
+	if (len < behind || strcmp(path + len - behind, mark) != 0)
+		return false;
+	path = jobs_short_path(s->jobs, path);
+	for (int32_t i = 0; i < s->jobs->n_files; i++)
+		if (strcmp(s->jobs->files[i].path, path) == 0)
+			return false;
+	return true;
+}
+
+static bool can_redirect(const struct script *s, const struct job_command *command, int fd)
 {
 	const char *to = command->to[fd];
 
-	return jobs_redirected(command, fd) && to[0] == '/' && !strstr(to, " (deleted)");
+	return jobs_redirected(command, fd) && to[0] == '/' && !is_gone(s, to);
 }
 
 /* As it is seen from the directory of the command, if it is below. */
@@ -72,21 +87,30 @@ static void put_redirections(const struct script *s, const struct job_command *c
 	bool err_is_out =
 		command->to[1] && command->to[2] && strcmp(command->to[1], command->to[2]) == 0;
 
-	if (can_redirect(command, 0)) {
+	if (can_redirect(s, command, 0)) {
 		fputs(" <", s->out);
 		put_path(s, command, command->to[0]);
 	}
-	if (can_redirect(command, 1))
+	if (can_redirect(s, command, 1))
 		put_output(s, command, 1);
 	if (jobs_redirected(command, 2) && err_is_out && jobs_redirected(command, 1))
 		fputs(" 2>&1", s->out);
-	else if (can_redirect(command, 2))
+	else if (can_redirect(s, command, 2))
 		put_output(s, command, 2);
 }
 
-static bool is_redirected(const struct job_command *command)
+static bool is_redirected(const struct script *s, const struct job_command *command)
 {
-	return can_redirect(command, 0) || can_redirect(command, 1) || can_redirect(command, 2);
+	return can_redirect(s, command, 0) || can_redirect(s, command, 1) ||
+	       can_redirect(s, command, 2);
+}
+
+/* An empty word in front keeps sh -c from reading the text as an option, and make from reading a flag. */
+static void put_text(const struct script *s, const char *text)
+{
+	text += strspn(text, " \t");
+	fputs(*text && strchr("-+@", *text) ? "''" : "", s->out);
+	fputs(text, s->out);
 }
 
 /* alone: the job is nothing else. */
@@ -100,13 +124,13 @@ static void put_command(const struct script *s, const struct job_command *comman
 		cli_put_quoted(command->cwd, s->out);
 		fputs(" && ", s->out);
 	}
-	if (text && alone && !is_redirected(command) && !moves) {
-		fputs(text, s->out);
+	if (text && alone && !is_redirected(s, command) && !moves) {
+		put_text(s, text);
 		return;
 	}
 	for (int i = 0; command->argv[i]; i++) {
 		fputs(i ? " " : "", s->out);
-		cli_put_quoted(command->argv[i], s->out);
+		(i ? cli_put_quoted : cli_put_program)(command->argv[i], s->out);
 	}
 	put_redirections(s, command);
 	if (moves)

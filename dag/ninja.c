@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/helper.h"
 #include "dag/build.h"
+#include "dag/json_memory.h"
 
 #define TARGETS_AT_ONCE 500 /* of a command line */
 
@@ -34,6 +35,18 @@ struct ninja {
 static int out_of_memory(void)
 {
 	return err_status(EXIT_OWN, "out of memory");
+}
+
+/* compdb writes names that are not UTF-8 as they are. */
+static int say_no_json(const struct ninja *n)
+{
+	if (json_memory_failed())
+		return out_of_memory();
+	return err_status(EXIT_OWN,
+		"cannot read what 'ninja -t compdb' says in '%s': it is no JSON where names are "
+		"not UTF-8; rename "
+		"these, or say by --declared what is declared",
+		n->directory);
 }
 
 static int32_t node_of(struct ninja *n, const char *name)
@@ -251,7 +264,7 @@ static int ask_commands(struct ninja *n)
 	waitpid(pid, &status, 0);
 	if (status || !all) {
 		json_decref(all);
-		return say_failed(n, "compdb", -EPROTO);
+		return status ? say_failed(n, "compdb", -EPROTO) : say_no_json(n);
 	}
 	json_array_foreach(all, i, one)
 	{

@@ -8,6 +8,7 @@
 
 #include "base/cli.h"
 #include "base/output.h"
+#include "base/utf8.h"
 
 struct build {
 	const struct jobs *jobs;
@@ -48,6 +49,13 @@ static const char *separator(const char *script)
 	return len && strchr("&\\;", script[len - 1]) ? "\n" : "; ";
 }
 
+void rules_put_move(const char *cwd, FILE *out)
+{
+	fputs(cwd[0] == '-' ? "cd ./" : "cd ", out);
+	cli_put_quoted(cwd, out);
+	fputs(" || exit; ", out);
+}
+
 /* A job that failed need not fail the workflow, if it did not then. */
 static char *make_command(const struct job *job, const char *stamp)
 {
@@ -60,9 +68,8 @@ static char *make_command(const struct job *job, const char *stamp)
 	if (!out)
 		return NULL;
 	if (moves) {
-		fputs(stamp ? "(cd " : "cd ", out);
-		cli_put_quoted(job->cwd, out);
-		fputs(" || exit; ", out);
+		fputs(stamp ? "(" : "", out);
+		rules_put_move(job->cwd, out);
 	}
 	fputs(job->script, out);
 	if (moves && stamp)
@@ -74,11 +81,10 @@ static char *make_command(const struct job *job, const char *stamp)
 	return output_close_text(out, &text);
 }
 
-/* Where a backslash takes the end of a line away, it is left out; false: other ends of lines remain. */
-static bool join_lines(const char *command, FILE *out)
+/* Where a backslash takes the end of a line away, it is left out. */
+static void join_lines(const char *command, FILE *out)
 {
 	char quote = '\0';
-	bool one = true;
 
 	for (const char *at = command; *at; at++) {
 		if (*at == '\\' && at[1] == '\n' && quote != '\'') {
@@ -89,26 +95,43 @@ static bool join_lines(const char *command, FILE *out)
 			fputc(*at++, out);
 		else if (quote ? *at == quote : *at == '\'' || *at == '"')
 			quote = quote ? '\0' : *at;
-		one &= *at != '\n';
 		fputc(*at, out);
 	}
-	return one;
 }
 
-/* printf(1) makes the lines again. */
-static void print_lines(const char *command, FILE *out)
+/* Writes a character of n bytes, or a byte that is part of none (n is 0), for printf's %b inside of single quotes. */
+static void put_printed(const char *at, size_t n, FILE *out)
 {
+	if (n > 1)
+		fwrite(at, 1, n, out);
+	else if (*at == '\n')
+		fputs("\\n", out);
+	else if (*at == '\\')
+		fputs("\\\\", out);
+	else if (*at == '\'')
+		fputs("'\\''", out);
+	else if (n == 0 || ((unsigned char)*at < ' ' && *at != '\t') || *at == 0x7f)
+		fprintf(out, "\\0%03o", (unsigned char)*at);
+	else
+		fputc(*at, out);
+}
+
+/* The command as text for printf(1), which makes the bytes that a line of text cannot have. */
+static char *print_command(const char *command)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
 	fputs("eval \"$(printf %b '", out);
-	for (; *command; command++)
-		if (*command == '\n')
-			fputs("\\n", out);
-		else if (*command == '\\')
-			fputs("\\\\", out);
-		else if (*command == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*command, out);
+	for (size_t left = strlen(command), n; left; left -= n ? n : 1, command += n ? n : 1) {
+		n = utf8_char(command, left);
+		put_printed(command, n, out);
+	}
 	fputs("')\"", out);
+	return output_close_text(out, &text);
 }
 
 char *rules_one_line(const char *command)
@@ -119,18 +142,37 @@ char *rules_one_line(const char *command)
 
 	if (!out)
 		return NULL;
-	if (!join_lines(command, out)) {
-		rewind(out);
-		print_lines(command, out);
-	}
-	return output_close_text(out, &text);
+	join_lines(command, out);
+	text = output_close_text(out, &text);
+	if (!text || utf8_is_text(text, "\t"))
+		return text;
+	free(text);
+	return print_command(command);
 }
 
-/* Is this the root, and not the beginning of another name? */
-static bool is_root(const struct rules *rules, const char *text, size_t len)
+static bool is_of_name(char byte)
 {
-	return len > 1 && strncmp(text, rules->root, len) == 0 &&
-	       !isalnum((unsigned char)text[len]) && !strchr("_.-", text[len] ? text[len] : '/');
+	return isalnum((unsigned char)byte) || (byte && strchr("_.-+~", byte)) ||
+	       (unsigned char)byte >= 0x80;
+}
+
+/* Does a path begin at this place of the text?  An option may stand before it, as in -I/usr, or \n of printf. */
+static bool begins_path(const char *text, const char *at)
+{
+	const char *from = at;
+
+	while (from > text && is_of_name(from[-1]))
+		from--;
+	if (from < at && *from == 'n' && from > text && from[-1] == '\\')
+		return from + 1 == at;
+	return (from == at || *from == '-') && (from == text || !strchr("/)}", from[-1]));
+}
+
+/* Is this the root, and not a part of another name? */
+static bool is_root(const struct rules *rules, const char *text, const char *at, size_t len)
+{
+	return len > 1 && strncmp(at, rules->root, len) == 0 && !is_of_name(at[len]) &&
+	       begins_path(text, at);
 }
 
 void rules_write(const struct rules *rules, const char *text, const char *here,
@@ -138,19 +180,19 @@ void rules_write(const struct rules *rules, const char *text, const char *here,
 {
 	size_t len = strlen(rules->root);
 
-	while (*text) {
-		const char *instead = escape ? escape(text) : NULL;
+	for (const char *at = text; *at;) {
+		const char *instead = escape ? escape(at) : NULL;
 
-		if (here && is_root(rules, text, len)) {
+		if (here && is_root(rules, text, at, len)) {
 			fputs(here, out);
-			text += len;
+			at += len;
 			continue;
 		}
 		if (instead)
 			fputs(instead, out);
 		else
-			fputc(*text, out);
-		text++;
+			fputc(*at, out);
+		at++;
 	}
 }
 

@@ -55,15 +55,18 @@ void rules_destroy(struct rules *rules);
 void rules_write(const struct rules *rules, const char *text, const char *here,
 	const char *(*escape)(const char *at), FILE *out);
 
-/* A command as one line; to be freed.  NULL: out of memory. */
+/* Writes the begin of a command that runs in cwd: "cd cwd || exit; ". */
+void rules_put_move(const char *cwd, FILE *out);
+
+/* A command as one line of UTF-8 without control characters but tabs; to be freed.  NULL: out of memory. */
 char *rules_one_line(const char *command);
 
-/* The writers: 0, -ENOMEM, or -EILSEQ: *ret_text, of a command, cannot be said in that language. */
+/* The writers: 0 or -ENOMEM. */
 bool rules_make_says(const char *name);
 int rules_write_make(const struct rules *rules, FILE *out);
 bool rules_ninja_says(const char *name);
 int rules_write_ninja(const struct rules *rules, FILE *out);
 bool rules_snakemake_says(const char *name);
-int rules_write_snakemake(const struct rules *rules, FILE *out, const char **ret_text);
+int rules_write_snakemake(const struct rules *rules, FILE *out);
 
 #endif

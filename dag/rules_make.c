@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cli.h"
+#include "base/output.h"
+
 /* Backslashes that stand before what is escaped by one are escaped, too. */
 static bool is_before_special(const char *at)
 {
@@ -33,13 +36,36 @@ static const char *escape_name(const char *at)
 	return NULL;
 }
 
-/* Not: ends of lines, patterns, what is for order only, members of archives, homes, and what a blank behind
- * it would change. */
+/* Our own goal, directives, and special targets. */
+static bool is_word_of_make(const char *name)
+{
+	static const char *const words[] = { "all", "define", "else", "endef", "endif", "export",
+		"ifdef", "ifeq", "ifndef", "ifneq", "include", "-include", "load", "-load",
+		"override", "private", "sinclude", "undefine", "unexport", "vpath" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i], name) == 0)
+			return true;
+	return name[0] == '.' && name[1 + strspn(name + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] == '\0';
+}
+
+/* make passes names with '*', '?' or '[' to glob(), which removes backslashes. */
+static const char *escape_pattern(const char *at)
+{
+	if (*at == '\\')
+		return is_before_special(at) ? "\\\\\\\\" : "\\\\";
+	return escape_name(at);
+}
+
+/* Not: what make takes for ends of lines, patterns, what is for order only, members of archives, homes,
+ * libraries (-lm), and what a blank behind it would change. */
 bool rules_make_says(const char *name)
 {
 	size_t len = strlen(name);
 
-	return len && !strpbrk(name, "\n%|") && name[0] != '~' && !strchr(" \t\\)", name[len - 1]);
+	return len && !strpbrk(name, "\n\v\f\r%|") && name[0] != '~' &&
+	       strncmp(name, "-l", 2) != 0 && !strchr(" \t\\)", name[len - 1]) &&
+	       !is_word_of_make(name);
 }
 
 static const char *escape_recipe(const char *at)
@@ -52,7 +78,8 @@ static void write_names(const struct rules *rules, const char *const *names, int
 {
 	for (int32_t i = 0; i < n; i++) {
 		fputs(i ? between : "", out);
-		rules_write(rules, names[i], NULL, escape_name, out);
+		rules_write(rules, names[i], NULL,
+			strpbrk(names[i], "*?[") ? escape_pattern : escape_name, out);
 	}
 }
 
@@ -75,30 +102,53 @@ static int write_rule(const struct rules *rules, const struct rule *rule, FILE *
 	return 0;
 }
 
-static const char *escape_word(const char *at)
+static char *make_directories(const struct rules *rules)
 {
-	return *at == '\'' ? "'\\''" : *at == '$' ? "$$" : *at == '#' ? "\\#" : NULL;
+	char *text = NULL, *line;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	fputs("mkdir -p --", out);
+	for (int32_t i = 0; i < rules->n_directories; i++) {
+		fputc(' ', out);
+		cli_put_quoted(rules->directories[i], out);
+	}
+	text = output_close_text(out, &text);
+	line = text ? rules_one_line(text) : NULL;
+	free(text);
+	return line;
 }
 
-/* When the file is read: a job for that would be one more than there was. */
-static void write_directories(const struct rules *rules, FILE *out)
+/* make halves the backslashes before '#'. */
+static const char *escape_value(const char *at)
 {
-	if (rules->n_directories == 0)
-		return;
-	fputs("\nmade := $(shell mkdir -p --", out);
-	for (int32_t i = 0; i < rules->n_directories; i++) {
-		if (strchr(rules->directories[i], '\n'))
-			continue;
-		fputs(" '", out);
-		rules_write(rules, rules->directories[i], NULL, escape_word, out);
-		fputc('\'', out);
+	if (*at == '\\')
+		return at[strspn(at, "\\")] == '#' ? "\\\\" : NULL;
+	return *at == '$' ? "$$" : *at == '#' ? "\\#" : NULL;
+}
+
+/* When the file is read: a job for that would be one more than there was.  The command is in a variable, since make
+ * counts the parentheses in the text of a function. */
+static int write_directories(const struct rules *rules, FILE *out)
+{
+	char *command = rules->n_directories ? make_directories(rules) : NULL;
+
+	if (rules->n_directories && !command)
+		return -ENOMEM;
+	if (command) {
+		fputs("\ndirectories := ", out);
+		rules_write(rules, command, NULL, escape_value, out);
+		fputs("\nmade := $(shell $(directories))\n", out);
 	}
-	fputs(")\n", out);
+	free(command);
+	return 0;
 }
 
 int rules_write_make(const struct rules *rules, FILE *out)
 {
-	int r = 0;
+	int r;
 
 	fputs("# Made by wfdag generate; needs GNU Make 4.3.\n"
 	      "SHELL := /bin/sh\n.SHELLFLAGS := -c\nMAKEFLAGS += --no-builtin-rules\n.SUFFIXES:\n"
@@ -110,7 +160,7 @@ int rules_write_make(const struct rules *rules, FILE *out)
 		write_names(rules, rules->rules[i].makes, rules->rules[i].n_makes, " \\\n  ", out);
 	}
 	fputc('\n', out);
-	write_directories(rules, out);
+	r = write_directories(rules, out);
 	for (int32_t i = 0; i < rules->n_rules && r == 0; i++)
 		r = write_rule(rules, &rules->rules[i], out);
 	return r;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 static const char *escape_name(const char *at)
 {
 	return *at == '$' ? "$$" : *at == ' ' ? "$ " : *at == ':' ? "$:" : NULL;
@@ -48,8 +50,11 @@ static int write_rule(const struct rules *rules, const struct rule *rule, FILE *
 	return 0;
 }
 
+/* No command has a root that is no text, after rules_one_line(). */
 static bool says_root(const struct rules *rules)
 {
+	if (!utf8_is_text(rules->root, "\t"))
+		return false;
 	for (int32_t i = 0; i < rules->n_rules; i++)
 		if (rules->root[0] && strstr(rules->rules[i].command, rules->root))
 			return true;

@@ -5,6 +5,7 @@
 #include "dag/rules.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -35,51 +36,44 @@ static const char *escape_text(const char *at)
 	}
 }
 
-static bool is_text(const char *text)
-{
-	size_t len = strlen(text), n;
-
-	for (size_t i = 0; i < len; i += n) {
-		n = utf8_char(text + i, len - i);
-		if (n == 0 ||
-			(n == 1 && (unsigned char)text[i] < ' ' && !strchr("\n\t\r", text[i])))
-			return false;
-	}
-	return true;
-}
-
 /* Braces are wildcards in names, however they are written. */
 bool rules_snakemake_says(const char *name)
 {
-	return *name && is_text(name) && !strpbrk(name, "{}\n\r");
+	return *name && utf8_is_text(name, "\t\x7f") && !strpbrk(name, "{}");
 }
 
-static int write_text(const struct rules *rules, const char *text, const char *here, FILE *out,
-	const char **ret_text)
+static void write_text(const struct rules *rules, const char *text, const char *here, FILE *out)
 {
-	if (!is_text(text)) {
-		*ret_text = text;
-		return -EILSEQ;
-	}
 	fputc('"', out);
 	rules_write(rules, text, here, escape_text, out);
 	fputc('"', out);
-	return 0;
 }
 
-static int write_names(const struct rules *rules, const char *what, const char *const *names,
-	int32_t n, FILE *out, const char **ret_text)
+static void write_names(const struct rules *rules, const char *what, const char *const *names,
+	int32_t n, FILE *out)
 {
-	int r = 0;
-
 	if (n)
 		fprintf(out, "    %s:\n", what);
-	for (int32_t i = 0; i < n && r == 0; i++) {
+	for (int32_t i = 0; i < n; i++) {
 		fputs("        ", out);
-		r = write_text(rules, names[i], NULL, out, ret_text);
+		write_text(rules, names[i], NULL, out);
 		fputs(",\n", out);
 	}
-	return r;
+}
+
+/* With all its lines, if it is text: a literal of Python can have these. */
+static int write_command(const struct rules *rules, const char *command, FILE *out)
+{
+	bool says = utf8_is_text(command, "\n\t\r");
+	char *line = says ? NULL : rules_one_line(command);
+
+	if (!says && !line)
+		return -ENOMEM;
+	fputs("    shell: ", out);
+	write_text(rules, line ? line : command, "{ROOT}", out);
+	fputc('\n', out);
+	free(line);
+	return 0;
 }
 
 /* What it took then, rounded up; a job that may need more has to be given more. */
@@ -100,37 +94,29 @@ static void write_resources(const struct job *job, FILE *out)
 		fprintf(out, "    threads: %lld\n", (long long)job_cores(job));
 }
 
-static int write_rule(const struct rules *rules, const struct rule *rule, FILE *out,
-	const char **ret_text)
+static int write_rule(const struct rules *rules, const struct rule *rule, FILE *out)
 {
-	int r;
-
 	fprintf(out, "\nrule %s:\n", rule->job->name);
-	r = write_names(rules, "input", rule->needs, rule->n_needs, out, ret_text);
-	if (r == 0)
-		r = write_names(rules, "output", rule->makes, rule->n_makes, out, ret_text);
+	write_names(rules, "input", rule->needs, rule->n_needs, out);
+	write_names(rules, "output", rule->makes, rule->n_makes, out);
 	write_resources(rule->job, out);
-	fputs("    shell: ", out);
-	if (r == 0)
-		r = write_text(rules, rule->command, "{ROOT}", out, ret_text);
-	fputc('\n', out);
-	return r;
+	return write_command(rules, rule->command, out);
 }
 
-int rules_write_snakemake(const struct rules *rules, FILE *out, const char **ret_text)
+int rules_write_snakemake(const struct rules *rules, FILE *out)
 {
 	int r = 0;
 
 	fputs("# Made by wfdag generate; needs Snakemake 7.\nimport os\n\nROOT = os.getcwd()\n"
 	      "shell.executable(\"/bin/sh\")\nshell.prefix(\"\")\n\nrule all:\n    input:\n",
 		out);
-	for (int32_t i = 0; i < rules->n_rules && r == 0; i++)
-		for (int32_t j = 0; j < rules->rules[i].n_makes && r == 0; j++) {
+	for (int32_t i = 0; i < rules->n_rules; i++)
+		for (int32_t j = 0; j < rules->rules[i].n_makes; j++) {
 			fputs("        ", out);
-			r = write_text(rules, rules->rules[i].makes[j], NULL, out, ret_text);
+			write_text(rules, rules->rules[i].makes[j], NULL, out);
 			fputs(",\n", out);
 		}
 	for (int32_t i = 0; i < rules->n_rules && r == 0; i++)
-		r = write_rule(rules, &rules->rules[i], out, ret_text);
+		r = write_rule(rules, &rules->rules[i], out);
 	return r;
 }

@@ -2,8 +2,11 @@
 #include "dag/xml.h"
 
 #include <errno.h>
+#include <string.h>
 #include <libxml/xmlerror.h>
 #include <libxml/xmlwriter.h>
+
+#include "base/utf8.h"
 
 #define XML(text) ((const xmlChar *)(text))
 
@@ -59,6 +62,12 @@ void xml_end(struct xml *xml)
 void xml_attribute(struct xml *xml, const char *name, const char *value)
 {
 	check(xml, xmlTextWriterWriteAttribute(xml->writer, XML(name), XML(value)));
+}
+
+bool xml_says(const char *text)
+{
+	return utf8_is_text(text, "\t\n\r\x7f") && !strstr(text, "\xef\xbf\xbe") &&
+	       !strstr(text, "\xef\xbf\xbf");
 }
 
 void xml_attribute_id(struct xml *xml, const char *name, char letter, long long number)

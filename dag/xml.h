@@ -21,6 +21,8 @@ int xml_open(struct xml *xml, FILE *out);
 void xml_begin(struct xml *xml, const char *element);
 void xml_end(struct xml *xml);
 void xml_attribute(struct xml *xml, const char *name, const char *value);
+/* True if XML 1.0 allows the text.  Callers pass no other values and texts. */
+bool xml_says(const char *text);
 /* Its value is "%c%d", without the letter if that is 0. */
 void xml_attribute_id(struct xml *xml, const char *name, char letter, long long number);
 void xml_text(struct xml *xml, const char *text);

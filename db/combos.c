@@ -12,15 +12,21 @@ struct combo {
 	UT_hash_handle hh;
 };
 
+#define COMBO_BYTES (sizeof(struct combo) + 48) /* with its part of the hash table, and what malloc() adds */
+
+#define COMBOS_PART 4 /* of what is kept: there are few as a rule, and three tables of them */
+
 struct combos {
 	struct store *store;
 	enum put put;
 	int columns;
+	size_t most;
 	struct combo *all, *last; /* last: the one asked for last, mostly asked for again */
 	int64_t last_id;
 };
 
-int combos_create(struct store *store, enum put put, int columns, struct combos **ret_combos)
+int combos_create(struct store *store, enum put put, int columns, size_t kept,
+	struct combos **ret_combos)
 {
 	struct combos *combos = calloc(1, sizeof(*combos));
 
@@ -29,20 +35,28 @@ int combos_create(struct store *store, enum put put, int columns, struct combos 
 	combos->store = store;
 	combos->put = put;
 	combos->columns = columns;
+	combos->most = kept / COMBOS_PART > COMBO_BYTES ? kept / COMBOS_PART / COMBO_BYTES : 1;
 	*ret_combos = combos;
 	return 0;
 }
 
-void combos_destroy(struct combos *combos)
+static void forget(struct combos *combos)
 {
-	struct combo *c, *next;
+	struct combo *c = combos->all, *next;
 
-	if (!combos)
-		return;
-	HASH_ITER(hh, combos->all, c, next) {
-		HASH_DEL(combos->all, c);
+	HASH_CLEAR(hh, combos->all);
+	for (; c; c = next) {
+		next = c->hh.next;
 		free(c);
 	}
+	combos->last = NULL;
+}
+
+void combos_destroy(struct combos *combos)
+{
+	if (!combos)
+		return;
+	forget(combos);
 	free(combos);
 }
 
@@ -54,6 +68,8 @@ static int add(struct combos *combos, const int64_t *values, struct combo **ret_
 
 	if (!c)
 		return store_fail(combos->store, -ENOMEM);
+	if (HASH_COUNT(combos->all) >= combos->most)
+		forget(combos);
 	for (int i = 0; i < combos->columns; i++)
 		row[1 + i] = V_OPT(values[i] != COMBO_NULL, values[i]);
 	r = store_put(combos->store, combos->put, row);

@@ -103,7 +103,8 @@ static int take_note(struct intake *in, FILE *f)
 	return r;
 }
 
-/* Whoever may write there may put anything there: only a file is read, nothing is waited for. */
+/* Whoever may write there may put anything there: only a file is read, nothing is waited for, and a hole of a
+ * terabyte is no line. */
 static int take_file(struct intake *in, int directory, const char *name)
 {
 	cleanup_fd int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -111,7 +112,7 @@ static int take_file(struct intake *in, int directory, const char *name)
 	struct stat st;
 	int r;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > DECLARED_BYTES_MAX) {
 		in->lost++;
 		return 0;
 	}

@@ -14,10 +14,14 @@
  *
  * A target is known by "DIRECTORY/TARGET", which is also what its processes have in $FTRAC_TARGET.  Who is
  * noted twice has the prerequisites of both.  What does not look like a note is passed over.  Files that cannot
- * be read, and what is no file, are counted in the fact notes_lost: what they would have said is unknown.
+ * be read, what is no file, and files that are larger than any build's notes are counted in the fact notes_lost:
+ * what they would have said is unknown.
+ *
+ * Memory: the longest line.
  */
 
 #define DECLARED_MARK "ftrac-target "
+#define DECLARED_BYTES_MAX (64 << 20) /* of a file */
 
 struct paths;
 struct store;

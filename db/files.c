@@ -12,12 +12,16 @@
 #include "db/procs.h"
 #include "db/store.h"
 
+/* Names that are kept of a file that has fewer links; it may be renamed beside the mount as often as somebody likes. */
+#define NAMES_KEPT 16
+
 /* A name that leads to a node.  The key is the directory's node id and the name. */
 struct dentry {
 	struct node *dir, *node;
-	LIST_ENTRY(dentry) of_node;
+	TAILQ_ENTRY(dentry) of_node;
 	bool unhashed; /* gone, but the last name its node had */
 	int64_t path; /* when it was bound; 0: not recorded */
+	struct known_path *known; /* held as long as the name is there */
 	int64_t from_ns;
 	UT_hash_handle hh;
 	size_t key_len;
@@ -31,11 +35,12 @@ struct node {
 	uint64_t id;
 	struct file *file;
 	struct dentry *dentry; /* the last used */
-	LIST_HEAD(, dentry) dentries;
+	TAILQ_HEAD(dentry_list, dentry) dentries; /* the oldest first */
+	unsigned n_dentries;
 	int references; /* the kernel, and each dentry in it */
 	int64_t moved_ns; /* end of its last rename */
 	unsigned path_epoch;
-	struct path path; /* cached: valid while path_epoch is the files' */
+	struct path path; /* cached: valid while path_epoch is the files'; without 'known' */
 	UT_hash_handle hh;
 };
 
@@ -45,14 +50,15 @@ struct files {
 	struct combos *kinds;
 	int64_t start_ns;
 	struct node *nodes;
-	struct file *files;
+	struct file *files; /* those that a key leads to */
 	struct dentry *dentries;
-	STAILQ_HEAD(file_list, file) dirty, retired; /* rows in the order of their ids cost least */
+	STAILQ_HEAD(, file) dirty; /* rows in the order of their ids cost least */
+	SLIST_HEAD(, file) made;   /* all there are */
 	int64_t last_file;
 	unsigned epoch;
 };
 
-int files_create(struct store *store, struct paths *paths, int64_t start_ns,
+int files_create(struct store *store, struct paths *paths, int64_t start_ns, size_t kept,
 	struct files **ret_files)
 {
 	struct files *files = calloc(1, sizeof(*files));
@@ -64,9 +70,9 @@ int files_create(struct store *store, struct paths *paths, int64_t start_ns,
 	files->start_ns = start_ns;
 	files->epoch = 1;
 	STAILQ_INIT(&files->dirty);
-	STAILQ_INIT(&files->retired);
+	SLIST_INIT(&files->made);
 	*ret_files = files;
-	return combos_create(store, PUT_KIND, 3, &files->kinds);
+	return combos_create(store, PUT_KIND, 3, kept, &files->kinds);
 }
 
 static void node_unref(struct files *files, struct node *node);
@@ -75,11 +81,13 @@ static void dentry_free(struct files *files, struct dentry *d)
 {
 	struct node *dir = d->dir;
 
-	LIST_REMOVE(d, of_node);
+	TAILQ_REMOVE(&d->node->dentries, d, of_node);
+	d->node->n_dentries--;
 	if (!d->unhashed)
 		HASH_DEL(files->dentries, d);
 	if (d->node->dentry == d)
 		d->node->dentry = NULL;
+	paths_release(files->paths, d->known);
 	free(d);
 	node_unref(files, dir);
 }
@@ -89,10 +97,10 @@ static void dentry_free(struct files *files, struct dentry *d)
 static void dentry_unhash(struct files *files, struct dentry *d)
 {
 	struct node *node = d->node;
-	struct dentry *other = LIST_FIRST(&node->dentries);
+	struct dentry *other = TAILQ_LAST(&node->dentries, dentry_list);
 
 	if (other == d)
-		other = LIST_NEXT(d, of_node);
+		other = TAILQ_PREV(d, dentry_list, of_node);
 	if (other) {
 		dentry_free(files, d);
 		node->dentry = other;
@@ -101,6 +109,8 @@ static void dentry_unhash(struct files *files, struct dentry *d)
 	}
 	HASH_DEL(files->dentries, d);
 	d->unhashed = true;
+	paths_release(files->paths, d->known);
+	d->known = NULL;
 }
 
 static void node_unref(struct files *files, struct node *node)
@@ -110,7 +120,7 @@ static void node_unref(struct files *files, struct node *node)
 	if (--node->references > 0)
 		return;
 	node->references = 1; /* while its names go, which may lead back here */
-	while ((d = LIST_FIRST(&node->dentries)))
+	while ((d = TAILQ_FIRST(&node->dentries)))
 		dentry_free(files, d);
 	HASH_DEL(files->nodes, node);
 	free(node);
@@ -119,26 +129,23 @@ static void node_unref(struct files *files, struct node *node)
 void files_destroy(struct files *files)
 {
 	struct node *n, *next_node;
-	struct file *f, *next_file;
+	struct file *f;
 	struct dentry *d;
 
 	if (!files)
 		return;
 	HASH_CLEAR(hh, files->dentries);
 	HASH_ITER(hh, files->nodes, n, next_node) {
-		while ((d = LIST_FIRST(&n->dentries))) {
-			LIST_REMOVE(d, of_node);
+		while ((d = TAILQ_FIRST(&n->dentries))) {
+			TAILQ_REMOVE(&n->dentries, d, of_node);
 			free(d);
 		}
 		HASH_DEL(files->nodes, n);
 		free(n);
 	}
-	while ((f = STAILQ_FIRST(&files->retired))) {
-		STAILQ_REMOVE_HEAD(&files->retired, next);
-		free(f);
-	}
-	HASH_ITER(hh, files->files, f, next_file) {
-		HASH_DEL(files->files, f);
+	HASH_CLEAR(hh, files->files);
+	while ((f = SLIST_FIRST(&files->made))) {
+		SLIST_REMOVE_HEAD(&files->made, next_made);
 		free(f);
 	}
 	combos_destroy(files->kinds);
@@ -161,17 +168,6 @@ static int put_file(struct files *files, const struct file *f)
 			V_INT(f->created | f->deleted << 1) });
 }
 
-/* Nodes may still lead to it. */
-static void retire(struct files *files, struct file *f)
-{
-	HASH_DEL(files->files, f);
-	if (f->dirty) {
-		put_file(files, f);
-		STAILQ_REMOVE(&files->dirty, f, file, next);
-	}
-	STAILQ_INSERT_HEAD(&files->retired, f, next);
-}
-
 static struct file *find_file(struct files *files, const struct event_node *e)
 {
 	struct file_key key = { e->dev, e->ino, e->birth_ns };
@@ -180,8 +176,9 @@ static struct file *find_file(struct files *files, const struct event_node *e)
 	HASH_FIND(hh, files->files, &key, sizeof(key), f);
 	if (f && (e->birth_ns || !f->deleted))
 		return f;
-	if (f) /* without a birth time a reused inode number shows only in that */
-		retire(files, f);
+	/* Without a birth time a reused inode number shows only in that.  Nodes may still lead to the file. */
+	if (f)
+		HASH_DEL(files->files, f);
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return NULL;
@@ -192,6 +189,7 @@ static struct file *find_file(struct files *files, const struct event_node *e)
 		free(f);
 		return NULL;
 	}
+	SLIST_INSERT_HEAD(&files->made, f, next_made);
 	return f;
 }
 
@@ -207,6 +205,7 @@ int files_add_node(struct files *files, const struct event_node *e)
 	node->id = e->id;
 	node->file = file;
 	node->references = 1;
+	TAILQ_INIT(&node->dentries);
 	HASH_ADD(hh, files->nodes, id, sizeof(node->id), node);
 	if (!node->hh.tbl) {
 		free(node);
@@ -273,6 +272,16 @@ static char *build_path(const struct node *node, size_t extra, size_t *ret_len)
 	return path;
 }
 
+/* path: as it was given just now. */
+static void hold_path(struct files *files, struct dentry *d, const struct path *path)
+{
+	if (d->unhashed || d->known == path->known)
+		return;
+	paths_hold(files->paths, path->known);
+	paths_release(files->paths, d->known);
+	d->known = path->known;
+}
+
 int files_path(struct files *files, struct node *node, const char *name, size_t len,
 	struct path *ret_path)
 {
@@ -298,6 +307,9 @@ int files_path(struct files *files, struct node *node, const char *name, size_t 
 	free(path);
 	if (r < 0 || name)
 		return r;
+	if (node->dentry)
+		hold_path(files, node->dentry, ret_path);
+	ret_path->known = NULL;
 	node->path = *ret_path;
 	node->path_epoch = files->epoch;
 	if (ret_path->recorded && node->file->path != ret_path->id) {
@@ -350,7 +362,8 @@ static struct dentry *make_dentry(struct files *files, struct node *dir, const c
 		free(d);
 		return NULL;
 	}
-	LIST_INSERT_HEAD(&node->dentries, d, of_node);
+	TAILQ_INSERT_TAIL(&node->dentries, d, of_node);
+	node->n_dentries++;
 	dir->references++;
 	return d;
 }
@@ -375,7 +388,7 @@ static void drop_names(struct files *files, struct node *node, int64_t time_ns)
 {
 	struct dentry *d;
 
-	while ((d = LIST_FIRST(&node->dentries))) {
+	while ((d = TAILQ_FIRST(&node->dentries))) {
 		if (d->path && !d->unhashed)
 			put_name(files, d, time_ns);
 		dentry_free(files, d);
@@ -418,6 +431,8 @@ int files_bind(struct files *files, struct node *dir, const char *name, size_t l
 		return -ENOMEM;
 	if (last && last->unhashed)
 		dentry_free(files, last);
+	if (node->n_dentries > NAMES_KEPT && node->n_dentries > node->file->nlink)
+		dentry_free(files, TAILQ_FIRST(&node->dentries));
 	node->dentry = d;
 	node->path_epoch = 0;
 	r = files_path(files, node, NULL, 0, &path);
@@ -450,6 +465,8 @@ static int renew_name(struct files *files, struct dentry *d, int64_t time_ns)
 	struct path path;
 	int r = files_path(files, d->dir, d->key.name, len, &path);
 
+	if (r == 0)
+		hold_path(files, d, &path);
 	if (r == 0 && d->node->dentry == d)
 		r = files_path(files, d->node, NULL, 0, &(struct path){ 0 });
 	if (r < 0 || path.id == d->path || (!d->path && !path.recorded))
@@ -563,7 +580,7 @@ void files_dirty(struct files *files, struct file *file)
 	if (file->dirty)
 		return;
 	file->dirty = true;
-	STAILQ_INSERT_TAIL(&files->dirty, file, next);
+	STAILQ_INSERT_TAIL(&files->dirty, file, next_dirty);
 }
 
 int files_flush(struct files *files)
@@ -573,7 +590,7 @@ int files_flush(struct files *files)
 	while (r == 0 && !STAILQ_EMPTY(&files->dirty)) {
 		struct file *f = STAILQ_FIRST(&files->dirty);
 
-		STAILQ_REMOVE_HEAD(&files->dirty, next);
+		STAILQ_REMOVE_HEAD(&files->dirty, next_dirty);
 		f->dirty = false;
 		r = put_file(files, f);
 	}

@@ -15,7 +15,8 @@
  * claims what could not have been.  Writers without a read between them share a version.
  * The first version is 1: what was there when the file was first seen.
  *
- * One thread.  Memory: some 200 bytes for each file and for each name the kernel remembers.
+ * One thread.  Memory: some 200 bytes for each file, and 200 for each name of those that the kernel remembers: as
+ * many as a file has links, or sixteen.
  */
 
 #include <stdbool.h>
@@ -50,13 +51,15 @@ struct file {
 	bool foreign_read;  /* somebody read it who had not alone written it */
 	bool used;	    /* read, written or created */
 	int write_handles;  /* open for writing now */
-	STAILQ_ENTRY(file) next; /* in the list of the dirty, or of the retired */
+	STAILQ_ENTRY(file) next_dirty;
+	SLIST_ENTRY(file) next_made;
 	UT_hash_handle hh;
 };
 
 struct node;
 
-int files_create(struct store *store, struct paths *paths, int64_t start_ns,
+/* kept: bytes of memory for what files have in common.  0 or -ENOMEM. */
+int files_create(struct store *store, struct paths *paths, int64_t start_ns, size_t kept,
 	struct files **ret_files);
 void files_destroy(struct files *files);
 

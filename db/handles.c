@@ -20,16 +20,27 @@ struct use {
 	struct use *next;
 };
 
+#define USE_BYTES (sizeof(struct use) + 16) /* what malloc() adds */
+#define HANDLE_BYTES (sizeof(struct handle) + 48 + USE_BYTES)
+#define USES_PART 1024 /* of what is kept, for those of one handle */
+
 struct handles {
 	struct store *store;
-	struct procs *procs;
 	int64_t start_ns;
+	size_t most_closed, n_closed; /* not written yet */
+	size_t most_uses; /* of one handle */
 	struct handle *open;
 	STAILQ_HEAD(, handle) dirty; /* rows in the order of their ids cost least */
 	struct combos *ways;
 };
 
-int handles_create(struct store *store, struct procs *procs, int64_t start_ns,
+/* How many of that size there may be. */
+static size_t room_for(size_t bytes, size_t size)
+{
+	return bytes > size ? bytes / size : 1;
+}
+
+int handles_create(struct store *store, int64_t start_ns, size_t kept,
 	struct handles **ret_handles)
 {
 	struct handles *handles = calloc(1, sizeof(*handles));
@@ -37,30 +48,31 @@ int handles_create(struct store *store, struct procs *procs, int64_t start_ns,
 	if (!handles)
 		return -ENOMEM;
 	handles->store = store;
-	handles->procs = procs;
 	handles->start_ns = start_ns;
+	handles->most_closed = room_for(kept, HANDLE_BYTES);
+	handles->most_uses = room_for(kept / USES_PART, USE_BYTES);
 	STAILQ_INIT(&handles->dirty);
 	*ret_handles = handles;
-	return combos_create(store, PUT_WAY, 4, &handles->ways);
+	return combos_create(store, PUT_WAY, 4, kept, &handles->ways);
 }
 
-static void unref_image(struct handles *handles, struct image *image)
-{
-	if (image)
-		procs_unref(handles->procs, image->process);
-}
-
-static void handle_free(struct handles *handles, struct handle *handle)
+static void forget_uses(struct handle *handle)
 {
 	while (handle->uses) {
 		struct use *next = handle->uses->next;
 
-		unref_image(handles, handle->uses->image);
+		procs_unref(handle->uses->image);
 		free(handle->uses);
 		handle->uses = next;
 	}
-	unref_image(handles, handle->opener);
-	unref_image(handles, handle->last);
+	handle->n_uses = 0;
+}
+
+static void handle_free(struct handle *handle)
+{
+	forget_uses(handle);
+	procs_unref(handle->opener);
+	procs_unref(handle->last);
 	free(handle);
 }
 
@@ -73,11 +85,11 @@ void handles_destroy(struct handles *handles)
 	while ((h = STAILQ_FIRST(&handles->dirty))) { /* closed ones are only there */
 		STAILQ_REMOVE_HEAD(&handles->dirty, next_dirty);
 		if (h->close_ns)
-			handle_free(handles, h);
+			handle_free(h);
 	}
 	HASH_ITER(hh, handles->open, h, next) {
 		HASH_DEL(handles->open, h);
-		handle_free(handles, h);
+		handle_free(h);
 	}
 	combos_destroy(handles->ways);
 	free(handles);
@@ -92,12 +104,11 @@ struct handle *handles_open(struct handles *handles, int64_t id, struct image *o
 	handle->id = id;
 	handle->mapped = -1;
 	handle->opener = opener;
-	if (opener)
-		procs_ref(opener->process);
-	handles_used_by(handles, handle, opener);
+	procs_ref(opener);
+	handles_used_by(handle, opener);
 	HASH_ADD(hh, handles->open, id, sizeof(handle->id), handle);
 	if (!handle->hh.tbl) {
-		handle_free(handles, handle);
+		handle_free(handle);
 		return NULL;
 	}
 	handles_dirty(handles, handle);
@@ -120,19 +131,20 @@ void handles_dirty(struct handles *handles, struct handle *handle)
 	STAILQ_INSERT_TAIL(&handles->dirty, handle, next_dirty);
 }
 
-void handles_close(struct handles *handles, struct handle *handle, int64_t time_ns)
+int handles_close(struct handles *handles, struct handle *handle, int64_t time_ns)
 {
 	handle->close_ns = time_ns;
 	HASH_DEL(handles->open, handle);
 	handles_dirty(handles, handle);
+	return ++handles->n_closed < handles->most_closed ? 0 : handles_flush(handles);
 }
 
-void handles_used_by(struct handles *handles, struct handle *handle, struct image *image)
+void handles_used_by(struct handle *handle, struct image *image)
 {
 	if (!image || handle->last == image)
 		return;
-	procs_ref(image->process);
-	unref_image(handles, handle->last);
+	procs_ref(image);
+	procs_unref(handle->last);
 	handle->last = image;
 }
 
@@ -145,23 +157,33 @@ void handles_each(struct handles *handles, void (*call)(void *arg, struct handle
 		call(arg, h);
 }
 
-static struct use *get_use(struct handle *handle, struct image *image, int64_t version)
+static int put_uses(struct handles *handles, struct handle *h);
+
+static int get_use(struct handles *handles, struct handle *handle, struct image *image, int64_t version,
+	struct use **ret_use)
 {
 	struct use *use;
+	int r = 0;
 
 	for (use = handle->uses; use; use = use->next)
-		if (use->image == image && use->version == version)
-			return use;
-	use = calloc(1, sizeof(*use));
+		if (use->image == image && use->version == version) {
+			*ret_use = use;
+			return 0;
+		}
+	use = malloc(sizeof(*use));
 	if (!use)
-		return NULL;
-	use->image = image;
-	if (image)
-		procs_ref(image->process);
-	use->version = version;
-	use->next = handle->uses;
+		return -ENOMEM;
+	handle->shared |= handle->uses != NULL;
+	if (handle->n_uses >= handles->most_uses) {
+		r = put_uses(handles, handle);
+		forget_uses(handle);
+	}
+	*use = (struct use){ .image = image, .version = version, .next = handle->uses };
+	procs_ref(image);
 	handle->uses = use;
-	return use;
+	handle->n_uses++;
+	*ret_use = use;
+	return r;
 }
 
 static void count(struct io_counters *sum, const struct data *d, bool seek)
@@ -200,12 +222,13 @@ static bool take_position(struct handle *h, const struct data *d)
 int handles_data(struct handles *handles, struct handle *handle, struct image *image,
 	const struct data *d)
 {
-	struct use *use = get_use(handle, image, d->version);
+	struct use *use;
 	bool seek;
 	int64_t *first, *last;
+	int r = get_use(handles, handle, image, d->version, &use);
 
-	if (!use)
-		return -ENOMEM;
+	if (r < 0)
+		return r;
 	seek = take_position(handle, d);
 	count(&handle->sum, d, seek);
 	count(&use->sum, d, seek);
@@ -216,7 +239,7 @@ int handles_data(struct handles *handles, struct handle *handle, struct image *i
 	if (d->time_ns > *last)
 		*last = d->time_ns;
 	use->dirty = true;
-	handles_used_by(handles, handle, image);
+	handles_used_by(handle, image);
 	handles_dirty(handles, handle);
 	return 0;
 }
@@ -255,14 +278,14 @@ static int put_moved(struct handles *handles, const struct handle *h)
 	const struct use *u = h->uses;
 	int64_t first_read = 0, last_read = 0, first_write = 0, last_write = 0;
 
-	if (!u->next) {
+	if (!h->shared) {
 		first_read = u->first_read, last_read = u->last_read;
 		first_write = u->first_write, last_write = u->last_write;
 	}
 	return store_put(handles->store, PUT_MOVED,
 		(struct value[]){ V_INT(h->id),
-			V_OPT(u->next || u->image != h->opener, u->next ? -1 : image_id(u->image)),
-			V_OPT(!u->next && u->version != h->version, u->version), V_INT(s->nread),
+			V_OPT(h->shared || u->image != h->opener, h->shared ? -1 : image_id(u->image)),
+			V_OPT(!h->shared && u->version != h->version, u->version), V_INT(s->nread),
 			V_INT(s->bread), V_INT(s->nwrite), V_INT(s->bwrite), V_INT(s->nseek),
 			V_INT(s->read_ns), V_INT(s->write_ns),
 			V_INT(s->nread - h->sequential_reads),
@@ -283,15 +306,16 @@ static int put_use(struct handles *handles, const struct handle *h, const struct
 			SPAN(u->first_read, u->last_read, h), SPAN(u->first_write, u->last_write, h) });
 }
 
-/* A use by itself stands in the row of what was moved; it is put beside the second one that comes. */
+/* A use by itself stands in the row of what was moved; with the second one that comes it gets a row, to which
+ * what comes later is added. */
 static int put_uses(struct handles *handles, struct handle *h)
 {
-	int r = put_moved(handles, h);
+	int r = 0;
 
-	for (struct use *u = h->uses; h->uses->next && u && r == 0; u = u->next) {
+	for (struct use *u = h->uses; h->shared && u && r == 0; u = u->next) {
 		if (u->dirty)
 			r = put_use(handles, h, u);
-		u->dirty = false;
+		*u = (struct use){ .image = u->image, .version = u->version, .next = u->next };
 	}
 	return r;
 }
@@ -303,7 +327,9 @@ static int flush_one(struct handles *handles, struct handle *h)
 	if (!h->recorded)
 		return 0;
 	r = put_handle(handles, h);
-	return r == 0 && h->uses ? put_uses(handles, h) : r;
+	if (r == 0 && h->uses)
+		r = put_moved(handles, h);
+	return r < 0 ? r : put_uses(handles, h);
 }
 
 int handles_flush(struct handles *handles)
@@ -316,8 +342,10 @@ int handles_flush(struct handles *handles)
 		STAILQ_REMOVE_HEAD(&handles->dirty, next_dirty);
 		h->dirty = false;
 		r = flush_one(handles, h);
-		if (h->close_ns)
-			handle_free(handles, h);
+		if (h->close_ns) {
+			handles->n_closed--;
+			handle_free(h);
+		}
 	}
 	return r;
 }

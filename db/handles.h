@@ -7,7 +7,10 @@
  * a version of the file through it.  These, not the single operations, are what graphs and tables
  * are made from, so they are kept up while the trace is written.
  *
- * One thread.  Memory: some 300 bytes for each open handle, 150 for each use of it.
+ * A handle may be used by any number of images, and of any number of versions: memory holds some, and adds to the
+ * rows of the others.
+ *
+ * One thread.  Memory: some 300 bytes for each open handle, 150 for each use of it that is kept.
  */
 
 #include <stdbool.h>
@@ -18,7 +21,6 @@
 struct file;
 struct handles;
 struct image;
-struct procs;
 struct store;
 
 struct io_counters {
@@ -42,7 +44,9 @@ struct handle {
 	struct io_counters sum;
 	int64_t sequential_reads, sequential_writes, consecutive_reads, consecutive_writes;
 	int64_t position; /* where the last read or write ended; -1 not known */
-	struct use *uses;
+	struct use *uses; /* those of which memory knows something that the database does not, and some more */
+	size_t n_uses;
+	bool shared; /* has, or had, several uses: each has a row of its own */
 	bool dirty;
 	STAILQ_ENTRY(handle) next_dirty;
 	UT_hash_handle hh;
@@ -56,22 +60,23 @@ struct data {
 	bool is_write;
 };
 
-int handles_create(struct store *store, struct procs *procs, int64_t start_ns,
-	struct handles **ret_handles);
+/* kept: bytes of memory for handles that are closed and not written yet; a part of it for the uses of each.  One is
+ * kept in any case.  0 or -ENOMEM. */
+int handles_create(struct store *store, int64_t start_ns, size_t kept, struct handles **ret_handles);
 void handles_destroy(struct handles *handles);
 
 /* A new handle, to be filled in by the caller before the next flush; opener may be NULL. */
 struct handle *handles_open(struct handles *handles, int64_t id, struct image *opener);
 struct handle *handles_find(struct handles *handles, int64_t id);
-/* To be written, and forgotten then. */
-void handles_close(struct handles *handles, struct handle *handle, int64_t time_ns);
+/* To be written, and forgotten then.  0 or -errno. */
+int handles_close(struct handles *handles, struct handle *handle, int64_t time_ns);
 
 /* Counts a successful read or write by image (NULL: not known). */
 int handles_data(struct handles *handles, struct handle *handle, struct image *image,
 	const struct data *data);
 void handles_dirty(struct handles *handles, struct handle *handle);
 /* image used the handle: RELEASE and the like will be put down to it. */
-void handles_used_by(struct handles *handles, struct handle *handle, struct image *image);
+void handles_used_by(struct handle *handle, struct image *image);
 
 /* Calls with each open handle. */
 void handles_each(struct handles *handles, void (*call)(void *arg, struct handle *handle),

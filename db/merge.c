@@ -25,7 +25,6 @@ static const struct {
 	{ ":threads", "SELECT max(id) FROM main.threads" },
 	{ ":ways", "SELECT max(id) FROM main.ways" },
 	{ ":touches", "SELECT max(id) FROM main.touches" },
-	{ ":ghosts", "SELECT max(id) FROM main.ghosts" },
 	{ ":ops", "SELECT max(coalesce((SELECT max(id) FROM main.ops_handle), 0), "
 		  "coalesce((SELECT max(id) FROM main.ops_name), 0))" },
 	/* Times of the trace are since its begin, ours since that of the first trace. */

@@ -63,7 +63,7 @@ FROM one.touches c LEFT JOIN same s ON s.old = c.file;
 INSERT INTO main.touches SELECT NULL, nullif(process, 0) + :processes, s.new, version, path + :paths, did, opens,
 	nmeta, first_t + :t, last_t, touch_ns, first_in, first_out, last_out
 FROM one.accesses c LEFT JOIN same s ON s.old = c.file;
-INSERT INTO main.ghosts SELECT id + :ghosts, process + :processes, path + :paths, count, first_t + :t
+INSERT INTO main.ghosts SELECT iif(process, process + :processes, 0), path + :paths, count, first_t + :t
 FROM one.ghosts;
 
 INSERT OR REPLACE INTO main.targets SELECT id + :paths, directory + :paths, name + :paths FROM one.targets;

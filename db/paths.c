@@ -5,25 +5,37 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <uthash.h>
 
 #include "db/store.h"
 #include "db/text.h"
 
-struct entry {
-	struct path path;
+struct known_path {
+	int64_t id;
+	bool recorded;
+	bool spilled; /* found again when it is let go */
+	unsigned holds;
+	size_t len;
+	TAILQ_ENTRY(known_path) next; /* those that nothing holds */
 	UT_hash_handle hh;
 	char text[];
 };
 
+/* With its part of the hash table, and what malloc() adds. */
+#define PATH_BYTES(len) (sizeof(struct known_path) + 48 + (len))
+
 struct paths {
 	struct store *store;
 	const struct paths_options *options;
-	struct entry *entries;
+	struct known_path *all;
+	TAILQ_HEAD(path_list, known_path) free; /* that nothing holds: the one asked for longest ago first */
+	size_t free_bytes, kept;
+	bool spilled; /* any of them */
 	int64_t last_id;
 };
 
-int paths_create(struct store *store, const struct paths_options *options,
+int paths_create(struct store *store, const struct paths_options *options, size_t kept,
 	struct paths **ret_paths)
 {
 	struct paths *paths = calloc(1, sizeof(*paths));
@@ -32,19 +44,23 @@ int paths_create(struct store *store, const struct paths_options *options,
 		return -ENOMEM;
 	paths->store = store;
 	paths->options = options;
+	paths->kept = kept;
+	TAILQ_INIT(&paths->free);
 	*ret_paths = paths;
 	return 0;
 }
 
 void paths_destroy(struct paths *paths)
 {
-	struct entry *e, *next;
+	struct known_path *p, *next;
 
 	if (!paths)
 		return;
-	HASH_ITER(hh, paths->entries, e, next) {
-		HASH_DEL(paths->entries, e);
-		free(e);
+	p = paths->all;
+	HASH_CLEAR(hh, paths->all);
+	for (; p; p = next) {
+		next = p->hh.next;
+		free(p);
 	}
 	free(paths);
 }
@@ -64,37 +80,118 @@ bool paths_are_recorded(const struct paths_options *options, const char *path)
 	return !matches(options->exclude, path);
 }
 
-int paths_intern(struct paths *paths, const char *path, size_t len, struct path *ret_path)
+/* ---- which of them are in memory ---- */
+
+static void add_free(struct paths *paths, struct known_path *p)
 {
-	struct entry *e;
+	TAILQ_INSERT_TAIL(&paths->free, p, next);
+	paths->free_bytes += PATH_BYTES(p->len);
+}
+
+static void remove_free(struct paths *paths, struct known_path *p)
+{
+	TAILQ_REMOVE(&paths->free, p, next);
+	paths->free_bytes -= PATH_BYTES(p->len);
+}
+
+/* The store remembers if that fails. */
+static void let_go(struct paths *paths, struct known_path *p)
+{
+	if (!p->spilled)
+		store_spill_path(paths->store, p->hh.hashv, p->id);
+	paths->spilled = true;
+	remove_free(paths, p);
+	HASH_DEL(paths->all, p);
+	free(p);
+}
+
+/* The last one stays: it was asked for just now. */
+static void make_room(struct paths *paths)
+{
+	struct known_path *p;
+
+	while (paths->free_bytes > paths->kept && (p = TAILQ_FIRST(&paths->free)) &&
+		TAILQ_NEXT(p, next))
+		let_go(paths, p);
+}
+
+void paths_hold(struct paths *paths, struct known_path *known)
+{
+	if (known && known->holds++ == 0)
+		remove_free(paths, known);
+}
+
+void paths_release(struct paths *paths, struct known_path *known)
+{
+	if (!known || --known->holds > 0)
+		return;
+	add_free(paths, known);
+	make_room(paths);
+}
+
+/* ---- which there are ---- */
+
+/* Its number: that which it has already, or a new one, with the row. */
+static int number(struct paths *paths, struct known_path *p, unsigned hash)
+{
+	const struct value text = text_value(p->text, p->len);
+	int r = paths->spilled ? store_find_path(paths->store, hash, &text, &p->id) : 0;
+
+	p->spilled = p->id;
+	if (r < 0 || p->id)
+		return r;
+	p->id = paths->last_id + 1;
+	r = store_put(paths->store, PUT_PATH, (struct value[]){ V_INT(p->id), text });
+	if (r == 0)
+		paths->last_id = p->id;
+	return r;
+}
+
+static int add(struct paths *paths, const char *path, size_t len, unsigned hash,
+	struct known_path **ret_path)
+{
+	struct known_path *p = malloc(sizeof(*p) + len + 1);
 	int r;
 
-	HASH_FIND(hh, paths->entries, path, len, e);
-	if (e) {
-		*ret_path = e->path;
-		return 0;
-	}
-	e = malloc(sizeof(*e) + len + 1);
-	if (!e)
+	if (!p)
 		return store_fail(paths->store, -ENOMEM);
-	memcpy(e->text, path, len);
-	e->text[len] = '\0';
-	e->path.id = paths->last_id + 1;
-	e->path.recorded = paths_are_recorded(paths->options, e->text);
-	r = store_put(paths->store, PUT_PATH,
-		(struct value[]){ V_INT(e->path.id), text_value(e->text, len) });
+	*p = (struct known_path){ .len = len };
+	memcpy(p->text, path, len);
+	p->text[len] = '\0';
+	p->recorded = paths_are_recorded(paths->options, p->text);
+	r = number(paths, p, hash);
+	if (r == 0) {
+		HASH_ADD_KEYPTR_BYHASHVALUE(hh, paths->all, p->text, len, hash, p);
+		if (!p->hh.tbl)
+			r = store_fail(paths->store, -ENOMEM);
+	}
 	if (r < 0) {
-		free(e);
+		free(p);
 		return r;
 	}
-	HASH_ADD_KEYPTR(hh, paths->entries, e->text, len, e);
-	if (!e->hh.tbl) {
-		free(e);
-		return store_fail(paths->store, -ENOMEM);
-	}
-	paths->last_id = e->path.id;
-	*ret_path = e->path;
+	add_free(paths, p);
+	make_room(paths);
+	*ret_path = p;
 	return 0;
+}
+
+int paths_intern(struct paths *paths, const char *path, size_t len, struct path *ret_path)
+{
+	struct known_path *p;
+	unsigned hash;
+	int r = 0;
+
+	HASH_VALUE(path, len, hash);
+	HASH_FIND_BYHASHVALUE(hh, paths->all, path, len, hash, p);
+	if (!p) {
+		r = add(paths, path, len, hash, &p);
+	} else if (!p->holds) {
+		TAILQ_REMOVE(&paths->free, p, next);
+		TAILQ_INSERT_TAIL(&paths->free, p, next);
+	}
+	if (r == 0)
+		*ret_path = (struct path){ p->id, p->recorded, p };
+	return r;
 }
 
 int paths_intern_mirrored(struct paths *paths, const char *path, size_t len,

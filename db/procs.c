@@ -48,36 +48,42 @@ int procs_create(struct store *store, struct paths *paths, const struct procs_op
 	return 0;
 }
 
-void procs_ref(struct process *process)
+static void process_unref(struct process *process)
 {
-	process->references++;
-}
+	if (--process->references > 0)
+		return;
+	while (process->image) {
+		struct image *older = process->image->older;
 
-void procs_unref(struct procs *procs, struct process *process)
-{
-	while (process && --process->references == 0) {
-		struct process *parent = process->parent;
-
-		if (procs->options.forget)
-			procs->options.forget(procs->options.arg, process);
-		while (process->image) {
-			struct image *older = process->image->older;
-
-			free(process->image->before);
-			free(process->image);
-			process->image = older;
-		}
-		free(process->cgroup);
-		free(process->threads);
-		free(process->total);
-		free(process);
-		process = parent;
+		free(process->image->before);
+		free(process->image);
+		process->image = older;
 	}
+	free(process->cgroup);
+	free(process->threads);
+	free(process->total);
+	free(process);
 }
 
-static void thread_free(struct procs *procs, struct thread *thread)
+void procs_ref(struct image *image)
 {
-	procs_unref(procs, thread->process);
+	if (!image)
+		return;
+	image->references++;
+	image->process->references++;
+}
+
+void procs_unref(struct image *image)
+{
+	if (!image)
+		return;
+	image->references--;
+	process_unref(image->process);
+}
+
+static void thread_free(struct thread *thread)
+{
+	process_unref(thread->process);
 	free(thread);
 }
 
@@ -89,9 +95,31 @@ void procs_destroy(struct procs *procs)
 	free(procs);
 }
 
+/* The end of a thread may not have been told; that of its process is its own, too. */
 static bool is_over(const struct thread *thread, int64_t time_ns)
 {
-	return time_ns == INT64_MAX || (thread->to_ns && thread->to_ns < time_ns);
+	int64_t end = thread->to_ns ? thread->to_ns : thread->process->end_ns;
+
+	return time_ns == INT64_MAX || (end && end < time_ns);
+}
+
+/* A process may go on as another program as often as it likes. */
+static void prune_images(struct process *process, int64_t time_ns)
+{
+	struct image **link = process->image ? &process->image->older : NULL;
+
+	while (link && *link) {
+		struct image *image = *link;
+
+		if (image->references || !image->end_ns || image->end_ns >= time_ns) {
+			link = &image->older;
+			continue;
+		}
+		*link = image->older;
+		free(image->before);
+		free(image);
+		process->forgetful = true;
+	}
 }
 
 /* A life that is over has only such behind it: they came one after the other. */
@@ -102,6 +130,7 @@ void procs_prune(struct procs *procs, int64_t time_ns)
 	HASH_ITER(hh, procs->threads, t, next) {
 		struct thread **link = &t->older;
 
+		prune_images(t->process, time_ns);
 		if (is_over(t, time_ns)) {
 			HASH_DEL(procs->threads, t);
 			link = &t;
@@ -114,7 +143,7 @@ void procs_prune(struct procs *procs, int64_t time_ns)
 			struct thread *gone = older;
 
 			older = gone->older;
-			thread_free(procs, gone);
+			thread_free(gone);
 		}
 	}
 }
@@ -141,7 +170,7 @@ static int put_process(struct procs *procs, const struct process *p)
 
 	return store_put(procs->store, PUT_PROCESS,
 		(struct value[]){ V_INT(p->id), V_INT(p->pid), V_OPT(p->ppid > 0, p->ppid),
-			p->parent ? V_INT(p->parent->id) : V_NULL, V_OPT(p->ids_known, p->uid),
+			V_ID(p->parent), V_OPT(p->ids_known, p->uid),
 			V_OPT(p->ids_known, p->gid), V_OPT(p->start_ns, relative(procs, p->start_ns)),
 			V_OPT(p->end_ns, relative(procs, p->end_ns)),
 			V_OPT(ended && WIFEXITED(p->status), WEXITSTATUS(p->status)),
@@ -276,15 +305,13 @@ static struct image *add_image(struct procs *procs, struct process *process, int
 
 static struct process *add_process(struct procs *procs, pid_t pid, pid_t ppid, int64_t start_ns)
 {
+	const struct process *parent = living_process(procs, ppid);
 	struct process *process = calloc(1, sizeof(*process));
 
 	if (!process)
 		return NULL;
 	*process = (struct process){ .id = ++procs->last_process, .pid = pid, .ppid = ppid,
-		.start_ns = start_ns, .status = -1 };
-	process->parent = living_process(procs, ppid);
-	if (process->parent)
-		process->parent->references++;
+		.parent = parent ? parent->id : 0, .start_ns = start_ns, .status = -1 };
 	if (add_thread(procs, pid, process, start_ns) < 0) {
 		free(process);
 		return NULL;
@@ -335,7 +362,7 @@ static void fit(struct figures *before, const struct figures *later)
 	before->value[FIGURE_STIME] = before->value[FIGURE_CPU] - before->value[FIGURE_UTIME];
 }
 
-static int put_spent(struct procs *procs, const struct image *image)
+static int put_spent(struct procs *procs, const struct image *image, const struct figures *before)
 {
 	static const enum figure columns[] = { FIGURE_CPU, FIGURE_UTIME, FIGURE_STIME, FIGURE_READ_CHAR,
 		FIGURE_WRITE_CHAR, FIGURE_READ_BYTES, FIGURE_WRITE_BYTES, FIGURE_MINFLT,
@@ -343,9 +370,8 @@ static int put_spent(struct procs *procs, const struct image *image)
 	struct value row[1 + sizeof(columns) / sizeof(columns[0])] = { V_INT(image->id) };
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		row[1 + i] = V_OPT(figures_has(image->before, columns[i]),
-			image->before->value[columns[i]]);
-	return store_put(procs->store, PUT_SPENT, row);
+		row[1 + i] = V_OPT(figures_has(before, columns[i]), before->value[columns[i]]);
+	return before->known ? store_put(procs->store, PUT_SPENT, row) : 0;
 }
 
 static int put_used(struct procs *procs, const struct process *process)
@@ -358,8 +384,7 @@ static int put_used(struct procs *procs, const struct process *process)
 			continue;
 		fit(image->before, &later);
 		later = *image->before;
-		if (later.known)
-			r = put_spent(procs, image);
+		r = put_spent(procs, image, &later);
 	}
 	return r;
 }
@@ -418,7 +443,8 @@ static int own_texts(struct procs *procs, struct image *image, const struct part
 static int on_fork(struct procs *procs, const struct event *ev)
 {
 	const struct event_process *e = &ev->u.process;
-	struct process *process = living_process(procs, e->pid), *parent;
+	struct process *process = living_process(procs, e->pid);
+	const struct process *parent;
 	struct image *from, *image;
 	int r = 0;
 
@@ -427,12 +453,12 @@ static int on_fork(struct procs *procs, const struct event *ev)
 	if (r < 0)
 		return r;
 	from = procs_find(procs, e->ppid, ev->time_ns);
+	parent = living_process(procs, e->ppid);
 	process = add_process(procs, e->pid, e->ppid, ev->time_ns);
 	image = process ? add_image(procs, process, ev->time_ns, 0) : NULL;
 	if (!image)
 		return -ENOMEM;
 	process->tier = e->tier;
-	parent = process->parent;
 	if (parent) {
 		process->uid = parent->uid;
 		process->gid = parent->gid;
@@ -518,14 +544,14 @@ static int meet_process(struct procs *procs, const struct event *ev, const struc
 	struct process **ret_process)
 {
 	const struct event_process *e = &ev->u.process;
+	const struct process *parent = living_process(procs, e->ppid);
 	struct process *process = add_process(procs, e->pid, e->ppid, e->start_ns);
 	struct image *image = process ? add_image(procs, process, e->start_ns, 0) : NULL;
-	struct image *from;
+	const struct image *from = parent ? parent->image : NULL;
 
 	if (!image)
 		return -ENOMEM;
 	*ret_process = process;
-	from = process->parent ? process->parent->image : NULL;
 	/* Whether it was forked as it is or has begun this program itself shows only in that. */
 	if (!from || from->digest != digest_parts(parts))
 		image->seq = 1;
@@ -597,6 +623,19 @@ static int on_figures(struct procs *procs, const struct event *ev, const char *t
 	return 0;
 }
 
+/* The image before it may be pruned before the process ends. */
+static int put_spent_of_older(struct procs *procs, const struct image *image)
+{
+	const struct image *older = image->older;
+	struct figures before;
+
+	if (!older || !older->before)
+		return 0;
+	before = *older->before;
+	fit(&before, image->before);
+	return put_spent(procs, older, &before);
+}
+
 static int on_before(struct procs *procs, const struct event *ev, const char *text, size_t len)
 {
 	const struct process *process = living_process(procs, ev->u.process.pid);
@@ -607,7 +646,7 @@ static int on_before(struct procs *procs, const struct event *ev, const char *te
 	if (!image->before && !(image->before = malloc(sizeof(*image->before))))
 		return -ENOMEM;
 	memcpy(image->before, text, sizeof(*image->before));
-	return 0;
+	return put_spent_of_older(procs, image);
 }
 
 static int on_sample(struct procs *procs, const struct event *ev)
@@ -643,6 +682,14 @@ int procs_event(struct procs *procs, const struct event *ev, const char *text, s
 	}
 }
 
+/* Of a process that has forgotten some, the image that is next to a time need not be the one of that time. */
+static bool is_of_time(const struct process *process, const struct image *image, int64_t time_ns)
+{
+	if (!process->forgetful)
+		return true;
+	return image->start_ns <= time_ns && (image == process->image || image->end_ns > time_ns);
+}
+
 struct image *procs_find(struct procs *procs, pid_t tid, int64_t time_ns)
 {
 	struct thread *thread = newest_thread(procs, tid);
@@ -657,5 +704,5 @@ struct image *procs_find(struct procs *procs, pid_t tid, int64_t time_ns)
 	image = thread->process->image;
 	while (image && image->older && image->start_ns > time_ns)
 		image = image->older;
-	return image;
+	return image && is_of_time(thread->process, image, time_ns) ? image : NULL;
 }

@@ -7,10 +7,11 @@
  * one program that it ran.  Answers who was behind a thread id at a time - with hindsight: an
  * exec may be heard of after the first operation of the new image has arrived.
  *
- * Rows are written as things happen.  One thread.  Memory: some 300 bytes a process while it
- * lives and for a while after (procs_prune).
+ * Rows are written as things happen.  One thread.  Memory: some 400 bytes a process while it
+ * lives, 100 for each of its threads and images, and all of that for a while after it is over (procs_prune).
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -27,13 +28,13 @@ struct image {
 	int64_t base; /* the image whose texts it shares; itself where it has its own */
 	int64_t start_ns, end_ns; /* end 0: runs */
 	int seq;
+	int references; /* what others hold */
 	uint64_t digest; /* of exe and arguments; 0 unknown */
 	struct figures *before; /* what the process had used when it began; NULL: not known */
 };
 
 struct process {
-	int64_t id;
-	struct process *parent;
+	int64_t id, parent; /* 0: nobody whom we know */
 	struct image *image; /* the newest */
 	int32_t pid, ppid;
 	uint32_t uid, gid;
@@ -41,18 +42,15 @@ struct process {
 	int status;		  /* wait(2)'s; -1 unknown */
 	uint8_t tier;
 	uint8_t ids_known;
-	int references; /* threads, children, what others hold */
+	bool forgetful; /* there were images that are not in memory any more */
+	int references; /* threads, and those of its images */
 	char *cgroup;
 	struct figures *threads; /* of those that have ended, put together; NULL: nothing known */
 	struct figures *total;	 /* of the process as a whole */
-	void *touches;		 /* of touch.c */
 };
 
 struct procs_options {
 	int64_t start_ns; /* of the run, monotonic; times are stored relative to it */
-	/* A process leaves memory; may be NULL. */
-	void (*forget)(void *arg, struct process *process);
-	void *arg;
 };
 
 int procs_create(struct store *store, struct paths *paths, const struct procs_options *options,
@@ -71,11 +69,11 @@ int procs_event(struct procs *procs, const struct event *event, const char *text
 /* The image that thread tid ran at that time; NULL if nobody is known by it. */
 struct image *procs_find(struct procs *procs, pid_t tid, int64_t time_ns);
 
-/* Keeps a process, with its images, in memory. */
-void procs_ref(struct process *process);
-void procs_unref(struct procs *procs, struct process *process); /* NULL is fine */
+/* Keeps an image, with its process, in memory; NULL is fine. */
+void procs_ref(struct image *image);
+void procs_unref(struct image *image);
 
-/* Forgets processes that ended before time_ns. */
+/* Forgets processes, threads and images that ended before time_ns. */
 void procs_prune(struct procs *procs, int64_t time_ns);
 
 #endif

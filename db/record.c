@@ -14,6 +14,7 @@
 #include "db/declared.h"
 #include "db/event.h"
 #include "db/files.h"
+#include "db/ghosts.h"
 #include "db/handles.h"
 #include "db/procs.h"
 #include "db/store.h"
@@ -22,6 +23,7 @@
 
 /* In the flags of an OPEN by execve(2); not in any header. */
 #define FMODE_EXEC 040
+#define FLAGS_KNOWN 64
 
 struct record {
 	struct store *store;
@@ -31,11 +33,12 @@ struct record {
 	struct files *files;
 	struct handles *handles;
 	struct touches *touches;
+	struct ghosts *ghosts;
 	struct combos *threads;
 	struct record_counts counts;
 	int64_t last_op;
-	/* Flags whose text is in the database, each once; few programs use many. */
-	uint32_t *known_flags;
+	/* Some whose text is in the database; few programs use many. */
+	uint32_t known_flags[FLAGS_KNOWN];
 	size_t n_known_flags;
 };
 
@@ -58,11 +61,22 @@ struct row {
 	int64_t file, version, path2, file2;
 };
 
-static void forget_process(void *arg, struct process *process)
+/* What clients can make as much of as they like. */
+static int create_bounded(struct record *record, size_t kept)
 {
-	struct record *record = arg;
+	struct store *store = record->store;
+	int64_t start = record->options.start_ns;
+	int r = paths_create(store, &record->options.paths, kept, &record->paths);
 
-	touches_forget(record->touches, process);
+	if (r == 0)
+		r = touches_create(store, start, kept, &record->touches);
+	if (r == 0)
+		r = ghosts_create(store, start, kept, &record->ghosts);
+	if (r == 0)
+		r = files_create(store, record->paths, start, kept, &record->files);
+	if (r == 0)
+		r = handles_create(store, start, kept, &record->handles);
+	return r < 0 ? r : combos_create(store, PUT_THREAD, 2, kept, &record->threads);
 }
 
 int record_create(struct store *store, const struct record_options *options,
@@ -75,21 +89,10 @@ int record_create(struct store *store, const struct record_options *options,
 		return -ENOMEM;
 	record->store = store;
 	record->options = *options;
-	r = paths_create(store, &record->options.paths, &record->paths);
-	if (r == 0)
-		r = touches_create(store, options->start_ns, &record->touches);
+	r = create_bounded(record, options->kept ? options->kept : RECORD_KEPT);
 	if (r == 0)
 		r = procs_create(store, record->paths,
-			&(struct procs_options){ .start_ns = options->start_ns,
-				.forget = forget_process,
-				.arg = record },
-			&record->procs);
-	if (r == 0)
-		r = files_create(store, record->paths, options->start_ns, &record->files);
-	if (r == 0)
-		r = handles_create(store, record->procs, options->start_ns, &record->handles);
-	if (r == 0)
-		r = combos_create(store, PUT_THREAD, 2, &record->threads);
+			&(struct procs_options){ .start_ns = options->start_ns }, &record->procs);
 	if (r < 0) {
 		record_destroy(record);
 		return r;
@@ -106,9 +109,9 @@ void record_destroy(struct record *record)
 	files_destroy(record->files);
 	procs_destroy(record->procs);
 	touches_destroy(record->touches);
+	ghosts_destroy(record->ghosts);
 	paths_destroy(record->paths);
 	combos_destroy(record->threads);
-	free(record->known_flags);
 	free(record);
 }
 
@@ -123,7 +126,9 @@ int record_flush(struct record *record)
 
 	if (r == 0)
 		r = handles_flush(record->handles);
-	return r < 0 ? r : touches_flush(record->touches);
+	if (r == 0)
+		r = touches_flush(record->touches);
+	return r < 0 ? r : ghosts_flush(record->ghosts);
 }
 
 void record_prune(struct record *record, int64_t time_ns)
@@ -292,7 +297,8 @@ static int on_lookup(struct record *record, const struct work *w)
 	if (file)
 		touch(record, w, file, row.path.id)->nmeta++;
 	else if (w->op->result == -ENOENT && row.path.id)
-		r = touches_ghost(record->touches, w->process, row.path.id, w->ev->time_ns);
+		r = ghosts_add(record->ghosts, w->process ? w->process->id : 0, row.path.id,
+			w->ev->time_ns);
 	return r < 0 ? r : put_name_op(record, w, &row);
 }
 
@@ -495,16 +501,13 @@ static int on_node(struct record *record, const struct work *w)
 static int know_flags(struct record *record, uint32_t flags)
 {
 	char text[256];
-	uint32_t *grown;
 
 	for (size_t i = 0; i < record->n_known_flags; i++)
 		if (record->known_flags[i] == flags)
 			return 0;
-	grown = realloc(record->known_flags, (record->n_known_flags + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	record->known_flags = grown;
-	grown[record->n_known_flags++] = flags;
+	if (record->n_known_flags == FLAGS_KNOWN)
+		record->n_known_flags = 0;
+	record->known_flags[record->n_known_flags++] = flags;
 	text_open_flags(flags, text, sizeof(text));
 	return store_put(record->store, PUT_FLAG_TEXT,
 		(struct value[]){ V_INT(flags), V_STR(text) });
@@ -791,24 +794,24 @@ static void assume_read(struct record *record, struct handle *h)
 		file_read(h->file, h->opener ? h->opener->process : NULL);
 }
 
-static void close_handle(struct record *record, struct handle *h, int64_t time_ns)
+static int close_handle(struct record *record, struct handle *h, int64_t time_ns)
 {
 	assume_read(record, h);
 	if (is_writable(h->flags))
 		h->file->write_handles--;
-	handles_close(record->handles, h, time_ns);
+	return handles_close(record->handles, h, time_ns);
 }
 
 static int on_release(struct record *record, struct work *w, struct handle *h)
 {
-	int r;
+	int r, closed;
 
 	if (!w->image)
 		w->image = h->last;
 	w->process = w->image ? w->image->process : NULL;
 	r = h->recorded ? put_handle_op(record, w, h, h->file->version) : excluded(record);
-	close_handle(record, h, w->ev->time_ns + w->op->latency_ns);
-	return r;
+	closed = close_handle(record, h, w->ev->time_ns + w->op->latency_ns);
+	return r < 0 ? r : closed;
 }
 
 /* FLUSH, FSYNC, READDIR, GETATTR of an open file ... */
@@ -816,7 +819,7 @@ static int on_handle(struct record *record, struct work *w, struct handle *h)
 {
 	if (!h->recorded)
 		return excluded(record);
-	handles_used_by(record->handles, h, w->image);
+	handles_used_by(h, w->image);
 	if (w->ev->op == OP_FALLOCATE || w->ev->op == OP_TRUNCATE)
 		resized(record, w, h->file, h->path);
 	else if (w->ok && w->ev->op != OP_FLUSH && w->ev->op != OP_FSYNC && w->ev->op != OP_LSEEK)

@@ -8,6 +8,12 @@
  *
  * Process events may be taken in ahead of operations that finished earlier (procs.h sorts that
  * out by time); nodes and operations must come in their order.
+ *
+ * Memory grows with files that were seen, names of those that the kernel remembers, living processes and open
+ * handles.  Whatever else clients can make as much of as they like is bounded by 'kept': names that lead nowhere
+ * (paths.h), what was done to files (touches.h) and closed handles (handles.h) may take as much each, three tables of
+ * combinations (combos.h) a quarter each, searches (ghosts.h) an eighth: four times as much in all.  Beyond that,
+ * facts go to the database earlier; what the views show is the same with any bound.
  */
 
 #include <stdbool.h>
@@ -20,10 +26,13 @@ struct event;
 struct record;
 struct store;
 
+#define RECORD_KEPT (4 << 20) /* bytes */
+
 struct record_options {
 	struct paths_options paths;
 	int64_t start_ns; /* of the run, monotonic */
 	bool ops;	  /* single operations are stored, not only their sums */
+	size_t kept;	  /* bytes; 0: RECORD_KEPT */
 	const char *declared; /* directory of notes (declared.h) that record_finish() takes in; NULL: none */
 };
 

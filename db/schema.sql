@@ -128,14 +128,16 @@ CREATE TABLE uses (
 	first_read INTEGER, last_read INTEGER, first_write INTEGER, last_write INTEGER,
 	PRIMARY KEY (handle, image, version)) WITHOUT ROWID;
 
--- What a process did to a version of a file other than reading and writing it; see accesses.
+-- What a process did to a version of a file other than reading and writing it; see accesses.  There may be
+-- several rows of it, to be added up; its path is that of the last one that has one.
 CREATE TABLE touches (
 	id INTEGER PRIMARY KEY, process INTEGER, file INTEGER, version INTEGER, path INTEGER,
 	did INTEGER, opens INTEGER, nmeta INTEGER, first_t INTEGER, last_t INTEGER, io_ns INTEGER,
 	first_in INTEGER, first_out INTEGER, last_out INTEGER);
 
+-- Names that were looked for and not there.  process 0: not known.
 CREATE TABLE ghosts (
-	id INTEGER PRIMARY KEY, process INTEGER, path INTEGER, count INTEGER, first_t INTEGER);
+	process INTEGER, path INTEGER, count INTEGER, first_t INTEGER, PRIMARY KEY (process, path)) WITHOUT ROWID;
 
 -- What a build says of itself (declared.h): the prerequisites of each target whose recipe ran.  All are
 -- paths; id: directory and name, joined.

@@ -19,6 +19,7 @@
 #include "db/bus.h"
 #include "db/event.h"
 #include "db/figures.h"
+#include "db/spill.h"
 #include "db/sql.h"
 
 #define APPLICATION_ID 1718907491 /* "ftrc" */
@@ -41,9 +42,11 @@ struct rows {
 };
 
 struct store {
+	sqlite3_vfs vfs; /* first: what SQLite gives us is this */
 	sqlite3 *db;
 	struct rows rows[PUT_MAX];
-	sqlite3_stmt *end_image;
+	sqlite3_stmt *end_image, *is_path;
+	struct spill *spill; /* hashes of paths; NULL: not needed yet */
 	int dir;     /* the directory of the database */
 	int lock;    /* the database file, with a flock(2) as long as we write */
 	int reserve; /* an unlinked file that holds disk space */
@@ -51,6 +54,8 @@ struct store {
 	bool bus_was_told;
 	char name[256];
 	char path[64 + 256]; /* through dir */
+	char temporary[64 + 256 + 32];
+	char vfs_name[32];
 	char error[256];
 };
 
@@ -59,7 +64,7 @@ struct store {
 static const struct {
 	const char *table;
 	int columns;
-	int key; /* how many numbers at the front tell a row from all others; 0: none is written twice */
+	int key; /* how many numbers at the front tell a row from all others; 0: none is written twice, or 'added' */
 } tables[] = {
 	[PUT_META] = { "meta", 2, TEXT_KEY },
 	[PUT_FLAG_TEXT] = { "flag_text", 2, 1 },
@@ -78,9 +83,9 @@ static const struct {
 	[PUT_WAY] = { "ways", 5, 1 },
 	[PUT_HANDLE] = { "handles", 8, 1 },
 	[PUT_MOVED] = { "moved", 18, 1 },
-	[PUT_USE] = { "uses", 14, 3 },
+	[PUT_USE] = { "uses", 14, 0 },
 	[PUT_TOUCH] = { "touches", 14, 1 },
-	[PUT_GHOST] = { "ghosts", 5, 1 },
+	[PUT_GHOST] = { "ghosts", 4, 0 },
 	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX, 1 },
 	[PUT_SPENT] = { "spent", 10, 1 },
 	[PUT_SAMPLE] = { "samples", 4, 2 },
@@ -88,6 +93,20 @@ static const struct {
 	[PUT_PREREQUISITE] = { "prerequisites", 3, 2 },
 };
 _Static_assert(sizeof(tables) / sizeof(tables[0]) == PUT_MAX, "a table for each statement");
+
+/* Of a row that is there and one that comes; a time may be NULL, and last_ is counted from first_. */
+#define SUM(column) column " = " column " + excluded." column
+#define EITHER(which, a, b) "coalesce(" which "(" a ", " b "), " a ", " b ")"
+#define FIRST(column) EITHER("min", column, "excluded." column)
+#define SPAN(of) "first_" of " = " FIRST("first_" of) ", last_" of " = " \
+	EITHER("max", "first_" of " + last_" of, "excluded.first_" of " + excluded.last_" of) " - " FIRST("first_" of)
+
+/* How a row is added to the one that is there; NULL: it takes its place. */
+static const char *const added[PUT_MAX] = {
+	[PUT_USE] = SUM("nread") ", " SUM("bread") ", " SUM("nwrite") ", " SUM("bwrite") ", " SUM("nseek") ", "
+		SUM("read_ns") ", " SUM("write_ns") ", " SPAN("read") ", " SPAN("write"),
+	[PUT_GHOST] = SUM("count") ", first_t = " FIRST("first_t"),
+};
 _Static_assert(ROW_COLUMNS >= 18, "the widest table");
 
 /* The paper's names of the calls (Table 4); the rest had none. */
@@ -176,8 +195,21 @@ static bool is_own(const char *path)
 	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1;
 }
 
+/* What does not fit into memory goes beside the database, into a file that loses its name at once: elsewhere our own
+ * mount might be in the way. */
+static const char *temporary_name(struct store *store)
+{
+	uint64_t number;
+
+	sqlite3_randomness(sizeof(number), &number);
+	snprintf(store->temporary, sizeof(store->temporary), "%s-%016llx", store->path, (unsigned long long)number);
+	return store->temporary;
+}
+
 static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret_flags)
 {
+	if (!name)
+		name = temporary_name((struct store *)vfs);
 	if (flags & SQLITE_OPEN_WAL) {
 		cleanup_fd int fd = place_create(AT_FDCWD, name, 0600);
 
@@ -199,24 +231,20 @@ static int access_file(sqlite3_vfs *vfs, const char *name, int flags, int *ret_i
 	return the_unix->xAccess(vfs, name, flags, ret_is);
 }
 
-static const char *own_vfs(void)
+/* Each store has its own, by which it is known to open_file(). */
+static int own_vfs(struct store *store)
 {
-	static sqlite3_vfs vfs;
-	sqlite3_vfs *unix_vfs = sqlite3_vfs_find("unix");
-
-	if (!unix_vfs) /* SQLite has no memory to begin with */
-		return NULL;
-	if (!vfs.zName) {
-		the_unix = unix_vfs;
-		vfs = *unix_vfs;
-		vfs.zName = "ftrac";
-		vfs.pNext = NULL;
-		vfs.xFullPathname = full_pathname;
-		vfs.xOpen = open_file;
-		vfs.xAccess = access_file;
-		sqlite3_vfs_register(&vfs, 0);
-	}
-	return vfs.zName;
+	the_unix = sqlite3_vfs_find("unix");
+	if (!the_unix) /* SQLite has no memory to begin with */
+		return SQLITE_NOMEM;
+	snprintf(store->vfs_name, sizeof(store->vfs_name), "ftrac-%p", (void *)store);
+	store->vfs = *the_unix;
+	store->vfs.zName = store->vfs_name;
+	store->vfs.pNext = NULL;
+	store->vfs.xFullPathname = full_pathname;
+	store->vfs.xOpen = open_file;
+	store->vfs.xAccess = access_file;
+	return sqlite3_vfs_register(&store->vfs, 0);
 }
 
 /* ---- where it lies ---- */
@@ -356,7 +384,7 @@ void store_release_reserve(struct store *store)
 
 static int prepare(struct store *store, enum put put, int rows, sqlite3_stmt **ret_stmt)
 {
-	char sql[128 + ROWS * (2 * ROW_COLUMNS + 4)];
+	char sql[2048 + ROWS * (2 * ROW_COLUMNS + 4)];
 	int n = snprintf(sql, sizeof(sql), "INSERT %sINTO %s VALUES ",
 		tables[put].key ? "OR REPLACE " : "", tables[put].table);
 
@@ -366,6 +394,8 @@ static int prepare(struct store *store, enum put put, int rows, sqlite3_stmt **r
 			n += snprintf(sql + n, sizeof(sql) - n, ",?");
 		n += snprintf(sql + n, sizeof(sql) - n, ")");
 	}
+	if (added[put])
+		snprintf(sql + n, sizeof(sql) - n, " ON CONFLICT DO UPDATE SET %s", added[put]);
 	return store_result(store, sqlite3_prepare_v3(store->db, sql, -1,
 		SQLITE_PREPARE_PERSISTENT, ret_stmt, NULL));
 }
@@ -400,7 +430,7 @@ static int make_schema(struct store *store)
 	/* What we are stands in the file itself from the first moment, not only in its log. */
 	int r = store_exec(store, "PRAGMA journal_mode = MEMORY; PRAGMA page_size = 2048;"
 		"PRAGMA application_id = " STRING(APPLICATION_ID) ";"
-		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
+		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = FILE;"
 		"PRAGMA wal_autocheckpoint = 8000; BEGIN");
 
 	if (r == 0)
@@ -417,6 +447,10 @@ static int make_schema(struct store *store)
 		r = store_result(store, sqlite3_prepare_v3(store->db,
 			"UPDATE images SET end_t = ? WHERE id = ?", -1, SQLITE_PREPARE_PERSISTENT,
 			&store->end_image, NULL));
+	if (r == 0)
+		r = store_result(store, sqlite3_prepare_v3(store->db,
+			"SELECT 1 FROM paths WHERE id = ? AND path = ?", -1, SQLITE_PREPARE_PERSISTENT,
+			&store->is_path, NULL));
 	return r;
 }
 
@@ -430,10 +464,10 @@ int store_create(const char *path, bool force, struct store **ret_store)
 	store->dir = store->reserve = store->lock = -1;
 	r = open_place(store, path, force);
 	if (r == 0) {
-		const char *vfs = own_vfs();
+		int code = own_vfs(store);
 
-		r = store_result(store, !vfs ? SQLITE_NOMEM : sqlite3_open_v2(store->path, &store->db,
-			SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, vfs));
+		r = store_result(store, code != SQLITE_OK ? code : sqlite3_open_v2(store->path, &store->db,
+			SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, store->vfs_name));
 		if (r == 0)
 			r = make_schema(store);
 		if (r < 0) {
@@ -460,7 +494,8 @@ static void finalize_all(struct store *store)
 		store->rows[i].one = store->rows[i].many = NULL;
 	}
 	sqlite3_finalize(store->end_image);
-	store->end_image = NULL;
+	sqlite3_finalize(store->is_path);
+	store->end_image = store->is_path = NULL;
 }
 
 /*
@@ -485,7 +520,9 @@ void store_destroy(struct store *store)
 	if (!store)
 		return;
 	finalize_all(store);
+	spill_destroy(store->spill);
 	sqlite3_close(store->db);
+	sqlite3_vfs_unregister(&store->vfs);
 	store_release_reserve(store);
 	if (store->lock >= 0) /* not before: a close drops the locks that SQLite holds */
 		close(store->lock);
@@ -635,6 +672,58 @@ int store_put(struct store *store, enum put put, const struct value *values)
 	row = tables[put].key > 0 ? find_waiting(rows, put, values) : NULL;
 	keep_row(rows, row ? row : rows->values + rows->n++ * columns, values, columns);
 	return rows->n < ROWS ? 0 : put_waiting(store, put);
+}
+
+static int spill_result(struct store *store, int code)
+{
+	int r = store_result(store, code);
+
+	if (r < 0) /* the database knows nothing of it */
+		snprintf(store->error, sizeof(store->error), "the file for names that memory has no room for: %s",
+			sqlite3_errstr(code));
+	return store_fail(store, r);
+}
+
+int store_spill_path(struct store *store, uint32_t hash, int64_t id)
+{
+	int code = store->spill ? SQLITE_OK : spill_create(store->vfs_name, &store->spill);
+
+	if (code == SQLITE_OK)
+		code = spill_put(store->spill, hash, id);
+	return spill_result(store, code);
+}
+
+/* Whether the path of that number is this one. */
+static int is_path(struct store *store, int64_t id, const struct value *path, bool *ret_is)
+{
+	int r = put_waiting(store, PUT_PATH), code;
+
+	if (r < 0)
+		return r;
+	code = bind(store->is_path, 1, &V_INT(id));
+	if (code == SQLITE_OK)
+		code = bind(store->is_path, 2, path);
+	if (code == SQLITE_OK)
+		code = sqlite3_step(store->is_path);
+	*ret_is = code == SQLITE_ROW;
+	r = store_result(store, code);
+	sqlite3_reset(store->is_path);
+	return store_fail(store, r);
+}
+
+int store_find_path(struct store *store, uint32_t hash, const struct value *path, int64_t *ret_id)
+{
+	bool is = false;
+	int r = store->failed;
+
+	*ret_id = 0;
+	while (r == 0 && store->spill && !is) {
+		r = spill_result(store, spill_find(store->spill, hash, *ret_id, ret_id));
+		if (r < 0 || !*ret_id)
+			break;
+		r = is_path(store, *ret_id, path, &is);
+	}
+	return r;
 }
 
 /* Once: the last words may still be said. */

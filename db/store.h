@@ -3,8 +3,8 @@
 #define DB_STORE_H
 
 /*
- * The trace.db file and the statements that fill it.  Knows SQLite, and nobody else on the
- * writing side does; knows nothing of what the rows mean.
+ * The trace.db file and the statements that fill it.  Knows SQLite, and nothing else on the
+ * writing side does, but for spill.h, which is a part of it; knows nothing of what the rows mean.
  *
  * Errors are negative errno; store_error() has SQLite's text of the last one.  One thread.
  */
@@ -98,8 +98,9 @@ int store_commit(struct store *store);
 int store_fail(struct store *store, int error);
 void store_rollback(struct store *store);
 
-/* Inserts or replaces a row; as many values as the table has columns.  In a transaction rows wait for others of
- * their table, and may fail when it is committed; texts need not outlive the call. */
+/* Inserts or replaces a row, or (PUT_USE, PUT_GHOST) adds to the one that is there; as many values as the table has
+ * columns.  In a transaction rows wait for others of their table, and may fail when it is committed; texts need not
+ * outlive the call. */
 int store_put(struct store *store, enum put put, const struct value *values);
 int store_put_meta(struct store *store, const char *key, struct value value);
 /* Puts the bytes that processes have read and written by the kernel's count, as far as that is known, as
@@ -107,6 +108,13 @@ int store_put_meta(struct store *store, const char *key, struct value value);
 int store_put_bytes_kernel(struct store *store);
 /* Sets end_t of a row of images that is there. */
 int store_end_image(struct store *store, int64_t image, int64_t end_t);
+
+/*
+ * Paths that memory has no room for: their numbers by the hash of their text, and who has such a path; 0 if it was
+ * not given to store_spill_path().  In a transaction.
+ */
+int store_spill_path(struct store *store, uint32_t hash, int64_t id);
+int store_find_path(struct store *store, uint32_t hash, const struct value *path, int64_t *ret_id);
 
 /* Gives back disk space that was set aside at the start, so that a full disk still has room for
  * the rows that say so.  Once. */

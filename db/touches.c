@@ -10,28 +10,28 @@
 #include "db/procs.h"
 #include "db/store.h"
 
-/* A touch, or a ghost: the row of a path that is not there. */
 struct row {
-	struct {
-		int64_t file; /* 0: a ghost */
-		int64_t version_or_path;
-	} key;
 	struct touch touch;
-	int64_t count;
 	bool dirty;
-	STAILQ_ENTRY(row) next_dirty;
+	TAILQ_ENTRY(row) next;
 	UT_hash_handle hh;
 };
+
+#define ROW_BYTES (sizeof(struct row) + 48) /* with its part of the hash table, and what malloc() adds */
 
 struct touches {
 	struct store *store;
 	int64_t start_ns;
-	STAILQ_HEAD(, row) dirty; /* rows in the order of their ids cost least */
-	void *nobody; /* what belongs to no known process */
-	int64_t last_touch, last_ghost;
+	size_t most; /* rows in memory */
+	struct row *rows;
+	/* Those that are as they were written, then those that changed since, in the order of their ids if they
+	 * are new: such rows cost least. */
+	TAILQ_HEAD(row_list, row) order;
+	struct row *dirty; /* the first of those that changed */
+	int64_t last_id;
 };
 
-int touches_create(struct store *store, int64_t start_ns, struct touches **ret_touches)
+int touches_create(struct store *store, int64_t start_ns, size_t kept, struct touches **ret_touches)
 {
 	struct touches *touches = calloc(1, sizeof(*touches));
 
@@ -39,116 +39,27 @@ int touches_create(struct store *store, int64_t start_ns, struct touches **ret_t
 		return -ENOMEM;
 	touches->store = store;
 	touches->start_ns = start_ns;
-	STAILQ_INIT(&touches->dirty);
+	touches->most = kept > ROW_BYTES ? kept / ROW_BYTES : 1;
+	TAILQ_INIT(&touches->order);
 	*ret_touches = touches;
 	return 0;
 }
 
-static void free_rows(void **head)
-{
-	struct row *rows = *head, *r, *next;
-
-	HASH_ITER(hh, rows, r, next) {
-		HASH_DEL(rows, r);
-		free(r);
-	}
-	*head = NULL;
-}
-
-void touches_forget(struct touches *touches, struct process *process)
-{
-	(void)touches;
-	free_rows(&process->touches);
-}
-
 void touches_destroy(struct touches *touches)
 {
+	struct row *r;
+
 	if (!touches)
 		return;
-	free_rows(&touches->nobody);
+	HASH_CLEAR(hh, touches->rows);
+	while ((r = TAILQ_FIRST(&touches->order))) {
+		TAILQ_REMOVE(&touches->order, r, next);
+		free(r);
+	}
 	free(touches);
 }
 
-/* Who asked goes on without; but without it the trace would be wrong. */
-static struct row *no_row(struct touches *touches, struct row *r)
-{
-	store_fail(touches->store, -ENOMEM);
-	free(r);
-	return NULL;
-}
-
-static struct row *get_row(struct touches *touches, struct process *process, int64_t file,
-	int64_t version_or_path)
-{
-	void **head = process ? &process->touches : &touches->nobody;
-	struct row *rows = *head, *r, key = { .key = { file, version_or_path } };
-
-	HASH_FIND(hh, rows, &key.key, sizeof(key.key), r);
-	if (!r) {
-		r = calloc(1, sizeof(*r));
-		if (!r)
-			return no_row(touches, NULL);
-		r->key = key.key;
-		r->touch.id = file ? ++touches->last_touch : ++touches->last_ghost;
-		r->touch.process = process ? process->id : 0;
-		HASH_ADD(hh, rows, key, sizeof(r->key), r);
-		if (!r->hh.tbl)
-			return no_row(touches, r);
-		*head = rows;
-	}
-	if (!r->dirty) {
-		r->dirty = true;
-		STAILQ_INSERT_TAIL(&touches->dirty, r, next_dirty);
-	}
-	return r;
-}
-
-struct touch *touches_get(struct touches *touches, struct process *process,
-	const struct file *file, int64_t version, int64_t path, int64_t time_ns)
-{
-	struct row *r = get_row(touches, process, file->id, version);
-	struct touch *t;
-
-	if (!r)
-		return NULL;
-	t = &r->touch;
-	if (!t->file) {
-		t->file = file->id;
-		t->version = version;
-		t->first_ns = time_ns;
-	}
-	if (path)
-		t->path = path;
-	t->last_ns = time_ns;
-	return t;
-}
-
-void touch_in(struct touch *t, int64_t time_ns)
-{
-	if (!t->first_in_ns || time_ns < t->first_in_ns)
-		t->first_in_ns = time_ns;
-}
-
-void touch_out(struct touch *t, int64_t time_ns)
-{
-	if (!t->first_out_ns || time_ns < t->first_out_ns)
-		t->first_out_ns = time_ns;
-	if (time_ns > t->last_out_ns)
-		t->last_out_ns = time_ns;
-}
-
-int touches_ghost(struct touches *touches, struct process *process, int64_t path, int64_t time_ns)
-{
-	struct row *r = get_row(touches, process, 0, path);
-
-	if (!r)
-		return -ENOMEM;
-	if (r->count++ == 0) {
-		r->touch.path = path;
-		r->touch.first_ns = time_ns;
-	}
-	return 0;
-}
+/* ---- rows of the database ---- */
 
 /* As schema.sql has it. */
 static int64_t did(const struct touch *t)
@@ -168,23 +79,104 @@ static int put_touch(struct touches *touches, const struct touch *t)
 			V_OPT(t->first_out_ns, t->last_out_ns - t->first_out_ns) });
 }
 
-static int put_ghost(struct touches *touches, const struct row *r)
+static int put_first_dirty(struct touches *touches)
 {
-	return store_put(touches->store, PUT_GHOST,
-		(struct value[]){ V_INT(r->touch.id), V_ID(r->touch.process), V_INT(r->touch.path),
-			V_INT(r->count), V_INT(r->touch.first_ns - touches->start_ns) });
+	struct row *r = touches->dirty;
+
+	touches->dirty = TAILQ_NEXT(r, next);
+	r->dirty = false;
+	return put_touch(touches, &r->touch);
 }
 
 int touches_flush(struct touches *touches)
 {
 	int r = 0;
 
-	while (r == 0 && !STAILQ_EMPTY(&touches->dirty)) {
-		struct row *row = STAILQ_FIRST(&touches->dirty);
-
-		STAILQ_REMOVE_HEAD(&touches->dirty, next_dirty);
-		row->dirty = false;
-		r = row->key.file ? put_touch(touches, &row->touch) : put_ghost(touches, row);
-	}
+	while (r == 0 && touches->dirty)
+		r = put_first_dirty(touches);
 	return r;
+}
+
+/* ---- rows in memory ---- */
+
+/* The store remembers if it cannot be written. */
+static void let_go(struct touches *touches, struct row *r)
+{
+	if (r->dirty)
+		put_first_dirty(touches);
+	TAILQ_REMOVE(&touches->order, r, next);
+	HASH_DEL(touches->rows, r);
+	free(r);
+}
+
+static struct row *add_row(struct touches *touches, int64_t process, int64_t file, int64_t version,
+	int64_t time_ns)
+{
+	struct row *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->touch = (struct touch){ .id = touches->last_id + 1, .process = process, .file = file,
+		.version = version, .first_ns = time_ns, .last_ns = time_ns };
+	HASH_ADD(hh, touches->rows, touch.process, TOUCH_KEY_BYTES, r);
+	if (!r->hh.tbl) {
+		free(r);
+		return NULL;
+	}
+	touches->last_id++;
+	TAILQ_INSERT_TAIL(&touches->order, r, next);
+	return r;
+}
+
+static struct row *get_row(struct touches *touches, int64_t process, int64_t file, int64_t version,
+	int64_t time_ns)
+{
+	const int64_t key[] = { process, file, version };
+	struct row *r;
+
+	HASH_FIND(hh, touches->rows, key, TOUCH_KEY_BYTES, r);
+	if (r && !r->dirty) {
+		TAILQ_REMOVE(&touches->order, r, next);
+		TAILQ_INSERT_TAIL(&touches->order, r, next);
+	}
+	while (!r && HASH_COUNT(touches->rows) >= touches->most)
+		let_go(touches, TAILQ_FIRST(&touches->order));
+	return r ? r : add_row(touches, process, file, version, time_ns);
+}
+
+struct touch *touches_get(struct touches *touches, const struct process *process,
+	const struct file *file, int64_t version, int64_t path, int64_t time_ns)
+{
+	struct row *r = get_row(touches, process ? process->id : 0, file->id, version, time_ns);
+	struct touch *t;
+
+	if (!r) { /* who asked goes on without; but without it the trace would be wrong */
+		store_fail(touches->store, -ENOMEM);
+		return NULL;
+	}
+	r->dirty = true;
+	if (!touches->dirty)
+		touches->dirty = r;
+	t = &r->touch;
+	if (path)
+		t->path = path;
+	if (time_ns < t->first_ns)
+		t->first_ns = time_ns;
+	if (time_ns > t->last_ns)
+		t->last_ns = time_ns;
+	return t;
+}
+
+void touch_in(struct touch *t, int64_t time_ns)
+{
+	if (!t->first_in_ns || time_ns < t->first_in_ns)
+		t->first_in_ns = time_ns;
+}
+
+void touch_out(struct touch *t, int64_t time_ns)
+{
+	if (!t->first_out_ns || time_ns < t->first_out_ns)
+		t->first_out_ns = time_ns;
+	if (time_ns > t->last_out_ns)
+		t->last_out_ns = time_ns;
 }

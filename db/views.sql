@@ -270,9 +270,11 @@ SELECT handle, process, image, file, version, nread, bread, nwrite, bwrite, nsee
 	t0 + coalesce(max(last_read, last_write), last_read, last_write) AS last_ns
 FROM (SELECT *, (SELECT value FROM meta WHERE key = 'start_ns') AS t0 FROM any_use);
 
--- Uses and touches put together.
+-- Uses and touches put together.  Of several rows that say what one process did to one version, the last one
+-- that has a path says which.
 CREATE VIEW access_rows AS
-SELECT coalesce(process, 0) AS process, file, version, max(path) AS path, sum(opens) AS opens,
+SELECT coalesce(process, 0) AS process, file, version,
+	nullif(max(coalesce(max(path), 0), coalesce(max(last_path) & 4294967295, 0)), 0) AS path, sum(opens) AS opens,
 	sum(nread) AS nread, sum(bread) AS bread, sum(nwrite) AS nwrite, sum(bwrite) AS bwrite,
 	max(created) AS created, max(truncated) AS truncated, max(renamed) AS renamed,
 	max(unlinked) AS unlinked, max(executed) AS executed, max(mapped) AS mapped,
@@ -281,7 +283,7 @@ SELECT coalesce(process, 0) AS process, file, version, max(path) AS path, sum(op
 	min(first_t) AS first_t, max(last_t) AS last_t, sum(io_ns) AS io_ns, sum(touch_ns) AS touch_ns,
 	min(first_in) AS first_in, min(first_out) AS first_out, max(last_out) AS last_out,
 	max(emptied) AS emptied
-FROM (SELECT u.process, u.file, u.version, u.path, 0 AS opens,
+FROM (SELECT u.process, u.file, u.version, u.path, NULL AS last_path, 0 AS opens,
 		u.nread, u.bread, u.nwrite, u.bwrite,
 		0 AS created, 0 AS truncated, 0 AS renamed, 0 AS unlinked, 0 AS executed,
 		0 AS mapped, 0 AS assumed, 0 AS nmeta,
@@ -291,7 +293,7 @@ FROM (SELECT u.process, u.file, u.version, u.path, 0 AS opens,
 		u.first_read AS first_in, u.first_write AS first_out, u.last_write AS last_out, 0 AS emptied
 	FROM any_use u
 	UNION ALL
-	SELECT process, file, version, path, opens, 0, 0, 0, 0, did & 1, did >> 1 & 1, did >> 2 & 1,
+	SELECT process, file, version, NULL, id << 32 | path, opens, 0, 0, 0, 0, did & 1, did >> 1 & 1, did >> 2 & 1,
 		did >> 3 & 1, did >> 4 & 1, did >> 5 & 1, did >> 7, nmeta, first_t, first_t + last_t,
 		io_ns, io_ns, first_t + first_in, first_t + first_out,
 		first_t + first_out + last_out, did >> 6 & 1
@@ -317,7 +319,7 @@ SELECT CAST(nullif(a.process, 0) AS INTEGER) AS process, a.file, a.version, p.pa
 FROM run, access_rows a LEFT JOIN paths p ON p.id = a.path;
 
 CREATE VIEW ghost AS
-SELECT g.process, p.path, g.count,
+SELECT CAST(nullif(g.process, 0) AS INTEGER) AS process, p.path, g.count,
 	(SELECT value FROM meta WHERE key = 'start_ns') + g.first_t AS first_ns
 FROM ghosts g LEFT JOIN paths p ON p.id = g.path;
 

@@ -18,6 +18,7 @@
 #include "db/store.h"
 
 #define BATCH_EVENTS 32768
+#define PIECE_EVENTS 4096 /* that leave the ring at once */
 #define BATCH_NS 200000000
 #define IDLE_NS 20000000
 /* What is observed goes first, as long as there is room for what it does. */
@@ -120,18 +121,34 @@ static int take(struct writer *writer, struct event *event)
 	return enqueue(writer, event, text);
 }
 
-/* Takes in what was drained; the number of events, or -errno. */
-static int intake(struct writer *writer, size_t n)
+static int drain(struct writer *writer)
+{
+	return (int)ring_drain(writer->options.ring, writer->drained, PIECE_EVENTS);
+}
+
+static int take_piece(struct writer *writer, int n)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (int i = 0; i < n; i++) {
 		bool taken = r == 0 && !writer->error && (r = take(writer, &writer->drained[i])) == 0;
 
 		if (!taken)
 			writer->unstored += writer->drained[i].kind == EVENT_OP;
 	}
-	return r < 0 ? r : (int)n;
+	return r;
+}
+
+/* Takes in what was drained, n, and what is behind it; the number of events, or -errno. */
+static int intake(struct writer *writer, int n)
+{
+	int sum = 0, r;
+
+	do {
+		r = take_piece(writer, n);
+		sum += n;
+	} while (r == 0 && n == PIECE_EVENTS && sum < BATCH_EVENTS && (n = drain(writer)));
+	return r < 0 ? r : sum;
 }
 
 /* ---- batches ---- */
@@ -241,18 +258,13 @@ static int store_batch(struct writer *writer, size_t n)
 	return r;
 }
 
-static size_t drain(struct writer *writer)
-{
-	return ring_drain(writer->options.ring, writer->drained, BATCH_EVENTS);
-}
-
 static void sync_processes(struct writer *writer)
 {
 	if (writer->options.sync)
 		writer->options.sync(writer->options.arg);
 }
 
-static int store_round(struct writer *writer, size_t n)
+static int store_round(struct writer *writer, int n)
 {
 	int r = store_begin(writer->options.store), more = 0, taken;
 	size_t mark;
@@ -271,13 +283,21 @@ static int store_round(struct writer *writer, size_t n)
 		drop_queue(writer);
 		stop_recording(writer, r);
 	}
-	return (int)n + (more > 0 ? more : 0);
+	return (taken > 0 ? taken : n) + (more > 0 ? more : 0);
+}
+
+/* While nothing comes, there is no need for what a storm took. */
+static void free_queue(struct writer *writer)
+{
+	free(writer->queue);
+	writer->queue = NULL;
+	writer->room_queue = 0;
 }
 
 /* One round; the number of events that came.  Without any nothing is written. */
 static int one_batch(struct writer *writer)
 {
-	size_t n = drain(writer);
+	int n = drain(writer);
 
 	if (n == 0 && writer->n_queue == 0) {
 		sync_processes(writer);
@@ -285,7 +305,10 @@ static int one_batch(struct writer *writer)
 	}
 	if (writer->error)
 		return intake(writer, n);
-	return n || writer->n_queue ? store_round(writer, n) : 0;
+	if (n || writer->n_queue)
+		return store_round(writer, n);
+	free_queue(writer);
+	return 0;
 }
 
 static void prune(struct writer *writer)
@@ -363,7 +386,7 @@ int writer_start(const struct writer_options *options, struct writer **ret_write
 		return -ENOMEM;
 	writer->options = *options;
 	writer->exit_status = -1;
-	writer->drained = malloc(BATCH_EVENTS * sizeof(*writer->drained));
+	writer->drained = malloc(PIECE_EVENTS * sizeof(*writer->drained));
 	if (writer->drained)
 		r = record_create(options->store, &writer->options.record, &writer->record);
 	if (r == 0)
@@ -382,7 +405,7 @@ static void writer_free(struct writer *writer)
 {
 	free(writer->assembly.text);
 	record_destroy(writer->record);
-	free(writer->queue);
+	free_queue(writer);
 	free(writer->drained);
 	free(writer);
 }

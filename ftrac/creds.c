@@ -4,54 +4,152 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/securebits.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/capability.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/rights.h"
 #include "procmon/monitor.h"
+
+#define FRESH_NS 100000000
+#define GROUPS 32 /* a requester with more is read anew by each thread */
+#define SLOTS 256
+
+/* What counts on objects of one's own user namespace (capable_wrt_inode_uidgid() of the kernel, and what an
+ * owner of all ids there may do). */
+#define NAMESPACE_RIGHTS                                                                        \
+	(RIGHT(CAP_CHOWN) | RIGHT(CAP_DAC_OVERRIDE) | RIGHT(CAP_DAC_READ_SEARCH) | RIGHT(CAP_FOWNER) | \
+		RIGHT(CAP_FSETID) | RIGHT(CAP_SETFCAP))
 
 static struct {
 	bool privileged;
 	uid_t uid;
 	gid_t gid;
-	cap_t usual, fsetid, no_fowner, none; /* effective sets */
+	uint64_t kept;	 /* permitted */
+	uint64_t usable; /* what of that is ever in effect while a handler acts */
 } own;
 
-static _Thread_local bool thread_is_ready;
-static _Thread_local mode_t thread_umask;
+/* What was read of a requester. */
+struct identity {
+	struct requester who;
+	int64_t read_ns;
+	uint64_t effective; /* as capget(2) has it */
+	uint64_t rights;    /* of these and the daemon's: what counts on all objects */
+	uint64_t namespace_rights; /* what counts on objects of its namespace */
+	struct monitor_ids uids, gids;
+	bool is_guessed; /* from the ids alone */
+	size_t n_groups;
+	gid_t groups[GROUPS]; /* if they are not more */
+};
 
-static bool has(cap_t caps, int capability)
+/* Identities that threads share, by thread id. */
+static struct slot {
+	pthread_mutex_t lock;
+	struct identity identity;
+} slots[SLOTS];
+
+/* What this thread has. */
+static _Thread_local struct {
+	bool has_effective, has_ids, has_umask;
+	uint64_t effective;
+	uid_t uid;
+	gid_t gid;
+	mode_t umask;
+	size_t n_groups;
+	gid_t groups[GROUPS];
+	struct identity identity; /* of the last requester */
+	bool read_now;		  /* it was read from /proc by the last creds_become() */
+} thread;
+
+/* ---- system calls; glibc's wrappers would change all threads ---- */
+
+static uint64_t get_effective(pid_t tid)
 {
-	cap_flag_value_t have;
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3, .pid = tid };
+	struct __user_cap_data_struct caps[2] = { 0 };
 
-	return cap_get_flag(caps, capability, CAP_EFFECTIVE, &have) == 0 && have == CAP_SET;
+	if (capget(&head, caps) < 0)
+		return 0;
+	return caps[0].effective | (uint64_t)caps[1].effective << 32;
 }
 
-static int split_fsetid(void)
+static int call_capset(uint64_t effective)
 {
-	const cap_value_t fsetid = CAP_FSETID, fowner = CAP_FOWNER, resource = CAP_SYS_RESOURCE;
-	bool have;
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[2] = {
+		{ .effective = (uint32_t)effective, .permitted = (uint32_t)own.kept },
+		{ .effective = effective >> 32, .permitted = own.kept >> 32 },
+	};
 
-	own.fsetid = cap_get_proc();
-	if (own.fsetid)
-		cap_set_flag(own.fsetid, CAP_EFFECTIVE, 1, &resource, CAP_CLEAR);
-	own.usual = cap_dup(own.fsetid);
-	own.none = cap_dup(own.fsetid);
-	if (!own.fsetid || !own.usual || !own.none)
-		return -ENOMEM;
-	cap_clear_flag(own.none, CAP_EFFECTIVE);
-	have = has(own.fsetid, CAP_FSETID);
-	cap_set_flag(own.usual, CAP_EFFECTIVE, 1, &fsetid, CAP_CLEAR);
-	own.no_fowner = cap_dup(own.usual);
-	if (!own.no_fowner)
-		return -ENOMEM;
-	cap_set_flag(own.no_fowner, CAP_EFFECTIVE, 1, &fowner, CAP_CLEAR);
-	return have && cap_set_proc(own.usual) < 0 ? -errno : 0;
+	return capset(&head, caps) < 0 ? -errno : 0;
+}
+
+/* What is permitted is never refused, as creds_init() has seen; to go on would be to act with more than the
+ * requester has. */
+static void set_effective(uint64_t effective)
+{
+	if (thread.has_effective && thread.effective == effective)
+		return;
+	if (call_capset(effective) < 0)
+		abort();
+	thread.effective = effective;
+	thread.has_effective = true;
+}
+
+/* Whether the thread has these ids now: an id that the daemon's namespace lacks is refused without a word. */
+static bool set_fsids(uid_t uid, gid_t gid)
+{
+	syscall(SYS_setfsgid, gid);
+	syscall(SYS_setfsuid, uid);
+	return (gid_t)syscall(SYS_setfsgid, -1) == gid && (uid_t)syscall(SYS_setfsuid, -1) == uid;
+}
+
+static bool has_groups(const gid_t *groups, size_t n)
+{
+	return n <= GROUPS && n == thread.n_groups &&
+	       (n == 0 || memcmp(groups, thread.groups, n * sizeof(*groups)) == 0);
+}
+
+static int set_ids(uid_t uid, gid_t gid, const gid_t *groups, size_t n)
+{
+	bool in_place = thread.has_ids && uid == thread.uid && gid == thread.gid;
+
+	if (in_place && has_groups(groups, n))
+		return 0;
+	set_effective(own.usable);
+	thread.has_ids = false;
+	/* In a namespace that forbids setgroups(2) the daemon has no groups either that matter. */
+	if (syscall(SYS_setgroups, n, groups) < 0 && errno != EPERM)
+		return -errno;
+	if (!in_place && !set_fsids(uid, gid))
+		return -EOVERFLOW;
+	thread.has_ids = true;
+	thread.uid = uid;
+	thread.gid = gid;
+	thread.n_groups = n;
+	if (n && n <= GROUPS)
+		memcpy(thread.groups, groups, n * sizeof(*groups));
+	return 0;
+}
+
+/* ---- start ---- */
+
+static uint64_t permitted(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[2] = { 0 };
+
+	capget(&head, caps);
+	return caps[0].permitted | (uint64_t)caps[1].permitted << 32;
 }
 
 int creds_init(uint64_t keep, bool alone)
@@ -63,12 +161,18 @@ int creds_init(uint64_t keep, bool alone)
 	own.privileged = own.uid == 0;
 	if (!own.privileged)
 		return rights_keep(keep, alone);
+	for (int i = 0; i < SLOTS; i++)
+		pthread_mutex_init(&slots[i].lock, NULL);
 	/* Without it every change of the fsuid takes the file capabilities away. */
 	if (prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP) < 0)
 		return -errno;
 	setgroups(0, NULL); /* where that is forbidden, a container's root has none that matter */
 	r = rights_keep(keep, true);
-	return r < 0 ? r : split_fsetid();
+	if (r < 0)
+		return r;
+	own.kept = permitted();
+	own.usable = own.kept & ~RIGHT(CAP_SYS_RESOURCE);
+	return call_capset(own.usable & ~RIGHT(CAP_FSETID));
 }
 
 bool creds_privileged(void)
@@ -76,147 +180,221 @@ bool creds_privileged(void)
 	return own.privileged;
 }
 
-/* To be freed; NULL: not known, or of another user namespace, where they mean nothing here. */
-static cap_t caps_of(const struct requester *who)
-{
-	cap_t caps = who->tid > 0 ? cap_get_pid(who->tid) : NULL;
+/* ---- requesters ---- */
 
-	if (caps && !monitor_shares_users(who->tid))
-		cap_clear_flag(caps, CAP_EFFECTIVE);
-	return caps;
+static int64_t coarse_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-bool creds_has(const struct requester *who, int capability)
+static bool is_of(const struct identity *identity, const struct requester *who, int64_t now_ns)
 {
-	cap_t caps = caps_of(who);
-	bool yes = caps ? has(caps, capability) : who->uid == 0;
+	return identity->read_ns && identity->who.tid == who->tid && identity->who.uid == who->uid &&
+	       identity->who.gid == who->gid && now_ns - identity->read_ns < FRESH_NS;
+}
 
-	cap_free(caps);
-	return yes;
+/* Capabilities can be given up at any time, and are asked for each time. */
+static bool has_kept_rights(const struct identity *identity)
+{
+	return !identity->effective || identity->is_guessed ||
+	       get_effective(identity->who.tid) == identity->effective;
+}
+
+/* Where nothing can be read, the ids tell. */
+static void guess(struct identity *identity)
+{
+	identity->is_guessed = true;
+	identity->effective = identity->rights = identity->who.uid == 0 ? own.usable : 0;
+}
+
+/* The requester's, as /proc has it.  At most room groups are stored; identity->n_groups may be larger. */
+static void read_identity(const struct requester *who, int64_t now_ns, struct identity *identity,
+	gid_t *groups, size_t room)
+{
+	uint64_t before = creds_raise(RIGHT(CAP_SYS_PTRACE) | RIGHT(CAP_DAC_READ_SEARCH));
+	struct monitor_credentials read;
+	int r;
+
+	*identity = (struct identity){ .who = *who, .read_ns = now_ns };
+	r = who->tid > 0 ? monitor_read_credentials(who->tid, groups, room, &read) : -ESRCH;
+	creds_drop(before);
+	if (r < 0) {
+		guess(identity);
+		return;
+	}
+	identity->n_groups = read.n_groups;
+	/* The request was made with other ids than the thread has, as access(2) and overlayfs do; whether with its
+	 * capabilities cannot be known. */
+	if (read.fsuid != who->uid) {
+		guess(identity);
+		return;
+	}
+	identity->effective = read.effective;
+	if (read.shares_users) {
+		identity->rights = read.effective & own.usable;
+	} else {
+		identity->namespace_rights = read.effective & own.usable & NAMESPACE_RIGHTS;
+		identity->uids = read.uids;
+		identity->gids = read.gids;
+	}
+}
+
+static struct slot *slot_of(pid_t tid)
+{
+	return &slots[(unsigned)tid % SLOTS];
+}
+
+static bool find_identity(const struct requester *who, int64_t now_ns, struct identity *ret_identity)
+{
+	struct slot *slot = slot_of(who->tid);
+	bool found;
+
+	pthread_mutex_lock(&slot->lock);
+	found = is_of(&slot->identity, who, now_ns);
+	if (found)
+		*ret_identity = slot->identity;
+	pthread_mutex_unlock(&slot->lock);
+	return found && has_kept_rights(ret_identity);
+}
+
+static void keep_identity(const struct identity *identity)
+{
+	struct slot *slot = slot_of(identity->who.tid);
+
+	if (identity->n_groups > GROUPS)
+		return;
+	pthread_mutex_lock(&slot->lock);
+	slot->identity = *identity;
+	pthread_mutex_unlock(&slot->lock);
+}
+
+/* ---- to act as one ---- */
+
+static bool is_in_namespace(const struct identity *identity, int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && monitor_has_id(&identity->uids, st.st_uid) &&
+	       monitor_has_id(&identity->gids, st.st_gid);
+}
+
+static uint64_t rights_on(const struct identity *identity, const struct creds_object *object)
+{
+	uint64_t rights = identity->namespace_rights;
+
+	if (!rights || !is_in_namespace(identity, object->fd) ||
+		(object->other >= 0 && !is_in_namespace(identity, object->other)))
+		return identity->rights;
+	if (object->names)
+		rights &= ~RIGHT(CAP_FOWNER);
+	if (object->content)
+		rights &= ~RIGHT(CAP_FSETID);
+	return identity->rights | rights;
+}
+
+static int take(const struct identity *identity, const gid_t *groups, const struct creds_object *object)
+{
+	int r = set_ids(identity->who.uid, identity->who.gid, groups, identity->n_groups);
+
+	set_effective(r == 0 ? rights_on(identity, object) : 0);
+	return r;
+}
+
+/* Reads the requester's credentials and takes them on. */
+static int read_and_take(const struct requester *who, int64_t now_ns, const struct creds_object *object)
+{
+	struct identity *identity = &thread.identity;
+	cleanup_free gid_t *many = NULL;
+	gid_t *groups = identity->groups;
+
+	thread.read_now = true;
+	read_identity(who, now_ns, identity, groups, GROUPS);
+	if (identity->n_groups > GROUPS) {
+		size_t room = identity->n_groups;
+
+		groups = many = calloc(room, sizeof(*many));
+		if (!many)
+			return -ENOMEM;
+		read_identity(who, now_ns, identity, groups, room);
+		if (identity->n_groups > room)
+			identity->n_groups = room;
+	}
+	keep_identity(identity);
+	return take(identity, groups, object);
+}
+
+int creds_become(const struct requester *who, const struct creds_object *object)
+{
+	struct identity *identity = &thread.identity;
+	int64_t now_ns;
+
+	if (!own.privileged)
+		return 0;
+	now_ns = coarse_now_ns();
+	thread.read_now = false;
+	if (thread.has_ids && is_of(identity, who, now_ns) && has_kept_rights(identity)) {
+		set_effective(rights_on(identity, object));
+		return 0;
+	}
+	if (find_identity(who, now_ns, identity))
+		return take(identity, identity->groups, object);
+	return read_and_take(who, now_ns, object);
+}
+
+bool creds_again(const struct requester *who, const struct creds_object *object)
+{
+	struct identity before = thread.identity;
+	uint64_t effective = thread.effective;
+
+	if (!own.privileged || thread.read_now || read_and_take(who, coarse_now_ns(), object) < 0)
+		return false;
+	return thread.effective != effective || thread.identity.n_groups != before.n_groups ||
+	       before.n_groups > GROUPS ||
+	       memcmp(thread.identity.groups, before.groups, before.n_groups * sizeof(gid_t)) != 0;
+}
+
+void creds_become_daemon(void)
+{
+	if (!own.privileged)
+		return;
+	thread.identity.read_ns = 0;
+	set_ids(own.uid, own.gid, NULL, 0);
+	set_effective(own.usable);
+}
+
+uint64_t creds_raise(uint64_t capabilities)
+{
+	uint64_t before;
+
+	if (!own.privileged)
+		return 0;
+	before = thread.has_effective ? thread.effective : get_effective(0);
+	set_effective(capabilities & own.usable);
+	return before;
+}
+
+void creds_drop(uint64_t before)
+{
+	if (own.privileged)
+		set_effective(before);
 }
 
 bool creds_equals(const struct requester *who)
 {
-	cap_t caps = who->uid == 0 ? caps_of(who) : NULL;
-	bool all = caps;
+	const struct creds_object none = { .fd = -1, .other = -1 };
 
-	for (int i = 0; all && i <= CAP_LAST_CAP; i++)
-		all = has(caps, i) || !has(own.usual, i);
-	cap_free(caps);
-	return all;
+	return creds_become(who, &none) == 0 && (thread.effective & own.usable) == own.usable;
 }
 
-/* glibc's functions would change all threads, or are not per thread by themselves. */
-static void set_fsids(uid_t uid, gid_t gid)
+void creds_umask(mode_t mask)
 {
-	syscall(SYS_setfsgid, gid);
-	syscall(SYS_setfsuid, uid);
-}
-
-static void set_umask(mode_t mask)
-{
-	if (!thread_is_ready) {
+	if (!thread.has_umask)
 		unshare(CLONE_FS); /* from now on the umask is this thread's own */
+	if (!thread.has_umask || mask != thread.umask)
 		umask(mask);
-		thread_is_ready = true;
-	} else if (mask != thread_umask) {
-		umask(mask);
-	}
-	thread_umask = mask;
-}
-
-void creds_raise_fsetid(mode_t mode)
-{
-	if (own.fsetid && (mode & (S_ISUID | S_ISGID)))
-		cap_set_proc(own.fsetid);
-}
-
-void creds_drop_fsetid(mode_t mode)
-{
-	if (own.fsetid && (mode & (S_ISUID | S_ISGID)))
-		cap_set_proc(own.usual);
-}
-
-void creds_drop_fowner(void)
-{
-	if (own.no_fowner)
-		cap_set_proc(own.no_fowner);
-}
-
-void creds_raise_fowner(void)
-{
-	if (own.no_fowner)
-		cap_set_proc(own.usual);
-}
-
-void creds_enter_user(uid_t uid)
-{
-	if (own.privileged && uid != own.uid)
-		syscall(SYS_setfsuid, uid);
-}
-
-void creds_leave_user(uid_t uid)
-{
-	if (own.privileged && uid != own.uid)
-		syscall(SYS_setfsuid, own.uid);
-}
-
-/* The system calls: of this thread alone. */
-void creds_enter_groups(gid_t own_gid, const gid_t *groups, int n)
-{
-	syscall(SYS_setfsgid, own_gid);
-	syscall(SYS_setgroups, n, groups);
-}
-
-void creds_leave_groups(void)
-{
-	syscall(SYS_setgroups, 0, NULL);
-	syscall(SYS_setfsgid, own.gid);
-}
-
-/* Those of ours that he has. */
-static void take_caps(const struct requester *who)
-{
-	cap_t his = caps_of(who), both = his ? cap_dup(own.usual) : NULL;
-
-	for (cap_value_t i = 0; both && i <= CAP_LAST_CAP; i++)
-		if (!has(his, i))
-			cap_set_flag(both, CAP_EFFECTIVE, 1, &i, CAP_CLEAR);
-	cap_set_proc(both ? both : own.none);
-	cap_free(both);
-	cap_free(his);
-}
-
-void creds_become(const struct requester *who, gid_t group)
-{
-	if (group != (gid_t)-1)
-		syscall(SYS_setgroups, 1, &group);
-	set_fsids(who->uid, who->gid);
-	take_caps(who);
-}
-
-void creds_return(void)
-{
-	cap_set_proc(own.usual);
-	set_fsids(own.uid, own.gid);
-	syscall(SYS_setgroups, 0, NULL);
-}
-
-void creds_enter(const struct creds *creds)
-{
-	set_umask(creds->umask);
-	if (!own.privileged)
-		return;
-	if (creds->uid != own.uid || creds->gid != own.gid)
-		set_fsids(creds->uid, creds->gid);
-	creds_raise_fsetid(creds->mode);
-}
-
-void creds_leave(const struct creds *creds)
-{
-	if (!own.privileged)
-		return;
-	creds_drop_fsetid(creds->mode);
-	if (creds->uid != own.uid || creds->gid != own.gid)
-		set_fsids(own.uid, own.gid);
+	thread.umask = mask;
+	thread.has_umask = true;
 }

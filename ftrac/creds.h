@@ -3,36 +3,32 @@
 #define FTRAC_CREDS_H
 
 /*
- * In whose name a handler acts.
+ * The credentials that a thread acts with.
  *
- * The kernel has judged every request already (default_permissions), so a privileged daemon acts
- * with its own rights; but what it creates must belong to the requester, be cut by his umask (or
- * the directory's default ACL), and what it writes must lose its suid and sgid bits as it would
- * have lost them by him:
+ * The kernel judges a request by attributes that it has cached, and judges requests on open descriptors by
+ * attributes that may be as old as the descriptor.  So a privileged daemon lets the source judge once more: a
+ * handler takes on the requester's fsuid, fsgid, supplementary groups and effective capabilities before it
+ * touches the source, and keeps them until another requester comes.  Whatever the handler then does wrong, it
+ * cannot do more than the requester could natively.
  *
- *   - creating: the thread's fsuid and fsgid are the requester's, its umask his; the
- *     capabilities stay (securebit NO_SETUID_FIXUP), so that no supplementary groups are needed;
- *   - CAP_FSETID is not effective, so that a write or truncation clears suid and sgid; it is
- *     raised while a mode with such bits is set on request;
- *   - CAP_SYS_RESOURCE is not effective either: others' quotas are to hold;
- *   - space that is reserved for root goes by the fsuid: it is his who asks while he makes files larger;
- *   - what a name in a sticky directory leads to may be another file than the one that the kernel has judged:
- *     it goes away in his name, without CAP_FOWNER.
+ *   - CAP_SYS_RESOURCE is never in effect: quotas and reserved space hold for all.
+ *   - Capabilities of a requester in another user namespace count where they count natively: on objects whose
+ *     owner and group belong to that namespace.  The caller names the objects (struct creds_object).
+ *   - A requester without a thread id (of a pid namespace that the daemon cannot see) has no known groups.  Its
+ *     capabilities are those of its uid: all for root, none for others.
+ *   - The few things that need a capability of the daemon's own (to open a file by its handle, to read /proc,
+ *     to pass data through) name it: creds_raise().
  *
- * An unprivileged daemon serves its own user only and changes nothing but the umask.
- * All state is per thread, and made when a thread first asks.
+ * What a requester has is read from /proc and believed for 100 ms, since groups change only by a privileged
+ * program.  Capabilities in effect are compared for each request, and after EACCES or EPERM everything is read
+ * anew (creds_again()).  An unprivileged daemon serves its own user alone and changes nothing but the umask.
+ *
+ * All state is per thread, made when the thread first asks.  Source: credentials(7), capabilities(7).
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-struct creds {
-	uid_t uid;
-	gid_t gid;
-	mode_t umask;
-	mode_t mode; /* of what is created: with suid or sgid, CAP_FSETID is raised */
-};
 
 /* For the process, before it makes threads.  It keeps these capabilities of those it has; alone: it executes
  * nothing that needs more (base/rights.h); a privileged one never does.  0 or -errno. */
@@ -41,45 +37,43 @@ int creds_init(uint64_t keep, bool alone);
 /* Whether the daemon may act for others. */
 bool creds_privileged(void);
 
-void creds_enter(const struct creds *creds);
-void creds_leave(const struct creds *creds);
-
-/* Somebody who asks. */
+/* The sender of a request. */
 struct requester {
 	pid_t tid; /* 0: of another pid namespace */
 	uid_t uid;
 	gid_t gid;
 };
 
-/* Whether he has that capability (CAP_*), and it counts in our user namespace.  Of somebody unknown:
- * if he is root. */
-bool creds_has(const struct requester *who, int capability);
-
-/* Whether he has all the capabilities that we use. */
-bool creds_equals(const struct requester *who);
+/* What the requester is about to act on: matters for capabilities of another user namespace alone. */
+struct creds_object {
+	int fd;	    /* O_PATH will do */
+	int other;  /* a second one, or -1 */
+	bool names; /* entries of these directories go: CAP_FOWNER does not count, for it would be about the file */
+	bool content; /* it is written: CAP_FSETID does not count, since the kernel asks for that of the first namespace */
+};
 
 /*
- * Acts as he would, with his ids and those of his capabilities that we have, too, until
- * creds_return(); group: one more group that he is in, or -1.  For the privileged.
+ * The thread acts as the requester on that object.  Costs no system call if it does so already (one, capget(2),
+ * if the requester has capabilities).  0 or -errno; on error the thread has no capability and no known ids.
  */
-void creds_become(const struct requester *who, gid_t group);
-void creds_return(void);
+int creds_become(const struct requester *requester, const struct creds_object *object);
 
-/* Around what makes a file larger, so that what a file system keeps for root is not for him. */
-void creds_enter_user(uid_t uid);
-void creds_leave_user(uid_t uid);
+/* After EACCES or EPERM: reads the credentials of the requester anew if they were remembered.  True if the
+ * thread has other credentials now, so that the caller tries again. */
+bool creds_again(const struct requester *requester, const struct creds_object *object);
 
-/* Within creds_enter(): only what is his, or in a directory of his, goes out of a sticky one. */
-void creds_drop_fowner(void);
-void creds_raise_fowner(void);
+/* The thread acts as the daemon itself, with all that it keeps: for what the kernel asks for in no process' name. */
+void creds_become_daemon(void);
 
-/* Acts as a member of these groups and of no other; for the privileged, who have no supplementary
- * groups (creds_init()).  own: one that the requester has. */
-void creds_enter_groups(gid_t own, const gid_t *groups, int n);
-void creds_leave_groups(void);
+/* Exactly these of the daemon's capabilities are in effect, whatever the thread acts as; the ids stay.  Gives
+ * what creds_drop() takes to undo it. */
+uint64_t creds_raise(uint64_t capabilities);
+void creds_drop(uint64_t before);
 
-/* Around chmod(2) to mode; with S_ISUID, around writing by one who may keep such bits. */
-void creds_raise_fsetid(mode_t mode);
-void creds_drop_fsetid(mode_t mode);
+/* The umask of this thread alone. */
+void creds_umask(mode_t mask);
+
+/* Whether the requester has, on all files, each capability that the daemon keeps. */
+bool creds_equals(const struct requester *requester);
 
 #endif

@@ -27,14 +27,20 @@
 #include "db/store.h"
 #include "db/writer.h"
 #include "ftrac/creds.h"
+#include "ftrac/defer.h"
 #include "ftrac/inode.h"
 #include "ftrac/locks.h"
 #include "ftrac/mounts.h"
 #include "ftrac/rights.h"
+#include "ftrac/shares.h"
 
 #define RING_SLOTS 65536 /* of 128 bytes */
 #define START_NAPS 1000 /* of 10 ms; it takes less than one */
 #define MAX_THREADS 512	 /* a request that blocks must not stop the others */
+#define MOST_FILES (1 << 30)
+#define SPARE_FILES 64
+#define LEASE_THREADS 64 /* that wait for holders of leases */
+#define LOCK_THREADS 2048
 #define THREAD_BYTES (12 << 20) /* of address space: stack and buffer of a thread of libfuse */
 
 /* ---- start ---- */
@@ -196,7 +202,8 @@ static int start_monitor(struct daemon *d)
 	if (r < 0)
 		return r;
 	d->trace = (struct trace){ .ring = d->ring, .monitor = d->monitor,
-		.known = monitor_known(d->monitor), .aside = d->is_aside };
+		.known = monitor_known(d->monitor), .aside = d->is_aside,
+		.in_band = strncmp(monitor_tier(d->monitor), "inband", 6) == 0 };
 	return 0;
 }
 
@@ -355,11 +362,15 @@ static int make_session(struct daemon *d)
 static void look_at_mount(struct daemon *d)
 {
 	cleanup_fd int own = open(d->options.mountpoint, O_PATH | O_CLOEXEC);
+	struct mount_effects effects;
 	struct statx sx;
 
-	d->fs.keep_atime = own >= 0 && mounts_keep_atime(own);
-	if (own >= 0 && statx(own, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == 0)
-		inode_own_device(d->fs.inodes, makedev(sx.stx_dev_major, sx.stx_dev_minor));
+	if (own < 0 || statx(own, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) < 0)
+		return;
+	effects = mounts_effects(own);
+	d->fs.keep_atime = effects.keeps_atime;
+	inode_own_mount(d->fs.inodes, makedev(sx.stx_dev_major, sx.stx_dev_minor), effects.nosuid,
+		effects.nodev);
 }
 
 int daemon_mount(struct daemon *d, int device)
@@ -442,6 +453,21 @@ void daemon_record(struct daemon *d)
 	atomic_store(&d->trace.aside, false);
 }
 
+static int share_out(struct daemon *d)
+{
+	size_t room[SHARE_MAX] = { [SHARE_LEASES] = LEASE_THREADS, [SHARE_LOCKS] = LOCK_THREADS };
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur > MOST_FILES)
+		files.rlim_cur = MOST_FILES;
+	/* The rest is for what any request takes for a moment; inodes are let go for files. */
+	room[SHARE_FILES] = files.rlim_cur -
+		(files.rlim_cur / 4 < SPARE_FILES ? files.rlim_cur / 4 : SPARE_FILES);
+	if (shares_create(room, creds_privileged() ? (uid_t)-1 : geteuid(), &d->fs.shares) < 0)
+		return -ENOMEM;
+	return defer_create(&d->fs, d->options.mountpoint, &d->fs.defer);
+}
+
 int daemon_open(struct daemon *d)
 {
 	int status = check_device(), r;
@@ -459,6 +485,8 @@ int daemon_open(struct daemon *d)
 		status = err_status(EXIT_OWN, "cannot set up credentials: %s", strerror(-r));
 	if (status == 0 && d->options.native_locks && locks_create(&d->fs.locks) < 0)
 		status = err_status(EXIT_OWN, "out of memory");
+	if (status == 0 && share_out(d) < 0)
+		status = err_status(EXIT_OWN, "out of memory");
 	return status ? status : open_tree_of(d);
 }
 
@@ -469,6 +497,7 @@ int daemon_finish(struct daemon *d)
 	int r = 0;
 
 	inode_table_rest(d->fs.inodes);
+	defer_stop(d->fs.defer);
 	if (d->session) {
 		char **environment = helper_hide_environment();
 
@@ -488,6 +517,8 @@ int daemon_finish(struct daemon *d)
 	monitor_stop(d->monitor);
 	inode_table_destroy(d->fs.inodes);
 	locks_destroy(d->fs.locks);
+	defer_destroy(d->fs.defer);
+	shares_destroy(d->fs.shares);
 	if (d->writer)
 		store_destroy(d->store);
 	else

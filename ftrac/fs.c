@@ -4,13 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ftrac/creds.h"
+#include "base/rights.h"
 
 struct inode *call_inode(struct call *c, fuse_ino_t nodeid)
 {
@@ -35,14 +34,21 @@ void call_reply(struct call *c, int result)
 	fuse_reply_err(c->req, result < 0 ? -result : 0);
 }
 
-void call_fill_entry(const struct call *c, const struct inode *inode, const struct stat *attr,
+/* The kernel opens these without a request, and judges by the attributes that it remembers. */
+static bool is_opened_by_kernel(const struct inode *inode)
+{
+	return inode->type != S_IFREG && inode->type != S_IFDIR && inode->type != S_IFLNK;
+}
+
+void call_fill_entry(const struct call *c, struct inode *inode, const struct stat *attr,
 	struct fuse_entry_param *ret_entry)
 {
+	inode_told(inode, attr->st_mode, attr->st_uid, attr->st_gid);
 	*ret_entry = (struct fuse_entry_param){
 		.ino = inode_nodeid(c->fs->inodes, inode),
 		.attr = *attr,
 		.attr_timeout = call_attr_timeout(c, inode),
-		.entry_timeout = c->fs->entry_timeout,
+		.entry_timeout = is_opened_by_kernel(inode) ? 0 : c->fs->entry_timeout,
 	};
 }
 
@@ -50,74 +56,13 @@ double call_attr_timeout(const struct call *c, const struct inode *inode)
 {
 	bool backed = atomic_load_explicit(&inode->is_backed, memory_order_relaxed);
 
-	return backed ? 0 : c->fs->attr_timeout;
+	return backed || is_opened_by_kernel(inode) ? 0 : c->fs->attr_timeout;
 }
 
-bool call_in_group(const struct call *c, gid_t gid)
+void call_reply_attr(const struct call *c, struct inode *inode, const struct stat *attr)
 {
-	gid_t groups[1024];
-	int n;
-
-	if (c->ctx->gid == gid)
-		return true;
-	n = fuse_req_getgroups(c->req, sizeof(groups) / sizeof(groups[0]), groups);
-	for (int i = 0; i < n && i < (int)(sizeof(groups) / sizeof(groups[0])); i++)
-		if (groups[i] == gid)
-			return true;
-	return false;
-}
-
-/* He who asks, as far as it matters here: in these groups if he is. */
-static void enter_groups(const struct call *c, gid_t gid, gid_t new_gid)
-{
-	gid_t groups[2];
-	int n = 0;
-
-	if (call_in_group(c, gid))
-		groups[n++] = gid;
-	if (new_gid != (gid_t)-1 && call_in_group(c, new_gid))
-		groups[n++] = new_gid;
-	creds_enter_groups(c->ctx->gid, groups, n);
-}
-
-/*
- * With CAP_FSETID the bits stay.  Others lose them, but for sgid without execution by the group, which its
- * members keep: so we are one when the requester is.
- */
-struct change call_enter_chown(const struct call *c, struct inode *inode, gid_t gid)
-{
-	uint16_t special = atomic_load_explicit(&inode->special, memory_order_relaxed);
-	struct change change = { .special = special ? inode : NULL };
-	struct stat attr;
-
-	if (!special || !creds_privileged())
-		return change;
-	if (call_has(c, CAP_FSETID)) {
-		change.keeps = S_ISUID;
-		creds_raise_fsetid(change.keeps);
-	} else if ((special & (S_ISGID | S_IXGRP)) == S_ISGID &&
-		   inode_stat(c->fs->inodes, inode, -1, &attr) == 0) {
-		change.in_groups = true;
-		enter_groups(c, attr.st_gid, gid);
-	}
-	return change;
-}
-
-struct change call_enter_change(const struct call *c, struct inode *inode)
-{
-	return call_enter_chown(c, inode, -1);
-}
-
-void call_leave_change(const struct call *c, const struct change *change)
-{
-	/* The kernel believes a mode for as long as it was told to: not these bits, if they are gone.
-	 * Attributes alone (-1) may be called back from a handler: nothing waits for a page. */
-	if (change->special && !change->keeps)
-		fuse_lowlevel_notify_inval_inode(c->fs->session,
-			inode_nodeid(c->fs->inodes, change->special), -1, 0);
-	creds_drop_fsetid(change->keeps);
-	if (change->in_groups)
-		creds_leave_groups();
+	inode_told(inode, attr->st_mode, attr->st_uid, attr->st_gid);
+	fuse_reply_attr(c->req, attr, call_attr_timeout(c, inode));
 }
 
 struct requester call_requester(const struct call *c)
@@ -125,38 +70,34 @@ struct requester call_requester(const struct call *c)
 	return (struct requester){ .tid = c->ctx->pid, .uid = c->ctx->uid, .gid = c->ctx->gid };
 }
 
-bool call_has(const struct call *c, int capability)
+int call_become(const struct call *c, const struct creds_object *object)
 {
-	struct requester who = call_requester(c);
+	struct requester requester = call_requester(c);
 
-	return creds_has(&who, capability);
+	return creds_become(&requester, object);
 }
 
-/* The file's, if that gives him rights that others have not. */
-static gid_t group_for(const struct call *c, struct inode *inode)
+bool call_again(const struct call *c, const struct creds_object *object)
 {
-	struct stat attr;
+	struct requester requester = call_requester(c);
 
-	if (inode_stat(c->fs->inodes, inode, -1, &attr) < 0 ||
-		!((attr.st_mode >> 3) & ~attr.st_mode & 07) || attr.st_gid == c->ctx->gid)
-		return -1;
-	return call_in_group(c, attr.st_gid) ? attr.st_gid : (gid_t)-1;
+	return creds_again(&requester, object);
 }
 
-bool call_enter_pseudo(const struct call *c, struct inode *inode)
+/* Attributes alone (-1) may be called back from a handler: nothing waits for a page. */
+void call_forget_attributes(const struct call *c, const struct inode *inode)
 {
-	struct requester who = call_requester(c);
-
-	if (!inode->mount->pseudo || !creds_privileged() || creds_equals(&who))
-		return false;
-	creds_become(&who, group_for(c, inode));
-	return true;
+	fuse_lowlevel_notify_inval_inode(c->fs->session, inode_nodeid(c->fs->inodes, inode), -1, 0);
 }
 
-void call_leave_pseudo(bool entered)
+void call_changed(const struct call *c, struct inode *inode)
 {
-	if (entered)
-		creds_return();
+	uint16_t special = atomic_load_explicit(&inode->special, memory_order_relaxed);
+	struct stat now;
+
+	if (special && inode_stat(c->fs->inodes, inode, -1, &now) == 0 &&
+		atomic_load_explicit(&inode->special, memory_order_relaxed) != special)
+		call_forget_attributes(c, inode);
 }
 
 /* Of a path like /proc/12/task/34/maps: one of the numbers is a thread of ours. */
@@ -179,13 +120,13 @@ static bool is_about_us(const char *path)
 bool call_is_hidden(const struct call *c, struct inode *inode)
 {
 	static const char *const names[] = { "maps", "smaps", "smaps_rollup", "numa_maps" };
-	struct requester who = call_requester(c);
+	struct requester requester = call_requester(c);
 	bool hidden = inode->type == S_IFLNK;
 	char path[PATH_MAX];
 	const char *name;
 	ssize_t n;
 
-	if (!inode->mount->proc || !creds_privileged() || creds_equals(&who))
+	if (!inode->mount->proc || !creds_privileged() || creds_equals(&requester))
 		return false;
 	cleanup_held struct held held = call_hold(c, inode);
 	n = held.fd < 0 ? -1 : readlink(fd_path(held.fd).text, path, sizeof(path) - 1);
@@ -217,12 +158,32 @@ bool fs_is_own_name(const struct fs *fs, const struct inode *dir, const char *na
 	return false;
 }
 
+bool fs_is_append_only(int fd)
+{
+	struct statx sx;
+
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == 0 &&
+	       (sx.stx_attributes & STATX_ATTR_APPEND);
+}
+
 struct fd_path fd_path(int fd)
 {
 	struct fd_path path;
 
 	snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
 	return path;
+}
+
+/* Times of access are left alone by O_NOATIME, which is for the owner to ask for, and for the mount. */
+static void leave_atime(const struct call *c, int fd)
+{
+	uint64_t before;
+
+	if (!c->fs->keep_atime)
+		return;
+	before = creds_raise(RIGHT(CAP_FOWNER));
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NOATIME);
+	creds_drop(before);
 }
 
 int fs_reopen(const struct call *c, struct inode *inode, int flags)
@@ -233,12 +194,12 @@ int fs_reopen(const struct call *c, struct inode *inode, int flags)
 
 	if (held.fd < 0)
 		return held.fd;
-	if (c->fs->keep_atime) {
-		fd = open(path.text, (flags & ~O_NOFOLLOW) | O_CLOEXEC | O_NOATIME);
-		if (fd >= 0)
-			return fd;
-	}
-	return WITH_ROOM(c->fs->inodes, open(path.text, (flags & ~O_NOFOLLOW) | O_CLOEXEC));
+	flags = (flags & ~O_NOFOLLOW) | O_CLOEXEC;
+	fd = AS_REQUESTER(c, flags & O_TRUNC ? ON_CONTENT(held.fd) : ON(held.fd),
+		WITH_ROOM(c->fs->inodes, open(path.text, flags)));
+	if (fd >= 0)
+		leave_atime(c, fd);
+	return fd;
 }
 
 /*

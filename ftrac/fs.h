@@ -4,7 +4,7 @@
 
 /*
  * The mirror: the operations that the kernel asks for, done on the source.  One file for each
- * family of operations (fs_name.c, fs_file.c, fs_seek.c, fs_dir.c, fs_attr.c, fs_lock.c); fs.c puts them
+ * family of operations (fs_name.c, fs_open.c, fs_file.c, fs_seek.c, fs_dir.c, fs_attr.c, fs_lock.c); fs.c puts them
  * together.
  *
  * A handler decodes, does one system call (or the few that POSIX's one means here), says how it
@@ -21,11 +21,14 @@
 #include <sys/types.h>
 
 #include "db/event.h"
+#include "ftrac/creds.h"
 #include "ftrac/inode.h"
 #include "ftrac/trace.h"
 
+struct defer;
 struct lock_table;
 struct paths_options;
+struct shares;
 
 /* The files of the trace itself, which nobody may open through the mount: a second SQLite on this
  * side would not see the locks of the one on the other, and destroy the database. */
@@ -47,6 +50,8 @@ struct fs {
 	bool fidelity_fixed;                /* asked for: do not take another one */
 	double attr_timeout, entry_timeout; /* seconds */
 	struct lock_table *locks;           /* NULL: the kernel keeps locks by itself */
+	struct shares *shares;              /* what one user may take */
+	struct defer *defer;                /* requests that wait */
 	/* What is recorded, if not everything: the rest is passed through by the kernel where that
 	 * can be.  May be NULL. */
 	const struct paths_options *choice;
@@ -68,9 +73,11 @@ struct open_file {
 	int fd;
 	uint64_t id;
 	struct inode *inode;
+	uid_t user; /* whose share of descriptors it is of */
 	bool exec, direct;
 	bool stream;       /* of a pseudo file system, and cannot be sought */
 	bool append;       /* the source has it open for appending, and for nothing else */
+	bool opened_append;
 	_Atomic int flags; /* those of fcntl(F_SETFL) that the source has */
 	_Atomic bool used; /* it has been read or written since its open */
 	_Atomic bool all_data; /* SEEK_DATA could not tell: then SEEK_HOLE finds none either */
@@ -164,35 +171,47 @@ struct open_file *call_file(struct call *c, const struct fuse_file_info *fi);
 void call_reply(struct call *c, int result);
 
 /* How long entries and attributes may be kept. */
-void call_fill_entry(const struct call *c, const struct inode *inode, const struct stat *attr,
+void call_fill_entry(const struct call *c, struct inode *inode, const struct stat *attr,
 	struct fuse_entry_param *ret_entry);
 
 /* How long attributes of that inode may be kept. */
 double call_attr_timeout(const struct call *c, const struct inode *inode);
 
 /*
- * Around a change of content or owner by the requester: suid and sgid bits are to be lost as they
- * would have been by him.
+ * Result, bytes or a descriptor or 0, or -errno: what expression gives while the thread acts as the requester on
+ * object (creds.h).  Evaluated a second time if the credentials that were remembered were too old.
  */
-struct change {
-	struct inode *special; /* has such bits */
-	mode_t keeps;
-	bool in_groups;
-};
-struct change call_enter_change(const struct call *c, struct inode *inode);
-/* As enter_change, for a change of the group to that one; -1: to none. */
-struct change call_enter_chown(const struct call *c, struct inode *inode, gid_t gid);
-void call_leave_change(const struct call *c, const struct change *change);
+#define AS_REQUESTER(c, object, expression)                                                   \
+	({                                                                                    \
+		const struct creds_object as_object = (object);                               \
+		__typeof__(expression) as_result = call_become((c), &as_object);              \
+		if (as_result == 0)                                                           \
+			as_result = (expression);                                             \
+		if ((as_result == -EACCES || as_result == -EPERM) && call_again((c), &as_object)) \
+			as_result = (expression);                                             \
+		as_result;                                                                    \
+	})
 
-/* Whether the requester is in that group, by whatever group of his. */
-bool call_in_group(const struct call *c, gid_t gid);
+/* The object of a request: what a descriptor is open on, or its content; that and a second one; directories whose
+ * names are moved or removed (newdir may be -1); nothing that capabilities would have to be judged for. */
+#define ON(descriptor) ((struct creds_object){ .fd = (descriptor), .other = -1 })
+#define ON_CONTENT(descriptor) \
+	((struct creds_object){ .fd = (descriptor), .other = -1, .content = true })
+#define ON_BOTH(descriptor, second) ((struct creds_object){ .fd = (descriptor), .other = (second) })
+#define ON_NAMES(dir, newdir) \
+	((struct creds_object){ .fd = (dir), .other = (newdir), .names = true })
+#define ON_NOTHING ON(-1)
 
-/*
- * Around what is done to a file of proc, sysfs and the like: these judge who reads, by rules of
- * their own that the kernel did not ask for us, so it is the requester who must do it.
- */
-bool call_enter_pseudo(const struct call *c, struct inode *inode); /* to be given to leave */
-void call_leave_pseudo(bool entered);
+/* creds_become() and creds_again() for the sender of the request. */
+int call_become(const struct call *c, const struct creds_object *object);
+bool call_again(const struct call *c, const struct creds_object *object);
+
+/* After a change of content or owner: suid and sgid bits that the source took away must not be believed by the
+ * kernel any longer. */
+void call_changed(const struct call *c, struct inode *inode);
+
+/* The kernel is to ask for the attributes anew. */
+void call_forget_attributes(const struct call *c, const struct inode *inode);
 
 /*
  * Whether it is what /proc says of us and keeps from others.  The threads of a process may see all of it,
@@ -200,19 +219,14 @@ void call_leave_pseudo(bool entered);
  */
 bool call_is_hidden(const struct call *c, struct inode *inode);
 
-/* Who asks; whether he has that capability. */
 struct requester call_requester(const struct call *c);
-bool call_has(const struct call *c, int capability);
 
 /* Whether this is one of the trace's own files. */
 bool fs_is_own(const struct fs *fs, const struct inode *inode);
 bool fs_is_own_name(const struct fs *fs, const struct inode *dir, const char *name);
 
-/*
- * Removes what that name leads to now, as unlinkat(2) with these flags: 0 or -errno.  In a sticky directory
- * that may be another file than the one that the kernel has looked at, so it goes only where he who asks may.
- */
-int fs_take_away(const struct call *c, const struct held *dir, const char *name, int flags);
+/* Replies with attributes, which the kernel then believes for some time. */
+void call_reply_attr(const struct call *c, struct inode *inode, const struct stat *attr);
 
 /* "/proc/self/fd/N": what an O_PATH descriptor refers to, for calls that want a path. */
 struct fd_path {
@@ -220,8 +234,14 @@ struct fd_path {
 };
 struct fd_path fd_path(int fd);
 
-/* Opens what an inode stands for; fd or -errno. */
+/* Opens what an inode stands for, as the requester; fd or -errno. */
 int fs_reopen(const struct call *c, struct inode *inode, int flags);
+
+/* Whether it may only be appended to (chattr +a). */
+bool fs_is_append_only(int fd);
+
+/* Ends an open file: the kernel has released it, or has not got it. */
+void fs_close_file(fuse_req_t req, struct fs *fs, struct open_file *file);
 
 void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);
 void fs_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,58 +13,59 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "ftrac/creds.h"
+#include "base/rights.h"
+#include "ftrac/defer.h"
 #include "ftrac/fs.h"
 
 void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct call c;
-	struct inode *inode;
 	struct open_file *file;
 	struct stat attr;
 	int r;
 
 	call_begin(&c, req, OP_GETATTR, TRACE_MEET);
-	inode = call_inode(&c, ino);
+	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	file = call_file(&c, fi);
-	r = inode_stat(c.fs->inodes, inode, file ? file->fd : -1, &attr);
+	r = inode.fd < 0 && !file ? inode.fd : AS_REQUESTER(&c, ON_NOTHING,
+		inode_stat(c.fs->inodes, inode.inode, file ? file->fd : inode.fd, &attr));
 	trace_end(c.fs->trace, &c.ev, r);
 	if (r < 0)
 		fuse_reply_err(req, -r);
 	else
-		fuse_reply_attr(req, &attr, call_attr_timeout(&c, inode));
+		call_reply_attr(&c, inode.inode, &attr);
 }
 
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
-static int stat_more(const struct call *c, struct inode *inode, const struct open_file *file,
+static int stat_more(const struct call *c, const struct held *inode, const struct open_file *file,
 	int flags, int mask, struct statx *ret_sx)
 {
+	int fd = file ? file->fd : inode->fd, r;
+
+	if (fd < 0)
+		return fd;
 	flags = (flags & AT_STATX_SYNC_TYPE) | AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
-	mask |= STATX_BASIC_STATS;
-	if (file)
-		return RESULT(statx(file->fd, "", flags, mask, ret_sx));
-	cleanup_held struct held held = call_hold(c, inode);
-	return WITH(held, statx(held.fd, "", flags, mask, ret_sx));
+	r = RESULT(statx(fd, "", flags, mask | STATX_BASIC_STATS, ret_sx));
+	return r < 0 ? r : inode_show(c->fs->inodes, inode->inode, fd, ret_sx);
 }
 
 /* Asked for only when somebody wants what stat(2) does not have: the time of birth. */
 void fs_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_file_info *fi)
 {
 	struct call c;
-	struct inode *inode;
 	struct statx sx = { 0 };
 	int r;
 
 	call_begin(&c, req, OP_GETATTR, TRACE_MEET);
-	inode = call_inode(&c, ino);
-	r = stat_more(&c, inode, call_file(&c, fi), flags, mask, &sx);
-	sx.stx_ino = inode_number(c.fs->inodes, inode->device, sx.stx_ino);
-	inode_show_owner(c.fs->inodes, sx.stx_mode, &sx.stx_uid, &sx.stx_gid);
+	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
+	r = AS_REQUESTER(&c, ON_NOTHING, stat_more(&c, &inode, call_file(&c, fi), flags, mask, &sx));
 	trace_end(c.fs->trace, &c.ev, r);
-	if (r < 0)
+	if (r < 0) {
 		fuse_reply_err(req, -r);
-	else
-		fuse_reply_statx(req, 0, &sx, call_attr_timeout(&c, inode));
+		return;
+	}
+	inode_told(inode.inode, sx.stx_mode, sx.stx_uid, sx.stx_gid);
+	fuse_reply_statx(req, 0, &sx, call_attr_timeout(&c, inode.inode));
 }
 #endif
 
@@ -84,16 +84,6 @@ static enum op setattr_op(int to_set)
 	return (to_set & TIMES) && !(to_set & OWNER) ? OP_UTIMENS : OP_CHOWN;
 }
 
-static int set_mode(int fd, mode_t mode)
-{
-	int r;
-
-	creds_raise_fsetid(mode);
-	r = RESULT(chmod(fd_path(fd).text, mode));
-	creds_drop_fsetid(mode);
-	return r;
-}
-
 static int set_owner(int fd, const struct stat *attr, int to_set)
 {
 	uid_t uid = to_set & FUSE_SET_ATTR_UID ? attr->st_uid : (uid_t)-1;
@@ -102,12 +92,19 @@ static int set_owner(int fd, const struct stat *attr, int to_set)
 	return RESULT(fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
 }
 
-/* Through the open file if there is one: it may be written where its mode would not let us. */
-static int set_size(int fd, const struct open_file *file, off_t size)
+/*
+ * Through the open file if there is one.  Else no lease must be in the way (-EAGAIN), for which truncate(2) would
+ * wait: none can come while the file is open for writing.
+ */
+static int set_size(const struct call *c, int fd, const struct open_file *file, off_t size)
 {
+	cleanup_fd int opened = -1;
+
 	if (file)
 		return RESULT(ftruncate(file->fd, size));
-	return RESULT(truncate(fd_path(fd).text, size));
+	opened = WITH_ROOM(c->fs->inodes, open(fd_path(fd).text, O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+	/* Not by that descriptor: ftruncate(2) changes times where truncate(2) does not. */
+	return opened < 0 ? opened : RESULT(truncate(fd_path(fd).text, size));
 }
 
 static struct timespec time_to_set(int to_set, int set, int now, struct timespec time)
@@ -129,45 +126,89 @@ static int set_times(int fd, const struct stat *attr, int to_set)
 	return RESULT(utimensat(AT_FDCWD, fd_path(fd).text, times, 0));
 }
 
-static int set_all(const struct held *held, const struct open_file *file, const struct stat *attr,
-	int to_set)
+static int set_all(const struct call *c, const struct held *held, const struct open_file *file,
+	const struct stat *attr, int to_set)
 {
 	int r = held->fd < 0 ? held->fd : 0;
 
 	if (r == 0 && (to_set & FUSE_SET_ATTR_MODE))
-		r = set_mode(held->fd, attr->st_mode);
+		r = RESULT(chmod(fd_path(held->fd).text, attr->st_mode));
 	if (r == 0 && ((to_set & OWNER) || !(to_set & EVERYTHING)))
 		r = set_owner(held->fd, attr, to_set);
 	if (r == 0 && (to_set & FUSE_SET_ATTR_SIZE))
-		r = set_size(held->fd, file, attr->st_size);
+		r = set_size(c, held->fd, file, attr->st_size);
 	if (r == 0 && (to_set & TIMES))
 		r = set_times(held->fd, attr, to_set);
 	return r;
 }
 
 /*
- * A request that changes nothing is a chown(2) to nobody, or comes before a write that is to take
- * suid, sgid or capabilities away, which the write itself will do.  The former changes the ctime and
- * takes suid and sgid away as any chown(2), which is for the owner to do; that is left to us to judge.
+ * A request that changes nothing is a chown(2) with both ids -1, which the source judges; or comes before a
+ * write that is to take suid, sgid or capabilities away, which the write itself will do.
  */
-static bool is_not_his(const struct call *c, struct inode *inode)
+static int change(const struct call *c, const struct held *inode, const struct open_file *file,
+	const struct stat *attr, int to_set)
 {
-	uint16_t special = atomic_load(&inode->special);
-	struct stat attr;
+	if (fs_is_own(c->fs, inode->inode))
+		return -EBUSY;
+	if (!(to_set & EVERYTHING) && inode_has_writer(c->fs->inodes, inode->inode))
+		return 0;
+	return AS_REQUESTER(c, to_set & (CONTENT | OWNER) || !(to_set & EVERYTHING)
+			? ON_CONTENT(inode->fd) : ON(inode->fd),
+		set_all(c, inode, file, attr, to_set));
+}
 
-	if (!special || !creds_privileged() || c->ctx->uid == 0 ||
-		inode_stat(c->fs->inodes, inode, -1, &attr) < 0 || attr.st_uid == c->ctx->uid)
-		return false;
-	return (special & (S_ISUID | S_IXGRP)) || !call_in_group(c, attr.st_gid);
+static void reply_changed(struct call *c, struct inode *inode, const struct open_file *file, int r)
+{
+	struct stat now;
+
+	call_changed(c, inode);
+	if (r == 0)
+		r = inode_stat(c->fs->inodes, inode, file ? file->fd : -1, &now);
+	trace_end(c->fs->trace, &c->ev, r);
+	if (r < 0)
+		fuse_reply_err(c->req, -r);
+	else
+		call_reply_attr(c, inode, &now);
+}
+
+/* A truncation that waits for the holder of a lease. */
+struct changing {
+	struct call call;
+	struct inode *inode;
+	struct stat attr;
+	int to_set;
+};
+
+static void change_again(void *arg)
+{
+	struct changing *w = arg;
+	cleanup_held struct held inode = call_hold(&w->call, w->inode);
+
+	reply_changed(&w->call, w->inode, NULL, change(&w->call, &inode, NULL, &w->attr, w->to_set));
+	free(w);
+}
+
+static int wait_to_change(const struct call *c, struct inode *inode, const struct stat *attr,
+	int to_set)
+{
+	struct changing *w = malloc(sizeof(*w));
+	int r;
+
+	if (!w)
+		return -ENOMEM;
+	*w = (struct changing){ .call = *c, .inode = inode, .attr = *attr, .to_set = to_set };
+	r = defer_open(c->fs->defer, c, inode, O_WRONLY, change_again, w);
+	if (r < 0)
+		free(w);
+	return r;
 }
 
 void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
 	struct fuse_file_info *fi)
 {
 	struct call c;
-	struct change change = { 0 };
 	struct open_file *file;
-	struct stat now;
 	int r;
 
 	call_begin(&c, req, setattr_op(to_set), TRACE_MEET);
@@ -175,25 +216,9 @@ void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
 	file = call_file(&c, fi);
 	if (to_set & FUSE_SET_ATTR_SIZE)
 		c.ev.u.op.length = attr->st_size;
-	if (!(to_set & (FUSE_SET_ATTR_MODE | TIMES)) || (to_set & (OWNER | CONTENT)))
-		change = call_enter_chown(&c, inode.inode,
-			to_set & FUSE_SET_ATTR_GID ? attr->st_gid : (gid_t)-1);
-	if (fs_is_own(c.fs, inode.inode))
-		r = -EBUSY;
-	else if (!(to_set & EVERYTHING) && inode_has_writer(c.fs->inodes, inode.inode))
-		r = 0;
-	else if (!(to_set & EVERYTHING) && is_not_his(&c, inode.inode))
-		r = -EPERM;
-	else
-		r = set_all(&inode, file, attr, to_set);
-	call_leave_change(&c, &change);
-	if (r == 0)
-		r = inode_stat(c.fs->inodes, inode.inode, file ? file->fd : -1, &now);
-	trace_end(c.fs->trace, &c.ev, r);
-	if (r < 0)
-		fuse_reply_err(req, -r);
-	else
-		fuse_reply_attr(req, &now, call_attr_timeout(&c, inode.inode));
+	r = change(&c, &inode, file, attr, to_set);
+	if (r != -EAGAIN || file || wait_to_change(&c, inode.inode, attr, to_set) < 0)
+		reply_changed(&c, inode.inode, file, r);
 }
 
 void fs_statfs(fuse_req_t req, fuse_ino_t ino)
@@ -212,30 +237,16 @@ void fs_statfs(fuse_req_t req, fuse_ino_t ino)
 		fuse_reply_statfs(req, &st);
 }
 
-/* An ACL takes the sgid bit of a file away unless who sets it has CAP_FSETID or is of the file's group. */
-static mode_t acl_keeps(const struct call *c, struct inode *inode, const char *name)
-{
-	struct stat attr;
-
-	if (strcmp(name, "system.posix_acl_access") != 0 || !creds_privileged() ||
-		inode_stat(c->fs->inodes, inode, -1, &attr) < 0 || !(attr.st_mode & S_ISGID))
-		return 0;
-	return call_has(c, CAP_FSETID) || call_in_group(c, attr.st_gid) ? S_ISGID : 0;
-}
-
 void fs_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
 	int flags)
 {
 	struct call c;
-	mode_t keeps;
 	int r;
 
 	call_begin(&c, req, OP_SETXATTR, TRACE_MEET);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
-	keeps = acl_keeps(&c, inode.inode, name);
-	creds_raise_fsetid(keeps);
-	r = WITH_SPACE(&c, WITH(inode, setxattr(fd_path(inode.fd).text, name, value, size, flags)));
-	creds_drop_fsetid(keeps);
+	r = WITH_SPACE(&c, AS_REQUESTER(&c, ON(inode.fd),
+		WITH(inode, setxattr(fd_path(inode.fd).text, name, value, size, flags))));
 	trace_end_name(c.fs->trace, &c.ev, r, name);
 	fuse_reply_err(req, -r);
 }
@@ -269,16 +280,10 @@ static void reply_xattr(struct call *c, fuse_ino_t ino, const char *name, size_t
 {
 	cleanup_free char *data = size ? malloc(size) : NULL;
 	cleanup_held struct held inode = call_hold(c, call_inode(c, ino));
-	/* Most file systems show the names of trusted.* to the privileged only. */
-	struct requester who = call_requester(c), root = { .tid = who.tid };
-	bool without_rights = !name && creds_privileged() && !creds_has(&who, CAP_SYS_ADMIN);
-	ssize_t n;
+	ssize_t n = AS_REQUESTER(c, ON(inode.fd), get_xattr(&inode, name, data, size));
 
-	if (without_rights)
-		creds_become(&root, -1);
-	n = get_xattr(&inode, name, data, size);
-	if (without_rights)
-		creds_return();
+	if (n >= 0 && name && strcmp(name, "security.capability") == 0 && inode_is_nosuid(inode.inode, inode.fd))
+		n = -ENODATA; /* execve(2) would believe it, since it looks at the flags of our mount alone */
 	trace_end_name(c->fs->trace, &c->ev, n, name ? name : "");
 	reply_data(c, n, data, size);
 }
@@ -299,6 +304,11 @@ void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
 	struct call c;
 
+	if (strcmp(name, DEFER_XATTR) == 0) { /* the daemon's own, which wakes this thread */
+		fuse_reply_err(req, ENODATA);
+		defer_go_on(((struct fs *)fuse_req_userdata(req))->defer);
+		return;
+	}
 	call_begin(&c, req, OP_GETXATTR, TRACE_MEET);
 	if (strcmp(name, MIRROR_XATTR) == 0)
 		reply_mirrors(&c, ino, size);
@@ -314,18 +324,32 @@ void fs_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 	reply_xattr(&c, ino, NULL, size);
 }
 
+/*
+ * The kernel takes the capabilities of a file away when it is written, or when chown(2) is called, in the name of a
+ * requester who need not have CAP_SETFCAP, nor the file.  For removexattr(2) itself it has asked for that capability.
+ */
+static int remove_xattr(const struct call *c, const struct held *inode, const char *name)
+{
+	int r = AS_REQUESTER(c, ON(inode->fd),
+		WITH(*inode, removexattr(fd_path(inode->fd).text, name)));
+	uint64_t before;
+
+	if (r != -EPERM || strcmp(name, "security.capability") != 0)
+		return r;
+	before = creds_raise(RIGHT(CAP_SETFCAP));
+	r = RESULT(removexattr(fd_path(inode->fd).text, name));
+	creds_drop(before);
+	return r;
+}
+
 void fs_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
 {
 	struct call c;
-	mode_t keeps;
 	int r;
 
 	call_begin(&c, req, OP_REMOVEXATTR, TRACE_MEET);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
-	keeps = acl_keeps(&c, inode.inode, name);
-	creds_raise_fsetid(keeps);
-	r = WITH(inode, removexattr(fd_path(inode.fd).text, name));
-	creds_drop_fsetid(keeps);
+	r = remove_xattr(&c, &inode, name);
 	trace_end_name(c.fs->trace, &c.ev, r, name);
 	fuse_reply_err(req, -r);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ftrac/fs.h"
+#include "ftrac/shares.h"
 
 /* Several threads may read one directory through one descriptor. */
 struct open_dir {
@@ -39,8 +40,29 @@ static struct open_file *make_dir(int fd)
 	return file;
 }
 
-static void close_dir(struct open_file *file)
+/* An open directory for the requester, of whose share of descriptors it is; 0 or -errno. */
+static int open_dir(const struct call *c, struct inode *inode, struct open_file **ret_file)
 {
+	int fd = fs_reopen(c, inode, O_RDONLY | O_DIRECTORY), r = -ENOMEM;
+
+	if (fd < 0)
+		return fd;
+	if (!shares_take(c->fs->shares, SHARE_FILES, c->ctx->uid)) {
+		r = -EMFILE;
+	} else if ((*ret_file = make_dir(fd))) {
+		(*ret_file)->inode = inode;
+		(*ret_file)->user = c->ctx->uid;
+		return 0;
+	} else {
+		shares_give(c->fs->shares, SHARE_FILES, c->ctx->uid);
+	}
+	close(fd);
+	return r;
+}
+
+static void close_dir(struct fs *fs, struct open_file *file)
+{
+	shares_give(fs->shares, SHARE_FILES, file->user);
 	closedir(file->dir->stream);
 	free(file->dir);
 	free(file);
@@ -51,32 +73,23 @@ void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct call c;
 	struct inode *inode;
 	struct open_file *file;
-	bool entered;
-	int fd;
+	int r;
 
 	call_begin(&c, req, OP_OPENDIR, TRACE_CHECK);
 	inode = call_inode(&c, ino);
 	c.ev.u.op.flags = fi->flags;
 	c.ev.fidelity = c.fs->fidelity;
-	entered = call_enter_pseudo(&c, inode);
-	fd = fs_reopen(&c, inode, O_RDONLY | O_DIRECTORY);
-	call_leave_pseudo(entered);
-	file = fd < 0 ? NULL : make_dir(fd);
-	if (!file) {
-		int r = fd < 0 ? fd : -ENOMEM;
-
-		if (fd >= 0)
-			close(fd);
+	r = open_dir(&c, inode, &file);
+	if (r < 0) {
 		call_reply(&c, r);
 		return;
 	}
-	file->inode = inode;
 	file->id = atomic_fetch_add(&c.fs->last_handle, 1) + 1;
 	fi->fh = (uintptr_t)file;
 	c.ev.u.op.handle = file->id;
 	trace_end(c.fs->trace, &c.ev, 0);
 	if (fuse_reply_open(req, fi) < 0)
-		close_dir(file);
+		close_dir(c.fs, file);
 }
 
 static struct dirent *next_entry(struct open_dir *dir)
@@ -126,7 +139,6 @@ void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct f
 	struct open_dir *dir;
 	char *buf = malloc(size);
 	size_t used = 0;
-	bool entered;
 	int r = -ENOMEM;
 
 	call_begin(&c, req, OP_READDIR, TRACE_MEET);
@@ -140,9 +152,7 @@ void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct f
 			dir->at = off;
 			dir->ahead = NULL;
 		}
-		entered = call_enter_pseudo(&c, file->inode);
-		r = fill(&c, file, buf, size, &used);
-		call_leave_pseudo(entered);
+		r = AS_REQUESTER(&c, ON(file->fd), fill(&c, file, buf, size, &used));
 		pthread_mutex_unlock(&dir->lock);
 	}
 	trace_end(c.fs->trace, &c.ev, r);
@@ -159,6 +169,6 @@ void fs_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	call_begin(&c, req, OP_RELEASEDIR, TRACE_BLIND);
 	call_inode(&c, ino);
-	close_dir(call_file(&c, fi));
+	close_dir(c.fs, call_file(&c, fi));
 	call_reply(&c, 0);
 }

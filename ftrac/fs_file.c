@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Open files. */
+/* What is done with open files: fs_open.c opens them. */
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/fs.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -19,363 +17,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "db/paths.h"
-#include "ftrac/creds.h"
 #include "ftrac/fs.h"
 #include "ftrac/locks.h"
 
-#define CREATE_TURNS 20
-#define CREATE_FOUND 5
 #define COPY_MOST (16u << 20) /* bytes, where others wait for us */
-#define FMODE_EXEC 040 /* the kernel opens a program for execve(2); in no header for us */
-
-/*
- * Not passed on to the source: what the kernel has dealt with; O_DIRECT, for which our buffers
- * would have to be aligned as the application's are; O_APPEND, which fcntl(2) may take away, and so
- * is said with each write.
- */
-#define NOT_PASSED \
-	(O_NOFOLLOW | O_DIRECT | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC | O_APPEND | FMODE_EXEC)
-
-/* Whether the trace has nothing to do with that file. */
-static bool is_left_out(const struct call *c, struct inode *inode)
-{
-	const char *source = c->fs->choice ? c->fs->choice->source : "";
-	size_t n = strlen(source) > 1 ? strlen(source) : 0;
-	char path[2 * PATH_MAX];
-
-	if (!c->fs->choice)
-		return false;
-	memcpy(path, source, n);
-	return inode_path(c->fs->inodes, inode, path + n, sizeof(path) - n) > 0 &&
-	       !paths_are_recorded(c->fs->choice, path);
-}
-
-/* Files of suid and sgid programs are written by us: passed through, root's writes would take
- * these bits away. */
-static bool may_pass(const struct call *c, struct inode *inode)
-{
-	return c->fs->can_pass && !inode->mount->pseudo &&
-	       !atomic_load(&inode->mount->no_backing) && !atomic_load(&inode->special) &&
-	       (c->fs->fidelity == FIDELITY_OPEN || is_left_out(c, inode));
-}
-
-/* Decided by the first that has the file open: the kernel wants all to be of one kind. */
-static int join_opened(struct call *c, struct inode *inode, struct open_file *file)
-{
-	bool pass = may_pass(c, inode);
-	struct opened *opened = inode_opens_lock(c->fs->inodes, inode);
-	int id;
-
-	if (!opened)
-		return -ENOMEM;
-	if (!opened->is_decided) {
-		opened->is_decided = true;
-		creds_enter_user(c->ctx->uid); /* the kernel will write as who opens first */
-		opened->backing_id = pass ? fuse_passthrough_open(c->req, file->fd) : 0;
-		creds_leave_user(c->ctx->uid);
-		if (pass && !opened->backing_id)
-			atomic_store(&inode->mount->no_backing, true);
-	}
-	id = opened->backing_id;
-	opened->executions += file->exec;
-	inode_opened(inode, &file->link);
-	inode_opens_unlock(c->fs->inodes, inode);
-	return id;
-}
-
-static void set_data_path(struct call *c, struct open_file *file, int backing_id,
-	struct fuse_file_info *fi)
-{
-	/* The size of a file of /proc says nothing, and the page cache would believe it. */
-	bool direct = c->fs->fidelity != FIDELITY_CACHED || file->inode->mount->pseudo;
-
-	fi->backing_id = backing_id;
-	fi->direct_io = file->direct = direct && !backing_id;
-	if (backing_id && file->link.writes)
-		atomic_store(&file->inode->is_backed, true);
-	c->ev.fidelity = backing_id ? FIDELITY_OPEN : direct ? FIDELITY_EXACT : FIDELITY_CACHED;
-}
-
-/* An open file of inode, for fi. */
-static int make_file(struct call *c, struct inode *inode, int fd, struct fuse_file_info *fi)
-{
-	struct open_file *file = calloc(1, sizeof(*file));
-	int backing_id;
-
-	if (!file)
-		return -ENOMEM;
-	file->fd = file->link.fd = fd;
-	file->link.writes = (fi->flags & O_ACCMODE) != O_RDONLY;
-	file->inode = inode;
-	file->append = (fi->flags & O_APPEND) && (fcntl(fd, F_GETFL) & O_APPEND);
-	file->flags = fi->flags & O_NOATIME;
-	file->exec = fi->flags & FMODE_EXEC;
-	file->id = atomic_fetch_add(&c->fs->last_handle, 1) + 1;
-	file->stream = inode->mount->pseudo && lseek(fd, 0, SEEK_CUR) < 0 && errno == ESPIPE;
-	fi->nonseekable = file->stream;
-	backing_id = join_opened(c, inode, file);
-	if (backing_id < 0) {
-		free(file);
-		return backing_id;
-	}
-	set_data_path(c, file, backing_id, fi);
-	fi->fh = (uintptr_t)file;
-	c->ev.u.op.handle = file->id;
-	c->ev.u.op.flags = fi->flags;
-	return 0;
-}
-
-static void close_file(fuse_req_t req, struct fs *fs, struct open_file *file)
-{
-	int backing_id;
-
-	if (file->exec && inode_opens_lock(fs->inodes, file->inode)) {
-		inode_opens(file->inode)->executions--;
-		inode_opens_unlock(fs->inodes, file->inode);
-	}
-	backing_id = inode_closed(fs->inodes, file->inode, &file->link);
-	if (backing_id)
-		fuse_passthrough_close(req, backing_id);
-	close(file->fd);
-	free(file);
-}
-
-void fs_left_open(struct open_link *link)
-{
-	struct open_file *file = (struct open_file *)((char *)link - offsetof(struct open_file, link));
-
-	close(file->fd);
-	free(file);
-}
-
-/*
- * A program that runs must not be emptied.  The kernel sees to that before it asks us, unless the
- * file is opened for reading only: then it looks afterwards.
- */
-static bool runs(const struct call *c, struct inode *inode)
-{
-	unsigned executions;
-
-	if (!inode_opens_lock(c->fs->inodes, inode))
-		return false;
-	executions = inode_opens(inode)->executions;
-	inode_opens_unlock(c->fs->inodes, inode);
-	return executions;
-}
-
-/* Whether he asks for the first time: ESTALE makes the kernel ask once more. */
-static bool may_ask_again(const struct call *c, struct inode *inode)
-{
-	struct opened *opened = inode_opens_lock(c->fs->inodes, inode);
-	bool first;
-
-	if (!opened)
-		return false;
-	first = opened->asked_again != c->ctx->pid;
-	opened->asked_again = first ? c->ctx->pid : 0;
-	inode_opens_unlock(c->fs->inodes, inode);
-	return first;
-}
-
-static int check_busy(const struct call *c, struct inode *inode, int flags)
-{
-	bool busy = (flags & O_TRUNC) && (flags & O_ACCMODE) == O_RDONLY && runs(c, inode);
-
-	/* That it has ended we hear a moment later than who has waited for it. */
-	for (int i = 0; busy && i < 20; i++) {
-		usleep(5000);
-		busy = runs(c, inode);
-	}
-	if (!busy)
-		return 0;
-	/* It may stand behind this request in the ring. */
-	return c->fs->uring && may_ask_again(c, inode) ? -ESTALE : -ETXTBSY;
-}
-
-/* A file that may only be appended to (chattr +a) is opened for that or not at all. */
-static int open_source(const struct call *c, struct inode *inode, int flags)
-{
-	int fd = fs_reopen(c, inode, flags & ~NOT_PASSED);
-
-	if (fd == -EPERM && (flags & O_APPEND))
-		fd = fs_reopen(c, inode, (flags & ~NOT_PASSED) | O_APPEND);
-	return fd;
-}
-
-/* Attributes that the kernel was told before may become wrong by a store through a mapping, which it does not
- * see any more.  (Only the attributes: see call_leave_change().) */
-static void forget_attributes(const struct call *c, const struct inode *inode, bool was_backed)
-{
-	if (!was_backed && atomic_load(&inode->is_backed))
-		fuse_lowlevel_notify_inval_inode(c->fs->session,
-			inode_nodeid(c->fs->inodes, inode), -1, 0);
-}
-
-static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info *fi)
-{
-	bool entered, was_backed = atomic_load(&inode->is_backed);
-	struct change change = { 0 };
-	int fd, r;
-
-	if (inode->type != S_IFREG) /* a device or FIFO is opened by the kernel, never by us */
-		return -ENXIO;
-	if (fs_is_own(c->fs, inode))
-		return -EBUSY;
-	if (call_is_hidden(c, inode))
-		return -EACCES;
-	r = check_busy(c, inode, fi->flags);
-	if (r < 0)
-		return r;
-	/* Of a mount below the source the kernel does not know. */
-	if ((fi->flags & FMODE_EXEC) && inode->mount->noexec)
-		return -EACCES;
-	if (fi->flags & O_TRUNC)
-		change = call_enter_change(c, inode);
-	entered = call_enter_pseudo(c, inode);
-	/* What has no data yet is waited for where the wait can be ended: read_pseudo(). */
-	fd = open_source(c, inode, fi->flags | (inode->mount->pseudo ? O_NONBLOCK : 0));
-	call_leave_pseudo(entered);
-	call_leave_change(c, &change);
-	if (fd < 0)
-		return fd;
-	fd = inode_keep(c->fs->inodes, fd);
-	r = fd < 0 ? fd : make_file(c, inode, fd, fi);
-	if (r < 0 && fd >= 0)
-		close(fd);
-	if (r == 0)
-		forget_attributes(c, inode, was_backed);
-	return r;
-}
-
-void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
-{
-	struct call c;
-	int r;
-
-	call_begin(&c, req, OP_OPEN, TRACE_CHECK);
-	r = open_inode(&c, call_inode(&c, ino), fi);
-	c.ev.u.op.flags = fi->flags;
-	trace_end(c.fs->trace, &c.ev, r);
-	if (r < 0) {
-		fuse_reply_err(req, -r);
-	} else if (fuse_reply_open(req, fi) < 0) { /* interrupted: there will be no RELEASE */
-		close_file(req, c.fs, file_of(fi));
-	}
-}
-
-/* The file just created, by its descriptor: its name may lead elsewhere by now. */
-static int finish_create(struct call *c, struct inode *dir, const char *name, int fd,
-	struct fuse_file_info *fi, struct fuse_entry_param *ret_entry)
-{
-	struct inode *inode;
-	struct stat attr;
-	int r = fd;
-
-	if (fd >= 0)
-		r = inode_from_fd(c->fs->inodes, dir, name, fd, &inode, &attr);
-	if (r == 0) {
-		r = make_file(c, inode, fd, fi);
-		if (r < 0)
-			inode_forget(c->fs->inodes, inode, 1);
-	}
-	if (r < 0) {
-		if (fd >= 0)
-			close(fd);
-		return r;
-	}
-	c->ev.u.op.other = inode->id;
-	call_fill_entry(c, inode, &attr, ret_entry);
-	return 0;
-}
-
-static void reply_create(struct call *c, int result, struct fuse_file_info *fi,
-	const struct fuse_entry_param *entry)
-{
-	struct inode *inode;
-
-	if (result < 0) {
-		fuse_reply_err(c->req, -result);
-	} else if (fuse_reply_create(c->req, entry, fi) < 0) {
-		inode = file_of(fi)->inode;
-		close_file(c->req, c->fs, file_of(fi));
-		inode_forget(c->fs->inodes, inode, 1);
-	}
-}
-
-static int create_as_caller(const struct call *c, const struct held *dir, const char *name,
-	int flags, mode_t mode)
-{
-	struct creds creds = {
-		.uid = c->ctx->uid, .gid = c->ctx->gid, .umask = c->ctx->umask, .mode = mode
-	};
-	int fd;
-
-	if (dir->fd < 0)
-		return dir->fd;
-	creds_enter(&creds);
-	fd = WITH_SPACE(c, WITH_ROOM(c->fs->inodes,
-				   openat(dir->fd, name, flags | O_NOFOLLOW | O_CLOEXEC, mode)));
-	creds_leave(&creds);
-	return fd < 0 ? fd : inode_keep(c->fs->inodes, fd);
-}
-
-/* Only what is not there: for what is, the kernel has judged nothing yet. */
-static int create_new(const struct call *c, const struct held *dir, const char *name, mode_t mode,
-	int flags)
-{
-	struct stat st;
-	int fd, found = 0;
-
-	for (int i = 0; i < CREATE_TURNS; i++) {
-		fd = create_as_caller(c, dir, name, (flags & ~NOT_PASSED) | O_CREAT | O_EXCL, mode);
-		if (fd != -EEXIST || (flags & O_EXCL))
-			return fd;
-		/* Somebody may have made and removed it, or go on doing so: to look again would find
-		 * nothing.  What stays is found each time. */
-		if (fstatat(dir->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && ++found == CREATE_FOUND)
-			break;
-	}
-	return -ESTALE; /* the kernel looks again, once */
-}
-
-void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
-	struct fuse_file_info *fi)
-{
-	struct call c;
-	struct fuse_entry_param entry;
-	int fd = -EBUSY, r;
-
-	call_begin(&c, req, OP_CREATE, TRACE_CHECK);
-	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
-	c.ev.u.op.mode = mode & ~S_IFMT;
-	fi->fh = 0;
-	if (!fs_is_own_name(c.fs, dir.inode, name))
-		fd = create_new(&c, &dir, name, mode, fi->flags);
-	r = finish_create(&c, dir.inode, name, fd, fi, &entry);
-	if (r < 0 && fd >= 0)
-		fs_take_away(&c, &dir, name, 0);
-	c.ev.u.op.flags = fi->flags;
-	trace_end_name(c.fs->trace, &c.ev, r, name);
-	reply_create(&c, r, fi, &entry);
-}
-
-void fs_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi)
-{
-	struct call c;
-	struct fuse_entry_param entry;
-	int r;
-
-	call_begin(&c, req, OP_TMPFILE, TRACE_CHECK);
-	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
-	c.ev.u.op.mode = mode & ~S_IFMT;
-	fi->fh = 0;
-	r = create_as_caller(&c, &dir, ".", (fi->flags & ~NOT_PASSED) | O_TMPFILE, mode);
-	r = finish_create(&c, dir.inode, NULL, r, fi, &entry);
-	c.ev.u.op.flags = fi->flags;
-	trace_end(c.fs->trace, &c.ev, r);
-	reply_create(&c, r, fi, &entry);
-}
 
 static pthread_key_t buffer_key;
 static pthread_once_t buffer_once = PTHREAD_ONCE_INIT;
@@ -462,7 +107,8 @@ static void follow_flags(const struct call *c, struct open_file *file,
 	file->flags = flags;
 	if (c->fs->keep_atime)
 		return;
-	fcntl(file->fd, F_SETFL, (fcntl(file->fd, F_GETFL) & ~O_NOATIME) | flags);
+	AS_REQUESTER(c, ON(file->fd), RESULT(fcntl(file->fd, F_SETFL,
+		(fcntl(file->fd, F_GETFL) & ~O_NOATIME) | flags)));
 }
 
 /* Whether there may be data now; false when nobody waits for it any more.  Behind him who waits in a
@@ -484,14 +130,12 @@ static bool await_data(const struct call *c, const struct open_file *file)
 static ssize_t read_pseudo(const struct call *c, struct open_file *file, char *buffer, size_t size,
 	off_t off, int flags)
 {
-	bool entered = call_enter_pseudo(c, file->inode);
 	ssize_t n;
 
 	do
-		n = RESULT(file->stream ? read(file->fd, buffer, size)
-					: pread(file->fd, buffer, size, off));
+		n = AS_REQUESTER(c, ON(file->fd), RESULT(file->stream
+			? read(file->fd, buffer, size) : pread(file->fd, buffer, size, off)));
 	while (n == -EAGAIN && !(flags & O_NONBLOCK) && await_data(c, file));
-	call_leave_pseudo(entered);
 	return n == -EAGAIN && !(flags & O_NONBLOCK) ? -EINTR : n;
 }
 
@@ -517,7 +161,9 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 		n = -ENOMEM;
 	else if (file->inode->mount->pseudo)
 		n = read_pseudo(&c, file, buffer, size, off, fi->flags);
-	else
+	else if (file->inode->mount->remote)
+		n = AS_REQUESTER(&c, ON(file->fd), RESULT(pread(file->fd, buffer, size, off)));
+	else /* the descriptor alone decides */
 		n = RESULT(pread(file->fd, buffer, size, off));
 	if (n > 0 && !cache &&
 		is_odd(file, fi, size, off)) /* at the end of the file nobody minds */
@@ -540,25 +186,25 @@ static int64_t append_offset(const struct open_file *file, off_t asked, ssize_t 
 	return asked;
 }
 
-/* A page of a mapping goes where it belongs, also through a file opened for appending.  As
- * write_as(): bytes or -errno. */
+/*
+ * A page of a mapping goes where it belongs, also through a file opened for appending.  Natively a file that may
+ * only be appended to cannot be mapped for that (EACCES); the kernel has not asked, so the store is refused.  The
+ * kernel names no process, and takes no bits away: the daemon writes.  As write_as(): bytes or -errno.
+ */
 static ssize_t write_back(const struct call *c, const struct open_file *file, const char *buf,
 	size_t size, off_t off)
 {
-	/* A store through a mapping takes no bits away. */
-	mode_t keeps = atomic_load(&file->inode->special) ? S_ISUID : 0;
 	cleanup_fd int fd = -1;
-	ssize_t n;
 
+	if (fs_is_append_only(file->fd))
+		return -EPERM;
+	creds_become_daemon();
 	if (file->append) {
 		fd = WITH_ROOM(c->fs->inodes, open(fd_path(file->fd).text, O_WRONLY | O_CLOEXEC));
 		if (fd < 0)
 			return fd;
 	}
-	creds_raise_fsetid(keeps);
-	n = WITH_SPACE(c, RESULT(pwrite(fd >= 0 ? fd : file->fd, buf, size, off)));
-	creds_drop_fsetid(keeps);
-	return n;
+	return WITH_SPACE(c, RESULT(pwrite(fd >= 0 ? fd : file->fd, buf, size, off)));
 }
 
 /* Also what there was no space for at first. */
@@ -582,16 +228,13 @@ static ssize_t write_all(const struct call *c, const struct open_file *file, con
 static ssize_t write_as(const struct call *c, const struct open_file *file, const char *buf,
 	size_t size, off_t off, bool append)
 {
-	struct change change = call_enter_change(c, file->inode);
-	bool entered;
 	ssize_t n;
 
-	entered = call_enter_pseudo(c, file->inode);
-	creds_enter_user(c->ctx->uid);
-	n = write_all(c, file, buf, size, off, append ? RWF_APPEND : 0);
-	creds_leave_user(c->ctx->uid);
-	call_leave_pseudo(entered);
-	call_leave_change(c, &change);
+	/* fcntl(2) has taken O_APPEND away, which the source would not have let it do. */
+	if (!append && file->opened_append && fs_is_append_only(file->fd))
+		return -EPERM;
+	n = AS_REQUESTER(c, ON_CONTENT(file->fd), write_all(c, file, buf, size, off, append ? RWF_APPEND : 0));
+	call_changed(c, file->inode);
 	return n;
 }
 
@@ -654,7 +297,7 @@ void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		locks_release(c.fs->locks, file);
 		flock(file->fd, LOCK_UN); /* the kernel may keep it open, to pass data through */
 	}
-	close_file(req, c.fs, file);
+	fs_close_file(req, c.fs, file);
 	call_reply(&c, 0);
 }
 
@@ -674,20 +317,19 @@ void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 	struct fuse_file_info *fi)
 {
 	struct call c;
-	struct change change;
+	struct inode *inode;
 	struct open_file *file;
 	int r;
 
 	call_begin(&c, req, OP_FALLOCATE, TRACE_MEET);
-	change = call_enter_change(&c, call_inode(&c, ino));
+	inode = call_inode(&c, ino);
 	c.ev.u.op.mode = mode;
 	c.ev.u.op.offset = offset;
 	c.ev.u.op.length = length;
 	file = call_file(&c, fi);
-	creds_enter_user(c.ctx->uid);
-	r = WITH_SPACE(&c, RESULT(fallocate(file->fd, mode, offset, length)));
-	creds_leave_user(c.ctx->uid);
-	call_leave_change(&c, &change);
+	r = WITH_SPACE(&c, AS_REQUESTER(&c, ON_CONTENT(file->fd),
+		RESULT(fallocate(file->fd, mode, offset, length))));
+	call_changed(&c, inode);
 	call_reply(&c, r);
 }
 
@@ -696,11 +338,11 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	struct fuse_file_info *fi_out, size_t len, int flags)
 {
 	struct call c;
-	struct change change;
+	struct inode *inode;
 	ssize_t n;
 
 	call_begin(&c, req, OP_COPY, TRACE_MEET);
-	change = call_enter_change(&c, call_inode(&c, ino_out));
+	inode = call_inode(&c, ino_out);
 	call_file(&c, fi_out);
 	c.ev.u.op.other = file_of(fi_in)->id;
 	c.ev.u.op.offset = off_out;
@@ -708,11 +350,10 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	c.ev.via = VIA_COPY;
 	if (c.fs->uring && len > COPY_MOST)
 		len = COPY_MOST;
-	creds_enter_user(c.ctx->uid);
-	n = WITH_SPACE(&c, RESULT(copy_file_range(file_of(fi_in)->fd, &off_in, file_of(fi_out)->fd,
-				   &off_out, len, flags)));
-	creds_leave_user(c.ctx->uid);
-	call_leave_change(&c, &change);
+	n = WITH_SPACE(&c, AS_REQUESTER(&c, ON_CONTENT(file_of(fi_out)->fd),
+		RESULT(copy_file_range(file_of(fi_in)->fd, &off_in, file_of(fi_out)->fd, &off_out, len,
+			flags))));
+	call_changed(&c, inode);
 	if (n > 0) /* its time of access is another now */
 		fuse_lowlevel_notify_inval_inode(c.fs->session, ino_in, -1, 0);
 	trace_end(c.fs->trace, &c.ev, n);
@@ -722,10 +363,7 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 		fuse_reply_write(req, n);
 }
 
-/*
- * Only those for which the kernel has checked the requester's rights itself: all others would be
- * done with ours.
- */
+/* Only those that are about the file, and of which the kernel has checked the arguments. */
 static bool is_allowed(unsigned int cmd)
 {
 	return cmd == FS_IOC_GETFLAGS || cmd == FS_IOC_SETFLAGS || cmd == FS_IOC_FSGETXATTR ||
@@ -738,12 +376,13 @@ void fs_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
 {
 	_Alignas(8) char data[64] = { 0 };
 	struct call c;
+	struct inode *inode;
 	struct open_file *file;
 	int r;
 
 	(void)arg;
 	call_begin(&c, req, OP_IOCTL, TRACE_MEET);
-	call_inode(&c, ino);
+	inode = call_inode(&c, ino);
 	file = call_file(&c, fi);
 	if (!is_allowed(cmd) || !file || (flags & (FUSE_IOCTL_UNRESTRICTED | FUSE_IOCTL_COMPAT)) ||
 		in_bufsz > sizeof(data) || out_bufsz > sizeof(data)) {
@@ -752,11 +391,10 @@ void fs_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
 	}
 	if (in_bufsz)
 		memcpy(data, in_buf, in_bufsz);
-	r = RESULT(ioctl(file->fd, cmd, data));
-	/* It has changed the ctime, which the kernel does not know.  Attributes alone (-1) may be
-	 * called back from a handler: nothing waits for a page. */
+	r = AS_REQUESTER(&c, ON(file->fd), RESULT(ioctl(file->fd, cmd, data)));
+	/* It has changed the ctime, which the kernel does not know. */
 	if (r == 0 && (cmd == FS_IOC_SETFLAGS || cmd == FS_IOC_FSSETXATTR))
-		fuse_lowlevel_notify_inval_inode(c.fs->session, ino, -1, 0);
+		call_forget_attributes(&c, inode);
 	trace_end(c.fs->trace, &c.ev, r);
 	if (r < 0)
 		fuse_reply_err(req, -r);

@@ -9,12 +9,14 @@
 
 #include "ftrac/fs.h"
 #include "ftrac/locks.h"
+#include "ftrac/shares.h"
+#include "ftrac/waking.h"
 
 /* A request that waits for its lock, after its handler has returned. */
 struct waiting {
 	struct call call;
 	struct fuse_ctx ctx; /* call.ctx points into the request, which may go */
-	_Atomic bool stop;
+	struct waking waking;
 };
 
 static struct lock_request request_of(struct call *c, fuse_ino_t ino,
@@ -22,6 +24,7 @@ static struct lock_request request_of(struct call *c, fuse_ino_t ino,
 {
 	struct open_file *file = call_file(c, fi);
 
+	call_become(c, &ON(file->fd));
 	return (struct lock_request){ .inode = call_inode(c, ino), .file = file, .fd = file->fd,
 		.owner = fi->lock_owner, .pid = c->ctx->pid };
 }
@@ -48,7 +51,7 @@ static void on_interrupt(fuse_req_t req, void *data)
 	struct waiting *w = data;
 
 	(void)req;
-	atomic_store(&w->stop, true);
+	waking_stop(&w->waking);
 }
 
 static void on_done(void *arg, int result)
@@ -56,25 +59,33 @@ static void on_done(void *arg, int result)
 	struct waiting *w = arg;
 
 	fuse_req_interrupt_func(w->call.req, NULL, NULL); /* from here on nobody has w */
+	shares_give(w->call.fs->shares, SHARE_LOCKS, w->ctx.uid);
 	call_reply(&w->call, result);
 	free(w);
 }
 
 static void wait_for(struct call *c, const struct lock_request *request)
 {
-	struct waiting *w = calloc(1, sizeof(*w));
+	struct waiting *w;
 	int r = -ENOMEM;
 
+	if (!shares_take(c->fs->shares, SHARE_LOCKS, c->ctx->uid)) {
+		call_reply(c, -ENOLCK);
+		return;
+	}
+	w = calloc(1, sizeof(*w));
 	if (w) {
+		waking_init(&w->waking);
 		w->call = *c;
 		w->ctx = *c->ctx;
 		w->call.ctx = &w->ctx;
 		fuse_req_interrupt_func(c->req, on_interrupt, w);
-		r = locks_wait(c->fs->locks, request, &w->stop, on_done, w);
+		r = locks_wait(c->fs->locks, request, &w->waking, on_done, w);
 	}
 	if (r == 0)
 		return;
 	fuse_req_interrupt_func(c->req, NULL, NULL);
+	shares_give(c->fs->shares, SHARE_LOCKS, c->ctx->uid);
 	free(w);
 	call_reply(c, r);
 }

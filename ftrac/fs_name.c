@@ -5,21 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ftrac/creds.h"
 #include "ftrac/fs.h"
-
-static struct creds creds_of(const struct call *c, mode_t mode)
-{
-	return (struct creds){ .uid = c->ctx->uid, .gid = c->ctx->gid, .umask = c->ctx->umask,
-		.mode = mode };
-}
 
 static void reply_entry(struct call *c, struct inode *inode, const struct stat *attr)
 {
@@ -33,16 +25,14 @@ static void reply_entry(struct call *c, struct inode *inode, const struct stat *
 void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct call c;
-	struct inode *dir, *inode;
+	struct inode *inode;
 	struct stat attr;
-	bool entered;
 	int r;
 
 	call_begin(&c, req, OP_LOOKUP, TRACE_MEET);
-	dir = call_inode(&c, parent);
-	entered = call_enter_pseudo(&c, dir);
-	r = inode_lookup(c.fs->inodes, dir, name, &inode, &attr);
-	call_leave_pseudo(entered);
+	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
+	r = dir.fd < 0 ? dir.fd : AS_REQUESTER(&c, ON(dir.fd),
+		inode_lookup(c.fs->inodes, dir.inode, name, &inode, &attr));
 	c.ev.u.op.other = r < 0 ? 0 : inode->id;
 	trace_end_name(c.fs->trace, &c.ev, r, name);
 	if (r < 0)
@@ -79,31 +69,6 @@ void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forg
 	gather_forgets(fs);
 }
 
-/* Whether he may take away what is another's: in a sticky directory the file system is to judge that anew,
- * since the name may lead to another file by now than the one that the kernel has looked at. */
-static bool owns_all(const struct call *c, const struct held *dir)
-{
-	struct stat st;
-
-	return !creds_privileged() || dir->fd < 0 || fstat(dir->fd, &st) < 0 ||
-	       !(st.st_mode & S_ISVTX) || call_has(c, CAP_FOWNER);
-}
-
-int fs_take_away(const struct call *c, const struct held *dir, const char *name, int flags)
-{
-	struct creds creds = creds_of(c, 0);
-	int r;
-
-	if (owns_all(c, dir))
-		return WITH(*dir, unlinkat(dir->fd, name, flags));
-	creds_enter(&creds);
-	creds_drop_fowner();
-	r = WITH(*dir, unlinkat(dir->fd, name, flags));
-	creds_raise_fowner();
-	creds_leave(&creds);
-	return r;
-}
-
 /* After something of that type was made: what it is.  What cannot be shown is not left behind either. */
 static void finish_make(struct call *c, const struct held *dir, const char *name, const char *target,
 	mode_t type, int result)
@@ -114,7 +79,7 @@ static void finish_make(struct call *c, const struct held *dir, const char *name
 	if (result == 0) {
 		result = inode_lookup(c->fs->inodes, dir->inode, name, &inode, &attr);
 		if (result < 0)
-			fs_take_away(c, dir, name, type == S_IFDIR ? AT_REMOVEDIR : 0);
+			unlinkat(dir->fd, name, type == S_IFDIR ? AT_REMOVEDIR : 0);
 	}
 	if (inode && inode->type != type) { /* somebody outside has put it there meanwhile */
 		inode_forget(c->fs->inodes, inode, 1);
@@ -133,50 +98,46 @@ static void finish_make(struct call *c, const struct held *dir, const char *name
 		reply_entry(c, inode, &attr);
 }
 
+/* What call gave, which makes a name in dir: belongs to the requester, and is cut by its umask or the
+ * directory's default ACL. */
+#define make(c, dir, call)                                                                    \
+	({                                                                                    \
+		creds_umask((c)->ctx->umask);                                                 \
+		WITH_SPACE((c), AS_REQUESTER((c), ON((dir)->fd), WITH(*(dir), (call))));      \
+	})
+
 void fs_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev)
 {
 	struct call c;
-	struct creds creds;
 	int r;
 
 	call_begin(&c, req, OP_MKNOD, TRACE_MEET);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	c.ev.u.op.mode = mode;
-	creds = creds_of(&c, mode);
-	creds_enter(&creds);
-	r = WITH_SPACE(&c, WITH(dir, mknodat(dir.fd, name, mode, rdev)));
-	creds_leave(&creds);
+	r = make(&c, &dir, mknodat(dir.fd, name, mode, rdev));
 	finish_make(&c, &dir, name, NULL, mode & S_IFMT ? mode & S_IFMT : S_IFREG, r);
 }
 
 void fs_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 {
 	struct call c;
-	struct creds creds;
 	int r;
 
 	call_begin(&c, req, OP_MKDIR, TRACE_MEET);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	c.ev.u.op.mode = mode;
-	creds = creds_of(&c, mode);
-	creds_enter(&creds);
-	r = WITH_SPACE(&c, WITH(dir, mkdirat(dir.fd, name, mode)));
-	creds_leave(&creds);
+	r = make(&c, &dir, mkdirat(dir.fd, name, mode));
 	finish_make(&c, &dir, name, NULL, S_IFDIR, r);
 }
 
 void fs_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
 {
 	struct call c;
-	struct creds creds;
 	int r;
 
 	call_begin(&c, req, OP_SYMLINK, TRACE_MEET);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
-	creds = creds_of(&c, 0);
-	creds_enter(&creds);
-	r = WITH_SPACE(&c, WITH(dir, symlinkat(target, dir.fd, name)));
-	creds_leave(&creds);
+	r = make(&c, &dir, symlinkat(target, dir.fd, name));
 	finish_make(&c, &dir, name, target, S_IFLNK, r);
 }
 
@@ -198,7 +159,8 @@ void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *n
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	cleanup_held struct held dir = call_hold(&c, inode_of(c.fs->inodes, newparent));
 	c.ev.u.op.other = dir.inode->id;
-	r = fs_is_own(c.fs, inode.inode) ? -EBUSY : link_to(&inode, &dir, newname);
+	r = fs_is_own(c.fs, inode.inode) ? -EBUSY
+		: AS_REQUESTER(&c, ON_BOTH(inode.fd, dir.fd), link_to(&inode, &dir, newname));
 	if (r == 0)
 		r = inode_stat(c.fs->inodes, inode.inode, -1, &attr);
 	trace_end_name(c.fs->trace, &c.ev, r, newname);
@@ -244,8 +206,10 @@ static void remove_name(fuse_req_t req, enum op op, fuse_ino_t parent, const cha
 	call_begin(&c, req, op, TRACE_MEET);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	if (!fs_is_own_name(c.fs, dir.inode, name)) {
+		call_become(&c, &ON_NAMES(dir.fd, -1));
 		child = inode_child(c.fs->inodes, dir.inode, name);
-		r = fs_take_away(&c, &dir, name, flags);
+		/* What is there now: it may be another file than the one that the kernel has judged. */
+		r = AS_REQUESTER(&c, ON_NAMES(dir.fd, -1), WITH(dir, unlinkat(dir.fd, name, flags)));
 		name_is_gone(&c, r, child, dir.inode, name);
 	}
 	trace_end_name(c.fs->trace, &c.ev, r, name);
@@ -273,9 +237,12 @@ static int move(struct call *c, const struct held *dir, const char *name, const 
 		return -EBUSY;
 	if (dir->fd < 0)
 		return dir->fd;
+	call_become(c, &ON_NAMES(dir->fd, newdir->fd));
 	child = inode_child(c->fs->inodes, dir->inode, name);
 	over = inode_child(c->fs->inodes, newdir->inode, newname);
-	r = WITH(*newdir, renameat2(dir->fd, name, newdir->fd, newname, flags));
+	creds_umask(c->ctx->umask); /* RENAME_WHITEOUT creates */
+	r = AS_REQUESTER(c, ON_NAMES(dir->fd, newdir->fd),
+		WITH(*newdir, renameat2(dir->fd, name, newdir->fd, newname, flags)));
 	if (flags & RENAME_EXCHANGE)
 		name_is_now(c, r, over, dir->inode, name);
 	else
@@ -288,8 +255,6 @@ void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
 	const char *newname, unsigned int flags)
 {
 	struct call c;
-	struct creds creds; /* RENAME_WHITEOUT creates */
-	bool owns;
 	int r;
 
 	call_begin(&c, req, OP_RENAME, TRACE_MEET);
@@ -297,15 +262,7 @@ void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
 	cleanup_held struct held newdir = call_hold(&c, inode_of(c.fs->inodes, newparent));
 	c.ev.u.op.other = newdir.inode->id;
 	c.ev.u.op.flags = flags;
-	creds = creds_of(&c, 0);
-	owns = owns_all(&c, &dir) && owns_all(&c, &newdir);
-	creds_enter(&creds);
-	if (!owns)
-		creds_drop_fowner();
 	r = move(&c, &dir, name, &newdir, newname, flags);
-	if (!owns)
-		creds_raise_fowner();
-	creds_leave(&creds);
 	trace_end_names(c.fs->trace, &c.ev, r, name, newname);
 	fuse_reply_err(req, -r);
 }
@@ -335,18 +292,13 @@ void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 {
 	struct call c;
 	char target[PATH_MAX + 1];
-	bool entered;
 	ssize_t n;
 
 	call_begin(&c, req, OP_READLINK, TRACE_MEET);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
-	if (call_is_hidden(&c, inode.inode)) {
-		n = -EACCES;
-	} else {
-		entered = call_enter_pseudo(&c, inode.inode);
-		n = WITH(inode, readlinkat(inode.fd, "", target, sizeof(target) - 1));
-		call_leave_pseudo(entered);
-	}
+	n = call_is_hidden(&c, inode.inode) ? -EACCES
+		: AS_REQUESTER(&c, ON(inode.fd),
+			WITH(inode, readlinkat(inode.fd, "", target, sizeof(target) - 1)));
 	if (n >= 0)
 		target[n] = '\0';
 	if (n >= 0 && inode.inode->mount->proc)

@@ -93,10 +93,21 @@ static bool write_back_in_time(const struct call *c, fuse_ino_t ino)
 	return done;
 }
 
+/* Whether the kernel passes the file's data through now: stores through mappings are in the source then. */
+static bool is_passed_through(const struct call *c, struct inode *inode)
+{
+	const struct opened *opened = inode_opens_lock(c->fs->inodes, inode);
+	bool passed = opened && opened->backing_id;
+
+	if (opened)
+		inode_opens_unlock(c->fs->inodes, inode);
+	return passed;
+}
+
 /* What was stored through a mapping is no hole, and has not been written yet.  Whether it is now. */
 static bool see_stores(const struct call *c, struct inode *inode, fuse_ino_t ino)
 {
-	if (atomic_load(&inode->is_backed))
+	if (is_passed_through(c, inode))
 		return true;
 	if (c->fs->uring)
 		return !inode_has_writer(c->fs->inodes, inode) || write_back_in_time(c, ino);

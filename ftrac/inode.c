@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -50,7 +51,8 @@ static bool is_in_group(const struct inode_squash *squash, gid_t gid)
 	return gid == squash->gid;
 }
 
-void inode_show_owner(const struct inode_table *table, mode_t mode, uid_t *uid, gid_t *gid)
+/* The owner as it is to be shown (inode_squash). */
+static void show_owner(const struct inode_table *table, mode_t mode, uid_t *uid, gid_t *gid)
 {
 	const struct inode_squash *squash = table->options.squash;
 
@@ -63,12 +65,61 @@ void inode_show_owner(const struct inode_table *table, mode_t mode, uid_t *uid, 
 		*gid = squash->gid;
 }
 
-static void fill_attr(struct inode_table *table, const struct inode *inode,
-	const struct statx *sx, struct stat *ret_attr)
+static bool may_gain_rights(mode_t mode)
+{
+	return S_ISREG(mode) && (mode & (S_ISUID | S_ISGID)) && (mode & 0111);
+}
+
+static bool is_device(mode_t mode)
+{
+	return S_ISCHR(mode) || S_ISBLK(mode);
+}
+
+/* ST_NOSUID, ST_NODEV ... of the mount that fd is on; all of them if that cannot be had. */
+static unsigned long flags_of(int fd)
+{
+	struct statvfs st;
+
+	return fstatvfs(fd, &st) < 0 ? ST_NOSUID | ST_NODEV : st.f_flag;
+}
+
+/* The kernel grants nothing on a mount that has been taken away, though descriptors keep it. */
+bool inode_is_nosuid(const struct inode *inode, int fd)
+{
+	return (flags_of(fd) & ST_NOSUID) || !mounts_is_attached(inode->mount, fd);
+}
+
+/* Whether a device that fd is open on must not be used. */
+static bool hides_device(const struct inode_table *table, int fd, mode_t mode)
+{
+	return is_device(mode) && !table->own_nodev && (flags_of(fd) & ST_NODEV);
+}
+
+/* What has no effect there must have none here, where the kernel knows the flags of our mount alone. */
+static bool hides_bits(const struct inode_table *table, const struct inode *inode, int fd, mode_t mode)
+{
+	return may_gain_rights(mode) && !table->own_nosuid && inode_is_nosuid(inode, fd);
+}
+
+int inode_show(struct inode_table *table, const struct inode *inode, int fd, struct statx *sx)
+{
+	sx->stx_ino = inode_number(table, inode->device, sx->stx_ino);
+	show_owner(table, sx->stx_mode, &sx->stx_uid, &sx->stx_gid);
+	if (hides_bits(table, inode, fd, sx->stx_mode))
+		sx->stx_mode &= ~(S_ISUID | S_ISGID);
+	if (is_device(sx->stx_mode) && !inode->is_hidden_device &&
+		hides_device(table, fd, sx->stx_mode))
+		return -EACCES;
+	if (inode->is_hidden_device)
+		sx->stx_rdev_major = sx->stx_rdev_minor = 0;
+	return 0;
+}
+
+static void fill_stat(const struct statx *sx, struct stat *ret_attr)
 {
 	*ret_attr = (struct stat){
 		.st_dev = device_of(sx),
-		.st_ino = inode_number(table, inode->device, sx->stx_ino),
+		.st_ino = sx->stx_ino,
 		.st_mode = sx->stx_mode,
 		.st_nlink = sx->stx_nlink,
 		.st_uid = sx->stx_uid,
@@ -81,15 +132,56 @@ static void fill_attr(struct inode_table *table, const struct inode *inode,
 		.st_mtim = time_of(&sx->stx_mtime),
 		.st_ctim = time_of(&sx->stx_ctime),
 	};
-	inode_show_owner(table, sx->stx_mode, &ret_attr->st_uid, &ret_attr->st_gid);
-	/* What has no effect there must have none here, where the kernel knows one mount only: ours,
-	 * which is as the source's root is. */
-	if (inode->mount == table->root.inode.mount)
+}
+
+static int fill_attr(struct inode_table *table, const struct inode *inode, int fd,
+	const struct statx *sx, struct stat *ret_attr)
+{
+	struct statx shown = *sx;
+	int r = inode_show(table, inode, fd, &shown);
+
+	fill_stat(&shown, ret_attr);
+	return r;
+}
+
+/* ---- what the kernel was told ---- */
+
+void inode_told(struct inode *inode, mode_t mode, uid_t uid, gid_t gid)
+{
+	uint64_t owner = (uint64_t)uid << 32 | gid;
+	bool nothing;
+
+	if (inode->type != S_IFREG)
 		return;
-	if (inode->mount->nosuid && S_ISREG(sx->stx_mode) && (sx->stx_mode & 0111))
-		ret_attr->st_mode &= ~(S_ISUID | S_ISGID);
-	if (inode->mount->nodev)
-		ret_attr->st_rdev = 0;
+	mode &= 07777;
+	nothing = atomic_load_explicit(&inode->told_nothing, memory_order_relaxed) &&
+		atomic_exchange(&inode->told_nothing, false);
+	if (atomic_load_explicit(&inode->told_mode, memory_order_relaxed) == mode &&
+		atomic_load_explicit(&inode->told_owner, memory_order_relaxed) == owner)
+		return;
+	if (!nothing && ((mode | atomic_load(&inode->told_mode)) & (S_ISUID | S_ISGID)))
+		atomic_store(&inode->told_unsure, true);
+	atomic_store(&inode->told_mode, mode);
+	atomic_store(&inode->told_owner, owner);
+}
+
+bool inode_is_as_told(struct inode_table *table, struct inode *inode)
+{
+	struct stat now;
+	mode_t told = atomic_load(&inode->told_mode);
+	bool unsure = atomic_load(&inode->told_unsure), same;
+
+	if (inode_stat(table, inode, -1, &now) < 0)
+		return false;
+	if (!unsure && !((told | now.st_mode) & (S_ISUID | S_ISGID)))
+		return true;
+	same = !unsure && told == (now.st_mode & 07777) &&
+	       atomic_load(&inode->told_owner) == ((uint64_t)now.st_uid << 32 | now.st_gid);
+	if (!same) {
+		atomic_store(&inode->told_unsure, false);
+		atomic_store(&inode->told_nothing, true);
+	}
+	return same;
 }
 
 static void see_mode(struct inode *inode, mode_t mode)
@@ -111,13 +203,13 @@ int inode_stat(struct inode_table *table, struct inode *inode, int fd, struct st
 
 	if (r >= 0)
 		r = statx(held, "", flags, STATX_BASIC_STATS, &sx) < 0 ? -errno : 0;
+	if (r == 0) {
+		see_mode(inode, sx.stx_mode);
+		r = fill_attr(table, inode, held, &sx, ret_attr);
+	}
 	if (fd < 0 && held >= 0)
 		inode_release(table, inode);
-	if (r < 0)
-		return r;
-	see_mode(inode, sx.stx_mode);
-	fill_attr(table, inode, &sx, ret_attr);
-	return 0;
+	return r;
 }
 
 ino_t inode_number(struct inode_table *table, unsigned device, ino_t ino)
@@ -261,13 +353,15 @@ static void set_top(struct inode_table *table, struct inode *inode)
 }
 
 static struct entry *make_entry(struct inode_table *table, const struct inode *near,
-	const struct statx *sx, struct mount *mount)
+	const struct statx *sx, struct mount *mount, bool is_hidden_device)
 {
 	struct entry *entry = calloc(1, sizeof(*entry));
 
 	if (!entry)
 		return NULL;
 	fill_inode(table, &entry->inode, near, sx, mount);
+	entry->inode.is_hidden_device = is_hidden_device;
+	entry->inode.told_nothing = true;
 	entry->birth_ns = birth_of(sx);
 	entry->nlookup = 1;
 	entry->refs = 1;
@@ -340,22 +434,24 @@ static bool is_stale(const struct entry *entry, const struct statx *sx)
  * The entry for what was looked at, with one lookup more and in use.  A new one is told of under
  * the lock: nobody can use it before the writer has heard of it.
  */
-static struct entry *get_entry(struct inode_table *table, struct inode *near, const char *name,
+static struct entry *get_entry(struct inode_table *table, struct inode *near, const char *name, int fd,
 	const struct statx *sx, struct mount *mount)
 {
 	struct inode key = { .dev = device_of(sx), .ino = sx->stx_ino, .mount_id = sx->stx_mnt_id };
 	struct shard *shard = table_shard(table, &key);
 	struct entry *entry, *old_parent = NULL;
+	bool hidden = hides_device(table, fd, sx->stx_mode);
 
 	pthread_mutex_lock(&shard->lock);
 	entry = find(shard, &key);
-	if (entry && is_stale(entry, sx)) {
+	/* The kernel takes the number of a device once and for all. */
+	if (entry && (is_stale(entry, sx) || entry->inode.is_hidden_device != hidden)) {
 		unhash(shard, entry);
 		entry = NULL;
 	}
 	if (entry) {
 		entry->nlookup++;
-	} else if ((entry = make_entry(table, near, sx, mount)) && !hash(shard, entry)) {
+	} else if ((entry = make_entry(table, near, sx, mount, hidden)) && !hash(shard, entry)) {
 		free(entry);
 		entry = NULL;
 	} else if (entry) {
@@ -390,24 +486,27 @@ static int take_fd(struct inode_table *table, struct inode *near, const char *na
 	int r = table_look(table, near, &fd, &sx, &mount);
 
 	if (r == 0 && is_root(table, &sx)) {
-		close(fd); /* reached from below */
 		*ret_inode = &table->root.inode;
-		fill_attr(table, *ret_inode, &sx, ret_attr);
-		return 0;
+		r = fill_attr(table, *ret_inode, fd, &sx, ret_attr);
+		close(fd); /* reached from below */
+		return r;
 	}
-	if (r == 0 && !(entry = get_entry(table, near, name, &sx, mount)))
+	if (r == 0 && !(entry = get_entry(table, near, name, fd, &sx, mount)))
 		r = -ENOMEM;
 	if (r < 0) {
 		if (fd >= 0)
 			close(fd);
 		return r;
 	}
-	pins_install(table, entry, fd);
 	see_mode(&entry->inode, sx.stx_mode);
-	fill_attr(table, &entry->inode, &sx, ret_attr);
-	*ret_inode = &entry->inode;
+	r = fill_attr(table, &entry->inode, fd, &sx, ret_attr);
+	pins_install(table, entry, fd);
+	if (r == 0)
+		*ret_inode = &entry->inode;
+	else
+		inode_forget(table, &entry->inode, 1);
 	entry_unref(table, entry); /* the lookup keeps it */
-	return 0;
+	return r;
 }
 
 int inode_lookup(struct inode_table *table, struct inode *parent, const char *name,
@@ -433,6 +532,16 @@ int inode_from_fd(struct inode_table *table, struct inode *parent, const char *n
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	pin = WITH_ROOM(table, open(path, O_PATH | O_CLOEXEC));
 	return pin < 0 ? pin : take_fd(table, parent, name, pin, ret_inode, ret_attr);
+}
+
+void inode_part(struct inode_table *table, struct inode *inode)
+{
+	struct shard *shard = table_shard(table, inode);
+
+	pthread_mutex_lock(&shard->lock);
+	unhash(shard, entry_of(inode));
+	pthread_mutex_unlock(&shard->lock);
+	atomic_store(&inode->is_backed, true); /* it changes through the other one, too */
 }
 
 void inode_again(struct inode_table *table, struct inode *inode)
@@ -464,14 +573,18 @@ void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n)
 		entry_unref(table, entry);
 }
 
+/* A number goes to the kernel and comes back in another thread: the kernel orders the two, but not for the eyes of
+ * the language. */
 struct inode *inode_of(const struct inode_table *table, uint64_t nodeid)
 {
+	atomic_load_explicit(&table->handed_over, memory_order_acquire);
 	return nodeid == NODE_ROOT ? (struct inode *)&table->root.inode
 				   : (struct inode *)(uintptr_t)nodeid;
 }
 
-uint64_t inode_nodeid(const struct inode_table *table, const struct inode *inode)
+uint64_t inode_nodeid(struct inode_table *table, const struct inode *inode)
 {
+	atomic_fetch_add_explicit(&table->handed_over, 1, memory_order_release);
 	return inode == &table->root.inode ? NODE_ROOT : (uintptr_t)inode;
 }
 
@@ -746,9 +859,11 @@ int inode_closed(struct inode_table *table, struct inode *inode, struct open_lin
 
 /* ---- start and end ---- */
 
-void inode_own_device(struct inode_table *table, dev_t dev)
+void inode_own_mount(struct inode_table *table, dev_t dev, bool nosuid, bool nodev)
 {
 	table->own_dev = dev;
+	table->own_nosuid = nosuid;
+	table->own_nodev = nodev;
 }
 
 int inode_table_sweep(struct inode_table *table)

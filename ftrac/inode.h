@@ -47,6 +47,13 @@ struct inode {
 	/* S_ISUID, S_ISGID and S_IXGRP as last seen, if it is a regular file with one of the first
 	 * two; else 0. */
 	_Atomic uint16_t special;
+	/* A device whose number is not shown, since its mount is nodev. */
+	bool is_hidden_device;
+	/* What the kernel was told last, if it is a regular file: mode; uid and gid.  Unsure: it may have
+	 * missed that. */
+	_Atomic uint16_t told_mode;
+	_Atomic uint64_t told_owner;
+	_Atomic bool told_unsure, told_nothing;
 	/* Its content has changed, or may, without our being asked: the kernel passes data through, and it was
 	 * open for writing. */
 	_Atomic bool is_backed;
@@ -109,12 +116,12 @@ int inode_table_sweep(struct inode_table *table);
 /* And ends it; mounts_changed() is not called any more.  NULL is fine. */
 void inode_table_rest(struct inode_table *table);
 
-/* From now on st_dev is our own mount. */
-void inode_own_device(struct inode_table *table, dev_t dev);
+/* From now on st_dev is our own mount, on which suid bits and devices have no effect anyway (nosuid, nodev). */
+void inode_own_mount(struct inode_table *table, dev_t dev, bool nosuid, bool nodev);
 
 /* Node id of FUSE <-> inode. */
 struct inode *inode_of(const struct inode_table *table, uint64_t nodeid);
-uint64_t inode_nodeid(const struct inode_table *table, const struct inode *inode);
+uint64_t inode_nodeid(struct inode_table *table, const struct inode *inode);
 
 /*
  * Its O_PATH descriptor, until inode_release(); or -errno, and nothing to release.  The inode
@@ -144,8 +151,25 @@ void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n);
  * inode_number(). */
 int inode_stat(struct inode_table *table, struct inode *inode, int fd, struct stat *ret_attr);
 
-/* The owner as he is to be shown (inode_squash). */
-void inode_show_owner(const struct inode_table *table, mode_t mode, uid_t *uid, gid_t *gid);
+/* Attributes of that inode, of which fd is a descriptor, as they are to be shown: number, owner, and neither
+ * suid and sgid bits nor devices where the mount forbids them now.  -EACCES: a device that was shown must not be
+ * used any more. */
+int inode_show(struct inode_table *table, const struct inode *inode, int fd, struct statx *sx);
+
+/* Whether suid and sgid bits and capabilities of files have no effect on the inode's mount, which fd is on; as it
+ * is now, since the host may change that (mount -o remount, umount -l). */
+bool inode_is_nosuid(const struct inode *inode, int fd);
+
+/*
+ * What the kernel was told last of mode and owner.  It takes these for its own when it executes a program, without
+ * asking.  inode_is_as_told(): whether the kernel has that right; if not, the caller has the kernel forget its
+ * attributes, for good: it counts as told nothing then.
+ */
+void inode_told(struct inode *inode, mode_t mode, uid_t uid, gid_t gid);
+bool inode_is_as_told(struct inode_table *table, struct inode *inode);
+
+/* The next lookup of the file gives an inode of its own, beside this one. */
+void inode_part(struct inode_table *table, struct inode *inode);
 
 /* See mounts_number(). */
 ino_t inode_number(struct inode_table *table, unsigned device, ino_t ino);

@@ -70,7 +70,9 @@ struct inode_table {
 	struct pins pins;
 	struct entry root;
 	dev_t own_dev;
+	bool own_nosuid, own_nodev; /* flags of our own mount */
 	_Atomic uint64_t last_id;
+	_Atomic unsigned handed_over; /* inodes, to the kernel: orders what was written before with what is read after */
 	_Atomic unsigned lost;
 	_Atomic int64_t freed_ns; /* when a name was removed last */
 	struct shard shards[SHARDS];

@@ -3,20 +3,17 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 #include <uthash.h>
 
+#include "base/rights.h"
+#include "ftrac/creds.h"
 #include "ftrac/inode.h"
-
-#define WAKE_SIGNAL SIGUSR1 /* interrupts a waiting system call, and does nothing else */
-#define WAKE_NS 100000000
-#define STACK_BYTES 65536
+#include "ftrac/waking.h"
 
 struct owner {
 	struct {
@@ -38,25 +35,18 @@ struct waiter {
 	struct lock_table *table;
 	struct lock_request request;
 	struct owner *owner;
-	const _Atomic bool *stop;
+	struct waking *waking;
 	void (*done)(void *arg, int result);
 	void *arg;
 };
 
-static void on_wake(int signal)
-{
-	(void)signal;
-}
-
 int locks_create(struct lock_table **ret_table)
 {
 	struct lock_table *table = calloc(1, sizeof(*table));
-	struct sigaction wake = { .sa_handler = on_wake }; /* without SA_RESTART */
 
 	if (!table)
 		return -ENOMEM;
 	pthread_mutex_init(&table->lock, NULL);
-	sigaction(WAKE_SIGNAL, &wake, NULL);
 	*ret_table = table;
 	return 0;
 }
@@ -78,16 +68,30 @@ void locks_destroy(struct lock_table *table)
 	free(table);
 }
 
-/* For both kinds of locks, if we may; a program that runs cannot be opened for writing. */
-static int open_for_locks(int fd)
+static int reopen(int fd, int mode)
 {
 	char path[32];
-	int opened;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	opened = open(path, O_RDWR | O_CLOEXEC);
+	return open(path, mode | O_NONBLOCK | O_CLOEXEC); /* does not wait for the holder of a lease */
+}
+
+/*
+ * For both kinds of locks, if the requester may; a program that runs cannot be opened for writing.  What the
+ * requester has open already may have become forbidden since: that takes nothing from it.
+ */
+static int open_for_locks(int fd)
+{
+	int mode = fcntl(fd, F_GETFL) & O_ACCMODE, opened = reopen(fd, O_RDWR);
+	uint64_t before;
+
 	if (opened < 0)
-		opened = open(path, (fcntl(fd, F_GETFL) & O_ACCMODE) | O_CLOEXEC);
+		opened = reopen(fd, mode);
+	if (opened >= 0 || errno != EACCES)
+		return opened < 0 ? -errno : opened;
+	before = creds_raise(RIGHT(CAP_DAC_OVERRIDE));
+	opened = reopen(fd, mode);
+	creds_drop(before);
 	return opened < 0 ? -errno : opened;
 }
 
@@ -194,36 +198,16 @@ int locks_try(struct lock_table *table, const struct lock_request *request)
 
 /* ---- waiting ---- */
 
-/* The system call is left ten times a second to see whether it is still wanted: a single signal
- * could come just before it begins. */
-static bool start_waking(timer_t *ret_timer)
-{
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = WAKE_SIGNAL };
-	struct itimerspec period = { { 0, WAKE_NS }, { 0, WAKE_NS } };
-	sigset_t wake;
-
-	event._sigev_un._tid = gettid();
-	if (timer_create(CLOCK_MONOTONIC, &event, ret_timer) < 0)
-		return false;
-	sigemptyset(&wake);
-	sigaddset(&wake, WAKE_SIGNAL);
-	pthread_sigmask(SIG_UNBLOCK, &wake, NULL);
-	timer_settime(*ret_timer, 0, &period, NULL);
-	return true;
-}
-
 static void *wait_for_lock(void *arg)
 {
 	struct waiter *w = arg;
-	timer_t timer;
-	bool wakes = start_waking(&timer);
 	int r = -ENOLCK;
 
-	if (wakes) {
+	if (waking_begin(w->waking)) {
 		do
 			r = set_lock(&w->request, w->owner, true);
-		while (r == -EINTR && !atomic_load(w->stop));
-		timer_delete(timer);
+		while (r == -EINTR && !atomic_load(&w->waking->is_stopped));
+		waking_end(w->waking);
 	}
 	put_owner(w->table, w->owner);
 	w->done(w->arg, r);
@@ -231,38 +215,20 @@ static void *wait_for_lock(void *arg)
 	return NULL;
 }
 
-static int start_thread(struct waiter *w)
-{
-	pthread_attr_t attr;
-	pthread_t thread;
-	sigset_t all, old;
-	int r;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = -pthread_create(&thread, &attr, wait_for_lock, w);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	return r;
-}
-
 int locks_wait(struct lock_table *table, const struct lock_request *request,
-	const _Atomic bool *stop, void (*done)(void *arg, int result), void *arg)
+	struct waking *waking, void (*done)(void *arg, int result), void *arg)
 {
 	struct waiter *w = malloc(sizeof(*w));
 	int r = -ENOLCK;
 
 	if (!w)
 		return -ENOMEM;
-	*w = (struct waiter){ .table = table, .request = *request, .stop = stop, .done = done,
+	*w = (struct waiter){ .table = table, .request = *request, .waking = waking, .done = done,
 		.arg = arg };
 	if (!request->flock)
 		w->owner = get_owner(table, request);
 	if (request->flock || w->owner)
-		r = start_thread(w);
+		r = waking_thread(wait_for_lock, w);
 	if (r < 0) {
 		put_owner(table, w->owner);
 		free(w);

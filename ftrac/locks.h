@@ -25,6 +25,7 @@
 
 struct inode;
 struct lock_table;
+struct waking;
 
 /* Who asks for a lock of what. */
 struct lock_request {
@@ -46,10 +47,10 @@ int locks_get(struct lock_table *table, struct lock_request *request);
 /* Sets or takes away without waiting: -EAGAIN if somebody is in the way. */
 int locks_try(struct lock_table *table, const struct lock_request *request);
 
-/* Waits in a thread of its own, which calls done(arg, result) at its end; *stop ends it with -EINTR
- * within a tenth of a second.  -errno, and nobody will be called, if there is no thread. */
+/* Waits in a thread of its own, which calls done(arg, result) at its end; waking_stop() ends it with -EINTR.
+ * -errno, and nothing will be called, if there is no thread. */
 int locks_wait(struct lock_table *table, const struct lock_request *request,
-	const _Atomic bool *stop, void (*done)(void *arg, int result), void *arg);
+	struct waking *waking, void (*done)(void *arg, int result), void *arg);
 
 /* The owner closed a descriptor of the inode: his POSIX locks go. */
 void locks_close(struct lock_table *table, const struct inode *inode, uint64_t owner);

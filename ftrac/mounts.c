@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "ftrac/mounts.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <uthash.h>
 
 #include "db/event.h"
@@ -215,12 +218,35 @@ static bool read_line_at(int fd, struct mountinfo *ret_line)
 	return sought.found;
 }
 
-bool mounts_keep_atime(int fd)
+struct mount_effects mounts_effects(int fd)
 {
 	struct mountinfo line;
 
-	return read_line_at(fd, &line) &&
-	       (mountinfo_has(&line, "ro") || mountinfo_has(&line, "noatime"));
+	if (!read_line_at(fd, &line))
+		return (struct mount_effects){ 0 };
+	return (struct mount_effects){
+		.keeps_atime = mountinfo_has(&line, "ro") || mountinfo_has(&line, "noatime"),
+		.nosuid = mountinfo_has(&line, "nosuid"),
+		.nodev = mountinfo_has(&line, "nodev"),
+	};
+}
+
+/* statmount(2), Linux 6.8, as are ids that are unique; in headers of 2024. */
+#define SYS_STATMOUNT 457
+#define STATMOUNT_BASIC 2U
+
+bool mounts_is_attached(const struct mount *mount, int fd)
+{
+	struct {
+		uint32_t size, spare;
+		uint64_t id, param;
+	} request = { .size = sizeof(request), .id = mount->id, .param = STATMOUNT_BASIC };
+	uint64_t result[128];
+	struct mountinfo line;
+
+	if (syscall(SYS_STATMOUNT, &request, result, sizeof(result), 0) == 0)
+		return true;
+	return errno == ENOENT ? false : errno != ENOSYS || read_line_at(fd, &line);
 }
 
 /* With the lock held. */
@@ -240,9 +266,6 @@ static struct mount *add(struct mounts *mounts, uint64_t id, int fd)
 		mount->mirror = is_mirror(line.fstype);
 		mount->stacked =
 			strcmp(line.fstype, "overlay") == 0 || strcmp(line.fstype, "ecryptfs") == 0;
-		mount->nosuid = mountinfo_has(&line, "nosuid");
-		mount->nodev = mountinfo_has(&line, "nodev");
-		mount->noexec = mountinfo_has(&line, "noexec");
 		mount->proc = strcmp(line.fstype, "proc") == 0;
 		tell(mounts, id, &line);
 	}

@@ -28,7 +28,6 @@ struct mount {
 	bool named;  /* an inode number lasts only while the inode is in use */
 	bool mirror; /* another ftrac */
 	bool proc;
-	bool nosuid, nodev, noexec;
 	bool stacked; /* on another file system, as overlayfs */
 	_Atomic bool no_handles; /* files cannot be reopened by handle here */
 	_Atomic bool no_backing; /* the kernel cannot pass through to here */
@@ -60,9 +59,15 @@ struct mount *mounts_get(struct mounts *mounts, uint64_t id, int fd);
  * was called last.  Not for several threads at once. */
 void mounts_points(struct mounts *mounts, void (*point)(void *arg, const char *path), void *arg);
 
-/* Whether reading on the mount that fd is on leaves times of access alone (ro, noatime).  Asks nothing
- * of the file system. */
-bool mounts_keep_atime(int fd);
+/* What the mount that fd is on makes of files.  Asks nothing of the file system. */
+struct mount_effects {
+	bool keeps_atime; /* reading leaves times of access alone (ro, noatime) */
+	bool nosuid, nodev;
+};
+struct mount_effects mounts_effects(int fd);
+
+/* Whether that mount, which fd is on, is still in the tree of mounts: it is not after umount -l. */
+bool mounts_is_attached(const struct mount *mount, int fd);
 
 /*
  * Of the mounts that can be seen: whether any is a mirror, and whether what that directory (absolute) is on,

@@ -27,8 +27,10 @@
 #include <sys/types.h>
 
 #include "base/clock.h"
+#include "base/rights.h"
 #include "db/event.h"
 #include "db/ring.h"
+#include "ftrac/creds.h"
 #include "procmon/monitor.h"
 
 struct trace {
@@ -36,6 +38,7 @@ struct trace {
 	struct monitor *monitor;
 	const _Atomic uint8_t *known; /* monitor_known() */
 	_Atomic bool aside;	      /* what is done now is not of what is traced */
+	bool in_band; /* the monitor looks for itself whether a thread runs another program */
 };
 
 /* What may be asked of the process monitor now; see monitor.h for what is dangerous when. */
@@ -54,9 +57,13 @@ static inline void trace_begin(const struct trace *trace, struct event *ev, enum
 	ev->aside = atomic_load_explicit(&trace->aside, memory_order_relaxed);
 	if (ev->aside)
 		who = TRACE_BLIND;
-	if (who == TRACE_CHECK && tid > 0)
+	if (who == TRACE_CHECK && tid > 0) {
+		uint64_t before = trace->in_band ? creds_raise(RIGHT(CAP_SYS_PTRACE)) : 0;
+
 		monitor_check(trace->monitor, tid);
-	else if (who == TRACE_MEET)
+		if (trace->in_band)
+			creds_drop(before);
+	} else if (who == TRACE_MEET)
 		monitor_meet(trace->monitor, trace->known, tid);
 	ev->kind = EVENT_OP;
 	ev->op = op;

@@ -246,6 +246,16 @@ pid_t monitor_process_of(pid_t tid)
 	return r < 0 ? r : status.tgid;
 }
 
+int monitor_root_of(pid_t tid)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", tid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
 static ssize_t read_map(const char *path, char map[4096])
 {
 	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -264,7 +274,7 @@ static bool has_our_ids(pid_t tid)
 	return n > 0 && read_map(path, theirs) == n && memcmp(ours, theirs, n) == 0;
 }
 
-bool monitor_shares_users(pid_t tid)
+static bool shares_users(pid_t tid)
 {
 	static _Atomic ino_t ours; /* does not change; asked for once */
 	struct stat st;
@@ -276,6 +286,47 @@ bool monitor_shares_users(pid_t tid)
 	if (stat(path, &st) == 0)
 		return st.st_ino == atomic_load(&ours);
 	return errno == EACCES && has_our_ids(tid);
+}
+
+/* "INSIDE OUTSIDE COUNT" in each line; OUTSIDE as the reader's namespace has it. */
+static void read_ids(pid_t tid, const char *name, struct monitor_ids *ret_ids)
+{
+	char path[40], map[4096 + 1], *line, *rest = map;
+	ssize_t n;
+
+	*ret_ids = (struct monitor_ids){ 0 };
+	snprintf(path, sizeof(path), "/proc/%d/%s", tid, name);
+	n = read_map(path, map);
+	map[n > 0 ? n : 0] = '\0';
+	while ((line = strsep(&rest, "\n")) && ret_ids->n < MONITOR_RANGES) {
+		unsigned outside, count;
+
+		if (sscanf(line, "%*u %u %u", &outside, &count) != 2)
+			continue;
+		ret_ids->ranges[ret_ids->n].first = outside;
+		ret_ids->ranges[ret_ids->n++].count = count;
+	}
+}
+
+int monitor_read_credentials(pid_t tid, gid_t *ret_groups, size_t room,
+	struct monitor_credentials *ret_credentials)
+{
+	cleanup_fd int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct monitor_credentials *ret = ret_credentials;
+	struct procfs_credentials read;
+	int r = proc < 0 ? -errno : procfs_read_credentials(proc, tid, ret_groups, room, &read);
+
+	if (r < 0)
+		return r;
+	*ret = (struct monitor_credentials){ .fsuid = read.fsuid, .fsgid = read.fsgid,
+		.effective = read.effective, .n_groups = read.n_groups, .shares_users = true };
+	if (read.effective)
+		ret->shares_users = shares_users(tid);
+	if (!ret->shares_users) {
+		read_ids(tid, "uid_map", &ret->uids);
+		read_ids(tid, "gid_map", &ret->gids);
+	}
+	return 0;
 }
 
 bool monitor_is_traced(void)

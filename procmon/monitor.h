@@ -154,9 +154,45 @@ void monitor_check(struct monitor *monitor, pid_t tid);
 /* The process of a thread that waits for us, or -errno.  Needs no monitor. */
 pid_t monitor_process_of(pid_t tid);
 
-/* Whether it is in our user namespace: in another its capabilities say nothing here.  False if that
- * cannot be told; without CAP_SYS_PTRACE, one that has all ids that ours has counts as ours.  Needs no monitor. */
-bool monitor_shares_users(pid_t tid);
+/* The root directory of a thread that waits for us: an O_PATH descriptor, or -errno.  Needs no monitor. */
+int monitor_root_of(pid_t tid);
+
+/* Ids of a user namespace: ranges of ours that it has. */
+#define MONITOR_RANGES 8
+struct monitor_ids {
+	unsigned n;
+	struct {
+		uint32_t first, count;
+	} ranges[MONITOR_RANGES]; /* further ones are left out */
+};
+
+static inline bool monitor_has_id(const struct monitor_ids *ids, uint32_t id)
+{
+	for (unsigned i = 0; i < ids->n; i++)
+		if (id - ids->ranges[i].first < ids->ranges[i].count)
+			return true;
+	return false;
+}
+
+/* What the kernel judges the access of a thread to files by. */
+struct monitor_credentials {
+	uid_t fsuid;
+	gid_t fsgid;
+	/* A bit for each capability in effect.  It counts for all files if the thread is in the daemon's user
+	 * namespace; else for files whose owner and group are among uids and gids. */
+	uint64_t effective;
+	bool shares_users;
+	struct monitor_ids uids, gids; /* filled only without shares_users, and with capabilities */
+	size_t n_groups; /* supplementary; may be more than there was room for */
+};
+
+/*
+ * Reads that of a thread from /proc, and stores at most room of its groups.  Does not wait for an exec or a
+ * page fault of the thread.  Without CAP_SYS_PTRACE a thread whose namespace has all ids that ours has counts
+ * as sharing it.  0 or -errno (-ESRCH: no such thread).  Needs no monitor.
+ */
+int monitor_read_credentials(pid_t tid, gid_t *ret_groups, size_t room,
+	struct monitor_credentials *ret_credentials);
 
 /* Whether we are traced ourselves.  Needs no monitor. */
 bool monitor_is_traced(void);

@@ -27,6 +27,7 @@
 #include <utlist.h>
 
 #include "base/clock.h"
+#include "base/rights.h"
 #include "procmon/connector.h"
 #include "procmon/look.h"
 #include "procmon/meet.h"
@@ -285,6 +286,7 @@ static void *serve(void *arg)
 	struct look look = { 0 };
 
 	pthread_setname_np(pthread_self(), "monitor");
+	rights_use_all(); /* a request may have started this thread */
 	get_ahead();
 	watch_lock(pool->watch);
 	for (;;) {

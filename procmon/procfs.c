@@ -20,6 +20,7 @@
 #define ARGV_MAX (256 << 10)
 #define ENVIRON_MAX (4 << 20)
 #define CGROUP_MAX (16 << 10)
+#define STATUS_MAX (1 << 20) /* has all supplementary groups, of which Linux allows 65536 */
 
 /* ---- parsers ---- */
 
@@ -147,6 +148,48 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret_
 	status_number(copy, "\nTracerPid:", 0, &tracer);
 	*ret_status = (struct procfs_status){ .tgid = tgid, .ppid = ppid, .tracer = tracer, .uid = uid,
 		.gid = gid };
+	return 0;
+}
+
+/* The numbers of a line of ids, of which the first room are stored. */
+static size_t parse_groups(const char *line, gid_t *ret_groups, size_t room)
+{
+	size_t n = 0;
+	char *end;
+
+	for (; *line == ' ' || *line == '\t'; line = end) {
+		unsigned long gid;
+
+		while (*line == ' ' || *line == '\t')
+			line++;
+		gid = strtoul(line, &end, 10);
+		if (end == line)
+			break;
+		if (n < room)
+			ret_groups[n] = gid;
+		n++;
+	}
+	return n;
+}
+
+int procfs_parse_credentials(const char *text, size_t len, gid_t *ret_groups, size_t room,
+	struct procfs_credentials *ret_credentials)
+{
+	cleanup_free char *copy = strndup(text, len);
+	const char *groups, *caps;
+	uint32_t uid, gid;
+
+	if (!copy)
+		return -ENOMEM;
+	groups = strstr(copy, "\nGroups:");
+	caps = strstr(copy, "\nCapEff:");
+	/* Real, effective, saved, file system. */
+	if (!status_number(copy, "\nUid:", 3, &uid) || !status_number(copy, "\nGid:", 3, &gid) ||
+		!groups || !caps)
+		return -EBADMSG;
+	*ret_credentials = (struct procfs_credentials){ .fsuid = uid, .fsgid = gid,
+		.effective = strtoull(caps + strlen("\nCapEff:"), NULL, 16),
+		.n_groups = parse_groups(groups + strlen("\nGroups:"), ret_groups, room) };
 	return 0;
 }
 
@@ -302,6 +345,18 @@ bool procfs_all_ended(int proc, pid_t pid)
 			stat.state != 'Z' && stat.state != 'X';
 	closedir(dir);
 	return !lives;
+}
+
+int procfs_read_credentials(int proc, pid_t tid, gid_t *ret_groups, size_t room,
+	struct procfs_credentials *ret_credentials)
+{
+	struct procfs_buffer status = { 0 };
+	ssize_t n = append_file(proc, tid, "status", false, STATUS_MAX, &status);
+	int r = n < 0 ? (int)n
+		      : procfs_parse_credentials(status.bytes, n, ret_groups, room, ret_credentials);
+
+	free(status.bytes);
+	return r;
 }
 
 /* The directory itself belongs to the process' effective ids, dumpable or not. */

@@ -43,8 +43,20 @@ struct procfs_status {
 	gid_t gid;
 };
 
+/* Of /proc/PID/status: what the kernel judges a thread's access to files by. */
+struct procfs_credentials {
+	uid_t fsuid;
+	gid_t fsgid;
+	uint64_t effective; /* capabilities, a bit each */
+	size_t n_groups;    /* supplementary groups; may be more than there was room for */
+};
+
 int procfs_parse_stat(const char *text, size_t len, struct procfs_stat *ret_stat);
 int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret_status);
+
+/* At most room groups are stored. */
+int procfs_parse_credentials(const char *text, size_t len, gid_t *ret_groups, size_t room,
+	struct procfs_credentials *ret_credentials);
 
 /* The deepest path in a /proc/PID/cgroup: where batch systems put the job.  NULL if none. */
 const char *procfs_parse_cgroup(const char *text, size_t len, size_t *ret_len);
@@ -54,6 +66,9 @@ int procfs_read_status(int proc, pid_t pid, struct procfs_status *ret_status);
 
 /* Whether none of its threads lives, though some may not have been waited for.  True if it is gone. */
 bool procfs_all_ended(int proc, pid_t pid);
+
+int procfs_read_credentials(int proc, pid_t tid, gid_t *ret_groups, size_t room,
+	struct procfs_credentials *ret_credentials);
 
 /* The effective ids alone: much cheaper. */
 int procfs_read_owner(int proc, pid_t pid, uid_t *ret_uid, gid_t *ret_gid);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Traces that are not as they should be, and commands that read them.  For hostile_traces.py and valgrind.py."""
+"""Traces that are not as they should be, and commands that read them.  For hostile_traces.py, hostile_names.py and
+valgrind.py."""
 import os
 import shutil
 import sqlite3
@@ -28,6 +29,16 @@ else:
 DEEP_COMMANDS = [[WFSTAT], [WFDAG, "critical-path", "--top", "3"], [WFDAG, "--tree", "--json", "-"],
                  [WFDAG, "generate", "--make", "-"], [WFDAG, "makespan"], [WFDAG, "generate", "--wfformat", "-"],
                  [WFDAG, "--dot", "-", "--include", "command:make"], [WFDAG, "diff", "whole.db"]]
+
+# Names with each byte, and names with a meaning for shells, make, XML, SQL, gnuplot, terminals or options.
+NAMES = [b"c" + bytes(b for b in range(first, first + 16) if b not in b"\0/") for first in range(0, 256, 16)] + [
+    b" ", b" a ", b"'", b'"', b"it's", b'quo"te', b"\\", b"back\\slash\\", b"\\n\\x41\\0", b"new\nline", b"\n", b"\r\n", b"\t", b"\x7f",
+    b"$(id)", b"${x}", b"$$", b"`id`", b";id", b"|", b"&", b"&&", b"<x", b">x", b"*", b"?", b"[a]", b"{x}", b"{{", b"~root", b"#x",
+    b"%s%n%99999999d", b"%", b"%%", b"-", b"--", b"-rf", b"--help", b"--db=x", b"@x", b"+x", b"=", b"a=b", b":", b"a:b", b"SHELL", b"all",
+    b"include", b".PHONY", b"MAKEFLAGS", b"-lm", b"$(MAKE)", b"\xff", b"\xff" * 200, b"a\xc3", b"\xc0\xaf", b"\xed\xa0\x80",
+    b"\xf4\x90\x80\x80", "\u00e9".encode() * 120, "\u202e\u0085\u2028\ufeff".encode(), "\ufffe\uffff".encode(),
+    "\U0001f600".encode(), b"n" * 240, b"<b>&amp;", b"]]>", b"<!--", b"END_OF_DATA", b"a,b;c", b"=1+1", b"null", b"-1", b"1e999",
+    b"\x1b[31m\x1b]0;x\x07", b" (deleted)", b"a b (deleted)", b"''; DROP TABLE meta; --", b"path:*", b"p1", b"f1"]
 
 VALUES = [0, 1, -1, 2**31, -2**31, 2**53, 2**62, 2**63 - 1, -2**63, 1.5, -1e300, 1e300, float("inf"), "", "x",
           "-5", "'", "\0", "a" * 5000, b"\xff\xfe", b"", None, "[]", '{"a":1}', '[1,null,{"a":[]}]', "[[[[", "/",

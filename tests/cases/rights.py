@@ -76,8 +76,8 @@ def mask(names):
     return sum(1 << NUMBERS[name] for name in names) & HAVE
 
 
-def check_process(what, pid, names, raised=frozenset()):
-    """All threads, with what is permitted to them in effect, but for what is raised when it is needed."""
+def check_process(what, pid, names, serves=False):
+    """All threads; those that serve requests have no more in effect than is permitted, others have all."""
     wanted, n = mask(names), 0
     for task in os.listdir(f"/proc/{pid}/task"):
         try:
@@ -88,13 +88,44 @@ def check_process(what, pid, names, raised=frozenset()):
         checks.equal(f"{what}: permitted", f"{caps['Prm']:x}", f"{wanted:x}")
         checks.equal(f"{what}: bounding", f"{caps['Bnd']:x}", f"{wanted:x}")
         checks.equal(f"{what}: inherited, ambient", (caps["Inh"], caps["Amb"]), (0, 0))
-        checks.equal(f"{what}: in effect", f"{caps['Eff']:x}", f"{wanted & ~mask(raised):x}")
+        if serves:
+            checks.equal(f"{what}: in effect beyond that", caps["Eff"] & ~wanted, 0)
+        else:
+            checks.equal(f"{what}: in effect", f"{caps['Eff']:x}", f"{wanted:x}")
         checks.check(f"{what}: no_new_privs", "NoNewPrivs:\t1" in text)
         n += 1
     checks.check(f"{what}: has threads", n > 0)
 
 
-RAISED = {"CAP_FSETID"}
+WORK_OF_USER = """\
+for i in 1 2 3 4 5 6 7 8; do (mkdir d$i; echo x >d$i/f; cat d$i/f; chmod 600 d$i/f; ls -l d$i; mv d$i/f d$i/g
+	setfacl -m u:7:r d$i/g; ln d$i/g d$i/h; rm -r d$i) & done >/dev/null; wait"""
+
+
+def check_servants():
+    """A thread that has served a user has his ids, and no capability."""
+    tree = base / "servants"
+    tree.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=777", "tmpfs", tree], check=True)
+    for options in (), ("--fidelity", "cached"), ("--fidelity", "open"), ("--no-record",):
+        with Mount(*options, base=base, source=tree) as mount:
+            checks.equal("work of a user", run("sh", "-c", WORK_OF_USER, cwd=mount.mnt, uid=USER).stderr, "")
+            seen = []
+            for task in os.listdir(f"/proc/{mount.pid}/task"):
+                text = open(f"/proc/{mount.pid}/task/{task}/status").read()
+                if re.search(r"Uid:.*\t(\d+)\n", text)[1] == str(USER):
+                    seen.append((re.search(r"CapEff:\t(\w+)", text)[1].strip("0"), re.search(r"Gid:.*\t(\d+)\n", text)[1]))
+            free = os.statvfs(tree).f_bfree
+            large = "head -c 16000000 /dev/zero >large && cat large >/dev/null && rm large && sleep 0.5"
+            checks.equal("a large file of a user", run("sh", "-c", large, cwd=mount.mnt, uid=USER).stderr, "")
+            checks.equal(f"mount {' '.join(options)}: blocks of what a user has removed", max(0, free - os.statvfs(tree).f_bfree), 0)
+            checks.equal(f"mount {' '.join(options)}: capabilities and groups of its {len(seen)} threads",
+                         set(seen), {("", str(USER))})
+            mount.unmount()
+        mount.db.unlink(missing_ok=True)
+    subprocess.run(["umount", tree], check=True)
+
+
 MOUNTS = ( # options, whether of /, what is kept
     ((), True, ALWAYS | RECORDED | LISTENING | KERNEL),
     ((), False, ALWAYS | RECORDED | LISTENING),
@@ -116,7 +147,7 @@ def check_mounts():
     for options, whole, names in MOUNTS:
         with Mount(*options, base=base, source="/" if whole else tree) as mount:
             (mount.mnt / "x").exists()
-            check_process(f"mount{' of /' if whole else ''} {' '.join(options)}", mount.pid, names, RAISED)
+            check_process(f"mount{' of /' if whole else ''} {' '.join(options)}", mount.pid, names, True)
             mount.unmount()
         mount.db.unlink(missing_ok=True)
 
@@ -179,7 +210,7 @@ def check_commands():
         program = [*program, *options, "--db", "run.db"]
         with subprocess.Popen([*program, "--", "sh", "-c", script], cwd=base) as process:
             wait_for(said)
-            check_process(what, process.pid, names, RAISED if "ftrac" in what else frozenset())
+            check_process(what, process.pid, names, "ftrac" in what)
             text = said.read_text()
             checks.equal(f"{what}: the command has our rights",
                          re.findall(r"Cap(?:Prm|Bnd).*", text), ours)
@@ -437,6 +468,7 @@ with protections(symlinks=0, hardlinks=0, regular=0, fifos=0):
     tmp.chmod(0o1777)
     succeeds("a trace", run(PROCMON, "--db", trace, "--", "sh", "-c", "ls / >/dev/null; true"))
     check_mounts()
+    check_servants()
     check_user_namespaces()
     check_commands()
     check_planted_traces(tmp)

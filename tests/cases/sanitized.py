@@ -13,7 +13,7 @@ import time
 import sanitizers
 from ftractest import TOP, Checks, need_fuse
 
-CASES = ["fidelity_operations", "meaning", "rights", "unprivileged", "wfdag_golden"]
+CASES = ["fidelity_operations", "hostile_names", "meaning", "rights", "unprivileged", "wfdag_golden"]
 WITHOUT = {"fuzz", "sanitized", "threads", "valgrind", # have what finds faults themselves
            "bench_smoke", # times
            "faults_limits", # has no room for what they map
@@ -46,7 +46,8 @@ def main():
         text, fine = sanitizers.run([sys.executable, TOP / "tests/cases" / f"{case}.py"], timeout=SECONDS,
                                     env=sanitizers.places(build))
         checks.check(f"{case} is fine", fine, sanitizers.excerpt(text))
-        print(f"{case}: {'fine' if fine else 'NOT FINE'}, {time.monotonic() - begin:.0f} s", flush=True)
+        print(f"{case}: {'fine' if fine else 'NOT FINE'}, {time.monotonic() - begin:.0f} s;",
+              "; ".join(text.splitlines()[-2:] if fine else ()), flush=True)
     print(f"{len(units)} unit tests, {len(cases)} cases")
     checks.end()
 

@@ -113,7 +113,7 @@ def add_file(db, number, path, size=10, latency=5):
            result=10, offset=0)
     insert(db, "ops_name", id=number + 100000, code=0, t=number, latency=5, who=1, path=number,
            result=-errno.ENOENT)
-    insert(db, "ghosts", id=number, process=1, path=number, count=1, first_t=5)
+    insert(db, "ghosts", process=1, path=number, count=1, first_t=5)
 
 
 def odd(db):

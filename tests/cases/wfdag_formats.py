@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -52,6 +53,13 @@ SCHEMA = thing(
                 "nodeName cpu", system={"enum": ["linux", "macos", "windows"]}, nodeName=TEXT, release=TEXT,
                 memoryInBytes={"type": "integer", "minimum": 1},
                 cpu=thing("", coreCount={"type": "integer", "minimum": 1}, vendor=TEXT))})))
+
+# Names that all formats can say; that XML cannot; that are no text.
+TEXTS = ["new\nline", "tab\there", "re\rturn", "\n", " ", "it's", 'quo"te', "back\\slash", "\\x41", "\\xff", "$(id)", "${x}",
+         "%s%n", "&amp;", "]]>", "<a>", "- x", "x: y", "# x", "!!str", "null", "1e5", "'", '"', "\u0085x", "\u2028", "\ufeff",
+         "\u00e9" * 120, "\U0001f600", "-n", "--", "{x}"]
+CONTROLS = ["\x01", "x\x1b[31m", "\x7f\x08", "\ufffe", "x\uffff"]
+BYTES = ["caf\udce9", "\udcff", "a\udcc3"]
 
 checks = Checks()
 
@@ -167,7 +175,7 @@ def uses_of(w, path_of):
 def path_of(file, link):
     """The path behind an id."""
     return re.sub(":([0-9A-F]{2})", lambda m: chr(int(m[1], 16)), file).encode("latin-1").decode(
-        "utf-8", "replace"), link
+        "utf-8", "surrogateescape"), link
 
 
 def pegasus(what, db, level, w):
@@ -244,7 +252,7 @@ def dagman(what, db, w, original, inputs, copy):
     head, body = text.split("\n}\n", 1)
     checks.check(f"{what}: description", "SUBMIT-DESCRIPTION job {" in head and 'arguments = "$(args)"' in head)
     jobs, values, deps = [], {}, []
-    for line in body.splitlines():
+    for line in body.removesuffix("\n").split("\n"):
         if m := re.fullmatch(r"JOB ([A-Za-z0-9_]+) job", line):
             jobs.append(m[1])
         elif m := re.fullmatch(r'VARS ([A-Za-z0-9_]+)((?: [a-z]+="(?:[^"\\]|\\["\\])*")+)', line):
@@ -305,6 +313,66 @@ def uncounted(base, inputs):
     checks.equal("uncounted: sums", sorted(execution["metrics"]), ["sumTaskRuntimesInSeconds"])
 
 
+def refuses(what, db, option, names):
+    """With one line that shows one of the names."""
+    done = subprocess.run([WFDAG, "generate", f"--{option}", "-", str(db)], capture_output=True, timeout=100, check=False)
+    said = done.stderr.decode()
+    shown = [re.sub("[^ -~]", lambda m: "".join(f"\\x{b:02x}" for b in os.fsencode(m[0])), name) for name in names]
+    checks.equal(f"{what} refuses: status, output", (done.returncode, done.stdout), (1, b""))
+    checks.check(f"{what} refuses: one line with the name", said.count("\n") == 1 and
+                 any(f"{name}'" in said for name in shown), said)
+
+
+def words(what, db, option):
+    """The words of each job as the format has them, without the program."""
+    text = generate(db, option)
+    if option == "wfformat":
+        ran = json.loads(text)["workflow"]["execution"]["tasks"]
+        return {t["id"]: t["command"]["arguments"] for t in ran if "command" in t}
+    if option == "dax":
+        tag = "{http://pegasus.isi.edu/schema/DAX}"
+        return {j.get("id"): shlex.split(j.findtext(tag + "argument") or "")
+                for j in xml.etree.ElementTree.fromstring(text).findall(tag + "job")}
+    python = python_with("yaml")
+    code = "import json, sys, yaml; print(json.dumps({j['id']: j['arguments'] for j in yaml.safe_load(sys.stdin)['jobs']}))"
+    return python and json.loads(subprocess.run([python, "-c", code], input=text, capture_output=True, timeout=100,
+                                                check=True).stdout)
+
+
+def hostile(base, label, names, without):
+    """Words and names are what they were, or the format is refused."""
+    base.mkdir()
+    inputs, original, db, lines, wanted = base / "inputs", base / "original", base / "trace.db", [], {}
+    (inputs / "in").mkdir(parents=True)
+    for i, name in enumerate(names):
+        (inputs / "in" / name).write_text(f"{i}\n")
+        (inputs / f"d{name}").mkdir()
+        argv = ["-t", ".", "--", f"in/{name}"], ["", name, f"in/{name}", f"-{name}"]
+        wanted[f"cp_{3 * i + 1}"], wanted[f"printf_{3 * i + 2}"] = argv[0], ["%s|", *argv[1]]
+        lines += [shlex.join(["cp", *argv[0]]), f"{shlex.join(['/usr/bin/printf', '%s|', *argv[1]])} > said.{i}",
+                  f"cd {shlex.quote(f'./d{name}')}", f"cat < ../said.{i} > {shlex.quote(f'x{name}')}", "cd .."]
+    shutil.copytree(inputs, original)
+    (base / "wf.sh").write_text("\n".join(lines) + "\n", errors="surrogateescape")
+    subprocess.run([FTRAC, "run", "--db", str(db), "--", "sh", "../wf.sh"], cwd=original, check=True, timeout=100,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    w = wfformat(f"{label}: wfformat", db, "1.6", "job")
+    dagman(f"{label}: dagman", db, w, original, inputs, base / "copy")
+    files = {path_of(f, "")[0] for t in w["workflow"]["specification"]["tasks"] for f in t["inputFiles"] + t["outputFiles"]}
+    checks.check(f"{label}: names of files", {f"d{name}/x{name}" for name in names} | {f"in/{name}" for name in names} <= files)
+    for option, check in ("pegasus", pegasus), ("dax", dax), ("wfformat", None):
+        if option in without:
+            refuses(f"{label}: {option}", db, option, names)
+            continue
+        found = words(f"{label}: {option}", db, option)
+        said = {job: argv for job, argv in wanted.items() if not re.search("[\udc80-\udcff]", "".join(argv))}
+        for job, argv in said.items() if found is not None else ():
+            argv = [word or '""' for word in argv] if option == "wfformat" else argv
+            checks.equal(f"{label}: {option}, words of {job}", found.get(job), argv)
+        checks.check(f"{label}: {option}, commands that are no text", found is None or not (set(wanted) - set(said)) & set(found))
+        if check:
+            check(f"{label}: {option}", db, "job", w)
+
+
 need("make")
 need_fuse()
 with tempfile.TemporaryDirectory(prefix="ftrac-formats-") as directory:
@@ -324,4 +392,7 @@ with tempfile.TemporaryDirectory(prefix="ftrac-formats-") as directory:
         checks.equal(f"{level}: same trace, same bytes", generate(db, "wfformat", "--level", level),
                      generate(db, "wfformat", "--level", level))
     uncounted(base, inputs)
+    hostile(base / "texts", "texts", TEXTS, ())
+    hostile(base / "controls", "controls", TEXTS[:3] + CONTROLS, ("dax",))
+    hostile(base / "bytes", "bytes", TEXTS[-2:] + BYTES, ("dax", "pegasus"))
 checks.end()

@@ -7,6 +7,7 @@ Workflows: the examples, a script with all that shells do with files, and names 
 """
 import os
 import pathlib
+import random
 import shutil
 import subprocess
 import tempfile
@@ -65,6 +66,27 @@ NAMES = ["a b", "a:b", "a#b", "a$b", "a%b", "a*b", "a?b", "a[b", "a~b", "a;b", "
          'a"b', "a\\b", "a,b", "a{b}", "~a", "-a", "a`b", "\u00e9", "a!b", "a<b>c", "%", "a\\ b", " a", ".x",
          "a\tb", "@a", "+a", "tab\\", "a\nb", "$(x)", "a\\;b", "{x", "a "]
 
+# Names that mean something to a language, whole or at their begin or end.
+SPECIAL = [b"all", b"define", b"endef", b"export", b"unexport", b"include", b"-include", b"sinclude", b"ifdef", b"ifeq",
+           b"else", b"endif", b"override", b"private", b"undefine", b"vpath", b"load", b".PHONY", b".SUFFIXES",
+           b".DEFAULT", b".SILENT", b".ONESHELL", b".NOTPARALLEL", b".POSIX", b".c.o", b"-lm", b"-lx", b"lib(x)", b"a(b",
+           b"b)", b"a,b", b"SHELL", b"MAKEFLAGS", b"PATH=x", b"x:=y", b"a+=b", b"!=", b"::", b"|", b"||", b"&", b"&:",
+           b"a&", b"a:", b"%", b"%x", b"\\\\", b"x\\\\", b"\\#", b"\\:", b"''", b'""', b"~", b"~root", b"$", b"$$", b"$x", b"${x}",
+           b"$(shell id)", b"$^", b"$@", b"{}", b"{{}}", b"{x,y}", b"}", b"*", b"**", b"?", b"[", b"[a]", b"#", b"--",
+           b"-f", b"--help", b"-n", b"@", b"+", b"!", b";;", b"`id`", b"<", b">", b">>x", b"build", b"rule", b"default",
+           b"pool", b"phony", b"subninja", b"Snakefile", b"Makefile", b"build.ninja", b"temp(x)", b"a?b=c&d", b"n" * 250,
+           b"\xc3\xa9" * 125, b"\xff" * 250, b"\xff\xfe", b"a\xc3", b"\xc0\xaf", b"\xed\xa0\x80", "\u2028x".encode(),
+           "x\u0085y".encode(), "\ufeffx".encode(), "\u00a0x\u00a0".encode(), "\U0001f600".encode(), b"a\nb\nc",
+           b"\\n", b"\\0101", b"x\\c", b"\x81\x82\x88", b"a\rb", b"\x1b[31m", b"'\n'", b"EOF",
+           b"x (deleted)", b"a (deleted) b"]
+# What means something in names; words of these are tried, too.
+MEANING = b" \t\\:#$%*?[]{}();=&|'\"~-+@!<>`,^.a\n\r"
+# Programs whose names a shell or make takes for something else.
+PROGRAMS = ["a=b", "if", "do", "done", "time", "@x", "+x", "-x", "7z", "x y", "it's", "{", "!", "~x", "#x", "$x", "n" * 250,
+            "caf\udce9", "new\nline", "\u00e9"]
+# Others' can stand where the first four do.
+FOLDERS = ["a b", "$x:y", "#x=", "{x}", "it's", "new\nline", "car\rriage", "\udcff", "back\\slash", "-f"]
+
 checks = Checks()
 
 
@@ -96,9 +118,10 @@ def contents(directory):
     return found
 
 
-def round_trip(base, what, inputs, command, options=(), drop=()):
-    """inputs: a directory with what is there before.  drop: what only the first run needs."""
-    original, db = base / "original", base / "original.db"
+def round_trip(base, what, inputs, command, options=(), drop=(), bare=(), stamps=None, place="original"):
+    """inputs: a directory with what is there before.  drop: what only the first run needs.  bare: directories that
+    make finds missing.  stamps: how many jobs at most make nothing that can be said."""
+    original, db = base / place, base / "original.db"
     shutil.copytree(inputs, original, symlinks=True)
     traced(db, command, original, *options)
     wanted = contents(original)
@@ -112,15 +135,20 @@ def round_trip(base, what, inputs, command, options=(), drop=()):
         run(WFDAG, "generate", f"--{system}", rules, db)
         shutil.copytree(inputs, copy, symlinks=True)
         # Ninja cannot say where it runs.
-        rules.write_bytes(rules.read_bytes().replace(b"\nroot = " + os.fsencode(original) + b"\n",
-                                                     b"\nroot = " + os.fsencode(copy) + b"\n"))
+        rules.write_bytes(rules.read_bytes().replace(b"\nroot = %s\n" % os.fsencode(original).replace(b"$", b"$$"),
+                                                     b"\nroot = %s\n" % os.fsencode(copy)))
         for name in drop:
             (copy / name).unlink()
+        for name in bare if system == "make" else ():
+            (copy / name).rmdir()
         traced(db2, [*first, rules], copy, *options)
         made = contents(copy)
         keys = set(wanted) | set(made)
         keys -= {os.fsencode(name) for name in drop}
         checks.check(f"{what}, {system}: as many files", len(made) > 2)
+        if stamps:
+            found = os.listdir(copy / ".ftrac") if (copy / ".ftrac").exists() else []
+            checks.check(f"{what}, {system}: names are said, and not stamps", len(found) <= stamps, found)
         for path in sorted(keys):
             checks.check(f"{what}, {system}: {path}", wanted.get(path, 0) == made.get(path, 0))
         said = run(*again, rules, cwd=copy)
@@ -178,6 +206,86 @@ def names(base):
         lines += [f"cat -- 'in/{quoted}' | tr a-z A-Z > 'out{quoted}'", f"cat -- 'out{quoted}' > 'third{quoted}'"]
     (inputs / "wf.sh").write_text("\n".join(lines) + "\n")
     round_trip(base, "names", inputs, ["sh", "wf.sh"], (), ("wf.sh",))
+
+
+def quote(word):
+    return b"'" + word.replace(b"'", b"'\\''") + b"'"
+
+
+def bytes_in_names(base):
+    """Each byte, alone, in front, behind and in the middle, in names and in arguments; and what means something."""
+    inputs = base / "inputs"
+    top = os.fsencode(inputs)
+    (inputs / "in").mkdir(parents=True)
+    names = [name for b in range(1, 256) if b != ord("/") for name in (
+        bytes([b]), bytes([b, ord("x")]), bytes([ord("x"), b]), bytes([ord("y"), b, ord("y")])) if name not in (b".", b"..")]
+    chance = random.Random(7)
+    names += [bytes(chance.choices(MEANING, k=chance.randrange(2, 7))) for _ in range(400)]
+    names = sorted(set(names) - set(SPECIAL) - {b"..", b"."})
+    for i, name in enumerate(names + SPECIAL):
+        with open(os.path.join(top, b"in", name), "wb") as file:
+            file.write(b"%d\n" % i)
+    lines = []
+    for i in range(0, len(names), 64):
+        some = names[i:i + 64]
+        words = b" ".join(quote(b"./" + name) for name in some)
+        lines += [b"cp -t . -- " + b" ".join(quote(b"in/" + name) for name in some),
+                  b"cat -- %s > all.%d" % (words, i),
+                  b"/usr/bin/printf '<%%s>' %s '' > said.%d" % (b" ".join(map(quote, some)), i)]
+    for i, name in enumerate(SPECIAL):
+        lines += [b"tee -- %s %s < in/%s" % (quote(name), quote(name + b"~2"), quote(name)),
+                  b"cat < %s > special.%d" % (quote(name), i)]
+    with open(os.path.join(top, b"wf.sh"), "wb") as file:
+        file.write(b"\n".join(lines) + b"\n")
+    round_trip(base, "bytes", inputs, ["sh", "wf.sh"], (), ("wf.sh",), stamps=25)
+
+
+def programs(base):
+    """What is started is called what it is called, and so are the folders that it works in."""
+    inputs, path = base / "inputs", os.environ["PATH"]
+    (base / "bin").mkdir(parents=True)
+    inputs.mkdir()
+    lines = ["cat < bare.in > bare.out"]
+    (inputs / "bare.in").write_text("text\n")
+    for i, name in enumerate(PROGRAMS):
+        shutil.copy("/bin/cat", base / "bin" / name)
+        (inputs / f"in.{i}").write_text(f"{i}\n")
+        (inputs / name).mkdir()
+        (inputs / f"d({name}").mkdir()
+        quoted = name.replace("'", "'\\''")
+        if name in ("@x", "time", "7z"):
+            lines += [f"sh -c '{name} in.{i} > text.{i}'"]
+        lines += [f"'{quoted}' in.{i} > out.{i}", f"cd './{quoted}'", f"'{quoted}' ../out.{i} > out", "cd ..",
+                  f"'{quoted}' out.{i} > 'd({quoted}/out'"]
+    (inputs / "wf.sh").write_text("\n".join(lines) + "\n", errors="surrogateescape")
+    os.environ["PATH"] = f"{base}/bin:{path}"
+    round_trip(base, "programs", inputs, ["sh", "wf.sh"], (), ("wf.sh",), [f"d({name}" for name in PROGRAMS], 10)
+    os.environ["PATH"] = path
+
+
+def folders(base):
+    """The folder of the workflow is called so; commands say it where that can be another one's later."""
+    for i, folder in enumerate(FOLDERS):
+        here = base / f"{i}"
+        inputs = here / "inputs"
+        (inputs / folder).mkdir(parents=True)
+        (inputs / "a").write_text("text\n")
+        (inputs / "wf.sh").write_text(
+            "cat a > b\ncat b a > c\ncat c > ./-d\n" + ('cat "$PWD/c" > e\n' if folder in FOLDERS[:4] else "") +
+            "cd './%s'\ncat ../c > f\n" % folder.replace("'", "'\\''"), errors="surrogateescape")
+        round_trip(here, f"folder {i}", inputs, ["sh", "wf.sh"], (), ("wf.sh",), place=folder)
+
+
+def variables(base):
+    """Of variables that were recorded, those that a shell can export, whatever is in them."""
+    need("bash")
+    inputs = base / "inputs"
+    inputs.mkdir(parents=True)
+    (inputs / "a").write_text("text\n")
+    (inputs / "sub.sh").write_text("/usr/bin/printenv X > b\ncp b c\ncp c d\n")
+    (inputs / "wf.sh").write_bytes(b"env 'BASH_FUNC_f%%=() { :; }' 'x y=1' '1x=2' "
+                                   b"'X= a\n\r\xff '\"'\"'$(id)%n\\n#' bash sub.sh\n")
+    round_trip(base, "variables", inputs, ["sh", "wf.sh"], ("--env", "*"), ("wf.sh", "sub.sh"))
 
 
 def nested(base):
@@ -242,6 +350,7 @@ def refusals(base):
 need("make")
 need_fuse()
 with tempfile.TemporaryDirectory(prefix="ftrac-generate-") as directory:
-    for case in compile_example, montage_example, script, names, nested, lists, batch, refusals:
+    for case in (compile_example, montage_example, script, names, bytes_in_names, programs, folders, variables, nested,
+                 lists, batch, refusals):
         case(pathlib.Path(directory) / case.__name__)
 checks.end()

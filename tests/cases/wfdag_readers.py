@@ -13,6 +13,7 @@ import tempfile
 
 from dagtraces import Actor, compile_c, graph_of, wfdag
 from ftractest import Checks, Mount, need_fuse
+from hostile import NAMES as HOSTILE
 
 NAMES = [
     b"new\nline", b"tab\there", b"return\r", b'quo"te', b"apo'strophe", b"back\\slash", b"at the end\\",
@@ -23,7 +24,7 @@ NAMES = [
     "\u2028line".encode(), "none \ufffe".encode(), "none \uffff".encode(), "end \U0001ffff".encode(),
     "\ufeffmark".encode(), "e\u0301".encode(), b" led and trailed ", b"a,b;c", b"%s%n%d", b"$HOME `id`", b"{a|b}",
     b"a -> b [label=\"x\"]", b"# x", b"; x", b"=1+1", b"null", b"-1", b"1e5", b"true", "\u00e9".encode() * 127,
-]
+] + HOSTILE[:16] # each byte
 SHAPES = [(), ("--fold",), ("--metadata",), ("--tree",), ("--all",), ("--all", "--metadata", "--fold")]
 PROGRAM = """#include <fcntl.h>
 #include <unistd.h>

@@ -885,7 +885,7 @@ def check_curves(trace):
     works("curves", "cdf", "--of", "lifetime", "--by", "pid", "--gnuplot", base / "c", trace)
     pids = set(column(csv_rows(works("pids", "proc", "--csv", trace)), b"pid"))
     script = (base / "c.gp").read_bytes()
-    missing = {pid for pid in pids if b"title '" + pid + b"'" not in script}
+    missing = {pid for pid in pids if b'title "' + pid + b'"' not in script}
     checks.equal("curves by pid are called by it", missing, set())
 
 

@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(notes, sizeof(notes), "%s", fuzz_path("notes"));
 	fuzz_write("notes/1", data, size);
 	FUZZ_ASSERT(store_begin(store) == 0);
-	FUZZ_ASSERT(paths_create(store, &options, &paths) == 0);
+	FUZZ_ASSERT(paths_create(store, &options, 4096, &paths) == 0);
 	FUZZ_ASSERT(declared_store(store, paths, notes) == 0);
 	paths_destroy(paths);
 	store_rollback(store);

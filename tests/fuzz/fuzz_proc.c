@@ -34,10 +34,13 @@ static void parse(const char *text, size_t len)
 {
 	struct procfs_stat stat;
 	struct procfs_status status;
+	struct procfs_credentials credentials;
+	gid_t groups[4];
 	size_t n;
 
 	procfs_parse_stat(text, len, &stat);
 	procfs_parse_status(text, len, &status);
+	procfs_parse_credentials(text, len, groups, 4, &credentials);
 	procfs_parse_cgroup(text, len, &n);
 	FUZZ_ASSERT(n <= len);
 }

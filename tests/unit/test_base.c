@@ -10,6 +10,7 @@
 #include "base/cli.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/utf8.h"
 #include "test.h"
 
 /* ---- cleanup ---- */
@@ -160,6 +161,43 @@ static void words_are_quoted_as_a_shell_needs_them(void **state)
 	assert_string_equal(nothing, "");
 }
 
+static void expect_program(const char *word, const char *wanted)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	cli_put_program(word, out);
+	fclose(out);
+	assert_string_equal(text, wanted);
+	free(text);
+}
+
+static void programs_are_quoted_where_the_word_means_something_else(void **state)
+{
+	(void)state;
+	expect_program("cc", "cc");
+	expect_program("a=b", "'a=b'");
+	expect_program("done", "'done'");
+	expect_program("-x", "'-x'");
+	expect_program("@x", "'@x'");
+	expect_program("it's", "'it'\\''s'");
+	expect_program("", "''");
+}
+
+static void text_is_utf8_without_control_characters(void **state)
+{
+	(void)state;
+	assert_true(utf8_is_text("", ""));
+	assert_true(utf8_is_text("caf\xc3\xa9", ""));
+	assert_false(utf8_is_text("caf\xe9", UTF8_CONTROLS));
+	assert_false(utf8_is_text("a\tb", "\n"));
+	assert_true(utf8_is_text("a\tb", "\t"));
+	assert_false(utf8_is_text("\x7f", "\t"));
+	assert_true(utf8_is_text(UTF8_CONTROLS, UTF8_CONTROLS));
+	assert_int_equal(strlen(UTF8_CONTROLS), 32);
+}
+
 static void words_end_with_null(void **state)
 {
 	struct words words = { 0 };
@@ -186,6 +224,8 @@ int main(void)
 		cmocka_unit_test(suspended_time_is_not_negative),
 		cmocka_unit_test(complaint_is_a_line_with_the_program_in_front),
 		cmocka_unit_test(words_are_quoted_as_a_shell_needs_them),
+		cmocka_unit_test(programs_are_quoted_where_the_word_means_something_else),
+		cmocka_unit_test(text_is_utf8_without_control_characters),
 		cmocka_unit_test(words_end_with_null),
 	};
 

@@ -40,8 +40,8 @@ static int setup(void **state)
 	snprintf(f->db, sizeof(f->db), "%s/trace.db", f->temp.dir);
 	assert_int_equal(store_create(f->db, false, &f->store), 0);
 	f->options.source = "/";
-	assert_int_equal(paths_create(f->store, &f->options, &f->paths), 0);
-	assert_int_equal(files_create(f->store, f->paths, 0, &f->files), 0);
+	assert_int_equal(paths_create(f->store, &f->options, 1 << 20, &f->paths), 0);
+	assert_int_equal(files_create(f->store, f->paths, 0, 1 << 20, &f->files), 0);
 	add(f, NODE_ROOT, 2, S_IFDIR);
 	*state = f;
 	return 0;
@@ -258,6 +258,104 @@ static void destroying_takes_names_in_any_order(void **state)
 	files_forget_node(f->files, 10);
 }
 
+/* Renamed beside the mount, it seems to have them all. */
+static void of_many_names_of_one_link_the_last_are_kept(void **state)
+{
+	struct fixture *f = *state;
+	struct node *node = add(f, 10, 7, S_IFREG);
+	char name[16];
+	int known = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		bind(f, root(f), name, node);
+		assert_ptr_equal(files_resolve(f->files, root(f), name, strlen(name)), node);
+	}
+	assert_string_equal(path_of(f, node), "/n999");
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		known += files_resolve(f->files, root(f), name, strlen(name)) != NULL;
+	}
+	assert_int_equal(known, 16);
+	assert_non_null(files_resolve(f->files, root(f), "n984", 4));
+	assert_string_equal(sql_ask(f->db, "SELECT count(*), count(to_t) FROM names"), "1000|0");
+}
+
+static void names_of_many_links_are_kept(void **state)
+{
+	struct fixture *f = *state;
+	struct node *node = add(f, 10, 7, S_IFREG);
+	char name[16];
+
+	node_file(node)->nlink = 100;
+	for (int i = 0; i < 101; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		bind(f, root(f), name, node);
+	}
+	assert_null(files_resolve(f->files, root(f), "n0", 2));
+	assert_non_null(files_resolve(f->files, root(f), "n1", 2));
+	assert_ptr_equal(files_unbind(f->files, root(f), "n100", 4, true, 2), node_file(node));
+	assert_string_equal(path_of(f, node), "/n99");
+}
+
+/* Without times of birth: an inode number that comes back shows only in that the file was removed. */
+static struct node *add_unborn(struct fixture *f, uint64_t id, uint64_t ino)
+{
+	const struct event_node e = { .id = id, .dev = 1, .ino = ino, .mode = S_IFREG, .nlink = 1 };
+
+	assert_int_equal(files_add_node(f->files, &e), 0);
+	return files_node(f->files, id);
+}
+
+static void set_size(struct fixture *f, struct file *file, int64_t size)
+{
+	file->size_last = size;
+	files_dirty(f->files, file);
+}
+
+static const char *sizes(struct fixture *f)
+{
+	assert_int_equal(files_flush(f->files), 0);
+	return sql_ask(f->db, "SELECT id, size_last FROM files ORDER BY id");
+}
+
+/* A removed file that a node still leads to, as it is held open; its number is another file's now. */
+static struct file *lose_number(struct fixture *f, bool flush)
+{
+	struct node *node = add_unborn(f, 10, 7);
+	struct file *file = node_file(node);
+
+	bind(f, root(f), "a", node);
+	set_size(f, file, 5);
+	assert_ptr_equal(files_unbind(f->files, root(f), "a", 1, true, 2), file);
+	if (flush)
+		assert_string_equal(sizes(f), "2|5");
+	bind(f, root(f), "b", add_unborn(f, 11, 7));
+	assert_ptr_not_equal(node_file(files_node(f->files, 11)), file);
+	return file;
+}
+
+static void changes_of_a_file_whose_number_came_back_are_written(void **state)
+{
+	struct fixture *f = *state;
+	struct file *file = lose_number(f, false);
+
+	assert_string_equal(sizes(f), "2|5\n3|NULL");
+	set_size(f, file, 9);
+	assert_string_equal(sizes(f), "2|9\n3|NULL");
+}
+
+static void file_whose_number_came_back_takes_no_other_along(void **state)
+{
+	struct fixture *f = *state;
+	struct file *file = lose_number(f, true), *other = node_file(files_node(f->files, 11));
+
+	assert_string_equal(sizes(f), "2|5\n3|NULL");
+	set_size(f, file, 9);
+	set_size(f, other, 3);
+	assert_string_equal(sizes(f), "2|9\n3|3");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -278,6 +376,10 @@ int main(void)
 		TEST(news_from_before_a_rename_is_late),
 		TEST(deep_tree_has_a_path),
 		TEST(destroying_takes_names_in_any_order),
+		TEST(of_many_names_of_one_link_the_last_are_kept),
+		TEST(names_of_many_links_are_kept),
+		TEST(changes_of_a_file_whose_number_came_back_are_written),
+		TEST(file_whose_number_came_back_takes_no_other_along),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,8 +4,12 @@
 
 #include "workflows.h"
 
+#include <errno.h>
+
+#include "dag/generate.h"
 #include "dag/jobs.h"
 #include "dag/rules.h"
+#include "dag/xml.h"
 
 /* Of the last access. */
 static void at_version(struct workflow *w, int32_t version)
@@ -257,6 +261,9 @@ static void one_line(void **state)
 	expect_line("echo 'a\\\nb'", "eval \"$(printf %b 'echo '\\''a\\\\\\nb'\\''')\"");
 	expect_line("a\nb", "eval \"$(printf %b 'a\\nb')\"");
 	expect_line("echo \\'\\\n\\'", "echo \\'\\'");
+	expect_line("a\tb \xc3\xa9", "a\tb \xc3\xa9");
+	expect_line("a\rb", "eval \"$(printf %b 'a\\0015b')\"");
+	expect_line("a\xff\x7f\t\xc3\xa9", "eval \"$(printf %b 'a\\0377\\0177\t\xc3\xa9')\"");
 }
 
 static const char *double_dollar(const char *at)
@@ -273,17 +280,78 @@ static void root(void **state)
 
 	(void)state;
 	rules_write(&rules, "-I/w/d/x $y /w/d /w/dd /w/d.x '/w/d'", "@", double_dollar, out);
+	fputc('\n', out);
+	rules_write(&rules, "/mnt/w/d x/w/d $h/w/d /w/d\xc3\xa9 =/w/d:/w/d a\\n/w/d", "@", NULL,
+		out);
 	fclose(out);
-	assert_string_equal(text, "-I@/x $$y @ /w/dd /w/d.x '@'");
+	assert_string_equal(text, "-I@/x $$y @ /w/dd /w/d.x '@'\n"
+				  "/mnt/w/d x/w/d $h/w/d /w/d\xc3\xa9 =@:@ a\\n@");
 	free(text);
+}
+
+static void names_that_mean_something_are_not_said(void **state)
+{
+	static const char *const never[] = { "", "a\nb", "a\r" },
+				 *const make[] = { "all", "include", ".PHONY", "-lm", "a%b", "~x",
+					 "lib(x)", "\va", "a\\" },
+				 *const fine[] = { "a", "all.o", ".x", "-x", "a b", "a=b", "$x",
+					 "caf\xe9", "\x01", "a(b" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
+		assert_false(rules_make_says(never[i]));
+		assert_false(rules_ninja_says(never[i]));
+		assert_false(rules_snakemake_says(never[i]));
+	}
+	for (size_t i = 0; i < sizeof(make) / sizeof(make[0]); i++)
+		assert_false(rules_make_says(make[i]));
+	for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++) {
+		assert_true(rules_make_says(fine[i]));
+		assert_true(rules_ninja_says(fine[i]));
+	}
+	assert_false(rules_snakemake_says("caf\xe9"));
+	assert_false(rules_snakemake_says("{x}"));
+}
+
+/* Of a job that reads this file. */
+static int check_name(char *name, bool (*says)(const char *), struct generate_refusal *ret_refusal)
+{
+	struct workflow *w = begin(1);
+	int32_t a = process(w, GRAPH_NONE, "a", 0, 10), *into;
+	struct jobs *jobs;
+	int r;
+
+	reads(w, a, file(w), 1);
+	datas[0].path = name;
+	jobs = jobs_of(w, &into);
+	r = generate_check(jobs, "YAML", says, ret_refusal);
+	done(jobs);
+	return r;
+}
+
+static void refusal_outlives_the_jobs(void **state)
+{
+	char name[] = "/data/caf\xe9";
+	struct generate_refusal refusal;
+
+	(void)state;
+	assert_int_equal(check_name(name, generate_says_utf8, &refusal), -EILSEQ);
+	memset(name, 'x', sizeof(name) - 1);
+	assert_string_equal(refusal.text, "YAML has no way to say the file name 'caf\\xe9' of a");
+	assert_int_equal(check_name((char[]){ "/data/a\x01" }, generate_says_utf8, &refusal), 0);
+	assert_int_equal(check_name((char[]){ "/data/a\x01" }, xml_says, &refusal), -EILSEQ);
+	assert_int_equal(check_name((char[]){ "/data/a\n\xc3\xa9" }, xml_says, &refusal), 0);
+	assert_int_equal(check_name((char[]){ "/data/\xef\xbf\xbe" }, xml_says, &refusal), -EILSEQ);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(read_after_write),
 		cmocka_unit_test(write_after_read), cmocka_unit_test(write_after_write),
-		cmocka_unit_test(own_output), cmocka_unit_test(circle), cmocka_unit_test(long_chain),
-		cmocka_unit_test(rules), cmocka_unit_test(one_line), cmocka_unit_test(root) };
+		cmocka_unit_test(own_output), cmocka_unit_test(circle),
+		cmocka_unit_test(long_chain), cmocka_unit_test(rules), cmocka_unit_test(one_line),
+		cmocka_unit_test(root), cmocka_unit_test(names_that_mean_something_are_not_said),
+		cmocka_unit_test(refusal_outlives_the_jobs) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

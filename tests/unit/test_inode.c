@@ -384,12 +384,80 @@ static void what_is_under_our_own_mount_is_what_it_covers(void **state)
 
 	assert_int_equal(stat("/proc", &st), 0); /* taken for our mount, with temp.dir below */
 	assert_int_equal(inode_table_create(&o, &table), 0);
-	inode_own_device(table, st.st_dev);
+	inode_own_mount(table, st.st_dev, false, false);
 	assert_int_equal(inode_lookup(table, inode_of(table, NODE_ROOT), "proc", &inode, &attr), 0);
 	assert_int_equal(stat(t->temp.dir, &st), 0);
 	assert_int_equal(inode->ino, st.st_ino);
 	assert_int_equal(inode->dev, st.st_dev);
 	inode_table_destroy(table);
+}
+
+/* ---- what the kernel was told ---- */
+
+/* A program with these bits, and the kernel told of it. */
+static struct inode *told_program(struct tree *t, mode_t mode)
+{
+	struct inode *inode = lookup(t, t->root, "a");
+
+	assert_int_equal(chmod(temp_path(&t->temp, "a"), mode), 0);
+	inode_told(inode, mode, geteuid(), getegid());
+	return inode;
+}
+
+static void a_program_that_is_as_it_was_told_may_run(void **state)
+{
+	struct tree *t = *state;
+
+	assert_true(inode_is_as_told(t->table, told_program(t, 04755)));
+}
+
+static void suid_that_is_gone_is_not_as_told(void **state)
+{
+	struct tree *t = *state;
+	struct inode *inode = told_program(t, 04755);
+
+	assert_int_equal(chmod(temp_path(&t->temp, "a"), 0755), 0);
+	assert_false(inode_is_as_told(t->table, inode));
+	assert_false(inode_is_as_told(t->table, inode)); /* until it is told anew */
+	inode_told(inode, 0755, geteuid(), getegid());
+	assert_true(inode_is_as_told(t->table, inode));
+}
+
+static void what_the_kernel_may_have_missed_is_not_as_told(void **state)
+{
+	struct tree *t = *state;
+	struct inode *inode = told_program(t, 04755);
+
+	assert_int_equal(chmod(temp_path(&t->temp, "a"), 0755), 0);
+	inode_told(inode, 0755, geteuid(), getegid()); /* a reply that nothing has waited for, perhaps */
+	assert_false(inode_is_as_told(t->table, inode));
+	inode_told(inode, 0755, geteuid(), getegid());
+	assert_true(inode_is_as_told(t->table, inode));
+}
+
+static void a_mode_without_such_bits_may_be_old(void **state)
+{
+	struct tree *t = *state;
+	struct inode *inode = told_program(t, 0755);
+
+	assert_int_equal(chmod(temp_path(&t->temp, "a"), 0700), 0);
+	assert_true(inode_is_as_told(t->table, inode));
+}
+
+static void a_parted_inode_is_not_found_again(void **state)
+{
+	struct tree *t = *state;
+	struct inode *first = lookup(t, t->root, "a"), *second;
+
+	assert_ptr_equal(lookup(t, t->root, "a"), first);
+	inode_part(t->table, first);
+	second = lookup(t, t->root, "a");
+	assert_ptr_not_equal(second, first);
+	assert_int_equal(second->ino, first->ino);
+	assert_true(inode_hold(t->table, first) >= 0);
+	inode_release(t->table, first);
+	inode_forget(t->table, first, 2);
+	inode_forget(t->table, second, 1);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -421,6 +489,11 @@ int main(void)
 		TEST(numbers_of_two_devices_are_told_apart),
 		TEST(numbers_of_all_bits_are_told_apart_too),
 		TEST(file_of_another_device_has_another_number),
+		TEST(a_program_that_is_as_it_was_told_may_run),
+		TEST(suid_that_is_gone_is_not_as_told),
+		TEST(what_the_kernel_may_have_missed_is_not_as_told),
+		TEST(a_mode_without_such_bits_may_be_old),
+		TEST(a_parted_inode_is_not_found_again),
 		TEST(what_is_under_our_own_mount_is_what_it_covers),
 	};
 

@@ -10,6 +10,7 @@
 
 #include "ftrac/inode.h"
 #include "ftrac/locks.h"
+#include "ftrac/waking.h"
 #include "test.h"
 
 enum { ANNE = 1, BEN = 2 };
@@ -212,12 +213,13 @@ static void who_waits_gets_the_lock_when_it_is_free(void **state)
 {
 	struct scene *s = *state;
 	struct lock_request r = ask(s, BEN, F_WRLCK, 0, 0);
-	static _Atomic bool stop;
+	static struct waking waking;
 	struct end end = END;
 
+	waking_init(&waking);
 	assert_int_equal(try(s, ANNE, F_WRLCK, 0, 0), 0);
-	assert_int_equal(locks_wait(s->table, &r, &stop, on_end, &end), 0);
-	usleep(250000); /* longer than a round of waiting */
+	assert_int_equal(locks_wait(s->table, &r, &waking, on_end, &end), 0);
+	usleep(100000);
 	assert_false(end.is_there);
 	assert_int_equal(try(s, ANNE, F_UNLCK, 0, 0), 0);
 	assert_int_equal(wait_for_end(&end), 0);
@@ -229,14 +231,18 @@ static void waiting_can_be_stopped(void **state)
 	struct scene *s = *state;
 	struct lock_request r = ask(s, BEN, F_WRLCK, 0, 0);
 	struct lock_request f = { .inode = &s->inode, .fd = s->other_fd, .flock = LOCK_EX };
-	static _Atomic bool stop;
+	static struct waking waking, flock_waking;
 	struct end end = END, flock_end = END;
 
+	waking_init(&waking);
+	waking_init(&flock_waking);
 	assert_int_equal(try(s, ANNE, F_WRLCK, 0, 0), 0);
 	assert_int_equal(flock(s->fd, LOCK_EX), 0);
-	assert_int_equal(locks_wait(s->table, &r, &stop, on_end, &end), 0);
-	assert_int_equal(locks_wait(s->table, &f, &stop, on_end, &flock_end), 0);
-	atomic_store(&stop, true);
+	assert_int_equal(locks_wait(s->table, &r, &waking, on_end, &end), 0);
+	assert_int_equal(locks_wait(s->table, &f, &flock_waking, on_end, &flock_end), 0);
+	waking_stop(&waking); /* it may not wait yet */
+	usleep(100000);
+	waking_stop(&flock_waking);
 	assert_int_equal(wait_for_end(&end), -EINTR);
 	assert_int_equal(wait_for_end(&flock_end), -EINTR);
 }

@@ -14,7 +14,7 @@ struct fixture {
 	struct paths *paths;
 };
 
-static struct fixture *begin(void **state, struct paths_options options)
+static struct fixture *begin_with(void **state, struct paths_options options, size_t kept)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
@@ -25,9 +25,14 @@ static struct fixture *begin(void **state, struct paths_options options)
 	f->options = options;
 	if (!f->options.source)
 		f->options.source = "/";
-	assert_int_equal(paths_create(f->store, &f->options, &f->paths), 0);
+	assert_int_equal(paths_create(f->store, &f->options, kept, &f->paths), 0);
 	*state = f;
 	return f;
+}
+
+static struct fixture *begin(void **state, struct paths_options options)
+{
+	return begin_with(state, options, 1 << 20);
 }
 
 static int teardown(void **state)
@@ -145,6 +150,42 @@ static void native_path_elsewhere_stays(void **state)
 	assert_string_equal(native(f, "pipe:[7]"), "pipe:[7]");
 }
 
+/* Memory has room for one that is not held. */
+static void path_that_was_let_go_has_its_number_again(void **state)
+{
+	const char *const exclude[] = { "*7", NULL };
+	struct fixture *f = begin_with(state, (struct paths_options){ .exclude = exclude }, 1);
+	char name[16];
+
+	for (int round = 0; round < 3; round++)
+		for (int i = 0; i < 100; i++) {
+			snprintf(name, sizeof(name), i % 2 ? "/%d" : "/\xff%d", i);
+			assert_int_equal(intern(f, name).id, 1 + i);
+			assert_int_equal(intern(f, name).recorded, i % 10 != 7);
+		}
+	assert_string_equal(sql_ask(f->db, "SELECT count(*), count(DISTINCT path) FROM paths"), "100|100");
+}
+
+static void path_that_is_held_is_in_memory_until_it_is_released(void **state)
+{
+	struct fixture *f = begin_with(state, (struct paths_options){ 0 }, 1);
+	struct path a = intern(f, "/a");
+
+	paths_hold(f->paths, a.known);
+	paths_hold(f->paths, a.known);
+	intern(f, "/b");
+	intern(f, "/c");
+	assert_ptr_equal(intern(f, "/a").known, a.known);
+	paths_release(f->paths, a.known);
+	intern(f, "/b");
+	assert_ptr_equal(intern(f, "/a").known, a.known);
+	paths_release(f->paths, a.known);
+	paths_release(f->paths, NULL);
+	intern(f, "/b");
+	assert_int_equal(intern(f, "/a").id, a.id);
+	assert_string_equal(sql_ask(f->db, "SELECT path FROM paths"), "/a\n/b\n/c");
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
 
 int main(void)
@@ -159,6 +200,8 @@ int main(void)
 		TEST(mirror_of_the_root_is_itself),
 		TEST(native_path_is_taken_out_of_the_mount),
 		TEST(native_path_elsewhere_stays),
+		TEST(path_that_was_let_go_has_its_number_again),
+		TEST(path_that_is_held_is_in_memory_until_it_is_released),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

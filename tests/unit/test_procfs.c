@@ -107,6 +107,37 @@ static void status_gives_effective_ids(TEST_UNUSED void **state)
 		assert_int_equal(procfs_parse_status(text, len, &status), -EBADMSG);
 }
 
+static void status_gives_what_access_is_judged_by(TEST_UNUSED void **state)
+{
+	static const char text[] = "Name:\tGroups:\\nUid:\nUmask:\t0022\n"
+		"Uid:\t1000\t1001\t1002\t1003\nGid:\t100\t101\t102\t4294967294\n"
+		"FDSize:\t64\nGroups:\t4 24 4294967293 \nNStgid:\t5\nCapInh:\t0000000000000000\n"
+		"CapEff:\t000001ffffffffff\n";
+	struct procfs_credentials read;
+	gid_t groups[3] = { 0 };
+
+	assert_int_equal(procfs_parse_credentials(text, sizeof(text) - 1, groups, 2, &read), 0);
+	assert_int_equal(read.fsuid, 1003);
+	assert_int_equal(read.fsgid, 4294967294);
+	assert_int_equal(read.effective, 0x1ffffffffff);
+	assert_int_equal(read.n_groups, 3);
+	assert_int_equal(groups[0], 4);
+	assert_int_equal(groups[1], 24);
+	assert_int_equal(groups[2], 0);
+	for (size_t len = 0; len < strlen(text) - 26; len++)
+		assert_int_equal(procfs_parse_credentials(text, len, groups, 3, &read), -EBADMSG);
+}
+
+static void no_groups_are_none(TEST_UNUSED void **state)
+{
+	static const char text[] = "Name:\tx\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nGroups:\t \n"
+		"CapEff:\t0000000000000000\n";
+	struct procfs_credentials read;
+
+	assert_int_equal(procfs_parse_credentials(text, sizeof(text) - 1, NULL, 0, &read), 0);
+	assert_int_equal(read.n_groups, 0);
+}
+
 static void assert_cgroup(const char *text, const char *expected)
 {
 	size_t len;
@@ -389,6 +420,8 @@ int main(void)
 		cmocka_unit_test(image_is_not_known_of_those_we_may_not_see),
 		cmocka_unit_test(ended_process_has_no_image),
 		cmocka_unit_test(status_gives_effective_ids),
+		cmocka_unit_test(status_gives_what_access_is_judged_by),
+		cmocka_unit_test(no_groups_are_none),
 		cmocka_unit_test(cgroup_is_the_deepest),
 		cmocka_unit_test(names_of_jobs_are_let_through),
 		cmocka_unit_test(secrets_are_not),

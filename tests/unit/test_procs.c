@@ -350,17 +350,62 @@ static void operation_on_a_pruned_process_is_kept_without_it(void **state)
 	assert_string_equal(ask(f, "SELECT count(*) FROM process"), "1");
 }
 
-static void parent_is_kept_as_long_as_its_children(void **state)
+static void prune(struct feed *f)
+{
+	feed_flush(f);
+	record_prune(f->record, f->now + 1);
+}
+
+static void child_names_its_parent_also_when_that_is_forgotten(void **state)
 {
 	struct feed *f = *state;
 
 	feed_meet(f, P, 1);
 	feed_fork(f, Q, P);
 	feed_exit(f, P, 0);
-	feed_flush(f);
-	record_prune(f->record, f->now + 1);
+	prune(f);
 	feed_exit(f, Q, 0);
 	assert_string_equal(ask(f, "SELECT pid, parent FROM process ORDER BY id"), "10|NULL\n20|1");
+}
+
+static void program_before_is_forgotten_unless_a_handle_has_it(void **state)
+{
+	struct feed *f = *state;
+	int64_t times[3];
+	uint64_t h = 0;
+
+	feed_meet(f, P, 1);
+	for (int i = 0; i < 3; i++) {
+		feed_exec(f, P, (const char *[]){ "/bin/a", "/bin/b", "/bin/c" }[i]);
+		times[i] = f->now;
+		if (i == 1)
+			h = feed_open(f, P, NODE_ROOT, O_RDONLY);
+	}
+	prune(f);
+	op_at(f, P, times[0]);
+	op_at(f, P, times[1]);
+	op_at(f, P, times[2]);
+	feed_release(f, 0, h);
+	assert_string_equal(ask(f, EXES " LIMIT 5"), "/bin/b\nNULL\n/bin/b\n/bin/c\n/bin/b");
+	prune(f);
+	op_at(f, P, times[1]);
+	op_at(f, P, times[2]);
+	assert_string_equal(ask(f, EXES " LIMIT 2 OFFSET 5"), "NULL\n/bin/c");
+	assert_string_equal(ask(f, "SELECT exe, seq FROM image ORDER BY id"), "/bin/p10|1\n/bin/a|2\n/bin/b|3\n/bin/c|4");
+}
+
+static void threads_whose_end_was_not_told_are_over_with_their_process(void **state)
+{
+	struct feed *f = *state;
+
+	feed_meet(f, P, 1);
+	thread(f, 11, P);
+	op_at(f, 11, f->now);
+	feed_exit(f, P, 0);
+	op_at(f, 11, f->now);
+	prune(f);
+	op_at(f, 11, f->now);
+	assert_string_equal(ask(f, "SELECT process, tid FROM op"), "1|11\n1|11\nNULL|11");
 }
 
 /* ---- the end ---- */
@@ -570,6 +615,24 @@ static void figures_of_images_make_those_of_the_process(void **state)
 		"FROM pprof WHERE pid = 20"), "1");
 }
 
+static void figures_of_images_that_are_forgotten_are_kept(void **state)
+{
+	struct feed *f = *state;
+
+	feed_meet(f, P, 1);
+	feed_fork(f, Q, P);
+	for (int i = 1; i <= 4; i++) {
+		feed_exec(f, Q, "/bin/a");
+		feed_figures(f, EVENT_BEFORE, Q, SECONDS(i), 0, 100 * i);
+		f->now += SECONDS(100);
+		prune(f);
+	}
+	feed_figures(f, EVENT_FIGURES, Q, SECONDS(7), 0, 1000);
+	feed_exit(f, Q, 0);
+	assert_string_equal(ask(f, "SELECT seq, cpu_ns / 1000000000, read_char FROM image_figures WHERE process = 2"),
+		"0|1|100\n1|1|100\n2|1|100\n3|1|100\n4|3|600");
+}
+
 /* Each time the kernel divides all that was used until then. */
 static void parts_of_cpu_time_are_never_less_than_nothing(void **state)
 {
@@ -650,7 +713,9 @@ int main(void)
 		TEST(start_within_a_clock_tick_is_the_same_process),
 		TEST(operations_before_and_after_an_id_came_back_are_told_apart),
 		TEST(operation_on_a_pruned_process_is_kept_without_it),
-		TEST(parent_is_kept_as_long_as_its_children),
+		TEST(child_names_its_parent_also_when_that_is_forgotten),
+		TEST(program_before_is_forgotten_unless_a_handle_has_it),
+		TEST(threads_whose_end_was_not_told_are_over_with_their_process),
 		TEST(exit_code_is_that_of_the_status),
 		TEST(signal_that_ended_it_is_told),
 		TEST(unknown_status_is_neither_code_nor_signal),
@@ -671,6 +736,7 @@ int main(void)
 		TEST(variables_are_stored_once),
 		TEST(row_of_pprof_is_an_image_that_was_begun_by_an_exec),
 		TEST(figures_of_images_make_those_of_the_process),
+		TEST(figures_of_images_that_are_forgotten_are_kept),
 		TEST(parts_of_cpu_time_are_never_less_than_nothing),
 		TEST(figures_without_parts_stand_with_the_image_that_ran_for_longest),
 		TEST(process_of_one_image_has_its_figures),

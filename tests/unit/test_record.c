@@ -675,6 +675,39 @@ static void same_events_make_the_same_database(void **state)
 	feed_end(g);
 }
 
+/* ---- notes of a build ---- */
+
+static void write_note(const char *path, const char *text, off_t size)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	if (size)
+		assert_int_equal(truncate(path, size), 0);
+}
+
+/* A hole of a terabyte would be one line, which does not fit into memory. */
+static void note_larger_than_any_is_counted_and_not_read(void **state)
+{
+	struct record_options options = { .ops = true };
+	struct temp notes;
+	struct feed *f;
+
+	(void)state;
+	temp_make(&notes);
+	write_note(temp_path(&notes, "1"), "ftrac-target /w\na\nb c\n| d\n", 0);
+	write_note(temp_path(&notes, "2"), "ftrac-target /w\nz\n", 1LL << 40);
+	options.declared = notes.dir;
+	f = feed_begin(&options);
+	assert_int_equal(record_finish(f->record), 0);
+	assert_string_equal(ask(f, "SELECT target, prerequisite, order_only FROM declared ORDER BY 2"), "a|b|0\na|c|0\na|d|1");
+	assert_string_equal(ask(f, "SELECT value FROM trace WHERE key = 'notes_lost'"), "1");
+	feed_end(f);
+	temp_take_away(&notes);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, feed_setup_processes, feed_teardown)
 #define TEST_OWN(name) cmocka_unit_test_teardown(name, feed_teardown)
 
@@ -732,6 +765,7 @@ int main(void)
 		TEST(flush_twice_writes_the_same_rows),
 		TEST(counts_are_those_of_the_run),
 		TEST(same_events_make_the_same_database),
+		cmocka_unit_test(note_larger_than_any_is_counted_and_not_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -312,7 +312,7 @@ static void every_statement_fills_a_row_of_its_table(void **state)
 	assert_int_equal(store_commit(store), 0);
 	assert_string_equal(sql_ask(path, "SELECT count(*) FROM processes JOIN images USING (id) "
 		"JOIN files USING (id) JOIN handles USING (id) JOIN touches "
-		"USING (id) JOIN ghosts USING (id) JOIN ops_name USING (id) JOIN ops_handle USING (id) "
+		"USING (id) JOIN ghosts ON ghosts.process = id JOIN ops_name USING (id) JOIN ops_handle USING (id) "
 		"JOIN paths USING (id) JOIN mounts USING (id) JOIN kinds USING (id) JOIN ways USING "
 		"(id) JOIN threads USING (id) JOIN names ON names.file = id JOIN moved ON moved.handle = id "
 		"JOIN uses ON uses.handle = id JOIN seconds ON op = id"), "1");
@@ -444,6 +444,104 @@ static void reserve_has_no_name_and_is_given_back(void **state)
 	store_destroy(store);
 }
 
+/* ---- paths that memory has no room for ---- */
+
+#define SPILLED 300000 /* more than SQLite keeps in memory */
+
+static void put_path(struct store *store, int64_t id, const char *text)
+{
+	assert_int_equal(store_put(store, PUT_PATH, (struct value[]){ V_INT(id), V_STR(text) }), 0);
+}
+
+static int64_t find(struct store *store, uint32_t hash, const char *text)
+{
+	const struct value path = V_STR(text);
+	int64_t id = -1;
+
+	assert_int_equal(store_find_path(store, hash, &path, &id), 0);
+	return id;
+}
+
+static void paths_of_one_hash_are_told_apart_by_their_text(void **state)
+{
+	struct store *store = create(temp_path(*state, "trace.db"), false);
+
+	assert_int_equal(store_begin(store), 0);
+	assert_int_equal(find(store, 7, "/a"), 0);
+	put_path(store, 1, "/a");
+	put_path(store, 2, "/b");
+	put_path(store, 3, "/c");
+	for (int id = 1; id < 4; id++)
+		assert_int_equal(store_spill_path(store, id < 3 ? 7 : UINT32_MAX, id), 0);
+	assert_int_equal(find(store, 7, "/a"), 1);
+	assert_int_equal(find(store, 7, "/b"), 2);
+	assert_int_equal(find(store, 7, "/c"), 0);
+	assert_int_equal(find(store, UINT32_MAX, "/c"), 3);
+	assert_int_equal(store_commit(store), 0);
+	assert_int_equal(find(store, 7, "/b"), 2);
+	store_destroy(store);
+}
+
+/* How many files are open that lie in the directory and have no name there. */
+static int count_nameless(const char *dir)
+{
+	char link[64], target[PATH_MAX];
+	int n = 0;
+
+	for (int fd = 0; fd < 256; fd++) {
+		ssize_t len;
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		len = readlink(link, target, sizeof(target) - 1);
+		if (len < 0)
+			continue;
+		target[len] = '\0';
+		n += strncmp(target, dir, strlen(dir)) == 0 && strstr(target, " (deleted)");
+	}
+	return n;
+}
+
+static int spill_all(struct store *store)
+{
+	int r = 0;
+
+	for (int i = 1; i <= SPILLED && r == 0; i++)
+		r = store_spill_path(store, i * 2654435761u, i);
+	return r;
+}
+
+static void what_memory_has_no_room_for_is_beside_the_trace_and_has_no_name(void **state)
+{
+	struct temp *temp = *state;
+	struct store *store = create(temp_path(temp, "trace.db"), false);
+	int before = count_nameless(temp->dir);
+
+	assert_int_equal(before, 1); /* the reserve */
+	assert_int_equal(store_begin(store), 0);
+	assert_int_equal(spill_all(store), 0);
+	assert_int_equal(count_nameless(temp->dir), before + 1);
+	put_path(store, SPILLED / 3, "/a");
+	assert_int_equal(find(store, SPILLED / 3 * 2654435761u, "/a"), SPILLED / 3);
+	assert_int_equal(store_commit(store), 0);
+	store_destroy(store);
+	assert_int_equal(count_nameless(temp->dir), 0);
+}
+
+static void what_cannot_be_let_go_fails_the_transaction(void **state)
+{
+	struct temp *temp = *state;
+	struct store *store = create(temp_path(temp, "trace.db"), false);
+
+	assert_int_equal(store_begin(store), 0);
+	temp_take_away(temp);
+	assert_int_equal(spill_all(store), -EACCES);
+	assert_string_equal(store_error(store), "the file for names that memory has no room for: "
+		"unable to open database file");
+	assert_int_equal(store_commit(store), -EACCES);
+	store_rollback(store);
+	store_destroy(store);
+}
+
 static void finished_trace_is_one_file_that_is_worked_out(void **state)
 {
 	struct temp *temp = *state;
@@ -496,6 +594,9 @@ int main(void)
 		TEST(nothing_of_a_transaction_that_is_rolled_back_stays),
 		TEST(files_of_the_database_are_known_by_their_inodes),
 		TEST(reserve_has_no_name_and_is_given_back),
+		TEST(paths_of_one_hash_are_told_apart_by_their_text),
+		TEST(what_memory_has_no_room_for_is_beside_the_trace_and_has_no_name),
+		TEST(what_cannot_be_let_go_fails_the_transaction),
 		TEST(finished_trace_is_one_file_that_is_worked_out),
 		TEST(destroy_takes_null),
 	};

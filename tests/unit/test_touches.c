@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* touches.h: one row for each process and version of a file, one for each name in vain. */
+/* touches.h: one row for each process and version of a file, as long as memory has room. */
 
 #include "db/files.h"
 #include "db/procs.h"
@@ -17,7 +17,7 @@ struct fixture {
 	struct file a;
 };
 
-static int setup(void **state)
+static int setup_with(void **state, size_t kept)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
@@ -25,7 +25,7 @@ static int setup(void **state)
 	temp_make(&f->temp);
 	snprintf(f->db, sizeof(f->db), "%s/trace.db", f->temp.dir);
 	assert_int_equal(store_create(f->db, false, &f->store), 0);
-	assert_int_equal(touches_create(f->store, 100, &f->touches), 0);
+	assert_int_equal(touches_create(f->store, 100, kept, &f->touches), 0);
 	f->p.id = 1;
 	f->q.id = 2;
 	f->a.id = 7;
@@ -33,12 +33,21 @@ static int setup(void **state)
 	return 0;
 }
 
+static int setup(void **state)
+{
+	return setup_with(state, 1 << 20);
+}
+
+/* Memory has room for one row. */
+static int setup_narrow(void **state)
+{
+	return setup_with(state, 1);
+}
+
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	touches_forget(f->touches, &f->p);
-	touches_forget(f->touches, &f->q);
 	touches_destroy(f->touches);
 	store_destroy(f->store);
 	temp_take_away(&f->temp);
@@ -94,31 +103,45 @@ static void path_is_the_last_that_was_known(void **state)
 	assert_string_equal(rows(f, "path"), "6");
 }
 
-static void ghosts_are_counted_for_each_process_and_path(void **state)
+static void times_are_the_first_and_the_last_in_any_order(void **state)
 {
 	struct fixture *f = *state;
 
-	for (int i = 0; i < 3; i++)
-		assert_int_equal(touches_ghost(f->touches, &f->p, 5, 110 + i), 0);
-	assert_int_equal(touches_ghost(f->touches, &f->p, 6, 120), 0);
-	assert_int_equal(touches_ghost(f->touches, NULL, 5, 130), 0);
-	assert_string_equal(rows(f, "count(*)"), "0");
-	assert_string_equal(sql_ask(f->db, "SELECT process, path, count, first_t FROM ghosts"),
-		"1|5|3|10\n1|6|1|20\nNULL|5|1|30");
+	touches_get(f->touches, &f->p, &f->a, 1, 5, 120);
+	touches_get(f->touches, &f->p, &f->a, 1, 5, 140);
+	touches_get(f->touches, &f->p, &f->a, 1, 5, 110);
+	assert_string_equal(rows(f, "first_t, last_t"), "10|30");
 }
 
-static void forgotten_process_begins_new_rows(void **state)
+/* Each time something else was in between. */
+static void row_that_was_let_go_comes_back_as_another_one(void **state)
 {
 	struct fixture *f = *state;
 
-	touches_get(f->touches, &f->p, &f->a, 1, 5, 110);
-	assert_string_equal(rows(f, "process"), "1");
-	touches_forget(f->touches, &f->p);
-	touches_get(f->touches, &f->p, &f->a, 1, 5, 110);
-	assert_string_equal(rows(f, "process"), "1\n1");
+	for (int i = 0; i < 3; i++) {
+		touches_get(f->touches, &f->p, &f->a, 1, 5 + i, 110 + i)->nmeta++;
+		touches_get(f->touches, &f->q, &f->a, 1, 0, 110 + i)->opens++;
+	}
+	assert_string_equal(rows(f, "process, path, nmeta, opens"),
+		"1|5|1|0\n2|NULL|0|1\n1|6|1|0\n2|NULL|0|1\n1|7|1|0\n2|NULL|0|1");
+	assert_string_equal(sql_ask(f->db, "SELECT process, path, nmeta, opens, first_t, last_t "
+		"FROM access_rows ORDER BY 1"), "1|7|3|0|10|12\n2|NULL|0|3|10|12");
+}
+
+static void path_is_the_last_one_also_of_rows_that_were_let_go(void **state)
+{
+	struct fixture *f = *state;
+
+	touches_get(f->touches, &f->p, &f->a, 1, 9, 110);
+	touches_get(f->touches, &f->q, &f->a, 1, 9, 110);
+	touches_get(f->touches, &f->p, &f->a, 1, 4, 120);
+	touches_get(f->touches, &f->q, &f->a, 1, 0, 120);
+	assert_string_equal(rows(f, "count(*)"), "4");
+	assert_string_equal(sql_ask(f->db, "SELECT process, path FROM access_rows ORDER BY 1"), "1|4\n2|9");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define NARROW(name) cmocka_unit_test_setup_teardown(name, setup_narrow, teardown)
 
 int main(void)
 {
@@ -127,8 +150,9 @@ int main(void)
 		TEST(processes_and_versions_have_their_own_rows),
 		TEST(flushed_row_goes_on_counting),
 		TEST(path_is_the_last_that_was_known),
-		TEST(ghosts_are_counted_for_each_process_and_path),
-		TEST(forgotten_process_begins_new_rows),
+		TEST(times_are_the_first_and_the_last_in_any_order),
+		NARROW(row_that_was_let_go_comes_back_as_another_one),
+		NARROW(path_is_the_last_one_also_of_rows_that_were_let_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
