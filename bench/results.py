@@ -10,7 +10,7 @@ import targets
 # The time of a run during which others had more than this part of the processors is left out.
 DISTURBED = 0.2
 COLUMNS = ["session", "round", "workload", "group", "system", "cost", "unit", "seconds", "others", "all_cpu_s", "cpu_s",
-           "peak_MB", "complete_s", "overhead_s", "ops", "lost", "db_bytes", "op_table_bytes",
+           "peak_MB", "complete_s", "ops", "lost", "db_bytes", "op_table_bytes",
            "index_bytes"]
 
 
@@ -152,15 +152,6 @@ def missed_list(rows):
     return "\n".join(lines) + "\n" if lines else "None.\n"
 
 
-def overhead_table(runs):
-    """What the trace says of its own cost, beside what it was: of serial work, where times add up."""
-    body = [[workload, f"{fidelity}{' io_uring' if uring else ''}", f"{said:.3f}", f"{was:.3f}",
-             number(said / was if was > 0 else None)]
-            for workload, fidelity, uring, said, was, _ in targets.own_costs(runs, quiet)
-            if workload.endswith("-j1")]
-    return table(["workload", "fidelity", "overhead_ns, s", "traced - native, s", "quotient"], body)
-
-
 def machine_text(machines):
     last = machines[-1]
     text = (f"{last['cpus']} x {last['cpu']}, {last['memory_GiB']} GiB, Linux {last['kernel']}, "
@@ -215,11 +206,6 @@ Not within the limit (in brackets: of how many pairs, where they are few):
 Of the work and the daemon together.
 
 {cpu}
-## What the traces say of their own cost
-
-`overhead_ns` of work done one step after another, where the times of all add up, and how much longer it was.
-
-{overheads}
 ## All figures
 
 {groups}"""
@@ -237,9 +223,9 @@ def write(lines, path):
     runs = Runs(lines)
     if not runs.all:
         raise SystemExit("bench: no runs to write about; measure first")
-    rows = targets.rows(runs, quiet)
+    rows = targets.rows(runs)
     path.write_text(TEXT.format(
         machine=machine_text(runs.machines), disturbed=disturbed_text(runs), targets=target_table(rows), missed=missed_list(rows),
         stuck="".join(f"Not measured: {what}.\n\n" for what in dict.fromkeys(runs.stuck)),
-        cpu=cpu_table(runs), overheads=overhead_table(runs), groups=group_tables(runs)))
+        cpu=cpu_table(runs), groups=group_tables(runs)))
     write_csv(runs, path.with_suffix(".csv"))

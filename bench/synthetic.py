@@ -717,7 +717,8 @@ class Workflow:
             "exit_status": 0, "start_ns": START_NS, "end_ns": START_NS + end, "complete": 1,
             "fidelity": NAMES.fidelity[0], "process_tier": "ptrace", "ops_excluded": 0,
             "ops_recorded": store.last_op, "ops_lost": 0, "process_events_lost": 0,
-            "overhead_ns": 15000 * store.last_op, "overhead_wall_ns": 5000 * store.last_op,
+            "overhead_ns": None, "overhead_wall_ns": None, "waited_ns": 0,
+            "tracer_cpu_ns": 15000 * store.last_op,
             "bytes_mount": query("SELECT sum(bread + bwrite) FROM moved").fetchone()[0],
             "bytes_kernel": query("SELECT sum(read_char + write_char) FROM figures").fetchone()[0],
         }

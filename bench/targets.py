@@ -90,28 +90,10 @@ def bytes_per_op(runs, workload):
                            and run["fidelity"] == fidelity and run.get("ops")])]
 
 
-def own_costs(runs, quiet):
-    """(workload, fidelity, uring, overhead_ns in s, traced - native in s, pairs)."""
-    for (workload, fidelity, uring), part in runs.groups.items():
-        turns = [(turn["ftrac"], turn["native"]) for turn in part.values()
-                 if "ftrac" in turn and "native" in turn and turn["ftrac"].get("overhead_s") is not None
-                 and turn["ftrac"]["unit"] == "s" and quiet(turn["ftrac"]) and quiet(turn["native"])]
-        if turns:
-            yield (workload, fidelity, uring, statistics.median(ours["overhead_s"] for ours, _ in turns),
-                   statistics.median(ours["seconds"] - native["seconds"] for ours, native in turns), len(turns))
-
-
-def misjudged(runs, quiet):
-    """How far overhead_ns is from what serial work took longer, as a part of that."""
-    return [(f"{workload} {fidelity}{' io_uring' if uring else ''}", abs(said / was - 1), pairs)
-            for workload, fidelity, uring, said, was, pairs in own_costs(runs, quiet)
-            if workload == "montage-j1" and was > 0]
-
-
 LIMITS = {"open": (1.35, 1.15), "cached": (1.45, 1.20), "exact": (1.90, 1.40)}
 
 
-def rows(runs, quiet):
+def rows(runs):
     """The table, with and without io_uring where that makes a difference."""
     table = []
     for uring in (False, True):
@@ -134,7 +116,6 @@ def rows(runs, quiet):
                          overheads(runs, f"ftrac exact{mark}", "strace", ["montage-j2", "compile-j2"])))
         table.append(Row(f"overhead of `cached` : overhead of LoggedFS, Montage, {way}", 0.6, 0.25,
                          overheads(runs, f"ftrac cached{mark}", "loggedfs", ["montage-j2"])))
-    table.append(Row("`overhead_ns`, serial Montage: off by", 0.25, 0.25, misjudged(runs, quiet)))
     table.append(Row("bytes per operation in trace.db, Montage", 40, 28,
                      bytes_per_op(runs, "montage-j2")))
     table.append(Row("writer alone, million events a second", 0.8, 1.5,

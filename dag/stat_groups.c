@@ -424,18 +424,14 @@ static void uses_finish(struct level *level)
 	level_finish(level);
 }
 
-/* How long the run took, and would have taken by itself. */
+/* That is measured; how much longer the run took by it is not. */
 static void note_tracing(struct stat_run *run)
 {
-	int64_t start_ns = query_fact(run->db, "start_ns", 0), end_ns = query_fact(run->db, "end_ns", 0);
-	int64_t tracing_ns = query_fact(run->db, "overhead_wall_ns", 0);
+	int64_t cpu_ns = query_fact(run->db, "tracer_cpu_ns", -1);
 
-	if (tracing_ns <= 0 || end_ns - start_ns < tracing_ns)
-		return;
-	table_note(run->table,
-		"The run took %.1f s, about %.1f s of it because it was traced; without that some "
-		"%.1f s.",
-		(end_ns - start_ns) / 1e9, tracing_ns / 1e9, (end_ns - start_ns - tracing_ns) / 1e9);
+	if (cpu_ns >= 0)
+		table_note(run->table, "Tracing itself used %.1f s of CPU time, which is in none of these; how much "
+			"longer the run took by that is not known.", cpu_ns / 1e9);
 }
 
 static void note_util(struct stat_run *run)

@@ -56,6 +56,7 @@ enum event_kind {
 	/* What thread .process.tid of .process.pid has used in its life, or, with tid 0, the process
 	 * so far: text = struct figures (figures.h).  Before the EXIT of that thread. */
 	EVENT_FIGURES,
+	EVENT_BEFORE,  /* what .process.pid had used when it began its newest image: text as above */
 	EVENT_SAMPLE,  /* a look at a living process at .time_ns; .sample.* */
 	EVENT_KIND_MAX
 };

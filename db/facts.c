@@ -81,8 +81,11 @@ int facts_store(struct store *store, const struct facts *facts)
 		{ "ops_recorded", V_INT(0) },
 		{ "ops_lost", V_INT(0) },
 		{ "process_events_lost", V_INT(0) },
-		{ "overhead_ns", V_INT(0) },
-		{ "overhead_wall_ns", V_INT(0) },
+		/* How much longer the run took than it would have: one run alone does not tell. */
+		{ "overhead_ns", V_NULL },
+		{ "overhead_wall_ns", V_NULL },
+		{ "waited_ns", V_INT(0) },
+		{ "tracer_cpu_ns", V_NULL },
 		{ "bytes_mount", V_INT(0) },
 		{ "bytes_kernel", V_NULL },
 	};

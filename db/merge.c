@@ -133,8 +133,8 @@ int merge_end(struct merge *merge)
 				    "max(value)"
 				    " WHEN count(*) = count(value) AND key IN ('ops_recorded', "
 				    "'ops_excluded', 'ops_lost',"
-				    "  'process_events_lost', 'notes_lost', 'overhead_ns', "
-				    "'overhead_wall_ns', 'bytes_mount', 'bytes_kernel')"
+				    "  'process_events_lost', 'notes_lost', 'waited_ns', "
+				    "'tracer_cpu_ns', 'bytes_mount', 'bytes_kernel')"
 				    "  THEN sum(value) FILTER (WHERE key NOT IN ('start_ns', "
 				    "'end_ns'))" /* else it overflows */
 				    " WHEN count(DISTINCT value) = 1 AND count(*) = count(value) "

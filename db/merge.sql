@@ -42,6 +42,8 @@ INSERT INTO main.environs SELECT image + :images, name, value FROM one.environs;
 INSERT INTO main.figures SELECT process + :processes, cpu_ns, utime_ns, stime_ns, vmpeak_bytes,
 	rsspeak_bytes, read_char, write_char, read_bytes, write_bytes, nvcsw, nivcsw, minflt, majflt,
 	cpu_delay_ns, blkio_delay_ns, swapin_delay_ns, reclaim_delay_ns FROM one.figures;
+INSERT INTO main.spent SELECT image + :images, cpu_ns, utime_ns, stime_ns, read_char, write_char, read_bytes,
+	write_bytes, minflt, majflt FROM one.spent;
 INSERT INTO main.samples SELECT process + :processes, t + :t, rss, cpu FROM one.samples;
 
 INSERT INTO main.threads SELECT id + :threads, iif(image, image + :images, image), tid FROM one.threads;

@@ -55,6 +55,7 @@ static void process_unref(struct process *process)
 	while (process->image) {
 		struct image *older = process->image->older;
 
+		free(process->image->before);
 		free(process->image);
 		process->image = older;
 	}
@@ -115,6 +116,7 @@ static void prune_images(struct process *process, int64_t time_ns)
 			continue;
 		}
 		*link = image->older;
+		free(image->before);
 		free(image);
 		process->forgetful = true;
 	}
@@ -317,20 +319,74 @@ static struct process *add_process(struct procs *procs, pid_t pid, pid_t ppid, i
 	return process;
 }
 
-static int put_figures(struct procs *procs, const struct process *process)
+/* Those of the process; what these do not have, of its threads. */
+static struct figures all_figures(const struct process *process)
+{
+	const struct figures none = { 0 }, *total = process->total ? process->total : &none;
+	struct figures all = process->threads ? *process->threads : none;
+
+	for (int i = 0; i < FIGURE_MAX; i++)
+		if (figures_has(total, i))
+			figures_set(&all, i, total->value[i]);
+	return all;
+}
+
+static int put_figures(struct procs *procs, const struct process *process, const struct figures *all)
 {
 	struct value row[1 + FIGURE_MAX] = { V_INT(process->id) };
-	const struct figures none = { 0 }, *total = process->total ? process->total : &none;
-	const struct figures *threads = process->threads ? process->threads : &none;
 
-	if (!(total->known | threads->known))
+	if (!all->known)
 		return 0;
-	for (int i = 0; i < FIGURE_MAX; i++) {
-		const struct figures *of = figures_has(total, i) ? total : threads;
-
-		row[1 + i] = V_OPT(figures_has(of, i), of->value[i]);
-	}
+	for (int i = 0; i < FIGURE_MAX; i++)
+		row[1 + i] = V_OPT(figures_has(all, i), all->value[i]);
 	return store_put(procs->store, PUT_FIGURES, row);
+}
+
+static int64_t between(int64_t value, int64_t low, int64_t high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
+/*
+ * Of what was used later there is not less.  The two parts of the CPU time are estimates, each time of all of it
+ * until then: they are moved so that neither of them was more before than later.
+ */
+static void fit(struct figures *before, const struct figures *later)
+{
+	for (int i = 0; i < FIGURE_MAX; i++)
+		if (before->value[i] > later->value[i])
+			before->value[i] = later->value[i];
+	before->known &= later->known;
+	before->value[FIGURE_UTIME] = between(before->value[FIGURE_UTIME],
+		before->value[FIGURE_CPU] - later->value[FIGURE_STIME], before->value[FIGURE_CPU]);
+	before->value[FIGURE_STIME] = before->value[FIGURE_CPU] - before->value[FIGURE_UTIME];
+}
+
+static int put_spent(struct procs *procs, const struct image *image, const struct figures *before)
+{
+	static const enum figure columns[] = { FIGURE_CPU, FIGURE_UTIME, FIGURE_STIME, FIGURE_READ_CHAR,
+		FIGURE_WRITE_CHAR, FIGURE_READ_BYTES, FIGURE_WRITE_BYTES, FIGURE_MINFLT,
+		FIGURE_MAJFLT };
+	struct value row[1 + sizeof(columns) / sizeof(columns[0])] = { V_INT(image->id) };
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		row[1 + i] = V_OPT(figures_has(before, columns[i]), before->value[columns[i]]);
+	return before->known ? store_put(procs->store, PUT_SPENT, row) : 0;
+}
+
+static int put_used(struct procs *procs, const struct process *process)
+{
+	struct figures later = all_figures(process);
+	int r = put_figures(procs, process, &later);
+
+	for (struct image *image = process->image; image && r == 0; image = image->older) {
+		if (!image->before)
+			continue;
+		fit(image->before, &later);
+		later = *image->before;
+		r = put_spent(procs, image, &later);
+	}
+	return r;
 }
 
 static int end_process(struct procs *procs, struct process *process, int64_t time_ns, int status)
@@ -345,7 +401,7 @@ static int end_process(struct procs *procs, struct process *process, int64_t tim
 	if (image)
 		r = store_end_image(procs->store, image->id, relative(procs, time_ns));
 	if (r == 0)
-		r = put_figures(procs, process);
+		r = put_used(procs, process);
 	return r < 0 ? r : put_process(procs, process);
 }
 
@@ -567,6 +623,32 @@ static int on_figures(struct procs *procs, const struct event *ev, const char *t
 	return 0;
 }
 
+/* The image before it may be pruned before the process ends. */
+static int put_spent_of_older(struct procs *procs, const struct image *image)
+{
+	const struct image *older = image->older;
+	struct figures before;
+
+	if (!older || !older->before)
+		return 0;
+	before = *older->before;
+	fit(&before, image->before);
+	return put_spent(procs, older, &before);
+}
+
+static int on_before(struct procs *procs, const struct event *ev, const char *text, size_t len)
+{
+	const struct process *process = living_process(procs, ev->u.process.pid);
+	struct image *image = process ? process->image : NULL;
+
+	if (!image || len != sizeof(*image->before))
+		return 0;
+	if (!image->before && !(image->before = malloc(sizeof(*image->before))))
+		return -ENOMEM;
+	memcpy(image->before, text, sizeof(*image->before));
+	return put_spent_of_older(procs, image);
+}
+
 static int on_sample(struct procs *procs, const struct event *ev)
 {
 	const struct process *process = living_process(procs, ev->u.sample.pid);
@@ -585,6 +667,8 @@ int procs_event(struct procs *procs, const struct event *ev, const char *text, s
 
 	if (ev->kind == EVENT_FIGURES)
 		return on_figures(procs, ev, text, len);
+	if (ev->kind == EVENT_BEFORE)
+		return on_before(procs, ev, text, len);
 	if (ev->kind == EVENT_SAMPLE)
 		return on_sample(procs, ev);
 	get_parts(text, len, parts);

@@ -30,6 +30,7 @@ struct image {
 	int seq;
 	int references; /* what others hold */
 	uint64_t digest; /* of exe and arguments; 0 unknown */
+	struct figures *before; /* what the process had used when it began; NULL: not known */
 };
 
 struct process {
@@ -57,7 +58,7 @@ int procs_create(struct store *store, struct paths *paths, const struct procs_op
 void procs_destroy(struct procs *procs);
 
 /*
- * Takes in one of EVENT_PROCESS, FORK, THREAD, EXEC, EXIT, FIGURES, SAMPLE.  0 or -errno of the
+ * Takes in one of EVENT_PROCESS, FORK, THREAD, EXEC, EXIT, FIGURES, BEFORE, SAMPLE.  0 or -errno of the
  * database.
  *
  * Figures of a process are those told of it as a whole; what these do not have is put together

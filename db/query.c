@@ -348,7 +348,7 @@ static int begin(struct query_db *db)
 /* ---- several ---- */
 
 /* Views are for all times, but traces are put together by their tables, which are not. */
-#define HAS_OUR_TABLES "SELECT count(*) FROM sqlite_schema WHERE name = 'moved'"
+#define HAS_OUR_TABLES "SELECT count(*) = 2 FROM sqlite_schema WHERE name IN ('moved', 'spent')"
 
 /* Each is opened by itself first, for a good word about what is wrong with it. */
 static int first_start(struct query_db *db, const char *const *paths, int n, unsigned how,

@@ -35,7 +35,6 @@ struct record {
 	struct touches *touches;
 	struct ghosts *ghosts;
 	struct combos *threads;
-	struct overhead *overhead;
 	struct record_counts counts;
 	int64_t last_op;
 	/* Some whose text is in the database; few programs use many. */
@@ -94,8 +93,6 @@ int record_create(struct store *store, const struct record_options *options,
 	if (r == 0)
 		r = procs_create(store, record->paths,
 			&(struct procs_options){ .start_ns = options->start_ns }, &record->procs);
-	if (r == 0)
-		r = overhead_create(&record->overhead);
 	if (r < 0) {
 		record_destroy(record);
 		return r;
@@ -115,18 +112,12 @@ void record_destroy(struct record *record)
 	ghosts_destroy(record->ghosts);
 	paths_destroy(record->paths);
 	combos_destroy(record->threads);
-	overhead_destroy(record->overhead);
 	free(record);
 }
 
 struct record_counts record_counts(const struct record *record)
 {
 	return record->counts;
-}
-
-struct overhead_ns record_overhead(const struct record *record)
-{
-	return overhead_so_far(record->overhead);
 }
 
 int record_flush(struct record *record)
@@ -900,7 +891,6 @@ int record_event(struct record *record, const struct event *ev, const char *text
 {
 	const char *second;
 
-	overhead_event(record->overhead, ev);
 	switch (ev->kind) {
 	case EVENT_OP:
 		return on_op(record, ev, text, len);

@@ -20,7 +20,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "db/overhead.h"
 #include "db/paths.h"
 
 struct event;
@@ -62,6 +61,5 @@ int record_finish(struct record *record);
 void record_prune(struct record *record, int64_t time_ns);
 
 struct record_counts record_counts(const struct record *record);
-struct overhead_ns record_overhead(const struct record *record);
 
 #endif

@@ -67,6 +67,12 @@ CREATE TABLE figures (
 	minflt INTEGER, majflt INTEGER, cpu_delay_ns INTEGER, blkio_delay_ns INTEGER,
 	swapin_delay_ns INTEGER, reclaim_delay_ns INTEGER);
 
+-- What the process of an image had used when that image began; of images that began by an exec.
+CREATE TABLE spent (
+	image INTEGER PRIMARY KEY, cpu_ns INTEGER, utime_ns INTEGER, stime_ns INTEGER,
+	read_char INTEGER, write_char INTEGER, read_bytes INTEGER, write_bytes INTEGER,
+	minflt INTEGER, majflt INTEGER);
+
 CREATE TABLE samples (
 	process INTEGER, t INTEGER, rss INTEGER, cpu INTEGER, PRIMARY KEY (process, t)) WITHOUT ROWID;
 

@@ -60,20 +60,13 @@ static void print_head(sqlite3 *db, FILE *out)
 {
 	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'command'), "
 		"(SELECT value FROM trace WHERE key = 'exit_status'), "
-		"(SELECT max(end_ns) - min(start_ns) FROM process WHERE parent IS NULL) / 1e9, "
-		"(SELECT value FROM trace WHERE key = 'overhead_wall_ns') / 1e9");
-	double took, tracing;
+		"(SELECT max(end_ns) - min(start_ns) FROM process WHERE parent IS NULL) / 1e9");
 
 	if (!row)
 		return;
 	fprintf(out, "ftrac: %.60s: exit status %s", text(row, 0), text(row, 1));
-	took = number(row, 2);
-	tracing = known(row, 3) ? number(row, 3) : 0;
 	if (known(row, 2))
-		fprintf(out, ", %.1f s", took);
-	/* Too little to matter is not said. */
-	if (tracing >= 0.05 && tracing <= took)
-		fprintf(out, ", about %.1f s of it tracing", tracing);
+		fprintf(out, ", %.1f s", number(row, 2));
 	fputc('\n', out);
 	sqlite3_finalize(row);
 }
@@ -86,7 +79,8 @@ static void print_work(sqlite3 *db, FILE *out)
 		"(SELECT count(DISTINCT file) FROM access WHERE opens > 0), "
 		"(SELECT sum(bread) FROM handle), (SELECT sum(bwrite) FROM handle), "
 		"(SELECT max(rsspeak_bytes) FROM process), (SELECT sum(cpu_ns) / 1e9 FROM process), "
-		"(SELECT comm FROM process ORDER BY rsspeak_bytes DESC LIMIT 1)");
+		"(SELECT comm FROM process ORDER BY rsspeak_bytes DESC LIMIT 1), "
+		"(SELECT value FROM trace WHERE key = 'tracer_cpu_ns') / 1e9");
 
 	if (row) {
 		fprintf(out, "ftrac: %.0f process%s, %.0f operation%s, %.0f file%s opened, %s read, "
@@ -94,8 +88,8 @@ static void print_work(sqlite3 *db, FILE *out)
 			number(row, 1), plural(row, 1), number(row, 2), plural(row, 2),
 			bytes(read, row, 3), bytes(written, row, 4));
 		if (known(row, 5) && known(row, 7))
-			fprintf(out, "ftrac: %.1f s of CPU; most memory: %s (%s)\n", number(row, 6),
-				bytes(peak, row, 5), text(row, 7));
+			fprintf(out, "ftrac: %.1f s of CPU, and %.1f s for tracing; most memory: %s (%s)\n",
+				number(row, 6), number(row, 8), bytes(peak, row, 5), text(row, 7));
 	}
 	sqlite3_finalize(row);
 }
@@ -120,15 +114,20 @@ static void print_coverage(sqlite3 *db, FILE *out)
 {
 	char mount[32], kernel[32];
 	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'bytes_mount'), "
-		"(SELECT value FROM trace WHERE key = 'bytes_kernel')");
+		"(SELECT value FROM trace WHERE key = 'bytes_kernel'), "
+		"(SELECT count(*) - count(read_char) FROM process)");
 
-	if (row && known(row, 1))
+	if (row && known(row, 1)) {
 		fprintf(out, "ftrac: %s read and written by the processes in all (pipes and files "
-			"elsewhere, too), %s through the mount (what is mapped, too)\n",
-			bytes(kernel, row, 1), bytes(mount, row, 0));
-	else if (row)
+			"elsewhere, too", bytes(kernel, row, 1));
+		if (number(row, 2) > 0)
+			fprintf(out, "; not known of %.0f process%s", number(row, 2),
+				number(row, 2) == 1 ? "" : "es");
+		fprintf(out, "), %s through the mount (what is mapped, too)\n", bytes(mount, row, 0));
+	} else if (row) {
 		fprintf(out, "ftrac: %s through the mount; how much the processes moved elsewhere is "
-			"known with --processes ptrace only\n", bytes(mount, row, 0));
+			"known only of those that ptrace follows\n", bytes(mount, row, 0));
+	}
 	sqlite3_finalize(row);
 }
 

@@ -338,11 +338,51 @@ FROM (SELECT handle, image, sum(bread) AS bread, sum(nread) AS nread, sum(bwrite
 	JOIN handle h ON h.id = u.handle LEFT JOIN image m ON m.id = u.image
 	LEFT JOIN process r ON r.id = m.process;
 
+-- What each image has used itself: what its process had used when the next one began, or in all, less what it
+-- had used when this one did.
+CREATE VIEW image_figures AS
+SELECT image, process, seq, cpu_1 - cpu_0 AS cpu_ns, utime_1 - utime_0 AS utime_ns, stime_1 - stime_0 AS stime_ns,
+	read_char_1 - read_char_0 AS read_char, write_char_1 - write_char_0 AS write_char,
+	read_bytes_1 - read_bytes_0 AS read_bytes, write_bytes_1 - write_bytes_0 AS write_bytes,
+	minflt_1 - minflt_0 AS minflt, majflt_1 - majflt_0 AS majflt
+FROM (SELECT i.id AS image, i.process, i.seq,
+		iif(f, 0, s.cpu_ns) AS cpu_0, iif(l, g.cpu_ns, n.cpu_ns) AS cpu_1,
+		iif(f, 0, s.utime_ns) AS utime_0, iif(l, g.utime_ns, n.utime_ns) AS utime_1,
+		iif(f, 0, s.stime_ns) AS stime_0, iif(l, g.stime_ns, n.stime_ns) AS stime_1,
+		iif(f, 0, s.read_char) AS read_char_0, iif(l, g.read_char, n.read_char) AS read_char_1,
+		iif(f, 0, s.write_char) AS write_char_0, iif(l, g.write_char, n.write_char) AS write_char_1,
+		iif(f, 0, s.read_bytes) AS read_bytes_0, iif(l, g.read_bytes, n.read_bytes) AS read_bytes_1,
+		iif(f, 0, s.write_bytes) AS write_bytes_0, iif(l, g.write_bytes, n.write_bytes) AS write_bytes_1,
+		iif(f, 0, s.minflt) AS minflt_0, iif(l, g.minflt, n.minflt) AS minflt_1,
+		iif(f, 0, s.majflt) AS majflt_0, iif(l, g.majflt, n.majflt) AS majflt_1
+	FROM (SELECT id, process, seq, lag(id) OVER w IS NULL AS f, lead(id) OVER w IS NULL AS l,
+			lead(id) OVER w AS next
+		FROM images WINDOW w AS (PARTITION BY process ORDER BY seq)) i
+		LEFT JOIN spent s ON s.image = i.id LEFT JOIN spent n ON n.image = i.next
+		LEFT JOIN figures g ON g.process = i.process);
+
+-- The first row of a process begins with the process: what it used before it began a program has no row.  Where
+-- the parts of the images are not known, all stands with the one that ran for longest.
 CREATE VIEW pprof AS
+WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns'),
+part AS (SELECT i.id AS image, i.process, i.end_t, i.id = p.image AS last,
+		coalesce(iif(row_number() OVER w = 1, p.start_t, NULL), i.start_t) AS start_t,
+		row_number() OVER w > 1 AND s.utime_ns IS NULL AS unknown,
+		iif(row_number() OVER w = 1, 0, s.utime_ns) AS utime_0,
+		iif(row_number() OVER w = 1, 0, s.stime_ns) AS stime_0,
+		coalesce(lead(s.utime_ns) OVER w, g.utime_ns) AS utime_1,
+		coalesce(lead(s.stime_ns) OVER w, g.stime_ns) AS stime_1
+	FROM images i JOIN processes p ON p.id = i.process LEFT JOIN spent s ON s.image = i.id
+		LEFT JOIN figures g ON g.process = i.process
+	WHERE i.seq > 0 OR i.id = p.image
+	WINDOW w AS (PARTITION BY i.process ORDER BY i.seq)),
+row AS (SELECT *, max(unknown) OVER (PARTITION BY process) AS whole, row_number() OVER (PARTITION BY process
+		ORDER BY coalesce(end_t, 9223372036854775807) - start_t DESC, last DESC) = 1 AS longest
+	FROM part)
 SELECT r.xform, r.pid, r.ppid, m.exe, r.lstart, r.lstop,
-	m.start_ns / 1e9 AS tstart, m.end_ns / 1e9 AS tstop,
-	r.vmpeak_bytes / 1024 AS vmpeak, r.rsspeak_bytes / 1024 AS rsspeak,
-	r.utime_ns / 1e9 AS utime, r.stime_ns / 1e9 AS stime,
-	(m.end_ns - m.start_ns) / 1e9 AS wtime
-FROM image m JOIN process r ON r.id = m.process JOIN processes p ON p.id = m.process
-WHERE m.seq > 0 OR m.id = p.image;
+	(run.t0 + x.start_t) / 1e9 AS tstart, m.end_ns / 1e9 AS tstop,
+	iif(x.last, r.vmpeak_bytes / 1024, NULL) AS vmpeak, iif(x.last, r.rsspeak_bytes / 1024, NULL) AS rsspeak,
+	iif(x.whole, iif(x.longest, r.utime_ns, NULL), x.utime_1 - x.utime_0) / 1e9 AS utime,
+	iif(x.whole, iif(x.longest, r.stime_ns, NULL), x.stime_1 - x.stime_0) / 1e9 AS stime,
+	(x.end_t - x.start_t) / 1e9 AS wtime
+FROM run, row x JOIN image m ON m.id = x.image JOIN process r ON r.id = x.process ORDER BY x.image;

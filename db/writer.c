@@ -189,8 +189,6 @@ static int put_figures(struct writer *writer)
 	const struct writer_options *o = &writer->options;
 	struct record_counts counts =
 		writer->error ? writer->stored : record_counts(writer->record);
-	struct overhead_ns overhead = record_overhead(writer->record);
-	int64_t waited = ask(o->overhead_ns, o->arg) + ring_waited_ns(o->ring);
 	const struct {
 		const char *key;
 		uint64_t value;
@@ -200,8 +198,8 @@ static int put_figures(struct writer *writer)
 		{ "ops_lost", count_lost(writer) },
 		{ "bytes_mount", counts.bytes },
 		{ "process_events_lost", ask(o->events_lost, o->arg) },
-		{ "overhead_ns", overhead.sum + waited },
-		{ "overhead_wall_ns", overhead.wall + waited },
+		{ "waited_ns", ask(o->waited_ns, o->arg) + ring_waited_ns(o->ring) },
+		{ "tracer_cpu_ns", (uint64_t)clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) },
 		{ "end_ns", (uint64_t)(clock_now_ns() + o->epoch_offset_ns) },
 	};
 	int r = 0;

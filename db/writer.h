@@ -35,7 +35,7 @@ struct writer_options {
 	/* Of the process monitor; each may be NULL. */
 	void (*sync)(void *arg);
 	uint64_t (*events_lost)(void *arg);
-	uint64_t (*overhead_ns)(void *arg);
+	uint64_t (*waited_ns)(void *arg); /* what requests have waited for it */
 	void *arg;
 };
 

@@ -222,7 +222,7 @@ static int start_writer(struct daemon *d, int64_t start_ns, int64_t offset_ns)
 		.epoch_offset_ns = offset_ns,
 		.sync = monitor_sync_of,
 		.events_lost = monitor_lost_of,
-		.overhead_ns = monitor_waited_of,
+		.waited_ns = monitor_waited_of,
 		.arg = d,
 	};
 

@@ -122,7 +122,9 @@ static void prepare_timer(struct traced *traced, struct sigaction *ret_old)
 static int run_traced(struct watch *watch, struct spawn *spawn, const struct monitor_run *run,
 	int *ret_status)
 {
-	struct traced traced = { .follow.watch = watch, .wait_ms = run->wait_ms };
+	struct traced traced = { .follow = { .watch = watch,
+			.ledger = { .proc = watch->proc, .keep_open = !watch->sees_zombies } },
+		.wait_ms = run->wait_ms };
 	struct tracer_options options = { .spawn = spawn, .callbacks = &follow_callbacks,
 		.arg = &traced, .command_ended = command_ended, .exit_kill = run->end_rest,
 		.stop = &enough };

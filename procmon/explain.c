@@ -47,8 +47,10 @@ static int taskstats_error(void)
 
 int monitor_source_error(enum monitor_source source)
 {
+	bool zombies;
+
 	switch (source) {
-	case MONITOR_SOURCE_PTRACE: return tracer_check();
+	case MONITOR_SOURCE_PTRACE: return tracer_check(&zombies);
 	case MONITOR_SOURCE_CONNECTOR: return connector_error();
 	case MONITOR_SOURCE_TASKSTATS: return taskstats_error();
 	}

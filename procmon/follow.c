@@ -8,13 +8,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <uthash.h>
 
 #include "db/figures.h"
 #include "procmon/connector.h"
+#include "procmon/ledger.h"
 #include "procmon/scope.h"
-#include "procmon/usage.h"
 #include "procmon/watch.h"
+
+/* Of a thread that could not be read. */
+static const struct figures unknown;
 
 static void tell(struct follow *follow, const struct connector_event *ev)
 {
@@ -27,6 +29,7 @@ static void forked(void *arg, pid_t pid, pid_t parent, int64_t time_ns)
 {
 	struct follow *follow = arg;
 
+	ledger_begin(&follow->ledger, pid, parent);
 	if (parent != getpid()) {
 		tell(follow, &(struct connector_event){ .kind = CONNECTOR_FORK, .tid = pid,
 			.pid = pid, .parent = parent, .time_ns = time_ns });
@@ -40,7 +43,10 @@ static void forked(void *arg, pid_t pid, pid_t parent, int64_t time_ns)
 
 static void threaded(void *arg, pid_t tid, pid_t pid, int64_t time_ns)
 {
-	tell(arg, &(struct connector_event){ .kind = CONNECTOR_FORK, .tid = tid, .pid = pid,
+	struct follow *follow = arg;
+
+	ledger_thread(&follow->ledger, pid, tid);
+	tell(follow, &(struct connector_event){ .kind = CONNECTOR_FORK, .tid = tid, .pid = pid,
 		.time_ns = time_ns });
 }
 
@@ -93,91 +99,86 @@ static void note_privilege(struct watch *watch, const struct look *look)
 		watch->unprivileged = strndup(exe, n);
 }
 
+static void tell_exec(struct follow *follow, pid_t pid, bool has_look, int64_t time_ns)
+{
+	struct scope *scope = follow->watch->scope;
+	struct figures before;
+	bool missed, known = ledger_exec(&follow->ledger, pid, &missed, &before);
+
+	watch_lock(follow->watch);
+	if (known && missed)
+		scope_tell_figures(scope, pid, pid, &unknown);
+	scope_follow(scope, &(struct connector_event){ .kind = CONNECTOR_EXEC, .tid = pid,
+		.pid = pid, .time_ns = time_ns });
+	if (has_look)
+		meet(follow, pid);
+	if (known)
+		scope_tell_before(scope, pid, &before);
+	watch_unlock(follow->watch);
+}
+
+static void release(struct follow *follow, pid_t pid, bool at_exec)
+{
+	ledger_forget(&follow->ledger, pid);
+	watch_lock(follow->watch);
+	scope_release(follow->watch->scope, pid, at_exec);
+	watch_unlock(follow->watch);
+}
+
 static void executed(void *arg, pid_t pid, bool released, int64_t time_ns)
 {
 	struct follow *follow = arg;
-	struct watch *watch = follow->watch;
 	int r = look(follow, pid);
 
 	if (r == 0)
-		note_privilege(watch, &follow->look);
-	watch_lock(watch);
-	scope_follow(watch->scope, &(struct connector_event){ .kind = CONNECTOR_EXEC, .tid = pid,
-		.pid = pid, .time_ns = time_ns });
-	if (r == 0)
-		meet(follow, pid);
+		note_privilege(follow->watch, &follow->look);
+	tell_exec(follow, pid, r == 0, time_ns);
 	if (released)
-		scope_release(watch->scope, pid);
-	watch_unlock(watch);
+		release(follow, pid, true);
 }
 
 /* ---- the end ---- */
 
-struct kept_io {
-	pid_t pid;
-	int fd;
-	UT_hash_handle hh;
-};
-
-static void keep_io(struct follow *follow, pid_t pid)
+/* The exit records of threads say the same (scope_tell_figures()). */
+static void read_thread(struct follow *follow, pid_t tid, pid_t pid, bool has_memory, bool last)
 {
-	struct kept_io *kept = calloc(1, sizeof(*kept));
+	struct watch *watch = follow->watch;
+	struct figures thread;
 
-	if (!kept)
+	ledger_read(&follow->ledger, pid, tid, has_memory, last, watch->exits ? NULL : &thread);
+	if (watch->exits)
 		return;
-	*kept = (struct kept_io){ .pid = pid, .fd = usage_open_io(follow->watch->proc, pid) };
-	HASH_ADD_INT(follow->kept, pid, kept);
-	if (kept->hh.tbl)
-		return;
-	if (kept->fd >= 0)
-		close(kept->fd);
-	free(kept);
+	thread.known &= ~(1U << FIGURE_VMPEAK | 1U << FIGURE_RSSPEAK); /* of all threads, in the ledger */
+	watch_lock(watch);
+	scope_tell_figures(watch->scope, pid, tid, &thread);
+	watch_unlock(watch);
 }
 
-static void drop_io(struct follow *follow, struct kept_io *kept)
-{
-	HASH_DEL(follow->kept, kept);
-	if (kept->fd >= 0)
-		close(kept->fd);
-	free(kept);
-}
-
-static struct kept_io *find_io(const struct follow *follow, pid_t pid)
-{
-	struct kept_io *kept;
-
-	HASH_FIND_INT(follow->kept, &pid, kept);
-	return kept;
-}
-
-/* What the exit records of threads will say is left to them. */
 static void ending(void *arg, pid_t tid, pid_t pid, bool last)
+{
+	read_thread(arg, tid, pid, true, last);
+}
+
+static void left(void *arg, pid_t tid, pid_t pid, bool stood)
 {
 	struct follow *follow = arg;
 	struct watch *watch = follow->watch;
-	const struct kept_io *kept = find_io(follow, pid);
-	struct figures thread, process;
+	struct figures process;
+	bool missed;
 
-	if (!last && tid == pid && !kept)
-		keep_io(follow, pid);
-	if (!watch->exits)
-		usage_of_thread(watch->proc, pid, tid, &thread);
-	if (last)
-		usage_of_process(watch->proc, pid, tid, kept ? kept->fd : -1, &process);
+	if (!stood)
+		read_thread(follow, tid, pid, false, false);
+	if (tid != pid || !ledger_end(&follow->ledger, pid, &missed, &process))
+		return;
 	watch_lock(watch);
-	if (!watch->exits)
-		scope_tell_figures(watch->scope, pid, tid, &thread);
-	if (last)
-		scope_tell_figures(watch->scope, pid, 0, &process);
+	if (missed)
+		scope_tell_figures(watch->scope, pid, tid, &unknown);
+	scope_tell_figures(watch->scope, pid, 0, &process);
 	watch_unlock(watch);
 }
 
 static void ended(void *arg, pid_t tid, pid_t pid, int status, int64_t time_ns)
 {
-	struct kept_io *kept = tid == pid ? find_io(arg, pid) : NULL;
-
-	if (kept)
-		drop_io(arg, kept);
 	tell(arg, &(struct connector_event){ .kind = CONNECTOR_EXIT, .tid = tid, .pid = pid,
 		.status = status, .time_ns = time_ns });
 }
@@ -192,8 +193,8 @@ static void released(void *arg, pid_t pid)
 	watch_lock(watch);
 	if (r == 0)
 		meet(follow, pid);
-	scope_release(watch->scope, pid);
 	watch_unlock(watch);
+	release(follow, pid, false);
 }
 
 const struct tracer_callbacks follow_callbacks = {
@@ -201,13 +202,13 @@ const struct tracer_callbacks follow_callbacks = {
 	.threaded = threaded,
 	.executed = executed,
 	.ending = ending,
+	.left = left,
 	.ended = ended,
 	.released = released,
 };
 
 void follow_finish(struct follow *follow)
 {
-	while (follow->kept)
-		drop_io(follow, follow->kept);
+	ledger_finish(&follow->ledger);
 	look_finish(&follow->look);
 }

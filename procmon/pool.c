@@ -347,6 +347,8 @@ static bool join(struct pool *pool)
 
 bool pool_stop(struct pool *pool)
 {
+	bool all;
+
 	watch_lock(pool->watch);
 	if (!pool->watch->connector)
 		scope_doubt_all(pool->watch->scope);
@@ -355,7 +357,11 @@ bool pool_stop(struct pool *pool)
 	watch_unlock(pool->watch);
 	if (pool->kick >= 0)
 		eventfd_write(pool->kick, 1);
-	return join(pool);
+	all = join(pool);
+	watch_lock(pool->watch);
+	scope_end_missing(pool->watch->scope, INT64_MAX);
+	watch_unlock(pool->watch);
+	return all;
 }
 
 void pool_destroy(struct pool *pool)

@@ -2,6 +2,7 @@
 #include "procmon/procfs.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -132,7 +133,7 @@ static bool status_number(const char *text, const char *name, int skip, uint32_t
 int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret_status)
 {
 	char copy[4096];
-	uint32_t tgid, ppid, uid, gid;
+	uint32_t tgid, ppid, uid, gid, tracer = 0;
 
 	/* What is wanted stands in the first lines; the length of the rest has no bound. */
 	if (len >= sizeof(copy))
@@ -144,7 +145,9 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret_
 		|| !status_number(copy, "\nUid:", 1, &uid)
 		|| !status_number(copy, "\nGid:", 1, &gid))
 		return -EBADMSG;
-	*ret_status = (struct procfs_status){ .tgid = tgid, .ppid = ppid, .uid = uid, .gid = gid };
+	status_number(copy, "\nTracerPid:", 0, &tracer);
+	*ret_status = (struct procfs_status){ .tgid = tgid, .ppid = ppid, .tracer = tracer, .uid = uid,
+		.gid = gid };
 	return 0;
 }
 
@@ -318,6 +321,30 @@ int procfs_read_status(int proc, pid_t pid, struct procfs_status *ret_status)
 	ssize_t n = read_file(proc, pid, "status", text, sizeof(text));
 
 	return n < 0 ? (int)n : procfs_parse_status(text, n, ret_status);
+}
+
+bool procfs_all_ended(int proc, pid_t pid)
+{
+	struct procfs_stat stat;
+	struct dirent *entry;
+	bool lives = false;
+	char path[24];
+	DIR *dir;
+	int fd;
+
+	snprintf(path, sizeof(path), "%d/task", pid);
+	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return fd < 0 && gone(errno) == -ESRCH;
+	}
+	while (!lives && (entry = readdir(dir)))
+		lives = entry->d_name[0] != '.' && procfs_read_stat(proc, atoi(entry->d_name), &stat) == 0 &&
+			stat.state != 'Z' && stat.state != 'X';
+	closedir(dir);
+	return !lives;
 }
 
 int procfs_read_credentials(int proc, pid_t tid, gid_t *ret_groups, size_t room,

@@ -27,7 +27,7 @@ struct procfs_stat {
 	pid_t session;
 	char state; /* 'Z': ended, not yet waited for */
 	char comm[64];
-	int threads;	      /* of the process; 1 when it has ended and all of its threads have */
+	int threads;	      /* of the process; 1 when it has ended and all of its threads are gone */
 	int64_t start_ticks;  /* since boot, suspended time included */
 	uint64_t image;	      /* digest of where the program lies in memory; 0 not known */
 	bool hidden;	      /* image is 0 because we may not see it, or it is the kernel's own;
@@ -38,6 +38,7 @@ struct procfs_stat {
 struct procfs_status {
 	pid_t tgid;
 	pid_t ppid;
+	pid_t tracer; /* the thread that traces it by ptrace; 0: none, or not known */
 	uid_t uid;
 	gid_t gid;
 };
@@ -62,6 +63,9 @@ const char *procfs_parse_cgroup(const char *text, size_t len, size_t *ret_len);
 
 int procfs_read_stat(int proc, pid_t pid, struct procfs_stat *ret_stat);
 int procfs_read_status(int proc, pid_t pid, struct procfs_status *ret_status);
+
+/* Whether none of its threads lives, though some may not have been waited for.  True if it is gone. */
+bool procfs_all_ended(int proc, pid_t pid);
 
 int procfs_read_credentials(int proc, pid_t tid, gid_t *ret_groups, size_t room,
 	struct procfs_credentials *ret_credentials);

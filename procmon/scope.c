@@ -28,10 +28,12 @@
  * that ends can be put off the processor between the two. */
 #define MISSING_NS 1000000000
 
-/* What a thread was when it was met; used without the connector. */
+/* Which process a thread belongs to. */
 struct seat {
 	int32_t pid;
-	uint32_t start_ticks; /* the low bits */
+	/* With the connector: the generation of its process in which it was heard of, for an exec ends all others.
+	 * Without: when it began, in ticks, the low bits. */
+	uint32_t since;
 };
 
 struct scope {
@@ -145,13 +147,40 @@ static struct member *add_member(struct scope *scope, pid_t pid, pid_t ppid, enu
 
 	if (!member)
 		return no_member(scope, NULL);
-	*member = (struct member){ .pid = pid, .ppid = ppid, .kind = kind, .generation = 1,
+	*member = (struct member){ .pid = pid, .ppid = ppid, .kind = kind, .generation = 1, .threads = 1,
 		.serial = ++scope->last_serial };
 	HASH_ADD_INT(scope->members, pid, member);
 	if (!member->hh.tbl)
 		return no_member(scope, member);
 	return member;
 }
+
+/* ---- their threads ---- */
+
+static bool sits(const struct scope *scope, const struct member *member, pid_t tid)
+{
+	const struct seat *seat = &scope->seats[tid];
+
+	return seat->pid == member->pid && seat->since == member->generation;
+}
+
+static void sit_down(struct scope *scope, const struct member *member, pid_t tid)
+{
+	if (scope->connected && tid > 0 && tid < TIDS)
+		scope->seats[tid] = (struct seat){ .pid = member->pid, .since = member->generation };
+}
+
+/* Of one that an exec has ended, or that was never heard of, nothing hangs on the end. */
+static void stand_up(struct scope *scope, struct member *member, pid_t tid)
+{
+	if (!scope->connected || tid <= 0 || tid >= TIDS || !sits(scope, member, tid))
+		return;
+	scope->seats[tid] = (struct seat){ 0 };
+	if (member->threads > 0)
+		member->threads--;
+}
+
+/* ---- who is to be looked at ---- */
 
 static void unwant(struct scope *scope, struct member *member)
 {
@@ -173,6 +202,7 @@ void scope_doubt_all(struct scope *scope)
 		if (m->traced) /* of these nothing is missed */
 			continue;
 		m->doubt = true;
+		m->threads = THREADS_UNKNOWN;
 		if (!m->wanted && !m->readers)
 			scope_want(scope, m);
 	}
@@ -217,10 +247,10 @@ static uint8_t tier_of(const struct scope *scope, const struct member *member)
 	return member->traced ? TIER_PTRACE : scope->tier;
 }
 
-static void push_figures(struct scope *scope, pid_t pid, pid_t tid, uint8_t tier,
+static void push_figures(struct scope *scope, enum event_kind kind, pid_t pid, pid_t tid, uint8_t tier,
 	const struct figures *figures)
 {
-	struct event ev = { .kind = EVENT_FIGURES, .time_ns = clock_now_ns(),
+	struct event ev = { .kind = kind, .time_ns = clock_now_ns(),
 		.u.process = { .pid = pid, .tid = tid, .tier = tier } };
 
 	ring_push(scope->ring, &ev, (const char *)figures, sizeof(*figures));
@@ -248,7 +278,7 @@ static void tell_exit_record(struct scope *scope, const struct member *member, p
 		return;
 	if (tid == member->pid && !member->traced && !member->image && member->kind == SCOPE_IN)
 		push_comm(scope, member, record.comm);
-	push_figures(scope, member->pid, tid, TIER_TASKSTATS, &record.figures);
+	push_figures(scope, EVENT_FIGURES, member->pid, tid, TIER_TASKSTATS, &record.figures);
 }
 
 void scope_tell_figures(struct scope *scope, pid_t pid, pid_t tid, const struct figures *figures)
@@ -257,7 +287,15 @@ void scope_tell_figures(struct scope *scope, pid_t pid, pid_t tid, const struct 
 
 	/* A thread's would be counted twice. */
 	if (member && (!tid || !scope->exits))
-		push_figures(scope, pid, tid, tier_of(scope, member), figures);
+		push_figures(scope, EVENT_FIGURES, pid, tid, tier_of(scope, member), figures);
+}
+
+void scope_tell_before(struct scope *scope, pid_t pid, const struct figures *figures)
+{
+	struct member *member = scope_find(scope, pid);
+
+	if (member)
+		push_figures(scope, EVENT_BEFORE, pid, 0, tier_of(scope, member), figures);
 }
 
 void scope_tell_sample(struct scope *scope, pid_t pid, int64_t time_ns, int64_t rss_bytes,
@@ -339,6 +377,7 @@ static void tell_fork(struct scope *scope, pid_t pid, const struct birth *birth,
 	child->image = birth->image;
 	child->looked = true;
 	child->traced = traced;
+	sit_down(scope, child, pid);
 	push(scope, EVENT_FORK, birth->time_ns, (struct event_process){ .pid = pid, .tid = pid,
 		.ppid = birth->parent, .tier = tier_of(scope, child) });
 	set_known(scope, pid, KNOWN);
@@ -366,14 +405,31 @@ static void hear_thread(struct scope *scope, const struct connector_event *ev)
 {
 	struct member *member = scope_find(scope, ev->pid);
 
+	births_forget(scope->births, ev->pid); /* it is not known for its threads */
 	if (!member)
 		return;
 	member->threaded = true;
+	if (member->threads > 0)
+		member->threads++;
+	sit_down(scope, member, ev->tid);
 	if (member->kind != SCOPE_IN)
 		return;
 	push(scope, EVENT_THREAD, ev->time_ns, (struct event_process){ .pid = ev->pid,
 		.tid = ev->tid, .tier = tier_of(scope, member) });
 	set_known(scope, ev->tid, KNOWN);
+}
+
+/* The other threads are gone; if one of them did it, it is the first one now.  The exit record of that is
+ * taken here: its end may be told later, and by another number. */
+static void begin_alone(struct scope *scope, struct member *member)
+{
+	if (member->threaded)
+		tell_exit_record(scope, member, member->pid);
+	member->generation++;
+	member->threads = 1;
+	member->threaded = false;
+	member->leader_ended = false;
+	sit_down(scope, member, member->pid);
 }
 
 static void hear_exec(struct scope *scope, const struct connector_event *ev)
@@ -383,15 +439,16 @@ static void hear_exec(struct scope *scope, const struct connector_event *ev)
 	births_forget(scope->births, ev->pid);
 	if (!member || member->ended)
 		return;
-	member->generation++;
+	if (member->exec_told) {
+		member->exec_told = false;
+		return;
+	}
+	begin_alone(scope, member);
 	member->image = 0;
 	member->looked = false;
 	member->new_image = false;
 	member->doubt = false;
 	member->given_up = false;
-	/* The other threads are gone; if one of them did it, it is the first one now. */
-	member->threaded = false;
-	member->leader_ended = false;
 	set_missing(scope, member, 0);
 	set_known(scope, ev->pid, KNOWN_NOT);
 	push(scope, EVENT_EXEC, ev->time_ns, (struct event_process){ .pid = ev->pid,
@@ -401,9 +458,10 @@ static void hear_exec(struct scope *scope, const struct connector_event *ev)
 }
 
 /*
- * The end of the first thread is that of the process only if there are no others: they may go on
- * without it, or one of them may be in the middle of an exec, which begins by ending all others.
- * Whether it was shows in /proc, and only there; we look at each further end.
+ * A process ends with the last of its threads, of whatever kind.  The first one may end before, also because
+ * another one begins a program.  How many there are is known of those of which all was heard; of others it
+ * shows in /proc whether one lives, and we look at each further end.  But that may be seen before the last ones
+ * are heard of.
  */
 static void hear_exit(struct scope *scope, const struct connector_event *ev)
 {
@@ -414,8 +472,8 @@ static void hear_exit(struct scope *scope, const struct connector_event *ev)
 	tell_exit_record(scope, member, ev->tid);
 	if (!member || member->ended)
 		return;
-	/* ptrace tells the end of the first thread when all have ended. */
-	if (ev->tid == ev->pid && (!member->threaded || member->traced)) {
+	/* ptrace, and wait(2), tell the end of the first thread when all have ended. */
+	if (ev->tid == ev->pid && (member->traced || !scope->connected)) {
 		end_member(scope, member, ev->status, ev->time_ns);
 		return;
 	}
@@ -426,7 +484,10 @@ static void hear_exit(struct scope *scope, const struct connector_event *ev)
 	/* In an exit of the whole, all of them have the status of the whole; the last one tells. */
 	member->status = ev->status;
 	member->end_ns = ev->time_ns;
-	if (member->leader_ended)
+	stand_up(scope, member, ev->tid);
+	if (member->threads == 0)
+		end_member(scope, member, ev->status, ev->time_ns);
+	else if (member->threads == THREADS_UNKNOWN && member->leader_ended)
 		scope_want(scope, member);
 }
 
@@ -482,18 +543,20 @@ void scope_begin(struct scope *scope, pid_t pid, pid_t parent, bool traced, int6
 	member->start_boot_ns = start_boot_ns ? start_boot_ns : time_ns + clock_suspended_ns();
 	member->looked = true; /* what we are ourselves is of no interest */
 	member->traced = traced;
+	sit_down(scope, member, pid);
 	push(scope, EVENT_FORK, time_ns, (struct event_process){ .pid = pid, .tid = pid,
 		.ppid = parent, .tier = tier_of(scope, member) });
 	set_known(scope, pid, KNOWN);
 }
 
-void scope_release(struct scope *scope, pid_t pid)
+void scope_release(struct scope *scope, pid_t pid, bool at_exec)
 {
 	struct member *member = scope_find(scope, pid);
 
 	if (!member)
 		return;
 	member->traced = false;
+	member->exec_told = at_exec && scope->connected;
 	member->doubt = !scope->connected;
 }
 
@@ -572,6 +635,8 @@ static void look_found(struct scope *scope, struct member *member, const struct 
 		look_found_nobody(scope, member);
 		return;
 	}
+	if (member->doubt && look->stat.threads > 1 && !member->threaded)
+		member->threads = THREADS_UNKNOWN;
 	member->threaded |= look->stat.threads > 1;
 	if (!member->looked && settled(look))
 		tell_text(scope, member, look);
@@ -649,6 +714,9 @@ static struct member *tell_new(struct scope *scope, const struct look *look, enu
 		return NULL;
 	member->start_boot_ns = procfs_ticks_ns(look->stat.start_ticks);
 	member->threaded = look->stat.threads > 1;
+	if (member->threaded)
+		member->threads = THREADS_UNKNOWN;
+	sit_down(scope, member, member->pid);
 	member->image = look->stat.image;
 	member->looked = settled(look);
 	push_process(scope, member, look, false);
@@ -694,7 +762,10 @@ void scope_meet_thread(struct scope *scope, pid_t tid, pid_t pid, int64_t start_
 	if (tid != pid)
 		push(scope, EVENT_THREAD, clock_now_ns(),
 			(struct event_process){ .pid = pid, .tid = tid });
-	scope->seats[tid] = (struct seat){ .pid = pid, .start_ticks = (uint32_t)start_ticks };
+	if (!scope->connected)
+		scope->seats[tid] = (struct seat){ .pid = pid, .since = (uint32_t)start_ticks };
+	else if (!sits(scope, member, tid))
+		member->threads = THREADS_UNKNOWN;
 	set_known(scope, tid, KNOWN);
 }
 
@@ -703,7 +774,7 @@ bool scope_is_same(const struct scope *scope, pid_t tid, int64_t start_ticks, ui
 	const struct seat *seat = &scope->seats[tid];
 	const struct member *member = scope_find(scope, seat->pid);
 
-	return member && member->looked && seat->start_ticks == (uint32_t)start_ticks
+	return member && member->looked && seat->since == (uint32_t)start_ticks
 		&& (!image || !member->image || member->image == image);
 }
 

@@ -40,6 +40,9 @@ struct look;
 struct ring;
 struct scope;
 
+/* It was met when it had several, or news were lost. */
+#define THREADS_UNKNOWN (-1)
+
 enum scope_kind { SCOPE_ANCESTOR, SCOPE_IN };
 
 struct member {
@@ -52,9 +55,11 @@ struct member {
 	bool looked;	       /* the writer has the text of this image, or never will */
 	bool new_image;	       /* the text that is wanted is that of an exec nobody heard of */
 	bool doubt;	       /* something may have happened that was not heard */
-	bool threaded;	       /* has or had more than one thread */
+	int threads;	       /* that live, as far as was heard; or THREADS_UNKNOWN */
+	bool threaded;	       /* has or had more than one, in this program */
 	bool leader_ended;     /* its first thread ended: so has it, or its last thread will */
 	bool ended;	       /* told as soon as nobody reads */
+	bool exec_told;	       /* the next exec that is heard of is the one that ptrace has told */
 	bool traced;	       /* heard of by ptrace: what the connector says of it is old */
 	bool wanted;	       /* in the list of scope_next() */
 	bool given_up;	       /* a request waited for its text in vain */
@@ -98,10 +103,13 @@ void scope_hear(struct scope *scope, const struct connector_event *ev);
 void scope_begin(struct scope *scope, pid_t pid, pid_t parent, bool traced, int64_t start_boot_ns,
 	int64_t time_ns);
 void scope_follow(struct scope *scope, const struct connector_event *ev);
-void scope_release(struct scope *scope, pid_t pid);
+/* at_exec: it stands at the begin of a program, of which the connector will tell once more. */
+void scope_release(struct scope *scope, pid_t pid, bool at_exec);
 
 /* What a thread, or (tid 0) a process has used, from another source than exits. */
 void scope_tell_figures(struct scope *scope, pid_t pid, pid_t tid, const struct figures *figures);
+/* What the process had used when it began the program that it runs. */
+void scope_tell_before(struct scope *scope, pid_t pid, const struct figures *figures);
 
 /* A look at a living process.  -1: not known. */
 void scope_tell_sample(struct scope *scope, pid_t pid, int64_t time_ns, int64_t rss_bytes,

@@ -16,8 +16,11 @@
  *   0                    a signal is about to arrive         go on, with the signal
  *
  * The first stop of a new tracee and the stop of its maker come in any order; whichever is first
- * tells of it.  It may have been killed before; and its whole life may have come before the stop of
- * its maker, so it is remembered until then.
+ * tells of it.  Its whole life may have come before the stop of its maker, so it is remembered until then.
+ *
+ * A thread that is killed while another one ends the process, or while it is about to end by itself, may
+ * skip EVENT_EXIT.  But nothing skips the end: who has ended is a zombie until we wait for it, and we look
+ * at it before that (WNOWAIT).
  */
 
 #include "procmon/tracer.h"
@@ -44,11 +47,9 @@
 
 struct tracee {
 	pid_t tid, pid;
-	bool told;
 	bool made;    /* the stop of its maker has been */
 	bool ending;  /* it stood in EVENT_EXIT */
-	bool is_gone; /* ended: before it was told of, or before the stop of its maker */
-	int status;
+	bool is_gone; /* ended, before the stop of its maker */
 	UT_hash_handle hh;
 };
 
@@ -114,7 +115,7 @@ static void take_others_away(struct tracer *tracer, pid_t pid)
 	HASH_ITER(hh, tracer->tracees, t, next) {
 		if (t->pid != pid || t->tid == pid)
 			continue;
-		if (t->told && !t->is_gone)
+		if (!t->is_gone)
 			tracer->tell->ended(tracer->options->arg, t->tid, pid, 0, clock_now_ns());
 		take_away(tracer, t);
 	}
@@ -128,52 +129,57 @@ static bool is_last(const struct tracer *tracer, const struct tracee *who)
 	return true;
 }
 
-static void tell_end(struct tracer *tracer, struct tracee *t)
+static void tell_end(struct tracer *tracer, struct tracee *t, int status)
 {
 	pid_t tid = t->tid;
-	int status = t->status;
 
+	t->is_gone = true;
 	tracer->tell->ended(tracer->options->arg, tid, t->pid, status, clock_now_ns());
 	if (t->made)
 		take_away(tracer, t);
-	if (tid != tracer->command)
-		return;
+}
+
+static void note_command(struct tracer *tracer, int status)
+{
 	tracer->command_status = status;
 	if (tracer->options->command_ended)
 		tracer->options->command_ended(tracer->options->arg, status);
+}
+
+static void tell_begin(struct tracer *tracer, struct tracee *t, pid_t maker)
+{
+	struct procfs_status status = { .tgid = t->tid, .ppid = maker };
+
+	procfs_read_status(tracer->proc, t->tid, &status);
+	t->pid = status.tgid;
+	if (t->pid == t->tid)
+		tracer->tell->forked(tracer->options->arg, t->tid, maker ? maker : status.ppid,
+			clock_now_ns());
+	else
+		tracer->tell->threaded(tracer->options->arg, t->tid, t->pid, clock_now_ns());
 }
 
 /* Tells of a new tracee; maker: the process that made it, 0 if that did not say so yet. */
 static struct tracee *introduce(struct tracer *tracer, pid_t tid, pid_t maker)
 {
 	struct tracee *t = find(tracer, tid);
-	struct procfs_status status = { .tgid = tid, .ppid = maker };
 
-	if (t && t->told && t->is_gone) {
+	if (t && t->is_gone) {
 		take_away(tracer, t);
 		if (maker) /* that was it */
 			return NULL;
 		t = NULL; /* somebody else: the maker of the first one was killed */
 	}
-	if (t && maker)
-		t->made = true;
-	if (t && t->told)
+	if (t) {
+		t->made |= maker != 0;
 		return t;
-	if (!t && !(t = add(tracer, tid)))
+	}
+	t = add(tracer, tid);
+	if (!t)
 		return NULL;
-	t->made |= maker != 0;
-	procfs_read_status(tracer->proc, tid, &status);
-	t->told = true;
-	t->pid = status.tgid;
-	if (t->pid == tid)
-		tracer->tell->forked(tracer->options->arg, tid, maker ? maker : status.ppid,
-			clock_now_ns());
-	else
-		tracer->tell->threaded(tracer->options->arg, tid, t->pid, clock_now_ns());
-	if (!t->is_gone)
-		return t;
-	tell_end(tracer, t);
-	return NULL;
+	t->made = maker != 0;
+	tell_begin(tracer, t, maker);
+	return t;
 }
 
 /* ---- stops ---- */
@@ -244,15 +250,14 @@ static void on_released(struct tracer *tracer, struct tracee *t, int signal)
 /* The thread that did it has the number of the process now, and the first one's place. */
 static void on_exec(struct tracer *tracer, struct tracee *t)
 {
-	bool released = runs_tracer(tracer, t->tid);
+	/* Where all are let go, this stop has come in place of the one that was asked for. */
+	bool released = tracer->releasing || runs_tracer(tracer, t->tid);
 
 	take_others_away(tracer, t->tid);
 	t->ending = false;
 	tracer->tell->executed(tracer->options->arg, t->tid, released, clock_now_ns());
 	if (released)
 		let_go(tracer, t, 0);
-	else if (tracer->releasing) /* this stop came in place of the one we asked for */
-		on_released(tracer, t, 0);
 	else
 		go_on(t->tid, 0);
 }
@@ -282,16 +287,27 @@ static void on_stop(struct tracer *tracer, struct tracee *t, int event, int sign
 	}
 }
 
-static void on_end(struct tracer *tracer, pid_t tid, int status)
+static bool is_ours(const struct tracer *tracer, pid_t tid)
 {
-	struct tracee *t = find(tracer, tid);
+	struct procfs_status status;
 
-	if (!t && !(t = add(tracer, tid)))
-		return;
-	t->status = status;
-	t->is_gone = true;
-	if (t->told) /* else its maker will say whose it was */
-		tell_end(tracer, t);
+	return find(tracer, tid) ||
+		(procfs_read_status(tracer->proc, tid, &status) == 0 && status.tracer == gettid());
+}
+
+/* It is a zombie until we wait for it.  One that was let go may be our child all the same. */
+static void on_end(struct tracer *tracer, pid_t tid)
+{
+	struct tracee *t = is_ours(tracer, tid) ? introduce(tracer, tid, 0) : NULL;
+	int status = 0;
+
+	if (t)
+		tracer->tell->left(tracer->options->arg, tid, t->pid, t->ending);
+	waitpid(tid, &status, __WALL | __WNOTHREAD);
+	if (t)
+		tell_end(tracer, t, status);
+	if (tid == tracer->command)
+		note_command(tracer, status);
 }
 
 /* ---- the command ---- */
@@ -322,33 +338,54 @@ static bool has_any(const struct tracer *tracer)
 	return false;
 }
 
+/* What happened next is seen first, and then taken: a stop, unless it was killed in between.  False: there is
+ * nobody left, or a signal came. */
+static bool look_next(siginfo_t *ret_info)
+{
+	*ret_info = (siginfo_t){ 0 };
+	return waitid(P_ALL, 0, ret_info, WEXITED | WSTOPPED | WNOWAIT | __WALL | __WNOTHREAD) == 0;
+}
+
+static bool take_stop(siginfo_t *info)
+{
+	pid_t tid = info->si_pid;
+
+	*info = (siginfo_t){ 0 };
+	return waitid(P_PID, tid, info, WSTOPPED | WNOHANG | __WALL | __WNOTHREAD) == 0 &&
+		info->si_pid == tid;
+}
+
+static void on_next(struct tracer *tracer, siginfo_t *info)
+{
+	struct tracee *t;
+
+	if (info->si_code != CLD_TRAPPED && info->si_code != CLD_STOPPED) {
+		on_end(tracer, info->si_pid);
+		return;
+	}
+	if (!take_stop(info))
+		return;
+	t = introduce(tracer, info->si_pid, 0);
+	if (t)
+		on_stop(tracer, t, info->si_status >> 8, info->si_status & 0xff);
+	else
+		go_on(info->si_pid, 0);
+}
+
 static void follow(struct tracer *tracer)
 {
 	const _Atomic bool *stop = tracer->options->stop;
+	siginfo_t info;
 
 	for (;;) {
-		struct tracee *t;
-		int status;
-		pid_t tid;
-
 		if (stop && atomic_load(stop) && !tracer->releasing)
 			begin_release(tracer);
 		if (tracer->releasing && !has_any(tracer))
 			return; /* who was let go may be our child now, which is not to be waited for */
-		tid = waitpid(-1, &status, __WALL | __WNOTHREAD);
-		if (tid < 0 && errno == EINTR)
-			continue;
-		if (tid < 0)
+		if (look_next(&info))
+			on_next(tracer, &info);
+		else if (errno != EINTR)
 			return; /* ECHILD: there is nobody left */
-		if (!WIFSTOPPED(status)) {
-			on_end(tracer, tid, status);
-			continue;
-		}
-		t = introduce(tracer, tid, 0);
-		if (t)
-			on_stop(tracer, t, status >> 16, WSTOPSIG(status));
-		else
-			go_on(tid, 0);
 	}
 }
 
@@ -372,17 +409,30 @@ int tracer_run(const struct tracer_options *options, int *ret_status)
 	return r;
 }
 
-int tracer_check(void)
+static bool shows_io(pid_t pid)
+{
+	siginfo_t info;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/io", pid);
+	while (waitid(P_PID, pid, &info, WEXITED | WNOWAIT | __WALL) < 0 && errno == EINTR)
+		;
+	return access(path, R_OK) == 0;
+}
+
+int tracer_check(bool *ret_zombies)
 {
 	static char *const argv[] = { (char *)"true", NULL };
 	struct spawn spawn;
 	int r = spawn_begin(argv, NULL, NULL, &spawn);
 
+	*ret_zombies = false;
 	if (r < 0)
 		return r;
 	r = ptrace(PTRACE_SEIZE, spawn.pid, NULL, NULL) < 0 ? -errno : 0;
 	spawn_finish(&spawn);
 	kill(spawn.pid, SIGKILL);
+	*ret_zombies = shows_io(spawn.pid);
 	waitpid(spawn.pid, NULL, __WALL);
 	return r;
 }

@@ -31,9 +31,13 @@ struct tracer_callbacks {
 	void (*threaded)(void *arg, pid_t tid, pid_t pid, int64_t time_ns);
 	/* Runs a new program; released: and is not traced any more when this returns. */
 	void (*executed)(void *arg, pid_t pid, bool released, int64_t time_ns);
-	/* Is about to end, everything is still there.  last: no other thread of the process goes on.
-	 * Not called for what was killed by SIGKILL, sometimes. */
+	/* Is about to end, everything is still there.  last: no other thread of the process goes on, as far as
+	 * is known.  Not called for every thread that is killed. */
 	void (*ending)(void *arg, pid_t tid, pid_t pid, bool last);
+	/* Is a zombie: it has no memory and no files, but what it used is there, and final; of the process if
+	 * tid is pid.  stood: ending was called.  Before ended; not called for a first thread in whose place
+	 * another one has put itself by an exec. */
+	void (*left)(void *arg, pid_t tid, pid_t pid, bool stood);
 	/* Has ended; the process if tid is pid.  status: as wait(2) has it. */
 	void (*ended)(void *arg, pid_t tid, pid_t pid, int status, int64_t time_ns);
 	/* Goes on, and will not be traced any more when this returns (tracer_options.stop). */
@@ -62,8 +66,8 @@ struct tracer_options {
 int tracer_run(const struct tracer_options *options, int *ret_status);
 
 /* Whether processes can be traced here: 0, or -EPERM where that is forbidden (a container's seccomp
- * filter, Yama).  Tries it. */
-int tracer_check(void);
+ * filter, Yama).  Tries it.  *ret_zombies: whether /proc shows us the I/O of zombies. */
+int tracer_check(bool *ret_zombies);
 
 /* Whether a program of that name traces others: strace, ltrace, gdb, rr, ... */
 bool tracer_is_tracer(const char *exe);

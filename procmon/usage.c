@@ -96,61 +96,87 @@ static void set_cpu(struct figures *figures, int64_t cpu_ns, int64_t utime, int6
 	figures_set(figures, FIGURE_STIME, cpu_ns - user_ns);
 }
 
-int usage_open_io(int proc, pid_t pid)
+static bool parse_io(struct figures *figures, const char *text)
 {
-	char path[24];
+	set_from(figures, FIGURE_READ_CHAR, text, "rchar:", 1);
+	set_from(figures, FIGURE_WRITE_CHAR, text, "wchar:", 1);
+	set_from(figures, FIGURE_READ_BYTES, text, "\nread_bytes:", 1);
+	set_from(figures, FIGURE_WRITE_BYTES, text, "\nwrite_bytes:", 1);
+	return figures_has(figures, FIGURE_READ_CHAR);
+}
+
+int usage_open_io(int proc, pid_t pid, pid_t tid)
+{
+	char path[40];
 	int fd;
 
-	snprintf(path, sizeof(path), "%d/io", pid);
+	snprintf(path, sizeof(path), "%d/task/%d/io", pid, tid);
 	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-static void read_io(int proc, pid_t pid, int io, char *out, size_t size)
+bool usage_io_of_file(int fd, struct figures *figures)
 {
-	ssize_t n;
+	char text[512];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
 
-	if (io < 0) {
-		read_text(proc, out, size, "%d/io", pid);
-		return;
-	}
-	n = pread(io, out, size - 1, 0);
-	out[n < 0 ? 0 : n] = '\0';
+	text[n < 0 ? 0 : n] = '\0';
+	return parse_io(figures, text);
 }
 
-void usage_of_process(int proc, pid_t pid, pid_t tid, int io, struct figures *ret_figures)
+bool usage_io_of_thread(int proc, pid_t pid, pid_t tid, struct figures *figures)
+{
+	char text[512];
+
+	read_text(proc, text, sizeof(text), "%d/task/%d/io", pid, tid);
+	return parse_io(figures, text);
+}
+
+bool usage_io_of_all(int proc, pid_t tid, struct figures *figures)
+{
+	char text[512];
+
+	read_text(proc, text, sizeof(text), "%d/io", tid);
+	return parse_io(figures, text);
+}
+
+void usage_of_process(int proc, pid_t pid, struct figures *figures)
 {
 	int64_t minflt, majflt, utime = 0, stime = 0;
 	char text[4096];
 
-	*ret_figures = (struct figures){ 0 };
 	if (read_text(proc, text, sizeof(text), "%d/stat", pid) &&
 		parse_stat(text, &minflt, &majflt, &utime, &stime)) {
-		figures_set(ret_figures, FIGURE_MINFLT, minflt);
-		figures_set(ret_figures, FIGURE_MAJFLT, majflt);
+		figures_set(figures, FIGURE_MINFLT, minflt);
+		figures_set(figures, FIGURE_MAJFLT, majflt);
 	}
-	set_cpu(ret_figures, usage_cpu_ns(pid), utime, stime);
-	/* Of the thread: the first one may have ended and have no memory any more. */
-	read_text(proc, text, sizeof(text), "%d/task/%d/status", pid, tid);
-	set_from(ret_figures, FIGURE_VMPEAK, text, "\nVmPeak:", 1024);
-	set_from(ret_figures, FIGURE_RSSPEAK, text, "\nVmHWM:", 1024);
-	read_io(proc, pid, io, text, sizeof(text));
-	set_from(ret_figures, FIGURE_READ_CHAR, text, "rchar:", 1);
-	set_from(ret_figures, FIGURE_WRITE_CHAR, text, "wchar:", 1);
-	set_from(ret_figures, FIGURE_READ_BYTES, text, "\nread_bytes:", 1);
-	set_from(ret_figures, FIGURE_WRITE_BYTES, text, "\nwrite_bytes:", 1);
+	set_cpu(figures, usage_cpu_ns(pid), utime, stime);
 }
 
-void usage_of_thread(int proc, pid_t pid, pid_t tid, struct figures *ret_figures)
+static void set_memory(struct figures *figures, const char *status)
+{
+	set_from(figures, FIGURE_VMPEAK, status, "\nVmPeak:", 1024);
+	set_from(figures, FIGURE_RSSPEAK, status, "\nVmHWM:", 1024);
+}
+
+void usage_of_memory(int proc, pid_t pid, pid_t tid, struct figures *figures)
+{
+	char text[4096];
+
+	read_text(proc, text, sizeof(text), "%d/task/%d/status", pid, tid);
+	set_memory(figures, text);
+}
+
+void usage_of_thread(int proc, pid_t pid, pid_t tid, struct figures *figures)
 {
 	char text[4096];
 	int64_t delay;
 
-	*ret_figures = (struct figures){ 0 };
 	read_text(proc, text, sizeof(text), "%d/task/%d/status", pid, tid);
-	set_from(ret_figures, FIGURE_NVCSW, text, "\nvoluntary_ctxt_switches:", 1);
-	set_from(ret_figures, FIGURE_NIVCSW, text, "\nnonvoluntary_ctxt_switches:", 1);
+	set_memory(figures, text);
+	set_from(figures, FIGURE_NVCSW, text, "\nvoluntary_ctxt_switches:", 1);
+	set_from(figures, FIGURE_NIVCSW, text, "\nnonvoluntary_ctxt_switches:", 1);
 	if (read_text(proc, text, sizeof(text), "%d/task/%d/schedstat", pid, tid) &&
 		sscanf(text, "%*u %" SCNd64, &delay) == 1)
-		figures_set(ret_figures, FIGURE_CPU_DELAY, delay);
+		figures_set(figures, FIGURE_CPU_DELAY, delay);
 }

@@ -47,7 +47,7 @@ static int open_sources(struct watch *watch, const struct monitor_options *optio
 	watch->connector_error = connector_create(&watch->connector);
 	watch->exits_error = exits_create(&watch->exits);
 	if (options->command && wanted != MONITOR_CONNECTOR)
-		watch->tracer_error = tracer_check();
+		watch->tracer_error = tracer_check(&watch->sees_zombies);
 	watch->traces = watch->tracer_error == 0;
 	if (wanted == MONITOR_CONNECTOR)
 		return watch->connector_error;

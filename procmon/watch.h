@@ -24,6 +24,7 @@ struct watch {
 	char *unprivileged; /* see monitor_unprivileged(); of the thread that traces */
 	bool command; /* of ours: nobody else is in scope */
 	_Atomic bool begun; /* it is there */
+	bool sees_zombies; /* /proc shows what they have read and written */
 	bool traces; /* commands of ours are followed by ptrace */
 	int tracer_error, connector_error, exits_error;
 	_Atomic uint8_t *known; /* scope_known() */

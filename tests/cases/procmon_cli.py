@@ -189,6 +189,14 @@ def ordinary_user():
     shutil.rmtree(place)
 
 
+def own_cost(way):
+    """What is measured of it; how much longer the run took is not known, and not 0."""
+    with Profile("i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done", "--processes", way) as p:
+        checks.equal(f"{way}: overhead", (p.fact("overhead_ns"), p.fact("overhead_wall_ns")), (None, None))
+        checks.check(f"{way}: CPU time of procmon itself", 1e6 < p.fact("tracer_cpu_ns") < 60e9,
+                     p.fact("tracer_cpu_ns"))
+
+
 def check_as_we_are():
     done = subprocess.run([PROCMON, "--check"], capture_output=True, text=True, timeout=60)
     checks.equal("check: lines", [line.split()[0] for line in done.stdout.splitlines()],
@@ -210,6 +218,7 @@ for way in WAYS:
     the_command_is_alone(way)
     read_while_written(way, place)
     options_arrive(way)
+    own_cost(way)
 ordinary_user()
 shutil.rmtree(place)
 checks.end()

@@ -160,6 +160,19 @@ def tracers_inside(way):
                 checks.equal("what was let go is the connector's", {
                     r["tier"].split("+")[0] for r in p.processes("comm IN ('true', 'false')")},
                     {"connector"})
+            checks.equal(f"{way}: strace has begun once", len([exe for exe, _ in p.images()
+                         if exe and exe.endswith("/strace")]), 1)
+        with Profile(["strace", "-f", "-o", "/dev/null", "-e", "trace=none", WORK / "kinds", "crowd"],
+                     "--processes", way) as p:
+            whole(checks, way, p)
+            rows = p.processes("exit_code = 3")
+            checks.equal(f"{way}: processes of threads below strace", len(rows), 200)
+            checks.equal(f"{way}: who has not ended below strace", len(p.processes("state = 'running'")), 0)
+            if "taskstats" in p.fact("process_tier"):
+                checks.equal(f"{way}: figures of those", sum(row["minflt"] is not None for row in rows), 200)
+        with Profile(["strace", "-f", "-o", "/dev/null", "sh", "-c", "exit 3"], "--processes", way) as p:
+            checks.equal(f"{way}: exit status of a command that is let go",
+                         (p.status, p.fact("exit_status")), (3, 3))
     if shutil.which("gdb"):
         with Profile(["gdb", "-q", "-batch", "-ex", "run", "-ex", "info program", "--args",
                       "/bin/sh", "-c", "exit 7"], "--processes", way) as p:

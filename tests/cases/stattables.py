@@ -713,7 +713,7 @@ def table_overview(data, _choice):
     return ["fact", "value"], [
         *[(key, f.get(key)) for key in ("command", "exit_status", "host", "cpus")],
         ("begin_ns", f["start_ns"]), ("wall_ns", minus(end, f["start_ns"])),
-        ("tracing_ns", f.get("overhead_wall_ns")), ("processes", len(p)),
+        ("tracer_cpu_ns", f.get("tracer_cpu_ns")), ("processes", len(p)),
         ("jobs", len({one.job for one in p} - {None})),
         ("phases", len({one.phase for one in p} - {None})),
         ("failed_or_killed", sum(one.exit_signal is not None or bool(one.exit_code) for one in p)),
@@ -724,6 +724,7 @@ def table_overview(data, _choice):
         ("files_opened", len({one.file for one in h} - {None})),
         ("read_bytes", known(h, "bread")), ("written_bytes", known(h, "bwrite")),
         ("reading_and_writing_ns", known(h, "read_ns", "write_ns")),
-        ("all_io_bytes", f["bytes_kernel"]), ("fidelity", f["fidelity"]),
+        ("all_io_bytes", f["bytes_kernel"]),
+        ("processes_without_io", sum(one.read_char is None for one in p)), ("fidelity", f["fidelity"]),
         ("process_tier", f["process_tier"]), ("operations_lost", f["ops_lost"]),
         ("process_events_lost", f["process_events_lost"]), ("complete", f["complete"])]

@@ -527,6 +527,8 @@ def check_no_traces(directory, trace):
     older = make(f"{directory}older.db", other_tables)
     works("other tables below the same views", "io", older)
     fails("other tables among others", 1, ["tables", "; look at it alone"], "io", trace, older)
+    former = make(f"{directory}former.db", lambda db: db.execute("ALTER TABLE spent RENAME TO used"))
+    fails("a table less among others", 1, ["tables", "; look at it alone"], "io", trace, former)
 
 
 def other_tables(db):

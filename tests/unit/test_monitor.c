@@ -688,6 +688,80 @@ static void end_that_was_lost_is_told_without_a_status(void **state)
 	scope_destroy(scope);
 }
 
+static void hear_thread(struct scope *scope, enum connector_kind kind, pid_t tid, pid_t pid, int status)
+{
+	scope_hear(scope, &(struct connector_event){ .kind = kind, .tid = tid, .pid = pid,
+		.status = status, .time_ns = clock_now_ns() });
+}
+
+/* Process 7 has forked 8, which has another thread. */
+static struct scope *scope_of_two_threads(struct world *world)
+{
+	struct scope *scope = scope_of_seven(world);
+
+	hear(scope, CONNECTOR_FORK, 8, 7);
+	hear_thread(scope, CONNECTOR_FORK, 81, 8, 0);
+	return scope;
+}
+
+/* What /proc shows of it says nothing: its threads may not have been waited for by who traces it. */
+static void end_is_that_of_the_last_thread_heard_of(void **state)
+{
+	struct world *world = *state;
+
+	for (int first = 0; first < 2; first++) {
+		struct scope *scope = scope_of_two_threads(world);
+		size_t from = world->n;
+		int i;
+
+		hear_thread(scope, CONNECTOR_EXIT, first ? 8 : 81, 8, 4 << 8);
+		assert_non_null(scope_find(scope, 8));
+		hear_thread(scope, CONNECTOR_EXIT, first ? 81 : 8, 8, 5 << 8);
+		assert_null(scope_find(scope, 8));
+		assert_false(scope_has_next(scope));
+		i = find(world, from, EVENT_EXIT, 8, 8);
+		assert_true(i >= 0);
+		assert_int_equal(world->told[i].event.u.process.status, 5 << 8);
+		scope_destroy(scope);
+	}
+}
+
+/* The kernel ends the others first, but tells of that when it pleases; of a first one, by the number that it has
+ * then. */
+static void thread_that_an_exec_ended_is_no_end_when_it_is_heard_of_late(void **state)
+{
+	struct world *world = *state;
+	struct scope *scope = scope_of_two_threads(world);
+
+	hear(scope, CONNECTOR_EXEC, 8, 0);
+	hear_thread(scope, CONNECTOR_EXIT, 81, 8, 9);
+	assert_non_null(scope_find(scope, 8));
+	hear_thread(scope, CONNECTOR_EXIT, 8, 8, 0);
+	assert_null(scope_find(scope, 8));
+	scope_destroy(scope);
+}
+
+static void exec_that_ptrace_has_told_is_not_told_again(void **state)
+{
+	struct world *world = *state;
+	struct scope *scope = scope_of_seven(world);
+	size_t from;
+	int i;
+
+	scope_begin(scope, 8, 7, true, 0, clock_now_ns());
+	scope_follow(scope, &(struct connector_event){ .kind = CONNECTOR_EXEC, .tid = 8, .pid = 8,
+		.time_ns = clock_now_ns() });
+	scope_release(scope, 8, true);
+	collect(world);
+	from = world->n;
+	hear(scope, CONNECTOR_EXEC, 8, 0);
+	assert_int_equal(find(world, from, EVENT_EXEC, 8, 8), -1);
+	hear(scope, CONNECTOR_EXEC, 8, 0);
+	i = find(world, from, EVENT_EXEC, 8, 8);
+	assert_true(i >= 0);
+	scope_destroy(scope);
+}
+
 static void exec_that_was_lost_is_told_as_a_new_image(void **state)
 {
 	struct world *world = *state;
@@ -916,6 +990,9 @@ int main(int argc, char **argv)
 		STUCK_PROC(ancestor_that_cannot_be_read_holds_up_one),
 		STUCK_PROC(many_requests_at_once_all_come_back),
 		SCOPE(end_that_was_lost_is_told_without_a_status),
+		SCOPE(end_is_that_of_the_last_thread_heard_of),
+		SCOPE(thread_that_an_exec_ended_is_no_end_when_it_is_heard_of_late),
+		SCOPE(exec_that_ptrace_has_told_is_not_told_again),
 		SCOPE(exec_that_was_lost_is_told_as_a_new_image),
 		SCOPE(text_of_a_former_program_is_thrown_away),
 		SCOPE(child_of_an_ancestor_is_told_when_it_touches),

@@ -345,18 +345,50 @@ static void figures_that_cannot_be_are_unknown(void **state)
 	static const char stat[] = "12 (x) R 1 1 1 0 -1 0 1 0 2 0 9223372036854775807 9223372036854775807 0";
 	static const char status[] = "Name:\tx\nVmPeak:\t9223372036854775807 kB\nVmHWM:\t-1 kB\n";
 	struct fake *fake = *state;
-	struct figures figures;
+	struct figures figures = { 0 };
 
 	mkdir(temp_path(&fake->temp, "12/task"), 0700);
 	mkdir(temp_path(&fake->temp, "12/task/12"), 0700);
 	write_file(temp_path(&fake->temp, "12/stat"), stat, strlen(stat));
 	write_file(temp_path(&fake->temp, "12/task/12/status"), status, strlen(status));
 	write_file(temp_path(&fake->temp, "12/statm"), "1 9223372036854775807", 21);
-	usage_of_process(fake->proc, 12, 12, -1, &figures);
+	usage_of_process(fake->proc, 12, &figures);
+	usage_of_memory(fake->proc, 12, 12, &figures);
 	assert_false(figures_has(&figures, FIGURE_VMPEAK));
 	assert_false(figures_has(&figures, FIGURE_RSSPEAK));
 	assert_true(figures_has(&figures, FIGURE_MINFLT));
 	assert_int_equal(usage_rss_bytes(fake->proc, 12), -1);
+}
+
+/* As those who are traced stay until the tracer has waited for each. */
+static void put_thread(struct fake *fake, pid_t tid, char state)
+{
+	char path[32], text[200];
+	int n;
+
+	snprintf(path, sizeof(path), "12/task/%d", tid);
+	mkdir(temp_path(&fake->temp, path), 0700);
+	snprintf(path, sizeof(path), "%d", tid);
+	mkdir(temp_path(&fake->temp, path), 0700);
+	snprintf(path, sizeof(path), "%d/stat", tid);
+	n = snprintf(text, sizeof(text), "%d (x) %c 1 1 1 0 -1 0 1 0 2 0 1 1 0 0 20 0 3 0 100 0 0 0 0 0 0\n", tid,
+		state);
+	write_file(temp_path(&fake->temp, path), text, n);
+}
+
+static void process_has_ended_when_all_of_its_threads_have(void **state)
+{
+	struct fake *fake = *state;
+	struct look look = { 0 };
+
+	mkdir(temp_path(&fake->temp, "12/task"), 0700);
+	put_thread(fake, 12, 'Z');
+	put_thread(fake, 13, 'Z');
+	put_thread(fake, 14, 'S');
+	assert_int_equal(look_who(&look, fake->proc, 12), 0);
+	put_thread(fake, 14, 'X');
+	assert_int_equal(look_who(&look, fake->proc, 12), -ESRCH);
+	look_finish(&look);
 }
 
 static void look_at_ourselves_finds_us(TEST_UNUSED void **state)
@@ -407,6 +439,8 @@ int main(void)
 			arguments_longer_than_a_page_are_whole, make_fake, drop_fake),
 		cmocka_unit_test_setup_teardown(
 			figures_that_cannot_be_are_unknown, make_fake, drop_fake),
+		cmocka_unit_test_setup_teardown(
+			process_has_ended_when_all_of_its_threads_have, make_fake, drop_fake),
 		cmocka_unit_test(look_at_ourselves_finds_us),
 	};
 

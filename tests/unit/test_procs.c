@@ -7,6 +7,7 @@
 
 #include <signal.h>
 
+#include "db/figures.h"
 #include "feed.h"
 
 enum { P = 10, Q = 20 };
@@ -576,6 +577,111 @@ static void row_of_pprof_is_an_image_that_was_begun_by_an_exec(void **state)
 		"20|10|/bin/a|real\n20|10|/bin/b|real");
 }
 
+static void feed_figures(struct feed *f, enum event_kind kind, pid_t pid, int64_t utime_ns, int64_t stime_ns,
+	int64_t read_char)
+{
+	struct event ev = { .kind = kind, .u.process = { .pid = pid, .tier = TIER_PTRACE } };
+	struct figures figures = { 0 };
+
+	figures_set(&figures, FIGURE_CPU, utime_ns + stime_ns);
+	figures_set(&figures, FIGURE_UTIME, utime_ns);
+	figures_set(&figures, FIGURE_STIME, stime_ns);
+	if (read_char >= 0)
+		figures_set(&figures, FIGURE_READ_CHAR, read_char);
+	feed(f, &ev, (const char *)&figures, sizeof(figures));
+}
+
+#define SECONDS(n) ((n) * INT64_C(1000000000))
+
+static void figures_of_images_make_those_of_the_process(void **state)
+{
+	struct feed *f = *state;
+
+	feed_meet(f, P, 1);
+	feed_fork(f, Q, P);
+	feed_exec(f, Q, "/bin/a");
+	feed_figures(f, EVENT_BEFORE, Q, SECONDS(1), 0, 100);
+	feed_exec(f, Q, "/bin/b");
+	feed_figures(f, EVENT_BEFORE, Q, SECONDS(3), SECONDS(2), 300);
+	feed_figures(f, EVENT_FIGURES, Q, SECONDS(7), SECONDS(4), 1000);
+	feed_exit(f, Q, 0);
+	assert_string_equal(ask(f, "SELECT seq, cpu_ns / 1000000000, utime_ns / 1000000000, "
+		"stime_ns / 1000000000, read_char, read_bytes FROM image_figures WHERE process = 2"),
+		"0|1|1|0|100|NULL\n1|4|2|2|200|NULL\n2|6|4|2|700|NULL");
+	/* What it was before its first program belongs to the row of that. */
+	assert_string_equal(ask(f, "SELECT exe, utime, stime FROM pprof WHERE pid = 20"),
+		"/bin/a|3.0|2.0\n/bin/b|4.0|2.0");
+	assert_string_equal(ask(f, "SELECT min(tstart) = (SELECT start_ns / 1e9 FROM process WHERE pid = 20) "
+		"FROM pprof WHERE pid = 20"), "1");
+}
+
+static void figures_of_images_that_are_forgotten_are_kept(void **state)
+{
+	struct feed *f = *state;
+
+	feed_meet(f, P, 1);
+	feed_fork(f, Q, P);
+	for (int i = 1; i <= 4; i++) {
+		feed_exec(f, Q, "/bin/a");
+		feed_figures(f, EVENT_BEFORE, Q, SECONDS(i), 0, 100 * i);
+		f->now += SECONDS(100);
+		prune(f);
+	}
+	feed_figures(f, EVENT_FIGURES, Q, SECONDS(7), 0, 1000);
+	feed_exit(f, Q, 0);
+	assert_string_equal(ask(f, "SELECT seq, cpu_ns / 1000000000, read_char FROM image_figures WHERE process = 2"),
+		"0|1|100\n1|1|100\n2|1|100\n3|1|100\n4|3|600");
+}
+
+/* Each time the kernel divides all that was used until then. */
+static void parts_of_cpu_time_are_never_less_than_nothing(void **state)
+{
+	struct feed *f = *state;
+
+	feed_meet(f, P, 1);
+	feed_fork(f, Q, P);
+	feed_exec(f, Q, "/bin/a");
+	feed_figures(f, EVENT_BEFORE, Q, SECONDS(9), SECONDS(1), 300);
+	feed_exec(f, Q, "/bin/b");
+	feed_figures(f, EVENT_BEFORE, Q, SECONDS(2), SECONDS(10), -1);
+	feed_figures(f, EVENT_FIGURES, Q, SECONDS(10), SECONDS(4), 200);
+	feed_exit(f, Q, 0);
+	assert_string_equal(ask(f, "SELECT seq, cpu_ns / 1000000000, utime_ns / 1000000000, "
+		"stime_ns / 1000000000, read_char FROM image_figures WHERE process = 2"),
+		"0|10|8|2|NULL\n1|2|0|2|NULL\n2|2|2|0|NULL");
+}
+
+static void figures_without_parts_stand_with_the_image_that_ran_for_longest(void **state)
+{
+	struct feed *f = *state;
+
+	feed_meet(f, P, 1);
+	feed_fork(f, Q, P);
+	feed_exec(f, Q, "/bin/a");
+	f->now += SECONDS(5);
+	feed_exec(f, Q, "/bin/b");
+	feed_exec(f, Q, "/bin/c");
+	f->now += SECONDS(1);
+	feed_figures(f, EVENT_FIGURES, Q, SECONDS(2), SECONDS(4), 1000);
+	feed_exit(f, Q, 0);
+	assert_string_equal(ask(f, "SELECT exe, utime, stime FROM pprof WHERE pid = 20 ORDER BY tstart"),
+		"/bin/a|2.0|4.0\n/bin/b|NULL|NULL\n/bin/c|NULL|NULL");
+	assert_string_equal(ask(f, "SELECT count(cpu_ns), count(read_char) FROM image_figures WHERE process = 2"),
+		"0|0");
+}
+
+static void process_of_one_image_has_its_figures(void **state)
+{
+	struct feed *f = *state;
+
+	feed_meet(f, P, 1);
+	feed_fork(f, Q, P);
+	feed_figures(f, EVENT_FIGURES, Q, SECONDS(2), SECONDS(4), 1000);
+	feed_exit(f, Q, 0);
+	assert_string_equal(ask(f, "SELECT utime, stime FROM pprof WHERE pid = 20"), "2.0|4.0");
+	assert_string_equal(ask(f, "SELECT seq, read_char FROM image_figures WHERE process = 2"), "0|1000");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, feed_setup, feed_teardown)
 
 int main(void)
@@ -629,6 +735,11 @@ int main(void)
 		TEST(stored_variables_are_those_of_the_image),
 		TEST(variables_are_stored_once),
 		TEST(row_of_pprof_is_an_image_that_was_begun_by_an_exec),
+		TEST(figures_of_images_make_those_of_the_process),
+		TEST(figures_of_images_that_are_forgotten_are_kept),
+		TEST(parts_of_cpu_time_are_never_less_than_nothing),
+		TEST(figures_without_parts_stand_with_the_image_that_ran_for_longest),
+		TEST(process_of_one_image_has_its_figures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,8 @@ static const struct {
 	{ "process_job", "process job xform phase lstart lstop" },
 	{ "image", "id process seq exe command argv argv_raw cwd start_ns end_ns stdin stdout stderr "
 		   "comm program" },
+	{ "image_figures", "image process seq cpu_ns utime_ns stime_ns read_char write_char read_bytes "
+			   "write_bytes minflt majflt" },
 	{ "environ", "image name value" },
 	{ "sample", "process t_ns rss_bytes cpu_ns" },
 	{ "file", "id path dev ino kind fstype mount size_first size_last created deleted" },
@@ -74,7 +76,7 @@ static void there_is_no_view_that_is_not_listed(void **state)
 {
 	struct feed *f = *state;
 
-	assert_string_equal(ask(f, "SELECT count(*) FROM sqlite_master WHERE type = 'view'"), "24");
+	assert_string_equal(ask(f, "SELECT count(*) FROM sqlite_master WHERE type = 'view'"), "25");
 }
 
 static void every_view_can_be_read_in_an_empty_trace(void **state)

@@ -51,7 +51,7 @@ static void make_run(struct run *run, const char *dir, size_t slots, bool drop)
 	assert_int_equal(ring_create(slots, drop, &run->ring), 0);
 	run->options = (struct writer_options){ .store = run->store, .ring = run->ring,
 		.record = { .paths = { .source = "/" }, .ops = true }, .sync = sync_is_called,
-		.events_lost = seven, .overhead_ns = seven, .arg = run };
+		.events_lost = seven, .waited_ns = seven, .arg = run };
 }
 
 static int setup(void **state)
@@ -193,7 +193,8 @@ static void monitor_is_asked_before_operations_are_taken_in(void **state)
 	assert_int_equal(writer_stop(run->writer), 0);
 	assert_true(run->syncs > 0);
 	assert_int_equal(answer(run, FIGURE("process_events_lost")), 7);
-	assert_true(answer(run, FIGURE("overhead_ns")) >= 7);
+	assert_true(answer(run, FIGURE("waited_ns")) >= 7);
+	assert_true(answer(run, FIGURE("tracer_cpu_ns")) > 0);
 }
 
 static void run_without_a_monitor_is_fine(void **state)
@@ -201,7 +202,7 @@ static void run_without_a_monitor_is_fine(void **state)
 	struct run *run = *state;
 
 	run->options.sync = NULL;
-	run->options.events_lost = run->options.overhead_ns = NULL;
+	run->options.events_lost = run->options.waited_ns = NULL;
 	start(run);
 	assert_int_equal(writer_stop(run->writer), 0);
 	assert_int_equal(answer(run, FIGURE("process_events_lost")), 0);

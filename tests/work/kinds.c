@@ -216,11 +216,36 @@ static void core(void)
 	wait_for(pid);
 }
 
+/* 200 processes of five threads: some end before the process does, some with it. */
+static void *stay(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static void crowd(void)
+{
+	for (int i = 0; i < 200; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			pthread_t threads[4];
+
+			for (int t = 0; t < 4; t++)
+				pthread_create(&threads[t], NULL, t % 2 ? stay : nothing, NULL);
+			pthread_join(threads[0], NULL);
+			_exit(3);
+		}
+		wait_for(pid);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*work)(void);
 } kinds[] = {
-	{ "chain", chain }, { "clones", clones }, { "core", core }, { "daemons", daemons },
+	{ "chain", chain }, { "clones", clones }, { "core", core }, { "crowd", crowd }, { "daemons", daemons },
 	{ "killed", killed }, { "killed-threads", killed_threads }, { "spawns", spawns },
 	{ "stopped", stopped }, { "thread-exec", thread_exec }, { "threads", threads },
 	{ "unwaited", unwaited }, { "vforks", vforks },
