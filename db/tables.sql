@@ -117,20 +117,26 @@ GROUP BY {unit}, {group} ORDER BY min(p.start_ns), min(p.id)
 --- io of image by xform,exe: what was read and written, to be summed up by jobs or processes (unit)
 {with image},
 used AS ({[}SELECT process, image, NULL AS file, sum(nread) AS nread, sum(bread) AS bread,
-		sum(nwrite) AS nwrite, sum(bwrite) AS bwrite
-	FROM use u {time u.first_ns | u.last_ns} GROUP BY image{]}{file}
-	SELECT process, image, file, nread, bread, nwrite, bwrite
-	FROM use u {time u.first_ns | u.last_ns}{/file}
+		sum(nwrite) AS nwrite, sum(bwrite) AS bwrite, 0 AS nexec, 0 AS bexec
+	FROM use u WHERE NOT u.exec {and_time u.first_ns | u.last_ns} GROUP BY image{]}{file}
+	SELECT process, image, file, nread, bread, nwrite, bwrite, 0 AS nexec, 0 AS bexec
+	FROM use u WHERE NOT u.exec {and_time u.first_ns | u.last_ns}{/file}
+	-- What the kernel reads of a program belongs to that program, also before it has begun.
+	UNION ALL SELECT u.process, coalesce((SELECT i.id FROM handle h JOIN image i ON i.process = h.process
+			WHERE h.id = u.handle AND h.process = u.process AND i.start_ns >= h.open_ns
+			ORDER BY i.seq LIMIT 1), u.image), u.file, 0, 0, 0, 0, u.nread, u.bread
+	FROM use u WHERE u.exec {and_time u.first_ns | u.last_ns}
 	-- Data that passed unseen: it is not known how much.
-	UNION ALL SELECT h.process, h.image, h.file, NULL, NULL, NULL, NULL
-	FROM handle h WHERE h.nread IS NULL {and_time h.open_ns | coalesce(h.close_ns, h.open_ns)}
+	UNION ALL SELECT h.process, h.image, h.file, z.r, z.r, z.r, z.r, z.e, z.e
+	FROM (SELECT 0 AS exec, NULL AS r, 0 AS e UNION ALL SELECT 1, 0, NULL) z JOIN handle h ON h.exec = z.exec
+	WHERE h.nread IS NULL {and_time h.open_ns | coalesce(h.close_ns, h.open_ns)}
 	-- Who reads and writes nothing, reads and writes 0 bytes, if that was looked at.
-	{[}UNION ALL SELECT p.id, p.image, NULL, z.n, z.n, z.n, z.n
+	{[}UNION ALL SELECT p.id, p.image, NULL, z.n, z.n, z.n, z.n, z.n, z.n
 	FROM (SELECT *, iif(fidelity IS NULL, NULL, 0) AS n FROM run) z
 		JOIN proc p ON p.id BETWEEN z.first_process AND z.last_process
 	{time p.start_ns | coalesce(p.end_ns, 9223372036854775807)}{]})
 SELECT {keys}, {of} AS "of", {unit} AS unit, p.start_ns, u.bread AS read_bytes, u.bwrite AS written_bytes,
-	u.nread AS reads, u.nwrite AS writes
+	u.nread AS reads, u.nwrite AS writes, u.bexec AS read_at_exec_bytes, u.nexec AS reads_at_exec
 FROM used u {joins u p}
 {where}
 
