@@ -198,7 +198,11 @@ SELECT o.id, i.process, i.id AS image,
 		AS INTEGER) AS bytes,
 	-- 32: the kernel has opened a program for execve(2).
 	CAST(CASE WHEN n.name = 'read' AND w.flags & 32 THEN 'exec'
-		WHEN n.name = 'read' OR n.name = 'write' OR n.name = 'copy' THEN v.name END AS TEXT) AS via, o.handle
+		WHEN n.name = 'read' OR n.name = 'write' OR n.name = 'copy' THEN v.name END AS TEXT) AS via, o.handle,
+	-- 0: what the application itself has asked for.
+	CAST(CASE WHEN (n.name = 'read' AND NOT coalesce(w.flags & 32, 0) OR n.name = 'write') AND (o.code >> 6 & 3) = 0
+		THEN iif(EXISTS (SELECT 1 FROM pieces WHERE op = o.id), (SELECT n FROM pieces WHERE op = o.id), 1)
+		END AS INTEGER) AS pieces
 FROM ops_handle o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN via_name v ON v.code = (o.code >> 6 & 3)
 	LEFT JOIN handles h ON h.id = o.handle LEFT JOIN paths s ON s.id = h.path LEFT JOIN ways w ON w.id = h.way
@@ -214,7 +218,8 @@ SELECT o.id, i.process, i.id AS image,
 	(SELECT value FROM meta WHERE key = 'start_ns') + o.t AS start_ns,
 	o.latency AS latency_ns, o.result, CAST(NULL AS INTEGER) AS offset,
 	CAST(NULL AS INTEGER) AS length,
-	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, CAST(NULL AS INTEGER) AS handle
+	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, CAST(NULL AS INTEGER) AS handle,
+	CAST(NULL AS INTEGER) AS pieces
 FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN paths s ON s.id = o.path
 	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.who), o.who);

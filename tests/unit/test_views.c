@@ -30,7 +30,7 @@ static const struct {
 	{ "file", "id path dev ino kind fstype mount size_first size_last created deleted" },
 	{ "name", "file path from_ns to_ns" },
 	{ "op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
-		"offset length bytes via handle" },
+		"offset length bytes via handle pieces" },
 	{ "handle_op", "id process image tid name file version path path2 file2 start_ns latency_ns "
 		       "result offset length bytes via handle" },
 	{ "name_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
