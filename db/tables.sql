@@ -116,20 +116,23 @@ GROUP BY {unit}, {group} ORDER BY min(p.start_ns), min(p.id)
 
 --- io of image by xform,exe: what was read and written, to be summed up by jobs or processes (unit)
 {with image},
-used AS ({[}SELECT process, image, NULL AS file, sum(nread) AS nread, sum(bread) AS bread,
-		sum(nwrite) AS nwrite, sum(bwrite) AS bwrite, 0 AS nexec, 0 AS bexec
-	FROM use u WHERE NOT u.exec {and_time u.first_ns | u.last_ns} GROUP BY image{]}{file}
-	SELECT process, image, file, nread, bread, nwrite, bwrite, 0 AS nexec, 0 AS bexec
-	FROM use u WHERE NOT u.exec {and_time u.first_ns | u.last_ns}{/file}
-	-- What the kernel reads of a program belongs to that program, also before it has begun.
-	UNION ALL SELECT u.process, coalesce((SELECT i.id FROM handle h JOIN image i ON i.process = h.process
-			WHERE h.id = u.handle AND h.process = u.process AND i.start_ns >= h.open_ns
-			ORDER BY i.seq LIMIT 1), u.image), u.file, 0, 0, 0, 0, u.nread, u.bread
-	FROM use u WHERE u.exec {and_time u.first_ns | u.last_ns}
+-- Apart what the kernel has read of a program; LIMIT: exec is worked out once for each row.
+moved AS ({[}SELECT process, image, NULL AS file, handle, exec, sum(nread) AS nread, sum(bread) AS bread,
+		sum(nwrite) AS nwrite, sum(bwrite) AS bwrite
+	FROM use u {time u.first_ns | u.last_ns} GROUP BY image, iif(exec, handle, 0){]}{file}
+	SELECT process, image, file, handle, exec, nread, bread, nwrite, bwrite
+	FROM use u {time u.first_ns | u.last_ns} LIMIT -1{/file}),
+-- That belongs to the program, also before it has begun.
+used AS (SELECT process, iif(exec, coalesce((SELECT i.id FROM handle h JOIN image i ON i.process = h.process
+			WHERE h.id = m.handle AND h.process = m.process AND i.start_ns >= h.open_ns
+			ORDER BY i.seq LIMIT 1), image), image) AS image, file,
+		iif(exec, 0, nread) AS nread, iif(exec, 0, bread) AS bread, nwrite, bwrite,
+		iif(exec, nread, 0) AS nexec, iif(exec, bread, 0) AS bexec
+	FROM moved m
 	-- Data that passed unseen: it is not known how much.
-	UNION ALL SELECT h.process, h.image, h.file, z.r, z.r, z.r, z.r, z.e, z.e
-	FROM (SELECT 0 AS exec, NULL AS r, 0 AS e UNION ALL SELECT 1, 0, NULL) z JOIN handle h ON h.exec = z.exec
-	WHERE h.nread IS NULL {and_time h.open_ns | coalesce(h.close_ns, h.open_ns)}
+	UNION ALL SELECT h.process, h.image, h.file, iif(h.exec, 0, NULL), iif(h.exec, 0, NULL),
+		iif(h.exec, 0, NULL), iif(h.exec, 0, NULL), iif(h.exec, NULL, 0), iif(h.exec, NULL, 0)
+	FROM handle h WHERE h.nread IS NULL {and_time h.open_ns | coalesce(h.close_ns, h.open_ns)}
 	-- Who reads and writes nothing, reads and writes 0 bytes, if that was looked at.
 	{[}UNION ALL SELECT p.id, p.image, NULL, z.n, z.n, z.n, z.n, z.n, z.n
 	FROM (SELECT *, iif(fidelity IS NULL, NULL, 0) AS n FROM run) z
