@@ -327,8 +327,8 @@ void stat_note_fidelity(struct stat_run *run)
 		table_note(run->table, "Files were not traced.");
 	else if (strcmp(fidelity, "exact") == 0)
 		table_note(run->table,
-			"Fidelity exact: reads and writes as the programs made them (those "
-			"above 1 MiB in pieces); of mapped files, as the page cache made them.");
+			"Fidelity exact: reads and writes as the programs made them; of mapped "
+			"files, as the page cache made them.");
 	else if (strcmp(fidelity, "cached") == 0)
 		table_note(run->table,
 			"Fidelity cached: reads as the page cache made them, not the "

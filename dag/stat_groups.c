@@ -20,7 +20,7 @@
 #include "dag/distribution.h"
 #include "dag/groups.h"
 
-#define VALUE_MAX 4
+#define VALUE_MAX 6
 #define ALL "(all)"
 
 /*

@@ -89,6 +89,13 @@ int stat_errors(struct stat_run *run)
 		"search: a name was looked for that is not there, which is how programs search; "
 		"probe: something was tried that the file or the file system need not have; error: "
 		"all else.");
+	table_note(run->table,
+		"The path of a search is the first name on the way that is not there, which may be a directory of the "
+		"path that the program has named.");
+	if (run->has_files)
+		table_note(run->table,
+			"Most errors EACCES (Permission denied), EEXIST, EISDIR, ENOTDIR, ELOOP, EXDEV, EPERM and EROFS are "
+			"not in the trace: the kernel finds them without a request to ftrac.  strace(1) shows them.");
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Other errors are");
 	return status;

@@ -62,6 +62,7 @@ enum event_kind {
 };
 
 #define NODE_ROOT 1
+#define CALL_UNKNOWN UINT64_MAX
 
 /*
  * An operation.  Which fields mean something depends on op; the others are 0.
@@ -69,6 +70,8 @@ enum event_kind {
  *            RENAME SYMLINK TMPFILE
  *   other    what a name led to (LOOKUP, CREATE, MKDIR, MKNOD, SYMLINK, TMPFILE: the new node),
  *            the directory of the new name (RENAME, LINK), the handle copied from (COPY)
+ *   call     READ and WRITE: bytes that the system call asks for of which this request is all, or a piece;
+ *            0: a request that is all of it, as far as that is looked at; or CALL_UNKNOWN
  *   result   >= 0 or -errno; bytes for READ and WRITE
  *   text     name; name NUL new name (RENAME); new name (LINK); name NUL target (SYMLINK);
  *            attribute name (xattr operations)
@@ -77,12 +80,18 @@ struct event_op {
 	int64_t latency_ns;
 	int64_t result;
 	uint64_t node;
-	uint64_t other;
+	union {
+		uint64_t other;
+		uint64_t call;
+	};
 	uint64_t handle;
 	int64_t offset; /* -1: not known */
 	uint64_t length;
 	uint32_t flags; /* open flags as the kernel passed them; RENAME: renameat2 flags */
-	uint32_t mode;  /* before the umask; of what was created */
+	union {
+		uint32_t mode;	 /* before the umask; of what was created */
+		uint32_t pieces; /* filled by calls.c: requests that the call was; 0 unknown */
+	};
 };
 
 #define EVENT_TEXT_INLINE 40

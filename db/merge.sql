@@ -77,5 +77,6 @@ INSERT INTO main.ops_name SELECT o.id + :ops, code, t + :t, latency,
 	CASE WHEN who > 0 THEN who + :images WHEN who < 0 THEN who - :threads ELSE who END,
 	s.new, path + :paths, result
 FROM one.ops_name o LEFT JOIN same s ON s.old = o.file WHERE :with_ops;
+INSERT INTO main.pieces SELECT op + :ops, n FROM one.pieces WHERE :with_ops;
 INSERT INTO main.seconds SELECT op + :ops, path + :paths, s.new
 FROM one.seconds o LEFT JOIN same s ON s.old = o.file WHERE :with_ops;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "db/calls.h"
 #include "db/combos.h"
 #include "db/declared.h"
 #include "db/event.h"
@@ -35,6 +36,7 @@ struct record {
 	struct touches *touches;
 	struct ghosts *ghosts;
 	struct combos *threads;
+	struct calls *calls;
 	struct record_counts counts;
 	int64_t last_op;
 	/* Some whose text is in the database; few programs use many. */
@@ -91,6 +93,8 @@ int record_create(struct store *store, const struct record_options *options,
 	record->options = *options;
 	r = create_bounded(record, options->kept ? options->kept : RECORD_KEPT);
 	if (r == 0)
+		r = calls_create(&record->calls);
+	if (r == 0)
 		r = procs_create(store, record->paths,
 			&(struct procs_options){ .start_ns = options->start_ns }, &record->procs);
 	if (r < 0) {
@@ -112,6 +116,7 @@ void record_destroy(struct record *record)
 	ghosts_destroy(record->ghosts);
 	paths_destroy(record->paths);
 	combos_destroy(record->threads);
+	calls_destroy(record->calls);
 	free(record);
 }
 
@@ -141,6 +146,12 @@ void record_prune(struct record *record, int64_t time_ns)
 static bool moves_data(int op)
 {
 	return op == OP_READ || op == OP_WRITE || op == OP_COPY;
+}
+
+/* A read or write as the application made it. */
+static bool is_call(const struct event *ev)
+{
+	return (ev->op == OP_READ || ev->op == OP_WRITE) && ev->via == VIA_DIRECT;
 }
 
 /* The columns 'code' and 'who' of a row; see schema.sql. */
@@ -194,6 +205,9 @@ static int put_handle_op(struct record *record, const struct work *w, const stru
 				V_OPT(data && op->offset >= 0, op->offset),
 				V_OPT(data && op->length != (uint64_t)op->result, op->length),
 				who.who });
+	if (r == 0 && is_call(w->ev) && op->pieces != 1)
+		r = store_put(record->store, PUT_PIECES,
+			(struct value[]){ V_INT(record->last_op), V_ID(op->pieces) });
 	return recorded(record, r);
 }
 
@@ -887,13 +901,26 @@ static int on_op(struct record *record, const struct event *ev, const char *text
 	return ev->op == OP_TRUNCATE ? on_truncate(record, &w) : on_node(record, &w);
 }
 
+/* Reads and writes have no text. */
+static int on_request(struct record *record, const struct event *ev, const char *text, size_t len)
+{
+	struct event broken, whole = *ev;
+	int r = 0;
+
+	while (r == 0 && calls_broken(record->calls, ev, &broken))
+		r = on_op(record, &broken, "", 0);
+	if (r < 0 || calls_take(record->calls, &whole) == CALLS_KEPT)
+		return r;
+	return on_op(record, &whole, text, len);
+}
+
 int record_event(struct record *record, const struct event *ev, const char *text, size_t len)
 {
 	const char *second;
 
 	switch (ev->kind) {
 	case EVENT_OP:
-		return on_op(record, ev, text, len);
+		return on_request(record, ev, text, len);
 	case EVENT_NODE:
 		return files_add_node(record->files, &ev->u.node);
 	case EVENT_FORGET:
@@ -906,6 +933,8 @@ int record_event(struct record *record, const struct event *ev, const char *text
 		return files_add_mount(record->files, ev->u.mount.id, text,
 			second < text + len ? second : NULL);
 	default:
+		if (ev->kind == EVENT_EXIT && ev->u.process.tid > 0)
+			calls_end(record->calls, ev->u.process.tid, ev->time_ns);
 		return procs_event(record->procs, ev, text, len);
 	}
 }
@@ -918,7 +947,13 @@ static void finish_handle(void *arg, struct handle *handle)
 int record_finish(struct record *record)
 {
 	const char *declared = record->options.declared;
+	struct event rest;
+	int r = 0;
 
+	while (r == 0 && calls_rest(record->calls, &rest))
+		r = on_op(record, &rest, "", 0);
+	if (r < 0)
+		return r;
 	handles_each(record->handles, finish_handle, record);
 	return declared ? declared_store(record->store, record->paths, declared) : 0;
 }

@@ -97,7 +97,10 @@ CREATE TABLE ops_name (
 	id INTEGER PRIMARY KEY, code INTEGER, t INTEGER, latency INTEGER, who INTEGER,
 	file INTEGER, path INTEGER, result INTEGER);
 
--- Their path2 and file2.
+-- Reads and writes that the kernel has sent in several requests: in how many, NULL if that is not known.
+CREATE TABLE pieces (op INTEGER PRIMARY KEY, n INTEGER);
+
+-- Of operations on names: their path2 and file2.
 CREATE TABLE seconds (op INTEGER PRIMARY KEY, path INTEGER, file INTEGER);
 
 -- How files are opened.

@@ -196,10 +196,16 @@ SELECT o.id, i.process, i.id AS image,
 		ELSE o.length END AS INTEGER) AS length,
 	CAST(CASE WHEN o.result >= 0 AND (n.name = 'read' OR n.name = 'write' OR n.name = 'copy') THEN o.result END
 		AS INTEGER) AS bytes,
-	CAST(CASE WHEN n.name = 'read' OR n.name = 'write' OR n.name = 'copy' THEN v.name END AS TEXT) AS via, o.handle
+	-- 32: the kernel has opened a program for execve(2).
+	CAST(CASE WHEN n.name = 'read' AND w.flags & 32 THEN 'exec'
+		WHEN n.name = 'read' OR n.name = 'write' OR n.name = 'copy' THEN v.name END AS TEXT) AS via, o.handle,
+	-- 0: what the application itself has asked for.
+	CAST(CASE WHEN (n.name = 'read' AND NOT coalesce(w.flags & 32, 0) OR n.name = 'write') AND (o.code >> 6 & 3) = 0
+		THEN iif(EXISTS (SELECT 1 FROM pieces WHERE op = o.id), (SELECT n FROM pieces WHERE op = o.id), 1)
+		END AS INTEGER) AS pieces
 FROM ops_handle o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN via_name v ON v.code = (o.code >> 6 & 3)
-	LEFT JOIN handles h ON h.id = o.handle LEFT JOIN paths s ON s.id = h.path
+	LEFT JOIN handles h ON h.id = o.handle LEFT JOIN paths s ON s.id = h.path LEFT JOIN ways w ON w.id = h.way
 	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.who), o.who, h.image);
 
 CREATE VIEW name_op AS
@@ -212,7 +218,8 @@ SELECT o.id, i.process, i.id AS image,
 	(SELECT value FROM meta WHERE key = 'start_ns') + o.t AS start_ns,
 	o.latency AS latency_ns, o.result, CAST(NULL AS INTEGER) AS offset,
 	CAST(NULL AS INTEGER) AS length,
-	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, CAST(NULL AS INTEGER) AS handle
+	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, CAST(NULL AS INTEGER) AS handle,
+	CAST(NULL AS INTEGER) AS pieces
 FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN paths s ON s.id = o.path
 	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.who), o.who);
@@ -237,7 +244,7 @@ SELECT h.id, i.process, h.image, h.file, p.path, t.text AS flags,
 	iif(w.fidelity = 2, NULL, coalesce(m.nwrite - m.back_writes, 0)) AS sequential_writes,
 	iif(w.fidelity = 2, NULL, coalesce(m.nread - m.skip_reads, 0)) AS consecutive_reads,
 	iif(w.fidelity = 2, NULL, coalesce(m.nwrite - m.skip_writes, 0)) AS consecutive_writes,
-	w.mapped
+	w.mapped, w.flags & 32 <> 0 AS exec
 FROM run, handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN moved m ON m.handle = h.id
 	LEFT JOIN images i ON i.id = h.image LEFT JOIN paths p ON p.id = h.path
 	LEFT JOIN flag_text t ON t.flags = w.flags LEFT JOIN fidelity_name y ON y.code = w.fidelity;
@@ -248,7 +255,7 @@ SELECT m.handle, i.process, i.id AS image, h.file, coalesce(m.version, h.version
 	m.nread, m.bread, m.nwrite, m.bwrite, m.nseek,
 	h.open_t + m.first_read AS first_read, h.open_t + m.first_read + m.last_read AS last_read,
 	h.open_t + m.first_write AS first_write, h.open_t + m.first_write + m.last_write AS last_write,
-	m.read_ns, m.write_ns, h.path
+	m.read_ns, m.write_ns, h.path, h.way
 FROM moved m JOIN handles h ON h.id = m.handle LEFT JOIN images i ON i.id = coalesce(m.image, h.image)
 WHERE m.image IS NOT -1;
 
@@ -257,7 +264,7 @@ SELECT u.handle, i.process, i.id AS image, h.file, u.version,
 	u.nread, u.bread, u.nwrite, u.bwrite, u.nseek,
 	h.open_t + u.first_read AS first_read, h.open_t + u.first_read + u.last_read AS last_read,
 	h.open_t + u.first_write AS first_write, h.open_t + u.first_write + u.last_write AS last_write,
-	u.read_ns, u.write_ns, h.path
+	u.read_ns, u.write_ns, h.path, h.way
 FROM uses u JOIN handles h ON h.id = u.handle LEFT JOIN images i ON i.id = u.image;
 
 CREATE VIEW any_use AS SELECT * FROM sole_use UNION ALL SELECT * FROM shared_use;
@@ -267,7 +274,8 @@ SELECT handle, process, image, file, version, nread, bread, nwrite, bwrite, nsee
 	t0 + first_read AS first_read_ns, t0 + last_read AS last_read_ns,
 	t0 + first_write AS first_write_ns, t0 + last_write AS last_write_ns, read_ns, write_ns,
 	t0 + coalesce(min(first_read, first_write), first_read, first_write) AS first_ns,
-	t0 + coalesce(max(last_read, last_write), last_read, last_write) AS last_ns
+	t0 + coalesce(max(last_read, last_write), last_read, last_write) AS last_ns,
+	coalesce((SELECT flags & 32 <> 0 FROM ways WHERE id = way), 0) AS exec
 FROM (SELECT *, (SELECT value FROM meta WHERE key = 'start_ns') AS t0 FROM any_use);
 
 -- Uses and touches put together.  Of several rows that say what one process did to one version, the last one
@@ -330,11 +338,15 @@ FROM targets t LEFT JOIN paths k ON k.id = t.id LEFT JOIN paths d ON d.id = t.di
 	LEFT JOIN paths n ON n.id = t.name LEFT JOIN prerequisites p ON p.target = t.id
 	LEFT JOIN paths s ON s.id = p.name;
 
+-- A handle through which nothing was read or written belongs to the image that opened it.
 CREATE VIEW ioprof AS
 SELECT r.xform, r.pid, m.exe, h.path AS file, u.bread, u.nread, u.bwrite, u.nwrite, u.nseek,
 	h.mode, h.flags
 FROM (SELECT handle, image, sum(bread) AS bread, sum(nread) AS nread, sum(bwrite) AS bwrite,
-		sum(nwrite) AS nwrite, sum(nseek) AS nseek FROM use GROUP BY handle, image) u
+		sum(nwrite) AS nwrite, sum(nseek) AS nseek FROM use GROUP BY handle, image
+	UNION ALL SELECT o.id, o.image, o.bread, o.nread, o.bwrite, o.nwrite, o.nseek
+	FROM handle o LEFT JOIN files f ON f.id = o.file LEFT JOIN kinds k ON k.id = f.kind
+	WHERE (k.mode & 61440) IS NOT 16384 AND NOT EXISTS (SELECT 1 FROM moved v WHERE v.handle = o.id)) u
 	JOIN handle h ON h.id = u.handle LEFT JOIN image m ON m.id = u.image
 	LEFT JOIN process r ON r.id = m.process;
 

@@ -20,6 +20,9 @@
 #include "ftrac/fs.h"
 #include "ftrac/locks.h"
 
+/* Requests of this size on may be pieces of a call: the kernel sends 256 pages at most, in which 64 buffers of a
+ * vector have at least as much.  Smaller ones are taken for calls. */
+#define PIECE_LEAST (512u << 10)
 #define COPY_MOST (16u << 20) /* bytes, where others wait for us */
 
 static pthread_key_t buffer_key;
@@ -139,6 +142,22 @@ static ssize_t read_pseudo(const struct call *c, struct open_file *file, char *b
 	return n == -EAGAIN && !(flags & O_NONBLOCK) ? -EINTR : n;
 }
 
+/* Says how much the call asks for of which this request may be a piece.  Not when the requester may be in a page
+ * fault; it does not go on before it has its answer. */
+static void see_call(struct call *c)
+{
+	struct event_op *op = &c->ev.u.op;
+	uint64_t before;
+	int64_t bytes;
+
+	if (!c->fs->trace || c->ev.via != VIA_DIRECT || op->length < PIECE_LEAST || c->ev.aside)
+		return;
+	before = creds_raise(RIGHT(CAP_SYS_PTRACE));
+	bytes = c->ctx->pid > 0 ? monitor_call_bytes(c->ctx->pid, c->ev.op == OP_WRITE, !c->fs->uring) : -ESRCH;
+	creds_drop(before);
+	op->call = bytes < (int64_t)op->length ? CALL_UNKNOWN : (uint64_t)bytes;
+}
+
 void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct call c;
@@ -168,6 +187,7 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 	if (n > 0 && !cache &&
 		is_odd(file, fi, size, off)) /* at the end of the file nobody minds */
 		n = -EINVAL;
+	see_call(&c);
 	trace_end(c.fs->trace, &c.ev, n);
 	if (n < 0)
 		fuse_reply_err(req, -n);
@@ -259,6 +279,7 @@ void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 						: write_as(&c, file, buf, size, off, append);
 	if (append && c.fs->trace)
 		c.ev.u.op.offset = append_offset(file, off, n);
+	see_call(&c);
 	trace_end(c.fs->trace, &c.ev, n);
 	if (n < 0)
 		fuse_reply_err(req, -n);

@@ -217,7 +217,7 @@ static bool is_always_real(const char *path)
 
 	for (size_t i = 0; i < sizeof(real) / sizeof(real[0]); i++)
 		if (strlen(real[i]) == n && strncmp(path + 1, real[i], n) == 0)
-			return true;
+			return strcmp(path, "/dev/shm") != 0 && strncmp(path, "/dev/shm/", 9) != 0;
 	return false;
 }
 
@@ -230,8 +230,8 @@ static int add_scope(struct options *options, const char *text)
 		return err_status(EXIT_OWN, "cannot trace '%s': %s", text, strerror(errno));
 	if (is_always_real(path)) {
 		free(path);
-		return err_status(EXIT_OWN, "cannot trace '%s': what is below /dev, /proc and /sys is "
-			"always the real one; name another tree with --scope", text);
+		return err_status(EXIT_OWN, "cannot trace '%s': what is below /dev (but not /dev/shm), /proc "
+			"and /sys is always the real one; name another tree with --scope", text);
 	}
 	return words_add(&options->scope, path);
 }

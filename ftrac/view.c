@@ -261,18 +261,39 @@ static void bind_sockets(const char *top)
 	}
 }
 
+/* Files in memory are files: of /dev they alone go through our mount.  -1: there is no such directory. */
+static int open_memory(const struct view *view)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/dev/shm", view->dir);
+	return open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int bind_memory(const struct view *view, int memory)
+{
+	char from[32], path[128];
+
+	snprintf(from, sizeof(from), "/proc/self/fd/%d", memory);
+	snprintf(path, sizeof(path), "%s/dev/shm", view->dir);
+	return bind_path(from, path);
+}
+
 /* The whole file system: our mount becomes the root. */
 static int change_root(const struct view *view)
 {
 	static const char *const real[] = { "dev", "proc", "sys" };
 	char path[128], there[16];
 	int status = bind_path(view->dir, view->dir);
+	cleanup_fd int memory = status ? -1 : open_memory(view);
 
 	for (size_t i = 0; i < sizeof(real) / sizeof(real[0]) && status == 0; i++) {
 		snprintf(there, sizeof(there), "/%s", real[i]);
 		snprintf(path, sizeof(path), "%s%s", view->dir, there);
 		status = bind_path(there, path);
 	}
+	if (status == 0 && memory >= 0)
+		status = bind_memory(view, memory);
 	if (status)
 		return status;
 	if (chdir(view->dir) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||

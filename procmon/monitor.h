@@ -154,6 +154,14 @@ void monitor_check(struct monitor *monitor, pid_t tid);
 /* The process of a thread that waits for us, or -errno.  Needs no monitor. */
 pid_t monitor_process_of(pid_t tid);
 
+/*
+ * Bytes that the read or write of a thread asks for which waits for us inside of that call: all of it, of which our
+ * request may be a piece.  -EAGAIN: it is inside of another call (io_uring, sendfile, a page fault); or -errno, where we
+ * may not look.  Needs no monitor; takes some 5 microseconds, and a lock of the memory of the thread if the call has a
+ * vector of buffers: without vectors (-EAGAIN) if others must not wait for that.
+ */
+int64_t monitor_call_bytes(pid_t tid, bool is_write, bool vectors);
+
 /* The root directory of a thread that waits for us: an O_PATH descriptor, or -errno.  Needs no monitor. */
 int monitor_root_of(pid_t tid);
 

@@ -151,6 +151,26 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret_
 	return 0;
 }
 
+int procfs_parse_syscall(const char *text, size_t len, struct procfs_syscall *ret_syscall)
+{
+	char copy[256], *end;
+	size_t n = len < sizeof(copy) ? len : sizeof(copy) - 1;
+
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	ret_syscall->number = strtol(copy, &end, 10);
+	if (end == copy || ret_syscall->number < 0)
+		return -EAGAIN;
+	for (int i = 0; i < 6; i++) {
+		const char *at = end;
+
+		ret_syscall->arguments[i] = strtoull(at, &end, 16);
+		if (end == at)
+			return -EBADMSG;
+	}
+	return 0;
+}
+
 /* The numbers of a line of ids, of which the first room are stored. */
 static size_t parse_groups(const char *line, gid_t *ret_groups, size_t room)
 {
@@ -321,6 +341,14 @@ int procfs_read_status(int proc, pid_t pid, struct procfs_status *ret_status)
 	ssize_t n = read_file(proc, pid, "status", text, sizeof(text));
 
 	return n < 0 ? (int)n : procfs_parse_status(text, n, ret_status);
+}
+
+int procfs_read_syscall(int proc, pid_t tid, struct procfs_syscall *ret_syscall)
+{
+	char text[256];
+	ssize_t n = read_file(proc, tid, "syscall", text, sizeof(text));
+
+	return n < 0 ? (int)n : procfs_parse_syscall(text, n, ret_syscall);
 }
 
 bool procfs_all_ended(int proc, pid_t pid)

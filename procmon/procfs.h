@@ -73,6 +73,14 @@ int procfs_read_credentials(int proc, pid_t tid, gid_t *ret_groups, size_t room,
 /* The effective ids alone: much cheaper. */
 int procfs_read_owner(int proc, pid_t pid, uid_t *ret_uid, gid_t *ret_gid);
 
+/* Of /proc/PID/syscall: the system call that a thread which waits is inside of.  -EAGAIN: it runs, or is inside of none. */
+struct procfs_syscall {
+	long number;
+	uint64_t arguments[6];
+};
+int procfs_parse_syscall(const char *text, size_t len, struct procfs_syscall *ret_syscall);
+int procfs_read_syscall(int proc, pid_t tid, struct procfs_syscall *ret_syscall);
+
 /* Nanoseconds since boot, suspended time included, of a start in ticks. */
 int64_t procfs_ticks_ns(int64_t ticks);
 

@@ -3,8 +3,7 @@
 """The trace equals what strace saw of a run of its own, on Montage and on a compile.
 
 In both fidelities: the same (program, file, read or written) and the same bytes written by program
-and file.  In exact also the same reads and writes with their offsets and sizes; of calls larger
-than a request the pieces add up.
+and file.  In exact also the same reads and writes with their offsets and sizes, however large.
 """
 import collections
 import os
@@ -18,7 +17,6 @@ from ftractest import TOP, Checks, Mount, need, need_fuse
 need_fuse()
 need("strace", "make", "gcc")
 checks = Checks()
-PIECE = (1 << 20) - 4096  # calls below that are never cut
 
 # What is not the program's own doing: make's reading of terminals and pipes has no file.
 WORKLOADS = {}
@@ -87,23 +85,18 @@ def by_file(ios):
 
 
 def compare_calls(name, seen, recorded):
-    """Number, sizes and offsets; where a call was cut, their sum."""
+    """Number, sizes and offsets."""
     seen, recorded = by_file(seen), by_file(recorded)
     same = 0
     for key in sorted(seen.keys() | recorded.keys()):
         a, b = seen[key], recorded[key]
-        whole = all(io.length <= PIECE for io in a)
-        if whole:
-            known = [(io.offset, io.length, io.bytes) for io in a if io.offset is not None]
-            got = [(io.offset, io.length, io.bytes) for io in b]
-            if len(known) == len(a):
-                checks.equal(f"{name}: calls of {key}", sorted(got), sorted(known))
-            else:
-                checks.equal(f"{name}: sizes of {key}", sorted(io.bytes for io in b),
-                             sorted(io.bytes for io in a))
+        known = [(io.offset, io.length, io.bytes) for io in a if io.offset is not None]
+        got = [(io.offset, io.length, io.bytes) for io in b]
+        if len(known) == len(a):
+            checks.equal(f"{name}: calls of {key}", sorted(got), sorted(known))
         else:
-            checks.equal(f"{name}: bytes of {key}", sum(io.bytes for io in b),
-                         sum(io.bytes for io in a))
+            checks.equal(f"{name}: sizes of {key}", sorted(io.bytes for io in b),
+                         sorted(io.bytes for io in a))
         same += len(a)
     return same
 

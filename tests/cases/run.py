@@ -457,6 +457,28 @@ def database_far_away(place):
         subprocess.run([place.ftrac, "umount", far], check=True, timeout=60)
 
 
+def files_in_memory(place):
+    """What is below /dev/shm is traced where the scope is there, or all; devices stay the real ones."""
+    if not os.path.isdir("/dev/shm") or os.path.islink("/dev/shm"):
+        print("no /dev/shm here")
+        return
+    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="ftrac-case-") as scratch:
+        os.chmod(scratch, 0o777)
+        for scope, cwd in ("dir", scratch), ("full", place.work), (scratch, place.work), ("/dev/shm", place.work):
+            label = f"{place.route}, {scope if scope in ('dir', 'full') else 'by name'}: /dev/shm"
+            done = place.run(f"echo text >{scratch}/a && cat {scratch}/a && mv {scratch}/a {scratch}/b && rm {scratch}/b; "
+                             "stat -c %F,%t,%T /dev/null; echo >/dev/null", "-q", "--scope", scope, cwd=cwd)
+            checks.equal(f"{label}: status", (done.returncode, done.stderr), (0, ""))
+            checks.equal(f"{label}: what it prints", done.stdout, "text\ncharacter special file,1,3\n")
+            checks.equal(f"{label}: operations", place.sql(
+                "SELECT name, bytes FROM op WHERE name IN ('create', 'write', 'rename', 'unlink') AND "
+                f"path LIKE '{scratch}/%' ORDER BY id"),
+                [("create", None), ("write", 5), ("rename", None), ("unlink", None)])
+            checks.equal(f"{label}: of devices nothing", place.sql(
+                "SELECT DISTINCT path FROM op WHERE path LIKE '/dev/_%' AND path NOT LIKE '/dev/shm%'"), [])
+    left_behind(place, "files in memory")
+
+
 def as_somebody_else(place):
     if place.route != "root":
         return
@@ -480,7 +502,7 @@ for route in routes:
     for subject in (statuses, the_command_is_itself, builds, full_equals_strace, sandboxes, sockets,
                     other_sources, words_to_nobody, programs,
                     what_goes_on, violence, storm, database_far_away,
-                    as_somebody_else):
+                    files_in_memory, as_somebody_else):
         subject(place)
     left_behind(place, "all")
     shutil.rmtree(place.base)

@@ -43,7 +43,14 @@ def numbers(values):
 
 NUMBERS = "value count min max mean sd sum".split()
 SIDES = "bread", "bwrite", "nread", "nwrite"
-SIDE_NAMES = "read_bytes", "written_bytes", "reads", "writes"
+SIDE_NAMES = "read_bytes", "written_bytes", "reads", "writes", "read_at_exec_bytes", "reads_at_exec"
+
+
+def begun_by(data, handle, use):
+    """The image that an execve(2) begins, of a use of the handle by which the kernel has read the program."""
+    later = [image for image in data.rows["image"] if handle.process is not None and
+             image.process == handle.process == use.process and image.start_ns >= handle.open_ns]
+    return min(later, key=lambda image: image.seq).id if later else use.image
 
 
 def io_units(r, names, per_job):
@@ -52,21 +59,26 @@ def io_units(r, names, per_job):
     def add(row, values):
         unit, of = r.unit(row.process, per_job)
         key = *r.key(names, row.process, row.image, row.file, images=True), of
-        for side, value in zip(sums.setdefault((unit, key), [[], [], [], []]), values):
+        for side, value in zip(sums.setdefault((unit, key), [[] for _ in SIDE_NAMES]), values):
             side.append(value)
 
     for use in r.data.rows["use"]:
         if r.takes(use.process, use.file, use.first_ns, use.last_ns):
-            add(use, [getattr(use, side) for side in SIDES])
+            if use.exec:
+                image = begun_by(r.data, r.data.handles[use.handle], use)
+                add(Row({"process": use.process, "image": image, "file": use.file}),
+                    [0, 0, 0, 0, use.bread, use.nread])
+            else:
+                add(use, [*(getattr(use, side) for side in SIDES), 0, 0])
     for handle in r.data.rows["handle"]:
         last = handle.open_ns if handle.close_ns is None else handle.close_ns
         if handle.nread is None and r.takes(handle.process, handle.file, handle.open_ns, last):
-            add(handle, [None] * 4)
+            add(handle, [0] * 4 + [None] * 2 if handle.exec else [None] * 4 + [0] * 2)
     files = r.has_file_keys(names) or any(
         r.kind(glob)[0] != "command" for glob in (*r.choice.include, *r.choice.exclude))
     for process in () if files else r.living():
         add(Row({"process": process.id, "image": process.last and process.last.id, "file": None}),
-            [None if process.fidelity is None else 0] * 4)
+            [None if process.fidelity is None else 0] * 6)
     for (_, key), sides in sums.items():
         yield key, [known_sum(side) for side in sides]
 

@@ -200,6 +200,17 @@ class Account:
         self.moved(process, first_number(text), "write", self.vector(text), done)
 
 
+    def on_preadv(self, process, text, done):
+        offset = int(re.search(r"\], \d+, (\d+)", text)[1])
+        self.moved(process, first_number(text), "read", self.vector(text), done, offset)
+
+    def on_pwritev(self, process, text, done):
+        offset = int(re.search(r"\], \d+, (\d+)", text)[1])
+        self.moved(process, first_number(text), "write", self.vector(text), done, offset)
+
+    on_preadv2, on_pwritev2 = on_preadv, on_pwritev
+
+
 def run(command, cwd):
     """Runs command in cwd under strace; its account."""
     with tempfile.TemporaryDirectory() as scratch:

@@ -222,12 +222,14 @@ def totals(name, data, path):
         return
     columns, rows = one_table(data, [path], "io", by="all")
     io = [sum(column_of(columns, rows, "sum", value=side)) for side in SIDE_NAMES]
+    read_at_exec, reads_at_exec = io[4:]
+    io = [io[0] + read_at_exec, io[1], io[2] + reads_at_exec, io[3]]
     columns, rows = one_table(data, [path], "handle")
     checks.equal(f"{name}: handle = io", [sum(column_of(columns, rows, side))
                                           for side in SIDES], io)
     columns, rows = one_table(data, [path], "file")
     checks.equal(f"{name}: file = io", [sum(column_of(columns, rows, side))
-                                        for side in SIDE_NAMES], io)
+                                        for side in SIDE_NAMES[:4]], io)
     phase_columns, phases = one_table(data, [path], "phase")
     kinds = {file.id for file in data.files.values() if file.kind == "file"}
     regular = [sum(getattr(use, side) for use in data.rows["use"] if use.file in kinds)

@@ -107,6 +107,28 @@ static void status_gives_effective_ids(TEST_UNUSED void **state)
 		assert_int_equal(procfs_parse_status(text, len, &status), -EBADMSG);
 }
 
+static void syscall_gives_number_and_arguments(TEST_UNUSED void **state)
+{
+	static const char text[] = "1 0x3 0x7f0000000030 0x100000 0x0 0x0 0x0 0x7ffd00000000 0x7f1111111111\n";
+	struct procfs_syscall call;
+
+	assert_int_equal(procfs_parse_syscall(text, strlen(text), &call), 0);
+	assert_int_equal(call.number, 1);
+	assert_int_equal(call.arguments[0], 3);
+	assert_int_equal(call.arguments[1], 0x7f0000000030);
+	assert_int_equal(call.arguments[2], 1 << 20);
+	assert_int_equal(procfs_parse_syscall(text, 20, &call), -EBADMSG);
+}
+
+static void thread_that_runs_is_in_no_syscall(TEST_UNUSED void **state)
+{
+	struct procfs_syscall call;
+
+	assert_int_equal(procfs_parse_syscall("running\n", 8, &call), -EAGAIN);
+	assert_int_equal(procfs_parse_syscall("-1 0x7ffd 0x7f11\n", 17, &call), -EAGAIN);
+	assert_int_equal(procfs_parse_syscall("", 0, &call), -EAGAIN);
+}
+
 static void status_gives_what_access_is_judged_by(TEST_UNUSED void **state)
 {
 	static const char text[] = "Name:\tGroups:\\nUid:\nUmask:\t0022\n"
@@ -420,6 +442,8 @@ int main(void)
 		cmocka_unit_test(image_is_not_known_of_those_we_may_not_see),
 		cmocka_unit_test(ended_process_has_no_image),
 		cmocka_unit_test(status_gives_effective_ids),
+		cmocka_unit_test(syscall_gives_number_and_arguments),
+		cmocka_unit_test(thread_that_runs_is_in_no_syscall),
 		cmocka_unit_test(status_gives_what_access_is_judged_by),
 		cmocka_unit_test(no_groups_are_none),
 		cmocka_unit_test(cgroup_is_the_deepest),

@@ -30,14 +30,14 @@ static const struct {
 	{ "file", "id path dev ino kind fstype mount size_first size_last created deleted" },
 	{ "name", "file path from_ns to_ns" },
 	{ "op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
-		"offset length bytes via handle" },
+		"offset length bytes via handle pieces" },
 	{ "handle_op", "id process image tid name file version path path2 file2 start_ns latency_ns "
 		       "result offset length bytes via handle" },
 	{ "name_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
 		     "offset length bytes via handle" },
 	{ "handle", "id process image file path flags mode fidelity open_ns close_ns nread bread "
 		    "nwrite bwrite nseek read_ns write_ns sequential_reads sequential_writes "
-		    "consecutive_reads consecutive_writes mapped" },
+		    "consecutive_reads consecutive_writes mapped exec" },
 	{ "sole_use", "handle process image file version nread bread nwrite bwrite nseek first_read last_read "
 		     "first_write last_write read_ns write_ns path" },
 	{ "shared_use", "handle process image file version nread bread nwrite bwrite nseek first_read last_read "
@@ -45,7 +45,7 @@ static const struct {
 	{ "any_use", "handle process image file version nread bread nwrite bwrite nseek first_read last_read "
 		     "first_write last_write read_ns write_ns path" },
 	{ "use", "handle process image file version nread bread nwrite bwrite nseek first_read_ns "
-		 "last_read_ns first_write_ns last_write_ns read_ns write_ns first_ns last_ns" },
+		 "last_read_ns first_write_ns last_write_ns read_ns write_ns first_ns last_ns exec" },
 	{ "access", "process file version path opens nread bread nwrite bwrite created truncated "
 		    "renamed unlinked executed mapped assumed nmeta first_ns last_ns io_ns reads "
 		    "writes first_in_ns first_out_ns last_out_ns emptied" },
@@ -136,6 +136,31 @@ static void ioprof_has_a_row_for_each_image_and_handle(void **state)
 		"flags FROM ioprof"), "10|/bin/p10|/a|1|4|1|2|0|NULL|O_RDWR");
 }
 
+static void ioprof_has_files_that_were_opened_and_not_used(void **state)
+{
+	struct feed *f = *state;
+
+	feed_open(f, P, feed_file(f, P, NODE_ROOT, "a", 9), O_RDONLY);
+	feed_open_as(f, P, feed_file(f, P, NODE_ROOT, "b", 9), O_RDONLY, FIDELITY_OPEN);
+	feed_open(f, P, feed_dir(f, P, NODE_ROOT, "d"), O_RDONLY | O_DIRECTORY);
+	assert_string_equal(ask(f, "SELECT pid, exe, file, nread, bread, nwrite, bwrite, nseek FROM ioprof "
+		"ORDER BY file"), "10|/bin/p10|/a|0|0|0|0|0\n10|/bin/p10|/b|NULL|NULL|NULL|NULL|NULL");
+}
+
+/* 040: FMODE_EXEC */
+static void reads_of_the_kernel_for_an_exec_are_told_from_others(void **state)
+{
+	struct feed *f = *state;
+	uint64_t file = feed_file(f, P, NODE_ROOT, "a", 9), program = feed_open(f, P, file, 040);
+
+	feed_data(f, P, OP_READ, program, 0, 4, VIA_PAGECACHE);
+	feed_read(f, P, feed_open(f, P, file, O_RDONLY), 0, 2);
+	assert_string_equal(ask(f, "SELECT via, bytes FROM op WHERE name = 'read' ORDER BY id"),
+		"exec|4\ndirect|2");
+	assert_string_equal(ask(f, "SELECT exec, bread FROM use ORDER BY handle"), "1|4\n0|2");
+	assert_string_equal(ask(f, "SELECT exec FROM handle ORDER BY id"), "1\n0");
+}
+
 static void standard_streams_are_paths(void **state)
 {
 	struct feed *f = *state;
@@ -187,6 +212,8 @@ int main(void)
 		TEST(operations_have_the_names_of_the_closed_list),
 		TEST(every_operation_can_be_recorded),
 		TEST(ioprof_has_a_row_for_each_image_and_handle),
+		TEST(ioprof_has_files_that_were_opened_and_not_used),
+		TEST(reads_of_the_kernel_for_an_exec_are_told_from_others),
 		TEST(standard_streams_are_paths),
 		TEST(job_and_transformation_of_the_run_are_those_of_each_process),
 		cmocka_unit_test_setup_teardown(arguments_that_are_no_json_are_none, feed_setup_processes,
