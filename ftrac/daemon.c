@@ -137,22 +137,10 @@ static int open_store(struct daemon *d)
 	return r < 0 ? err_status(EXIT_OWN, "out of memory") : 0;
 }
 
-static void expire_name(void *arg, uint64_t parent, const char *name)
-{
-	fs_expire_name(arg, parent, name);
-}
-
-static void drop_name(void *arg, uint64_t parent, const char *name)
-{
-	fs_drop_name(arg, parent, name);
-}
-
 static int open_tree_of(struct daemon *d)
 {
 	struct inode_options o = { .ring = d->ring, .names = d->fs.choice,
-		.mountpoint = d->options.mountpoint, .expired = expire_name,
-		.removed = drop_name, .left_open = fs_left_open, .arg = &d->fs, .squash = d->squash,
-		.hide_mirrors = d->fs.uring };
+		.left_open = fs_left_open, .squash = d->squash, .hide_mirrors = d->fs.uring };
 	int r;
 
 	o.root = open(d->options.source, O_PATH | O_DIRECTORY | O_CLOEXEC);
