@@ -15,7 +15,6 @@
 #include "ftrac/pins_inside.h"
 
 #define MOST (1u << 30)
-#define RESERVE 64 /* descriptors: for as many requests at once when all others are kept */
 
 /* ---- in use ---- */
 
@@ -395,7 +394,7 @@ int pins_init(struct inode_table *table)
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > MOST)
 		limit.rlim_cur = MOST;
 	pins->max = table->options.pins ? table->options.pins : limit.rlim_cur / 2;
-	pins->last = (int)limit.rlim_cur - RESERVE;
+	pins->last = (int)limit.rlim_cur - (int)pins_reserve(limit.rlim_cur);
 	pins->root_dir = open_root_dir(table->options.root);
 	return 0;
 }

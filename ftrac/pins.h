@@ -33,6 +33,12 @@ struct inode_table;
 
 #define PINS_CLAIMED (-1000000)
 
+/* Of so many descriptors: how many are kept for what requests take for a moment. */
+static inline unsigned pins_reserve(unsigned limit)
+{
+	return limit < 128 ? 16 : limit < 512 ? limit / 8 : 64;
+}
+
 int pins_init(struct inode_table *table);
 int pins_start_sweeper(struct inode_table *table);
 void pins_stop_sweeper(struct inode_table *table);

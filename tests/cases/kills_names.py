@@ -151,7 +151,7 @@ def kills(checks, base, options, rounds, clients):
 def main():
     need_fuse()
     given = arguments(__doc__, kills=12, clients=24)
-    parts = Parts(given.parts)
+    parts = Parts(given.parts, seconds=1800)
     names = given.fidelity or fidelities()
     for fidelity in names:
         parts.run(f"names {fidelity}", kills, ["--fidelity", fidelity], given.kills // len(names), given.clients)
