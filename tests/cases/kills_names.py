@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The daemon is killed (SIGKILL) while many clients create, rename and remove names in the same directories, the
-host removes some of them and mounts on others, and files with holes are stored to: all clients go on at once, with
-an error, and `ftrac umount` takes the mount away.
+host removes some of them and mounts on others: all clients go on at once, with an error, and `ftrac umount` takes the mount away.
 
     kills_names.py [--kills N] [--clients N] [--fidelity NAME]...     (12 kills, 24 clients)
 
@@ -10,7 +9,6 @@ A daemon whose threads have not all ended keeps its connection: then clients wai
 """
 import contextlib
 import errno
-import mmap
 import os
 import pathlib
 import random
@@ -45,31 +43,22 @@ def one_change(top, chance):
         os.stat(a)
 
 
-def one_hole(top, chance):
-    """Stores through a mapping, and asks where holes are."""
-    fd = os.open(f"{top}/holes{chance.randrange(2)}", os.O_RDWR)
-    with contextlib.closing(mmap.mmap(fd, 1 << 20)) as mapped:
-        mapped[chance.randrange(1 << 20)] = 1
-        os.lseek(fd, 0, os.SEEK_HOLE)
-    os.close(fd)
-
-
-def until_gone(top, seed, change):
+def until_gone(top, seed):
     chance = random.Random(seed)
     while True:
         try:
-            change(top, chance)
+            one_change(top, chance)
         except OSError as e:
             if e.errno in GONE:
                 return
 
 
-def client(top, seed, change):
+def client(top, seed):
     pid = os.fork()
     if pid == 0:
         signal.alarm(120)
         try:
-            until_gone(top, seed, change)
+            until_gone(top, seed)
         finally:
             os._exit(0)
     return pid
@@ -107,9 +96,6 @@ def make_native(native):
     for i in range(DIRECTORIES):
         (native / f"d{i}").mkdir(parents=True)
     (native / "d0" / "point").mkdir()
-    for i in range(2):
-        with open(native / f"holes{i}", "wb") as f:
-            f.truncate(1 << 20)
 
 
 def killed(checks, base, options, moment, clients):
@@ -118,7 +104,7 @@ def killed(checks, base, options, moment, clients):
     make_native(native)
     mount = Mount(*options, base=base)
     mount.__enter__()
-    pids = [client(str(mount(native)), i, one_hole if i % 10 == 9 else one_change) for i in range(clients)]
+    pids = [client(str(mount(native)), i) for i in range(clients)]
     host(native, time.monotonic() + moment)
     os.kill(mount.pid, signal.SIGKILL)
     left = left_of([*pids, mount.pid], PATIENCE_S)
