@@ -51,6 +51,8 @@ struct file {
 	bool foreign_read;  /* somebody read it who had not alone written it */
 	bool used;	    /* read, written or created */
 	int write_handles;  /* open for writing now */
+	/* Since it was not: written back from a mapping, written past the page cache; and counted for both */
+	bool stored, written, mixed;
 	STAILQ_ENTRY(file) next_dirty;
 	SLIST_ENTRY(file) next_made;
 	UT_hash_handle hh;

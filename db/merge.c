@@ -126,15 +126,20 @@ int merge_add(struct merge *merge, const char *uri, bool with_ops)
 int merge_end(struct merge *merge)
 {
 	int r = exec(merge->sqlite, "INSERT OR REPLACE INTO main.meta SELECT key, CASE"
-				    " WHEN key IN ('job', 'xform') THEN NULL"
+				    " WHEN key IN ('job', 'xform', 'mixed_file') THEN NULL"
 				    " WHEN key = 'start_ns' OR count(*) = count(value) AND key = "
 				    "'complete' THEN min(value)"
 				    " WHEN count(*) = count(value) AND key = 'end_ns' THEN "
 				    "max(value)"
 				    " WHEN count(*) = count(value) AND key IN ('ops_recorded', "
 				    "'ops_excluded', 'ops_lost',"
+<<<<<<< HEAD
 				    "  'process_events_lost', 'notes_lost', 'waited_ns', "
 				    "'tracer_cpu_ns', 'bytes_mount', 'bytes_kernel')"
+=======
+				    "  'process_events_lost', 'notes_lost', 'mixed_writes', 'overhead_ns', "
+				    "'overhead_wall_ns', 'bytes_mount', 'bytes_kernel')"
+>>>>>>> life
 				    "  THEN sum(value) FILTER (WHERE key NOT IN ('start_ns', "
 				    "'end_ns'))" /* else it overflows */
 				    " WHEN count(DISTINCT value) = 1 AND count(*) = count(value) "

@@ -692,6 +692,19 @@ static void mark_mapped(struct record *record, const struct work *w, struct hand
 		touch_data(record, w, h->file, h->path, false)->mapped = true;
 }
 
+static void note_mixture(struct record *record, const struct work *w, const struct handle *h)
+{
+	struct file *file = h->file;
+
+	file->stored |= w->ev->via == VIA_WRITEBACK;
+	file->written |= w->ev->via == VIA_DIRECT && h->fidelity == FIDELITY_EXACT;
+	if (!file->stored || !file->written || file->mixed)
+		return;
+	file->mixed = true;
+	if (record->counts.mixed++ == 0)
+		record->counts.mixed_file = file->id;
+}
+
 static int count_data(struct record *record, const struct work *w, struct handle *h, bool is_write,
 	int64_t offset, int64_t *ret_version)
 {
@@ -723,6 +736,8 @@ static int on_data(struct record *record, struct work *w, struct handle *h)
 	if (w->ok) {
 		r = count_data(record, w, h, w->ev->op == OP_WRITE, w->op->offset, &version);
 		mark_mapped(record, w, h);
+		if (w->ev->op == OP_WRITE)
+			note_mixture(record, w, h);
 		if (h->recorded)
 			record->counts.bytes += w->op->result;
 	}
@@ -811,8 +826,8 @@ static void assume_read(struct record *record, struct handle *h)
 static int close_handle(struct record *record, struct handle *h, int64_t time_ns)
 {
 	assume_read(record, h);
-	if (is_writable(h->flags))
-		h->file->write_handles--;
+	if (is_writable(h->flags) && --h->file->write_handles == 0)
+		h->file->stored = h->file->written = h->file->mixed = false;
 	return handles_close(record->handles, h, time_ns);
 }
 

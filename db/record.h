@@ -41,6 +41,10 @@ struct record_counts {
 	uint64_t ops;	 /* operations stored, or counted with ops off */
 	uint64_t bytes;	 /* read and written */
 	uint64_t excluded; /* operations on what is not to be recorded */
+	/* Times that a file was written directly and from a mapping while it was open: each may have undone what the other
+	 * had written to the same page.  The first such file. */
+	uint64_t mixed;
+	int64_t mixed_file;
 };
 
 int record_create(struct store *store, const struct record_options *options,

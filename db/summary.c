@@ -142,6 +142,19 @@ static void print_failed(sqlite3 *db, FILE *out)
 	sqlite3_finalize(row);
 }
 
+/* What the kernel did with pages that the run wrote in two ways may have cost it data. */
+static void print_mixed(sqlite3 *db, FILE *out)
+{
+	sqlite3_stmt *row = query(db, "SELECT value, (SELECT f.path FROM trace t JOIN file f ON f.id = t.value "
+		"WHERE t.key = 'mixed_file') FROM trace WHERE key = 'mixed_writes'");
+
+	if (row)
+		fprintf(out, "ftrac: data may be wrong: %.0f file%s written directly and from mappings at once, first %s; "
+			"see Mappings in ftrac(1), or use --fidelity open or cached\n", number(row, 0),
+			number(row, 0) == 1 ? " was" : "s were", text(row, 1));
+	sqlite3_finalize(row);
+}
+
 static void print_lost(sqlite3 *db, const char *path, FILE *out)
 {
 	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'ops_lost'), "
@@ -170,6 +183,7 @@ int summary_print(const char *path, FILE *out)
 		print_slowest(db, out);
 		print_failed(db, out);
 		print_coverage(db, out);
+		print_mixed(db, out);
 		print_lost(db, path, out);
 	}
 	sqlite3_close(db);

@@ -206,6 +206,10 @@ static int put_figures(struct writer *writer)
 
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]) && r == 0; i++)
 		r = store_put_meta(o->store, figures[i].key, V_INT((int64_t)figures[i].value));
+	if (r == 0 && counts.mixed)
+		r = store_put_meta(o->store, "mixed_writes", V_INT((int64_t)counts.mixed));
+	if (r == 0 && counts.mixed)
+		r = store_put_meta(o->store, "mixed_file", V_INT(counts.mixed_file));
 	if (r == 0 && atomic_load(&writer->exit_status) >= 0)
 		r = store_put_meta(o->store, "exit_status",
 			V_INT(atomic_load(&writer->exit_status)));

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@
 #include "ftrac/inode.h"
 #include "ftrac/locks.h"
 #include "ftrac/mounts.h"
+#include "ftrac/pins.h"
 #include "ftrac/rights.h"
 #include "ftrac/shares.h"
 
@@ -38,21 +40,60 @@
 #define START_NAPS 1000 /* of 10 ms; it takes less than one */
 #define MAX_THREADS 512	 /* a request that blocks must not stop the others */
 #define MOST_FILES (1 << 30)
-#define SPARE_FILES 64
+#define OWN_FILES 24   /* of the daemon itself, */
+#define RING_FILES 2   /* and for each processor with io_uring */
+#define LEAST_FILES 16 /* that clients can have open, or the mount is of no use */
+#define MANY_FILES 4096 /* few programs have more */
 #define LEASE_THREADS 64 /* that wait for holders of leases */
 #define LOCK_THREADS 2048
 #define THREAD_BYTES (12 << 20) /* of address space: stack and buffer of a thread of libfuse */
 
 /* ---- start ---- */
 
+/* All that we may have; what those who started us may have is *ret_before. */
+static void raise_files(rlim_t *ret_before)
+{
+	struct rlimit files;
+
+	*ret_before = 0;
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return;
+	*ret_before = files.rlim_cur;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
+static rlim_t file_limit(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur > MOST_FILES)
+		return MOST_FILES;
+	return files.rlim_cur;
+}
+
+/* before: the limit of those who started us, who will be clients. */
+static int check_files(const struct daemon *d, rlim_t before)
+{
+	rlim_t limit = file_limit(), needs = OWN_FILES + pins_reserve(limit);
+
+	if (d->fs.uring)
+		needs += RING_FILES * (rlim_t)sysconf(_SC_NPROCESSORS_CONF);
+	if (limit < needs + LEAST_FILES)
+		return err_status(EXIT_OWN, "%ju open files (ulimit -Hn) are too few for a mount: it needs %ju, and "
+			"one for each file that is open in it; raise the hard limit", (uintmax_t)limit,
+			(uintmax_t)(needs + LEAST_FILES));
+	if (before > limit - needs && limit < MANY_FILES)
+		err_print("some %ju files can be open in the mount at once, while each program may have %ju: they will "
+			  "meet EMFILE earlier; raise the hard limit (ulimit -Hn)",
+			(uintmax_t)(limit - needs), (uintmax_t)before);
+	return 0;
+}
+
 static void raise_limits(void)
 {
-	struct rlimit files, size = { RLIM_INFINITY, RLIM_INFINITY };
+	struct rlimit size = { RLIM_INFINITY, RLIM_INFINITY };
 
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
 	/* The limit of who writes is checked before the request reaches us. */
 	if (setrlimit(RLIMIT_FSIZE, &size) < 0 && getrlimit(RLIMIT_FSIZE, &size) == 0) {
 		size.rlim_cur = size.rlim_max;
@@ -137,22 +178,10 @@ static int open_store(struct daemon *d)
 	return r < 0 ? err_status(EXIT_OWN, "out of memory") : 0;
 }
 
-static void expire_name(void *arg, uint64_t parent, const char *name)
-{
-	fs_expire_name(arg, parent, name);
-}
-
-static void drop_name(void *arg, uint64_t parent, const char *name)
-{
-	fs_drop_name(arg, parent, name);
-}
-
 static int open_tree_of(struct daemon *d)
 {
 	struct inode_options o = { .ring = d->ring, .names = d->fs.choice,
-		.mountpoint = d->options.mountpoint, .expired = expire_name,
-		.removed = drop_name, .left_open = fs_left_open, .arg = &d->fs, .squash = d->squash,
-		.hide_mirrors = d->fs.uring };
+		.left_open = fs_left_open, .squash = d->squash, .hide_mirrors = d->fs.uring };
 	int r;
 
 	o.root = open(d->options.source, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -456,13 +485,9 @@ void daemon_record(struct daemon *d)
 static int share_out(struct daemon *d)
 {
 	size_t room[SHARE_MAX] = { [SHARE_LEASES] = LEASE_THREADS, [SHARE_LOCKS] = LOCK_THREADS };
-	struct rlimit files;
+	rlim_t limit = file_limit();
 
-	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur > MOST_FILES)
-		files.rlim_cur = MOST_FILES;
-	/* The rest is for what any request takes for a moment; inodes are let go for files. */
-	room[SHARE_FILES] = files.rlim_cur -
-		(files.rlim_cur / 4 < SPARE_FILES ? files.rlim_cur / 4 : SPARE_FILES);
+	room[SHARE_FILES] = limit - pins_reserve(limit); /* inodes are let go for files */
 	if (shares_create(room, creds_privileged() ? (uid_t)-1 : geteuid(), &d->fs.shares) < 0)
 		return -ENOMEM;
 	return defer_create(&d->fs, d->options.mountpoint, &d->fs.defer);
@@ -471,13 +496,17 @@ static int share_out(struct daemon *d)
 int daemon_open(struct daemon *d)
 {
 	int status = check_device(), r;
+	rlim_t before;
 
 	take_options(d);
 	fuse_set_log_func(log_line);
+	raise_files(&before);
 	raise_limits();
 	share_heap();
 	if (status == 0)
 		status = make_session(d);
+	if (status == 0)
+		status = check_files(d, before);
 	if (status == 0)
 		status = open_store(d);
 	/* Others than root need the setuid fusermount3, unless the mount is made inside of a namespace. */

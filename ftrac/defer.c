@@ -155,6 +155,9 @@ static void wake_ring(struct defer *defer, struct deferred *w)
 	CPU_SET(w->cpu, &cpu);
 	pthread_setaffinity_np(pthread_self(), sizeof(cpu), &cpu);
 	hand_back(defer, w);
+	/* A client of ours that must not keep the device open if we are killed. */
+	if (close_range(3, ~0U, CLOSE_RANGE_UNSHARE) < 0)
+		return;
 	for (int i = 0; i < POKES && !atomic_load(&defer->stop) && is_done(defer, w); i++) {
 		if (i)
 			usleep(POKE_US);

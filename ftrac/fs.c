@@ -265,18 +265,6 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	fs->ready(fs->arg, r);
 }
 
-/* Linux 6.2; before that names are believed until their time is over.  (Notifying of an epoch, which
- * would be all names at once, takes away whatever is mounted on any of them.) */
-void fs_expire_name(struct fs *fs, uint64_t parent, const char *name)
-{
-	fuse_lowlevel_notify_expire_entry(fs->session, parent, name, strlen(name));
-}
-
-void fs_drop_name(struct fs *fs, uint64_t parent, const char *name)
-{
-	fuse_lowlevel_notify_inval_entry(fs->session, parent, name, strlen(name));
-}
-
 const struct fuse_lowlevel_ops fs_ops = {
 	.init = fs_init,
 	.lookup = fs_lookup,

@@ -86,12 +86,6 @@ struct open_file {
 
 extern const struct fuse_lowlevel_ops fs_ops;
 
-/* What the kernel remembers of that name may be wrong: it is to look again.  What is mounted there,
- * on our mount, stays if nothing has changed. */
-void fs_expire_name(struct fs *fs, uint64_t parent, const char *name);
-/* What it led to is gone. */
-void fs_drop_name(struct fs *fs, uint64_t parent, const char *name);
-
 /* A file that is open at the end of all. */
 void fs_left_open(struct open_link *link);
 

@@ -207,7 +207,7 @@ static void remove_name(fuse_req_t req, enum op op, fuse_ino_t parent, const cha
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	if (!fs_is_own_name(c.fs, dir.inode, name)) {
 		call_become(&c, &ON_NAMES(dir.fd, -1));
-		child = inode_child(c.fs->inodes, dir.inode, name);
+		child = inode_doomed(c.fs->inodes, dir.inode, name);
 		/* What is there now: it may be another file than the one that the kernel has judged. */
 		r = AS_REQUESTER(&c, ON_NAMES(dir.fd, -1), WITH(dir, unlinkat(dir.fd, name, flags)));
 		name_is_gone(&c, r, child, dir.inode, name);
@@ -239,7 +239,7 @@ static int move(struct call *c, const struct held *dir, const char *name, const 
 		return dir->fd;
 	call_become(c, &ON_NAMES(dir->fd, newdir->fd));
 	child = inode_child(c->fs->inodes, dir->inode, name);
-	over = inode_child(c->fs->inodes, newdir->inode, newname);
+	over = inode_doomed(c->fs->inodes, newdir->inode, newname);
 	creds_umask(c->ctx->umask); /* RENAME_WHITEOUT creates */
 	r = AS_REQUESTER(c, ON_NAMES(dir->fd, newdir->fd),
 		WITH(*newdir, renameat2(dir->fd, name, newdir->fd, newname, flags)));

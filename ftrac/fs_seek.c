@@ -107,10 +107,10 @@ static bool is_passed_through(const struct call *c, struct inode *inode)
 /* What was stored through a mapping is no hole, and has not been written yet.  Whether it is now. */
 static bool see_stores(const struct call *c, struct inode *inode, fuse_ino_t ino)
 {
-	if (is_passed_through(c, inode))
+	if (is_passed_through(c, inode) || !inode_has_writer(c->fs->inodes, inode))
 		return true;
 	if (c->fs->uring)
-		return !inode_has_writer(c->fs->inodes, inode) || write_back_in_time(c, ino);
+		return write_back_in_time(c, ino);
 	fuse_lowlevel_notify_inval_inode(c->fs->session, ino, 0, 0);
 	return true;
 }

@@ -638,49 +638,17 @@ static struct entry *find_at(struct inode_table *table, int dir, const char *nam
 	return entry;
 }
 
-static bool is_below(const char *path, const char *top)
-{
-	size_t n = strlen(top);
-
-	return strncmp(path, top, n) == 0 && (path[n] == '/' || !path[n]);
-}
-
-/* Something was mounted there, or is not mounted there any more: if the kernel knows the directory
- * that it is in, it may know the name. */
-static void expire_point(void *arg, const char *path)
-{
-	struct inode_table *table = arg;
-	const char *own = table->options.mountpoint, *slash = strrchr(path, '/');
-	cleanup_free char *dir = NULL;
-	cleanup_fd int fd = -1;
-	struct entry *entry;
-
-	if (!slash || !slash[1] || (own && is_below(path, own)))
-		return;
-	dir = slash == path ? strdup("/") : strndup(path, slash - path);
-	fd = dir ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	entry = fd < 0 ? NULL : find_at(table, fd, "");
-	if (!entry)
-		return;
-	table->options.expired(table->options.arg, inode_nodeid(table, &entry->inode), slash + 1);
-	entry_unref(table, entry);
-}
-
-void table_mounts_changed(struct inode_table *table)
-{
-	if (table->options.expired)
-		mounts_points(&table->mounts, expire_point, table);
-}
-
 struct inode *inode_child(struct inode_table *table, struct inode *parent, const char *name)
+{
+	return pins_need_names(table, entry_of(parent)) ? inode_doomed(table, parent, name) : NULL;
+}
+
+struct inode *inode_doomed(struct inode_table *table, struct inode *parent, const char *name)
 {
 	struct entry *entry;
 	struct inode *child = NULL;
-	int dir;
+	int dir = inode_hold(table, parent);
 
-	if (!pins_need_names(table, entry_of(parent)))
-		return NULL;
-	dir = inode_hold(table, parent);
 	if (dir < 0)
 		return NULL;
 	entry = find_at(table, dir, name);
@@ -906,7 +874,7 @@ int inode_table_create(const struct inode_options *options, struct inode_table *
 		return -ENOMEM;
 	memset(table, 0, sizeof(*table));
 	table->options = *options;
-	table->pins.root_dir = table->pins.stop = table->pins.mountinfo = -1;
+	table->pins.root_dir = table->pins.stop = -1;
 	mounts_init(&table->mounts, options->ring);
 	for (int i = 0; i < SHARDS; i++)
 		pthread_mutex_init(&table->shards[i].lock, NULL);

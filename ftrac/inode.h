@@ -89,13 +89,6 @@ struct inode_options {
 	int covered;	   /* O_PATH descriptor of the directory under the mount, or -1; taken over */
 	struct ring *ring; /* hears of new and forgotten inodes; NULL: nobody does */
 	unsigned pins;	   /* descriptors to keep; 0: half of the limit of this process */
-	/* Called by the sweeper after the host has mounted or unmounted something: the name may lead
-	 * elsewhere now, and is to be looked up anew.  May be NULL. */
-	void (*expired)(void *arg, uint64_t parent, const char *name);
-	const char *mountpoint; /* ours, absolute: nothing below it is looked at for that */
-	/* Called by the sweeper: the name leads to a file that somebody else has removed, which the
-	 * kernel is to forget.  May be NULL; may wait for requests to be answered. */
-	void (*removed)(void *arg, uint64_t parent, const char *name);
 	/* Called at the end for each open file that the kernel has not released: the mount went before. */
 	void (*left_open)(struct open_link *link);
 	void *arg;
@@ -111,9 +104,11 @@ int inode_table_create(const struct inode_options *options, struct inode_table *
 void inode_table_destroy(struct inode_table *table);
 
 /* Starts the sweeper: a thread that lets other mounts go which nobody has used for a quarter of a
- * second, so that the host can unmount them.  It blocks all signals.  0 or -errno. */
+ * second, so that the host can unmount them, and files that others have removed.  It blocks all signals, and
+ * waits for nothing that a client can hold: a thread that did would keep the mount of a daemon that is killed
+ * from ending.  0 or -errno. */
 int inode_table_sweep(struct inode_table *table);
-/* And ends it; mounts_changed() is not called any more.  NULL is fine. */
+/* And ends it.  NULL is fine. */
 void inode_table_rest(struct inode_table *table);
 
 /* From now on st_dev is our own mount, on which suid bits and devices have no effect anyway (nosuid, nodev). */
@@ -177,8 +172,9 @@ ino_t inode_number(struct inode_table *table, unsigned device, ino_t ino);
 /*
  * Around the removal or replacement of a name: what it leads to, held if the kernel knows it, else
  * NULL.  Afterwards, inode_lost() if the name is gone, and inode_moved() if it is another one now;
- * both release.
+ * both release.  inode_child() is for what will have another name: NULL also where names do not matter.
  */
+struct inode *inode_doomed(struct inode_table *table, struct inode *parent, const char *name);
 struct inode *inode_child(struct inode_table *table, struct inode *parent, const char *name);
 void inode_lost(struct inode_table *table, struct inode *child, struct inode *parent,
 	const char *name);

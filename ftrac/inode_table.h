@@ -61,7 +61,7 @@ struct pins {
 	int root_dir;	       /* of the source, for reading; -1: there is none */
 	bool has_sweeper;
 	pthread_t sweeper;
-	int stop, mountinfo; /* what it waits for */
+	int stop; /* what it waits for */
 };
 
 struct inode_table {
@@ -92,9 +92,6 @@ static inline void entry_ref(struct entry *entry)
 
 /* Without any lock. */
 void entry_unref(struct inode_table *table, struct entry *entry);
-
-/* The host has mounted or unmounted something. */
-void table_mounts_changed(struct inode_table *table);
 
 /* What others would change of it: tells files apart where numbers do not last. */
 uint64_t looks_of(const struct statx *sx);

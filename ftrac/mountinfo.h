@@ -11,6 +11,7 @@
 
 struct mountinfo {
 	uint64_t id;                               /* one that a later mount may have again */
+	unsigned minor;                            /* of its device: for FUSE the number of the connection */
 	char path[4096], options[256], fstype[64]; /* cut if they are longer */
 };
 

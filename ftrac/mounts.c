@@ -33,7 +33,6 @@ void mounts_init(struct mounts *mounts, struct ring *ring)
 	pthread_mutex_init(&mounts->lock, NULL);
 }
 
-static void free_points(struct mounts *mounts);
 
 void mounts_finish(struct mounts *mounts)
 {
@@ -49,53 +48,8 @@ void mounts_finish(struct mounts *mounts)
 		HASH_DEL(mounts->big, big);
 		free(big);
 	}
-	free_points(mounts);
 	free(mounts->devices);
 	pthread_mutex_destroy(&mounts->lock);
-}
-
-/* ---- mount points ---- */
-
-static void free_points(struct mounts *mounts)
-{
-	while (mounts->n_points)
-		free(mounts->points[--mounts->n_points]);
-	free(mounts->points);
-	mounts->points = NULL;
-}
-
-static void keep_point(struct mounts *mounts, const char *path)
-{
-	char **grown = realloc(mounts->points, (mounts->n_points + 1) * sizeof(*grown));
-
-	if (!grown)
-		return;
-	mounts->points = grown;
-	grown[mounts->n_points] = strdup(path);
-	mounts->n_points += grown[mounts->n_points] != NULL;
-}
-
-struct points {
-	struct mounts *mounts;
-	void (*point)(void *arg, const char *path);
-	void *arg;
-};
-
-static bool take_point(void *arg, const struct mountinfo *mount)
-{
-	const struct points *points = arg;
-
-	points->point(points->arg, mount->path);
-	keep_point(points->mounts, mount->path);
-	return true;
-}
-
-void mounts_points(struct mounts *mounts, void (*point)(void *arg, const char *path), void *arg)
-{
-	for (size_t i = 0; i < mounts->n_points; i++)
-		point(arg, mounts->points[i]);
-	free_points(mounts);
-	mountinfo_each(take_point, &(struct points){ mounts, point, arg });
 }
 
 /* ---- what a mount is ---- */

@@ -41,8 +41,6 @@ struct mounts {
 	struct mount *mounts;
 	dev_t *devices;
 	unsigned n_devices;
-	char **points; /* of mounts_points() */
-	size_t n_points;
 	struct big_number *big;
 	uint64_t n_big;
 };
@@ -54,10 +52,6 @@ void mounts_finish(struct mounts *mounts);
  * memory. */
 #define MOUNTS_STATX (STATX_MNT_ID | 0x4000U /* STATX_MNT_ID_UNIQUE, in headers of 2024 */)
 struct mount *mounts_get(struct mounts *mounts, uint64_t id, int fd);
-
-/* Calls for the mount point of every mount of the host: those of now, and those there were when this
- * was called last.  Not for several threads at once. */
-void mounts_points(struct mounts *mounts, void (*point)(void *arg, const char *path), void *arg);
 
 /* What the mount that fd is on makes of files.  Asks nothing of the file system. */
 struct mount_effects {

@@ -15,7 +15,6 @@
 #include "ftrac/pins_inside.h"
 
 #define MOST (1u << 30)
-#define RESERVE 64 /* descriptors: for as many requests at once when all others are kept */
 
 /* ---- in use ---- */
 
@@ -150,20 +149,21 @@ uint64_t looks_of(const struct statx *sx)
 	return hash;
 }
 
-static enum pin_fate judge(struct inode_table *table, struct entry *entry, int fd)
+/* Whether it may be let go. */
+static bool judge(struct inode_table *table, struct entry *entry, int fd)
 {
 	struct statx sx;
 	bool is_open, has_way = pin_has_name_or_file(table, entry, &is_open);
 
 	if (is_open)
-		return PIN_GOES;
+		return true;
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &sx) < 0)
-		return PIN_STAYS;
-	if (sx.stx_nlink == 0)
-		return PIN_WAS_REMOVED;
+		return false;
+	if (sx.stx_nlink == 0) /* a name that we know was removed by others: the kernel looks it up anew */
+		return has_way;
 	entry->looks = looks_of(&sx);
 	make_handle(table, entry, fd);
-	return has_way || entry->handle ? PIN_GOES : PIN_STAYS;
+	return has_way || entry->handle;
 }
 
 void pin_unclaim(struct entry *entry)
@@ -180,22 +180,21 @@ void pin_put_back(struct inode_table *table, struct entry *entry)
 }
 
 /* A claimed one; with its reference still. */
-enum pin_fate pin_let_go(struct inode_table *table, struct entry *entry)
+bool pin_let_go(struct inode_table *table, struct entry *entry)
 {
 	struct pins *pins = &table->pins;
 	int fd = atomic_load(&entry->fd);
-	enum pin_fate fate = judge(table, entry, fd);
 
-	if (fate != PIN_GOES) {
+	if (!judge(table, entry, fd)) {
 		pin_put_back(table, entry);
-		return fate;
+		return false;
 	}
 	atomic_store(&pins->any_gone, true);
 	atomic_fetch_sub(&pins->count, 1);
 	atomic_store(&entry->fd, -1);
 	close(fd);
 	pin_unclaim(entry);
-	return PIN_GOES;
+	return true;
 }
 
 /* The clock: the next of the list that has not been held since the hand came by, claimed. */
@@ -215,11 +214,11 @@ bool pins_make_room(struct inode_table *table)
 {
 	struct pins *pins = &table->pins;
 	int saved = errno;
-	enum pin_fate fate = PIN_STAYS;
 	struct entry *victim;
+	bool gone = false;
 
 	/* Some have to stay; a few of them in a row do not mean that all have. */
-	for (int i = 0; i < 64 && fate != PIN_GOES; i++) {
+	for (int i = 0; i < 64 && !gone; i++) {
 		unsigned tries = 2 * atomic_load(&pins->count) + 2;
 
 		pthread_mutex_lock(&pins->lock);
@@ -229,11 +228,11 @@ bool pins_make_room(struct inode_table *table)
 		pthread_mutex_unlock(&pins->lock);
 		if (!victim)
 			break;
-		fate = pin_let_go(table, victim);
+		gone = pin_let_go(table, victim);
 		entry_unref(table, victim);
 	}
 	errno = saved;
-	return fate == PIN_GOES;
+	return gone;
 }
 
 int pins_keep(struct inode_table *table, int fd)
@@ -395,7 +394,7 @@ int pins_init(struct inode_table *table)
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > MOST)
 		limit.rlim_cur = MOST;
 	pins->max = table->options.pins ? table->options.pins : limit.rlim_cur / 2;
-	pins->last = (int)limit.rlim_cur - RESERVE;
+	pins->last = (int)limit.rlim_cur - (int)pins_reserve(limit.rlim_cur);
 	pins->root_dir = open_root_dir(table->options.root);
 	return 0;
 }
@@ -412,6 +411,5 @@ void pins_finish(struct inode_table *table)
 
 	pins_stop_sweeper(table);
 	close_if_open(pins->stop);
-	close_if_open(pins->mountinfo);
 	close_if_open(pins->root_dir);
 }

@@ -19,8 +19,9 @@
  * do not last (mount->named) the name, type, owner, size and time of change have to do.
  *
  * Not let go is what could not come back: a file without a link that nobody has open, one
- * without a known name where there are no handles.  Of the former, if it was removed by others, the
- * kernel does not know: the sweeper looks for them, so that their space is not held for ever.
+ * without a known name where there are no handles.  A file without a link whose name is still known was
+ * removed by others, of which the kernel does not know: the sweeper looks for them and lets them go, so that
+ * their space is not held for ever.  Who has one then, by an O_PATH descriptor or as directory, gets ESTALE.
  *
  * Threads: any.
  */
@@ -31,6 +32,12 @@ struct entry;
 struct inode_table;
 
 #define PINS_CLAIMED (-1000000)
+
+/* Of so many descriptors: how many are kept for what requests take for a moment. */
+static inline unsigned pins_reserve(unsigned limit)
+{
+	return limit < 128 ? 16 : limit < 512 ? limit / 8 : 64;
+}
 
 int pins_init(struct inode_table *table);
 int pins_start_sweeper(struct inode_table *table);

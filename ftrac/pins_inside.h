@@ -21,9 +21,9 @@ bool pin_try_ref(struct entry *entry);
  * To let go: with the pins' lock an entry that nobody uses is claimed, which takes it out of its list
  * and gives a reference; then, without the lock, let go or put back.
  */
-enum pin_fate { PIN_GOES, PIN_STAYS, PIN_WAS_REMOVED };
 bool pin_claim(struct inode_table *table, struct entry *entry);
-enum pin_fate pin_let_go(struct inode_table *table, struct entry *entry);
+/* False: it could not come back, and was put back. */
+bool pin_let_go(struct inode_table *table, struct entry *entry);
 void pin_put_back(struct inode_table *table, struct entry *entry);
 void pin_unclaim(struct entry *entry);
 

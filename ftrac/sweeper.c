@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The sweeper: lets other mounts go that nobody uses, looks for files that others have removed, and
- * hears what the host mounts.  See pins.h and inode_table_sweep().
+ * The sweeper: lets other mounts go that nobody uses, and files that others have removed.  See pins.h and
+ * inode_table_sweep().
  */
 
 #include <errno.h>
@@ -39,20 +39,6 @@ static size_t claim_idle(struct inode_table *table, struct entry **ret_idle)
 	return n;
 }
 
-/* The kernel waits for requests to do this: not while any entry is claimed. */
-static void tell_removed(struct inode_table *table, struct entry *entry)
-{
-	struct pin_step step = { .entry = entry };
-	struct entry *parent;
-
-	if (pin_step_up(table, &step, &parent) == 0) {
-		table->options.removed(table->options.arg,
-			inode_nodeid(table, &parent->inode), step.name);
-		entry_unref(table, parent);
-	}
-	free(step.name);
-}
-
 /* A part of all at each tick, round and round. */
 static size_t claim_some(struct inode_table *table, struct entry **ret_some)
 {
@@ -72,78 +58,59 @@ static size_t claim_some(struct inode_table *table, struct entry **ret_some)
 	return n;
 }
 
-/* Tells of those that were removed; gives all references back. */
-static void finish_sweep(struct inode_table *table, struct entry **entries,
-	const enum pin_fate *fates, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (fates[i] == PIN_WAS_REMOVED && table->options.removed)
-			tell_removed(table, entries[i]);
-		entry_unref(table, entries[i]);
-	}
-}
-
 /* As judge(), without preparing for more. */
 static bool is_removed(struct inode_table *table, struct entry *entry)
 {
 	struct statx sx;
 	bool is_open;
 
-	pin_has_name_or_file(table, entry, &is_open);
-	return !is_open && statx(atomic_load(&entry->fd), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-		STATX_NLINK, &sx) == 0 && sx.stx_nlink == 0;
+	return pin_has_name_or_file(table, entry, &is_open) && !is_open &&
+		statx(atomic_load(&entry->fd), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_NLINK, &sx) == 0 &&
+		sx.stx_nlink == 0;
 }
 
 static void look_for_removed(struct inode_table *table)
 {
 	struct entry *some[SWEEP];
-	enum pin_fate fates[SWEEP];
-	size_t n = table->options.removed ? claim_some(table, some) : 0;
+	size_t n = claim_some(table, some);
 
 	for (size_t i = 0; i < n; i++) {
-		fates[i] = is_removed(table, some[i]) ? PIN_WAS_REMOVED : PIN_STAYS;
-		pin_put_back(table, some[i]);
+		if (is_removed(table, some[i]))
+			pin_let_go(table, some[i]);
+		else
+			pin_put_back(table, some[i]);
+		entry_unref(table, some[i]);
 	}
-	finish_sweep(table, some, fates, n);
 }
 
 static void sweep_away(struct inode_table *table)
 {
 	struct entry *idle[SWEEP];
-	enum pin_fate fates[SWEEP];
 	size_t n, gone;
 
 	do {
 		n = claim_idle(table, idle);
 		gone = 0;
 		for (size_t i = 0; i < n; i++) {
-			fates[i] = pin_let_go(table, idle[i]);
-			gone += fates[i] == PIN_GOES;
+			gone += pin_let_go(table, idle[i]);
+			entry_unref(table, idle[i]);
 		}
-		finish_sweep(table, idle, fates, n);
 	} while (n == SWEEP && gone);
 }
 
-/* Until the next tick; also listens for mounts of the host.  False: it is the end. */
-static bool wait_for_tick(struct inode_table *table)
+/* Until the next tick.  False: it is the end. */
+static bool wait_for_tick(const struct pins *pins)
 {
-	struct pins *pins = &table->pins;
-	struct pollfd fds[] = { { .fd = pins->stop, .events = POLLIN },
-		{ .fd = pins->mountinfo, .events = POLLPRI } };
-	int n = poll(fds, pins->mountinfo < 0 ? 1 : 2, TICK_MS);
+	struct pollfd stop = { .fd = pins->stop, .events = POLLIN };
 
-	if (n > 0 && fds[0].revents)
-		return false;
-	if (n > 0)
-		table_mounts_changed(table);
-	return true;
+	return poll(&stop, 1, TICK_MS) <= 0;
 }
 
 static void *sweep(void *arg)
 {
 	struct inode_table *table = arg;
 
-	while (wait_for_tick(table)) {
+	while (wait_for_tick(&table->pins)) {
 		atomic_fetch_add(&table->pins.now, 1);
 		sweep_away(table);
 		look_for_removed(table);
@@ -160,8 +127,6 @@ int pins_start_sweeper(struct inode_table *table)
 	pins->stop = eventfd(0, EFD_CLOEXEC);
 	if (pins->stop < 0)
 		return -errno;
-	pins->mountinfo = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-	table_mounts_changed(table); /* for what there is now */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	r = -pthread_create(&pins->sweeper, NULL, sweep, table);

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
-#include <mntent.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +14,17 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/helper.h"
+#include "ftrac/mountinfo.h"
+
+#define PATIENCE_MS 5000 /* with a daemon that does not answer */
+#define BUSY_MS 1000
+#define NAP_MS 20
 
 /* Absolute, and without a look at the last part: its daemon may be gone. */
 static bool resolve(const char *path, char out[PATH_MAX])
@@ -41,19 +49,142 @@ static bool resolve(const char *path, char out[PATH_MAX])
 	return false;
 }
 
-static bool is_ours(const char *path)
-{
-	cleanup_file FILE *f = setmntent("/proc/self/mounts", "r");
-	struct mntent *m;
-	bool found = false, ours = false;
+struct sought {
+	const char *path;
+	bool is_ours;
+	unsigned connection;
+};
 
-	while (f && (m = getmntent(f)))
-		if (strcmp(m->mnt_dir, path) == 0) { /* the last one is on top */
-			found = true;
-			ours = strcmp(m->mnt_type, "fuse.ftrac") == 0;
-		}
-	return found && ours;
+static bool take_mount(void *arg, const struct mountinfo *mount)
+{
+	struct sought *sought = arg;
+
+	if (strcmp(mount->path, sought->path) == 0) { /* the last one is on top */
+		sought->is_ours = strcmp(mount->fstype, "fuse.ftrac") == 0;
+		sought->connection = mount->minor;
+	}
+	return true;
 }
+
+/* ---- its daemon ---- */
+
+enum state { ALIVE, GONE, DYING, SILENT };
+
+/* Asks the daemon itself: attributes of the root the kernel may still remember. */
+static bool is_without_daemon(const char *path)
+{
+	struct statx sx;
+
+	return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_MODE, &sx) < 0 && errno == ENOTCONN;
+}
+
+/* In a process of its own, which may never end. */
+static enum state ask(const char *path)
+{
+	struct pollfd answer = { .events = POLLIN };
+	enum state state = SILENT;
+	cleanup_fd int ours = -1, childs = -1;
+	char byte;
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return SILENT;
+	answer.fd = ours = fds[0];
+	childs = fds[1];
+	pid = fork();
+	if (pid == 0) {
+		byte = is_without_daemon(path) ? GONE : ALIVE;
+		_exit(write(childs, &byte, 1) != 1);
+	}
+	if (pid > 0 && poll(&answer, 1, PATIENCE_MS) == 1 && read(ours, &byte, 1) == 1) {
+		state = byte;
+		waitpid(pid, NULL, 0);
+	}
+	return state;
+}
+
+/* Whether a file of /proc has a line that begins so; its number, in that base. */
+static bool has_line(const char *file, const char *begin, int base, unsigned long long *ret_value)
+{
+	cleanup_file FILE *f = fopen(file, "re");
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (strncmp(line, begin, strlen(begin)) == 0) {
+			*ret_value = strtoull(line + strlen(begin), NULL, base);
+			return true;
+		}
+	return false;
+}
+
+static bool is_ended(const char *process)
+{
+	const unsigned long long kill = 1ULL << (SIGKILL - 1);
+	unsigned long long pending = 0;
+	char path[64];
+	char state;
+	cleanup_file FILE *f = NULL;
+
+	snprintf(path, sizeof(path), "%s/status", process);
+	if (has_line(path, "ShdPnd:", 16, &pending) && pending & kill)
+		return true;
+	snprintf(path, sizeof(path), "%s/stat", process);
+	f = fopen(path, "re");
+	return f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1 && state == 'Z';
+}
+
+/* Whether a thread of a process has the device open by which this mount is served. */
+static bool serves(const char *process, unsigned connection)
+{
+	char pattern[64];
+	unsigned long long number;
+	glob_t files;
+	bool found = false;
+
+	snprintf(pattern, sizeof(pattern), "%s/task/*/fdinfo/*", process);
+	if (glob(pattern, GLOB_NOSORT, NULL, &files) != 0)
+		return false;
+	for (size_t i = 0; i < files.gl_pathc && !found; i++)
+		found = has_line(files.gl_pathv[i], "fuse_connection:", 10, &number) && number == connection;
+	globfree(&files);
+	return found;
+}
+
+/* Whether the daemon was killed, and a thread of it that cannot end keeps the mount (Linux 6.18 says so). */
+static bool is_dying(unsigned connection)
+{
+	glob_t processes;
+	bool found = false;
+
+	if (glob("/proc/[0-9]*", GLOB_NOSORT, NULL, &processes) != 0)
+		return false;
+	for (size_t i = 0; i < processes.gl_pathc && !found; i++)
+		found = is_ended(processes.gl_pathv[i]) && serves(processes.gl_pathv[i], connection);
+	globfree(&processes);
+	return found;
+}
+
+static enum state state_of(const char *path, unsigned connection)
+{
+	enum state state = ask(path);
+
+	return state == SILENT && is_dying(connection) ? DYING : state;
+}
+
+/* All requests fail from now on, so that those who wait go on. */
+static void abort_connection(const char *path, unsigned connection)
+{
+	char name[64];
+	cleanup_fd int fd = -1;
+
+	snprintf(name, sizeof(name), "/sys/fs/fuse/connections/%u/abort", connection);
+	fd = open(name, O_WRONLY | O_CLOEXEC);
+	if ((fd < 0 || write(fd, "1", 1) != 1) && geteuid() == 0)
+		umount2(path, UMOUNT_NOFOLLOW | MNT_FORCE);
+}
+
+/* ---- taking it away ---- */
 
 static int by_helper(const char *path, bool lazily)
 {
@@ -74,29 +205,45 @@ static int take_away(const char *path, bool lazily)
 	return umount2(path, UMOUNT_NOFOLLOW | (lazily ? MNT_DETACH : 0)) < 0 ? -errno : 0;
 }
 
-/* Asks the daemon itself: attributes of the root the kernel may still remember. */
-static bool is_without_daemon(const char *path)
+/* What clients leave may be in use for a moment after their end: by looks at /proc of theirs, by RELEASE. */
+static int take_away_soon(const char *path, bool lazily)
 {
-	struct statx sx;
+	const struct timespec nap = { .tv_nsec = NAP_MS * 1000000 };
+	int r = take_away(path, lazily);
 
-	return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_MODE, &sx) < 0 && errno == ENOTCONN;
+	for (int i = 0; r == -EBUSY && i < BUSY_MS / NAP_MS; i++) {
+		nanosleep(&nap, NULL);
+		r = take_away(path, lazily);
+	}
+	return r;
 }
 
 int umount_mount(const char *mountpoint)
 {
 	char path[PATH_MAX];
+	struct sought sought = { .path = path };
+	enum state state;
 	bool is_dead;
 	int r;
 
 	if (!resolve(mountpoint, path))
 		return err_status(EXIT_OWN, "cannot find '%s': %s", mountpoint, strerror(errno));
-	if (!is_ours(path))
+	mountinfo_each(take_mount, &sought);
+	if (!sought.is_ours)
 		return err_status(EXIT_OWN, "'%s' is no mount of ftrac; 'grep ftrac /proc/mounts' shows "
 			"those there are", path);
-	is_dead = is_without_daemon(path);
-	r = take_away(path, is_dead);
+	state = state_of(path, sought.connection);
+	is_dead = state == GONE || state == DYING;
+	if (state == DYING)
+		abort_connection(path, sought.connection);
+	r = take_away_soon(path, is_dead);
+	if (r == -EBUSY && state == SILENT)
+		return err_status(EXIT_OWN, "'%s' is in use, and its daemon does not answer; 'umount -f -l %s' ends "
+			"it at once, for all who use it", path, path);
 	if (r == -EBUSY)
 		return err_status(EXIT_OWN, "'%s' is in use; 'fuser -vm %s' shows by whom", path, path);
+	if (r == -EINVAL && state == DYING) /* MNT_FORCE took it */
+		r = 0;
 	if (r < 0)
 		return err_status(EXIT_OWN, "cannot unmount '%s': %s", path, strerror(-r));
 	if (is_dead)

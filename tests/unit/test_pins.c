@@ -328,17 +328,30 @@ static void names_in_a_circle_lead_nowhere(void **state)
 
 /* ---- what cannot come back stays ---- */
 
-static void unlinked_file_keeps_its_descriptor(void **state)
+static void file_that_we_unlinked_keeps_its_descriptor(void **state)
 {
 	struct tree *t = *state;
 	struct inode *a = lookup(t, t->root, "a");
+	struct inode *child = inode_doomed(t->table, t->root, "a");
 	struct stat attr;
 
+	assert_ptr_equal(child, a);
 	assert_int_equal(unlink(path_in(t, "a")), 0);
+	inode_lost(t->table, child, t->root, "a");
 	while (inode_make_room(t->table))
 		;
 	assert_int_equal(inode_stat(t->table, a, -1, &attr), 0);
 	assert_int_equal(attr.st_nlink, 0);
+}
+
+static void file_that_others_removed_is_let_go(void **state)
+{
+	struct tree *t = *state;
+	struct inode *a = lookup(t, t->root, "a");
+
+	assert_int_equal(unlink(path_in(t, "a")), 0);
+	push_out(t, a);
+	assert_int_equal(inode_hold(t->table, a), -ESTALE);
 }
 
 static void unlinked_file_that_is_open_comes_back_by_that(void **state)
@@ -502,7 +515,8 @@ int main(void)
 		BOTH(another_file_of_the_same_number_is_not_ours),
 		BOTH(comes_back_from_a_great_depth),
 		BY_NAME(names_in_a_circle_lead_nowhere),
-		BOTH(unlinked_file_keeps_its_descriptor),
+		BOTH(file_that_we_unlinked_keeps_its_descriptor),
+		BOTH(file_that_others_removed_is_let_go),
 		BOTH(unlinked_file_that_is_open_comes_back_by_that),
 		BY_NAME(lost_name_keeps_the_descriptor_where_there_are_no_handles),
 		TEST(path_is_that_of_the_names),
