@@ -39,9 +39,9 @@ void words_free(struct words *words)
 	*words = (struct words){ 0 };
 }
 
-int cli_complain(char **argv, int option)
+int cli_complain(const char *program, char **argv, int option)
 {
-	const char *word = argv[optind - 1], *program = program_invocation_short_name;
+	const char *word = argv[optind - 1];
 
 	if (option == ':')
 		return err_status(EXIT_USAGE, "option '%s' needs a value; see '%s --help'", word,
@@ -88,7 +88,7 @@ bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int 
 			printf("%s %s\n", cli->name, cli->version);
 			return false;
 		}
-		*ret_status = option == '?' || option == ':' ? cli_complain(argv, option)
+		*ret_status = option == '?' || option == ':' ? cli_complain(cli->name, argv, option)
 							      : cli->apply(options, option, optarg);
 	}
 	if (*ret_status == 0)

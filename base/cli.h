@@ -22,8 +22,8 @@ int words_add(struct words *words, const char *word);
 void words_free(struct words *words);
 
 /* After getopt_long() gave '?' or ':', with opterr 0 and ':' in front of its letters: says what is
- * wrong.  EXIT_USAGE. */
-int cli_complain(char **argv, int option);
+ * wrong, and that PROGRAM --help says more.  EXIT_USAGE. */
+int cli_complain(const char *program, char **argv, int option);
 
 /* A program whose options are all there is to its command line, and words behind them. */
 struct option;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,43 @@
 
 #include "base/cleanup.h"
 #include "base/place.h"
+
+/* https://www.sqlite.org/fileformat.html#the_database_header */
+enum { ID_OFFSET = 68, HEADER_BYTES = 72 };
+
+/* link: 0, or O_NOFOLLOW. */
+static bool is_trace(int dir, const char *name, int link)
+{
+	static const char magic[16] = "SQLite format 3";
+	unsigned char header[HEADER_BYTES];
+	cleanup_fd int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | link);
+	const unsigned char *id = header + ID_OFFSET;
+
+	return fd >= 0 && pread(fd, header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
+	       memcmp(header, magic, sizeof(magic)) == 0 &&
+	       ((uint32_t)id[0] << 24 | id[1] << 16 | id[2] << 8 | id[3]) == OUTPUT_TRACE_ID;
+}
+
+/* A trace, or what is beside one as long as it grows. */
+static int check_trace(int dir, const char *name)
+{
+	static const char *const ends[] = { "-wal", "-shm", "-journal" };
+	size_t len = strlen(name), n;
+	bool found = is_trace(dir, name, O_NOFOLLOW);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]) && !found; i++) {
+		cleanup_free char *trace = NULL;
+
+		n = strlen(ends[i]);
+		if (len <= n || strcmp(name + len - n, ends[i]) != 0)
+			continue;
+		trace = strndup(name, len - n);
+		if (!trace)
+			return -ENOMEM;
+		found = is_trace(dir, trace, O_NOFOLLOW);
+	}
+	return found ? OUTPUT_IS_TRACE : 0;
+}
 
 /* What is no file: it stays, and is written into.  What is still a link is one of /proc, like /dev/stdout.
  * Somebody may have put a file of ours there meanwhile, which is not to be emptied then. */
@@ -22,6 +60,9 @@ static int open_special(struct output *o, const struct stat *st)
 
 	if (place_is_foreign(o->dir, st))
 		return -EPERM;
+	if (S_ISLNK(st->st_mode) && fstatat(o->dir, o->name, &now, 0) == 0 && S_ISREG(now.st_mode) &&
+		is_trace(o->dir, o->name, 0))
+		return OUTPUT_IS_TRACE;
 	fd = openat(o->dir, o->name, O_WRONLY | O_CLOEXEC | flags);
 	if (fd < 0)
 		return -errno;
@@ -43,7 +84,9 @@ static int open_temporary(struct output *o, const struct stat *old)
 		o->temporary = NULL;
 		return -ENOMEM;
 	}
-	r = place_clear(o->dir, o->temporary);
+	r = check_trace(o->dir, o->temporary);
+	if (r == 0)
+		r = place_clear(o->dir, o->temporary);
 	if (r < 0)
 		return r;
 	fd = place_create(o->dir, o->temporary, mode);
@@ -56,6 +99,7 @@ static int open_named(struct output *o)
 {
 	struct stat st;
 	bool is_there;
+	int r;
 
 	o->dir = place_open(o->file, true, &o->name);
 	if (o->dir < 0)
@@ -63,7 +107,8 @@ static int open_named(struct output *o)
 	is_there = fstatat(o->dir, o->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	if (is_there && !S_ISREG(st.st_mode))
 		return open_special(o, &st);
-	return open_temporary(o, is_there ? &st : NULL);
+	r = is_there ? check_trace(o->dir, o->name) : 0;
+	return r < 0 ? r : open_temporary(o, is_there ? &st : NULL);
 }
 
 static void forget(struct output *o)
@@ -103,6 +148,18 @@ int output_close(struct output *output, int r)
 		unlinkat(output->dir, output->temporary, 0);
 	forget(output);
 	return r;
+}
+
+FILE *output_stream(int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
+	int error = errno;
+
+	if (!out && copy >= 0)
+		close(copy);
+	errno = error;
+	return out;
 }
 
 char *output_close_text(FILE *out, char **text)

@@ -156,6 +156,8 @@ const char *place_explain(int error)
 		return "a symbolic link of somebody else is on the way, in a directory that others may write to";
 	case -EPERM:
 		return "what is there is somebody else's, in a directory that others may write to";
+	case -ENOTUNIQ: /* output.h */
+		return "it is a trace, which is never overwritten; take another name";
 	default:
 		return strerror(-error);
 	}

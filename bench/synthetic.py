@@ -73,7 +73,7 @@ class Names:
         self.paratrac = dict(re.findall(r'\[OP_(\w+)\]\s*=\s*"(\w+)"', store))
         self.via = names_in(store, "via_names")
         self.fidelity = names_in(store, "fidelity_names")
-        self.application = int(re.search(r"APPLICATION_ID (\d+)", store)[1])
+        self.application = int(re.search(r"TRACE_ID (\d+)", source("base/output.h"))[1])
         self.version = re.search(r"version: '([^']+)'", source("meson.build"))[1]
         self.facts = re.findall(r'\{ "(\w+)", V_', source("db/facts.c"))
         self.flags = [(int(bits, 8) if bits[0] == "0" else getattr(os, bits.lstrip("_")), name)
@@ -170,6 +170,8 @@ class Store:
         for table in self.rows:
             self.write(table)
         # The script commits what is open before it begins.
+        self.db.execute("INSERT INTO op_times SELECT process, count(*), sum(latency_ns) FROM op WHERE process IS NOT NULL "
+                        "GROUP BY process")
         self.db.executescript(source("db/finish.sql") + "PRAGMA journal_mode = DELETE;")
 
 
@@ -204,7 +206,7 @@ class File:
         store.put("files", self.id, self.path, store.number("kinds", DEVICE, self.mode, MOUNT),
                   100000 + 16 * self.id, self.size_first,
                   None if self.size == self.size_first else self.size,
-                  self.created + 2 * self.deleted)
+                  self.created + 2 * self.deleted, None)
         last = [] if self.deleted else [(self.path, self.names[-1][2] if self.names else self.seen,
                                          None)]
         for path, since, until in self.names + last:

@@ -349,7 +349,7 @@ static int64_t earlier(int64_t a, int64_t b)
 
 static void add_use(struct life *life, const struct graph_access *a)
 {
-	if (a->kinds & EDGE_DELETE)
+	if (a->kinds & EDGE_DELETE && (life->deleted_ns == GRAPH_NEVER || a->last_ns > life->deleted_ns))
 		life->deleted_ns = a->last_ns;
 	if (a->first_out_ns != GRAPH_NEVER) {
 		life->first_out_ns = earlier(life->first_out_ns, a->first_out_ns);
@@ -386,6 +386,10 @@ static struct life *list_lives(const struct workflow *w)
 	for (int32_t i = 0; lives && i < g->n_accesses; i++)
 		if (w->chosen[i] && workflow_task(w, g->accesses[i].process)->chosen)
 			add_use(&lives[g->accesses[i].file], &g->accesses[i]);
+	/* What is open lives on without a name. */
+	for (int32_t i = 0; lives && i < g->n_files; i++)
+		if (lives[i].deleted_ns != GRAPH_NEVER && lives[i].last_ns > lives[i].deleted_ns)
+			lives[i].deleted_ns = lives[i].last_ns;
 	return lives;
 }
 

@@ -103,7 +103,8 @@ int32_t build_recipe(struct build *build, int32_t target, int64_t driver)
 		.outer = BUILD_NONE,
 		.driver = driver,
 		.start_ns = INT64_MAX,
-		.end_ns = INT64_MIN };
+		.end_ns = INT64_MIN,
+		.makefiles_ns = INT64_MIN };
 	build->nodes[target].recipe = build->n_recipes;
 	return build->n_recipes++;
 }
@@ -197,9 +198,29 @@ static int index_nodes(struct build *build)
 	return 0;
 }
 
+void build_read_by_driver(struct build *build, int64_t driver, int32_t node)
+{
+	build->nodes[node].flags |= BUILD_MAKEFILE;
+	for (int32_t r = build->nodes[node].recipe; r != BUILD_NONE; r = build->recipes[r].same)
+		build->recipes[r].remakes |= build->recipes[r].driver == driver;
+}
+
+static void end_makefiles(struct build *build, const struct build_recipe *makefile)
+{
+	for (int32_t i = 0; i < build->n_recipes; i++) {
+		struct build_recipe *r = &build->recipes[i];
+
+		if (r->driver == makefile->driver && r->makefiles_ns < makefile->end_ns)
+			r->makefiles_ns = makefile->end_ns;
+	}
+}
+
 int build_finish(struct build *build)
 {
 	merge_uses(build);
+	for (int32_t i = 0; i < build->n_recipes; i++)
+		if (build->recipes[i].remakes)
+			end_makefiles(build, &build->recipes[i]);
 	for (int32_t i = 0; i < build->n_recipes; i++)
 		if (build->recipes[i].outer != BUILD_NONE)
 			build->recipes[build->recipes[i].outer].has_inner = true;
@@ -224,6 +245,11 @@ bool build_is_inside(const struct build *build, int32_t recipe, int32_t outer)
 		if (recipe == outer)
 			return true;
 	return false;
+}
+
+bool build_is_for_makefiles(const struct build *build, int32_t recipe)
+{
+	return build->recipes[recipe].end_ns <= build->recipes[recipe].makefiles_ns;
 }
 
 bool build_is_phony(const struct build *build, int32_t recipe)

@@ -56,6 +56,8 @@ struct build_recipe {
 	int64_t driver;
 	int64_t start_ns, end_ns;
 	bool failed, has_inner;
+	bool remakes; /* a file that its driver reads: make sees to its makefiles before all else */
+	int64_t makefiles_ns; /* when the last of these recipes of its driver ended; INT64_MIN: there is none */
 	int32_t first_use, n_uses;
 };
 
@@ -80,7 +82,7 @@ struct build_use {
 	int64_t reader, writer; /* processes; 0: none */
 };
 
-/* Somebody looked for node in vain, and then found another file of that name. */
+/* Somebody looked for node in vain, and then found another file of that name; found BUILD_NONE: nothing. */
 struct build_ghost {
 	int32_t recipe, node, found;
 	int64_t process, time_ns;
@@ -114,6 +116,9 @@ int32_t build_recipe(struct build *build, int32_t target, int64_t driver);
 int build_use(struct build *build, const struct build_use *use);
 int build_ghost(struct build *build, const struct build_ghost *ghost);
 
+/* That driver reads the file. */
+void build_read_by_driver(struct build *build, int64_t driver, int32_t node);
+
 /* All is there. */
 int build_finish(struct build *build);
 
@@ -125,6 +130,8 @@ static inline const char *build_path(const struct build *build, int32_t node)
 const struct build_use *build_find_use(const struct build *build, int32_t recipe, int32_t node);
 /* Is the one recipe inside of the other, or the same? */
 bool build_is_inside(const struct build *build, int32_t recipe, int32_t outer);
+/* Did it run before the driver had all its makefiles, to make one or what one needs? */
+bool build_is_for_makefiles(const struct build *build, int32_t recipe);
 /* Is the target none that exists as a file? */
 bool build_is_phony(const struct build *build, int32_t recipe);
 

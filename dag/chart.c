@@ -267,7 +267,7 @@ static int put_to(const struct chart *chart, const char *path, const char *data,
 
 	if (r < 0)
 		return r;
-	out = fdopen(dup(output.fd), "w");
+	out = output_stream(output.fd);
 	if (!out)
 		return output_close(&output, -errno);
 	put(chart, data, out);

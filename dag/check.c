@@ -108,7 +108,8 @@ enum check_order check_order(struct check *c, int32_t *a, int32_t *b)
 	int32_t before = *a;
 	struct precede *of;
 
-	if (!precede_meet(build, a, b) || build->recipes[*a].node == build->recipes[*b].node)
+	if (!precede_meet(build, a, b) || build->recipes[*a].node == build->recipes[*b].node ||
+		build_is_for_makefiles(build, *a) != build_is_for_makefiles(build, *b))
 		return CHECK_ORDERED;
 	of = *a == before ? c->of : c->far;
 	if (is_before(of, build, *b, *a) || is_before(c->against, build, *a, *b))
@@ -195,7 +196,15 @@ static int check_writes(struct check *c)
 
 /* ---- ghosts ---- */
 
-/* One that somebody makes in this run is a matter of luck. */
+/* What a recipe both looked for and read is missing, which says more. */
+static bool reads_later(const struct check *c, const struct build_ghost *ghost)
+{
+	const struct build_use *use = build_find_use(c->build, ghost->recipe, ghost->node);
+
+	return ghost->found == BUILD_NONE && use && (use->kinds & USE_READS);
+}
+
+/* One that another recipe made later in this run is a matter of luck. */
 static int check_ghost(struct check *c, const struct build_ghost *ghost)
 {
 	const struct build_node *node = &c->build->nodes[ghost->node];
@@ -205,9 +214,10 @@ static int check_ghost(struct check *c, const struct build_ghost *ghost)
 			&c->build->uses[c->build->of_node[node->first_of + i]];
 		int32_t a = ghost->recipe, b = maker->recipe;
 
-		if (!(maker->kinds & USE_WRITES))
+		if (!(maker->kinds & USE_WRITES) ||
+			(ghost->found == BUILD_NONE && maker->out_ns < ghost->time_ns))
 			continue;
-		if (a == b || check_order(c, &a, &b) != CHECK_LOOSE)
+		if (a == b || reads_later(c, ghost) || check_order(c, &a, &b) != CHECK_LOOSE)
 			return 0;
 		return check_add(c, &(struct check_finding){ .kind = CHECK_UNORDERED,
 					    .recipe = a,
@@ -218,7 +228,7 @@ static int check_ghost(struct check *c, const struct build_ghost *ghost)
 					    .cause = maker,
 					    .ghost = ghost });
 	}
-	if (node->n_of || (node->flags & (BUILD_FILE | BUILD_DIRECTORY)))
+	if (ghost->found == BUILD_NONE || node->n_of || (node->flags & (BUILD_FILE | BUILD_DIRECTORY)))
 		return 0;
 	return check_add(c, &(struct check_finding){ .kind = CHECK_GHOST,
 				    .recipe = ghost->recipe,

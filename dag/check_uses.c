@@ -198,7 +198,7 @@ static int add_access(struct check_trace *t, const struct query *q)
 	if (use.node < 0)
 		return -ENOMEM;
 	if (a->is_driver && (use.kinds & USE_READS))
-		t->build->nodes[use.node].flags |= BUILD_MAKEFILE;
+		build_read_by_driver(t->build, a->id, use.node);
 	if (a->is_driver || a->recipe == BUILD_NONE)
 		return 0;
 	use.recipe = a->recipe;
@@ -282,7 +282,8 @@ static const struct seen *find_seen(const struct check_trace *t, int64_t process
 	return NULL;
 }
 
-/* Only where the process found such a file afterwards: else nothing would come in front of anything. */
+/* Where the process found such a file afterwards, one would come in front of the other; and where a file has that name,
+ * somebody may have made it later. */
 static int add_ghost(struct check_trace *t, const struct query *q)
 {
 	const struct actor *a = check_trace_actor(t, query_int(q, G_PROCESS));
@@ -290,6 +291,7 @@ static int add_ghost(struct check_trace *t, const struct query *q)
 	const char *path = query_bytes(q, G_PATH, &len), *slash = memrchr(path, '/', len);
 	const struct seen *seen;
 	struct build_ghost ghost = { .process = query_int(q, G_PROCESS),
+		.found = BUILD_NONE,
 		.time_ns = query_int(q, G_FIRST) };
 	int32_t base;
 
@@ -297,11 +299,11 @@ static int add_ghost(struct check_trace *t, const struct query *q)
 		return 0;
 	base = path_names_find(t->build->texts, slash + 1, path + len - slash - 1);
 	seen = base == PATH_NAMES_NONE ? NULL : find_seen(t, ghost.process, base, ghost.time_ns);
-	if (!seen)
+	if (!seen && path_names_find(t->build->names, path, len) == PATH_NAMES_NONE)
 		return 0;
 	ghost.recipe = a->recipe;
 	ghost.node = node_of(t, q, G_PATH);
-	ghost.found = seen->node;
+	ghost.found = seen ? seen->node : BUILD_NONE;
 	if (ghost.node < 0)
 		return -ENOMEM;
 	return ghost.node == ghost.found ? 0 : build_ghost(t->build, &ghost);

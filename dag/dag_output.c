@@ -84,7 +84,7 @@ static int write_to(int fd, enum dag_output output, const struct shape *shape,
 		r = pipe_run(argv, fd, DOT_SECONDS, put_dot, &picture);
 		return r < 0 ? r : picture.r;
 	}
-	out = fdopen(dup(fd), "w");
+	out = output_stream(fd);
 	if (!out)
 		return -errno;
 	r = put(output, shape, options, out);

@@ -124,6 +124,16 @@ static bool are_one_file(const struct match *m, int32_t a, const char *x, const 
 	return false;
 }
 
+/* The same program, called by another path to it? */
+static bool are_one_program(const struct match *m, const int32_t process[2], const char *x, const char *y)
+{
+	const char *exe[2];
+
+	for (int run = 0; run < 2; run++)
+		exe[run] = workflow_task(m->side[run]->workflow, process[run])->exe;
+	return exe[0] && exe[1] && strcmp(exe[0], exe[1]) == 0 && strcmp(base_of(x), base_of(y)) == 0;
+}
+
 static int have_changed(const struct match *m, struct names *names, const int32_t process[2],
 	bool plain, bool *ret_changed)
 {
@@ -134,7 +144,8 @@ static int have_changed(const struct match *m, struct names *names, const int32_
 	*ret_changed = list[0].n != list[1].n;
 	for (int i = 0; ok && i < list[0].n && !*ret_changed; i++)
 		*ret_changed = strcmp(list[0].word[i], list[1].word[i]) != 0 &&
-			       !are_one_file(m, process[0], list[0].word[i], list[1].word[i]);
+			       !are_one_file(m, process[0], list[0].word[i], list[1].word[i]) &&
+			       (i || !are_one_program(m, process, list[0].word[0], list[1].word[0]));
 	words_list_free(&list[0]);
 	words_list_free(&list[1]);
 	return ok ? 0 : -ENOMEM;

@@ -179,7 +179,7 @@ static void print_help(void)
 
 bool diff_options_parse(int argc, char **argv, struct diff_options *options, int *ret_status)
 {
-	static const struct cli cli = { "wfdag", FTRAC_VERSION, long_options, print_help, apply, finish };
+	static const struct cli cli = { "wfdag diff", FTRAC_VERSION, long_options, print_help, apply, finish };
 
 	*options = (struct diff_options){ .choice.step_ns = 1, .top = TOP };
 	return cli_parse(&cli, argc, argv, options, ret_status);

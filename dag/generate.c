@@ -63,7 +63,7 @@ static void read_facts(struct job_list *list, struct query_db *db, const struct 
 
 static bool uses_files(const struct job *job)
 {
-	return job->n_deps + job->n_inputs + job->n_outputs > 0;
+	return job->changes || job->n_deps + job->n_inputs + job->n_outputs > 0;
 }
 
 static int check_commands(const struct jobs *jobs)
@@ -89,6 +89,46 @@ static int check_commands(const struct jobs *jobs)
 			"is missed by "
 			"'ftrac run'",
 			unknown, jobs->n_jobs, jobs->jobs[first].name);
+	return 0;
+}
+
+/* What no command does again would be missing, or be wrong. */
+static int check_gaps(const struct jobs *jobs)
+{
+	static const char *const texts[] = {
+		[GAP_SHELL] = "'%s' was changed by %s (process %lld) itself, and not by a command that it "
+			      "started, so nothing would do that again: put it into a command of its own, "
+			      "as with sh -c",
+		[GAP_SHARED] = "a part of '%s' was read by %s (process %lld) from an open that others read, "
+			       "too, so it cannot be started again alone: have it read a file of its own",
+	};
+	const struct task *task;
+
+	if (jobs->n_gaps < 0)
+		return err_status(EXIT_OWN, "the trace has no single operations, so it is not known what became "
+					    "of names: trace the run without --no-ops");
+	if (jobs->n_gaps == 0)
+		return 0;
+	task = workflow_task(jobs->workflow, jobs->gap.process);
+	return err_status(EXIT_OWN, texts[jobs->gap.kind], jobs->gap.path,
+		task->program ? task->program : "a program", (long long)task->pid);
+}
+
+/* A pipe of which one end is no command that is known: what a shell itself wrote, or several. */
+static int check_pipes(const struct jobs *jobs)
+{
+	for (int32_t i = 0; i < jobs->n_commands; i++) {
+		const struct job_command *command = &jobs->commands[i];
+		const struct job *job = &jobs->jobs[command->job];
+
+		if (uses_files(job) && jobs_lost_pipe(jobs, i))
+			return err_status(EXIT_OWN,
+				"%s (process %lld) was joined by a pipe to what its shell did itself, or to several "
+				"commands, so it cannot be started again: put the whole into a command of its own, as "
+				"with sh -c",
+				job_program(jobs, job),
+				(long long)workflow_task(jobs->workflow, command->process)->pid);
+	}
 	return 0;
 }
 
@@ -169,7 +209,7 @@ static int put_file(const struct job_list *list, enum generate_output output, co
 
 	if (r < 0)
 		return r;
-	out = fdopen(dup(to.fd), "w");
+	out = output_stream(to.fd);
 	if (!out)
 		return output_close(&to, -errno);
 	r = put(list, output, out, ret_refusal);
@@ -228,6 +268,10 @@ static int check_rules(const struct job_list *list)
 	if (!wants_rules(list->options))
 		return 0;
 	status = check_commands(list->jobs);
+	if (status == 0)
+		status = check_gaps(list->jobs);
+	if (status == 0)
+		status = check_pipes(list->jobs);
 	if (status == 0) {
 		tell_failures(list->jobs);
 		tell_missing(list->jobs);
@@ -239,13 +283,13 @@ static int check_rules(const struct job_list *list)
 
 static int generate_from(struct query_db *db, const struct generate_options *o)
 {
-	const struct workflow_options options = { .choice = &o->choice };
+	const struct workflow_options options = { .choice = &o->choice, .ghosts = true };
 	struct job_list list = { .options = o };
 	struct workflow *workflow = NULL;
 	int status = workflow_load(db, &options, &workflow);
 
 	if (status == 0)
-		status = jobs_load(db, workflow, o->level, o->root, &list.jobs);
+		status = jobs_load(db, workflow, &o->choice, o->level, o->root, &list.jobs);
 	if (status == 0 && list.jobs->n_jobs == 0)
 		status = err_status(EXIT_OWN,
 			"there are no jobs in the trace: trace what starts them, as "
@@ -266,7 +310,7 @@ static int generate_from(struct query_db *db, const struct generate_options *o)
 static int generate(const struct generate_options *o)
 {
 	struct query_db *db = NULL;
-	int status = traces_open(&o->traces, o->foreign ? QUERY_FOREIGN : 0, &db);
+	int status = traces_open(&o->traces, QUERY_OPS | (o->foreign ? QUERY_FOREIGN : 0), &db);
 	bool whole = status == 0 && traces_are_whole(db);
 
 	if (status == 0)

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "db/compose.h"
+#include "db/query.h"
+#include "dag/traces.h"
 
 void *jobs_room(void *array, size_t n, size_t size)
 {
@@ -75,27 +78,55 @@ static int make_jobs(struct jobs *jobs)
 
 /* ---- the whole ---- */
 
-static int make_all(struct query_db *db, struct load *load, const char *root)
+static int part(struct query_db *db, struct load *load, const char *root)
 {
-	struct jobs *jobs = load->jobs;
 	int r = jobs_part(load);
 
 	if (r == 0)
-		r = jobs_find_root(db, jobs, root);
-	if (r == 0)
-		r = jobs_merge_pipelines(load);
-	if (r == 0)
-		r = make_jobs(jobs);
+		r = jobs_find_root(db, load->jobs, root);
+	return r == 0 ? jobs_merge_pipelines(load) : r;
+}
+
+static int count_operation(void *arg, const struct query *query)
+{
+	*(bool *)arg |= query_int(query, 0);
+	return 0;
+}
+
+/* An exit status. */
+static int read_names(struct query_db *db, struct load *load)
+{
+	const struct choice all = { .step_ns = 1 };
+	struct jobs *jobs = load->jobs;
+	bool has_ops = false;
+	int status = traces_each(db, "any-op", &all, count_operation, &has_ops);
+
+	if (status == 0 && has_ops)
+		status = jobs_read_names(db, load);
+	else if (status == 0 && jobs_guess_names(jobs) < 0)
+		status = out_of_memory();
+	if (status || !has_ops) {
+		jobs->n_gaps = -1;
+		return status;
+	}
+	jobs->names->by_process = load->level == JOBS_PROCESS;
+	return load->level == JOBS_JOB && jobs_again(load) < 0 ? out_of_memory() : 0;
+}
+
+static int make_all(struct jobs *jobs)
+{
+	int r = make_jobs(jobs);
+
 	if (r == 0)
 		r = jobs_describe(jobs);
 	return r == 0 ? jobs_scripts(jobs) : r;
 }
 
-int jobs_load(struct query_db *db, const struct workflow *workflow, enum jobs_level level,
-	const char *root, struct jobs **ret_jobs)
+int jobs_load(struct query_db *db, const struct workflow *workflow, const struct choice *choice,
+	enum jobs_level level, const char *root, struct jobs **ret_jobs)
 {
 	struct jobs *jobs = calloc(1, sizeof(*jobs));
-	struct load load = { .jobs = jobs, .level = level };
+	struct load load = { .jobs = jobs, .level = level, .choice = choice };
 	int status;
 
 	*ret_jobs = jobs;
@@ -103,11 +134,17 @@ int jobs_load(struct query_db *db, const struct workflow *workflow, enum jobs_le
 		return out_of_memory();
 	jobs->workflow = workflow;
 	status = jobs_read(db, &load);
-	if (status == 0 && make_all(db, &load, root) < 0)
+	if (status == 0 && part(db, &load, root) < 0)
+		status = out_of_memory();
+	if (status == 0)
+		status = read_names(db, &load);
+	if (status == 0 && make_all(jobs) < 0)
 		status = out_of_memory();
 	jobs_free_names(&load.appends);
 	free(load.images);
 	free(load.commands);
+	free(load.opened);
+	free(load.uses);
 	return status;
 }
 
@@ -122,6 +159,7 @@ void jobs_destroy(struct jobs *jobs)
 		free(jobs->texts);
 		jobs->texts = next;
 	}
+	jobs_forget_names(jobs);
 	free(jobs->commands);
 	free(jobs->root);
 	free(jobs->of);

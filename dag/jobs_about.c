@@ -150,18 +150,33 @@ const char *jobs_short_path(const struct jobs *jobs, const char *path)
 	return path[len] ? path + len + 1 : ".";
 }
 
-static void add_commands(struct jobs *jobs)
+static int add_commands(struct jobs *jobs)
 {
+	int64_t *last_ns = calloc((size_t)jobs->n_jobs + 1, sizeof(*last_ns));
+
+	if (!last_ns)
+		return -ENOMEM;
 	for (int32_t i = 0; i < jobs->n_commands; i++) {
-		const struct job_command *command = &jobs->commands[i];
+		struct job_command *command = &jobs->commands[i];
 		struct job *job = &jobs->jobs[command->job];
 
+		command->status = command->by_driver ? 0
+						     : status_of(workflow_task(jobs->workflow, command->process));
+		if (command->by_driver) {
+			job->xform = job_program(jobs, &(struct job){ .command = i });
+			job->start_ns = job->end_ns = command->start_ns;
+		}
 		if (job->command == JOBS_NONE) {
 			job->command = i;
 			job->cwd = command->cwd ? jobs_short_path(jobs, command->cwd) : NULL;
 		}
-		job->status = status_of(workflow_task(jobs->workflow, command->process));
+		if (command->reader == JOBS_NONE && command->start_ns >= last_ns[command->job]) {
+			last_ns[command->job] = command->start_ns;
+			job->status = command->status;
+		}
 	}
+	free(last_ns);
+	return 0;
 }
 
 /* Names serve as file names, which have a limit, and as rule names of Snakemake, which begin with no digit. */
@@ -199,8 +214,9 @@ int jobs_describe(struct jobs *jobs)
 	int r;
 
 	add_figures(jobs);
-	add_commands(jobs);
-	r = add_memory(jobs);
+	r = add_commands(jobs);
+	if (r == 0)
+		r = add_memory(jobs);
 	return r == 0 ? name_jobs(jobs) : r;
 }
 

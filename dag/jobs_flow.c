@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Which job waits for which, by the contents of paths that they write and read. */
+/* Which job needs and makes which file: by paths, of which each has one content after the other. */
 
 #include "dag/jobs_inside.h"
 
@@ -8,23 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a job did to one content of a path. */
-struct use {
-	int32_t path, file, version, job; /* job JOBS_NONE: who is no job */
-	bool removes;
-	bool opened; /* by who is no job, and nothing was written: maybe for a job, as shells do */
-	int64_t in_ns, out_ns; /* GRAPH_NEVER: it did not */
-	int64_t content_ns;    /* when that content began; INT64_MIN: it was there */
-};
-
-struct pair {
-	int32_t first, second;
-};
-
-struct pairs {
-	struct pair *pairs;
-	int32_t n;
-};
+#include "dag/path_names.h"
 
 struct path {
 	const char *name;
@@ -32,33 +16,35 @@ struct path {
 	UT_hash_handle hh;
 };
 
-/* Where a command led its output to. */
-struct redirection {
-	const char *path;
-	int64_t start_ns;
-	int32_t job;
+/* An open or a removal by a driver, and the command that does it again. */
+struct reopened {
+	int32_t process, file;
+	int64_t time_ns; /* of a removal: REMOVAL */
+	int32_t command;
 };
+
+#define REMOVAL INT64_MAX
 
 struct flow {
 	struct jobs *jobs;
-	struct redirection *redirections;
-	int32_t n_redirections;
+	struct reopened *reopened;
+	int32_t n_reopened;
 	struct path *paths;
-	struct use *uses;
+	struct content *uses;
 	int32_t n_uses;
 	struct pairs deps, inputs, outputs;
 };
 
 /* ---- pairs ---- */
 
-static int add_pair(struct pairs *pairs, int32_t first, int32_t second)
+int jobs_add_pair(struct pairs *pairs, int32_t first, int32_t second, bool soft)
 {
 	struct pair *room = jobs_room(pairs->pairs, (size_t)pairs->n, sizeof(*room));
 
 	if (!room)
 		return -ENOMEM;
 	pairs->pairs = room;
-	room[pairs->n++] = (struct pair){ first, second };
+	room[pairs->n++] = (struct pair){ first, second, soft };
 	return 0;
 }
 
@@ -68,19 +54,24 @@ static int compare_pairs(const void *x, const void *y)
 
 	if (a->first != b->first)
 		return a->first < b->first ? -1 : 1;
-	return (a->second > b->second) - (a->second < b->second);
+	if (a->second != b->second)
+		return a->second < b->second ? -1 : 1;
+	return a->soft - b->soft;
 }
 
-static void sort_pairs(struct pairs *pairs)
+void jobs_sort_pairs(struct pairs *pairs)
 {
 	int32_t n = 0;
 
 	if (pairs->n == 0)
 		return;
 	qsort(pairs->pairs, (size_t)pairs->n, sizeof(*pairs->pairs), compare_pairs);
-	for (int32_t i = 1; i < pairs->n; i++)
-		if (compare_pairs(&pairs->pairs[n], &pairs->pairs[i]) != 0)
-			pairs->pairs[++n] = pairs->pairs[i];
+	for (int32_t i = 1; i < pairs->n; i++) {
+		const struct pair *last = &pairs->pairs[n], *pair = &pairs->pairs[i];
+
+		if (last->first != pair->first || last->second != pair->second)
+			pairs->pairs[++n] = *pair;
+	}
 	pairs->n = n + 1;
 }
 
@@ -126,7 +117,8 @@ static struct path *get_path(struct flow *flow, const struct data *data)
 	path->index = jobs->n_files++;
 	room[path->index] = (struct job_file){ .path = jobs_short_path(jobs, data->path),
 		.bytes = WORKFLOW_UNKNOWN,
-		.producer = JOBS_NONE };
+		.producer = JOBS_NONE,
+		.name = path_names_find(jobs->names->names, data->path, strlen(data->path)) };
 	HASH_ADD_KEYPTR(hh, flow->paths, path->name, strlen(path->name), path);
 	if (!path->hh.tbl) { /* the hash cannot grow */
 		free(path);
@@ -147,9 +139,9 @@ static void free_paths(struct flow *flow)
 
 /* ---- uses ---- */
 
-static int add_use(struct flow *flow, const struct use *use)
+static int add_use(struct flow *flow, const struct content *use)
 {
-	struct use *room = jobs_room(flow->uses, (size_t)flow->n_uses, sizeof(*room));
+	struct content *room = jobs_room(flow->uses, (size_t)flow->n_uses, sizeof(*room));
 
 	if (!room)
 		return -ENOMEM;
@@ -158,12 +150,58 @@ static int add_use(struct flow *flow, const struct use *use)
 	return 0;
 }
 
+static int compare_reopened(const void *x, const void *y)
+{
+	const struct reopened *a = x, *b = y;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
+}
+
+/* Shells open files for the commands that they start, which do that again; make removes intermediate files, which a
+ * command in its place does. */
+static int read_reopened(struct flow *flow)
+{
+	const struct jobs_names *names = flow->jobs->names;
+
+	flow->reopened = malloc(((size_t)names->n_events + 1) * sizeof(*flow->reopened));
+	if (!flow->reopened)
+		return -ENOMEM;
+	for (int32_t i = 0; i < names->n_events; i++) {
+		const struct name_event *e = &names->events[i];
+
+		if (e->command != JOBS_NONE && flow->jobs->of[e->process] == JOBS_NONE &&
+			(e->opened != JOBS_NONE || e->did == NAME_REMOVED))
+			flow->reopened[flow->n_reopened++] = (struct reopened){ e->process, e->file,
+				e->did == NAME_REMOVED ? REMOVAL : e->time_ns, e->command };
+	}
+	if (flow->n_reopened)
+		qsort(flow->reopened, (size_t)flow->n_reopened, sizeof(*flow->reopened),
+			compare_reopened);
+	return 0;
+}
+
+/* The job that does again what a driver did to a file at that time, or its removal; JOBS_NONE. */
+static int32_t find_reopened(const struct flow *flow, const struct graph_access *access, int64_t time_ns)
+{
+	const struct reopened key = { access->process, access->file, time_ns, JOBS_NONE },
+			      *found = !flow->n_reopened
+					       ? NULL
+					       : bsearch(&key, flow->reopened, (size_t)flow->n_reopened,
+							 sizeof(key), compare_reopened);
+
+	return found ? flow->jobs->commands[found->command].job : JOBS_NONE;
+}
+
 static int add_access(struct flow *flow, const struct graph_access *access)
 {
 	const struct workflow *w = flow->jobs->workflow;
 	const struct data *data = workflow_data(w, access->file);
 	bool directory = data->kind && strcmp(data->kind, "dir") == 0;
-	struct use use = { .file = access->file,
+	struct content use = { .file = access->file,
 		.version = access->version,
 		.job = flow->jobs->of[access->process],
 		.in_ns = directory ? GRAPH_NEVER : access->first_in_ns,
@@ -171,8 +209,10 @@ static int add_access(struct flow *flow, const struct graph_access *access)
 	struct path *path;
 	int r = 0;
 
-	use.opened = use.job == JOBS_NONE && access->nwrite == 0 &&
-		     access->kinds & (EDGE_CREATE | EDGE_TRUNCATE) && !directory;
+	use.renames = access->kinds & EDGE_RENAME && access->nwrite <= 0 && !access->assumed_out &&
+		      !(access->kinds & (EDGE_CREATE | EDGE_TRUNCATE | EDGE_MAP));
+	if (use.job == JOBS_NONE && access->nwrite == 0 && !directory)
+		use.job = find_reopened(flow, access, access->first_out_ns);
 	if (!data->path || (use.in_ns == GRAPH_NEVER && use.out_ns == GRAPH_NEVER &&
 				   !(access->kinds & EDGE_DELETE)))
 		return 0;
@@ -185,6 +225,8 @@ static int add_access(struct flow *flow, const struct graph_access *access)
 		r = add_use(flow, &use);
 	if (r == 0 && access->kinds & EDGE_DELETE) {
 		use.removes = true;
+		if (flow->jobs->of[access->process] == JOBS_NONE)
+			use.job = find_reopened(flow, access, REMOVAL);
 		use.in_ns = GRAPH_NEVER;
 		use.out_ns = access->last_ns;
 		r = add_use(flow, &use);
@@ -203,33 +245,9 @@ static int read_accesses(struct flow *flow)
 	return r;
 }
 
-/* Who writes into a directory needs it; of those alone that were made or removed. */
-static int read_directories(struct flow *flow)
-{
-	int32_t n = flow->n_uses;
-	int r = 0;
-
-	for (int32_t i = 0; i < n && r == 0; i++) {
-		struct use use = flow->uses[i];
-		const char *name = workflow_data(flow->jobs->workflow, use.file)->path;
-		const char *slash = strrchr(name, '/');
-		struct path *path = slash ? find_path(flow, name, (size_t)(slash - name)) : NULL;
-
-		if (use.out_ns == GRAPH_NEVER || !path)
-			continue;
-		use.path = path->index;
-		use.in_ns = use.out_ns;
-		use.out_ns = GRAPH_NEVER;
-		use.removes = false;
-		use.file = JOBS_NONE; /* which directory had the path then is found by the time */
-		r = add_use(flow, &use);
-	}
-	return r;
-}
-
 static int compare_contents(const void *x, const void *y)
 {
-	const struct use *a = x, *b = y;
+	const struct content *a = x, *b = y;
 	const int64_t keys[][2] = { { a->path, b->path }, { a->file, b->file },
 		{ a->version, b->version }, { a->removes, b->removes }, { a->job, b->job } };
 
@@ -239,7 +257,7 @@ static int compare_contents(const void *x, const void *y)
 	return 0;
 }
 
-static bool same_content(const struct use *a, const struct use *b)
+static bool same_content(const struct content *a, const struct content *b)
 {
 	return a->path == b->path && a->file == b->file && a->version == b->version &&
 	       a->removes == b->removes;
@@ -257,9 +275,10 @@ static void merge_uses(struct flow *flow)
 
 	qsort(flow->uses, (size_t)flow->n_uses, sizeof(*flow->uses), compare_contents);
 	for (int32_t i = 1; i < flow->n_uses; i++) {
-		struct use *last = &flow->uses[n], *use = &flow->uses[i];
+		struct content *last = &flow->uses[n], *use = &flow->uses[i];
 
-		if (same_content(last, use) && last->job == use->job && use->file != JOBS_NONE) {
+		if (same_content(last, use) && last->job == use->job) {
+			last->renames &= use->renames;
 			last->in_ns = earlier(last->in_ns, use->in_ns);
 			last->out_ns = earlier(last->out_ns, use->out_ns);
 		} else {
@@ -267,65 +286,6 @@ static void merge_uses(struct flow *flow)
 		}
 	}
 	flow->n_uses = flow->n_uses ? n + 1 : 0;
-}
-
-static int compare_redirections(const void *x, const void *y)
-{
-	const struct redirection *a = x, *b = y;
-	int order = strcmp(a->path, b->path);
-
-	return order ? order : (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
-
-/* Where commands led their output to, by path and time. */
-static int read_redirections(struct flow *flow)
-{
-	const struct jobs *jobs = flow->jobs;
-
-	flow->redirections =
-		malloc((2 * (size_t)jobs->n_commands + 1) * sizeof(*flow->redirections));
-	if (!flow->redirections)
-		return -ENOMEM;
-	for (int32_t i = 0; i < jobs->n_commands; i++)
-		for (int fd = 1; fd < 3; fd++)
-			if (jobs_redirected(&jobs->commands[i], fd))
-				flow->redirections[flow->n_redirections++] =
-					(struct redirection){ jobs->commands[i].to[fd],
-						jobs->commands[i].start_ns, jobs->commands[i].job };
-	qsort(flow->redirections, (size_t)flow->n_redirections, sizeof(*flow->redirections),
-		compare_redirections);
-	return 0;
-}
-
-/* The first command after that time whose output went there; JOBS_NONE: there is none. */
-static int32_t find_redirected(const struct flow *flow, const char *path, int64_t time_ns)
-{
-	const struct redirection key = { path, time_ns, JOBS_NONE };
-	int32_t from = 0, to = flow->n_redirections;
-
-	while (from < to) {
-		int32_t middle = from + (to - from) / 2;
-
-		if (compare_redirections(&flow->redirections[middle], &key) < 0)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	if (from == flow->n_redirections || strcmp(flow->redirections[from].path, path) != 0)
-		return JOBS_NONE;
-	return flow->redirections[from].job;
-}
-
-/* Shells open files for the commands that they start: that was done by these. */
-static void give_opened(struct flow *flow)
-{
-	for (int32_t i = 0; i < flow->n_uses; i++) {
-		struct use *use = &flow->uses[i];
-
-		if (use->opened)
-			use->job = find_redirected(flow,
-				workflow_data(flow->jobs->workflow, use->file)->path, use->out_ns);
-	}
 }
 
 static void date_contents(struct flow *flow)
@@ -337,16 +297,13 @@ static void date_contents(struct flow *flow)
 			end++)
 			begin = earlier(begin, flow->uses[end].out_ns);
 		for (int32_t j = i; j < end; j++)
-			flow->uses[j].content_ns = flow->uses[j].file == JOBS_NONE
-							   ? flow->uses[j].in_ns
-						   : begin == GRAPH_NEVER ? INT64_MIN
-									  : begin;
+			flow->uses[j].content_ns = begin == GRAPH_NEVER ? INT64_MIN : begin;
 	}
 }
 
 static int compare_times(const void *x, const void *y)
 {
-	const struct use *a = x, *b = y;
+	const struct content *a = x, *b = y;
 
 	if (a->path != b->path)
 		return a->path < b->path ? -1 : 1;
@@ -359,68 +316,10 @@ static int compare_times(const void *x, const void *y)
 	return compare_contents(a, b);
 }
 
-/* ---- hazards ---- */
-
-/* What is known of a path when the next content comes: uses from..to are those of the last one that
- * somebody wrote, and what was read of it since. */
-struct last {
-	int32_t writer; /* who comes after all other writers; JOBS_NONE */
-	int32_t *readers;
-	int32_t n_readers, room;
-};
-
-static int wait_for(struct flow *flow, int32_t job, int32_t other)
-{
-	if (job == JOBS_NONE || other == JOBS_NONE || job == other)
-		return 0;
-	return add_pair(&flow->deps, job, other);
-}
-
-static int remember_reader(struct last *last, int32_t job)
-{
-	int32_t *room = jobs_room(last->readers, (size_t)last->n_readers, sizeof(*room));
-
-	if (!room)
-		return -ENOMEM;
-	last->readers = room;
-	room[last->n_readers++] = job;
-	return 0;
-}
-
-/* Writers come one after the other. */
-static int add_writers(struct flow *flow, const struct use *uses, int32_t n, struct last *last)
-{
-	int r = 0;
-
-	for (int32_t i = 0; i < n && r == 0; i++) {
-		if (uses[i].out_ns == GRAPH_NEVER || uses[i].job == JOBS_NONE)
-			continue;
-		r = wait_for(flow, uses[i].job, last->writer);
-		for (int32_t j = 0; j < last->n_readers && r == 0; j++)
-			r = wait_for(flow, uses[i].job, last->readers[j]);
-		last->n_readers = 0;
-		last->writer = uses[i].job;
-	}
-	return r;
-}
-
-static int add_readers(struct flow *flow, const struct use *uses, int32_t n, struct last *last)
-{
-	int r = 0;
-
-	for (int32_t i = 0; i < n && r == 0; i++) {
-		if (uses[i].in_ns == GRAPH_NEVER || uses[i].out_ns != GRAPH_NEVER ||
-			uses[i].job == JOBS_NONE)
-			continue;
-		r = wait_for(flow, uses[i].job, last->writer);
-		if (r == 0)
-			r = remember_reader(last, uses[i].job);
-	}
-	return r;
-}
+/* ---- what is known of a path ---- */
 
 /* Who reads back what it alone has written needs nothing of others. */
-static bool is_own(const struct use *uses, int32_t n, const struct use *use)
+static bool is_own(const struct content *uses, int32_t n, const struct content *use)
 {
 	if (use->out_ns == GRAPH_NEVER || use->out_ns > use->in_ns)
 		return false;
@@ -431,37 +330,35 @@ static bool is_own(const struct use *uses, int32_t n, const struct use *use)
 }
 
 /* Inputs and outputs, and what is known of the path. */
-static int describe(struct flow *flow, const struct use *uses, int32_t n)
+static int describe(struct flow *flow, const struct content *uses, int32_t n)
 {
-	const struct use *first = uses;
+	const struct content *first = uses;
 	struct job_file *file = &flow->jobs->files[first->path];
-	const struct data *data =
-		first->file == JOBS_NONE ? NULL : workflow_data(flow->jobs->workflow, first->file);
+	const struct data *data = workflow_data(flow->jobs->workflow, first->file);
 	bool was_there = first->content_ns == INT64_MIN;
 	int r = 0;
 
-	if (first->file == JOBS_NONE)
-		return 0;
 	if (was_there && data->created)
 		file->drivers = true; /* or by who is not known */
 	file->source |= was_there;
-	file->kept = !first->removes && !(was_there && data->deleted);
+	file->kept = !data->deleted;
+	file->plain = !data->kind || strcmp(data->kind, "file") == 0;
 	file->bytes = data->size_bytes;
 	for (int32_t i = 0; i < n && r == 0; i++) {
-		const struct use *use = &uses[i];
+		const struct content *use = &uses[i];
 
 		if (use->job == JOBS_NONE)
 			file->drivers |= use->out_ns != GRAPH_NEVER;
 		else if (use->in_ns != GRAPH_NEVER && !file->directory && !is_own(uses, n, use))
-			r = add_pair(&flow->inputs, use->job, use->path);
+			r = jobs_add_pair(&flow->inputs, use->job, use->path, false);
 		if (r == 0 && use->job != JOBS_NONE && use->out_ns != GRAPH_NEVER && !use->removes)
-			r = add_pair(&flow->outputs, use->job, use->path);
+			r = jobs_add_pair(&flow->outputs, use->job, use->path, false);
 	}
 	return r;
 }
 
 /* A file of one job alone, which was not there before and is not there after. */
-static bool is_private(const struct use *uses, int32_t n)
+static bool is_private(const struct content *uses, int32_t n)
 {
 	for (int32_t i = 0; i < n; i++)
 		if (uses[i].job != uses[0].job || uses[i].content_ns == INT64_MIN)
@@ -469,7 +366,7 @@ static bool is_private(const struct use *uses, int32_t n)
 	return uses[n - 1].removes;
 }
 
-static void find_producer(struct job_file *file, const struct use *uses, int32_t n)
+static void find_producer(struct job_file *file, const struct content *uses, int32_t n)
 {
 	bool others = false;
 
@@ -485,30 +382,23 @@ static void find_producer(struct job_file *file, const struct use *uses, int32_t
 		file->producer = JOBS_NONE;
 }
 
-static int follow_path(struct flow *flow, const struct use *uses, int32_t n, struct last *last)
+static int follow_path(struct flow *flow, const struct content *uses, int32_t n)
 {
 	int r = 0;
 
 	if (is_private(uses, n))
 		return 0;
 	find_producer(&flow->jobs->files[uses->path], uses, n);
-	last->writer = JOBS_NONE;
-	last->n_readers = 0;
 	for (int32_t i = 0, end; i < n && r == 0; i = end) {
 		for (end = i; end < n && same_content(&uses[i], &uses[end]); end++)
 			;
-		r = add_writers(flow, uses + i, end - i, last);
-		if (r == 0)
-			r = add_readers(flow, uses + i, end - i, last);
-		if (r == 0)
-			r = describe(flow, uses + i, end - i);
+		r = describe(flow, uses + i, end - i);
 	}
 	return r;
 }
 
 static int follow_paths(struct flow *flow)
 {
-	struct last last = { 0 };
 	int r = 0;
 
 	if (flow->n_uses)
@@ -517,9 +407,8 @@ static int follow_paths(struct flow *flow)
 		for (end = i; end < flow->n_uses && flow->uses[end].path == flow->uses[i].path;
 			end++)
 			;
-		r = follow_path(flow, flow->uses + i, end - i, &last);
+		r = follow_path(flow, flow->uses + i, end - i);
 	}
-	free(last.readers);
 	return r;
 }
 
@@ -535,7 +424,7 @@ static int put_targets(struct jobs *jobs, int32_t index)
 	for (int32_t i = 0; i < job->n_outputs; i++) {
 		const struct job_file *file = &jobs->files[job->outputs[i]];
 
-		if (file->producer == index && file->kept && !file->directory && !file->source)
+		if (file->producer == index && file->kept && file->plain && !file->source && file->fits)
 			job->targets[job->n_targets++] = job->outputs[i];
 	}
 	return 0;
@@ -544,18 +433,15 @@ static int put_targets(struct jobs *jobs, int32_t index)
 static int fill_in(struct flow *flow)
 {
 	struct jobs *jobs = flow->jobs;
-	int32_t dep = 0, input = 0, output = 0;
+	int32_t input = 0, output = 0;
 	int r = 0;
 
-	sort_pairs(&flow->deps);
-	sort_pairs(&flow->inputs);
-	sort_pairs(&flow->outputs);
+	jobs_sort_pairs(&flow->inputs);
+	jobs_sort_pairs(&flow->outputs);
 	for (int32_t i = 0; i < jobs->n_jobs && r == 0; i++) {
 		struct job *job = &jobs->jobs[i];
 
-		r = take(&flow->deps, i, &dep, &job->deps, &job->n_deps);
-		if (r == 0)
-			r = take(&flow->inputs, i, &input, &job->inputs, &job->n_inputs);
+		r = take(&flow->inputs, i, &input, &job->inputs, &job->n_inputs);
 		if (r == 0)
 			r = take(&flow->outputs, i, &output, &job->outputs, &job->n_outputs);
 		if (r == 0)
@@ -564,30 +450,84 @@ static int fill_in(struct flow *flow)
 	return r;
 }
 
+/* What each waits for. */
+static int put_deps(struct flow *flow)
+{
+	int32_t dep = 0;
+	int r = 0;
+
+	for (int32_t i = 0; i < flow->jobs->n_jobs && r == 0; i++) {
+		struct job *job = &flow->jobs->jobs[i];
+
+		free(job->deps);
+		r = take(&flow->deps, i, &dep, &job->deps, &job->n_deps);
+	}
+	return r;
+}
+
+/* What is soft gives way within a circle.  Whether anything did. */
+static bool drop_soft(struct flow *flow, const int32_t *into)
+{
+	int32_t n = 0, was = flow->deps.n;
+
+	for (int32_t i = 0; i < was; i++) {
+		const struct pair *pair = &flow->deps.pairs[i];
+
+		if (!pair->soft || into[pair->first] != into[pair->second])
+			flow->deps.pairs[n++] = *pair;
+	}
+	flow->deps.n = n;
+	return n < was;
+}
+
+static int find_circles(struct flow *flow, int32_t **ret_into)
+{
+	int r;
+
+	for (;;) {
+		r = put_deps(flow);
+		if (r == 0)
+			r = jobs_find_circles(flow->jobs, ret_into);
+		if (r < 0 || !*ret_into || !drop_soft(flow, *ret_into))
+			return r;
+		free(*ret_into);
+		*ret_into = NULL;
+	}
+}
+
+static int find_contents(struct flow *flow)
+{
+	int r = read_reopened(flow);
+
+	if (r == 0)
+		r = read_accesses(flow);
+	if (r == 0 && flow->n_uses) {
+		merge_uses(flow);
+		date_contents(flow);
+		r = follow_paths(flow);
+	}
+	return r;
+}
+
 int jobs_flow(struct jobs *jobs, int32_t **ret_into)
 {
 	struct flow flow = { .jobs = jobs };
-	int r = read_accesses(&flow);
+	int r = jobs->names ? 0 : jobs_guess_names(jobs);
 
 	*ret_into = NULL;
 	if (r == 0)
-		r = read_redirections(&flow);
+		r = find_contents(&flow);
+	if (r == 0)
+		r = jobs_order(jobs, flow.uses, flow.n_uses, &flow.deps);
 	if (r == 0) {
-		give_opened(&flow);
-		r = read_directories(&flow);
-	}
-	if (r == 0 && flow.n_uses) {
-		merge_uses(&flow);
-		date_contents(&flow);
-		r = follow_paths(&flow);
+		jobs_sort_pairs(&flow.deps);
+		r = find_circles(&flow, ret_into);
 	}
 	if (r == 0)
 		r = fill_in(&flow);
-	if (r == 0)
-		r = jobs_find_circles(jobs, ret_into);
 	free_paths(&flow);
 	free(flow.uses);
-	free(flow.redirections);
+	free(flow.reopened);
 	free(flow.deps.pairs);
 	free(flow.inputs.pairs);
 	free(flow.outputs.pairs);

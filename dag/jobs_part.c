@@ -277,7 +277,7 @@ bool jobs_redirected(const struct job_command *command, int fd)
 {
 	const char *to = command->to[fd], *before = command->before[fd];
 
-	return to && before && strcmp(to, before) != 0;
+	return to && (command->led[fd] != JOBS_NONE || (before && strcmp(to, before) != 0));
 }
 
 static bool has_pipe(const struct job_command *command, int fd)
@@ -305,6 +305,22 @@ static int join_pipes(struct jobs *jobs)
 	}
 	jobs_free_names(&pipes);
 	return r;
+}
+
+/* A pipe that nobody reads from loses nothing that a file could show; make gives jobs that run beside others one that
+ * nobody writes into. */
+bool jobs_lost_pipe(const struct jobs *jobs, int32_t index)
+{
+	const struct job_command *command = &jobs->commands[index];
+	int32_t parent = graph_parent(jobs->workflow->graph, command->process);
+
+	if (has_pipe(command, 0) && !command->piped &&
+		(parent == GRAPH_NONE || !is_builder(jobs->workflow, parent)))
+		return true;
+	for (int32_t i = 0; i < jobs->n_commands && has_pipe(command, 1) && command->reader == JOBS_NONE; i++)
+		if (has_pipe(&jobs->commands[i], 0) && strcmp(jobs->commands[i].to[0], command->to[1]) == 0)
+			return true;
+	return false;
 }
 
 void jobs_merge(struct jobs *jobs, int32_t *into)

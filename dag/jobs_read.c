@@ -21,7 +21,7 @@ static int out_of_memory(void)
 
 /* ---- texts ---- */
 
-static void *get_memory(struct jobs *jobs, size_t size)
+void *jobs_keep(struct jobs *jobs, size_t size)
 {
 	struct jobs_text *text = malloc(sizeof(*text) + size);
 
@@ -34,7 +34,7 @@ static void *get_memory(struct jobs *jobs, size_t size)
 
 static char *keep(struct jobs *jobs, const char *bytes, size_t len)
 {
-	char *copy = get_memory(jobs, len + 1);
+	char *copy = jobs_keep(jobs, len + 1);
 
 	if (!copy)
 		return NULL;
@@ -105,7 +105,7 @@ static char **split(struct jobs *jobs, char *bytes, size_t len)
 
 	for (size_t i = 0; i < len; i++)
 		n += bytes[i] == '\0';
-	argv = get_memory(jobs, (n + 1) * sizeof(*argv));
+	argv = jobs_keep(jobs, (n + 1) * sizeof(*argv));
 	if (!argv)
 		return NULL;
 	n = 0;
@@ -115,7 +115,27 @@ static char **split(struct jobs *jobs, char *bytes, size_t len)
 	return argv;
 }
 
-enum image_column { I_PROCESS, I_SEQ, I_ARGV, I_CWD, I_IN, I_OUT, I_ERR, I_START };
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+#define COMM_MAX 15 /* letters of a name that the kernel keeps */
+
+/* Of a script that was started by its own name, the kernel has put the interpreter in front, and at most one argument. */
+static char **skip_interpreter(char **argv, const char *exe, const char *comm)
+{
+	if (!exe || !comm || strncmp(base_of(exe), comm, COMM_MAX) == 0)
+		return argv;
+	for (int i = 1; i < 3 && argv[0] && argv[i - 1] && argv[i]; i++)
+		if (strncmp(base_of(argv[i]), comm, COMM_MAX) == 0)
+			return argv + i;
+	return argv;
+}
+
+enum image_column { I_PROCESS, I_SEQ, I_ARGV, I_CWD, I_IN, I_OUT, I_ERR, I_START, I_EXE, I_COMM };
 
 /* Of each process what it was at its fork, which says where who started it was, and its first program. */
 static int add_image(struct load *load, const struct query *q, struct job_command *before)
@@ -125,6 +145,8 @@ static int add_image(struct load *load, const struct query *q, struct job_comman
 	struct job_command command = { .process = process,
 		.job = JOBS_NONE,
 		.reader = JOBS_NONE,
+		.led = { JOBS_NONE, JOBS_NONE, JOBS_NONE },
+		.status = -1,
 		.start_ns = query_int(q, I_START) };
 	struct job_command *room;
 	bool failed = false;
@@ -143,6 +165,9 @@ static int add_image(struct load *load, const struct query *q, struct job_comman
 	argv = text_of(jobs, q, I_ARGV, &failed);
 	query_bytes(q, I_ARGV, &len);
 	command.argv = argv ? split(jobs, argv, len) : NULL;
+	if (command.argv)
+		command.argv = skip_interpreter(command.argv, text_of(jobs, q, I_EXE, &failed),
+			text_of(jobs, q, I_COMM, &failed));
 	for (int fd = 0; fd < 3 && before->process == process; fd++)
 		command.before[fd] = before->to[fd];
 	room = jobs_room(jobs->commands, (size_t)jobs->n_commands, sizeof(*room));

@@ -17,6 +17,7 @@ struct script {
 	const struct job_command **commands; /* of one job */
 	int32_t n;
 	FILE *out;
+	const char *shell; /* of which all is the text; NULL */
 };
 
 /* The text of a shell that was called for nothing else. */
@@ -51,7 +52,8 @@ static bool can_redirect(const struct script *s, const struct job_command *comma
 {
 	const char *to = command->to[fd];
 
-	return jobs_redirected(command, fd) && to[0] == '/' && !is_gone(s, to);
+	return jobs_redirected(command, fd) && command->lead[fd] != LEAD_NOWHERE && to[0] == '/' &&
+	       (command->led[fd] != JOBS_NONE || !is_gone(s, to));
 }
 
 /* As it is seen from the directory of the command, if it is below. */
@@ -74,18 +76,37 @@ static bool goes_on(const struct script *s, const struct job_command *command, c
 	return false;
 }
 
+static const char *sign_of(const struct script *s, const struct job_command *command, int fd)
+{
+	switch (command->lead[fd]) {
+	case LEAD_OUT:
+		return ">";
+	case LEAD_APPEND:
+		return ">>";
+	case LEAD_INTO:
+		return fd == 1 ? "1<>" : "<>";
+	default:
+		return command->append[fd] || goes_on(s, command, command->to[fd]) ? ">>" : ">";
+	}
+}
+
 static void put_output(const struct script *s, const struct job_command *command, int fd)
 {
-	bool append = command->append[fd] || goes_on(s, command, command->to[fd]);
-
-	fprintf(s->out, " %s%s", fd == 2 ? "2" : "", append ? ">>" : ">");
+	fprintf(s->out, " %s%s", fd == 2 ? "2" : "", sign_of(s, command, fd));
 	put_path(s, command, command->to[fd]);
+}
+
+/* Do stdout and stderr go through the same open? */
+static bool err_goes_to_out(const struct job_command *command)
+{
+	if (command->led[1] != JOBS_NONE && command->led[2] != JOBS_NONE)
+		return command->led[1] == command->led[2];
+	return command->to[1] && command->to[2] && strcmp(command->to[1], command->to[2]) == 0;
 }
 
 static void put_redirections(const struct script *s, const struct job_command *command)
 {
-	bool err_is_out =
-		command->to[1] && command->to[2] && strcmp(command->to[1], command->to[2]) == 0;
+	bool err_is_out = err_goes_to_out(command);
 
 	if (can_redirect(s, command, 0)) {
 		fputs(" <", s->out);
@@ -93,7 +114,8 @@ static void put_redirections(const struct script *s, const struct job_command *c
 	}
 	if (can_redirect(s, command, 1))
 		put_output(s, command, 1);
-	if (jobs_redirected(command, 2) && err_is_out && jobs_redirected(command, 1))
+	if (jobs_redirected(command, 2) && err_is_out && jobs_redirected(command, 1) &&
+		(can_redirect(s, command, 1) || command->to[1][0] != '/'))
 		fputs(" 2>&1", s->out);
 	else if (can_redirect(s, command, 2))
 		put_output(s, command, 2);
@@ -114,7 +136,7 @@ static void put_text(const struct script *s, const char *text)
 }
 
 /* alone: the job is nothing else. */
-static void put_command(const struct script *s, const struct job_command *command, bool alone)
+static void put_command(struct script *s, const struct job_command *command, bool alone)
 {
 	const char *text = shell_text(command), *cwd = s->commands[0]->cwd;
 	bool moves = command->cwd && cwd && strcmp(command->cwd, cwd) != 0;
@@ -126,6 +148,7 @@ static void put_command(const struct script *s, const struct job_command *comman
 	}
 	if (text && alone && !is_redirected(s, command) && !moves) {
 		put_text(s, text);
+		s->shell = command->argv[0];
 		return;
 	}
 	for (int i = 0; command->argv[i]; i++) {
@@ -137,21 +160,25 @@ static void put_command(const struct script *s, const struct job_command *comman
 		fputc(')', s->out);
 }
 
-/* A pipeline, from its first command on; a circle of pipes ends where it began. */
-static void put_pipeline(const struct script *s, const struct job_command *first)
+/* A pipeline, from its first command on; a circle of pipes ends where it began.  How the last one ended, as a shell says
+ * it. */
+static int put_pipeline(struct script *s, const struct job_command *first)
 {
 	const struct job_command *at = first;
+	int status;
 
 	do {
 		if (at != first)
 			fputs(" | ", s->out);
 		put_command(s, at, s->n == 1);
+		status = at->status;
 		at = at->reader == JOBS_NONE ? first : &s->jobs->commands[at->reader];
 	} while (at != first);
+	return status;
 }
 
-/* Commands of a part run one after the other. */
-static int32_t put_part(const struct script *s, int32_t from)
+/* Commands of a part run one after the other; what failed then stops nothing. */
+static int32_t put_part(struct script *s, int32_t from)
 {
 	const char *between = "";
 	int32_t i;
@@ -160,8 +187,7 @@ static int32_t put_part(const struct script *s, int32_t from)
 		if (s->commands[i]->piped)
 			continue;
 		fputs(between, s->out);
-		put_pipeline(s, s->commands[i]);
-		between = " && ";
+		between = put_pipeline(s, s->commands[i]) > 0 ? "; " : " && ";
 	}
 	return i;
 }
@@ -202,13 +228,14 @@ static int compare_commands(const void *x, const void *y)
 
 static int write_job(struct jobs *jobs, const struct job_command **commands, int32_t n)
 {
-	struct script script = { jobs, commands, n, NULL };
+	struct script script = { jobs, commands, n, NULL, NULL };
 	struct job *job = &jobs->jobs[commands[0]->job];
 
 	for (int32_t i = 0; i < n; i++)
 		if (!commands[i]->argv || !commands[i]->argv[0])
 			return 0;
 	job->script = write_script(&script);
+	job->shell = script.shell;
 	return job->script ? 0 : -ENOMEM;
 }
 

@@ -325,7 +325,7 @@ int report_perfetto(struct report *r)
 
 	report_progress("writing the time line");
 	if (error == 0) {
-		e.out = fdopen(dup(output.fd), "w");
+		e.out = output_stream(output.fd);
 		status = e.out ? put_all(&e) : 0;
 		error = !e.out || ferror(e.out) ? -EIO : 0;
 		if (e.out && fclose(e.out) != 0)

@@ -49,6 +49,19 @@ static const char *separator(const char *script)
 	return len && strchr("&\\;", script[len - 1]) ? "\n" : "; ";
 }
 
+/* The text of a shell runs by one of its own where something stands behind it, which it could leave, or hide by a
+ * comment. */
+static void put_script(const struct job *job, bool more, FILE *out)
+{
+	if (!job->shell || !more) {
+		fputs(job->script, out);
+		return;
+	}
+	cli_put_quoted(job->shell, out);
+	fputs(" -c ", out);
+	cli_put_quoted(job->script, out);
+}
+
 void rules_put_move(const char *cwd, FILE *out)
 {
 	fputs(cwd[0] == '-' ? "cd ./" : "cd ", out);
@@ -60,8 +73,8 @@ void rules_put_move(const char *cwd, FILE *out)
 static char *make_command(const struct job *job, const char *stamp)
 {
 	char *text = NULL;
-	bool moves = job->cwd && strcmp(job->cwd, ".") != 0;
-	const char *between = separator(job->script);
+	bool moves = job->cwd && strcmp(job->cwd, ".") != 0, more = stamp || job->status > 0;
+	const char *between = job->shell ? "; " : separator(job->script);
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
@@ -71,7 +84,7 @@ static char *make_command(const struct job *job, const char *stamp)
 		fputs(stamp ? "(" : "", out);
 		rules_put_move(job->cwd, out);
 	}
-	fputs(job->script, out);
+	put_script(job, more, out);
 	if (moves && stamp)
 		fprintf(out, "%s)", between[0] == '\n' ? "\n" : "");
 	if (job->status > 0)
@@ -212,7 +225,7 @@ static int add_name(const char ***names, int32_t *n, const char *name)
 /* A job without files does nothing that can be seen. */
 static bool has_effect(const struct job *job)
 {
-	return job->script && job->n_deps + job->n_inputs + job->n_outputs > 0;
+	return job->script && (job->changes || job->n_deps + job->n_inputs + job->n_outputs > 0);
 }
 
 static int add_stamp(struct rule *rule)
@@ -289,7 +302,7 @@ static int add_inputs(struct build *b, int32_t index, struct rule *rule, int32_t
 		if (producer != JOBS_NONE && makes_for(b, producer, job, job->inputs[i])) {
 			met[producer] = index;
 			r = add_name(&rule->needs, &rule->n_needs, file->path);
-		} else if (file->source && !file->written && file->kept) {
+		} else if (file->source && !file->written && file->kept && file->plain && file->fits) {
 			r = add_name(&rule->needs, &rule->n_needs, file->path);
 		}
 	}

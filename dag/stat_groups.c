@@ -19,6 +19,7 @@
 #include "db/query.h"
 #include "dag/distribution.h"
 #include "dag/groups.h"
+#include "dag/path_names.h"
 
 #define VALUE_MAX 6
 #define ALL "(all)"
@@ -32,6 +33,7 @@ struct level {
 	int keys, n_values;
 	char *names[VALUE_MAX];
 	uint64_t unknown;
+	uint64_t counts, units; /* where parts are summed up: what rows count in all, and of how many */
 };
 
 /* How a table is made of two levels, or of one. */
@@ -161,26 +163,42 @@ static int add_units(struct level *level, struct groups *units)
 	return status;
 }
 
+static int remember_unit(struct path_names *met, const struct query *query, int column)
+{
+	size_t len;
+	const char *unit = query_bytes(query, column, &len);
+
+	return path_names_add(met, unit, len) < 0 ? stat_out_of_memory() : 0;
+}
+
 /* SQLite would sort all rows to find those that belong together, and once more for their order. */
 static int read_parts(struct stat_run *run, const char *name, const struct choice *choice,
 	struct level *level)
 {
 	struct query *query;
 	struct groups *units = NULL;
+	struct path_names *met = path_names_create();
 	int status = stat_query(run, name, choice, &query, &level->keys), r = 1,
 	    start = level->keys + 2;
 
 	if (status == 0)
 		status = begin_level(level, query, start + 1);
 	/* keys, job or process, which one */
-	if (status == 0 && groups_create(start, sizeof(struct sum), &units) < 0)
+	if (status == 0 && (!met || groups_create(start, sizeof(struct sum), &units) < 0))
 		status = stat_out_of_memory();
-	while (status == 0 && (r = stat_next(run, query)) > 0)
+	while (status == 0 && (r = stat_next(run, query)) > 0) {
 		status = add_part(units, query, start, level->n_values);
+		if (status == 0)
+			status = remember_unit(met, query, start - 1);
+	}
 	query_end(query);
-	if (status == 0 && r == 0)
+	if (status == 0 && r == 0) {
+		level->counts = groups_count(units);
+		level->units = (uint64_t)path_names_count(met);
 		status = add_units(level, units);
+	}
 	groups_destroy(units);
+	path_names_destroy(met);
 	return r < 0 ? EXIT_FAILURE : status;
 }
 
@@ -284,10 +302,28 @@ static int fill(struct stat_run *run, const struct kind *kind, struct level *upp
 
 #define NUMBERS "of value count min max mean sd sum"
 
+/* What is counted, and whether it is counted more than once. */
+static void note_counts(struct stat_run *run, const struct level *upper, const struct level *lower)
+{
+	const struct level *parts = lower->groups ? lower : upper;
+	const char *what = lower->groups ? "processes" : "jobs";
+
+	table_note(run->table, "count: jobs or processes, as of says%s.",
+		upper->groups && lower->groups ? ", and those of a job type once more, together" : "");
+	if (parts->counts > parts->units)
+		table_note(run->table,
+			"What belongs to several rows, as a process that ran several programs, counts in each: these "
+			"are %llu counts of %llu %s.",
+			(unsigned long long)parts->counts, (unsigned long long)parts->units, what);
+}
+
 static int fill_numbers(struct stat_run *run, const struct kind *kind)
 {
 	struct level upper = { 0 }, lower = { 0 };
 	int status = fill(run, kind, &upper, &lower);
+
+	if (status == 0)
+		note_counts(run, &upper, &lower);
 
 	if (upper.unknown + lower.unknown && (run->has_files || kind->read != read_parts))
 		table_note(run->table,
@@ -440,9 +476,8 @@ static void note_util(struct stat_run *run)
 		"min, max, mean, sd: of (user + system time) / run time.  The times are sums "
 		"over the processes: life is from fork to exit; queue, block io and memory (swap "
 		"and reclaim) "
-		"are delays that the kernel counts, traced io is spent in reads, writes and other "
-		"operations of "
-		"the traced file system, rest is what is left: sleep, children, pipes, the "
+		"are delays that the kernel counts, traced io is spent in operations of "
+		"the traced file system, of all kinds, rest is what is left: sleep, children, pipes, the "
 		"network.");
 	table_note(run->table,
 		"'-': not known; queue, block io and memory need taskstats, the latter two "
@@ -461,6 +496,8 @@ int stat_util(struct stat_run *run)
 	struct level upper = { 0 }, lower = { 0 };
 	int status = fill(run, &kind, &upper, &lower);
 
+	if (status == 0)
+		note_counts(run, &upper, &lower);
 	note_util(run);
 	uses_finish(&upper);
 	uses_finish(&lower);

@@ -4,7 +4,7 @@
  * The table of phases (Table 5 of the ParaTrac paper): jobs, bytes, and how many files and processes were
  * only read or reading, only written or writing, both, or neither.
  *
- * Accesses come file by file, so that a file needs no place: what is known of the last one is kept in the
+ * Each process counts once, also one that used no file.  Accesses come file by file, so that a file needs no place: what is known of the last one is kept in the
  * phases that it was met in, and counted when another one comes.  What one phase only reads another may
  * write: the total is no sum, but a phase of its own.
  */
@@ -141,7 +141,7 @@ static void count_processes(struct phases *all)
 	for (size_t i = 0; i < all->n_processes; i++) {
 		struct process *process = &all->processes[i];
 
-		if (!process->met)
+		if (!process->met && process->id == 0)
 			continue;
 		process->phase->processes[process->sides]++;
 		all->total.processes[process->sides]++;
@@ -249,8 +249,10 @@ int stat_phase(struct stat_run *run)
 				"processes_ro "
 				"processes_wo processes_rw processes_none");
 	table_note(run->table,
-		"Files are regular ones that were opened, created or executed.  ro: only read, "
-		"wo: only written, rw: both, none: neither.  A mapped or executed file was read.");
+		"Files are regular ones that were opened, created or executed; one that several phases used "
+		"counts in each, and in the total once.  Processes are all of the phase.  ro: only read, wo: only "
+		"written, rw: both, none: neither.  A mapped or executed file was read; a file that was made or "
+		"emptied was written.");
 	stat_note_fidelity(run);
 	return status;
 }

@@ -10,6 +10,29 @@
 #include "db/compose.h"
 #include "db/query.h"
 
+/* What traces that were put together do not agree about: the fact counts files, its _path is one of them. */
+static const struct {
+	const char *fact, *path, *text;
+} doubts[] = {
+	{ "files_replaced", "files_replaced_path",
+		"warning: files replaced between the traces: %lld, such as '%s'; each counts as two files" },
+	{ "files_on_other_devices", "files_on_other_devices_path",
+		"warning: files whose device number changed between the traces: %lld, such as '%s'; each counts as two" },
+	{ "files_before_their_time", "files_before_their_time_path",
+		"warning: files that by the clock were used before another trace made them: %lld, such as '%s'; each counts as two" },
+};
+
+static void print_doubts(struct query_db *db)
+{
+	for (size_t i = 0; i < sizeof(doubts) / sizeof(doubts[0]); i++) {
+		int64_t n = query_fact(db, doubts[i].fact, 0);
+		const char *path = query_fact_text(db, doubts[i].path);
+
+		if (n)
+			err_print(doubts[i].text, (long long)n, path ? path : "?");
+	}
+}
+
 int traces_open(const struct words *traces, unsigned how, struct query_db **ret_db)
 {
 	int r = query_open(traces->word, traces->n, how, ret_db);
@@ -18,7 +41,10 @@ int traces_open(const struct words *traces, unsigned how, struct query_db **ret_
 		return err_status(EXIT_OWN,
 			"there is no trace.db here: name the trace, or make one with "
 			"'ftrac run -- COMMAND'");
-	return r < 0 ? err_status(EXIT_OWN, "%s", query_error(*ret_db)) : 0;
+	if (r < 0)
+		return err_status(EXIT_OWN, "%s", query_error(*ret_db));
+	print_doubts(*ret_db);
+	return 0;
 }
 
 bool traces_are_whole(struct query_db *db)

@@ -238,7 +238,7 @@ static int write_page(const struct report *r)
 	FILE *out;
 
 	if (status == 0) {
-		out = fdopen(dup(output.fd), "w");
+		out = output_stream(output.fd);
 		status = out ? report_page_put(r, out) : -errno;
 		if (out && fclose(out) != 0 && status == 0)
 			status = -errno;

@@ -156,7 +156,8 @@ enum access_column {
 	A_CHOSEN
 };
 
-static int kinds_of(const struct query *q)
+/* A file that has other names, or got one back, is not deleted when one is removed. */
+static int kinds_of(const struct query *q, const struct data *data)
 {
 	static const struct {
 		int column, kind;
@@ -168,7 +169,7 @@ static int kinds_of(const struct query *q)
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		all |= query_int(q, kinds[i].column) ? kinds[i].kind : 0;
-	return all;
+	return data->deleted ? all : all & ~EDGE_DELETE;
 }
 
 static int add_access(struct workflow *w, const struct query *q)
@@ -177,7 +178,6 @@ static int add_access(struct workflow *w, const struct query *q)
 	struct graph_access access = { .process = graph_find_process(g, query_int(q, A_PROCESS)),
 		.file = graph_find_file(g, query_int(q, A_FILE)),
 		.version = (int32_t)query_int(q, A_VERSION),
-		.kinds = kinds_of(q),
 		.emptied = query_int(q, A_EMPTIED),
 		.assumed_in = query_int(q, A_ASSUMED_READ),
 		.assumed_out = query_int(q, A_ASSUMED_WRITE),
@@ -195,6 +195,7 @@ static int add_access(struct workflow *w, const struct query *q)
 
 	if (access.process == GRAPH_NONE || access.file == GRAPH_NONE)
 		return 0;
+	access.kinds = kinds_of(q, workflow_data(w, access.file));
 	if (access.kinds & EDGE_READ)
 		access.first_in_ns = number_of(q, A_FIRST_IN, access.last_ns);
 	if (access.kinds & EDGE_WRITE) {

@@ -536,7 +536,7 @@ static const char *const process_columns[] = { "end_ns", "image", "host", "pid",
 	"exit_signal", "cpu_ns", "utime_ns", "stime_ns", "vmpeak_bytes", "rsspeak_bytes",
 	"read_char", "write_char", "read_bytes", "write_bytes", "nvcsw", "nivcsw", "minflt",
 	"majflt", "cpu_delay_ns", "blkio_delay_ns", "swapin_delay_ns", "reclaim_delay_ns", "tier",
-	"state" };
+	"state", "ops", "ops_ns" };
 
 /* Phases that are defined by hand: that of a job is the first that one of its processes fits. */
 static void put_phases(struct composer *c)

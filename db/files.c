@@ -113,6 +113,20 @@ static void dentry_unhash(struct files *files, struct dentry *d)
 	d->known = NULL;
 }
 
+/* The kernel forgets the node; want of memory leaves the name as it was told. */
+static void leave_name(const struct dentry *d)
+{
+	struct file *file = d->node->file;
+	size_t len = d->key_len - sizeof(uint64_t);
+	struct left_name *l;
+
+	if (d->unhashed || !d->path || file->deleted || !(l = malloc(sizeof(*l) + len)))
+		return;
+	*l = (struct left_name){ .dir = d->dir->file, .path = d->path, .from_ns = d->from_ns, .len = len };
+	memcpy(l->name, d->key.name, len);
+	SLIST_INSERT_HEAD(&file->left, l, next);
+}
+
 static void node_unref(struct files *files, struct node *node)
 {
 	struct dentry *d;
@@ -120,10 +134,24 @@ static void node_unref(struct files *files, struct node *node)
 	if (--node->references > 0)
 		return;
 	node->references = 1; /* while its names go, which may lead back here */
-	while ((d = TAILQ_FIRST(&node->dentries)))
+	while ((d = TAILQ_FIRST(&node->dentries))) {
+		leave_name(d);
 		dentry_free(files, d);
+	}
+	if (node->file->node == node)
+		node->file->node = NULL;
 	HASH_DEL(files->nodes, node);
 	free(node);
+}
+
+static void free_left_names(struct file *file)
+{
+	struct left_name *l;
+
+	while ((l = SLIST_FIRST(&file->left))) {
+		SLIST_REMOVE_HEAD(&file->left, next);
+		free(l);
+	}
 }
 
 void files_destroy(struct files *files)
@@ -146,6 +174,7 @@ void files_destroy(struct files *files)
 	HASH_CLEAR(hh, files->files);
 	while ((f = SLIST_FIRST(&files->made))) {
 		SLIST_REMOVE_HEAD(&files->made, next_made);
+		free_left_names(f);
 		free(f);
 	}
 	combos_destroy(files->kinds);
@@ -165,7 +194,7 @@ static int put_file(struct files *files, const struct file *f)
 	return store_put(files->store, PUT_FILE,
 		(struct value[]){ V_INT(f->id), V_INT(f->path), V_INT(kind), V_INT(f->key.ino),
 			V_INT(f->size_first), V_OPT(f->size_last != f->size_first, f->size_last),
-			V_INT(f->created | f->deleted << 1) });
+			V_INT(f->created | f->deleted << 1), V_OPT(f->key.birth_ns, f->key.birth_ns) });
 }
 
 static struct file *find_file(struct files *files, const struct event_node *e)
@@ -211,6 +240,7 @@ int files_add_node(struct files *files, const struct event_node *e)
 		free(node);
 		return -ENOMEM;
 	}
+	file->node = node;
 	file->nlink = e->nlink;
 	if (file->size_last != e->size && !file->write_handles) {
 		file->size_last = e->size;
@@ -395,6 +425,37 @@ static void drop_names(struct files *files, struct node *node, int64_t time_ns)
 	}
 }
 
+static int put_left_name(struct files *files, const struct file *file, const struct left_name *l, int64_t to_ns)
+{
+	return store_put(files->store, PUT_NAME,
+		(struct value[]){ V_INT(file->id), V_INT(l->path), V_INT(l->from_ns - files->start_ns),
+			V_OPT(to_ns != 0, to_ns - files->start_ns) });
+}
+
+/* The kernel looks a file up that it had forgotten: d is the name that it had, or another one.  A file of one link
+ * has no other name then. */
+static void take_left_names(struct files *files, struct dentry *d, int64_t time_ns)
+{
+	struct file *file = d->node->file;
+	bool is_only = S_ISDIR(file->mode) || file->nlink <= 1;
+	size_t len = d->key_len - sizeof(uint64_t);
+	struct left_name *l, *next;
+
+	for (l = SLIST_FIRST(&file->left); l; l = next) {
+		bool is_this = l->dir == d->dir->file && l->len == len && memcmp(l->name, d->key.name, len) == 0;
+
+		next = SLIST_NEXT(l, next);
+		if (!is_this && !is_only)
+			continue;
+		if (is_this)
+			d->from_ns = l->from_ns;
+		else
+			put_left_name(files, file, l, time_ns);
+		SLIST_REMOVE(&file->left, l, left_name, next);
+		free(l);
+	}
+}
+
 bool files_is_late(const struct node *node, int64_t time_ns)
 {
 	return node->moved_ns > time_ns && node->dentry && !node->dentry->unhashed;
@@ -429,6 +490,7 @@ int files_bind(struct files *files, struct node *dir, const char *name, size_t l
 	d = make_dentry(files, dir, name, len, node, time_ns);
 	if (!d)
 		return -ENOMEM;
+	take_left_names(files, d, time_ns);
 	if (last && last->unhashed)
 		dentry_free(files, last);
 	if (node->n_dentries > NAMES_KEPT && node->n_dentries > node->file->nlink)
@@ -478,6 +540,66 @@ static int renew_name(struct files *files, struct dentry *d, int64_t time_ns)
 	return r < 0 || !d->path ? r : put_name(files, d, 0);
 }
 
+#define DEPTH 2048 /* more names than a path can have */
+
+/* Room for the path of a directory, which the kernel may have forgotten, and extra bytes behind it; NULL for want of
+ * memory, or if the path is not known. */
+static char *build_dir_path(const struct file *dir, size_t extra, size_t *ret_len, int depth)
+{
+	const struct left_name *l = SLIST_FIRST(&dir->left);
+	char *path;
+
+	if (dir->node)
+		return build_path(dir->node, extra, ret_len);
+	if (!l || depth == 0)
+		return NULL;
+	path = build_dir_path(l->dir, extra + l->len + 1, ret_len, depth - 1);
+	if (!path)
+		return NULL;
+	path[(*ret_len)++] = '/';
+	memcpy(path + *ret_len, l->name, l->len);
+	*ret_len += l->len;
+	return path;
+}
+
+static int renew_left_name(struct files *files, struct file *file, struct left_name *l, int64_t time_ns)
+{
+	size_t len;
+	char *text = build_dir_path(l->dir, l->len + 1, &len, DEPTH);
+	struct path path;
+	int r;
+
+	if (!text)
+		return 0;
+	text[len++] = '/';
+	memcpy(text + len, l->name, l->len);
+	r = paths_intern_mirrored(files->paths, text, len + l->len, &path);
+	free(text);
+	if (r < 0 || path.id == l->path || !path.recorded)
+		return r;
+	if (file->path == l->path) {
+		file->path = path.id;
+		files_dirty(files, file);
+	}
+	r = put_left_name(files, file, l, time_ns);
+	l->path = path.id;
+	l->from_ns = time_ns;
+	return r < 0 ? r : put_left_name(files, file, l, 0);
+}
+
+static int renew_left_names(struct files *files, int64_t time_ns)
+{
+	struct left_name *l;
+	struct file *f;
+	int r = 0;
+
+	SLIST_FOREACH(f, &files->made, next_made)
+		SLIST_FOREACH(l, &f->left, next)
+			if (r == 0)
+				r = renew_left_name(files, f, l, time_ns);
+	return r;
+}
+
 /* Costs a look at every name there is; directories are seldom renamed. */
 int files_moved(struct files *files, int64_t time_ns)
 {
@@ -489,7 +611,7 @@ int files_moved(struct files *files, int64_t time_ns)
 		if (r == 0)
 			r = renew_name(files, d, time_ns);
 	}
-	return r;
+	return r < 0 ? r : renew_left_names(files, time_ns);
 }
 
 struct file *files_unbind(struct files *files, struct node *dir, const char *name, size_t len,
@@ -510,6 +632,7 @@ struct file *files_unbind(struct files *files, struct node *dir, const char *nam
 		file->nlink--;
 	if (gone && (file->nlink == 0 || S_ISDIR(file->mode))) {
 		file->deleted = true;
+		free_left_names(file);
 		files_dirty(files, file);
 	}
 	dentry_unhash(files, d);

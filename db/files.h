@@ -15,8 +15,10 @@
  * claims what could not have been.  Writers without a read between them share a version.
  * The first version is 1: what was there when the file was first seen.
  *
- * One thread.  Memory: some 200 bytes for each file, and 200 for each name of those that the kernel remembers: as
- * many as a file has links, or sixteen.
+ * What the kernel forgets keeps its names: they change with those of the directories above.
+ *
+ * One thread.  Memory: some 200 bytes for each file, 50 for each name, and 200 more for each name of those that the
+ * kernel remembers: as many as a file has links, or sixteen.
  */
 
 #include <stdbool.h>
@@ -50,6 +52,8 @@ struct file {
 	int64_t writer, reader;
 	bool foreign_read;  /* somebody read it who had not alone written it */
 	bool used;	    /* read, written or created */
+	struct node *node; /* one that the kernel remembers, or NULL */
+	SLIST_HEAD(, left_name) left;
 	int write_handles;  /* open for writing now */
 	/* Since it was not: written back from a mapping, written past the page cache; and counted for both */
 	bool stored, written, mixed;
@@ -59,6 +63,15 @@ struct file {
 };
 
 struct node;
+
+/* A name that a file had when the kernel forgot the node it led to. */
+struct left_name {
+	SLIST_ENTRY(left_name) next;
+	struct file *dir;
+	int64_t path, from_ns;
+	size_t len;
+	char name[];
+};
 
 /* kept: bytes of memory for what files have in common.  0 or -ENOMEM. */
 int files_create(struct store *store, struct paths *paths, int64_t start_ns, size_t kept,

@@ -2,9 +2,10 @@
 --
 -- Made when the run has ended: what the views would work out anew each time they are asked.
 
-INSERT INTO jobs SELECT process, job, xform, phase, lstart, lstop FROM process_job;
-DROP VIEW process_job;
-CREATE VIEW process_job AS SELECT * FROM jobs;
+UPDATE files SET path = (SELECT path FROM file_name WHERE file = id)
+WHERE id IN (SELECT file FROM names GROUP BY file HAVING count(*) > 1);
+DROP VIEW file_name;
+CREATE VIEW file_name AS SELECT id AS file, path FROM files;
 
 -- By way of memory, so that what touches held on the disk is used again.
 CREATE TEMP TABLE accessed AS SELECT file, process, version, path, created + 2 * truncated +
@@ -25,3 +26,8 @@ SELECT process, file, version, path, opens, nread, bread, nwrite, bwrite, did & 
 	first_t + last_t AS last_t, io_ns, touch_ns, first_t + first_in AS first_in,
 	first_t + first_out AS first_out, first_t + first_out + last_out AS last_out, did >> 6 & 1 AS emptied
 FROM accesses;
+
+-- By what was read and written.
+INSERT INTO jobs SELECT process, job, xform, phase, lstart, lstop FROM process_job;
+DROP VIEW process_job;
+CREATE VIEW process_job AS SELECT * FROM jobs;

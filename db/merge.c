@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/merge_versions.h"
 #include "db/sql.h"
 
 struct merge {
@@ -25,6 +26,7 @@ static const struct {
 	{ ":threads", "SELECT max(id) FROM main.threads" },
 	{ ":ways", "SELECT max(id) FROM main.ways" },
 	{ ":touches", "SELECT max(id) FROM main.touches" },
+	{ ":tag", "SELECT count(*) << 32 FROM facts WHERE key = 'start_ns'" },
 	{ ":ops", "SELECT max(coalesce((SELECT max(id) FROM main.ops_handle), 0), "
 		  "coalesce((SELECT max(id) FROM main.ops_name), 0))" },
 	/* Times of the trace are since its begin, ours since that of the first trace. */
@@ -71,8 +73,18 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
 		r = exec(sqlite, sql_views);
 	if (r == SQLITE_OK)
 		r = exec(sqlite, "CREATE TEMP TABLE facts (key, value);"
-				 "CREATE TEMP TABLE same (old INTEGER PRIMARY KEY, new INTEGER);"
-				 "CREATE INDEX main.files_inode ON files (ino)");
+				 "CREATE TEMP TABLE came (id INTEGER PRIMARY KEY, path, dev, ino, birth,"
+				 "  deleted, found, first_t, host);"
+				 "CREATE TEMP TABLE before AS SELECT * FROM came;"
+				 "CREATE INDEX temp.before_id ON before (id);"
+				 "CREATE INDEX temp.before_ino ON before (ino);"
+				 "CREATE INDEX temp.before_path ON before (path);"
+				 "CREATE TEMP TABLE known (old INTEGER PRIMARY KEY, new INTEGER, verdict);"
+				 "CREATE TEMP TABLE same (old INTEGER PRIMARY KEY, new INTEGER, tag INTEGER);"
+				 "CREATE TEMP TABLE tags (handle INTEGER PRIMARY KEY, tag INTEGER);"
+				 "CREATE TEMP TABLE doubts (verdict, path, file);");
+	if (r == SQLITE_OK)
+		r = merge_versions_begin(sqlite);
 	if (r == SQLITE_OK)
 		r = exec(sqlite, start);
 	sqlite3_free(start);
@@ -133,13 +145,8 @@ int merge_end(struct merge *merge)
 				    "max(value)"
 				    " WHEN count(*) = count(value) AND key IN ('ops_recorded', "
 				    "'ops_excluded', 'ops_lost',"
-<<<<<<< HEAD
-				    "  'process_events_lost', 'notes_lost', 'waited_ns', "
+				    "  'process_events_lost', 'notes_lost', 'mixed_writes', 'waited_ns', "
 				    "'tracer_cpu_ns', 'bytes_mount', 'bytes_kernel')"
-=======
-				    "  'process_events_lost', 'notes_lost', 'mixed_writes', 'overhead_ns', "
-				    "'overhead_wall_ns', 'bytes_mount', 'bytes_kernel')"
->>>>>>> life
 				    "  THEN sum(value) FILTER (WHERE key NOT IN ('start_ns', "
 				    "'end_ns'))" /* else it overflows */
 				    " WHEN count(DISTINCT value) = 1 AND count(*) = count(value) "
@@ -147,6 +154,15 @@ int merge_end(struct merge *merge)
 				    " WHEN key = 'fidelity' THEN group_concat(DISTINCT value) END"
 				    " FROM facts GROUP BY key");
 
+	if (r == SQLITE_OK)
+		r = exec(merge->sqlite,
+			/* Another trace may have removed it. */
+			"DELETE FROM doubts WHERE verdict = 'files_replaced' AND file IN "
+			"  (SELECT id FROM main.files WHERE state & 2);"
+			"INSERT INTO main.meta SELECT verdict, count(*) FROM doubts GROUP BY verdict;"
+			"INSERT INTO main.meta SELECT verdict || '_path', min(path) FROM doubts GROUP BY verdict");
+	if (r == SQLITE_OK)
+		r = merge_versions(merge->sqlite);
 	return r == SQLITE_OK ? exec(merge->sqlite, sql_finish) : r;
 }
 

@@ -17,19 +17,52 @@ WHERE EXISTS (SELECT 1 FROM one.processes);
 INSERT INTO main.paths SELECT id + :paths, path FROM one.paths;
 INSERT INTO main.mounts SELECT id + :mounts, fstype, path FROM one.mounts;
 
--- Files that were there before: the same name and inode, and nobody saw it removed.
-DELETE FROM same;
-INSERT INTO same SELECT n.id, coalesce((SELECT o.id FROM main.files o JOIN main.paths q ON q.id = o.path
-			JOIN main.kinds l ON l.id = o.kind
-		WHERE l.dev = k.dev AND o.ino = n.ino AND NOT o.state & 2 AND q.path = p.path),
-	n.id + :files)
+-- What the trace says of its files.  found: they were there before.
+DELETE FROM came;
+INSERT INTO came SELECT n.id, p.path, k.dev, n.ino, n.birth, n.state & 2, NOT n.state & 1,
+	(SELECT min(from_t) + :t FROM one.names WHERE file = n.id), (SELECT value FROM one.meta WHERE key = 'host')
 FROM one.files n LEFT JOIN one.kinds k ON k.id = n.kind LEFT JOIN one.paths p ON p.id = n.path;
+
+-- Which file of the other traces each is.  Traces come in the order in which they began; one that began earlier may
+-- have used what a later one made.  Device numbers of different hosts say nothing.  Without a time of birth the name
+-- has to tell.  Clocks that contradict each other by more than a second are not believed.
+DELETE FROM known;
+INSERT OR IGNORE INTO known SELECT n.id, o.id, CASE
+		WHEN o.host IS NOT n.host THEN iif(o.ino = n.ino AND o.birth = n.birth AND o.path = n.path, 'same', NULL)
+		WHEN o.dev = n.dev AND o.ino = n.ino AND (o.birth = n.birth OR (o.birth IS NULL OR n.birth IS NULL)
+				AND o.path = n.path AND NOT o.deleted AND (n.found OR o.first_t > n.first_t - 1000000000))
+			THEN iif(o.found < n.found AND o.first_t > n.first_t + 1000000000 OR
+				o.found > n.found AND n.first_t > o.first_t + 1000000000, 'files_before_their_time', 'same')
+		WHEN n.found AND o.path = n.path AND NOT o.deleted AND o.birth NOTNULL AND n.birth NOTNULL
+			THEN iif(o.ino = n.ino AND o.birth = n.birth, 'files_on_other_devices', 'files_replaced')
+	END AS verdict
+FROM came n JOIN before o ON o.ino = n.ino OR o.path = n.path
+WHERE verdict NOTNULL ORDER BY n.id, verdict = 'same' DESC, o.id DESC;
+-- With the older one of the two.
+INSERT INTO doubts SELECT verdict, n.path, iif(n.first_t < o.first_t, n.id + :files, o.id)
+FROM known JOIN came n ON n.id = old JOIN before o ON o.id = new JOIN one.files f ON f.id = n.id
+	JOIN one.kinds k ON k.id = f.kind WHERE verdict <> 'same' AND k.mode & 61440 = 32768;
+INSERT OR IGNORE INTO shared SELECT new FROM known WHERE verdict = 'same';
+
+-- Versions of those are counted from their tag, until versions.sql knows better.
+DELETE FROM same;
+INSERT INTO same SELECT n.id, iif(w.verdict = 'same', w.new, n.id + :files), iif(w.verdict = 'same', :tag, 0)
+FROM came n LEFT JOIN known w ON w.old = n.id;
+INSERT INTO changed SELECT s.new, :tag + 1 FROM same s JOIN main.files o ON o.id = s.new JOIN one.files n ON n.id = s.old
+WHERE s.tag AND coalesce(o.size_last, o.size_first) <> n.size_first AND (SELECT max(value) FROM facts WHERE key = 'end_ns') <
+	(SELECT value FROM one.meta WHERE key = 'start_ns');
+
 INSERT INTO main.kinds SELECT id + :kinds, dev, mode, mount + :mounts FROM one.kinds;
-INSERT INTO main.files SELECT id + :files, path + :paths, kind + :kinds, ino, size_first, size_last, state
-FROM one.files JOIN same ON old = id WHERE new = id + :files;
-UPDATE main.files SET size_last = coalesce(n.size_last, n.size_first, files.size_last),
-	state = n.state | (files.state & 1)
-FROM one.files n JOIN same ON old = n.id WHERE files.id = new AND new <> n.id + :files;
+INSERT INTO main.files SELECT id + :files, path + :paths, kind + :kinds, ino, size_first, size_last, state, birth
+FROM one.files JOIN same ON old = id WHERE NOT tag;
+-- A file that a trace removed is gone unless another one found it later, by another name.
+UPDATE main.files SET size_last = coalesce(n.size_last, n.size_first, files.size_last), state = n.state | (files.state & 1) |
+	iif((SELECT max(to_t) FROM main.names WHERE file = files.id) < came.first_t, 0, files.state & 2)
+FROM one.files n JOIN same ON old = n.id JOIN came ON came.id = n.id WHERE files.id = new AND tag;
+INSERT INTO before SELECT n.id + :files, path, dev, ino, birth, deleted, found, first_t, host
+FROM came n JOIN same s ON s.old = n.id WHERE NOT s.tag;
+UPDATE before SET deleted = (SELECT state & 2 FROM main.files f WHERE f.id = before.id), path = n.path, found = before.found AND n.found FROM same s JOIN came n ON n.id = s.old
+WHERE s.tag AND before.id = s.new;
 INSERT OR REPLACE INTO main.names SELECT s.new, path + :paths, from_t + :t, to_t + :t
 FROM one.names n JOIN same s ON s.old = n.file;
 
@@ -49,22 +82,27 @@ INSERT INTO main.samples SELECT process + :processes, t + :t, rss, cpu FROM one.
 INSERT INTO main.threads SELECT id + :threads, iif(image, image + :images, image), tid FROM one.threads;
 INSERT INTO main.ways SELECT id + :ways, flags, mode, fidelity, mapped FROM one.ways;
 INSERT INTO main.handles SELECT h.id + :handles, iif(image, image + :images, image), s.new, path + :paths,
-	version, way + :ways, open_t + :t, life
+	version + coalesce(s.tag, 0), way + :ways, open_t + :t, life
 FROM one.handles h LEFT JOIN same s ON s.old = h.file;
-INSERT INTO main.moved SELECT handle + :handles, iif(image > 0, image + :images, image), version, nread, bread,
+DELETE FROM tags;
+INSERT INTO tags SELECT h.id, coalesce(s.tag, 0) FROM one.handles h LEFT JOIN same s ON s.old = h.file;
+INSERT INTO main.moved SELECT handle + :handles, iif(image > 0, image + :images, image), version + t.tag, nread, bread,
 	nwrite, bwrite, nseek, read_ns, write_ns, back_reads, back_writes, skip_reads, skip_writes,
-	first_read, last_read, first_write, last_write FROM one.moved;
-INSERT INTO main.uses SELECT handle + :handles, iif(image, image + :images, image), version, nread, bread,
-	nwrite, bwrite, nseek, read_ns, write_ns, first_read, last_read, first_write, last_write FROM one.uses;
-INSERT INTO main.touches SELECT c.id + :touches, process + :processes, s.new, version, path + :paths, did,
+	first_read, last_read, first_write, last_write FROM one.moved JOIN tags t USING (handle);
+INSERT INTO main.uses SELECT handle + :handles, iif(image, image + :images, image), version + t.tag, nread, bread,
+	nwrite, bwrite, nseek, read_ns, write_ns, first_read, last_read, first_write, last_write FROM one.uses JOIN tags t USING (handle);
+INSERT INTO main.touches SELECT c.id + :touches, process + :processes, s.new, version + coalesce(s.tag, 0), path + :paths, did,
 	opens, nmeta, first_t + :t, last_t, io_ns, first_in, first_out, last_out
 FROM one.touches c LEFT JOIN same s ON s.old = c.file;
 -- Or, of a finished trace, what has been made of them; uses will be added again.
-INSERT INTO main.touches SELECT NULL, nullif(process, 0) + :processes, s.new, version, path + :paths, did, opens,
+INSERT INTO main.touches SELECT NULL, nullif(process, 0) + :processes, s.new, version + coalesce(s.tag, 0), path + :paths, did, opens,
 	nmeta, first_t + :t, last_t, touch_ns, first_in, first_out, last_out
 FROM one.accesses c LEFT JOIN same s ON s.old = c.file;
 INSERT INTO main.ghosts SELECT iif(process, process + :processes, 0), path + :paths, count, first_t + :t
 FROM one.ghosts;
+
+INSERT INTO main.op_times SELECT iif(process, process + :processes, 0), ops, ns FROM one.op_times WHERE true
+	ON CONFLICT DO UPDATE SET ops = ops + excluded.ops, ns = ns + excluded.ns;
 
 INSERT OR REPLACE INTO main.targets SELECT id + :paths, directory + :paths, name + :paths FROM one.targets;
 INSERT OR REPLACE INTO main.prerequisites SELECT target + :paths, name + :paths, order_only
@@ -73,7 +111,7 @@ FROM one.prerequisites;
 INSERT INTO main.ops_handle SELECT id + :ops, code, t, latency, iif(handle, handle + :handles, handle), result,
 	offset, length, CASE WHEN who > 0 THEN who + :images WHEN who < 0 THEN who - :threads ELSE who END
 FROM one.ops_handle WHERE :with_ops;
-INSERT INTO main.ops_name SELECT o.id + :ops, code, t + :t, latency,
+INSERT INTO main.ops_name SELECT o.id + :ops, code + 512 * coalesce(s.tag, 0), t + :t, latency,
 	CASE WHEN who > 0 THEN who + :images WHEN who < 0 THEN who - :threads ELSE who END,
 	s.new, path + :paths, result
 FROM one.ops_name o LEFT JOIN same s ON s.old = o.file WHERE :with_ops;

@@ -9,13 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "base/rights.h"
 #include "db/json_valid.h"
 #include "db/merge.h"
 
-#define APPLICATION_ID 1718907491 /* "ftrc", as store.c writes it */
+#define APPLICATION_ID OUTPUT_TRACE_ID
 #define VIEWS_VERSION 1
 #define BUSY_MS 10000
 
@@ -73,6 +75,7 @@ static int fail_sqlite(struct query_db *db, int code)
 		return -ENOSPC;
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
+	case SQLITE_PROTOCOL: /* the locks of a log */
 		return -EBUSY;
 	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
@@ -185,7 +188,6 @@ static int check_trace(struct query_db *db, const char *path)
 	int64_t id, version;
 	int code;
 
-	sqlite3_busy_timeout(db->sqlite, BUSY_MS);
 	id = pragma(db->sqlite, "PRAGMA application_id");
 	version = pragma(db->sqlite, "PRAGMA user_version");
 	code = sqlite3_errcode(db->sqlite);
@@ -235,6 +237,7 @@ static int harden(sqlite3 *sqlite)
 		{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 }, { SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 } };
 	int r = sqlite3_drop_modules(sqlite, modules);
 
+	sqlite3_busy_timeout(sqlite, BUSY_MS);
 	if (r == SQLITE_OK)
 		r = json_valid_create(sqlite);
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]) && r == SQLITE_OK; i++)
@@ -320,7 +323,7 @@ static int check_files(struct query_db *db, const char *path, struct trace_files
 	return check_owner(db, path, files, how);
 }
 
-static int open_trace(struct query_db *db, const char *path, unsigned how)
+static int open_once(struct query_db *db, const char *path, unsigned how)
 {
 	int r;
 
@@ -332,6 +335,43 @@ static int open_trace(struct query_db *db, const char *path, unsigned how)
 		r = check_trace(db, path);
 	files_made(&db->files);
 	return r < 0 ? r : check_same(db, path, &db->files);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+/* Was it opened while its writer took its log away?  SQLite waits for locks, but not in all places, and for nothing
+ * else. */
+static bool may_be_in_between(const struct query_db *db, int r)
+{
+	return r == -EBUSY || (r < 0 && db->files.has_log == 1 && is_there(db->files.path, "-wal") == 0);
+}
+
+static void close_once(struct query_db *db)
+{
+	sqlite3_close(db->sqlite);
+	db->sqlite = NULL;
+	files_finish(&db->files);
+	db->files = (struct trace_files){ 0 };
+}
+
+static int open_trace(struct query_db *db, const char *path, unsigned how)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	int64_t until_ms = now_ms() + BUSY_MS;
+	int r = open_once(db, path, how);
+
+	while (may_be_in_between(db, r) && now_ms() < until_ms) {
+		close_once(db);
+		nanosleep(&pause, NULL);
+		r = open_once(db, path, how);
+	}
+	return r;
 }
 
 /* What is read is of one moment. */
@@ -348,32 +388,51 @@ static int begin(struct query_db *db)
 /* ---- several ---- */
 
 /* Views are for all times, but traces are put together by their tables, which are not. */
-#define HAS_OUR_TABLES "SELECT count(*) = 2 FROM sqlite_schema WHERE name IN ('moved', 'spent')"
+#define HAS_OUR_TABLES "SELECT count(*) = 4 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times') " \
+	"OR name = 'files' AND sql LIKE '%birth INTEGER%'"
+
+struct start {
+	const char *path;
+	int64_t start_ns;
+};
 
 /* Each is opened by itself first, for a good word about what is wrong with it. */
-static int first_start(struct query_db *db, const char *const *paths, int n, unsigned how,
-	int64_t *ret_start_ns)
+static int read_start(struct query_db *db, const char *path, unsigned how, struct start *ret_start)
 {
-	*ret_start_ns = INT64_MAX;
-	for (int i = 0; i < n; i++) {
-		struct query_db *one;
-		int r = query_open(&paths[i], 1, how, &one);
-		int64_t start_ns = r == 0 ? query_fact(one, "start_ns", INT64_MAX) : 0;
+	struct query_db *one;
+	int r = query_open(&path, 1, how, &one);
 
-		if (r == 0 && pragma(one->sqlite, HAS_OUR_TABLES) != 1)
-			r = fail(one, -EPROTO,
-				"cannot put '%s' together with others: its tables are not those "
-				"of this version of ftrac%s; look at it alone",
-				paths[i], "");
-		if (r < 0)
-			fail(db, r, "%s%s", query_error(one), "");
-		query_close(one);
-		if (r < 0)
-			return r;
-		if (start_ns < *ret_start_ns)
-			*ret_start_ns = start_ns;
-	}
-	return 0;
+	*ret_start = (struct start){ path, r == 0 ? query_fact(one, "start_ns", INT64_MAX) : 0 };
+	if (r == 0 && pragma(one->sqlite, HAS_OUR_TABLES) != 1)
+		r = fail(one, -EPROTO,
+			"cannot put '%s' together with others: its tables are not those "
+			"of this version of ftrac%s; look at it alone",
+			path, "");
+	if (r < 0)
+		fail(db, r, "%s%s", query_error(one), "");
+	query_close(one);
+	return r;
+}
+
+static int compare_starts(const void *x, const void *y)
+{
+	const struct start *a = x, *b = y;
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return strcmp(a->path, b->path);
+}
+
+/* In the order in which they began. */
+static int read_starts(struct query_db *db, const char *const *paths, int n, unsigned how, struct start *starts)
+{
+	int r = starts ? 0 : fail(db, -ENOMEM, "%s%s", "out of memory", "");
+
+	for (int i = 0; i < n && r == 0; i++)
+		r = read_start(db, paths[i], how, &starts[i]);
+	if (r == 0)
+		qsort(starts, n, sizeof(*starts), compare_starts);
+	return r;
 }
 
 static int merge_files(struct query_db *db, struct merge *merge, const char *path,
@@ -410,27 +469,34 @@ static int add_trace(struct query_db *db, struct merge *merge, const char *path,
 	return r;
 }
 
-static int open_traces(struct query_db *db, const char *const *paths, int n, unsigned how)
+static int put_together(struct query_db *db, const struct start *starts, int n, unsigned how)
 {
 	struct merge *merge = NULL;
-	int64_t start_ns;
-	int r = first_start(db, paths, n, how, &start_ns);
-
-	if (r < 0)
-		return r;
-	r = sqlite3_open_v2("", &db->sqlite,
+	int r = sqlite3_open_v2("", &db->sqlite,
 		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
 		NULL);
+
 	if (r == SQLITE_OK)
 		r = harden(db->sqlite);
 	if (r == SQLITE_OK)
-		r = merge_begin(db->sqlite, start_ns, &merge);
+		r = merge_begin(db->sqlite, starts[0].start_ns, &merge);
 	r = r == SQLITE_OK ? 0 : fail_sqlite(db, r);
 	for (int i = 0; i < n && r == 0; i++)
-		r = add_trace(db, merge, paths[i], how);
+		r = add_trace(db, merge, starts[i].path, how);
 	if (r == 0 && (r = merge_end(merge)) != SQLITE_OK)
 		r = fail_sqlite(db, r);
 	merge_destroy(merge);
+	return r;
+}
+
+static int open_traces(struct query_db *db, const char *const *paths, int n, unsigned how)
+{
+	struct start *starts = malloc(n * sizeof(*starts));
+	int r = read_starts(db, paths, n, how, starts);
+
+	if (r == 0)
+		r = put_together(db, starts, n, how);
+	free(starts);
 	return r;
 }
 

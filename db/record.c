@@ -17,6 +17,7 @@
 #include "db/files.h"
 #include "db/ghosts.h"
 #include "db/handles.h"
+#include "db/op_times.h"
 #include "db/procs.h"
 #include "db/store.h"
 #include "db/text.h"
@@ -35,6 +36,7 @@ struct record {
 	struct handles *handles;
 	struct touches *touches;
 	struct ghosts *ghosts;
+	struct op_times *op_times;
 	struct combos *threads;
 	struct calls *calls;
 	struct record_counts counts;
@@ -97,6 +99,8 @@ int record_create(struct store *store, const struct record_options *options,
 	if (r == 0)
 		r = procs_create(store, record->paths,
 			&(struct procs_options){ .start_ns = options->start_ns }, &record->procs);
+	if (r == 0)
+		r = op_times_create(store, &record->op_times);
 	if (r < 0) {
 		record_destroy(record);
 		return r;
@@ -114,6 +118,7 @@ void record_destroy(struct record *record)
 	procs_destroy(record->procs);
 	touches_destroy(record->touches);
 	ghosts_destroy(record->ghosts);
+	op_times_destroy(record->op_times);
 	paths_destroy(record->paths);
 	combos_destroy(record->threads);
 	calls_destroy(record->calls);
@@ -133,7 +138,9 @@ int record_flush(struct record *record)
 		r = handles_flush(record->handles);
 	if (r == 0)
 		r = touches_flush(record->touches);
-	return r < 0 ? r : ghosts_flush(record->ghosts);
+	if (r == 0)
+		r = ghosts_flush(record->ghosts);
+	return r < 0 ? r : op_times_flush(record->op_times);
 }
 
 void record_prune(struct record *record, int64_t time_ns)
@@ -180,8 +187,10 @@ static int find_who(struct record *record, const struct work *w, const struct im
 }
 
 /* What fails is counted as lost, by the writer. */
-static int recorded(struct record *record, int r)
+static int recorded(struct record *record, const struct work *w, int r)
 {
+	if (r == 0)
+		r = op_times_add(record->op_times, w->process ? w->process->id : 0, w->op->latency_ns);
 	record->counts.ops += r == 0;
 	return r;
 }
@@ -195,7 +204,7 @@ static int put_handle_op(struct record *record, const struct work *w, const stru
 	int r;
 
 	if (!record->options.ops)
-		return recorded(record, 0);
+		return recorded(record, w, 0);
 	r = find_who(record, w, h->opener, version - h->version, &who);
 	if (r == 0)
 		r = store_put(record->store, PUT_OP_HANDLE,
@@ -208,7 +217,7 @@ static int put_handle_op(struct record *record, const struct work *w, const stru
 	if (r == 0 && is_call(w->ev) && op->pieces != 1)
 		r = store_put(record->store, PUT_PIECES,
 			(struct value[]){ V_INT(record->last_op), V_ID(op->pieces) });
-	return recorded(record, r);
+	return recorded(record, w, r);
 }
 
 static int put_name_op(struct record *record, const struct work *w, const struct row *row)
@@ -218,7 +227,7 @@ static int put_name_op(struct record *record, const struct work *w, const struct
 	int r;
 
 	if (!record->options.ops)
-		return recorded(record, 0);
+		return recorded(record, w, 0);
 	r = find_who(record, w, NULL, row->file ? row->version - 1 : 0, &who);
 	if (r == 0)
 		r = store_put(record->store, PUT_OP_NAME,
@@ -230,7 +239,7 @@ static int put_name_op(struct record *record, const struct work *w, const struct
 		r = store_put(record->store, PUT_SECOND,
 			(struct value[]){
 				V_INT(record->last_op), V_ID(row->path2), V_ID(row->file2) });
-	return recorded(record, r);
+	return recorded(record, w, r);
 }
 
 static int excluded(struct record *record)

@@ -33,10 +33,11 @@ CREATE TABLE mounts (id INTEGER PRIMARY KEY, fstype TEXT, path);
 -- What many files have in common.
 CREATE TABLE kinds (id INTEGER PRIMARY KEY, dev INTEGER, mode INTEGER, mount INTEGER);
 
--- size_last: NULL if it is size_first; state: 1 created, 2 deleted.
+-- size_last: NULL if it is size_first; state: 1 created, 2 deleted; birth: ns since the epoch, NULL if the file system
+-- has no such time.
 CREATE TABLE files (
 	id INTEGER PRIMARY KEY, path INTEGER, kind INTEGER, ino INTEGER, size_first INTEGER,
-	size_last INTEGER, state INTEGER);
+	size_last INTEGER, state INTEGER, birth INTEGER);
 
 CREATE TABLE names (
 	file INTEGER, path INTEGER, from_t INTEGER, to_t INTEGER,
@@ -141,6 +142,9 @@ CREATE TABLE touches (
 -- Names that were looked for and not there.  process 0: not known.
 CREATE TABLE ghosts (
 	process INTEGER, path INTEGER, count INTEGER, first_t INTEGER, PRIMARY KEY (process, path)) WITHOUT ROWID;
+
+-- All recorded operations of a process: how many, and the sum of their latencies.  process 0: not known.
+CREATE TABLE op_times (process INTEGER PRIMARY KEY, ops INTEGER, ns INTEGER);
 
 -- What a build says of itself (declared.h): the prerequisites of each target whose recipe ran.  All are
 -- paths; id: directory and name, joined.

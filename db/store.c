@@ -14,6 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "base/cleanup.h"
 #include "base/place.h"
 #include "db/bus.h"
@@ -22,7 +23,7 @@
 #include "db/spill.h"
 #include "db/sql.h"
 
-#define APPLICATION_ID 1718907491 /* "ftrc" */
+#define APPLICATION_ID OUTPUT_TRACE_ID
 #define STRING(x) STRING_OF(x)
 #define STRING_OF(x) #x
 #define RESERVE_BYTES (256 << 10)
@@ -71,7 +72,7 @@ static const struct {
 	[PUT_PATH] = { "paths", 2, 1 },
 	[PUT_MOUNT] = { "mounts", 3, 1 },
 	[PUT_KIND] = { "kinds", 4, 1 },
-	[PUT_FILE] = { "files", 7, 1 },
+	[PUT_FILE] = { "files", 8, 1 },
 	[PUT_NAME] = { "names", 4, 3 },
 	[PUT_PROCESS] = { "processes", 13, 1 },
 	[PUT_IMAGE] = { "images", 14, 1 },
@@ -87,6 +88,7 @@ static const struct {
 	[PUT_USE] = { "uses", 14, 0 },
 	[PUT_TOUCH] = { "touches", 14, 1 },
 	[PUT_GHOST] = { "ghosts", 4, 0 },
+	[PUT_OP_TIME] = { "op_times", 3, 0 },
 	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX, 1 },
 	[PUT_SPENT] = { "spent", 10, 1 },
 	[PUT_SAMPLE] = { "samples", 4, 2 },
@@ -106,6 +108,7 @@ _Static_assert(sizeof(tables) / sizeof(tables[0]) == PUT_MAX, "a table for each 
 static const char *const added[PUT_MAX] = {
 	[PUT_USE] = SUM("nread") ", " SUM("bread") ", " SUM("nwrite") ", " SUM("bwrite") ", " SUM("nseek") ", "
 		SUM("read_ns") ", " SUM("write_ns") ", " SPAN("read") ", " SPAN("write"),
+	[PUT_OP_TIME] = SUM("ops") ", " SUM("ns"),
 	[PUT_GHOST] = SUM("count") ", first_t = " FIRST("first_t"),
 };
 _Static_assert(ROW_COLUMNS >= 18, "the widest table");

@@ -97,8 +97,7 @@ FROM (SELECT {names}, unit, of_what, NULL AS upper, rss AS lower, known, t FROM 
 GROUP BY {names}, unit ORDER BY min(t), unit
 
 --- util of process by xform,exe: use of the processor, and where the rest of the time went
-{with end_ns utime_ns stime_ns cpu_ns cpu_delay_ns blkio_delay_ns swapin_delay_ns reclaim_delay_ns},
-waited AS MATERIALIZED (SELECT process, sum(io_ns) AS io_ns FROM access GROUP BY process)
+{with end_ns utime_ns stime_ns cpu_ns cpu_delay_ns blkio_delay_ns swapin_delay_ns reclaim_delay_ns ops_ns}
 SELECT {keys}, {of} AS "of",
 	CASE WHEN count(*) = count(p.end_ns) AND count(*) = count(p.utime_ns + p.stime_ns)
 		THEN CAST(sum(p.utime_ns + p.stime_ns) AS REAL) / nullif(max(p.end_ns) - min(p.start_ns), 0)
@@ -109,9 +108,8 @@ SELECT {keys}, {of} AS "of",
 	iif(count(*) = count(p.blkio_delay_ns), sum(p.blkio_delay_ns), NULL) AS block_io_ns,
 	iif(count(*) = count(p.swapin_delay_ns + p.reclaim_delay_ns),
 		sum(p.swapin_delay_ns + p.reclaim_delay_ns), NULL) AS memory_ns,
-	iif(count(*) = count(z.n), sum(coalesce(w.io_ns, z.n)), NULL) AS traced_io_ns
-FROM (SELECT *, iif(fidelity IS NULL, NULL, 0) AS n FROM run) z
-	JOIN proc p ON p.id BETWEEN z.first_process AND z.last_process LEFT JOIN waited w ON w.process = p.id
+	iif(count(*) = count(p.ops_ns), sum(p.ops_ns), NULL) AS traced_io_ns
+FROM proc p
 GROUP BY {unit}, {group} ORDER BY min(p.start_ns), min(p.id)
 
 --- io of image by xform,exe: what was read and written, to be summed up by jobs or processes (unit)
@@ -149,9 +147,10 @@ FROM {op id name latency_ns result} {joins o}
 {where o.start_ns | o.start_ns} {order o.id}
 
 --- phase.processes of part by phase: what each process belongs to, and what belongs to none
-{with},
+{with end_ns},
 nobody AS (SELECT {keys} FROM (SELECT 0) LEFT JOIN proc p ON 0)
-SELECT {keys}, p.id, p.start_ns FROM proc p UNION ALL SELECT *, 0, NULL FROM nobody
+SELECT {keys}, p.id, p.start_ns FROM proc p {time p.start_ns | coalesce(p.end_ns, 9223372036854775807)}
+UNION ALL SELECT *, 0, NULL FROM nobody
 ORDER BY id
 
 --- phase.jobs of part by phase: number of jobs, and when the first one began; of all of them together
@@ -165,7 +164,7 @@ UNION ALL SELECT {total}, count(DISTINCT job), NULL, 1 FROM jobs
 {with}SELECT coalesce(a.process, 0) AS process, a.file, a.nread IS NOT NULL AS known, a.bread AS read_bytes,
 	a.bwrite AS written_bytes,
 	coalesce(a.nread > 0 OR a.mapped OR a.executed OR a.nread IS NULL AND a.assumed_read, 0) AS r,
-	coalesce(a.nwrite > 0 OR a.nwrite IS NULL AND (a.assumed_write OR a.created OR a.truncated), 0) AS w
+	coalesce(a.nwrite > 0 OR a.created OR a.truncated OR a.nwrite IS NULL AND a.assumed_write, 0) AS w
 FROM access a JOIN file k ON k.id = a.file {filters a}
 WHERE k.kind = 'file' AND (a.opens > 0 OR a.executed OR a.created OR a.nread > 0 OR a.nwrite > 0)
 	{and a.first_ns | a.last_ns} ORDER BY a.file
@@ -442,12 +441,32 @@ SELECT i.cwd FROM image i, (SELECT value AS t0 FROM trace WHERE key = 'start_ns'
 WHERE i.seq > 0 AND i.cwd IS NOT NULL AND i.start_ns >= t0 ORDER BY i.start_ns, i.id LIMIT 1
 
 --- generate.images of none: what each process was at its fork, and the first program that it began
-SELECT process, seq, argv_raw, cwd, stdin, stdout, stderr, start_ns FROM image WHERE seq < 2
+SELECT process, seq, argv_raw, cwd, stdin, stdout, stderr, start_ns, exe, comm FROM image WHERE seq < 2
 ORDER BY process, seq
 
 --- generate.appends of none: who appended to which file, and who opened it to do that
 SELECT u.process, h.path FROM use u JOIN handle h ON h.id = u.handle WHERE h.flags LIKE '%APPEND%'
 UNION SELECT process, path FROM handle WHERE flags LIKE '%APPEND%' AND process IS NOT NULL
+
+--- generate.names of none: what was done to names, in that order: 0 looked at, 2 dated, 3 changed, 4 made, 5 removed
+-- A name that was looked for and not found has no file.
+SELECT process, path, file, version, did, end_ns
+FROM (SELECT id, process, path, iif(result = -2, NULL, file) AS file, version, start_ns + latency_ns AS end_ns,
+		CASE WHEN result < 0 OR name = 'link' THEN 0 WHEN name IN ('mkdir', 'mknod', 'symlink') THEN 4
+			WHEN name IN ('unlink', 'rmdir', 'rename') THEN 5
+			WHEN name = 'utimens' THEN 2
+			WHEN name IN ('chmod', 'chown', 'setxattr', 'removexattr') THEN 3 ELSE 0 END AS did
+	FROM name_op
+	UNION ALL SELECT id, process, path2, file, version, start_ns + latency_ns, 4 FROM name_op
+	WHERE name IN ('rename', 'link') AND result >= 0)
+WHERE process IS NOT NULL AND path IS NOT NULL ORDER BY id, did DESC
+
+--- generate.handles of none: what was opened
+SELECT h.id, h.process, h.path, h.file, h.flags, h.mode IS NOT NULL AS created, h.open_ns, f.kind = 'dir' AS directory
+FROM handle h LEFT JOIN file f ON f.id = h.file WHERE h.process IS NOT NULL AND h.path IS NOT NULL ORDER BY h.id
+
+--- generate.uses of none: who read and wrote through which handle
+SELECT handle, process, first_read_ns, first_write_ns FROM use WHERE process IS NOT NULL ORDER BY handle
 
 --- generate.environ of none: variables that its first program had, and the command that was traced had not;
 --- only names that a shell can export, so no functions of bash

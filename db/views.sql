@@ -3,7 +3,7 @@
 -- The public interface of a trace, version 1: see ftrac-db(5).  Columns may be added, never
 -- renamed.  NULL: not known in this tier or fidelity.
 --
--- process_job and access_rows are worked out here while the trace grows; when the run has ended that is
+-- process_job, access_rows and file_name are worked out here while the trace grows; when the run has ended that is
 -- done once and for all (finish.sql).
 
 CREATE VIEW trace AS SELECT key, value FROM meta;
@@ -27,29 +27,44 @@ FROM run, images i JOIN images b ON b.id = coalesce(i.base, i.id)
 	LEFT JOIN paths s0 ON s0.id = b.stdin LEFT JOIN paths s1 ON s1.id = b.stdout
 	LEFT JOIN paths s2 ON s2.id = b.stderr;
 
--- What an image is called: the base name of its program or, if it is a script, of that.  shell: a
--- shell; script: one that runs a script, or what is typed; driver: starts jobs.
+-- What an image is called: the base name of its program or, if it is a script that was started by its own name (own), of
+-- that.  title: the same, but also the name of a script or module that was given to an interpreter.  shell: a shell;
+-- script: one that runs a script, or what is typed; driver: starts jobs; helper: does what there is to be done with files
+-- before and behind the work of others.
 CREATE VIEW program AS
-SELECT id AS image, process, seq, name, shell, shell AND NOT commands AS script,
-	name IN ('make', 'gmake', 'ninja', 'ninja-build', 'samu', 'snakemake', 'xargs', 'parallel',
-		'nextflow', 'makeflow', 'condor_dagman', 'scons') AS driver
-FROM (SELECT i.id, i.process, i.seq,
+SELECT image, process, seq, coalesce(called, base, comm) AS name, shell, shell AND NOT given_text AS script,
+	coalesce(called, base, comm) IN ('make', 'gmake', 'ninja', 'ninja-build', 'samu', 'snakemake', 'xargs', 'parallel',
+		'nextflow', 'makeflow', 'condor_dagman', 'scons') AS driver,
+	coalesce(iif(place > 0, called, NULL), iif(given_text, NULL, (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
+		FROM json_each(argv) WHERE key = first)), called, base, comm) AS title,
+	called IS NOT NULL AND place > 0 AS own,
+	coalesce(called, base, comm) IN ('mkdir', 'rmdir', 'rm', 'cp', 'mv', 'ln', 'touch', 'test', '[', 'chmod', 'chown',
+		'chgrp', 'echo', 'printf', 'true', 'false', 'install', 'sleep', 'date', 'basename', 'dirname', 'pwd', 'expr',
+		'mktemp', 'readlink', 'realpath', 'uname', 'hostname', 'id', 'which', 'env', 'nice', 'nohup', 'time',
+		'timeout') AS helper
+FROM (SELECT image, process, seq, base, comm, argv, shell, first, place,
 		-- A script's comm is its own name, and an argument has it whole.
-		CASE WHEN b.comm <> substr(e.base, 1, 15) THEN coalesce((
-			SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
-			FROM json_each(iif(json_valid(b.argv), b.argv, '[]')) WHERE key < 6 AND substr(replace(value,
-				rtrim(value, replace(value, '/', '')), ''), 1, 15) = b.comm), e.base)
-		ELSE coalesce(e.base, b.comm) END AS name,
-		e.base IN ('sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'csh', 'tcsh', 'fish',
-			'yash', 'busybox') AND b.comm NOT IN ('xargs', 'env') AS shell,
-		-- sh -c COMMANDS: an option with a c in front of the first argument that is none
-		EXISTS (SELECT 1 FROM json_each(iif(json_valid(b.argv), b.argv, '[]')) WHERE key > 0 AND value GLOB '-*c*'
-			AND value NOT GLOB '--*' AND key < coalesce((SELECT min(key)
-				FROM json_each(iif(json_valid(b.argv), b.argv, '[]')) WHERE key > 0 AND value NOT GLOB '[-+]*'),
-				key + 1)) AS commands
-	FROM images i JOIN images b ON b.id = coalesce(i.base, i.id)
-		LEFT JOIN (SELECT id, replace(path, rtrim(path, replace(path, '/', '')), '') AS base
-			FROM paths) e ON e.id = b.exe);
+		(SELECT replace(value, rtrim(value, replace(value, '/', '')), '') FROM json_each(argv) WHERE key = place) AS called,
+		-- sh -c COMMANDS, perl -ne COMMANDS: an option with that letter in front of the first argument that is none
+		shell + interprets IN (1, 2) AND EXISTS (SELECT 1 FROM json_each(argv)
+			WHERE key > 0 AND value GLOB iif(interprets = 2, '-*[eEp]*', '-*c*') AND value NOT GLOB '--*'
+				AND key < coalesce(first, key + 1)) AS given_text
+	FROM (SELECT image, process, seq, base, comm, argv, shell, interprets,
+			iif(comm <> substr(base, 1, 15), (SELECT min(key) FROM json_each(argv) WHERE key < 6 AND substr(replace(
+				value, rtrim(value, replace(value, '/', '')), ''), 1, 15) = comm), NULL) AS place,
+			-- where the first argument is that is neither an option nor its value
+			iif(shell + interprets, (SELECT min(key) FROM json_each(argv) o WHERE key > 0 AND value NOT GLOB '[-+]*'
+				AND (SELECT value FROM json_each(argv) WHERE key = o.key - 1) NOT IN ('-W', '-X', '-o', '+o', '-O',
+					'+O', '-I', '-r', '-cp', '-classpath')), NULL) AS first
+		FROM (SELECT i.id AS image, i.process, i.seq, e.base, b.comm, iif(json_valid(b.argv), b.argv, '[]') AS argv,
+				coalesce(e.base IN ('sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'csh', 'tcsh', 'fish',
+					'yash', 'busybox') AND b.comm NOT IN ('xargs', 'env'), 0) AS shell,
+				CASE WHEN e.base GLOB 'python*' OR e.base GLOB 'pypy*' THEN 1 WHEN e.base = 'java' THEN 3
+					WHEN e.base GLOB 'perl*' OR e.base GLOB 'ruby*' OR e.base IN ('Rscript', 'node', 'nodejs',
+						'php', 'lua', 'tclsh') THEN 2 ELSE 0 END AS interprets
+			FROM images i JOIN images b ON b.id = coalesce(i.base, i.id)
+				LEFT JOIN (SELECT id, replace(path, rtrim(path, replace(path, '/', '')), '') AS base
+					FROM paths) e ON e.id = b.exe)));
 
 -- What was said at the start of each run about all its processes.  A trace has one run, unless it was
 -- made of several.
@@ -64,25 +79,40 @@ FROM (SELECT first_process, host, job, xform, fidelity FROM runs
 
 -- The job of a process: that of the command line; else that of its environment; else the topmost
 -- process below the nearest driver, by the number of that process.  Drivers are the programs above,
--- the process that nobody in the trace started, and below drivers alone, scripts of a shell.  What only
--- drives has no job.
+-- the process that nobody in the trace started, and below drivers alone, scripts that a shell was given.  A script that is
+-- started by its own name is a program as others are, also as the first one.  What only drives has no job.  What make
+-- starts for one target, as far as it has said for which (ftrac run --make), is one job.
 CREATE VIEW process_job AS
 WITH RECURSIVE
 said AS MATERIALIZED (SELECT * FROM run),
-kind AS MATERIALIZED (SELECT p.id, max(coalesce(g.driver, 0)) AS driver,
-		max(coalesce(g.script, 0)) AS script,
-		EXISTS (SELECT 1 FROM processes c WHERE c.parent = p.id) AS starts
-	FROM processes p LEFT JOIN program g ON g.process = p.id AND g.seq > 0 GROUP BY p.id),
-walk (id, top, drives, layer, under) AS (
-	SELECT k.id, iif(k.starts, NULL, k.id), 1, 1, k.driver
+-- What each process is; names: what a job may be called by it, programs that work before helpers, drivers and shells.
+kind AS MATERIALIZED (SELECT p.id, coalesce(max(g.driver) FILTER (WHERE g.seq > 0), 0) AS driver,
+		coalesce(max(g.script AND NOT g.own) FILTER (WHERE g.seq > 0), 0) AS script,
+		coalesce(max(g.shell AND g.own) FILTER (WHERE g.seq > 0), 0) AS own,
+		coalesce(max(NOT g.shell AND g.name NOT IN ('env', 'nice', 'nohup', 'time', 'timeout') OR g.script)
+			FILTER (WHERE g.seq > 0), 0) AS works,
+		EXISTS (SELECT 1 FROM processes c WHERE c.parent = p.id) AS starts,
+		coalesce(min(g.key) FILTER (WHERE g.seq > 0), min(g.key)) AS names
+	FROM processes p LEFT JOIN (SELECT *, CASE WHEN helper THEN 1 WHEN driver THEN 2
+			WHEN shell AND (seq = 0 OR title = name AND NOT own) THEN 3 ELSE 0 END || printf('%019d', image) || title AS key
+		FROM program) g ON g.process = p.id GROUP BY p.id),
+walk (id, top, drives, layer, under, maker, leads, works, names) AS (
+	SELECT k.id, iif(k.starts AND NOT k.own, NULL, k.id), NOT k.own, NOT k.own, k.driver, NULL, 0, 1, k.names
 	FROM processes p JOIN kind k ON k.id = p.id WHERE p.parent IS NULL
 	UNION ALL
 	SELECT c.id,
 		CASE WHEN w.layer AND k.starts AND (k.driver OR k.script AND NOT w.under) THEN NULL
 			WHEN w.drives THEN c.id ELSE w.top END,
 		k.driver OR k.script AND w.layer AND NOT w.under,
-		w.layer AND (k.driver OR k.script AND NOT w.under), w.under OR k.driver
+		w.layer AND (k.driver OR k.script AND NOT w.under), w.under OR k.driver,
+		-- the make that started the topmost process
+		iif(w.drives, w.id, w.maker), k.driver AND k.starts, k.works AND NOT k.driver, k.names
 	FROM walk w JOIN processes c ON c.parent = w.id JOIN kind k ON k.id = c.id),
+-- What leads to drivers and does nothing else is no job.  What make starts for one target is one.
+part AS MATERIALIZED (SELECT id, names, iif(max(leads) OVER of_top AND NOT max(works) OVER of_top, NULL, top) AS top, maker,
+		(SELECT e.value FROM images i JOIN environs e ON e.image = coalesce(i.base, i.id)
+			WHERE i.process = w.top AND i.seq = 1 AND e.name = 'FTRAC_TARGET') AS target
+	FROM walk w WINDOW of_top AS (PARTITION BY top)),
 variable (rank, name, part) AS (VALUES (1, 'FTRAC_JOB', NULL), (2, 'PEGASUS_DAG_JOB_ID', NULL),
 	(3, 'SLURM_JOB_ID', NULL), (4, 'SLURM_JOBID', NULL), (5, 'PBS_JOBID', NULL),
 	(6, 'LSB_JOBID', 'LSB_JOBINDEX'), (7, 'JOB_ID', 'SGE_TASK_ID')),
@@ -92,33 +122,52 @@ given AS MATERIALIZED (SELECT i.process, min(v.rank - i.seq * 100), e.value ||
 		JOIN images i ON coalesce(i.base, i.id) = e.image AND e.value <> ''
 		LEFT JOIN environs t ON t.image = e.image AND t.name = v.part
 	GROUP BY i.process),
-member AS MATERIALIZED (SELECT w.id, p.start_t, p.end_t,
-		coalesce(s.job, g.job, CAST(w.top AS TEXT)) AS job, s.xform
-	FROM said s CROSS JOIN processes p JOIN walk w ON w.id = p.id
-		LEFT JOIN given g ON g.process = w.id
+member AS MATERIALIZED (SELECT w.id, p.start_t, p.end_t, s.xform, w.names, coalesce(s.job, g.job, CAST(iif(w.target IS NULL,
+			w.top, min(w.top) OVER (PARTITION BY w.target, w.maker)) AS TEXT)) AS job
+	FROM said s CROSS JOIN processes p JOIN part w ON w.id = p.id LEFT JOIN given g ON g.process = w.id
 	WHERE p.id BETWEEN s.first_process AND s.last_process),
--- What a job is called: its first program that is no shell, or its first.
-named AS MATERIALIZED (SELECT job, name FROM (
-		SELECT m.job, g.name, row_number() OVER (PARTITION BY m.job
-			ORDER BY g.shell OR g.name = 'env', g.image) AS n
-		FROM member m JOIN program g ON g.process = m.id
-		WHERE m.job IS NOT NULL AND (g.seq > 0 OR NOT EXISTS (
-			SELECT 1 FROM images o WHERE o.process = g.process AND o.seq > 0)))
-	WHERE n = 1),
-job AS MATERIALIZED (SELECT m.job, coalesce(max(m.xform), n.name) AS xform, min(m.start_t) AS t0,
-		max(coalesce(m.end_t, 9223372036854775807)) AS t1
-	FROM member m LEFT JOIN named n ON n.job = m.job
-	WHERE m.job IS NOT NULL GROUP BY m.job),
--- other: when the last job of another kind began
-neighbour AS (SELECT *, max(CASE WHEN before_xform IS NOT xform THEN before_t0 END) OVER (
-			ORDER BY t0, job ROWS UNBOUNDED PRECEDING) AS other,
-		max(t1) OVER (PARTITION BY xform ORDER BY t0, job
-			ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS ended
-	FROM (SELECT *, lag(t0) OVER (ORDER BY t0, job) AS before_t0,
-			lag(xform) OVER (ORDER BY t0, job) AS before_xform FROM job)),
-phased AS MATERIALIZED (SELECT job, xform, 1 + sum(coalesce(ended <= t0 AND other >= ended, 0))
-		OVER (PARTITION BY xform ORDER BY t0, job) AS n
-	FROM neighbour),
+job AS MATERIALIZED (SELECT job, coalesce(max(xform), substr(min(names), 21)) AS xform, min(start_t) AS t0
+	FROM member WHERE job IS NOT NULL GROUP BY job),
+-- Which jobs wrote and read which version of a file, as far as any job wrote it.  Who read before the last of its writers
+-- began has nothing of that one.  goes_on: a version that is not the first and was not emptied has in it what was in the one
+-- before.
+used AS MATERIALIZED (SELECT m.job, a.file, a.version, a.nread > 0 OR a.mapped OR a.executed OR a.assumed_read AS reads,
+		a.nwrite > 0 OR a.created OR a.truncated OR a.renamed OR a.assumed_write AS writes,
+		a.version > 1 AND NOT max(a.emptied) OVER (PARTITION BY a.file, a.version) AS goes_on
+	FROM access_rows a LEFT JOIN member m ON m.id = a.process),
+flow AS MATERIALIZED (SELECT job, xform, file, version, writes, goes_on, reads AND t0 >= coalesce(ready, t0 + 1) AS reads
+	FROM (SELECT u.job, j.xform, j.t0, u.file, u.version, u.goes_on, max(u.writes) AS writes, max(u.reads) AS reads,
+			max(max(u.writes)) OVER (PARTITION BY u.file) AS written,
+			max(max(iif(u.writes, j.t0, NULL))) OVER (PARTITION BY u.file ORDER BY u.version) AS ready
+		FROM used u JOIN job j ON j.job = u.job WHERE u.reads OR u.writes GROUP BY u.file, u.version, u.job)
+	WHERE written),
+-- Which xform has data of which, and which have their own come back by way of others: only these can be divided.
+share AS MATERIALIZED (SELECT file, xform, max(reads) AS reads, max(writes) AS writes FROM flow GROUP BY file, xform),
+step AS MATERIALIZED (SELECT DISTINCT w.xform AS x, r.xform AS y FROM share w JOIN share r ON r.file = w.file
+	WHERE w.writes AND r.reads AND w.xform <> r.xform),
+reach (x, y) AS (SELECT xform, NULL FROM job GROUP BY xform HAVING count(*) > 1
+	UNION SELECT r.x, s.y FROM reach r JOIN step s ON s.x = coalesce(r.y, r.x) WHERE r.y IS NOT r.x),
+-- To which jobs of such an xform data of its own came back: from each of them it goes on to versions of files, and to jobs.
+-- away: by way of another xform.
+back (x, away, job, file, version) AS (
+	SELECT xform, 0, job, NULL, NULL FROM flow WHERE xform IN (SELECT x FROM reach WHERE x = y)
+	UNION SELECT c.x, c.away, NULL, f.file, f.version FROM back c JOIN flow f ON f.job = c.job
+	WHERE f.writes AND c.away < 2
+	UNION SELECT c.x, c.away, NULL, f.file, f.version FROM back c JOIN flow f ON f.file = c.file
+		AND f.version = c.version + 1 WHERE f.goes_on
+	UNION SELECT c.x, iif(f.xform = c.x, c.away * 2, 1), f.job, NULL, NULL
+	FROM back c JOIN flow f ON f.file = c.file AND f.version = c.version WHERE f.reads),
+-- How often, beginning with those to which it did not.
+came (x, n, away, job, file, version) AS (
+	SELECT x, 1, 0, job, NULL, NULL FROM back WHERE job IS NOT NULL AND away <> 1 GROUP BY x, job HAVING NOT max(away)
+	UNION SELECT c.x, c.n, c.away, NULL, f.file, f.version FROM came c JOIN flow f ON f.job = c.job WHERE f.writes
+	UNION SELECT c.x, c.n, c.away, NULL, f.file, f.version FROM came c JOIN flow f ON f.file = c.file
+		AND f.version = c.version + 1 WHERE f.goes_on
+	UNION SELECT c.x, c.n + (f.xform = c.x AND c.away), f.xform <> c.x, f.job, NULL, NULL
+	FROM came c JOIN flow f ON f.file = c.file AND f.version = c.version WHERE f.reads AND c.n < 20),
+phased AS MATERIALIZED (SELECT j.job, j.xform, max(coalesce(c.n, 1)) AS n
+	FROM job j LEFT JOIN (SELECT job, x, max(n) AS n FROM came WHERE job IS NOT NULL GROUP BY job, x) c
+		ON c.job = j.job AND c.x = j.xform GROUP BY j.job),
 change AS (SELECT id, stops, row_number() OVER (PARTITION BY job ORDER BY t, stops, id) AS n
 	FROM (SELECT id, job, start_t AS t, 0 AS stops FROM member
 		UNION ALL SELECT id, job, end_t, 1 FROM member WHERE end_t IS NOT NULL)),
@@ -152,11 +201,13 @@ SELECT p.id, s.host, p.pid, p.ppid, p.parent, j.job, j.xform, j.phase,
 		iif(p.tier & 4, '+taskstats', '') AS tier,
 	CASE WHEN p.end_t IS NULL THEN 'running' WHEN p.exit_signal IS NOT NULL THEN 'killed'
 		WHEN p.exit_code IS NOT NULL THEN 'exited' ELSE 'ended' END AS state,
-	(SELECT o.name FROM program o WHERE o.image = p.image) AS program, p.image
+	(SELECT o.name FROM program o WHERE o.image = p.image) AS program, p.image,
+	CASE WHEN s.fidelity IS NOT NULL THEN coalesce(t.ops, 0) END AS ops,
+	CASE WHEN s.fidelity IS NOT NULL THEN coalesce(t.ns, 0) END AS ops_ns
 FROM run0, said s CROSS JOIN processes p LEFT JOIN images i ON i.id = p.image
 	LEFT JOIN images b ON b.id = coalesce(i.base, i.id)
 	LEFT JOIN paths e ON e.id = b.exe LEFT JOIN paths c ON c.id = b.cwd
-	LEFT JOIN figures g ON g.process = p.id LEFT JOIN process_job j ON j.process = p.id
+	LEFT JOIN figures g ON g.process = p.id LEFT JOIN op_times t ON t.process = p.id LEFT JOIN process_job j ON j.process = p.id
 WHERE p.id BETWEEN s.first_process AND s.last_process;
 
 CREATE VIEW environ AS
@@ -167,14 +218,24 @@ CREATE VIEW sample AS
 SELECT process, (SELECT value FROM meta WHERE key = 'start_ns') + t AS t_ns,
 	rss AS rss_bytes, cpu AS cpu_ns FROM samples;
 
+-- By which of its names a file goes: of those that it has, by the last one that it got; of those that it had before the run,
+-- by the first in order, since which one is seen first is chance.  If it has none any more, by the last one.  What the
+-- kernel had forgotten meanwhile may have several rows for a name, of which the last one counts.
+CREATE VIEW file_name AS
+SELECT g.id AS file, coalesce((SELECT n.path FROM names n JOIN paths p ON p.id = n.path JOIN files o ON o.id = n.file
+	WHERE n.file = g.id AND n.to_t IS NULL AND o.state & 2 = 0 AND NOT EXISTS (SELECT 1 FROM names l
+		WHERE l.file = n.file AND l.path = n.path AND l.from_t > n.from_t AND l.to_t IS NOT NULL)
+	ORDER BY iif(o.state & 1, -n.from_t, 0), p.path LIMIT 1), g.path) AS path
+FROM files g;
+
 CREATE VIEW file AS
-SELECT f.id, p.path, k.dev, f.ino,
+SELECT f.id, (SELECT path FROM paths WHERE id = (SELECT path FROM file_name WHERE file = f.id)) AS path, k.dev, f.ino,
 	CASE k.mode & 61440 WHEN 32768 THEN 'file' WHEN 16384 THEN 'dir' WHEN 40960 THEN 'symlink'
 		WHEN 4096 THEN 'fifo' WHEN 49152 THEN 'socket' WHEN 8192 THEN 'char'
 		WHEN 24576 THEN 'block' END AS kind,
 	m.fstype, m.path AS mount, f.size_first, coalesce(f.size_last, f.size_first) AS size_last,
-	f.state & 1 AS created, f.state >> 1 & 1 AS deleted
-FROM files f LEFT JOIN kinds k ON k.id = f.kind LEFT JOIN paths p ON p.id = f.path
+	f.state & 1 AS created, f.state >> 1 & 1 AS deleted, f.birth AS birth_ns
+FROM files f LEFT JOIN kinds k ON k.id = f.kind
 	LEFT JOIN mounts m ON m.id = k.mount;
 
 CREATE VIEW name AS

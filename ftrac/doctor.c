@@ -294,7 +294,7 @@ int doctor_main(int argc, char **argv)
 			return 0;
 		}
 		if (option != 'j')
-			return cli_complain(argv, option);
+			return cli_complain("ftrac doctor", argv, option);
 		json = true;
 	}
 	if (argv[optind])

@@ -385,7 +385,7 @@ static int parse(int argc, char **argv, const struct form *form, struct options 
 		(option = getopt_long(argc, argv, form->letters, form->options, NULL)) >= 0) {
 		if (option == 'h' || option == 'V')
 			return print_asked(option, form->help);
-		status = option == '?' || option == ':' ? cli_complain(argv, option)
+		status = option == '?' || option == ':' ? cli_complain(program_invocation_short_name, argv, option)
 							 : apply(options, option);
 	}
 	return status;

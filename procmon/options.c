@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "procmon/options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,7 +119,7 @@ bool options_parse(int argc, char **argv, struct options *ret_options, int *ret_
 			*ret_status = 0;
 			return false;
 		}
-		status = option == '?' || option == ':' ? cli_complain(argv, option)
+		status = option == '?' || option == ':' ? cli_complain("procmon", argv, option)
 							 : apply(ret_options, option);
 	}
 	if (status == 0)

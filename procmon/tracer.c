@@ -129,12 +129,12 @@ static bool is_last(const struct tracer *tracer, const struct tracee *who)
 	return true;
 }
 
-static void tell_end(struct tracer *tracer, struct tracee *t, int status)
+static void tell_end(struct tracer *tracer, struct tracee *t, int status, int64_t time_ns)
 {
 	pid_t tid = t->tid;
 
 	t->is_gone = true;
-	tracer->tell->ended(tracer->options->arg, tid, t->pid, status, clock_now_ns());
+	tracer->tell->ended(tracer->options->arg, tid, t->pid, status, time_ns);
 	if (t->made)
 		take_away(tracer, t);
 }
@@ -295,17 +295,19 @@ static bool is_ours(const struct tracer *tracer, pid_t tid)
 		(procfs_read_status(tracer->proc, tid, &status) == 0 && status.tracer == gettid());
 }
 
-/* It is a zombie until we wait for it.  One that was let go may be our child all the same. */
+/* It is a zombie until we wait for it; only then its parent is told, so what the parent does next comes after the end.
+ * One that was let go may be our child all the same. */
 static void on_end(struct tracer *tracer, pid_t tid)
 {
 	struct tracee *t = is_ours(tracer, tid) ? introduce(tracer, tid, 0) : NULL;
+	int64_t now_ns = clock_now_ns();
 	int status = 0;
 
 	if (t)
 		tracer->tell->left(tracer->options->arg, tid, t->pid, t->ending);
 	waitpid(tid, &status, __WALL | __WNOTHREAD);
 	if (t)
-		tell_end(tracer, t, status);
+		tell_end(tracer, t, status, now_ns);
 	if (tid == tracer->command)
 		note_command(tracer, status);
 }

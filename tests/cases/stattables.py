@@ -155,10 +155,18 @@ def all_sum(processes, *columns):
                      for p in processes)
 
 
+def spent(data):
+    """What all operations of each process took, of whatever kind; without single ones, as the trace says."""
+    if not data.has_ops:
+        return {p.id: p.ops_ns for p in data.rows["process"]}
+    found = collections.Counter()
+    for op in data.rows["op"]:
+        found[op.process] += op.latency_ns
+    return found
+
+
 def util_units(r, names, per_job):
-    waited = collections.Counter()
-    for access in r.data.rows["access"]:
-        waited[access.process] += access.io_ns or 0
+    waited = spent(r.data)
     for key, processes in members(r, names, per_job):
         busy, wall = all_sum(processes, "utime_ns", "stime_ns"), span(processes)
         share = nearest(busy, wall) if busy is not None and wall else None
@@ -329,8 +337,8 @@ def sides_of(access):
     """Was it read, was it written?"""
     reads = (access.nread or 0) > 0 or access.mapped or access.executed or (
         access.nread is None and access.assumed_read)
-    writes = (access.nwrite or 0) > 0 or access.nwrite is None and (
-        access.assumed_write or access.created or access.truncated)
+    writes = (access.nwrite or 0) > 0 or access.created or access.truncated or (
+        access.nwrite is None and access.assumed_write)
     return bool(reads), bool(writes)
 
 
@@ -376,8 +384,9 @@ def table_phase(data, choice):
             for phase in found.setdefault(r.key(names, access.process), Phase()), total:
                 phase.add(access)
     for process in r.living():
-        if process.job is not None:
-            for phase in found.setdefault(r.key(names, process.id), Phase()), total:
+        for phase in found.setdefault(r.key(names, process.id), Phase()), total:
+            phase.processes.setdefault(process.id, (False, False))
+            if process.job is not None:
                 phase.jobs.add(process.job)
     rows = [(*key, *phase.row(data.has_files)) for key, phase in found.items()]
     if rows:

@@ -72,6 +72,7 @@ def make(name, fill=None, finish=True, application=APPLICATION_ID, version=1, **
     insert(db, "kinds", id=1, dev=1, mode=0o100644)
     if fill:
         fill(db)
+    db.execute("INSERT INTO op_times SELECT process, count(*), sum(latency_ns) FROM op WHERE process IS NOT NULL GROUP BY process")
     db.commit()
     if finish:
         db.executescript((TOP / "db/finish.sql").read_text())

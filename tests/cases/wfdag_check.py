@@ -165,8 +165,34 @@ def races():
         \tsleep 0.5; ./gen.sh $@; echo b >> log.txt
         log: ; mkdir log
         """}, "unordered b.c y.tab.c")
+    # A race that was lost: rep looked before prog was there.
+    bed("lost", {"Makefile": """\
+        all: rep prog
+        rep:
+        \tif test -e prog; then echo 1 > $@; else echo none > $@; fi
+        prog:
+        \tsleep 0.3; echo 1 > $@
+        """}, "unordered rep prog")
     bed("script", {"Makefile": "all: ; echo 1 > x\nclean: ; rm -f x\n"},
         command=("sh", "-c", f"{MAKE} && {MAKE} clean && {MAKE}"))
+
+
+def makefiles():
+    """What make includes it makes before all else, so nothing has to wait for that."""
+    files = {"a.in": "a\n", "Makefile": """\
+        -include dep.mk
+        all: a
+        a: a.in
+        \tsleep 0.3; cat a.in > $@
+        dep.mk: list
+        \techo "x := $$(cat list)" > $@
+        list:
+        \techo list > $@
+        clean:
+        \trm -f a dep.mk list
+        """}
+    bed("included", files, command=(MAKE, "clean"))
+    bed("included and used", files, "unordered clean a", command=(MAKE, "-j4", "all", "clean"), mends=False)
 
 
 def ghosts():
@@ -377,7 +403,7 @@ def by_file():
         sh -c 'cat a.in b.in > one'
         sh -c 'cat one > two'
         """, "edges.csv": 'target,prerequisite,kind\none,a.in,\n"two",,\n'})
-    project.build("./run.sh", options=())
+    project.build("sh", "run.sh", options=())
     status, rows = project.check("--declared", "edges.csv")
     checks.equal("file: what is found", sorted(map(text_of, rows)), ["missing one b.in", "missing two one"])
     with open(project.top / "edges.csv", "a") as f:
@@ -453,7 +479,7 @@ def usage():
                      done.stdout)
 
 
-ALL = headers, generated, tools, races, ghosts, recursive, kinds_of_rules, alias, large, nothing_changes, \
+ALL = headers, generated, tools, races, makefiles, ghosts, recursive, kinds_of_rules, alias, large, nothing_changes, \
     only_what_is_said, by_ninja, by_file, other_records, somebody_else, environments, usage
 for one in ALL:
     if len(sys.argv) < 2 or one.__name__ in sys.argv[1:]:

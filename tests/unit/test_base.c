@@ -10,6 +10,7 @@
 #include "base/cli.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/output.h"
 #include "base/utf8.h"
 #include "test.h"
 
@@ -211,6 +212,76 @@ static void words_end_with_null(void **state)
 	assert_null(words.word);
 }
 
+/* ---- outputs ---- */
+
+static int count_open(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static void stream_that_cannot_be_made_leaves_nothing_open(void **state)
+{
+	int fd = open("/dev/null", O_RDONLY), before = count_open();
+
+	(void)state;
+	assert_null(output_stream(fd));
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(count_open(), before);
+	close(fd);
+}
+
+static void stream_that_is_closed_leaves_its_descriptor_open(void **state)
+{
+	int fd = open("/dev/null", O_WRONLY), before = count_open();
+	FILE *out = output_stream(fd);
+
+	(void)state;
+	assert_non_null(out);
+	assert_int_equal(count_open(), before + 1);
+	assert_int_equal(fclose(out), 0);
+	assert_true(fcntl(fd, F_GETFD) >= 0);
+	assert_int_equal(count_open(), before);
+	close(fd);
+}
+
+static void put_header(const char *name, const char *magic, uint32_t id)
+{
+	unsigned char header[100] = { [68] = id >> 24, [69] = id >> 16 & 255, [70] = id >> 8 & 255, [71] = id & 255 };
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	memcpy(header, magic, 16);
+	assert_int_equal(write(fd, header, sizeof(header)), sizeof(header));
+	close(fd);
+}
+
+/* How an attempt to write a file of that content ends. */
+static int try_output(const char *magic, uint32_t id)
+{
+	char name[] = "/tmp/ftrac-output-XXXXXX";
+	struct output output;
+	int r;
+
+	close(mkstemp(name));
+	put_header(name, magic, id);
+	r = output_open(name, &output);
+	if (r == 0)
+		r = output_close(&output, -ECANCELED);
+	unlink(name);
+	return r;
+}
+
+static void trace_is_never_replaced(void **state)
+{
+	(void)state;
+	assert_int_equal(try_output("SQLite format 3", OUTPUT_TRACE_ID), OUTPUT_IS_TRACE);
+	assert_int_equal(try_output("SQLite format 3", 1), -ECANCELED);
+	assert_int_equal(try_output("SQLite format 4", OUTPUT_TRACE_ID), -ECANCELED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +298,9 @@ int main(void)
 		cmocka_unit_test(programs_are_quoted_where_the_word_means_something_else),
 		cmocka_unit_test(text_is_utf8_without_control_characters),
 		cmocka_unit_test(words_end_with_null),
+		cmocka_unit_test(stream_that_cannot_be_made_leaves_nothing_open),
+		cmocka_unit_test(stream_that_is_closed_leaves_its_descriptor_open),
+		cmocka_unit_test(trace_is_never_replaced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

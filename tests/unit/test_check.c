@@ -329,6 +329,67 @@ static void ghost_that_somebody_makes_is_a_race(void **state)
 	assert_string_equal(found(bed), "unordered a build/x.h; ");
 }
 
+static void look_that_came_before_the_file(struct bed *bed, int32_t looker, int32_t maker, int64_t time_ns)
+{
+	does(bed, maker, USE_CREATE, "prog");
+	build_ghost(bed->build, &(struct build_ghost){ .recipe = looker, .node = node(bed, "prog"),
+		.found = BUILD_NONE, .time_ns = time_ns });
+}
+
+static void look_that_lost_the_race_is_unordered(void **state)
+{
+	struct bed *bed = *state;
+	int32_t rep = recipe(bed, "rep", 0, 10), prog = recipe(bed, "prog", 20, 30);
+
+	look_that_came_before_the_file(bed, rep, prog, 5);
+	assert_string_equal(found(bed), "unordered rep prog; ");
+}
+
+static void look_that_is_declared_to_be_first_is_in_order(void **state)
+{
+	struct bed *bed = *state;
+	int32_t rep = recipe(bed, "rep", 0, 10), prog = recipe(bed, "prog", 20, 30);
+
+	declares(bed, "prog", "rep", BUILD_ORDER);
+	look_that_came_before_the_file(bed, rep, prog, 5);
+	assert_string_equal(found(bed), "");
+}
+
+static void look_for_what_had_been_made_and_is_gone_is_no_race(void **state)
+{
+	struct bed *bed = *state;
+	int32_t prog = recipe(bed, "prog", 0, 10), rep = recipe(bed, "rep", 20, 30);
+
+	look_that_came_before_the_file(bed, rep, prog, 25);
+	assert_string_equal(found(bed), "");
+}
+
+/* ---- makefiles ---- */
+
+/* make clean, where make first makes what it includes, and clean removes it. */
+static void makefiles_are_made_before_all_else(void **state)
+{
+	struct bed *bed = *state;
+	int32_t dep = recipe(bed, "Makefile.dep", 0, 10), clean = recipe(bed, "@clean", 20, 30);
+
+	does(bed, dep, USE_WRITE, "Makefile.dep");
+	does(bed, clean, USE_DELETE, "Makefile.dep");
+	build_read_by_driver(bed->build, 1, node(bed, "Makefile.dep"));
+	assert_string_equal(found(bed), "");
+}
+
+static void two_makefiles_are_not_in_order_by_that(void **state)
+{
+	struct bed *bed = *state;
+	int32_t a = recipe(bed, "a.mk", 0, 10), b = recipe(bed, "b.mk", 0, 12);
+
+	does(bed, a, USE_WRITE, "common");
+	does(bed, b, USE_WRITE, "common");
+	build_read_by_driver(bed->build, 1, node(bed, "a.mk"));
+	build_read_by_driver(bed->build, 1, node(bed, "b.mk"));
+	assert_string_equal(found(bed), "unordered b.mk common; ");
+}
+
 /* ---- names ---- */
 
 static void check_path(char *got, const char *wanted)
@@ -455,6 +516,11 @@ int main(void)
 		FACT(prerequisite_whose_makings_are_used_is_not_redundant),
 		FACT(recipe_that_reads_none_of_them_says_nothing),
 		FACT(ghost_that_somebody_makes_is_a_race),
+		FACT(look_that_lost_the_race_is_unordered),
+		FACT(look_that_is_declared_to_be_first_is_in_order),
+		FACT(look_for_what_had_been_made_and_is_gone_is_no_race),
+		FACT(makefiles_are_made_before_all_else),
+		FACT(two_makefiles_are_not_in_order_by_that),
 		FACT(what_ninja_says_without_a_target_is_passed_over),
 		cmocka_unit_test(paths_are_joined_and_taken_apart),
 		cmocka_unit_test(names_are_escaped_for_make),

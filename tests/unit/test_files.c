@@ -191,6 +191,49 @@ static void moved_directory_is_where_it_is_bound_now(void **state)
 	assert_string_equal(path_of(f, node), "/e/a");
 }
 
+static const char *names_of(struct fixture *f, int64_t file)
+{
+	return sql_ask(f->db, "SELECT p.path, from_t, to_t FROM names JOIN paths p ON p.id = names.path WHERE file = %lld "
+		"ORDER BY from_t", file);
+}
+
+static void name_of_a_forgotten_file_moves_with_the_directory(void **state)
+{
+	struct fixture *f = *state;
+	struct node *dir = add(f, 10, 7, S_IFDIR), *sub = add(f, 11, 8, S_IFDIR), *node = add(f, 12, 9, S_IFREG);
+	int64_t file = node_file(node)->id;
+
+	bind(f, root(f), "d", dir);
+	bind(f, dir, "s", sub);
+	bind(f, sub, "a", node);
+	files_forget_node(f->files, 12);
+	files_forget_node(f->files, 11);
+	files_unbind(f->files, root(f), "d", 1, false, 2);
+	bind(f, root(f), "e", dir);
+	assert_int_equal(files_moved(f->files, 3), 0);
+	assert_string_equal(names_of(f, file), "/d/s/a|1|3\n/e/s/a|3|NULL");
+	/* The kernel looks it up again. */
+	sub = add(f, 13, 8, S_IFDIR);
+	node = add(f, 14, 9, S_IFREG);
+	assert_int_equal(files_bind(f->files, dir, "s", 1, sub, 5), 0);
+	assert_int_equal(files_bind(f->files, sub, "a", 1, node, 5), 0);
+	assert_int_equal(node_file(node)->id, file);
+	assert_string_equal(names_of(f, file), "/d/s/a|1|3\n/e/s/a|3|NULL");
+}
+
+static void forgotten_file_that_has_another_name_now_lost_the_old_one(void **state)
+{
+	struct fixture *f = *state;
+	struct node *node = add(f, 10, 7, S_IFREG);
+	int64_t file = node_file(node)->id;
+
+	bind(f, root(f), "a", node);
+	files_forget_node(f->files, 10);
+	node = add(f, 11, 7, S_IFREG);
+	assert_int_equal(files_bind(f->files, root(f), "b", 1, node, 5), 0);
+	assert_string_equal(names_of(f, file), "/a|1|5\n/b|5|NULL");
+}
+
 static void directory_has_one_name(void **state)
 {
 	struct fixture *f = *state;
@@ -371,6 +414,8 @@ int main(void)
 		TEST(name_found_missing_deletes_nothing),
 		TEST(forgotten_directory_stays_while_names_are_in_it),
 		TEST(moved_directory_is_where_it_is_bound_now),
+		TEST(name_of_a_forgotten_file_moves_with_the_directory),
+		TEST(forgotten_file_that_has_another_name_now_lost_the_old_one),
 		TEST(directory_has_one_name),
 		TEST(directory_is_never_below_itself),
 		TEST(news_from_before_a_rename_is_late),

@@ -89,7 +89,22 @@ static void below_nested_makes_the_nearest_counts(void **state)
 	begins(f, 40, 30, 2);
 	runs(f, 40, "make -C sub", 2);
 	job(f, 50, 40, "cc -c x.c", 3, 4);
-	assert_string_equal(jobs(f), "10:-:- 20:-:- 30:30:make 40:30:make 50:50:cc");
+	assert_string_equal(jobs(f), "10:-:- 20:-:- 30:-:- 40:-:- 50:50:cc");
+}
+
+static void what_drives_and_works_too_is_a_job(void **state)
+{
+	struct feed *f = *state;
+
+	begins(f, 20, 10, 0);
+	runs(f, 20, "make", 0);
+	begins(f, 30, 20, 1);
+	runs(f, 30, "sh -c rm;make", 1);
+	job(f, 31, 30, "rm x", 2, 3);
+	begins(f, 40, 30, 4);
+	runs(f, 40, "make -C sub", 4);
+	job(f, 50, 40, "cc -c x.c", 5, 6);
+	assert_string_equal(jobs(f), "10:-:- 20:-:- 30:30:rm 31:30:rm 40:30:rm 50:50:cc");
 }
 
 static void script_of_a_shell_drives_unless_make_runs_it(void **state)
@@ -97,14 +112,29 @@ static void script_of_a_shell_drives_unless_make_runs_it(void **state)
 	struct feed *f = *state;
 
 	begins(f, 20, 10, 0);
-	runs_as(f, 20, "/bin/bash", "all.sh", "/bin/bash ./all.sh", NULL, 0);
+	runs_as(f, 20, "/bin/dash", "sh", "sh all.sh", NULL, 0);
 	begins(f, 30, 20, 1);
 	runs(f, 30, "make", 1);
 	begins(f, 40, 30, 2);
 	runs_as(f, 40, "/bin/bash", "one.sh", "/bin/bash ./one.sh", NULL, 2);
 	job(f, 50, 40, "tar c", 3, 4);
 	job(f, 60, 20, "cp a b", 5, 6);
-	assert_string_equal(jobs(f), "10:-:- 20:-:- 30:-:- 40:40:tar 50:40:tar 60:60:cp");
+	assert_string_equal(jobs(f), "10:-:- 20:-:- 30:-:- 40:40:one.sh 50:40:one.sh 60:60:cp");
+}
+
+/* But for what make starts in it. */
+static void script_by_its_own_name_is_one_job(void **state)
+{
+	struct feed *f = *state;
+
+	begins(f, 20, 10, 0);
+	runs_as(f, 20, "/bin/bash", "all.sh", "/bin/bash ./all.sh", NULL, 0);
+	job(f, 30, 20, "mkdir d", 1, 2);
+	job(f, 31, 20, "tar c", 3, 4);
+	begins(f, 40, 20, 5);
+	runs(f, 40, "make", 5);
+	job(f, 50, 40, "cc -c x.c", 6, 7);
+	assert_string_equal(jobs(f), "10:-:- 20:20:all.sh 30:20:all.sh 31:20:all.sh 40:20:all.sh 50:50:cc");
 }
 
 static void forked_shell_without_a_program_is_no_driver(void **state)
@@ -112,7 +142,7 @@ static void forked_shell_without_a_program_is_no_driver(void **state)
 	struct feed *f = *state;
 
 	begins(f, 20, 10, 0);
-	runs_as(f, 20, "/bin/bash", "all.sh", "/bin/bash ./all.sh", NULL, 0);
+	runs(f, 20, "bash all.sh", 0);
 	begins(f, 30, 20, 1); /* ( ... ) */
 	job(f, 40, 30, "cp a b", 2, 3);
 	job(f, 41, 30, "mv b c", 3, 4);
@@ -162,36 +192,115 @@ static void index_is_a_part_of_the_number(void **state)
 	assert_string_equal(ask(f, "SELECT job FROM process WHERE pid = 20"), "5.3");
 }
 
-/* mAdd, mShrink, mAdd again: the paper's two phases. */
-static void phase_begins_anew_when_others_ran_in_between(void **state)
-{
-	struct feed *f = *state;
-
-	begins(f, 20, 10, 0);
-	runs(f, 20, "make", 0);
-	job(f, 30, 20, "mAdd 1", 1, 4);
-	job(f, 31, 20, "mAdd 2", 2, 5);
-	job(f, 32, 20, "mFit", 3, 4);  /* while they run: nothing between */
-	job(f, 33, 20, "mAdd 3", 6, 7);	/* nobody else began since */
-	job(f, 34, 20, "mShrink", 8, 9);
-	job(f, 35, 20, "mAdd 4", 10, 11);
-	job(f, 36, 20, "mAdd 5", 12, 13);
-	assert_string_equal(ask(f, "SELECT group_concat(pid || ':' || phase, ' ') FROM (SELECT pid, "
-		"phase FROM process WHERE pid >= 30 ORDER BY pid)"), "30:mAdd 31:mAdd 32:mFit 33:mAdd "
-		"34:mShrink 35:mAdd.2 36:mAdd.2");
-}
-
-static void phase_waits_for_all_of_its_jobs(void **state)
+static void helpers_do_not_name_what_works(void **state)
 {
 	struct feed *f = *state;
 
 	begins(f, 20, 10, 0);
 	runs(f, 20, "make", 0);
 	begins(f, 30, 20, 1);
-	runs(f, 30, "mAdd 1", 1); /* never ends */
-	job(f, 31, 20, "mShrink", 2, 3);
-	job(f, 32, 20, "mAdd 2", 4, 5);
-	assert_string_equal(ask(f, "SELECT phase FROM process WHERE pid = 32"), "mAdd");
+	runs(f, 30, "sh -c mkdir;cc", 1);
+	job(f, 31, 30, "mkdir -p d", 2, 3);
+	job(f, 32, 30, "cc -c x.c", 4, 5);
+	begins(f, 40, 20, 6);
+	runs(f, 40, "sh -c rm;mv", 6);
+	job(f, 41, 40, "rm a", 7, 8);
+	job(f, 42, 40, "mv b a", 9, 10);
+	assert_string_equal(jobs(f), "10:-:- 20:-:- 30:30:cc 31:30:cc 32:30:cc 40:40:rm 41:40:rm 42:40:rm");
+}
+
+static const char *name_of(struct feed *f, int pid)
+{
+	return ask(f, "SELECT xform FROM process WHERE pid = %d", pid);
+}
+
+static void scripts_of_interpreters_are_called_by_their_names(void **state)
+{
+	static const char *const jobs[][2] = { { "python3 -W ignore bin/step.py 1", "step.py" },
+		{ "python3 -m pytest -x", "pytest" }, { "python3 -c pass", "python3" }, { "python3", "python3" },
+		{ "perl -ne print x", "perl" }, { "perl -w x.pl", "x.pl" }, { "java -cp . Main", "Main" },
+		{ "bash -o pipefail -c x", "bash" }, { "bash -e x.sh", "x.sh" }, { "cc -c x.py", "cc" } };
+	struct feed *f = *state;
+
+	begins(f, 20, 10, 0);
+	runs(f, 20, "make", 0);
+	for (int i = 0; i < (int)(sizeof(jobs) / sizeof(jobs[0])); i++) {
+		job(f, 30 + i, 20, jobs[i][0], 2 * i, 2 * i + 1);
+		assert_string_equal(name_of(f, 30 + i), jobs[i][1]);
+	}
+}
+
+static void recipe_of_a_target_is_one_job_if_make_says_which(void **state)
+{
+	struct feed *f = *state;
+	int pid = 30;
+
+	begins(f, 20, 10, 0);
+	runs(f, 20, "make --jobs=2", 0);
+	for (const char *const *at = (const char *const[]){ "mkdir", "cc", "mkdir", "ld", NULL }; *at; at++, pid++) {
+		char exe[32];
+
+		snprintf(exe, sizeof(exe), "/usr/bin/%s", *at);
+		begins(f, pid, 20, pid);
+		runs_as(f, pid, exe, *at, *at, pid < 32 ? "FTRAC_TARGET=/w/a" : "FTRAC_TARGET=/w/b", pid);
+		ends(f, pid, pid + 1);
+	}
+	assert_string_equal(jobs(f), "10:-:- 20:-:- 30:30:cc 31:30:cc 32:32:ld 33:32:ld");
+}
+
+/* What a job reads and what it writes. */
+static void moves(struct feed *f, int pid, uint64_t in, uint64_t out)
+{
+	if (in)
+		feed_reads(f, pid, in);
+	if (out)
+		feed_writes(f, pid, out);
+}
+
+static const char *phases(struct feed *f)
+{
+	return ask(f, "SELECT group_concat(pid || ':' || phase, ' ') FROM (SELECT pid, phase FROM process WHERE pid >= 30 "
+		      "ORDER BY pid)");
+}
+
+static void divide(struct feed *f, const char *const names[], const int in[], int n)
+{
+	uint64_t files[16] = { 0 };
+
+	begins(f, 20, 10, 0);
+	runs(f, 20, "make", 0);
+	for (int i = 0; i < n; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "f%d", i);
+		begins(f, 30 + i, 20, 10 * i);
+		runs(f, 30 + i, names[i], 10 * i);
+		f->now = T(10 * i + 1);
+		files[i] = feed_file(f, 30 + i, NODE_ROOT, name, 1);
+		moves(f, 30 + i, in[i] < 0 ? 0 : files[in[i]], files[i]);
+		ends(f, 30 + i, 10 * i + 5);
+	}
+	feed_flush(f);
+}
+
+/* mAdd, mShrink, mAdd again: the paper's two phases. */
+static void phase_is_divided_where_its_data_comes_back(void **state)
+{
+	static const char *const names[] = { "mAdd 1", "mAdd 2", "mShrink", "mAdd 3", "mView", "mAdd 4" };
+	struct feed *f = *state;
+
+	divide(f, names, (const int[]){ -1, -1, 0, 2, 3, 4 }, 6);
+	assert_string_equal(phases(f), "30:mAdd 31:mAdd 32:mShrink 33:mAdd.2 34:mView 35:mAdd.3");
+}
+
+/* Others that run in between are no reason, nor is its own data. */
+static void phase_is_not_divided_by_time(void **state)
+{
+	static const char *const names[] = { "mkdir a", "mAdd 1", "mkdir b", "mAdd 2", "mkdir c", "mAdd 3" };
+	struct feed *f = *state;
+
+	divide(f, names, (const int[]){ -1, -1, -1, 1, -1, 3 }, 6);
+	assert_string_equal(phases(f), "30:mkdir 31:mAdd 32:mkdir 33:mAdd 34:mkdir 35:mAdd");
 }
 
 static void starts_and_stops_are_counted_in_each_job(void **state)
@@ -228,13 +337,18 @@ int main(void)
 		TEST(processes_below_make_are_jobs),
 		TEST(one_command_is_one_job),
 		TEST(below_nested_makes_the_nearest_counts),
+		TEST(what_drives_and_works_too_is_a_job),
 		TEST(script_of_a_shell_drives_unless_make_runs_it),
+		TEST(script_by_its_own_name_is_one_job),
 		TEST(forked_shell_without_a_program_is_no_driver),
 		TEST(script_has_its_own_name),
 		TEST(environment_says_the_job),
 		TEST(index_is_a_part_of_the_number),
-		TEST(phase_begins_anew_when_others_ran_in_between),
-		TEST(phase_waits_for_all_of_its_jobs),
+		TEST(helpers_do_not_name_what_works),
+		TEST(scripts_of_interpreters_are_called_by_their_names),
+		TEST(recipe_of_a_target_is_one_job_if_make_says_which),
+		TEST(phase_is_divided_where_its_data_comes_back),
+		TEST(phase_is_not_divided_by_time),
 		TEST(starts_and_stops_are_counted_in_each_job),
 	};
 

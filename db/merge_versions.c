@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "db/merge_versions.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "db/sql.h"
+
+/* What a trace calls one version: the part of the file's life in which that trace uses it. */
+struct segment {
+	int64_t version; /* tagged */
+	int64_t until;	 /* its last access */
+};
+
+struct walk {
+	sqlite3_stmt *events, *put;
+	int64_t file, number;
+	bool is_read; /* the version was read by a process that did not write it */
+	struct segment *segments; /* the last of each trace */
+	int n_segments, room;
+};
+
+enum { FILE_ID, VERSION, TIME, UNTIL, EVENT, BEGINS, EMPTIES };
+enum { FIRST_ACCESS, READ, WRITE }; /* events; at the same time in this order */
+
+/*
+ * The first access to each version of a trace, and the first read and write of each process.  A trace itself has
+ * begun another version where a process wrote what others had read; so what is found here comes from other traces.
+ */
+static const char rows_sql[] =
+	"CREATE TEMP TABLE rows AS SELECT file, version, first_t, last_t, coalesce(first_in, first_t) AS in_t,"
+	"  coalesce(first_out, first_t) AS out_t, emptied,"
+	"  nwrite > 0 OR created OR truncated OR assumed_write AS writes,"
+	"  nread > 0 OR mapped OR executed OR assumed_read AS reads,"
+	"  version & 4294967295 > 1 OR max(created) OVER w OR (file, version) IN changed AS begins"
+	"  FROM access_rows WHERE file IN shared WINDOW w AS (PARTITION BY file, version)";
+static const char walk_sql[] =
+	"SELECT file, version, min(first_t) AS t, max(last_t), 0 AS event, begins, 0 FROM rows GROUP BY file, version"
+	" UNION ALL SELECT file, version, in_t, 0, 1, begins, 0 FROM rows WHERE reads AND NOT writes"
+	" UNION ALL SELECT file, version, out_t, 0, 2, begins, emptied FROM rows WHERE writes"
+	" ORDER BY file, t, event";
+
+int merge_versions_begin(sqlite3 *sqlite)
+{
+	return sqlite3_exec(sqlite,
+		"CREATE TEMP TABLE shared (file INTEGER PRIMARY KEY);"
+		"CREATE TEMP TABLE changed (file INTEGER, version INTEGER);"
+		"CREATE TEMP TABLE numbers (file INTEGER, version INTEGER, from_t INTEGER, number INTEGER,"
+		"  PRIMARY KEY (file, version, from_t)) WITHOUT ROWID",
+		NULL, NULL, NULL);
+}
+
+static int64_t column(const struct walk *w, int i)
+{
+	return sqlite3_column_int64(w->events, i);
+}
+
+static int64_t trace_of(int64_t version)
+{
+	return version >> 32;
+}
+
+/* From that time on the version has the number that is now the last. */
+static int put_number(struct walk *w, int64_t version, int64_t from_t)
+{
+	int r;
+
+	sqlite3_bind_int64(w->put, 1, w->file);
+	sqlite3_bind_int64(w->put, 2, version);
+	sqlite3_bind_int64(w->put, 3, from_t);
+	sqlite3_bind_int64(w->put, 4, w->number);
+	r = sqlite3_step(w->put);
+	sqlite3_reset(w->put);
+	return r == SQLITE_DONE ? SQLITE_OK : r;
+}
+
+static int set_segment(struct walk *w, int64_t version, int64_t until)
+{
+	int i = 0;
+
+	while (i < w->n_segments && trace_of(w->segments[i].version) != trace_of(version))
+		i++;
+	if (i == w->room) {
+		int room = w->room ? 2 * w->room : 16;
+		struct segment *more = realloc(w->segments, room * sizeof(*more));
+
+		if (!more)
+			return SQLITE_NOMEM;
+		w->segments = more;
+		w->room = room;
+	}
+	if (i == w->n_segments)
+		w->n_segments++;
+	w->segments[i] = (struct segment){ version, until };
+	return SQLITE_OK;
+}
+
+/* A version begins; other traces that still use what they found use it from now on. */
+static int next_number(struct walk *w, int64_t version, int64_t time)
+{
+	int r = SQLITE_OK;
+
+	w->number++;
+	w->is_read = false;
+	for (int i = 0; i < w->n_segments && r == SQLITE_OK; i++) {
+		const struct segment *s = &w->segments[i];
+
+		if (trace_of(s->version) != trace_of(version) && s->until > time)
+			r = put_number(w, s->version, time);
+	}
+	return r;
+}
+
+static int on_first_access(struct walk *w)
+{
+	int64_t version = column(w, VERSION);
+	int r = SQLITE_OK;
+
+	if (column(w, BEGINS) || w->number == 0)
+		r = next_number(w, version, column(w, TIME));
+	if (r == SQLITE_OK)
+		r = set_segment(w, version, column(w, UNTIL));
+	return r == SQLITE_OK ? put_number(w, version, INT64_MIN) : r;
+}
+
+/* As file_write() and file_truncate() of files.h have it. */
+static int on_write(struct walk *w)
+{
+	int64_t version = column(w, VERSION), time = column(w, TIME);
+	int r;
+
+	if (!w->is_read && (!column(w, EMPTIES) || column(w, BEGINS)))
+		return SQLITE_OK;
+	r = next_number(w, version, time);
+	return r == SQLITE_OK ? put_number(w, version, time) : r;
+}
+
+static int on_event(struct walk *w)
+{
+	if (w->file != column(w, FILE_ID)) {
+		w->file = column(w, FILE_ID);
+		w->number = w->n_segments = 0;
+		w->is_read = false;
+	}
+	switch (column(w, EVENT)) {
+	case FIRST_ACCESS:
+		return on_first_access(w);
+	case READ:
+		w->is_read = true;
+		return SQLITE_OK;
+	default:
+		return on_write(w);
+	}
+}
+
+static int walk(sqlite3 *sqlite)
+{
+	struct walk w = { 0 };
+	int r = sqlite3_prepare_v2(sqlite, walk_sql, -1, &w.events, NULL);
+
+	if (r == SQLITE_OK)
+		r = sqlite3_prepare_v2(sqlite, "INSERT OR REPLACE INTO numbers VALUES (?, ?, ?, ?)", -1,
+			&w.put, NULL);
+	while (r == SQLITE_OK && (r = sqlite3_step(w.events)) == SQLITE_ROW)
+		r = on_event(&w);
+	sqlite3_finalize(w.events);
+	sqlite3_finalize(w.put);
+	free(w.segments);
+	return r == SQLITE_DONE ? SQLITE_OK : r;
+}
+
+int merge_versions(sqlite3 *sqlite)
+{
+	int r = sqlite3_exec(sqlite, rows_sql, NULL, NULL, NULL);
+
+	if (r == SQLITE_OK)
+		r = walk(sqlite);
+	return r == SQLITE_OK ? sqlite3_exec(sqlite, sql_versions, NULL, NULL, NULL) : r;
+}

@@ -1,0 +1,40 @@
+-- SPDX-License-Identifier: MIT
+--
+-- The last step of putting traces together (merge.c), for files that several of them know: from versions as each trace
+-- counts them, with its tag, to those that merge_versions.c has numbered.  'numbers' has, for a file and a version
+-- of one trace, its number from from_t on.
+
+-- A trace may take the name that it removes for the last one, while another trace has seen a second link.
+UPDATE main.files SET state = state & ~2
+WHERE state & 2 AND id IN shared AND EXISTS (SELECT 1 FROM main.names n JOIN main.paths p ON p.id = n.path
+	WHERE n.file = files.id AND n.to_t IS NULL AND NOT EXISTS (SELECT 1 FROM main.names m JOIN main.paths q ON q.id = m.path
+		WHERE m.file = n.file AND q.path = p.path AND m.to_t >= n.from_t));
+
+UPDATE main.ops_handle SET code = (code & 511) + 512 * ((SELECT number FROM numbers n WHERE n.file = h.file
+			AND n.version = h.version + (code >> 9) AND from_t <= h.open_t + t ORDER BY from_t DESC LIMIT 1) -
+		(SELECT number FROM numbers n WHERE n.file = h.file AND n.version = h.version AND from_t <= h.open_t
+			ORDER BY from_t DESC LIMIT 1))
+FROM main.handles h WHERE h.id = handle AND EXISTS (SELECT 1 FROM numbers n WHERE n.file = h.file AND
+	n.version = h.version + (code >> 9)) AND EXISTS (SELECT 1 FROM numbers n WHERE n.file = h.file AND n.version = h.version);
+UPDATE main.ops_name AS o SET code = (code & 511) + 512 * ((SELECT number FROM numbers n WHERE n.file = o.file
+			AND n.version = (o.code >> 9) + 1 AND from_t <= o.t ORDER BY from_t DESC LIMIT 1) - 1)
+WHERE EXISTS (SELECT 1 FROM numbers n WHERE n.file = o.file AND n.version = (o.code >> 9) + 1);
+UPDATE main.moved AS m SET version = (SELECT number FROM numbers n WHERE n.file = h.file
+		AND n.version = coalesce(m.version, h.version)
+		AND from_t <= h.open_t + coalesce(min(first_read, first_write), first_read, first_write, 0)
+		ORDER BY from_t DESC LIMIT 1)
+FROM main.handles h WHERE h.id = m.handle AND EXISTS (SELECT 1 FROM numbers n WHERE n.file = h.file
+	AND n.version = coalesce(m.version, h.version));
+-- Not over rows that are still to come.
+UPDATE main.uses AS u SET version = (SELECT -number FROM numbers n WHERE n.file = h.file AND n.version = u.version
+		AND from_t <= h.open_t + coalesce(min(first_read, first_write), first_read, first_write, 0)
+		ORDER BY from_t DESC LIMIT 1)
+FROM main.handles h WHERE h.id = u.handle AND EXISTS (SELECT 1 FROM numbers n WHERE n.file = h.file
+	AND n.version = u.version);
+UPDATE main.uses SET version = -version WHERE version < 0;
+UPDATE main.touches AS c SET version = (SELECT number FROM numbers n WHERE n.file = c.file AND n.version = c.version
+		AND from_t <= c.first_t + coalesce(c.first_out, 0) ORDER BY from_t DESC LIMIT 1)
+WHERE EXISTS (SELECT 1 FROM numbers n WHERE n.file = c.file AND n.version = c.version);
+UPDATE main.handles AS h SET version = (SELECT number FROM numbers n WHERE n.file = h.file AND n.version = h.version
+		AND from_t <= h.open_t ORDER BY from_t DESC LIMIT 1)
+WHERE EXISTS (SELECT 1 FROM numbers n WHERE n.file = h.file AND n.version = h.version);

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A workflow that was recorded by several traces has the same data flow as by one: traces that follow each other, and
+traces of three mounts that are there at the same time.
+
+Random workflows (randomflows.py) run step by step: in one mount, each step in a mount of its own, and each in one of
+three mounts.  Which step wrote what which other step has read must be the same.
+
+several_traces.py [--seed N] [--flows N]
+"""
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+
+import randomflows
+from ftractest import Checks, Mount, need_fuse
+
+WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
+STEPS = 14
+
+
+def run(step, number, mount, top):
+    subprocess.run(["sh", "-c", step], cwd=mount(top), env=os.environ | {"STEP": str(number)}, stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60, check=False,
+                   preexec_fn=randomflows.limit_files)
+
+
+def mounted(base, name):
+    (base / name).mkdir()
+    return Mount("--fidelity", "exact", "--stat", "--env", "STEP", base=base / name)
+
+
+def record_each(base, steps, top):
+    for i, step in enumerate(steps):
+        with mounted(base, f"each{i}") as mount:
+            run(step, i, mount, top)
+    return [base / f"each{i}/trace.db" for i in range(len(steps))]
+
+
+def record_in_turns(base, steps, top, rng, n):
+    mounts = [mounted(base, f"of{n}-{i}") for i in range(n)]
+    for mount in mounts:
+        mount.__enter__()
+    for i, step in enumerate(steps):
+        run(step, i, rng.choice(mounts), top)
+    for mount in mounts:
+        mount.unmount()
+    return [mount.db for mount in mounts]
+
+
+def steps_of_processes(traces):
+    found = {}
+    for path in traces:
+        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        found.update(db.execute("SELECT p.pid, CAST(e.value AS INTEGER) FROM process p JOIN environ e ON e.image = p.image "
+                                "WHERE e.name = 'STEP'").fetchall())
+        db.close()
+    return found
+
+
+def flow_between(traces):
+    """Pairs of steps: one wrote what the other has read."""
+    done = subprocess.run([WFDAG, "--json", "-", *map(str, traces)], capture_output=True, text=True, timeout=120,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    graph, step_of = json.loads(done.stdout), steps_of_processes(traces)
+    steps = {node["id"]: step_of[node["pid"]] for node in graph["nodes"] if node.get("pid") in step_of}
+    into, out = {}, {}
+    for edge in graph["edges"]:
+        source, target = edge["source"], edge["target"]
+        if source in steps:
+            into.setdefault(target, set()).add(steps[source])
+        elif target in steps:
+            out.setdefault(source, set()).add(steps[target])
+    return {(i, j) for file, writers in into.items() for i in writers for j in out.get(file, ()) if i != j}, done.stderr
+
+
+def check_flow(checks, base, seed):
+    rng = random.Random(seed)
+    top = base / "top"
+    randomflows.inputs(rng, top)
+    steps = randomflows.steps(rng, top, STEPS)
+    found = {}
+    for way in "one", "each", "three":
+        randomflows.copy_tree(top, base / way)
+        if way == "each":
+            traces = record_each(base, steps, base / way)
+        else:
+            traces = record_in_turns(base, steps, base / way, rng, 1 if way == "one" else 3)
+        rng.shuffle(traces)
+        found[way], said = flow_between(traces)
+        checks.equal(f"flow {seed}, {way}: nothing is doubted", said, "")
+    for way in "each", "three":
+        checks.equal(f"flow {seed}, {way}: the same pairs as of one trace", found[way], found["one"])
+        if found[way] != found["one"]:
+            print("\n".join(f"  {i}: {step}" for i, step in enumerate(steps)))
+    return len(found["one"])
+
+
+def changed(trace, name, *statements):
+    copy = trace.with_name(name)
+    shutil.copy(trace, copy)
+    with contextlib.closing(sqlite3.connect(copy)) as db:
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+    return copy
+
+
+def check_doubts(checks, base):
+    """What cannot be the same file, or not in that order, is said, and no flow is made of it."""
+    (base / "d").mkdir()
+    traces = record_each(base, ["echo 1 > f", "cat f > g"], base / "d")
+    later = traces[1]
+    checks.equal("one writes, the other reads", flow_between(traces), ({(0, 1)}, ""))
+    os.rename(base / "d/g", base / "d/f")
+    with mounted(base, "replaced") as mount:
+        run("cat f > h", 2, mount, base / "d")
+    doubtful = {
+        "replaced between": base / "replaced/trace.db",
+        "device number changed": changed(later, "device.db", "UPDATE kinds SET dev = dev + 1"),
+        "before another trace made": changed(later, "clock.db",
+                                             "UPDATE meta SET value = value - 3600000000000 WHERE key = 'start_ns'"),
+    }
+    for words, trace in doubtful.items():
+        pairs, said = flow_between([traces[0], trace])
+        checks.equal(f"{words}: no flow", pairs, set())
+        checks.check(f"{words}: it is said", words in said and f"{base}/d/f" in said and said.count("\n") == 1, said)
+
+
+need_fuse()
+parser = argparse.ArgumentParser()
+parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+parser.add_argument("--flows", type=int, default=6)
+arguments = parser.parse_args()
+checks = Checks()
+print(f"seed {arguments.seed}", flush=True)
+pairs = 0
+for k in range(arguments.flows):
+    with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
+        pairs += check_flow(checks, pathlib.Path(directory), f"{arguments.seed} {k}")
+with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
+    check_doubts(checks, pathlib.Path(directory))
+checks.check("there is data flow to compare", pairs > 0, pairs)
+print(f"{arguments.flows} workflows of {STEPS} steps, {pairs} pairs of steps")
+checks.end()
