@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/xattr.h>
 #include <time.h>
@@ -134,15 +135,17 @@ static bool is_done(struct defer *defer, const struct deferred *w)
 	return done;
 }
 
+/* By a descriptor table of the thread's own, which /proc/self is not about. */
 static void poke(const struct defer *defer, const struct requester *requester)
 {
 	cleanup_fd int root = defer->mountpoint
 		? open(defer->mountpoint, O_PATH | O_DIRECTORY | O_CLOEXEC)
 		: monitor_root_of(requester->tid);
-	char value[1];
+	char path[48], value[1];
 
+	snprintf(path, sizeof(path), "/proc/thread-self/fd/%d", root);
 	if (root >= 0)
-		(void)!getxattr(fd_path(root).text, DEFER_XATTR, value, sizeof(value));
+		(void)!getxattr(path, DEFER_XATTR, value, sizeof(value));
 }
 
 /* w may be gone as soon as it is handed back. */
@@ -156,8 +159,7 @@ static void wake_ring(struct defer *defer, struct deferred *w)
 	pthread_setaffinity_np(pthread_self(), sizeof(cpu), &cpu);
 	hand_back(defer, w);
 	/* A client of ours that must not keep the device open if we are killed. */
-	if (close_range(3, ~0U, CLOSE_RANGE_UNSHARE) < 0)
-		return;
+	close_range(3, ~0U, CLOSE_RANGE_UNSHARE);
 	for (int i = 0; i < POKES && !atomic_load(&defer->stop) && is_done(defer, w); i++) {
 		if (i)
 			usleep(POKE_US);
