@@ -127,9 +127,10 @@ static const char *base_of(const char *path)
 /* Of a script that was started by its own name, the kernel has put the interpreter in front, and at most one argument. */
 static char **skip_interpreter(char **argv, const char *exe, const char *comm)
 {
-	if (!exe || !comm || strncmp(base_of(exe), comm, COMM_MAX) == 0)
+	if (!exe || !comm || !argv[0] || strncmp(base_of(exe), comm, COMM_MAX) == 0 ||
+		strncmp(base_of(argv[0]), comm, COMM_MAX) == 0)
 		return argv;
-	for (int i = 1; i < 3 && argv[0] && argv[i - 1] && argv[i]; i++)
+	for (int i = 1; i < 3 && argv[i - 1] && argv[i]; i++)
 		if (strncmp(base_of(argv[i]), comm, COMM_MAX) == 0)
 			return argv + i;
 	return argv;

@@ -66,7 +66,10 @@ static void look_at_it(void)
 		procfs_read_text(proc, &stat, NULL, &text);
 	}
 	procfs_text_finish(&text);
-	usage_of_process(proc, PID, PID, -1, &figures);
+	usage_of_process(proc, PID, &figures);
+	usage_of_memory(proc, PID, PID, &figures);
+	usage_io_of_thread(proc, PID, PID, &figures);
+	usage_io_of_all(proc, PID, &figures);
 	usage_of_thread(proc, PID, PID, &figures);
 	usage_rss_bytes(proc, PID);
 }
