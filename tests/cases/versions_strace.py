@@ -214,14 +214,18 @@ class Account(wfdag_strace.Account):
         return {description.file for description in self.opens if not description.used}
 
 
-def in_trace(mount, top):
-    """(pid, path, version, read or write) and paths of deleted files."""
-    rows = mount.sql("SELECT p.pid, f.path, a.version, a.nread > 0 OR a.mapped OR a.executed, "
+def in_trace(mount, top, account, here):
+    """(pid, path, version, read or write) and paths of deleted files.  Of several names a file goes by the first in
+    order."""
+    first = {name[len(f"{here}/"):]: min(file.names)[len(f"{here}/"):] for file in account.all for name in file.names}
+    rows = mount.sql("SELECT p.pid, f.path, f.deleted, a.version, a.nread > 0 OR a.mapped OR a.executed, "
                      "a.nwrite > 0 OR a.created OR a.truncated FROM access a JOIN process p ON p.id = a.process "
                      "JOIN file f ON f.id = a.file WHERE f.kind = 'file' AND f.path GLOB ?", f"{top}/*")
     edges = collections.Counter()
-    for pid, path, version, reads, writes in rows:
-        edges.update((pid, path[len(f"{top}/"):], version, what) for what, is_so in (("read", reads), ("write", writes))
+    for pid, path, deleted, version, reads, writes in rows:
+        name = path[len(f"{top}/"):]
+        name = name if deleted else first.get(name, name)
+        edges.update((pid, name, version, what) for what, is_so in (("read", reads), ("write", writes))
                      if is_so)
     gone = mount.sql("SELECT path FROM file WHERE kind = 'file' AND deleted AND path GLOB ?", f"{top}/*")
     return edges, collections.Counter(path[len(f"{top}/"):] for path, in gone)
@@ -249,11 +253,11 @@ def check_flow(checks, base, seed):
         account = trace(mount, here, "\n".join(f"sh -c {shlex.quote(step)}" for step in steps))
         mount.unmount()
     out = account.leave_out()
-    names = {file.path[len(here) + 1:] for file in out}
-    wanted = collections.Counter((pid, file.path[len(here) + 1:], version, what)
+    names = {min(file.names or [file.path])[len(here) + 1:] for file in out}
+    wanted = collections.Counter((pid, min(file.names or [file.path])[len(here) + 1:], version, what)
                                  for pid, file, version, what in account.edges if file not in out)
     gone = collections.Counter(file.path[len(here) + 1:] for file in account.all if file.deleted)
-    edges, deleted = in_trace(mount, top)
+    edges, deleted = in_trace(mount, top, account, here)
     edges = collections.Counter({edge: n for edge, n in edges.items() if edge[1] not in names})
     wanted = collections.Counter({edge: n for edge, n in wanted.items() if edge[1] not in names})
     before = checks.failed
