@@ -14,6 +14,7 @@
 #include "dag/stat.h"
 
 #define PHASES_MAX 60 /* that are shown: those that began first */
+#define IO_ROWS 6     /* of the table io for each phase */
 
 /* ---- boxes ---- */
 
@@ -267,7 +268,7 @@ int report_phases(struct report *r)
 		{ { "util", "Use of the processor, and where the rest of the time went", NULL, NULL, false },
 			{ .table = "util", .by = "phase", .top = PHASES_MAX } },
 		{ { "mem", "Peak resident memory", NULL, NULL, false }, { .table = "mem", .by = "phase", .top = PHASES_MAX } },
-		{ { "io", "Bytes and operations", NULL, NULL, true }, { .table = "io", .by = "phase", .top = PHASES_MAX } },
+		{ { "io", "Bytes and operations", NULL, NULL, true }, { .table = "io", .by = "phase", .top = IO_ROWS * PHASES_MAX } },
 	};
 	int status = put_all_boxes(r);
 
