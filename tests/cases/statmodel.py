@@ -3,6 +3,7 @@
 
 For wfstat_tables.py, which works the tables out a second time."""
 import collections
+import contextlib
 import decimal
 import fnmatch
 import fractions
@@ -39,6 +40,11 @@ class Row:
         self.__dict__.update(columns)
 
 
+def begin_of(path):
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        return int(db.execute("SELECT value FROM trace WHERE key = 'start_ns'").fetchone()[0])
+
+
 class Data:
     """The rows of one trace, or of several that count as one: then ids are counted on."""
 
@@ -46,7 +52,7 @@ class Data:
         self.rows = {view: [] for view in VIEWS}
         self.facts, self.all_facts = {}, []
         self.last = collections.Counter()
-        for path in paths:
+        for path in sorted(paths, key=begin_of):  # their processes are counted on in the order in which they began
             self.add(path)
         self.facts = self.all_facts[0] if len(paths) == 1 else self.merged_facts()
         self.index()
