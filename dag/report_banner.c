@@ -95,8 +95,8 @@ static void put_warnings(struct report *r)
 		"may be missing.");
 	warn_of_loss(r, "ops_excluded", "%lld operations were left out, as was asked for when the trace "
 					"was made.");
-	warn_of_loss(r, "mixed_writes", "Data of %lld files may be wrong: they were written directly and from mappings at "
-					"once. See Mappings in ftrac(1).");
+	warn_of_loss(r, "mixed_writes", "Data of %lld files may be wrong: they were written by write(2) and by many mapped "
+					"pages at once. See Mappings in ftrac(1).");
 	warn_of_cover(r);
 	warn_of_share(r);
 	fputs("</ul>\n", r->out);

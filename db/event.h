@@ -76,6 +76,8 @@ enum event_kind {
  *   text     name; name NUL new name (RENAME); new name (LINK); name NUL target (SYMLINK);
  *            attribute name (xattr operations)
  */
+#define EVENT_UNSURE 1 /* the write-back of pages may have undone a direct write */
+
 struct event_op {
 	int64_t latency_ns;
 	int64_t result;
@@ -87,7 +89,7 @@ struct event_op {
 	uint64_t handle;
 	int64_t offset; /* -1: not known */
 	uint64_t length;
-	uint32_t flags; /* open flags as the kernel passed them; RENAME: renameat2 flags */
+	uint32_t flags; /* open flags as the kernel passed them; RENAME: renameat2 flags; WRITE: EVENT_UNSURE or 0 */
 	union {
 		uint32_t mode;	 /* before the umask; of what was created */
 		uint32_t pieces; /* filled by calls.c: requests that the call was; 0 unknown */

@@ -56,7 +56,7 @@ struct file {
 	SLIST_HEAD(, left_name) left;
 	int write_handles;  /* open for writing now */
 	/* Since it was not: written back from a mapping, written past the page cache; and counted for both */
-	bool stored, written, mixed;
+	bool mixed; /* pages were written back that may have undone a direct write */
 	STAILQ_ENTRY(file) next_dirty;
 	SLIST_ENTRY(file) next_made;
 	UT_hash_handle hh;

@@ -705,9 +705,7 @@ static void note_mixture(struct record *record, const struct work *w, const stru
 {
 	struct file *file = h->file;
 
-	file->stored |= w->ev->via == VIA_WRITEBACK;
-	file->written |= w->ev->via == VIA_DIRECT && h->fidelity == FIDELITY_EXACT;
-	if (!file->stored || !file->written || file->mixed)
+	if (w->ev->via != VIA_WRITEBACK || !(w->ev->u.op.flags & EVENT_UNSURE) || file->mixed)
 		return;
 	file->mixed = true;
 	if (record->counts.mixed++ == 0)
@@ -836,7 +834,7 @@ static int close_handle(struct record *record, struct handle *h, int64_t time_ns
 {
 	assume_read(record, h);
 	if (is_writable(h->flags) && --h->file->write_handles == 0)
-		h->file->stored = h->file->written = h->file->mixed = false;
+		h->file->mixed = false;
 	return handles_close(record->handles, h, time_ns);
 }
 

@@ -142,15 +142,15 @@ static void print_failed(sqlite3 *db, FILE *out)
 	sqlite3_finalize(row);
 }
 
-/* What the kernel did with pages that the run wrote in two ways may have cost it data. */
+/* The kernel may have written old pages over what the run wrote. */
 static void print_mixed(sqlite3 *db, FILE *out)
 {
 	sqlite3_stmt *row = query(db, "SELECT value, (SELECT f.path FROM trace t JOIN file f ON f.id = t.value "
 		"WHERE t.key = 'mixed_file') FROM trace WHERE key = 'mixed_writes'");
 
 	if (row)
-		fprintf(out, "ftrac: data may be wrong: %.0f file%s written directly and from mappings at once, first %s; "
-			"see Mappings in ftrac(1), or use --fidelity open or cached\n", number(row, 0),
+		fprintf(out, "ftrac: data may be wrong: %.0f file%s written by write(2) and by many mapped pages at once, "
+			"first %s; see Mappings in ftrac(1), or use --fidelity open or cached\n", number(row, 0),
 			number(row, 0) == 1 ? " was" : "s were", text(row, 1));
 	sqlite3_finalize(row);
 }

@@ -80,7 +80,7 @@ struct open_file {
 	bool opened_append;
 	_Atomic int flags; /* those of fcntl(F_SETFL) that the source has */
 	_Atomic bool used; /* it has been read or written since its open */
-	_Atomic bool all_data; /* SEEK_DATA could not tell: then SEEK_HOLE finds none either */
+	struct pages *pages;   /* its inode's; NULL: the kernel passes data through, or the file system is a pseudo one */
 	struct open_dir *dir;
 };
 

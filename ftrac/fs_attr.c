@@ -174,6 +174,8 @@ static void reply_changed(struct call *c, struct inode *inode, const struct open
 	struct stat now;
 
 	call_changed(c, inode);
+	if (r == 0 && c->ev.op == OP_TRUNCATE)
+		inode_zeroed(c->fs->inodes, inode, c->ev.u.op.length, INT64_MAX);
 	if (r == 0)
 		r = inode_stat(c->fs->inodes, inode, file ? file->fd : -1, &now);
 	trace_end(c->fs->trace, &c->ev, r);

@@ -17,8 +17,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/saturate.h"
 #include "ftrac/fs.h"
 #include "ftrac/locks.h"
+#include "ftrac/pages.h"
 
 /* Requests of this size on may be pieces of a call: the kernel sends 256 pages at most, in which 64 buffers of a
  * vector have at least as much.  Smaller ones are taken for calls. */
@@ -158,6 +160,30 @@ static void see_call(struct call *c)
 	op->call = bytes < (int64_t)op->length ? CALL_UNKNOWN : (uint64_t)bytes;
 }
 
+/* Bytes or -errno. */
+static ssize_t read_source(const struct call *c, struct open_file *file, char *buffer, size_t size, off_t off,
+	int flags)
+{
+	if (file->inode->mount->pseudo)
+		return read_pseudo(c, file, buffer, size, off, flags);
+	if (file->inode->mount->remote)
+		return AS_REQUESTER(c, ON(file->fd), RESULT(pread(file->fd, buffer, size, off)));
+	return RESULT(pread(file->fd, buffer, size, off)); /* the descriptor alone decides */
+}
+
+static ssize_t read_for_cache(const struct call *c, struct open_file *file, char *buffer, size_t size, off_t off,
+	int flags)
+{
+	ssize_t n;
+
+	if (!file->pages)
+		return read_source(c, file, buffer, size, off, flags);
+	pages_read_begin(file->pages, off, size);
+	n = read_source(c, file, buffer, size, off, flags);
+	pages_read_end(file->pages);
+	return n;
+}
+
 void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct call c;
@@ -178,12 +204,8 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 	follow_flags(&c, file, fi);
 	if (!buffer)
 		n = -ENOMEM;
-	else if (file->inode->mount->pseudo)
-		n = read_pseudo(&c, file, buffer, size, off, fi->flags);
-	else if (file->inode->mount->remote)
-		n = AS_REQUESTER(&c, ON(file->fd), RESULT(pread(file->fd, buffer, size, off)));
-	else /* the descriptor alone decides */
-		n = RESULT(pread(file->fd, buffer, size, off));
+	else
+		n = (cache ? read_for_cache : read_source)(&c, file, buffer, size, off, fi->flags);
 	if (n > 0 && !cache &&
 		is_odd(file, fi, size, off)) /* at the end of the file nobody minds */
 		n = -EINVAL;
@@ -211,7 +233,7 @@ static int64_t append_offset(const struct open_file *file, off_t asked, ssize_t 
  * only be appended to cannot be mapped for that (EACCES); the kernel has not asked, so the store is refused.  The
  * kernel names no process, and takes no bits away: the daemon writes.  As write_as(): bytes or -errno.
  */
-static ssize_t write_back(const struct call *c, const struct open_file *file, const char *buf,
+static ssize_t write_page(const struct call *c, const struct open_file *file, const char *buf,
 	size_t size, off_t off)
 {
 	cleanup_fd int fd = -1;
@@ -225,6 +247,31 @@ static ssize_t write_back(const struct call *c, const struct open_file *file, co
 			return fd;
 	}
 	return WITH_SPACE(c, RESULT(pwrite(fd >= 0 ? fd : file->fd, buf, size, off)));
+}
+
+/* NULL: writes go through the page cache, or the kernel passes data through; there is nothing to merge. */
+static struct pages *merging_pages(const struct open_file *file)
+{
+	return file->direct ? file->pages : NULL;
+}
+
+/* Stored bytes only: those of the page that are older than a direct write stay as the write left them. */
+static ssize_t write_back(struct call *c, const struct open_file *file, const char *buf, size_t size, off_t off)
+{
+	cleanup_fd int source = -1;
+	cleanup_free char *merged = NULL;
+	struct pages *pages = merging_pages(file);
+	ssize_t n;
+
+	if (!pages)
+		return write_page(c, file, buf, size, off);
+	source = inode_open_stores(c->fs->inodes, file->inode);
+	pages_change_begin(pages);
+	if (!pages_merge(pages, source, buf, size, off, &merged))
+		c->ev.u.op.flags |= EVENT_UNSURE;
+	n = write_page(c, file, merged ? merged : buf, size, off);
+	pages_change_end(pages);
+	return n;
 }
 
 /* Also what there was no space for at first. */
@@ -245,6 +292,25 @@ static ssize_t write_all(const struct call *c, const struct open_file *file, con
 	return done ? (ssize_t)done : n;
 }
 
+static off_t end_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) < 0 ? 0 : st.st_size;
+}
+
+/* What the source has in that range may come back in a page: see pages.h. */
+static void keep_replaced(const struct call *c, const struct open_file *file, off_t off, size_t size)
+{
+	cleanup_fd int source = -1;
+
+	if (!pages_may_hold(file->pages, off, size))
+		return;
+	source = inode_open_stores(c->fs->inodes, file->inode);
+	if (source != -ENOENT)
+		pages_keep(file->pages, source, off, size);
+}
+
 static ssize_t write_as(const struct call *c, const struct open_file *file, const char *buf,
 	size_t size, off_t off, bool append)
 {
@@ -255,6 +321,21 @@ static ssize_t write_as(const struct call *c, const struct open_file *file, cons
 		return -EPERM;
 	n = AS_REQUESTER(c, ON_CONTENT(file->fd), write_all(c, file, buf, size, off, append ? RWF_APPEND : 0));
 	call_changed(c, file->inode);
+	return n;
+}
+
+static ssize_t write_direct(const struct call *c, const struct open_file *file, const char *buf, size_t size,
+	off_t off, bool append)
+{
+	struct pages *pages = merging_pages(file);
+	ssize_t n;
+
+	if (!pages)
+		return write_as(c, file, buf, size, off, append);
+	pages_change_begin(pages);
+	keep_replaced(c, file, append ? end_of(file->fd) : off, size);
+	n = write_as(c, file, buf, size, off, append);
+	pages_change_end(pages);
 	return n;
 }
 
@@ -276,7 +357,7 @@ void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 		n = write_back(&c, file, buf, size, off);
 	else
 		n = is_odd(file, fi, size, off) ? -EINVAL
-						: write_as(&c, file, buf, size, off, append);
+						: write_direct(&c, file, buf, size, off, append);
 	if (append && c.fs->trace)
 		c.ev.u.op.offset = append_offset(file, off, n);
 	see_call(&c);
@@ -350,8 +431,28 @@ void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 	file = call_file(&c, fi);
 	r = WITH_SPACE(&c, AS_REQUESTER(&c, ON_CONTENT(file->fd),
 		RESULT(fallocate(file->fd, mode, offset, length))));
+	if (r == 0 && mode & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE))
+		inode_zeroed(c.fs->inodes, inode, offset, saturate_add(offset, length));
 	call_changed(&c, inode);
 	call_reply(&c, r);
+}
+
+/* Bytes or -errno. */
+static ssize_t copy_data(const struct call *c, const struct open_file *from, off_t off_in, const struct open_file *to,
+	off_t off_out, size_t len, int flags)
+{
+	struct pages *pages = merging_pages(to);
+	ssize_t n;
+
+	if (pages) {
+		pages_change_begin(pages);
+		keep_replaced(c, to, off_out, len);
+	}
+	n = WITH_SPACE(c, AS_REQUESTER(c, ON_CONTENT(to->fd),
+		RESULT(copy_file_range(from->fd, &off_in, to->fd, &off_out, len, flags))));
+	if (pages)
+		pages_change_end(pages);
+	return n;
 }
 
 void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
@@ -371,9 +472,7 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	c.ev.via = VIA_COPY;
 	if (c.fs->uring && len > COPY_MOST)
 		len = COPY_MOST;
-	n = WITH_SPACE(&c, AS_REQUESTER(&c, ON_CONTENT(file_of(fi_out)->fd),
-		RESULT(copy_file_range(file_of(fi_in)->fd, &off_in, file_of(fi_out)->fd, &off_out, len,
-			flags))));
+	n = copy_data(&c, file_of(fi_in), off_in, file_of(fi_out), off_out, len, flags);
 	call_changed(&c, inode);
 	if (n > 0) /* its time of access is another now */
 		fuse_lowlevel_notify_inval_inode(c.fs->session, ino_in, -1, 0);

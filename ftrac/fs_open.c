@@ -17,6 +17,7 @@
 #include "db/paths.h"
 #include "ftrac/defer.h"
 #include "ftrac/fs.h"
+#include "ftrac/pages.h"
 #include "ftrac/shares.h"
 
 #define CREATE_TURNS 20
@@ -111,6 +112,11 @@ static int join_opened(struct call *c, struct inode *inode, struct open_file *fi
 		return -ESTALE;
 	}
 	id = opened->backing_id;
+	if (!id && !inode->mount->pseudo && !opened->pages && !(opened->pages = pages_create())) {
+		inode_opens_unlock(c->fs->inodes, inode);
+		return -ENOMEM;
+	}
+	file->pages = opened->pages;
 	opened->executions += file->exec;
 	inode_opened(inode, &file->link);
 	inode_opens_unlock(c->fs->inodes, inode);
@@ -176,6 +182,7 @@ static int make_file(struct call *c, struct inode *inode, int fd, struct fuse_fi
 	file->user = c->ctx->uid;
 	file->fd = file->link.fd = fd;
 	file->link.writes = (fi->flags & O_ACCMODE) != O_RDONLY;
+	file->link.stores = (fi->flags & O_ACCMODE) == O_RDWR;
 	file->inode = inode;
 	file->append = (fi->flags & O_APPEND) && (fcntl(fd, F_GETFL) & O_APPEND);
 	file->opened_append = fi->flags & O_APPEND;
@@ -329,6 +336,8 @@ static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info
 	r = fd < 0 ? fd : make_file(c, inode, fd, fi);
 	if (r < 0 && fd >= 0)
 		close(fd);
+	if (fi->flags & O_TRUNC)
+		inode_zeroed(c->fs->inodes, inode, 0, INT64_MAX);
 	if (r == 0)
 		forget_attributes(c, inode, was_backed);
 	return r;

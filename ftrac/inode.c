@@ -16,6 +16,7 @@
 #include "db/event.h"
 #include "db/ring.h"
 #include "ftrac/inode_table.h"
+#include "ftrac/pages.h"
 #include "ftrac/pins.h"
 
 /* How long the kernel may take to forget what was removed: forgets are gathered, and come in turns. */
@@ -369,6 +370,14 @@ static struct entry *make_entry(struct inode_table *table, const struct inode *n
 	return entry;
 }
 
+static void free_opened(struct entry *entry)
+{
+	if (entry->opened)
+		pages_destroy(entry->opened->pages);
+	free(entry->opened);
+	entry->opened = NULL;
+}
+
 /* Frees what nobody needs any more, and then, maybe, what that was in. */
 void entry_unref(struct inode_table *table, struct entry *entry)
 {
@@ -380,7 +389,7 @@ void entry_unref(struct inode_table *table, struct entry *entry)
 			atomic_fetch_sub(&table->lost, 1);
 		free(entry->name);
 		free(entry->handle);
-		free(entry->opened);
+		free_opened(entry);
 		free(entry);
 		entry = parent;
 	}
@@ -783,6 +792,33 @@ bool inode_has_writer(struct inode_table *table, struct inode *inode)
 	return writes;
 }
 
+int inode_open_stores(struct inode_table *table, struct inode *inode)
+{
+	struct shard *shard = table_shard(table, inode);
+	const struct opened *opened;
+	int fd = -ENOENT;
+
+	pthread_mutex_lock(&shard->lock);
+	opened = entry_of(inode)->opened;
+	for (const struct open_link *l = opened ? opened->links : NULL; l && fd == -ENOENT; l = l->next)
+		if (l->stores && (fd = fcntl(l->fd, F_DUPFD_CLOEXEC, 0)) < 0)
+			fd = -errno;
+	pthread_mutex_unlock(&shard->lock);
+	return fd;
+}
+
+void inode_zeroed(struct inode_table *table, struct inode *inode, off_t begin, off_t end)
+{
+	struct shard *shard = table_shard(table, inode);
+	const struct opened *opened;
+
+	pthread_mutex_lock(&shard->lock);
+	opened = entry_of(inode)->opened;
+	if (opened && opened->pages)
+		pages_zeroed(opened->pages, begin, end);
+	pthread_mutex_unlock(&shard->lock);
+}
+
 struct opened *inode_opens(struct inode *inode)
 {
 	return entry_of(inode)->opened;
@@ -817,8 +853,7 @@ int inode_closed(struct inode_table *table, struct inode *inode, struct open_lin
 		link->next->at = link->at;
 	if (!entry->opened->links) {
 		backing_id = entry->opened->backing_id;
-		free(entry->opened);
-		entry->opened = NULL;
+		free_opened(entry);
 	}
 	pthread_mutex_unlock(&shard->lock);
 	entry_unref(table, entry);

@@ -63,6 +63,7 @@ struct inode {
 struct open_link {
 	int fd;
 	bool writes;
+	bool stores; /* through a mapping, if at all: it is open for reading and writing */
 	struct open_link *next, **at;
 };
 
@@ -73,6 +74,7 @@ struct opened {
 	bool is_decided; /* backing_id holds until the last one is closed */
 	unsigned executions; /* opens for execve(2) */
 	pid_t asked_again; /* by fs_file.c */
+	struct pages *pages; /* NULL: the page cache holds nothing that the daemon would have to know */
 };
 
 /* Who serves one user from within a user namespace of his can show no other owners than him: what he
@@ -193,6 +195,11 @@ struct opened *inode_opens_lock(struct inode_table *table, struct inode *inode);
 void inode_opens_unlock(struct inode_table *table, struct inode *inode);
 /* Whether one of them is for writing. */
 bool inode_has_writer(struct inode_table *table, struct inode *inode);
+/* A descriptor of the source, for reading and writing, if a program may store to the file through a mapping; the
+ * caller closes it.  -ENOENT: none may; -errno. */
+int inode_open_stores(struct inode_table *table, struct inode *inode);
+/* The kernel drops and zeroes that range in its page cache. */
+void inode_zeroed(struct inode_table *table, struct inode *inode, off_t begin, off_t end);
 /* With the lock, again. */
 struct opened *inode_opens(struct inode *inode);
 /* With the lock; the inode is there until inode_closed(). */

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The daemon is killed (SIGKILL) while many clients create, rename and remove names in the same directories, the
-host removes some of them and mounts on others: all clients go on at once, with an error, and `ftrac umount` takes the mount away.
+host removes some of them and mounts on others, and clients seek data in files that they store to through mappings: all
+clients go on at once, with an error, and `ftrac umount` takes the mount away.
 
     kills_names.py [--kills N] [--clients N] [--fidelity NAME]...     (12 kills, 24 clients)
 
@@ -9,6 +10,7 @@ A daemon whose threads have not all ended keeps its connection: then clients wai
 """
 import contextlib
 import errno
+import mmap
 import os
 import pathlib
 import random
@@ -26,9 +28,22 @@ PATIENCE_S = 10
 MNT_FORCE, MNT_DETACH = 1, 2
 
 
+def seek_in_mapped(path):
+    """SEEK_DATA right after a store that has not been written back."""
+    fd = os.open(path, os.O_CREAT | os.O_RDWR)
+    try:
+        os.ftruncate(fd, 1 << 20)
+        with mmap.mmap(fd, 1 << 20) as memory:
+            for at in range(0, 1 << 20, 1 << 16):
+                memory[at] = 1
+                os.lseek(fd, 0, os.SEEK_HOLE)
+    finally:
+        os.close(fd)
+
+
 def one_change(top, chance):
     a, b = (f"{top}/d{chance.randrange(DIRECTORIES)}/{chance.randrange(NAMES)}" for _ in "ab")
-    kind = chance.randrange(6)
+    kind = chance.randrange(7)
     if kind == 0:
         os.close(os.open(a, os.O_CREAT | os.O_WRONLY))
     elif kind == 1:
@@ -39,8 +54,10 @@ def one_change(top, chance):
         os.mkdir(a)
     elif kind == 4:
         os.rmdir(a)
-    else:
+    elif kind == 5:
         os.stat(a)
+    else:
+        seek_in_mapped(a)
 
 
 def until_gone(top, seed):

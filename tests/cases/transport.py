@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 import ftractest
-from ftractest import Checks, Mount, need_fuse, skip, unmounted
+from ftractest import WORK, Checks, Mount, need_fuse, skip, unmounted
 from parts import fidelities
 from sides import compare, result, whole
 
@@ -201,6 +201,13 @@ def many_at_once():
         checks.equal("stores and seeks of many", ends, [0] * JOBS)
 
 
+def written_in_two_ways():
+    with Mount("--io-uring", "on") as mount:
+        said = subprocess.run([WORK / "mixed", mount(mount.base / "mixed"), "40"], capture_output=True, text=True, timeout=300,
+                              check=True).stdout
+        checks.check("no store and no write is lost", said.endswith(": 0 stores lost, 0 writes lost\n"), said)
+
+
 def next_to_others():
     """Who comes later goes by the device, and is hidden from who was first."""
     with Mount() as first, Mount() as second:
@@ -223,6 +230,7 @@ def switched_on():
     refused("locks that wait", "--locks native", "--locks", "native")
     same_as_by_device()
     many_at_once()
+    written_in_two_ways()
     next_to_others()
 
 

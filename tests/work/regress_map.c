@@ -478,7 +478,8 @@ static void far_away(void)
 	TELL(pread(fd, c, 3, far + 17));
 	say("there", "%.3s", c);
 	TELL(munmap(p, PAGE));
-	TELL(lseek(fd, 0, SEEK_DATA));
+	TELL(lseek(fd, far, SEEK_DATA));
+	TELL((lseek(fd, 0, SEEK_DATA) + (1 << 19)) >> 20); /* what the kernel reads around a page counts as data */
 	TELL(lseek(fd, far, SEEK_HOLE));
 }
 
