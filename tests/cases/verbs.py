@@ -66,6 +66,24 @@ def umount():
     fails("umount of others' mounts", 1, ["no mount of ftrac"], "umount", "/proc")
 
 
+def umount_right_after():
+    """What clients used is let go a moment after their end, or a moment later: `ftrac umount` tries again."""
+    rules = "".join(f"o{i}:\n\tcat Makefile > o{i}; python3 -c 'import threading; "
+                    "[threading.Thread(target=open, args=(\"Makefile\",)).start() for _ in range(5)]'\n" for i in range(12))
+    for i in range(6):
+        with Mount() as mount:
+            native = mount.base / "native"
+            native.mkdir()
+            (native / "Makefile").write_text("all: " + " ".join(f"o{i}" for i in range(12)) + "\n" + rules)
+            subprocess.run(["make", "-s", "-j8", "-C", mount(native)], check=True, timeout=60)
+            keeper = subprocess.Popen(["sleep", "0.3"], cwd=mount(native)) if i == 0 else None
+            done = ftrac("umount", str(mount.mnt))
+            checks.equal("umount right after" + (", with a client that goes" if keeper else ""), done.returncode, 0)
+            if keeper:
+                keeper.wait()
+            mount.wait()
+
+
 def doctor():
     done = ftrac("doctor")
     lines = done.stdout.splitlines()
@@ -120,6 +138,7 @@ def as_mount_calls():
 
 
 umount()
+umount_right_after()
 doctor()
 as_mount_calls()
 checks.end()
