@@ -9,7 +9,8 @@
  * seen through a mount.  A name by chance (mkstemp's, a process id, a point in time, a UUID) becomes "*": one
  * that looks like that, is not the name of a file that was there before the run, and does not occur in the
  * other run, too; who looks less like that must have been deleted in the end, or lie below a directory tmp.
- * How many jobs a driver runs at once (make -j8) is not part of its command.
+ * How many jobs a driver runs at once (make -j8) is not part of its command, nor is the move to a working directory
+ * with which a generated recipe begins ("cd DIR || exit; ").
  *
  * -ENOMEM is the only error.  One thread.
  */

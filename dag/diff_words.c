@@ -120,14 +120,32 @@ void names_words_begin(struct names_words *words, struct names *names, int run, 
 	*words = (struct names_words){ names, run, process, .at = command ? command : "" };
 }
 
+/* "cd DIR || exit; " at the begin of a script, as rules_put_move() writes it: the working directory of the script is
+ * not part of the command. */
+static void skip_move(struct names_words *words)
+{
+	static const char begin[] = "'cd ", end[] = " || exit; ";
+	const char *found;
+
+	if (words->quoted || strncmp(words->at, begin, strlen(begin)) != 0)
+		return;
+	found = strstr(words->at, end);
+	if (!found)
+		return;
+	words->at = found + strlen(end);
+	words->quoted = true;
+}
+
 bool names_words_next(struct names_words *words)
 {
 	struct part part = { words->names, words->run, words->process, false, false, false,
 		!words->plain };
 
 	while (*words->at) {
-		size_t len = take_word(words, words->names->word);
+		size_t len;
 
+		skip_move(words);
+		len = take_word(words, words->names->word);
 		if (!is_part_of_command(words, words->names->word, len))
 			continue;
 		words->word = words->names->text;

@@ -223,6 +223,23 @@ def check_shells(checks, runs):
                  ["added fork sort", "added process sh", "changed process sh", "removed fork sort"])
 
 
+def check_generated_below(checks, runs):
+    """The recipes of a make in another directory, and a generated workflow's, which go there first."""
+    def below(work):
+        (work / "it's deps").mkdir()
+        (work / "it's deps/Makefile").write_text("x: lib\n\techo 1 > x; cat lib >> x\nlib:\n\tsort ../VERSION > lib; :\n")
+
+    made = runs.trace(["make", "-s", "-C", "it's deps"], below)
+    for kind, run in ("make", ["make", "-s", "-f", "generated"]), ("ninja", ["ninja", "-f", "generated"]):
+        def generated(work, kind=kind):
+            below(work)
+            done = subprocess.run([WFDAG, "generate", f"--{kind}", work / "generated", made], capture_output=True, text=True,
+                                  timeout=60, check=False)
+            assert done.returncode == 0, done
+        found = diff("--data", made, runs.trace(run, generated))
+        checks.check(f"{kind}: recipes of another directory", found.stdout.startswith("same graph ("), found.stdout)
+
+
 def check_failed(checks, runs, first):
     """A run that ended half way."""
     half = runs.trace(["make", "-s", "-j1"], replace("src/d.c", "const", "error"), status=2)
@@ -321,7 +338,7 @@ def check_equals(checks, runs):
 
 def main():
     need_fuse()
-    need("make", "gcc", "ar")
+    need("make", "gcc", "ar", "ninja")
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as base:
         runs = Runs(pathlib.Path(base))
@@ -329,6 +346,7 @@ def main():
         check_alike(checks, runs, first)
         check_unlike(checks, runs, first)
         check_shells(checks, runs)
+        check_generated_below(checks, runs)
         check_failed(checks, runs, first)
         check_chance(checks, runs)
         check_montage(checks, runs)
