@@ -5,14 +5,23 @@
 # layering.sh --self-test: puts one violation of each rule into a copy and expects it to be found.
 #
 # Each outside library is included in one folder, and folders know each other in one direction:
-# ftrac, procmon, dag -> db -> base. No shell is given a path, and the environment is used by list. The page in
-# report/ is made with its two libraries alone and asks nobody for anything. Prints what is wrong, and how many
+# ftrac, procmon, dag -> db -> base. A folder of dag/ includes folders of lower levels only, and a header
+# *_internal.h is included in its own folder only. No shell is given a path, and the environment is used by list. The
+# page in report/ is made with its two libraries alone and asks nobody for anything.
+#
+# Prints the folders (level, files, lines, the folders of dag/ that each includes), then what is wrong, and how many
 # files it read.
 
 set -u
 export LC_ALL=C
 
 folders="base db ftrac procmon dag"
+# The folders of dag/, by level.
+level_1="output trace"
+level_2="container graph"
+level_3="shape replay jobs diff check stat"
+level_4="export analyse generate"
+level_5="report wfdag wfstat"
 tree=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 
 # "FILE:LINE:HEADER" for each #include in the folder $1.
@@ -47,7 +56,7 @@ violations() {
 	only 'netlink/.*|linux/(netlink|genetlink|connector|cn_proc|taskstats)\.h|libnl.*' procmon \
 		'netlink is for procmon/'
 	only 'jansson\.h' 'db dag' 'jansson is for db/ and dag/'
-	only '(libxml/|libxml2/).*|yaml\.h' dag 'writers of exports are for dag/'
+	only '(libxml/|libxml2/).*|yaml\.h|libsmartcols\.h|graphviz/.*|cgraph\.h' dag 'writers of exports are for dag/'
 	only 'sys/capability\.h' ftrac 'libcap is for ftrac/'
 	may base 'base/.*' 'base/ knows nobody'
 	may db '(base|db)/.*' 'db/ knows only base/'
@@ -55,6 +64,7 @@ violations() {
 	may ftrac '(base|db|ftrac)/.*|procmon/monitor\.h' \
 		'of procmon/, ftrac/ knows only monitor.h; of the others only db/ and base/'
 	may dag '(base|dag)/.*|db/(query|compose|event)\.h' 'dag/ knows only the read side of db/'
+	[ ! -d dag ] || dag_violations
 	# base/ is helpers without a library.
 	[ ! -d base ] || includes base |
 		grep -E ':(ut[a-z]*\.h|fuse|sqlite3|ck_|netlink|jansson|libxml|yaml)' |
@@ -78,6 +88,50 @@ violations() {
 	[ ! -d report/src ] || page_violations
 }
 
+# "FOLDER LEVEL" for each folder of dag/.
+levels() {
+	for level in 1 2 3 4 5; do
+		for name in $(eval "echo \$level_$level"); do
+			echo "$name $level"
+		done
+	done
+}
+
+# Folders that dag/$1 may include, as a pattern.
+lower_than() {
+	levels | awk -v of="$1" '{ level[$1] = $2 }
+		END { for (f in level) if (level[f] < level[of]) all = all "|" f; print of all }'
+}
+
+dag_violations() {
+	for name in $(cd dag && find . -mindepth 1 -type d | sed 's|^\./||' | sort); do
+		levels | grep -q "^$name " || find "dag/$name" -name '*.[ch]' |
+			sed 's|$|:1: a folder of dag/ has a level in layering.sh|'
+		includes "dag/$name" | grep ':dag/' | grep -vE ":dag/($(lower_than "$name"))/[^:]*\$" |
+			sed 's|$|: a folder of dag/ includes lower levels only|'
+		includes "dag/$name" | grep -E ':dag/[^:]*_internal\.h$' | grep -vE ":dag/$name/[^:]*\$" |
+			sed 's|$|: internal headers are for their own folder|'
+	done
+	find dag -maxdepth 1 -name '*.[ch]' | sed 's|$|:1: a file of dag/ lies in one of its folders|'
+	includes dag | grep -E ':(jansson\.h|libsmartcols\.h|(libxml|graphviz)/.*|yaml\.h|cgraph\.h)$' |
+		grep -vE '^dag/(output|export|generate)/' |
+		sed 's|$|: libraries of formats are for output/, export/ and generate/|'
+}
+
+# One line for each folder: what it is, and which other folders of dag/ it includes.
+table() {
+	printf '%-14s %5s %5s %6s  %s\n' folder level files lines includes
+	for name in base db ftrac procmon $(levels | sed 's|^|dag/|; s| .*||'); do
+		[ -d "$name" ] || continue
+		level=$(levels | sed -n "s|^${name#dag/} ||p")
+		printf '%-14s %5s %5d %6d  %s\n' "$name" "${level:--}" \
+			"$(find "$name" -name '*.[ch]' | wc -l)" \
+			"$(find "$name" -name '*.[ch]' -exec cat {} + | wc -l)" \
+			"$(includes "$name" | sed -n 's|.*:dag/\([a-z]*\)/.*|\1|p' | grep -vx "${name#dag/}" | sort -u |
+				tr '\n' ' ')"
+	done
+}
+
 page_violations() {
 	find report/src -name '*.js' -exec grep -HnE '(import|from) *\(?"' {} + |
 		grep -vE 'from "(\./[a-z]+\.js|@observablehq/plot|d3-selection|d3-zoom)"' |
@@ -97,6 +151,7 @@ check() {
 	[ ! -d report/src ] || dirs="$dirs report/src"
 	# shellcheck disable=SC2086
 	n=$([ -z "$dirs" ] || find $dirs -name '*.[ch]' -o -name '*.js' | wc -l)
+	table
 	found=$(violations)
 	[ -z "$found" ] || echo "$found"
 	echo "layering.sh: ${n:-0} files read, $(printf '%s' "$found" | grep -c '') violations"
@@ -137,11 +192,21 @@ self_test() {
 	catches ftrac/x.c '#include <jansson.h>'
 	catches db/x.c '#include <libxml/xmlwriter.h>'
 	catches ftrac/x.c '#include "procmon/procfs.h"'
-	catches ftrac/x.c '#include "dag/build.h"'
+	catches ftrac/x.c '#include "dag/check/build.h"'
 	catches procmon/x.c '#include "ftrac/inode.h"'
 	catches db/x.h '#include "ftrac/trace.h"'
 	catches db/x.c '#include "procmon/monitor.h"'
 	catches dag/x.c '#include "db/store.h"'
+	catches dag/x.c 'int x;'
+	catches dag/other/x.c 'int x;'
+	catches dag/output/x.c '#include "dag/shape/shape.h"'
+	catches dag/jobs/x.c '#include "dag/diff/diff.h"'
+	catches dag/graph/x.h '#include "dag/report/report.h"'
+	catches dag/wfdag/x.c '#include "dag/jobs/jobs_internal.h"'
+	catches dag/shape/x.c '#include <jansson.h>'
+	catches dag/report/x.c '#include <libxml/xmlwriter.h>'
+	catches dag/stat/x.c '#include <libsmartcols.h>'
+	catches ftrac/x.c '#include <graphviz/cgraph.h>'
 	catches base/x.h '#include "db/event.h"'
 	catches base/x.h '#include <uthash.h>'
 	catches procmon/x.c '#include "tests/unit/test.h"'

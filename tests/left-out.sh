@@ -92,11 +92,11 @@ looked_for() {
 }
 looked_for ftrac/options.c man/ftrac.1.scd
 looked_for procmon/options.c man/procmon.1.scd
-looked_for dag/stat_options.c man/wfstat.1.scd dag/choice.h dag/choice.c
-looked_for dag/dag_options.c man/wfdag.1.scd dag/choice.h dag/choice.c
-looked_for dag/report_options.c man/wfreport.1.scd dag/choice.h dag/choice.c
-looked_for dag/generate_options.c man/wfdag.1.scd
-looked_for dag/diff_options.c man/wfdag.1.scd
-looked_for dag/check_options.c man/wfdag.1.scd
+looked_for dag/stat/options.c man/wfstat.1.scd dag/trace/choice.h dag/trace/choice.c
+looked_for dag/wfdag/options.c man/wfdag.1.scd dag/trace/choice.h dag/trace/choice.c
+looked_for dag/report/options.c man/wfreport.1.scd dag/trace/choice.h dag/trace/choice.c
+looked_for dag/generate/options.c man/wfdag.1.scd
+looked_for dag/diff/options.c man/wfdag.1.scd
+looked_for dag/check/options.c man/wfdag.1.scd
 
 [ "$errors" -eq 0 ]

@@ -114,5 +114,5 @@ for page in "ftrac.1", "ftrac-db.5", "wfstat.1":
 said("ftrac.1", (TOP / "man/ftrac.1.scd").read_text(), "FIFOs, sockets and devices", "length 0", "reads ahead")
 said("ftrac-db.5", (TOP / "man/ftrac-db.5.scd").read_text(), "FIFOs, sockets", "length 0", "read ahead",
      "the name that the file had when it was opened", "stops at the first one that is not there")
-said("the report", (TOP / "dag/report_findings.c").read_text(), *ANSWERED, "Permission denied")
+said("the report", (TOP / "dag/report/findings.c").read_text(), *ANSWERED, "Permission denied")
 checks.end()

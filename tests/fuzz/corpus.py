@@ -153,8 +153,8 @@ def words_of(*sources):
 
 DICTIONARIES = {
     "options": words_of("ftrac/options.c") | {"full", "dir", "inf", "-o", "source=", "db=", "max_read="},
-    "tool_options": words_of("dag/stat_options.c", "dag/dag_options.c", "dag/check_options.c",
-                             "dag/diff_options.c", "dag/generate_options.c", "dag/report_options.c", "dag/choice.c"),
+    "tool_options": words_of("dag/stat/options.c", "dag/wfdag/options.c", "dag/check/options.c",
+                             "dag/diff/options.c", "dag/generate/options.c", "dag/report/options.c", "dag/trace/choice.c"),
 }
 
 

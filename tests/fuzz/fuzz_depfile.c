@@ -2,7 +2,7 @@
 
 /* Dependency files of compilers. */
 
-#include "dag/depfile.h"
+#include "dag/check/depfile.h"
 #include "tests/fuzz/fuzz.h"
 
 static int take(void *arg, const char *target, const char *prerequisite)

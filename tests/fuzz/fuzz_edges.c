@@ -2,8 +2,8 @@
 
 /* CSV files of declared edges. */
 
-#include "dag/build.h"
-#include "dag/edges.h"
+#include "dag/check/build.h"
+#include "dag/check/edges.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerInitialize(FUZZ_UNUSED int *argc, FUZZ_UNUSED char ***argv)

@@ -3,7 +3,7 @@
 /* Patterns that choose: of ftrac (--include, --exclude, --env), and of the programs that read traces.  Three
  * lines: a pattern, another, a path. */
 
-#include "dag/choice.h"
+#include "dag/trace/choice.h"
 #include "db/compose.h"
 #include "db/paths.h"
 #include "procmon/environ.h"

@@ -4,12 +4,12 @@
 
 #include <getopt.h>
 
-#include "dag/check_options.h"
-#include "dag/dag_options.h"
-#include "dag/diff_options.h"
-#include "dag/generate_options.h"
-#include "dag/report_options.h"
-#include "dag/stat_options.h"
+#include "dag/check/options.h"
+#include "dag/diff/options.h"
+#include "dag/generate/options.h"
+#include "dag/report/options.h"
+#include "dag/stat/options.h"
+#include "dag/wfdag/options.h"
 #include "tests/fuzz/fuzz.h"
 
 #define TRY(what, type, bytes)                                             \

@@ -11,12 +11,12 @@
 
 #include <sys/stat.h>
 
-#include "dag/build.h"
-#include "dag/check.h"
-#include "dag/check_print.h"
-#include "dag/depfile.h"
-#include "dag/ninja.h"
-#include "dag/path_names.h"
+#include "dag/check/build.h"
+#include "dag/check/check.h"
+#include "dag/check/depfile.h"
+#include "dag/check/ninja.h"
+#include "dag/check/print.h"
+#include "dag/container/path_names.h"
 
 #define ROOT "/p"
 

@@ -4,7 +4,7 @@
 
 #include "workflows.h"
 
-#include "dag/critical.h"
+#include "dag/graph/critical.h"
 
 static struct critical *critical_of(struct workflow *w)
 {

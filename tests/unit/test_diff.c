@@ -6,10 +6,10 @@
 
 #include <signal.h>
 
-#include "dag/diff_chance.h"
-#include "dag/diff_find.h"
-#include "dag/diff_measure.h"
-#include "dag/diff_names.h"
+#include "dag/diff/chance.h"
+#include "dag/diff/find.h"
+#include "dag/diff/measure.h"
+#include "dag/diff/names.h"
 
 static struct task tasks2[2][TASKS];
 static struct data datas2[2][TASKS];

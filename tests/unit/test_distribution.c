@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "dag/distribution.h"
+#include "dag/container/distribution.h"
 
 static struct distribution of(const int64_t *values, size_t n)
 {

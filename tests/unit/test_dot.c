@@ -4,9 +4,9 @@
 
 #include "workflows.h"
 
-#include "dag/dot.h"
-#include "dag/dot_legend.h"
-#include "dag/shape.h"
+#include "dag/export/dot.h"
+#include "dag/export/dot_legend.h"
+#include "dag/shape/shape.h"
 
 enum { MAKER, READER };
 

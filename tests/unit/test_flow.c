@@ -6,10 +6,10 @@
 
 #include <errno.h>
 
-#include "dag/generate.h"
-#include "dag/jobs.h"
-#include "dag/rules.h"
-#include "dag/xml.h"
+#include "dag/generate/generate.h"
+#include "dag/generate/rules.h"
+#include "dag/jobs/jobs.h"
+#include "dag/output/xml.h"
 
 /* Of the last access. */
 static void at_version(struct workflow *w, int32_t version)

@@ -4,8 +4,8 @@
 
 #include <sys/stat.h>
 
-#include "db/store.h"
 #include "db/facts.h"
+#include "db/store.h"
 #include "ftrac/fs.h"
 #include "ftrac/options.h"
 #include "test.h"

@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-#include "dag/graph.h"
+#include "dag/graph/graph.h"
 
 /* ---- graphs in a few lines ---- */
 

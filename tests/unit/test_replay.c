@@ -8,7 +8,7 @@
 
 #include "workflows.h"
 
-#include "dag/replay.h"
+#include "dag/replay/replay.h"
 
 /* ---- what must hold of each ---- */
 

@@ -6,9 +6,9 @@
 
 #include <errno.h>
 
-#include "dag/fold.h"
-#include "dag/reach.h"
-#include "dag/shape.h"
+#include "dag/shape/fold.h"
+#include "dag/shape/reach.h"
+#include "dag/shape/shape.h"
 
 enum { MAKE, GEN, JOIN = GEN + 4, ALL };
 

@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-#include "dag/sparse.h"
+#include "dag/container/sparse.h"
 
 static const int64_t indexes[] = { 0, 1, 63, 64, 65, 1 << 20, INT64_MAX, INT64_MAX - 64, -1, -64, -65,
 	INT64_MIN, INT64_C(1) << 60 };

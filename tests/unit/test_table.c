@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "dag/table.h"
+#include "dag/output/table.h"
 
 #define SECOND 1000000000LL
 

@@ -4,7 +4,7 @@
  * (report/test/format.mjs). */
 
 #include "base/units.h"
-#include "dag/table_inside.h"
+#include "dag/output/table_internal.h"
 #include "test.h"
 
 struct wanted {

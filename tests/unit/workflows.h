@@ -9,7 +9,7 @@
 
 #include "test.h"
 
-#include "dag/workflow.h"
+#include "dag/graph/workflow.h"
 
 #define MS 1000000
 

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/check/edges.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "dag/check/build.h"
+
+enum column { COLUMN_TARGET, COLUMN_PREREQUISITE, COLUMN_KIND, COLUMN_MAX };
+
+static const char *const names[] = { "target", "prerequisite", "kind" };
+_Static_assert(sizeof(names) / sizeof(names[0]) == COLUMN_MAX, "a name for each column");
+
+struct edges {
+	FILE *f;
+	const char *file, *directory;
+	struct build *build;
+	char *text; /* fields of the row, each with its NUL */
+	size_t len, room;
+	size_t field[COLUMN_MAX]; /* where it begins in the text */
+	int place[COLUMN_MAX];    /* which of the fields it is; -1: there is none */
+	int64_t row;
+};
+
+static int out_of_memory(void)
+{
+	return err_status(EXIT_OWN, "out of memory");
+}
+
+static int put(struct edges *e, char c)
+{
+	char *text = e->text;
+
+	if (e->len == e->room) {
+		text = realloc(text, e->room ? 2 * e->room : 256);
+		if (!text)
+			return -ENOMEM;
+		e->text = text;
+		e->room = e->room ? 2 * e->room : 256;
+	}
+	text[e->len++] = c;
+	return 0;
+}
+
+/* One field, with its NUL; what ended it: ',', '\n', EOF; or -ENOMEM - EOF is -1, which that is not. */
+static int read_field(struct edges *e)
+{
+	bool quoted = false;
+	int c, r = 0;
+
+	while (r == 0 && (c = getc(e->f)) != EOF) {
+		if (c == '"') {
+			int next = quoted ? getc(e->f) : 0;
+
+			if (quoted && next == '"') {
+				r = put(e, '"');
+				continue;
+			}
+			if (quoted)
+				ungetc(next, e->f);
+			quoted = !quoted;
+		} else if (!quoted && (c == ',' || c == '\n')) {
+			break;
+		} else if (quoted || c != '\r') {
+			r = put(e, (char)c);
+		}
+	}
+	return r < 0 || put(e, '\0') < 0 ? -ENOMEM : c;
+}
+
+/* 1: a row, 0: there are no more, -ENOMEM.  heading: what fields are called is in it. */
+static int read_row(struct edges *e, bool heading)
+{
+	int end = ',';
+
+	e->len = 0;
+	e->row++;
+	for (int i = 0; end == ','; i++) {
+		size_t begin = e->len;
+
+		end = read_field(e);
+		if (end == -ENOMEM)
+			return -ENOMEM;
+		if (end == EOF && i == 0 && e->len == 1)
+			return 0;
+		for (int k = 0; k < COLUMN_MAX; k++) {
+			if (heading && strcmp(e->text + begin, names[k]) == 0)
+				e->place[k] = i;
+			if (e->place[k] == i)
+				e->field[k] = begin;
+		}
+	}
+	return 1;
+}
+
+static int32_t node_of(struct edges *e, const char *name)
+{
+	cleanup_free char *path = path_names_join(e->directory, name, strlen(name));
+
+	return path ? build_node(e->build, path) : -ENOMEM;
+}
+
+static int add_row(struct edges *e)
+{
+	const char *target = e->text + e->field[COLUMN_TARGET];
+	const char *prerequisite = e->text + e->field[COLUMN_PREREQUISITE];
+	const char *kind = e->field[COLUMN_KIND] ? e->text + e->field[COLUMN_KIND] : "";
+	bool order_only = strcmp(kind, "order-only") == 0;
+	int32_t node, to;
+
+	if (!target[0])
+		return 0;
+	if (kind[0] && !order_only && strcmp(kind, "normal") != 0)
+		return err_status(EXIT_OWN,
+			"unknown kind '%s' in row %lld of '%s': it must be normal or "
+			"order-only",
+			kind, (long long)e->row, e->file);
+	node = node_of(e, target);
+	if (node < 0 || build_call(e->build, node, e->directory, target) < 0)
+		return out_of_memory();
+	if (!prerequisite[0])
+		return 0;
+	to = node_of(e, prerequisite);
+	if (to < 0 ||
+		build_declare(e->build, node, to, order_only ? BUILD_ORDER : BUILD_NORMAL) < 0)
+		return out_of_memory();
+	return 0;
+}
+
+static int read_all(struct edges *e)
+{
+	int status = 0, r = read_row(e, true);
+
+	if (r >= 0 && (e->place[COLUMN_TARGET] < 0 || e->place[COLUMN_PREREQUISITE] < 0))
+		return err_status(EXIT_OWN,
+			"'%s' does not begin with the names of its columns: 'target,"
+			"prerequisite' must be its first line",
+			e->file);
+	while (r >= 0 && status == 0) {
+		for (int k = 0; k < COLUMN_MAX; k++)
+			e->field[k] = 0;
+		r = read_row(e, false);
+		if (r <= 0)
+			break;
+		for (int k = COLUMN_TARGET; k <= COLUMN_PREREQUISITE; k++)
+			if (e->place[k] > 0 && e->field[k] == 0)
+				return err_status(EXIT_OWN, "row %lld of '%s' is too short",
+					(long long)e->row, e->file);
+		status = add_row(e);
+	}
+	return r < 0 ? out_of_memory() : status;
+}
+
+int edges_load(const char *file, const char *directory, struct build *build)
+{
+	struct edges e = { .f = fopen(file, "re"),
+		.file = file,
+		.directory = directory,
+		.build = build,
+		.place = { -1, -1, -1 } };
+	int status;
+
+	if (!e.f)
+		return err_status(EXIT_OWN, "cannot open '%s': %s", file, strerror(errno));
+	status = read_all(&e);
+	fclose(e.f);
+	free(e.text);
+	return status;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_CHECK_EDGES_H
+#define DAG_CHECK_EDGES_H
+
+/*
+ * Declared prerequisites out of a CSV file (RFC 4180), for builds that neither make nor ninja drives.  The
+ * first line has the names of the columns: target, prerequisite and, if need be, kind: "normal" (or
+ * nothing), "order-only".  A target without prerequisites has a line with an empty one.  Paths are relative
+ * to a directory.
+ */
+
+struct build;
+
+/* Prints what is wrong; 0 or the exit status. */
+int edges_load(const char *file, const char *directory, struct build *build);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/check/ninja.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/helper.h"
+#include "dag/check/build.h"
+#include "dag/output/json.h"
+
+#define TARGETS_AT_ONCE 500 /* of a command line */
+
+struct ninja {
+	char *directory; /* absolute */
+	struct build *build;
+	struct path_names *commands;
+	int32_t *of_command; /* their nodes */
+	char **targets;
+	size_t n_targets;
+	int32_t node; /* that is being read of */
+	enum build_declared kind;
+	bool skips; /* what follows is about something else */
+};
+
+static int out_of_memory(void)
+{
+	return err_status(EXIT_OWN, "out of memory");
+}
+
+/* compdb writes names that are not UTF-8 as they are. */
+static int say_no_json(const struct ninja *n)
+{
+	if (json_memory_failed())
+		return out_of_memory();
+	return err_status(EXIT_OWN,
+		"cannot read what 'ninja -t compdb' says in '%s': it is no JSON where names are "
+		"not UTF-8; rename "
+		"these, or say by --declared what is declared",
+		n->directory);
+}
+
+static int32_t node_of(struct ninja *n, const char *name)
+{
+	cleanup_free char *path = path_names_join(n->directory, name, strlen(name));
+
+	return path ? build_node(n->build, path) : -ENOMEM;
+}
+
+/* ---- what ninja says, line by line ---- */
+
+static int say_failed(const struct ninja *n, const char *tool, int error)
+{
+	if (error == -ENOENT)
+		return err_status(EXIT_OWN, "cannot ask ninja: it is not installed");
+	if (error != -EPROTO)
+		return err_status(EXIT_OWN, "cannot ask ninja: %s", strerror(-error));
+	return err_status(EXIT_OWN,
+		"cannot ask 'ninja -t %s' in '%s': it failed; is there a build.ninja?", tool,
+		n->directory);
+}
+
+static int spawn(char *const *argv, pid_t *ret_pid, FILE **ret_f)
+{
+	int ends[2], r;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	r = helper_spawn(argv, -1, ends[1], ret_pid);
+	close(ends[1]);
+	if (r == 0 && (*ret_f = fdopen(ends[0], "r")))
+		return 0;
+	close(ends[0]);
+	return r < 0 ? r : -ENOMEM;
+}
+
+/* words: what follows "-t TOOL", ended by NULL. */
+static int ask(const struct ninja *n, const char *tool, char *const *words, pid_t *ret_pid, FILE **ret_f)
+{
+	const char *const head[] = { "ninja", "-C", n->directory, "-t", tool };
+	struct words argv = { 0 };
+	int status = 0;
+
+	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]) && status == 0; i++)
+		status = words_add(&argv, head[i]);
+	for (; words && *words && status == 0; words++)
+		status = words_add(&argv, *words);
+	if (status == 0)
+		status = spawn((char *const *)argv.word, ret_pid, ret_f);
+	words_free(&argv);
+	return status;
+}
+
+static int take_lines(struct ninja *n, FILE *f, int (*take)(struct ninja *n, char *line))
+{
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t len;
+	int r = 0;
+
+	while (r == 0 && (len = getline(&line, &room, f)) >= 0) {
+		if (len > 0 && line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		if (strncmp(line, "ninja: Entering directory", 25) != 0)
+			r = take(n, line);
+	}
+	free(line);
+	return r;
+}
+
+static int each_line(struct ninja *n, const char *tool, char *const *words,
+	int (*take)(struct ninja *n, char *line))
+{
+	int status = 0, r;
+	pid_t pid;
+	FILE *f;
+
+	r = ask(n, tool, words, &pid, &f);
+	if (r > 0)
+		return r;
+	if (r < 0)
+		return say_failed(n, tool, r);
+	r = take_lines(n, f, take);
+	fclose(f);
+	waitpid(pid, &status, 0);
+	if (r < 0)
+		return out_of_memory();
+	return status ? say_failed(n, tool, -EPROTO) : 0;
+}
+
+/* ---- targets ---- */
+
+/* "NAME: RULE" */
+static int take_target(struct ninja *n, char *line)
+{
+	char *colon = strrchr(line, ':');
+	char **targets = n->targets;
+	int32_t node;
+
+	if (!colon)
+		return 0;
+	*colon = '\0';
+	if ((n->n_targets & (n->n_targets - 1)) == 0)
+		targets = reallocarray(targets, n->n_targets ? 2 * n->n_targets : 1,
+			sizeof(*targets));
+	if (!targets)
+		return -ENOMEM;
+	n->targets = targets;
+	targets[n->n_targets] = strdup(line);
+	if (!targets[n->n_targets])
+		return -ENOMEM;
+	n->n_targets++;
+	node = node_of(n, line);
+	return node < 0 ? -ENOMEM : build_call(n->build, node, n->directory, line);
+}
+
+/*
+ *     NAME:
+ *       input: RULE
+ *         INPUT
+ *         | IMPLICIT
+ *         || FOR ORDER ONLY
+ *       outputs:
+ *         WHO NEEDS IT
+ */
+static int take_query(struct ninja *n, char *line)
+{
+	size_t indent = strspn(line, " "), len = strlen(line);
+	int32_t to;
+
+	if (indent == 0) {
+		if (len > 0)
+			line[len - 1] = '\0';
+		n->node = node_of(n, line);
+		return n->node < 0 ? -ENOMEM : 0;
+	}
+	if (indent == 2) {
+		n->skips = strncmp(line + indent, "input:", 6) != 0;
+		return 0;
+	}
+	if (n->skips || n->node < 0)
+		return 0;
+	line += indent;
+	n->kind = strncmp(line, "|| ", 3) == 0 ? BUILD_ORDER : BUILD_NORMAL;
+	to = node_of(n, line + (n->kind == BUILD_ORDER ? 3 : strncmp(line, "| ", 2) == 0 ? 2 : 0));
+	return to < 0 ? -ENOMEM : build_declare(n->build, n->node, to, n->kind);
+}
+
+/* "NAME: #deps 2, deps mtime 1 (VALID)", then a dependency in each line. */
+static int take_deps(struct ninja *n, char *line)
+{
+	char *head = strstr(line, ": #deps ");
+	int32_t to;
+
+	if (line[0] == '\0')
+		return 0;
+	if (line[0] != ' ' && head) {
+		*head = '\0';
+		n->node = node_of(n, line);
+		return n->node < 0 ? -ENOMEM : 0;
+	}
+	if (line[0] != ' ' || n->node < 0)
+		return 0;
+	to = node_of(n, line + strspn(line, " "));
+	return to < 0 ? -ENOMEM : build_declare(n->build, n->node, to, BUILD_DEPFILE);
+}
+
+static int ask_queries(struct ninja *n)
+{
+	char *words[TARGETS_AT_ONCE + 1];
+	int status = 0;
+
+	for (size_t at = 0; at < n->n_targets && status == 0; at += TARGETS_AT_ONCE) {
+		size_t count =
+			n->n_targets - at < TARGETS_AT_ONCE ? n->n_targets - at : TARGETS_AT_ONCE;
+
+		memcpy(words, n->targets + at, count * sizeof(*words));
+		words[count] = NULL;
+		status = each_line(n, "query", words, take_query);
+	}
+	return status;
+}
+
+/* ---- commands ---- */
+
+static int take_command(void *arg, const char *const texts[2])
+{
+	struct ninja *n = arg;
+	const char *command = texts[0], *output = texts[1];
+	int32_t before = path_names_count(n->commands), number;
+	int32_t *of = n->of_command;
+
+	if (!command || !output)
+		return 0;
+	number = path_names_add(n->commands, command, strlen(command));
+	if (number < before) /* the same for several: the first, or -ENOMEM */
+		return number < 0 ? -ENOMEM : 0;
+	if ((number & (number - 1)) == 0)
+		of = reallocarray(of, number ? 2 * (size_t)number : 1, sizeof(*of));
+	if (!of)
+		return -ENOMEM;
+	n->of_command = of;
+	of[number] = node_of(n, output);
+	return of[number] < 0 ? -ENOMEM : 0;
+}
+
+static int ask_commands(struct ninja *n)
+{
+	static const char *const members[] = { "command", "output" };
+	pid_t pid;
+	FILE *f;
+	int status = 0, r = ask(n, "compdb", NULL, &pid, &f);
+
+	if (r)
+		return r > 0 ? r : say_failed(n, "compdb", r);
+	r = json_read_pairs(f, members, take_command, n);
+	fclose(f);
+	waitpid(pid, &status, 0);
+	if (status)
+		return say_failed(n, "compdb", -EPROTO);
+	if (r == -EPROTO)
+		return say_no_json(n);
+	return r < 0 ? out_of_memory() : 0;
+}
+
+/* The only line that 'commands -s' has. */
+static int take_command_line(struct ninja *n, char *line)
+{
+	const char *const texts[] = { line, build_path(n->build, n->node) };
+
+	return take_command(n, texts);
+}
+
+/* compdb leaves out what has no inputs. */
+static int ask_rest(struct ninja *n)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < n->n_targets && status == 0; i++) {
+		char *words[] = { (char *)"-s", n->targets[i], NULL };
+
+		n->node = node_of(n, n->targets[i]);
+		if (n->node < 0)
+			return out_of_memory();
+		if (n->build->nodes[n->node].n_edges == 0)
+			status = each_line(n, "commands", words, take_command_line);
+	}
+	return status;
+}
+
+/* ---- the whole ---- */
+
+int ninja_load(const char *directory, struct build *build, struct ninja **ret_ninja)
+{
+	char *all[] = { (char *)"all", NULL };
+	struct ninja *n = calloc(1, sizeof(*n));
+	int status;
+
+	*ret_ninja = n;
+	if (!n)
+		return out_of_memory();
+	n->build = build;
+	n->node = BUILD_NONE;
+	n->directory = realpath(directory, NULL);
+	n->commands = path_names_create();
+	if (!n->directory)
+		return err_status(EXIT_OWN, "cannot find '%s': %s", directory, strerror(errno));
+	if (!n->commands)
+		return out_of_memory();
+	build->is_complete = true;
+	status = each_line(n, "targets", all, take_target);
+	if (status == 0)
+		status = ask_queries(n);
+	if (status == 0)
+		status = ask_rest(n);
+	n->node = BUILD_NONE;
+	if (status == 0)
+		status = each_line(n, "deps", NULL, take_deps);
+	return status ? status : ask_commands(n);
+}
+
+void ninja_destroy(struct ninja *ninja)
+{
+	if (!ninja)
+		return;
+	for (size_t i = 0; i < ninja->n_targets; i++)
+		free(ninja->targets[i]);
+	free(ninja->targets);
+	free(ninja->of_command);
+	path_names_destroy(ninja->commands);
+	free(ninja->directory);
+	free(ninja);
+}
+
+int32_t ninja_find(const struct ninja *ninja, const char *command)
+{
+	int32_t number = path_names_find(ninja->commands, command, strlen(command));
+
+	return number == PATH_NAMES_NONE ? BUILD_NONE : ninja->of_command[number];
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/check/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/version.h"
+#include "dag/check/check.h"
+#include "dag/trace/choice.h"
+#include "dag/trace/traces.h"
+
+enum long_option {
+	LONG_ALL = 256,
+	LONG_DECLARED,
+	LONG_FAIL_ON,
+	LONG_FORMAT,
+	LONG_KINDS,
+	LONG_NINJA,
+	LONG_ROOT,
+	LONG_STRICT,
+};
+
+static const struct option long_options[] = {
+	{ "all", no_argument, NULL, LONG_ALL },
+	{ "declared", required_argument, NULL, LONG_DECLARED },
+	{ "fail-on", required_argument, NULL, LONG_FAIL_ON },
+	{ "format", required_argument, NULL, LONG_FORMAT },
+	{ "kinds", required_argument, NULL, LONG_KINDS },
+	{ "ninja", required_argument, NULL, LONG_NINJA },
+	{ "root", required_argument, NULL, LONG_ROOT },
+	TRACES_OPTIONS,
+	{ "strict", no_argument, NULL, LONG_STRICT },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char help[] =
+"Usage: wfdag check [options] [TRACE...]\n"
+"\n"
+"Dependencies that a build does not declare, or declares in vain: what its recipes did is compared with\n"
+"what it says of targets and prerequisites.  Each finding comes with who did what when, and with the\n"
+"line that mends it.\n"
+"\n"
+"  ftrac run --make -- make -j8 && wfdag check          a build from scratch by make\n"
+"  ftrac run -- ninja && wfdag check --ninja .          by ninja\n"
+"  wfdag check --declared edges.csv                     by anything else\n"
+"\n"
+"  missing    a recipe reads a file that another one makes, or a source, and does not say so\n"
+"  redundant  a prerequisite that the recipe does not use\n"
+"  unordered  two recipes use the same file, one writes it, and either may come first\n"
+"  ghost      a file that would be taken instead of the one that was found, were it there\n"
+"\n"
+"      --ninja DIR        what is declared is that of the build.ninja in DIR, as ninja tells\n"
+"      --declared FILE    what is declared stands in FILE, too: CSV with the columns target,\n"
+"                         prerequisite and, if need be, kind (normal, order-only)\n"
+"      --root DIR         the project: other files are not looked at (default: where the traced\n"
+"                         command began)\n"
+"      --all              files elsewhere, too\n"
+"      --kinds KIND[,KIND...]    what is looked for (default: missing,redundant,unordered)\n"
+"      --fail-on KIND[,KIND...]  what makes the exit status 1 (default: all that is looked for but\n"
+"                         ghost)\n"
+"      --format FORMAT    table, csv, tsv or json\n"
+TRACES_HELP
+"      --strict           exit status 3 if the trace is incomplete or something was lost\n"
+"\n"
+"  -h, --help             print this\n"
+"  -V, --version          print the version\n"
+"\n"
+"Exit status: 0 (nothing found), 1 (something), 2 (it cannot be done, or wrong usage), 3 (--strict).\n"
+"See wfdag(1).\n";
+
+static int add_kind(const char *option, const char *name, size_t len, unsigned *kinds)
+{
+	for (int i = 0; check_kinds[i]; i++)
+		if (strlen(check_kinds[i]) == len && strncmp(check_kinds[i], name, len) == 0) {
+			*kinds |= 1u << i;
+			return 0;
+		}
+	return err_status(EXIT_USAGE, "unknown kind '%.*s' of %s: it must be missing, redundant, unordered "
+		"or ghost", (int)len, name, option);
+}
+
+static int parse_kinds(const char *option, const char *text, unsigned *ret_kinds)
+{
+	int status = 0;
+
+	*ret_kinds = 0;
+	for (const char *at = text; status == 0; at++) {
+		size_t len = strcspn(at, ",");
+
+		status = add_kind(option, at, len, ret_kinds);
+		at += len;
+		if (*at == '\0')
+			break;
+	}
+	return status;
+}
+
+static int apply(void *options, int option, const char *value)
+{
+	struct check_cli *o = options;
+	int number = 0, status;
+
+	switch (option) {
+	case LONG_ALL: o->all = true; return 0;
+	case LONG_DECLARED: o->declared = value; return 0;
+	case LONG_FAIL_ON: return parse_kinds("--fail-on", value, &o->fail_on);
+	case LONG_FORMAT:
+		status = choice_parse_name("format", value, table_formats, &number);
+		o->format = number;
+		return status;
+	case LONG_KINDS: return parse_kinds("--kinds", value, &o->kinds);
+	case LONG_NINJA: o->ninja = value; return 0;
+	case LONG_ROOT: o->root = value; return 0;
+	case TRACES_FOREIGN: o->foreign = true; return 0;
+	case LONG_STRICT: o->strict = true; return 0;
+	default: return -1;
+	}
+}
+
+static int finish(void *options, char **words)
+{
+	struct check_cli *o = options;
+	int status = 0;
+
+	if (o->all && o->root)
+		return err_status(EXIT_USAGE, "--root and --all exclude each other: leave one out");
+	for (; *words && status == 0; words++)
+		status = words_add(&o->traces, *words);
+	if (status == 0 && o->traces.n == 0)
+		status = words_add(&o->traces, "trace.db");
+	return status;
+}
+
+static void print_help(void)
+{
+	fputs(help, stdout);
+}
+
+bool check_options_parse(int argc, char **argv, struct check_cli *options, int *ret_status)
+{
+	static const struct cli cli = { "wfdag check", FTRAC_VERSION, long_options, print_help, apply, finish };
+
+	*options = (struct check_cli){ .kinds = (1u << CHECK_GHOST) - 1, .fail_on = (1u << CHECK_GHOST) - 1 };
+	return cli_parse(&cli, argc, argv, options, ret_status);
+}
+
+void check_options_finish(struct check_cli *options)
+{
+	words_free(&options->traces);
+}

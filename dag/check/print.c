@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/check/print.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/output.h"
+#include "dag/check/check.h"
+#include "dag/check/trace.h"
+
+#define COMMAND_SHOWN 60 /* bytes, in a table */
+
+struct printing {
+	const struct check *check;
+	const struct check_trace *trace;
+	enum check_mend mend;
+	struct table *table;
+	bool text; /* for people: evidence is a sentence */
+	bool failed;
+};
+
+char *check_escape(const char *name)
+{
+	char *text = malloc(2 * strlen(name) + 1), *at = text;
+
+	for (; text && *name; name++) {
+		if (strchr(" \t#:%\\", *name) && !(*name == '\\' && !strchr(" \t#:%", name[1])))
+			*at++ = '\\';
+		else if (*name == '$')
+			*at++ = '$';
+		*at++ = *name;
+	}
+	if (text)
+		*at = '\0';
+	return text;
+}
+
+/* RFC 4180 */
+static char *quote_csv(const char *name)
+{
+	char *text = malloc(2 * strlen(name) + 3), *at = text;
+
+	if (!text || !strpbrk(name, ",\"\n\r"))
+		return text ? strcpy(text, name) : NULL;
+	*at++ = '"';
+	for (; *name; name++) {
+		if (*name == '"')
+			*at++ = '"';
+		*at++ = *name;
+	}
+	*at++ = '"';
+	*at = '\0';
+	return text;
+}
+
+/* ---- names ---- */
+
+static const char *directory_of(const struct printing *p, int32_t target)
+{
+	const struct build_node *node = &p->check->build->nodes[target];
+
+	return node->directory == PATH_NAMES_NONE
+		       ? "/"
+		       : path_names_text(p->check->build->texts, node->directory);
+}
+
+/* As the makefile of a target has it; to be freed. */
+static char *name_in(const struct printing *p, int32_t target, int32_t node)
+{
+	const struct build *build = p->check->build;
+	const char *directory = directory_of(p, target);
+	const struct build_node *n = &build->nodes[node];
+
+	if (n->name != PATH_NAMES_NONE &&
+		strcmp(path_names_text(build->texts, n->directory), directory) == 0)
+		return strdup(path_names_text(build->texts, n->name));
+	return path_names_relative(directory, build_path(build, node));
+}
+
+/* ---- how to mend it ---- */
+
+static char *mend_make(const struct check_finding *f, const char *target, const char *need)
+{
+	cleanup_free char *t = check_escape(target), *n = check_escape(need);
+	char *text = NULL;
+
+	if (!t || !n || asprintf(&text, "%s: %s%s", t, f->order_only ? "| " : "", n) < 0)
+		return NULL;
+	return text;
+}
+
+static char *mend_ninja(const struct check_finding *f, const char *target, const char *need)
+{
+	char *text = NULL;
+
+	if (asprintf(&text, "build %s: ... %s %s", target, f->order_only ? "||" : "|", need) < 0)
+		return NULL;
+	return text;
+}
+
+static char *mend_csv(const struct check_finding *f, const char *target, const char *need)
+{
+	cleanup_free char *t = quote_csv(target), *n = quote_csv(need);
+	char *text = NULL;
+
+	if (!t || !n ||
+		asprintf(&text, "%s,%s,%s", t, n, f->order_only ? "order-only" : "normal") < 0)
+		return NULL;
+	return text;
+}
+
+static char *mend(const struct printing *p, const struct check_finding *f)
+{
+	int32_t node = p->check->build->recipes[f->recipe].node;
+	cleanup_free char *target = name_in(p, node, node), *need = name_in(p, node, f->need);
+	char *text = NULL;
+
+	if (!target || !need)
+		return NULL;
+	if (f->kind == CHECK_REDUNDANT)
+		return asprintf(&text, "remove '%s' from the prerequisites of %s", need, target) < 0
+			       ? NULL
+			       : text;
+	if (f->kind == CHECK_GHOST)
+		return asprintf(&text, "%s uses '%s' as long as there is no such file", target,
+			       need) < 0
+			       ? NULL
+			       : text;
+	switch (p->mend) {
+	case CHECK_MEND_NINJA:
+		return mend_ninja(f, target, need);
+	case CHECK_MEND_CSV:
+		return mend_csv(f, target, need);
+	default:
+		return mend_make(f, target, need);
+	}
+}
+
+/* ---- who did it ---- */
+
+struct evidence {
+	const struct actor *actor; /* NULL: there is none */
+	const char *operation;
+	int64_t time_ns;
+};
+
+static const char *name_write(unsigned kinds)
+{
+	return kinds & USE_RENAME   ? "rename"
+	       : kinds & USE_CREATE ? "create"
+	       : kinds & USE_WRITES ? "write"
+				    : "unlink";
+}
+
+static struct evidence evidence_of(const struct printing *p, const struct check_finding *f)
+{
+	const struct build_use *use = f->use;
+	struct evidence e = { 0 };
+
+	if (f->ghost)
+		return (struct evidence){ check_trace_actor(p->trace, f->ghost->process), "lookup",
+			f->ghost->time_ns };
+	if (!use)
+		return e;
+	if ((use->kinds & USE_READS) && (f->kind == CHECK_MISSING || !(use->kinds & USE_WRITES))) {
+		e.operation = use->kinds & USE_EXECUTE ? "execute"
+			      : use->kinds & USE_READ  ? "read"
+						       : "map";
+		e.time_ns = use->in_ns;
+		e.actor = check_trace_actor(p->trace, use->reader);
+	} else {
+		e.operation = name_write(use->kinds);
+		e.time_ns = use->out_ns;
+		e.actor = check_trace_actor(p->trace, use->writer);
+	}
+	return e;
+}
+
+static struct evidence cause_of(const struct printing *p, const struct check_finding *f)
+{
+	if (!f->cause)
+		return (struct evidence){ 0 };
+	return (struct evidence){ check_trace_actor(p->trace, f->cause->writer),
+		name_write(f->cause->kinds), f->cause->out_ns };
+}
+
+/* The program without its directory, and as much of its arguments as helps. */
+static void say_command(FILE *out, const char *command)
+{
+	size_t len = strcspn(command, " ");
+	const char *slash = memrchr(command, '/', len);
+
+	command = slash && command[0] != '\'' ? slash + 1 : command;
+	fprintf(out, "%.*s%s", COMMAND_SHOWN, command,
+		strlen(command) > COMMAND_SHOWN ? "..." : "");
+}
+
+/* "read at 0.123 s by 71 (cc1 foo.c)" */
+static void say(FILE *out, const struct printing *p, const struct evidence *e)
+{
+	fprintf(out, "%s at %.3f s by %lld (", e->operation,
+		(double)(e->time_ns - p->trace->begin_ns) / 1e9,
+		e->actor ? (long long)e->actor->pid : 0LL);
+	say_command(out, e->actor && e->actor->command ? e->actor->command : "-");
+	fputc(')', out);
+}
+
+static char *sentence(const struct printing *p, const struct check_finding *f)
+{
+	struct evidence did = evidence_of(p, f), cause = cause_of(p, f);
+	const struct build_recipe *recipes = p->check->build->recipes;
+	cleanup_free char *other = f->other == BUILD_NONE ? NULL
+							  : name_in(p, recipes[f->recipe].node,
+								    recipes[f->other].node);
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	if (did.operation)
+		say(out, p, &did);
+	if (cause.operation) {
+		fprintf(out, "%sfor %s: ", did.operation ? "; " : "", other ? other : "?");
+		say(out, p, &cause);
+	}
+	if (f->kind == CHECK_REDUNDANT)
+		fputs("not used", out);
+	return output_close_text(out, &text);
+}
+
+/* ---- rows ---- */
+
+/* Owned by the table from here on. */
+static void put_own(struct printing *p, char *text)
+{
+	p->failed |= !text;
+	table_string(p->table, text);
+	free(text);
+}
+
+static void put_evidence(struct printing *p, const struct evidence *e)
+{
+	if (!e->operation || !e->actor) {
+		for (int i = 0; i < 5; i++)
+			table_null(p->table);
+		return;
+	}
+	table_string(p->table, e->operation);
+	table_int(p->table, e->actor->id);
+	table_int(p->table, e->actor->pid);
+	table_string(p->table, e->actor->command);
+	table_int(p->table, e->time_ns);
+}
+
+static void put_row(struct printing *p, const struct check_finding *f)
+{
+	const struct build *build = p->check->build;
+	int32_t node = build->recipes[f->recipe].node;
+	struct evidence did = evidence_of(p, f), cause = cause_of(p, f);
+
+	table_row(p->table);
+	table_string(p->table, check_kinds[f->kind]);
+	put_own(p, name_in(p, node, node));
+	put_own(p, name_in(p, node, f->file));
+	put_own(p, mend(p, f));
+	if (p->text)
+		put_own(p, p->trace->root
+				   ? path_names_relative(p->trace->root, directory_of(p, node))
+				   : strdup(directory_of(p, node)));
+	else
+		table_string(p->table, directory_of(p, node));
+	if (p->text) {
+		put_own(p, sentence(p, f));
+		return;
+	}
+	put_evidence(p, &did);
+	if (f->other == BUILD_NONE)
+		table_null(p->table);
+	else
+		put_own(p, name_in(p, node, build->recipes[f->other].node));
+	put_evidence(p, &cause);
+}
+
+static void put_notes(struct printing *p, const int64_t counts[CHECK_MAX])
+{
+	const struct check *c = p->check;
+
+	table_note(p->table, "%d recipes: %lld missing, %lld redundant, %lld unordered",
+		c->build->n_recipes, (long long)counts[CHECK_MISSING],
+		(long long)counts[CHECK_REDUNDANT], (long long)counts[CHECK_UNORDERED]);
+	if (c->unsure)
+		table_note(p->table,
+			"%lld uses were left out: they may be declared behind a target that has "
+			"no recipe, of which make tells nothing",
+			(long long)c->unsure);
+}
+
+int check_print(const struct check *check, const struct check_trace *trace,
+	enum check_mend mend_how, const struct table_style *style, FILE *out)
+{
+	struct printing p = { .check = check,
+		.trace = trace,
+		.mend = mend_how,
+		.table = table_create(),
+		.text = style->format == TABLE_TEXT };
+	int64_t counts[CHECK_MAX] = { 0 };
+	int r = p.table ? 0 : -ENOMEM;
+
+	if (r == 0)
+		table_columns(p.table,
+			p.text ? "kind target file mend directory evidence"
+			       : "kind target file mend directory operation process pid command "
+				 "first_ns other "
+				 "other_operation other_process other_pid other_command last_ns");
+	for (int32_t i = 0; i < check->n && r == 0; i++) {
+		put_row(&p, &check->findings[i]);
+		counts[check->findings[i].kind]++;
+	}
+	if (r == 0) {
+		put_notes(&p, counts);
+		r = p.failed ? -ENOMEM : table_print(p.table, style, out);
+	}
+	table_destroy(p.table);
+	return r;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/container/groups.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "dag/output/table.h"
+#include "db/query.h"
+
+/* A key as bytes: its type, its length, itself.  Text ends with a NUL for groups_text(). */
+struct part {
+	uint32_t len;
+	uint8_t type;
+};
+
+/* One piece of memory: what is kept of it, and its keys. */
+struct group {
+	UT_hash_handle hh;
+	size_t size;
+	char *bytes;
+	_Alignas(max_align_t) char data[];
+};
+
+struct groups {
+	struct group *hash;
+	struct group **all;
+	size_t count, room;
+	struct group *last;
+	int keys, first;
+	bool one; /* group, of all rows */
+	size_t data_size;
+	char *bytes; /* of the row that is looked for */
+	size_t size;
+};
+
+int groups_create(int keys, size_t size, struct groups **ret_groups)
+{
+	struct groups *groups = calloc(1, sizeof(*groups));
+
+	if (!groups)
+		return -ENOMEM;
+	groups->keys = keys;
+	groups->data_size = size;
+	*ret_groups = groups;
+	return 0;
+}
+
+void groups_begin_at(struct groups *groups, int column)
+{
+	groups->first = column;
+}
+
+void groups_one(struct groups *groups)
+{
+	groups->one = true;
+}
+
+void groups_destroy(struct groups *groups)
+{
+	struct group *group, *next;
+
+	if (!groups)
+		return;
+	HASH_ITER(hh, groups->hash, group, next) {
+		HASH_DEL(groups->hash, group);
+		free(group);
+	}
+	free(groups->all);
+	free(groups->bytes);
+	free(groups);
+}
+
+static size_t put_part(char *at, const struct query *query, int column)
+{
+	struct part part = { .type = (uint8_t)query_type(query, column) };
+	const char *bytes = NULL;
+	int64_t number;
+	double real;
+	size_t len = 0;
+
+	if (part.type == QUERY_INT) {
+		number = query_int(query, column);
+		bytes = (const char *)&number;
+		len = sizeof(number);
+	} else if (part.type == QUERY_REAL) {
+		real = query_real(query, column);
+		bytes = (const char *)&real;
+		len = sizeof(real);
+	} else if (part.type != QUERY_NULL) {
+		bytes = query_bytes(query, column, &len);
+	}
+	part.len = (uint32_t)len;
+	memcpy(at, &part, sizeof(part));
+	if (len)
+		memcpy(at + sizeof(part), bytes, len);
+	at[sizeof(part) + len] = '\0';
+	return sizeof(part) + len + 1;
+}
+
+static int make_bytes(struct groups *groups, size_t need)
+{
+	char *bytes = need > groups->size ? realloc(groups->bytes, 2 * need) : groups->bytes;
+
+	if (need == 0)
+		return 0;
+	if (!bytes)
+		return -ENOMEM;
+	groups->size = need > groups->size ? 2 * need : groups->size;
+	groups->bytes = bytes;
+	return 0;
+}
+
+static size_t put_row(struct groups *groups, const struct query *query)
+{
+	size_t need = 0, len;
+	char *at;
+
+	for (int i = 0; i < groups->keys; i++) {
+		enum query_type type = query_type(query, groups->first + i);
+
+		len = sizeof(int64_t);
+		if (type == QUERY_TEXT || type == QUERY_BLOB)
+			query_bytes(query, groups->first + i, &len);
+		need += sizeof(struct part) + len + 1;
+	}
+	if (make_bytes(groups, need) < 0)
+		return 0;
+	at = groups->bytes;
+	for (int i = 0; i < groups->keys; i++)
+		at += put_part(at, query, groups->first + i);
+	return at - groups->bytes;
+}
+
+static int make_room(struct groups *groups)
+{
+	size_t room = groups->room ? 2 * groups->room : 64;
+	struct group **all;
+
+	if (groups->count < groups->room)
+		return 0;
+	all = realloc(groups->all, room * sizeof(struct group *));
+	if (!all)
+		return -ENOMEM;
+	groups->all = all;
+	groups->room = room;
+	return 0;
+}
+
+static struct group *add_group(struct groups *groups, size_t size)
+{
+	struct group *group =
+		make_room(groups) < 0 ? NULL : calloc(1, sizeof(*group) + groups->data_size + size);
+
+	if (!group)
+		return NULL;
+	group->bytes = group->data + groups->data_size;
+	group->size = size;
+	if (size)
+		memcpy(group->bytes, groups->bytes, size);
+	HASH_ADD_KEYPTR(hh, groups->hash, group->bytes, size, group);
+	if (!group->hh.tbl) { /* the hash cannot grow */
+		free(group);
+		return NULL;
+	}
+	groups->all[groups->count++] = group;
+	return group;
+}
+
+/* size of groups->bytes are the keys. */
+static void *find(struct groups *groups, size_t size)
+{
+	struct group *group = NULL;
+
+	if (groups->last && groups->last->size == size &&
+		(size == 0 || memcmp(groups->last->bytes, groups->bytes, size) == 0))
+		return groups->last->data;
+	if (size)
+		HASH_FIND(hh, groups->hash, groups->bytes, size, group);
+	else if (groups->count)
+		group = groups->all[0];
+	if (!group)
+		group = add_group(groups, size);
+	groups->last = group;
+	return group ? group->data : NULL;
+}
+
+/* Is the row of the group that was found last?  Of millions of rows most are. */
+static bool is_last(const struct groups *groups, const struct query *query)
+{
+	const char *at = groups->last ? groups->last->bytes : NULL;
+
+	for (int i = 0; at && i < groups->keys; i++) {
+		int column = groups->first + i;
+		const char *bytes;
+		struct part part;
+		size_t len;
+
+		memcpy(&part, at, sizeof(part));
+		if (part.type != QUERY_TEXT || query_type(query, column) != QUERY_TEXT)
+			return false;
+		bytes = query_bytes(query, column, &len);
+		at += sizeof(part);
+		if (len != part.len || memcmp(bytes, at, len) != 0)
+			return false;
+		at += len + 1;
+	}
+	return at != NULL;
+}
+
+void *groups_find(struct groups *groups, const struct query *query)
+{
+	if ((groups->one && groups->last) || is_last(groups, query))
+		return groups->last->data;
+
+	size_t size = put_row(groups, query);
+
+	return size == 0 && groups->keys ? NULL : find(groups, size);
+}
+
+void *groups_data(const struct groups *groups, size_t group)
+{
+	return groups->all[group]->data;
+}
+
+size_t groups_count(const struct groups *groups)
+{
+	return groups->count;
+}
+
+struct moment {
+	int64_t time;
+	size_t group;
+};
+
+static int compare_moments(const void *x, const void *y)
+{
+	const struct moment *a = x, *b = y;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return (a->group > b->group) - (a->group < b->group);
+}
+
+size_t *groups_by_time(const struct groups *groups, size_t offset)
+{
+	size_t n = groups->count, *order = reallocarray(NULL, n + 1, sizeof(*order));
+	struct moment *moments = reallocarray(NULL, n + 1, sizeof(*moments));
+
+	if (order && moments) {
+		for (size_t i = 0; i < n; i++) {
+			moments[i].group = i;
+			memcpy(&moments[i].time, groups->all[i]->data + offset, sizeof(int64_t));
+		}
+		qsort(moments, n, sizeof(*moments), compare_moments);
+		for (size_t i = 0; i < n; i++)
+			order[i] = moments[i].group;
+	} else {
+		free(order);
+		order = NULL;
+	}
+	free(moments);
+	return order;
+}
+
+static const char *find_part(const struct group *group, int key, struct part *ret)
+{
+	const char *at = group->bytes;
+
+	for (;; key--) {
+		memcpy(ret, at, sizeof(*ret));
+		at += sizeof(*ret);
+		if (key == 0)
+			return at;
+		at += ret->len + 1;
+	}
+}
+
+void *groups_above(struct groups *groups, const struct groups *others, size_t group)
+{
+	struct part part = { 0 };
+	const char *bytes = others->all[group]->bytes;
+	size_t size = groups->keys ? find_part(others->all[group], groups->keys - 1, &part) +
+					     part.len + 1 - bytes
+				   : 0;
+
+	if (make_bytes(groups, size) < 0)
+		return NULL;
+	if (size)
+		memcpy(groups->bytes, bytes, size);
+	return find(groups, size);
+}
+
+void groups_put(const struct groups *groups, size_t group, int first, int last, struct table *table)
+{
+	struct part part;
+	int64_t number;
+	double real;
+
+	for (int i = first; i <= last; i++) {
+		const char *bytes = find_part(groups->all[group], i, &part);
+
+		switch ((enum query_type)part.type) {
+		case QUERY_INT:
+			memcpy(&number, bytes, sizeof(number));
+			table_int(table, number);
+			break;
+		case QUERY_REAL:
+			memcpy(&real, bytes, sizeof(real));
+			table_real(table, real);
+			break;
+		case QUERY_NULL:
+			table_null(table);
+			break;
+		default:
+			table_text(table, bytes, part.len);
+		}
+	}
+}
+
+void groups_text(const struct groups *groups, size_t group, int key, char *out, size_t size)
+{
+	struct part part;
+	const char *bytes = find_part(groups->all[group], key, &part);
+	int64_t number;
+	double real;
+
+	switch ((enum query_type)part.type) {
+	case QUERY_INT:
+		memcpy(&number, bytes, sizeof(number));
+		snprintf(out, size, "%lld", (long long)number);
+		break;
+	case QUERY_REAL:
+		memcpy(&real, bytes, sizeof(real));
+		snprintf(out, size, "%.15g", real);
+		break;
+	case QUERY_NULL:
+		snprintf(out, size, "-");
+		break;
+	default:
+		snprintf(out, size, "%s", bytes);
+	}
+}
+
+int groups_agree(const struct groups *a, size_t x, const struct groups *b, size_t y, int keys)
+{
+	for (int i = 0; i < keys; i++) {
+		struct part p, q;
+		const char *left = find_part(a->all[x], i, &p),
+			   *right = find_part(b->all[y], i, &q);
+
+		if (p.type != q.type || p.len != q.len || memcmp(left, right, p.len) != 0)
+			return 0;
+	}
+	return 1;
+}

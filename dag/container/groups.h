@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_CONTAINER_GROUPS_H
+#define DAG_CONTAINER_GROUPS_H
+
+/*
+ * Rows of a query by their first columns: which group a row belongs to, and what is kept of each group.
+ * Groups are numbered in the order in which they were met.
+ */
+
+#include <stddef.h>
+
+struct groups;
+struct query;
+struct table;
+
+/* keys: how many columns; size: of what is kept of a group, which is all 0 at first. */
+int groups_create(int keys, size_t size, struct groups **ret_groups);
+void groups_destroy(struct groups *groups);
+/* Keys are the columns from this one on, not the first ones. */
+void groups_begin_at(struct groups *groups, int column);
+/* All rows are of one group: keys are looked at in the first one only. */
+void groups_one(struct groups *groups);
+
+/* What is kept of the group of the row that the query stands at; NULL: out of memory.  It stays where it is
+ * as long as the groups. */
+void *groups_find(struct groups *groups, const struct query *query);
+/* The same of a group of others that have more keys: of the first ones of these. */
+void *groups_above(struct groups *groups, const struct groups *others, size_t group);
+size_t groups_count(const struct groups *groups);
+void *groups_data(const struct groups *groups, size_t group);
+/* Their numbers by a time in what is kept of each, an int64_t at an offset; those with the same as they were
+ * met.  To be freed; NULL: out of memory. */
+size_t *groups_by_time(const struct groups *groups, size_t offset);
+
+/* Adds the keys of a group to a row of a table, from one to another. */
+void groups_put(const struct groups *groups, size_t group, int first, int last,
+	struct table *table);
+/* One of them as text, "-" if it is not known. */
+void groups_text(const struct groups *groups, size_t group, int key, char *out, size_t size);
+/* Do the first keys of a group of each agree? */
+int groups_agree(const struct groups *a, size_t x, const struct groups *b, size_t y, int keys);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/diff/diff.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "dag/diff/names.h"
+#include "dag/diff/options.h"
+#include "dag/diff/report.h"
+#include "dag/trace/traces.h"
+#include "db/query.h"
+
+#define EXIT_DIFFERS 1
+#define EXIT_CANNOT 2
+
+/* One of the two. */
+struct run {
+	struct query_db *db;
+	struct workflow *workflow;
+	char *root;
+	const char *mountpoint, *source; /* of db */
+	bool whole;
+};
+
+static int out_of_memory(void)
+{
+	return err_status(EXIT_CANNOT, "out of memory");
+}
+
+/* ---- reading ---- */
+
+/* Where the command was started; what ran through a mount may have been started anywhere, and begins where its first
+ * program does. */
+static int find_root(struct run *run, const char *given)
+{
+	struct composed composed;
+	struct query *query = NULL;
+	const struct choice all = { .step_ns = 1 };
+	const char *bytes;
+	size_t len;
+	int r;
+
+	if (given || !run->mountpoint || !*run->mountpoint) {
+		if (!given)
+			given = query_fact_text(run->db, "cwd");
+		run->root = given ? strdup(given) : NULL;
+		return given && !run->root ? out_of_memory() : 0;
+	}
+	if (compose("graph.root", &all, &composed) < 0)
+		return out_of_memory();
+	r = query_start(run->db, composed.sql, &query);
+	free(composed.sql);
+	if (r >= 0 && (r = query_next(query)) > 0) {
+		bytes = query_bytes(query, 0, &len);
+		run->root = strndup(bytes, len);
+		r = run->root ? r : -ENOMEM;
+	}
+	query_end(query);
+	return r < 0 ? err_status(EXIT_CANNOT, "cannot read the trace: %s", query_error(run->db))
+		     : 0;
+}
+
+static int load(struct run *run, const struct diff_options *o, int n)
+{
+	const struct workflow_options options = { &o->choice, false, false };
+	struct words traces = { 0 };
+	int status = words_add(&traces, o->trace[n]);
+
+	if (status == 0)
+		status = traces_open(&traces, o->foreign ? QUERY_FOREIGN : 0, &run->db);
+	words_free(&traces);
+	if (status)
+		return status;
+	run->whole = traces_are_whole(run->db);
+	if (!run->whole)
+		err_print("this is said of '%s'", o->trace[n]);
+	run->mountpoint = query_fact_text(run->db, "mountpoint");
+	run->source = query_fact_text(run->db, "source");
+	status = find_root(run, o->root[n]);
+	return status ? status : workflow_load(run->db, &options, &run->workflow);
+}
+
+static void finish_run(struct run *run)
+{
+	workflow_destroy(run->workflow);
+	query_close(run->db);
+	free(run->root);
+}
+
+/* ---- saying ---- */
+
+static int64_t figure_of(const struct comparison *c, enum fail fail, int run)
+{
+	static const enum measure measure[FAIL_MAX] = {
+		[FAIL_TIME] = MEASURE_TIME, [FAIL_CPU] = MEASURE_CPU, [FAIL_MEMORY] = MEASURE_MEMORY
+	};
+	const struct measured *whole = &c->measurement->measured[0];
+	int64_t read = whole->of[MEASURE_READ][run], written = whole->of[MEASURE_WRITTEN][run];
+
+	if (fail != FAIL_BYTES)
+		return whole->of[measure[fail]][run];
+	return read == WORKFLOW_UNKNOWN || written == WORKFLOW_UNKNOWN ? WORKFLOW_UNKNOWN
+								       : read + written;
+}
+
+/* What --fail-on asks for is said on stderr, where a test that fails shows it. */
+static int judge_figure(const struct comparison *c, const struct diff_options *o, enum fail fail)
+{
+	int64_t of[2] = { figure_of(c, fail, 0), figure_of(c, fail, 1) };
+	double percent = measure_percent(of[0], of[1]);
+
+	if (of[0] == WORKFLOW_UNKNOWN || of[1] == WORKFLOW_UNKNOWN)
+		return err_status(EXIT_CANNOT,
+			"%s: '%s' does not say how much that was; leave it out of --fail-on",
+			fails[fail], c->trace[of[0] == WORKFLOW_UNKNOWN ? 0 : 1]);
+	if (of[0] == 0 && of[1] > 0)
+		return err_status(EXIT_DIFFERS, "%s: there was nothing in the first run",
+			fails[fail]);
+	if (percent <= o->percent[fail])
+		return 0;
+	return err_status(EXIT_DIFFERS, "%s: %.1f %% more than in the first run, %g %% are allowed",
+		fails[fail], percent, o->percent[fail]);
+}
+
+static int judge(const struct comparison *c, const struct diff_options *o)
+{
+	int status = 0;
+
+	if (!o->fail_given)
+		return c->found->n ? EXIT_DIFFERS : 0;
+	if ((o->fail_on[FAIL_GRAPH] && c->found->n) || (o->fail_on[FAIL_EXIT] && c->found->n_ends))
+		status = EXIT_DIFFERS;
+	for (int fail = FAIL_TIME; fail < FAIL_MAX; fail++) {
+		int one = o->fail_on[fail] ? judge_figure(c, o, fail) : 0;
+
+		status = one > status ? one : status;
+	}
+	return status;
+}
+
+static int print(const struct comparison *c, const struct diff_options *o, const struct run runs[2])
+{
+	const struct table_style style = { .format = o->format,
+		.raw = o->raw,
+		.begin_ns = runs[0].workflow->begin_ns,
+		.program = "ftrac.dag",
+		.name = "diff",
+		.complete = runs[0].whole && runs[1].whole };
+	struct table *table;
+	char *summary;
+	int r;
+
+	if (o->format == TABLE_TEXT)
+		return report_people(c, &style, o->top, stdout);
+	table = table_create();
+	summary = report_summary(c);
+	r = table && summary ? report_fill(table, c) : -ENOMEM;
+	if (r == 0) {
+		table_note(table, "%s", summary);
+		r = table_print(table, &style, stdout);
+	}
+	free(summary);
+	table_destroy(table);
+	return r;
+}
+
+/* ---- the whole ---- */
+
+static int compare(struct comparison *c, const struct diff_options *o, const struct run runs[2])
+{
+	int r = find_differences(c->match, c->names, &c->found);
+
+	if (r == 0)
+		r = measure_create(c->match, &c->measurement);
+	if (r == 0)
+		r = diff_path_create(c->match, &c->paths);
+	if (r == 0)
+		r = print(c, o, runs);
+	if (r == 0 && fflush(stdout) != 0)
+		r = -errno;
+	if (r == -ENOMEM)
+		return out_of_memory();
+	return r < 0 ? err_status(EXIT_CANNOT, "cannot write the output: %s", strerror(-r))
+		     : judge(c, o);
+}
+
+static int match_and_compare(const struct diff_options *o, const struct run runs[2])
+{
+	struct comparison c = { { o->trace[0], o->trace[1] }, { NULL }, NULL, NULL, NULL, NULL,
+		NULL };
+	struct names_run named[2];
+	struct side *side[2] = { NULL, NULL };
+	struct match *match = NULL;
+	int r, status;
+
+	for (int i = 0; i < 2; i++) {
+		named[i] = (struct names_run){ runs[i].workflow, runs[i].root, runs[i].mountpoint,
+			runs[i].source };
+		c.command[i] = query_fact_text(runs[i].db, "command");
+	}
+	r = names_create(named, &c.names);
+	for (int i = 0; i < 2 && r == 0; i++)
+		r = side_create(runs[i].workflow, c.names, i,
+			o->data ? SIDE_DATA : o->choice.include.n > 0 ? SIDE_USERS : SIDE_ALL,
+			&side[i]);
+	if (r == 0)
+		r = match_create((const struct side *const[]){ side[0], side[1] }, c.names, &match);
+	c.match = match;
+	status = r < 0 ? out_of_memory() : compare(&c, o, runs);
+	diff_path_destroy(c.paths);
+	measure_destroy(c.measurement);
+	found_destroy(c.found);
+	match_destroy(match);
+	for (int i = 0; i < 2; i++) {
+		side_destroy(side[i]);
+	}
+	names_destroy(c.names);
+	return status;
+}
+
+static int diff(const struct diff_options *o)
+{
+	struct run runs[2] = { { 0 } };
+	int status = load(&runs[0], o, 0);
+
+	if (status == 0)
+		status = load(&runs[1], o, 1);
+	if (status)
+		status = EXIT_CANNOT;
+	else
+		status = match_and_compare(o, runs);
+	if (o->strict && status != EXIT_CANNOT && !(runs[0].whole && runs[1].whole))
+		status = TRACES_EXIT_STRICT;
+	finish_run(&runs[0]);
+	finish_run(&runs[1]);
+	return status;
+}
+
+int diff_main(int argc, char **argv)
+{
+	static char name[] = "wfdag diff"; /* messages and hints at --help are about this one */
+	struct diff_options options;
+	int status;
+
+	program_invocation_short_name = name;
+	if (diff_options_parse(argc, argv, &options, &status))
+		status = diff(&options);
+	else if (status)
+		status = EXIT_CANNOT;
+	diff_options_finish(&options);
+	return status;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/diff/options.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/version.h"
+#include "dag/trace/choice.h"
+#include "dag/trace/traces.h"
+
+#define TOP 20 /* rows of each part that are shown if nothing else is said */
+
+enum long_option {
+	LONG_ALL = 256,
+	LONG_DATA,
+	LONG_FAIL_ON,
+	LONG_FORMAT,
+	LONG_RAW,
+	LONG_ROOT,
+	LONG_STRICT,
+	LONG_TOP,
+};
+
+static const struct option long_options[] = {
+	{ "all", no_argument, NULL, LONG_ALL },
+	{ "data", no_argument, NULL, LONG_DATA },
+	{ "exclude", required_argument, NULL, CHOICE_EXCLUDE },
+	{ "fail-on", required_argument, NULL, LONG_FAIL_ON },
+	{ "format", required_argument, NULL, LONG_FORMAT },
+	{ "include", required_argument, NULL, CHOICE_INCLUDE },
+	{ "phase", required_argument, NULL, CHOICE_PHASE },
+	{ "raw", no_argument, NULL, LONG_RAW },
+	{ "root", required_argument, NULL, LONG_ROOT },
+	TRACES_OPTIONS,
+	{ "strict", no_argument, NULL, LONG_STRICT },
+	{ "top", required_argument, NULL, LONG_TOP },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char help[] =
+"Usage: wfdag diff [options] A.db B.db\n"
+"\n"
+"Two runs of a workflow side by side, from their traces: processes, files and edges that one of them\n"
+"has and the other one has not, commands that have changed, and what has become slower or larger.\n"
+"Process ids, times, the order of jobs, the directory of the run and names by chance (mkstemp's and\n"
+"the like) are no difference.\n"
+"\n"
+"Examples:\n"
+"  wfdag diff before.db after.db\n"
+"  wfdag diff --fail-on graph,time:10% good.db new.db     for a test that fails if it becomes slower\n"
+"\n"
+"      --fail-on WHAT[,WHAT]   the exit status is 1 if one of these is so, and 0 else: graph (it is\n"
+"                         another), exit (a process exited with another status); time:10%, cpu:10%,\n"
+"                         memory:10%, bytes:10% (it took so much more than in the first run)\n"
+"      --format FORMAT    table, csv, tsv or json; all but table show all there is\n"
+"      --top N            so many rows of each part of the table (default 20; 0: all)\n"
+"      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
+"      --data             only the flow of data: without drivers, processes that use no file, and who started whom;\n"
+"                         for runs of the same workflow by make, ninja, snakemake ...\n"
+"      --all              files of the system, too (/usr, /lib, /etc, /dev, /proc ...)\n"
+"      --root DIR         paths are compared from here on (default: the directory in which the run was\n"
+"                         started); twice: for A, then for B\n"
+"      --include GLOB     only files, or processes, that GLOB matches: 'path:GLOB' files by path,\n"
+"                         'command:GLOB' processes by program or command line, GLOB alone either\n"
+"      --exclude GLOB     not these; both may be repeated\n"
+"      --phase NAME, --phase NAME=GLOB   only this phase; jobs that GLOB matches are the phase NAME\n"
+TRACES_HELP
+"      --strict           exit status 3 if a trace is incomplete or something was lost\n"
+"  -h, --help             print this\n"
+"  -V, --version          print the version\n"
+"\n"
+"Exit status: 0 (the graph is the same), 1 (it is not), 2 (it cannot be said), 3 (--strict).\n";
+
+const char *const fails[] = { "graph", "exit", "time", "cpu", "memory", "bytes", NULL };
+_Static_assert(sizeof(fails) / sizeof(fails[0]) == FAIL_MAX + 1, "a name for each reason to fail");
+
+/* ---- values ---- */
+
+static int complain_of(const char *text, size_t len)
+{
+	return err_status(EXIT_USAGE, "cannot use '%.*s' for --fail-on: it must be graph, exit, or time:, cpu:, "
+		"memory: or bytes: with a percentage, as time:10%%", (int)len, text);
+}
+
+static int parse_fail(struct diff_options *o, const char *text, size_t len)
+{
+	const char *colon = memchr(text, ':', len);
+	size_t name = colon ? (size_t)(colon - text) : len;
+	char *end;
+	int i = 0;
+
+	while (fails[i] && (strlen(fails[i]) != name || strncmp(fails[i], text, name) != 0))
+		i++;
+	if (!fails[i] || (colon != NULL) != (i >= FAIL_TIME))
+		return complain_of(text, len);
+	o->fail_given = o->fail_on[i] = true;
+	if (!colon)
+		return 0;
+	o->percent[i] = strtod(colon + 1, &end);
+	if (end == colon + 1 || *end != '%' || end + 1 != text + len || !isfinite(o->percent[i]) || o->percent[i] < 0)
+		return complain_of(text, len);
+	return 0;
+}
+
+static int parse_fails(struct diff_options *o, const char *text)
+{
+	int status;
+
+	do {
+		size_t len = strcspn(text, ",");
+
+		status = parse_fail(o, text, len);
+		text += len;
+	} while (status == 0 && *text++);
+	return status;
+}
+
+static int parse_root(struct diff_options *o, const char *dir)
+{
+	if (*dir != '/')
+		return err_status(EXIT_USAGE, "cannot use '%s' for --root: it must be absolute, as paths in a trace are", dir);
+	if (o->root[1])
+		return err_status(EXIT_USAGE, "--root is given too often: once for both runs, or once for each");
+	o->root[o->root[0] ? 1 : 0] = dir;
+	return 0;
+}
+
+static int apply(void *options, int option, const char *value)
+{
+	struct diff_options *o = options;
+	int n = 0, status;
+
+	switch (option) {
+	case LONG_ALL: o->all = true; return 0;
+	case LONG_DATA: o->data = true; return 0;
+	case LONG_FAIL_ON: return parse_fails(o, value);
+	case LONG_FORMAT:
+		status = choice_parse_name("format", value, table_formats, &n);
+		o->format = n;
+		return status;
+	case LONG_RAW: o->raw = true; return 0;
+	case LONG_ROOT: return parse_root(o, value);
+	case TRACES_FOREIGN: o->foreign = true; return 0;
+	case LONG_STRICT: o->strict = true; return 0;
+	case LONG_TOP: return choice_parse_count("--top", value, &o->top);
+	default: return choice_apply(&o->choice, option, value);
+	}
+}
+
+/* ---- the whole ---- */
+
+static int finish(void *options, char **words)
+{
+	struct diff_options *o = options;
+	int n = 0;
+
+	while (words[n])
+		n++;
+	if (n != 2)
+		return err_status(EXIT_USAGE, "two traces are compared, but %d %s given: wfdag diff A.db B.db", n,
+			n == 1 ? "is" : "are");
+	o->trace[0] = words[0];
+	o->trace[1] = words[1];
+	if (!o->root[1])
+		o->root[1] = o->root[0];
+	return o->all ? 0 : choice_hide_system(&o->choice);
+}
+
+static void print_help(void)
+{
+	fputs(help, stdout);
+}
+
+bool diff_options_parse(int argc, char **argv, struct diff_options *options, int *ret_status)
+{
+	static const struct cli cli = { "wfdag diff", FTRAC_VERSION, long_options, print_help, apply, finish };
+
+	*options = (struct diff_options){ .choice.step_ns = 1, .top = TOP };
+	return cli_parse(&cli, argc, argv, options, ret_status);
+}
+
+void diff_options_finish(struct diff_options *options)
+{
+	choice_finish(&options->choice);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_DIFF_OPTIONS_H
+#define DAG_DIFF_OPTIONS_H
+
+/* The command line of wfdag diff. */
+
+#include <stdbool.h>
+
+#include "base/cli.h"
+#include "dag/output/table.h"
+#include "db/compose.h"
+
+/* What a run can fail by.  The thresholds are parts of what the first run took. */
+enum fail { FAIL_GRAPH, FAIL_EXIT, FAIL_TIME, FAIL_CPU, FAIL_MEMORY, FAIL_BYTES, FAIL_MAX };
+extern const char *const fails[];
+
+struct diff_options {
+	const char *trace[2];
+	const char *root[2]; /* NULL: what the trace says */
+	struct choice choice;
+	enum table_format format;
+	bool fail_given, fail_on[FAIL_MAX];
+	double percent[FAIL_MAX]; /* more than that */
+	int64_t top;              /* 0: all */
+	bool all, data, raw, strict, foreign;
+};
+
+/* false: there is nothing more to do, and *ret_status is the exit status. */
+bool diff_options_parse(int argc, char **argv, struct diff_options *options, int *ret_status);
+void diff_options_finish(struct diff_options *options);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_DIFF_REPORT_H
+#define DAG_DIFF_REPORT_H
+
+/*
+ * What is said of two runs: for people, as a sentence and some short tables in which much of the same is one row;
+ * for programs, as one table with all there is.
+ *
+ * Results are 0 or -errno.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "dag/diff/find.h"
+#include "dag/diff/measure.h"
+#include "dag/diff/path.h"
+#include "dag/output/table.h"
+
+struct comparison {
+	const char *trace[2]; /* their names */
+	const char *command[2];     /* that was traced; NULL: not known */
+	const struct match *match;
+	struct names *names;
+	struct found *found;
+	struct measurement *measurement;
+	struct diff_path *paths;
+};
+
+/* One line, to be freed; NULL: out of memory. */
+char *report_summary(const struct comparison *comparison);
+
+/* top: so many rows of each part; 0: all. */
+int report_people(const struct comparison *comparison, const struct table_style *style, int64_t top,
+	FILE *out);
+/* Columns and rows of all there is. */
+int report_fill(struct table *table, const struct comparison *comparison);
+
+/* What a process is called in one run, in some 60 characters: its program and the files among its words, if the
+ * command is longer; to be freed.  NULL: out of memory. */
+char *report_process(const struct comparison *comparison, int run, int32_t process);
+
+/* A command in one line: what is cut is cut between characters. */
+void report_put_short(FILE *out, const char *command, size_t most);
+
+#endif

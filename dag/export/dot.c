@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/export/dot.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "dag/export/dot_legend.h"
+#include "dag/shape/attributes.h"
+
+#define SHOWN 40        /* characters of a name */
+#define TALL 60         /* nodes */
+#define PHASES_SHOWN 16 /* in the legend */
+
+struct drawing {
+	const struct shape *shape;
+	const struct dot_options *options;
+	FILE *out;
+	struct attribute_value value;
+	double most;         /* of what makes an edge thick */
+	const char **phases; /* in order, each once */
+	int n_phases;
+	const char *ids; /* what they begin with */
+};
+
+/* ---- text ---- */
+
+/* Between quotes: a backslash begins an escape. */
+static void put_escaped(const char *text, size_t len, FILE *out)
+{
+	for (const char *end = text + len; text < end; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+}
+
+/* What Graphviz takes for a character in a label: "&lt;" is '<' there, "& lt" and "&&" are what they are. */
+static bool is_entity(const char *text)
+{
+	size_t len =
+		strspn(text + 1, "#ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
+
+	return *text == '&' && len && text[1 + len] == ';';
+}
+
+static void put_label_text(const char *text, FILE *out)
+{
+	for (const char *end; *text; text = end) {
+		end = text + 1 + strcspn(text + 1, "&");
+		fprintf(out, "%s", is_entity(text) ? "&amp;" : "");
+		put_escaped(text + is_entity(text), (size_t)(end - text) - is_entity(text), out);
+	}
+}
+
+/* The first characters of UTF-8. */
+static void put_short(const char *text, FILE *out)
+{
+	char shown[4 * SHOWN + 4];
+	size_t used = 0;
+
+	for (int n = 0; *text && n < SHOWN; n++) {
+		shown[used++] = *text++;
+		while ((*text & 0xc0) == 0x80 && used < sizeof(shown) - 1)
+			shown[used++] = *text++;
+	}
+	shown[used] = '\0';
+	put_label_text(shown, out);
+	fputs(*text ? "..." : "", out);
+}
+
+static void put_markup(const char *text, FILE *out)
+{
+	for (; *text; text++)
+		switch (*text) {
+		case '&':
+			fputs("&amp;", out);
+			break;
+		case '<':
+			fputs("&lt;", out);
+			break;
+		case '>':
+			fputs("&gt;", out);
+			break;
+		case '"':
+			fputs("&quot;", out);
+			break;
+		default:
+			fputc(*text, out);
+		}
+}
+
+/* ---- labels ---- */
+
+/* Without the directories of the program. */
+static const char *short_command(const char *command)
+{
+	const char *end = command + strcspn(command, " "), *at = end;
+
+	while (at > command && at[-1] != '/')
+		at--;
+	return at < end ? at : command;
+}
+
+static void put_time(struct drawing *d, int64_t ns)
+{
+	char text[32];
+
+	units_time((double)ns, text, sizeof(text));
+	fprintf(d->out, "\\n%s", text);
+}
+
+static void put_bytes(struct drawing *d, int64_t bytes)
+{
+	char text[32];
+
+	units_bytes((double)bytes, text, sizeof(text));
+	fprintf(d->out, "\\n%s", text);
+}
+
+static void put_end(struct drawing *d, const struct shape_node *n)
+{
+	const struct task *t = workflow_task(d->shape->workflow, n->of);
+
+	if (n->members > 1 || !n->failed)
+		fputs(n->failed ? "\\nsome failed" : "", d->out);
+	else if (t->exit_signal != WORKFLOW_UNKNOWN)
+		fprintf(d->out, "\\nsignal %lld", (long long)t->exit_signal);
+	else
+		fprintf(d->out, "\\nexit %lld", (long long)t->exit_code);
+}
+
+static void put_process_label(struct drawing *d, const struct shape_node *n)
+{
+	const struct task *t = workflow_task(d->shape->workflow, n->of);
+	const char *text = n->label     ? n->label
+			   : t->command ? t->command
+			   : t->program ? t->program
+					: "?";
+
+	put_short(printable_text(&d->value.clean, n->label ? text : short_command(text)), d->out);
+	if (n->parts > 1)
+		fprintf(d->out, " (%d)", n->part);
+	if (n->label)
+		fprintf(d->out, "\\n%d processes", n->members);
+	if (n->life_ns >= 0)
+		put_time(d, n->life_ns);
+	if (n->running)
+		fputs("\\nrunning", d->out);
+	put_end(d, n);
+}
+
+static void put_file_label(struct drawing *d, int32_t i)
+{
+	const struct shape_node *n = &d->shape->nodes[i];
+	const char *name = n->label ? n->label : shape_base_name(d->shape, i);
+
+	put_short(*name ? printable_text(&d->value.clean, name) : "?", d->out);
+	if (n->parts > 1)
+		fprintf(d->out, " (%d)", n->part);
+	if (n->label)
+		fprintf(d->out, "\\n%d files", n->members);
+	if (n->size_bytes >= 0)
+		put_bytes(d, n->size_bytes);
+}
+
+static void put_edge_label(struct drawing *d, const struct shape_edge *e)
+{
+	char text[32];
+
+	if (e->bytes <= 0)
+		return;
+	units_bytes((double)e->bytes, text, sizeof(text));
+	fprintf(d->out, " label=\"%s", text);
+	if (e->ns > 0) {
+		units_rate((double)e->bytes * 1e9 / (double)e->ns, text, sizeof(text));
+		fprintf(d->out, "\\n%s", text);
+	}
+	fputc('"', d->out);
+}
+
+/* ---- attributes ---- */
+
+/* For those who read the graph further. */
+static void put_attributes(struct drawing *d, int32_t index, const struct attribute *attributes,
+	attribute_get *get)
+{
+	char number[ATTRIBUTE_NUMBER_MAX];
+	const char *text;
+
+	for (int i = 0; attributes[i].name; i++) {
+		if (!get(d->shape, index, i, &d->value) ||
+			(attributes[i].type == ATTRIBUTE_BOOL && !d->value.number))
+			continue;
+		fprintf(d->out, " %s=\"", attributes[i].name);
+		text = attribute_text(attributes[i].type, &d->value, number);
+		put_escaped(text, strlen(text), d->out);
+		fputc('"', d->out);
+	}
+}
+
+/* ---- phases ---- */
+
+static int compare_texts(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static const char *phase_of(const struct shape *shape, int32_t node)
+{
+	const struct shape_node *n = &shape->nodes[node];
+
+	return n->kind == NODE_PROCESS ? workflow_task(shape->workflow, n->of)->phase : NULL;
+}
+
+static int list_phases(struct drawing *d)
+{
+	const struct shape *shape = d->shape;
+	int n = 0;
+
+	d->phases = malloc(((size_t)shape->n_nodes + 1) * sizeof(*d->phases));
+	if (!d->phases)
+		return -ENOMEM;
+	for (int32_t i = 0; i < shape->n_nodes; i++)
+		if (phase_of(shape, i))
+			d->phases[n++] = phase_of(shape, i);
+	qsort(d->phases, n, sizeof(*d->phases), compare_texts);
+	for (int i = 0; i < n; i++)
+		if (i == 0 || strcmp(d->phases[i], d->phases[d->n_phases - 1]) != 0)
+			d->phases[d->n_phases++] = d->phases[i];
+	return 0;
+}
+
+/* Pale enough for text; by the golden ratio, so that neighbours differ. */
+static void put_colour(struct drawing *d, int phase)
+{
+	double hue = phase * 0.618034;
+
+	fprintf(d->out, "\"%.3f 0.30 1.000\"", hue - floor(hue));
+}
+
+static int find_phase(const struct drawing *d, const char *phase)
+{
+	const char **found =
+		bsearch(&phase, d->phases, d->n_phases, sizeof(*d->phases), compare_texts);
+
+	return found ? (int)(found - d->phases) : -1;
+}
+
+/* Others' colours may be dark: they let the white through. */
+static void put_fill(struct drawing *d, const char *phase)
+{
+	if (d->options->colour)
+		fprintf(d->out, "\"%s%s\"", d->options->colour(d->options->colours, phase),
+			DOT_PALE);
+	else
+		put_colour(d, find_phase(d, phase));
+}
+
+/* ---- nodes ---- */
+
+static void put_process(struct drawing *d, int32_t i)
+{
+	const struct shape_node *n = &d->shape->nodes[i];
+	const char *phase = phase_of(d->shape, i);
+
+	put_process_label(d, n);
+	fputc('"', d->out);
+	if (phase) {
+		fputs(" style=filled fillcolor=", d->out);
+		put_fill(d, phase);
+	}
+	if (n->failed)
+		fputs(" peripheries=2 fontcolor=darkred", d->out);
+	if (n->label)
+		fputs(" shape=doubleoctagon", d->out);
+}
+
+static void put_node(struct drawing *d, int32_t i)
+{
+	const struct shape_node *n = &d->shape->nodes[i];
+
+	fprintf(d->out, "\"%s\" [id=\"%s%s\" label=\"", n->id, d->ids, n->id);
+	if (n->kind == NODE_PROCESS) {
+		put_process(d, i);
+	} else if (n->kind == NODE_FILE) {
+		put_file_label(d, i);
+		fputs(n->label ? "\" shape=folder" : "\" shape=box", d->out);
+	} else {
+		put_short(printable_text(&d->value.clean, shape_base_name(d->shape, i)), d->out);
+		fputs("\\nnot there\" shape=box style=dashed color=gray fontcolor=gray40", d->out);
+	}
+	if (n->critical)
+		fputs(" color=red penwidth=2", d->out);
+	put_attributes(d, i, attributes_of_nodes, attribute_of_node);
+	fputs("];\n", d->out);
+}
+
+/* ---- edges ---- */
+
+static const char *arrowhead(const struct shape_edge *edge)
+{
+	enum dot_sign sign = dot_sign_of(edge);
+
+	return sign == DOT_SIGN_STARTED  ? "empty"
+	       : sign >= DOT_SIGN_ARROWS ? dot_sign_words[sign].sign
+					 : "none";
+}
+
+static double weight_of(const struct drawing *d, const struct shape_edge *e)
+{
+	switch (d->options->width) {
+	case DOT_WIDTH_BYTES:
+		return e->bytes > 0 ? (double)e->bytes : 0;
+	case DOT_WIDTH_RATE:
+		return e->bytes > 0 && e->ns > 0 ? (double)e->bytes / (double)e->ns : 0;
+	case DOT_WIDTH_TIME:
+		return e->ns > 0 ? (double)e->ns : 0;
+	default:
+		return 0;
+	}
+}
+
+static void put_style(struct drawing *d, const struct shape_edge *e)
+{
+	if (!shape_is_flow(e))
+		fputs(e->kinds & EDGE_NEXT       ? " style=bold"
+			: e->kinds & EDGE_SEARCH ? " style=dotted color=gray"
+						 : " style=dotted",
+			d->out);
+	else if (e->assumed)
+		fputs(" style=dashed", d->out);
+	if (e->critical)
+		fputs(" color=red", d->out);
+	else if (e->feedback)
+		fputs(" color=blue", d->out);
+	if (e->slow)
+		fputs(" fontcolor=darkorange3", d->out);
+	if (e->read_back)
+		fputs(" dir=both", d->out);
+}
+
+static void put_edge(struct drawing *d, int32_t i)
+{
+	const struct shape_edge *e = &d->shape->edges[i];
+	double weight = weight_of(d, e);
+
+	fprintf(d->out, "\"%s\" -> \"%s\" [arrowhead=%s", d->shape->nodes[e->from].id,
+		d->shape->nodes[e->to].id, arrowhead(e));
+	if (*d->ids)
+		fprintf(d->out, " id=\"%se%d\"", d->ids, i);
+	put_style(d, e);
+	put_edge_label(d, e);
+	if (weight > 0 && d->most > 0)
+		fprintf(d->out, " penwidth=%.2f", 1 + 5 * sqrt(weight / d->most));
+	else if (e->critical)
+		fputs(" penwidth=2", d->out);
+	put_attributes(d, i, attributes_of_edges, attribute_of_edge);
+	fputs("];\n", d->out);
+}
+
+/* ---- frames ---- */
+
+struct member {
+	const char *key;
+	int32_t node;
+};
+
+static int compare_members(const void *x, const void *y)
+{
+	const struct member *a = x, *b = y;
+	int order = strcmp(a->key, b->key);
+
+	return order ? order : (a->node > b->node) - (a->node < b->node);
+}
+
+static int put_clusters(struct drawing *d)
+{
+	const struct shape *shape = d->shape;
+	struct member *members = malloc(((size_t)shape->n_nodes + 1) * sizeof(*members));
+	int32_t n = 0;
+
+	if (!members)
+		return -ENOMEM;
+	for (int32_t i = 0; i < shape->n_nodes && d->options->cluster; i++) {
+		const struct task *t = shape->nodes[i].kind == NODE_PROCESS
+					       ? workflow_task(shape->workflow, shape->nodes[i].of)
+					       : NULL;
+		const char *key = !t                                       ? NULL
+				  : d->options->cluster == DOT_CLUSTER_JOB ? t->job
+									   : t->phase;
+
+		if (key)
+			members[n++] = (struct member){ key, i };
+	}
+	qsort(members, n, sizeof(*members), compare_members);
+	for (int32_t i = 0, cluster = 0; i < n; cluster++) {
+		const char *key = members[i].key;
+
+		fprintf(d->out, "subgraph cluster_%d { style=rounded color=gray label=\"%s",
+			cluster, d->options->cluster == DOT_CLUSTER_JOB ? "job " : "");
+		put_short(printable_text(&d->value.clean, key), d->out);
+		fputs("\";", d->out);
+		for (; i < n && strcmp(members[i].key, key) == 0; i++)
+			fprintf(d->out, " \"%s\";", shape->nodes[members[i].node].id);
+		fputs(" }\n", d->out);
+	}
+	free(members);
+	return 0;
+}
+
+/* ---- legend ---- */
+
+/* "open read, vee execute": what of them is there. */
+static void put_arrows(struct drawing *d, const bool *there)
+{
+	const char *between = "";
+
+	fputs("<TR><TD ALIGN=\"LEFT\">arrowheads</TD><TD ALIGN=\"LEFT\">", d->out);
+	for (int i = DOT_SIGN_ARROWS; i < DOT_SIGN_COLOURS; i++)
+		if (there[i]) {
+			fprintf(d->out, "%s%s: %s", between, dot_sign_words[i].sign,
+				dot_sign_words[i].meaning);
+			between = ", ";
+		}
+	fputs("</TD></TR>", d->out);
+}
+
+static void put_legend(struct drawing *d)
+{
+	bool there[DOT_SIGN_MAX];
+
+	dot_signs(d->shape, there);
+	for (int i = 0; i < DOT_SIGN_MAX; i++) {
+		const struct dot_sign_words *w = &dot_sign_words[i];
+
+		if (i == DOT_SIGN_ARROWS && there[DOT_SIGN_DATA])
+			put_arrows(d, there);
+		if (!there[i] || (i >= DOT_SIGN_ARROWS && i < DOT_SIGN_COLOURS))
+			continue;
+		fputs("<TR><TD ALIGN=\"LEFT\">", d->out);
+		fprintf(d->out, w->colour ? "<FONT COLOR=\"%s\">%s</FONT>" : "%s%s",
+			w->colour ? w->colour : "", w->sign);
+		fprintf(d->out, "</TD><TD ALIGN=\"LEFT\">%s</TD></TR>", w->meaning);
+	}
+}
+
+static void put_phases(struct drawing *d)
+{
+	if (d->n_phases == 0)
+		return;
+	fputs("<TR><TD ALIGN=\"LEFT\">phases</TD><TD ALIGN=\"LEFT\"><TABLE BORDER=\"0\" "
+	      "CELLSPACING=\"2\"><TR>",
+		d->out);
+	for (int i = 0; i < d->n_phases && i < PHASES_SHOWN; i++) {
+		fputs("<TD BGCOLOR=", d->out);
+		put_fill(d, d->phases[i]);
+		fputs(">", d->out);
+		put_markup(printable_text(&d->value.clean, d->phases[i]), d->out);
+		fputs(i % 6 == 5 && i + 1 < d->n_phases && i + 1 < PHASES_SHOWN ? "</TD></TR><TR>"
+										: "</TD>",
+			d->out);
+	}
+	if (d->n_phases > PHASES_SHOWN)
+		fprintf(d->out, "<TD>and %d more</TD>", d->n_phases - PHASES_SHOWN);
+	fputs("</TR></TABLE></TD></TR>", d->out);
+}
+
+static void put_label(struct drawing *d)
+{
+	if (d->options->no_legend && d->shape->folded == 0)
+		return;
+	fputs("graph [labelloc=b labeljust=l fontsize=10 label=<<TABLE BORDER=\"0\" "
+	      "CELLSPACING=\"0\">",
+		d->out);
+	if (d->shape->folded)
+		fprintf(d->out,
+			"<TR><TD ALIGN=\"LEFT\" COLSPAN=\"2\"><B>%d nodes folded</B></TD></TR>",
+			d->shape->folded);
+	if (!d->options->no_legend) {
+		put_legend(d);
+		put_phases(d);
+	}
+	fputs("</TABLE>>];\n", d->out);
+}
+
+/* ---- the whole ---- */
+
+static bool has_files(const struct shape *shape)
+{
+	for (int32_t i = 0; i < shape->n_nodes; i++)
+		if (shape->nodes[i].kind != NODE_PROCESS)
+			return true;
+	return false;
+}
+
+static int draw(struct drawing *d)
+{
+	/* Names are wide, so that where many nodes stand side by side it is better one below the other. */
+	fprintf(d->out,
+		"digraph workflow {\ngraph [rankdir=%s fontname=Helvetica%s%s%s];\n"
+		"node [shape=ellipse fontname=Helvetica fontsize=10];\n"
+		"edge [fontname=Helvetica fontsize=8];\n",
+		d->shape->n_nodes > TALL || !has_files(d->shape) ? "LR nodesep=0.1" : "TB",
+		*d->ids ? " id=\"" : "", d->ids, *d->ids ? "graph\"" : "");
+	put_label(d);
+	for (int32_t i = 0; i < d->shape->n_nodes; i++)
+		put_node(d, i);
+	if (put_clusters(d) < 0)
+		return -ENOMEM;
+	for (int32_t i = 0; i < d->shape->n_edges; i++)
+		put_edge(d, i);
+	fputs("}\n", d->out);
+	return d->value.clean.failed ? -ENOMEM : fflush(d->out) == 0 && !ferror(d->out) ? 0 : -EIO;
+}
+
+int dot_write(const struct shape *shape, const struct dot_options *options, FILE *out)
+{
+	struct drawing d = { .shape = shape,
+		.options = options,
+		.out = out,
+		.ids = options->ids ? options->ids : "" };
+	int r = list_phases(&d);
+
+	__fsetlocking(out, FSETLOCKING_BYCALLER);
+	for (int32_t i = 0; i < shape->n_edges; i++)
+		d.most = fmax(d.most, weight_of(&d, &shape->edges[i]));
+	if (r == 0)
+		r = draw(&d);
+	attribute_value_finish(&d.value);
+	free(d.phases);
+	return r;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_EXPORT_PERFETTO_H
+#define DAG_EXPORT_PERFETTO_H
+
+/*
+ * The time line of a run for other viewers: Chrome's trace events as JSON, which Perfetto, chrome://tracing and
+ * speedscope read
+ * (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU).  pid is the id of a process in the
+ * trace, since the kernel gives numbers of processes again; tid is that of the thread.  Times are microseconds since the
+ * begin of the run.
+ *
+ * Slices of one thread must nest: a process is a slice of its first thread, and its long operations lie in it.  An
+ * operation that overlaps another one, or its process, is asynchronous ("b", "e").
+ *
+ * Order: perfetto_begin() writes processes and data flows; then come counters, then operations in the order of their
+ * begin; then perfetto_end().  One thread.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct shape;
+struct workflow;
+
+struct perfetto;
+
+/* 0 or -ENOMEM.  whole: the trace is complete. */
+int perfetto_begin(const struct workflow *workflow, const struct shape *shape, bool whole, FILE *out,
+	struct perfetto **ret_perfetto);
+
+/* One point of curves in one diagram. */
+void perfetto_counter(struct perfetto *perfetto, double from_s, const char *diagram, size_t n, const char *const names[],
+	const double values[]);
+
+/* A text that need not be UTF-8; bytes NULL: not known. */
+struct perfetto_text {
+	const char *bytes;
+	size_t len;
+};
+
+/* Points in time are since the epoch. */
+struct perfetto_operation {
+	int64_t process, tid; /* process: its id in the trace */
+	struct perfetto_text name, path;
+	int64_t start_ns, latency_ns;
+	const int64_t *result, *moved_bytes; /* NULL: not known */
+};
+
+/* An operation of a process that is not shown is left out. */
+void perfetto_operation(struct perfetto *perfetto, const struct perfetto_operation *operation);
+
+/* Frees it; -ENOMEM: something is missing in what was written. */
+int perfetto_end(struct perfetto *perfetto);
+
+#endif

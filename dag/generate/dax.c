@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/generate/generate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cli.h"
+#include "dag/output/xml.h"
+#include "dag/shape/attributes.h"
+
+struct writer {
+	struct xml xml;
+	const struct jobs *jobs;
+	struct printable clean;
+};
+
+static void attribute(struct writer *w, const char *name, const char *value)
+{
+	xml_attribute(&w->xml, name, value);
+}
+
+/* A text for people. */
+static void title(struct writer *w, const char *name, const char *value)
+{
+	attribute(w, name, printable_text(&w->clean, value));
+}
+
+static void put_use(void *arg, int32_t index, bool input, bool output)
+{
+	struct writer *w = arg;
+	const struct job_file *file = &w->jobs->files[index];
+
+	if (file->directory)
+		return;
+	xml_begin(&w->xml, "uses");
+	attribute(w, "name", file->path);
+	attribute(w, "link", input && output ? "inout" : input ? "input" : "output");
+	attribute(w, "register", "false");
+	attribute(w, "transfer", output && !file->kept ? "false" : "true");
+	if (file->bytes != WORKFLOW_UNKNOWN)
+		xml_attribute_id(&w->xml, "size", 0, file->bytes);
+	xml_end(&w->xml);
+}
+
+static void put_job(struct writer *w, const struct job *job)
+{
+	char **argv = job->command == JOBS_NONE ? NULL : w->jobs->commands[job->command].argv;
+	char *arguments = argv && argv[0] ? cli_join(argv + 1) : NULL;
+
+	xml_begin(&w->xml, "job");
+	attribute(w, "id", job->name);
+	attribute(w, "name", job_program(w->jobs, job));
+	if (job->xform)
+		title(w, "node-label", job->xform);
+	w->clean.failed |= argv && argv[0] && !arguments;
+	if (arguments && *arguments) {
+		xml_begin(&w->xml, "argument");
+		xml_text(&w->xml, arguments);
+		xml_end(&w->xml);
+	}
+	job_each_use(job, put_use, w);
+	xml_end(&w->xml);
+	free(arguments);
+}
+
+static void put_parents(struct writer *w, const struct job *job)
+{
+	if (job->n_deps == 0)
+		return;
+	xml_begin(&w->xml, "child");
+	attribute(w, "ref", job->name);
+	for (int32_t i = 0; i < job->n_deps; i++) {
+		xml_begin(&w->xml, "parent");
+		attribute(w, "ref", w->jobs->jobs[job->deps[i]].name);
+		xml_end(&w->xml);
+	}
+	xml_end(&w->xml);
+}
+
+int generate_dax(const struct jobs *jobs, const struct generate_facts *facts, FILE *out,
+	struct generate_refusal *ret_refusal)
+{
+	struct writer w = { .jobs = jobs };
+	bool failed;
+	int r = generate_check(jobs, "XML", xml_says, ret_refusal);
+
+	if (r == 0)
+		r = xml_open(&w.xml, out);
+	if (r < 0)
+		return r;
+	xml_begin(&w.xml, "adag");
+	attribute(&w, "xmlns", "http://pegasus.isi.edu/schema/DAX");
+	attribute(&w, "version", "3.6");
+	title(&w, "name", *facts->name ? facts->name : "workflow");
+	for (int32_t i = 0; i < jobs->n_jobs; i++)
+		put_job(&w, &jobs->jobs[i]);
+	for (int32_t i = 0; i < jobs->n_jobs; i++)
+		put_parents(&w, &jobs->jobs[i]);
+	r = xml_close(&w.xml, out);
+	failed = w.clean.failed;
+	printable_finish(&w.clean);
+	return failed ? -ENOMEM : r;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+
+/* wfdag generate: a workflow for other workflow systems, from the trace of a run. */
+
+#include "dag/generate/generate.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/output.h"
+#include "base/place.h"
+#include "base/version.h"
+#include "dag/generate/options.h"
+#include "dag/generate/rules.h"
+#include "dag/graph/workflow.h"
+#include "dag/trace/choice.h"
+#include "dag/trace/traces.h"
+#include "db/query.h"
+
+struct job_list {
+	const struct generate_options *options;
+	struct generate_facts facts;
+	struct jobs *jobs;
+};
+
+static int out_of_memory(void)
+{
+	return err_status(EXIT_OWN, "out of memory");
+}
+
+/* ---- what is known of the run ---- */
+
+static const char *fact(const struct query_db *db, const char *key)
+{
+	const char *text = query_fact_text(db, key);
+
+	return text ? text : "";
+}
+
+static void read_facts(struct job_list *list, struct query_db *db, const struct workflow *w)
+{
+	struct generate_facts *f = &list->facts;
+
+	f->host = fact(db, "host");
+	f->user = fact(db, "user");
+	f->kernel = fact(db, "kernel");
+	f->cpu_model = fact(db, "cpu_model");
+	f->name = fact(db, "command");
+	f->cpus = query_fact(db, "cpus", 0);
+	f->memory_bytes = query_fact(db, "memory_bytes", 0);
+	f->begin_ns = w->begin_ns;
+	f->end_ns = query_fact(db, "end_ns", w->end_ns);
+	f->wfformat = list->options->wfformat;
+}
+
+/* ---- what cannot be done, or is to be known ---- */
+
+static bool uses_files(const struct job *job)
+{
+	return job->changes || job->n_deps + job->n_inputs + job->n_outputs > 0;
+}
+
+static int check_commands(const struct jobs *jobs)
+{
+	int32_t unknown = 0, first = JOBS_NONE, users = 0;
+
+	for (int32_t i = 0; i < jobs->n_jobs; i++) {
+		users += uses_files(&jobs->jobs[i]);
+		if (jobs->jobs[i].script || !uses_files(&jobs->jobs[i]))
+			continue;
+		first = first == JOBS_NONE ? i : first;
+		unknown++;
+	}
+	if (users == 0)
+		return err_status(EXIT_OWN, "no job used a file of the workflow, so there is "
+					    "nothing to be made: files of the "
+					    "system do not count, and traces of procmon have none");
+	if (unknown)
+		return err_status(EXIT_OWN,
+			"of %d of %d jobs (%s ...) it is not known what was started: a part of a "
+			"script that "
+			"its shell did itself can be put into a file of its own; no command line "
+			"is missed by "
+			"'ftrac run'",
+			unknown, jobs->n_jobs, jobs->jobs[first].name);
+	return 0;
+}
+
+/* What no command does again would be missing, or be wrong. */
+static int check_gaps(const struct jobs *jobs)
+{
+	static const char *const texts[] = {
+		[GAP_SHELL] = "'%s' was changed by %s (process %lld) itself, and not by a command that it "
+			      "started, so nothing would do that again: put it into a command of its own, "
+			      "as with sh -c",
+		[GAP_SHARED] = "a part of '%s' was read by %s (process %lld) from an open that others read, "
+			       "too, so it cannot be started again alone: have it read a file of its own",
+	};
+	const struct task *task;
+
+	if (jobs->n_gaps < 0)
+		return err_status(EXIT_OWN, "the trace has no single operations, so it is not known what became "
+					    "of names: trace the run without --no-ops");
+	if (jobs->n_gaps == 0)
+		return 0;
+	task = workflow_task(jobs->workflow, jobs->gap.process);
+	return err_status(EXIT_OWN, texts[jobs->gap.kind], jobs->gap.path,
+		task->program ? task->program : "a program", (long long)task->pid);
+}
+
+/* A pipe of which one end is no command that is known: what a shell itself wrote, or several. */
+static int check_pipes(const struct jobs *jobs)
+{
+	for (int32_t i = 0; i < jobs->n_commands; i++) {
+		const struct job_command *command = &jobs->commands[i];
+		const struct job *job = &jobs->jobs[command->job];
+
+		if (uses_files(job) && jobs_lost_pipe(jobs, i))
+			return err_status(EXIT_OWN,
+				"%s (process %lld) was joined by a pipe to what its shell did itself, or to several "
+				"commands, so it cannot be started again: put the whole into a command of its own, as "
+				"with sh -c",
+				job_program(jobs, job),
+				(long long)workflow_task(jobs->workflow, command->process)->pid);
+	}
+	return 0;
+}
+
+static void tell_failures(const struct jobs *jobs)
+{
+	int32_t failed = 0, last = 0;
+
+	for (int32_t i = 0; i < jobs->n_jobs; i++)
+		if (jobs->jobs[i].status > 0) {
+			failed++;
+			last = i;
+		}
+	if (failed)
+		err_print("%d jobs failed (%s with status %d ...): what is generated goes on "
+			  "behind them",
+			failed, jobs->jobs[last].name, jobs->jobs[last].status);
+}
+
+/* Files that come from nowhere, if not from the driver. */
+static void tell_missing(const struct jobs *jobs)
+{
+	int32_t missing = 0, last = 0;
+
+	for (int32_t i = 0; i < jobs->n_jobs; i++)
+		for (int32_t j = 0; j < jobs->jobs[i].n_inputs; j++)
+			if (jobs->files[jobs->jobs[i].inputs[j]].drivers) {
+				missing++;
+				last = jobs->jobs[i].inputs[j];
+			}
+	if (missing)
+		err_print("what starts the jobs wrote files that they need ('%s' ...): it is no "
+			  "part of what "
+			  "is generated, they must be there",
+			jobs->files[last].path);
+}
+
+/* ---- what is written ---- */
+
+static int put_rules(const struct job_list *list, enum generate_output output, FILE *out)
+{
+	static bool (*const says[])(const char *) = { [GENERATE_MAKE] = rules_make_says,
+		[GENERATE_NINJA] = rules_ninja_says,
+		[GENERATE_SNAKEMAKE] = rules_snakemake_says };
+	struct rules *rules = NULL;
+	int r = rules_create(list->jobs, says[output], &rules);
+
+	if (r == 0)
+		r = output == GENERATE_MAKE    ? rules_write_make(rules, out)
+		    : output == GENERATE_NINJA ? rules_write_ninja(rules, out)
+					       : rules_write_snakemake(rules, out);
+	rules_destroy(rules);
+	return r;
+}
+
+static int put(const struct job_list *list, enum generate_output output, FILE *out,
+	struct generate_refusal *ret_refusal)
+{
+	switch (output) {
+	case GENERATE_DAGMAN:
+		return generate_dagman(list->jobs, &list->facts, out);
+	case GENERATE_PEGASUS:
+		return generate_pegasus(list->jobs, &list->facts, out, ret_refusal);
+	case GENERATE_DAX:
+		return generate_dax(list->jobs, &list->facts, out, ret_refusal);
+	case GENERATE_WFFORMAT:
+		return generate_wfformat(list->jobs, &list->facts, out);
+	default:
+		return put_rules(list, output, out);
+	}
+}
+
+static int put_file(const struct job_list *list, enum generate_output output, const char *file,
+	struct generate_refusal *ret_refusal)
+{
+	struct output to;
+	int r = output_open(file, &to);
+	FILE *out;
+
+	if (r < 0)
+		return r;
+	out = output_stream(to.fd);
+	if (!out)
+		return output_close(&to, -errno);
+	r = put(list, output, out, ret_refusal);
+	if (fclose(out) != 0 && r == 0)
+		r = -errno;
+	return output_close(&to, r);
+}
+
+static int write_all(const struct job_list *list)
+{
+	for (int i = 0; i < GENERATE_MAX; i++) {
+		const char *file = list->options->outputs[i];
+		struct generate_refusal refusal;
+		int r = file ? put_file(list, i, file, &refusal) : 0;
+
+		if (r == -EILSEQ)
+			return err_status(EXIT_OWN,
+				"cannot write '%s': %s; take --make, --ninja, --snakemake or "
+				"--wfformat",
+				file, refusal.text);
+		if (r < 0)
+			return r == -ENOMEM ? out_of_memory()
+					    : err_status(EXIT_OWN, "cannot write '%s': %s", file,
+						      place_explain(r));
+	}
+	return 0;
+}
+
+/* WfFormat is JSON, which is UTF-8. */
+static void tell_unsaid(const struct job_list *list)
+{
+	const struct jobs *jobs = list->jobs;
+	int32_t unsaid = 0, last = 0;
+
+	for (int32_t i = 0; i < jobs->n_jobs && list->options->outputs[GENERATE_WFFORMAT]; i++)
+		if (!generate_says_command(jobs, &jobs->jobs[i], generate_says_utf8)) {
+			unsaid++;
+			last = i;
+		}
+	if (unsaid)
+		err_print("the commands of %d jobs (%s ...) are not UTF-8, as JSON must be: they "
+			  "are left out of '%s'",
+			unsaid, jobs->jobs[last].name, list->options->outputs[GENERATE_WFFORMAT]);
+}
+
+static bool wants_rules(const struct generate_options *o)
+{
+	return o->outputs[GENERATE_MAKE] || o->outputs[GENERATE_NINJA] ||
+	       o->outputs[GENERATE_SNAKEMAKE] || o->outputs[GENERATE_DAGMAN];
+}
+
+static int check_rules(const struct job_list *list)
+{
+	int status;
+
+	if (!wants_rules(list->options))
+		return 0;
+	status = check_commands(list->jobs);
+	if (status == 0)
+		status = check_gaps(list->jobs);
+	if (status == 0)
+		status = check_pipes(list->jobs);
+	if (status == 0) {
+		tell_failures(list->jobs);
+		tell_missing(list->jobs);
+	}
+	return status;
+}
+
+/* ---- the whole ---- */
+
+static int generate_from(struct query_db *db, const struct generate_options *o)
+{
+	const struct workflow_options options = { .choice = &o->choice, .ghosts = true };
+	struct job_list list = { .options = o };
+	struct workflow *workflow = NULL;
+	int status = workflow_load(db, &options, &workflow);
+
+	if (status == 0)
+		status = jobs_load(db, workflow, &o->choice, o->level, o->root, &list.jobs);
+	if (status == 0 && list.jobs->n_jobs == 0)
+		status = err_status(EXIT_OWN,
+			"there are no jobs in the trace: trace what starts them, as "
+			"with 'ftrac run -- make'");
+	if (status == 0) {
+		read_facts(&list, db, workflow);
+		status = check_rules(&list);
+	}
+	if (status == 0) {
+		tell_unsaid(&list);
+		status = write_all(&list);
+	}
+	jobs_destroy(list.jobs);
+	workflow_destroy(workflow);
+	return status;
+}
+
+static int generate(const struct generate_options *o)
+{
+	struct query_db *db = NULL;
+	int status = traces_open(&o->traces, QUERY_OPS | (o->foreign ? QUERY_FOREIGN : 0), &db);
+	bool whole = status == 0 && traces_are_whole(db);
+
+	if (status == 0)
+		status = generate_from(db, o);
+	query_close(db);
+	return status == 0 && o->strict && !whole ? TRACES_EXIT_STRICT : status;
+}
+
+int generate_main(int argc, char **argv)
+{
+	struct generate_options options;
+	int status;
+
+	if (generate_options_parse(argc, argv, &options, &status))
+		status = generate(&options);
+	generate_options_finish(&options);
+	return status;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/generate/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/version.h"
+#include "dag/trace/choice.h"
+#include "dag/trace/traces.h"
+
+enum long_option {
+	LONG_MAKE = 256, /* the outputs in the order of enum generate_output */
+	LONG_NINJA,
+	LONG_SNAKEMAKE,
+	LONG_DAGMAN,
+	LONG_PEGASUS,
+	LONG_DAX,
+	LONG_WFFORMAT,
+	LONG_LEVEL,
+	LONG_ROOT,
+	LONG_STRICT,
+	LONG_WFFORMAT_VERSION,
+};
+_Static_assert(LONG_LEVEL - LONG_MAKE == GENERATE_MAX, "an option for each output");
+
+static const struct option long_options[] = {
+	{ "dagman", required_argument, NULL, LONG_DAGMAN },
+	{ "dax", required_argument, NULL, LONG_DAX },
+	{ "level", required_argument, NULL, LONG_LEVEL },
+	{ "make", required_argument, NULL, LONG_MAKE },
+	{ "ninja", required_argument, NULL, LONG_NINJA },
+	{ "pegasus", required_argument, NULL, LONG_PEGASUS },
+	{ "root", required_argument, NULL, LONG_ROOT },
+	{ "snakemake", required_argument, NULL, LONG_SNAKEMAKE },
+	TRACES_OPTIONS,
+	{ "strict", no_argument, NULL, LONG_STRICT },
+	{ "wfformat", required_argument, NULL, LONG_WFFORMAT },
+	{ "wfformat-version", required_argument, NULL, LONG_WFFORMAT_VERSION },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char help_text[] =
+"Usage: wfdag generate [options] --make FILE [TRACE...]\n"
+"\n"
+"The workflow of a trace (default: trace.db in the current directory) for other workflow systems.  Its\n"
+"jobs are the commands that make, ninja, a script ... started; which one needs what is taken from the files\n"
+"that they read and wrote.\n"
+"\n"
+"What is written ('-': to stdout; several at once):\n"
+"      --make FILE        for GNU Make 4.3 and newer\n"
+"      --ninja FILE       for Ninja\n"
+"      --snakemake FILE   for Snakemake, with the memory and the time that jobs took\n"
+"      --wfformat FILE    WfFormat of WfCommons\n"
+"      --dagman FILE      for HTCondor's DAGMan, on a shared file system\n"
+"      --pegasus FILE     abstract workflow of Pegasus 5\n"
+"      --dax FILE         the same of Pegasus 4, in XML\n"
+"\n"
+"      --level LEVEL      job (default), or process: each process is a step (not for make, ninja,\n"
+"                         snakemake and dagman, which run jobs again)\n"
+"      --root DIR         the folder of the workflow (default: where the command that was traced ran);\n"
+"                         paths are relative to it\n"
+"      --wfformat-version VERSION   1.5 or 1.6 (default)\n"
+TRACES_HELP
+"      --strict           exit status 3 if the trace is incomplete or something was lost\n"
+"  -h, --help             print this\n"
+"  -V, --version          print the version\n"
+"\n"
+"Exit status: 0, 1 (it cannot be done), 2 (wrong usage), 3 (--strict).\n";
+
+static void print_help(void)
+{
+	fputs(help_text, stdout);
+}
+
+static int set_level(struct generate_options *o, const char *value)
+{
+	static const char *const levels[] = { "job", "process", NULL };
+	int level, status = choice_parse_name("--level", value, levels, &level);
+
+	if (status == 0)
+		o->level = level;
+	return status;
+}
+
+static int set_version(struct generate_options *o, const char *value)
+{
+	static const char *const versions[] = { "1.5", "1.6", NULL };
+	int version, status = choice_parse_name("--wfformat-version", value, versions, &version);
+
+	if (status == 0)
+		o->wfformat = 5 + version;
+	return status;
+}
+
+static int set_root(struct generate_options *o, const char *value)
+{
+	o->root = value;
+	if (value[0] == '/')
+		return 0;
+	return err_status(EXIT_USAGE, "--root '%s' is no absolute path: give it as it was in the run", value);
+}
+
+static int apply(void *options, int option, const char *value)
+{
+	struct generate_options *o = options;
+
+	if (option >= LONG_MAKE && option < LONG_LEVEL) {
+		o->outputs[option - LONG_MAKE] = value;
+		return 0;
+	}
+	switch (option) {
+	case LONG_LEVEL: return set_level(o, value);
+	case LONG_ROOT: return set_root(o, value);
+	case TRACES_FOREIGN: o->foreign = true; return 0;
+	case LONG_STRICT: o->strict = true; return 0;
+	case LONG_WFFORMAT_VERSION: return set_version(o, value);
+	default: return -1;
+	}
+}
+
+static int check(const struct generate_options *o)
+{
+	/* They run jobs again. */
+	bool runs = o->outputs[GENERATE_MAKE] || o->outputs[GENERATE_NINJA] || o->outputs[GENERATE_SNAKEMAKE] ||
+		    o->outputs[GENERATE_DAGMAN];
+	int outputs = 0;
+
+	for (int i = 0; i < GENERATE_MAX; i++)
+		outputs += o->outputs[i] != NULL;
+	if (outputs == 0)
+		return err_status(EXIT_USAGE, "nothing is to be written: give --make FILE, --wfformat FILE or the like; see "
+			"'wfdag generate --help'");
+	if (o->level == JOBS_PROCESS && runs)
+		return err_status(EXIT_USAGE, "--level process is for what describes a run: a process that another one started "
+			"cannot be run again by itself; leave it out for --make, --ninja, --snakemake and --dagman");
+	return 0;
+}
+
+static int finish(void *options, char **words)
+{
+	struct generate_options *o = options;
+	int status = 0;
+
+	for (; *words && status == 0; words++)
+		status = words_add(&o->traces, *words);
+	if (status == 0 && o->traces.n == 0)
+		status = words_add(&o->traces, "trace.db");
+	if (status == 0)
+		status = check(o);
+	return status ? status : choice_hide_system(&o->choice);
+}
+
+bool generate_options_parse(int argc, char **argv, struct generate_options *options, int *ret_status)
+{
+	static const struct cli cli = { "wfdag generate", FTRAC_VERSION, long_options, print_help, apply, finish };
+
+	*options = (struct generate_options){ .choice.step_ns = 1, .wfformat = 6 };
+	return cli_parse(&cli, argc, argv, options, ret_status);
+}
+
+void generate_options_finish(struct generate_options *options)
+{
+	words_free(&options->traces);
+	choice_finish(&options->choice);
+}

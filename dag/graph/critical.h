@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_GRAPH_CRITICAL_H
+#define DAG_GRAPH_CRITICAL_H
+
+/*
+ * The critical path of a run: what its end has waited for, from measured times.
+ *
+ * It is found from the last exit backwards, always to what finished last of all that a process needed to be
+ * where it is: the process that started it (fork), a child whose exit it saw (wait), a process that wrote
+ * what it has read (data, if that was written after it had started).  So it has no gaps: its steps are as long
+ * as the run.
+ *
+ * Slack and gain come from the same run cut into pieces: each process at its forks, at the exits of its
+ * children and where data passes between processes that live at the same time.  What lies before the exit of
+ * a child counts as waiting for it.  The slack of a process is how much later it could have ended without a
+ * later end of the run; the gain of a step is how much earlier the run would have ended if its process had
+ * taken no time at all: the most that making it faster can bring, since all else is left as it was,
+ * the order of jobs, too.
+ *
+ * One thread.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dag/graph/workflow.h"
+
+enum critical_cause { CRITICAL_START, CRITICAL_FORK, CRITICAL_WAIT, CRITICAL_DATA };
+
+struct critical_step {
+	int32_t process;
+	int64_t begin_ns, end_ns;  /* the part of its life that is on the path */
+	enum critical_cause cause; /* how it comes from the step before */
+	int32_t file;              /* index, by which the data came; GRAPH_NONE */
+	int64_t gain_ns;           /* WORKFLOW_UNKNOWN: not worked out, there are too many */
+};
+
+struct critical {
+	struct critical_step *steps; /* in the order of time */
+	int32_t n_steps;
+	int64_t *slack_ns; /* of each process */
+	bool *nodes,
+		*edges; /* of the graph: on the path.  Data that one process of it left to a later one is, too */
+};
+
+/* gains: slack and gain are asked for, too; else they are 0 and not known.  -ENOMEM. */
+int critical_create(const struct workflow *workflow, bool gains, struct critical **ret_critical);
+void critical_destroy(struct critical *critical);
+
+extern const char *const critical_causes[]; /* by enum critical_cause */
+
+/* Processes that were there before the run are no part of it, as a shell from which it was started: they
+ * begin with it.  What has not ended ends with the trace.  Starts that were read from /proc have the grain of
+ * a clock tick. */
+#define CRITICAL_TICK_NS 10000000
+int64_t critical_begin(const struct workflow *workflow, int32_t process);
+int64_t critical_end(const struct workflow *workflow, int32_t process);
+static inline bool critical_is_outside(const struct workflow *workflow, int32_t process)
+{
+	return workflow->graph->processes[process].start_ns < workflow->begin_ns - CRITICAL_TICK_NS;
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_GRAPH_PIECES_H
+#define DAG_GRAPH_PIECES_H
+
+/*
+ * A run cut into pieces (critical.h): when each could begin and end if some took less time, or how late they
+ * could have ended.  Times in ns.  The only error is -ENOMEM.
+ */
+
+#include <stdint.h>
+
+#include "dag/graph/workflow.h"
+
+/* What a process has read that another one wrote, the last of it before it was read. */
+struct arrival {
+	int32_t reader, writer; /* processes */
+	int32_t version;        /* node of the graph */
+	int32_t read, write;    /* edges of the graph */
+	int64_t in_ns, out_ns;  /* when it was read, when that had been written; out_ns <= in_ns */
+};
+
+struct pieces;
+
+/* arrivals: all of the workflow. */
+int pieces_create(const struct workflow *workflow, const struct arrival *arrivals,
+	int32_t n_arrivals, struct pieces **ret_pieces);
+void pieces_destroy(struct pieces *pieces);
+int32_t pieces_count(const struct pieces *pieces);
+
+/* Of each process: how much later it could end.  Writes as many numbers as there are processes. */
+void pieces_slack(const struct pieces *pieces, int64_t *slack_ns);
+/* How much earlier the run would end if this process took no time. */
+int64_t pieces_gain(struct pieces *pieces, int32_t process);
+
+#endif

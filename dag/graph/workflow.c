@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/graph/workflow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "dag/trace/traces.h"
+#include "db/compose.h"
+#include "db/query.h"
+
+#define CHUNK_BYTES (64 << 10)
+
+/* Memory that lives as long as the workflow. */
+struct text {
+	struct text *next;
+	size_t used, size;
+	_Alignas(16) char bytes[];
+};
+
+static void *keep(struct workflow *w, size_t size)
+{
+	struct text *text = w->texts;
+
+	size = (size + 15) & ~(size_t)15;
+	if (!text || text->size - text->used < size) {
+		size_t room = size > CHUNK_BYTES ? size : CHUNK_BYTES;
+
+		text = malloc(sizeof(*text) + room);
+		if (!text)
+			return NULL;
+		*text = (struct text){ .next = w->texts, .size = room };
+		w->texts = text;
+	}
+	text->used += size;
+	return text->bytes + text->used - size;
+}
+
+static int out_of_memory(void)
+{
+	return err_status(EXIT_OWN, "out of memory");
+}
+
+/* ---- columns ---- */
+
+static const char *text_of(struct workflow *w, const struct query *query, int column)
+{
+	size_t len;
+	const char *bytes = query_bytes(query, column, &len);
+	char *copy;
+
+	if (query_type(query, column) == QUERY_NULL)
+		return NULL;
+	copy = keep(w, len + 1);
+	if (copy) {
+		memcpy(copy, bytes, len);
+		copy[len] = '\0';
+	} else {
+		w->failed = true; /* NULL would say that it is not known */
+	}
+	return copy;
+}
+
+static int64_t number_of(const struct query *query, int column, int64_t unknown)
+{
+	return query_type(query, column) == QUERY_NULL ? unknown : query_int(query, column);
+}
+
+enum process_column {
+	P_ID,
+	P_PARENT,
+	P_START,
+	P_END,
+	P_PROGRAM,
+	P_COMMAND,
+	P_EXE,
+	P_JOB,
+	P_XFORM,
+	P_PHASE,
+	P_HOST,
+	P_PID,
+	P_EXIT_CODE,
+	P_EXIT_SIGNAL,
+	P_CPU,
+	P_RSS,
+	P_CPU_DELAY,
+	P_DRIVER,
+	P_CHOSEN
+};
+
+static int add_process(struct workflow *w, const struct query *q)
+{
+	struct task *task = keep(w, sizeof(*task));
+	struct graph_process process = { .id = query_int(q, P_ID),
+		.parent = query_int(q, P_PARENT),
+		.start_ns = number_of(q, P_START, w->begin_ns),
+		.end_ns = number_of(q, P_END, GRAPH_NEVER),
+		.data = task };
+
+	if (!task)
+		return -1;
+	*task = (struct task){ text_of(w, q, P_PROGRAM), text_of(w, q, P_COMMAND),
+		text_of(w, q, P_EXE), text_of(w, q, P_JOB), text_of(w, q, P_XFORM),
+		text_of(w, q, P_PHASE), text_of(w, q, P_HOST),
+		number_of(q, P_PID, WORKFLOW_UNKNOWN), number_of(q, P_EXIT_CODE, WORKFLOW_UNKNOWN),
+		number_of(q, P_EXIT_SIGNAL, WORKFLOW_UNKNOWN),
+		number_of(q, P_CPU, WORKFLOW_UNKNOWN), number_of(q, P_RSS, WORKFLOW_UNKNOWN),
+		number_of(q, P_CPU_DELAY, WORKFLOW_UNKNOWN), number_of(q, P_DRIVER, 0),
+		query_int(q, P_CHOSEN) };
+	if (process.end_ns != GRAPH_NEVER && process.end_ns > w->end_ns)
+		w->end_ns = process.end_ns;
+	return graph_add_process(w->graph, &process) < 0 ? -1 : 0;
+}
+
+enum file_column { F_ID, F_PATH, F_KIND, F_SIZE, F_CREATED, F_DELETED };
+
+static int add_file(struct workflow *w, const struct query *q)
+{
+	struct data *data = keep(w, sizeof(*data));
+
+	if (!data)
+		return -1;
+	*data = (struct data){ text_of(w, q, F_PATH), text_of(w, q, F_KIND),
+		number_of(q, F_SIZE, WORKFLOW_UNKNOWN), query_int(q, F_CREATED),
+		query_int(q, F_DELETED) };
+	return graph_add_file(w->graph, query_int(q, F_ID), data) < 0 ? -1 : 0;
+}
+
+enum access_column {
+	A_PROCESS,
+	A_FILE,
+	A_VERSION,
+	A_READS,
+	A_WRITES,
+	A_CREATED,
+	A_RENAMED,
+	A_UNLINKED,
+	A_EXECUTED,
+	A_MAPPED,
+	A_TRUNCATED,
+	A_EMPTIED,
+	A_ASSUMED_READ,
+	A_ASSUMED_WRITE,
+	A_NREAD,
+	A_BREAD,
+	A_NWRITE,
+	A_BWRITE,
+	A_IO,
+	A_NMETA,
+	A_FIRST_IN,
+	A_FIRST_OUT,
+	A_LAST_OUT,
+	A_LAST,
+	A_CHOSEN
+};
+
+/* A file that has other names, or got one back, is not deleted when one is removed. */
+static int kinds_of(const struct query *q, const struct data *data)
+{
+	static const struct {
+		int column, kind;
+	} kinds[] = { { A_CREATED, EDGE_CREATE }, { A_RENAMED, EDGE_RENAME },
+		{ A_UNLINKED, EDGE_DELETE }, { A_EXECUTED, EDGE_EXECUTE }, { A_MAPPED, EDGE_MAP },
+		{ A_TRUNCATED, EDGE_TRUNCATE } };
+	int all =
+		(query_int(q, A_READS) ? EDGE_READ : 0) | (query_int(q, A_WRITES) ? EDGE_WRITE : 0);
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		all |= query_int(q, kinds[i].column) ? kinds[i].kind : 0;
+	return data->deleted ? all : all & ~EDGE_DELETE;
+}
+
+static int add_access(struct workflow *w, const struct query *q)
+{
+	struct graph *g = w->graph;
+	struct graph_access access = { .process = graph_find_process(g, query_int(q, A_PROCESS)),
+		.file = graph_find_file(g, query_int(q, A_FILE)),
+		.version = (int32_t)query_int(q, A_VERSION),
+		.emptied = query_int(q, A_EMPTIED),
+		.assumed_in = query_int(q, A_ASSUMED_READ),
+		.assumed_out = query_int(q, A_ASSUMED_WRITE),
+		.nread = number_of(q, A_NREAD, -1),
+		.bread = number_of(q, A_BREAD, -1),
+		.nwrite = number_of(q, A_NWRITE, -1),
+		.bwrite = number_of(q, A_BWRITE, -1),
+		.io_ns = number_of(q, A_IO, -1),
+		.nmeta = query_int(q, A_NMETA),
+		.first_in_ns = GRAPH_NEVER,
+		.first_out_ns = GRAPH_NEVER,
+		.last_out_ns = GRAPH_NEVER,
+		.last_ns = query_int(q, A_LAST) };
+	bool *chosen;
+
+	if (access.process == GRAPH_NONE || access.file == GRAPH_NONE)
+		return 0;
+	access.kinds = kinds_of(q, workflow_data(w, access.file));
+	if (access.kinds & EDGE_READ)
+		access.first_in_ns = number_of(q, A_FIRST_IN, access.last_ns);
+	if (access.kinds & EDGE_WRITE) {
+		access.first_out_ns = number_of(q, A_FIRST_OUT, access.last_ns);
+		access.last_out_ns = number_of(q, A_LAST_OUT, access.first_out_ns);
+	}
+	if ((g->n_accesses & (g->n_accesses - 1)) == 0) {
+		chosen = realloc(w->chosen, g->n_accesses ? 2 * (size_t)g->n_accesses : 1);
+		if (!chosen)
+			return -1;
+		w->chosen = chosen;
+	}
+	w->chosen[g->n_accesses] = query_int(q, A_CHOSEN);
+	return graph_add_access(g, &access) < 0 ? -1 : 0;
+}
+
+enum ghost_column { G_PROCESS, G_PATH, G_COUNT, G_FIRST, G_CHOSEN };
+
+static int add_ghost(struct workflow *w, const struct query *q)
+{
+	int32_t process = graph_find_process(w->graph, query_int(q, G_PROCESS));
+	struct ghost *ghosts = w->ghosts;
+
+	if (process == GRAPH_NONE || query_type(q, G_PATH) == QUERY_NULL)
+		return 0;
+	if ((w->n_ghosts & (w->n_ghosts - 1)) == 0)
+		ghosts = reallocarray(ghosts, w->n_ghosts ? 2 * (size_t)w->n_ghosts : 1,
+			sizeof(*ghosts));
+	if (!ghosts)
+		return -1;
+	w->ghosts = ghosts;
+	ghosts[w->n_ghosts++] = (struct ghost){ text_of(w, q, G_PATH), process,
+		query_int(q, G_COUNT), number_of(q, G_FIRST, w->begin_ns), query_int(q, G_CHOSEN) };
+	return 0;
+}
+
+static int compare_ghosts(const void *x, const void *y)
+{
+	const struct ghost *a = x, *b = y;
+	int order = strcmp(a->path, b->path);
+
+	return order ? order : (a->process > b->process) - (a->process < b->process);
+}
+
+/* The id of a process behind what it is grouped by. */
+static int add_group(struct workflow *w, const struct query *q)
+{
+	int id = query_columns(q) - 1;
+	int32_t process = graph_find_process(w->graph, query_int(q, id));
+	size_t used = 0, len, size = 1;
+	bool known = false;
+	char *text;
+
+	if (!w->groups)
+		w->groups = calloc((size_t)w->graph->n_processes + 1, sizeof(*w->groups));
+	if (!w->groups)
+		return -1;
+	for (int i = 0; i < id; i++) {
+		query_bytes(q, i, &len);
+		size += len + 3;
+	}
+	text = keep(w, size);
+	for (int i = 0; text && i < id; i++) {
+		const char *bytes = query_bytes(q, i, &len);
+
+		bool is_null = query_type(q, i) == QUERY_NULL;
+
+		known |= !is_null;
+		used += (size_t)snprintf(text + used, size - used, "%s%.*s", i ? ", " : "",
+			is_null ? 1 : (int)len, is_null ? "-" : bytes);
+	}
+	if (text && known && process != GRAPH_NONE)
+		w->groups[process] = text;
+	return text ? 0 : -1;
+}
+
+/* ---- parents ---- */
+
+/* Nobody is above itself: of a circle of parents the one that was met first has none. */
+static int cut_circles(struct graph *g)
+{
+	int32_t *met = calloc((size_t)g->n_processes + 1, sizeof(*met));
+
+	if (!met)
+		return -1;
+	for (int32_t i = 0; i < g->n_processes; i++) {
+		int32_t process = i;
+
+		while (process != GRAPH_NONE && met[process] == 0) {
+			met[process] = i + 1;
+			process = graph_parent(g, process);
+		}
+		if (process != GRAPH_NONE && met[process] == i + 1)
+			g->processes[process].parent = 0;
+	}
+	free(met);
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+struct rows {
+	struct workflow *workflow;
+	int (*add)(struct workflow *, const struct query *);
+};
+
+static int add_row(void *arg, const struct query *query)
+{
+	const struct rows *rows = arg;
+
+	return rows->add(rows->workflow, query) < 0 || rows->workflow->failed ? -ENOMEM : 0;
+}
+
+static int load(struct workflow *w, struct query_db *db, const char *name,
+	const struct choice *choice, int (*add)(struct workflow *, const struct query *))
+{
+	return traces_each(db, name, choice, add_row, &(struct rows){ w, add });
+}
+
+/* Who uses a file that is left out is not left out: nearly all processes read a library. */
+static int load_processes(struct workflow *w, struct query_db *db, const char *name,
+	const struct choice *choice, int (*add)(struct workflow *, const struct query *))
+{
+	struct choice processes = *choice;
+	int status = 0;
+
+	processes.exclude = (struct words){ 0 };
+	for (int i = 0; i < choice->exclude.n && status == 0; i++)
+		if (strncmp(choice->exclude.word[i], "path:", 5) != 0)
+			status = words_add(&processes.exclude, choice->exclude.word[i]);
+	if (status == 0)
+		status = load(w, db, name, &processes, add);
+	words_free(&processes.exclude);
+	return status;
+}
+
+static int load_all(struct workflow *w, struct query_db *db, const struct workflow_options *options)
+{
+	const struct choice *choice = options->choice;
+	struct choice ungrouped = *choice;
+	int status;
+
+	memset(ungrouped.by, 0, sizeof(ungrouped.by));
+	status = load_processes(w, db, "graph.processes", &ungrouped, add_process);
+	if (status == 0 && cut_circles(w->graph) < 0)
+		status = out_of_memory();
+	if (status == 0)
+		status = load(w, db, "graph.files", &ungrouped, add_file);
+	if (status == 0)
+		status = load(w, db, "graph.accesses", &ungrouped, add_access);
+	if (status == 0 && options->ghosts)
+		status = load(w, db, "graph.ghosts", &ungrouped, add_ghost);
+	if (status == 0 && choice->by[0])
+		status = load_processes(w, db, "graph.groups", choice, add_group);
+	if (status == 0 && w->n_ghosts)
+		qsort(w->ghosts, w->n_ghosts, sizeof(*w->ghosts), compare_ghosts);
+	return status;
+}
+
+int workflow_load(struct query_db *db, const struct workflow_options *options,
+	struct workflow **ret_workflow)
+{
+	struct workflow *w = calloc(1, sizeof(*w));
+	int status;
+
+	*ret_workflow = w;
+	if (!w || !(w->graph = graph_create()))
+		return out_of_memory();
+	w->begin_ns = query_fact(db, "start_ns", 0);
+	w->end_ns = query_fact(db, "end_ns", w->begin_ns);
+	w->cpus = query_fact(db, "cpus", 0);
+	status = load_all(w, db, options);
+	if (status == 0 && graph_build(w->graph, options->meta) < 0)
+		status = out_of_memory();
+	return status;
+}
+
+void workflow_destroy(struct workflow *w)
+{
+	if (!w)
+		return;
+	while (w->texts) {
+		struct text *next = w->texts->next;
+
+		free(w->texts);
+		w->texts = next;
+	}
+	graph_destroy(w->graph);
+	free(w->chosen);
+	free(w->ghosts);
+	free(w->groups);
+	free(w);
+}
+
+const struct task *workflow_task(const struct workflow *w, int32_t process)
+{
+	return w->graph->processes[process].data;
+}
+
+const struct data *workflow_data(const struct workflow *w, int32_t file)
+{
+	return w->graph->files[file].data;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_GRAPH_WORKFLOW_H
+#define DAG_GRAPH_WORKFLOW_H
+
+/*
+ * The graph of a trace (graph.h), with all that is known of its processes and files, and which of them
+ * are asked for.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dag/graph/graph.h"
+
+struct choice;
+struct query_db;
+
+#define WORKFLOW_UNKNOWN INT64_MIN
+
+/* .data of a process; texts are NULL where they are not known. */
+struct task {
+	const char *program, *command, *exe, *job, *xform, *phase, *host;
+	int64_t pid, exit_code, exit_signal, cpu_ns, rss_bytes,
+		cpu_delay_ns; /* or WORKFLOW_UNKNOWN */
+	bool driver;          /* starts others as fast as its slots allow: make, ninja, xargs ... */
+	bool chosen;
+};
+
+/* .data of a file */
+struct data {
+	const char *path; /* bytes, ended by NUL */
+	const char *kind;
+	int64_t size_bytes;
+	bool created, deleted;
+};
+
+/* A name that a process looked for, and that was not there. */
+struct ghost {
+	const char *path;
+	int32_t process; /* index */
+	int64_t count, first_ns;
+	bool chosen;
+};
+
+struct workflow {
+	struct graph *graph;
+	bool *chosen;         /* of each access */
+	struct ghost *ghosts; /* by path, then process */
+	int32_t n_ghosts;
+	const char **
+		groups; /* of each process: what it is called where processes are grouped; NULL: nothing is known */
+	int64_t begin_ns, end_ns;
+	int64_t cpus; /* of the host; 0: not known */
+	struct text *texts;
+	bool failed; /* out of memory */
+};
+
+struct workflow_options {
+	const struct choice *choice; /* .by: what processes are grouped by, if anything */
+	bool meta;                   /* looking at files is an access, too */
+	bool ghosts;                 /* they are asked for */
+};
+
+/* 0, or an exit status after what is wrong was printed; *ret_workflow is to be destroyed in any case. */
+int workflow_load(struct query_db *db, const struct workflow_options *options,
+	struct workflow **ret_workflow);
+void workflow_destroy(struct workflow *workflow);
+
+const struct task *workflow_task(const struct workflow *workflow, int32_t process);
+const struct data *workflow_data(const struct workflow *workflow, int32_t file);
+
+#endif

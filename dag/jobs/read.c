@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+
+/* What the trace says of what was started. */
+
+#include "dag/jobs/jobs_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "dag/trace/traces.h"
+#include "db/compose.h"
+#include "db/query.h"
+
+static int out_of_memory(void)
+{
+	return err_status(EXIT_OWN, "out of memory");
+}
+
+/* ---- texts ---- */
+
+void *jobs_keep(struct jobs *jobs, size_t size)
+{
+	struct jobs_text *text = malloc(sizeof(*text) + size);
+
+	if (!text)
+		return NULL;
+	text->next = jobs->texts;
+	jobs->texts = text;
+	return text->bytes;
+}
+
+static char *keep(struct jobs *jobs, const char *bytes, size_t len)
+{
+	char *copy = jobs_keep(jobs, len + 1);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, bytes, len);
+	copy[len] = '\0';
+	return copy;
+}
+
+/* NULL where nothing is known; *failed: for want of memory. */
+static char *text_of(struct jobs *jobs, const struct query *query, int column, bool *failed)
+{
+	size_t len;
+	const char *bytes = query_bytes(query, column, &len);
+	char *copy;
+
+	if (query_type(query, column) == QUERY_NULL)
+		return NULL;
+	copy = keep(jobs, bytes, len);
+	*failed |= !copy;
+	return copy;
+}
+
+struct name *jobs_find_name(struct name *names, const char *text)
+{
+	struct name *name;
+
+	HASH_FIND_STR(names, text, name);
+	return name;
+}
+
+/* The one that is there, or a new one. */
+struct name *jobs_get_name(struct name **names, const char *text, int32_t number)
+{
+	struct name *name = jobs_find_name(*names, text);
+
+	if (name)
+		return name;
+	name = calloc(1, sizeof(*name) + strlen(text) + 1);
+	if (!name)
+		return NULL;
+	strcpy(name->text, text);
+	name->number = number;
+	HASH_ADD_STR(*names, text, name);
+	if (!name->hh.tbl) { /* the hash cannot grow */
+		free(name);
+		return NULL;
+	}
+	return name;
+}
+
+void jobs_free_names(struct name **names)
+{
+	struct name *name, *next;
+
+	HASH_ITER(hh, *names, name, next) {
+		HASH_DEL(*names, name);
+		free(name);
+	}
+}
+
+/* ---- what was started ---- */
+
+/* Arguments, each with its NUL. */
+static char **split(struct jobs *jobs, char *bytes, size_t len)
+{
+	size_t n = 0;
+	char **argv;
+
+	for (size_t i = 0; i < len; i++)
+		n += bytes[i] == '\0';
+	argv = jobs_keep(jobs, (n + 1) * sizeof(*argv));
+	if (!argv)
+		return NULL;
+	n = 0;
+	for (size_t i = 0; i < len; i += strlen(bytes + i) + 1)
+		argv[n++] = bytes + i;
+	argv[n] = NULL;
+	return argv;
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+#define COMM_MAX 15 /* letters of a name that the kernel keeps */
+
+/* Of a script that was started by its own name, the kernel has put the interpreter in front, and at most one argument. */
+static char **skip_interpreter(char **argv, const char *exe, const char *comm)
+{
+	if (!exe || !comm || !argv[0] || strncmp(base_of(exe), comm, COMM_MAX) == 0 ||
+		strncmp(base_of(argv[0]), comm, COMM_MAX) == 0)
+		return argv;
+	for (int i = 1; i < 3 && argv[i - 1] && argv[i]; i++)
+		if (strncmp(base_of(argv[i]), comm, COMM_MAX) == 0)
+			return argv + i;
+	return argv;
+}
+
+enum image_column { I_PROCESS, I_SEQ, I_ARGV, I_CWD, I_IN, I_OUT, I_ERR, I_START, I_EXE, I_COMM };
+
+/* Of each process what it was at its fork, which says where who started it was, and its first program. */
+static int add_image(struct load *load, const struct query *q, struct job_command *before)
+{
+	struct jobs *jobs = load->jobs;
+	int32_t process = graph_find_process(jobs->workflow->graph, query_int(q, I_PROCESS));
+	struct job_command command = { .process = process,
+		.job = JOBS_NONE,
+		.reader = JOBS_NONE,
+		.led = { JOBS_NONE, JOBS_NONE, JOBS_NONE },
+		.status = -1,
+		.start_ns = query_int(q, I_START) };
+	struct job_command *room;
+	bool failed = false;
+	size_t len;
+	char *argv;
+
+	if (process == GRAPH_NONE)
+		return 0;
+	command.cwd = text_of(jobs, q, I_CWD, &failed);
+	for (int fd = 0; fd < 3; fd++)
+		command.to[fd] = text_of(jobs, q, I_IN + fd, &failed);
+	if (query_int(q, I_SEQ) == 0) {
+		*before = command;
+		return failed ? -ENOMEM : 0;
+	}
+	argv = text_of(jobs, q, I_ARGV, &failed);
+	query_bytes(q, I_ARGV, &len);
+	command.argv = argv ? split(jobs, argv, len) : NULL;
+	if (command.argv)
+		command.argv = skip_interpreter(command.argv, text_of(jobs, q, I_EXE, &failed),
+			text_of(jobs, q, I_COMM, &failed));
+	for (int fd = 0; fd < 3 && before->process == process; fd++)
+		command.before[fd] = before->to[fd];
+	room = jobs_room(jobs->commands, (size_t)jobs->n_commands, sizeof(*room));
+	if (!room)
+		return -ENOMEM;
+	jobs->commands = room; /* also if it is not filled: what was there before is gone */
+	if (failed || (argv && !command.argv))
+		return -ENOMEM;
+	load->images[process] = jobs->n_commands;
+	room[jobs->n_commands++] = command;
+	return 0;
+}
+
+/* "PROCESS PATH", and "job JOB PATH" as soon as jobs have numbers. */
+static int add_append(struct load *load, const struct query *q, struct job_command *before)
+{
+	int32_t process = graph_find_process(load->jobs->workflow->graph, query_int(q, 0));
+	size_t len;
+	const char *path = query_bytes(q, 1, &len);
+	char *text = NULL;
+	bool failed = asprintf(&text, "%d %.*s", process, (int)len, path) < 0;
+
+	(void)before;
+	failed = failed || !jobs_get_name(&load->appends, text, process);
+	free(text);
+	return failed ? -ENOMEM : 0;
+}
+
+/* Variables of the first program of a process, as a shell exports them. */
+static int add_environment(struct load *load, const struct query *q, struct job_command *before)
+{
+	int32_t process = graph_find_process(load->jobs->workflow->graph, query_int(q, 0));
+	int32_t command = process == GRAPH_NONE ? JOBS_NONE : load->images[process];
+	bool failed = false;
+
+	(void)before;
+	if (command != JOBS_NONE)
+		load->jobs->commands[command].env = text_of(load->jobs, q, 1, &failed);
+	return failed ? -ENOMEM : 0;
+}
+
+struct rows {
+	struct load *load;
+	int (*add)(struct load *load, const struct query *q, struct job_command *before);
+	struct job_command before;
+};
+
+static int add_row(void *arg, const struct query *q)
+{
+	struct rows *rows = arg;
+
+	return rows->add(rows->load, q, &rows->before);
+}
+
+static int read_rows(struct query_db *db, const char *name, struct load *load,
+	int (*add)(struct load *load, const struct query *q, struct job_command *before))
+{
+	struct rows rows = { load, add, { .process = JOBS_NONE } };
+
+	return traces_each(db, name, &(struct choice){ .step_ns = 1 }, add_row, &rows);
+}
+
+int jobs_read(struct query_db *db, struct load *load)
+{
+	int32_t n = load->jobs->workflow->graph->n_processes;
+	int status;
+
+	load->jobs->of = malloc(((size_t)n + 1) * sizeof(int32_t));
+	load->images = malloc(((size_t)n + 1) * sizeof(int32_t));
+	if (!load->jobs->of || !load->images)
+		return out_of_memory();
+	for (int32_t i = 0; i < n; i++)
+		load->images[i] = JOBS_NONE;
+	status = read_rows(db, "generate.images", load, add_image);
+	if (status == 0)
+		status = read_rows(db, "generate.appends", load, add_append);
+	if (status == 0)
+		status = read_rows(db, "generate.environ", load, add_environment);
+	return status;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/output/json.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/utf8.h"
+
+static atomic_bool failed;
+
+static void *allocate(size_t size)
+{
+	void *memory = malloc(size);
+
+	if (!memory && size)
+		atomic_store(&failed, true);
+	return memory;
+}
+
+void json_memory_watch(void)
+{
+	json_set_alloc_funcs(allocate, free);
+}
+
+bool json_memory_failed(void)
+{
+	return atomic_load(&failed);
+}
+
+json_t *json_text(const char *bytes, size_t len)
+{
+	json_t *json = json_stringn(bytes, len);
+	size_t fit_len;
+	char *fit = json ? NULL : utf8_replace(bytes, len, &fit_len);
+
+	if (fit)
+		json = json_stringn(fit, fit_len);
+	free(fit);
+	return json;
+}
+
+int json_read_pairs(FILE *in, const char *const names[2], int (*take)(void *arg, const char *const texts[2]), void *arg)
+{
+	json_t *all = json_loadf(in, 0, NULL), *one;
+	size_t i;
+	int r = json_is_array(all) ? 0 : -EPROTO;
+
+	json_array_foreach(all, i, one) {
+		const char *const texts[] = { json_string_value(json_object_get(one, names[0])),
+			json_string_value(json_object_get(one, names[1])) };
+
+		if (r == 0)
+			r = take(arg, texts);
+	}
+	json_decref(all);
+	return r;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/output/printable.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+void printable_finish(struct printable *p)
+{
+	free(p->buffer);
+}
+
+/* U+FFFE and U+FFFF are UTF-8, but no text: XML must not have them.  A name that has \x in it must not look
+ * like one of what is not text. */
+static bool is_text(const char *at, size_t n)
+{
+	return n != 0 && (n != 1 || *at != '\\' || at[1] != 'x') &&
+	       (n != 1 || ((unsigned char)*at >= ' ' && *at != 0x7f)) &&
+	       (n != 3 || memcmp(at, "\xef\xbf", 2) != 0 || (unsigned char)at[2] < 0xbe);
+}
+
+static void clean(const char *bytes, char *out, size_t size)
+{
+	const char *at = bytes;
+	size_t left = strlen(bytes), used = 0;
+
+	while (left && used + 8 < size) {
+		size_t n = utf8_char(at, left);
+
+		if (!is_text(at, n)) {
+			used += snprintf(out + used, size - used, "\\x%02x", (unsigned char)*at);
+			n = 1;
+		} else {
+			memcpy(out + used, at, n);
+			used += n;
+		}
+		at += n;
+		left -= n;
+	}
+	out[used] = '\0';
+}
+
+const char *printable_text(struct printable *p, const char *bytes)
+{
+	size_t size = 4 * strlen(bytes) + 16; /* if each byte becomes \xNN */
+
+	if (size > p->size) {
+		char *buffer = realloc(p->buffer, size);
+
+		if (!buffer) {
+			p->failed = true;
+			return "";
+		}
+		p->buffer = buffer;
+		p->size = size;
+	}
+	clean(bytes, p->buffer, p->size);
+	return p->buffer;
+}

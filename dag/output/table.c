@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/output/table_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/saturate.h"
+#include "base/units.h"
+
+#define CHUNK_BYTES (256 << 10)
+
+static void free_texts(struct table *table)
+{
+	while (table->texts) {
+		struct chunk *next = table->texts->next;
+
+		free(table->texts);
+		table->texts = next;
+	}
+}
+
+const char *const table_formats[] = { "table", "csv", "tsv", "json", NULL };
+_Static_assert(sizeof(table_formats) / sizeof(table_formats[0]) == TABLE_FORMAT_MAX + 1,
+	"a name for each format");
+
+struct table *table_create(void)
+{
+	return calloc(1, sizeof(struct table));
+}
+
+void table_destroy(struct table *table)
+{
+	if (!table)
+		return;
+	for (int i = 0; i < table->n_columns; i++)
+		free(table->columns[i]);
+	for (int i = 0; i < table->n_notes; i++)
+		free(table->notes[i]);
+	free_texts(table);
+	free(table->columns);
+	free(table->units);
+	free(table->notes);
+	free(table->cells);
+	free(table);
+}
+
+/* ---- columns ---- */
+
+void table_column(struct table *table, const char *name, size_t len)
+{
+	int n = table->n_columns;
+	char **columns = realloc(table->columns, (n + 1) * sizeof(*columns));
+	enum unit *units = realloc(table->units, (n + 1) * sizeof(*units));
+	char *copy = strndup(name, len);
+
+	table->columns = columns ? columns : table->columns;
+	table->units = units ? units : table->units;
+	if (!columns || !units || !copy) {
+		free(copy);
+		table->failed = true;
+		return;
+	}
+	columns[n] = copy;
+	units[n] = unit_of(name, len);
+	table->n_columns++;
+}
+
+void table_columns(struct table *table, const char *names)
+{
+	while (*names) {
+		size_t len = strcspn(names, " ");
+
+		table_column(table, names, len);
+		names += len + strspn(names + len, " ");
+	}
+}
+
+int table_find(const struct table *table, const char *name)
+{
+	for (int i = 0; i < table->n_columns; i++) {
+		size_t stem = unit_stem(table->columns[i]);
+
+		if (strcmp(table->columns[i], name) == 0 ||
+			(strlen(name) == stem && strncmp(table->columns[i], name, stem) == 0))
+			return i;
+	}
+	return -1;
+}
+
+/* ---- cells ---- */
+
+static void flush_row(struct table *table)
+{
+	if (table->error == 0 && !table->failed)
+		table->error = print_row(table, table->stream_style, 0, table->stream);
+	table->streamed++;
+	table->n_cells = 0;
+	/* The last piece of memory is enough for most rows. */
+	if (table->texts && !table->texts->next && table->texts->size == CHUNK_BYTES)
+		table->texts->used = 0;
+	else
+		free_texts(table);
+}
+
+void table_stream(struct table *table, const struct table_style *style, FILE *out)
+{
+	table->stream_style = style;
+	table->stream = out;
+	print_begin(table, style, out);
+}
+
+void table_flush(struct table *table)
+{
+	if (table->stream && table->n_cells)
+		flush_row(table);
+}
+
+static struct cell *add_cell(struct table *table)
+{
+	static struct cell none;
+	struct cell *cell;
+
+	if (table->stream && table->n_cells == (size_t)table->n_columns)
+		flush_row(table);
+	if (table->n_cells == table->size) {
+		size_t size = table->size ? table->size + table->size / 2 : 1024;
+		struct cell *cells = realloc(table->cells, size * sizeof(*cells));
+
+		if (!cells) {
+			table->failed = true;
+			return &none;
+		}
+		table->cells = cells;
+		table->size = size;
+	}
+	cell = &table->cells[table->n_cells];
+	*cell = (struct cell){ .unit = table->units[table->n_cells % table->n_columns] };
+	table->n_cells++;
+	return cell;
+}
+
+void table_row(struct table *table)
+{
+	while (table->n_columns && table->n_cells % table->n_columns && !table->failed)
+		add_cell(table);
+}
+
+void table_null(struct table *table)
+{
+	add_cell(table);
+}
+
+void table_int(struct table *table, int64_t number)
+{
+	struct cell *cell = add_cell(table);
+
+	cell->type = CELL_INT;
+	cell->number = number;
+}
+
+void table_real(struct table *table, double number)
+{
+	struct cell *cell = add_cell(table);
+
+	if (!isnan(number)) {
+		cell->type = CELL_REAL;
+		cell->real = number;
+	}
+}
+
+void table_sum(struct table *table, __int128 sum)
+{
+	if (sum >= INT64_MIN && sum <= INT64_MAX)
+		table_int(table, (int64_t)sum);
+	else
+		table_real(table, (double)sum);
+}
+
+static const char *keep(struct table *table, const char *bytes, size_t len)
+{
+	struct chunk *chunk = table->texts;
+	char *copy;
+
+	if (!chunk || chunk->size - chunk->used < len + 1) {
+		size_t size = len + 1 > CHUNK_BYTES ? len + 1 : CHUNK_BYTES;
+
+		chunk = malloc(sizeof(*chunk) + size);
+		if (!chunk) {
+			table->failed = true;
+			return "";
+		}
+		*chunk = (struct chunk){ .next = table->texts, .size = size };
+		table->texts = chunk;
+	}
+	copy = chunk->data + chunk->used;
+	memcpy(copy, bytes, len);
+	copy[len] = '\0';
+	chunk->used += len + 1;
+	return copy;
+}
+
+static void set_text(struct table *table, struct cell *cell, const char *bytes, size_t len)
+{
+	cell->text = keep(table, bytes, len);
+	cell->len = (uint32_t)len;
+	cell->type = CELL_TEXT;
+}
+
+void table_text(struct table *table, const char *bytes, size_t len)
+{
+	set_text(table, add_cell(table), bytes, len);
+}
+
+void table_string(struct table *table, const char *string)
+{
+	if (string)
+		table_text(table, string, strlen(string));
+	else
+		table_null(table);
+}
+
+void table_name(struct table *table, const char *name)
+{
+	table_string(table, name);
+	if (table->n_cells)
+		table->cells[table->n_cells - 1].unit = UNIT_NAME;
+}
+
+void table_unit(struct table *table, const char *name)
+{
+	if (table->n_cells)
+		table->cells[table->n_cells - 1].unit = unit_of(name, strlen(name));
+}
+
+void table_total(struct table *table)
+{
+	table->total = table_rows(table) > 0;
+}
+
+size_t table_rows(const struct table *table)
+{
+	return table->n_columns ? table->n_cells / table->n_columns : 0;
+}
+
+void table_set_real(struct table *table, size_t row, int column, double number)
+{
+	struct cell *cell = &table->cells[row * table->n_columns + column];
+
+	cell->type = isnan(number) ? CELL_NULL : CELL_REAL;
+	cell->real = number;
+}
+
+void table_set_string(struct table *table, size_t row, int column, const char *string)
+{
+	set_text(table, &table->cells[row * table->n_columns + column], string, strlen(string));
+}
+
+void table_set_null(struct table *table, size_t row, int column)
+{
+	table->cells[row * table->n_columns + column].type = CELL_NULL;
+}
+
+bool table_get_int(const struct table *table, size_t row, int column, int64_t *ret)
+{
+	const struct cell *cell = &table->cells[row * table->n_columns + column];
+
+	*ret = cell->type == CELL_INT ? cell->number : 0;
+	return cell->type == CELL_INT;
+}
+
+bool table_get_real(const struct table *table, size_t row, int column, double *ret)
+{
+	const struct cell *cell = &table->cells[row * table->n_columns + column];
+
+	*ret = cell->type == CELL_INT ? (double)cell->number : cell->real;
+	return cell->type == CELL_INT || cell->type == CELL_REAL;
+}
+
+bool table_failed(const struct table *table)
+{
+	return table->failed;
+}
+
+void table_note(struct table *table, const char *format, ...)
+{
+	char **notes = realloc(table->notes, (table->n_notes + 1) * sizeof(*notes));
+	va_list args;
+
+	if (!notes) {
+		table->failed = true;
+		return;
+	}
+	table->notes = notes;
+	va_start(args, format);
+	if (vasprintf(&notes[table->n_notes], format, args) >= 0)
+		table->n_notes++;
+	else
+		table->failed = true;
+	va_end(args);
+}
+
+/* ---- order ---- */
+
+struct order {
+	const struct table *table;
+	int column;
+	int sign; /* of numbers; texts are the other way round */
+};
+
+static int compare_cells(const struct cell *a, const struct cell *b, int sign)
+{
+	int r;
+
+	if (a->type == CELL_NULL || b->type == CELL_NULL)
+		return (a->type == CELL_NULL) - (b->type == CELL_NULL);
+	if (a->type == CELL_TEXT && b->type == CELL_TEXT) {
+		r = memcmp(a->text, b->text, a->len < b->len ? a->len : b->len);
+		return -sign * (r ? r : (a->len > b->len) - (a->len < b->len));
+	}
+	if (a->type == CELL_TEXT || b->type == CELL_TEXT)
+		return (a->type == CELL_TEXT) - (b->type == CELL_TEXT);
+	if (a->type == CELL_INT && b->type == CELL_INT)
+		return sign * ((a->number > b->number) - (a->number < b->number));
+	return sign * (((a->type == CELL_INT ? (double)a->number : a->real) >
+			       (b->type == CELL_INT ? (double)b->number : b->real)) -
+			      ((a->type == CELL_INT ? (double)a->number : a->real) <
+				      (b->type == CELL_INT ? (double)b->number : b->real)));
+}
+
+/* Rows that are equal keep their order. */
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct order *order = arg;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	int n = order->table->n_columns;
+	int r = compare_cells(&order->table->cells[x * n + order->column],
+		&order->table->cells[y * n + order->column], order->sign);
+
+	return r ? r : (x > y) - (x < y);
+}
+
+int table_sort(struct table *table, const char *column)
+{
+	bool reverse = *column == '-';
+	struct order order = { table, table_find(table, column + reverse), reverse ? 1 : -1 };
+	size_t rows = table_rows(table), width = table->n_columns;
+	size_t *index = malloc((rows + 1) * sizeof(*index));
+	struct cell *cells = malloc((table->n_cells + 1) * sizeof(*cells));
+	int r = order.column < 0 ? -EINVAL : index && cells ? 0 : -ENOMEM;
+
+	if (r == 0) {
+		for (size_t i = 0; i < rows; i++)
+			index[i] = i;
+		qsort_r(index, rows - table->total, sizeof(*index), compare_rows, &order);
+		for (size_t i = 0; i < rows; i++)
+			memcpy(cells + i * width, table->cells + index[i] * width,
+				width * sizeof(*cells));
+		free(table->cells);
+		table->cells = cells;
+		table->size = table->n_cells + 1;
+		cells = NULL;
+	}
+	free(index);
+	free(cells);
+	return r;
+}
+
+void table_top(struct table *table, size_t rows)
+{
+	size_t all = table_rows(table) - table->total, width = table->n_columns;
+
+	if (rows >= all)
+		return;
+	if (table->total)
+		memmove(table->cells + rows * width, table->cells + all * width,
+			width * sizeof(*table->cells));
+	table->n_cells = (rows + table->total) * width;
+	table_note(table, "%zu of %zu rows", rows, all);
+}
+
+/* ---- units ---- */
+
+static const struct {
+	const char *end;
+	enum unit unit;
+	bool said; /* by the number for people */
+} ends[] = {
+	{ "_rate", UNIT_RATE, false },
+	{ "_bytes", UNIT_BYTES, true },
+	{ "_share", UNIT_SHARE, true },
+	{ "_ns", UNIT_NS, true },
+	{ "_s", UNIT_SECONDS, true },
+};
+#define END_MAX (sizeof(ends) / sizeof(ends[0]))
+
+static const char *const points[] = { "start_ns", "end_ns", "first_ns", "last_ns", "open_ns",
+	"close_ns", "t_ns", "first_write_ns", "last_write_ns", "first_read_ns", "last_use_ns",
+	"deleted_ns", "delete_after_ns", NULL };
+
+enum unit unit_of(const char *name, size_t len)
+{
+	for (int i = 0; points[i]; i++)
+		if (strlen(points[i]) == len && strncmp(points[i], name, len) == 0)
+			return UNIT_POINT;
+	if (len == strlen("begin_ns") && strncmp(name, "begin_ns", len) == 0)
+		return UNIT_DATE;
+	for (size_t i = 0; i < END_MAX; i++) {
+		size_t n = strlen(ends[i].end);
+
+		if (len > n && strncmp(name + len - n, ends[i].end, n) == 0)
+			return ends[i].unit;
+	}
+	return UNIT_NONE;
+}
+
+size_t unit_stem(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < END_MAX; i++) {
+		size_t n = strlen(ends[i].end);
+
+		if (len > n && strcmp(name + len - n, ends[i].end) == 0)
+			return len - (ends[i].said ? n : 0);
+	}
+	return len;
+}
+
+static void print_date(double ns, char *out, size_t size)
+{
+	time_t seconds = fabs(ns) < (double)INT64_MAX ? (time_t)(ns / 1e9) : 0;
+	struct tm tm;
+
+	strftime(out, size, "%Y-%m-%d %H:%M:%S", localtime_r(&seconds, &tm));
+}
+
+void unit_print(const struct cell *cell, int64_t begin_ns, char *out, size_t size)
+{
+	double number = cell->type == CELL_INT ? (double)cell->number : cell->real;
+
+	switch ((enum unit)cell->unit) {
+	case UNIT_DATE:
+		print_date(number, out, size);
+		break;
+	case UNIT_NS:
+		units_time(number, out, size);
+		break;
+	case UNIT_POINT:
+		snprintf(out, size, "%.6f s",
+			(cell->type == CELL_INT ? (double)saturate_subtract(cell->number, begin_ns)
+						: number - (double)begin_ns) /
+				1e9);
+		break;
+	case UNIT_SECONDS:
+		snprintf(out, size, "%.3f s", number);
+		break;
+	case UNIT_BYTES:
+		units_bytes(number, out, size);
+		break;
+	case UNIT_RATE:
+		units_rate(number, out, size);
+		break;
+	case UNIT_SHARE:
+		snprintf(out, size, "%.1f", number * 100);
+		break;
+	default:
+		if (cell->type == CELL_INT)
+			snprintf(out, size, "%lld", (long long)cell->number);
+		else
+			snprintf(out, size, fabs(number) >= 1000 ? "%.0f" : "%.4g", number);
+	}
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_OUTPUT_TABLE_H
+#define DAG_OUTPUT_TABLE_H
+
+/*
+ * A table that is to be printed: named columns, rows of cells, and notes that belong under it.
+ *
+ * What the numbers of a column are is said by the end of its name, as in a trace: _ns (a time span;
+ * start_ns, end_ns and some others, see unit_of(): a point in time; begin_ns: a date), _s,
+ * _bytes, _rate (bytes per second), _share (a part of 1).  Where a row is about something else than its column,
+ * a cell can say so by a name of its own (table_unit).
+ *
+ * In the format TABLE numbers are written for people and names lose their ends, unless raw is asked for;
+ * CSV is that of RFC 4180, in TSV tab, newline and backslash are \t \n \\; JSON is one object.  What is
+ * not known is "-", and empty or null.  Names of files that are not UTF-8 stay the bytes they are in CSV
+ * and TSV, in JSON they have U+FFFD, in a table \xNN.
+ *
+ * When memory is exhausted rows are missing, and table_failed() and table_print() say so: -ENOMEM.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum table_format { TABLE_TEXT, TABLE_CSV, TABLE_TSV, TABLE_JSON, TABLE_FORMAT_MAX };
+
+extern const char *const table_formats[]; /* their names, ended by NULL */
+
+struct table_style {
+	enum table_format format;
+	bool raw;
+	int64_t begin_ns;           /* points in time are shown from here on */
+	const char *program, *name; /* of the JSON object: "PROGRAM/1", NAME */
+	bool complete;              /* the trace is */
+};
+
+struct table;
+
+struct table *table_create(void); /* NULL: out of memory */
+void table_destroy(struct table *table);
+
+/* All columns come before the first row. */
+void table_column(struct table *table, const char *name, size_t len);
+void table_columns(struct table *table, const char *names);  /* with blanks between them */
+int table_find(const struct table *table, const char *name); /* -1: there is none */
+
+/* Cells come from left to right, row by row; a row that is not full is filled up by table_row(). */
+void table_row(struct table *table);
+void table_null(struct table *table);
+void table_int(struct table *table, int64_t number);
+void table_real(struct table *table, double number); /* NaN: not known */
+void table_sum(struct table *table,
+	__int128 sum); /* an integer, or real if it is too large for one */
+void table_text(struct table *table, const char *bytes, size_t len);
+void table_string(struct table *table, const char *string); /* NULL: not known */
+/* The name of a column, in a cell: it is shown like one. */
+void table_name(struct table *table, const char *name);
+/* The last cell is what a column of this name would have. */
+void table_unit(struct table *table, const char *name);
+
+/* The last row is a total: it stays the last, and is shown whatever table_top() says. */
+void table_total(struct table *table);
+
+size_t table_rows(const struct table *table);
+/* Instead of what is there. */
+void table_set_real(struct table *table, size_t row, int column, double number);
+void table_set_string(struct table *table, size_t row, int column, const char *string);
+void table_set_null(struct table *table, size_t row, int column);
+bool table_get_int(const struct table *table, size_t row, int column, int64_t *ret);
+bool table_get_real(const struct table *table, size_t row, int column,
+	double *ret); /* or an integer */
+
+/* What belongs under the table; one line. */
+__attribute__((format(printf, 2, 3))) void table_note(struct table *table, const char *format, ...);
+
+/* By a column: numbers from the largest on, texts from A on; the other way round with '-' in front of
+ * its name.  What is not known comes last.  -EINVAL: there is no such column. */
+int table_sort(struct table *table, const char *column);
+void table_top(struct table *table, size_t rows);
+
+/*
+ * Before the first row, after the columns: rows are printed as they come, and not kept.  style and out
+ * must live as long as the table.  Not for TABLE_TEXT, which knows no width before the last row, and
+ * nothing can be sorted or set.
+ */
+void table_stream(struct table *table, const struct table_style *style, FILE *out);
+
+bool table_failed(const struct table *table);
+/* 0 or -errno.  Notes go under a table and into the JSON object. */
+int table_print(struct table *table, const struct table_style *style, FILE *out);
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/output/table_internal.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <libsmartcols.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+
+#define TEXT_MAX 64 /* a number as text */
+
+/* Most cells of large tables are integers: printf() takes longer for them than SQLite to find them. */
+static void put_integer(int64_t number, char text[TEXT_MAX])
+{
+	uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
+	char *at = text + TEXT_MAX - 1;
+
+	*at = '\0';
+	do
+		*--at = (char)('0' + left % 10);
+	while (left /= 10);
+	if (number < 0)
+		*--at = '-';
+	memmove(text, at, text + TEXT_MAX - at);
+}
+
+/* Enough digits that no other computation of the same comes out differently. */
+static void raw_number(const struct cell *cell, char text[TEXT_MAX])
+{
+	if (cell->type == CELL_INT)
+		put_integer(cell->number, text);
+	else
+		snprintf(text, TEXT_MAX, "%.15g", cell->real);
+}
+
+/* ---- csv, tsv ---- */
+
+static void put_csv(const char *text, size_t len, FILE *out)
+{
+	bool quote = len == 0;
+
+	for (size_t i = 0; i < len && !quote; i++)
+		quote = text[i] == '"' || text[i] == ',' || text[i] == '\r' || text[i] == '\n';
+	if (!quote) {
+		fwrite(text, 1, len, out);
+		return;
+	}
+	fputc('"', out);
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '"')
+			fputc('"', out);
+		fputc(text[i], out);
+	}
+	fputc('"', out);
+}
+
+static void put_tsv(const char *text, size_t len, FILE *out)
+{
+	for (size_t i = 0; i < len; i++)
+		switch (text[i]) {
+		case '\t':
+			fputs("\\t", out);
+			break;
+		case '\n':
+			fputs("\\n", out);
+			break;
+		case '\r':
+			fputs("\\r", out);
+			break;
+		case '\\':
+			fputs("\\\\", out);
+			break;
+		default:
+			fputc(text[i], out);
+		}
+}
+
+static void put_names(const struct table *table, bool csv, FILE *out)
+{
+	for (int i = 0; i < table->n_columns; i++) {
+		if (i)
+			fputc(csv ? ',' : '\t', out);
+		(csv ? put_csv : put_tsv)(table->columns[i], strlen(table->columns[i]), out);
+	}
+	fputs(csv ? "\r\n" : "\n", out);
+}
+
+static void put_separated(const struct table *table, size_t row, bool csv, FILE *out)
+{
+	const struct cell *cell = &table->cells[row * table->n_columns];
+	char text[TEXT_MAX];
+
+	for (int i = 0; i < table->n_columns; i++, cell++) {
+		if (i)
+			fputc(csv ? ',' : '\t', out);
+		if (cell->type == CELL_TEXT) {
+			(csv ? put_csv : put_tsv)(cell->text, cell->len, out);
+		} else if (cell->type != CELL_NULL) {
+			raw_number(cell, text);
+			fputs(text, out);
+		}
+	}
+	fputs(csv ? "\r\n" : "\n", out);
+}
+
+/* ---- json ---- */
+
+static json_t *json_text(const char *text, size_t len)
+{
+	json_t *json = json_stringn(text, len);
+	size_t fit_len;
+	char *fit;
+
+	if (json) /* it is UTF-8 */
+		return json;
+	fit = utf8_replace(text, len, &fit_len);
+	json = fit ? json_stringn(fit, fit_len) : NULL;
+	free(fit);
+	return json;
+}
+
+static json_t *json_cell(const struct cell *cell)
+{
+	switch ((enum cell_type)cell->type) {
+	case CELL_INT:
+		return json_integer(cell->number);
+	case CELL_REAL:
+		return json_real(cell->real);
+	case CELL_TEXT:
+		return json_text(cell->text, cell->len);
+	default:
+		return json_null();
+	}
+}
+
+/* 0 or -ENOMEM; what could not be written, out knows itself. */
+static int dump_json(const json_t *json, FILE *out, size_t flags)
+{
+	return json_dumpf(json, out, flags) == 0 || ferror(out) ? 0 : -ENOMEM;
+}
+
+/* 0 or -errno */
+static int put_json(const struct table *table, size_t row, FILE *out)
+{
+	json_t *object = json_object();
+	bool failed = !object;
+
+	for (int i = 0; i < table->n_columns && !failed; i++) {
+		json_t *name = json_text(table->columns[i], strlen(table->columns[i]));
+
+		failed = !name || json_object_set_new(object, json_string_value(name),
+					  json_cell(&table->cells[row * table->n_columns + i]));
+		json_decref(name);
+	}
+	fputs(row || table->streamed ? ",\n" : "\n", out);
+	failed = failed || dump_json(object, out, JSON_COMPACT | JSON_REAL_PRECISION(15)) < 0;
+	json_decref(object);
+	return failed ? -ENOMEM : 0;
+}
+
+static int print_json_string(const char *text, FILE *out)
+{
+	json_t *json = json_text(text, strlen(text));
+	int r = json ? dump_json(json, out, JSON_ENCODE_ANY) : -ENOMEM;
+
+	json_decref(json);
+	return r;
+}
+
+/* 0 or -errno */
+static int end_json(const struct table *table, FILE *out)
+{
+	int r = 0;
+
+	fputs("],\n\"notes\":[", out);
+	for (int i = 0; i < table->n_notes && r == 0; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		r = print_json_string(table->notes[i], out);
+	}
+	if (r == 0)
+		fputs("]}\n", out);
+	return r;
+}
+
+/* ---- for people ---- */
+
+/* The name of a column without what its numbers say themselves; they do not say that they are parts. */
+void put_heading(const char *name, bool raw, char *out, size_t size)
+{
+	bool share = !raw && unit_of(name, strlen(name)) == UNIT_SHARE;
+
+	snprintf(out, size, "%.*s%s", (int)(raw ? strlen(name) : unit_stem(name)), name,
+		share ? " %" : "");
+	for (char *at = out; *at && !raw; at++)
+		*at = *at == '_' ? ' ' : *at;
+}
+
+/* A column of numbers stands at the right. */
+bool is_number(const struct table *table, int column)
+{
+	for (size_t i = column; i < table->n_cells; i += table->n_columns)
+		if (table->cells[i].type == CELL_TEXT)
+			return false;
+	return true;
+}
+
+/* What is cut off where a terminal is too narrow. */
+static bool is_long(const char *column)
+{
+	static const char *const names[] = { "path", "file", "command", "exe", "detail", "bar",
+		"flags", NULL };
+
+	for (int i = 0; names[i]; i++)
+		if (strcmp(names[i], column) == 0)
+			return true;
+	return false;
+}
+
+static int set_cell(struct libscols_line *line, const struct cell *cell, int column,
+	const struct table_style *style)
+{
+	char text[TEXT_MAX];
+
+	/* It is text up to the first NUL, which only a BLOB of others may have. */
+	if (cell->type == CELL_TEXT && cell->unit != UNIT_NAME)
+		return scols_line_set_data(line, column, cell->text);
+	if (cell->type == CELL_NULL)
+		return scols_line_set_data(line, column, "-");
+	if (cell->type == CELL_TEXT)
+		put_heading(cell->text, style->raw, text, sizeof(text));
+	else if (style->raw)
+		raw_number(cell, text);
+	else
+		unit_print(cell, style->begin_ns, text, sizeof(text));
+	return scols_line_set_data(line, column, text);
+}
+
+static int fill(struct libscols_table *scols, const struct table *table,
+	const struct table_style *style, bool terminal)
+{
+	char name[TEXT_MAX];
+	int r = 0;
+
+	for (int i = 0; i < table->n_columns && r == 0; i++) {
+		int flags = is_number(table, i)                      ? SCOLS_FL_RIGHT
+			    : terminal && is_long(table->columns[i]) ? SCOLS_FL_TRUNC
+								     : 0;
+
+		put_heading(table->columns[i], style->raw, name, sizeof(name));
+		r = scols_table_new_column(scols, name, 0, flags) ? 0 : -ENOMEM;
+	}
+	for (size_t row = 0; row < table_rows(table) && r == 0; row++) {
+		struct libscols_line *line = scols_table_new_line(scols, NULL);
+
+		r = line ? 0 : -ENOMEM;
+		for (int i = 0; i < table->n_columns && r == 0; i++)
+			r = set_cell(line, &table->cells[row * table->n_columns + i], i, style);
+	}
+	return r;
+}
+
+/* libsmartcols leaves a cell empty for which it finds no memory, and says nothing: errno does. */
+static int print_lines(struct libscols_table *scols, FILE *out)
+{
+	char *text = NULL;
+	int r;
+
+	errno = 0;
+	if (scols_table_set_column_separator(scols, "  ") != 0 || scols_table_enable_maxout(scols, 0) != 0)
+		return -ENOMEM;
+	r = scols_print_table_to_string(scols, &text);
+	if (r == 0 && errno == ENOMEM)
+		r = -ENOMEM;
+	if (r == 0 && text && *text && fprintf(out, "%s\n", text) < 0)
+		r = errno ? -errno : -EIO;
+	free(text);
+	return r;
+}
+
+static int print_text(const struct table *table, const struct table_style *style, FILE *out)
+{
+	struct libscols_table *scols = scols_new_table();
+	bool terminal = isatty(fileno(out));
+	int r = scols ? fill(scols, table, style, terminal) : -ENOMEM;
+
+	if (r == 0 && table->n_columns)
+		r = print_lines(scols, out);
+	scols_unref_table(scols);
+	if (table_rows(table) == 0 && r == 0)
+		fputs("(nothing)\n", out);
+	for (int i = 0; i < table->n_notes && r == 0; i++)
+		fprintf(out, "%s%s\n", i ? "" : "\n", table->notes[i]);
+	return r;
+}
+
+void print_begin(const struct table *table, const struct table_style *style, FILE *out)
+{
+	__fsetlocking(out, FSETLOCKING_BYCALLER); /* it is ours alone, and gets millions of cells */
+	if (style->format == TABLE_JSON)
+		fprintf(out,
+			"{\"schema\":\"%s/1\",\"table\":\"%s\",\"complete\":%s,\"begin_ns\":%lld,\n"
+			"\"rows\":[",
+			style->program, style->name, style->complete ? "true" : "false",
+			(long long)style->begin_ns);
+	else
+		put_names(table, style->format == TABLE_CSV, out);
+}
+
+int print_row(const struct table *table, const struct table_style *style, size_t row, FILE *out)
+{
+	int r = 0;
+
+	errno = 0;
+	if (style->format == TABLE_JSON)
+		r = put_json(table, row, out);
+	else
+		put_separated(table, row, style->format == TABLE_CSV, out);
+	return r < 0 ? r : !ferror(out) ? 0 : errno ? -errno : -EIO;
+}
+
+int table_print(struct table *table, const struct table_style *style, FILE *out)
+{
+	int r = 0;
+
+	if (table->failed)
+		return -ENOMEM;
+	if (style->format == TABLE_TEXT) {
+		r = print_text(table, style, out);
+	} else if (table->stream) {
+		table_flush(table);
+		r = table->error;
+	} else {
+		print_begin(table, style, out);
+		for (size_t row = 0; row < table_rows(table) && r == 0; row++)
+			r = print_row(table, style, row, out);
+	}
+	if (style->format == TABLE_JSON && r == 0)
+		r = end_json(table, out);
+	if (fflush(out) != 0 && r == 0)
+		r = -errno;
+	return table->failed ? -ENOMEM : r < 0 ? r : ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_OUTPUT_XML_H
+#define DAG_OUTPUT_XML_H
+
+/*
+ * XML, written to a stream by libxml2, which says of a failure by return value, in words, or not at
+ * all.  Here it is remembered, and xml_close() tells.  One document at a time: libxml2's words have one
+ * listener.
+ */
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct xml {
+	void *writer; /* xmlTextWriter */
+	bool failed;
+};
+
+/* -ENOMEM; else xml_close() has to follow.  xml stays where it is until then. */
+int xml_open(struct xml *xml, FILE *out);
+void xml_begin(struct xml *xml, const char *element);
+void xml_end(struct xml *xml);
+void xml_attribute(struct xml *xml, const char *name, const char *value);
+/* True if XML 1.0 allows the text.  Callers pass no other values and texts. */
+bool xml_says(const char *text);
+/* Its value is "%c%d", without the letter if that is 0. */
+void xml_attribute_id(struct xml *xml, const char *name, char letter, long long number);
+void xml_text(struct xml *xml, const char *text);
+/* Ends all elements.  -ENOMEM if anything failed, -EIO if out did. */
+int xml_close(struct xml *xml, FILE *out);
+
+#endif

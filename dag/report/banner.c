@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+
+/* What the run was, in a few facts; before them, what is missing of it. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "dag/graph/critical.h"
+#include "dag/output/html.h"
+#include "dag/output/table_page.h"
+#include "dag/report/report.h"
+#include "dag/stat/stat.h"
+#include "db/query.h"
+
+static void warn(FILE *out, const char *text)
+{
+	fputs("<li>", out);
+	html_put_string(text, out);
+	fputs("</li>\n", out);
+}
+
+static void warn_of_end(struct report *r)
+{
+	const char *stopped = query_fact_text(r->db, "recording_error");
+	char *text = NULL;
+
+	if (stopped && asprintf(&text, "The recording stopped before the run did: %s. Numbers are too "
+				       "small.", stopped) >= 0)
+		warn(r->out, text);
+	else if (!stopped && !query_fact(r->db, "complete", 0))
+		warn(r->out, "The trace is incomplete: it was still being written, or its writer was "
+			     "killed. Numbers are those so far.");
+	free(text);
+}
+
+static void warn_of_loss(struct report *r, const char *fact, const char *format)
+{
+	int64_t n = query_fact(r->db, fact, 0);
+	char *text = NULL;
+
+	if (n > 0 && asprintf(&text, format, (long long)n) >= 0)
+		warn(r->out, text);
+	free(text);
+}
+
+/* What was not looked at, as was asked for or as it was possible. */
+static void warn_of_cover(struct report *r)
+{
+	const char *fidelity = query_fact_text(r->db, "fidelity");
+	char *text = NULL;
+
+	if (!fidelity)
+		warn(r->out, "Files were not traced: there is nothing about reads and writes.");
+	else if (strcmp(fidelity, "exact") != 0 &&
+		 asprintf(&text, "Fidelity %s: not all reads and writes are in the trace as the programs "
+				 "made them.", fidelity) >= 0)
+		warn(r->out, text);
+	if (fidelity && !r->has_ops)
+		warn(r->out, "Single operations were not recorded: latencies, sizes and rates over time "
+			     "are not known.");
+	free(text);
+}
+
+static void warn_of_share(struct report *r)
+{
+	double all = (double)query_fact(r->db, "bytes_kernel", 0),
+	       traced = (double)query_fact(r->db, "bytes_mount", 0);
+	char part[32], whole[32], *text = NULL;
+
+	if (!query_fact_text(r->db, "bytes_kernel") && query_fact_text(r->db, "fidelity"))
+		warn(r->out, "Coverage: how much processes read and wrote beside the mount is not known.");
+	if (all <= 0 || traced >= 0.95 * all)
+		return;
+	units_bytes(traced, part, sizeof(part));
+	units_bytes(all, whole, sizeof(whole));
+	if (asprintf(&text, "Coverage: of %s that the processes read and wrote anywhere, pipes and terminals "
+			    "included, %s (%.0f %%) went through the mount.",
+		    whole, part, 100 * traced / all) >= 0)
+		warn(r->out, text);
+	free(text);
+}
+
+static void put_warnings(struct report *r)
+{
+	fputs("<ul class=\"warnings\" role=\"status\">\n", r->out);
+	if (r->whole)
+		fputs("<li class=\"fine\">The trace is complete: nothing was lost.</li>\n", r->out);
+	warn_of_end(r);
+	warn_of_loss(r, "ops_lost", "%lld operations were lost. Numbers are too small.");
+	warn_of_loss(r, "process_events_lost", "The kernel dropped process events %lld times. Processes "
+					       "may be missing.");
+	warn_of_loss(r, "notes_lost",
+		"%lld notes of make could not be read. Dependencies that it declares "
+		"may be missing.");
+	warn_of_loss(r, "ops_excluded", "%lld operations were left out, as was asked for when the trace "
+					"was made.");
+	warn_of_loss(r, "mixed_writes", "Data of %lld files may be wrong: they were written by write(2) and by many mapped "
+					"pages at once. See Mappings in ftrac(1).");
+	warn_of_cover(r);
+	warn_of_share(r);
+	fputs("</ul>\n", r->out);
+}
+
+/* ---- facts ---- */
+
+static void put_critical(struct report *r)
+{
+	const struct critical *c = r->critical;
+	int64_t ns = 0;
+	char text[32];
+
+	for (int32_t i = 0; i < c->n_steps; i++)
+		ns += c->steps[i].end_ns - c->steps[i].begin_ns;
+	units_time((double)ns, text, sizeof(text));
+	fprintf(r->out, "<p id=\"critical-length\">The critical path is %s long, in %d steps: what the end of "
+			"the run has waited for.</p>\n", text, c->n_steps);
+}
+
+static int put_overview(struct report *r)
+{
+	const struct stat_options options = { .table = "overview", .top = -1 };
+	struct stat_run run = { .options = &options, .db = r->db, .table = table_create() };
+	struct table_style style = r->style;
+	int status = run.table ? stat_overview(&run) : report_out_of_memory();
+
+	style.name = "overview";
+	if (status == 0) {
+		table_put_facts(run.table, &style, r->out);
+		put_critical(r);
+		fputs("<script type=\"application/json\" id=\"data-overview\">", r->out);
+		status = table_put_data(run.table, &style, r->out) < 0 ? report_out_of_memory() : 0;
+		fputs("</script>\n", r->out);
+	}
+	table_destroy(run.table);
+	return status;
+}
+
+static void put_sql(struct report *r)
+{
+	char *sql = exhibit_sql(r, "overview");
+
+	fputs("<details class=\"sql\"><summary>SQL: overview</summary><pre>", r->out);
+	html_put_string(sql ? sql : "", r->out);
+	fputs("</pre></details>\n", r->out);
+	free(sql);
+}
+
+int report_banner(struct report *r)
+{
+	int status;
+
+	put_warnings(r);
+	fputs("<article class=\"exhibit\" id=\"overview\">\n", r->out);
+	status = put_overview(r);
+	put_sql(r);
+	fputs("</article>\n", r->out);
+	return status;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Files: those that were read and written most, those that were read again and again, those that nobody has
+ * read, those that did not stay. */
+
+#include "dag/report/report.h"
+
+int report_files(struct report *r)
+{
+	static const struct {
+		struct exhibit exhibit;
+		const char *query;
+	} tables[] = {
+		{ { "file-kinds", "Kinds of files",
+			  "temporary: created and removed in the run; never read: written, and not read in it.",
+			  NULL, false },
+			"report.file-kinds" },
+		{ { "most-read", "Files that were read most", "reread: bytes read by size.", "files-read", true },
+			"report.files-read" },
+		{ { "most-written", "Files that were written most", NULL, "files-written", true },
+			"report.files-written" },
+		{ { "rereads", "Files that were read again and again", NULL, NULL, true },
+			"report.files-reread" },
+		{ { "never-read", "Files that were written and never read", NULL, NULL, true },
+			"report.files-never-read" },
+		{ { "temporary", "Temporary files", NULL, NULL, true }, "report.files-temporary" },
+	};
+	int status = 0;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && status == 0; i++)
+		status = exhibit_query(r, &tables[i].exhibit, tables[i].query);
+	return status;
+}

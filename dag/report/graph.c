@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+
+/* The workflow graph and the tree of processes, laid out by Graphviz, with the facts of each node. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "dag/export/dot.h"
+#include "dag/export/rows.h"
+#include "dag/graph/critical.h"
+#include "dag/output/html.h"
+#include "dag/output/pipe.h"
+#include "dag/report/report.h"
+#include "dag/shape/fold.h"
+#include "dag/shape/palette.h"
+#include "dag/shape/shape.h"
+
+#define DOT_SECONDS 120
+
+struct picture {
+	const struct shape *shape;
+	struct dot_options options;
+	int r;
+};
+
+static void put_dot(FILE *out, void *arg)
+{
+	struct picture *picture = arg;
+
+	picture->r = dot_write(picture->shape, &picture->options, out);
+}
+
+/* ---- the picture ---- */
+
+/* What a program has written into a file, to be freed. */
+static int read_back(FILE *file, char **ret_text, size_t *ret_len)
+{
+	off_t end = lseek(fileno(file), 0, SEEK_END);
+	char *text = end < 0 ? NULL : malloc((size_t)end + 1);
+	ssize_t n = text ? pread(fileno(file), text, (size_t)end, 0) : -1;
+
+	*ret_text = text;
+	*ret_len = n < 0 ? 0 : (size_t)n;
+	if (n >= 0)
+		text[n] = '\0';
+	return n == end ? 0 : text ? -EIO : -ENOMEM;
+}
+
+static int draw(const struct report *report, const char *ids, const struct shape *shape, char **ret_svg)
+{
+	char dot[] = "dot", format[] = "-Tsvg", *argv[] = { dot, format, NULL };
+	struct picture picture = { .shape = shape, .options = { .no_legend = true, .ids = ids,
+		.colour = palette_colour, .colours = report->palette } };
+	FILE *file = tmpfile();
+	size_t len;
+	int r = file ? pipe_run(argv, fileno(file), DOT_SECONDS, put_dot, &picture) : -errno;
+
+	*ret_svg = NULL;
+	if (r == 0)
+		r = picture.r;
+	if (r == 0)
+		r = read_back(file, ret_svg, &len);
+	if (file)
+		fclose(file);
+	return r;
+}
+
+/* What stands before <svg> is for a file of its own. */
+static void put_svg(const char *id, const char *title, const char *svg, FILE *out)
+{
+	const char *at = strstr(svg, "<svg"), *end = at ? strchr(at, '>') : NULL;
+
+	if (!end)
+		return;
+	fprintf(out, "<div class=\"graph\" id=\"%s-picture\">\n", id);
+	fprintf(out, "<svg role=\"group\" aria-label=\"%s\"%.*s", title, (int)(end - at - 4), at + 4);
+	fputs(end, out);
+	fputs("</div>\n", out);
+}
+
+static void put_no_picture(int r, FILE *out)
+{
+	fputs("<p class=\"missing\">", out);
+	if (r == -ENOENT)
+		fputs("There is no picture: 'dot' was not there when the report was made; install Graphviz "
+		      "(Debian: graphviz).", out);
+	else if (r == -ETIMEDOUT)
+		fprintf(out, "There is no picture: dot took more than %d s; try a smaller --max-nodes.",
+			DOT_SECONDS);
+	else
+		fprintf(out, "There is no picture: dot failed: %s", strerror(-r));
+	fputs("</p>\n", out);
+}
+
+/* As rows of a table: those of wfdag --csv. */
+static int put_elements(const char *id, const struct shape *shape, FILE *out)
+{
+	char *text = export_rows(shape);
+
+	if (!text)
+		return report_out_of_memory();
+	fprintf(out, "<script type=\"application/json\" id=\"data-%s\">", id);
+	html_put_json(text, strlen(text), out);
+	fputs("</script>\n", out);
+	free(text);
+	return 0;
+}
+
+/* ---- the section ---- */
+
+static void put_words(const struct shape *shape, FILE *out)
+{
+	fputs("<p>As <code>wfdag</code> draws it. <span class=\"script\">Drag to pan, wheel or + - to zoom, 0 to see all; "
+	      "click a node, or Enter on it, for its facts.</span></p>\n", out);
+	if (shape->folded)
+		fprintf(out, "<p class=\"note\">%d nodes are folded into others: %d are shown.</p>\n",
+			shape->folded, shape->n_nodes);
+}
+
+static int put_graph(struct report *r, const char *id, const char *title, enum shape_what what)
+{
+	/* Where nodes are folded, parts of one file would keep theirs apart. */
+	struct shape_options options = { .what = what, .critical = r->critical,
+		.fold = r->shape->n_nodes > r->options->max_nodes };
+	struct shape *shape = NULL;
+	char *svg = NULL, *sql = NULL;
+	int drawn, status = 0;
+
+	if (shape_create(r->workflow, &options, &shape) < 0 ||
+		fold_to(shape, r->options->max_nodes > INT32_MAX ? INT32_MAX
+								 : (int32_t)r->options->max_nodes) < 0)
+		status = report_out_of_memory();
+	if (status == 0) {
+		fprintf(r->out, "<article class=\"exhibit\" id=\"%s\">\n<h3>%s</h3>\n", id, title);
+		put_words(shape, r->out);
+		drawn = draw(r, what == SHAPE_TREE ? "tree-" : "dag-", shape, &svg);
+		if (drawn == 0)
+			put_svg(id, title, svg, r->out);
+		else
+			put_no_picture(drawn, r->out);
+		r->out_of_memory |= drawn == -ENOMEM;
+		status = drawn == 0 ? report_legend(r, shape) : 0;
+		sql = exhibit_graph_sql(r, what == SHAPE_TREE ? "--tree" : "--dag");
+		exhibit_put_sql(r, id, sql);
+		status = status ? status : put_elements(id, shape, r->out);
+		fputs("</article>\n", r->out);
+	}
+	free(sql);
+	free(svg);
+	shape_destroy(shape);
+	return status;
+}
+
+int report_graph(struct report *r)
+{
+	int status = put_graph(r, "dag", "The workflow", SHAPE_DAG);
+
+	return status ? status : put_graph(r, "tree", "Who started whom", SHAPE_TREE);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+
+/* How data were moved: sizes, latencies, order, operations, directories. */
+
+#include "dag/report/report.h"
+
+int report_io(struct report *r)
+{
+	static const struct {
+		struct exhibit exhibit;
+		struct exhibit_source source;
+	} tables[] = {
+		{ { "pattern", "Sizes and order of reads and writes",
+			  "Sizes in the classes of Darshan, so that runs can be compared with its reports.",
+			  "sizes order", true },
+			{ .table = "pattern", .by = "all" } },
+		{ { "latency", "Latency of operations",
+			  "How many took as long, and the part of all that took no longer.", "histogram", true },
+			{ .table = "hist", .by = "all", .of = "latency" } },
+		{ { "read-size", "Sizes of reads", NULL, "histogram", true },
+			{ .table = "hist", .by = "all", .of = "read-size" } },
+		{ { "write-size", "Sizes of writes", NULL, "histogram", true },
+			{ .table = "hist", .by = "all", .of = "write-size" } },
+		{ { "sys", "Operations", "How often, and how long they took.", "operations", false },
+			{ .table = "sys" } },
+	};
+	static const struct exhibit directories = { "directories", "Bytes by directory", NULL, "directories",
+		true };
+	int status = 0;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && status == 0; i++)
+		status = exhibit_wfstat(r, &tables[i].exhibit, &tables[i].source);
+	return status ? status : exhibit_query(r, &directories, "report.directories");
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/report/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/version.h"
+#include "dag/trace/choice.h"
+#include "dag/trace/traces.h"
+#include "db/query.h"
+
+enum long_option { LONG_ABOVE = 256, LONG_MAX_NODES, LONG_PERFETTO, LONG_STRICT, LONG_TITLE };
+
+static const struct option long_options[] = {
+	CHOICE_OPTIONS,
+	TRACES_OPTIONS,
+	{ "above", required_argument, NULL, LONG_ABOVE },
+	{ "max-nodes", required_argument, NULL, LONG_MAX_NODES },
+	{ "output", required_argument, NULL, 'o' },
+	{ "perfetto", required_argument, NULL, LONG_PERFETTO },
+	{ "strict", no_argument, NULL, LONG_STRICT },
+	{ "title", required_argument, NULL, LONG_TITLE },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char help_head[] =
+"Usage: wfreport [options] [TRACE...]\n"
+"\n"
+"A report of a workflow as one HTML file, from its trace (default: trace.db in the current directory).\n"
+"It needs no network and opens from disk.  Several traces count as one workflow.\n"
+"\n"
+"Examples:\n"
+"  wfreport                              report.html of trace.db\n"
+"  wfreport -o run7.html --title 'run 7' run7.db\n"
+"  wfreport --phase mDiffFit             of a part of the run alone\n"
+"  wfreport --perfetto run7.json run7.db a time line for Perfetto, chrome://tracing or speedscope\n"
+"\n"
+"What is written:\n"
+"  -o, --output FILE      the page (default: report.html; '-': standard output)\n"
+"      --title TITLE      its title (default: the command that was traced)\n"
+"      --max-nodes N      so many nodes are drawn of the graph and of the tree of processes (default\n"
+"                         150); more are folded\n"
+"      --perfetto FILE    instead of the page: the time line as trace events in JSON\n"
+"      --above SECONDS    in it: single operations that took as long (default 0.001)\n"
+TRACES_HELP
+"      --strict           exit status 3 if the trace is incomplete or something was lost\n";
+
+static const char help_tail[] =
+"\n"
+"  -h, --help             print this\n"
+"  -V, --version          print the version\n"
+"\n"
+"Exit status: 0, 1 (it cannot be done), 2 (wrong usage), 3 (--strict).  See wfreport(1).\n";
+
+static int apply(void *options, int option, const char *value)
+{
+	struct report_options *o = options;
+
+	switch (option) {
+	case 'o': o->output = value; return 0;
+	case LONG_ABOVE: return choice_parse_seconds("--above", value, &o->above_ns);
+	case LONG_MAX_NODES: return choice_parse_count("--max-nodes", value, &o->max_nodes);
+	case LONG_PERFETTO: o->perfetto = value; return 0;
+	case LONG_STRICT: o->strict = true; return 0;
+	case LONG_TITLE: o->title = value; return 0;
+	case TRACES_FOREIGN: o->how |= QUERY_FOREIGN; return 0;
+	default: return choice_apply(&o->choice, option, value);
+	}
+}
+
+static int finish(void *options, char **words)
+{
+	struct report_options *o = options;
+	int status = 0;
+
+	for (; *words && status == 0; words++)
+		status = words_add(&o->traces, *words);
+	if (status == 0 && o->traces.n == 0)
+		status = words_add(&o->traces, "trace.db");
+	if (status == 0 && o->perfetto && (o->output || o->title))
+		return err_status(EXIT_USAGE, "--perfetto writes no page: leave out %s", o->output ? "--output" : "--title");
+	if (status == 0 && o->max_nodes < 2)
+		return err_status(EXIT_USAGE, "a graph of fewer than two nodes says nothing: give --max-nodes a larger number");
+	o->output = o->output ? o->output : "report.html";
+	return status ? status : choice_check(&o->choice);
+}
+
+static void print_help(void)
+{
+	fputs(help_head, stdout);
+	fputs(choice_help, stdout);
+	fputs(help_tail, stdout);
+}
+
+bool report_options_parse(int argc, char **argv, struct report_options *options, int *ret_status)
+{
+	static const struct cli cli = { "wfreport", FTRAC_VERSION, long_options, print_help, apply, finish };
+
+	*options = (struct report_options){ .max_nodes = REPORT_NODES, .above_ns = REPORT_ABOVE_NS,
+		.how = QUERY_OPS, .choice.step_ns = 1000000000 };
+	return cli_parse(&cli, argc, argv, options, ret_status);
+}
+
+void report_options_finish(struct report_options *options)
+{
+	words_free(&options->traces);
+	choice_finish(&options->choice);
+}

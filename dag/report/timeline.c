@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * What ran when: bars of processes, or of jobs where there are too many, packed into as few lanes as they
+ * need, up to LANES_MAX: bars beyond share the lane that is free first.  Where there are still too many, bars
+ * of one phase that follow each other closely in a lane become one, then those of any phases.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dag/analyse/analyse.h"
+#include "dag/graph/critical.h"
+#include "dag/graph/workflow.h"
+#include "dag/report/report.h"
+#include "db/query.h"
+
+#define BARS_MAX 600
+#define LANES_MAX 200
+
+struct bar {
+	int64_t begin_ns, end_ns;
+	const struct task *task; /* of the first process */
+	int32_t process;
+	int lane;
+	int32_t members;
+	bool critical, failed;
+};
+
+struct gantt {
+	struct bar *bars;
+	int32_t n;
+	int64_t free_ns[LANES_MAX]; /* of lanes: from when on */
+	int lanes;
+	bool jobs, phases; /* bars are jobs; may be of several phases */
+	int32_t folded, shared;
+};
+
+/* ---- bars ---- */
+
+static int compare_bars(const void *x, const void *y)
+{
+	const struct bar *a = x, *b = y;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return (a->process > b->process) - (a->process < b->process);
+}
+
+static int compare_jobs(const void *x, const void *y)
+{
+	const struct bar *a = x, *b = y;
+	int order = strcmp(a->task->job ? a->task->job : "", b->task->job ? b->task->job : "");
+
+	return order ? order : compare_bars(x, y);
+}
+
+static void join(struct bar *into, const struct bar *bar)
+{
+	into->end_ns = bar->end_ns > into->end_ns ? bar->end_ns : into->end_ns;
+	into->members += bar->members;
+	into->critical |= bar->critical;
+	into->failed |= bar->failed;
+}
+
+static bool has_failed(const struct task *task)
+{
+	return (task->exit_code != WORKFLOW_UNKNOWN && task->exit_code != 0) ||
+	       task->exit_signal != WORKFLOW_UNKNOWN;
+}
+
+static int list_processes(struct report *r, struct gantt *g)
+{
+	const struct graph *graph = r->workflow->graph;
+	bool *critical = calloc((size_t)graph->n_processes + 1, sizeof(*critical));
+
+	g->bars = calloc((size_t)graph->n_processes + 1, sizeof(*g->bars));
+	if (!critical || !g->bars) {
+		free(critical);
+		return report_out_of_memory();
+	}
+	for (int32_t i = 0; i < r->critical->n_steps; i++)
+		critical[r->critical->steps[i].process] = true;
+	for (int32_t i = 0; i < graph->n_processes; i++) {
+		const struct task *task = workflow_task(r->workflow, i);
+
+		if (task->chosen && !critical_is_outside(r->workflow, i))
+			g->bars[g->n++] = (struct bar){ critical_begin(r->workflow, i),
+				critical_end(r->workflow, i), task, i, 0, 1, critical[i],
+				has_failed(task) };
+	}
+	free(critical);
+	return 0;
+}
+
+/* Of what belongs to no job nothing is joined. */
+static void join_jobs(struct gantt *g)
+{
+	int32_t n = 0;
+
+	qsort(g->bars, (size_t)g->n, sizeof(*g->bars), compare_jobs);
+	for (int32_t i = 0; i < g->n; i++)
+		if (n && g->bars[i].task->job && g->bars[n - 1].task->job &&
+			strcmp(g->bars[i].task->job, g->bars[n - 1].task->job) == 0)
+			join(&g->bars[n - 1], &g->bars[i]);
+		else
+			g->bars[n++] = g->bars[i];
+	g->folded += g->n - n;
+	g->n = n;
+	g->jobs = true;
+}
+
+/* ---- lanes ---- */
+
+/* The first lane that is free then; where there is none, the one that is free first. */
+static int find_lane(struct gantt *g, int64_t begin_ns)
+{
+	int first = 0;
+
+	for (int i = 0; i < g->lanes; i++) {
+		if (g->free_ns[i] <= begin_ns)
+			return i;
+		first = g->free_ns[i] < g->free_ns[first] ? i : first;
+	}
+	if (g->lanes < LANES_MAX)
+		return g->lanes++;
+	g->shared++;
+	return first;
+}
+
+static void pack(struct gantt *g)
+{
+	qsort(g->bars, (size_t)g->n, sizeof(*g->bars), compare_bars);
+	for (int32_t i = 0; i < g->n; i++) {
+		struct bar *bar = &g->bars[i];
+
+		bar->lane = find_lane(g, bar->begin_ns);
+		if (g->free_ns[bar->lane] < bar->end_ns)
+			g->free_ns[bar->lane] = bar->end_ns;
+	}
+}
+
+static bool same_phase(const struct bar *a, const struct bar *b)
+{
+	const char *x = a->task->phase, *y = b->task->phase;
+
+	return x == y || (x && y && strcmp(x, y) == 0);
+}
+
+static void join_close(struct gantt *g, int64_t gap_ns)
+{
+	int32_t last[LANES_MAX], n = 0;
+
+	for (int i = 0; i < g->lanes; i++)
+		last[i] = -1;
+	for (int32_t i = 0; i < g->n; i++) {
+		int32_t before = last[g->bars[i].lane];
+
+		if (before >= 0 && (g->phases || same_phase(&g->bars[before], &g->bars[i])) &&
+			g->bars[i].begin_ns - g->bars[before].end_ns <= gap_ns) {
+			join(&g->bars[before], &g->bars[i]);
+			continue;
+		}
+		last[g->bars[i].lane] = n;
+		g->bars[n++] = g->bars[i];
+	}
+	g->folded += g->n - n;
+	g->n = n;
+}
+
+static int make(struct report *r, struct gantt *g)
+{
+	int status = list_processes(r, g);
+
+	if (status)
+		return status;
+	if (g->n > BARS_MAX)
+		join_jobs(g);
+	pack(g);
+	for (int i = 0; i < 2 && g->n > BARS_MAX; i++) {
+		g->phases = i;
+		for (int64_t gap = r->span_ns / 2000 + 1; g->n > BARS_MAX && gap / 2 < r->span_ns; gap *= 2)
+			join_close(g, gap);
+	}
+	return 0;
+}
+
+/* ---- the table ---- */
+
+static void put_bar(struct table *table, const struct workflow *w, const struct bar *bar)
+{
+	table_int(table, bar->lane);
+	table_int(table, w->graph->processes[bar->process].id);
+	table_string(table, bar->task->program);
+	table_string(table, bar->task->phase);
+	table_string(table, bar->task->job);
+	table_real(table, (double)(bar->begin_ns - w->begin_ns) / 1e9);
+	table_real(table, (double)(bar->end_ns - w->begin_ns) / 1e9);
+	table_int(table, bar->members);
+	table_int(table, bar->critical);
+	table_int(table, bar->failed);
+}
+
+static int put_gantt(struct report *r)
+{
+	static const struct exhibit e = { "gantt", "What ran when",
+		"Bars are coloured by phase; those on the critical path have an outline, those that failed a cross.  "
+		"Running processes, bytes per second and memory stand below, at the same time.  Drag or use the "
+		"wheel to zoom, double click to see all; with the keyboard + - and the arrows.",
+		"timeline", true };
+	struct gantt g = { 0 };
+	struct table *table = table_create();
+	char *sql = exhibit_sql(r, "graph.processes");
+	int status = table ? make(r, &g) : report_out_of_memory();
+
+	if (status == 0) {
+		table_columns(table, "lane process program phase job from_s to_s processes critical failed");
+		for (int32_t i = 0; i < g.n; i++)
+			put_bar(table, r->workflow, &g.bars[i]);
+		if (g.folded)
+			table_note(table, "%d processes are folded into others: a bar is %s.", g.folded,
+				!g.jobs	  ? "a process"
+				: g.phases ? "a job, or several that follow each other, with the phase of the first"
+					   : "a job, or several of one phase that follow each other");
+		if (g.shared)
+			table_note(table, "%d bars lie over others: no more than %d lanes are shown.", g.shared,
+				LANES_MAX);
+		status = exhibit_put(r, &e, table, sql);
+	}
+	free(sql);
+	free(g.bars);
+	table_destroy(table);
+	return status;
+}
+
+/* ---- the critical path ---- */
+
+static int put_analysis(struct report *r, const struct exhibit *e,
+	int (*fill)(struct table *, const struct workflow *, const struct shape *,
+		const struct analyse_options *))
+{
+	const struct analyse_options options = { 0 };
+	struct table *table = table_create();
+	char *sql = exhibit_graph_sql(r, e->id);
+	int status = table && fill(table, r->workflow, r->shape, &options) == 0 ? 0 : report_out_of_memory();
+
+	if (status == 0)
+		table_top(table, 500);
+	if (status == 0)
+		status = exhibit_put(r, e, table, sql);
+	free(sql);
+	table_destroy(table);
+	return status;
+}
+
+int report_timeline(struct report *r)
+{
+	static const struct exhibit
+		time = { "time", "Processes, bytes and memory over time", NULL, NULL, true },
+		makespan = { "makespan", "How long it took, and why not less",
+			"As <code>wfdag makespan</code> prints it.", NULL, false },
+		path = { "critical-path", "The critical path",
+			"As <code>wfdag critical-path</code> prints it.", NULL, true };
+	static const struct exhibit_source source = { .table = "time" };
+	int status = report_colours(r);
+
+	if (status == 0)
+		status = put_gantt(r);
+	if (status == 0)
+		status = exhibit_wfstat(r, &time, &source);
+	if (status == 0)
+		status = put_analysis(r, &makespan, analyse_makespan);
+	return status ? status : put_analysis(r, &path, analyse_critical);
+}

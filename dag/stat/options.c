@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/stat/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/version.h"
+#include "dag/stat/stat.h"
+#include "dag/trace/choice.h"
+#include "dag/trace/traces.h"
+
+enum long_option {
+	LONG_BY = 256,
+	LONG_CSV,
+	LONG_FILES,
+	LONG_FORMAT,
+	LONG_GNUPLOT,
+	LONG_INTERVAL,
+	LONG_JSON,
+	LONG_MEMORY,
+	LONG_OF,
+	LONG_OPERATION,
+	LONG_PER,
+	LONG_PNG,
+	LONG_RAW,
+	LONG_SIZES,
+	LONG_SORT,
+	LONG_SQL,
+	LONG_STRICT,
+	LONG_SVG,
+	LONG_TOP,
+	LONG_TSV,
+};
+
+static const struct option long_options[] = {
+	CHOICE_OPTIONS,
+	{ "by", required_argument, NULL, LONG_BY },
+	{ "csv", no_argument, NULL, LONG_CSV },
+	{ "files", no_argument, NULL, LONG_FILES },
+	{ "format", required_argument, NULL, LONG_FORMAT },
+	{ "gnuplot", required_argument, NULL, LONG_GNUPLOT },
+	{ "interval", required_argument, NULL, LONG_INTERVAL },
+	{ "json", no_argument, NULL, LONG_JSON },
+	{ "memory", required_argument, NULL, LONG_MEMORY },
+	{ "operation", required_argument, NULL, LONG_OPERATION },
+	{ "of", required_argument, NULL, LONG_OF },
+	{ "per", required_argument, NULL, LONG_PER },
+	{ "png", required_argument, NULL, LONG_PNG },
+	{ "raw", no_argument, NULL, LONG_RAW },
+	{ "sizes", required_argument, NULL, LONG_SIZES },
+	{ "sort", required_argument, NULL, LONG_SORT },
+	{ "sql", no_argument, NULL, LONG_SQL },
+	TRACES_OPTIONS,
+	{ "strict", no_argument, NULL, LONG_STRICT },
+	{ "svg", required_argument, NULL, LONG_SVG },
+	{ "top", required_argument, NULL, LONG_TOP },
+	{ "tsv", no_argument, NULL, LONG_TSV },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char help_head[] =
+"Usage: wfstat [TABLE] [options] [TRACE...]\n"
+"\n"
+"Statistics of a workflow, from its trace (default: trace.db in the current directory).  Several\n"
+"traces count as one workflow.  Without TABLE: the overview.\n"
+"\n"
+"Examples:\n"
+"  wfstat io                           what each kind of job read and wrote\n"
+"  wfstat sys --by phase,operation     latency of each operation, phase by phase\n"
+"  wfstat file --sort reread --top 10  the files that were read again and again\n"
+"  wfstat mem --memory 64G             how many jobs of a kind fit into 64 GB\n"
+"  wfstat cdf --of latency --svg x.svg its distribution as a picture\n"
+"  wfstat run --csv job1.db job2.db    several traces, for other programs\n"
+"\n"
+"Tables:\n";
+
+static const char help_counted[] =
+"\n"
+"What is counted:\n"
+"      --by WHAT[,WHAT]   rows by command (program), exe, xform, job, phase, process, file,\n"
+"                         directory, fstype, mount, host, operation, env:NAME or all\n"
+"      --per job|process  what counts as one: the processes of a job together, or each\n"
+"      --operation NAME   only operations of this name (read, write, lookup ...); may be repeated\n";
+
+static const char help_tail[] =
+"\n"
+"How it is shown:\n"
+"      --sort COLUMN      numbers from the largest on, text from A on; -COLUMN: the other way round\n"
+"      --top N            the first N rows\n"
+"      --format FORMAT    table, csv, tsv or json; also:\n"
+"      --csv  --tsv  --json\n"
+"      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
+"      --sql              print the query behind the table, with all options in it, and nothing else;\n"
+"                         'wfstat --sql TABLE' will do\n"
+TRACES_HELP
+"      --strict           exit status 3 if the trace is incomplete or something was lost\n"
+"\n"
+"Of some tables only:\n"
+"      --of VALUE         hist, cdf: latency, read-size, write-size, bytes-read, bytes-written,\n"
+"                         lifetime, file-size or rss\n"
+"      --svg FILE, --png FILE   hist, cdf, time: a picture, made by gnuplot\n"
+"      --gnuplot NAME     hist, cdf, time: its data, NAME.dat, and its script, NAME.gp\n"
+"      --interval SECONDS time: length of an interval (default 1)\n"
+"      --files            time: the files that were touched in each interval\n"
+"      --memory SIZE      mem: that of a node (default: of the host)\n"
+"      --sizes CLASSES    pattern: darshan or powers (of two)\n"
+"\n"
+"  -h, --help             print this\n"
+"  -V, --version          print the version\n"
+"\n"
+"Exit status: 0, 1 (it cannot be done), 2 (wrong usage), 3 (--strict).  See wfstat(1).\n";
+
+/* ---- values ---- */
+
+/* 64G, 512M, 1.5T: powers of 1024, as memory is sold. */
+static int parse_size(const char *text, int64_t *ret_bytes)
+{
+	static const char letters[] = "KMGTP";
+	char *end;
+	double size = strtod(text, &end);
+	const char *letter = *end ? memchr(letters, *end & ~0x20, sizeof(letters) - 1) : NULL;
+
+	if (letter) {
+		size *= pow(1024, (double)(letter - letters + 1));
+		end++;
+		if (end[0] == 'i' && end[1] == 'B')
+			end += 2;
+		else if (end[0] == 'B')
+			end++;
+	}
+	if (end == text || *end || !(size >= 1) || size > 9e18)
+		return err_status(EXIT_USAGE, "cannot use '%s' for --memory: it must be a size like 64G, "
+			"512M or a number of bytes", text);
+	*ret_bytes = (int64_t)size;
+	return 0;
+}
+
+static int parse_format(struct stat_options *o, const char *text)
+{
+	int format = 0, status = choice_parse_name("format", text, table_formats, &format);
+
+	o->style.format = format;
+	return status;
+}
+
+static int parse_per(struct stat_options *o, const char *text)
+{
+	o->per_given = true;
+	o->choice.per_job = strcmp(text, "job") == 0;
+	if (o->choice.per_job || strcmp(text, "process") == 0)
+		return 0;
+	return err_status(EXIT_USAGE, "cannot count per '%s': it must be job or process", text);
+}
+
+static int parse_sizes(struct stat_options *o, const char *text)
+{
+	o->powers = strcmp(text, "powers") == 0;
+	o->sizes_given = true;
+	if (o->powers || strcmp(text, "darshan") == 0)
+		return 0;
+	return err_status(EXIT_USAGE, "unknown size classes '%s': they must be darshan or powers", text);
+}
+
+static int parse_by(struct stat_options *o, const char *text)
+{
+	if (o->by.n == COMPOSE_BY_MAX)
+		return err_status(EXIT_USAGE, "--by is given too often: at most %d times", COMPOSE_BY_MAX);
+	o->choice.by[o->by.n] = text;
+	return words_add(&o->by, text);
+}
+
+static int apply(void *options, int option, const char *value)
+{
+	struct stat_options *o = options;
+
+	switch (option) {
+	case LONG_BY: return parse_by(o, value);
+	case LONG_CSV: o->style.format = TABLE_CSV; return 0;
+	case LONG_FILES: o->files = true; return 0;
+	case LONG_FORMAT: return parse_format(o, value);
+	case LONG_GNUPLOT: o->gnuplot = value; return 0;
+	case LONG_INTERVAL:
+		o->interval_given = true;
+		return choice_parse_seconds("--interval", value, &o->choice.step_ns);
+	case LONG_JSON: o->style.format = TABLE_JSON; return 0;
+	case LONG_MEMORY: return parse_size(value, &o->memory_bytes);
+	case LONG_OPERATION: return words_add(&o->choice.operations, value);
+	case LONG_OF: o->of = value; return 0;
+	case LONG_PER: return parse_per(o, value);
+	case LONG_PNG: o->png = value; return 0;
+	case LONG_RAW: o->style.raw = true; return 0;
+	case LONG_SIZES: return parse_sizes(o, value);
+	case LONG_SORT: o->sort = value; return 0;
+	case LONG_SQL: o->sql = true; return 0;
+	case TRACES_FOREIGN: o->foreign = true; return 0;
+	case LONG_STRICT: o->strict = true; return 0;
+	case LONG_SVG: o->svg = value; return 0;
+	case LONG_TOP: return choice_parse_count("--top", value, &o->top);
+	case LONG_TSV: o->style.format = TABLE_TSV; return 0;
+	default: return choice_apply(&o->choice, option, value);
+	}
+}
+
+/* ---- words that are no options ---- */
+
+/* The first word is a table, unless it is no such name but a file. */
+static int take_words(struct stat_options *o, char **words)
+{
+	int status = 0;
+
+	if (*words && stat_is_table(*words))
+		o->table = *words++;
+	else if (*words && !strchr(*words, '/') && access(*words, F_OK) < 0)
+		return err_status(EXIT_USAGE, "'%s' is neither a table nor a trace; see 'wfstat --help' for "
+			"the tables", *words);
+	for (; *words && status == 0; words++)
+		status = words_add(&o->traces, *words);
+	if (status == 0 && o->traces.n == 0)
+		status = words_add(&o->traces, "trace.db");
+	return status;
+}
+
+static int check(const struct stat_options *o)
+{
+	const struct choice *c = &o->choice;
+
+	if (c->step_ns == 0)
+		return err_status(EXIT_USAGE, "an interval of no length has nothing in it: give --interval "
+			"a number of seconds");
+	return choice_check(c) ? EXIT_USAGE : stat_check(o);
+}
+
+static void print_help(void)
+{
+	fputs(help_head, stdout);
+	stat_print_tables(stdout);
+	fputs(help_counted, stdout);
+	fputs(choice_help, stdout);
+	fputs(help_tail, stdout);
+}
+
+static int finish(void *options, char **words)
+{
+	int status = take_words(options, words);
+
+	return status ? status : check(options);
+}
+
+bool stat_options_parse(int argc, char **argv, struct stat_options *options, int *ret_status)
+{
+	static const struct cli cli = { "wfstat", FTRAC_VERSION, long_options, print_help, apply, finish };
+
+	*options = (struct stat_options){ .top = -1, .choice.step_ns = 1000000000,
+		.style.program = "ftrac.stat" };
+	return cli_parse(&cli, argc, argv, options, ret_status);
+}
+
+void stat_options_finish(struct stat_options *options)
+{
+	words_free(&options->traces);
+	words_free(&options->by);
+	choice_finish(&options->choice);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_STAT_OPTIONS_H
+#define DAG_STAT_OPTIONS_H
+
+/* The command line of wfstat. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cli.h"
+#include "dag/output/table.h"
+#include "db/compose.h"
+
+struct stat_options {
+	const char *table; /* NULL: the overview */
+	struct words traces;
+	struct words by; /* owns nothing */
+	struct choice choice;
+	bool per_given, sizes_given, interval_given;
+	const char *of; /* what hist and cdf are of */
+	const char *sort;
+	int64_t top;          /* -1: all */
+	int64_t memory_bytes; /* 0: that of the host */
+	bool powers;          /* size classes by powers of two */
+	bool files;           /* time: the files of each interval */
+	bool sql, strict, foreign;
+	struct table_style style;
+	const char *svg, *png, *gnuplot;
+};
+
+/* false: there is nothing more to do, and *ret_status is the exit status. */
+bool stat_options_parse(int argc, char **argv, struct stat_options *options, int *ret_status);
+void stat_options_finish(struct stat_options *options);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * pattern: how files are read and written.  An access of a handle is
+ *   consecutive  it begins where the last one ended, the first at 0
+ *   sequential   it begins there or later
+ *   strided      it is not consecutive, and as far from the begin of the last one as that was from the one
+ *                before
+ *   random       neither sequential nor strided
+ *   aligned      its offset is a multiple of 4096
+ * The first two are Darshan's, as are the classes of sizes (its DARSHAN_BUCKET_INC).
+ */
+
+#include "dag/stat/stat.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/saturate.h"
+#include "dag/container/groups.h"
+#include "dag/container/sparse.h"
+#include "dag/stat/scan.h"
+#include "db/query.h"
+
+#define ALIGNMENT 4096
+#define CLASS_MAX 64
+
+enum { CONSECUTIVE, SEQUENTIAL, STRIDED, RANDOM, ALIGNED, TRAIT_MAX };
+
+static const struct {
+	const char *name;
+	int64_t largest;
+} darshan[] = {
+	{ "0-100", 100 },
+	{ "101-1K", 1024 },
+	{ "1K-10K", 10240 },
+	{ "10K-100K", 102400 },
+	{ "100K-1M", 1048576 },
+	{ "1M-4M", 4194304 },
+	{ "4M-10M", 10485760 },
+	{ "10M-100M", 104857600 },
+	{ "100M-1G", 1073741824 },
+	{ "1G+", INT64_MAX },
+};
+#define DARSHAN_MAX (sizeof(darshan) / sizeof(darshan[0]))
+
+struct accesses {
+	int64_t count, bytes, placed; /* placed: the offset is known */
+	int64_t traits[TRAIT_MAX];
+	int64_t classes[CLASS_MAX];
+};
+
+/* Where a handle is. */
+struct place {
+	int64_t end, offset, distance;
+	bool used, moved;
+};
+
+struct pattern {
+	struct groups *groups; /* of two struct accesses: reads and writes */
+	struct sparse *places; /* of handles */
+	int keys;
+	int column; /* of what is looked at */
+	bool powers;
+};
+
+static int power_of(int64_t bytes)
+{
+	return bytes <= 0 ? 0 : 64 - __builtin_clzll((uint64_t)bytes);
+}
+
+static int class_of(const struct pattern *pattern, int64_t bytes)
+{
+	int i = 0;
+
+	if (pattern->powers)
+		return power_of(bytes);
+	while (bytes > darshan[i].largest)
+		i++;
+	return i;
+}
+
+static void place_access(struct accesses *accesses, struct place *place, int64_t offset,
+	int64_t bytes)
+{
+	int64_t distance = offset - place->offset;
+	bool consecutive = offset == place->end, sequential = offset >= place->end;
+	bool strided = !consecutive && place->moved && distance == place->distance && distance != 0;
+
+	accesses->placed++;
+	accesses->traits[CONSECUTIVE] += consecutive;
+	accesses->traits[SEQUENTIAL] += sequential;
+	accesses->traits[STRIDED] += strided;
+	accesses->traits[RANDOM] += !sequential && !strided;
+	accesses->traits[ALIGNED] += offset % ALIGNMENT == 0;
+	place->moved = place->used;
+	place->used = true;
+	place->distance = distance;
+	place->offset = offset;
+	place->end = offset + bytes;
+}
+
+int stat_pattern_add(struct pattern *pattern, const struct query *query)
+{
+	int column = pattern->column;
+	struct accesses *accesses = groups_find(pattern->groups, query);
+	struct place *place = sparse_at(pattern->places, query_int(query, column + 1));
+	int64_t bytes = query_int(query, column + 3);
+
+	if (!accesses || !place)
+		return stat_out_of_memory();
+	accesses += query_int(query, column); /* writes are the second */
+	accesses->count++;
+	accesses->bytes = saturate_add(accesses->bytes, bytes);
+	accesses->classes[class_of(pattern, bytes)]++;
+	if (query_type(query, column + 2) != QUERY_NULL)
+		place_access(accesses, place, query_int(query, column + 2), bytes);
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static void put_head(struct stat_run *run, const struct pattern *pattern, size_t group, bool writes)
+{
+	groups_put(pattern->groups, group, 0, pattern->keys - 1, run->table);
+	table_string(run->table, writes ? "write" : "read");
+}
+
+static int largest_class(const struct pattern *pattern)
+{
+	int last = 0;
+
+	for (size_t i = 0; i < groups_count(pattern->groups); i++) {
+		const struct accesses *of = groups_data(pattern->groups, i);
+
+		for (int writes = 0; writes < 2; writes++)
+			for (int k = 0; k < CLASS_MAX; k++)
+				if (of[writes].classes[k] && k > last)
+					last = k;
+	}
+	return last;
+}
+
+static int add_class_columns(struct stat_run *run, const struct pattern *pattern)
+{
+	int n = pattern->powers ? largest_class(pattern) + 1 : (int)DARSHAN_MAX;
+	char name[48];
+
+	for (int i = 0; i < n; i++) {
+		if (!pattern->powers)
+			snprintf(name, sizeof(name), "%s", darshan[i].name);
+		else if (i == 0)
+			snprintf(name, sizeof(name), "0");
+		else
+			snprintf(name, sizeof(name), "%lld+", 1LL << (i - 1));
+		table_column(run->table, name, strlen(name));
+	}
+	return n;
+}
+
+static void put_accesses(struct stat_run *run, const struct accesses *accesses, int classes)
+{
+	table_int(run->table, accesses->count);
+	table_int(run->table, accesses->bytes);
+	for (int i = 0; i < TRAIT_MAX; i++)
+		if (accesses->placed)
+			table_real(run->table,
+				(double)accesses->traits[i] / (double)accesses->placed);
+		else
+			table_null(run->table);
+	for (int i = 0; i < classes; i++)
+		table_int(run->table, accesses->classes[i]);
+	table_row(run->table);
+}
+
+static void put_rows(struct stat_run *run, const struct pattern *pattern)
+{
+	int classes = add_class_columns(run, pattern);
+
+	for (size_t i = 0; i < groups_count(pattern->groups); i++) {
+		const struct accesses *of = groups_data(pattern->groups, i);
+
+		for (int writes = 0; writes < 2; writes++)
+			if (of[writes].count) {
+				put_head(run, pattern, i, writes);
+				put_accesses(run, &of[writes], classes);
+			}
+	}
+}
+
+/* Without single operations: what the handles say. */
+static int put_handles(struct stat_run *run)
+{
+	struct pattern pattern = { 0 };
+	struct query *query;
+	int status = stat_query(run, "pattern.handles", &run->options->choice, &query,
+		    &pattern.keys),
+	    r = 1;
+
+	while (status == 0 && (r = stat_next(run, query)) > 0)
+		for (int writes = 0; writes < 2; writes++) {
+			int column = pattern.keys + 4 * writes;
+			double count = query_real(query, column);
+
+			if (count == 0)
+				continue;
+			stat_put(run->table, query, 0, pattern.keys - 1);
+			table_string(run->table, writes ? "write" : "read");
+			stat_put(run->table, query, column, column + 1);
+			table_real(run->table, query_real(query, column + 2) / count);
+			table_real(run->table, query_real(query, column + 3) / count);
+			table_row(run->table);
+		}
+	query_end(query);
+	return r < 0 ? EXIT_FAILURE : status;
+}
+
+int stat_pattern_create(int keys, int column, bool powers, struct pattern **ret_pattern)
+{
+	struct pattern *pattern = calloc(1, sizeof(*pattern));
+
+	*ret_pattern = pattern;
+	if (!pattern || groups_create(keys ? keys : 1, 2 * sizeof(struct accesses), &pattern->groups) < 0 ||
+		sparse_create(sizeof(struct place), &pattern->places) < 0)
+		return stat_out_of_memory();
+	if (keys == 0)
+		groups_one(pattern->groups);
+	pattern->keys = keys ? keys : 1;
+	pattern->column = column;
+	pattern->powers = powers;
+	return 0;
+}
+
+void stat_pattern_destroy(struct pattern *pattern)
+{
+	if (!pattern)
+		return;
+	sparse_destroy(pattern->places, NULL);
+	groups_destroy(pattern->groups);
+	free(pattern);
+}
+
+int stat_pattern_put(struct stat_run *run, const struct pattern *pattern)
+{
+	int status = 0;
+
+	table_columns(run->table,
+		"operation count moved_bytes consecutive_share sequential_share "
+		"strided_share random_share aligned_share");
+	if (run->has_ops)
+		put_rows(run, pattern);
+	else
+		status = put_handles(run);
+	table_note(run->table,
+		"consecutive: begins where the last access of the handle ended, sequential: there "
+		"or later, strided: again as far from the last one, random: neither sequential nor "
+		"strided, "
+		"aligned: at a multiple of 4096.  Columns of sizes count accesses of so many "
+		"bytes.");
+	if (!run->has_ops)
+		stat_note_no_ops(run, "Strides, alignment and sizes are");
+	stat_note_fidelity(run);
+	return status;
+}
+
+int stat_pattern(struct stat_run *run)
+{
+	struct pattern *pattern = NULL;
+	struct query *query;
+	int keys = 0, r = 1;
+	int status = stat_query(run, "pattern", &run->options->choice, &query, &keys);
+
+	if (status == 0)
+		status = stat_pattern_create(keys, keys, run->options->powers, &pattern);
+	if (status == 0)
+		stat_columns(run->table, query, 0, keys - 1);
+	while (status == 0 && (r = stat_next(run, query)) > 0)
+		status = stat_pattern_add(pattern, query);
+	query_end(query);
+	if (r < 0)
+		status = EXIT_FAILURE;
+	if (status == 0)
+		status = stat_pattern_put(run, pattern);
+	stat_pattern_destroy(pattern);
+	return status;
+}

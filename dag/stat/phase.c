@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The table of phases (Table 5 of the ParaTrac paper): jobs, bytes, and how many files and processes were
+ * only read or reading, only written or writing, both, or neither.
+ *
+ * Each process counts once, also one that used no file.  Accesses come file by file, so that a file needs no place: what is known of the last one is kept in the
+ * phases that it was met in, and counted when another one comes.  What one phase only reads another may
+ * write: the total is no sum, but a phase of its own.
+ */
+
+#include "dag/stat/stat.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "dag/container/groups.h"
+#include "db/query.h"
+
+enum { NONE, RO, WO, RW, SIDE_MAX }; /* RO | WO is RW */
+static const int shown[SIDE_MAX] = { RO, WO, RW, NONE };
+
+struct phase {
+	int64_t jobs;
+	__int128 read_bytes, written_bytes;
+	bool unknown; /* how many bytes */
+	uint64_t files[SIDE_MAX], processes[SIDE_MAX];
+	bool has_file;
+	int64_t file; /* the last one */
+	int sides;    /* of that */
+	bool started;
+	int64_t start_ns; /* of its first process or job */
+};
+
+struct process {
+	int64_t id; /* 0: who is not known */
+	int64_t start_ns;
+	struct phase *phase;
+	bool met;
+	int sides;
+};
+
+struct phases {
+	struct groups *groups; /* of struct phase */
+	int keys;
+	struct phase total;
+	struct process *processes; /* by their ids */
+	size_t n_processes;
+};
+
+/* ---- processes and jobs ---- */
+
+static void begin(struct phase *phase, int64_t start_ns)
+{
+	if (!phase->started || start_ns < phase->start_ns)
+		phase->start_ns = start_ns;
+	phase->started = true;
+}
+
+static int add_process(struct phases *all, const struct query *query)
+{
+	struct process *process;
+
+	if ((all->n_processes & (all->n_processes - 1)) == 0) {
+		process = reallocarray(all->processes, all->n_processes ? 2 * all->n_processes : 1,
+			sizeof(*process));
+		if (!process)
+			return stat_out_of_memory();
+		all->processes = process;
+	}
+	process = &all->processes[all->n_processes++];
+	*process = (struct process){
+		.id = query_int(query, all->keys),
+		.start_ns = query_int(query, all->keys + 1),
+		.phase = groups_find(all->groups, query),
+	};
+	return process->phase ? 0 : stat_out_of_memory();
+}
+
+static int add_jobs(struct phases *all, const struct query *query)
+{
+	bool total = query_int(query, all->keys + 2);
+	struct phase *phase = total ? &all->total : groups_find(all->groups, query);
+
+	if (!phase)
+		return stat_out_of_memory();
+	phase->jobs = query_int(query, all->keys);
+	if (phase->jobs)
+		begin(phase, query_int(query, all->keys + 1));
+	return 0;
+}
+
+/* ---- accesses ---- */
+
+static void end_file(struct phase *phase)
+{
+	if (phase->has_file)
+		phase->files[phase->sides]++;
+	phase->has_file = false;
+}
+
+static void add_to(struct phase *phase, const struct query *query, int sides)
+{
+	if (phase->has_file && phase->file != query_int(query, 1))
+		end_file(phase);
+	if (!phase->has_file)
+		phase->sides = NONE;
+	phase->has_file = true;
+	phase->file = query_int(query, 1);
+	phase->sides |= sides;
+	phase->unknown |= !query_int(query, 2);
+	phase->read_bytes += query_int(query, 3);
+	phase->written_bytes += query_int(query, 4);
+}
+
+static int compare_ids(const void *key, const void *element)
+{
+	int64_t id = *(const int64_t *)key, other = ((const struct process *)element)->id;
+
+	return (id > other) - (id < other);
+}
+
+static int add_access(struct phases *all, const struct query *query)
+{
+	int64_t id = query_int(query, 0);
+	int sides = (query_int(query, 5) ? RO : NONE) | (query_int(query, 6) ? WO : NONE);
+	struct process *process =
+		bsearch(&id, all->processes, all->n_processes, sizeof(*process), compare_ids);
+
+	/* Who is in no trace is not known. */
+	process = process ? process : all->processes;
+	process->met = true;
+	process->sides |= sides;
+	add_to(process->phase, query, sides);
+	add_to(&all->total, query, sides);
+	return 0;
+}
+
+static void count_processes(struct phases *all)
+{
+	for (size_t i = 0; i < all->n_processes; i++) {
+		struct process *process = &all->processes[i];
+
+		if (!process->met && process->id == 0)
+			continue;
+		process->phase->processes[process->sides]++;
+		all->total.processes[process->sides]++;
+		begin(process->phase, process->start_ns);
+	}
+}
+
+static void count_files(struct phases *all)
+{
+	for (size_t i = 0; i < groups_count(all->groups); i++)
+		end_file(groups_data(all->groups, i));
+	end_file(&all->total);
+}
+
+/* ---- the table ---- */
+
+static int read_all(struct stat_run *run, const char *name, struct phases *all,
+	int (*add)(struct phases *all, const struct query *query))
+{
+	struct query *query;
+	int status = stat_query(run, name, &run->options->choice, &query, &all->keys), r = 1;
+
+	if (status == 0 && !all->groups) {
+		stat_columns(run->table, query, 0, all->keys - 1);
+		if (groups_create(all->keys, sizeof(struct phase), &all->groups) < 0)
+			status = stat_out_of_memory();
+	}
+	while (status == 0 && (r = stat_next(run, query)) > 0)
+		status = add(all, query);
+	query_end(query);
+	return r < 0 ? EXIT_FAILURE : status;
+}
+
+static void put_bytes(struct table *table, const struct phase *phase, __int128 bytes)
+{
+	if (phase->unknown)
+		table_null(table);
+	else
+		table_sum(table, bytes);
+}
+
+static void put_phase(struct table *table, const struct phase *phase)
+{
+	table_int(table, phase->jobs);
+	put_bytes(table, phase, phase->read_bytes);
+	put_bytes(table, phase, phase->written_bytes);
+	for (int i = 0; i < SIDE_MAX; i++)
+		table_int(table, (int64_t)phase->files[shown[i]]);
+	for (int i = 0; i < SIDE_MAX; i++)
+		table_int(table, (int64_t)phase->processes[shown[i]]);
+	table_row(table);
+}
+
+static int put_phases(struct stat_run *run, const struct phases *all)
+{
+	size_t n = groups_count(all->groups), *order = groups_by_time(all->groups, offsetof(struct phase, start_ns));
+
+	if (!order)
+		return stat_out_of_memory();
+	for (size_t i = 0; i < n; i++) {
+		const struct phase *phase = groups_data(all->groups, order[i]);
+
+		if (!phase->started)
+			continue;
+		groups_put(all->groups, order[i], 0, all->keys - 1, run->table);
+		put_phase(run->table, phase);
+	}
+	free(order);
+	return 0;
+}
+
+static void put_total(struct stat_run *run, const struct phases *all)
+{
+	if (table_rows(run->table) == 0)
+		return;
+	table_string(run->table, "Total");
+	for (int i = 1; i < all->keys; i++)
+		table_null(run->table);
+	put_phase(run->table, &all->total);
+	table_total(run->table);
+}
+
+int stat_phase(struct stat_run *run)
+{
+	struct phases all = { 0 };
+	int status = read_all(run, "phase.processes", &all, add_process);
+
+	if (status == 0)
+		status = read_all(run, "phase.jobs", &all, add_jobs);
+	table_columns(run->table,
+		"jobs read_bytes written_bytes files_ro files_wo files_rw files_none processes_ro "
+		"processes_wo processes_rw processes_none");
+	if (status == 0)
+		status = read_all(run, "phase", &all, add_access);
+	if (status == 0) {
+		count_processes(&all);
+		count_files(&all);
+		status = put_phases(run, &all);
+		put_total(run, &all);
+	}
+	groups_destroy(all.groups);
+	free(all.processes);
+	if (status == 0 && !run->has_files)
+		stat_blank(run, "read_bytes written_bytes files_ro files_wo files_rw files_none "
+				"processes_ro "
+				"processes_wo processes_rw processes_none");
+	table_note(run->table,
+		"Files are regular ones that were opened, created or executed; one that several phases used "
+		"counts in each, and in the total once.  Processes are all of the phase.  ro: only read, wo: only "
+		"written, rw: both, none: neither.  A mapped or executed file was read; a file that was made or "
+		"emptied was written.");
+	stat_note_fidelity(run);
+	return status;
+}

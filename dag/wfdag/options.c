@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/wfdag/options.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/version.h"
+#include "dag/trace/choice.h"
+#include "dag/trace/traces.h"
+#include "dag/wfdag/verbs.h"
+
+enum long_option {
+	LONG_DOT = 256, /* the outputs in the order of enum dag_output */
+	LONG_GML,
+	LONG_GRAPHML,
+	LONG_CYJS,
+	LONG_CSV,
+	LONG_JSON,
+	LONG_SVG,
+	LONG_PNG,
+	LONG_PDF,
+	LONG_PS,
+	LONG_JPEG,
+	LONG_ALL,
+	LONG_ANCESTORS_OF,
+	LONG_BETWEEN,
+	LONG_BY,
+	LONG_CLUSTER,
+	LONG_CORES,
+	LONG_DAG,
+	LONG_DESCENDANTS_OF,
+	LONG_EXPAND,
+	LONG_FASTER,
+	LONG_FILE,
+	LONG_FOLD,
+	LONG_FORMAT,
+	LONG_GHOSTS,
+	LONG_GROUP_BY,
+	LONG_INTERVAL,
+	LONG_JOBS,
+	LONG_MAX_NODES,
+	LONG_METADATA,
+	LONG_NO_LEGEND,
+	LONG_PRECEDENCE,
+	LONG_RAW,
+	LONG_REDUCE,
+	LONG_SORT,
+	LONG_STRICT,
+	LONG_TOP,
+	LONG_TREE,
+	LONG_WIDTH,
+};
+_Static_assert(LONG_ALL - LONG_DOT == DAG_OUTPUT_MAX, "an option for each output");
+
+static const struct option long_options[] = {
+	CHOICE_OPTIONS,
+	{ "all", no_argument, NULL, LONG_ALL },
+	{ "ancestors-of", required_argument, NULL, LONG_ANCESTORS_OF },
+	{ "between", required_argument, NULL, LONG_BETWEEN },
+	{ "by", required_argument, NULL, LONG_BY },
+	{ "cluster", required_argument, NULL, LONG_CLUSTER },
+	{ "cores", required_argument, NULL, LONG_CORES },
+	{ "csv", required_argument, NULL, LONG_CSV },
+	{ "cyjs", required_argument, NULL, LONG_CYJS },
+	{ "dag", no_argument, NULL, LONG_DAG },
+	{ "descendants-of", required_argument, NULL, LONG_DESCENDANTS_OF },
+	{ "dot", required_argument, NULL, LONG_DOT },
+	{ "expand", required_argument, NULL, LONG_EXPAND },
+	{ "faster", required_argument, NULL, LONG_FASTER },
+	{ "file", required_argument, NULL, LONG_FILE },
+	{ "fold", no_argument, NULL, LONG_FOLD },
+	{ "format", required_argument, NULL, LONG_FORMAT },
+	{ "ghosts", no_argument, NULL, LONG_GHOSTS },
+	{ "gml", required_argument, NULL, LONG_GML },
+	{ "graphml", required_argument, NULL, LONG_GRAPHML },
+	{ "group-by", required_argument, NULL, LONG_GROUP_BY },
+	{ "interval", required_argument, NULL, LONG_INTERVAL },
+	{ "jobs", required_argument, NULL, LONG_JOBS },
+	{ "jpeg", required_argument, NULL, LONG_JPEG },
+	{ "json", required_argument, NULL, LONG_JSON },
+	{ "max-nodes", required_argument, NULL, LONG_MAX_NODES },
+	{ "metadata", no_argument, NULL, LONG_METADATA },
+	{ "no-legend", no_argument, NULL, LONG_NO_LEGEND },
+	{ "pdf", required_argument, NULL, LONG_PDF },
+	{ "png", required_argument, NULL, LONG_PNG },
+	{ "precedence", no_argument, NULL, LONG_PRECEDENCE },
+	{ "ps", required_argument, NULL, LONG_PS },
+	{ "raw", no_argument, NULL, LONG_RAW },
+	{ "reduce", no_argument, NULL, LONG_REDUCE },
+	{ "sort", required_argument, NULL, LONG_SORT },
+	TRACES_OPTIONS,
+	{ "strict", no_argument, NULL, LONG_STRICT },
+	{ "svg", required_argument, NULL, LONG_SVG },
+	{ "top", required_argument, NULL, LONG_TOP },
+	{ "tree", no_argument, NULL, LONG_TREE },
+	{ "width", required_argument, NULL, LONG_WIDTH },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char help_head[] =
+"Usage: wfdag [options] --dot FILE [TRACE...]\n"
+"       wfdag ANALYSIS [options] [TRACE...]\n"
+"\n"
+"The graph of a workflow, from its trace (default: trace.db in the current directory): which process\n"
+"read what which process had written.  It has no cycle: a file that is rewritten is a node for each\n"
+"version, a process that reads what depends on its own output a node for each part.\n"
+"\n"
+"Analyses, as a table:\n";
+
+static const char help_options[] =
+"      --by WHAT          weight of bytes, time or size\n"
+"      --interval SECONDS of parallelism (default: a fiftieth of the run)\n"
+"      --cores N, --jobs J, --faster 'GLOB=2x'   of whatif: so many cores, and slots of a driver (if not\n"
+"                         given, as many as cores); commands that GLOB matches take half as long\n"
+"      --format FORMAT    table, csv, tsv or json\n"
+"      --sort COLUMN, --top N, --raw   order of rows (-COLUMN: the other way round), only the first,\n"
+"                         plain numbers\n"
+"\n"
+"What is written ('-': to stdout; several at once):\n"
+"      --dot FILE         for Graphviz\n"
+"      --gml FILE, --graphml FILE, --cyjs FILE, --csv FILE, --json FILE\n"
+"                         for other programs, with all that is known\n"
+"      --svg FILE, --png FILE, --pdf FILE, --ps FILE, --jpeg FILE   a picture, by Graphviz\n"
+"\n"
+"Which graph:\n"
+"      --dag              processes and files (default)\n"
+"      --tree             processes only, who started whom\n"
+"      --fold             one node for each process and file, even where that makes cycles\n"
+"      --precedence       the same, and who creates or writes a file does not read it\n"
+"      --metadata         looking at files without reading them is shown, too\n"
+"      --ghosts           names that were looked for and not there are shown, too\n"
+"      --reduce           without edges that a longer way makes superfluous\n"
+"\n"
+"How it looks:\n"
+"      --width WHAT       how thick edges are: bytes, rate or time\n"
+"      --cluster WHAT     frames around each phase or job\n"
+"      --max-nodes N      more nodes than that are folded in pictures and DOT (default: 2000; 0: none);\n"
+"                         if it is given, in all that is written\n"
+"      --no-legend        without the explanation below\n"
+"\n"
+"What of it:\n"
+"      --all              files of the system, too (/usr, /lib, /etc, /dev, /proc ...)\n"
+"      --file GLOB        only files of that path, and who uses them: --include 'path:GLOB'\n"
+"      --group-by WHAT    processes of the same command, exe, xform, job, phase, host or env:NAME are one\n"
+"                         node, and files with the same writers and readers; directory: files by that\n"
+"      --expand PHASE     this phase stays open; the others are one node each\n"
+"      --ancestors-of NODE, --descendants-of NODE   only what leads there, or comes from there\n"
+"      --between A --between B   only what is on a way from A to B\n"
+"                         NODE: an id (p12, f7), or a glob on paths of files and on programs\n";
+
+static const char help_tail[] =
+"\n"
+TRACES_HELP
+"      --strict           exit status 3 if the trace is incomplete or something was lost\n"
+"  -h, --help             print this\n"
+"  -V, --version          print the version\n"
+"\n"
+"Exit status: 0, 1 (it cannot be done), 2 (wrong usage), 3 (--strict).\n";
+
+static const char *const widths[] = { "none", "bytes", "rate", "time", NULL };
+_Static_assert(sizeof(widths) / sizeof(widths[0]) == DOT_WIDTH_MAX + 1, "a name for each width");
+static const char *const clusters[] = { "none", "phase", "job", NULL };
+_Static_assert(sizeof(clusters) / sizeof(clusters[0]) == DOT_CLUSTER_MAX + 1, "a name for each cluster");
+static const char *const weights[] = { "bytes", "time", "size", NULL };
+
+/* ---- values ---- */
+
+/* A text of our own, freed in the end. */
+static int keep(struct dag_options *o, char *text, const char **ret)
+{
+	int status = text ? words_add(&o->globs, text) : err_status(EXIT_OWN, "out of memory");
+
+	if (status)
+		free(text);
+	*ret = status ? NULL : text;
+	return status;
+}
+
+static int add_file(struct dag_options *o, const char *glob)
+{
+	const char *path;
+	char *text = NULL;
+	int status;
+
+	if (!*glob)
+		return err_status(EXIT_USAGE, "an empty glob matches nothing; leave --file out, or use '*'");
+	if (asprintf(&text, "path:%s", glob) < 0)
+		text = NULL;
+	status = keep(o, text, &path);
+	return status ? status : words_add(&o->choice.include, path);
+}
+
+/* One of the things to group by, or what processes have of it. */
+static int add_group(struct dag_options *o, const char *name, size_t len)
+{
+	const char *text;
+	int status;
+
+	if (len == strlen("directory") && strncmp(name, "directory", len) == 0) {
+		o->fold.directories = true;
+		return 0;
+	}
+	if (len == strlen("process") && strncmp(name, "process", len) == 0) {
+		o->shape.fold = true;
+		return 0;
+	}
+	if (o->group_words.n == COMPOSE_BY_MAX)
+		return err_status(EXIT_USAGE, "--group-by has too many names: at most %d", COMPOSE_BY_MAX);
+	status = keep(o, strndup(name, len), &text);
+	if (status)
+		return status;
+	o->choice.by[o->group_words.n] = text;
+	o->fold.groups = true;
+	return words_add(&o->group_words, text);
+}
+
+static int add_groups(struct dag_options *o, const char *names)
+{
+	int status;
+
+	do {
+		size_t len = strcspn(names, ",");
+
+		status = add_group(o, names, len);
+		names += len;
+	} while (status == 0 && *names++);
+	return status;
+}
+
+static int add_between(struct dag_options *o, const char *node)
+{
+	if (o->reach.between[1])
+		return err_status(EXIT_USAGE, "--between is given too often: once for each end");
+	o->reach.between[o->reach.between[0] ? 1 : 0] = node;
+	return 0;
+}
+
+static int parse_max(struct dag_options *o, const char *text)
+{
+	o->max_given = true;
+	return choice_parse_count("--max-nodes", text, &o->max_nodes);
+}
+
+static int parse_interval(struct dag_options *o, const char *text)
+{
+	int status = choice_parse_seconds("--interval", text, &o->analyse.interval_ns);
+
+	if (status == 0 && o->analyse.interval_ns == 0)
+		return err_status(EXIT_USAGE, "an interval of no length has nothing in it: give --interval a number of "
+			"seconds");
+	return status;
+}
+
+static int parse_cores(struct dag_options *o, const char *text)
+{
+	char *end;
+	double cores = strtod(text, &end);
+
+	if (end == text || *end || !isfinite(cores) || cores <= 0)
+		return err_status(EXIT_USAGE, "cannot use '%s' for --cores: it must be a number above 0", text);
+	o->analyse.replay.cores = cores;
+	return 0;
+}
+
+static int parse_jobs(struct dag_options *o, const char *text)
+{
+	int status = choice_parse_count("--jobs", text, &o->analyse.replay.jobs);
+
+	if (status == 0 && o->analyse.replay.jobs == 0)
+		return err_status(EXIT_USAGE, "nothing runs with 0 jobs: --jobs must be 1 or more");
+	return status;
+}
+
+#define FASTER_MIN 1e-6
+
+/* GLOB=FACTORx */
+static int add_faster(struct dag_options *o, const char *text)
+{
+	struct replay_options *replay = &o->analyse.replay;
+	const char *equals = strrchr(text, '='), *glob;
+	struct replay_faster *more;
+	char *end = NULL;
+	double factor = equals ? strtod(equals + 1, &end) : 0;
+	int status;
+
+	if (!equals || equals == text || end == equals + 1 || (*end && strcmp(end, "x") != 0) || !isfinite(factor) ||
+	    factor < FASTER_MIN || factor > 1 / FASTER_MIN)
+		return err_status(EXIT_USAGE, "cannot use '%s' for --faster: it must be GLOB=FACTORx, as 'cc1=2x', "
+			"from 0.000001 to 1000000", text);
+	status = keep(o, strndup(text, equals - text), &glob);
+	if (status)
+		return status;
+	more = reallocarray(o->faster, (size_t)replay->n_faster + 1, sizeof(*more));
+	if (!more)
+		return err_status(EXIT_OWN, "out of memory");
+	o->faster = more;
+	o->faster[replay->n_faster++] = (struct replay_faster){ glob, factor };
+	replay->faster = o->faster;
+	return 0;
+}
+
+/* ---- options ---- */
+
+static int apply_name(struct dag_options *o, int option, const char *value)
+{
+	int n = 0, status;
+
+	switch (option) {
+	case LONG_BY:
+		status = choice_parse_name("weight", value, weights, &n);
+		o->analyse.by = n;
+		return status;
+	case LONG_CLUSTER:
+		status = choice_parse_name("frame", value, clusters, &n);
+		o->dot.cluster = n;
+		return status;
+	case LONG_FORMAT:
+		status = choice_parse_name("format", value, table_formats, &n);
+		o->format = n;
+		return status;
+	case LONG_WIDTH:
+		status = choice_parse_name("width", value, widths, &n);
+		o->dot.width = n;
+		return status;
+	default: return choice_apply(&o->choice, option, value);
+	}
+}
+
+static int apply(void *options, int option, const char *value)
+{
+	struct dag_options *o = options;
+
+	if (option >= LONG_DOT && option < LONG_DOT + DAG_OUTPUT_MAX) {
+		o->outputs[option - LONG_DOT] = value;
+		return 0;
+	}
+	switch (option) {
+	case LONG_ALL: o->all = true; return 0;
+	case LONG_ANCESTORS_OF: o->reach.ancestors_of = value; return 0;
+	case LONG_BETWEEN: return add_between(o, value);
+	case LONG_CORES: return parse_cores(o, value);
+	case LONG_DAG: o->shape.what = SHAPE_DAG; return 0;
+	case LONG_DESCENDANTS_OF: o->reach.descendants_of = value; return 0;
+	case LONG_EXPAND: o->fold.expand = value; return 0;
+	case LONG_FASTER: return add_faster(o, value);
+	case LONG_FILE: return add_file(o, value);
+	case LONG_FOLD: o->shape.fold = true; return 0;
+	case LONG_GHOSTS: o->ghosts = true; return 0;
+	case LONG_GROUP_BY: return add_groups(o, value);
+	case LONG_INTERVAL: return parse_interval(o, value);
+	case LONG_JOBS: return parse_jobs(o, value);
+	case LONG_MAX_NODES: return parse_max(o, value);
+	case LONG_METADATA: o->shape.metadata = true; return 0;
+	case LONG_NO_LEGEND: o->dot.no_legend = true; return 0;
+	case LONG_PRECEDENCE: o->shape.precedence = true; return 0;
+	case LONG_RAW: o->raw = true; return 0;
+	case LONG_REDUCE: o->reduce = true; return 0;
+	case LONG_SORT: o->sort = value; return 0;
+	case TRACES_FOREIGN: o->foreign = true; return 0;
+	case LONG_STRICT: o->strict = true; return 0;
+	case LONG_TOP: return choice_parse_count("--top", value, &o->top);
+	case LONG_TREE: o->shape.what = SHAPE_TREE; return 0;
+	default: return apply_name(o, option, value);
+	}
+}
+
+/* ---- after the last ---- */
+
+static bool has_output(const struct dag_options *o)
+{
+	for (int i = 0; i < DAG_OUTPUT_MAX; i++)
+		if (o->outputs[i])
+			return true;
+	return false;
+}
+
+static const struct analysis *find_analysis(const char *name)
+{
+	for (int i = 0; analyses[i].name; i++)
+		if (strcmp(analyses[i].name, name) == 0)
+			return &analyses[i];
+	return NULL;
+}
+
+/* The first word is an analysis, unless it is no such name but a file. */
+static int take_words(struct dag_options *o, char **words)
+{
+	int status = 0;
+
+	o->analysis = *words ? find_analysis(*words) : NULL;
+	if (o->analysis)
+		words++;
+	else if (*words && !strchr(*words, '/') && access(*words, F_OK) < 0)
+		return err_status(EXIT_USAGE, "'%s' is neither an analysis nor a trace; see 'wfdag --help' for the analyses",
+			*words);
+	for (; *words && status == 0; words++)
+		status = words_add(&o->traces, *words);
+	if (status == 0 && o->traces.n == 0)
+		status = words_add(&o->traces, "trace.db");
+	return status;
+}
+
+static int check(const struct dag_options *o)
+{
+	if (!o->analysis && !has_output(o))
+		return err_status(EXIT_USAGE, "nothing is to be written: give --dot FILE, --svg FILE or the like, or an "
+			"analysis; see 'wfdag --help'");
+	if (!o->analysis && (o->sort || o->top >= 0 || o->raw || o->format != TABLE_TEXT))
+		return err_status(EXIT_USAGE, "--format, --raw, --sort and --top are for tables: name an analysis, see "
+			"'wfdag --help'");
+	if (o->reach.between[0] && !o->reach.between[1])
+		return err_status(EXIT_USAGE, "--between needs two ends: --between A --between B");
+	return choice_check(&o->choice);
+}
+
+static int finish(void *options, char **words)
+{
+	struct dag_options *o = options;
+	int status = take_words(o, words);
+
+	if (status == 0)
+		status = check(o);
+	if (status == 0 && o->fold.expand && !o->fold.groups)
+		status = add_groups(o, "phase");
+	o->shape.choosy = o->choice.include.n > 0;
+	if (o->analyse.replay.cores > 0 && o->analyse.replay.jobs == 0)
+		o->analyse.replay.jobs = (int64_t)ceil(fmin(o->analyse.replay.cores, 1e9));
+	return status || o->all ? status : choice_hide_system(&o->choice);
+}
+
+static void print_help(void)
+{
+	fputs(help_head, stdout);
+	for (int i = 0; analyses[i].name; i++)
+		printf("  %-18s %s\n", analyses[i].name, analyses[i].help);
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		printf("%s  wfdag %-12s %s\n", verb == verbs ? "\nBeside that:\n" : "", verb->name, verb->help);
+	fputs("\nOptions of analyses:\n", stdout);
+	fputs(help_options, stdout);
+	fputs(choice_help, stdout);
+	fputs(help_tail, stdout);
+}
+
+bool dag_options_parse(int argc, char **argv, struct dag_options *options, int *ret_status)
+{
+	static const struct cli cli = { "wfdag", FTRAC_VERSION, long_options, print_help, apply, finish };
+
+	*options = (struct dag_options){ .choice.step_ns = 1, .top = -1, .max_nodes = DAG_MAX_NODES };
+	return cli_parse(&cli, argc, argv, options, ret_status);
+}
+
+void dag_options_finish(struct dag_options *options)
+{
+	for (int i = 0; i < options->globs.n; i++)
+		free((void *)(uintptr_t)options->globs.word[i]);
+	free(options->faster);
+	words_free(&options->globs);
+	words_free(&options->group_words);
+	words_free(&options->traces);
+	choice_finish(&options->choice);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/wfdag/verbs.h"
+
+#include <stddef.h>
+
+#include "dag/check/main.h"
+#include "dag/diff/diff.h"
+#include "dag/generate/generate.h"
+
+const struct verb verbs[] = {
+	{ "generate", generate_main,
+		"the workflow for Make, Ninja, Snakemake, WfCommons, Pegasus ..." },
+	{ "check", check_main, "dependencies that a build does not declare, or declares in vain" },
+	{ "diff", diff_main, "two runs side by side" },
+	{ NULL, NULL, NULL },
+};

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+
+/* wfdag: the graph of a workflow, from its trace. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cli.h"
+#include "base/err.h"
+#include "dag/graph/critical.h"
+#include "dag/graph/workflow.h"
+#include "dag/output/json.h"
+#include "dag/trace/choice.h"
+#include "dag/trace/traces.h"
+#include "dag/wfdag/options.h"
+#include "dag/wfdag/output.h"
+#include "dag/wfdag/verbs.h"
+#include "db/query.h"
+
+static int out_of_memory(void)
+{
+	return err_status(EXIT_OWN, "out of memory");
+}
+
+/* ---- the shape ---- */
+
+/* Names that were looked for in vain have no file to be chosen by. */
+static void choose_ghosts(const struct dag_options *o, struct workflow *w)
+{
+	for (int32_t i = 0; i < w->n_ghosts; i++)
+		w->ghosts[i].chosen &= choice_takes_path(&o->choice, w->ghosts[i].path);
+}
+
+static int select_part(const struct dag_options *o, struct shape *shape)
+{
+	const char *missing = NULL;
+	int r = reach_select(shape, &o->reach, &missing);
+
+	if (r == -ENOENT)
+		return err_status(EXIT_OWN,
+			"no node fits '%s': give an id as in --json, or a glob on paths or "
+			"programs; "
+			"files of the system need --all",
+			missing);
+	return r < 0 ? out_of_memory() : 0;
+}
+
+static int reduce(struct shape *shape)
+{
+	int r = reach_reduce(shape);
+
+	if (r == -ELOOP)
+		return err_status(EXIT_OWN, "cannot reduce a graph with cycles, which folding has "
+					    "made: leave out --reduce, "
+					    "--fold or --group-by");
+	return r < 0 ? out_of_memory() : 0;
+}
+
+/* Edges that are said by others are looked for where there are no cycles yet, if that is possible. */
+static int make_shape(const struct dag_options *o, const struct workflow *w,
+	const struct critical *critical, struct shape **ret_shape)
+{
+	struct shape_options options = o->shape;
+	int status;
+
+	options.critical = critical;
+	status = shape_create(w, &options, ret_shape) < 0 ? out_of_memory()
+							  : select_part(o, *ret_shape);
+	if (status == 0 && fold_shape(*ret_shape, &o->fold) < 0)
+		status = out_of_memory();
+	return status == 0 && o->reduce ? reduce(*ret_shape) : status;
+}
+
+/* ---- what is written ---- */
+
+static int fold_large(const struct dag_options *o, struct shape *shape)
+{
+	int32_t before = shape->folded;
+
+	if (o->max_nodes &&
+		fold_to(shape, o->max_nodes > INT32_MAX ? INT32_MAX : (int32_t)o->max_nodes) < 0)
+		return out_of_memory();
+	if (shape->folded > before)
+		err_print("%d nodes folded into others: %d are shown; --max-nodes 0 shows all",
+			shape->folded - before, shape->n_nodes);
+	return 0;
+}
+
+static int print_table(const struct dag_options *o, const struct workflow *w,
+	const struct shape *shape, bool whole)
+{
+	const struct table_style style = { .format = o->format,
+		.raw = o->raw,
+		.begin_ns = w->begin_ns,
+		.program = "ftrac.dag",
+		.name = o->analysis->name,
+		.complete = whole };
+	struct table *table = table_create();
+	int r = table ? o->analysis->fill(table, w, shape, &o->analyse) : -ENOMEM, status = 0;
+
+	if (r == 0 && o->sort && table_sort(table, o->sort) < 0)
+		status = err_status(EXIT_USAGE,
+			"there is no column '%s' to sort by; see 'wfdag %s --format csv' for their "
+			"names",
+			o->sort, o->analysis->name);
+	if (r == 0 && o->top >= 0)
+		table_top(table, (size_t)o->top);
+	if (r == 0 && status == 0)
+		r = table_print(table, &style, stdout);
+	table_destroy(table);
+	if (r < 0)
+		return r == -ENOMEM
+			       ? out_of_memory()
+			       : err_status(EXIT_OWN, "cannot write the output: %s", strerror(-r));
+	return status;
+}
+
+static bool draws(const struct dag_options *o)
+{
+	for (int i = DAG_SVG; i < DAG_OUTPUT_MAX; i++)
+		if (o->outputs[i])
+			return true;
+	return o->outputs[DAG_DOT] != NULL;
+}
+
+static int write_all(const struct dag_options *o, const struct workflow *w, struct shape *shape,
+	bool whole)
+{
+	int status = o->max_given && !o->analysis ? fold_large(o, shape) : 0;
+
+	if (status == 0 && o->analysis)
+		status = print_table(o, w, shape, whole);
+	if (status == 0)
+		status = dag_write_data(o, shape);
+	if (status == 0 && draws(o))
+		status = fold_large(o, shape);
+	return status ? status : dag_write_pictures(o, shape);
+}
+
+/* ---- the whole ---- */
+
+static int show(const struct dag_options *o, struct workflow *w, bool whole)
+{
+	struct critical *critical = NULL;
+	struct shape *shape = NULL;
+	int status;
+
+	choose_ghosts(o, w);
+	status = critical_create(w, false, &critical) < 0 ? out_of_memory()
+						   : make_shape(o, w, critical, &shape);
+	if (status == 0)
+		status = write_all(o, w, shape, whole);
+	shape_destroy(shape);
+	critical_destroy(critical);
+	return status;
+}
+
+static int tell(const struct dag_options *o)
+{
+	const struct workflow_options options = { &o->choice, o->shape.metadata, o->ghosts };
+	struct workflow *workflow = NULL;
+	struct query_db *db = NULL;
+	int status = traces_open(&o->traces, o->foreign ? QUERY_FOREIGN : 0, &db);
+	bool whole = status == 0 && traces_are_whole(db);
+
+	if (status == 0)
+		status = workflow_load(db, &options, &workflow);
+	if (status == 0)
+		status = show(o, workflow, whole);
+	if (status == 0 && o->strict && !whole)
+		status = TRACES_EXIT_STRICT;
+	workflow_destroy(workflow);
+	query_close(db);
+	return status;
+}
+
+static int show_graph(int argc, char **argv)
+{
+	struct dag_options options;
+	int status;
+
+	if (dag_options_parse(argc, argv, &options, &status))
+		status = tell(&options);
+	dag_options_finish(&options);
+	return status;
+}
+
+static const struct verb *find_verb(const char *name)
+{
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		if (strcmp(verb->name, name) == 0)
+			return verb;
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const struct verb *verb = argc > 1 ? find_verb(argv[1]) : NULL;
+	int status;
+
+	cli_begin();
+	json_memory_watch();
+	status = verb ? verb->main(argc - 1, argv + 1) : show_graph(argc, argv);
+	if (fflush(stdout) != 0 && status == 0)
+		status = err_status(EXIT_OWN, "cannot write the output: %s", strerror(errno));
+	return status;
+}
