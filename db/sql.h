@@ -7,7 +7,6 @@
 extern const char sql_schema[];
 extern const char sql_views[];
 extern const char sql_finish[];
-extern const char sql_tables[];
 extern const char sql_merge[];
 extern const char sql_versions[];
 

@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "dag/check/ninja.h"
 #include "dag/check/uses.h"
+#include "dag/trace/compose.h"
 #include "dag/trace/traces.h"
-#include "db/compose.h"
 #include "db/query.h"
 
 static int out_of_memory(void)

@@ -8,7 +8,7 @@
 
 #include "base/cli.h"
 #include "dag/output/table.h"
-#include "db/compose.h"
+#include "dag/trace/compose.h"
 
 /* What a run can fail by.  The thresholds are parts of what the first run took. */
 enum fail { FAIL_GRAPH, FAIL_EXIT, FAIL_TIME, FAIL_CPU, FAIL_MEMORY, FAIL_BYTES, FAIL_MAX };

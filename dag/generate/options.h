@@ -8,7 +8,7 @@
 
 #include "base/cli.h"
 #include "dag/jobs/jobs.h"
-#include "db/compose.h"
+#include "dag/trace/compose.h"
 
 enum generate_output {
 	GENERATE_MAKE,

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "dag/trace/compose.h"
 #include "dag/trace/traces.h"
-#include "db/compose.h"
 #include "db/query.h"
 
 #define CHUNK_BYTES (64 << 10)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "dag/trace/compose.h"
 #include "dag/trace/traces.h"
-#include "db/compose.h"
 #include "db/query.h"
 
 void *jobs_room(void *array, size_t n, size_t size)

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "dag/trace/compose.h"
 #include "dag/trace/traces.h"
-#include "db/compose.h"
 #include "db/query.h"
 
 static int out_of_memory(void)

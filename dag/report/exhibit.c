@@ -8,7 +8,7 @@
 #include "dag/report/report.h"
 #include "dag/stat/scan.h"
 #include "dag/stat/stat.h"
-#include "db/compose.h"
+#include "dag/trace/compose.h"
 #include "db/query.h"
 
 int report_out_of_memory(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What could be better, in words: rules over the trace, each a query of tables.sql that gives the worst cases
+ * What could be better, in words: rules over the trace, each a query that gives the worst cases
  * first.  In the words {NAME} is that column of the first row, {n} the number of rows.
  */
 

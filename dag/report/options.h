@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/cli.h"
-#include "db/compose.h"
+#include "dag/trace/compose.h"
 
 #define REPORT_NODES 150 /* that the picture of the graph shows */
 #define REPORT_ABOVE_NS 1000000

@@ -81,7 +81,7 @@ int exhibit_put(struct report *report, const struct exhibit *exhibit, struct tab
 	const char *sql);
 int exhibit_wfstat(struct report *report, const struct exhibit *exhibit,
 	const struct exhibit_source *source);
-/* The first rows of a query of tables.sql; a note says of how many. */
+/* The first rows of a query; a note says of how many. */
 int exhibit_query(struct report *report, const struct exhibit *exhibit, const char *query);
 /* Fills a table with the rows of a query. */
 int exhibit_fill(struct report *report, const char *query, struct table *table);

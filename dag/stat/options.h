@@ -9,7 +9,7 @@
 
 #include "base/cli.h"
 #include "dag/output/table.h"
-#include "db/compose.h"
+#include "dag/trace/compose.h"
 
 struct stat_options {
 	const char *table; /* NULL: the overview */

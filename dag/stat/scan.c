@@ -7,7 +7,7 @@
 #include "base/saturate.h"
 #include "dag/container/sparse.h"
 #include "dag/stat/stat.h"
-#include "db/compose.h"
+#include "dag/trace/compose.h"
 #include "db/query.h"
 
 /* Columns of the query "scan": what a table looks at stands together. */

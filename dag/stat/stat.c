@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "dag/trace/choice.h"
-#include "db/compose.h"
+#include "dag/trace/compose.h"
 #include "db/query.h"
 
 /* Options that some tables have. */
@@ -28,7 +28,7 @@ static const struct stat_kind {
 	int (*fill)(struct stat_run *run);
 	bool ops; /* looks at single operations */
 	int options;
-	const char *queries; /* of tables.sql; "values." is completed by --of */
+	const char *queries; /* names; "values." is completed by --of */
 	const char *help;
 } kinds[] = {
 	{ "overview", stat_overview, false, 0, "overview", "the run in a few lines" },

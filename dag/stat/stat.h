@@ -3,7 +3,7 @@
 #define DAG_STAT_STAT_H
 
 /*
- * The tables of wfstat.  Each is a function that asks the trace by queries of db/tables.sql and fills
+ * The tables of wfstat.  Each is a function that asks the trace by the queries of the .sql file beside it, and fills
  * a table.  Errors are printed where they occur; results are exit statuses.
  */
 
@@ -42,7 +42,7 @@ int stat_sql(const struct stat_options *options, FILE *out);
 
 /* ---- for the tables ---- */
 
-/* Starts a query of tables.sql; keys: how many of its columns rows are grouped by, or NULL. */
+/* Starts a query; keys: how many of its columns rows are grouped by, or NULL. */
 int stat_query(struct stat_run *run, const char *name, const struct choice *choice,
 	struct query **ret_query, int *ret_keys);
 /* The next row: 1, 0 at the end, -1 after an error, which is printed. */

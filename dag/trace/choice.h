@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "db/compose.h"
+#include "dag/trace/compose.h"
 
 enum choice_option {
 	CHOICE_EXCLUDE = 512, /* out of the way of the options that a program has of its own */

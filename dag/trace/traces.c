@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "db/compose.h"
+#include "dag/trace/compose.h"
 #include "db/query.h"
 
 /* What traces that were put together do not agree about: the fact counts files, its _path is one of them. */

@@ -25,7 +25,7 @@ int traces_open(const struct words *traces, unsigned how, struct query_db **ret_
 /* Is all of the run in the trace?  If not, it is said, on stderr. */
 bool traces_are_whole(struct query_db *db);
 
-/* Gives each row of a query of tables.sql to add(), which may fail for want of memory: -ENOMEM.  The exit
+/* Gives each row of a query to add(), which may fail for want of memory: -ENOMEM.  The exit
  * status. */
 int traces_each(struct query_db *db, const char *name, const struct choice *choice,
 	int (*add)(void *arg, const struct query *query), void *arg);

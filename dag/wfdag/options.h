@@ -13,7 +13,7 @@
 #include "dag/shape/fold.h"
 #include "dag/shape/reach.h"
 #include "dag/shape/shape.h"
-#include "db/compose.h"
+#include "dag/trace/compose.h"
 
 /* What can be written, each to a file of its own: text of the graph, then pictures. */
 enum dag_output {

@@ -4,7 +4,7 @@
  * lines: a pattern, another, a path. */
 
 #include "dag/trace/choice.h"
-#include "db/compose.h"
+#include "dag/trace/compose.h"
 #include "db/paths.h"
 #include "procmon/environ.h"
 #include "tests/fuzz/fuzz.h"

@@ -4,7 +4,7 @@
 
 #include "feed.h"
 
-#include "db/compose.h"
+#include "dag/trace/compose.h"
 
 static const char *const dimension_names[] = { "command", "exe", "xform", "job", "phase", "process", "file",
 	"directory", "fstype", "mount", "host", "operation", "env:HOME", "all", NULL };

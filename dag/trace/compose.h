@@ -3,7 +3,7 @@
 #define DB_COMPOSE_H
 
 /*
- * The queries of tables.sql, made fit for what was asked: how rows are grouped, and which processes,
+ * The queries of the .sql files of dag/, made fit for what was asked: how rows are grouped, and which processes,
  * files and times count.  What comes out is plain SQL over the views of a trace, with all values in
  * it, so that it can be shown, and run by any SQLite.
  *
@@ -23,7 +23,7 @@
 #define COMPOSE_BY_MAX 8
 
 struct choice {
-	const char *by[COMPOSE_BY_MAX + 1]; /* ended by NULL; none: as tables.sql has it */
+	const char *by[COMPOSE_BY_MAX + 1]; /* ended by NULL; none: as the query has it */
 	bool per_job; /* what belongs to one job counts as one */
 	struct words include, exclude;
 	struct words operations; /* only those of these names; then events of processes are none */

@@ -1,0 +1,24 @@
+-- SPDX-License-Identifier: MIT
+
+--- graph.processes of process: all processes, and which of them are asked for
+{with phase end_ns}SELECT p.id, p.parent, p.start_ns, p.end_ns, p.program, p.command, p.exe, p.job, p.xform,
+	coalesce(q.phase, p.phase) AS phase, p.host, p.pid, p.exit_code, p.exit_signal, p.cpu_ns,
+	p.rsspeak_bytes, p.cpu_delay_ns, (SELECT g.driver FROM program g WHERE g.image = p.image) AS driver,
+	q.id IS NOT NULL AS chosen
+FROM process p LEFT JOIN proc q ON q.id = p.id ORDER BY p.id
+
+--- graph.files of none: all files
+SELECT id, path, kind, coalesce(size_last, size_first) AS size_bytes, created, deleted FROM file ORDER BY id
+
+--- graph.accesses of part: who did what to which version of a file, and whether that is asked for
+{with}SELECT a.process, a.file, a.version, a.reads, a.writes, a.created, a.renamed, a.unlinked, a.executed,
+	a.mapped, a.truncated, a.emptied, a.assumed_read, a.assumed_write, a.nread, a.bread, a.nwrite, a.bwrite, a.io_ns, a.nmeta,
+	a.first_in_ns, a.first_out_ns, a.last_out_ns, a.last_ns, {chosen a.first_ns | a.last_ns} AS chosen
+FROM access a {filters a}WHERE a.process IS NOT NULL
+
+--- graph.ghosts of part: names that were looked for and not there
+{with}SELECT g.process, g.path, g.count, g.first_ns, {chosen g.first_ns | g.first_ns} AS chosen
+FROM (SELECT *, NULL AS file FROM ghost) g {filters g}WHERE g.process IS NOT NULL
+
+--- graph.groups of process by phase: what processes are grouped by
+{with}SELECT {keys}, p.id FROM proc p ORDER BY p.id

@@ -1,0 +1,21 @@
+-- SPDX-License-Identifier: MIT
+
+--- report.processes of process by phase: what each process took, for the boxes of phases
+{with end_ns utime_ns stime_ns rsspeak_bytes exit_code exit_signal},
+moved AS MATERIALIZED (SELECT process, iif(count(*) = count(bread), sum(bread), NULL) AS bread,
+		iif(count(*) = count(bwrite), sum(bwrite), NULL) AS bwrite
+	FROM access GROUP BY process)
+SELECT {keys}, p.end_ns - p.start_ns AS runtime_ns,
+	CAST(p.utime_ns + p.stime_ns AS REAL) / nullif(p.end_ns - p.start_ns, 0) AS utilization,
+	p.rsspeak_bytes AS rss_bytes, iif(m.process IS NULL, z.n, m.bread) AS read_bytes,
+	iif(m.process IS NULL, z.n, m.bwrite) AS written_bytes,
+	coalesce(p.exit_code, 0) <> 0 OR p.exit_signal IS NOT NULL AS failed
+-- Who reads and writes nothing, reads and writes 0 bytes, if that was looked at.
+FROM (SELECT *, iif(fidelity IS NULL, NULL, 0) AS n FROM run) z
+	JOIN proc p ON p.id BETWEEN z.first_process AND z.last_process LEFT JOIN moved m ON m.process = p.id ORDER BY p.start_ns, p.id
+
+--- report.heat of use by phase: what was moved through open files, and from when to when
+{with}SELECT {keys}, u.bread AS read_bytes, u.first_read_ns, u.last_read_ns,
+	u.bwrite AS written_bytes, u.first_write_ns, u.last_write_ns
+FROM use u {joins u}
+{where u.first_ns | u.last_ns} ORDER BY u.first_ns

@@ -1,0 +1,32 @@
+-- SPDX-License-Identifier: MIT
+
+--- handle of image: each open file of a program, as wfprof's ioprof has it, and more
+{with xform pid},
+-- wfstat itself puts handle.opens, handle.uses and handle.programs together: the same in half of the time.
+u AS (SELECT handle, image, process, file, sum(bread) AS bread, sum(nread) AS nread,
+		sum(bwrite) AS bwrite, sum(nwrite) AS nwrite, sum(nseek) AS nseek
+	FROM use GROUP BY handle, image
+	-- A handle that nobody used belongs to the one that opened it.
+	UNION ALL SELECT h.id, h.image, h.process, h.file, h.bread, h.nread, h.bwrite, h.nwrite, h.nseek
+	FROM handle h WHERE NOT EXISTS (SELECT 1 FROM use WHERE handle = h.id))
+SELECT p.xform, p.pid, i.exe, h.path AS file, u.bread, u.nread, u.bwrite, u.nwrite, u.nseek, h.mode,
+	h.flags, h.id AS handle, p.id AS process, h.fidelity, h.open_ns, h.close_ns
+FROM u CROSS JOIN handle h ON h.id = u.handle {joins u p i}
+{where h.open_ns | coalesce(h.close_ns, h.open_ns)}
+ORDER BY h.id, u.image
+
+--- handle.programs of none: who ran what
+WITH p AS MATERIALIZED (SELECT id, xform, pid FROM process)
+SELECT p.xform, p.pid, i.exe, p.id AS process, i.id AS image
+FROM image i LEFT JOIN p ON p.id = i.process ORDER BY i.id
+
+--- handle.uses of part: how much was read and written by each open file, and whether that is asked for
+{with}SELECT u.image, u.bread, u.nread, u.bwrite, u.nwrite, u.nseek, u.handle, {chosen} AS chosen
+FROM use u {filters u}ORDER BY u.handle
+
+--- handle.opens of part: each open file, and whether it is asked for
+{with}SELECT h.image, h.bread, h.nread, h.bwrite, h.nwrite, h.nseek, h.id AS handle, {chosen} AS chosen,
+	h.path AS file, h.mode, h.flags, h.fidelity, h.open_ns, h.close_ns
+FROM handle h {filters h}
+{time h.open_ns | coalesce(h.close_ns, h.open_ns)}
+ORDER BY h.id

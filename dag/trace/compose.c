@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/trace/compose.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dag/trace/compose_internal.h"
+#include "dag/trace/queries.h"
+
+static const char *const level_names[] = { "none", "process", "part", "use", "image", "op",
+	"file" };
+_Static_assert(sizeof(level_names) / sizeof(level_names[0]) == LEVEL_MAX, "a name for each level");
+
+/* ---- the queries of the .sql files ---- */
+
+#define SECTION "\n--- "
+#define PART "\n--+ "
+
+const char *compose_name(int n, size_t *ret_len)
+{
+	const char *at = strstr(sql_queries, SECTION);
+
+	for (; at && n > 0; n--)
+		at = strstr(at + 1, SECTION);
+	if (!at)
+		return NULL;
+	at += strlen(SECTION);
+	*ret_len = strcspn(at, "\n");
+	return at;
+}
+
+/* The head of a query, "NAME of WHAT by DIMENSIONS: ...". */
+static const char *find_section(const char *name)
+{
+	size_t name_len = strlen(name), len;
+	const char *head;
+
+	for (int i = 0; (head = compose_name(i, &len)); i++)
+		if (strncmp(head, name, name_len) == 0 && head[name_len] == ' ')
+			return head;
+	return NULL;
+}
+
+static enum level section_level(const char *head)
+{
+	const char *what = strstr(head, " of ") + 4;
+
+	for (int i = 0; i < LEVEL_MAX; i++)
+		if (strncmp(what, level_names[i], strlen(level_names[i])) == 0)
+			return i;
+	return LEVEL_NONE;
+}
+
+void composer_complain(struct composer *c, const char *format, const char *word, size_t len)
+{
+	if (c->failed == 0)
+		snprintf(c->ret->error, sizeof(c->ret->error), format, (int)len, word);
+	c->failed = -EINVAL;
+}
+
+/* ---- the text ---- */
+
+static void expand(struct composer *c, const char *text, size_t len);
+
+#define T0 "(SELECT value FROM trace WHERE key = 'start_ns')"
+
+static void put_part(struct composer *c, const char *name, size_t len)
+{
+	const char *at = sql_queries, *text;
+
+	while ((at = strstr(at, PART))) {
+		at += strlen(PART);
+		if (strncmp(at, name, len) == 0 && at[len] == '\n') {
+			text = at + len + 1;
+			expand(c, text, strstr(text, "\n\n--") - text);
+			return;
+		}
+	}
+	composer_complain(c, ".sql: there is no part {%.*s}?", name, len);
+}
+
+static void put_argument(struct composer *c, const char *name, size_t len, bool others_follow)
+{
+	size_t word = strcspn(name, " }");
+	const char *args = name + word + (word < len), *between = "WHERE ";
+	size_t args_len = len - (args - name);
+
+#define IS(text) (word == strlen(text) && strncmp(name, text, word) == 0)
+	if (IS("with"))
+		composer_put_with(c, args, args_len, others_follow);
+	else if (IS("keys"))
+		composer_put_keys(c);
+	else if (IS("names"))
+		composer_put_names(c);
+	else if (IS("total"))
+		composer_put_total(c);
+	else if (IS("group"))
+		composer_put_group(c, args_len ? atoi(args) : 1);
+	else if (IS("joins"))
+		composer_put_joins(c, args);
+	else if (IS("op"))
+		composer_put_op(c, args, args_len);
+	else if (IS("filters"))
+		composer_put_filters(c, args, args_len);
+	else if (IS("where"))
+		composer_put_conditions(c, args, args_len, "WHERE ");
+	else if (IS("chosen"))
+		composer_put_chosen(c, args, args_len);
+	else if (IS("and"))
+		composer_put_conditions(c, args, args_len, "AND ");
+	else if (IS("time"))
+		composer_put_time(c, args, args_len, &between);
+	else if (IS("and_time"))
+		composer_put_time(c, args, args_len, &(const char *){ "AND " });
+	else if (IS("order"))
+		sql_text_format(c->out, c->needs ? "ORDER BY %.*s" : "", (int)args_len, args);
+	else if (IS("unit"))
+		sql_text_put(c->out,
+			c->choice->per_job ? "coalesce(p.job, 'process ' || p.id)" : "p.id");
+	else if (IS("of"))
+		sql_text_put(c->out,
+			c->choice->per_job ? "iif(p.job IS NULL, 'process', 'job')" : "'process'");
+	else if (IS("t0"))
+		sql_text_put(c->out, T0);
+	else if (IS("step"))
+		sql_text_format(c->out, "%lld", (long long)c->choice->step_ns);
+	else if (IS("part"))
+		put_part(c, args, args_len);
+	else
+		composer_complain(c, ".sql: what is {%.*s}?", name, word);
+#undef IS
+}
+
+/* From the brace that opens to behind the one that closes it. */
+static size_t braced(const char *text)
+{
+	int depth = 0;
+	const char *at = text;
+
+	do
+		depth += *at == '{' ? 1 : *at == '}' ? -1 : 0;
+	while (*++at && depth > 0);
+	return at - text;
+}
+
+/* {where ...} may have braces inside. */
+static void expand_argument(struct composer *c, const char *text, size_t len, bool others_follow)
+{
+	struct sql_text *outer = c->out;
+	char *inner;
+
+	c->out = sql_text_create();
+	expand(c, text, len);
+	inner = sql_text_finish(c->out);
+	c->out = outer;
+	if (inner)
+		put_argument(c, inner, strlen(inner), others_follow);
+	else if (c->failed == 0)
+		c->failed = -ENOMEM;
+	free(inner);
+}
+
+static bool is_mark(const char *text, const char *mark)
+{
+	return strncmp(text, mark, strlen(mark)) == 0;
+}
+
+static void expand(struct composer *c, const char *text, size_t len)
+{
+	const char *end = text + len;
+
+	while (text < end && c->failed == 0) {
+		size_t plain = strcspn(text, "{");
+		size_t n = (size_t)(end - text) < plain ? (size_t)(end - text) : plain;
+
+		sql_text_put_bytes(c->out, text, n);
+		text += n;
+		if (text == end)
+			return;
+		n = braced(text);
+		if (is_mark(text, "{[}") && composer_chooses_files(c))
+			text = strstr(text, "{]}") + strlen("{]}");
+		else if (is_mark(text, "{file}") && !composer_chooses_files(c))
+			text = strstr(text, "{/file}") + strlen("{/file}");
+		else if (is_mark(text, "{[}") || is_mark(text, "{]}") || is_mark(text, "{file}") ||
+			 is_mark(text, "{/file}"))
+			text += n;
+		else {
+			expand_argument(c, text + 1, n - 2, text[n] == ',');
+			text += n;
+		}
+	}
+}
+
+/* Empty conditions leave blanks behind. */
+static void tidy(char *sql)
+{
+	char *to = sql;
+
+	for (const char *from = sql; *from; from++) {
+		if (*from == '\n') {
+			while (to > sql && (to[-1] == ' ' || to[-1] == '\t'))
+				to--;
+			if (to > sql && to[-1] == '\n')
+				continue;
+		}
+		*to++ = *from;
+	}
+	while (to > sql && strchr(" \t\n", to[-1]))
+		to--;
+	*to = '\0';
+}
+
+int compose(const char *name, const struct choice *choice, struct composed *ret)
+{
+	const char *head = find_section(name), *text, *end;
+	char *sql;
+	struct composer c = { .choice = choice, .ret = ret };
+
+	*ret = (struct composed){ 0 };
+	if (!head)
+		return -ENOENT;
+	text = strchr(head, '\n') + 1;
+	end = strstr(text, SECTION);
+	end = end ? end : text + strlen(text);
+	c.level = section_level(head);
+	composer_take_keys(&c, head);
+	composer_find_needs(&c, text, end);
+	c.out = sql_text_create();
+	expand(&c, text, end - text);
+	sql = sql_text_finish(c.out);
+	ret->keys = c.n_keys;
+	if (c.failed == 0 && !sql)
+		c.failed = -ENOMEM;
+	if (c.failed)
+		free(sql);
+	else
+		tidy(ret->sql = sql);
+	return c.failed;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/trace/compose_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct dimension dimensions[] = {
+	{ "command", "p.program", "i.program", NULL, NULL, "program" },
+	{ "exe", "p.exe", "i.exe", NULL, NULL, "exe" },
+	{ "xform", "p.xform", NULL, NULL, NULL, "xform" },
+	{ "job", "p.job", NULL, NULL, NULL, "job" },
+	{ "phase", "p.phase", NULL, NULL, NULL, "phase" },
+	{ "process", "p.id", NULL, NULL, NULL, "id" },
+	{ "pid", "p.pid", NULL, NULL, NULL, "pid" },
+	{ "host", "p.host", NULL, NULL, NULL, "host" },
+	{ "file", NULL, NULL, "f.id", NULL, "id" },
+	{ "path", NULL, NULL, "f.path", NULL, "path" },
+	{ "directory", NULL, NULL, "f.directory", NULL, "directory" },
+	{ "fstype", NULL, NULL, "f.fstype", NULL, "fstype" },
+	{ "mount", NULL, NULL, "f.mount", NULL, "mount" },
+	{ "operation", NULL, NULL, NULL, "o.name", "" },
+	{ "all", "'all'", NULL, NULL, NULL, "" },
+};
+
+/* What is shown beside an id. */
+static const struct {
+	const char *name;
+	const char *more[3];
+} spread[] = { { "process", { "pid", "command" } }, { "file", { "path" } } };
+#define SPREAD_MAX (sizeof(spread) / sizeof(spread[0]))
+
+bool composer_has_processes(const struct composer *c)
+{
+	return c->level != LEVEL_NONE;
+}
+
+bool composer_has_files(const struct composer *c)
+{
+	return c->level == LEVEL_PART || c->level == LEVEL_USE || c->level == LEVEL_IMAGE ||
+	       c->level == LEVEL_OP || c->level == LEVEL_FILE;
+}
+
+static bool has_images(const struct composer *c)
+{
+	return c->level == LEVEL_IMAGE || c->level == LEVEL_OP;
+}
+
+/* How a key is written here; NULL: it cannot be had. */
+static const char *expression(const struct composer *c, const struct dimension *d)
+{
+	if (d->image && has_images(c))
+		return d->image;
+	if (d->process && composer_has_processes(c))
+		return d->process;
+	if (d->file && composer_has_files(c) && c->level != LEVEL_PART)
+		return d->file;
+	return c->level == LEVEL_OP ? d->op : NULL;
+}
+
+static void add_need(struct composer *c, const char *expression_)
+{
+	c->needs |= strncmp(expression_, "p.", 2) == 0   ? NEED_PROC
+		    : strncmp(expression_, "i.", 2) == 0 ? NEED_IMG
+		    : strstr(expression_, "f.")          ? NEED_FIL
+							 : 0;
+}
+
+/* NULL after a complaint. */
+static const struct dimension *find_dimension(struct composer *c, const char *name, size_t len)
+{
+	const struct dimension *d = NULL;
+
+	for (size_t i = 0; i < sizeof(dimensions) / sizeof(dimensions[0]); i++)
+		if (strncmp(dimensions[i].name, name, len) == 0 && !dimensions[i].name[len])
+			d = &dimensions[i];
+	if (d && expression(c, d))
+		return d;
+	composer_complain(c,
+		!d ? "cannot group by '%.*s': it must be command, exe, xform, job, phase, process, "
+		     "file, "
+		     "directory, fstype, mount, host, operation, env:NAME or all"
+		: d->op ? "cannot group by '%.*s' here: these are no single operations"
+			: "cannot group by '%.*s' here: what belongs to a process has no file; see "
+			  "'io', 'file' or "
+			  "'handle'",
+		name, len);
+	return NULL;
+}
+
+static void add_key(struct composer *c, const char *name, size_t len)
+{
+	bool variable = len > 4 && strncmp(name, "env:", 4) == 0;
+	const struct dimension *d = variable ? NULL : find_dimension(c, name, len);
+
+	if (c->failed)
+		return;
+	for (int i = 0; i < c->n_keys; i++)
+		if (d && c->keys[i].dimension == d)
+			return;
+	if (c->n_keys == sizeof(c->keys) / sizeof(c->keys[0])) {
+		composer_complain(c, "too many things to group by, from '%.*s' on", name, len);
+		return;
+	}
+	if (variable)
+		c->needs |= NEED_PROC;
+	else
+		add_need(c, expression(c, d));
+	c->keys[c->n_keys++] = (struct key){ d, name, len };
+}
+
+/* NAME[,NAME...] */
+static void add_keys(struct composer *c, const char *names, size_t len)
+{
+	const char *end = names + len, *comma;
+
+	for (; names <= end && c->failed == 0; names = comma + 1) {
+		size_t n;
+
+		comma = memchr(names, ',', end - names);
+		comma = comma ? comma : end;
+		n = comma - names;
+		add_key(c, names, n);
+		for (size_t i = 0; i < SPREAD_MAX; i++)
+			if (n == strlen(spread[i].name) && strncmp(names, spread[i].name, n) == 0)
+				for (int k = 0; spread[i].more[k]; k++)
+					add_key(c, spread[i].more[k], strlen(spread[i].more[k]));
+	}
+}
+
+void composer_take_keys(struct composer *c, const char *head)
+{
+	const char *by = strstr(head, " by "), *end = strchr(head, ':');
+
+	for (int i = 0; c->level != LEVEL_NONE && c->choice->by[i]; i++)
+		add_keys(c, c->choice->by[i], strlen(c->choice->by[i]));
+	if (!c->choice->by[0] && by && by < end)
+		add_keys(c, by + 4, end - by - 4);
+}
+
+static void put_key(struct composer *c, const struct key *key)
+{
+	if (key->dimension)
+		sql_text_put(c->out, expression(c, key->dimension));
+	else
+		sql_text_format(c->out,
+			"(SELECT e.value FROM environ e WHERE e.image = p.image AND "
+			"e.name = '%.*q')",
+			(int)key->len - 4, key->name + 4);
+}
+
+static void put_name(struct composer *c, const struct key *key)
+{
+	sql_text_format(c->out, "\"%.*w\"", (int)key->len, key->name);
+}
+
+void composer_put_keys(struct composer *c)
+{
+	for (int i = 0; i < c->n_keys; i++) {
+		sql_text_put(c->out, i ? ", " : "");
+		put_key(c, &c->keys[i]);
+		sql_text_put(c->out, " AS ");
+		put_name(c, &c->keys[i]);
+	}
+}
+
+void composer_put_names(struct composer *c)
+{
+	for (int i = 0; i < c->n_keys; i++) {
+		sql_text_put(c->out, i ? ", " : "");
+		put_name(c, &c->keys[i]);
+	}
+}
+
+void composer_put_total(struct composer *c)
+{
+	sql_text_put(c->out, "'Total'");
+	for (int i = 1; i < c->n_keys; i++)
+		sql_text_put(c->out, ", NULL");
+}
+
+void composer_put_group(struct composer *c, int first)
+{
+	for (int i = 0; i < c->n_keys; i++)
+		sql_text_format(c->out, i ? ", %d" : "%d", first + i);
+}
+
+bool composer_has_key(const struct composer *c, const char *name)
+{
+	for (int i = 0; i < c->n_keys; i++)
+		if (c->keys[i].dimension && strcmp(c->keys[i].dimension->name, name) == 0)
+			return true;
+	return false;
+}
