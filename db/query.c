@@ -53,6 +53,7 @@ struct fact {
 struct query {
 	struct query_db *db;
 	sqlite3_stmt *stmt;
+	int first, *bound; /* see query_bind(); NULL: columns are as they stand */
 };
 
 /* ---- errors ---- */
@@ -591,9 +592,48 @@ int query_next(struct query *query)
 
 void query_end(struct query *query)
 {
-	if (query)
-		sqlite3_finalize(query->stmt);
+	if (!query)
+		return;
+	sqlite3_finalize(query->stmt);
+	free(query->bound);
 	free(query);
+}
+
+/* The column of the statement. */
+static int column_of(const struct query *query, int column)
+{
+	return query->bound && column >= query->first ? query->bound[column - query->first] : column;
+}
+
+static int find_column(const struct query *query, const char *name, size_t len)
+{
+	for (int i = query->first; i < query_columns(query); i++) {
+		const char *other = sqlite3_column_name(query->stmt, i);
+
+		if (other && strncmp(other, name, len) == 0 && !other[len])
+			return i;
+	}
+	return -1;
+}
+
+int query_bind(struct query *query, int first, const char *names)
+{
+	size_t len;
+
+	query->first = first;
+	query->bound = calloc(strlen(names) / 2 + 1, sizeof(*query->bound));
+	if (!query->bound)
+		return fail(query->db, -ENOMEM, "%s%s", "out of memory", "");
+	for (int n = 0; *names; n++, names += len + (names[len] == ' ')) {
+		char name[64];
+
+		len = strcspn(names, " ");
+		query->bound[n] = find_column(query, names, len);
+		snprintf(name, sizeof(name), "%.*s", (int)len, names);
+		if (query->bound[n] < 0)
+			return fail(query->db, -EPROTO, "a query has no column '%s'%s", name, "");
+	}
+	return 0;
 }
 
 int query_columns(const struct query *query)
@@ -603,12 +643,12 @@ int query_columns(const struct query *query)
 
 const char *query_name(const struct query *query, int column)
 {
-	return sqlite3_column_name(query->stmt, column);
+	return sqlite3_column_name(query->stmt, column_of(query, column));
 }
 
 enum query_type query_type(const struct query *query, int column)
 {
-	switch (sqlite3_column_type(query->stmt, column)) {
+	switch (sqlite3_column_type(query->stmt, column_of(query, column))) {
 	case SQLITE_INTEGER:
 		return QUERY_INT;
 	case SQLITE_FLOAT:
@@ -624,18 +664,18 @@ enum query_type query_type(const struct query *query, int column)
 
 int64_t query_int(const struct query *query, int column)
 {
-	return within(sqlite3_column_int64(query->stmt, column));
+	return within(sqlite3_column_int64(query->stmt, column_of(query, column)));
 }
 
 double query_real(const struct query *query, int column)
 {
-	return sqlite3_column_double(query->stmt, column);
+	return sqlite3_column_double(query->stmt, column_of(query, column));
 }
 
 const char *query_bytes(const struct query *query, int column, size_t *ret_len)
 {
 	/* What is asked of a value takes no lock and looks for no error each time: half of the cost of a text. */
-	sqlite3_value *value = sqlite3_column_value(query->stmt, column);
+	sqlite3_value *value = sqlite3_column_value(query->stmt, column_of(query, column));
 	int type = sqlite3_value_type(value);
 	const void *bytes =
 		type == SQLITE_BLOB ? sqlite3_value_blob(value) : (const void *)sqlite3_value_text(value);

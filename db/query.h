@@ -47,6 +47,13 @@ void query_end(struct query *query); /* NULL is fine */
 
 enum query_type { QUERY_NULL, QUERY_INT, QUERY_REAL, QUERY_TEXT, QUERY_BLOB };
 
+/*
+ * Reads columns by their names: the column with number first + i is the i-th of names from now on (names have blanks
+ * between them); those before first are as they stand.  0; -EPROTO: the query has no column of such a name, and
+ * query_error() tells which; -ENOMEM.
+ */
+int query_bind(struct query *query, int first, const char *names);
+
 int query_columns(const struct query *query);
 const char *query_name(const struct query *query, int column);
 /* Of the row that query_next() found.  Texts and BLOBs live until the next; not ended by NUL. */

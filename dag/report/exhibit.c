@@ -202,7 +202,7 @@ int exhibit_fill(struct report *report, const char *name, struct table *table)
 	const struct stat_options options = { .choice = report->choice, .top = -1 };
 	struct stat_run run = { .options = &options, .db = report->db, .table = table };
 	struct query *query = NULL;
-	int status = stat_query(&run, name, &report->choice, &query, NULL), r = 1;
+	int status = stat_query(&run, name, NULL, &report->choice, &query, NULL), r = 1;
 
 	if (status == 0)
 		stat_columns(table, query, 0, query_columns(query) - 1);

@@ -97,7 +97,8 @@ static int put_operations(struct report *r, struct perfetto *perfetto)
 	int status, next = 1;
 
 	choice.step_ns = r->options->above_ns;
-	status = stat_query(&run, "report.operations", &choice, &query, NULL);
+	status = stat_query(&run, "report.operations", "process tid name path start_ns latency_ns result bytes", &choice,
+		&query, NULL);
 	while (status == 0 && (next = stat_next(&run, query)) > 0)
 		put_operation(perfetto, query);
 	query_end(query);

@@ -108,7 +108,9 @@ static int read_boxes(struct report *r, struct table *table)
 	struct stat_run run = { .options = &options, .db = r->db, .table = table };
 	struct groups *groups = NULL;
 	struct query *query = NULL;
-	int keys = 0, next = 1, status = stat_query(&run, "report.processes", &r->choice, &query, &keys);
+	int keys = 0, next = 1;
+	int status = stat_query(&run, "report.processes",
+		"runtime_ns utilization rss_bytes read_bytes written_bytes failed", &r->choice, &query, &keys);
 
 	if (status == 0 && groups_create(keys, sizeof(struct boxes), &groups) < 0)
 		status = report_out_of_memory();
@@ -224,7 +226,10 @@ static int read_heat(struct report *r, struct table *table)
 	double width = fmax((double)r->span_ns / HEAT_COLUMNS, 1);
 	struct groups *groups = NULL;
 	struct query *query = NULL;
-	int keys = 0, next = 1, status = stat_query(&run, "report.heat", &r->choice, &query, &keys);
+	int keys = 0, next = 1;
+	int status = stat_query(&run, "report.heat",
+		"read_bytes first_read_ns last_read_ns written_bytes first_write_ns last_write_ns", &r->choice, &query,
+		&keys);
 
 	if (status == 0 && groups_create(keys, sizeof(struct heat), &groups) < 0)
 		status = report_out_of_memory();

@@ -180,7 +180,7 @@ static int read_span(struct report *r)
 	const struct stat_options options = { .choice = r->choice, .top = -1 };
 	struct stat_run run = { .options = &options, .db = r->db };
 	struct query *query = NULL;
-	int status = stat_query(&run, "time.span", &r->choice, &query, NULL), next = 0;
+	int status = stat_query(&run, "time.span", "span_ns", &r->choice, &query, NULL), next = 0;
 
 	if (status == 0 && (next = stat_next(&run, query)) > 0)
 		r->span_ns = query_int(query, 0);

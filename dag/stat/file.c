@@ -99,7 +99,7 @@ static bool asks_for_all(const struct choice *c)
 static int read_plain(struct stat_run *run, struct sparse *portions)
 {
 	struct query *query;
-	int status = stat_query(run, "file.plain", &run->options->choice, &query, NULL), r = 1;
+	int status = stat_query(run, "file.plain", "file bytes", &run->options->choice, &query, NULL), r = 1;
 
 	while (status == 0 && (r = stat_next(run, query)) > 0) {
 		struct portion *portion = sparse_at(portions, query_int(query, 0));
@@ -118,7 +118,7 @@ static int read_plain(struct stat_run *run, struct sparse *portions)
 static int read_ranges(struct stat_run *run, struct sparse *portions)
 {
 	struct query *query;
-	int status = stat_query(run, "file.reads", &run->options->choice, &query, NULL), r = 1;
+	int status = stat_query(run, "file.reads", "file offset bytes", &run->options->choice, &query, NULL), r = 1;
 
 	while (status == 0 && (r = stat_next(run, query)) > 0) {
 		struct portion *portion = sparse_at(portions, query_int(query, 0));
@@ -199,7 +199,7 @@ int stat_file(struct stat_run *run)
 {
 	struct sparse *portions = NULL;
 	struct query *query;
-	int status = stat_query(run, "file", &run->options->choice, &query, NULL), r = 1;
+	int status = stat_query(run, "file", NULL, &run->options->choice, &query, NULL), r = 1;
 	int last = status ? 0 : query_columns(query) - 1;
 
 	if (status == 0)

@@ -105,7 +105,7 @@ static int read_level(struct stat_run *run, const char *name, const struct choic
 	struct level *level)
 {
 	struct query *query;
-	int status = stat_query(run, name, choice, &query, &level->keys), r = 1;
+	int status = stat_query(run, name, NULL, choice, &query, &level->keys), r = 1;
 
 	if (status == 0)
 		status = begin_level(level, query, level->keys + 1);
@@ -178,7 +178,7 @@ static int read_parts(struct stat_run *run, const char *name, const struct choic
 	struct query *query;
 	struct groups *units = NULL;
 	struct path_names *met = path_names_create();
-	int status = stat_query(run, name, choice, &query, &level->keys), r = 1,
+	int status = stat_query(run, name, NULL, choice, &query, &level->keys), r = 1,
 	    start = level->keys + 2;
 
 	if (status == 0)
@@ -238,7 +238,7 @@ static void put_group(struct stat_run *run, const struct level *level, size_t gr
 static int add_columns(struct stat_run *run, const struct kind *kind)
 {
 	struct query *query;
-	int keys, status = stat_query(run, kind->by_process, &run->options->choice, &query, &keys);
+	int keys, status = stat_query(run, kind->by_process, NULL, &run->options->choice, &query, &keys);
 
 	if (status == 0)
 		stat_columns(run->table, query, 0, keys - 1);
@@ -405,7 +405,7 @@ static int read_uses(struct stat_run *run, const char *name, const struct choice
 	struct level *level)
 {
 	struct query *query;
-	int status = stat_query(run, name, choice, &query, &level->keys), r = 1;
+	int status = stat_query(run, name, NULL, choice, &query, &level->keys), r = 1;
 
 	if (status == 0 && groups_create(level->keys + 1, sizeof(struct use), &level->groups) < 0)
 		status = stat_out_of_memory();

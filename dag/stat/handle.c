@@ -15,12 +15,13 @@
 #include "dag/container/groups.h"
 #include "db/query.h"
 
-/* Columns of the queries. */
+/* Columns of the queries, as they are named where these start. */
 enum { PROGRAM_PROCESS = 3, PROGRAM_IMAGE, PROGRAM_KEYS };
 enum { USE_HANDLE = 6, USE_CHOSEN }; /* first the same as HANDLE_IMAGE and what follows */
 enum { HANDLE_IMAGE, HANDLE_SUMS, HANDLE_SUMS_END = HANDLE_SUMS + 5, HANDLE_ID = 6, HANDLE_CHOSEN,
 	HANDLE_FILE, HANDLE_MODE, HANDLE_FLAGS, HANDLE_FIDELITY, HANDLE_OPEN, HANDLE_CLOSE };
 #define SUMS (HANDLE_SUMS_END - HANDLE_SUMS)
+#define SUM_COLUMNS "bread nread bwrite nwrite nseek"
 
 struct use {
 	int64_t image; /* 0: not known */
@@ -41,7 +42,9 @@ struct handles {
 static int read_programs(struct stat_run *run, struct groups **ret_programs)
 {
 	struct query *query;
-	int status = stat_query(run, "handle.programs", &run->options->choice, &query, NULL), r = 1;
+	int status = stat_query(run, "handle.programs", "xform pid exe process image",
+		    &run->options->choice, &query, NULL),
+	    r = 1;
 	int64_t *image;
 
 	if (status == 0 && groups_create(PROGRAM_KEYS, sizeof(*image), ret_programs) < 0)
@@ -232,9 +235,11 @@ int stat_handle(struct stat_run *run)
 	int status = read_programs(run, &all.programs);
 
 	if (status == 0)
-		status = stat_query(run, "handle.uses", choice, &all.use, NULL);
+		status = stat_query(run, "handle.uses", "image " SUM_COLUMNS " handle chosen", choice, &all.use, NULL);
 	if (status == 0)
-		status = stat_query(run, "handle.opens", choice, &all.handle, NULL);
+		status = stat_query(run, "handle.opens",
+			"image " SUM_COLUMNS " handle chosen file mode flags fidelity open_ns close_ns", choice,
+			&all.handle, NULL);
 	if (status == 0)
 		status = put_handles(run, &all);
 	query_end(all.handle);

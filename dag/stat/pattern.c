@@ -189,12 +189,16 @@ static void put_rows(struct stat_run *run, const struct pattern *pattern)
 	}
 }
 
+#define HANDLE_COLUMNS                                                                             \
+	"reads read_bytes consecutive_reads sequential_reads writes written_bytes consecutive_writes " \
+	"sequential_writes"
+
 /* Without single operations: what the handles say. */
 static int put_handles(struct stat_run *run)
 {
 	struct pattern pattern = { 0 };
 	struct query *query;
-	int status = stat_query(run, "pattern.handles", &run->options->choice, &query,
+	int status = stat_query(run, "pattern.handles", HANDLE_COLUMNS, &run->options->choice, &query,
 		    &pattern.keys),
 	    r = 1;
 
@@ -269,7 +273,7 @@ int stat_pattern(struct stat_run *run)
 	struct pattern *pattern = NULL;
 	struct query *query;
 	int keys = 0, r = 1;
-	int status = stat_query(run, "pattern", &run->options->choice, &query, &keys);
+	int status = stat_query(run, "pattern", "writes handle offset bytes", &run->options->choice, &query, &keys);
 
 	if (status == 0)
 		status = stat_pattern_create(keys, keys, run->options->powers, &pattern);

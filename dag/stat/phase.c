@@ -92,6 +92,9 @@ static int add_jobs(struct phases *all, const struct query *query)
 
 /* ---- accesses ---- */
 
+#define ACCESS_COLUMNS "process file known read_bytes written_bytes r w"
+enum { ACCESS_PROCESS, ACCESS_FILE, ACCESS_KNOWN, ACCESS_READ, ACCESS_WRITTEN, ACCESS_READS, ACCESS_WRITES };
+
 static void end_file(struct phase *phase)
 {
 	if (phase->has_file)
@@ -101,16 +104,16 @@ static void end_file(struct phase *phase)
 
 static void add_to(struct phase *phase, const struct query *query, int sides)
 {
-	if (phase->has_file && phase->file != query_int(query, 1))
+	if (phase->has_file && phase->file != query_int(query, ACCESS_FILE))
 		end_file(phase);
 	if (!phase->has_file)
 		phase->sides = NONE;
 	phase->has_file = true;
-	phase->file = query_int(query, 1);
+	phase->file = query_int(query, ACCESS_FILE);
 	phase->sides |= sides;
-	phase->unknown |= !query_int(query, 2);
-	phase->read_bytes += query_int(query, 3);
-	phase->written_bytes += query_int(query, 4);
+	phase->unknown |= !query_int(query, ACCESS_KNOWN);
+	phase->read_bytes += query_int(query, ACCESS_READ);
+	phase->written_bytes += query_int(query, ACCESS_WRITTEN);
 }
 
 static int compare_ids(const void *key, const void *element)
@@ -122,8 +125,8 @@ static int compare_ids(const void *key, const void *element)
 
 static int add_access(struct phases *all, const struct query *query)
 {
-	int64_t id = query_int(query, 0);
-	int sides = (query_int(query, 5) ? RO : NONE) | (query_int(query, 6) ? WO : NONE);
+	int64_t id = query_int(query, ACCESS_PROCESS);
+	int sides = (query_int(query, ACCESS_READS) ? RO : NONE) | (query_int(query, ACCESS_WRITES) ? WO : NONE);
 	struct process *process =
 		bsearch(&id, all->processes, all->n_processes, sizeof(*process), compare_ids);
 
@@ -158,13 +161,14 @@ static void count_files(struct phases *all)
 
 /* ---- the table ---- */
 
-static int read_all(struct stat_run *run, const char *name, struct phases *all,
+static int read_all(struct stat_run *run, const char *name, const char *columns, struct phases *all,
 	int (*add)(struct phases *all, const struct query *query))
 {
 	struct query *query;
-	int status = stat_query(run, name, &run->options->choice, &query, &all->keys), r = 1;
+	int keys, status = stat_query(run, name, columns, &run->options->choice, &query, &keys), r = 1;
 
 	if (status == 0 && !all->groups) {
+		all->keys = keys;
 		stat_columns(run->table, query, 0, all->keys - 1);
 		if (groups_create(all->keys, sizeof(struct phase), &all->groups) < 0)
 			status = stat_out_of_memory();
@@ -227,15 +231,15 @@ static void put_total(struct stat_run *run, const struct phases *all)
 int stat_phase(struct stat_run *run)
 {
 	struct phases all = { 0 };
-	int status = read_all(run, "phase.processes", &all, add_process);
+	int status = read_all(run, "phase.processes", "id start_ns", &all, add_process);
 
 	if (status == 0)
-		status = read_all(run, "phase.jobs", &all, add_jobs);
+		status = read_all(run, "phase.jobs", "jobs start_ns total", &all, add_jobs);
 	table_columns(run->table,
 		"jobs read_bytes written_bytes files_ro files_wo files_rw files_none processes_ro "
 		"processes_wo processes_rw processes_none");
 	if (status == 0)
-		status = read_all(run, "phase", &all, add_access);
+		status = read_all(run, "phase", ACCESS_COLUMNS, &all, add_access);
 	if (status == 0) {
 		count_processes(&all);
 		count_files(&all);

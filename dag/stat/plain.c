@@ -15,7 +15,7 @@
 static int add_all(struct stat_run *run, const char *name, bool changes)
 {
 	struct query *query;
-	int status = stat_query(run, name, &run->options->choice, &query, NULL), r = 1, last;
+	int status = stat_query(run, name, NULL, &run->options->choice, &query, NULL), r = 1, last;
 
 	if (status)
 		return status;
@@ -33,7 +33,7 @@ static int add_all(struct stat_run *run, const char *name, bool changes)
 int stat_overview(struct stat_run *run)
 {
 	struct query *query;
-	int status = stat_query(run, "overview", &run->options->choice, &query, NULL), r;
+	int status = stat_query(run, "overview", NULL, &run->options->choice, &query, NULL), r;
 
 	if (status)
 		return status;
@@ -132,7 +132,7 @@ static int check_span(struct stat_run *run)
 {
 	const struct choice *c = &run->options->choice;
 	struct query *query;
-	int status = stat_query(run, "time.span", c, &query, NULL), r = 0;
+	int status = stat_query(run, "time.span", "span_ns", c, &query, NULL), r = 0;
 	int64_t span_ns = 0;
 
 	if (status == 0 && (r = stat_next(run, query)) > 0)

@@ -109,4 +109,4 @@ FROM h
 
 --- time.span of process: how long it went on
 {with end_ns}SELECT max(max(max(p.start_ns, coalesce(p.end_ns, p.start_ns))) - {t0}, coalesce((SELECT value FROM trace
-	WHERE key = 'end_ns'), 0) - {t0}) FROM proc p
+	WHERE key = 'end_ns'), 0) - {t0}) AS span_ns FROM proc p

@@ -88,7 +88,8 @@ int stat_scan_create(struct query_db *db, const struct choice *choice, struct st
 
 	*ret_scan = scan;
 	if (status == 0)
-		status = stat_query(&run, "scan", choice, &query, NULL);
+		status = stat_query(&run, "scan", "name latency_ns failed writes handle offset bytes n", choice,
+			&query, NULL);
 	while (status == 0 && (r = stat_next(&run, query)) > 0)
 		status = add_row(scan, query);
 	query_end(query);
@@ -136,7 +137,9 @@ int stat_scan_hist(struct stat_run *run, const struct stat_scan *scan)
 int stat_scan_time(struct stat_run *run, const struct stat_scan *scan)
 {
 	struct query *query;
-	int status = stat_query(run, "scan.levels", &run->options->choice, &query, NULL), r = 1;
+	int status = stat_query(run, "scan.levels", "n from_s processes rss_bytes last", &run->options->choice, &query,
+		    NULL),
+	    r = 1;
 	const struct interval *interval;
 
 	if (status == 0)

@@ -185,7 +185,7 @@ int stat_look(struct stat_run *run)
 {
 	struct query *query;
 	const char *fidelity = query_fact_text(run->db, "fidelity");
-	int status = stat_query(run, "any-op", &run->options->choice, &query, NULL), r = 0;
+	int status = stat_query(run, "any-op", "has_ops", &run->options->choice, &query, NULL), r = 0;
 
 	run->has_files = fidelity != NULL;
 	if (status == 0 && (r = stat_next(run, query)) < 0)
@@ -214,7 +214,7 @@ static int compose_or_complain(const char *name, const struct choice *choice, st
 	return r < 0 ? stat_out_of_memory() : 0;
 }
 
-int stat_query(struct stat_run *run, const char *name, const struct choice *choice,
+int stat_query(struct stat_run *run, const char *name, const char *columns, const struct choice *choice,
 	struct query **ret_query, int *ret_keys)
 {
 	struct composed composed;
@@ -223,9 +223,9 @@ int stat_query(struct stat_run *run, const char *name, const struct choice *choi
 	*ret_query = NULL;
 	if (status)
 		return status;
-	if (query_start(run->db, composed.sql, ret_query) < 0)
-		status = err_status(EXIT_OWN, "cannot ask the trace for '%s': %s", name,
-			query_error(run->db));
+	if (query_start(run->db, composed.sql, ret_query) < 0 ||
+		(columns && query_bind(*ret_query, composed.keys, columns) < 0))
+		status = err_status(EXIT_OWN, "query '%s' failed: %s", name, query_error(run->db));
 	free(composed.sql);
 	if (ret_keys)
 		*ret_keys = composed.keys;

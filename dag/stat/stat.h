@@ -42,8 +42,9 @@ int stat_sql(const struct stat_options *options, FILE *out);
 
 /* ---- for the tables ---- */
 
-/* Starts a query; keys: how many of its columns rows are grouped by, or NULL. */
-int stat_query(struct stat_run *run, const char *name, const struct choice *choice,
+/* Starts a query.  keys: how many of its columns rows are grouped by, or NULL.  The columns behind these are the ones of
+ * these names (query_bind()); NULL: as they stand. */
+int stat_query(struct stat_run *run, const char *name, const char *columns, const struct choice *choice,
 	struct query **ret_query, int *ret_keys);
 /* The next row: 1, 0 at the end, -1 after an error, which is printed. */
 int stat_next(struct stat_run *run, struct query *query);

@@ -121,7 +121,8 @@ int stat_sys(struct stat_run *run)
 {
 	struct groups *groups = NULL;
 	struct query *query;
-	int keys = 0, status = stat_query(run, "sys", &run->options->choice, &query, &keys), r = 1;
+	int keys = 0, r = 1;
+	int status = stat_query(run, "sys", "latency_ns failed", &run->options->choice, &query, &keys);
 
 	if (status == 0)
 		status = stat_sys_create(0, keys, &groups);

@@ -60,7 +60,7 @@ static int read_values(struct stat_run *run, struct values *values)
 	int status, r = 1;
 
 	snprintf(name, sizeof(name), "values.%s", run->options->of);
-	status = stat_query(run, name, &run->options->choice, &query, &values->keys);
+	status = stat_query(run, name, NULL, &run->options->choice, &query, &values->keys);
 	if (status == 0 &&
 		groups_create(values->keys, sizeof(struct group_values), &values->groups) < 0)
 		status = stat_out_of_memory();

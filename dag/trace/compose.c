@@ -231,7 +231,7 @@ int compose(const char *name, const struct choice *choice, struct composed *ret)
 	c.out = sql_text_create();
 	expand(&c, text, end - text);
 	sql = sql_text_finish(c.out);
-	ret->keys = c.n_keys;
+	ret->keys = c.has_keys ? c.n_keys : 0;
 	if (c.failed == 0 && !sql)
 		c.failed = -ENOMEM;
 	if (c.failed)

@@ -46,6 +46,7 @@ struct composer {
 	enum level level;
 	struct key keys[4 * COMPOSE_BY_MAX];
 	int n_keys;
+	bool has_keys; /* they are among the columns */
 	int needs;
 	int failed; /* -errno */
 };

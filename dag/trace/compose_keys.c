@@ -155,6 +155,7 @@ static void put_name(struct composer *c, const struct key *key)
 
 void composer_put_keys(struct composer *c)
 {
+	c->has_keys = true;
 	for (int i = 0; i < c->n_keys; i++) {
 		sql_text_put(c->out, i ? ", " : "");
 		put_key(c, &c->keys[i]);
@@ -165,6 +166,7 @@ void composer_put_keys(struct composer *c)
 
 void composer_put_names(struct composer *c)
 {
+	c->has_keys = true;
 	for (int i = 0; i < c->n_keys; i++) {
 		sql_text_put(c->out, i ? ", " : "");
 		put_name(c, &c->keys[i]);
