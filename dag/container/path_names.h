@@ -25,7 +25,7 @@ int32_t path_names_count(const struct path_names *names);
 /* A name that is meant in a directory, as an absolute path without ".", ".." and "//"; to be freed.  ".."
  * takes away what is before it, also where that is a link.  NULL: out of memory. */
 char *path_names_join(const char *directory, const char *name, size_t len);
-/* An absolute path as somebody in the directory would write it: relative, unless they have nothing but
+/* An absolute path as it is written in that directory: relative, unless both have nothing but
  * the root in common; to be freed. */
 char *path_names_relative(const char *directory, const char *path);
 /* Is it the directory, or below it? */

@@ -3,8 +3,8 @@
 #define DAG_CONTAINER_SPARSE_H
 
 /*
- * An array whose indexes are ids of a trace: as a rule they are small and close together, but a trace may come
- * from anybody.  Memory is that of the elements that were used, and at worst of 63 beside each of them.
+ * An array whose indexes are ids of a trace: as a rule they are small and close together, but a made-up trace may have
+ * any.  Memory is that of the used elements, and at worst of 63 more for each of them.
  * Elements are zero at first and stay where they are.
  */
 

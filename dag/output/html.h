@@ -3,7 +3,7 @@
 #define DAG_OUTPUT_HTML_H
 
 /*
- * Text that becomes part of a page.  Names of files and command lines come from anybody: nothing of them is
+ * Text that becomes part of a page.  Names of files and command lines are not trusted: nothing of them is
  * ever markup.  What is no UTF-8, and control characters, are \xNN.
  */
 

@@ -5,14 +5,13 @@
 /*
  * A table that is to be printed: named columns, rows of cells, and notes that belong under it.
  *
- * What the numbers of a column are is said by the end of its name, as in a trace: _ns (a time span;
- * start_ns, end_ns and some others, see unit_of(): a point in time; begin_ns: a date), _s,
- * _bytes, _rate (bytes per second), _share (a part of 1).  Where a row is about something else than its column,
- * a cell can say so by a name of its own (table_unit).
+ * The end of a column's name gives the unit of its numbers, as in a trace: _ns (a time span; start_ns,
+ * end_ns and some others, see unit_of(): a point in time; begin_ns: a date), _s, _bytes, _rate (bytes per second),
+ * _share (a part of 1).  A cell whose unit is not that of its column has a name of its own (table_unit).
  *
- * In the format TABLE numbers are written for people and names lose their ends, unless raw is asked for;
- * CSV is that of RFC 4180, in TSV tab, newline and backslash are \t \n \\; JSON is one object.  What is
- * not known is "-", and empty or null.  Names of files that are not UTF-8 stay the bytes they are in CSV
+ * In the format TABLE numbers are rounded and have units, and names lose their ends, unless style.raw is set.
+ * CSV follows RFC 4180.  In TSV tab, newline and backslash are \t \n \\.  JSON is one object.  An unknown value is "-" in
+ * TABLE, empty in CSV and TSV, null in JSON.  Names of files that are not UTF-8 stay the bytes they are in CSV
  * and TSV, in JSON they have U+FFFD, in a table \xNN.
  *
  * When memory is exhausted rows are missing, and table_failed() and table_print() say so: -ENOMEM.

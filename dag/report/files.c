@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Files: those that were read and written most, those that were read again and again, those that nobody has
+/* Files: those that were read and written most, those that were read again and again, those that no process has
  * read, those that did not stay. */
 
 #include "dag/report/report.h"

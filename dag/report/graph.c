@@ -158,5 +158,5 @@ int report_graph(struct report *r)
 {
 	int status = put_graph(r, "dag", "The workflow", SHAPE_DAG);
 
-	return status ? status : put_graph(r, "tree", "Who started whom", SHAPE_TREE);
+	return status ? status : put_graph(r, "tree", "Process tree", SHAPE_TREE);
 }

@@ -10,7 +10,7 @@ SELECT {keys}, p.end_ns - p.start_ns AS runtime_ns,
 	p.rsspeak_bytes AS rss_bytes, iif(m.process IS NULL, z.n, m.bread) AS read_bytes,
 	iif(m.process IS NULL, z.n, m.bwrite) AS written_bytes,
 	coalesce(p.exit_code, 0) <> 0 OR p.exit_signal IS NOT NULL AS failed
--- Who reads and writes nothing, reads and writes 0 bytes, if that was looked at.
+-- A process without reads and writes has 0 bytes if the trace has file operations.
 FROM (SELECT *, iif(fidelity IS NULL, NULL, 0) AS n FROM run) z
 	JOIN proc p ON p.id BETWEEN z.first_process AND z.last_process LEFT JOIN moved m ON m.process = p.id ORDER BY p.start_ns, p.id
 

@@ -43,8 +43,8 @@ struct report {
 	struct query_db *db;
 	bool whole;   /* the trace is */
 	bool has_ops; /* single operations were recorded */
-	/* Nobody writes the trace, so that several connections see the same; and it is only one: several are put
-	 * together for each connection. */
+	/* The trace is complete, so that several connections see the same; and it is one trace: several are merged for
+	 * each connection anew. */
 	bool is_still;
 	int64_t begin_ns, span_ns;
 	struct choice choice; /* that of the options, with the length of an interval */

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
---- file of file: each file, who read and wrote it, how much and when
+--- file of file: each file: how many processes read and wrote it, how much and when
 {with},
 a AS MATERIALIZED (SELECT a.file, count(DISTINCT iif(a.reads, a.process, NULL)) AS readers,
 		count(DISTINCT iif(a.writes, a.process, NULL)) AS writers, sum(a.opens) AS opens,

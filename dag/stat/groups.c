@@ -327,9 +327,8 @@ static int fill_numbers(struct stat_run *run, const struct kind *kind)
 
 	if (upper.unknown + lower.unknown && (run->has_files || kind->read != read_parts))
 		table_note(run->table,
-			"%llu values are not known and not counted: of processes that still "
-			"run, or that nobody could ask (see tier of 'wfstat proc', and "
-			"procmon(1)).",
+			"%llu values are unknown and not counted: the process was still running, or "
+			"its figures could not be read (see tier of 'wfstat proc', and procmon(1)).",
 			(unsigned long long)(upper.unknown + lower.unknown));
 	level_finish(&upper);
 	level_finish(&lower);

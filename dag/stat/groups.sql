@@ -14,7 +14,7 @@ FROM proc p ORDER BY p.start_ns, p.id
 part AS MATERIALIZED (SELECT {keys}, {of} AS of_what, {unit} AS unit, p.start_ns AS t0,
 		max(coalesce(p.end_ns, 9223372036854775807), p.start_ns + 1) AS t1, p.rsspeak_bytes AS rss
 	FROM proc p),
--- Who ends at the moment at which another one begins is gone by then.
+-- A process that ends at the moment at which another one begins does not count then.
 change AS (SELECT {names}, unit, t0 AS t, rss AS change FROM part
 	UNION ALL SELECT {names}, unit, t1, -rss FROM part),
 upper AS (SELECT {names}, unit, max(rss) AS rss
@@ -64,7 +64,7 @@ used AS (SELECT process, iif(exec, coalesce((SELECT i.id FROM handle h JOIN imag
 	UNION ALL SELECT h.process, h.image, h.file, iif(h.exec, 0, NULL), iif(h.exec, 0, NULL),
 		iif(h.exec, 0, NULL), iif(h.exec, 0, NULL), iif(h.exec, NULL, 0), iif(h.exec, NULL, 0)
 	FROM handle h WHERE h.nread IS NULL {and_time h.open_ns | coalesce(h.close_ns, h.open_ns)}
-	-- Who reads and writes nothing, reads and writes 0 bytes, if that was looked at.
+	-- A process without reads and writes has 0 bytes if the trace has file operations.
 	{[}UNION ALL SELECT p.id, p.image, NULL, z.n, z.n, z.n, z.n, z.n, z.n
 	FROM (SELECT *, iif(fidelity IS NULL, NULL, 0) AS n FROM run) z
 		JOIN proc p ON p.id BETWEEN z.first_process AND z.last_process

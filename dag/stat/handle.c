@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The table of open files: who read and wrote how much by which.
+ * The table of open files: how much each program read and wrote through which.
  *
  * Open files and their uses come in the order of their ids, and are put together on the way: there may be
- * millions of them.  An open file that nobody used belongs to the program that opened it.
+ * millions of them.  An unused open file belongs to the program that opened it.
  */
 
 #include "dag/stat/stat.h"

@@ -6,7 +6,7 @@
 u AS (SELECT handle, image, process, file, sum(bread) AS bread, sum(nread) AS nread,
 		sum(bwrite) AS bwrite, sum(nwrite) AS nwrite, sum(nseek) AS nseek
 	FROM use GROUP BY handle, image
-	-- A handle that nobody used belongs to the one that opened it.
+	-- An unused handle belongs to the image that opened it.
 	UNION ALL SELECT h.id, h.image, h.process, h.file, h.bread, h.nread, h.bwrite, h.nwrite, h.nseek
 	FROM handle h WHERE NOT EXISTS (SELECT 1 FROM use WHERE handle = h.id))
 SELECT p.xform, p.pid, i.exe, h.path AS file, u.bread, u.nread, u.bwrite, u.nwrite, u.nseek, h.mode,
@@ -15,7 +15,7 @@ FROM u CROSS JOIN handle h ON h.id = u.handle {joins u p i}
 {where h.open_ns | coalesce(h.close_ns, h.open_ns)}
 ORDER BY h.id, u.image
 
---- handle.programs of none: who ran what
+--- handle.programs of none: the program of each image
 WITH p AS MATERIALIZED (SELECT id, xform, pid FROM process)
 SELECT p.xform, p.pid, i.exe, p.id AS process, i.id AS image
 FROM image i LEFT JOIN p ON p.id = i.process ORDER BY i.id

@@ -33,7 +33,7 @@ struct phase {
 };
 
 struct process {
-	int64_t id; /* 0: who is not known */
+	int64_t id; /* 0: the process is not known */
 	int64_t start_ns;
 	struct phase *phase;
 	bool met;
@@ -130,7 +130,7 @@ static int add_access(struct phases *all, const struct query *query)
 	struct process *process =
 		bsearch(&id, all->processes, all->n_processes, sizeof(*process), compare_ids);
 
-	/* Who is in no trace is not known. */
+	/* A process that is in no trace is the unknown one. */
 	process = process ? process : all->processes;
 	process->met = true;
 	process->sides |= sides;

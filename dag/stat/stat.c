@@ -43,7 +43,7 @@ static const struct stat_kind {
 	{ "phase", stat_phase, false, BY | CHOICE, "phase.processes phase.jobs phase",
 		"jobs, bytes, and what was only read, only written, both or neither" },
 	{ "file", stat_file, true, CHOICE, "file file.plain file.reads",
-		"files: who read and wrote them, how much, how often again" },
+		"files: how many processes read and wrote them, how much, how often again" },
 	{ "proc", stat_proc, false, CHOICE, "proc",
 		"processes, as pprof of wfprof lists them, and more" },
 	{ "handle", stat_handle, false, CHOICE, "handle",

@@ -14,7 +14,7 @@ static bool is_word(const char *words, size_t len, const char *word)
 	return false;
 }
 
-/* A column of proc, if anybody needs it. */
+/* A column of proc, if the query or an option needs it. */
 static void put_column(struct composer *c, const char *column, const char *wanted, size_t len)
 {
 	bool needed = is_word(wanted, len, column) || is_word(wanted, len, "*");

@@ -35,8 +35,8 @@
 
 --+ memory
 alive AS (SELECT * FROM proc p {time p.start_ns | coalesce(p.end_ns, 9223372036854775807)}),
--- A process has the memory that the last look at it found, until then that of the first one; its peak if
--- nobody looked.  One of which that is not known counts for nothing; where none is known, the sum is not.
+-- A process has the memory of its last sample, before the first sample that of the first one, without
+-- samples its peak.  A process without any of them counts for nothing; if all are without, the sum is NULL.
 look AS (SELECT process, t_ns, rss_bytes FROM sample WHERE rss_bytes IS NOT NULL),
 begun AS (SELECT p.id, p.start_ns, p.end_ns, coalesce((SELECT s.rss_bytes FROM look s
 	WHERE s.process = p.id ORDER BY s.t_ns LIMIT 1), p.rsspeak_bytes) AS rss FROM alive p),
