@@ -122,7 +122,7 @@ static int put_overview(struct report *r)
 	const struct stat_options options = { .table = "overview", .top = -1 };
 	struct stat_run run = { .options = &options, .db = r->db, .table = table_create() };
 	struct table_style style = r->style;
-	int status = run.table ? stat_overview(&run) : report_out_of_memory();
+	int status = run.table ? stat_table(&run) : report_out_of_memory();
 
 	style.name = "overview";
 	if (status == 0) {

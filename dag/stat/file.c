@@ -195,7 +195,7 @@ static void finish_portion(void *element)
 	free(((struct portion *)element)->ranges.range);
 }
 
-int stat_file(struct stat_run *run)
+static int fill(struct stat_run *run)
 {
 	struct sparse *portions = NULL;
 	struct query *query;
@@ -228,3 +228,12 @@ int stat_file(struct stat_run *run)
 	sparse_destroy(portions, finish_portion);
 	return status;
 }
+
+const struct stat_table stat_file_table = {
+	.name = "file",
+	.fill = fill,
+	.needs_ops = true,
+	.options = STAT_CHOICE,
+	.queries = "file file.plain file.reads",
+	.help = "files: how many processes read and wrote them, how much, how often again",
+};

@@ -228,7 +228,7 @@ static int put_handles(struct stat_run *run, struct handles *all)
 	return r < 0 ? EXIT_FAILURE : status;
 }
 
-int stat_handle(struct stat_run *run)
+static int fill(struct stat_run *run)
 {
 	const struct choice *choice = &run->options->choice;
 	struct handles all = { 0 };
@@ -249,3 +249,12 @@ int stat_handle(struct stat_run *run)
 	stat_note_fidelity(run);
 	return status;
 }
+
+const struct stat_table stat_handle_table = {
+	.name = "handle",
+	.fill = fill,
+	.needs_ops = false,
+	.options = STAT_CHOICE,
+	.queries = "handle",
+	.help = "open files, as ioprof of wfprof lists them, and more",
+};

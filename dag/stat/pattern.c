@@ -268,7 +268,7 @@ int stat_pattern_put(struct stat_run *run, const struct pattern *pattern)
 	return status;
 }
 
-int stat_pattern(struct stat_run *run)
+static int fill(struct stat_run *run)
 {
 	struct pattern *pattern = NULL;
 	struct query *query;
@@ -289,3 +289,13 @@ int stat_pattern(struct stat_run *run)
 	stat_pattern_destroy(pattern);
 	return status;
 }
+
+const struct stat_table stat_pattern_table = {
+	.name = "pattern",
+	.fill = fill,
+	.needs_ops = true,
+	.options = STAT_BY | STAT_CHOICE | STAT_SIZES | STAT_OPERATION,
+	.queries = "pattern pattern.handles",
+	.help = "how files are accessed: order, sizes, alignment",
+	.own_keys = "operation",
+};

@@ -228,7 +228,7 @@ static void put_total(struct stat_run *run, const struct phases *all)
 	table_total(run->table);
 }
 
-int stat_phase(struct stat_run *run)
+static int fill(struct stat_run *run)
 {
 	struct phases all = { 0 };
 	int status = read_all(run, "phase.processes", "id start_ns", &all, add_process);
@@ -260,3 +260,12 @@ int stat_phase(struct stat_run *run)
 	stat_note_fidelity(run);
 	return status;
 }
+
+const struct stat_table stat_phase_table = {
+	.name = "phase",
+	.fill = fill,
+	.needs_ops = false,
+	.options = STAT_BY | STAT_CHOICE,
+	.queries = "phase.processes phase.jobs phase",
+	.help = "jobs, bytes, and what was only read, only written, both or neither",
+};

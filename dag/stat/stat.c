@@ -6,84 +6,38 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "dag/stat/tables.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/compose.h"
 #include "db/query.h"
 
-/* Options that some tables have. */
-enum {
-	BY = 1,
-	PER = 2,
-	OF = 4,
-	PICTURE = 8,
-	MEMORY = 16,
-	SIZES = 32,
-	TIME = 64,
-	CHOICE = 128,
-	OPERATION = 256
-};
-
-static const struct stat_kind {
-	const char *name;
-	int (*fill)(struct stat_run *run);
-	bool ops; /* looks at single operations */
-	int options;
-	const char *queries; /* names; "values." is completed by --of */
-	const char *help;
-} kinds[] = {
-	{ "overview", stat_overview, false, 0, "overview", "the run in a few lines" },
-	{ "io", stat_io, false, BY | PER | CHOICE, "io", "bytes and operations, read and written" },
-	{ "mem", stat_mem, false, BY | PER | CHOICE | MEMORY, "mem.process mem.job",
-		"peak resident memory" },
-	{ "run", stat_run_times, false, BY | PER | CHOICE, "run", "run times" },
-	{ "util", stat_util, false, BY | PER | CHOICE, "util",
-		"use of the processor, and where the rest of the time went" },
-	{ "sys", stat_sys, true, BY | CHOICE | OPERATION, "sys",
-		"number and latency of operations" },
-	{ "phase", stat_phase, false, BY | CHOICE, "phase.processes phase.jobs phase",
-		"jobs, bytes, and what was only read, only written, both or neither" },
-	{ "file", stat_file, true, CHOICE, "file file.plain file.reads",
-		"files: how many processes read and wrote them, how much, how often again" },
-	{ "proc", stat_proc, false, CHOICE, "proc",
-		"processes, as pprof of wfprof lists them, and more" },
-	{ "handle", stat_handle, false, CHOICE, "handle",
-		"open files, as ioprof of wfprof lists them, and more" },
-	{ "pattern", stat_pattern, true, BY | CHOICE | SIZES | OPERATION, "pattern pattern.handles",
-		"how files are accessed: order, sizes, alignment" },
-	{ "hist", stat_hist, true, BY | OF | PICTURE | CHOICE | OPERATION, "values.",
-		"histogram of --of" },
-	{ "cdf", stat_cdf, true, BY | OF | PICTURE | CHOICE | OPERATION, "values.",
-		"cumulative distribution of --of" },
-	{ "time", stat_time, true, PICTURE | CHOICE | TIME | OPERATION, "time",
-		"what went on in each interval" },
-	{ "errors", stat_errors, true, BY | CHOICE | OPERATION, "errors",
-		"operations that failed" },
-	{ "list", stat_list, true, CHOICE | OPERATION, "list",
-		"what happened, one thing after the other" },
-};
-#define KIND_MAX (sizeof(kinds) / sizeof(kinds[0]))
+#define DECLARE(name) extern const struct stat_table stat_##name##_table;
+STAT_TABLES(DECLARE)
+#define POINTER(name) &stat_##name##_table,
+static const struct stat_table *const tables[] = { STAT_TABLES(POINTER) };
+#define TABLE_MAX (sizeof(tables) / sizeof(tables[0]))
 
 static const char *const values[] = { "latency", "read-size", "write-size", "bytes-read",
 	"bytes-written", "lifetime", "file-size", "rss", NULL };
 #define VALUES_OF_OPS 3 /* the first ones */
 
-static const struct stat_kind *find_kind(const char *name)
+static const struct stat_table *find_table(const char *name)
 {
-	for (size_t i = 0; i < KIND_MAX; i++)
-		if (strcmp(kinds[i].name, name ? name : "overview") == 0)
-			return &kinds[i];
+	for (size_t i = 0; i < TABLE_MAX; i++)
+		if (strcmp(tables[i]->name, name ? name : "overview") == 0)
+			return tables[i];
 	return NULL;
 }
 
 bool stat_is_table(const char *name)
 {
-	return find_kind(name) != NULL;
+	return find_table(name) != NULL;
 }
 
 void stat_print_tables(FILE *out)
 {
-	for (size_t i = 0; i < KIND_MAX; i++)
-		fprintf(out, "  %-18s %s\n", kinds[i].name, kinds[i].help);
+	for (size_t i = 0; i < TABLE_MAX; i++)
+		fprintf(out, "  %-18s %s\n", tables[i]->name, tables[i]->help);
 }
 
 static int find_value(const char *of)
@@ -106,17 +60,17 @@ static bool has_by(const struct stat_options *o, const char *name)
 	return false;
 }
 
-static int check_of(const struct stat_options *o, const struct stat_kind *kind)
+static int check_of(const struct stat_options *o, const struct stat_table *table)
 {
-	if (!(kind->options & OF))
+	if (!(table->options & STAT_OF))
 		return o->of ? err_status(EXIT_USAGE, "--of is for hist and cdf, not for %s",
-				       kind->name)
+				       table->name)
 			     : 0;
 	if (!o->of)
 		return err_status(EXIT_USAGE,
 			"%s needs --of: latency, read-size, write-size, bytes-read, "
 			"bytes-written, lifetime, file-size or rss",
-			kind->name);
+			table->name);
 	return find_value(o->of) >= 0 ? 0
 				      : err_status(EXIT_USAGE,
 						"no distribution of '%s': --of must be "
@@ -125,60 +79,67 @@ static int check_of(const struct stat_options *o, const struct stat_kind *kind)
 						o->of);
 }
 
+static bool has_own_key(const struct stat_options *o, const struct stat_table *table)
+{
+	char name[32];
+
+	for (const char *at = table->own_keys; *at; at += strcspn(at, " "), at += *at == ' ') {
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, " "), at);
+		if (has_by(o, name))
+			return true;
+	}
+	return false;
+}
+
 /* An option that a table does not have is an error: it would be thought to have done something. */
 int stat_check(const struct stat_options *o)
 {
-	const struct stat_kind *kind = find_kind(o->table);
+	const struct stat_table *table = find_table(o->table);
 	const struct {
 		int option;
 		bool given;
 		const char *complaint;
 	} checks[] = {
-		{ BY, o->by.n, "%s cannot be grouped: leave --by out" },
-		{ PER, o->per_given, "--per is for io, mem, run and util, not for %s" },
-		{ PICTURE, o->svg || o->png || o->gnuplot,
+		{ STAT_BY, o->by.n, "%s cannot be grouped: leave --by out" },
+		{ STAT_PER, o->per_given, "--per is for io, mem, run and util, not for %s" },
+		{ STAT_PICTURE, o->svg || o->png || o->gnuplot,
 			"there are pictures of hist, cdf and time, not of %s" },
-		{ MEMORY, o->memory_bytes, "--memory is for mem, not for %s" },
-		{ SIZES, o->sizes_given, "--sizes is for pattern, not for %s" },
-		{ TIME, o->interval_given, "--interval is for time, not for %s" },
-		{ TIME, o->files, "--files is for time, not for %s" },
-		{ CHOICE, choice_is_any(&o->choice),
+		{ STAT_MEMORY, o->memory_bytes, "--memory is for mem, not for %s" },
+		{ STAT_SIZES, o->sizes_given, "--sizes is for pattern, not for %s" },
+		{ STAT_TIME, o->interval_given, "--interval is for time, not for %s" },
+		{ STAT_TIME, o->files, "--files is for time, not for %s" },
+		{ STAT_CHOICE, choice_is_any(&o->choice),
 			"%s is of the whole run: leave out what chooses from it" },
-		{ OPERATION, o->choice.operations.n,
+		{ STAT_OPERATION, o->choice.operations.n,
 			"--operation is for tables of single operations, not for %s" },
 	};
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
-		if (checks[i].given && !(kind->options & checks[i].option))
-			return err_status(EXIT_USAGE, checks[i].complaint, kind->name);
+		if (checks[i].given && !(table->options & checks[i].option))
+			return err_status(EXIT_USAGE, checks[i].complaint, table->name);
 	if (o->choice.operations.n && !stat_needs_ops(o))
 		return err_status(EXIT_USAGE,
 			"--operation is for distributions of single operations, not of %s", o->of);
-	if (kind->fill == stat_errors &&
-		(has_by(o, "file") || has_by(o, "path") || has_by(o, "operation")))
-		return err_status(EXIT_USAGE,
-			"errors has a row for each operation and path anyway: leave them "
-			"out of --by");
-	if (kind->fill == stat_pattern && has_by(o, "operation"))
-		return err_status(EXIT_USAGE,
-			"pattern has a row for each operation anyway: leave it out of --by");
+	if (table->own_keys && has_own_key(o, table))
+		return err_status(EXIT_USAGE, "%s has a row for each of these anyway: leave them out of --by (%s)",
+			table->name, table->own_keys);
 	if (o->files && (o->svg || o->png || o->gnuplot))
 		return err_status(EXIT_USAGE,
 			"there is no picture of the files of each interval: leave --files "
 			"or the picture out");
-	return check_of(o, kind);
+	return check_of(o, table);
 }
 
 bool stat_needs_ops(const struct stat_options *o)
 {
-	const struct stat_kind *kind = find_kind(o->table);
+	const struct stat_table *table = find_table(o->table);
 
-	return kind->ops && (!o->of || find_value(o->of) < VALUES_OF_OPS);
+	return table->needs_ops && (!o->of || find_value(o->of) < VALUES_OF_OPS);
 }
 
 int stat_table(struct stat_run *run)
 {
-	return find_kind(run->options->table)->fill(run);
+	return find_table(run->options->table)->fill(run);
 }
 
 int stat_look(struct stat_run *run)
@@ -269,6 +230,23 @@ void stat_put(struct table *table, const struct query *query, int first, int las
 		}
 }
 
+int stat_rows(struct stat_run *run, const char *name, bool changes)
+{
+	struct query *query;
+	int status = stat_query(run, name, NULL, &run->options->choice, &query, NULL), r = 1, last;
+
+	if (status)
+		return status;
+	last = query_columns(query) - 1;
+	stat_columns(run->table, query, 0, last);
+	if (!changes)
+		stat_stream(run);
+	while ((r = stat_next(run, query)) > 0)
+		stat_put(run->table, query, 0, last);
+	query_end(query);
+	return r < 0 ? EXIT_FAILURE : 0;
+}
+
 void stat_stream(struct stat_run *run)
 {
 	if (run->style.format != TABLE_TEXT && !run->options->sort && run->options->top < 0)
@@ -293,7 +271,7 @@ static int print_query(const struct stat_options *o, const char *name, size_t le
 
 int stat_sql(const struct stat_options *o, FILE *out)
 {
-	const char *name = o->files ? "time.files" : find_kind(o->table)->queries;
+	const char *name = o->files ? "time.files" : find_table(o->table)->queries;
 	int status = 0;
 
 	while (*name && status == 0) {

@@ -26,6 +26,30 @@ struct stat_run {
 	bool has_files; /* files were traced */
 };
 
+/* Options that some tables have. */
+enum stat_option {
+	STAT_BY = 1,
+	STAT_PER = 2,
+	STAT_OF = 4,
+	STAT_PICTURE = 8,
+	STAT_MEMORY = 16,
+	STAT_SIZES = 32,
+	STAT_TIME = 64,
+	STAT_CHOICE = 128,
+	STAT_OPERATION = 256
+};
+
+/* One table; tables.h lists them. */
+struct stat_table {
+	const char *name;
+	int (*fill)(struct stat_run *run); /* an exit status */
+	bool needs_ops;	     /* it looks at single operations */
+	int options;	     /* of enum stat_option */
+	const char *queries; /* names, with blanks between them; "values." is completed by --of */
+	const char *help;
+	const char *own_keys; /* it has a row for each of these anyway, so that --by refuses them; NULL: none */
+};
+
 /* ---- all of them ---- */
 
 bool stat_is_table(const char *name);
@@ -48,6 +72,8 @@ int stat_query(struct stat_run *run, const char *name, const char *columns, cons
 	struct query **ret_query, int *ret_keys);
 /* The next row: 1, 0 at the end, -1 after an error, which is printed. */
 int stat_next(struct stat_run *run, struct query *query);
+/* Fills the table with the rows of a query as they are.  changes: something in them will be changed. */
+int stat_rows(struct stat_run *run, const char *name, bool changes);
 /* Adds columns first to last of the row to the table. */
 void stat_put(struct table *table, const struct query *query, int first, int last);
 /* Names of these columns. */
@@ -63,23 +89,5 @@ void stat_blank(struct stat_run *run, const char *columns);
 void stat_note_fidelity(struct stat_run *run);
 /* That there are no single operations, as a note. */
 void stat_note_no_ops(struct stat_run *run, const char *what);
-
-/* The tables: stat_plain.c, stat_groups.c, stat_handle.c, stat_sys.c, stat_values.c, stat_pattern.c, stat_phase.c, stat_file.c */
-int stat_overview(struct stat_run *run);
-int stat_io(struct stat_run *run);
-int stat_mem(struct stat_run *run);
-int stat_run_times(struct stat_run *run);
-int stat_util(struct stat_run *run);
-int stat_sys(struct stat_run *run);
-int stat_phase(struct stat_run *run);
-int stat_file(struct stat_run *run);
-int stat_proc(struct stat_run *run);
-int stat_handle(struct stat_run *run);
-int stat_pattern(struct stat_run *run);
-int stat_hist(struct stat_run *run);
-int stat_cdf(struct stat_run *run);
-int stat_time(struct stat_run *run);
-int stat_errors(struct stat_run *run);
-int stat_list(struct stat_run *run);
 
 #endif

@@ -117,7 +117,7 @@ int stat_sys_put(struct stat_run *run, const struct groups *groups, int keys)
 	return status;
 }
 
-int stat_sys(struct stat_run *run)
+static int fill(struct stat_run *run)
 {
 	struct groups *groups = NULL;
 	struct query *query;
@@ -138,3 +138,12 @@ int stat_sys(struct stat_run *run)
 	stat_sys_destroy(groups);
 	return status;
 }
+
+const struct stat_table stat_sys_table = {
+	.name = "sys",
+	.fill = fill,
+	.needs_ops = true,
+	.options = STAT_BY | STAT_CHOICE | STAT_OPERATION,
+	.queries = "sys",
+	.help = "number and latency of operations",
+};

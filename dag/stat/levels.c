@@ -1,55 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-
-/*
- * Tables of what jobs and processes are in numbers, group by group: io, mem, run, util.  Their queries
- * give one row for each job or process: the keys, which of the two it is, and values.  That of io gives
- * rows to be summed up: behind the keys also which job or process, and when it began.
- *
- * Unless it is said how to group, there are both groups of wfprof: job types, what belongs to a job taken
- * together, and below each its programs, each process by itself.
- */
-
-#include "dag/stat/stat.h"
+#include "dag/stat/levels.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/saturate.h"
 #include "dag/container/distribution.h"
-#include "dag/container/groups.h"
 #include "dag/container/path_names.h"
 #include "db/query.h"
 
-#define VALUE_MAX 6
-#define ALL "(all)"
-
-/*
- * What a query found: job types, or programs below them.  The last key says what was counted, a job or a
- * process.
- */
-struct level {
-	struct groups *groups; /* of VALUE_MAX distributions, or of a struct use */
-	int keys, n_values;
-	char *names[VALUE_MAX];
-	uint64_t unknown;
-	uint64_t counts, units; /* where parts are summed up: what rows count in all, and of how many */
-};
-
-/* How a table is made of two levels, or of one. */
-struct kind {
-	const char *by_job,
-		*by_process; /* queries: of what belongs to a job together, of each process */
-	const char *columns; /* behind the keys */
-	int64_t memory;      /* 0: it is not about memory */
-	int (*read)(struct stat_run *run, const char *query, const struct choice *choice,
-		struct level *level);
-	/* all: of a job type, where there are rows of its programs, too. */
-	void (*put)(struct stat_run *run, const struct level *level, size_t group, bool all,
-		int64_t memory);
-};
-
-static void level_finish(struct level *level)
+void level_finish(struct level *level)
 {
 	for (int i = 0; i < level->n_values; i++)
 		free(level->names[i]);
@@ -101,7 +61,7 @@ static int add_row(struct level *level, const struct query *query)
 }
 
 /* Each row is what one job or process is. */
-static int read_level(struct stat_run *run, const char *name, const struct choice *choice,
+int level_read(struct stat_run *run, const char *name, const struct choice *choice,
 	struct level *level)
 {
 	struct query *query;
@@ -172,7 +132,7 @@ static int remember_unit(struct path_names *met, const struct query *query, int 
 }
 
 /* SQLite would sort all rows to find those that belong together, and once more for their order. */
-static int read_parts(struct stat_run *run, const char *name, const struct choice *choice,
+int level_read_parts(struct stat_run *run, const char *name, const struct choice *choice,
 	struct level *level)
 {
 	struct query *query;
@@ -221,7 +181,7 @@ static void put_numbers(struct table *table, const struct distribution *d, const
 	table_row(table);
 }
 
-static void put_group(struct stat_run *run, const struct level *level, size_t group, bool all,
+void level_put(struct stat_run *run, const struct level *level, size_t group, bool all,
 	int64_t memory)
 {
 	const struct distribution *values = groups_data(level->groups, group);
@@ -229,13 +189,13 @@ static void put_group(struct stat_run *run, const struct level *level, size_t gr
 	for (int i = 0; i < level->n_values; i++) {
 		groups_put(level->groups, group, 0, level->keys - 1, run->table);
 		if (all)
-			table_string(run->table, ALL);
+			table_string(run->table, LEVELS_ALL);
 		groups_put(level->groups, group, level->keys, level->keys, run->table);
 		put_numbers(run->table, &values[i], level->names[i], memory);
 	}
 }
 
-static int add_columns(struct stat_run *run, const struct kind *kind)
+static int add_columns(struct stat_run *run, const struct levels_table *kind)
 {
 	struct query *query;
 	int keys, status = stat_query(run, kind->by_process, NULL, &run->options->choice, &query, &keys);
@@ -257,7 +217,7 @@ static bool is_last(const struct groups *groups, size_t group)
 }
 
 /* The programs of a job type; of all if there are no job types. */
-static void put_programs(struct stat_run *run, const struct kind *kind, const struct level *upper,
+static void put_programs(struct stat_run *run, const struct levels_table *kind, const struct level *upper,
 	size_t group, const struct level *lower)
 {
 	for (size_t i = 0; lower->groups && i < groups_count(lower->groups); i++)
@@ -265,7 +225,7 @@ static void put_programs(struct stat_run *run, const struct kind *kind, const st
 			kind->put(run, lower, i, false, kind->memory);
 }
 
-static void put_levels(struct stat_run *run, const struct kind *kind, const struct level *upper,
+static void put_levels(struct stat_run *run, const struct levels_table *kind, const struct level *upper,
 	const struct level *lower)
 {
 	bool both = upper->groups && lower->groups;
@@ -280,7 +240,7 @@ static void put_levels(struct stat_run *run, const struct kind *kind, const stru
 }
 
 /* upper and lower are to be finished. */
-static int fill(struct stat_run *run, const struct kind *kind, struct level *upper,
+int levels_fill(struct stat_run *run, const struct levels_table *kind, struct level *upper,
 	struct level *lower)
 {
 	const struct stat_options *o = run->options;
@@ -300,10 +260,8 @@ static int fill(struct stat_run *run, const struct kind *kind, struct level *upp
 	return status;
 }
 
-#define NUMBERS "of value count min max mean sd sum"
-
 /* What is counted, and whether it is counted more than once. */
-static void note_counts(struct stat_run *run, const struct level *upper, const struct level *lower)
+void levels_note_counts(struct stat_run *run, const struct level *upper, const struct level *lower)
 {
 	const struct level *parts = lower->groups ? lower : upper;
 	const char *what = lower->groups ? "processes" : "jobs";
@@ -317,188 +275,20 @@ static void note_counts(struct stat_run *run, const struct level *upper, const s
 			(unsigned long long)parts->counts, (unsigned long long)parts->units, what);
 }
 
-static int fill_numbers(struct stat_run *run, const struct kind *kind)
+int levels_fill_numbers(struct stat_run *run, const struct levels_table *kind)
 {
 	struct level upper = { 0 }, lower = { 0 };
-	int status = fill(run, kind, &upper, &lower);
+	int status = levels_fill(run, kind, &upper, &lower);
 
 	if (status == 0)
-		note_counts(run, &upper, &lower);
+		levels_note_counts(run, &upper, &lower);
 
-	if (upper.unknown + lower.unknown && (run->has_files || kind->read != read_parts))
+	if (upper.unknown + lower.unknown && (run->has_files || kind->read != level_read_parts))
 		table_note(run->table,
 			"%llu values are unknown and not counted: the process was still running, or "
 			"its figures could not be read (see tier of 'wfstat proc', and procmon(1)).",
 			(unsigned long long)(upper.unknown + lower.unknown));
 	level_finish(&upper);
 	level_finish(&lower);
-	return status;
-}
-
-int stat_io(struct stat_run *run)
-{
-	static const struct kind kind = { "io", "io", NUMBERS, 0, read_parts, put_group };
-	int status = fill_numbers(run, &kind);
-
-	stat_note_fidelity(run);
-	return status;
-}
-
-int stat_run_times(struct stat_run *run)
-{
-	static const struct kind kind = { "run", "run", NUMBERS, 0, read_level, put_group };
-
-	return fill_numbers(run, &kind);
-}
-
-int stat_mem(struct stat_run *run)
-{
-	int64_t memory = run->options->memory_bytes ? run->options->memory_bytes
-						    : query_fact(run->db, "memory_bytes", 0);
-	const struct kind kind = { "mem.job", "mem.process", memory ? NUMBERS " fit" : NUMBERS,
-		memory, read_level, put_group };
-	int status = fill_numbers(run, &kind);
-
-	table_note(run->table,
-		"rss_upper of a job: the highest sum of the peaks of processes that lived at "
-		"the same time; as these peaks need not, it is an upper bound.  rss_lower: the "
-		"highest peak "
-		"of one of them.");
-	if (memory)
-		table_note(run->table, "fit: how many of the largest fit into %.1f GiB%s.",
-			(double)memory / (1 << 30),
-			run->options->memory_bytes ? "" : ", the memory of the host");
-	return status;
-}
-
-/* ---- util ---- */
-
-enum { LIFE, CPU, QUEUE, BLOCK_IO, MEMORY, TRACED_IO, PART_MAX };
-
-struct use {
-	struct reals utilization;
-	int64_t parts[PART_MAX];
-	bool unknown[PART_MAX];
-	int64_t count;
-};
-
-static int add_use(struct level *level, const struct query *query)
-{
-	struct use *use = groups_find(level->groups, query);
-	int column = level->keys + 1;
-
-	if (!use)
-		return stat_out_of_memory();
-	use->count++;
-	if (query_type(query, column) != QUERY_NULL &&
-		reals_add(&use->utilization, query_real(query, column)) < 0)
-		return stat_out_of_memory();
-	for (int i = 0; i < PART_MAX; i++) {
-		use->unknown[i] |= query_type(query, column + 1 + i) == QUERY_NULL;
-		use->parts[i] = saturate_add(use->parts[i], query_int(query, column + 1 + i));
-	}
-	return 0;
-}
-
-static int read_uses(struct stat_run *run, const char *name, const struct choice *choice,
-	struct level *level)
-{
-	struct query *query;
-	int status = stat_query(run, name, NULL, choice, &query, &level->keys), r = 1;
-
-	if (status == 0 && groups_create(level->keys + 1, sizeof(struct use), &level->groups) < 0)
-		status = stat_out_of_memory();
-	while (status == 0 && (r = stat_next(run, query)) > 0)
-		status = add_use(level, query);
-	query_end(query);
-	return r < 0 ? EXIT_FAILURE : status;
-}
-
-/* What is left of a life when all that is known is taken away.  Not known where a process did several
- * things at once. */
-static void put_parts(struct table *table, const struct use *use)
-{
-	int64_t rest = use->parts[LIFE];
-
-	for (int i = 0; i < PART_MAX; i++) {
-		if (use->unknown[i])
-			table_null(table);
-		else
-			table_int(table, use->parts[i]);
-		if (i != LIFE && !use->unknown[i])
-			rest = saturate_subtract(rest, use->parts[i]);
-	}
-	if (!use->unknown[LIFE] && !use->unknown[CPU] && rest >= 0)
-		table_int(table, rest);
-}
-
-static void put_use(struct stat_run *run, const struct level *level, size_t group, bool all,
-	int64_t memory)
-{
-	const struct use *use = groups_data(level->groups, group);
-	struct table *table = run->table;
-
-	(void)memory;
-	groups_put(level->groups, group, 0, level->keys - 1, table);
-	if (all)
-		table_string(table, ALL);
-	groups_put(level->groups, group, level->keys, level->keys, table);
-	table_int(table, use->count);
-	table_real(table, reals_min(&use->utilization));
-	table_real(table, reals_max(&use->utilization));
-	table_real(table, reals_mean(&use->utilization));
-	table_real(table, reals_deviation(&use->utilization));
-	put_parts(table, use);
-	table_row(table);
-}
-
-static void uses_finish(struct level *level)
-{
-	for (size_t i = 0; level->groups && i < groups_count(level->groups); i++)
-		reals_finish(&((struct use *)groups_data(level->groups, i))->utilization);
-	level_finish(level);
-}
-
-/* That is measured; how much longer the run took by it is not. */
-static void note_tracing(struct stat_run *run)
-{
-	int64_t cpu_ns = query_fact(run->db, "tracer_cpu_ns", -1);
-
-	if (cpu_ns >= 0)
-		table_note(run->table, "Tracing itself used %.1f s of CPU time, which is in none of these; how much "
-			"longer the run took by that is not known.", cpu_ns / 1e9);
-}
-
-static void note_util(struct stat_run *run)
-{
-	table_note(run->table,
-		"min, max, mean, sd: of (user + system time) / run time.  The times are sums "
-		"over the processes: life is from fork to exit; queue, block io and memory (swap "
-		"and reclaim) "
-		"are delays that the kernel counts, traced io is spent in operations of "
-		"the traced file system, of all kinds, rest is what is left: sleep, children, pipes, the "
-		"network.");
-	table_note(run->table,
-		"'-': not known; queue, block io and memory need taskstats, the latter two "
-		"also kernel.task_delayacct=1.  What is not known is in rest; rest is '-' where "
-		"threads ran at "
-		"the same time.");
-	note_tracing(run);
-}
-
-int stat_util(struct stat_run *run)
-{
-	static const struct kind kind = { "util", "util",
-		"of count min_share max_share mean_share sd_share life_ns "
-		"cpu_ns queue_ns block_io_ns memory_ns traced_io_ns rest_ns",
-		0, read_uses, put_use };
-	struct level upper = { 0 }, lower = { 0 };
-	int status = fill(run, &kind, &upper, &lower);
-
-	if (status == 0)
-		note_counts(run, &upper, &lower);
-	note_util(run);
-	uses_finish(&upper);
-	uses_finish(&lower);
 	return status;
 }

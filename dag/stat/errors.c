@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Operations that failed. */
+
+#include <string.h>
+
+#include "dag/stat/stat.h"
+
+/* Numbers of errno are not the same everywhere; names are. */
+static void name_errors(struct table *table)
+{
+	int column = table_find(table, "errno");
+	int64_t number;
+
+	for (size_t row = 0; row < table_rows(table); row++)
+		if (table_get_int(table, row, column, &number) && strerrorname_np((int)number))
+			table_set_string(table, row, column, strerrorname_np((int)number));
+}
+
+static int fill(struct stat_run *run)
+{
+	int status = stat_rows(run, run->has_ops ? "errors" : "errors.ghosts", true);
+
+	if (status == 0)
+		name_errors(run->table);
+	table_note(run->table,
+		"search: a name was looked for that is not there, which is how programs search; "
+		"probe: something was tried that the file or the file system need not have; error: "
+		"all else.");
+	table_note(run->table,
+		"The path of a search is the first name on the way that is not there, which may be a directory of the "
+		"path that the program has named.");
+	if (run->has_files)
+		table_note(run->table,
+			"Most errors EACCES (Permission denied), EEXIST, EISDIR, ENOTDIR, ELOOP, EXDEV, EPERM and EROFS are "
+			"not in the trace: the kernel finds them without a request to ftrac.  strace(1) shows them.");
+	if (!run->has_ops)
+		stat_note_no_ops(run, "Other errors are");
+	return status;
+}
+
+const struct stat_table stat_errors_table = {
+	.name = "errors",
+	.fill = fill,
+	.needs_ops = true,
+	.options = STAT_BY | STAT_CHOICE | STAT_OPERATION,
+	.queries = "errors",
+	.help = "operations that failed",
+	.own_keys = "file path operation",
+};

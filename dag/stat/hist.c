@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Histogram of --of. */
+
+#include "dag/container/groups.h"
+#include "dag/output/chart.h"
+#include "dag/stat/scan.h"
+#include "dag/stat/values.h"
+
+static void put_classes(struct stat_run *run, const struct values *values, size_t group,
+	struct chart *chart)
+{
+	const struct group_values *of = groups_data(values->groups, group);
+	const int64_t *classes = of->classes;
+	int64_t count = (int64_t)of->all.count, sofar = 0, most = 0;
+	int first = VALUES_CLASSES, last = -1;
+	char name[256];
+
+	for (int i = 0; i < VALUES_CLASSES; i++)
+		if (classes[i]) {
+			first = first < i ? first : i;
+			last = i;
+			most = classes[i] > most ? classes[i] : most;
+		}
+	if (chart)
+		chart_curve(chart, values_curve_name(values, group, name, sizeof(name)));
+	for (int i = first; i <= last; i++) {
+		sofar += classes[i];
+		groups_put(values->groups, group, 0, values->keys - 1, run->table);
+		table_int(run->table, i ? (int64_t)1 << (i - 1) : 0),
+			table_unit(run->table, values->unit);
+		table_int(run->table, i < 64 ? (int64_t)1 << i : INT64_MAX),
+			table_unit(run->table, values->unit);
+		table_int(run->table, classes[i]);
+		table_real(run->table, (double)classes[i] / (double)count);
+		table_real(run->table, (double)sofar / (double)count);
+		if (values_show_bars(run))
+			values_put_bar(run, classes[i], most);
+		if (chart && i)
+			chart_point(chart, values_on_axis(values, (double)((uint64_t)1 << (i - 1)) * 1.5),
+				(double)classes[i]);
+	}
+}
+
+int stat_hist_put(struct stat_run *run, const struct values *values)
+{
+	struct chart *chart =
+		values_chart(run, values, "Histogram", "count", CHART_LOG_X | CHART_BARS);
+
+	table_columns(run->table, values_show_bars(run) ? "from to count part_share cumulative_share bar"
+						  : "from to count part_share cumulative_share");
+	for (size_t i = 0; i < groups_count(values->groups); i++)
+		put_classes(run, values, i, chart);
+	values_add_notes(run, values);
+	return values_finish_chart(run, chart);
+}
+
+static int fill(struct stat_run *run)
+{
+	struct values values = { 0 };
+	int status = values_read(run, &values);
+
+	if (status == 0)
+		status = stat_hist_put(run, &values);
+	values_finish(&values);
+	return status;
+}
+
+const struct stat_table stat_hist_table = {
+	.name = "hist",
+	.fill = fill,
+	.needs_ops = true,
+	.options = STAT_BY | STAT_OF | STAT_PICTURE | STAT_CHOICE | STAT_OPERATION,
+	.queries = "values.",
+	.help = "histogram of --of",
+};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Bytes and operations of jobs and programs. */
+
+#include "dag/stat/levels.h"
+
+static int fill(struct stat_run *run)
+{
+	static const struct levels_table kind = { "io", "io", LEVELS_NUMBERS, 0, level_read_parts, level_put };
+	int status = levels_fill_numbers(run, &kind);
+
+	stat_note_fidelity(run);
+	return status;
+}
+
+const struct stat_table stat_io_table = {
+	.name = "io",
+	.fill = fill,
+	.needs_ops = false,
+	.options = STAT_BY | STAT_PER | STAT_CHOICE,
+	.queries = "io",
+	.help = "bytes and operations, read and written",
+};

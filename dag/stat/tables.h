@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_STAT_TABLES_H
+#define DAG_STAT_TABLES_H
+
+/* All tables of wfstat, in the order of its help.  Each is in a file of its name, as stat_NAME_table. */
+
+#define STAT_TABLES(X) \
+	X(overview)    \
+	X(io)          \
+	X(mem)         \
+	X(run)         \
+	X(util)        \
+	X(sys)         \
+	X(phase)       \
+	X(file)        \
+	X(proc)        \
+	X(handle)      \
+	X(pattern)     \
+	X(hist)        \
+	X(cdf)         \
+	X(time)        \
+	X(errors)      \
+	X(list)
+
+#endif

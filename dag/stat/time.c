@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+
+/* What went on in each interval. */
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "dag/output/chart.h"
+#include "dag/stat/stat.h"
+#include "db/query.h"
+
+static int draw(struct stat_run *run)
+{
+	static const struct {
+		const char *column, *label;
+	} curves[] = { { "read_bytes", "read" }, { "written_bytes", "written" } };
+	const struct stat_options *o = run->options;
+	struct chart *chart =
+		chart_create("Bytes per interval", "time of the run", "s", "bytes", 0);
+	int from = table_find(run->table, "from_s");
+	double x, y;
+
+	for (size_t i = 0; chart && i < sizeof(curves) / sizeof(curves[0]); i++) {
+		chart_curve(chart, curves[i].label);
+		for (size_t row = 0; row < table_rows(run->table); row++)
+			if (table_get_real(run->table, row, from, &x) &&
+				table_get_real(run->table, row,
+					table_find(run->table, curves[i].column), &y))
+				chart_point(chart, x, y);
+	}
+	return chart_finish(chart, o->svg, o->png, o->gnuplot);
+}
+
+#define INTERVAL_MAX 1000000
+
+/* Traces may be years apart. */
+static int check_span(struct stat_run *run)
+{
+	const struct choice *c = &run->options->choice;
+	struct query *query;
+	int status = stat_query(run, "time.span", "span_ns", c, &query, NULL), r = 0;
+	int64_t span_ns = 0;
+
+	if (status == 0 && (r = stat_next(run, query)) > 0)
+		span_ns = query_int(query, 0);
+	query_end(query);
+	if (r < 0)
+		return EXIT_FAILURE;
+	if (c->to_ns && c->to_ns < span_ns)
+		span_ns = c->to_ns;
+	if (status == 0 && span_ns / c->step_ns > INTERVAL_MAX)
+		return err_status(EXIT_USAGE,
+			"%.0f s would be %lld intervals: give a longer --interval, or a part "
+			"by --from and --to",
+			(double)span_ns / 1e9, (long long)(span_ns / c->step_ns));
+	return status;
+}
+
+static int fill(struct stat_run *run)
+{
+	int status = check_span(run);
+
+	if (status)
+		return status;
+	status = stat_rows(run, run->options->files ? "time.files" : "time", !run->options->files);
+
+	if (status == 0 && !run->options->files && !run->has_ops)
+		stat_blank(run, "operations read_bytes written_bytes files");
+	if (status == 0 && !run->options->files)
+		status = draw(run);
+	table_note(run->table, run->options->files
+				       ? "An operation belongs to the interval in which it began."
+				       : "An operation belongs to the interval in which it began; "
+					 "processes and memory are the most "
+					 "at one moment of it.  Memory: what the last look at a "
+					 "process found (one a second; until then "
+					 "the first one), or its peak if there was none; processes "
+					 "of which it is not known count for nothing, pages "
+					 "that processes share for each.");
+	if (!run->has_ops)
+		stat_note_no_ops(run, "Operations, bytes and files are");
+	stat_note_fidelity(run);
+	return status;
+}
+
+const struct stat_table stat_time_table = {
+	.name = "time",
+	.fill = fill,
+	.needs_ops = true,
+	.options = STAT_PICTURE | STAT_CHOICE | STAT_TIME | STAT_OPERATION,
+	.queries = "time",
+	.help = "what went on in each interval",
+};

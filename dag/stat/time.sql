@@ -1,0 +1,29 @@
+-- SPDX-License-Identifier: MIT
+
+--- time of op: operations, bytes, processes and memory in each interval
+{with end_ns rsspeak_bytes},
+step AS (SELECT (o.start_ns - {t0}) / {step} AS n, count(*) AS operations,
+		sum(iif(o.name = 'read', o.bytes, 0)) AS read_bytes,
+		sum(iif(o.name = 'write', o.bytes, 0)) AS written_bytes, count(DISTINCT o.file) AS files
+	FROM {op name start_ns bytes file} {joins o}
+	{where o.start_ns | o.start_ns} GROUP BY 1),
+{part memory},
+ends AS (SELECT max(coalesce((SELECT max(t) FROM change), {t0}),
+	{t0} + coalesce((SELECT max(n) FROM step), 0) * {step}) AS last),
+{part levels}
+SELECT CAST(b.n * {step} AS REAL) / 1e9 AS from_s, coalesce(s.operations, 0) AS operations,
+	coalesce(s.read_bytes, 0) AS read_bytes, coalesce(s.written_bytes, 0) AS written_bytes,
+	coalesce(s.files, 0) AS files, l.processes, l.rss AS rss_bytes
+FROM bounds b LEFT JOIN step s ON s.n = b.n LEFT JOIN lived l ON l.n = b.n
+{time {t0} + b.n * {step} | {t0} + (b.n + 1) * {step} - 1} ORDER BY b.n
+
+--- time.files of op: files that were touched in each interval
+{with}SELECT CAST((o.start_ns - {t0}) / {step} * {step} AS REAL) / 1e9 AS from_s, f.path, count(*) AS operations,
+	sum(iif(o.name = 'read', o.bytes, 0)) AS read_bytes,
+	sum(iif(o.name = 'write', o.bytes, 0)) AS written_bytes
+FROM {op name start_ns bytes file | o.file IS NOT NULL} {joins o f}
+{where o.start_ns | o.start_ns} GROUP BY 1, o.file ORDER BY 1, min(o.start_ns), o.file
+
+--- time.span of process: how long it went on
+{with end_ns}SELECT max(max(max(p.start_ns, coalesce(p.end_ns, p.start_ns))) - {t0}, coalesce((SELECT value FROM trace
+	WHERE key = 'end_ns'), 0) - {t0}) AS span_ns FROM proc p

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Use of the processor, and where the rest of the time went. */
+
+#include <stdlib.h>
+
+#include "base/saturate.h"
+#include "dag/container/distribution.h"
+#include "dag/stat/levels.h"
+#include "db/query.h"
+
+enum { LIFE, CPU, QUEUE, BLOCK_IO, MEMORY, TRACED_IO, PART_MAX };
+
+struct use {
+	struct reals utilization;
+	int64_t parts[PART_MAX];
+	bool unknown[PART_MAX];
+	int64_t count;
+};
+
+static int add_use(struct level *level, const struct query *query)
+{
+	struct use *use = groups_find(level->groups, query);
+	int column = level->keys + 1;
+
+	if (!use)
+		return stat_out_of_memory();
+	use->count++;
+	if (query_type(query, column) != QUERY_NULL &&
+		reals_add(&use->utilization, query_real(query, column)) < 0)
+		return stat_out_of_memory();
+	for (int i = 0; i < PART_MAX; i++) {
+		use->unknown[i] |= query_type(query, column + 1 + i) == QUERY_NULL;
+		use->parts[i] = saturate_add(use->parts[i], query_int(query, column + 1 + i));
+	}
+	return 0;
+}
+
+static int read_uses(struct stat_run *run, const char *name, const struct choice *choice,
+	struct level *level)
+{
+	struct query *query;
+	int status = stat_query(run, name, NULL, choice, &query, &level->keys), r = 1;
+
+	if (status == 0 && groups_create(level->keys + 1, sizeof(struct use), &level->groups) < 0)
+		status = stat_out_of_memory();
+	while (status == 0 && (r = stat_next(run, query)) > 0)
+		status = add_use(level, query);
+	query_end(query);
+	return r < 0 ? EXIT_FAILURE : status;
+}
+
+/* What is left of a life when all that is known is taken away.  Not known where a process did several
+ * things at once. */
+static void put_parts(struct table *table, const struct use *use)
+{
+	int64_t rest = use->parts[LIFE];
+
+	for (int i = 0; i < PART_MAX; i++) {
+		if (use->unknown[i])
+			table_null(table);
+		else
+			table_int(table, use->parts[i]);
+		if (i != LIFE && !use->unknown[i])
+			rest = saturate_subtract(rest, use->parts[i]);
+	}
+	if (!use->unknown[LIFE] && !use->unknown[CPU] && rest >= 0)
+		table_int(table, rest);
+}
+
+static void put_use(struct stat_run *run, const struct level *level, size_t group, bool all,
+	int64_t memory)
+{
+	const struct use *use = groups_data(level->groups, group);
+	struct table *table = run->table;
+
+	(void)memory;
+	groups_put(level->groups, group, 0, level->keys - 1, table);
+	if (all)
+		table_string(table, LEVELS_ALL);
+	groups_put(level->groups, group, level->keys, level->keys, table);
+	table_int(table, use->count);
+	table_real(table, reals_min(&use->utilization));
+	table_real(table, reals_max(&use->utilization));
+	table_real(table, reals_mean(&use->utilization));
+	table_real(table, reals_deviation(&use->utilization));
+	put_parts(table, use);
+	table_row(table);
+}
+
+static void uses_finish(struct level *level)
+{
+	for (size_t i = 0; level->groups && i < groups_count(level->groups); i++)
+		reals_finish(&((struct use *)groups_data(level->groups, i))->utilization);
+	level_finish(level);
+}
+
+/* That is measured; how much longer the run took by it is not. */
+static void note_tracing(struct stat_run *run)
+{
+	int64_t cpu_ns = query_fact(run->db, "tracer_cpu_ns", -1);
+
+	if (cpu_ns >= 0)
+		table_note(run->table, "Tracing itself used %.1f s of CPU time, which is in none of these; how much "
+			"longer the run took by that is not known.", cpu_ns / 1e9);
+}
+
+static void note_util(struct stat_run *run)
+{
+	table_note(run->table,
+		"min, max, mean, sd: of (user + system time) / run time.  The times are sums "
+		"over the processes: life is from fork to exit; queue, block io and memory (swap "
+		"and reclaim) "
+		"are delays that the kernel counts, traced io is spent in operations of "
+		"the traced file system, of all kinds, rest is what is left: sleep, children, pipes, the "
+		"network.");
+	table_note(run->table,
+		"'-': not known; queue, block io and memory need taskstats, the latter two "
+		"also kernel.task_delayacct=1.  What is not known is in rest; rest is '-' where "
+		"threads ran at "
+		"the same time.");
+	note_tracing(run);
+}
+
+static int fill_table(struct stat_run *run)
+{
+	static const struct levels_table kind = { "util", "util",
+		"of count min_share max_share mean_share sd_share life_ns "
+		"cpu_ns queue_ns block_io_ns memory_ns traced_io_ns rest_ns",
+		0, read_uses, put_use };
+	struct level upper = { 0 }, lower = { 0 };
+	int status = levels_fill(run, &kind, &upper, &lower);
+
+	if (status == 0)
+		levels_note_counts(run, &upper, &lower);
+	note_util(run);
+	uses_finish(&upper);
+	uses_finish(&lower);
+	return status;
+}
+
+const struct stat_table stat_util_table = {
+	.name = "util",
+	.fill = fill_table,
+	.needs_ops = false,
+	.options = STAT_BY | STAT_PER | STAT_CHOICE,
+	.queries = "util",
+	.help = "use of the processor, and where the rest of the time went",
+};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_STAT_VALUES_H
+#define DAG_STAT_VALUES_H
+
+/*
+ * Distributions of one value (--of), group by group: what hist and cdf share (the paper's Figures 5 to 10 and 12).
+ *
+ * Errors are printed; results are exit statuses.
+ */
+
+#include "dag/container/distribution.h"
+#include "dag/stat/stat.h"
+
+struct chart;
+struct groups;
+
+#define VALUES_CLASSES 65 /* 0, then from 2^(n-1) to below 2^n */
+
+struct group_values {
+	struct distribution all;
+	int64_t classes[VALUES_CLASSES];
+};
+
+struct values {
+	struct groups *groups; /* of struct group_values */
+	int keys;
+	int column;
+	char unit[32]; /* the name of the column, "value_ns" */
+	uint64_t unknown;
+	bool keep;
+};
+
+/* Reads all of a run; values are zeroed before, but for .keep: the values themselves are needed.  To be finished. */
+int values_read(struct stat_run *run, struct values *values);
+void values_finish(struct values *values);
+void values_add_notes(struct stat_run *run, const struct values *values);
+
+/* All keys of a group as one name, in out. */
+const char *values_curve_name(const struct values *values, size_t group, char *out, size_t size);
+
+/* Bars of characters, on a terminal. */
+bool values_show_bars(const struct stat_run *run);
+void values_put_bar(struct stat_run *run, int64_t count, int64_t most);
+
+/* NULL: no picture is asked for, or out of memory; values_finish_chart() tells these apart. */
+struct chart *values_chart(struct stat_run *run, const struct values *values, const char *what, const char *y, int flags);
+int values_finish_chart(struct stat_run *run, struct chart *chart);
+double values_on_axis(const struct values *values, double value); /* pictures have seconds */
+
+#endif
