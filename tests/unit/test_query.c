@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+
+/* query.h: columns are read by their names, in the order in which the reader names them. */
+
+#include "feed.h"
+
+#include "db/query.h"
+
+struct rows {
+	struct feed *feed;
+	struct query_db *db;
+	struct query *query;
+};
+
+static int setup(void **state)
+{
+	struct rows *rows = calloc(1, sizeof(*rows));
+	const char *path;
+
+	*state = rows;
+	feed_setup((void **)&rows->feed);
+	path = rows->feed->db;
+	assert_int_equal(query_open(&path, 1, 0, &rows->db), 0);
+	return query_start(rows->db, "SELECT 'key' AS k, 10 AS a, 20 AS b, NULL AS c", &rows->query);
+}
+
+static int teardown(void **state)
+{
+	struct rows *rows = *state;
+
+	query_end(rows->query);
+	query_close(rows->db);
+	feed_teardown((void **)&rows->feed);
+	free(rows);
+	return 0;
+}
+
+static void without_names_columns_are_as_they_stand(void **state)
+{
+	const struct rows *rows = *state;
+
+	assert_int_equal(query_next(rows->query), 1);
+	assert_int_equal(query_int(rows->query, 1), 10);
+	assert_int_equal(query_int(rows->query, 2), 20);
+}
+
+static void names_give_columns_their_numbers(void **state)
+{
+	const struct rows *rows = *state;
+
+	assert_int_equal(query_bind(rows->query, 1, "c b"), 0);
+	assert_int_equal(query_next(rows->query), 1);
+	assert_int_equal(query_type(rows->query, 0), QUERY_TEXT); /* before the first that is named */
+	assert_int_equal(query_type(rows->query, 1), QUERY_NULL);
+	assert_int_equal(query_int(rows->query, 2), 20);
+	assert_string_equal(query_name(rows->query, 2), "b");
+}
+
+static void a_name_that_is_not_there_is_told(void **state)
+{
+	const struct rows *rows = *state;
+
+	assert_int_equal(query_bind(rows->query, 0, "a nope"), -EPROTO);
+	assert_non_null(strstr(query_error(rows->db), "'nope'"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(without_names_columns_are_as_they_stand),
+		TEST(names_give_columns_their_numbers),
+		TEST(a_name_that_is_not_there_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
