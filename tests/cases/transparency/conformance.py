@@ -28,7 +28,7 @@ import sys
 import tempfile
 
 import ftractest
-from ftractest import WORK, Checks, Mount, need, need_fuse, skip
+from ftractest import WORK, Checks, Mount, need, need_fuse
 
 FIDELITIES = "exact", "cached", "open"
 NEEDED = {"exact": (6, 5), "cached": (0, 0)}  # kernels that are newer than that

@@ -13,9 +13,9 @@ import struct
 import subprocess
 import time
 
-import limits_files
 from filesystems import KINDS, Kind, done, populate, run, until
 from ftractest import Mount, need_fuse, skip
+from many_files import with_tree
 from parts import LIBC, Child, Parts, arguments, fidelities, in_order
 from sides import (Work, compare, digest, elsewhere, picture, result, same_log, same_picture, say,
                    statx, whole)
@@ -292,7 +292,7 @@ def kind_limited(checks, base, name, options, below):
         return
     where = base / "case"
     where.mkdir()
-    limits_files.with_tree(checks, where, fs.top / "tree", 0, options,
+    with_tree(checks, where, fs.top / "tree", 0, options,
                            source="/" if below else str(fs.top),
                            handles=name not in ("bindfs", "sshfs"))
     checks.check(f"{name} can be unmounted", fs.end())

@@ -20,14 +20,14 @@ import tempfile
 
 import randomflows
 import straced
-import wfdag_strace
+import straced_edges
 from ftractest import Checks, Mount, need, need_fuse
 
 STEPS = 12
 LINKS = 40  # of one path, as the kernel counts them
 
 
-class File(wfdag_strace.File):
+class File(straced_edges.File):
     """With the names it has, and its version as files.h of the program counts it."""
 
     def __init__(self, path):
@@ -63,7 +63,7 @@ class File(wfdag_strace.File):
             self.path, self.deleted = name, True
 
 
-class Account(wfdag_strace.Account):
+class Account(straced_edges.Account):
     def __init__(self, cwd, top):
         super().__init__(cwd, top, False)
         self.files, self.links, self.all, self.leaders, self.unread = {}, {}, [], {}, set()
@@ -122,8 +122,8 @@ class Account(wfdag_strace.Account):
         path = self.real(os.path.join(process.cwd, path), "O_NOFOLLOW" not in text)
         outside = not path.startswith(self.top + "/") or "O_DIRECTORY" in text or os.path.isdir(path)
         fresh = path not in self.files
-        file = wfdag_strace.File(path) if outside else self.files[path] if not fresh else self.new(path)
-        description = process.fds[fd] = wfdag_strace.Description(file, text, self.pid)
+        file = straced_edges.File(path) if outside else self.files[path] if not fresh else self.new(path)
+        description = process.fds[fd] = straced_edges.Description(file, text, self.pid)
         (process.cloexec.add if "O_CLOEXEC" in text else process.cloexec.discard)(fd)
         if outside:
             return
@@ -235,7 +235,7 @@ def trace(mount, here, script):
     account = Account(here, here)
     with tempfile.TemporaryDirectory() as scratch:
         prefix = pathlib.Path(scratch) / "strace"
-        subprocess.run(["strace", "-ff", "-ttt", "-s", "4096", "-e", f"trace={wfdag_strace.CALLS}", "-e", "signal=none",
+        subprocess.run(["strace", "-ff", "-ttt", "-s", "4096", "-e", f"trace={straced_edges.CALLS}", "-e", "signal=none",
                         "-o", prefix, "sh", "-c", script], cwd=here, check=False, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
         for _, pid, call, text, result in straced.lines_of(prefix):

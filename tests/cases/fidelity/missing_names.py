@@ -9,8 +9,7 @@ import argparse
 import subprocess
 import time
 
-from ftractest import WORK, Checks, Mount, need_fuse
-from load import resident
+from ftractest import WORK, Checks, Mount, need_fuse, resident
 
 # What the queue, batches, the record (four times RECORD_KEPT) and SQLite take.
 MOST_GROWTH = 32 << 20

@@ -9,15 +9,10 @@ import argparse
 import subprocess
 import time
 
-from ftractest import WORK, Checks, Mount, fidelities, need_fuse
+from ftractest import WORK, Checks, Mount, fidelities, need_fuse, resident
 
 # What a daemon may have at most, with what 64 clients have open and the queue (8 MB).
 MOST_BYTES = 400 << 20
-
-
-def resident(pid):
-    with open(f"/proc/{pid}/status", encoding="ascii") as f:
-        return next(int(line.split()[1]) * 1024 for line in f if line.startswith("VmRSS"))
 
 
 def load(checks, fidelity, given):

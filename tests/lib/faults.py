@@ -6,14 +6,12 @@ or, so that there are at most so many runs, at one random place in each of so ma
 goes by single steps.
 """
 import argparse
-import ctypes
 import os
 import pathlib
 import random
 import shutil
 import signal
 import struct
-import subprocess
 import tempfile
 
 from ftractest import WORK, Checks

@@ -9,8 +9,8 @@ procmon.  No crash, nothing hangs, nothing wrong is shown or recorded; what coul
 import errno
 
 from faults import Parts, arguments
-from faults_memory import procmon
 from faults_mount import mount_runs
+from faults_tools import procmon
 from ftractest import need_fuse
 
 # Of handlers: not what they talk to the kernel with; without that there is no mount.

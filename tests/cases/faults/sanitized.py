@@ -28,6 +28,10 @@ def all_cases(build):
     return sorted(test["name"] for test in tests if "ftrac:fuse" in test["suite"] and test["name"] not in WITHOUT)
 
 
+def place_of(case):
+    return next((TOP / "tests/cases").glob(f"*/{case}.py"))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true")
@@ -43,7 +47,7 @@ def main():
     cases = given.cases or (all_cases(build) if given.all else CASES)
     for case in cases:
         begin = time.monotonic()
-        text, fine = sanitizers.run([sys.executable, TOP / "tests/cases" / f"{case}.py"], timeout=SECONDS,
+        text, fine = sanitizers.run([sys.executable, place_of(case)], timeout=SECONDS,
                                     env=sanitizers.places(build))
         checks.check(f"{case} is fine", fine, sanitizers.excerpt(text))
         print(f"{case}: {'fine' if fine else 'NOT FINE'}, {time.monotonic() - begin:.0f} s;",

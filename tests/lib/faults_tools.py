@@ -1,19 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The N-th allocation fails, for N = 1, 2, 3 ...: of the tools that read traces, of procmon, of a mount
-and of the thread that writes the trace.  None of them ever crashes, hangs or says what is not so; what
-could not be done is said in one line, and the application that is traced does not notice.
-
-    faults_memory.py [--all] [--runs N] [--from N --to N] [tools|procmon|mount|handlers|begin|writer ...]
-"""
+"""Tools that read traces, and procmon, with one fault in each run; for the cases faults_*."""
 import os
 import shutil
 import sqlite3
 import subprocess
 
-from faults import Parts, arguments, crashed, steps
-from faults_mount import mount_runs, never_begins
-from ftractest import Mount, need_fuse
+from faults import crashed, steps
+from ftractest import Mount
 
 PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
 WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
@@ -174,20 +167,3 @@ def trace(checks, label, db, said, ran):
                      processes >= 3 or facts["process_events_lost"], f"{processes} {facts}")
     elif not facts.get("complete"):
         checks.check(f"{label}: incomplete, and says so", b"incomplete" in said, said)
-
-
-def main():
-    need_fuse()
-    given = arguments(__doc__, 4)
-    parts = Parts(given)
-    parts.run("tools", tools)
-    parts.run("procmon", procmon)
-    parts.run("mount", mount_runs, "alloc", {})
-    parts.run("handlers", mount_runs, "alloc", {"thread": "fuse_worker"})
-    parts.run("begin", never_begins)
-    parts.run("writer", mount_runs, "alloc", {"thread": "ftrac-writer"})
-    parts.checks.end()
-
-
-if __name__ == "__main__":
-    main()

@@ -7,8 +7,8 @@ is said or recorded, and the application that is traced does not notice.
     faults_sql.py [--all] [--runs N] [--from N --to N] [tools|procmon|mount|writer ...]
 """
 from faults import Parts, arguments
-from faults_memory import procmon, tools
 from faults_mount import mount_runs
+from faults_tools import procmon, tools
 from ftractest import need_fuse
 
 # What SQLite says, by its number: no memory, an error of the disk, a damaged file, a full disk.

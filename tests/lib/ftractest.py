@@ -245,3 +245,9 @@ def comm(pid):
             return f.read().strip()
     except FileNotFoundError:
         return ""
+
+
+def resident(pid):
+    """Bytes of memory that a process has."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return next(int(line.split()[1]) * 1024 for line in f if line.startswith("VmRSS"))

@@ -12,10 +12,10 @@ import shutil
 import subprocess
 import tempfile
 
-from ftractest import FTRAC, Checks, need, need_fuse
+from ftractest import FTRAC, TOP, Checks, need, need_fuse
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
-EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = TOP / "examples"
 OWN = {".ftrac", ".ninja_log", ".ninja_deps", ".snakemake"} # of who runs it
 
 # How each is run: again, it has nothing to do.

@@ -25,7 +25,7 @@ import time
 
 import sides
 from ftractest import WORK, Checks, Mount, fidelities, need_fuse, protections, skip
-from sides import LIBC, attributes, compare, elsewhere, picture, result, same_picture
+from sides import LIBC, compare, elsewhere, picture, result, same_picture
 
 need_fuse()
 if os.geteuid() != 0:
