@@ -1,13 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Installs what is needed, builds, runs all tests and ends with the line
-# "N passed, N failed, N skipped". Tests that need a FUSE mount (suite `fuse`) may be skipped where
-# there is none to be had; for root with /dev/fuse, and in CI, a skipped one is a failure, lest a
-# broken set-up looks like success.
+# all.sh [--long]
+#
+# Installs what is needed, builds, runs the tests and ends with the line "N passed, N failed, N skipped"; what is
+# exhaustive is sampled. --long: also runs the cases that have a long form in that form, which takes hours. Tests
+# that need a FUSE mount (suite `fuse`) may be skipped where there is none to be had; for root with /dev/fuse, and
+# in CI, a skipped one is a failure, lest a broken set-up looks like success.
 
 set -u
 export LC_ALL=C.UTF-8
+case $#:${1-} in
+0:) setup= suffix= ;;
+1:--long) setup="--setup all" suffix=-all ;; # Meson puts the name of the set-up behind that of the log
+*) echo "usage: tests/all.sh [--long]" >&2 && exit 2 ;;
+esac
 cd "$(dirname "$0")/.." || exit 1
 
 # In CI a warning of the compiler is an error; a newcomer with a newer compiler is to get his tests.
@@ -34,21 +41,23 @@ if [ "$(id -u)" -eq 0 ]; then
 fi
 [ "${CI-}" != true ] || must_mount=1
 
-# run_tests LOG OPTION...: leaves meson's log in build/meson-logs/LOG.json.
+# run_tests LOG OPTION...: leaves meson's log in build/meson-logs/LOG$suffix.json.
 run_tests() {
 	log=$1
 	shift
-	meson test -C build --print-errorlogs --timeout-multiplier 4 --logbase "$log" "$@" </dev/null
+	# shellcheck disable=SC2086 # an option, or none
+	meson test -C build $setup --print-errorlogs --timeout-multiplier 4 --logbase "$log" "$@" </dev/null
 }
 
 # Meson's limits are meant for a machine that does nothing else. What fails on a machine that does
 # something else at that moment is run a second time, alone, and named in any case.
-rm -f build/meson-logs/testlog.json build/meson-logs/again.json
+first=build/meson-logs/testlog$suffix.json again=build/meson-logs/again$suffix.json
+rm -f "$first" "$again"
 run_tests testlog
 meson_status=$?
-failed=$(tests/outcome.py --failed build/meson-logs/testlog.json)
+failed=$(tests/outcome.py --failed "$first")
 if [ -n "$failed" ]; then
 	# shellcheck disable=SC2086 # a list of words
 	run_tests again --no-rebuild --num-processes 1 $failed
 fi
-tests/outcome.py $meson_status $must_mount build/meson-logs/testlog.json build/meson-logs/again.json
+tests/outcome.py $meson_status $must_mount "$first" "$again"

@@ -29,7 +29,7 @@ def is_failed(result):
 def fuse_tests():
     with open("build/meson-info/intro-tests.json", encoding="utf-8") as file:
         return {test["name"] for test in json.load(file)
-                if any(suite.split(":")[-1] == "fuse" for suite in test["suite"])}
+                if any(suite.split(":")[-1] in ("fuse", "long") for suite in test["suite"])}
 
 
 def count(first, again, meson_status, must_mount):
@@ -55,6 +55,9 @@ def count(first, again, meson_status, must_mount):
         print(f"all.sh: {name} failed", file=sys.stderr)
     for error in errors:
         print("all.sh:", error, file=sys.stderr)
+    long = sum(name.endswith("_long") for name in results)
+    if long:
+        print(f"{long} cases ran long")
     print(f"{len(results) - len(failed) - len(skipped)} passed, {len(failed)} failed, {len(skipped)} skipped",
           flush=True)
     return 1 if failed or errors else 0

@@ -17,6 +17,7 @@ import traceback
 
 import ftractest
 from ftractest import Checks, become_reaper, comm
+from sample import LONG, chance
 
 SYS_ADMIN = 21
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -46,12 +47,13 @@ def has_capability(number):
 def arguments(text, **numbers):
     """The command line of a case: numbers that have a default, and which parts to run."""
     parser = argparse.ArgumentParser(description=text.split("\n")[0])
-    parser.add_argument("--long", action="store_true", help="all parts in every fidelity")
     parser.add_argument("--fidelity", action="append")
     for name, default in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("parts", nargs="*", metavar="PART", help="such as 'files*'")
-    return parser.parse_args()
+    given = parser.parse_args()
+    given.long = LONG
+    return given
 
 
 # ---- parts ----
@@ -173,12 +175,22 @@ def remove(base):
 
 
 class Parts:
-    def __init__(self, chosen, seconds=240):
+    """Those that are chosen; if none is, a sample: one of so many parts, another one each time."""
+
+    def __init__(self, chosen, seconds=240, one_of=1):
         self.checks, self.chosen, self.seconds = Checks(), chosen or ["*"], seconds
+        self.one_of = 1 if chosen or LONG else one_of
+        self.turn = chance().randrange(self.one_of) if self.one_of > 1 else 0
         become_reaper()
 
-    def run(self, name, function, *arguments):
+    def is_chosen(self, name):
         if not any(fnmatch.fnmatch(name, pattern) for pattern in self.chosen):
+            return False
+        self.turn = (self.turn + 1) % self.one_of
+        return self.turn == 0
+
+    def run(self, name, function, *arguments):
+        if not self.is_chosen(name):
             return
         base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
         base.chmod(0o755)

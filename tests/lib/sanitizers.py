@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Builds with sanitizers, each in a directory of its own that the next run finds again; for fuzz.py, sanitized.py
 and threads.py."""
+import fcntl
 import os
 import pathlib
 import subprocess
@@ -21,10 +22,14 @@ def build(name, *options, targets=()):
     directory = TOP / f"build-{name}"
     environment = os.environ | {"CC": "clang"}
     report = "enabled" if (TOP / "report/node_modules/esbuild").is_dir() else "disabled"
-    if not (directory / "build.ninja").exists():
-        subprocess.run(["meson", "setup", directory, "-Db_lundef=false", "-Doptimization=1", "-Dman=disabled",
-                        f"-Dreport={report}", *options], cwd=TOP, env=environment, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["ninja", "-C", directory, *targets], check=True, stdout=subprocess.DEVNULL, timeout=580)
+    directory.mkdir(exist_ok=True)
+    with open(directory / "turn.lock", "w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)  # cases that run at the same time build the same
+        if not (directory / "build.ninja").exists():
+            subprocess.run(["meson", "setup", directory, "-Db_lundef=false", "-Doptimization=1", "-Dman=disabled",
+                            "-Dwerror=true", f"-Dreport={report}", *options], cwd=TOP, env=environment, check=True,
+                           stdout=subprocess.DEVNULL)
+        subprocess.run(["ninja", "-C", directory, *targets], check=True, stdout=subprocess.DEVNULL, timeout=1200)
     return directory
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 24
 """A disk under the trace that is full, a quota that is used up, or a device that fails: each stops the recording,
 not the application, and the trace says so."""
 import contextlib

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 5
 """What a machine may run out of: disk, a disk that becomes read-only, descriptors, memory, size
 of files.  The application goes on, the trace is sound and says what is missing.  (A full disk in all
 details: disk_full.py.)"""

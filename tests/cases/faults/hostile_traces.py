@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 35
+# long: 1000000
 """Whatever a trace.db holds, wfstat, wfdag and wfreport end in time, in bounded memory, with a status of theirs and, if
 it is a failure, one line that says why: damaged pages, values of other types, circles of parents, a chain of
 100,000 processes, hostile names in SQL, what is no trace at all.

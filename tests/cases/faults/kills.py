@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 15
+# long: --all
 """ftrac, ftrac run or procmon is killed (SIGKILL) at any moment of a life: while it begins, at work, and in
 its end.  The database opens, is sound, holds what was done up to the last batch, and does not say that
 it is complete; the mount says that it is not connected any more, and `ftrac umount` takes it away.
 
-    kills.py [--all] [--kills N] [--seed N]     (32; with --all 200)
+    kills.py [--all] [--kills N] [--seed N]     (16; with --all 200)
 
 What must be there is not asked of the trace.  Clients note when each step was done.  Somebody else looks,
 every few milliseconds, whether a transaction has been committed since (PRAGMA data_version).  There is
@@ -329,9 +331,10 @@ class RunLife(Life):
     """ftrac run: its command dies with it, and no mount is left."""
 
     def live(self):
-        code = "import os, sys, kills; kills.make_files(sys.argv[1], 1, 'a')"
+        code = "import sys; sys.path.insert(0, sys.argv[2]); import kills; kills.make_files(sys.argv[1], 1, 'a')"
         run = subprocess.Popen([FTRAC, "run", "--db", self.db, "--scope", self.work, "--", sys.executable,
-                                "-c", code, self.work], stdout=self.journal, stdin=subprocess.DEVNULL,
+                                "-c", code, self.work, os.path.dirname(os.path.abspath(__file__))],
+                               stdout=self.journal, stdin=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
         self.wait_and_kill(run.pid)
         run.wait()
@@ -419,7 +422,7 @@ def main():
     parser.add_argument("kinds", nargs="*")
     given = parser.parse_args()
     checks, chance = Checks(), random.Random(given.seed)
-    n = given.kills or (200 if given.all else 32)
+    n = given.kills or (200 if given.all else 16)
     print(f"seed {given.seed}")
     tally = collections.Counter()
     per_kind = collections.Counter()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 60
 """What threads share - queue, writer, inodes and their descriptors, the whole daemon - with what finds races."""
 import subprocess
 import sys

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 11
 """Each operation is put down to the program that ran at that moment, as strace saw it: programs
 inside and outside of the mount, exec chains, redirections, short lives, pipes, background jobs."""
 import os

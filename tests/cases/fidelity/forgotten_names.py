@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# serial: drops the caches of the machine
 """Names in the trace do not depend on what the kernel remembers: below a directory that is renamed, files have new names
 also if the kernel has forgotten their inodes."""
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 10
 """The ways of examples/full-tracing: each builds, and sees what its manual says it sees."""
 import os
 import pathlib

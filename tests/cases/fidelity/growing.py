@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 5
 """The trace of a build is read all the time while it is written; neither disturbs the other."""
 import filecmp
 import os

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 30
+# long: --minutes 3
 """Many clients at once who verify every byte, some of them killed in the middle, in each fidelity:
 nothing is wrong, nothing is lost, and memory does not grow without end.
 
-    load.py [--minutes N] [--clients N] [FIDELITY...]     (N minutes for each; else 20 s)
+    load.py [--minutes N] [--clients N] [FIDELITY...]     (N minutes for each; else 8 s)
 """
 import argparse
 import subprocess
@@ -16,7 +18,7 @@ MOST_BYTES = 400 << 20
 
 
 def load(checks, fidelity, given):
-    seconds = int(given.minutes * 60) or 20
+    seconds = int(given.minutes * 60) or 8
     with Mount("--fidelity", fidelity) as mount:
         top = mount.base / "work"
         top.mkdir()

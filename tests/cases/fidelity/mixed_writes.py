@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 14
 """A file that is written directly and through a mapping at once loses nothing, in each fidelity.
 Where the daemon cannot know that (too many pages of a file), the trace and the end of ftrac run name the file.
 

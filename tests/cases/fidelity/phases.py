@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 35
+# long: --long
 """Phases of real workflows are what a person would name: of Montage in three styles (as in the example; with mkdir -p in
 each rule, also as lines of their own; as one shell script), of a compile whose rules make their directories, of a pipeline
 of Python scripts, and of one script that is started by its own name."""
@@ -12,6 +14,7 @@ import subprocess
 import tempfile
 
 from ftractest import FTRAC, TOP, Checks, need, need_fuse
+from sample import one, some
 
 checks = Checks()
 ENV = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "JOBS")}
@@ -57,32 +60,40 @@ def montage(base):
     styles = {"as it is": rules, "mkdir in each line": rules_of(rules, True), "mkdir in each rule": rules_of(rules, False)}
     for name, text in styles.items():
         checks.equal(f"Montage, {name}: rules with mkdir", text.count("mkdir -p"), 0 if name == "as it is" else 14)
-        (work / "Makefile").write_text(text)
-        for jobs in ("-j1", "-j8") if name == "mkdir in each rule" else ("-j8",):
-            clean(work)
-            rows = traced(base, f"Montage, {name}, {jobs}", ["make", "-s", jobs], work)
-            same_phases(f"Montage, {name}, {jobs}", rows, MONTAGE, {"mkdir"} if name == "mkdir in each rule" else ())
-    clean(work)
-    rows = traced(base, "Montage, mkdir in each rule, notes", ["make", "-s", "-j8"], work, ["--make"])
-    same_phases("Montage, mkdir in each rule, notes", rows, MONTAGE)
-    as_script(base, work, rules)
+    ways = [("as it is", "-j8"), ("mkdir in each line", "-j8"), ("mkdir in each rule", "-j1"), ("mkdir in each rule", "-j8"),
+            ("mkdir in each rule", "-j8", "--make")]
+    for name, jobs, *options in some(ways, 3):
+        (work / "Makefile").write_text(styles[name])
+        clean(work)
+        fact = ", ".join(["Montage", name, *(["notes"] if options else [jobs])])
+        rows = traced(base, fact, ["make", "-s", jobs], work, options)
+        same_phases(fact, rows, MONTAGE, {"mkdir"} if name == "mkdir in each rule" and not options else ())
+    (work / "Makefile").write_text(rules)
+    as_script(base, work)
 
 
 def clean(work):
     subprocess.run(["make", "-s", "clean"], cwd=work, check=True, timeout=60)
 
 
-def as_script(base, work, rules):
-    (work / "Makefile").write_text(rules)
+def as_script(base, work):
     clean(work)
     lines = subprocess.run(["make", "-nB"], cwd=work, check=True, capture_output=True, text=True, timeout=60).stdout
     lines = "".join(f"mkdir -p proj diff fits corr\n{line}\n" for line in lines.splitlines() if re.match(r"m[A-Z]", line))
     script = work / "montage.sh"
     script.write_text(f"#!/bin/sh\nset -e\n{lines}rm -f statfiles.tmp\n")
     script.chmod(0o755)
+    for run in one([given_to_sh, by_its_own_name]):
+        run(base, work)
+        clean(work)
+
+
+def given_to_sh(base, work):
     rows = traced(base, "Montage, a script given to sh", ["sh", "montage.sh"], work)
     same_phases("Montage, a script given to sh", rows, MONTAGE, HELPERS)
-    clean(work)
+
+
+def by_its_own_name(base, work):
     rows = traced(base, "Montage, a script by its own name", ["./montage.sh"], work)
     checks.equal("a script by its own name is one job, named after it", rows, [("montage.sh", 1)])
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# long: --flows 300
 """Which process read and wrote which version of which file, and which files were deleted, is what the calls say that
 strace shows of the same run: random workflows (randomflows.py), in fidelity exact.
 

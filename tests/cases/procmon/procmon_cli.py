@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 13
 """procmon at the command line: exit statuses, signals, errors in one line, an ordinary user, a
 trace that can be read while it is written, and what the run leaves behind."""
 import json

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# serial: compares the times of processes with clocks
 """Each figure of a process against wait4(2) and against what it is known to have done, to the grain
 of its source; tests/work/known.c says what that is."""
 import collections

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 10
 """All ways for processes to come, change and go, in both ways to follow a command: threads, vfork,
 daemons, execs, signals, what goes on after the command, and other tracers inside."""
 import collections

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 20
+# long: --long
 """What each process of a tree has used is its own, without its children's, in all ways to follow a command.
 The trees are made by chance (tests/work/lineage.c), which says what each process did itself; children are
 waited for, or not, or reaped by the kernel, and programs begin in between.
 
-procmon_lineage.py [SEED...]   two of the day by default
+procmon_lineage.py [SEED...]   one of the day by default, two with --long
 """
 import collections
 import os
@@ -17,6 +19,7 @@ import tempfile
 
 from ftractest import FTRAC, WORK, Checks
 from profiled import PROCMON, Profile, available
+from sample import LONG
 
 checks = Checks()
 LINEAGE = WORK.resolve() / "lineage"
@@ -207,7 +210,7 @@ def in_band(seed):
     checks.equal(f"inband, seed {seed}: all of them", found[2], None)
 
 
-seeds = [int(word) for word in sys.argv[1:]] or [random.randrange(10**9) for _ in range(2)]
+seeds = [int(word) for word in sys.argv[1:]] or [random.randrange(10**9) for _ in range(2 if LONG else 1)]
 probe = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 probe.chmod(0o777)
 storage, exec_bytes = has_storage(probe), loaded()

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 15
+# long: --long
 """A storm of short processes: nothing is missed by ptrace, no end by the connector, also while all
 processors are busy; what is outside of the command writes nothing.
 
-procmon_storm.py [NUMBER]   of processes, default 2000
+procmon_storm.py [NUMBER]   of processes, default 800, 2000 with --long
 """
 import os
 import subprocess
@@ -11,9 +13,10 @@ import sys
 
 from ftractest import Checks
 from profiled import WAYS, Profile, available, whole
+from sample import LONG
 
 checks = Checks()
-N = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+N = int(sys.argv[1]) if len(sys.argv) > 1 else 2000 if LONG else 800
 STORM = f"seq {N} | xargs -P4 -n1 /bin/true"
 
 

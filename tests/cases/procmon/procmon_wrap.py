@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# serial: lowers kernel.pid_max of the machine
 """Numbers come back: with kernel.pid_max lowered so that they wrap at least three times in a run, no
 two processes become one, and none is put down to a stranger."""
 import contextlib

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 20
+# long: --long
 """What ordinary users make, change and are refused is the same in the mount as without it.
 
 Each user does the same things in a tree of the source and, through the mount, in a tree that was
@@ -21,6 +23,7 @@ import tempfile
 import traceback
 
 from ftractest import WORK, Checks, Mount, need_fuse, skip
+from sample import some
 
 need_fuse()
 if os.geteuid() != 0:
@@ -32,6 +35,7 @@ TEAM = 5100
 ANN, BOB, ROOT = (5001, 5001, (TEAM,)), (5002, 5002, ()), (0, 0, (0,))
 USERS = {"ann, of the team,": ANN, "bob": BOB, "root": ROOT}
 UMASKS = 0o000, 0o022, 0o077
+PART = 4  # of a sample: one of so many combinations
 
 
 # ---- ACLs and capabilities, as the kernel has them in extended attributes
@@ -225,15 +229,18 @@ def set_up_making(top):
         put(top / name, mode, uid, gid, attributes)
 
 
-def make_all(top):
+def what_to_make():
+    return some(((directory, maker, mode) for directory in DIRECTORIES for maker in MAKERS
+                 for mode in MAKERS[maker][1]), PART)
+
+
+def make_all(top, chosen):
     results = {}
-    for directory in DIRECTORIES:
-        for maker, (make, modes) in MAKERS.items():
-            for mode in modes:
-                name = f"{maker} {mode:o}"
-                path = os.path.join(top, directory, name)
-                result = tried(make, path, mode)
-                results[f"{name} in a directory {directory}"] = result, tried(look, path)
+    for directory, maker, mode in chosen:
+        name = f"{maker} {mode:o}"
+        path = os.path.join(top, directory, name)
+        result = tried(MAKERS[maker][0], path, mode)
+        results[f"{name} in a directory {directory}"] = result, tried(look, path)
     return results
 
 
@@ -347,18 +354,20 @@ def changes_of(kind, attributes):
     return [name for name in CHANGES if name not in EXECUTED]
 
 
-def set_up_changing(top):
+def what_to_change():
+    return some(((kind, change, of) for kind in ("file", "directory") for of in changed_files()
+                 if kind == "file" or "security.capability" not in of[-1]
+                 for change in changes_of(kind, of[-1])), PART)
+
+
+def set_up_changing(top, chosen):
     top.mkdir()
-    for kind in "file", "directory":
-        for name, mode, uid, gid, attributes in changed_files():
-            if kind == "directory" and "security.capability" in attributes:
-                continue
-            below = top / f"{kind} {name}"
-            below.mkdir()
-            for change in changes_of(kind, attributes):
-                if kind == "directory":
-                    (below / change).mkdir()
-                put(below / change, mode, uid, gid, attributes)
+    for kind, change, (name, mode, uid, gid, attributes) in chosen:
+        below = top / f"{kind} {name}"
+        below.mkdir(exist_ok=True)
+        if kind == "directory":
+            (below / change).mkdir()
+        put(below / change, mode, uid, gid, attributes)
 
 
 def change_all(top):
@@ -429,10 +438,12 @@ for fidelity in "exact", "cached":
         # One mount for each: the kernel keeps the names of thousands of files.
         with Mount("--fidelity", fidelity, base=base) as mount:
             for umask in UMASKS:
+                made = what_to_make()
                 combinations += run(fidelity, f"{name} umask {umask:03o}", user, umask,
-                                    set_up_making, make_all)
-            combinations += run(fidelity, f"{name} changing", user, 0o022, set_up_changing,
-                                change_all)
+                                    set_up_making, lambda top, made=made: make_all(top, made))
+            changed = what_to_change()
+            combinations += run(fidelity, f"{name} changing", user, 0o022,
+                                lambda top, changed=changed: set_up_changing(top, changed), change_all)
             combinations += run_programs(fidelity, name, user)
             mount.unmount()
             checks.equal(f"{fidelity}, {name}: nothing is lost", mount.fact("ops_lost"), 0)

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# serial: switches io_uring of FUSE on for the machine
+# long: --number 20000
 """While the host swaps names, links and mounts, a user reaches nothing through a mount of root that is not his.
 
 The host exchanges what lies at a name as fast as it can, between something of the user's and something that he may
 not touch; he reads, writes, creates and removes there all the time.  In each fidelity, by the device and by rings,
 with so few descriptors that those of the daemon are let go and come back.
 
-races.py [--all] [--number N] [PART...]: N operations (3,000; --all: 100,000) of each part in each way of mounting.
+races.py [--all] [--number N] [PART...]: N operations (1,000; --all: 100,000) of each part in each way of mounting.
 """
 import argparse
 import collections
@@ -427,7 +429,7 @@ parser.add_argument("--number", type=int)
 parser.add_argument("--world", default="*", help="only those ways of mounting, as 'device *'")
 parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
 arguments = parser.parse_args()
-arguments.number = arguments.number or (100_000 if arguments.all else 3000)
+arguments.number = arguments.number or (100_000 if arguments.all else 1000)
 os.umask(0o022)
 checks = Checks()
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# serial: sets fs.protected_* of the machine
 """Which rights programs keep, whose files they use, and what they hand on: as the manuals say."""
 import os
 import pathlib

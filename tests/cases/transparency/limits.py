@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 20
+# long: --long
 """Sizes, descriptors, large directories and many clients: what is scarce for ftrac is not for those
 who use the mirror.
 
@@ -392,7 +394,7 @@ def main():
     need_fuse()
     need("prlimit", "find")
     given = arguments(__doc__, entries=50000, opens=10000, clients=64)
-    parts = Parts(given.parts)
+    parts = Parts(given.parts, one_of=2)
     kinds = given.fidelity or fidelities()
     entries = 200000 if given.long else given.entries
     for fidelity in kinds:

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 40
+# long: --long
 """Many more inodes than descriptors: whatever ftrac has let go of is found again, and is the same.
 
     limits_files.py [--long] [--fidelity NAME]... [--limit N] [--files N] [PART...]
@@ -147,7 +149,7 @@ def main():
     need_fuse()
     need("prlimit", "setpriv", "find")
     given = arguments(__doc__, files=20000, limit=LIMIT)
-    parts = Parts(given.parts)
+    parts = Parts(given.parts, one_of=3)
     kinds = given.fidelity or fidelities()
     few = given.files if given.long else min(given.files, GROUP * GROUPS)
     for fidelity in kinds:

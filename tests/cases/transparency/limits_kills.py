@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 15
+# long: --long
 """A client that is killed in the middle of whatever it does leaves nothing behind: no process that
 cannot end, no descriptor, no lock, no harm to others.
 
@@ -252,7 +254,7 @@ def kills(checks, base, options, rounds):
 def main():
     need_fuse()
     given = arguments(__doc__, rounds=1)
-    parts = Parts(given.parts)
+    parts = Parts(given.parts, one_of=2)
     rounds = 5 if given.long and given.rounds == 1 else given.rounds
     for fidelity in given.fidelity or fidelities():
         parts.run(f"kills {fidelity}", kills, ["--fidelity", fidelity], rounds)

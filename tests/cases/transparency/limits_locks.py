@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 13
+# long: --long
 """Locks, as they are natively: whose they are, who waits for whom, and how many may.
 
     limits_locks.py [--long] [--fidelity NAME]... [--waiters N] [PART...]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 15
 """Many clients at once, some of which are killed: every byte is right, and every call is counted.
 
 Each client makes, checks, renames and removes files of its own, moves some of them to a directory

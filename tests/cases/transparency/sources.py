@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# long: --long
 """Sources of every kind: other file systems, other mirrors, what the mount point lies in.
 
     sources.py [--long] [--fidelity NAME]... [--steps N] [PART...]

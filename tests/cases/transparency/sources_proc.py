@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# long: --long
 """/proc, /dev and /sys in the mirror are those of whoever looks.
 
     sources_proc.py [--long] [--fidelity NAME]... [PART...]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# serial: switches io_uring of FUSE off for the machine
 """The measurements of bench/ can be made: each workload of the gate once, tiny, and what is written
 about it has a ratio for each system and says that nothing was lost."""
 import csv

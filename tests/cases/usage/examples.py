@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 15
+# long: --long
 """The examples, run as a user runs them: what they make is what they make without a mount, byte by
 byte; the summary names the programs; each of the queries finds something."""
 import filecmp
@@ -11,6 +13,7 @@ import subprocess
 import tempfile
 
 from ftractest import FTRAC, TOP, Checks, need, need_fuse
+from sample import one
 
 EXAMPLES = TOP / "examples"
 MAKE_SOURCE = "Makefile", "VERSION", "gen", "src"
@@ -71,7 +74,7 @@ def facts_of(db):
 
 def run(example, work, native, programs, some):
     """run.sh in an empty directory, in both fidelities; some: products that must be there."""
-    for fidelity in "exact", "cached":
+    for fidelity in one(("exact", "cached")):
         what = f"{example}, {fidelity}"
         empty = base / f"{example} {fidelity}".replace(" ", "-")
         empty.mkdir()

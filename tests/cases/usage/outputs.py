@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 18
 """What programs write never takes the place of a trace, whatever the option and the name; errors point to the help of
 the verb that was called; a trace can be read at any moment of the end of its writer."""
 import os

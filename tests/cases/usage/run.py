@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 70
 """ftrac run: a command at its own place, with its own status, and nothing left behind.
 
 run.py [ROUTE...]   root, helper (an ordinary user with a setuid fusermount3), inside (without one);
