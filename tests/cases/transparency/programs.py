@@ -325,9 +325,11 @@ def in_mode(mode, options, base, native):
             compare(checks, f"{mode}, {name}", text, run_script(name, SCRIPTS[name][0], mount(top / name)))
             if name in AFTER:
                 AFTER[name](mode, top / name)
-        rsync(mode, base, mount)
-        chroots(mode, base, mount)
-        if not arguments.only or "tar" in arguments.only:
+        if "rsync" in chosen[mode]:
+            rsync(mode, base, mount)
+        if "chroot" in chosen[mode]:
+            chroots(mode, base, mount)
+        if "tar" in chosen[mode] and (not arguments.only or "tar" in arguments.only):
             mirror(mode, mount, trees, tarred)
         mount.unmount()
         complete(checks, mode, mount)
@@ -350,7 +352,7 @@ checks.check("tar natively", tarred[0] == 0 and int(tarred[2]) > 1000000, tarred
 ways = [(mode, options) for mode, options in modes(arguments.mode) if arguments.long or "--stat" not in options]
 # Each script in one way of mounting that is chosen at random, or in all.
 chosen = collections.defaultdict(set)
-for name in native:
+for name in [*native, "rsync", "chroot", "tar"]:
     for mode, _ in one(ways) if not arguments.only else ways:
         chosen[mode].add(name)
 for mode, options in ways:
