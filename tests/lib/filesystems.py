@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """File systems of all kinds, to be mirrored."""
+import ctypes
 import os
 import shutil
 import subprocess
 import time
 
-from sides import say
+from sides import LIBC, say
+
+MS_RDONLY, MS_REMOUNT, MS_BIND, MNT_DETACH = 1, 32, 4096, 2
 
 
 def run(*command, **more):
@@ -101,3 +104,38 @@ def populate(top, n):
             at = top / f"d{i // 100}"
             at.mkdir(parents=True)
         say(at / f"f{i}", f"{i}")
+
+
+def mount_fs(source, target, kind, flags=0, data=""):
+    if LIBC.mount(str(source).encode(), os.fsencode(target), kind.encode(), flags,
+                  data.encode()) != 0:
+        raise OSError(ctypes.get_errno(), f"mount of {kind}")
+
+
+class OtherFs:
+    """A file system of its own on a directory; used by 'with'.  kind is tmpfs, or that of an image
+    of some MiB that is made beside the directory, with options for mkfs."""
+
+    def __init__(self, target, kind, options="", size=0, make=()):
+        self.target, self.kind, self.options = target, kind, options
+        self.size, self.make = size, make
+        self.image = f"{target}.img" if size else None
+
+    def __enter__(self):
+        os.makedirs(self.target, exist_ok=True)
+        if not self.image:
+            mount_fs("tmpfs", self.target, self.kind, data=self.options)
+            return self.target
+        with open(self.image, "wb") as f:
+            f.truncate(self.size << 20)
+        subprocess.run([f"mkfs.{self.kind}", "-q", *self.make, self.image], check=True, timeout=60,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(["mount", "-o", f"loop,{self.options}", self.image, self.target],
+                       check=True, timeout=60)
+        return self.target
+
+    def __exit__(self, *failure):
+        # A mirror may hold on to it for a moment.
+        LIBC.umount2(os.fsencode(self.target), MNT_DETACH)
+        if self.image:
+            os.unlink(self.image)

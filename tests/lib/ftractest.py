@@ -119,12 +119,19 @@ def has_fidelity(fidelity):
         return not refused
 
 
-def modes():
-    """Options for each way of mounting."""
-    found = [("--fidelity", f) for f in fidelities()]
-    if ("--fidelity", "exact") in found:
-        found.append(("--fidelity", "exact", "--stat"))
-    return found
+def modes(wanted=()):
+    """Names and options of the mounts in which all is done: the fidelities, and exact with --stat;
+    only those that are wanted, by their names, if any are."""
+    found = [(fidelity, ("--fidelity", fidelity)) for fidelity in fidelities()]
+    found.append((f"{found[0][0]} with --stat", (*found[0][1], "--stat")))
+    return [mode for mode in found if not wanted or mode[0] in wanted]
+
+
+def complete(checks, what, mount):
+    """After the unmount: nothing of the trace was lost."""
+    for fact, wanted in {"complete": 1, "ops_lost": 0}.items():
+        checks.equal(f"{what}: {fact}", mount.fact(fact), wanted)
+    checks.check(f"{what}: operations", mount.fact("ops_recorded") > 0)
 
 
 @functools.cache

@@ -12,8 +12,8 @@ import subprocess
 import time
 
 from ftractest import Mount
-from parts import LIBC, Child, has_capability, in_order, limited, no_descriptor_lost, unlimited
-from sides import attributes, birth, compare, picture, result, say, whole
+from parts import Child, has_capability, in_order, limited, no_descriptor_lost, unlimited
+from sides import LIBC, attributes, birth, compare, picture, result, say, whole
 
 USER, DAC_READ_SEARCH = 65534, 2
 LIMIT = 1024

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Cases of several parts, each a process of its own with mounts of its own."""
 import argparse
-import ctypes
 import fnmatch
 import os
 import pathlib
 import pickle
-import platform
 import resource
 import signal
 import subprocess
@@ -16,11 +14,10 @@ import time
 import traceback
 
 import ftractest
-from ftractest import Checks, become_reaper, comm
+from ftractest import Checks, become_reaper, comm, complete
 from sample import LONG, chance
+from sides import LIBC
 
-SYS_ADMIN = 21
-LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 # ---- what this ftrac can do ----
@@ -28,14 +25,6 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 def accepts(*options):
     return subprocess.run([ftractest.FTRAC, *options, "--help"], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, timeout=60).returncode == 0
-
-
-def fidelities():
-    """Those that there are with this kernel, for this user."""
-    kernel = tuple(int(n) for n in platform.release().split("-")[0].split(".")[:2])
-    possible = {"exact": kernel >= (6, 6), "cached": True,
-                "open": kernel >= (6, 9) and has_capability(SYS_ADMIN)}
-    return [name for name in possible if possible[name] and accepts("--fidelity", name)]
 
 
 def has_capability(number):
@@ -266,8 +255,7 @@ def no_descriptor_lost(checks, mount, top):
 
 def in_order(checks, mount):
     mount.unmount()
-    checks.equal("the trace is complete", mount.fact("complete"), 1)
-    checks.equal("nothing is lost", mount.fact("ops_lost"), 0)
+    complete(checks, "after the unmount", mount)
 
 
 def own_namespace(base):

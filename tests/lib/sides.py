@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Two sides, native and mounted, that must be the same: pictures of trees, random work."""
+"""The same natively and through a mount: what calls give, pictures of trees, processes of users, random work.
+
+A side is a directory, of the source or as the mount shows it; what is done on both sides must have the same results.
+parts.py has cases of several parts on top of this, actors.py users who act while the host changes what they use.
+"""
 import ctypes
+import difflib
+import errno
 import hashlib
 import os
 import pickle
 import random
+import signal
 import stat
 import struct
+import sys
 import traceback
 
 LIBC = ctypes.CDLL(None, use_errno=True)
+STUCK = 250  # seconds after which something on a mount is given up
 
 
 # ---- comparing ----
@@ -34,6 +43,33 @@ def compare(checks, fact, got, wanted):
         print(f"NOT SO: {fact}: {len(wrong)} of {len(keys)} differ")
     for key in wrong[:3]:
         print(f"  {key!r}\n    got    {got.get(key)!r}\n    wanted {wanted.get(key)!r}")
+
+
+def same_lines(checks, what, native, mounted):
+    """Two texts, line by line, each a fact."""
+    native, mounted = native.splitlines(), mounted.splitlines()
+    if len(native) != len(mounted):
+        lines = [line for line in difflib.ndiff(native, mounted) if line[0] in "+-"]
+        checks.check(f"{what}: as many lines", False, "\n  " + "\n  ".join(lines[:20]))
+        return
+    for a, b in zip(native, mounted):
+        checks.check(f"{what}: the same natively and in the mount", a == b,
+                     f"\n  natively {a}\n  mounted  {b}")
+
+
+class Teller(list):
+    """Called with a name, a call and its arguments it keeps a line that says what came of it."""
+
+    def __call__(self, what, call, *arguments, **named):
+        try:
+            result = call(*arguments, **named)
+        except OSError as e:
+            result = errno.errorcode.get(e.errno, e)
+        self.append(f"{what}: {result}")
+        return result
+
+    def say(self, what, value):
+        self.append(f"{what}: {value}")
 
 
 def whole(path):
@@ -94,24 +130,47 @@ def picture(top, numbers=False, contents=True):
     return found
 
 
-def elsewhere(call, *arguments):
-    """The result of a call in a child."""
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
+# ---- in a process of its own ----
+
+def in_child(work, *arguments, user=None, umask=None):
+    """What work(*arguments) returns in a process of its own, of the user (uid, gid, groups) if one is given; its
+    failure is ours."""
+    back, forth = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
         try:
-            os.write(write, pickle.dumps(result(call, *arguments)))
+            signal.alarm(STUCK)
+            if user:
+                os.setgroups(user[2])
+                os.setresgid(user[1], user[1], user[1])
+                os.setresuid(user[0], user[0], user[0])
+            if umask is not None:
+                os.umask(umask)
+            with os.fdopen(forth, "wb") as f:
+                pickle.dump(work(*arguments), f)
+            status = 0
         except BaseException:
             traceback.print_exc()
         finally:
-            os._exit(0)
-    os.close(write)
-    said = b""
-    while more := os.read(read, 1000):
-        said += more
-    os.close(read)
-    os.waitpid(pid, 0)
-    return pickle.loads(said)
+            sys.stderr.flush()
+            os._exit(status)
+    os.close(forth)
+    with os.fdopen(back, "rb") as f:
+        data = f.read()
+    status = os.waitpid(child, 0)[1]
+    if status != 0:
+        raise RuntimeError(f"{getattr(work, '__name__', work)} ended with {status}")
+    return pickle.loads(data)
+
+
+def as_user(user, work, *arguments):
+    return in_child(work, *arguments, user=user)
+
+
+def elsewhere(call, *arguments):
+    """The result of a call in a child; -errno where it fails."""
+    return in_child(result, call, *arguments)
 
 
 # ---- random work, the same on both sides ----

@@ -21,8 +21,9 @@ import subprocess
 import tempfile
 import time
 
-from ftractest import FTRAC, Mount, need_fuse
-from parts import LIBC, Parts, arguments, fidelities, where
+from ftractest import FTRAC, Mount, fidelities, need_fuse
+from parts import Parts, arguments, where
+from sides import LIBC
 
 GONE = {errno.ENOTCONN, errno.ECONNABORTED}
 DIRECTORIES, NAMES = 3, 12

@@ -20,7 +20,7 @@ parser.add_argument("seeds", type=int, nargs="*", default=[1])
 arguments = parser.parse_args()
 checks = Checks()
 CLIENTS, SHORT = 4, 24  # the latter live for a few rounds only
-MODES = modes()
+MODES = [options for _, options in modes()]
 # The failures are the kernel's own: it asks for ACLs and capabilities that are not there.
 OF_KERNEL = {"getxattr"}
 

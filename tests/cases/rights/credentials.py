@@ -13,17 +13,16 @@ import errno
 import mmap
 import os
 import pathlib
-import pickle
 import shutil
 import socket
 import stat
 import struct
 import subprocess
 import tempfile
-import traceback
 
 from ftractest import WORK, Checks, Mount, need_fuse, skip
 from sample import some
+from sides import in_child
 
 need_fuse()
 if os.geteuid() != 0:
@@ -88,30 +87,7 @@ def tried(call, *arguments):
 
 
 def as_user(user, umask, work):
-    """What work() returns in a process of the user."""
-    uid, gid, groups = user
-    back, forth = os.pipe()
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            os.setgroups(groups)
-            os.setresgid(gid, gid, gid)
-            os.setresuid(uid, uid, uid)
-            os.umask(umask)
-            with os.fdopen(forth, "wb") as f:
-                pickle.dump(work(), f)
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(status)
-    os.close(forth)
-    with os.fdopen(back, "rb") as f:
-        data = f.read()
-    if os.waitpid(child, 0)[1] != 0:
-        raise RuntimeError("the process of a user failed")
-    return pickle.loads(data)
+    return in_child(work, user=user, umask=umask)
 
 
 # ---- making: in which directories (mode, owner, group, extended attributes)

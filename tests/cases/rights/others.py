@@ -29,7 +29,7 @@ import time
 import sides
 from ftractest import WORK, Checks, Mount, fidelities, need_fuse, protections, skip
 from sample import some
-from sides import LIBC, compare, elsewhere, picture, result, same_picture
+from sides import LIBC, compare, in_child, picture, result, same_picture
 
 need_fuse()
 if os.geteuid() != 0:
@@ -261,13 +261,7 @@ def execute(path):
 
 
 def as_user(uid, work, *arguments):
-    def become():
-        os.setgroups([])
-        os.setresgid(uid, uid, uid)
-        os.setresuid(uid, uid, uid)
-        os.umask(0o022)
-        return work(*arguments)
-    return elsewhere(become)
+    return in_child(result, work, *arguments, user=(uid, uid, ()), umask=0o022)
 
 
 def table(places):

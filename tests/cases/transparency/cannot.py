@@ -23,9 +23,9 @@ import sys
 import tempfile
 import time
 
-from ftractest import WORK, Checks, Mount, need_fuse, skip
-from programs_both import (MS_BIND, MS_RDONLY, MS_REMOUNT, STUCK, OtherFs, as_user, complete, libc,
-                           modes, mount_fs)
+from filesystems import MS_BIND, MS_RDONLY, MS_REMOUNT, OtherFs, mount_fs
+from ftractest import WORK, Checks, Mount, complete, modes, need_fuse, skip
+from sides import LIBC, STUCK, as_user
 
 need_fuse()
 if os.geteuid() != 0:
@@ -64,7 +64,7 @@ def opened(path, flags=os.O_RDONLY):
 
 
 def umount(path):
-    if libc.umount2(os.fsencode(path), 0) != 0:
+    if LIBC.umount2(os.fsencode(path), 0) != 0:
         raise OSError(ctypes.get_errno(), path)
 
 
@@ -289,8 +289,8 @@ class Watch:
     """inotify on a directory: how many of what is made there shows."""
 
     def __init__(self, directory):
-        self.fd = libc.inotify_init1(os.O_NONBLOCK)
-        assert libc.inotify_add_watch(self.fd, os.fsencode(directory), 0x100) > 0  # IN_CREATE
+        self.fd = LIBC.inotify_init1(os.O_NONBLOCK)
+        assert LIBC.inotify_add_watch(self.fd, os.fsencode(directory), 0x100) > 0  # IN_CREATE
 
     def seen(self, name):
         data = b""
@@ -383,7 +383,7 @@ def mounted_on(target, kind, options):
     try:
         yield
     finally:
-        libc.umount2(os.fsencode(target), 2)  # MNT_DETACH
+        LIBC.umount2(os.fsencode(target), 2)  # MNT_DETACH
 
 
 def flags_of_mounts(pins, source, shown):

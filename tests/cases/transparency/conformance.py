@@ -16,7 +16,6 @@ of them.  Sections are those of conform.
 """
 import array
 import collections
-import ctypes
 import errno
 import fcntl
 import os
@@ -31,6 +30,7 @@ import tempfile
 
 import ftractest
 from ftractest import WORK, Checks, Mount, need, need_fuse
+from parts import own_namespace
 from sample import LONG, one
 
 FIDELITIES = "exact", "cached", "open"
@@ -38,7 +38,6 @@ NEEDED = {"exact": (6, 5), "cached": (0, 0)}  # kernels that are newer than that
 SHARES = 24  # four for each way of mounting that root has
 SHOWN = 20  # differences of one way of mounting
 USER = 65534
-CLONE_NEWNS = 0x20000
 
 need_fuse()
 need("setpriv", "stat")
@@ -295,26 +294,17 @@ class UserMount(Mount):
         checks.equal("the user unmounts", status, 0)
 
 
-def open_device(base):
-    """A /dev/fuse for all, in a mount namespace of our own; what is missing, or None."""
+def missing_for_user(base):
+    """What an ordinary user lacks here, or None; after that we are in a mount namespace with a /dev/fuse for all."""
     if not os.path.exists("/etc/mtab"):
         return "no /etc/mtab, by which fusermount3 knows whose a mount is"
     if not os.stat(shutil.which("fusermount3")).st_mode & stat.S_ISUID:
         return "fusermount3 is not setuid"
-    if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNS) != 0:
-        return "no mount namespace of one's own"
-    (base / "dev").mkdir()
-    for command in (["mount", "--make-rprivate", "/"],
-                    ["mount", "-t", "tmpfs", "none", base / "dev"],
-                    ["mknod", "-m", "666", base / "dev" / "fuse", "c", "10", "229"],
-                    ["mount", "--bind", base / "dev" / "fuse", "/dev/fuse"]):
-        if subprocess.run(command).returncode != 0:
-            return "no right to mount in a namespace of one's own"
-    return None
+    return None if own_namespace(base) else "no right to mount in a namespace of one's own"
 
 
 def as_user(base):
-    missing = open_device(base)
+    missing = missing_for_user(base)
     if missing:
         print(f"skipped for an ordinary user: {missing}")
         return

@@ -21,7 +21,7 @@ parser.add_argument("--operations", type=int, default=1500)
 parser.add_argument("seeds", type=int, nargs="*", default=[1])
 arguments = parser.parse_args()
 checks = Checks()
-MODES = modes()
+MODES = [options for _, options in modes()]
 VARIANTS = {
     "plain": [],
     "several descriptors": ["--two-fds"],

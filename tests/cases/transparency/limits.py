@@ -20,10 +20,10 @@ import shutil
 import struct
 
 from filesystems import populate
-from ftractest import Mount, need, need_fuse
-from parts import (LIBC, Child, Parts, arguments, background, fidelities, has_capability, in_order,
-                   kill, limited, no_descriptor_lost, unlimited, walk_on)
-from sides import (Work, attributes, compare, elsewhere, picture, result, same_log, same_picture,
+from ftractest import Mount, fidelities, need, need_fuse
+from parts import (Child, Parts, arguments, background, has_capability, in_order, kill, limited,
+                   no_descriptor_lost, unlimited, walk_on)
+from sides import (LIBC, Work, attributes, compare, elsewhere, picture, result, same_log, same_picture,
                    say, whole)
 
 SYS_RESOURCE = 24

@@ -14,10 +14,10 @@ import shutil
 import subprocess
 
 import ftractest
-from ftractest import Mount, need, need_fuse
+from ftractest import Mount, fidelities, need, need_fuse
 from many_files import GROUP, GROUPS, LIMIT, USER, WITHOUT_HANDLES, content_at, make_tree, with_tree
-from parts import (Child, Parts, arguments, background, fidelities, in_order, kill, limited,
-                   no_descriptor_lost, own_namespace, walk_on)
+from parts import (Child, Parts, arguments, background, in_order, kill, limited, no_descriptor_lost,
+                   own_namespace, walk_on)
 from sides import result, say
 
 

@@ -17,8 +17,8 @@ import signal
 import subprocess
 import time
 
-from ftractest import WORK, Mount, need_fuse
-from parts import Child, Parts, arguments, fidelities, in_order, kill, no_descriptor_lost
+from ftractest import WORK, Mount, fidelities, need_fuse
+from parts import Child, Parts, arguments, in_order, kill, no_descriptor_lost
 from sides import result, say, whole
 
 

@@ -14,9 +14,8 @@ import signal
 import struct
 import time
 
-from ftractest import Mount, comm, need, need_fuse
-from parts import (Child, Parts, accepts, arguments, fidelities, in_order, kill,
-                   no_descriptor_lost)
+from ftractest import Mount, comm, fidelities, need, need_fuse
+from parts import Child, Parts, accepts, arguments, in_order, kill, no_descriptor_lost
 from sides import elsewhere, result, say, whole
 
 F_OFD_SETLK = 37

@@ -25,9 +25,9 @@ import sys
 import tempfile
 
 import programs_scripts as scripts
-from ftractest import Checks, Mount, need_fuse
-from programs_both import STUCK, compare, complete, modes
+from ftractest import Checks, Mount, complete, modes, need_fuse
 from sample import LONG, one
+from sides import STUCK, same_lines
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--tree", action="append")
@@ -259,8 +259,8 @@ def rsync(mode, base, mount):
                                   errors="surrogateescape")
             checks.equal(f"{mode}: differences of {a} and {b}", (done.returncode, done.stdout),
                          (0, ""))
-    compare(checks, f"{mode}: there", tree_with_times(base / "odd"), tree_with_times(there))
-    compare(checks, f"{mode}: back", tree_with_times(base / "odd"), tree_with_times(back))
+    same_lines(checks, f"{mode}: there", tree_with_times(base / "odd"), tree_with_times(there))
+    same_lines(checks, f"{mode}: back", tree_with_times(base / "odd"), tree_with_times(back))
     blocks = [sum(os.lstat(os.path.join(at, name)).st_blocks for at, _, files in os.walk(top)
                   for name in files) for top in (base / "odd", there)]
     checks.check(f"{mode}: holes stay holes", abs(blocks[0] - blocks[1]) < 100, blocks)
@@ -309,7 +309,7 @@ def chroots(mode, base, mount):
         texts.append(f"{done.stdout}\nends with {done.returncode}")
         shutil.rmtree(at)
     sound("chroot", texts[0])
-    compare(checks, f"{mode}: chroot", *texts)
+    same_lines(checks, f"{mode}: chroot", *texts)
 
 
 # ---- all that
@@ -322,7 +322,7 @@ def in_mode(mode, options, base, native):
         for name, text in native.items():
             if name not in chosen[mode]:
                 continue
-            compare(checks, f"{mode}, {name}", text, run_script(name, SCRIPTS[name][0], mount(top / name)))
+            same_lines(checks, f"{mode}, {name}", text, run_script(name, SCRIPTS[name][0], mount(top / name)))
             if name in AFTER:
                 AFTER[name](mode, top / name)
         if "rsync" in chosen[mode]:

@@ -24,10 +24,10 @@ import sys
 import tempfile
 import time
 
-from ftractest import WORK, Checks, Mount, need_fuse
-from programs_both import (MS_BIND, MS_RDONLY, MS_REMOUNT, STUCK, OtherFs, Teller, as_user, compare,
-                           complete, in_child, libc, modes, mount_fs)
+from filesystems import MS_BIND, MS_RDONLY, MS_REMOUNT, OtherFs, mount_fs
+from ftractest import WORK, Checks, Mount, complete, modes, need_fuse
 from sample import LONG, one, some
+from sides import LIBC, STUCK, Teller, as_user, in_child, same_lines
 
 need_fuse()
 checks = Checks()
@@ -237,7 +237,7 @@ def strip(path, how):
         elif how == "fallocate":
             os.posix_fallocate(fd, 0, 200)
         elif how == "punch":
-            if libc.fallocate(fd, 3, ctypes.c_long(0), ctypes.c_long(50)) != 0:
+            if LIBC.fallocate(fd, 3, ctypes.c_long(0), ctypes.c_long(50)) != 0:
                 raise OSError(ctypes.get_errno(), "fallocate")
         elif how == "copy_file_range":
             os.copy_file_range(fd, fd, 10, 50, 0)
@@ -682,7 +682,7 @@ def while_open(path, call, *args):
 
 
 def umount(path):
-    if libc.umount2(os.fsencode(path), 0) != 0:
+    if LIBC.umount2(os.fsencode(path), 0) != 0:
         raise OSError(ctypes.get_errno(), path)
 
 
@@ -737,7 +737,7 @@ def compare_results(mode, native, mounted):
             checks.check(f"{mode}, {name}: says something", len(text.splitlines()) > 1, text)
             checks.check(f"{mode}, {name}: comes to its end",
                          "ended by ALRM" not in text and "no end:" not in text, text)
-        compare(checks, f"{mode}, {name}", without_elsewhere(mode, text),
+        same_lines(checks, f"{mode}, {name}", without_elsewhere(mode, text),
                 without_elsewhere(mode, mounted[name]))
 
 
@@ -840,7 +840,7 @@ def read_only(mode, options, base):
         umount(sides[0])
     with Mount(*options, "-o", "ro") as mount:
         mounted = in_child(change_read_only, Teller(), mount(sides[1]), sides[1], keeps_atime)
-    compare(checks, f"{mode}, read-only", "\n".join(native), "\n".join(mounted))
+    same_lines(checks, f"{mode}, read-only", "\n".join(native), "\n".join(mounted))
     for side in sides:
         shutil.rmtree(side)
 

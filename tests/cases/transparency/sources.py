@@ -15,10 +15,10 @@ import subprocess
 import time
 
 from filesystems import KINDS, Kind, done, populate, run, until
-from ftractest import Mount, need_fuse, skip
+from ftractest import Mount, fidelities, need_fuse, skip
 from many_files import with_tree
-from parts import LIBC, Child, Parts, arguments, fidelities, in_order
-from sides import (Work, compare, digest, elsewhere, picture, result, same_log, same_picture, say,
+from parts import Child, Parts, arguments, in_order
+from sides import (LIBC, Work, compare, digest, elsewhere, picture, result, same_log, same_picture, say,
                    statx, whole)
 
 USER = 65534

@@ -13,8 +13,8 @@ import subprocess
 import time
 
 from filesystems import Kind, done, populate, run, until
-from ftractest import Mount, need_fuse, skip
-from parts import Child, Parts, arguments, fidelities, in_order
+from ftractest import Mount, fidelities, need_fuse, skip
+from parts import Child, Parts, arguments, in_order
 from sides import compare, picture, result, say, whole
 
 USER = 65534

@@ -15,8 +15,8 @@ import subprocess
 import threading
 
 from filesystems import run, until
-from ftractest import Mount, need_fuse, skip
-from parts import Child, Parts, arguments, fidelities, in_order
+from ftractest import Mount, fidelities, need_fuse, skip
+from parts import Child, Parts, arguments, in_order
 from sides import compare, result, say, whole
 
 USER = 65534

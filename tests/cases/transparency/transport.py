@@ -17,8 +17,7 @@ import sys
 import tempfile
 
 import ftractest
-from ftractest import WORK, Checks, Mount, need_fuse, skip, unmounted
-from parts import fidelities
+from ftractest import WORK, Checks, Mount, fidelities, need_fuse, skip, unmounted
 from sides import compare, result, whole
 
 SWITCH = pathlib.Path("/sys/module/fuse/parameters/enable_uring")
