@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-FTRAC = os.environ.get("FTRAC", "build/ftrac/ftrac")
+FTRAC = os.path.abspath(os.environ.get("FTRAC", "build/ftrac/ftrac"))
 WORK = pathlib.Path(os.environ.get("WORK", "build/tests/work"))
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 

@@ -18,7 +18,8 @@ import sys
 import tempfile
 import textwrap
 
-from ftractest import FTRAC, Checks, need, need_fuse
+from ftractest import Checks, need, need_fuse
+from workflows import traced
 
 need_fuse()
 need("make", "gcc")
@@ -48,9 +49,7 @@ class Project:
                 path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
 
     def build(self, *command, options=("--make",)):
-        done = subprocess.run([FTRAC, "run", "-q", "--db", self.db, "--force", *options, *MORE, "--",
-                               *(command or (MAKE, "-j4"))], cwd=self.top, capture_output=True,
-                              text=True, timeout=120, stdin=subprocess.DEVNULL, check=False)
+        done = traced(self.db, command or (MAKE, "-j4"), self.top, *options, *MORE, status=None)
         checks.equal(f"{self.name}: the build works", (done.returncode, done.stderr), (0, ""))
         return done.stdout
 
@@ -320,8 +319,7 @@ def large():
         \tcat in/*-7 in/extra > $@; echo "$$FTRAC_TARGET" >&2; test $$(env | wc -c) -lt 100000
         """
     project = Project("large", files)
-    done = subprocess.run([FTRAC, "run", "-q", "--db", project.db, "--make", "--", MAKE, "-j4"], cwd=project.top,
-                          capture_output=True, text=True, timeout=120, check=False)
+    done = traced(project.db, [MAKE, "-j4"], project.top, "--make", status=None)
     checks.equal("large: targets", sorted(done.stderr.split()), [f"{project.top}/one", f"{project.top}/two"])
     status, rows = project.check("--kinds", "missing")
     checks.equal("large: what is found", sorted(map(text_of, rows)), ["missing one in/extra", "missing two in/extra"])
@@ -339,9 +337,8 @@ def nothing_changes():
                   ("--warn-undefined-variables", "x"), ("-e", "x"), ("-r", "-R", "x")):
         native = subprocess.run([MAKE, *words], cwd=project.top, capture_output=True, text=True, check=False)
         project.clean()
-        traced = subprocess.run([FTRAC, "run", "-q", "--db", project.db, "--force", "--make", "--", MAKE,
-                                 *words], cwd=project.top, capture_output=True, text=True, check=False)
-        checks.equal(f"make {' '.join(words)} is the same", (traced.returncode, traced.stdout, traced.stderr),
+        done = traced(project.db, [MAKE, *words], project.top, "--make", status=None)
+        checks.equal(f"make {' '.join(words)} is the same", (done.returncode, done.stdout, done.stderr),
                      (native.returncode, native.stdout, native.stderr))
         project.clean()
 
@@ -415,8 +412,7 @@ def other_records():
     """What is found does not depend on how it was recorded."""
     for more in (["--fidelity", "cached"], ["--fidelity", "open"], ["--processes", "inband"],
                  ["--processes", "connector"], ["--no-ops"]):
-        if subprocess.run([FTRAC, "run", "-q", "--db", BASE / "try.db", "--force", *more, "--", "true"],
-                          cwd=BASE, stderr=subprocess.DEVNULL, check=False).returncode:
+        if traced(BASE / "try.db", ["true"], BASE, *more, status=None).returncode:
             print(f"not here: {' '.join(more)}")
             continue
         MORE[:] = more

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 
 from ftractest import FTRAC, TOP, Checks, Mount, need, need_fuse
+from workflows import traced
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
 PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
@@ -67,9 +68,11 @@ class Runs:
         if change:
             change(work)
         db = self.base / f"{self.n}.db"
-        argv = tracer(db) if tracer else [FTRAC, "run", "--db", db, *options, "--"]
-        done = subprocess.run([*map(str, argv), *command], cwd=work, capture_output=True, timeout=120, check=False)
-        assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+        if tracer:
+            done = subprocess.run([*map(str, tracer(db)), *command], cwd=work, capture_output=True, timeout=120, check=False)
+            assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+        else:
+            traced(db, command, work, *options, status=status)
         return db
 
 
@@ -299,8 +302,7 @@ def check_montage(checks, runs):
     for jobs in 1, 8:
         work = runs.base / f"montage-{jobs}"
         subprocess.run([TOP / "examples/montage/generate.sh", "A", work], check=True, timeout=120, capture_output=True)
-        subprocess.run([FTRAC, "run", "--db", runs.base / f"montage-{jobs}.db", "--", "make", f"-j{jobs}"], cwd=work,
-                       check=True, timeout=120, capture_output=True)
+        traced(runs.base / f"montage-{jobs}.db", ["make", f"-j{jobs}"], work)
     check_same(checks, "Montage", runs.base / "montage-1.db", runs.base / "montage-8.db")
 
 

@@ -16,7 +16,8 @@ import subprocess
 import tempfile
 import xml.etree.ElementTree
 
-from ftractest import FTRAC, Checks, has_fidelity, need, need_fuse
+from ftractest import Checks, has_fidelity, need, need_fuse
+from workflows import traced
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
 ID = "^[0-9a-zA-Z_.#:/-]+$"
@@ -304,8 +305,7 @@ def uncounted(base, inputs):
         return
     copy, db = base / "uncounted", base / "uncounted.db"
     shutil.copytree(inputs, copy)
-    subprocess.run([FTRAC, "run", "--fidelity", "open", "--db", str(db), "--", "make", "-j4"], cwd=copy, check=True,
-                   timeout=100, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    traced(db, ["make", "-j4"], copy, "--fidelity", "open")
     execution = json.loads(generate(db, "wfformat"))["workflow"]["execution"]
     checks.check("uncounted: there are tasks", execution["tasks"])
     for task in execution["tasks"]:
@@ -353,8 +353,7 @@ def hostile(base, label, names, without):
                   f"cd {shlex.quote(f'./d{name}')}", f"cat < ../said.{i} > {shlex.quote(f'x{name}')}", "cd .."]
     shutil.copytree(inputs, original)
     (base / "wf.sh").write_text("\n".join(lines) + "\n", errors="surrogateescape")
-    subprocess.run([FTRAC, "run", "--db", str(db), "--", "sh", "../wf.sh"], cwd=original, check=True, timeout=100,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    traced(db, ["sh", "../wf.sh"], original)
     w = wfformat(f"{label}: wfformat", db, "1.6", "job")
     dagman(f"{label}: dagman", db, w, original, inputs, base / "copy")
     files = {path_of(f, "")[0] for t in w["workflow"]["specification"]["tasks"] for f in t["inputFiles"] + t["outputFiles"]}
@@ -379,8 +378,7 @@ with tempfile.TemporaryDirectory(prefix="ftrac-formats-") as directory:
     base = pathlib.Path(directory).resolve()
     inputs, original, db = workflow(base), base / "original", base / "trace.db"
     shutil.copytree(inputs, original)
-    subprocess.run([FTRAC, "run", "--db", str(db), "--", "make", "-j4"], cwd=original, check=True, timeout=100,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    traced(db, ["make", "-j4"], original)
     for level in "job", "process":
         for version in "1.5", "1.6":
             w = wfformat(f"wfformat {version}, {level}", db, version, level)

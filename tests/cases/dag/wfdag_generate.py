@@ -12,7 +12,8 @@ import shutil
 import subprocess
 import tempfile
 
-from ftractest import FTRAC, TOP, Checks, need, need_fuse
+from ftractest import TOP, Checks, need, need_fuse
+from workflows import traced
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
 EXAMPLES = TOP / "examples"
@@ -96,10 +97,6 @@ def run(*args, cwd=None, status=0, **options):
     if done.returncode != status:
         raise AssertionError(f"{args}: status {done.returncode}\n{done.stdout[-2000:]}")
     return done.stdout
-
-
-def traced(db, command, cwd, *options):
-    run(FTRAC, "run", "--force", "--db", db, *options, "--", *command, cwd=cwd)
 
 
 def contents(directory):

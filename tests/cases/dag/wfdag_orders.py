@@ -9,8 +9,9 @@ import random
 import subprocess
 import tempfile
 
-from ftractest import FTRAC, Checks, need, need_fuse
+from ftractest import Checks, need, need_fuse
 from rulesets import contents, differences, ninja_rules, run_in_order
+from workflows import traced
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
 checks = Checks()
@@ -98,8 +99,7 @@ def prepared(top, files):
 def generated(base, files, command):
     """The files that it made, and what wfdag generate said, with its status."""
     prepared(base / "work", files)
-    traced = run(FTRAC, "run", "-q", "--stat", "--db", base / "db", "--", *command, cwd=base / "work")
-    assert traced.returncode == 0, traced.stdout
+    traced(base / "db", command, base / "work", "--stat")
     wanted = contents(base / "work")
     done = run(WFDAG, "generate", "--ninja", base / "rules", base / "db")
     return wanted, done

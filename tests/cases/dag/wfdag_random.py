@@ -22,8 +22,9 @@ import tempfile
 import time
 
 import randomflows
-from ftractest import FTRAC, Checks, need, need_fuse
+from ftractest import Checks, need, need_fuse
 from rulesets import contents, differences, ninja_rules, run_in_order
+from workflows import traced
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
 SYSTEMS = {"make": ["make", "-s", "-f"], "ninja": ["ninja", "--quiet", "-f"], "snakemake": ["snakemake", "-q", "-s"]}
@@ -50,7 +51,7 @@ class Sample:
         self.failed |= not holds
 
     def traced(self, db, command, cwd):
-        return run(FTRAC, "run", "-q", "--stat", "--force", "--db", db, "--", *command, cwd=cwd)
+        return traced(db, command, cwd, "--stat", status=None, stderr=subprocess.STDOUT)
 
     def look(self):
         """Whether it could be generated."""

@@ -19,8 +19,9 @@ import subprocess
 import tempfile
 import xml.etree.ElementTree
 
-from ftractest import FTRAC, Checks, need, need_fuse
+from ftractest import Checks, need, need_fuse
 from hostile import COMMANDS, NAMES, WFDAG, WFSTAT
+from workflows import traced
 
 need_fuse()
 need("make", "ninja", "gnuplot", "dot")
@@ -90,13 +91,12 @@ def make_inputs(work):
             file.write(name + b"\n")
 
 
-def traced(db, command, folder):
+def trace_in(folder, db, command):
     work = base / f"by {db}" / folder
     make_inputs(work)
     for file in "wf.sh", "Makefile", "build.ninja":
         shutil.copy(base / file, work.parent)
-    subprocess.run([FTRAC, "run", "-q", "--make", "--env", "*", "--db", base / db, "--", *command.split()], cwd=work,
-                   timeout=200, check=True, stdout=subprocess.DEVNULL, env=os.environ | {"H": "other"})
+    traced(base / db, command.split(), work, "--make", "--env", "*", env=os.environ | {"H": "other"})
     return work
 
 
@@ -106,14 +106,14 @@ def make_traces():
     for file in files:
         file.touch()
     files[0].write_bytes(script([name for name in NAMES if is_text(name)]))
-    traced("text.db", "sh ../wf.sh", "text")
+    trace_in("text", "text.db", "sh ../wf.sh")
     generate("--ninja", files[2], base / "text.db")
-    shutil.copy(files[2], traced("ninja.db", "ninja --quiet -f ../build.ninja", "it's $x\x01"))
+    shutil.copy(files[2], trace_in("it's $x\x01", "ninja.db", "ninja --quiet -f ../build.ninja"))
     (base / "n").symlink_to(base / "by ninja.db" / "it's $x\x01")
     files[0].write_bytes(script(NAMES))
-    traced("trace.db", "sh ../wf.sh", os.fsdecode(b"work'\xff\n"))
+    trace_in(os.fsdecode(b"work'\xff\n"), "trace.db", "sh ../wf.sh")
     generate("--make", files[1], base / "trace.db")
-    work = traced("make.db", "make -s -j2 -f ../Makefile", os.fsdecode(b"work'\xff\r $x"))
+    work = trace_in(os.fsdecode(b"work'\xff\r $x"), "make.db", "make -s -j2 -f ../Makefile")
     shutil.copy(base / "trace.db", base / "facts.db")
     spoil(base / "facts.db")
     shutil.copy(base / "trace.db", base / "whole.db")

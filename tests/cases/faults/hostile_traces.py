@@ -18,8 +18,9 @@ import subprocess
 import sys
 import tempfile
 
-from ftractest import FTRAC, Checks, need, need_fuse
+from ftractest import Checks, need, need_fuse
 from hostile import WFSTAT, COMMANDS, DEEP_COMMANDS, damage_pages, damage_values, make_deep
+from workflows import traced
 
 need_fuse()
 need("make")
@@ -41,8 +42,7 @@ def make_trace():
     (work / "Makefile").write_text("all: d e\nb: a\n\tcat a > b\nc: a b\n\tsort a b > c\ne: c\n\tcp c e\n"
                                    "d: c\n\tcp c d; ls nothing-here 2>/dev/null || true\n")
     (work / "a").write_text("one\ntwo\n" * 100)
-    subprocess.run([FTRAC, "run", "-q", "--make", "--db", whole, "--", "make", "-s", "-j2"], check=True,
-                   cwd=work, timeout=60)
+    traced(whole, ["make", "-s", "-j2"], work, "--make")
 
 
 def limit():

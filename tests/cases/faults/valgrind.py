@@ -8,9 +8,10 @@ import shutil
 import subprocess
 import tempfile
 
-from ftractest import FTRAC, Checks, need, need_fuse
+from ftractest import Checks, need, need_fuse
 from hostile import COMMANDS
 from sample import some
+from workflows import traced
 
 need_fuse()
 need("valgrind", "make")
@@ -18,8 +19,7 @@ checks = Checks()
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 (base / "Makefile").write_text("b: a\n\tsort a > b; cat b > c; rm c\n")
 (base / "a").write_text("two\none\n")
-subprocess.run([FTRAC, "run", "-q", "--make", "--db", "trace.db", "--", "make", "-s"], check=True, cwd=base,
-               timeout=60)
+traced("trace.db", ["make", "-s"], base, "--make")
 shutil.copy(base / "trace.db", base / "whole.db")
 
 

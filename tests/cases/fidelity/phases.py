@@ -13,8 +13,9 @@ import sqlite3
 import subprocess
 import tempfile
 
-from ftractest import FTRAC, TOP, Checks, need, need_fuse
+from ftractest import TOP, Checks, need, need_fuse
 from sample import one, some
+from workflows import traced
 
 checks = Checks()
 ENV = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "JOBS")}
@@ -25,11 +26,10 @@ MONTAGE = ["mProjectPP", "mImgtbl", "mDiffFit", "mConcatFit", "mBgModel", "mBack
 HELPERS = {"mkdir", "rm", "cp", "mv", "touch", "test", "sh"} # sh: what a shell does itself, as test
 
 
-def traced(base, name, command, cwd, options=()):
+def phases_of(base, name, command, cwd, options=()):
     """[(phase, number of jobs)] in the order in which they began."""
     db = base / f"{name}.db"
-    done = subprocess.run([os.path.abspath(FTRAC), "run", "-q", "--db", db, *options, "--", *command], cwd=cwd, env=ENV,
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=280, check=False)
+    done = traced(db, command, cwd, *options, env=ENV, status=None)
     checks.equal(f"{name}: it runs", (done.returncode, done.stderr[-500:]), (0, ""))
     with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as trace:
         rows = trace.execute("SELECT phase, count(DISTINCT job) FROM process WHERE job IS NOT NULL GROUP BY phase "
@@ -66,7 +66,7 @@ def montage(base):
         (work / "Makefile").write_text(styles[name])
         clean(work)
         fact = ", ".join(["Montage", name, *(["notes"] if options else [jobs])])
-        rows = traced(base, fact, ["make", "-s", jobs], work, options)
+        rows = phases_of(base, fact, ["make", "-s", jobs], work, options)
         same_phases(fact, rows, MONTAGE, {"mkdir"} if name == "mkdir in each rule" and not options else ())
     (work / "Makefile").write_text(rules)
     as_script(base, work)
@@ -89,12 +89,12 @@ def as_script(base, work):
 
 
 def given_to_sh(base, work):
-    rows = traced(base, "Montage, a script given to sh", ["sh", "montage.sh"], work)
+    rows = phases_of(base, "Montage, a script given to sh", ["sh", "montage.sh"], work)
     same_phases("Montage, a script given to sh", rows, MONTAGE, HELPERS)
 
 
 def by_its_own_name(base, work):
-    rows = traced(base, "Montage, a script by its own name", ["./montage.sh"], work)
+    rows = phases_of(base, "Montage, a script by its own name", ["./montage.sh"], work)
     checks.equal("a script by its own name is one job, named after it", rows, [("montage.sh", 1)])
 
 
@@ -121,13 +121,13 @@ def python(base):
         f"out/model: {' '.join(f'clean/{i}.txt' for i in parts)}\n\tmkdir -p out\n\trm -f $@\n\tpython3 -B steps/train.py $^ $@\n"
         "out/plot.txt: out/model\n\ttest -s $<\n\tpython3 steps/plot.py $< $@\n"
         ".SECONDARY:\n")
-    rows = traced(base, "Python", ["make", "-s", "-j4"], work)
+    rows = phases_of(base, "Python", ["make", "-s", "-j4"], work)
     same_phases("Python", rows, STEPS, HELPERS)
     checks.equal("Python: jobs", {phase: jobs for phase, jobs in rows if phase in STEPS},
                  {"fetch.py": 6, "clean.py": 6, "train.py": 1, "plot.py": 1})
     for name in "raw", "clean", "out":
         shutil.rmtree(work / name)
-    rows = traced(base, "Python, notes", ["make", "-s", "-j4"], work, ["--make"])
+    rows = phases_of(base, "Python, notes", ["make", "-s", "-j4"], work, ["--make"])
     same_phases("Python, notes", rows, STEPS)
 
 
@@ -144,12 +144,12 @@ def compiled(base):
         "obj/%.o: src/%.c\n\t@mkdir -p $(@D)\n\trm -f $@\n\tgcc -c -o $@ $<\n"
         "bin/prog: $(OBJECTS)\n\t@mkdir -p $(@D)\n\tgcc -o $@ $^\n"
         "bin/lib.a: $(OBJECTS)\n\t@mkdir -p $(@D)\n\trm -f $@\n\tar cr $@ $^\n\tranlib $@\n")
-    rows = traced(base, "compile", ["make", "-s", "-j3"], work)
+    rows = phases_of(base, "compile", ["make", "-s", "-j3"], work)
     same_phases("compile", rows, ["gcc", "ar", "ranlib"], HELPERS)
     shutil.rmtree(work / "obj")
     shutil.rmtree(work / "bin")
     (work / "all").unlink()
-    rows = traced(base, "compile, notes", ["make", "-s", "-j3"], work, ["--make"])
+    rows = phases_of(base, "compile, notes", ["make", "-s", "-j3"], work, ["--make"])
     same_phases("compile, notes", rows, ["gcc", "ar"], {"touch"})
 
 

@@ -10,7 +10,8 @@ import sqlite3
 import subprocess
 import tempfile
 
-from ftractest import FTRAC, Checks, need_fuse
+from ftractest import Checks, need_fuse
+from workflows import traced
 
 WFSTAT = os.path.abspath(os.environ.get("WFSTAT", "build/dag/wfstat"))
 SCRIPT = """\
@@ -63,8 +64,7 @@ def main():
         db, work = base / "trace.db", base / "work"
         work.mkdir()
         (work / "a").write_text("2\n1\n")
-        done = subprocess.run([FTRAC, "run", "-q", "--db", db, "--", "sh", "-c", SCRIPT], cwd=work, timeout=60, check=False)
-        checks.equal("it is traced", done.returncode, 0)
+        checks.equal("it is traced", traced(db, ["sh", "-c", SCRIPT], work, status=None).returncode, 0)
         with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as trace:
             processes, = trace.execute("SELECT count(*) FROM process").fetchone()
             files, = trace.execute("SELECT count(DISTINCT a.file) FROM access a JOIN file f ON f.id = a.file WHERE f.kind = 'file' "

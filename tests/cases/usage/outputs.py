@@ -14,6 +14,7 @@ import time
 
 from ftractest import FTRAC, Checks, need, need_fuse
 from stattraces import APPLICATION_ID
+from workflows import traced
 
 WFDAG = os.path.abspath(os.environ.get("WFDAG", "build/dag/wfdag"))
 WFSTAT = os.path.abspath(os.environ.get("WFSTAT", "build/dag/wfstat"))
@@ -175,8 +176,7 @@ def main():
         work = base / "work"
         work.mkdir()
         (work / "Makefile").write_text("all: b\nb: a\n\tcat a > b\na:\n\techo 1 > a\n")
-        made = run(FTRAC, "run", "-q", "--db", base / "trace.db", "--", "make", "-s", cwd=work)
-        checks.equal("a trace", made.returncode, 0)
+        checks.equal("a trace", traced(base / "trace.db", ["make", "-s"], work, status=None).returncode, 0)
         overwriting(base, base / "trace.db")
         helps()
         ending(base, base / "trace.db")
