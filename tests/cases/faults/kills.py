@@ -31,6 +31,8 @@ from faults import remove
 from faults_mount import is_mounted
 from ftractest import FTRAC, Checks, Mount, has_fidelity, need_fuse
 
+# How a program of Python gets this module.
+THIS = f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r}); import kills"
 PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
 WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
 PATIENCE_S = 60
@@ -331,10 +333,9 @@ class RunLife(Life):
     """ftrac run: its command dies with it, and no mount is left."""
 
     def live(self):
-        code = "import sys; sys.path.insert(0, sys.argv[2]); import kills; kills.make_files(sys.argv[1], 1, 'a')"
+        code = f"{THIS}; kills.make_files(sys.argv[1], 1, 'a')"
         run = subprocess.Popen([FTRAC, "run", "--db", self.db, "--scope", self.work, "--", sys.executable,
-                                "-c", code, self.work, os.path.dirname(os.path.abspath(__file__))],
-                               stdout=self.journal, stdin=subprocess.DEVNULL,
+                                "-c", code, self.work], stdout=self.journal, stdin=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
         self.wait_and_kill(run.pid)
         run.wait()
@@ -362,7 +363,7 @@ class ProcmonLife(Life):
     """procmon: its command goes on."""
 
     def live(self):
-        code = "import signal, kills; signal.alarm(120); kills.start_programs(None, 1, 'p')"
+        code = f"{THIS}; import signal; signal.alarm(120); kills.start_programs(None, 1, 'p')"
         monitor = subprocess.Popen([PROCMON, "--processes", self.chance.choice(["ptrace", "auto"]),
                                     "--db", self.db, "--", sys.executable, "-c", code],
                                    stdout=self.journal, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

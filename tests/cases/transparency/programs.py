@@ -6,9 +6,8 @@
 
 programs.py [--long] [--tree DIR]... [--only NAME]... [MODE...]
 
-MODE is a fidelity (default: all), or, with --long, 'exact with --stat'.  What takes long (venv and
-postgres) is done in the first mode only, unless --long is given.  --tree: a directory for tar
-instead of some of /usr.
+MODE is a fidelity (default: all), or, with --long, 'exact with --stat'.  Each script runs in one mode that is
+chosen at random, with --long in all.  --tree: a directory for tar instead of some of /usr.
 """
 import argparse
 import collections
