@@ -10,6 +10,7 @@ Where data passes unseen (open), it is what a file was opened for.  A file is ca
 had.
 """
 import collections
+import itertools
 import json
 import os
 import pathlib
@@ -18,7 +19,7 @@ import subprocess
 import tempfile
 
 import straced
-from sample import one
+from sample import some
 from straced_edges import CALLS, Account
 from ftractest import TOP, Checks, Mount, fidelities, need, need_fuse
 
@@ -109,9 +110,8 @@ def main():
     need_fuse()
     need("strace", "make")
     checks = Checks()
-    for name in WORKLOADS:
-        for fidelity in one(fidelities()) if name == "montage" else fidelities():
-            run(checks, name, fidelity)
+    for name, fidelity in some(itertools.product(WORKLOADS, fidelities()), 3):
+        run(checks, name, fidelity)
     checks.end()
 
 

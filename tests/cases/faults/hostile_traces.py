@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # seconds: 35
-# long: 1000000
+# long: --long
 """Whatever a trace.db holds, wfstat, wfdag and wfreport end in time, in bounded memory, with a status of theirs and, if
 it is a failure, one line that says why: damaged pages, values of other types, circles of parents, a chain of
 100,000 processes, hostile names in SQL, what is no trace at all.
@@ -10,7 +10,6 @@ it is a failure, one line that says why: damaged pages, values of other types, c
 """
 import os
 import pathlib
-import random
 import resource
 import shutil
 import sqlite3
@@ -20,18 +19,18 @@ import tempfile
 
 from ftractest import Checks, need, need_fuse
 from hostile import WFSTAT, COMMANDS, DEEP_COMMANDS, damage_pages, damage_values, make_deep
+from sample import LONG, chance as numbers, some
 from workflows import traced
 
 need_fuse()
 need("make")
-SEED = 11
-PAGES = VALUES = 25  # traces, each read by SAMPLE commands
+PAGES = VALUES = 25 if LONG else 8  # traces, each read by SAMPLE commands
 SAMPLE = 6
-SECONDS, MEMORY = 120, 4 << 30
-DEPTH = 100000
+SECONDS, MEMORY = 3600 if LONG else 120, 4 << 30
+DEPTH = 1000000 if LONG else 100000
 ERROR = {"check": 2, "diff": 2}  # 1 is what they found; of all others 1
 checks = Checks()
-chance = random.Random(SEED)
+chance = numbers()
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 trace, whole = base / "trace.db", base / "whole.db"
 
@@ -74,7 +73,7 @@ def changed(fact, sql, commands=None):
     db = sqlite3.connect(trace)
     db.executescript(sql)
     db.close()
-    for command in commands or chance.sample(COMMANDS, SAMPLE):
+    for command in some(commands, 3) if commands else chance.sample(COMMANDS, SAMPLE):
         reads(fact, command)
 
 

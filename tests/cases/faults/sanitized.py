@@ -48,7 +48,7 @@ def main():
     for test in units:
         text, fine = sanitizers.run([test], timeout=SECONDS)
         checks.check(f"{test.name} is fine", fine, sanitizers.excerpt(text))
-    cases = given.cases or (all_cases(build) if given.all else some(CASES, 2))
+    cases = given.cases or (all_cases(build) if given.all else some(CASES, 3))
     for case in cases:
         begin = time.monotonic()
         text, fine = sanitizers.run([sys.executable, place_of(case)], timeout=SECONDS,

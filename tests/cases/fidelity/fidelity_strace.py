@@ -8,6 +8,7 @@ In both fidelities: the same (program, file, read or written) and the same bytes
 and file.  In exact also the same reads and writes with their offsets and sizes, however large.
 """
 import collections
+import itertools
 import os
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ import sys
 
 import straced
 from ftractest import TOP, Checks, Mount, need, need_fuse
-from sample import one
+from sample import some
 
 need_fuse()
 need("strace", "make", "gcc")
@@ -136,7 +137,6 @@ def compare(name, fidelity):
 
 
 names = sys.argv[1:] or sorted(WORKLOADS)
-for name in names:
-    for fidelity in one(("exact", "cached")) if name == "montage" else ("exact", "cached"):
-        compare(name, fidelity)
+for name, fidelity in some(itertools.product(names, ("exact", "cached")), 2):
+    compare(name, fidelity)
 checks.end()
