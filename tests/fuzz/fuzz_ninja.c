@@ -3,7 +3,7 @@
 /* What ninja prints when it is asked: targets, then a line "%%", then queries, then such a line, then what
  * compilers have added. */
 
-#include "dag/ninja.c" /* its lines are its own affair */
+#include "dag/check/ninja.c" /* its lines are its own affair */
 
 #include "tests/fuzz/fuzz.h"
 
