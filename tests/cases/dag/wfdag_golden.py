@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# long: --long
 """wfdag: small programs whose workflow graph is known from the rules, edge by edge.
 
 What is expected was written down from the rules of the graph, not from what wfdag says: a read edge is
@@ -9,6 +10,7 @@ process is divided where it reads what depends on itself or on what it started. 
 fidelity, with single operations and without.
 """
 import contextlib
+import itertools
 import pathlib
 import re
 import shutil
@@ -17,6 +19,7 @@ import tempfile
 
 from dagtraces import Shown, Stage, compile_c, graph_of, is_acyclic, lines
 from ftractest import Checks, Mount, fidelities, need, need_fuse
+from sample import some
 
 SCENARIOS = {}
 COPIES = "copied_by_the_kernel", "of_a_child"  # copy_file_range is seen where reads are not
@@ -585,9 +588,8 @@ def main():
     programs.mkdir()
     compile_c(programs, "wordy", WORDY)
     compile_c(programs, "daemon", DAEMON)
-    for fidelity in fidelities():
-        for more in (), ("--no-ops",):
-            run(checks, base / f"{fidelity}{''.join(more)}", programs, "--fidelity", fidelity, *more)
+    for fidelity, more in some(itertools.product(fidelities(), ((), ("--no-ops",))), 3):
+        run(checks, base / f"{fidelity}{''.join(more)}", programs, "--fidelity", fidelity, *more)
     shutil.rmtree(base)
     checks.end()
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # seconds: 14
-# long: --rounds 1000
+# long: --long --rounds 1000
 """While a crowd works in the same mount, the trace says of each client exactly what it did: every
 call, every byte, every failure.
 
@@ -12,6 +12,7 @@ import os
 import subprocess
 
 from ftractest import WORK, Checks, Mount, modes, need_fuse
+from sample import some
 
 need_fuse()
 parser = argparse.ArgumentParser()
@@ -20,7 +21,7 @@ parser.add_argument("seeds", type=int, nargs="*", default=[1])
 arguments = parser.parse_args()
 checks = Checks()
 CLIENTS, SHORT = 4, 24  # the latter live for a few rounds only
-MODES = [options for _, options in modes()]
+MODES = some([options for _, options in modes()], 2)
 # The failures are the kernel's own: it asks for ACLs and capabilities that are not there.
 OF_KERNEL = {"getxattr"}
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # seconds: 15
-# long: --operations 10000
+# long: --long --operations 10000
 """Every byte of a file is what it must be, after whatever was done to it by whatever way: natively,
 and in each fidelity.
 
@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 
 from ftractest import WORK, Checks, Mount, modes, need_fuse
+from sample import some
 
 need_fuse()
 parser = argparse.ArgumentParser()
@@ -21,7 +22,7 @@ parser.add_argument("--operations", type=int, default=1500)
 parser.add_argument("seeds", type=int, nargs="*", default=[1])
 arguments = parser.parse_args()
 checks = Checks()
-MODES = [options for _, options in modes()]
+MODES = some([options for _, options in modes()], 2)
 VARIANTS = {
     "plain": [],
     "several descriptors": ["--two-fds"],

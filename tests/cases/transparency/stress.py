@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# long: --times 5
+# long: --long --times 5
 """Many processes at once in one tree, none of which knows what the others do: only errors that can
 be natively, nothing blocked, and in the end the mount shows what is in the source, in all respects.
 
@@ -17,6 +17,7 @@ import tempfile
 import time
 
 from ftractest import WORK, Checks, Mount, modes, need_fuse
+from sample import some
 
 need_fuse()
 parser = argparse.ArgumentParser()
@@ -25,7 +26,7 @@ parser.add_argument("seeds", type=int, nargs="*", default=[1])
 arguments = parser.parse_args()
 checks = Checks()
 ROOT = os.geteuid() == 0
-MODES = [options for _, options in modes()]
+MODES = some([options for _, options in modes()], 2)
 # So few descriptors that most inodes are without one, yet enough for what six clients have open.
 FEW = ["prlimit", "--nofile=192:192"]
 
