@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# long: --long
 # seconds: 190
 """Unit tests, and cases that use all programs, with what finds wrong addresses, leaks and undefined behaviour.
 
