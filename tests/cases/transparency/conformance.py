@@ -35,7 +35,7 @@ from sample import LONG, one
 
 FIDELITIES = "exact", "cached", "open"
 NEEDED = {"exact": (6, 5), "cached": (0, 0)}  # kernels that are newer than that
-SHARES = 24  # four for each way of mounting that root has
+SHARES = 48  # eight for each way of mounting that root has
 SHOWN = 20  # differences of one way of mounting
 USER = 65534
 
@@ -270,7 +270,7 @@ class Run:
     def run(self):
         ways, natives = self.ways(), {}
         for i, (fidelity, more) in enumerate(ways):
-            part = "0/1" if LONG else f"{one(range(i * 4 % SHARES, i * 4 % SHARES + 4))[0]}/{SHARES}"
+            part = "0/1" if LONG else f"{one(range(i * 8 % SHARES, i * 8 % SHARES + 8))[0]}/{SHARES}"
             if part not in natives:
                 natives[part] = self.native(part)
             through = self.through(fidelity, more, part)
