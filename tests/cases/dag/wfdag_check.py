@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 18
 """wfdag check: builds with planted faults.  Each is found, nothing else is, and what the printed line mends
 is not found again.
 

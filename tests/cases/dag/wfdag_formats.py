@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 7
 """wfdag generate: WfFormat, Pegasus, DAX and DAGMan are valid, read by others' readers, and say the same.
 
 The rules of WfFormat are those of its schemas 1.5 and 1.6 and of its validator, in our words.  DAGMan's file is

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 14
 # long: --long
 """wfdag: small programs whose workflow graph is known from the rules, edge by edge.
 

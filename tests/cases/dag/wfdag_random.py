@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 6
 # long: --count 300
 """wfdag generate of random workflows (randomflows.py): what is generated makes the same files in any order that
 it allows, or says that it cannot.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 13
 """wfdag: other people's programs read each of its exports, and find in it what --json says: the same
 nodes and edges with the same attributes, also where names are such that a careless export breaks."""
 import collections

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 42
 # long: --long
 """wfdag: who used which file how is what strace says of the same run, on a compile and on Montage.
 

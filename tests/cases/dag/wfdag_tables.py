@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 21
 """wfdag's analyses beside what is computed here from its own graph and from the views; parts and folds of a
 graph; the command line."""
 import collections

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 28
+# seconds: 8
 # long: --all
 """The N-th system call fails, for N = 1, 2, 3 ...: of a daemon from its start to its end, of the thread
 that writes the trace (SQLite's reads, writes, syncs and locks are such calls), of handlers, and of

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 16
 # long: --runs 200
 """The N-th allocation fails, for N = 1, 2, 3 ...: of the tools that read traces, of procmon, of a mount
 and of the thread that writes the trace.  None of them ever crashes, hangs or says what is not so; what

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 8
+# seconds: 6
 # long: --all
 """The N-th call of SQLite fails, for N = 1, 2, 3 ...: of the tools that read traces, of procmon, of a mount
 and of the thread that writes the trace.  What could not be done is said in one line, nothing that is not so

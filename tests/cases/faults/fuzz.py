@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 200
+# seconds: 110
 # long: --long
 """A short run of each target of libFuzzer; tests/fuzz/run.py --seconds 600 build-fuzz is a long one."""
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 35
+# seconds: 23
 # long: --long
 """Whatever a trace.db holds, wfstat, wfdag and wfreport end in time, in bounded memory, with a status of theirs and, if
 it is a failure, one line that says why: damaged pages, values of other types, circles of parents, a chain of

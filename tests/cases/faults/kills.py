@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 15
+# seconds: 7
 # long: --all
 """ftrac, ftrac run or procmon is killed (SIGKILL) at any moment of a life: while it begins, at work, and in
 its end.  The database opens, is sound, holds what was done up to the last batch, and does not say that

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 7
+# seconds: 5
 # long: --kills 201 --clients 40
 """The daemon is killed (SIGKILL) while many clients create, rename and remove names in the same directories, the
 host removes some of them and mounts on others, and clients seek data in files that they store to through mappings: all

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # long: --long
-# seconds: 190
+# seconds: 150
 """Unit tests, and cases that use all programs, with what finds wrong addresses, leaks and undefined behaviour.
 
     sanitized.py [--all] [CASE...]     (--all: all cases, by hand; it takes hours)

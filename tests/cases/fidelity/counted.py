@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 14
+# seconds: 16
 # long: --long --rounds 1000
 """While a crowd works in the same mount, the trace says of each client exactly what it did: every
 call, every byte, every failure.

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 30
 # long: --long
 """The trace equals what strace saw of a run of its own, on Montage and on a compile.
 

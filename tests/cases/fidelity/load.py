@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 30
+# seconds: 11
 # long: --minutes 3
 """Many clients at once who verify every byte, some of them killed in the middle, in each fidelity:
 nothing is wrong, nothing is lost, and memory does not grow without end.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 7
+# seconds: 5
 """A client that looks for names that are not there, each another one, makes the daemon grow by a bounded amount,
 and all of them are in the trace.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 35
+# seconds: 28
 # long: --long
 """Phases of real workflows are what a person would name: of Montage in three styles (as in the example; with mkdir -p in
 each rule, also as lines of their own; as one shell script), of a compile whose rules make their directories, of a pipeline

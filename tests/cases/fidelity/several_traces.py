@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 25
 # long: --flows 100
 """A workflow that was recorded by several traces has the same data flow as by one: traces that follow each other, and
 traces of three mounts that are there at the same time.

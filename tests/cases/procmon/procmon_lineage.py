@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 20
+# seconds: 27
 # long: --long
 """What each process of a tree has used is its own, without its children's, in all ways to follow a command.
 The trees are made by chance (tests/work/lineage.c), which says what each process did itself; children are

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 15
+# seconds: 16
 # long: --long
 """A storm of short processes: nothing is missed by ptrace, no end by the connector, also while all
 processors are busy; what is outside of the command writes nothing.

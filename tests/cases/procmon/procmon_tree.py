@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 20
 # long: --long
 """The tree of processes against that of strace -f, of a run of its own: the Montage example and a
 compile, in both ways to follow a command.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 30
 """wfreport: pages that say what wfstat says, need nothing but themselves, and cannot be led astray by names;
 of Montage, a compile, a synthetic workflow, a phase and some seconds of it, nothing, a run whose tracer was killed, hostile names,
 two traces, and traces that know little: of procmon alone, without operations, of fidelity open, of memory that nobody looked at.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 20
+# seconds: 22
 # long: --long
 """What ordinary users make, change and are refused is the same in the mount as without it.
 

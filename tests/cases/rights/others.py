@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # serial: sets fs.protected_* of the machine
-# seconds: 40
+# seconds: 25
 # long: --long
 """A mount of root lets nobody read or do what the file system itself would not let him.
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # serial: switches io_uring of FUSE on for the machine
+# seconds: 50
 # long: --number 20000
 """While the host swaps names, links and mounts, a user reaches nothing through a mount of root that is not his.
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # serial: switches io_uring of FUSE on for the machine
+# seconds: 30
 # long: --number 3000
 """What an ordinary user gets through a mount of root is what he gets natively at that moment, whatever the host
 changes between lookup or open and use.

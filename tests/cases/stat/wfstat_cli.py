@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 30
 """wfstat: its command line, what it prints in which format, and traces of all kinds and states.
 
 The traces are made here: by hand from db/schema.sql, by bench/synthetic.py, and by a mount.  The

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 8
 """What a file system on FUSE cannot do: each with the error that programs meet, and that they can
 do without.  All of this stands in ftrac(1), LIMITS.
 

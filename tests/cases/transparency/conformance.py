@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 40
+# seconds: 25
 # long: --long
 """Every operation on every sort of file by every sort of user gives what it gives natively.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 15
+# seconds: 12
 # long: --long --operations 10000
 """Every byte of a file is what it must be, after whatever was done to it by whatever way: natively,
 and in each fidelity.

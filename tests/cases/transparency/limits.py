@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 20
+# seconds: 19
 # long: --long
 """Sizes, descriptors, large directories and many clients: what is scarce for ftrac is not for those
 who use the mirror.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 40
+# seconds: 22
 # long: --long
 """Many more inodes than descriptors: whatever ftrac has let go of is found again, and is the same.
 

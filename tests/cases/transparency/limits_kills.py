@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 15
+# seconds: 18
 # long: --long
 """A client that is killed in the middle of whatever it does leaves nothing behind: no process that
 cannot end, no descriptor, no lock, no harm to others.

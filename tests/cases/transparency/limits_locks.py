@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 13
+# seconds: 6
 # long: --long
 """Locks, as they are natively: whose they are, who waits for whom, and how many may.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 60
+# seconds: 37
 # long: --long
 """Programs that people use: the same results in the mount as natively.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 96
+# seconds: 23
 # long: --long
 """What regression suites of file systems look at: done natively and through the mount, with the
 same results.

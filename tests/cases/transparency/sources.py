@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 32
 # long: --long
 """Sources of every kind: other file systems, other mirrors, what the mount point lies in.
 

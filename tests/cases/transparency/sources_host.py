@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 14
 # long: --long
 """The whole machine as the source: all that is mounted there, and what comes and goes.
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 5
 # long: --long
 """/proc, /dev and /sys in the mirror are those of whoever looks.
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# seconds: 30
 # long: --long --times 5
 """Many processes at once in one tree, none of which knows what the others do: only errors that can
 be natively, nothing blocked, and in the end the mount shows what is in the source, in all respects.

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # serial: switches io_uring of FUSE on and off for the machine
+# seconds: 6
 """Requests come by io_uring where that is safe, else by the device; with the same results and records.
 
 Switches fuse.enable_uring, which is of the whole machine, as it needs it, and back at the end. In a mount

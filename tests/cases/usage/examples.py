@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 15
+# seconds: 21
 # long: --long
 """The examples, run as a user runs them: what they make is what they make without a mount, byte by
 byte; the summary names the programs; each of the queries finds something."""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # long: --long
-# seconds: 70
+# seconds: 27
 """ftrac run: a command at its own place, with its own status, and nothing left behind.
 
 run.py [ROUTE...]   root, helper (an ordinary user with a setuid fusermount3), inside (without one);
