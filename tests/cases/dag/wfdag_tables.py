@@ -35,7 +35,7 @@ def made(base, files):
     for name, text in files.items():
         (work / name).write_text(text)
     with Mount(base=base) as mount:
-        subprocess.run(["make", "-s", "-j2", "-C", mount(work)], check=True, timeout=120)
+        subprocess.run(["make", "-s", "-j2", "-C", mount(work)], check=True, timeout=500)
     return mount.db
 
 
