@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/failure.h"
 #include "dag/diff/names.h"
 #include "dag/diff/options.h"
 #include "dag/diff/report.h"
@@ -66,6 +67,7 @@ static int find_root(struct run *run, const char *given)
 static int load(struct run *run, const struct diff_options *o, int n)
 {
 	const struct workflow_options options = { &o->choice, false, false };
+	struct failure failure = { 0 };
 	struct words traces = { 0 };
 	int status = words_add(&traces, o->trace[n]);
 
@@ -80,7 +82,9 @@ static int load(struct run *run, const struct diff_options *o, int n)
 	run->mountpoint = query_fact_text(run->db, "mountpoint");
 	run->source = query_fact_text(run->db, "source");
 	status = find_root(run, o->root[n]);
-	return status ? status : workflow_load(run->db, &options, &run->workflow);
+	if (status == 0 && workflow_load(run->db, &options, &run->workflow, &failure) < 0)
+		status = failure_status(&failure);
+	return status;
 }
 
 static void finish_run(struct run *run)

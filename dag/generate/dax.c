@@ -79,11 +79,11 @@ static void put_parents(struct writer *w, const struct job *job)
 }
 
 int generate_dax(const struct jobs *jobs, const struct generate_facts *facts, FILE *out,
-	struct generate_refusal *ret_refusal)
+	struct failure *failure)
 {
 	struct writer w = { .jobs = jobs };
 	bool failed;
-	int r = generate_check(jobs, "XML", xml_says, ret_refusal);
+	int r = generate_check(jobs, "XML", xml_says, failure);
 
 	if (r == 0)
 		r = xml_open(&w.xml, out);

@@ -224,11 +224,11 @@ static void put_whole(struct writer *w, const struct generate_facts *facts)
 }
 
 int generate_pegasus(const struct jobs *jobs, const struct generate_facts *facts, FILE *out,
-	struct generate_refusal *ret_refusal)
+	struct failure *failure)
 {
 	struct writer w = { .jobs = jobs };
 	yaml_event_t event;
-	int r = generate_check(jobs, "YAML", generate_says_utf8, ret_refusal);
+	int r = generate_check(jobs, "YAML", generate_says_utf8, failure);
 
 	if (r < 0)
 		return r;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/saturate.h"
+#include "base/vector.h"
 #include "base/version.h"
 #include "dag/output/json.h"
 #include "dag/output/printable.h"
@@ -79,13 +80,9 @@ static int find_children(struct writer *w)
 	for (int32_t i = 0; i < w->jobs->n_jobs; i++)
 		for (int32_t j = 0; j < w->jobs->jobs[i].n_deps; j++) {
 			int32_t parent = w->jobs->jobs[i].deps[j];
-			int32_t *room = jobs_room(w->children[parent],
-				(size_t)w->n_children[parent], sizeof(*room));
 
-			if (!room)
+			if (vector_push(w->children[parent], w->n_children[parent], i) < 0)
 				return -ENOMEM;
-			w->children[parent] = room;
-			room[w->n_children[parent]++] = i;
 		}
 	return 0;
 }

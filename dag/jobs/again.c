@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "dag/container/path_names.h"
 
 /* By which command the doings of a process are done again, and since when. */
@@ -250,12 +251,10 @@ static void add_gap(struct again *a, enum gap_kind kind, int32_t process, int32_
 static int32_t start_redoing(struct again *a, const struct name_event *event)
 {
 	struct jobs *jobs = a->jobs;
-	struct job_command *room = jobs_room(jobs->commands, (size_t)jobs->n_commands, sizeof(*room));
 
-	if (!room)
+	if (vector_reserve(jobs->commands, jobs->n_commands) < 0)
 		return -ENOMEM;
-	jobs->commands = room;
-	room[jobs->n_commands] = (struct job_command){ .process = event->process,
+	jobs->commands[jobs->n_commands] = (struct job_command){ .process = event->process,
 		.job = jobs->n_jobs,
 		.part = jobs->n_jobs,
 		.start_ns = event->time_ns,
@@ -270,11 +269,7 @@ static int32_t start_redoing(struct again *a, const struct name_event *event)
 static int redo(struct again *a, struct name_event *event)
 {
 	struct jobs_names *names = a->jobs->names;
-	struct redone *room = jobs_room(names->redone, (size_t)names->n_redone, sizeof(*room));
 
-	if (!room)
-		return -ENOMEM;
-	names->redone = room;
 	if (a->redoing == JOBS_NONE || a->redoing_did != event->did ||
 		a->jobs->commands[a->redoing].process != event->process)
 		a->redoing = start_redoing(a, event);
@@ -282,8 +277,8 @@ static int redo(struct again *a, struct name_event *event)
 		return -ENOMEM;
 	a->redoing_did = event->did;
 	event->command = a->redoing;
-	room[names->n_redone++] = (struct redone){ event->command, event->path };
-	return 0;
+	return vector_push(names->redone, names->n_redone,
+		(struct redone){ event->command, event->path });
 }
 
 /* A directory that was made, or something that commands had used and that was removed. */

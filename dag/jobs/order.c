@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "dag/container/path_names.h"
 
 struct use {
@@ -125,13 +126,7 @@ static int32_t object_content(const struct order *o, int32_t file)
 
 static int add_use(struct order *o, const struct use *use)
 {
-	struct use *room = jobs_room(o->uses, (size_t)o->n_uses, sizeof(*room));
-
-	if (!room)
-		return -ENOMEM;
-	o->uses = room;
-	room[o->n_uses++] = *use;
-	return 0;
+	return vector_push(o->uses, o->n_uses, *use);
 }
 
 /* ---- names ---- */
@@ -366,13 +361,7 @@ struct held {
 
 static int hold(struct held *held, const struct use *use)
 {
-	const struct use **room = jobs_room(held->uses, (size_t)held->n, sizeof(*room));
-
-	if (!room)
-		return -ENOMEM;
-	held->uses = room;
-	room[held->n++] = use;
-	return 0;
+	return vector_push(held->uses, held->n, use);
 }
 
 /* use comes behind those that are held.  Who waits for a strong one need not wait for what that waits for. */

@@ -64,7 +64,7 @@ static void array_is_as_it_was_without_memory(void **state)
 {
 	volatile size_t beyond = SIZE_MAX / sizeof(struct point);
 	struct point *points = NULL;
-	size_t n = 0;
+	volatile size_t n = 0;
 
 	(void)state;
 	assert_null(vector_grown(NULL, 0, beyond));
