@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
+
 const char *const changes[] = { "removed", "added", "changed", NULL };
 _Static_assert(sizeof(changes) / sizeof(changes[0]) == CHANGE_MAX + 1, "a name for each change");
 
@@ -27,19 +29,10 @@ static void add(struct finding *f, const struct difference *difference)
 {
 	struct found *found = f->found;
 
-	if (found->n == found->room) {
-		int32_t room = found->room ? 2 * found->room : 64;
-		struct difference *more =
-			reallocarray(found->difference, (size_t)room, sizeof(*more));
-
-		if (!more) {
-			f->failed = true;
-			return;
-		}
-		found->difference = more;
-		found->room = room;
+	if (vector_push(found->difference, found->n, *difference) < 0) {
+		f->failed = true;
+		return;
 	}
-	found->difference[found->n++] = *difference;
 	found->count[difference->what][difference->change]++;
 }
 

@@ -38,7 +38,7 @@ struct difference {
 struct found {
 	const struct match *match;
 	struct difference *difference; /* processes, then files, then edges */
-	int32_t n, room;
+	int32_t n;
 	int32_t count[FIND_WHAT_MAX][CHANGE_MAX]; /* of each kind of change */
 	int32_t processes[2], files[2], edges[2]; /* that there are */
 	int32_t *ends; /* processes of the first run that exited with another status */

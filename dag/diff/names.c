@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "dag/diff/chance.h"
 #include "dag/diff/hash.h"
 
@@ -17,17 +18,7 @@
 
 static int labels_add(struct labels *labels, uint64_t label)
 {
-	if (labels->n == labels->room) {
-		size_t room = labels->room ? 2 * labels->room : 1024;
-		uint64_t *more = reallocarray(labels->label, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		labels->label = more;
-		labels->room = room;
-	}
-	labels->label[labels->n++] = label;
-	return 0;
+	return vector_push(labels->label, labels->n, label);
 }
 
 static int compare_labels(const void *x, const void *y)
@@ -45,8 +36,7 @@ static void labels_finish(struct labels *labels)
 
 static bool labels_have(const struct labels *labels, uint64_t label)
 {
-	return labels->n &&
-	       bsearch(&label, labels->label, labels->n, sizeof(label), compare_labels);
+	return vector_find(&label, labels->label, labels->n, sizeof(label), compare_labels) != NULL;
 }
 
 uint64_t names_label_of(const char *bytes, size_t len)
@@ -274,7 +264,7 @@ static int add_process(struct names *names, int run, int32_t process)
 	return r < 0 ? r : make_room(names, command);
 }
 
-static int look_at(struct names *names, int run)
+static int read_run(struct names *names, int run)
 {
 	struct one *one = &names->one[run];
 	const struct graph *g = one->workflow->graph;
@@ -332,7 +322,7 @@ int names_create(const struct names_run runs[2], struct names **ret_names)
 
 	for (int run = 0; run < 2 && r == 0; run++)
 		if ((r = set_place(&names->one[run], &runs[run])) == 0)
-			r = look_at(names, run);
+			r = read_run(names, run);
 	if (r < 0) {
 		names_destroy(names);
 		return r;

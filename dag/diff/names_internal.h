@@ -10,7 +10,7 @@
 /* A set of labels, made once. */
 struct labels {
 	uint64_t *label;
-	size_t n, room;
+	size_t n;
 };
 
 struct one {
