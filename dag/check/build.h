@@ -42,7 +42,7 @@ enum build_flag {
 
 struct build_node {
 	struct build_edge *edges;
-	int32_t n_edges, room;
+	int32_t n_edges;
 	int32_t recipe;         /* a recipe of this target, then build_recipe.same; BUILD_NONE */
 	int32_t first_of, n_of; /* of build.of_node */
 	int32_t directory,
@@ -91,7 +91,7 @@ struct build_ghost {
 struct build {
 	struct path_names *names, *texts;
 	struct build_node *nodes;
-	int32_t n_nodes, room_nodes;
+	int32_t n_nodes;
 	struct build_recipe *recipes;
 	int32_t n_recipes;
 	struct build_use *uses; /* by recipe, then node: one each */

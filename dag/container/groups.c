@@ -9,6 +9,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "base/vector.h"
 #include "dag/output/table.h"
 #include "db/query.h"
 
@@ -29,7 +30,7 @@ struct group {
 struct groups {
 	struct group *hash;
 	struct group **all;
-	size_t count, room;
+	size_t count;
 	struct group *last;
 	int keys, first;
 	bool one; /* group, of all rows */
@@ -136,25 +137,11 @@ static size_t put_row(struct groups *groups, const struct query *query)
 	return at - groups->bytes;
 }
 
-static int make_room(struct groups *groups)
-{
-	size_t room = groups->room ? 2 * groups->room : 64;
-	struct group **all;
-
-	if (groups->count < groups->room)
-		return 0;
-	all = realloc(groups->all, room * sizeof(struct group *));
-	if (!all)
-		return -ENOMEM;
-	groups->all = all;
-	groups->room = room;
-	return 0;
-}
-
 static struct group *add_group(struct groups *groups, size_t size)
 {
-	struct group *group =
-		make_room(groups) < 0 ? NULL : calloc(1, sizeof(*group) + groups->data_size + size);
+	struct group *group = vector_reserve(groups->all, groups->count) < 0
+				      ? NULL
+				      : calloc(1, sizeof(*group) + groups->data_size + size);
 
 	if (!group)
 		return NULL;

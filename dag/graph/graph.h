@@ -110,7 +110,6 @@ struct graph {
 	struct graph_edge *edges;
 	int32_t n_processes, n_files, n_accesses, n_nodes, n_edges;
 	int64_t *order; /* of each node; each edge leads to a larger one */
-	size_t room[5]; /* of the arrays */
 };
 
 struct graph *graph_create(void);

@@ -126,21 +126,27 @@ static int find_bare(struct again *a)
 	return 0;
 }
 
+struct bare_key {
+	const struct opened *opened;
+	int32_t path;
+	int64_t time_ns;
+};
+
+static int compare_after(const void *key, const void *element)
+{
+	const struct bare_key *k = key;
+	const struct opened *o = &k->opened[*(const int32_t *)element];
+
+	return o->path < k->path || (o->path == k->path && o->time_ns <= k->time_ns) ? 1 : -1;
+}
+
 /* The first of these that is of a later path, or later. */
 static int32_t bare_after(const struct again *a, int32_t path, int64_t time_ns)
 {
-	int32_t from = 0, to = a->n_bare;
+	const struct bare_key key = { a->load->opened, path, time_ns };
 
-	while (from < to) {
-		int32_t middle = from + (to - from) / 2;
-		const struct opened *o = &a->load->opened[a->bare[middle]];
-
-		if (o->path < path || (o->path == path && o->time_ns <= time_ns))
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return (int32_t)vector_lower_bound(&key, a->bare, (size_t)a->n_bare, sizeof(*a->bare),
+		compare_after);
 }
 
 static bool is_at_or_above(const struct again *a, int32_t above, int32_t process)

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/failure.h"
+#include "base/heap.h"
 #include "base/vector.h"
 #include "test.h"
 
@@ -139,6 +140,29 @@ static void text_of_an_arena_ends_with_nul(void **state)
 	arena_free(&arena);
 }
 
+static bool is_larger(const void *arg, int32_t a, int32_t b)
+{
+	(void)arg;
+	return a > b;
+}
+
+static void heap_gives_numbers_in_order(void **state)
+{
+	int32_t heap[MANY], n = 0, last = INT32_MAX;
+
+	(void)state;
+	for (int32_t i = 0; i < MANY; i++)
+		heap_push(heap, &n, i * 7919 % MANY, is_larger, NULL);
+	for (int32_t i = 0; i < MANY; i++) {
+		int32_t number = heap_pop(heap, &n, is_larger, NULL);
+
+		assert_int_equal(number, MANY - 1 - i);
+		assert_true(number < last);
+		last = number;
+	}
+	assert_int_equal(n, 0);
+}
+
 static void failure_has_code_text_and_status(void **state)
 {
 	struct failure failure = { 0 };
@@ -180,6 +204,7 @@ int main(void)
 		cmocka_unit_test(key_is_found_in_an_array_and_in_none),
 		cmocka_unit_test(pieces_of_an_arena_do_not_overlap),
 		cmocka_unit_test(text_of_an_arena_ends_with_nul),
+		cmocka_unit_test(heap_gives_numbers_in_order),
 		cmocka_unit_test(failure_has_code_text_and_status),
 		cmocka_unit_test(what_was_printed_is_not_printed_again),
 	};
