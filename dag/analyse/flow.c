@@ -527,9 +527,9 @@ int analyse_lifecycle(struct table *table, const struct workflow *w, const struc
 		if (lives[i].used && is_file(w, i))
 			put_life(table, w, i, &lives[i]);
 	table_note(table, "role: input, never written here; intermediate, written and read by "
-			  "others; output, read by nobody "
-			  "else; temporary, created and deleted.  delete after: from then on "
-			  "nobody needs it.  last user: a "
+			  "others; output, read by no other "
+			  "process; temporary, created and deleted.  delete after: from then on "
+			  "no process needs it.  last user: a "
 			  "process.");
 	r = note_space(table, w, lives);
 	free(lives);

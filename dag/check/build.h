@@ -20,7 +20,7 @@
 
 enum build_declared {
 	BUILD_NORMAL,
-	BUILD_ALIAS, /* a link to the other: nobody wrote it down */
+	BUILD_ALIAS, /* a link to the other: it is not declared as such */
 	BUILD_ORDER, /* first this, but it is no reason to make the target again */
 	BUILD_DEPFILE /* a compiler wrote it down while the target was made: too late for this time */
 };
@@ -68,7 +68,7 @@ enum build_use_kind {
 	USE_CREATE = 8,
 	USE_RENAME = 16,
 	USE_WRITE = 32,
-	USE_APPEND = 64, /* adds to its end, whoever else does */
+	USE_APPEND = 64, /* adds to its end, as others may do, too */
 	USE_DELETE = 128,
 	USE_LOOK = 256
 };
@@ -82,7 +82,7 @@ struct build_use {
 	int64_t reader, writer; /* processes; 0: none */
 };
 
-/* Somebody looked for node in vain, and then found another file of that name; found BUILD_NONE: nothing. */
+/* The lookup of node failed, and a later one found another file of that name; found BUILD_NONE: none did. */
 struct build_ghost {
 	int32_t recipe, node, found;
 	int64_t process, time_ns;

@@ -100,7 +100,7 @@ enum check_order check_order(struct check *c, int32_t *a, int32_t *b)
 	int32_t before = *a;
 	struct precede *of;
 
-	if (!precede_meet(build, a, b) || build->recipes[*a].node == build->recipes[*b].node ||
+	if (!precede_lift(build, a, b) || build->recipes[*a].node == build->recipes[*b].node ||
 		build_is_for_makefiles(build, *a) != build_is_for_makefiles(build, *b))
 		return CHECK_ORDERED;
 	of = *a == before ? c->of : c->far;

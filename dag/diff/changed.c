@@ -153,7 +153,8 @@ static double likeness_of(struct matching *m, struct likeness *like, int32_t a, 
 
 /* ---- who alone has something ---- */
 
-/* Those of one key from i on, the same process counted once: who it is in each run, if nobody else is. */
+/* Those of one key from i on, the same process counted once: in each run the process that has the key, if
+ * only one has it. */
 static size_t take_key(const struct tokens *tokens, size_t i, int32_t ret_node[2])
 {
 	size_t n = 0;

@@ -94,7 +94,7 @@ static void finish_run(struct run *run)
 	free(run->root);
 }
 
-/* ---- saying ---- */
+/* ---- verdict and output ---- */
 
 static int64_t figure_of(const struct comparison *c, enum fail fail, int run)
 {
@@ -110,7 +110,7 @@ static int64_t figure_of(const struct comparison *c, enum fail fail, int run)
 								       : read + written;
 }
 
-/* What --fail-on asks for is said on stderr, where a test that fails shows it. */
+/* Prints a violation of --fail-on to stderr, where a failing test shows it. */
 static int judge_figure(const struct comparison *c, const struct diff_options *o, enum fail fail)
 {
 	int64_t of[2] = { figure_of(c, fail, 0), figure_of(c, fail, 1) };
@@ -158,7 +158,7 @@ static int print(const struct comparison *c, const struct diff_options *o, const
 	int r;
 
 	if (o->format == TABLE_TEXT)
-		return report_people(c, &style, o->top, stdout);
+		return report_print_text(c, &style, o->top, stdout);
 	table = table_create();
 	summary = report_summary(c);
 	r = table && summary ? report_fill(table, c) : -ENOMEM;

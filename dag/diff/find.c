@@ -99,7 +99,7 @@ static void find_changed(struct finding *f)
 	}
 }
 
-/* Files that one process has given two names; those that were deleted had theirs by chance. */
+/* Files that one process has given two names; a deleted file does not count: its name was temporary. */
 static void find_renamed(struct finding *f)
 {
 	const struct side *side = f->side[0];
@@ -130,7 +130,7 @@ int64_t found_status(const struct task *task)
 	return WORKFLOW_UNKNOWN;
 }
 
-/* Who was killed by another one did not end by itself: when that is, is chance. */
+/* A process that another one killed did not end by itself: the moment differs from run to run. */
 static int find_ends(struct finding *f)
 {
 	struct found *found = f->found;

@@ -299,9 +299,9 @@ int match_create(const struct side *const sides[2], struct names *names, struct 
 		begin(&m);
 		matching_join_all(&m, label_key, true, NULL);
 		matching_solve(&m);
-		less_match(&m);
+		match_weak(&m);
 		r = changed_match(&m);
-		less_match(&m);
+		match_weak(&m);
 	}
 	for (int run = 0; run < 2; run++) {
 		free(m.color[run]);

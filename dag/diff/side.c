@@ -319,7 +319,7 @@ int side_create(const struct workflow *workflow, struct names *names, int run, e
 	if (r == 0)
 		r = set_links(&m);
 	if (r == 0)
-		r = side_settle(side);
+		r = side_prune(side);
 	free(m.same);
 	free(m.creator);
 	free(m.links);

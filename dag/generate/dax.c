@@ -20,7 +20,7 @@ static void attribute(struct writer *w, const char *name, const char *value)
 	xml_attribute(&w->xml, name, value);
 }
 
-/* A text for people. */
+/* A descriptive text: any bytes become UTF-8. */
 static void title(struct writer *w, const char *name, const char *value)
 {
 	attribute(w, name, printable_text(&w->clean, value));

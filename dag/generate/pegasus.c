@@ -53,7 +53,7 @@ static void pair(struct writer *w, const char *name, const char *text)
 	value(w, text);
 }
 
-/* A text for people. */
+/* A descriptive text: any bytes become UTF-8. */
 static void title(struct writer *w, const char *name, const char *text)
 {
 	pair(w, name, printable_text(&w->clean, text));

@@ -21,7 +21,7 @@ struct writer {
 	int32_t *n_children, *levels;
 };
 
-/* A text for people.  Texts must not be empty there. */
+/* A descriptive text, which WfFormat does not let be empty. */
 static json_t *text(struct writer *w, const char *bytes, const char *instead)
 {
 	return json_string(bytes && *bytes ? printable_text(&w->clean, bytes) : instead);
@@ -87,7 +87,7 @@ static int find_children(struct writer *w)
 	return 0;
 }
 
-/* The longest way from a job that waits for nobody. */
+/* The longest way from a job that waits for no other. */
 static int find_levels(struct writer *w)
 {
 	int32_t n = w->jobs->n_jobs, ready = 0, done = 0;

@@ -94,7 +94,7 @@ int32_t graph_parent(const struct graph *graph, int32_t process)
 /* A version of a file, as the trace tells them apart. */
 struct version {
 	int32_t file;
-	int32_t node;   /* the last part of it; GRAPH_NONE: nobody has touched it yet */
+	int32_t node;   /* the last part of it; GRAPH_NONE: no access yet */
 	int32_t writer; /* process; GRAPH_NONE, or MANY */
 	int32_t edge;   /* the last by which it was written */
 	int32_t reader; /* process; GRAPH_NONE, or MANY: since its last part began */
@@ -128,7 +128,7 @@ struct build {
 	size_t node_room, edge_room;
 	/* All nodes in their order, by labels with room between them. */
 	int32_t *before, *after, first, last;
-	/* Of a search from either end: who was met from where, and in which order; the next to look at. */
+	/* Of a search from either end: which nodes each end has reached, in which order; the next edge. */
 	uint32_t *seen[2], mark;
 	int32_t *found[2], n_found[2], at[2], edge[2];
 };
@@ -261,7 +261,7 @@ static int32_t add_node(struct build *b, enum node_kind kind, int32_t of, int32_
 
 enum { FORWARD, BACKWARD };
 
-static void meet(struct build *b, int side, int32_t node)
+static void reach(struct build *b, int side, int32_t node)
 {
 	b->seen[side][node] = b->mark;
 	b->found[side][b->n_found[side]++] = node;
@@ -284,7 +284,7 @@ static int step(struct build *b, int side, int64_t bound)
 		return -1;
 	if (b->seen[side][other] != b->mark &&
 		(side == FORWARD ? g->order[other] < bound : g->order[other] > bound))
-		meet(b, side, other);
+		reach(b, side, other);
 	return 1;
 }
 
@@ -327,8 +327,8 @@ static bool order_edge(struct build *b, int32_t from, int32_t to)
 		b->n_found[i] = b->at[i] = 0;
 		b->edge[i] = GRAPH_NONE;
 	}
-	meet(b, FORWARD, to);
-	meet(b, BACKWARD, from);
+	reach(b, FORWARD, to);
+	reach(b, BACKWARD, from);
 	for (; r > 0; side = !side)
 		r = step(b, side, side == FORWARD ? order[from] : order[to]);
 	if (r == 0)

@@ -133,7 +133,7 @@ static void make_pieces(struct pieces *all, const struct cut *cuts, int32_t n_cu
 				is_exit(cuts[cut].kind) ? 0 : at - begin };
 			begin = at;
 		}
-		/* Nobody waits for the end of who was there before. */
+		/* No process waits for the end of one that began before the run. */
 		all->pieces[all->n_pieces++] = (struct piece){ i, begin, end,
 			critical_is_outside(w, i) ? 0 : end - begin };
 	}

@@ -119,7 +119,7 @@ static void add_figures(struct jobs *jobs)
 		if (jobs->of[i] != JOBS_NONE)
 			add_process(&jobs->jobs[jobs->of[i]], &g->processes[i],
 				workflow_task(jobs->workflow, i));
-	/* Where no file was traced, nobody knows of any. */
+	/* A trace without files does not say how much was read and written. */
 	for (int32_t i = 0; i < jobs->n_jobs && g->n_accesses == 0; i++)
 		jobs->jobs[i].read_bytes = jobs->jobs[i].written_bytes = WORKFLOW_UNKNOWN;
 	for (int32_t i = 0; i < g->n_accesses; i++) {

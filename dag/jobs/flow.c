@@ -70,8 +70,8 @@ void jobs_sort_pairs(struct pairs *pairs)
 	pairs->n = n + 1;
 }
 
-/* The seconds of those with this first, as an array; at: where to look from. */
-static int take(const struct pairs *pairs, int32_t first, int32_t *at, int32_t **ret,
+/* The .second of the pairs with this .first, as an array; *at: the index to search from. */
+static int second_operands(const struct pairs *pairs, int32_t first, int32_t *at, int32_t **ret,
 	int32_t *ret_n)
 {
 	int32_t begin = *at;
@@ -425,9 +425,10 @@ static int fill_in(struct flow *flow)
 	for (int32_t i = 0; i < jobs->n_jobs && r == 0; i++) {
 		struct job *job = &jobs->jobs[i];
 
-		r = take(&flow->inputs, i, &input, &job->inputs, &job->n_inputs);
+		r = second_operands(&flow->inputs, i, &input, &job->inputs, &job->n_inputs);
 		if (r == 0)
-			r = take(&flow->outputs, i, &output, &job->outputs, &job->n_outputs);
+			r = second_operands(&flow->outputs, i, &output, &job->outputs,
+				&job->n_outputs);
 		if (r == 0)
 			r = put_targets(jobs, i);
 	}
@@ -444,7 +445,7 @@ static int put_deps(struct flow *flow)
 		struct job *job = &flow->jobs->jobs[i];
 
 		free(job->deps);
-		r = take(&flow->deps, i, &dep, &job->deps, &job->n_deps);
+		r = second_operands(&flow->deps, i, &dep, &job->deps, &job->n_deps);
 	}
 	return r;
 }

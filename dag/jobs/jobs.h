@@ -19,7 +19,7 @@
  * of each file that had it.  A file that one job alone uses and removes is no matter of the workflow.  Jobs that wait for
  * each other, because they talked by files while they ran, become one, whose parts run at the same time.
  *
- * Errors are -ENOMEM, where nothing else is said.  One thread.
+ * The only error is -ENOMEM, unless a function documents others.  One thread.
  */
 
 #include <stdbool.h>
@@ -43,7 +43,7 @@ struct job_file {
 	const char
 		*path; /* relative to the root, if it is below; of the workflow or a part of it */
 	int64_t bytes; /* in the end; WORKFLOW_UNKNOWN */
-	int32_t producer; /* the only job that wrote it; JOBS_NONE: nobody did, or several */
+	int32_t producer; /* the only job that wrote it; JOBS_NONE: no job did, or several */
 	bool source;      /* it was there before */
 	bool written;     /* and not only read */
 	bool kept;        /* it is there in the end */
@@ -51,12 +51,12 @@ struct job_file {
 	bool plain; /* a regular file */
 	bool fits;  /* rules may say it: it has kept its name, or that is its producer's alone */
 	int32_t name; /* of jobs.c alone */
-	bool drivers; /* somebody wrote it who belongs to no job */
+	bool drivers; /* a process that belongs to no job wrote it */
 };
 
 /* Where stdin, stdout or stderr of a command are to lead when it is started again. */
 enum job_lead {
-	LEAD_UNKNOWN, /* nobody saw how the file was opened: as the path says */
+	LEAD_UNKNOWN, /* the trace has no open of the file: as the path says */
 	LEAD_NOWHERE, /* others have written what it was given, it has not */
 	LEAD_IN,
 	LEAD_OUT,

@@ -7,7 +7,7 @@
  * one of them changes it (conflict serializability: Eswaran, Gray, Lorie, Traiger, The notions of consistency and
  * predicate locks in a database system, 1976).  What jobs share is
  *
- *   a name     which file it leads to, or that it leads nowhere: that is found out by each look, also in vain, and
+ *   a name     which file it leads to, or that it leads nowhere: each lookup learns that, also one that fails, and it is
  *              changed by making, renaming, linking, removing;
  *   a listing  which names a directory has.  Who makes and removes names in it need not wait for each other;
  *   a content  read and written, version by version;
@@ -157,7 +157,7 @@ static int32_t find_above(const struct order *o, int32_t path)
 	return above;
 }
 
-/* Who changes which name; what one job alone makes and removes again, nobody else sees. */
+/* Which job changes which name.  What one job alone makes and removes again does not matter to the others. */
 static int look_at_names(struct order *o)
 {
 	o->bound = malloc(((size_t)o->n_paths + 1) * sizeof(*o->bound));

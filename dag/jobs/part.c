@@ -170,7 +170,7 @@ static enum top look_at(const struct load *load, int32_t process, int32_t parent
 }
 
 /*
- * Does the command of a process stand for its job: was nobody above it in the job running a program when it
+ * Does the command of a process stand for its job: was no process above it in the job running a program when it
  * began?  Of a part of a script that was run by a copy of its shell, only what that started is known.
  * What was found is kept for all on the way, in top: there may be a million of them.
  */
@@ -307,8 +307,8 @@ static int join_pipes(struct jobs *jobs)
 	return r;
 }
 
-/* A pipe that nobody reads from loses nothing that a file could show; make gives jobs that run beside others one that
- * nobody writes into. */
+/* A pipe without a reader loses nothing that a file could show; make gives jobs that run beside others a pipe without
+ * a writer. */
 bool jobs_lost_pipe(const struct jobs *jobs, int32_t index)
 {
 	const struct job_command *command = &jobs->commands[index];

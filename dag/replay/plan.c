@@ -160,7 +160,7 @@ static int make_room(struct plan *p)
 		struct part *part = &p->parts[i];
 
 		if (part->parent != REPLAY_NONE) {
-			/* Nobody waits for the end of a child that outlives him. */
+			/* A parent does not wait for the end of a child that outlives it. */
 			part->waited = part->end_ns <= p->parts[part->parent].end_ns;
 			p->parts[part->parent].n_children++;
 		}

@@ -59,7 +59,7 @@ struct sim {
 	double now_ns;
 	struct replay *replay;
 	int32_t *queue, first, n_queue; /* who may go on; a ring of n */
-	int32_t *roots, n_roots, root;  /* whom nobody started, in the order of their times */
+	int32_t *roots, n_roots, root; /* processes without a parent, in the order of their times */
 };
 
 /* In the replay of a trace that was made up, time may go beyond what fits. */
@@ -432,7 +432,7 @@ static double root_time(const struct sim *s)
 		       : INFINITY;
 }
 
-/* Until the next piece ends, or somebody comes whom nobody starts. */
+/* Until the next piece ends, or the next process without a parent starts. */
 static int pass_time(struct sim *s)
 {
 	double part = part_of_core(s), root = root_time(s) - s->now_ns, time = root;

@@ -355,7 +355,7 @@ static int fold_files(struct shape *shape, bool writers)
 			to[i] = i;
 			qsort(all.ends + all.files[i].first, all.files[i].n, sizeof(*all.ends),
 				compare_ends);
-			/* One that is joined with nothing is nobody's. */
+			/* A file without edges has no processes to be compared by. */
 			if (shape->nodes[i].kind == NODE_PROCESS || !all.files[i].n)
 				continue;
 			if (writers && shape->nodes[i].kind == NODE_FILE)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What of who did what to which file is chance: it depends on who came first. */
+/* Accesses that depend on which process came first are removed: they differ from run to run. */
 
 #include "dag/diff/side.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Between a fork and an exec, a process may have to read a page of the program of its parent: if nobody had done that
- * before. */
+/* Between a fork and an exec, a process may have to read a page of the program of its parent, if no
+ * process has read it before. */
 static bool is_of_fork(const struct side *side, int32_t process, int32_t file, int kinds)
 {
 	int32_t parent = side->parent[process];
@@ -25,9 +25,9 @@ static bool is_written(const struct side *side, int32_t file)
 	return false;
 }
 
-/* What remains of a link between a process and a file.  Of those who append to one file, the first one makes it: that
- * is worth an edge only where nobody writes it. */
-static int settled(const struct side *side, const bool *written, int32_t process, int32_t file,
+/* What remains of a link between a process and a file.  Of the processes that append to one file, the first one makes
+ * it: that is an edge only if no process writes it. */
+static int pruned(const struct side *side, const bool *written, int32_t process, int32_t file,
 	int kinds)
 {
 	if (is_of_fork(side, process, file, kinds))
@@ -51,7 +51,7 @@ static void drop_empty(struct side *side, const int *kinds)
 	}
 }
 
-int side_settle(struct side *side)
+int side_prune(struct side *side)
 {
 	int *kinds = calloc((size_t)side->first[side->n_nodes] + 1, sizeof(*kinds));
 	bool *written = calloc((size_t)side->n_nodes + 1, sizeof(*written));
@@ -64,9 +64,9 @@ int side_settle(struct side *side)
 
 			kinds[i] = side->links[i].kinds;
 			if (!side_is_process(side, node))
-				kinds[i] = settled(side, written, to, node, kinds[i]);
+				kinds[i] = pruned(side, written, to, node, kinds[i]);
 			else if (!side_is_process(side, to))
-				kinds[i] = settled(side, written, node, to, kinds[i]);
+				kinds[i] = pruned(side, written, node, to, kinds[i]);
 		}
 	if (kinds && written)
 		drop_empty(side, kinds);
