@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/output.h"
 #include "base/saturate.h"
 #include "dag/graph/critical.h"
@@ -200,7 +201,7 @@ static int put_members(struct table *table, const struct workflow *w, const char
 	void (*put_above)(struct table *, const struct workflow *, const struct shape *, int64_t),
 	const struct shape *shape)
 {
-	struct moment *moments = malloc((2 * (size_t)n + 1) * sizeof(*moments));
+	cleanup_free struct moment *moments = malloc((2 * (size_t)n + 1) * sizeof(*moments));
 
 	if (!moments)
 		return -ENOMEM;
@@ -219,7 +220,6 @@ static int put_members(struct table *table, const struct workflow *w, const char
 		put_above(table, w, shape, members[i].above);
 		table_row(table);
 	}
-	free(moments);
 	return 0;
 }
 

@@ -97,7 +97,7 @@ static int ask(const struct ninja *n, const char *tool, char *const *words, pid_
 
 static int take_lines(struct ninja *n, FILE *f, int (*take)(struct ninja *n, char *line))
 {
-	char *line = NULL;
+	cleanup_free char *line = NULL;
 	size_t room = 0;
 	ssize_t len;
 	int r = 0;
@@ -108,7 +108,6 @@ static int take_lines(struct ninja *n, FILE *f, int (*take)(struct ninja *n, cha
 		if (strncmp(line, "ninja: Entering directory", 25) != 0)
 			r = take(n, line);
 	}
-	free(line);
 	return r;
 }
 

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+
 /* Between a fork and an exec, a process may have to read a page of the program of its parent, if no
  * process has read it before. */
 static bool is_of_fork(const struct side *side, int32_t process, int32_t file, int kinds)
@@ -53,8 +55,8 @@ static void drop_empty(struct side *side, const int *kinds)
 
 int side_prune(struct side *side)
 {
-	int *kinds = calloc((size_t)side->first[side->n_nodes] + 1, sizeof(*kinds));
-	bool *written = calloc((size_t)side->n_nodes + 1, sizeof(*written));
+	cleanup_free int *kinds = calloc((size_t)side->first[side->n_nodes] + 1, sizeof(*kinds));
+	cleanup_free bool *written = calloc((size_t)side->n_nodes + 1, sizeof(*written));
 
 	for (int32_t node = 0; kinds && written && node < side->n_nodes; node++)
 		written[node] = !side_is_process(side, node) && is_written(side, node);
@@ -70,7 +72,5 @@ int side_prune(struct side *side)
 		}
 	if (kinds && written)
 		drop_empty(side, kinds);
-	free(kinds);
-	free(written);
 	return kinds && written ? 0 : -ENOMEM;
 }

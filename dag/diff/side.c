@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/vector.h"
 #include "dag/diff/hash.h"
 #include "dag/diff/names.h"
@@ -175,7 +176,7 @@ static int compare_roles(const void *x, const void *y)
 static int join_files(struct making *m)
 {
 	struct side *side = m->side;
-	struct role *roles =
+	cleanup_free struct role *roles =
 		calloc((size_t)(side->n_nodes - side->n_processes) + 1, sizeof(*roles));
 	size_t n = 0;
 
@@ -193,7 +194,6 @@ static int join_files(struct making *m)
 			side->shown[side->n_processes + roles[i].file] = false;
 			m->same[roles[i].file] = m->same[roles[i - 1].file];
 		}
-	free(roles);
 	return 0;
 }
 

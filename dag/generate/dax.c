@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/cli.h"
 #include "dag/output/xml.h"
 #include "dag/shape/attributes.h"
@@ -46,7 +47,7 @@ static void put_use(void *arg, int32_t index, bool input, bool output)
 static void put_job(struct writer *w, const struct job *job)
 {
 	char **argv = job->command == JOBS_NONE ? NULL : w->jobs->commands[job->command].argv;
-	char *arguments = argv && argv[0] ? cli_join(argv + 1) : NULL;
+	cleanup_free char *arguments = argv && argv[0] ? cli_join(argv + 1) : NULL;
 
 	xml_begin(&w->xml, "job");
 	attribute(w, "id", job->name);
@@ -61,7 +62,6 @@ static void put_job(struct writer *w, const struct job *job)
 	}
 	job_each_use(job, put_use, w);
 	xml_end(&w->xml);
-	free(arguments);
 }
 
 static void put_parents(struct writer *w, const struct job *job)

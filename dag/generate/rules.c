@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/cli.h"
 #include "base/output.h"
 #include "base/utf8.h"
@@ -388,7 +389,7 @@ static int find_directories(struct build *b)
 static int build(struct build *b)
 {
 	size_t n = (size_t)b->jobs->n_jobs + 1;
-	int32_t *met = malloc(n * sizeof(*met));
+	cleanup_free int32_t *met = malloc(n * sizeof(*met));
 	int r = 0;
 
 	b->rule_of = malloc(n * sizeof(*b->rule_of));
@@ -403,7 +404,6 @@ static int build(struct build *b)
 		r = add_needs(b, met);
 	if (r == 0)
 		r = find_directories(b);
-	free(met);
 	free(b->rule_of);
 	return r;
 }

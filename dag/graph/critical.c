@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/vector.h"
 #include "dag/graph/pieces.h"
 
@@ -355,8 +356,8 @@ static int mark(struct walk *w)
 {
 	const struct critical *c = w->critical;
 	size_t n = (size_t)w->graph->n_processes + 1;
-	int32_t *first = malloc(n * sizeof(*first));
-	bool *forked = calloc(n, sizeof(*forked)), *fed = calloc(n, sizeof(*fed));
+	cleanup_free int32_t *first = malloc(n * sizeof(*first));
+	cleanup_free bool *forked = calloc(n, sizeof(*forked)), *fed = calloc(n, sizeof(*fed));
 
 	for (size_t i = 0; first && i < n; i++)
 		first[i] = GRAPH_NONE;
@@ -371,9 +372,6 @@ static int mark(struct walk *w)
 		mark_data(w, first, fed);
 		mark_joins(w, forked, fed);
 	}
-	free(first);
-	free(forked);
-	free(fed);
 	return first && forked && fed ? 0 : -ENOMEM;
 }
 
@@ -384,7 +382,7 @@ static int add_gains(struct walk *w)
 	struct critical *c = w->critical;
 	struct pieces *pieces = NULL;
 	int r = pieces_create(w->workflow, w->arrivals, w->n_arrivals, &pieces);
-	int64_t *gain = calloc((size_t)w->graph->n_processes + 1, sizeof(*gain));
+	cleanup_free int64_t *gain = calloc((size_t)w->graph->n_processes + 1, sizeof(*gain));
 
 	if (r == 0 && gain) {
 		bool cheap = (int64_t)c->n_steps * pieces_count(pieces) < GAIN_COST_MAX;
@@ -399,7 +397,6 @@ static int add_gains(struct walk *w)
 		}
 	}
 	pieces_destroy(pieces);
-	free(gain);
 	return r < 0 ? r : gain ? 0 : -ENOMEM;
 }
 

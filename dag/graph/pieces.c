@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/saturate.h"
 #include "dag/graph/critical.h"
 
@@ -227,7 +228,7 @@ static int fill(struct pieces *all, const struct arrival *arrivals, int32_t n_ar
 {
 	const struct graph *g = all->workflow->graph;
 	size_t most = 2 * (size_t)g->n_processes + 2 * (size_t)n_arrivals;
-	struct cut *cuts = malloc((most + 1) * sizeof(*cuts));
+	cleanup_free struct cut *cuts = malloc((most + 1) * sizeof(*cuts));
 	int32_t *piece_of = malloc((most + 1) * sizeof(*piece_of)),
 		*ends = malloc((2 * (size_t)n_arrivals + 1) * sizeof(*ends));
 	int32_t n_cuts = cuts ? list_cuts(all->workflow, arrivals, n_arrivals, cuts) : 0;
@@ -248,7 +249,6 @@ static int fill(struct pieces *all, const struct arrival *arrivals, int32_t n_ar
 			ends + n_arrivals);
 		r = make_order(all);
 	}
-	free(cuts);
 	free(piece_of);
 	free(ends);
 	return r;

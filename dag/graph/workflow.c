@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/failure.h"
 #include "base/vector.h"
 #include "dag/trace/compose.h"
@@ -230,7 +231,7 @@ static int add_group(struct workflow *w, const struct query *q)
 /* No process is above itself: of a circle of parents the first that the walk reaches loses its parent. */
 static int cut_circles(struct graph *g)
 {
-	int32_t *met = calloc((size_t)g->n_processes + 1, sizeof(*met));
+	cleanup_free int32_t *met = calloc((size_t)g->n_processes + 1, sizeof(*met));
 
 	if (!met)
 		return -1;
@@ -244,7 +245,6 @@ static int cut_circles(struct graph *g)
 		if (process != GRAPH_NONE && met[process] == i + 1)
 			g->processes[process].parent = 0;
 	}
-	free(met);
 	return 0;
 }
 

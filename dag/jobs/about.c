@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/saturate.h"
 #include "db/query.h"
 
@@ -152,7 +153,7 @@ const char *jobs_short_path(const struct jobs *jobs, const char *path)
 
 static int add_commands(struct jobs *jobs)
 {
-	int64_t *last_ns = calloc((size_t)jobs->n_jobs + 1, sizeof(*last_ns));
+	cleanup_free int64_t *last_ns = calloc((size_t)jobs->n_jobs + 1, sizeof(*last_ns));
 
 	if (!last_ns)
 		return -ENOMEM;
@@ -175,7 +176,6 @@ static int add_commands(struct jobs *jobs)
 			job->status = command->status;
 		}
 	}
-	free(last_ns);
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/vector.h"
 #include "dag/container/path_names.h"
 
@@ -73,7 +74,8 @@ static void cover_processes(struct again *a, const int32_t *command_of, int32_t 
 static int find_covers(struct again *a)
 {
 	size_t n = (size_t)a->jobs->workflow->graph->n_processes + 1;
-	int32_t *command_of = malloc(n * sizeof(*command_of)), *stack = malloc(n * sizeof(*stack));
+	cleanup_free int32_t *command_of = malloc(n * sizeof(*command_of)),
+			     *stack = malloc(n * sizeof(*stack));
 
 	a->covers = malloc(n * sizeof(*a->covers));
 	if (command_of && stack && a->covers) {
@@ -85,8 +87,6 @@ static int find_covers(struct again *a)
 			command_of[a->jobs->commands[i].process] = i;
 		cover_processes(a, command_of, stack);
 	}
-	free(stack);
-	free(command_of);
 	return stack && command_of && a->covers ? 0 : -ENOMEM;
 }
 

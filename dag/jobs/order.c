@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/vector.h"
 #include "dag/container/path_names.h"
 
@@ -487,7 +488,8 @@ static int follow_listing(struct order *o, const struct use *uses, int32_t n, st
 static int follow_objects(struct order *o)
 {
 	struct held writers = { 0 }, readers = { 0 };
-	struct lister *listers = malloc(((size_t)o->jobs->n_jobs + 1) * sizeof(*listers));
+	cleanup_free struct lister *listers =
+		malloc(((size_t)o->jobs->n_jobs + 1) * sizeof(*listers));
 	int r = listers ? 0 : -ENOMEM;
 
 	if (o->n_uses)
@@ -503,7 +505,6 @@ static int follow_objects(struct order *o)
 	}
 	free(writers.uses);
 	free(readers.uses);
-	free(listers);
 	return r;
 }
 

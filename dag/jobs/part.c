@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 /* Processes that did nothing are no steps. */
 static void number_processes(struct load *load)
 {
@@ -60,7 +62,7 @@ static bool is_builder(const struct workflow *w, int32_t process)
 static int absorb_lists(struct jobs *jobs)
 {
 	const struct workflow *w = jobs->workflow;
-	int32_t *into = malloc(((size_t)jobs->n_jobs + 1) * sizeof(*into));
+	cleanup_free int32_t *into = malloc(((size_t)jobs->n_jobs + 1) * sizeof(*into));
 
 	if (!into)
 		return -ENOMEM;
@@ -77,7 +79,6 @@ static int absorb_lists(struct jobs *jobs)
 	for (int32_t i = 0; i < w->graph->n_processes; i++)
 		if (jobs->of[i] != JOBS_NONE)
 			jobs->of[i] = into[jobs->of[i]];
-	free(into);
 	return 0;
 }
 
@@ -227,15 +228,13 @@ static int keep_tops(struct load *load)
 static int mark_append(struct load *load, struct job_command *command, int fd)
 {
 	int32_t parent = graph_parent(load->jobs->workflow->graph, command->process);
-	char *by_job = NULL, *by_parent = NULL;
+	cleanup_free char *by_job = NULL, *by_parent = NULL;
 	bool failed = asprintf(&by_job, "job %d %s", command->job, command->to[fd]) < 0 ||
 		      asprintf(&by_parent, "%d %s", parent, command->to[fd]) < 0;
 
 	if (!failed)
 		command->append[fd] = jobs_find_name(load->appends, by_job) ||
 				      jobs_find_name(load->appends, by_parent);
-	free(by_job);
-	free(by_parent);
 	return failed ? -ENOMEM : 0;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/failure.h"
 #include "base/vector.h"
 #include "dag/trace/compose.h"
@@ -161,12 +162,11 @@ static int add_append(struct load *load, const struct query *q, struct job_comma
 	int32_t process = graph_find_process(load->jobs->workflow->graph, query_int(q, 0));
 	size_t len;
 	const char *path = query_bytes(q, 1, &len);
-	char *text = NULL;
+	cleanup_free char *text = NULL;
 	bool failed = asprintf(&text, "%d %.*s", process, (int)len, path) < 0;
 
 	(void)before;
 	failed = failed || !jobs_get_name(&load->appends, text, process);
-	free(text);
 	return failed ? -ENOMEM : 0;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/saturate.h"
 #include "dag/graph/workflow.h"
 
@@ -277,9 +278,9 @@ static int32_t list_children_of_drivers(const struct plan *p, struct event *all)
 /* How many children each had at once; a make in a make has one that costs no slot. */
 static int count_slots(struct plan *p)
 {
-	struct event *all = malloc(((size_t)p->room + 1) * sizeof(*all));
-	int32_t *running = calloc((size_t)p->n + 1, sizeof(*running));
-	int32_t *used = calloc((size_t)p->n + 1, sizeof(*used));
+	cleanup_free struct event *all = malloc(((size_t)p->room + 1) * sizeof(*all));
+	cleanup_free int32_t *running = calloc((size_t)p->n + 1, sizeof(*running));
+	cleanup_free int32_t *used = calloc((size_t)p->n + 1, sizeof(*used));
 
 	int32_t n = 0;
 
@@ -296,9 +297,6 @@ static int count_slots(struct plan *p)
 		if (used[of] > p->parts[of].slots)
 			p->parts[of].slots = used[of];
 	}
-	free(used);
-	free(running);
-	free(all);
 	return all && running && used ? 0 : -ENOMEM;
 }
 

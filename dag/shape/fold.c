@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "dag/shape/shape.h"
 
 /* ---- nodes become one ---- */
@@ -108,7 +109,8 @@ typedef const char *key_of(const struct shape *shape, const struct shape_node *n
 /* key(): NULL if a node stays what it is; the text must live as long as the shape. */
 static int fold_by(struct shape *shape, key_of *key, void *arg)
 {
-	struct belongs *belongs = malloc(((size_t)shape->n_nodes + 1) * sizeof(*belongs));
+	cleanup_free struct belongs *belongs =
+		malloc(((size_t)shape->n_nodes + 1) * sizeof(*belongs));
 	int32_t *to = malloc(((size_t)shape->n_nodes + 1) * sizeof(*to)), n = 0;
 	int r = belongs && to ? 0 : -ENOMEM;
 
@@ -127,7 +129,6 @@ static int fold_by(struct shape *shape, key_of *key, void *arg)
 	}
 	if (r == 0)
 		number_folded(shape);
-	free(belongs);
 	free(to);
 	return r;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/heap.h"
 #include "dag/shape/shape.h"
 #include "dag/trace/choice.h"
@@ -114,8 +115,8 @@ int reach_select(struct shape *shape, const struct reach_options *o, const char 
 		bool back;
 	} asked[] = { { o->ancestors_of, true }, { o->descendants_of, false },
 		{ o->between[0], false }, { o->between[1], true } };
-	bool *kept = malloc((size_t)shape->n_nodes + 1),
-	     *reached = malloc((size_t)shape->n_nodes + 1);
+	cleanup_free bool *kept = malloc((size_t)shape->n_nodes + 1),
+			  *reached = malloc((size_t)shape->n_nodes + 1);
 	bool any = false;
 	int r = kept && reached ? 0 : -ENOMEM;
 
@@ -133,8 +134,6 @@ int reach_select(struct shape *shape, const struct reach_options *o, const char 
 	}
 	if (r == 0 && any)
 		r = shape_keep(shape, kept);
-	free(kept);
-	free(reached);
 	return r;
 }
 

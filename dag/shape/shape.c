@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/vector.h"
 #include "dag/graph/critical.h"
 
@@ -373,7 +374,7 @@ static const struct shape_edge *find_edge(const struct shape *shape, int32_t fro
 /* Who writes a file is before it, whatever he has read of it (the ParaTrac paper, equation 5). */
 static int keep_precedence(struct shape *shape)
 {
-	bool *dropped = calloc((size_t)shape->n_edges + 1, sizeof(*dropped));
+	cleanup_free bool *dropped = calloc((size_t)shape->n_edges + 1, sizeof(*dropped));
 	int32_t n = 0;
 
 	if (!dropped)
@@ -388,7 +389,6 @@ static int keep_precedence(struct shape *shape)
 		if (!dropped[i])
 			shape->edges[n++] = shape->edges[i];
 	shape->n_edges = n;
-	free(dropped);
 	return 0;
 }
 
