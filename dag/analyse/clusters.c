@@ -278,7 +278,8 @@ static int put_fan_outs(struct table *table, const struct workflow *w, const str
 static int put_fan_ins(struct table *table, const struct workflow *w, const struct shape *shape,
 	struct member *members)
 {
-	int32_t *writer = malloc(((size_t)shape->n_nodes + 1) * sizeof(*writer)), n = 0, kept = 0;
+	cleanup_free int32_t *writer = malloc(((size_t)shape->n_nodes + 1) * sizeof(*writer));
+	int32_t n = 0, kept = 0;
 
 	if (!writer)
 		return -ENOMEM;
@@ -296,7 +297,6 @@ static int put_fan_ins(struct table *table, const struct workflow *w, const stru
 			members[n++] = (struct member){ shape->nodes[e->to].of,
 				program_of(w, writer[e->from]), writer[e->from] };
 	}
-	free(writer);
 	qsort(members, n, sizeof(*members), compare_members);
 	for (int32_t i = 0; i < n; i++)
 		if (kept == 0 || compare_members(&members[kept - 1], &members[i]) != 0)
@@ -310,7 +310,7 @@ int analyse_clusters(struct table *table, const struct workflow *w, const struct
 	size_t n = (size_t)w->graph->n_processes + shape->n_edges + 1;
 	struct patterns patterns = { w,
 		calloc((size_t)w->graph->n_processes + 1, sizeof(*patterns.of)) };
-	struct member *members = malloc(n * sizeof(*members));
+	cleanup_free struct member *members = malloc(n * sizeof(*members));
 	struct family family;
 	int r = family_create(w, &family);
 
@@ -329,7 +329,6 @@ int analyse_clusters(struct table *table, const struct workflow *w, const struct
 	for (int32_t i = 0; patterns.of && i < w->graph->n_processes; i++)
 		free(patterns.of[i]);
 	free(patterns.of);
-	free(members);
 	family_finish(&family);
 	table_note(table, "sub-tree: processes of the same form below one (node); fan-out: "
 			  "processes of one program that read the "

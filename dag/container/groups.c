@@ -9,6 +9,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "base/cleanup.h"
 #include "base/vector.h"
 #include "dag/output/table.h"
 #include "db/query.h"
@@ -236,7 +237,7 @@ static int compare_moments(const void *x, const void *y)
 size_t *groups_by_time(const struct groups *groups, size_t offset)
 {
 	size_t n = groups->count, *order = reallocarray(NULL, n + 1, sizeof(*order));
-	struct moment *moments = reallocarray(NULL, n + 1, sizeof(*moments));
+	cleanup_free struct moment *moments = reallocarray(NULL, n + 1, sizeof(*moments));
 
 	if (order && moments) {
 		for (size_t i = 0; i < n; i++) {
@@ -250,7 +251,6 @@ size_t *groups_by_time(const struct groups *groups, size_t offset)
 		free(order);
 		order = NULL;
 	}
-	free(moments);
 	return order;
 }
 

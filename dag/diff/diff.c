@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/failure.h"
 #include "dag/diff/names.h"
@@ -154,7 +155,7 @@ static int print(const struct comparison *c, const struct diff_options *o, const
 		.name = "diff",
 		.complete = runs[0].whole && runs[1].whole };
 	struct table *table;
-	char *summary;
+	cleanup_free char *summary = NULL;
 	int r;
 
 	if (o->format == TABLE_TEXT)
@@ -166,7 +167,6 @@ static int print(const struct comparison *c, const struct diff_options *o, const
 		table_note(table, "%s", summary);
 		r = table_print(table, &style, stdout);
 	}
-	free(summary);
 	table_destroy(table);
 	return r;
 }

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+
 #define PART_OF_WHOLE .02 /* of the run: less is not worth a row */
 #define PART_OF_ITSELF .05
 
@@ -154,13 +156,12 @@ static int put_steps(const struct text_output *t, struct table *table,
 int print_text_paths(const struct text_output *t)
 {
 	const struct diff_path *paths = t->comparison->paths;
-	struct change_row *rows = calloc((size_t)paths->n + 1, sizeof(*rows));
+	cleanup_free struct change_row *rows = calloc((size_t)paths->n + 1, sizeof(*rows));
 	struct table *table = table_create();
 	size_t most = t->top ? (print_text_limit(t) + 1) / 2 : SIZE_MAX,
 	       n = rows ? list_steps(t, rows) : 0;
 	int r = rows && table ? put_steps(t, table, rows, n < most ? n : most) : -ENOMEM;
 
-	free(rows);
 	if (r == 0)
 		return print_text_table(t, table, n < most ? 0 : n - most, "processes");
 	table_destroy(table);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "dag/diff/hash.h"
 #include "dag/diff/names.h"
 
@@ -124,7 +125,7 @@ int print_text_put_process(struct table *table, const struct comparison *c,
 	const int32_t process[2])
 {
 	int run = process[0] == GRAPH_NONE;
-	char *text;
+	cleanup_free char *text = NULL;
 
 	if (process[run] == GRAPH_NONE) {
 		table_null(table);
@@ -132,7 +133,6 @@ int print_text_put_process(struct table *table, const struct comparison *c,
 	}
 	text = report_process(c, run, process[run]);
 	table_string(table, text);
-	free(text);
 	return text ? 0 : -ENOMEM;
 }
 
@@ -140,7 +140,8 @@ int print_text_put_process(struct table *table, const struct comparison *c,
 static char *detail_of(const struct comparison *c, const struct difference *d)
 {
 	int run = d->other[0] == GRAPH_NONE;
-	char *text = NULL, *parent;
+	cleanup_free char *parent = NULL;
+	char *text = NULL;
 
 	if (d->change == CHANGE_CHANGED && d->what == FIND_PROCESS)
 		return find_words(c->names, d->process[0], d->process[1]);
@@ -160,14 +161,14 @@ static char *detail_of(const struct comparison *c, const struct difference *d)
 	parent = report_process(c, run, d->other[run]);
 	if (!parent || asprintf(&text, "started by %s", parent) < 0)
 		text = NULL;
-	free(parent);
 	return text;
 }
 
 static int put_row(struct table *table, const struct comparison *c, const struct difference *d,
 	int32_t others)
 {
-	char *detail = detail_of(c, d), *text = NULL;
+	cleanup_free char *detail = detail_of(c, d);
+	char *text = NULL;
 	int r = detail ? 0 : -ENOMEM;
 
 	table_string(table, changes[d->change]);
@@ -183,7 +184,6 @@ static int put_row(struct table *table, const struct comparison *c, const struct
 	table_row(table);
 	if (others)
 		free(text);
-	free(detail);
 	return r;
 }
 
@@ -196,7 +196,7 @@ static enum find_what element_of(const struct difference *d)
 static int print_differences(const struct text_output *t)
 {
 	const struct comparison *c = t->comparison;
-	struct group *groups = group_differences(c);
+	cleanup_free struct group *groups = group_differences(c);
 	struct table *table = table_create();
 	size_t left_out = 0, shown[FIND_WHAT_MAX] = { 0 };
 	int r = groups && table ? 0 : -ENOMEM;
@@ -213,7 +213,6 @@ static int print_differences(const struct text_output *t)
 		else
 			left_out++;
 	}
-	free(groups);
 	if (r == 0)
 		return print_text_table(t, table, left_out, "differences");
 	table_destroy(table);
@@ -226,13 +225,12 @@ int report_print_text(const struct comparison *c, const struct table_style *styl
 	FILE *out)
 {
 	struct text_output t = { c, style, top, out };
-	char *summary = report_summary(c);
+	cleanup_free char *summary = report_summary(c);
 	int r = 0;
 
 	if (!summary)
 		return -ENOMEM;
 	fprintf(out, "%s\n\n", summary);
-	free(summary);
 	for (int run = 0; run < 2; run++) {
 		fprintf(out, "%c: ", 'A' + run);
 		report_put_short(out, c->trace[run], SIZE_MAX);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/vector.h"
 
 struct graph *graph_create(void)
@@ -730,7 +731,7 @@ int graph_build(struct graph *graph, bool meta)
 {
 	struct build b = { .graph = graph, .first = GRAPH_NONE, .last = GRAPH_NONE };
 	size_t n = 0;
-	struct event *events = list_events(graph, meta, &n);
+	cleanup_free struct event *events = list_events(graph, meta, &n);
 	int r = events ? number_versions(&b) : -ENOMEM;
 
 	b.edge_of[0] = filled(graph->n_accesses, GRAPH_NONE);
@@ -745,6 +746,5 @@ int graph_build(struct graph *graph, bool meta)
 	if (r == 0)
 		set_ends(graph);
 	build_finish(&b);
-	free(events);
 	return r;
 }

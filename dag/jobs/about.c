@@ -52,7 +52,8 @@ static int compare_changes(const void *x, const void *y)
 static int add_memory(struct jobs *jobs)
 {
 	const struct graph *g = jobs->workflow->graph;
-	struct change *changes = malloc((2 * (size_t)g->n_processes + 1) * sizeof(*changes));
+	cleanup_free struct change *changes =
+		malloc((2 * (size_t)g->n_processes + 1) * sizeof(*changes));
 	int64_t now = 0;
 	size_t n = 0;
 
@@ -76,7 +77,6 @@ static int add_memory(struct jobs *jobs)
 		if (job->rss_bytes == WORKFLOW_UNKNOWN || now > job->rss_bytes)
 			job->rss_bytes = now;
 	}
-	free(changes);
 	for (int32_t i = 0; i < g->n_processes; i++)
 		if (jobs->of[i] != JOBS_NONE &&
 			workflow_task(jobs->workflow, i)->rss_bytes == WORKFLOW_UNKNOWN)

@@ -133,7 +133,8 @@ static int split_drivers(struct jobs *jobs)
 static int renumber_jobs(struct jobs *jobs)
 {
 	const struct graph *g = jobs->workflow->graph;
-	int32_t *number = malloc(((size_t)jobs->n_jobs + 1) * sizeof(*number)), n = 0;
+	cleanup_free int32_t *number = malloc(((size_t)jobs->n_jobs + 1) * sizeof(*number));
+	int32_t n = 0;
 
 	if (!number)
 		return -ENOMEM;
@@ -149,7 +150,6 @@ static int renumber_jobs(struct jobs *jobs)
 		jobs->of[i] = number[job];
 	}
 	jobs->n_jobs = n;
-	free(number);
 	return 0;
 }
 

@@ -225,7 +225,7 @@ static void forget_stretches(struct plan *p)
 static int measure_cores(struct plan *p)
 {
 	int32_t n;
-	struct moment *moments;
+	cleanup_free struct moment *moments = NULL;
 
 	p->cores = p->workflow->cpus;
 	if (p->cores <= 0)
@@ -243,7 +243,6 @@ static int measure_cores(struct plan *p)
 	} else {
 		forget_stretches(p);
 	}
-	free(moments);
 	return 0;
 }
 

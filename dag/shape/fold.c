@@ -111,7 +111,8 @@ static int fold_by(struct shape *shape, key_of *key, void *arg)
 {
 	cleanup_free struct belongs *belongs =
 		malloc(((size_t)shape->n_nodes + 1) * sizeof(*belongs));
-	int32_t *to = malloc(((size_t)shape->n_nodes + 1) * sizeof(*to)), n = 0;
+	cleanup_free int32_t *to = malloc(((size_t)shape->n_nodes + 1) * sizeof(*to));
+	int32_t n = 0;
 	int r = belongs && to ? 0 : -ENOMEM;
 
 	for (int32_t i = 0; r == 0 && i < shape->n_nodes; i++) {
@@ -129,7 +130,6 @@ static int fold_by(struct shape *shape, key_of *key, void *arg)
 	}
 	if (r == 0)
 		number_folded(shape);
-	free(to);
 	return r;
 }
 
@@ -194,14 +194,13 @@ static const char *directory_key(const struct shape *shape, const struct shape_n
 	const char *path =
 		node->kind == NODE_FILE ? workflow_data(shape->workflow, node->of)->path : NULL;
 	const char *slash = path ? strrchr(path, '/') : NULL, *label;
-	char *copy;
+	cleanup_free char *copy = NULL;
 
 	if (!slash)
 		return NULL;
 	copy = strndup(path, slash == path ? 1 : (size_t)(slash - path));
 	label = copy ? shape_label(directories->shape, copy) : NULL;
 	directories->failed |= !label;
-	free(copy);
 	return label;
 }
 
@@ -347,7 +346,8 @@ static int fold_files(struct shape *shape, bool writers)
 	struct ends all = { .shape = shape,
 		.files = malloc(((size_t)shape->n_nodes + 1) * sizeof(*all.files)),
 		.ends = malloc((2 * (size_t)shape->n_edges + 1) * sizeof(*all.ends)) };
-	int32_t *to = malloc(((size_t)shape->n_nodes + 1) * sizeof(*to)), n = 0;
+	cleanup_free int32_t *to = malloc(((size_t)shape->n_nodes + 1) * sizeof(*to));
+	int32_t n = 0;
 	int r = all.files && all.ends && to ? 0 : -ENOMEM;
 
 	if (r == 0) {
@@ -370,7 +370,6 @@ static int fold_files(struct shape *shape, bool writers)
 		number_folded(shape);
 	free(all.files);
 	free(all.ends);
-	free(to);
 	return r;
 }
 

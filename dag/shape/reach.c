@@ -176,8 +176,9 @@ int reach_order(const struct shape *shape, int **ret_order, int **ret_level, int
 {
 	size_t size = ((size_t)shape->n_nodes + 1) * sizeof(int);
 	struct ends out = { 0 };
-	int r = ends_create(shape, false, &out), *count = calloc(1, size);
-	int32_t *heap = malloc(size);
+	cleanup_free int *count = calloc(1, size);
+	int r = ends_create(shape, false, &out);
+	cleanup_free int32_t *heap = malloc(size);
 
 	*ret_order = malloc(size);
 	*ret_level = calloc(1, size);
@@ -186,8 +187,6 @@ int reach_order(const struct shape *shape, int **ret_order, int **ret_level, int
 	else
 		r = -ENOMEM;
 	ends_finish(&out);
-	free(count);
-	free(heap);
 	if (r < 0) {
 		free(*ret_order);
 		free(*ret_level);
@@ -271,7 +270,8 @@ int reach_reduce(struct shape *shape)
 {
 	size_t size = ((size_t)shape->n_nodes + 1) * sizeof(int);
 	struct ends out = { 0 };
-	int *order = NULL, *level = NULL, n = 0, r = reach_order(shape, &order, &level, &n);
+	cleanup_free int *order = NULL, *level = NULL;
+	int n = 0, r = reach_order(shape, &order, &level, &n);
 	struct reducing reducing = { .shape = shape,
 		.out = &out,
 		.place = level,
@@ -291,8 +291,6 @@ int reach_reduce(struct shape *shape)
 	if (r == 0)
 		drop_edges(shape, reducing.dropped);
 	ends_finish(&out);
-	free(order);
-	free(level);
 	free(reducing.seen);
 	free(reducing.stack);
 	free(reducing.dropped);

@@ -329,7 +329,8 @@ void shape_join_edges(struct shape *shape)
 
 int shape_keep(struct shape *shape, const bool *kept)
 {
-	int32_t *now = malloc(((size_t)shape->n_nodes + 1) * sizeof(*now)), n = 0;
+	cleanup_free int32_t *now = malloc(((size_t)shape->n_nodes + 1) * sizeof(*now));
+	int32_t n = 0;
 
 	if (!now)
 		return -ENOMEM;
@@ -350,7 +351,6 @@ int shape_keep(struct shape *shape, const bool *kept)
 		shape->edges[n++] = e;
 	}
 	shape->n_edges = n;
-	free(now);
 	find_slow(shape);
 	return 0;
 }
