@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/output.h"
 #include "base/saturate.h"
 #include "dag/graph/critical.h"
@@ -200,7 +201,7 @@ static int put_members(struct table *table, const struct workflow *w, const char
 	void (*put_above)(struct table *, const struct workflow *, const struct shape *, int64_t),
 	const struct shape *shape)
 {
-	struct moment *moments = malloc((2 * (size_t)n + 1) * sizeof(*moments));
+	cleanup_free struct moment *moments = malloc((2 * (size_t)n + 1) * sizeof(*moments));
 
 	if (!moments)
 		return -ENOMEM;
@@ -219,7 +220,6 @@ static int put_members(struct table *table, const struct workflow *w, const char
 		put_above(table, w, shape, members[i].above);
 		table_row(table);
 	}
-	free(moments);
 	return 0;
 }
 
@@ -278,7 +278,8 @@ static int put_fan_outs(struct table *table, const struct workflow *w, const str
 static int put_fan_ins(struct table *table, const struct workflow *w, const struct shape *shape,
 	struct member *members)
 {
-	int32_t *writer = malloc(((size_t)shape->n_nodes + 1) * sizeof(*writer)), n = 0, kept = 0;
+	cleanup_free int32_t *writer = malloc(((size_t)shape->n_nodes + 1) * sizeof(*writer));
+	int32_t n = 0, kept = 0;
 
 	if (!writer)
 		return -ENOMEM;
@@ -296,7 +297,6 @@ static int put_fan_ins(struct table *table, const struct workflow *w, const stru
 			members[n++] = (struct member){ shape->nodes[e->to].of,
 				program_of(w, writer[e->from]), writer[e->from] };
 	}
-	free(writer);
 	qsort(members, n, sizeof(*members), compare_members);
 	for (int32_t i = 0; i < n; i++)
 		if (kept == 0 || compare_members(&members[kept - 1], &members[i]) != 0)
@@ -310,7 +310,7 @@ int analyse_clusters(struct table *table, const struct workflow *w, const struct
 	size_t n = (size_t)w->graph->n_processes + shape->n_edges + 1;
 	struct patterns patterns = { w,
 		calloc((size_t)w->graph->n_processes + 1, sizeof(*patterns.of)) };
-	struct member *members = malloc(n * sizeof(*members));
+	cleanup_free struct member *members = malloc(n * sizeof(*members));
 	struct family family;
 	int r = family_create(w, &family);
 
@@ -329,7 +329,6 @@ int analyse_clusters(struct table *table, const struct workflow *w, const struct
 	for (int32_t i = 0; patterns.of && i < w->graph->n_processes; i++)
 		free(patterns.of[i]);
 	free(patterns.of);
-	free(members);
 	family_finish(&family);
 	table_note(table, "sub-tree: processes of the same form below one (node); fan-out: "
 			  "processes of one program that read the "

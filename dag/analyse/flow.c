@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/saturate.h"
 #include "base/units.h"
 #include "dag/graph/critical.h"
@@ -152,7 +153,7 @@ static int sweep(const struct workflow *w,
 	void (*tell)(void *arg, int64_t from_ns, int64_t to_ns, const struct width *), void *arg)
 {
 	size_t n = 0;
-	struct change *changes = list_changes(w, &n);
+	cleanup_free struct change *changes = list_changes(w, &n);
 	struct width width;
 	int r = width_begin(w, &width);
 
@@ -164,7 +165,6 @@ static int sweep(const struct workflow *w,
 			tell(arg, changes[i].time_ns, changes[i + 1].time_ns, &width);
 	}
 	width_end(&width);
-	free(changes);
 	return r;
 }
 
@@ -494,7 +494,8 @@ static size_t list_space(const struct workflow *w, const struct life *lives, boo
 
 static int note_space(struct table *table, const struct workflow *w, const struct life *lives)
 {
-	struct space *space = malloc((2 * (size_t)w->graph->n_files + 1) * sizeof(*space));
+	cleanup_free struct space *space =
+		malloc((2 * (size_t)w->graph->n_files + 1) * sizeof(*space));
 	char as_it_was[32], tidy[32];
 
 	if (!space)
@@ -502,7 +503,6 @@ static int note_space(struct table *table, const struct workflow *w, const struc
 	units_bytes(high_water(space, list_space(w, lives, false, space)), as_it_was,
 		sizeof(as_it_was));
 	units_bytes(high_water(space, list_space(w, lives, true, space)), tidy, sizeof(tidy));
-	free(space);
 	table_note(table,
 		"Space that files of the run took, at most: %s as it was, %s if each intermediate "
 		"file were deleted "
@@ -514,7 +514,7 @@ static int note_space(struct table *table, const struct workflow *w, const struc
 int analyse_lifecycle(struct table *table, const struct workflow *w, const struct shape *shape,
 	const struct analyse_options *options)
 {
-	struct life *lives = list_lives(w);
+	cleanup_free struct life *lives = list_lives(w);
 	int r;
 
 	(void)shape, (void)options;
@@ -527,11 +527,10 @@ int analyse_lifecycle(struct table *table, const struct workflow *w, const struc
 		if (lives[i].used && is_file(w, i))
 			put_life(table, w, i, &lives[i]);
 	table_note(table, "role: input, never written here; intermediate, written and read by "
-			  "others; output, read by nobody "
-			  "else; temporary, created and deleted.  delete after: from then on "
-			  "nobody needs it.  last user: a "
+			  "others; output, read by no other "
+			  "process; temporary, created and deleted.  delete after: from then on "
+			  "no process needs it.  last user: a "
 			  "process.");
 	r = note_space(table, w, lives);
-	free(lives);
 	return r;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/saturate.h"
 #include "dag/output/table.h"
 #include "dag/shape/attributes.h"
@@ -53,7 +54,7 @@ static const char *name_of(const struct shape *shape, int32_t i)
 int analyse_degree(struct table *table, const struct workflow *workflow, const struct shape *shape,
 	const struct analyse_options *options)
 {
-	int *degree = calloc(2 * (size_t)shape->n_nodes + 1, sizeof(*degree));
+	cleanup_free int *degree = calloc(2 * (size_t)shape->n_nodes + 1, sizeof(*degree));
 
 	(void)workflow, (void)options;
 	if (!degree)
@@ -72,7 +73,6 @@ int analyse_degree(struct table *table, const struct workflow *workflow, const s
 		table_string(table, name_of(shape, i));
 		table_row(table);
 	}
-	free(degree);
 	table_note(table, "in, out: edges that lead to it and from it.  A process has one for who "
 			  "started it, for "
 			  "each that it started, and for each file that it read or wrote.");
@@ -132,7 +132,7 @@ int analyse_weight(struct table *table, const struct workflow *workflow, const s
 		"weight: peak resident memory of a process, size of a file.",
 	};
 	const char *column = columns[options->by];
-	struct moved *moved = sum_edges(shape);
+	cleanup_free struct moved *moved = sum_edges(shape);
 
 	(void)workflow;
 	if (!moved)
@@ -151,7 +151,6 @@ int analyse_weight(struct table *table, const struct workflow *workflow, const s
 		table_string(table, name_of(shape, i));
 		table_row(table);
 	}
-	free(moved);
 	table_note(table, "%s  in: what came to it, for a file what was written.",
 		notes[options->by]);
 	return table_sort(table, column);
@@ -162,7 +161,8 @@ int analyse_weight(struct table *table, const struct workflow *workflow, const s
 int analyse_order(struct table *table, const struct workflow *workflow, const struct shape *shape,
 	const struct analyse_options *options)
 {
-	int *order = NULL, *level = NULL, n = 0, r = reach_order(shape, &order, &level, &n);
+	cleanup_free int *order = NULL, *level = NULL;
+	int n = 0, r = reach_order(shape, &order, &level, &n);
 
 	(void)workflow, (void)options;
 	if (r < 0)
@@ -189,7 +189,5 @@ int analyse_order(struct table *table, const struct workflow *workflow, const st
 	if (n < shape->n_nodes)
 		table_note(table, "%d nodes are missing: after folding they stand in cycles.",
 			shape->n_nodes - n);
-	free(order);
-	free(level);
 	return 0;
 }

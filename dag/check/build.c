@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 struct build *build_create(void)
 {
 	struct build *build = calloc(1, sizeof(*build));
@@ -35,42 +37,24 @@ void build_destroy(struct build *build)
 	free(build);
 }
 
-/* Room for one more in an array that grows by doubling. */
-static void *grown(void *array, int32_t n, size_t size)
-{
-	if (n & (n - 1))
-		return array;
-	return reallocarray(array, n ? 2 * (size_t)n : 1, size);
-}
-
 int32_t build_node(struct build *build, const char *path)
 {
 	int32_t number = path_names_add(build->names, path, strlen(path));
-	struct build_node *nodes;
+	const struct build_node node = {
+		.recipe = BUILD_NONE, .directory = PATH_NAMES_NONE, .name = PATH_NAMES_NONE
+	};
 
 	if (number < build->n_nodes) /* or -ENOMEM */
 		return number;
-	nodes = grown(build->nodes, build->n_nodes, sizeof(*nodes));
-	if (!nodes)
-		return -ENOMEM;
-	build->nodes = nodes;
-	nodes[build->n_nodes++] = (struct build_node){
-		.recipe = BUILD_NONE, .directory = PATH_NAMES_NONE, .name = PATH_NAMES_NONE
-	};
-	return number;
+	return vector_push(build->nodes, build->n_nodes, node) < 0 ? -ENOMEM : number;
 }
 
 int build_declare(struct build *build, int32_t target, int32_t prerequisite,
 	enum build_declared kind)
 {
 	struct build_node *node = &build->nodes[target];
-	struct build_edge *edges = grown(node->edges, node->n_edges, sizeof(*edges));
 
-	if (!edges)
-		return -ENOMEM;
-	node->edges = edges;
-	edges[node->n_edges++] = (struct build_edge){ prerequisite, kind };
-	return 0;
+	return vector_push(node->edges, node->n_edges, (struct build_edge){ prerequisite, kind });
 }
 
 int build_call(struct build *build, int32_t target, const char *directory, const char *name)
@@ -89,16 +73,13 @@ int build_call(struct build *build, int32_t target, const char *directory, const
 int32_t build_recipe(struct build *build, int32_t target, int64_t driver)
 {
 	int32_t i = build->nodes[target].recipe;
-	struct build_recipe *recipes;
 
 	for (; i != BUILD_NONE; i = build->recipes[i].same)
 		if (build->recipes[i].driver == driver)
 			return i;
-	recipes = grown(build->recipes, build->n_recipes, sizeof(*recipes));
-	if (!recipes)
+	if (vector_reserve(build->recipes, build->n_recipes) < 0)
 		return -ENOMEM;
-	build->recipes = recipes;
-	recipes[build->n_recipes] = (struct build_recipe){ .node = target,
+	build->recipes[build->n_recipes] = (struct build_recipe){ .node = target,
 		.same = build->nodes[target].recipe,
 		.outer = BUILD_NONE,
 		.driver = driver,
@@ -111,24 +92,12 @@ int32_t build_recipe(struct build *build, int32_t target, int64_t driver)
 
 int build_use(struct build *build, const struct build_use *use)
 {
-	struct build_use *uses = grown(build->uses, build->n_uses, sizeof(*uses));
-
-	if (!uses)
-		return -ENOMEM;
-	build->uses = uses;
-	uses[build->n_uses++] = *use;
-	return 0;
+	return vector_push(build->uses, build->n_uses, *use);
 }
 
 int build_ghost(struct build *build, const struct build_ghost *ghost)
 {
-	struct build_ghost *ghosts = grown(build->ghosts, build->n_ghosts, sizeof(*ghosts));
-
-	if (!ghosts)
-		return -ENOMEM;
-	build->ghosts = ghosts;
-	ghosts[build->n_ghosts++] = *ghost;
-	return 0;
+	return vector_push(build->ghosts, build->n_ghosts, *ghost);
 }
 
 /* ---- the end ---- */
@@ -234,9 +203,8 @@ const struct build_use *build_find_use(const struct build *build, int32_t recipe
 	const struct build_use key = { .recipe = recipe, .node = node };
 	const struct build_recipe *r = &build->recipes[recipe];
 
-	return r->n_uses ? bsearch(&key, build->uses + r->first_use, r->n_uses, sizeof(key),
-				   compare_uses)
-			 : NULL;
+	return vector_find(&key, build->uses + r->first_use, (size_t)r->n_uses, sizeof(key),
+		compare_uses);
 }
 
 bool build_is_inside(const struct build *build, int32_t recipe, int32_t outer)

@@ -20,7 +20,7 @@
 
 enum build_declared {
 	BUILD_NORMAL,
-	BUILD_ALIAS, /* a link to the other: nobody wrote it down */
+	BUILD_ALIAS, /* a link to the other: it is not declared as such */
 	BUILD_ORDER, /* first this, but it is no reason to make the target again */
 	BUILD_DEPFILE /* a compiler wrote it down while the target was made: too late for this time */
 };
@@ -42,7 +42,7 @@ enum build_flag {
 
 struct build_node {
 	struct build_edge *edges;
-	int32_t n_edges, room;
+	int32_t n_edges;
 	int32_t recipe;         /* a recipe of this target, then build_recipe.same; BUILD_NONE */
 	int32_t first_of, n_of; /* of build.of_node */
 	int32_t directory,
@@ -68,7 +68,7 @@ enum build_use_kind {
 	USE_CREATE = 8,
 	USE_RENAME = 16,
 	USE_WRITE = 32,
-	USE_APPEND = 64, /* adds to its end, whoever else does */
+	USE_APPEND = 64, /* adds to its end, as others may do, too */
 	USE_DELETE = 128,
 	USE_LOOK = 256
 };
@@ -82,7 +82,7 @@ struct build_use {
 	int64_t reader, writer; /* processes; 0: none */
 };
 
-/* Somebody looked for node in vain, and then found another file of that name; found BUILD_NONE: nothing. */
+/* The lookup of node failed, and a later one found another file of that name; found BUILD_NONE: none did. */
 struct build_ghost {
 	int32_t recipe, node, found;
 	int64_t process, time_ns;
@@ -91,7 +91,7 @@ struct build_ghost {
 struct build {
 	struct path_names *names, *texts;
 	struct build_node *nodes;
-	int32_t n_nodes, room_nodes;
+	int32_t n_nodes;
 	struct build_recipe *recipes;
 	int32_t n_recipes;
 	struct build_use *uses; /* by recipe, then node: one each */

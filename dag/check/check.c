@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "dag/check/precede.h"
 
 #define WRITERS_MAX 64 /* of one file, that are compared with each other */
@@ -14,21 +15,12 @@ _Static_assert(sizeof(check_kinds) / sizeof(check_kinds[0]) == CHECK_MAX + 1, "a
 
 int check_add(struct check *check, const struct check_finding *finding)
 {
-	struct check_finding *findings = check->findings;
-
 	if (!(check->options.kinds & (1u << finding->kind)))
 		return 0;
-	if ((check->n & (check->n - 1)) == 0)
-		findings = reallocarray(findings, check->n ? 2 * (size_t)check->n : 1,
-			sizeof(*findings));
-	if (!findings)
-		return -ENOMEM;
-	check->findings = findings;
-	findings[check->n++] = *finding;
-	return 0;
+	return vector_push(check->findings, check->n, *finding);
 }
 
-/* ---- what nobody wants to hear of ---- */
+/* ---- files that findings leave out ---- */
 
 static bool has_part(const char *path, const char *part)
 {
@@ -108,7 +100,7 @@ enum check_order check_order(struct check *c, int32_t *a, int32_t *b)
 	int32_t before = *a;
 	struct precede *of;
 
-	if (!precede_meet(build, a, b) || build->recipes[*a].node == build->recipes[*b].node ||
+	if (!precede_lift(build, a, b) || build->recipes[*a].node == build->recipes[*b].node ||
 		build_is_for_makefiles(build, *a) != build_is_for_makefiles(build, *b))
 		return CHECK_ORDERED;
 	of = *a == before ? c->of : c->far;

@@ -6,7 +6,7 @@
  * What is wrong with what a build declares, by what its recipes did.  Pure: asks the build alone.
  *
  *   missing    a recipe reads a file that another one makes, and nothing says that this comes first; or
- *              one that nobody makes, and the target is not made again when it changes
+ *              one that no recipe makes, and the target is not made again when it changes
  *   redundant  a prerequisite that the recipe never looked at, nor at what is made with it or before it
  *   unordered  two recipes use the same file, one of them writes it, and either may come first
  *   ghost      a file was looked for where there is none, and then found elsewhere: one that comes to be

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/err.h"
+#include "base/failure.h"
+#include "base/vector.h"
 #include "dag/check/build.h"
 
 enum column { COLUMN_TARGET, COLUMN_PREREQUISITE, COLUMN_KIND, COLUMN_MAX };
@@ -21,31 +22,17 @@ struct edges {
 	FILE *f;
 	const char *file, *directory;
 	struct build *build;
+	struct failure *failure;
 	char *text; /* fields of the row, each with its NUL */
-	size_t len, room;
+	size_t len;
 	size_t field[COLUMN_MAX]; /* where it begins in the text */
 	int place[COLUMN_MAX];    /* which of the fields it is; -1: there is none */
 	int64_t row;
 };
 
-static int out_of_memory(void)
-{
-	return err_status(EXIT_OWN, "out of memory");
-}
-
 static int put(struct edges *e, char c)
 {
-	char *text = e->text;
-
-	if (e->len == e->room) {
-		text = realloc(text, e->room ? 2 * e->room : 256);
-		if (!text)
-			return -ENOMEM;
-		e->text = text;
-		e->room = e->room ? 2 * e->room : 256;
-	}
-	text[e->len++] = c;
-	return 0;
+	return vector_push(e->text, e->len, c);
 }
 
 /* One field, with its NUL; what ended it: ',', '\n', EOF; or -ENOMEM - EOF is -1, which that is not. */
@@ -117,32 +104,32 @@ static int add_row(struct edges *e)
 	if (!target[0])
 		return 0;
 	if (kind[0] && !order_only && strcmp(kind, "normal") != 0)
-		return err_status(EXIT_OWN,
+		return failure_set(e->failure, -EINVAL,
 			"unknown kind '%s' in row %lld of '%s': it must be normal or "
 			"order-only",
 			kind, (long long)e->row, e->file);
 	node = node_of(e, target);
 	if (node < 0 || build_call(e->build, node, e->directory, target) < 0)
-		return out_of_memory();
+		return failure_memory(e->failure);
 	if (!prerequisite[0])
 		return 0;
 	to = node_of(e, prerequisite);
 	if (to < 0 ||
 		build_declare(e->build, node, to, order_only ? BUILD_ORDER : BUILD_NORMAL) < 0)
-		return out_of_memory();
+		return failure_memory(e->failure);
 	return 0;
 }
 
 static int read_all(struct edges *e)
 {
-	int status = 0, r = read_row(e, true);
+	int added = 0, r = read_row(e, true);
 
 	if (r >= 0 && (e->place[COLUMN_TARGET] < 0 || e->place[COLUMN_PREREQUISITE] < 0))
-		return err_status(EXIT_OWN,
+		return failure_set(e->failure, -EINVAL,
 			"'%s' does not begin with the names of its columns: 'target,"
 			"prerequisite' must be its first line",
 			e->file);
-	while (r >= 0 && status == 0) {
+	while (r >= 0 && added == 0) {
 		for (int k = 0; k < COLUMN_MAX; k++)
 			e->field[k] = 0;
 		r = read_row(e, false);
@@ -150,26 +137,29 @@ static int read_all(struct edges *e)
 			break;
 		for (int k = COLUMN_TARGET; k <= COLUMN_PREREQUISITE; k++)
 			if (e->place[k] > 0 && e->field[k] == 0)
-				return err_status(EXIT_OWN, "row %lld of '%s' is too short",
-					(long long)e->row, e->file);
-		status = add_row(e);
+				return failure_set(e->failure, -EINVAL,
+					"row %lld of '%s' is too short", (long long)e->row,
+					e->file);
+		added = add_row(e);
 	}
-	return r < 0 ? out_of_memory() : status;
+	return r < 0 ? failure_memory(e->failure) : added;
 }
 
-int edges_load(const char *file, const char *directory, struct build *build)
+int edges_load(const char *file, const char *directory, struct build *build,
+	struct failure *failure)
 {
 	struct edges e = { .f = fopen(file, "re"),
 		.file = file,
 		.directory = directory,
 		.build = build,
+		.failure = failure,
 		.place = { -1, -1, -1 } };
-	int status;
+	int r;
 
 	if (!e.f)
-		return err_status(EXIT_OWN, "cannot open '%s': %s", file, strerror(errno));
-	status = read_all(&e);
+		return failure_set(failure, -errno, "cannot open '%s': %s", file, strerror(errno));
+	r = read_all(&e);
 	fclose(e.f);
 	free(e.text);
-	return status;
+	return r;
 }

@@ -10,8 +10,10 @@
  */
 
 struct build;
+struct failure;
 
-/* Prints what is wrong; 0 or the exit status. */
-int edges_load(const char *file, const char *directory, struct build *build);
+/* 0 or -errno, with the failure set. */
+int edges_load(const char *file, const char *directory, struct build *build,
+	struct failure *failure);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/err.h"
+#include "base/failure.h"
 #include "dag/check/check.h"
 #include "dag/check/edges.h"
 #include "dag/check/ninja.h"
@@ -26,14 +26,10 @@ struct session {
 	struct check_trace trace;
 	struct ninja *ninja;
 	struct check check;
+	struct failure failure;
 	char *root;
 	const char *cwd; /* of db */
 };
-
-static int out_of_memory(void)
-{
-	return err_status(EXIT_TROUBLE, "out of memory");
-}
 
 /* ---- what is declared ---- */
 
@@ -45,30 +41,30 @@ static int find_root(struct session *s)
 	if (o->root) {
 		s->root = realpath(o->root, NULL);
 		if (!s->root)
-			return err_status(EXIT_TROUBLE, "cannot find '%s': %s", o->root,
+			return failure_set(&s->failure, -errno, "cannot find '%s': %s", o->root,
 				strerror(errno));
 	} else if (!o->all) {
 		if (!s->cwd)
-			return err_status(EXIT_TROUBLE,
+			return failure_set(&s->failure, -ENODATA,
 				"the trace does not say where the build began: name "
 				"the project with --root");
 		s->root = strdup(s->cwd);
 		if (!s->root)
-			return err_status(EXIT_TROUBLE, "out of memory");
+			return failure_memory(&s->failure);
 	}
 	s->trace.root = s->root;
 	return 0;
 }
 
-static int complain_undeclared(const struct session *s)
+static int set_undeclared(struct session *s)
 {
 	const char *options = query_fact_text(s->db, "options");
 
 	if (options && (strncmp(options, "--make ", 7) == 0 || strstr(options, " --make ")))
-		return err_status(EXIT_TROUBLE,
+		return failure_set(&s->failure, -ENODATA,
 			"make ran no recipe in '%s': trace a build from scratch",
 			s->options.traces.word[0]);
-	return err_status(EXIT_TROUBLE,
+	return failure_set(&s->failure, -ENODATA,
 		"nothing is declared in '%s': record with 'ftrac run --make -- make', "
 		"or say with --ninja or --declared what is",
 		s->options.traces.word[0]);
@@ -78,45 +74,45 @@ static int load_declared(struct session *s)
 {
 	const struct check_cli *o = &s->options;
 	struct build *build = s->trace.build;
-	int status = check_trace_notes(&s->trace, s->db);
+	int r = check_trace_notes(&s->trace, s->db, &s->failure);
 
-	if (status == 0 && o->declared)
-		status = edges_load(o->declared, s->cwd ? s->cwd : "/", build);
-	if (status == 0 && o->ninja)
-		status = ninja_load(o->ninja, build, &s->ninja);
+	if (r == 0 && o->declared)
+		r = edges_load(o->declared, s->cwd ? s->cwd : "/", build, &s->failure);
+	if (r == 0 && o->ninja)
+		r = ninja_load(o->ninja, build, &s->ninja, &s->failure);
 	s->trace.ninja = s->ninja;
-	if (status == 0 && !s->trace.has_notes && !o->declared && !o->ninja)
-		status = complain_undeclared(s);
+	if (r == 0 && !s->trace.has_notes && !o->declared && !o->ninja)
+		r = set_undeclared(s);
 	/* Only make keeps something back. */
 	if (!s->trace.has_notes)
 		build->is_complete = true;
-	return status;
+	return r;
 }
 
 static int load(struct session *s)
 {
-	int status;
+	int r;
 
 	s->trace.build = build_create();
 	if (!s->trace.build)
-		return out_of_memory();
+		return failure_memory(&s->failure);
 	s->trace.begin_ns = query_fact(s->db, "start_ns", 0);
-	status = find_root(s);
-	if (status == 0)
-		status = load_declared(s);
-	if (status == 0)
-		status = check_trace_load(&s->trace, s->db);
-	if (status == 0 && s->trace.build->n_recipes == 0)
-		status = err_status(EXIT_TROUBLE,
+	r = find_root(s);
+	if (r == 0)
+		r = load_declared(s);
+	if (r == 0)
+		r = check_trace_load(&s->trace, s->db, &s->failure);
+	if (r == 0 && s->trace.build->n_recipes == 0)
+		r = failure_set(&s->failure, -ENODATA,
 			"no process of the trace belongs to a declared target: %s",
 			s->ninja ? "was it this folder that ninja worked in?"
 				 : "are the paths the same?");
-	return status;
+	return r;
 }
 
 /* ---- what is found ---- */
 
-static int print(const struct session *s, bool whole)
+static int print(struct session *s, bool whole)
 {
 	const struct check_cli *o = &s->options;
 	const struct table_style style = { .format = o->format,
@@ -129,7 +125,7 @@ static int print(const struct session *s, bool whole)
 						    : CHECK_MEND_CSV;
 	int r = check_print(&s->check, &s->trace, mend, &style, stdout);
 
-	return r < 0 ? err_status(EXIT_TROUBLE, "cannot write the output: %s", strerror(-r)) : 0;
+	return r < 0 ? failure_set(&s->failure, r, "cannot write the output: %s", strerror(-r)) : 0;
 }
 
 static int judge(const struct session *s, bool whole)
@@ -147,12 +143,9 @@ static int judge(const struct session *s, bool whole)
 static int find(struct session *s, bool whole)
 {
 	const struct check_options options = { s->root, s->options.kinds };
-	int status;
+	int r = failure_of_memory(&s->failure, check_run(s->trace.build, &options, &s->check));
 
-	if (check_run(s->trace.build, &options, &s->check) < 0)
-		return out_of_memory();
-	status = print(s, whole);
-	return status ? status : judge(s, whole);
+	return r < 0 ? r : print(s, whole);
 }
 
 static void finish(struct session *s)
@@ -170,19 +163,22 @@ int check_main(int argc, char **argv)
 {
 	struct session s = { 0 };
 	bool whole = false;
-	int status;
+	int status, r;
 
 	if (!check_options_parse(argc, argv, &s.options, &status)) {
 		check_options_finish(&s.options);
 		return status;
 	}
-	status = traces_open(&s.options.traces, s.options.foreign ? QUERY_FOREIGN : 0, &s.db);
-	if (status == 0) {
+	r = failure_printed(&s.failure,
+		traces_open(&s.options.traces, s.options.foreign ? QUERY_FOREIGN : 0, &s.db));
+	if (r == 0) {
 		whole = traces_are_whole(s.db);
-		status = load(&s);
+		r = load(&s);
 	}
-	/* What goes wrong has been said; that something was found it does not mean. */
-	status = status ? EXIT_TROUBLE : find(&s, whole);
+	if (r == 0)
+		r = find(&s, whole);
+	/* Every failure is EXIT_TROUBLE: EXIT_OWN would say that something was found. */
+	status = failure_status(&s.failure) ? EXIT_TROUBLE : judge(&s, whole);
 	finish(&s);
 	return status;
 }

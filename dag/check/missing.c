@@ -123,12 +123,12 @@ static int check_far(struct check *c, const struct build_use *use, const struct 
 static int check_made(struct check *c, const struct build_use *use, const struct build_use *maker)
 {
 	int32_t a = use->recipe, b = maker->recipe;
-	bool meet = precede_meet(c->build, &a, &b);
+	bool lifted = precede_lift(c->build, &a, &b);
 
 	if (build_is_inside(c->build, maker->recipe, use->recipe) ||
 		build_is_inside(c->build, use->recipe, maker->recipe))
 		return 0;
-	if (!meet || a != use->recipe || b != maker->recipe)
+	if (!lifted || a != use->recipe || b != maker->recipe)
 		return check_far(c, use, maker);
 	if (is_declared_here(c, use, maker))
 		return 0;

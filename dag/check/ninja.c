@@ -12,8 +12,9 @@
 
 #include "base/cleanup.h"
 #include "base/cli.h"
-#include "base/err.h"
+#include "base/failure.h"
 #include "base/helper.h"
+#include "base/vector.h"
 #include "dag/check/build.h"
 #include "dag/output/json.h"
 
@@ -22,6 +23,7 @@
 struct ninja {
 	char *directory; /* absolute */
 	struct build *build;
+	struct failure *failure; /* of ninja_load() */
 	struct path_names *commands;
 	int32_t *of_command; /* their nodes */
 	char **targets;
@@ -31,17 +33,12 @@ struct ninja {
 	bool skips; /* what follows is about something else */
 };
 
-static int out_of_memory(void)
-{
-	return err_status(EXIT_OWN, "out of memory");
-}
-
 /* compdb writes names that are not UTF-8 as they are. */
-static int say_no_json(const struct ninja *n)
+static int set_no_json(const struct ninja *n)
 {
 	if (json_memory_failed())
-		return out_of_memory();
-	return err_status(EXIT_OWN,
+		return failure_memory(n->failure);
+	return failure_set(n->failure, -EPROTO,
 		"cannot read what 'ninja -t compdb' says in '%s': it is no JSON where names are "
 		"not UTF-8; rename "
 		"these, or say by --declared what is declared",
@@ -57,13 +54,13 @@ static int32_t node_of(struct ninja *n, const char *name)
 
 /* ---- what ninja says, line by line ---- */
 
-static int say_failed(const struct ninja *n, const char *tool, int error)
+static int set_failed(const struct ninja *n, const char *tool, int error)
 {
 	if (error == -ENOENT)
-		return err_status(EXIT_OWN, "cannot ask ninja: it is not installed");
+		return failure_set(n->failure, error, "cannot ask ninja: it is not installed");
 	if (error != -EPROTO)
-		return err_status(EXIT_OWN, "cannot ask ninja: %s", strerror(-error));
-	return err_status(EXIT_OWN,
+		return failure_set(n->failure, error, "cannot ask ninja: %s", strerror(-error));
+	return failure_set(n->failure, error,
 		"cannot ask 'ninja -t %s' in '%s': it failed; is there a build.ninja?", tool,
 		n->directory);
 }
@@ -82,26 +79,25 @@ static int spawn(char *const *argv, pid_t *ret_pid, FILE **ret_f)
 	return r < 0 ? r : -ENOMEM;
 }
 
-/* words: what follows "-t TOOL", ended by NULL. */
+/* words: what follows "-t TOOL", ended by NULL; at most TARGETS_AT_ONCE.  0 or -errno, with the failure set. */
 static int ask(const struct ninja *n, const char *tool, char *const *words, pid_t *ret_pid, FILE **ret_f)
 {
 	const char *const head[] = { "ninja", "-C", n->directory, "-t", tool };
-	struct words argv = { 0 };
-	int status = 0;
+	char *argv[sizeof(head) / sizeof(head[0]) + TARGETS_AT_ONCE + 1];
+	size_t n_words = sizeof(head) / sizeof(head[0]);
+	int r;
 
-	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]) && status == 0; i++)
-		status = words_add(&argv, head[i]);
-	for (; words && *words && status == 0; words++)
-		status = words_add(&argv, *words);
-	if (status == 0)
-		status = spawn((char *const *)argv.word, ret_pid, ret_f);
-	words_free(&argv);
-	return status;
+	memcpy(argv, head, sizeof(head));
+	for (; words && *words; words++)
+		argv[n_words++] = *words;
+	argv[n_words] = NULL;
+	r = spawn(argv, ret_pid, ret_f);
+	return r < 0 ? set_failed(n, tool, r) : 0;
 }
 
 static int take_lines(struct ninja *n, FILE *f, int (*take)(struct ninja *n, char *line))
 {
-	char *line = NULL;
+	cleanup_free char *line = NULL;
 	size_t room = 0;
 	ssize_t len;
 	int r = 0;
@@ -112,7 +108,6 @@ static int take_lines(struct ninja *n, FILE *f, int (*take)(struct ninja *n, cha
 		if (strncmp(line, "ninja: Entering directory", 25) != 0)
 			r = take(n, line);
 	}
-	free(line);
 	return r;
 }
 
@@ -124,16 +119,14 @@ static int each_line(struct ninja *n, const char *tool, char *const *words,
 	FILE *f;
 
 	r = ask(n, tool, words, &pid, &f);
-	if (r > 0)
-		return r;
 	if (r < 0)
-		return say_failed(n, tool, r);
+		return r;
 	r = take_lines(n, f, take);
 	fclose(f);
 	waitpid(pid, &status, 0);
 	if (r < 0)
-		return out_of_memory();
-	return status ? say_failed(n, tool, -EPROTO) : 0;
+		return failure_memory(n->failure);
+	return status ? set_failed(n, tool, -EPROTO) : 0;
 }
 
 /* ---- targets ---- */
@@ -142,20 +135,15 @@ static int each_line(struct ninja *n, const char *tool, char *const *words,
 static int take_target(struct ninja *n, char *line)
 {
 	char *colon = strrchr(line, ':');
-	char **targets = n->targets;
 	int32_t node;
 
 	if (!colon)
 		return 0;
 	*colon = '\0';
-	if ((n->n_targets & (n->n_targets - 1)) == 0)
-		targets = reallocarray(targets, n->n_targets ? 2 * n->n_targets : 1,
-			sizeof(*targets));
-	if (!targets)
+	if (vector_reserve(n->targets, n->n_targets) < 0)
 		return -ENOMEM;
-	n->targets = targets;
-	targets[n->n_targets] = strdup(line);
-	if (!targets[n->n_targets])
+	n->targets[n->n_targets] = strdup(line);
+	if (!n->targets[n->n_targets])
 		return -ENOMEM;
 	n->n_targets++;
 	node = node_of(n, line);
@@ -216,17 +204,17 @@ static int take_deps(struct ninja *n, char *line)
 static int ask_queries(struct ninja *n)
 {
 	char *words[TARGETS_AT_ONCE + 1];
-	int status = 0;
+	int r = 0;
 
-	for (size_t at = 0; at < n->n_targets && status == 0; at += TARGETS_AT_ONCE) {
+	for (size_t at = 0; at < n->n_targets && r == 0; at += TARGETS_AT_ONCE) {
 		size_t count =
 			n->n_targets - at < TARGETS_AT_ONCE ? n->n_targets - at : TARGETS_AT_ONCE;
 
 		memcpy(words, n->targets + at, count * sizeof(*words));
 		words[count] = NULL;
-		status = each_line(n, "query", words, take_query);
+		r = each_line(n, "query", words, take_query);
 	}
-	return status;
+	return r;
 }
 
 /* ---- commands ---- */
@@ -236,20 +224,16 @@ static int take_command(void *arg, const char *const texts[2])
 	struct ninja *n = arg;
 	const char *command = texts[0], *output = texts[1];
 	int32_t before = path_names_count(n->commands), number;
-	int32_t *of = n->of_command;
 
 	if (!command || !output)
 		return 0;
 	number = path_names_add(n->commands, command, strlen(command));
 	if (number < before) /* the same for several: the first, or -ENOMEM */
 		return number < 0 ? -ENOMEM : 0;
-	if ((number & (number - 1)) == 0)
-		of = reallocarray(of, number ? 2 * (size_t)number : 1, sizeof(*of));
-	if (!of)
+	if (vector_reserve(n->of_command, number) < 0)
 		return -ENOMEM;
-	n->of_command = of;
-	of[number] = node_of(n, output);
-	return of[number] < 0 ? -ENOMEM : 0;
+	n->of_command[number] = node_of(n, output);
+	return n->of_command[number] < 0 ? -ENOMEM : 0;
 }
 
 static int ask_commands(struct ninja *n)
@@ -259,16 +243,16 @@ static int ask_commands(struct ninja *n)
 	FILE *f;
 	int status = 0, r = ask(n, "compdb", NULL, &pid, &f);
 
-	if (r)
-		return r > 0 ? r : say_failed(n, "compdb", r);
+	if (r < 0)
+		return r;
 	r = json_read_pairs(f, members, take_command, n);
 	fclose(f);
 	waitpid(pid, &status, 0);
 	if (status)
-		return say_failed(n, "compdb", -EPROTO);
+		return set_failed(n, "compdb", -EPROTO);
 	if (r == -EPROTO)
-		return say_no_json(n);
-	return r < 0 ? out_of_memory() : 0;
+		return set_no_json(n);
+	return r < 0 ? failure_memory(n->failure) : 0;
 }
 
 /* The only line that 'commands -s' has. */
@@ -282,49 +266,52 @@ static int take_command_line(struct ninja *n, char *line)
 /* compdb leaves out what has no inputs. */
 static int ask_rest(struct ninja *n)
 {
-	int status = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < n->n_targets && status == 0; i++) {
+	for (size_t i = 0; i < n->n_targets && r == 0; i++) {
 		char *words[] = { (char *)"-s", n->targets[i], NULL };
 
 		n->node = node_of(n, n->targets[i]);
 		if (n->node < 0)
-			return out_of_memory();
+			return failure_memory(n->failure);
 		if (n->build->nodes[n->node].n_edges == 0)
-			status = each_line(n, "commands", words, take_command_line);
+			r = each_line(n, "commands", words, take_command_line);
 	}
-	return status;
+	return r;
 }
 
 /* ---- the whole ---- */
 
-int ninja_load(const char *directory, struct build *build, struct ninja **ret_ninja)
+int ninja_load(const char *directory, struct build *build, struct ninja **ret_ninja,
+	struct failure *failure)
 {
 	char *all[] = { (char *)"all", NULL };
 	struct ninja *n = calloc(1, sizeof(*n));
-	int status;
+	int r;
 
 	*ret_ninja = n;
 	if (!n)
-		return out_of_memory();
+		return failure_memory(failure);
 	n->build = build;
+	n->failure = failure;
 	n->node = BUILD_NONE;
 	n->directory = realpath(directory, NULL);
 	n->commands = path_names_create();
 	if (!n->directory)
-		return err_status(EXIT_OWN, "cannot find '%s': %s", directory, strerror(errno));
+		return failure_set(failure, -errno, "cannot find '%s': %s", directory,
+			strerror(errno));
 	if (!n->commands)
-		return out_of_memory();
+		return failure_memory(n->failure);
 	build->is_complete = true;
-	status = each_line(n, "targets", all, take_target);
-	if (status == 0)
-		status = ask_queries(n);
-	if (status == 0)
-		status = ask_rest(n);
+	r = each_line(n, "targets", all, take_target);
+	if (r == 0)
+		r = ask_queries(n);
+	if (r == 0)
+		r = ask_rest(n);
 	n->node = BUILD_NONE;
-	if (status == 0)
-		status = each_line(n, "deps", NULL, take_deps);
-	return status ? status : ask_commands(n);
+	if (r == 0)
+		r = each_line(n, "deps", NULL, take_deps);
+	return r < 0 ? r : ask_commands(n);
 }
 
 void ninja_destroy(struct ninja *ninja)

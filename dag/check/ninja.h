@@ -10,10 +10,13 @@
 #include <stdint.h>
 
 struct build;
+struct failure;
 struct ninja;
 
-/* Into the build; prints what is wrong, 0 or the exit status.  *ret_ninja is to be destroyed in any case. */
-int ninja_load(const char *directory, struct build *build, struct ninja **ret_ninja);
+/* Into the build.  0 or -errno, with the failure set; the caller destroys *ret_ninja in any case.  The failure must
+ * live as long as the call. */
+int ninja_load(const char *directory, struct build *build, struct ninja **ret_ninja,
+	struct failure *failure);
 void ninja_destroy(struct ninja *ninja);
 
 /* The node of the target that such a command makes; BUILD_NONE. */

@@ -152,7 +152,7 @@ bool precede_is_always_made(const struct precede *p)
 	return p->is_always_made;
 }
 
-bool precede_meet(const struct build *build, int32_t *a, int32_t *b)
+bool precede_lift(const struct build *build, int32_t *a, int32_t *b)
 {
 	for (int32_t x = *a; x != BUILD_NONE; x = build->recipes[x].outer)
 		for (int32_t y = *b; y != BUILD_NONE; y = build->recipes[y].outer) {

@@ -38,6 +38,6 @@ bool precede_is_always_made(const struct precede *precede);
 
 /* Two recipes as the driver sees them that decides when they run: the recipes themselves, or those in
  * which they are.  false: no driver does, one recipe or command runs them in turn. */
-bool precede_meet(const struct build *build, int32_t *a, int32_t *b);
+bool precede_lift(const struct build *build, int32_t *a, int32_t *b);
 
 #endif

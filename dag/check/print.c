@@ -18,7 +18,7 @@ struct printing {
 	const struct check_trace *trace;
 	enum check_mend mend;
 	struct table *table;
-	bool text; /* for people: evidence is a sentence */
+	bool text; /* as text: evidence is a sentence */
 	bool failed;
 };
 

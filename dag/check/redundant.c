@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What a target waits for in vain. */
+/* Prerequisites that a target does not need. */
 
 #include <stddef.h>
 #include <string.h>

@@ -6,17 +6,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/err.h"
+#include "base/failure.h"
+#include "base/vector.h"
 #include "dag/check/ninja.h"
 #include "dag/check/uses.h"
 #include "dag/trace/compose.h"
 #include "dag/trace/traces.h"
 #include "db/query.h"
-
-static int out_of_memory(void)
-{
-	return err_status(EXIT_OWN, "out of memory");
-}
 
 struct rows {
 	struct check_trace *trace;
@@ -31,9 +27,12 @@ static int add_row(void *arg, const struct query *q)
 }
 
 int check_trace_each(struct check_trace *t, struct query_db *db, const char *name,
-	int (*add)(struct check_trace *t, const struct query *q))
+	int (*add)(struct check_trace *t, const struct query *q), struct failure *failure)
 {
-	return traces_each(db, name, &(struct choice){ 0 }, add_row, &(struct rows){ t, add });
+	struct rows rows = { t, add };
+
+	return failure_printed(failure,
+		traces_each(db, name, &(struct choice){ 0 }, add_row, &rows));
 }
 
 /* NULL for NULL, and when memory is exhausted: *ret_r says so. */
@@ -70,16 +69,12 @@ static int add_key(struct check_trace *t, const struct query *q, int32_t node)
 	size_t len;
 	const char *key = query_bytes(q, N_KEY, &len);
 	int32_t before = path_names_count(t->keys), number = path_names_add(t->keys, key, len);
-	int32_t *of = t->of_key;
 
 	if (number < before)
 		return number < 0 ? -ENOMEM : 0;
-	if ((number & (number - 1)) == 0)
-		of = reallocarray(of, number ? 2 * (size_t)number : 1, sizeof(*of));
-	if (!of)
+	if (vector_reserve(t->of_key, number) < 0)
 		return -ENOMEM;
-	t->of_key = of;
-	of[number] = node;
+	t->of_key[number] = node;
 	return 0;
 }
 
@@ -132,16 +127,16 @@ static int may_have_notes(struct query_db *db)
 	return r;
 }
 
-int check_trace_notes(struct check_trace *t, struct query_db *db)
+int check_trace_notes(struct check_trace *t, struct query_db *db, struct failure *failure)
 {
 	int r = may_have_notes(db);
 
 	t->keys = path_names_create();
 	if (!t->keys)
-		return out_of_memory();
+		return failure_memory(failure);
 	if (r < 0)
-		return err_status(EXIT_OWN, "cannot read the trace: %s", query_error(db));
-	return r ? check_trace_each(t, db, "check.declared", add_note) : 0;
+		return failure_set(failure, r, "cannot read the trace: %s", query_error(db));
+	return r ? check_trace_each(t, db, "check.declared", add_note, failure) : 0;
 }
 
 /* ---- processes ---- */
@@ -163,16 +158,11 @@ enum process_column {
 
 static int add_actor(struct check_trace *t, const struct query *q)
 {
-	struct actor *actors = t->actors;
 	int r = 0;
 
-	if ((t->n_actors & (t->n_actors - 1)) == 0)
-		actors = reallocarray(actors, t->n_actors ? 2 * (size_t)t->n_actors : 1,
-			sizeof(*actors));
-	if (!actors)
+	if (vector_reserve(t->actors, t->n_actors) < 0)
 		return -ENOMEM;
-	t->actors = actors;
-	actors[t->n_actors++] = (struct actor){ .id = query_int(q, P_ID),
+	t->actors[t->n_actors++] = (struct actor){ .id = query_int(q, P_ID),
 		.parent = query_int(q, P_PARENT),
 		.pid = query_int(q, P_PID),
 		.start_ns =
@@ -200,8 +190,7 @@ const struct actor *check_trace_actor(const struct check_trace *t, int64_t proce
 {
 	const struct actor key = { .id = process };
 
-	return t->n_actors ? bsearch(&key, t->actors, t->n_actors, sizeof(key), compare_actors)
-			   : NULL;
+	return vector_find(&key, t->actors, (size_t)t->n_actors, sizeof(key), compare_actors);
 }
 
 /* ---- who belongs to which recipe ---- */
@@ -249,7 +238,7 @@ static int begin_recipe(struct check_trace *t, struct actor *a, const struct act
 }
 
 /* What make itself starts that has no target, $(shell) say, is of the recipe that this make is of. */
-static int settle(struct check_trace *t, struct actor *a)
+static int assign(struct check_trace *t, struct actor *a)
 {
 	struct actor *parent = a->parent && a->parent < a->id
 				       ? (struct actor *)check_trace_actor(t, a->parent)
@@ -265,15 +254,15 @@ static int settle(struct check_trace *t, struct actor *a)
 }
 
 /* A job belongs to the declared target that it writes; to the first, if there are several. */
-static int settle_jobs(struct check_trace *t, struct query_db *db)
+static int assign_jobs(struct check_trace *t, struct query_db *db, struct failure *failure)
 {
-	int status = 0;
+	int r = 0;
 
 	t->keys = t->keys ? t->keys : path_names_create();
 	if (!t->keys)
-		return out_of_memory();
-	status = check_trace_each(t, db, "check.accesses", check_uses_of_jobs);
-	for (int32_t i = 0; i < t->n_actors && status == 0; i++) {
+		return failure_memory(failure);
+	r = check_trace_each(t, db, "check.accesses", check_uses_of_jobs, failure);
+	for (int32_t i = 0; i < t->n_actors && r == 0; i++) {
 		struct actor *a = &t->actors[i];
 		int32_t key =
 			a->job ? path_names_find(t->keys, a->job, strlen(a->job)) : PATH_NAMES_NONE;
@@ -281,37 +270,35 @@ static int settle_jobs(struct check_trace *t, struct query_db *db)
 		if (key == PATH_NAMES_NONE)
 			continue;
 		if (begin_recipe(t, a, NULL, t->of_key[key]) < 0)
-			return out_of_memory();
+			return failure_memory(failure);
 	}
-	return status;
+	return r;
 }
 
-static int settle_all(struct check_trace *t, struct query_db *db)
+static int assign_all(struct check_trace *t, struct query_db *db, struct failure *failure)
 {
 	int r = 0;
 
 	if (t->build->is_complete && !t->ninja)
-		return settle_jobs(t, db);
+		return assign_jobs(t, db, failure);
 	for (int32_t i = 0; i < t->n_actors && r == 0; i++)
-		r = settle(t, &t->actors[i]);
-	return r < 0 ? out_of_memory() : 0;
+		r = assign(t, &t->actors[i]);
+	return failure_of_memory(failure, r);
 }
 
 /* ---- the whole ---- */
 
-int check_trace_load(struct check_trace *t, struct query_db *db)
+int check_trace_load(struct check_trace *t, struct query_db *db, struct failure *failure)
 {
-	int status = check_trace_each(t, db, "check.processes", add_actor);
+	int r = check_trace_each(t, db, "check.processes", add_actor, failure);
 
-	if (status == 0)
-		status = check_uses_files(t, db);
-	if (status == 0)
-		status = settle_all(t, db);
-	if (status == 0)
-		status = check_uses_load(t, db);
-	if (status == 0 && build_finish(t->build) < 0)
-		status = out_of_memory();
-	return status;
+	if (r == 0)
+		r = check_uses_files(t, db, failure);
+	if (r == 0)
+		r = assign_all(t, db, failure);
+	if (r == 0)
+		r = check_uses_load(t, db, failure);
+	return r < 0 ? r : failure_of_memory(failure, build_finish(t->build));
 }
 
 void check_trace_finish(struct check_trace *t)

@@ -16,6 +16,7 @@
 
 #include "dag/check/build.h"
 
+struct failure;
 struct ninja;
 struct query_db;
 
@@ -37,14 +38,16 @@ struct check_trace {
 	bool has_notes;
 	struct path_names *keys; /* $FTRAC_TARGET of targets; of_key: their nodes */
 	int32_t *of_key;
-	void *files, *reads; /* while it is loaded */
+	struct named *files; /* of uses.c, while it is loaded */
+	struct seen *reads;
 	int32_t n_files, n_reads;
 };
 
-/* What make has noted, into trace->build.  Prints; 0 or the exit status. */
-int check_trace_notes(struct check_trace *trace, struct query_db *db);
+/* Both return 0 or -errno, with the failure set. */
+/* What make has noted, into trace->build. */
+int check_trace_notes(struct check_trace *trace, struct query_db *db, struct failure *failure);
 /* All the rest; the build is finished then. */
-int check_trace_load(struct check_trace *trace, struct query_db *db);
+int check_trace_load(struct check_trace *trace, struct query_db *db, struct failure *failure);
 void check_trace_finish(struct check_trace *trace); /* not the build */
 
 /* NULL: there is none. */

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/err.h"
+#include "base/failure.h"
+#include "base/vector.h"
 #include "dag/check/disk.h"
 #include "dag/check/trace.h"
 #include "db/query.h"
@@ -22,11 +23,6 @@ struct seen {
 	int64_t process, time_ns;
 	int32_t base, node;
 };
-
-static int out_of_memory(void)
-{
-	return err_status(EXIT_OWN, "out of memory");
-}
 
 static bool is_text(const struct query *q, int column, const char *text)
 {
@@ -44,12 +40,6 @@ static int32_t node_of(struct check_trace *t, const struct query *q, int column)
 	cleanup_free char *path = path_names_join("/", bytes, len);
 
 	return path ? build_node(t->build, path) : -ENOMEM;
-}
-
-/* Room for one more in an array that grows by doubling. */
-static void *grown(void *array, int32_t n, size_t size)
-{
-	return n & (n - 1) ? array : reallocarray(array, n ? 2 * (size_t)n : 1, size);
 }
 
 /* ---- files ---- */
@@ -70,15 +60,12 @@ static unsigned flags_of(const struct query *q)
 
 static int add_file(struct check_trace *t, const struct query *q)
 {
-	struct named *files = grown(t->files, t->n_files, sizeof(*files));
-	int32_t node = files ? node_of(t, q, F_PATH) : -ENOMEM;
+	int32_t node = node_of(t, q, F_PATH);
 	unsigned flags = flags_of(q);
 
-	if (files)
-		t->files = files;
-	if (node < 0)
+	if (node < 0 ||
+		vector_push(t->files, t->n_files, (struct named){ query_int(q, F_ID), node }) < 0)
 		return -ENOMEM;
-	files[t->n_files++] = (struct named){ query_int(q, F_ID), node };
 	/* Several files may have had the name, one after the other: not all were empty. */
 	if ((flags & BUILD_FILE) && (t->build->nodes[node].flags & BUILD_FILE))
 		flags &= ~(unsigned)BUILD_EMPTY | (t->build->nodes[node].flags & BUILD_EMPTY);
@@ -86,31 +73,28 @@ static int add_file(struct check_trace *t, const struct query *q)
 	return 0;
 }
 
-int check_uses_files(struct check_trace *t, struct query_db *db)
+int check_uses_files(struct check_trace *t, struct query_db *db, struct failure *failure)
 {
-	return check_trace_each(t, db, "check.files", add_file);
+	return check_trace_each(t, db, "check.files", add_file, failure);
+}
+
+static int compare_file(const void *key, const void *element)
+{
+	int64_t a = *(const int64_t *)key, b = ((const struct named *)element)->file;
+
+	return (a > b) - (a < b);
 }
 
 /* The first of its names; they are together. */
 static const struct named *find_file(const struct check_trace *t, int64_t file)
 {
-	const struct named *files = t->files;
-	int32_t low = 0, high = t->n_files;
-
-	while (low < high) {
-		int32_t middle = low + (high - low) / 2;
-
-		if (files[middle].file < file)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return files + low;
+	return t->files + vector_lower_bound(&file, t->files, (size_t)t->n_files, sizeof(*t->files),
+				  compare_file);
 }
 
 static bool is_of_file(const struct check_trace *t, const struct named *named, int64_t file)
 {
-	return named < (const struct named *)t->files + t->n_files && named->file == file;
+	return named < t->files + t->n_files && named->file == file;
 }
 
 /* ---- accesses ---- */
@@ -156,15 +140,12 @@ static int64_t time_of(const struct query *q, int column)
 static int add_seen(struct check_trace *t, const struct build_use *use)
 {
 	const char *base = path_names_base(build_path(t->build, use->node));
-	struct seen *reads = grown(t->reads, t->n_reads, sizeof(*reads));
 	int32_t name = path_names_add(t->build->texts, base, strlen(base));
 
-	if (reads)
-		t->reads = reads;
-	if (!reads || name < 0)
+	if (name < 0)
 		return -ENOMEM;
-	reads[t->n_reads++] = (struct seen){ use->reader, use->in_ns, name, use->node };
-	return 0;
+	return vector_push(t->reads, t->n_reads,
+		(struct seen){ use->reader, use->in_ns, name, use->node });
 }
 
 /* What is written gets all names that the file ever had: it is made under one, and used under another. */
@@ -218,13 +199,11 @@ static int add_access(struct check_trace *t, const struct query *q)
 static int add_job(struct check_trace *t, const char *job, int32_t node)
 {
 	int32_t before = path_names_count(t->keys), key = path_names_add(t->keys, job, strlen(job));
-	int32_t *of = key == before ? grown(t->of_key, key, sizeof(*of)) : t->of_key;
 
-	if (key < 0 || !of)
+	if (key < 0 || (key == before && vector_reserve(t->of_key, key) < 0))
 		return -ENOMEM;
-	t->of_key = of;
-	if (key == before || node < of[key])
-		of[key] = node;
+	if (key == before || node < t->of_key[key])
+		t->of_key[key] = node;
 	return 0;
 }
 
@@ -260,30 +239,23 @@ static bool is_wanted(const struct check_trace *t, int32_t node)
 
 enum ghost_column { G_PROCESS, G_PATH, G_FIRST };
 
-/* What the process read under that base name after it had looked in vain; NULL: nothing. */
+/* What the process read under that base name after its lookup failed; NULL: nothing. */
 static const struct seen *find_seen(const struct check_trace *t, int64_t process, int32_t base,
 	int64_t after_ns)
 {
 	const struct seen *reads = t->reads;
 	const struct seen key = { .process = process, .base = base };
-	int32_t low = 0, high = t->n_reads;
+	size_t n = (size_t)t->n_reads,
+	       i = vector_lower_bound(&key, reads, n, sizeof(key), compare_seen);
 
-	while (low < high) {
-		int32_t middle = low + (high - low) / 2;
-
-		if (compare_seen(&reads[middle], &key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < t->n_reads && compare_seen(&reads[low], &key) == 0; low++)
-		if (reads[low].time_ns >= after_ns && is_wanted(t, reads[low].node))
-			return &reads[low];
+	for (; i < n && compare_seen(&reads[i], &key) == 0; i++)
+		if (reads[i].time_ns >= after_ns && is_wanted(t, reads[i].node))
+			return &reads[i];
 	return NULL;
 }
 
 /* Where the process found such a file afterwards, one would come in front of the other; and where a file has that name,
- * somebody may have made it later. */
+ * another process may have made it later. */
 static int add_ghost(struct check_trace *t, const struct query *q)
 {
 	const struct actor *a = check_trace_actor(t, query_int(q, G_PROCESS));
@@ -311,17 +283,17 @@ static int add_ghost(struct check_trace *t, const struct query *q)
 
 /* ---- the whole ---- */
 
-int check_uses_load(struct check_trace *t, struct query_db *db)
+int check_uses_load(struct check_trace *t, struct query_db *db, struct failure *failure)
 {
-	int status = check_trace_each(t, db, "check.accesses", add_access);
+	int r = check_trace_each(t, db, "check.accesses", add_access, failure);
 
 	if (t->n_reads)
-		qsort(t->reads, t->n_reads, sizeof(struct seen), compare_seen);
-	if (status == 0)
-		status = check_trace_each(t, db, "check.ghosts", add_ghost);
-	if (status == 0 && (check_disk_depfiles(t) < 0 || check_disk_links(t) < 0))
-		status = out_of_memory();
-	return status;
+		qsort(t->reads, (size_t)t->n_reads, sizeof(*t->reads), compare_seen);
+	if (r == 0)
+		r = check_trace_each(t, db, "check.ghosts", add_ghost, failure);
+	if (r == 0)
+		r = failure_of_memory(failure, check_disk_depfiles(t));
+	return r < 0 ? r : failure_of_memory(failure, check_disk_links(t));
 }
 
 void check_uses_finish(struct check_trace *t)

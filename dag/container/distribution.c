@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 /* Of fewer, qsort() is as fast. */
 #define MANY 4096
 
@@ -213,17 +215,7 @@ int distribution_join(struct distribution *all, struct distribution *const *from
 
 int reals_add(struct reals *reals, double value)
 {
-	if (reals->count == reals->size) {
-		size_t size = reals->size ? 2 * reals->size : 64;
-		double *values = realloc(reals->values, size * sizeof(*values));
-
-		if (!values)
-			return -ENOMEM;
-		reals->values = values;
-		reals->size = size;
-	}
-	reals->values[reals->count++] = value;
-	return 0;
+	return vector_push(reals->values, reals->count, value);
 }
 
 void reals_finish(struct reals *reals)

@@ -45,7 +45,7 @@ int distribution_join(struct distribution *all, struct distribution *const *from
 /* The same of real numbers, which are few: they are kept. */
 struct reals {
 	double *values;
-	size_t count, size;
+	size_t count;
 };
 int reals_add(struct reals *reals, double value);
 void reals_finish(struct reals *reals);

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "base/cleanup.h"
+#include "base/vector.h"
 #include "dag/output/table.h"
 #include "db/query.h"
 
@@ -29,7 +31,7 @@ struct group {
 struct groups {
 	struct group *hash;
 	struct group **all;
-	size_t count, room;
+	size_t count;
 	struct group *last;
 	int keys, first;
 	bool one; /* group, of all rows */
@@ -136,25 +138,11 @@ static size_t put_row(struct groups *groups, const struct query *query)
 	return at - groups->bytes;
 }
 
-static int make_room(struct groups *groups)
-{
-	size_t room = groups->room ? 2 * groups->room : 64;
-	struct group **all;
-
-	if (groups->count < groups->room)
-		return 0;
-	all = realloc(groups->all, room * sizeof(struct group *));
-	if (!all)
-		return -ENOMEM;
-	groups->all = all;
-	groups->room = room;
-	return 0;
-}
-
 static struct group *add_group(struct groups *groups, size_t size)
 {
-	struct group *group =
-		make_room(groups) < 0 ? NULL : calloc(1, sizeof(*group) + groups->data_size + size);
+	struct group *group = vector_reserve(groups->all, groups->count) < 0
+				      ? NULL
+				      : calloc(1, sizeof(*group) + groups->data_size + size);
 
 	if (!group)
 		return NULL;
@@ -249,7 +237,7 @@ static int compare_moments(const void *x, const void *y)
 size_t *groups_by_time(const struct groups *groups, size_t offset)
 {
 	size_t n = groups->count, *order = reallocarray(NULL, n + 1, sizeof(*order));
-	struct moment *moments = reallocarray(NULL, n + 1, sizeof(*moments));
+	cleanup_free struct moment *moments = reallocarray(NULL, n + 1, sizeof(*moments));
 
 	if (order && moments) {
 		for (size_t i = 0; i < n; i++) {
@@ -263,7 +251,6 @@ size_t *groups_by_time(const struct groups *groups, size_t offset)
 		free(order);
 		order = NULL;
 	}
-	free(moments);
 	return order;
 }
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "base/vector.h"
+
 struct name {
 	UT_hash_handle hh;
 	int32_t number;
@@ -15,7 +17,7 @@ struct name {
 struct path_names {
 	struct name *hash;
 	struct name **all;
-	int32_t count, room;
+	int32_t count;
 };
 
 struct path_names *path_names_create(void)
@@ -37,21 +39,6 @@ void path_names_destroy(struct path_names *names)
 	free(names);
 }
 
-static int make_room(struct path_names *names)
-{
-	int32_t room = names->room ? 2 * names->room : 256;
-	struct name **all;
-
-	if (names->count < names->room)
-		return 0;
-	all = reallocarray(names->all, room, sizeof(*all));
-	if (!all)
-		return -ENOMEM;
-	names->all = all;
-	names->room = room;
-	return 0;
-}
-
 int32_t path_names_add(struct path_names *names, const char *text, size_t len)
 {
 	int32_t found = path_names_find(names, text, len);
@@ -59,7 +46,8 @@ int32_t path_names_add(struct path_names *names, const char *text, size_t len)
 
 	if (found != PATH_NAMES_NONE)
 		return found;
-	name = make_room(names) < 0 ? NULL : malloc(sizeof(*name) + len + 1);
+	name = vector_reserve(names->all, names->count) < 0 ? NULL
+							    : malloc(sizeof(*name) + len + 1);
 	if (!name)
 		return -ENOMEM;
 	memcpy(name->text, text, len);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "dag/diff/hash.h"
 #include "dag/diff/names.h"
 
@@ -18,22 +19,12 @@
 /* What a process is known by, and all that the processes of one run are. */
 struct tokens {
 	struct member *token;
-	size_t n, room;
+	size_t n;
 };
 
 static int add_token(struct tokens *tokens, uint64_t key, int run, int32_t process)
 {
-	if (tokens->n == tokens->room) {
-		size_t room = tokens->room ? 2 * tokens->room : 4096;
-		struct member *more = reallocarray(tokens->token, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		tokens->token = more;
-		tokens->room = room;
-	}
-	tokens->token[tokens->n++] = (struct member){ key, run, process };
-	return 0;
+	return vector_push(tokens->token, tokens->n, (struct member){ key, run, process });
 }
 
 static uint64_t program_of(const struct matching *m, int run, int32_t process)
@@ -119,22 +110,23 @@ struct likeness {
 	struct tokens words;
 };
 
+static int compare_key(const void *key, const void *element)
+{
+	uint64_t a = *(const uint64_t *)key, b = ((const struct member *)element)->key;
+
+	return (a > b) - (a < b);
+}
+
 /* A word that many have says little. */
 static double weight_of(const struct tokens *all, uint64_t key)
 {
-	size_t low = 0, high = all ? all->n : 0, first;
+	size_t n = all ? all->n : 0, first = 0, end;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (all->token[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (first = low, high = all ? all->n : 0; low < high && all->token[low].key == key;)
-		low++;
-	return low - first > 2 ? 2.0 / (double)(low - first) : 1;
+	if (all)
+		first = vector_lower_bound(&key, all->token, n, sizeof(*all->token), compare_key);
+	for (end = first; end < n && all->token[end].key == key;)
+		end++;
+	return end - first > 2 ? 2.0 / (double)(end - first) : 1;
 }
 
 /* Words are sorted by key and run: those of one key are counted in both. */
@@ -161,7 +153,8 @@ static double likeness_of(struct matching *m, struct likeness *like, int32_t a, 
 
 /* ---- who alone has something ---- */
 
-/* Those of one key from i on, the same process counted once: who it is in each run, if nobody else is. */
+/* Those of one key from i on, the same process counted once: in each run the process that has the key, if
+ * only one has it. */
 static size_t take_key(const struct tokens *tokens, size_t i, int32_t ret_node[2])
 {
 	size_t n = 0;
@@ -180,7 +173,7 @@ static size_t take_key(const struct tokens *tokens, size_t i, int32_t ret_node[2
 
 static int32_t join_alone(struct matching *m, const struct tokens *tokens, double alike)
 {
-	struct likeness like = { NULL, { NULL, 0, 0 } };
+	struct likeness like = { NULL, { NULL, 0 } };
 	int32_t node[2], joined = 0;
 
 	for (size_t i = 0; i < tokens->n; i += take_key(tokens, i, node)) {
@@ -248,7 +241,7 @@ static int32_t join_place(struct matching *m, struct likeness *like, const struc
 static int match_places(struct matching *m)
 {
 	struct tokens places = { 0 }, words = { 0 };
-	struct likeness like = { &words, { NULL, 0, 0 } };
+	struct likeness like = { &words, { NULL, 0 } };
 	int r = matching_has_open_processes(m) ? list_tokens(m, add_words, &words) : 0;
 	int32_t joined = 0;
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "dag/diff/names.h"
 
 #define WORDS_SHOWN 6 /* of what has changed in a command */
@@ -34,10 +35,8 @@ static bool list_words(struct names *names, int run, int32_t process, bool plain
 	names_words_begin(&words, names, run, process);
 	words.plain = plain;
 	while (names_words_next(&words)) {
-		char **more = reallocarray(list->word, (size_t)list->n + 1, sizeof(*more));
-
-		list->word = more ? more : list->word;
-		if (!more || !(more[list->n] = strndup(words.word, words.len)))
+		if (vector_reserve(list->word, list->n) < 0 ||
+			!(list->word[list->n] = strndup(words.word, words.len)))
 			return false;
 		list->n++;
 	}

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
+#include "base/failure.h"
 #include "dag/diff/names.h"
 #include "dag/diff/options.h"
 #include "dag/diff/report.h"
@@ -25,16 +27,11 @@ struct run {
 	bool whole;
 };
 
-static int out_of_memory(void)
-{
-	return err_status(EXIT_CANNOT, "out of memory");
-}
-
 /* ---- reading ---- */
 
 /* Where the command was started; what ran through a mount may have been started anywhere, and begins where its first
  * program does. */
-static int find_root(struct run *run, const char *given)
+static int find_root(struct run *run, const char *given, struct failure *failure)
 {
 	struct composed composed;
 	struct query *query = NULL;
@@ -47,10 +44,10 @@ static int find_root(struct run *run, const char *given)
 		if (!given)
 			given = query_fact_text(run->db, "cwd");
 		run->root = given ? strdup(given) : NULL;
-		return given && !run->root ? out_of_memory() : 0;
+		return given && !run->root ? failure_memory(failure) : 0;
 	}
 	if (compose("graph.root", &all, &composed) < 0)
-		return out_of_memory();
+		return failure_memory(failure);
 	r = query_start(run->db, composed.sql, &query);
 	free(composed.sql);
 	if (r >= 0 && (r = query_next(query)) > 0) {
@@ -59,28 +56,36 @@ static int find_root(struct run *run, const char *given)
 		r = run->root ? r : -ENOMEM;
 	}
 	query_end(query);
-	return r < 0 ? err_status(EXIT_CANNOT, "cannot read the trace: %s", query_error(run->db))
+	return r < 0 ? failure_set(failure, r, "cannot read the trace: %s", query_error(run->db))
 		     : 0;
 }
 
-static int load(struct run *run, const struct diff_options *o, int n)
+static int open_run(struct run *run, const struct diff_options *o, int n, struct failure *failure)
+{
+	struct words traces = { 0 };
+	int r = failure_printed(failure, words_add(&traces, o->trace[n]));
+
+	if (r == 0)
+		r = failure_printed(failure,
+			traces_open(&traces, o->foreign ? QUERY_FOREIGN : 0, &run->db));
+	words_free(&traces);
+	return r;
+}
+
+static int load(struct run *run, const struct diff_options *o, int n, struct failure *failure)
 {
 	const struct workflow_options options = { &o->choice, false, false };
-	struct words traces = { 0 };
-	int status = words_add(&traces, o->trace[n]);
+	int r = open_run(run, o, n, failure);
 
-	if (status == 0)
-		status = traces_open(&traces, o->foreign ? QUERY_FOREIGN : 0, &run->db);
-	words_free(&traces);
-	if (status)
-		return status;
+	if (r < 0)
+		return r;
 	run->whole = traces_are_whole(run->db);
 	if (!run->whole)
-		err_print("this is said of '%s'", o->trace[n]);
+		err_print("the warning above is about '%s'", o->trace[n]);
 	run->mountpoint = query_fact_text(run->db, "mountpoint");
 	run->source = query_fact_text(run->db, "source");
-	status = find_root(run, o->root[n]);
-	return status ? status : workflow_load(run->db, &options, &run->workflow);
+	r = find_root(run, o->root[n], failure);
+	return r < 0 ? r : workflow_load(run->db, &options, &run->workflow, failure);
 }
 
 static void finish_run(struct run *run)
@@ -90,7 +95,7 @@ static void finish_run(struct run *run)
 	free(run->root);
 }
 
-/* ---- saying ---- */
+/* ---- verdict and output ---- */
 
 static int64_t figure_of(const struct comparison *c, enum fail fail, int run)
 {
@@ -106,7 +111,7 @@ static int64_t figure_of(const struct comparison *c, enum fail fail, int run)
 								       : read + written;
 }
 
-/* What --fail-on asks for is said on stderr, where a test that fails shows it. */
+/* Prints a violation of --fail-on to stderr, where a failing test shows it. */
 static int judge_figure(const struct comparison *c, const struct diff_options *o, enum fail fail)
 {
 	int64_t of[2] = { figure_of(c, fail, 0), figure_of(c, fail, 1) };
@@ -150,11 +155,11 @@ static int print(const struct comparison *c, const struct diff_options *o, const
 		.name = "diff",
 		.complete = runs[0].whole && runs[1].whole };
 	struct table *table;
-	char *summary;
+	cleanup_free char *summary = NULL;
 	int r;
 
 	if (o->format == TABLE_TEXT)
-		return report_people(c, &style, o->top, stdout);
+		return report_print_text(c, &style, o->top, stdout);
 	table = table_create();
 	summary = report_summary(c);
 	r = table && summary ? report_fill(table, c) : -ENOMEM;
@@ -162,14 +167,14 @@ static int print(const struct comparison *c, const struct diff_options *o, const
 		table_note(table, "%s", summary);
 		r = table_print(table, &style, stdout);
 	}
-	free(summary);
 	table_destroy(table);
 	return r;
 }
 
 /* ---- the whole ---- */
 
-static int compare(struct comparison *c, const struct diff_options *o, const struct run runs[2])
+static int compare(struct comparison *c, const struct diff_options *o, const struct run runs[2],
+	struct failure *failure)
 {
 	int r = find_differences(c->match, c->names, &c->found);
 
@@ -182,12 +187,12 @@ static int compare(struct comparison *c, const struct diff_options *o, const str
 	if (r == 0 && fflush(stdout) != 0)
 		r = -errno;
 	if (r == -ENOMEM)
-		return out_of_memory();
-	return r < 0 ? err_status(EXIT_CANNOT, "cannot write the output: %s", strerror(-r))
-		     : judge(c, o);
+		return failure_memory(failure);
+	return r < 0 ? failure_set(failure, r, "cannot write the output: %s", strerror(-r)) : 0;
 }
 
-static int match_and_compare(const struct diff_options *o, const struct run runs[2])
+static int match_and_compare(const struct diff_options *o, const struct run runs[2],
+	struct failure *failure)
 {
 	struct comparison c = { { o->trace[0], o->trace[1] }, { NULL }, NULL, NULL, NULL, NULL,
 		NULL };
@@ -209,14 +214,14 @@ static int match_and_compare(const struct diff_options *o, const struct run runs
 	if (r == 0)
 		r = match_create((const struct side *const[]){ side[0], side[1] }, c.names, &match);
 	c.match = match;
-	status = r < 0 ? out_of_memory() : compare(&c, o, runs);
+	r = r < 0 ? failure_memory(failure) : compare(&c, o, runs, failure);
+	status = r < 0 ? EXIT_CANNOT : judge(&c, o);
 	diff_path_destroy(c.paths);
 	measure_destroy(c.measurement);
 	found_destroy(c.found);
 	match_destroy(match);
-	for (int i = 0; i < 2; i++) {
-		side_destroy(side[i]);
-	}
+	side_destroy(side[0]);
+	side_destroy(side[1]);
 	names_destroy(c.names);
 	return status;
 }
@@ -224,14 +229,12 @@ static int match_and_compare(const struct diff_options *o, const struct run runs
 static int diff(const struct diff_options *o)
 {
 	struct run runs[2] = { { 0 } };
-	int status = load(&runs[0], o, 0);
+	struct failure failure = { 0 };
+	int status = EXIT_CANNOT;
 
-	if (status == 0)
-		status = load(&runs[1], o, 1);
-	if (status)
-		status = EXIT_CANNOT;
-	else
-		status = match_and_compare(o, runs);
+	if (load(&runs[0], o, 0, &failure) == 0 && load(&runs[1], o, 1, &failure) == 0)
+		status = match_and_compare(o, runs, &failure);
+	failure_status(&failure);
 	if (o->strict && status != EXIT_CANNOT && !(runs[0].whole && runs[1].whole))
 		status = TRACES_EXIT_STRICT;
 	finish_run(&runs[0]);

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
+
 const char *const changes[] = { "removed", "added", "changed", NULL };
 _Static_assert(sizeof(changes) / sizeof(changes[0]) == CHANGE_MAX + 1, "a name for each change");
 
@@ -27,19 +29,10 @@ static void add(struct finding *f, const struct difference *difference)
 {
 	struct found *found = f->found;
 
-	if (found->n == found->room) {
-		int32_t room = found->room ? 2 * found->room : 64;
-		struct difference *more =
-			reallocarray(found->difference, (size_t)room, sizeof(*more));
-
-		if (!more) {
-			f->failed = true;
-			return;
-		}
-		found->difference = more;
-		found->room = room;
+	if (vector_push(found->difference, found->n, *difference) < 0) {
+		f->failed = true;
+		return;
 	}
-	found->difference[found->n++] = *difference;
 	found->count[difference->what][difference->change]++;
 }
 
@@ -106,7 +99,7 @@ static void find_changed(struct finding *f)
 	}
 }
 
-/* Files that one process has given two names; those that were deleted had theirs by chance. */
+/* Files that one process has given two names; a deleted file does not count: its name was temporary. */
 static void find_renamed(struct finding *f)
 {
 	const struct side *side = f->side[0];
@@ -137,7 +130,7 @@ int64_t found_status(const struct task *task)
 	return WORKFLOW_UNKNOWN;
 }
 
-/* Who was killed by another one did not end by itself: when that is, is chance. */
+/* A process that another one killed did not end by itself: the moment differs from run to run. */
 static int find_ends(struct finding *f)
 {
 	struct found *found = f->found;

@@ -38,7 +38,7 @@ struct difference {
 struct found {
 	const struct match *match;
 	struct difference *difference; /* processes, then files, then edges */
-	int32_t n, room;
+	int32_t n;
 	int32_t count[FIND_WHAT_MAX][CHANGE_MAX]; /* of each kind of change */
 	int32_t processes[2], files[2], edges[2]; /* that there are */
 	int32_t *ends; /* processes of the first run that exited with another status */
@@ -55,8 +55,8 @@ int64_t found_status(const struct task *task);
 /* All of a kind of change: processes, files, or edges of all kinds. */
 int32_t found_edges(const struct found *found, enum change change);
 
-/* Is the command another one?  A name that only chance has made another is not; nor is a number that by chance is that
- * of a process here, but not there. */
+/* Is the command another one?  A generated name that differs does not count; nor does a number that is the id of a
+ * process in one run alone. */
 int find_is_changed(const struct match *match, struct names *names, int32_t a, int32_t b,
 	bool *ret_changed);
 /* What of a command has changed, "-O1 -> -O2"; to be freed.  NULL: out of memory. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "dag/diff/hash.h"
 
 #define ROUNDS_MAX 200 /* of one matching_solve(); what is left then is taken in order */
@@ -206,7 +207,7 @@ static void unite_neighbours(struct matching *m, const struct class *classes)
 static int32_t break_ties(struct matching *m)
 {
 	size_t n = list_members(m, color_key);
-	struct class *classes = calloc(n + 1, sizeof(*classes));
+	cleanup_free struct class *classes = calloc(n + 1, sizeof(*classes));
 	int32_t n_classes = classes ? list_classes(m, n, classes) : 0, joined = 0;
 
 	if (!classes)
@@ -215,7 +216,6 @@ static int32_t break_ties(struct matching *m)
 	for (int32_t i = 0; i < n_classes; i++)
 		if (find_root(m, i) == i)
 			joined += join_class(m, &classes[i]);
-	free(classes);
 	return joined;
 }
 
@@ -299,9 +299,9 @@ int match_create(const struct side *const sides[2], struct names *names, struct 
 		begin(&m);
 		matching_join_all(&m, label_key, true, NULL);
 		matching_solve(&m);
-		less_match(&m);
+		match_weak(&m);
 		r = changed_match(&m);
-		less_match(&m);
+		match_weak(&m);
 	}
 	for (int run = 0; run < 2; run++) {
 		free(m.color[run]);

@@ -11,9 +11,9 @@
  * over (the refinement of Weisfeiler and Lehman).  Those that cannot be told apart by that are taken in their
  * order: one kind of them, then its neighbours follow.
  *
- * Of what remains, pairs are found by less: the same command and parent; the same command; and with another
+ * What remains is matched on weaker evidence (match_weak.c): the same command and parent; the same command; and with another
  * command, the same files written, a file or a word that no other process of the program has, or most of
- * the words below the same parent.  Files with names by chance, if their neighbours are the same.  All else was added
+ * the words below the same parent.  Files with generated names, if their neighbours are the same.  All else was added
  * or removed.
  *
  * The cost is about that of sorting all nodes some ten times.  -ENOMEM is the only error.

@@ -37,7 +37,7 @@ uint64_t matching_known(const struct matching *m, int run, int32_t node);
 int matching_compare(const void *x, const void *y);
 /* Of a node; 0: it has none. */
 typedef uint64_t matching_key(const struct matching *m, int run, int32_t node);
-/* Open nodes with the same key, in their order.  alone: only those that nobody else is like.  Result: pairs;
+/* Open nodes with the same key, in their order.  alone: only keys that one node of each run has.  Result: pairs;
  * *ret_keys: how many there are, or NULL. */
 int32_t matching_join_all(struct matching *m, matching_key *key, bool alone, size_t *ret_keys);
 /* What a node knows of its neighbours, who have these colours, by links of these kinds. */
@@ -48,7 +48,7 @@ void matching_solve(struct matching *m);
 bool matching_has_open_processes(const struct matching *m);
 
 /* By less than colours. */
-void less_match(struct matching *m);
+void match_weak(struct matching *m);
 /* Processes whose command has changed. */
 int changed_match(struct matching *m);
 

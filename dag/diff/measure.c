@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/saturate.h"
 #include "dag/graph/critical.h"
 
@@ -146,7 +147,7 @@ static int add_bytes(struct measuring *m, int run)
 {
 	const struct side *side = m->match->side[run];
 	const struct graph *g = side->workflow->graph;
-	int32_t *row = calloc((size_t)side->n_processes + 1, sizeof(*row));
+	cleanup_free int32_t *row = calloc((size_t)side->n_processes + 1, sizeof(*row));
 
 	if (!row)
 		return -ENOMEM;
@@ -162,7 +163,6 @@ static int add_bytes(struct measuring *m, int run)
 		add(&to->of[MEASURE_READ][run], access->bread);
 		add(&to->of[MEASURE_WRITTEN][run], access->bwrite);
 	}
-	free(row);
 	return 0;
 }
 

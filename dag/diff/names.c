@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dag/diff/chance.h"
+#include "base/vector.h"
+#include "dag/diff/generated_name.h"
 #include "dag/diff/hash.h"
 
 #define SECOND 1000000000
@@ -17,17 +18,7 @@
 
 static int labels_add(struct labels *labels, uint64_t label)
 {
-	if (labels->n == labels->room) {
-		size_t room = labels->room ? 2 * labels->room : 1024;
-		uint64_t *more = reallocarray(labels->label, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		labels->label = more;
-		labels->room = room;
-	}
-	labels->label[labels->n++] = label;
-	return 0;
+	return vector_push(labels->label, labels->n, label);
 }
 
 static int compare_labels(const void *x, const void *y)
@@ -45,8 +36,7 @@ static void labels_finish(struct labels *labels)
 
 static bool labels_have(const struct labels *labels, uint64_t label)
 {
-	return labels->n &&
-	       bsearch(&label, labels->label, labels->n, sizeof(label), compare_labels);
+	return vector_find(&label, labels->label, labels->n, sizeof(label), compare_labels) != NULL;
 }
 
 uint64_t names_label_of(const char *bytes, size_t len)
@@ -84,7 +74,7 @@ const char *names_path(const struct names *names, int run, int32_t file)
 	return root == 0 ? path : path[root] == '/' ? path + root + 1 : ".";
 }
 
-/* ---- names by chance ---- */
+/* ---- generated names ---- */
 
 static bool is_own_pid(const struct one *one, int32_t process, int64_t number)
 {
@@ -96,9 +86,10 @@ static bool is_own_pid(const struct one *one, int32_t process, int64_t number)
 	return false;
 }
 
-/* Digits are by chance if they are the number of the process or of one above it, or a time of the run.  If the
+/* Digits are generated if they are the number of the process or of one above it, or a time of the run.  If the
  * other run has the name, too, there must be more in it: else it is rather an argument. */
-static bool is_chance_number(const struct part *part, const char *digits, size_t len, bool argument)
+static bool is_generated_number(const struct part *part, const char *digits, size_t len,
+	bool argument)
 {
 	const struct one *one = &part->names->one[part->run];
 	int64_t number = 0;
@@ -114,11 +105,11 @@ static bool is_chance_number(const struct part *part, const char *digits, size_t
 
 /* Letters and digits of a name, and what they become: at most as long. */
 static size_t put_run(struct part *part, const char *run, size_t len, size_t before,
-	enum chance chance, bool known, bool alone, char *out)
+	enum generated least, bool known, bool alone, char *out)
 {
 	bool digits = strspn(run, "0123456789") >= len;
-	bool wild = (digits && is_chance_number(part, run, len, known && alone)) ||
-		    (!known && chance_of(run, len, before) >= chance);
+	bool wild = (digits && is_generated_number(part, run, len, known && alone)) ||
+		    (!known && generated_name_of(run, len, before) >= least);
 
 	part->wild |= wild;
 	if (wild)
@@ -137,19 +128,20 @@ static size_t put_part(struct part *part, const char *name, size_t len, char *ou
 	bool lenient = part->loosely || part->tmp || labels_have(&one->gone, label);
 	size_t at = 0, used = 0;
 
-	if (!known && chance_is_uuid(name, len)) {
+	if (!known && generated_name_is_uuid(name, len)) {
 		part->wild = true;
 		*out = '*';
 		return 1;
 	}
 	while (at < len) {
-		size_t n = chance_run(name + at, len - at);
+		size_t n = generated_name_run(name + at, len - at);
 
 		if (n == 0)
 			out[used++] = name[at++];
 		else
 			used += put_run(part, name + at, n, at,
-				lenient ? CHANCE_MAYBE : CHANCE_SURE, known, n == len, out + used);
+				lenient ? GENERATED_MAYBE : GENERATED_SURE, known, n == len,
+				out + used);
 		at += n;
 	}
 	part->tmp |= (len == 3 && memcmp(name, "tmp", 3) == 0) ||
@@ -274,7 +266,7 @@ static int add_process(struct names *names, int run, int32_t process)
 	return r < 0 ? r : make_room(names, command);
 }
 
-static int look_at(struct names *names, int run)
+static int read_run(struct names *names, int run)
 {
 	struct one *one = &names->one[run];
 	const struct graph *g = one->workflow->graph;
@@ -332,7 +324,7 @@ int names_create(const struct names_run runs[2], struct names **ret_names)
 
 	for (int run = 0; run < 2 && r == 0; run++)
 		if ((r = set_place(&names->one[run], &runs[run])) == 0)
-			r = look_at(names, run);
+			r = read_run(names, run);
 	if (r < 0) {
 		names_destroy(names);
 		return r;

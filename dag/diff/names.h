@@ -6,7 +6,7 @@
  * What things are called in two runs of one workflow, so that the same are called the same.
  *
  * Paths and words of commands are taken from the directory of the run on, whatever it is called and whether it was
- * seen through a mount.  A name by chance (mkstemp's, a process id, a point in time, a UUID) becomes "*": one
+ * seen through a mount.  A generated name (mkstemp's, a process id, a point in time, a UUID) becomes "*": one
  * that looks like that, is not the name of a file that was there before the run, and does not occur in the
  * other run, too; who looks less like that must have been deleted in the end, or lie below a directory tmp.
  * How many jobs a driver runs at once (make -j8) is not part of its command, nor is the move to a working directory
@@ -36,8 +36,8 @@ void names_destroy(struct names *names);
 /* A file's path from the root on, as it is; absolute where it lies elsewhere. */
 const char *names_path(const struct names *names, int run, int32_t file);
 uint64_t names_path_label(const struct names *names, int run, int32_t file); /* 0: not known */
-/* Label of its role.  creator: the process that made it, or GRAPH_NONE.  loosely: what merely may be a name by
- * chance is taken for one.  *ret_wild: it has such a name. */
+/* Label of its role.  creator: the process that made it, or GRAPH_NONE.  loosely: what merely may be generated
+ * counts as generated.  *ret_wild: the path has a generated name. */
 uint64_t names_role(struct names *names, int run, int32_t file, int32_t creator, bool loosely,
 	bool *ret_wild);
 

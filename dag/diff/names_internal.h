@@ -10,7 +10,7 @@
 /* A set of labels, made once. */
 struct labels {
 	uint64_t *label;
-	size_t n, room;
+	size_t n;
 };
 
 struct one {
@@ -33,10 +33,10 @@ struct names {
 struct part {
 	const struct names *names;
 	int run;
-	int32_t process; /* whose name it is, GRAPH_NONE: nobody's */
+	int32_t process; /* whose name it is; GRAPH_NONE: of no process */
 	bool loosely, wild;
 	bool tmp;     /* it lies below a directory of that name */
-	bool numbers; /* may be by chance */
+	bool numbers; /* may be generated */
 };
 
 /* The length of the root in front of a text, 0 if it does not stand there. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What people are told of two runs: what they took, and their critical paths. */
+/* Figures and critical paths of two runs as text. */
 
-#include "dag/diff/people.h"
+#include "dag/diff/print_text.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+
+#include "base/cleanup.h"
 
 #define PART_OF_WHOLE .02 /* of the run: less is not worth a row */
 #define PART_OF_ITSELF .05
@@ -71,7 +73,7 @@ static double weight_of(const struct measurement *m, int32_t i, int measure)
 		       : 0;
 }
 
-static size_t list_phases(const struct telling *t, struct change_row *rows)
+static size_t list_phases(const struct text_output *t, struct change_row *rows)
 {
 	const struct measurement *m = t->comparison->measurement;
 	size_t n = 0;
@@ -90,13 +92,13 @@ static size_t list_phases(const struct telling *t, struct change_row *rows)
 	return n;
 }
 
-int people_tell_measures(const struct telling *t)
+int print_text_measures(const struct text_output *t)
 {
 	const struct measurement *m = t->comparison->measurement;
 	struct change_row *rows = calloc((size_t)m->n * MEASURE_MAX + 1, sizeof(*rows));
 	struct table *table = table_create();
 	size_t n = rows ? list_phases(t, rows) : 0,
-	       shown = n < people_limit(t) ? n : people_limit(t);
+	       shown = n < print_text_limit(t) ? n : print_text_limit(t);
 
 	if (!rows || !table) {
 		free(rows);
@@ -109,12 +111,12 @@ int people_tell_measures(const struct telling *t)
 	for (size_t i = 0; i < shown; i++)
 		put_measure(table, &m->measured[rows[i].of], rows[i].measure);
 	free(rows);
-	return people_print(t, table, n - shown, "changes of phases");
+	return print_text_table(t, table, n - shown, "changes of phases");
 }
 
 /* ---- critical paths ---- */
 
-static size_t list_steps(const struct telling *t, struct change_row *rows)
+static size_t list_steps(const struct text_output *t, struct change_row *rows)
 {
 	const struct diff_path *paths = t->comparison->paths;
 	size_t n = 0;
@@ -131,8 +133,8 @@ static size_t list_steps(const struct telling *t, struct change_row *rows)
 	return n;
 }
 
-static int put_steps(const struct telling *t, struct table *table, const struct change_row *rows,
-	size_t n)
+static int put_steps(const struct text_output *t, struct table *table,
+	const struct change_row *rows, size_t n)
 {
 	const struct diff_path *paths = t->comparison->paths;
 	int r = 0;
@@ -143,7 +145,7 @@ static int put_steps(const struct telling *t, struct table *table, const struct 
 	for (size_t i = 0; i < n && r == 0; i++) {
 		const struct path_step *step = &paths->step[rows[i].of];
 
-		r = people_put_process(table, t->comparison, step->process);
+		r = print_text_put_process(table, t->comparison, step->process);
 		put_numbers(table, step->on_ns[0], step->on_ns[1], "time_ns");
 	}
 	table_note(table, "On the critical path of both: %d; of A alone: %d; of B alone: %d.",
@@ -151,18 +153,17 @@ static int put_steps(const struct telling *t, struct table *table, const struct 
 	return r;
 }
 
-int people_tell_paths(const struct telling *t)
+int print_text_paths(const struct text_output *t)
 {
 	const struct diff_path *paths = t->comparison->paths;
-	struct change_row *rows = calloc((size_t)paths->n + 1, sizeof(*rows));
+	cleanup_free struct change_row *rows = calloc((size_t)paths->n + 1, sizeof(*rows));
 	struct table *table = table_create();
-	size_t most = t->top ? (people_limit(t) + 1) / 2 : SIZE_MAX,
+	size_t most = t->top ? (print_text_limit(t) + 1) / 2 : SIZE_MAX,
 	       n = rows ? list_steps(t, rows) : 0;
 	int r = rows && table ? put_steps(t, table, rows, n < most ? n : most) : -ENOMEM;
 
-	free(rows);
 	if (r == 0)
-		return people_print(t, table, n < most ? 0 : n - most, "processes");
+		return print_text_table(t, table, n < most ? 0 : n - most, "processes");
 	table_destroy(table);
 	return r;
 }

@@ -12,7 +12,7 @@
 #include "dag/trace/choice.h"
 #include "dag/trace/traces.h"
 
-#define TOP 20 /* rows of each part that are shown if nothing else is said */
+#define TOP 20 /* rows of each part without --top */
 
 enum long_option {
 	LONG_ALL = 256,
@@ -44,38 +44,50 @@ static const struct option long_options[] = {
 };
 
 static const char help[] =
-"Usage: wfdag diff [options] A.db B.db\n"
-"\n"
-"Two runs of a workflow side by side, from their traces: processes, files and edges that one of them\n"
-"has and the other one has not, commands that have changed, and what has become slower or larger.\n"
-"Process ids, times, the order of jobs, the directory of the run and names by chance (mkstemp's and\n"
-"the like) are no difference.\n"
-"\n"
-"Examples:\n"
-"  wfdag diff before.db after.db\n"
-"  wfdag diff --fail-on graph,time:10% good.db new.db     for a test that fails if it becomes slower\n"
-"\n"
-"      --fail-on WHAT[,WHAT]   the exit status is 1 if one of these is so, and 0 else: graph (it is\n"
-"                         another), exit (a process exited with another status); time:10%, cpu:10%,\n"
-"                         memory:10%, bytes:10% (it took so much more than in the first run)\n"
-"      --format FORMAT    table, csv, tsv or json; all but table show all there is\n"
-"      --top N            so many rows of each part of the table (default 20; 0: all)\n"
-"      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
-"      --data             only the flow of data: without drivers, processes that use no file, and who started whom;\n"
-"                         for runs of the same workflow by make, ninja, snakemake ...\n"
-"      --all              files of the system, too (/usr, /lib, /etc, /dev, /proc ...)\n"
-"      --root DIR         paths are compared from here on (default: the directory in which the run was\n"
-"                         started); twice: for A, then for B\n"
-"      --include GLOB     only files, or processes, that GLOB matches: 'path:GLOB' files by path,\n"
-"                         'command:GLOB' processes by program or command line, GLOB alone either\n"
-"      --exclude GLOB     not these; both may be repeated\n"
-"      --phase NAME, --phase NAME=GLOB   only this phase; jobs that GLOB matches are the phase NAME\n"
-TRACES_HELP
-"      --strict           exit status 3 if a trace is incomplete or something was lost\n"
-"  -h, --help             print this\n"
-"  -V, --version          print the version\n"
-"\n"
-"Exit status: 0 (the graph is the same), 1 (it is not), 2 (it cannot be said), 3 (--strict).\n";
+	"Usage: wfdag diff [options] A.db B.db\n"
+	"\n"
+	"Two runs of a workflow side by side, from their traces: processes, files and edges that "
+	"one of them\n"
+	"has and the other one has not, commands that have changed, and what has become slower or "
+	"larger.\n"
+	"Process ids, times, the order of jobs, the directory of the run and generated names "
+	"(mkstemp's and\n"
+	"the like) are no difference.\n"
+	"\n"
+	"Examples:\n"
+	"  wfdag diff before.db after.db\n"
+	"  wfdag diff --fail-on graph,time:10% good.db new.db     for a test that fails if it "
+	"becomes slower\n"
+	"\n"
+	"      --fail-on WHAT[,WHAT]   the exit status is 1 if one of these is so, and 0 else: "
+	"graph (it is\n"
+	"                         another), exit (a process exited with another status); time:10%, "
+	"cpu:10%,\n"
+	"                         memory:10%, bytes:10% (it took so much more than in the first "
+	"run)\n"
+	"      --format FORMAT    table, csv, tsv or json; all but table show all there is\n"
+	"      --top N            so many rows of each part of the table (default 20; 0: all)\n"
+	"      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
+	"      --data             only the flow of data: without drivers, processes that use no "
+	"file, and who started whom;\n"
+	"                         for runs of the same workflow by make, ninja, snakemake ...\n"
+	"      --all              files of the system, too (/usr, /lib, /etc, /dev, /proc ...)\n"
+	"      --root DIR         paths are compared from here on (default: the directory in which "
+	"the run was\n"
+	"                         started); twice: for A, then for B\n"
+	"      --include GLOB     only files, or processes, that GLOB matches: 'path:GLOB' files "
+	"by path,\n"
+	"                         'command:GLOB' processes by program or command line, GLOB alone "
+	"either\n"
+	"      --exclude GLOB     not these; both may be repeated\n"
+	"      --phase NAME, --phase NAME=GLOB   only this phase; jobs that GLOB matches are the "
+	"phase NAME\n" TRACES_HELP
+	"      --strict           exit status 3 if a trace is incomplete or something was lost\n"
+	"  -h, --help             print this\n"
+	"  -V, --version          print the version\n"
+	"\n"
+	"Exit status: 0 (the graph is the same), 1 (it is not), 2 (it cannot be said), 3 "
+	"(--strict).\n";
 
 const char *const fails[] = { "graph", "exit", "time", "cpu", "memory", "bytes", NULL };
 _Static_assert(sizeof(fails) / sizeof(fails[0]) == FAIL_MAX + 1, "a name for each reason to fail");

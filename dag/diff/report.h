@@ -3,8 +3,8 @@
 #define DAG_DIFF_REPORT_H
 
 /*
- * What is said of two runs: for people, as a sentence and some short tables in which much of the same is one row;
- * for programs, as one table with all there is.
+ * The comparison as output: text has a sentence and some short tables, in which what is alike is one row; the other
+ * formats have one table with all there is.
  *
  * Results are 0 or -errno.
  */
@@ -32,8 +32,8 @@ struct comparison {
 char *report_summary(const struct comparison *comparison);
 
 /* top: so many rows of each part; 0: all. */
-int report_people(const struct comparison *comparison, const struct table_style *style, int64_t top,
-	FILE *out);
+int report_print_text(const struct comparison *comparison, const struct table_style *style,
+	int64_t top, FILE *out);
 /* Columns and rows of all there is. */
 int report_fill(struct table *table, const struct comparison *comparison);
 

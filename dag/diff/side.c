@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/vector.h"
 #include "dag/diff/hash.h"
 #include "dag/diff/names.h"
 #include "dag/graph/critical.h"
@@ -174,7 +176,7 @@ static int compare_roles(const void *x, const void *y)
 static int join_files(struct making *m)
 {
 	struct side *side = m->side;
-	struct role *roles =
+	cleanup_free struct role *roles =
 		calloc((size_t)(side->n_nodes - side->n_processes) + 1, sizeof(*roles));
 	size_t n = 0;
 
@@ -192,7 +194,6 @@ static int join_files(struct making *m)
 			side->shown[side->n_processes + roles[i].file] = false;
 			m->same[roles[i].file] = m->same[roles[i - 1].file];
 		}
-	free(roles);
 	return 0;
 }
 
@@ -318,7 +319,7 @@ int side_create(const struct workflow *workflow, struct names *names, int run, e
 	if (r == 0)
 		r = set_links(&m);
 	if (r == 0)
-		r = side_settle(side);
+		r = side_prune(side);
 	free(m.same);
 	free(m.creator);
 	free(m.links);
@@ -346,18 +347,19 @@ void side_destroy(struct side *side)
 	free(side);
 }
 
+static int compare_to(const void *key, const void *element)
+{
+	int32_t a = *(const int32_t *)key, b = ((const struct side_link *)element)->to;
+
+	return (a > b) - (a < b);
+}
+
 int side_kinds_between(const struct side *side, int32_t from, int32_t to)
 {
-	int32_t low = side->first[from], high = side->first[from + 1];
+	const struct side_link *links = side->links + side->first[from],
+			       *found = vector_find(&to, links,
+				       (size_t)(side->first[from + 1] - side->first[from]),
+				       sizeof(*links), compare_to);
 
-	while (low < high) {
-		int32_t middle = low + (high - low) / 2;
-
-		if (side->links[middle].to < to)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < side->first[from + 1] && side->links[low].to == to ? side->links[low].kinds
-									: 0;
+	return found ? found->kinds : 0;
 }

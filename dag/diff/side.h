@@ -5,9 +5,9 @@
 /*
  * One of the two runs that are compared, as a graph without times: its processes and files, who started whom,
  * and who did what to which file.  Segments of a process are one, versions of a file are one, and so are files
- * that had the same path one after the other, unless that is by chance.  Directories are left out: who makes one
- * first is chance, too.  A process that was forked and has run no program of its own is part of who forked it: how a
- * pool of workers shares its work is chance.
+ * that had the same path one after the other, unless that is a generated name.  Directories are left out: which
+ * process makes one first differs from run to run.  A process that was forked and has run no program of its own is
+ * part of the process that forked it: how a pool of workers shares its work differs, too.
  *
  * A node is the index of a process, or of a file behind them.  -ENOMEM is the only error.
  */
@@ -27,7 +27,7 @@ enum side_kind {
 	SIDE_DELETE = 8,
 	SIDE_PARENT = 16, /* it leads to who started the process */
 	SIDE_CHILD = 32,
-	SIDE_MAKE = 64 /* until side_settle(): created or truncated, and not written */
+	SIDE_MAKE = 64 /* until side_prune(): created or truncated, and not written */
 };
 #define SIDE_KINDS 4 /* of files */
 extern const char *const side_kinds[SIDE_KINDS];
@@ -43,10 +43,10 @@ struct side {
 	int32_t *
 		of; /* of processes: which one they are part of; GRAPH_NONE: they are not compared */
 	bool *shown;
-	bool *wild;              /* files: their names are by chance */
+	bool *wild;              /* files: their names are generated */
 	uint64_t *label;         /* of what a node is called, in both runs */
-	uint64_t *loose;         /* files: the same, and more is by chance */
-	uint64_t *plain;         /* files: of the path as it is, nothing by chance; 0: not known */
+	uint64_t *loose;         /* files: the same, and more counts as generated */
+	uint64_t *plain;         /* files: of the path as it is, generated or not; 0: not known */
 	int32_t *parent;         /* of processes; GRAPH_NONE */
 	int32_t *first;          /* links of a node: from here to that of the next one */
 	struct side_link *links; /* in the order of .to */
@@ -60,8 +60,8 @@ int side_create(const struct workflow *workflow, struct names *names, int run, e
 	struct side **ret_side);
 void side_destroy(struct side *side);
 
-/* Of side_create(): takes out of links what is chance. */
-int side_settle(struct side *side);
+/* Of side_create(): removes what of links depends on the order in which processes ran. */
+int side_prune(struct side *side);
 
 static inline bool side_is_process(const struct side *side, int32_t node)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/output.h"
 #include "base/utf8.h"
 #include "dag/generate/rules.h"
@@ -92,15 +93,12 @@ static void put_values(const struct rules *rules, const struct job *job, const c
 
 static int put_job(const struct rules *rules, const struct job *job, FILE *out)
 {
-	char *cwd = directory_of(rules, job), *directory = cwd ? strdup(cwd) : NULL,
-	     *line = directory ? line_of(job, cwd, shorten(directory)) : NULL;
+	cleanup_free char *cwd = directory_of(rules, job), *directory = cwd ? strdup(cwd) : NULL,
+			  *line = directory ? line_of(job, cwd, shorten(directory)) : NULL;
 	int r = line ? 0 : -ENOMEM;
 
 	if (line)
 		put_values(rules, job, line, directory, out);
-	free(line);
-	free(directory);
-	free(cwd);
 	return r;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/cli.h"
 #include "dag/output/xml.h"
 #include "dag/shape/attributes.h"
@@ -20,7 +21,7 @@ static void attribute(struct writer *w, const char *name, const char *value)
 	xml_attribute(&w->xml, name, value);
 }
 
-/* A text for people. */
+/* A descriptive text: any bytes become UTF-8. */
 static void title(struct writer *w, const char *name, const char *value)
 {
 	attribute(w, name, printable_text(&w->clean, value));
@@ -46,7 +47,7 @@ static void put_use(void *arg, int32_t index, bool input, bool output)
 static void put_job(struct writer *w, const struct job *job)
 {
 	char **argv = job->command == JOBS_NONE ? NULL : w->jobs->commands[job->command].argv;
-	char *arguments = argv && argv[0] ? cli_join(argv + 1) : NULL;
+	cleanup_free char *arguments = argv && argv[0] ? cli_join(argv + 1) : NULL;
 
 	xml_begin(&w->xml, "job");
 	attribute(w, "id", job->name);
@@ -61,7 +62,6 @@ static void put_job(struct writer *w, const struct job *job)
 	}
 	job_each_use(job, put_use, w);
 	xml_end(&w->xml);
-	free(arguments);
 }
 
 static void put_parents(struct writer *w, const struct job *job)
@@ -79,11 +79,11 @@ static void put_parents(struct writer *w, const struct job *job)
 }
 
 int generate_dax(const struct jobs *jobs, const struct generate_facts *facts, FILE *out,
-	struct generate_refusal *ret_refusal)
+	struct failure *failure)
 {
 	struct writer w = { .jobs = jobs };
 	bool failed;
-	int r = generate_check(jobs, "XML", xml_says, ret_refusal);
+	int r = generate_check(jobs, "XML", xml_says, failure);
 
 	if (r == 0)
 		r = xml_open(&w.xml, out);

@@ -12,6 +12,7 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/failure.h"
 #include "base/output.h"
 #include "base/place.h"
 #include "base/version.h"
@@ -27,11 +28,6 @@ struct job_list {
 	struct generate_facts facts;
 	struct jobs *jobs;
 };
-
-static int out_of_memory(void)
-{
-	return err_status(EXIT_OWN, "out of memory");
-}
 
 /* ---- what is known of the run ---- */
 
@@ -65,7 +61,7 @@ static bool uses_files(const struct job *job)
 	return job->changes || job->n_deps + job->n_inputs + job->n_outputs > 0;
 }
 
-static int check_commands(const struct jobs *jobs)
+static int check_commands(const struct jobs *jobs, struct failure *failure)
 {
 	int32_t unknown = 0, first = JOBS_NONE, users = 0;
 
@@ -77,11 +73,12 @@ static int check_commands(const struct jobs *jobs)
 		unknown++;
 	}
 	if (users == 0)
-		return err_status(EXIT_OWN, "no job used a file of the workflow, so there is "
-					    "nothing to be made: files of the "
-					    "system do not count, and traces of procmon have none");
+		return failure_set(failure, -ENODATA,
+			"no job used a file of the workflow, so there is "
+			"nothing to be made: files of the "
+			"system do not count, and traces of procmon have none");
 	if (unknown)
-		return err_status(EXIT_OWN,
+		return failure_set(failure, -ENODATA,
 			"of %d of %d jobs (%s ...) it is not known what was started: a part of a "
 			"script that "
 			"its shell did itself can be put into a file of its own; no command line "
@@ -92,7 +89,7 @@ static int check_commands(const struct jobs *jobs)
 }
 
 /* What no command does again would be missing, or be wrong. */
-static int check_gaps(const struct jobs *jobs)
+static int check_gaps(const struct jobs *jobs, struct failure *failure)
 {
 	static const char *const texts[] = {
 		[GAP_SHELL] = "'%s' was changed by %s (process %lld) itself, and not by a command that it "
@@ -104,26 +101,29 @@ static int check_gaps(const struct jobs *jobs)
 	const struct task *task;
 
 	if (jobs->n_gaps < 0)
-		return err_status(EXIT_OWN, "the trace has no single operations, so it is not known what became "
-					    "of names: trace the run without --no-ops");
+		return failure_set(failure, -ENODATA,
+			"the trace has no single operations, so it is not known what became "
+			"of names: trace the run without --no-ops");
 	if (jobs->n_gaps == 0)
 		return 0;
 	task = workflow_task(jobs->workflow, jobs->gap.process);
-	return err_status(EXIT_OWN, texts[jobs->gap.kind], jobs->gap.path,
+	return failure_set(failure, -ENODATA, texts[jobs->gap.kind], jobs->gap.path,
 		task->program ? task->program : "a program", (long long)task->pid);
 }
 
 /* A pipe of which one end is no command that is known: what a shell itself wrote, or several. */
-static int check_pipes(const struct jobs *jobs)
+static int check_pipes(const struct jobs *jobs, struct failure *failure)
 {
 	for (int32_t i = 0; i < jobs->n_commands; i++) {
 		const struct job_command *command = &jobs->commands[i];
 		const struct job *job = &jobs->jobs[command->job];
 
 		if (uses_files(job) && jobs_lost_pipe(jobs, i))
-			return err_status(EXIT_OWN,
-				"%s (process %lld) was joined by a pipe to what its shell did itself, or to several "
-				"commands, so it cannot be started again: put the whole into a command of its own, as "
+			return failure_set(failure, -ENODATA,
+				"%s (process %lld) was joined by a pipe to what its shell did "
+				"itself, or to several "
+				"commands, so it cannot be started again: put the whole into a "
+				"command of its own, as "
 				"with sh -c",
 				job_program(jobs, job),
 				(long long)workflow_task(jobs->workflow, command->process)->pid);
@@ -131,7 +131,7 @@ static int check_pipes(const struct jobs *jobs)
 	return 0;
 }
 
-static void tell_failures(const struct jobs *jobs)
+static void warn_failures(const struct jobs *jobs)
 {
 	int32_t failed = 0, last = 0;
 
@@ -147,7 +147,7 @@ static void tell_failures(const struct jobs *jobs)
 }
 
 /* Files that come from nowhere, if not from the driver. */
-static void tell_missing(const struct jobs *jobs)
+static void warn_missing(const struct jobs *jobs)
 {
 	int32_t missing = 0, last = 0;
 
@@ -183,15 +183,15 @@ static int put_rules(const struct job_list *list, enum generate_output output, F
 }
 
 static int put(const struct job_list *list, enum generate_output output, FILE *out,
-	struct generate_refusal *ret_refusal)
+	struct failure *failure)
 {
 	switch (output) {
 	case GENERATE_DAGMAN:
 		return generate_dagman(list->jobs, &list->facts, out);
 	case GENERATE_PEGASUS:
-		return generate_pegasus(list->jobs, &list->facts, out, ret_refusal);
+		return generate_pegasus(list->jobs, &list->facts, out, failure);
 	case GENERATE_DAX:
-		return generate_dax(list->jobs, &list->facts, out, ret_refusal);
+		return generate_dax(list->jobs, &list->facts, out, failure);
 	case GENERATE_WFFORMAT:
 		return generate_wfformat(list->jobs, &list->facts, out);
 	default:
@@ -200,7 +200,7 @@ static int put(const struct job_list *list, enum generate_output output, FILE *o
 }
 
 static int put_file(const struct job_list *list, enum generate_output output, const char *file,
-	struct generate_refusal *ret_refusal)
+	struct failure *failure)
 {
 	struct output to;
 	int r = output_open(file, &to);
@@ -211,34 +211,34 @@ static int put_file(const struct job_list *list, enum generate_output output, co
 	out = output_stream(to.fd);
 	if (!out)
 		return output_close(&to, -errno);
-	r = put(list, output, out, ret_refusal);
+	r = put(list, output, out, failure);
 	if (fclose(out) != 0 && r == 0)
 		r = -errno;
 	return output_close(&to, r);
 }
 
-static int write_all(const struct job_list *list)
+static int write_all(const struct job_list *list, struct failure *failure)
 {
 	for (int i = 0; i < GENERATE_MAX; i++) {
 		const char *file = list->options->outputs[i];
-		struct generate_refusal refusal;
+		struct failure refusal = { 0 };
 		int r = file ? put_file(list, i, file, &refusal) : 0;
 
 		if (r == -EILSEQ)
-			return err_status(EXIT_OWN,
+			return failure_set(failure, r,
 				"cannot write '%s': %s; take --make, --ninja, --snakemake or "
 				"--wfformat",
 				file, refusal.text);
 		if (r < 0)
-			return r == -ENOMEM ? out_of_memory()
-					    : err_status(EXIT_OWN, "cannot write '%s': %s", file,
+			return r == -ENOMEM ? failure_memory(failure)
+					    : failure_set(failure, r, "cannot write '%s': %s", file,
 						      place_explain(r));
 	}
 	return 0;
 }
 
 /* WfFormat is JSON, which is UTF-8. */
-static void tell_unsaid(const struct job_list *list)
+static void warn_unsaid(const struct job_list *list)
 {
 	const struct jobs *jobs = list->jobs;
 	int32_t unsaid = 0, last = 0;
@@ -260,60 +260,62 @@ static bool wants_rules(const struct generate_options *o)
 	       o->outputs[GENERATE_SNAKEMAKE] || o->outputs[GENERATE_DAGMAN];
 }
 
-static int check_rules(const struct job_list *list)
+static int check_rules(const struct job_list *list, struct failure *failure)
 {
-	int status;
+	int r;
 
 	if (!wants_rules(list->options))
 		return 0;
-	status = check_commands(list->jobs);
-	if (status == 0)
-		status = check_gaps(list->jobs);
-	if (status == 0)
-		status = check_pipes(list->jobs);
-	if (status == 0) {
-		tell_failures(list->jobs);
-		tell_missing(list->jobs);
+	r = check_commands(list->jobs, failure);
+	if (r == 0)
+		r = check_gaps(list->jobs, failure);
+	if (r == 0)
+		r = check_pipes(list->jobs, failure);
+	if (r == 0) {
+		warn_failures(list->jobs);
+		warn_missing(list->jobs);
 	}
-	return status;
+	return r;
 }
 
 /* ---- the whole ---- */
 
-static int generate_from(struct query_db *db, const struct generate_options *o)
+static int generate_from(struct query_db *db, const struct generate_options *o,
+	struct failure *failure)
 {
 	const struct workflow_options options = { .choice = &o->choice, .ghosts = true };
 	struct job_list list = { .options = o };
 	struct workflow *workflow = NULL;
-	int status = workflow_load(db, &options, &workflow);
+	int r = workflow_load(db, &options, &workflow, failure);
 
-	if (status == 0)
-		status = jobs_load(db, workflow, &o->choice, o->level, o->root, &list.jobs);
-	if (status == 0 && list.jobs->n_jobs == 0)
-		status = err_status(EXIT_OWN,
+	if (r == 0)
+		r = jobs_load(db, workflow, &o->choice, o->level, o->root, &list.jobs, failure);
+	if (r == 0 && list.jobs->n_jobs == 0)
+		r = failure_set(failure, -ENODATA,
 			"there are no jobs in the trace: trace what starts them, as "
 			"with 'ftrac run -- make'");
-	if (status == 0) {
+	if (r == 0) {
 		read_facts(&list, db, workflow);
-		status = check_rules(&list);
+		r = check_rules(&list, failure);
 	}
-	if (status == 0) {
-		tell_unsaid(&list);
-		status = write_all(&list);
+	if (r == 0) {
+		warn_unsaid(&list);
+		r = write_all(&list, failure);
 	}
 	jobs_destroy(list.jobs);
 	workflow_destroy(workflow);
-	return status;
+	return r;
 }
 
 static int generate(const struct generate_options *o)
 {
+	struct failure failure = { 0 };
 	struct query_db *db = NULL;
 	int status = traces_open(&o->traces, QUERY_OPS | (o->foreign ? QUERY_FOREIGN : 0), &db);
 	bool whole = status == 0 && traces_are_whole(db);
 
-	if (status == 0)
-		status = generate_from(db, o);
+	if (status == 0 && generate_from(db, o, &failure) < 0)
+		status = failure_status(&failure);
 	query_close(db);
 	return status == 0 && o->strict && !whole ? TRACES_EXIT_STRICT : status;
 }

@@ -33,26 +33,23 @@ struct generate_facts {
 	int wfformat; /* the minor number of its version: 5, 6 */
 };
 
-/* The reason why a format cannot express a workflow, for the message; the caller owns it. */
-struct generate_refusal {
-	char text[1200];
-};
+struct failure;
 
-/* 0 or -errno.  -EILSEQ: nothing was written, and *ret_refusal says why. */
+/* 0 or -errno.  -EILSEQ: nothing was written, and the failure says why the format cannot express the workflow. */
 int generate_wfformat(const struct jobs *, const struct generate_facts *, FILE *out);
 int generate_dagman(const struct jobs *, const struct generate_facts *, FILE *out);
 int generate_pegasus(const struct jobs *, const struct generate_facts *, FILE *out,
-	struct generate_refusal *ret_refusal);
+	struct failure *failure);
 int generate_dax(const struct jobs *, const struct generate_facts *, FILE *out,
-	struct generate_refusal *ret_refusal);
+	struct failure *failure);
 
 /* ---- generate_says.c ---- */
 
 bool generate_says_utf8(const char *text);
 /* True if says() takes all words of the command, or the command is not known. */
 bool generate_says_command(const struct jobs *, const struct job *, bool (*says)(const char *text));
-/* Asks says() for all words of commands and all names of files.  0, -ENOMEM, or -EILSEQ with *ret_refusal. */
+/* Asks says() for all words of commands and all names of files.  0, -ENOMEM, or -EILSEQ with the failure set. */
 int generate_check(const struct jobs *, const char *format, bool (*says)(const char *text),
-	struct generate_refusal *ret_refusal);
+	struct failure *failure);
 
 #endif

@@ -53,7 +53,7 @@ static void pair(struct writer *w, const char *name, const char *text)
 	value(w, text);
 }
 
-/* A text for people. */
+/* A descriptive text: any bytes become UTF-8. */
 static void title(struct writer *w, const char *name, const char *text)
 {
 	pair(w, name, printable_text(&w->clean, text));
@@ -224,11 +224,11 @@ static void put_whole(struct writer *w, const struct generate_facts *facts)
 }
 
 int generate_pegasus(const struct jobs *jobs, const struct generate_facts *facts, FILE *out,
-	struct generate_refusal *ret_refusal)
+	struct failure *failure)
 {
 	struct writer w = { .jobs = jobs };
 	yaml_event_t event;
-	int r = generate_check(jobs, "YAML", generate_says_utf8, ret_refusal);
+	int r = generate_check(jobs, "YAML", generate_says_utf8, failure);
 
 	if (r < 0)
 		return r;

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/cli.h"
 #include "base/output.h"
 #include "base/utf8.h"
+#include "base/vector.h"
 
 struct build {
 	const struct jobs *jobs;
@@ -22,14 +24,11 @@ struct build {
 /* Takes a text of malloc(), and frees it with the rules. */
 static const char *own(struct rules *rules, char *text)
 {
-	char **room = text ? jobs_room(rules->texts, (size_t)rules->n_texts, sizeof(*room)) : NULL;
-
-	if (!room) {
+	if (!text || vector_push(rules->texts, rules->n_texts, text) < 0) {
 		free(text);
 		return NULL;
 	}
-	rules->texts = room;
-	return room[rules->n_texts++] = text;
+	return text;
 }
 
 /* ---- commands ---- */
@@ -213,13 +212,7 @@ void rules_write(const struct rules *rules, const char *text, const char *here,
 
 static int add_name(const char ***names, int32_t *n, const char *name)
 {
-	const char **room = jobs_room(*names, (size_t)*n, sizeof(*room));
-
-	if (!room)
-		return -ENOMEM;
-	*names = room;
-	room[(*n)++] = name;
-	return 0;
+	return vector_push(*names, *n, name);
 }
 
 /* A job without files does nothing that can be seen. */
@@ -260,22 +253,17 @@ static int add_rule(struct build *b, int32_t index)
 	return rule->command ? r : -ENOMEM;
 }
 
+static int compare_numbers(const void *x, const void *y)
+{
+	int32_t a = *(const int32_t *)x, b = *(const int32_t *)y;
+
+	return (a > b) - (a < b);
+}
+
 /* In ascending order. */
 static bool contains(const int32_t *numbers, int32_t n, int32_t number)
 {
-	int32_t from = 0;
-
-	while (from < n) {
-		int32_t middle = from + (n - from) / 2;
-
-		if (numbers[middle] == number)
-			return true;
-		if (numbers[middle] < number)
-			from = middle + 1;
-		else
-			n = middle;
-	}
-	return false;
+	return vector_find(&number, numbers, (size_t)n, sizeof(number), compare_numbers) != NULL;
 }
 
 /* Does a job make a file that another one reads after it? */
@@ -401,7 +389,7 @@ static int find_directories(struct build *b)
 static int build(struct build *b)
 {
 	size_t n = (size_t)b->jobs->n_jobs + 1;
-	int32_t *met = malloc(n * sizeof(*met));
+	cleanup_free int32_t *met = malloc(n * sizeof(*met));
 	int r = 0;
 
 	b->rule_of = malloc(n * sizeof(*b->rule_of));
@@ -416,7 +404,6 @@ static int build(struct build *b)
 		r = add_needs(b, met);
 	if (r == 0)
 		r = find_directories(b);
-	free(met);
 	free(b->rule_of);
 	return r;
 }

@@ -8,7 +8,7 @@
  *
  * A rule makes what its job alone wrote and what is there in the end.  Where that is nothing, because
  * others write the same file, or it is gone in the end, or nothing was written at all, it makes a stamp: an
- * empty file in RULES_STAMPS.  It needs the files that its job read and nobody wrote, and something of each
+ * empty file in RULES_STAMPS.  It needs the files that its job read and no job wrote, and something of each
  * job that must have ended before.  A job that used no file of the workflow is left out.
  *
  * Not for jobs of which it is not known what was started: the caller looks at that before.

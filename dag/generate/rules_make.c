@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/cli.h"
 #include "base/output.h"
 
@@ -86,7 +87,7 @@ static void write_names(const struct rules *rules, const char *const *names, int
 /* One line: make runs each by a shell of its own, and takes blanks away from those that are run together. */
 static int write_rule(const struct rules *rules, const struct rule *rule, FILE *out)
 {
-	char *command = rules_one_line(rule->command);
+	cleanup_free char *command = rules_one_line(rule->command);
 
 	if (!command)
 		return -ENOMEM;
@@ -98,7 +99,6 @@ static int write_rule(const struct rules *rules, const struct rule *rule, FILE *
 	fputs("\n\t", out);
 	rules_write(rules, command, "$(CURDIR)", escape_recipe, out);
 	fputc('\n', out);
-	free(command);
 	return 0;
 }
 
@@ -133,7 +133,7 @@ static const char *escape_value(const char *at)
  * counts the parentheses in the text of a function. */
 static int write_directories(const struct rules *rules, FILE *out)
 {
-	char *command = rules->n_directories ? make_directories(rules) : NULL;
+	cleanup_free char *command = rules->n_directories ? make_directories(rules) : NULL;
 
 	if (rules->n_directories && !command)
 		return -ENOMEM;
@@ -142,7 +142,6 @@ static int write_directories(const struct rules *rules, FILE *out)
 		rules_write(rules, command, NULL, escape_value, out);
 		fputs("\nmade := $(shell $(directories))\n", out);
 	}
-	free(command);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/utf8.h"
 
 static const char *escape_name(const char *at)
@@ -35,7 +36,7 @@ static void write_names(const struct rules *rules, const char *const *names, int
 
 static int write_rule(const struct rules *rules, const struct rule *rule, FILE *out)
 {
-	char *command = rules_one_line(rule->command);
+	cleanup_free char *command = rules_one_line(rule->command);
 
 	if (!command)
 		return -ENOMEM;
@@ -46,7 +47,6 @@ static int write_rule(const struct rules *rules, const struct rule *rule, FILE *
 	fputs("\n  text = ", out);
 	rules_write(rules, command, "${root}", escape_value, out);
 	fputc('\n', out);
-	free(command);
 	return 0;
 }
 

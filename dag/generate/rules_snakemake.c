@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/utf8.h"
 
 #define MIB (1 << 20)
@@ -65,14 +66,13 @@ static void write_names(const struct rules *rules, const char *what, const char 
 static int write_command(const struct rules *rules, const char *command, FILE *out)
 {
 	bool says = utf8_is_text(command, "\n\t\r");
-	char *line = says ? NULL : rules_one_line(command);
+	cleanup_free char *line = says ? NULL : rules_one_line(command);
 
 	if (!says && !line)
 		return -ENOMEM;
 	fputs("    shell: ", out);
 	write_text(rules, line ? line : command, "{ROOT}", out);
 	fputc('\n', out);
-	free(line);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/failure.h"
 #include "base/utf8.h"
 #include "dag/output/printable.h"
 
@@ -49,20 +50,20 @@ static void check_use(void *arg, int32_t index, bool input, bool output)
 }
 
 static int refuse(const char *format, const char *what, const char *text, const struct job *job,
-	struct generate_refusal *ret)
+	struct failure *failure)
 {
 	struct printable clean = { 0 };
 	const char *shown = printable_text(&clean, text);
-	int r = clean.failed ? -ENOMEM : -EILSEQ;
+	int r = clean.failed ? -ENOMEM
+			     : failure_set(failure, -EILSEQ, "%s has no way to say %s '%.*s' of %s",
+				       format, what, SHOWN, shown, job->name);
 
-	snprintf(ret->text, sizeof(ret->text), "%s has no way to say %s '%.*s' of %s", format, what,
-		SHOWN, shown, job->name);
 	printable_finish(&clean);
 	return r;
 }
 
 int generate_check(const struct jobs *jobs, const char *format, bool (*says)(const char *text),
-	struct generate_refusal *ret_refusal)
+	struct failure *failure)
 {
 	struct check check = { .jobs = jobs, .says = says };
 
@@ -71,10 +72,10 @@ int generate_check(const struct jobs *jobs, const char *format, bool (*says)(con
 		const char *const *argument = find_argument(&check, job);
 
 		if (argument)
-			return refuse(format, "the word", *argument, job, ret_refusal);
+			return refuse(format, "the word", *argument, job, failure);
 		job_each_use(job, check_use, &check);
 		if (check.file)
-			return refuse(format, "the file name", check.file, job, ret_refusal);
+			return refuse(format, "the file name", check.file, job, failure);
 	}
 	return 0;
 }

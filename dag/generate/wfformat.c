@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/saturate.h"
+#include "base/vector.h"
 #include "base/version.h"
 #include "dag/output/json.h"
 #include "dag/output/printable.h"
@@ -20,7 +22,7 @@ struct writer {
 	int32_t *n_children, *levels;
 };
 
-/* A text for people.  Texts must not be empty there. */
+/* A descriptive text, which WfFormat does not let be empty. */
 static json_t *text(struct writer *w, const char *bytes, const char *instead)
 {
 	return json_string(bytes && *bytes ? printable_text(&w->clean, bytes) : instead);
@@ -79,23 +81,19 @@ static int find_children(struct writer *w)
 	for (int32_t i = 0; i < w->jobs->n_jobs; i++)
 		for (int32_t j = 0; j < w->jobs->jobs[i].n_deps; j++) {
 			int32_t parent = w->jobs->jobs[i].deps[j];
-			int32_t *room = jobs_room(w->children[parent],
-				(size_t)w->n_children[parent], sizeof(*room));
 
-			if (!room)
+			if (vector_push(w->children[parent], w->n_children[parent], i) < 0)
 				return -ENOMEM;
-			w->children[parent] = room;
-			room[w->n_children[parent]++] = i;
 		}
 	return 0;
 }
 
-/* The longest way from a job that waits for nobody. */
+/* The longest way from a job that waits for no other. */
 static int find_levels(struct writer *w)
 {
 	int32_t n = w->jobs->n_jobs, ready = 0, done = 0;
-	int32_t *queue = malloc(((size_t)n + 1) * sizeof(*queue)),
-		*left = malloc(((size_t)n + 1) * sizeof(*left));
+	cleanup_free int32_t *queue = malloc(((size_t)n + 1) * sizeof(*queue)),
+			     *left = malloc(((size_t)n + 1) * sizeof(*left));
 
 	for (int32_t i = 0; i < n && queue && left; i++) {
 		left[i] = w->jobs->jobs[i].n_deps;
@@ -114,8 +112,6 @@ static int find_levels(struct writer *w)
 				queue[ready++] = child;
 		}
 	}
-	free(left);
-	free(queue);
 	return queue && left ? 0 : -ENOMEM;
 }
 
@@ -155,7 +151,7 @@ static json_t *specification_task(struct writer *w, int32_t index)
 static json_t *files(struct writer *w, int64_t *ret_n, int64_t *ret_bytes)
 {
 	const struct jobs *jobs = w->jobs;
-	bool *met = calloc((size_t)jobs->n_files + 1, sizeof(*met));
+	cleanup_free bool *met = calloc((size_t)jobs->n_files + 1, sizeof(*met));
 	json_t *array = json_array();
 
 	*ret_n = *ret_bytes = 0;
@@ -182,14 +178,13 @@ static json_t *files(struct writer *w, int64_t *ret_n, int64_t *ret_bytes)
 		json_decref(array);
 		array = NULL;
 	}
-	free(met);
 	return array;
 }
 
 static json_t *specification_metrics(struct writer *w, int64_t n_files, int64_t bytes)
 {
 	int32_t n = w->jobs->n_jobs, levels = 0, least = n, most = 0;
-	int32_t *width = calloc((size_t)n + 1, sizeof(*width));
+	cleanup_free int32_t *width = calloc((size_t)n + 1, sizeof(*width));
 
 	for (int32_t i = 0; i < n && width; i++) {
 		width[w->levels[i]]++;
@@ -199,7 +194,6 @@ static json_t *specification_metrics(struct writer *w, int64_t n_files, int64_t 
 		least = width[i] < least ? width[i] : least;
 		most = width[i] > most ? width[i] : most;
 	}
-	free(width);
 	return width ? json_pack("{s:i,s:I,s:I,s:i,s:i,s:i}", "numberOfTasks", n, "numberOfFiles",
 			       (json_int_t)n_files, "sumOfFileSizesInBytes", (json_int_t)bytes,
 			       "numberOfLevels", levels, "minimumWidth", least, "maximumWidth",
@@ -327,13 +321,12 @@ static json_t *author(struct writer *w)
 {
 	const char *user = *w->facts->user ? w->facts->user : "unknown";
 	const char *host = *w->facts->host ? w->facts->host : "localhost";
-	char *email = NULL;
+	cleanup_free char *email = NULL;
 	json_t *object;
 
 	if (asprintf(&email, "%s@%s", user, host) < 0)
 		return NULL;
 	object = json_pack("{s:o,s:o}", "name", text(w, user, ""), "email", text(w, email, ""));
-	free(email);
 	return object;
 }
 

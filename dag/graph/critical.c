@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+#include "base/vector.h"
 #include "dag/graph/pieces.h"
 
 const char *const critical_causes[] = { "start", "fork", "wait", "data" };
@@ -20,7 +22,6 @@ struct walk {
 	int32_t *parents;  /* of each process: index, or GRAPH_NONE */
 	int32_t *children; /* processes, by parent, then end */
 	int32_t n_children;
-	int32_t room;
 };
 
 int64_t critical_begin(const struct workflow *w, int32_t process)
@@ -155,43 +156,53 @@ struct cause {
 	const struct arrival *arrival;
 };
 
+/* Behind all exits of children of that parent before a time, or also at it. */
+struct exit_key {
+	const struct walk *walk;
+	int64_t parent, time_ns;
+	bool at;
+};
+
+static int compare_exit(const void *key, const void *element)
+{
+	const struct exit_key *k = key;
+	int32_t child = *(const int32_t *)element;
+	int64_t parent = k->walk->graph->processes[child].parent,
+		end = critical_end(k->walk->workflow, child);
+
+	if (parent != k->parent)
+		return parent < k->parent ? 1 : -1;
+	return end < k->time_ns || (k->at && end == k->time_ns) ? 1 : -1;
+}
+
 /* The child that ended last before a time; at it, too, if the process itself had ended then. */
 static void find_exit(const struct walk *w, int32_t process, int64_t t, bool ended,
 	struct cause *cause)
 {
-	int64_t id = w->graph->processes[process].id;
-	int32_t low = 0, high = w->n_children;
+	const struct exit_key key = { w, w->graph->processes[process].id, t, ended };
+	size_t behind = vector_lower_bound(&key, w->children, (size_t)w->n_children,
+		sizeof(*w->children), compare_exit);
+	int32_t child = behind ? w->children[behind - 1] : GRAPH_NONE;
 
-	while (low < high) { /* behind the last that fits */
-		int32_t middle = low + (high - low) / 2, child = w->children[middle];
-		int64_t parent = w->graph->processes[child].parent,
-			end = critical_end(w->workflow, child);
-
-		if (parent < id || (parent == id && (ended ? end <= t : end < t)))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || w->graph->processes[w->children[low - 1]].parent != id)
+	if (child == GRAPH_NONE || w->graph->processes[child].parent != key.parent)
 		return;
-	if (critical_end(w->workflow, w->children[low - 1]) >= cause->time_ns)
-		*cause = (struct cause){ CRITICAL_WAIT, w->children[low - 1],
-			critical_end(w->workflow, w->children[low - 1]), NULL };
+	if (critical_end(w->workflow, child) >= cause->time_ns)
+		*cause = (struct cause){ CRITICAL_WAIT, child, critical_end(w->workflow, child),
+			NULL };
+}
+
+/* Behind all arrivals of that reader. */
+static int compare_reader(const void *key, const void *element)
+{
+	return ((const struct arrival *)element)->reader <= *(const int32_t *)key ? 1 : -1;
 }
 
 static void find_arrival(const struct walk *w, int32_t process, int64_t t, struct cause *cause)
 {
-	int32_t low = 0, high = w->n_arrivals;
+	size_t behind = vector_lower_bound(&process, w->arrivals, (size_t)w->n_arrivals,
+		sizeof(*w->arrivals), compare_reader);
 
-	while (low < high) {
-		int32_t middle = low + (high - low) / 2;
-
-		if (w->arrivals[middle].reader <= process)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (int32_t i = low - 1; i >= 0 && w->arrivals[i].reader == process; i--) {
+	for (int32_t i = (int32_t)behind - 1; i >= 0 && w->arrivals[i].reader == process; i--) {
 		const struct arrival *a = &w->arrivals[i];
 
 		if (a->out_ns <= cause->time_ns)
@@ -230,18 +241,12 @@ static int add_step(struct walk *w, int32_t process, int64_t t, const struct cau
 {
 	struct critical *c = w->critical;
 
-	if (c->n_steps == w->room) {
-		int32_t room = w->room ? 2 * w->room : 64;
-		struct critical_step *steps = reallocarray(c->steps, room, sizeof(*steps));
-
-		if (!steps)
-			return -ENOMEM;
-		c->steps = steps;
-		w->room = room;
-	}
-	c->steps[c->n_steps++] = (struct critical_step){ process, cause->time_ns, t, cause->kind,
-		cause->arrival ? w->graph->nodes[cause->arrival->version].of : GRAPH_NONE,
-		WORKFLOW_UNKNOWN };
+	if (vector_push(c->steps, c->n_steps,
+		    (struct critical_step){ process, cause->time_ns, t, cause->kind,
+			    cause->arrival ? w->graph->nodes[cause->arrival->version].of
+					   : GRAPH_NONE,
+			    WORKFLOW_UNKNOWN }) < 0)
+		return -ENOMEM;
 	if (cause->arrival) {
 		c->edges[cause->arrival->read] = c->edges[cause->arrival->write] = true;
 		c->nodes[cause->arrival->version] = true;
@@ -351,8 +356,8 @@ static int mark(struct walk *w)
 {
 	const struct critical *c = w->critical;
 	size_t n = (size_t)w->graph->n_processes + 1;
-	int32_t *first = malloc(n * sizeof(*first));
-	bool *forked = calloc(n, sizeof(*forked)), *fed = calloc(n, sizeof(*fed));
+	cleanup_free int32_t *first = malloc(n * sizeof(*first));
+	cleanup_free bool *forked = calloc(n, sizeof(*forked)), *fed = calloc(n, sizeof(*fed));
 
 	for (size_t i = 0; first && i < n; i++)
 		first[i] = GRAPH_NONE;
@@ -367,9 +372,6 @@ static int mark(struct walk *w)
 		mark_data(w, first, fed);
 		mark_joins(w, forked, fed);
 	}
-	free(first);
-	free(forked);
-	free(fed);
 	return first && forked && fed ? 0 : -ENOMEM;
 }
 
@@ -380,7 +382,7 @@ static int add_gains(struct walk *w)
 	struct critical *c = w->critical;
 	struct pieces *pieces = NULL;
 	int r = pieces_create(w->workflow, w->arrivals, w->n_arrivals, &pieces);
-	int64_t *gain = calloc((size_t)w->graph->n_processes + 1, sizeof(*gain));
+	cleanup_free int64_t *gain = calloc((size_t)w->graph->n_processes + 1, sizeof(*gain));
 
 	if (r == 0 && gain) {
 		bool cheap = (int64_t)c->n_steps * pieces_count(pieces) < GAIN_COST_MAX;
@@ -395,7 +397,6 @@ static int add_gains(struct walk *w)
 		}
 	}
 	pieces_destroy(pieces);
-	free(gain);
 	return r < 0 ? r : gain ? 0 : -ENOMEM;
 }
 

@@ -5,33 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- arrays that grow ---- */
-
-enum { ROOM_PROCESSES, ROOM_FILES, ROOM_ACCESSES, ROOM_NODES, ROOM_EDGES };
-
-/* Room for one more; NULL: out of memory, and nothing has changed. */
-static void *grow(struct graph *graph, int which, void *array, int32_t n, size_t size)
-{
-	size_t room = graph->room[which];
-	void *grown = array;
-
-	if ((size_t)n < room)
-		return array;
-	room = room ? room + room / 2 : 256;
-	grown = realloc(array, room * size);
-	if (grown)
-		graph->room[which] = room;
-	return grown;
-}
-
-#define GROW(graph, which, array, n)                                                             \
-	({                                                                                       \
-		void *grown_ =                                                                   \
-			grow(graph, which, (graph)->array, (graph)->n, sizeof(*(graph)->array)); \
-		if (grown_)                                                                      \
-			(graph)->array = grown_;                                                 \
-		grown_ != NULL;                                                                  \
-	})
+#include "base/cleanup.h"
+#include "base/vector.h"
 
 struct graph *graph_create(void)
 {
@@ -53,7 +28,7 @@ void graph_destroy(struct graph *graph)
 
 int32_t graph_add_process(struct graph *graph, const struct graph_process *process)
 {
-	if (!GROW(graph, ROOM_PROCESSES, processes, n_processes))
+	if (vector_reserve(graph->processes, graph->n_processes) < 0)
 		return -ENOMEM;
 	graph->processes[graph->n_processes] = *process;
 	graph->processes[graph->n_processes].first = GRAPH_NONE;
@@ -63,7 +38,7 @@ int32_t graph_add_process(struct graph *graph, const struct graph_process *proce
 
 int32_t graph_add_file(struct graph *graph, int64_t id, void *data)
 {
-	if (!GROW(graph, ROOM_FILES, files, n_files))
+	if (vector_reserve(graph->files, graph->n_files) < 0)
 		return -ENOMEM;
 	graph->files[graph->n_files] = (struct graph_file){
 		.id = id, .data = data, .first = GRAPH_NONE, .last = GRAPH_NONE
@@ -73,7 +48,7 @@ int32_t graph_add_file(struct graph *graph, int64_t id, void *data)
 
 int graph_add_access(struct graph *graph, const struct graph_access *access)
 {
-	if (!GROW(graph, ROOM_ACCESSES, accesses, n_accesses))
+	if (vector_reserve(graph->accesses, graph->n_accesses) < 0)
 		return -ENOMEM;
 	graph->accesses[graph->n_accesses++] = *access;
 	return 0;
@@ -92,19 +67,16 @@ static int compare_ids(const void *key, const void *element)
 
 int32_t graph_find_process(const struct graph *graph, int64_t id)
 {
-	const struct graph_process *p = !graph->n_processes
-						? NULL
-						: bsearch(&id, graph->processes, graph->n_processes,
-							  sizeof(*p), compare_ids);
+	const struct graph_process *p = vector_find(&id, graph->processes,
+		(size_t)graph->n_processes, sizeof(*p), compare_ids);
 
 	return p ? (int32_t)(p - graph->processes) : GRAPH_NONE;
 }
 
 int32_t graph_find_file(const struct graph *graph, int64_t id)
 {
-	const struct graph_file *f = !graph->n_files ? NULL
-						     : bsearch(&id, graph->files, graph->n_files,
-							       sizeof(*f), compare_ids);
+	const struct graph_file *f =
+		vector_find(&id, graph->files, (size_t)graph->n_files, sizeof(*f), compare_ids);
 
 	return f ? (int32_t)(f - graph->files) : GRAPH_NONE;
 }
@@ -123,7 +95,7 @@ int32_t graph_parent(const struct graph *graph, int32_t process)
 /* A version of a file, as the trace tells them apart. */
 struct version {
 	int32_t file;
-	int32_t node;   /* the last part of it; GRAPH_NONE: nobody has touched it yet */
+	int32_t node;   /* the last part of it; GRAPH_NONE: no access yet */
 	int32_t writer; /* process; GRAPH_NONE, or MANY */
 	int32_t edge;   /* the last by which it was written */
 	int32_t reader; /* process; GRAPH_NONE, or MANY: since its last part began */
@@ -157,7 +129,7 @@ struct build {
 	size_t node_room, edge_room;
 	/* All nodes in their order, by labels with room between them. */
 	int32_t *before, *after, first, last;
-	/* Of a search from either end: who was met from where, and in which order; the next to look at. */
+	/* Of a search from either end: which nodes each end has reached, in which order; the next edge. */
 	uint32_t *seen[2], mark;
 	int32_t *found[2], n_found[2], at[2], edge[2];
 };
@@ -271,7 +243,7 @@ static int32_t add_node(struct build *b, enum node_kind kind, int32_t of, int32_
 	struct graph *g = b->graph;
 	int32_t node = g->n_nodes;
 
-	if (!GROW(g, ROOM_NODES, nodes, n_nodes) ||
+	if (vector_reserve(g->nodes, g->n_nodes) < 0 ||
 		((size_t)node >= b->node_room && grow_nodes(b) < 0))
 		return -ENOMEM;
 	g->nodes[node] = (struct graph_node){ .kind = kind,
@@ -290,7 +262,7 @@ static int32_t add_node(struct build *b, enum node_kind kind, int32_t of, int32_
 
 enum { FORWARD, BACKWARD };
 
-static void meet(struct build *b, int side, int32_t node)
+static void reach(struct build *b, int side, int32_t node)
 {
 	b->seen[side][node] = b->mark;
 	b->found[side][b->n_found[side]++] = node;
@@ -313,7 +285,7 @@ static int step(struct build *b, int side, int64_t bound)
 		return -1;
 	if (b->seen[side][other] != b->mark &&
 		(side == FORWARD ? g->order[other] < bound : g->order[other] > bound))
-		meet(b, side, other);
+		reach(b, side, other);
 	return 1;
 }
 
@@ -356,8 +328,8 @@ static bool order_edge(struct build *b, int32_t from, int32_t to)
 		b->n_found[i] = b->at[i] = 0;
 		b->edge[i] = GRAPH_NONE;
 	}
-	meet(b, FORWARD, to);
-	meet(b, BACKWARD, from);
+	reach(b, FORWARD, to);
+	reach(b, BACKWARD, from);
 	for (; r > 0; side = !side)
 		r = step(b, side, side == FORWARD ? order[from] : order[to]);
 	if (r == 0)
@@ -387,7 +359,7 @@ static int32_t add_edge(struct build *b, int32_t from, int32_t to, int kinds, in
 	struct graph *g = b->graph;
 	int32_t e = g->n_edges, ends[2] = { from, to };
 
-	if (!GROW(g, ROOM_EDGES, edges, n_edges) ||
+	if (vector_reserve(g->edges, g->n_edges) < 0 ||
 		((size_t)e >= b->edge_room && grow_links(b) < 0))
 		return -ENOMEM;
 	g->edges[e] = (struct graph_edge){ .from = from,
@@ -759,7 +731,7 @@ int graph_build(struct graph *graph, bool meta)
 {
 	struct build b = { .graph = graph, .first = GRAPH_NONE, .last = GRAPH_NONE };
 	size_t n = 0;
-	struct event *events = list_events(graph, meta, &n);
+	cleanup_free struct event *events = list_events(graph, meta, &n);
 	int r = events ? number_versions(&b) : -ENOMEM;
 
 	b.edge_of[0] = filled(graph->n_accesses, GRAPH_NONE);
@@ -774,6 +746,5 @@ int graph_build(struct graph *graph, bool meta)
 	if (r == 0)
 		set_ends(graph);
 	build_finish(&b);
-	free(events);
 	return r;
 }

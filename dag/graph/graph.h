@@ -9,7 +9,7 @@
  *   - a file is a node for each of its versions, as the trace tells them apart;
  *   - a process is a node for each of its segments: a new one begins where it reads what depends on what
  *     it has written before, or on a process that it started;
- *   - a version is divided, too, where somebody writes it who depends on it (renames what he has read), or
+ *   - a version is divided, too, where a process writes it that depends on it (renames what it has read), or
  *     renames what others have read.
  *
  * Nothing is divided where that is not needed: a trace without rewriting and feedback has one node for
@@ -110,7 +110,6 @@ struct graph {
 	struct graph_edge *edges;
 	int32_t n_processes, n_files, n_accesses, n_nodes, n_edges;
 	int64_t *order; /* of each node; each edge leads to a larger one */
-	size_t room[5]; /* of the arrays */
 };
 
 struct graph *graph_create(void);
@@ -123,10 +122,10 @@ int graph_add_access(struct graph *graph, const struct graph_access *access);
 /* Index of an id, GRAPH_NONE if it is not there. */
 int32_t graph_find_process(const struct graph *graph, int64_t id);
 int32_t graph_find_file(const struct graph *graph, int64_t id);
-/* Index of who started a process; GRAPH_NONE: nobody, or nobody knows. */
+/* Index of the parent of a process; GRAPH_NONE: it is not in the trace, or not known. */
 int32_t graph_parent(const struct graph *graph, int32_t process);
 
-/* Makes nodes and edges.  Files that nobody accessed have no node; meta: looking at a file's attributes
+/* Makes nodes and edges.  Files without accesses have no node; meta: looking at a file's attributes
  * is an access, too, with edges that no process and file is divided for. */
 int graph_build(struct graph *graph, bool meta);
 

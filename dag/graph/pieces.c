@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/saturate.h"
 #include "dag/graph/critical.h"
 
@@ -133,7 +134,7 @@ static void make_pieces(struct pieces *all, const struct cut *cuts, int32_t n_cu
 				is_exit(cuts[cut].kind) ? 0 : at - begin };
 			begin = at;
 		}
-		/* Nobody waits for the end of who was there before. */
+		/* No process waits for the end of one that began before the run. */
 		all->pieces[all->n_pieces++] = (struct piece){ i, begin, end,
 			critical_is_outside(w, i) ? 0 : end - begin };
 	}
@@ -196,7 +197,8 @@ static int compare_links(const void *x, const void *y)
 /* Kahn's algorithm.  What is left over stands in a circle of pieces that took no time: those come last. */
 static int make_order(struct pieces *all)
 {
-	int32_t *count = calloc((size_t)all->n_pieces + 1, sizeof(*count)), n = 0;
+	cleanup_free int32_t *count = calloc((size_t)all->n_pieces + 1, sizeof(*count));
+	int32_t n = 0;
 
 	if (!count)
 		return -ENOMEM;
@@ -219,7 +221,6 @@ static int make_order(struct pieces *all)
 	for (int32_t i = 0; i < all->n_pieces; i++)
 		if (count[i] > 0)
 			all->order[n++] = i;
-	free(count);
 	return 0;
 }
 
@@ -227,9 +228,9 @@ static int fill(struct pieces *all, const struct arrival *arrivals, int32_t n_ar
 {
 	const struct graph *g = all->workflow->graph;
 	size_t most = 2 * (size_t)g->n_processes + 2 * (size_t)n_arrivals;
-	struct cut *cuts = malloc((most + 1) * sizeof(*cuts));
-	int32_t *piece_of = malloc((most + 1) * sizeof(*piece_of)),
-		*ends = malloc((2 * (size_t)n_arrivals + 1) * sizeof(*ends));
+	cleanup_free struct cut *cuts = malloc((most + 1) * sizeof(*cuts));
+	cleanup_free int32_t *piece_of = malloc((most + 1) * sizeof(*piece_of)),
+			     *ends = malloc((2 * (size_t)n_arrivals + 1) * sizeof(*ends));
 	int32_t n_cuts = cuts ? list_cuts(all->workflow, arrivals, n_arrivals, cuts) : 0;
 	size_t n = (size_t)g->n_processes + n_cuts;
 	int r = -ENOMEM;
@@ -248,9 +249,6 @@ static int fill(struct pieces *all, const struct arrival *arrivals, int32_t n_ar
 			ends + n_arrivals);
 		r = make_order(all);
 	}
-	free(cuts);
-	free(piece_of);
-	free(ends);
 	return r;
 }
 

@@ -6,42 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "base/cleanup.h"
+#include "base/failure.h"
+#include "base/vector.h"
 #include "dag/trace/compose.h"
 #include "dag/trace/traces.h"
 #include "db/query.h"
-
-#define CHUNK_BYTES (64 << 10)
-
-/* Memory that lives as long as the workflow. */
-struct text {
-	struct text *next;
-	size_t used, size;
-	_Alignas(16) char bytes[];
-};
-
-static void *keep(struct workflow *w, size_t size)
-{
-	struct text *text = w->texts;
-
-	size = (size + 15) & ~(size_t)15;
-	if (!text || text->size - text->used < size) {
-		size_t room = size > CHUNK_BYTES ? size : CHUNK_BYTES;
-
-		text = malloc(sizeof(*text) + room);
-		if (!text)
-			return NULL;
-		*text = (struct text){ .next = w->texts, .size = room };
-		w->texts = text;
-	}
-	text->used += size;
-	return text->bytes + text->used - size;
-}
-
-static int out_of_memory(void)
-{
-	return err_status(EXIT_OWN, "out of memory");
-}
 
 /* ---- columns ---- */
 
@@ -53,13 +23,9 @@ static const char *text_of(struct workflow *w, const struct query *query, int co
 
 	if (query_type(query, column) == QUERY_NULL)
 		return NULL;
-	copy = keep(w, len + 1);
-	if (copy) {
-		memcpy(copy, bytes, len);
-		copy[len] = '\0';
-	} else {
+	copy = arena_text(&w->texts, bytes, len);
+	if (!copy)
 		w->failed = true; /* NULL would say that it is not known */
-	}
 	return copy;
 }
 
@@ -92,7 +58,7 @@ enum process_column {
 
 static int add_process(struct workflow *w, const struct query *q)
 {
-	struct task *task = keep(w, sizeof(*task));
+	struct task *task = arena_alloc(&w->texts, sizeof(*task));
 	struct graph_process process = { .id = query_int(q, P_ID),
 		.parent = query_int(q, P_PARENT),
 		.start_ns = number_of(q, P_START, w->begin_ns),
@@ -118,7 +84,7 @@ enum file_column { F_ID, F_PATH, F_KIND, F_SIZE, F_CREATED, F_DELETED };
 
 static int add_file(struct workflow *w, const struct query *q)
 {
-	struct data *data = keep(w, sizeof(*data));
+	struct data *data = arena_alloc(&w->texts, sizeof(*data));
 
 	if (!data)
 		return -1;
@@ -191,7 +157,6 @@ static int add_access(struct workflow *w, const struct query *q)
 		.first_out_ns = GRAPH_NEVER,
 		.last_out_ns = GRAPH_NEVER,
 		.last_ns = query_int(q, A_LAST) };
-	bool *chosen;
 
 	if (access.process == GRAPH_NONE || access.file == GRAPH_NONE)
 		return 0;
@@ -202,12 +167,8 @@ static int add_access(struct workflow *w, const struct query *q)
 		access.first_out_ns = number_of(q, A_FIRST_OUT, access.last_ns);
 		access.last_out_ns = number_of(q, A_LAST_OUT, access.first_out_ns);
 	}
-	if ((g->n_accesses & (g->n_accesses - 1)) == 0) {
-		chosen = realloc(w->chosen, g->n_accesses ? 2 * (size_t)g->n_accesses : 1);
-		if (!chosen)
-			return -1;
-		w->chosen = chosen;
-	}
+	if (vector_reserve(w->chosen, g->n_accesses) < 0)
+		return -1;
 	w->chosen[g->n_accesses] = query_int(q, A_CHOSEN);
 	return graph_add_access(g, &access) < 0 ? -1 : 0;
 }
@@ -217,19 +178,12 @@ enum ghost_column { G_PROCESS, G_PATH, G_COUNT, G_FIRST, G_CHOSEN };
 static int add_ghost(struct workflow *w, const struct query *q)
 {
 	int32_t process = graph_find_process(w->graph, query_int(q, G_PROCESS));
-	struct ghost *ghosts = w->ghosts;
 
 	if (process == GRAPH_NONE || query_type(q, G_PATH) == QUERY_NULL)
 		return 0;
-	if ((w->n_ghosts & (w->n_ghosts - 1)) == 0)
-		ghosts = reallocarray(ghosts, w->n_ghosts ? 2 * (size_t)w->n_ghosts : 1,
-			sizeof(*ghosts));
-	if (!ghosts)
-		return -1;
-	w->ghosts = ghosts;
-	ghosts[w->n_ghosts++] = (struct ghost){ text_of(w, q, G_PATH), process,
-		query_int(q, G_COUNT), number_of(q, G_FIRST, w->begin_ns), query_int(q, G_CHOSEN) };
-	return 0;
+	return vector_push(w->ghosts, w->n_ghosts,
+		(struct ghost){ text_of(w, q, G_PATH), process, query_int(q, G_COUNT),
+			number_of(q, G_FIRST, w->begin_ns), query_int(q, G_CHOSEN) });
 }
 
 static int compare_ghosts(const void *x, const void *y)
@@ -257,7 +211,7 @@ static int add_group(struct workflow *w, const struct query *q)
 		query_bytes(q, i, &len);
 		size += len + 3;
 	}
-	text = keep(w, size);
+	text = arena_alloc(&w->texts, size);
 	for (int i = 0; text && i < id; i++) {
 		const char *bytes = query_bytes(q, i, &len);
 
@@ -274,10 +228,10 @@ static int add_group(struct workflow *w, const struct query *q)
 
 /* ---- parents ---- */
 
-/* Nobody is above itself: of a circle of parents the one that was met first has none. */
+/* No process is above itself: of a circle of parents the first that the walk reaches loses its parent. */
 static int cut_circles(struct graph *g)
 {
-	int32_t *met = calloc((size_t)g->n_processes + 1, sizeof(*met));
+	cleanup_free int32_t *met = calloc((size_t)g->n_processes + 1, sizeof(*met));
 
 	if (!met)
 		return -1;
@@ -291,11 +245,16 @@ static int cut_circles(struct graph *g)
 		if (process != GRAPH_NONE && met[process] == i + 1)
 			g->processes[process].parent = 0;
 	}
-	free(met);
 	return 0;
 }
 
 /* ---- the whole ---- */
+
+struct loading {
+	struct workflow *workflow;
+	struct query_db *db;
+	struct failure *failure;
+};
 
 struct rows {
 	struct workflow *workflow;
@@ -309,80 +268,78 @@ static int add_row(void *arg, const struct query *query)
 	return rows->add(rows->workflow, query) < 0 || rows->workflow->failed ? -ENOMEM : 0;
 }
 
-static int load(struct workflow *w, struct query_db *db, const char *name,
-	const struct choice *choice, int (*add)(struct workflow *, const struct query *))
+static int load(struct loading *l, const char *name, const struct choice *choice,
+	int (*add)(struct workflow *, const struct query *))
 {
-	return traces_each(db, name, choice, add_row, &(struct rows){ w, add });
+	struct rows rows = { l->workflow, add };
+
+	return failure_printed(l->failure, traces_each(l->db, name, choice, add_row, &rows));
 }
 
-/* Who uses a file that is left out is not left out: nearly all processes read a library. */
-static int load_processes(struct workflow *w, struct query_db *db, const char *name,
-	const struct choice *choice, int (*add)(struct workflow *, const struct query *))
+/* A process that uses a file that is left out is not left out: nearly all processes read a library. */
+static int load_processes(struct loading *l, const char *name, const struct choice *choice,
+	int (*add)(struct workflow *, const struct query *))
 {
 	struct choice processes = *choice;
-	int status = 0;
+	int r = 0;
 
 	processes.exclude = (struct words){ 0 };
-	for (int i = 0; i < choice->exclude.n && status == 0; i++)
+	for (int i = 0; i < choice->exclude.n && r == 0; i++)
 		if (strncmp(choice->exclude.word[i], "path:", 5) != 0)
-			status = words_add(&processes.exclude, choice->exclude.word[i]);
-	if (status == 0)
-		status = load(w, db, name, &processes, add);
+			r = failure_printed(l->failure,
+				words_add(&processes.exclude, choice->exclude.word[i]));
+	if (r == 0)
+		r = load(l, name, &processes, add);
 	words_free(&processes.exclude);
-	return status;
+	return r;
 }
 
-static int load_all(struct workflow *w, struct query_db *db, const struct workflow_options *options)
+static int load_all(struct loading *l, const struct workflow_options *options)
 {
 	const struct choice *choice = options->choice;
 	struct choice ungrouped = *choice;
-	int status;
+	struct workflow *w = l->workflow;
+	int r;
 
 	memset(ungrouped.by, 0, sizeof(ungrouped.by));
-	status = load_processes(w, db, "graph.processes", &ungrouped, add_process);
-	if (status == 0 && cut_circles(w->graph) < 0)
-		status = out_of_memory();
-	if (status == 0)
-		status = load(w, db, "graph.files", &ungrouped, add_file);
-	if (status == 0)
-		status = load(w, db, "graph.accesses", &ungrouped, add_access);
-	if (status == 0 && options->ghosts)
-		status = load(w, db, "graph.ghosts", &ungrouped, add_ghost);
-	if (status == 0 && choice->by[0])
-		status = load_processes(w, db, "graph.groups", choice, add_group);
-	if (status == 0 && w->n_ghosts)
+	r = load_processes(l, "graph.processes", &ungrouped, add_process);
+	if (r == 0)
+		r = failure_of_memory(l->failure, cut_circles(w->graph));
+	if (r == 0)
+		r = load(l, "graph.files", &ungrouped, add_file);
+	if (r == 0)
+		r = load(l, "graph.accesses", &ungrouped, add_access);
+	if (r == 0 && options->ghosts)
+		r = load(l, "graph.ghosts", &ungrouped, add_ghost);
+	if (r == 0 && choice->by[0])
+		r = load_processes(l, "graph.groups", choice, add_group);
+	if (r == 0 && w->n_ghosts)
 		qsort(w->ghosts, w->n_ghosts, sizeof(*w->ghosts), compare_ghosts);
-	return status;
+	return r;
 }
 
 int workflow_load(struct query_db *db, const struct workflow_options *options,
-	struct workflow **ret_workflow)
+	struct workflow **ret_workflow, struct failure *failure)
 {
 	struct workflow *w = calloc(1, sizeof(*w));
-	int status;
+	struct loading loading = { w, db, failure };
+	int r;
 
 	*ret_workflow = w;
 	if (!w || !(w->graph = graph_create()))
-		return out_of_memory();
+		return failure_memory(failure);
 	w->begin_ns = query_fact(db, "start_ns", 0);
 	w->end_ns = query_fact(db, "end_ns", w->begin_ns);
 	w->cpus = query_fact(db, "cpus", 0);
-	status = load_all(w, db, options);
-	if (status == 0 && graph_build(w->graph, options->meta) < 0)
-		status = out_of_memory();
-	return status;
+	r = load_all(&loading, options);
+	return r < 0 ? r : failure_of_memory(failure, graph_build(w->graph, options->meta));
 }
 
 void workflow_destroy(struct workflow *w)
 {
 	if (!w)
 		return;
-	while (w->texts) {
-		struct text *next = w->texts->next;
-
-		free(w->texts);
-		w->texts = next;
-	}
+	arena_free(&w->texts);
 	graph_destroy(w->graph);
 	free(w->chosen);
 	free(w->ghosts);

@@ -11,9 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "dag/graph/graph.h"
 
 struct choice;
+struct failure;
 struct query_db;
 
 #define WORKFLOW_UNKNOWN INT64_MIN
@@ -52,7 +54,7 @@ struct workflow {
 		groups; /* of each process: what it is called where processes are grouped; NULL: nothing is known */
 	int64_t begin_ns, end_ns;
 	int64_t cpus; /* of the host; 0: not known */
-	struct text *texts;
+	struct arena texts;
 	bool failed; /* out of memory */
 };
 
@@ -62,9 +64,9 @@ struct workflow_options {
 	bool ghosts;                 /* they are asked for */
 };
 
-/* 0, or an exit status after what is wrong was printed; *ret_workflow is to be destroyed in any case. */
+/* 0 or -errno, with the failure set; the caller destroys *ret_workflow in any case. */
 int workflow_load(struct query_db *db, const struct workflow_options *options,
-	struct workflow **ret_workflow);
+	struct workflow **ret_workflow, struct failure *failure);
 void workflow_destroy(struct workflow *workflow);
 
 const struct task *workflow_task(const struct workflow *workflow, int32_t process);

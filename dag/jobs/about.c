@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/saturate.h"
 #include "db/query.h"
 
@@ -51,7 +52,8 @@ static int compare_changes(const void *x, const void *y)
 static int add_memory(struct jobs *jobs)
 {
 	const struct graph *g = jobs->workflow->graph;
-	struct change *changes = malloc((2 * (size_t)g->n_processes + 1) * sizeof(*changes));
+	cleanup_free struct change *changes =
+		malloc((2 * (size_t)g->n_processes + 1) * sizeof(*changes));
 	int64_t now = 0;
 	size_t n = 0;
 
@@ -75,7 +77,6 @@ static int add_memory(struct jobs *jobs)
 		if (job->rss_bytes == WORKFLOW_UNKNOWN || now > job->rss_bytes)
 			job->rss_bytes = now;
 	}
-	free(changes);
 	for (int32_t i = 0; i < g->n_processes; i++)
 		if (jobs->of[i] != JOBS_NONE &&
 			workflow_task(jobs->workflow, i)->rss_bytes == WORKFLOW_UNKNOWN)
@@ -119,7 +120,7 @@ static void add_figures(struct jobs *jobs)
 		if (jobs->of[i] != JOBS_NONE)
 			add_process(&jobs->jobs[jobs->of[i]], &g->processes[i],
 				workflow_task(jobs->workflow, i));
-	/* Where no file was traced, nobody knows of any. */
+	/* A trace without files does not say how much was read and written. */
 	for (int32_t i = 0; i < jobs->n_jobs && g->n_accesses == 0; i++)
 		jobs->jobs[i].read_bytes = jobs->jobs[i].written_bytes = WORKFLOW_UNKNOWN;
 	for (int32_t i = 0; i < g->n_accesses; i++) {
@@ -152,7 +153,7 @@ const char *jobs_short_path(const struct jobs *jobs, const char *path)
 
 static int add_commands(struct jobs *jobs)
 {
-	int64_t *last_ns = calloc((size_t)jobs->n_jobs + 1, sizeof(*last_ns));
+	cleanup_free int64_t *last_ns = calloc((size_t)jobs->n_jobs + 1, sizeof(*last_ns));
 
 	if (!last_ns)
 		return -ENOMEM;
@@ -175,7 +176,6 @@ static int add_commands(struct jobs *jobs)
 			job->status = command->status;
 		}
 	}
-	free(last_ns);
 	return 0;
 }
 

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/vector.h"
 #include "dag/container/path_names.h"
 
 /* By which command the doings of a process are done again, and since when. */
@@ -72,7 +74,8 @@ static void cover_processes(struct again *a, const int32_t *command_of, int32_t 
 static int find_covers(struct again *a)
 {
 	size_t n = (size_t)a->jobs->workflow->graph->n_processes + 1;
-	int32_t *command_of = malloc(n * sizeof(*command_of)), *stack = malloc(n * sizeof(*stack));
+	cleanup_free int32_t *command_of = malloc(n * sizeof(*command_of)),
+			     *stack = malloc(n * sizeof(*stack));
 
 	a->covers = malloc(n * sizeof(*a->covers));
 	if (command_of && stack && a->covers) {
@@ -84,8 +87,6 @@ static int find_covers(struct again *a)
 			command_of[a->jobs->commands[i].process] = i;
 		cover_processes(a, command_of, stack);
 	}
-	free(stack);
-	free(command_of);
 	return stack && command_of && a->covers ? 0 : -ENOMEM;
 }
 
@@ -125,21 +126,27 @@ static int find_bare(struct again *a)
 	return 0;
 }
 
+struct bare_key {
+	const struct opened *opened;
+	int32_t path;
+	int64_t time_ns;
+};
+
+static int compare_after(const void *key, const void *element)
+{
+	const struct bare_key *k = key;
+	const struct opened *o = &k->opened[*(const int32_t *)element];
+
+	return o->path < k->path || (o->path == k->path && o->time_ns <= k->time_ns) ? 1 : -1;
+}
+
 /* The first of these that is of a later path, or later. */
 static int32_t bare_after(const struct again *a, int32_t path, int64_t time_ns)
 {
-	int32_t from = 0, to = a->n_bare;
+	const struct bare_key key = { a->load->opened, path, time_ns };
 
-	while (from < to) {
-		int32_t middle = from + (to - from) / 2;
-		const struct opened *o = &a->load->opened[a->bare[middle]];
-
-		if (o->path < path || (o->path == path && o->time_ns <= time_ns))
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return (int32_t)vector_lower_bound(&key, a->bare, (size_t)a->n_bare, sizeof(*a->bare),
+		compare_after);
 }
 
 static bool is_at_or_above(const struct again *a, int32_t above, int32_t process)
@@ -250,12 +257,10 @@ static void add_gap(struct again *a, enum gap_kind kind, int32_t process, int32_
 static int32_t start_redoing(struct again *a, const struct name_event *event)
 {
 	struct jobs *jobs = a->jobs;
-	struct job_command *room = jobs_room(jobs->commands, (size_t)jobs->n_commands, sizeof(*room));
 
-	if (!room)
+	if (vector_reserve(jobs->commands, jobs->n_commands) < 0)
 		return -ENOMEM;
-	jobs->commands = room;
-	room[jobs->n_commands] = (struct job_command){ .process = event->process,
+	jobs->commands[jobs->n_commands] = (struct job_command){ .process = event->process,
 		.job = jobs->n_jobs,
 		.part = jobs->n_jobs,
 		.start_ns = event->time_ns,
@@ -270,11 +275,7 @@ static int32_t start_redoing(struct again *a, const struct name_event *event)
 static int redo(struct again *a, struct name_event *event)
 {
 	struct jobs_names *names = a->jobs->names;
-	struct redone *room = jobs_room(names->redone, (size_t)names->n_redone, sizeof(*room));
 
-	if (!room)
-		return -ENOMEM;
-	names->redone = room;
 	if (a->redoing == JOBS_NONE || a->redoing_did != event->did ||
 		a->jobs->commands[a->redoing].process != event->process)
 		a->redoing = start_redoing(a, event);
@@ -282,8 +283,8 @@ static int redo(struct again *a, struct name_event *event)
 		return -ENOMEM;
 	a->redoing_did = event->did;
 	event->command = a->redoing;
-	room[names->n_redone++] = (struct redone){ event->command, event->path };
-	return 0;
+	return vector_push(names->redone, names->n_redone,
+		(struct redone){ event->command, event->path });
 }
 
 /* A directory that was made, or something that commands had used and that was removed. */

@@ -11,7 +11,7 @@
  * stack of its own. */
 struct component {
 	int32_t index, low,
-		next; /* index 0: not met yet; next: of the edges that are still to be followed */
+		next; /* index 0: not visited yet; next: of the edges that are still to be followed */
 	bool open;
 };
 
@@ -20,13 +20,13 @@ struct search {
 	struct component *of;
 	int32_t *stack, *path,
 		*into; /* stack: open ones; path: from the first to the one that is looked at */
-	int32_t n_stack, n_path, met;
+	int32_t n_stack, n_path, visited;
 	bool merged;
 };
 
-static void meet(struct search *s, int32_t job)
+static void visit(struct search *s, int32_t job)
 {
-	s->of[job] = (struct component){ .index = ++s->met, .low = s->met, .open = true };
+	s->of[job] = (struct component){ .index = ++s->visited, .low = s->visited, .open = true };
 	s->stack[s->n_stack++] = job;
 	s->path[s->n_path++] = job;
 }
@@ -54,7 +54,7 @@ static void leave(struct search *s, int32_t job)
 
 static void search_from(struct search *s, int32_t job)
 {
-	meet(s, job);
+	visit(s, job);
 	while (s->n_path) {
 		int32_t at = s->path[s->n_path - 1];
 		struct component *c = &s->of[at];
@@ -65,7 +65,7 @@ static void search_from(struct search *s, int32_t job)
 		}
 		job = s->jobs->jobs[at].deps[c->next++];
 		if (!s->of[job].index)
-			meet(s, job);
+			visit(s, job);
 		else if (s->of[job].open && s->of[job].index < c->low)
 			c->low = s->of[job].index;
 	}

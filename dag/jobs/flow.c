@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "dag/container/path_names.h"
 
 struct path {
@@ -39,13 +40,7 @@ struct flow {
 
 int jobs_add_pair(struct pairs *pairs, int32_t first, int32_t second, bool soft)
 {
-	struct pair *room = jobs_room(pairs->pairs, (size_t)pairs->n, sizeof(*room));
-
-	if (!room)
-		return -ENOMEM;
-	pairs->pairs = room;
-	room[pairs->n++] = (struct pair){ first, second, soft };
-	return 0;
+	return vector_push(pairs->pairs, pairs->n, (struct pair){ first, second, soft });
 }
 
 static int compare_pairs(const void *x, const void *y)
@@ -75,8 +70,8 @@ void jobs_sort_pairs(struct pairs *pairs)
 	pairs->n = n + 1;
 }
 
-/* The seconds of those with this first, as an array; at: where to look from. */
-static int take(const struct pairs *pairs, int32_t first, int32_t *at, int32_t **ret,
+/* The .second of the pairs with this .first, as an array; *at: the index to search from. */
+static int second_operands(const struct pairs *pairs, int32_t first, int32_t *at, int32_t **ret,
 	int32_t *ret_n)
 {
 	int32_t begin = *at;
@@ -104,18 +99,15 @@ static struct path *get_path(struct flow *flow, const struct data *data)
 {
 	struct jobs *jobs = flow->jobs;
 	struct path *path = find_path(flow, data->path, strlen(data->path));
-	struct job_file *room;
 
 	if (path)
 		return path;
-	room = jobs_room(jobs->files, (size_t)jobs->n_files, sizeof(*room));
-	path = room ? calloc(1, sizeof(*path)) : NULL;
-	jobs->files = room ? room : jobs->files;
+	path = vector_reserve(jobs->files, jobs->n_files) < 0 ? NULL : calloc(1, sizeof(*path));
 	if (!path)
 		return NULL;
 	path->name = data->path;
 	path->index = jobs->n_files++;
-	room[path->index] = (struct job_file){ .path = jobs_short_path(jobs, data->path),
+	jobs->files[path->index] = (struct job_file){ .path = jobs_short_path(jobs, data->path),
 		.bytes = WORKFLOW_UNKNOWN,
 		.producer = JOBS_NONE,
 		.name = path_names_find(jobs->names->names, data->path, strlen(data->path)) };
@@ -141,13 +133,7 @@ static void free_paths(struct flow *flow)
 
 static int add_use(struct flow *flow, const struct content *use)
 {
-	struct content *room = jobs_room(flow->uses, (size_t)flow->n_uses, sizeof(*room));
-
-	if (!room)
-		return -ENOMEM;
-	flow->uses = room;
-	room[flow->n_uses++] = *use;
-	return 0;
+	return vector_push(flow->uses, flow->n_uses, *use);
 }
 
 static int compare_reopened(const void *x, const void *y)
@@ -188,10 +174,8 @@ static int read_reopened(struct flow *flow)
 static int32_t find_reopened(const struct flow *flow, const struct graph_access *access, int64_t time_ns)
 {
 	const struct reopened key = { access->process, access->file, time_ns, JOBS_NONE },
-			      *found = !flow->n_reopened
-					       ? NULL
-					       : bsearch(&key, flow->reopened, (size_t)flow->n_reopened,
-							 sizeof(key), compare_reopened);
+			      *found = vector_find(&key, flow->reopened, (size_t)flow->n_reopened,
+				      sizeof(key), compare_reopened);
 
 	return found ? flow->jobs->commands[found->command].job : JOBS_NONE;
 }
@@ -441,9 +425,10 @@ static int fill_in(struct flow *flow)
 	for (int32_t i = 0; i < jobs->n_jobs && r == 0; i++) {
 		struct job *job = &jobs->jobs[i];
 
-		r = take(&flow->inputs, i, &input, &job->inputs, &job->n_inputs);
+		r = second_operands(&flow->inputs, i, &input, &job->inputs, &job->n_inputs);
 		if (r == 0)
-			r = take(&flow->outputs, i, &output, &job->outputs, &job->n_outputs);
+			r = second_operands(&flow->outputs, i, &output, &job->outputs,
+				&job->n_outputs);
 		if (r == 0)
 			r = put_targets(jobs, i);
 	}
@@ -460,7 +445,7 @@ static int put_deps(struct flow *flow)
 		struct job *job = &flow->jobs->jobs[i];
 
 		free(job->deps);
-		r = take(&flow->deps, i, &dep, &job->deps, &job->n_deps);
+		r = second_operands(&flow->deps, i, &dep, &job->deps, &job->n_deps);
 	}
 	return r;
 }

@@ -5,23 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "base/failure.h"
 #include "dag/trace/compose.h"
 #include "dag/trace/traces.h"
 #include "db/query.h"
-
-void *jobs_room(void *array, size_t n, size_t size)
-{
-	/* Where n is no power of two, there is room. */
-	if (n & (n - 1))
-		return array;
-	return reallocarray(array, n ? 2 * n : 1, size);
-}
-
-static int out_of_memory(void)
-{
-	return err_status(EXIT_OWN, "out of memory");
-}
 
 /* ---- jobs ---- */
 
@@ -78,12 +65,12 @@ static int make_jobs(struct jobs *jobs)
 
 /* ---- the whole ---- */
 
-static int part(struct query_db *db, struct load *load, const char *root)
+static int part(struct load *load, const char *root)
 {
 	int r = jobs_part(load);
 
 	if (r == 0)
-		r = jobs_find_root(db, load->jobs, root);
+		r = jobs_find_root(load->db, load->jobs, root);
 	return r == 0 ? jobs_merge_pipelines(load) : r;
 }
 
@@ -93,24 +80,24 @@ static int count_operation(void *arg, const struct query *query)
 	return 0;
 }
 
-/* An exit status. */
-static int read_names(struct query_db *db, struct load *load)
+static int read_names(struct load *load)
 {
 	const struct choice all = { .step_ns = 1 };
 	struct jobs *jobs = load->jobs;
 	bool has_ops = false;
-	int status = traces_each(db, "any-op", &all, count_operation, &has_ops);
+	int r = failure_printed(load->failure,
+		traces_each(load->db, "any-op", &all, count_operation, &has_ops));
 
-	if (status == 0 && has_ops)
-		status = jobs_read_names(db, load);
-	else if (status == 0 && jobs_guess_names(jobs) < 0)
-		status = out_of_memory();
-	if (status || !has_ops) {
+	if (r == 0 && has_ops)
+		r = jobs_read_names(load);
+	else if (r == 0)
+		r = failure_of_memory(load->failure, jobs_guess_names(jobs));
+	if (r < 0 || !has_ops) {
 		jobs->n_gaps = -1;
-		return status;
+		return r;
 	}
 	jobs->names->by_process = load->level == JOBS_PROCESS;
-	return load->level == JOBS_JOB && jobs_again(load) < 0 ? out_of_memory() : 0;
+	return load->level == JOBS_JOB ? failure_of_memory(load->failure, jobs_again(load)) : 0;
 }
 
 static int make_all(struct jobs *jobs)
@@ -123,29 +110,31 @@ static int make_all(struct jobs *jobs)
 }
 
 int jobs_load(struct query_db *db, const struct workflow *workflow, const struct choice *choice,
-	enum jobs_level level, const char *root, struct jobs **ret_jobs)
+	enum jobs_level level, const char *root, struct jobs **ret_jobs, struct failure *failure)
 {
 	struct jobs *jobs = calloc(1, sizeof(*jobs));
-	struct load load = { .jobs = jobs, .level = level, .choice = choice };
-	int status;
+	struct load load = {
+		.jobs = jobs, .db = db, .failure = failure, .level = level, .choice = choice
+	};
+	int r;
 
 	*ret_jobs = jobs;
 	if (!jobs)
-		return out_of_memory();
+		return failure_memory(failure);
 	jobs->workflow = workflow;
-	status = jobs_read(db, &load);
-	if (status == 0 && part(db, &load, root) < 0)
-		status = out_of_memory();
-	if (status == 0)
-		status = read_names(db, &load);
-	if (status == 0 && make_all(jobs) < 0)
-		status = out_of_memory();
+	r = jobs_read(&load);
+	if (r == 0)
+		r = failure_of_memory(failure, part(&load, root));
+	if (r == 0)
+		r = read_names(&load);
+	if (r == 0)
+		r = failure_of_memory(failure, make_all(jobs));
 	jobs_free_names(&load.appends);
 	free(load.images);
 	free(load.commands);
 	free(load.opened);
 	free(load.uses);
-	return status;
+	return r;
 }
 
 void jobs_destroy(struct jobs *jobs)
@@ -153,12 +142,7 @@ void jobs_destroy(struct jobs *jobs)
 	if (!jobs)
 		return;
 	free_jobs(jobs);
-	while (jobs->texts) {
-		struct jobs_text *next = jobs->texts->next;
-
-		free(jobs->texts);
-		jobs->texts = next;
-	}
+	arena_free(&jobs->texts);
 	jobs_forget_names(jobs);
 	free(jobs->commands);
 	free(jobs->root);

@@ -19,18 +19,20 @@
  * of each file that had it.  A file that one job alone uses and removes is no matter of the workflow.  Jobs that wait for
  * each other, because they talked by files while they ran, become one, whose parts run at the same time.
  *
- * Errors are -ENOMEM, where nothing else is said.  One thread.
+ * The only error is -ENOMEM, unless a function documents others.  One thread.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "dag/graph/workflow.h"
 
 #define JOBS_NONE (-1)
 
 struct choice;
+struct failure;
 struct jobs_names;
 struct query_db;
 
@@ -41,7 +43,7 @@ struct job_file {
 	const char
 		*path; /* relative to the root, if it is below; of the workflow or a part of it */
 	int64_t bytes; /* in the end; WORKFLOW_UNKNOWN */
-	int32_t producer; /* the only job that wrote it; JOBS_NONE: nobody did, or several */
+	int32_t producer; /* the only job that wrote it; JOBS_NONE: no job did, or several */
 	bool source;      /* it was there before */
 	bool written;     /* and not only read */
 	bool kept;        /* it is there in the end */
@@ -49,12 +51,12 @@ struct job_file {
 	bool plain; /* a regular file */
 	bool fits;  /* rules may say it: it has kept its name, or that is its producer's alone */
 	int32_t name; /* of jobs.c alone */
-	bool drivers; /* somebody wrote it who belongs to no job */
+	bool drivers; /* a process that belongs to no job wrote it */
 };
 
 /* Where stdin, stdout or stderr of a command are to lead when it is started again. */
 enum job_lead {
-	LEAD_UNKNOWN, /* nobody saw how the file was opened: as the path says */
+	LEAD_UNKNOWN, /* the trace has no open of the file: as the path says */
 	LEAD_NOWHERE, /* others have written what it was given, it has not */
 	LEAD_IN,
 	LEAD_OUT,
@@ -120,7 +122,7 @@ struct jobs {
 	char *root;  /* the folder of the workflow */
 	int32_t *of; /* of each process of the graph: its job, or JOBS_NONE */
 	const struct workflow *workflow;
-	struct jobs_text *texts;
+	struct arena texts;
 	struct jobs_names *names;
 	struct gap gap; /* the first one */
 	int32_t n_gaps; /* where jobs are to be run again; -1: not known, without single operations */
@@ -129,11 +131,10 @@ struct jobs {
 /*
  * choice: which names count; the workflow was loaded with it, and with its ghosts.
  * root: NULL: the directory of the command that was traced, else the nearest one above all that commands
- * ran in.  0, or an exit status after what is wrong was printed; *ret_jobs is to be destroyed in any case,
- * and before the workflow.
+ * ran in.  0 or -errno, with the failure set; the caller destroys *ret_jobs in any case, before the workflow.
  */
 int jobs_load(struct query_db *db, const struct workflow *workflow, const struct choice *choice,
-	enum jobs_level level, const char *root, struct jobs **ret_jobs);
+	enum jobs_level level, const char *root, struct jobs **ret_jobs, struct failure *failure);
 void jobs_destroy(struct jobs *jobs); /* NULL is fine */
 
 /* The base name of the first program that a job was started with, "unknown" if it is not known. */
@@ -151,10 +152,6 @@ void job_each_use(const struct job *job,
 	void (*use)(void *arg, int32_t file, bool input, bool output), void *arg);
 
 /* ---- for the parts of it ---- */
-
-/* Room for one more element of an array that has n and grows by doubling; NULL: out of memory, and the
- * array is as it was. */
-void *jobs_room(void *array, size_t n, size_t size);
 
 /* Did that lead somewhere else than where it did for who started the command, or are all who did no part of a job? */
 bool jobs_redirected(const struct job_command *command, int fd);

@@ -9,12 +9,6 @@
 
 #include "dag/jobs/jobs.h"
 
-/* Memory that lives as long as the jobs. */
-struct jobs_text {
-	struct jobs_text *next;
-	_Alignas(max_align_t) char bytes[];
-};
-
 /* A number by a text: jobs, commands by their pipes, files that are appended to. */
 struct name {
 	UT_hash_handle hh;
@@ -38,6 +32,8 @@ struct through {
 
 struct load {
 	struct jobs *jobs;
+	struct query_db *db;
+	struct failure *failure; /* of jobs_load(): set if jobs_read() or jobs_read_names() fails */
 	const struct choice *choice;
 	enum jobs_level level;
 	int32_t *images;              /* of each process: its command, or JOBS_NONE */
@@ -114,15 +110,15 @@ struct name *jobs_find_name(struct name *names, const char *text);
 struct name *jobs_get_name(struct name **names, const char *text,
 	int32_t number); /* NULL: no memory */
 void jobs_free_names(struct name **names);
-/* An exit status; what is wrong was printed. */
-int jobs_read(struct query_db *db, struct load *load);
+/* 0 or -errno, with the failure set. */
+int jobs_read(struct load *load);
 /* jobs_part.c: which process and which command belongs to which job.  -ENOMEM. */
 int jobs_part(struct load *load);
 /* into[]: of each job, with which earlier one it becomes one. */
 void jobs_merge(struct jobs *jobs, int32_t *into);
 int jobs_merge_pipelines(struct load *load);
-/* jobs_names.c: what was done to names.  An exit status; what is wrong was printed. */
-int jobs_read_names(struct query_db *db, struct load *load);
+/* jobs_names.c: what was done to names.  0 or -errno, with the failure set. */
+int jobs_read_names(struct load *load);
 /* The same from accesses, if there are no single operations; -ENOMEM. */
 int jobs_guess_names(struct jobs *jobs);
 int jobs_add_event(struct jobs_names *names, const struct name_event *event);

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "base/failure.h"
+#include "base/vector.h"
 #include "dag/container/path_names.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/traces.h"
@@ -28,18 +29,14 @@ struct reading {
 
 static int see(struct reading *reading, int32_t path)
 {
-	struct seen *room;
-
-	for (; reading->n_seen <= path; reading->n_seen++) {
+	while (reading->n_seen <= path) {
 		const char *text = path_names_text(reading->load->jobs->names->names, reading->n_seen);
 
-		room = jobs_room(reading->seen, (size_t)reading->n_seen, sizeof(*room));
-		if (!room)
+		if (vector_push(reading->seen, reading->n_seen,
+			    (struct seen){ JOBS_NONE,
+				    !reading->load->choice ||
+					    choice_takes_path(reading->load->choice, text) }) < 0)
 			return -ENOMEM;
-		reading->seen = room;
-		room[reading->n_seen] =
-			(struct seen){ JOBS_NONE, !reading->load->choice ||
-							  choice_takes_path(reading->load->choice, text) };
 	}
 	return 0;
 }
@@ -55,13 +52,7 @@ static int32_t path_of(struct reading *reading, const struct query *q, int colum
 
 int jobs_add_event(struct jobs_names *names, const struct name_event *event)
 {
-	struct name_event *room = jobs_room(names->events, (size_t)names->n_events, sizeof(*room));
-
-	if (!room)
-		return -ENOMEM;
-	names->events = room;
-	room[names->n_events++] = *event;
-	return 0;
+	return vector_push(names->events, names->n_events, *event);
 }
 
 static int add_event(struct reading *reading, const struct name_event *event)
@@ -135,7 +126,6 @@ static int add_handle(void *arg, const struct query *q)
 {
 	struct reading *reading = arg;
 	struct load *load = reading->load;
-	struct opened *room = jobs_room(load->opened, (size_t)load->n_opened, sizeof(*room));
 	struct opened opened = { .id = query_int(q, H_ID),
 		.time_ns = query_int(q, H_TIME),
 		.process = graph_find_process(load->jobs->workflow->graph, query_int(q, H_PROCESS)),
@@ -158,13 +148,12 @@ static int add_handle(void *arg, const struct query *q)
 		       : opened.created		 ? NAME_MADE
 						 : NAME_OPENED };
 
-	load->opened = room ? room : load->opened;
-	if (!room || opened.path < 0)
+	if (opened.path < 0)
 		return -ENOMEM;
 	if (opened.process == GRAPH_NONE || !reading->seen[opened.path].chosen)
 		return 0;
-	room[load->n_opened++] = opened;
-	return add_event(reading, &event);
+	return vector_push(load->opened, load->n_opened, opened) < 0 ? -ENOMEM
+								     : add_event(reading, &event);
 }
 
 static int compare_opened(const void *key, const void *element)
@@ -177,9 +166,8 @@ static int compare_opened(const void *key, const void *element)
 /* Handles come in the order of their ids. */
 static int32_t find_opened(const struct load *load, int64_t id)
 {
-	const struct opened *found = !load->n_opened ? NULL
-						     : bsearch(&id, load->opened, (size_t)load->n_opened,
-							       sizeof(*found), compare_opened);
+	const struct opened *found = vector_find(&id, load->opened, (size_t)load->n_opened,
+		sizeof(*found), compare_opened);
 
 	return found ? (int32_t)(found - load->opened) : JOBS_NONE;
 }
@@ -189,19 +177,15 @@ enum use_column { U_HANDLE, U_PROCESS, U_READ, U_WRITE };
 static int add_use(void *arg, const struct query *q)
 {
 	struct load *load = ((struct reading *)arg)->load;
-	struct through *room = jobs_room(load->uses, (size_t)load->n_uses, sizeof(*room));
 	struct through use = { .opened = find_opened(load, query_int(q, U_HANDLE)),
 		.process = graph_find_process(load->jobs->workflow->graph, query_int(q, U_PROCESS)),
 		.read_ns = query_type(q, U_READ) == QUERY_NULL ? GRAPH_NEVER : query_int(q, U_READ),
 		.write_ns = query_type(q, U_WRITE) == QUERY_NULL ? GRAPH_NEVER
 								 : query_int(q, U_WRITE) };
 
-	if (!room)
-		return -ENOMEM;
-	load->uses = room;
-	if (use.opened != JOBS_NONE && use.process != GRAPH_NONE)
-		room[load->n_uses++] = use;
-	return 0;
+	if (use.opened == JOBS_NONE || use.process == GRAPH_NONE)
+		return 0;
+	return vector_push(load->uses, load->n_uses, use);
 }
 
 /* ---- without single operations ---- */
@@ -303,24 +287,32 @@ int jobs_guess_names(struct jobs *jobs)
 	return r;
 }
 
-int jobs_read_names(struct query_db *db, struct load *load)
+static int read_rows(struct reading *reading, const char *name,
+	int (*add)(void *arg, const struct query *q))
 {
 	const struct choice all = { .step_ns = 1 };
+	struct load *load = reading->load;
+
+	return failure_printed(load->failure, traces_each(load->db, name, &all, add, reading));
+}
+
+int jobs_read_names(struct load *load)
+{
 	struct reading reading = { .load = load };
 	struct jobs_names *names = load->jobs->names = calloc(1, sizeof(*names));
-	int status;
+	int r;
 
 	if (!names || !(names->names = path_names_create()))
-		return err_status(EXIT_OWN, "out of memory");
-	status = traces_each(db, "generate.names", &all, add_name, &reading);
-	if (status == 0)
-		status = traces_each(db, "generate.handles", &all, add_handle, &reading);
-	if (status == 0)
-		status = traces_each(db, "generate.uses", &all, add_use, &reading);
+		return failure_memory(load->failure);
+	r = read_rows(&reading, "generate.names", add_name);
+	if (r == 0)
+		r = read_rows(&reading, "generate.handles", add_handle);
+	if (r == 0)
+		r = read_rows(&reading, "generate.uses", add_use);
 	free(reading.seen);
-	if (status == 0)
+	if (r == 0)
 		jobs_sort_events(names);
-	return status;
+	return r;
 }
 
 void jobs_forget_names(struct jobs *jobs)

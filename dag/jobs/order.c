@@ -7,7 +7,7 @@
  * one of them changes it (conflict serializability: Eswaran, Gray, Lorie, Traiger, The notions of consistency and
  * predicate locks in a database system, 1976).  What jobs share is
  *
- *   a name     which file it leads to, or that it leads nowhere: that is found out by each look, also in vain, and
+ *   a name     which file it leads to, or that it leads nowhere: each lookup learns that, also one that fails, and it is
  *              changed by making, renaming, linking, removing;
  *   a listing  which names a directory has.  Who makes and removes names in it need not wait for each other;
  *   a content  read and written, version by version;
@@ -26,6 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/vector.h"
 #include "dag/container/path_names.h"
 
 struct use {
@@ -125,13 +127,7 @@ static int32_t object_content(const struct order *o, int32_t file)
 
 static int add_use(struct order *o, const struct use *use)
 {
-	struct use *room = jobs_room(o->uses, (size_t)o->n_uses, sizeof(*room));
-
-	if (!room)
-		return -ENOMEM;
-	o->uses = room;
-	room[o->n_uses++] = *use;
-	return 0;
+	return vector_push(o->uses, o->n_uses, *use);
 }
 
 /* ---- names ---- */
@@ -162,7 +158,7 @@ static int32_t find_above(const struct order *o, int32_t path)
 	return above;
 }
 
-/* Who changes which name; what one job alone makes and removes again, nobody else sees. */
+/* Which job changes which name.  What one job alone makes and removes again does not matter to the others. */
 static int look_at_names(struct order *o)
 {
 	o->bound = malloc(((size_t)o->n_paths + 1) * sizeof(*o->bound));
@@ -366,13 +362,7 @@ struct held {
 
 static int hold(struct held *held, const struct use *use)
 {
-	const struct use **room = jobs_room(held->uses, (size_t)held->n, sizeof(*room));
-
-	if (!room)
-		return -ENOMEM;
-	held->uses = room;
-	room[held->n++] = use;
-	return 0;
+	return vector_push(held->uses, held->n, use);
 }
 
 /* use comes behind those that are held.  Who waits for a strong one need not wait for what that waits for. */
@@ -498,7 +488,8 @@ static int follow_listing(struct order *o, const struct use *uses, int32_t n, st
 static int follow_objects(struct order *o)
 {
 	struct held writers = { 0 }, readers = { 0 };
-	struct lister *listers = malloc(((size_t)o->jobs->n_jobs + 1) * sizeof(*listers));
+	cleanup_free struct lister *listers =
+		malloc(((size_t)o->jobs->n_jobs + 1) * sizeof(*listers));
 	int r = listers ? 0 : -ENOMEM;
 
 	if (o->n_uses)
@@ -514,7 +505,6 @@ static int follow_objects(struct order *o)
 	}
 	free(writers.uses);
 	free(readers.uses);
-	free(listers);
 	return r;
 }
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 /* Processes that did nothing are no steps. */
 static void number_processes(struct load *load)
 {
@@ -60,7 +62,7 @@ static bool is_builder(const struct workflow *w, int32_t process)
 static int absorb_lists(struct jobs *jobs)
 {
 	const struct workflow *w = jobs->workflow;
-	int32_t *into = malloc(((size_t)jobs->n_jobs + 1) * sizeof(*into));
+	cleanup_free int32_t *into = malloc(((size_t)jobs->n_jobs + 1) * sizeof(*into));
 
 	if (!into)
 		return -ENOMEM;
@@ -77,7 +79,6 @@ static int absorb_lists(struct jobs *jobs)
 	for (int32_t i = 0; i < w->graph->n_processes; i++)
 		if (jobs->of[i] != JOBS_NONE)
 			jobs->of[i] = into[jobs->of[i]];
-	free(into);
 	return 0;
 }
 
@@ -132,7 +133,8 @@ static int split_drivers(struct jobs *jobs)
 static int renumber_jobs(struct jobs *jobs)
 {
 	const struct graph *g = jobs->workflow->graph;
-	int32_t *number = malloc(((size_t)jobs->n_jobs + 1) * sizeof(*number)), n = 0;
+	cleanup_free int32_t *number = malloc(((size_t)jobs->n_jobs + 1) * sizeof(*number));
+	int32_t n = 0;
 
 	if (!number)
 		return -ENOMEM;
@@ -148,7 +150,6 @@ static int renumber_jobs(struct jobs *jobs)
 		jobs->of[i] = number[job];
 	}
 	jobs->n_jobs = n;
-	free(number);
 	return 0;
 }
 
@@ -170,7 +171,7 @@ static enum top look_at(const struct load *load, int32_t process, int32_t parent
 }
 
 /*
- * Does the command of a process stand for its job: was nobody above it in the job running a program when it
+ * Does the command of a process stand for its job: was no process above it in the job running a program when it
  * began?  Of a part of a script that was run by a copy of its shell, only what that started is known.
  * What was found is kept for all on the way, in top: there may be a million of them.
  */
@@ -227,15 +228,13 @@ static int keep_tops(struct load *load)
 static int mark_append(struct load *load, struct job_command *command, int fd)
 {
 	int32_t parent = graph_parent(load->jobs->workflow->graph, command->process);
-	char *by_job = NULL, *by_parent = NULL;
+	cleanup_free char *by_job = NULL, *by_parent = NULL;
 	bool failed = asprintf(&by_job, "job %d %s", command->job, command->to[fd]) < 0 ||
 		      asprintf(&by_parent, "%d %s", parent, command->to[fd]) < 0;
 
 	if (!failed)
 		command->append[fd] = jobs_find_name(load->appends, by_job) ||
 				      jobs_find_name(load->appends, by_parent);
-	free(by_job);
-	free(by_parent);
 	return failed ? -ENOMEM : 0;
 }
 
@@ -307,8 +306,8 @@ static int join_pipes(struct jobs *jobs)
 	return r;
 }
 
-/* A pipe that nobody reads from loses nothing that a file could show; make gives jobs that run beside others one that
- * nobody writes into. */
+/* A pipe without a reader loses nothing that a file could show; make gives jobs that run beside others a pipe without
+ * a writer. */
 bool jobs_lost_pipe(const struct jobs *jobs, int32_t index)
 {
 	const struct job_command *command = &jobs->commands[index];

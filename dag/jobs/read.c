@@ -9,38 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "base/cleanup.h"
+#include "base/failure.h"
+#include "base/vector.h"
 #include "dag/trace/compose.h"
 #include "dag/trace/traces.h"
 #include "db/query.h"
-
-static int out_of_memory(void)
-{
-	return err_status(EXIT_OWN, "out of memory");
-}
 
 /* ---- texts ---- */
 
 void *jobs_keep(struct jobs *jobs, size_t size)
 {
-	struct jobs_text *text = malloc(sizeof(*text) + size);
-
-	if (!text)
-		return NULL;
-	text->next = jobs->texts;
-	jobs->texts = text;
-	return text->bytes;
-}
-
-static char *keep(struct jobs *jobs, const char *bytes, size_t len)
-{
-	char *copy = jobs_keep(jobs, len + 1);
-
-	if (!copy)
-		return NULL;
-	memcpy(copy, bytes, len);
-	copy[len] = '\0';
-	return copy;
+	return arena_alloc(&jobs->texts, size);
 }
 
 /* NULL where nothing is known; *failed: for want of memory. */
@@ -52,7 +32,7 @@ static char *text_of(struct jobs *jobs, const struct query *query, int column, b
 
 	if (query_type(query, column) == QUERY_NULL)
 		return NULL;
-	copy = keep(jobs, bytes, len);
+	copy = arena_text(&jobs->texts, bytes, len);
 	*failed |= !copy;
 	return copy;
 }
@@ -149,7 +129,6 @@ static int add_image(struct load *load, const struct query *q, struct job_comman
 		.led = { JOBS_NONE, JOBS_NONE, JOBS_NONE },
 		.status = -1,
 		.start_ns = query_int(q, I_START) };
-	struct job_command *room;
 	bool failed = false;
 	size_t len;
 	char *argv;
@@ -171,15 +150,10 @@ static int add_image(struct load *load, const struct query *q, struct job_comman
 			text_of(jobs, q, I_COMM, &failed));
 	for (int fd = 0; fd < 3 && before->process == process; fd++)
 		command.before[fd] = before->to[fd];
-	room = jobs_room(jobs->commands, (size_t)jobs->n_commands, sizeof(*room));
-	if (!room)
-		return -ENOMEM;
-	jobs->commands = room; /* also if it is not filled: what was there before is gone */
 	if (failed || (argv && !command.argv))
 		return -ENOMEM;
 	load->images[process] = jobs->n_commands;
-	room[jobs->n_commands++] = command;
-	return 0;
+	return vector_push(jobs->commands, jobs->n_commands, command);
 }
 
 /* "PROCESS PATH", and "job JOB PATH" as soon as jobs have numbers. */
@@ -188,12 +162,11 @@ static int add_append(struct load *load, const struct query *q, struct job_comma
 	int32_t process = graph_find_process(load->jobs->workflow->graph, query_int(q, 0));
 	size_t len;
 	const char *path = query_bytes(q, 1, &len);
-	char *text = NULL;
+	cleanup_free char *text = NULL;
 	bool failed = asprintf(&text, "%d %.*s", process, (int)len, path) < 0;
 
 	(void)before;
 	failed = failed || !jobs_get_name(&load->appends, text, process);
-	free(text);
 	return failed ? -ENOMEM : 0;
 }
 
@@ -223,29 +196,30 @@ static int add_row(void *arg, const struct query *q)
 	return rows->add(rows->load, q, &rows->before);
 }
 
-static int read_rows(struct query_db *db, const char *name, struct load *load,
+static int read_rows(struct load *load, const char *name,
 	int (*add)(struct load *load, const struct query *q, struct job_command *before))
 {
 	struct rows rows = { load, add, { .process = JOBS_NONE } };
 
-	return traces_each(db, name, &(struct choice){ .step_ns = 1 }, add_row, &rows);
+	return failure_printed(load->failure,
+		traces_each(load->db, name, &(struct choice){ .step_ns = 1 }, add_row, &rows));
 }
 
-int jobs_read(struct query_db *db, struct load *load)
+int jobs_read(struct load *load)
 {
 	int32_t n = load->jobs->workflow->graph->n_processes;
-	int status;
+	int r;
 
 	load->jobs->of = malloc(((size_t)n + 1) * sizeof(int32_t));
 	load->images = malloc(((size_t)n + 1) * sizeof(int32_t));
 	if (!load->jobs->of || !load->images)
-		return out_of_memory();
+		return failure_memory(load->failure);
 	for (int32_t i = 0; i < n; i++)
 		load->images[i] = JOBS_NONE;
-	status = read_rows(db, "generate.images", load, add_image);
-	if (status == 0)
-		status = read_rows(db, "generate.appends", load, add_append);
-	if (status == 0)
-		status = read_rows(db, "generate.environ", load, add_environment);
-	return status;
+	r = read_rows(load, "generate.images", add_image);
+	if (r == 0)
+		r = read_rows(load, "generate.appends", add_append);
+	if (r == 0)
+		r = read_rows(load, "generate.environ", add_environment);
+	return r;
 }

@@ -2,6 +2,7 @@
 
 /* How a job is started: its commands, with pipes, redirections, directories and variables, for a shell. */
 
+#include "base/cleanup.h"
 #include "base/output.h"
 #include "dag/jobs/jobs_internal.h"
 
@@ -242,7 +243,7 @@ static int write_job(struct jobs *jobs, const struct job_command **commands, int
 int jobs_scripts(struct jobs *jobs)
 {
 	size_t n = (size_t)jobs->n_commands;
-	const struct job_command **all = malloc((n + 1) * sizeof(*all));
+	cleanup_free const struct job_command **all = malloc((n + 1) * sizeof(*all));
 	int r = all ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && r == 0; i++)
@@ -254,6 +255,5 @@ int jobs_scripts(struct jobs *jobs)
 			;
 		r = write_job(jobs, all + i, (int32_t)(end - i));
 	}
-	free(all);
 	return r;
 }

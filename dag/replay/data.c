@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "dag/graph/workflow.h"
 
 #define DEPTH_MAX 64
@@ -58,20 +59,12 @@ static void flows_finish(struct flows *f)
 
 static int link_ends(struct plan *p, int32_t from, int32_t to)
 {
-	int32_t n = p->n_links;
-
 	/* The one before: a reader of several versions of one writer. */
 	if (p->first_link[from] != REPLAY_NONE && p->links[p->first_link[from]].to == to)
 		return 0;
-	if ((n & (n - 1)) == 0) {
-		struct link *links = reallocarray(p->links, n ? 2 * (size_t)n : 1, sizeof(*links));
-
-		if (!links)
-			return -ENOMEM;
-		p->links = links;
-	}
-	p->links[n] = (struct link){ to, p->first_link[from] };
-	p->first_link[from] = p->n_links++;
+	if (vector_push(p->links, p->n_links, (struct link){ to, p->first_link[from] }) < 0)
+		return -ENOMEM;
+	p->first_link[from] = p->n_links - 1;
 	p->n_before[to]++;
 	return 0;
 }

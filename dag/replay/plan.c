@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/saturate.h"
 #include "dag/graph/workflow.h"
 
@@ -160,7 +161,7 @@ static int make_room(struct plan *p)
 		struct part *part = &p->parts[i];
 
 		if (part->parent != REPLAY_NONE) {
-			/* Nobody waits for the end of a child that outlives him. */
+			/* A parent does not wait for the end of a child that outlives it. */
 			part->waited = part->end_ns <= p->parts[part->parent].end_ns;
 			p->parts[part->parent].n_children++;
 		}
@@ -277,9 +278,9 @@ static int32_t list_children_of_drivers(const struct plan *p, struct event *all)
 /* How many children each had at once; a make in a make has one that costs no slot. */
 static int count_slots(struct plan *p)
 {
-	struct event *all = malloc(((size_t)p->room + 1) * sizeof(*all));
-	int32_t *running = calloc((size_t)p->n + 1, sizeof(*running));
-	int32_t *used = calloc((size_t)p->n + 1, sizeof(*used));
+	cleanup_free struct event *all = malloc(((size_t)p->room + 1) * sizeof(*all));
+	cleanup_free int32_t *running = calloc((size_t)p->n + 1, sizeof(*running));
+	cleanup_free int32_t *used = calloc((size_t)p->n + 1, sizeof(*used));
 
 	int32_t n = 0;
 
@@ -296,9 +297,6 @@ static int count_slots(struct plan *p)
 		if (used[of] > p->parts[of].slots)
 			p->parts[of].slots = used[of];
 	}
-	free(used);
-	free(running);
-	free(all);
 	return all && running && used ? 0 : -ENOMEM;
 }
 

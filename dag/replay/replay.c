@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/saturate.h"
+#include "base/vector.h"
 #include "dag/graph/workflow.h"
 
 enum state { WAITING, STARTED, ENDED };
@@ -56,9 +58,8 @@ struct sim {
 	int32_t n_running;
 	double now_ns;
 	struct replay *replay;
-	int32_t room;
 	int32_t *queue, first, n_queue; /* who may go on; a ring of n */
-	int32_t *roots, n_roots, root;  /* whom nobody started, in the order of their times */
+	int32_t *roots, n_roots, root; /* processes without a parent, in the order of their times */
 };
 
 /* In the replay of a trace that was made up, time may go beyond what fits. */
@@ -74,29 +75,20 @@ static void add_ns(int64_t *sum, double ns)
 
 /* ---- heaps ---- */
 
+static bool is_earlier(const void *arg, int32_t a, int32_t b)
+{
+	(void)arg;
+	return a < b;
+}
+
 static void push_ready(struct actor *a, int32_t child)
 {
-	int32_t i = a->n_ready++;
-
-	for (; i > 0 && a->ready[(i - 1) / 2] > child; i = (i - 1) / 2)
-		a->ready[i] = a->ready[(i - 1) / 2];
-	a->ready[i] = child;
+	heap_push(a->ready, &a->n_ready, child, is_earlier, NULL);
 }
 
 static int32_t pop_ready(struct actor *a)
 {
-	int32_t top = a->ready[0], last = a->ready[--a->n_ready], i = 0;
-
-	for (int32_t next = 1; next < a->n_ready; next = 2 * i + 1) {
-		if (next + 1 < a->n_ready && a->ready[next + 1] < a->ready[next])
-			next++;
-		if (a->ready[next] >= last)
-			break;
-		a->ready[i] = a->ready[next];
-		i = next;
-	}
-	a->ready[i] = last;
-	return top;
+	return heap_pop(a->ready, &a->n_ready, is_earlier, NULL);
 }
 
 /* ---- pieces ---- */
@@ -106,15 +98,8 @@ static int add_step(struct sim *s, int32_t process, int32_t after, enum replay_c
 {
 	struct replay *r = s->replay;
 
-	if (r->n_steps == s->room) {
-		int32_t room = s->room ? s->room + s->room / 2 : 256;
-		struct replay_step *steps = reallocarray(r->steps, room, sizeof(*steps));
-
-		if (!steps)
-			return -ENOMEM;
-		r->steps = steps;
-		s->room = room;
-	}
+	if (vector_reserve(r->steps, r->n_steps) < 0)
+		return -ENOMEM;
 	r->steps[r->n_steps] = (struct replay_step){ .process = process,
 		.after = after,
 		.cause = cause,
@@ -447,7 +432,7 @@ static double root_time(const struct sim *s)
 		       : INFINITY;
 }
 
-/* Until the next piece ends, or somebody comes whom nobody starts. */
+/* Until the next piece ends, or the next process without a parent starts. */
 static int pass_time(struct sim *s)
 {
 	double part = part_of_core(s), root = root_time(s) - s->now_ns, time = root;

@@ -26,7 +26,7 @@
  * a core, because ftrac works meanwhile.
  *
  * What a trace does not tell is not known here: pipes and memory shared, files that were only looked at,
- * orders that somebody gave without a file; that programs compute more slowly with others at their side.  A
+ * orders that were given without a file; that programs compute more slowly with others at their side.  A
  * process without figures computed all the time.
  *
  * The same trace and options give the same numbers.  Times are in ns.  One thread.

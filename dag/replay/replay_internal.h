@@ -32,7 +32,7 @@ struct piece {
 /* A process, as in the trace. */
 struct part {
 	int64_t start_ns, end_ns;
-	int32_t parent; /* REPLAY_NONE: nobody in the trace */
+	int32_t parent; /* REPLAY_NONE: not in the trace */
 	int32_t depth;
 	bool driver; /* that has children */
 	bool marked; /* its parent waits until it has come somewhere */

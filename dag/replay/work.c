@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/saturate.h"
 #include "dag/graph/workflow.h"
 
@@ -66,7 +67,7 @@ static double usual_cost(struct cost *costs, int32_t n, int64_t all)
 /* How much of the waiting was for requests to ftrac. */
 static int measure_requests(struct plan *p)
 {
-	struct cost *costs = malloc(((size_t)p->n + 1) * sizeof(*costs));
+	cleanup_free struct cost *costs = malloc(((size_t)p->n + 1) * sizeof(*costs));
 	int64_t all = 0;
 	int32_t n = 0;
 	double usual;
@@ -84,7 +85,6 @@ static int measure_requests(struct plan *p)
 	usual = usual_cost(costs, n, all);
 	for (int32_t i = 0; i < p->n; i++)
 		p->parts[i].request_ns = least(p->parts[i].wait_ns, usual * p->parts[i].requests);
-	free(costs);
 	return 0;
 }
 
@@ -225,7 +225,7 @@ static void forget_stretches(struct plan *p)
 static int measure_cores(struct plan *p)
 {
 	int32_t n;
-	struct moment *moments;
+	cleanup_free struct moment *moments = NULL;
 
 	p->cores = p->workflow->cpus;
 	if (p->cores <= 0)
@@ -243,7 +243,6 @@ static int measure_cores(struct plan *p)
 	} else {
 		forget_stretches(p);
 	}
-	free(moments);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/failure.h"
 #include "base/output.h"
 #include "base/place.h"
 #include "dag/graph/critical.h"
@@ -199,6 +200,7 @@ static int load(struct report *r, struct beside *beside)
 {
 	const struct workflow_options options = { .choice = &r->options->choice };
 	struct shape_options all = { .what = SHAPE_DAG };
+	struct failure failure = { 0 };
 	int status;
 
 	report_progress("opening the trace");
@@ -216,8 +218,8 @@ static int load(struct report *r, struct beside *beside)
 		status = report_scan_start(r);
 	if (status == 0)
 		start_beside(r, beside);
-	if (status == 0)
-		status = workflow_load(r->db, &options, &r->workflow);
+	if (status == 0 && workflow_load(r->db, &options, &r->workflow, &failure) < 0)
+		status = failure_status(&failure);
 	if (status == 0 && critical_create(r->workflow, true, &r->critical) < 0)
 		status = report_out_of_memory();
 	if (status == 0 && palette_create(r->workflow, &r->palette) < 0)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "dag/shape/shape.h"
 
 /* ---- nodes become one ---- */
@@ -108,8 +109,10 @@ typedef const char *key_of(const struct shape *shape, const struct shape_node *n
 /* key(): NULL if a node stays what it is; the text must live as long as the shape. */
 static int fold_by(struct shape *shape, key_of *key, void *arg)
 {
-	struct belongs *belongs = malloc(((size_t)shape->n_nodes + 1) * sizeof(*belongs));
-	int32_t *to = malloc(((size_t)shape->n_nodes + 1) * sizeof(*to)), n = 0;
+	cleanup_free struct belongs *belongs =
+		malloc(((size_t)shape->n_nodes + 1) * sizeof(*belongs));
+	cleanup_free int32_t *to = malloc(((size_t)shape->n_nodes + 1) * sizeof(*to));
+	int32_t n = 0;
 	int r = belongs && to ? 0 : -ENOMEM;
 
 	for (int32_t i = 0; r == 0 && i < shape->n_nodes; i++) {
@@ -127,8 +130,6 @@ static int fold_by(struct shape *shape, key_of *key, void *arg)
 	}
 	if (r == 0)
 		number_folded(shape);
-	free(belongs);
-	free(to);
 	return r;
 }
 
@@ -193,14 +194,13 @@ static const char *directory_key(const struct shape *shape, const struct shape_n
 	const char *path =
 		node->kind == NODE_FILE ? workflow_data(shape->workflow, node->of)->path : NULL;
 	const char *slash = path ? strrchr(path, '/') : NULL, *label;
-	char *copy;
+	cleanup_free char *copy = NULL;
 
 	if (!slash)
 		return NULL;
 	copy = strndup(path, slash == path ? 1 : (size_t)(slash - path));
 	label = copy ? shape_label(directories->shape, copy) : NULL;
 	directories->failed |= !label;
-	free(copy);
 	return label;
 }
 
@@ -346,7 +346,8 @@ static int fold_files(struct shape *shape, bool writers)
 	struct ends all = { .shape = shape,
 		.files = malloc(((size_t)shape->n_nodes + 1) * sizeof(*all.files)),
 		.ends = malloc((2 * (size_t)shape->n_edges + 1) * sizeof(*all.ends)) };
-	int32_t *to = malloc(((size_t)shape->n_nodes + 1) * sizeof(*to)), n = 0;
+	cleanup_free int32_t *to = malloc(((size_t)shape->n_nodes + 1) * sizeof(*to));
+	int32_t n = 0;
 	int r = all.files && all.ends && to ? 0 : -ENOMEM;
 
 	if (r == 0) {
@@ -355,7 +356,7 @@ static int fold_files(struct shape *shape, bool writers)
 			to[i] = i;
 			qsort(all.ends + all.files[i].first, all.files[i].n, sizeof(*all.ends),
 				compare_ends);
-			/* One that is joined with nothing is nobody's. */
+			/* A file without edges has no processes to be compared by. */
 			if (shape->nodes[i].kind == NODE_PROCESS || !all.files[i].n)
 				continue;
 			if (writers && shape->nodes[i].kind == NODE_FILE)
@@ -369,7 +370,6 @@ static int fold_files(struct shape *shape, bool writers)
 		number_folded(shape);
 	free(all.files);
 	free(all.ends);
-	free(to);
 	return r;
 }
 

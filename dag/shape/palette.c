@@ -8,7 +8,7 @@
 #include "dag/graph/critical.h"
 #include "dag/graph/workflow.h"
 
-/* Okabe and Ito's colours, which all people can tell from each other, then paler and darker ones. */
+/* Okabe and Ito's colours, which colour-blind readers can tell apart, too, then paler and darker ones. */
 static const char *const colours[] = { "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9",
 	"#d55e00", "#b8a800", "#777777", "#4b3f92", "#8c510a", "#4d9221", "#c51b7d", "#35978f",
 	"#9e9ac8" };

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/heap.h"
 #include "dag/shape/shape.h"
 #include "dag/trace/choice.h"
 
@@ -113,8 +115,8 @@ int reach_select(struct shape *shape, const struct reach_options *o, const char 
 		bool back;
 	} asked[] = { { o->ancestors_of, true }, { o->descendants_of, false },
 		{ o->between[0], false }, { o->between[1], true } };
-	bool *kept = malloc((size_t)shape->n_nodes + 1),
-	     *reached = malloc((size_t)shape->n_nodes + 1);
+	cleanup_free bool *kept = malloc((size_t)shape->n_nodes + 1),
+			  *reached = malloc((size_t)shape->n_nodes + 1);
 	bool any = false;
 	int r = kept && reached ? 0 : -ENOMEM;
 
@@ -132,72 +134,39 @@ int reach_select(struct shape *shape, const struct reach_options *o, const char 
 	}
 	if (r == 0 && any)
 		r = shape_keep(shape, kept);
-	free(kept);
-	free(reached);
 	return r;
 }
 
 /* ---- order ---- */
 
-/* A heap of nodes by the times at which they began. */
-struct heap {
-	const struct shape *shape;
-	int *nodes, n;
-};
-
-static bool earlier(const struct shape *shape, int a, int b)
+/* By the times at which they began. */
+static bool earlier(const void *arg, int32_t a, int32_t b)
 {
+	const struct shape *shape = arg;
 	int64_t s = shape->nodes[a].begin_ns, t = shape->nodes[b].begin_ns;
 
 	return s != t ? s < t : a < b;
 }
 
-static void heap_add(struct heap *heap, int node)
-{
-	int at = heap->n++;
-
-	while (at > 0 && earlier(heap->shape, node, heap->nodes[(at - 1) / 2])) {
-		heap->nodes[at] = heap->nodes[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	heap->nodes[at] = node;
-}
-
-static int heap_take(struct heap *heap)
-{
-	int first = heap->nodes[0], node = heap->nodes[--heap->n], at = 0;
-
-	for (int child; (child = 2 * at + 1) < heap->n; at = child) {
-		if (child + 1 < heap->n &&
-			earlier(heap->shape, heap->nodes[child + 1], heap->nodes[child]))
-			child++;
-		if (!earlier(heap->shape, heap->nodes[child], node))
-			break;
-		heap->nodes[at] = heap->nodes[child];
-	}
-	heap->nodes[at] = node;
-	return first;
-}
-
-static int sort(const struct shape *shape, const struct ends *out, int *count, struct heap *heap,
+static int sort(const struct shape *shape, const struct ends *out, int *count, int32_t *heap,
 	int *order, int *level)
 {
-	int n = 0;
+	int32_t n = 0, n_heap = 0;
 
 	for (int i = 0; i < shape->n_edges; i++)
 		count[shape->edges[i].to]++;
 	for (int i = 0; i < shape->n_nodes; i++)
 		if (count[i] == 0)
-			heap_add(heap, i);
-	while (heap->n) {
-		int node = order[n++] = heap_take(heap);
+			heap_push(heap, &n_heap, i, earlier, shape);
+	while (n_heap) {
+		int node = order[n++] = heap_pop(heap, &n_heap, earlier, shape);
 
 		for (int i = out->first[node]; i < out->first[node + 1]; i++) {
 			int to = shape->edges[out->edges[i]].to;
 
 			level[to] = level[node] + 1 > level[to] ? level[node] + 1 : level[to];
 			if (--count[to] == 0)
-				heap_add(heap, to);
+				heap_push(heap, &n_heap, to, earlier, shape);
 		}
 	}
 	return n;
@@ -207,18 +176,17 @@ int reach_order(const struct shape *shape, int **ret_order, int **ret_level, int
 {
 	size_t size = ((size_t)shape->n_nodes + 1) * sizeof(int);
 	struct ends out = { 0 };
-	int r = ends_create(shape, false, &out), *count = calloc(1, size);
-	struct heap heap = { shape, malloc(size), 0 };
+	cleanup_free int *count = calloc(1, size);
+	int r = ends_create(shape, false, &out);
+	cleanup_free int32_t *heap = malloc(size);
 
 	*ret_order = malloc(size);
 	*ret_level = calloc(1, size);
-	if (r == 0 && count && heap.nodes && *ret_order && *ret_level)
-		*ret_n = sort(shape, &out, count, &heap, *ret_order, *ret_level);
+	if (r == 0 && count && heap && *ret_order && *ret_level)
+		*ret_n = sort(shape, &out, count, heap, *ret_order, *ret_level);
 	else
 		r = -ENOMEM;
 	ends_finish(&out);
-	free(count);
-	free(heap.nodes);
 	if (r < 0) {
 		free(*ret_order);
 		free(*ret_level);
@@ -302,7 +270,8 @@ int reach_reduce(struct shape *shape)
 {
 	size_t size = ((size_t)shape->n_nodes + 1) * sizeof(int);
 	struct ends out = { 0 };
-	int *order = NULL, *level = NULL, n = 0, r = reach_order(shape, &order, &level, &n);
+	cleanup_free int *order = NULL, *level = NULL;
+	int n = 0, r = reach_order(shape, &order, &level, &n);
 	struct reducing reducing = { .shape = shape,
 		.out = &out,
 		.place = level,
@@ -322,8 +291,6 @@ int reach_reduce(struct shape *shape)
 	if (r == 0)
 		drop_edges(shape, reducing.dropped);
 	ends_finish(&out);
-	free(order);
-	free(level);
 	free(reducing.seen);
 	free(reducing.stack);
 	free(reducing.dropped);

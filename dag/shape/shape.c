@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/vector.h"
 #include "dag/graph/critical.h"
 
 struct making {
@@ -327,7 +329,8 @@ void shape_join_edges(struct shape *shape)
 
 int shape_keep(struct shape *shape, const bool *kept)
 {
-	int32_t *now = malloc(((size_t)shape->n_nodes + 1) * sizeof(*now)), n = 0;
+	cleanup_free int32_t *now = malloc(((size_t)shape->n_nodes + 1) * sizeof(*now));
+	int32_t n = 0;
 
 	if (!now)
 		return -ENOMEM;
@@ -348,33 +351,30 @@ int shape_keep(struct shape *shape, const bool *kept)
 		shape->edges[n++] = e;
 	}
 	shape->n_edges = n;
-	free(now);
 	find_slow(shape);
 	return 0;
 }
 
+static int compare_ends(const void *x, const void *y)
+{
+	const struct shape_edge *a = x, *b = y;
+
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
 static const struct shape_edge *find_edge(const struct shape *shape, int32_t from, int32_t to)
 {
-	int32_t low = 0, high = shape->n_edges;
+	const struct shape_edge key = { .from = from, .to = to };
 
-	while (low < high) {
-		int32_t middle = low + (high - low) / 2;
-		const struct shape_edge *e = &shape->edges[middle];
-
-		if (e->from < from || (e->from == from && e->to < to))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < shape->n_edges && shape->edges[low].from == from && shape->edges[low].to == to
-		       ? &shape->edges[low]
-		       : NULL;
+	return vector_find(&key, shape->edges, (size_t)shape->n_edges, sizeof(key), compare_ends);
 }
 
 /* Who writes a file is before it, whatever he has read of it (the ParaTrac paper, equation 5). */
 static int keep_precedence(struct shape *shape)
 {
-	bool *dropped = calloc((size_t)shape->n_edges + 1, sizeof(*dropped));
+	cleanup_free bool *dropped = calloc((size_t)shape->n_edges + 1, sizeof(*dropped));
 	int32_t n = 0;
 
 	if (!dropped)
@@ -389,26 +389,14 @@ static int keep_precedence(struct shape *shape)
 		if (!dropped[i])
 			shape->edges[n++] = shape->edges[i];
 	shape->n_edges = n;
-	free(dropped);
 	return 0;
 }
 
 /* ---- the whole ---- */
 
-struct shape_label {
-	struct shape_label *next;
-	char text[];
-};
-
 const char *shape_label(struct shape *shape, const char *text)
 {
-	struct shape_label *label = malloc(sizeof(*label) + strlen(text) + 1);
-
-	if (!label)
-		return NULL;
-	label->next = shape->labels;
-	shape->labels = label;
-	return strcpy(label->text, text);
+	return arena_text(&shape->labels, text, strlen(text));
 }
 
 const char *shape_path(const struct shape *shape, int32_t node)
@@ -432,12 +420,7 @@ void shape_destroy(struct shape *shape)
 		return;
 	free(shape->nodes);
 	free(shape->edges);
-	while (shape->labels) {
-		struct shape_label *next = shape->labels->next;
-
-		free(shape->labels);
-		shape->labels = next;
-	}
+	arena_free(&shape->labels);
 	free(shape);
 }
 

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/saturate.h"
 #include "dag/graph/workflow.h"
 
@@ -60,7 +61,7 @@ struct shape {
 	struct shape_edge *edges;
 	int32_t n_nodes, n_edges;
 	int32_t folded;             /* nodes that are not shown, since others stand for them */
-	struct shape_label *labels; /* linked, for shape_destroy() */
+	struct arena labels;
 };
 
 /* -ENOMEM.  The workflow must live as long. */

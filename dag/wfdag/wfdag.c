@@ -8,6 +8,7 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/failure.h"
 #include "dag/graph/critical.h"
 #include "dag/graph/workflow.h"
 #include "dag/output/json.h"
@@ -161,11 +162,12 @@ static int tell(const struct dag_options *o)
 	const struct workflow_options options = { &o->choice, o->shape.metadata, o->ghosts };
 	struct workflow *workflow = NULL;
 	struct query_db *db = NULL;
+	struct failure failure = { 0 };
 	int status = traces_open(&o->traces, o->foreign ? QUERY_FOREIGN : 0, &db);
 	bool whole = status == 0 && traces_are_whole(db);
 
-	if (status == 0)
-		status = workflow_load(db, &options, &workflow);
+	if (status == 0 && workflow_load(db, &options, &workflow, &failure) < 0)
+		status = failure_status(&failure);
 	if (status == 0)
 		status = show(o, workflow, whole);
 	if (status == 0 && o->strict && !whole)

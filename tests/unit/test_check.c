@@ -11,6 +11,7 @@
 
 #include <sys/stat.h>
 
+#include "base/failure.h"
 #include "dag/check/build.h"
 #include "dag/check/check.h"
 #include "dag/check/depfile.h"
@@ -478,6 +479,7 @@ static void what_ninja_says_without_a_target_is_passed_over(void **state)
 		"*deps*) printf '    x.h\\na: #deps 1\\n    y.h\\n' ;;\n"
 		"*compdb*) echo '[]' ;;\nesac\n";
 	struct bed *bed = *state;
+	struct failure failure = { 0 };
 	struct ninja *ninja;
 	struct temp temp;
 	FILE *f;
@@ -488,7 +490,7 @@ static void what_ninja_says_without_a_target_is_passed_over(void **state)
 	fclose(f);
 	chmod(temp.path, 0755);
 	setenv("PATH", temp.dir, 1);
-	assert_int_equal(ninja_load(temp.dir, bed->build, &ninja), 0);
+	assert_int_equal(ninja_load(temp.dir, bed->build, &ninja, &failure), 0);
 	ninja_destroy(ninja);
 	temp_take_away(&temp);
 	assert_int_equal(bed->build->nodes[0].n_edges, 2); /* c and y.h */

@@ -6,7 +6,7 @@
 
 #include <signal.h>
 
-#include "dag/diff/chance.h"
+#include "dag/diff/generated_name.h"
 #include "dag/diff/find.h"
 #include "dag/diff/measure.h"
 #include "dag/diff/names.h"
@@ -138,21 +138,21 @@ static void expect_pair(const struct two *two, int32_t a, int32_t b)
 
 /* ---- names ---- */
 
-static void names_by_chance_look_like_it(void **state)
+static void generated_names_look_like_it(void **state)
 {
 	(void)state;
-	assert_int_equal(chance_of("ccAb12Cd", 8, 0), CHANCE_SURE);
-	assert_int_equal(chance_of("ccabcdef", 8, 0), CHANCE_SURE);
-	assert_int_equal(chance_of(&"tmp.Ab12Cd"[4], 6, 4), CHANCE_SURE);
-	assert_int_equal(chance_of("tmpab_12x9q", 11, 0), CHANCE_SURE);
-	assert_int_equal(chance_run("tmpab_12x9q.py", 14), 11);
-	assert_int_equal(chance_of("0123456789abcdef", 16, 0), CHANCE_SURE);
-	assert_int_equal(chance_of("st6HGeou", 8, 0), CHANCE_MAYBE);
-	assert_int_equal(chance_of("Makefile", 8, 0), CHANCE_NOT);
-	assert_int_equal(chance_of("common", 6, 0), CHANCE_NOT);
-	assert_int_equal(chance_of("a1", 2, 0), CHANCE_NOT);
-	assert_true(chance_is_uuid("123e4567-e89b-12d3-a456-426614174000", 36));
-	assert_false(chance_is_uuid("123e4567-e89b-12d3-a456_426614174000", 36));
+	assert_int_equal(generated_name_of("ccAb12Cd", 8, 0), GENERATED_SURE);
+	assert_int_equal(generated_name_of("ccabcdef", 8, 0), GENERATED_SURE);
+	assert_int_equal(generated_name_of(&"tmp.Ab12Cd"[4], 6, 4), GENERATED_SURE);
+	assert_int_equal(generated_name_of("tmpab_12x9q", 11, 0), GENERATED_SURE);
+	assert_int_equal(generated_name_run("tmpab_12x9q.py", 14), 11);
+	assert_int_equal(generated_name_of("0123456789abcdef", 16, 0), GENERATED_SURE);
+	assert_int_equal(generated_name_of("st6HGeou", 8, 0), GENERATED_MAYBE);
+	assert_int_equal(generated_name_of("Makefile", 8, 0), GENERATED_NOT);
+	assert_int_equal(generated_name_of("common", 6, 0), GENERATED_NOT);
+	assert_int_equal(generated_name_of("a1", 2, 0), GENERATED_NOT);
+	assert_true(generated_name_is_uuid("123e4567-e89b-12d3-a456-426614174000", 36));
+	assert_false(generated_name_is_uuid("123e4567-e89b-12d3-a456_426614174000", 36));
 }
 
 /* What is left of a command. */
@@ -196,7 +196,7 @@ static void the_number_of_jobs_is_no_part_of_a_command(void **state)
 		(const char *const[]){ "xargs", "-n1", "sort", "-j2", NULL });
 }
 
-static void what_both_runs_have_is_not_by_chance(void **state)
+static void what_both_runs_have_is_not_generated(void **state)
 {
 	(void)state;
 	expect_words("as -o x.o /tmp/ccAb12Cd.s /tmp/x1y2z3 k1l2m3", "as /tmp/x1y2z3", "/a",
@@ -205,7 +205,7 @@ static void what_both_runs_have_is_not_by_chance(void **state)
 }
 
 /* That of the first process is 1000. */
-static void own_process_ids_are_by_chance_unless_they_are_arguments(void **state)
+static void own_process_ids_are_generated_unless_they_are_arguments(void **state)
 {
 	(void)state;
 	expect_words("cat log.1000 log.2000 01000 1000", "cat log.1000 1000", "/a",
@@ -535,11 +535,11 @@ static void phases_are_those_of_the_first_run(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_by_chance_look_like_it),
+		cmocka_unit_test(generated_names_look_like_it),
 		cmocka_unit_test(commands_are_told_from_the_root_on),
 		cmocka_unit_test(the_number_of_jobs_is_no_part_of_a_command),
-		cmocka_unit_test(what_both_runs_have_is_not_by_chance),
-		cmocka_unit_test(own_process_ids_are_by_chance_unless_they_are_arguments),
+		cmocka_unit_test(what_both_runs_have_is_not_generated),
+		cmocka_unit_test(own_process_ids_are_generated_unless_they_are_arguments),
 		cmocka_unit_test(a_number_is_not_a_change),
 		cmocka_unit_test(an_open_quote_ends_with_the_command),
 		cmocka_unit_test(another_order_is_the_same_graph),

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "base/failure.h"
 #include "dag/generate/generate.h"
 #include "dag/generate/rules.h"
 #include "dag/jobs/jobs.h"
@@ -314,7 +315,7 @@ static void names_that_mean_something_are_not_said(void **state)
 }
 
 /* Of a job that reads this file. */
-static int check_name(char *name, bool (*says)(const char *), struct generate_refusal *ret_refusal)
+static int check_name(char *name, bool (*says)(const char *), struct failure *ret_refusal)
 {
 	struct workflow *w = begin(1);
 	int32_t a = process(w, GRAPH_NONE, "a", 0, 10), *into;
@@ -332,7 +333,7 @@ static int check_name(char *name, bool (*says)(const char *), struct generate_re
 static void refusal_outlives_the_jobs(void **state)
 {
 	char name[] = "/data/caf\xe9";
-	struct generate_refusal refusal;
+	struct failure refusal;
 
 	(void)state;
 	assert_int_equal(check_name(name, generate_says_utf8, &refusal), -EILSEQ);

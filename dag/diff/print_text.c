@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What people are told of two runs: much of the same is one row. */
+/* The differences of two runs as text: what is alike becomes one row. */
 
-#include "dag/diff/people.h"
+#include "dag/diff/print_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "dag/diff/hash.h"
 #include "dag/diff/names.h"
 
 #define ALIKE_SHOWN 3 /* so many of the same are still a row each */
 #define COMMAND_SHOWN 100
 
-int people_print(const struct telling *t, struct table *table, size_t left_out, const char *what)
+int print_text_table(const struct text_output *t, struct table *table, size_t left_out,
+	const char *what)
 {
 	int r = 0;
 
@@ -119,10 +121,11 @@ static struct group *group_differences(const struct comparison *c)
 	return groups;
 }
 
-int people_put_process(struct table *table, const struct comparison *c, const int32_t process[2])
+int print_text_put_process(struct table *table, const struct comparison *c,
+	const int32_t process[2])
 {
 	int run = process[0] == GRAPH_NONE;
-	char *text;
+	cleanup_free char *text = NULL;
 
 	if (process[run] == GRAPH_NONE) {
 		table_null(table);
@@ -130,7 +133,6 @@ int people_put_process(struct table *table, const struct comparison *c, const in
 	}
 	text = report_process(c, run, process[run]);
 	table_string(table, text);
-	free(text);
 	return text ? 0 : -ENOMEM;
 }
 
@@ -138,7 +140,8 @@ int people_put_process(struct table *table, const struct comparison *c, const in
 static char *detail_of(const struct comparison *c, const struct difference *d)
 {
 	int run = d->other[0] == GRAPH_NONE;
-	char *text = NULL, *parent;
+	cleanup_free char *parent = NULL;
+	char *text = NULL;
 
 	if (d->change == CHANGE_CHANGED && d->what == FIND_PROCESS)
 		return find_words(c->names, d->process[0], d->process[1]);
@@ -158,20 +161,20 @@ static char *detail_of(const struct comparison *c, const struct difference *d)
 	parent = report_process(c, run, d->other[run]);
 	if (!parent || asprintf(&text, "started by %s", parent) < 0)
 		text = NULL;
-	free(parent);
 	return text;
 }
 
 static int put_row(struct table *table, const struct comparison *c, const struct difference *d,
 	int32_t others)
 {
-	char *detail = detail_of(c, d), *text = NULL;
+	cleanup_free char *detail = detail_of(c, d);
+	char *text = NULL;
 	int r = detail ? 0 : -ENOMEM;
 
 	table_string(table, changes[d->change]);
 	table_string(table, find_name(d->what));
 	if (r == 0)
-		r = people_put_process(table, c, d->process);
+		r = print_text_put_process(table, c, d->process);
 	table_string(table, has_file(d) ? path_of(c, d) : NULL);
 	if (r == 0 && others &&
 		asprintf(&text, "%s%sand %d others", detail, *detail ? ", " : "", others) < 0)
@@ -181,7 +184,6 @@ static int put_row(struct table *table, const struct comparison *c, const struct
 	table_row(table);
 	if (others)
 		free(text);
-	free(detail);
 	return r;
 }
 
@@ -191,10 +193,10 @@ static enum find_what element_of(const struct difference *d)
 	return d->what < FIND_FORK ? d->what : FIND_EDGE;
 }
 
-static int tell_differences(const struct telling *t)
+static int print_differences(const struct text_output *t)
 {
 	const struct comparison *c = t->comparison;
-	struct group *groups = group_differences(c);
+	cleanup_free struct group *groups = group_differences(c);
 	struct table *table = table_create();
 	size_t left_out = 0, shown[FIND_WHAT_MAX] = { 0 };
 	int r = groups && table ? 0 : -ENOMEM;
@@ -206,31 +208,29 @@ static int tell_differences(const struct telling *t)
 
 		if (many && groups[i].first != i)
 			continue;
-		if (shown[element_of(&c->found->difference[i])]++ < (people_limit(t) + 1) / 2)
+		if (shown[element_of(&c->found->difference[i])]++ < (print_text_limit(t) + 1) / 2)
 			r = put_row(table, c, &c->found->difference[i], many ? groups[i].n - 1 : 0);
 		else
 			left_out++;
 	}
-	free(groups);
 	if (r == 0)
-		return people_print(t, table, left_out, "differences");
+		return print_text_table(t, table, left_out, "differences");
 	table_destroy(table);
 	return r;
 }
 
 /* ---- the whole ---- */
 
-int report_people(const struct comparison *c, const struct table_style *style, int64_t top,
+int report_print_text(const struct comparison *c, const struct table_style *style, int64_t top,
 	FILE *out)
 {
-	struct telling t = { c, style, top, out };
-	char *summary = report_summary(c);
+	struct text_output t = { c, style, top, out };
+	cleanup_free char *summary = report_summary(c);
 	int r = 0;
 
 	if (!summary)
 		return -ENOMEM;
 	fprintf(out, "%s\n\n", summary);
-	free(summary);
 	for (int run = 0; run < 2; run++) {
 		fprintf(out, "%c: ", 'A' + run);
 		report_put_short(out, c->trace[run], SIZE_MAX);
@@ -239,8 +239,8 @@ int report_people(const struct comparison *c, const struct table_style *style, i
 		fputc('\n', out);
 	}
 	if (c->found->n)
-		r = tell_differences(&t);
+		r = print_differences(&t);
 	if (r == 0)
-		r = people_tell_measures(&t);
-	return r < 0 ? r : people_tell_paths(&t);
+		r = print_text_measures(&t);
+	return r < 0 ? r : print_text_paths(&t);
 }

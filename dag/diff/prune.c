@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What of who did what to which file is chance: it depends on who came first. */
+/* Accesses that depend on which process came first are removed: they differ from run to run. */
 
 #include "dag/diff/side.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Between a fork and an exec, a process may have to read a page of the program of its parent: if nobody had done that
- * before. */
+#include "base/cleanup.h"
+
+/* Between a fork and an exec, a process may have to read a page of the program of its parent, if no
+ * process has read it before. */
 static bool is_of_fork(const struct side *side, int32_t process, int32_t file, int kinds)
 {
 	int32_t parent = side->parent[process];
@@ -25,9 +27,9 @@ static bool is_written(const struct side *side, int32_t file)
 	return false;
 }
 
-/* What remains of a link between a process and a file.  Of those who append to one file, the first one makes it: that
- * is worth an edge only where nobody writes it. */
-static int settled(const struct side *side, const bool *written, int32_t process, int32_t file,
+/* What remains of a link between a process and a file.  Of the processes that append to one file, the first one makes
+ * it: that is an edge only if no process writes it. */
+static int pruned(const struct side *side, const bool *written, int32_t process, int32_t file,
 	int kinds)
 {
 	if (is_of_fork(side, process, file, kinds))
@@ -51,10 +53,10 @@ static void drop_empty(struct side *side, const int *kinds)
 	}
 }
 
-int side_settle(struct side *side)
+int side_prune(struct side *side)
 {
-	int *kinds = calloc((size_t)side->first[side->n_nodes] + 1, sizeof(*kinds));
-	bool *written = calloc((size_t)side->n_nodes + 1, sizeof(*written));
+	cleanup_free int *kinds = calloc((size_t)side->first[side->n_nodes] + 1, sizeof(*kinds));
+	cleanup_free bool *written = calloc((size_t)side->n_nodes + 1, sizeof(*written));
 
 	for (int32_t node = 0; kinds && written && node < side->n_nodes; node++)
 		written[node] = !side_is_process(side, node) && is_written(side, node);
@@ -64,13 +66,11 @@ int side_settle(struct side *side)
 
 			kinds[i] = side->links[i].kinds;
 			if (!side_is_process(side, node))
-				kinds[i] = settled(side, written, to, node, kinds[i]);
+				kinds[i] = pruned(side, written, to, node, kinds[i]);
 			else if (!side_is_process(side, to))
-				kinds[i] = settled(side, written, node, to, kinds[i]);
+				kinds[i] = pruned(side, written, node, to, kinds[i]);
 		}
 	if (kinds && written)
 		drop_empty(side, kinds);
-	free(kinds);
-	free(written);
 	return kinds && written ? 0 : -ENOMEM;
 }

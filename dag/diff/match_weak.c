@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Pairs of which less is the same than all that colours tell. */
+/* Second pass: match on weaker evidence than colour refinement. */
 
 #include "dag/diff/match_internal.h"
 
@@ -36,7 +36,7 @@ static uint64_t name_key(const struct matching *m, int run, int32_t node)
 	return side->wild[node] ? 0 : side->label[node];
 }
 
-/* All that is known of a name by chance is who uses it, in these ways. */
+/* The processes that use a file with a generated name, in these ways: its name says nothing. */
 static uint64_t users_of(const struct matching *m, int run, int32_t node, int kinds)
 {
 	const struct side *side = m->match->side[run];
@@ -92,7 +92,7 @@ static uint64_t renamed_key(const struct matching *m, int run, int32_t node)
 		       : 0;
 }
 
-void less_match(struct matching *m)
+void match_weak(struct matching *m)
 {
 	static const struct {
 		matching_key *key;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "dag/diff/chance.h"
+#include "dag/diff/generated_name.h"
 
 #include <string.h>
 
@@ -39,7 +39,7 @@ static bool is_python(const char *text, size_t len)
 	return n == 11;
 }
 
-size_t chance_run(const char *text, size_t len)
+size_t generated_name_run(const char *text, size_t len)
 {
 	size_t n = 0;
 
@@ -64,7 +64,7 @@ static bool has_prefix(const char *run, size_t len, size_t before)
 	return len >= LEAST && before >= 4 && memcmp(run - 4, "tmp.", 4) == 0;
 }
 
-enum chance chance_of(const char *run, size_t len, size_t before)
+enum generated generated_name_of(const char *run, size_t len, size_t before)
 {
 	size_t digits = 0, lower = 0, upper = 0, hex = 0;
 	bool mixed;
@@ -76,13 +76,13 @@ enum chance chance_of(const char *run, size_t len, size_t before)
 		hex += is_hex(run[i]);
 	}
 	if (has_prefix(run, len, before) || (len >= HEX_SURE && hex == len && digits < len))
-		return CHANCE_SURE;
+		return GENERATED_SURE;
 	mixed = (digits && (digits < len || len >= DIGITS_MAYBE)) ||
 		(lower && upper > is_upper(run[0])) || (lower && upper && !is_upper(run[0]));
-	return len >= LEAST && mixed ? CHANCE_MAYBE : CHANCE_NOT;
+	return len >= LEAST && mixed ? GENERATED_MAYBE : GENERATED_NOT;
 }
 
-bool chance_is_uuid(const char *name, size_t len)
+bool generated_name_is_uuid(const char *name, size_t len)
 {
 	if (len < 36)
 		return false;
