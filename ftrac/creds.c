@@ -40,7 +40,7 @@ static struct {
 
 /* What was read of a requester. */
 struct identity {
-	struct requester who;
+	struct requester requester;
 	int64_t read_ns;
 	uint64_t effective; /* as capget(2) has it */
 	uint64_t rights;    /* of these and the daemon's: what counts on all objects */
@@ -190,36 +190,37 @@ static int64_t coarse_now_ns(void)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-static bool is_of(const struct identity *identity, const struct requester *who, int64_t now_ns)
+static bool is_of(const struct identity *identity, const struct requester *requester, int64_t now_ns)
 {
-	return identity->read_ns && identity->who.tid == who->tid && identity->who.uid == who->uid &&
-	       identity->who.gid == who->gid && now_ns - identity->read_ns < FRESH_NS;
+	return identity->read_ns && identity->requester.tid == requester->tid &&
+	       identity->requester.uid == requester->uid &&
+	       identity->requester.gid == requester->gid && now_ns - identity->read_ns < FRESH_NS;
 }
 
 /* Capabilities can be given up at any time, and are asked for each time. */
 static bool has_kept_rights(const struct identity *identity)
 {
 	return !identity->effective || identity->is_guessed ||
-	       get_effective(identity->who.tid) == identity->effective;
+	       get_effective(identity->requester.tid) == identity->effective;
 }
 
 /* Where nothing can be read, the ids tell. */
 static void guess(struct identity *identity)
 {
 	identity->is_guessed = true;
-	identity->effective = identity->rights = identity->who.uid == 0 ? own.usable : 0;
+	identity->effective = identity->rights = identity->requester.uid == 0 ? own.usable : 0;
 }
 
 /* The requester's, as /proc has it.  At most room groups are stored; identity->n_groups may be larger. */
-static void read_identity(const struct requester *who, int64_t now_ns, struct identity *identity,
+static void read_identity(const struct requester *requester, int64_t now_ns, struct identity *identity,
 	gid_t *groups, size_t room)
 {
 	uint64_t before = creds_raise(RIGHT(CAP_SYS_PTRACE) | RIGHT(CAP_DAC_READ_SEARCH));
 	struct monitor_credentials read;
 	int r;
 
-	*identity = (struct identity){ .who = *who, .read_ns = now_ns };
-	r = who->tid > 0 ? monitor_read_credentials(who->tid, groups, room, &read) : -ESRCH;
+	*identity = (struct identity){ .requester = *requester, .read_ns = now_ns };
+	r = requester->tid > 0 ? monitor_read_credentials(requester->tid, groups, room, &read) : -ESRCH;
 	creds_drop(before);
 	if (r < 0) {
 		guess(identity);
@@ -228,7 +229,7 @@ static void read_identity(const struct requester *who, int64_t now_ns, struct id
 	identity->n_groups = read.n_groups;
 	/* The request was made with other ids than the thread has, as access(2) and overlayfs do; whether with its
 	 * capabilities cannot be known. */
-	if (read.fsuid != who->uid) {
+	if (read.fsuid != requester->uid) {
 		guess(identity);
 		return;
 	}
@@ -247,13 +248,13 @@ static struct slot *slot_of(pid_t tid)
 	return &slots[(unsigned)tid % SLOTS];
 }
 
-static bool find_identity(const struct requester *who, int64_t now_ns, struct identity *ret_identity)
+static bool find_identity(const struct requester *requester, int64_t now_ns, struct identity *ret_identity)
 {
-	struct slot *slot = slot_of(who->tid);
+	struct slot *slot = slot_of(requester->tid);
 	bool found;
 
 	pthread_mutex_lock(&slot->lock);
-	found = is_of(&slot->identity, who, now_ns);
+	found = is_of(&slot->identity, requester, now_ns);
 	if (found)
 		*ret_identity = slot->identity;
 	pthread_mutex_unlock(&slot->lock);
@@ -262,7 +263,7 @@ static bool find_identity(const struct requester *who, int64_t now_ns, struct id
 
 static void keep_identity(const struct identity *identity)
 {
-	struct slot *slot = slot_of(identity->who.tid);
+	struct slot *slot = slot_of(identity->requester.tid);
 
 	if (identity->n_groups > GROUPS)
 		return;
@@ -297,28 +298,29 @@ static uint64_t rights_on(const struct identity *identity, const struct creds_ob
 
 static int take(const struct identity *identity, const gid_t *groups, const struct creds_object *object)
 {
-	int r = set_ids(identity->who.uid, identity->who.gid, groups, identity->n_groups);
+	int r = set_ids(identity->requester.uid, identity->requester.gid, groups, identity->n_groups);
 
 	set_effective(r == 0 ? rights_on(identity, object) : 0);
 	return r;
 }
 
 /* Reads the requester's credentials and takes them on. */
-static int read_and_take(const struct requester *who, int64_t now_ns, const struct creds_object *object)
+static int read_and_take(const struct requester *requester, int64_t now_ns,
+	const struct creds_object *object)
 {
 	struct identity *identity = &thread.identity;
 	cleanup_free gid_t *many = NULL;
 	gid_t *groups = identity->groups;
 
 	thread.read_now = true;
-	read_identity(who, now_ns, identity, groups, GROUPS);
+	read_identity(requester, now_ns, identity, groups, GROUPS);
 	if (identity->n_groups > GROUPS) {
 		size_t room = identity->n_groups;
 
 		groups = many = calloc(room, sizeof(*many));
 		if (!many)
 			return -ENOMEM;
-		read_identity(who, now_ns, identity, groups, room);
+		read_identity(requester, now_ns, identity, groups, room);
 		if (identity->n_groups > room)
 			identity->n_groups = room;
 	}
@@ -326,7 +328,7 @@ static int read_and_take(const struct requester *who, int64_t now_ns, const stru
 	return take(identity, groups, object);
 }
 
-int creds_become(const struct requester *who, const struct creds_object *object)
+int creds_become(const struct requester *requester, const struct creds_object *object)
 {
 	struct identity *identity = &thread.identity;
 	int64_t now_ns;
@@ -335,21 +337,21 @@ int creds_become(const struct requester *who, const struct creds_object *object)
 		return 0;
 	now_ns = coarse_now_ns();
 	thread.read_now = false;
-	if (thread.has_ids && is_of(identity, who, now_ns) && has_kept_rights(identity)) {
+	if (thread.has_ids && is_of(identity, requester, now_ns) && has_kept_rights(identity)) {
 		set_effective(rights_on(identity, object));
 		return 0;
 	}
-	if (find_identity(who, now_ns, identity))
+	if (find_identity(requester, now_ns, identity))
 		return take(identity, identity->groups, object);
-	return read_and_take(who, now_ns, object);
+	return read_and_take(requester, now_ns, object);
 }
 
-bool creds_again(const struct requester *who, const struct creds_object *object)
+bool creds_again(const struct requester *requester, const struct creds_object *object)
 {
 	struct identity before = thread.identity;
 	uint64_t effective = thread.effective;
 
-	if (!own.privileged || thread.read_now || read_and_take(who, coarse_now_ns(), object) < 0)
+	if (!own.privileged || thread.read_now || read_and_take(requester, coarse_now_ns(), object) < 0)
 		return false;
 	return thread.effective != effective || thread.identity.n_groups != before.n_groups ||
 	       before.n_groups > GROUPS ||
@@ -387,11 +389,11 @@ bool creds_has(uint64_t capabilities)
 	return !own.privileged || (get_effective(0) & capabilities) == capabilities;
 }
 
-bool creds_equals(const struct requester *who)
+bool creds_equals(const struct requester *requester)
 {
 	const struct creds_object none = { .fd = -1, .other = -1 };
 
-	return creds_become(who, &none) == 0 && (thread.effective & own.usable) == own.usable;
+	return creds_become(requester, &none) == 0 && (thread.effective & own.usable) == own.usable;
 }
 
 void creds_umask(mode_t mask)

@@ -359,14 +359,14 @@ static void log_line(enum fuse_log_level level, const char *format, va_list args
 	err_print("%s", strncmp(line, "fuse: ", 6) == 0 ? line + 6 : line);
 }
 
-static int settle_transport(struct daemon *d)
+static int choose_transport(struct daemon *d)
 {
 	const struct options *o = &d->options;
-	struct transport_world world = transport_look(o->source, o->native_locks);
+	struct transport_conditions conditions = transport_probe(o->source, o->native_locks);
 	const char *why;
 
 	unsetenv("FUSE_URING_ENABLE"); /* libfuse would listen to that, too */
-	d->fs.uring = transport_settle(&world, o->io_uring, &why);
+	d->fs.uring = transport_choose(&conditions, o->io_uring, &why);
 	if (why)
 		return err_status(EXIT_OWN, "cannot use --io-uring on: %s", why);
 	if (d->fs.uring && fuse_opt_insert_arg(&d->options.fuse, 1, "-oio_uring") < 0)
@@ -376,7 +376,7 @@ static int settle_transport(struct daemon *d)
 
 static int make_session(struct daemon *d)
 {
-	int status = settle_transport(d);
+	int status = choose_transport(d);
 
 	if (status == 0)
 		status = add_defaults(d);
@@ -388,7 +388,7 @@ static int make_session(struct daemon *d)
 }
 
 /* Asked without a request: nobody would answer yet. */
-static void look_at_mount(struct daemon *d)
+static void check_mount(struct daemon *d)
 {
 	cleanup_fd int own = open(d->options.mountpoint, O_PATH | O_CLOEXEC);
 	struct mount_effects effects;
@@ -415,7 +415,7 @@ int daemon_mount(struct daemon *d, int device)
 	if (r < 0)
 		return EXIT_OWN;
 	if (device < 0)
-		look_at_mount(d);
+		check_mount(d);
 	return 0;
 }
 

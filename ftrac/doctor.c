@@ -63,7 +63,7 @@ static const char *line_of(const char *path, char line[64])
 
 /* ---- the mount ---- */
 
-static bool look_at_device(struct doctor *d)
+static bool check_device(struct doctor *d)
 {
 	cleanup_fd int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 
@@ -76,7 +76,7 @@ static bool look_at_device(struct doctor *d)
 		"/dev/fuse' (root)", strerror(errno));
 }
 
-static bool look_at_helper(struct doctor *d)
+static bool check_helper(struct doctor *d)
 {
 	if (geteuid() == 0)
 		return find(d, "fusermount3", "fusermount3", true, "is not needed by root");
@@ -92,7 +92,7 @@ static bool look_at_helper(struct doctor *d)
 		"MOUNTPOINT' cannot mount ('ftrac run' can): 'apt install fuse3'");
 }
 
-static void look_at_allow_other(struct doctor *d)
+static void check_allow_other(struct doctor *d)
 {
 	cleanup_file FILE *f = fopen("/etc/fuse.conf", "re");
 	char line[256];
@@ -126,7 +126,7 @@ static int try_namespaces(int flags)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
 }
 
-static bool look_at_namespaces(struct doctor *d)
+static bool check_namespaces(struct doctor *d)
 {
 	bool root = geteuid() == 0;
 	int error = try_namespaces(CLONE_NEWNS | (root ? 0 : CLONE_NEWUSER));
@@ -139,7 +139,7 @@ static bool look_at_namespaces(struct doctor *d)
 
 /* ---- processes ---- */
 
-static bool look_at_source(struct doctor *d, const char *name, const char *what,
+static bool check_source(struct doctor *d, const char *name, const char *what,
 	enum monitor_source source)
 {
 	int r = monitor_source_error(source);
@@ -147,7 +147,7 @@ static bool look_at_source(struct doctor *d, const char *name, const char *what,
 	return find(d, name, what, r == 0, "%s", r == 0 ? "can be had" : monitor_explain(source, r));
 }
 
-static void look_at_delays(struct doctor *d, bool taskstats)
+static void check_delays(struct doctor *d, bool taskstats)
 {
 	bool counted = monitor_has_delays();
 
@@ -156,7 +156,7 @@ static void look_at_delays(struct doctor *d, bool taskstats)
 		: "are not counted: 'sysctl kernel.task_delayacct=1' (root)");
 }
 
-static void look_at_scope(struct doctor *d)
+static void check_ptrace_scope(struct doctor *d)
 {
 	char line[64];
 	const char *value = line_of("/proc/sys/kernel/yama/ptrace_scope", line);
@@ -168,7 +168,7 @@ static void look_at_scope(struct doctor *d)
 
 /* ---- the kernel ---- */
 
-static void look_at_kernel(struct doctor *d)
+static void check_kernel(struct doctor *d)
 {
 	struct utsname un;
 	unsigned major = 0, minor = 0;
@@ -181,7 +181,7 @@ static void look_at_kernel(struct doctor *d)
 	find(d, "libfuse", "libfuse", true, "%s", fuse_pkgversion());
 }
 
-static void look_at_feature(struct doctor *d, const char *name, const char *what, unsigned major,
+static void check_feature(struct doctor *d, const char *name, const char *what, unsigned major,
 	unsigned minor, bool allowed)
 {
 	if (d->release < (major << 8 | minor))
@@ -192,13 +192,13 @@ static void look_at_feature(struct doctor *d, const char *name, const char *what
 		find(d, name, what, true, "can be had");
 }
 
-static void look_at_uring(struct doctor *d)
+static void check_uring(struct doctor *d)
 {
-	struct transport_world world = transport_look("/", false);
+	struct transport_conditions conditions = transport_probe("/", false);
 	const char *why;
 
-	world.mirror = false; /* one that is there now */
-	transport_settle(&world, TRANSPORT_URING, &why);
+	conditions.mirror = false; /* one that is there now */
+	transport_choose(&conditions, TRANSPORT_URING, &why);
 	find(d, "io_uring", "FUSE over io_uring", !why, "%s", why ? why : "can be had");
 }
 
@@ -208,20 +208,20 @@ static bool examine(struct doctor *d)
 {
 	bool device, helper, namespaces, ptrace, connector, taskstats;
 
-	look_at_kernel(d);
-	device = look_at_device(d);
-	helper = look_at_helper(d);
-	look_at_allow_other(d);
-	namespaces = look_at_namespaces(d);
-	ptrace = look_at_source(d, "ptrace", "ptrace", MONITOR_SOURCE_PTRACE);
-	look_at_scope(d);
-	connector = look_at_source(d, "connector", "process connector", MONITOR_SOURCE_CONNECTOR);
-	taskstats = look_at_source(d, "taskstats", "exit records (taskstats)",
+	check_kernel(d);
+	device = check_device(d);
+	helper = check_helper(d);
+	check_allow_other(d);
+	namespaces = check_namespaces(d);
+	ptrace = check_source(d, "ptrace", "ptrace", MONITOR_SOURCE_PTRACE);
+	check_ptrace_scope(d);
+	connector = check_source(d, "connector", "process connector", MONITOR_SOURCE_CONNECTOR);
+	taskstats = check_source(d, "taskstats", "exit records (taskstats)",
 		MONITOR_SOURCE_TASKSTATS);
-	look_at_delays(d, taskstats);
-	look_at_feature(d, "exact", "--fidelity exact", 6, 6, true);
-	look_at_feature(d, "open", "--fidelity open", 6, 9, geteuid() == 0);
-	look_at_uring(d);
+	check_delays(d, taskstats);
+	check_feature(d, "exact", "--fidelity exact", 6, 6, true);
+	check_feature(d, "open", "--fidelity open", 6, 9, geteuid() == 0);
+	check_uring(d);
 	find(d, "mount", "ftrac MOUNTPOINT", device && helper, device && helper
 		? "works here; processes: %s%s" : "does not work here, see above",
 		connector ? "connector" : "inband", taskstats ? "+taskstats" : "");

@@ -43,7 +43,7 @@ static bool is_opened_by_kernel(const struct inode *inode)
 void call_fill_entry(const struct call *c, struct inode *inode, const struct stat *attr,
 	struct fuse_entry_param *ret_entry)
 {
-	inode_told(inode, attr->st_mode, attr->st_uid, attr->st_gid);
+	inode_set_replied(inode, attr->st_mode, attr->st_uid, attr->st_gid);
 	*ret_entry = (struct fuse_entry_param){
 		.ino = inode_nodeid(c->fs->inodes, inode),
 		.attr = *attr,
@@ -61,7 +61,7 @@ double call_attr_timeout(const struct call *c, const struct inode *inode)
 
 void call_reply_attr(const struct call *c, struct inode *inode, const struct stat *attr)
 {
-	inode_told(inode, attr->st_mode, attr->st_uid, attr->st_gid);
+	inode_set_replied(inode, attr->st_mode, attr->st_uid, attr->st_gid);
 	fuse_reply_attr(c->req, attr, call_attr_timeout(c, inode));
 }
 
@@ -206,7 +206,7 @@ int fs_reopen(const struct call *c, struct inode *inode, int flags)
  * What the kernel can do is known only now.  Without shared mappings of files with direct I/O
  * programs would fail on the mount that run without it, so `exact` falls back to `cached`.
  */
-static int settle_fidelity(struct fs *fs, struct fuse_conn_info *conn)
+static int choose_fidelity(struct fs *fs, struct fuse_conn_info *conn)
 {
 	bool can_map = conn->capable_ext & FUSE_CAP_DIRECT_IO_ALLOW_MMAP;
 
@@ -247,7 +247,7 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 		FUSE_CAP_WRITEBACK_CACHE, /* it loses appends of several writers */
 	};
 	struct fs *fs = userdata;
-	int r = settle_fidelity(fs, conn);
+	int r = choose_fidelity(fs, conn);
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		if (conn->capable_ext & wanted[i])

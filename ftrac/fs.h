@@ -99,12 +99,12 @@ struct call {
 	struct event ev;
 };
 
-static inline void call_begin(struct call *c, fuse_req_t req, enum op op, enum trace_who who)
+static inline void call_begin(struct call *c, fuse_req_t req, enum op op, enum trace_lookup lookup)
 {
 	c->req = req;
 	c->fs = fuse_req_userdata(req);
 	c->ctx = fuse_req_ctx(req);
-	trace_begin(c->fs->trace, &c->ev, op, c->ctx->pid, who);
+	trace_begin(c->fs->trace, &c->ev, op, c->ctx->pid, lookup);
 }
 
 static inline struct open_file *file_of(const struct fuse_file_info *fi)

@@ -24,7 +24,7 @@ void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct stat attr;
 	int r;
 
-	call_begin(&c, req, OP_GETATTR, TRACE_MEET);
+	call_begin(&c, req, OP_GETATTR, TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	file = call_file(&c, fi);
 	r = inode.fd < 0 && !file ? inode.fd : AS_REQUESTER(&c, ON_NOTHING,
@@ -56,7 +56,7 @@ void fs_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_f
 	struct statx sx = { 0 };
 	int r;
 
-	call_begin(&c, req, OP_GETATTR, TRACE_MEET);
+	call_begin(&c, req, OP_GETATTR, TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	r = AS_REQUESTER(&c, ON_NOTHING, stat_more(&c, &inode, call_file(&c, fi), flags, mask, &sx));
 	trace_end(c.fs->trace, &c.ev, r);
@@ -64,7 +64,7 @@ void fs_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_f
 		fuse_reply_err(req, -r);
 		return;
 	}
-	inode_told(inode.inode, sx.stx_mode, sx.stx_uid, sx.stx_gid);
+	inode_set_replied(inode.inode, sx.stx_mode, sx.stx_uid, sx.stx_gid);
 	fuse_reply_statx(req, 0, &sx, call_attr_timeout(&c, inode.inode));
 }
 #endif
@@ -224,7 +224,7 @@ void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
 	struct open_file *file;
 	int r;
 
-	call_begin(&c, req, setattr_op(to_set), TRACE_MEET);
+	call_begin(&c, req, setattr_op(to_set), TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	file = call_file(&c, fi);
 	if (to_set & FUSE_SET_ATTR_SIZE)
@@ -240,7 +240,7 @@ void fs_statfs(fuse_req_t req, fuse_ino_t ino)
 	struct statvfs st;
 	int r;
 
-	call_begin(&c, req, OP_STATFS, TRACE_MEET);
+	call_begin(&c, req, OP_STATFS, TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	r = WITH(inode, fstatvfs(inode.fd, &st));
 	trace_end(c.fs->trace, &c.ev, r);
@@ -256,7 +256,7 @@ void fs_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *v
 	struct call c;
 	int r;
 
-	call_begin(&c, req, OP_SETXATTR, TRACE_MEET);
+	call_begin(&c, req, OP_SETXATTR, TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	r = WITH_SPACE(&c, AS_REQUESTER(&c, ON(inode.fd),
 		WITH(inode, setxattr(fd_path(inode.fd).text, name, value, size, flags))));
@@ -322,7 +322,7 @@ void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 		defer_go_on(((struct fs *)fuse_req_userdata(req))->defer);
 		return;
 	}
-	call_begin(&c, req, OP_GETXATTR, TRACE_MEET);
+	call_begin(&c, req, OP_GETXATTR, TRACE_DISCOVER);
 	if (strcmp(name, MIRROR_XATTR) == 0)
 		reply_mirrors(&c, ino, size);
 	else
@@ -333,7 +333,7 @@ void fs_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
 	struct call c;
 
-	call_begin(&c, req, OP_LISTXATTR, TRACE_MEET);
+	call_begin(&c, req, OP_LISTXATTR, TRACE_DISCOVER);
 	reply_xattr(&c, ino, NULL, size);
 }
 
@@ -357,7 +357,7 @@ void fs_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
 	struct call c;
 	int r;
 
-	call_begin(&c, req, OP_REMOVEXATTR, TRACE_MEET);
+	call_begin(&c, req, OP_REMOVEXATTR, TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	r = remove_xattr(&c, &inode, name);
 	trace_end_name(c.fs->trace, &c.ev, r, name);

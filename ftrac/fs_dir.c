@@ -141,7 +141,7 @@ void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct f
 	size_t used = 0;
 	int r = -ENOMEM;
 
-	call_begin(&c, req, OP_READDIR, TRACE_MEET);
+	call_begin(&c, req, OP_READDIR, TRACE_DISCOVER);
 	call_inode(&c, ino);
 	file = call_file(&c, fi);
 	dir = file->dir;

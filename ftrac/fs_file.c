@@ -64,10 +64,10 @@ static char *read_buffer(const struct call *c, size_t size)
 }
 
 /* The first time since the open another program may stand behind the thread that opened. */
-static enum trace_who who_of(struct open_file *file)
+static enum trace_lookup lookup_of(struct open_file *file)
 {
 	if (atomic_load_explicit(&file->used, memory_order_relaxed))
-		return TRACE_MEET;
+		return TRACE_DISCOVER;
 	atomic_store_explicit(&file->used, true, memory_order_relaxed);
 	return TRACE_CHECK;
 }
@@ -194,7 +194,7 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 	char *buffer;
 	ssize_t n;
 
-	call_begin(&c, req, OP_READ, cache ? TRACE_BLIND : who_of(file));
+	call_begin(&c, req, OP_READ, cache ? TRACE_BLIND : lookup_of(file));
 	c.ev.u.op.node = inode_of(c.fs->inodes, ino)->id;
 	c.ev.u.op.handle = file->id;
 	c.ev.u.op.offset = off;
@@ -347,7 +347,7 @@ void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 	bool append = (fi->flags & O_APPEND) && !fi->writepage;
 	ssize_t n;
 
-	call_begin(&c, req, OP_WRITE, fi->writepage ? TRACE_BLIND : who_of(file));
+	call_begin(&c, req, OP_WRITE, fi->writepage ? TRACE_BLIND : lookup_of(file));
 	c.ev.u.op.node = inode_of(c.fs->inodes, ino)->id;
 	c.ev.u.op.handle = file->id;
 	c.ev.u.op.offset = off;
@@ -409,7 +409,7 @@ void fs_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_inf
 	struct call c;
 	int fd;
 
-	call_begin(&c, req, OP_FSYNC, TRACE_MEET);
+	call_begin(&c, req, OP_FSYNC, TRACE_DISCOVER);
 	call_inode(&c, ino);
 	fd = call_file(&c, fi)->fd;
 	call_reply(&c, (datasync ? fdatasync(fd) : fsync(fd)) < 0 ? -errno : 0);
@@ -423,7 +423,7 @@ void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 	struct open_file *file;
 	int r;
 
-	call_begin(&c, req, OP_FALLOCATE, TRACE_MEET);
+	call_begin(&c, req, OP_FALLOCATE, TRACE_DISCOVER);
 	inode = call_inode(&c, ino);
 	c.ev.u.op.mode = mode;
 	c.ev.u.op.offset = offset;
@@ -463,7 +463,7 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	struct inode *inode;
 	ssize_t n;
 
-	call_begin(&c, req, OP_COPY, TRACE_MEET);
+	call_begin(&c, req, OP_COPY, TRACE_DISCOVER);
 	inode = call_inode(&c, ino_out);
 	call_file(&c, fi_out);
 	c.ev.u.op.other = file_of(fi_in)->id;
@@ -501,7 +501,7 @@ void fs_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
 	int r;
 
 	(void)arg;
-	call_begin(&c, req, OP_IOCTL, TRACE_MEET);
+	call_begin(&c, req, OP_IOCTL, TRACE_DISCOVER);
 	inode = call_inode(&c, ino);
 	file = call_file(&c, fi);
 	if (!is_allowed(cmd) || !file || (flags & (FUSE_IOCTL_UNRESTRICTED | FUSE_IOCTL_COMPAT)) ||

@@ -35,7 +35,7 @@ void fs_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
 	struct lock_request request;
 	int r;
 
-	call_begin(&c, req, OP_LOCK, TRACE_MEET);
+	call_begin(&c, req, OP_LOCK, TRACE_DISCOVER);
 	request = request_of(&c, ino, fi);
 	request.range = *lock;
 	r = locks_get(c.fs->locks, &request);
@@ -106,7 +106,7 @@ void fs_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
 	struct call c;
 	struct lock_request request;
 
-	call_begin(&c, req, OP_LOCK, TRACE_MEET);
+	call_begin(&c, req, OP_LOCK, TRACE_DISCOVER);
 	request = request_of(&c, ino, fi);
 	request.range = *lock;
 	set_lock(&c, &request, sleep);
@@ -117,7 +117,7 @@ void fs_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op)
 	struct call c;
 	struct lock_request request;
 
-	call_begin(&c, req, OP_LOCK, TRACE_MEET);
+	call_begin(&c, req, OP_LOCK, TRACE_DISCOVER);
 	request = request_of(&c, ino, fi);
 	request.flock = op & ~LOCK_NB;
 	set_lock(&c, &request, !(op & LOCK_NB));

@@ -29,7 +29,7 @@ void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct stat attr;
 	int r;
 
-	call_begin(&c, req, OP_LOOKUP, TRACE_MEET);
+	call_begin(&c, req, OP_LOOKUP, TRACE_DISCOVER);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	r = dir.fd < 0 ? dir.fd : AS_REQUESTER(&c, ON(dir.fd),
 		inode_lookup(c.fs->inodes, dir.inode, name, &inode, &attr));
@@ -111,7 +111,7 @@ void fs_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, 
 	struct call c;
 	int r;
 
-	call_begin(&c, req, OP_MKNOD, TRACE_MEET);
+	call_begin(&c, req, OP_MKNOD, TRACE_DISCOVER);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	c.ev.u.op.mode = mode;
 	r = make(&c, &dir, mknodat(dir.fd, name, mode, rdev));
@@ -123,7 +123,7 @@ void fs_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 	struct call c;
 	int r;
 
-	call_begin(&c, req, OP_MKDIR, TRACE_MEET);
+	call_begin(&c, req, OP_MKDIR, TRACE_DISCOVER);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	c.ev.u.op.mode = mode;
 	r = make(&c, &dir, mkdirat(dir.fd, name, mode));
@@ -135,7 +135,7 @@ void fs_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const cha
 	struct call c;
 	int r;
 
-	call_begin(&c, req, OP_SYMLINK, TRACE_MEET);
+	call_begin(&c, req, OP_SYMLINK, TRACE_DISCOVER);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	r = make(&c, &dir, symlinkat(target, dir.fd, name));
 	finish_make(&c, &dir, name, target, S_IFLNK, r);
@@ -155,7 +155,7 @@ void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *n
 	struct stat attr;
 	int r;
 
-	call_begin(&c, req, OP_LINK, TRACE_MEET);
+	call_begin(&c, req, OP_LINK, TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	cleanup_held struct held dir = call_hold(&c, inode_of(c.fs->inodes, newparent));
 	c.ev.u.op.other = dir.inode->id;
@@ -203,7 +203,7 @@ static void remove_name(fuse_req_t req, enum op op, fuse_ino_t parent, const cha
 	struct inode *child = NULL;
 	int r = -EBUSY;
 
-	call_begin(&c, req, op, TRACE_MEET);
+	call_begin(&c, req, op, TRACE_DISCOVER);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	if (!fs_is_own_name(c.fs, dir.inode, name)) {
 		call_become(&c, &ON_NAMES(dir.fd, -1));
@@ -257,7 +257,7 @@ void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
 	struct call c;
 	int r;
 
-	call_begin(&c, req, OP_RENAME, TRACE_MEET);
+	call_begin(&c, req, OP_RENAME, TRACE_DISCOVER);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	cleanup_held struct held newdir = call_hold(&c, inode_of(c.fs->inodes, newparent));
 	c.ev.u.op.other = newdir.inode->id;
@@ -294,7 +294,7 @@ void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 	char target[PATH_MAX + 1];
 	ssize_t n;
 
-	call_begin(&c, req, OP_READLINK, TRACE_MEET);
+	call_begin(&c, req, OP_READLINK, TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	n = call_is_hidden(&c, inode.inode) ? -EACCES
 		: AS_REQUESTER(&c, ON(inode.fd),

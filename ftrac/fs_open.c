@@ -137,7 +137,7 @@ static void set_data_path(struct call *c, struct open_file *file, int backing_id
 }
 
 /* Whether the thread asks for the first time: ESTALE makes the kernel ask once more. */
-static bool may_ask_again(const struct call *c, struct inode *inode)
+static bool may_retry(const struct call *c, struct inode *inode)
 {
 	struct opened *opened = inode_opens_lock(c->fs->inodes, inode);
 	bool first;
@@ -160,7 +160,7 @@ static int take_share(const struct call *c, struct inode *inode)
 		if (shares_take(c->fs->shares, SHARE_FILES, c->ctx->uid))
 			return 0;
 		if (c->fs->uring)
-			return may_ask_again(c, inode) ? -ESTALE : -EMFILE;
+			return may_retry(c, inode) ? -ESTALE : -EMFILE;
 		usleep(SHARE_NAP_US);
 	}
 	return -EMFILE;
@@ -255,7 +255,7 @@ static int check_busy(const struct call *c, struct inode *inode, int flags)
 	if (!busy)
 		return 0;
 	/* It may stand behind this request in the ring. */
-	return c->fs->uring && may_ask_again(c, inode) ? -ESTALE : -ETXTBSY;
+	return c->fs->uring && may_retry(c, inode) ? -ESTALE : -ETXTBSY;
 }
 
 /* A file that may only be appended to (chattr +a) is opened for that or not at all.  -EAGAIN: the holder of a
@@ -295,10 +295,10 @@ static int open_program(const struct call *c, struct inode *inode, int flags)
  */
 static int check_program(const struct call *c, struct inode *inode)
 {
-	if (!creds_privileged() || inode_is_as_told(c->fs->inodes, inode))
+	if (!creds_privileged() || inode_attributes_match(c->fs->inodes, inode))
 		return 0;
 	call_forget_attributes(c, inode);
-	return may_ask_again(c, inode) ? -ESTALE : -EACCES;
+	return may_retry(c, inode) ? -ESTALE : -EACCES;
 }
 
 /* Attributes that the kernel was told before may become wrong by a store through a mapping, which it does not

@@ -56,7 +56,7 @@ void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse
 	struct call c;
 	off_t found;
 
-	call_begin(&c, req, OP_LSEEK, TRACE_MEET);
+	call_begin(&c, req, OP_LSEEK, TRACE_DISCOVER);
 	call_inode(&c, ino);
 	found = seek(&c, call_file(&c, fi), off, whence);
 	trace_end(c.fs->trace, &c.ev, found);

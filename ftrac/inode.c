@@ -147,7 +147,7 @@ static int fill_attr(struct inode_table *table, const struct inode *inode, int f
 
 /* ---- what the kernel was told ---- */
 
-void inode_told(struct inode *inode, mode_t mode, uid_t uid, gid_t gid)
+void inode_set_replied(struct inode *inode, mode_t mode, uid_t uid, gid_t gid)
 {
 	uint64_t owner = (uint64_t)uid << 32 | gid;
 	bool nothing;
@@ -157,19 +157,19 @@ void inode_told(struct inode *inode, mode_t mode, uid_t uid, gid_t gid)
 	mode &= 07777;
 	nothing = atomic_load_explicit(&inode->told_nothing, memory_order_relaxed) &&
 		atomic_exchange(&inode->told_nothing, false);
-	if (atomic_load_explicit(&inode->told_mode, memory_order_relaxed) == mode &&
-		atomic_load_explicit(&inode->told_owner, memory_order_relaxed) == owner)
+	if (atomic_load_explicit(&inode->replied_mode, memory_order_relaxed) == mode &&
+		atomic_load_explicit(&inode->replied_owner, memory_order_relaxed) == owner)
 		return;
-	if (!nothing && ((mode | atomic_load(&inode->told_mode)) & (S_ISUID | S_ISGID)))
+	if (!nothing && ((mode | atomic_load(&inode->replied_mode)) & (S_ISUID | S_ISGID)))
 		atomic_store(&inode->told_unsure, true);
-	atomic_store(&inode->told_mode, mode);
-	atomic_store(&inode->told_owner, owner);
+	atomic_store(&inode->replied_mode, mode);
+	atomic_store(&inode->replied_owner, owner);
 }
 
-bool inode_is_as_told(struct inode_table *table, struct inode *inode)
+bool inode_attributes_match(struct inode_table *table, struct inode *inode)
 {
 	struct stat now;
-	mode_t told = atomic_load(&inode->told_mode);
+	mode_t told = atomic_load(&inode->replied_mode);
 	bool unsure = atomic_load(&inode->told_unsure), same;
 
 	if (inode_stat(table, inode, -1, &now) < 0)
@@ -177,7 +177,7 @@ bool inode_is_as_told(struct inode_table *table, struct inode *inode)
 	if (!unsure && !((told | now.st_mode) & (S_ISUID | S_ISGID)))
 		return true;
 	same = !unsure && told == (now.st_mode & 07777) &&
-	       atomic_load(&inode->told_owner) == ((uint64_t)now.st_uid << 32 | now.st_gid);
+	       atomic_load(&inode->replied_owner) == ((uint64_t)now.st_uid << 32 | now.st_gid);
 	if (!same) {
 		atomic_store(&inode->told_unsure, false);
 		atomic_store(&inode->told_nothing, true);
@@ -235,7 +235,7 @@ static bool leads_back(const struct inode_table *table, int fd)
 	return false;
 }
 
-static int look_at_covered(struct inode_table *table, int *fd, struct statx *sx)
+static int stat_covered(struct inode_table *table, int *fd, struct statx *sx)
 {
 	close(*fd);
 	*fd = fcntl(table->options.covered, F_DUPFD_CLOEXEC, 3);
@@ -244,7 +244,7 @@ static int look_at_covered(struct inode_table *table, int *fd, struct statx *sx)
 	return statx(*fd, "", AT_EMPTY_PATH, STATX_WANTED, sx) < 0 ? -errno : 0;
 }
 
-static int look_at(struct inode_table *table, const struct inode *near, int *fd, struct statx *sx,
+static int stat_near(struct inode_table *table, const struct inode *near, int *fd, struct statx *sx,
 	struct mount **ret_mount)
 {
 	const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
@@ -253,27 +253,27 @@ static int look_at(struct inode_table *table, const struct inode *near, int *fd,
 	if (statx(*fd, "", flags | AT_STATX_DONT_SYNC, STATX_WANTED, sx) < 0)
 		return -errno;
 	if (table->own_dev && device_of(sx) == table->own_dev)
-		return look_at_covered(table, fd, sx);
+		return stat_covered(table, fd, sx);
 	mount = near && near->mount_id == sx->stx_mnt_id ? near->mount
 		: mounts_get(&table->mounts, sx->stx_mnt_id, *fd);
 	if (!mount)
 		return -ENOMEM;
 	if (mount->mirror && S_ISDIR(sx->stx_mode) && table->own_dev &&
 		(table->options.hide_mirrors || leads_back(table, *fd)))
-		return look_at_covered(table, fd, sx);
+		return stat_covered(table, fd, sx);
 	*ret_mount = mount;
 	if (mount->remote && statx(*fd, "", flags, STATX_WANTED, sx) < 0)
 		return -errno;
 	return 0;
 }
 
-int table_look(struct inode_table *table, const struct inode *near, int *fd, struct statx *ret_sx,
+int table_stat(struct inode_table *table, const struct inode *near, int *fd, struct statx *ret_sx,
 	struct mount **ret_mount)
 {
 	int r;
 
 	*ret_mount = NULL;
-	r = look_at(table, near, fd, ret_sx, ret_mount);
+	r = stat_near(table, near, fd, ret_sx, ret_mount);
 	if (r == 0 && !*ret_mount)
 		*ret_mount = mounts_get(&table->mounts, ret_sx->stx_mnt_id, *fd);
 	return r == 0 && !*ret_mount ? -ENOMEM : r;
@@ -308,7 +308,7 @@ struct shard *table_shard(struct inode_table *table, const struct inode *inode)
 	return &table->shards[h >> 58];
 }
 
-static void tell_node(const struct inode_table *table, const struct inode *inode,
+static void emit_node(const struct inode_table *table, const struct inode *inode,
 	const struct statx *sx)
 {
 	struct event ev = { .kind = EVENT_NODE };
@@ -321,7 +321,7 @@ static void tell_node(const struct inode_table *table, const struct inode *inode
 	ring_push(table->options.ring, &ev, NULL, 0);
 }
 
-static void tell_forgotten(const struct inode_table *table, uint64_t id)
+static void emit_forgotten(const struct inode_table *table, uint64_t id)
 {
 	struct event ev = { .kind = EVENT_FORGET, .u.node.id = id };
 
@@ -436,7 +436,7 @@ static struct entry *set_name(struct entry *entry, struct entry *parent, const c
 static bool is_stale(const struct entry *entry, const struct statx *sx)
 {
 	return atomic_load(&entry->fd) < 0 && entry->birth_ns != birth_of(sx) &&
-		(!entry->inode.mount->named || entry->looks != looks_of(sx));
+		(!entry->inode.mount->named || entry->digest != stat_digest(sx));
 }
 
 /*
@@ -465,7 +465,7 @@ static struct entry *get_entry(struct inode_table *table, struct inode *near, co
 		entry = NULL;
 	} else if (entry) {
 		set_top(table, &entry->inode);
-		tell_node(table, &entry->inode, sx);
+		emit_node(table, &entry->inode, sx);
 	}
 	if (entry) {
 		entry_ref(entry);
@@ -492,7 +492,7 @@ static int take_fd(struct inode_table *table, struct inode *near, const char *na
 	struct statx sx;
 	struct mount *mount;
 	struct entry *entry = NULL;
-	int r = table_look(table, near, &fd, &sx, &mount);
+	int r = table_stat(table, near, &fd, &sx, &mount);
 
 	if (r == 0 && is_root(table, &sx)) {
 		*ret_inode = &table->root.inode;
@@ -575,7 +575,7 @@ void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n)
 	gone = entry->nlookup == 0;
 	if (gone) {
 		unhash(shard, entry);
-		tell_forgotten(table, inode->id);
+		emit_forgotten(table, inode->id);
 	}
 	pthread_mutex_unlock(&shard->lock);
 	if (gone)
@@ -896,7 +896,7 @@ static int open_root(struct inode_table *table)
 	root->nlookup = 1;
 	root->refs = 1;
 	root->fd = table->options.root;
-	tell_node(table, &root->inode, &sx);
+	emit_node(table, &root->inode, &sx);
 	return pins_init(table);
 }
 

@@ -51,8 +51,8 @@ struct inode {
 	bool is_hidden_device;
 	/* What the kernel was told last, if it is a regular file: mode; uid and gid.  Unsure: it may have
 	 * missed that. */
-	_Atomic uint16_t told_mode;
-	_Atomic uint64_t told_owner;
+	_Atomic uint16_t replied_mode;
+	_Atomic uint64_t replied_owner;
 	_Atomic bool told_unsure, told_nothing;
 	/* Its content has changed, or may, without our being asked: the kernel passes data through, and it was
 	 * open for writing. */
@@ -159,11 +159,11 @@ bool inode_is_nosuid(const struct inode *inode, int fd);
 
 /*
  * What the kernel was told last of mode and owner.  It takes these for its own when it executes a program, without
- * asking.  inode_is_as_told(): whether the kernel has that right; if not, the caller has the kernel forget its
+ * asking.  inode_attributes_match(): whether the kernel has that right; if not, the caller has the kernel forget its
  * attributes, for good: it counts as told nothing then.
  */
-void inode_told(struct inode *inode, mode_t mode, uid_t uid, gid_t gid);
-bool inode_is_as_told(struct inode_table *table, struct inode *inode);
+void inode_set_replied(struct inode *inode, mode_t mode, uid_t uid, gid_t gid);
+bool inode_attributes_match(struct inode_table *table, struct inode *inode);
 
 /* The next lookup of the file gives an inode of its own, beside this one. */
 void inode_part(struct inode_table *table, struct inode *inode);

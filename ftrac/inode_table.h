@@ -25,7 +25,7 @@ struct entry {
 	UT_hash_handle hh;
 	uint64_t nlookup;
 	int64_t birth_ns; /* 0: the file system does not say */
-	uint64_t looks;	  /* what it was like when it was let go; see pins.c */
+	uint64_t digest;	  /* what it was like when it was let go; see pins.c */
 
 	/* Of the memory: one for all lookups, one for each hold, child and open file. */
 	_Atomic uint32_t refs;
@@ -94,7 +94,7 @@ static inline void entry_ref(struct entry *entry)
 void entry_unref(struct inode_table *table, struct entry *entry);
 
 /* What others would change of it: tells files apart where numbers do not last. */
-uint64_t looks_of(const struct statx *sx);
+uint64_t stat_digest(const struct statx *sx);
 
 int64_t birth_of(const struct statx *sx);
 
@@ -102,7 +102,7 @@ int64_t birth_of(const struct statx *sx);
  * Attributes of *fd without asking ourselves; a descriptor in our own mount, or in one that leads
  * back to us, becomes what ours covers.  0 or -errno; *fd is closed by the caller, always.
  */
-int table_look(struct inode_table *table, const struct inode *near, int *fd, struct statx *ret_sx,
+int table_stat(struct inode_table *table, const struct inode *near, int *fd, struct statx *ret_sx,
 	struct mount **ret_mount);
 
 #endif

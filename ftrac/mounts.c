@@ -100,7 +100,7 @@ static bool is_named(const char *fstype)
 	return (strncmp(fstype, "fuse", 4) == 0 && !is_mirror(fstype)) || is_one_of(fstype, named);
 }
 
-static void tell(const struct mounts *mounts, uint64_t id, const struct mountinfo *line)
+static void emit(const struct mounts *mounts, uint64_t id, const struct mountinfo *line)
 {
 	struct event ev = { .kind = EVENT_MOUNT, .u.mount.id = id };
 	char text[sizeof(line->fstype) + sizeof(line->path)];
@@ -221,7 +221,7 @@ static struct mount *add(struct mounts *mounts, uint64_t id, int fd)
 		mount->stacked =
 			strcmp(line.fstype, "overlay") == 0 || strcmp(line.fstype, "ecryptfs") == 0;
 		mount->proc = strcmp(line.fstype, "proc") == 0;
-		tell(mounts, id, &line);
+		emit(mounts, id, &line);
 	}
 	mount->next = mounts->mounts;
 	mounts->mounts = mount;

@@ -364,7 +364,7 @@ struct form {
 	const struct option *options;
 };
 
-static int print_asked(int option, const char *help_text)
+static int print_requested(int option, const char *help_text)
 {
 	if (option == 'h')
 		fputs(help_text, stdout);
@@ -384,7 +384,7 @@ static int parse(int argc, char **argv, const struct form *form, struct options 
 	while (status == 0 &&
 		(option = getopt_long(argc, argv, form->letters, form->options, NULL)) >= 0) {
 		if (option == 'h' || option == 'V')
-			return print_asked(option, form->help);
+			return print_requested(option, form->help);
 		status = option == '?' || option == ':' ? cli_complain(program_invocation_short_name, argv, option)
 							 : apply(options, option);
 	}

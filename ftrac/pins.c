@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "ftrac/pins_inside.h"
+#include "ftrac/pins_internal.h"
 
 #define MOST (1u << 30)
 
@@ -138,14 +138,14 @@ bool pin_has_name_or_file(struct inode_table *table, struct entry *entry, bool *
 }
 
 /* FNV-1a. */
-uint64_t looks_of(const struct statx *sx)
+uint64_t stat_digest(const struct statx *sx)
 {
-	const uint64_t looks[] = { sx->stx_mode, sx->stx_uid, sx->stx_gid, sx->stx_size,
+	const uint64_t digest[] = { sx->stx_mode, sx->stx_uid, sx->stx_gid, sx->stx_size,
 		sx->stx_mtime.tv_sec, sx->stx_mtime.tv_nsec };
 	uint64_t hash = 14695981039346656037u;
 
-	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++)
-		hash = (hash ^ looks[i]) * 1099511628211u;
+	for (size_t i = 0; i < sizeof(digest) / sizeof(digest[0]); i++)
+		hash = (hash ^ digest[i]) * 1099511628211u;
 	return hash;
 }
 
@@ -161,7 +161,7 @@ static bool judge(struct inode_table *table, struct entry *entry, int fd)
 		return false;
 	if (sx.stx_nlink == 0) /* a name that we know was removed by others: the kernel looks it up anew */
 		return has_way;
-	entry->looks = looks_of(&sx);
+	entry->digest = stat_digest(&sx);
 	make_handle(table, entry, fd);
 	return has_way || entry->handle;
 }

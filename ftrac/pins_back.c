@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/rights.h"
 #include "ftrac/creds.h"
-#include "ftrac/pins_inside.h"
+#include "ftrac/pins_internal.h"
 
 #define MAX_DEPTH 100000 /* of directories; names that lead in a circle are deeper */
 
@@ -26,7 +26,7 @@ static bool is_same(const struct entry *entry, const struct statx *sx)
 		return false;
 	if (inode->mount->named)
 		return (sx->stx_mode & S_IFMT) == inode->type &&
-			(inode->mount->proc || looks_of(sx) == entry->looks ||
+			(inode->mount->proc || stat_digest(sx) == entry->digest ||
 				(sx->stx_ino == inode->ino && birth_of(sx) == entry->birth_ns));
 	return sx->stx_ino == inode->ino && birth_of(sx) == entry->birth_ns &&
 		makedev(sx->stx_dev_major, sx->stx_dev_minor) == inode->dev;
@@ -40,7 +40,7 @@ static int check(struct inode_table *table, const struct entry *entry, int fd)
 	int r = fd;
 
 	if (fd >= 0)
-		r = table_look(table, &entry->inode, &fd, &sx, &mount);
+		r = table_stat(table, &entry->inode, &fd, &sx, &mount);
 	if (r == 0 && !is_same(entry, &sx))
 		r = -ESTALE;
 	if (r < 0 && fd >= 0)

@@ -13,7 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "ftrac/pins_inside.h"
+#include "ftrac/pins_internal.h"
 
 #define SWEEP 256
 #define TICK_MS 250
@@ -69,7 +69,7 @@ static bool is_removed(struct inode_table *table, struct entry *entry)
 		sx.stx_nlink == 0;
 }
 
-static void look_for_removed(struct inode_table *table)
+static void find_removed(struct inode_table *table)
 {
 	struct entry *some[SWEEP];
 	size_t n = claim_some(table, some);
@@ -113,7 +113,7 @@ static void *sweep(void *arg)
 	while (wait_for_tick(&table->pins)) {
 		atomic_fetch_add(&table->pins.now, 1);
 		sweep_away(table);
-		look_for_removed(table);
+		find_removed(table);
 	}
 	return NULL;
 }

@@ -7,7 +7,7 @@
  * and says how it went - before it replies, so that what an application has seen finish is in
  * the ring already:
  *
- *	trace_begin(trace, &ev, OP_READ, tid, TRACE_MEET);
+ *	trace_begin(trace, &ev, OP_READ, tid, TRACE_DISCOVER);
  *	result = pread(...);
  *	trace_end(trace, &ev, result);
  *
@@ -42,29 +42,29 @@ struct trace {
 };
 
 /* What may be asked of the process monitor now; see monitor.h for what is dangerous when. */
-enum trace_who {
+enum trace_lookup {
 	TRACE_BLIND, /* nothing: the requester may be in the middle of an exec or a page fault */
-	TRACE_MEET,  /* make the thread known */
+	TRACE_DISCOVER,  /* make the thread known */
 	TRACE_CHECK  /* and see whether it runs another program by now */
 };
 
 static inline void trace_begin(const struct trace *trace, struct event *ev, enum op op, pid_t tid,
-	enum trace_who who)
+	enum trace_lookup lookup)
 {
 	if (!trace)
 		return;
 	memset(ev, 0, sizeof(*ev));
 	ev->aside = atomic_load_explicit(&trace->aside, memory_order_relaxed);
 	if (ev->aside)
-		who = TRACE_BLIND;
-	if (who == TRACE_CHECK && tid > 0) {
+		lookup = TRACE_BLIND;
+	if (lookup == TRACE_CHECK && tid > 0) {
 		uint64_t before = trace->in_band ? creds_raise(RIGHT(CAP_SYS_PTRACE)) : 0;
 
 		monitor_check(trace->monitor, tid);
 		if (trace->in_band)
 			creds_drop(before);
-	} else if (who == TRACE_MEET)
-		monitor_meet(trace->monitor, trace->known, tid);
+	} else if (lookup == TRACE_DISCOVER)
+		monitor_discover(trace->monitor, trace->known, tid);
 	ev->kind = EVENT_OP;
 	ev->op = op;
 	ev->tid = tid;

@@ -23,7 +23,7 @@ enum transport_wish { TRANSPORT_AUTO, TRANSPORT_URING, TRANSPORT_DEVICE };
 int transport_parse(const char *text, enum transport_wish *ret_wish);
 
 /* What decides. */
-struct transport_world {
+struct transport_conditions {
 	bool library; /* libfuse knows of it */
 	/* Of the kernel: it knows of it, it is switched on, and lets us have rings. */
 	bool kernel, enabled, allowed;
@@ -33,13 +33,13 @@ struct transport_world {
 };
 
 /* As it is here, for that source (absolute, without links). */
-struct transport_world transport_look(const char *source, bool waits);
+struct transport_conditions transport_probe(const char *source, bool waits);
 
 /*
  * Whether it is to be io_uring; with a wish for it that cannot be fulfilled *ret_why says why not
  * and what to do, else it is NULL.
  */
-bool transport_settle(const struct transport_world *world, enum transport_wish wish,
+bool transport_choose(const struct transport_conditions *conditions, enum transport_wish wish,
 	const char **ret_why);
 
 /* As wanted by the fact of that name: "io_uring" or "device". */

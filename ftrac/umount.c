@@ -22,7 +22,7 @@
 #include "base/helper.h"
 #include "ftrac/mountinfo.h"
 
-#define PATIENCE_MS 5000 /* with a daemon that does not answer */
+#define ANSWER_TIMEOUT_MS 5000 /* with a daemon that does not answer */
 #define BUSY_MS 1000
 #define NAP_MS 20
 
@@ -79,7 +79,7 @@ static bool is_without_daemon(const char *path)
 }
 
 /* In a process of its own, which may never end. */
-static enum state ask(const char *path)
+static enum state probe_daemon(const char *path)
 {
 	struct pollfd answer = { .events = POLLIN };
 	enum state state = SILENT;
@@ -97,7 +97,7 @@ static enum state ask(const char *path)
 		byte = is_without_daemon(path) ? GONE : ALIVE;
 		_exit(write(childs, &byte, 1) != 1);
 	}
-	if (pid > 0 && poll(&answer, 1, PATIENCE_MS) == 1 && read(ours, &byte, 1) == 1) {
+	if (pid > 0 && poll(&answer, 1, ANSWER_TIMEOUT_MS) == 1 && read(ours, &byte, 1) == 1) {
 		state = byte;
 		waitpid(pid, NULL, 0);
 	}
@@ -167,7 +167,7 @@ static bool is_dying(unsigned connection)
 
 static enum state state_of(const char *path, unsigned connection)
 {
-	enum state state = ask(path);
+	enum state state = probe_daemon(path);
 
 	return state == SILENT && is_dying(connection) ? DYING : state;
 }
@@ -198,7 +198,7 @@ static int by_helper(const char *path, bool lazily)
 	return status == 0 ? 0 : -EBUSY;
 }
 
-static int take_away(const char *path, bool lazily)
+static int unmount(const char *path, bool lazily)
 {
 	if (geteuid() != 0)
 		return by_helper(path, lazily);
@@ -206,14 +206,14 @@ static int take_away(const char *path, bool lazily)
 }
 
 /* What clients leave may be in use for a moment after their end: by looks at /proc of theirs, by RELEASE. */
-static int take_away_soon(const char *path, bool lazily)
+static int unmount_soon(const char *path, bool lazily)
 {
 	const struct timespec nap = { .tv_nsec = NAP_MS * 1000000 };
-	int r = take_away(path, lazily);
+	int r = unmount(path, lazily);
 
 	for (int i = 0; r == -EBUSY && i < BUSY_MS / NAP_MS; i++) {
 		nanosleep(&nap, NULL);
-		r = take_away(path, lazily);
+		r = unmount(path, lazily);
 	}
 	return r;
 }
@@ -236,7 +236,7 @@ int umount_mount(const char *mountpoint)
 	is_dead = state == GONE || state == DYING;
 	if (state == DYING)
 		abort_connection(path, sought.connection);
-	r = take_away_soon(path, is_dead);
+	r = unmount_soon(path, is_dead);
 	if (r == -EBUSY && state == SILENT)
 		return err_status(EXIT_OWN, "'%s' is in use, and its daemon does not answer; 'umount -f -l %s' ends "
 			"it at once, for all who use it", path, path);

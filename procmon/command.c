@@ -25,7 +25,7 @@ static const int passed_on[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 };
 #define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 
 static _Atomic pid_t command_pid; /* 0: it has ended */
-static _Atomic bool enough;	  /* what goes on after it is not to be waited for any more */
+static _Atomic bool stop_waiting;	  /* what goes on after it is not to be waited for any more */
 static const _Atomic uint8_t *in_scope;
 
 /*
@@ -39,7 +39,7 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 
 	(void)context;
 	if (pid == 0)
-		atomic_store(&enough, true);
+		atomic_store(&stop_waiting, true);
 	else if (info->si_code <= 0 && in_scope[info->si_pid] != KNOWN)
 		kill(pid, signal);
 	errno = saved;
@@ -51,7 +51,7 @@ static void pass_signals_on(const struct watch *watch, pid_t pid,
 	struct sigaction action = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO };
 
 	in_scope = watch->known;
-	atomic_store(&enough, false);
+	atomic_store(&stop_waiting, false);
 	atomic_store(&command_pid, pid);
 	/* One that is ignored (nohup) is so for the command, too. */
 	for (size_t i = 0; i < N_PASSED_ON; i++)
@@ -81,7 +81,7 @@ static void on_timer(int signal)
 {
 	(void)signal;
 	if (clock_now_ns() >= atomic_load(&until_ns))
-		atomic_store(&enough, true);
+		atomic_store(&stop_waiting, true);
 }
 
 static struct timespec time_of_ms(int64_t ms)
@@ -127,7 +127,7 @@ static int run_traced(struct watch *watch, struct spawn *spawn, const struct mon
 		.wait_ms = run->wait_ms };
 	struct tracer_options options = { .spawn = spawn, .callbacks = &follow_callbacks,
 		.arg = &traced, .command_ended = command_ended, .exit_kill = run->end_rest,
-		.stop = &enough };
+		.stop = &stop_waiting };
 	struct sigaction old;
 	int r;
 
@@ -156,7 +156,7 @@ static void begin(struct watch *watch, pid_t pid)
 }
 
 /* Without the connector nobody else says so. */
-static void tell_text(struct watch *watch, pid_t pid)
+static void emit_text(struct watch *watch, pid_t pid)
 {
 	struct follow follow = { .watch = watch };
 
@@ -165,24 +165,24 @@ static void tell_text(struct watch *watch, pid_t pid)
 	follow_finish(&follow);
 }
 
-static void tell_end(struct watch *watch, pid_t pid, int status)
+static void emit_end(struct watch *watch, pid_t pid, int status)
 {
 	if (watch->connector)
 		return;
 	watch_lock(watch);
-	scope_follow(watch->scope, &(struct connector_event){ .kind = CONNECTOR_EXIT, .tid = pid,
+	scope_on_ptrace(watch->scope, &(struct connector_event){ .kind = CONNECTOR_EXIT, .tid = pid,
 		.pid = pid, .status = status, .time_ns = clock_now_ns() });
 	watch_unlock(watch);
 }
 
-static bool anybody_lives(struct watch *watch)
+static bool any_alive(struct watch *watch)
 {
-	bool anybody;
+	bool any;
 
 	watch_lock(watch);
-	anybody = scope_count_in(watch->scope) > 0;
+	any = scope_count_in(watch->scope) > 0;
 	watch_unlock(watch);
-	return anybody;
+	return any;
 }
 
 /* Those who have lost their parent may be our children now. */
@@ -197,7 +197,7 @@ static void wait_for_rest(struct watch *watch, int wait_ms)
 	const struct timespec turn = time_of_ms(TURN_MS);
 	const int64_t end = end_of_wait(wait_ms);
 
-	while (anybody_lives(watch) && !atomic_load(&enough) && clock_now_ns() < end) {
+	while (any_alive(watch) && !atomic_load(&stop_waiting) && clock_now_ns() < end) {
 		nanosleep(&turn, NULL);
 		reap();
 	}
@@ -221,14 +221,14 @@ static void kill_all(struct watch *watch, int signal)
 static void end_rest(struct watch *watch)
 {
 	kill_all(watch, SIGTERM);
-	atomic_store(&enough, false); /* this is the end anyway */
+	atomic_store(&stop_waiting, false); /* this is the end anyway */
 	wait_for_rest(watch, 2000);
-	atomic_store(&enough, false);
+	atomic_store(&stop_waiting, false);
 	kill_all(watch, SIGKILL);
 	wait_for_rest(watch, 2000);
 }
 
-static int run_heard(struct watch *watch, struct spawn *spawn, const struct monitor_run *run,
+static int run_by_connector(struct watch *watch, struct spawn *spawn, const struct monitor_run *run,
 	int *ret_status)
 {
 	int r;
@@ -238,11 +238,11 @@ static int run_heard(struct watch *watch, struct spawn *spawn, const struct moni
 	if (r == 0)
 		r = spawn_result(spawn);
 	if (r == 0)
-		tell_text(watch, spawn->pid);
+		emit_text(watch, spawn->pid);
 	while (waitpid(spawn->pid, ret_status, 0) < 0 && errno == EINTR)
 		;
 	atomic_store(&command_pid, 0);
-	tell_end(watch, spawn->pid, *ret_status);
+	emit_end(watch, spawn->pid, *ret_status);
 	if (r == 0)
 		wait_for_rest(watch, run->wait_ms);
 	return r;
@@ -256,8 +256,8 @@ int command_run(struct watch *watch, struct spawn *spawn, const struct monitor_r
 
 	pass_signals_on(watch, spawn->pid, old);
 	r = watch->traces ? run_traced(watch, spawn, run, ret_status)
-			  : run_heard(watch, spawn, run, ret_status);
-	if (run->end_rest && anybody_lives(watch))
+			  : run_by_connector(watch, spawn, run, ret_status);
+	if (run->end_rest && any_alive(watch))
 		end_rest(watch);
 	restore_signals(old);
 	return r;

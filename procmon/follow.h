@@ -11,7 +11,7 @@
  */
 
 #include "procmon/ledger.h"
-#include "procmon/look.h"
+#include "procmon/proc_snapshot.h"
 #include "procmon/tracer.h"
 
 struct watch;
@@ -19,7 +19,7 @@ struct watch;
 /* Zeroed but for watch and ledger.proc before its first use; the arg of the callbacks is to begin with it. */
 struct follow {
 	struct watch *watch;
-	struct look look;
+	struct proc_snapshot snapshot;
 	struct ledger ledger;
 };
 

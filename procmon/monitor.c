@@ -30,7 +30,7 @@
  *     its answer, since an exec first ends all other threads and only then gives up the memory.)
  *  3. A member of the pool that does not come back is replaced: each request that waited in vain
  *     starts one more, up to a bound.  And what cannot be read does not take more than one with
- *     it, be it the ancestor of many (meet.c).
+ *     it, be it the ancestor of many (discover.c).
  *  4. FLUSH, RELEASE, page-cache requests and those without a pid do not come here at all, so that
  *     an exec or a fault which waits for them always goes on - and frees the reader.
  *
@@ -194,14 +194,14 @@ static void add_wait(struct monitor *monitor, int64_t since_ns)
 		memory_order_relaxed);
 }
 
-void monitor_introduce(struct monitor *monitor, pid_t tid)
+void monitor_discover_slow(struct monitor *monitor, pid_t tid)
 {
 	struct watch *watch = &monitor->watch;
 	int64_t start = clock_now_ns();
 
 	watch_lock(watch);
 	if (watch->known[tid] != KNOWN)
-		pool_introduce(monitor->pool, tid);
+		pool_discover(monitor->pool, tid);
 	else
 		pool_wake(monitor->pool);
 	watch_unlock(watch);
@@ -231,7 +231,7 @@ void monitor_check(struct monitor *monitor, pid_t tid)
 		compare(watch, tid);
 	add_wait(monitor, start);
 	if (watch->known[tid] != KNOWN)
-		monitor_introduce(monitor, tid);
+		monitor_discover_slow(monitor, tid);
 }
 
 void monitor_sync(struct monitor *monitor)

@@ -22,7 +22,7 @@
  *            before the EXIT.  known is 0 where it, or the ids, could not be had.
  * The events of one process come in the order in which they happened.
  *
- * A request handler calls monitor_meet() for the thread that asks and monitor_check() where an
+ * A request handler calls monitor_discover() for the thread that asks and monitor_check() where an
  * exec may have gone unnoticed (opens).  Not for requests that may come from the middle of an
  * exec (FLUSH, RELEASE) or of a page fault (READ and WRITE of the page cache): what /proc says of
  * such a thread has to be waited for until it goes on, which it does only after our answer.  Should
@@ -127,24 +127,24 @@ const char *monitor_explain(enum monitor_source source, int error);
  * not say; what they told is then looked for in /proc: children, programs, ends. */
 uint64_t monitor_lost(const struct monitor *monitor);
 
-/* Nanoseconds that requests have waited in monitor_meet() and monitor_check(). */
+/* Nanoseconds that requests have waited in monitor_discover() and monitor_check(). */
 uint64_t monitor_waited_ns(const struct monitor *monitor);
 
-/* Slow path of monitor_meet().  Also for a process of our own that should be in scope before it
+/* Slow path of monitor_discover().  Also for a process of our own that should be in scope before it
  * touches anything: it must not be inside an exec. */
-void monitor_introduce(struct monitor *monitor, pid_t tid);
+void monitor_discover_slow(struct monitor *monitor, pid_t tid);
 
-/* One byte for each possible thread id: 0 when monitor_meet() has something to do. */
+/* One byte for each possible thread id: 0 when monitor_discover() has something to do. */
 const _Atomic uint8_t *monitor_known(const struct monitor *monitor);
 
 /*
  * Makes the thread known to the writer, with its process, image and ancestors.  The thread must
  * be waiting for us.  Costs one load for a thread that is known.
  */
-static inline void monitor_meet(struct monitor *monitor, const _Atomic uint8_t *known, pid_t tid)
+static inline void monitor_discover(struct monitor *monitor, const _Atomic uint8_t *known, pid_t tid)
 {
 	if (tid > 0 && !atomic_load_explicit(&known[tid], memory_order_relaxed))
-		monitor_introduce(monitor, tid);
+		monitor_discover_slow(monitor, tid);
 }
 
 /* As meet, and makes sure that the image the writer knows is the one that runs.  Some ten

@@ -29,13 +29,13 @@
 #include "base/clock.h"
 #include "base/rights.h"
 #include "procmon/connector.h"
-#include "procmon/look.h"
-#include "procmon/meet.h"
+#include "procmon/proc_snapshot.h"
+#include "procmon/discover.h"
 #include "procmon/scope.h"
 #include "procmon/watch.h"
 
 /* How long a request waits, if it comes to that: some hundred times what a look takes. */
-#define PATIENCE_NS 100000000
+#define REQUEST_TIMEOUT_NS 100000000
 #define TICK_MS 1000
 #define POOL_START 2
 #define POOL_MAX 16
@@ -87,7 +87,7 @@ static struct request *find_request(const struct pool *pool, pid_t tid)
 }
 
 /* Sees to it that somebody of the pool looks at tid; soon. */
-static void ask(struct pool *pool, pid_t tid)
+static void request_read(struct pool *pool, pid_t tid)
 {
 	struct member *member = scope_find(pool->watch->scope, tid);
 	struct request *request;
@@ -105,7 +105,7 @@ static void ask(struct pool *pool, pid_t tid)
 }
 
 /* Whether somebody is about to look at tid, and it is worth while to wait for him. */
-static bool is_promising(const struct pool *pool, pid_t tid)
+static bool is_pending(const struct pool *pool, pid_t tid)
 {
 	const struct member *member = scope_find(pool->watch->scope, tid);
 	const struct request *request = find_request(pool, tid);
@@ -129,12 +129,12 @@ static void give_up(struct pool *pool, pid_t tid)
 /* Whether there is any use in asking again. */
 static bool wait_known(struct pool *pool, pid_t tid)
 {
-	const int64_t end = clock_now_ns() + PATIENCE_NS;
+	const int64_t end = clock_now_ns() + REQUEST_TIMEOUT_NS;
 	bool in_time = true;
 
-	if (!is_promising(pool, tid))
+	if (!is_pending(pool, tid))
 		return false;
-	while (in_time && pool->watch->known[tid] == KNOWN_NOT && is_promising(pool, tid))
+	while (in_time && pool->watch->known[tid] == KNOWN_NOT && is_pending(pool, tid))
 		in_time = watch_wait(pool->watch, &pool->done, end);
 	if (pool->watch->known[tid] != KNOWN_NOT)
 		return false;
@@ -146,7 +146,7 @@ static bool wait_known(struct pool *pool, pid_t tid)
 }
 
 /* The first look may have been meant for something else, or be spoilt by an exec. */
-void pool_introduce(struct pool *pool, pid_t tid)
+void pool_discover(struct pool *pool, pid_t tid)
 {
 	struct watch *watch = pool->watch;
 
@@ -154,7 +154,7 @@ void pool_introduce(struct pool *pool, pid_t tid)
 	if (!watch_is_closed(watch))
 		scope_adopt(watch->scope, tid);
 	for (int i = 0; i < 2 && !scope_promote(watch->scope, tid); i++) {
-		ask(pool, tid);
+		request_read(pool, tid);
 		if (!wait_known(pool, tid))
 			break;
 	}
@@ -175,12 +175,12 @@ static void end_reading(struct pool *pool)
 	pthread_cond_broadcast(&pool->done);
 }
 
-static bool serve_member(struct pool *pool, struct look *look)
+static bool serve_member(struct pool *pool, struct proc_snapshot *snapshot)
 {
 	const struct watch *watch = pool->watch;
 	struct member *member = scope_next(watch->scope);
 	uint32_t generation;
-	bool looked;
+	bool text_done;
 	pid_t pid;
 	int r;
 
@@ -188,13 +188,13 @@ static bool serve_member(struct pool *pool, struct look *look)
 		return false;
 	pid = member->pid;
 	generation = member->generation;
-	looked = member->looked;
+	text_done = member->text_done;
 	begin_reading(pool);
-	r = look_who(look, watch->proc, pid);
-	if (r == 0 && !looked)
-		look_text(look, watch->proc, watch->env);
+	r = proc_snapshot_take(snapshot, watch->proc, pid);
+	if (r == 0 && !text_done)
+		proc_snapshot_read_text(snapshot, watch->proc, watch->env);
 	end_reading(pool);
-	scope_looked(watch->scope, member, generation, look, r);
+	scope_on_snapshot(watch->scope, member, generation, snapshot, r);
 	return true;
 }
 
@@ -207,7 +207,7 @@ static bool serve_request(struct pool *pool)
 		return false;
 	request->taken = true;
 	begin_reading(pool);
-	meet_thread(pool->watch, request->tid);
+	discover_thread(pool->watch, request->tid);
 	end_reading(pool);
 	DL_DELETE(pool->requests, request);
 	free(request);
@@ -223,9 +223,9 @@ static bool serve_repair(struct pool *pool)
 	if (!watch->repair)
 		return false;
 	watch->repair = false;
-	scope_doubt_all(watch->scope);
+	scope_mark_all_stale(watch->scope);
 	begin_reading(pool);
-	meet_missed(watch, since);
+	discover_missed(watch, since);
 	end_reading(pool);
 	return true;
 }
@@ -239,7 +239,7 @@ static void tick(struct pool *pool)
 	if (pool->watch->connector || now < pool->sweep_ns)
 		return;
 	pool->sweep_ns = now + (TICK_MS + scope_count(pool->watch->scope)) * INT64_C(1000000);
-	scope_doubt_all(pool->watch->scope);
+	scope_mark_all_stale(pool->watch->scope);
 }
 
 static void wait_at_socket(struct pool *pool)
@@ -273,7 +273,7 @@ static void wait_for_work(struct pool *pool)
  * before it goes on if it runs on our processor: of `seq 2000 | xargs -P4 -n1 true`, all of the
  * command lines instead of four in five.  Needs CAP_SYS_NICE; without, it stays at that.
  */
-static void get_ahead(void)
+static void raise_priority(void)
 {
 	const struct sched_param first = { .sched_priority = 1 };
 
@@ -283,14 +283,14 @@ static void get_ahead(void)
 static void *serve(void *arg)
 {
 	struct pool *pool = arg;
-	struct look look = { 0 };
+	struct proc_snapshot snapshot = { 0 };
 
 	pthread_setname_np(pthread_self(), "monitor");
 	rights_use_all(); /* a request may have started this thread */
-	get_ahead();
+	raise_priority();
 	watch_lock(pool->watch);
 	for (;;) {
-		if (serve_request(pool) || serve_member(pool, &look) || serve_repair(pool))
+		if (serve_request(pool) || serve_member(pool, &snapshot) || serve_repair(pool))
 			continue;
 		if (pool->stopping)
 			break;
@@ -300,7 +300,7 @@ static void *serve(void *arg)
 			wait_at_socket(pool);
 	}
 	watch_unlock(pool->watch);
-	look_finish(&look);
+	proc_snapshot_finish(&snapshot);
 	return NULL;
 }
 
@@ -351,7 +351,7 @@ bool pool_stop(struct pool *pool)
 
 	watch_lock(pool->watch);
 	if (!pool->watch->connector)
-		scope_doubt_all(pool->watch->scope);
+		scope_mark_all_stale(pool->watch->scope);
 	pool->stopping = true;
 	pthread_cond_broadcast(&pool->work);
 	watch_unlock(pool->watch);

@@ -34,6 +34,6 @@ void pool_wake(struct pool *pool);
  * knows it, and waits until then - a moment at most, and not at all if somebody has waited for
  * the same in vain.
  */
-void pool_introduce(struct pool *pool, pid_t tid);
+void pool_discover(struct pool *pool, pid_t tid);
 
 #endif

@@ -30,7 +30,7 @@ static void sample(struct watch *watch, pid_t pid)
 	if (rss < 0 && cpu < 0)
 		return; /* it has ended */
 	watch_lock(watch);
-	scope_tell_sample(watch->scope, pid, now, rss, cpu);
+	scope_emit_sample(watch->scope, pid, now, rss, cpu);
 	watch_unlock(watch);
 }
 

@@ -36,7 +36,7 @@
 struct connector_event;
 struct exits;
 struct figures;
-struct look;
+struct proc_snapshot;
 struct ring;
 struct scope;
 
@@ -52,14 +52,14 @@ struct member {
 	int64_t start_boot_ns; /* since boot, suspended time included; grain: a clock tick */
 	uint64_t image;	       /* procfs_stat.image; 0 not known */
 	uint32_t generation;   /* execs that were heard of */
-	bool looked;	       /* the writer has the text of this image, or never will */
+	bool text_done;	       /* the writer has the text of this image, or never will */
 	bool new_image;	       /* the text that is wanted is that of an exec nobody heard of */
-	bool doubt;	       /* something may have happened that was not heard */
+	bool maybe_stale;	       /* something may have happened that was not heard */
 	int threads;	       /* that live, as far as was heard; or THREADS_UNKNOWN */
 	bool threaded;	       /* has or had more than one, in this program */
 	bool leader_ended;     /* its first thread ended: so has it, or its last thread will */
 	bool ended;	       /* told as soon as nobody reads */
-	bool exec_told;	       /* the next exec that is heard of is the one that ptrace has told */
+	bool exec_reported;	       /* the next exec that is heard of is the one that ptrace has told */
 	bool traced;	       /* heard of by ptrace: what the connector says of it is old */
 	bool wanted;	       /* in the list of scope_next() */
 	bool given_up;	       /* a request waited for its text in vain */
@@ -73,7 +73,7 @@ struct member {
 };
 
 /* What a byte of scope_known() says. */
-enum { KNOWN_NOT, KNOWN, KNOWN_NOBODY /* there is nothing to be found out */ };
+enum { KNOWN_NOT, KNOWN, KNOWN_IGNORED /* there is nothing to be found out */ };
 
 /* connected: ends and execs will be heard of.  exits: where the figures of ended threads are; NULL:
  * nowhere. */
@@ -92,27 +92,27 @@ uint64_t scope_lost(const struct scope *scope);
 unsigned scope_count_in(const struct scope *scope);
 
 /* Takes in what the kernel reported. */
-void scope_hear(struct scope *scope, const struct connector_event *ev);
+void scope_on_event(struct scope *scope, const struct connector_event *ev);
 
 /*
  * The first: a command that we started; it is IN although its parent is nobody.  The others: the
  * same from ptrace, for processes that are followed by it (traced); of an exec the text follows at
- * once, by scope_meet().  release: it goes on without ptrace.
+ * once, by scope_discover().  release: it goes on without ptrace.
  */
 /* start_boot_ns: as /proc has it. */
 void scope_begin(struct scope *scope, pid_t pid, pid_t parent, bool traced, int64_t start_boot_ns,
 	int64_t time_ns);
-void scope_follow(struct scope *scope, const struct connector_event *ev);
+void scope_on_ptrace(struct scope *scope, const struct connector_event *ev);
 /* at_exec: it stands at the begin of a program, of which the connector will tell once more. */
 void scope_release(struct scope *scope, pid_t pid, bool at_exec);
 
 /* What a thread, or (tid 0) a process has used, from another source than exits. */
-void scope_tell_figures(struct scope *scope, pid_t pid, pid_t tid, const struct figures *figures);
+void scope_emit_figures(struct scope *scope, pid_t pid, pid_t tid, const struct figures *figures);
 /* What the process had used when it began the program that it runs. */
-void scope_tell_before(struct scope *scope, pid_t pid, const struct figures *figures);
+void scope_emit_before(struct scope *scope, pid_t pid, const struct figures *figures);
 
 /* A look at a living process.  -1: not known. */
-void scope_tell_sample(struct scope *scope, pid_t pid, int64_t time_ns, int64_t rss_bytes,
+void scope_emit_sample(struct scope *scope, pid_t pid, int64_t time_ns, int64_t rss_bytes,
 	int64_t cpu_ns);
 
 /* The next, at most max, processes that are IN and began before that time (since boot); their number.
@@ -122,19 +122,19 @@ size_t scope_list(const struct scope *scope, int64_t before_boot_ns, uint64_t *a
 
 /*
  * The member that should be looked at next: the one that was wanted last, for it is the most
- * likely to live still.  NULL if none.  To be given to scope_looked(), before which it is not
+ * likely to live still.  NULL if none.  To be given to scope_on_snapshot(), before which it is not
  * freed, with the generation it had.
  */
 struct member *scope_next(struct scope *scope);
 bool scope_has_next(const struct scope *scope);
 
-/* error: of look_who().  The look is used as it stands; the member may be freed. */
-void scope_looked(struct scope *scope, struct member *member, uint32_t generation,
-	const struct look *look, int error);
+/* error: of proc_snapshot_take().  The look is used as it stands; the member may be freed. */
+void scope_on_snapshot(struct scope *scope, struct member *member, uint32_t generation,
+	const struct proc_snapshot *snapshot, int error);
 
 /* Wants a look at the member before others; at all of them, because events were lost. */
 void scope_want(struct scope *scope, struct member *member);
-void scope_doubt_all(struct scope *scope);
+void scope_mark_all_stale(struct scope *scope);
 
 /* A thread touched: if it is the first one of a child of an ancestor, that is told of. */
 void scope_adopt(struct scope *scope, pid_t tid);
@@ -147,17 +147,18 @@ bool scope_promote(struct scope *scope, pid_t tid);
 
 /* Whether the writer has been told all that the look, without its text, can show; the generation
  * of the member, 0 if it is none. */
-bool scope_knows(const struct scope *scope, const struct look *look, uint32_t *ret_generation);
+bool scope_knows(const struct scope *scope, const struct proc_snapshot *snapshot,
+	uint32_t *ret_generation);
 
 /*
  * Tells of a process that was looked at because it, or a descendant, touched; generation as
  * scope_knows() gave it.  The parent first.
  */
-void scope_meet(struct scope *scope, const struct look *look, uint32_t generation,
+void scope_discover(struct scope *scope, const struct proc_snapshot *snapshot, uint32_t generation,
 	enum scope_kind kind);
 
 /* The thread belongs to the process.  start_ticks: of the thread. */
-void scope_meet_thread(struct scope *scope, pid_t tid, pid_t pid, int64_t start_ticks);
+void scope_discover_thread(struct scope *scope, pid_t tid, pid_t pid, int64_t start_ticks);
 
 /* Whether the thread is still who it was when it was met, in the same program. */
 bool scope_is_same(const struct scope *scope, pid_t tid, int64_t start_ticks, uint64_t image);

@@ -55,7 +55,7 @@ struct tracee {
 
 struct tracer {
 	const struct tracer_options *options;
-	const struct tracer_callbacks *tell;
+	const struct tracer_callbacks *callbacks;
 	struct tracee *tracees;
 	int proc;
 	pid_t command;
@@ -116,25 +116,25 @@ static void take_others_away(struct tracer *tracer, pid_t pid)
 		if (t->pid != pid || t->tid == pid)
 			continue;
 		if (!t->is_gone)
-			tracer->tell->ended(tracer->options->arg, t->tid, pid, 0, clock_now_ns());
+			tracer->callbacks->ended(tracer->options->arg, t->tid, pid, 0, clock_now_ns());
 		take_away(tracer, t);
 	}
 }
 
-static bool is_last(const struct tracer *tracer, const struct tracee *who)
+static bool is_last(const struct tracer *tracer, const struct tracee *tracee)
 {
 	for (const struct tracee *t = tracer->tracees; t; t = t->hh.next)
-		if (t->pid == who->pid && t != who && !t->ending && !t->is_gone)
+		if (t->pid == tracee->pid && t != tracee && !t->ending && !t->is_gone)
 			return false;
 	return true;
 }
 
-static void tell_end(struct tracer *tracer, struct tracee *t, int status, int64_t time_ns)
+static void report_end(struct tracer *tracer, struct tracee *t, int status, int64_t time_ns)
 {
 	pid_t tid = t->tid;
 
 	t->is_gone = true;
-	tracer->tell->ended(tracer->options->arg, tid, t->pid, status, time_ns);
+	tracer->callbacks->ended(tracer->options->arg, tid, t->pid, status, time_ns);
 	if (t->made)
 		take_away(tracer, t);
 }
@@ -146,21 +146,21 @@ static void note_command(struct tracer *tracer, int status)
 		tracer->options->command_ended(tracer->options->arg, status);
 }
 
-static void tell_begin(struct tracer *tracer, struct tracee *t, pid_t maker)
+static void report_begin(struct tracer *tracer, struct tracee *t, pid_t maker)
 {
 	struct procfs_status status = { .tgid = t->tid, .ppid = maker };
 
 	procfs_read_status(tracer->proc, t->tid, &status);
 	t->pid = status.tgid;
 	if (t->pid == t->tid)
-		tracer->tell->forked(tracer->options->arg, t->tid, maker ? maker : status.ppid,
+		tracer->callbacks->forked(tracer->options->arg, t->tid, maker ? maker : status.ppid,
 			clock_now_ns());
 	else
-		tracer->tell->threaded(tracer->options->arg, t->tid, t->pid, clock_now_ns());
+		tracer->callbacks->threaded(tracer->options->arg, t->tid, t->pid, clock_now_ns());
 }
 
 /* Tells of a new tracee; maker: the process that made it, 0 if that did not say so yet. */
-static struct tracee *introduce(struct tracer *tracer, pid_t tid, pid_t maker)
+static struct tracee *note_tracee(struct tracer *tracer, pid_t tid, pid_t maker)
 {
 	struct tracee *t = find(tracer, tid);
 
@@ -178,7 +178,7 @@ static struct tracee *introduce(struct tracer *tracer, pid_t tid, pid_t maker)
 	if (!t)
 		return NULL;
 	t->made = maker != 0;
-	tell_begin(tracer, t, maker);
+	report_begin(tracer, t, maker);
 	return t;
 }
 
@@ -218,7 +218,7 @@ static bool runs_tracer(const struct tracer *tracer, pid_t pid)
 static void on_ending(struct tracer *tracer, struct tracee *t)
 {
 	t->ending = true;
-	tracer->tell->ending(tracer->options->arg, t->tid, t->pid, is_last(tracer, t));
+	tracer->callbacks->ending(tracer->options->arg, t->tid, t->pid, is_last(tracer, t));
 	go_on(t->tid, 0);
 }
 
@@ -227,14 +227,14 @@ static void on_made(struct tracer *tracer, struct tracee *t)
 	pid_t made = message_of(t->tid);
 
 	if (made > 0)
-		introduce(tracer, made, t->pid);
+		note_tracee(tracer, made, t->pid);
 	go_on(t->tid, 0);
 }
 
-static bool is_only(const struct tracer *tracer, const struct tracee *who)
+static bool is_only(const struct tracer *tracer, const struct tracee *tracee)
 {
 	for (const struct tracee *t = tracer->tracees; t; t = t->hh.next)
-		if (t->pid == who->pid && t != who && !t->is_gone)
+		if (t->pid == tracee->pid && t != tracee && !t->is_gone)
 			return false;
 	return true;
 }
@@ -242,8 +242,8 @@ static bool is_only(const struct tracer *tracer, const struct tracee *who)
 /* Told while it still stands: what it does from then on is seen by others. */
 static void on_released(struct tracer *tracer, struct tracee *t, int signal)
 {
-	if (is_only(tracer, t) && tracer->tell->released)
-		tracer->tell->released(tracer->options->arg, t->pid);
+	if (is_only(tracer, t) && tracer->callbacks->released)
+		tracer->callbacks->released(tracer->options->arg, t->pid);
 	let_go(tracer, t, signal);
 }
 
@@ -255,7 +255,7 @@ static void on_exec(struct tracer *tracer, struct tracee *t)
 
 	take_others_away(tracer, t->tid);
 	t->ending = false;
-	tracer->tell->executed(tracer->options->arg, t->tid, released, clock_now_ns());
+	tracer->callbacks->executed(tracer->options->arg, t->tid, released, clock_now_ns());
 	if (released)
 		let_go(tracer, t, 0);
 	else
@@ -267,7 +267,7 @@ static void on_stop(struct tracer *tracer, struct tracee *t, int event, int sign
 	if (tracer->releasing && event != PTRACE_EVENT_EXIT && event != PTRACE_EVENT_EXEC) {
 		if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
 			event == PTRACE_EVENT_CLONE)
-			introduce(tracer, message_of(t->tid), t->pid);
+			note_tracee(tracer, message_of(t->tid), t->pid);
 		on_released(tracer, t, event ? 0 : signal);
 		return;
 	}
@@ -299,15 +299,15 @@ static bool is_ours(const struct tracer *tracer, pid_t tid)
  * One that was let go may be our child all the same. */
 static void on_end(struct tracer *tracer, pid_t tid)
 {
-	struct tracee *t = is_ours(tracer, tid) ? introduce(tracer, tid, 0) : NULL;
+	struct tracee *t = is_ours(tracer, tid) ? note_tracee(tracer, tid, 0) : NULL;
 	int64_t now_ns = clock_now_ns();
 	int status = 0;
 
 	if (t)
-		tracer->tell->left(tracer->options->arg, tid, t->pid, t->ending);
+		tracer->callbacks->left(tracer->options->arg, tid, t->pid, t->ending);
 	waitpid(tid, &status, __WALL | __WNOTHREAD);
 	if (t)
-		tell_end(tracer, t, status, now_ns);
+		report_end(tracer, t, status, now_ns);
 	if (tid == tracer->command)
 		note_command(tracer, status);
 }
@@ -321,7 +321,7 @@ static int begin(struct tracer *tracer, struct spawn *spawn)
 	tracer->command = spawn->pid;
 	if (ptrace(PTRACE_SEIZE, spawn->pid, NULL, (void *)options) < 0)
 		return -errno;
-	introduce(tracer, spawn->pid, getpid());
+	note_tracee(tracer, spawn->pid, getpid());
 	return spawn_go(spawn);
 }
 
@@ -342,7 +342,7 @@ static bool has_any(const struct tracer *tracer)
 
 /* What happened next is seen first, and then taken: a stop, unless it was killed in between.  False: there is
  * nobody left, or a signal came. */
-static bool look_next(siginfo_t *ret_info)
+static bool peek_next(siginfo_t *ret_info)
 {
 	*ret_info = (siginfo_t){ 0 };
 	return waitid(P_ALL, 0, ret_info, WEXITED | WSTOPPED | WNOWAIT | __WALL | __WNOTHREAD) == 0;
@@ -367,7 +367,7 @@ static void on_next(struct tracer *tracer, siginfo_t *info)
 	}
 	if (!take_stop(info))
 		return;
-	t = introduce(tracer, info->si_pid, 0);
+	t = note_tracee(tracer, info->si_pid, 0);
 	if (t)
 		on_stop(tracer, t, info->si_status >> 8, info->si_status & 0xff);
 	else
@@ -384,7 +384,7 @@ static void follow(struct tracer *tracer)
 			begin_release(tracer);
 		if (tracer->releasing && !has_any(tracer))
 			return; /* who was let go may be our child now, which is not to be waited for */
-		if (look_next(&info))
+		if (peek_next(&info))
 			on_next(tracer, &info);
 		else if (errno != EINTR)
 			return; /* ECHILD: there is nobody left */
@@ -393,7 +393,7 @@ static void follow(struct tracer *tracer)
 
 int tracer_run(const struct tracer_options *options, int *ret_status)
 {
-	struct tracer tracer = { .options = options, .tell = options->callbacks };
+	struct tracer tracer = { .options = options, .callbacks = options->callbacks };
 	cleanup_fd int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r;
 

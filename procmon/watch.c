@@ -104,7 +104,7 @@ static void drain(struct watch *watch)
 	begun = boot_ns();
 	while ((r = connector_read(watch->connector, &ev)) > 0 || r == -ENOBUFS) {
 		if (r > 0) {
-			scope_hear(watch->scope, &ev);
+			scope_on_event(watch->scope, &ev);
 			continue;
 		}
 		atomic_fetch_add(&watch->lost, 1);

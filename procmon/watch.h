@@ -36,7 +36,7 @@ struct watch {
 	struct scope *scope;
 	bool repair;	       /* events were lost: what they told has to be seen */
 	int64_t quiet_boot_ns; /* all that had happened by then has been heard, or is in repair */
-	struct claim *claims;  /* of meet.c: processes that are being looked at */
+	struct claim *claims;  /* of discover.c: processes that are being looked at */
 	pthread_cond_t unclaimed; /* by CLOCK_MONOTONIC */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "procmon/meet.h"
+#include "procmon/discover.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -11,7 +11,7 @@
 #include <utlist.h>
 
 #include "base/clock.h"
-#include "procmon/look.h"
+#include "procmon/proc_snapshot.h"
 #include "procmon/scope.h"
 #include "procmon/watch.h"
 
@@ -69,37 +69,37 @@ struct chain {
 	int n;
 	bool found; /* it ends at one that the writer knows */
 	uint32_t generations[CHAIN_MAX];
-	struct look looks[CHAIN_MAX];
+	struct proc_snapshot snapshots[CHAIN_MAX];
 };
 
-static bool is_told(struct watch *watch, const struct look *look, uint32_t *ret_generation)
+static bool is_known(struct watch *watch, const struct proc_snapshot *snapshot, uint32_t *ret_generation)
 {
-	bool told;
+	bool known;
 
 	watch_lock(watch);
-	told = scope_knows(watch->scope, look, ret_generation);
+	known = scope_knows(watch->scope, snapshot, ret_generation);
 	watch_unlock(watch);
-	return told;
+	return known;
 }
 
 /* Adds a process to the chain.  Whether there is need of the next one. */
 static bool read_link(struct watch *watch, struct chain *chain, pid_t pid)
 {
-	struct look *look = &chain->looks[chain->n];
-	bool told;
+	struct proc_snapshot *snapshot = &chain->snapshots[chain->n];
+	bool known;
 
-	if (look_who(look, watch->proc, pid) < 0)
+	if (proc_snapshot_take(snapshot, watch->proc, pid) < 0)
 		return false;
-	if (chain->n && look->stat.session != chain->looks[0].stat.session)
+	if (chain->n && snapshot->stat.session != chain->snapshots[0].stat.session)
 		return false;
-	told = is_told(watch, look, &chain->generations[chain->n]);
-	chain->found |= told;
-	if (told && chain->n)
+	known = is_known(watch, snapshot, &chain->generations[chain->n]);
+	chain->found |= known;
+	if (known && chain->n)
 		return false;
 	chain->n++;
-	if (!told)
-		look_text(look, watch->proc, watch->env);
-	return !told && pid != look->stat.session;
+	if (!known)
+		proc_snapshot_read_text(snapshot, watch->proc, watch->env);
+	return !known && pid != snapshot->stat.session;
 }
 
 /* Up to the leader of the session, or to one whom the writer knows, and so those above him. */
@@ -112,7 +112,7 @@ static void read_chain(struct watch *watch, struct chain *chain, pid_t pid)
 		more = read_link(watch, chain, pid) && !watch_is_closed(watch);
 		unclaim(watch, &mine);
 		if (more)
-			pid = chain->looks[chain->n - 1].stat.ppid;
+			pid = chain->snapshots[chain->n - 1].stat.ppid;
 	}
 }
 
@@ -120,13 +120,13 @@ static void finish_chain(struct chain *chain)
 {
 	/* The one that ended the chain may have been read too. */
 	for (int i = 0; i < CHAIN_MAX; i++)
-		look_finish(&chain->looks[i]);
+		proc_snapshot_finish(&chain->snapshots[i]);
 }
 
-static void tell_chain(struct watch *watch, const struct chain *chain)
+static void emit_chain(struct watch *watch, const struct chain *chain)
 {
 	for (int i = chain->n - 1; i >= 0; i--)
-		scope_meet(watch->scope, &chain->looks[i], chain->generations[i],
+		scope_discover(watch->scope, &chain->snapshots[i], chain->generations[i],
 			i ? SCOPE_ANCESTOR : SCOPE_IN);
 }
 
@@ -140,7 +140,7 @@ static bool is_outside(struct watch *watch, pid_t pid)
 	return outside;
 }
 
-void meet_thread(struct watch *watch, pid_t tid)
+void discover_thread(struct watch *watch, pid_t tid)
 {
 	struct chain *chain = calloc(1, sizeof(*chain));
 	struct procfs_status status;
@@ -157,10 +157,10 @@ void meet_thread(struct watch *watch, pid_t tid)
 		r = -ESRCH; /* somebody else, in our mount */
 	watch_lock(watch);
 	if (r == -ESRCH) {
-		atomic_store(&watch->known[tid], KNOWN_NOBODY);
+		atomic_store(&watch->known[tid], KNOWN_IGNORED);
 	} else if (r == 0 && chain) {
-		tell_chain(watch, chain);
-		scope_meet_thread(watch->scope, tid, status.tgid, stat.start_ticks);
+		emit_chain(watch, chain);
+		scope_discover_thread(watch->scope, tid, status.tgid, stat.start_ticks);
 	}
 	watch_unlock(watch);
 	if (chain)
@@ -188,7 +188,7 @@ static bool is_missed(struct watch *watch, pid_t pid, int64_t since_boot_ns)
 }
 
 /* Introduces the children that were not heard of; how many. */
-static int meet_round(struct watch *watch, int64_t since_boot_ns)
+static int discover_round(struct watch *watch, int64_t since_boot_ns)
 {
 	int fd = openat(watch->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0;
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -199,7 +199,7 @@ static int meet_round(struct watch *watch, int64_t since_boot_ns)
 
 		if (pid <= 0 || !is_missed(watch, pid, since_boot_ns))
 			continue;
-		meet_thread(watch, pid);
+		discover_thread(watch, pid);
 		n++;
 	}
 	if (dir)
@@ -209,8 +209,8 @@ static int meet_round(struct watch *watch, int64_t since_boot_ns)
 	return n;
 }
 
-void meet_missed(struct watch *watch, int64_t since_boot_ns)
+void discover_missed(struct watch *watch, int64_t since_boot_ns)
 {
-	for (int i = 0; i < CHAIN_MAX && meet_round(watch, since_boot_ns); i++)
+	for (int i = 0; i < CHAIN_MAX && discover_round(watch, since_boot_ns); i++)
 		;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef FTRAC_PINS_INSIDE_H
-#define FTRAC_PINS_INSIDE_H
+#ifndef FTRAC_PINS_INTERNAL_H
+#define FTRAC_PINS_INTERNAL_H
 
 /* The inside of pins.h, for pins.c, pins_back.c, sweeper.c and nobody else. */
 

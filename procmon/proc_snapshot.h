@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PROCMON_LOOK_H
-#define PROCMON_LOOK_H
+#ifndef PROCMON_PROC_SNAPSHOT_H
+#define PROCMON_PROC_SNAPSHOT_H
 
 /*
  * One look at a living process: who it is and, if wanted, its text - together with the answer to
@@ -13,7 +13,7 @@
 
 #include "procmon/procfs.h"
 
-struct look {
+struct proc_snapshot {
 	pid_t pid;
 	int64_t time_ns; /* when it began */
 	struct procfs_stat stat;
@@ -26,11 +26,11 @@ struct look {
 
 /* Looks at pid's stat only; what was read before is void.  0, -ESRCH if it is gone or has ended
  * (with all of its threads), -EACCES if it is there but not to be seen, else -errno. */
-int look_who(struct look *look, int proc, pid_t pid);
+int proc_snapshot_take(struct proc_snapshot *snapshot, int proc, pid_t pid);
 
-/* Adds the text of the process that look_who() found. */
-void look_text(struct look *look, int proc, const char *const *env);
+/* Adds the text of the process that proc_snapshot_take() found. */
+void proc_snapshot_read_text(struct proc_snapshot *snapshot, int proc, const char *const *env);
 
-void look_finish(struct look *look);
+void proc_snapshot_finish(struct proc_snapshot *snapshot);
 
 #endif
