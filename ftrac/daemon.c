@@ -80,12 +80,12 @@ static int check_files(const struct daemon *d, rlim_t before)
 	if (d->fs.uring)
 		needs += RING_FILES * (rlim_t)sysconf(_SC_NPROCESSORS_CONF);
 	if (limit < needs + LEAST_FILES)
-		return err_status(EXIT_OWN, "%ju open files (ulimit -Hn) are too few for a mount: it needs %ju, and "
-			"one for each file that is open in it; raise the hard limit", (uintmax_t)limit,
+		return err_status(EXIT_OWN, "%ju open files (ulimit -Hn) are too few for a mount: ftrac needs %ju and "
+			"one for each file that is open in the mount; raise the hard limit", (uintmax_t)limit,
 			(uintmax_t)(needs + LEAST_FILES));
 	if (before > limit - needs && limit < MANY_FILES)
-		err_print("some %ju files can be open in the mount at once, while each program may have %ju: they will "
-			  "meet EMFILE earlier; raise the hard limit (ulimit -Hn)",
+		err_print("about %ju files can be open in the mount at once, fewer than the %ju that each program may "
+			  "open: programs may get EMFILE earlier; raise the hard limit (ulimit -Hn)",
 			(uintmax_t)(limit - needs), (uintmax_t)before);
 	return 0;
 }
@@ -135,10 +135,10 @@ static int check_device(void)
 	int fd;
 
 	if (access("/dev/fuse", F_OK) < 0)
-		return err_status(EXIT_OWN, "there is no '/dev/fuse': the kernel has no FUSE, or this "
-			"container was not given it; try 'modprobe fuse' as root");
+		return err_status(EXIT_OWN, "there is no '/dev/fuse': the kernel has no FUSE, or the "
+			"container has no such device; try 'modprobe fuse' as root");
 	if (geteuid() != 0 && access("/dev/fuse", R_OK | W_OK) < 0)
-		return err_status(EXIT_OWN, "cannot open '/dev/fuse': %s; ask for mode 0666 of it, or "
+		return err_status(EXIT_OWN, "cannot open '/dev/fuse': %s; ask root to set its mode to 0666, or "
 			"run ftrac as root", strerror(errno));
 	fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
@@ -278,8 +278,8 @@ static int start_recording(struct daemon *d)
 static void complain_fidelity(enum fidelity fidelity)
 {
 	if (fidelity == FIDELITY_OPEN)
-		err_print("cannot record with --fidelity open: data can be passed through by the "
-			  "kernel for root only, from Linux 6.9 on; use --fidelity cached");
+		err_print("cannot record with --fidelity open: it needs root and Linux 6.9; use "
+			  "--fidelity cached");
 	else
 		err_print("cannot record with --fidelity exact: this kernel cannot map files with "
 			  "direct I/O (Linux 6.6 can); use --fidelity cached");
@@ -431,8 +431,8 @@ static void *watch_start(void *arg)
 	for (int i = 0; i < START_NAPS && !atomic_load(&d->is_live); i++)
 		nanosleep(&nap, NULL);
 	if (!atomic_load(&d->is_live)) {
-		d->status = err_status(EXIT_OWN, "the mount does not begin: the kernel's first request was "
-			"not answered; try again when there is more memory");
+		d->status = err_status(EXIT_OWN, "the mount failed: libfuse could not answer the kernel's first "
+			"request; try again when more memory is free");
 		fuse_session_exit(d->session);
 	}
 	return NULL;

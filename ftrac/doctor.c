@@ -70,7 +70,7 @@ static bool check_device(struct doctor *d)
 	if (fd >= 0)
 		return find(d, "device", "/dev/fuse", true, "can be opened");
 	if (errno == ENOENT)
-		return find(d, "device", "/dev/fuse", false, "is not there: load it with 'modprobe fuse', "
+		return find(d, "device", "/dev/fuse", false, "is missing: load it with 'modprobe fuse', "
 			"or start the container with '--device /dev/fuse'");
 	return find(d, "device", "/dev/fuse", false, "cannot be opened: %s; allow it with 'chmod 0666 "
 		"/dev/fuse' (root)", strerror(errno));
@@ -83,11 +83,11 @@ static bool check_helper(struct doctor *d)
 	if (view_has_helper())
 		return find(d, "fusermount3", "fusermount3", true, "is there, and setuid");
 	if (!getpwuid(getuid()))
-		return find(d, "fusermount3", "fusermount3", false, "does not mount for who has no name "
-			"('ftrac run' does without): add uid %u to the passwd database", getuid());
+		return find(d, "fusermount3", "fusermount3", false, "does not mount for a user without a "
+			"name ('ftrac run' does without it): add uid %u to the passwd database", getuid());
 	if (access("/etc/mtab", F_OK) < 0)
 		return find(d, "fusermount3", "fusermount3", false, "needs /etc/mtab ('ftrac run' does "
-			"without): 'ln -s /proc/self/mounts /etc/mtab' (root)");
+			"without it): 'ln -s /proc/self/mounts /etc/mtab' (root)");
 	return find(d, "fusermount3", "fusermount3", false, "is missing or not setuid, so 'ftrac "
 		"MOUNTPOINT' cannot mount ('ftrac run' can): 'apt install fuse3'");
 }
@@ -144,7 +144,7 @@ static bool check_source(struct doctor *d, const char *name, const char *what,
 {
 	int r = monitor_source_error(source);
 
-	return find(d, name, what, r == 0, "%s", r == 0 ? "can be had" : monitor_explain(source, r));
+	return find(d, name, what, r == 0, "%s", r == 0 ? "works" : monitor_explain(source, r));
 }
 
 static void check_delays(struct doctor *d, bool taskstats)
@@ -152,7 +152,7 @@ static void check_delays(struct doctor *d, bool taskstats)
 	bool counted = monitor_has_delays();
 
 	find(d, "delays", "delays by block I/O, swap, reclaim", counted && taskstats, "%s",
-		!taskstats ? "come with taskstats" : counted ? "are counted"
+		!taskstats ? "need exit records (taskstats)" : counted ? "are counted"
 		: "are not counted: 'sysctl kernel.task_delayacct=1' (root)");
 }
 
@@ -162,8 +162,8 @@ static void check_ptrace_scope(struct doctor *d)
 	const char *value = line_of("/proc/sys/kernel/yama/ptrace_scope", line);
 
 	find(d, "ptrace_scope", "kernel.yama.ptrace_scope", strcmp(value, "3") != 0, "%s%s",
-		*value ? value : "not there", strcmp(value, "3") == 0
-		? ": nobody may trace; it can be set to 1 at boot only" : "");
+		*value ? value : "not present", strcmp(value, "3") == 0
+		? ": no process may trace; only a reboot can change it to 1" : "");
 }
 
 /* ---- the kernel ---- */
@@ -177,7 +177,7 @@ static void check_kernel(struct doctor *d)
 	sscanf(un.release, "%u.%u", &major, &minor);
 	d->release = major << 8 | minor;
 	find(d, "kernel", "kernel", d->release >= (5 << 8 | 10), "Linux %s%s", un.release,
-		d->release >= (5 << 8 | 10) ? "" : " is older than 5.10, for which ftrac is made");
+		d->release >= (5 << 8 | 10) ? "" : " is too old: ftrac needs 5.10");
 	find(d, "libfuse", "libfuse", true, "%s", fuse_pkgversion());
 }
 
@@ -187,9 +187,9 @@ static void check_feature(struct doctor *d, const char *name, const char *what, 
 	if (d->release < (major << 8 | minor))
 		find(d, name, what, false, "needs Linux %u.%u", major, minor);
 	else if (!allowed)
-		find(d, name, what, false, "is for root only");
+		find(d, name, what, false, "works for root only");
 	else
-		find(d, name, what, true, "can be had");
+		find(d, name, what, true, "works");
 }
 
 static void check_uring(struct doctor *d)
@@ -199,7 +199,7 @@ static void check_uring(struct doctor *d)
 
 	conditions.mirror = false; /* one that is there now */
 	transport_choose(&conditions, TRANSPORT_URING, &why);
-	find(d, "io_uring", "FUSE over io_uring", !why, "%s", why ? why : "can be had");
+	find(d, "io_uring", "FUSE over io_uring", !why, "%s", why ? why : "works");
 }
 
 /* ---- all of it ---- */
@@ -266,15 +266,16 @@ static void print_text(const struct doctor *d)
 static const char help[] =
 "Usage: ftrac doctor [--json]\n"
 "\n"
-"Says what can be traced here, and for what cannot the command that would mend it.\n"
+"Prints what can be traced here and, for everything that cannot, the command that\n"
+"enables it.\n"
 "\n"
-"      --json           the same for programs\n"
+"      --json           print JSON\n"
 "  -h, --help           print this\n";
 
 static const char umount_help[] =
 "Usage: ftrac umount MOUNTPOINT\n"
 "\n"
-"Ends a mount of ftrac; also takes away one whose daemon is gone.\n";
+"Unmounts a mount of ftrac, also if its daemon has ended.\n";
 
 int doctor_main(int argc, char **argv)
 {

@@ -55,18 +55,18 @@ struct transport_conditions transport_probe(const char *source, bool waits)
 static const char *obstacle(const struct transport_conditions *conditions)
 {
 	if (!conditions->library)
-		return "this ftrac was built without it: build it with libfuse 3.18";
+		return "this ftrac was built without it; build it with libfuse 3.18";
 	if (!conditions->kernel)
-		return "this kernel does not have it: Linux 6.14 does";
+		return "this kernel does not support it; Linux 6.14 does";
 	if (!conditions->enabled)
-		return "it is switched off: 'echo Y >" SWITCH "' (root)";
+		return "it is disabled; enable it with 'echo Y >" SWITCH "' (root)";
 	if (!conditions->allowed)
-		return "io_uring is forbidden here: allow it by 'sysctl kernel.io_uring_disabled=0' "
+		return "io_uring is forbidden here; allow it with 'sysctl kernel.io_uring_disabled=0' "
 		       "(root), or in the profile of the container";
 	if (conditions->waits)
-		return "a request that waits for a lock would stop the others: leave out --locks native";
+		return "a request that waits for a lock would block the others; leave out --locks native";
 	if (conditions->mirror)
-		return "another ftrac is mounted, and each would wait for the other: end that one first";
+		return "another ftrac is mounted, and the two could deadlock; unmount that one first";
 	return NULL;
 }
 

@@ -230,24 +230,24 @@ int umount_mount(const char *mountpoint)
 		return err_status(EXIT_OWN, "cannot find '%s': %s", mountpoint, strerror(errno));
 	mountinfo_each(take_mount, &sought);
 	if (!sought.is_ours)
-		return err_status(EXIT_OWN, "'%s' is no mount of ftrac; 'grep ftrac /proc/mounts' shows "
-			"those there are", path);
+		return err_status(EXIT_OWN, "'%s' is no mount of ftrac; 'grep ftrac /proc/mounts' lists "
+			"them", path);
 	state = state_of(path, sought.connection);
 	is_dead = state == GONE || state == DYING;
 	if (state == DYING)
 		abort_connection(path, sought.connection);
 	r = unmount_soon(path, is_dead);
 	if (r == -EBUSY && state == SILENT)
-		return err_status(EXIT_OWN, "'%s' is in use, and its daemon does not answer; 'umount -f -l %s' ends "
-			"it at once, for all who use it", path, path);
+		return err_status(EXIT_OWN, "'%s' is in use, and its daemon does not answer; 'umount -f -l %s' "
+			"removes it at once, for all its users", path, path);
 	if (r == -EBUSY)
-		return err_status(EXIT_OWN, "'%s' is in use; 'fuser -vm %s' shows by whom", path, path);
+		return err_status(EXIT_OWN, "'%s' is in use; 'fuser -vm %s' shows by which processes", path, path);
 	if (r == -EINVAL && state == DYING) /* MNT_FORCE took it */
 		r = 0;
 	if (r < 0)
 		return err_status(EXIT_OWN, "cannot unmount '%s': %s", path, strerror(-r));
 	if (is_dead)
-		err_print("the daemon of '%s' was gone; its trace holds everything up to some tenths "
-			  "of a second before", path);
+		err_print("the daemon of '%s' was gone; its trace lacks at most the last tenths of a "
+			  "second", path);
 	return 0;
 }

@@ -223,7 +223,7 @@ static int mount_inside(const struct view *view)
 	char options[128];
 
 	if (device < 0)
-		return err_status(EXIT_RUNNER, "cannot open '/dev/fuse': %s; ask for mode 0666 of it, or "
+		return err_status(EXIT_RUNNER, "cannot open '/dev/fuse': %s; ask root to set its mode to 0666, or "
 			"run ftrac as root", strerror(errno));
 	snprintf(options, sizeof(options),
 		"fd=%d,rootmode=40000,user_id=%u,group_id=%u,allow_other,default_permissions", device,

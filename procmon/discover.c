@@ -15,19 +15,20 @@
 #include "procmon/scope.h"
 #include "procmon/watch.h"
 
-/* Processes of one introduction: of longer lines the upper part is left out. */
+/* At most so many ancestors are read; of a longer chain the upper part is left out. */
 #define CHAIN_MAX 32
 
 /* ---- one reader at a process ---- */
 
 /*
- * A process that cannot be read must not hold up more than one of the pool: it may be the
- * ancestor of many.  Who else comes to it waits for a moment - the first may be about to tell of
- * it - and then does without.
+ * A process may be the ancestor of many. If reading it blocks, it must not block more than one
+ * thread of the pool. So a thread claims the process before it reads it. Another thread that needs
+ * the same process waits for a moment, in case the first is about to report it, and then continues
+ * without it.
  */
 #define CLAIM_NS 50000000
 
-/* On the stack of the one who reads. */
+/* On the stack of the reading thread. */
 struct claim {
 	pid_t pid;
 	int64_t since_ns;
@@ -62,12 +63,12 @@ static void unclaim(struct watch *watch, struct claim *mine)
 	watch_unlock(watch);
 }
 
-/* ---- a thread, its process and those above ---- */
+/* a thread, its process and its ancestors */
 
 /* The first is the process of the thread. */
 struct chain {
 	int n;
-	bool found; /* it ends at one that the writer knows */
+	bool found; /* it ends at a process that the writer knows */
 	uint32_t generations[CHAIN_MAX];
 	struct proc_snapshot snapshots[CHAIN_MAX];
 };
@@ -82,7 +83,7 @@ static bool is_known(struct watch *watch, const struct proc_snapshot *snapshot, 
 	return known;
 }
 
-/* Adds a process to the chain.  Whether there is need of the next one. */
+/* Adds a process to the chain. Returns whether the parent is needed, too. */
 static bool read_link(struct watch *watch, struct chain *chain, pid_t pid)
 {
 	struct proc_snapshot *snapshot = &chain->snapshots[chain->n];
@@ -102,7 +103,8 @@ static bool read_link(struct watch *watch, struct chain *chain, pid_t pid)
 	return !known && pid != snapshot->stat.session;
 }
 
-/* Up to the leader of the session, or to one whom the writer knows, and so those above him. */
+/* Up to the session leader, or to a process that the writer knows: then it knows the ancestors,
+ * too. */
 static void read_chain(struct watch *watch, struct chain *chain, pid_t pid)
 {
 	struct claim mine;
@@ -118,7 +120,7 @@ static void read_chain(struct watch *watch, struct chain *chain, pid_t pid)
 
 static void finish_chain(struct chain *chain)
 {
-	/* The one that ended the chain may have been read too. */
+	/* The snapshot at which the chain ends may have text, too. */
 	for (int i = 0; i < CHAIN_MAX; i++)
 		proc_snapshot_finish(&chain->snapshots[i]);
 }
@@ -154,7 +156,7 @@ void discover_thread(struct watch *watch, pid_t tid)
 	if (r == 0)
 		r = procfs_read_stat(watch->proc, tid, &stat);
 	if (r == 0 && chain && watch->command && !chain->found)
-		r = -ESRCH; /* somebody else, in our mount */
+		r = -ESRCH; /* a process outside of the command's tree, in our mount */
 	watch_lock(watch);
 	if (r == -ESRCH) {
 		atomic_store(&watch->known[tid], KNOWN_IGNORED);
@@ -168,9 +170,10 @@ void discover_thread(struct watch *watch, pid_t tid)
 	free(chain);
 }
 
-/* ---- children that were not heard of ---- */
+/* ---- children whose fork was not reported ---- */
 
-/* Whether a process is the child of somebody in scope and not heard of, though it began since. */
+/* Whether a process is a child of a process in scope, started after that time, and unknown to the
+ * scope. */
 static bool is_missed(struct watch *watch, pid_t pid, int64_t since_boot_ns)
 {
 	struct procfs_stat stat;
@@ -187,7 +190,7 @@ static bool is_missed(struct watch *watch, pid_t pid, int64_t since_boot_ns)
 	return missed;
 }
 
-/* Introduces the children that were not heard of; how many. */
+/* Discovers the children whose fork was not reported. Returns their number. */
 static int discover_round(struct watch *watch, int64_t since_boot_ns)
 {
 	int fd = openat(watch->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0;

@@ -3,8 +3,9 @@
 #define PROCMON_DISCOVER_H
 
 /*
- * Makes processes known to the writer by reading /proc, with those above them.  Can block for as
- * long as others please: for the threads of the pool, without the lock.
+ * Discovers processes by reading /proc, and reports them with their ancestors to the writer.
+ * Reading may block without limit. So only threads of the pool call these functions, without the
+ * lock.
  */
 
 #include <stdint.h>
@@ -12,12 +13,16 @@
 
 struct watch;
 
-/* Tells of the thread, of its process and of the latter's ancestors up to the leader of the
- * session; what is known already is left out. */
+/*
+ * Reports the thread, its process, and the ancestors of the process up to the session leader. Skips
+ * what the writer knows already.
+ */
 void discover_thread(struct watch *watch, pid_t tid);
 
-/* Tells of living children of processes in scope that began since then and were not heard of,
- * and of their children. */
+/*
+ * Reports living children, and their children, of processes in scope that started after that time
+ * and whose fork was not reported.
+ */
 void discover_missed(struct watch *watch, int64_t since_boot_ns);
 
 #endif

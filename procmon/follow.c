@@ -15,7 +15,7 @@
 #include "procmon/scope.h"
 #include "procmon/watch.h"
 
-/* Of a thread that could not be read. */
+/* The figures of a thread that could not be read. */
 static const struct figures unknown;
 
 static void emit(struct follow *follow, const struct connector_event *ev)
@@ -50,7 +50,7 @@ static void threaded(void *arg, pid_t tid, pid_t pid, int64_t time_ns)
 		.time_ns = time_ns });
 }
 
-/* It stands: what is read is what it runs. */
+/* The process is stopped, so the snapshot shows the program that it runs. */
 static int snapshot(struct follow *follow, pid_t pid)
 {
 	struct watch *watch = follow->watch;
@@ -70,14 +70,14 @@ static void meet(struct follow *follow, pid_t pid)
 		scope_discover(scope, &follow->snapshot, member->generation, SCOPE_IN);
 }
 
-/* The kernel ignores suid and sgid of a program when who traces it may not trace everybody. */
+/* The kernel ignores suid and sgid bits of a traced program if the tracer lacks CAP_SYS_PTRACE. */
 static bool loses_privilege(struct watch *watch, const struct proc_snapshot *snapshot)
 {
 	char path[24];
 	struct statx sx;
 
 	snprintf(path, sizeof(path), "%d/exe", snapshot->pid);
-	/* As the kernel knows it: the file system that would be asked may be ours. */
+	/* No request to the file system: it may be ours. */
 	if (statx(watch->proc, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &sx) < 0 ||
 		!(sx.stx_mode & (S_ISUID | S_ISGID)))
 		return false;
@@ -139,7 +139,7 @@ static void executed(void *arg, pid_t pid, bool released, int64_t time_ns)
 
 /* ---- the end ---- */
 
-/* The exit records of threads say the same (scope_emit_figures()). */
+/* Exit records have the same figures (scope_emit_figures()). */
 static void read_thread(struct follow *follow, pid_t tid, pid_t pid, bool has_memory, bool last)
 {
 	struct watch *watch = follow->watch;
@@ -148,7 +148,8 @@ static void read_thread(struct follow *follow, pid_t tid, pid_t pid, bool has_me
 	ledger_read(&follow->ledger, pid, tid, has_memory, last, watch->exits ? NULL : &thread);
 	if (watch->exits)
 		return;
-	thread.known &= ~(1U << FIGURE_VMPEAK | 1U << FIGURE_RSSPEAK); /* of all threads, in the ledger */
+	/* per process: the ledger has them */
+	thread.known &= ~(1U << FIGURE_VMPEAK | 1U << FIGURE_RSSPEAK);
 	watch_lock(watch);
 	scope_emit_figures(watch->scope, pid, tid, &thread);
 	watch_unlock(watch);
@@ -183,7 +184,8 @@ static void ended(void *arg, pid_t tid, pid_t pid, int status, int64_t time_ns)
 		.status = status, .time_ns = time_ns });
 }
 
-/* Its start, as /proc has it, is what tells it from another of that number. */
+/* The snapshot gives the start time, which distinguishes the process from a later one with the same
+ * pid. */
 static void released(void *arg, pid_t pid)
 {
 	struct follow *follow = arg;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Threads that wait at a socket and read what blocks
+ * Threads that wait at a socket and read files that may block
  *
  *	   +--> at the socket (one of them) ---- something to read ----+
  *	   |         ^                                                 v
- *	   |         | nobody is there          hands the socket to an idle one, then reads /proc
+ *	   |         | no thread is there       hands the socket to an idle one, then reads /proc
  *	   |       idle <----------------- nothing to do --------------+
- *	   +--------------------- nothing to do, nobody at the socket -+
+ *	   +-------------------- nothing to do, no thread at the socket -+
  *
- * so that what may end within a millisecond is read by the thread that heard of it, without a
- * change of threads in between.  Requests are served first, then members as scope_next() has
- * them.
+ * So the thread that receives an event also reads the process, which may end within a millisecond,
+ * without a switch to another thread. Requests come first, then members in the order of
+ * scope_next().
  */
 
 #include "procmon/pool.h"
@@ -34,30 +34,30 @@
 #include "procmon/scope.h"
 #include "procmon/watch.h"
 
-/* How long a request waits, if it comes to that: some hundred times what a look takes. */
+/* How long a request waits: some hundred times what a snapshot takes. */
 #define REQUEST_TIMEOUT_NS 100000000
 #define TICK_MS 1000
 #define POOL_START 2
 #define POOL_MAX 16
 #define STOP_SECONDS 2
 
-/* A thread to be introduced. */
+/* A thread id to discover. */
 struct request {
 	pid_t tid;
 	bool taken;
-	bool given_up; /* somebody waited in vain */
+	bool given_up; /* a request timed out */
 	struct request *prev, *next;
 };
 
-/* All but watch and kick are under the watch's lock. */
+/* The watch's lock guards all but watch and kick. */
 struct pool {
 	struct watch *watch;
-	int kick;	     /* eventfd: calls back the one at the socket */
-	pthread_cond_t work; /* idle ones wait for it */
+	int kick;	     /* eventfd: wakes the thread at the socket */
+	pthread_cond_t work; /* idle threads wait for it */
 	pthread_cond_t done; /* requests wait for it */
 	struct request *requests;
-	int64_t sweep_ns; /* when to look at all, without the connector */
-	bool polling;	  /* somebody is at the socket */
+	int64_t sweep_ns; /* without the connector: when to re-read all members */
+	bool polling;	  /* a thread is at the socket */
 	bool stopping;
 	int idle;
 	int size;
@@ -76,7 +76,7 @@ void pool_wake(struct pool *pool)
 		eventfd_write(pool->kick, 1);
 }
 
-/* ---- those who wait ---- */
+/* ---- requests that wait ---- */
 
 static struct request *find_request(const struct pool *pool, pid_t tid)
 {
@@ -86,7 +86,7 @@ static struct request *find_request(const struct pool *pool, pid_t tid)
 	return request;
 }
 
-/* Sees to it that somebody of the pool looks at tid; soon. */
+/* Queues tid for a thread of the pool, before other work. */
 static void request_read(struct pool *pool, pid_t tid)
 {
 	struct member *member = scope_find(pool->watch->scope, tid);
@@ -104,7 +104,7 @@ static void request_read(struct pool *pool, pid_t tid)
 	pool_wake(pool);
 }
 
-/* Whether somebody is about to look at tid, and it is worth while to wait for him. */
+/* Whether tid is queued or being read, and no earlier request for it timed out. */
 static bool is_pending(const struct pool *pool, pid_t tid)
 {
 	const struct member *member = scope_find(pool->watch->scope, tid);
@@ -126,7 +126,7 @@ static void give_up(struct pool *pool, pid_t tid)
 		request->given_up = true;
 }
 
-/* Whether there is any use in asking again. */
+/* Waits for the read. Returns whether a second attempt makes sense. */
 static bool wait_known(struct pool *pool, pid_t tid)
 {
 	const int64_t end = clock_now_ns() + REQUEST_TIMEOUT_NS;
@@ -145,7 +145,8 @@ static bool wait_known(struct pool *pool, pid_t tid)
 	return in_time;
 }
 
-/* The first look may have been meant for something else, or be spoilt by an exec. */
+/* The first read may have been started for another purpose, or an exec may have spoilt it: try
+ * twice. */
 void pool_discover(struct pool *pool, pid_t tid)
 {
 	struct watch *watch = pool->watch;
@@ -160,7 +161,7 @@ void pool_discover(struct pool *pool, pid_t tid)
 	}
 }
 
-/* ---- those who read: called with the lock held, which is released meanwhile ---- */
+/* ---- reading: called with the lock held, which is released meanwhile ---- */
 
 static void begin_reading(struct pool *pool)
 {
@@ -214,7 +215,7 @@ static bool serve_request(struct pool *pool)
 	return true;
 }
 
-/* Ends and execs that were lost show when each member is looked at, children do not. */
+/* Lost exits and execs show when each member is read again; lost forks do not. */
 static bool serve_repair(struct pool *pool)
 {
 	struct watch *watch = pool->watch;
@@ -230,7 +231,10 @@ static bool serve_repair(struct pool *pool)
 	return true;
 }
 
-/* Without the connector, ends show only if one looks.  Should take a hundredth of the time. */
+/*
+ * Without the connector only reading /proc shows ends. The interval grows with the number of
+ * members, so that this takes about a hundredth of the time.
+ */
 static void tick(struct pool *pool)
 {
 	int64_t now = clock_now_ns();
@@ -269,9 +273,10 @@ static void wait_for_work(struct pool *pool)
 }
 
 /*
- * A process may end within a millisecond of its exec.  In front of all others, we read its text
- * before it goes on if it runs on our processor: of `seq 2000 | xargs -P4 -n1 true`, all of the
- * command lines instead of four in five.  Needs CAP_SYS_NICE; without, it stays at that.
+ * A process may end within a millisecond of its exec. With a higher priority than all others, this
+ * thread reads the text before the process goes on, if both run on one processor: of `seq 2000 |
+ * xargs -P4 -n1 true` all command lines are read instead of four in five. Needs CAP_SYS_NICE;
+ * without it the priority stays as it is.
  */
 static void raise_priority(void)
 {
@@ -286,7 +291,7 @@ static void *serve(void *arg)
 	struct proc_snapshot snapshot = { 0 };
 
 	pthread_setname_np(pthread_self(), "monitor");
-	rights_use_all(); /* a request may have started this thread */
+	rights_use_all(); /* a request handler may have started this thread */
 	raise_priority();
 	watch_lock(pool->watch);
 	for (;;) {
@@ -304,7 +309,7 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-/* Signals are for the threads of the program that we are part of. */
+/* The threads block all signals; the program that we are part of handles them. */
 static void start_thread(struct pool *pool)
 {
 	sigset_t all, old;
@@ -328,7 +333,7 @@ static int init_pool(struct pool *pool)
 	return pool->kick < 0 ? -errno : 0;
 }
 
-/* Whether all came back: one that is stuck in /proc cannot be called. */
+/* Returns whether all threads ended: one that is stuck in /proc cannot be woken. */
 static bool join(struct pool *pool)
 {
 	struct timespec end;

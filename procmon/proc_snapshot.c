@@ -11,8 +11,10 @@ static bool is_dead(char state)
 	return state == 'Z' || state == 'X';
 }
 
-/* The first thread of a process may end before the others, so its state alone says nothing.  Nor does their
- * number: who is traced by others is counted until the tracer has waited for each. */
+/*
+ * The first thread may end before the others, so its state alone does not tell. Nor does the number
+ * of threads: a thread that another program traces counts until its tracer has waited for it.
+ */
 static bool ended(int proc, const struct procfs_stat *stat)
 {
 	return is_dead(stat->state) && (stat->threads <= 1 || procfs_all_ended(proc, stat->pid));
@@ -43,8 +45,10 @@ void proc_snapshot_read_text(struct proc_snapshot *snapshot, int proc, const cha
 	if (procfs_read_text(proc, &snapshot->stat, env, &snapshot->text) < 0)
 		return;
 	snapshot->owner_known = procfs_read_owner(proc, snapshot->pid, &snapshot->uid, &snapshot->gid) == 0;
-	/* If it ended meanwhile, what was read is still that of its last program: whoever hears
-	 * of execs knows whether there was one. */
+	/*
+	 * If the process ended meanwhile, the text is that of its last program. The exec events
+	 * tell the caller whether there was an exec in between.
+	 */
 	snapshot->text_known = procfs_read_stat(proc, snapshot->pid, &after) < 0 || ended(proc, &after)
 		|| after.image == snapshot->stat.image;
 }

@@ -13,7 +13,7 @@
 #include "procmon/watch.h"
 
 #define SECOND_NS INT64_C(1000000000)
-#define AT_ONCE 64 /* between two times that others get the lock */
+#define AT_ONCE 64 /* processes per turn; the lock is released in between */
 
 struct sampler {
 	struct watch *watch;
@@ -50,7 +50,7 @@ static void sample_all(struct watch *watch)
 	} while (n == AT_ONCE);
 }
 
-/* Whether it goes on. */
+/* Returns false when the sampler is to stop. */
 static bool wait_until(struct sampler *sampler, int64_t time_ns)
 {
 	struct watch *watch = sampler->watch;

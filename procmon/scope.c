@@ -18,21 +18,25 @@
 #include "procmon/procfs.h"
 #include "procmon/taskstats.h"
 
-/* The kernel's PID_MAX_LIMIT; pages that are never touched cost nothing. */
+/* The kernel's PID_MAX_LIMIT. Pages that are never written take no memory. */
 #define TIDS 4194304
 
-/* /proc shows a start in ticks, the connector in nanoseconds. */
+/* /proc gives start times in ticks, the connector in nanoseconds. */
 #define START_GRAIN_NS 20000000
 
-/* How long the kernel may take from making a process' end visible to reporting it: the thread
- * that ends can be put off the processor between the two. */
+/*
+ * How long the kernel may take from making the end of a process visible to reporting it: the ending
+ * thread may be preempted in between.
+ */
 #define MISSING_NS 1000000000
 
-/* Which process a thread belongs to. */
+/* The process that a thread belongs to. */
 struct thread_owner {
 	int32_t pid;
-	/* With the connector: the generation of its process in which it was heard of, for an exec ends all others.
-	 * Without: when it began, in ticks, the low bits. */
+	/*
+	 * With the connector: the generation of the process in which the thread was reported,
+	 * because an exec ends all others. Without: the low bits of the thread's start in ticks.
+	 */
 	uint32_t since;
 };
 
@@ -44,11 +48,11 @@ struct scope {
 	int missing;
 	uint64_t last_serial;
 	struct member *members;
-	struct member *wanted; /* the most urgent first */
-	struct births *births; /* children of ancestors, not told of */
+	struct member *wanted; /* most urgent first */
+	struct births *births; /* children of ancestors, not reported yet */
 	_Atomic uint8_t *known;
 	struct thread_owner *owners;
-	_Atomic uint64_t lost; /* processes that there was no memory for */
+	_Atomic uint64_t lost; /* processes that are missing for lack of memory */
 };
 
 static void *map_table(size_t size)
@@ -118,7 +122,7 @@ unsigned scope_count(const struct scope *scope)
 
 static void set_known(struct scope *scope, pid_t tid, uint8_t known)
 {
-	/* The table is as large as the machine has threads: do not make pages for zeros. */
+	/* Does not write zeros: that would allocate pages of a table for all possible threads. */
 	if (tid > 0 && tid < TIDS && scope->known[tid] != known)
 		atomic_store_explicit(&scope->known[tid], known, memory_order_release);
 }
@@ -140,7 +144,7 @@ static struct member *no_member(struct scope *scope, struct member *member)
 	return NULL;
 }
 
-/* NULL when out of memory: then the process is met again when it touches. */
+/* NULL when out of memory: the process is discovered again with its next request. */
 static struct member *add_member(struct scope *scope, pid_t pid, pid_t ppid, enum scope_kind kind)
 {
 	struct member *member = calloc(1, sizeof(*member));
@@ -170,7 +174,7 @@ static void assign_thread(struct scope *scope, const struct member *member, pid_
 		scope->owners[tid] = (struct thread_owner){ .pid = member->pid, .since = member->generation };
 }
 
-/* Of one that an exec has ended, or that was never heard of, nothing hangs on the end. */
+/* The end of a thread that an exec has ended, or that was never reported, changes nothing. */
 static void unassign_thread(struct scope *scope, struct member *member, pid_t tid)
 {
 	if (!scope->connected || tid <= 0 || tid >= TIDS || !owns_thread(scope, member, tid))
@@ -180,7 +184,7 @@ static void unassign_thread(struct scope *scope, struct member *member, pid_t ti
 		member->threads--;
 }
 
-/* ---- who is to be looked at ---- */
+/* ---- members to read ---- */
 
 static void unwant(struct scope *scope, struct member *member)
 {
@@ -199,7 +203,7 @@ void scope_want(struct scope *scope, struct member *member)
 void scope_mark_all_stale(struct scope *scope)
 {
 	for (struct member *m = scope->members; m; m = m->hh.next) {
-		if (m->traced) /* of these nothing is missed */
+		if (m->traced) /* ptrace misses nothing */
 			continue;
 		m->maybe_stale = true;
 		m->threads = THREADS_UNKNOWN;
@@ -230,7 +234,7 @@ static void set_missing(struct scope *scope, struct member *member, int64_t sinc
 	member->missing_ns = since_ns;
 }
 
-/* ---- telling the writer ---- */
+/* ---- events for the writer ---- */
 
 static void push(struct scope *scope, enum event_kind kind, int64_t time_ns,
 	struct event_process process)
@@ -256,7 +260,7 @@ static void push_figures(struct scope *scope, enum event_kind kind, pid_t pid, p
 	ring_push(scope->ring, &ev, (const char *)figures, sizeof(*figures));
 }
 
-/* Of a process that ended before anybody could read of it, its name is better than nothing. */
+/* A process that ended before its text could be read: at least the exit record has its name. */
 static void push_comm(struct scope *scope, const struct member *member, const char *comm)
 {
 	struct event ev = { .kind = EVENT_PROCESS, .time_ns = clock_now_ns(),
@@ -269,7 +273,10 @@ static void push_comm(struct scope *scope, const struct member *member, const ch
 	free(text.bytes);
 }
 
-/* The exit record of a thread, also of one that nobody asks for: it is out of the way then. */
+/*
+ * Emits the exit record of a thread. Also takes the record of a thread that is not in scope, so
+ * that it is not paired with a later thread.
+ */
 static void emit_exit_record(struct scope *scope, const struct member *member, pid_t tid)
 {
 	struct taskstats_record record;
@@ -285,7 +292,7 @@ void scope_emit_figures(struct scope *scope, pid_t pid, pid_t tid, const struct 
 {
 	struct member *member = scope_find(scope, pid);
 
-	/* A thread's would be counted twice. */
+	/* Figures of a thread would be counted twice beside its exit record. */
 	if (member && (!tid || !scope->exits))
 		push_figures(scope, EVENT_FIGURES, pid, tid, tier_of(scope, member), figures);
 }
@@ -332,7 +339,7 @@ static void push_exit(struct scope *scope, const struct member *member, pid_t ti
 		.status = status, .tier = tier_of(scope, member) });
 }
 
-/* Tells the end, and forgets the member; whoever reads frees it. */
+/* Reports the end and removes the member. The last thread that reads it frees it. */
 static void finish_member(struct scope *scope, struct member *member)
 {
 	push_exit(scope, member, member->pid, member->status, member->end_ns);
@@ -354,7 +361,7 @@ static void end_member(struct scope *scope, struct member *member, int status, i
 		finish_member(scope, member);
 }
 
-/* The number is somebody else's now: no more waiting for readers. */
+/* Another process has the pid now: end the member without waiting for readers. */
 static void replace_member(struct scope *scope, struct member *member)
 {
 	if (!member->ended) {
@@ -366,7 +373,7 @@ static void replace_member(struct scope *scope, struct member *member)
 
 /* ---- what the kernel reports ---- */
 
-/* Has the image of its parent, which the writer knows: there is nothing to be read. */
+/* The child has the image of its parent, which the writer knows: no text is needed. */
 static void emit_fork(struct scope *scope, pid_t pid, const struct birth *birth, bool traced)
 {
 	struct member *child = add_member(scope, pid, birth->parent, SCOPE_IN);
@@ -390,7 +397,7 @@ static void on_fork(struct scope *scope, const struct connector_event *ev, bool 
 
 	births_forget(scope->births, ev->pid);
 	if (child)
-		replace_member(scope, child); /* its end was lost */
+		replace_member(scope, child); /* the report of its end was lost */
 	if (!parent)
 		return;
 	birth.image = parent->image;
@@ -405,7 +412,7 @@ static void on_thread(struct scope *scope, const struct connector_event *ev)
 {
 	struct member *member = scope_find(scope, ev->pid);
 
-	births_forget(scope->births, ev->pid); /* it is not known for its threads */
+	births_forget(scope->births, ev->pid); /* a noted fork covers the first thread only */
 	if (!member)
 		return;
 	member->threaded = true;
@@ -419,8 +426,11 @@ static void on_thread(struct scope *scope, const struct connector_event *ev)
 	set_known(scope, ev->tid, KNOWN);
 }
 
-/* The other threads are gone; if one of them did it, it is the first one now.  The exit record of that is
- * taken here: its end may be told later, and by another number. */
+/*
+ * Exec: the other threads are gone. If one of them called it, that thread is the first one now. The
+ * exit record of the former first thread is taken here: its end may be reported later, under
+ * another number.
+ */
 static void begin_program(struct scope *scope, struct member *member)
 {
 	if (member->threaded)
@@ -453,15 +463,15 @@ static void on_exec(struct scope *scope, const struct connector_event *ev)
 	set_known(scope, ev->pid, KNOWN_NOT);
 	push(scope, EVENT_EXEC, ev->time_ns, (struct event_process){ .pid = ev->pid,
 		.tid = ev->pid, .ppid = member->ppid, .tier = tier_of(scope, member) });
-	if (!member->traced) /* else who tells of it has read its text already */
+	if (!member->traced) /* if traced, follow.c has read the text already */
 		scope_want(scope, member);
 }
 
 /*
- * A process ends with the last of its threads, of whatever kind.  The first one may end before, also because
- * another one begins a program.  How many there are is known of those of which all was heard; of others it
- * shows in /proc whether one lives, and we look at each further end.  But that may be seen before the last ones
- * are heard of.
+ * A process ends with its last thread. The first thread may end before, also because another thread
+ * execs. If all threads were reported, their number is known. Otherwise /proc shows whether one
+ * lives, and each further end queues a read. But /proc may show the end before the last ends are
+ * reported.
  */
 static void on_exit_event(struct scope *scope, const struct connector_event *ev)
 {
@@ -472,7 +482,7 @@ static void on_exit_event(struct scope *scope, const struct connector_event *ev)
 	emit_exit_record(scope, member, ev->tid);
 	if (!member || member->ended)
 		return;
-	/* ptrace, and wait(2), tell the end of the first thread when all have ended. */
+	/* ptrace and wait(2) report the end of the first thread when all threads have ended. */
 	if (ev->tid == ev->pid && (member->traced || !scope->connected)) {
 		end_member(scope, member, ev->status, ev->time_ns);
 		return;
@@ -481,7 +491,7 @@ static void on_exit_event(struct scope *scope, const struct connector_event *ev)
 		member->leader_ended = true;
 	else if (member->kind == SCOPE_IN)
 		push_exit(scope, member, ev->tid, ev->status, ev->time_ns);
-	/* In an exit of the whole, all of them have the status of the whole; the last one tells. */
+	/* After exit_group(2) all threads have the same status; the last one counts. */
 	member->status = ev->status;
 	member->end_ns = ev->time_ns;
 	unassign_thread(scope, member, ev->tid);
@@ -495,7 +505,10 @@ static void on_event(struct scope *scope, const struct connector_event *ev, bool
 {
 	switch (ev->kind) {
 	case CONNECTOR_FORK:
-		/* A number that is given out means nobody whom we know, lost ends or not. */
+		/*
+		 * A new thread may get a number that was in use before, and the report of that end
+		 * may be lost: forget what the number meant.
+		 */
 		set_known(scope, ev->tid, KNOWN_NOT);
 		if (ev->tid == ev->pid)
 			on_fork(scope, ev, traced);
@@ -539,9 +552,9 @@ void scope_begin(struct scope *scope, pid_t pid, pid_t parent, bool traced, int6
 	member = add_member(scope, pid, parent, SCOPE_IN);
 	if (!member)
 		return;
-	/* It may have waited for long. */
+	/* The child may have waited for long before this. */
 	member->start_boot_ns = start_boot_ns ? start_boot_ns : time_ns + clock_suspended_ns();
-	member->text_done = true; /* what we are ourselves is of no interest */
+	member->text_done = true; /* until its exec it runs our program, whose text is not needed */
 	member->traced = traced;
 	assign_thread(scope, member, pid);
 	push(scope, EVENT_FORK, time_ns, (struct event_process){ .pid = pid, .tid = pid,
@@ -574,7 +587,7 @@ size_t scope_list(const struct scope *scope, int64_t before_boot_ns, uint64_t *a
 {
 	size_t n = 0;
 
-	/* The table goes through them in the order in which they were added. */
+	/* The hash table iterates in the order of insertion. */
 	for (const struct member *m = scope->members; m && n < max; m = m->hh.next) {
 		if (m->serial <= *at)
 			continue;
@@ -585,10 +598,12 @@ size_t scope_list(const struct scope *scope, int64_t before_boot_ns, uint64_t *a
 	return n;
 }
 
-/* ---- what a look shows ---- */
+/* ---- snapshots ---- */
 
-/* Whether another look would not show more: a first thread that ended before the others took
- * with it what /proc shows under its number. */
+/*
+ * Whether a further snapshot would show no more. /proc/PID of a first thread that ended before the
+ * others has no text any more.
+ */
 static bool is_final(const struct proc_snapshot *snapshot)
 {
 	return snapshot->text_known || snapshot->stat.state == 'Z';
@@ -616,7 +631,8 @@ static bool other_image(const struct member *member, const struct proc_snapshot 
 	return member->image && snapshot->stat.image && member->image != snapshot->stat.image;
 }
 
-/* It has ended, but nobody said so: not yet, or it was lost, or there is nobody to say it. */
+/* /proc shows no such process, but no end was reported: it will be, or was lost, or there is no
+ * source. */
 static void on_gone(struct scope *scope, struct member *member)
 {
 	if (member->ended || member->traced)
@@ -690,7 +706,7 @@ bool scope_promote(struct scope *scope, pid_t tid)
 	if (!member || member->ended)
 		return false;
 	member->kind = SCOPE_IN;
-	/* Without the connector it may have become anybody since. */
+	/* Without the connector another process may have the number by now. */
 	if (!scope->connected || !member->text_done)
 		return false;
 	set_known(scope, tid, KNOWN);
@@ -722,8 +738,10 @@ static struct member *add_discovered(struct scope *scope, const struct proc_snap
 	member->image = snapshot->stat.image;
 	member->text_done = is_final(snapshot);
 	push_process(scope, member, snapshot, false);
-	/* Until now nobody heard of it.  If it ended, made a thread or began another program
-	 * since it was looked at, a second look shows it; from now on it is heard. */
+	/*
+	 * Before this, events of the process were ignored. If it ended, made a thread or executed a
+	 * program since the snapshot, a second snapshot shows it; later events are received.
+	 */
 	member->maybe_stale = true;
 	if (scope->connected)
 		scope_want(scope, member);
@@ -735,7 +753,9 @@ void scope_discover(struct scope *scope, const struct proc_snapshot *snapshot, u
 {
 	struct member *member = scope_find(scope, snapshot->pid);
 
-	/* It stands still: nobody else has its number, and we may have heard of it late. */
+	/*
+	 * The process is stopped, so no other has its number, and our time of its fork may be late.
+	 */
 	if (member && member->traced)
 		member->start_boot_ns = procfs_ticks_ns(snapshot->stat.start_ticks);
 	if (member && !same_start(member, snapshot)) {

@@ -11,12 +11,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Of the child: where it waits, and where it says why it could not. */
+/* The child's ends of the pipes: it waits at go, and writes an errno to error. */
 struct inside {
 	int go, error;
 };
 
-/* Directories that may not be searched hide from execvp(3) that there is none of that name. */
+/*
+ * execvp(3) returns EACCES if it may not search a directory of PATH, also if no file has that name.
+ */
 static bool is_anywhere(const char *name)
 {
 	const char *path = secure_getenv("PATH");
@@ -46,7 +48,8 @@ static void be_child(char *const *argv, int (*first)(void *arg), void *arg,
 
 	if (status)
 		_exit(status);
-	/* Not by read(2), which would be counted as its own.  Or we are not wanted any more. */
+	/* recv(2), not read(2): the kernel would count that as I/O of the command. Fails if the
+	 * parent gave up. */
 	if (recv(inside->go, &byte, 1, 0) != 1)
 		_exit(SPAWN_NOT_EXECUTABLE);
 	execvp(argv[0], argv);
@@ -96,7 +99,7 @@ int spawn_go(struct spawn *spawn)
 	int r = send(spawn->go, "", 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
 
 	if (r < 0)
-		shutdown(spawn->go, SHUT_RDWR); /* it waits no longer, and ends */
+		shutdown(spawn->go, SHUT_RDWR); /* the child stops waiting and ends */
 	return r;
 }
 

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Stops of a tracee, as wait(2) gives them after PTRACE_SEIZE:
+ * Stops of a tracee after PTRACE_SEIZE, as wait(2) returns them:
  *
- *   status >> 16         means                               we
- *   EVENT_FORK, _VFORK,  made another; its number is in      tell of the new one, go on
- *   _CLONE               the message
- *   EVENT_EXEC           new program; other threads are      tell, go on, or let go
- *                        gone, the number is the process'
- *   EVENT_EXIT           is about to end                     tell, go on
- *   EVENT_STOP, SIGTRAP  new, or interrupted by us, or       go on
+ *   status >> 16         means                               the tracer
+ *   EVENT_FORK, _VFORK,  made another thread or process;     reports the new one, continues
+ *   _CLONE               its number is in the message
+ *   EVENT_EXEC           new program; the other threads      reports it, continues or detaches
+ *                        are gone, the number is the
+ *                        process'
+ *   EVENT_EXIT           is about to end                     reports it, continues
+ *   EVENT_STOP, SIGTRAP  new, or interrupted by us, or       continues
  *                        continued after a stop
- *   EVENT_STOP, other    stopped with its process (job       listen: it stays stopped
+ *   EVENT_STOP, other    stopped with its process (job       listens: it stays stopped
  *                        control)
- *   0                    a signal is about to arrive         go on, with the signal
+ *   0                    a signal is about to arrive         continues, with the signal
  *
- * The first stop of a new tracee and the stop of its maker come in any order; whichever is first
- * tells of it.  Its whole life may have come before the stop of its maker, so it is remembered until then.
+ * The first stop of a new tracee and the stop of its creator come in any order. The first of the
+ * two reports the tracee. A tracee may even end before the stop of its creator; its entry is kept
+ * until then.
  *
- * A thread that is killed while another one ends the process, or while it is about to end by itself, may
- * skip EVENT_EXIT.  But nothing skips the end: who has ended is a zombie until we wait for it, and we look
- * at it before that (WNOWAIT).
+ * A thread that is killed while another thread ends the process, or while it is about to end by
+ * itself, may skip EVENT_EXIT. But its end cannot be missed: it is a zombie until the tracer waits
+ * for it, and the tracer reads it before that (WNOWAIT).
  */
 
 #include "procmon/tracer.h"
@@ -47,9 +49,9 @@
 
 struct tracee {
 	pid_t tid, pid;
-	bool made;    /* the stop of its maker has been */
-	bool ending;  /* it stood in EVENT_EXIT */
-	bool is_gone; /* ended, before the stop of its maker */
+	bool made;    /* the stop of its creator was seen */
+	bool ending;  /* it stopped at EVENT_EXIT */
+	bool is_gone; /* ended before the stop of its creator */
 	UT_hash_handle hh;
 };
 
@@ -76,7 +78,7 @@ bool tracer_is_tracer(const char *exe)
 	return false;
 }
 
-/* ---- who is traced ---- */
+/* ---- the table of tracees ---- */
 
 static struct tracee *find(const struct tracer *tracer, pid_t tid)
 {
@@ -107,7 +109,7 @@ static void take_away(struct tracer *tracer, struct tracee *t)
 	free(t);
 }
 
-/* What a process leaves in our table when it begins a new program, or is let go. */
+/* Removes the other threads of a process that execs or from which the tracer detaches. */
 static void take_others_away(struct tracer *tracer, pid_t pid)
 {
 	struct tracee *t, *next;
@@ -159,16 +161,17 @@ static void report_begin(struct tracer *tracer, struct tracee *t, pid_t maker)
 		tracer->callbacks->threaded(tracer->options->arg, t->tid, t->pid, clock_now_ns());
 }
 
-/* Tells of a new tracee; maker: the process that made it, 0 if that did not say so yet. */
+/* Adds and reports a tracee if it is new. maker: the process that created it; 0 if its stop was not
+ * seen yet. */
 static struct tracee *note_tracee(struct tracer *tracer, pid_t tid, pid_t maker)
 {
 	struct tracee *t = find(tracer, tid);
 
 	if (t && t->is_gone) {
 		take_away(tracer, t);
-		if (maker) /* that was it */
+		if (maker) /* it was this one, which has ended */
 			return NULL;
-		t = NULL; /* somebody else: the maker of the first one was killed */
+		t = NULL; /* another one with the same number: the creator of the first was killed */
 	}
 	if (t) {
 		t->made |= maker != 0;
@@ -186,7 +189,7 @@ static struct tracee *note_tracee(struct tracer *tracer, pid_t tid, pid_t maker)
 
 static void go_on(pid_t tid, int signal)
 {
-	ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)signal); /* or it has been killed */
+	ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)signal); /* fails if it was killed */
 }
 
 static pid_t message_of(pid_t tid)
@@ -197,7 +200,7 @@ static pid_t message_of(pid_t tid)
 	return message;
 }
 
-/* Lets the whole process go, of which this is the only thread. */
+/* Detaches from the whole process, of which this is the only thread. */
 static void let_go(struct tracer *tracer, struct tracee *t, int signal)
 {
 	ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)signal);
@@ -239,7 +242,7 @@ static bool is_only(const struct tracer *tracer, const struct tracee *tracee)
 	return true;
 }
 
-/* Told while it still stands: what it does from then on is seen by others. */
+/* Reported while it is stopped; other sources see what it does afterwards. */
 static void on_released(struct tracer *tracer, struct tracee *t, int signal)
 {
 	if (is_only(tracer, t) && tracer->callbacks->released)
@@ -247,10 +250,10 @@ static void on_released(struct tracer *tracer, struct tracee *t, int signal)
 	let_go(tracer, t, signal);
 }
 
-/* The thread that did it has the number of the process now, and the first one's place. */
+/* The thread that called exec has the number of the process now, and replaces the first thread. */
 static void on_exec(struct tracer *tracer, struct tracee *t)
 {
-	/* Where all are let go, this stop has come in place of the one that was asked for. */
+	/* While detaching from all, this stop came instead of the requested one. */
 	bool released = tracer->releasing || runs_tracer(tracer, t->tid);
 
 	take_others_away(tracer, t->tid);
@@ -295,8 +298,11 @@ static bool is_ours(const struct tracer *tracer, pid_t tid)
 		(procfs_read_status(tracer->proc, tid, &status) == 0 && status.tracer == gettid());
 }
 
-/* It is a zombie until we wait for it; only then its parent is told, so what the parent does next comes after the end.
- * One that was let go may be our child all the same. */
+/*
+ * It is a zombie until the tracer waits for it. Its parent is notified only then, so later events
+ * of the parent come after this end. A process that the tracer detached from may be our child all
+ * the same.
+ */
 static void on_end(struct tracer *tracer, pid_t tid)
 {
 	struct tracee *t = is_ours(tracer, tid) ? note_tracee(tracer, tid, 0) : NULL;
@@ -340,8 +346,10 @@ static bool has_any(const struct tracer *tracer)
 	return false;
 }
 
-/* What happened next is seen first, and then taken: a stop, unless it was killed in between.  False: there is
- * nobody left, or a signal came. */
+/*
+ * Peeks at the next event (WNOWAIT); take_stop() consumes it, if it is a stop and the thread was
+ * not killed in between. False: no tracee is left, or a signal arrived.
+ */
 static bool peek_next(siginfo_t *ret_info)
 {
 	*ret_info = (siginfo_t){ 0 };
@@ -383,11 +391,11 @@ static void follow(struct tracer *tracer)
 		if (stop && atomic_load(stop) && !tracer->releasing)
 			begin_release(tracer);
 		if (tracer->releasing && !has_any(tracer))
-			return; /* who was let go may be our child now, which is not to be waited for */
+			return; /* detached processes may be our children now and are not waited for */
 		if (peek_next(&info))
 			on_next(tracer, &info);
 		else if (errno != EINTR)
-			return; /* ECHILD: there is nobody left */
+			return; /* ECHILD: no tracee is left */
 	}
 }
 
