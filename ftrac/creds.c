@@ -21,11 +21,13 @@
 #include "procmon/monitor.h"
 
 #define FRESH_NS 100000000
-#define GROUPS 32 /* a requester with more is read anew by each thread */
+#define GROUPS 32 /* if a requester has more groups, each thread reads them itself */
 #define SLOTS 256
 
-/* What counts on objects of one's own user namespace (capable_wrt_inode_uidgid() of the kernel, and what an
- * owner of all ids there may do). */
+/*
+ * Capabilities that apply to objects of one's own user namespace (capable_wrt_inode_uidgid() of the
+ * kernel, and what an owner of all ids may do there).
+ */
 #define NAMESPACE_RIGHTS                                                                        \
 	(RIGHT(CAP_CHOWN) | RIGHT(CAP_DAC_OVERRIDE) | RIGHT(CAP_DAC_READ_SEARCH) | RIGHT(CAP_FOWNER) | \
 		RIGHT(CAP_FSETID) | RIGHT(CAP_SETFCAP))
@@ -35,29 +37,29 @@ static struct {
 	uid_t uid;
 	gid_t gid;
 	uint64_t kept;	 /* permitted */
-	uint64_t usable; /* what of that is ever in effect while a handler acts */
+	uint64_t usable; /* the part of them that may be in effect while a handler runs */
 } own;
 
-/* What was read of a requester. */
+/* The credentials of a requester. */
 struct identity {
 	struct requester requester;
 	int64_t read_ns;
 	uint64_t effective; /* as capget(2) has it */
-	uint64_t rights;    /* of these and the daemon's: what counts on all objects */
-	uint64_t namespace_rights; /* what counts on objects of its namespace */
+	uint64_t rights;    /* of these, those that the daemon has, too; they apply to all objects */
+	uint64_t namespace_rights; /* they apply to objects of its namespace */
 	struct monitor_ids uids, gids;
-	bool is_guessed; /* from the ids alone */
+	bool is_guessed; /* derived from the ids only */
 	size_t n_groups;
-	gid_t groups[GROUPS]; /* if they are not more */
+	gid_t groups[GROUPS]; /* if n_groups is not larger */
 };
 
-/* Identities that threads share, by thread id. */
+/* Identities shared by all threads, by the requester's thread id. */
 static struct slot {
 	pthread_mutex_t lock;
 	struct identity identity;
 } slots[SLOTS];
 
-/* What this thread has. */
+/* The credentials of this thread. */
 static _Thread_local struct {
 	bool has_effective, has_ids, has_umask;
 	uint64_t effective;
@@ -67,7 +69,7 @@ static _Thread_local struct {
 	size_t n_groups;
 	gid_t groups[GROUPS];
 	struct identity identity; /* of the last requester */
-	bool read_now;		  /* it was read from /proc by the last creds_become() */
+	bool read_now;		  /* the last creds_become() read it from /proc */
 } thread;
 
 /* ---- system calls; glibc's wrappers would change all threads ---- */
@@ -93,8 +95,10 @@ static int call_capset(uint64_t effective)
 	return capset(&head, caps) < 0 ? -errno : 0;
 }
 
-/* What is permitted is never refused, as creds_init() has seen; to go on would be to act with more than the
- * requester has. */
+/*
+ * Setting permitted capabilities cannot fail, as creds_init() has tested. If it does, abort:
+ * otherwise the thread would act with more rights than the requester has.
+ */
 static void set_effective(uint64_t effective)
 {
 	if (thread.has_effective && thread.effective == effective)
@@ -105,7 +109,10 @@ static void set_effective(uint64_t effective)
 	thread.has_effective = true;
 }
 
-/* Whether the thread has these ids now: an id that the daemon's namespace lacks is refused without a word. */
+/*
+ * Returns whether the thread has these ids now: setfsuid(2) reports no error for an id that the
+ * daemon's namespace does not map.
+ */
 static bool set_fsids(uid_t uid, gid_t gid)
 {
 	syscall(SYS_setfsgid, gid);
@@ -127,7 +134,7 @@ static int set_ids(uid_t uid, gid_t gid, const gid_t *groups, size_t n)
 		return 0;
 	set_effective(own.usable);
 	thread.has_ids = false;
-	/* In a namespace that forbids setgroups(2) the daemon has no groups either that matter. */
+	/* If the namespace forbids setgroups(2), the daemon has no groups that matter. */
 	if (syscall(SYS_setgroups, n, groups) < 0 && errno != EPERM)
 		return -errno;
 	if (!in_place && !set_fsids(uid, gid))
@@ -163,10 +170,10 @@ int creds_init(uint64_t keep, bool alone)
 		return rights_keep(keep, alone);
 	for (int i = 0; i < SLOTS; i++)
 		pthread_mutex_init(&slots[i].lock, NULL);
-	/* Without it every change of the fsuid takes the file capabilities away. */
+	/* Without this bit every change of the fsuid drops the file capabilities. */
 	if (prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP) < 0)
 		return -errno;
-	setgroups(0, NULL); /* where that is forbidden, a container's root has none that matter */
+	setgroups(0, NULL); /* if this is forbidden, root of the container has no groups that matter */
 	r = rights_keep(keep, true);
 	if (r < 0)
 		return r;
@@ -197,21 +204,22 @@ static bool is_of(const struct identity *identity, const struct requester *reque
 	       identity->requester.gid == requester->gid && now_ns - identity->read_ns < FRESH_NS;
 }
 
-/* Capabilities can be given up at any time, and are asked for each time. */
+/* A process may drop capabilities at any time, so they are compared for each request. */
 static bool has_kept_rights(const struct identity *identity)
 {
 	return !identity->effective || identity->is_guessed ||
 	       get_effective(identity->requester.tid) == identity->effective;
 }
 
-/* Where nothing can be read, the ids tell. */
+/* Fallback if /proc cannot be read: derives the capabilities from the ids. */
 static void guess(struct identity *identity)
 {
 	identity->is_guessed = true;
 	identity->effective = identity->rights = identity->requester.uid == 0 ? own.usable : 0;
 }
 
-/* The requester's, as /proc has it.  At most room groups are stored; identity->n_groups may be larger. */
+/* Reads the requester's credentials from /proc. Stores at most room groups; identity->n_groups may
+ * be larger. */
 static void read_identity(const struct requester *requester, int64_t now_ns, struct identity *identity,
 	gid_t *groups, size_t room)
 {
@@ -227,8 +235,10 @@ static void read_identity(const struct requester *requester, int64_t now_ns, str
 		return;
 	}
 	identity->n_groups = read.n_groups;
-	/* The request was made with other ids than the thread has, as access(2) and overlayfs do; whether with its
-	 * capabilities cannot be known. */
+	/*
+	 * The request has other ids than the thread, as with access(2) and overlayfs. Whether it
+	 * has the thread's capabilities is unknown.
+	 */
 	if (read.fsuid != requester->uid) {
 		guess(identity);
 		return;
@@ -272,7 +282,7 @@ static void keep_identity(const struct identity *identity)
 	pthread_mutex_unlock(&slot->lock);
 }
 
-/* ---- to act as one ---- */
+/* ---- acting as a requester ---- */
 
 static bool is_in_namespace(const struct identity *identity, int fd)
 {

@@ -37,20 +37,20 @@
 #include "ftrac/shares.h"
 
 #define RING_SLOTS 65536 /* of 128 bytes */
-#define START_NAPS 1000 /* of 10 ms; it takes less than one */
-#define MAX_THREADS 512	 /* a request that blocks must not stop the others */
+#define START_NAPS 1000 /* of 10 ms each; normally less than one passes */
+#define MAX_THREADS 512	 /* a request that blocks must not block the others */
 #define MOST_FILES (1 << 30)
-#define OWN_FILES 24   /* of the daemon itself, */
-#define RING_FILES 2   /* and for each processor with io_uring */
-#define LEAST_FILES 16 /* that clients can have open, or the mount is of no use */
-#define MANY_FILES 4096 /* few programs have more */
-#define LEASE_THREADS 64 /* that wait for holders of leases */
+#define OWN_FILES 24   /* files of the daemon itself */
+#define RING_FILES 2   /* and for each processor, with io_uring */
+#define LEAST_FILES 16 /* files for clients, without which a mount is useless */
+#define MANY_FILES 4096 /* few programs open more */
+#define LEASE_THREADS 64 /* threads that wait for the holder of a lease */
 #define LOCK_THREADS 2048
-#define THREAD_BYTES (12 << 20) /* of address space: stack and buffer of a thread of libfuse */
+#define THREAD_BYTES (12 << 20) /* address space of a thread of libfuse: stack and buffer */
 
 /* ---- start ---- */
 
-/* All that we may have; what those who started us may have is *ret_before. */
+/* Raises the soft limit to the hard limit; *ret_before is the limit that we inherited. */
 static void raise_files(rlim_t *ret_before)
 {
 	struct rlimit files;
@@ -72,7 +72,7 @@ static rlim_t file_limit(void)
 	return files.rlim_cur;
 }
 
-/* before: the limit of those who started us, who will be clients. */
+/* before: the limit that we inherited, which clients have, too. */
 static int check_files(const struct daemon *d, rlim_t before)
 {
 	rlim_t limit = file_limit(), needs = OWN_FILES + pins_reserve(limit);
@@ -94,7 +94,7 @@ static void raise_limits(void)
 {
 	struct rlimit size = { RLIM_INFINITY, RLIM_INFINITY };
 
-	/* The limit of who writes is checked before the request reaches us. */
+	/* The kernel checks the writer's limit before it sends the request. */
 	if (setrlimit(RLIMIT_FSIZE, &size) < 0 && getrlimit(RLIMIT_FSIZE, &size) == 0) {
 		size.rlim_cur = size.rlim_max;
 		setrlimit(RLIMIT_FSIZE, &size);
@@ -103,8 +103,9 @@ static void raise_limits(void)
 }
 
 /*
- * By default each thread has a heap of its own, 64 MiB of address space.  Where that is limited there is
- * one for all, and half of what is left is for threads: libfuse ends the mount if one of them has no buffer.
+ * By default each thread has a heap of its own, 64 MiB of address space. If address space is
+ * limited, all threads share one heap, and half of the rest is for thread stacks: libfuse ends the
+ * mount if a thread gets no buffer.
  */
 static void share_heap(void)
 {
@@ -306,7 +307,7 @@ static void on_ready(void *arg, int error)
 
 /* ---- the mount ---- */
 
-/* What the source's own mount forbids is not to be had here either. */
+/* Flags of the source's own mount (nosuid, nodev, noexec) apply here, too. */
 static void add_flags(const char *source, char *out, size_t size)
 {
 	struct statvfs st = { 0 };
@@ -325,7 +326,7 @@ static int add_defaults(struct daemon *d)
 
 	if (geteuid() == 0)
 		add_flags(d->options.source, defaults, sizeof(defaults));
-	/* In front of the user's, which then win. */
+	/* Before the user's options, so that these win. */
 	r = fuse_opt_insert_arg(args, 1, defaults);
 	snprintf(name, sizeof(name), "-ofsname=%s", d->options.source);
 	if (!strpbrk(d->options.source, ",\\"))
@@ -335,7 +336,7 @@ static int add_defaults(struct daemon *d)
 	return r < 0 ? err_status(EXIT_OWN, "out of memory") : 0;
 }
 
-/* libfuse's own words, in our form; a line may come in several calls. */
+/* Prints messages of libfuse in our format; it may pass a line in several calls. */
 static void log_line(enum fuse_log_level level, const char *format, va_list args)
 {
 	static _Thread_local char line[1024];
@@ -353,7 +354,8 @@ static void log_line(enum fuse_log_level level, const char *format, va_list args
 		return;
 	line[used - 1] = '\0';
 	used = 0;
-	/* The namespace that the mount was in has ended; a ring's processor is not ours to use. */
+	/* Not errors: the namespace of the mount has ended; a ring's thread may not run on its
+	 * processor. */
 	if (strstr(line, strerror(ECONNABORTED)) || strstr(line, "Failed to bind qid"))
 		return;
 	err_print("%s", strncmp(line, "fuse: ", 6) == 0 ? line + 6 : line);
@@ -365,7 +367,7 @@ static int choose_transport(struct daemon *d)
 	struct transport_conditions conditions = transport_probe(o->source, o->native_locks);
 	const char *why;
 
-	unsetenv("FUSE_URING_ENABLE"); /* libfuse would listen to that, too */
+	unsetenv("FUSE_URING_ENABLE"); /* libfuse reads this variable, too */
 	d->fs.uring = transport_choose(&conditions, o->io_uring, &why);
 	if (why)
 		return err_status(EXIT_OWN, "cannot use --io-uring on: %s", why);
@@ -387,7 +389,7 @@ static int make_session(struct daemon *d)
 	return d->session ? 0 : EXIT_USAGE;
 }
 
-/* Asked without a request: nobody would answer yet. */
+/* Without a request to our mount: no thread answers yet. */
 static void check_mount(struct daemon *d)
 {
 	cleanup_fd int own = open(d->options.mountpoint, O_PATH | O_CLOEXEC);
@@ -420,8 +422,8 @@ int daemon_mount(struct daemon *d, int device)
 }
 
 /*
- * If libfuse has no memory for the kernel's first request, it refuses it, and goes on; the kernel then
- * refuses all others.  Nobody would ever hear of the mount, that it is there or that it is not.
+ * If libfuse has no memory for the kernel's first request, it refuses the request and goes on; the
+ * kernel then refuses all others. Without this thread no process would learn that the mount failed.
  */
 static void *watch_start(void *arg)
 {
@@ -451,14 +453,14 @@ int daemon_loop(struct daemon *d)
 		fuse_loop_cfg_destroy(config);
 		return err_status(EXIT_OWN, "cannot start a thread: %s", strerror(r));
 	}
-	/* By the device come forgets only where there are rings. */
+	/* With rings, only FORGET requests come by the device. */
 	fuse_loop_cfg_set_max_threads(config, d->fs.uring ? 1 : max_threads());
 	fuse_loop_cfg_set_idle_threads(config, 16);
 	r = fuse_session_loop_mt(d->session, config);
 	fuse_loop_cfg_destroy(config);
-	atomic_store(&d->is_live, true); /* nobody waits for it any more */
+	atomic_store(&d->is_live, true); /* ends the thread that watches the start */
 	pthread_join(watch, NULL);
-	/* A signal is the regular end of a mount, or that its namespace has ended. */
+	/* A signal ends a mount regularly, and so does the end of its namespace. */
 	return r < 0 && r != -ECONNABORTED ? err_status(EXIT_OWN, "the mount ended: %s", strerror(-r)) : 0;
 }
 
@@ -487,7 +489,8 @@ static int share_out(struct daemon *d)
 	size_t room[SHARE_MAX] = { [SHARE_LEASES] = LEASE_THREADS, [SHARE_LOCKS] = LOCK_THREADS };
 	rlim_t limit = file_limit();
 
-	room[SHARE_FILES] = limit - pins_reserve(limit); /* inodes are let go for files */
+	/* files take precedence over inode descriptors */
+	room[SHARE_FILES] = limit - pins_reserve(limit);
 	if (shares_create(room, creds_privileged() ? (uid_t)-1 : geteuid(), &d->fs.shares) < 0)
 		return -ENOMEM;
 	return defer_create(&d->fs, d->options.mountpoint, &d->fs.defer);
@@ -509,7 +512,8 @@ int daemon_open(struct daemon *d)
 		status = check_files(d, before);
 	if (status == 0)
 		status = open_store(d);
-	/* Others than root need the setuid fusermount3, unless the mount is made inside of a namespace. */
+	/* Unprivileged users need the setuid fusermount3, unless the mount is made in a
+	 * namespace. */
 	if (status == 0 && (r = creds_init(rights_needed(&d->options), d->squash)) < 0)
 		status = err_status(EXIT_OWN, "cannot set up credentials: %s", strerror(-r));
 	if (status == 0 && d->options.native_locks && locks_create(&d->fs.locks) < 0)
@@ -536,7 +540,7 @@ int daemon_finish(struct daemon *d)
 			fuse_remove_signal_handlers(d->session);
 		fuse_session_destroy(d->session);
 	}
-	monitor_finish(d->monitor); /* its last words are for the writer */
+	monitor_finish(d->monitor); /* pushes the last events, so before the writer stops */
 	if (d->writer)
 		r = writer_stop(d->writer);
 	if (r < 0)

@@ -28,7 +28,7 @@
 struct finding {
 	const char *name, *what;
 	bool good;
-	char text[320]; /* how it is; if it is not good, why, and what to do */
+	char text[320]; /* the state; if it is not good, the reason and what to do */
 };
 
 struct doctor {
@@ -50,7 +50,7 @@ __attribute__((format(printf, 5, 6))) static bool find(struct doctor *d, const c
 	return good;
 }
 
-/* The first line of a small file; "" if there is none. */
+/* The first line of a small file; "" if it cannot be read. */
 static const char *line_of(const char *path, char line[64])
 {
 	cleanup_file FILE *f = fopen(path, "re");
@@ -106,7 +106,7 @@ static void check_allow_other(struct doctor *d)
 
 /* ---- namespaces ---- */
 
-/* Tried in a child, for it cannot be taken back. */
+/* Tries it in a child process, because it cannot be undone. */
 static int try_namespaces(int flags)
 {
 	uid_t uid = geteuid();
@@ -197,7 +197,7 @@ static void check_uring(struct doctor *d)
 	struct transport_conditions conditions = transport_probe("/", false);
 	const char *why;
 
-	conditions.mirror = false; /* one that is there now */
+	conditions.mirror = false; /* ignore a mirror that is mounted now */
 	transport_choose(&conditions, TRANSPORT_URING, &why);
 	find(d, "io_uring", "FUSE over io_uring", !why, "%s", why ? why : "works");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Names: what leads to inodes, and what changes that. */
+/* Names: lookups, and operations that change names. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static void reply_entry(struct call *c, struct inode *inode, const struct stat *
 	struct fuse_entry_param entry;
 
 	call_fill_entry(c, inode, attr, &entry);
-	if (fuse_reply_entry(c->req, &entry) < 0) /* nobody waits any more */
+	if (fuse_reply_entry(c->req, &entry) < 0) /* the requester was interrupted */
 		inode_forget(c->fs->inodes, inode, 1);
 }
 
@@ -41,8 +41,10 @@ void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		reply_entry(&c, inode, &attr);
 }
 
-/* These come by the device in any case, where with rings there is one thread for them: it sleeps, so that
- * it is not woken for each, but finds many. */
+/*
+ * FORGET requests always come by the device; with rings one thread reads the device. It sleeps, so
+ * that it handles many at once instead of waking for each.
+ */
 static void gather_forgets(const struct fs *fs)
 {
 	if (fs->uring)
@@ -69,7 +71,7 @@ void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forg
 	gather_forgets(fs);
 }
 
-/* After something of that type was made: what it is.  What cannot be shown is not left behind either. */
+/* After an object of that type was made: looks it up and replies. If the lookup fails, removes it. */
 static void finish_make(struct call *c, const struct held *dir, const char *name, const char *target,
 	mode_t type, int result)
 {
@@ -81,7 +83,7 @@ static void finish_make(struct call *c, const struct held *dir, const char *name
 		if (result < 0)
 			unlinkat(dir->fd, name, type == S_IFDIR ? AT_REMOVEDIR : 0);
 	}
-	if (inode && inode->type != type) { /* somebody outside has put it there meanwhile */
+	if (inode && inode->type != type) { /* another program has replaced it meanwhile */
 		inode_forget(c->fs->inodes, inode, 1);
 		inode = NULL;
 		result = -EEXIST;
@@ -98,8 +100,10 @@ static void finish_make(struct call *c, const struct held *dir, const char *name
 		reply_entry(c, inode, &attr);
 }
 
-/* What call gave, which makes a name in dir: belongs to the requester, and is cut by its umask or the
- * directory's default ACL. */
+/*
+ * The result of call, which makes a name in dir. The new object belongs to the requester; its mode
+ * follows the requester's umask or the default ACL of the directory.
+ */
 #define make(c, dir, call)                                                                    \
 	({                                                                                    \
 		creds_umask((c)->ctx->umask);                                                 \
@@ -172,7 +176,7 @@ void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *n
 	reply_entry(&c, inode.inode, &attr);
 }
 
-/* What a name led to, after that was done with it. */
+/* Handles the inode that a removed or replaced name led to, and replies. */
 static void name_is_gone(struct call *c, int result, struct inode *child, struct inode *dir,
 	const char *name)
 {
@@ -208,7 +212,8 @@ static void remove_name(fuse_req_t req, enum op op, fuse_ino_t parent, const cha
 	if (!fs_is_own_name(c.fs, dir.inode, name)) {
 		call_become(&c, &ON_NAMES(dir.fd, -1));
 		child = inode_doomed(c.fs->inodes, dir.inode, name);
-		/* What is there now: it may be another file than the one that the kernel has judged. */
+		/* Removes what the name leads to now; that may be another file than the kernel has
+		 * checked. */
 		r = AS_REQUESTER(&c, ON_NAMES(dir.fd, -1), WITH(dir, unlinkat(dir.fd, name, flags)));
 		name_is_gone(&c, r, child, dir.inode, name);
 	}
@@ -268,8 +273,8 @@ void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
 }
 
 /*
- * In /proc, "self" and "thread-self" are for us ourselves; what is asked for is the requester.
- * target is changed in place; its new length, or -errno.
+ * In /proc, "self" and "thread-self" lead to the daemon; this replaces them by the requester.
+ * target is changed in place. Returns its new length, or -errno.
  */
 static ssize_t speak_for_requester(const struct call *c, char *target, size_t size, ssize_t n)
 {

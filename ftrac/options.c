@@ -39,7 +39,7 @@ enum long_option {
 	LONG_MAKE,
 };
 
-/* Of both the mount and the run. */
+/* Options of both the mount and ftrac run. */
 #define RECORDING                                                    \
 	{ "db", required_argument, NULL, LONG_DB },                  \
 	{ "force", no_argument, NULL, LONG_FORCE },                  \
@@ -280,7 +280,8 @@ static int apply(struct options *o, int option)
 
 enum { KEY_REFUSED };
 
-/* What libfuse would take, and then not do; or do without our being prepared (see --io-uring). */
+/* Options that libfuse accepts but ignores, or carries out without our knowledge (see
+ * --io-uring). */
 static int refuse(void *data, const char *word, int key, struct fuse_args *rest)
 {
 	(void)data;
@@ -291,7 +292,7 @@ static int refuse(void *data, const char *word, int key, struct fuse_args *rest)
 	return -1;
 }
 
-/* The options of mount(8) that are meant for others, and ours. */
+/* Options of mount(8) that other programs handle, and ours. */
 static int take_mount_options(struct options *options)
 {
 	struct {
@@ -310,7 +311,7 @@ static int take_mount_options(struct options *options)
 	int r;
 
 	r = fuse_opt_parse(&options->fuse, &ours, spec, refuse);
-	/* What was refused was not the first, perhaps. */
+	/* Options before the refused one may have been set. */
 	if (ours.source)
 		options->source = ours.source;
 	if (ours.db)
@@ -336,7 +337,7 @@ static int check_directory(const char *what, const char *path, char **ret_path)
 	return 0;
 }
 
-/* A second mount over the first would mirror the first, and hide it. */
+/* A second mount over the first would mirror and hide the first. */
 static int check_free(const char *mountpoint)
 {
 	cleanup_file FILE *f = setmntent("/proc/self/mounts", "r");
@@ -360,7 +361,7 @@ static int check_places(struct options *options, int argc, char **argv)
 		return err_status(EXIT_USAGE,
 			"unexpected argument '%s': there is one mount point, '%s'", argv[argc - 1],
 			argv[argc - 2]);
-	if (optind + 1 < argc && !(source = strdup(argv[optind++]))) /* as mount(8) calls us */
+	if (optind + 1 < argc && !(source = strdup(argv[optind++]))) /* mount(8) calls us so */
 		return err_status(EXIT_OWN, "out of memory");
 	options->source = NULL;
 	status = check_directory("source", source ? source : "/", &options->source);
@@ -370,7 +371,7 @@ static int check_places(struct options *options, int argc, char **argv)
 	return status ? status : check_free(options->mountpoint);
 }
 
-/* A command line: its letters, long options and help. */
+/* A command line: short options, help and long options. */
 struct form {
 	const char *letters, *help;
 	const struct option *options;
@@ -438,7 +439,7 @@ int options_parse_run(int argc, char **argv, struct options *options, int *ret_s
 	int status;
 
 	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT,
-		.wait_ms = CLI_WAIT_MS, .command = argv /* there will be one */ };
+		.wait_ms = CLI_WAIT_MS, .command = argv /* parse() sets it */ };
 	status = parse(argc, argv, &(struct form){ "+:hqV", run_help, run_options }, options);
 	if (status == 0)
 		status = take_command(options, argv);

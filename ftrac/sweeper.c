@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The sweeper: lets other mounts go that nobody uses, and files that others have removed.  See pins.h and
- * inode_table_sweep().
+ * The sweeper: closes unused descriptors on other mounts, and those of files that other programs
+ * have removed. See pins.h and inode_table_sweep().
  */
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define SWEEP 256
 #define TICK_MS 250
 
-/* Claims those that were not held during the last full tick. */
+/* Claims the entries that were not held during the last full tick. */
 static size_t claim_idle(struct inode_table *table, struct entry **ret_idle)
 {
 	struct pins *pins = &table->pins;
@@ -39,7 +39,7 @@ static size_t claim_idle(struct inode_table *table, struct entry **ret_idle)
 	return n;
 }
 
-/* A part of all at each tick, round and round. */
+/* Claims a part of all entries at each tick, in turn. */
 static size_t claim_some(struct inode_table *table, struct entry **ret_some)
 {
 	struct pins *pins = &table->pins;
@@ -58,7 +58,7 @@ static size_t claim_some(struct inode_table *table, struct entry **ret_some)
 	return n;
 }
 
-/* As judge(), without preparing for more. */
+/* Like judge(), without preparing to open the file again. */
 static bool is_removed(struct inode_table *table, struct entry *entry)
 {
 	struct statx sx;
@@ -98,7 +98,7 @@ static void sweep_away(struct inode_table *table)
 	} while (n == SWEEP && gone);
 }
 
-/* Until the next tick.  False: it is the end. */
+/* Waits until the next tick. False: the sweeper is to end. */
 static bool wait_for_tick(const struct pins *pins)
 {
 	struct pollfd stop = { .fd = pins->stop, .events = POLLIN };

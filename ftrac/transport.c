@@ -26,7 +26,7 @@ int transport_parse(const char *text, enum transport_wish *ret_wish)
 	return -EINVAL;
 }
 
-/* A container may forbid it, or kernel.io_uring_disabled. */
+/* A container or kernel.io_uring_disabled may forbid it. */
 static bool may_have_ring(void)
 {
 	struct io_uring_params params = { .flags = IORING_SETUP_SQE128 };
@@ -51,7 +51,7 @@ struct transport_conditions transport_probe(const char *source, bool waits)
 	return conditions;
 }
 
-/* NULL: nothing is in the way of io_uring. */
+/* Why io_uring cannot be used, and what to do; NULL if it can. */
 static const char *obstacle(const struct transport_conditions *conditions)
 {
 	if (!conditions->library)

@@ -22,11 +22,11 @@
 #include "base/helper.h"
 #include "ftrac/mountinfo.h"
 
-#define ANSWER_TIMEOUT_MS 5000 /* with a daemon that does not answer */
+#define ANSWER_TIMEOUT_MS 5000 /* for a reply of the daemon */
 #define BUSY_MS 1000
 #define NAP_MS 20
 
-/* Absolute, and without a look at the last part: its daemon may be gone. */
+/* Makes the path absolute without resolving its last part: the daemon may be gone. */
 static bool resolve(const char *path, char out[PATH_MAX])
 {
 	cleanup_free char *copy = strdup(path);
@@ -59,7 +59,7 @@ static bool take_mount(void *arg, const struct mountinfo *mount)
 {
 	struct sought *sought = arg;
 
-	if (strcmp(mount->path, sought->path) == 0) { /* the last one is on top */
+	if (strcmp(mount->path, sought->path) == 0) { /* the last mount is on top */
 		sought->is_ours = strcmp(mount->fstype, "fuse.ftrac") == 0;
 		sought->connection = mount->minor;
 	}
@@ -70,7 +70,7 @@ static bool take_mount(void *arg, const struct mountinfo *mount)
 
 enum state { ALIVE, GONE, DYING, SILENT };
 
-/* Asks the daemon itself: attributes of the root the kernel may still remember. */
+/* Sends a request to the daemon: the kernel may have the root's attributes cached. */
 static bool is_without_daemon(const char *path)
 {
 	struct statx sx;
@@ -78,7 +78,7 @@ static bool is_without_daemon(const char *path)
 	return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_MODE, &sx) < 0 && errno == ENOTCONN;
 }
 
-/* In a process of its own, which may never end. */
+/* Uses a child process, which may block forever. */
 static enum state probe_daemon(const char *path)
 {
 	struct pollfd answer = { .events = POLLIN };
@@ -104,7 +104,8 @@ static enum state probe_daemon(const char *path)
 	return state;
 }
 
-/* Whether a file of /proc has a line that begins so; its number, in that base. */
+/* Whether a file of /proc has a line with this beginning; parses the number that follows, in that
+ * base. */
 static bool has_line(const char *file, const char *begin, int base, unsigned long long *ret_value)
 {
 	cleanup_file FILE *f = fopen(file, "re");
@@ -134,7 +135,7 @@ static bool is_ended(const char *process)
 	return f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1 && state == 'Z';
 }
 
-/* Whether a thread of a process has the device open by which this mount is served. */
+/* Whether a thread of the process has the device of this mount's connection open. */
 static bool serves(const char *process, unsigned connection)
 {
 	char pattern[64];
@@ -151,7 +152,8 @@ static bool serves(const char *process, unsigned connection)
 	return found;
 }
 
-/* Whether the daemon was killed, and a thread of it that cannot end keeps the mount (Linux 6.18 says so). */
+/* Whether the daemon was killed but a thread that cannot end keeps the mount alive (Linux 6.18
+ * shows this). */
 static bool is_dying(unsigned connection)
 {
 	glob_t processes;
@@ -172,7 +174,7 @@ static enum state state_of(const char *path, unsigned connection)
 	return state == SILENT && is_dying(connection) ? DYING : state;
 }
 
-/* All requests fail from now on, so that those who wait go on. */
+/* Makes all requests fail from now on, so that waiting clients go on. */
 static void abort_connection(const char *path, unsigned connection)
 {
 	char name[64];
@@ -184,7 +186,7 @@ static void abort_connection(const char *path, unsigned connection)
 		umount2(path, UMOUNT_NOFOLLOW | MNT_FORCE);
 }
 
-/* ---- taking it away ---- */
+/* ---- unmounting ---- */
 
 static int by_helper(const char *path, bool lazily)
 {
@@ -205,7 +207,10 @@ static int unmount(const char *path, bool lazily)
 	return umount2(path, UMOUNT_NOFOLLOW | (lazily ? MNT_DETACH : 0)) < 0 ? -errno : 0;
 }
 
-/* What clients leave may be in use for a moment after their end: by looks at /proc of theirs, by RELEASE. */
+/*
+ * A mount may stay in use for a moment after its clients have ended: by RELEASE requests, and by
+ * reads of the clients' /proc.
+ */
 static int unmount_soon(const char *path, bool lazily)
 {
 	const struct timespec nap = { .tv_nsec = NAP_MS * 1000000 };
@@ -242,7 +247,7 @@ int umount_mount(const char *mountpoint)
 			"removes it at once, for all its users", path, path);
 	if (r == -EBUSY)
 		return err_status(EXIT_OWN, "'%s' is in use; 'fuser -vm %s' shows by which processes", path, path);
-	if (r == -EINVAL && state == DYING) /* MNT_FORCE took it */
+	if (r == -EINVAL && state == DYING) /* MNT_FORCE has removed it */
 		r = 0;
 	if (r < 0)
 		return err_status(EXIT_OWN, "cannot unmount '%s': %s", path, strerror(-r));

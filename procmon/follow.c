@@ -61,7 +61,7 @@ static int snapshot(struct follow *follow, pid_t pid)
 	return r;
 }
 
-static void meet(struct follow *follow, pid_t pid)
+static void discover(struct follow *follow, pid_t pid)
 {
 	struct scope *scope = follow->watch->scope;
 	const struct member *member = scope_find(scope, pid);
@@ -111,7 +111,7 @@ static void emit_exec(struct follow *follow, pid_t pid, bool has_look, int64_t t
 	scope_on_ptrace(scope, &(struct connector_event){ .kind = CONNECTOR_EXEC, .tid = pid,
 		.pid = pid, .time_ns = time_ns });
 	if (has_look)
-		meet(follow, pid);
+		discover(follow, pid);
 	if (known)
 		scope_emit_before(scope, pid, &before);
 	watch_unlock(follow->watch);
@@ -194,7 +194,7 @@ static void released(void *arg, pid_t pid)
 
 	watch_lock(watch);
 	if (r == 0)
-		meet(follow, pid);
+		discover(follow, pid);
 	watch_unlock(watch);
 	release(follow, pid, false);
 }

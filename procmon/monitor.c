@@ -252,9 +252,8 @@ pid_t monitor_process_of(pid_t tid)
 	return r < 0 ? r : status.tgid;
 }
 
-/*
- * The sum of the vector of a call. The kernel has accepted it, so it has at most IOV_MAX entries.
- */
+/* The sum of the vector of a call. The kernel has accepted it, so it has at most IOV_MAX
+ * entries. */
 static int64_t vector_bytes(pid_t tid, uint64_t address, uint64_t n)
 {
 	struct iovec vector[IOV_MAX], ours = { .iov_base = vector },

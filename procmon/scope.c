@@ -753,9 +753,8 @@ void scope_discover(struct scope *scope, const struct proc_snapshot *snapshot, u
 {
 	struct member *member = scope_find(scope, snapshot->pid);
 
-	/*
-	 * The process is stopped, so no other has its number, and our time of its fork may be late.
-	 */
+	/* The process is stopped, so no other has its number, and our time of its fork may
+	 * be late. */
 	if (member && member->traced)
 		member->start_boot_ns = procfs_ticks_ns(snapshot->stat.start_ticks);
 	if (member && !same_start(member, snapshot)) {

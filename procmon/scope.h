@@ -40,9 +40,8 @@ struct proc_snapshot;
 struct ring;
 struct scope;
 
-/*
- * Unknown number of threads: the process had several when it was discovered, or events were lost.
- */
+/* Unknown number of threads: the process had several when it was discovered, or events were
+ * lost. */
 #define THREADS_UNKNOWN (-1)
 
 enum scope_kind { SCOPE_ANCESTOR, SCOPE_IN };
@@ -105,9 +104,8 @@ void scope_on_event(struct scope *scope, const struct connector_event *ev);
 void scope_begin(struct scope *scope, pid_t pid, pid_t parent, bool traced, int64_t start_boot_ns,
 	int64_t time_ns);
 void scope_on_ptrace(struct scope *scope, const struct connector_event *ev);
-/*
- * at_exec: it is stopped at the begin of a program; the connector will report that exec once more.
- */
+/* at_exec: it is stopped at the begin of a program; the connector will report that exec
+ * once more. */
 void scope_release(struct scope *scope, pid_t pid, bool at_exec);
 
 /* Reports what a thread, or (tid 0) a process, has used; from another source than exit records. */

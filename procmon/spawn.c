@@ -16,9 +16,8 @@ struct inside {
 	int go, error;
 };
 
-/*
- * execvp(3) returns EACCES if it may not search a directory of PATH, also if no file has that name.
- */
+/* execvp(3) returns EACCES if it may not search a directory of PATH, also if no file has
+ * that name. */
 static bool is_anywhere(const char *name)
 {
 	const char *path = secure_getenv("PATH");

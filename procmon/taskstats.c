@@ -290,9 +290,8 @@ static const struct nlattr *find_inside(const struct nlattr *outer, int type)
 	return outer ? nla_find(nla_data(outer), nla_len(outer), type) : NULL;
 }
 
-/*
- * -1 if the version is unknown. The kernel does not always write a version into the group's record.
- */
+/* -1 if the version is unknown. The kernel does not always write a version into the group's
+ * record. */
 static int layout_of(const struct taskstats_input *input, bool group, int version)
 {
 	if (group && version == 0)
