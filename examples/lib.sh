@@ -83,7 +83,7 @@ unmount() {
 
 # ftrac holds a lock on the trace as long as it writes.
 stop_trace() {
-	unmount || die "cannot unmount '$mnt': somebody still uses it; see fuser -vm '$mnt'"
+	unmount || die "cannot unmount '$mnt': it is still in use; see fuser -vm '$mnt'"
 	flock -w 120 "$db" true || die "'$db' is still being written two minutes after the unmount"
 	[ "$(sqlite3 "$db" "SELECT value FROM trace WHERE key = 'complete'")" = 1 ] ||
 		die "'$db' is not complete; what ftrac said is above"
