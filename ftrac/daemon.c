@@ -293,7 +293,7 @@ static void on_ready(void *arg, int error)
 	atomic_store(&d->is_live, true);
 	if (error == -EOPNOTSUPP)
 		complain_fidelity(d->fs.fidelity);
-	else if ((error = inode_table_sweep(d->fs.inodes)) < 0)
+	else if ((error = inode_table_start_sweeper(d->fs.inodes)) < 0)
 		err_print("cannot start a thread: %s", strerror(-error));
 	else if (!d->options.no_record && (error = start_recording(d)) < 0)
 		err_print("cannot start recording: %s",
@@ -529,7 +529,7 @@ int daemon_finish(struct daemon *d)
 {
 	int r = 0;
 
-	inode_table_rest(d->fs.inodes);
+	inode_table_stop_sweeper(d->fs.inodes);
 	defer_stop(d->fs.defer);
 	if (d->session) {
 		char **environment = helper_hide_environment();

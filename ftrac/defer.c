@@ -16,8 +16,8 @@
 #include "ftrac/waking.h"
 
 #define PER_RING 4 /* libfuse's rings have 8 requests */
-#define POKES 100
-#define POKE_US 10000
+#define WAKE_TRIES 100
+#define WAKE_INTERVAL_US 10000
 #define PATIENCE_S 1
 
 /* A request that waits. */
@@ -86,7 +86,7 @@ static void give_up(struct deferred *w)
 
 /* ---- back to the ring ---- */
 
-static void hand_back(struct defer *defer, struct deferred *w)
+static void return_to_ring(struct defer *defer, struct deferred *w)
 {
 	pthread_mutex_lock(&defer->lock);
 	w->next = defer->done;
@@ -96,7 +96,7 @@ static void hand_back(struct defer *defer, struct deferred *w)
 }
 
 /* Removes and returns a finished request of this thread, or w itself; NULL if there is none. */
-static struct deferred *take_back(struct defer *defer, const struct deferred *w)
+static struct deferred *take_finished(struct defer *defer, const struct deferred *w)
 {
 	struct deferred **at, *found = NULL;
 
@@ -113,12 +113,12 @@ static struct deferred *take_back(struct defer *defer, const struct deferred *w)
 	return found;
 }
 
-void defer_go_on(struct defer *defer)
+void defer_retry(struct defer *defer)
 {
 	struct deferred *w;
 
 	while (atomic_load_explicit(&defer->n_done, memory_order_relaxed) &&
-		(w = take_back(defer, NULL))) {
+		(w = take_finished(defer, NULL))) {
 		of_this_ring--;
 		try_again(w);
 	}
@@ -136,7 +136,7 @@ static bool is_done(struct defer *defer, const struct deferred *w)
 }
 
 /* The thread has its own descriptor table, which /proc/self does not show. */
-static void poke(const struct defer *defer, const struct requester *requester)
+static void send_wake_request(const struct defer *defer, const struct requester *requester)
 {
 	cleanup_fd int root = defer->mountpoint
 		? open(defer->mountpoint, O_PATH | O_DIRECTORY | O_CLOEXEC)
@@ -157,14 +157,14 @@ static void wake_ring(struct defer *defer, struct deferred *w)
 	CPU_ZERO(&cpu);
 	CPU_SET(w->cpu, &cpu);
 	pthread_setaffinity_np(pthread_self(), sizeof(cpu), &cpu);
-	hand_back(defer, w);
+	return_to_ring(defer, w);
 	/* This thread is a client of our mount; it must not keep the device open if the daemon is
 	 * killed. */
 	close_range(3, ~0U, CLOSE_RANGE_UNSHARE);
-	for (int i = 0; i < POKES && !atomic_load(&defer->stop) && is_done(defer, w); i++) {
+	for (int i = 0; i < WAKE_TRIES && !atomic_load(&defer->stop) && is_done(defer, w); i++) {
 		if (i)
-			usleep(POKE_US);
-		poke(defer, &requester);
+			usleep(WAKE_INTERVAL_US);
+		send_wake_request(defer, &requester);
 	}
 }
 

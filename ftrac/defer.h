@@ -44,6 +44,6 @@ int defer_open(struct defer *defer, const struct call *c, struct inode *inode, i
 	void (*again)(void *arg), void *arg);
 
 /* Called by the thread of a ring: retries the requests that waited for it. */
-void defer_go_on(struct defer *defer);
+void defer_retry(struct defer *defer);
 
 #endif

@@ -154,7 +154,7 @@ static inline void held_release(struct held *held)
 		unsigned space_turn = 0;                                       \
 		__auto_type space_result = (call);                             \
 		while ((space_result == -ENOSPC || space_result == -EDQUOT) && \
-			inode_awaits_space((c)->fs->inodes, space_turn++))     \
+			inode_wait_for_space((c)->fs->inodes, space_turn++))     \
 			space_result = (call);                                 \
 		space_result;                                                  \
 	})

@@ -322,7 +322,7 @@ void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 
 	if (strcmp(name, DEFER_XATTR) == 0) { /* a request of the daemon itself, to wake this thread */
 		fuse_reply_err(req, ENODATA);
-		defer_go_on(((struct fs *)fuse_req_userdata(req))->defer);
+		defer_retry(((struct fs *)fuse_req_userdata(req))->defer);
 		return;
 	}
 	call_begin(&c, req, OP_GETXATTR, TRACE_DISCOVER);

@@ -302,7 +302,7 @@ static ssize_t write_all(const struct call *c, const struct open_file *file, con
 			: pwritev2(file->fd, &rest, 1, off + done, flags)));
 		done += n > 0 ? n : 0;
 	} while (n > 0 && done < size && !file->inode->mount->pseudo &&
-		 inode_awaits_space(c->fs->inodes, 0));
+		 inode_wait_for_space(c->fs->inodes, 0));
 	return done ? (ssize_t)done : n;
 }
 

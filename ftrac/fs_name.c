@@ -45,7 +45,7 @@ void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
  * FORGET requests always come by the device; with rings one thread reads the device. It sleeps, so
  * that it handles many at once instead of waking for each.
  */
-static void gather_forgets(const struct fs *fs)
+static void batch_forgets(const struct fs *fs)
 {
 	if (fs->uring)
 		usleep(2000);
@@ -57,7 +57,7 @@ void fs_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup)
 
 	inode_forget(fs->inodes, inode_of(fs->inodes, ino), nlookup);
 	fuse_reply_none(req);
-	gather_forgets(fs);
+	batch_forgets(fs);
 }
 
 void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
@@ -68,7 +68,7 @@ void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forg
 		inode_forget(fs->inodes, inode_of(fs->inodes, forgets[i].ino),
 			forgets[i].nlookup);
 	fuse_reply_none(req);
-	gather_forgets(fs);
+	batch_forgets(fs);
 }
 
 /* After an object of that type was made: looks it up and replies. If the lookup fails, removes it. */
@@ -172,7 +172,7 @@ void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *n
 		fuse_reply_err(req, -r);
 		return;
 	}
-	inode_again(c.fs->inodes, inode.inode);
+	inode_add_lookup(c.fs->inodes, inode.inode);
 	reply_entry(&c, inode.inode, &attr);
 }
 
@@ -187,7 +187,7 @@ static void name_is_gone(struct call *c, int result, struct inode *child, struct
 	if (result < 0)
 		inode_release(c->fs->inodes, child);
 	else
-		inode_lost(c->fs->inodes, child, dir, name);
+		inode_name_removed(c->fs->inodes, child, dir, name);
 }
 
 static void name_is_now(struct call *c, int result, struct inode *child, struct inode *dir,
@@ -198,7 +198,7 @@ static void name_is_now(struct call *c, int result, struct inode *child, struct 
 	if (result < 0)
 		inode_release(c->fs->inodes, child);
 	else
-		inode_moved(c->fs->inodes, child, dir, name);
+		inode_name_changed(c->fs->inodes, child, dir, name);
 }
 
 static void remove_name(fuse_req_t req, enum op op, fuse_ino_t parent, const char *name, int flags)
@@ -211,7 +211,7 @@ static void remove_name(fuse_req_t req, enum op op, fuse_ino_t parent, const cha
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	if (!fs_is_own_name(c.fs, dir.inode, name)) {
 		call_become(&c, &ON_NAMES(dir.fd, -1));
-		child = inode_doomed(c.fs->inodes, dir.inode, name);
+		child = inode_hold_removed(c.fs->inodes, dir.inode, name);
 		/* Removes what the name leads to now; that may be another file than the kernel has
 		 * checked. */
 		r = AS_REQUESTER(&c, ON_NAMES(dir.fd, -1), WITH(dir, unlinkat(dir.fd, name, flags)));
@@ -243,8 +243,8 @@ static int move(struct call *c, const struct held *dir, const char *name, const 
 	if (dir->fd < 0)
 		return dir->fd;
 	call_become(c, &ON_NAMES(dir->fd, newdir->fd));
-	child = inode_child(c->fs->inodes, dir->inode, name);
-	over = inode_doomed(c->fs->inodes, newdir->inode, newname);
+	child = inode_hold_child(c->fs->inodes, dir->inode, name);
+	over = inode_hold_removed(c->fs->inodes, newdir->inode, newname);
 	creds_umask(c->ctx->umask); /* RENAME_WHITEOUT creates */
 	r = AS_REQUESTER(c, ON_NAMES(dir->fd, newdir->fd),
 		WITH(*newdir, renameat2(dir->fd, name, newdir->fd, newname, flags)));
@@ -276,7 +276,7 @@ void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
  * In /proc, "self" and "thread-self" lead to the daemon; this replaces them by the requester.
  * target is changed in place. Returns its new length, or -errno.
  */
-static ssize_t speak_for_requester(const struct call *c, char *target, size_t size, ssize_t n)
+static ssize_t point_to_requester(const struct call *c, char *target, size_t size, ssize_t n)
 {
 	pid_t tgid;
 	char own[16];
@@ -307,7 +307,7 @@ void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 	if (n >= 0)
 		target[n] = '\0';
 	if (n >= 0 && inode.inode->mount->proc)
-		n = speak_for_requester(&c, target, sizeof(target), n);
+		n = point_to_requester(&c, target, sizeof(target), n);
 	trace_end(c.fs->trace, &c.ev, n);
 	if (n < 0)
 		fuse_reply_err(req, -n);

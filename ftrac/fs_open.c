@@ -111,7 +111,7 @@ static int join_opened(struct call *c, struct inode *inode, struct open_file *fi
 			atomic_store(&inode->mount->no_backing, true);
 	} else if (opened->backing_id && appends_and_maps(flags) && fs_is_append_only(file->fd)) {
 		inode_opens_unlock(c->fs->inodes, inode);
-		inode_part(c->fs->inodes, inode);
+		inode_separate(c->fs->inodes, inode);
 		return -ESTALE;
 	}
 	id = opened->backing_id;

@@ -545,7 +545,7 @@ int inode_from_fd(struct inode_table *table, struct inode *parent, const char *n
 	return pin < 0 ? pin : take_fd(table, parent, name, pin, ret_inode, ret_attr);
 }
 
-void inode_part(struct inode_table *table, struct inode *inode)
+void inode_separate(struct inode_table *table, struct inode *inode)
 {
 	struct shard *shard = table_shard(table, inode);
 
@@ -555,7 +555,7 @@ void inode_part(struct inode_table *table, struct inode *inode)
 	atomic_store(&inode->is_backed, true); /* it also changes through the other inode */
 }
 
-void inode_again(struct inode_table *table, struct inode *inode)
+void inode_add_lookup(struct inode_table *table, struct inode *inode)
 {
 	struct shard *shard = table_shard(table, inode);
 
@@ -654,12 +654,12 @@ static struct entry *find_at(struct inode_table *table, int dir, const char *nam
 	return entry;
 }
 
-struct inode *inode_child(struct inode_table *table, struct inode *parent, const char *name)
+struct inode *inode_hold_child(struct inode_table *table, struct inode *parent, const char *name)
 {
-	return pins_need_names(table, entry_of(parent)) ? inode_doomed(table, parent, name) : NULL;
+	return pins_need_names(table, entry_of(parent)) ? inode_hold_removed(table, parent, name) : NULL;
 }
 
-struct inode *inode_doomed(struct inode_table *table, struct inode *parent, const char *name)
+struct inode *inode_hold_removed(struct inode_table *table, struct inode *parent, const char *name)
 {
 	struct entry *entry;
 	struct inode *child = NULL;
@@ -675,7 +675,7 @@ struct inode *inode_doomed(struct inode_table *table, struct inode *parent, cons
 	return child;
 }
 
-void inode_lost(struct inode_table *table, struct inode *child, struct inode *parent,
+void inode_name_removed(struct inode_table *table, struct inode *child, struct inode *parent,
 	const char *name)
 {
 	struct shard *shard = table_shard(table, child);
@@ -691,7 +691,7 @@ void inode_lost(struct inode_table *table, struct inode *child, struct inode *pa
 	entry_unref(table, old);
 	/* On a network file system a descriptor may stand for the name, not for the file: another
 	 * name may be left. */
-	pins_release_for_good(table, entry, entry->inode.mount->remote);
+	pins_release_closed(table, entry, entry->inode.mount->remote);
 }
 
 void inode_freed(struct inode_table *table)
@@ -699,7 +699,7 @@ void inode_freed(struct inode_table *table)
 	atomic_store_explicit(&table->freed_ns, clock_now_ns(), memory_order_relaxed);
 }
 
-bool inode_awaits_space(struct inode_table *table, unsigned turn)
+bool inode_wait_for_space(struct inode_table *table, unsigned turn)
 {
 	int64_t freed_ns = atomic_load_explicit(&table->freed_ns, memory_order_relaxed);
 	bool just_now = freed_ns && clock_now_ns() - freed_ns < FORGET_NS;
@@ -710,7 +710,7 @@ bool inode_awaits_space(struct inode_table *table, unsigned turn)
 	return true;
 }
 
-void inode_moved(struct inode_table *table, struct inode *child, struct inode *parent,
+void inode_name_changed(struct inode_table *table, struct inode *child, struct inode *parent,
 	const char *name)
 {
 	struct shard *shard = table_shard(table, child);
@@ -878,12 +878,12 @@ void inode_own_mount(struct inode_table *table, dev_t dev, bool nosuid, bool nod
 	table->own_nodev = nodev;
 }
 
-int inode_table_sweep(struct inode_table *table)
+int inode_table_start_sweeper(struct inode_table *table)
 {
 	return pins_start_sweeper(table);
 }
 
-void inode_table_rest(struct inode_table *table)
+void inode_table_stop_sweeper(struct inode_table *table)
 {
 	if (table)
 		pins_stop_sweeper(table);

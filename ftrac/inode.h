@@ -118,9 +118,9 @@ void inode_table_destroy(struct inode_table *table);
  * have removed. It blocks all signals, and waits for nothing that a client can hold: otherwise the
  * mount of a killed daemon could not end. 0 or -errno.
  */
-int inode_table_sweep(struct inode_table *table);
+int inode_table_start_sweeper(struct inode_table *table);
 /* Ends the sweeper. NULL is fine. */
-void inode_table_rest(struct inode_table *table);
+void inode_table_stop_sweeper(struct inode_table *table);
 
 /* Sets the device of our own mount. nosuid, nodev: suid bits and devices have no effect on it
  * anyway. */
@@ -149,7 +149,7 @@ int inode_from_fd(struct inode_table *table, struct inode *parent, const char *n
 	struct inode **ret_inode, struct stat *ret_attr);
 
 /* Raises the lookup count by one. */
-void inode_again(struct inode_table *table, struct inode *inode);
+void inode_add_lookup(struct inode_table *table, struct inode *inode);
 
 /* Lowers the lookup count by n; this may free the inode. */
 void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n);
@@ -180,22 +180,22 @@ void inode_set_replied(struct inode *inode, mode_t mode, uid_t uid, gid_t gid);
 bool inode_attributes_match(struct inode_table *table, struct inode *inode);
 
 /* The next lookup of the file makes a new inode, besides this one. */
-void inode_part(struct inode_table *table, struct inode *inode);
+void inode_separate(struct inode_table *table, struct inode *inode);
 
 /* See mounts_number(). */
 ino_t inode_number(struct inode_table *table, unsigned device, ino_t ino);
 
 /*
- * Used around the removal or replacement of a name. inode_doomed() returns the inode that the name
- * leads to, held, if the kernel knows it; else NULL. Afterwards the caller calls inode_lost() if
- * the name is gone, or inode_moved() if it leads to another file; both release the inode.
- * inode_child() is for a file that gets another name; it also returns NULL if names do not matter.
+ * Used around the removal or replacement of a name. inode_hold_removed() returns the inode that the name
+ * leads to, held, if the kernel knows it; else NULL. Afterwards the caller calls inode_name_removed() if
+ * the name is gone, or inode_name_changed() if it leads to another file; both release the inode.
+ * inode_hold_child() is for a file that gets another name; it also returns NULL if names do not matter.
  */
-struct inode *inode_doomed(struct inode_table *table, struct inode *parent, const char *name);
-struct inode *inode_child(struct inode_table *table, struct inode *parent, const char *name);
-void inode_lost(struct inode_table *table, struct inode *child, struct inode *parent,
+struct inode *inode_hold_removed(struct inode_table *table, struct inode *parent, const char *name);
+struct inode *inode_hold_child(struct inode_table *table, struct inode *parent, const char *name);
+void inode_name_removed(struct inode_table *table, struct inode *child, struct inode *parent,
 	const char *name);
-void inode_moved(struct inode_table *table, struct inode *child, struct inode *parent,
+void inode_name_changed(struct inode_table *table, struct inode *child, struct inode *parent,
 	const char *name);
 
 /*
@@ -233,7 +233,7 @@ void inode_freed(struct inode_table *table);
  * After ENOSPC, for the turn-th time: waits a moment and returns true if a retry makes sense,
  * because the kernel still holds a removed file.
  */
-bool inode_awaits_space(struct inode_table *table, unsigned turn);
+bool inode_wait_for_space(struct inode_table *table, unsigned turn);
 
 /* After EMFILE or ENFILE: closes the descriptor of an inode. False if none can be closed. */
 bool inode_make_room(struct inode_table *table);

@@ -26,7 +26,7 @@
 #include "ftrac/run.h"
 
 /* From here on the daemon has no terminal. */
-static void leave_terminal(struct daemon *d)
+static void detach_from_terminal(struct daemon *d)
 {
 	cleanup_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	char byte = 0;
@@ -82,7 +82,7 @@ static bool go_to_background(struct daemon *d, int *ret_status)
 	return true;
 }
 
-/* No other file must get the descriptors 0 to 2, which leave_terminal() replaces. */
+/* No other file must get the descriptors 0 to 2, which detach_from_terminal() replaces. */
 static void fill_standard_streams(void)
 {
 	int fd;
@@ -97,12 +97,12 @@ static void fill_standard_streams(void)
 static void on_ready(struct daemon *d, int error)
 {
 	if (error == 0)
-		leave_terminal(d);
+		detach_from_terminal(d);
 }
 
 /* Handles signals, so that they end the mount in order, and leaves the directory, so that it is not
  * busy. */
-static int leave_the_caller(struct daemon *d)
+static int detach_from_caller(struct daemon *d)
 {
 	d->handles_signals = fuse_set_signal_handlers(d->session) == 0;
 	if (!d->handles_signals)
@@ -117,7 +117,7 @@ static int serve(struct daemon *d)
 	if (status == 0)
 		status = daemon_mount(d, -1);
 	if (status == 0)
-		status = leave_the_caller(d);
+		status = detach_from_caller(d);
 	if (status == 0)
 		status = daemon_loop(d);
 	if (status)

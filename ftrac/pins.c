@@ -150,7 +150,7 @@ uint64_t stat_digest(const struct statx *sx)
 }
 
 /* Whether its descriptor may be closed. */
-static bool judge(struct inode_table *table, struct entry *entry, int fd)
+static bool may_close(struct inode_table *table, struct entry *entry, int fd)
 {
 	struct statx sx;
 	bool is_open, has_way = pin_has_name_or_file(table, entry, &is_open);
@@ -181,12 +181,12 @@ void pin_put_back(struct inode_table *table, struct entry *entry)
 }
 
 /* Called for a claimed entry; the caller keeps its reference. */
-bool pin_let_go(struct inode_table *table, struct entry *entry)
+bool pin_close(struct inode_table *table, struct entry *entry)
 {
 	struct pins *pins = &table->pins;
 	int fd = atomic_load(&entry->fd);
 
-	if (!judge(table, entry, fd)) {
+	if (!may_close(table, entry, fd)) {
 		pin_put_back(table, entry);
 		return false;
 	}
@@ -230,7 +230,7 @@ bool pins_make_room(struct inode_table *table)
 		pthread_mutex_unlock(&pins->lock);
 		if (!victim)
 			break;
-		gone = pin_let_go(table, victim);
+		gone = pin_close(table, victim);
 		entry_unref(table, victim);
 	}
 	errno = saved;
@@ -321,7 +321,7 @@ int pins_hold(struct inode_table *table, struct entry *entry)
 	entry_ref(entry);
 	pin_use(&table->pins, entry);
 	if (atomic_load(&entry->fd) < 0)
-		r = pin_come_back(table, entry);
+		r = pin_reopen(table, entry);
 	if (r == 0)
 		return atomic_load(&entry->fd);
 	pins_release(table, entry);
@@ -335,7 +335,7 @@ void pins_release(struct inode_table *table, struct entry *entry)
 	entry_unref(table, entry);
 }
 
-void pins_release_for_good(struct inode_table *table, struct entry *entry, bool goes)
+void pins_release_closed(struct inode_table *table, struct entry *entry, bool goes)
 {
 	int32_t only_us = 1;
 	int fd;

@@ -58,7 +58,7 @@ void pins_release(struct inode_table *table, struct entry *entry);
  * Like pins_release(); if no other thread uses the entry, closes its descriptor, whether it can be
  * opened again or not.
  */
-void pins_release_for_good(struct inode_table *table, struct entry *entry, bool goes);
+void pins_release_closed(struct inode_table *table, struct entry *entry, bool goes);
 
 /* Gives a held or new entry its descriptor, and takes over fd. */
 void pins_install(struct inode_table *table, struct entry *entry, int fd);

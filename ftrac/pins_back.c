@@ -250,7 +250,7 @@ static int come_back(struct inode_table *table, struct entry *entry)
  * With the daemon's own rights: the requester's access to the path does not matter, because the
  * kernel has the inode. The source checks what the request then does with the descriptor.
  */
-int pin_come_back(struct inode_table *table, struct entry *entry)
+int pin_reopen(struct inode_table *table, struct entry *entry)
 {
 	uint64_t before = creds_raise(RIGHT(CAP_DAC_READ_SEARCH));
 	int r = come_back(table, entry);

@@ -27,14 +27,14 @@ bool pin_try_ref(struct entry *entry);
  */
 bool pin_claim(struct inode_table *table, struct entry *entry);
 /* False: the file could not be opened again, so the entry was put back. */
-bool pin_let_go(struct inode_table *table, struct entry *entry);
+bool pin_close(struct inode_table *table, struct entry *entry);
 void pin_put_back(struct inode_table *table, struct entry *entry);
 void pin_unclaim(struct entry *entry);
 
 bool pin_has_name_or_file(struct inode_table *table, struct entry *entry, bool *ret_open);
 
 /* Opens the descriptor of an entry in use again. 0 or -errno. */
-int pin_come_back(struct inode_table *table, struct entry *entry);
+int pin_reopen(struct inode_table *table, struct entry *entry);
 
 /*
  * A name that leads to an entry. pin_step_up() returns the name and the parent, with a reference;

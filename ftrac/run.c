@@ -192,7 +192,7 @@ static int start(struct run *run)
 
 static void stop(struct run *run)
 {
-	view_hang_up(&run->view);
+	view_release_child(&run->view);
 	monitor_discard(run->command);
 	if (run->has_loop) {
 		view_unmount(&run->view);

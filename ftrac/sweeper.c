@@ -2,7 +2,7 @@
 
 /*
  * The sweeper: closes unused descriptors on other mounts, and those of files that other programs
- * have removed. See pins.h and inode_table_sweep().
+ * have removed. See pins.h and inode_table_start_sweeper().
  */
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static size_t claim_some(struct inode_table *table, struct entry **ret_some)
 	return n;
 }
 
-/* Like judge(), without preparing to open the file again. */
+/* Like may_close() of pins.c, without preparing to open the file again. */
 static bool is_removed(struct inode_table *table, struct entry *entry)
 {
 	struct statx sx;
@@ -76,7 +76,7 @@ static void find_removed(struct inode_table *table)
 
 	for (size_t i = 0; i < n; i++) {
 		if (is_removed(table, some[i]))
-			pin_let_go(table, some[i]);
+			pin_close(table, some[i]);
 		else
 			pin_put_back(table, some[i]);
 		entry_unref(table, some[i]);
@@ -92,7 +92,7 @@ static void sweep_away(struct inode_table *table)
 		n = claim_idle(table, idle);
 		gone = 0;
 		for (size_t i = 0; i < n; i++) {
-			gone += pin_let_go(table, idle[i]);
+			gone += pin_close(table, idle[i]);
 			entry_unref(table, idle[i]);
 		}
 	} while (n == SWEEP && gone);

@@ -49,7 +49,7 @@ static bool resolve(const char *path, char out[PATH_MAX])
 	return false;
 }
 
-struct sought {
+struct target {
 	const char *path;
 	bool is_ours;
 	unsigned connection;
@@ -57,11 +57,11 @@ struct sought {
 
 static bool take_mount(void *arg, const struct mountinfo *mount)
 {
-	struct sought *sought = arg;
+	struct target *target = arg;
 
-	if (strcmp(mount->path, sought->path) == 0) { /* the last mount is on top */
-		sought->is_ours = strcmp(mount->fstype, "fuse.ftrac") == 0;
-		sought->connection = mount->minor;
+	if (strcmp(mount->path, target->path) == 0) { /* the last mount is on top */
+		target->is_ours = strcmp(mount->fstype, "fuse.ftrac") == 0;
+		target->connection = mount->minor;
 	}
 	return true;
 }
@@ -226,21 +226,21 @@ static int unmount_soon(const char *path, bool lazily)
 int umount_mount(const char *mountpoint)
 {
 	char path[PATH_MAX];
-	struct sought sought = { .path = path };
+	struct target target = { .path = path };
 	enum state state;
 	bool is_dead;
 	int r;
 
 	if (!resolve(mountpoint, path))
 		return err_status(EXIT_OWN, "cannot find '%s': %s", mountpoint, strerror(errno));
-	mountinfo_each(take_mount, &sought);
-	if (!sought.is_ours)
+	mountinfo_each(take_mount, &target);
+	if (!target.is_ours)
 		return err_status(EXIT_OWN, "'%s' is no mount of ftrac; 'grep ftrac /proc/mounts' lists "
 			"them", path);
-	state = state_of(path, sought.connection);
+	state = state_of(path, target.connection);
 	is_dead = state == GONE || state == DYING;
 	if (state == DYING)
-		abort_connection(path, sought.connection);
+		abort_connection(path, target.connection);
 	r = unmount_soon(path, is_dead);
 	if (r == -EBUSY && state == SILENT)
 		return err_status(EXIT_OWN, "'%s' is in use, and its daemon does not answer; 'umount -f -l %s' "

@@ -127,7 +127,7 @@ void view_unmount(const struct view *view)
 		waitpid(pid, NULL, 0);
 }
 
-void view_hang_up(struct view *view)
+void view_release_child(struct view *view)
 {
 	leave_childs_end(view);
 	if (view->ours >= 0)
@@ -137,7 +137,7 @@ void view_hang_up(struct view *view)
 
 void view_finish(struct view *view)
 {
-	view_hang_up(view);
+	view_release_child(view);
 	if (view->dir[0])
 		rmdir(view->dir);
 	view->dir[0] = '\0';

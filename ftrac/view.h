@@ -66,7 +66,7 @@ bool view_build(struct view *view);
 void view_unmount(const struct view *view);
 
 /* Ends the child if it still waits. */
-void view_hang_up(struct view *view);
+void view_release_child(struct view *view);
 
 /* Called after the mount is gone. */
 void view_finish(struct view *view);

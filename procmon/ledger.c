@@ -59,7 +59,7 @@ void ledger_begin(struct ledger *ledger, pid_t pid, pid_t parent)
 
 /* ---- descriptors ---- */
 
-static void let_go(struct ledger *ledger, struct open_io *io)
+static void close_io(struct ledger *ledger, struct open_io *io)
 {
 	ledger->n_open--;
 	if (io->fd >= 0)
@@ -80,13 +80,13 @@ static void keep_open(struct ledger *ledger, struct account *account, pid_t tid)
 	if (io->fd >= 0)
 		HASH_ADD_INT(account->open, tid, io);
 	if (!io->hh.tbl)
-		let_go(ledger, io);
+		close_io(ledger, io);
 }
 
 static void close_one(struct ledger *ledger, struct account *account, struct open_io *io)
 {
 	HASH_DEL(account->open, io);
-	let_go(ledger, io);
+	close_io(ledger, io);
 }
 
 static void close_all(struct ledger *ledger, struct account *account)

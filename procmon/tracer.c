@@ -103,14 +103,14 @@ static struct tracee *add(struct tracer *tracer, pid_t tid)
 	return t;
 }
 
-static void take_away(struct tracer *tracer, struct tracee *t)
+static void remove_tracee(struct tracer *tracer, struct tracee *t)
 {
 	HASH_DEL(tracer->tracees, t);
 	free(t);
 }
 
 /* Removes the other threads of a process that execs or from which the tracer detaches. */
-static void take_others_away(struct tracer *tracer, pid_t pid)
+static void remove_others(struct tracer *tracer, pid_t pid)
 {
 	struct tracee *t, *next;
 
@@ -119,7 +119,7 @@ static void take_others_away(struct tracer *tracer, pid_t pid)
 			continue;
 		if (!t->is_gone)
 			tracer->callbacks->ended(tracer->options->arg, t->tid, pid, 0, clock_now_ns());
-		take_away(tracer, t);
+		remove_tracee(tracer, t);
 	}
 }
 
@@ -138,7 +138,7 @@ static void report_end(struct tracer *tracer, struct tracee *t, int status, int6
 	t->is_gone = true;
 	tracer->callbacks->ended(tracer->options->arg, tid, t->pid, status, time_ns);
 	if (t->made)
-		take_away(tracer, t);
+		remove_tracee(tracer, t);
 }
 
 static void note_command(struct tracer *tracer, int status)
@@ -168,7 +168,7 @@ static struct tracee *note_tracee(struct tracer *tracer, pid_t tid, pid_t maker)
 	struct tracee *t = find(tracer, tid);
 
 	if (t && t->is_gone) {
-		take_away(tracer, t);
+		remove_tracee(tracer, t);
 		if (maker) /* it was this one, which has ended */
 			return NULL;
 		t = NULL; /* another one with the same number: the creator of the first was killed */
@@ -187,7 +187,7 @@ static struct tracee *note_tracee(struct tracer *tracer, pid_t tid, pid_t maker)
 
 /* ---- stops ---- */
 
-static void go_on(pid_t tid, int signal)
+static void resume(pid_t tid, int signal)
 {
 	ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)signal); /* fails if it was killed */
 }
@@ -201,10 +201,10 @@ static pid_t message_of(pid_t tid)
 }
 
 /* Detaches from the whole process, of which this is the only thread. */
-static void let_go(struct tracer *tracer, struct tracee *t, int signal)
+static void detach(struct tracer *tracer, struct tracee *t, int signal)
 {
 	ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)signal);
-	take_away(tracer, t);
+	remove_tracee(tracer, t);
 }
 
 static bool runs_tracer(const struct tracer *tracer, pid_t pid)
@@ -222,7 +222,7 @@ static void on_ending(struct tracer *tracer, struct tracee *t)
 {
 	t->ending = true;
 	tracer->callbacks->ending(tracer->options->arg, t->tid, t->pid, is_last(tracer, t));
-	go_on(t->tid, 0);
+	resume(t->tid, 0);
 }
 
 static void on_made(struct tracer *tracer, struct tracee *t)
@@ -231,7 +231,7 @@ static void on_made(struct tracer *tracer, struct tracee *t)
 
 	if (made > 0)
 		note_tracee(tracer, made, t->pid);
-	go_on(t->tid, 0);
+	resume(t->tid, 0);
 }
 
 static bool is_only(const struct tracer *tracer, const struct tracee *tracee)
@@ -247,7 +247,7 @@ static void on_released(struct tracer *tracer, struct tracee *t, int signal)
 {
 	if (is_only(tracer, t) && tracer->callbacks->released)
 		tracer->callbacks->released(tracer->options->arg, t->pid);
-	let_go(tracer, t, signal);
+	detach(tracer, t, signal);
 }
 
 /* The thread that called exec has the number of the process now, and replaces the first thread. */
@@ -256,13 +256,13 @@ static void on_exec(struct tracer *tracer, struct tracee *t)
 	/* While detaching from all, this stop came instead of the requested one. */
 	bool released = tracer->releasing || runs_tracer(tracer, t->tid);
 
-	take_others_away(tracer, t->tid);
+	remove_others(tracer, t->tid);
 	t->ending = false;
 	tracer->callbacks->executed(tracer->options->arg, t->tid, released, clock_now_ns());
 	if (released)
-		let_go(tracer, t, 0);
+		detach(tracer, t, 0);
 	else
-		go_on(t->tid, 0);
+		resume(t->tid, 0);
 }
 
 static void on_stop(struct tracer *tracer, struct tracee *t, int event, int signal)
@@ -282,11 +282,11 @@ static void on_stop(struct tracer *tracer, struct tracee *t, int event, int sign
 	case PTRACE_EVENT_EXIT: on_ending(tracer, t); break;
 	case PTRACE_EVENT_STOP:
 		if (signal == SIGTRAP)
-			go_on(t->tid, 0);
+			resume(t->tid, 0);
 		else
 			ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
 		break;
-	default: go_on(t->tid, signal);
+	default: resume(t->tid, signal);
 	}
 }
 
@@ -379,7 +379,7 @@ static void on_next(struct tracer *tracer, siginfo_t *info)
 	if (t)
 		on_stop(tracer, t, info->si_status >> 8, info->si_status & 0xff);
 	else
-		go_on(info->si_pid, 0);
+		resume(info->si_pid, 0);
 }
 
 static void follow(struct tracer *tracer)
@@ -415,7 +415,7 @@ int tracer_run(const struct tracer_options *options, int *ret_status)
 		*ret_status = tracer.command_status;
 	}
 	while (tracer.tracees)
-		take_away(&tracer, tracer.tracees);
+		remove_tracee(&tracer, tracer.tracees);
 	return r;
 }
 

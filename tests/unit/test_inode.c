@@ -217,7 +217,7 @@ static void inode_lives_until_its_last_lookup_is_forgotten(void **state)
 	struct event ev;
 
 	lookup(t, t->root, "a");
-	inode_again(t->table, a); /* three by now */
+	inode_add_lookup(t->table, a); /* three by now */
 	inode_forget(t->table, a, 2);
 	assert_false(next_event(t, EVENT_FORGET, &ev));
 	assert_ptr_equal(lookup(t, t->root, "a"), a);
@@ -450,7 +450,7 @@ static void a_parted_inode_is_not_found_again(void **state)
 	struct inode *first = lookup(t, t->root, "a"), *second;
 
 	assert_ptr_equal(lookup(t, t->root, "a"), first);
-	inode_part(t->table, first);
+	inode_separate(t->table, first);
 	second = lookup(t, t->root, "a");
 	assert_ptr_not_equal(second, first);
 	assert_int_equal(second->ino, first->ino);
