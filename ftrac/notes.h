@@ -4,7 +4,7 @@
 
 /*
  * ftrac run --make: has each GNU make below the command record the prerequisites of the targets
- * whose recipes it runs (db/declared.h), and tell the processes of a recipe their target.
+ * whose recipes it runs (db/declared.h), and give the processes of a recipe its target.
  *
  * This parses no Makefile and replaces no shell. $MAKEFILES names an additional makefile, which
  * every make reads first, including makes started by make. It exports one variable, FTRAC_TARGET.

@@ -7,7 +7,7 @@
  * again.
  *
  * At most half of this process's descriptors are for inodes. If there are more inodes, the
- * descriptor that was unused for longest is closed (clock algorithm: second chance for those held
+ * descriptor that was unused for longest is closed (clock algorithm, which spares those held
  * since). Descriptors on other mounts than the root's are also closed after a quarter of a second
  * without use, because they keep the host from unmounting.
  *
