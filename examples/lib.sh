@@ -1,11 +1,11 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: MIT
 #
-# What the run.sh of each example has in common. The one who sources it has set $here, the
+# What the run.sh of each example has in common. A script that sources it sets $here first, the
 # directory of the example.
 #
 #   need PROGRAM...          builds ftrac and installs what is missing
-#   take_options OPTION...   looks what ftrac's own options mean for us
+#   take_options OPTION...   evaluates the options of ftrac that matter here
 #   start_trace OPTION...    mounts
 #   traced DIR COMMAND...    runs COMMAND in DIR as it looks through the mount
 #   stop_trace               unmounts, and waits until the trace is complete
