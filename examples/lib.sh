@@ -1,11 +1,11 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: MIT
 #
-# What the run.sh of each example has in common. The one who sources it has set $here, the
+# What the run.sh of each example has in common. A script that sources it sets $here first, the
 # directory of the example.
 #
 #   need PROGRAM...          builds ftrac and installs what is missing
-#   take_options OPTION...   looks what ftrac's own options mean for us
+#   take_options OPTION...   evaluates the options of ftrac that matter here
 #   start_trace OPTION...    mounts
 #   traced DIR COMMAND...    runs COMMAND in DIR as it looks through the mount
 #   stop_trace               unmounts, and waits until the trace is complete
@@ -83,7 +83,7 @@ unmount() {
 
 # ftrac holds a lock on the trace as long as it writes.
 stop_trace() {
-	unmount || die "cannot unmount '$mnt': somebody still uses it; see fuser -vm '$mnt'"
+	unmount || die "cannot unmount '$mnt': it is still in use; see fuser -vm '$mnt'"
 	flock -w 120 "$db" true || die "'$db' is still being written two minutes after the unmount"
 	[ "$(sqlite3 "$db" "SELECT value FROM trace WHERE key = 'complete'")" = 1 ] ||
 		die "'$db' is not complete; what ftrac said is above"

@@ -21,11 +21,13 @@
 #include "procmon/monitor.h"
 
 #define FRESH_NS 100000000
-#define GROUPS 32 /* a requester with more is read anew by each thread */
+#define GROUPS 32 /* if a requester has more groups, each thread reads them itself */
 #define SLOTS 256
 
-/* What counts on objects of one's own user namespace (capable_wrt_inode_uidgid() of the kernel, and what an
- * owner of all ids there may do). */
+/*
+ * Capabilities that apply to objects of one's own user namespace (capable_wrt_inode_uidgid() of the
+ * kernel, and what an owner of all ids may do there).
+ */
 #define NAMESPACE_RIGHTS                                                                        \
 	(RIGHT(CAP_CHOWN) | RIGHT(CAP_DAC_OVERRIDE) | RIGHT(CAP_DAC_READ_SEARCH) | RIGHT(CAP_FOWNER) | \
 		RIGHT(CAP_FSETID) | RIGHT(CAP_SETFCAP))
@@ -35,29 +37,29 @@ static struct {
 	uid_t uid;
 	gid_t gid;
 	uint64_t kept;	 /* permitted */
-	uint64_t usable; /* what of that is ever in effect while a handler acts */
+	uint64_t usable; /* the part of them that may be in effect while a handler runs */
 } own;
 
-/* What was read of a requester. */
+/* The credentials of a requester. */
 struct identity {
-	struct requester who;
+	struct requester requester;
 	int64_t read_ns;
 	uint64_t effective; /* as capget(2) has it */
-	uint64_t rights;    /* of these and the daemon's: what counts on all objects */
-	uint64_t namespace_rights; /* what counts on objects of its namespace */
+	uint64_t rights;    /* of these, those that the daemon has, too; they apply to all objects */
+	uint64_t namespace_rights; /* they apply to objects of its namespace */
 	struct monitor_ids uids, gids;
-	bool is_guessed; /* from the ids alone */
+	bool is_guessed; /* derived from the ids only */
 	size_t n_groups;
-	gid_t groups[GROUPS]; /* if they are not more */
+	gid_t groups[GROUPS]; /* if n_groups is not larger */
 };
 
-/* Identities that threads share, by thread id. */
+/* Identities shared by all threads, by the requester's thread id. */
 static struct slot {
 	pthread_mutex_t lock;
 	struct identity identity;
 } slots[SLOTS];
 
-/* What this thread has. */
+/* The credentials of this thread. */
 static _Thread_local struct {
 	bool has_effective, has_ids, has_umask;
 	uint64_t effective;
@@ -67,7 +69,7 @@ static _Thread_local struct {
 	size_t n_groups;
 	gid_t groups[GROUPS];
 	struct identity identity; /* of the last requester */
-	bool read_now;		  /* it was read from /proc by the last creds_become() */
+	bool read_now;		  /* the last creds_become() read it from /proc */
 } thread;
 
 /* ---- system calls; glibc's wrappers would change all threads ---- */
@@ -93,8 +95,10 @@ static int call_capset(uint64_t effective)
 	return capset(&head, caps) < 0 ? -errno : 0;
 }
 
-/* What is permitted is never refused, as creds_init() has seen; to go on would be to act with more than the
- * requester has. */
+/*
+ * Setting permitted capabilities cannot fail, as creds_init() has tested. If it does, abort:
+ * otherwise the thread would act with more rights than the requester has.
+ */
 static void set_effective(uint64_t effective)
 {
 	if (thread.has_effective && thread.effective == effective)
@@ -105,7 +109,10 @@ static void set_effective(uint64_t effective)
 	thread.has_effective = true;
 }
 
-/* Whether the thread has these ids now: an id that the daemon's namespace lacks is refused without a word. */
+/*
+ * Returns whether the thread has these ids now: setfsuid(2) reports no error for an id that the
+ * daemon's namespace does not map.
+ */
 static bool set_fsids(uid_t uid, gid_t gid)
 {
 	syscall(SYS_setfsgid, gid);
@@ -127,7 +134,7 @@ static int set_ids(uid_t uid, gid_t gid, const gid_t *groups, size_t n)
 		return 0;
 	set_effective(own.usable);
 	thread.has_ids = false;
-	/* In a namespace that forbids setgroups(2) the daemon has no groups either that matter. */
+	/* If the namespace forbids setgroups(2), the daemon has no groups that matter. */
 	if (syscall(SYS_setgroups, n, groups) < 0 && errno != EPERM)
 		return -errno;
 	if (!in_place && !set_fsids(uid, gid))
@@ -163,10 +170,10 @@ int creds_init(uint64_t keep, bool alone)
 		return rights_keep(keep, alone);
 	for (int i = 0; i < SLOTS; i++)
 		pthread_mutex_init(&slots[i].lock, NULL);
-	/* Without it every change of the fsuid takes the file capabilities away. */
+	/* Without this bit every change of the fsuid drops the file capabilities. */
 	if (prctl(PR_SET_SECUREBITS, bits | SECBIT_NO_SETUID_FIXUP) < 0)
 		return -errno;
-	setgroups(0, NULL); /* where that is forbidden, a container's root has none that matter */
+	setgroups(0, NULL); /* if this is forbidden, root of the container has no groups that matter */
 	r = rights_keep(keep, true);
 	if (r < 0)
 		return r;
@@ -190,45 +197,49 @@ static int64_t coarse_now_ns(void)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-static bool is_of(const struct identity *identity, const struct requester *who, int64_t now_ns)
+static bool is_of(const struct identity *identity, const struct requester *requester, int64_t now_ns)
 {
-	return identity->read_ns && identity->who.tid == who->tid && identity->who.uid == who->uid &&
-	       identity->who.gid == who->gid && now_ns - identity->read_ns < FRESH_NS;
+	return identity->read_ns && identity->requester.tid == requester->tid &&
+	       identity->requester.uid == requester->uid &&
+	       identity->requester.gid == requester->gid && now_ns - identity->read_ns < FRESH_NS;
 }
 
-/* Capabilities can be given up at any time, and are asked for each time. */
+/* A process may drop capabilities at any time, so they are compared for each request. */
 static bool has_kept_rights(const struct identity *identity)
 {
 	return !identity->effective || identity->is_guessed ||
-	       get_effective(identity->who.tid) == identity->effective;
+	       get_effective(identity->requester.tid) == identity->effective;
 }
 
-/* Where nothing can be read, the ids tell. */
+/* Fallback if /proc cannot be read: derives the capabilities from the ids. */
 static void guess(struct identity *identity)
 {
 	identity->is_guessed = true;
-	identity->effective = identity->rights = identity->who.uid == 0 ? own.usable : 0;
+	identity->effective = identity->rights = identity->requester.uid == 0 ? own.usable : 0;
 }
 
-/* The requester's, as /proc has it.  At most room groups are stored; identity->n_groups may be larger. */
-static void read_identity(const struct requester *who, int64_t now_ns, struct identity *identity,
+/* Reads the requester's credentials from /proc. Stores at most room groups; identity->n_groups may
+ * be larger. */
+static void read_identity(const struct requester *requester, int64_t now_ns, struct identity *identity,
 	gid_t *groups, size_t room)
 {
 	uint64_t before = creds_raise(RIGHT(CAP_SYS_PTRACE) | RIGHT(CAP_DAC_READ_SEARCH));
 	struct monitor_credentials read;
 	int r;
 
-	*identity = (struct identity){ .who = *who, .read_ns = now_ns };
-	r = who->tid > 0 ? monitor_read_credentials(who->tid, groups, room, &read) : -ESRCH;
+	*identity = (struct identity){ .requester = *requester, .read_ns = now_ns };
+	r = requester->tid > 0 ? monitor_read_credentials(requester->tid, groups, room, &read) : -ESRCH;
 	creds_drop(before);
 	if (r < 0) {
 		guess(identity);
 		return;
 	}
 	identity->n_groups = read.n_groups;
-	/* The request was made with other ids than the thread has, as access(2) and overlayfs do; whether with its
-	 * capabilities cannot be known. */
-	if (read.fsuid != who->uid) {
+	/*
+	 * The request has other ids than the thread, as with access(2) and overlayfs. Whether it
+	 * has the thread's capabilities is unknown.
+	 */
+	if (read.fsuid != requester->uid) {
 		guess(identity);
 		return;
 	}
@@ -247,13 +258,13 @@ static struct slot *slot_of(pid_t tid)
 	return &slots[(unsigned)tid % SLOTS];
 }
 
-static bool find_identity(const struct requester *who, int64_t now_ns, struct identity *ret_identity)
+static bool find_identity(const struct requester *requester, int64_t now_ns, struct identity *ret_identity)
 {
-	struct slot *slot = slot_of(who->tid);
+	struct slot *slot = slot_of(requester->tid);
 	bool found;
 
 	pthread_mutex_lock(&slot->lock);
-	found = is_of(&slot->identity, who, now_ns);
+	found = is_of(&slot->identity, requester, now_ns);
 	if (found)
 		*ret_identity = slot->identity;
 	pthread_mutex_unlock(&slot->lock);
@@ -262,7 +273,7 @@ static bool find_identity(const struct requester *who, int64_t now_ns, struct id
 
 static void keep_identity(const struct identity *identity)
 {
-	struct slot *slot = slot_of(identity->who.tid);
+	struct slot *slot = slot_of(identity->requester.tid);
 
 	if (identity->n_groups > GROUPS)
 		return;
@@ -271,7 +282,7 @@ static void keep_identity(const struct identity *identity)
 	pthread_mutex_unlock(&slot->lock);
 }
 
-/* ---- to act as one ---- */
+/* ---- acting as a requester ---- */
 
 static bool is_in_namespace(const struct identity *identity, int fd)
 {
@@ -297,28 +308,29 @@ static uint64_t rights_on(const struct identity *identity, const struct creds_ob
 
 static int take(const struct identity *identity, const gid_t *groups, const struct creds_object *object)
 {
-	int r = set_ids(identity->who.uid, identity->who.gid, groups, identity->n_groups);
+	int r = set_ids(identity->requester.uid, identity->requester.gid, groups, identity->n_groups);
 
 	set_effective(r == 0 ? rights_on(identity, object) : 0);
 	return r;
 }
 
 /* Reads the requester's credentials and takes them on. */
-static int read_and_take(const struct requester *who, int64_t now_ns, const struct creds_object *object)
+static int read_and_take(const struct requester *requester, int64_t now_ns,
+	const struct creds_object *object)
 {
 	struct identity *identity = &thread.identity;
 	cleanup_free gid_t *many = NULL;
 	gid_t *groups = identity->groups;
 
 	thread.read_now = true;
-	read_identity(who, now_ns, identity, groups, GROUPS);
+	read_identity(requester, now_ns, identity, groups, GROUPS);
 	if (identity->n_groups > GROUPS) {
 		size_t room = identity->n_groups;
 
 		groups = many = calloc(room, sizeof(*many));
 		if (!many)
 			return -ENOMEM;
-		read_identity(who, now_ns, identity, groups, room);
+		read_identity(requester, now_ns, identity, groups, room);
 		if (identity->n_groups > room)
 			identity->n_groups = room;
 	}
@@ -326,7 +338,7 @@ static int read_and_take(const struct requester *who, int64_t now_ns, const stru
 	return take(identity, groups, object);
 }
 
-int creds_become(const struct requester *who, const struct creds_object *object)
+int creds_become(const struct requester *requester, const struct creds_object *object)
 {
 	struct identity *identity = &thread.identity;
 	int64_t now_ns;
@@ -335,21 +347,21 @@ int creds_become(const struct requester *who, const struct creds_object *object)
 		return 0;
 	now_ns = coarse_now_ns();
 	thread.read_now = false;
-	if (thread.has_ids && is_of(identity, who, now_ns) && has_kept_rights(identity)) {
+	if (thread.has_ids && is_of(identity, requester, now_ns) && has_kept_rights(identity)) {
 		set_effective(rights_on(identity, object));
 		return 0;
 	}
-	if (find_identity(who, now_ns, identity))
+	if (find_identity(requester, now_ns, identity))
 		return take(identity, identity->groups, object);
-	return read_and_take(who, now_ns, object);
+	return read_and_take(requester, now_ns, object);
 }
 
-bool creds_again(const struct requester *who, const struct creds_object *object)
+bool creds_again(const struct requester *requester, const struct creds_object *object)
 {
 	struct identity before = thread.identity;
 	uint64_t effective = thread.effective;
 
-	if (!own.privileged || thread.read_now || read_and_take(who, coarse_now_ns(), object) < 0)
+	if (!own.privileged || thread.read_now || read_and_take(requester, coarse_now_ns(), object) < 0)
 		return false;
 	return thread.effective != effective || thread.identity.n_groups != before.n_groups ||
 	       before.n_groups > GROUPS ||
@@ -387,11 +399,11 @@ bool creds_has(uint64_t capabilities)
 	return !own.privileged || (get_effective(0) & capabilities) == capabilities;
 }
 
-bool creds_equals(const struct requester *who)
+bool creds_equals(const struct requester *requester)
 {
 	const struct creds_object none = { .fd = -1, .other = -1 };
 
-	return creds_become(who, &none) == 0 && (thread.effective & own.usable) == own.usable;
+	return creds_become(requester, &none) == 0 && (thread.effective & own.usable) == own.usable;
 }
 
 void creds_umask(mode_t mask)

@@ -37,20 +37,20 @@
 #include "ftrac/shares.h"
 
 #define RING_SLOTS 65536 /* of 128 bytes */
-#define START_NAPS 1000 /* of 10 ms; it takes less than one */
-#define MAX_THREADS 512	 /* a request that blocks must not stop the others */
+#define START_NAPS 1000 /* of 10 ms each; normally less than one passes */
+#define MAX_THREADS 512	 /* a request that blocks must not block the others */
 #define MOST_FILES (1 << 30)
-#define OWN_FILES 24   /* of the daemon itself, */
-#define RING_FILES 2   /* and for each processor with io_uring */
-#define LEAST_FILES 16 /* that clients can have open, or the mount is of no use */
-#define MANY_FILES 4096 /* few programs have more */
-#define LEASE_THREADS 64 /* that wait for holders of leases */
+#define OWN_FILES 24   /* files of the daemon itself */
+#define RING_FILES 2   /* and for each processor, with io_uring */
+#define LEAST_FILES 16 /* files for clients, without which a mount is useless */
+#define MANY_FILES 4096 /* few programs open more */
+#define LEASE_THREADS 64 /* threads that wait for the holder of a lease */
 #define LOCK_THREADS 2048
-#define THREAD_BYTES (12 << 20) /* of address space: stack and buffer of a thread of libfuse */
+#define THREAD_BYTES (12 << 20) /* address space of a thread of libfuse: stack and buffer */
 
 /* ---- start ---- */
 
-/* All that we may have; what those who started us may have is *ret_before. */
+/* Raises the soft limit to the hard limit; *ret_before is the limit that we inherited. */
 static void raise_files(rlim_t *ret_before)
 {
 	struct rlimit files;
@@ -72,7 +72,7 @@ static rlim_t file_limit(void)
 	return files.rlim_cur;
 }
 
-/* before: the limit of those who started us, who will be clients. */
+/* before: the limit that we inherited, which clients have, too. */
 static int check_files(const struct daemon *d, rlim_t before)
 {
 	rlim_t limit = file_limit(), needs = OWN_FILES + pins_reserve(limit);
@@ -80,12 +80,12 @@ static int check_files(const struct daemon *d, rlim_t before)
 	if (d->fs.uring)
 		needs += RING_FILES * (rlim_t)sysconf(_SC_NPROCESSORS_CONF);
 	if (limit < needs + LEAST_FILES)
-		return err_status(EXIT_OWN, "%ju open files (ulimit -Hn) are too few for a mount: it needs %ju, and "
-			"one for each file that is open in it; raise the hard limit", (uintmax_t)limit,
+		return err_status(EXIT_OWN, "%ju open files (ulimit -Hn) are too few for a mount: ftrac needs %ju and "
+			"one for each file that is open in the mount; raise the hard limit", (uintmax_t)limit,
 			(uintmax_t)(needs + LEAST_FILES));
 	if (before > limit - needs && limit < MANY_FILES)
-		err_print("some %ju files can be open in the mount at once, while each program may have %ju: they will "
-			  "meet EMFILE earlier; raise the hard limit (ulimit -Hn)",
+		err_print("about %ju files can be open in the mount at once, fewer than the %ju that each program may "
+			  "open: programs may get EMFILE earlier; raise the hard limit (ulimit -Hn)",
 			(uintmax_t)(limit - needs), (uintmax_t)before);
 	return 0;
 }
@@ -94,7 +94,7 @@ static void raise_limits(void)
 {
 	struct rlimit size = { RLIM_INFINITY, RLIM_INFINITY };
 
-	/* The limit of who writes is checked before the request reaches us. */
+	/* The kernel checks the writer's limit before it sends the request. */
 	if (setrlimit(RLIMIT_FSIZE, &size) < 0 && getrlimit(RLIMIT_FSIZE, &size) == 0) {
 		size.rlim_cur = size.rlim_max;
 		setrlimit(RLIMIT_FSIZE, &size);
@@ -103,8 +103,9 @@ static void raise_limits(void)
 }
 
 /*
- * By default each thread has a heap of its own, 64 MiB of address space.  Where that is limited there is
- * one for all, and half of what is left is for threads: libfuse ends the mount if one of them has no buffer.
+ * By default each thread has a heap of its own, 64 MiB of address space. If address space is
+ * limited, all threads share one heap, and half of the rest is for thread stacks: libfuse ends the
+ * mount if a thread gets no buffer.
  */
 static void share_heap(void)
 {
@@ -135,10 +136,10 @@ static int check_device(void)
 	int fd;
 
 	if (access("/dev/fuse", F_OK) < 0)
-		return err_status(EXIT_OWN, "there is no '/dev/fuse': the kernel has no FUSE, or this "
-			"container was not given it; try 'modprobe fuse' as root");
+		return err_status(EXIT_OWN, "there is no '/dev/fuse': the kernel has no FUSE, or the "
+			"container has no such device; try 'modprobe fuse' as root");
 	if (geteuid() != 0 && access("/dev/fuse", R_OK | W_OK) < 0)
-		return err_status(EXIT_OWN, "cannot open '/dev/fuse': %s; ask for mode 0666 of it, or "
+		return err_status(EXIT_OWN, "cannot open '/dev/fuse': %s; ask root to set its mode to 0666, or "
 			"run ftrac as root", strerror(errno));
 	fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
@@ -278,8 +279,8 @@ static int start_recording(struct daemon *d)
 static void complain_fidelity(enum fidelity fidelity)
 {
 	if (fidelity == FIDELITY_OPEN)
-		err_print("cannot record with --fidelity open: data can be passed through by the "
-			  "kernel for root only, from Linux 6.9 on; use --fidelity cached");
+		err_print("cannot record with --fidelity open: it needs root and Linux 6.9; use "
+			  "--fidelity cached");
 	else
 		err_print("cannot record with --fidelity exact: this kernel cannot map files with "
 			  "direct I/O (Linux 6.6 can); use --fidelity cached");
@@ -292,7 +293,7 @@ static void on_ready(void *arg, int error)
 	atomic_store(&d->is_live, true);
 	if (error == -EOPNOTSUPP)
 		complain_fidelity(d->fs.fidelity);
-	else if ((error = inode_table_sweep(d->fs.inodes)) < 0)
+	else if ((error = inode_table_start_sweeper(d->fs.inodes)) < 0)
 		err_print("cannot start a thread: %s", strerror(-error));
 	else if (!d->options.no_record && (error = start_recording(d)) < 0)
 		err_print("cannot start recording: %s",
@@ -306,7 +307,7 @@ static void on_ready(void *arg, int error)
 
 /* ---- the mount ---- */
 
-/* What the source's own mount forbids is not to be had here either. */
+/* Flags of the source's own mount (nosuid, nodev, noexec) apply here, too. */
 static void add_flags(const char *source, char *out, size_t size)
 {
 	struct statvfs st = { 0 };
@@ -325,7 +326,7 @@ static int add_defaults(struct daemon *d)
 
 	if (geteuid() == 0)
 		add_flags(d->options.source, defaults, sizeof(defaults));
-	/* In front of the user's, which then win. */
+	/* Before the user's options, so that these win. */
 	r = fuse_opt_insert_arg(args, 1, defaults);
 	snprintf(name, sizeof(name), "-ofsname=%s", d->options.source);
 	if (!strpbrk(d->options.source, ",\\"))
@@ -335,7 +336,7 @@ static int add_defaults(struct daemon *d)
 	return r < 0 ? err_status(EXIT_OWN, "out of memory") : 0;
 }
 
-/* libfuse's own words, in our form; a line may come in several calls. */
+/* Prints messages of libfuse in our format; it may pass a line in several calls. */
 static void log_line(enum fuse_log_level level, const char *format, va_list args)
 {
 	static _Thread_local char line[1024];
@@ -353,20 +354,21 @@ static void log_line(enum fuse_log_level level, const char *format, va_list args
 		return;
 	line[used - 1] = '\0';
 	used = 0;
-	/* The namespace that the mount was in has ended; a ring's processor is not ours to use. */
+	/* Not errors: the namespace of the mount has ended; a ring's thread may not run on its
+	 * processor. */
 	if (strstr(line, strerror(ECONNABORTED)) || strstr(line, "Failed to bind qid"))
 		return;
 	err_print("%s", strncmp(line, "fuse: ", 6) == 0 ? line + 6 : line);
 }
 
-static int settle_transport(struct daemon *d)
+static int choose_transport(struct daemon *d)
 {
 	const struct options *o = &d->options;
-	struct transport_world world = transport_look(o->source, o->native_locks);
+	struct transport_conditions conditions = transport_probe(o->source, o->native_locks);
 	const char *why;
 
-	unsetenv("FUSE_URING_ENABLE"); /* libfuse would listen to that, too */
-	d->fs.uring = transport_settle(&world, o->io_uring, &why);
+	unsetenv("FUSE_URING_ENABLE"); /* libfuse reads this variable, too */
+	d->fs.uring = transport_choose(&conditions, o->io_uring, &why);
 	if (why)
 		return err_status(EXIT_OWN, "cannot use --io-uring on: %s", why);
 	if (d->fs.uring && fuse_opt_insert_arg(&d->options.fuse, 1, "-oio_uring") < 0)
@@ -376,7 +378,7 @@ static int settle_transport(struct daemon *d)
 
 static int make_session(struct daemon *d)
 {
-	int status = settle_transport(d);
+	int status = choose_transport(d);
 
 	if (status == 0)
 		status = add_defaults(d);
@@ -387,8 +389,8 @@ static int make_session(struct daemon *d)
 	return d->session ? 0 : EXIT_USAGE;
 }
 
-/* Asked without a request: nobody would answer yet. */
-static void look_at_mount(struct daemon *d)
+/* Without a request to our mount: no thread answers yet. */
+static void check_mount(struct daemon *d)
 {
 	cleanup_fd int own = open(d->options.mountpoint, O_PATH | O_CLOEXEC);
 	struct mount_effects effects;
@@ -415,13 +417,13 @@ int daemon_mount(struct daemon *d, int device)
 	if (r < 0)
 		return EXIT_OWN;
 	if (device < 0)
-		look_at_mount(d);
+		check_mount(d);
 	return 0;
 }
 
 /*
- * If libfuse has no memory for the kernel's first request, it refuses it, and goes on; the kernel then
- * refuses all others.  Nobody would ever hear of the mount, that it is there or that it is not.
+ * If libfuse has no memory for the kernel's first request, it refuses the request and goes on; the
+ * kernel then refuses all others. Without this thread no process would learn that the mount failed.
  */
 static void *watch_start(void *arg)
 {
@@ -431,8 +433,8 @@ static void *watch_start(void *arg)
 	for (int i = 0; i < START_NAPS && !atomic_load(&d->is_live); i++)
 		nanosleep(&nap, NULL);
 	if (!atomic_load(&d->is_live)) {
-		d->status = err_status(EXIT_OWN, "the mount does not begin: the kernel's first request was "
-			"not answered; try again when there is more memory");
+		d->status = err_status(EXIT_OWN, "the mount failed: libfuse could not answer the kernel's first "
+			"request; try again when more memory is free");
 		fuse_session_exit(d->session);
 	}
 	return NULL;
@@ -451,14 +453,14 @@ int daemon_loop(struct daemon *d)
 		fuse_loop_cfg_destroy(config);
 		return err_status(EXIT_OWN, "cannot start a thread: %s", strerror(r));
 	}
-	/* By the device come forgets only where there are rings. */
+	/* With rings, only FORGET requests come by the device. */
 	fuse_loop_cfg_set_max_threads(config, d->fs.uring ? 1 : max_threads());
 	fuse_loop_cfg_set_idle_threads(config, 16);
 	r = fuse_session_loop_mt(d->session, config);
 	fuse_loop_cfg_destroy(config);
-	atomic_store(&d->is_live, true); /* nobody waits for it any more */
+	atomic_store(&d->is_live, true); /* ends the thread that watches the start */
 	pthread_join(watch, NULL);
-	/* A signal is the regular end of a mount, or that its namespace has ended. */
+	/* A signal ends a mount regularly, and so does the end of its namespace. */
 	return r < 0 && r != -ECONNABORTED ? err_status(EXIT_OWN, "the mount ended: %s", strerror(-r)) : 0;
 }
 
@@ -487,7 +489,8 @@ static int share_out(struct daemon *d)
 	size_t room[SHARE_MAX] = { [SHARE_LEASES] = LEASE_THREADS, [SHARE_LOCKS] = LOCK_THREADS };
 	rlim_t limit = file_limit();
 
-	room[SHARE_FILES] = limit - pins_reserve(limit); /* inodes are let go for files */
+	/* files take precedence over inode descriptors */
+	room[SHARE_FILES] = limit - pins_reserve(limit);
 	if (shares_create(room, creds_privileged() ? (uid_t)-1 : geteuid(), &d->fs.shares) < 0)
 		return -ENOMEM;
 	return defer_create(&d->fs, d->options.mountpoint, &d->fs.defer);
@@ -509,7 +512,8 @@ int daemon_open(struct daemon *d)
 		status = check_files(d, before);
 	if (status == 0)
 		status = open_store(d);
-	/* Others than root need the setuid fusermount3, unless the mount is made inside of a namespace. */
+	/* Unprivileged users need the setuid fusermount3, unless the mount is made in a
+	 * namespace. */
 	if (status == 0 && (r = creds_init(rights_needed(&d->options), d->squash)) < 0)
 		status = err_status(EXIT_OWN, "cannot set up credentials: %s", strerror(-r));
 	if (status == 0 && d->options.native_locks && locks_create(&d->fs.locks) < 0)
@@ -525,7 +529,7 @@ int daemon_finish(struct daemon *d)
 {
 	int r = 0;
 
-	inode_table_rest(d->fs.inodes);
+	inode_table_stop_sweeper(d->fs.inodes);
 	defer_stop(d->fs.defer);
 	if (d->session) {
 		char **environment = helper_hide_environment();
@@ -536,7 +540,7 @@ int daemon_finish(struct daemon *d)
 			fuse_remove_signal_handlers(d->session);
 		fuse_session_destroy(d->session);
 	}
-	monitor_finish(d->monitor); /* its last words are for the writer */
+	monitor_finish(d->monitor); /* pushes the last events, so before the writer stops */
 	if (d->writer)
 		r = writer_stop(d->writer);
 	if (r < 0)

@@ -3,15 +3,15 @@
 #define FTRAC_DAEMON_H
 
 /*
- * What serves a mount and records it, from its options to its end: open, mount, loop, finish, in this
- * order; finish also after one of them has failed.  What goes wrong is printed; each returns 0 or the
- * exit status.
+ * The daemon that serves a mount and records it, from its options to its end: open, mount, loop,
+ * finish, in this order; finish also after one of the others has failed. Each prints its errors and
+ * returns 0 or the exit status.
  *
- *   open    limits, session, trace, rights, source; nobody sees anything of it yet, but the file
- *   mount   the kernel may ask
- *   loop    answers until the mount is gone; the first answer starts the recording, and ready() says
- *           that everything is there, or that it cannot be (error, -errno: was printed)
- *   finish  the end of the trace; the status of it all
+ *   open    limits, session, trace, rights, source; only the trace file is visible
+ *   mount   the kernel may send requests
+ *   loop    answers requests until the mount is gone.  The first request starts the recording.  Then
+ *           ready() is called: with 0, or with the -errno of an error that was printed
+ *   finish  ends the trace; returns the final exit status
  */
 
 #include <stdbool.h>
@@ -28,16 +28,16 @@ struct writer;
 
 struct daemon {
 	struct options options;
-	char *cwd, *command; /* of the trace; command NULL: none */
-	const char *notes; /* what the build says of itself (db/declared.h); NULL: nothing */
+	char *cwd, *command; /* for the trace; command NULL: none */
+	const char *notes; /* directory of the notes of make (db/declared.h); NULL: none */
 	const struct inode_squash *squash;
-	void (*ready)(struct daemon *d, int error); /* in a thread of the loop */
-	int ready_fd; /* the parent waits at its other end; -1: nobody does */
+	void (*ready)(struct daemon *d, int error); /* called in a thread of the loop */
+	int ready_fd; /* the parent waits at the other end; -1: no parent waits */
 	int status;   /* of the process */
-	bool has_trace; /* finish: it is complete */
+	bool has_trace; /* finish: the trace is complete */
 	bool handles_signals;
-	_Atomic bool is_live; /* the kernel has been answered */
-	bool is_aside; /* what is done before daemon_record() is not of what is traced */
+	_Atomic bool is_live; /* the first request was answered */
+	bool is_aside; /* operations before daemon_record() do not belong to the traced command */
 
 	struct fs fs;
 	struct paths_options choice;
@@ -51,10 +51,10 @@ struct daemon {
 
 int daemon_open(struct daemon *d);
 
-/* device: an open /dev/fuse that somebody has mounted already; -1: on the mount point. */
+/* device: an open /dev/fuse that is mounted already; -1: mount it on the mount point. */
 int daemon_mount(struct daemon *d, int device);
 
-/* From now on. */
+/* Starts the recording of operations. */
 void daemon_record(struct daemon *d);
 
 int daemon_loop(struct daemon *d);

@@ -16,8 +16,8 @@
 #include "ftrac/waking.h"
 
 #define PER_RING 4 /* libfuse's rings have 8 requests */
-#define POKES 100
-#define POKE_US 10000
+#define WAKE_TRIES 100
+#define WAKE_INTERVAL_US 10000
 #define PATIENCE_S 1
 
 /* A request that waits. */
@@ -26,13 +26,13 @@ struct deferred {
 	struct requester requester;
 	int path_fd; /* O_PATH */
 	int flags;
-	int opened; /* by now, or -1 */
+	int opened; /* the descriptor after the wait, or -1 */
 	void (*again)(void *arg);
 	void *arg;
-	pthread_t ring; /* whose request it is */
+	pthread_t ring; /* the thread of the ring that has the request */
 	int cpu;
 	struct waking waking;
-	struct deferred *next, **at; /* of those that wait, or of those that are done */
+	struct deferred *next, **at; /* in the list of waiting or of finished requests */
 };
 
 struct defer {
@@ -43,11 +43,11 @@ struct defer {
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
 	unsigned running; /* threads */
-	bool is_left; /* a thread is stuck, and has it */
+	bool is_left; /* a thread is stuck and still uses it */
 	struct deferred *waiting, *done;
 };
 
-static _Thread_local unsigned of_this_ring; /* requests of it that wait */
+static _Thread_local unsigned of_this_ring; /* waiting requests of this thread's ring */
 
 int defer_create(struct fs *fs, const char *mountpoint, struct defer **ret_defer)
 {
@@ -86,7 +86,7 @@ static void give_up(struct deferred *w)
 
 /* ---- back to the ring ---- */
 
-static void hand_back(struct defer *defer, struct deferred *w)
+static void return_to_ring(struct defer *defer, struct deferred *w)
 {
 	pthread_mutex_lock(&defer->lock);
 	w->next = defer->done;
@@ -95,8 +95,8 @@ static void hand_back(struct defer *defer, struct deferred *w)
 	pthread_mutex_unlock(&defer->lock);
 }
 
-/* Takes one out that this thread is to go on with, or w itself; NULL if there is none. */
-static struct deferred *take_back(struct defer *defer, const struct deferred *w)
+/* Removes and returns a finished request of this thread, or w itself; NULL if there is none. */
+static struct deferred *take_finished(struct defer *defer, const struct deferred *w)
 {
 	struct deferred **at, *found = NULL;
 
@@ -113,12 +113,12 @@ static struct deferred *take_back(struct defer *defer, const struct deferred *w)
 	return found;
 }
 
-void defer_go_on(struct defer *defer)
+void defer_retry(struct defer *defer)
 {
 	struct deferred *w;
 
 	while (atomic_load_explicit(&defer->n_done, memory_order_relaxed) &&
-		(w = take_back(defer, NULL))) {
+		(w = take_finished(defer, NULL))) {
 		of_this_ring--;
 		try_again(w);
 	}
@@ -135,8 +135,8 @@ static bool is_done(struct defer *defer, const struct deferred *w)
 	return done;
 }
 
-/* By a descriptor table of the thread's own, which /proc/self is not about. */
-static void poke(const struct defer *defer, const struct requester *requester)
+/* The thread has its own descriptor table, which /proc/self does not show. */
+static void send_wake_request(const struct defer *defer, const struct requester *requester)
 {
 	cleanup_fd int root = defer->mountpoint
 		? open(defer->mountpoint, O_PATH | O_DIRECTORY | O_CLOEXEC)
@@ -148,7 +148,7 @@ static void poke(const struct defer *defer, const struct requester *requester)
 		(void)!getxattr(path, DEFER_XATTR, value, sizeof(value));
 }
 
-/* w may be gone as soon as it is handed back. */
+/* w may be freed as soon as it is handed back. */
 static void wake_ring(struct defer *defer, struct deferred *w)
 {
 	struct requester requester = w->requester;
@@ -157,13 +157,14 @@ static void wake_ring(struct defer *defer, struct deferred *w)
 	CPU_ZERO(&cpu);
 	CPU_SET(w->cpu, &cpu);
 	pthread_setaffinity_np(pthread_self(), sizeof(cpu), &cpu);
-	hand_back(defer, w);
-	/* A client of ours that must not keep the device open if we are killed. */
+	return_to_ring(defer, w);
+	/* This thread is a client of our mount; it must not keep the device open if the daemon is
+	 * killed. */
 	close_range(3, ~0U, CLOSE_RANGE_UNSHARE);
-	for (int i = 0; i < POKES && !atomic_load(&defer->stop) && is_done(defer, w); i++) {
+	for (int i = 0; i < WAKE_TRIES && !atomic_load(&defer->stop) && is_done(defer, w); i++) {
 		if (i)
-			usleep(POKE_US);
-		poke(defer, &requester);
+			usleep(WAKE_INTERVAL_US);
+		send_wake_request(defer, &requester);
 	}
 }
 
@@ -268,7 +269,7 @@ int defer_open(struct defer *defer, const struct call *c, struct inode *inode, i
 	w->flags = flags & O_ACCMODE;
 	w->again = again;
 	w->arg = arg;
-	of_this_ring += defer->fs->uring; /* before it can come back */
+	of_this_ring += defer->fs->uring; /* before the request can be handed back */
 	if (start(defer, w) == 0)
 		return 0;
 	of_this_ring -= defer->fs->uring;
@@ -278,7 +279,8 @@ int defer_open(struct defer *defer, const struct call *c, struct inode *inode, i
 
 /* ---- the end ---- */
 
-/* One that pokes a mount whose rings have ended stays until the session is destroyed. */
+/* A thread that sends a request to a mount whose rings have ended blocks until the session is
+ * destroyed. */
 static bool wait_for_threads(struct defer *defer)
 {
 	struct timespec end;

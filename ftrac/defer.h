@@ -3,17 +3,17 @@
 #define FTRAC_DEFER_H
 
 /*
- * Requests that have to wait for the holder of a lease (fcntl(2), F_SETLEASE): up to fs.lease-break-time, 45 s by
- * default.  Handlers open without waiting; what gets -EAGAIN is deferred.  A thread of its own then opens the file
- * in the name of the requester, waits, and keeps the file open, so that no new lease can come, while the request
- * is tried once more.
+ * Requests that wait for the holder of a lease (fcntl(2), F_SETLEASE): up to fs.lease-break-time,
+ * 45 s by default. Handlers open files without waiting. If the open returns -EAGAIN, the request is
+ * deferred: a separate thread opens the file with the requester's credentials, waits, and keeps the
+ * file open, so that no new lease is possible, while the request is retried.
  *
- * Where requests come by io_uring, only the thread of the ring may reply (transport.h).  So the waiting thread hands
- * the request back to that thread, and has the kernel send it another request, which wakes it: one for the extended
- * attribute DEFER_XATTR of the mount, from the processor that the ring serves.
+ * If requests come by io_uring, only the thread of the ring may reply (transport.h). So the waiting
+ * thread hands the request back to that thread and wakes it: from the processor of the ring it
+ * makes the kernel send another request, for the extended attribute DEFER_XATTR of the mount.
  *
- * A user has a share of the threads (shares.h); of the requests of a ring a half may wait.  Who wants more gets
- * -EAGAIN.
+ * Each user has a share of the threads (shares.h), and half of the requests of a ring may wait.
+ * Beyond that requests get -EAGAIN.
  *
  * Threads: any.
  */
@@ -26,21 +26,24 @@
 
 struct defer;
 
-/* mountpoint: of the mount that is served, absolute; NULL: its requesters have it as their root.  0 or -ENOMEM. */
+/* mountpoint: of our mount, absolute; NULL: it is the root directory of its requesters. 0 or
+ * -ENOMEM. */
 int defer_create(struct fs *fs, const char *mountpoint, struct defer **ret_defer);
 
-/* Gives up what still waits.  After the last request; before the session is destroyed. */
+/* Ends the requests that still wait. Called after the last request and before the session is
+ * destroyed. */
 void defer_stop(struct defer *defer);
 void defer_destroy(struct defer *defer);
 
 /*
- * Waits until inode can be opened with these flags, then calls again(arg), which replies.  arg is memory of
- * malloc(3), which again() frees, or defer_stop(), if it comes first.  0, or -EAGAIN, and nothing will be called.
+ * Waits until inode can be opened with these flags, then calls again(arg), which replies. arg is
+ * memory of malloc(3); again() frees it, or defer_stop() does if it comes first. 0; or -EAGAIN, and
+ * again() is not called.
  */
 int defer_open(struct defer *defer, const struct call *c, struct inode *inode, int flags,
 	void (*again)(void *arg), void *arg);
 
-/* By a thread of a ring: tries again what has waited for it. */
-void defer_go_on(struct defer *defer);
+/* Called by the thread of a ring: retries the requests that waited for it. */
+void defer_retry(struct defer *defer);
 
 #endif

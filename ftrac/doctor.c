@@ -28,7 +28,7 @@
 struct finding {
 	const char *name, *what;
 	bool good;
-	char text[320]; /* how it is; if it is not good, why, and what to do */
+	char text[320]; /* the state; if it is not good, the reason and what to do */
 };
 
 struct doctor {
@@ -50,7 +50,7 @@ __attribute__((format(printf, 5, 6))) static bool find(struct doctor *d, const c
 	return good;
 }
 
-/* The first line of a small file; "" if there is none. */
+/* The first line of a small file; "" if it cannot be read. */
 static const char *line_of(const char *path, char line[64])
 {
 	cleanup_file FILE *f = fopen(path, "re");
@@ -63,36 +63,36 @@ static const char *line_of(const char *path, char line[64])
 
 /* ---- the mount ---- */
 
-static bool look_at_device(struct doctor *d)
+static bool check_device(struct doctor *d)
 {
 	cleanup_fd int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 
 	if (fd >= 0)
 		return find(d, "device", "/dev/fuse", true, "can be opened");
 	if (errno == ENOENT)
-		return find(d, "device", "/dev/fuse", false, "is not there: load it with 'modprobe fuse', "
+		return find(d, "device", "/dev/fuse", false, "is missing: load it with 'modprobe fuse', "
 			"or start the container with '--device /dev/fuse'");
 	return find(d, "device", "/dev/fuse", false, "cannot be opened: %s; allow it with 'chmod 0666 "
 		"/dev/fuse' (root)", strerror(errno));
 }
 
-static bool look_at_helper(struct doctor *d)
+static bool check_helper(struct doctor *d)
 {
 	if (geteuid() == 0)
 		return find(d, "fusermount3", "fusermount3", true, "is not needed by root");
 	if (view_has_helper())
 		return find(d, "fusermount3", "fusermount3", true, "is there, and setuid");
 	if (!getpwuid(getuid()))
-		return find(d, "fusermount3", "fusermount3", false, "does not mount for who has no name "
-			"('ftrac run' does without): add uid %u to the passwd database", getuid());
+		return find(d, "fusermount3", "fusermount3", false, "does not mount for a user without a "
+			"name ('ftrac run' does without it): add uid %u to the passwd database", getuid());
 	if (access("/etc/mtab", F_OK) < 0)
 		return find(d, "fusermount3", "fusermount3", false, "needs /etc/mtab ('ftrac run' does "
-			"without): 'ln -s /proc/self/mounts /etc/mtab' (root)");
+			"without it): 'ln -s /proc/self/mounts /etc/mtab' (root)");
 	return find(d, "fusermount3", "fusermount3", false, "is missing or not setuid, so 'ftrac "
 		"MOUNTPOINT' cannot mount ('ftrac run' can): 'apt install fuse3'");
 }
 
-static void look_at_allow_other(struct doctor *d)
+static void check_allow_other(struct doctor *d)
 {
 	cleanup_file FILE *f = fopen("/etc/fuse.conf", "re");
 	char line[256];
@@ -106,7 +106,7 @@ static void look_at_allow_other(struct doctor *d)
 
 /* ---- namespaces ---- */
 
-/* Tried in a child, for it cannot be taken back. */
+/* Tries it in a child process, because it cannot be undone. */
 static int try_namespaces(int flags)
 {
 	uid_t uid = geteuid();
@@ -126,7 +126,7 @@ static int try_namespaces(int flags)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
 }
 
-static bool look_at_namespaces(struct doctor *d)
+static bool check_namespaces(struct doctor *d)
 {
 	bool root = geteuid() == 0;
 	int error = try_namespaces(CLONE_NEWNS | (root ? 0 : CLONE_NEWUSER));
@@ -139,36 +139,36 @@ static bool look_at_namespaces(struct doctor *d)
 
 /* ---- processes ---- */
 
-static bool look_at_source(struct doctor *d, const char *name, const char *what,
+static bool check_source(struct doctor *d, const char *name, const char *what,
 	enum monitor_source source)
 {
 	int r = monitor_source_error(source);
 
-	return find(d, name, what, r == 0, "%s", r == 0 ? "can be had" : monitor_explain(source, r));
+	return find(d, name, what, r == 0, "%s", r == 0 ? "works" : monitor_explain(source, r));
 }
 
-static void look_at_delays(struct doctor *d, bool taskstats)
+static void check_delays(struct doctor *d, bool taskstats)
 {
 	bool counted = monitor_has_delays();
 
 	find(d, "delays", "delays by block I/O, swap, reclaim", counted && taskstats, "%s",
-		!taskstats ? "come with taskstats" : counted ? "are counted"
+		!taskstats ? "need exit records (taskstats)" : counted ? "are counted"
 		: "are not counted: 'sysctl kernel.task_delayacct=1' (root)");
 }
 
-static void look_at_scope(struct doctor *d)
+static void check_ptrace_scope(struct doctor *d)
 {
 	char line[64];
 	const char *value = line_of("/proc/sys/kernel/yama/ptrace_scope", line);
 
 	find(d, "ptrace_scope", "kernel.yama.ptrace_scope", strcmp(value, "3") != 0, "%s%s",
-		*value ? value : "not there", strcmp(value, "3") == 0
-		? ": nobody may trace; it can be set to 1 at boot only" : "");
+		*value ? value : "not present", strcmp(value, "3") == 0
+		? ": no process may trace; only a reboot can change it to 1" : "");
 }
 
 /* ---- the kernel ---- */
 
-static void look_at_kernel(struct doctor *d)
+static void check_kernel(struct doctor *d)
 {
 	struct utsname un;
 	unsigned major = 0, minor = 0;
@@ -177,29 +177,29 @@ static void look_at_kernel(struct doctor *d)
 	sscanf(un.release, "%u.%u", &major, &minor);
 	d->release = major << 8 | minor;
 	find(d, "kernel", "kernel", d->release >= (5 << 8 | 10), "Linux %s%s", un.release,
-		d->release >= (5 << 8 | 10) ? "" : " is older than 5.10, for which ftrac is made");
+		d->release >= (5 << 8 | 10) ? "" : " is too old: ftrac needs 5.10");
 	find(d, "libfuse", "libfuse", true, "%s", fuse_pkgversion());
 }
 
-static void look_at_feature(struct doctor *d, const char *name, const char *what, unsigned major,
+static void check_feature(struct doctor *d, const char *name, const char *what, unsigned major,
 	unsigned minor, bool allowed)
 {
 	if (d->release < (major << 8 | minor))
 		find(d, name, what, false, "needs Linux %u.%u", major, minor);
 	else if (!allowed)
-		find(d, name, what, false, "is for root only");
+		find(d, name, what, false, "works for root only");
 	else
-		find(d, name, what, true, "can be had");
+		find(d, name, what, true, "works");
 }
 
-static void look_at_uring(struct doctor *d)
+static void check_uring(struct doctor *d)
 {
-	struct transport_world world = transport_look("/", false);
+	struct transport_conditions conditions = transport_probe("/", false);
 	const char *why;
 
-	world.mirror = false; /* one that is there now */
-	transport_settle(&world, TRANSPORT_URING, &why);
-	find(d, "io_uring", "FUSE over io_uring", !why, "%s", why ? why : "can be had");
+	conditions.mirror = false; /* ignore a mirror that is mounted now */
+	transport_choose(&conditions, TRANSPORT_URING, &why);
+	find(d, "io_uring", "FUSE over io_uring", !why, "%s", why ? why : "works");
 }
 
 /* ---- all of it ---- */
@@ -208,20 +208,20 @@ static bool examine(struct doctor *d)
 {
 	bool device, helper, namespaces, ptrace, connector, taskstats;
 
-	look_at_kernel(d);
-	device = look_at_device(d);
-	helper = look_at_helper(d);
-	look_at_allow_other(d);
-	namespaces = look_at_namespaces(d);
-	ptrace = look_at_source(d, "ptrace", "ptrace", MONITOR_SOURCE_PTRACE);
-	look_at_scope(d);
-	connector = look_at_source(d, "connector", "process connector", MONITOR_SOURCE_CONNECTOR);
-	taskstats = look_at_source(d, "taskstats", "exit records (taskstats)",
+	check_kernel(d);
+	device = check_device(d);
+	helper = check_helper(d);
+	check_allow_other(d);
+	namespaces = check_namespaces(d);
+	ptrace = check_source(d, "ptrace", "ptrace", MONITOR_SOURCE_PTRACE);
+	check_ptrace_scope(d);
+	connector = check_source(d, "connector", "process connector", MONITOR_SOURCE_CONNECTOR);
+	taskstats = check_source(d, "taskstats", "exit records (taskstats)",
 		MONITOR_SOURCE_TASKSTATS);
-	look_at_delays(d, taskstats);
-	look_at_feature(d, "exact", "--fidelity exact", 6, 6, true);
-	look_at_feature(d, "open", "--fidelity open", 6, 9, geteuid() == 0);
-	look_at_uring(d);
+	check_delays(d, taskstats);
+	check_feature(d, "exact", "--fidelity exact", 6, 6, true);
+	check_feature(d, "open", "--fidelity open", 6, 9, geteuid() == 0);
+	check_uring(d);
 	find(d, "mount", "ftrac MOUNTPOINT", device && helper, device && helper
 		? "works here; processes: %s%s" : "does not work here, see above",
 		connector ? "connector" : "inband", taskstats ? "+taskstats" : "");
@@ -266,15 +266,16 @@ static void print_text(const struct doctor *d)
 static const char help[] =
 "Usage: ftrac doctor [--json]\n"
 "\n"
-"Says what can be traced here, and for what cannot the command that would mend it.\n"
+"Prints what can be traced here and, for everything that cannot, the command that\n"
+"enables it.\n"
 "\n"
-"      --json           the same for programs\n"
+"      --json           print JSON\n"
 "  -h, --help           print this\n";
 
 static const char umount_help[] =
 "Usage: ftrac umount MOUNTPOINT\n"
 "\n"
-"Ends a mount of ftrac; also takes away one whose daemon is gone.\n";
+"Unmounts a mount of ftrac, also if its daemon has ended.\n";
 
 int doctor_main(int argc, char **argv)
 {

@@ -34,7 +34,7 @@ void call_reply(struct call *c, int result)
 	fuse_reply_err(c->req, result < 0 ? -result : 0);
 }
 
-/* The kernel opens these without a request, and judges by the attributes that it remembers. */
+/* The kernel opens these without a request, and checks access by its cached attributes. */
 static bool is_opened_by_kernel(const struct inode *inode)
 {
 	return inode->type != S_IFREG && inode->type != S_IFDIR && inode->type != S_IFLNK;
@@ -43,7 +43,7 @@ static bool is_opened_by_kernel(const struct inode *inode)
 void call_fill_entry(const struct call *c, struct inode *inode, const struct stat *attr,
 	struct fuse_entry_param *ret_entry)
 {
-	inode_told(inode, attr->st_mode, attr->st_uid, attr->st_gid);
+	inode_set_replied(inode, attr->st_mode, attr->st_uid, attr->st_gid);
 	*ret_entry = (struct fuse_entry_param){
 		.ino = inode_nodeid(c->fs->inodes, inode),
 		.attr = *attr,
@@ -61,7 +61,7 @@ double call_attr_timeout(const struct call *c, const struct inode *inode)
 
 void call_reply_attr(const struct call *c, struct inode *inode, const struct stat *attr)
 {
-	inode_told(inode, attr->st_mode, attr->st_uid, attr->st_gid);
+	inode_set_replied(inode, attr->st_mode, attr->st_uid, attr->st_gid);
 	fuse_reply_attr(c->req, attr, call_attr_timeout(c, inode));
 }
 
@@ -84,7 +84,7 @@ bool call_again(const struct call *c, const struct creds_object *object)
 	return creds_again(&requester, object);
 }
 
-/* Attributes alone (-1) may be called back from a handler: nothing waits for a page. */
+/* A handler may invalidate attributes only (-1): that waits for no page. */
 void call_forget_attributes(const struct call *c, const struct inode *inode)
 {
 	fuse_lowlevel_notify_inval_inode(c->fs->session, inode_nodeid(c->fs->inodes, inode), -1, 0);
@@ -100,7 +100,7 @@ void call_changed(const struct call *c, struct inode *inode)
 		call_forget_attributes(c, inode);
 }
 
-/* Of a path like /proc/12/task/34/maps: one of the numbers is a thread of ours. */
+/* Whether one of the numbers in a path like /proc/12/task/34/maps is a thread of ours. */
 static bool is_about_us(const char *path)
 {
 	char name[64];
@@ -174,7 +174,10 @@ struct fd_path fd_path(int fd)
 	return path;
 }
 
-/* Times of access are left alone by O_NOATIME, which is for the owner to ask for, and for the mount. */
+/*
+ * Keeps the time of access if the requester opened with O_NOATIME, which only the owner may, or if
+ * the mount does.
+ */
 static void leave_atime(const struct call *c, int fd)
 {
 	uint64_t before;
@@ -203,10 +206,10 @@ int fs_reopen(const struct call *c, struct inode *inode, int flags)
 }
 
 /*
- * What the kernel can do is known only now.  Without shared mappings of files with direct I/O
- * programs would fail on the mount that run without it, so `exact` falls back to `cached`.
+ * The features of the kernel are known only here. If it cannot map files that use direct I/O,
+ * programs that map files would fail on the mount. So `exact` falls back to `cached`.
  */
-static int settle_fidelity(struct fs *fs, struct fuse_conn_info *conn)
+static int choose_fidelity(struct fs *fs, struct fuse_conn_info *conn)
 {
 	bool can_map = conn->capable_ext & FUSE_CAP_DIRECT_IO_ALLOW_MMAP;
 
@@ -221,7 +224,8 @@ static int settle_fidelity(struct fs *fs, struct fuse_conn_info *conn)
 	return 0;
 }
 
-/* Of a file system that is itself stacked, as overlayfs; then none can be stacked on ours. */
+/* Passthrough from a stacked file system such as overlayfs; then no file system can be stacked on
+ * ours. */
 static void want_passthrough(const struct fs *fs, struct fuse_conn_info *conn)
 {
 	if (!fs->can_pass || (fs->fidelity != FIDELITY_OPEN && !fs->choice))
@@ -234,20 +238,20 @@ static void want_passthrough(const struct fs *fs, struct fuse_conn_info *conn)
 static void fs_init(void *userdata, struct fuse_conn_info *conn)
 {
 	static const uint64_t wanted[] = {
-		FUSE_CAP_POSIX_ACL,          /* else modes alone would judge where ACLs are */
+		FUSE_CAP_POSIX_ACL,          /* otherwise modes would decide where ACLs should */
 		FUSE_CAP_DONT_MASK,          /* default ACLs replace the umask */
 		FUSE_CAP_HANDLE_KILLPRIV_V2, /* see creds.h */
 		FUSE_CAP_PARALLEL_DIROPS, FUSE_CAP_DIRECT_IO_ALLOW_MMAP,
-		FUSE_CAP_NO_EXPORT_SUPPORT, /* a node id is no file handle for NFS */
+		FUSE_CAP_NO_EXPORT_SUPPORT, /* a node id is not a file handle for NFS */
 	};
-	/* Data passes through user space to be counted; pipes would only be a way round. */
+	/* Data passes through user space to be counted; pipes would be a detour. */
 	static const uint64_t unwanted[] = {
 		FUSE_CAP_SPLICE_READ, FUSE_CAP_SPLICE_WRITE, FUSE_CAP_SPLICE_MOVE,
-		FUSE_CAP_PASSTHROUGH,     /* until it is wanted */
-		FUSE_CAP_WRITEBACK_CACHE, /* it loses appends of several writers */
+		FUSE_CAP_PASSTHROUGH,     /* until want_passthrough() */
+		FUSE_CAP_WRITEBACK_CACHE, /* it loses appends if there are several writers */
 	};
 	struct fs *fs = userdata;
-	int r = settle_fidelity(fs, conn);
+	int r = choose_fidelity(fs, conn);
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		if (conn->capable_ext & wanted[i])
@@ -259,9 +263,9 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 		fuse_unset_feature_flag(conn, FUSE_CAP_POSIX_LOCKS);
 		fuse_unset_feature_flag(conn, FUSE_CAP_FLOCK_LOCKS);
 	}
-	/* libfuse finds no request of a ring to interrupt; they are all short. */
+	/* libfuse cannot find requests of a ring to interrupt; all are short */
 	conn->no_interrupt = fs->uring;
-	conn->max_background = 64; /* read-ahead of many jobs at once */
+	conn->max_background = 64; /* for the read-ahead of many jobs at once */
 	fs->ready(fs->arg, r);
 }
 

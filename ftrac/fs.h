@@ -3,13 +3,13 @@
 #define FTRAC_FS_H
 
 /*
- * The mirror: the operations that the kernel asks for, done on the source.  One file for each
- * family of operations (fs_name.c, fs_open.c, fs_file.c, fs_seek.c, fs_dir.c, fs_attr.c, fs_lock.c); fs.c puts them
- * together.
+ * The mirror: carries out the kernel's requests on the source. One file for each family of
+ * operations (fs_name.c, fs_open.c, fs_file.c, fs_seek.c, fs_dir.c, fs_attr.c, fs_lock.c); fs.c has
+ * the table.
  *
- * A handler decodes, does one system call (or the few that POSIX's one means here), says how it
- * went to trace.h and replies, exactly once.  What is not done is in left-out.txt, with the
- * reason.
+ * A handler decodes the request, makes one system call (or the few that one POSIX call means here),
+ * passes the result to trace.h and replies exactly once. left-out.txt lists the operations that are
+ * not supported, each with the reason.
  */
 
 #include <errno.h>
@@ -30,38 +30,42 @@ struct lock_table;
 struct paths_options;
 struct shares;
 
-/* The files of the trace itself, which nobody may open through the mount: a second SQLite on this
- * side would not see the locks of the one on the other, and destroy the database. */
+/*
+ * The files of the trace itself. No program may open them through the mount: a second SQLite inside
+ * would not see the locks of the one outside, and would destroy the database.
+ */
 #define FS_OWN_FILES 3
 struct fs_own {
 	struct {
 		dev_t dev;
 		ino_t ino;
 	} files[FS_OWN_FILES];
-	dev_t dir_dev; /* the directory they are in */
+	dev_t dir_dev; /* their directory */
 	ino_t dir_ino;
 	char names[FS_OWN_FILES][272];
 };
 
 struct fs {
 	struct inode_table *inodes;
-	const struct trace *trace; /* NULL: nothing is recorded */
+	const struct trace *trace; /* NULL: no recording */
 	enum fidelity fidelity;
-	bool fidelity_fixed;                /* asked for: do not take another one */
+	bool fidelity_fixed;                /* the user named it: no fallback */
 	double attr_timeout, entry_timeout; /* seconds */
-	struct lock_table *locks;           /* NULL: the kernel keeps locks by itself */
-	struct shares *shares;              /* what one user may take */
-	struct defer *defer;                /* requests that wait */
-	/* What is recorded, if not everything: the rest is passed through by the kernel where that
-	 * can be.  May be NULL. */
+	struct lock_table *locks;           /* NULL: the kernel keeps locks */
+	struct shares *shares;              /* limits per user */
+	struct defer *defer;                /* deferred requests */
+	/* The paths to record, if not all; the kernel passes the others through where possible. May
+	 * be NULL. */
 	const struct paths_options *choice;
-	bool can_pass;   /* the kernel can */
-	bool uring;      /* requests come by io_uring: see transport.h for what no handler may do then */
-	bool keep_atime; /* the mount is such that reading moves no time of access */
+	bool can_pass;   /* the kernel supports passthrough */
+	bool uring;      /* requests come by io_uring: transport.h says what handlers may not do then */
+	bool keep_atime; /* flags of the mount keep reads from changing the time of access */
 	struct fuse_session *session;
 	struct fs_own own;
-	/* Called once when the kernel has answered and all of the above is final; error is 0, or
-	 * the -errno for which this mount cannot do what was asked for. */
+	/*
+	 * Called once, when the mount is negotiated and all of the above is final. error: 0, or the
+	 * -errno for which the mount cannot do what the options require.
+	 */
 	void (*ready)(void *arg, int error);
 	void *arg;
 	_Atomic uint64_t last_handle;
@@ -69,29 +73,29 @@ struct fs {
 
 /* An open file or directory; fi->fh is a pointer to it. */
 struct open_file {
-	struct open_link link; /* of a file: in its inode's list */
+	struct open_link link; /* of a file: link in its inode's list */
 	int fd;
 	uint64_t id;
 	struct inode *inode;
-	uid_t user; /* whose share of descriptors it is of */
+	uid_t user; /* the user whose share of descriptors it counts for */
 	bool exec, direct;
-	bool stream;       /* of a pseudo file system, and cannot be sought */
-	bool append;       /* the source has it open for appending, and for nothing else */
+	bool stream;       /* of a pseudo file system, without seeking */
+	bool append;       /* open in the source for appending only */
 	bool opened_append;
-	_Atomic int flags; /* those of fcntl(F_SETFL) that the source has */
-	_Atomic bool used; /* it has been read or written since its open */
-	struct pages *pages;   /* its inode's; NULL: the kernel passes data through, or the file system is a pseudo one */
+	_Atomic int flags; /* flags of fcntl(F_SETFL) in the source */
+	_Atomic bool used; /* read or written since its open */
+	struct pages *pages;   /* those of its inode; NULL: passthrough or a pseudo file system */
 	struct open_dir *dir;
 };
 
 extern const struct fuse_lowlevel_ops fs_ops;
 
-/* A file that is open at the end of all. */
+/* Called at the end for a file that is still open. */
 void fs_left_open(struct open_link *link);
 
 /* ---- between the fs_*.c files ---- */
 
-/* A request on its way. */
+/* A request that is being handled. */
 struct call {
 	fuse_req_t req;
 	struct fs *fs;
@@ -99,12 +103,12 @@ struct call {
 	struct event ev;
 };
 
-static inline void call_begin(struct call *c, fuse_req_t req, enum op op, enum trace_who who)
+static inline void call_begin(struct call *c, fuse_req_t req, enum op op, enum trace_lookup lookup)
 {
 	c->req = req;
 	c->fs = fuse_req_userdata(req);
 	c->ctx = fuse_req_ctx(req);
-	trace_begin(c->fs->trace, &c->ev, op, c->ctx->pid, who);
+	trace_begin(c->fs->trace, &c->ev, op, c->ctx->pid, lookup);
 }
 
 static inline struct open_file *file_of(const struct fuse_file_info *fi)
@@ -141,39 +145,41 @@ static inline void held_release(struct held *held)
 		inode_release(held->inodes, held->inode);
 }
 
-/* What call gave, bytes or a descriptor or 0, or -errno; tried again while space is about to be free
- * that something removed has taken. */
+/*
+ * The result of call: bytes, a descriptor, 0 or -errno. Retries after ENOSPC while the kernel still
+ * holds the space of a removed file.
+ */
 #define WITH_SPACE(c, call)                                                    \
 	({                                                                     \
 		unsigned space_turn = 0;                                       \
 		__auto_type space_result = (call);                             \
 		while ((space_result == -ENOSPC || space_result == -EDQUOT) && \
-			inode_awaits_space((c)->fs->inodes, space_turn++))     \
+			inode_wait_for_space((c)->fs->inodes, space_turn++))     \
 			space_result = (call);                                 \
 		space_result;                                                  \
 	})
 
-/* RESULT() of a call that uses held.fd, or the reason why that could not be had. */
+/* RESULT() of a call that uses held.fd; if there is no descriptor, the -errno of that. */
 #define WITH(held, call) ((held).fd < 0 ? (held).fd : RESULT(call))
 
-/* The inode of a request's node id; noted in the event. */
+/* The inode of a node id; sets it in the event. */
 struct inode *call_inode(struct call *c, fuse_ino_t nodeid);
-/* As call_inode, and the open file if the request has one. */
+/* Like call_inode(); also returns the open file, if the request has one. */
 struct open_file *call_file(struct call *c, const struct fuse_file_info *fi);
 
-/* Ends a request that returns nothing but success or -errno. */
+/* Records and replies to a request without data: success or -errno. */
 void call_reply(struct call *c, int result);
 
-/* How long entries and attributes may be kept. */
+/* Fills an entry, with the times for which the kernel may cache it and its attributes. */
 void call_fill_entry(const struct call *c, struct inode *inode, const struct stat *attr,
 	struct fuse_entry_param *ret_entry);
 
-/* How long attributes of that inode may be kept. */
+/* For how long the kernel may cache the attributes of that inode, in seconds. */
 double call_attr_timeout(const struct call *c, const struct inode *inode);
 
 /*
- * Result, bytes or a descriptor or 0, or -errno: what expression gives while the thread acts as the requester on
- * object (creds.h).  Evaluated a second time if the credentials that were remembered were too old.
+ * The result of expression - bytes, a descriptor, 0 or -errno - while the thread acts as the
+ * requester on object (creds.h). Evaluated again if the cached credentials were outdated.
  */
 #define AS_REQUESTER(c, object, expression)                                                   \
 	({                                                                                    \
@@ -186,8 +192,10 @@ double call_attr_timeout(const struct call *c, const struct inode *inode);
 		as_result;                                                                    \
 	})
 
-/* The object of a request: what a descriptor is open on, or its content; that and a second one; directories whose
- * names are moved or removed (newdir may be -1); nothing that capabilities would have to be judged for. */
+/*
+ * The object of a request: the file of a descriptor; its content; two files; directories in which
+ * names are moved or removed (newdir may be -1); none, if capabilities do not matter.
+ */
 #define ON(descriptor) ((struct creds_object){ .fd = (descriptor), .other = -1 })
 #define ON_CONTENT(descriptor) \
 	((struct creds_object){ .fd = (descriptor), .other = -1, .content = true })
@@ -200,16 +208,19 @@ double call_attr_timeout(const struct call *c, const struct inode *inode);
 int call_become(const struct call *c, const struct creds_object *object);
 bool call_again(const struct call *c, const struct creds_object *object);
 
-/* After a change of content or owner: suid and sgid bits that the source took away must not be believed by the
- * kernel any longer. */
+/*
+ * After a change of content or owner: invalidates the kernel's copy of the attributes, because the
+ * source may have removed suid and sgid bits.
+ */
 void call_changed(const struct call *c, struct inode *inode);
 
-/* The kernel is to ask for the attributes anew. */
+/* Invalidates the kernel's copy of the attributes. */
 void call_forget_attributes(const struct call *c, const struct inode *inode);
 
 /*
- * Whether it is what /proc says of us and keeps from others.  The threads of a process may see all of it,
- * whomever they act as, so here the kernel does not judge: it is ours to refuse it (EACCES) to who asks.
+ * Whether the file is one in which /proc shows the daemon itself and that other processes may not
+ * read. The daemon's own threads may read all of it, whatever credentials they have, so the kernel
+ * does not refuse the access. The caller refuses it with EACCES.
  */
 bool call_is_hidden(const struct call *c, struct inode *inode);
 
@@ -219,22 +230,22 @@ struct requester call_requester(const struct call *c);
 bool fs_is_own(const struct fs *fs, const struct inode *inode);
 bool fs_is_own_name(const struct fs *fs, const struct inode *dir, const char *name);
 
-/* Replies with attributes, which the kernel then believes for some time. */
+/* Replies with attributes, which the kernel then caches for some time. */
 void call_reply_attr(const struct call *c, struct inode *inode, const struct stat *attr);
 
-/* "/proc/self/fd/N": what an O_PATH descriptor refers to, for calls that want a path. */
+/* "/proc/self/fd/N": the file of an O_PATH descriptor, for calls that need a path. */
 struct fd_path {
 	char text[32];
 };
 struct fd_path fd_path(int fd);
 
-/* Opens what an inode stands for, as the requester; fd or -errno. */
+/* Opens the file of an inode, with the requester's credentials; fd or -errno. */
 int fs_reopen(const struct call *c, struct inode *inode, int flags);
 
-/* Whether it may only be appended to (chattr +a). */
+/* Whether the file is append-only (chattr +a). */
 bool fs_is_append_only(int fd);
 
-/* Ends an open file: the kernel has released it, or has not got it. */
+/* Closes an open file, after its RELEASE or because the kernel did not receive the open. */
 void fs_close_file(fuse_req_t req, struct fs *fs, struct open_file *file);
 
 void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);

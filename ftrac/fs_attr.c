@@ -24,7 +24,7 @@ void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct stat attr;
 	int r;
 
-	call_begin(&c, req, OP_GETATTR, TRACE_MEET);
+	call_begin(&c, req, OP_GETATTR, TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	file = call_file(&c, fi);
 	r = inode.fd < 0 && !file ? inode.fd : AS_REQUESTER(&c, ON_NOTHING,
@@ -49,14 +49,14 @@ static int stat_more(const struct call *c, const struct held *inode, const struc
 	return r < 0 ? r : inode_show(c->fs->inodes, inode->inode, fd, ret_sx);
 }
 
-/* Asked for only when somebody wants what stat(2) does not have: the time of birth. */
+/* The kernel sends this only for fields that stat(2) lacks: the time of birth. */
 void fs_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_file_info *fi)
 {
 	struct call c;
 	struct statx sx = { 0 };
 	int r;
 
-	call_begin(&c, req, OP_GETATTR, TRACE_MEET);
+	call_begin(&c, req, OP_GETATTR, TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	r = AS_REQUESTER(&c, ON_NOTHING, stat_more(&c, &inode, call_file(&c, fi), flags, mask, &sx));
 	trace_end(c.fs->trace, &c.ev, r);
@@ -64,7 +64,7 @@ void fs_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_f
 		fuse_reply_err(req, -r);
 		return;
 	}
-	inode_told(inode.inode, sx.stx_mode, sx.stx_uid, sx.stx_gid);
+	inode_set_replied(inode.inode, sx.stx_mode, sx.stx_uid, sx.stx_gid);
 	fuse_reply_statx(req, 0, &sx, call_attr_timeout(&c, inode.inode));
 }
 #endif
@@ -74,7 +74,7 @@ void fs_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_f
 #define TIMES (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME)
 #define EVERYTHING (FUSE_SET_ATTR_MODE | OWNER | CONTENT | TIMES)
 
-/* One request may change several things; it is called by the one that changes most. */
+/* A request may change several attributes; it is recorded as the most important change. */
 static enum op setattr_op(int to_set)
 {
 	if (to_set & CONTENT)
@@ -93,8 +93,9 @@ static int set_owner(int fd, const struct stat *attr, int to_set)
 }
 
 /*
- * Through the open file if there is one.  Else no lease must be in the way (-EAGAIN), for which truncate(2) would
- * wait: none can come while the file is open for writing.
+ * Through the open file if there is one. Otherwise opens the file for writing. -EAGAIN: a lease is
+ * in the way, for which truncate(2) would wait; while the file is open for writing no new lease is
+ * possible.
  */
 static int set_size(const struct call *c, int fd, const struct open_file *file, off_t size)
 {
@@ -103,7 +104,8 @@ static int set_size(const struct call *c, int fd, const struct open_file *file, 
 	if (file)
 		return RESULT(ftruncate(file->fd, size));
 	opened = WITH_ROOM(c->fs->inodes, open(fd_path(fd).text, O_WRONLY | O_NONBLOCK | O_CLOEXEC));
-	/* Not by that descriptor: ftruncate(2) changes times where truncate(2) does not. */
+	/* Not by that descriptor: ftruncate(2) changes times in cases where truncate(2)
+	 * does not. */
 	return opened < 0 ? opened : RESULT(truncate(fd_path(fd).text, size));
 }
 
@@ -142,7 +144,7 @@ static int set_all(const struct call *c, const struct held *held, const struct o
 	return r;
 }
 
-/* As a write does: see remove_xattr(). */
+/* Like a write: see remove_xattr(). */
 static int remove_capabilities(const struct held *inode)
 {
 	uint64_t before = creds_raise(RIGHT(CAP_SETFCAP));
@@ -153,9 +155,9 @@ static int remove_capabilities(const struct held *inode)
 }
 
 /*
- * A request that changes nothing is a chown(2) with both ids -1, which the source judges; or comes before a
- * write that is to take suid, sgid or capabilities away.  The write itself does that, but where there is a writer the
- * request may be a chown(2) all the same, and both take capabilities away.
+ * A request that changes nothing is either a chown(2) with both ids -1, which the source checks, or
+ * comes before a write that removes suid, sgid and capabilities. The write itself removes them. But
+ * a chown(2) may also come while a writer has the file open; both remove capabilities.
  */
 static int change(const struct call *c, const struct held *inode, const struct open_file *file,
 	const struct stat *attr, int to_set)
@@ -224,7 +226,7 @@ void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
 	struct open_file *file;
 	int r;
 
-	call_begin(&c, req, setattr_op(to_set), TRACE_MEET);
+	call_begin(&c, req, setattr_op(to_set), TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	file = call_file(&c, fi);
 	if (to_set & FUSE_SET_ATTR_SIZE)
@@ -240,7 +242,7 @@ void fs_statfs(fuse_req_t req, fuse_ino_t ino)
 	struct statvfs st;
 	int r;
 
-	call_begin(&c, req, OP_STATFS, TRACE_MEET);
+	call_begin(&c, req, OP_STATFS, TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	r = WITH(inode, fstatvfs(inode.fd, &st));
 	trace_end(c.fs->trace, &c.ev, r);
@@ -256,7 +258,7 @@ void fs_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *v
 	struct call c;
 	int r;
 
-	call_begin(&c, req, OP_SETXATTR, TRACE_MEET);
+	call_begin(&c, req, OP_SETXATTR, TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	r = WITH_SPACE(&c, AS_REQUESTER(&c, ON(inode.fd),
 		WITH(inode, setxattr(fd_path(inode.fd).text, name, value, size, flags))));
@@ -264,7 +266,7 @@ void fs_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *v
 	fuse_reply_err(req, -r);
 }
 
-/* The names, or with name the value of one; size 0 asks only how long that is. */
+/* The list of names, or with name its value; size 0: the length only. */
 static ssize_t get_xattr(const struct held *inode, const char *name, char *data, size_t size)
 {
 	struct fd_path path = fd_path(inode->fd);
@@ -275,7 +277,7 @@ static ssize_t get_xattr(const struct held *inode, const char *name, char *data,
 	if (!name)
 		return WITH(*inode, listxattr(path.text, data, size));
 	n = WITH(*inode, getxattr(path.text, name, data, size));
-	/* To the kernel a file system that knows no ACLs would refuse the access that it asks for. */
+	/* If a file system without ACLs returned EOPNOTSUPP, the kernel would refuse the access. */
 	return n == -EOPNOTSUPP && strncmp(name, "system.posix_acl_", 17) == 0 ? -ENODATA : n;
 }
 
@@ -296,12 +298,13 @@ static void reply_xattr(struct call *c, fuse_ino_t ino, const char *name, size_t
 	ssize_t n = AS_REQUESTER(c, ON(inode.fd), get_xattr(&inode, name, data, size));
 
 	if (n >= 0 && name && strcmp(name, "security.capability") == 0 && inode_is_nosuid(inode.inode, inode.fd))
-		n = -ENODATA; /* execve(2) would believe it, since it looks at the flags of our mount alone */
+		/* execve(2) would honour it, because it checks the flags of our mount only */
+		n = -ENODATA;
 	trace_end_name(c->fs->trace, &c->ev, n, name ? name : "");
 	reply_data(c, n, data, size);
 }
 
-/* Another mirror asks: see inode.h. */
+/* A request of another mirror: see inode.h. */
 static void reply_mirrors(struct call *c, fuse_ino_t ino, size_t size)
 {
 	dev_t devices[MIRROR_DEPTH];
@@ -317,12 +320,12 @@ void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
 	struct call c;
 
-	if (strcmp(name, DEFER_XATTR) == 0) { /* the daemon's own, which wakes this thread */
+	if (strcmp(name, DEFER_XATTR) == 0) { /* a request of the daemon itself, to wake this thread */
 		fuse_reply_err(req, ENODATA);
-		defer_go_on(((struct fs *)fuse_req_userdata(req))->defer);
+		defer_retry(((struct fs *)fuse_req_userdata(req))->defer);
 		return;
 	}
-	call_begin(&c, req, OP_GETXATTR, TRACE_MEET);
+	call_begin(&c, req, OP_GETXATTR, TRACE_DISCOVER);
 	if (strcmp(name, MIRROR_XATTR) == 0)
 		reply_mirrors(&c, ino, size);
 	else
@@ -333,14 +336,15 @@ void fs_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
 	struct call c;
 
-	call_begin(&c, req, OP_LISTXATTR, TRACE_MEET);
+	call_begin(&c, req, OP_LISTXATTR, TRACE_DISCOVER);
 	reply_xattr(&c, ino, NULL, size);
 }
 
 /*
- * The kernel removes the capabilities of a file before it asks for a write, chown(2) or the like, in the name of a
- * requester who need not have CAP_SETFCAP.  What it then asks for takes them away on the source, if the source allows
- * it.  For removexattr(2) itself the kernel has asked for that capability.
+ * Before a write, chown(2) or the like, the kernel removes the capabilities of a file, in the name
+ * of a requester that need not have CAP_SETFCAP. The request that follows removes them in the
+ * source, if the source permits it. For removexattr(2) itself the kernel has checked that
+ * capability.
  */
 static int remove_xattr(const struct call *c, const struct held *inode, const char *name)
 {
@@ -357,7 +361,7 @@ void fs_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
 	struct call c;
 	int r;
 
-	call_begin(&c, req, OP_REMOVEXATTR, TRACE_MEET);
+	call_begin(&c, req, OP_REMOVEXATTR, TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	r = remove_xattr(&c, &inode, name);
 	trace_end_name(c.fs->trace, &c.ev, r, name);

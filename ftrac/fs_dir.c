@@ -14,12 +14,12 @@
 #include "ftrac/fs.h"
 #include "ftrac/shares.h"
 
-/* Several threads may read one directory through one descriptor. */
+/* Several threads may read a directory through one descriptor. */
 struct open_dir {
 	pthread_mutex_t lock;
 	DIR *stream;
-	off_t at;	      /* the offset the stream stands at */
-	struct dirent *ahead; /* read, but there was no room for it */
+	off_t at;	      /* current offset of the stream */
+	struct dirent *ahead; /* an entry that was read but did not fit */
 };
 
 static struct open_file *make_dir(int fd)
@@ -40,7 +40,7 @@ static struct open_file *make_dir(int fd)
 	return file;
 }
 
-/* An open directory for the requester, of whose share of descriptors it is; 0 or -errno. */
+/* Opens a directory; the descriptor counts for the requester's share. 0 or -errno. */
 static int open_dir(const struct call *c, struct inode *inode, struct open_file **ret_file)
 {
 	int fd = fs_reopen(c, inode, O_RDONLY | O_DIRECTORY), r = -ENOMEM;
@@ -100,7 +100,7 @@ static struct dirent *next_entry(struct open_dir *dir)
 	return d ? d : readdir(dir->stream);
 }
 
-/* As many entries as fit; their number, or -errno if there was none. */
+/* Fills in as many entries as fit. Returns their number, or -errno if there is none. */
 static int fill(struct call *c, struct open_file *file, char *buf, size_t size, size_t *ret_used)
 {
 	struct open_dir *dir = file->dir;
@@ -141,7 +141,7 @@ void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct f
 	size_t used = 0;
 	int r = -ENOMEM;
 
-	call_begin(&c, req, OP_READDIR, TRACE_MEET);
+	call_begin(&c, req, OP_READDIR, TRACE_DISCOVER);
 	call_inode(&c, ino);
 	file = call_file(&c, fi);
 	dir = file->dir;

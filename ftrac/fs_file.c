@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What is done with open files: fs_open.c opens them. */
+/* Operations on open files; fs_open.c opens them. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,10 +22,12 @@
 #include "ftrac/locks.h"
 #include "ftrac/pages.h"
 
-/* Requests of this size on may be pieces of a call: the kernel sends 256 pages at most, in which 64 buffers of a
- * vector have at least as much.  Smaller ones are taken for calls. */
+/*
+ * Requests of at least this size may be pieces of a larger call: the kernel sends at most 256
+ * pages, and 64 buffers of a vector have at least as much. Smaller requests count as whole calls.
+ */
 #define PIECE_LEAST (512u << 10)
-#define COPY_MOST (16u << 20) /* bytes, where others wait for us */
+#define COPY_MOST (16u << 20) /* bytes per request, with io_uring: other requests wait meanwhile */
 
 static pthread_key_t buffer_key;
 static pthread_once_t buffer_once = PTHREAD_ONCE_INIT;
@@ -35,8 +37,10 @@ static void make_buffer_key(void)
 	pthread_key_create(&buffer_key, free); /* libfuse ends threads that are idle */
 }
 
-/* Where what is read goes: the place in the ring from which the kernel takes it, or one of this
- * thread that grows to the largest request.  NULL: out of memory. */
+/*
+ * The buffer for a read: the payload area of the ring, or a buffer of this thread that grows to the
+ * largest request. NULL: out of memory.
+ */
 static char *read_buffer(const struct call *c, size_t size)
 {
 	static _Thread_local char *buffer;
@@ -63,23 +67,23 @@ static char *read_buffer(const struct call *c, size_t size)
 	return buffer;
 }
 
-/* The first time since the open another program may stand behind the thread that opened. */
-static enum trace_who who_of(struct open_file *file)
+/* At the first use after the open, another program may run in the thread that opened. */
+static enum trace_lookup lookup_of(struct open_file *file)
 {
 	if (atomic_load_explicit(&file->used, memory_order_relaxed))
-		return TRACE_MEET;
+		return TRACE_DISCOVER;
 	atomic_store_explicit(&file->used, true, memory_order_relaxed);
 	return TRACE_CHECK;
 }
 
 #define DIOALIGN 0x2000U /* STATX_DIOALIGN, in headers of 2022 */
 
-/* Whether direct I/O of that file goes by sectors; some file systems take any. */
+/* Whether direct I/O of that file requires aligned offsets; some file systems accept any. */
 static bool has_sectors(int fd)
 {
 	struct {
 		struct statx sx;
-		char more[256]; /* of newer ones */
+		char more[256]; /* for newer kernels */
 	} room = { 0 };
 	/* stx_dio_mem_align and stx_dio_offset_align follow the mount id. */
 	const uint32_t *align =
@@ -91,8 +95,8 @@ static bool has_sectors(int fd)
 }
 
 /*
- * What the source would refuse: direct I/O in parts of a sector.  Larger units than this cannot be
- * told from pieces of an aligned request, which the kernel cuts where the buffer has its pages.
+ * Whether the source would refuse it: direct I/O of part of a sector. Larger units cannot be
+ * checked: the kernel cuts an aligned request into pieces at the pages of its buffer.
  */
 static bool is_odd(const struct open_file *file, const struct fuse_file_info *fi, size_t size,
 	off_t off)
@@ -101,7 +105,7 @@ static bool is_odd(const struct open_file *file, const struct fuse_file_info *fi
 	       has_sectors(file->fd);
 }
 
-/* Flags that fcntl(2) has changed meanwhile. */
+/* Applies flags that fcntl(2) has changed. */
 static void follow_flags(const struct call *c, struct open_file *file,
 	const struct fuse_file_info *fi)
 {
@@ -116,8 +120,10 @@ static void follow_flags(const struct call *c, struct open_file *file,
 		(fcntl(file->fd, F_GETFL) & ~O_NOATIME) | flags)));
 }
 
-/* Whether there may be data now; false when nobody waits for it any more.  Behind him who waits in a
- * ring all others would wait: he is to ask again (EINTR). */
+/*
+ * Waits for data. False if the requester was interrupted. With io_uring, where all requests of a
+ * ring would wait, it waits for 10 ms at most: then the requester gets EINTR and retries.
+ */
 static bool await_data(const struct call *c, const struct open_file *file)
 {
 	struct pollfd pollfd = { .fd = file->fd, .events = POLLIN };
@@ -144,8 +150,10 @@ static ssize_t read_pseudo(const struct call *c, struct open_file *file, char *b
 	return n == -EAGAIN && !(flags & O_NONBLOCK) ? -EINTR : n;
 }
 
-/* Says how much the call asks for of which this request may be a piece.  Not when the requester may be in a page
- * fault; it does not go on before it has its answer. */
+/*
+ * Records the size of the call of which this request may be a piece. Not if the requester may be in
+ * a page fault. The requester does not go on before the reply.
+ */
 static void see_call(struct call *c)
 {
 	struct event_op *op = &c->ev.u.op;
@@ -168,7 +176,7 @@ static ssize_t read_source(const struct call *c, struct open_file *file, char *b
 		return read_pseudo(c, file, buffer, size, off, flags);
 	if (file->inode->mount->remote)
 		return AS_REQUESTER(c, ON(file->fd), RESULT(pread(file->fd, buffer, size, off)));
-	return RESULT(pread(file->fd, buffer, size, off)); /* the descriptor alone decides */
+	return RESULT(pread(file->fd, buffer, size, off)); /* the descriptor decides alone */
 }
 
 static ssize_t read_for_cache(const struct call *c, struct open_file *file, char *buffer, size_t size, off_t off,
@@ -188,13 +196,15 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 {
 	struct call c;
 	struct open_file *file = file_of(fi);
-	/* A read of the application has an owner; one of the page cache may be a page fault.  What
-	 * execve(2) reads of a program nobody has asked for either. */
+	/*
+	 * Reads by an application have a lock owner; reads of the page cache, which may be page
+	 * faults, and reads of a program by execve(2) do not.
+	 */
 	bool cache = fi->lock_owner == 0 || file->exec;
 	char *buffer;
 	ssize_t n;
 
-	call_begin(&c, req, OP_READ, cache ? TRACE_BLIND : who_of(file));
+	call_begin(&c, req, OP_READ, cache ? TRACE_BLIND : lookup_of(file));
 	c.ev.u.op.node = inode_of(c.fs->inodes, ino)->id;
 	c.ev.u.op.handle = file->id;
 	c.ev.u.op.offset = off;
@@ -207,7 +217,7 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 	else
 		n = (cache ? read_for_cache : read_source)(&c, file, buffer, size, off, fi->flags);
 	if (n > 0 && !cache &&
-		is_odd(file, fi, size, off)) /* at the end of the file nobody minds */
+		is_odd(file, fi, size, off)) /* at the end of the file it is accepted */
 		n = -EINVAL;
 	see_call(&c);
 	trace_end(c.fs->trace, &c.ev, n);
@@ -217,8 +227,10 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 		fuse_reply_buf(req, buffer, n);
 }
 
-/* Where an append landed: the kernel asked for the end as it knew it, and a native writer may
- * have been faster. */
+/*
+ * The offset at which an append was written: the kernel sends the end as it knows it, but a native
+ * writer may have appended meanwhile.
+ */
 static int64_t append_offset(const struct open_file *file, off_t asked, ssize_t n)
 {
 	struct stat st;
@@ -229,9 +241,10 @@ static int64_t append_offset(const struct open_file *file, off_t asked, ssize_t 
 }
 
 /*
- * A page of a mapping goes where it belongs, also through a file opened for appending.  Natively a file that may
- * only be appended to cannot be mapped for that (EACCES); the kernel has not asked, so the store is refused.  The
- * kernel names no process, and takes no bits away: the daemon writes.  As write_as(): bytes or -errno.
+ * Writes a page of a mapping to its offset, also if the file was opened for appending. Natively an
+ * append-only file cannot be mapped for writing (EACCES). The kernel does not check that here, so
+ * the store is refused. The kernel names no process and removes no bits: the daemon writes. Bytes
+ * or -errno, as write_as().
  */
 static ssize_t write_page(const struct call *c, const struct open_file *file, const char *buf,
 	size_t size, off_t off)
@@ -249,13 +262,14 @@ static ssize_t write_page(const struct call *c, const struct open_file *file, co
 	return WITH_SPACE(c, RESULT(pwrite(fd >= 0 ? fd : file->fd, buf, size, off)));
 }
 
-/* NULL: writes go through the page cache, or the kernel passes data through; there is nothing to merge. */
+/* NULL: writes go through the page cache, or the kernel passes data through; there is nothing to
+ * merge. */
 static struct pages *merging_pages(const struct open_file *file)
 {
 	return file->direct ? file->pages : NULL;
 }
 
-/* Stored bytes only: those of the page that are older than a direct write stay as the write left them. */
+/* Writes only stored bytes: where a direct write is newer than the page, its bytes stay. */
 static ssize_t write_back(struct call *c, const struct open_file *file, const char *buf, size_t size, off_t off)
 {
 	cleanup_fd int source = -1;
@@ -274,7 +288,7 @@ static ssize_t write_back(struct call *c, const struct open_file *file, const ch
 	return n;
 }
 
-/* Also what there was no space for at first. */
+/* Writes all bytes, and retries what there was no space for. */
 static ssize_t write_all(const struct call *c, const struct open_file *file, const char *buf,
 	size_t size, off_t off, int flags)
 {
@@ -288,7 +302,7 @@ static ssize_t write_all(const struct call *c, const struct open_file *file, con
 			: pwritev2(file->fd, &rest, 1, off + done, flags)));
 		done += n > 0 ? n : 0;
 	} while (n > 0 && done < size && !file->inode->mount->pseudo &&
-		 inode_awaits_space(c->fs->inodes, 0));
+		 inode_wait_for_space(c->fs->inodes, 0));
 	return done ? (ssize_t)done : n;
 }
 
@@ -299,7 +313,7 @@ static off_t end_of(int fd)
 	return fstat(fd, &st) < 0 ? 0 : st.st_size;
 }
 
-/* What the source has in that range may come back in a page: see pages.h. */
+/* Remembers what the source has in that range: a page may write it back, see pages.h. */
 static void keep_replaced(const struct call *c, const struct open_file *file, off_t off, size_t size)
 {
 	cleanup_fd int source = -1;
@@ -316,7 +330,7 @@ static ssize_t write_as(const struct call *c, const struct open_file *file, cons
 {
 	ssize_t n;
 
-	/* fcntl(2) has taken O_APPEND away, which the source would not have let it do. */
+	/* fcntl(2) has removed O_APPEND, which the source would have refused. */
 	if (!append && file->opened_append && fs_is_append_only(file->fd))
 		return -EPERM;
 	n = AS_REQUESTER(c, ON_CONTENT(file->fd), write_all(c, file, buf, size, off, append ? RWF_APPEND : 0));
@@ -347,7 +361,7 @@ void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 	bool append = (fi->flags & O_APPEND) && !fi->writepage;
 	ssize_t n;
 
-	call_begin(&c, req, OP_WRITE, fi->writepage ? TRACE_BLIND : who_of(file));
+	call_begin(&c, req, OP_WRITE, fi->writepage ? TRACE_BLIND : lookup_of(file));
 	c.ev.u.op.node = inode_of(c.fs->inodes, ino)->id;
 	c.ev.u.op.handle = file->id;
 	c.ev.u.op.offset = off;
@@ -368,7 +382,8 @@ void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 		fuse_reply_write(req, n);
 }
 
-/* An exec closes descriptors in the middle of itself: nothing may be asked about this thread. */
+/* This may come from the middle of an exec, which closes descriptors: do not read /proc of the
+ * thread. */
 void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct call c;
@@ -381,9 +396,10 @@ void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (c.fs->locks)
 		locks_close(c.fs->locks, inode, fi->lock_owner);
 	file = call_file(&c, fi);
-	/* What close(2) would report, without closing; local file systems have nothing to say there. */
+	/* Gets the error that close(2) would report, without closing the file; local file systems
+	 * report none. */
 	copy = inode->mount->remote || inode->mount->stacked ? dup(file->fd) : -1;
-	/* That there was no descriptor for asking is no error of the file's. */
+	/* If there is no descriptor left for the test, that is not an error of the file. */
 	call_reply(&c, copy >= 0 && close(copy) < 0 ? -errno : 0);
 }
 
@@ -397,7 +413,7 @@ void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	file = call_file(&c, fi);
 	if (c.fs->locks) {
 		locks_release(c.fs->locks, file);
-		flock(file->fd, LOCK_UN); /* the kernel may keep it open, to pass data through */
+		flock(file->fd, LOCK_UN); /* for passthrough the kernel may keep it open */
 	}
 	fs_close_file(req, c.fs, file);
 	call_reply(&c, 0);
@@ -409,7 +425,7 @@ void fs_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_inf
 	struct call c;
 	int fd;
 
-	call_begin(&c, req, OP_FSYNC, TRACE_MEET);
+	call_begin(&c, req, OP_FSYNC, TRACE_DISCOVER);
 	call_inode(&c, ino);
 	fd = call_file(&c, fi)->fd;
 	call_reply(&c, (datasync ? fdatasync(fd) : fsync(fd)) < 0 ? -errno : 0);
@@ -423,7 +439,7 @@ void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 	struct open_file *file;
 	int r;
 
-	call_begin(&c, req, OP_FALLOCATE, TRACE_MEET);
+	call_begin(&c, req, OP_FALLOCATE, TRACE_DISCOVER);
 	inode = call_inode(&c, ino);
 	c.ev.u.op.mode = mode;
 	c.ev.u.op.offset = offset;
@@ -463,7 +479,7 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	struct inode *inode;
 	ssize_t n;
 
-	call_begin(&c, req, OP_COPY, TRACE_MEET);
+	call_begin(&c, req, OP_COPY, TRACE_DISCOVER);
 	inode = call_inode(&c, ino_out);
 	call_file(&c, fi_out);
 	c.ev.u.op.other = file_of(fi_in)->id;
@@ -474,7 +490,7 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 		len = COPY_MOST;
 	n = copy_data(&c, file_of(fi_in), off_in, file_of(fi_out), off_out, len, flags);
 	call_changed(&c, inode);
-	if (n > 0) /* its time of access is another now */
+	if (n > 0) /* its time of access has changed */
 		fuse_lowlevel_notify_inval_inode(c.fs->session, ino_in, -1, 0);
 	trace_end(c.fs->trace, &c.ev, n);
 	if (n < 0)
@@ -483,7 +499,7 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 		fuse_reply_write(req, n);
 }
 
-/* Only those that are about the file, and of which the kernel has checked the arguments. */
+/* Only requests about the file, whose arguments the kernel has checked. */
 static bool is_allowed(unsigned int cmd)
 {
 	return cmd == FS_IOC_GETFLAGS || cmd == FS_IOC_SETFLAGS || cmd == FS_IOC_FSGETXATTR ||
@@ -501,7 +517,7 @@ void fs_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
 	int r;
 
 	(void)arg;
-	call_begin(&c, req, OP_IOCTL, TRACE_MEET);
+	call_begin(&c, req, OP_IOCTL, TRACE_DISCOVER);
 	inode = call_inode(&c, ino);
 	file = call_file(&c, fi);
 	if (!is_allowed(cmd) || !file || (flags & (FUSE_IOCTL_UNRESTRICTED | FUSE_IOCTL_COMPAT)) ||
@@ -512,7 +528,7 @@ void fs_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
 	if (in_bufsz)
 		memcpy(data, in_buf, in_bufsz);
 	r = AS_REQUESTER(&c, ON(file->fd), RESULT(ioctl(file->fd, cmd, data)));
-	/* It has changed the ctime, which the kernel does not know. */
+	/* It has changed the ctime; the kernel's copy is outdated. */
 	if (r == 0 && (cmd == FS_IOC_SETFLAGS || cmd == FS_IOC_FSSETXATTR))
 		call_forget_attributes(&c, inode);
 	trace_end(c.fs->trace, &c.ev, r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Locks, where they are passed on; see locks.h. */
+/* Locks of --locks native; see locks.h. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 /* A request that waits for its lock, after its handler has returned. */
 struct waiting {
 	struct call call;
-	struct fuse_ctx ctx; /* call.ctx points into the request, which may go */
+	struct fuse_ctx ctx; /* call.ctx points into the request, which may be freed */
 	struct waking waking;
 };
 
@@ -35,7 +35,7 @@ void fs_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
 	struct lock_request request;
 	int r;
 
-	call_begin(&c, req, OP_LOCK, TRACE_MEET);
+	call_begin(&c, req, OP_LOCK, TRACE_DISCOVER);
 	request = request_of(&c, ino, fi);
 	request.range = *lock;
 	r = locks_get(c.fs->locks, &request);
@@ -58,7 +58,7 @@ static void on_done(void *arg, int result)
 {
 	struct waiting *w = arg;
 
-	fuse_req_interrupt_func(w->call.req, NULL, NULL); /* from here on nobody has w */
+	fuse_req_interrupt_func(w->call.req, NULL, NULL); /* from here on no other thread uses w */
 	shares_give(w->call.fs->shares, SHARE_LOCKS, w->ctx.uid);
 	call_reply(&w->call, result);
 	free(w);
@@ -106,7 +106,7 @@ void fs_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
 	struct call c;
 	struct lock_request request;
 
-	call_begin(&c, req, OP_LOCK, TRACE_MEET);
+	call_begin(&c, req, OP_LOCK, TRACE_DISCOVER);
 	request = request_of(&c, ino, fi);
 	request.range = *lock;
 	set_lock(&c, &request, sleep);
@@ -117,7 +117,7 @@ void fs_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op)
 	struct call c;
 	struct lock_request request;
 
-	call_begin(&c, req, OP_LOCK, TRACE_MEET);
+	call_begin(&c, req, OP_LOCK, TRACE_DISCOVER);
 	request = request_of(&c, ino, fi);
 	request.flock = op & ~LOCK_NB;
 	set_lock(&c, &request, !(op & LOCK_NB));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Names: what leads to inodes, and what changes that. */
+/* Names: lookups, and operations that change names. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static void reply_entry(struct call *c, struct inode *inode, const struct stat *
 	struct fuse_entry_param entry;
 
 	call_fill_entry(c, inode, attr, &entry);
-	if (fuse_reply_entry(c->req, &entry) < 0) /* nobody waits any more */
+	if (fuse_reply_entry(c->req, &entry) < 0) /* the requester was interrupted */
 		inode_forget(c->fs->inodes, inode, 1);
 }
 
@@ -29,7 +29,7 @@ void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct stat attr;
 	int r;
 
-	call_begin(&c, req, OP_LOOKUP, TRACE_MEET);
+	call_begin(&c, req, OP_LOOKUP, TRACE_DISCOVER);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	r = dir.fd < 0 ? dir.fd : AS_REQUESTER(&c, ON(dir.fd),
 		inode_lookup(c.fs->inodes, dir.inode, name, &inode, &attr));
@@ -41,9 +41,11 @@ void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		reply_entry(&c, inode, &attr);
 }
 
-/* These come by the device in any case, where with rings there is one thread for them: it sleeps, so that
- * it is not woken for each, but finds many. */
-static void gather_forgets(const struct fs *fs)
+/*
+ * FORGET requests always come by the device; with rings one thread reads the device. It sleeps, so
+ * that it handles many at once instead of waking for each.
+ */
+static void batch_forgets(const struct fs *fs)
 {
 	if (fs->uring)
 		usleep(2000);
@@ -55,7 +57,7 @@ void fs_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup)
 
 	inode_forget(fs->inodes, inode_of(fs->inodes, ino), nlookup);
 	fuse_reply_none(req);
-	gather_forgets(fs);
+	batch_forgets(fs);
 }
 
 void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
@@ -66,10 +68,10 @@ void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forg
 		inode_forget(fs->inodes, inode_of(fs->inodes, forgets[i].ino),
 			forgets[i].nlookup);
 	fuse_reply_none(req);
-	gather_forgets(fs);
+	batch_forgets(fs);
 }
 
-/* After something of that type was made: what it is.  What cannot be shown is not left behind either. */
+/* After an object of that type was made: looks it up and replies. If the lookup fails, removes it. */
 static void finish_make(struct call *c, const struct held *dir, const char *name, const char *target,
 	mode_t type, int result)
 {
@@ -81,7 +83,7 @@ static void finish_make(struct call *c, const struct held *dir, const char *name
 		if (result < 0)
 			unlinkat(dir->fd, name, type == S_IFDIR ? AT_REMOVEDIR : 0);
 	}
-	if (inode && inode->type != type) { /* somebody outside has put it there meanwhile */
+	if (inode && inode->type != type) { /* another program has replaced it meanwhile */
 		inode_forget(c->fs->inodes, inode, 1);
 		inode = NULL;
 		result = -EEXIST;
@@ -98,8 +100,10 @@ static void finish_make(struct call *c, const struct held *dir, const char *name
 		reply_entry(c, inode, &attr);
 }
 
-/* What call gave, which makes a name in dir: belongs to the requester, and is cut by its umask or the
- * directory's default ACL. */
+/*
+ * The result of call, which makes a name in dir. The new object belongs to the requester; its mode
+ * follows the requester's umask or the default ACL of the directory.
+ */
 #define make(c, dir, call)                                                                    \
 	({                                                                                    \
 		creds_umask((c)->ctx->umask);                                                 \
@@ -111,7 +115,7 @@ void fs_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, 
 	struct call c;
 	int r;
 
-	call_begin(&c, req, OP_MKNOD, TRACE_MEET);
+	call_begin(&c, req, OP_MKNOD, TRACE_DISCOVER);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	c.ev.u.op.mode = mode;
 	r = make(&c, &dir, mknodat(dir.fd, name, mode, rdev));
@@ -123,7 +127,7 @@ void fs_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 	struct call c;
 	int r;
 
-	call_begin(&c, req, OP_MKDIR, TRACE_MEET);
+	call_begin(&c, req, OP_MKDIR, TRACE_DISCOVER);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	c.ev.u.op.mode = mode;
 	r = make(&c, &dir, mkdirat(dir.fd, name, mode));
@@ -135,7 +139,7 @@ void fs_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const cha
 	struct call c;
 	int r;
 
-	call_begin(&c, req, OP_SYMLINK, TRACE_MEET);
+	call_begin(&c, req, OP_SYMLINK, TRACE_DISCOVER);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	r = make(&c, &dir, symlinkat(target, dir.fd, name));
 	finish_make(&c, &dir, name, target, S_IFLNK, r);
@@ -155,7 +159,7 @@ void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *n
 	struct stat attr;
 	int r;
 
-	call_begin(&c, req, OP_LINK, TRACE_MEET);
+	call_begin(&c, req, OP_LINK, TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	cleanup_held struct held dir = call_hold(&c, inode_of(c.fs->inodes, newparent));
 	c.ev.u.op.other = dir.inode->id;
@@ -168,11 +172,11 @@ void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *n
 		fuse_reply_err(req, -r);
 		return;
 	}
-	inode_again(c.fs->inodes, inode.inode);
+	inode_add_lookup(c.fs->inodes, inode.inode);
 	reply_entry(&c, inode.inode, &attr);
 }
 
-/* What a name led to, after that was done with it. */
+/* Handles the inode that a removed or replaced name led to, and replies. */
 static void name_is_gone(struct call *c, int result, struct inode *child, struct inode *dir,
 	const char *name)
 {
@@ -183,7 +187,7 @@ static void name_is_gone(struct call *c, int result, struct inode *child, struct
 	if (result < 0)
 		inode_release(c->fs->inodes, child);
 	else
-		inode_lost(c->fs->inodes, child, dir, name);
+		inode_name_removed(c->fs->inodes, child, dir, name);
 }
 
 static void name_is_now(struct call *c, int result, struct inode *child, struct inode *dir,
@@ -194,7 +198,7 @@ static void name_is_now(struct call *c, int result, struct inode *child, struct 
 	if (result < 0)
 		inode_release(c->fs->inodes, child);
 	else
-		inode_moved(c->fs->inodes, child, dir, name);
+		inode_name_changed(c->fs->inodes, child, dir, name);
 }
 
 static void remove_name(fuse_req_t req, enum op op, fuse_ino_t parent, const char *name, int flags)
@@ -203,12 +207,13 @@ static void remove_name(fuse_req_t req, enum op op, fuse_ino_t parent, const cha
 	struct inode *child = NULL;
 	int r = -EBUSY;
 
-	call_begin(&c, req, op, TRACE_MEET);
+	call_begin(&c, req, op, TRACE_DISCOVER);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	if (!fs_is_own_name(c.fs, dir.inode, name)) {
 		call_become(&c, &ON_NAMES(dir.fd, -1));
-		child = inode_doomed(c.fs->inodes, dir.inode, name);
-		/* What is there now: it may be another file than the one that the kernel has judged. */
+		child = inode_hold_removed(c.fs->inodes, dir.inode, name);
+		/* Removes what the name leads to now; that may be another file than the kernel has
+		 * checked. */
 		r = AS_REQUESTER(&c, ON_NAMES(dir.fd, -1), WITH(dir, unlinkat(dir.fd, name, flags)));
 		name_is_gone(&c, r, child, dir.inode, name);
 	}
@@ -238,8 +243,8 @@ static int move(struct call *c, const struct held *dir, const char *name, const 
 	if (dir->fd < 0)
 		return dir->fd;
 	call_become(c, &ON_NAMES(dir->fd, newdir->fd));
-	child = inode_child(c->fs->inodes, dir->inode, name);
-	over = inode_doomed(c->fs->inodes, newdir->inode, newname);
+	child = inode_hold_child(c->fs->inodes, dir->inode, name);
+	over = inode_hold_removed(c->fs->inodes, newdir->inode, newname);
 	creds_umask(c->ctx->umask); /* RENAME_WHITEOUT creates */
 	r = AS_REQUESTER(c, ON_NAMES(dir->fd, newdir->fd),
 		WITH(*newdir, renameat2(dir->fd, name, newdir->fd, newname, flags)));
@@ -257,7 +262,7 @@ void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
 	struct call c;
 	int r;
 
-	call_begin(&c, req, OP_RENAME, TRACE_MEET);
+	call_begin(&c, req, OP_RENAME, TRACE_DISCOVER);
 	cleanup_held struct held dir = call_hold(&c, call_inode(&c, parent));
 	cleanup_held struct held newdir = call_hold(&c, inode_of(c.fs->inodes, newparent));
 	c.ev.u.op.other = newdir.inode->id;
@@ -268,10 +273,10 @@ void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
 }
 
 /*
- * In /proc, "self" and "thread-self" are for us ourselves; what is asked for is the requester.
- * target is changed in place; its new length, or -errno.
+ * In /proc, "self" and "thread-self" lead to the daemon; this replaces them by the requester.
+ * target is changed in place. Returns its new length, or -errno.
  */
-static ssize_t speak_for_requester(const struct call *c, char *target, size_t size, ssize_t n)
+static ssize_t point_to_requester(const struct call *c, char *target, size_t size, ssize_t n)
 {
 	pid_t tgid;
 	char own[16];
@@ -294,7 +299,7 @@ void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 	char target[PATH_MAX + 1];
 	ssize_t n;
 
-	call_begin(&c, req, OP_READLINK, TRACE_MEET);
+	call_begin(&c, req, OP_READLINK, TRACE_DISCOVER);
 	cleanup_held struct held inode = call_hold(&c, call_inode(&c, ino));
 	n = call_is_hidden(&c, inode.inode) ? -EACCES
 		: AS_REQUESTER(&c, ON(inode.fd),
@@ -302,7 +307,7 @@ void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 	if (n >= 0)
 		target[n] = '\0';
 	if (n >= 0 && inode.inode->mount->proc)
-		n = speak_for_requester(&c, target, sizeof(target), n);
+		n = point_to_requester(&c, target, sizeof(target), n);
 	trace_end(c.fs->trace, &c.ev, n);
 	if (n < 0)
 		fuse_reply_err(req, -n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Files are opened, created, and let go. */
+/* Opening, creating and releasing files. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,17 +24,18 @@
 #define CREATE_FOUND 5
 #define SHARE_TURNS 20
 #define SHARE_NAP_US 1000
-#define FMODE_EXEC 040 /* the kernel opens a program for execve(2); in no header for us */
+/* set by the kernel when it opens a program for execve(2); in no header of user space */
+#define FMODE_EXEC 040
 
 /*
- * Not passed on to the source: what the kernel has dealt with; O_DIRECT, for which our buffers
- * would have to be aligned as the application's are; O_APPEND, which fcntl(2) may take away, and so
- * is said with each write.
+ * Flags that are not passed to the source: those that the kernel has handled; O_DIRECT, because our
+ * buffers would have to be aligned like the application's; O_APPEND, which fcntl(2) may remove and
+ * which each write therefore passes itself.
  */
 #define NOT_PASSED \
 	(O_NOFOLLOW | O_DIRECT | O_CREAT | O_EXCL | O_NOCTTY | O_CLOEXEC | O_APPEND | FMODE_EXEC)
 
-/* Whether the trace has nothing to do with that file. */
+/* Whether --include and --exclude leave that file out of the trace. */
 static bool is_left_out(const struct call *c, struct inode *inode)
 {
 	const char *source = c->fs->choice ? c->fs->choice->source : "";
@@ -49,17 +50,16 @@ static bool is_left_out(const struct call *c, struct inode *inode)
 }
 
 /*
- * Whether what is opened so might be mapped and written: a file that may only be appended to (chattr +a, which may
- * come later, too) must not be.  The kernel does not know of that, and sends no request when it maps what is passed
- * through.
+ * Whether a file opened with these flags could be mapped and written. An append-only file (chattr
+ * +a, which may also be set later) must not be. The kernel does not check that, and sends no
+ * request when a program maps a file in passthrough.
  */
 static bool appends_and_maps(int flags)
 {
 	return (flags & (O_ACCMODE | O_APPEND)) == (O_RDWR | O_APPEND);
 }
 
-/* Files of suid and sgid programs are written by us: passed through, root's writes would take
- * these bits away. */
+/* No passthrough for files with suid or sgid bits: root's writes would remove the bits. */
 static bool may_pass(const struct call *c, struct inode *inode, int flags)
 {
 	return c->fs->can_pass && !inode->mount->pseudo &&
@@ -68,8 +68,10 @@ static bool may_pass(const struct call *c, struct inode *inode, int flags)
 	       !appends_and_maps(flags);
 }
 
-/* The kernel reads and writes with the credentials that are in effect here: the ids of the requester that opens
- * first, and no capability that an ordinary user's write must not have. */
+/*
+ * For passthrough the kernel uses the credentials in effect here: the ids of the first requester
+ * that opens the file, without capabilities that an ordinary user's write must not have.
+ */
 static int open_backing(const struct call *c, int fd)
 {
 	uint64_t before = creds_raise(RIGHT(CAP_SYS_ADMIN));
@@ -79,7 +81,7 @@ static int open_backing(const struct call *c, int fd)
 	return id;
 }
 
-/* The kernel keeps the file open until then. */
+/* The kernel keeps the file open until this. */
 static void close_backing(fuse_req_t req, int id)
 {
 	uint64_t before = creds_raise(RIGHT(CAP_SYS_ADMIN));
@@ -89,9 +91,10 @@ static void close_backing(fuse_req_t req, int id)
 }
 
 /*
- * Decided by the first that has the file open: the kernel wants all to be of one kind.  What must not be passed
- * through though others are gets an inode of its own, by asking the kernel to look the name up anew (ESTALE); the two
- * do not see each other's mappings, so this is for files alone that may not be mapped for writing.
+ * The first open decides between passthrough and requests, because the kernel wants one kind for
+ * all opens of an inode. If a file must not be passed through although other opens are, it gets an
+ * inode of its own: ESTALE makes the kernel look the name up again. The two inodes do not share
+ * mappings, so this is only for files that must not be mapped for writing.
  */
 static int join_opened(struct call *c, struct inode *inode, struct open_file *file, int flags)
 {
@@ -108,7 +111,7 @@ static int join_opened(struct call *c, struct inode *inode, struct open_file *fi
 			atomic_store(&inode->mount->no_backing, true);
 	} else if (opened->backing_id && appends_and_maps(flags) && fs_is_append_only(file->fd)) {
 		inode_opens_unlock(c->fs->inodes, inode);
-		inode_part(c->fs->inodes, inode);
+		inode_separate(c->fs->inodes, inode);
 		return -ESTALE;
 	}
 	id = opened->backing_id;
@@ -126,7 +129,7 @@ static int join_opened(struct call *c, struct inode *inode, struct open_file *fi
 static void set_data_path(struct call *c, struct open_file *file, int backing_id,
 	struct fuse_file_info *fi)
 {
-	/* The size of a file of /proc says nothing, and the page cache would believe it. */
+	/* The size of a file in /proc is meaningless, but the page cache would rely on it. */
 	bool direct = c->fs->fidelity != FIDELITY_CACHED || file->inode->mount->pseudo;
 
 	fi->backing_id = backing_id;
@@ -136,8 +139,8 @@ static void set_data_path(struct call *c, struct open_file *file, int backing_id
 	c->ev.fidelity = backing_id ? FIDELITY_OPEN : direct ? FIDELITY_EXACT : FIDELITY_CACHED;
 }
 
-/* Whether the thread asks for the first time: ESTALE makes the kernel ask once more. */
-static bool may_ask_again(const struct call *c, struct inode *inode)
+/* Whether this is the thread's first attempt: ESTALE makes the kernel retry once. */
+static bool may_retry(const struct call *c, struct inode *inode)
 {
 	struct opened *opened = inode_opens_lock(c->fs->inodes, inode);
 	bool first;
@@ -151,8 +154,8 @@ static bool may_ask_again(const struct call *c, struct inode *inode)
 }
 
 /*
- * A descriptor of the requester's share.  What was closed is given back by a request of its own, which may stand
- * behind this one: it is waited for, on a ring by having the kernel ask once more.
+ * Takes a descriptor from the requester's share. A close returns its descriptor by a request of its
+ * own, which may be queued behind this one: wait for it, or with io_uring have the kernel retry.
  */
 static int take_share(const struct call *c, struct inode *inode)
 {
@@ -160,13 +163,13 @@ static int take_share(const struct call *c, struct inode *inode)
 		if (shares_take(c->fs->shares, SHARE_FILES, c->ctx->uid))
 			return 0;
 		if (c->fs->uring)
-			return may_ask_again(c, inode) ? -ESTALE : -EMFILE;
+			return may_retry(c, inode) ? -ESTALE : -EMFILE;
 		usleep(SHARE_NAP_US);
 	}
 	return -EMFILE;
 }
 
-/* An open file of inode, for fi; a descriptor of the requester's share. */
+/* Makes the open file of inode for fi; it counts for the requester's share. */
 static int make_file(struct call *c, struct inode *inode, int fd, struct fuse_file_info *fi)
 {
 	struct open_file *file;
@@ -229,8 +232,8 @@ void fs_left_open(struct open_link *link)
 }
 
 /*
- * A program that runs must not be emptied.  The kernel sees to that before it asks us, unless the
- * file is opened for reading only: then it looks afterwards.
+ * A running program must not be truncated. The kernel checks that before the request, unless the
+ * file is opened for reading only; then it checks afterwards.
  */
 static bool runs(const struct call *c, struct inode *inode)
 {
@@ -247,19 +250,22 @@ static int check_busy(const struct call *c, struct inode *inode, int flags)
 {
 	bool busy = (flags & O_TRUNC) && (flags & O_ACCMODE) == O_RDONLY && runs(c, inode);
 
-	/* That it has ended we hear a moment later than who has waited for it. */
+	/* The daemon learns of the end of a program a moment later than a process that waits for
+	 * it. */
 	for (int i = 0; busy && i < 20; i++) {
 		usleep(5000);
 		busy = runs(c, inode);
 	}
 	if (!busy)
 		return 0;
-	/* It may stand behind this request in the ring. */
-	return c->fs->uring && may_ask_again(c, inode) ? -ESTALE : -ETXTBSY;
+	/* The RELEASE may be queued behind this request in the ring. */
+	return c->fs->uring && may_retry(c, inode) ? -ESTALE : -ETXTBSY;
 }
 
-/* A file that may only be appended to (chattr +a) is opened for that or not at all.  -EAGAIN: the holder of a
- * lease is being asked to give it up. */
+/*
+ * An append-only file (chattr +a) can be opened for appending only. -EAGAIN: the kernel has asked
+ * the holder of a lease to release it.
+ */
 static int open_source(const struct call *c, struct inode *inode, int flags)
 {
 	int fd = fs_reopen(c, inode, (flags & ~NOT_PASSED) | O_NONBLOCK);
@@ -269,7 +275,7 @@ static int open_source(const struct call *c, struct inode *inode, int flags)
 	return fd;
 }
 
-/* A program may be run without being readable: whether it may is judged by its descriptor. */
+/* A program may be executable but not readable; the check uses its descriptor. */
 static int open_program(const struct call *c, struct inode *inode, int flags)
 {
 	cleanup_held struct held held = call_hold(c, inode);
@@ -290,19 +296,19 @@ static int open_program(const struct call *c, struct inode *inode, int flags)
 }
 
 /*
- * execve(2) takes suid and sgid bits and owner as the kernel was told.  If they are others by now it has to ask
- * first (ESTALE), and may then not find what it was told before.
+ * execve(2) uses the suid and sgid bits and the owner from the last reply to the kernel. If they
+ * have changed, ESTALE makes the kernel look the file up again.
  */
 static int check_program(const struct call *c, struct inode *inode)
 {
-	if (!creds_privileged() || inode_is_as_told(c->fs->inodes, inode))
+	if (!creds_privileged() || inode_attributes_match(c->fs->inodes, inode))
 		return 0;
 	call_forget_attributes(c, inode);
-	return may_ask_again(c, inode) ? -ESTALE : -EACCES;
+	return may_retry(c, inode) ? -ESTALE : -EACCES;
 }
 
-/* Attributes that the kernel was told before may become wrong by a store through a mapping, which it does not
- * see any more. */
+/* With passthrough, stores through a mapping change attributes, and the kernel does not update its
+ * copy. */
 static void forget_attributes(const struct call *c, const struct inode *inode, bool was_backed)
 {
 	if (!was_backed && atomic_load(&inode->is_backed))
@@ -314,7 +320,7 @@ static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info
 	bool was_backed = atomic_load(&inode->is_backed), executes = fi->flags & FMODE_EXEC;
 	int fd, r;
 
-	if (inode->type != S_IFREG) /* a device or FIFO is opened by the kernel, never by us */
+	if (inode->type != S_IFREG) /* the kernel opens devices and FIFOs itself */
 		return -ENXIO;
 	if (fs_is_own(c->fs, inode))
 		return -EBUSY;
@@ -326,7 +332,7 @@ static int open_inode(struct call *c, struct inode *inode, struct fuse_file_info
 	r = executes ? check_program(c, inode) : 0;
 	if (r < 0)
 		return r;
-	/* What has no data yet is waited for where the wait can be ended: read_pseudo(). */
+	/* read_pseudo() waits for data, because that wait can be interrupted. */
 	fd = executes ? open_program(c, inode, fi->flags) : open_source(c, inode, fi->flags);
 	if (fi->flags & O_TRUNC)
 		call_changed(c, inode);
@@ -349,7 +355,7 @@ static void finish_open(struct call *c, struct fuse_file_info *fi, int r)
 	trace_end(c->fs->trace, &c->ev, r);
 	if (r < 0) {
 		fuse_reply_err(c->req, -r);
-	} else if (fuse_reply_open(c->req, fi) < 0) { /* interrupted: there will be no RELEASE */
+	} else if (fuse_reply_open(c->req, fi) < 0) { /* interrupted: no RELEASE follows */
 		fs_close_file(c->req, c->fs, file_of(fi));
 	}
 }
@@ -396,7 +402,7 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		finish_open(&c, fi, r);
 }
 
-/* The file just created, by its descriptor: its name may lead elsewhere by now. */
+/* Uses the descriptor of the new file: its name may lead elsewhere by now. */
 static int finish_create(struct call *c, struct inode *dir, const char *name, int fd,
 	struct fuse_file_info *fi, struct fuse_entry_param *ret_entry)
 {
@@ -448,7 +454,7 @@ static int create_as_caller(const struct call *c, const struct held *dir, const 
 	return fd < 0 ? fd : inode_keep(c->fs->inodes, fd);
 }
 
-/* Only what is not there: for what is, the kernel has judged nothing yet. */
+/* Creates only new files: the kernel has not checked access to an existing one. */
 static int create_new(const struct call *c, const struct held *dir, const char *name, mode_t mode,
 	int flags)
 {
@@ -459,12 +465,14 @@ static int create_new(const struct call *c, const struct held *dir, const char *
 		fd = create_as_caller(c, dir, name, (flags & ~NOT_PASSED) | O_CREAT | O_EXCL, mode);
 		if (fd != -EEXIST || (flags & O_EXCL))
 			return fd;
-		/* Somebody may have made and removed it, or go on doing so: to look again would find
-		 * nothing.  What stays is found each time. */
+		/*
+		 * Another program may create and remove the file repeatedly: then a new lookup
+		 * would not find it. A file that stays is found each time.
+		 */
 		if (fstatat(dir->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && ++found == CREATE_FOUND)
 			break;
 	}
-	return -ESTALE; /* the kernel looks again, once */
+	return -ESTALE; /* the kernel looks the name up again, once */
 }
 
 void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Where a file has data, and where holes.
+ * SEEK_DATA and SEEK_HOLE.
  *
- * A store through a mapping of a hole makes data of it, and the source does not know of that before the kernel writes
- * the page back.  The daemon does not ask the kernel to: the kernel would wait for requests to this daemon, and for good
- * if the daemon is killed meanwhile.  Instead, what the page cache may hold of a file that a program may store to
- * counts as data.  A file system may say so of any hole.
+ * A store through a mapping turns a hole into data. The source does not know of it before the
+ * kernel writes the page back. The daemon cannot have the kernel write it back: the kernel would
+ * then wait for requests to this daemon, forever if the daemon is killed meanwhile. Instead,
+ * everything that the page cache may hold of a file that a program may store to counts as data.
+ * POSIX allows a file system to report any hole as data.
  */
 
 #include <errno.h>
@@ -23,7 +24,7 @@ static bool may_be_stored_to(const struct call *c, const struct open_file *file)
 	return fd != -ENOENT;
 }
 
-/* What the source says of its data, which is at found or nowhere (-errno), or what the kernel holds before that. */
+/* The result of the source, found or -errno, or an earlier offset that the kernel may hold. */
 static off_t seek_data(const struct open_file *file, off_t off, off_t found)
 {
 	off_t size = lseek(file->fd, 0, SEEK_END), held = pages_next_held(file->pages, off);
@@ -56,7 +57,7 @@ void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse
 	struct call c;
 	off_t found;
 
-	call_begin(&c, req, OP_LSEEK, TRACE_MEET);
+	call_begin(&c, req, OP_LSEEK, TRACE_DISCOVER);
 	call_inode(&c, ino);
 	found = seek(&c, call_file(&c, fi), off, whence);
 	trace_end(c.fs->trace, &c.ev, found);

@@ -19,7 +19,7 @@
 #include "ftrac/pages.h"
 #include "ftrac/pins.h"
 
-/* How long the kernel may take to forget what was removed: forgets are gathered, and come in turns. */
+/* How long the kernel may take to forget a removed file: it batches FORGET requests. */
 #define FORGET_NS 50000000
 
 #define KEY_SIZE (offsetof(struct inode, mount) - offsetof(struct inode, dev))
@@ -52,7 +52,7 @@ static bool is_in_group(const struct inode_squash *squash, gid_t gid)
 	return gid == squash->gid;
 }
 
-/* The owner as it is to be shown (inode_squash). */
+/* Replaces the owner by the one that is shown (inode_squash). */
 static void show_owner(const struct inode_table *table, mode_t mode, uid_t *uid, gid_t *gid)
 {
 	const struct inode_squash *squash = table->options.squash;
@@ -76,7 +76,7 @@ static bool is_device(mode_t mode)
 	return S_ISCHR(mode) || S_ISBLK(mode);
 }
 
-/* ST_NOSUID, ST_NODEV ... of the mount that fd is on; all of them if that cannot be had. */
+/* The flags ST_NOSUID, ST_NODEV ... of the mount of fd; all of them if they cannot be read. */
 static unsigned long flags_of(int fd)
 {
 	struct statvfs st;
@@ -84,19 +84,20 @@ static unsigned long flags_of(int fd)
 	return fstatvfs(fd, &st) < 0 ? ST_NOSUID | ST_NODEV : st.f_flag;
 }
 
-/* The kernel grants nothing on a mount that has been taken away, though descriptors keep it. */
+/* On a detached mount, which descriptors keep alive, the kernel honours no suid bits. */
 bool inode_is_nosuid(const struct inode *inode, int fd)
 {
 	return (flags_of(fd) & ST_NOSUID) || !mounts_is_attached(inode->mount, fd);
 }
 
-/* Whether a device that fd is open on must not be used. */
+/* Whether the device file of fd must not be used. */
 static bool hides_device(const struct inode_table *table, int fd, mode_t mode)
 {
 	return is_device(mode) && !table->own_nodev && (flags_of(fd) & ST_NODEV);
 }
 
-/* What has no effect there must have none here, where the kernel knows the flags of our mount alone. */
+/* Bits without effect in the source must have none here; the kernel knows only the flags of our
+ * mount. */
 static bool hides_bits(const struct inode_table *table, const struct inode *inode, int fd, mode_t mode)
 {
 	return may_gain_rights(mode) && !table->own_nosuid && inode_is_nosuid(inode, fd);
@@ -145,9 +146,9 @@ static int fill_attr(struct inode_table *table, const struct inode *inode, int f
 	return r;
 }
 
-/* ---- what the kernel was told ---- */
+/* ---- the last reply to the kernel ---- */
 
-void inode_told(struct inode *inode, mode_t mode, uid_t uid, gid_t gid)
+void inode_set_replied(struct inode *inode, mode_t mode, uid_t uid, gid_t gid)
 {
 	uint64_t owner = (uint64_t)uid << 32 | gid;
 	bool nothing;
@@ -155,32 +156,32 @@ void inode_told(struct inode *inode, mode_t mode, uid_t uid, gid_t gid)
 	if (inode->type != S_IFREG)
 		return;
 	mode &= 07777;
-	nothing = atomic_load_explicit(&inode->told_nothing, memory_order_relaxed) &&
-		atomic_exchange(&inode->told_nothing, false);
-	if (atomic_load_explicit(&inode->told_mode, memory_order_relaxed) == mode &&
-		atomic_load_explicit(&inode->told_owner, memory_order_relaxed) == owner)
+	nothing = atomic_load_explicit(&inode->never_replied, memory_order_relaxed) &&
+		atomic_exchange(&inode->never_replied, false);
+	if (atomic_load_explicit(&inode->replied_mode, memory_order_relaxed) == mode &&
+		atomic_load_explicit(&inode->replied_owner, memory_order_relaxed) == owner)
 		return;
-	if (!nothing && ((mode | atomic_load(&inode->told_mode)) & (S_ISUID | S_ISGID)))
-		atomic_store(&inode->told_unsure, true);
-	atomic_store(&inode->told_mode, mode);
-	atomic_store(&inode->told_owner, owner);
+	if (!nothing && ((mode | atomic_load(&inode->replied_mode)) & (S_ISUID | S_ISGID)))
+		atomic_store(&inode->reply_unsure, true);
+	atomic_store(&inode->replied_mode, mode);
+	atomic_store(&inode->replied_owner, owner);
 }
 
-bool inode_is_as_told(struct inode_table *table, struct inode *inode)
+bool inode_attributes_match(struct inode_table *table, struct inode *inode)
 {
 	struct stat now;
-	mode_t told = atomic_load(&inode->told_mode);
-	bool unsure = atomic_load(&inode->told_unsure), same;
+	mode_t replied = atomic_load(&inode->replied_mode);
+	bool unsure = atomic_load(&inode->reply_unsure), same;
 
 	if (inode_stat(table, inode, -1, &now) < 0)
 		return false;
-	if (!unsure && !((told | now.st_mode) & (S_ISUID | S_ISGID)))
+	if (!unsure && !((replied | now.st_mode) & (S_ISUID | S_ISGID)))
 		return true;
-	same = !unsure && told == (now.st_mode & 07777) &&
-	       atomic_load(&inode->told_owner) == ((uint64_t)now.st_uid << 32 | now.st_gid);
+	same = !unsure && replied == (now.st_mode & 07777) &&
+	       atomic_load(&inode->replied_owner) == ((uint64_t)now.st_uid << 32 | now.st_gid);
 	if (!same) {
-		atomic_store(&inode->told_unsure, false);
-		atomic_store(&inode->told_nothing, true);
+		atomic_store(&inode->reply_unsure, false);
+		atomic_store(&inode->never_replied, true);
 	}
 	return same;
 }
@@ -218,9 +219,9 @@ ino_t inode_number(struct inode_table *table, unsigned device, ino_t ino)
 	return mounts_number(&table->mounts, device, ino);
 }
 
-/* ---- looking without asking ourselves ---- */
+/* ---- stat without requests to our own mount ---- */
 
-/* A directory of another mirror that leads through our own mount. */
+/* Whether a directory of another mirror leads through our own mount. */
 static bool leads_back(const struct inode_table *table, int fd)
 {
 	dev_t devices[MIRROR_DEPTH];
@@ -235,7 +236,7 @@ static bool leads_back(const struct inode_table *table, int fd)
 	return false;
 }
 
-static int look_at_covered(struct inode_table *table, int *fd, struct statx *sx)
+static int stat_covered(struct inode_table *table, int *fd, struct statx *sx)
 {
 	close(*fd);
 	*fd = fcntl(table->options.covered, F_DUPFD_CLOEXEC, 3);
@@ -244,7 +245,7 @@ static int look_at_covered(struct inode_table *table, int *fd, struct statx *sx)
 	return statx(*fd, "", AT_EMPTY_PATH, STATX_WANTED, sx) < 0 ? -errno : 0;
 }
 
-static int look_at(struct inode_table *table, const struct inode *near, int *fd, struct statx *sx,
+static int stat_near(struct inode_table *table, const struct inode *near, int *fd, struct statx *sx,
 	struct mount **ret_mount)
 {
 	const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
@@ -253,27 +254,27 @@ static int look_at(struct inode_table *table, const struct inode *near, int *fd,
 	if (statx(*fd, "", flags | AT_STATX_DONT_SYNC, STATX_WANTED, sx) < 0)
 		return -errno;
 	if (table->own_dev && device_of(sx) == table->own_dev)
-		return look_at_covered(table, fd, sx);
+		return stat_covered(table, fd, sx);
 	mount = near && near->mount_id == sx->stx_mnt_id ? near->mount
 		: mounts_get(&table->mounts, sx->stx_mnt_id, *fd);
 	if (!mount)
 		return -ENOMEM;
 	if (mount->mirror && S_ISDIR(sx->stx_mode) && table->own_dev &&
 		(table->options.hide_mirrors || leads_back(table, *fd)))
-		return look_at_covered(table, fd, sx);
+		return stat_covered(table, fd, sx);
 	*ret_mount = mount;
 	if (mount->remote && statx(*fd, "", flags, STATX_WANTED, sx) < 0)
 		return -errno;
 	return 0;
 }
 
-int table_look(struct inode_table *table, const struct inode *near, int *fd, struct statx *ret_sx,
+int table_stat(struct inode_table *table, const struct inode *near, int *fd, struct statx *ret_sx,
 	struct mount **ret_mount)
 {
 	int r;
 
 	*ret_mount = NULL;
-	r = look_at(table, near, fd, ret_sx, ret_mount);
+	r = stat_near(table, near, fd, ret_sx, ret_mount);
 	if (r == 0 && !*ret_mount)
 		*ret_mount = mounts_get(&table->mounts, ret_sx->stx_mnt_id, *fd);
 	return r == 0 && !*ret_mount ? -ENOMEM : r;
@@ -308,7 +309,7 @@ struct shard *table_shard(struct inode_table *table, const struct inode *inode)
 	return &table->shards[h >> 58];
 }
 
-static void tell_node(const struct inode_table *table, const struct inode *inode,
+static void emit_node(const struct inode_table *table, const struct inode *inode,
 	const struct statx *sx)
 {
 	struct event ev = { .kind = EVENT_NODE };
@@ -321,7 +322,7 @@ static void tell_node(const struct inode_table *table, const struct inode *inode
 	ring_push(table->options.ring, &ev, NULL, 0);
 }
 
-static void tell_forgotten(const struct inode_table *table, uint64_t id)
+static void emit_forgotten(const struct inode_table *table, uint64_t id)
 {
 	struct event ev = { .kind = EVENT_FORGET, .u.node.id = id };
 
@@ -342,7 +343,7 @@ static void fill_inode(struct inode_table *table, struct inode *inode, const str
 		: mounts_device(&table->mounts, inode->dev);
 }
 
-/* Some directory of each mount is to be known, to open others from. */
+/* Remembers one directory of each mount, to open others from it. */
 static void set_top(struct inode_table *table, struct inode *inode)
 {
 	if (inode->type != S_IFDIR)
@@ -362,7 +363,7 @@ static struct entry *make_entry(struct inode_table *table, const struct inode *n
 		return NULL;
 	fill_inode(table, &entry->inode, near, sx, mount);
 	entry->inode.is_hidden_device = is_hidden_device;
-	entry->inode.told_nothing = true;
+	entry->inode.never_replied = true;
 	entry->birth_ns = birth_of(sx);
 	entry->nlookup = 1;
 	entry->refs = 1;
@@ -378,7 +379,7 @@ static void free_opened(struct entry *entry)
 	entry->opened = NULL;
 }
 
-/* Frees what nobody needs any more, and then, maybe, what that was in. */
+/* Drops a reference. Frees the entry with the last one, and then possibly its parents. */
 void entry_unref(struct inode_table *table, struct entry *entry)
 {
 	while (entry && atomic_fetch_sub(&entry->refs, 1) == 1) {
@@ -417,7 +418,8 @@ static void unhash(struct shard *shard, struct entry *entry)
 	entry->is_hashed = false;
 }
 
-/* With its lock.  The parent that is to be given back, without the lock. */
+/* Called with its lock. Returns the old parent; the caller drops that reference without the
+ * lock. */
 static struct entry *set_name(struct entry *entry, struct entry *parent, const char *name)
 {
 	struct entry *old = entry->parent;
@@ -432,16 +434,16 @@ static struct entry *set_name(struct entry *entry, struct entry *parent, const c
 	return old;
 }
 
-/* The number was given to another file while ours had no descriptor. */
+/* The inode number was given to another file while ours had no open descriptor. */
 static bool is_stale(const struct entry *entry, const struct statx *sx)
 {
 	return atomic_load(&entry->fd) < 0 && entry->birth_ns != birth_of(sx) &&
-		(!entry->inode.mount->named || entry->looks != looks_of(sx));
+		(!entry->inode.mount->named || entry->digest != stat_digest(sx));
 }
 
 /*
- * The entry for what was looked at, with one lookup more and in use.  A new one is told of under
- * the lock: nobody can use it before the writer has heard of it.
+ * The entry of a file, in use, with its lookup count raised by one. The event of a new entry is
+ * pushed under the lock: no thread can use the entry before the writer knows it.
  */
 static struct entry *get_entry(struct inode_table *table, struct inode *near, const char *name, int fd,
 	const struct statx *sx, struct mount *mount)
@@ -453,7 +455,7 @@ static struct entry *get_entry(struct inode_table *table, struct inode *near, co
 
 	pthread_mutex_lock(&shard->lock);
 	entry = find(shard, &key);
-	/* The kernel takes the number of a device once and for all. */
+	/* The kernel never changes the device number of an inode. */
 	if (entry && (is_stale(entry, sx) || entry->inode.is_hidden_device != hidden)) {
 		unhash(shard, entry);
 		entry = NULL;
@@ -465,7 +467,7 @@ static struct entry *get_entry(struct inode_table *table, struct inode *near, co
 		entry = NULL;
 	} else if (entry) {
 		set_top(table, &entry->inode);
-		tell_node(table, &entry->inode, sx);
+		emit_node(table, &entry->inode, sx);
 	}
 	if (entry) {
 		entry_ref(entry);
@@ -485,19 +487,19 @@ static bool is_root(const struct inode_table *table, const struct statx *sx)
 		device_of(sx) == root->dev;
 }
 
-/* fd is taken over. */
+/* Takes over fd. */
 static int take_fd(struct inode_table *table, struct inode *near, const char *name, int fd,
 	struct inode **ret_inode, struct stat *ret_attr)
 {
 	struct statx sx;
 	struct mount *mount;
 	struct entry *entry = NULL;
-	int r = table_look(table, near, &fd, &sx, &mount);
+	int r = table_stat(table, near, &fd, &sx, &mount);
 
 	if (r == 0 && is_root(table, &sx)) {
 		*ret_inode = &table->root.inode;
 		r = fill_attr(table, *ret_inode, fd, &sx, ret_attr);
-		close(fd); /* reached from below */
+		close(fd); /* reached through another mount */
 		return r;
 	}
 	if (r == 0 && !(entry = get_entry(table, near, name, fd, &sx, mount)))
@@ -543,17 +545,17 @@ int inode_from_fd(struct inode_table *table, struct inode *parent, const char *n
 	return pin < 0 ? pin : take_fd(table, parent, name, pin, ret_inode, ret_attr);
 }
 
-void inode_part(struct inode_table *table, struct inode *inode)
+void inode_separate(struct inode_table *table, struct inode *inode)
 {
 	struct shard *shard = table_shard(table, inode);
 
 	pthread_mutex_lock(&shard->lock);
 	unhash(shard, entry_of(inode));
 	pthread_mutex_unlock(&shard->lock);
-	atomic_store(&inode->is_backed, true); /* it changes through the other one, too */
+	atomic_store(&inode->is_backed, true); /* it also changes through the other inode */
 }
 
-void inode_again(struct inode_table *table, struct inode *inode)
+void inode_add_lookup(struct inode_table *table, struct inode *inode)
 {
 	struct shard *shard = table_shard(table, inode);
 
@@ -575,15 +577,17 @@ void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n)
 	gone = entry->nlookup == 0;
 	if (gone) {
 		unhash(shard, entry);
-		tell_forgotten(table, inode->id);
+		emit_forgotten(table, inode->id);
 	}
 	pthread_mutex_unlock(&shard->lock);
 	if (gone)
 		entry_unref(table, entry);
 }
 
-/* A number goes to the kernel and comes back in another thread: the kernel orders the two, but not for the eyes of
- * the language. */
+/*
+ * A node id goes to the kernel and returns in another thread. The kernel orders the two; this fence
+ * orders them for the C memory model.
+ */
 struct inode *inode_of(const struct inode_table *table, uint64_t nodeid)
 {
 	atomic_load_explicit(&table->handed_over, memory_order_acquire);
@@ -619,7 +623,10 @@ int inode_keep(struct inode_table *table, int fd)
 
 /* ---- names ---- */
 
-/* Finds the entry of what a name in dir leads to, or "" to dir itself, if there is one; with a reference. */
+/*
+ * Finds the entry of the file that a name in dir leads to ("": of dir itself), with a reference;
+ * NULL if there is none.
+ */
 static struct entry *find_at(struct inode_table *table, int dir, const char *name)
 {
 	const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
@@ -647,12 +654,12 @@ static struct entry *find_at(struct inode_table *table, int dir, const char *nam
 	return entry;
 }
 
-struct inode *inode_child(struct inode_table *table, struct inode *parent, const char *name)
+struct inode *inode_hold_child(struct inode_table *table, struct inode *parent, const char *name)
 {
-	return pins_need_names(table, entry_of(parent)) ? inode_doomed(table, parent, name) : NULL;
+	return pins_need_names(table, entry_of(parent)) ? inode_hold_removed(table, parent, name) : NULL;
 }
 
-struct inode *inode_doomed(struct inode_table *table, struct inode *parent, const char *name)
+struct inode *inode_hold_removed(struct inode_table *table, struct inode *parent, const char *name)
 {
 	struct entry *entry;
 	struct inode *child = NULL;
@@ -668,7 +675,7 @@ struct inode *inode_doomed(struct inode_table *table, struct inode *parent, cons
 	return child;
 }
 
-void inode_lost(struct inode_table *table, struct inode *child, struct inode *parent,
+void inode_name_removed(struct inode_table *table, struct inode *child, struct inode *parent,
 	const char *name)
 {
 	struct shard *shard = table_shard(table, child);
@@ -682,8 +689,9 @@ void inode_lost(struct inode_table *table, struct inode *child, struct inode *pa
 	entry->is_lost = true;
 	pthread_mutex_unlock(&shard->lock);
 	entry_unref(table, old);
-	/* Far away a descriptor may stand for the name, not for the file: another may be left. */
-	pins_release_for_good(table, entry, entry->inode.mount->remote);
+	/* On a network file system a descriptor may stand for the name, not for the file: another
+	 * name may be left. */
+	pins_release_closed(table, entry, entry->inode.mount->remote);
 }
 
 void inode_freed(struct inode_table *table)
@@ -691,7 +699,7 @@ void inode_freed(struct inode_table *table)
 	atomic_store_explicit(&table->freed_ns, clock_now_ns(), memory_order_relaxed);
 }
 
-bool inode_awaits_space(struct inode_table *table, unsigned turn)
+bool inode_wait_for_space(struct inode_table *table, unsigned turn)
 {
 	int64_t freed_ns = atomic_load_explicit(&table->freed_ns, memory_order_relaxed);
 	bool just_now = freed_ns && clock_now_ns() - freed_ns < FORGET_NS;
@@ -702,7 +710,7 @@ bool inode_awaits_space(struct inode_table *table, unsigned turn)
 	return true;
 }
 
-void inode_moved(struct inode_table *table, struct inode *child, struct inode *parent,
+void inode_name_changed(struct inode_table *table, struct inode *child, struct inode *parent,
 	const char *name)
 {
 	struct shard *shard = table_shard(table, child);
@@ -715,7 +723,8 @@ void inode_moved(struct inode_table *table, struct inode *child, struct inode *p
 	inode_release(table, child);
 }
 
-/* Writes "/name" in front of *at; the parent with a reference, NULL if there is no room or none. */
+/* Writes "/name" in front of *at. Returns the parent with a reference; NULL if there is no room or
+ * no parent. */
 static struct entry *prepend(struct inode_table *table, struct entry *entry, const char *start,
 	char **at, int *ret_error)
 {
@@ -869,12 +878,12 @@ void inode_own_mount(struct inode_table *table, dev_t dev, bool nosuid, bool nod
 	table->own_nodev = nodev;
 }
 
-int inode_table_sweep(struct inode_table *table)
+int inode_table_start_sweeper(struct inode_table *table)
 {
 	return pins_start_sweeper(table);
 }
 
-void inode_table_rest(struct inode_table *table)
+void inode_table_stop_sweeper(struct inode_table *table)
 {
 	if (table)
 		pins_stop_sweeper(table);
@@ -896,7 +905,7 @@ static int open_root(struct inode_table *table)
 	root->nlookup = 1;
 	root->refs = 1;
 	root->fd = table->options.root;
-	tell_node(table, &root->inode, &sx);
+	emit_node(table, &root->inode, &sx);
 	return pins_init(table);
 }
 
@@ -913,7 +922,7 @@ int inode_table_create(const struct inode_options *options, struct inode_table *
 	mounts_init(&table->mounts, options->ring);
 	for (int i = 0; i < SHARDS; i++)
 		pthread_mutex_init(&table->shards[i].lock, NULL);
-	r = open_root(table); /* gets the id NODE_ROOT: it is the first */
+	r = open_root(table); /* the first entry, so its id is NODE_ROOT */
 	if (r < 0) {
 		inode_table_destroy(table);
 		return r;

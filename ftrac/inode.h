@@ -3,26 +3,26 @@
 #define FTRAC_INODE_H
 
 /*
- * What the kernel remembers of the mirrored tree, and what it stands for in the source.
+ * The inodes that the kernel knows, and the files of the source that they stand for.
  *
- * An inode is keyed by device, inode number and mount.  It lives while the kernel holds lookups of
- * it; the count goes up with every entry that is replied and down with FORGET.  The same file
- * under two mounts is two inodes, because ".." and renames see the mount.
+ * An inode is keyed by device, inode number and mount. It lives while the kernel holds lookups of
+ * it: the count rises with every entry in a reply and falls with FORGET. A file that is visible in
+ * two mounts has two inodes, because ".." and renames depend on the mount.
  *
- * An O_PATH descriptor stands for it, and while that is open the number cannot be given to another
- * file.  Descriptors are few, inodes may be millions: one that is not in use may be let go, and
- * comes back when it is needed (pins.h).  So a handler holds an inode while it uses its
- * descriptor, and holding may fail: -ESTALE if the file cannot be found again, on which the
- * kernel looks the name up anew.
+ * An O_PATH descriptor stands for the inode. While it is open, the file system cannot give the
+ * inode number to another file. There are few descriptors but there may be millions of inodes. So
+ * the descriptor of an unused inode may be closed, and is opened again when it is needed (pins.h).
+ * A handler therefore holds an inode while it uses its descriptor. Holding may fail: -ESTALE if the
+ * file cannot be found again; then the kernel looks the name up again.
  *
- * The mount of ours may lie inside the tree it mirrors.  Whoever follows that name ends in our
- * own mount, and a request to ourselves may wait for the thread that makes it.  The device of
- * such a descriptor tells, and can be asked for without a request (AT_STATX_DONT_SYNC): the
- * inode is then the directory that the mount covers.  Two mirrors may also see each other: a
- * directory of another one that leads back to us, as its attribute MIRROR_XATTR says, is the
- * covered directory too; with hide_mirrors each is.
+ * Our mount may lie inside the tree that it mirrors. Following that name would lead into our own
+ * mount, and a request to ourselves could wait for the thread that makes it. The device of such a
+ * descriptor shows this, and can be read without a request (AT_STATX_DONT_SYNC). The inode is then
+ * the directory that the mount covers. Two mirrors may also see each other: a directory of another
+ * mirror that leads back to us, as its attribute MIRROR_XATTR says, is also replaced by the
+ * directory that it covers. With hide_mirrors every directory of another mirror is replaced.
  *
- * Threads: all functions from any thread.  Knows no FUSE; node ids are plain numbers.
+ * Threads: all functions from any thread. This module knows no FUSE; node ids are plain numbers.
  */
 
 #include <stdatomic.h>
@@ -37,192 +37,214 @@ struct inode_table;
 struct ring;
 
 struct inode {
-	uint64_t id; /* of its events; never reused */
-	dev_t dev;   /* these three are the key */
+	uint64_t id; /* identifies it in events; never reused */
+	dev_t dev;   /* these three form the key */
 	ino_t ino;
 	uint64_t mount_id;
 	struct mount *mount;
 	uint32_t type;	 /* S_IFMT of its mode */
-	unsigned device; /* 0: that of the root */
-	/* S_ISUID, S_ISGID and S_IXGRP as last seen, if it is a regular file with one of the first
+	unsigned device; /* index of the device; 0: that of the root */
+	/* The last seen S_ISUID, S_ISGID and S_IXGRP of a regular file that has one of the first
 	 * two; else 0. */
 	_Atomic uint16_t special;
-	/* A device whose number is not shown, since its mount is nodev. */
+	/* A device file whose number is not shown, because its mount is nodev. */
 	bool is_hidden_device;
-	/* What the kernel was told last, if it is a regular file: mode; uid and gid.  Unsure: it may have
-	 * missed that. */
-	_Atomic uint16_t told_mode;
-	_Atomic uint64_t told_owner;
-	_Atomic bool told_unsure, told_nothing;
-	/* Its content has changed, or may, without our being asked: the kernel passes data through, and it was
+	/*
+	 * Of a regular file: mode, and uid and gid, in the last reply to the kernel. reply_unsure:
+	 * the kernel may not have received it.
+	 */
+	_Atomic uint16_t replied_mode;
+	_Atomic uint64_t replied_owner;
+	_Atomic bool reply_unsure, never_replied;
+	/* Its content may change without requests: the kernel passes data through, and the file was
 	 * open for writing. */
 	_Atomic bool is_backed;
 };
 
-/* An open file's place in the list of its inode's; in memory of who opened it. */
+/* Link of an open file in the list of its inode; part of the caller's memory. */
 struct open_link {
 	int fd;
 	bool writes;
-	bool stores; /* through a mapping, if at all: it is open for reading and writing */
+	bool stores; /* open for reading and writing, so a program may store through a mapping */
 	struct open_link *next, **at;
 };
 
-/* What the open files of an inode have in common. */
+/* State shared by all open files of an inode. */
 struct opened {
 	struct open_link *links;
-	int backing_id;	 /* of kernel passthrough, 0: none; kept for all of them, by fs_file.c */
-	bool is_decided; /* backing_id holds until the last one is closed */
-	unsigned executions; /* opens for execve(2) */
-	pid_t asked_again; /* by fs_file.c */
-	struct pages *pages; /* NULL: the page cache holds nothing that the daemon would have to know */
+	int backing_id;	 /* of kernel passthrough; 0: none; fs_file.c keeps it for all of them */
+	bool is_decided; /* backing_id does not change until the last one is closed */
+	unsigned executions; /* number of opens for execve(2) */
+	pid_t asked_again; /* used by fs_open.c */
+	struct pages *pages; /* NULL: the daemon need not know what the page cache holds */
 };
 
-/* Who serves one user from within a user namespace of his can show no other owners than him: what he
- * may write would not be his to write.  So that is shown as his. */
+/*
+ * A daemon in the user namespace of one user can show no other owner than that user. Files that the
+ * user may write would appear as not writable. So these are shown as owned by the user.
+ */
 struct inode_squash {
 	uid_t uid;
 	gid_t gid;
 	int n_groups;
-	gid_t groups[64]; /* that he is in */
+	gid_t groups[64]; /* groups of the user */
 };
 
 struct inode_options {
-	int root;	   /* O_PATH descriptor of the source; taken over */
-	int covered;	   /* O_PATH descriptor of the directory under the mount, or -1; taken over */
-	struct ring *ring; /* hears of new and forgotten inodes; NULL: nobody does */
-	unsigned pins;	   /* descriptors to keep; 0: half of the limit of this process */
-	/* Called at the end for each open file that the kernel has not released: the mount went before. */
+	int root;	   /* O_PATH descriptor of the source; the table closes it */
+	/* O_PATH descriptor of the directory that the mount covers, or -1; the table closes it */
+	int covered;
+	struct ring *ring; /* gets events of new and forgotten inodes; may be NULL */
+	unsigned pins;	   /* number of descriptors to keep; 0: half of the limit of this process */
+	/* Called at the end for each open file without a RELEASE: the mount ended first. */
 	void (*left_open)(struct open_link *link);
 	void *arg;
-	const struct inode_squash *squash; /* NULL: owners are shown as they are */
-	/* Directories of other mirrors are what ours covers, whether they lead back to us or not: to ask
-	 * one would be to wait for it. */
+	const struct inode_squash *squash; /* NULL: the real owners are shown */
+	/*
+	 * Replace all directories of other mirrors by what they cover, whether they lead back to us
+	 * or not: a request to another mirror could deadlock.
+	 */
 	bool hide_mirrors;
-	bool names;	   /* inode_path() will be asked: follow every change of a name */
+	bool names;	   /* inode_path() will be used: follow every change of a name */
 };
 
 /* 0 or -errno. */
 int inode_table_create(const struct inode_options *options, struct inode_table **ret_table);
 void inode_table_destroy(struct inode_table *table);
 
-/* Starts the sweeper: a thread that lets other mounts go which nobody has used for a quarter of a
- * second, so that the host can unmount them, and files that others have removed.  It blocks all signals, and
- * waits for nothing that a client can hold: a thread that did would keep the mount of a daemon that is killed
- * from ending.  0 or -errno. */
-int inode_table_sweep(struct inode_table *table);
-/* And ends it.  NULL is fine. */
-void inode_table_rest(struct inode_table *table);
+/*
+ * Starts the sweeper. This thread closes the descriptors on other mounts that were unused for a
+ * quarter of a second, so that the host can unmount them, and those of files that other programs
+ * have removed. It blocks all signals, and waits for nothing that a client can hold: otherwise the
+ * mount of a killed daemon could not end. 0 or -errno.
+ */
+int inode_table_start_sweeper(struct inode_table *table);
+/* Ends the sweeper. NULL is fine. */
+void inode_table_stop_sweeper(struct inode_table *table);
 
-/* From now on st_dev is our own mount, on which suid bits and devices have no effect anyway (nosuid, nodev). */
+/* Sets the device of our own mount. nosuid, nodev: suid bits and devices have no effect on it
+ * anyway. */
 void inode_own_mount(struct inode_table *table, dev_t dev, bool nosuid, bool nodev);
 
-/* Node id of FUSE <-> inode. */
+/* Converts between node ids of FUSE and inodes. */
 struct inode *inode_of(const struct inode_table *table, uint64_t nodeid);
 uint64_t inode_nodeid(struct inode_table *table, const struct inode *inode);
 
 /*
- * Its O_PATH descriptor, until inode_release(); or -errno, and nothing to release.  The inode
- * itself, too, is there until then, whatever is forgotten meanwhile.
+ * Holds the inode until inode_release(): returns its O_PATH descriptor; or -errno, and nothing to
+ * release. The inode itself also exists until then, even after FORGET.
  */
 int inode_hold(struct inode_table *table, struct inode *inode);
 void inode_release(struct inode_table *table, struct inode *inode);
 
 /*
- * Looks name up in parent: the inode with one lookup more, and its attributes.  -errno, and
- * nothing to undo, otherwise.
+ * Looks name up in parent. Returns the inode, with its lookup count raised by one, and its
+ * attributes. After -errno there is nothing to undo.
  */
 int inode_lookup(struct inode_table *table, struct inode *parent, const char *name,
 	struct inode **ret_inode, struct stat *ret_attr);
 
-/* As lookup, for what fd is open on; name may be NULL if it has none. */
+/* Like inode_lookup(), for the file of fd; name may be NULL if it has none. */
 int inode_from_fd(struct inode_table *table, struct inode *parent, const char *name, int fd,
 	struct inode **ret_inode, struct stat *ret_attr);
 
-/* One more lookup of what is known already. */
-void inode_again(struct inode_table *table, struct inode *inode);
+/* Raises the lookup count by one. */
+void inode_add_lookup(struct inode_table *table, struct inode *inode);
 
-/* Takes n lookups back; the inode may be gone then. */
+/* Lowers the lookup count by n; this may free the inode. */
 void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n);
 
-/* Attributes as they are now; through fd if that is >= 0.  The inode number is that of
+/* Reads the current attributes, through fd if it is >= 0. The inode number is that of
  * inode_number(). */
 int inode_stat(struct inode_table *table, struct inode *inode, int fd, struct stat *ret_attr);
 
-/* Attributes of that inode, of which fd is a descriptor, as they are to be shown: number, owner, and neither
- * suid and sgid bits nor devices where the mount forbids them now.  -EACCES: a device that was shown must not be
- * used any more. */
+/*
+ * Changes the attributes of the inode, of which fd is a descriptor, to those that are shown: number
+ * and owner; neither suid and sgid bits nor devices if its mount forbids them now. -EACCES: a
+ * device that was shown before must not be used any more.
+ */
 int inode_show(struct inode_table *table, const struct inode *inode, int fd, struct statx *sx);
 
-/* Whether suid and sgid bits and capabilities of files have no effect on the inode's mount, which fd is on; as it
- * is now, since the host may change that (mount -o remount, umount -l). */
+/*
+ * Whether suid and sgid bits and file capabilities have no effect on the mount that fd is on. Reads
+ * the current flags, since the host may change them (mount -o remount, umount -l).
+ */
 bool inode_is_nosuid(const struct inode *inode, int fd);
 
 /*
- * What the kernel was told last of mode and owner.  It takes these for its own when it executes a program, without
- * asking.  inode_is_as_told(): whether the kernel has that right; if not, the caller has the kernel forget its
- * attributes, for good: it counts as told nothing then.
+ * The mode and owner in the last reply to the kernel. When the kernel executes a program it uses
+ * these without a request. inode_attributes_match(): whether they are still right. If not, the
+ * caller invalidates the kernel's attributes; the inode then counts as never replied.
  */
-void inode_told(struct inode *inode, mode_t mode, uid_t uid, gid_t gid);
-bool inode_is_as_told(struct inode_table *table, struct inode *inode);
+void inode_set_replied(struct inode *inode, mode_t mode, uid_t uid, gid_t gid);
+bool inode_attributes_match(struct inode_table *table, struct inode *inode);
 
-/* The next lookup of the file gives an inode of its own, beside this one. */
-void inode_part(struct inode_table *table, struct inode *inode);
+/* The next lookup of the file makes a new inode, besides this one. */
+void inode_separate(struct inode_table *table, struct inode *inode);
 
 /* See mounts_number(). */
 ino_t inode_number(struct inode_table *table, unsigned device, ino_t ino);
 
 /*
- * Around the removal or replacement of a name: what it leads to, held if the kernel knows it, else
- * NULL.  Afterwards, inode_lost() if the name is gone, and inode_moved() if it is another one now;
- * both release.  inode_child() is for what will have another name: NULL also where names do not matter.
+ * Used around the removal or replacement of a name. inode_hold_removed() returns the inode that the name
+ * leads to, held, if the kernel knows it; else NULL. Afterwards the caller calls inode_name_removed() if
+ * the name is gone, or inode_name_changed() if it leads to another file; both release the inode.
+ * inode_hold_child() is for a file that gets another name; it also returns NULL if names do not matter.
  */
-struct inode *inode_doomed(struct inode_table *table, struct inode *parent, const char *name);
-struct inode *inode_child(struct inode_table *table, struct inode *parent, const char *name);
-void inode_lost(struct inode_table *table, struct inode *child, struct inode *parent,
+struct inode *inode_hold_removed(struct inode_table *table, struct inode *parent, const char *name);
+struct inode *inode_hold_child(struct inode_table *table, struct inode *parent, const char *name);
+void inode_name_removed(struct inode_table *table, struct inode *child, struct inode *parent,
 	const char *name);
-void inode_moved(struct inode_table *table, struct inode *child, struct inode *parent,
+void inode_name_changed(struct inode_table *table, struct inode *child, struct inode *parent,
 	const char *name);
 
-/* The path below the source as the names were last seen, beginning with '/' ("/" for the root).
- * Its length, or -errno. */
+/*
+ * The path below the source according to the last seen names, beginning with '/' ("/" for the
+ * root). Returns its length, or -errno.
+ */
 int inode_path(struct inode_table *table, struct inode *inode, char *out, size_t size);
 
 /*
- * The open files of an inode.  Between lock and unlock nothing may be done that may wait.  NULL,
- * and nothing locked: out of memory.  link->fd must stay open until inode_closed().
+ * The open files of an inode. Between lock and unlock the caller must not block. NULL, and nothing
+ * locked: out of memory. link->fd must stay open until inode_closed().
  */
 struct opened *inode_opens_lock(struct inode_table *table, struct inode *inode);
 void inode_opens_unlock(struct inode_table *table, struct inode *inode);
-/* Whether one of them is for writing. */
+/* Whether one of them is open for writing. */
 bool inode_has_writer(struct inode_table *table, struct inode *inode);
-/* A descriptor of the source, for reading and writing, if a program may store to the file through a mapping; the
- * caller closes it.  -ENOENT: none may; -errno. */
+/*
+ * If a program may store to the file through a mapping: a descriptor of the source for reading and
+ * writing, which the caller closes. -ENOENT: no program may. Other -errno.
+ */
 int inode_open_stores(struct inode_table *table, struct inode *inode);
-/* The kernel drops and zeroes that range in its page cache. */
+/* The kernel has dropped or zeroed that range in its page cache. */
 void inode_zeroed(struct inode_table *table, struct inode *inode, off_t begin, off_t end);
-/* With the lock, again. */
+/* As inode_opens_lock(), with the lock held. */
 struct opened *inode_opens(struct inode *inode);
-/* With the lock; the inode is there until inode_closed(). */
+/* Called with the lock; the inode exists until inode_closed(). */
 void inode_opened(struct inode *inode, struct open_link *link);
-/* Without the lock.  The backing id that is no longer used, or 0. */
+/* Called without the lock. Returns the backing id that is no longer used, or 0. */
 int inode_closed(struct inode_table *table, struct inode *inode, struct open_link *link);
 
-/* A name was removed, whoever it led to: its space may come back soon. */
+/* A name was removed: the space of its file may become free soon. */
 void inode_freed(struct inode_table *table);
 
-/* After there was no space, for the turn-th time: true if it is worth trying again, since something
- * was removed that the kernel has not let go of yet.  Waits a moment then. */
-bool inode_awaits_space(struct inode_table *table, unsigned turn);
+/*
+ * After ENOSPC, for the turn-th time: waits a moment and returns true if a retry makes sense,
+ * because the kernel still holds a removed file.
+ */
+bool inode_wait_for_space(struct inode_table *table, unsigned turn);
 
-/* After a descriptor could not be made for want of room (EMFILE, ENFILE): lets one of an inode go.
- * False if there is none to spare. */
+/* After EMFILE or ENFILE: closes the descriptor of an inode. False if none can be closed. */
 bool inode_make_room(struct inode_table *table);
 
-/* Of a descriptor that will be kept: the same, or another in its place, or -EMFILE (and it is closed)
- * if it is one of the last, without which nobody could do anything. */
+/*
+ * For a descriptor that will be kept: returns it, or another one for the same file; or closes it
+ * and returns -EMFILE if it is one of the reserve without which no request can be served.
+ */
 int inode_keep(struct inode_table *table, int fd);
 
-/* ret: what call gave, which makes a descriptor; tried again while there is room to be made. */
+/* The result of call, which makes a descriptor. Retries while inode_make_room() succeeds. */
 #define WITH_ROOM(table, call)                                                            \
 	({                                                                                \
 		int made;                                                                 \
@@ -233,11 +255,13 @@ int inode_keep(struct inode_table *table, int fd);
 		made < 0 ? -errno : made;                                                 \
 	})
 
-/* The devices of the mounts that a directory of a mirror leads through, its own first: dev_t each.
- * An extended attribute that only mirrors ask for. */
+/*
+ * The devices (dev_t each) of the mounts that a directory of a mirror leads through, its own first.
+ * An extended attribute that only mirrors read.
+ */
 #define MIRROR_XATTR "user.ftrac.mirrors"
 #define MIRROR_DEPTH 16
-/* -errno, or how many. */
+/* Returns their number or -errno. */
 int inode_mirrors(struct inode_table *table, struct inode *inode, dev_t ret_devices[MIRROR_DEPTH]);
 
 #endif

@@ -3,11 +3,11 @@
 #define FTRAC_INODE_TABLE_H
 
 /*
- * The inside of the inode table, for inode.c, pins.c, its parts and nobody else.
+ * Internals of the inode table, for inode.c, pins.c, pins_back.c and sweeper.c only.
  *
- * Locks: that of a shard guards the inodes that hash there: their place in the hash, lookups,
- * name and open files.  That of the pins guards its lists, that of the mounts what is in mounts.h
- * and their tops.  Only the last is ever taken while another is held.
+ * Locks: the lock of a shard guards the inodes that hash there: their place in the hash, lookup
+ * counts, names and open files. The lock of the pins guards its lists. The lock of the mounts
+ * guards mounts.h and the tops. Only this last one is ever taken while another one is held.
  */
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 #include "ftrac/inode.h"
 
-#define SHARDS 64 /* fewer threads than that ever run at once */
+#define SHARDS 64 /* more than the threads that run at once */
 
 #define STATX_WANTED (STATX_BASIC_STATS | STATX_BTIME | MOUNTS_STATX)
 
@@ -24,23 +24,23 @@ struct entry {
 	struct inode inode; /* first */
 	UT_hash_handle hh;
 	uint64_t nlookup;
-	int64_t birth_ns; /* 0: the file system does not say */
-	uint64_t looks;	  /* what it was like when it was let go; see pins.c */
+	int64_t birth_ns; /* 0: the file system has none */
+	uint64_t digest;	  /* stat_digest() when its descriptor was closed; see pins.c */
 
-	/* Of the memory: one for all lookups, one for each hold, child and open file. */
+	/* References to the memory: one for all lookups, one for each hold, child and open file. */
 	_Atomic uint32_t refs;
-	/* Holds of the descriptor; PINS_CLAIMED while it is being let go. */
+	/* Holds of the descriptor; PINS_CLAIMED while it is being closed. */
 	_Atomic int32_t users;
-	_Atomic int fd;	       /* -1: let go */
-	_Atomic uint32_t used; /* the tick of the last hold */
-	_Atomic bool referenced; /* held since the clock's hand came by */
+	_Atomic int fd;	       /* -1: closed */
+	_Atomic uint32_t used; /* tick of the last hold */
+	_Atomic bool referenced; /* held since the clock's hand passed */
 	bool is_hashed, is_listed;
-	bool is_lost; /* a name of it was removed; counted in lost */
+	bool is_lost; /* a name was removed; counted in lost */
 
-	struct entry *parent; /* where it was last seen; NULL: nowhere */
+	struct entry *parent; /* directory in which it was last seen; NULL: none */
 	char *name;
 	struct opened *opened;
-	struct file_handle *handle; /* made once, while claimed */
+	struct file_handle *handle; /* made once, while it is claimed */
 	struct entry *prev, *next;  /* of the pins */
 };
 
@@ -52,16 +52,16 @@ struct shard {
 /* See pins.h. */
 struct pins {
 	pthread_mutex_t lock;
-	struct entry *home, *away; /* of the root's mount; of others */
+	struct entry *home, *away; /* entries of the root's mount; of other mounts */
 	_Atomic unsigned count;
 	unsigned max;
-	int last; /* descriptors from this one on are a reserve */
-	_Atomic bool any_gone; /* one has been let go, ever */
+	int last; /* higher descriptors are a reserve */
+	_Atomic bool any_gone; /* a descriptor was closed at some time */
 	_Atomic uint32_t now;  /* ticks, counted by the sweeper */
-	int root_dir;	       /* of the source, for reading; -1: there is none */
+	int root_dir;	       /* of the source, open for reading; -1: none */
 	bool has_sweeper;
 	pthread_t sweeper;
-	int stop; /* what it waits for */
+	int stop; /* eventfd that ends it */
 };
 
 struct inode_table {
@@ -72,9 +72,10 @@ struct inode_table {
 	dev_t own_dev;
 	bool own_nosuid, own_nodev; /* flags of our own mount */
 	_Atomic uint64_t last_id;
-	_Atomic unsigned handed_over; /* inodes, to the kernel: orders what was written before with what is read after */
+	/* number of inodes passed to the kernel; orders memory accesses between threads */
+	_Atomic unsigned handed_over;
 	_Atomic unsigned lost;
-	_Atomic int64_t freed_ns; /* when a name was removed last */
+	_Atomic int64_t freed_ns; /* when the last name was removed */
 	struct shard shards[SHARDS];
 };
 
@@ -90,19 +91,20 @@ static inline void entry_ref(struct entry *entry)
 	atomic_fetch_add(&entry->refs, 1);
 }
 
-/* Without any lock. */
+/* Called without any lock. */
 void entry_unref(struct inode_table *table, struct entry *entry);
 
-/* What others would change of it: tells files apart where numbers do not last. */
-uint64_t looks_of(const struct statx *sx);
+/* A digest of attributes that tells files apart on file systems whose inode numbers do not last. */
+uint64_t stat_digest(const struct statx *sx);
 
 int64_t birth_of(const struct statx *sx);
 
 /*
- * Attributes of *fd without asking ourselves; a descriptor in our own mount, or in one that leads
- * back to us, becomes what ours covers.  0 or -errno; *fd is closed by the caller, always.
+ * Reads the attributes of *fd without a request to our own mount. If *fd is in our mount, or in a
+ * mirror that leads back to us, replaces it by the directory that our mount covers. 0 or -errno;
+ * the caller closes *fd in any case.
  */
-int table_look(struct inode_table *table, const struct inode *near, int *fd, struct statx *ret_sx,
+int table_stat(struct inode_table *table, const struct inode *near, int *fd, struct statx *ret_sx,
 	struct mount **ret_mount);
 
 #endif

@@ -21,8 +21,8 @@ struct owner {
 	} key;
 	int fd;
 	pid_t pid;
-	const void *file; /* the last that he used */
-	unsigned users;	  /* calls that use fd right now */
+	const void *file; /* the last open file of this owner */
+	unsigned users;	  /* calls that use fd now */
 	UT_hash_handle hh;
 };
 
@@ -73,12 +73,14 @@ static int reopen(int fd, int mode)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return open(path, mode | O_NONBLOCK | O_CLOEXEC); /* does not wait for the holder of a lease */
+	/* without waiting for the holder of a lease */
+	return open(path, mode | O_NONBLOCK | O_CLOEXEC);
 }
 
 /*
- * For both kinds of locks, if the requester may; a program that runs cannot be opened for writing.  What the
- * requester has open already may have become forbidden since: that takes nothing from it.
+ * Opens for shared and exclusive locks, if the requester may. A running program cannot be opened
+ * for writing. If access to the file was revoked since the requester opened it, that must not
+ * matter: so the daemon's own rights are the fallback.
  */
 static int open_for_locks(int fd)
 {
@@ -117,7 +119,7 @@ static struct owner *add_owner(struct lock_table *table, const struct lock_reque
 	return owner;
 }
 
-/* The owner who asks, in use until put_owner(); NULL if there can be none. */
+/* The owner of a request, in use until put_owner(); NULL if none can be made. */
 static struct owner *get_owner(struct lock_table *table, const struct lock_request *request)
 {
 	struct owner *owner, wanted = { .key = { request->inode->id, request->owner } };
@@ -144,7 +146,7 @@ static void put_owner(struct lock_table *table, struct owner *owner)
 	pthread_mutex_unlock(&table->lock);
 }
 
-/* With the lock.  Somebody else of ours who has a lock of that inode. */
+/* Called with the lock. Another owner of ours with a lock on that inode. */
 static pid_t other_pid(const struct lock_table *table, const struct owner *owner)
 {
 	for (const struct owner *o = table->owners; o; o = o->hh.next)
@@ -238,7 +240,7 @@ int locks_wait(struct lock_table *table, const struct lock_request *request,
 
 /* ---- closing ---- */
 
-/* With the lock.  Who is being used waits for a lock, which he may still get. */
+/* Called with the lock. An owner in use waits for a lock, which it may still get. */
 static void end_owner(struct lock_table *table, struct owner *owner)
 {
 	struct flock all = { .l_type = F_UNLCK, .l_whence = SEEK_SET };

@@ -5,7 +5,7 @@
  *
  *   parent                     daemon
  *   options, fork ───────────► store, mount, loop
- *   waits for a byte                     │ the kernel answers (fs ready)
+ *   waits for a byte                     │ the kernel's first request (fs ready)
  *   exits with 0    ◄─── byte ───────────┤ writer and monitor start
  *   or, at end of file,                  │ ...
  *   with the daemon's status             ▼ unmounted or signalled: monitor, writer, store end
@@ -25,8 +25,8 @@
 #include "ftrac/doctor.h"
 #include "ftrac/run.h"
 
-/* From here on nobody listens to what we say. */
-static void leave_terminal(struct daemon *d)
+/* From here on the daemon has no terminal. */
+static void detach_from_terminal(struct daemon *d)
 {
 	cleanup_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	char byte = 0;
@@ -42,7 +42,7 @@ static void leave_terminal(struct daemon *d)
 	d->ready_fd = -1;
 }
 
-/* In the parent: until the daemon says that the mount is live, or ends. */
+/* In the parent: waits until the daemon reports that the mount works, or ends. */
 static int wait_until_ready(pid_t daemon, int fd)
 {
 	char byte;
@@ -57,7 +57,7 @@ static int wait_until_ready(pid_t daemon, int fd)
 					   WTERMSIG(status));
 }
 
-/* Forks unless the foreground was asked for; true in the process that goes on to serve. */
+/* Forks, unless -f is set. Returns true in the process that serves the mount. */
 static bool go_to_background(struct daemon *d, int *ret_status)
 {
 	int fds[2];
@@ -82,7 +82,7 @@ static bool go_to_background(struct daemon *d, int *ret_status)
 	return true;
 }
 
-/* Descriptors of ours must not get the numbers of the standard streams: they are replaced. */
+/* No other file must get the descriptors 0 to 2, which detach_from_terminal() replaces. */
 static void fill_standard_streams(void)
 {
 	int fd;
@@ -97,11 +97,12 @@ static void fill_standard_streams(void)
 static void on_ready(struct daemon *d, int error)
 {
 	if (error == 0)
-		leave_terminal(d);
+		detach_from_terminal(d);
 }
 
-/* A signal is to end the mount in order, and no directory is to be kept busy by us. */
-static int leave_the_caller(struct daemon *d)
+/* Handles signals, so that they end the mount in order, and leaves the directory, so that it is not
+ * busy. */
+static int detach_from_caller(struct daemon *d)
 {
 	d->handles_signals = fuse_set_signal_handlers(d->session) == 0;
 	if (!d->handles_signals)
@@ -116,7 +117,7 @@ static int serve(struct daemon *d)
 	if (status == 0)
 		status = daemon_mount(d, -1);
 	if (status == 0)
-		status = leave_the_caller(d);
+		status = detach_from_caller(d);
 	if (status == 0)
 		status = daemon_loop(d);
 	if (status)

@@ -16,9 +16,9 @@
 #include "ftrac/mountinfo.h"
 
 #define DEVICE_SHIFT 48
-#define DEVICE_BIG 0xffffU /* not of a device: counted through */
+#define DEVICE_BIG 0xffffU /* no device: for consecutive numbers */
 
-/* A number of more than 48 bits, or of a device beyond what 16 bits count. */
+/* An inode number of more than 48 bits, or of a device whose index exceeds 16 bits. */
 struct big_number {
 	struct {
 		uint64_t device, ino;
@@ -52,7 +52,7 @@ void mounts_finish(struct mounts *mounts)
 	pthread_mutex_destroy(&mounts->lock);
 }
 
-/* ---- what a mount is ---- */
+/* ---- kinds of mounts ---- */
 
 /* Whether path is top or below it. */
 static bool is_at_or_below(const char *path, const char *top)
@@ -94,13 +94,13 @@ static bool is_mirror(const char *fstype)
 
 static bool is_named(const char *fstype)
 {
-	/* In overlayfs a file gets another number, or time of birth, when it is copied up. */
+	/* In overlayfs copy-up gives a file another inode number or time of birth. */
 	static const char *const named[] = { "proc", "overlay", "cifs", "smb3", "9p", NULL };
 
 	return (strncmp(fstype, "fuse", 4) == 0 && !is_mirror(fstype)) || is_one_of(fstype, named);
 }
 
-static void tell(const struct mounts *mounts, uint64_t id, const struct mountinfo *line)
+static void emit(const struct mounts *mounts, uint64_t id, const struct mountinfo *line)
 {
 	struct event ev = { .kind = EVENT_MOUNT, .u.mount.id = id };
 	char text[sizeof(line->fstype) + sizeof(line->path)];
@@ -113,10 +113,10 @@ static void tell(const struct mounts *mounts, uint64_t id, const struct mountinf
 	ring_push(mounts->ring, &ev, text, n);
 }
 
-/* What mounts_of_others() gathers. */
+/* The results of mounts_of_others(). */
 struct others {
 	const char *dir;
-	size_t on; /* the length of the path of what dir is on */
+	size_t on; /* length of the path of dir's mount */
 	bool mirror, on_late, below_late;
 };
 
@@ -127,7 +127,7 @@ static bool take_other(void *arg, const struct mountinfo *mount)
 
 	others->mirror |= is_mirror(mount->fstype);
 	others->below_late |= late && is_at_or_below(mount->path, others->dir);
-	/* What is mounted later at the same place covers what was. */
+	/* A later mount at the same place covers an earlier one. */
 	if (is_at_or_below(others->dir, mount->path) && strlen(mount->path) >= others->on) {
 		others->on = strlen(mount->path);
 		others->on_late = late;
@@ -185,7 +185,7 @@ struct mount_effects mounts_effects(int fd)
 	};
 }
 
-/* statmount(2), Linux 6.8, as are ids that are unique; in headers of 2024. */
+/* statmount(2) and unique ids: Linux 6.8; in headers of 2024. */
 #define SYS_STATMOUNT 457
 #define STATMOUNT_BASIC 2U
 
@@ -203,7 +203,7 @@ bool mounts_is_attached(const struct mount *mount, int fd)
 	return errno == ENOENT ? false : errno != ENOSYS || read_line_at(fd, &line);
 }
 
-/* With the lock held. */
+/* Called with the lock held. */
 static struct mount *add(struct mounts *mounts, uint64_t id, int fd)
 {
 	struct mount *mount = calloc(1, sizeof(*mount));
@@ -212,7 +212,7 @@ static struct mount *add(struct mounts *mounts, uint64_t id, int fd)
 	if (!mount)
 		return NULL;
 	mount->id = id;
-	mount->remote = true; /* of what is not listed we do not know better */
+	mount->remote = true; /* if the mount is not listed, this is the safe assumption */
 	if (read_line_at(fd, &line)) {
 		mount->remote = is_remote(line.fstype);
 		mount->pseudo = is_pseudo(line.fstype);
@@ -221,7 +221,7 @@ static struct mount *add(struct mounts *mounts, uint64_t id, int fd)
 		mount->stacked =
 			strcmp(line.fstype, "overlay") == 0 || strcmp(line.fstype, "ecryptfs") == 0;
 		mount->proc = strcmp(line.fstype, "proc") == 0;
-		tell(mounts, id, &line);
+		emit(mounts, id, &line);
 	}
 	mount->next = mounts->mounts;
 	mounts->mounts = mount;
@@ -257,7 +257,7 @@ unsigned mounts_device(struct mounts *mounts, dev_t dev)
 			mounts->devices = grown;
 			grown[mounts->n_devices++] = dev;
 		} else {
-			i = DEVICE_BIG; /* not the next one's: that would be two files of one number */
+			i = DEVICE_BIG; /* not the next index: two files would get one number */
 		}
 	}
 	pthread_mutex_unlock(&mounts->lock);

@@ -16,14 +16,14 @@
 #include "base/err.h"
 #include "db/declared.h"
 
-#define MAKEFILE ".ftrac.mk" /* no note: they have no dot */
+#define MAKEFILE ".ftrac.mk" /* not a note: the names of notes have no dot */
 
 /*
- * %1$s: the directory of the notes.  Outside of recipes (where $(shell) exports variables,
- * from make 4.4 on) there is no $@, and what this make itself was started for is handed on.  The empty rule
- * keeps match-anything rules from making this file, which must not be the first in $(MAKEFILE_LIST), either:
- * many a Makefile makes out from that where it is.  But for the one variable nothing is exported, also where
- * a Makefile exports all.
+ * %1$s: the directory of the notes. Outside of recipes (from make 4.4 on $(shell) exports
+ * variables) there is no $@; then the target that this make itself was started for is passed on.
+ * The empty rule keeps match-anything rules from making this file. The file must not be the first
+ * in $(MAKEFILE_LIST), from which many a Makefile derives its own directory. Only the one variable
+ * is exported, even if a Makefile exports all variables.
  */
 static const char makefile[] =
 	"# What ftrac run --make adds to each make: see ftrac(1).\n"
@@ -43,7 +43,7 @@ static const char makefile[] =
 	"%1$s/" MAKEFILE ": ;\n"
 	"MAKEFILE_LIST :=\n";
 
-/* make would take blanks, commas and dollars for its own. */
+/* A path with blanks, commas or dollars would have a special meaning in make. */
 static const char *find_place(void)
 {
 	const char *place = secure_getenv("TMPDIR");
@@ -55,8 +55,9 @@ static const char *find_place(void)
 }
 
 /*
- * Who runs the command may be somebody else than we, and recipes may change who they are.  So all may write
- * there who know the name, which is in the environment of the command alone: others cannot list it, nor guess.
+ * The command may run as another user, and recipes may change their user. So every process that
+ * knows the directory's name may write there. The name is in the command's environment only: other
+ * users can neither list nor guess it.
  */
 static int make_places(struct notes *notes)
 {
@@ -112,7 +113,8 @@ int notes_prepare(struct notes *notes)
 			       "directory that can be written", find_place(), strerror(-r)) : 0;
 }
 
-/* Who may write there may do so still: nothing is gone into, and no path is walked twice. */
+/* Other processes may still write there: so this enters no subdirectory and resolves no path
+ * twice. */
 static void clear(const char *path)
 {
 	DIR *dir = opendir(path);

@@ -39,7 +39,7 @@ enum long_option {
 	LONG_MAKE,
 };
 
-/* Of both the mount and the run. */
+/* Options of both the mount and ftrac run. */
 #define RECORDING                                                    \
 	{ "db", required_argument, NULL, LONG_DB },                  \
 	{ "force", no_argument, NULL, LONG_FORCE },                  \
@@ -78,36 +78,42 @@ static const char help[] =
 "Usage: ftrac [options] [SOURCE] MOUNTPOINT\n"
 "       ftrac run [options] COMMAND...       see ftrac run --help\n"
 "       ftrac umount MOUNTPOINT\n"
-"       ftrac doctor                         what can be traced here, and what is missing\n"
+"       ftrac doctor                         print what can be traced here\n"
 "\n"
-"Mirrors / on MOUNTPOINT and records in trace.db who does what to which file there.\n"
-"Goes to the background when the mount is live; fusermount3 -u MOUNTPOINT ends it.\n"
+"Mirrors / at MOUNTPOINT and records in trace.db which process does what to which\n"
+"file there. Runs in the background once the mount works; 'fusermount3 -u\n"
+"MOUNTPOINT' ends it.\n"
 "\n"
 "  -o source=DIR        mirror DIR instead of /\n"
 "  -o OPTIONS           mount options, see mount.fuse3(8)\n"
 "  -f                   stay in the foreground\n"
-"  -d                   as -f, and print each request\n"
+"  -d                   like -f, and print each request\n"
 "\n"
 "      --db FILE        the trace (default: trace.db in the current directory)\n"
-"      --force          replace a trace that is there\n"
-"      --fidelity MODE  exact: each read and write as the program does it (default where the\n"
-"                       kernel can); cached: as the page cache asks for data, faster;\n"
-"                       open: who used which file how, data at native speed (root, Linux 6.9)\n"
-"      --stat           see every stat, also of what the kernel still remembers\n"
-"      --include GLOB   record only paths that match (may be repeated)\n"
-"      --exclude GLOB   do not record paths that match (may be repeated)\n"
-"      --no-ops         record who used which file how, not each single operation\n"
-"      --no-record      only mirror\n"
-"      --drop           when recording cannot keep up, lose operations instead of waiting\n"
-"      --env PATTERN    store environment variables with such names (may be repeated)\n"
+"      --force          replace an existing trace\n"
+"      --fidelity MODE  exact: record each read and write as the program does it\n"
+"                       (default if the kernel supports it); cached: record the\n"
+"                       reads and writes of the page cache, faster; open: record\n"
+"                       opens only, data at native speed (root, Linux 6.9)\n"
+"      --stat           record every stat: the kernel caches no names and\n"
+"                       attributes\n"
+"      --include GLOB   record only paths that match (repeatable)\n"
+"      --exclude GLOB   do not record paths that match (repeatable)\n"
+"      --no-ops         record which process used which file, but no single\n"
+"                       operations\n"
+"      --no-record      mirror only, write no trace\n"
+"      --drop           if recording cannot keep up, drop operations instead of\n"
+"                       delaying programs\n"
+"      --env PATTERN    store environment variables that match (repeatable)\n"
 "      --job ID         the job that all processes belong to\n"
-"      --xform NAME     the kind of job that is\n"
-"      --locks WHOSE    kernel: locks of files are for programs inside the mount (default);\n"
-"                       native: they meet those of programs outside, too\n"
-"      --io-uring WHEN  requests come by io_uring: auto (default), where that can be had and is safe; on;\n"
-"                       off\n"
-"      --processes HOW  hear of processes by the kernel's connector, or only as they show while\n"
-"                       they wait for a request (inband); auto: the first that can be had\n"
+"      --xform NAME     the kind of that job\n"
+"      --locks WHERE    kernel: file locks exclude programs inside the mount only\n"
+"                       (default); native: also programs outside\n"
+"      --io-uring WHEN  transport of requests: auto: io_uring where it works and\n"
+"                       is safe (default); on: always; off: never\n"
+"      --processes HOW  connector: the kernel reports processes; inband: ftrac\n"
+"                       reads /proc during requests; auto: the first that works\n"
+"                       (default)\n"
 "\n"
 "  -h, --help           print this\n"
 "  -V, --version        print the version\n"
@@ -117,33 +123,39 @@ static const char help[] =
 static const char run_help[] =
 "Usage: ftrac run [options] [--] COMMAND...\n"
 "\n"
-"Runs COMMAND where it is, in a view of the file system in which the directory tree it is in goes\n"
-"through ftrac, and records in trace.db who does what to which file there. The exit status is that of\n"
-"COMMAND; nothing stays mounted.\n"
+"Runs COMMAND in the current directory and records in trace.db which process does\n"
+"what to which file. COMMAND gets a private view of the file system, in which the\n"
+"current directory goes through ftrac. The exit status is that of COMMAND.\n"
+"Nothing stays mounted.\n"
 "\n"
-"      --scope PATH     what is traced: a directory tree, 'full' for the whole file system, 'dir' for\n"
-"                       that below the current directory (default; may be repeated)\n"
-"      --user NAME      run COMMAND as somebody else (root)\n"
-"      --wait SECONDS   how long to wait for what COMMAND leaves behind, 'inf': as long as it\n"
-"                       takes (default 10); what goes on then is ended\n"
-"      --make           have make note targets and prerequisites, for 'wfdag check'\n"
-"  -q, --quiet          no summary\n"
+"      --scope PATH     the directory to trace; 'dir': the current one (default);\n"
+"                       'full': the whole file system (repeatable)\n"
+"      --user NAME      run COMMAND as another user (root only)\n"
+"      --wait SECONDS   how long to wait for processes that outlive COMMAND;\n"
+"                       then ftrac ends them; inf: without limit (default 10)\n"
+"      --make           record targets and prerequisites of make, for\n"
+"                       'wfdag check'\n"
+"  -q, --quiet          print no summary\n"
 "\n"
 "      --db FILE        the trace (default: trace.db in the current directory)\n"
-"      --force          replace a trace that is there\n"
-"      --fidelity MODE  exact, cached or open, as in ftrac --help\n"
-"      --stat           see every stat, also of what the kernel still remembers\n"
-"      --include GLOB   record only paths that match (may be repeated)\n"
-"      --exclude GLOB   do not record paths that match (may be repeated)\n"
-"      --no-ops         record who used which file how, not each single operation\n"
-"      --drop           when recording cannot keep up, lose operations instead of waiting\n"
-"      --env PATTERN    store environment variables with such names (may be repeated)\n"
+"      --force          replace an existing trace\n"
+"      --fidelity MODE  exact, cached or open, see ftrac --help\n"
+"      --stat           record every stat: the kernel caches no names and\n"
+"                       attributes\n"
+"      --include GLOB   record only paths that match (repeatable)\n"
+"      --exclude GLOB   do not record paths that match (repeatable)\n"
+"      --no-ops         record which process used which file, but no single\n"
+"                       operations\n"
+"      --drop           if recording cannot keep up, drop operations instead of\n"
+"                       delaying programs\n"
+"      --env PATTERN    store environment variables that match (repeatable)\n"
 "      --job ID         the job that all processes belong to\n"
-"      --xform NAME     the kind of job that is\n"
-"      --locks WHOSE    kernel or native, as in ftrac --help\n"
-"      --io-uring WHEN  auto, on or off, as in ftrac --help\n"
-"      --processes HOW  ptrace: nothing is missed; connector: COMMAND is not touched; inband; auto:\n"
-"                       the first that can be had\n"
+"      --xform NAME     the kind of that job\n"
+"      --locks WHERE    kernel or native, see ftrac --help\n"
+"      --io-uring WHEN  auto, on or off, see ftrac --help\n"
+"      --processes HOW  ptrace: misses no process; connector: COMMAND runs\n"
+"                       unmodified; inband: ftrac reads /proc during requests;\n"
+"                       auto: the first that works (default)\n"
 "\n"
 "  -h, --help           print this\n"
 "  -V, --version        print the version\n"
@@ -161,7 +173,7 @@ static int parse_fidelity(struct options *options, const char *text)
 		options->fidelity = FIDELITY_OPEN;
 	else
 		return err_status(EXIT_USAGE,
-			"unknown fidelity '%s': it must be 'exact', 'cached' or 'open'", text);
+			"invalid value '%s' for --fidelity (exact, cached or open)", text);
 	return 0;
 }
 
@@ -170,7 +182,7 @@ static int parse_locks(struct options *options, const char *text)
 	options->native_locks = strcmp(text, "native") == 0;
 	if (options->native_locks || strcmp(text, "kernel") == 0)
 		return 0;
-	return err_status(EXIT_USAGE, "unknown keeper of locks '%s': it must be 'kernel' or 'native'",
+	return err_status(EXIT_USAGE, "invalid value '%s' for --locks (kernel or native)",
 		text);
 }
 
@@ -178,7 +190,7 @@ static int parse_io_uring(struct options *options, const char *text)
 {
 	if (transport_parse(text, &options->io_uring) == 0)
 		return 0;
-	return err_status(EXIT_USAGE, "cannot use io_uring '%s': it must be 'auto', 'on' or 'off'", text);
+	return err_status(EXIT_USAGE, "invalid value '%s' for --io-uring (auto, on or off)", text);
 }
 
 static int parse_processes(struct options *options, const char *text)
@@ -186,11 +198,11 @@ static int parse_processes(struct options *options, const char *text)
 	int r = monitor_parse_processes(text, &options->processes);
 
 	if (r < 0)
-		return err_status(EXIT_USAGE, "unknown source of processes '%s': it must be 'auto', "
-			"'connector'%s or 'inband'", text, options->command ? ", 'ptrace'" : "");
+		return err_status(EXIT_USAGE, "invalid value '%s' for --processes (auto, %sconnector or "
+			"inband)", text, options->command ? "ptrace, " : "");
 	if (options->processes == MONITOR_PTRACE && !options->command)
-		return err_status(EXIT_USAGE, "cannot follow processes by ptrace that others start: "
-			"use --processes auto");
+		return err_status(EXIT_USAGE, "--processes ptrace works with 'ftrac run' only; use "
+			"--processes auto");
 	return 0;
 }
 
@@ -207,7 +219,7 @@ static int parse_wait(struct options *options, const char *text)
 	if (cli_parse_wait(text, &options->wait_ms) == 0)
 		return 0;
 	return err_status(EXIT_USAGE,
-		"cannot wait '%s' seconds: it must be a number from 0 on, or 'inf'", text);
+		"invalid value '%s' for --wait (a number of seconds from 0 on, or inf)", text);
 }
 
 static bool is_always_real(const char *path)
@@ -230,8 +242,8 @@ static int add_scope(struct options *options, const char *text)
 		return err_status(EXIT_OWN, "cannot trace '%s': %s", text, strerror(errno));
 	if (is_always_real(path)) {
 		free(path);
-		return err_status(EXIT_OWN, "cannot trace '%s': what is below /dev (but not /dev/shm), /proc "
-			"and /sys is always the real one; name another tree with --scope", text);
+		return err_status(EXIT_OWN, "cannot trace '%s': /dev (except /dev/shm), /proc and /sys never "
+			"go through ftrac; name another directory with --scope", text);
 	}
 	return words_add(&options->scope, path);
 }
@@ -268,7 +280,8 @@ static int apply(struct options *o, int option)
 
 enum { KEY_REFUSED };
 
-/* What libfuse would take, and then not do; or do without our being prepared (see --io-uring). */
+/* Options that libfuse accepts but ignores, or carries out without our knowledge (see
+ * --io-uring). */
 static int refuse(void *data, const char *word, int key, struct fuse_args *rest)
 {
 	(void)data;
@@ -279,7 +292,7 @@ static int refuse(void *data, const char *word, int key, struct fuse_args *rest)
 	return -1;
 }
 
-/* The options of mount(8) that are meant for others, and ours. */
+/* Options of mount(8) that other programs handle, and ours. */
 static int take_mount_options(struct options *options)
 {
 	struct {
@@ -298,7 +311,7 @@ static int take_mount_options(struct options *options)
 	int r;
 
 	r = fuse_opt_parse(&options->fuse, &ours, spec, refuse);
-	/* What was refused was not the first, perhaps. */
+	/* Options before the refused one may have been set. */
 	if (ours.source)
 		options->source = ours.source;
 	if (ours.db)
@@ -314,8 +327,8 @@ static int check_directory(const char *what, const char *path, char **ret_path)
 	*ret_path = realpath(path, NULL);
 	r = *ret_path && stat(*ret_path, &st) == 0 ? 0 : errno;
 	if (r == ENOTCONN)
-		return err_status(EXIT_OWN, "cannot use %s '%s': a file system was there whose daemon "
-			"is gone; take it away with 'fusermount3 -u -z %s'", what, path, path);
+		return err_status(EXIT_OWN, "cannot use %s '%s': a mount is there whose daemon is gone; "
+			"remove it with 'fusermount3 -u -z %s'", what, path, path);
 	if (r)
 		return err_status(EXIT_OWN, "cannot use %s '%s': %s%s", what, path, strerror(r),
 			r == ENOENT ? "; make the directory first" : "");
@@ -324,7 +337,7 @@ static int check_directory(const char *what, const char *path, char **ret_path)
 	return 0;
 }
 
-/* A second mount over the first would mirror the first, and hide it. */
+/* A second mount over the first would mirror and hide the first. */
 static int check_free(const char *mountpoint)
 {
 	cleanup_file FILE *f = setmntent("/proc/self/mounts", "r");
@@ -333,7 +346,7 @@ static int check_free(const char *mountpoint)
 	while (f && (m = getmntent(f)))
 		if (strcmp(m->mnt_dir, mountpoint) == 0 && strcmp(m->mnt_type, "fuse.ftrac") == 0)
 			return err_status(EXIT_OWN, "mount point '%s' is busy: ftrac is mounted there; "
-				"end that with 'fusermount3 -u %s'", mountpoint, mountpoint);
+				"unmount it with 'fusermount3 -u %s'", mountpoint, mountpoint);
 	return 0;
 }
 
@@ -348,7 +361,7 @@ static int check_places(struct options *options, int argc, char **argv)
 		return err_status(EXIT_USAGE,
 			"unexpected argument '%s': there is one mount point, '%s'", argv[argc - 1],
 			argv[argc - 2]);
-	if (optind + 1 < argc && !(source = strdup(argv[optind++]))) /* as mount(8) calls us */
+	if (optind + 1 < argc && !(source = strdup(argv[optind++]))) /* mount(8) calls us so */
 		return err_status(EXIT_OWN, "out of memory");
 	options->source = NULL;
 	status = check_directory("source", source ? source : "/", &options->source);
@@ -358,13 +371,13 @@ static int check_places(struct options *options, int argc, char **argv)
 	return status ? status : check_free(options->mountpoint);
 }
 
-/* A command line: its letters, long options and help. */
+/* A command line: short options, help and long options. */
 struct form {
 	const char *letters, *help;
 	const struct option *options;
 };
 
-static int print_asked(int option, const char *help_text)
+static int print_requested(int option, const char *help_text)
 {
 	if (option == 'h')
 		fputs(help_text, stdout);
@@ -384,7 +397,7 @@ static int parse(int argc, char **argv, const struct form *form, struct options 
 	while (status == 0 &&
 		(option = getopt_long(argc, argv, form->letters, form->options, NULL)) >= 0) {
 		if (option == 'h' || option == 'V')
-			return print_asked(option, form->help);
+			return print_requested(option, form->help);
 		status = option == '?' || option == ':' ? cli_complain(program_invocation_short_name, argv, option)
 							 : apply(options, option);
 	}
@@ -426,7 +439,7 @@ int options_parse_run(int argc, char **argv, struct options *options, int *ret_s
 	int status;
 
 	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT,
-		.wait_ms = CLI_WAIT_MS, .command = argv /* there will be one */ };
+		.wait_ms = CLI_WAIT_MS, .command = argv /* parse() sets it */ };
 	status = parse(argc, argv, &(struct form){ "+:hqV", run_help, run_options }, options);
 	if (status == 0)
 		status = take_command(options, argv);

@@ -13,7 +13,7 @@
 #include "procmon/monitor.h"
 
 struct options {
-	char *mountpoint; /* absolute; NULL: ftrac run makes its own */
+	char *mountpoint; /* absolute; NULL: ftrac run makes one */
 	char *source;	  /* absolute, without links */
 	const char *db;
 	bool force, foreground, debug, no_ops, no_record, drop, stat;
@@ -24,21 +24,21 @@ struct options {
 	bool fidelity_given;
 	struct words include, exclude, env;
 	const char *job, *xform;
-	/* Of ftrac run: */
-	struct words scope; /* paths, absolute, to be freed */
+	/* For ftrac run: */
+	struct words scope; /* absolute paths, allocated */
 	const char *user;
-	int wait_ms; /* -1: for ever */
+	int wait_ms; /* -1: without limit */
 	bool quiet;
-	bool make; /* has make note what it knows of targets */
+	bool make; /* have make record its targets */
 	char *const *command;
-	struct fuse_args fuse; /* what is left is for libfuse */
-	char *text;	       /* all of them, for the trace */
-	char *mount_db;	       /* db of -o db=FILE, to be freed */
+	struct fuse_args fuse; /* the remaining options, for libfuse */
+	char *text;	       /* all arguments, for the trace */
+	char *mount_db;	       /* from -o db=FILE, allocated */
 };
 
 /*
- * Parses; prints what is wrong, or what was asked for (help, version).  0: go on with *options,
- * otherwise the process is to exit with *ret_status.
+ * Parses the command line. Prints an error, the help or the version. 0: go on with *options;
+ * otherwise the process exits with *ret_status.
  */
 int options_parse(int argc, char **argv, struct options *options, int *ret_status);
 /* The same for ftrac run; argv[0] is "run". */

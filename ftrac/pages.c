@@ -10,28 +10,28 @@
 
 #include "base/saturate.h"
 
-#define PAGE 4096 /* the unit of this module, whatever the kernel's is */
-#define HELD_MOST 32 /* ranges; then neighbours are joined */
+#define PAGE 4096 /* the unit of this module, independent of the kernel's */
+#define HELD_MOST 32 /* ranges; beyond that neighbours are joined */
 
 struct range {
 	off_t begin, end;
 };
 
-/* What the kernel may still have in a page where a direct write has replaced it. */
+/* Bytes of a page that a direct write has replaced and that the kernel may still have. */
 struct replaced {
 	off_t page;
 	uint8_t bytes[PAGE];
-	bool known[PAGE]; /* which of them */
+	bool known[PAGE]; /* which bytes are remembered */
 	UT_hash_handle hh;
 };
 
 struct pages {
 	pthread_rwlock_t data; /* taken for reading: the page cache reads; for writing: the source changes */
-	pthread_mutex_t lock;  /* of what follows */
-	struct range held[HELD_MOST + 1]; /* in order, with gaps between them */
+	pthread_mutex_t lock;  /* guards the fields below */
+	struct range held[HELD_MOST + 1]; /* sorted, with gaps in between */
 	unsigned n_held;
 	struct replaced *replaced;
-	bool is_forgetful; /* there were more than PAGES_MOST */
+	bool is_forgetful; /* pages were forgotten: there were more than PAGES_MOST */
 };
 
 struct pages *pages_create(void)
@@ -71,14 +71,14 @@ static off_t end_of(off_t off, size_t size)
 	return saturate_add(off, size > INT64_MAX ? INT64_MAX : (int64_t)size);
 }
 
-/* ---- ranges that the kernel may hold; with the lock ---- */
+/* ---- ranges that the kernel may hold; called with the lock ---- */
 
 static off_t round_up(off_t off)
 {
 	return off > INT64_MAX - PAGE ? INT64_MAX : (off + PAGE - 1) / PAGE * PAGE;
 }
 
-/* The first range that ends behind off; its number may be the number of ranges. */
+/* The index of the first range that ends behind off; the number of ranges if there is none. */
 static unsigned find_held(const struct pages *pages, off_t off)
 {
 	unsigned low = 0, high = pages->n_held;
@@ -105,7 +105,7 @@ static void replace_held(struct pages *pages, unsigned first, unsigned last, con
 	pages->n_held -= last - first - !!range;
 }
 
-/* Makes one range of the two neighbours that have the least between them. */
+/* Joins the two neighbours with the smallest gap. */
 static void join_nearest(struct pages *pages)
 {
 	struct range *held = pages->held, joined;
@@ -153,7 +153,7 @@ static void remove_held(struct pages *pages, struct range range)
 		join_nearest(pages);
 }
 
-/* ---- what was replaced; with the lock ---- */
+/* ---- replaced bytes; called with the lock ---- */
 
 static struct replaced *find_replaced(struct pages *pages, off_t page)
 {
@@ -163,7 +163,7 @@ static struct replaced *find_replaced(struct pages *pages, off_t page)
 	return r;
 }
 
-/* NULL: out of memory.  The oldest is forgotten if there are too many. */
+/* NULL: out of memory. If there are too many, forgets the oldest. */
 static struct replaced *add_replaced(struct pages *pages, off_t page)
 {
 	struct replaced *r = calloc(1, sizeof(*r));
@@ -196,7 +196,7 @@ static void keep_in_page(struct pages *pages, int fd, off_t off, size_t size)
 {
 	struct replaced *r = find_replaced(pages, off / PAGE);
 	size_t in = off % PAGE;
-	uint8_t now[PAGE] = { 0 }; /* as a page is behind the end of the file */
+	uint8_t now[PAGE] = { 0 }; /* zeros, like a page behind the end of the file */
 
 	if (!r)
 		r = add_replaced(pages, off / PAGE);
@@ -229,7 +229,7 @@ static bool merge_in_page(struct pages *pages, int fd, uint8_t *buf, size_t size
 		if (buf[i] == r->bytes[in + i])
 			buf[i] = now[i];
 		else
-			r->known[in + i] = false; /* the source becomes what the kernel has */
+			r->known[in + i] = false; /* the source now has what the kernel has */
 	}
 	return true;
 }

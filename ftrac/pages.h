@@ -5,22 +5,24 @@
 /*
  * What the kernel's page cache may hold of an open file.
  *
- * The kernel asks for a page before a program can map it (a READ request of the page cache) and sends whole pages back
- * that a program stored to (a WRITE request with FUSE_WRITE_CACHE).  A write(2) with direct I/O does not change
- * the page: if both meet, the page carries old bytes back over what was written.  So this module remembers the bytes
- * that a direct write replaced in a page that the kernel may hold.  When the page comes back, bytes that are as they
- * were before the direct write were not stored to: they take the value of the source.  Bytes that differ were stored
- * to, and win.  (This is a three-way merge of the page as the kernel read it, the page as the kernel writes it, and
- * the source.)
+ * Before a program can map a page, the kernel reads it (a READ request of the page cache). Later
+ * the kernel sends whole pages back that a program stored to (a WRITE request with
+ * FUSE_WRITE_CACHE). A write(2) with direct I/O does not change the page in the cache. So if the
+ * page is sent back after such a write, it would undo the write. To prevent that, this module
+ * remembers the bytes that a direct write replaced in a page that the kernel may hold. When the
+ * page comes back, bytes that equal the remembered ones were not stored to: they take the value of
+ * the source. Bytes that differ were stored to, and win. (This is a three-way merge of the page as
+ * the kernel read it, the page as the kernel sends it back, and the source.)
  *
- * Limits: a store of the very byte that a direct write replaces at the same time counts as earlier than the write.  The
- * module remembers PAGES_MOST pages of one file.  If that is not enough, pages_merge() says so.
+ * Limits: if a store and a direct write change the same byte at the same time, the store counts as
+ * the earlier one. The module remembers PAGES_MOST pages per file; beyond that, pages_merge()
+ * returns false.
  *
- * The module also answers where a store may be that has not reached the source: SEEK_DATA must not call such a range a
- * hole.
+ * The module also answers which ranges may have been stored to but not yet written back: SEEK_DATA
+ * must not report them as holes.
  *
- * Offsets and sizes are in bytes.  Threads: any.  A file has one struct pages for all of its open descriptors; its
- * owner is struct opened (inode.h).
+ * Offsets and sizes are in bytes. Threads: any. All open descriptors of a file share one struct
+ * pages, which struct opened (inode.h) owns.
  */
 
 #include <stdbool.h>
@@ -35,7 +37,8 @@ struct pages;
 struct pages *pages_create(void);
 void pages_destroy(struct pages *pages);
 
-/* Begins to answer a READ request of the page cache.  Between begin and end the source does not change by us. */
+/* Around a READ request of the page cache. Between begin and end the daemon does not change the
+ * source. */
 void pages_read_begin(struct pages *pages, off_t off, size_t size);
 void pages_read_end(struct pages *pages);
 

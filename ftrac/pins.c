@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "ftrac/pins_inside.h"
+#include "ftrac/pins_internal.h"
 
 #define MOST (1u << 30)
 
 /* ---- in use ---- */
 
-/* Waits for who lets it go right now: some microseconds. */
+/* If a thread is closing its descriptor now, waits for some microseconds. */
 void pin_use(struct pins *pins, struct entry *entry)
 {
 	uint32_t now = atomic_load_explicit(&pins->now, memory_order_relaxed);
@@ -48,7 +48,7 @@ bool pin_is_away(const struct inode_table *table, const struct entry *entry)
 	return entry->inode.mount_id != table->root.inode.mount_id;
 }
 
-/* ---- the lists: circles, the head is next ---- */
+/* ---- the lists: circular, the head is next ---- */
 
 static struct entry **list_of(struct inode_table *table, const struct entry *entry)
 {
@@ -76,9 +76,9 @@ static void list_remove(struct entry **head, struct entry *entry)
 	entry->is_listed = false;
 }
 
-/* ---- letting go ---- */
+/* ---- closing descriptors ---- */
 
-/* One more reference, unless there is none left: it is being freed. */
+/* Takes a reference, unless there is none left: then the entry is being freed. */
 bool pin_try_ref(struct entry *entry)
 {
 	uint32_t refs = atomic_load(&entry->refs);
@@ -89,14 +89,14 @@ bool pin_try_ref(struct entry *entry)
 	return false;
 }
 
-/* With the lock: nobody can use it from here on. */
+/* Called with the lock: from here on no thread can use the entry. */
 bool pin_claim(struct inode_table *table, struct entry *entry)
 {
-	int32_t nobody = 0;
+	int32_t unused = 0;
 
 	if (!pin_try_ref(entry))
 		return false;
-	if (atomic_compare_exchange_strong(&entry->users, &nobody, PINS_CLAIMED)) {
+	if (atomic_compare_exchange_strong(&entry->users, &unused, PINS_CLAIMED)) {
 		list_remove(list_of(table, entry), entry);
 		return true;
 	}
@@ -138,19 +138,19 @@ bool pin_has_name_or_file(struct inode_table *table, struct entry *entry, bool *
 }
 
 /* FNV-1a. */
-uint64_t looks_of(const struct statx *sx)
+uint64_t stat_digest(const struct statx *sx)
 {
-	const uint64_t looks[] = { sx->stx_mode, sx->stx_uid, sx->stx_gid, sx->stx_size,
+	const uint64_t digest[] = { sx->stx_mode, sx->stx_uid, sx->stx_gid, sx->stx_size,
 		sx->stx_mtime.tv_sec, sx->stx_mtime.tv_nsec };
 	uint64_t hash = 14695981039346656037u;
 
-	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++)
-		hash = (hash ^ looks[i]) * 1099511628211u;
+	for (size_t i = 0; i < sizeof(digest) / sizeof(digest[0]); i++)
+		hash = (hash ^ digest[i]) * 1099511628211u;
 	return hash;
 }
 
-/* Whether it may be let go. */
-static bool judge(struct inode_table *table, struct entry *entry, int fd)
+/* Whether its descriptor may be closed. */
+static bool may_close(struct inode_table *table, struct entry *entry, int fd)
 {
 	struct statx sx;
 	bool is_open, has_way = pin_has_name_or_file(table, entry, &is_open);
@@ -159,9 +159,10 @@ static bool judge(struct inode_table *table, struct entry *entry, int fd)
 		return true;
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &sx) < 0)
 		return false;
-	if (sx.stx_nlink == 0) /* a name that we know was removed by others: the kernel looks it up anew */
+	/* another program removed the known name: the kernel looks it up again */
+	if (sx.stx_nlink == 0)
 		return has_way;
-	entry->looks = looks_of(&sx);
+	entry->digest = stat_digest(&sx);
 	make_handle(table, entry, fd);
 	return has_way || entry->handle;
 }
@@ -179,13 +180,13 @@ void pin_put_back(struct inode_table *table, struct entry *entry)
 	pin_unclaim(entry);
 }
 
-/* A claimed one; with its reference still. */
-bool pin_let_go(struct inode_table *table, struct entry *entry)
+/* Called for a claimed entry; the caller keeps its reference. */
+bool pin_close(struct inode_table *table, struct entry *entry)
 {
 	struct pins *pins = &table->pins;
 	int fd = atomic_load(&entry->fd);
 
-	if (!judge(table, entry, fd)) {
+	if (!may_close(table, entry, fd)) {
 		pin_put_back(table, entry);
 		return false;
 	}
@@ -197,7 +198,8 @@ bool pin_let_go(struct inode_table *table, struct entry *entry)
 	return true;
 }
 
-/* The clock: the next of the list that has not been held since the hand came by, claimed. */
+/* The clock algorithm: claims the next entry in the list that was not held since the hand
+ * passed. */
 static struct entry *next_victim(struct inode_table *table, struct entry **head, unsigned tries)
 {
 	struct entry *entry;
@@ -217,7 +219,7 @@ bool pins_make_room(struct inode_table *table)
 	struct entry *victim;
 	bool gone = false;
 
-	/* Some have to stay; a few of them in a row do not mean that all have. */
+	/* Some descriptors must stay open; a few of them in a row do not mean that all must. */
 	for (int i = 0; i < 64 && !gone; i++) {
 		unsigned tries = 2 * atomic_load(&pins->count) + 2;
 
@@ -228,7 +230,7 @@ bool pins_make_room(struct inode_table *table)
 		pthread_mutex_unlock(&pins->lock);
 		if (!victim)
 			break;
-		gone = pin_let_go(table, victim);
+		gone = pin_close(table, victim);
 		entry_unref(table, victim);
 	}
 	errno = saved;
@@ -249,14 +251,14 @@ int pins_keep(struct inode_table *table, int fd)
 	return fd;
 }
 
-/* ---- getting one ---- */
+/* ---- holding ---- */
 
-/* Unless it is used: the descriptor that is to be closed. */
+/* Replaces the descriptor unless it is in use. Returns the one to close. */
 static int replace(struct entry *entry, int fd)
 {
-	int32_t nobody = 0;
+	int32_t unused = 0;
 
-	if (!atomic_compare_exchange_strong(&entry->users, &nobody, PINS_CLAIMED))
+	if (!atomic_compare_exchange_strong(&entry->users, &unused, PINS_CLAIMED))
 		return fd;
 	if (atomic_load(&entry->fd) >= 0)
 		fd = atomic_exchange(&entry->fd, fd);
@@ -284,7 +286,8 @@ void pins_install(struct inode_table *table, struct entry *entry, int fd)
 		fd = -1;
 	}
 	pin_unuse(entry);
-	/* Far away a descriptor may not have kept the number from being given to another file. */
+	/* On a network file system an open descriptor may not keep the inode number from being
+	 * reused. */
 	if (fd >= 0 && entry->inode.mount->remote)
 		fd = replace(entry, fd);
 	if (fd >= 0)
@@ -318,11 +321,11 @@ int pins_hold(struct inode_table *table, struct entry *entry)
 	entry_ref(entry);
 	pin_use(&table->pins, entry);
 	if (atomic_load(&entry->fd) < 0)
-		r = pin_come_back(table, entry);
+		r = pin_reopen(table, entry);
 	if (r == 0)
 		return atomic_load(&entry->fd);
 	pins_release(table, entry);
-	/* These are about names on the way, which nobody has asked for. */
+	/* These errors are about names on the path, which the requester has not named. */
 	return r == -ENOENT || r == -ENOTDIR || r == -EACCES ? -ESTALE : r;
 }
 
@@ -332,7 +335,7 @@ void pins_release(struct inode_table *table, struct entry *entry)
 	entry_unref(table, entry);
 }
 
-void pins_release_for_good(struct inode_table *table, struct entry *entry, bool goes)
+void pins_release_closed(struct inode_table *table, struct entry *entry, bool goes)
 {
 	int32_t only_us = 1;
 	int fd;
@@ -366,7 +369,7 @@ bool pins_need_names(struct inode_table *table, const struct entry *entry)
 
 /* ---- start and end ---- */
 
-/* Only with CAP_DAC_READ_SEARCH may one open a file by its handle: tried with the source itself. */
+/* Opening a file by its handle needs CAP_DAC_READ_SEARCH: tries it with the source. */
 static int open_root_dir(int root)
 {
 	char room[sizeof(struct file_handle) + MAX_HANDLE_SZ] = { 0 };

@@ -3,25 +3,30 @@
 #define FTRAC_PINS_H
 
 /*
- * The descriptors of inodes: which are open, which is let go, how one comes back.
+ * The O_PATH descriptors of inodes: which are open, which one is closed, and how it is opened
+ * again.
  *
- * At most half of the descriptors that this process may have are kept for inodes; of more, the one
- * that was not used for longest is closed (a clock: second chance for what was held since).  Those
- * of other mounts than the root's are closed also when nobody has held them for a quarter of a
- * second, because they keep the host from unmounting.
+ * At most half of this process's descriptors are for inodes. If there are more inodes, the
+ * descriptor that was unused for longest is closed (clock algorithm, which spares those held
+ * since). Descriptors on other mounts than the root's are also closed after a quarter of a second
+ * without use, because they keep the host from unmounting.
  *
- * One comes back, in this order,
- *   - through a file that is open on it;
- *   - by its handle (name_to_handle_at(2)), where the file system and our rights allow: finds it
- *     also after others have renamed it;
- *   - by the names that led to it, from the nearest directory that is open.
- * It must be the same file then: device, number and time of birth.  On file systems whose numbers
- * do not last (mount->named) the name, type, owner, size and time of change have to do.
+ * A closed descriptor is opened again, in this order,
  *
- * Not let go is what could not come back: a file without a link that nobody has open, one
- * without a known name where there are no handles.  A file without a link whose name is still known was
- * removed by others, of which the kernel does not know: the sweeper looks for them and lets them go, so that
- * their space is not held for ever.  Who has one then, by an O_PATH descriptor or as directory, gets ESTALE.
+ * - through a file that is open on the inode;
+ * - by its handle (name_to_handle_at(2)), where the file system and our rights allow it; this also
+ *   finds a renamed file;
+ * - by the names that led to it, from the nearest directory with an open descriptor.
+ *
+ * It must be the same file: same device, inode number and time of birth. On file systems whose
+ * inode numbers do not last (mount->named), name, type, owner, size and time of change must match
+ * instead.
+ *
+ * A descriptor stays open if it could not be opened again: of a file without links that is not
+ * open, or of a file without a known name where handles do not work. A file without links whose
+ * name is still known was removed by another program, which the kernel did not notice. The sweeper
+ * finds such files and closes their descriptors, so that their space becomes free. A process that
+ * has such a file as an O_PATH descriptor or as its directory then gets ESTALE.
  *
  * Threads: any.
  */
@@ -33,7 +38,7 @@ struct inode_table;
 
 #define PINS_CLAIMED (-1000000)
 
-/* Of so many descriptors: how many are kept for what requests take for a moment. */
+/* How many of limit descriptors are reserved for short use by requests. */
 static inline unsigned pins_reserve(unsigned limit)
 {
 	return limit < 128 ? 16 : limit < 512 ? limit / 8 : 64;
@@ -42,29 +47,33 @@ static inline unsigned pins_reserve(unsigned limit)
 int pins_init(struct inode_table *table);
 int pins_start_sweeper(struct inode_table *table);
 void pins_stop_sweeper(struct inode_table *table);
-/* The descriptors go with their entries. */
+/* The descriptors are closed with their entries. */
 void pins_finish(struct inode_table *table);
 
 /* See inode_hold(). */
 int pins_hold(struct inode_table *table, struct entry *entry);
 void pins_release(struct inode_table *table, struct entry *entry);
 
-/* As release; if it is not used otherwise, its descriptor goes, whether it can come back or not. */
-void pins_release_for_good(struct inode_table *table, struct entry *entry, bool goes);
+/*
+ * Like pins_release(); if no other thread uses the entry, closes its descriptor, whether it can be
+ * opened again or not.
+ */
+void pins_release_closed(struct inode_table *table, struct entry *entry, bool goes);
 
-/* Gives the entry, which is held or new, a descriptor for it, which is taken over. */
+/* Gives a held or new entry its descriptor, and takes over fd. */
 void pins_install(struct inode_table *table, struct entry *entry, int fd);
 
-/* Before the entry is freed. */
+/* Called before the entry is freed. */
 void pins_drop(struct inode_table *table, struct entry *entry);
 
 /* See inode_keep(). */
 int pins_keep(struct inode_table *table, int fd);
 
-/* Lets one go; false if none can. */
+/* Closes the descriptor of an unused inode; false if there is none. */
 bool pins_make_room(struct inode_table *table);
 
-/* Whether a file of that mount might be let go, or has been, and so its name matters. */
+/* Whether the descriptor of a file of that mount may be, or was, closed, so that its name
+ * matters. */
 bool pins_need_names(struct inode_table *table, const struct entry *entry);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* How a descriptor that was let go comes back: see pins.h. */
+/* How a closed descriptor is opened again: see pins.h. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,26 +13,26 @@
 #include "base/cleanup.h"
 #include "base/rights.h"
 #include "ftrac/creds.h"
-#include "ftrac/pins_inside.h"
+#include "ftrac/pins_internal.h"
 
-#define MAX_DEPTH 100000 /* of directories; names that lead in a circle are deeper */
+#define MAX_DEPTH 100000 /* of directories; a loop of names would be deeper */
 
 static bool is_same(const struct entry *entry, const struct statx *sx)
 {
 	const struct inode *inode = &entry->inode;
 
-	/* The same file by another mount may have other flags there. */
+	/* The same file in another mount may have other mount flags. */
 	if (sx->stx_mnt_id != inode->mount_id)
 		return false;
 	if (inode->mount->named)
 		return (sx->stx_mode & S_IFMT) == inode->type &&
-			(inode->mount->proc || looks_of(sx) == entry->looks ||
+			(inode->mount->proc || stat_digest(sx) == entry->digest ||
 				(sx->stx_ino == inode->ino && birth_of(sx) == entry->birth_ns));
 	return sx->stx_ino == inode->ino && birth_of(sx) == entry->birth_ns &&
 		makedev(sx->stx_dev_major, sx->stx_dev_minor) == inode->dev;
 }
 
-/* fd, or what is to stand in its place, if it is our file; else it is closed. */
+/* Returns fd, or the descriptor that replaces it, if it is our file; else closes it. */
 static int check(struct inode_table *table, const struct entry *entry, int fd)
 {
 	struct statx sx;
@@ -40,7 +40,7 @@ static int check(struct inode_table *table, const struct entry *entry, int fd)
 	int r = fd;
 
 	if (fd >= 0)
-		r = table_look(table, &entry->inode, &fd, &sx, &mount);
+		r = table_stat(table, &entry->inode, &fd, &sx, &mount);
 	if (r == 0 && !is_same(entry, &sx))
 		r = -ESTALE;
 	if (r < 0 && fd >= 0)
@@ -48,7 +48,7 @@ static int check(struct inode_table *table, const struct entry *entry, int fd)
 	return r < 0 ? r : fd;
 }
 
-/* As open(2). */
+/* Returns what open(2) returns. */
 static int by_file(struct inode_table *table, struct entry *entry)
 {
 	struct shard *shard = table_shard(table, &entry->inode);
@@ -68,7 +68,7 @@ static int by_file(struct inode_table *table, struct entry *entry)
 static int by_handle(struct inode_table *table, struct entry *entry);
 
 struct way {
-	struct pin_step *steps; /* from the file up */
+	struct pin_step *steps; /* from the file upwards */
 	size_t n;
 };
 
@@ -81,7 +81,7 @@ static void free_way(struct inode_table *table, struct way *way)
 	free(way->steps);
 }
 
-/* Name and parent of the way's last step, the parent with a reference. */
+/* Name and parent of the last step; the parent with a reference. */
 int pin_step_up(struct inode_table *table, struct pin_step *step, struct entry **ret_parent)
 {
 	struct shard *shard = table_shard(table, &step->entry->inode);
@@ -110,14 +110,14 @@ static struct pin_step *add_step(struct way *way, struct entry *entry)
 	return &grown[way->n++];
 }
 
-/* Whether it has a descriptor, or could be given one by its handle; it is in use. */
+/* Whether the entry, which is in use, has a descriptor or could be opened by its handle. */
 static bool is_open_now(struct inode_table *table, struct entry *entry)
 {
 	int fd;
 
 	if (atomic_load(&entry->fd) >= 0)
 		return true;
-	if (pin_is_away(table, entry)) /* its mount would have to be found first, by names */
+	if (pin_is_away(table, entry)) /* its mount must be found first, by names */
 		return false;
 	fd = by_handle(table, entry);
 	if (fd >= 0)
@@ -125,7 +125,8 @@ static bool is_open_now(struct inode_table *table, struct entry *entry)
 	return fd >= 0;
 }
 
-/* The names from the next directory that has a descriptor, which is then in use and referenced. */
+/* Finds the names from the nearest directory with a descriptor; that directory is then in use and
+ * referenced. */
 static int find_way(struct inode_table *table, struct entry *entry, struct way *way,
 	struct entry **ret_start)
 {
@@ -154,7 +155,7 @@ static int find_way(struct inode_table *table, struct entry *entry, struct way *
 	return -ESTALE;
 }
 
-/* Opens each step and gives it its descriptor; that of the last. */
+/* Opens each step and installs its descriptor. Returns that of the last. */
 static int walk(struct inode_table *table, const struct way *way, struct entry *start)
 {
 	struct entry *at = start, *next;
@@ -194,7 +195,7 @@ static int by_name(struct inode_table *table, struct entry *entry)
 	return r;
 }
 
-/* A descriptor on the mount that is good for open_by_handle_at(2), where an O_PATH one is not. */
+/* A descriptor on the mount for open_by_handle_at(2), which accepts no O_PATH descriptor. */
 static int open_mount(struct inode_table *table, struct entry *entry)
 {
 	struct mount *mount = entry->inode.mount;
@@ -239,15 +240,17 @@ static int come_back(struct inode_table *table, struct entry *entry)
 
 	if (fd < 0)
 		fd = by_handle(table, entry);
-	if (fd < 0) /* gives each directory on the way its descriptor, too */
+	if (fd < 0) /* also opens each directory on the path */
 		return by_name(table, entry);
 	pins_install(table, entry, fd);
 	return 0;
 }
 
-/* In no requester's name: the kernel has the inode, however the requester has got there.  What is then done with
- * the descriptor is judged by the source. */
-int pin_come_back(struct inode_table *table, struct entry *entry)
+/*
+ * With the daemon's own rights: the requester's access to the path does not matter, because the
+ * kernel has the inode. The source checks what the request then does with the descriptor.
+ */
+int pin_reopen(struct inode_table *table, struct entry *entry)
 {
 	uint64_t before = creds_raise(RIGHT(CAP_DAC_READ_SEARCH));
 	int r = come_back(table, entry);

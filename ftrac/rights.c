@@ -8,11 +8,14 @@
 #include "ftrac/options.h"
 
 enum need {
-	ALWAYS,	      /* what is asked for is done in the name of whoever asks, and belongs to him */
-	RECORDING,    /* who asks is looked at */
-	LISTENING,    /* the kernel tells of processes */
-	COMMAND,      /* one of ours is run, and may become somebody else */
-	KERNEL_FILES, /* /proc and /sys are in the mount, and ask who opens them */
+	/* requests are carried out with the requester's credentials, and new files belong to the
+	 * requester */
+	ALWAYS,
+	RECORDING,    /* requesters are read from /proc */
+	LISTENING,    /* the kernel reports processes */
+	COMMAND,      /* a command runs, possibly as another user */
+	/* /proc and /sys are in the mount; files there check the process that opens them */
+	KERNEL_FILES,
 };
 
 static const struct {
@@ -20,20 +23,21 @@ static const struct {
 	enum need need;
 } rights[] = {
 	{ RIGHT(CAP_CHOWN), ALWAYS },
-	{ RIGHT(CAP_DAC_OVERRIDE), ALWAYS }, /* the kernel has judged access; the trace may lie anywhere */
+	/* the kernel has checked access; the trace may lie anywhere */
+	{ RIGHT(CAP_DAC_OVERRIDE), ALWAYS },
 	{ RIGHT(CAP_DAC_READ_SEARCH), ALWAYS }, /* files by handle */
 	{ RIGHT(CAP_FOWNER), ALWAYS },
 	{ RIGHT(CAP_FSETID), ALWAYS },
 	{ RIGHT(CAP_LINUX_IMMUTABLE), ALWAYS }, /* chattr */
-	{ RIGHT(CAP_MAC_ADMIN), ALWAYS },	/* labels, which are extended attributes */
+	{ RIGHT(CAP_MAC_ADMIN), ALWAYS },	/* security labels, which are extended attributes */
 	{ RIGHT(CAP_MAC_OVERRIDE), ALWAYS },
 	{ RIGHT(CAP_MKNOD), ALWAYS },
 	{ RIGHT(CAP_SETFCAP), ALWAYS },
 	{ RIGHT(CAP_SETGID), ALWAYS }, /* fsgid, groups */
 	{ RIGHT(CAP_SETUID), ALWAYS }, /* fsuid */
-	{ RIGHT(CAP_SYS_ADMIN), ALWAYS }, /* the mount, passing data through, trusted.* */
+	{ RIGHT(CAP_SYS_ADMIN), ALWAYS }, /* mounting, passthrough, trusted.* */
 	{ RIGHT(CAP_SYS_NICE), RECORDING },
-	{ RIGHT(CAP_SYS_PTRACE), RECORDING }, /* what /proc says of who asks */
+	{ RIGHT(CAP_SYS_PTRACE), RECORDING }, /* to read /proc of requesters */
 	{ RIGHT(CAP_NET_ADMIN), LISTENING },
 	{ RIGHT(CAP_KILL), COMMAND },
 	{ RIGHT(CAP_BLOCK_SUSPEND), KERNEL_FILES },
@@ -45,7 +49,7 @@ static const struct {
 	{ RIGHT(CAP_SYS_RAWIO), KERNEL_FILES },
 };
 
-/* A command always has the real ones. */
+/* ftrac run never covers /proc and /sys. */
 static bool shows_kernel_files(const struct options *o)
 {
 	static const char *const names[] = { "proc", "sys" };

@@ -6,8 +6,10 @@
 
 struct options;
 
-/* The capabilities that a mount with these options uses, for base/rights.h; the reasons stand in rights.c, and in
- * the manual. */
+/*
+ * The capabilities that a mount with these options needs, for base/rights.h; rights.c and ftrac(1)
+ * have the reasons.
+ */
 uint64_t rights_needed(const struct options *options);
 
 #endif

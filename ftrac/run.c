@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
+ * The threads and processes of ftrac run
+ *
  *   main thread                    loop thread           child
  *   options, child ─────────────────────────────────────► its namespaces, its mount
  *   trace, session ◄─── device ──────────────────────────┘
- *   starts the loop ─────────────► answers; recording
+ *   starts the loop ─────────────► replies; recording
  *   waits for that ◄── ready ────┘ begins
  *   has the view built ─────────────────────────────────► the tree in its place; waits
- *   runs the command, waits ────────────────────────────► is the command
- *   ends what is left; the mount goes with it
+ *   runs the command, waits ────────────────────────────► executes the command
+ *   ends remaining processes; the mount goes with them
  *   the end of the trace, summary
  */
 
@@ -42,7 +44,7 @@ struct run {
 	pthread_mutex_t lock;
 	pthread_cond_t ready;
 	bool is_ready;
-	int error; /* of ready() */
+	int error; /* set by ready() */
 };
 
 /* ---- the loop ---- */
@@ -126,9 +128,9 @@ static int spawn(struct run *run)
 		return err_status(EXIT_RUNNER, "out of memory");
 	if (run->view.route == VIEW_INSIDE)
 		set_squash(run);
-	prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the command leaves behind is ours */
+	prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans of the command become our children */
 	r = monitor_spawn(d->options.command, view_first, &run->view, &run->command);
-	signal(SIGPIPE, SIG_IGN); /* of our own words; the command has been forked */
+	signal(SIGPIPE, SIG_IGN); /* for our own output; the command has been forked already */
 	return r < 0 ? err_status(EXIT_RUNNER, "cannot start a process: %s", strerror(-r)) : 0;
 }
 
@@ -155,7 +157,7 @@ static int find_place(struct daemon *d)
 					"another one", strerror(errno));
 }
 
-/* Before the command is forked: it has our environment. */
+/* Before the command is forked, because it inherits the environment. */
 static int take_notes(struct run *run)
 {
 	int status = run->daemon.options.make ? notes_prepare(&run->notes) : 0;
@@ -182,15 +184,15 @@ static int start(struct run *run)
 	if (status == 0 && !view_build(&run->view))
 		status = EXIT_RUNNER;
 	if (status == 0 && run->view.route != VIEW_HELPER)
-		view_finish(&run->view); /* nothing is left, whoever is killed */
+		view_finish(&run->view); /* so nothing remains if a process is killed */
 	if (status == 0)
-		daemon_record(&run->daemon); /* what it took to build the view is not the command's */
+		daemon_record(&run->daemon); /* operations before this built the view */
 	return status;
 }
 
 static void stop(struct run *run)
 {
-	view_hang_up(&run->view);
+	view_release_child(&run->view);
 	monitor_discard(run->command);
 	if (run->has_loop) {
 		view_unmount(&run->view);

@@ -2,7 +2,7 @@
 #ifndef FTRAC_RUN_H
 #define FTRAC_RUN_H
 
-/* ftrac run: one command, traced at its own place.  argv[0] is "run".  The exit status. */
+/* ftrac run: traces one command in its own directory. argv[0] is "run". Returns the exit status. */
 int run_command(int argc, char **argv);
 
 #endif

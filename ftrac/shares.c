@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <uthash.h>
 
-#define TIMES 3 /* as much as is left */
+#define TIMES 3 /* times the amount that is free */
 
-/* A user who has something. */
+/* A user that holds something. */
 struct taker {
 	uid_t user;
 	size_t taken[SHARE_MAX];

@@ -3,12 +3,13 @@
 #define FTRAC_SHARES_H
 
 /*
- * How much of what the daemon has few of one user may take.
+ * Limits per user of scarce resources of the daemon.
  *
- * A user may have three times as much as is then still left for others: one user gets three quarters of all, of two
- * greedy ones each gets three sevenths, and there is always some for the next.  (Dynamic thresholds of shared buffers: Choudhury and
- * Hahne, IEEE/ACM Transactions on Networking 6(2), 1998.)  Root, and the user of a mount that serves that user
- * alone, may take all.  What is given back can be taken again at once.
+ * A user may have three times as much as is then still free. So one user gets three quarters of
+ * all; two users that take all they can get three sevenths each; and there is always some left for
+ * another user. (Dynamic thresholds of shared buffers: Choudhury and Hahne, IEEE/ACM Transactions
+ * on Networking 6(2), 1998.) Root, and the user of a mount that serves only that user, may take
+ * all. What is given back is available at once.
  *
  * Threads: any.
  */
@@ -26,11 +27,12 @@ enum share {
 	SHARE_MAX
 };
 
-/* room: how many there are of each; all_for: a user who may take all, as root may; -1: there is none.  0 or -ENOMEM. */
+/* room: the amount of each resource. all_for: a user that, like root, may take all; -1: none. 0 or
+ * -ENOMEM. */
 int shares_create(const size_t room[SHARE_MAX], uid_t all_for, struct shares **ret_shares);
 void shares_destroy(struct shares *shares);
 
-/* Takes one; false: it would be more than the user's share, or none is left. */
+/* Takes one; false if the user's share is used up or none is left. */
 bool shares_take(struct shares *shares, enum share kind, uid_t user);
 void shares_give(struct shares *shares, enum share kind, uid_t user);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The sweeper: lets other mounts go that nobody uses, and files that others have removed.  See pins.h and
- * inode_table_sweep().
+ * The sweeper: closes unused descriptors on other mounts, and those of files that other programs
+ * have removed. See pins.h and inode_table_start_sweeper().
  */
 
 #include <errno.h>
@@ -13,12 +13,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "ftrac/pins_inside.h"
+#include "ftrac/pins_internal.h"
 
 #define SWEEP 256
 #define TICK_MS 250
 
-/* Claims those that were not held during the last full tick. */
+/* Claims the entries that were not held during the last full tick. */
 static size_t claim_idle(struct inode_table *table, struct entry **ret_idle)
 {
 	struct pins *pins = &table->pins;
@@ -39,7 +39,7 @@ static size_t claim_idle(struct inode_table *table, struct entry **ret_idle)
 	return n;
 }
 
-/* A part of all at each tick, round and round. */
+/* Claims a part of all entries at each tick, in turn. */
 static size_t claim_some(struct inode_table *table, struct entry **ret_some)
 {
 	struct pins *pins = &table->pins;
@@ -58,7 +58,7 @@ static size_t claim_some(struct inode_table *table, struct entry **ret_some)
 	return n;
 }
 
-/* As judge(), without preparing for more. */
+/* Like may_close() of pins.c, without preparing to open the file again. */
 static bool is_removed(struct inode_table *table, struct entry *entry)
 {
 	struct statx sx;
@@ -69,14 +69,14 @@ static bool is_removed(struct inode_table *table, struct entry *entry)
 		sx.stx_nlink == 0;
 }
 
-static void look_for_removed(struct inode_table *table)
+static void find_removed(struct inode_table *table)
 {
 	struct entry *some[SWEEP];
 	size_t n = claim_some(table, some);
 
 	for (size_t i = 0; i < n; i++) {
 		if (is_removed(table, some[i]))
-			pin_let_go(table, some[i]);
+			pin_close(table, some[i]);
 		else
 			pin_put_back(table, some[i]);
 		entry_unref(table, some[i]);
@@ -92,13 +92,13 @@ static void sweep_away(struct inode_table *table)
 		n = claim_idle(table, idle);
 		gone = 0;
 		for (size_t i = 0; i < n; i++) {
-			gone += pin_let_go(table, idle[i]);
+			gone += pin_close(table, idle[i]);
 			entry_unref(table, idle[i]);
 		}
 	} while (n == SWEEP && gone);
 }
 
-/* Until the next tick.  False: it is the end. */
+/* Waits until the next tick. False: the sweeper is to end. */
 static bool wait_for_tick(const struct pins *pins)
 {
 	struct pollfd stop = { .fd = pins->stop, .events = POLLIN };
@@ -113,7 +113,7 @@ static void *sweep(void *arg)
 	while (wait_for_tick(&table->pins)) {
 		atomic_fetch_add(&table->pins.now, 1);
 		sweep_away(table);
-		look_for_removed(table);
+		find_removed(table);
 	}
 	return NULL;
 }

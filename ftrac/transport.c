@@ -26,7 +26,7 @@ int transport_parse(const char *text, enum transport_wish *ret_wish)
 	return -EINVAL;
 }
 
-/* A container may forbid it, or kernel.io_uring_disabled. */
+/* A container or kernel.io_uring_disabled may forbid it. */
 static bool may_have_ring(void)
 {
 	struct io_uring_params params = { .flags = IORING_SETUP_SQE128 };
@@ -35,48 +35,48 @@ static bool may_have_ring(void)
 	return fd >= 0;
 }
 
-struct transport_world transport_look(const char *source, bool waits)
+struct transport_conditions transport_probe(const char *source, bool waits)
 {
 	cleanup_file FILE *f = fopen(SWITCH, "re");
-	struct transport_world world = { .kernel = f, .enabled = f && fgetc(f) == 'Y',
+	struct transport_conditions conditions = { .kernel = f, .enabled = f && fgetc(f) == 'Y',
 		.waits = waits };
 
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
-	world.library = true;
+	conditions.library = true;
 #endif
-	if (!world.enabled)
-		return world;
-	world.allowed = may_have_ring();
-	mounts_of_others(source, &world.mirror, &world.late);
-	return world;
+	if (!conditions.enabled)
+		return conditions;
+	conditions.allowed = may_have_ring();
+	mounts_of_others(source, &conditions.mirror, &conditions.late);
+	return conditions;
 }
 
-/* NULL: nothing is in the way of io_uring. */
-static const char *obstacle(const struct transport_world *world)
+/* Why io_uring cannot be used, and what to do; NULL if it can. */
+static const char *obstacle(const struct transport_conditions *conditions)
 {
-	if (!world->library)
-		return "this ftrac was built without it: build it with libfuse 3.18";
-	if (!world->kernel)
-		return "this kernel does not have it: Linux 6.14 does";
-	if (!world->enabled)
-		return "it is switched off: 'echo Y >" SWITCH "' (root)";
-	if (!world->allowed)
-		return "io_uring is forbidden here: allow it by 'sysctl kernel.io_uring_disabled=0' "
+	if (!conditions->library)
+		return "this ftrac was built without it; build it with libfuse 3.18";
+	if (!conditions->kernel)
+		return "this kernel does not support it; Linux 6.14 does";
+	if (!conditions->enabled)
+		return "it is disabled; enable it with 'echo Y >" SWITCH "' (root)";
+	if (!conditions->allowed)
+		return "io_uring is forbidden here; allow it with 'sysctl kernel.io_uring_disabled=0' "
 		       "(root), or in the profile of the container";
-	if (world->waits)
-		return "a request that waits for a lock would stop the others: leave out --locks native";
-	if (world->mirror)
-		return "another ftrac is mounted, and each would wait for the other: end that one first";
+	if (conditions->waits)
+		return "a request that waits for a lock would block the others; leave out --locks native";
+	if (conditions->mirror)
+		return "another ftrac is mounted, and the two could deadlock; unmount that one first";
 	return NULL;
 }
 
-bool transport_settle(const struct transport_world *world, enum transport_wish wish,
+bool transport_choose(const struct transport_conditions *conditions, enum transport_wish wish,
 	const char **ret_why)
 {
-	const char *why = obstacle(world);
+	const char *why = obstacle(conditions);
 
 	*ret_why = wish == TRANSPORT_URING ? why : NULL;
-	return !why && wish != TRANSPORT_DEVICE && (wish == TRANSPORT_URING || !world->late);
+	return !why && wish != TRANSPORT_DEVICE && (wish == TRANSPORT_URING || !conditions->late);
 }
 
 const char *transport_name(bool uring)

@@ -22,11 +22,11 @@
 #include "base/helper.h"
 #include "ftrac/mountinfo.h"
 
-#define PATIENCE_MS 5000 /* with a daemon that does not answer */
+#define ANSWER_TIMEOUT_MS 5000 /* for a reply of the daemon */
 #define BUSY_MS 1000
 #define NAP_MS 20
 
-/* Absolute, and without a look at the last part: its daemon may be gone. */
+/* Makes the path absolute without resolving its last part: the daemon may be gone. */
 static bool resolve(const char *path, char out[PATH_MAX])
 {
 	cleanup_free char *copy = strdup(path);
@@ -49,7 +49,7 @@ static bool resolve(const char *path, char out[PATH_MAX])
 	return false;
 }
 
-struct sought {
+struct target {
 	const char *path;
 	bool is_ours;
 	unsigned connection;
@@ -57,11 +57,11 @@ struct sought {
 
 static bool take_mount(void *arg, const struct mountinfo *mount)
 {
-	struct sought *sought = arg;
+	struct target *target = arg;
 
-	if (strcmp(mount->path, sought->path) == 0) { /* the last one is on top */
-		sought->is_ours = strcmp(mount->fstype, "fuse.ftrac") == 0;
-		sought->connection = mount->minor;
+	if (strcmp(mount->path, target->path) == 0) { /* the last mount is on top */
+		target->is_ours = strcmp(mount->fstype, "fuse.ftrac") == 0;
+		target->connection = mount->minor;
 	}
 	return true;
 }
@@ -70,7 +70,7 @@ static bool take_mount(void *arg, const struct mountinfo *mount)
 
 enum state { ALIVE, GONE, DYING, SILENT };
 
-/* Asks the daemon itself: attributes of the root the kernel may still remember. */
+/* Sends a request to the daemon: the kernel may have the root's attributes cached. */
 static bool is_without_daemon(const char *path)
 {
 	struct statx sx;
@@ -78,8 +78,8 @@ static bool is_without_daemon(const char *path)
 	return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_MODE, &sx) < 0 && errno == ENOTCONN;
 }
 
-/* In a process of its own, which may never end. */
-static enum state ask(const char *path)
+/* Uses a child process, which may block forever. */
+static enum state probe_daemon(const char *path)
 {
 	struct pollfd answer = { .events = POLLIN };
 	enum state state = SILENT;
@@ -97,14 +97,15 @@ static enum state ask(const char *path)
 		byte = is_without_daemon(path) ? GONE : ALIVE;
 		_exit(write(childs, &byte, 1) != 1);
 	}
-	if (pid > 0 && poll(&answer, 1, PATIENCE_MS) == 1 && read(ours, &byte, 1) == 1) {
+	if (pid > 0 && poll(&answer, 1, ANSWER_TIMEOUT_MS) == 1 && read(ours, &byte, 1) == 1) {
 		state = byte;
 		waitpid(pid, NULL, 0);
 	}
 	return state;
 }
 
-/* Whether a file of /proc has a line that begins so; its number, in that base. */
+/* Whether a file of /proc has a line with this beginning; parses the number that follows, in that
+ * base. */
 static bool has_line(const char *file, const char *begin, int base, unsigned long long *ret_value)
 {
 	cleanup_file FILE *f = fopen(file, "re");
@@ -134,7 +135,7 @@ static bool is_ended(const char *process)
 	return f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1 && state == 'Z';
 }
 
-/* Whether a thread of a process has the device open by which this mount is served. */
+/* Whether a thread of the process has the device of this mount's connection open. */
 static bool serves(const char *process, unsigned connection)
 {
 	char pattern[64];
@@ -151,7 +152,8 @@ static bool serves(const char *process, unsigned connection)
 	return found;
 }
 
-/* Whether the daemon was killed, and a thread of it that cannot end keeps the mount (Linux 6.18 says so). */
+/* Whether the daemon was killed but a thread that cannot end keeps the mount alive (Linux 6.18
+ * shows this). */
 static bool is_dying(unsigned connection)
 {
 	glob_t processes;
@@ -167,12 +169,12 @@ static bool is_dying(unsigned connection)
 
 static enum state state_of(const char *path, unsigned connection)
 {
-	enum state state = ask(path);
+	enum state state = probe_daemon(path);
 
 	return state == SILENT && is_dying(connection) ? DYING : state;
 }
 
-/* All requests fail from now on, so that those who wait go on. */
+/* Makes all requests fail from now on, so that waiting clients go on. */
 static void abort_connection(const char *path, unsigned connection)
 {
 	char name[64];
@@ -184,7 +186,7 @@ static void abort_connection(const char *path, unsigned connection)
 		umount2(path, UMOUNT_NOFOLLOW | MNT_FORCE);
 }
 
-/* ---- taking it away ---- */
+/* ---- unmounting ---- */
 
 static int by_helper(const char *path, bool lazily)
 {
@@ -198,22 +200,25 @@ static int by_helper(const char *path, bool lazily)
 	return status == 0 ? 0 : -EBUSY;
 }
 
-static int take_away(const char *path, bool lazily)
+static int unmount(const char *path, bool lazily)
 {
 	if (geteuid() != 0)
 		return by_helper(path, lazily);
 	return umount2(path, UMOUNT_NOFOLLOW | (lazily ? MNT_DETACH : 0)) < 0 ? -errno : 0;
 }
 
-/* What clients leave may be in use for a moment after their end: by looks at /proc of theirs, by RELEASE. */
-static int take_away_soon(const char *path, bool lazily)
+/*
+ * A mount may stay in use for a moment after its clients have ended: by RELEASE requests, and by
+ * reads of the clients' /proc.
+ */
+static int unmount_soon(const char *path, bool lazily)
 {
 	const struct timespec nap = { .tv_nsec = NAP_MS * 1000000 };
-	int r = take_away(path, lazily);
+	int r = unmount(path, lazily);
 
 	for (int i = 0; r == -EBUSY && i < BUSY_MS / NAP_MS; i++) {
 		nanosleep(&nap, NULL);
-		r = take_away(path, lazily);
+		r = unmount(path, lazily);
 	}
 	return r;
 }
@@ -221,33 +226,33 @@ static int take_away_soon(const char *path, bool lazily)
 int umount_mount(const char *mountpoint)
 {
 	char path[PATH_MAX];
-	struct sought sought = { .path = path };
+	struct target target = { .path = path };
 	enum state state;
 	bool is_dead;
 	int r;
 
 	if (!resolve(mountpoint, path))
 		return err_status(EXIT_OWN, "cannot find '%s': %s", mountpoint, strerror(errno));
-	mountinfo_each(take_mount, &sought);
-	if (!sought.is_ours)
-		return err_status(EXIT_OWN, "'%s' is no mount of ftrac; 'grep ftrac /proc/mounts' shows "
-			"those there are", path);
-	state = state_of(path, sought.connection);
+	mountinfo_each(take_mount, &target);
+	if (!target.is_ours)
+		return err_status(EXIT_OWN, "'%s' is no mount of ftrac; 'grep ftrac /proc/mounts' lists "
+			"them", path);
+	state = state_of(path, target.connection);
 	is_dead = state == GONE || state == DYING;
 	if (state == DYING)
-		abort_connection(path, sought.connection);
-	r = take_away_soon(path, is_dead);
+		abort_connection(path, target.connection);
+	r = unmount_soon(path, is_dead);
 	if (r == -EBUSY && state == SILENT)
-		return err_status(EXIT_OWN, "'%s' is in use, and its daemon does not answer; 'umount -f -l %s' ends "
-			"it at once, for all who use it", path, path);
+		return err_status(EXIT_OWN, "'%s' is in use, and its daemon does not answer; 'umount -f -l %s' "
+			"removes it at once, for all its users", path, path);
 	if (r == -EBUSY)
-		return err_status(EXIT_OWN, "'%s' is in use; 'fuser -vm %s' shows by whom", path, path);
-	if (r == -EINVAL && state == DYING) /* MNT_FORCE took it */
+		return err_status(EXIT_OWN, "'%s' is in use; 'fuser -vm %s' shows by which processes", path, path);
+	if (r == -EINVAL && state == DYING) /* MNT_FORCE has removed it */
 		r = 0;
 	if (r < 0)
 		return err_status(EXIT_OWN, "cannot unmount '%s': %s", path, strerror(-r));
 	if (is_dead)
-		err_print("the daemon of '%s' was gone; its trace holds everything up to some tenths "
-			  "of a second before", path);
+		err_print("the daemon of '%s' was gone; its trace lacks at most the last tenths of a "
+			  "second", path);
 	return 0;
 }

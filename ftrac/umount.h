@@ -3,9 +3,10 @@
 #define FTRAC_UMOUNT_H
 
 /*
- * Takes a mount of ftrac away; lazily if its daemon is gone, whose files nobody can use any more.  What is in use is
- * tried again for a second.  Of a daemon that was killed and cannot end, the connection is aborted: its clients go
- * on with an error.  Ends within some seconds, whatever the daemon does.  Prints; the exit status.
+ * Unmounts a mount of ftrac; lazily if its daemon is gone, since no process can use its files any
+ * more. Retries for a second while the mount is in use. If the daemon was killed but cannot end,
+ * aborts its connection: its clients get an error and go on. Returns within some seconds, whatever
+ * the daemon does. Prints errors; returns the exit status.
  */
 int umount_mount(const char *mountpoint);
 

@@ -42,7 +42,7 @@ bool view_has_helper(void)
 	cleanup_free char *copy = strdup(path ? path : "/usr/bin:/bin");
 	char *rest, *dir, name[4096];
 
-	/* It wants to write down who mounts; and setuid must have an effect. */
+	/* It needs the user's name and /etc/mtab; and setuid must have an effect. */
 	if (!getpwuid(getuid()) || access("/etc/mtab", F_OK) < 0 ||
 		prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 || monitor_is_traced())
 		return false;
@@ -82,7 +82,8 @@ int view_prepare(struct view *view)
 	return make_dir(view);
 }
 
-/* The child's end must be its own alone: else its end would not be noticed. */
+/* Only the child may have its end of the socket; otherwise the parent would not notice the child's
+ * end. */
 static void leave_childs_end(struct view *view)
 {
 	if (view->childs >= 0)
@@ -126,7 +127,7 @@ void view_unmount(const struct view *view)
 		waitpid(pid, NULL, 0);
 }
 
-void view_hang_up(struct view *view)
+void view_release_child(struct view *view)
 {
 	leave_childs_end(view);
 	if (view->ours >= 0)
@@ -136,7 +137,7 @@ void view_hang_up(struct view *view)
 
 void view_finish(struct view *view)
 {
-	view_hang_up(view);
+	view_release_child(view);
 	if (view->dir[0])
 		rmdir(view->dir);
 	view->dir[0] = '\0';
@@ -172,13 +173,13 @@ static int complain_namespace(int error)
 		view_explain_namespace(error));
 }
 
-/* Nobody else is there.  The ids as they were before: afterwards they are not known. */
+/* The ids are those from before the namespace: afterwards they are unknown. */
 int view_map_ids(uid_t uid, gid_t gid)
 {
 	char map[40];
 	int r;
 
-	write_file("/proc/self/setgroups", "deny"); /* before 3.19 there was none */
+	write_file("/proc/self/setgroups", "deny"); /* does not exist before Linux 3.19 */
 	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
 	r = write_file("/proc/self/uid_map", map);
 	snprintf(map, sizeof(map), "%u %u 1", gid, gid);
@@ -196,7 +197,7 @@ static int enter_namespaces(const struct view *view)
 	r = view->route == VIEW_ROOT ? 0 : view_map_ids(uid, gid);
 	if (r < 0)
 		return complain_namespace(-r);
-	/* What the host mounts later is seen, what we mount is not. */
+	/* Later mounts of the host appear in the view; our mounts do not appear on the host. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		return complain_namespace(errno);
 	return 0;
@@ -223,7 +224,7 @@ static int mount_inside(const struct view *view)
 	char options[128];
 
 	if (device < 0)
-		return err_status(EXIT_RUNNER, "cannot open '/dev/fuse': %s; ask for mode 0666 of it, or "
+		return err_status(EXIT_RUNNER, "cannot open '/dev/fuse': %s; ask root to set its mode to 0666, or "
 			"run ftrac as root", strerror(errno));
 	snprintf(options, sizeof(options),
 		"fd=%d,rootmode=40000,user_id=%u,group_id=%u,allow_other,default_permissions", device,
@@ -241,7 +242,7 @@ static int bind_path(const char *from, const char *to)
 	return err_status(EXIT_RUNNER, "cannot put '%s' in its place: %s", to, strerror(errno));
 }
 
-/* What listens at a path is found by the inode that it was bound to, which is not that of the mount. */
+/* A listening socket is found by the inode that it was bound to, which is not the mount's inode. */
 static void bind_sockets(const char *top)
 {
 	cleanup_file FILE *f = fopen("/proc/net/unix", "re");
@@ -253,15 +254,15 @@ static void bind_sockets(const char *top)
 
 	while (f && getline(&line, &room, f) > 0) {
 		if (sscanf(line, "%*s %*s %*s %x %*s %*s %*s %4095s", &flags, path) != 2 ||
-			path[0] != '/' || !(flags & 0x10000) /* it listens */)
+			path[0] != '/' || !(flags & 0x10000) /* it is listening */)
 			continue;
 		snprintf(there, sizeof(there), "%s%s", top, path);
 		if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode))
-			mount(path, there, NULL, MS_BIND, NULL); /* or it is gone by now */
+			mount(path, there, NULL, MS_BIND, NULL); /* fails if it is gone by now */
 	}
 }
 
-/* Files in memory are files: of /dev they alone go through our mount.  -1: there is no such directory. */
+/* /dev/shm is the only part of /dev that goes through our mount. -1: there is no such directory. */
 static int open_memory(const struct view *view)
 {
 	char path[128];
@@ -279,7 +280,7 @@ static int bind_memory(const struct view *view, int memory)
 	return bind_path(from, path);
 }
 
-/* The whole file system: our mount becomes the root. */
+/* For the whole file system: makes our mount the root. */
 static int change_root(const struct view *view)
 {
 	static const char *const real[] = { "dev", "proc", "sys" };
@@ -307,14 +308,15 @@ static int put_in_place(const struct view *view)
 	char path[4200];
 	int status = 0;
 
-	bind_sockets(view->dir); /* they come along with what is bound below */
+	bind_sockets(view->dir); /* the bind mounts below include them */
 	for (int i = 0; view->paths[i] && status == 0; i++) {
 		if (strcmp(view->paths[i], "/") == 0)
 			return change_root(view);
 		snprintf(path, sizeof(path), "%s%s", view->dir, view->paths[i]);
 		status = bind_path(path, view->paths[i]);
 	}
-	umount2(view->dir, MNT_DETACH); /* the helper's is not ours to take away */
+	/* fails for the mount of fusermount3, which view_unmount() removes */
+	umount2(view->dir, MNT_DETACH);
 	return status;
 }
 
@@ -354,8 +356,8 @@ int view_first(void *arg)
 	if (status == 0 && view->route != VIEW_HELPER)
 		status = mount_inside(view);
 	if (status == 0 && recv(view->childs, &byte, 1, 0) != 1)
-		status = EXIT_RUNNER; /* the parent has said why */
-	if (status == 0 && view->route == VIEW_HELPER) /* only now its mount is in the copy */
+		status = EXIT_RUNNER; /* the parent has printed why */
+	if (status == 0 && view->route == VIEW_HELPER) /* now the copied namespace includes its mount */
 		status = enter_namespaces(view);
 	if (status == 0)
 		status = put_in_place(view);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#define WAKE_SIGNAL SIGUSR1 /* interrupts a waiting system call, and does nothing else */
+#define WAKE_SIGNAL SIGUSR1 /* interrupts a blocking system call; no other effect */
 #define WAKE_NS 10000000
 #define STACK_BYTES 65536
 
@@ -41,7 +41,7 @@ int waking_thread(void *(*function)(void *arg), void *arg)
 	return r;
 }
 
-/* With the lock. */
+/* Called with the lock. */
 static void start_timer(struct waking *waking)
 {
 	const struct itimerspec period = { { 0, WAKE_NS }, { 0, WAKE_NS } };

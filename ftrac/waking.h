@@ -3,9 +3,9 @@
 #define FTRAC_WAKING_H
 
 /*
- * System calls that may wait for long, each in a thread of its own, and how another thread ends them.  Stopped, the
- * call is interrupted a hundred times a second (EINTR) until the thread is through: a single signal could come just
- * before the call begins.
+ * System calls that may block for long, each in a separate thread, and how another thread ends
+ * them. To stop one, its thread is interrupted a hundred times a second (EINTR) until it has
+ * finished: a single signal could arrive just before the call begins.
  */
 
 #include <pthread.h>
@@ -16,21 +16,21 @@
 struct waking {
 	pthread_mutex_t lock;
 	_Atomic bool is_stopped;
-	bool is_waiting; /* there is a timer */
+	bool is_waiting; /* its timer exists */
 	timer_t timer;
 };
 
-/* Before the thread is started. */
+/* Called before the thread starts. */
 void waking_init(struct waking *waking);
 
 /* Starts a detached thread that blocks all other signals.  0 or -errno. */
 int waking_thread(void *(*function)(void *arg), void *arg);
 
-/* By that thread, around its calls.  False: there is no timer to be had. */
+/* Called by that thread, around its system calls. False: no timer can be made. */
 bool waking_begin(struct waking *waking);
 void waking_end(struct waking *waking);
 
-/* By any thread, while *waking is there. */
+/* By any thread, while *waking exists. */
 void waking_stop(struct waking *waking);
 
 #endif

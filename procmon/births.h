@@ -3,12 +3,13 @@
 #define PROCMON_BIRTHS_H
 
 /*
- * Children of the ancestors of those who touch: a shell, make or xargs outside makes many, of which
- * some touch and then have to be told of.  Until they exec or end, all that there is to tell is who
- * made them and when; so the first touch of such a child costs no look at /proc.
+ * Forks of ancestors. An ancestor (a shell, make or xargs outside of the traced tree) forks many
+ * children, of which only some use the traced tree. Until such a child execs or ends, its parent
+ * and its fork time are all there is to record. So this table keeps both, and the first request of
+ * the child needs no read of /proc.
  *
- * Only where the kernel reports forks, execs and ends; to be cleared when a report was lost.
- * Not thread-safe.
+ * Used only where the kernel reports forks, execs and exits. The caller clears the table when a
+ * report was lost. Not thread-safe.
  */
 
 #include <stdint.h>
@@ -18,7 +19,8 @@ struct births;
 
 struct birth {
 	pid_t parent;
-	uint64_t parent_serial; /* which of those that had this number */
+	/* member.serial of the parent: tells processes with the same pid apart */
+	uint64_t parent_serial;
 	int64_t time_ns;
 	uint64_t image; /* procfs_stat.image of the parent; 0 not known */
 };
@@ -28,11 +30,11 @@ int births_create(struct births **ret_births);
 void births_destroy(struct births *births);
 void births_clear(struct births *births);
 
-/* A child that there is no memory for is not noted: it will be looked at. */
+/* Without memory the fork is not noted: the child is then discovered by reading /proc. */
 void births_note(struct births *births, pid_t pid, const struct birth *birth);
 void births_forget(struct births *births, pid_t pid);
 
-/* -ENOENT if there is none; it is forgotten. */
+/* Returns the entry and removes it. -ENOENT if there is none. */
 int births_take(struct births *births, pid_t pid, struct birth *ret_birth);
 
 #endif

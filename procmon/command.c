@@ -24,13 +24,15 @@
 static const int passed_on[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 };
 #define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 
-static _Atomic pid_t command_pid; /* 0: it has ended */
-static _Atomic bool enough;	  /* what goes on after it is not to be waited for any more */
+static _Atomic pid_t command_pid; /* the command has ended */
+/* do not wait any longer for processes that outlive the command */
+static _Atomic bool stop_waiting;
 static const _Atomic uint8_t *in_scope;
 
 /*
- * What somebody sends us is meant for the command; what a terminal sends, that gets itself, and so it
- * does what its own processes send to their group.
+ * Passes a signal that another process sent us on to the command. A signal of the terminal reaches
+ * the command itself, and so does a signal that the command's own processes send to their process
+ * group.
  */
 static void pass_on(int signal, siginfo_t *info, void *context)
 {
@@ -39,7 +41,7 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 
 	(void)context;
 	if (pid == 0)
-		atomic_store(&enough, true);
+		atomic_store(&stop_waiting, true);
 	else if (info->si_code <= 0 && in_scope[info->si_pid] != KNOWN)
 		kill(pid, signal);
 	errno = saved;
@@ -51,9 +53,9 @@ static void pass_signals_on(const struct watch *watch, pid_t pid,
 	struct sigaction action = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO };
 
 	in_scope = watch->known;
-	atomic_store(&enough, false);
+	atomic_store(&stop_waiting, false);
 	atomic_store(&command_pid, pid);
-	/* One that is ignored (nohup) is so for the command, too. */
+	/* A signal that is ignored (nohup) is ignored by the command, too. */
 	for (size_t i = 0; i < N_PASSED_ON; i++)
 		if (sigaction(passed_on[i], NULL, &ret_old[i]) == 0 &&
 			ret_old[i].sa_handler != SIG_IGN)
@@ -75,13 +77,13 @@ struct traced {
 	bool has_timer;
 };
 
-static _Atomic int64_t until_ns; /* how long what goes on is waited for */
+static _Atomic int64_t until_ns; /* until when to wait for processes that outlive the command */
 
 static void on_timer(int signal)
 {
 	(void)signal;
 	if (clock_now_ns() >= atomic_load(&until_ns))
-		atomic_store(&enough, true);
+		atomic_store(&stop_waiting, true);
 }
 
 static struct timespec time_of_ms(int64_t ms)
@@ -94,8 +96,10 @@ static int64_t end_of_wait(int wait_ms)
 	return wait_ms < 0 ? INT64_MAX : clock_now_ns() + wait_ms * INT64_C(1000000);
 }
 
-/* From now on what it left behind has so much time.  The timer ticks: a signal that comes between the
- * tracer's look at stop and its wait would be lost. */
+/*
+ * Starts the timeout for the processes that the command left behind. The timer ticks: a single
+ * signal would be lost if it came between the tracer's check of stop and its wait.
+ */
 static void command_ended(void *arg, int status)
 {
 	struct traced *traced = arg;
@@ -104,7 +108,7 @@ static void command_ended(void *arg, int status)
 
 	(void)status;
 	atomic_store(&until_ns, end_of_wait(traced->wait_ms));
-	atomic_store(&command_pid, 0); /* the number may be somebody else's soon */
+	atomic_store(&command_pid, 0); /* another process may get the number */
 	if (traced->has_timer)
 		timer_settime(traced->timer, 0, &turns, NULL);
 }
@@ -127,7 +131,7 @@ static int run_traced(struct watch *watch, struct spawn *spawn, const struct mon
 		.wait_ms = run->wait_ms };
 	struct tracer_options options = { .spawn = spawn, .callbacks = &follow_callbacks,
 		.arg = &traced, .command_ended = command_ended, .exit_kill = run->end_rest,
-		.stop = &enough };
+		.stop = &stop_waiting };
 	struct sigaction old;
 	int r;
 
@@ -140,7 +144,7 @@ static int run_traced(struct watch *watch, struct spawn *spawn, const struct mon
 	return r;
 }
 
-/* ---- as the connector hears of it ---- */
+/* ---- by the connector ---- */
 
 static void begin(struct watch *watch, pid_t pid)
 {
@@ -155,8 +159,8 @@ static void begin(struct watch *watch, pid_t pid)
 	watch_unlock(watch);
 }
 
-/* Without the connector nobody else says so. */
-static void tell_text(struct watch *watch, pid_t pid)
+/* Without the connector no other source reports this. */
+static void emit_text(struct watch *watch, pid_t pid)
 {
 	struct follow follow = { .watch = watch };
 
@@ -165,27 +169,27 @@ static void tell_text(struct watch *watch, pid_t pid)
 	follow_finish(&follow);
 }
 
-static void tell_end(struct watch *watch, pid_t pid, int status)
+static void emit_end(struct watch *watch, pid_t pid, int status)
 {
 	if (watch->connector)
 		return;
 	watch_lock(watch);
-	scope_follow(watch->scope, &(struct connector_event){ .kind = CONNECTOR_EXIT, .tid = pid,
+	scope_on_ptrace(watch->scope, &(struct connector_event){ .kind = CONNECTOR_EXIT, .tid = pid,
 		.pid = pid, .status = status, .time_ns = clock_now_ns() });
 	watch_unlock(watch);
 }
 
-static bool anybody_lives(struct watch *watch)
+static bool any_alive(struct watch *watch)
 {
-	bool anybody;
+	bool any;
 
 	watch_lock(watch);
-	anybody = scope_count_in(watch->scope) > 0;
+	any = scope_count_in(watch->scope) > 0;
 	watch_unlock(watch);
-	return anybody;
+	return any;
 }
 
-/* Those who have lost their parent may be our children now. */
+/* Orphaned processes may be our children now. */
 static void reap(void)
 {
 	while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -197,7 +201,7 @@ static void wait_for_rest(struct watch *watch, int wait_ms)
 	const struct timespec turn = time_of_ms(TURN_MS);
 	const int64_t end = end_of_wait(wait_ms);
 
-	while (anybody_lives(watch) && !atomic_load(&enough) && clock_now_ns() < end) {
+	while (any_alive(watch) && !atomic_load(&stop_waiting) && clock_now_ns() < end) {
 		nanosleep(&turn, NULL);
 		reap();
 	}
@@ -213,7 +217,7 @@ static void kill_all(struct watch *watch, int signal)
 		watch_lock(watch);
 		n = scope_list(watch->scope, INT64_MAX, &at, pids, sizeof(pids) / sizeof(pids[0]));
 		for (size_t i = 0; i < n; i++)
-			kill(pids[i], signal); /* under the lock: it has not ended, as far as is known */
+			kill(pids[i], signal); /* under the lock, so the scope knows of no end yet */
 		watch_unlock(watch);
 	} while (n);
 }
@@ -221,14 +225,14 @@ static void kill_all(struct watch *watch, int signal)
 static void end_rest(struct watch *watch)
 {
 	kill_all(watch, SIGTERM);
-	atomic_store(&enough, false); /* this is the end anyway */
+	atomic_store(&stop_waiting, false); /* a second signal no longer shortens the wait */
 	wait_for_rest(watch, 2000);
-	atomic_store(&enough, false);
+	atomic_store(&stop_waiting, false);
 	kill_all(watch, SIGKILL);
 	wait_for_rest(watch, 2000);
 }
 
-static int run_heard(struct watch *watch, struct spawn *spawn, const struct monitor_run *run,
+static int run_by_connector(struct watch *watch, struct spawn *spawn, const struct monitor_run *run,
 	int *ret_status)
 {
 	int r;
@@ -238,11 +242,11 @@ static int run_heard(struct watch *watch, struct spawn *spawn, const struct moni
 	if (r == 0)
 		r = spawn_result(spawn);
 	if (r == 0)
-		tell_text(watch, spawn->pid);
+		emit_text(watch, spawn->pid);
 	while (waitpid(spawn->pid, ret_status, 0) < 0 && errno == EINTR)
 		;
 	atomic_store(&command_pid, 0);
-	tell_end(watch, spawn->pid, *ret_status);
+	emit_end(watch, spawn->pid, *ret_status);
 	if (r == 0)
 		wait_for_rest(watch, run->wait_ms);
 	return r;
@@ -256,8 +260,8 @@ int command_run(struct watch *watch, struct spawn *spawn, const struct monitor_r
 
 	pass_signals_on(watch, spawn->pid, old);
 	r = watch->traces ? run_traced(watch, spawn, run, ret_status)
-			  : run_heard(watch, spawn, run, ret_status);
-	if (run->end_rest && anybody_lives(watch))
+			  : run_by_connector(watch, spawn, run, ret_status);
+	if (run->end_rest && any_alive(watch))
 		end_rest(watch);
 	restore_signals(old);
 	return r;

@@ -3,8 +3,8 @@
 #define PROCMON_COMMAND_H
 
 /*
- * Runs a command with all that it starts in scope: by ptrace (follow.h), or as the connector hears
- * of it.
+ * Runs a command. The command and all processes that it starts are in scope. Events come from
+ * ptrace (follow.h) or from the process connector.
  */
 
 struct monitor_run;

@@ -16,14 +16,15 @@
 
 #include "base/clock.h"
 
-/* Some 20,000 events, should we not be scheduled for a while; memory only when it is needed. */
+/* Room for about 20,000 events while this process is not scheduled. The kernel allocates it on
+ * demand. */
 #define RECEIVE_BUFFER (16 << 20)
 #define ANSWER_MS 200
 
 struct connector {
 	struct nl_sock *sock;
 	bool listening;
-	/* What is left of the last datagram */
+	/* The unread rest of the last datagram */
 	const char *at;
 	size_t left;
 	char datagram[4096] __attribute__((aligned(NLMSG_ALIGNTO)));
@@ -42,7 +43,7 @@ static uint32_t word(const char *event, int n)
 	return value;
 }
 
-/* How many bytes of an event are needed; 0: it is of no interest. */
+/* How many bytes of an event are needed; 0: the event is ignored. */
 static size_t event_size(uint32_t what)
 {
 	switch (what) {
@@ -139,7 +140,7 @@ int connector_fd(const struct connector *connector)
 	return nl_socket_get_fd(connector->sock);
 }
 
-/* 1 if a datagram of the kernel's came, 0 if there is none. */
+/* 1 if a datagram of the kernel arrived, 0 if there is none. */
 static int receive(struct connector *connector)
 {
 	struct sockaddr_nl from;
@@ -166,7 +167,7 @@ int connector_read(struct connector *connector, struct connector_event *ret_even
 		if (r > 0)
 			return 1;
 		if (r < 0)
-			connector->left = 0; /* newer than we know: as if it had not been sent */
+			connector->left = 0; /* an unknown format: ignore it */
 		r = receive(connector);
 		if (r <= 0)
 			return r;
@@ -192,7 +193,7 @@ static int send_op(struct connector *connector, uint32_t ack, const uint32_t *wo
 	return 0;
 }
 
-/* Answers go to all listeners: ours is the one to the number that we sent. */
+/* The kernel sends answers to all listeners; ours has the number that we sent. */
 static int wait_for_answer(struct connector *connector, uint32_t ack)
 {
 	int64_t end = clock_now_ns() + ANSWER_MS * (int64_t)1000000;
@@ -215,9 +216,9 @@ static int wait_for_answer(struct connector *connector, uint32_t ack)
 }
 
 /*
- * First for everything, then for what we want: a kernel that can choose (6.6) does not send the
- * answer to those who did not choose answers, and one that cannot passes over what it does not
- * know.  It can be told without <linux/cn_proc.h> being as new: struct proc_input is two words.
+ * Subscribes first to everything, then to the events needed. A kernel that can filter (6.6) does
+ * not send the answer to a listener whose filter excludes answers; an older kernel ignores the
+ * filter. struct proc_input is two words, so this needs no recent <linux/cn_proc.h>.
  */
 static int listen_to_kernel(struct connector *connector)
 {
@@ -275,7 +276,7 @@ int connector_create(struct connector **ret_connector)
 	return 0;
 }
 
-/* Before 6.6 the kernel counts listeners, and counts them down only when told so. */
+/* Before 6.6 the kernel counts listeners, and decrements only on this message. */
 void connector_destroy(struct connector *connector)
 {
 	const uint32_t ignore = PROC_CN_MCAST_IGNORE;

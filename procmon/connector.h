@@ -3,12 +3,12 @@
 #define PROCMON_CONNECTOR_H
 
 /*
- * The kernel's process connector: a netlink socket on which it tells of every fork, exec and
- * exit of the machine as they happen.  Open to anybody from Linux 6.6 on, to CAP_NET_ADMIN
- * before, in the initial pid and user namespaces only.
+ * The kernel's process connector: a netlink socket on which the kernel reports every fork, exec and
+ * exit of the machine as it happens. From Linux 6.6 on every process may use it, before 6.6
+ * processes with CAP_NET_ADMIN; in both cases only in the initial pid and user namespaces.
  *
- * connector_parse() is pure; the rest is the socket.  A connector is used by one thread at a
- * time, but anybody may poll its descriptor.
+ * connector_parse() is pure; the other functions use the socket. One thread at a time may use a
+ * connector; any thread may poll its descriptor.
  */
 
 #include <stddef.h>
@@ -21,7 +21,9 @@ enum connector_kind {
 	CONNECTOR_FORK, /* thread tid, of process pid, was made by process parent */
 	CONNECTOR_EXEC, /* process pid runs a new program; its only thread is pid from now on */
 	CONNECTOR_EXIT, /* thread tid of process pid ended, with status as wait(2) has it */
-	CONNECTOR_ACK	/* whether we may listen: status is 0 or an errno; parent whom it answers */
+	/* answer to a request to listen: status is 0 or an errno; parent is the number of the
+	 * request */
+	CONNECTOR_ACK
 };
 
 struct connector_event {
@@ -34,15 +36,15 @@ struct connector_event {
 };
 
 /*
- * Takes the next event out of what is left of a datagram and moves on behind it; what is of no
- * interest is passed over.  1, 0 when there is no more, -EBADMSG if the rest cannot be
- * understood.
+ * Parses the next event of a datagram and advances *bytes and *len behind it. Messages of other
+ * kinds are skipped. Returns 1, 0 at the end, or -EBADMSG if the rest cannot be parsed.
  */
 int connector_parse(const char **bytes, size_t *len, struct connector_event *ret_event);
 
 /*
- * Starts to listen.  -EPERM or -EACCES: the kernel refused; -ETIMEDOUT: it did not answer, as it
- * does to those outside of the initial namespaces; -EPROTONOSUPPORT: it has no connector.
+ * Opens the socket and subscribes. -EPERM or -EACCES: the kernel refused. -ETIMEDOUT: the kernel
+ * did not answer, as in other namespaces than the initial ones. -EPROTONOSUPPORT: the kernel has no
+ * connector.
  */
 int connector_create(struct connector **ret_connector);
 void connector_destroy(struct connector *connector);
@@ -51,8 +53,8 @@ void connector_destroy(struct connector *connector);
 int connector_fd(const struct connector *connector);
 
 /*
- * Takes one event.  1, 0 when there is none now, -ENOBUFS when the kernel had to drop some here
- * (ask again: there may be more), else -errno.  Never waits.
+ * Reads one event. Returns 1; 0 if there is none now; -ENOBUFS if the kernel dropped messages at
+ * this point (the caller reads on: there may be more); or another -errno. Never blocks.
  */
 int connector_read(struct connector *connector, struct connector_event *ret_event);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /*
- * Names, not families, where a family is known to carry a secret: SLURM_JWT, the storage
+ * Single names instead of a pattern where a family includes secrets: SLURM_JWT, the storage
  * passwords among SNAKEMAKE_*, the credential paths among _CONDOR_*.
  */
 static const char *const allowed[] = {
@@ -30,7 +30,7 @@ static const char *const allowed[] = {
 	NULL
 };
 
-/* Whether a pattern that begins with c is one for names that begin otherwise, too. */
+/* Whether a pattern that begins with c may match names that begin with another character. */
 static bool is_wild(char c)
 {
 	return c == '*' || c == '?' || c == '[' || c == '\\';
@@ -38,7 +38,7 @@ static bool is_wild(char c)
 
 static bool matches(const char *pattern, const char *name)
 {
-	/* Most names fail at their first letter: thirty times cheaper than to ask fnmatch. */
+	/* Most names differ in the first letter: this is thirty times cheaper than fnmatch. */
 	if (pattern[0] != name[0] && !is_wild(pattern[0]))
 		return false;
 	return fnmatch(pattern, name, 0) == 0;
@@ -57,7 +57,7 @@ bool environ_allowed(const char *name, const char *const *more)
 	return any_matches(allowed, name) || any_matches(more, name);
 }
 
-/* variable ends with a NUL; it is whole again on return. */
+/* variable ends with NUL; it is changed and restored. */
 static bool variable_allowed(char *variable, const char *const *more)
 {
 	char *equals = strchr(variable, '=');

@@ -16,7 +16,7 @@ struct left {
 
 struct ended {
 	pid_t tid;
-	struct left *left; /* the oldest first */
+	struct left *left; /* oldest first */
 	UT_hash_handle hh;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What can be had here, and why not: see monitor.h. */
+/* Which sources work here, and why not: see monitor.h. */
 
 #include <errno.h>
 #include <stddef.h>
@@ -75,14 +75,14 @@ static const char *explain_connector(int error)
 	switch (error) {
 	case -EPERM:
 	case -EACCES:
-		return "before Linux 6.6 the kernel tells root only; run as root, or give the program "
-		       "the right with 'setcap cap_net_admin+ep'";
+		return "before Linux 6.6 it needs CAP_NET_ADMIN; run as root, or give the program the right "
+		       "with 'setcap cap_net_admin+ep'";
 	case -ETIMEDOUT:
 	case -ECONNREFUSED:
-		return "the kernel tells nothing to a container; run outside, or start the container "
+		return "the kernel sends no process events to a container; run outside, or start it "
 		       "with '--pid=host --net=host'";
 	case -EPROTONOSUPPORT:
-		return "the kernel has none; use one built with CONFIG_PROC_EVENTS=y";
+		return "this kernel has no process connector; use one built with CONFIG_PROC_EVENTS=y";
 	default: return strerror(-error);
 	}
 }
@@ -96,10 +96,10 @@ static const char *explain_taskstats(int error)
 		       "'setcap cap_net_admin+ep'";
 	case -EINVAL:
 	case -ENONET:
-		return "the kernel tells nothing to a container; run outside, or start the container "
+		return "the kernel sends no exit records to a container; run outside, or start it "
 		       "with '--pid=host --net=host'";
 	case -ENOENT:
-		return "the kernel has none here; use one built with CONFIG_TASKSTATS=y, outside of "
+		return "there are no taskstats here; use a kernel built with CONFIG_TASKSTATS=y, outside of "
 		       "containers";
 	default: return strerror(-error);
 	}

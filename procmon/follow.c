@@ -15,13 +15,13 @@
 #include "procmon/scope.h"
 #include "procmon/watch.h"
 
-/* Of a thread that could not be read. */
+/* The figures of a thread that could not be read. */
 static const struct figures unknown;
 
-static void tell(struct follow *follow, const struct connector_event *ev)
+static void emit(struct follow *follow, const struct connector_event *ev)
 {
 	watch_lock(follow->watch);
-	scope_follow(follow->watch->scope, ev);
+	scope_on_ptrace(follow->watch->scope, ev);
 	watch_unlock(follow->watch);
 }
 
@@ -31,7 +31,7 @@ static void forked(void *arg, pid_t pid, pid_t parent, int64_t time_ns)
 
 	ledger_begin(&follow->ledger, pid, parent);
 	if (parent != getpid()) {
-		tell(follow, &(struct connector_event){ .kind = CONNECTOR_FORK, .tid = pid,
+		emit(follow, &(struct connector_event){ .kind = CONNECTOR_FORK, .tid = pid,
 			.pid = pid, .parent = parent, .time_ns = time_ns });
 		return;
 	}
@@ -46,60 +46,60 @@ static void threaded(void *arg, pid_t tid, pid_t pid, int64_t time_ns)
 	struct follow *follow = arg;
 
 	ledger_thread(&follow->ledger, pid, tid);
-	tell(follow, &(struct connector_event){ .kind = CONNECTOR_FORK, .tid = tid, .pid = pid,
+	emit(follow, &(struct connector_event){ .kind = CONNECTOR_FORK, .tid = tid, .pid = pid,
 		.time_ns = time_ns });
 }
 
-/* It stands: what is read is what it runs. */
-static int look(struct follow *follow, pid_t pid)
+/* The process is stopped, so the snapshot shows the program that it runs. */
+static int snapshot(struct follow *follow, pid_t pid)
 {
 	struct watch *watch = follow->watch;
-	int r = look_who(&follow->look, watch->proc, pid);
+	int r = proc_snapshot_take(&follow->snapshot, watch->proc, pid);
 
 	if (r == 0)
-		look_text(&follow->look, watch->proc, watch->env);
+		proc_snapshot_read_text(&follow->snapshot, watch->proc, watch->env);
 	return r;
 }
 
-static void meet(struct follow *follow, pid_t pid)
+static void discover(struct follow *follow, pid_t pid)
 {
 	struct scope *scope = follow->watch->scope;
 	const struct member *member = scope_find(scope, pid);
 
 	if (member)
-		scope_meet(scope, &follow->look, member->generation, SCOPE_IN);
+		scope_discover(scope, &follow->snapshot, member->generation, SCOPE_IN);
 }
 
-/* The kernel ignores suid and sgid of a program when who traces it may not trace everybody. */
-static bool loses_privilege(struct watch *watch, const struct look *look)
+/* The kernel ignores suid and sgid bits of a traced program if the tracer lacks CAP_SYS_PTRACE. */
+static bool loses_privilege(struct watch *watch, const struct proc_snapshot *snapshot)
 {
 	char path[24];
 	struct statx sx;
 
-	snprintf(path, sizeof(path), "%d/exe", look->pid);
-	/* As the kernel knows it: the file system that would be asked may be ours. */
+	snprintf(path, sizeof(path), "%d/exe", snapshot->pid);
+	/* No request to the file system: it may be ours. */
 	if (statx(watch->proc, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &sx) < 0 ||
 		!(sx.stx_mode & (S_ISUID | S_ISGID)))
 		return false;
-	return ((sx.stx_mode & S_ISUID) && sx.stx_uid != look->uid) ||
+	return ((sx.stx_mode & S_ISUID) && sx.stx_uid != snapshot->uid) ||
 		((sx.stx_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
-			sx.stx_gid != look->gid);
+			sx.stx_gid != snapshot->gid);
 }
 
-static void note_privilege(struct watch *watch, const struct look *look)
+static void note_privilege(struct watch *watch, const struct proc_snapshot *snapshot)
 {
 	char path[24], exe[PATH_MAX];
 	ssize_t n;
 
-	if (watch->unprivileged || geteuid() == 0 || !loses_privilege(watch, look))
+	if (watch->unprivileged || geteuid() == 0 || !loses_privilege(watch, snapshot))
 		return;
-	snprintf(path, sizeof(path), "%d/exe", look->pid);
+	snprintf(path, sizeof(path), "%d/exe", snapshot->pid);
 	n = readlinkat(watch->proc, path, exe, sizeof(exe) - 1);
 	if (n > 0)
 		watch->unprivileged = strndup(exe, n);
 }
 
-static void tell_exec(struct follow *follow, pid_t pid, bool has_look, int64_t time_ns)
+static void emit_exec(struct follow *follow, pid_t pid, bool has_look, int64_t time_ns)
 {
 	struct scope *scope = follow->watch->scope;
 	struct figures before;
@@ -107,13 +107,13 @@ static void tell_exec(struct follow *follow, pid_t pid, bool has_look, int64_t t
 
 	watch_lock(follow->watch);
 	if (known && missed)
-		scope_tell_figures(scope, pid, pid, &unknown);
-	scope_follow(scope, &(struct connector_event){ .kind = CONNECTOR_EXEC, .tid = pid,
+		scope_emit_figures(scope, pid, pid, &unknown);
+	scope_on_ptrace(scope, &(struct connector_event){ .kind = CONNECTOR_EXEC, .tid = pid,
 		.pid = pid, .time_ns = time_ns });
 	if (has_look)
-		meet(follow, pid);
+		discover(follow, pid);
 	if (known)
-		scope_tell_before(scope, pid, &before);
+		scope_emit_before(scope, pid, &before);
 	watch_unlock(follow->watch);
 }
 
@@ -128,18 +128,18 @@ static void release(struct follow *follow, pid_t pid, bool at_exec)
 static void executed(void *arg, pid_t pid, bool released, int64_t time_ns)
 {
 	struct follow *follow = arg;
-	int r = look(follow, pid);
+	int r = snapshot(follow, pid);
 
 	if (r == 0)
-		note_privilege(follow->watch, &follow->look);
-	tell_exec(follow, pid, r == 0, time_ns);
+		note_privilege(follow->watch, &follow->snapshot);
+	emit_exec(follow, pid, r == 0, time_ns);
 	if (released)
 		release(follow, pid, true);
 }
 
 /* ---- the end ---- */
 
-/* The exit records of threads say the same (scope_tell_figures()). */
+/* Exit records have the same figures (scope_emit_figures()). */
 static void read_thread(struct follow *follow, pid_t tid, pid_t pid, bool has_memory, bool last)
 {
 	struct watch *watch = follow->watch;
@@ -148,9 +148,10 @@ static void read_thread(struct follow *follow, pid_t tid, pid_t pid, bool has_me
 	ledger_read(&follow->ledger, pid, tid, has_memory, last, watch->exits ? NULL : &thread);
 	if (watch->exits)
 		return;
-	thread.known &= ~(1U << FIGURE_VMPEAK | 1U << FIGURE_RSSPEAK); /* of all threads, in the ledger */
+	/* per process: the ledger has them */
+	thread.known &= ~(1U << FIGURE_VMPEAK | 1U << FIGURE_RSSPEAK);
 	watch_lock(watch);
-	scope_tell_figures(watch->scope, pid, tid, &thread);
+	scope_emit_figures(watch->scope, pid, tid, &thread);
 	watch_unlock(watch);
 }
 
@@ -172,27 +173,28 @@ static void left(void *arg, pid_t tid, pid_t pid, bool stood)
 		return;
 	watch_lock(watch);
 	if (missed)
-		scope_tell_figures(watch->scope, pid, tid, &unknown);
-	scope_tell_figures(watch->scope, pid, 0, &process);
+		scope_emit_figures(watch->scope, pid, tid, &unknown);
+	scope_emit_figures(watch->scope, pid, 0, &process);
 	watch_unlock(watch);
 }
 
 static void ended(void *arg, pid_t tid, pid_t pid, int status, int64_t time_ns)
 {
-	tell(arg, &(struct connector_event){ .kind = CONNECTOR_EXIT, .tid = tid, .pid = pid,
+	emit(arg, &(struct connector_event){ .kind = CONNECTOR_EXIT, .tid = tid, .pid = pid,
 		.status = status, .time_ns = time_ns });
 }
 
-/* Its start, as /proc has it, is what tells it from another of that number. */
+/* The snapshot gives the start time, which distinguishes the process from a later one with the same
+ * pid. */
 static void released(void *arg, pid_t pid)
 {
 	struct follow *follow = arg;
 	struct watch *watch = follow->watch;
-	int r = look(follow, pid);
+	int r = snapshot(follow, pid);
 
 	watch_lock(watch);
 	if (r == 0)
-		meet(follow, pid);
+		discover(follow, pid);
 	watch_unlock(watch);
 	release(follow, pid, false);
 }
@@ -210,5 +212,5 @@ const struct tracer_callbacks follow_callbacks = {
 void follow_finish(struct follow *follow)
 {
 	ledger_finish(&follow->ledger);
-	look_finish(&follow->look);
+	proc_snapshot_finish(&follow->snapshot);
 }

@@ -3,23 +3,24 @@
 #define PROCMON_FOLLOW_H
 
 /*
- * What the tracer tells (tracer.h), told to the scope: the command and all that it starts, each
- * program with its text as it was at its first instruction and what its process had used by then, and what
- * each process has used in all, read when it stands before its end and when it is a zombie.
+ * Forwards the events of the tracer (tracer.h) to the scope: the command and all processes that it
+ * starts; for each program its text (arguments, executable, ...) at its first instruction and the
+ * resource usage of the process until then; for each process its final usage, read when its last
+ * thread stops before its exit and again when it is a zombie.
  *
- * A process that is let go is from then on what the connector says of it.
+ * When the tracer detaches from a process, the connector reports the later events of that process.
  */
 
 #include "procmon/ledger.h"
-#include "procmon/look.h"
+#include "procmon/proc_snapshot.h"
 #include "procmon/tracer.h"
 
 struct watch;
 
-/* Zeroed but for watch and ledger.proc before its first use; the arg of the callbacks is to begin with it. */
+/* The caller zeroes it and sets watch and ledger.proc. The arg of the callbacks points to it. */
 struct follow {
 	struct watch *watch;
-	struct look look;
+	struct proc_snapshot snapshot;
 	struct ledger ledger;
 };
 

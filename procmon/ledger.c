@@ -14,7 +14,7 @@
 
 #define KEEP_OPEN_MAX 64
 
-/* The I/O of a thread that may be gone, unread, when we look. */
+/* An open /proc/PID/task/TID/io: the thread may have ended before the ledger reads it. */
 struct open_io {
 	pid_t tid;
 	int fd;
@@ -24,10 +24,11 @@ struct open_io {
 struct account {
 	pid_t pid;
 	bool has_forked;
-	bool missed;	/* one that could not be read */
-	unsigned unread; /* threads that were told of and not read yet */
-	struct figures threads; /* I/O of those that were read */
-	struct figures whole;	/* memory of this program; I/O, as the last thread showed it, if it had not forked */
+	bool missed;	/* a thread could not be read */
+	unsigned unread; /* known threads that have not been read yet */
+	struct figures threads; /* I/O of the threads that were read */
+	/* memory of this program; I/O as read at the last thread, if the process never forked */
+	struct figures whole;
 	struct open_io *open;
 	UT_hash_handle hh;
 };
@@ -58,7 +59,7 @@ void ledger_begin(struct ledger *ledger, pid_t pid, pid_t parent)
 
 /* ---- descriptors ---- */
 
-static void let_go(struct ledger *ledger, struct open_io *io)
+static void close_io(struct ledger *ledger, struct open_io *io)
 {
 	ledger->n_open--;
 	if (io->fd >= 0)
@@ -79,13 +80,13 @@ static void keep_open(struct ledger *ledger, struct account *account, pid_t tid)
 	if (io->fd >= 0)
 		HASH_ADD_INT(account->open, tid, io);
 	if (!io->hh.tbl)
-		let_go(ledger, io);
+		close_io(ledger, io);
 }
 
 static void close_one(struct ledger *ledger, struct account *account, struct open_io *io)
 {
 	HASH_DEL(account->open, io);
-	let_go(ledger, io);
+	close_io(ledger, io);
 }
 
 static void close_all(struct ledger *ledger, struct account *account)
@@ -106,7 +107,7 @@ void ledger_thread(struct ledger *ledger, pid_t pid, pid_t tid)
 	if (!ledger->keep_open)
 		return;
 	keep_open(ledger, account, tid);
-	keep_open(ledger, account, pid); /* it is not the only one any more */
+	keep_open(ledger, account, pid); /* the first thread is not the only one any more */
 }
 
 static void add_thread(struct ledger *ledger, struct account *account, pid_t tid)
@@ -163,12 +164,12 @@ bool ledger_exec(struct ledger *ledger, pid_t pid, bool *ret_missed, struct figu
 	*ret_figures = (struct figures){ 0 };
 	if (!account)
 		return false;
-	/* One that was not read, and is not there any more. */
+	/* A thread has ended and was not read. */
 	*ret_missed = account->unread > 1;
 	account->missed |= *ret_missed;
 	account->unread = 1;
 	account->whole.known = 0;
-	close_all(ledger, account); /* a thread has changed its number */
+	close_all(ledger, account); /* after exec the thread ids are other ones */
 	usage_of_process(ledger->proc, pid, ret_figures);
 	if (!account->has_forked) {
 		usage_io_of_all(ledger->proc, pid, ret_figures);

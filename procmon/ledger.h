@@ -3,15 +3,19 @@
 #define PROCMON_LEDGER_H
 
 /*
- * What each process that is followed by ptrace has used itself, put together while its threads come and go.
+ * The own resource usage of each process that ptrace follows, summed while its threads start and
+ * end.
  *
- * For I/O the kernel has no such number.  It adds what a child had, with its own children, to /proc/PID/io
- * of the process that waits for that child, but not if the child is reaped because SIGCHLD is ignored, or
- * by somebody else.  So each thread is read at its end, and these are added up.  Only of a process that has
- * never forked /proc/PID/io is its own; that is taken then, since it has what threads did that ptrace does not
- * show: the workers of io_uring, whose storage I/O (not READ_CHAR, WRITE_CHAR) is missing of the others.
+ * For I/O the kernel has no such number. When a process waits for a child, the kernel adds the I/O
+ * of the child, with the child's own children, to /proc/PID/io of the process. It does not if
+ * SIGCHLD is ignored or if another process reaps the child. So this module reads each thread at its
+ * end and adds the threads up. Only if a process has never forked does /proc/PID/io hold its own
+ * I/O alone; then the module uses that file, which also includes threads that ptrace does not show:
+ * the workers of io_uring. Processes that have forked lack the storage I/O of these workers (not
+ * READ_CHAR, WRITE_CHAR).
  *
- * Not thread-safe: of the thread that traces.  What cannot be read, or had no memory to be kept, is not known.
+ * Not thread-safe: only the thread that traces calls it. A figure is unknown if it could not be
+ * read or there was no memory to keep it.
  */
 
 #include <stdbool.h>
@@ -22,34 +26,39 @@ struct figures;
 
 struct ledger {
 	int proc; /* of /proc */
-	/* The I/O of zombies cannot be read: processes of several threads have a descriptor for each, but no more
-	 * than 64 in all.  Without it is not known what a thread did that was killed and did not stand. */
+	/*
+	 * Set if the I/O of zombies cannot be read. Then the module keeps an open descriptor for
+	 * each thread of a process with several threads, at most 64 in all. Without a descriptor
+	 * the I/O of a thread that is killed, and does not stop at its exit, is unknown.
+	 */
 	bool keep_open;
 	struct account *accounts;
 	int n_open;
 };
 
-/* A process, with its first thread; parent: who has forked, 0 not known. */
+/* Adds a process with its first thread. parent: the process that forked; 0 if unknown. */
 void ledger_begin(struct ledger *ledger, pid_t pid, pid_t parent);
 void ledger_thread(struct ledger *ledger, pid_t pid, pid_t tid);
 
 /*
- * A thread that stands before its end, or is a zombie (has_memory is false); once.  last: no other one goes
- * on.  *ret_thread: NVCSW, NIVCSW and CPU_DELAY, where that is wanted (not NULL).
+ * Reads a thread that is stopped before its exit, or is a zombie (has_memory is false). Called once
+ * per thread. last: no other thread of the process is running. *ret_thread gets NVCSW, NIVCSW and
+ * CPU_DELAY; it may be NULL.
  */
 void ledger_read(struct ledger *ledger, pid_t pid, pid_t tid, bool has_memory, bool last,
 	struct figures *ret_thread);
 
 /*
- * What the process has used so far; it stands at the begin of a program, where it has one thread.  False if
- * it is not known here; *ret_missed: a thread has ended and could not be read.
+ * The usage of the process so far. It is stopped at the begin of a program and has one thread.
+ * False if the ledger does not know it. *ret_missed: a thread ended and could not be read.
  */
 bool ledger_exec(struct ledger *ledger, pid_t pid, bool *ret_missed, struct figures *ret_figures);
 
-/* The process is a zombie, with all of its threads: what it has used.  It is forgotten.  False as above. */
+/* The process and all of its threads are zombies. Returns its final usage and removes it. False as
+ * above. */
 bool ledger_end(struct ledger *ledger, pid_t pid, bool *ret_missed, struct figures *ret_figures);
 
-/* It is followed by others from now on. */
+/* Removes a process that another source follows from now on. */
 void ledger_forget(struct ledger *ledger, pid_t pid);
 
 void ledger_finish(struct ledger *ledger);

@@ -19,7 +19,7 @@
 #include "procmon/monitor.h"
 #include "procmon/options.h"
 
-#define RING_SLOTS 16384 /* of 128 bytes */
+#define RING_SLOTS 16384 /* of 128 bytes each */
 
 struct run {
 	const struct options *options;
@@ -28,7 +28,7 @@ struct run {
 	struct monitor *monitor;
 	struct writer *writer;
 	struct spawn *command;
-	void (*on_file_limit)(int); /* what SIGXFSZ did before us */
+	void (*on_file_limit)(int); /* the disposition of SIGXFSZ that we inherited */
 };
 
 /* ---- the trace ---- */
@@ -102,8 +102,9 @@ static int start_writer(struct run *run)
 /* ---- rights ---- */
 
 /*
- * What is left to do, when the command has been forked: look at processes of others and hear of them, in front
- * of others; pass signals on; write the trace, wherever it lies.  Nothing more is executed.
+ * The capabilities that procmon needs after it has forked the command: to read /proc of other
+ * users' processes and to listen to the kernel, to raise its scheduling priority, to pass signals
+ * on, and to write the trace wherever it lies. It executes nothing any more.
  */
 static int give_up_rights(void)
 {
@@ -119,7 +120,10 @@ static int spawn_command(struct run *run)
 {
 	int r;
 
-	/* That of our own files is an error of theirs; the command has what we were given. */
+	/*
+	 * procmon ignores SIGXFSZ, so that a limit fails its own writes with EFBIG. The command
+	 * gets the disposition that we inherited.
+	 */
 	signal(SIGXFSZ, run->on_file_limit);
 	r = monitor_spawn(run->options->command, NULL, NULL, &run->command);
 	signal(SIGXFSZ, SIG_IGN);
@@ -148,11 +152,11 @@ static void warn(const struct run *run)
 	uint64_t lost = monitor_lost(run->monitor);
 
 	if (suppressed)
-		err_print("'%s' ran without the privilege of its setuid or setgid bit, which ptrace "
-			  "takes away; use --processes connector", suppressed);
+		err_print("'%s' ran without the privilege of its setuid or setgid bit, because ptrace "
+			  "removes it; use --processes connector", suppressed);
 	if (lost)
-		err_print("the kernel could not tell of all processes (%llu times); what was lost was "
-			  "looked for in /proc", (unsigned long long)lost);
+		err_print("the kernel dropped process events (%llu times); procmon searched /proc for "
+			  "them", (unsigned long long)lost);
 }
 
 static int finish(struct run *run, int status)
@@ -160,7 +164,7 @@ static int finish(struct run *run, int status)
 	int r = 0;
 
 	monitor_discard(run->command);
-	monitor_finish(run->monitor); /* its last words are for the writer */
+	monitor_finish(run->monitor); /* pushes the last events, so before the writer stops */
 	if (run->writer)
 		r = writer_stop(run->writer);
 	if (r < 0)
@@ -196,7 +200,7 @@ static int profile(const struct options *options)
 	return finish(&run, status);
 }
 
-/* ---- what can be had ---- */
+/* ---- --check ---- */
 
 static int print_source(const char *name, enum monitor_source source)
 {
@@ -213,9 +217,9 @@ static int check(void)
 	bool connector = print_source("connector", MONITOR_SOURCE_CONNECTOR) == 0;
 	bool taskstats = print_source("taskstats", MONITOR_SOURCE_TASKSTATS) == 0;
 
-	printf("%-10s %s\n", "delays", !taskstats ? "no: they come with taskstats"
+	printf("%-10s %s\n", "delays", !taskstats ? "no: they need taskstats"
 		: monitor_has_delays() ? "yes"
-		: "no: block I/O, swap and reclaim are not timed; switch it on with "
+		: "no: the kernel does not time block I/O, swap and reclaim; enable it with "
 		  "'sysctl kernel.task_delayacct=1'");
 	printf("procmon records with %s%s\n",
 		ptrace ? "ptrace" : connector ? "connector" : "nothing: it cannot run here",

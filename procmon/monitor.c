@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * How reading /proc is kept from stopping the file system
+ * How reading /proc is kept from blocking the file system
  *
- * Reading /proc/PID can block for as long as somebody else pleases:
+ * Reading /proc/PID can block without limit:
  *
- *  - while PID is inside an exec, from the moment that its old memory is given up until the new
- *    program is set up, whoever wants to see its stat, exe, cwd, fd or environ waits (tried on
- *    Linux 6.18; status, comm, cmdline and cgroup do not wait).  In between, the kernel closes the
- *    descriptors marked close-on-exec, and for one of our files that is a FLUSH to us; it also
- *    drops the old mappings, and writes what is dirty in them: WRITE requests to us;
- *  - cmdline and environ wait for the lock of PID's memory map.  It is held over a page fault in
- *    a mapping of one of our files (a READ to us) as soon as another of its threads wants the
- *    lock for itself, and over an munmap that writes back;
- *  - the file system that the exec or the fault waits for may not even be ours, and be dead.
+ * - While PID is inside an exec, from the moment that its old memory is given up until the new
+ *   program is set up, reading its stat, exe, cwd, fd or environ blocks (tried on Linux 6.18;
+ *   status, comm, cmdline and cgroup do not block). In between, the kernel closes the descriptors
+ *   marked close-on-exec, and for one of our files sends us a FLUSH. It also drops the old mappings
+ *   and writes their dirty pages: WRITE requests to us.
+ * - cmdline and environ wait for the lock of PID's memory map. The kernel holds that lock over a
+ *   page fault in a mapping of one of our files (a READ to us) as soon as another thread of PID
+ *   wants the lock exclusively, and over an munmap that writes back.
+ * - The file system that the exec or the fault waits for may be another one, and may never answer.
  *
- * So a request that waits for a reader, while the reader waits for a request, is a deadlock, and
- * the two need not have anything to do with each other but us: a handler that waits for the lock
- * of a table that is held by somebody who reads /proc is enough.  Hence:
+ * If a request waits for a reader of /proc, and the reader waits for a request, that is a deadlock.
+ * The two need not be related: it is enough that a handler waits for the lock of a table that a
+ * reader of /proc holds. Hence:
  *
- *  1. Nobody reads /proc with the lock held.  The lock covers the tables, the connector's socket
- *     and the pushes: everything under it ends by itself (a push into a full ring ends when the
- *     writer has made room, and the writer never comes here).
- *  2. Only the threads of our own pool (pool.c) read what can block.  A request hands over and
- *     waits for a tenth of a second at the most; then it goes on as somebody unknown, and so does
- *     every further one for the same process until the reader is back, without waiting.
- *     (monitor_check() reads a stat itself: that of its own requester, which its caller knows not
- *     to be inside an exec, and which cannot be drawn into one of another thread before it has
- *     its answer, since an exec first ends all other threads and only then gives up the memory.)
- *  3. A member of the pool that does not come back is replaced: each request that waited in vain
- *     starts one more, up to a bound.  And what cannot be read does not take more than one with
- *     it, be it the ancestor of many (meet.c).
- *  4. FLUSH, RELEASE, page-cache requests and those without a pid do not come here at all, so that
- *     an exec or a fault which waits for them always goes on - and frees the reader.
+ *   1. No thread reads /proc with the lock held.  The lock covers the tables, the connector's socket
+ *      and the pushes: everything under it ends by itself (a push into a full ring ends when the writer
+ *      has made room, and the writer never takes this lock).
+ *   2. Only the threads of our own pool (pool.c) read files that can block.  A request hands its thread
+ *      id over and waits for at most a tenth of a second.  Then it goes on, recorded with an unknown
+ *      process; further requests for the same process do not wait until the reader is back.
+ *      (monitor_check() reads a stat itself: that of its own requester.  Its caller knows that the
+ *      requester is not inside an exec.  An exec by another thread of that process cannot begin to give
+ *      up the memory before the requester has its reply, since an exec first ends all other threads.)
+ *   3. A pool thread that does not come back is replaced: each request that timed out starts one more,
+ *      up to a bound.  A process that cannot be read blocks at most one thread, also if it is the
+ *      ancestor of many (discover.c).
+ *   4. FLUSH, RELEASE, page-cache requests and requests without a pid never come here.  So an exec or a
+ *      fault that waits for one of them always goes on, and releases the reader.
  *
- * What the kernel reports is put into the ring by whoever finds it at the socket - a member of
- * the pool, or a request in monitor_sync() - under the lock and at once; so its order in the ring
- * is the kernel's, and a request can be sure that all that was reported before it came is there.
- * Texts follow when they have been read (scope.h); one that may belong to the program before or
- * after is thrown away.
+ * A thread that finds events of the kernel at the socket - a thread of the pool, or a request in
+ * monitor_sync() - pushes them into the ring at once, under the lock. So their order in the ring is
+ * the kernel's, and a request can rely on everything that was reported before it being there. Texts
+ * follow when they have been read (scope.h). A text that may belong to the program before or after
+ * is discarded.
  */
 
 #include "procmon/monitor.h"
@@ -74,7 +74,7 @@ struct monitor {
 	struct pool *pool;
 	struct sampler *sampler;
 	bool finished;
-	bool stuck; /* somebody did not come back from /proc, and uses all of this */
+	bool stuck; /* a thread is stuck in /proc, and uses all of this */
 	_Atomic uint64_t waited_ns;
 };
 
@@ -158,7 +158,7 @@ void monitor_discard(struct spawn *spawn)
 {
 	if (!spawn)
 		return;
-	spawn_finish(spawn); /* who still waits ends by that */
+	spawn_finish(spawn); /* a child that still waits ends by that */
 	while (waitpid(spawn->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	free(spawn);
@@ -194,21 +194,21 @@ static void add_wait(struct monitor *monitor, int64_t since_ns)
 		memory_order_relaxed);
 }
 
-void monitor_introduce(struct monitor *monitor, pid_t tid)
+void monitor_discover_slow(struct monitor *monitor, pid_t tid)
 {
 	struct watch *watch = &monitor->watch;
 	int64_t start = clock_now_ns();
 
 	watch_lock(watch);
 	if (watch->known[tid] != KNOWN)
-		pool_introduce(monitor->pool, tid);
+		pool_discover(monitor->pool, tid);
 	else
 		pool_wake(monitor->pool);
 	watch_unlock(watch);
 	add_wait(monitor, start);
 }
 
-/* In band: forgets who the thread was if it is somebody else now. */
+/* In band: marks the thread as unknown if it is another thread or runs another program now. */
 static void compare(struct watch *watch, pid_t tid)
 {
 	struct procfs_stat stat;
@@ -231,7 +231,7 @@ void monitor_check(struct monitor *monitor, pid_t tid)
 		compare(watch, tid);
 	add_wait(monitor, start);
 	if (watch->known[tid] != KNOWN)
-		monitor_introduce(monitor, tid);
+		monitor_discover_slow(monitor, tid);
 }
 
 void monitor_sync(struct monitor *monitor)
@@ -252,7 +252,8 @@ pid_t monitor_process_of(pid_t tid)
 	return r < 0 ? r : status.tgid;
 }
 
-/* What the vector of a call adds up to.  The kernel has judged it: it takes no more than IOV_MAX. */
+/* The sum of the vector of a call. The kernel has accepted it, so it has at most IOV_MAX
+ * entries. */
 static int64_t vector_bytes(pid_t tid, uint64_t address, uint64_t n)
 {
 	struct iovec vector[IOV_MAX], ours = { .iov_base = vector },
@@ -269,7 +270,8 @@ static int64_t vector_bytes(pid_t tid, uint64_t address, uint64_t n)
 	return sum;
 }
 
-/* Of the architecture that we run on ourselves; the numbers of others are those of calls that do not read. */
+/* Of our own architecture; the same numbers of another one would be calls that do not transfer
+ * data. */
 static const struct {
 	long number;
 	bool is_write, has_vector;
@@ -280,7 +282,7 @@ static const struct {
 	{ SYS_pwritev2, true, true },
 };
 
-/* It is about to wait: it has sent its request just now. */
+/* The thread has just sent its request and is about to sleep. */
 static int read_call(pid_t tid, struct procfs_syscall *ret_call)
 {
 	cleanup_fd int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -328,8 +330,11 @@ static ssize_t read_map(const char *path, char map[4096])
 	return fd < 0 ? -errno : read(fd, map, 4096);
 }
 
-/* For who may not look at namespaces of others.  Who has the same ids as we is in ours; or in one that somebody
- * made to be the same, who may set all ids, and whose capabilities count for all files as if it were ours. */
+/*
+ * Fallback without the right to read namespaces of other users. A thread with the same id map as
+ * ours is in our namespace, or in a nested one with the same map. The creator of that nested one
+ * may set all ids, and its capabilities apply to all files as if it were ours.
+ */
 static bool has_our_ids(pid_t tid)
 {
 	char path[40], ours[4096], theirs[4096];
@@ -341,7 +346,7 @@ static bool has_our_ids(pid_t tid)
 
 static bool shares_users(pid_t tid)
 {
-	static _Atomic ino_t ours; /* does not change; asked for once */
+	static _Atomic ino_t ours; /* does not change; read once */
 	struct stat st;
 	char path[40];
 

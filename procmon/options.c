@@ -39,19 +39,21 @@ static const char help[] =
 "Usage: procmon [options] [--] COMMAND...\n"
 "       procmon --check\n"
 "\n"
-"Runs COMMAND and records in trace.db every process of it: who started it, what it ran, from when\n"
-"to when, with which result, and what it used. The exit status is that of COMMAND.\n"
+"Runs COMMAND and records each of its processes in trace.db: parent, program,\n"
+"start and end, exit status, resource usage. Its exit status is that of COMMAND.\n"
 "\n"
 "      --db FILE        the trace (default: trace.db in the current directory)\n"
-"      --force          replace a trace that is there\n"
-"      --env PATTERN    store environment variables with such names (may be repeated)\n"
+"      --force          replace an existing trace\n"
+"      --env PATTERN    store environment variables that match (repeatable)\n"
 "      --job ID         the job that all processes belong to\n"
-"      --xform NAME     the kind of job that is\n"
-"      --processes HOW  ptrace: nothing is missed, without any right; connector: as the kernel tells\n"
-"                       of them, COMMAND is not touched; auto: the first that can be had\n"
-"      --wait SECONDS   how long to wait for what COMMAND leaves behind, 'inf': as long as it\n"
-"                       takes (default 10)\n"
-"      --check          say what can be recorded here, and what would give the rest\n"
+"      --xform NAME     the kind of that job\n"
+"      --processes HOW  ptrace: misses no process, needs no privilege;\n"
+"                       connector: the kernel reports processes, COMMAND runs\n"
+"                       unmodified; auto: the first that works (default)\n"
+"      --wait SECONDS   how long to wait for processes that outlive COMMAND;\n"
+"                       inf: without limit (default 10)\n"
+"      --check          print what can be recorded here, and how to enable the\n"
+"                       rest\n"
 "\n"
 "  -h, --help           print this\n"
 "  -V, --version        print the version\n"
@@ -61,11 +63,10 @@ static const char help[] =
 static int parse_processes(struct options *options, const char *text)
 {
 	if (monitor_parse_processes(text, &options->processes) < 0)
-		return err_status(EXIT_RUNNER, "unknown source of processes '%s': it must be 'auto', "
-			"'ptrace' or 'connector'", text);
+		return err_status(EXIT_RUNNER, "invalid value '%s' for --processes (auto, ptrace or "
+			"connector)", text);
 	if (options->processes == MONITOR_INBAND)
-		return err_status(EXIT_RUNNER, "cannot hear of processes in band: there is no mount; "
-			"use --processes auto");
+		return err_status(EXIT_RUNNER, "--processes inband needs a mount; use --processes auto");
 	return 0;
 }
 
@@ -74,7 +75,7 @@ static int parse_wait(struct options *options, const char *text)
 	if (cli_parse_wait(text, &options->wait_ms) == 0)
 		return 0;
 	return err_status(EXIT_RUNNER,
-		"cannot wait '%s' seconds: it must be a number from 0 on, or 'inf'", text);
+		"invalid value '%s' for --wait (a number of seconds from 0 on, or inf)", text);
 }
 
 static int apply(struct options *o, int option)

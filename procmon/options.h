@@ -13,15 +13,15 @@ struct options {
 	const char *db, *job, *xform;
 	bool force, check;
 	enum monitor_processes processes;
-	int wait_ms; /* -1: for ever */
+	int wait_ms; /* -1: without limit */
 	struct words env;
 	char *const *command;
-	char *text; /* all of them, for the trace */
+	char *text; /* all arguments, for the trace */
 };
 
 /*
- * Parses; prints what is wrong, or what was asked for (help, version).  True: go on, otherwise the
- * process is to exit with *ret_status.
+ * Parses the command line. Prints an error, the help or the version. Returns true to go on;
+ * otherwise the process exits with *ret_status.
  */
 bool options_parse(int argc, char **argv, struct options *ret_options, int *ret_status);
 void options_finish(struct options *options);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Threads that wait at a socket and read what blocks
+ * Threads that wait at a socket and read files that may block
  *
  *	   +--> at the socket (one of them) ---- something to read ----+
  *	   |         ^                                                 v
- *	   |         | nobody is there          hands the socket to an idle one, then reads /proc
+ *	   |         | no thread is there       hands the socket to an idle one, then reads /proc
  *	   |       idle <----------------- nothing to do --------------+
- *	   +--------------------- nothing to do, nobody at the socket -+
+ *	   +-------------------- nothing to do, no thread at the socket -+
  *
- * so that what may end within a millisecond is read by the thread that heard of it, without a
- * change of threads in between.  Requests are served first, then members as scope_next() has
- * them.
+ * So the thread that receives an event also reads the process, which may end within a millisecond,
+ * without a switch to another thread. Requests come first, then members in the order of
+ * scope_next().
  */
 
 #include "procmon/pool.h"
@@ -29,35 +29,35 @@
 #include "base/clock.h"
 #include "base/rights.h"
 #include "procmon/connector.h"
-#include "procmon/look.h"
-#include "procmon/meet.h"
+#include "procmon/proc_snapshot.h"
+#include "procmon/discover.h"
 #include "procmon/scope.h"
 #include "procmon/watch.h"
 
-/* How long a request waits, if it comes to that: some hundred times what a look takes. */
-#define PATIENCE_NS 100000000
+/* How long a request waits: some hundred times what a snapshot takes. */
+#define REQUEST_TIMEOUT_NS 100000000
 #define TICK_MS 1000
 #define POOL_START 2
 #define POOL_MAX 16
 #define STOP_SECONDS 2
 
-/* A thread to be introduced. */
+/* A thread id to discover. */
 struct request {
 	pid_t tid;
 	bool taken;
-	bool given_up; /* somebody waited in vain */
+	bool given_up; /* a request timed out */
 	struct request *prev, *next;
 };
 
-/* All but watch and kick are under the watch's lock. */
+/* The watch's lock guards all but watch and kick. */
 struct pool {
 	struct watch *watch;
-	int kick;	     /* eventfd: calls back the one at the socket */
-	pthread_cond_t work; /* idle ones wait for it */
+	int kick;	     /* eventfd: wakes the thread at the socket */
+	pthread_cond_t work; /* idle threads wait for it */
 	pthread_cond_t done; /* requests wait for it */
 	struct request *requests;
-	int64_t sweep_ns; /* when to look at all, without the connector */
-	bool polling;	  /* somebody is at the socket */
+	int64_t sweep_ns; /* without the connector: when to re-read all members */
+	bool polling;	  /* a thread is at the socket */
 	bool stopping;
 	int idle;
 	int size;
@@ -76,7 +76,7 @@ void pool_wake(struct pool *pool)
 		eventfd_write(pool->kick, 1);
 }
 
-/* ---- those who wait ---- */
+/* ---- requests that wait ---- */
 
 static struct request *find_request(const struct pool *pool, pid_t tid)
 {
@@ -86,8 +86,8 @@ static struct request *find_request(const struct pool *pool, pid_t tid)
 	return request;
 }
 
-/* Sees to it that somebody of the pool looks at tid; soon. */
-static void ask(struct pool *pool, pid_t tid)
+/* Queues tid for a thread of the pool, before other work. */
+static void request_read(struct pool *pool, pid_t tid)
 {
 	struct member *member = scope_find(pool->watch->scope, tid);
 	struct request *request;
@@ -104,8 +104,8 @@ static void ask(struct pool *pool, pid_t tid)
 	pool_wake(pool);
 }
 
-/* Whether somebody is about to look at tid, and it is worth while to wait for him. */
-static bool is_promising(const struct pool *pool, pid_t tid)
+/* Whether tid is queued or being read, and no earlier request for it timed out. */
+static bool is_pending(const struct pool *pool, pid_t tid)
 {
 	const struct member *member = scope_find(pool->watch->scope, tid);
 	const struct request *request = find_request(pool, tid);
@@ -126,15 +126,15 @@ static void give_up(struct pool *pool, pid_t tid)
 		request->given_up = true;
 }
 
-/* Whether there is any use in asking again. */
+/* Waits for the read. Returns whether a second attempt makes sense. */
 static bool wait_known(struct pool *pool, pid_t tid)
 {
-	const int64_t end = clock_now_ns() + PATIENCE_NS;
+	const int64_t end = clock_now_ns() + REQUEST_TIMEOUT_NS;
 	bool in_time = true;
 
-	if (!is_promising(pool, tid))
+	if (!is_pending(pool, tid))
 		return false;
-	while (in_time && pool->watch->known[tid] == KNOWN_NOT && is_promising(pool, tid))
+	while (in_time && pool->watch->known[tid] == KNOWN_NOT && is_pending(pool, tid))
 		in_time = watch_wait(pool->watch, &pool->done, end);
 	if (pool->watch->known[tid] != KNOWN_NOT)
 		return false;
@@ -145,8 +145,9 @@ static bool wait_known(struct pool *pool, pid_t tid)
 	return in_time;
 }
 
-/* The first look may have been meant for something else, or be spoilt by an exec. */
-void pool_introduce(struct pool *pool, pid_t tid)
+/* The first read may have been started for another purpose, or an exec may have spoilt it: try
+ * twice. */
+void pool_discover(struct pool *pool, pid_t tid)
 {
 	struct watch *watch = pool->watch;
 
@@ -154,13 +155,13 @@ void pool_introduce(struct pool *pool, pid_t tid)
 	if (!watch_is_closed(watch))
 		scope_adopt(watch->scope, tid);
 	for (int i = 0; i < 2 && !scope_promote(watch->scope, tid); i++) {
-		ask(pool, tid);
+		request_read(pool, tid);
 		if (!wait_known(pool, tid))
 			break;
 	}
 }
 
-/* ---- those who read: called with the lock held, which is released meanwhile ---- */
+/* ---- reading: called with the lock held, which is released meanwhile ---- */
 
 static void begin_reading(struct pool *pool)
 {
@@ -175,12 +176,12 @@ static void end_reading(struct pool *pool)
 	pthread_cond_broadcast(&pool->done);
 }
 
-static bool serve_member(struct pool *pool, struct look *look)
+static bool serve_member(struct pool *pool, struct proc_snapshot *snapshot)
 {
 	const struct watch *watch = pool->watch;
 	struct member *member = scope_next(watch->scope);
 	uint32_t generation;
-	bool looked;
+	bool text_done;
 	pid_t pid;
 	int r;
 
@@ -188,13 +189,13 @@ static bool serve_member(struct pool *pool, struct look *look)
 		return false;
 	pid = member->pid;
 	generation = member->generation;
-	looked = member->looked;
+	text_done = member->text_done;
 	begin_reading(pool);
-	r = look_who(look, watch->proc, pid);
-	if (r == 0 && !looked)
-		look_text(look, watch->proc, watch->env);
+	r = proc_snapshot_take(snapshot, watch->proc, pid);
+	if (r == 0 && !text_done)
+		proc_snapshot_read_text(snapshot, watch->proc, watch->env);
 	end_reading(pool);
-	scope_looked(watch->scope, member, generation, look, r);
+	scope_on_snapshot(watch->scope, member, generation, snapshot, r);
 	return true;
 }
 
@@ -207,14 +208,14 @@ static bool serve_request(struct pool *pool)
 		return false;
 	request->taken = true;
 	begin_reading(pool);
-	meet_thread(pool->watch, request->tid);
+	discover_thread(pool->watch, request->tid);
 	end_reading(pool);
 	DL_DELETE(pool->requests, request);
 	free(request);
 	return true;
 }
 
-/* Ends and execs that were lost show when each member is looked at, children do not. */
+/* Lost exits and execs show when each member is read again; lost forks do not. */
 static bool serve_repair(struct pool *pool)
 {
 	struct watch *watch = pool->watch;
@@ -223,14 +224,17 @@ static bool serve_repair(struct pool *pool)
 	if (!watch->repair)
 		return false;
 	watch->repair = false;
-	scope_doubt_all(watch->scope);
+	scope_mark_all_stale(watch->scope);
 	begin_reading(pool);
-	meet_missed(watch, since);
+	discover_missed(watch, since);
 	end_reading(pool);
 	return true;
 }
 
-/* Without the connector, ends show only if one looks.  Should take a hundredth of the time. */
+/*
+ * Without the connector only reading /proc shows ends. The interval grows with the number of
+ * members, so that this takes about a hundredth of the time.
+ */
 static void tick(struct pool *pool)
 {
 	int64_t now = clock_now_ns();
@@ -239,7 +243,7 @@ static void tick(struct pool *pool)
 	if (pool->watch->connector || now < pool->sweep_ns)
 		return;
 	pool->sweep_ns = now + (TICK_MS + scope_count(pool->watch->scope)) * INT64_C(1000000);
-	scope_doubt_all(pool->watch->scope);
+	scope_mark_all_stale(pool->watch->scope);
 }
 
 static void wait_at_socket(struct pool *pool)
@@ -269,11 +273,12 @@ static void wait_for_work(struct pool *pool)
 }
 
 /*
- * A process may end within a millisecond of its exec.  In front of all others, we read its text
- * before it goes on if it runs on our processor: of `seq 2000 | xargs -P4 -n1 true`, all of the
- * command lines instead of four in five.  Needs CAP_SYS_NICE; without, it stays at that.
+ * A process may end within a millisecond of its exec. With a higher priority than all others, this
+ * thread reads the text before the process goes on, if both run on one processor: of `seq 2000 |
+ * xargs -P4 -n1 true` all command lines are read instead of four in five. Needs CAP_SYS_NICE;
+ * without it the priority stays as it is.
  */
-static void get_ahead(void)
+static void raise_priority(void)
 {
 	const struct sched_param first = { .sched_priority = 1 };
 
@@ -283,14 +288,14 @@ static void get_ahead(void)
 static void *serve(void *arg)
 {
 	struct pool *pool = arg;
-	struct look look = { 0 };
+	struct proc_snapshot snapshot = { 0 };
 
 	pthread_setname_np(pthread_self(), "monitor");
-	rights_use_all(); /* a request may have started this thread */
-	get_ahead();
+	rights_use_all(); /* a request handler may have started this thread */
+	raise_priority();
 	watch_lock(pool->watch);
 	for (;;) {
-		if (serve_request(pool) || serve_member(pool, &look) || serve_repair(pool))
+		if (serve_request(pool) || serve_member(pool, &snapshot) || serve_repair(pool))
 			continue;
 		if (pool->stopping)
 			break;
@@ -300,11 +305,11 @@ static void *serve(void *arg)
 			wait_at_socket(pool);
 	}
 	watch_unlock(pool->watch);
-	look_finish(&look);
+	proc_snapshot_finish(&snapshot);
 	return NULL;
 }
 
-/* Signals are for the threads of the program that we are part of. */
+/* The threads block all signals; the program that we are part of handles them. */
 static void start_thread(struct pool *pool)
 {
 	sigset_t all, old;
@@ -328,7 +333,7 @@ static int init_pool(struct pool *pool)
 	return pool->kick < 0 ? -errno : 0;
 }
 
-/* Whether all came back: one that is stuck in /proc cannot be called. */
+/* Returns whether all threads ended: one that is stuck in /proc cannot be woken. */
 static bool join(struct pool *pool)
 {
 	struct timespec end;
@@ -351,7 +356,7 @@ bool pool_stop(struct pool *pool)
 
 	watch_lock(pool->watch);
 	if (!pool->watch->connector)
-		scope_doubt_all(pool->watch->scope);
+		scope_mark_all_stale(pool->watch->scope);
 	pool->stopping = true;
 	pthread_cond_broadcast(&pool->work);
 	watch_unlock(pool->watch);

@@ -3,9 +3,9 @@
 #define PROCMON_POOL_H
 
 /*
- * The threads of the monitor: one of them waits at the connector's socket, the others read /proc
- * or have nothing to do.  One that does not come back from /proc is replaced when somebody has
- * waited for it in vain.
+ * The threads of the monitor. One waits at the connector's socket; the others read /proc or are
+ * idle. When a request times out because a thread is stuck in /proc, the pool starts another
+ * thread.
  */
 
 #include <stdbool.h>
@@ -18,22 +18,22 @@ struct watch;
 int pool_create(struct watch *watch, struct pool **ret_pool);
 
 /*
- * Ends the threads when they have read what there is to be read.  Whether all came back: if
- * not, pool and watch are still in use and must be left as they are.
+ * Ends the threads after they have read what is still wanted. Returns whether all ended: if not, a
+ * thread still uses pool and watch, and the caller must not free them.
  */
 bool pool_stop(struct pool *pool);
 
-/* After pool_stop() was true. */
+/* Only after pool_stop() returned true. */
 void pool_destroy(struct pool *pool);
 
-/* With the watch's lock: there may be something to look at. */
+/* Called with the watch's lock: wakes a thread if there is something to read. */
 void pool_wake(struct pool *pool);
 
 /*
- * With the watch's lock, which is released on the way: has tid looked at, so that the writer
- * knows it, and waits until then - a moment at most, and not at all if somebody has waited for
- * the same in vain.
+ * Called with the watch's lock, which it releases meanwhile: has a pool thread discover tid, and
+ * waits until the writer knows it. Waits for a tenth of a second at most, and not at all if an
+ * earlier request for the same thread timed out.
  */
-void pool_introduce(struct pool *pool, pid_t tid);
+void pool_discover(struct pool *pool, pid_t tid);
 
 #endif

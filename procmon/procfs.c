@@ -16,15 +16,15 @@
 #include "db/event.h"
 #include "procmon/environ.h"
 
-/* Longer arguments are cut: they travel through the ring, 100 bytes to a slot. */
+/* Longer arguments are truncated: they pass through the ring, 100 bytes per slot. */
 #define ARGV_MAX (256 << 10)
 #define ENVIRON_MAX (4 << 20)
 #define CGROUP_MAX (16 << 10)
-#define STATUS_MAX (1 << 20) /* has all supplementary groups, of which Linux allows 65536 */
+#define STATUS_MAX (1 << 20) /* includes all supplementary groups; Linux allows 65536 */
 
 /* ---- parsers ---- */
 
-/* Fields behind the name, counted as proc(5) does. */
+/* Fields behind the name, numbered as in proc(5). */
 enum {
 	STAT_STATE = 3,
 	STAT_PPID = 4,
@@ -39,13 +39,13 @@ enum {
 	STAT_MAX
 };
 
-/* What the kernel shows those who may not know. */
+/* The value that the kernel shows to readers without the right. */
 #define START_CODE_HIDDEN 1
 
-/* Of the kernel's own threads, which have no program. */
+/* The flag of kernel threads, which have no program. */
 #define FLAG_KTHREAD 0x00200000
 
-/* The numbers from STAT_PPID on.  How many fields there are grows with the kernel. */
+/* The numbers from STAT_PPID on. Newer kernels have more fields. */
 static int parse_numbers(const char *text, uint64_t fields[STAT_MAX])
 {
 	int i = STAT_PPID;
@@ -69,9 +69,9 @@ static uint64_t digest(uint64_t hash, const uint64_t *words, int n)
 }
 
 /*
- * Where code, data, heap and stack begin: an exec moves them all (unless address randomisation
- * is off and it is the same program with as long arguments), and a fork none.  Where the
- * arguments lie is left out, for a process may move them to change its title.
+ * The start addresses of code, data, heap and stack. An exec changes them (unless address
+ * randomisation is off and the same program gets arguments of the same length); a fork does not.
+ * The address of the arguments is left out, because a process may move them to change its title.
  */
 static uint64_t image_digest(const uint64_t fields[STAT_MAX])
 {
@@ -135,7 +135,7 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret_
 	char copy[4096];
 	uint32_t tgid, ppid, uid, gid, tracer = 0;
 
-	/* What is wanted stands in the first lines; the length of the rest has no bound. */
+	/* The fields needed are in the first lines; the length of the rest has no bound. */
 	if (len >= sizeof(copy))
 		len = sizeof(copy) - 1;
 	memcpy(copy, text, len);
@@ -171,7 +171,7 @@ int procfs_parse_syscall(const char *text, size_t len, struct procfs_syscall *re
 	return 0;
 }
 
-/* The numbers of a line of ids, of which the first room are stored. */
+/* Parses a line of ids and stores the first room of them. Returns how many there are. */
 static size_t parse_groups(const char *line, gid_t *ret_groups, size_t room)
 {
 	size_t n = 0;
@@ -213,7 +213,7 @@ int procfs_parse_credentials(const char *text, size_t len, gid_t *ret_groups, si
 	return 0;
 }
 
-/* Of "ID:CONTROLLERS:PATH"; NULL if that is not what line is. */
+/* The path in a line "ID:CONTROLLERS:PATH"; NULL if line has another format. */
 static const char *cgroup_path(const char *line, const char *end)
 {
 	for (int colons = 0; line && colons < 2; colons++) {
@@ -246,7 +246,7 @@ const char *procfs_parse_cgroup(const char *text, size_t len, size_t *ret_len)
 
 int64_t procfs_ticks_ns(int64_t ticks)
 {
-	static _Atomic int64_t tick_ns; /* the same whoever asks first */
+	static _Atomic int64_t tick_ns; /* every thread would store the same value */
 
 	if (!tick_ns)
 		tick_ns = 1000000000 / sysconf(_SC_CLK_TCK);
@@ -287,8 +287,10 @@ static int open_file(int proc, pid_t pid, const char *name)
 	return fd < 0 ? gone(errno) : fd;
 }
 
-/* Appends what there is of a file, at most max bytes; how many.  by_line: it may give less than was asked for
- * before its end. */
+/*
+ * Appends a file, at most max bytes. Returns how many. by_line: a read may return less than
+ * requested before the end of the file.
+ */
 static ssize_t append_file(int proc, pid_t pid, const char *name, bool by_line, size_t max,
 	struct procfs_buffer *buffer)
 {
@@ -387,7 +389,8 @@ int procfs_read_credentials(int proc, pid_t tid, gid_t *ret_groups, size_t room,
 	return r;
 }
 
-/* The directory itself belongs to the process' effective ids, dumpable or not. */
+/* The effective ids of the process own the directory /proc/PID, whether the process is dumpable or
+ * not. */
 int procfs_read_owner(int proc, pid_t pid, uid_t *ret_uid, gid_t *ret_gid)
 {
 	struct stat st;
@@ -419,7 +422,7 @@ static ssize_t append_link(int proc, pid_t pid, const char *name, struct procfs_
 	return n;
 }
 
-/* The program is still the one of that name when its name is gone. */
+/* Drops " (deleted)": the executable keeps its name in the trace after the file was removed. */
 static ssize_t append_exe(int proc, pid_t pid, struct procfs_buffer *buffer)
 {
 	static const char deleted[] = " (deleted)";
@@ -433,7 +436,7 @@ static ssize_t append_exe(int proc, pid_t pid, struct procfs_buffer *buffer)
 	return n;
 }
 
-/* No arguments at all is what a process shows that has no memory any more. */
+/* cmdline is empty if the process has no memory any more. */
 static ssize_t append_argv(int proc, pid_t pid, struct procfs_buffer *buffer)
 {
 	ssize_t n = append_file(proc, pid, "cmdline", false, ARGV_MAX, buffer);
@@ -515,7 +518,7 @@ static int put_part(struct procfs_buffer *text, const char *bytes, ssize_t len)
 int procfs_read_text(int proc, const struct procfs_stat *stat, const char *const *env,
 	struct procfs_text *text)
 {
-	/* What is worth most first: the process may end at any moment. */
+	/* The most valuable parts first: the process may end at any moment. */
 	static const enum process_part order[] = { PROCESS_ARGV, PROCESS_EXE, PROCESS_COMM,
 		PROCESS_CWD, PROCESS_ENVIRON, PROCESS_STDIN, PROCESS_STDOUT, PROCESS_STDERR,
 		PROCESS_CGROUP };

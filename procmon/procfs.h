@@ -3,16 +3,16 @@
 #define PROCMON_PROCFS_H
 
 /*
- * What /proc says of a process.  Parsers are pure: text in, fields out.  Readers take a
- * descriptor of /proc that was opened before anything was mounted, and never follow a link out
- * of it.
+ * Parsers and readers of /proc/PID. Parsers are pure: text in, fields out. Readers take a
+ * descriptor of /proc that was opened before anything was mounted, and never follow a link out of
+ * it.
  *
- * Reading can block, and for as long as somebody else pleases: cmdline and environ wait for the
- * process' memory map, and much of /proc/PID waits while the process is inside an exec.  Who may
- * call this, and when, is the subject of monitor.c.
+ * Reading can block without limit: cmdline and environ wait for the memory map of the process, and
+ * most files of /proc/PID wait while the process is inside an exec. monitor.c explains which
+ * threads may call the readers, and when.
  *
- * Functions return 0 or -errno; a process that is gone is -ESRCH, whatever the kernel calls it.
- * Any thread; a struct procfs_text is used by one at a time.
+ * Functions return 0 or -errno; -ESRCH if the process is gone, whatever the kernel returns then.
+ * Any thread; one thread at a time may use a struct procfs_text.
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Of /proc/PID/stat.  For the id of a thread it is the thread's, but for image. */
+/* From /proc/PID/stat. With the id of a thread all fields but image are the thread's. */
 struct procfs_stat {
 	pid_t pid;
 	pid_t ppid;
@@ -29,26 +29,29 @@ struct procfs_stat {
 	char comm[64];
 	int threads;	      /* of the process; 1 when it has ended and all of its threads are gone */
 	int64_t start_ticks;  /* since boot, suspended time included */
-	uint64_t image;	      /* digest of where the program lies in memory; 0 not known */
-	bool hidden;	      /* image is 0 because we may not see it, or it is the kernel's own;
-				 else 0 means that the process has ended or is inside an exec */
+	uint64_t image;	      /* digest of the addresses of the program in memory; 0: unknown */
+	/*
+	 * image is 0 because we may not read it, or because it is a kernel thread; if false, image
+	 * 0 means that the process has ended or is inside an exec
+	 */
+	bool hidden;
 };
 
-/* Of /proc/PID/status: effective ids. */
+/* From /proc/PID/status: effective ids. */
 struct procfs_status {
 	pid_t tgid;
 	pid_t ppid;
-	pid_t tracer; /* the thread that traces it by ptrace; 0: none, or not known */
+	pid_t tracer; /* the thread that traces it by ptrace; 0: none or unknown */
 	uid_t uid;
 	gid_t gid;
 };
 
-/* Of /proc/PID/status: what the kernel judges a thread's access to files by. */
+/* From /proc/PID/status: the credentials by which the kernel checks a thread's access to files. */
 struct procfs_credentials {
 	uid_t fsuid;
 	gid_t fsgid;
-	uint64_t effective; /* capabilities, a bit each */
-	size_t n_groups;    /* supplementary groups; may be more than there was room for */
+	uint64_t effective; /* capabilities, one bit each */
+	size_t n_groups;    /* supplementary groups; may exceed room */
 };
 
 int procfs_parse_stat(const char *text, size_t len, struct procfs_stat *ret_stat);
@@ -58,22 +61,26 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret_
 int procfs_parse_credentials(const char *text, size_t len, gid_t *ret_groups, size_t room,
 	struct procfs_credentials *ret_credentials);
 
-/* The deepest path in a /proc/PID/cgroup: where batch systems put the job.  NULL if none. */
+/* The longest path in /proc/PID/cgroup: that is where batch systems put a job. NULL if there is
+ * none. */
 const char *procfs_parse_cgroup(const char *text, size_t len, size_t *ret_len);
 
 int procfs_read_stat(int proc, pid_t pid, struct procfs_stat *ret_stat);
 int procfs_read_status(int proc, pid_t pid, struct procfs_status *ret_status);
 
-/* Whether none of its threads lives, though some may not have been waited for.  True if it is gone. */
+/* Whether all threads of the process have ended, waited for or not. True if the process is gone. */
 bool procfs_all_ended(int proc, pid_t pid);
 
 int procfs_read_credentials(int proc, pid_t tid, gid_t *ret_groups, size_t room,
 	struct procfs_credentials *ret_credentials);
 
-/* The effective ids alone: much cheaper. */
+/* Only the effective ids, which is much cheaper. */
 int procfs_read_owner(int proc, pid_t pid, uid_t *ret_uid, gid_t *ret_gid);
 
-/* Of /proc/PID/syscall: the system call that a thread which waits is inside of.  -EAGAIN: it runs, or is inside of none. */
+/*
+ * From /proc/PID/syscall: the system call that a sleeping thread is inside of. -EAGAIN: the thread
+ * runs, or is inside of none.
+ */
 struct procfs_syscall {
 	long number;
 	uint64_t arguments[6];
@@ -81,7 +88,7 @@ struct procfs_syscall {
 int procfs_parse_syscall(const char *text, size_t len, struct procfs_syscall *ret_syscall);
 int procfs_read_syscall(int proc, pid_t tid, struct procfs_syscall *ret_syscall);
 
-/* Nanoseconds since boot, suspended time included, of a start in ticks. */
+/* Converts a start in ticks into nanoseconds since boot, suspended time included. */
 int64_t procfs_ticks_ns(int64_t ticks);
 
 struct procfs_buffer {
@@ -89,21 +96,20 @@ struct procfs_buffer {
 	size_t len, size;
 };
 
-/* The text of a process as db/event.h wants it; zeroed before its first use. */
+/* The text of a process in the format of db/event.h. The caller zeroes it before the first use. */
 struct procfs_text {
 	struct procfs_buffer text;
-	struct procfs_buffer parts; /* as they were read, before they were put in order */
+	struct procfs_buffer parts; /* in the order of reading */
 };
 
 /*
- * Fills text->text with everything that can be had of the process that stat is of; parts that
- * cannot be read are marked so.  env: see environ.h.  0 or -ENOMEM.
+ * Fills text->text with all parts that can be read of the process of stat; the others are marked as
+ * unknown. env: see environ.h. 0 or -ENOMEM.
  */
 int procfs_read_text(int proc, const struct procfs_stat *stat, const char *const *env,
 	struct procfs_text *text);
 
-/* Appends such a text of which nothing is known but the name; it is the caller's to free.  0 or
- * -ENOMEM. */
+/* Appends a text in which only the name is known. The caller frees it. 0 or -ENOMEM. */
 int procfs_put_comm(const char *comm, struct procfs_buffer *text);
 
 void procfs_text_finish(struct procfs_text *text);

@@ -13,7 +13,7 @@
 #include "procmon/watch.h"
 
 #define SECOND_NS INT64_C(1000000000)
-#define AT_ONCE 64 /* between two times that others get the lock */
+#define AT_ONCE 64 /* processes per turn; the lock is released in between */
 
 struct sampler {
 	struct watch *watch;
@@ -30,7 +30,7 @@ static void sample(struct watch *watch, pid_t pid)
 	if (rss < 0 && cpu < 0)
 		return; /* it has ended */
 	watch_lock(watch);
-	scope_tell_sample(watch->scope, pid, now, rss, cpu);
+	scope_emit_sample(watch->scope, pid, now, rss, cpu);
 	watch_unlock(watch);
 }
 
@@ -50,7 +50,7 @@ static void sample_all(struct watch *watch)
 	} while (n == AT_ONCE);
 }
 
-/* Whether it goes on. */
+/* Returns false when the sampler is to stop. */
 static bool wait_until(struct sampler *sampler, int64_t time_ns)
 {
 	struct watch *watch = sampler->watch;

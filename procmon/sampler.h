@@ -3,8 +3,8 @@
 #define PROCMON_SAMPLER_H
 
 /*
- * A thread that looks each second at the memory and the CPU time of every process in scope that has
- * lived for a second.  It blocks all signals.
+ * A thread that records, once a second, the memory and the CPU time of every process in scope that
+ * is older than a second. It blocks all signals.
  */
 
 struct sampler;

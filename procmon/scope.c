@@ -14,25 +14,29 @@
 #include "procmon/births.h"
 #include "procmon/connector.h"
 #include "procmon/exits.h"
-#include "procmon/look.h"
+#include "procmon/proc_snapshot.h"
 #include "procmon/procfs.h"
 #include "procmon/taskstats.h"
 
-/* The kernel's PID_MAX_LIMIT; pages that are never touched cost nothing. */
+/* The kernel's PID_MAX_LIMIT. Pages that are never written take no memory. */
 #define TIDS 4194304
 
-/* /proc shows a start in ticks, the connector in nanoseconds. */
+/* /proc gives start times in ticks, the connector in nanoseconds. */
 #define START_GRAIN_NS 20000000
 
-/* How long the kernel may take from making a process' end visible to reporting it: the thread
- * that ends can be put off the processor between the two. */
+/*
+ * How long the kernel may take from making the end of a process visible to reporting it: the ending
+ * thread may be preempted in between.
+ */
 #define MISSING_NS 1000000000
 
-/* Which process a thread belongs to. */
-struct seat {
+/* The process that a thread belongs to. */
+struct thread_owner {
 	int32_t pid;
-	/* With the connector: the generation of its process in which it was heard of, for an exec ends all others.
-	 * Without: when it began, in ticks, the low bits. */
+	/*
+	 * With the connector: the generation of the process in which the thread was reported,
+	 * because an exec ends all others. Without: the low bits of the thread's start in ticks.
+	 */
 	uint32_t since;
 };
 
@@ -44,11 +48,11 @@ struct scope {
 	int missing;
 	uint64_t last_serial;
 	struct member *members;
-	struct member *wanted; /* the most urgent first */
-	struct births *births; /* children of ancestors, not told of */
+	struct member *wanted; /* most urgent first */
+	struct births *births; /* children of ancestors, not reported yet */
 	_Atomic uint8_t *known;
-	struct seat *seats;
-	_Atomic uint64_t lost; /* processes that there was no memory for */
+	struct thread_owner *owners;
+	_Atomic uint64_t lost; /* processes that are missing for lack of memory */
 };
 
 static void *map_table(size_t size)
@@ -76,8 +80,8 @@ int scope_create(struct ring *ring, bool connected, struct exits *exits, struct 
 	scope->exits = exits;
 	scope->tier = connected ? TIER_CONNECTOR : TIER_INBAND;
 	scope->known = map_table(TIDS * sizeof(*scope->known));
-	scope->seats = map_table(TIDS * sizeof(*scope->seats));
-	if (!scope->known || !scope->seats || births_create(&scope->births) < 0) {
+	scope->owners = map_table(TIDS * sizeof(*scope->owners));
+	if (!scope->known || !scope->owners || births_create(&scope->births) < 0) {
 		scope_destroy(scope);
 		return -ENOMEM;
 	}
@@ -96,7 +100,7 @@ void scope_destroy(struct scope *scope)
 		free(member);
 	}
 	unmap_table((void *)scope->known, TIDS * sizeof(*scope->known));
-	unmap_table(scope->seats, TIDS * sizeof(*scope->seats));
+	unmap_table(scope->owners, TIDS * sizeof(*scope->owners));
 	births_destroy(scope->births);
 	free(scope);
 }
@@ -118,7 +122,7 @@ unsigned scope_count(const struct scope *scope)
 
 static void set_known(struct scope *scope, pid_t tid, uint8_t known)
 {
-	/* The table is as large as the machine has threads: do not make pages for zeros. */
+	/* Does not write zeros: that would allocate pages of a table for all possible threads. */
 	if (tid > 0 && tid < TIDS && scope->known[tid] != known)
 		atomic_store_explicit(&scope->known[tid], known, memory_order_release);
 }
@@ -140,7 +144,7 @@ static struct member *no_member(struct scope *scope, struct member *member)
 	return NULL;
 }
 
-/* NULL when out of memory: then the process is met again when it touches. */
+/* NULL when out of memory: the process is discovered again with its next request. */
 static struct member *add_member(struct scope *scope, pid_t pid, pid_t ppid, enum scope_kind kind)
 {
 	struct member *member = calloc(1, sizeof(*member));
@@ -157,30 +161,30 @@ static struct member *add_member(struct scope *scope, pid_t pid, pid_t ppid, enu
 
 /* ---- their threads ---- */
 
-static bool sits(const struct scope *scope, const struct member *member, pid_t tid)
+static bool owns_thread(const struct scope *scope, const struct member *member, pid_t tid)
 {
-	const struct seat *seat = &scope->seats[tid];
+	const struct thread_owner *thread_owner = &scope->owners[tid];
 
-	return seat->pid == member->pid && seat->since == member->generation;
+	return thread_owner->pid == member->pid && thread_owner->since == member->generation;
 }
 
-static void sit_down(struct scope *scope, const struct member *member, pid_t tid)
+static void assign_thread(struct scope *scope, const struct member *member, pid_t tid)
 {
 	if (scope->connected && tid > 0 && tid < TIDS)
-		scope->seats[tid] = (struct seat){ .pid = member->pid, .since = member->generation };
+		scope->owners[tid] = (struct thread_owner){ .pid = member->pid, .since = member->generation };
 }
 
-/* Of one that an exec has ended, or that was never heard of, nothing hangs on the end. */
-static void stand_up(struct scope *scope, struct member *member, pid_t tid)
+/* The end of a thread that an exec has ended, or that was never reported, changes nothing. */
+static void unassign_thread(struct scope *scope, struct member *member, pid_t tid)
 {
-	if (!scope->connected || tid <= 0 || tid >= TIDS || !sits(scope, member, tid))
+	if (!scope->connected || tid <= 0 || tid >= TIDS || !owns_thread(scope, member, tid))
 		return;
-	scope->seats[tid] = (struct seat){ 0 };
+	scope->owners[tid] = (struct thread_owner){ 0 };
 	if (member->threads > 0)
 		member->threads--;
 }
 
-/* ---- who is to be looked at ---- */
+/* ---- members to read ---- */
 
 static void unwant(struct scope *scope, struct member *member)
 {
@@ -196,12 +200,12 @@ void scope_want(struct scope *scope, struct member *member)
 	DL_PREPEND(scope->wanted, member);
 }
 
-void scope_doubt_all(struct scope *scope)
+void scope_mark_all_stale(struct scope *scope)
 {
 	for (struct member *m = scope->members; m; m = m->hh.next) {
-		if (m->traced) /* of these nothing is missed */
+		if (m->traced) /* ptrace misses nothing */
 			continue;
-		m->doubt = true;
+		m->maybe_stale = true;
 		m->threads = THREADS_UNKNOWN;
 		if (!m->wanted && !m->readers)
 			scope_want(scope, m);
@@ -230,7 +234,7 @@ static void set_missing(struct scope *scope, struct member *member, int64_t sinc
 	member->missing_ns = since_ns;
 }
 
-/* ---- telling the writer ---- */
+/* ---- events for the writer ---- */
 
 static void push(struct scope *scope, enum event_kind kind, int64_t time_ns,
 	struct event_process process)
@@ -256,7 +260,7 @@ static void push_figures(struct scope *scope, enum event_kind kind, pid_t pid, p
 	ring_push(scope->ring, &ev, (const char *)figures, sizeof(*figures));
 }
 
-/* Of a process that ended before anybody could read of it, its name is better than nothing. */
+/* A process that ended before its text could be read: at least the exit record has its name. */
 static void push_comm(struct scope *scope, const struct member *member, const char *comm)
 {
 	struct event ev = { .kind = EVENT_PROCESS, .time_ns = clock_now_ns(),
@@ -269,8 +273,11 @@ static void push_comm(struct scope *scope, const struct member *member, const ch
 	free(text.bytes);
 }
 
-/* The exit record of a thread, also of one that nobody asks for: it is out of the way then. */
-static void tell_exit_record(struct scope *scope, const struct member *member, pid_t tid)
+/*
+ * Emits the exit record of a thread. Also takes the record of a thread that is not in scope, so
+ * that it is not paired with a later thread.
+ */
+static void emit_exit_record(struct scope *scope, const struct member *member, pid_t tid)
 {
 	struct taskstats_record record;
 
@@ -281,16 +288,16 @@ static void tell_exit_record(struct scope *scope, const struct member *member, p
 	push_figures(scope, EVENT_FIGURES, member->pid, tid, TIER_TASKSTATS, &record.figures);
 }
 
-void scope_tell_figures(struct scope *scope, pid_t pid, pid_t tid, const struct figures *figures)
+void scope_emit_figures(struct scope *scope, pid_t pid, pid_t tid, const struct figures *figures)
 {
 	struct member *member = scope_find(scope, pid);
 
-	/* A thread's would be counted twice. */
+	/* Figures of a thread would be counted twice beside its exit record. */
 	if (member && (!tid || !scope->exits))
 		push_figures(scope, EVENT_FIGURES, pid, tid, tier_of(scope, member), figures);
 }
 
-void scope_tell_before(struct scope *scope, pid_t pid, const struct figures *figures)
+void scope_emit_before(struct scope *scope, pid_t pid, const struct figures *figures)
 {
 	struct member *member = scope_find(scope, pid);
 
@@ -298,7 +305,7 @@ void scope_tell_before(struct scope *scope, pid_t pid, const struct figures *fig
 		push_figures(scope, EVENT_BEFORE, pid, 0, tier_of(scope, member), figures);
 }
 
-void scope_tell_sample(struct scope *scope, pid_t pid, int64_t time_ns, int64_t rss_bytes,
+void scope_emit_sample(struct scope *scope, pid_t pid, int64_t time_ns, int64_t rss_bytes,
 	int64_t cpu_ns)
 {
 	struct event ev = { .kind = EVENT_SAMPLE, .time_ns = time_ns,
@@ -308,21 +315,21 @@ void scope_tell_sample(struct scope *scope, pid_t pid, int64_t time_ns, int64_t 
 		ring_push(scope->ring, &ev, NULL, 0);
 }
 
-static void push_process(struct scope *scope, const struct member *member, const struct look *look,
-	bool new_image)
+static void push_process(struct scope *scope, const struct member *member,
+	const struct proc_snapshot *snapshot, bool new_image)
 {
-	struct event ev = { .kind = EVENT_PROCESS, .time_ns = look->time_ns };
-	const struct procfs_buffer *text = &look->text.text;
+	struct event ev = { .kind = EVENT_PROCESS, .time_ns = snapshot->time_ns };
+	const struct procfs_buffer *text = &snapshot->text.text;
 
 	ev.u.process = (struct event_process){ .pid = member->pid, .tid = member->pid,
 		.ppid = member->ppid, .tier = tier_of(scope, member), .new_image = new_image,
-		.start_ns = procfs_ticks_ns(look->stat.start_ticks) - clock_suspended_ns() };
-	if (look->text_known && look->owner_known) {
+		.start_ns = procfs_ticks_ns(snapshot->stat.start_ticks) - clock_suspended_ns() };
+	if (snapshot->text_known && snapshot->owner_known) {
 		ev.u.process.known = 1;
-		ev.u.process.uid = look->uid;
-		ev.u.process.gid = look->gid;
+		ev.u.process.uid = snapshot->uid;
+		ev.u.process.gid = snapshot->gid;
 	}
-	ring_push(scope->ring, &ev, text->bytes, look->text_known ? text->len : 0);
+	ring_push(scope->ring, &ev, text->bytes, snapshot->text_known ? text->len : 0);
 }
 
 static void push_exit(struct scope *scope, const struct member *member, pid_t tid, int status,
@@ -332,7 +339,7 @@ static void push_exit(struct scope *scope, const struct member *member, pid_t ti
 		.status = status, .tier = tier_of(scope, member) });
 }
 
-/* Tells the end, and forgets the member; whoever reads frees it. */
+/* Reports the end and removes the member. The last thread that reads it frees it. */
 static void finish_member(struct scope *scope, struct member *member)
 {
 	push_exit(scope, member, member->pid, member->status, member->end_ns);
@@ -354,7 +361,7 @@ static void end_member(struct scope *scope, struct member *member, int status, i
 		finish_member(scope, member);
 }
 
-/* The number is somebody else's now: no more waiting for readers. */
+/* Another process has the pid now: end the member without waiting for readers. */
 static void replace_member(struct scope *scope, struct member *member)
 {
 	if (!member->ended) {
@@ -366,8 +373,8 @@ static void replace_member(struct scope *scope, struct member *member)
 
 /* ---- what the kernel reports ---- */
 
-/* Has the image of its parent, which the writer knows: there is nothing to be read. */
-static void tell_fork(struct scope *scope, pid_t pid, const struct birth *birth, bool traced)
+/* The child has the image of its parent, which the writer knows: no text is needed. */
+static void emit_fork(struct scope *scope, pid_t pid, const struct birth *birth, bool traced)
 {
 	struct member *child = add_member(scope, pid, birth->parent, SCOPE_IN);
 
@@ -375,43 +382,43 @@ static void tell_fork(struct scope *scope, pid_t pid, const struct birth *birth,
 		return;
 	child->start_boot_ns = birth->time_ns + clock_suspended_ns();
 	child->image = birth->image;
-	child->looked = true;
+	child->text_done = true;
 	child->traced = traced;
-	sit_down(scope, child, pid);
+	assign_thread(scope, child, pid);
 	push(scope, EVENT_FORK, birth->time_ns, (struct event_process){ .pid = pid, .tid = pid,
 		.ppid = birth->parent, .tier = tier_of(scope, child) });
 	set_known(scope, pid, KNOWN);
 }
 
-static void hear_fork(struct scope *scope, const struct connector_event *ev, bool traced)
+static void on_fork(struct scope *scope, const struct connector_event *ev, bool traced)
 {
 	struct member *parent = scope_find(scope, ev->parent), *child = scope_find(scope, ev->pid);
 	struct birth birth = { .parent = ev->parent, .time_ns = ev->time_ns };
 
 	births_forget(scope->births, ev->pid);
 	if (child)
-		replace_member(scope, child); /* its end was lost */
+		replace_member(scope, child); /* the report of its end was lost */
 	if (!parent)
 		return;
 	birth.image = parent->image;
 	birth.parent_serial = parent->serial;
 	if (parent->kind == SCOPE_IN)
-		tell_fork(scope, ev->pid, &birth, traced);
+		emit_fork(scope, ev->pid, &birth, traced);
 	else
 		births_note(scope->births, ev->pid, &birth);
 }
 
-static void hear_thread(struct scope *scope, const struct connector_event *ev)
+static void on_thread(struct scope *scope, const struct connector_event *ev)
 {
 	struct member *member = scope_find(scope, ev->pid);
 
-	births_forget(scope->births, ev->pid); /* it is not known for its threads */
+	births_forget(scope->births, ev->pid); /* a noted fork covers the first thread only */
 	if (!member)
 		return;
 	member->threaded = true;
 	if (member->threads > 0)
 		member->threads++;
-	sit_down(scope, member, ev->tid);
+	assign_thread(scope, member, ev->tid);
 	if (member->kind != SCOPE_IN)
 		return;
 	push(scope, EVENT_THREAD, ev->time_ns, (struct event_process){ .pid = ev->pid,
@@ -419,60 +426,63 @@ static void hear_thread(struct scope *scope, const struct connector_event *ev)
 	set_known(scope, ev->tid, KNOWN);
 }
 
-/* The other threads are gone; if one of them did it, it is the first one now.  The exit record of that is
- * taken here: its end may be told later, and by another number. */
-static void begin_alone(struct scope *scope, struct member *member)
+/*
+ * Exec: the other threads are gone. If one of them called it, that thread is the first one now. The
+ * exit record of the former first thread is taken here: its end may be reported later, under
+ * another number.
+ */
+static void begin_program(struct scope *scope, struct member *member)
 {
 	if (member->threaded)
-		tell_exit_record(scope, member, member->pid);
+		emit_exit_record(scope, member, member->pid);
 	member->generation++;
 	member->threads = 1;
 	member->threaded = false;
 	member->leader_ended = false;
-	sit_down(scope, member, member->pid);
+	assign_thread(scope, member, member->pid);
 }
 
-static void hear_exec(struct scope *scope, const struct connector_event *ev)
+static void on_exec(struct scope *scope, const struct connector_event *ev)
 {
 	struct member *member = scope_find(scope, ev->pid);
 
 	births_forget(scope->births, ev->pid);
 	if (!member || member->ended)
 		return;
-	if (member->exec_told) {
-		member->exec_told = false;
+	if (member->exec_reported) {
+		member->exec_reported = false;
 		return;
 	}
-	begin_alone(scope, member);
+	begin_program(scope, member);
 	member->image = 0;
-	member->looked = false;
+	member->text_done = false;
 	member->new_image = false;
-	member->doubt = false;
+	member->maybe_stale = false;
 	member->given_up = false;
 	set_missing(scope, member, 0);
 	set_known(scope, ev->pid, KNOWN_NOT);
 	push(scope, EVENT_EXEC, ev->time_ns, (struct event_process){ .pid = ev->pid,
 		.tid = ev->pid, .ppid = member->ppid, .tier = tier_of(scope, member) });
-	if (!member->traced) /* else who tells of it has read its text already */
+	if (!member->traced) /* if traced, follow.c has read the text already */
 		scope_want(scope, member);
 }
 
 /*
- * A process ends with the last of its threads, of whatever kind.  The first one may end before, also because
- * another one begins a program.  How many there are is known of those of which all was heard; of others it
- * shows in /proc whether one lives, and we look at each further end.  But that may be seen before the last ones
- * are heard of.
+ * A process ends with its last thread. The first thread may end before, also because another thread
+ * execs. If all threads were reported, their number is known. Otherwise /proc shows whether one
+ * lives, and each further end queues a read. But /proc may show the end before the last ends are
+ * reported.
  */
-static void hear_exit(struct scope *scope, const struct connector_event *ev)
+static void on_exit_event(struct scope *scope, const struct connector_event *ev)
 {
 	struct member *member = scope_find(scope, ev->pid);
 
 	set_known(scope, ev->tid, KNOWN_NOT);
 	births_forget(scope->births, ev->tid);
-	tell_exit_record(scope, member, ev->tid);
+	emit_exit_record(scope, member, ev->tid);
 	if (!member || member->ended)
 		return;
-	/* ptrace, and wait(2), tell the end of the first thread when all have ended. */
+	/* ptrace and wait(2) report the end of the first thread when all threads have ended. */
 	if (ev->tid == ev->pid && (member->traced || !scope->connected)) {
 		end_member(scope, member, ev->status, ev->time_ns);
 		return;
@@ -481,29 +491,32 @@ static void hear_exit(struct scope *scope, const struct connector_event *ev)
 		member->leader_ended = true;
 	else if (member->kind == SCOPE_IN)
 		push_exit(scope, member, ev->tid, ev->status, ev->time_ns);
-	/* In an exit of the whole, all of them have the status of the whole; the last one tells. */
+	/* After exit_group(2) all threads have the same status; the last one counts. */
 	member->status = ev->status;
 	member->end_ns = ev->time_ns;
-	stand_up(scope, member, ev->tid);
+	unassign_thread(scope, member, ev->tid);
 	if (member->threads == 0)
 		end_member(scope, member, ev->status, ev->time_ns);
 	else if (member->threads == THREADS_UNKNOWN && member->leader_ended)
 		scope_want(scope, member);
 }
 
-static void hear(struct scope *scope, const struct connector_event *ev, bool traced)
+static void on_event(struct scope *scope, const struct connector_event *ev, bool traced)
 {
 	switch (ev->kind) {
 	case CONNECTOR_FORK:
-		/* A number that is given out means nobody whom we know, lost ends or not. */
+		/*
+		 * A new thread may get a number that was in use before, and the report of that end
+		 * may be lost: forget what the number meant.
+		 */
 		set_known(scope, ev->tid, KNOWN_NOT);
 		if (ev->tid == ev->pid)
-			hear_fork(scope, ev, traced);
+			on_fork(scope, ev, traced);
 		else
-			hear_thread(scope, ev);
+			on_thread(scope, ev);
 		break;
-	case CONNECTOR_EXEC: hear_exec(scope, ev); break;
-	case CONNECTOR_EXIT: hear_exit(scope, ev); break;
+	case CONNECTOR_EXEC: on_exec(scope, ev); break;
+	case CONNECTOR_EXIT: on_exit_event(scope, ev); break;
 	case CONNECTOR_ACK: break;
 	}
 }
@@ -515,18 +528,18 @@ static bool is_traced(const struct scope *scope, pid_t pid)
 	return member && member->traced;
 }
 
-void scope_hear(struct scope *scope, const struct connector_event *ev)
+void scope_on_event(struct scope *scope, const struct connector_event *ev)
 {
 	bool is_fork = ev->kind == CONNECTOR_FORK && ev->tid == ev->pid;
 
 	if (is_traced(scope, ev->pid) || (is_fork && is_traced(scope, ev->parent)))
 		return;
-	hear(scope, ev, false);
+	on_event(scope, ev, false);
 }
 
-void scope_follow(struct scope *scope, const struct connector_event *ev)
+void scope_on_ptrace(struct scope *scope, const struct connector_event *ev)
 {
-	hear(scope, ev, true);
+	on_event(scope, ev, true);
 }
 
 void scope_begin(struct scope *scope, pid_t pid, pid_t parent, bool traced, int64_t start_boot_ns,
@@ -539,11 +552,11 @@ void scope_begin(struct scope *scope, pid_t pid, pid_t parent, bool traced, int6
 	member = add_member(scope, pid, parent, SCOPE_IN);
 	if (!member)
 		return;
-	/* It may have waited for long. */
+	/* The child may have waited for long before this. */
 	member->start_boot_ns = start_boot_ns ? start_boot_ns : time_ns + clock_suspended_ns();
-	member->looked = true; /* what we are ourselves is of no interest */
+	member->text_done = true; /* until its exec it runs our program, whose text is not needed */
 	member->traced = traced;
-	sit_down(scope, member, pid);
+	assign_thread(scope, member, pid);
 	push(scope, EVENT_FORK, time_ns, (struct event_process){ .pid = pid, .tid = pid,
 		.ppid = parent, .tier = tier_of(scope, member) });
 	set_known(scope, pid, KNOWN);
@@ -556,8 +569,8 @@ void scope_release(struct scope *scope, pid_t pid, bool at_exec)
 	if (!member)
 		return;
 	member->traced = false;
-	member->exec_told = at_exec && scope->connected;
-	member->doubt = !scope->connected;
+	member->exec_reported = at_exec && scope->connected;
+	member->maybe_stale = !scope->connected;
 }
 
 unsigned scope_count_in(const struct scope *scope)
@@ -574,7 +587,7 @@ size_t scope_list(const struct scope *scope, int64_t before_boot_ns, uint64_t *a
 {
 	size_t n = 0;
 
-	/* The table goes through them in the order in which they were added. */
+	/* The hash table iterates in the order of insertion. */
 	for (const struct member *m = scope->members; m && n < max; m = m->hh.next) {
 		if (m->serial <= *at)
 			continue;
@@ -585,39 +598,42 @@ size_t scope_list(const struct scope *scope, int64_t before_boot_ns, uint64_t *a
 	return n;
 }
 
-/* ---- what a look shows ---- */
+/* ---- snapshots ---- */
 
-/* Whether another look would not show more: a first thread that ended before the others took
- * with it what /proc shows under its number. */
-static bool settled(const struct look *look)
+/*
+ * Whether a further snapshot would show no more. /proc/PID of a first thread that ended before the
+ * others has no text any more.
+ */
+static bool is_final(const struct proc_snapshot *snapshot)
 {
-	return look->text_known || look->stat.state == 'Z';
+	return snapshot->text_known || snapshot->stat.state == 'Z';
 }
 
-static void tell_text(struct scope *scope, struct member *member, const struct look *look)
+static void emit_text(struct scope *scope, struct member *member, const struct proc_snapshot *snapshot)
 {
-	push_process(scope, member, look, member->new_image);
-	member->image = look->stat.image;
-	member->looked = true;
+	push_process(scope, member, snapshot, member->new_image);
+	member->image = snapshot->stat.image;
+	member->text_done = true;
 	member->new_image = false;
 	if (member->kind == SCOPE_IN)
 		set_known(scope, member->pid, KNOWN);
 }
 
-static bool same_start(const struct member *member, const struct look *look)
+static bool same_start(const struct member *member, const struct proc_snapshot *snapshot)
 {
-	int64_t apart = procfs_ticks_ns(look->stat.start_ticks) - member->start_boot_ns;
+	int64_t apart = procfs_ticks_ns(snapshot->stat.start_ticks) - member->start_boot_ns;
 
 	return !member->start_boot_ns || (apart < START_GRAIN_NS && apart > -START_GRAIN_NS);
 }
 
-static bool other_image(const struct member *member, const struct look *look)
+static bool other_image(const struct member *member, const struct proc_snapshot *snapshot)
 {
-	return member->image && look->stat.image && member->image != look->stat.image;
+	return member->image && snapshot->stat.image && member->image != snapshot->stat.image;
 }
 
-/* It has ended, but nobody said so: not yet, or it was lost, or there is nobody to say it. */
-static void look_found_nobody(struct scope *scope, struct member *member)
+/* /proc shows no such process, but no end was reported: it will be, or was lost, or there is no
+ * source. */
+static void on_gone(struct scope *scope, struct member *member)
 {
 	if (member->ended || member->traced)
 		return;
@@ -629,35 +645,35 @@ static void look_found_nobody(struct scope *scope, struct member *member)
 		set_missing(scope, member, clock_now_ns());
 }
 
-static void look_found(struct scope *scope, struct member *member, const struct look *look)
+static void on_snapshot(struct scope *scope, struct member *member, const struct proc_snapshot *snapshot)
 {
-	if (!same_start(member, look)) {
-		look_found_nobody(scope, member);
+	if (!same_start(member, snapshot)) {
+		on_gone(scope, member);
 		return;
 	}
-	if (member->doubt && look->stat.threads > 1 && !member->threaded)
+	if (member->maybe_stale && snapshot->stat.threads > 1 && !member->threaded)
 		member->threads = THREADS_UNKNOWN;
-	member->threaded |= look->stat.threads > 1;
-	if (!member->looked && settled(look))
-		tell_text(scope, member, look);
-	if (member->doubt && member->looked && other_image(member, look)) {
-		member->looked = false;
+	member->threaded |= snapshot->stat.threads > 1;
+	if (!member->text_done && is_final(snapshot))
+		emit_text(scope, member, snapshot);
+	if (member->maybe_stale && member->text_done && other_image(member, snapshot)) {
+		member->text_done = false;
 		member->new_image = true;
 		member->given_up = false;
 		set_known(scope, member->pid, KNOWN_NOT);
 		scope_want(scope, member);
 	}
-	member->doubt = !scope->connected;
+	member->maybe_stale = !scope->connected;
 }
 
-void scope_looked(struct scope *scope, struct member *member, uint32_t generation,
-	const struct look *look, int error)
+void scope_on_snapshot(struct scope *scope, struct member *member, uint32_t generation,
+	const struct proc_snapshot *snapshot, int error)
 {
 	if (member->pid && member->generation == generation) {
 		if (error == -ESRCH)
-			look_found_nobody(scope, member);
+			on_gone(scope, member);
 		else if (error == 0)
-			look_found(scope, member, look);
+			on_snapshot(scope, member, snapshot);
 	}
 	member->readers--;
 	if (!member->pid && !member->readers)
@@ -679,8 +695,8 @@ void scope_adopt(struct scope *scope, pid_t tid)
 	if (births_take(scope->births, tid, &birth) < 0 || scope_find(scope, tid))
 		return;
 	parent = scope_find(scope, birth.parent);
-	if (parent && parent->serial == birth.parent_serial && parent->looked)
-		tell_fork(scope, tid, &birth, false);
+	if (parent && parent->serial == birth.parent_serial && parent->text_done)
+		emit_fork(scope, tid, &birth, false);
 }
 
 bool scope_promote(struct scope *scope, pid_t tid)
@@ -690,91 +706,96 @@ bool scope_promote(struct scope *scope, pid_t tid)
 	if (!member || member->ended)
 		return false;
 	member->kind = SCOPE_IN;
-	/* Without the connector it may have become anybody since. */
-	if (!scope->connected || !member->looked)
+	/* Without the connector another process may have the number by now. */
+	if (!scope->connected || !member->text_done)
 		return false;
 	set_known(scope, tid, KNOWN);
 	return true;
 }
 
-bool scope_knows(const struct scope *scope, const struct look *look, uint32_t *ret_generation)
+bool scope_knows(const struct scope *scope, const struct proc_snapshot *snapshot,
+	uint32_t *ret_generation)
 {
-	const struct member *member = scope_find(scope, look->pid);
+	const struct member *member = scope_find(scope, snapshot->pid);
 
 	*ret_generation = member ? member->generation : 0;
-	return member && member->looked && same_start(member, look)
-		&& (scope->connected || member->image == look->stat.image);
+	return member && member->text_done && same_start(member, snapshot)
+		&& (scope->connected || member->image == snapshot->stat.image);
 }
 
-static struct member *tell_new(struct scope *scope, const struct look *look, enum scope_kind kind)
+static struct member *add_discovered(struct scope *scope, const struct proc_snapshot *snapshot,
+	enum scope_kind kind)
 {
-	struct member *member = add_member(scope, look->pid, look->stat.ppid, kind);
+	struct member *member = add_member(scope, snapshot->pid, snapshot->stat.ppid, kind);
 
 	if (!member)
 		return NULL;
-	member->start_boot_ns = procfs_ticks_ns(look->stat.start_ticks);
-	member->threaded = look->stat.threads > 1;
+	member->start_boot_ns = procfs_ticks_ns(snapshot->stat.start_ticks);
+	member->threaded = snapshot->stat.threads > 1;
 	if (member->threaded)
 		member->threads = THREADS_UNKNOWN;
-	sit_down(scope, member, member->pid);
-	member->image = look->stat.image;
-	member->looked = settled(look);
-	push_process(scope, member, look, false);
-	/* Until now nobody heard of it.  If it ended, made a thread or began another program
-	 * since it was looked at, a second look shows it; from now on it is heard. */
-	member->doubt = true;
+	assign_thread(scope, member, member->pid);
+	member->image = snapshot->stat.image;
+	member->text_done = is_final(snapshot);
+	push_process(scope, member, snapshot, false);
+	/*
+	 * Before this, events of the process were ignored. If it ended, made a thread or executed a
+	 * program since the snapshot, a second snapshot shows it; later events are received.
+	 */
+	member->maybe_stale = true;
 	if (scope->connected)
 		scope_want(scope, member);
 	return member;
 }
 
-void scope_meet(struct scope *scope, const struct look *look, uint32_t generation,
+void scope_discover(struct scope *scope, const struct proc_snapshot *snapshot, uint32_t generation,
 	enum scope_kind kind)
 {
-	struct member *member = scope_find(scope, look->pid);
+	struct member *member = scope_find(scope, snapshot->pid);
 
-	/* It stands still: nobody else has its number, and we may have heard of it late. */
+	/* The process is stopped, so no other has its number, and our time of its fork may
+	 * be late. */
 	if (member && member->traced)
-		member->start_boot_ns = procfs_ticks_ns(look->stat.start_ticks);
-	if (member && !same_start(member, look)) {
+		member->start_boot_ns = procfs_ticks_ns(snapshot->stat.start_ticks);
+	if (member && !same_start(member, snapshot)) {
 		replace_member(scope, member);
 		member = NULL;
 	}
 	if (!member)
-		member = tell_new(scope, look, kind);
-	else if (member->generation == generation && settled(look) && !member->looked)
-		tell_text(scope, member, look);
-	else if (member->generation == generation && settled(look) && member->doubt
-		&& other_image(member, look)) {
+		member = add_discovered(scope, snapshot, kind);
+	else if (member->generation == generation && is_final(snapshot) && !member->text_done)
+		emit_text(scope, member, snapshot);
+	else if (member->generation == generation && is_final(snapshot) && member->maybe_stale
+		&& other_image(member, snapshot)) {
 		member->new_image = true;
-		tell_text(scope, member, look);
+		emit_text(scope, member, snapshot);
 	}
 	if (member && kind == SCOPE_IN)
 		member->kind = SCOPE_IN;
 }
 
-void scope_meet_thread(struct scope *scope, pid_t tid, pid_t pid, int64_t start_ticks)
+void scope_discover_thread(struct scope *scope, pid_t tid, pid_t pid, int64_t start_ticks)
 {
 	struct member *member = scope_find(scope, pid);
 
-	if (!member || !member->looked || tid <= 0 || tid >= TIDS)
+	if (!member || !member->text_done || tid <= 0 || tid >= TIDS)
 		return;
 	if (tid != pid)
 		push(scope, EVENT_THREAD, clock_now_ns(),
 			(struct event_process){ .pid = pid, .tid = tid });
 	if (!scope->connected)
-		scope->seats[tid] = (struct seat){ .pid = pid, .since = (uint32_t)start_ticks };
-	else if (!sits(scope, member, tid))
+		scope->owners[tid] = (struct thread_owner){ .pid = pid, .since = (uint32_t)start_ticks };
+	else if (!owns_thread(scope, member, tid))
 		member->threads = THREADS_UNKNOWN;
 	set_known(scope, tid, KNOWN);
 }
 
 bool scope_is_same(const struct scope *scope, pid_t tid, int64_t start_ticks, uint64_t image)
 {
-	const struct seat *seat = &scope->seats[tid];
-	const struct member *member = scope_find(scope, seat->pid);
+	const struct thread_owner *thread_owner = &scope->owners[tid];
+	const struct member *member = scope_find(scope, thread_owner->pid);
 
-	return member && member->looked && seat->since == (uint32_t)start_ticks
+	return member && member->text_done && thread_owner->since == (uint32_t)start_ticks
 		&& (!image || !member->image || member->image == image);
 }
 

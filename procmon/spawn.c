@@ -11,13 +11,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Of the child: where it waits, and where it says why it could not. */
-struct inside {
+/* The child's ends of the pipes: it waits at go, and writes an errno to error. */
+struct child_ends {
 	int go, error;
 };
 
-/* Directories that may not be searched hide from execvp(3) that there is none of that name. */
-static bool is_anywhere(const char *name)
+/* execvp(3) returns EACCES if it may not search a directory of PATH, also if no file has
+ * that name. */
+static bool exists_in_path(const char *name)
 {
 	const char *path = secure_getenv("PATH");
 	char file[PATH_MAX];
@@ -31,27 +32,28 @@ static bool is_anywhere(const char *name)
 	return false;
 }
 
-static int why_not(const char *name, int error)
+static int exec_error(const char *name, int error)
 {
-	if (error == EACCES && !strchr(name, '/') && !is_anywhere(name))
+	if (error == EACCES && !strchr(name, '/') && !exists_in_path(name))
 		return ENOENT;
 	return error;
 }
 
-static void be_child(char *const *argv, int (*first)(void *arg), void *arg,
-	const struct inside *inside)
+static void run_child(char *const *argv, int (*first)(void *arg), void *arg,
+	const struct child_ends *child_ends)
 {
 	int status = first ? first(arg) : 0, error;
 	char byte;
 
 	if (status)
 		_exit(status);
-	/* Not by read(2), which would be counted as its own.  Or we are not wanted any more. */
-	if (recv(inside->go, &byte, 1, 0) != 1)
+	/* recv(2), not read(2): the kernel would count that as I/O of the command. Fails if the
+	 * parent gave up. */
+	if (recv(child_ends->go, &byte, 1, 0) != 1)
 		_exit(SPAWN_NOT_EXECUTABLE);
 	execvp(argv[0], argv);
-	error = why_not(argv[0], errno);
-	if (write(inside->error, &error, sizeof(error)) < 0)
+	error = exec_error(argv[0], errno);
+	if (write(child_ends->error, &error, sizeof(error)) < 0)
 		_exit(SPAWN_NOT_EXECUTABLE);
 	_exit(error == ENOENT ? SPAWN_NOT_FOUND : SPAWN_NOT_EXECUTABLE);
 }
@@ -77,7 +79,7 @@ int spawn_begin(char *const *argv, int (*first)(void *arg), void *arg, struct sp
 	pid = fork();
 	if (pid == 0) {
 		close(go[1]); /* else it would wait for itself */
-		be_child(argv, first, arg, &(struct inside){ go[0], error[1] });
+		run_child(argv, first, arg, &(struct child_ends){ go[0], error[1] });
 	}
 	if (pid < 0) {
 		r = -errno;
@@ -96,7 +98,7 @@ int spawn_go(struct spawn *spawn)
 	int r = send(spawn->go, "", 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
 
 	if (r < 0)
-		shutdown(spawn->go, SHUT_RDWR); /* it waits no longer, and ends */
+		shutdown(spawn->go, SHUT_RDWR); /* the child stops waiting and ends */
 	return r;
 }
 

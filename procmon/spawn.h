@@ -3,13 +3,13 @@
 #define PROCMON_SPAWN_H
 
 /*
- * Starts a command in two steps: between them the child waits, so that whoever wants to follow it
- * can make himself known first, and everything else that is to be there when it runs can be made.
- * The child is what we were when it was forked: limits, rights, handlers that are changed later are not
- * the command's.
+ * Starts a command in two steps. Between them the child waits, so that a tracer can attach first
+ * and the caller can set up everything that the command needs. The child inherits limits, rights
+ * and signal handlers as they are at the fork; what the caller changes later does not affect the
+ * command.
  *
- * The exit status of a child that could not execute its command is SPAWN_NOT_FOUND or
- * SPAWN_NOT_EXECUTABLE, as shells have it.
+ * A child that could not execute its command exits with SPAWN_NOT_FOUND or SPAWN_NOT_EXECUTABLE, as
+ * shells do.
  */
 
 #include <sys/types.h>
@@ -22,18 +22,18 @@ struct spawn {
 };
 
 /*
- * The child calls first(arg), which may be NULL, and then waits: what that returns if not 0 is the
- * child's exit status.  0, and *ret_spawn is to be finished, or -errno.
+ * The child calls first(arg), if it is not NULL, and then waits; a result other than 0 becomes its
+ * exit status. 0, and the caller finishes *ret_spawn; or -errno.
  */
 int spawn_begin(char *const *argv, int (*first)(void *arg), void *arg, struct spawn *ret_spawn);
 
-/* Lets it go.  0, or -errno: it has ended, or does so now; -EPIPE: by itself. */
+/* Lets the child run. 0; or -errno: the child has ended or ends now. -EPIPE: it ended by itself. */
 int spawn_go(struct spawn *spawn);
 
-/* Waits until it runs its command: 0, or the -errno why it cannot. */
+/* Waits until the child has executed its command: 0, or the -errno of the exec. */
 int spawn_result(const struct spawn *spawn);
 
-/* A child that was not let go ends.  It is the caller's to be waited for. */
+/* Ends a child that was not let run. The caller waits for it. */
 void spawn_finish(struct spawn *spawn);
 
 #endif

@@ -20,8 +20,8 @@
 #include "base/cleanup.h"
 
 /*
- * The kernel doubles it, and holds some 52,000 records then (29,000 if of processes with several
- * threads), should we not be scheduled for a while; memory only when it is needed.
+ * The kernel doubles this value. It then holds about 52,000 records (29,000 of processes with
+ * several threads) while this process is not scheduled. The kernel allocates the memory on demand.
  */
 #define RECEIVE_BUFFER (32 << 20)
 #define ANSWER_MS 200
@@ -30,8 +30,8 @@ enum { OLDEST = 8, MIDDLE_GREW = 15, SIZE_14 = 432, FLAG_LAST = 0x20 /* AGROUP *
 
 struct taskstats_listener {
 	struct nl_sock *sock;
-	char *cpus; /* what we have registered for */
-	int error;  /* the kernel's last */
+	char *cpus; /* the CPUs that we registered for */
+	int error;  /* the last error of the kernel */
 	bool registered;
 	struct taskstats_input input;
 	char datagram[8192] __attribute__((aligned(NLMSG_ALIGNTO)));
@@ -68,11 +68,11 @@ enum field {
 	FIELD_TGID,
 };
 
-/* The version is the first two bytes of all; the rest has one layout, but for that of 15. */
+/* The first two bytes are the version. All versions but 15 have one layout. */
 static const struct layout {
 	uint16_t since;
 	uint16_t size;
-	uint16_t at; /* in all but 15 */
+	uint16_t at; /* offset in all versions but 15 */
 	uint16_t at_15;
 } layouts[] = {
 	[FIELD_EXITCODE] = { 8, 4, 4, 4 },
@@ -122,7 +122,7 @@ static const char *find_field(const struct stats *stats, enum field field)
 	return stats->bytes + at;
 }
 
-/* -1 if the record does not have it, or nobody can mean it. */
+/* -1 if the record does not have the field, or the value is impossible. */
 static int64_t number(const struct stats *stats, enum field field, int64_t unit)
 {
 	const char *at = find_field(stats, field);
@@ -160,14 +160,14 @@ static void set_known(struct figures *figures, enum figure figure, int64_t value
 		figures_set(figures, figure, value);
 }
 
-/* Where 0 cannot be the truth: it was not counted. */
+/* For figures that cannot be 0: then they were not counted. */
 static void set_not_0(struct figures *figures, enum figure figure, int64_t value)
 {
 	if (value > 0)
 		figures_set(figures, figure, value);
 }
 
-/* As cputime_adjust() of the kernel (kernel/sched/cputime.c) for wait4 and /proc. */
+/* Like cputime_adjust() of the kernel (kernel/sched/cputime.c) for wait4 and /proc. */
 static void set_split(struct figures *figures, const struct stats *stats, int64_t cpu_ns)
 {
 	int64_t utime = number(stats, FIELD_UTIME, 1000);
@@ -189,8 +189,8 @@ static void set_split(struct figures *figures, const struct stats *stats, int64_
 }
 
 /*
- * Who ends has been given a CPU at least once: without that nothing of this kind is counted, as
- * in kernels built without it and in old ones booted with nodelayacct.
+ * A task that ends was scheduled at least once. A count of 0 means that the kernel does not count
+ * at all: it was built without these statistics, or is old and was booted with nodelayacct.
  */
 static void set_scheduled(struct figures *figures, const struct stats *stats, bool delays)
 {
@@ -290,7 +290,8 @@ static const struct nlattr *find_inside(const struct nlattr *outer, int type)
 	return outer ? nla_find(nla_data(outer), nla_len(outer), type) : NULL;
 }
 
-/* -1 if it cannot be understood.  The kernel does not always write it into the group's. */
+/* -1 if the version is unknown. The kernel does not always write a version into the group's
+ * record. */
 static int layout_of(const struct taskstats_input *input, bool group, int version)
 {
 	if (group && version == 0)
@@ -331,7 +332,7 @@ static int parse_aggregate(const struct taskstats_input *input, const struct nla
 	return 1;
 }
 
-/* Takes a message to pieces if it is one of records.  -EBADMSG. */
+/* Parses the head of a message if it has records. -EBADMSG. */
 static int open_message(struct taskstats_input *input, struct nlmsghdr *head)
 {
 	struct genlmsghdr generic;
@@ -353,7 +354,7 @@ static int open_message(struct taskstats_input *input, struct nlmsghdr *head)
 
 static int next_message(struct taskstats_input *input)
 {
-	/* libnl asks for pointers to what it only reads */
+	/* libnl has no const here but only reads */
 	struct nlmsghdr *head = (void *)(uintptr_t)input->messages;
 
 	if (!nlmsg_ok(head, input->messages_left)) {
@@ -401,7 +402,7 @@ int taskstats_fd(const struct taskstats_listener *listener)
 	return nl_socket_get_fd(listener->sock);
 }
 
-/* 1 if a datagram of the kernel's came, 0 if there is none. */
+/* 1 if a datagram of the kernel arrived, 0 if there is none. */
 static int receive(struct taskstats_listener *listener)
 {
 	struct sockaddr_nl from;
@@ -455,7 +456,7 @@ static int fill_request(const struct taskstats_listener *listener, struct nl_msg
 	return nla_put_string(message, attribute, listener->cpus) < 0 ? -ENOMEM : 0;
 }
 
-/* The kernel has done it, or not, when this returns: its answer waits to be read. */
+/* When this returns, the kernel has handled the request; its answer is at the socket. */
 static int send_request(const struct taskstats_listener *listener, int attribute)
 {
 	struct nl_msg *message = nlmsg_alloc();
@@ -468,7 +469,7 @@ static int send_request(const struct taskstats_listener *listener, int attribute
 	return r;
 }
 
-/* The first to come may be a record: then it was granted, and the answer is passed over later. */
+/* If a record arrives before the answer, the request was granted; the answer is skipped later. */
 static int ask_to_listen(struct taskstats_listener *listener)
 {
 	int r = send_request(listener, TASKSTATS_CMD_ATTR_REGISTER_CPUMASK);
@@ -506,7 +507,7 @@ static int connect_socket(struct taskstats_listener *listener)
 	if (family < 0)
 		return family == -NLE_OBJ_NOTFOUND ? -ENOENT : system_error();
 	listener->input.family = family;
-	nl_socket_disable_seq_check(listener->sock); /* records are no answers */
+	nl_socket_disable_seq_check(listener->sock); /* records are not answers to requests */
 	return 0;
 }
 
@@ -532,7 +533,7 @@ static int read_line(const char *path, char **ret_line)
 	return 0;
 }
 
-/* Without the switch (before 5.14) they are counted, or nothing of that kind is. */
+/* Before 5.14 there is no switch: the kernel counts the delays, or has none of these statistics. */
 bool taskstats_counts_delays(void)
 {
 	cleanup_free char *line = NULL;
@@ -546,8 +547,8 @@ static void *end_at_once(void *nothing)
 }
 
 /*
- * The kernel lets us register from any network namespace, but sends to the initial one only.  So
- * a thread ends, and the record of that, or of somebody else, has to come.
+ * The kernel accepts the registration from any network namespace, but sends only to the initial
+ * one. So this function ends a thread and waits until its record, or another one, arrives.
  */
 static int try_out(const struct taskstats_listener *listener)
 {
@@ -597,7 +598,7 @@ int taskstats_create(struct taskstats_listener **ret_listener)
 	return 0;
 }
 
-/* The kernel knows listeners by their port, which may be somebody else's next. */
+/* The kernel identifies listeners by their port, which another process may get next. */
 void taskstats_destroy(struct taskstats_listener *listener)
 {
 	if (!listener)

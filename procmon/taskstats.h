@@ -3,51 +3,52 @@
 #define PROCMON_TASKSTATS_H
 
 /*
- * The kernel's taskstats: a record of what a task has used, sent over generic netlink when it
- * ends.  A task is a thread; there is one record for each, and one more for the group when the
- * last thread of a process ends that had others.
+ * The kernel's taskstats: a record of the resources that a task has used, sent over generic netlink
+ * when the task ends. A task is a thread. The kernel sends one record for each thread, and one more
+ * for the group when the last thread of a process with several threads ends.
  *
- * taskstats_parse() is pure; the rest is the socket.  A listener is used by one thread at a time,
- * but anybody may poll its descriptor.
+ * taskstats_parse() is pure; the other functions use the socket. One thread at a time may use a
+ * listener; any thread may poll its descriptor.
  *
- * Who may listen: CAP_NET_ADMIN in the initial user namespace, from within the initial user, pid
+ * Required rights: CAP_NET_ADMIN in the initial user namespace, from within the initial user, pid
  * and network namespaces.
  *
  *
- * What the figures are (kernel/taskstats.c, tsacct.c, delayacct.c of Linux 2.6.19 to 7.1;
- * measured on 6.18 at 250 Hz)
+ * What the figures are (kernel/taskstats.c, tsacct.c, delayacct.c of Linux 2.6.19 to 7.1; measured
+ * on 6.18 at 250 Hz)
  *
- * The record is made in the middle of the exit: what comes behind, the freeing of the memory
- * above all, is in wait4(2) but not here.
+ * The kernel makes the record in the middle of the exit. What the exit uses after that, mainly to
+ * free the memory, is in wait4(2) but not here.
  *
- * CPU          what the scheduler counted, in ns, but only up to when it last looked: it lacks up
- *              to one tick (seen: 0 to 4.4 ms, of a child that does not sleep).  A short task may
- *              not have been looked at at all (every fifth fork of 1 ms without exec, nearly
- *              every one of 0.1 ms): then it is not known.  The kernel's cpu_run_virtual_total;
- *              cpu_run_real_total, the other one there is, counts ticks (seen: 12 ms off in 20).
- * UTIME STIME  the kernel has whole ticks, and divides the CPU time in that proportion for
- *              wait4(2) and /proc; so do we, hence UTIME + STIME = CPU.  No tick at all: it is
- *              user time.  Where CPU is not known: the ticks, unless there were none.
- * VMPEAK       from KiB, which is no loss: these are pages.  Of the memory that the task ends
- * RSSPEAK      with, thus of the last program since exec, while ru_maxrss is the most of all of
- *              them; of the parent's after a vfork without exec.  The same in each thread, but
- *              for what happened between their ends: maximum, not sum.
- * READ_BYTES   to and from storage; rounded down to KiB: exact for what goes by pages, up to 1023
- * WRITE_BYTES  a thread less where it does not (direct I/O in odd sectors, NFS).
+ * CPU          as counted by the scheduler, in ns, up to its last update: up to one tick is missing (seen:
+ *              0 to 4.4 ms, of a child that does not sleep).  A short task may have no update at all (every
+ *              fifth fork of 1 ms without exec, nearly every one of 0.1 ms): then CPU is unknown.  This is
+ *              the kernel's cpu_run_virtual_total; the alternative cpu_run_real_total counts ticks (seen:
+ *              12 ms off in 20).
+ * UTIME STIME  the kernel counts whole ticks, and for wait4(2) and /proc divides the CPU time in that
+ *              proportion; so does this module, hence UTIME + STIME = CPU.  Without a tick it is all user
+ *              time.  If CPU is unknown: the ticks, unless there were none.
+ * VMPEAK       from KiB, which loses nothing: these are pages.  They describe the memory that the task
+ * RSSPEAK      ends with: of the last program since exec (ru_maxrss is the maximum of all programs); after a
+ *              vfork without exec, of the parent.  All threads have the same value, but for changes between
+ *              their ends: take the maximum, not the sum.
+ * READ_BYTES   to and from storage; rounded down to KiB: exact for I/O by pages, up to 1023 less per
+ * WRITE_BYTES  thread for other I/O (direct I/O in odd sectors, NFS).
  * NVCSW NIVCSW MINFLT MAJFLT  counts.
  * CPU_DELAY    ready but not running, in ns.
  * BLKIO_DELAY SWAPIN_DELAY RECLAIM_DELAY  in ns; only of tasks that were forked while
- *              kernel.task_delayacct was 1 (before 5.14: unless booted with nodelayacct).  Not
- *              known if that is 0 when we begin; if it changes, those of tasks forked before are
- *              0 or too small, and nothing in the record says so.
+ *              kernel.task_delayacct was 1 (before 5.14: unless booted with nodelayacct).  Unknown if that
+ *              is 0 when we begin.  If it changes, the figures of tasks forked before are 0 or too small,
+ *              and nothing in the record shows it.
  * READ_CHAR WRITE_CHAR  never: the kernel rounds them down to KiB.
  *
- * The record of the group is the sum of its threads, those that ended at an exec included, each
- * added a moment before its own record was made: never more than the sum of these, but for
- * threads too short to know theirs, and mostly equal.  It has CPU, CPU_DELAY and the other
- * delays; UTIME, STIME, NVCSW and NIVCSW with kernels that have "taskstats: retain dead thread
- * stats" (7.1, some 6.18.x), which are told by the version in the record of the group: it is 0
- * without.  Nothing else in it is real.
+ * The record of the group is the sum of its threads, including those that ended at an exec. The
+ * kernel adds each thread a moment before it makes that thread's own record. So the group never has
+ * more than the sum of the records, but for threads that are too short to have CPU, and mostly the
+ * same. It has CPU, CPU_DELAY and the other delays. UTIME, STIME, NVCSW and NIVCSW are there with
+ * kernels that have "taskstats: retain dead thread stats" (7.1, some 6.18.x); they are recognised
+ * by the version in the record of the group, which is 0 without that change. No other field of it
+ * is valid.
  *
  *
  * Versions (include/uapi/linux/taskstats.h; the releases are the first, as far as is known)
@@ -63,8 +64,8 @@
  * 16  6.14.9  560        ... and moved to the end: 14 and 128 bytes more
  * 17  7.0     688        times of the maxima, at the end
  *
- * All grew at the end but 15, which has a layout of its own (so had 14 in release candidates of
- * 6.14: it is told by its length).  Newer ones than we know are taken to grow at the end.
+ * All versions grew at the end but 15, which has a layout of its own. So had 14 in release
+ * candidates of 6.14; its length tells. This module assumes that newer versions grow at the end.
  */
 
 #include <stdbool.h>
@@ -75,43 +76,49 @@
 #include "db/figures.h"
 
 struct taskstats_record {
-	bool group;  /* of the process, not of a thread: has tgid, version and figures only */
-	bool last;   /* of the last thread of its process; false also where not known, before 12 */
-	int version; /* of the struct; that of the thread's record where the group's has none */
-	pid_t tid;   /* 0 in the group's.  After an exec by another thread than the first the
-			process' id has two records: of the thread that gave it up, and at the end of
-			the one that took it over, whose former id has none */
-	pid_t tgid;  /* 0 not known, before 12 */
-	pid_t ppid;  /* process that would wait for it now; 0 not known or none */
-	int status;  /* as wait(2) has it, of first threads; -1 not known.  Not that of the process
-			if that thread ended before the others.  Before 12 nobody knows which are
-			first: others say 0 */
-	uid_t uid;   /* real; -1 not known */
+	bool group;  /* of the process, not of a thread: only tgid, version and figures are set */
+	bool last;   /* of the last thread of its process; also false if unknown, before 12 */
+	int version; /* of the struct; if the group's record has none, that of the thread's record */
+	/*
+	 * 0 in a group's record. After an exec by another thread than the first, the id of the
+	 * process has two records: one of the first thread, which the exec ended, and at the end
+	 * one of the thread that took its place. The former id of that thread has none
+	 */
+	pid_t tid;
+	pid_t tgid;  /* 0: unknown, before 12 */
+	pid_t ppid;  /* the parent; 0: unknown or none */
+	/*
+	 * as in wait(2), of first threads; -1: unknown. It is not the status of the process if that
+	 * thread ended before the others. Before 12 first threads cannot be told from others, which
+	 * have 0
+	 */
+	int status;
+	uid_t uid;   /* real; -1: unknown */
 	gid_t gid;
 	int flags;          /* A* of acct(5); AFORK, of first threads: did not exec */
-	int64_t begin_s;    /* CLOCK_REALTIME, calculated back from the end; -1 not known */
-	int64_t elapsed_ns; /* in us; -1 not known */
-	char comm[33];      /* bytes; "" not known */
+	int64_t begin_s;    /* CLOCK_REALTIME, calculated back from the end; -1: unknown */
+	int64_t elapsed_ns; /* resolution: us; -1: unknown */
+	char comm[33];      /* bytes; "": unknown */
 	struct figures figures;
 };
 
-/* What is to be parsed, and what must be known of the kernel that sent it. */
+/* The input of the parser, and the facts that it needs of the kernel that sent it. */
 struct taskstats_input {
-	uint16_t family;      /* number of TASKSTATS in generic netlink */
+	uint16_t family;      /* id of TASKSTATS in generic netlink */
 	bool delays;          /* kernel.task_delayacct is on */
 	bool storage;         /* the kernel counts READ_BYTES and WRITE_BYTES */
 	const void *messages; /* 4-aligned */
 	int messages_left;
-	/* Of the message at hand; zeros at first */
+	/* State within the current message; initially zeros */
 	const void *attributes;
 	int attributes_left;
 	int thread_version;
 };
 
 /*
- * Takes the next record and moves on behind it; messages and attributes of no interest are passed
- * over.  1, 0 when there is no more, -EBADMSG for something that should be a record and cannot be
- * understood: it is passed over, ask again.  A record that is cut short has what it holds.
+ * Parses the next record and advances behind it; skips messages and attributes of other kinds.
+ * Returns 1; 0 at the end; -EBADMSG for a malformed record, which it has skipped: the caller goes
+ * on. A truncated record has the fields that it holds.
  */
 int taskstats_parse(struct taskstats_input *input, struct taskstats_record *ret_record);
 
@@ -122,12 +129,9 @@ bool taskstats_counts_delays(void);
 struct taskstats_listener;
 
 /*
- * Starts to listen on all CPUs, also those that are not there yet.  What ends before this returns
- * may or may not be heard of; a thread of ours that ends to try it out is.
- *
- * -EPERM: no CAP_NET_ADMIN in the initial user namespace; -EINVAL: not in the initial user or pid
- * namespace; -ENONET: not in the initial network namespace, where the kernel sends them to;
- * -ENOENT: it has no taskstats (older ones also say so outside of that namespace).
+ * Listens on all CPUs, also on those that come online later. A thread that ends before this returns
+ * may or may not be reported. To test the socket, this function ends a thread of its own, which is
+ * reported.
  */
 int taskstats_create(struct taskstats_listener **ret_listener);
 void taskstats_destroy(struct taskstats_listener *listener);
@@ -136,10 +140,12 @@ void taskstats_destroy(struct taskstats_listener *listener);
 int taskstats_fd(const struct taskstats_listener *listener);
 
 /*
- * Takes one record.  1, 0 when there is none now, -ENOBUFS when the kernel had to drop some here,
- * -EBADMSG when one was not understood (ask again: there may be more), else -errno.  Never waits.
+ * Reads one record. Returns 1; 0 if there is none now; -ENOBUFS if the kernel dropped records at
+ * this point; -EBADMSG if a record was malformed (after both the caller reads on); or another
+ * -errno. Never blocks.
  *
- * Once it had to drop one, the kernel drops all until everything it still holds for us was read.
+ * After it has dropped a record, the kernel drops all further ones until the socket's buffer is
+ * empty.
  */
 int taskstats_read(struct taskstats_listener *listener, struct taskstats_record *ret_record);
 

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Stops of a tracee, as wait(2) gives them after PTRACE_SEIZE:
+ * Stops of a tracee after PTRACE_SEIZE, as wait(2) returns them:
  *
- *   status >> 16         means                               we
- *   EVENT_FORK, _VFORK,  made another; its number is in      tell of the new one, go on
- *   _CLONE               the message
- *   EVENT_EXEC           new program; other threads are      tell, go on, or let go
- *                        gone, the number is the process'
- *   EVENT_EXIT           is about to end                     tell, go on
- *   EVENT_STOP, SIGTRAP  new, or interrupted by us, or       go on
+ *   status >> 16         means                               the tracer
+ *   EVENT_FORK, _VFORK,  made another thread or process;     reports the new one, continues
+ *   _CLONE               its number is in the message
+ *   EVENT_EXEC           new program; the other threads      reports it, continues or detaches
+ *                        are gone, the number is the
+ *                        process'
+ *   EVENT_EXIT           is about to end                     reports it, continues
+ *   EVENT_STOP, SIGTRAP  new, or interrupted by us, or       continues
  *                        continued after a stop
- *   EVENT_STOP, other    stopped with its process (job       listen: it stays stopped
+ *   EVENT_STOP, other    stopped with its process (job       listens: it stays stopped
  *                        control)
- *   0                    a signal is about to arrive         go on, with the signal
+ *   0                    a signal is about to arrive         continues, with the signal
  *
- * The first stop of a new tracee and the stop of its maker come in any order; whichever is first
- * tells of it.  Its whole life may have come before the stop of its maker, so it is remembered until then.
+ * The first stop of a new tracee and the stop of its creator come in any order. The first of the
+ * two reports the tracee. A tracee may even end before the stop of its creator; its entry is kept
+ * until then.
  *
- * A thread that is killed while another one ends the process, or while it is about to end by itself, may
- * skip EVENT_EXIT.  But nothing skips the end: who has ended is a zombie until we wait for it, and we look
- * at it before that (WNOWAIT).
+ * A thread that is killed while another thread ends the process, or while it is about to end by
+ * itself, may skip EVENT_EXIT. But its end cannot be missed: it is a zombie until the tracer waits
+ * for it, and the tracer reads it before that (WNOWAIT).
  */
 
 #include "procmon/tracer.h"
@@ -47,15 +49,15 @@
 
 struct tracee {
 	pid_t tid, pid;
-	bool made;    /* the stop of its maker has been */
-	bool ending;  /* it stood in EVENT_EXIT */
-	bool is_gone; /* ended, before the stop of its maker */
+	bool made;    /* the stop of its creator was seen */
+	bool ending;  /* it stopped at EVENT_EXIT */
+	bool is_gone; /* ended before the stop of its creator */
 	UT_hash_handle hh;
 };
 
 struct tracer {
 	const struct tracer_options *options;
-	const struct tracer_callbacks *tell;
+	const struct tracer_callbacks *callbacks;
 	struct tracee *tracees;
 	int proc;
 	pid_t command;
@@ -76,7 +78,7 @@ bool tracer_is_tracer(const char *exe)
 	return false;
 }
 
-/* ---- who is traced ---- */
+/* ---- the table of tracees ---- */
 
 static struct tracee *find(const struct tracer *tracer, pid_t tid)
 {
@@ -101,14 +103,14 @@ static struct tracee *add(struct tracer *tracer, pid_t tid)
 	return t;
 }
 
-static void take_away(struct tracer *tracer, struct tracee *t)
+static void remove_tracee(struct tracer *tracer, struct tracee *t)
 {
 	HASH_DEL(tracer->tracees, t);
 	free(t);
 }
 
-/* What a process leaves in our table when it begins a new program, or is let go. */
-static void take_others_away(struct tracer *tracer, pid_t pid)
+/* Removes the other threads of a process that execs or from which the tracer detaches. */
+static void remove_others(struct tracer *tracer, pid_t pid)
 {
 	struct tracee *t, *next;
 
@@ -116,27 +118,27 @@ static void take_others_away(struct tracer *tracer, pid_t pid)
 		if (t->pid != pid || t->tid == pid)
 			continue;
 		if (!t->is_gone)
-			tracer->tell->ended(tracer->options->arg, t->tid, pid, 0, clock_now_ns());
-		take_away(tracer, t);
+			tracer->callbacks->ended(tracer->options->arg, t->tid, pid, 0, clock_now_ns());
+		remove_tracee(tracer, t);
 	}
 }
 
-static bool is_last(const struct tracer *tracer, const struct tracee *who)
+static bool is_last(const struct tracer *tracer, const struct tracee *tracee)
 {
 	for (const struct tracee *t = tracer->tracees; t; t = t->hh.next)
-		if (t->pid == who->pid && t != who && !t->ending && !t->is_gone)
+		if (t->pid == tracee->pid && t != tracee && !t->ending && !t->is_gone)
 			return false;
 	return true;
 }
 
-static void tell_end(struct tracer *tracer, struct tracee *t, int status, int64_t time_ns)
+static void report_end(struct tracer *tracer, struct tracee *t, int status, int64_t time_ns)
 {
 	pid_t tid = t->tid;
 
 	t->is_gone = true;
-	tracer->tell->ended(tracer->options->arg, tid, t->pid, status, time_ns);
+	tracer->callbacks->ended(tracer->options->arg, tid, t->pid, status, time_ns);
 	if (t->made)
-		take_away(tracer, t);
+		remove_tracee(tracer, t);
 }
 
 static void note_command(struct tracer *tracer, int status)
@@ -146,29 +148,30 @@ static void note_command(struct tracer *tracer, int status)
 		tracer->options->command_ended(tracer->options->arg, status);
 }
 
-static void tell_begin(struct tracer *tracer, struct tracee *t, pid_t maker)
+static void report_begin(struct tracer *tracer, struct tracee *t, pid_t maker)
 {
 	struct procfs_status status = { .tgid = t->tid, .ppid = maker };
 
 	procfs_read_status(tracer->proc, t->tid, &status);
 	t->pid = status.tgid;
 	if (t->pid == t->tid)
-		tracer->tell->forked(tracer->options->arg, t->tid, maker ? maker : status.ppid,
+		tracer->callbacks->forked(tracer->options->arg, t->tid, maker ? maker : status.ppid,
 			clock_now_ns());
 	else
-		tracer->tell->threaded(tracer->options->arg, t->tid, t->pid, clock_now_ns());
+		tracer->callbacks->threaded(tracer->options->arg, t->tid, t->pid, clock_now_ns());
 }
 
-/* Tells of a new tracee; maker: the process that made it, 0 if that did not say so yet. */
-static struct tracee *introduce(struct tracer *tracer, pid_t tid, pid_t maker)
+/* Adds and reports a tracee if it is new. maker: the process that created it; 0 if its stop was not
+ * seen yet. */
+static struct tracee *note_tracee(struct tracer *tracer, pid_t tid, pid_t maker)
 {
 	struct tracee *t = find(tracer, tid);
 
 	if (t && t->is_gone) {
-		take_away(tracer, t);
-		if (maker) /* that was it */
+		remove_tracee(tracer, t);
+		if (maker) /* it was this one, which has ended */
 			return NULL;
-		t = NULL; /* somebody else: the maker of the first one was killed */
+		t = NULL; /* another one with the same number: the creator of the first was killed */
 	}
 	if (t) {
 		t->made |= maker != 0;
@@ -178,15 +181,15 @@ static struct tracee *introduce(struct tracer *tracer, pid_t tid, pid_t maker)
 	if (!t)
 		return NULL;
 	t->made = maker != 0;
-	tell_begin(tracer, t, maker);
+	report_begin(tracer, t, maker);
 	return t;
 }
 
 /* ---- stops ---- */
 
-static void go_on(pid_t tid, int signal)
+static void resume(pid_t tid, int signal)
 {
-	ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)signal); /* or it has been killed */
+	ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)signal); /* fails if it was killed */
 }
 
 static pid_t message_of(pid_t tid)
@@ -197,11 +200,11 @@ static pid_t message_of(pid_t tid)
 	return message;
 }
 
-/* Lets the whole process go, of which this is the only thread. */
-static void let_go(struct tracer *tracer, struct tracee *t, int signal)
+/* Detaches from the whole process, of which this is the only thread. */
+static void detach(struct tracer *tracer, struct tracee *t, int signal)
 {
 	ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)signal);
-	take_away(tracer, t);
+	remove_tracee(tracer, t);
 }
 
 static bool runs_tracer(const struct tracer *tracer, pid_t pid)
@@ -218,8 +221,8 @@ static bool runs_tracer(const struct tracer *tracer, pid_t pid)
 static void on_ending(struct tracer *tracer, struct tracee *t)
 {
 	t->ending = true;
-	tracer->tell->ending(tracer->options->arg, t->tid, t->pid, is_last(tracer, t));
-	go_on(t->tid, 0);
+	tracer->callbacks->ending(tracer->options->arg, t->tid, t->pid, is_last(tracer, t));
+	resume(t->tid, 0);
 }
 
 static void on_made(struct tracer *tracer, struct tracee *t)
@@ -227,39 +230,39 @@ static void on_made(struct tracer *tracer, struct tracee *t)
 	pid_t made = message_of(t->tid);
 
 	if (made > 0)
-		introduce(tracer, made, t->pid);
-	go_on(t->tid, 0);
+		note_tracee(tracer, made, t->pid);
+	resume(t->tid, 0);
 }
 
-static bool is_only(const struct tracer *tracer, const struct tracee *who)
+static bool is_only(const struct tracer *tracer, const struct tracee *tracee)
 {
 	for (const struct tracee *t = tracer->tracees; t; t = t->hh.next)
-		if (t->pid == who->pid && t != who && !t->is_gone)
+		if (t->pid == tracee->pid && t != tracee && !t->is_gone)
 			return false;
 	return true;
 }
 
-/* Told while it still stands: what it does from then on is seen by others. */
+/* Reported while it is stopped; other sources see what it does afterwards. */
 static void on_released(struct tracer *tracer, struct tracee *t, int signal)
 {
-	if (is_only(tracer, t) && tracer->tell->released)
-		tracer->tell->released(tracer->options->arg, t->pid);
-	let_go(tracer, t, signal);
+	if (is_only(tracer, t) && tracer->callbacks->released)
+		tracer->callbacks->released(tracer->options->arg, t->pid);
+	detach(tracer, t, signal);
 }
 
-/* The thread that did it has the number of the process now, and the first one's place. */
+/* The thread that called exec has the number of the process now, and replaces the first thread. */
 static void on_exec(struct tracer *tracer, struct tracee *t)
 {
-	/* Where all are let go, this stop has come in place of the one that was asked for. */
+	/* While detaching from all, this stop came instead of the requested one. */
 	bool released = tracer->releasing || runs_tracer(tracer, t->tid);
 
-	take_others_away(tracer, t->tid);
+	remove_others(tracer, t->tid);
 	t->ending = false;
-	tracer->tell->executed(tracer->options->arg, t->tid, released, clock_now_ns());
+	tracer->callbacks->executed(tracer->options->arg, t->tid, released, clock_now_ns());
 	if (released)
-		let_go(tracer, t, 0);
+		detach(tracer, t, 0);
 	else
-		go_on(t->tid, 0);
+		resume(t->tid, 0);
 }
 
 static void on_stop(struct tracer *tracer, struct tracee *t, int event, int signal)
@@ -267,7 +270,7 @@ static void on_stop(struct tracer *tracer, struct tracee *t, int event, int sign
 	if (tracer->releasing && event != PTRACE_EVENT_EXIT && event != PTRACE_EVENT_EXEC) {
 		if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
 			event == PTRACE_EVENT_CLONE)
-			introduce(tracer, message_of(t->tid), t->pid);
+			note_tracee(tracer, message_of(t->tid), t->pid);
 		on_released(tracer, t, event ? 0 : signal);
 		return;
 	}
@@ -279,11 +282,11 @@ static void on_stop(struct tracer *tracer, struct tracee *t, int event, int sign
 	case PTRACE_EVENT_EXIT: on_ending(tracer, t); break;
 	case PTRACE_EVENT_STOP:
 		if (signal == SIGTRAP)
-			go_on(t->tid, 0);
+			resume(t->tid, 0);
 		else
 			ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
 		break;
-	default: go_on(t->tid, signal);
+	default: resume(t->tid, signal);
 	}
 }
 
@@ -295,19 +298,22 @@ static bool is_ours(const struct tracer *tracer, pid_t tid)
 		(procfs_read_status(tracer->proc, tid, &status) == 0 && status.tracer == gettid());
 }
 
-/* It is a zombie until we wait for it; only then its parent is told, so what the parent does next comes after the end.
- * One that was let go may be our child all the same. */
+/*
+ * It is a zombie until the tracer waits for it. Its parent is notified only then, so later events
+ * of the parent come after this end. A process that the tracer detached from may be our child all
+ * the same.
+ */
 static void on_end(struct tracer *tracer, pid_t tid)
 {
-	struct tracee *t = is_ours(tracer, tid) ? introduce(tracer, tid, 0) : NULL;
+	struct tracee *t = is_ours(tracer, tid) ? note_tracee(tracer, tid, 0) : NULL;
 	int64_t now_ns = clock_now_ns();
 	int status = 0;
 
 	if (t)
-		tracer->tell->left(tracer->options->arg, tid, t->pid, t->ending);
+		tracer->callbacks->left(tracer->options->arg, tid, t->pid, t->ending);
 	waitpid(tid, &status, __WALL | __WNOTHREAD);
 	if (t)
-		tell_end(tracer, t, status, now_ns);
+		report_end(tracer, t, status, now_ns);
 	if (tid == tracer->command)
 		note_command(tracer, status);
 }
@@ -321,7 +327,7 @@ static int begin(struct tracer *tracer, struct spawn *spawn)
 	tracer->command = spawn->pid;
 	if (ptrace(PTRACE_SEIZE, spawn->pid, NULL, (void *)options) < 0)
 		return -errno;
-	introduce(tracer, spawn->pid, getpid());
+	note_tracee(tracer, spawn->pid, getpid());
 	return spawn_go(spawn);
 }
 
@@ -340,9 +346,11 @@ static bool has_any(const struct tracer *tracer)
 	return false;
 }
 
-/* What happened next is seen first, and then taken: a stop, unless it was killed in between.  False: there is
- * nobody left, or a signal came. */
-static bool look_next(siginfo_t *ret_info)
+/*
+ * Peeks at the next event (WNOWAIT); take_stop() consumes it, if it is a stop and the thread was
+ * not killed in between. False: no tracee is left, or a signal arrived.
+ */
+static bool peek_next(siginfo_t *ret_info)
 {
 	*ret_info = (siginfo_t){ 0 };
 	return waitid(P_ALL, 0, ret_info, WEXITED | WSTOPPED | WNOWAIT | __WALL | __WNOTHREAD) == 0;
@@ -367,11 +375,11 @@ static void on_next(struct tracer *tracer, siginfo_t *info)
 	}
 	if (!take_stop(info))
 		return;
-	t = introduce(tracer, info->si_pid, 0);
+	t = note_tracee(tracer, info->si_pid, 0);
 	if (t)
 		on_stop(tracer, t, info->si_status >> 8, info->si_status & 0xff);
 	else
-		go_on(info->si_pid, 0);
+		resume(info->si_pid, 0);
 }
 
 static void follow(struct tracer *tracer)
@@ -383,17 +391,17 @@ static void follow(struct tracer *tracer)
 		if (stop && atomic_load(stop) && !tracer->releasing)
 			begin_release(tracer);
 		if (tracer->releasing && !has_any(tracer))
-			return; /* who was let go may be our child now, which is not to be waited for */
-		if (look_next(&info))
+			return; /* detached processes may be our children now and are not waited for */
+		if (peek_next(&info))
 			on_next(tracer, &info);
 		else if (errno != EINTR)
-			return; /* ECHILD: there is nobody left */
+			return; /* ECHILD: no tracee is left */
 	}
 }
 
 int tracer_run(const struct tracer_options *options, int *ret_status)
 {
-	struct tracer tracer = { .options = options, .tell = options->callbacks };
+	struct tracer tracer = { .options = options, .callbacks = options->callbacks };
 	cleanup_fd int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r;
 
@@ -407,7 +415,7 @@ int tracer_run(const struct tracer_options *options, int *ret_status)
 		*ret_status = tracer.command_status;
 	}
 	while (tracer.tracees)
-		take_away(&tracer, tracer.tracees);
+		remove_tracee(&tracer, tracer.tracees);
 	return r;
 }
 

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "db/figures.h"
 
-#define PAGE_MOST (1 << 20) /* no page is larger */
+#define PAGE_MOST (1 << 20) /* upper bound of the page size */
 
 /* A small file of /proc as a text; false if it cannot be read. */
 static bool read_text(int proc, char *out, size_t size, const char *format, ...)
@@ -35,7 +35,7 @@ static bool read_text(int proc, char *out, size_t size, const char *format, ...)
 	return n > 0;
 }
 
-/* The number behind a name of "name:\tnumber" lines. */
+/* The number in the line "name:\tnumber". */
 static bool find_number(const char *text, const char *name, int64_t *ret_number)
 {
 	const char *at = strstr(text, name);

@@ -36,7 +36,7 @@ bool watch_wait(struct watch *watch, pthread_cond_t *condition, int64_t until_ns
 	return pthread_cond_timedwait(condition, &watch->lock, &ts) == 0;
 }
 
-/* What can be had is used; what was asked for by name must be had. */
+/* Uses the sources that work. A source that the options name must work. */
 static int open_sources(struct watch *watch, const struct monitor_options *options)
 {
 	enum monitor_processes wanted = options->processes;
@@ -92,7 +92,7 @@ void watch_finish(struct watch *watch)
 	pthread_mutex_destroy(&watch->lock);
 }
 
-/* What the kernel has reported goes into the ring. */
+/* Pushes everything that the kernel has reported into the ring. */
 static void drain(struct watch *watch)
 {
 	struct connector_event ev;
@@ -104,7 +104,7 @@ static void drain(struct watch *watch)
 	begun = boot_ns();
 	while ((r = connector_read(watch->connector, &ev)) > 0 || r == -ENOBUFS) {
 		if (r > 0) {
-			scope_hear(watch->scope, &ev);
+			scope_on_event(watch->scope, &ev);
 			continue;
 		}
 		atomic_fetch_add(&watch->lost, 1);

@@ -32,7 +32,7 @@ in_the_mount() {
 	build="cd '$work/tally' && make -s"
 	case $1 in
 	chroot)
-		# /dev, /proc and /sys must be the real ones; nobody else sees these mounts.
+		# /dev, /proc and /sys must not go through ftrac; no other process sees these mounts.
 		unshare -m sh -c 'for d in dev proc sys; do mount --rbind "/$d" "$0/$d"; done
 			exec chroot "$0" /bin/sh -c "$1"' "$mnt" "$build"
 		;;

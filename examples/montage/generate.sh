@@ -4,8 +4,8 @@
 # generate.sh SIZE DIRECTORY
 #
 # Makes a synthetic sky and plans the workflow that joins it to a mosaic. SIZE is A, B or C, see
-# README.md. DIRECTORY gets what the workflow needs, and nothing is left to chance or to the time of
-# day: the same size gives the same bytes.
+# README.md. DIRECTORY gets the input of the workflow. The result does not depend on random numbers or
+# on the time: the same size gives the same bytes.
 #
 #   raw/NAME.fits          the tiles, named ROW-COLUMN
 #   raw.lst, proj.lst,     the tiles as they are, projected and corrected, in the order in which

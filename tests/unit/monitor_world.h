@@ -20,8 +20,8 @@
 #include "db/ring.h"
 #include "db/text.h"
 #include "procmon/connector.h"
-#include "procmon/look.h"
-#include "procmon/meet.h"
+#include "procmon/proc_snapshot.h"
+#include "procmon/discover.h"
 #include "procmon/monitor.h"
 #include "procmon/scope.h"
 #include "procmon/watch.h"
@@ -30,7 +30,7 @@
 
 /* ---- what the writer would see ---- */
 
-struct told {
+struct emitted {
 	struct event event;
 	char *text;
 	size_t len;
@@ -39,7 +39,7 @@ struct told {
 struct world {
 	struct ring *ring;
 	struct monitor *monitor;
-	struct told *told;
+	struct emitted *emitted;
 	size_t n;
 	char pieces[1 << 20];
 	struct temp fake;
@@ -47,17 +47,17 @@ struct world {
 
 static void take(struct world *world, const struct event *ev)
 {
-	struct told *told;
+	struct emitted *emitted;
 
 	if (ev->kind == EVENT_TEXT) {
 		memcpy(world->pieces + ev->u.text.offset, event_piece((struct event *)ev),
 			ev->text_len);
 		return;
 	}
-	world->told = realloc(world->told, (world->n + 1) * sizeof(*world->told));
-	told = &world->told[world->n++];
-	*told = (struct told){ .event = *ev, .text = malloc(ev->text_len + 1), .len = ev->text_len };
-	memcpy(told->text,
+	world->emitted = realloc(world->emitted, (world->n + 1) * sizeof(*world->emitted));
+	emitted = &world->emitted[world->n++];
+	*emitted = (struct emitted){ .event = *ev, .text = malloc(ev->text_len + 1), .len = ev->text_len };
+	memcpy(emitted->text,
 		ev->text_len > EVENT_TEXT_INLINE ? world->pieces : ev->text,
 		ev->text_len);
 }
@@ -77,7 +77,7 @@ static int find(struct world *world, size_t from, int kind, pid_t pid, pid_t tid
 {
 	collect(world);
 	for (size_t i = from; i < world->n; i++) {
-		const struct event *ev = &world->told[i].event;
+		const struct event *ev = &world->emitted[i].event;
 
 		if (ev->kind == kind && ev->u.process.pid == pid && ev->u.process.tid == tid)
 			return i;
@@ -114,7 +114,7 @@ static int count(struct world *world, int kind, pid_t pid)
 static void assert_argv(const struct world *world, int i, const char *argv, size_t size)
 {
 	size_t len;
-	const char *found = text_part(world->told[i].text, world->told[i].len, PROCESS_ARGV, &len);
+	const char *found = text_part(world->emitted[i].text, world->emitted[i].len, PROCESS_ARGV, &len);
 
 	assert_non_null(found);
 	assert_int_equal(len, size);
@@ -147,8 +147,8 @@ static int stop(void **state)
 
 	monitor_stop(world->monitor);
 	for (size_t i = 0; i < world->n; i++)
-		free(world->told[i].text);
-	free(world->told);
+		free(world->emitted[i].text);
+	free(world->emitted);
 	ring_destroy(world->ring);
 	if (world->fake.dir[0])
 		temp_take_away(&world->fake);

@@ -217,7 +217,7 @@ static void inode_lives_until_its_last_lookup_is_forgotten(void **state)
 	struct event ev;
 
 	lookup(t, t->root, "a");
-	inode_again(t->table, a); /* three by now */
+	inode_add_lookup(t->table, a); /* three by now */
 	inode_forget(t->table, a, 2);
 	assert_false(next_event(t, EVENT_FORGET, &ev));
 	assert_ptr_equal(lookup(t, t->root, "a"), a);
@@ -400,7 +400,7 @@ static struct inode *told_program(struct tree *t, mode_t mode)
 	struct inode *inode = lookup(t, t->root, "a");
 
 	assert_int_equal(chmod(temp_path(&t->temp, "a"), mode), 0);
-	inode_told(inode, mode, geteuid(), getegid());
+	inode_set_replied(inode, mode, geteuid(), getegid());
 	return inode;
 }
 
@@ -408,7 +408,7 @@ static void a_program_that_is_as_it_was_told_may_run(void **state)
 {
 	struct tree *t = *state;
 
-	assert_true(inode_is_as_told(t->table, told_program(t, 04755)));
+	assert_true(inode_attributes_match(t->table, told_program(t, 04755)));
 }
 
 static void suid_that_is_gone_is_not_as_told(void **state)
@@ -417,10 +417,10 @@ static void suid_that_is_gone_is_not_as_told(void **state)
 	struct inode *inode = told_program(t, 04755);
 
 	assert_int_equal(chmod(temp_path(&t->temp, "a"), 0755), 0);
-	assert_false(inode_is_as_told(t->table, inode));
-	assert_false(inode_is_as_told(t->table, inode)); /* until it is told anew */
-	inode_told(inode, 0755, geteuid(), getegid());
-	assert_true(inode_is_as_told(t->table, inode));
+	assert_false(inode_attributes_match(t->table, inode));
+	assert_false(inode_attributes_match(t->table, inode)); /* until it is told anew */
+	inode_set_replied(inode, 0755, geteuid(), getegid());
+	assert_true(inode_attributes_match(t->table, inode));
 }
 
 static void what_the_kernel_may_have_missed_is_not_as_told(void **state)
@@ -429,10 +429,10 @@ static void what_the_kernel_may_have_missed_is_not_as_told(void **state)
 	struct inode *inode = told_program(t, 04755);
 
 	assert_int_equal(chmod(temp_path(&t->temp, "a"), 0755), 0);
-	inode_told(inode, 0755, geteuid(), getegid()); /* a reply that nothing has waited for, perhaps */
-	assert_false(inode_is_as_told(t->table, inode));
-	inode_told(inode, 0755, geteuid(), getegid());
-	assert_true(inode_is_as_told(t->table, inode));
+	inode_set_replied(inode, 0755, geteuid(), getegid()); /* a reply that nothing has waited for, perhaps */
+	assert_false(inode_attributes_match(t->table, inode));
+	inode_set_replied(inode, 0755, geteuid(), getegid());
+	assert_true(inode_attributes_match(t->table, inode));
 }
 
 static void a_mode_without_such_bits_may_be_old(void **state)
@@ -441,7 +441,7 @@ static void a_mode_without_such_bits_may_be_old(void **state)
 	struct inode *inode = told_program(t, 0755);
 
 	assert_int_equal(chmod(temp_path(&t->temp, "a"), 0700), 0);
-	assert_true(inode_is_as_told(t->table, inode));
+	assert_true(inode_attributes_match(t->table, inode));
 }
 
 static void a_parted_inode_is_not_found_again(void **state)
@@ -450,7 +450,7 @@ static void a_parted_inode_is_not_found_again(void **state)
 	struct inode *first = lookup(t, t->root, "a"), *second;
 
 	assert_ptr_equal(lookup(t, t->root, "a"), first);
-	inode_part(t->table, first);
+	inode_separate(t->table, first);
 	second = lookup(t, t->root, "a");
 	assert_ptr_not_equal(second, first);
 	assert_int_equal(second->ino, first->ino);

@@ -132,17 +132,17 @@ static void family_is_told_from_the_leader_of_the_session_down(struct world *wor
 	struct child child = SPAWN("/bin/true", "true");
 	int mine, ours;
 
-	monitor_introduce(world->monitor, child.pid);
+	monitor_discover_slow(world->monitor, child.pid);
 	ours = find(world, 0, EVENT_PROCESS, child.pid, child.pid);
 	mine = find(world, 0, EVENT_PROCESS, getpid(), getpid());
 	assert_true(mine >= 0 && ours > mine);
-	assert_int_equal(world->told[ours].event.u.process.ppid, getpid());
-	assert_true(world->told[ours].event.u.process.known);
-	assert_int_equal(world->told[ours].event.u.process.uid, geteuid());
+	assert_int_equal(world->emitted[ours].event.u.process.ppid, getpid());
+	assert_true(world->emitted[ours].event.u.process.known);
+	assert_int_equal(world->emitted[ours].event.u.process.uid, geteuid());
 	assert_true(monitor_known(world->monitor)[child.pid]);
 	for (int i = 1; i <= ours; i++)
-		assert_int_equal(world->told[i].event.u.process.ppid,
-			world->told[i - 1].event.u.process.pid);
+		assert_int_equal(world->emitted[i].event.u.process.ppid,
+			world->emitted[i - 1].event.u.process.pid);
 	release(&child);
 }
 
@@ -162,7 +162,7 @@ static void process_is_told_once(struct world *world)
 
 	for (int i = 0; i < 3; i++) {
 		monitor_check(world->monitor, child.pid);
-		monitor_introduce(world->monitor, child.pid);
+		monitor_discover_slow(world->monitor, child.pid);
 	}
 	assert_int_equal(count(world, EVENT_PROCESS, child.pid), 1);
 	release(&child);
@@ -183,7 +183,7 @@ static void nobody_is_told_of_ids_that_nobody_has(struct world *world)
 	struct child child = SPAWN("/bin/true", "true");
 
 	release(&child);
-	monitor_introduce(world->monitor, child.pid);
+	monitor_discover_slow(world->monitor, child.pid);
 	assert_int_equal(find(world, 0, EVENT_PROCESS, child.pid, child.pid), -1);
 }
 
@@ -199,7 +199,7 @@ static void inband_nobody(void **state)
 
 static void tracer_itself_is_never_in_scope(struct world *world)
 {
-	monitor_introduce(world->monitor, gettid());
+	monitor_discover_slow(world->monitor, gettid());
 	collect(world);
 	assert_int_equal(world->n, 0);
 }
@@ -222,15 +222,15 @@ static void exec_is_told_and_its_text_follows(void **state)
 	struct child child = SPAWN("/bin/sleep", "sleep", "0.02");
 	int exec, text, end;
 
-	monitor_introduce(world->monitor, child.pid);
+	monitor_discover_slow(world->monitor, child.pid);
 	release(&child);
 	exec = wait_for(world, 0, EVENT_EXEC, child.pid);
 	text = wait_for(world, exec, EVENT_PROCESS, child.pid);
 	end = wait_for(world, text, EVENT_EXIT, child.pid);
 	assert_argv(world, text, "sleep\0000.02", 11);
-	assert_false(world->told[text].event.u.process.new_image);
-	assert_true(world->told[exec].event.time_ns < world->told[text].event.time_ns);
-	assert_true(world->told[text].event.time_ns < world->told[end].event.time_ns);
+	assert_false(world->emitted[text].event.u.process.new_image);
+	assert_true(world->emitted[exec].event.time_ns < world->emitted[text].event.time_ns);
+	assert_true(world->emitted[text].event.time_ns < world->emitted[end].event.time_ns);
 }
 
 static void what_it_forks_is_in_scope(void **state)
@@ -240,16 +240,16 @@ static void what_it_forks_is_in_scope(void **state)
 	int i, forked;
 	pid_t grandchild = 0;
 
-	monitor_introduce(world->monitor, child.pid);
+	monitor_discover_slow(world->monitor, child.pid);
 	assert_int_equal(release(&child), 3 << 8);
 	wait_for(world, 0, EVENT_EXIT, child.pid);
 	for (i = 0, forked = -1; i < (int)world->n; i++) {
-		if (world->told[i].event.kind == EVENT_FORK)
+		if (world->emitted[i].event.kind == EVENT_FORK)
 			forked = i;
 	}
 	assert_true(forked >= 0);
-	grandchild = world->told[forked].event.u.process.pid;
-	assert_int_equal(world->told[forked].event.u.process.ppid, child.pid);
+	grandchild = world->emitted[forked].event.u.process.pid;
+	assert_int_equal(world->emitted[forked].event.u.process.ppid, child.pid);
 	assert_true(find(world, forked, EVENT_EXEC, grandchild, grandchild) > forked);
 	i = find(world, forked, EVENT_PROCESS, grandchild, grandchild);
 	assert_argv(world, i, "sleep\0000.02", 11);
@@ -262,10 +262,10 @@ static void exit_has_the_status_of_wait(void **state)
 	struct child child = SPAWN("/bin/sh", "sh", "-c", "kill -9 $$");
 	int status, i;
 
-	monitor_introduce(world->monitor, child.pid);
+	monitor_discover_slow(world->monitor, child.pid);
 	status = release(&child);
 	i = wait_for(world, 0, EVENT_EXIT, child.pid);
-	assert_int_equal(world->told[i].event.u.process.status, status);
+	assert_int_equal(world->emitted[i].event.u.process.status, status);
 	assert_false(monitor_known(world->monitor)[child.pid]);
 }
 
@@ -287,14 +287,14 @@ static void thread_is_told_before_it_can_ask(void **state)
 	int i = 0, end;
 	pid_t tid;
 
-	monitor_introduce(world->monitor, child.pid);
+	monitor_discover_slow(world->monitor, child.pid);
 	release(&child);
 	end = wait_for(world, 0, EVENT_EXIT, child.pid);
-	while (i < end && world->told[i].event.kind != EVENT_THREAD)
+	while (i < end && world->emitted[i].event.kind != EVENT_THREAD)
 		i++;
 	assert_true(i < end);
-	tid = world->told[i].event.u.process.tid;
-	assert_int_equal(world->told[i].event.u.process.pid, child.pid);
+	tid = world->emitted[i].event.u.process.tid;
+	assert_int_equal(world->emitted[i].event.u.process.pid, child.pid);
 	assert_in_range(find(world, i, EVENT_EXIT, child.pid, tid), i, end);
 }
 
@@ -304,13 +304,13 @@ static void exec_by_another_thread_is_no_end(void **state)
 	struct child child = SPAWN("/proc/self/exe", "watched", "exec");
 	int first, second, end;
 
-	monitor_introduce(world->monitor, child.pid);
+	monitor_discover_slow(world->monitor, child.pid);
 	assert_int_equal(release(&child), 6 << 8);
 	first = wait_for(world, 0, EVENT_EXEC, child.pid);
 	second = wait_for(world, first + 1, EVENT_EXEC, child.pid);
 	end = wait_for(world, 0, EVENT_EXIT, child.pid);
 	assert_true(second < end);
-	assert_int_equal(world->told[end].event.u.process.status, 6 << 8);
+	assert_int_equal(world->emitted[end].event.u.process.status, 6 << 8);
 	assert_int_equal(count(world, EVENT_EXIT, child.pid), 1);
 }
 
@@ -320,13 +320,13 @@ static void process_ends_with_its_last_thread(void **state)
 	struct child child = SPAWN("/proc/self/exe", "watched", "leave");
 	int status, begin, end;
 
-	monitor_introduce(world->monitor, child.pid);
+	monitor_discover_slow(world->monitor, child.pid);
 	status = release(&child);
 	begin = wait_for(world, 0, EVENT_EXEC, child.pid);
 	end = wait_for(world, 0, EVENT_EXIT, child.pid);
 	assert_int_equal(status, 4 << 8);
-	assert_int_equal(world->told[end].event.u.process.status, status);
-	assert_true(world->told[end].event.time_ns - world->told[begin].event.time_ns > 30000000);
+	assert_int_equal(world->emitted[end].event.u.process.status, status);
+	assert_true(world->emitted[end].event.time_ns - world->emitted[begin].event.time_ns > 30000000);
 	assert_int_equal(count(world, EVENT_EXIT, child.pid), 1);
 }
 
@@ -339,17 +339,17 @@ static void ancestor_that_touches_comes_into_scope(void **state)
 
 	go_on(&child);
 	grandchild = hear_number(&child);
-	monitor_introduce(world->monitor, grandchild);
+	monitor_discover_slow(world->monitor, grandchild);
 	assert_true(find(world, 0, EVENT_PROCESS, child.pid, child.pid) >= 0);
 	assert_false(monitor_known(world->monitor)[child.pid]);
-	monitor_introduce(world->monitor, child.pid);
+	monitor_discover_slow(world->monitor, child.pid);
 	assert_true(monitor_known(world->monitor)[child.pid]);
 	collect(world);
 	i = world->n;
 	reap(&child);
 	kill(grandchild, SIGKILL);
 	wait_for(world, 0, EVENT_EXIT, child.pid);
-	while (i < world->n && world->told[i].event.kind != EVENT_FORK)
+	while (i < world->n && world->emitted[i].event.kind != EVENT_FORK)
 		i++;
 	assert_true(i < world->n);
 	assert_int_equal(count(world, EVENT_PROCESS, child.pid), 1);
@@ -364,7 +364,7 @@ static void check_finds_the_program_that_asks(void **state)
 		struct child child = SPAWN("/bin/sh", "sh", "-c", "echo 1; read x");
 		int exec;
 
-		monitor_introduce(world->monitor, child.pid);
+		monitor_discover_slow(world->monitor, child.pid);
 		go_on(&child);
 		hear_number(&child);
 		monitor_check(world->monitor, child.pid);
@@ -384,7 +384,7 @@ static void sync_takes_in_what_was_reported(void **state)
 		struct child child = SPAWN("/bin/true", "true");
 		int from;
 
-		monitor_introduce(world->monitor, child.pid);
+		monitor_discover_slow(world->monitor, child.pid);
 		collect(world);
 		from = world->n;
 		/* The exec closes its end of this pipe when it is as good as done. */
@@ -402,7 +402,7 @@ static void other_program_is_noticed_at_a_check(void **state)
 	struct child child = SPAWN("/bin/sh", "sh", "-c", "echo 1; read x");
 	int i;
 
-	monitor_introduce(world->monitor, child.pid);
+	monitor_discover_slow(world->monitor, child.pid);
 	monitor_check(world->monitor, child.pid);
 	assert_int_equal(count(world, EVENT_PROCESS, child.pid), 1);
 	go_on(&child);
@@ -412,7 +412,7 @@ static void other_program_is_noticed_at_a_check(void **state)
 	assert_int_equal(count(world, EVENT_PROCESS, child.pid), 2);
 	i = find(world, 0, EVENT_PROCESS, child.pid, child.pid);
 	i = find(world, i + 1, EVENT_PROCESS, child.pid, child.pid);
-	assert_true(world->told[i].event.u.process.new_image);
+	assert_true(world->emitted[i].event.u.process.new_image);
 	assert_argv(world, i, "sh\0-c\0echo 1; read x", 21);
 	reap(&child);
 }
@@ -423,10 +423,10 @@ static void end_is_noticed_within_some_seconds(void **state)
 	struct child child = SPAWN("/bin/true", "true");
 	int i;
 
-	monitor_introduce(world->monitor, child.pid);
+	monitor_discover_slow(world->monitor, child.pid);
 	release(&child);
 	i = wait_for(world, 0, EVENT_EXIT, child.pid);
-	assert_int_equal(world->told[i].event.u.process.status, -1);
+	assert_int_equal(world->emitted[i].event.u.process.status, -1);
 	assert_false(monitor_known(world->monitor)[child.pid]);
 }
 
@@ -435,7 +435,7 @@ static void end_is_noticed_when_we_finish(void **state)
 	struct world *world = *state;
 	struct child child = SPAWN("/bin/true", "true");
 
-	monitor_introduce(world->monitor, child.pid);
+	monitor_discover_slow(world->monitor, child.pid);
 	release(&child);
 	monitor_finish(world->monitor);
 	assert_true(find(world, 0, EVENT_EXIT, child.pid, child.pid) > 0);
@@ -462,7 +462,7 @@ static void thread_belongs_to_its_process(void **state)
 		closedir(dir);
 	}
 	assert_true(tid > 0);
-	monitor_introduce(world->monitor, tid);
+	monitor_discover_slow(world->monitor, tid);
 	assert_true(find(world, 0, EVENT_PROCESS, child.pid, child.pid) >= 0);
 	assert_true(find(world, 0, EVENT_THREAD, child.pid, tid) >= 0);
 	assert_true(monitor_known(world->monitor)[tid]);
@@ -544,7 +544,7 @@ static int64_t time_to_introduce(struct world *world, pid_t pid)
 {
 	int64_t begin = clock_now_ns();
 
-	monitor_introduce(world->monitor, pid);
+	monitor_discover_slow(world->monitor, pid);
 	return clock_now_ns() - begin;
 }
 
@@ -605,7 +605,7 @@ static void *introduce_one(void *arg)
 {
 	void **args = arg;
 
-	monitor_introduce(args[0], (pid_t)(intptr_t)args[1]);
+	monitor_discover_slow(args[0], (pid_t)(intptr_t)args[1]);
 	return NULL;
 }
 
@@ -632,18 +632,18 @@ static void many_requests_at_once_all_come_back(void **state)
 
 /* ---- what was lost, and what was seen too late ---- */
 
-static struct look look_of(pid_t pid, uint64_t image)
+static struct proc_snapshot snapshot_of(pid_t pid, uint64_t image)
 {
-	struct look look = { .pid = pid, .time_ns = clock_now_ns(), .text_known = true };
+	struct proc_snapshot snapshot = { .pid = pid, .time_ns = clock_now_ns(), .text_known = true };
 
-	look.stat = (struct procfs_stat){ .pid = pid, .ppid = 1, .state = 'S', .threads = 1,
+	snapshot.stat = (struct procfs_stat){ .pid = pid, .ppid = 1, .state = 'S', .threads = 1,
 		.start_ticks = 100, .image = image };
-	return look;
+	return snapshot;
 }
 
-static void hear(struct scope *scope, enum connector_kind kind, pid_t pid, pid_t parent)
+static void report(struct scope *scope, enum connector_kind kind, pid_t pid, pid_t parent)
 {
-	scope_hear(scope, &(struct connector_event){ .kind = kind, .tid = pid, .pid = pid,
+	scope_on_event(scope, &(struct connector_event){ .kind = kind, .tid = pid, .pid = pid,
 		.parent = parent, .time_ns = clock_now_ns() });
 }
 
@@ -651,13 +651,13 @@ static void hear(struct scope *scope, enum connector_kind kind, pid_t pid, pid_t
 static struct scope *scope_of_seven(struct world *world)
 {
 	struct scope *scope;
-	struct look look = look_of(7, 1);
+	struct proc_snapshot snapshot = snapshot_of(7, 1);
 
 	assert_int_equal(scope_create(world->ring, true, NULL, &scope), 0);
-	scope_meet(scope, &look, 0, SCOPE_IN);
-	scope_meet_thread(scope, 7, 7, 100);
+	scope_discover(scope, &snapshot, 0, SCOPE_IN);
+	scope_discover_thread(scope, 7, 7, 100);
 	assert_int_equal(scope_next(scope)->pid, 7);
-	scope_looked(scope, scope_find(scope, 7), 1, &look, 0);
+	scope_on_snapshot(scope, scope_find(scope, 7), 1, &snapshot, 0);
 	assert_false(scope_has_next(scope));
 	return scope;
 }
@@ -672,25 +672,25 @@ static void end_that_was_lost_is_told_without_a_status(void **state)
 {
 	struct world *world = *state;
 	struct scope *scope = scope_of_seven(world);
-	struct look look = look_of(7, 1);
+	struct proc_snapshot snapshot = snapshot_of(7, 1);
 	struct member *member;
 	int i;
 
-	scope_doubt_all(scope);
+	scope_mark_all_stale(scope);
 	member = scope_next(scope);
-	scope_looked(scope, member, member->generation, &look, -ESRCH);
+	scope_on_snapshot(scope, member, member->generation, &snapshot, -ESRCH);
 	assert_true(scope_end_missing(scope, clock_now_ns()));
 	assert_int_equal(find(world, 0, EVENT_EXIT, 7, 7), -1);
 	assert_false(scope_end_missing(scope, clock_now_ns() + 2 * SECOND));
 	i = find(world, 0, EVENT_EXIT, 7, 7);
-	assert_int_equal(world->told[i].event.u.process.status, -1);
+	assert_int_equal(world->emitted[i].event.u.process.status, -1);
 	assert_null(scope_find(scope, 7));
 	scope_destroy(scope);
 }
 
-static void hear_thread(struct scope *scope, enum connector_kind kind, pid_t tid, pid_t pid, int status)
+static void on_thread(struct scope *scope, enum connector_kind kind, pid_t tid, pid_t pid, int status)
 {
-	scope_hear(scope, &(struct connector_event){ .kind = kind, .tid = tid, .pid = pid,
+	scope_on_event(scope, &(struct connector_event){ .kind = kind, .tid = tid, .pid = pid,
 		.status = status, .time_ns = clock_now_ns() });
 }
 
@@ -699,8 +699,8 @@ static struct scope *scope_of_two_threads(struct world *world)
 {
 	struct scope *scope = scope_of_seven(world);
 
-	hear(scope, CONNECTOR_FORK, 8, 7);
-	hear_thread(scope, CONNECTOR_FORK, 81, 8, 0);
+	report(scope, CONNECTOR_FORK, 8, 7);
+	on_thread(scope, CONNECTOR_FORK, 81, 8, 0);
 	return scope;
 }
 
@@ -714,14 +714,14 @@ static void end_is_that_of_the_last_thread_heard_of(void **state)
 		size_t from = world->n;
 		int i;
 
-		hear_thread(scope, CONNECTOR_EXIT, first ? 8 : 81, 8, 4 << 8);
+		on_thread(scope, CONNECTOR_EXIT, first ? 8 : 81, 8, 4 << 8);
 		assert_non_null(scope_find(scope, 8));
-		hear_thread(scope, CONNECTOR_EXIT, first ? 81 : 8, 8, 5 << 8);
+		on_thread(scope, CONNECTOR_EXIT, first ? 81 : 8, 8, 5 << 8);
 		assert_null(scope_find(scope, 8));
 		assert_false(scope_has_next(scope));
 		i = find(world, from, EVENT_EXIT, 8, 8);
 		assert_true(i >= 0);
-		assert_int_equal(world->told[i].event.u.process.status, 5 << 8);
+		assert_int_equal(world->emitted[i].event.u.process.status, 5 << 8);
 		scope_destroy(scope);
 	}
 }
@@ -733,10 +733,10 @@ static void thread_that_an_exec_ended_is_no_end_when_it_is_heard_of_late(void **
 	struct world *world = *state;
 	struct scope *scope = scope_of_two_threads(world);
 
-	hear(scope, CONNECTOR_EXEC, 8, 0);
-	hear_thread(scope, CONNECTOR_EXIT, 81, 8, 9);
+	report(scope, CONNECTOR_EXEC, 8, 0);
+	on_thread(scope, CONNECTOR_EXIT, 81, 8, 9);
 	assert_non_null(scope_find(scope, 8));
-	hear_thread(scope, CONNECTOR_EXIT, 8, 8, 0);
+	on_thread(scope, CONNECTOR_EXIT, 8, 8, 0);
 	assert_null(scope_find(scope, 8));
 	scope_destroy(scope);
 }
@@ -749,14 +749,14 @@ static void exec_that_ptrace_has_told_is_not_told_again(void **state)
 	int i;
 
 	scope_begin(scope, 8, 7, true, 0, clock_now_ns());
-	scope_follow(scope, &(struct connector_event){ .kind = CONNECTOR_EXEC, .tid = 8, .pid = 8,
+	scope_on_ptrace(scope, &(struct connector_event){ .kind = CONNECTOR_EXEC, .tid = 8, .pid = 8,
 		.time_ns = clock_now_ns() });
 	scope_release(scope, 8, true);
 	collect(world);
 	from = world->n;
-	hear(scope, CONNECTOR_EXEC, 8, 0);
+	report(scope, CONNECTOR_EXEC, 8, 0);
 	assert_int_equal(find(world, from, EVENT_EXEC, 8, 8), -1);
-	hear(scope, CONNECTOR_EXEC, 8, 0);
+	report(scope, CONNECTOR_EXEC, 8, 0);
 	i = find(world, from, EVENT_EXEC, 8, 8);
 	assert_true(i >= 0);
 	scope_destroy(scope);
@@ -766,20 +766,20 @@ static void exec_that_was_lost_is_told_as_a_new_image(void **state)
 {
 	struct world *world = *state;
 	struct scope *scope = scope_of_seven(world);
-	struct look look = look_of(7, 2);
+	struct proc_snapshot snapshot = snapshot_of(7, 2);
 	struct member *member;
 	int first;
 
 	first = find(world, 0, EVENT_PROCESS, 7, 7);
-	scope_doubt_all(scope);
+	scope_mark_all_stale(scope);
 	for (int i = 0; i < 2; i++) {
 		member = scope_next(scope);
 		assert_non_null(member);
-		scope_looked(scope, member, member->generation, &look, 0);
+		scope_on_snapshot(scope, member, member->generation, &snapshot, 0);
 	}
 	first = find(world, first + 1, EVENT_PROCESS, 7, 7);
 	assert_true(first > 0);
-	assert_true(world->told[first].event.u.process.new_image);
+	assert_true(world->emitted[first].event.u.process.new_image);
 	assert_false(scope_has_next(scope));
 	scope_destroy(scope);
 }
@@ -788,11 +788,11 @@ static void exec_that_was_lost_is_told_as_a_new_image(void **state)
 static struct scope *scope_of_a_birth(struct world *world)
 {
 	struct scope *scope;
-	struct look look = look_of(7, 1);
+	struct proc_snapshot snapshot = snapshot_of(7, 1);
 
 	assert_int_equal(scope_create(world->ring, true, NULL, &scope), 0);
-	scope_meet(scope, &look, 0, SCOPE_ANCESTOR);
-	hear(scope, CONNECTOR_FORK, 8, 7);
+	scope_discover(scope, &snapshot, 0, SCOPE_ANCESTOR);
+	report(scope, CONNECTOR_FORK, 8, 7);
 	assert_int_equal(find(world, 0, EVENT_FORK, 8, 8), -1);
 	return scope;
 }
@@ -809,10 +809,10 @@ static void child_of_an_ancestor_is_told_when_it_touches(void **state)
 	assert_int_equal(scope_known(scope)[8], KNOWN);
 	i = find(world, 0, EVENT_FORK, 8, 8);
 	assert_true(i > 0);
-	assert_int_equal(world->told[i].event.u.process.ppid, 7);
-	assert_true(world->told[i].event.time_ns <= forked);
+	assert_int_equal(world->emitted[i].event.u.process.ppid, 7);
+	assert_true(world->emitted[i].event.time_ns <= forked);
 	/* Its own children are those of a member. */
-	hear(scope, CONNECTOR_FORK, 9, 8);
+	report(scope, CONNECTOR_FORK, 9, 8);
 	assert_true(find(world, i, EVENT_FORK, 9, 9) > i);
 	scope_destroy(scope);
 }
@@ -829,16 +829,16 @@ static void child_of_an_ancestor_is_looked_at_after_exec_end_or_loss(void **stat
 {
 	struct scope *scope = scope_of_a_birth(*state);
 
-	hear(scope, CONNECTOR_EXEC, 8, 0);
+	report(scope, CONNECTOR_EXEC, 8, 0);
 	assert_no_adoption(scope);
 	scope = scope_of_a_birth(*state);
-	hear(scope, CONNECTOR_EXIT, 8, 0);
+	report(scope, CONNECTOR_EXIT, 8, 0);
 	assert_no_adoption(scope);
 	scope = scope_of_a_birth(*state);
-	hear(scope, CONNECTOR_FORK, 8, 6); /* the number is the child of somebody unknown now */
+	report(scope, CONNECTOR_FORK, 8, 6); /* the number is the child of somebody unknown now */
 	assert_no_adoption(scope);
 	scope = scope_of_a_birth(*state);
-	hear(scope, CONNECTOR_EXIT, 7, 0); /* the parent's */
+	report(scope, CONNECTOR_EXIT, 7, 0); /* the parent's */
 	assert_no_adoption(scope);
 	scope = scope_of_a_birth(*state);
 	scope_forget_births(scope);
@@ -849,19 +849,19 @@ static void text_of_a_former_program_is_thrown_away(void **state)
 {
 	struct world *world = *state;
 	struct scope *scope = scope_of_seven(world);
-	struct look look = look_of(7, 2);
+	struct proc_snapshot snapshot = snapshot_of(7, 2);
 	struct member *member;
 	uint32_t generation;
 
-	hear(scope, CONNECTOR_EXEC, 7, 0);
+	report(scope, CONNECTOR_EXEC, 7, 0);
 	member = scope_next(scope);
 	generation = member->generation;
-	hear(scope, CONNECTOR_EXEC, 7, 0);
-	scope_looked(scope, member, generation, &look, 0);
+	report(scope, CONNECTOR_EXEC, 7, 0);
+	scope_on_snapshot(scope, member, generation, &snapshot, 0);
 	assert_int_equal(count(world, EVENT_PROCESS, 7), 1);
 	assert_int_equal(scope_known(scope)[7], KNOWN_NOT);
 	assert_int_equal(scope_next(scope)->pid, 7);
-	scope_looked(scope, member, generation + 1, &look, 0);
+	scope_on_snapshot(scope, member, generation + 1, &snapshot, 0);
 	assert_int_equal(count(world, EVENT_PROCESS, 7), 2);
 	scope_destroy(scope);
 }
@@ -870,15 +870,15 @@ static void end_waits_for_the_one_who_reads(void **state)
 {
 	struct world *world = *state;
 	struct scope *scope = scope_of_seven(world);
-	struct look look = look_of(7, 2);
+	struct proc_snapshot snapshot = snapshot_of(7, 2);
 	struct member *member;
 	int text;
 
-	hear(scope, CONNECTOR_EXEC, 7, 0);
+	report(scope, CONNECTOR_EXEC, 7, 0);
 	member = scope_next(scope);
-	hear(scope, CONNECTOR_EXIT, 7, 0);
+	report(scope, CONNECTOR_EXIT, 7, 0);
 	assert_int_equal(find(world, 0, EVENT_EXIT, 7, 7), -1);
-	scope_looked(scope, member, member->generation, &look, 0);
+	scope_on_snapshot(scope, member, member->generation, &snapshot, 0);
 	text = find(world, find(world, 0, EVENT_EXEC, 7, 7), EVENT_PROCESS, 7, 7);
 	assert_true(text > 0);
 	assert_true(find(world, 0, EVENT_EXIT, 7, 7) > text);
@@ -890,16 +890,16 @@ static void number_that_comes_back_is_somebody_else(void **state)
 {
 	struct world *world = *state;
 	struct scope *scope = scope_of_seven(world);
-	struct look look = look_of(7, 2);
+	struct proc_snapshot snapshot = snapshot_of(7, 2);
 	struct member *member;
 
-	hear(scope, CONNECTOR_EXEC, 7, 0);
+	report(scope, CONNECTOR_EXEC, 7, 0);
 	member = scope_next(scope); /* and somebody reads, for ever */
-	hear(scope, CONNECTOR_FORK, 7, 3);
+	report(scope, CONNECTOR_FORK, 7, 3);
 	assert_true(find(world, 0, EVENT_EXIT, 7, 7) > 0);
 	assert_null(scope_find(scope, 7));
 	assert_int_equal(scope_known(scope)[7], KNOWN_NOT);
-	scope_looked(scope, member, 2, &look, 0);
+	scope_on_snapshot(scope, member, 2, &snapshot, 0);
 	assert_int_equal(count(world, EVENT_PROCESS, 7), 1);
 	scope_destroy(scope);
 }
@@ -909,13 +909,13 @@ static void newest_is_looked_at_first(void **state)
 	struct world *world = *state;
 	struct scope *scope = scope_of_seven(world);
 
-	hear(scope, CONNECTOR_FORK, 8, 7);
-	hear(scope, CONNECTOR_EXEC, 8, 0);
-	hear(scope, CONNECTOR_FORK, 9, 7);
-	hear(scope, CONNECTOR_EXEC, 9, 0);
-	hear(scope, CONNECTOR_FORK, 10, 7);
-	hear(scope, CONNECTOR_EXEC, 10, 0);
-	hear(scope, CONNECTOR_EXIT, 9, 0);
+	report(scope, CONNECTOR_FORK, 8, 7);
+	report(scope, CONNECTOR_EXEC, 8, 0);
+	report(scope, CONNECTOR_FORK, 9, 7);
+	report(scope, CONNECTOR_EXEC, 9, 0);
+	report(scope, CONNECTOR_FORK, 10, 7);
+	report(scope, CONNECTOR_EXEC, 10, 0);
+	report(scope, CONNECTOR_EXIT, 9, 0);
 	assert_int_equal(scope_next(scope)->pid, 10);
 	assert_int_equal(scope_next(scope)->pid, 8);
 	assert_null(scope_next(scope));
@@ -927,7 +927,7 @@ static pid_t child_of(struct world *world, pid_t pid)
 {
 	collect(world);
 	for (size_t i = 0; pid && i < world->n; i++) {
-		const struct event *ev = &world->told[i].event;
+		const struct event *ev = &world->emitted[i].event;
 
 		if (ev->kind == EVENT_PROCESS && ev->u.process.ppid == pid)
 			return ev->u.process.pid;
@@ -944,10 +944,10 @@ static void child_that_was_not_heard_of_is_met(void **state)
 	struct watch watch;
 
 	assert_int_equal(watch_init(&watch, &options), 0);
-	meet_thread(&watch, child.pid);
+	discover_thread(&watch, child.pid);
 	go_on(&child);
 	while (!child_of(world, child_of(world, child.pid)) && clock_now_ns() < end)
-		meet_missed(&watch, since);
+		discover_missed(&watch, since);
 	assert_true(child_of(world, child_of(world, child.pid)) > 0);
 	kill(child.pid, SIGKILL);
 	reap(&child);

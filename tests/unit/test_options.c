@@ -294,7 +294,7 @@ static void abbreviation_of_several_options_is_not_guessed(void **state)
 
 static void unknown_use_of_io_uring_is_told_with_the_known_ones(void **state)
 {
-	REFUSED((struct command_line *)*state, EXIT_USAGE, "io_uring 'yes'", "'auto', 'on' or 'off'",
+	REFUSED((struct command_line *)*state, EXIT_USAGE, "'yes' for --io-uring", "auto, on or off",
 		"--io-uring", "yes", "mnt");
 }
 
@@ -306,15 +306,15 @@ static void io_uring_is_no_mount_option(void **state)
 
 static void unknown_fidelity_is_told_with_the_known_ones(void **state)
 {
-	REFUSED((struct command_line *)*state, EXIT_USAGE, "unknown fidelity 'fast'", "'cached'",
+	REFUSED((struct command_line *)*state, EXIT_USAGE, "'fast' for --fidelity", "cached",
 		"--fidelity", "fast", "mnt");
 }
 
 static void unknown_source_of_processes_is_told_with_the_known_ones(void **state)
 {
-	REFUSED((struct command_line *)*state, EXIT_USAGE, "unknown source of processes 'x'", "'inband'",
+	REFUSED((struct command_line *)*state, EXIT_USAGE, "'x' for --processes", "inband",
 		"--processes=x", "mnt");
-	REFUSED((struct command_line *)*state, EXIT_USAGE, "that others start", "auto",
+	REFUSED((struct command_line *)*state, EXIT_USAGE, "'ftrac run' only", "auto",
 		"--processes=ptrace", "mnt");
 }
 

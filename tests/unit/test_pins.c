@@ -203,10 +203,10 @@ static void comes_back_after_a_rename_that_we_did(void **state)
 	struct inode *f = lookup(t, lookup(t, t->root, "d"), "f"), *child;
 
 	push_out(t, f);
-	child = inode_child(t->table, lookup(t, t->root, "d"), "f");
+	child = inode_hold_child(t->table, lookup(t, t->root, "d"), "f");
 	assert_ptr_equal(child, f);
 	assert_int_equal(rename(path_in(t, "d/f"), path_in(t, "moved")), 0);
-	inode_moved(t->table, child, t->root, "moved");
+	inode_name_changed(t->table, child, t->root, "moved");
 	push_out(t, f);
 	assert_leads_to(t, f, "moved");
 }
@@ -218,9 +218,9 @@ static void comes_back_after_a_rename_of_its_directory_that_we_did(void **state)
 
 	push_out(t, f);
 	push_out(t, d);
-	child = inode_child(t->table, t->root, "d");
+	child = inode_hold_child(t->table, t->root, "d");
 	assert_int_equal(rename(path_in(t, "d"), path_in(t, "e")), 0);
-	inode_moved(t->table, child, t->root, "e");
+	inode_name_changed(t->table, child, t->root, "e");
 	push_out(t, d);
 	assert_leads_to(t, f, "e/f");
 }
@@ -316,13 +316,13 @@ static void names_in_a_circle_lead_nowhere(void **state)
 	e = lookup(t, d, "e");
 	push_out(t, e);
 	push_out(t, d);
-	entry_ref(entry_of(d)); /* inode_moved() releases; what it released was never held */
+	entry_ref(entry_of(d)); /* inode_name_changed() releases; what it released was never held */
 	entry_of(d)->users++;
-	inode_moved(t->table, d, e, "d");
+	inode_name_changed(t->table, d, e, "d");
 	assert_int_equal(inode_hold(t->table, e), -ESTALE);
 	entry_ref(entry_of(d));
 	entry_of(d)->users++;
-	inode_moved(t->table, d, t->root, "d");
+	inode_name_changed(t->table, d, t->root, "d");
 	assert_leads_to(t, e, "d/e");
 }
 
@@ -332,12 +332,12 @@ static void file_that_we_unlinked_keeps_its_descriptor(void **state)
 {
 	struct tree *t = *state;
 	struct inode *a = lookup(t, t->root, "a");
-	struct inode *child = inode_doomed(t->table, t->root, "a");
+	struct inode *child = inode_hold_removed(t->table, t->root, "a");
 	struct stat attr;
 
 	assert_ptr_equal(child, a);
 	assert_int_equal(unlink(path_in(t, "a")), 0);
-	inode_lost(t->table, child, t->root, "a");
+	inode_name_removed(t->table, child, t->root, "a");
 	while (inode_make_room(t->table))
 		;
 	assert_int_equal(inode_stat(t->table, a, -1, &attr), 0);
@@ -377,12 +377,12 @@ static void lost_name_keeps_the_descriptor_where_there_are_no_handles(void **sta
 {
 	struct tree *t = *state;
 	struct inode *a = lookup(t, t->root, "a");
-	struct inode *child = inode_child(t->table, t->root, "a");
+	struct inode *child = inode_hold_child(t->table, t->root, "a");
 
 	assert_int_equal(link(path_in(t, "a"), path_in(t, "b")), 0);
 	assert_ptr_equal(child, a);
 	assert_int_equal(unlink(path_in(t, "a")), 0);
-	inode_lost(t->table, child, t->root, "a");
+	inode_name_removed(t->table, child, t->root, "a");
 	while (inode_make_room(t->table))
 		;
 	assert_leads_to(t, a, "b");
@@ -433,7 +433,7 @@ static void other_mounts_are_let_go_when_nobody_uses_them(void **state)
 	(void)state;
 	assert_int_equal(inode_lookup(table, inode_of(table, NODE_ROOT), "proc", &proc, &attr), 0);
 	assert_int_equal(inode_lookup(table, proc, "version", &version, &attr), 0);
-	assert_int_equal(inode_table_sweep(table), 0);
+	assert_int_equal(inode_table_start_sweeper(table), 0);
 	assert_true(inode_hold(table, proc) >= 0);
 	for (int i = 0; i < 300 && !gone; i++) {
 		usleep(100000);

@@ -16,7 +16,7 @@
 #include "db/figures.h"
 #include "db/text.h"
 #include "procmon/environ.h"
-#include "procmon/look.h"
+#include "procmon/proc_snapshot.h"
 #include "procmon/procfs.h"
 #include "procmon/usage.h"
 
@@ -401,35 +401,35 @@ static void put_thread(struct fake *fake, pid_t tid, char state)
 static void process_has_ended_when_all_of_its_threads_have(void **state)
 {
 	struct fake *fake = *state;
-	struct look look = { 0 };
+	struct proc_snapshot snapshot = { 0 };
 
 	mkdir(temp_path(&fake->temp, "12/task"), 0700);
 	put_thread(fake, 12, 'Z');
 	put_thread(fake, 13, 'Z');
 	put_thread(fake, 14, 'S');
-	assert_int_equal(look_who(&look, fake->proc, 12), 0);
+	assert_int_equal(proc_snapshot_take(&snapshot, fake->proc, 12), 0);
 	put_thread(fake, 14, 'X');
-	assert_int_equal(look_who(&look, fake->proc, 12), -ESRCH);
-	look_finish(&look);
+	assert_int_equal(proc_snapshot_take(&snapshot, fake->proc, 12), -ESRCH);
+	proc_snapshot_finish(&snapshot);
 }
 
 static void look_at_ourselves_finds_us(TEST_UNUSED void **state)
 {
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY);
-	struct look look = { 0 };
+	struct proc_snapshot snapshot = { 0 };
 	int64_t start;
 
-	assert_int_equal(look_who(&look, proc, getpid()), 0);
-	look_text(&look, proc, NULL);
-	start = procfs_ticks_ns(look.stat.start_ticks) - clock_suspended_ns();
-	assert_int_equal(look.stat.ppid, getppid());
-	assert_int_equal(look.stat.session, getsid(0));
+	assert_int_equal(proc_snapshot_take(&snapshot, proc, getpid()), 0);
+	proc_snapshot_read_text(&snapshot, proc, NULL);
+	start = procfs_ticks_ns(snapshot.stat.start_ticks) - clock_suspended_ns();
+	assert_int_equal(snapshot.stat.ppid, getppid());
+	assert_int_equal(snapshot.stat.session, getsid(0));
 	assert_true(start <= clock_now_ns() && start > clock_now_ns() - INT64_C(600000000000));
-	assert_true(look.owner_known);
-	assert_int_equal(look.uid, geteuid());
-	assert_int_equal(look.gid, getegid());
-	assert_true(look.text_known);
-	look_finish(&look);
+	assert_true(snapshot.owner_known);
+	assert_int_equal(snapshot.uid, geteuid());
+	assert_int_equal(snapshot.gid, getegid());
+	assert_true(snapshot.text_known);
+	proc_snapshot_finish(&snapshot);
 	close(proc);
 }
 

@@ -5,24 +5,24 @@
 
 #include "test.h"
 
-static const struct transport_world all = { .library = true, .kernel = true, .enabled = true,
+static const struct transport_conditions all = { .library = true, .kernel = true, .enabled = true,
 	.allowed = true };
 
 /* Whether it is io_uring, and nothing is complained of. */
-static bool settles(const struct transport_world *world, enum transport_wish wish)
+static bool settles(const struct transport_conditions *world, enum transport_wish wish)
 {
 	const char *why;
-	bool uring = transport_settle(world, wish, &why);
+	bool uring = transport_choose(world, wish, &why);
 
 	assert_null(why);
 	return uring;
 }
 
-static void refuses(const struct transport_world *world, const char *words)
+static void refuses(const struct transport_conditions *world, const char *words)
 {
 	const char *why;
 
-	assert_false(transport_settle(world, TRANSPORT_URING, &why));
+	assert_false(transport_choose(world, TRANSPORT_URING, &why));
 	assert_non_null(why);
 	assert_non_null(strstr(why, words));
 	assert_null(strchr(why, '\n'));
@@ -56,7 +56,7 @@ static void rings_are_taken_where_they_can_be_had(void **state)
 
 static void what_is_missing_is_told_to_who_asks_for_it(void **state)
 {
-	struct transport_world w = all;
+	struct transport_conditions w = all;
 
 	(void)state;
 	w.library = false;
@@ -71,7 +71,7 @@ static void what_is_missing_is_told_to_who_asks_for_it(void **state)
 
 static void requests_that_wait_go_by_the_device(void **state)
 {
-	struct transport_world w = all;
+	struct transport_conditions w = all;
 
 	(void)state;
 	w.waits = true;
@@ -82,7 +82,7 @@ static void requests_that_wait_go_by_the_device(void **state)
 
 static void a_late_source_takes_rings_only_when_asked(void **state)
 {
-	struct transport_world w = all;
+	struct transport_conditions w = all;
 
 	(void)state;
 	w.late = true;
@@ -94,7 +94,7 @@ static void a_late_source_takes_rings_only_when_asked(void **state)
 /* Whatever there is here. */
 static void looking_finds_the_same_twice(void **state)
 {
-	struct transport_world one = transport_look("/", true), two = transport_look("/", true);
+	struct transport_conditions one = transport_probe("/", true), two = transport_probe("/", true);
 
 	(void)state;
 	assert_true(one.waits && two.waits);

@@ -43,7 +43,7 @@ def bad_input(place):
     fails("unknown option", 125, ["unknown option '--nix'"], "--nix", "true", place=place)
     fails("no value", 125, ["'--db' needs a value"], "--db", place=place)
     fails("unknown source", 125, ["'magic'", "ptrace"], "--processes", "magic", "true", place=place)
-    fails("in band", 125, ["there is no mount"], "--processes", "inband", "true", place=place)
+    fails("in band", 125, ["needs a mount"], "--processes", "inband", "true", place=place)
     fails("no number", 125, ["'x'", "number"], "--wait", "x", "true", place=place)
     fails("negative", 125, ["'-1'"], "--wait", "-1", "true", place=place)
     fails("check with a command", 125, ["takes no command"], "--check", "true", place=place)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "procmon/meet.h"
+#include "procmon/discover.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -11,23 +11,24 @@
 #include <utlist.h>
 
 #include "base/clock.h"
-#include "procmon/look.h"
+#include "procmon/proc_snapshot.h"
 #include "procmon/scope.h"
 #include "procmon/watch.h"
 
-/* Processes of one introduction: of longer lines the upper part is left out. */
+/* At most so many ancestors are read; of a longer chain the upper part is left out. */
 #define CHAIN_MAX 32
 
 /* ---- one reader at a process ---- */
 
 /*
- * A process that cannot be read must not hold up more than one of the pool: it may be the
- * ancestor of many.  Who else comes to it waits for a moment - the first may be about to tell of
- * it - and then does without.
+ * A process may be the ancestor of many. If reading it blocks, it must not block more than one
+ * thread of the pool. So a thread claims the process before it reads it. Another thread that needs
+ * the same process waits for a moment, in case the first is about to report it, and then continues
+ * without it.
  */
 #define CLAIM_NS 50000000
 
-/* On the stack of the one who reads. */
+/* On the stack of the reading thread. */
 struct claim {
 	pid_t pid;
 	int64_t since_ns;
@@ -62,47 +63,48 @@ static void unclaim(struct watch *watch, struct claim *mine)
 	watch_unlock(watch);
 }
 
-/* ---- a thread, its process and those above ---- */
+/* a thread, its process and its ancestors */
 
 /* The first is the process of the thread. */
 struct chain {
 	int n;
-	bool found; /* it ends at one that the writer knows */
+	bool found; /* it ends at a process that the writer knows */
 	uint32_t generations[CHAIN_MAX];
-	struct look looks[CHAIN_MAX];
+	struct proc_snapshot snapshots[CHAIN_MAX];
 };
 
-static bool is_told(struct watch *watch, const struct look *look, uint32_t *ret_generation)
+static bool is_known(struct watch *watch, const struct proc_snapshot *snapshot, uint32_t *ret_generation)
 {
-	bool told;
+	bool known;
 
 	watch_lock(watch);
-	told = scope_knows(watch->scope, look, ret_generation);
+	known = scope_knows(watch->scope, snapshot, ret_generation);
 	watch_unlock(watch);
-	return told;
+	return known;
 }
 
-/* Adds a process to the chain.  Whether there is need of the next one. */
+/* Adds a process to the chain. Returns whether the parent is needed, too. */
 static bool read_link(struct watch *watch, struct chain *chain, pid_t pid)
 {
-	struct look *look = &chain->looks[chain->n];
-	bool told;
+	struct proc_snapshot *snapshot = &chain->snapshots[chain->n];
+	bool known;
 
-	if (look_who(look, watch->proc, pid) < 0)
+	if (proc_snapshot_take(snapshot, watch->proc, pid) < 0)
 		return false;
-	if (chain->n && look->stat.session != chain->looks[0].stat.session)
+	if (chain->n && snapshot->stat.session != chain->snapshots[0].stat.session)
 		return false;
-	told = is_told(watch, look, &chain->generations[chain->n]);
-	chain->found |= told;
-	if (told && chain->n)
+	known = is_known(watch, snapshot, &chain->generations[chain->n]);
+	chain->found |= known;
+	if (known && chain->n)
 		return false;
 	chain->n++;
-	if (!told)
-		look_text(look, watch->proc, watch->env);
-	return !told && pid != look->stat.session;
+	if (!known)
+		proc_snapshot_read_text(snapshot, watch->proc, watch->env);
+	return !known && pid != snapshot->stat.session;
 }
 
-/* Up to the leader of the session, or to one whom the writer knows, and so those above him. */
+/* Up to the session leader, or to a process that the writer knows: then it knows the ancestors,
+ * too. */
 static void read_chain(struct watch *watch, struct chain *chain, pid_t pid)
 {
 	struct claim mine;
@@ -112,21 +114,21 @@ static void read_chain(struct watch *watch, struct chain *chain, pid_t pid)
 		more = read_link(watch, chain, pid) && !watch_is_closed(watch);
 		unclaim(watch, &mine);
 		if (more)
-			pid = chain->looks[chain->n - 1].stat.ppid;
+			pid = chain->snapshots[chain->n - 1].stat.ppid;
 	}
 }
 
 static void finish_chain(struct chain *chain)
 {
-	/* The one that ended the chain may have been read too. */
+	/* The snapshot at which the chain ends may have text, too. */
 	for (int i = 0; i < CHAIN_MAX; i++)
-		look_finish(&chain->looks[i]);
+		proc_snapshot_finish(&chain->snapshots[i]);
 }
 
-static void tell_chain(struct watch *watch, const struct chain *chain)
+static void emit_chain(struct watch *watch, const struct chain *chain)
 {
 	for (int i = chain->n - 1; i >= 0; i--)
-		scope_meet(watch->scope, &chain->looks[i], chain->generations[i],
+		scope_discover(watch->scope, &chain->snapshots[i], chain->generations[i],
 			i ? SCOPE_ANCESTOR : SCOPE_IN);
 }
 
@@ -140,7 +142,7 @@ static bool is_outside(struct watch *watch, pid_t pid)
 	return outside;
 }
 
-void meet_thread(struct watch *watch, pid_t tid)
+void discover_thread(struct watch *watch, pid_t tid)
 {
 	struct chain *chain = calloc(1, sizeof(*chain));
 	struct procfs_status status;
@@ -154,13 +156,13 @@ void meet_thread(struct watch *watch, pid_t tid)
 	if (r == 0)
 		r = procfs_read_stat(watch->proc, tid, &stat);
 	if (r == 0 && chain && watch->command && !chain->found)
-		r = -ESRCH; /* somebody else, in our mount */
+		r = -ESRCH; /* a process outside of the command's tree, in our mount */
 	watch_lock(watch);
 	if (r == -ESRCH) {
-		atomic_store(&watch->known[tid], KNOWN_NOBODY);
+		atomic_store(&watch->known[tid], KNOWN_IGNORED);
 	} else if (r == 0 && chain) {
-		tell_chain(watch, chain);
-		scope_meet_thread(watch->scope, tid, status.tgid, stat.start_ticks);
+		emit_chain(watch, chain);
+		scope_discover_thread(watch->scope, tid, status.tgid, stat.start_ticks);
 	}
 	watch_unlock(watch);
 	if (chain)
@@ -168,9 +170,10 @@ void meet_thread(struct watch *watch, pid_t tid)
 	free(chain);
 }
 
-/* ---- children that were not heard of ---- */
+/* ---- children whose fork was not reported ---- */
 
-/* Whether a process is the child of somebody in scope and not heard of, though it began since. */
+/* Whether a process is a child of a process in scope, started after that time, and unknown to the
+ * scope. */
 static bool is_missed(struct watch *watch, pid_t pid, int64_t since_boot_ns)
 {
 	struct procfs_stat stat;
@@ -187,8 +190,8 @@ static bool is_missed(struct watch *watch, pid_t pid, int64_t since_boot_ns)
 	return missed;
 }
 
-/* Introduces the children that were not heard of; how many. */
-static int meet_round(struct watch *watch, int64_t since_boot_ns)
+/* Discovers the children whose fork was not reported. Returns their number. */
+static int discover_round(struct watch *watch, int64_t since_boot_ns)
 {
 	int fd = openat(watch->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0;
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -199,7 +202,7 @@ static int meet_round(struct watch *watch, int64_t since_boot_ns)
 
 		if (pid <= 0 || !is_missed(watch, pid, since_boot_ns))
 			continue;
-		meet_thread(watch, pid);
+		discover_thread(watch, pid);
 		n++;
 	}
 	if (dir)
@@ -209,8 +212,8 @@ static int meet_round(struct watch *watch, int64_t since_boot_ns)
 	return n;
 }
 
-void meet_missed(struct watch *watch, int64_t since_boot_ns)
+void discover_missed(struct watch *watch, int64_t since_boot_ns)
 {
-	for (int i = 0; i < CHAIN_MAX && meet_round(watch, since_boot_ns); i++)
+	for (int i = 0; i < CHAIN_MAX && discover_round(watch, since_boot_ns); i++)
 		;
 }
