@@ -13,35 +13,27 @@
 
 #include "base/cleanup.h"
 #include "base/place.h"
-
-/* https://www.sqlite.org/fileformat.html#the_database_header */
-enum { ID_OFFSET = 68, HEADER_BYTES = 72 };
+#include "base/trace_file.h"
 
 /* link: 0, or O_NOFOLLOW. */
 static bool is_trace(int dir, const char *name, int link)
 {
-	static const char magic[16] = "SQLite format 3";
-	unsigned char header[HEADER_BYTES];
 	cleanup_fd int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | link);
-	const unsigned char *id = header + ID_OFFSET;
 
-	return fd >= 0 && pread(fd, header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
-	       memcmp(header, magic, sizeof(magic)) == 0 &&
-	       ((uint32_t)id[0] << 24 | id[1] << 16 | id[2] << 8 | id[3]) == OUTPUT_TRACE_ID;
+	return fd >= 0 && trace_file_is(fd);
 }
 
 /* A trace, or what is beside one as long as it grows. */
 static int check_trace(int dir, const char *name)
 {
-	static const char *const ends[] = { "-wal", "-shm", "-journal" };
 	size_t len = strlen(name), n;
 	bool found = is_trace(dir, name, O_NOFOLLOW);
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]) && !found; i++) {
+	for (int i = TRACE_FILE_LOG; i < TRACE_FILE_MAX && !found; i++) {
 		cleanup_free char *trace = NULL;
 
-		n = strlen(ends[i]);
-		if (len <= n || strcmp(name + len - n, ends[i]) != 0)
+		n = strlen(trace_file_suffix[i]);
+		if (len <= n || strcmp(name + len - n, trace_file_suffix[i]) != 0)
 			continue;
 		trace = strndup(name, len - n);
 		if (!trace)

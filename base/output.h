@@ -13,8 +13,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* What SQLite keeps of whose database it is: that of ours ("ftrc"). */
-#define OUTPUT_TRACE_ID 1718907491
 #define OUTPUT_IS_TRACE (-ENOTUNIQ)
 
 struct output {

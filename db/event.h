@@ -35,11 +35,20 @@ enum op {
 	OP_MAX
 };
 
+extern const char *const event_op_names[OP_MAX];
+
 /* How data moved: asked for by the application as it stands; as the page cache fetched it; as
  * the page cache wrote a mapping back; inside the kernel between two files. */
 enum via { VIA_DIRECT, VIA_PAGECACHE, VIA_WRITEBACK, VIA_COPY, VIA_MAX };
+extern const char *const event_via_names[VIA_MAX];
 
 enum fidelity { FIDELITY_EXACT, FIDELITY_CACHED, FIDELITY_OPEN, FIDELITY_MAX };
+extern const char *const event_fidelity_names[FIDELITY_MAX];
+/* The fidelity with that name, or -EINVAL. */
+int event_parse_fidelity(const char *text);
+
+/* The kernel sets this open flag when execve(2) opens a program; user space has no header for it. */
+#define FMODE_EXEC 040
 
 enum event_kind {
 	EVENT_NONE,

@@ -12,12 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/output.h"
+#include "base/trace_file.h"
 #include "base/rights.h"
 #include "db/json_valid.h"
 #include "db/merge.h"
 
-#define APPLICATION_ID OUTPUT_TRACE_ID
 #define VIEWS_VERSION 1
 #define BUSY_MS 10000
 
@@ -96,14 +95,14 @@ const char *query_error(const struct query_db *db)
 
 /* ---- one trace ---- */
 
-static char *beside(const char *path, const char *end)
+static char *beside(const char *path, enum trace_file file)
 {
-	return sqlite3_mprintf("%s%s", path, end);
+	return sqlite3_mprintf("%s%s", path, trace_file_suffix[file]);
 }
 
-static bool look_at(const char *path, const char *end, struct stat *ret)
+static bool look_at(const char *path, enum trace_file file, struct stat *ret)
 {
-	char *name = beside(path, end);
+	char *name = beside(path, file);
 	bool there = name && lstat(name, ret) == 0;
 
 	sqlite3_free(name);
@@ -111,9 +110,9 @@ static bool look_at(const char *path, const char *end, struct stat *ret)
 }
 
 /* 1, 0, or -ENOMEM: not known. */
-static int is_there(const char *path, const char *end)
+static int is_there(const char *path, enum trace_file file)
 {
-	char *name = beside(path, end);
+	char *name = beside(path, file);
 	struct stat st;
 	int r = !name ? -ENOMEM : stat(name, &st) == 0;
 
@@ -125,14 +124,14 @@ static int is_there(const char *path, const char *end)
 static void files_init(struct trace_files *files, const char *trace)
 {
 	*files = (struct trace_files){ .path = realpath(trace, NULL) };
-	files->has_log = files->path ? is_there(files->path, "-wal") : -ENOMEM;
-	files->had_index = files->path && is_there(files->path, "-shm") != 0;
+	files->has_log = files->path ? is_there(files->path, TRACE_FILE_LOG) : -ENOMEM;
+	files->had_index = files->path && is_there(files->path, TRACE_FILE_INDEX) != 0;
 }
 
 /* When it has been read from.  SQLite of root gives the index to the owner of the trace. */
 static void files_made(struct trace_files *files)
 {
-	if (!files->path || files->had_index || !look_at(files->path, "-shm", &files->index) ||
+	if (!files->path || files->had_index || !look_at(files->path, TRACE_FILE_INDEX, &files->index) ||
 		(files->index.st_uid != geteuid() && files->index.st_uid != files->trace.st_uid))
 		files->index.st_ino = 0;
 }
@@ -144,7 +143,7 @@ static bool is_same(const struct stat *one, const struct stat *other)
 
 static void files_finish(struct trace_files *files)
 {
-	char *name = files->index.st_ino ? beside(files->path, "-shm") : NULL;
+	char *name = files->index.st_ino ? beside(files->path, TRACE_FILE_INDEX) : NULL;
 	struct stat st;
 
 	if (name && stat(name, &st) == 0 && is_same(&st, &files->index))
@@ -198,17 +197,17 @@ static int check_trace(struct query_db *db, const char *path)
 			"which takes the right to write there: copy all files of this name to a "
 			"place of your own",
 			path, sqlite3_errmsg(db->sqlite));
-	if (id == APPLICATION_ID && version > VIEWS_VERSION)
+	if (id == TRACE_FILE_ID && version > VIEWS_VERSION)
 		return fail(db, -EPROTO,
 			"'%s' is a trace of a newer format%s; use the programs of the "
 			"ftrac that wrote it",
 			path, "");
-	if (id < 0 || (id == APPLICATION_ID && pragma(db->sqlite, IS_TRACE) < 0))
+	if (id < 0 || (id == TRACE_FILE_ID && pragma(db->sqlite, IS_TRACE) < 0))
 		return fail(db, -EINVAL,
 			"'%s' is damaged, or no trace: %s; SQLite's '.recover' may save what "
 			"is left",
 			path, sqlite3_errmsg(db->sqlite));
-	if (id != APPLICATION_ID && pragma(db->sqlite, IS_TRACE) < 0)
+	if (id != TRACE_FILE_ID && pragma(db->sqlite, IS_TRACE) < 0)
 		return fail(db, -EINVAL,
 			"'%s' is no trace%s; give the file that ftrac or procmon wrote, "
 			"trace.db unless it was told another name by --db",
@@ -270,16 +269,15 @@ static int open_sqlite(struct query_db *db, const char *path)
 /* A log is part of what is read, so it must be of the same owner as the trace. */
 static int check_beside(struct query_db *db, const char *path, const struct trace_files *files)
 {
-	static const char *const ends[] = { "-wal", "-journal", "-shm" };
 	struct stat beside;
 
-	for (size_t i = 0; files->path && i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (look_at(files->path, ends[i], &beside) &&
+	for (int i = TRACE_FILE_LOG; files->path && i < TRACE_FILE_MAX; i++)
+		if (look_at(files->path, i, &beside) &&
 			beside.st_uid != files->trace.st_uid && !is_same(&beside, &files->index))
 			return fail(db, -EPERM,
 				"'%s%s' belongs to another user than the trace; copy the trace alone "
 				"to a place of your own",
-				path, ends[i]);
+				path, trace_file_suffix[i]);
 	return 0;
 }
 
@@ -350,7 +348,7 @@ static int64_t now_ms(void)
  * else. */
 static bool may_be_in_between(const struct query_db *db, int r)
 {
-	return r == -EBUSY || (r < 0 && db->files.has_log == 1 && is_there(db->files.path, "-wal") == 0);
+	return r == -EBUSY || (r < 0 && db->files.has_log == 1 && is_there(db->files.path, TRACE_FILE_LOG) == 0);
 }
 
 static void close_once(struct query_db *db)

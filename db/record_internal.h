@@ -32,8 +32,6 @@ struct procs;
 struct touch;
 struct touches;
 
-/* In the flags of an OPEN by execve(2); not in any header. */
-#define FMODE_EXEC 040
 #define FLAGS_KNOWN 64
 
 struct record {

@@ -14,18 +14,19 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/output.h"
 #include "base/cleanup.h"
+#include "base/fd_path.h"
 #include "base/place.h"
+#include "base/trace_file.h"
 #include "db/bus.h"
 #include "db/event.h"
 #include "db/figures.h"
 #include "db/spill.h"
 #include "db/sql.h"
 
-#define APPLICATION_ID OUTPUT_TRACE_ID
 #define STRING(x) STRING_OF(x)
 #define STRING_OF(x) #x
+#define RESERVE_SUFFIX "-reserve"
 #define RESERVE_BYTES (256 << 10)
 /* Rows that one statement inserts: a statement costs as much as a row or two. */
 #define ROWS 16
@@ -126,17 +127,6 @@ static const char *const paratrac_names[OP_MAX] = {
 	[OP_MKNOD] = "mknod",	   [OP_UTIMENS] = "utime",
 };
 
-static const char *const op_names[OP_MAX] = {
-#define X(upper, lower) #lower,
-	EVENT_OPS(X)
-#undef X
-};
-
-static const char *const via_names[] = { "direct", "pagecache", "writeback", "copy" };
-_Static_assert(sizeof(via_names) / sizeof(via_names[0]) == VIA_MAX, "a name for each way");
-static const char *const fidelity_names[] = { "exact", "cached", "open" };
-_Static_assert(sizeof(fidelity_names) / sizeof(fidelity_names[0]) == FIDELITY_MAX, "names");
-
 /* Of an input or output error SQLite's own words say nothing, and it does not keep the cause. */
 static void put_error(struct store *store, int code)
 {
@@ -226,11 +216,11 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
 /* There is no rollback journal of ours, so one that is there is not rolled back. */
 static int access_file(sqlite3_vfs *vfs, const char *name, int flags, int *ret_is)
 {
-	static const char end[] = "-journal";
-	size_t len = strlen(name);
+	const char *end = trace_file_suffix[TRACE_FILE_JOURNAL];
+	size_t len = strlen(name), n = strlen(end);
 
 	*ret_is = 0;
-	if (len >= sizeof(end) - 1 && strcmp(name + len - (sizeof(end) - 1), end) == 0)
+	if (len >= n && strcmp(name + len - n, end) == 0)
 		return SQLITE_OK;
 	return the_unix->xAccess(vfs, name, flags, ret_is);
 }
@@ -270,23 +260,23 @@ static int check_file_system(int dir)
 	return 0;
 }
 
-/* Whether an existing file is a trace: SQLite's header with our application id. */
-static bool is_trace(int fd)
-{
-	unsigned char head[72];
+/* The name of a file of the database. */
+struct file_name {
+	char text[sizeof(((struct store *)NULL)->name) + 16];
+};
 
-	if (pread(fd, head, sizeof(head), 0) != sizeof(head) || memcmp(head, "SQLite format 3", 16))
-		return false;
-	return ((uint32_t)head[68] << 24 | head[69] << 16 | head[70] << 8 | head[71]) ==
-	       APPLICATION_ID;
+static struct file_name file_name(const struct store *store, enum trace_file file)
+{
+	struct file_name name;
+
+	snprintf(name.text, sizeof(name.text), "%s%s", store->name, trace_file_suffix[file]);
+	return name;
 }
 
-static void unlink_with(struct store *store, const char *suffix)
+static void unlink_files(struct store *store)
 {
-	char name[sizeof(store->name) + 16];
-
-	snprintf(name, sizeof(name), "%s%s", store->name, suffix);
-	unlinkat(store->dir, name, 0);
+	for (int i = 0; i < TRACE_FILE_USED; i++)
+		unlinkat(store->dir, file_name(store, i).text, 0);
 }
 
 static int clear_trace(struct store *store, bool force)
@@ -298,47 +288,41 @@ static int clear_trace(struct store *store, bool force)
 		return errno == ENOENT ? 0 : errno == ELOOP ? -EINVAL : -errno;
 	if (fstat(fd, &st) < 0 || place_is_foreign(store->dir, &st))
 		return -EPERM;
-	if (!S_ISREG(st.st_mode) || !is_trace(fd))
+	if (!S_ISREG(st.st_mode) || !trace_file_is(fd))
 		return -EINVAL;
 	if (!force)
 		return -EEXIST;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return -EBUSY;
-	unlink_with(store, "");
-	unlink_with(store, "-wal");
-	unlink_with(store, "-shm");
+	unlink_files(store);
 	return 0;
 }
 
 /* What a database of this name would be taken to consist of, but is not of this one. */
 static int clear_beside(struct store *store)
 {
-	static const char *const ends[] = { "-wal", "-shm", "-journal", "-reserve" };
-	char name[sizeof(store->name) + 16];
+	char reserve[sizeof(store->name) + 16];
 	int r = 0;
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]) && r == 0; i++) {
-		snprintf(name, sizeof(name), "%s%s", store->name, ends[i]);
-		r = place_clear(store->dir, name);
-	}
-	return r;
+	for (int i = TRACE_FILE_LOG; i < TRACE_FILE_MAX && r == 0; i++)
+		r = place_clear(store->dir, file_name(store, i).text);
+	snprintf(reserve, sizeof(reserve), "%s" RESERVE_SUFFIX, store->name);
+	return r < 0 ? r : place_clear(store->dir, reserve);
 }
 
 /* Exclusive: what somebody else puts there in between is not followed, nor written.  The log is made like
  * that when SQLite opens it, which takes away one that is there before. */
 static int make_files(struct store *store)
 {
-	char name[sizeof(store->name) + 16];
 	int index, r;
 
 	store->lock = place_create(store->dir, store->name, 0600);
 	if (store->lock < 0)
 		return store->lock == -EEXIST ? -EINVAL : store->lock;
-	snprintf(name, sizeof(name), "%s-shm", store->name);
 	r = flock(store->lock, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
-	index = r == 0 ? place_create(store->dir, name, 0600) : r;
+	index = r == 0 ? place_create(store->dir, file_name(store, TRACE_FILE_INDEX).text, 0600) : r;
 	if (index < 0) {
-		unlink_with(store, "");
+		unlinkat(store->dir, store->name, 0);
 		return index == -EEXIST ? -EPERM : index;
 	}
 	close(index);
@@ -353,10 +337,10 @@ static int open_place(struct store *store, const char *path, bool force)
 	store->dir = place_open(path, false, &name);
 	if (store->dir < 0)
 		return store->dir;
-	if (strlen(name) + sizeof("-reserve") > NAME_MAX)
+	if (strlen(name) + sizeof(RESERVE_SUFFIX) > NAME_MAX)
 		return -ENAMETOOLONG;
 	snprintf(store->name, sizeof(store->name), "%s", name);
-	snprintf(store->path, sizeof(store->path), "/proc/self/fd/%d/%s", store->dir, store->name);
+	snprintf(store->path, sizeof(store->path), "%s/%s", fd_path(store->dir).text, store->name);
 	r = check_file_system(store->dir);
 	if (r == 0)
 		r = clear_trace(store, force);
@@ -370,7 +354,7 @@ static void take_reserve(struct store *store)
 {
 	char name[sizeof(store->name) + 16];
 
-	snprintf(name, sizeof(name), "%s-reserve", store->name);
+	snprintf(name, sizeof(name), "%s" RESERVE_SUFFIX, store->name);
 	store->reserve = place_create(store->dir, name, 0600);
 	if (store->reserve < 0)
 		return;
@@ -419,13 +403,13 @@ static int fill_names(struct store *store)
 
 	for (int i = 0; i < OP_MAX && r == 0; i++)
 		r = exec_made(store, sqlite3_mprintf("INSERT INTO op_name VALUES (%d, %Q, %Q)", i,
-			op_names[i], paratrac_names[i]));
+			event_op_names[i], paratrac_names[i]));
 	for (int i = 0; i < VIA_MAX && r == 0; i++)
 		r = exec_made(store, sqlite3_mprintf("INSERT INTO via_name VALUES (%d, %Q)", i,
-			via_names[i]));
+			event_via_names[i]));
 	for (int i = 0; i < FIDELITY_MAX && r == 0; i++)
 		r = exec_made(store, sqlite3_mprintf("INSERT INTO fidelity_name VALUES (%d, %Q)", i,
-			fidelity_names[i]));
+			event_fidelity_names[i]));
 	return r;
 }
 
@@ -433,7 +417,7 @@ static int make_schema(struct store *store)
 {
 	/* What we are stands in the file itself from the first moment, not only in its log. */
 	int r = store_exec(store, "PRAGMA journal_mode = MEMORY; PRAGMA page_size = 2048;"
-		"PRAGMA application_id = " STRING(APPLICATION_ID) ";"
+		"PRAGMA application_id = " STRING(TRACE_FILE_ID) ";"
 		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = FILE;"
 		"PRAGMA wal_autocheckpoint = 8000; BEGIN");
 
@@ -539,9 +523,7 @@ void store_discard(struct store *store)
 {
 	if (!store)
 		return;
-	unlink_with(store, "");
-	unlink_with(store, "-wal");
-	unlink_with(store, "-shm");
+	unlink_files(store);
 	store_destroy(store);
 }
 
@@ -805,15 +787,11 @@ const char *store_error(const struct store *store)
 
 void store_files(const struct store *store, struct store_file ret_files[STORE_FILES])
 {
-	static const char *const suffix[STORE_FILES] = { "", "-wal", "-shm" };
-
 	for (int i = 0; i < STORE_FILES; i++) {
-		char name[sizeof(store->name) + 8];
 		struct stat st;
 
-		snprintf(name, sizeof(name), "%s%s", store->name, suffix[i]);
 		ret_files[i] = (struct store_file){ 0 };
-		if (fstatat(store->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		if (fstatat(store->dir, file_name(store, i).text, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			ret_files[i] = (struct store_file){ st.st_dev, st.st_ino };
 	}
 }

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "base/trace_file.h"
+
 struct store;
 
 /* Statements, by the table they fill.  The values follow the columns of schema.sql. */
@@ -133,7 +135,7 @@ struct store_file {
 	dev_t dev;
 	ino_t ino;
 };
-#define STORE_FILES 3
+#define STORE_FILES TRACE_FILE_USED
 void store_files(const struct store *store, struct store_file ret_files[STORE_FILES]);
 /* The directory they are in, and the name of the first in it. */
 struct store_file store_directory(const struct store *store);

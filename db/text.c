@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "db/event.h"
 
 bool text_is_utf8(const char *bytes, size_t len)
 {
@@ -98,7 +99,7 @@ static const struct {
 	{ __O_TMPFILE, "O_TMPFILE" },	{ O_SYNC, "O_SYNC" },	     { O_DSYNC, "O_DSYNC" },
 	{ O_ASYNC, "O_ASYNC" },		{ O_DIRECT, "O_DIRECT" },    { 0100000, "O_LARGEFILE" },
 	{ O_DIRECTORY, "O_DIRECTORY" }, { O_NOFOLLOW, "O_NOFOLLOW" }, { O_NOATIME, "O_NOATIME" },
-	{ O_CLOEXEC, "O_CLOEXEC" },	{ O_PATH, "O_PATH" },	     { 040, "FMODE_EXEC" },
+	{ O_CLOEXEC, "O_CLOEXEC" },	{ O_PATH, "O_PATH" },	     { FMODE_EXEC, "FMODE_EXEC" },
 };
 
 void text_open_flags(uint32_t flags, char *out, size_t size)

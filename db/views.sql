@@ -33,8 +33,7 @@ FROM run, images i JOIN images b ON b.id = coalesce(i.base, i.id)
 -- before and behind the work of others.
 CREATE VIEW program AS
 SELECT image, process, seq, coalesce(called, base, comm) AS name, shell, shell AND NOT given_text AS script,
-	coalesce(called, base, comm) IN ('make', 'gmake', 'ninja', 'ninja-build', 'samu', 'snakemake', 'xargs', 'parallel',
-		'nextflow', 'makeflow', 'condor_dagman', 'scons') AS driver,
+	coalesce(called, base, comm) IN (@DRIVERS@) AS driver,
 	coalesce(iif(place > 0, called, NULL), iif(given_text, NULL, (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
 		FROM json_each(argv) WHERE key = first)), called, base, comm) AS title,
 	called IS NOT NULL AND place > 0 AS own,

@@ -166,14 +166,6 @@ bool fs_is_append_only(int fd)
 	       (sx.stx_attributes & STATX_ATTR_APPEND);
 }
 
-struct fd_path fd_path(int fd)
-{
-	struct fd_path path;
-
-	snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
-	return path;
-}
-
 /* Times of access are left alone by O_NOATIME, which is for the owner to ask for, and for the mount. */
 static void leave_atime(const struct call *c, int fd)
 {

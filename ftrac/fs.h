@@ -20,6 +20,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/fd_path.h"
+#include "base/trace_file.h"
 #include "db/event.h"
 #include "ftrac/creds.h"
 #include "ftrac/inode.h"
@@ -32,7 +34,7 @@ struct shares;
 
 /* The files of the trace itself, which nobody may open through the mount: a second SQLite on this
  * side would not see the locks of the one on the other, and destroy the database. */
-#define FS_OWN_FILES 3
+#define FS_OWN_FILES TRACE_FILE_USED
 struct fs_own {
 	struct {
 		dev_t dev;
@@ -221,12 +223,6 @@ bool fs_is_own_name(const struct fs *fs, const struct inode *dir, const char *na
 
 /* Replies with attributes, which the kernel then believes for some time. */
 void call_reply_attr(const struct call *c, struct inode *inode, const struct stat *attr);
-
-/* "/proc/self/fd/N": what an O_PATH descriptor refers to, for calls that want a path. */
-struct fd_path {
-	char text[32];
-};
-struct fd_path fd_path(int fd);
 
 /* Opens what an inode stands for, as the requester; fd or -errno. */
 int fs_reopen(const struct call *c, struct inode *inode, int flags);

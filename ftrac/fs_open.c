@@ -24,7 +24,6 @@
 #define CREATE_FOUND 5
 #define SHARE_TURNS 20
 #define SHARE_NAP_US 1000
-#define FMODE_EXEC 040 /* the kernel opens a program for execve(2); in no header for us */
 
 /*
  * Not passed on to the source: what the kernel has dealt with; O_DIRECT, for which our buffers
