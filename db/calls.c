@@ -82,7 +82,7 @@ static size_t find_ended(const struct calls *calls, int64_t time_ns)
 	return i;
 }
 
-bool calls_broken(struct calls *calls, const struct event *ev, struct event *ret_event)
+bool calls_take_interrupted(struct calls *calls, const struct event *ev, struct event *ret_event)
 {
 	bool faults = ev->via == VIA_PAGECACHE || ev->via == VIA_WRITEBACK;
 	size_t i = ev->tid > 0 && !faults ? find(calls, ev->tid) : calls->n;
@@ -112,7 +112,7 @@ void calls_end(struct calls *calls, int32_t tid, int64_t time_ns)
 	calls->n_ended++;
 }
 
-bool calls_rest(struct calls *calls, struct event *ret_event)
+bool calls_take_remaining(struct calls *calls, struct event *ret_event)
 {
 	if (!calls->n)
 		return false;

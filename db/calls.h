@@ -37,7 +37,7 @@ enum calls_result {
 	CALLS_KEPT  /* a piece: the rest will come */
 };
 
-/* To be asked for each operation, in their order, after calls_broken().  Changes a read or write: struct event_op,
+/* To be asked for each operation, in their order, after calls_take_interrupted().  Changes a read or write: struct event_op,
  * 'pieces'. */
 enum calls_result calls_take(struct calls *calls, struct event *event);
 
@@ -47,12 +47,12 @@ enum calls_result calls_take(struct calls *calls, struct event *event);
  * fault says nothing: the buffer of the call may be a mapping.  False if there is none; several may come, one after
  * the other.
  */
-bool calls_broken(struct calls *calls, const struct event *event, struct event *ret_event);
+bool calls_take_interrupted(struct calls *calls, const struct event *event, struct event *ret_event);
 
 /* That thread has ended at that time; pieces from before may still come. */
 void calls_end(struct calls *calls, int32_t tid, int64_t time_ns);
 
 /* Nothing will come any more: takes out one call that is left.  False if there is none. */
-bool calls_rest(struct calls *calls, struct event *ret_event);
+bool calls_take_remaining(struct calls *calls, struct event *ret_event);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/queue.h>
 #include <sys/stat.h>
 
-#include "db/combos.h"
+#include "db/tuples.h"
 #include "db/event.h"
 #include "db/procs.h"
 #include "db/store.h"
@@ -47,7 +47,7 @@ struct node {
 struct files {
 	struct store *store;
 	struct paths *paths;
-	struct combos *kinds;
+	struct tuples *kinds;
 	int64_t start_ns;
 	struct node *nodes;
 	struct file *files; /* those that a key leads to */
@@ -72,7 +72,7 @@ int files_create(struct store *store, struct paths *paths, int64_t start_ns, siz
 	STAILQ_INIT(&files->dirty);
 	SLIST_INIT(&files->made);
 	*ret_files = files;
-	return combos_create(store, PUT_KIND, 3, kept, &files->kinds);
+	return tuples_create(store, PUT_KIND, 3, kept, &files->kinds);
 }
 
 static void node_unref(struct files *files, struct node *node);
@@ -114,17 +114,17 @@ static void dentry_unhash(struct files *files, struct dentry *d)
 }
 
 /* The kernel forgets the node; want of memory leaves the name as it was told. */
-static void leave_name(const struct dentry *d)
+static void keep_name(const struct dentry *d)
 {
 	struct file *file = d->node->file;
 	size_t len = d->key_len - sizeof(uint64_t);
-	struct left_name *l;
+	struct kept_name *l;
 
 	if (d->unhashed || !d->path || file->deleted || !(l = malloc(sizeof(*l) + len)))
 		return;
-	*l = (struct left_name){ .dir = d->dir->file, .path = d->path, .from_ns = d->from_ns, .len = len };
+	*l = (struct kept_name){ .dir = d->dir->file, .path = d->path, .from_ns = d->from_ns, .len = len };
 	memcpy(l->name, d->key.name, len);
-	SLIST_INSERT_HEAD(&file->left, l, next);
+	SLIST_INSERT_HEAD(&file->kept_names, l, next);
 }
 
 static void node_unref(struct files *files, struct node *node)
@@ -135,7 +135,7 @@ static void node_unref(struct files *files, struct node *node)
 		return;
 	node->references = 1; /* while its names go, which may lead back here */
 	while ((d = TAILQ_FIRST(&node->dentries))) {
-		leave_name(d);
+		keep_name(d);
 		dentry_free(files, d);
 	}
 	if (node->file->node == node)
@@ -144,12 +144,12 @@ static void node_unref(struct files *files, struct node *node)
 	free(node);
 }
 
-static void free_left_names(struct file *file)
+static void free_kept_names(struct file *file)
 {
-	struct left_name *l;
+	struct kept_name *l;
 
-	while ((l = SLIST_FIRST(&file->left))) {
-		SLIST_REMOVE_HEAD(&file->left, next);
+	while ((l = SLIST_FIRST(&file->kept_names))) {
+		SLIST_REMOVE_HEAD(&file->kept_names, next);
 		free(l);
 	}
 }
@@ -174,10 +174,10 @@ void files_destroy(struct files *files)
 	HASH_CLEAR(hh, files->files);
 	while ((f = SLIST_FIRST(&files->made))) {
 		SLIST_REMOVE_HEAD(&files->made, next_made);
-		free_left_names(f);
+		free_kept_names(f);
 		free(f);
 	}
-	combos_destroy(files->kinds);
+	tuples_destroy(files->kinds);
 	free(files);
 }
 
@@ -188,7 +188,7 @@ static int put_file(struct files *files, const struct file *f)
 
 	if (!f->path) /* nothing of it is recorded */
 		return 0;
-	r = combos_intern(files->kinds, (int64_t[]){ f->key.dev, f->mode, f->mount }, &kind);
+	r = tuples_intern(files->kinds, (int64_t[]){ f->key.dev, f->mode, f->mount }, &kind);
 	if (r < 0)
 		return r;
 	return store_put(files->store, PUT_FILE,
@@ -425,7 +425,7 @@ static void drop_names(struct files *files, struct node *node, int64_t time_ns)
 	}
 }
 
-static int put_left_name(struct files *files, const struct file *file, const struct left_name *l, int64_t to_ns)
+static int put_kept_name(struct files *files, const struct file *file, const struct kept_name *l, int64_t to_ns)
 {
 	return store_put(files->store, PUT_NAME,
 		(struct value[]){ V_INT(file->id), V_INT(l->path), V_INT(l->from_ns - files->start_ns),
@@ -434,14 +434,14 @@ static int put_left_name(struct files *files, const struct file *file, const str
 
 /* The kernel looks a file up that it had forgotten: d is the name that it had, or another one.  A file of one link
  * has no other name then. */
-static void take_left_names(struct files *files, struct dentry *d, int64_t time_ns)
+static void restore_kept_names(struct files *files, struct dentry *d, int64_t time_ns)
 {
 	struct file *file = d->node->file;
 	bool is_only = S_ISDIR(file->mode) || file->nlink <= 1;
 	size_t len = d->key_len - sizeof(uint64_t);
-	struct left_name *l, *next;
+	struct kept_name *l, *next;
 
-	for (l = SLIST_FIRST(&file->left); l; l = next) {
+	for (l = SLIST_FIRST(&file->kept_names); l; l = next) {
 		bool is_this = l->dir == d->dir->file && l->len == len && memcmp(l->name, d->key.name, len) == 0;
 
 		next = SLIST_NEXT(l, next);
@@ -450,8 +450,8 @@ static void take_left_names(struct files *files, struct dentry *d, int64_t time_
 		if (is_this)
 			d->from_ns = l->from_ns;
 		else
-			put_left_name(files, file, l, time_ns);
-		SLIST_REMOVE(&file->left, l, left_name, next);
+			put_kept_name(files, file, l, time_ns);
+		SLIST_REMOVE(&file->kept_names, l, kept_name, next);
 		free(l);
 	}
 }
@@ -490,7 +490,7 @@ int files_bind(struct files *files, struct node *dir, const char *name, size_t l
 	d = make_dentry(files, dir, name, len, node, time_ns);
 	if (!d)
 		return -ENOMEM;
-	take_left_names(files, d, time_ns);
+	restore_kept_names(files, d, time_ns);
 	if (last && last->unhashed)
 		dentry_free(files, last);
 	if (node->n_dentries > NAMES_KEPT && node->n_dentries > node->file->nlink)
@@ -546,7 +546,7 @@ static int renew_name(struct files *files, struct dentry *d, int64_t time_ns)
  * memory, or if the path is not known. */
 static char *build_dir_path(const struct file *dir, size_t extra, size_t *ret_len, int depth)
 {
-	const struct left_name *l = SLIST_FIRST(&dir->left);
+	const struct kept_name *l = SLIST_FIRST(&dir->kept_names);
 	char *path;
 
 	if (dir->node)
@@ -562,7 +562,7 @@ static char *build_dir_path(const struct file *dir, size_t extra, size_t *ret_le
 	return path;
 }
 
-static int renew_left_name(struct files *files, struct file *file, struct left_name *l, int64_t time_ns)
+static int renew_kept_name(struct files *files, struct file *file, struct kept_name *l, int64_t time_ns)
 {
 	size_t len;
 	char *text = build_dir_path(l->dir, l->len + 1, &len, DEPTH);
@@ -581,22 +581,22 @@ static int renew_left_name(struct files *files, struct file *file, struct left_n
 		file->path = path.id;
 		files_dirty(files, file);
 	}
-	r = put_left_name(files, file, l, time_ns);
+	r = put_kept_name(files, file, l, time_ns);
 	l->path = path.id;
 	l->from_ns = time_ns;
-	return r < 0 ? r : put_left_name(files, file, l, 0);
+	return r < 0 ? r : put_kept_name(files, file, l, 0);
 }
 
-static int renew_left_names(struct files *files, int64_t time_ns)
+static int renew_kept_names(struct files *files, int64_t time_ns)
 {
-	struct left_name *l;
+	struct kept_name *l;
 	struct file *f;
 	int r = 0;
 
 	SLIST_FOREACH(f, &files->made, next_made)
-		SLIST_FOREACH(l, &f->left, next)
+		SLIST_FOREACH(l, &f->kept_names, next)
 			if (r == 0)
-				r = renew_left_name(files, f, l, time_ns);
+				r = renew_kept_name(files, f, l, time_ns);
 	return r;
 }
 
@@ -611,7 +611,7 @@ int files_moved(struct files *files, int64_t time_ns)
 		if (r == 0)
 			r = renew_name(files, d, time_ns);
 	}
-	return r < 0 ? r : renew_left_names(files, time_ns);
+	return r < 0 ? r : renew_kept_names(files, time_ns);
 }
 
 struct file *files_unbind(struct files *files, struct node *dir, const char *name, size_t len,
@@ -632,11 +632,11 @@ struct file *files_unbind(struct files *files, struct node *dir, const char *nam
 		file->nlink--;
 	if (gone && (file->nlink == 0 || S_ISDIR(file->mode))) {
 		file->deleted = true;
-		free_left_names(file);
+		free_kept_names(file);
 		files_dirty(files, file);
 	}
 	dentry_unhash(files, d);
-	files_path(files, node, NULL, 0, &path); /* the name that is left, if there is one */
+	files_path(files, node, NULL, 0, &path); /* of another name of the node, if there is one */
 	return file;
 }
 

@@ -53,7 +53,7 @@ struct file {
 	bool foreign_read;  /* somebody read it who had not alone written it */
 	bool used;	    /* read, written or created */
 	struct node *node; /* one that the kernel remembers, or NULL */
-	SLIST_HEAD(, left_name) left;
+	SLIST_HEAD(, kept_name) kept_names;
 	int write_handles;  /* open for writing now */
 	/* Since it was not: written back from a mapping, written past the page cache; and counted for both */
 	bool mixed; /* pages were written back that may have undone a direct write */
@@ -65,8 +65,8 @@ struct file {
 struct node;
 
 /* A name that a file had when the kernel forgot the node it led to. */
-struct left_name {
-	SLIST_ENTRY(left_name) next;
+struct kept_name {
+	SLIST_ENTRY(kept_name) next;
 	struct file *dir;
 	int64_t path, from_ns;
 	size_t len;

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "db/combos.h"
+#include "db/tuples.h"
 #include "db/event.h"
 #include "db/files.h"
 #include "db/procs.h"
@@ -31,7 +31,7 @@ struct handles {
 	size_t most_uses; /* of one handle */
 	struct handle *open;
 	STAILQ_HEAD(, handle) dirty; /* rows in the order of their ids cost least */
-	struct combos *ways;
+	struct tuples *ways;
 };
 
 /* How many of that size there may be. */
@@ -53,7 +53,7 @@ int handles_create(struct store *store, int64_t start_ns, size_t kept,
 	handles->most_uses = room_for(kept / USES_PART, USE_BYTES);
 	STAILQ_INIT(&handles->dirty);
 	*ret_handles = handles;
-	return combos_create(store, PUT_WAY, 4, kept, &handles->ways);
+	return tuples_create(store, PUT_WAY, 4, kept, &handles->ways);
 }
 
 static void forget_uses(struct handle *handle)
@@ -91,7 +91,7 @@ void handles_destroy(struct handles *handles)
 		HASH_DEL(handles->open, h);
 		handle_free(h);
 	}
-	combos_destroy(handles->ways);
+	tuples_destroy(handles->ways);
 	free(handles);
 }
 
@@ -252,9 +252,9 @@ int handles_data(struct handles *handles, struct handle *handle, struct image *i
 static int put_handle(struct handles *handles, const struct handle *h)
 {
 	int64_t way;
-	int r = combos_intern(handles->ways,
-		(int64_t[]){ h->flags, h->created ? h->mode : COMBO_NULL, h->fidelity,
-			h->mapped >= 0 ? h->mapped : COMBO_NULL },
+	int r = tuples_intern(handles->ways,
+		(int64_t[]){ h->flags, h->created ? h->mode : TUPLE_NULL, h->fidelity,
+			h->mapped >= 0 ? h->mapped : TUPLE_NULL },
 		&way);
 
 	return r < 0 ? r

@@ -118,7 +118,7 @@ static void prune_images(struct process *process, int64_t time_ns)
 		*link = image->older;
 		free(image->before);
 		free(image);
-		process->forgetful = true;
+		process->images_pruned = true;
 	}
 }
 
@@ -540,7 +540,7 @@ static int on_exec(struct procs *procs, const struct event *ev, const struct par
 }
 
 /* A process that nobody told us of: it was there before, or there is no connector. */
-static int meet_process(struct procs *procs, const struct event *ev, const struct part *parts,
+static int discover_process(struct procs *procs, const struct event *ev, const struct part *parts,
 	struct process **ret_process)
 {
 	const struct event_process *e = &ev->u.process;
@@ -571,7 +571,7 @@ static int on_process(struct procs *procs, const struct event *ev, const struct 
 	if (r < 0)
 		return r;
 	if (!process)
-		r = meet_process(procs, ev, parts, &process);
+		r = discover_process(procs, ev, parts, &process);
 	else if (e->new_image)
 		r = next_image(procs, process, ev, parts);
 	else if (!process->image->digest)
@@ -685,7 +685,7 @@ int procs_event(struct procs *procs, const struct event *ev, const char *text, s
 /* Of a process that has forgotten some, the image that is next to a time need not be the one of that time. */
 static bool is_of_time(const struct process *process, const struct image *image, int64_t time_ns)
 {
-	if (!process->forgetful)
+	if (!process->images_pruned)
 		return true;
 	return image->start_ns <= time_ns && (image == process->image || image->end_ns > time_ns);
 }

@@ -42,7 +42,7 @@ struct process {
 	int status;		  /* wait(2)'s; -1 unknown */
 	uint8_t tier;
 	uint8_t ids_known;
-	bool forgetful; /* there were images that are not in memory any more */
+	bool images_pruned; /* there were images that are not in memory any more */
 	int references; /* threads, and those of its images */
 	char *cgroup;
 	struct figures *threads; /* of those that have ended, put together; NULL: nothing known */

@@ -100,7 +100,7 @@ static char *beside(const char *path, enum trace_file file)
 	return sqlite3_mprintf("%s%s", path, trace_file_suffix[file]);
 }
 
-static bool look_at(const char *path, enum trace_file file, struct stat *ret)
+static bool stat_file(const char *path, enum trace_file file, struct stat *ret)
 {
 	char *name = beside(path, file);
 	bool there = name && lstat(name, ret) == 0;
@@ -110,7 +110,7 @@ static bool look_at(const char *path, enum trace_file file, struct stat *ret)
 }
 
 /* 1, 0, or -ENOMEM: not known. */
-static int is_there(const char *path, enum trace_file file)
+static int file_exists(const char *path, enum trace_file file)
 {
 	char *name = beside(path, file);
 	struct stat st;
@@ -124,14 +124,14 @@ static int is_there(const char *path, enum trace_file file)
 static void files_init(struct trace_files *files, const char *trace)
 {
 	*files = (struct trace_files){ .path = realpath(trace, NULL) };
-	files->has_log = files->path ? is_there(files->path, TRACE_FILE_LOG) : -ENOMEM;
-	files->had_index = files->path && is_there(files->path, TRACE_FILE_INDEX) != 0;
+	files->has_log = files->path ? file_exists(files->path, TRACE_FILE_LOG) : -ENOMEM;
+	files->had_index = files->path && file_exists(files->path, TRACE_FILE_INDEX) != 0;
 }
 
 /* When it has been read from.  SQLite of root gives the index to the owner of the trace. */
 static void files_made(struct trace_files *files)
 {
-	if (!files->path || files->had_index || !look_at(files->path, TRACE_FILE_INDEX, &files->index) ||
+	if (!files->path || files->had_index || !stat_file(files->path, TRACE_FILE_INDEX, &files->index) ||
 		(files->index.st_uid != geteuid() && files->index.st_uid != files->trace.st_uid))
 		files->index.st_ino = 0;
 }
@@ -272,7 +272,7 @@ static int check_beside(struct query_db *db, const char *path, const struct trac
 	struct stat beside;
 
 	for (int i = TRACE_FILE_LOG; files->path && i < TRACE_FILE_MAX; i++)
-		if (look_at(files->path, i, &beside) &&
+		if (stat_file(files->path, i, &beside) &&
 			beside.st_uid != files->trace.st_uid && !is_same(&beside, &files->index))
 			return fail(db, -EPERM,
 				"'%s%s' belongs to another user than the trace; copy the trace alone "
@@ -348,7 +348,7 @@ static int64_t now_ms(void)
  * else. */
 static bool may_be_in_between(const struct query_db *db, int r)
 {
-	return r == -EBUSY || (r < 0 && db->files.has_log == 1 && is_there(db->files.path, TRACE_FILE_LOG) == 0);
+	return r == -EBUSY || (r < 0 && db->files.has_log == 1 && file_exists(db->files.path, TRACE_FILE_LOG) == 0);
 }
 
 static void close_once(struct query_db *db)

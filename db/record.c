@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "db/calls.h"
-#include "db/combos.h"
+#include "db/tuples.h"
 #include "db/declared.h"
-#include "db/ghosts.h"
+#include "db/missing_names.h"
 #include "db/op_times.h"
 #include "db/procs.h"
 #include "db/record_internal.h"
@@ -25,12 +25,12 @@ static int create_bounded(struct record *record, size_t kept)
 	if (r == 0)
 		r = touches_create(store, start, kept, &record->touches);
 	if (r == 0)
-		r = ghosts_create(store, start, kept, &record->ghosts);
+		r = missing_names_create(store, start, kept, &record->missing_names);
 	if (r == 0)
 		r = files_create(store, record->paths, start, kept, &record->files);
 	if (r == 0)
 		r = handles_create(store, start, kept, &record->handles);
-	return r < 0 ? r : combos_create(store, PUT_THREAD, 2, kept, &record->threads);
+	return r < 0 ? r : tuples_create(store, PUT_THREAD, 2, kept, &record->threads);
 }
 
 int record_create(struct store *store, const struct record_options *options,
@@ -67,10 +67,10 @@ void record_destroy(struct record *record)
 	files_destroy(record->files);
 	procs_destroy(record->procs);
 	touches_destroy(record->touches);
-	ghosts_destroy(record->ghosts);
+	missing_names_destroy(record->missing_names);
 	op_times_destroy(record->op_times);
 	paths_destroy(record->paths);
-	combos_destroy(record->threads);
+	tuples_destroy(record->threads);
 	calls_destroy(record->calls);
 	free(record);
 }
@@ -89,7 +89,7 @@ int record_flush(struct record *record)
 	if (r == 0)
 		r = touches_flush(record->touches);
 	if (r == 0)
-		r = ghosts_flush(record->ghosts);
+		r = missing_names_flush(record->missing_names);
 	return r < 0 ? r : op_times_flush(record->op_times);
 }
 
@@ -188,7 +188,7 @@ static int on_request(struct record *record, const struct event *ev, const char 
 	struct event broken, whole = *ev;
 	int r = 0;
 
-	while (r == 0 && calls_broken(record->calls, ev, &broken))
+	while (r == 0 && calls_take_interrupted(record->calls, ev, &broken))
 		r = on_op(record, &broken, "", 0);
 	if (r < 0 || calls_take(record->calls, &whole) == CALLS_KEPT)
 		return r;
@@ -231,7 +231,7 @@ int record_finish(struct record *record)
 	struct event rest;
 	int r = 0;
 
-	while (r == 0 && calls_rest(record->calls, &rest))
+	while (r == 0 && calls_take_remaining(record->calls, &rest))
 		r = on_op(record, &rest, "", 0);
 	if (r < 0)
 		return r;

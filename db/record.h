@@ -12,7 +12,7 @@
  * Memory grows with files that were seen, names of those that the kernel remembers, living processes and open
  * handles.  Whatever else clients can make as much of as they like is bounded by 'kept': names that lead nowhere
  * (paths.h), what was done to files (touches.h) and closed handles (handles.h) may take as much each, three tables of
- * combinations (combos.h) a quarter each, searches (ghosts.h) an eighth: four times as much in all.  Beyond that,
+ * combinations (tuples.h) a quarter each, searches (missing_names.h) an eighth: four times as much in all.  Beyond that,
  * facts go to the database earlier; what the views show is the same with any bound.
  */
 

@@ -25,8 +25,8 @@
 #include "db/record.h"
 
 struct calls;
-struct combos;
-struct ghosts;
+struct tuples;
+struct missing_names;
 struct op_times;
 struct procs;
 struct touch;
@@ -42,9 +42,9 @@ struct record {
 	struct files *files;
 	struct handles *handles;
 	struct touches *touches;
-	struct ghosts *ghosts;
+	struct missing_names *missing_names;
 	struct op_times *op_times;
-	struct combos *threads;
+	struct tuples *threads;
 	struct calls *calls;
 	struct record_counts counts;
 	int64_t last_op;

@@ -4,7 +4,7 @@
 #include <linux/fs.h>
 #include <sys/stat.h>
 
-#include "db/ghosts.h"
+#include "db/missing_names.h"
 #include "db/procs.h"
 #include "db/record_internal.h"
 #include "db/touches.h"
@@ -27,7 +27,7 @@ int record_lookup(struct record *record, const struct work *w)
 	if (file)
 		record_touch(record, w, file, row.path.id)->nmeta++;
 	else if (w->op->result == -ENOENT && row.path.id)
-		r = ghosts_add(record->ghosts, w->process ? w->process->id : 0, row.path.id,
+		r = missing_names_add(record->missing_names, w->process ? w->process->id : 0, row.path.id,
 			w->ev->time_ns);
 	return r < 0 ? r : record_put_name_op(record, w, &row);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "db/record_internal.h"
 
-#include "db/combos.h"
+#include "db/tuples.h"
 #include "db/op_times.h"
 #include "db/procs.h"
 #include "db/store.h"
@@ -37,7 +37,7 @@ static int find_requester(struct record *record, const struct work *w, const str
 	if (w->image && tid == 0)
 		ret->code |= 1 << 8;
 	else if (tid != (w->image ? w->process->pid : 0))
-		r = combos_intern(record->threads, (int64_t[]){ image, tid }, &thread);
+		r = tuples_intern(record->threads, (int64_t[]){ image, tid }, &thread);
 	if (thread)
 		ret->who = V_INT(-thread);
 	return r;

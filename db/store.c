@@ -53,7 +53,7 @@ struct store {
 	int lock;    /* the database file, with a flock(2) as long as we write */
 	int reserve; /* an unlinked file that holds disk space */
 	int failed;  /* the first thing that went wrong in this transaction */
-	bool bus_was_told;
+	bool bus_notified;
 	char name[256];
 	char path[64 + 256]; /* through dir */
 	char temporary[64 + 256 + 32];
@@ -88,7 +88,7 @@ static const struct {
 	[PUT_MOVED] = { "moved", 18, 1 },
 	[PUT_USE] = { "uses", 14, 0 },
 	[PUT_TOUCH] = { "touches", 14, 1 },
-	[PUT_GHOST] = { "ghosts", 4, 0 },
+	[PUT_MISSING_NAME] = { "ghosts", 4, 0 },
 	[PUT_OP_TIME] = { "op_times", 3, 0 },
 	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX, 1 },
 	[PUT_SPENT] = { "spent", 10, 1 },
@@ -110,7 +110,7 @@ static const char *const added[PUT_MAX] = {
 	[PUT_USE] = SUM("nread") ", " SUM("bread") ", " SUM("nwrite") ", " SUM("bwrite") ", " SUM("nseek") ", "
 		SUM("read_ns") ", " SUM("write_ns") ", " SPAN("read") ", " SPAN("write"),
 	[PUT_OP_TIME] = SUM("ops") ", " SUM("ns"),
-	[PUT_GHOST] = SUM("count") ", first_t = " FIRST("first_t"),
+	[PUT_MISSING_NAME] = SUM("count") ", first_t = " FIRST("first_t"),
 };
 _Static_assert(ROW_COLUMNS >= 18, "the widest table");
 
@@ -713,9 +713,9 @@ int store_find_path(struct store *store, uint32_t hash, const struct value *path
 }
 
 /* Once: the last words may still be said. */
-static int tell_bus(struct store *store)
+static int notify_bus(struct store *store)
 {
-	store->bus_was_told = true;
+	store->bus_notified = true;
 	snprintf(store->error, sizeof(store->error), "the file system has no room, or no quota, for the index of the log");
 	return store_fail(store, -ENOSPC);
 }
@@ -723,8 +723,8 @@ static int tell_bus(struct store *store)
 int store_begin(struct store *store)
 {
 	store->failed = 0;
-	if (bus_has_failed() && !store->bus_was_told)
-		return tell_bus(store);
+	if (bus_has_failed() && !store->bus_notified)
+		return notify_bus(store);
 	return store_exec(store, "BEGIN");
 }
 

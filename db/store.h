@@ -41,7 +41,7 @@ enum put {
 	PUT_MOVED,
 	PUT_USE,
 	PUT_TOUCH,
-	PUT_GHOST,
+	PUT_MISSING_NAME,
 	PUT_OP_TIME,
 	PUT_FIGURES,
 	PUT_SPENT,
@@ -102,7 +102,7 @@ int store_commit(struct store *store);
 int store_fail(struct store *store, int error);
 void store_rollback(struct store *store);
 
-/* Inserts or replaces a row, or (PUT_USE, PUT_GHOST) adds to the one that is there; as many values as the table has
+/* Inserts or replaces a row, or (PUT_USE, PUT_MISSING_NAME) adds to the one that is there; as many values as the table has
  * columns.  In a transaction rows wait for others of their table, and may fail when it is committed; texts need not
  * outlive the call. */
 int store_put(struct store *store, enum put put, const struct value *values);
