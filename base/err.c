@@ -15,7 +15,7 @@ static void print(const char *format, va_list args)
 	char line[8192];
 
 	vsnprintf(line, sizeof(line), format, args);
-	/* One line, whatever somebody's file is called. */
+	/* The name of a file may have any bytes. */
 	for (char *at = line; *at; at++)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
 			*at = '?';

@@ -23,7 +23,7 @@ static bool is_trace(int dir, const char *name, int link)
 	return fd >= 0 && trace_file_is(fd);
 }
 
-/* A trace, or what is beside one as long as it grows. */
+/* A trace, or a file that SQLite keeps beside it. */
 static int check_trace(int dir, const char *name)
 {
 	size_t len = strlen(name), n;
@@ -43,8 +43,8 @@ static int check_trace(int dir, const char *name)
 	return found ? OUTPUT_IS_TRACE : 0;
 }
 
-/* What is no file: it stays, and is written into.  What is still a link is one of /proc, like /dev/stdout.
- * Somebody may have put a file of ours there meanwhile, which is not to be emptied then. */
+/* Devices and pipes are written in place.  A link at this point is one of /proc, like /dev/stdout.  Only links may be
+ * truncated: another user may have replaced the device by a file of this user. */
 static int open_special(struct output *o, const struct stat *st)
 {
 	int flags = S_ISLNK(st->st_mode) ? O_TRUNC : O_NOFOLLOW, fd;
@@ -65,7 +65,8 @@ static int open_special(struct output *o, const struct stat *st)
 	return fd;
 }
 
-/* One that is there was left behind by us, or stays.  old: what it takes the place of; NULL: nothing. */
+/* A temporary file that this user left behind is replaced; any other is an error.  old: the file that will be replaced;
+ * NULL: there is none. */
 static int open_temporary(struct output *o, const struct stat *old)
 {
 	bool keeps = old && old->st_uid == geteuid();
@@ -83,7 +84,7 @@ static int open_temporary(struct output *o, const struct stat *old)
 		return r;
 	fd = place_create(o->dir, o->temporary, mode);
 	if (fd >= 0 && keeps)
-		fchmod(fd, mode); /* whatever the umask; where it cannot be kept it is never more */
+		fchmod(fd, mode); /* the umask does not apply; if it fails, the mode is narrower */
 	return fd;
 }
 
