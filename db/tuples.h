@@ -3,13 +3,13 @@
 #define DB_TUPLES_H
 
 /*
- * Combinations of numbers that many rows have in common - how a file was opened, on which device it
- * lies -, each once: a row of its own table, and one small number everywhere else.
+ * Tuples of numbers that many rows share, such as how a file was opened or on which device it lies.  A tuple is one row of
+ * its own table; other rows refer to it by its id.
  *
- * A client may make as many as it likes (open flags, threads): when there is no room for another one, all are
- * forgotten, and what comes again is another row that says the same.
+ * The number of tuples is not limited (open flags, threads).  When memory is full, all tuples are dropped from memory; a
+ * tuple that comes again gets a second row with the same values.
  *
- * One thread.  Memory: a quarter of what tuples_create() is given; some 120 bytes for each combination.
+ * One thread.  Memory: a quarter of the bytes given to tuples_create(); some 120 bytes for each tuple.
  */
 
 #include <stddef.h>
@@ -22,14 +22,13 @@
 
 struct tuples;
 
-/* Of the table that put fills: an id and as many columns.  kept: bytes of memory, of which a quarter
- * is used; one is kept in any case.  0 or -ENOMEM. */
+/* For the table that put fills, which has an id and that many columns.  kept: bytes of memory, of which a quarter is
+ * used; there is always room for one tuple.  0 or -ENOMEM. */
 int tuples_create(struct store *store, enum put put, int columns, size_t kept,
 	struct tuples **ret_tuples);
 void tuples_destroy(struct tuples *tuples); /* NULL is fine */
 
-/* The number of a combination; its row is written when it is new.  values: as many as there are
- * columns.  0 or -errno. */
+/* The id of a tuple; writes the row of a new one.  values: one for each column, TUPLE_NULL for NULL.  0 or -errno. */
 int tuples_intern(struct tuples *tuples, const int64_t *values, int64_t *ret_id);
 
 #endif
