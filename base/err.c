@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 static bool once;
-static atomic_flag said = ATOMIC_FLAG_INIT;
+static atomic_flag printed = ATOMIC_FLAG_INIT;
 
 static void print(const char *format, va_list args)
 {
@@ -35,7 +35,7 @@ int err_status(int status, const char *format, ...)
 {
 	va_list args;
 
-	if (once && atomic_flag_test_and_set(&said))
+	if (once && atomic_flag_test_and_set(&printed))
 		return status;
 	va_start(args, format);
 	print(format, args);

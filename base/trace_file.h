@@ -4,7 +4,7 @@
 
 /*
  * The files of a trace: the database, and those that SQLite keeps beside it while the database is written.  Here are
- * their names and what tells a trace from other files; base/output.h and db/ use both.
+ * their names, and how to recognise a trace; base/output.h and db/ use both.
  */
 
 #include <stdbool.h>

@@ -7,8 +7,8 @@
 
 #include "db/store.h"
 
-#define PART 8         /* of what is kept: they wait for the next batch only */
-#define MOST (1 << 20) /* however much memory there is */
+#define PART 8         /* of 'kept': names stay only until the next batch */
+#define MOST (1 << 20) /* with any amount of memory */
 
 struct missing_name {
 	int64_t process, path, count, first_ns;
@@ -19,7 +19,7 @@ struct missing_names {
 	int64_t start_ns;
 	struct missing_name *all;
 	size_t n, most;
-	uint32_t *slots; /* by hash: 0, or 1 + which of all; a power of two, and never full */
+	uint32_t *slots; /* by hash: 0, or 1 + the index in all; a power of two, never full */
 	unsigned bits;
 };
 
@@ -54,7 +54,7 @@ void missing_names_destroy(struct missing_names *names)
 	free(names);
 }
 
-/* That of a process and path, or the free one where it would be. */
+/* The slot of a process and path, or the free slot for it. */
 static uint32_t *slot_of(struct missing_names *names, int64_t process, int64_t path)
 {
 	uint64_t hash =
@@ -105,7 +105,7 @@ static int compare(const void *x, const void *y)
 	return a->path < b->path ? -1 : a->path > b->path;
 }
 
-/* Rows cost least in the order in which the table has them. */
+/* Rows are cheapest in the order of the table. */
 int missing_names_flush(struct missing_names *names)
 {
 	int r = 0;

@@ -54,7 +54,7 @@ char *text_json_array(const char *args, size_t len, bool *ret_exact)
 			string = replaced_string(args + i, n);
 			*ret_exact = false;
 		}
-		r = json_array_append_new(array, string); /* also if that is NULL */
+		r = json_array_append_new(array, string); /* fails if string is NULL */
 		i += n + 1;
 	}
 	if (r == 0)
@@ -89,7 +89,7 @@ const char *text_part(const char *text, size_t len, int part, size_t *ret_len)
 	}
 }
 
-/* A name of several bits stands before those of its parts. */
+/* A name of several bits is before the names of its parts. */
 static const struct {
 	uint32_t bits;
 	const char *name;

@@ -7,22 +7,22 @@
 #include <uthash.h>
 
 struct tuple {
-	int64_t values[TUPLE_COLUMNS]; /* 0 behind those that there are */
+	int64_t values[TUPLE_COLUMNS]; /* 0 after the columns in use */
 	int64_t id;
 	UT_hash_handle hh;
 };
 
 #define TUPLE_BYTES \
-	(sizeof(struct tuple) + 48) /* with its part of the hash table, and what malloc() adds */
+	(sizeof(struct tuple) + 48) /* with its part of the hash table and malloc()'s overhead */
 
-#define TUPLES_PART 4 /* of what is kept: there are few as a rule, and three tables of them */
+#define TUPLES_PART 4 /* of 'kept': tuples are few, and there are three tables */
 
 struct tuples {
 	struct store *store;
 	enum put put;
 	int columns;
 	size_t most;
-	struct tuple *all, *last; /* last: the one asked for last, mostly asked for again */
+	struct tuple *all, *last; /* last: the last one used, which is often used again */
 	int64_t last_id;
 };
 
@@ -41,7 +41,7 @@ int tuples_create(struct store *store, enum put put, int columns, size_t kept,
 	return 0;
 }
 
-static void forget(struct tuples *tuples)
+static void drop_all(struct tuples *tuples)
 {
 	struct tuple *c = tuples->all, *next;
 
@@ -57,7 +57,7 @@ void tuples_destroy(struct tuples *tuples)
 {
 	if (!tuples)
 		return;
-	forget(tuples);
+	drop_all(tuples);
 	free(tuples);
 }
 
@@ -70,7 +70,7 @@ static int add(struct tuples *tuples, const int64_t *values, struct tuple **ret_
 	if (!c)
 		return store_fail(tuples->store, -ENOMEM);
 	if (HASH_COUNT(tuples->all) >= tuples->most)
-		forget(tuples);
+		drop_all(tuples);
 	for (int i = 0; i < tuples->columns; i++)
 		row[1 + i] = V_OPT(values[i] != TUPLE_NULL, values[i]);
 	r = store_put(tuples->store, tuples->put, row);
