@@ -3,8 +3,8 @@
 #define BASE_CLEANUP_H
 
 /*
- * Locals that clean themselves when they go out of scope.  Ownership leaves such a local only
- * through a visible steal_fd() or steal_ptr().
+ * Locals that are freed or closed when they go out of scope.  steal_fd() and steal_ptr() move the value out; then the
+ * caller owns it.
  */
 
 #include <errno.h>

@@ -56,7 +56,7 @@ int cli_complain(const char *program, char **argv, int option)
 
 #define LETTERS_MAX 64
 
-/* Short options as getopt_long() wants them. */
+/* Builds the short options for getopt_long(). */
 static void list_letters(const struct option *options, char out[LETTERS_MAX])
 {
 	size_t n = 0;

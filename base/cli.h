@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* What the command lines of all programs have in common.  Errors are printed as by err.h. */
+/* Command lines: what all programs share.  Functions that return an exit status have printed the error (err.h). */
 
-/* What a tool begins with: names are in the locale's encoding, numbers as they are everywhere; a file that grows
- * beyond a limit is an error, EFBIG, not the end of it. */
+/* Call it first in main: texts are in the locale's encoding, numbers in that of the C locale.  A write beyond the limit of
+ * file sizes fails with EFBIG; SIGXFSZ does not end the program. */
 void cli_begin(void);
 
-/* A growing list of words, ended by NULL; the words themselves are not copied. */
+/* A growing list of words, ended by NULL.  The caller keeps the words themselves. */
 struct words {
 	const char **word;
 	int n;
@@ -21,39 +21,38 @@ struct words {
 int words_add(struct words *words, const char *word);
 void words_free(struct words *words);
 
-/* After getopt_long() gave '?' or ':', with opterr 0 and ':' in front of its letters: says what is
- * wrong, and that PROGRAM --help says more.  EXIT_USAGE. */
+/* For '?' or ':' from getopt_long(), with opterr 0 and ':' in front of its letters: prints which option is wrong, and
+ * refers to PROGRAM --help.  Returns EXIT_USAGE. */
 int cli_complain(const char *program, char **argv, int option);
 
-/* A program whose options are all there is to its command line, and words behind them. */
+/* A command line of options, and words after them. */
 struct option;
 struct cli {
 	const char *name, *version;
 	const struct option *options; /* with "help", 'h', and "version", 'V'; a letter is a short option, too */
 	void (*print_help)(void);
-	/* 0, an exit status after a complaint, or -1: there is no such option. */
+	/* 0, the exit status after an error, or -1: there is no such option. */
 	int (*apply)(void *options, int option, const char *value);
-	/* The words behind the options; what is checked in the end. */
+	/* Takes the words after the options, and checks the options together.  0 or the exit status. */
 	int (*finish)(void *options, char **words);
 };
 
-/* false: there is nothing more to do, and *ret_status is the exit status. */
+/* true: the program goes on.  false: it ends with *ret_status. */
 bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int *ret_status);
 
-/* A word, quoted for a POSIX shell where that is needed. */
+/* Prints a word, quoted for a POSIX shell where necessary. */
 void cli_put_quoted(const char *word, FILE *out);
-/* The first word of a command.  It is quoted also if a shell would read it as an assignment or a reserved word, or
+/* Prints the first word of a command.  Quotes it also if a shell would read it as an assignment or a reserved word, or
  * if it begins with '-', '+' or '@': sh -c reads the first two as options, make the last as a flag. */
 void cli_put_program(const char *word, FILE *out);
-/* Words as one line, quoted for a POSIX shell where that is needed; to be freed.  NULL: out of
- * memory. */
+/* Joins words to one line, quoted for a POSIX shell where necessary.  The caller frees it; NULL: out of memory. */
 char *cli_join(char *const *argv);
 
-/* What a shell says of a wait status: the exit status, 128 + the signal. */
+/* A wait status as a shell has it: the exit status, or 128 + the signal. */
 int cli_exit_status(int wait_status);
 
-/* How long to wait for what a command leaves behind: seconds, or "inf" (-1 ms).  0 or -EINVAL. */
-#define CLI_WAIT_MS 10000 /* unless something else is said */
+/* Parses how long to wait for processes that outlive a command: seconds, or "inf" (-1 ms).  0 or -EINVAL. */
+#define CLI_WAIT_MS 10000 /* the default */
 int cli_parse_wait(const char *text, int *ret_ms);
 
 #endif

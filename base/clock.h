@@ -3,9 +3,9 @@
 #define BASE_CLOCK_H
 
 /*
- * The one clock.  Everything that is measured during a run is CLOCK_MONOTONIC in nanoseconds: it
- * is what the kernel stamps process events with, and no step of the wall clock can disturb it.
- * The wall clock is read once a run (clock_epoch_offset_ns) and added when a time is shown.
+ * The one clock.  All times of a run are CLOCK_MONOTONIC in nanoseconds: the kernel stamps process events with it, and
+ * steps of the wall clock do not change it.  A run reads the wall clock once (clock_epoch_offset_ns); programs that show
+ * a time add that offset.
  */
 
 #include <stdint.h>
@@ -24,14 +24,14 @@ static inline int64_t clock_now_ns(void)
 	return clock_read_ns(CLOCK_MONOTONIC);
 }
 
-/* What to add to a monotonic time to get nanoseconds since the epoch, as of now. */
+/* Add it to a monotonic time to get nanoseconds since the epoch; as of now. */
 static inline int64_t clock_epoch_offset_ns(void)
 {
 	return clock_read_ns(CLOCK_REALTIME) - clock_now_ns();
 }
 
-/* What to subtract from a time since boot (starttime of /proc/PID/stat), which counts suspended
- * time too, to get a monotonic time. */
+/* Subtract it from a time since boot (starttime of /proc/PID/stat), which includes suspended time, to get a monotonic
+ * time. */
 static inline int64_t clock_suspended_ns(void)
 {
 	return clock_read_ns(CLOCK_BOOTTIME) - clock_now_ns();

@@ -8,14 +8,14 @@
 #include <stdio.h>
 
 static bool once;
-static atomic_flag said = ATOMIC_FLAG_INIT;
+static atomic_flag printed = ATOMIC_FLAG_INIT;
 
 static void print(const char *format, va_list args)
 {
 	char line[8192];
 
 	vsnprintf(line, sizeof(line), format, args);
-	/* One line, whatever somebody's file is called. */
+	/* The name of a file may have any bytes. */
 	for (char *at = line; *at; at++)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
 			*at = '?';
@@ -35,7 +35,7 @@ int err_status(int status, const char *format, ...)
 {
 	va_list args;
 
-	if (once && atomic_flag_test_and_set(&said))
+	if (once && atomic_flag_test_and_set(&printed))
 		return status;
 	va_start(args, format);
 	print(format, args);

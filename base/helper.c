@@ -10,8 +10,7 @@
 
 #include "base/cleanup.h"
 
-/* Where programs, files, fonts and words of the user's language are found; a '*' ends a name that only begins
- * like that. */
+/* Variables that name places of programs, files and fonts, and the language.  '*' stands for any rest of the name. */
 static const char *const handed_on[] = { "PATH", "HOME", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_*",
 	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "GDFONTPATH", "DOTFONTPATH",
 	"GNUPLOT_FONTPATH", "GNUPLOT_DEFAULT_GDFONT", NULL };
@@ -28,7 +27,7 @@ static bool is_handed_on(const char *variable)
 	return false;
 }
 
-/* The words are those of our environment; to be freed. */
+/* The caller frees the array; the strings belong to the environment. */
 static char **surroundings(void)
 {
 	size_t n = 0;
@@ -63,7 +62,7 @@ int helper_spawn(char *const *argv, int input, int output, pid_t *ret_pid)
 
 char **helper_hide_environment(void)
 {
-	static char **kept; /* for ever: another thread may look something up there */
+	static char **kept; /* never freed: another thread may read it */
 	char **all = environ;
 
 	if (!kept && !(kept = surroundings()))

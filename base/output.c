@@ -13,35 +13,27 @@
 
 #include "base/cleanup.h"
 #include "base/place.h"
-
-/* https://www.sqlite.org/fileformat.html#the_database_header */
-enum { ID_OFFSET = 68, HEADER_BYTES = 72 };
+#include "base/trace_file.h"
 
 /* link: 0, or O_NOFOLLOW. */
 static bool is_trace(int dir, const char *name, int link)
 {
-	static const char magic[16] = "SQLite format 3";
-	unsigned char header[HEADER_BYTES];
 	cleanup_fd int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | link);
-	const unsigned char *id = header + ID_OFFSET;
 
-	return fd >= 0 && pread(fd, header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
-	       memcmp(header, magic, sizeof(magic)) == 0 &&
-	       ((uint32_t)id[0] << 24 | id[1] << 16 | id[2] << 8 | id[3]) == OUTPUT_TRACE_ID;
+	return fd >= 0 && trace_file_is(fd);
 }
 
-/* A trace, or what is beside one as long as it grows. */
+/* A trace, or a file that SQLite keeps beside it. */
 static int check_trace(int dir, const char *name)
 {
-	static const char *const ends[] = { "-wal", "-shm", "-journal" };
 	size_t len = strlen(name), n;
 	bool found = is_trace(dir, name, O_NOFOLLOW);
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]) && !found; i++) {
+	for (int i = TRACE_FILE_LOG; i < TRACE_FILE_MAX && !found; i++) {
 		cleanup_free char *trace = NULL;
 
-		n = strlen(ends[i]);
-		if (len <= n || strcmp(name + len - n, ends[i]) != 0)
+		n = strlen(trace_file_suffix[i]);
+		if (len <= n || strcmp(name + len - n, trace_file_suffix[i]) != 0)
 			continue;
 		trace = strndup(name, len - n);
 		if (!trace)
@@ -51,8 +43,8 @@ static int check_trace(int dir, const char *name)
 	return found ? OUTPUT_IS_TRACE : 0;
 }
 
-/* What is no file: it stays, and is written into.  What is still a link is one of /proc, like /dev/stdout.
- * Somebody may have put a file of ours there meanwhile, which is not to be emptied then. */
+/* Devices and pipes are written in place.  A link at this point is one of /proc, like /dev/stdout.  Only links may be
+ * truncated: another user may have replaced the device by a file of this user. */
 static int open_special(struct output *o, const struct stat *st)
 {
 	int flags = S_ISLNK(st->st_mode) ? O_TRUNC : O_NOFOLLOW, fd;
@@ -73,7 +65,8 @@ static int open_special(struct output *o, const struct stat *st)
 	return fd;
 }
 
-/* One that is there was left behind by us, or stays.  old: what it takes the place of; NULL: nothing. */
+/* A temporary file that this user left behind is replaced; any other is an error.  old: the file that will be replaced;
+ * NULL: there is none. */
 static int open_temporary(struct output *o, const struct stat *old)
 {
 	bool keeps = old && old->st_uid == geteuid();
@@ -91,7 +84,7 @@ static int open_temporary(struct output *o, const struct stat *old)
 		return r;
 	fd = place_create(o->dir, o->temporary, mode);
 	if (fd >= 0 && keeps)
-		fchmod(fd, mode); /* whatever the umask; where it cannot be kept it is never more */
+		fchmod(fd, mode); /* the umask does not apply; if it fails, the mode is narrower */
 	return fd;
 }
 

@@ -3,38 +3,36 @@
 #define BASE_OUTPUT_H
 
 /*
- * A file that is written for somebody: a new one takes the place of an old one only when it is whole,
- * with the mode of the old one if that is ours.
- * Devices, pipes and links stay what they are; "-" is stdout.  Nothing that others have put into a directory
- * they may write to is followed or written into (place.h): -ELOOP, -EPERM.  A trace, and the log beside it, is never
- * overwritten: OUTPUT_IS_TRACE, for which place_explain() has the words.
+ * Output files of programs.  A new file replaces an old one only when it is complete; it gets the mode of the old one if
+ * that belongs to this user.  Devices, pipes and links stay what they are; "-" is stdout.
+ * In directories that other users may write to, files and links of other users are neither written nor followed
+ * (place.h): -ELOOP, -EPERM.  A trace and its files (trace_file.h) are never overwritten: OUTPUT_IS_TRACE, for which
+ * place_explain() has the text.
  */
 
 #include <errno.h>
 #include <stdio.h>
 
-/* What SQLite keeps of whose database it is: that of ours ("ftrc"). */
-#define OUTPUT_TRACE_ID 1718907491
 #define OUTPUT_IS_TRACE (-ENOTUNIQ)
 
 struct output {
 	int fd;
 	const char *file;
-	int dir;	 /* the directory it lies in; -1: stdout */
-	char *name;	 /* there */
-	char *temporary; /* NULL: the file itself is written */
+	int dir;	 /* its directory; -1: stdout */
+	char *name;	 /* in dir */
+	char *temporary; /* name of the new file until it is complete; NULL: the file itself is written */
 };
 
-/* 0: it is to be closed; or -errno. */
+/* 0: the caller closes it with output_close(); or -errno. */
 int output_open(const char *file, struct output *ret_output);
-/* r: how the writing went.  That, or what goes wrong now; what is not whole is taken away. */
+/* r: the result of writing.  Returns r, or the error of closing.  On errors the incomplete file is removed. */
 int output_close(struct output *output, int r);
 
-/* A stream to what is open; closing it leaves fd open.  NULL, and errno. */
+/* A stream that writes to fd; closing it leaves fd open.  NULL, and errno, on error. */
 FILE *output_stream(int fd);
 
-/* Ends what open_memstream() gave.  *text, which is to be freed; NULL if there was no memory for some of it,
- * also of what fputc() and others said nothing of. */
+/* Closes a stream of open_memstream().  Returns *text, which the caller frees; NULL if memory ran out at any time,
+ * also in calls whose result was not checked. */
 char *output_close_text(FILE *out, char **text);
 
 #endif

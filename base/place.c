@@ -14,14 +14,14 @@
 #include "base/cleanup.h"
 #include "base/rights.h"
 
-#define LINKS_MAX 40 /* as the kernel */
+#define LINKS_MAX 40 /* the kernel's limit */
 
-/* The walk: where we are, and what is still to be walked, which grows by what links say. */
+/* The directory reached, and the rest of the path.  A link puts its text in front of the rest. */
 struct walk {
 	int dir;
 	char rest[2 * PATH_MAX];
 	int links;
-	bool to_end; /* also a link that is the end of it */
+	bool to_end; /* follow also a link at the end */
 };
 
 bool place_is_foreign(int dir, const struct stat *st)
@@ -34,7 +34,7 @@ bool place_is_foreign(int dir, const struct stat *st)
 	       (top.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Its links are no text: the kernel goes where they lead. */
+/* Links of /proc lead where the kernel says, whatever their text is. */
 static bool is_of_proc(int fd)
 {
 	struct statfs fs;
@@ -53,8 +53,8 @@ static int enter(struct walk *walk, const char *name, int flags)
 	return 0;
 }
 
-/* Puts what a link says in front of the rest.  It is judged and read by one descriptor: another may have its
- * name by now. */
+/* Puts the text of a link in front of the rest.  One descriptor serves for the check and for reading, because the name
+ * may lead to another file in between. */
 static int follow(struct walk *walk, const char *name)
 {
 	cleanup_fd int fd = openat(walk->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -68,7 +68,7 @@ static int follow(struct walk *walk, const char *name)
 		return -ELOOP;
 	n = readlinkat(fd, "", text, sizeof(text));
 	if (n < 0)
-		return -errno; /* ENOENT: it is no link any more */
+		return -errno; /* ENOENT: it is not a link any more */
 	if (snprintf(joined, sizeof(joined), "%.*s%s%s", (int)n, text, *walk->rest ? "/" : "", walk->rest) >=
 		(int)sizeof(joined))
 		return -ENAMETOOLONG;
@@ -76,7 +76,7 @@ static int follow(struct walk *walk, const char *name)
 	return joined[0] == '/' ? enter(walk, "/", 0) : 0;
 }
 
-/* Takes the first name off the rest; false: it is the last, and names something. */
+/* Takes the first name off the rest; false: it was the last. */
 static bool take_name(struct walk *walk, char name[NAME_MAX + 1], int *ret_error)
 {
 	char *start = walk->rest + strspn(walk->rest, "/");
@@ -92,7 +92,7 @@ static bool take_name(struct walk *walk, char name[NAME_MAX + 1], int *ret_error
 	return more;
 }
 
-/* One name: 1 goes on, 0 this one is the end of it, or -errno. */
+/* Walks one name: 1 there are more, 0 this was the last, or -errno. */
 static int step(struct walk *walk, char name[NAME_MAX + 1])
 {
 	int r;
@@ -153,11 +153,11 @@ const char *place_explain(int error)
 {
 	switch (error) {
 	case -ELOOP:
-		return "a symbolic link of somebody else is on the way, in a directory that others may write to";
+		return "a symbolic link of another user is on the way, in a directory that other users may write to";
 	case -EPERM:
-		return "what is there is somebody else's, in a directory that others may write to";
+		return "the file there belongs to another user, in a directory that other users may write to";
 	case -ENOTUNIQ: /* output.h */
-		return "it is a trace, which is never overwritten; take another name";
+		return "it is a trace, and traces are never overwritten; take another name";
 	default:
 		return strerror(-error);
 	}

@@ -3,34 +3,35 @@
 #define BASE_PLACE_H
 
 /*
- * Where a file is made or found, in a directory that others may write to, like /tmp, or that is theirs.  What
- * somebody else has put there is not followed and not used, whatever fs.protected_symlinks and its like say: a
- * symbolic link counts if it is of somebody whom we trust (rights.h), or lies in such a one's directory, to
- * which neither its group nor all others may write.
+ * Safe use of directories that other users may write to, like /tmp, or that belong to other users.  These functions
+ * neither follow nor use what an untrusted user has put there, whatever fs.protected_symlinks is set to.  They follow
+ * a symbolic link if its owner is trusted (rights.h), or if the owner of its directory is trusted and neither the group
+ * nor others may write to that directory.
  *
- * Errors are -errno; -ELOOP: a link of somebody else is on the way.
+ * Errors are -errno; -ELOOP: a link of another user is on the way.
  */
 
 #include <stdbool.h>
 #include <sys/stat.h>
 
 /*
- * The directory that path lies in, by O_PATH, to be closed; *ret_name, to be freed, is the name there.  A
- * link at the end is followed if asked for: what is still a link then is one of /proc, which is no text.
+ * Opens, with O_PATH, the directory of the path; the caller closes it, and frees *ret_name, the name in it.  follow:
+ * also follow a link at the end of the path.  If the name is a link after that, it is a link of /proc, whose text means
+ * nothing.
  */
 int place_open(const char *path, bool follow, char **ret_name);
 
-/* Whether what is at this name of a directory could have been put there by somebody whom we need not trust. */
+/* Whether an untrusted user could have put this file into the directory. */
 bool place_is_foreign(int dir, const struct stat *st);
 
-/* A new file; -EEXIST, whatever there is.  To be closed. */
+/* Creates a file; the caller closes it.  -EEXIST: the name is taken, by anything. */
 int place_create(int dir, const char *name, mode_t mode);
 
-/* Takes away what we have left there ourselves, which lets place_create() succeed: 0, also if there is
- * nothing; -EPERM: it is no file, or foreign. */
+/* Removes a file that this user left there, so that place_create() succeeds.  0, also if there is none; -EPERM: it is no
+ * regular file, or place_is_foreign(). */
 int place_clear(int dir, const char *name);
 
-/* strerror(3) of a negative errno, in words that fit what these functions mean by it. */
+/* The text of an error of these functions or of output.h; strerror(3) for others. */
 const char *place_explain(int error);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Without CAP_SETPCAP it stays as it is: there is nothing to take from it then. */
+/* Without CAP_SETPCAP the bounding set stays as it is. */
 static void bound(uint64_t keep)
 {
 	for (unsigned i = 0; i < 64 && prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++)

@@ -3,8 +3,8 @@
 #define BASE_RIGHTS_H
 
 /*
- * Which rights we keep, and whom we trust.  Capabilities belong to threads: they are given up before the others
- * are made, which then have what is left, as has what is executed.
+ * Capabilities that the program keeps, and users that it trusts.  Capabilities belong to threads: call rights_keep()
+ * before other threads are created.  Those, and executed programs, inherit what is left.
  */
 
 #include <linux/capability.h>
@@ -16,19 +16,19 @@
 #define RIGHTS_ALL UINT64_MAX
 
 /*
- * Of the capabilities that we have, in effect or not, only these stay; none is inherited.  alone: nothing that
- * we execute ever gets more than we have (no_new_privs, and the bounding set if that may be changed): not for
- * who needs a setuid helper.  0 or -errno.
+ * Drops all permitted and effective capabilities but these, and all inheritable ones.  alone: executed programs never
+ * get more than this process has (no_new_privs, and the bounding set if the process may change it), so setuid helpers
+ * do not work.  0 or -errno.
  */
 int rights_keep(uint64_t keep, bool alone);
 
-/* All capabilities that are permitted to this thread are in effect: for a thread that another one has made while it
- * acted with fewer. */
+/* Makes all permitted capabilities of this thread effective: for a thread whose creator had dropped some for a moment. */
 void rights_use_all(void);
 
-/* Whether that is us.  Root by sudo is who called it, too: what sudo says of that counts for root alone. */
+/* Whether the user is that of this process.  Under sudo, the invoking user counts, too; SUDO_UID is believed only if the
+ * process is root. */
 bool rights_is_us(uid_t user);
-/* Us and root. */
+/* Whether the user is root or rights_is_us(). */
 bool rights_trusts(uid_t user);
 
 #endif

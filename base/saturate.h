@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Sums and products of what others say, which may be anything: what is beyond an int64_t is its end. */
+/* Sums, differences and products of untrusted numbers: a result beyond the range of int64_t is its nearest end. */
 
 static inline int64_t saturate_add(int64_t a, int64_t b)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* units: ended by NULL; whole numbers of the first one have no digits behind the point. */
+/* units: ended by NULL.  Whole numbers of the first unit have no decimals. */
 static void scale(double number, const char *const *units, char *out, size_t size)
 {
 	const char *const *unit = units;

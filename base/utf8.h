@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The length of the UTF-8 character at text, of which there are len bytes; 0: it is none.  As Unicode has
- * it: no longer forms, no surrogates, nothing above U+10FFFF. */
+/* The length of the UTF-8 character at the start of text, which has len bytes; 0: it is not valid UTF-8.  Overlong forms,
+ * surrogates and codes above U+10FFFF are not valid. */
 size_t utf8_char(const char *text, size_t len);
 
 /* All control characters of ASCII. */
@@ -17,7 +17,7 @@ size_t utf8_char(const char *text, size_t len);
 /* True if the text is UTF-8 and its control characters (below U+0020, and U+007F) are all in allowed. */
 bool utf8_is_text(const char *text, const char *allowed);
 
-/* A copy with U+FFFD for each byte that is part of no character, to be freed; NULL: out of memory. */
+/* A copy with U+FFFD for each byte that is part of no character.  The caller frees it; NULL: out of memory. */
 char *utf8_replace(const char *text, size_t len, size_t *ret_len);
 
 #endif

@@ -30,6 +30,9 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "db"))
+import embed
+
 TOP = "/data/flow"
 START_NS = 1700000000 * 10**9  # of the run; fixed, so that the trace is the same each time
 SECOND = 10**9
@@ -42,7 +45,6 @@ PID = 1000  # of make
 DEVICE, MOUNT = 65024, 2147483676
 PTRACE = 8  # enum tier
 MODE = 0o666  # as asked for by who creates
-FMODE_EXEC = 0o40
 O_LARGEFILE = 0o100000
 READ = os.O_RDONLY | O_LARGEFILE
 WRITE = os.O_WRONLY | os.O_TRUNC | O_LARGEFILE
@@ -58,6 +60,10 @@ def source(name):
     return (ROOT / name).read_text()
 
 
+# An open by execve(2).
+FMODE_EXEC = int(re.search(r"#define FMODE_EXEC (\d+)", source("db/event.h"))[1], 8)
+
+
 def names_in(text, array):
     """The strings of a C array of strings."""
     return re.findall(r'"(\w+)"', re.search(array + r"\[\] = \{([^}]*)\}", text)[1])
@@ -68,15 +74,18 @@ class Names:
 
     def __init__(self):
         event, store = source("db/event.h"), source("db/store.c")
+        names = source("db/event.c")
         block = event[event.index("#define EVENT_OPS"):event.index("enum op {")]
         self.ops = re.findall(r"X\((\w+), (\w+)\)", block)
         self.paratrac = dict(re.findall(r'\[OP_(\w+)\]\s*=\s*"(\w+)"', store))
-        self.via = names_in(store, "via_names")
-        self.fidelity = names_in(store, "fidelity_names")
-        self.application = int(re.search(r"TRACE_ID (\d+)", source("base/output.h"))[1])
+        self.via = names_in(names, "via_names")
+        self.fidelity = names_in(names, "fidelity_names")
+        self.application = int(re.search(r"TRACE_FILE_ID (\d+)", source("base/trace_file.h"))[1])
         self.version = re.search(r"version: '([^']+)'", source("meson.build"))[1]
         self.facts = re.findall(r'\{ "(\w+)", V_', source("db/facts.c"))
-        self.flags = [(int(bits, 8) if bits[0] == "0" else getattr(os, bits.lstrip("_")), name)
+        constants = {"FMODE_EXEC": FMODE_EXEC}
+        self.flags = [(int(bits, 8) if bits[0] == "0"
+                       else constants.get(bits) or getattr(os, bits.lstrip("_")), name)
                       for bits, name in re.findall(r'\{ (\w+), "(\w+)" \}', source("db/text.c"))]
 
     def flag_text(self, flags):
@@ -100,7 +109,7 @@ class Store:
         self.db = sqlite3.connect(path, isolation_level=None)
         self.db.executescript(f"PRAGMA application_id = {NAMES.application};"
                               "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;"
-                              + source("db/schema.sql") + source("db/views.sql"))
+                              + embed.text(ROOT / "db/schema.sql") + embed.text(ROOT / "db/views.sql"))
         self.rows, self.insert, self.last, self.path_ids, self.ops = {}, {}, {}, {}, []
         for table, in self.db.execute("SELECT name FROM sqlite_master WHERE type = 'table'"
                                       ).fetchall():

@@ -12,7 +12,7 @@
 static volatile sig_atomic_t failed;
 static uintptr_t page_size;
 
-/* What is there can be read still: only the write had no room. */
+/* The page can still be read; only the write found no space. */
 static bool replace(void *page)
 {
 	static char content[PAGE_MOST];
@@ -24,7 +24,7 @@ static bool replace(void *page)
 	return true;
 }
 
-/* If it cannot be read either, the fault in here is the end of us. */
+/* If the page cannot be read either, the second fault, here, ends the program. */
 static void on_bus(int signal, siginfo_t *info, void *context)
 {
 	(void)context;

@@ -3,21 +3,21 @@
 #define DB_BUS_H
 
 /*
- * SQLite maps the index of its log, and a file system that copies what is written (btrfs) may have no room,
- * or no quota, for a page that was there already: then the kernel sends SIGBUS, and whoever is killed by it
- * takes the mount along.  Here such a page is replaced by one of our own instead, and SQLite goes on; what it
- * writes to files next fails with an error that it can tell.  The page is not shared any more with those who
- * read at the same time, so nothing should be written after the last words of the trace.
+ * Survives SIGBUS in SQLite's index of the log.  SQLite maps that file.  On a copy-on-write file system (btrfs) the kernel
+ * may have no space or quota left for a page that existed already; it then sends SIGBUS, which would end the daemon and
+ * with it the mount.  The handler maps a private page instead, and SQLite continues; its next write to a file fails with
+ * an ordinary error.  Readers do not see the private page, so nothing should be written after the last rows of the
+ * trace.
  *
- * A SIGBUS of another kind ends the program, as ever.
+ * Any other SIGBUS ends the program as usual.
  */
 
 #include <stdbool.h>
 
-/* For the process; once is enough. */
+/* Installs the handler for the whole process. */
 void bus_catch(void);
 
-/* Whether a page was replaced. */
+/* Whether the handler has replaced a page. */
 bool bus_has_failed(void);
 
 #endif

@@ -7,15 +7,15 @@
 
 #include "db/event.h"
 
-#define COUNT_MOST 0x7ffff000U /* MAX_RW_COUNT: the kernel moves no more by one call */
+#define COUNT_MOST 0x7ffff000U /* MAX_RW_COUNT: the most that one call moves */
 
 struct call {
-	struct event whole; /* so far; of u.op.length this is what the call asks for */
-	int64_t left;	    /* bytes */
-	int64_t end_ns;	    /* of its thread; 0: lives */
+	struct event whole; /* the pieces so far; u.op.length: that of the call */
+	int64_t left;	    /* bytes to come */
+	int64_t end_ns;	    /* of the thread; 0: living */
 };
 
-/* In the order in which they began: there are few, as many as threads that are inside of a large call. */
+/* In the order of their begin.  There are few: one for each thread in a large call. */
 struct calls {
 	size_t n, n_ended;
 	struct call all[CALLS_MOST];
@@ -47,7 +47,7 @@ static struct event take_out(struct calls *calls, size_t at)
 	return whole;
 }
 
-/* Where an append landed may be unknown, of each piece. */
+/* The offset of an append may be unknown, for each piece. */
 static bool is_next(const struct call *call, const struct event *ev)
 {
 	const struct event_op *whole = &call->whole.u.op, *op = &ev->u.op;
@@ -72,7 +72,7 @@ static bool has_several(const struct event *ev)
 	       ev->u.op.result == (int64_t)ev->u.op.length;
 }
 
-/* Of a thread that had ended before; calls->n if there is none. */
+/* A call of a thread that has ended; calls->n: there is none. */
 static size_t find_ended(const struct calls *calls, int64_t time_ns)
 {
 	size_t i = calls->n_ended ? 0 : calls->n;
@@ -82,7 +82,7 @@ static size_t find_ended(const struct calls *calls, int64_t time_ns)
 	return i;
 }
 
-bool calls_broken(struct calls *calls, const struct event *ev, struct event *ret_event)
+bool calls_take_interrupted(struct calls *calls, const struct event *ev, struct event *ret_event)
 {
 	bool faults = ev->via == VIA_PAGECACHE || ev->via == VIA_WRITEBACK;
 	size_t i = ev->tid > 0 && !faults ? find(calls, ev->tid) : calls->n;
@@ -112,7 +112,7 @@ void calls_end(struct calls *calls, int32_t tid, int64_t time_ns)
 	calls->n_ended++;
 }
 
-bool calls_rest(struct calls *calls, struct event *ret_event)
+bool calls_take_remaining(struct calls *calls, struct event *ret_event)
 {
 	if (!calls->n)
 		return false;

@@ -3,20 +3,19 @@
 #define DB_CALLS_H
 
 /*
- * Reads and writes whose call the kernel has cut into several requests become one operation again.
+ * Joins the requests of one read or write again: the kernel splits large calls.
  *
- * FUSE sends at most max_pages pages (256) in one request, so a call of 1 MiB from a buffer that does not begin at
- * a page is two requests.  The sizes do not tell such pieces from calls of their own: the producer says with each
- * large request how many bytes the call of the thread asks for (struct event_op, 'other').  While a call goes on, its
- * thread can make no other request of its own, so the next request of the thread is the next piece, or the call
- * was broken off.
+ * A FUSE request has at most max_pages pages (256), so a call of 1 MiB from a buffer that does not begin at a page is two
+ * requests.  Sizes do not tell such pieces from separate calls, so with each large request the producer passes the length
+ * of the thread's call (struct event_op, 'call').  During a call its thread makes no other request.  The next request of
+ * the thread is therefore the next piece, or the call was interrupted.
  *
- * The whole has the start, the offset and the file of the first piece, the length of the call, the sum of the results,
- * and the time from the start of the first piece to the end of the last one.  If a later piece fails, the call has
- * returned what was moved before, and so does the whole.
+ * The joined operation has start, offset and file of the first piece, the length of the call, the sum of the results, and
+ * the time from the start of the first piece to the end of the last.  If a later piece fails, the call returns what was
+ * moved before; so does the joined operation.
  *
- * One thread.  Memory: 150 bytes for each of at most CALLS_MOST calls that are not complete; one more, and the one that
- * began first is given back as far as it is known.
+ * One thread.  Memory: 150 bytes for each incomplete call, at most CALLS_MOST.  If there is one more, the oldest one is
+ * returned as far as it is known.
  */
 
 #include <stdbool.h>
@@ -31,28 +30,28 @@ struct event;
 int calls_create(struct calls **ret_calls); /* 0 or -ENOMEM */
 void calls_destroy(struct calls *calls);    /* NULL is fine */
 
-/* What became of an event that was given to calls_take(). */
+/* What calls_take() did with an event. */
 enum calls_result {
-	CALLS_PASS, /* the caller handles it as it is now; a read or write has its call's length and its pieces */
-	CALLS_KEPT  /* a piece: the rest will come */
+	CALLS_PASS, /* the caller records it; a read or write now has the length of its call and its number of pieces */
+	CALLS_KEPT  /* a piece; more will come */
 };
 
-/* To be asked for each operation, in their order, after calls_broken().  Changes a read or write: struct event_op,
- * 'pieces'. */
+/* Call it for each operation in order, after calls_take_interrupted().  Sets 'pieces' of a read or write (struct
+ * event_op). */
 enum calls_result calls_take(struct calls *calls, struct event *event);
 
 /*
- * Takes out a call that was broken off, as that operation shows: another one of the same thread that is not the next
- * piece, the release of its handle, one that began after the thread had ended; or that has no room any more.  A page
- * fault says nothing: the buffer of the call may be a mapping.  False if there is none; several may come, one after
- * the other.
+ * Takes out a call that this operation shows to be interrupted: an operation of the same thread that is not the next
+ * piece, the release of its handle, an operation that began after the end of the thread; or a call for which there is no
+ * room any more.  Page faults do not count: the buffer of the call may be a mapping.  False if there is none.  Call it
+ * until it returns false.
  */
-bool calls_broken(struct calls *calls, const struct event *event, struct event *ret_event);
+bool calls_take_interrupted(struct calls *calls, const struct event *event, struct event *ret_event);
 
-/* That thread has ended at that time; pieces from before may still come. */
+/* The thread ended at that time.  Pieces that began before may still come. */
 void calls_end(struct calls *calls, int32_t tid, int64_t time_ns);
 
-/* Nothing will come any more: takes out one call that is left.  False if there is none. */
-bool calls_rest(struct calls *calls, struct event *ret_event);
+/* At the end of the run: takes out one incomplete call.  False if there is none. */
+bool calls_take_remaining(struct calls *calls, struct event *ret_event);
 
 #endif

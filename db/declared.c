@@ -18,10 +18,10 @@
 struct intake {
 	struct store *store;
 	struct paths *paths;
-	char *line; /* the one that was read last */
+	char *line; /* the last one read */
 	size_t room;
 	int64_t target;
-	int64_t lost; /* files that are no notes, or cannot be read */
+	int64_t lost; /* files that are not notes or cannot be read */
 };
 
 static int intern(struct intake *in, const char *text, size_t len, int64_t *ret_id)
@@ -34,7 +34,7 @@ static int intern(struct intake *in, const char *text, size_t len, int64_t *ret_
 	return r;
 }
 
-/* 1: a line without its end is in in->line; 0: there is none; or -errno. */
+/* 1: in->line has the next line, without its end; 0: there is none; or -errno. */
 static int read_line(struct intake *in, FILE *f)
 {
 	ssize_t len = getline(&in->line, &in->room, f);
@@ -103,8 +103,8 @@ static int take_note(struct intake *in, FILE *f)
 	return r;
 }
 
-/* Whoever may write there may put anything there: only a file is read, nothing is waited for, and a hole of a
- * terabyte is no line. */
+/* The traced programs may put anything into the directory.  So this reads regular files only, never blocks, and limits the
+ * size of a file. */
 static int take_file(struct intake *in, int directory, const char *name)
 {
 	cleanup_fd int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -148,7 +148,7 @@ int declared_store(struct store *store, struct paths *paths, const char *directo
 	if (dir)
 		closedir(dir);
 	else
-		in.lost++; /* it may have been taken away by the build */
+		in.lost++; /* the build may have removed it */
 	if (r == 0 && in.lost)
 		r = store_put_meta(store, "notes_lost", V_INT(in.lost));
 	return r;

@@ -3,19 +3,18 @@
 #define DB_DECLARED_H
 
 /*
- * What a build says of the prerequisites of its targets, on its way into the trace.  Who drives the build
- * leaves notes in a directory, a file for each process that does, so that none is torn; a note is four
- * lines:
+ * The declared prerequisites of a build, on their way into the trace.  The build tool (make) writes notes into a
+ * directory, one file for each of its processes, so that notes are never mixed.  A note is four lines:
  *
- *     ftrac-target DIRECTORY     in which names are meant
+ *     ftrac-target DIRECTORY     names are relative to it
  *     TARGET
- *     PREREQUISITE...            with blanks between them
- *     | PREREQUISITE...          those that are for order only
+ *     PREREQUISITE...            separated by blanks
+ *     | PREREQUISITE...          order-only prerequisites
  *
- * A target is known by "DIRECTORY/TARGET", which is also what its processes have in $FTRAC_TARGET.  Who is
- * noted twice has the prerequisites of both.  What does not look like a note is passed over.  Files that cannot
- * be read, what is no file, and files that are larger than any build's notes are counted in the fact notes_lost:
- * what they would have said is unknown.
+ * A target is identified by "DIRECTORY/TARGET", which is also the value of $FTRAC_TARGET in its processes.  A target
+ * with several notes has the prerequisites of all.  Lines that are no note are skipped.  Files that cannot be read, are
+ * not regular, or are larger than DECLARED_BYTES_MAX are counted in the fact notes_lost, because their contents stay
+ * unknown.
  *
  * Memory: the longest line.
  */
@@ -26,7 +25,7 @@
 struct paths;
 struct store;
 
-/* Takes in all files of the directory; in a transaction that is open.  0 or -errno. */
+/* Stores the notes of all files of the directory; in an open transaction.  0 or -errno. */
 int declared_store(struct store *store, struct paths *paths, const char *directory);
 
 #endif

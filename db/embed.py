@@ -4,30 +4,47 @@
 
 embed.py FILE...              schema.sql becomes the string sql_schema (db/sql.h)
 embed.py --queries FILE...    all become the string sql_queries (dag/trace/queries.h), each from its first query on
+
+@DRIVERS@ in a file stands for the names of the drivers in drivers.c.  Tests that make a trace take its SQL from text().
 """
 import pathlib
 import re
 import sys
 
 
-def put(name, text):
+def drivers():
+    source = (pathlib.Path(__file__).parent / "drivers.c").read_text()
+    names = re.findall(r'^\t\{ "([\w-]+)", ', source, re.MULTILINE)
+    assert names, "drivers.c: there is no driver in it"
+    return ", ".join(f"'{name}'" for name in names)
+
+
+def text(path):
+    return path.read_text().replace("@DRIVERS@", drivers())
+
+
+def put(name, sql):
     # Bytes, not a string literal: compilers bound the length of literals.
-    data = ", ".join(str(b) for b in text + b"\0")
+    data = ", ".join(str(b) for b in sql.encode() + b"\0")
     print(f"const char sql_{name}[] = {{ {data} }};")
 
 
 def queries(path):
-    text = path.read_bytes()
-    first = re.search(rb"^--[-+] ", text, re.MULTILINE)
+    sql = text(path)
+    first = re.search("^--[-+] ", sql, re.MULTILINE)
     assert first, f"{path}: there is no query in it"
-    return b"\n" + text[first.start():]
+    return "\n" + sql[first.start():]
 
 
-names = [pathlib.Path(name) for name in sys.argv[1:]]
-if names[0].name == "--queries":
-    print('#include "dag/trace/queries.h"')
-    put("queries", b"".join(map(queries, names[1:])))
-else:
-    print('#include "db/sql.h"')
-    for path in names:
-        put(path.stem, path.read_bytes())
+def main(names):
+    if names[0].name == "--queries":
+        print('#include "dag/trace/queries.h"')
+        put("queries", "".join(map(queries, names[1:])))
+    else:
+        print('#include "db/sql.h"')
+        for path in names:
+            put(path.stem, text(path))
+
+
+if __name__ == "__main__":
+    main([pathlib.Path(name) for name in sys.argv[1:]])

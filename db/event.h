@@ -3,14 +3,12 @@
 #define DB_EVENT_H
 
 /*
- * One observation on its way from a producer (a request handler, the process monitor) to the
- * writer: fixed size, no pointers.  Text that does not fit travels in front of its event, in
- * pieces of kind EVENT_TEXT (see ring.h, which does that for every caller).
+ * One observation, which a producer (a request handler, the process monitor) sends to the writer: fixed size, no
+ * pointers.  Text that does not fit goes in front of its event, in pieces of kind EVENT_TEXT; ring_push() does that.
  *
- * Ids: a node is one inode of the mounted tree as long as the kernel remembers it; NODE_ROOT is
- * the root.  The same file gets a new node id when the kernel forgot it in between; what makes it
- * one file again is struct event_node (see files.h).  A handle is one open; ids count from 1, 0
- * is "none".  Times are monotonic nanoseconds (base/clock.h).
+ * A node is one inode of the mounted tree while the kernel remembers it; NODE_ROOT is the root.  If the kernel forgets a
+ * file and looks it up again, the file has a new node id; files.h recognises it by struct event_node.  A handle is one
+ * open.  Ids count from 1; 0 is "none".  Times are monotonic nanoseconds (base/clock.h).
  */
 
 #include <stddef.h>
@@ -35,29 +33,38 @@ enum op {
 	OP_MAX
 };
 
-/* How data moved: asked for by the application as it stands; as the page cache fetched it; as
- * the page cache wrote a mapping back; inside the kernel between two files. */
+extern const char *const event_op_names[OP_MAX];
+
+/* How data moved: by a request as the application made it; read by the page cache; written back from a mapping; copied
+ * by the kernel between two files. */
 enum via { VIA_DIRECT, VIA_PAGECACHE, VIA_WRITEBACK, VIA_COPY, VIA_MAX };
+extern const char *const event_via_names[VIA_MAX];
 
 enum fidelity { FIDELITY_EXACT, FIDELITY_CACHED, FIDELITY_OPEN, FIDELITY_MAX };
+extern const char *const event_fidelity_names[FIDELITY_MAX];
+/* The fidelity with that name, or -EINVAL. */
+int event_parse_fidelity(const char *text);
+
+/* The kernel sets this open flag when execve(2) opens a program; user space has no header for it. */
+#define FMODE_EXEC 040
 
 enum event_kind {
 	EVENT_NONE,
-	EVENT_TEXT,    /* piece of the text of the next event; .text.* */
-	EVENT_NODE,    /* a node id was given to an inode; before any event that uses it; .node.* */
-	EVENT_FORGET,  /* the node id is not used any more; .node.id */
-	EVENT_MOUNT,   /* a mount of the source was seen: text = fstype NUL mount point; .mount.* */
+	EVENT_TEXT,    /* a piece of the text of the next event; .text.* */
+	EVENT_NODE,    /* an inode got a node id; comes before any event that uses the id; .node.* */
+	EVENT_FORGET,  /* the kernel has forgotten the node; .node.id */
+	EVENT_MOUNT,   /* the source has a mount: text = fstype NUL mount point; .mount.* */
 	EVENT_OP,      /* one finished request; .op.* */
-	EVENT_PROCESS, /* a living process was looked at; .process.*, text = process_text */
-	EVENT_FORK,    /* .process.pid was forked by .process.ppid at .time_ns */
+	EVENT_PROCESS, /* snapshot of a living process; .process.*, text = process_text */
+	EVENT_FORK,    /* .process.ppid forked .process.pid at .time_ns */
 	EVENT_THREAD,  /* thread .process.tid belongs to .process.pid from .time_ns on */
 	EVENT_EXEC,    /* .process.pid began a new image at .time_ns; text = process_text */
 	EVENT_EXIT,    /* thread .process.tid ended at .time_ns; the process if it is .process.pid */
-	/* What thread .process.tid of .process.pid has used in its life, or, with tid 0, the process
-	 * so far: text = struct figures (figures.h).  Before the EXIT of that thread. */
+	/* Resources that thread .process.tid of .process.pid has used, or, with tid 0, the process so far: text = struct
+	 * figures (figures.h).  Comes before the EXIT of that thread. */
 	EVENT_FIGURES,
-	EVENT_BEFORE,  /* what .process.pid had used when it began its newest image: text as above */
-	EVENT_SAMPLE,  /* a look at a living process at .time_ns; .sample.* */
+	EVENT_BEFORE,  /* resources that .process.pid had used when its newest image began: text as above */
+	EVENT_SAMPLE,  /* sample of a living process at .time_ns; .sample.* */
 	EVENT_KIND_MAX
 };
 
@@ -65,13 +72,13 @@ enum event_kind {
 #define CALL_UNKNOWN UINT64_MAX
 
 /*
- * An operation.  Which fields mean something depends on op; the others are 0.
+ * An operation.  Fields that op does not use are 0.
  *   node     the file; the directory of op's name for LOOKUP CREATE MKDIR MKNOD RMDIR UNLINK
  *            RENAME SYMLINK TMPFILE
- *   other    what a name led to (LOOKUP, CREATE, MKDIR, MKNOD, SYMLINK, TMPFILE: the new node),
+ *   other    the node that the name leads to (LOOKUP, CREATE, MKDIR, MKNOD, SYMLINK, TMPFILE: the new node),
  *            the directory of the new name (RENAME, LINK), the handle copied from (COPY)
- *   call     READ and WRITE: bytes that the system call asks for of which this request is all, or a piece;
- *            0: a request that is all of it, as far as that is looked at; or CALL_UNKNOWN
+ *   call     READ and WRITE: the length of the system call of which this request is a piece; 0: the request is small and
+ *            counts as a whole call; or CALL_UNKNOWN
  *   result   >= 0 or -errno; bytes for READ and WRITE
  *   text     name; name NUL new name (RENAME); new name (LINK); name NUL target (SYMLINK);
  *            attribute name (xattr operations)
@@ -92,7 +99,7 @@ struct event_op {
 	uint32_t flags; /* open flags as the kernel passed them; RENAME: renameat2 flags; WRITE: EVENT_UNSURE or 0 */
 	union {
 		uint32_t mode;	 /* before the umask; of what was created */
-		uint32_t pieces; /* filled by calls.c: requests that the call was; 0 unknown */
+		uint32_t pieces; /* set by calls.c: the number of requests of the call; 0 unknown */
 	};
 };
 
@@ -102,45 +109,45 @@ struct event_node {
 	uint64_t id;
 	uint64_t dev;
 	uint64_t ino;
-	int64_t birth_ns; /* with dev and ino: tells a reused inode number; 0 unknown */
+	int64_t birth_ns; /* distinguishes files with the same dev and ino; 0 unknown */
 	int64_t size;
 	uint64_t mount; /* mount id, see EVENT_MOUNT */
 	uint32_t mode;  /* st_mode */
 	uint32_t nlink;
 };
 
-/* How a figure of a process came to be known; a set. */
+/* Sources of facts about a process; a set. */
 enum tier { TIER_INBAND = 1, TIER_CONNECTOR = 2, TIER_TASKSTATS = 4, TIER_PTRACE = 8 };
 
 struct event_process {
 	int32_t pid;
 	int32_t ppid;
 	int32_t tid;
-	int32_t status; /* EXIT: as wait(2) has it */
-	int64_t start_ns; /* PROCESS: its start as /proc has it (grain: a clock tick) */
+	int32_t status; /* EXIT: as from wait(2) */
+	int64_t start_ns; /* PROCESS: its start, from /proc (resolution: a clock tick) */
 	uint32_t uid; /* PROCESS and EXEC */
 	uint32_t gid;
 	uint8_t tier;
-	uint8_t new_image; /* PROCESS: it runs another program than when last looked at */
-	uint8_t known; /* PROCESS and EXEC: the text is there (the process still lived) */
+	uint8_t new_image; /* PROCESS: it runs another program than in the last snapshot */
+	uint8_t known; /* PROCESS and EXEC: there is a text (the process was still alive) */
 };
 
 struct event {
 	uint8_t kind;
 	uint8_t op;
 	uint8_t via;
-	uint8_t aside; /* OP: not of what is traced; names that it shows are known from then on */
+	uint8_t aside; /* OP: not from a traced process; recorded only for the names that it shows */
 	uint32_t fidelity; /* OPEN, CREATE, TMPFILE */
-	int32_t tid;       /* OP: who asked; 0 unknown */
+	int32_t tid;       /* OP: the requesting thread; 0 unknown */
 	uint32_t text_len; /* of the whole text */
-	int64_t time_ns;   /* start of the operation; when it happened */
+	int64_t time_ns;   /* start of the operation, or time of the event */
 	union {
 		struct event_op op;
 		struct event_node node;
 		struct event_process process;
 		struct { uint64_t id; } mount;
 		struct { int64_t rss_bytes, cpu_ns; int32_t pid; } sample;
-		/* offset of this piece; its length is text_len */
+		/* the offset of this piece; text_len is its length */
 		struct { uint32_t offset; } text;
 	} u;
 	char text[EVENT_TEXT_INLINE];
@@ -148,7 +155,7 @@ struct event {
 
 _Static_assert(sizeof(struct event) == 128, "an event is two cache lines");
 
-/* A piece of EVENT_TEXT uses everything behind its offset. */
+/* A piece of EVENT_TEXT uses the rest of the event after its offset. */
 #define EVENT_TEXT_PIECE (sizeof(struct event) - offsetof(struct event, u) - 8)
 
 static inline char *event_piece(struct event *piece)
@@ -157,16 +164,16 @@ static inline char *event_piece(struct event *piece)
 }
 
 /*
- * The text of EVENT_PROCESS and EVENT_EXEC: these parts in this order, each a 32-bit length in
- * the machine's byte order and as many bytes; a length of PROCESS_PART_UNKNOWN has no bytes and
- * means "not known".  Paths are as /proc shows them.
+ * The text of EVENT_PROCESS and EVENT_EXEC: these parts in this order.  A part is a 32-bit length in the machine's byte
+ * order, then that many bytes; the length PROCESS_PART_UNKNOWN has no bytes and means "not known".  Paths are as in
+ * /proc.
  */
 enum process_part {
 	PROCESS_EXE,
 	PROCESS_CWD,
 	PROCESS_COMM,
-	PROCESS_ARGV,    /* arguments, each with its NUL */
-	PROCESS_ENVIRON, /* NAME=VALUE, each with its NUL; only what the allow-list lets through */
+	PROCESS_ARGV,    /* arguments, each ended by NUL */
+	PROCESS_ENVIRON, /* NAME=VALUE, each ended by NUL; only names on the allow-list */
 	PROCESS_STDIN,
 	PROCESS_STDOUT,
 	PROCESS_STDERR,

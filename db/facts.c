@@ -24,7 +24,7 @@ static void get_user(char *out, size_t size)
 		snprintf(out, size, "%u", geteuid());
 }
 
-/* The first "model name" of /proc/cpuinfo; other machines than PCs have none. */
+/* The first "model name" of /proc/cpuinfo; only PCs have one. */
 static bool get_cpu_model(char *out, size_t size)
 {
 	cleanup_file FILE *f = fopen("/proc/cpuinfo", "re");
@@ -81,7 +81,7 @@ int facts_store(struct store *store, const struct facts *facts)
 		{ "ops_recorded", V_INT(0) },
 		{ "ops_lost", V_INT(0) },
 		{ "process_events_lost", V_INT(0) },
-		/* How much longer the run took than it would have: one run alone does not tell. */
+		/* The overhead of tracing cannot be known from one run. */
 		{ "overhead_ns", V_NULL },
 		{ "overhead_wall_ns", V_NULL },
 		{ "waited_ns", V_INT(0) },

@@ -6,17 +6,17 @@
 
 struct store;
 
-/* What is known of a run when it begins: the rows of the view trace.  NULL: there is none. */
+/* Facts that are known when a run begins: rows of the view trace.  NULL: unknown, without a row. */
 struct facts {
 	const char *source, *mountpoint, *fidelity, *transport; /* of the mount */
 	const char *command, *cwd, *options, *job, *xform, *process_tier;
 	int64_t start_ns; /* since the epoch */
 };
 
-/* 0 or -errno. */
+/* Stores them.  0 or -errno. */
 int facts_store(struct store *store, const struct facts *facts);
 
-/* Prints why store_create() failed for that file; the exit status. */
+/* Prints why store_create() failed for the file db; returns the exit status. */
 int facts_complain(const char *db, int error);
 
 #endif

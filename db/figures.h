@@ -3,16 +3,16 @@
 #define DB_FIGURES_H
 
 /*
- * What a process has used: the figures of its row, and how those of its threads, or of several
- * sources, are put together.  A figure that is not known is not there; 0 is a figure.
+ * Resources that a process has used: the figures of its row, and how those of its threads, or of several sources, are
+ * combined.  An unknown figure is absent; 0 is a value.
  *
- * Units: nanoseconds and bytes, else counts.
+ * Units: nanoseconds and bytes, otherwise counts.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* X(NAME, column, how the figures of threads make that of the process) */
+/* X(NAME, column, how to combine the figures of threads) */
 #define FIGURES(X)                          \
 	X(CPU, cpu_ns, SUM)                 \
 	X(UTIME, utime_ns, SUM)             \
@@ -60,7 +60,7 @@ static inline void figures_set(struct figures *figures, enum figure figure, int6
 	figures->value[figure] = value;
 }
 
-/* One more of what makes the whole.  Known is only what is known of each. */
+/* Adds the figures of one more part.  A figure of the sum is known if it is known of every part. */
 static inline void figures_add(struct figures *sum, const struct figures *more)
 {
 #define X(name, column, how) figures_put_##how(&sum->value[FIGURE_##name], more->value[FIGURE_##name]);

@@ -7,21 +7,21 @@
 #include <sys/queue.h>
 #include <sys/stat.h>
 
-#include "db/combos.h"
+#include "db/tuples.h"
 #include "db/event.h"
 #include "db/procs.h"
 #include "db/store.h"
 
-/* Names that are kept of a file that has fewer links; it may be renamed beside the mount as often as somebody likes. */
+/* How many names a forgotten file keeps at least.  Renames outside the mount can make any number. */
 #define NAMES_KEPT 16
 
 /* A name that leads to a node.  The key is the directory's node id and the name. */
 struct dentry {
 	struct node *dir, *node;
 	TAILQ_ENTRY(dentry) of_node;
-	bool unhashed; /* gone, but the last name its node had */
-	int64_t path; /* when it was bound; 0: not recorded */
-	struct known_path *known; /* held as long as the name is there */
+	bool unhashed; /* removed, but the last name of its node */
+	int64_t path; /* at the time of the binding; 0: not recorded */
+	struct known_path *known; /* held while the name exists */
 	int64_t from_ns;
 	UT_hash_handle hh;
 	size_t key_len;
@@ -37,23 +37,23 @@ struct node {
 	struct dentry *dentry; /* the last used */
 	TAILQ_HEAD(dentry_list, dentry) dentries; /* the oldest first */
 	unsigned n_dentries;
-	int references; /* the kernel, and each dentry in it */
+	int references; /* one of the kernel, one of each dentry in it */
 	int64_t moved_ns; /* end of its last rename */
 	unsigned path_epoch;
-	struct path path; /* cached: valid while path_epoch is the files'; without 'known' */
+	struct path path; /* cached while path_epoch is that of files; without 'known' */
 	UT_hash_handle hh;
 };
 
 struct files {
 	struct store *store;
 	struct paths *paths;
-	struct combos *kinds;
+	struct tuples *kinds;
 	int64_t start_ns;
 	struct node *nodes;
-	struct file *files; /* those that a key leads to */
+	struct file *files; /* by key */
 	struct dentry *dentries;
-	STAILQ_HEAD(, file) dirty; /* rows in the order of their ids cost least */
-	SLIST_HEAD(, file) made;   /* all there are */
+	STAILQ_HEAD(, file) dirty; /* rows are cheapest in the order of ids */
+	SLIST_HEAD(, file) made;   /* all files */
 	int64_t last_file;
 	unsigned epoch;
 };
@@ -72,7 +72,7 @@ int files_create(struct store *store, struct paths *paths, int64_t start_ns, siz
 	STAILQ_INIT(&files->dirty);
 	SLIST_INIT(&files->made);
 	*ret_files = files;
-	return combos_create(store, PUT_KIND, 3, kept, &files->kinds);
+	return tuples_create(store, PUT_KIND, 3, kept, &files->kinds);
 }
 
 static void node_unref(struct files *files, struct node *node);
@@ -92,8 +92,7 @@ static void dentry_free(struct files *files, struct dentry *d)
 	node_unref(files, dir);
 }
 
-/* A name that is gone stays with its node as long as that has no other: what is still done to
- * the node was done to what had this name. */
+/* A removed name stays with its node if the node has no other name: later operations on the node are recorded under it. */
 static void dentry_unhash(struct files *files, struct dentry *d)
 {
 	struct node *node = d->node;
@@ -113,18 +112,18 @@ static void dentry_unhash(struct files *files, struct dentry *d)
 	d->known = NULL;
 }
 
-/* The kernel forgets the node; want of memory leaves the name as it was told. */
-static void leave_name(const struct dentry *d)
+/* When the kernel forgets the node.  Without memory the name is not kept. */
+static void keep_name(const struct dentry *d)
 {
 	struct file *file = d->node->file;
 	size_t len = d->key_len - sizeof(uint64_t);
-	struct left_name *l;
+	struct kept_name *l;
 
 	if (d->unhashed || !d->path || file->deleted || !(l = malloc(sizeof(*l) + len)))
 		return;
-	*l = (struct left_name){ .dir = d->dir->file, .path = d->path, .from_ns = d->from_ns, .len = len };
+	*l = (struct kept_name){ .dir = d->dir->file, .path = d->path, .from_ns = d->from_ns, .len = len };
 	memcpy(l->name, d->key.name, len);
-	SLIST_INSERT_HEAD(&file->left, l, next);
+	SLIST_INSERT_HEAD(&file->kept_names, l, next);
 }
 
 static void node_unref(struct files *files, struct node *node)
@@ -133,9 +132,9 @@ static void node_unref(struct files *files, struct node *node)
 
 	if (--node->references > 0)
 		return;
-	node->references = 1; /* while its names go, which may lead back here */
+	node->references = 1; /* freeing its names may come back to it */
 	while ((d = TAILQ_FIRST(&node->dentries))) {
-		leave_name(d);
+		keep_name(d);
 		dentry_free(files, d);
 	}
 	if (node->file->node == node)
@@ -144,12 +143,12 @@ static void node_unref(struct files *files, struct node *node)
 	free(node);
 }
 
-static void free_left_names(struct file *file)
+static void free_kept_names(struct file *file)
 {
-	struct left_name *l;
+	struct kept_name *l;
 
-	while ((l = SLIST_FIRST(&file->left))) {
-		SLIST_REMOVE_HEAD(&file->left, next);
+	while ((l = SLIST_FIRST(&file->kept_names))) {
+		SLIST_REMOVE_HEAD(&file->kept_names, next);
 		free(l);
 	}
 }
@@ -174,10 +173,10 @@ void files_destroy(struct files *files)
 	HASH_CLEAR(hh, files->files);
 	while ((f = SLIST_FIRST(&files->made))) {
 		SLIST_REMOVE_HEAD(&files->made, next_made);
-		free_left_names(f);
+		free_kept_names(f);
 		free(f);
 	}
-	combos_destroy(files->kinds);
+	tuples_destroy(files->kinds);
 	free(files);
 }
 
@@ -186,9 +185,9 @@ static int put_file(struct files *files, const struct file *f)
 	int64_t kind;
 	int r;
 
-	if (!f->path) /* nothing of it is recorded */
+	if (!f->path) /* the file is not recorded */
 		return 0;
-	r = combos_intern(files->kinds, (int64_t[]){ f->key.dev, f->mode, f->mount }, &kind);
+	r = tuples_intern(files->kinds, (int64_t[]){ f->key.dev, f->mode, f->mount }, &kind);
 	if (r < 0)
 		return r;
 	return store_put(files->store, PUT_FILE,
@@ -205,7 +204,8 @@ static struct file *find_file(struct files *files, const struct event_node *e)
 	HASH_FIND(hh, files->files, &key, sizeof(key), f);
 	if (f && (e->birth_ns || !f->deleted))
 		return f;
-	/* Without a birth time a reused inode number shows only in that.  Nodes may still lead to the file. */
+	/* Without a birth time only the deletion shows that the inode number is used again.  Nodes may still lead to the old
+	 * file, so it is not freed. */
 	if (f)
 		HASH_DEL(files->files, f);
 	f = calloc(1, sizeof(*f));
@@ -278,7 +278,7 @@ struct file *node_file(const struct node *node)
 
 /* ---- paths ---- */
 
-/* Room for the path of node and extra bytes behind it; *ret_len is where it ends. */
+/* Allocates the path of node with extra bytes after it; *ret_len is its length. */
 static char *build_path(const struct node *node, size_t extra, size_t *ret_len)
 {
 	const struct node *n;
@@ -302,7 +302,7 @@ static char *build_path(const struct node *node, size_t extra, size_t *ret_len)
 	return path;
 }
 
-/* path: as it was given just now. */
+/* path: as returned by the last call. */
 static void hold_path(struct files *files, struct dentry *d, const struct path *path)
 {
 	if (d->unhashed || d->known == path->known)
@@ -399,8 +399,8 @@ static struct dentry *make_dentry(struct files *files, struct node *dir, const c
 }
 
 /*
- * A directory cannot be below itself; yet it looks so when the source shows the mirror of another
- * mirror of itself.  Paths are made by going up, and must come to an end.
+ * Whether node is dir or above it.  If the source contains a mount that mirrors the source again, a directory may seem to
+ * be below itself.  Such a binding is refused, because building a path, upwards, must end.
  */
 static bool is_above(const struct node *node, const struct node *dir)
 {
@@ -413,7 +413,7 @@ static bool is_above(const struct node *node, const struct node *dir)
 	return n == node;
 }
 
-/* A directory has one name.  Two of them, one being late news, would make circles. */
+/* A directory has one name.  A second one, from a late event, would make cycles. */
 static void drop_names(struct files *files, struct node *node, int64_t time_ns)
 {
 	struct dentry *d;
@@ -425,23 +425,23 @@ static void drop_names(struct files *files, struct node *node, int64_t time_ns)
 	}
 }
 
-static int put_left_name(struct files *files, const struct file *file, const struct left_name *l, int64_t to_ns)
+static int put_kept_name(struct files *files, const struct file *file, const struct kept_name *l, int64_t to_ns)
 {
 	return store_put(files->store, PUT_NAME,
 		(struct value[]){ V_INT(file->id), V_INT(l->path), V_INT(l->from_ns - files->start_ns),
 			V_OPT(to_ns != 0, to_ns - files->start_ns) });
 }
 
-/* The kernel looks a file up that it had forgotten: d is the name that it had, or another one.  A file of one link
- * has no other name then. */
-static void take_left_names(struct files *files, struct dentry *d, int64_t time_ns)
+/* The kernel looks up a file that it had forgotten; d is a kept name, or another one.  A file with one link has no other
+ * name. */
+static void restore_kept_names(struct files *files, struct dentry *d, int64_t time_ns)
 {
 	struct file *file = d->node->file;
 	bool is_only = S_ISDIR(file->mode) || file->nlink <= 1;
 	size_t len = d->key_len - sizeof(uint64_t);
-	struct left_name *l, *next;
+	struct kept_name *l, *next;
 
-	for (l = SLIST_FIRST(&file->left); l; l = next) {
+	for (l = SLIST_FIRST(&file->kept_names); l; l = next) {
 		bool is_this = l->dir == d->dir->file && l->len == len && memcmp(l->name, d->key.name, len) == 0;
 
 		next = SLIST_NEXT(l, next);
@@ -450,8 +450,8 @@ static void take_left_names(struct files *files, struct dentry *d, int64_t time_
 		if (is_this)
 			d->from_ns = l->from_ns;
 		else
-			put_left_name(files, file, l, time_ns);
-		SLIST_REMOVE(&file->left, l, left_name, next);
+			put_kept_name(files, file, l, time_ns);
+		SLIST_REMOVE(&file->kept_names, l, kept_name, next);
 		free(l);
 	}
 }
@@ -490,7 +490,7 @@ int files_bind(struct files *files, struct node *dir, const char *name, size_t l
 	d = make_dentry(files, dir, name, len, node, time_ns);
 	if (!d)
 		return -ENOMEM;
-	take_left_names(files, d, time_ns);
+	restore_kept_names(files, d, time_ns);
 	if (last && last->unhashed)
 		dentry_free(files, last);
 	if (node->n_dentries > NAMES_KEPT && node->n_dentries > node->file->nlink)
@@ -520,7 +520,7 @@ int files_bind_unnamed(struct files *files, struct node *dir, const char *name, 
 	return 0;
 }
 
-/* The row of a name whose path is another now; nothing for most of them. */
+/* Updates the row of a name if its path has changed; most have not. */
 static int renew_name(struct files *files, struct dentry *d, int64_t time_ns)
 {
 	size_t len = d->key_len - sizeof(uint64_t);
@@ -540,13 +540,13 @@ static int renew_name(struct files *files, struct dentry *d, int64_t time_ns)
 	return r < 0 || !d->path ? r : put_name(files, d, 0);
 }
 
-#define DEPTH 2048 /* more names than a path can have */
+#define DEPTH 2048 /* more than a path can have names */
 
-/* Room for the path of a directory, which the kernel may have forgotten, and extra bytes behind it; NULL for want of
- * memory, or if the path is not known. */
+/* Allocates the path of a directory, which the kernel may have forgotten, with extra bytes after it.  NULL: out of memory,
+ * or the path is not known. */
 static char *build_dir_path(const struct file *dir, size_t extra, size_t *ret_len, int depth)
 {
-	const struct left_name *l = SLIST_FIRST(&dir->left);
+	const struct kept_name *l = SLIST_FIRST(&dir->kept_names);
 	char *path;
 
 	if (dir->node)
@@ -562,7 +562,7 @@ static char *build_dir_path(const struct file *dir, size_t extra, size_t *ret_le
 	return path;
 }
 
-static int renew_left_name(struct files *files, struct file *file, struct left_name *l, int64_t time_ns)
+static int renew_kept_name(struct files *files, struct file *file, struct kept_name *l, int64_t time_ns)
 {
 	size_t len;
 	char *text = build_dir_path(l->dir, l->len + 1, &len, DEPTH);
@@ -581,26 +581,26 @@ static int renew_left_name(struct files *files, struct file *file, struct left_n
 		file->path = path.id;
 		files_dirty(files, file);
 	}
-	r = put_left_name(files, file, l, time_ns);
+	r = put_kept_name(files, file, l, time_ns);
 	l->path = path.id;
 	l->from_ns = time_ns;
-	return r < 0 ? r : put_left_name(files, file, l, 0);
+	return r < 0 ? r : put_kept_name(files, file, l, 0);
 }
 
-static int renew_left_names(struct files *files, int64_t time_ns)
+static int renew_kept_names(struct files *files, int64_t time_ns)
 {
-	struct left_name *l;
+	struct kept_name *l;
 	struct file *f;
 	int r = 0;
 
 	SLIST_FOREACH(f, &files->made, next_made)
-		SLIST_FOREACH(l, &f->left, next)
+		SLIST_FOREACH(l, &f->kept_names, next)
 			if (r == 0)
-				r = renew_left_name(files, f, l, time_ns);
+				r = renew_kept_name(files, f, l, time_ns);
 	return r;
 }
 
-/* Costs a look at every name there is; directories are seldom renamed. */
+/* Visits every name; renames of directories are rare. */
 int files_moved(struct files *files, int64_t time_ns)
 {
 	struct dentry *d, *next;
@@ -611,7 +611,7 @@ int files_moved(struct files *files, int64_t time_ns)
 		if (r == 0)
 			r = renew_name(files, d, time_ns);
 	}
-	return r < 0 ? r : renew_left_names(files, time_ns);
+	return r < 0 ? r : renew_kept_names(files, time_ns);
 }
 
 struct file *files_unbind(struct files *files, struct node *dir, const char *name, size_t len,
@@ -632,11 +632,11 @@ struct file *files_unbind(struct files *files, struct node *dir, const char *nam
 		file->nlink--;
 	if (gone && (file->nlink == 0 || S_ISDIR(file->mode))) {
 		file->deleted = true;
-		free_left_names(file);
+		free_kept_names(file);
 		files_dirty(files, file);
 	}
 	dentry_unhash(files, d);
-	files_path(files, node, NULL, 0, &path); /* the name that is left, if there is one */
+	files_path(files, node, NULL, 0, &path); /* of another name of the node, if there is one */
 	return file;
 }
 
@@ -649,12 +649,13 @@ struct node *files_resolve(struct files *files, struct node *dir, const char *na
 
 /* ---- versions ---- */
 
-static void remember(int64_t *who, int64_t id)
+/* Adds a process to a set of which only none (0), one (its id) and several or unknown (-1) are distinguished. */
+static void add_user(int64_t *user, int64_t id)
 {
-	if (*who == 0)
-		*who = id;
-	else if (*who != id)
-		*who = -1;
+	if (*user == 0)
+		*user = id;
+	else if (*user != id)
+		*user = -1;
 }
 
 static void next_version(struct file *file)
@@ -666,26 +667,26 @@ static void next_version(struct file *file)
 
 int64_t file_read(struct file *file, const struct process *process)
 {
-	int64_t who = process ? process->id : -1;
+	int64_t id = process ? process->id : -1;
 
-	remember(&file->reader, who);
-	if (who < 0 || file->writer != who)
+	add_user(&file->reader, id);
+	if (id < 0 || file->writer != id)
 		file->foreign_read = true;
 	file->used = true;
 	return file->version;
 }
 
 /*
- * Who alone wrote a version and reads it back goes on with it: a linker does that all the time.
- * But what somebody else has read, and what the writer himself took over from others, is over.
+ * A process that reads back a version of which it is the only writer continues that version; linkers do that.  A version
+ * ends if another process has read it, or if this process has read in it what others wrote.
  */
 int64_t file_write(struct file *file, const struct process *process)
 {
-	int64_t who = process ? process->id : -1;
+	int64_t id = process ? process->id : -1;
 
-	if (file->foreign_read || (file->reader && (who < 0 || file->reader != who)))
+	if (file->foreign_read || (file->reader && (id < 0 || file->reader != id)))
 		next_version(file);
-	remember(&file->writer, who);
+	add_user(&file->writer, id);
 	file->used = true;
 	return file->version;
 }

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
 --
--- Made when the run has ended: what the views would work out anew each time they are asked.
+-- Runs at the end of the run: stores results that the views would otherwise compute for each query.
 
 UPDATE files SET path = (SELECT path FROM file_name WHERE file = id)
 WHERE id IN (SELECT file FROM names GROUP BY file HAVING count(*) > 1);
 DROP VIEW file_name;
 CREATE VIEW file_name AS SELECT id AS file, path FROM files;
 
--- By way of memory, so that what touches held on the disk is used again.
+-- Through a table in memory, so that the pages of touches are used again.
 CREATE TEMP TABLE accessed AS SELECT file, process, version, path, created + 2 * truncated +
 		4 * renamed + 8 * unlinked + 16 * executed + 32 * mapped + 64 * emptied +
 		128 * assumed_read + 256 * assumed_write + 512 * uncounted AS did, opens,
@@ -27,7 +27,7 @@ SELECT process, file, version, path, opens, nread, bread, nwrite, bwrite, did & 
 	first_t + first_out AS first_out, first_t + first_out + last_out AS last_out, did >> 6 & 1 AS emptied
 FROM accesses;
 
--- By what was read and written.
+-- From sums of reads and writes.
 INSERT INTO jobs SELECT process, job, xform, phase, lstart, lstop FROM process_job;
 DROP VIEW process_job;
 CREATE VIEW process_job AS SELECT * FROM jobs;

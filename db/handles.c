@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "db/combos.h"
+#include "db/tuples.h"
 #include "db/event.h"
 #include "db/files.h"
 #include "db/procs.h"
@@ -20,9 +20,9 @@ struct use {
 	struct use *next;
 };
 
-#define USE_BYTES (sizeof(struct use) + 16) /* what malloc() adds */
+#define USE_BYTES (sizeof(struct use) + 16) /* with malloc()'s overhead */
 #define HANDLE_BYTES (sizeof(struct handle) + 48 + USE_BYTES)
-#define USES_PART 1024 /* of what is kept, for those of one handle */
+#define USES_PART 1024 /* part of 'kept' for the uses of one handle */
 
 struct handles {
 	struct store *store;
@@ -30,11 +30,11 @@ struct handles {
 	size_t most_closed, n_closed; /* not written yet */
 	size_t most_uses; /* of one handle */
 	struct handle *open;
-	STAILQ_HEAD(, handle) dirty; /* rows in the order of their ids cost least */
-	struct combos *ways;
+	STAILQ_HEAD(, handle) dirty; /* rows are cheapest in the order of ids */
+	struct tuples *ways;
 };
 
-/* How many of that size there may be. */
+/* How many of that size fit. */
 static size_t room_for(size_t bytes, size_t size)
 {
 	return bytes > size ? bytes / size : 1;
@@ -53,7 +53,7 @@ int handles_create(struct store *store, int64_t start_ns, size_t kept,
 	handles->most_uses = room_for(kept / USES_PART, USE_BYTES);
 	STAILQ_INIT(&handles->dirty);
 	*ret_handles = handles;
-	return combos_create(store, PUT_WAY, 4, kept, &handles->ways);
+	return tuples_create(store, PUT_WAY, 4, kept, &handles->ways);
 }
 
 static void forget_uses(struct handle *handle)
@@ -82,7 +82,7 @@ void handles_destroy(struct handles *handles)
 
 	if (!handles)
 		return;
-	while ((h = STAILQ_FIRST(&handles->dirty))) { /* closed ones are only there */
+	while ((h = STAILQ_FIRST(&handles->dirty))) { /* all closed ones are in it */
 		STAILQ_REMOVE_HEAD(&handles->dirty, next_dirty);
 		if (h->close_ns)
 			handle_free(h);
@@ -91,7 +91,7 @@ void handles_destroy(struct handles *handles)
 		HASH_DEL(handles->open, h);
 		handle_free(h);
 	}
-	combos_destroy(handles->ways);
+	tuples_destroy(handles->ways);
 	free(handles);
 }
 
@@ -200,11 +200,11 @@ static void count(struct io_counters *sum, const struct data *d, bool seek)
 	sum->nseek += seek;
 }
 
-/* Whether it went somewhere else than where the last one ended. */
+/* Whether the read or write begins elsewhere than the last one ended. */
 static bool take_position(struct handle *h, const struct data *d)
 {
 	bool known = d->offset >= 0 && h->position >= 0;
-	/* Who appends goes forward, even if it is not known how far. */
+	/* Appends go forward, even if the offset is not known. */
 	bool forward = d->offset < 0 || h->position < 0 || d->offset >= h->position;
 	bool consecutive = known && d->offset == h->position;
 
@@ -252,9 +252,9 @@ int handles_data(struct handles *handles, struct handle *handle, struct image *i
 static int put_handle(struct handles *handles, const struct handle *h)
 {
 	int64_t way;
-	int r = combos_intern(handles->ways,
-		(int64_t[]){ h->flags, h->created ? h->mode : COMBO_NULL, h->fidelity,
-			h->mapped >= 0 ? h->mapped : COMBO_NULL },
+	int r = tuples_intern(handles->ways,
+		(int64_t[]){ h->flags, h->created ? h->mode : TUPLE_NULL, h->fidelity,
+			h->mapped >= 0 ? h->mapped : TUPLE_NULL },
 		&way);
 
 	return r < 0 ? r
@@ -271,7 +271,7 @@ static int64_t image_id(const struct image *image)
 	return image ? image->id : 0;
 }
 
-/* Sums, and whose they are if they are one's. */
+/* The sums, and their image and version if there is only one use. */
 static int put_moved(struct handles *handles, const struct handle *h)
 {
 	const struct io_counters *s = &h->sum;
@@ -306,8 +306,8 @@ static int put_use(struct handles *handles, const struct handle *h, const struct
 			SPAN(u->first_read, u->last_read, h), SPAN(u->first_write, u->last_write, h) });
 }
 
-/* A use by itself stands in the row of what was moved; with the second one that comes it gets a row, to which
- * what comes later is added. */
+/* A single use is part of the handle's row.  As soon as there is a second one, each use gets a row, to which later sums
+ * are added. */
 static int put_uses(struct handles *handles, struct handle *h)
 {
 	int r = 0;

@@ -3,14 +3,13 @@
 #define DB_HANDLES_H
 
 /*
- * Opens of files and who used them: one row for each open, one for each image that read or wrote
- * a version of the file through it.  These, not the single operations, are what graphs and tables
- * are made from, so they are kept up while the trace is written.
+ * Handles and their uses.  A handle is one open of a file; a use is what one image read or wrote of one version through
+ * it.  Graphs and tables are made from these rows, not from single operations, so they are kept up to date while the
+ * trace is written.
  *
- * A handle may be used by any number of images, and of any number of versions: memory holds some, and adds to the
- * rows of the others.
+ * A handle may have any number of uses.  Memory holds some of them; the database adds to the rows of the others.
  *
- * One thread.  Memory: some 300 bytes for each open handle, 150 for each use of it that is kept.
+ * One thread.  Memory: some 300 bytes for each open handle, 150 for each of its uses in memory.
  */
 
 #include <stdbool.h>
@@ -33,10 +32,10 @@ struct handle {
 	int64_t id;
 	struct file *file;
 	struct image *opener; /* NULL: not known */
-	struct image *last;   /* who used it last; stands for requests that do not say who */
+	struct image *last;   /* the last user; taken for requests without a requester */
 	int64_t path, version;
 	uint32_t flags, mode;
-	bool created; /* here: mode means something */
+	bool created; /* by this open; then mode is set */
 	bool recorded;
 	uint8_t fidelity;
 	int8_t mapped; /* 1, 0; -1 not known */
@@ -44,9 +43,9 @@ struct handle {
 	struct io_counters sum;
 	int64_t sequential_reads, sequential_writes, consecutive_reads, consecutive_writes;
 	int64_t position; /* where the last read or write ended; -1 not known */
-	struct use *uses; /* those of which memory knows something that the database does not, and some more */
+	struct use *uses; /* uses in memory: at least those with sums that are not in the database */
 	size_t n_uses;
-	bool shared; /* has, or had, several uses: each has a row of its own */
+	bool shared; /* has or had several uses; each use then has a row */
 	bool dirty;
 	STAILQ_ENTRY(handle) next_dirty;
 	UT_hash_handle hh;
@@ -60,25 +59,26 @@ struct data {
 	bool is_write;
 };
 
-/* kept: bytes of memory for handles that are closed and not written yet; a part of it for the uses of each.  One is
- * kept in any case.  0 or -ENOMEM. */
+/* kept: bytes of memory for closed handles that are not written yet; a part of it bounds the uses of each handle.  There
+ * is always room for one.  0 or -ENOMEM. */
 int handles_create(struct store *store, int64_t start_ns, size_t kept, struct handles **ret_handles);
 void handles_destroy(struct handles *handles);
 
-/* A new handle, to be filled in by the caller before the next flush; opener may be NULL. */
+/* A new handle, which the caller fills before the next flush; opener may be NULL.  NULL: out of memory. */
 struct handle *handles_open(struct handles *handles, int64_t id, struct image *opener);
 struct handle *handles_find(struct handles *handles, int64_t id);
-/* To be written, and forgotten then.  0 or -errno. */
+/* Marks the handle closed; it is freed after its row is written.  0 or -errno. */
 int handles_close(struct handles *handles, struct handle *handle, int64_t time_ns);
 
-/* Counts a successful read or write by image (NULL: not known). */
+/* Counts a successful read or write by image (NULL: not known).  0 or -errno. */
 int handles_data(struct handles *handles, struct handle *handle, struct image *image,
 	const struct data *data);
+/* The row of the handle has to be written. */
 void handles_dirty(struct handles *handles, struct handle *handle);
-/* image used the handle: RELEASE and the like will be put down to it. */
+/* Makes image the last user of the handle, to which a RELEASE is attributed. */
 void handles_used_by(struct handle *handle, struct image *image);
 
-/* Calls with each open handle. */
+/* Calls the function for each open handle. */
 void handles_each(struct handles *handles, void (*call)(void *arg, struct handle *handle),
 	void *arg);
 

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * The function itself is asked through another connection: in this one its name is ours.  Where it finds no memory
- * it says that the text is not valid; json_type() tells the two apart.
+ * Calls SQLite's json_valid() through another connection, because in this one its name belongs to the wrapper.  Without
+ * memory json_valid() returns false; json_type() fails then, which distinguishes the two.
  */
 #define QUERY "SELECT iif(json_valid(?1) = 0, json_type(?1) IS NOT NULL, json_valid(?1))"
 
@@ -47,7 +47,7 @@ int json_valid_create(sqlite3 *sqlite)
 		sqlite3_close(other);
 		return r;
 	}
-	/* If it fails, it forgets by itself. */
+	/* SQLite frees it also on failure. */
 	return sqlite3_create_function_v2(sqlite, "json_valid", 1,
 		SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, original, json_valid, NULL, NULL, forget);
 }

@@ -12,7 +12,7 @@ struct merge {
 	sqlite3 *sqlite;
 };
 
-/* What an id of a table is counted on from. */
+/* What to add to the ids of a table. */
 static const struct {
 	const char *parameter, *last;
 } offsets[] = {
@@ -29,7 +29,7 @@ static const struct {
 	{ ":tag", "SELECT count(*) << 32 FROM facts WHERE key = 'start_ns'" },
 	{ ":ops", "SELECT max(coalesce((SELECT max(id) FROM main.ops_handle), 0), "
 		  "coalesce((SELECT max(id) FROM main.ops_name), 0))" },
-	/* Times of the trace are since its begin, ours since that of the first trace. */
+	/* Times of the trace count from its own start; here they count from that of the first trace. */
 	{ ":t", "SELECT (SELECT value FROM one.meta WHERE key = 'start_ns') - "
 		"(SELECT value FROM main.meta WHERE key = 'start_ns')" },
 };
@@ -53,7 +53,7 @@ static int exec(sqlite3 *sqlite, const char *sql)
 	return sqlite3_exec(sqlite, sql, NULL, NULL, NULL);
 }
 
-/* Files that nobody else sees: no journal, nothing waits for the disk. */
+/* The files are temporary: no journal, no sync. */
 int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
 {
 	struct merge *merge = calloc(1, sizeof(*merge));
@@ -91,7 +91,7 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
 	return r;
 }
 
-/* One after the other; the parameters are those that it has. */
+/* Runs the statements in order; each binds the parameters that it has. */
 static int run_script(sqlite3 *sqlite, const char *sql, const int64_t *values, bool with_ops)
 {
 	int r = SQLITE_OK;
@@ -148,7 +148,7 @@ int merge_end(struct merge *merge)
 				    "  'process_events_lost', 'notes_lost', 'mixed_writes', 'waited_ns', "
 				    "'tracer_cpu_ns', 'bytes_mount', 'bytes_kernel')"
 				    "  THEN sum(value) FILTER (WHERE key NOT IN ('start_ns', "
-				    "'end_ns'))" /* else it overflows */
+				    "'end_ns'))" /* sum() would overflow */
 				    " WHEN count(DISTINCT value) = 1 AND count(*) = count(value) "
 				    "THEN min(value)"
 				    " WHEN key = 'fidelity' THEN group_concat(DISTINCT value) END"
@@ -156,7 +156,7 @@ int merge_end(struct merge *merge)
 
 	if (r == SQLITE_OK)
 		r = exec(merge->sqlite,
-			/* Another trace may have removed it. */
+			/* Another trace may have removed the file. */
 			"DELETE FROM doubts WHERE verdict = 'files_replaced' AND file IN "
 			"  (SELECT id FROM main.files WHERE state & 2);"
 			"INSERT INTO main.meta SELECT verdict, count(*) FROM doubts GROUP BY verdict;"

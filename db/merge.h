@@ -3,9 +3,9 @@
 #define DB_MERGE_H
 
 /*
- * Several traces in one database, as if one had been written: ids are counted on, times are since the
- * begin of the first, facts are added up, the earliest, the latest or, if all agree, the same.
- * Results are SQLite's codes, its message is in the connection.
+ * Puts several traces into one database, as if they were one trace: ids are renumbered, times count from the start of the
+ * first run.  A fact becomes the sum, the earliest or the latest of all, or, if all traces agree, that value.
+ * Functions return SQLite's codes; the connection has the message.
  */
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 struct merge;
 
-/* Into an empty database; start_ns: when the first run began. */
+/* The database is empty.  start_ns: when the first run began, since the epoch. */
 int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge);
 int merge_add(struct merge *merge, const char *uri, bool with_ops);
 int merge_end(struct merge *merge);

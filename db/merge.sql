@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --
--- Adds the trace "one" to the database "main" (merge.c).  Parameters: what to add to ids, and :t to
--- times; they are 0 or NULL where there is none, and stay so.
+-- Adds the trace "one" to the database "main" (merge.c).  Parameters: what to add to ids, and :t to times.  An id of 0 or
+-- NULL means there is none, and stays so.
 
 INSERT OR IGNORE INTO main.op_name SELECT * FROM one.op_name;
 INSERT OR IGNORE INTO main.via_name SELECT * FROM one.via_name;
@@ -17,15 +17,15 @@ WHERE EXISTS (SELECT 1 FROM one.processes);
 INSERT INTO main.paths SELECT id + :paths, path FROM one.paths;
 INSERT INTO main.mounts SELECT id + :mounts, fstype, path FROM one.mounts;
 
--- What the trace says of its files.  found: they were there before.
+-- The files of the trace.  found: the file existed before the trace used it.
 DELETE FROM came;
 INSERT INTO came SELECT n.id, p.path, k.dev, n.ino, n.birth, n.state & 2, NOT n.state & 1,
 	(SELECT min(from_t) + :t FROM one.names WHERE file = n.id), (SELECT value FROM one.meta WHERE key = 'host')
 FROM one.files n LEFT JOIN one.kinds k ON k.id = n.kind LEFT JOIN one.paths p ON p.id = n.path;
 
--- Which file of the other traces each is.  Traces come in the order in which they began; one that began earlier may
--- have used what a later one made.  Device numbers of different hosts say nothing.  Without a time of birth the name
--- has to tell.  Clocks that contradict each other by more than a second are not believed.
+-- The file of earlier traces that each file is.  Traces come in the order of their start, but one that began earlier may
+-- have used a file that a later one made.  Device numbers of different hosts are not compared.  Without a birth time the
+-- path decides.  A difference of birth times of more than a second means different files.
 DELETE FROM known;
 INSERT OR IGNORE INTO known SELECT n.id, o.id, CASE
 		WHEN o.host IS NOT n.host THEN iif(o.ino = n.ino AND o.birth = n.birth AND o.path = n.path, 'same', NULL)
@@ -38,13 +38,13 @@ INSERT OR IGNORE INTO known SELECT n.id, o.id, CASE
 	END AS verdict
 FROM came n JOIN before o ON o.ino = n.ino OR o.path = n.path
 WHERE verdict NOTNULL ORDER BY n.id, verdict = 'same' DESC, o.id DESC;
--- With the older one of the two.
+-- With the data of the older one of the two.
 INSERT INTO doubts SELECT verdict, n.path, iif(n.first_t < o.first_t, n.id + :files, o.id)
 FROM known JOIN came n ON n.id = old JOIN before o ON o.id = new JOIN one.files f ON f.id = n.id
 	JOIN one.kinds k ON k.id = f.kind WHERE verdict <> 'same' AND k.mode & 61440 = 32768;
 INSERT OR IGNORE INTO shared SELECT new FROM known WHERE verdict = 'same';
 
--- Versions of those are counted from their tag, until versions.sql knows better.
+-- Versions of shared files carry a tag until versions.sql renumbers them.
 DELETE FROM same;
 INSERT INTO same SELECT n.id, iif(w.verdict = 'same', w.new, n.id + :files), iif(w.verdict = 'same', :tag, 0)
 FROM came n LEFT JOIN known w ON w.old = n.id;
@@ -55,7 +55,7 @@ WHERE s.tag AND coalesce(o.size_last, o.size_first) <> n.size_first AND (SELECT 
 INSERT INTO main.kinds SELECT id + :kinds, dev, mode, mount + :mounts FROM one.kinds;
 INSERT INTO main.files SELECT id + :files, path + :paths, kind + :kinds, ino, size_first, size_last, state, birth
 FROM one.files JOIN same ON old = id WHERE NOT tag;
--- A file that a trace removed is gone unless another one found it later, by another name.
+-- A file that a trace removed is deleted, unless another trace found it later by another name.
 UPDATE main.files SET size_last = coalesce(n.size_last, n.size_first, files.size_last), state = n.state | (files.state & 1) |
 	iif((SELECT max(to_t) FROM main.names WHERE file = files.id) < came.first_t, 0, files.state & 2)
 FROM one.files n JOIN same ON old = n.id JOIN came ON came.id = n.id WHERE files.id = new AND tag;
@@ -94,7 +94,7 @@ INSERT INTO main.uses SELECT handle + :handles, iif(image, image + :images, imag
 INSERT INTO main.touches SELECT c.id + :touches, process + :processes, s.new, version + coalesce(s.tag, 0), path + :paths, did,
 	opens, nmeta, first_t + :t, last_t, io_ns, first_in, first_out, last_out
 FROM one.touches c LEFT JOIN same s ON s.old = c.file;
--- Or, of a finished trace, what has been made of them; uses will be added again.
+-- Or, for a finished trace, the rows that finish.sql made of them; its uses are added again.
 INSERT INTO main.touches SELECT NULL, nullif(process, 0) + :processes, s.new, version + coalesce(s.tag, 0), path + :paths, did, opens,
 	nmeta, first_t + :t, last_t, touch_ns, first_in, first_out, last_out
 FROM one.accesses c LEFT JOIN same s ON s.old = c.file;

@@ -7,7 +7,7 @@
 
 #include "db/sql.h"
 
-/* What a trace calls one version: the part of the file's life in which that trace uses it. */
+/* A version of one trace: the time in which that trace uses it. */
 struct segment {
 	int64_t version; /* tagged */
 	int64_t until;	 /* its last access */
@@ -22,11 +22,11 @@ struct walk {
 };
 
 enum { FILE_ID, VERSION, TIME, UNTIL, EVENT, BEGINS, EMPTIES };
-enum { FIRST_ACCESS, READ, WRITE }; /* events; at the same time in this order */
+enum { FIRST_ACCESS, READ, WRITE }; /* events, in this order if at the same time */
 
 /*
- * The first access to each version of a trace, and the first read and write of each process.  A trace itself has
- * begun another version where a process wrote what others had read; so what is found here comes from other traces.
+ * The first access to each version of a trace, and the first read and write of each process.  Within a trace, a write
+ * after reads of others has begun a new version already; so these events decide only between traces.
  */
 static const char rows_sql[] =
 	"CREATE TEMP TABLE rows AS SELECT file, version, first_t, last_t, coalesce(first_in, first_t) AS in_t,"
@@ -61,7 +61,7 @@ static int64_t trace_of(int64_t version)
 	return version >> 32;
 }
 
-/* From that time on the version has the number that is now the last. */
+/* From that time on, the version has the number that is the last one now. */
 static int put_number(struct walk *w, int64_t version, int64_t from_t)
 {
 	int r;
@@ -96,7 +96,7 @@ static int set_segment(struct walk *w, int64_t version, int64_t until)
 	return SQLITE_OK;
 }
 
-/* A version begins; other traces that still use what they found use it from now on. */
+/* Begins a version; other traces that still use the content they found use it from now on. */
 static int next_number(struct walk *w, int64_t version, int64_t time)
 {
 	int r = SQLITE_OK;
@@ -124,7 +124,7 @@ static int on_first_access(struct walk *w)
 	return r == SQLITE_OK ? put_number(w, version, INT64_MIN) : r;
 }
 
-/* As file_write() and file_truncate() of files.h have it. */
+/* The rule of file_write() and file_truncate() in files.h. */
 static int on_write(struct walk *w)
 {
 	int64_t version = column(w, VERSION), time = column(w, TIME);

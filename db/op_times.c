@@ -12,7 +12,7 @@ struct op_times {
 	struct store *store;
 	struct op_time {
 		int64_t process, ops, ns; /* ops 0: free */
-	} slots[SLOTS]; /* each process has one place, which it shares */
+	} slots[SLOTS]; /* a process has one slot, shared with others */
 };
 
 int op_times_create(struct store *store, struct op_times **ret_times)

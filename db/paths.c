@@ -14,24 +14,24 @@
 struct known_path {
 	int64_t id;
 	bool recorded;
-	bool spilled; /* found again when it is let go */
+	bool spilled; /* its id is in the store's temporary file */
 	unsigned holds;
 	size_t len;
-	TAILQ_ENTRY(known_path) next; /* those that nothing holds */
+	TAILQ_ENTRY(known_path) next; /* of paths that are not held */
 	UT_hash_handle hh;
 	char text[];
 };
 
-/* With its part of the hash table, and what malloc() adds. */
+/* With its part of the hash table and malloc()'s overhead. */
 #define PATH_BYTES(len) (sizeof(struct known_path) + 48 + (len))
 
 struct paths {
 	struct store *store;
 	const struct paths_options *options;
 	struct known_path *all;
-	TAILQ_HEAD(path_list, known_path) free; /* that nothing holds: the one asked for longest ago first */
+	TAILQ_HEAD(path_list, known_path) free; /* not held, the least recently used first */
 	size_t free_bytes, kept;
-	bool spilled; /* any of them */
+	bool spilled; /* there are spilled paths */
 	int64_t last_id;
 };
 
@@ -80,7 +80,7 @@ bool paths_are_recorded(const struct paths_options *options, const char *path)
 	return !matches(options->exclude, path);
 }
 
-/* ---- which of them are in memory ---- */
+/* ---- paths in memory ---- */
 
 static void add_free(struct paths *paths, struct known_path *p)
 {
@@ -94,7 +94,7 @@ static void remove_free(struct paths *paths, struct known_path *p)
 	paths->free_bytes -= PATH_BYTES(p->len);
 }
 
-/* The store remembers if that fails. */
+/* If that fails, the store fails the transaction. */
 static void let_go(struct paths *paths, struct known_path *p)
 {
 	if (!p->spilled)
@@ -105,7 +105,7 @@ static void let_go(struct paths *paths, struct known_path *p)
 	free(p);
 }
 
-/* The last one stays: it was asked for just now. */
+/* The last one stays: it is in use. */
 static void make_room(struct paths *paths)
 {
 	struct known_path *p;
@@ -129,9 +129,9 @@ void paths_release(struct paths *paths, struct known_path *known)
 	make_room(paths);
 }
 
-/* ---- which there are ---- */
+/* ---- all paths ---- */
 
-/* Its number: that which it has already, or a new one, with the row. */
+/* The id of the path; adds a row if there is none. */
 static int number(struct paths *paths, struct known_path *p, unsigned hash)
 {
 	const struct value text = text_value(p->text, p->len);

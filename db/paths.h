@@ -3,15 +3,15 @@
 #define DB_PATHS_H
 
 /*
- * Every path of the trace, once: a path is a row of the table and a number everywhere else.
- * Decides also what is recorded: --include and --exclude are asked here.
+ * The paths of a trace.  Each path is one row of its table; other rows refer to it by its id.  Also decides whether a path
+ * is recorded (--include, --exclude).
  *
- * A client may name as many paths as it likes.  So memory holds those that are held - the names of files
- * that the kernel remembers - and of all others those that were asked for last.  The number of one that had to be
- * let go is found again in a file (store_find_path).
+ * The number of paths is not limited.  Memory has the paths that are held (names of files that the kernel remembers) and,
+ * of all others, those used last.  The id of a path that was dropped from memory is found again in a temporary file
+ * (store_find_path).
  *
- * One thread.  Memory: a path and some 130 bytes for each that is held; for the others together, what
- * paths_create() is given.
+ * One thread.  Memory: the path and some 130 bytes for each held one; for all others together, the bytes given to
+ * paths_create().
  */
 
 #include <stdbool.h>
@@ -29,35 +29,35 @@ struct path {
 };
 
 struct paths_options {
-	/* As ftrac sees its mirror: a path below mountpoint is a path below source. */
+	/* A path below mountpoint is a path below source. */
 	const char *mountpoint; /* absolute, no trailing slash; NULL if there is none */
 	const char *source;	/* absolute; "/" or no trailing slash */
-	/* Shell patterns (fnmatch without FNM_PATHNAME), ended by NULL; each may be NULL */
+	/* Arrays of shell patterns (fnmatch without FNM_PATHNAME), ended by NULL; each array may be NULL */
 	const char *const *include;
 	const char *const *exclude;
 };
 
-/* options and store are kept, and must outlive the paths.  kept: bytes of memory for paths that are not held; one is
- * kept in any case.  0 or -ENOMEM. */
+/* options and store must outlive the paths.  kept: bytes of memory for paths that are not held; there is always room for
+ * one.  0 or -ENOMEM. */
 int paths_create(struct store *store, const struct paths_options *options, size_t kept,
 	struct paths **ret_paths);
 void paths_destroy(struct paths *paths);
 
-/* The path's number; it is written when it is new.  0 or -errno. */
+/* The id of a path; writes the row of a new one.  0 or -errno. */
 int paths_intern(struct paths *paths, const char *path, size_t len, struct path *ret_path);
 
-/* As intern, for a path of the mirror: "/x" is source/x. */
+/* The same for a path in the mount: "/x" is source/x. */
 int paths_intern_mirrored(struct paths *paths, const char *path, size_t len,
 	struct path *ret_path);
 
-/* As intern, for a path as a process sees it: taken out of the mount. */
+/* The same for a path as a process sees it: a path below mountpoint becomes one below source. */
 int paths_intern_native(struct paths *paths, const char *path, size_t len, struct path *ret_path);
 
-/* Keeps a path in memory; NULL is fine. */
+/* Hold a path in memory, and release it; NULL is fine. */
 void paths_hold(struct paths *paths, struct known_path *known);
 void paths_release(struct paths *paths, struct known_path *known);
 
-/* Whether include and exclude have a path, as it is in the source, recorded.  Any thread. */
+/* Whether a path in the source is recorded, by include and exclude.  Any thread. */
 bool paths_are_recorded(const struct paths_options *options, const char *path);
 
 #endif

@@ -14,14 +14,14 @@
 #include "db/store.h"
 #include "db/text.h"
 
-/* /proc tells a start in clock ticks; two looks at one process never differ by more. */
+/* /proc has the start in clock ticks; two snapshots of one process never differ by more. */
 #define START_GRAIN_NS 20000000
 
-/* A thread id in one life; older lives of the same number hang behind it. */
+/* A thread.  Older threads with the same id follow in a list. */
 struct thread {
 	int32_t tid;
 	struct process *process;
-	int64_t from_ns, to_ns; /* to 0: lives */
+	int64_t from_ns, to_ns; /* to 0: living */
 	struct thread *older;
 	UT_hash_handle hh;
 };
@@ -95,7 +95,7 @@ void procs_destroy(struct procs *procs)
 	free(procs);
 }
 
-/* The end of a thread may not have been told; that of its process is its own, too. */
+/* The event of a thread's end may be missing; then the end of its process counts. */
 static bool is_over(const struct thread *thread, int64_t time_ns)
 {
 	int64_t end = thread->to_ns ? thread->to_ns : thread->process->end_ns;
@@ -103,7 +103,7 @@ static bool is_over(const struct thread *thread, int64_t time_ns)
 	return time_ns == INT64_MAX || (end && end < time_ns);
 }
 
-/* A process may go on as another program as often as it likes. */
+/* A process may exec any number of times. */
 static void prune_images(struct process *process, int64_t time_ns)
 {
 	struct image **link = process->image ? &process->image->older : NULL;
@@ -118,11 +118,11 @@ static void prune_images(struct process *process, int64_t time_ns)
 		*link = image->older;
 		free(image->before);
 		free(image);
-		process->forgetful = true;
+		process->images_pruned = true;
 	}
 }
 
-/* A life that is over has only such behind it: they came one after the other. */
+/* All threads that follow an ended one in the list have ended, too. */
 void procs_prune(struct procs *procs, int64_t time_ns)
 {
 	struct thread *t, *next, *older;
@@ -266,7 +266,7 @@ static int add_thread(struct procs *procs, pid_t tid, struct process *process, i
 	thread = calloc(1, sizeof(*thread));
 	if (!thread)
 		return -ENOMEM;
-	if (newest) { /* what is hashed stays, and is the new one: that cannot fail */
+	if (newest) { /* the hashed struct stays and becomes the new one, which cannot fail */
 		*thread = *newest;
 		if (!thread->to_ns)
 			thread->to_ns = from_ns;
@@ -287,7 +287,7 @@ static int add_thread(struct procs *procs, pid_t tid, struct process *process, i
 	return 0;
 }
 
-/* seq: of the first image that we know of. */
+/* seq: of the first known image. */
 static struct image *add_image(struct procs *procs, struct process *process, int64_t start_ns,
 	int seq)
 {
@@ -319,7 +319,7 @@ static struct process *add_process(struct procs *procs, pid_t pid, pid_t ppid, i
 	return process;
 }
 
-/* Those of the process; what these do not have, of its threads. */
+/* The figures of the process; those that are missing there from its threads. */
 static struct figures all_figures(const struct process *process)
 {
 	const struct figures none = { 0 }, *total = process->total ? process->total : &none;
@@ -348,8 +348,8 @@ static int64_t between(int64_t value, int64_t low, int64_t high)
 }
 
 /*
- * Of what was used later there is not less.  The two parts of the CPU time are estimates, each time of all of it
- * until then: they are moved so that neither of them was more before than later.
+ * Makes earlier figures consistent with later ones: no figure may decrease.  User and system time are estimated parts of
+ * the CPU time; they are shifted so that neither decreases.
  */
 static void fit(struct figures *before, const struct figures *later)
 {
@@ -405,7 +405,7 @@ static int end_process(struct procs *procs, struct process *process, int64_t tim
 	return r < 0 ? r : put_process(procs, process);
 }
 
-/* FNV-1a: only to see that two images show the same program and arguments. */
+/* FNV-1a, to compare program and arguments of two images. */
 static uint64_t digest_parts(const struct part *parts)
 {
 	const struct part *of[] = { &parts[PROCESS_EXE], &parts[PROCESS_ARGV] };
@@ -431,7 +431,7 @@ static int image_texts(struct procs *procs, struct image *image, const struct pa
 	return r;
 }
 
-/* Texts for an image that had none, nor had the one that it was forked from. */
+/* Stores texts for an image that has none, also not by a fork. */
 static int own_texts(struct procs *procs, struct image *image, const struct part *parts)
 {
 	if (!parts[PROCESS_ARGV].bytes && !parts[PROCESS_EXE].bytes && !parts[PROCESS_COMM].bytes)
@@ -448,7 +448,7 @@ static int on_fork(struct procs *procs, const struct event *ev)
 	struct image *from, *image;
 	int r = 0;
 
-	if (process) /* its exit was lost */
+	if (process) /* its exit event was lost */
 		r = end_process(procs, process, ev->time_ns, -1);
 	if (r < 0)
 		return r;
@@ -475,7 +475,7 @@ static int on_fork(struct procs *procs, const struct event *ev)
 	return r < 0 ? r : put_process(procs, process);
 }
 
-/* A new program in a process that is known. */
+/* A new program in a known process. */
 static int next_image(struct procs *procs, struct process *process, const struct event *ev,
 	const struct part *parts)
 {
@@ -494,7 +494,7 @@ static int next_image(struct procs *procs, struct process *process, const struct
 	return r;
 }
 
-/* Batch systems move a job between its fork and its exec. */
+/* Batch systems change the cgroup of a job between fork and exec. */
 static int take_cgroup(struct process *process, const struct part *part)
 {
 	const char *known = process->cgroup;
@@ -539,8 +539,8 @@ static int on_exec(struct procs *procs, const struct event *ev, const struct par
 	return put_process(procs, process);
 }
 
-/* A process that nobody told us of: it was there before, or there is no connector. */
-static int meet_process(struct procs *procs, const struct event *ev, const struct part *parts,
+/* Adds a process without a fork event: it is older than the run, or there is no connector. */
+static int discover_process(struct procs *procs, const struct event *ev, const struct part *parts,
 	struct process **ret_process)
 {
 	const struct event_process *e = &ev->u.process;
@@ -552,7 +552,7 @@ static int meet_process(struct procs *procs, const struct event *ev, const struc
 	if (!image)
 		return -ENOMEM;
 	*ret_process = process;
-	/* Whether it was forked as it is or has begun this program itself shows only in that. */
+	/* Another program than the parent's means that the process has called exec itself. */
 	if (!from || from->digest != digest_parts(parts))
 		image->seq = 1;
 	return image_texts(procs, image, parts);
@@ -565,13 +565,13 @@ static int on_process(struct procs *procs, const struct event *ev, const struct 
 	int r = 0;
 
 	if (process && process->start_ns && e->start_ns > process->start_ns + START_GRAIN_NS) {
-		r = end_process(procs, process, e->start_ns, -1); /* the pid came back */
+		r = end_process(procs, process, e->start_ns, -1); /* the pid is in use again */
 		process = NULL;
 	}
 	if (r < 0)
 		return r;
 	if (!process)
-		r = meet_process(procs, ev, parts, &process);
+		r = discover_process(procs, ev, parts, &process);
 	else if (e->new_image)
 		r = next_image(procs, process, ev, parts);
 	else if (!process->image->digest)
@@ -602,7 +602,7 @@ static int on_end(struct procs *procs, const struct event *ev)
 	return end_process(procs, thread->process, ev->time_ns, e->status);
 }
 
-/* With tid, of one thread more that has ended; else of the whole. */
+/* With a tid: of one more ended thread; without: of the process. */
 static int on_figures(struct procs *procs, const struct event *ev, const char *text, size_t len)
 {
 	struct process *process = living_process(procs, ev->u.process.pid);
@@ -623,7 +623,7 @@ static int on_figures(struct procs *procs, const struct event *ev, const char *t
 	return 0;
 }
 
-/* The image before it may be pruned before the process ends. */
+/* Written now because the older image may be pruned before the process ends. */
 static int put_spent_of_older(struct procs *procs, const struct image *image)
 {
 	const struct image *older = image->older;
@@ -682,10 +682,10 @@ int procs_event(struct procs *procs, const struct event *ev, const char *text, s
 	}
 }
 
-/* Of a process that has forgotten some, the image that is next to a time need not be the one of that time. */
+/* If images of the process were pruned, the image nearest to a time need not be that of the time. */
 static bool is_of_time(const struct process *process, const struct image *image, int64_t time_ns)
 {
-	if (!process->forgetful)
+	if (!process->images_pruned)
 		return true;
 	return image->start_ns <= time_ns && (image == process->image || image->end_ns > time_ns);
 }

@@ -3,12 +3,12 @@
 #define DB_PROCS_H
 
 /*
- * Processes and images, from the monitor's events: a process is a pid from fork to exit, an image
- * one program that it ran.  Answers who was behind a thread id at a time - with hindsight: an
- * exec may be heard of after the first operation of the new image has arrived.
+ * Processes and images, from the monitor's events.  A process is a pid from fork to exit; an image is one program that it
+ * ran.  procs_find() returns the image of a thread at a given time, also in the past: the event of an exec may arrive
+ * after the first operation of the new image.
  *
- * Rows are written as things happen.  One thread.  Memory: some 400 bytes a process while it
- * lives, 100 for each of its threads and images, and all of that for a while after it is over (procs_prune).
+ * Rows are written at once.  One thread.  Memory: some 400 bytes for each living process, 100 for each of its threads and
+ * images; they are freed some time after the end (procs_prune).
  */
 
 #include <stdbool.h>
@@ -25,27 +25,27 @@ struct image {
 	int64_t id;
 	struct process *process;
 	struct image *older;
-	int64_t base; /* the image whose texts it shares; itself where it has its own */
-	int64_t start_ns, end_ns; /* end 0: runs */
+	int64_t base; /* the image whose texts it shares; its own id if it has texts */
+	int64_t start_ns, end_ns; /* end 0: running */
 	int seq;
-	int references; /* what others hold */
+	int references; /* by procs_ref() */
 	uint64_t digest; /* of exe and arguments; 0 unknown */
-	struct figures *before; /* what the process had used when it began; NULL: not known */
+	struct figures *before; /* resources used by the process before this image began; NULL: not known */
 };
 
 struct process {
-	int64_t id, parent; /* 0: nobody whom we know */
+	int64_t id, parent; /* parent 0: not in the trace */
 	struct image *image; /* the newest */
 	int32_t pid, ppid;
 	uint32_t uid, gid;
-	int64_t start_ns, end_ns; /* end 0: lives */
+	int64_t start_ns, end_ns; /* end 0: living */
 	int status;		  /* wait(2)'s; -1 unknown */
 	uint8_t tier;
 	uint8_t ids_known;
-	bool forgetful; /* there were images that are not in memory any more */
+	bool images_pruned; /* memory has not all of its images any more */
 	int references; /* threads, and those of its images */
 	char *cgroup;
-	struct figures *threads; /* of those that have ended, put together; NULL: nothing known */
+	struct figures *threads; /* the combined figures of ended threads; NULL: none known */
 	struct figures *total;	 /* of the process as a whole */
 };
 
@@ -58,22 +58,22 @@ int procs_create(struct store *store, struct paths *paths, const struct procs_op
 void procs_destroy(struct procs *procs);
 
 /*
- * Takes in one of EVENT_PROCESS, FORK, THREAD, EXEC, EXIT, FIGURES, BEFORE, SAMPLE.  0 or -errno of the
+ * Records one of EVENT_PROCESS, FORK, THREAD, EXEC, EXIT, FIGURES, BEFORE, SAMPLE.  0 or -errno of the
  * database.
  *
- * Figures of a process are those told of it as a whole; what these do not have is put together
- * from its threads (figures.h), each of which tells once, at its end.
+ * The figures of a process are those of the process as a whole.  A figure that is missing there is combined from the
+ * threads (figures.h); each thread reports once, at its end.
  */
 int procs_event(struct procs *procs, const struct event *event, const char *text, size_t len);
 
-/* The image that thread tid ran at that time; NULL if nobody is known by it. */
+/* The image that thread tid ran at that time; NULL: the thread is not known. */
 struct image *procs_find(struct procs *procs, pid_t tid, int64_t time_ns);
 
 /* Keeps an image, with its process, in memory; NULL is fine. */
 void procs_ref(struct image *image);
 void procs_unref(struct image *image);
 
-/* Forgets processes, threads and images that ended before time_ns. */
+/* Frees processes, threads and images that ended before time_ns. */
 void procs_prune(struct procs *procs, int64_t time_ns);
 
 #endif

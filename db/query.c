@@ -12,24 +12,23 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/output.h"
+#include "base/trace_file.h"
 #include "base/rights.h"
 #include "db/json_valid.h"
 #include "db/merge.h"
 
-#define APPLICATION_ID OUTPUT_TRACE_ID
 #define VIEWS_VERSION 1
 #define BUSY_MS 10000
 
 /*
- * What a trace consists of.  A log that was left behind is read with an index that SQLite makes beside it, and
- * leaves there.  It is taken away again, if it is that one: another may belong to a writer.
+ * The files of a trace.  To read a log that was left behind, SQLite creates an index beside it and leaves it there.
+ * query_close() removes that index, but no other: another one may belong to a writer.
  */
 struct trace_files {
 	char *path; /* of the trace, without symbolic links */
 	struct stat trace;
 	int has_log;       /* 1, 0, or -ENOMEM: not known */
-	struct stat index; /* that was made; st_ino 0: none */
+	struct stat index; /* created by SQLite for this reader; st_ino 0: none */
 	bool had_index;
 };
 
@@ -37,11 +36,11 @@ struct query_db {
 	sqlite3 *sqlite;
 	struct trace_files files;
 	struct fact *facts;
-	int failed; /* where there was no way to say so: of texts */
+	int failed; /* error of a text, which the next call returns */
 	char error[2 * PATH_MAX];
 };
 
-/* Of the view "trace"; all are read at first, since later a failure would look like a fact that is unknown. */
+/* A fact of the view "trace".  All are read when the trace is opened: later an error would look like an unknown fact. */
 struct fact {
 	struct fact *next;
 	bool is_number;
@@ -53,7 +52,7 @@ struct fact {
 struct query {
 	struct query_db *db;
 	sqlite3_stmt *stmt;
-	int first, *bound; /* see query_bind(); NULL: columns are as they stand */
+	int first, *bound; /* see query_bind(); NULL: columns by position */
 };
 
 /* ---- errors ---- */
@@ -96,14 +95,14 @@ const char *query_error(const struct query_db *db)
 
 /* ---- one trace ---- */
 
-static char *beside(const char *path, const char *end)
+static char *beside(const char *path, enum trace_file file)
 {
-	return sqlite3_mprintf("%s%s", path, end);
+	return sqlite3_mprintf("%s%s", path, trace_file_suffix[file]);
 }
 
-static bool look_at(const char *path, const char *end, struct stat *ret)
+static bool stat_file(const char *path, enum trace_file file, struct stat *ret)
 {
-	char *name = beside(path, end);
+	char *name = beside(path, file);
 	bool there = name && lstat(name, ret) == 0;
 
 	sqlite3_free(name);
@@ -111,9 +110,9 @@ static bool look_at(const char *path, const char *end, struct stat *ret)
 }
 
 /* 1, 0, or -ENOMEM: not known. */
-static int is_there(const char *path, const char *end)
+static int file_exists(const char *path, enum trace_file file)
 {
-	char *name = beside(path, end);
+	char *name = beside(path, file);
 	struct stat st;
 	int r = !name ? -ENOMEM : stat(name, &st) == 0;
 
@@ -121,18 +120,18 @@ static int is_there(const char *path, const char *end)
 	return r;
 }
 
-/* Before the trace is opened. */
+/* Call it before the trace is opened. */
 static void files_init(struct trace_files *files, const char *trace)
 {
 	*files = (struct trace_files){ .path = realpath(trace, NULL) };
-	files->has_log = files->path ? is_there(files->path, "-wal") : -ENOMEM;
-	files->had_index = files->path && is_there(files->path, "-shm") != 0;
+	files->has_log = files->path ? file_exists(files->path, TRACE_FILE_LOG) : -ENOMEM;
+	files->had_index = files->path && file_exists(files->path, TRACE_FILE_INDEX) != 0;
 }
 
-/* When it has been read from.  SQLite of root gives the index to the owner of the trace. */
+/* Call it after the first read.  As root, SQLite gives the index to the owner of the trace. */
 static void files_made(struct trace_files *files)
 {
-	if (!files->path || files->had_index || !look_at(files->path, "-shm", &files->index) ||
+	if (!files->path || files->had_index || !stat_file(files->path, TRACE_FILE_INDEX, &files->index) ||
 		(files->index.st_uid != geteuid() && files->index.st_uid != files->trace.st_uid))
 		files->index.st_ino = 0;
 }
@@ -144,7 +143,7 @@ static bool is_same(const struct stat *one, const struct stat *other)
 
 static void files_finish(struct trace_files *files)
 {
-	char *name = files->index.st_ino ? beside(files->path, "-shm") : NULL;
+	char *name = files->index.st_ino ? beside(files->path, TRACE_FILE_INDEX) : NULL;
 	struct stat st;
 
 	if (name && stat(name, &st) == 0 && is_same(&st, &files->index))
@@ -153,8 +152,8 @@ static void files_finish(struct trace_files *files)
 	free(files->path);
 }
 
-/* A trace without a log is read as it stands: else SQLite makes one, which it may not do everywhere, and
- * should not do anywhere.  A log that is not looked at would be the newest part of the trace. */
+/* A trace without a log is opened as immutable; otherwise SQLite would create files beside it, for which it may have no
+ * permission.  If there is a log, it must be read: it is the newest part of the trace. */
 static char *uri_of(const struct trace_files *files)
 {
 	const unsigned char *at = (const unsigned char *)files->path;
@@ -179,7 +178,7 @@ static int64_t pragma(sqlite3 *sqlite, const char *sql)
 	return number;
 }
 
-/* What all traces have, whoever wrote them. */
+/* Views that every trace has. */
 #define IS_TRACE                                                                               \
 	"SELECT (SELECT count(*) FROM (SELECT 1 FROM trace LIMIT 1)) + (SELECT count(*) FROM " \
 	"(SELECT 1 FROM process LIMIT 1)) + (SELECT count(*) FROM (SELECT 1 FROM handle LIMIT 1))"
@@ -198,28 +197,27 @@ static int check_trace(struct query_db *db, const char *path)
 			"which takes the right to write there: copy all files of this name to a "
 			"place of your own",
 			path, sqlite3_errmsg(db->sqlite));
-	if (id == APPLICATION_ID && version > VIEWS_VERSION)
+	if (id == TRACE_FILE_ID && version > VIEWS_VERSION)
 		return fail(db, -EPROTO,
 			"'%s' is a trace of a newer format%s; use the programs of the "
 			"ftrac that wrote it",
 			path, "");
-	if (id < 0 || (id == APPLICATION_ID && pragma(db->sqlite, IS_TRACE) < 0))
+	if (id < 0 || (id == TRACE_FILE_ID && pragma(db->sqlite, IS_TRACE) < 0))
 		return fail(db, -EINVAL,
 			"'%s' is damaged, or no trace: %s; SQLite's '.recover' may save what "
 			"is left",
 			path, sqlite3_errmsg(db->sqlite));
-	if (id != APPLICATION_ID && pragma(db->sqlite, IS_TRACE) < 0)
+	if (id != TRACE_FILE_ID && pragma(db->sqlite, IS_TRACE) < 0)
 		return fail(db, -EINVAL,
 			"'%s' is no trace%s; give the file that ftrac or procmon wrote, "
-			"trace.db unless it was told another name by --db",
+			"trace.db unless --db named another file",
 			path, "");
 	return 0;
 }
 
 /*
- * Nothing in a schema that came with the file may do more than work something out: no function or virtual
- * table that is not marked as harmless in a view, no trigger, no writing by whatever way.  The limits are
- * above what our own views and queries need.
+ * The schema in the file is untrusted: views may use only functions and virtual tables without side effects, triggers are
+ * off, and nothing can be written.  The limits are above the needs of ftrac's own views and queries.
  */
 static int harden(sqlite3 *sqlite)
 {
@@ -245,7 +243,7 @@ static int harden(sqlite3 *sqlite)
 		r = sqlite3_db_config(sqlite, settings[i].what, settings[i].value, NULL);
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 		sqlite3_limit(sqlite, limits[i].what, limits[i].value);
-	/* More is found wrong before it is used; without, it is found later. */
+	/* Finds some damage earlier; an error here does no harm. */
 	sqlite3_exec(sqlite, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL, NULL);
 	return r;
 }
@@ -267,19 +265,18 @@ static int open_sqlite(struct query_db *db, const char *path)
 		db->sqlite ? sqlite3_errmsg(db->sqlite) : "out of memory");
 }
 
-/* A log is part of what is read, so it must be of the same owner as the trace. */
+/* A log is a part of the trace, so it must have the same owner. */
 static int check_beside(struct query_db *db, const char *path, const struct trace_files *files)
 {
-	static const char *const ends[] = { "-wal", "-journal", "-shm" };
 	struct stat beside;
 
-	for (size_t i = 0; files->path && i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (look_at(files->path, ends[i], &beside) &&
+	for (int i = TRACE_FILE_LOG; files->path && i < TRACE_FILE_MAX; i++)
+		if (stat_file(files->path, i, &beside) &&
 			beside.st_uid != files->trace.st_uid && !is_same(&beside, &files->index))
 			return fail(db, -EPERM,
 				"'%s%s' belongs to another user than the trace; copy the trace alone "
 				"to a place of your own",
-				path, ends[i]);
+				path, trace_file_suffix[i]);
 	return 0;
 }
 
@@ -288,13 +285,13 @@ static int check_owner(struct query_db *db, const char *path, const struct trace
 {
 	if (!(how & QUERY_FOREIGN) && !rights_is_us(files->trace.st_uid))
 		return fail(db, -EPERM,
-			"'%s' belongs to another user%s, who may have put anything into it; "
+			"'%s' belongs to another user%s, so its contents are not trusted; "
 			"--foreign reads it all the same",
 			path, "");
 	return check_beside(db, path, files);
 }
 
-/* SQLite opens names, once more: they were those of what had been looked at. */
+/* SQLite opens the name again: checks that it still leads to the file that was checked. */
 static int check_same(struct query_db *db, const char *path, const struct trace_files *files)
 {
 	struct stat now;
@@ -302,11 +299,11 @@ static int check_same(struct query_db *db, const char *path, const struct trace_
 	if (stat(files->path, &now) < 0 || !is_same(&now, &files->trace) ||
 		now.st_uid != files->trace.st_uid)
 		return fail(db, -ESTALE,
-			"'%s' has become another file while it was opened%s; try again", path, "");
+			"'%s' was replaced by another file while it was opened%s; try again", path, "");
 	return check_beside(db, path, files);
 }
 
-/* Before it is opened. */
+/* Checks before the trace is opened. */
 static int check_files(struct query_db *db, const char *path, struct trace_files *files,
 	unsigned how)
 {
@@ -319,7 +316,7 @@ static int check_files(struct query_db *db, const char *path, struct trace_files
 			path, "");
 	if (access(path, R_OK) < 0)
 		return fail(db, -errno,
-			"cannot open '%s': %s; a trace belongs to the one who made it", path,
+			"cannot open '%s': %s; it belongs to the user who made the trace", path,
 			strerror(errno));
 	return check_owner(db, path, files, how);
 }
@@ -346,11 +343,11 @@ static int64_t now_ms(void)
 	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-/* Was it opened while its writer took its log away?  SQLite waits for locks, but not in all places, and for nothing
- * else. */
+/* Whether the writer removed its log while the trace was opened.  SQLite waits for some locks only, so the caller
+ * retries. */
 static bool may_be_in_between(const struct query_db *db, int r)
 {
-	return r == -EBUSY || (r < 0 && db->files.has_log == 1 && is_there(db->files.path, "-wal") == 0);
+	return r == -EBUSY || (r < 0 && db->files.has_log == 1 && file_exists(db->files.path, TRACE_FILE_LOG) == 0);
 }
 
 static void close_once(struct query_db *db)
@@ -375,7 +372,7 @@ static int open_trace(struct query_db *db, const char *path, unsigned how)
 	return r;
 }
 
-/* What is read is of one moment. */
+/* Begins the snapshot. */
 static int begin(struct query_db *db)
 {
 	int r = sqlite3_exec(db->sqlite,
@@ -388,7 +385,7 @@ static int begin(struct query_db *db)
 
 /* ---- several ---- */
 
-/* Views are for all times, but traces are put together by their tables, which are not. */
+/* Views are stable between versions of ftrac; tables are not, and merging reads the tables. */
 #define HAS_OUR_TABLES "SELECT count(*) = 4 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times') " \
 	"OR name = 'files' AND sql LIKE '%birth INTEGER%'"
 
@@ -397,7 +394,7 @@ struct start {
 	int64_t start_ns;
 };
 
-/* Each is opened by itself first, for a good word about what is wrong with it. */
+/* Opens each trace alone first, for a precise error message. */
 static int read_start(struct query_db *db, const char *path, unsigned how, struct start *ret_start)
 {
 	struct query_db *one;
@@ -406,8 +403,8 @@ static int read_start(struct query_db *db, const char *path, unsigned how, struc
 	*ret_start = (struct start){ path, r == 0 ? query_fact(one, "start_ns", INT64_MAX) : 0 };
 	if (r == 0 && pragma(one->sqlite, HAS_OUR_TABLES) != 1)
 		r = fail(one, -EPROTO,
-			"cannot put '%s' together with others: its tables are not those "
-			"of this version of ftrac%s; look at it alone",
+			"cannot merge '%s' with other traces: its tables are not those "
+			"of this version of ftrac%s; read it alone",
 			path, "");
 	if (r < 0)
 		fail(db, r, "%s%s", query_error(one), "");
@@ -424,7 +421,7 @@ static int compare_starts(const void *x, const void *y)
 	return strcmp(a->path, b->path);
 }
 
-/* In the order in which they began. */
+/* In the order of their start. */
 static int read_starts(struct query_db *db, const char *const *paths, int n, unsigned how, struct start *starts)
 {
 	int r = starts ? 0 : fail(db, -ENOMEM, "%s%s", "out of memory", "");
@@ -447,13 +444,13 @@ static int merge_files(struct query_db *db, struct merge *merge, const char *pat
 		return 0;
 	r = fail_sqlite(db, r);
 	return fail(db, r,
-		r == -ENOSPC || r == -EIO ? "cannot add '%s' to the other traces: %s; $TMPDIR may "
-					    "be another place for all of them"
+		r == -ENOSPC || r == -EIO ? "cannot add '%s' to the other traces: %s; set "
+					    "$TMPDIR to a place with more space"
 					  : "cannot add '%s' to the other traces: %s",
 		path, sqlite3_errmsg(db->sqlite));
 }
 
-/* It has been looked at when it was opened by itself, which may have been another one. */
+/* Checks again that it is the file that was opened alone. */
 static int add_trace(struct query_db *db, struct merge *merge, const char *path, unsigned how)
 {
 	struct trace_files files;
@@ -599,7 +596,7 @@ void query_end(struct query *query)
 	free(query);
 }
 
-/* The column of the statement. */
+/* The position of the column in the statement. */
 static int column_of(const struct query *query, int column)
 {
 	return query->bound && column >= query->first ? query->bound[column - query->first] : column;
@@ -674,7 +671,7 @@ double query_real(const struct query *query, int column)
 
 const char *query_bytes(const struct query *query, int column, size_t *ret_len)
 {
-	/* What is asked of a value takes no lock and looks for no error each time: half of the cost of a text. */
+	/* sqlite3_value_*() takes no lock and checks no error: half of the cost of sqlite3_column_*(). */
 	sqlite3_value *value = sqlite3_column_value(query->stmt, column_of(query, column));
 	int type = sqlite3_value_type(value);
 	const void *bytes =
@@ -682,7 +679,7 @@ const char *query_bytes(const struct query *query, int column, size_t *ret_len)
 
 	*ret_len = bytes ? sqlite3_value_bytes(value) : 0;
 	if (!bytes && type != SQLITE_NULL && type != SQLITE_BLOB)
-		query->db->failed = -ENOMEM; /* the next row says so */
+		query->db->failed = -ENOMEM; /* query_next() returns it */
 	return bytes ? bytes : "";
 }
 

@@ -3,17 +3,17 @@
 #define DB_RECORD_H
 
 /*
- * From events to rows: what each operation means for files, names, versions, handles, processes.
- * Knows no thread and no queue; the writer feeds it.
+ * From events to rows: what each operation means for files, names, versions, handles and processes.  No threads, no
+ * queue; the writer calls it.
  *
- * Process events may be taken in ahead of operations that finished earlier (procs.h sorts that
- * out by time); nodes and operations must come in their order.
+ * Process events may come before operations that finished earlier (procs.h orders them by time).  Nodes and operations
+ * come in their own order.
  *
- * Memory grows with files that were seen, names of those that the kernel remembers, living processes and open
- * handles.  Whatever else clients can make as much of as they like is bounded by 'kept': names that lead nowhere
- * (paths.h), what was done to files (touches.h) and closed handles (handles.h) may take as much each, three tables of
- * combinations (combos.h) a quarter each, searches (ghosts.h) an eighth: four times as much in all.  Beyond that,
- * facts go to the database earlier; what the views show is the same with any bound.
+ * Memory grows with the number of files seen, names that the kernel remembers, living processes and open handles.
+ * Everything else that clients can make any number of is bounded by 'kept': missing and old names (paths.h), touches
+ * (touches.h) and closed handles (handles.h) take up to that each, three tables of tuples (tuples.h) a quarter each,
+ * missing names (missing_names.h) an eighth: four times 'kept' in all.  When a bound is reached, rows are written earlier;
+ * the views show the same with any bound.
  */
 
 #include <stdbool.h>
@@ -31,18 +31,18 @@ struct store;
 struct record_options {
 	struct paths_options paths;
 	int64_t start_ns; /* of the run, monotonic */
-	bool ops;	  /* single operations are stored, not only their sums */
+	bool ops;	  /* store single operations, not only their sums */
 	size_t kept;	  /* bytes; 0: RECORD_KEPT */
-	const char *declared; /* directory of notes (declared.h) that record_finish() takes in; NULL: none */
+	const char *declared; /* directory of notes (declared.h) for record_finish(); NULL: none */
 };
 
 /* Figures of the run as a whole. */
 struct record_counts {
 	uint64_t ops;	 /* operations stored, or counted with ops off */
 	uint64_t bytes;	 /* read and written */
-	uint64_t excluded; /* operations on what is not to be recorded */
-	/* Times that a file was written directly and from a mapping while it was open: each may have undone what the other
-	 * had written to the same page.  The first such file. */
+	uint64_t excluded; /* operations on excluded paths */
+	/* How often a file was written both directly and from a mapping while it was open; each write may have undone the
+	 * other in the same page.  mixed_file: the first such file. */
 	uint64_t mixed;
 	int64_t mixed_file;
 };
@@ -51,17 +51,17 @@ int record_create(struct store *store, const struct record_options *options,
 	struct record **ret_record);
 void record_destroy(struct record *record);
 
-/* Takes in one event with its whole text.  0, or -errno of the database: the batch has failed. */
+/* Records one event with its whole text.  0, or -errno of the database: the batch has failed. */
 int record_event(struct record *record, const struct event *event, const char *text, size_t len);
 
-/* Writes the sums that changed; before every commit. */
+/* Writes the sums that changed.  Call it before every commit.  0 or -errno. */
 int record_flush(struct record *record);
 
-/* The run is over: says of handles that are still open what is said at a close, and takes in what the build
- * has said of itself.  Before the last flush; 0 or -errno. */
+/* At the end of the run, before the last flush: assumes for open handles what a close would assume, and stores the
+ * declared prerequisites.  0 or -errno. */
 int record_finish(struct record *record);
 
-/* Lets go of processes that ended before time_ns; after a flush. */
+/* Frees processes that ended before time_ns.  Call it after a flush. */
 void record_prune(struct record *record, int64_t time_ns);
 
 struct record_counts record_counts(const struct record *record);

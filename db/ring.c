@@ -15,10 +15,9 @@
 CK_RING_PROTOTYPE(event, event)
 
 /*
- * Producers take turns by a mutex, which they hold for the copy of an event: Concurrency Kit's
- * own rings of many producers let all of them spin behind one that was interrupted in its copy,
- * which with more threads than processors is what happens.  Under the lock there is one producer,
- * and an event goes in right behind its text.
+ * Producers hold a mutex while they copy an event.  Concurrency Kit's own rings for many producers would let all of them
+ * spin while one is preempted during its copy, which is common with more threads than processors.  The mutex also keeps
+ * an event directly after its text.
  */
 struct ring {
 	ck_ring_t ring;
@@ -65,7 +64,7 @@ static size_t slots_for(size_t text_len)
 
 static bool has_room(const struct ring *ring, size_t slots)
 {
-	/* One slot of a ring always stays free. */
+	/* One slot of a ring is always free. */
 	return ck_ring_size(&ring->ring) + slots < ck_ring_capacity(&ring->ring);
 }
 
@@ -79,7 +78,7 @@ static void wait_for_room(struct ring *ring, size_t slots)
 	atomic_fetch_add(&ring->waited_ns, (uint64_t)(clock_now_ns() - start));
 }
 
-/* There is room, or the consumer makes it. */
+/* Waits until there is room, which the consumer makes. */
 static bool push_slot(struct ring *ring, const struct event *slot)
 {
 	if (!has_room(ring, 1))

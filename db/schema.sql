@@ -1,21 +1,21 @@
 -- SPDX-License-Identifier: MIT
 --
--- The facts of a trace, as they are stored.  What they mean is said by the views in views.sql,
--- which are the public interface (ftrac-db(5)); these tables may change with any release.
+-- The facts of a trace as they are stored.  The views in views.sql are the public interface (ftrac-db(5)); these tables
+-- may change with any release.
 --
 -- Times (*_t): nanoseconds since the start of the run (meta 'start_ns'), on the monotonic clock;
--- processes that were there before have negative ones.  Numbers are kept small: SQLite stores an
--- integer in 0 to 8 bytes as it needs them, 0, 1 and NULL in none, and a byte for each column in any
--- case.  So what can be derived is NULL, what is seldom there has a table of its own, what is long and
--- repeats is the number of a row.
+-- processes that are older than the run have negative ones.  Numbers are kept small: SQLite stores an
+-- integer in 0 to 8 bytes as needed, 0, 1 and NULL in none, and adds a byte for each column.  So a value
+-- that can be derived is NULL, rare values have a table of their own, and long values that repeat are ids
+-- of rows.
 --
--- Texts stand once: a path is a row of paths, a forked image names the image it inherited.
+-- Each text is stored once: a path is a row of paths, a forked image refers to the image that it inherited.
 
 PRAGMA user_version = 1; -- the version of the views
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
--- Where a trace was made of several: whose processes begin with which.
+-- For a trace merged from several: the first process of each run.
 CREATE TABLE runs (first_process INTEGER PRIMARY KEY, host TEXT, job, xform,
 	fidelity TEXT);
 
@@ -27,10 +27,10 @@ CREATE TABLE flag_text (flags INTEGER PRIMARY KEY, text TEXT NOT NULL);
 -- TEXT, or BLOB where it is not UTF-8.
 CREATE TABLE paths (id INTEGER PRIMARY KEY, path NOT NULL);
 
--- id: the kernel's mount id at the time; a mount that came later may have had it again.
+-- id: the kernel's mount id at the time; the kernel may use it again for a later mount.
 CREATE TABLE mounts (id INTEGER PRIMARY KEY, fstype TEXT, path);
 
--- What many files have in common.
+-- Tuples that many files share.
 CREATE TABLE kinds (id INTEGER PRIMARY KEY, dev INTEGER, mode INTEGER, mount INTEGER);
 
 -- size_last: NULL if it is size_first; state: 1 created, 2 deleted; birth: ns since the epoch, NULL if the file system
@@ -50,17 +50,17 @@ CREATE TABLE processes (
 	cgroup INTEGER, -- a path
 	tier INTEGER);
 
--- base: the image whose texts these are, when this one inherited them at a fork.
+-- base: the image from which this one inherited its texts by a fork.
 CREATE TABLE images (
 	id INTEGER PRIMARY KEY, process INTEGER, seq INTEGER, base INTEGER,
 	start_t INTEGER, end_t INTEGER, exe INTEGER, cwd INTEGER, comm TEXT,
 	argv TEXT,      -- JSON array
-	argv_raw BLOB,  -- only where it cannot be had from argv
+	argv_raw BLOB,  -- only if it cannot be derived from argv
 	stdin INTEGER, stdout INTEGER, stderr INTEGER); -- paths
 
 CREATE TABLE environs (image INTEGER, name TEXT, value, PRIMARY KEY (image, name)) WITHOUT ROWID;
 
--- What a process has used in its life, as far as it is known; the columns are those of figures.h.
+-- Resources that a process used in its life; NULL: not known.  The columns are those of figures.h.
 CREATE TABLE figures (
 	process INTEGER PRIMARY KEY, cpu_ns INTEGER, utime_ns INTEGER, stime_ns INTEGER,
 	vmpeak_bytes INTEGER, rsspeak_bytes INTEGER, read_char INTEGER, write_char INTEGER,
@@ -68,7 +68,7 @@ CREATE TABLE figures (
 	minflt INTEGER, majflt INTEGER, cpu_delay_ns INTEGER, blkio_delay_ns INTEGER,
 	swapin_delay_ns INTEGER, reclaim_delay_ns INTEGER);
 
--- What the process of an image had used when that image began; of images that began by an exec.
+-- Resources that the process had used when the image began; for images that began by an exec.
 CREATE TABLE spent (
 	image INTEGER PRIMARY KEY, cpu_ns INTEGER, utime_ns INTEGER, stime_ns INTEGER,
 	read_char INTEGER, write_char INTEGER, read_bytes INTEGER, write_bytes INTEGER,
@@ -77,34 +77,34 @@ CREATE TABLE spent (
 CREATE TABLE samples (
 	process INTEGER, t INTEGER, rss INTEGER, cpu INTEGER, PRIMARY KEY (process, t)) WITHOUT ROWID;
 
--- A thread that is not its process's first, or whose process (image 0) or number (tid 0) is not known.
+-- Threads that are not the first of their process, or whose process (image 0) or id (tid 0) is not known.
 CREATE TABLE threads (id INTEGER PRIMARY KEY, image INTEGER, tid INTEGER);
 
--- Operations on an open handle, and its open.
+-- Operations on an open handle, including its open.
 --   code    op_name + 64 * via_name + 256 if the thread is not known + 512 * (how many versions of the
 --           file later than at the open)
 --   t       since the open of the handle
---   length  asked for, if not moved in full
---   who     NULL: the image that opened, or (image) another one, in its first thread; 0: not known;
---           negative: row of threads
--- No indexes: wherever we look at operations, we look at all of them.
+--   length  requested, if not moved in full
+--   who     the requester.  NULL: the image that opened the handle, or an image: in its first thread; 0: not
+--           known; negative: row of threads
+-- No indexes: queries of operations read all of them.
 CREATE TABLE ops_handle (
 	id INTEGER PRIMARY KEY, code INTEGER, t INTEGER, latency INTEGER, handle INTEGER,
 	result INTEGER, offset INTEGER, length INTEGER, who INTEGER);
 
--- All others: on names, and on files by name.  Both tables count their ids together.  code: as above, and
--- versions are counted from the first; t: since the start of the run; who: NULL: not known.
+-- All others: on names, and on files by name.  Both tables share one sequence of ids.  code: as above, but
+-- versions count from the first; t: since the start of the run; who: NULL: not known.
 CREATE TABLE ops_name (
 	id INTEGER PRIMARY KEY, code INTEGER, t INTEGER, latency INTEGER, who INTEGER,
 	file INTEGER, path INTEGER, result INTEGER);
 
--- Reads and writes that the kernel has sent in several requests: in how many, NULL if that is not known.
+-- Reads and writes that the kernel sent as several requests, and their number; NULL: not known.
 CREATE TABLE pieces (op INTEGER PRIMARY KEY, n INTEGER);
 
--- Of operations on names: their path2 and file2.
+-- The path2 and file2 of operations on names.
 CREATE TABLE seconds (op INTEGER PRIMARY KEY, path INTEGER, file INTEGER);
 
--- How files are opened.
+-- Tuples of how files are opened.
 CREATE TABLE ways (
 	id INTEGER PRIMARY KEY, flags INTEGER, mode INTEGER, fidelity INTEGER, mapped INTEGER);
 
@@ -112,8 +112,8 @@ CREATE TABLE handles (
 	id INTEGER PRIMARY KEY, image INTEGER, file INTEGER, path INTEGER, version INTEGER,
 	way INTEGER, open_t INTEGER, life INTEGER); -- until the close
 
--- What was read and written through a handle, if anything was.
---   image, version      by whom, of what, NULL: as it was opened; image -1: uses has the parts; 0: not known
+-- Sums of reads and writes through a handle, if there were any.
+--   image, version      of the use, NULL: those of the open; image -1: uses has the parts; 0: not known
 --   back, skip          how many of the reads and writes were not sequential, not consecutive
 --   first_              since the open
 --   last_               since the first
@@ -124,7 +124,7 @@ CREATE TABLE moved (
 	back_reads INTEGER, back_writes INTEGER, skip_reads INTEGER, skip_writes INTEGER,
 	first_read INTEGER, last_read INTEGER, first_write INTEGER, last_write INTEGER);
 
--- The parts of what several images, or one of several versions, have moved.  image 0: not known.
+-- The parts, if several images or versions used the handle.  image 0: not known.
 CREATE TABLE uses (
 	handle INTEGER, image INTEGER, version INTEGER,
 	nread INTEGER, bread INTEGER, nwrite INTEGER, bwrite INTEGER, nseek INTEGER,
@@ -132,34 +132,34 @@ CREATE TABLE uses (
 	first_read INTEGER, last_read INTEGER, first_write INTEGER, last_write INTEGER,
 	PRIMARY KEY (handle, image, version)) WITHOUT ROWID;
 
--- What a process did to a version of a file other than reading and writing it; see accesses.  There may be
--- several rows of it, to be added up; its path is that of the last one that has one.
+-- Everything that a process did to a version of a file except reading and writing; see accesses.  There may be
+-- several rows, which are added up; the path is that of the last row that has one.
 CREATE TABLE touches (
 	id INTEGER PRIMARY KEY, process INTEGER, file INTEGER, version INTEGER, path INTEGER,
 	did INTEGER, opens INTEGER, nmeta INTEGER, first_t INTEGER, last_t INTEGER, io_ns INTEGER,
 	first_in INTEGER, first_out INTEGER, last_out INTEGER);
 
--- Names that were looked for and not there.  process 0: not known.
+-- Missing names: looked up, but nonexistent.  process 0: not known.
 CREATE TABLE ghosts (
 	process INTEGER, path INTEGER, count INTEGER, first_t INTEGER, PRIMARY KEY (process, path)) WITHOUT ROWID;
 
 -- All recorded operations of a process: how many, and the sum of their latencies.  process 0: not known.
 CREATE TABLE op_times (process INTEGER PRIMARY KEY, ops INTEGER, ns INTEGER);
 
--- What a build says of itself (declared.h): the prerequisites of each target whose recipe ran.  All are
--- paths; id: directory and name, joined.
+-- Declared prerequisites of a build (declared.h), for each target whose recipe ran.  All columns are paths;
+-- id: directory and name, joined.
 CREATE TABLE targets (id INTEGER PRIMARY KEY, directory INTEGER, name INTEGER);
 CREATE TABLE prerequisites (
 	target INTEGER, name INTEGER, order_only INTEGER, PRIMARY KEY (target, name)) WITHOUT ROWID;
 
--- What finish.sql works out when the run has ended; empty until then.
+-- finish.sql fills these tables at the end of the run; they are empty until then.
 CREATE TABLE jobs (
 	process INTEGER PRIMARY KEY, job, xform, phase, lstart INTEGER, lstop INTEGER);
 
 -- Uses and touches together; process is 0 where it is not known.
 --   did       bits: 1 created, 2 truncated, 4 renamed, 8 unlinked, 16 executed, 32 mapped, 64 emptied,
 --             128 * enum assumed (touches.h)
---   touch_ns  that part of io_ns that is of touches
+--   touch_ns  the part of io_ns that comes from touches
 --   last_t, first_in, first_out  since first_t: when data came from the file, and went to it
 --   last_out  since first_out
 CREATE TABLE accesses (
@@ -169,6 +169,6 @@ CREATE TABLE accesses (
 	first_in INTEGER, first_out INTEGER, last_out INTEGER,
 	PRIMARY KEY (file, process, version)) WITHOUT ROWID;
 
--- Small, and without them nobody could ask who belongs to whom while the run goes on.
+-- Small, and needed by queries of process trees while the run goes on.
 CREATE INDEX processes_parent ON processes (parent);
 CREATE INDEX images_process ON images (process, seq);

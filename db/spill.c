@@ -9,7 +9,7 @@ struct spill {
 	sqlite3_stmt *put, *find;
 };
 
-/* Nothing waits for the disk, and nothing is ever undone: when something fails, nothing is read any more. */
+/* No sync and no journal: after an error the file is not read any more. */
 static int prepare(struct spill *spill)
 {
 	int code = sqlite3_exec(spill->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"

@@ -2,7 +2,7 @@
 #ifndef DB_SQL_H
 #define DB_SQL_H
 
-/* The .sql files of this folder, as text (made by the build). */
+/* The .sql files of this folder as text; embed.py makes them during the build. */
 
 extern const char sql_schema[];
 extern const char sql_views[];

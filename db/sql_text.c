@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* SQLite's own string, which is never NULL. */
+/* SQLite's string builder, which is never NULL. */
 static sqlite3_str *str(struct sql_text *text)
 {
 	return (sqlite3_str *)text;

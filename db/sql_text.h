@@ -3,12 +3,12 @@
 #define DB_SQL_TEXT_H
 
 /*
- * SQL that is put together: a text that grows, with SQLite's formats.
+ * Builds SQL as a growing text, with SQLite's formats.
  *
- * sql_text_format() takes those of sqlite3_mprintf() (https://sqlite.org/printf.html): %Q is a literal in quotes, or
- * NULL; %q and %w are for use inside of quotes ' and ".
+ * sql_text_format() takes the formats of sqlite3_mprintf() (https://sqlite.org/printf.html): %Q is a quoted literal or NULL;
+ * %q and %w are for use inside quotes ' and ".
  *
- * No function fails for want of memory: sql_text_finish() says so.  One thread for each text.
+ * Functions do not report lack of memory; sql_text_finish() does.  One thread for each text.
  */
 
 #include <stddef.h>
@@ -20,7 +20,7 @@ void sql_text_put(struct sql_text *text, const char *bytes);
 void sql_text_put_bytes(struct sql_text *text, const char *bytes, size_t len);
 void sql_text_format(struct sql_text *text, const char *format, ...);
 
-/* Ends the text and frees it.  The caller frees what comes back; NULL: out of memory. */
+/* Destroys the builder and returns the text, which the caller frees; NULL: out of memory. */
 char *sql_text_finish(struct sql_text *text);
 
 #endif

@@ -14,28 +14,29 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/output.h"
 #include "base/cleanup.h"
+#include "base/fd_path.h"
 #include "base/place.h"
+#include "base/trace_file.h"
 #include "db/bus.h"
 #include "db/event.h"
 #include "db/figures.h"
 #include "db/spill.h"
 #include "db/sql.h"
 
-#define APPLICATION_ID OUTPUT_TRACE_ID
 #define STRING(x) STRING_OF(x)
 #define STRING_OF(x) #x
+#define RESERVE_SUFFIX "-reserve"
 #define RESERVE_BYTES (256 << 10)
-/* Rows that one statement inserts: a statement costs as much as a row or two. */
+/* Rows that one statement inserts: a statement costs as much as one or two rows. */
 #define ROWS 16
 #define ROW_COLUMNS (1 + FIGURE_MAX)
 #define ROWS_TEXT 8192
 #define IMAGE_END_T 5 /* the column */
 
-/* Rows of a table that wait until there are enough of them, or the transaction ends. */
+/* Rows of a table, buffered until there are ROWS of them or the transaction ends. */
 struct rows {
-	sqlite3_stmt *one, *many; /* many: for ROWS of them; made when it is needed */
+	sqlite3_stmt *one, *many; /* many: for ROWS rows; prepared when needed */
 	int n;
 	size_t text_used;
 	struct value values[ROWS * ROW_COLUMNS];
@@ -43,16 +44,16 @@ struct rows {
 };
 
 struct store {
-	sqlite3_vfs vfs; /* first: what SQLite gives us is this */
+	sqlite3_vfs vfs; /* first: SQLite's pointer to it is the store */
 	sqlite3 *db;
 	struct rows rows[PUT_MAX];
 	sqlite3_stmt *end_image, *is_path;
 	struct spill *spill; /* hashes of paths; NULL: not needed yet */
 	int dir;     /* the directory of the database */
-	int lock;    /* the database file, with a flock(2) as long as we write */
+	int lock;    /* the database file, with flock(2) until store_destroy() */
 	int reserve; /* an unlinked file that holds disk space */
-	int failed;  /* the first thing that went wrong in this transaction */
-	bool bus_was_told;
+	int failed;  /* the first error of this transaction */
+	bool bus_notified;
 	char name[256];
 	char path[64 + 256]; /* through dir */
 	char temporary[64 + 256 + 32];
@@ -60,12 +61,12 @@ struct store {
 	char error[256];
 };
 
-#define TEXT_KEY -1 /* rows are seldom written twice, or do not wait */
+#define TEXT_KEY -1 /* rows are rarely written twice, or are not buffered */
 
 static const struct {
 	const char *table;
 	int columns;
-	int key; /* how many numbers at the front tell a row from all others; 0: none is written twice, or 'added' */
+	int key; /* the number of key columns; 0: no row is written twice, or 'added' */
 } tables[] = {
 	[PUT_META] = { "meta", 2, TEXT_KEY },
 	[PUT_FLAG_TEXT] = { "flag_text", 2, 1 },
@@ -87,7 +88,7 @@ static const struct {
 	[PUT_MOVED] = { "moved", 18, 1 },
 	[PUT_USE] = { "uses", 14, 0 },
 	[PUT_TOUCH] = { "touches", 14, 1 },
-	[PUT_GHOST] = { "ghosts", 4, 0 },
+	[PUT_MISSING_NAME] = { "ghosts", 4, 0 },
 	[PUT_OP_TIME] = { "op_times", 3, 0 },
 	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX, 1 },
 	[PUT_SPENT] = { "spent", 10, 1 },
@@ -97,23 +98,23 @@ static const struct {
 };
 _Static_assert(sizeof(tables) / sizeof(tables[0]) == PUT_MAX, "a table for each statement");
 
-/* Of a row that is there and one that comes; a time may be NULL, and last_ is counted from first_. */
+/* Of the existing row and the new one; a time may be NULL, and last_ counts from first_. */
 #define SUM(column) column " = " column " + excluded." column
 #define EITHER(which, a, b) "coalesce(" which "(" a ", " b "), " a ", " b ")"
 #define FIRST(column) EITHER("min", column, "excluded." column)
 #define SPAN(of) "first_" of " = " FIRST("first_" of) ", last_" of " = " \
 	EITHER("max", "first_" of " + last_" of, "excluded.first_" of " + excluded.last_" of) " - " FIRST("first_" of)
 
-/* How a row is added to the one that is there; NULL: it takes its place. */
+/* How a row is added to the existing one; NULL: it replaces that. */
 static const char *const added[PUT_MAX] = {
 	[PUT_USE] = SUM("nread") ", " SUM("bread") ", " SUM("nwrite") ", " SUM("bwrite") ", " SUM("nseek") ", "
 		SUM("read_ns") ", " SUM("write_ns") ", " SPAN("read") ", " SPAN("write"),
 	[PUT_OP_TIME] = SUM("ops") ", " SUM("ns"),
-	[PUT_GHOST] = SUM("count") ", first_t = " FIRST("first_t"),
+	[PUT_MISSING_NAME] = SUM("count") ", first_t = " FIRST("first_t"),
 };
 _Static_assert(ROW_COLUMNS >= 18, "the widest table");
 
-/* The paper's names of the calls (Table 4); the rest had none. */
+/* The names of calls in the ParaTrac paper (Table 4); other operations have none. */
 static const char *const paratrac_names[OP_MAX] = {
 	[OP_LOOKUP] = "lstat",	   [OP_GETATTR] = "fstat",   [OP_TRUNCATE] = "truncate",
 	[OP_CREATE] = "creat",	   [OP_OPEN] = "open",	     [OP_READ] = "read",
@@ -126,18 +127,7 @@ static const char *const paratrac_names[OP_MAX] = {
 	[OP_MKNOD] = "mknod",	   [OP_UTIMENS] = "utime",
 };
 
-static const char *const op_names[OP_MAX] = {
-#define X(upper, lower) #lower,
-	EVENT_OPS(X)
-#undef X
-};
-
-static const char *const via_names[] = { "direct", "pagecache", "writeback", "copy" };
-_Static_assert(sizeof(via_names) / sizeof(via_names[0]) == VIA_MAX, "a name for each way");
-static const char *const fidelity_names[] = { "exact", "cached", "open" };
-_Static_assert(sizeof(fidelity_names) / sizeof(fidelity_names[0]) == FIDELITY_MAX, "names");
-
-/* Of an input or output error SQLite's own words say nothing, and it does not keep the cause. */
+/* SQLite's text of an I/O error has no cause, and SQLite does not keep errno. */
 static void put_error(struct store *store, int code)
 {
 	snprintf(store->error, sizeof(store->error), "%s%s",
@@ -145,7 +135,7 @@ static void put_error(struct store *store, int code)
 		(code & 0xff) == SQLITE_IOERR ? ": a quota or the limit of file sizes (ulimit -f) is used up, or the device fails" : "");
 }
 
-/* The one place where SQLite's codes become ours. */
+/* Converts SQLite's codes to -errno; the only place. */
 static int store_result(struct store *store, int code)
 {
 	switch (code & 0xff) {
@@ -179,9 +169,9 @@ static int store_exec(struct store *store, const char *sql)
 static sqlite3_vfs *the_unix;
 
 /*
- * SQLite turns a path into an absolute one, resolves symbolic links in it, and reopens its log
- * by that later.  Our path leads through a directory descriptor of /proc/self/fd and is to stay
- * as it is: otherwise a mount over the directory would make us our own client.
+ * SQLite would make the path absolute, resolve its symbolic links, and open its log by that later.  The store's path leads
+ * through a descriptor in /proc/self/fd and must not change: after a mount over the directory, ftrac would otherwise become
+ * its own client.
  */
 static int full_pathname(sqlite3_vfs *vfs, const char *name, int out_len, char *out)
 {
@@ -190,8 +180,8 @@ static int full_pathname(sqlite3_vfs *vfs, const char *name, int out_len, char *
 	return SQLITE_OK;
 }
 
-/* Our own, and as nobody else could have made it: a log that somebody has put beside the database would be
- * taken for what the database holds. */
+/* Whether only this user can have made the file.  SQLite would read a log that another user put beside the database as a
+ * part of it. */
 static bool is_own(const char *path)
 {
 	struct stat st;
@@ -199,7 +189,7 @@ static bool is_own(const char *path)
 	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1;
 }
 
-/* What does not fit into memory goes beside the database, into a file that loses its name at once: elsewhere our own
+/* A name beside the database for SQLite's temporary file, which is unlinked at once.  In other directories ftrac's own
  * mount might be in the way. */
 static const char *temporary_name(struct store *store)
 {
@@ -223,23 +213,23 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
 	return the_unix->xOpen(vfs, name, file, flags, ret_flags);
 }
 
-/* There is no rollback journal of ours, so one that is there is not rolled back. */
+/* ftrac has no rollback journal, so SQLite must not apply one that it finds. */
 static int access_file(sqlite3_vfs *vfs, const char *name, int flags, int *ret_is)
 {
-	static const char end[] = "-journal";
-	size_t len = strlen(name);
+	const char *end = trace_file_suffix[TRACE_FILE_JOURNAL];
+	size_t len = strlen(name), n = strlen(end);
 
 	*ret_is = 0;
-	if (len >= sizeof(end) - 1 && strcmp(name + len - (sizeof(end) - 1), end) == 0)
+	if (len >= n && strcmp(name + len - n, end) == 0)
 		return SQLITE_OK;
 	return the_unix->xAccess(vfs, name, flags, ret_is);
 }
 
-/* Each store has its own, by which it is known to open_file(). */
+/* Each store has its own VFS, from which open_file() finds the store. */
 static int own_vfs(struct store *store)
 {
 	the_unix = sqlite3_vfs_find("unix");
-	if (!the_unix) /* SQLite has no memory to begin with */
+	if (!the_unix) /* SQLite had no memory to start */
 		return SQLITE_NOMEM;
 	snprintf(store->vfs_name, sizeof(store->vfs_name), "ftrac-%p", (void *)store);
 	store->vfs = *the_unix;
@@ -253,7 +243,7 @@ static int own_vfs(struct store *store)
 
 /* ---- where it lies ---- */
 
-/* File systems on which processes of several machines would not share WAL's memory. */
+/* File systems on which processes of several machines cannot share the memory of the WAL. */
 static int check_file_system(int dir)
 {
 	static const uint32_t remote[] = { NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, 0xfe534d42 /* SMB2 */,
@@ -270,23 +260,23 @@ static int check_file_system(int dir)
 	return 0;
 }
 
-/* Whether an existing file is a trace: SQLite's header with our application id. */
-static bool is_trace(int fd)
-{
-	unsigned char head[72];
+/* The name of a file of the database. */
+struct file_name {
+	char text[sizeof(((struct store *)NULL)->name) + 16];
+};
 
-	if (pread(fd, head, sizeof(head), 0) != sizeof(head) || memcmp(head, "SQLite format 3", 16))
-		return false;
-	return ((uint32_t)head[68] << 24 | head[69] << 16 | head[70] << 8 | head[71]) ==
-	       APPLICATION_ID;
+static struct file_name file_name(const struct store *store, enum trace_file file)
+{
+	struct file_name name;
+
+	snprintf(name.text, sizeof(name.text), "%s%s", store->name, trace_file_suffix[file]);
+	return name;
 }
 
-static void unlink_with(struct store *store, const char *suffix)
+static void unlink_files(struct store *store)
 {
-	char name[sizeof(store->name) + 16];
-
-	snprintf(name, sizeof(name), "%s%s", store->name, suffix);
-	unlinkat(store->dir, name, 0);
+	for (int i = 0; i < TRACE_FILE_USED; i++)
+		unlinkat(store->dir, file_name(store, i).text, 0);
 }
 
 static int clear_trace(struct store *store, bool force)
@@ -298,47 +288,41 @@ static int clear_trace(struct store *store, bool force)
 		return errno == ENOENT ? 0 : errno == ELOOP ? -EINVAL : -errno;
 	if (fstat(fd, &st) < 0 || place_is_foreign(store->dir, &st))
 		return -EPERM;
-	if (!S_ISREG(st.st_mode) || !is_trace(fd))
+	if (!S_ISREG(st.st_mode) || !trace_file_is(fd))
 		return -EINVAL;
 	if (!force)
 		return -EEXIST;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return -EBUSY;
-	unlink_with(store, "");
-	unlink_with(store, "-wal");
-	unlink_with(store, "-shm");
+	unlink_files(store);
 	return 0;
 }
 
-/* What a database of this name would be taken to consist of, but is not of this one. */
+/* Removes old files that SQLite would take for parts of the new database. */
 static int clear_beside(struct store *store)
 {
-	static const char *const ends[] = { "-wal", "-shm", "-journal", "-reserve" };
-	char name[sizeof(store->name) + 16];
+	char reserve[sizeof(store->name) + 16];
 	int r = 0;
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]) && r == 0; i++) {
-		snprintf(name, sizeof(name), "%s%s", store->name, ends[i]);
-		r = place_clear(store->dir, name);
-	}
-	return r;
+	for (int i = TRACE_FILE_LOG; i < TRACE_FILE_MAX && r == 0; i++)
+		r = place_clear(store->dir, file_name(store, i).text);
+	snprintf(reserve, sizeof(reserve), "%s" RESERVE_SUFFIX, store->name);
+	return r < 0 ? r : place_clear(store->dir, reserve);
 }
 
-/* Exclusive: what somebody else puts there in between is not followed, nor written.  The log is made like
- * that when SQLite opens it, which takes away one that is there before. */
+/* Creates the files exclusively, so a file that another user puts there in between is neither followed nor written.  The
+ * log is created in the same way when SQLite opens it. */
 static int make_files(struct store *store)
 {
-	char name[sizeof(store->name) + 16];
 	int index, r;
 
 	store->lock = place_create(store->dir, store->name, 0600);
 	if (store->lock < 0)
 		return store->lock == -EEXIST ? -EINVAL : store->lock;
-	snprintf(name, sizeof(name), "%s-shm", store->name);
 	r = flock(store->lock, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
-	index = r == 0 ? place_create(store->dir, name, 0600) : r;
+	index = r == 0 ? place_create(store->dir, file_name(store, TRACE_FILE_INDEX).text, 0600) : r;
 	if (index < 0) {
-		unlink_with(store, "");
+		unlinkat(store->dir, store->name, 0);
 		return index == -EEXIST ? -EPERM : index;
 	}
 	close(index);
@@ -353,10 +337,10 @@ static int open_place(struct store *store, const char *path, bool force)
 	store->dir = place_open(path, false, &name);
 	if (store->dir < 0)
 		return store->dir;
-	if (strlen(name) + sizeof("-reserve") > NAME_MAX)
+	if (strlen(name) + sizeof(RESERVE_SUFFIX) > NAME_MAX)
 		return -ENAMETOOLONG;
 	snprintf(store->name, sizeof(store->name), "%s", name);
-	snprintf(store->path, sizeof(store->path), "/proc/self/fd/%d/%s", store->dir, store->name);
+	snprintf(store->path, sizeof(store->path), "%s/%s", fd_path(store->dir).text, store->name);
 	r = check_file_system(store->dir);
 	if (r == 0)
 		r = clear_trace(store, force);
@@ -365,12 +349,12 @@ static int open_place(struct store *store, const char *path, bool force)
 	return r < 0 ? r : make_files(store);
 }
 
-/* Without the reserve nothing is lost but the last words on a full disk. */
+/* Without the reserve only the facts about a full disk may be missing. */
 static void take_reserve(struct store *store)
 {
 	char name[sizeof(store->name) + 16];
 
-	snprintf(name, sizeof(name), "%s-reserve", store->name);
+	snprintf(name, sizeof(name), "%s" RESERVE_SUFFIX, store->name);
 	store->reserve = place_create(store->dir, name, 0600);
 	if (store->reserve < 0)
 		return;
@@ -404,7 +388,7 @@ static int prepare(struct store *store, enum put put, int rows, sqlite3_stmt **r
 		SQLITE_PREPARE_PERSISTENT, ret_stmt, NULL));
 }
 
-/* sql is freed; NULL is out of memory. */
+/* Frees sql; NULL: out of memory. */
 static int exec_made(struct store *store, char *sql)
 {
 	int r = sql ? store_exec(store, sql) : store_result(store, SQLITE_NOMEM);
@@ -419,21 +403,21 @@ static int fill_names(struct store *store)
 
 	for (int i = 0; i < OP_MAX && r == 0; i++)
 		r = exec_made(store, sqlite3_mprintf("INSERT INTO op_name VALUES (%d, %Q, %Q)", i,
-			op_names[i], paratrac_names[i]));
+			event_op_names[i], paratrac_names[i]));
 	for (int i = 0; i < VIA_MAX && r == 0; i++)
 		r = exec_made(store, sqlite3_mprintf("INSERT INTO via_name VALUES (%d, %Q)", i,
-			via_names[i]));
+			event_via_names[i]));
 	for (int i = 0; i < FIDELITY_MAX && r == 0; i++)
 		r = exec_made(store, sqlite3_mprintf("INSERT INTO fidelity_name VALUES (%d, %Q)", i,
-			fidelity_names[i]));
+			event_fidelity_names[i]));
 	return r;
 }
 
 static int make_schema(struct store *store)
 {
-	/* What we are stands in the file itself from the first moment, not only in its log. */
+	/* The application id is in the database file itself from the start, not only in the log. */
 	int r = store_exec(store, "PRAGMA journal_mode = MEMORY; PRAGMA page_size = 2048;"
-		"PRAGMA application_id = " STRING(APPLICATION_ID) ";"
+		"PRAGMA application_id = " STRING(TRACE_FILE_ID) ";"
 		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = FILE;"
 		"PRAGMA wal_autocheckpoint = 8000; BEGIN");
 
@@ -503,8 +487,7 @@ static void finalize_all(struct store *store)
 }
 
 /*
- * Readers may be at it; then the log stays beside the file until the last of them has closed it,
- * which is no loss.
+ * While readers use the trace, the log stays until the last of them closes it; nothing is lost.
  */
 int store_fold(struct store *store)
 {
@@ -513,7 +496,7 @@ int store_fold(struct store *store)
 	finalize_all(store);
 	sqlite3_busy_timeout(store->db, 500);
 	r = store_exec(store, "PRAGMA wal_checkpoint(TRUNCATE)");
-	/* Without a journal beside it: what is left to write is the first page, at once. */
+	/* No journal: only the first page is left to write, in one write. */
 	if (r == 0)
 		sqlite3_exec(store->db, "PRAGMA journal_mode = MEMORY", NULL, NULL, NULL);
 	return r == -EBUSY ? 0 : r;
@@ -528,7 +511,7 @@ void store_destroy(struct store *store)
 	sqlite3_close(store->db);
 	sqlite3_vfs_unregister(&store->vfs);
 	store_release_reserve(store);
-	if (store->lock >= 0) /* not before: a close drops the locks that SQLite holds */
+	if (store->lock >= 0) /* last: close(2) drops SQLite's locks on the file */
 		close(store->lock);
 	if (store->dir >= 0)
 		close(store->dir);
@@ -539,9 +522,7 @@ void store_discard(struct store *store)
 {
 	if (!store)
 		return;
-	unlink_with(store, "");
-	unlink_with(store, "-wal");
-	unlink_with(store, "-shm");
+	unlink_files(store);
 	store_destroy(store);
 }
 
@@ -575,7 +556,7 @@ static int run(struct store *store, sqlite3_stmt *stmt, const struct value *valu
 {
 	int code = SQLITE_OK;
 
-	/* SQLite may have ended the transaction by itself: what comes now would be a piece without the rest. */
+	/* SQLite may have ended the transaction itself; what follows would be an incomplete transaction. */
 	if (store->failed)
 		return store->failed;
 	for (int i = 0; i < n && code == SQLITE_OK; i++)
@@ -592,7 +573,7 @@ static int put_row(struct store *store, enum put put, const struct value *values
 	return run(store, store->rows[put].one, values, tables[put].columns);
 }
 
-/* What waits, whatever comes of it, waits no longer. */
+/* Writes the buffered rows; the buffer is empty afterwards, even on error. */
 static int put_waiting(struct store *store, enum put put)
 {
 	struct rows *rows = &store->rows[put];
@@ -636,7 +617,7 @@ static bool is_same_key(const struct value *a, const struct value *b, int n)
 	return true;
 }
 
-/* The row with that key if it waits, or NULL. */
+/* The buffered row with that key, or NULL. */
 static struct value *find_waiting(struct rows *rows, enum put put, const struct value *key)
 {
 	struct value *row = rows->values;
@@ -647,7 +628,7 @@ static struct value *find_waiting(struct rows *rows, enum put put, const struct 
 	return NULL;
 }
 
-/* There is room for its text. */
+/* The buffer has room for the text. */
 static void keep_row(struct rows *rows, struct value *row, const struct value *values, int columns)
 {
 	memcpy(row, values, columns * sizeof(*values));
@@ -682,8 +663,8 @@ static int spill_result(struct store *store, int code)
 {
 	int r = store_result(store, code);
 
-	if (r < 0) /* the database knows nothing of it */
-		snprintf(store->error, sizeof(store->error), "the file for names that memory has no room for: %s",
+	if (r < 0) /* the error is not in store->db */
+		snprintf(store->error, sizeof(store->error), "temporary file of paths: %s",
 			sqlite3_errstr(code));
 	return store_fail(store, r);
 }
@@ -697,7 +678,7 @@ int store_spill_path(struct store *store, uint32_t hash, int64_t id)
 	return spill_result(store, code);
 }
 
-/* Whether the path of that number is this one. */
+/* Whether the path with that id is this one. */
 static int is_path(struct store *store, int64_t id, const struct value *path, bool *ret_is)
 {
 	int r = put_waiting(store, PUT_PATH), code;
@@ -730,10 +711,10 @@ int store_find_path(struct store *store, uint32_t hash, const struct value *path
 	return r;
 }
 
-/* Once: the last words may still be said. */
-static int tell_bus(struct store *store)
+/* Notifies once, so that the last facts can still be written. */
+static int notify_bus(struct store *store)
 {
-	store->bus_was_told = true;
+	store->bus_notified = true;
 	snprintf(store->error, sizeof(store->error), "the file system has no room, or no quota, for the index of the log");
 	return store_fail(store, -ENOSPC);
 }
@@ -741,8 +722,8 @@ static int tell_bus(struct store *store)
 int store_begin(struct store *store)
 {
 	store->failed = 0;
-	if (bus_has_failed() && !store->bus_was_told)
-		return tell_bus(store);
+	if (bus_has_failed() && !store->bus_notified)
+		return notify_bus(store);
 	return store_exec(store, "BEGIN");
 }
 
@@ -805,15 +786,11 @@ const char *store_error(const struct store *store)
 
 void store_files(const struct store *store, struct store_file ret_files[STORE_FILES])
 {
-	static const char *const suffix[STORE_FILES] = { "", "-wal", "-shm" };
-
 	for (int i = 0; i < STORE_FILES; i++) {
-		char name[sizeof(store->name) + 8];
 		struct stat st;
 
-		snprintf(name, sizeof(name), "%s%s", store->name, suffix[i]);
 		ret_files[i] = (struct store_file){ 0 };
-		if (fstatat(store->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		if (fstatat(store->dir, file_name(store, i).text, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			ret_files[i] = (struct store_file){ st.st_dev, st.st_ino };
 	}
 }

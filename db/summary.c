@@ -49,7 +49,7 @@ static const char *text(sqlite3_stmt *row, int column)
 {
 	char *found = (char *)sqlite3_column_text(row, column);
 
-	/* One line, whatever it is called; the row's own copy. */
+	/* The name may have line breaks; this changes the row's own copy. */
 	for (char *at = found; at && *at; at++)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
 			*at = '?';
@@ -109,7 +109,7 @@ static void print_slowest(sqlite3 *db, FILE *out)
 	sqlite3_finalize(row);
 }
 
-/* What went another way than through the mount: pipes, files elsewhere, what the page cache had. */
+/* Data that did not go through the mount: pipes, files elsewhere, reads from the page cache. */
 static void print_coverage(sqlite3 *db, FILE *out)
 {
 	char mount[32], kernel[32];
@@ -142,7 +142,7 @@ static void print_failed(sqlite3 *db, FILE *out)
 	sqlite3_finalize(row);
 }
 
-/* The kernel may have written old pages over what the run wrote. */
+/* The kernel may have overwritten data of the run with old pages. */
 static void print_mixed(sqlite3 *db, FILE *out)
 {
 	sqlite3_stmt *row = query(db, "SELECT value, (SELECT f.path FROM trace t JOIN file f ON f.id = t.value "

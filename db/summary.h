@@ -3,8 +3,8 @@
 #define DB_SUMMARY_H
 
 /*
- * A run in a few lines, at most 15: how long, how much of what, what was slow, what was not seen and
- * what was lost.  From the views of a trace that is complete.
+ * Prints a summary of a run in at most 15 lines: duration, amounts of data, the slowest parts, data that was not seen, and
+ * losses.  Reads the views of a complete trace.
  */
 
 #include <stdio.h>

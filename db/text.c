@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "db/event.h"
 
 bool text_is_utf8(const char *bytes, size_t len)
 {
@@ -53,7 +54,7 @@ char *text_json_array(const char *args, size_t len, bool *ret_exact)
 			string = replaced_string(args + i, n);
 			*ret_exact = false;
 		}
-		r = json_array_append_new(array, string); /* also if that is NULL */
+		r = json_array_append_new(array, string); /* fails if string is NULL */
 		i += n + 1;
 	}
 	if (r == 0)
@@ -88,7 +89,7 @@ const char *text_part(const char *text, size_t len, int part, size_t *ret_len)
 	}
 }
 
-/* A name of several bits stands before those of its parts. */
+/* A name of several bits is before the names of its parts. */
 static const struct {
 	uint32_t bits;
 	const char *name;
@@ -98,7 +99,7 @@ static const struct {
 	{ __O_TMPFILE, "O_TMPFILE" },	{ O_SYNC, "O_SYNC" },	     { O_DSYNC, "O_DSYNC" },
 	{ O_ASYNC, "O_ASYNC" },		{ O_DIRECT, "O_DIRECT" },    { 0100000, "O_LARGEFILE" },
 	{ O_DIRECTORY, "O_DIRECTORY" }, { O_NOFOLLOW, "O_NOFOLLOW" }, { O_NOATIME, "O_NOATIME" },
-	{ O_CLOEXEC, "O_CLOEXEC" },	{ O_PATH, "O_PATH" },	     { 040, "FMODE_EXEC" },
+	{ O_CLOEXEC, "O_CLOEXEC" },	{ O_PATH, "O_PATH" },	     { FMODE_EXEC, "FMODE_EXEC" },
 };
 
 void text_open_flags(uint32_t flags, char *out, size_t size)

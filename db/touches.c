@@ -17,17 +17,16 @@ struct row {
 	UT_hash_handle hh;
 };
 
-#define ROW_BYTES (sizeof(struct row) + 48) /* with its part of the hash table, and what malloc() adds */
+#define ROW_BYTES (sizeof(struct row) + 48) /* with its part of the hash table and malloc()'s overhead */
 
 struct touches {
 	struct store *store;
 	int64_t start_ns;
 	size_t most; /* rows in memory */
 	struct row *rows;
-	/* Those that are as they were written, then those that changed since, in the order of their ids if they
-	 * are new: such rows cost least. */
+	/* Unchanged rows first, then changed ones, of which new ones are in the order of their ids: that is cheapest to write. */
 	TAILQ_HEAD(row_list, row) order;
-	struct row *dirty; /* the first of those that changed */
+	struct row *dirty; /* the first changed one */
 	int64_t last_id;
 };
 
@@ -61,7 +60,7 @@ void touches_destroy(struct touches *touches)
 
 /* ---- rows of the database ---- */
 
-/* As schema.sql has it. */
+/* The bits of schema.sql. */
 static int64_t did(const struct touch *t)
 {
 	return t->created | t->truncated << 1 | t->renamed << 2 | t->unlinked << 3 |
@@ -99,7 +98,7 @@ int touches_flush(struct touches *touches)
 
 /* ---- rows in memory ---- */
 
-/* The store remembers if it cannot be written. */
+/* If a row cannot be written, the store fails the transaction. */
 static void let_go(struct touches *touches, struct row *r)
 {
 	if (r->dirty)
@@ -150,7 +149,7 @@ struct touch *touches_get(struct touches *touches, const struct process *process
 	struct row *r = get_row(touches, process ? process->id : 0, file->id, version, time_ns);
 	struct touch *t;
 
-	if (!r) { /* who asked goes on without; but without it the trace would be wrong */
+	if (!r) { /* fail the transaction; the traced program is unaffected */
 		store_fail(touches->store, -ENOMEM);
 		return NULL;
 	}

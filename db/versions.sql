@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
 --
--- The last step of putting traces together (merge.c), for files that several of them know: from versions as each trace
--- counts them, with its tag, to those that merge_versions.c has numbered.  'numbers' has, for a file and a version
--- of one trace, its number from from_t on.
+-- The last step of merging traces (merge.c), for files that several of them have: replaces the tagged versions of each
+-- trace by the numbers of merge_versions.c.  'numbers' has, for a file and a version of one trace, its number from
+-- from_t on.
 
--- A trace may take the name that it removes for the last one, while another trace has seen a second link.
+-- A trace may regard the removed name as the last one, while another trace has seen a second link.
 UPDATE main.files SET state = state & ~2
 WHERE state & 2 AND id IN shared AND EXISTS (SELECT 1 FROM main.names n JOIN main.paths p ON p.id = n.path
 	WHERE n.file = files.id AND n.to_t IS NULL AND NOT EXISTS (SELECT 1 FROM main.names m JOIN main.paths q ON q.id = m.path
@@ -25,7 +25,7 @@ UPDATE main.moved AS m SET version = (SELECT number FROM numbers n WHERE n.file 
 		ORDER BY from_t DESC LIMIT 1)
 FROM main.handles h WHERE h.id = m.handle AND EXISTS (SELECT 1 FROM numbers n WHERE n.file = h.file
 	AND n.version = coalesce(m.version, h.version));
--- Not over rows that are still to come.
+-- Must not overwrite rows that are still to be renumbered.
 UPDATE main.uses AS u SET version = (SELECT -number FROM numbers n WHERE n.file = h.file AND n.version = u.version
 		AND from_t <= h.open_t + coalesce(min(first_read, first_write), first_read, first_write, 0)
 		ORDER BY from_t DESC LIMIT 1)

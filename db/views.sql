@@ -3,8 +3,8 @@
 -- The public interface of a trace, version 1: see ftrac-db(5).  Columns may be added, never
 -- renamed.  NULL: not known in this tier or fidelity.
 --
--- process_job, access_rows and file_name are worked out here while the trace grows; when the run has ended that is
--- done once and for all (finish.sql).
+-- process_job, access_rows and file_name are computed here while the trace grows; at the end of the run finish.sql
+-- stores their results.
 
 CREATE VIEW trace AS SELECT key, value FROM meta;
 
@@ -27,14 +27,13 @@ FROM run, images i JOIN images b ON b.id = coalesce(i.base, i.id)
 	LEFT JOIN paths s0 ON s0.id = b.stdin LEFT JOIN paths s1 ON s1.id = b.stdout
 	LEFT JOIN paths s2 ON s2.id = b.stderr;
 
--- What an image is called: the base name of its program or, if it is a script that was started by its own name (own), of
--- that.  title: the same, but also the name of a script or module that was given to an interpreter.  shell: a shell;
--- script: one that runs a script, or what is typed; driver: starts jobs; helper: does what there is to be done with files
--- before and behind the work of others.
+-- The name of an image: the base name of its program or, for a script that was started by its own name (own), of the
+-- script.  title: the same, but also the name of a script or module that is an argument of an interpreter.  shell: a
+-- shell; script: a shell that runs a script or is interactive; driver: starts jobs (drivers.c); helper: prepares and
+-- cleans up files for other programs.
 CREATE VIEW program AS
 SELECT image, process, seq, coalesce(called, base, comm) AS name, shell, shell AND NOT given_text AS script,
-	coalesce(called, base, comm) IN ('make', 'gmake', 'ninja', 'ninja-build', 'samu', 'snakemake', 'xargs', 'parallel',
-		'nextflow', 'makeflow', 'condor_dagman', 'scons') AS driver,
+	coalesce(called, base, comm) IN (@DRIVERS@) AS driver,
 	coalesce(iif(place > 0, called, NULL), iif(given_text, NULL, (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
 		FROM json_each(argv) WHERE key = first)), called, base, comm) AS title,
 	called IS NOT NULL AND place > 0 AS own,
@@ -43,16 +42,16 @@ SELECT image, process, seq, coalesce(called, base, comm) AS name, shell, shell A
 		'mktemp', 'readlink', 'realpath', 'uname', 'hostname', 'id', 'which', 'env', 'nice', 'nohup', 'time',
 		'timeout') AS helper
 FROM (SELECT image, process, seq, base, comm, argv, shell, first, place,
-		-- A script's comm is its own name, and an argument has it whole.
+		-- A script's comm is its own name, cut off; an argument has the whole name.
 		(SELECT replace(value, rtrim(value, replace(value, '/', '')), '') FROM json_each(argv) WHERE key = place) AS called,
-		-- sh -c COMMANDS, perl -ne COMMANDS: an option with that letter in front of the first argument that is none
+		-- sh -c COMMANDS, perl -ne COMMANDS: an option with that letter, before the first argument that is no option
 		shell + interprets IN (1, 2) AND EXISTS (SELECT 1 FROM json_each(argv)
 			WHERE key > 0 AND value GLOB iif(interprets = 2, '-*[eEp]*', '-*c*') AND value NOT GLOB '--*'
 				AND key < coalesce(first, key + 1)) AS given_text
 	FROM (SELECT image, process, seq, base, comm, argv, shell, interprets,
 			iif(comm <> substr(base, 1, 15), (SELECT min(key) FROM json_each(argv) WHERE key < 6 AND substr(replace(
 				value, rtrim(value, replace(value, '/', '')), ''), 1, 15) = comm), NULL) AS place,
-			-- where the first argument is that is neither an option nor its value
+			-- the place of the first argument that is neither an option nor its value
 			iif(shell + interprets, (SELECT min(key) FROM json_each(argv) o WHERE key > 0 AND value NOT GLOB '[-+]*'
 				AND (SELECT value FROM json_each(argv) WHERE key = o.key - 1) NOT IN ('-W', '-X', '-o', '+o', '-O',
 					'+O', '-I', '-r', '-cp', '-classpath')), NULL) AS first
@@ -66,8 +65,8 @@ FROM (SELECT image, process, seq, base, comm, argv, shell, first, place,
 				LEFT JOIN (SELECT id, replace(path, rtrim(path, replace(path, '/', '')), '') AS base
 					FROM paths) e ON e.id = b.exe)));
 
--- What was said at the start of each run about all its processes.  A trace has one run, unless it was
--- made of several.
+-- Facts given at the start of each run, for all its processes.  A trace has one run, unless it was merged from
+-- several.
 CREATE VIEW run AS
 SELECT first_process, coalesce(lead(first_process) OVER (ORDER BY first_process) - 1,
 	9223372036854775807) AS last_process, host, job, xform, fidelity
@@ -77,15 +76,16 @@ FROM (SELECT first_process, host, job, xform, fidelity FROM runs
 		(SELECT value FROM meta WHERE key = 'fidelity')
 	WHERE NOT EXISTS (SELECT 1 FROM runs));
 
--- The job of a process: that of the command line; else that of its environment; else the topmost
--- process below the nearest driver, by the number of that process.  Drivers are the programs above,
--- the process that nobody in the trace started, and below drivers alone, scripts that a shell was given.  A script that is
--- started by its own name is a program as others are, also as the first one.  What only drives has no job.  What make
--- starts for one target, as far as it has said for which (ftrac run --make), is one job.
+-- The job of a process: that of the command line; else that of its environment; else the topmost process below the
+-- nearest driver, by the id of that process.  Drivers are the programs above, processes whose parent is not in the
+-- trace, and, with only drivers above them, shells that run a script.  A script that is started by its own name is a
+-- program, also as the first process.  A process that only starts jobs has no job.  All processes that make starts for one target are one
+-- job, if the target is known (ftrac run --make).
 CREATE VIEW process_job AS
 WITH RECURSIVE
 said AS MATERIALIZED (SELECT * FROM run),
--- What each process is; names: what a job may be called by it, programs that work before helpers, drivers and shells.
+-- The kind of each process; names: its candidates for the name of a job, in the order: other programs, helpers, drivers
+-- and shells.
 kind AS MATERIALIZED (SELECT p.id, coalesce(max(g.driver) FILTER (WHERE g.seq > 0), 0) AS driver,
 		coalesce(max(g.script AND NOT g.own) FILTER (WHERE g.seq > 0), 0) AS script,
 		coalesce(max(g.shell AND g.own) FILTER (WHERE g.seq > 0), 0) AS own,
@@ -108,7 +108,7 @@ walk (id, top, drives, layer, under, maker, leads, works, names) AS (
 		-- the make that started the topmost process
 		iif(w.drives, w.id, w.maker), k.driver AND k.starts, k.works AND NOT k.driver, k.names
 	FROM walk w JOIN processes c ON c.parent = w.id JOIN kind k ON k.id = c.id),
--- What leads to drivers and does nothing else is no job.  What make starts for one target is one.
+-- A process that only leads to drivers is no job.  All that make starts for one target is one job.
 part AS MATERIALIZED (SELECT id, names, iif(max(leads) OVER of_top AND NOT max(works) OVER of_top, NULL, top) AS top, maker,
 		(SELECT e.value FROM images i JOIN environs e ON e.image = coalesce(i.base, i.id)
 			WHERE i.process = w.top AND i.seq = 1 AND e.name = 'FTRAC_TARGET') AS target
@@ -128,9 +128,8 @@ member AS MATERIALIZED (SELECT w.id, p.start_t, p.end_t, s.xform, w.names, coale
 	WHERE p.id BETWEEN s.first_process AND s.last_process),
 job AS MATERIALIZED (SELECT job, coalesce(max(xform), substr(min(names), 21)) AS xform, min(start_t) AS t0
 	FROM member WHERE job IS NOT NULL GROUP BY job),
--- Which jobs wrote and read which version of a file, as far as any job wrote it.  Who read before the last of its writers
--- began has nothing of that one.  goes_on: a version that is not the first and was not emptied has in it what was in the one
--- before.
+-- The jobs that wrote and read each version of a file that any job wrote.  A job that read before the last writer began
+-- has no data of that writer.  goes_on: a version that is not the first and was not truncated contains the one before.
 used AS MATERIALIZED (SELECT m.job, a.file, a.version, a.nread > 0 OR a.mapped OR a.executed OR a.assumed_read AS reads,
 		a.nwrite > 0 OR a.created OR a.truncated OR a.renamed OR a.assumed_write AS writes,
 		a.version > 1 AND NOT max(a.emptied) OVER (PARTITION BY a.file, a.version) AS goes_on
@@ -141,14 +140,14 @@ flow AS MATERIALIZED (SELECT job, xform, file, version, writes, goes_on, reads A
 			max(max(iif(u.writes, j.t0, NULL))) OVER (PARTITION BY u.file ORDER BY u.version) AS ready
 		FROM used u JOIN job j ON j.job = u.job WHERE u.reads OR u.writes GROUP BY u.file, u.version, u.job)
 	WHERE written),
--- Which xform has data of which, and which have their own come back by way of others: only these can be divided.
+-- The xforms whose data each xform has, and those whose data comes back to them through others: only these can be divided.
 share AS MATERIALIZED (SELECT file, xform, max(reads) AS reads, max(writes) AS writes FROM flow GROUP BY file, xform),
 step AS MATERIALIZED (SELECT DISTINCT w.xform AS x, r.xform AS y FROM share w JOIN share r ON r.file = w.file
 	WHERE w.writes AND r.reads AND w.xform <> r.xform),
 reach (x, y) AS (SELECT xform, NULL FROM job GROUP BY xform HAVING count(*) > 1
 	UNION SELECT r.x, s.y FROM reach r JOIN step s ON s.x = coalesce(r.y, r.x) WHERE r.y IS NOT r.x),
--- To which jobs of such an xform data of its own came back: from each of them it goes on to versions of files, and to jobs.
--- away: by way of another xform.
+-- The jobs of such an xform to which its own data came back: follows data from jobs to versions of files, and to jobs.
+-- away: through another xform.
 back (x, away, job, file, version) AS (
 	SELECT xform, 0, job, NULL, NULL FROM flow WHERE xform IN (SELECT x FROM reach WHERE x = y)
 	UNION SELECT c.x, c.away, NULL, f.file, f.version FROM back c JOIN flow f ON f.job = c.job
@@ -157,7 +156,7 @@ back (x, away, job, file, version) AS (
 		AND f.version = c.version + 1 WHERE f.goes_on
 	UNION SELECT c.x, iif(f.xform = c.x, c.away * 2, 1), f.job, NULL, NULL
 	FROM back c JOIN flow f ON f.file = c.file AND f.version = c.version WHERE f.reads),
--- How often, beginning with those to which it did not.
+-- How often it came back, beginning with jobs to which it did not.
 came (x, n, away, job, file, version) AS (
 	SELECT x, 1, 0, job, NULL, NULL FROM back WHERE job IS NOT NULL AND away <> 1 GROUP BY x, job HAVING NOT max(away)
 	UNION SELECT c.x, c.n, c.away, NULL, f.file, f.version FROM came c JOIN flow f ON f.job = c.job WHERE f.writes
@@ -173,7 +172,7 @@ change AS (SELECT id, stops, row_number() OVER (PARTITION BY job ORDER BY t, sto
 		UNION ALL SELECT id, job, end_t, 1 FROM member WHERE end_t IS NOT NULL)),
 count AS MATERIALIZED (SELECT id, max(iif(stops, NULL, n)) AS lstart,
 		max(iif(stops, n, NULL)) AS lstop FROM change GROUP BY id)
--- A window instead of a join: SQLite would go through all jobs for each process.
+-- A window instead of a join: with a join SQLite would read all jobs for each process.
 SELECT s.id AS process, s.job, coalesce(s.xform, s.said) AS xform, s.phase, s.lstart, s.lstop
 FROM (SELECT id, job, said, lstart, lstop, max(xform) OVER of_job AS xform,
 		max(phase) OVER of_job AS phase
@@ -218,9 +217,9 @@ CREATE VIEW sample AS
 SELECT process, (SELECT value FROM meta WHERE key = 'start_ns') + t AS t_ns,
 	rss AS rss_bytes, cpu AS cpu_ns FROM samples;
 
--- By which of its names a file goes: of those that it has, by the last one that it got; of those that it had before the run,
--- by the first in order, since which one is seen first is chance.  If it has none any more, by the last one.  What the
--- kernel had forgotten meanwhile may have several rows for a name, of which the last one counts.
+-- The path of a file with several names: of its present names, the last one that it got; of those from before the run,
+-- the first in alphabetical order, since the order of lookups is random.  Without a present name: the last one.  A name
+-- may have several rows if the kernel forgot it in between; the last row counts.
 CREATE VIEW file_name AS
 SELECT g.id AS file, coalesce((SELECT n.path FROM names n JOIN paths p ON p.id = n.path JOIN files o ON o.id = n.file
 	WHERE n.file = g.id AND n.to_t IS NULL AND o.state & 2 = 0 AND NOT EXISTS (SELECT 1 FROM names l
@@ -243,8 +242,8 @@ WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
 SELECT n.file, p.path, run.t0 + n.from_t AS from_ns, run.t0 + n.to_t AS to_ns
 FROM run, names n LEFT JOIN paths p ON p.id = n.path;
 
--- An operation that moves data has bytes, offset and length; the others have not.  (For IN with three names
--- SQLite would make an index, and look into it for each operation.)
+-- Only operations that move data have bytes, offset and length.  (For IN with three names SQLite would build an index and
+-- search it for each operation.)
 CREATE VIEW handle_op AS
 SELECT o.id, i.process, i.id AS image,
 	CAST(iif(o.code & 256, NULL, nullif(coalesce((SELECT tid FROM threads WHERE id = -o.who),
@@ -257,10 +256,10 @@ SELECT o.id, i.process, i.id AS image,
 		ELSE o.length END AS INTEGER) AS length,
 	CAST(CASE WHEN o.result >= 0 AND (n.name = 'read' OR n.name = 'write' OR n.name = 'copy') THEN o.result END
 		AS INTEGER) AS bytes,
-	-- 32: the kernel has opened a program for execve(2).
+	-- 32: FMODE_EXEC, the kernel opened a program for execve(2).
 	CAST(CASE WHEN n.name = 'read' AND w.flags & 32 THEN 'exec'
 		WHEN n.name = 'read' OR n.name = 'write' OR n.name = 'copy' THEN v.name END AS TEXT) AS via, o.handle,
-	-- 0: what the application itself has asked for.
+	-- 0: requests of the application itself.
 	CAST(CASE WHEN (n.name = 'read' AND NOT coalesce(w.flags & 32, 0) OR n.name = 'write') AND (o.code >> 6 & 3) = 0
 		THEN iif(EXISTS (SELECT 1 FROM pieces WHERE op = o.id), (SELECT n FROM pieces WHERE op = o.id), 1)
 		END AS INTEGER) AS pieces
@@ -285,8 +284,8 @@ FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN paths s ON s.id = o.path
 	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.who), o.who);
 
--- Two parts with one table each, and columns of the same affinity: SQLite looks through such a view, and
--- does not work out what is not asked for.
+-- Two parts with one table each, and columns of the same affinity: SQLite flattens such a view and computes only the
+-- columns that a query uses.
 CREATE VIEW op AS SELECT * FROM handle_op UNION ALL SELECT * FROM name_op;
 
 CREATE VIEW handle AS
@@ -310,7 +309,7 @@ FROM run, handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN moved m ON m.hand
 	LEFT JOIN images i ON i.id = h.image LEFT JOIN paths p ON p.id = h.path
 	LEFT JOIN flag_text t ON t.flags = w.flags LEFT JOIN fidelity_name y ON y.code = w.fidelity;
 
--- Of who alone has used a handle, and a single version through it; and of all others.
+-- Handles with a single use; and all others.
 CREATE VIEW sole_use AS
 SELECT m.handle, i.process, i.id AS image, h.file, coalesce(m.version, h.version) AS version,
 	m.nread, m.bread, m.nwrite, m.bwrite, m.nseek,
@@ -339,8 +338,8 @@ SELECT handle, process, image, file, version, nread, bread, nwrite, bwrite, nsee
 	coalesce((SELECT flags & 32 <> 0 FROM ways WHERE id = way), 0) AS exec
 FROM (SELECT *, (SELECT value FROM meta WHERE key = 'start_ns') AS t0 FROM any_use);
 
--- Uses and touches put together.  Of several rows that say what one process did to one version, the last one
--- that has a path says which.
+-- Uses and touches combined.  If a process and a version have several rows, the path is that of the last row that has
+-- one.
 CREATE VIEW access_rows AS
 SELECT coalesce(process, 0) AS process, file, version,
 	nullif(max(coalesce(max(path), 0), coalesce(max(last_path) & 4294967295, 0)), 0) AS path, sum(opens) AS opens,
@@ -411,8 +410,8 @@ FROM (SELECT handle, image, sum(bread) AS bread, sum(nread) AS nread, sum(bwrite
 	JOIN handle h ON h.id = u.handle LEFT JOIN image m ON m.id = u.image
 	LEFT JOIN process r ON r.id = m.process;
 
--- What each image has used itself: what its process had used when the next one began, or in all, less what it
--- had used when this one did.
+-- The resources that each image used: those of its process when the next image began, or at the end, minus those when
+-- this image began.
 CREATE VIEW image_figures AS
 SELECT image, process, seq, cpu_1 - cpu_0 AS cpu_ns, utime_1 - utime_0 AS utime_ns, stime_1 - stime_0 AS stime_ns,
 	read_char_1 - read_char_0 AS read_char, write_char_1 - write_char_0 AS write_char,
@@ -434,8 +433,8 @@ FROM (SELECT i.id AS image, i.process, i.seq,
 		LEFT JOIN spent s ON s.image = i.id LEFT JOIN spent n ON n.image = i.next
 		LEFT JOIN figures g ON g.process = i.process);
 
--- The first row of a process begins with the process: what it used before it began a program has no row.  Where
--- the parts of the images are not known, all stands with the one that ran for longest.
+-- The first row of a process begins with the process and includes what it used before its first exec.  If the parts of
+-- the images are not known, the image that ran longest has all.
 CREATE VIEW pprof AS
 WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns'),
 part AS (SELECT i.id AS image, i.process, i.end_t, i.id = p.image AS last,

@@ -18,15 +18,15 @@
 #include "db/store.h"
 
 #define BATCH_EVENTS 32768
-#define PIECE_EVENTS 4096 /* that leave the ring at once */
+#define PIECE_EVENTS 4096 /* drained from the ring at a time */
 #define BATCH_NS 200000000
 #define IDLE_NS 20000000
-/* What is observed goes first, as long as there is room for what it does. */
+/* The traced programs have priority while the ring has room. */
 #define NICE_IDLE 10
-/* Who ended longer ago than any request takes is not asked for any more. */
+/* Longer than any request takes: processes that ended earlier are not looked up any more. */
 #define PRUNE_AFTER_NS 10000000000
 
-/* Text of the next event, as far as it has come. */
+/* The text of the next event, as far as it has arrived. */
 struct assembly {
 	char *text;
 	size_t len, room;
@@ -50,11 +50,11 @@ struct writer {
 	uint64_t unstored; /* operations after recording stopped, and those of the failed batch */
 	struct record_counts stored; /* as of the last commit */
 	int64_t pruned_ns;
-	int nice;	/* as the thread was made */
-	bool is_idle;	/* the thread is nice */
-	bool may_hurry; /* and may be made what it was */
+	int nice;	/* of the thread at its start */
+	bool is_idle;	/* the thread runs with lower priority */
+	bool may_hurry; /* the thread may raise its priority again */
 	int error;
-	bool is_mute; /* nothing can be written, not even that: each attempt may take SQLite 10 s */
+	bool is_mute; /* even the facts of the stop cannot be written; each attempt may take SQLite 10 s */
 };
 
 /* ---- intake ---- */
@@ -139,7 +139,7 @@ static int take_piece(struct writer *writer, int n)
 	return r;
 }
 
-/* Takes in what was drained, n, and what is behind it; the number of events, or -errno. */
+/* Records n drained events and those that arrive meanwhile; the number of events, or -errno. */
 static int intake(struct writer *writer, int n)
 {
 	int sum = 0, r;
@@ -216,13 +216,13 @@ static int put_figures(struct writer *writer)
 	return r;
 }
 
-/* The last words of a trace that can hold no more. */
+/* Rolls back, and stores the facts of the stop. */
 static void stop_recording(struct writer *writer, int error)
 {
 	struct store *store = writer->options.store;
 	char text[256];
 
-	store_fail(store, error); /* if it did not fail there, that has no words for it */
+	store_fail(store, error); /* sets store_error() if the error came from elsewhere */
 	snprintf(text, sizeof(text), "%s", store_error(store));
 	writer->error = error;
 	store_rollback(store);
@@ -274,7 +274,7 @@ static int store_round(struct writer *writer, int n)
 	size_t mark;
 
 	if (r < 0)
-		writer->error = r; /* what was drained is counted, then */
+		writer->error = r; /* then drained operations are only counted */
 	taken = intake(writer, n);
 	r = r < 0 ? r : taken;
 	mark = writer->n_queue;
@@ -290,7 +290,7 @@ static int store_round(struct writer *writer, int n)
 	return (taken > 0 ? taken : n) + (more > 0 ? more : 0);
 }
 
-/* While nothing comes, there is no need for what a storm took. */
+/* Frees the memory of a burst of events while the ring is empty. */
 static void free_queue(struct writer *writer)
 {
 	free(writer->queue);
@@ -298,7 +298,7 @@ static void free_queue(struct writer *writer)
 	writer->room_queue = 0;
 }
 
-/* One round; the number of events that came.  Without any nothing is written. */
+/* One round; returns the number of events.  Without events nothing is written. */
 static int one_batch(struct writer *writer)
 {
 	int n = drain(writer);
@@ -332,7 +332,7 @@ static void nap(int64_t ns)
 	nanosleep(&ts, NULL);
 }
 
-/* Rows come in batches: many at once cost less than one at a time. */
+/* Lets events gather: a large batch costs less than many small ones. */
 static void wait_for_events(struct writer *writer)
 {
 	for (int64_t slept = 0; slept < BATCH_NS && !atomic_load(&writer->stop); slept += IDLE_NS) {
@@ -342,7 +342,7 @@ static void wait_for_events(struct writer *writer)
 	}
 }
 
-/* Who is nice may stop being so only with the right to be the opposite: without it nobody begins. */
+/* Raising the priority again needs a privilege.  Without it the thread never lowers its priority. */
 static void find_nice(struct writer *writer)
 {
 	writer->nice = getpriority(PRIO_PROCESS, 0);
@@ -373,7 +373,7 @@ static void *writer_main(void *arg)
 		n = one_batch(writer);
 
 		prune(writer);
-		/* Twice nothing: what came with the last sync has been applied too. */
+		/* Empty twice: the events of the last sync are recorded, too. */
 		if (stop && n == 0 && writer->n_queue == 0)
 			return NULL;
 		if (!stop && n < BATCH_EVENTS / 2)
@@ -427,7 +427,7 @@ static int put_end(struct writer *writer)
 	return r < 0 ? r : store_commit(store);
 }
 
-/* Without indexes a trace is slow, but whole. */
+/* Without the indexes (conclude false) a trace is slow to read, but complete. */
 static int put_complete(struct writer *writer, bool conclude)
 {
 	struct store *store = writer->options.store;
@@ -466,7 +466,7 @@ int writer_stop(struct writer *writer)
 		}
 		if (r < 0)
 			stop_recording(writer, r);
-	} else if (!writer->is_mute && store_begin(store) == 0) { /* how much was lost in the end */
+	} else if (!writer->is_mute && store_begin(store) == 0) { /* store the final number of lost operations */
 		if (put_figures(writer) < 0 || store_commit(store) < 0)
 			store_rollback(store);
 	}

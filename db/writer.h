@@ -3,20 +3,20 @@
 #define DB_WRITER_H
 
 /*
- * The thread that empties the ring into the database, a batch at a time: one transaction for what
- * came within some tenths of a second, or for as many events as fit.
+ * The thread that moves events from the ring into the database, in batches.  A batch is one transaction: the events of some
+ * tenths of a second, or as many as fit.
  *
  *   ring ──drain──► intake ──process events──► record (procs)
  *                     │
  *                     └──nodes, operations──► queue ──up to the mark──► record ──► store
  *
- * An operation says which thread asked, not which program.  Before it takes operations in, the
- * writer lets the process monitor put into the ring what the kernel has told so far ('sync');
- * operations that were there before that have, then, all their execs and forks in front of them.
+ * An operation names the requesting thread, not its program.  Before the writer records operations, it lets the process
+ * monitor push all events that the kernel has sent so far ('sync').  All execs and forks that precede the operations are
+ * then in front of them.
  *
- * If a batch cannot be stored (disk full), recording stops for good: the batch is rolled back,
- * what had been committed stays, everything else is counted in ops_lost, and the trace says so
- * (recording_stopped_ns, recording_error).  The observed programs go on.
+ * If a batch cannot be stored (disk full), recording stops for good: the batch is rolled back, earlier batches stay,
+ * all other operations are counted in ops_lost, and the trace has recording_stopped_ns and recording_error.  The traced
+ * programs are unaffected.
  */
 
 #include <stdint.h>
@@ -35,21 +35,20 @@ struct writer_options {
 	/* Of the process monitor; each may be NULL. */
 	void (*sync)(void *arg);
 	uint64_t (*events_lost)(void *arg);
-	uint64_t (*waited_ns)(void *arg); /* what requests have waited for it */
+	uint64_t (*waited_ns)(void *arg); /* how long requests have waited for the monitor */
 	void *arg;
 };
 
 /* Starts the thread.  0 or -errno. */
 int writer_start(const struct writer_options *options, struct writer **ret_writer);
 
-/* The command that is traced has ended, with that status as a shell says it. */
+/* Stores the exit status of the traced command, as a shell has it. */
 void writer_exit_status(struct writer *writer, int status);
 
 /*
- * Empties the ring a last time, writes the end of the run, marks the trace complete (which
- * says that it ended in order, not that nothing was lost: ops_lost says that), and frees.  Nobody
- * may push any more.  0, or the -errno that made
- * recording stop (store_error() has its text).
+ * Empties the ring a last time, stores the facts of the end of the run, marks the trace complete, and frees the writer.
+ * A complete trace has ended in order; ops_lost has what was lost.  No thread may push any more.  0, or the -errno that
+ * stopped recording (store_error() has its text).
  */
 int writer_stop(struct writer *writer);
 

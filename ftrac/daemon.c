@@ -150,7 +150,6 @@ static int check_device(void)
 
 static void guard_own_files(struct daemon *d)
 {
-	static const char *const suffix[FS_OWN_FILES] = { "", "-wal", "-shm" };
 	struct store_file files[STORE_FILES];
 	struct store_file dir = store_directory(d->store);
 
@@ -159,7 +158,7 @@ static void guard_own_files(struct daemon *d)
 		d->fs.own.files[i].dev = files[i].dev;
 		d->fs.own.files[i].ino = files[i].ino;
 		snprintf(d->fs.own.names[i], sizeof(d->fs.own.names[i]), "%s%s",
-			store_name(d->store), suffix[i]);
+			store_name(d->store), trace_file_suffix[i]);
 	}
 	d->fs.own.dir_dev = dir.dev;
 	d->fs.own.dir_ino = dir.ino;
@@ -261,14 +260,13 @@ static int start_writer(struct daemon *d, int64_t start_ns, int64_t offset_ns)
 
 static int start_recording(struct daemon *d)
 {
-	static const char *const names[] = { "exact", "cached", "open" };
 	const struct options *o = &d->options;
 	int64_t start_ns = clock_now_ns(), offset_ns = clock_epoch_offset_ns();
 	int r = start_monitor(d);
 
 	if (r == 0)
 		r = facts_store(d->store, &(struct facts){ .source = o->source,
-			.command = d->command, .mountpoint = o->mountpoint, .fidelity = names[d->fs.fidelity],
+			.command = d->command, .mountpoint = o->mountpoint, .fidelity = event_fidelity_names[d->fs.fidelity],
 			.transport = transport_name(d->fs.uring),
 			.cwd = d->cwd, .options = o->text, .job = o->job, .xform = o->xform,
 			.process_tier = monitor_tier(d->monitor),

@@ -166,14 +166,6 @@ bool fs_is_append_only(int fd)
 	       (sx.stx_attributes & STATX_ATTR_APPEND);
 }
 
-struct fd_path fd_path(int fd)
-{
-	struct fd_path path;
-
-	snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
-	return path;
-}
-
 /*
  * Keeps the time of access if the requester opened with O_NOATIME, which only the owner may, or if
  * the mount does.

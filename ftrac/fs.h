@@ -20,6 +20,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/fd_path.h"
+#include "base/trace_file.h"
 #include "db/event.h"
 #include "ftrac/creds.h"
 #include "ftrac/inode.h"
@@ -34,7 +36,7 @@ struct shares;
  * The files of the trace itself. No program may open them through the mount: a second SQLite inside
  * would not see the locks of the one outside, and would destroy the database.
  */
-#define FS_OWN_FILES 3
+#define FS_OWN_FILES TRACE_FILE_USED
 struct fs_own {
 	struct {
 		dev_t dev;
@@ -232,12 +234,6 @@ bool fs_is_own_name(const struct fs *fs, const struct inode *dir, const char *na
 
 /* Replies with attributes, which the kernel then caches for some time. */
 void call_reply_attr(const struct call *c, struct inode *inode, const struct stat *attr);
-
-/* "/proc/self/fd/N": the file of an O_PATH descriptor, for calls that need a path. */
-struct fd_path {
-	char text[32];
-};
-struct fd_path fd_path(int fd);
 
 /* Opens the file of an inode, with the requester's credentials; fd or -errno. */
 int fs_reopen(const struct call *c, struct inode *inode, int flags);

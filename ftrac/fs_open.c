@@ -24,8 +24,6 @@
 #define CREATE_FOUND 5
 #define SHARE_TURNS 20
 #define SHARE_NAP_US 1000
-/* set by the kernel when it opens a program for execve(2); in no header of user space */
-#define FMODE_EXEC 040
 
 /*
  * Flags that are not passed to the source: those that the kernel has handled; O_DIRECT, because our

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fd_path.h"
 #include "db/event.h"
 #include "db/ring.h"
 #include "ftrac/inode_table.h"
@@ -225,11 +226,8 @@ ino_t inode_number(struct inode_table *table, unsigned device, ino_t ino)
 static bool leads_back(const struct inode_table *table, int fd)
 {
 	dev_t devices[MIRROR_DEPTH];
-	char path[32];
-	ssize_t n;
+	ssize_t n = getxattr(fd_path(fd).text, MIRROR_XATTR, devices, sizeof(devices));
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	n = getxattr(path, MIRROR_XATTR, devices, sizeof(devices));
 	for (ssize_t i = 0; i < n / (ssize_t)sizeof(devices[0]); i++)
 		if (devices[i] == table->own_dev)
 			return true;
@@ -282,7 +280,6 @@ int table_stat(struct inode_table *table, const struct inode *near, int *fd, str
 
 int inode_mirrors(struct inode_table *table, struct inode *inode, dev_t ret_devices[MIRROR_DEPTH])
 {
-	char path[32];
 	ssize_t n;
 	int fd;
 
@@ -292,8 +289,7 @@ int inode_mirrors(struct inode_table *table, struct inode *inode, dev_t ret_devi
 	fd = inode_hold(table, inode);
 	if (fd < 0)
 		return fd;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	n = getxattr(path, MIRROR_XATTR, ret_devices + 1,
+	n = getxattr(fd_path(fd).text, MIRROR_XATTR, ret_devices + 1,
 		(MIRROR_DEPTH - 1) * sizeof(ret_devices[0]));
 	inode_release(table, inode);
 	return n < 0 ? 1 : 1 + n / sizeof(ret_devices[0]);
@@ -537,11 +533,8 @@ int inode_lookup(struct inode_table *table, struct inode *parent, const char *na
 int inode_from_fd(struct inode_table *table, struct inode *parent, const char *name, int fd,
 	struct inode **ret_inode, struct stat *ret_attr)
 {
-	char path[32];
-	int pin;
+	int pin = WITH_ROOM(table, open(fd_path(fd).text, O_PATH | O_CLOEXEC));
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	pin = WITH_ROOM(table, open(path, O_PATH | O_CLOEXEC));
 	return pin < 0 ? pin : take_fd(table, parent, name, pin, ret_inode, ret_attr);
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <uthash.h>
 
+#include "base/fd_path.h"
 #include "base/rights.h"
 #include "ftrac/creds.h"
 #include "ftrac/inode.h"
@@ -70,11 +71,8 @@ void locks_destroy(struct lock_table *table)
 
 static int reopen(int fd, int mode)
 {
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	/* without waiting for the holder of a lease */
-	return open(path, mode | O_NONBLOCK | O_CLOEXEC);
+	/* O_NONBLOCK: does not wait for the holder of a lease. */
+	return open(fd_path(fd).text, mode | O_NONBLOCK | O_CLOEXEC);
 }
 
 /*

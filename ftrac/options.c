@@ -164,16 +164,13 @@ static const char run_help[] =
 
 static int parse_fidelity(struct options *options, const char *text)
 {
-	options->fidelity_given = true;
-	if (strcmp(text, "exact") == 0)
-		options->fidelity = FIDELITY_EXACT;
-	else if (strcmp(text, "cached") == 0)
-		options->fidelity = FIDELITY_CACHED;
-	else if (strcmp(text, "open") == 0)
-		options->fidelity = FIDELITY_OPEN;
-	else
+	int fidelity = event_parse_fidelity(text);
+
+	if (fidelity < 0)
 		return err_status(EXIT_USAGE,
 			"invalid value '%s' for --fidelity (exact, cached or open)", text);
+	options->fidelity_given = true;
+	options->fidelity = fidelity;
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/fd_path.h"
 #include "base/rights.h"
 #include "ftrac/creds.h"
 #include "ftrac/pins_internal.h"
@@ -52,15 +53,12 @@ static int check(struct inode_table *table, const struct entry *entry, int fd)
 static int by_file(struct inode_table *table, struct entry *entry)
 {
 	struct shard *shard = table_shard(table, &entry->inode);
-	char path[32];
 	int fd = -1;
 
 	errno = ESTALE;
 	pthread_mutex_lock(&shard->lock);
-	if (entry->opened && entry->opened->links) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", entry->opened->links->fd);
-		fd = open(path, O_PATH | O_CLOEXEC);
-	}
+	if (entry->opened && entry->opened->links)
+		fd = open(fd_path(entry->opened->links->fd).text, O_PATH | O_CLOEXEC);
 	pthread_mutex_unlock(&shard->lock);
 	return fd;
 }

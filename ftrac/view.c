@@ -21,6 +21,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fd_path.h"
 #include "base/helper.h"
 #include "procmon/monitor.h"
 
@@ -273,11 +274,10 @@ static int open_memory(const struct view *view)
 
 static int bind_memory(const struct view *view, int memory)
 {
-	char from[32], path[128];
+	char path[128];
 
-	snprintf(from, sizeof(from), "/proc/self/fd/%d", memory);
 	snprintf(path, sizeof(path), "%s/dev/shm", view->dir);
-	return bind_path(from, path);
+	return bind_path(fd_path(memory).text, path);
 }
 
 /* For the whole file system: makes our mount the root. */

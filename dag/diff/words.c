@@ -7,34 +7,14 @@
 #include <string.h>
 
 #include "dag/diff/hash.h"
-
-/* Programs that run as many jobs at once as they are told. */
-struct driver {
-	const char *name, *letters;
-	const char *options[3];
-};
-
-static const struct driver drivers[] = {
-	{ "make", "jl", { "--jobs", "--load-average", "--max-load" } },
-	{ "gmake", "jl", { "--jobs", "--load-average", "--max-load" } },
-	{ "ninja", "jl", { NULL } },
-	{ "samu", "jl", { NULL } },
-	{ "scons", "j", { "--jobs" } },
-	{ "xargs", "P", { "--max-procs" } },
-	{ "parallel", "jP", { "--jobs", "--max-procs" } },
-	{ "snakemake", "jc", { "--jobs", "--cores" } },
-};
+#include "db/drivers.h"
 
 static const struct driver *find_driver(const char *word, size_t len)
 {
 	const char *slash = memrchr(word, '/', len);
 	const char *base = slash ? slash + 1 : word;
-	size_t n = len - (size_t)(base - word);
 
-	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
-		if (strlen(drivers[i].name) == n && memcmp(drivers[i].name, base, n) == 0)
-			return &drivers[i];
-	return NULL;
+	return driver_find(base, len - (size_t)(base - word));
 }
 
 static bool is_number(const char *text, size_t len)
@@ -52,7 +32,7 @@ static bool says_how_many(const struct driver *driver, const char *word, size_t 
 	*ret_value = len == 2;
 	if (len >= 2 && word[0] == '-' && strchr(driver->letters, word[1]) && word[1])
 		return len == 2 || is_number(word + 2, len - 2);
-	for (int i = 0; i < 3 && driver->options[i]; i++) {
+	for (int i = 0; driver->options[i]; i++) {
 		size_t n = strlen(driver->options[i]);
 
 		*ret_value = len == n;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "db/drivers.h"
 
 /* Processes that did nothing are no steps. */
 static void number_processes(struct load *load)
@@ -53,9 +54,10 @@ static int number_jobs(struct load *load)
 static bool is_builder(const struct workflow *w, int32_t process)
 {
 	const struct task *task = workflow_task(w, process);
+	const struct driver *driver =
+		task->program ? driver_find(task->program, strlen(task->program)) : NULL;
 
-	return task->driver && task->program && strcmp(task->program, "xargs") != 0 &&
-	       strcmp(task->program, "parallel") != 0;
+	return task->driver && task->program && !(driver && driver->lists);
 }
 
 /* What xargs starts inside of a job is a part of that: the text of the job starts it again. */

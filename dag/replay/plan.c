@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/saturate.h"
 #include "dag/graph/workflow.h"
+#include "db/drivers.h"
 
 /* ---- processes ---- */
 
@@ -246,8 +247,10 @@ static int list_events(struct plan *p)
 /* They tell each other how many jobs there may be. */
 static bool is_make(const struct task *task)
 {
-	return task->program &&
-	       (strcmp(task->program, "make") == 0 || strcmp(task->program, "gmake") == 0);
+	const struct driver *driver =
+		task->program ? driver_find(task->program, strlen(task->program)) : NULL;
+
+	return driver && driver->jobserver;
 }
 
 static int32_t driver_above(const struct plan *p, int32_t process)

@@ -11,6 +11,7 @@
 #include "dag/output/table_page.h"
 #include "dag/report/report.h"
 #include "dag/stat/stat.h"
+#include "db/event.h"
 #include "db/query.h"
 
 static void warn(FILE *out, const char *text)
@@ -52,7 +53,7 @@ static void warn_of_cover(struct report *r)
 
 	if (!fidelity)
 		warn(r->out, "Files were not traced: there is nothing about reads and writes.");
-	else if (strcmp(fidelity, "exact") != 0 &&
+	else if (strcmp(fidelity, event_fidelity_names[FIDELITY_EXACT]) != 0 &&
 		 asprintf(&text, "Fidelity %s: not all reads and writes are in the trace as the programs "
 				 "made them.", fidelity) >= 0)
 		warn(r->out, text);

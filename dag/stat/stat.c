@@ -9,6 +9,7 @@
 #include "dag/stat/tables.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/compose.h"
+#include "db/event.h"
 #include "db/query.h"
 
 #define DECLARE(name) extern const struct stat_table stat_##name##_table;
@@ -299,25 +300,23 @@ void stat_blank(struct stat_run *run, const char *columns)
 
 void stat_note_fidelity(struct stat_run *run)
 {
-	const char *fidelity = query_fact_text(run->db, "fidelity");
+	static const char *const meaning[FIDELITY_MAX] = {
+		[FIDELITY_EXACT] = "reads and writes as the programs made them; of mapped files, as the page "
+				   "cache made them.",
+		[FIDELITY_CACHED] = "reads as the page cache made them, not the programs; what it had already is "
+				    "not counted.",
+		[FIDELITY_OPEN] = "reads and writes were not seen; '-' is not 0.",
+	};
+	const char *name = query_fact_text(run->db, "fidelity");
+	int fidelity = name ? event_parse_fidelity(name) : -EINVAL;
 
-	if (!fidelity)
+	if (!name)
 		table_note(run->table, "Files were not traced.");
-	else if (strcmp(fidelity, "exact") == 0)
-		table_note(run->table,
-			"Fidelity exact: reads and writes as the programs made them; of mapped "
-			"files, as the page cache made them.");
-	else if (strcmp(fidelity, "cached") == 0)
-		table_note(run->table,
-			"Fidelity cached: reads as the page cache made them, not the "
-			"programs; what it had already is not counted.");
-	else if (strcmp(fidelity, "open") == 0)
-		table_note(run->table,
-			"Fidelity open: reads and writes were not seen; '-' is not 0.");
+	else if (fidelity >= 0)
+		table_note(run->table, "Fidelity %s: %s", name, meaning[fidelity]);
 	else
 		table_note(run->table,
-			"Fidelity %s: not all numbers of reads and writes mean the same.",
-			fidelity);
+			"Fidelity %s: not all numbers of reads and writes mean the same.", name);
 }
 
 void stat_note_no_ops(struct stat_run *run, const char *what)

@@ -14,6 +14,9 @@ import tempfile
 
 from ftractest import Checks, TOP
 
+sys.path.insert(0, str(TOP / "db"))
+import embed
+
 WFSTAT = os.path.abspath(os.environ.get("WFSTAT", "build/dag/wfstat"))
 APPLICATION_ID = 1718907491
 START_NS = 1700000000 * 10**9
@@ -59,7 +62,7 @@ def make(name, fill=None, finish=True, application=APPLICATION_ID, version=1, **
     """A trace with these facts, filled by fill(db)."""
     path = base / name
     db = sqlite3.connect(path)
-    db.executescript((TOP / "db/schema.sql").read_text() + (TOP / "db/views.sql").read_text())
+    db.executescript(embed.text(TOP / "db/schema.sql") + embed.text(TOP / "db/views.sql"))
     db.execute(f"PRAGMA application_id = {application}")
     db.execute(f"PRAGMA user_version = {version}")
     db.executemany("INSERT INTO meta VALUES (?, ?)", meta(**more).items())

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/output.h"
+#include "base/trace_file.h"
 #include "base/utf8.h"
 #include "test.h"
 
@@ -277,9 +278,9 @@ static int try_output(const char *magic, uint32_t id)
 static void trace_is_never_replaced(void **state)
 {
 	(void)state;
-	assert_int_equal(try_output("SQLite format 3", OUTPUT_TRACE_ID), OUTPUT_IS_TRACE);
+	assert_int_equal(try_output("SQLite format 3", TRACE_FILE_ID), OUTPUT_IS_TRACE);
 	assert_int_equal(try_output("SQLite format 3", 1), -ECANCELED);
-	assert_int_equal(try_output("SQLite format 4", OUTPUT_TRACE_ID), -ECANCELED);
+	assert_int_equal(try_output("SQLite format 4", TRACE_FILE_ID), -ECANCELED);
 }
 
 int main(void)

@@ -535,7 +535,7 @@ static void what_cannot_be_let_go_fails_the_transaction(void **state)
 	assert_int_equal(store_begin(store), 0);
 	temp_take_away(temp);
 	assert_int_equal(spill_all(store), -EACCES);
-	assert_string_equal(store_error(store), "the file for names that memory has no room for: "
+	assert_string_equal(store_error(store), "temporary file of paths: "
 		"unable to open database file");
 	assert_int_equal(store_commit(store), -EACCES);
 	store_rollback(store);

@@ -244,13 +244,13 @@ def check_planted_traces(tmp):
             return run(*program, *more, "--db", tmp / name, "--", "true", uid=0)
         for kind, name, planted, words in (
                 ("link", "a.db", "a.db", "is no trace"),
-                ("link", "b.db", "b.db-wal", "somebody else"),
-                ("link", "c.db", "c.db-shm", "somebody else"),
-                ("file", "d.db", "d.db-wal", "somebody else"),
-                ("file", "e.db", "e.db-journal", "somebody else"),
-                ("file", "f.db", "f.db", "somebody else"),
-                ("fifo", "g.db", "g.db", "somebody else"),
-                ("link", "way/h.db", "way", "link of somebody else")):
+                ("link", "b.db", "b.db-wal", "another user"),
+                ("link", "c.db", "c.db-shm", "another user"),
+                ("file", "d.db", "d.db-wal", "another user"),
+                ("file", "e.db", "e.db-journal", "another user"),
+                ("file", "f.db", "f.db", "another user"),
+                ("fifo", "g.db", "g.db", "another user"),
+                ("link", "way/h.db", "way", "link of another user")):
             plant(kind, tmp / planted, victim if planted == "way" else shared)
             for more in (), ("--force",):
                 refused(f"{what} {' '.join(more)}: {kind} {planted}", status, words,
@@ -284,7 +284,7 @@ def check_planted_outputs(tmp, trace):
         for kind, planted in ("link", "out"), ("link", "out.part"), ("fifo", "out"), ("file", "out.part"):
             name = planted.replace("out", f"out{end}")
             plant(kind, tmp / name, target)
-            refused(f"{what}: {kind} {planted}", 1, "somebody else",
+            refused(f"{what}: {kind} {planted}", 1, "another user",
                     run(*command, tmp / "out", trace))
             os.unlink(tmp / name)
         checks.equal(f"{what}: nothing is written through a link", target.read_text(), "precious\n")

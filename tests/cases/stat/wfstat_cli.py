@@ -527,9 +527,9 @@ def check_no_traces(directory, trace):
         fails("a newer format among others", 1, ["newer format"], "io", trace, what)
     older = make(f"{directory}older.db", other_tables)
     works("other tables below the same views", "io", older)
-    fails("other tables among others", 1, ["tables", "; look at it alone"], "io", trace, older)
+    fails("other tables among others", 1, ["tables", "; read it alone"], "io", trace, older)
     former = make(f"{directory}former.db", lambda db: db.execute("ALTER TABLE spent RENAME TO used"))
-    fails("a table less among others", 1, ["tables", "; look at it alone"], "io", trace, former)
+    fails("a table less among others", 1, ["tables", "; read it alone"], "io", trace, former)
 
 
 def other_tables(db):

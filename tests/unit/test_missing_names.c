@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
-/* ghosts.h: how often each process looked for each name that was not there, however little memory there is. */
+/* missing_names.h: how often each process looked for each name that was not there, however little memory there is. */
 
-#include "db/ghosts.h"
+#include "db/missing_names.h"
 #include "db/store.h"
 #include "test.h"
 
@@ -10,7 +10,7 @@ struct fixture {
 	struct temp temp;
 	char db[64 + 16];
 	struct store *store;
-	struct ghosts *ghosts;
+	struct missing_names *names;
 };
 
 static int setup_with(void **state, size_t kept)
@@ -22,7 +22,7 @@ static int setup_with(void **state, size_t kept)
 	snprintf(f->db, sizeof(f->db), "%s/trace.db", f->temp.dir);
 	assert_int_equal(store_create(f->db, false, &f->store), 0);
 	assert_int_equal(store_begin(f->store), 0);
-	assert_int_equal(ghosts_create(f->store, 100, kept, &f->ghosts), 0);
+	assert_int_equal(missing_names_create(f->store, 100, kept, &f->names), 0);
 	*state = f;
 	return 0;
 }
@@ -42,7 +42,7 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	ghosts_destroy(f->ghosts);
+	missing_names_destroy(f->names);
 	store_destroy(f->store);
 	temp_take_away(&f->temp);
 	free(f);
@@ -51,7 +51,7 @@ static int teardown(void **state)
 
 static const char *rows(struct fixture *f, const char *columns)
 {
-	assert_int_equal(ghosts_flush(f->ghosts), 0);
+	assert_int_equal(missing_names_flush(f->names), 0);
 	assert_int_equal(store_commit(f->store), 0);
 	assert_int_equal(store_begin(f->store), 0);
 	return sql_ask(f->db, "SELECT %s FROM ghosts ORDER BY process, path", columns);
@@ -59,7 +59,7 @@ static const char *rows(struct fixture *f, const char *columns)
 
 static void add(struct fixture *f, int64_t process, int64_t path, int64_t time_ns)
 {
-	assert_int_equal(ghosts_add(f->ghosts, process, path, time_ns), 0);
+	assert_int_equal(missing_names_add(f->names, process, path, time_ns), 0);
 }
 
 static void each_process_and_path_is_counted(void **state)

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DB_RECORD_INTERNAL_H
+#define DB_RECORD_INTERNAL_H
+
+/*
+ * Shared by record*.c only.  record.c takes in events and calls the handlers of an operation; each family of operations
+ * has a file:
+ *   record_names.c       operations by name: lookup, mkdir, unlink, rename, link ...
+ *   record_open.c        open, create, tmpfile, release
+ *   record_data.c        read, write, copy
+ *   record_attributes.c  all others: attributes, sizes, flush, readdir ...
+ * record_rows.c has what they share: the rows of operations and the touches of files.
+ *
+ * One thread.  Every function returns 0 or -errno of the database.
+ */
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/event.h"
+#include "db/files.h"
+#include "db/handles.h"
+#include "db/record.h"
+
+struct calls;
+struct tuples;
+struct missing_names;
+struct op_times;
+struct procs;
+struct touch;
+struct touches;
+
+#define FLAGS_KNOWN 64
+
+struct record {
+	struct store *store;
+	struct record_options options;
+	struct paths *paths;
+	struct procs *procs;
+	struct files *files;
+	struct handles *handles;
+	struct touches *touches;
+	struct missing_names *missing_names;
+	struct op_times *op_times;
+	struct tuples *threads;
+	struct calls *calls;
+	struct record_counts counts;
+	int64_t last_op;
+	/* Flags whose text the database has.  Programs use few combinations; a full list starts anew. */
+	uint32_t known_flags[FLAGS_KNOWN];
+	size_t n_known_flags;
+};
+
+/* One operation while it is recorded. */
+struct work {
+	const struct event *ev;
+	const struct event_op *op;
+	const char *name; /* first text */
+	size_t name_len;
+	const char *name2; /* second text */
+	size_t name2_len;
+	struct image *image;     /* of the requester; NULL: not known */
+	struct process *process; /* of that image */
+	bool ok;
+};
+
+/* The columns of an operation by name that depend on the operation. */
+struct row {
+	struct path path;
+	int64_t file, version, path2, file2;
+};
+
+/* ---- record_rows.c ---- */
+
+/* Add the row of an operation, or only count it if operations are not stored. */
+int record_put_handle_op(struct record *record, const struct work *w, const struct handle *h,
+	int64_t version);
+int record_put_name_op(struct record *record, const struct work *w, const struct row *row);
+/* Counts an operation on a path that is excluded; 0. */
+int record_put_excluded(struct record *record);
+
+/* The touch of the requester's process and the current version of the file; never NULL. */
+struct touch *record_touch(struct record *record, const struct work *w, struct file *file,
+	int64_t path);
+/* The same, with the time when data went to the file (out) or came from it. */
+struct touch *record_touch_data(struct record *record, const struct work *w, struct file *file,
+	int64_t path, bool out);
+
+/* The node of the operation, which is the directory of its name for operations by name; NULL: not known. */
+static inline struct node *record_node_of(struct record *record, const struct work *w)
+{
+	return files_node(record->files, w->op->node);
+}
+
+/* The node that the operation leads to, or the directory of its second name; NULL: not known. */
+static inline struct node *record_other_of(struct record *record, const struct work *w)
+{
+	return files_node(record->files, w->op->other);
+}
+
+/* The path of the operation's name in its directory, without an id if the directory is not known. */
+int record_name_path(struct record *record, const struct work *w, struct path *ret_path);
+/* Binds the operation's name to the node that it leads to.  Fills the file of the row; *ret_file is NULL if either
+ * node is not known. */
+int record_bind(struct record *record, const struct work *w, struct row *row,
+	struct file **ret_file);
+/* Marks a file as created by the requester. */
+void record_mark_created(struct record *record, const struct work *w, struct file *file,
+	int64_t path);
+
+static inline bool record_is_writable(uint32_t flags)
+{
+	return (flags & O_ACCMODE) != O_RDONLY;
+}
+
+/* ---- handlers: of operations by name or node, and of those through an open handle ---- */
+
+typedef int record_by_name(struct record *record, const struct work *w);
+typedef int record_by_handle(struct record *record, struct work *w, struct handle *h);
+
+record_by_name record_lookup, record_make, record_remove, record_rename, record_link;
+record_by_name record_open, record_create_file, record_tmpfile;
+record_by_handle record_release;
+record_by_handle record_data, record_copy;
+record_by_name record_node, record_truncate;
+record_by_handle record_handle, record_handle_only, record_handle_resize;
+
+/* ---- record_open.c ---- */
+
+/* At the close of a handle: a read through the page cache or a mapping may have passed unseen. */
+void record_assume_read(struct record *record, struct handle *h);
+
+#endif

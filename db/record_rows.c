@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "db/record_internal.h"
+
+#include "db/tuples.h"
+#include "db/op_times.h"
+#include "db/procs.h"
+#include "db/store.h"
+#include "db/touches.h"
+
+static bool moves_data(int op)
+{
+	return op == OP_READ || op == OP_WRITE || op == OP_COPY;
+}
+
+/* A read or write as the application made it. */
+static bool is_call(const struct event *ev)
+{
+	return (ev->op == OP_READ || ev->op == OP_WRITE) && ev->via == VIA_DIRECT;
+}
+
+/* The columns 'code' and 'who' of a row; see schema.sql. */
+struct requester {
+	int64_t code;
+	struct value who;
+};
+
+/* usual: the image that a NULL stands for; versions: how many versions follow the one that a 0 stands for. */
+static int find_requester(struct record *record, const struct work *w, const struct image *usual,
+	int64_t versions, struct requester *ret)
+{
+	int64_t image = w->image ? w->image->id : 0, thread = 0;
+	int32_t tid = w->ev->tid;
+	int r = 0;
+
+	ret->code = w->ev->op | w->ev->via << 6 | versions << 9;
+	ret->who = w->image && w->image == usual ? V_NULL : V_INT(image);
+	if (w->image && tid == 0)
+		ret->code |= 1 << 8;
+	else if (tid != (w->image ? w->process->pid : 0))
+		r = tuples_intern(record->threads, (int64_t[]){ image, tid }, &thread);
+	if (thread)
+		ret->who = V_INT(-thread);
+	return r;
+}
+
+/* Counts an operation whose row was put with the result r; the writer counts a failed one as lost. */
+static int count_op(struct record *record, const struct work *w, int r)
+{
+	if (r == 0)
+		r = op_times_add(record->op_times, w->process ? w->process->id : 0,
+			w->op->latency_ns);
+	record->counts.ops += r == 0;
+	return r;
+}
+
+int record_put_handle_op(struct record *record, const struct work *w, const struct handle *h,
+	int64_t version)
+{
+	const struct event_op *op = w->op;
+	bool data = moves_data(w->ev->op);
+	struct requester requester;
+	int r;
+
+	if (!record->options.ops)
+		return count_op(record, w, 0);
+	r = find_requester(record, w, h->opener, version - h->version, &requester);
+	if (r == 0)
+		r = store_put(record->store, PUT_OP_HANDLE,
+			(struct value[]){ V_INT(++record->last_op), V_INT(requester.code),
+				V_INT(w->ev->time_ns - h->open_ns), V_INT(op->latency_ns),
+				V_INT(op->handle), V_INT(op->result),
+				V_OPT(data && op->offset >= 0, op->offset),
+				V_OPT(data && op->length != (uint64_t)op->result, op->length),
+				requester.who });
+	if (r == 0 && is_call(w->ev) && op->pieces != 1)
+		r = store_put(record->store, PUT_PIECES,
+			(struct value[]){ V_INT(record->last_op), V_ID(op->pieces) });
+	return count_op(record, w, r);
+}
+
+int record_put_name_op(struct record *record, const struct work *w, const struct row *row)
+{
+	const struct event_op *op = w->op;
+	struct requester requester;
+	int r;
+
+	if (!record->options.ops)
+		return count_op(record, w, 0);
+	r = find_requester(record, w, NULL, row->file ? row->version - 1 : 0, &requester);
+	if (r == 0)
+		r = store_put(record->store, PUT_OP_NAME,
+			(struct value[]){ V_INT(++record->last_op), V_INT(requester.code),
+				V_INT(w->ev->time_ns - record->options.start_ns),
+				V_INT(op->latency_ns), requester.who, V_ID(row->file),
+				V_ID(row->path.id), V_INT(op->result) });
+	if (r == 0 && (row->path2 || row->file2))
+		r = store_put(record->store, PUT_SECOND,
+			(struct value[]){
+				V_INT(record->last_op), V_ID(row->path2), V_ID(row->file2) });
+	return count_op(record, w, r);
+}
+
+int record_put_excluded(struct record *record)
+{
+	record->counts.excluded++;
+	return 0;
+}
+
+struct touch *record_touch(struct record *record, const struct work *w, struct file *file,
+	int64_t path)
+{
+	static struct touch nowhere; /* out of memory: this transaction is rolled back */
+	struct touch *t =
+		touches_get(record->touches, w->process, file, file->version, path, w->ev->time_ns);
+
+	return t ? t : &nowhere;
+}
+
+struct touch *record_touch_data(struct record *record, const struct work *w, struct file *file,
+	int64_t path, bool out)
+{
+	struct touch *t = record_touch(record, w, file, path);
+
+	(out ? touch_out : touch_in)(t, w->ev->time_ns);
+	return t;
+}
+
+int record_name_path(struct record *record, const struct work *w, struct path *ret_path)
+{
+	struct node *dir = record_node_of(record, w);
+
+	*ret_path = (struct path){ .recorded = true };
+	return dir ? files_path(record->files, dir, w->name, w->name_len, ret_path) : 0;
+}
+
+int record_bind(struct record *record, const struct work *w, struct row *row,
+	struct file **ret_file)
+{
+	struct node *dir = record_node_of(record, w), *node = record_other_of(record, w);
+	int r;
+
+	*ret_file = NULL;
+	if (!dir || !node)
+		return 0;
+	if (files_is_late(node, w->ev->time_ns))
+		r = 0;
+	else
+		r = files_bind(record->files, dir, w->name, w->name_len, node, w->ev->time_ns);
+	*ret_file = node_file(node);
+	row->file = (*ret_file)->id;
+	row->version = (*ret_file)->version;
+	return r;
+}
+
+void record_mark_created(struct record *record, const struct work *w, struct file *file,
+	int64_t path)
+{
+	struct touch *t;
+
+	file->created = true;
+	file->deleted = false;
+	file_write(file, w->process);
+	files_dirty(record->files, file);
+	t = record_touch(record, w, file, path);
+	t->created = true;
+	touch_out(t, w->ev->time_ns);
+}
