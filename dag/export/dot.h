@@ -10,9 +10,10 @@
  * bytes and rate; arrowheads differ by what was done; the critical path is red.  Beyond it: colours of
  * phases, failed processes, slow edges, what was folded, and a legend (dot_legend.h).
  *
- * All attributes (attributes.h) that are not false are there, too.  In values a backslash is doubled, as
- * in labels; in labels alone, what Graphviz would take for a character of HTML has "&amp;" for its "&".  It is written as text, since libcgraph needs several seconds and hundreds of MiB for the
- * half million edges of a large workflow before it writes the first.
+ * All attributes (attributes.h) that are neither false nor empty are there, too.  In values a backslash is doubled, as
+ * in labels; in labels alone, what Graphviz would take for a character of HTML has "&amp;" for its "&".
+ *
+ * libcgraph makes and writes the graph (agraph.h).
  */
 
 #include <stdio.h>
