@@ -15,18 +15,8 @@
 #include "dag/wfdag/verbs.h"
 
 enum long_option {
-	LONG_DOT = 256, /* the outputs in the order of enum dag_output */
-	LONG_GML,
-	LONG_GRAPHML,
-	LONG_CYJS,
-	LONG_CSV,
-	LONG_JSON,
-	LONG_SVG,
-	LONG_PNG,
-	LONG_PDF,
-	LONG_PS,
-	LONG_JPEG,
-	LONG_ALL,
+	LONG_EXPORT = 256, /* the first of exports[] */
+	LONG_ALL = LONG_EXPORT + EXPORTS_MAX,
 	LONG_ANCESTORS_OF,
 	LONG_BETWEEN,
 	LONG_BY,
@@ -55,7 +45,6 @@ enum long_option {
 	LONG_TREE,
 	LONG_WIDTH,
 };
-_Static_assert(LONG_ALL - LONG_DOT == DAG_OUTPUT_MAX, "an option for each output");
 
 static const struct option long_options[] = {
 	CHOICE_OPTIONS,
@@ -65,37 +54,26 @@ static const struct option long_options[] = {
 	{ "by", required_argument, NULL, LONG_BY },
 	{ "cluster", required_argument, NULL, LONG_CLUSTER },
 	{ "cores", required_argument, NULL, LONG_CORES },
-	{ "csv", required_argument, NULL, LONG_CSV },
-	{ "cyjs", required_argument, NULL, LONG_CYJS },
 	{ "dag", no_argument, NULL, LONG_DAG },
 	{ "descendants-of", required_argument, NULL, LONG_DESCENDANTS_OF },
-	{ "dot", required_argument, NULL, LONG_DOT },
 	{ "expand", required_argument, NULL, LONG_EXPAND },
 	{ "faster", required_argument, NULL, LONG_FASTER },
 	{ "file", required_argument, NULL, LONG_FILE },
 	{ "fold", no_argument, NULL, LONG_FOLD },
 	{ "format", required_argument, NULL, LONG_FORMAT },
 	{ "ghosts", no_argument, NULL, LONG_GHOSTS },
-	{ "gml", required_argument, NULL, LONG_GML },
-	{ "graphml", required_argument, NULL, LONG_GRAPHML },
 	{ "group-by", required_argument, NULL, LONG_GROUP_BY },
 	{ "interval", required_argument, NULL, LONG_INTERVAL },
 	{ "jobs", required_argument, NULL, LONG_JOBS },
-	{ "jpeg", required_argument, NULL, LONG_JPEG },
-	{ "json", required_argument, NULL, LONG_JSON },
 	{ "max-nodes", required_argument, NULL, LONG_MAX_NODES },
 	{ "metadata", no_argument, NULL, LONG_METADATA },
 	{ "no-legend", no_argument, NULL, LONG_NO_LEGEND },
-	{ "pdf", required_argument, NULL, LONG_PDF },
-	{ "png", required_argument, NULL, LONG_PNG },
 	{ "precedence", no_argument, NULL, LONG_PRECEDENCE },
-	{ "ps", required_argument, NULL, LONG_PS },
 	{ "raw", no_argument, NULL, LONG_RAW },
 	{ "reduce", no_argument, NULL, LONG_REDUCE },
 	{ "sort", required_argument, NULL, LONG_SORT },
 	TRACES_OPTIONS,
 	{ "strict", no_argument, NULL, LONG_STRICT },
-	{ "svg", required_argument, NULL, LONG_SVG },
 	{ "top", required_argument, NULL, LONG_TOP },
 	{ "tree", no_argument, NULL, LONG_TREE },
 	{ "width", required_argument, NULL, LONG_WIDTH },
@@ -114,7 +92,7 @@ static const char help_head[] =
 "\n"
 "Analyses, as a table:\n";
 
-static const char help_options[] =
+static const char help_analyses[] =
 "      --by WHAT          weight of bytes, time or size\n"
 "      --interval SECONDS of parallelism (default: a fiftieth of the run)\n"
 "      --cores N, --jobs J, --faster 'GLOB=2x'   of whatif: so many cores, and slots of a driver (if not\n"
@@ -123,11 +101,9 @@ static const char help_options[] =
 "      --sort COLUMN, --top N, --raw   order of rows (-COLUMN: the other way round), only the first,\n"
 "                         plain numbers\n"
 "\n"
-"What is written ('-': to stdout; several at once):\n"
-"      --dot FILE         for Graphviz\n"
-"      --gml FILE, --graphml FILE, --cyjs FILE, --csv FILE, --json FILE\n"
-"                         for other programs, with all that is known\n"
-"      --svg FILE, --png FILE, --pdf FILE, --ps FILE, --jpeg FILE   a picture, by Graphviz\n"
+"What is written ('-': to stdout; several at once):\n";
+
+static const char help_graph[] =
 "\n"
 "Which graph:\n"
 "      --dag              processes and files (default)\n"
@@ -337,8 +313,8 @@ static int apply(void *options, int option, const char *value)
 {
 	struct dag_options *o = options;
 
-	if (option >= LONG_DOT && option < LONG_DOT + DAG_OUTPUT_MAX) {
-		o->outputs[option - LONG_DOT] = value;
+	if (option >= LONG_EXPORT && option < LONG_EXPORT + EXPORTS_MAX) {
+		o->outputs[option - LONG_EXPORT] = value;
 		return 0;
 	}
 	switch (option) {
@@ -375,7 +351,7 @@ static int apply(void *options, int option, const char *value)
 
 static bool has_output(const struct dag_options *o)
 {
-	for (int i = 0; i < DAG_OUTPUT_MAX; i++)
+	for (int i = 0; i < EXPORTS_MAX; i++)
 		if (o->outputs[i])
 			return true;
 	return false;
@@ -443,16 +419,31 @@ static void print_help(void)
 	for (const struct verb *verb = verbs; verb->name; verb++)
 		printf("%s  wfdag %-12s %s\n", verb == verbs ? "\nBeside that:\n" : "", verb->name, verb->help);
 	fputs("\nOptions of analyses:\n", stdout);
-	fputs(help_options, stdout);
+	fputs(help_analyses, stdout);
+	for (const struct export *e = exports; e->option; e++)
+		printf("      --%s %-*s %s\n", e->option, 15 - (int)strlen(e->option), "FILE", e->help);
+	fputs(help_graph, stdout);
 	fputs(choice_help, stdout);
 	fputs(help_tail, stdout);
 }
 
+/* The options of exports, then the others. */
+static void list_options(struct option *ret_options)
+{
+	struct option *next = ret_options;
+
+	for (int i = 0; exports[i].option; i++)
+		*next++ = (struct option){ exports[i].option, required_argument, NULL, LONG_EXPORT + i };
+	memcpy(next, long_options, sizeof(long_options));
+}
+
 bool dag_options_parse(int argc, char **argv, struct dag_options *options, int *ret_status)
 {
-	static const struct cli cli = { "wfdag", FTRAC_VERSION, long_options, print_help, apply, finish };
+	struct option all[EXPORTS_MAX + sizeof(long_options) / sizeof(long_options[0])];
+	const struct cli cli = { "wfdag", FTRAC_VERSION, all, print_help, apply, finish };
 
 	*options = (struct dag_options){ .choice.step_ns = 1, .top = -1, .max_nodes = DAG_MAX_NODES };
+	list_options(all);
 	return cli_parse(&cli, argc, argv, options, ret_status);
 }
 

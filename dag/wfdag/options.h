@@ -9,27 +9,12 @@
 #include "base/cli.h"
 #include "dag/analyse/analyse.h"
 #include "dag/export/dot.h"
+#include "dag/export/export.h"
 #include "dag/output/table.h"
 #include "dag/shape/fold.h"
 #include "dag/shape/reach.h"
 #include "dag/shape/shape.h"
 #include "dag/trace/compose.h"
-
-/* What can be written, each to a file of its own: text of the graph, then pictures. */
-enum dag_output {
-	DAG_DOT,
-	DAG_GML,
-	DAG_GRAPHML,
-	DAG_CYJS,
-	DAG_CSV,
-	DAG_JSON,
-	DAG_SVG,
-	DAG_PNG,
-	DAG_PDF,
-	DAG_PS,
-	DAG_JPEG,
-	DAG_OUTPUT_MAX
-};
 
 #define DAG_MAX_NODES 2000 /* that a picture shows */
 
@@ -44,9 +29,10 @@ struct dag_options {
 	struct analyse_options analyse;
 	enum table_format format;
 	const char *sort;
-	int64_t top;                         /* -1: all */
-	const char *outputs[DAG_OUTPUT_MAX]; /* "-": stdout */
-	int64_t max_nodes;                   /* 0: however many */
+	int64_t top; /* -1: all */
+	const char *outputs
+		[EXPORTS_MAX]; /* the file of each export, by its place in exports[]; "-": stdout */
+	int64_t max_nodes;     /* 0: however many */
 	bool max_given;
 	bool all; /* files of the system, too */
 	bool ghosts, reduce, raw, strict, foreign;

@@ -8,6 +8,7 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "dag/export/export.h"
 #include "dag/graph/critical.h"
 #include "dag/graph/workflow.h"
 #include "dag/output/json.h"
@@ -118,10 +119,10 @@ static int print_table(const struct dag_options *o, const struct workflow *w,
 
 static bool draws(const struct dag_options *o)
 {
-	for (int i = DAG_SVG; i < DAG_OUTPUT_MAX; i++)
-		if (o->outputs[i])
+	for (int i = 0; exports[i].option; i++)
+		if (o->outputs[i] && export_is_drawing(&exports[i]))
 			return true;
-	return o->outputs[DAG_DOT] != NULL;
+	return false;
 }
 
 static int write_all(const struct dag_options *o, const struct workflow *w, struct shape *shape,
@@ -135,7 +136,7 @@ static int write_all(const struct dag_options *o, const struct workflow *w, stru
 		status = dag_write_data(o, shape);
 	if (status == 0 && draws(o))
 		status = fold_large(o, shape);
-	return status ? status : dag_write_pictures(o, shape);
+	return status ? status : dag_write_drawings(o, shape);
 }
 
 /* ---- the whole ---- */

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import tempfile
 
+from dagtraces import exports
 from ftractest import Checks, Mount, need_fuse
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
@@ -201,7 +202,7 @@ def check_usage(checks, base, db):
         checks.equal(f"{label}: exit status", done.returncode, status)
         checks.check(f"{label}: one line that says why", len(done.stderr.splitlines()) == 1 and words in done.stderr,
                      done.stderr)
-    for output in "dot", "gml", "graphml", "cyjs", "csv", "json":
+    for output in (name for name, is_picture in exports().items() if not is_picture):
         checks.equal(f"--{output}: the same twice", wfdag(f"--{output}", "-", db), wfdag(f"--{output}", "-", db))
 
 
