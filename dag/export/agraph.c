@@ -207,6 +207,8 @@ int agraph_write(const char *name, int (*make)(struct agraph *, void *), void *a
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
+	/* A child that calls exit() would write what is in buffers a second time. */
+	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
 		be_quiet();
