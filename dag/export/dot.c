@@ -12,28 +12,28 @@
 #include "dag/export/dot_legend.h"
 #include "dag/shape/attributes.h"
 
-#define SHOWN 40        /* characters of a name */
-#define TALL 60         /* nodes */
+#define SHOWN 40        /* characters of a name in a label */
+#define TALL 60         /* more nodes than that are drawn from left to right */
 #define PHASES_SHOWN 16 /* in the legend */
 
 struct drawing {
 	const struct shape *shape;
 	const struct dot_options *options;
 	struct agraph *graph;
-	void **nodes; /* of the graph, as in the shape */
+	void **nodes; /* objects of the graph, by the index in the shape */
 	struct attribute_value value;
-	FILE *out; /* the text that is being put together */
+	FILE *out; /* collects one text; take() ends it */
 	char *text;
 	size_t size;
-	double most;         /* of what makes an edge thick */
-	const char **phases; /* in order, each once */
+	double most;         /* the largest weight_of() an edge */
+	const char **phases; /* sorted, each once */
 	int n_phases;
-	const char *ids; /* what they begin with */
+	const char *ids; /* prefix of ids, "" if there is none */
 };
 
 /* ---- text ---- */
 
-/* What was put into d->out since the last time; until the next is put. */
+/* The text that was written to d->out since the last call.  It is valid until the next write. */
 static const char *take(struct drawing *d)
 {
 	fputc('\0', d->out);
@@ -42,7 +42,7 @@ static const char *take(struct drawing *d)
 	return d->text;
 }
 
-/* A backslash begins an escape. */
+/* Doubles backslashes, which begin an escape. */
 static void put_escaped(const char *text, size_t len, FILE *out)
 {
 	for (const char *end = text + len; text < end; text++) {
@@ -52,7 +52,7 @@ static void put_escaped(const char *text, size_t len, FILE *out)
 	}
 }
 
-/* What Graphviz takes for a character in a label: "&lt;" is '<' there, "& lt" and "&&" are what they are. */
+/* Graphviz replaces "&lt;" in a label by '<'; it leaves "& lt" and "&&" as they are. */
 static bool is_entity(const char *text)
 {
 	size_t len =
@@ -70,7 +70,7 @@ static void put_label_text(const char *text, FILE *out)
 	}
 }
 
-/* The first characters of UTF-8. */
+/* The first SHOWN characters of a UTF-8 text. */
 static void put_short(const char *text, FILE *out)
 {
 	char shown[4 * SHOWN + 4];
@@ -114,7 +114,7 @@ static void set(struct drawing *d, void *object, const char *name)
 
 /* ---- labels ---- */
 
-/* Without the directories of the program. */
+/* The command without the directory of its program. */
 static const char *short_command(const char *command)
 {
 	const char *end = command + strcspn(command, " "), *at = end;
@@ -252,7 +252,7 @@ static int list_phases(struct drawing *d)
 	return 0;
 }
 
-/* Pale enough for text; by the golden ratio, so that neighbours differ. */
+/* Text is readable on these colours.  Steps of the golden ratio make the colours of neighbours differ. */
 static void put_colour(struct drawing *d, int phase)
 {
 	double hue = phase * 0.618034;
@@ -268,7 +268,7 @@ static int find_phase(const struct drawing *d, const char *phase)
 	return found ? (int)(found - d->phases) : -1;
 }
 
-/* Others' colours may be dark: they let the white through. */
+/* Colours of the caller may be dark, so they are made transparent. */
 static void put_fill(struct drawing *d, const char *phase)
 {
 	if (d->options->colour)
@@ -415,7 +415,7 @@ static int compare_members(const void *x, const void *y)
 	return order ? order : (a->node > b->node) - (a->node < b->node);
 }
 
-/* The processes that stand in a frame, by frame.  Their number, or -errno. */
+/* The processes that belong into frames, sorted by frame.  Returns their number, or -errno. */
 static int32_t list_members(const struct drawing *d, struct member **ret_members)
 {
 	const struct shape *shape = d->shape;
@@ -473,7 +473,7 @@ static int put_frames(struct drawing *d)
 
 /* ---- legend ---- */
 
-/* "open read, vee execute": what of them is there. */
+/* One row, "open: read, box: execute", with the arrowheads that the picture has. */
 static void put_arrows(struct drawing *d, const bool *there)
 {
 	const char *between = "";
@@ -585,7 +585,7 @@ static void put_defaults(struct drawing *d)
 	}
 }
 
-/* libcgraph takes longer to add an attribute to objects that are there already. */
+/* Declared before the first object: libcgraph adds an attribute to each object that exists. */
 static void declare(struct agraph *graph, enum agraph_kind kind, const struct attribute *attributes)
 {
 	for (int i = 0; attributes[i].name; i++)
@@ -612,7 +612,7 @@ static int put_all(struct drawing *d)
 	return r < 0 || (!d->value.clean.failed && !ferror(d->out)) ? r : -ENOMEM;
 }
 
-/* In a child process: its memory is freed when it ends. */
+/* Runs in a child process, whose end frees the memory. */
 static int draw(struct agraph *graph, void *arg)
 {
 	struct drawing *d = arg;

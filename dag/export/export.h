@@ -3,8 +3,8 @@
 #define DAG_EXPORT_EXPORT_H
 
 /*
- * A shape in the formats that other programs read, with all attributes (attributes.h) and their types.
- * What is not known is left out.  The same shape gives the same bytes.
+ * A shape in the formats that other programs read, with all attributes (attributes.h) and their types.  Unknown values
+ * are left out.  The same shape gives the same bytes.
  *
  *   GraphML     http://graphml.graphdrawing.org/specification.html; types string, long, double, boolean
  *   Cytoscape   .cyjs of Cytoscape 3 and cytoscape.js; also read by networkx

@@ -16,11 +16,11 @@
 #include "dag/shape/shape.h"
 #include "dag/trace/compose.h"
 
-#define DAG_MAX_NODES 2000 /* that a picture shows */
+#define DAG_MAX_NODES 2000 /* in a drawing, unless --max-nodes is given */
 
 struct dag_options {
 	struct words traces;
-	struct choice choice; /* .by: what processes are grouped by */
+	struct choice choice; /* .by: --group-by */
 	struct shape_options shape;
 	struct reach_options reach;
 	struct fold_options fold;
@@ -30,17 +30,16 @@ struct dag_options {
 	enum table_format format;
 	const char *sort;
 	int64_t top; /* -1: all */
-	const char *outputs
-		[EXPORTS_MAX]; /* the file of each export, by its place in exports[]; "-": stdout */
-	int64_t max_nodes;     /* 0: however many */
+	const char *outputs[EXPORTS_MAX]; /* files, by the index in exports[]; "-": stdout; NULL: none */
+	int64_t max_nodes; /* 0: no limit */
 	bool max_given;
-	bool all; /* files of the system, too */
+	bool all; /* also files of the system */
 	bool ghosts, reduce, raw, strict, foreign;
-	struct words globs, group_words; /* texts of our own */
-	struct replay_faster *faster;    /* those of .analyse.replay */
+	struct words globs, group_words; /* texts that dag_options_finish() frees */
+	struct replay_faster *faster;    /* .analyse.replay refers to it */
 };
 
-/* false: there is nothing more to do, and *ret_status is the exit status. */
+/* false: the program ends with the exit status *ret_status. */
 bool dag_options_parse(int argc, char **argv, struct dag_options *options, int *ret_status);
 void dag_options_finish(struct dag_options *options);
 

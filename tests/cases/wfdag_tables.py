@@ -186,7 +186,7 @@ def check_parts(checks, db, graph):
 
 def check_usage(checks, base, db):
     for status, args, words in (
-            (2, [db], "nothing is to be written"), (2, ["nonsense"], "neither an analysis nor a trace"),
+            (2, [db], "no output is given"), (2, ["nonsense"], "neither an analysis nor a trace"),
             (2, ["degree", "--sort", "nosuch", db], "no column 'nosuch'"), (2, ["--dot", "-", "--width", "x", db], "width"),
             (2, ["--dot", "-", "--between", "a", db], "two ends"), (2, ["--dot", "-", "--group-by", "nosuch", db], "nosuch"),
             (2, ["whatif", "--cores", "0", db], "--cores"), (2, ["whatif", "--faster", "x", db], "--faster"),
