@@ -116,6 +116,8 @@ dag_violations() {
 	includes dag | grep -E ':(jansson\.h|libsmartcols\.h|(libxml|graphviz)/.*|yaml\.h|cgraph\.h)$' |
 		grep -vE '^dag/(output|export|generate)/' |
 		sed 's|$|: libraries of formats are for output/, export/ and generate/|'
+	includes dag | grep -E ':(graphviz/.*|cgraph\.h|cdt\.h)$' | grep -v '^dag/export/' |
+		sed 's|$|: libcgraph is for export/|'
 }
 
 # One line for each folder: what it is, and which other folders of dag/ it includes.
@@ -207,6 +209,7 @@ self_test() {
 	catches dag/report/x.c '#include <libxml/xmlwriter.h>'
 	catches dag/stat/x.c '#include <libsmartcols.h>'
 	catches ftrac/x.c '#include <graphviz/cgraph.h>'
+	catches dag/output/x.c '#include <graphviz/cgraph.h>'
 	catches base/x.h '#include "db/event.h"'
 	catches base/x.h '#include <uthash.h>'
 	catches procmon/x.c '#include "tests/unit/test.h"'

@@ -4,7 +4,7 @@
 # left-out.sh [HEADER]: each member of libfuse's struct fuse_lowlevel_ops is either set in
 # ftrac/fs.c or listed in ftrac/left-out.txt with the reason, and never both. HEADER is
 # fuse_lowlevel.h; without it the subproject's is taken, or that of pkg-config.
-# And each long option of ftrac/options.c is in its help text and in the man page.
+# And each long option of a program is in its help text and in its man page, and each export of wfdag in the latter.
 
 set -u
 export LC_ALL=C
@@ -98,5 +98,13 @@ looked_for dag/report/options.c man/wfreport.1.scd dag/trace/choice.h dag/trace/
 looked_for dag/generate/options.c man/wfdag.1.scd
 looked_for dag/diff/options.c man/wfdag.1.scd
 looked_for dag/check/options.c man/wfdag.1.scd
+
+# Each export is in the man page; wfdag makes its options and its help from the same list.
+sed -n '/^const struct export exports/,/^};/s/^[[:space:]]*{ "\([a-z-]*\)",.*/\1/p' dag/export/export.c >"$work/exports"
+while read -r option; do
+	grep -qF -e "*--$option* _FILE_" man/wfdag.1.scd || complain "--$option is not in man/wfdag.1.scd"
+done <"$work/exports"
+[ -s "$work/exports" ] || complain "no exports in dag/export/export.c"
+echo "left-out.sh: $(($(wc -l <"$work/exports"))) exports looked for"
 
 [ "$errors" -eq 0 ]

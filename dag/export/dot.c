@@ -8,37 +8,51 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "dag/export/agraph.h"
 #include "dag/export/dot_legend.h"
 #include "dag/shape/attributes.h"
 
-#define SHOWN 40        /* characters of a name */
-#define TALL 60         /* nodes */
+#define SHOWN 40        /* characters of a name in a label */
+#define TALL 60         /* more nodes than that are drawn from left to right */
 #define PHASES_SHOWN 16 /* in the legend */
 
 struct drawing {
 	const struct shape *shape;
 	const struct dot_options *options;
-	FILE *out;
+	struct agraph *graph;
+	void **nodes; /* objects of the graph, by the index in the shape */
 	struct attribute_value value;
-	double most;         /* of what makes an edge thick */
-	const char **phases; /* in order, each once */
+	FILE *out; /* collects one text; take() ends it */
+	char *text;
+	size_t size;
+	double most;         /* the largest weight_of() an edge */
+	const char **phases; /* sorted, each once */
 	int n_phases;
-	const char *ids; /* what they begin with */
+	const char *ids; /* prefix of ids, "" if there is none */
 };
 
 /* ---- text ---- */
 
-/* Between quotes: a backslash begins an escape. */
+/* The text that was written to d->out since the last call.  It is valid until the next write. */
+static const char *take(struct drawing *d)
+{
+	fputc('\0', d->out);
+	fflush(d->out);
+	rewind(d->out);
+	return d->text;
+}
+
+/* Doubles backslashes, which begin an escape. */
 static void put_escaped(const char *text, size_t len, FILE *out)
 {
 	for (const char *end = text + len; text < end; text++) {
-		if (*text == '"' || *text == '\\')
+		if (*text == '\\')
 			fputc('\\', out);
 		fputc(*text, out);
 	}
 }
 
-/* What Graphviz takes for a character in a label: "&lt;" is '<' there, "& lt" and "&&" are what they are. */
+/* Graphviz replaces "&lt;" in a label by '<'; it leaves "& lt" and "&&" as they are. */
 static bool is_entity(const char *text)
 {
 	size_t len =
@@ -56,7 +70,7 @@ static void put_label_text(const char *text, FILE *out)
 	}
 }
 
-/* The first characters of UTF-8. */
+/* The first SHOWN characters of a UTF-8 text. */
 static void put_short(const char *text, FILE *out)
 {
 	char shown[4 * SHOWN + 4];
@@ -93,9 +107,14 @@ static void put_markup(const char *text, FILE *out)
 		}
 }
 
+static void set(struct drawing *d, void *object, const char *name)
+{
+	agraph_set(d->graph, object, name, take(d));
+}
+
 /* ---- labels ---- */
 
-/* Without the directories of the program. */
+/* The command without the directory of its program. */
 static const char *short_command(const char *command)
 {
 	const char *end = command + strcspn(command, " "), *at = end;
@@ -167,26 +186,26 @@ static void put_file_label(struct drawing *d, int32_t i)
 		put_bytes(d, n->size_bytes);
 }
 
-static void put_edge_label(struct drawing *d, const struct shape_edge *e)
+static void put_edge_label(struct drawing *d, const struct shape_edge *e, void *edge)
 {
 	char text[32];
 
 	if (e->bytes <= 0)
 		return;
 	units_bytes((double)e->bytes, text, sizeof(text));
-	fprintf(d->out, " label=\"%s", text);
+	fputs(text, d->out);
 	if (e->ns > 0) {
 		units_rate((double)e->bytes * 1e9 / (double)e->ns, text, sizeof(text));
 		fprintf(d->out, "\\n%s", text);
 	}
-	fputc('"', d->out);
+	set(d, edge, "label");
 }
 
 /* ---- attributes ---- */
 
-/* For those who read the graph further. */
-static void put_attributes(struct drawing *d, int32_t index, const struct attribute *attributes,
-	attribute_get *get)
+/* For programs that read the graph. */
+static void put_attributes(struct drawing *d, int32_t index, void *object,
+	const struct attribute *attributes, attribute_get *get)
 {
 	char number[ATTRIBUTE_NUMBER_MAX];
 	const char *text;
@@ -195,10 +214,9 @@ static void put_attributes(struct drawing *d, int32_t index, const struct attrib
 		if (!get(d->shape, index, i, &d->value) ||
 			(attributes[i].type == ATTRIBUTE_BOOL && !d->value.number))
 			continue;
-		fprintf(d->out, " %s=\"", attributes[i].name);
 		text = attribute_text(attributes[i].type, &d->value, number);
 		put_escaped(text, strlen(text), d->out);
-		fputc('"', d->out);
+		set(d, object, attributes[i].name);
 	}
 }
 
@@ -234,12 +252,12 @@ static int list_phases(struct drawing *d)
 	return 0;
 }
 
-/* Pale enough for text; by the golden ratio, so that neighbours differ. */
+/* Text is readable on these colours.  Steps of the golden ratio make the colours of neighbours differ. */
 static void put_colour(struct drawing *d, int phase)
 {
 	double hue = phase * 0.618034;
 
-	fprintf(d->out, "\"%.3f 0.30 1.000\"", hue - floor(hue));
+	fprintf(d->out, "%.3f 0.30 1.000", hue - floor(hue));
 }
 
 static int find_phase(const struct drawing *d, const char *phase)
@@ -250,53 +268,73 @@ static int find_phase(const struct drawing *d, const char *phase)
 	return found ? (int)(found - d->phases) : -1;
 }
 
-/* Others' colours may be dark: they let the white through. */
+/* Colours of the caller may be dark, so they are made transparent. */
 static void put_fill(struct drawing *d, const char *phase)
 {
 	if (d->options->colour)
-		fprintf(d->out, "\"%s%s\"", d->options->colour(d->options->colours, phase),
-			DOT_PALE);
+		fprintf(d->out, "%s%s", d->options->colour(d->options->colours, phase), DOT_PALE);
 	else
 		put_colour(d, find_phase(d, phase));
 }
 
 /* ---- nodes ---- */
 
-static void put_process(struct drawing *d, int32_t i)
+static void put_process(struct drawing *d, int32_t i, void *node)
 {
 	const struct shape_node *n = &d->shape->nodes[i];
 	const char *phase = phase_of(d->shape, i);
 
 	put_process_label(d, n);
-	fputc('"', d->out);
+	set(d, node, "label");
 	if (phase) {
-		fputs(" style=filled fillcolor=", d->out);
+		agraph_set(d->graph, node, "style", "filled");
 		put_fill(d, phase);
+		set(d, node, "fillcolor");
 	}
-	if (n->failed)
-		fputs(" peripheries=2 fontcolor=darkred", d->out);
+	if (n->failed) {
+		agraph_set(d->graph, node, "peripheries", "2");
+		agraph_set(d->graph, node, "fontcolor", "darkred");
+	}
 	if (n->label)
-		fputs(" shape=doubleoctagon", d->out);
+		agraph_set(d->graph, node, "shape", "doubleoctagon");
+}
+
+static void put_file(struct drawing *d, int32_t i, void *node)
+{
+	put_file_label(d, i);
+	set(d, node, "label");
+	agraph_set(d->graph, node, "shape", d->shape->nodes[i].label ? "folder" : "box");
+}
+
+static void put_missing(struct drawing *d, int32_t i, void *node)
+{
+	put_short(printable_text(&d->value.clean, shape_base_name(d->shape, i)), d->out);
+	fputs("\\nnot there", d->out);
+	set(d, node, "label");
+	agraph_set(d->graph, node, "shape", "box");
+	agraph_set(d->graph, node, "style", "dashed");
+	agraph_set(d->graph, node, "color", "gray");
+	agraph_set(d->graph, node, "fontcolor", "gray40");
 }
 
 static void put_node(struct drawing *d, int32_t i)
 {
 	const struct shape_node *n = &d->shape->nodes[i];
+	void *node = d->nodes[i] = agraph_node(d->graph, n->id);
 
-	fprintf(d->out, "\"%s\" [id=\"%s%s\" label=\"", n->id, d->ids, n->id);
-	if (n->kind == NODE_PROCESS) {
-		put_process(d, i);
-	} else if (n->kind == NODE_FILE) {
-		put_file_label(d, i);
-		fputs(n->label ? "\" shape=folder" : "\" shape=box", d->out);
-	} else {
-		put_short(printable_text(&d->value.clean, shape_base_name(d->shape, i)), d->out);
-		fputs("\\nnot there\" shape=box style=dashed color=gray fontcolor=gray40", d->out);
+	fprintf(d->out, "%s%s", d->ids, n->id);
+	set(d, node, "id");
+	if (n->kind == NODE_PROCESS)
+		put_process(d, i, node);
+	else if (n->kind == NODE_FILE)
+		put_file(d, i, node);
+	else
+		put_missing(d, i, node);
+	if (n->critical) {
+		agraph_set(d->graph, node, "color", "red");
+		agraph_set(d->graph, node, "penwidth", "2");
 	}
-	if (n->critical)
-		fputs(" color=red penwidth=2", d->out);
-	put_attributes(d, i, attributes_of_nodes, attribute_of_node);
-	fputs("];\n", d->out);
+	put_attributes(d, i, node, attributes_of_nodes, attribute_of_node);
 }
 
 /* ---- edges ---- */
@@ -324,42 +362,42 @@ static double weight_of(const struct drawing *d, const struct shape_edge *e)
 	}
 }
 
-static void put_style(struct drawing *d, const struct shape_edge *e)
+static void put_style(struct drawing *d, const struct shape_edge *e, void *edge)
 {
 	if (!shape_is_flow(e))
-		fputs(e->kinds & EDGE_NEXT       ? " style=bold"
-			: e->kinds & EDGE_SEARCH ? " style=dotted color=gray"
-						 : " style=dotted",
-			d->out);
+		agraph_set(d->graph, edge, "style", e->kinds & EDGE_NEXT ? "bold" : "dotted");
 	else if (e->assumed)
-		fputs(" style=dashed", d->out);
-	if (e->critical)
-		fputs(" color=red", d->out);
-	else if (e->feedback)
-		fputs(" color=blue", d->out);
+		agraph_set(d->graph, edge, "style", "dashed");
+	if (e->critical || e->feedback)
+		agraph_set(d->graph, edge, "color", e->critical ? "red" : "blue");
+	else if (!shape_is_flow(e) && !(e->kinds & EDGE_NEXT) && e->kinds & EDGE_SEARCH)
+		agraph_set(d->graph, edge, "color", "gray");
 	if (e->slow)
-		fputs(" fontcolor=darkorange3", d->out);
+		agraph_set(d->graph, edge, "fontcolor", "darkorange3");
 	if (e->read_back)
-		fputs(" dir=both", d->out);
+		agraph_set(d->graph, edge, "dir", "both");
 }
 
 static void put_edge(struct drawing *d, int32_t i)
 {
 	const struct shape_edge *e = &d->shape->edges[i];
+	void *edge = agraph_edge(d->graph, d->nodes[e->from], d->nodes[e->to]);
 	double weight = weight_of(d, e);
 
-	fprintf(d->out, "\"%s\" -> \"%s\" [arrowhead=%s", d->shape->nodes[e->from].id,
-		d->shape->nodes[e->to].id, arrowhead(e));
-	if (*d->ids)
-		fprintf(d->out, " id=\"%se%d\"", d->ids, i);
-	put_style(d, e);
-	put_edge_label(d, e);
-	if (weight > 0 && d->most > 0)
-		fprintf(d->out, " penwidth=%.2f", 1 + 5 * sqrt(weight / d->most));
-	else if (e->critical)
-		fputs(" penwidth=2", d->out);
-	put_attributes(d, i, attributes_of_edges, attribute_of_edge);
-	fputs("];\n", d->out);
+	agraph_set(d->graph, edge, "arrowhead", arrowhead(e));
+	if (*d->ids) {
+		fprintf(d->out, "%se%d", d->ids, i);
+		set(d, edge, "id");
+	}
+	put_style(d, e, edge);
+	put_edge_label(d, e, edge);
+	if (weight > 0 && d->most > 0) {
+		fprintf(d->out, "%.2f", 1 + 5 * sqrt(weight / d->most));
+		set(d, edge, "penwidth");
+	} else if (e->critical) {
+		agraph_set(d->graph, edge, "penwidth", "2");
+	}
+	put_attributes(d, i, edge, attributes_of_edges, attribute_of_edge);
 }
 
 /* ---- frames ---- */
@@ -377,15 +415,17 @@ static int compare_members(const void *x, const void *y)
 	return order ? order : (a->node > b->node) - (a->node < b->node);
 }
 
-static int put_clusters(struct drawing *d)
+/* The processes that belong into frames, sorted by frame.  Returns their number, or -errno. */
+static int32_t list_members(const struct drawing *d, struct member **ret_members)
 {
 	const struct shape *shape = d->shape;
 	struct member *members = malloc(((size_t)shape->n_nodes + 1) * sizeof(*members));
 	int32_t n = 0;
 
+	*ret_members = members;
 	if (!members)
 		return -ENOMEM;
-	for (int32_t i = 0; i < shape->n_nodes && d->options->cluster; i++) {
+	for (int32_t i = 0; i < shape->n_nodes; i++) {
 		const struct task *t = shape->nodes[i].kind == NODE_PROCESS
 					       ? workflow_task(shape->workflow, shape->nodes[i].of)
 					       : NULL;
@@ -397,24 +437,43 @@ static int put_clusters(struct drawing *d)
 			members[n++] = (struct member){ key, i };
 	}
 	qsort(members, n, sizeof(*members), compare_members);
-	for (int32_t i = 0, cluster = 0; i < n; cluster++) {
-		const char *key = members[i].key;
+	return n;
+}
 
-		fprintf(d->out, "subgraph cluster_%d { style=rounded color=gray label=\"%s",
-			cluster, d->options->cluster == DOT_CLUSTER_JOB ? "job " : "");
-		put_short(printable_text(&d->value.clean, key), d->out);
-		fputs("\";", d->out);
+static void *put_frame(struct drawing *d, int32_t number, const char *key)
+{
+	char name[32];
+	void *frame;
+
+	snprintf(name, sizeof(name), "cluster_%d", number);
+	frame = agraph_frame(d->graph, name);
+	agraph_set(d->graph, frame, "style", "rounded");
+	agraph_set(d->graph, frame, "color", "gray");
+	fputs(d->options->cluster == DOT_CLUSTER_JOB ? "job " : "", d->out);
+	put_short(printable_text(&d->value.clean, key), d->out);
+	set(d, frame, "label");
+	return frame;
+}
+
+static int put_frames(struct drawing *d)
+{
+	struct member *members = NULL;
+	int32_t n = d->options->cluster ? list_members(d, &members) : 0;
+
+	for (int32_t i = 0, number = 0; i < n; number++) {
+		const char *key = members[i].key;
+		void *frame = put_frame(d, number, key);
+
 		for (; i < n && strcmp(members[i].key, key) == 0; i++)
-			fprintf(d->out, " \"%s\";", shape->nodes[members[i].node].id);
-		fputs(" }\n", d->out);
+			agraph_put_into(frame, d->nodes[members[i].node]);
 	}
 	free(members);
-	return 0;
+	return n < 0 ? n : 0;
 }
 
 /* ---- legend ---- */
 
-/* "open read, vee execute": what of them is there. */
+/* One row, "open: read, box: execute", with the arrowheads that the picture has. */
 static void put_arrows(struct drawing *d, const bool *there)
 {
 	const char *between = "";
@@ -456,9 +515,9 @@ static void put_phases(struct drawing *d)
 	      "CELLSPACING=\"2\"><TR>",
 		d->out);
 	for (int i = 0; i < d->n_phases && i < PHASES_SHOWN; i++) {
-		fputs("<TD BGCOLOR=", d->out);
+		fputs("<TD BGCOLOR=\"", d->out);
 		put_fill(d, d->phases[i]);
-		fputs(">", d->out);
+		fputs("\">", d->out);
 		put_markup(printable_text(&d->value.clean, d->phases[i]), d->out);
 		fputs(i % 6 == 5 && i + 1 < d->n_phases && i + 1 < PHASES_SHOWN ? "</TD></TR><TR>"
 										: "</TD>",
@@ -473,9 +532,10 @@ static void put_label(struct drawing *d)
 {
 	if (d->options->no_legend && d->shape->folded == 0)
 		return;
-	fputs("graph [labelloc=b labeljust=l fontsize=10 label=<<TABLE BORDER=\"0\" "
-	      "CELLSPACING=\"0\">",
-		d->out);
+	agraph_default(d->graph, AGRAPH_GRAPH, "labelloc", "b");
+	agraph_default(d->graph, AGRAPH_GRAPH, "labeljust", "l");
+	agraph_default(d->graph, AGRAPH_GRAPH, "fontsize", "10");
+	fputs("<TABLE BORDER=\"0\" CELLSPACING=\"0\">", d->out);
 	if (d->shape->folded)
 		fprintf(d->out,
 			"<TR><TD ALIGN=\"LEFT\" COLSPAN=\"2\"><B>%d nodes folded</B></TD></TR>",
@@ -484,7 +544,8 @@ static void put_label(struct drawing *d)
 		put_legend(d);
 		put_phases(d);
 	}
-	fputs("</TABLE>>];\n", d->out);
+	fputs("</TABLE>", d->out);
+	agraph_set_html(d->graph, agraph_whole(d->graph), "label", take(d));
 }
 
 /* ---- the whole ---- */
@@ -497,40 +558,79 @@ static bool has_files(const struct shape *shape)
 	return false;
 }
 
-static int draw(struct drawing *d)
+/* Names are wide: where many nodes stand side by side, the ranks go from left to right. */
+static void put_defaults(struct drawing *d)
 {
-	/* Names are wide, so that where many nodes stand side by side it is better one below the other. */
-	fprintf(d->out,
-		"digraph workflow {\ngraph [rankdir=%s fontname=Helvetica%s%s%s];\n"
-		"node [shape=ellipse fontname=Helvetica fontsize=10];\n"
-		"edge [fontname=Helvetica fontsize=8];\n",
-		d->shape->n_nodes > TALL || !has_files(d->shape) ? "LR nodesep=0.1" : "TB",
-		*d->ids ? " id=\"" : "", d->ids, *d->ids ? "graph\"" : "");
+	static const struct {
+		enum agraph_kind kind;
+		const char *name, *value;
+	} defaults[] = {
+		{ AGRAPH_GRAPH, "fontname", "Helvetica" },
+		{ AGRAPH_NODE, "fontname", "Helvetica" },
+		{ AGRAPH_NODE, "fontsize", "10" },
+		{ AGRAPH_NODE, "shape", "ellipse" },
+		{ AGRAPH_EDGE, "fontname", "Helvetica" },
+		{ AGRAPH_EDGE, "fontsize", "8" },
+	};
+	bool is_tall = d->shape->n_nodes > TALL || !has_files(d->shape);
+
+	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
+		agraph_default(d->graph, defaults[i].kind, defaults[i].name, defaults[i].value);
+	agraph_default(d->graph, AGRAPH_GRAPH, "rankdir", is_tall ? "LR" : "TB");
+	if (is_tall)
+		agraph_default(d->graph, AGRAPH_GRAPH, "nodesep", "0.1");
+	if (*d->ids) {
+		fprintf(d->out, "%sgraph", d->ids);
+		agraph_default(d->graph, AGRAPH_GRAPH, "id", take(d));
+	}
+}
+
+/* Declared before the first object: libcgraph adds an attribute to each object that exists. */
+static void declare(struct agraph *graph, enum agraph_kind kind, const struct attribute *attributes)
+{
+	for (int i = 0; attributes[i].name; i++)
+		agraph_default(graph, kind, attributes[i].name, "");
+}
+
+static int put_all(struct drawing *d)
+{
+	int r = list_phases(d);
+
+	if (r < 0)
+		return r;
+	put_defaults(d);
 	put_label(d);
+	declare(d->graph, AGRAPH_NODE, attributes_of_nodes);
+	declare(d->graph, AGRAPH_EDGE, attributes_of_edges);
 	for (int32_t i = 0; i < d->shape->n_nodes; i++)
 		put_node(d, i);
-	if (put_clusters(d) < 0)
-		return -ENOMEM;
+	for (int32_t i = 0; i < d->shape->n_edges; i++)
+		d->most = fmax(d->most, weight_of(d, &d->shape->edges[i]));
 	for (int32_t i = 0; i < d->shape->n_edges; i++)
 		put_edge(d, i);
-	fputs("}\n", d->out);
-	return d->value.clean.failed ? -ENOMEM : fflush(d->out) == 0 && !ferror(d->out) ? 0 : -EIO;
+	r = put_frames(d);
+	return r < 0 || (!d->value.clean.failed && !ferror(d->out)) ? r : -ENOMEM;
+}
+
+/* Runs in a child process, whose end frees the memory. */
+static int draw(struct agraph *graph, void *arg)
+{
+	struct drawing *d = arg;
+
+	d->graph = graph;
+	d->nodes = calloc((size_t)d->shape->n_nodes + 1, sizeof(*d->nodes));
+	d->out = open_memstream(&d->text, &d->size);
+	if (!d->nodes || !d->out)
+		return -ENOMEM;
+	__fsetlocking(d->out, FSETLOCKING_BYCALLER);
+	return put_all(d);
 }
 
 int dot_write(const struct shape *shape, const struct dot_options *options, FILE *out)
 {
-	struct drawing d = { .shape = shape,
-		.options = options,
-		.out = out,
-		.ids = options->ids ? options->ids : "" };
-	int r = list_phases(&d);
+	struct drawing d = {
+		.shape = shape, .options = options, .ids = options->ids ? options->ids : ""
+	};
 
-	__fsetlocking(out, FSETLOCKING_BYCALLER);
-	for (int32_t i = 0; i < shape->n_edges; i++)
-		d.most = fmax(d.most, weight_of(&d, &shape->edges[i]));
-	if (r == 0)
-		r = draw(&d);
-	attribute_value_finish(&d.value);
-	free(d.phases);
-	return r;
+	return agraph_write("workflow", draw, &d, out);
 }

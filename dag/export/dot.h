@@ -5,14 +5,15 @@
 /*
  * A shape in the language of Graphviz, https://graphviz.org/doc/info/lang.html; dot(1) makes pictures of it.
  *
- * The look is that of the ParaTrac paper: a process is an ellipse with its command and life time, a file
- * a box with its base name and size; edges between processes are dotted, those of data solid, with their
- * bytes and rate; arrowheads differ by what was done; the critical path is red.  Beyond it: colours of
- * phases, failed processes, slow edges, what was folded, and a legend (dot_legend.h).
+ * The picture is drawn as in the ParaTrac paper.  A process is an ellipse with its command and life time, a file is a box
+ * with its base name and size.  Edges between processes are dotted; edges of data are solid, with bytes and rate.  The
+ * arrowhead shows the operation.  The critical path is red.  In addition, the picture shows phases by colour, failed
+ * processes, slow edges, the number of folded nodes, and a legend (dot_legend.h).
  *
- * All attributes (attributes.h) that are not false are there, too.  In values a backslash is doubled, as
- * in labels; in labels alone, what Graphviz would take for a character of HTML has "&amp;" for its "&".  It is written as text, since libcgraph needs several seconds and hundreds of MiB for the
- * half million edges of a large workflow before it writes the first.
+ * All attributes (attributes.h) that are neither false nor empty are there, too.  In values a backslash is doubled, as
+ * in labels; in labels alone, what Graphviz would take for a character of HTML has "&amp;" for its "&".
+ *
+ * libcgraph makes and writes the graph (agraph.h).
  */
 
 #include <stdio.h>
@@ -23,17 +24,17 @@ enum dot_width { DOT_WIDTH_NONE, DOT_WIDTH_BYTES, DOT_WIDTH_RATE, DOT_WIDTH_TIME
 enum dot_cluster { DOT_CLUSTER_NONE, DOT_CLUSTER_PHASE, DOT_CLUSTER_JOB, DOT_CLUSTER_MAX };
 
 struct dot_options {
-	enum dot_width width;     /* what makes an edge thick */
-	enum dot_cluster cluster; /* what is drawn in one frame */
+	enum dot_width width;     /* edges are as thick as this is large */
+	enum dot_cluster cluster; /* a frame for each phase or job */
 	bool no_legend;
 	const char *
-		ids; /* what ids of elements in SVG begin with, where several pictures are in one page; NULL */
-	/* "#rrggbb" of a phase; NULL: colours of our own. */
+		ids; /* prefix of the ids of SVG elements, for several pictures in one page; NULL: none */
+	/* Gives "#rrggbb" for a phase; NULL: dot_write() chooses the colours. */
 	const char *(*colour)(const void *colours, const char *phase);
 	const void *colours;
 };
 
-/* How much of such a colour is left behind text: alpha. */
+/* The alpha of such a colour, so that text on it can be read. */
 #define DOT_PALE "66"
 
 /* 0 or -errno. */

@@ -5,17 +5,17 @@
 
 const struct dot_sign_words dot_sign_words[DOT_SIGN_MAX] = {
 	[DOT_SIGN_PROCESS] = { "ellipse", NULL, "process: command, life time" },
-	[DOT_SIGN_FAILED] = { "dark red, double line", "darkred", "failed: how it ended" },
+	[DOT_SIGN_FAILED] = { "dark red, double line", "darkred", "failed: exit status or signal" },
 	[DOT_SIGN_FILE] = { "box", NULL, "file: base name, size" },
-	[DOT_SIGN_GHOST] = { "dashed box", "gray40", "a name that was looked for and not there" },
+	[DOT_SIGN_MISSING] = { "dashed box", "gray40", "missing name: looked up, but not found" },
 	[DOT_SIGN_SEVERAL] = { "octagon, folder", NULL,
 		"several processes, files; times are sums" },
-	[DOT_SIGN_STARTED] = { "dotted", NULL, "who started whom" },
+	[DOT_SIGN_STARTED] = { "dotted", NULL, "from a process to each process that it started" },
 	[DOT_SIGN_NEXT] = { "bold", NULL, "the next part of the same process or file" },
-	[DOT_SIGN_LOOKED] = { "dotted, no head", NULL, "looked at attributes, or for a name" },
+	[DOT_SIGN_LOOKED] = { "dotted, no head", NULL, "read the attributes, or looked up the name" },
 	[DOT_SIGN_DATA] = { "solid", NULL, "data: bytes, rate" },
 	[DOT_SIGN_ASSUMED] = { "dashed", NULL,
-		"reads and writes were not seen, only how it was opened" },
+		"assumed from how the file was opened; reads and writes were not recorded" },
 	[DOT_SIGN_BOTH] = { "two heads", NULL, "written, and read by the same process" },
 	[DOT_SIGN_READ] = { "open", NULL, "read" },
 	[DOT_SIGN_EXECUTE] = { "box", NULL, "execute" },
@@ -24,9 +24,9 @@ const struct dot_sign_words dot_sign_words[DOT_SIGN_MAX] = {
 	[DOT_SIGN_RENAME] = { "diamond", NULL, "rename" },
 	[DOT_SIGN_DELETE] = { "tee", NULL, "delete" },
 	[DOT_SIGN_SLOW] = { "orange", "darkorange3",
-		"slower than the average of all edges: maybe a bottleneck" },
+		"slower than the average of all edges: a possible bottleneck" },
 	[DOT_SIGN_FEEDBACK] = { "blue", "blue",
-		"leads back: for it a process or a file was divided" },
+		"feedback: a process or a file is in parts because of it" },
 	[DOT_SIGN_CRITICAL] = { "red", "red", "critical path" },
 };
 
@@ -49,7 +49,7 @@ static void of_node(const struct shape_node *n, bool *there)
 {
 	static const enum dot_sign kinds[] = { [NODE_PROCESS] = DOT_SIGN_PROCESS,
 		[NODE_FILE] = DOT_SIGN_FILE,
-		[NODE_GHOST] = DOT_SIGN_GHOST };
+		[NODE_GHOST] = DOT_SIGN_MISSING };
 
 	there[n->label ? DOT_SIGN_SEVERAL : kinds[n->kind]] = true;
 	there[DOT_SIGN_FAILED] |= n->kind == NODE_PROCESS && n->failed;

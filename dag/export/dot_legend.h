@@ -13,7 +13,7 @@ enum dot_sign {
 	DOT_SIGN_PROCESS,
 	DOT_SIGN_FAILED,
 	DOT_SIGN_FILE,
-	DOT_SIGN_GHOST,
+	DOT_SIGN_MISSING,
 	DOT_SIGN_SEVERAL,
 	/* edges */
 	DOT_SIGN_STARTED,
@@ -22,7 +22,7 @@ enum dot_sign {
 	DOT_SIGN_DATA,
 	DOT_SIGN_ASSUMED,
 	DOT_SIGN_BOTH,
-	/* arrowheads: what was done */
+	/* arrowheads: operations */
 	DOT_SIGN_READ,
 	DOT_SIGN_EXECUTE,
 	DOT_SIGN_WRITE,
@@ -38,15 +38,16 @@ enum dot_sign {
 #define DOT_SIGN_ARROWS DOT_SIGN_READ
 #define DOT_SIGN_COLOURS DOT_SIGN_SLOW
 
-/* In a few words; colour: of these, NULL: none.  Fit for HTML as they are. */
+/* sign and meaning are valid HTML.  colour: that of the sign in the legend; NULL: black. */
 struct dot_sign_words {
 	const char *sign, *colour, *meaning;
 };
 extern const struct dot_sign_words dot_sign_words[DOT_SIGN_MAX];
 
+/* Sets ret_there[sign] for each sign that the picture of the shape has. */
 void dot_signs(const struct shape *shape, bool ret_there[DOT_SIGN_MAX]);
 
-/* That of an edge: an arrowhead, or how its line is drawn where it has none, or always the same. */
+/* The arrowhead of an edge, or the style of its line if it has no arrowhead. */
 enum dot_sign dot_sign_of(const struct shape_edge *edge);
 
 #endif

@@ -11,7 +11,7 @@ static const char *const types[] = { [ATTRIBUTE_TEXT] = "string",
 	[ATTRIBUTE_REAL] = "double",
 	[ATTRIBUTE_BOOL] = "boolean" };
 
-/* Ids of keys: n0, n1 ... of nodes, e0 ... of edges. */
+/* Keys of nodes have the ids n0, n1 ..., keys of edges e0, e1 ... */
 static void put_keys(struct xml *xml, const char *what, const struct attribute *attributes)
 {
 	for (int i = 0; attributes[i].name; i++) {

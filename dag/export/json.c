@@ -24,7 +24,7 @@ static int add_attributes(json_t *object, const struct shape *shape, int32_t ind
 	return r;
 }
 
-/* What Cytoscape calls an element; or the bare object. */
+/* Writes the object, for Cytoscape as the data of an element. */
 static int put_element(json_t *object, bool cyjs, int32_t index, FILE *out)
 {
 	json_t *element = cyjs ? json_pack("{s:O}", "data", object) : json_incref(object);

@@ -12,18 +12,18 @@
 #include "dag/output/json.h"
 #include "dag/shape/shape.h"
 
-#define RUN_PID 0 /* what counters belong to */
+#define RUN_PID 0 /* the process that has the counters in the viewer */
 
 struct track {
 	int64_t begin_ns, end_ns, pid, id;
-	int64_t busy_ns; /* until then there is an operation in it */
+	int64_t busy_ns; /* the end of its last operation that is a slice */
 };
 
 struct perfetto {
 	const struct workflow *workflow;
 	const struct shape *shape;
 	FILE *out;
-	struct track *tracks; /* of processes, as in the graph: in the order of their ids */
+	struct track *tracks; /* of processes, by their index in the graph, which is the order of their ids */
 	int32_t n;
 	int64_t flows, async;
 	bool failed; /* out of memory */
@@ -34,7 +34,7 @@ static json_t *string(const char *bytes)
 	return json_text(bytes ? bytes : "?", bytes ? strlen(bytes) : 1);
 }
 
-/* Takes the event. */
+/* Takes the reference to the event. */
 static void put(struct perfetto *e, json_t *event)
 {
 	fputs(",\n", e->out);
@@ -109,7 +109,7 @@ static struct track *find_track(const struct perfetto *e, int64_t id)
 
 /* ---- data ---- */
 
-/* A moment of a process. */
+/* A point of a flow in the slice of a process. */
 static double moment(const struct perfetto *e, const struct track *t, int64_t ns)
 {
 	return us(e, ns < t->begin_ns ? t->begin_ns : ns > t->end_ns ? t->end_ns : ns);
@@ -133,11 +133,11 @@ static void put_flow(struct perfetto *e, const struct shape_edge *from, const st
 		       (json_int_t)reader->id, "tid", (json_int_t)reader->pid, "ts", later));
 }
 
-/* From each who wrote a file to each who began to read it later. */
+/* One flow from each process that wrote a file to each process that began to read it later. */
 static int put_flows(struct perfetto *e)
 {
 	const struct shape *shape = e->shape;
-	int32_t *head = calloc((size_t)shape->n_nodes + 1, sizeof(*head)); /* edges, from 1 */
+	int32_t *head = calloc((size_t)shape->n_nodes + 1, sizeof(*head)); /* the first edge of a node, counted from 1 */
 	int32_t *next = calloc((size_t)shape->n_edges + 1, sizeof(*next));
 
 	for (int32_t i = 0; head && next && i < shape->n_edges; i++) {

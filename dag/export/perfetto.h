@@ -6,7 +6,7 @@
  * The time line of a run for other viewers: Chrome's trace events as JSON, which Perfetto, chrome://tracing and
  * speedscope read
  * (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU).  pid is the id of a process in the
- * trace, since the kernel gives numbers of processes again; tid is that of the thread.  Times are microseconds since the
+ * trace, because the kernel uses process ids again; tid is the id of the thread.  Times are microseconds since the
  * begin of the run.
  *
  * Slices of one thread must nest: a process is a slice of its first thread, and its long operations lie in it.  An
@@ -34,24 +34,24 @@ int perfetto_begin(const struct workflow *workflow, const struct shape *shape, b
 void perfetto_counter(struct perfetto *perfetto, double from_s, const char *diagram, size_t n, const char *const names[],
 	const double values[]);
 
-/* A text that need not be UTF-8; bytes NULL: not known. */
+/* A text that need not be UTF-8.  bytes is NULL if the text is unknown. */
 struct perfetto_text {
 	const char *bytes;
 	size_t len;
 };
 
-/* Points in time are since the epoch. */
+/* Times are nanoseconds since the epoch. */
 struct perfetto_operation {
 	int64_t process, tid; /* process: its id in the trace */
 	struct perfetto_text name, path;
 	int64_t start_ns, latency_ns;
-	const int64_t *result, *moved_bytes; /* NULL: not known */
+	const int64_t *result, *moved_bytes; /* NULL: unknown */
 };
 
-/* An operation of a process that is not shown is left out. */
+/* Leaves out operations of processes that are not in the workflow. */
 void perfetto_operation(struct perfetto *perfetto, const struct perfetto_operation *operation);
 
-/* Frees it; -ENOMEM: something is missing in what was written. */
+/* Ends the JSON and frees perfetto.  -ENOMEM: the file is incomplete. */
 int perfetto_end(struct perfetto *perfetto);
 
 #endif

@@ -29,7 +29,7 @@ static uint32_t code_point(const char *at, size_t n)
 	return code;
 }
 
-/* ASCII; all else by its number. */
+/* GML is ASCII: other characters are written as numbers. */
 static void put_gml_text(const char *text, FILE *out)
 {
 	fputc('"', out);
@@ -44,7 +44,7 @@ static void put_gml_text(const char *text, FILE *out)
 	fputc('"', out);
 }
 
-/* A number with a point in it; larger integers than of 32 bits are such, too. */
+/* Reals have a decimal point.  Integers of more than 32 bits are written as reals, too. */
 static void put_gml_real(double real, FILE *out)
 {
 	char text[ATTRIBUTE_NUMBER_MAX];
@@ -147,7 +147,7 @@ static void put_csv_value(const struct shape *shape, int32_t index, int i, enum 
 		put_csv_text(attribute_text(type, value, number), out);
 }
 
-/* What an edge has under the name of a column of nodes. */
+/* The attribute of edges that has the name of an attribute of nodes; -1: there is none. */
 static int edge_attribute(const char *name)
 {
 	for (int i = 0; attributes_of_edges[i].name; i++)

@@ -2,7 +2,7 @@
 #ifndef DAG_EXPORT_VALUES_H
 #define DAG_EXPORT_VALUES_H
 
-/* Attributes as JSON. */
+/* Values of attributes as JSON. */
 
 #include <jansson.h>
 

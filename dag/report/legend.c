@@ -26,7 +26,7 @@ static const char *const pictures[DOT_SIGN_MAX] = {
 	[DOT_SIGN_FAILED] = "<g stroke=\"#8b0000\"><ellipse cx=\"20\" cy=\"8\" rx=\"18\" ry=\"7\"/>"
 			    "<ellipse cx=\"20\" cy=\"8\" rx=\"14\" ry=\"4.5\"/></g>",
 	[DOT_SIGN_FILE] = "<path d=\"M2 1.5H38V14.5H2Z\"/>",
-	[DOT_SIGN_GHOST] = "<path d=\"M2 1.5H38V14.5H2Z\" stroke-dasharray=\"4 3\" stroke=\"#808080\"/>",
+	[DOT_SIGN_MISSING] = "<path d=\"M2 1.5H38V14.5H2Z\" stroke-dasharray=\"4 3\" stroke=\"#808080\"/>",
 	[DOT_SIGN_SEVERAL] = "<path d=\"M5 2H13L17 6V10L13 14H5L1 10V6ZM6 4H12L15 7V9L12 12H6L3 9V7Z\"/>"
 			     "<path d=\"M22 4H38V14H22ZM30 4L32 2H36L37 4\"/>",
 	[DOT_SIGN_STARTED] = "<path d=\"M1 8H29\" stroke-dasharray=\"1.5 3\"/><path d=\"M29 4.5L39 8L29 11.5Z\"/>",

@@ -15,18 +15,8 @@
 #include "dag/wfdag/verbs.h"
 
 enum long_option {
-	LONG_DOT = 256, /* the outputs in the order of enum dag_output */
-	LONG_GML,
-	LONG_GRAPHML,
-	LONG_CYJS,
-	LONG_CSV,
-	LONG_JSON,
-	LONG_SVG,
-	LONG_PNG,
-	LONG_PDF,
-	LONG_PS,
-	LONG_JPEG,
-	LONG_ALL,
+	LONG_EXPORT = 256, /* the first of exports[] */
+	LONG_ALL = LONG_EXPORT + EXPORTS_MAX,
 	LONG_ANCESTORS_OF,
 	LONG_BETWEEN,
 	LONG_BY,
@@ -55,7 +45,6 @@ enum long_option {
 	LONG_TREE,
 	LONG_WIDTH,
 };
-_Static_assert(LONG_ALL - LONG_DOT == DAG_OUTPUT_MAX, "an option for each output");
 
 static const struct option long_options[] = {
 	CHOICE_OPTIONS,
@@ -65,37 +54,26 @@ static const struct option long_options[] = {
 	{ "by", required_argument, NULL, LONG_BY },
 	{ "cluster", required_argument, NULL, LONG_CLUSTER },
 	{ "cores", required_argument, NULL, LONG_CORES },
-	{ "csv", required_argument, NULL, LONG_CSV },
-	{ "cyjs", required_argument, NULL, LONG_CYJS },
 	{ "dag", no_argument, NULL, LONG_DAG },
 	{ "descendants-of", required_argument, NULL, LONG_DESCENDANTS_OF },
-	{ "dot", required_argument, NULL, LONG_DOT },
 	{ "expand", required_argument, NULL, LONG_EXPAND },
 	{ "faster", required_argument, NULL, LONG_FASTER },
 	{ "file", required_argument, NULL, LONG_FILE },
 	{ "fold", no_argument, NULL, LONG_FOLD },
 	{ "format", required_argument, NULL, LONG_FORMAT },
 	{ "ghosts", no_argument, NULL, LONG_GHOSTS },
-	{ "gml", required_argument, NULL, LONG_GML },
-	{ "graphml", required_argument, NULL, LONG_GRAPHML },
 	{ "group-by", required_argument, NULL, LONG_GROUP_BY },
 	{ "interval", required_argument, NULL, LONG_INTERVAL },
 	{ "jobs", required_argument, NULL, LONG_JOBS },
-	{ "jpeg", required_argument, NULL, LONG_JPEG },
-	{ "json", required_argument, NULL, LONG_JSON },
 	{ "max-nodes", required_argument, NULL, LONG_MAX_NODES },
 	{ "metadata", no_argument, NULL, LONG_METADATA },
 	{ "no-legend", no_argument, NULL, LONG_NO_LEGEND },
-	{ "pdf", required_argument, NULL, LONG_PDF },
-	{ "png", required_argument, NULL, LONG_PNG },
 	{ "precedence", no_argument, NULL, LONG_PRECEDENCE },
-	{ "ps", required_argument, NULL, LONG_PS },
 	{ "raw", no_argument, NULL, LONG_RAW },
 	{ "reduce", no_argument, NULL, LONG_REDUCE },
 	{ "sort", required_argument, NULL, LONG_SORT },
 	TRACES_OPTIONS,
 	{ "strict", no_argument, NULL, LONG_STRICT },
-	{ "svg", required_argument, NULL, LONG_SVG },
 	{ "top", required_argument, NULL, LONG_TOP },
 	{ "tree", no_argument, NULL, LONG_TREE },
 	{ "width", required_argument, NULL, LONG_WIDTH },
@@ -108,61 +86,61 @@ static const char help_head[] =
 "Usage: wfdag [options] --dot FILE [TRACE...]\n"
 "       wfdag ANALYSIS [options] [TRACE...]\n"
 "\n"
-"The graph of a workflow, from its trace (default: trace.db in the current directory): which process\n"
-"read what which process had written.  It has no cycle: a file that is rewritten is a node for each\n"
-"version, a process that reads what depends on its own output a node for each part.\n"
+"Writes the graph of a workflow from its trace (default: trace.db in the current directory): processes,\n"
+"files, and the data that processes have exchanged by files.  The graph has no cycle: a rewritten file has\n"
+"a node for each version, a process that reads data made from its own output has a node for each part.\n"
 "\n"
 "Analyses, as a table:\n";
 
-static const char help_options[] =
-"      --by WHAT          weight of bytes, time or size\n"
-"      --interval SECONDS of parallelism (default: a fiftieth of the run)\n"
-"      --cores N, --jobs J, --faster 'GLOB=2x'   of whatif: so many cores, and slots of a driver (if not\n"
-"                         given, as many as cores); commands that GLOB matches take half as long\n"
+static const char help_analyses[] =
+"      --by WHAT          for weight: bytes, time or size\n"
+"      --interval SECONDS   for parallelism: length of a row (default: a fiftieth of the run)\n"
+"      --cores N, --jobs J, --faster 'GLOB=2x'   for whatif: number of cores; number of jobs that a driver\n"
+"                         runs at a time (default: the number of cores); commands that GLOB matches take\n"
+"                         half the time\n"
 "      --format FORMAT    table, csv, tsv or json\n"
-"      --sort COLUMN, --top N, --raw   order of rows (-COLUMN: the other way round), only the first,\n"
-"                         plain numbers\n"
+"      --sort COLUMN, --top N, --raw   order of the rows (-COLUMN: descending), only the first N,\n"
+"                         numbers without units\n"
 "\n"
-"What is written ('-': to stdout; several at once):\n"
-"      --dot FILE         for Graphviz\n"
-"      --gml FILE, --graphml FILE, --cyjs FILE, --csv FILE, --json FILE\n"
-"                         for other programs, with all that is known\n"
-"      --svg FILE, --png FILE, --pdf FILE, --ps FILE, --jpeg FILE   a picture, by Graphviz\n"
+"Output files ('-': stdout; several may be given):\n";
+
+static const char help_graph[] =
 "\n"
 "Which graph:\n"
 "      --dag              processes and files (default)\n"
-"      --tree             processes only, who started whom\n"
-"      --fold             one node for each process and file, even where that makes cycles\n"
-"      --precedence       the same, and who creates or writes a file does not read it\n"
-"      --metadata         looking at files without reading them is shown, too\n"
-"      --ghosts           names that were looked for and not there are shown, too\n"
-"      --reduce           without edges that a longer way makes superfluous\n"
+"      --tree             processes only, each with the processes that it started\n"
+"      --fold             one node for each process and file; the graph may then have cycles\n"
+"      --precedence       as --fold; a process that creates or writes a file does not read it\n"
+"      --metadata         also accesses that read only the attributes of a file\n"
+"      --ghosts           also missing names: looked up, but not found\n"
+"      --reduce           without edges whose ends a longer path connects\n"
 "\n"
 "How it looks:\n"
-"      --width WHAT       how thick edges are: bytes, rate or time\n"
-"      --cluster WHAT     frames around each phase or job\n"
-"      --max-nodes N      more nodes than that are folded in pictures and DOT (default: 2000; 0: none);\n"
-"                         if it is given, in all that is written\n"
-"      --no-legend        without the explanation below\n"
+"      --width WHAT       width of the edges: bytes, rate or time\n"
+"      --cluster WHAT     a frame around each phase or job\n"
+"      --max-nodes N      fold a larger graph to N nodes, in DOT and pictures (default: 2000; 0: no limit);\n"
+"                         if the option is given, in all output files\n"
+"      --no-legend        without the legend below the picture\n"
 "\n"
-"What of it:\n"
-"      --all              files of the system, too (/usr, /lib, /etc, /dev, /proc ...)\n"
-"      --file GLOB        only files of that path, and who uses them: --include 'path:GLOB'\n"
-"      --group-by WHAT    processes of the same command, exe, xform, job, phase, host or env:NAME are one\n"
-"                         node, and files with the same writers and readers; directory: files by that\n"
-"      --expand PHASE     this phase stays open; the others are one node each\n"
-"      --ancestors-of NODE, --descendants-of NODE   only what leads there, or comes from there\n"
-"      --between A --between B   only what is on a way from A to B\n"
-"                         NODE: an id (p12, f7), or a glob on paths of files and on programs\n";
+"Which part:\n"
+"      --all              also files of the system (/usr, /lib, /etc, /dev, /proc ...)\n"
+"      --file GLOB        only files of that path and the processes that use them: --include 'path:GLOB'\n"
+"      --group-by WHAT    one node for all processes of the same command, exe, xform, job, phase, host or\n"
+"                         env:NAME, and for files with the same writers and readers; directory: one node\n"
+"                         for the files of a directory\n"
+"      --expand PHASE     one node for each phase, but not for this one\n"
+"      --ancestors-of NODE, --descendants-of NODE   only nodes with a path to NODE, or from NODE\n"
+"      --between A --between B   only nodes on a path from A to B\n"
+"                         NODE: an id (p12, f7), or a glob for paths of files and for programs\n";
 
 static const char help_tail[] =
 "\n"
 TRACES_HELP
-"      --strict           exit status 3 if the trace is incomplete or something was lost\n"
+"      --strict           exit status 3 if the trace is incomplete or records were lost\n"
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
-"Exit status: 0, 1 (it cannot be done), 2 (wrong usage), 3 (--strict).\n";
+"Exit status: 0, 1 (an error), 2 (wrong usage), 3 (--strict).\n";
 
 static const char *const widths[] = { "none", "bytes", "rate", "time", NULL };
 _Static_assert(sizeof(widths) / sizeof(widths[0]) == DOT_WIDTH_MAX + 1, "a name for each width");
@@ -172,7 +150,7 @@ static const char *const weights[] = { "bytes", "time", "size", NULL };
 
 /* ---- values ---- */
 
-/* A text of our own, freed in the end. */
+/* Takes the text; dag_options_finish() frees it. */
 static int keep(struct dag_options *o, char *text, const char **ret)
 {
 	int status = text ? words_add(&o->globs, text) : err_status(EXIT_OWN, "out of memory");
@@ -190,14 +168,14 @@ static int add_file(struct dag_options *o, const char *glob)
 	int status;
 
 	if (!*glob)
-		return err_status(EXIT_USAGE, "an empty glob matches nothing; leave --file out, or use '*'");
+		return err_status(EXIT_USAGE, "an empty glob matches nothing: leave out --file, or use '*'");
 	if (asprintf(&text, "path:%s", glob) < 0)
 		text = NULL;
 	status = keep(o, text, &path);
 	return status ? status : words_add(&o->choice.include, path);
 }
 
-/* One of the things to group by, or what processes have of it. */
+/* Adds one name of --group-by. */
 static int add_group(struct dag_options *o, const char *name, size_t len)
 {
 	const char *text;
@@ -237,7 +215,7 @@ static int add_groups(struct dag_options *o, const char *names)
 static int add_between(struct dag_options *o, const char *node)
 {
 	if (o->reach.between[1])
-		return err_status(EXIT_USAGE, "--between is given too often: once for each end");
+		return err_status(EXIT_USAGE, "--between is given more than twice: it is given once for each end");
 	o->reach.between[o->reach.between[0] ? 1 : 0] = node;
 	return 0;
 }
@@ -253,8 +231,7 @@ static int parse_interval(struct dag_options *o, const char *text)
 	int status = choice_parse_seconds("--interval", text, &o->analyse.interval_ns);
 
 	if (status == 0 && o->analyse.interval_ns == 0)
-		return err_status(EXIT_USAGE, "an interval of no length has nothing in it: give --interval a number of "
-			"seconds");
+		return err_status(EXIT_USAGE, "invalid value '%s' for --interval: it must be more than 0 seconds", text);
 	return status;
 }
 
@@ -264,7 +241,7 @@ static int parse_cores(struct dag_options *o, const char *text)
 	double cores = strtod(text, &end);
 
 	if (end == text || *end || !isfinite(cores) || cores <= 0)
-		return err_status(EXIT_USAGE, "cannot use '%s' for --cores: it must be a number above 0", text);
+		return err_status(EXIT_USAGE, "invalid value '%s' for --cores: it must be a number above 0", text);
 	o->analyse.replay.cores = cores;
 	return 0;
 }
@@ -274,7 +251,7 @@ static int parse_jobs(struct dag_options *o, const char *text)
 	int status = choice_parse_count("--jobs", text, &o->analyse.replay.jobs);
 
 	if (status == 0 && o->analyse.replay.jobs == 0)
-		return err_status(EXIT_USAGE, "nothing runs with 0 jobs: --jobs must be 1 or more");
+		return err_status(EXIT_USAGE, "invalid value '%s' for --jobs: it must be 1 or more", text);
 	return status;
 }
 
@@ -292,7 +269,7 @@ static int add_faster(struct dag_options *o, const char *text)
 
 	if (!equals || equals == text || end == equals + 1 || (*end && strcmp(end, "x") != 0) || !isfinite(factor) ||
 	    factor < FASTER_MIN || factor > 1 / FASTER_MIN)
-		return err_status(EXIT_USAGE, "cannot use '%s' for --faster: it must be GLOB=FACTORx, as 'cc1=2x', "
+		return err_status(EXIT_USAGE, "invalid value '%s' for --faster: it must be GLOB=FACTORx, as 'cc1=2x', "
 			"from 0.000001 to 1000000", text);
 	status = keep(o, strndup(text, equals - text), &glob);
 	if (status)
@@ -337,8 +314,8 @@ static int apply(void *options, int option, const char *value)
 {
 	struct dag_options *o = options;
 
-	if (option >= LONG_DOT && option < LONG_DOT + DAG_OUTPUT_MAX) {
-		o->outputs[option - LONG_DOT] = value;
+	if (option >= LONG_EXPORT && option < LONG_EXPORT + EXPORTS_MAX) {
+		o->outputs[option - LONG_EXPORT] = value;
 		return 0;
 	}
 	switch (option) {
@@ -375,7 +352,7 @@ static int apply(void *options, int option, const char *value)
 
 static bool has_output(const struct dag_options *o)
 {
-	for (int i = 0; i < DAG_OUTPUT_MAX; i++)
+	for (int i = 0; i < EXPORTS_MAX; i++)
 		if (o->outputs[i])
 			return true;
 	return false;
@@ -389,7 +366,7 @@ static const struct analysis *find_analysis(const char *name)
 	return NULL;
 }
 
-/* The first word is an analysis, unless it is no such name but a file. */
+/* The first word is the name of an analysis; all others are traces. */
 static int take_words(struct dag_options *o, char **words)
 {
 	int status = 0;
@@ -410,7 +387,7 @@ static int take_words(struct dag_options *o, char **words)
 static int check(const struct dag_options *o)
 {
 	if (!o->analysis && !has_output(o))
-		return err_status(EXIT_USAGE, "nothing is to be written: give --dot FILE, --svg FILE or the like, or an "
+		return err_status(EXIT_USAGE, "no output is given: give --dot FILE, --svg FILE or another output file, or an "
 			"analysis; see 'wfdag --help'");
 	if (!o->analysis && (o->sort || o->top >= 0 || o->raw || o->format != TABLE_TEXT))
 		return err_status(EXIT_USAGE, "--format, --raw, --sort and --top are for tables: name an analysis, see "
@@ -441,18 +418,33 @@ static void print_help(void)
 	for (int i = 0; analyses[i].name; i++)
 		printf("  %-18s %s\n", analyses[i].name, analyses[i].help);
 	for (const struct verb *verb = verbs; verb->name; verb++)
-		printf("%s  wfdag %-12s %s\n", verb == verbs ? "\nBeside that:\n" : "", verb->name, verb->help);
+		printf("%s  wfdag %-12s %s\n", verb == verbs ? "\nOther verbs:\n" : "", verb->name, verb->help);
 	fputs("\nOptions of analyses:\n", stdout);
-	fputs(help_options, stdout);
+	fputs(help_analyses, stdout);
+	for (const struct export *e = exports; e->option; e++)
+		printf("      --%s %-*s %s\n", e->option, 15 - (int)strlen(e->option), "FILE", e->help);
+	fputs(help_graph, stdout);
 	fputs(choice_help, stdout);
 	fputs(help_tail, stdout);
 }
 
+/* The options of exports, then the others. */
+static void list_options(struct option *ret_options)
+{
+	struct option *next = ret_options;
+
+	for (int i = 0; exports[i].option; i++)
+		*next++ = (struct option){ exports[i].option, required_argument, NULL, LONG_EXPORT + i };
+	memcpy(next, long_options, sizeof(long_options));
+}
+
 bool dag_options_parse(int argc, char **argv, struct dag_options *options, int *ret_status)
 {
-	static const struct cli cli = { "wfdag", FTRAC_VERSION, long_options, print_help, apply, finish };
+	struct option all[EXPORTS_MAX + sizeof(long_options) / sizeof(long_options[0])];
+	const struct cli cli = { "wfdag", FTRAC_VERSION, all, print_help, apply, finish };
 
 	*options = (struct dag_options){ .choice.step_ns = 1, .top = -1, .max_nodes = DAG_MAX_NODES };
+	list_options(all);
 	return cli_parse(&cli, argc, argv, options, ret_status);
 }
 

@@ -9,33 +9,18 @@
 #include "base/cli.h"
 #include "dag/analyse/analyse.h"
 #include "dag/export/dot.h"
+#include "dag/export/export.h"
 #include "dag/output/table.h"
 #include "dag/shape/fold.h"
 #include "dag/shape/reach.h"
 #include "dag/shape/shape.h"
 #include "dag/trace/compose.h"
 
-/* What can be written, each to a file of its own: text of the graph, then pictures. */
-enum dag_output {
-	DAG_DOT,
-	DAG_GML,
-	DAG_GRAPHML,
-	DAG_CYJS,
-	DAG_CSV,
-	DAG_JSON,
-	DAG_SVG,
-	DAG_PNG,
-	DAG_PDF,
-	DAG_PS,
-	DAG_JPEG,
-	DAG_OUTPUT_MAX
-};
-
-#define DAG_MAX_NODES 2000 /* that a picture shows */
+#define DAG_MAX_NODES 2000 /* in a drawing, unless --max-nodes is given */
 
 struct dag_options {
 	struct words traces;
-	struct choice choice; /* .by: what processes are grouped by */
+	struct choice choice; /* .by: --group-by */
 	struct shape_options shape;
 	struct reach_options reach;
 	struct fold_options fold;
@@ -44,17 +29,17 @@ struct dag_options {
 	struct analyse_options analyse;
 	enum table_format format;
 	const char *sort;
-	int64_t top;                         /* -1: all */
-	const char *outputs[DAG_OUTPUT_MAX]; /* "-": stdout */
-	int64_t max_nodes;                   /* 0: however many */
+	int64_t top; /* -1: all */
+	const char *outputs[EXPORTS_MAX]; /* files, by the index in exports[]; "-": stdout; NULL: none */
+	int64_t max_nodes; /* 0: no limit */
 	bool max_given;
-	bool all; /* files of the system, too */
+	bool all; /* also files of the system */
 	bool ghosts, reduce, raw, strict, foreign;
-	struct words globs, group_words; /* texts of our own */
-	struct replay_faster *faster;    /* those of .analyse.replay */
+	struct words globs, group_words; /* texts that dag_options_finish() frees */
+	struct replay_faster *faster;    /* .analyse.replay refers to it */
 };
 
-/* false: there is nothing more to do, and *ret_status is the exit status. */
+/* false: the program ends with the exit status *ret_status. */
 bool dag_options_parse(int argc, char **argv, struct dag_options *options, int *ret_status);
 void dag_options_finish(struct dag_options *options);
 

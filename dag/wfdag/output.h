@@ -2,14 +2,14 @@
 #ifndef DAG_WFDAG_OUTPUT_H
 #define DAG_WFDAG_OUTPUT_H
 
-/* Files that wfdag writes of a shape.  Errors are printed; results are exit statuses. */
+/* The files that wfdag writes of a shape.  These functions print errors and return exit statuses. */
 
 struct dag_options;
 struct shape;
 
-/* What other programs read further. */
+/* Exports that are no drawings. */
 int dag_write_data(const struct dag_options *options, const struct shape *shape);
-/* DOT, and pictures made of it. */
-int dag_write_pictures(const struct dag_options *options, const struct shape *shape);
+/* DOT, and pictures made from it. */
+int dag_write_drawings(const struct dag_options *options, const struct shape *shape);
 
 #endif

@@ -10,8 +10,7 @@
 const struct verb verbs[] = {
 	{ "generate", generate_main,
 		"the workflow for Make, Ninja, Snakemake, WfCommons, Pegasus ..." },
-	{ "check", check_main,
-		"dependencies that a build does not declare, or declares without need" },
+	{ "check", check_main, "missing and unused dependencies of a build" },
 	{ "diff", diff_main, "two runs side by side" },
 	{ NULL, NULL, NULL },
 };

@@ -3,8 +3,7 @@
 #define DAG_WFDAG_VERBS_H
 
 /*
- * What wfdag does beside graphs and their tables; each with a command line of its own, of which argv[0] is
- * its name.  Results are exit statuses.
+ * The verbs of wfdag.  Each has its own command line; argv[0] is the name of the verb.  main() returns an exit status.
  */
 
 struct verb {

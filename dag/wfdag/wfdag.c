@@ -9,6 +9,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/failure.h"
+#include "dag/export/export.h"
 #include "dag/graph/critical.h"
 #include "dag/graph/workflow.h"
 #include "dag/output/json.h"
@@ -26,8 +27,8 @@ static int out_of_memory(void)
 
 /* ---- the shape ---- */
 
-/* Names that were looked for in vain have no file to be chosen by. */
-static void choose_ghosts(const struct dag_options *o, struct workflow *w)
+/* A missing name has no file, so its own path is compared with --include and --exclude. */
+static void choose_missing_names(const struct dag_options *o, struct workflow *w)
 {
 	for (int32_t i = 0; i < w->n_ghosts; i++)
 		w->ghosts[i].chosen &= choice_takes_path(&o->choice, w->ghosts[i].path);
@@ -40,9 +41,8 @@ static int select_part(const struct dag_options *o, struct shape *shape)
 
 	if (r == -ENOENT)
 		return err_status(EXIT_OWN,
-			"no node fits '%s': give an id as in --json, or a glob on paths or "
-			"programs; "
-			"files of the system need --all",
+			"no node fits '%s': give an id as in --json, or a glob for paths or programs; files of the system "
+			"need --all",
 			missing);
 	return r < 0 ? out_of_memory() : 0;
 }
@@ -52,13 +52,12 @@ static int reduce(struct shape *shape)
 	int r = reach_reduce(shape);
 
 	if (r == -ELOOP)
-		return err_status(EXIT_OWN, "cannot reduce a graph with cycles, which folding has "
-					    "made: leave out --reduce, "
-					    "--fold or --group-by");
+		return err_status(EXIT_OWN, "cannot reduce a graph with cycles, which come from folding: leave out --reduce, --fold or "
+					    "--group-by");
 	return r < 0 ? out_of_memory() : 0;
 }
 
-/* Edges that are said by others are looked for where there are no cycles yet, if that is possible. */
+/* Reduces after folding, which may make cycles. */
 static int make_shape(const struct dag_options *o, const struct workflow *w,
 	const struct critical *critical, struct shape **ret_shape)
 {
@@ -83,7 +82,7 @@ static int fold_large(const struct dag_options *o, struct shape *shape)
 		fold_to(shape, o->max_nodes > INT32_MAX ? INT32_MAX : (int32_t)o->max_nodes) < 0)
 		return out_of_memory();
 	if (shape->folded > before)
-		err_print("%d nodes folded into others: %d are shown; --max-nodes 0 shows all",
+		err_print("%d nodes folded: the graph has %d nodes; --max-nodes 0 shows all",
 			shape->folded - before, shape->n_nodes);
 	return 0;
 }
@@ -119,10 +118,10 @@ static int print_table(const struct dag_options *o, const struct workflow *w,
 
 static bool draws(const struct dag_options *o)
 {
-	for (int i = DAG_SVG; i < DAG_OUTPUT_MAX; i++)
-		if (o->outputs[i])
+	for (int i = 0; exports[i].option; i++)
+		if (o->outputs[i] && export_is_drawing(&exports[i]))
 			return true;
-	return o->outputs[DAG_DOT] != NULL;
+	return false;
 }
 
 static int write_all(const struct dag_options *o, const struct workflow *w, struct shape *shape,
@@ -136,7 +135,7 @@ static int write_all(const struct dag_options *o, const struct workflow *w, stru
 		status = dag_write_data(o, shape);
 	if (status == 0 && draws(o))
 		status = fold_large(o, shape);
-	return status ? status : dag_write_pictures(o, shape);
+	return status ? status : dag_write_drawings(o, shape);
 }
 
 /* ---- the whole ---- */
@@ -147,7 +146,7 @@ static int show(const struct dag_options *o, struct workflow *w, bool whole)
 	struct shape *shape = NULL;
 	int status;
 
-	choose_ghosts(o, w);
+	choose_missing_names(o, w);
 	status = critical_create(w, false, &critical) < 0 ? out_of_memory()
 						   : make_shape(o, w, critical, &shape);
 	if (status == 0)
@@ -157,7 +156,7 @@ static int show(const struct dag_options *o, struct workflow *w, bool whole)
 	return status;
 }
 
-static int tell(const struct dag_options *o)
+static int open_and_show(const struct dag_options *o)
 {
 	const struct workflow_options options = { &o->choice, o->shape.metadata, o->ghosts };
 	struct workflow *workflow = NULL;
@@ -183,7 +182,7 @@ static int show_graph(int argc, char **argv)
 	int status;
 
 	if (dag_options_parse(argc, argv, &options, &status))
-		status = tell(&options);
+		status = open_and_show(&options);
 	dag_options_finish(&options);
 	return status;
 }

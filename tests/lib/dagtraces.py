@@ -14,6 +14,16 @@ import sys
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
 
+
+def exports():
+    """The options of wfdag that write a graph, of its help, and whether each is a picture."""
+    told = subprocess.run([WFDAG, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+    lines = told.split("Output files")[1].split("\n\n")[0].splitlines()[1:]
+    found = {line.split()[0][2:]: "picture" in line for line in lines}
+    assert {"dot", "json", "svg"} <= set(found), found
+    return found
+
+
 PRELUDE = r"""
 import ctypes, mmap, os, subprocess, sys
 from os import *

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 
-/* dot.h, dot_legend.h: names in labels, ids, colours of others, and which signs a legend has. */
+/*
+ * dot.h, dot_legend.h: names in labels, ids, colours of others, and which signs a legend has; agraph.h: order, long
+ * texts, and libcgraph that ends early.
+ */
 
 #include "workflows.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dag/export/agraph.h"
 #include "dag/export/dot.h"
 #include "dag/export/dot_legend.h"
 #include "dag/shape/shape.h"
@@ -69,13 +77,13 @@ static void ids_begin_as_asked_for(void **state)
 	char *text = dot_of(w, &plain);
 
 	(void)state;
-	assert_non_null(strstr(text, " [id=\"p1\""));
+	assert_non_null(strstr(text, "\tid=p1,"));
 	assert_null(strstr(text, "x-"));
 	free(text);
 	text = dot_of(w, &options);
-	assert_non_null(strstr(text, " id=\"x-graph\""));
-	assert_non_null(strstr(text, "\"p1\" [id=\"x-p1\""));
-	assert_non_null(strstr(text, " id=\"x-e0\""));
+	assert_non_null(strstr(text, "\tid=\"x-graph\""));
+	assert_non_null(strstr(text, "\tid=\"x-p1\","));
+	assert_non_null(strstr(text, "id=\"x-e0\""));
 	finish(w, text);
 }
 
@@ -119,9 +127,114 @@ static void a_legend_has_what_is_there(void **state)
 	finish(w, NULL);
 }
 
+/* To be freed. */
+static char *written_by(int (*make)(struct agraph *graph, void *arg), int expected)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(agraph_write("g", make, NULL, out), expected);
+	fclose(out);
+	return text;
+}
+
+static int put_frames(struct agraph *graph, void *arg)
+{
+	char name[32];
+
+	(void)arg;
+	for (int i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "n%d", 19 - i);
+		void *node = agraph_node(graph, name);
+
+		snprintf(name, sizeof(name), "cluster_%d", i);
+		agraph_put_into(agraph_frame(graph, name), node);
+	}
+	return 0;
+}
+
+static void frames_are_in_the_order_they_are_made(void **state)
+{
+	char *text = written_by(put_frames, 0), wanted[64];
+	const char *at = text;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		snprintf(wanted, sizeof(wanted), "subgraph cluster_%d {\n\t\tn%d;", i, 19 - i);
+		at = strstr(at, wanted);
+		assert_non_null(at);
+	}
+	free(text);
+}
+
+#define QUOTES 100000
+
+static int put_quotes(struct agraph *graph, void *arg)
+{
+	static char quotes[QUOTES + 1];
+
+	(void)arg;
+	memset(quotes, '"', QUOTES);
+	agraph_set(graph, agraph_node(graph, "n"), "label", quotes);
+	return 0;
+}
+
+static void long_texts_are_written_in_one_line(void **state)
+{
+	char *text = written_by(put_quotes, 0);
+	const char *at = strstr(text, "label=\"");
+	size_t len = 0;
+
+	(void)state;
+	assert_non_null(at);
+	for (at += strlen("label=\""); at[0] == '\\' && at[1] == '"'; at += 2)
+		len++;
+	assert_int_equal(len, QUOTES);
+	assert_memory_equal(at, "\"]", 2);
+	free(text);
+}
+
+static int crash(struct agraph *graph, void *arg)
+{
+	(void)graph;
+	(void)arg;
+	abort();
+}
+
+static int give_up(struct agraph *graph, void *arg)
+{
+	(void)graph;
+	(void)arg;
+	exit(EXIT_FAILURE);
+}
+
+static int have_no_memory(struct agraph *graph, void *arg)
+{
+	(void)graph;
+	(void)arg;
+	return -ENOMEM;
+}
+
+static void an_early_end_is_an_error(void **state)
+{
+	int (*const ends[])(struct agraph *, void *) = { crash, give_up, have_no_memory };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		char *text = written_by(ends[i], -ENOMEM);
+
+		assert_string_equal(text, "");
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_are_in_the_order_they_are_made),
+		cmocka_unit_test(long_texts_are_written_in_one_line),
+		cmocka_unit_test(an_early_end_is_an_error),
 		cmocka_unit_test(names_stay_what_they_are),
 		cmocka_unit_test(ids_begin_as_asked_for),
 		cmocka_unit_test(phases_have_the_colours_of_others),

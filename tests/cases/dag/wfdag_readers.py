@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 
-from dagtraces import Actor, compile_c, graph_of, wfdag
+from dagtraces import Actor, compile_c, exports, graph_of, wfdag
 from ftractest import Checks, Mount, need_fuse
 from hostile import NAMES as HOSTILE
 
@@ -222,10 +222,14 @@ def check_xml(checks, label, path):
     return checks.equal(f"{label}: xmllint", (done.returncode, done.stderr[:500]), (0, b""))
 
 
+# With --json, which they are compared with, these are all exports that are no pictures.
+READ = ("dot", "graphml", "cyjs", "gml", "csv")
+
+
 def read_all(checks, db, base, options, found):
     label = " ".join(options) or "as it is"
     graph = graph_of(db, *options)
-    files = {name: base / f"x.{name}" for name in ("dot", "graphml", "cyjs", "gml", "csv")}
+    files = {name: base / f"x.{name}" for name in READ}
     wfdag(*(part for name, path in files.items() for part in (f"--{name}", path)), *options, db)
     count_by_gc(checks, label, files["dot"], graph)
     check_xml(checks, label, files["graphml"])
@@ -284,6 +288,8 @@ def main():
     need_fuse()
     checks = Checks()
     base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
+    checks.equal("each export has a reader here", sorted([*READ, "json"]),
+                 sorted(name for name, is_picture in exports().items() if not is_picture))
     db, found = trace(base), collections.Counter()
     for options in SHAPES:
         graph = read_all(checks, db, base, options, found)

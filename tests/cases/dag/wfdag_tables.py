@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import tempfile
 
+from dagtraces import exports
 from ftractest import Checks, Mount, need_fuse
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
@@ -186,7 +187,7 @@ def check_parts(checks, db, graph):
 
 def check_usage(checks, base, db):
     for status, args, words in (
-            (2, [db], "nothing is to be written"), (2, ["nonsense"], "neither an analysis nor a trace"),
+            (2, [db], "no output is given"), (2, ["nonsense"], "neither an analysis nor a trace"),
             (2, ["degree", "--sort", "nosuch", db], "no column 'nosuch'"), (2, ["--dot", "-", "--width", "x", db], "width"),
             (2, ["--dot", "-", "--between", "a", db], "two ends"), (2, ["--dot", "-", "--group-by", "nosuch", db], "nosuch"),
             (2, ["whatif", "--cores", "0", db], "--cores"), (2, ["whatif", "--faster", "x", db], "--faster"),
@@ -202,7 +203,7 @@ def check_usage(checks, base, db):
         checks.equal(f"{label}: exit status", done.returncode, status)
         checks.check(f"{label}: one line that says why", len(done.stderr.splitlines()) == 1 and words in done.stderr,
                      done.stderr)
-    for output in "dot", "gml", "graphml", "cyjs", "csv", "json":
+    for output in (name for name, is_picture in exports().items() if not is_picture):
         checks.equal(f"--{output}: the same twice", wfdag(f"--{output}", "-", db), wfdag(f"--{output}", "-", db))
 
 

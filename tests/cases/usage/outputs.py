@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 
+from dagtraces import exports
 from ftractest import FTRAC, Checks, need, need_fuse
 from stattraces import APPLICATION_ID
 from workflows import traced
@@ -23,7 +24,7 @@ checks = Checks()
 
 # What writes a file; OUT: its name.
 WRITERS = {
-    "graph": [[WFDAG, f"--{kind}", "OUT"] for kind in ("dot", "gml", "graphml", "cyjs", "csv", "json", "svg", "png", "pdf")],
+    "graph": [[WFDAG, f"--{kind}", "OUT"] for kind in exports()],
     "analysis": [[WFDAG, what, "--json", "OUT"] for what in ("critical-path", "lifecycle")],
     "generate": [[WFDAG, "generate", f"--{kind}", "OUT"] for kind in
                  ("make", "ninja", "snakemake", "wfformat", "dagman", "pegasus", "dax")],
