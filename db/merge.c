@@ -156,9 +156,11 @@ int merge_end(struct merge *merge)
 
 	if (r == SQLITE_OK)
 		r = exec(merge->sqlite,
-			/* Another trace may have removed the file. */
-			"DELETE FROM doubts WHERE verdict = 'files_replaced' AND file IN "
-			"  (SELECT id FROM main.files WHERE state & 2);"
+			/* Another trace may have removed the file, or this name of it. */
+			"DELETE FROM doubts WHERE verdict = 'files_replaced' AND (file IN "
+			"  (SELECT id FROM main.files WHERE state & 2) OR EXISTS (SELECT 1 FROM main.names n "
+			"  JOIN main.paths p ON p.id = n.path WHERE n.file = doubts.file AND p.path = doubts.path "
+			"  AND n.to_t NOTNULL));"
 			"INSERT INTO main.meta SELECT verdict, count(*) FROM doubts GROUP BY verdict;"
 			"INSERT INTO main.meta SELECT verdict || '_path', min(path) FROM doubts GROUP BY verdict");
 	if (r == SQLITE_OK)
