@@ -26,13 +26,13 @@ static int add_row(void *arg, const struct query *q)
 	return rows->add(rows->trace, q);
 }
 
-int check_trace_each(struct check_trace *t, struct query_db *db, const char *name,
+int check_trace_each(struct check_trace *t, struct query_db *db, const char *name, const char *columns,
 	int (*add)(struct check_trace *t, const struct query *q), struct failure *failure)
 {
 	struct rows rows = { t, add };
 
 	return failure_printed(failure,
-		traces_each(db, name, &(struct choice){ 0 }, add_row, &rows));
+		traces_each(db, name, columns, &(struct choice){ 0 }, add_row, &rows));
 }
 
 /* NULL for NULL, and when memory is exhausted: *ret_r says so. */
@@ -53,6 +53,7 @@ static char *text_of(const struct query *q, int column, int *ret_r)
 /* ---- what make has noted ---- */
 
 enum note_column { N_KEY, N_DIRECTORY, N_TARGET, N_PREREQUISITE, N_ORDER_ONLY };
+#define NOTE_COLUMNS "key directory target prerequisite order_only"
 
 static int32_t node_in(struct build *build, const char *directory, const struct query *q,
 	int column)
@@ -136,7 +137,7 @@ int check_trace_notes(struct check_trace *t, struct query_db *db, struct failure
 		return failure_memory(failure);
 	if (r < 0)
 		return failure_set(failure, r, "cannot read the trace: %s", query_error(db));
-	return r ? check_trace_each(t, db, "check.declared", add_note, failure) : 0;
+	return r ? check_trace_each(t, db, "check.declared", NOTE_COLUMNS, add_note, failure) : 0;
 }
 
 /* ---- processes ---- */
@@ -155,6 +156,7 @@ enum process_column {
 	P_TARGET,
 	P_TOLD
 };
+#define PROCESS_COLUMNS "id parent pid start_ns end_ns command cwd job failed driver target told"
 
 static int add_actor(struct check_trace *t, const struct query *q)
 {
@@ -261,7 +263,7 @@ static int assign_jobs(struct check_trace *t, struct query_db *db, struct failur
 	t->keys = t->keys ? t->keys : path_names_create();
 	if (!t->keys)
 		return failure_memory(failure);
-	r = check_trace_each(t, db, "check.accesses", check_uses_of_jobs, failure);
+	r = check_trace_each(t, db, "check.accesses", check_access_columns, check_uses_of_jobs, failure);
 	for (int32_t i = 0; i < t->n_actors && r == 0; i++) {
 		struct actor *a = &t->actors[i];
 		int32_t key =
@@ -290,7 +292,7 @@ static int assign_all(struct check_trace *t, struct query_db *db, struct failure
 
 int check_trace_load(struct check_trace *t, struct query_db *db, struct failure *failure)
 {
-	int r = check_trace_each(t, db, "check.processes", add_actor, failure);
+	int r = check_trace_each(t, db, "check.processes", PROCESS_COLUMNS, add_actor, failure);
 
 	if (r == 0)
 		r = check_uses_files(t, db, failure);

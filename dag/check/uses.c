@@ -75,7 +75,7 @@ static int add_file(struct check_trace *t, const struct query *q)
 
 int check_uses_files(struct check_trace *t, struct query_db *db, struct failure *failure)
 {
-	return check_trace_each(t, db, "check.files", add_file, failure);
+	return check_trace_each(t, db, "check.files", "id path kind size_last", add_file, failure);
 }
 
 static int compare_file(const void *key, const void *element)
@@ -115,6 +115,8 @@ enum access_column {
 	A_FIRST,
 	A_APPENDS
 };
+const char check_access_columns[] = "process file path reads writes executed mapped created renamed unlinked first_in_ns "
+				    "first_out_ns first_ns appends";
 
 static unsigned kinds_of(const struct query *q)
 {
@@ -285,12 +287,12 @@ static int add_ghost(struct check_trace *t, const struct query *q)
 
 int check_uses_load(struct check_trace *t, struct query_db *db, struct failure *failure)
 {
-	int r = check_trace_each(t, db, "check.accesses", add_access, failure);
+	int r = check_trace_each(t, db, "check.accesses", check_access_columns, add_access, failure);
 
 	if (t->n_reads)
 		qsort(t->reads, (size_t)t->n_reads, sizeof(*t->reads), compare_seen);
 	if (r == 0)
-		r = check_trace_each(t, db, "check.ghosts", add_ghost, failure);
+		r = check_trace_each(t, db, "check.ghosts", "process path first_ns", add_ghost, failure);
 	if (r == 0)
 		r = failure_of_memory(failure, check_disk_depfiles(t));
 	return r < 0 ? r : failure_of_memory(failure, check_disk_links(t));

@@ -55,6 +55,9 @@ enum process_column {
 	P_DRIVER,
 	P_CHOSEN
 };
+#define PROCESS_COLUMNS                                                                               \
+	"id parent start_ns end_ns program command exe job xform phase host pid exit_code exit_signal cpu_ns " \
+	"rsspeak_bytes cpu_delay_ns driver chosen"
 
 static int add_process(struct workflow *w, const struct query *q)
 {
@@ -81,6 +84,7 @@ static int add_process(struct workflow *w, const struct query *q)
 }
 
 enum file_column { F_ID, F_PATH, F_KIND, F_SIZE, F_CREATED, F_DELETED };
+#define FILE_COLUMNS "id path kind size_bytes created deleted"
 
 static int add_file(struct workflow *w, const struct query *q)
 {
@@ -121,6 +125,9 @@ enum access_column {
 	A_LAST,
 	A_CHOSEN
 };
+#define ACCESS_COLUMNS                                                                                        \
+	"process file version reads writes created renamed unlinked executed mapped truncated emptied assumed_read " \
+	"assumed_write nread bread nwrite bwrite io_ns nmeta first_in_ns first_out_ns last_out_ns last_ns chosen"
 
 /* A file that has other names, or got one back, is not deleted when one is removed. */
 static int kinds_of(const struct query *q, const struct data *data)
@@ -174,6 +181,7 @@ static int add_access(struct workflow *w, const struct query *q)
 }
 
 enum ghost_column { G_PROCESS, G_PATH, G_COUNT, G_FIRST, G_CHOSEN };
+#define GHOST_COLUMNS "process path count first_ns chosen"
 
 static int add_ghost(struct workflow *w, const struct query *q)
 {
@@ -268,16 +276,16 @@ static int add_row(void *arg, const struct query *query)
 	return rows->add(rows->workflow, query) < 0 || rows->workflow->failed ? -ENOMEM : 0;
 }
 
-static int load(struct loading *l, const char *name, const struct choice *choice,
+static int load(struct loading *l, const char *name, const char *columns, const struct choice *choice,
 	int (*add)(struct workflow *, const struct query *))
 {
 	struct rows rows = { l->workflow, add };
 
-	return failure_printed(l->failure, traces_each(l->db, name, choice, add_row, &rows));
+	return failure_printed(l->failure, traces_each(l->db, name, columns, choice, add_row, &rows));
 }
 
 /* A process that uses a file that is left out is not left out: nearly all processes read a library. */
-static int load_processes(struct loading *l, const char *name, const struct choice *choice,
+static int load_processes(struct loading *l, const char *name, const char *columns, const struct choice *choice,
 	int (*add)(struct workflow *, const struct query *))
 {
 	struct choice processes = *choice;
@@ -289,7 +297,7 @@ static int load_processes(struct loading *l, const char *name, const struct choi
 			r = failure_printed(l->failure,
 				words_add(&processes.exclude, choice->exclude.word[i]));
 	if (r == 0)
-		r = load(l, name, &processes, add);
+		r = load(l, name, columns, &processes, add);
 	words_free(&processes.exclude);
 	return r;
 }
@@ -302,17 +310,17 @@ static int load_all(struct loading *l, const struct workflow_options *options)
 	int r;
 
 	memset(ungrouped.by, 0, sizeof(ungrouped.by));
-	r = load_processes(l, "graph.processes", &ungrouped, add_process);
+	r = load_processes(l, "graph.processes", PROCESS_COLUMNS, &ungrouped, add_process);
 	if (r == 0)
 		r = failure_of_memory(l->failure, cut_circles(w->graph));
 	if (r == 0)
-		r = load(l, "graph.files", &ungrouped, add_file);
+		r = load(l, "graph.files", FILE_COLUMNS, &ungrouped, add_file);
 	if (r == 0)
-		r = load(l, "graph.accesses", &ungrouped, add_access);
+		r = load(l, "graph.accesses", ACCESS_COLUMNS, &ungrouped, add_access);
 	if (r == 0 && options->ghosts)
-		r = load(l, "graph.ghosts", &ungrouped, add_ghost);
+		r = load(l, "graph.ghosts", GHOST_COLUMNS, &ungrouped, add_ghost);
 	if (r == 0 && choice->by[0])
-		r = load_processes(l, "graph.groups", choice, add_group);
+		r = load_processes(l, "graph.groups", NULL, choice, add_group);
 	if (r == 0 && w->n_ghosts)
 		qsort(w->ghosts, w->n_ghosts, sizeof(*w->ghosts), compare_ghosts);
 	return r;

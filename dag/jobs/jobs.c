@@ -86,7 +86,7 @@ static int read_names(struct load *load)
 	struct jobs *jobs = load->jobs;
 	bool has_ops = false;
 	int r = failure_printed(load->failure,
-		traces_each(load->db, "any-op", &all, count_operation, &has_ops));
+		traces_each(load->db, "any-op", "has_ops", &all, count_operation, &has_ops));
 
 	if (r == 0 && has_ops)
 		r = jobs_read_names(load);

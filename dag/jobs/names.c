@@ -83,6 +83,7 @@ static int32_t file_of(const struct reading *reading, const struct query *q, int
 }
 
 enum name_column { N_PROCESS, N_PATH, N_FILE, N_VERSION, N_DID, N_TIME };
+#define NAME_COLUMNS "process path file version did end_ns"
 
 static int add_name(void *arg, const struct query *q)
 {
@@ -121,6 +122,7 @@ static bool has_flag(const struct query *q, int column, const char *flag)
 }
 
 enum handle_column { H_ID, H_PROCESS, H_PATH, H_FILE, H_FLAGS, H_CREATED, H_TIME, H_DIRECTORY };
+#define HANDLE_COLUMNS "id process path file flags created open_ns directory"
 
 static int add_handle(void *arg, const struct query *q)
 {
@@ -173,6 +175,7 @@ static int32_t find_opened(const struct load *load, int64_t id)
 }
 
 enum use_column { U_HANDLE, U_PROCESS, U_READ, U_WRITE };
+#define USE_COLUMNS "handle process first_read_ns first_write_ns"
 
 static int add_use(void *arg, const struct query *q)
 {
@@ -287,13 +290,13 @@ int jobs_guess_names(struct jobs *jobs)
 	return r;
 }
 
-static int read_rows(struct reading *reading, const char *name,
+static int read_rows(struct reading *reading, const char *name, const char *columns,
 	int (*add)(void *arg, const struct query *q))
 {
 	const struct choice all = { .step_ns = 1 };
 	struct load *load = reading->load;
 
-	return failure_printed(load->failure, traces_each(load->db, name, &all, add, reading));
+	return failure_printed(load->failure, traces_each(load->db, name, columns, &all, add, reading));
 }
 
 int jobs_read_names(struct load *load)
@@ -304,11 +307,11 @@ int jobs_read_names(struct load *load)
 
 	if (!names || !(names->names = path_names_create()))
 		return failure_memory(load->failure);
-	r = read_rows(&reading, "generate.names", add_name);
+	r = read_rows(&reading, "generate.names", NAME_COLUMNS, add_name);
 	if (r == 0)
-		r = read_rows(&reading, "generate.handles", add_handle);
+		r = read_rows(&reading, "generate.handles", HANDLE_COLUMNS, add_handle);
 	if (r == 0)
-		r = read_rows(&reading, "generate.uses", add_use);
+		r = read_rows(&reading, "generate.uses", USE_COLUMNS, add_use);
 	free(reading.seen);
 	if (r == 0)
 		jobs_sort_events(names);

@@ -117,6 +117,7 @@ static char **skip_interpreter(char **argv, const char *exe, const char *comm)
 }
 
 enum image_column { I_PROCESS, I_SEQ, I_ARGV, I_CWD, I_IN, I_OUT, I_ERR, I_START, I_EXE, I_COMM };
+#define IMAGE_COLUMNS "process seq argv_raw cwd stdin stdout stderr start_ns exe comm"
 
 /* Of each process what it was at its fork, which says where who started it was, and its first program. */
 static int add_image(struct load *load, const struct query *q, struct job_command *before)
@@ -196,13 +197,13 @@ static int add_row(void *arg, const struct query *q)
 	return rows->add(rows->load, q, &rows->before);
 }
 
-static int read_rows(struct load *load, const char *name,
+static int read_rows(struct load *load, const char *name, const char *columns,
 	int (*add)(struct load *load, const struct query *q, struct job_command *before))
 {
 	struct rows rows = { load, add, { .process = JOBS_NONE } };
 
 	return failure_printed(load->failure,
-		traces_each(load->db, name, &(struct choice){ .step_ns = 1 }, add_row, &rows));
+		traces_each(load->db, name, columns, &(struct choice){ .step_ns = 1 }, add_row, &rows));
 }
 
 int jobs_read(struct load *load)
@@ -216,10 +217,10 @@ int jobs_read(struct load *load)
 		return failure_memory(load->failure);
 	for (int32_t i = 0; i < n; i++)
 		load->images[i] = JOBS_NONE;
-	r = read_rows(load, "generate.images", add_image);
+	r = read_rows(load, "generate.images", IMAGE_COLUMNS, add_image);
 	if (r == 0)
-		r = read_rows(load, "generate.appends", add_append);
+		r = read_rows(load, "generate.appends", "process path", add_append);
 	if (r == 0)
-		r = read_rows(load, "generate.environ", add_environment);
+		r = read_rows(load, "generate.environ", "process variables", add_environment);
 	return r;
 }

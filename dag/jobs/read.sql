@@ -12,7 +12,7 @@ UNION SELECT process, path FROM handle WHERE flags LIKE '%APPEND%' AND process I
 -- Only names that a shell can export: no functions of bash.
 WITH r AS MATERIALIZED (SELECT e.name, e.value FROM environ e JOIN image i ON i.id = e.image
 	JOIN process p ON p.id = i.process WHERE p.parent IS NULL AND i.seq = 1)
-SELECT i.process, group_concat(e.name || '=''' || replace(e.value, '''', '''\''''') || '''', ' ')
+SELECT i.process, group_concat(e.name || '=''' || replace(e.value, '''', '''\''''') || '''', ' ') AS variables
 FROM environ e JOIN image i ON i.id = e.image
 WHERE i.seq = 1 AND (e.name, e.value) NOT IN (SELECT name, value FROM r)
 	AND e.name GLOB '[A-Za-z_]*' AND e.name NOT GLOB '*[^A-Za-z0-9_]*'

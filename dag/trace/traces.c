@@ -77,7 +77,7 @@ bool traces_are_whole(struct query_db *db)
 	return complete && !stopped && !ops && !events && !notes;
 }
 
-int traces_each(struct query_db *db, const char *name, const struct choice *choice,
+int traces_each(struct query_db *db, const char *name, const char *columns, const struct choice *choice,
 	int (*add)(void *arg, const struct query *query), void *arg)
 {
 	struct composed composed;
@@ -89,6 +89,8 @@ int traces_each(struct query_db *db, const char *name, const struct choice *choi
 					 : err_status(EXIT_OWN, "out of memory");
 	r = query_start(db, composed.sql, &query);
 	free(composed.sql);
+	if (r >= 0 && columns)
+		r = query_bind(query, composed.keys, columns);
 	while (r >= 0 && (r = query_next(query)) > 0)
 		if (add(arg, query) < 0) {
 			query_end(query);

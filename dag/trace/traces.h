@@ -25,9 +25,9 @@ int traces_open(const struct words *traces, unsigned how, struct query_db **ret_
 /* Whether the trace has all of the run.  If not, this prints on stderr what is missing. */
 bool traces_are_whole(struct query_db *db);
 
-/* Gives each row of a query to add(), which returns 0 or -ENOMEM.  The exit
+/* Reads the columns of these names behind the keys (query_bind(); NULL: as they stand).  Gives each row of a query to add(), which returns 0 or -ENOMEM.  The exit
  * status. */
-int traces_each(struct query_db *db, const char *name, const struct choice *choice,
+int traces_each(struct query_db *db, const char *name, const char *columns, const struct choice *choice,
 	int (*add)(void *arg, const struct query *query), void *arg);
 
 #endif
