@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 
 #define AT_ONCE (64 << 10)
+#define END '\0' /* the child writes it behind a complete graph; DOT has no such byte */
 
 /* The names of nodes or frames by their ids, which count from 1; NULL: it has none. */
 struct names {
@@ -172,7 +173,7 @@ static int write_graph(const char *name, int (*make)(struct agraph *, void *), v
 	r = make(&g, arg);
 	if (r == 0 && !enlarge_buffer(&g))
 		r = -ENOMEM;
-	return r < 0 ? r : agwrite(g.graph, out) == 0 && fclose(out) == 0 ? 0 : -EIO;
+	return r < 0 ? r : agwrite(g.graph, out) == 0 && fputc(END, out) == END && fclose(out) == 0 ? 0 : -EIO;
 }
 
 /* What libraries print is not for the user, and a crash leaves no core. */
@@ -186,22 +187,26 @@ static void be_quiet(void)
 	signal(SIGPIPE, SIG_DFL);
 }
 
-static int copy(int from, FILE *out)
+static int copy(int from, FILE *out, bool *ret_complete)
 {
 	cleanup_free char *buffer = malloc(AT_ONCE);
 	ssize_t n;
 
 	if (!buffer)
 		return -ENOMEM;
-	while ((n = TEMP_FAILURE_RETRY(read(from, buffer, AT_ONCE))) > 0)
+	while ((n = TEMP_FAILURE_RETRY(read(from, buffer, AT_ONCE))) > 0) {
+		*ret_complete = buffer[n - 1] == END;
+		n -= *ret_complete;
 		if (fwrite(buffer, 1, (size_t)n, out) != (size_t)n)
 			return -EIO;
+	}
 	return n < 0 ? -errno : fflush(out) == 0 ? 0 : -EIO;
 }
 
 int agraph_write(const char *name, int (*make)(struct agraph *, void *), void *arg, FILE *out)
 {
-	int ends[2], status = 0, r;
+	int ends[2], r;
+	bool complete = false;
 	FILE *in_child;
 	pid_t pid;
 
@@ -213,15 +218,14 @@ int agraph_write(const char *name, int (*make)(struct agraph *, void *), void *a
 	if (pid == 0) {
 		be_quiet();
 		in_child = fdopen(ends[1], "w");
-		_exit(in_child && write_graph(name, make, arg, in_child) == 0 ? EXIT_SUCCESS
-									      : EXIT_FAILURE);
+		_exit(in_child && write_graph(name, make, arg, in_child) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 	}
 	r = pid < 0 ? -errno : 0;
 	close(ends[1]);
 	if (r == 0)
-		r = copy(ends[0], out);
+		r = copy(ends[0], out, &complete);
 	close(ends[0]);
-	if (pid > 0 && TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) < 0)
+	if (pid > 0 && TEMP_FAILURE_RETRY(waitpid(pid, NULL, 0)) < 0)
 		return -errno;
-	return r < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS) ? r : -ENOMEM;
+	return r < 0 || complete ? r : -ENOMEM;
 }

@@ -2,6 +2,7 @@
 
 /* CSV files of declared edges. */
 
+#include "base/failure.h"
 #include "dag/check/build.h"
 #include "dag/check/edges.h"
 #include "tests/fuzz/fuzz.h"
@@ -15,9 +16,10 @@ int LLVMFuzzerInitialize(FUZZ_UNUSED int *argc, FUZZ_UNUSED char ***argv)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct build *build = build_create();
+	struct failure failure;
 
 	fuzz_write("edges.csv", data, size);
-	edges_load(fuzz_path("edges.csv"), "/p", build);
+	edges_load(fuzz_path("edges.csv"), "/p", build, &failure);
 	build_destroy(build);
 	return 0;
 }
