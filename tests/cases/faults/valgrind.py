@@ -26,7 +26,7 @@ shutil.copy(base / "trace.db", base / "whole.db")
 
 def reads(command):
     return subprocess.run(["valgrind", "-q", "--error-exitcode=97", "--leak-check=full",
-                           "--errors-for-leak-kinds=definite", *command, "trace.db"],
+                           "--errors-for-leak-kinds=definite", "--child-silent-after-fork=yes", *command, "trace.db"],
                           capture_output=True, text=True, errors="replace", cwd=base, timeout=300,
                           stdin=subprocess.DEVNULL)
 
