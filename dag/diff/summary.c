@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "dag/diff/names.h"
+#include "dag/output/printable.h"
 
 #define UNIT_ROOM 32
 #define SAME_PERCENT 1 /* a time that differs by less is the same */
@@ -79,6 +80,16 @@ static const struct measured *find_cause(const struct measurement *m, bool slowe
 	return most;
 }
 
+/* The summary is one line of UTF-8; a name of the run may be any bytes. */
+static void put_name(FILE *out, const char *name)
+{
+	struct printable printable = { 0 };
+	const char *text = printable_text(&printable, name);
+
+	fputs(printable.failed ? "?" : text, out);
+	printable_finish(&printable);
+}
+
 static void put_time(FILE *out, const struct measurement *m)
 {
 	const int64_t *time = m->measured[0].of[MEASURE_TIME];
@@ -102,7 +113,9 @@ static void put_time(FILE *out, const struct measurement *m)
 		return;
 	units_time((double)(cause->of[MEASURE_TIME][1] - cause->of[MEASURE_TIME][0]), change,
 		sizeof(change));
-	fprintf(out, ", most in %s (%s%s)", cause->phase, percent > 0 ? "+" : "", change);
+	fputs(", most in ", out);
+	put_name(out, cause->phase);
+	fprintf(out, " (%s%s)", percent > 0 ? "+" : "", change);
 }
 
 static void put_exit(FILE *out, const struct comparison *c)
@@ -115,7 +128,9 @@ static void put_exit(FILE *out, const struct comparison *c)
 		return;
 	a = workflow_task(c->match->side[0]->workflow, process);
 	b = workflow_task(c->match->side[1]->workflow, c->match->pair[0][process]);
-	fprintf(out, "; %s exited with %lld instead of %lld", a->program ? a->program : "a process",
+	fputs("; ", out);
+	put_name(out, a->program ? a->program : "a process");
+	fprintf(out, " exited with %lld instead of %lld",
 		(long long)found_status(b), (long long)found_status(a));
 	if (found->n_ends > 1)
 		fprintf(out, ", and %d others with another status", found->n_ends - 1);
