@@ -244,6 +244,18 @@ def check_generated_below(checks, runs):
         checks.check(f"{kind}: recipes of another directory", found.stdout.startswith("same graph ("), found.stdout)
 
 
+def check_any_bytes(checks, runs):
+    """The summary is UTF-8, also of a program with another name."""
+    def slept(seconds):
+        def change(work):
+            shutil.copy(shutil.which("sleep"), os.fsencode(work) + b"/caf\xe9")
+            (work / "any").write_text(f"a:\n\t./caf* {seconds}\n\ttouch b\n")
+        return runs.trace(["make", "-s", "-f", "any"], change)
+    done = subprocess.run([WFDAG, "diff", slept(0.05), slept(0.4)], capture_output=True, timeout=60, check=False)
+    summary = done.stdout.split(b"\n")[0]
+    checks.check("a name that is not UTF-8 in the summary", b", most in caf\\xe9 (+" in summary, summary)
+
+
 def check_failed(checks, runs, first):
     """A run that ended half way."""
     half = runs.trace(["make", "-s", "-j1"], replace("src/d.c", "const", "error"), status=2)
@@ -350,6 +362,7 @@ def main():
         check_unlike(checks, runs, first)
         check_shells(checks, runs)
         check_generated_below(checks, runs)
+        check_any_bytes(checks, runs)
         check_failed(checks, runs, first)
         check_chance(checks, runs)
         check_montage(checks, runs)
