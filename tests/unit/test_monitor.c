@@ -835,7 +835,7 @@ static void child_of_an_ancestor_is_looked_at_after_exec_end_or_loss(void **stat
 	report(scope, CONNECTOR_EXIT, 8, 0);
 	assert_no_adoption(scope);
 	scope = scope_of_a_birth(*state);
-	report(scope, CONNECTOR_FORK, 8, 6); /* the number is the child of somebody unknown now */
+	report(scope, CONNECTOR_FORK, 8, 6); /* the number belongs to the child of an unknown process now */
 	assert_no_adoption(scope);
 	scope = scope_of_a_birth(*state);
 	report(scope, CONNECTOR_EXIT, 7, 0); /* the parent's */
