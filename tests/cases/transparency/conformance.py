@@ -78,6 +78,8 @@ EXCEPTIONS = [Exception_(*e) for e in (
     ("where there is nothing to read, mapping and splicing do not ask, and direct I/O does not "
      "leave the trace that it leaves in some file systems", ("exact", "cached"),
      "^(data (map|sendfile|splice)|open O_DIRECT).*; empty file;", *ACCESS_TIME),
+    ("the same of a file that is open for reading and appending: its data are not passed through", ("open",),
+     "^data map shared appending; empty file;", *ACCESS_TIME),
     ("splicing what cannot be spliced is refused before the file system below is asked",
      FIDELITIES, "^data sendfile from; .*(directory|device)", *ACCESS_TIME),
     ("reading ahead looks like reading by way of a mapping", FIDELITIES, "^data sync;",
