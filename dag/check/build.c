@@ -33,7 +33,7 @@ void build_destroy(struct build *build)
 	free(build->recipes);
 	free(build->uses);
 	free(build->of_node);
-	free(build->ghosts);
+	free(build->missing_names);
 	free(build);
 }
 
@@ -95,9 +95,9 @@ int build_use(struct build *build, const struct build_use *use)
 	return vector_push(build->uses, build->n_uses, *use);
 }
 
-int build_ghost(struct build *build, const struct build_ghost *ghost)
+int build_missing_name(struct build *build, const struct build_missing_name *name)
 {
-	return vector_push(build->ghosts, build->n_ghosts, *ghost);
+	return vector_push(build->missing_names, build->n_missing_names, *name);
 }
 
 /* ---- the end ---- */

@@ -83,7 +83,7 @@ struct build_use {
 };
 
 /* The lookup of node failed, and a later one found another file of that name; found BUILD_NONE: none did. */
-struct build_ghost {
+struct build_missing_name {
 	int32_t recipe, node, found;
 	int64_t process, time_ns;
 };
@@ -97,8 +97,8 @@ struct build {
 	struct build_use *uses; /* by recipe, then node: one each */
 	int32_t n_uses;
 	int32_t *of_node; /* uses, by node */
-	struct build_ghost *ghosts;
-	int32_t n_ghosts;
+	struct build_missing_name *missing_names;
+	int32_t n_missing_names;
 	bool is_complete; /* all that is declared is known, also of targets without a recipe */
 };
 
@@ -114,7 +114,7 @@ int build_call(struct build *build, int32_t target, const char *directory, const
 /* The recipe of the target below that driver, a new one if there was none. */
 int32_t build_recipe(struct build *build, int32_t target, int64_t driver);
 int build_use(struct build *build, const struct build_use *use);
-int build_ghost(struct build *build, const struct build_ghost *ghost);
+int build_missing_name(struct build *build, const struct build_missing_name *name);
 
 /* That driver reads the file. */
 void build_read_by_driver(struct build *build, int64_t driver, int32_t node);

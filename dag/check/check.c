@@ -186,57 +186,57 @@ static int check_writes(struct check *c)
 	return r;
 }
 
-/* ---- ghosts ---- */
+/* ---- missing names ---- */
 
 /* What a recipe both looked for and read is missing, which says more. */
-static bool reads_later(const struct check *c, const struct build_ghost *ghost)
+static bool reads_later(const struct check *c, const struct build_missing_name *name)
 {
-	const struct build_use *use = build_find_use(c->build, ghost->recipe, ghost->node);
+	const struct build_use *use = build_find_use(c->build, name->recipe, name->node);
 
-	return ghost->found == BUILD_NONE && use && (use->kinds & USE_READS);
+	return name->found == BUILD_NONE && use && (use->kinds & USE_READS);
 }
 
 /* One that another recipe made later in this run is a matter of luck. */
-static int check_ghost(struct check *c, const struct build_ghost *ghost)
+static int check_missing_name(struct check *c, const struct build_missing_name *name)
 {
-	const struct build_node *node = &c->build->nodes[ghost->node];
+	const struct build_node *node = &c->build->nodes[name->node];
 
 	for (int32_t i = 0; i < node->n_of; i++) {
 		const struct build_use *maker =
 			&c->build->uses[c->build->of_node[node->first_of + i]];
-		int32_t a = ghost->recipe, b = maker->recipe;
+		int32_t a = name->recipe, b = maker->recipe;
 
 		if (!(maker->kinds & USE_WRITES) ||
-			(ghost->found == BUILD_NONE && maker->out_ns < ghost->time_ns))
+			(name->found == BUILD_NONE && maker->out_ns < name->time_ns))
 			continue;
-		if (a == b || reads_later(c, ghost) || check_order(c, &a, &b) != CHECK_LOOSE)
+		if (a == b || reads_later(c, name) || check_order(c, &a, &b) != CHECK_LOOSE)
 			return 0;
 		return check_add(c, &(struct check_finding){ .kind = CHECK_UNORDERED,
 					    .recipe = a,
 					    .other = b,
-					    .file = ghost->node,
+					    .file = name->node,
 					    .need = c->build->recipes[b].node,
 					    .order_only = true,
 					    .cause = maker,
-					    .ghost = ghost });
+					    .missing_name = name });
 	}
-	if (ghost->found == BUILD_NONE || node->n_of || (node->flags & (BUILD_FILE | BUILD_DIRECTORY)))
+	if (name->found == BUILD_NONE || node->n_of || (node->flags & (BUILD_FILE | BUILD_DIRECTORY)))
 		return 0;
-	return check_add(c, &(struct check_finding){ .kind = CHECK_GHOST,
-				    .recipe = ghost->recipe,
+	return check_add(c, &(struct check_finding){ .kind = CHECK_MISSING_NAME,
+				    .recipe = name->recipe,
 				    .other = BUILD_NONE,
-				    .file = ghost->node,
-				    .need = ghost->found,
-				    .ghost = ghost });
+				    .file = name->node,
+				    .need = name->found,
+				    .missing_name = name });
 }
 
-static int check_ghosts(struct check *c)
+static int check_missing_names(struct check *c)
 {
 	int r = 0;
 
-	for (int32_t i = 0; i < c->build->n_ghosts && r == 0; i++)
-		if (check_cares(c, c->build->ghosts[i].node))
-			r = check_ghost(c, &c->build->ghosts[i]);
+	for (int32_t i = 0; i < c->build->n_missing_names && r == 0; i++)
+		if (check_cares(c, c->build->missing_names[i].node))
+			r = check_missing_name(c, &c->build->missing_names[i]);
 	return r;
 }
 
@@ -300,7 +300,7 @@ int check_run(const struct build *build, const struct check_options *options,
 		i < build->n_recipes && r == 0 && (options->kinds & (1u << CHECK_REDUNDANT)); i++)
 		r = check_redundant(c, i);
 	if (r == 0)
-		r = check_ghosts(c);
+		r = check_missing_names(c);
 	if (r == 0)
 		sort(c);
 	return r;

@@ -9,8 +9,8 @@
  *              one that no recipe makes, and the target is not made again when it changes
  *   redundant  a prerequisite that the recipe never looked at, nor at what is made with it or before it
  *   unordered  two recipes use the same file, one of them writes it, and either may come first
- *   ghost      a file was looked for where there is none, and then found elsewhere: one that comes to be
- *              in the first place would be taken instead
+ *   ghost      a recipe looked up a missing name, and then found the file elsewhere: if a file came to be at
+ *              the first place, the recipe would take that one
  *
  * In doubt nothing is found.  A target that is no file, or has a prerequisite that is none, is made again
  * each time anyway: of such, sources are not missing.  Of what lies behind an alias without a recipe make
@@ -22,7 +22,7 @@
 
 #include "dag/check/build.h"
 
-enum check_kind { CHECK_MISSING, CHECK_REDUNDANT, CHECK_UNORDERED, CHECK_GHOST, CHECK_MAX };
+enum check_kind { CHECK_MISSING, CHECK_REDUNDANT, CHECK_UNORDERED, CHECK_MISSING_NAME, CHECK_MAX };
 
 extern const char *const check_kinds[]; /* their names, ended by NULL */
 
@@ -35,7 +35,7 @@ struct check_finding {
 	bool order_only;
 	const struct build_use *use;   /* what the recipe did; NULL: nothing */
 	const struct build_use *cause; /* what the other did */
-	const struct build_ghost *ghost;
+	const struct build_missing_name *missing_name;
 };
 
 struct check_options {

@@ -152,7 +152,8 @@ bool check_options_parse(int argc, char **argv, struct check_cli *options, int *
 {
 	static const struct cli cli = { "wfdag check", FTRAC_VERSION, long_options, print_help, apply, finish };
 
-	*options = (struct check_cli){ .kinds = (1u << CHECK_GHOST) - 1, .fail_on = (1u << CHECK_GHOST) - 1 };
+	*options = (struct check_cli){ .kinds = (1u << CHECK_MISSING_NAME) - 1,
+		.fail_on = (1u << CHECK_MISSING_NAME) - 1 };
 	return cli_parse(&cli, argc, argv, options, ret_status);
 }
 

@@ -124,7 +124,7 @@ static char *mend(const struct printing *p, const struct check_finding *f)
 		return asprintf(&text, "remove '%s' from the prerequisites of %s", need, target) < 0
 			       ? NULL
 			       : text;
-	if (f->kind == CHECK_GHOST)
+	if (f->kind == CHECK_MISSING_NAME)
 		return asprintf(&text, "%s uses '%s' as long as there is no such file", target,
 			       need) < 0
 			       ? NULL
@@ -160,9 +160,9 @@ static struct evidence evidence_of(const struct printing *p, const struct check_
 	const struct build_use *use = f->use;
 	struct evidence e = { 0 };
 
-	if (f->ghost)
-		return (struct evidence){ check_trace_actor(p->trace, f->ghost->process), "lookup",
-			f->ghost->time_ns };
+	if (f->missing_name)
+		return (struct evidence){ check_trace_actor(p->trace, f->missing_name->process), "lookup",
+			f->missing_name->time_ns };
 	if (!use)
 		return e;
 	if ((use->kinds & USE_READS) && (f->kind == CHECK_MISSING || !(use->kinds & USE_WRITES))) {

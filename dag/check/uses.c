@@ -223,7 +223,7 @@ int check_uses_of_jobs(struct check_trace *t, const struct query *q)
 	return r;
 }
 
-/* ---- ghosts ---- */
+/* ---- missing names ---- */
 
 static int compare_seen(const void *x, const void *y)
 {
@@ -239,7 +239,7 @@ static bool is_wanted(const struct check_trace *t, int32_t node)
 	return !t->root || path_names_is_below(t->root, build_path(t->build, node));
 }
 
-enum ghost_column { G_PROCESS, G_PATH, G_FIRST };
+enum missing_name_column { G_PROCESS, G_PATH, G_FIRST };
 
 /* What the process read under that base name after its lookup failed; NULL: nothing. */
 static const struct seen *find_seen(const struct check_trace *t, int64_t process, int32_t base,
@@ -256,15 +256,15 @@ static const struct seen *find_seen(const struct check_trace *t, int64_t process
 	return NULL;
 }
 
-/* Where the process found such a file afterwards, one would come in front of the other; and where a file has that name,
- * another process may have made it later. */
-static int add_ghost(struct check_trace *t, const struct query *q)
+/* Adds a missing name if it matters: if the process then found a file of the same base name elsewhere, or if a file
+ * of this name was made later, perhaps by another process. */
+static int add_missing_name(struct check_trace *t, const struct query *q)
 {
 	const struct actor *a = check_trace_actor(t, query_int(q, G_PROCESS));
 	size_t len;
 	const char *path = query_bytes(q, G_PATH, &len), *slash = memrchr(path, '/', len);
 	const struct seen *seen;
-	struct build_ghost ghost = { .process = query_int(q, G_PROCESS),
+	struct build_missing_name name = { .process = query_int(q, G_PROCESS),
 		.found = BUILD_NONE,
 		.time_ns = query_int(q, G_FIRST) };
 	int32_t base;
@@ -272,15 +272,15 @@ static int add_ghost(struct check_trace *t, const struct query *q)
 	if (!a || a->recipe == BUILD_NONE || a->is_driver || !slash)
 		return 0;
 	base = path_names_find(t->build->texts, slash + 1, path + len - slash - 1);
-	seen = base == PATH_NAMES_NONE ? NULL : find_seen(t, ghost.process, base, ghost.time_ns);
+	seen = base == PATH_NAMES_NONE ? NULL : find_seen(t, name.process, base, name.time_ns);
 	if (!seen && path_names_find(t->build->names, path, len) == PATH_NAMES_NONE)
 		return 0;
-	ghost.recipe = a->recipe;
-	ghost.node = node_of(t, q, G_PATH);
-	ghost.found = seen ? seen->node : BUILD_NONE;
-	if (ghost.node < 0)
+	name.recipe = a->recipe;
+	name.node = node_of(t, q, G_PATH);
+	name.found = seen ? seen->node : BUILD_NONE;
+	if (name.node < 0)
 		return -ENOMEM;
-	return ghost.node == ghost.found ? 0 : build_ghost(t->build, &ghost);
+	return name.node == name.found ? 0 : build_missing_name(t->build, &name);
 }
 
 /* ---- the whole ---- */
@@ -292,7 +292,8 @@ int check_uses_load(struct check_trace *t, struct query_db *db, struct failure *
 	if (t->n_reads)
 		qsort(t->reads, (size_t)t->n_reads, sizeof(*t->reads), compare_seen);
 	if (r == 0)
-		r = check_trace_each(t, db, "check.ghosts", "process path first_ns", add_ghost, failure);
+		r = check_trace_each(t, db, "check.missing_names", "process path first_ns", add_missing_name,
+			failure);
 	if (r == 0)
 		r = failure_of_memory(failure, check_disk_depfiles(t));
 	return r < 0 ? r : failure_of_memory(failure, check_disk_links(t));

@@ -15,7 +15,7 @@ int check_uses_files(struct check_trace *trace, struct query_db *db, struct fail
 /* A row of check.accesses: takes down which job writes which declared target; 0 or -ENOMEM. */
 extern const char check_access_columns[]; /* of check.accesses, for check_uses_of_jobs() */
 int check_uses_of_jobs(struct check_trace *trace, const struct query *query);
-/* Uses, ghosts, what compilers wrote into dependency files, and where links lead: the latter two are looked
+/* Uses, missing names, what compilers wrote into dependency files, and where links lead: the latter two are looked
  * up in the file system as it is now. */
 int check_uses_load(struct check_trace *trace, struct query_db *db, struct failure *failure);
 void check_uses_finish(struct check_trace *trace);

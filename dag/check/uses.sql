@@ -5,5 +5,5 @@ SELECT f.id, n.path, f.kind, f.size_last
 FROM file f JOIN (SELECT id AS file, path FROM file UNION SELECT file, path FROM name) n ON n.file = f.id
 WHERE n.path IS NOT NULL ORDER BY f.id, n.path
 
---- check.ghosts of none: names that were looked for and not there
+--- check.missing_names of none: names that were looked for and not there
 SELECT process, path, first_ns FROM ghost WHERE process IS NOT NULL AND path IS NOT NULL

@@ -49,7 +49,7 @@ static void of_node(const struct shape_node *n, bool *there)
 {
 	static const enum dot_sign kinds[] = { [NODE_PROCESS] = DOT_SIGN_PROCESS,
 		[NODE_FILE] = DOT_SIGN_FILE,
-		[NODE_GHOST] = DOT_SIGN_MISSING };
+		[NODE_MISSING_NAME] = DOT_SIGN_MISSING };
 
 	there[n->label ? DOT_SIGN_SEVERAL : kinds[n->kind]] = true;
 	there[DOT_SIGN_FAILED] |= n->kind == NODE_PROCESS && n->failed;

@@ -283,7 +283,7 @@ static int check_rules(const struct job_list *list, struct failure *failure)
 static int generate_from(struct query_db *db, const struct generate_options *o,
 	struct failure *failure)
 {
-	const struct workflow_options options = { .choice = &o->choice, .ghosts = true };
+	const struct workflow_options options = { .choice = &o->choice, .missing_names = true };
 	struct job_list list = { .options = o };
 	struct workflow *workflow = NULL;
 	int r = workflow_load(db, &options, &workflow, failure);

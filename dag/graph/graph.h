@@ -52,8 +52,8 @@ enum edge_kind {
 enum node_kind {
 	NODE_PROCESS,
 	NODE_FILE,
-	NODE_GHOST
-}; /* GHOST: a name that was not there; of shapes */
+	NODE_MISSING_NAME
+}; /* MISSING_NAME: a name that was looked up and did not exist; of shapes */
 
 struct graph_process {
 	int64_t id, parent;       /* of the trace; parent 0: none */

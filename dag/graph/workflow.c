@@ -180,23 +180,23 @@ static int add_access(struct workflow *w, const struct query *q)
 	return graph_add_access(g, &access) < 0 ? -1 : 0;
 }
 
-enum ghost_column { G_PROCESS, G_PATH, G_COUNT, G_FIRST, G_CHOSEN };
-#define GHOST_COLUMNS "process path count first_ns chosen"
+enum missing_name_column { G_PROCESS, G_PATH, G_COUNT, G_FIRST, G_CHOSEN };
+#define MISSING_NAME_COLUMNS "process path count first_ns chosen"
 
-static int add_ghost(struct workflow *w, const struct query *q)
+static int add_missing_name(struct workflow *w, const struct query *q)
 {
 	int32_t process = graph_find_process(w->graph, query_int(q, G_PROCESS));
 
 	if (process == GRAPH_NONE || query_type(q, G_PATH) == QUERY_NULL)
 		return 0;
-	return vector_push(w->ghosts, w->n_ghosts,
-		(struct ghost){ text_of(w, q, G_PATH), process, query_int(q, G_COUNT),
+	return vector_push(w->missing_names, w->n_missing_names,
+		(struct missing_name){ text_of(w, q, G_PATH), process, query_int(q, G_COUNT),
 			number_of(q, G_FIRST, w->begin_ns), query_int(q, G_CHOSEN) });
 }
 
-static int compare_ghosts(const void *x, const void *y)
+static int compare_missing_names(const void *x, const void *y)
 {
-	const struct ghost *a = x, *b = y;
+	const struct missing_name *a = x, *b = y;
 	int order = strcmp(a->path, b->path);
 
 	return order ? order : (a->process > b->process) - (a->process < b->process);
@@ -317,12 +317,12 @@ static int load_all(struct loading *l, const struct workflow_options *options)
 		r = load(l, "graph.files", FILE_COLUMNS, &ungrouped, add_file);
 	if (r == 0)
 		r = load(l, "graph.accesses", ACCESS_COLUMNS, &ungrouped, add_access);
-	if (r == 0 && options->ghosts)
-		r = load(l, "graph.ghosts", GHOST_COLUMNS, &ungrouped, add_ghost);
+	if (r == 0 && options->missing_names)
+		r = load(l, "graph.missing_names", MISSING_NAME_COLUMNS, &ungrouped, add_missing_name);
 	if (r == 0 && choice->by[0])
 		r = load_processes(l, "graph.groups", NULL, choice, add_group);
-	if (r == 0 && w->n_ghosts)
-		qsort(w->ghosts, w->n_ghosts, sizeof(*w->ghosts), compare_ghosts);
+	if (r == 0 && w->n_missing_names)
+		qsort(w->missing_names, w->n_missing_names, sizeof(*w->missing_names), compare_missing_names);
 	return r;
 }
 
@@ -350,7 +350,7 @@ void workflow_destroy(struct workflow *w)
 	arena_free(&w->texts);
 	graph_destroy(w->graph);
 	free(w->chosen);
-	free(w->ghosts);
+	free(w->missing_names);
 	free(w->groups);
 	free(w);
 }

@@ -38,7 +38,7 @@ struct data {
 };
 
 /* A name that a process looked for, and that was not there. */
-struct ghost {
+struct missing_name {
 	const char *path;
 	int32_t process; /* index */
 	int64_t count, first_ns;
@@ -48,8 +48,8 @@ struct ghost {
 struct workflow {
 	struct graph *graph;
 	bool *chosen;         /* of each access */
-	struct ghost *ghosts; /* by path, then process */
-	int32_t n_ghosts;
+	struct missing_name *missing_names; /* by path, then process */
+	int32_t n_missing_names;
 	const char **
 		groups; /* of each process: what it is called where processes are grouped; NULL: nothing is known */
 	int64_t begin_ns, end_ns;
@@ -61,7 +61,7 @@ struct workflow {
 struct workflow_options {
 	const struct choice *choice; /* .by: what processes are grouped by, if anything */
 	bool meta;                   /* looking at files is an access, too */
-	bool ghosts;                 /* they are asked for */
+	bool missing_names;          /* load them, too */
 };
 
 /* 0 or -errno, with the failure set; the caller destroys *ret_workflow in any case. */

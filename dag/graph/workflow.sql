@@ -16,7 +16,7 @@ SELECT id, path, kind, coalesce(size_last, size_first) AS size_bytes, created, d
 	a.first_in_ns, a.first_out_ns, a.last_out_ns, a.last_ns, {chosen a.first_ns | a.last_ns} AS chosen
 FROM access a {filters a}WHERE a.process IS NOT NULL
 
---- graph.ghosts of part: names that were looked for and not there
+--- graph.missing_names of part: names that were looked for and not there
 {with}SELECT g.process, g.path, g.count, g.first_ns, {chosen g.first_ns | g.first_ns} AS chosen
 FROM (SELECT *, NULL AS file FROM ghost) g {filters g}WHERE g.process IS NOT NULL
 

@@ -129,7 +129,7 @@ struct jobs {
 };
 
 /*
- * choice: which names count; the workflow was loaded with it, and with its ghosts.
+ * choice: which names count; the workflow was loaded with it, and with its missing names.
  * root: NULL: the directory of the command that was traced, else the nearest one above all that commands
  * ran in.  0 or -errno, with the failure set; the caller destroys *ret_jobs in any case, before the workflow.
  */

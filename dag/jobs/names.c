@@ -223,13 +223,13 @@ static int add_access(struct reading *reading, const struct graph_access *access
 	return r;
 }
 
-static int add_ghost(struct reading *reading, const struct ghost *ghost)
+static int add_missing_name(struct reading *reading, const struct missing_name *name)
 {
-	struct name_event event = { .process = ghost->process,
-		.path = path_names_add(reading->load->jobs->names->names, ghost->path,
-			strlen(ghost->path)),
+	struct name_event event = { .process = name->process,
+		.path = path_names_add(reading->load->jobs->names->names, name->path,
+			strlen(name->path)),
 		.file = GRAPH_NONE,
-		.time_ns = ghost->first_ns,
+		.time_ns = name->first_ns,
 		.command = JOBS_NONE,
 		.opened = JOBS_NONE,
 		.did = NAME_LOOKED };
@@ -248,9 +248,9 @@ static int guess_names(struct reading *reading)
 	for (int32_t i = 0; i < w->graph->n_accesses && r == 0; i++)
 		if (w->chosen[i])
 			r = add_access(reading, &w->graph->accesses[i]);
-	for (int32_t i = 0; i < w->n_ghosts && r == 0; i++)
-		if (w->ghosts[i].chosen)
-			r = add_ghost(reading, &w->ghosts[i]);
+	for (int32_t i = 0; i < w->n_missing_names && r == 0; i++)
+		if (w->missing_names[i].chosen)
+			r = add_missing_name(reading, &w->missing_names[i]);
 	return r;
 }
 

@@ -270,12 +270,12 @@ bool attribute_of_node(const struct shape *shape, int32_t node, int i, struct at
 	case N_ID:
 		return !n->label && set_int(v, id_of(shape, n), -1);
 	case N_PART:
-		return !n->label && n->kind != NODE_GHOST && set_int(v, n->part, -1);
+		return !n->label && n->kind != NODE_MISSING_NAME && set_int(v, n->part, -1);
 	}
 	if (n->label)
 		return of_several(shape, n, i, v);
-	if (n->kind == NODE_GHOST)
-		return i == N_PATH && set_text(v, shape->workflow->ghosts[n->of].path);
+	if (n->kind == NODE_MISSING_NAME)
+		return i == N_PATH && set_text(v, shape->workflow->missing_names[n->of].path);
 	return n->kind == NODE_PROCESS ? of_task(shape, n, i, v) : of_data(shape, n, i, v);
 }
 

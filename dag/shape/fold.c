@@ -387,7 +387,7 @@ int fold_shape(struct shape *shape, const struct fold_options *options)
 int fold_to(struct shape *shape, int32_t max_nodes)
 {
 	static key_of *const keys[] = { job_key, phase_key, program_key };
-	int32_t apart = max_nodes - (NODE_GHOST + 1); /* beside one of each kind */
+	int32_t apart = max_nodes - (NODE_MISSING_NAME + 1); /* beside one of each kind */
 	int r = 0;
 
 	if (shape->n_nodes > max_nodes)

@@ -135,7 +135,7 @@ static void add_nodes(struct making *m)
 		add_parts(m, NODE_FILE, i, g->files[i].id, g->files[i].first);
 }
 
-/* ---- ghosts ---- */
+/* ---- missing names ---- */
 
 /* The segment of a process that is shown and in which something happened. */
 static int32_t segment_at(const struct making *m, int32_t process, int64_t time_ns)
@@ -150,30 +150,30 @@ static int32_t segment_at(const struct making *m, int32_t process, int64_t time_
 }
 
 /* They stand in the order of their names, so that one name follows itself. */
-static void add_ghosts(struct making *m)
+static void add_missing_names(struct making *m)
 {
 	const struct workflow *w = m->workflow;
 	struct shape *shape = m->shape;
 	int32_t node = GRAPH_NONE;
 
-	for (int32_t i = 0, number = 0; i < w->n_ghosts; i++) {
-		const struct ghost *ghost = &w->ghosts[i];
-		int32_t segment = segment_at(m, ghost->process, ghost->first_ns);
-		bool same = i && strcmp(ghost->path, w->ghosts[i - 1].path) == 0;
+	for (int32_t i = 0, number = 0; i < w->n_missing_names; i++) {
+		const struct missing_name *name = &w->missing_names[i];
+		int32_t segment = segment_at(m, name->process, name->first_ns);
+		bool same = i && strcmp(name->path, w->missing_names[i - 1].path) == 0;
 
 		number += !same;
 		node = same ? node : GRAPH_NONE;
-		if (!ghost->chosen || segment == GRAPH_NONE ||
-			!workflow_task(w, ghost->process)->chosen)
+		if (!name->chosen || segment == GRAPH_NONE ||
+			!workflow_task(w, name->process)->chosen)
 			continue;
 		if (node == GRAPH_NONE) {
 			node = shape->n_nodes++;
-			shape->nodes[node] = (struct shape_node){ .kind = NODE_GHOST,
+			shape->nodes[node] = (struct shape_node){ .kind = NODE_MISSING_NAME,
 				.of = i,
 				.part = 1,
 				.parts = 1,
-				.begin_ns = ghost->first_ns,
-				.end_ns = ghost->first_ns };
+				.begin_ns = name->first_ns,
+				.end_ns = name->first_ns };
 			describe(m, &shape->nodes[node]);
 			snprintf(shape->nodes[node].id, sizeof(shape->nodes[node].id), "g%d",
 				number);
@@ -182,9 +182,9 @@ static void add_ghosts(struct making *m)
 			.to = m->node[segment],
 			.kinds = EDGE_SEARCH,
 			.bytes = -1,
-			.ops = ghost->count,
+			.ops = name->count,
 			.ns = -1,
-			.time_ns = ghost->first_ns,
+			.time_ns = name->first_ns,
 			.members = 1 };
 	}
 }
@@ -403,7 +403,7 @@ const char *shape_path(const struct shape *shape, int32_t node)
 {
 	const struct shape_node *n = &shape->nodes[node];
 
-	return n->kind == NODE_GHOST ? shape->workflow->ghosts[n->of].path
+	return n->kind == NODE_MISSING_NAME ? shape->workflow->missing_names[n->of].path
 				     : workflow_data(shape->workflow, n->of)->path;
 }
 
@@ -439,9 +439,9 @@ int shape_create(const struct workflow *workflow, const struct shape_options *op
 
 	if (m.shape) {
 		m.shape->workflow = workflow;
-		m.shape->nodes = malloc(((size_t)g->n_nodes + workflow->n_ghosts + 1) *
+		m.shape->nodes = malloc(((size_t)g->n_nodes + workflow->n_missing_names + 1) *
 					sizeof(*m.shape->nodes));
-		m.shape->edges = malloc(((size_t)g->n_edges + workflow->n_ghosts + 1) *
+		m.shape->edges = malloc(((size_t)g->n_edges + workflow->n_missing_names + 1) *
 					sizeof(*m.shape->edges));
 	}
 	if (m.shape && m.shown && m.node && m.above && m.shape->nodes && m.shape->edges) {
@@ -451,7 +451,7 @@ int shape_create(const struct workflow *workflow, const struct shape_options *op
 		add_nodes(&m);
 		add_edges(&m);
 		if (options->what != SHAPE_TREE)
-			add_ghosts(&m);
+			add_missing_names(&m);
 		shape_join_edges(m.shape);
 		r = options->precedence ? keep_precedence(m.shape) : 0;
 	}

@@ -4,11 +4,11 @@
 
 /*
  * What is shown of a workflow: its graph after choosing and folding.  Nodes are in the order of their ids
- * in the trace, processes before files before ghosts; edges in the order of their ends.
+ * in the trace, processes before files before missing names; edges in the order of their ends.
  *
  * Ids: p12 is process 12 of the trace, p12.2 its second segment; f7 a file, f7.2 its second part, the
- * number behind the point being there if more than one part is shown; g3 a ghost, a name that was looked
- * for and not there; s4 several processes or files that were folded into one node.
+ * number behind the point being there if more than one part is shown; g3 a missing name, that a process
+ * looked up and that did not exist; s4 several processes or files that were folded into one node.
  */
 
 #include <stdbool.h>
@@ -33,7 +33,7 @@ struct shape_options {
 
 struct shape_node {
 	enum node_kind kind;
-	int32_t of; /* index of the process or file, or of the first ghost; of several: of the first */
+	int32_t of; /* index of the process or file, or of the first missing name; of several: of the first */
 	int32_t part, parts; /* from 1; how many are shown */
 	int32_t members;     /* processes or files that it stands for */
 	const char *label;   /* of several: what they are called; NULL */
@@ -69,7 +69,7 @@ int shape_create(const struct workflow *workflow, const struct shape_options *op
 	struct shape **ret_shape);
 void shape_destroy(struct shape *shape);
 
-/* Of a file, or a ghost; NULL: it is not known. */
+/* Of a file, or a missing name; NULL: it is not known. */
 const char *shape_path(const struct shape *shape, int32_t node);
 /* The same without directories, of "/" that; "" if it is not known. */
 const char *shape_base_name(const struct shape *shape, int32_t node);

@@ -29,7 +29,7 @@ enum long_option {
 	LONG_FILE,
 	LONG_FOLD,
 	LONG_FORMAT,
-	LONG_GHOSTS,
+	LONG_MISSING_NAMES,
 	LONG_GROUP_BY,
 	LONG_INTERVAL,
 	LONG_JOBS,
@@ -61,7 +61,7 @@ static const struct option long_options[] = {
 	{ "file", required_argument, NULL, LONG_FILE },
 	{ "fold", no_argument, NULL, LONG_FOLD },
 	{ "format", required_argument, NULL, LONG_FORMAT },
-	{ "ghosts", no_argument, NULL, LONG_GHOSTS },
+	{ "ghosts", no_argument, NULL, LONG_MISSING_NAMES },
 	{ "group-by", required_argument, NULL, LONG_GROUP_BY },
 	{ "interval", required_argument, NULL, LONG_INTERVAL },
 	{ "jobs", required_argument, NULL, LONG_JOBS },
@@ -329,7 +329,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_FASTER: return add_faster(o, value);
 	case LONG_FILE: return add_file(o, value);
 	case LONG_FOLD: o->shape.fold = true; return 0;
-	case LONG_GHOSTS: o->ghosts = true; return 0;
+	case LONG_MISSING_NAMES: o->missing_names = true; return 0;
 	case LONG_GROUP_BY: return add_groups(o, value);
 	case LONG_INTERVAL: return parse_interval(o, value);
 	case LONG_JOBS: return parse_jobs(o, value);

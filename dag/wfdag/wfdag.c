@@ -30,8 +30,8 @@ static int out_of_memory(void)
 /* A missing name has no file, so its own path is compared with --include and --exclude. */
 static void choose_missing_names(const struct dag_options *o, struct workflow *w)
 {
-	for (int32_t i = 0; i < w->n_ghosts; i++)
-		w->ghosts[i].chosen &= choice_takes_path(&o->choice, w->ghosts[i].path);
+	for (int32_t i = 0; i < w->n_missing_names; i++)
+		w->missing_names[i].chosen &= choice_takes_path(&o->choice, w->missing_names[i].path);
 }
 
 static int select_part(const struct dag_options *o, struct shape *shape)
@@ -158,7 +158,7 @@ static int show(const struct dag_options *o, struct workflow *w, bool whole)
 
 static int open_and_show(const struct dag_options *o)
 {
-	const struct workflow_options options = { &o->choice, o->shape.metadata, o->ghosts };
+	const struct workflow_options options = { &o->choice, o->shape.metadata, o->missing_names };
 	struct workflow *workflow = NULL;
 	struct query_db *db = NULL;
 	struct failure failure = { 0 };

@@ -317,15 +317,15 @@ static void recipe_that_reads_none_of_them_says_nothing(void **state)
 	assert_string_equal(found(bed), "");
 }
 
-/* ---- ghosts ---- */
+/* ---- missing names ---- */
 
-static void ghost_that_somebody_makes_is_a_race(void **state)
+static void missing_name_that_another_recipe_makes_is_a_race(void **state)
 {
 	struct bed *bed = *state;
 	int32_t gen = recipe(bed, "gen", 20, 30), a = recipe(bed, "a", 0, 10);
 
 	does(bed, gen, USE_CREATE, "build/x.h");
-	build_ghost(bed->build, &(struct build_ghost){ .recipe = a, .node = node(bed, "build/x.h"),
+	build_missing_name(bed->build, &(struct build_missing_name){ .recipe = a, .node = node(bed, "build/x.h"),
 		.found = node(bed, "src/x.h") });
 	assert_string_equal(found(bed), "unordered a build/x.h; ");
 }
@@ -333,7 +333,7 @@ static void ghost_that_somebody_makes_is_a_race(void **state)
 static void look_that_came_before_the_file(struct bed *bed, int32_t looker, int32_t maker, int64_t time_ns)
 {
 	does(bed, maker, USE_CREATE, "prog");
-	build_ghost(bed->build, &(struct build_ghost){ .recipe = looker, .node = node(bed, "prog"),
+	build_missing_name(bed->build, &(struct build_missing_name){ .recipe = looker, .node = node(bed, "prog"),
 		.found = BUILD_NONE, .time_ns = time_ns });
 }
 
@@ -517,7 +517,7 @@ int main(void)
 		FACT(prerequisite_that_is_not_used_is_redundant),
 		FACT(prerequisite_whose_makings_are_used_is_not_redundant),
 		FACT(recipe_that_reads_none_of_them_says_nothing),
-		FACT(ghost_that_somebody_makes_is_a_race),
+		FACT(missing_name_that_another_recipe_makes_is_a_race),
 		FACT(look_that_lost_the_race_is_unordered),
 		FACT(look_that_is_declared_to_be_first_is_in_order),
 		FACT(look_for_what_had_been_made_and_is_gone_is_no_race),
