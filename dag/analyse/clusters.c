@@ -109,7 +109,7 @@ static void family_finish(struct family *f)
 	free(f->texts);
 }
 
-/* A pattern that grows too long, as of a driver of many different jobs, is that of its program alone. */
+/* If the pattern of a process gets longer, as for a driver of many different jobs, it is the program alone. */
 #define PATTERN_MAX 2000
 
 static int name_patterns(struct patterns *p, const struct family *f)
@@ -274,7 +274,7 @@ static int put_fan_outs(struct table *table, const struct workflow *w, const str
 	return put_members(table, w, "fan-out", members, n, put_file, shape);
 }
 
-/* Who a process takes files from, each once. */
+/* The processes whose files a process reads, each once. */
 static int put_fan_ins(struct table *table, const struct workflow *w, const struct shape *shape,
 	struct member *members)
 {

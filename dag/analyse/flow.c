@@ -72,7 +72,7 @@ int analyse_critical(struct table *table, const struct workflow *w, const struct
 	return 0;
 }
 
-/* ---- who works when ---- */
+/* ---- which process works when ---- */
 
 struct change {
 	int64_t time_ns;
@@ -80,7 +80,7 @@ struct change {
 	int8_t lives;    /* 1 it starts, -1 it ends */
 };
 
-/* Who starts comes first, so that a parent does not work between two children without a pause. */
+/* A process that starts comes first, so that a parent does not work between two children without a pause. */
 static int compare_changes(const void *x, const void *y)
 {
 	const struct change *a = x, *b = y;
@@ -148,9 +148,9 @@ static void width_change(struct width *width, const struct change *change)
 		width->working -= change->lives;
 }
 
-/* Goes through the run: tell() is told how many there were from one time to another. */
+/* Goes through the run: emit() gets how many there were from one time to another. */
 static int sweep(const struct workflow *w,
-	void (*tell)(void *arg, int64_t from_ns, int64_t to_ns, const struct width *), void *arg)
+	void (*emit)(void *arg, int64_t from_ns, int64_t to_ns, const struct width *), void *arg)
 {
 	size_t n = 0;
 	cleanup_free struct change *changes = list_changes(w, &n);
@@ -162,7 +162,7 @@ static int sweep(const struct workflow *w,
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		width_change(&width, &changes[i]);
 		if (i + 1 < n && changes[i + 1].time_ns > changes[i].time_ns)
-			tell(arg, changes[i].time_ns, changes[i + 1].time_ns, &width);
+			emit(arg, changes[i].time_ns, changes[i + 1].time_ns, &width);
 	}
 	width_end(&width);
 	return r;
@@ -417,7 +417,7 @@ static void put_time(struct table *table, int64_t ns)
 		table_int(table, ns);
 }
 
-/* When it could be deleted: what is read for the last time, not the products. */
+/* From when on the file could be deleted: after its last read; a product of the workflow never. */
 static int64_t safe_deletion(const char *role, const struct life *life)
 {
 	return strcmp(role, "intermediate") == 0 || strcmp(role, "temporary") == 0 ? life->last_ns

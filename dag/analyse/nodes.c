@@ -73,7 +73,7 @@ int analyse_degree(struct table *table, const struct workflow *workflow, const s
 		table_string(table, name_of(shape, i));
 		table_row(table);
 	}
-	table_note(table, "in, out: edges that lead to it and from it.  A process has one for who "
+	table_note(table, "in, out: edges that lead to it and from it.  A process has one for the process that "
 			  "started it, for "
 			  "each that it started, and for each file that it read or wrote.");
 	return table_sort(table, "degree");

@@ -79,7 +79,7 @@ int analyse_whatif(struct table *table, const struct workflow *w, const struct s
 				  "had is not known; below "
 				  "measured and predicted, the predicted critical path.");
 	table_note(table, "via: what a step waited for: fork, it was started; wait, for a child; "
-			  "data, for who wrote what it "
+			  "data, for the process that wrote what it "
 			  "reads; slot, for a place among the jobs of a driver.");
 	replay_destroy(replay);
 	return 0;

@@ -37,7 +37,7 @@ enum build_flag {
 	BUILD_LINK = 8,
 	BUILD_EMPTY = 16,
 	BUILD_MAKEFILE = 32, /* a driver reads it */
-	BUILD_UNSEEN = 64    /* not in the trace: who reads it is not known */
+	BUILD_UNSEEN = 64    /* not in the trace: its readers are not known */
 };
 
 struct build_node {
@@ -128,9 +128,9 @@ static inline const char *build_path(const struct build *build, int32_t node)
 }
 /* NULL: it did nothing with it. */
 const struct build_use *build_find_use(const struct build *build, int32_t recipe, int32_t node);
-/* Is the one recipe inside of the other, or the same? */
+/* Is the recipe inside of the outer one, or the same? */
 bool build_is_inside(const struct build *build, int32_t recipe, int32_t outer);
-/* Did it run before the driver had all its makefiles, to make one or what one needs? */
+/* Did the recipe run before the driver had all its makefiles, to make a makefile or what that needs? */
 bool build_is_for_makefiles(const struct build *build, int32_t recipe);
 /* Is the target none that exists as a file? */
 bool build_is_phony(const struct build *build, int32_t recipe);

@@ -39,7 +39,7 @@ static bool has_end(const char *path, const char *end)
 	return len >= n && strcmp(path + len - n, end) == 0;
 }
 
-/* Kept by tools for themselves, who see to it that it may be shared. */
+/* Files that tools keep for themselves; the tools themselves order accesses to them. */
 static bool is_bookkeeping(const char *path)
 {
 	static const char *const parts[] = { ".git", ".hg", ".svn", "__pycache__", ".ccache",
@@ -152,7 +152,7 @@ static int compare_writes(const void *x, const void *y)
 				      : (a->recipe > b->recipe) - (a->recipe < b->recipe);
 }
 
-/* Who writes it against those before; one finding each. */
+/* Compares each writer of a file with the writers before it; one finding each. */
 static int check_writers(struct check *c, int32_t n)
 {
 	const struct build_node *node = &c->build->nodes[n];

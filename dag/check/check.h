@@ -29,7 +29,7 @@ extern const char *const check_kinds[]; /* their names, ended by NULL */
 struct check_finding {
 	enum check_kind kind;
 	int32_t recipe; /* whose target is to be mended */
-	int32_t other;  /* who makes, or also writes, the file; BUILD_NONE */
+	int32_t other;  /* the recipe that makes, or also writes, the file; BUILD_NONE */
 	int32_t file;
 	int32_t need; /* the prerequisite to add, or to remove; in another directory's name if need be */
 	bool order_only;
@@ -49,7 +49,7 @@ struct check {
 	struct check_finding *findings;
 	int32_t n;
 	int64_t unsure;               /* reads */
-	struct precede *of, *against; /* of the recipe that is looked at; of who else is */
+	struct precede *of, *against; /* of the recipe in question; of the other recipe */
 	struct precede *far;          /* of the recipe in which it is */
 	bool *cares;                  /* of each node */
 };

@@ -100,7 +100,7 @@ static void read_line(struct line *l)
 	l->at += l->at < l->end;
 }
 
-static int tell(const struct line *l, depfile_edge *edge, void *arg)
+static int emit(const struct line *l, depfile_edge *edge, void *arg)
 {
 	const char *end = l->words + l->used, *first = l->words + l->targets;
 	int r = 0;
@@ -123,7 +123,7 @@ int depfile_parse(const char *text, size_t len, depfile_edge *edge, void *arg)
 	while (r == 0 && l.at < l.end) {
 		read_line(&l);
 		if (l.has_colon && l.is_rule)
-			r = tell(&l, edge, arg);
+			r = emit(&l, edge, arg);
 	}
 	return r;
 }

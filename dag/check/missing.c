@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What recipes read, and who makes it. */
+/* What recipes read, and which recipes make it. */
 
 #include <string.h>
 
@@ -136,7 +136,7 @@ static int check_made(struct check *c, const struct build_use *use, const struct
 	return add_missing(c, use, maker, precede_how(c->of, use->node));
 }
 
-/* A file has a finding at most for each who reads it: the first maker that gives one. */
+/* For each reader of a file there is at most one finding: with the first maker that gives one. */
 static int check_read(struct check *c, const struct build_use *use)
 {
 	const struct build_node *node = &c->build->nodes[use->node];

@@ -157,7 +157,7 @@ static int take_target(struct ninja *n, char *line)
  *         | IMPLICIT
  *         || FOR ORDER ONLY
  *       outputs:
- *         WHO NEEDS IT
+ *         TARGET THAT NEEDS IT
  */
 static int take_query(struct ninja *n, char *line)
 {

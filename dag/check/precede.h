@@ -36,8 +36,8 @@ enum precede_how precede_how(const struct precede *precede, int32_t node);
 bool precede_has_alias(const struct precede *precede);
 bool precede_is_always_made(const struct precede *precede);
 
-/* Two recipes as the driver sees them that decides when they run: the recipes themselves, or those in
- * which they are.  false: no driver does, one recipe or command runs them in turn. */
+/* Replaces two recipes by those that one driver schedules: the recipes themselves, or the recipes that
+ * contain them.  false: no driver schedules both; one recipe or command runs them in turn. */
 bool precede_lift(const struct build *build, int32_t *a, int32_t *b);
 
 #endif

@@ -139,7 +139,7 @@ static char *mend(const struct printing *p, const struct check_finding *f)
 	}
 }
 
-/* ---- who did it ---- */
+/* ---- which process did it ---- */
 
 struct evidence {
 	const struct actor *actor; /* NULL: there is none */

@@ -2,7 +2,7 @@
 #ifndef DAG_CHECK_PRINT_H
 #define DAG_CHECK_PRINT_H
 
-/* What was found, as a table: each finding with who did what when, and the line that mends it. */
+/* What was found, as a table: each finding with the process, what it did and when, and the line that mends it. */
 
 #include <stdio.h>
 

@@ -17,7 +17,7 @@ static bool is_product_used(const struct build *build, int32_t recipe, int32_t t
 		const struct build_recipe *maker = &build->recipes[i];
 
 		if (maker->has_inner)
-			return true; /* who knows */
+			return true; /* what the inner make read is not known */
 		for (int32_t k = 0; k < maker->n_uses; k++) {
 			const struct build_use *use = &build->uses[maker->first_use + k];
 

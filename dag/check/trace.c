@@ -154,9 +154,9 @@ enum process_column {
 	P_FAILED,
 	P_DRIVER,
 	P_TARGET,
-	P_TOLD
+	P_SHELL_LINE
 };
-#define PROCESS_COLUMNS "id parent pid start_ns end_ns command cwd job failed driver target told"
+#define PROCESS_COLUMNS "id parent pid start_ns end_ns command cwd job failed driver target shell_line"
 
 static int add_actor(struct check_trace *t, const struct query *q)
 {
@@ -174,7 +174,7 @@ static int add_actor(struct check_trace *t, const struct query *q)
 		.cwd = text_of(q, P_CWD, &r),
 		.job = text_of(q, P_JOB, &r),
 		.target = text_of(q, P_TARGET, &r),
-		.told = text_of(q, P_TOLD, &r),
+		.shell_line = text_of(q, P_SHELL_LINE, &r),
 		.failed = query_int(q, P_FAILED),
 		.is_driver = query_int(q, P_DRIVER),
 		.recipe = BUILD_NONE };
@@ -195,7 +195,7 @@ const struct actor *check_trace_actor(const struct check_trace *t, int64_t proce
 	return vector_find(&key, t->actors, (size_t)t->n_actors, sizeof(key), compare_actors);
 }
 
-/* ---- who belongs to which recipe ---- */
+/* ---- which process belongs to which recipe ---- */
 
 /* The target that a process is the first one for; BUILD_NONE: it is not. */
 static int32_t begins(const struct check_trace *t, const struct actor *a,
@@ -204,7 +204,7 @@ static int32_t begins(const struct check_trace *t, const struct actor *a,
 	int32_t key;
 
 	if (t->ninja)
-		return parent && parent->is_driver && a->told ? ninja_find(t->ninja, a->told)
+		return parent && parent->is_driver && a->shell_line ? ninja_find(t->ninja, a->shell_line)
 							      : BUILD_NONE;
 	if (!a->target || (parent && parent->target && strcmp(parent->target, a->target) == 0))
 		return BUILD_NONE;
@@ -310,7 +310,7 @@ void check_trace_finish(struct check_trace *t)
 		free(t->actors[i].cwd);
 		free(t->actors[i].job);
 		free(t->actors[i].target);
-		free(t->actors[i].told);
+		free(t->actors[i].shell_line);
 	}
 	free(t->actors);
 	path_names_destroy(t->keys);

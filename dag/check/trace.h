@@ -6,7 +6,7 @@
  * A build (build.h) out of a trace: what make has noted there (ftrac run --make), which process belongs to
  * which recipe, and what recipes did with files.
  *
- *   make   a process has its target in $FTRAC_TARGET; who has none is of the recipe of its parent
+ *   make   a process has its target in $FTRAC_TARGET; a process without it is of the recipe of its parent
  *   ninja  a shell that ninja started is of the target whose command it runs
  *   jobs   otherwise: the processes of a job are of the declared target that one of them writes
  */
@@ -23,7 +23,7 @@ struct query_db;
 struct actor {
 	int64_t id, pid, start_ns, end_ns;
 	int64_t parent; /* its id */
-	char *command, *cwd, *job, *target, *told;
+	char *command, *cwd, *job, *target, *shell_line;
 	bool failed, is_driver, is_known;
 	int32_t recipe;
 };

@@ -66,7 +66,7 @@ static int add_file(struct check_trace *t, const struct query *q)
 	if (node < 0 ||
 		vector_push(t->files, t->n_files, (struct named){ query_int(q, F_ID), node }) < 0)
 		return -ENOMEM;
-	/* Several files may have had the name, one after the other: not all were empty. */
+	/* Several files may have had the name, one after the other: the node is empty if all were. */
 	if ((flags & BUILD_FILE) && (t->build->nodes[node].flags & BUILD_FILE))
 		flags &= ~(unsigned)BUILD_EMPTY | (t->build->nodes[node].flags & BUILD_EMPTY);
 	t->build->nodes[node].flags |= flags;

@@ -61,8 +61,8 @@ void distribution_finish(struct distribution *d)
 	*d = (struct distribution){ 0 };
 }
 
-/* a / b is *ret_quotient * 2^-*ret_shift: more bits than any floating point number keeps, and whether
- * something is left over is told by the last one, so that rounding it is rounding a / b. */
+/* a / b is *ret_quotient * 2^-*ret_shift: more bits than any floating point number keeps.  The last bit
+ * is 1 if there is a remainder, so that rounding the quotient is rounding a / b. */
 static void divide(unsigned __int128 a, unsigned __int128 b, unsigned __int128 *ret_quotient,
 	int *ret_shift)
 {
@@ -133,7 +133,7 @@ static bool sort_digit(const int64_t *from, int64_t *to, size_t n, int shift)
 	return true;
 }
 
-/* Of ten million values a comparison of each with twenty others takes ten times as long as their digits. */
+/* Sorting ten million values by comparisons takes ten times as long as by digits. */
 static int radix_sort(struct distribution *d)
 {
 	int64_t *spare = malloc(d->count * sizeof(*spare)), *from = d->values;

@@ -4,7 +4,7 @@
 
 /*
  * Rows of a query by their first columns: which group a row belongs to, and what is kept of each group.
- * Groups are numbered in the order in which they were met.
+ * Groups are numbered in the order in which they first occurred.
  */
 
 #include <stddef.h>
@@ -21,15 +21,15 @@ void groups_begin_at(struct groups *groups, int column);
 /* All rows are of one group: keys are looked at in the first one only. */
 void groups_one(struct groups *groups);
 
-/* What is kept of the group of the row that the query stands at; NULL: out of memory.  It stays where it is
- * as long as the groups. */
+/* The data of the group to which the current row of the query belongs; NULL: out of memory.  Valid until
+ * groups_destroy(). */
 void *groups_find(struct groups *groups, const struct query *query);
-/* The same of a group of others that have more keys: of the first ones of these. */
+/* The data of the group here that has the first keys of a group of others, which have more keys. */
 void *groups_above(struct groups *groups, const struct groups *others, size_t group);
 size_t groups_count(const struct groups *groups);
 void *groups_data(const struct groups *groups, size_t group);
-/* Their numbers by a time in what is kept of each, an int64_t at an offset; those with the same as they were
- * met.  To be freed; NULL: out of memory. */
+/* The numbers of the groups, sorted by a time in the data of each: an int64_t at that offset.  Groups with
+ * the same time stay in the order in which they first occurred.  To be freed; NULL: out of memory. */
 size_t *groups_by_time(const struct groups *groups, size_t offset);
 
 /* Adds the keys of a group to a row of a table, from one to another. */
@@ -37,7 +37,7 @@ void groups_put(const struct groups *groups, size_t group, int first, int last,
 	struct table *table);
 /* One of them as text, "-" if it is not known. */
 void groups_text(const struct groups *groups, size_t group, int key, char *out, size_t size);
-/* Do the first keys of a group of each agree? */
+/* Are the first keys of group x of a and of group y of b the same? */
 int groups_agree(const struct groups *a, size_t x, const struct groups *b, size_t y, int keys);
 
 #endif

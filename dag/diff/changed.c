@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Processes with another command at the same place: who writes the same files; who alone has a file, or a word,
- * of all processes of its program; who has most of its words below the same parent. */
+/* Processes with another command at the same place: those that write the same files; of all processes of a program the
+ * only one that has a file or a word; the one that has most of its words below the same parent. */
 
 #include "dag/diff/match_internal.h"
 
@@ -42,7 +42,7 @@ static uint64_t parent_of(const struct matching *m, int run, int32_t process)
 }
 
 /* Files that are a pair, of these kinds. */
-static int add_files(const struct matching *m, int run, int32_t process, int kinds, uint64_t who,
+static int add_files(const struct matching *m, int run, int32_t process, int kinds, uint64_t user,
 	struct tokens *tokens)
 {
 	const struct side *side = m->match->side[run];
@@ -52,7 +52,7 @@ static int add_files(const struct matching *m, int run, int32_t process, int kin
 		const struct side_link *link = &side->links[i];
 
 		if (link->kinds & kinds && !matching_is_open(m, run, link->to))
-			r = add_token(tokens, hash_pair(who, matching_known(m, run, link->to)), run,
+			r = add_token(tokens, hash_pair(user, matching_known(m, run, link->to)), run,
 				process);
 	}
 	return r;
@@ -151,7 +151,7 @@ static double likeness_of(struct matching *m, struct likeness *like, int32_t a, 
 	return common / all;
 }
 
-/* ---- who alone has something ---- */
+/* ---- what one process alone has ---- */
 
 /* Those of one key from i on, the same process counted once: in each run the process that has the key, if
  * only one has it. */

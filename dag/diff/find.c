@@ -49,7 +49,7 @@ static int32_t edges_of(const struct side *side, int32_t process)
 	return n;
 }
 
-/* A temporary file that only processes use that the other run has not got comes with them. */
+/* Is it a temporary file of processes that only this run has? Then it is no difference of its own. */
 static bool comes_along(const struct finding *f, int run, int32_t file)
 {
 	const struct side *side = f->side[run];

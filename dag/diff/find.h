@@ -30,8 +30,8 @@ const char *find_name(enum find_what what);
 struct difference {
 	enum change change;
 	enum find_what what;
-	int32_t process[2]; /* of a fork: who was started */
-	int32_t other[2];   /* the file of an edge; who started a process */
+	int32_t process[2]; /* of a fork: the started process */
+	int32_t other[2];   /* the file of an edge; the parent of a process */
 	int32_t edges;      /* that come with a process that was added or removed */
 };
 

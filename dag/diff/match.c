@@ -119,7 +119,7 @@ static uint64_t label_key(const struct matching *m, int run, int32_t node)
 	return m->match->side[run]->label[node];
 }
 
-uint64_t matching_look_around(const struct matching *m, int run, int32_t node, int kinds,
+uint64_t matching_hash_neighbours(const struct matching *m, int run, int32_t node, int kinds,
 	matching_key *color)
 {
 	const struct side *side = m->match->side[run];
@@ -139,7 +139,7 @@ static void refine(struct matching *m)
 			int32_t node = m->open[run][i];
 
 			m->next[run][node] = hash_pair(m->match->side[run]->label[node],
-				matching_look_around(m, run, node, -1, color_key));
+				matching_hash_neighbours(m, run, node, -1, color_key));
 		}
 	for (int run = 0; run < 2; run++)
 		for (int32_t i = 0; i < m->n_open[run]; i++)
@@ -202,7 +202,7 @@ static void unite_neighbours(struct matching *m, const struct class *classes)
 	}
 }
 
-/* Of classes that belong together one is taken, in order: its neighbours are told apart by it.  -1: out of
+/* Takes one class of each set of classes that belong together, in order; it tells its neighbours apart.  -1: out of
  * memory. */
 static int32_t break_ties(struct matching *m)
 {

@@ -5,8 +5,9 @@
 /*
  * Which process, and which file, of one run is which of the other.
  *
- * By colours: a node has one of its own (what it is called) and of those of its neighbours: who started it, whom
- * it started, what it read and wrote.  Who alone has a colour in each run is a pair, and gives its neighbours a
+ * By colours: a node has one of its own (what it is called) and of those of its neighbours: its parent, the processes
+ * that it started, what it read and wrote.  Two nodes, one in each run, that alone have a colour are a pair and give
+ * their neighbours a
  * colour that no other has; so what is around a difference does not take on its colour.  This is done over and
  * over (the refinement of Weisfeiler and Lehman).  Those that cannot be told apart by that are taken in their
  * order: one kind of them, then its neighbours follow.

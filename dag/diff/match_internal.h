@@ -40,8 +40,8 @@ typedef uint64_t matching_key(const struct matching *m, int run, int32_t node);
 /* Open nodes with the same key, in their order.  alone: only keys that one node of each run has.  Result: pairs;
  * *ret_keys: how many there are, or NULL. */
 int32_t matching_join_all(struct matching *m, matching_key *key, bool alone, size_t *ret_keys);
-/* What a node knows of its neighbours, who have these colours, by links of these kinds. */
-uint64_t matching_look_around(const struct matching *m, int run, int32_t node, int kinds,
+/* A hash of a node's neighbours by links of these kinds; color gives their colours. */
+uint64_t matching_hash_neighbours(const struct matching *m, int run, int32_t node, int kinds,
 	matching_key *color);
 /* By colours, as far as that goes. */
 void matching_solve(struct matching *m);

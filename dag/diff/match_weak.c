@@ -15,7 +15,7 @@ static uint64_t path_key(const struct matching *m, int run, int32_t node)
 static uint64_t near_key(const struct matching *m, int run, int32_t node)
 {
 	return hash_pair(m->match->side[run]->label[node],
-		matching_look_around(m, run, node, -1, matching_known));
+		matching_hash_neighbours(m, run, node, -1, matching_known));
 }
 
 static uint64_t parent_key(const struct matching *m, int run, int32_t node)
@@ -43,7 +43,7 @@ static uint64_t users_of(const struct matching *m, int run, int32_t node, int ki
 
 	for (int32_t i = side->first[node]; i < side->first[node + 1]; i++)
 		if (side->links[i].kinds & kinds && !matching_is_open(m, run, side->links[i].to))
-			return matching_look_around(m, run, node, kinds, matching_known);
+			return matching_hash_neighbours(m, run, node, kinds, matching_known);
 	return 0;
 }
 
@@ -66,7 +66,7 @@ static uint64_t loose_key(const struct matching *m, int run, int32_t node)
 	return users ? hash_pair(m->match->side[run]->loose[node], users) : 0;
 }
 
-/* Who made it is the same, if not who read it. */
+/* The same processes made it, even if others read it. */
 static uint64_t writers_key(const struct matching *m, int run, int32_t node)
 {
 	const struct data *data = data_of(m, run, node);
@@ -82,7 +82,7 @@ static uint64_t temporary_key(const struct matching *m, int run, int32_t node)
 	return data && data->created && data->deleted ? users_of(m, run, node, -1) : 0;
 }
 
-/* With another name, and the same users: who made it has given it another one. */
+/* A file with the same users and another name: its maker has renamed it. */
 static uint64_t renamed_key(const struct matching *m, int run, int32_t node)
 {
 	const struct data *data = data_of(m, run, node);

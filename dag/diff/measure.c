@@ -48,7 +48,7 @@ static void raise_to(int64_t *most, int64_t number)
 		*most = number;
 }
 
-/* ---- who counts where ---- */
+/* ---- which process counts for which phase ---- */
 
 static const char *phase_of(const struct match *match, int run, int32_t process)
 {

@@ -86,8 +86,8 @@ static bool is_own_pid(const struct one *one, int32_t process, int64_t number)
 	return false;
 }
 
-/* Digits are generated if they are the number of the process or of one above it, or a time of the run.  If the
- * other run has the name, too, there must be more in it: else it is rather an argument. */
+/* Digits are generated if they are the pid of the process or of an ancestor, or a time of the run.  If the other
+ * run has the name, too, digits alone are not generated: they are probably an argument. */
 static bool is_generated_number(const struct part *part, const char *digits, size_t len,
 	bool argument)
 {

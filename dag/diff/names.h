@@ -8,7 +8,8 @@
  * Paths and words of commands are taken from the directory of the run on, whatever it is called and whether it was
  * seen through a mount.  A generated name (mkstemp's, a process id, a point in time, a UUID) becomes "*": one
  * that looks like that, is not the name of a file that was there before the run, and does not occur in the
- * other run, too; who looks less like that must have been deleted in the end, or lie below a directory tmp.
+ * other run, too.  A name that only resembles one must also have been deleted in the end, or lie below a directory
+ * tmp.
  * How many jobs a driver runs at once (make -j8) is not part of its command, nor is the move to a working directory
  * with which a generated recipe begins ("cd DIR || exit; ").
  *

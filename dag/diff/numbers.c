@@ -13,7 +13,7 @@
 #define PART_OF_WHOLE .02 /* of the run: less is not worth a row */
 #define PART_OF_ITSELF .05
 
-/* A row of a table with the first run, the second, and the change; larger ones come first. */
+/* A row of a table: the value of the first run, of the second, and the change.  Larger changes come first. */
 struct change_row {
 	double weight;
 	int32_t of, measure;

@@ -69,7 +69,7 @@ static const char help[] =
 	"      --top N            so many rows of each part of the table (default 20; 0: all)\n"
 	"      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
 	"      --data             only the flow of data: without drivers, processes that use no "
-	"file, and who started whom;\n"
+	"file, and which process started which;\n"
 	"                         for runs of the same workflow by make, ninja, snakemake ...\n"
 	"      --all              files of the system, too (/usr, /lib, /etc, /dev, /proc ...)\n"
 	"      --root DIR         paths are compared from here on (default: the directory in which "

@@ -12,7 +12,7 @@
 #include "dag/diff/hash.h"
 #include "dag/diff/names.h"
 
-#define ALIKE_SHOWN 3 /* so many of the same are still a row each */
+#define ALIKE_SHOWN 3 /* up to so many equal differences get a row each; more get one row */
 #define COMMAND_SHOWN 100
 
 int print_text_table(const struct text_output *t, struct table *table, size_t left_out,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What programs are told of two runs: one table for everything. */
+/* The differences of two runs for programs: one table for everything. */
 
 #include "dag/diff/report.h"
 

@@ -29,7 +29,7 @@ struct making {
 	size_t n_links;
 };
 
-/* Whether anything was written is not known where data passes unseen. */
+/* If the kernel passes data by itself, nwrite is not known: then the process counts as a writer. */
 static int kinds_of(const struct graph_access *access)
 {
 	int kinds = access->kinds;
@@ -244,7 +244,7 @@ static int compare_links(const void *x, const void *y)
 	return (a->to > b->to) - (a->to < b->to);
 }
 
-/* One link between two nodes says all; they are found by their node. */
+/* Merges the links between the same two nodes into one, and sorts the links by their node. */
 static int set_links(struct making *m)
 {
 	struct side *side = m->side;

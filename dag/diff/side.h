@@ -3,8 +3,8 @@
 #define DAG_DIFF_SIDE_H
 
 /*
- * One of the two runs that are compared, as a graph without times: its processes and files, who started whom,
- * and who did what to which file.  Segments of a process are one, versions of a file are one, and so are files
+ * One of the two runs that are compared, as a graph without times: its processes and files, which process started
+ * which, and what it did to which file.  Segments of a process are one, versions of a file are one, and so are files
  * that had the same path one after the other, unless that is a generated name.  Directories are left out: which
  * process makes one first differs from run to run.  A process that was forked and has run no program of its own is
  * part of the process that forked it: how a pool of workers shares its work differs, too.
@@ -25,7 +25,7 @@ enum side_kind {
 	SIDE_EXECUTE = 2,
 	SIDE_WRITE = 4, /* or created, truncated, renamed to */
 	SIDE_DELETE = 8,
-	SIDE_PARENT = 16, /* it leads to who started the process */
+	SIDE_PARENT = 16, /* it leads to the parent of the process */
 	SIDE_CHILD = 32,
 	SIDE_MAKE = 64 /* until side_prune(): created or truncated, and not written */
 };
@@ -52,8 +52,8 @@ struct side {
 	struct side_link *links; /* in the order of .to */
 };
 
-/* Which processes are compared: all; those that use files that are asked for; of these, those that belong to a
- * job, and without who started them: the flow of data, whatever runs the workflow. */
+/* Which processes are compared: all; those that use chosen files; of these, those that belong to a
+ * job, and without the processes that started them: the flow of data, whatever runs the workflow. */
 enum side_what { SIDE_ALL, SIDE_USERS, SIDE_DATA };
 
 int side_create(const struct workflow *workflow, struct names *names, int run, enum side_what what,

@@ -48,7 +48,7 @@ int generate_dax(const struct jobs *, const struct generate_facts *, FILE *out,
 bool generate_says_utf8(const char *text);
 /* True if says() takes all words of the command, or the command is not known. */
 bool generate_says_command(const struct jobs *, const struct job *, bool (*says)(const char *text));
-/* Asks says() for all words of commands and all names of files.  0, -ENOMEM, or -EILSEQ with the failure set. */
+/* Calls says() for all words of commands and all names of files.  0, -ENOMEM, or -EILSEQ with the failure set. */
 int generate_check(const struct jobs *, const char *format, bool (*says)(const char *text),
 	struct failure *failure);
 

@@ -180,7 +180,7 @@ static bool begins_path(const char *text, const char *at)
 	return (from == at || *from == '-') && (from == text || !strchr("/)}", from[-1]));
 }
 
-/* Is this the root, and not a part of another name? */
+/* Does the path of the root stand at this place of the text, and not as a part of another name? */
 static bool is_root(const struct rules *rules, const char *text, const char *at, size_t len)
 {
 	return len > 1 && strncmp(at, rules->root, len) == 0 && !is_of_name(at[len]) &&
@@ -275,8 +275,9 @@ static bool makes_for(const struct build *b, int32_t producer, const struct job 
 	       contains(maker->targets, maker->n_targets, file);
 }
 
-/* Files that were there, or that one job makes; met[]: of each job, who needs something of it already. */
-static int add_inputs(struct build *b, int32_t index, struct rule *rule, int32_t *met)
+/* Files that were there, or that one job makes; needed_by[]: of each job, the rule that already
+ * needs something of it. */
+static int add_inputs(struct build *b, int32_t index, struct rule *rule, int32_t *needed_by)
 {
 	const struct job *job = &b->jobs->jobs[index];
 	int r = 0;
@@ -288,7 +289,7 @@ static int add_inputs(struct build *b, int32_t index, struct rule *rule, int32_t
 		if (!b->says(file->path))
 			continue;
 		if (producer != JOBS_NONE && makes_for(b, producer, job, job->inputs[i])) {
-			met[producer] = index;
+			needed_by[producer] = index;
 			r = add_name(&rule->needs, &rule->n_needs, file->path);
 		} else if (file->source && !file->written && file->kept && file->plain && file->fits) {
 			r = add_name(&rule->needs, &rule->n_needs, file->path);
@@ -310,7 +311,7 @@ static bool is_implied(const struct build *b, const struct job *job, int32_t oth
 	return false;
 }
 
-static int add_needs(struct build *b, int32_t *met)
+static int add_needs(struct build *b, int32_t *needed_by)
 {
 	int r = 0;
 
@@ -320,11 +321,11 @@ static int add_needs(struct build *b, int32_t *met)
 
 		if (b->rule_of[i] == JOBS_NONE)
 			continue;
-		r = add_inputs(b, i, rule, met);
+		r = add_inputs(b, i, rule, needed_by);
 		for (int32_t j = 0; j < job->n_deps && r == 0; j++) {
 			int32_t other = b->rule_of[job->deps[j]];
 
-			if (other != JOBS_NONE && met[job->deps[j]] != i &&
+			if (other != JOBS_NONE && needed_by[job->deps[j]] != i &&
 				!is_implied(b, job, job->deps[j]))
 				r = add_name(&rule->needs, &rule->n_needs,
 					b->rules->rules[other].makes[0]);
@@ -389,19 +390,19 @@ static int find_directories(struct build *b)
 static int build(struct build *b)
 {
 	size_t n = (size_t)b->jobs->n_jobs + 1;
-	cleanup_free int32_t *met = malloc(n * sizeof(*met));
+	cleanup_free int32_t *needed_by = malloc(n * sizeof(*needed_by));
 	int r = 0;
 
 	b->rule_of = malloc(n * sizeof(*b->rule_of));
 	b->rules->rules = calloc(n, sizeof(*b->rules->rules));
-	if (!met || !b->rule_of || !b->rules->rules)
+	if (!needed_by || !b->rule_of || !b->rules->rules)
 		r = -ENOMEM;
 	for (int32_t i = 0; i < b->jobs->n_jobs && r == 0; i++) {
-		met[i] = JOBS_NONE;
+		needed_by[i] = JOBS_NONE;
 		r = add_rule(b, i);
 	}
 	if (r == 0)
-		r = add_needs(b, met);
+		r = add_needs(b, needed_by);
 	if (r == 0)
 		r = find_directories(b);
 	free(b->rule_of);

@@ -37,7 +37,7 @@ static const char *escape_name(const char *at)
 	return NULL;
 }
 
-/* Our own goal, directives, and special targets. */
+/* Would make take the name for the goal of our rules, a directive, or a special target? */
 static bool is_word_of_make(const char *name)
 {
 	static const char *const words[] = { "all", "define", "else", "endef", "endif", "export",
@@ -129,8 +129,8 @@ static const char *escape_value(const char *at)
 	return *at == '$' ? "$$" : *at == '#' ? "\\#" : NULL;
 }
 
-/* When the file is read: a job for that would be one more than there was.  The command is in a variable, since make
- * counts the parentheses in the text of a function. */
+/* make makes the directories when it reads the file: a rule would be a job that the workflow did not have.  The command
+ * is in a variable, since make counts the parentheses in the text of a function. */
 static int write_directories(const struct rules *rules, FILE *out)
 {
 	cleanup_free char *command = rules->n_directories ? make_directories(rules) : NULL;

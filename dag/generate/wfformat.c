@@ -151,11 +151,11 @@ static json_t *specification_task(struct writer *w, int32_t index)
 static json_t *files(struct writer *w, int64_t *ret_n, int64_t *ret_bytes)
 {
 	const struct jobs *jobs = w->jobs;
-	cleanup_free bool *met = calloc((size_t)jobs->n_files + 1, sizeof(*met));
+	cleanup_free bool *listed = calloc((size_t)jobs->n_files + 1, sizeof(*listed));
 	json_t *array = json_array();
 
 	*ret_n = *ret_bytes = 0;
-	for (int32_t i = 0; i < jobs->n_jobs && met; i++) {
+	for (int32_t i = 0; i < jobs->n_jobs && listed; i++) {
 		const struct job *job = &jobs->jobs[i];
 
 		for (int32_t j = 0; j < job->n_inputs + job->n_outputs; j++) {
@@ -164,9 +164,9 @@ static json_t *files(struct writer *w, int64_t *ret_n, int64_t *ret_bytes)
 			const struct job_file *file = &jobs->files[index];
 			int64_t bytes = file->bytes == WORKFLOW_UNKNOWN ? 0 : file->bytes;
 
-			if (met[index] || file->directory)
+			if (listed[index] || file->directory)
 				continue;
-			met[index] = true;
+			listed[index] = true;
 			++*ret_n;
 			*ret_bytes = saturate_add(*ret_bytes, bytes);
 			json_array_append_new(array,
@@ -174,7 +174,7 @@ static json_t *files(struct writer *w, int64_t *ret_n, int64_t *ret_bytes)
 					(json_int_t)bytes));
 		}
 	}
-	if (!met) {
+	if (!listed) {
 		json_decref(array);
 		array = NULL;
 	}

@@ -229,7 +229,7 @@ static int32_t last_process(const struct workflow *w)
 {
 	int32_t last = GRAPH_NONE;
 
-	/* Of those that end at the same time the first: who waits for the others. */
+	/* Of those that end at the same time the first: it waits for the others. */
 	for (int32_t i = 0; i < w->graph->n_processes; i++)
 		if (!critical_is_outside(w, i) &&
 			(last == GRAPH_NONE || critical_end(w, i) > critical_end(w, last)))
@@ -291,7 +291,7 @@ static void mark_segments(struct walk *w, const struct critical_step *step)
 			w->critical->nodes[i] = true;
 }
 
-/* How a process began, or went on, on the path; who started it only where no data leads to it. */
+/* How a process began, or went on, on the path; its parent only where no data leads to it. */
 static void mark_joins(struct walk *w, const bool *forked, const bool *fed)
 {
 	const struct graph *g = w->graph;
@@ -308,7 +308,7 @@ static void mark_joins(struct walk *w, const bool *forked, const bool *fed)
 	}
 }
 
-/* Who stands deeper below another one than that, or further behind it on the path, is not looked for. */
+/* The search ends at a process that is deeper below another one than that, or further behind it on the path. */
 #define NEAR 64
 
 static bool is_above(const struct walk *w, int32_t above, int32_t process)

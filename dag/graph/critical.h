@@ -40,10 +40,10 @@ struct critical {
 	int32_t n_steps;
 	int64_t *slack_ns; /* of each process */
 	bool *nodes,
-		*edges; /* of the graph: on the path.  Data that one process of it left to a later one is, too */
+		*edges; /* of the graph: is it on the path?  Data from one process of the path to a later one is, too */
 };
 
-/* gains: slack and gain are asked for, too; else they are 0 and not known.  -ENOMEM. */
+/* gains: compute slack and gain, too; else they are 0, which means not known.  -ENOMEM. */
 int critical_create(const struct workflow *workflow, bool gains, struct critical **ret_critical);
 void critical_destroy(struct critical *critical);
 

@@ -109,7 +109,7 @@ struct event {
 	uint8_t kind;
 };
 
-/* What comes first if the times are the same: a reader sees what was written. */
+/* The order of events of the same time: a write comes before a read. */
 enum { EVENT_START, EVENT_OUT, EVENT_IN, EVENT_LAST, EVENT_REST };
 
 /* Edges of a node, linked by their indexes. */
@@ -458,7 +458,7 @@ static int start(struct build *b, int32_t process, int64_t time_ns)
 #define OUT_KINDS (EDGE_WRITE | EDGE_CREATE | EDGE_RENAME | EDGE_DELETE | EDGE_TRUNCATE)
 #define IN_KINDS (EDGE_READ | EDGE_EXECUTE | EDGE_MAP | EDGE_DELETE)
 
-/* Whether the one who begins to write a version does not know what it continues. */
+/* Does a process begin to write a version without knowing what it continues? */
 static bool is_strange(const struct build *b, int32_t access)
 {
 	const struct graph *g = b->graph;
@@ -506,7 +506,7 @@ static int out(struct build *b, int32_t access, int64_t time_ns)
 		return node;
 	if (a->kinds & EDGE_RENAME && v->reader != GRAPH_NONE && v->reader != a->process) {
 		node = new_part(b, a->file, v,
-			time_ns); /* who has read it does not depend on its new name */
+			time_ns); /* a reader does not depend on the new name */
 		if (node < 0)
 			return node;
 	} else if (b->edge_of[0][access] != GRAPH_NONE &&

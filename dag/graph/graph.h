@@ -23,7 +23,7 @@
  * put into a topological order as it comes; since data flows with time, few are against it, and the cost is
  * about linear in the number of accesses.
  *
- * Texts are not copied: they live in the one who calls.  -ENOMEM is the only error.  One thread.
+ * Texts are not copied: the caller owns them.  -ENOMEM is the only error.  One thread.
  */
 
 #include <stdbool.h>
@@ -58,7 +58,7 @@ enum node_kind {
 struct graph_process {
 	int64_t id, parent;       /* of the trace; parent 0: none */
 	int64_t start_ns, end_ns; /* end_ns GRAPH_NEVER: it had not ended */
-	void *data;               /* of the one who calls */
+	void *data;               /* of the caller */
 	int32_t first, last;      /* nodes: its segments, linked by .next */
 };
 
@@ -94,7 +94,7 @@ struct graph_edge {
 	int32_t from, to;
 	int kinds;
 	bool assumed, feedback; /* feedback: it made a new segment or version necessary */
-	bool read_back;         /* a write that was read again by the writer */
+	bool read_back;         /* the writer has read again what it wrote */
 	int64_t bytes, ops, ns; /* that moved along it; -1: not known */
 	int64_t time_ns; /* when it came about */
 	int32_t access;  /* index; GRAPH_NONE: a fork, or a next part */

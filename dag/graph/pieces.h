@@ -11,7 +11,7 @@
 
 #include "dag/graph/workflow.h"
 
-/* What a process has read that another one wrote, the last of it before it was read. */
+/* A process reads a version that another process wrote: the last write before the read. */
 struct arrival {
 	int32_t reader, writer; /* processes */
 	int32_t version;        /* node of the graph */

@@ -239,18 +239,18 @@ static int add_group(struct workflow *w, const struct query *q)
 /* No process is above itself: of a circle of parents the first that the walk reaches loses its parent. */
 static int cut_circles(struct graph *g)
 {
-	cleanup_free int32_t *met = calloc((size_t)g->n_processes + 1, sizeof(*met));
+	cleanup_free int32_t *seen = calloc((size_t)g->n_processes + 1, sizeof(*seen));
 
-	if (!met)
+	if (!seen)
 		return -1;
 	for (int32_t i = 0; i < g->n_processes; i++) {
 		int32_t process = i;
 
-		while (process != GRAPH_NONE && met[process] == 0) {
-			met[process] = i + 1;
+		while (process != GRAPH_NONE && seen[process] == 0) {
+			seen[process] = i + 1;
 			process = graph_parent(g, process);
 		}
-		if (process != GRAPH_NONE && met[process] == i + 1)
+		if (process != GRAPH_NONE && seen[process] == i + 1)
 			g->processes[process].parent = 0;
 	}
 	return 0;

@@ -4,7 +4,7 @@
 
 /*
  * The graph of a trace (graph.h), with all that is known of its processes and files, and which of them
- * are asked for.
+ * the options choose.
  */
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
---- graph.processes of process: all processes, and which of them are asked for
+--- graph.processes of process: all processes, and which of them the options choose
 {with phase end_ns}SELECT p.id, p.parent, p.start_ns, p.end_ns, p.program, p.command, p.exe, p.job, p.xform,
 	coalesce(q.phase, p.phase) AS phase, p.host, p.pid, p.exit_code, p.exit_signal, p.cpu_ns,
 	p.rsspeak_bytes, p.cpu_delay_ns, (SELECT g.driver FROM program g WHERE g.image = p.image) AS driver,
@@ -10,7 +10,7 @@ FROM process p LEFT JOIN proc q ON q.id = p.id ORDER BY p.id
 --- graph.files of none: all files
 SELECT id, path, kind, coalesce(size_last, size_first) AS size_bytes, created, deleted FROM file ORDER BY id
 
---- graph.accesses of part: who did what to which version of a file, and whether that is asked for
+--- graph.accesses of part: which process did what to which version of a file, and whether the options choose that
 {with}SELECT a.process, a.file, a.version, a.reads, a.writes, a.created, a.renamed, a.unlinked, a.executed,
 	a.mapped, a.truncated, a.emptied, a.assumed_read, a.assumed_write, a.nread, a.bread, a.nwrite, a.bwrite, a.io_ns, a.nmeta,
 	a.first_in_ns, a.first_out_ns, a.last_out_ns, a.last_ns, {chosen a.first_ns | a.last_ns} AS chosen

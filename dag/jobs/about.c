@@ -48,7 +48,7 @@ static int compare_changes(const void *x, const void *y)
 	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-/* The most memory at a time, if each had all the time as much as it had at its peak. */
+/* The most memory at one time, if each process had its peak during its whole life. */
 static int add_memory(struct jobs *jobs)
 {
 	const struct graph *g = jobs->workflow->graph;

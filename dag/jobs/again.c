@@ -156,7 +156,7 @@ static bool is_at_or_above(const struct again *a, int32_t above, int32_t process
 	return process == above;
 }
 
-/* What a command got as stdin, stdout or stderr: the last open of that path by who started it, or by its process
+/* What a command got as stdin, stdout or stderr: the last open of that path by its parent, or by its process
  * before; JOBS_NONE: not known. */
 static int32_t find_led(const struct again *a, const struct job_command *command, int fd)
 {
@@ -192,7 +192,8 @@ static void lead(struct again *a, int32_t index)
 	}
 }
 
-/* Who opened a file for several commands emptied it once, and they went on where the one before had stopped. */
+/* A process that opened a file for several commands emptied it once; each command went on where the one before had
+ * stopped. */
 static void set_leads(struct again *a)
 {
 	for (int32_t i = 0; i < a->jobs->n_commands; i++)

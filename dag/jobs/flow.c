@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Which job needs and makes which file: by paths, of which each has one content after the other. */
+/* Which job needs and makes which file.  A path has several contents in turn; each is needed and made by itself. */
 
 #include "dag/jobs/jobs_internal.h"
 
@@ -302,7 +302,7 @@ static int compare_times(const void *x, const void *y)
 
 /* ---- what is known of a path ---- */
 
-/* Who reads back what it alone has written needs nothing of others. */
+/* A job that reads back what it alone has written needs nothing of others. */
 static bool is_own(const struct content *uses, int32_t n, const struct content *use)
 {
 	if (use->out_ns == GRAPH_NEVER || use->out_ns > use->in_ns)
@@ -323,7 +323,7 @@ static int describe(struct flow *flow, const struct content *uses, int32_t n)
 	int r = 0;
 
 	if (was_there && data->created)
-		file->drivers = true; /* or by who is not known */
+		file->drivers = true; /* or of processes that are not known */
 	file->source |= was_there;
 	file->kept = !data->deleted;
 	file->plain = !data->kind || strcmp(data->kind, "file") == 0;

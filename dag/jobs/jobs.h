@@ -41,7 +41,7 @@ enum jobs_level { JOBS_JOB, JOBS_PROCESS };
 /* A path that jobs have to do with. */
 struct job_file {
 	const char
-		*path; /* relative to the root, if it is below; of the workflow or a part of it */
+		*path; /* relative to the root, if it is below the root */
 	int64_t bytes; /* in the end; WORKFLOW_UNKNOWN */
 	int32_t producer; /* the only job that wrote it; JOBS_NONE: no job did, or several */
 	bool source;      /* it was there before */
@@ -73,13 +73,13 @@ struct job_command {
 	int64_t start_ns;
 	char **argv;     /* ended by NULL; NULL: not known */
 	const char *cwd; /* NULL: not known */
-	/* Where stdin, stdout and stderr led, and where those of who started it did. */
+	/* Where stdin, stdout and stderr led, and where those of its parent did. */
 	const char *to[3], *before[3];
 	bool append[3];
 	int32_t led[3]; /* the open behind that: the same number, the same open; JOBS_NONE: not known */
 	enum job_lead lead[3];
 	int status; /* how it ended, as a shell says it; -1: not known */
-	int32_t reader;  /* who reads from the pipe that it writes into: index; JOBS_NONE */
+	int32_t reader;  /* the command that reads from the pipe it writes into: index; JOBS_NONE */
 	bool piped;      /* it reads from the pipe of another one */
 	const char *env; /* what is to be exported, as text of a shell; NULL: nothing */
 };
@@ -153,7 +153,7 @@ void job_each_use(const struct job *job,
 
 /* ---- for the parts of it ---- */
 
-/* Did that lead somewhere else than where it did for who started the command, or are all who did no part of a job? */
+/* Does the descriptor lead elsewhere than its parent's, or is the open behind it known? */
 bool jobs_redirected(const struct job_command *command, int fd);
 /* jobs_flow.c: what each job waits for, needs and makes.  Where jobs wait for each other, *ret_into (to be
  * freed, else NULL) says for each with which one it becomes one, and nothing is filled in. */

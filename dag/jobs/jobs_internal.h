@@ -9,7 +9,7 @@
 
 #include "dag/jobs/jobs.h"
 
-/* A number by a text: jobs, commands by their pipes, files that are appended to. */
+/* A hash table from text to number: of jobs by name, commands by pipe, files that commands append to. */
 struct name {
 	UT_hash_handle hh;
 	int32_t number;
@@ -81,7 +81,7 @@ struct jobs_names {
 
 /* What a job did to one content of a path: in the end, the file is called so. */
 struct content {
-	int32_t path, file, version, job; /* job JOBS_NONE: who is no job */
+	int32_t path, file, version, job; /* job JOBS_NONE: the process belongs to no job */
 	bool removes;
 	bool renames; /* and wrote nothing */
 	int64_t in_ns, out_ns; /* GRAPH_NEVER: it did not */
@@ -101,10 +101,11 @@ struct pairs {
 };
 
 int jobs_add_pair(struct pairs *pairs, int32_t first, int32_t second, bool soft);
-/* By first, then second, each once; it is soft if all were. */
+/* Sorts by first, then second, and keeps each pair once; it is soft if all its copies were. */
 void jobs_sort_pairs(struct pairs *pairs);
 
-/* jobs_read.c: memory that lives as long as the jobs (NULL: there is none), texts, what was started, who appended to what. */
+/* jobs_read.c: memory that lives as long as the jobs (NULL: there is none), texts, what was started, which process
+ * appended to what. */
 void *jobs_keep(struct jobs *jobs, size_t size);
 struct name *jobs_find_name(struct name *names, const char *text);
 struct name *jobs_get_name(struct name **names, const char *text,

@@ -17,5 +17,5 @@ WHERE process IS NOT NULL AND path IS NOT NULL ORDER BY id, did DESC
 SELECT h.id, h.process, h.path, h.file, h.flags, h.mode IS NOT NULL AS created, h.open_ns, f.kind = 'dir' AS directory
 FROM handle h LEFT JOIN file f ON f.id = h.file WHERE h.process IS NOT NULL AND h.path IS NOT NULL ORDER BY h.id
 
---- generate.uses of none: who read and wrote through which handle
+--- generate.uses of none: which process read and wrote through which handle
 SELECT handle, process, first_read_ns, first_write_ns FROM use WHERE process IS NOT NULL ORDER BY handle

@@ -9,15 +9,15 @@
  *
  *   a name     which file it leads to, or that it leads nowhere: each lookup learns that, also one that fails, and it is
  *              changed by making, renaming, linking, removing;
- *   a listing  which names a directory has.  Who makes and removes names in it need not wait for each other;
+ *   a listing  which names a directory has.  Jobs that make and remove names in it need not wait for each other;
  *   a content  read and written, version by version;
  *   attributes mode, owner, number of links.
  *
  * Looks, listings and attributes are weak: they count only for jobs of which one had ended when the other began.
  * Jobs that ran at the same time and only looked were in no order in the run either.
  *
- * Who uses a name needs the directories above it.  That is soft: of jobs that make the same directory if it is not
- * there yet, it is chance which one made it.
+ * A job that uses a name needs the directories above it.  That is soft: of jobs that make the same directory if it is
+ * not there yet, any may be the one that made it.
  */
 
 #include "dag/jobs/jobs_internal.h"
@@ -338,7 +338,7 @@ static int use_contents(struct order *o, const struct content *contents, int32_t
 static int compare_uses(const void *x, const void *y)
 {
 	const struct use *a = x, *b = y;
-	/* Of one version of a content, who reads it comes behind who wrote it. */
+	/* The readers of one version of a content come behind its writers. */
 	bool a_last = a->part && !a->writes && !a->weak, b_last = b->part && !b->writes && !b->weak;
 
 	if (a->object != b->object)
@@ -365,7 +365,8 @@ static int hold(struct held *held, const struct use *use)
 	return vector_push(held->uses, held->n, use);
 }
 
-/* use comes behind those that are held.  Who waits for a strong one need not wait for what that waits for. */
+/* Lets use wait for the held uses.  A strong write takes the place of those that it waits for: later uses wait for
+ * it alone. */
 static int wait_for(struct order *o, struct held *held, const struct use *use)
 {
 	int32_t n = 0;
@@ -420,8 +421,8 @@ struct lister {
 };
 
 /*
- * Who lists waits for all who had changed the listing.  If one of them had listed it, too, that one waits for all who
- * had ended before it began.
+ * A job that lists waits for all that had changed the listing.  If one of them had listed it, too, that one waits for
+ * all that had ended before it began.
  */
 static int wait_for_writers(struct order *o, const struct held *writers, const struct use *use,
 	struct lister *listers)
@@ -447,7 +448,7 @@ static int wait_for_writers(struct order *o, const struct held *writers, const s
 	return r;
 }
 
-/* Who changes a listing waits for all who had listed it, or for one that waits for them. */
+/* A job that changes a listing waits for all that had listed it, or for one that waits for them. */
 static int wait_for_readers(struct order *o, const struct held *readers, const struct use *use,
 	const struct lister *listers)
 {

@@ -60,7 +60,7 @@ static bool is_builder(const struct workflow *w, int32_t process)
 	return task->driver && task->program && !(driver && driver->lists);
 }
 
-/* What xargs starts inside of a job is a part of that: the text of the job starts it again. */
+/* What xargs starts inside of a job is a part of that job, because the command of the job starts it again. */
 static int absorb_lists(struct jobs *jobs)
 {
 	const struct workflow *w = jobs->workflow;
@@ -84,8 +84,8 @@ static int absorb_lists(struct jobs *jobs)
 	return 0;
 }
 
-/* Who leads from the first process of a job to one of another job, which it started, or to one that make
- * started, where all of a batch job is one. */
+/* Marks the processes of a job above the first process of another job, or above one that make started if the
+ * whole batch job is one job. */
 static void mark_drivers(const struct jobs *jobs, bool *drives)
 {
 	const struct graph *g = jobs->workflow->graph;
@@ -157,7 +157,7 @@ static int renumber_jobs(struct jobs *jobs)
 
 enum top { TOP_NOT_ASKED, TOP_YES, TOP_NO };
 
-/* What is known of a process without a look at who is above its parent. */
+/* What is known of a process without a look at what is above its parent. */
 static enum top look_at(const struct load *load, int32_t process, int32_t parent)
 {
 	const struct jobs *jobs = load->jobs;
@@ -226,7 +226,7 @@ static int keep_tops(struct load *load)
 	return 0;
 }
 
-/* Where a path is not appended to by the job, but was opened for that by who started it, nothing was written. */
+/* Where its parent opened a path for appending, and the job did not append, nothing was written. */
 static int mark_append(struct load *load, struct job_command *command, int fd)
 {
 	int32_t parent = graph_parent(load->jobs->workflow->graph, command->process);
@@ -286,7 +286,7 @@ static bool has_pipe(const struct job_command *command, int fd)
 	return jobs_redirected(command, fd) && strncmp(command->to[fd], "pipe:", 5) == 0;
 }
 
-/* Who reads from whose pipe. */
+/* Which command reads from which command's pipe. */
 static int join_pipes(struct jobs *jobs)
 {
 	struct name *pipes = NULL, *pipe;

@@ -119,7 +119,7 @@ static char **skip_interpreter(char **argv, const char *exe, const char *comm)
 enum image_column { I_PROCESS, I_SEQ, I_ARGV, I_CWD, I_IN, I_OUT, I_ERR, I_START, I_EXE, I_COMM };
 #define IMAGE_COLUMNS "process seq argv_raw cwd stdin stdout stderr start_ns exe comm"
 
-/* Of each process what it was at its fork, which says where who started it was, and its first program. */
+/* Of each process what it was at its fork, which says where its parent was, and its first program. */
 static int add_image(struct load *load, const struct query *q, struct job_command *before)
 {
 	struct jobs *jobs = load->jobs;

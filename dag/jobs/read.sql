@@ -4,7 +4,7 @@
 SELECT process, seq, argv_raw, cwd, stdin, stdout, stderr, start_ns, exe, comm FROM image WHERE seq < 2
 ORDER BY process, seq
 
---- generate.appends of none: who appended to which file, and who opened it to do that
+--- generate.appends of none: which process appended to which file, and which opened it to do that
 SELECT u.process, h.path FROM use u JOIN handle h ON h.id = u.handle WHERE h.flags LIKE '%APPEND%'
 UNION SELECT process, path FROM handle WHERE flags LIKE '%APPEND%' AND process IS NOT NULL
 

@@ -16,7 +16,7 @@
 struct flows {
 	int32_t *head[2]; /* by node */
 	int32_t *next;    /* by edge */
-	int32_t *seen;    /* by process: the last version in which it was met as a writer */
+	int32_t *seen;    /* by process: the last version that it wrote */
 };
 
 enum { WRITERS, READERS };
@@ -104,7 +104,7 @@ static bool ended_before(const struct part *x, const struct part *y)
 	return x->end_ns < y->start_ns || (x->end_ns == y->start_ns && x < y);
 }
 
-/* The largest trees of which one had ended before a driver started the other. */
+/* Links the largest two trees of processes of which one had ended before a driver started the other. */
 static int link_data(struct plan *p, int32_t writer, int32_t reader)
 {
 	struct line of_writer, of_reader;

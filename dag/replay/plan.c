@@ -35,7 +35,7 @@ static void take_times(struct plan *p)
 	}
 }
 
-/* Who started whom.  A parent comes before its children, so that no chain of them is a circle. */
+/* Which process started which.  A parent comes before its children, so that no chain of them is a circle. */
 static void take_parents(struct plan *p)
 {
 	const struct graph *g = p->workflow->graph;
@@ -142,7 +142,7 @@ void plan_measure_own(struct plan *p, int32_t process)
 	plan_each_piece(p, process, add_own);
 }
 
-/* While its children lived, most of the time. */
+/* Did the process compute most of the time while its children lived? */
 static bool computes_meanwhile(struct plan *p, int32_t process)
 {
 	const struct part *part = &p->parts[process];
@@ -191,7 +191,7 @@ static void add_mark(struct plan *p, int32_t process, int32_t child, int64_t tim
 }
 
 /*
- * Who forks some time after the last fork, or ends while the last child lives, and computed little, has
+ * A process that forks some time after the last fork, or ends while the last child lives, and computed little, has
  * waited for what that child did: for the end of its output, say.
  */
 static void add_marks(struct plan *p, int32_t process)

@@ -34,7 +34,7 @@ struct actor {
 	int32_t *ready; /* heap of children, the first in the trace on top */
 	int32_t n_ready, n_left, n_running;
 	int32_t picked;          /* the child that the piece is for */
-	int32_t used;            /* of its slots, by all who have theirs from here */
+	int32_t used;            /* of its slots, by all drivers that take theirs from here */
 	bool blocked;            /* a child is ready, and no slot is free */
 	int32_t ended;           /* the last step of the child that ended last */
 	enum replay_cause cause; /* of its next step */
@@ -58,7 +58,7 @@ struct sim {
 	int32_t n_running;
 	double now_ns;
 	struct replay *replay;
-	int32_t *queue, first, n_queue; /* who may go on; a ring of n */
+	int32_t *queue, first, n_queue; /* drivers that may go on; a ring of n */
 	int32_t *roots, n_roots, root; /* processes without a parent, in the order of their times */
 };
 
@@ -194,7 +194,7 @@ static void wake_pool(struct sim *s, int32_t driver, int32_t step)
 	}
 }
 
-/* Of those who want the same slot, is this the one whose child comes first in the trace? */
+/* Of the drivers that want the same slot, is this the one whose child comes first in the trace? */
 static bool is_first_in_pool(const struct sim *s, int32_t driver)
 {
 	for (int32_t d = s->plan.parts[driver].slots_of; d != REPLAY_NONE;
@@ -208,21 +208,21 @@ static bool is_first_in_pool(const struct sim *s, int32_t driver)
 	return true;
 }
 
-/* All between the last fork and this one. */
+/* The sum of the pieces between the last fork and this one. */
 static struct piece work_before(const struct sim *s, int32_t driver, bool last)
 {
 	const struct part *part = &s->plan.parts[driver];
 	struct actor *a = &s->actors[driver];
 	struct piece sum = { .width = 1 };
 
-	for (bool met = false; !met && a->event <= part->n_events; a->event++) {
+	for (bool found = false; !found && a->event <= part->n_events; a->event++) {
 		const struct piece *piece = plan_piece(&s->plan, driver, a->event);
 		const struct event *e = &s->plan.events[part->first_event + a->event];
 
 		sum.cpu_ns += piece->cpu_ns;
 		sum.wait_ns += piece->wait_ns;
 		sum.width = piece->width > sum.width ? piece->width : sum.width;
-		met = !last && a->event < part->n_events && e->kind == EVENT_FORK;
+		found = !last && a->event < part->n_events && e->kind == EVENT_FORK;
 	}
 	return sum;
 }
@@ -279,7 +279,7 @@ static int go_on_driver(struct sim *s, int32_t driver)
 		return 0;
 	if (!costs_slot(s, driver) || is_first_in_pool(s, driver))
 		return pick_child(s, driver);
-	may_go_on(s, driver); /* behind him */
+	may_go_on(s, driver); /* behind it */
 	return 0;
 }
 
@@ -384,7 +384,7 @@ static int end_process(struct sim *s, int32_t process)
 
 /* ---- time ---- */
 
-/* What the running pieces want of the cores if those who compute get that part of one. */
+/* What the running pieces want of the cores if each that computes gets that part of one. */
 static double wanted(const struct sim *s, double part, double *ret_slope)
 {
 	double sum = 0;
@@ -403,7 +403,7 @@ static double wanted(const struct sim *s, double part, double *ret_slope)
 }
 
 /*
- * The part of a core that each gets who computes: all of it, or so much that nothing is left.  What is wanted
+ * The part of a core that each computing piece gets: all of it, or so much that nothing is left.  What is wanted
  * grows with the part, less and less: Newton's method comes to it from below.
  */
 static double part_of_core(const struct sim *s)
@@ -557,7 +557,8 @@ static void list_children(struct sim *s)
 	}
 }
 
-/* What others had of the cores in the trace they have again; of fewer than there were, what was left over. */
+/* The cores of the replay.  Other programs use as many cores as during the run: with more cores than the run had,
+ * the workflow gets the additional ones; with fewer, at most as many as it had. */
 static double cores_for(const struct plan *p, double asked)
 {
 	double all = p->workflow->cpus;

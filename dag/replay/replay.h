@@ -16,7 +16,7 @@
  *   - a driver (make, ninja, xargs ...) starts a child as soon as a slot is free, and all has ended that
  *     wrote what that child, or any below it, is going to read, if that had ended before it began in the
  *     trace, too.  Of several, the first in the trace.  The make of a make has no slots of its own;
- *   - a core.  If more are wanted than there are, all who compute are slowed down alike.
+ *   - a core.  If more are wanted than there are, all that compute are slowed down alike.
  *
  * What is work is worked out from the trace alone.  If most of the time that processes waited for a core
  * (cpu_delay_ns) was spent while more were wanted than there are, that time is left out.  Requests to ftrac,
@@ -41,8 +41,8 @@ struct workflow;
 
 struct replay_faster {
 	const char *
-		glob; /* of the program; of the whole command line, too, if it has a blank, or command:
-			   * in front; '*' crosses '/' */
+		glob; /* matches programs; if it has a blank or begins with command:, also whole
+			   * command lines; '*' crosses '/' */
 	double factor; /* > 0; 2: takes half as long */
 };
 
@@ -69,8 +69,8 @@ struct replay_step {
 	int32_t process;
 	int32_t after;            /* the step that it waited for; REPLAY_NONE: the begin */
 	enum replay_cause cause;  /* own: the piece before; fork: by its parent; child: its end, or
-				  * how far it has come, data: of who wrote
-				  * what is read, slot: of who had the slot */
+				  * how far it has come, data: of the writer of
+				  * what is read, slot: of the process that had the slot */
 	int64_t begin_ns, end_ns; /* since the begin of the replay */
 	int64_t work_ns;          /* on a core of its own; waiting included */
 };
@@ -84,8 +84,8 @@ struct replay_process {
 struct replay {
 	int64_t measured_ns; /* from the first begin of a process to the last end, in the trace */
 	int64_t makespan_ns; /* the same in the replay */
-	double cores; /* that it had: those asked for, without what others had in the trace; INFINITY:
-			      * as many as wanted, because how many the trace had is not known */
+	double cores; /* of the replay: those of the option, less what other programs used; INFINITY:
+			      * no limit, because the cores of the trace are not known */
 	struct replay_process *processes; /* as in the graph */
 	struct replay_step *steps;        /* in the order in which they began */
 	int32_t n_steps;

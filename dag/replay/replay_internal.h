@@ -41,15 +41,15 @@ struct part {
 	int32_t first_event, n_events;    /* pieces: one more, from first_event + own index on */
 	int64_t own_ns;                   /* while no child lived */
 	double cpu_ns, delay_ns, wait_ns; /* measured; the last of its own time */
-	double request_ns;                /* of that: for those who needed a core for it */
+	double request_ns;                /* of that: of the requests that needed a core */
 	int64_t requests;
 	double few;       /* the part of its life in which there were too few cores */
 	double stretch;   /* how much longer its requests took for that */
-	int32_t slots_of; /* the driver with whose slots it starts children */
+	int32_t slots_of; /* the driver that owns the slots with which it starts children */
 	int32_t slots;
 };
 
-/* Who waits for the end of a process. */
+/* The processes that wait for the end of a process. */
 struct link {
 	int32_t to, next;
 };

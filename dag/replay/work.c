@@ -181,7 +181,7 @@ static double share_of_few(const struct plan *p)
 	return all > 0 ? few / all : 0;
 }
 
-/* What it had of the cores while it wanted more of them. */
+/* How many cores the workflow had, on average, while it needed more. */
 static double cores_had(const struct plan *p, const struct moment *moments, int32_t n)
 {
 	double had = 0, sum = 0, time = 0;
@@ -200,7 +200,7 @@ static double cores_had(const struct plan *p, const struct moment *moments, int3
 }
 
 /*
- * Who waits for a core has others to wait for who wait for one, too: the tracer, the reader of a pipe.  What
+ * A process that waits for a core also waits for others that wait for one: the tracer, the reader of a pipe.  What
  * it waited longer than for cores is taken for waiting for something else.
  */
 static void find_waits_for_others(struct plan *p)
@@ -272,7 +272,7 @@ static struct shares share_out(const struct part *part)
 	return s;
 }
 
-/* The lengths of pieces become their work. */
+/* Takes the length of a piece as its work. */
 static void note_length(struct part *part, struct piece *piece, int64_t length_ns, bool covered)
 {
 	(void)part;

@@ -11,7 +11,7 @@
 
 /* ---- nodes become one ---- */
 
-/* What a node belongs to; those of a kind with the same key become one. */
+/* A node and the key of its group; nodes of one kind with the same key become one node. */
 struct belongs {
 	const char *key;
 	int32_t node;
@@ -212,7 +212,7 @@ static int fold_directories(struct shape *shape)
 	return directories.failed ? -ENOMEM : r;
 }
 
-/* Who is joined with a file, and how. */
+/* Which nodes are joined with a file, and how. */
 struct neighbours {
 	int32_t node;
 	int32_t first, n; /* of ends[] */
@@ -329,7 +329,7 @@ static int fold_runs(struct shape *shape, struct ends *all, int32_t n, int32_t *
 	return merge(shape, to);
 }
 
-/* Of a file only who writes it, if anybody does. */
+/* Of a file only its writers, if it has any. */
 static void keep_writers(struct ends *all, struct neighbours *file)
 {
 	int32_t n = 0;
@@ -340,7 +340,7 @@ static void keep_writers(struct ends *all, struct neighbours *file)
 	file->n = n;
 }
 
-/* writers: it makes no difference who reads them. */
+/* writers: their readers make no difference. */
 static int fold_files(struct shape *shape, bool writers)
 {
 	struct ends all = { .shape = shape,
@@ -356,7 +356,7 @@ static int fold_files(struct shape *shape, bool writers)
 			to[i] = i;
 			qsort(all.ends + all.files[i].first, all.files[i].n, sizeof(*all.ends),
 				compare_ends);
-			/* A file without edges has no processes to be compared by. */
+			/* files are compared by their processes; a file without edges has none */
 			if (shape->nodes[i].kind == NODE_PROCESS || !all.files[i].n)
 				continue;
 			if (writers && shape->nodes[i].kind == NODE_FILE)
@@ -373,7 +373,7 @@ static int fold_files(struct shape *shape, bool writers)
 	return r;
 }
 
-/* ---- what is asked for ---- */
+/* ---- by the options ---- */
 
 int fold_shape(struct shape *shape, const struct fold_options *options)
 {

@@ -201,7 +201,7 @@ struct reducing {
 	const struct shape *shape;
 	const struct ends *out;
 	const int *place; /* of each node in the order */
-	int *seen, mark;  /* who was reached last from where */
+	int *seen, mark;  /* from where each node was reached last */
 	int *stack;
 	bool *dropped; /* edges */
 };

@@ -14,16 +14,16 @@
 struct shape;
 
 struct reach_options {
-	const char *ancestors_of, *descendants_of; /* NULL: not asked for */
+	const char *ancestors_of, *descendants_of; /* NULL: without this option */
 	const char *between[2]; /* what is on a way from the first to the second */
 };
 
-/* Keeps that alone.  0, -ENOMEM, or -ENOENT: *ret_missing fits no node. */
+/* Keeps only the nodes that the options name.  0, -ENOMEM, or -ENOENT: *ret_missing fits no node. */
 int reach_select(struct shape *shape, const struct reach_options *options,
 	const char **ret_missing);
 
 /*
- * Takes away the edges that say nothing new: those whose ends are joined by a longer way, too (transitive
+ * Removes the edges whose ends a longer path joins, too (transitive
  * reduction; A. Aho, M. Garey, J. Ullman 1972).  -ELOOP: there are cycles, as after folding.
  */
 int reach_reduce(struct shape *shape);

@@ -18,7 +18,7 @@ struct making {
 	bool *shown;   /* nodes of the graph */
 	int32_t *node; /* of the shape, for each node of the graph */
 	int32_t *
-		above; /* of each process: what is shown of it or, if nothing, of who started it; NOT_ASKED */
+		above; /* of each process: what is shown of it or, if nothing, of its parent; NOT_ASKED */
 };
 
 #define NOT_ASKED (-2)
@@ -35,8 +35,8 @@ static bool is_wanted(const struct making *m, const struct graph_edge *e)
 	       workflow_task(m->workflow, m->graph->accesses[e->access].process)->chosen;
 }
 
-/* Ends of edges that are asked for, and processes that are, with or without files; of those that were there
- * before the run only the tree tells. */
+/* Shows the ends of chosen edges, and the chosen processes, with or without files; processes that were there before the
+ * run only in the tree. */
 static void choose(struct making *m)
 {
 	const struct graph *g = m->graph;
@@ -202,8 +202,8 @@ static int32_t first_segment(const struct graph *g, int32_t process)
 	return node;
 }
 
-/* The part that is shown of who started a process, though he himself may not be asked for: the nearest
- * one above.  What was found is kept for all on the way: there may be a million of them. */
+/* The part that is shown of the parent of a process. If the parent is not shown: that of the nearest
+ * shown ancestor.  What was found is kept for all on the way: there may be a million of them. */
 static int32_t shown_above(struct making *m, int32_t node)
 {
 	const struct graph *g = m->graph;
@@ -280,7 +280,7 @@ static int compare_edges(const void *x, const void *y)
 static void join(struct shape_edge *edge, const struct shape_edge *other)
 {
 	edge->kinds |= other->kinds;
-	if (edge->kinds & ~EDGE_META) /* who moves data may look, too */
+	if (edge->kinds & ~EDGE_META) /* a process that moves data may look, too */
 		edge->kinds &= ~EDGE_META;
 	edge->assumed |= other->assumed;
 	edge->feedback |= other->feedback;
@@ -371,7 +371,7 @@ static const struct shape_edge *find_edge(const struct shape *shape, int32_t fro
 	return vector_find(&key, shape->edges, (size_t)shape->n_edges, sizeof(key), compare_ends);
 }
 
-/* Who writes a file is before it, whatever he has read of it (the ParaTrac paper, equation 5). */
+/* A writer of a file comes before it, even if it has read from it (the ParaTrac paper, equation 5). */
 static int keep_precedence(struct shape *shape)
 {
 	cleanup_free bool *dropped = calloc((size_t)shape->n_edges + 1, sizeof(*dropped));

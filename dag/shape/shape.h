@@ -27,7 +27,7 @@ struct shape_options {
 	bool fold; /* one node for each process and file, always */
 	bool precedence; /* the same, and one edge between a process and a file: create and write before read */
 	bool metadata; /* accesses to attributes alone, too */
-	bool choosy; /* only some files are asked for: processes that used none of them are left out */
+	bool choosy; /* the options choose some files: processes that used none of them are left out */
 	const struct critical *critical; /* NULL: nothing is marked */
 };
 
@@ -77,7 +77,7 @@ const char *shape_base_name(const struct shape *shape, int32_t node);
 /* A text that lives as long as the shape; NULL: out of memory. */
 const char *shape_label(struct shape *shape, const char *text);
 
-/* For those who change a shape: edges that join the same nodes become one, all are put in order, and slow
+/* After a change of a shape: edges that join the same nodes become one, all are put in order, and slow
  * ones are found. */
 void shape_join_edges(struct shape *shape);
 /* Nodes that are not kept go, and their edges with them. */

@@ -47,7 +47,7 @@ static int print(struct stat_run *run)
 	return r < 0 ? err_status(EXIT_OWN, "cannot write the table: %s", strerror(-r)) : 0;
 }
 
-static int tell(const struct stat_options *options)
+static int run_table(const struct stat_options *options)
 {
 	struct stat_run run = { .options = options, .table = table_create() };
 	unsigned how = (stat_needs_ops(options) ? QUERY_OPS : 0) | (options->foreign ? QUERY_FOREIGN : 0);
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 
 	cli_begin();
 	if (stat_options_parse(argc, argv, &options, &status))
-		status = options.sql ? stat_sql(&options, stdout) : tell(&options);
+		status = options.sql ? stat_sql(&options, stdout) : run_table(&options);
 	stat_options_finish(&options);
 	if (fflush(stdout) != 0 && status == 0)
 		status = err_status(EXIT_OWN, "cannot write the output: %s", strerror(errno));

@@ -111,7 +111,7 @@ static const char *found(struct bed *bed)
 
 /* ---- missing ---- */
 
-static void source_that_nobody_declares_is_missing(void **state)
+static void undeclared_source_is_missing(void **state)
 {
 	struct bed *bed = *state;
 	int32_t a = recipe(bed, "a.o", 0, 10);
@@ -501,7 +501,7 @@ static void what_ninja_says_without_a_target_is_passed_over(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FACT(source_that_nobody_declares_is_missing),
+		FACT(undeclared_source_is_missing),
 		FACT(file_that_is_declared_by_way_of_others_is_not_missing),
 		FACT(dependency_file_declares_sources_but_no_order),
 		FACT(grouped_targets_go_by_the_name_of_one),
