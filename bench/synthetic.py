@@ -169,7 +169,7 @@ class Store:
                             [(i,) + row[1:9] for i, row in done if len(row) == 10])
         self.db.executemany(self.insert["ops_name"],
                             [(i,) + row[1:8] for i, row in done if len(row) == 9])
-        self.db.executemany(self.insert["seconds"],
+        self.db.executemany(self.insert["second_operands"],
                             [(i, row[8], None) for i, row in done if len(row) == 9 and row[8]])
         self.last_op += n
         del ops[:n]
@@ -245,7 +245,7 @@ class Process:
         self.image, self.exec_t = self.fork_image, None
         self.pid = Process.last_pid
         Process.last_pid += 3  # leaves room for threads
-        self.touches, self.ghosts = {}, {}
+        self.touches, self.missing_names = {}, {}
         self.read = self.written = 0
         self.tid = None
 
@@ -295,8 +295,8 @@ class Process:
                       o.opens, o.nmeta, o.first, life, 0,
                       0 if o.executed or o.mapped or o.assumed & 1 else None, 0 if out else None,
                       None if not out else life if o.truncated or o.renamed else 0)
-        for path, (count, first) in self.ghosts.items():
-            store.put("ghosts", self.id, path, count, first)
+        for path, (count, first) in self.missing_names.items():
+            store.put("missing_names", self.id, path, count, first)
 
     def put_figures(self, end, rng):
         store, life, busy = self.store, end - self.start, rng.uniform(.2, .9)
@@ -393,7 +393,7 @@ class Clerk:
 
     def miss(self, process, path):
         t = self.by_name(process, "lookup", None, path, -errno.ENOENT)
-        process.ghosts.setdefault(path, [0, t])[0] += 1
+        process.missing_names.setdefault(path, [0, t])[0] += 1
 
     def make_directory(self, process, path):
         file = File(self.store, path, stat.S_IFDIR | 0o755, 4096)
@@ -421,13 +421,13 @@ class Clerk:
     def by_handle(self, handle, process, op, result=0, offset=None, asked=None, via=0, known=True):
         t, latency = self.step()
         image = process.image if process else handle.last
-        code, who = OP[op] + 64 * via, None if image == handle.image else image
+        code, requester = OP[op] + 64 * via, None if image == handle.image else image
         if not known:
             code += 256
         elif process.tid:
-            who = -self.store.thread(image, process.tid)
+            requester = -self.store.thread(image, process.tid)
         self.store.ops.append((t + latency, code, t - handle.open_t, latency, handle.id, result,
-                               offset, None if asked == result else asked, who, None))
+                               offset, None if asked == result else asked, requester, None))
         return t, latency
 
     def open(self, process, file, flags, op="open"):
@@ -450,14 +450,14 @@ class Clerk:
         if n == 0:
             return
         k, times, number = self.rng.randrange(CYCLE), self.times, handle.id
-        who = None if process.image == handle.image else process.image
+        requester = None if process.image == handle.image else process.image
         if process.tid:
-            who = -self.store.thread(process.image, process.tid)
+            requester = -self.store.thread(process.image, process.tid)
         code, base = OP[op] + 64 * via, self.t - times.at[k]
         since_open = base - handle.open_t
         self.store.ops.extend([
             (base + at + latency, code, since_open + at, latency, number, size, offset, None,
-             who, None)
+             requester, None)
             for at, latency, offset in zip(times.at[k:k + n], times.latency[k:k + n], offsets)])
         forward, consecutive = self.positions(handle, size, offsets)
         self.count(handle, process, op, n, n * size, self.t, base + times.at[k + n - 1],
@@ -882,7 +882,7 @@ def say_what_was_made(path):
             ("edges", "SELECT count(*) FROM (SELECT DISTINCT process, file FROM any_use)"),
             ("uses", "SELECT count(*) FROM any_use"),
             ("touches", "SELECT count(*) FROM touches"),
-            ("names not there", "SELECT count(*) FROM ghosts"),
+            ("names not there", "SELECT count(*) FROM missing_names"),
             ("samples", "SELECT count(*) FROM samples"),
             ("seconds of the run", "SELECT (max(end_t) - min(start_t)) / 1000000000 "
              "FROM processes")):

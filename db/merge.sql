@@ -98,8 +98,8 @@ FROM one.touches c LEFT JOIN same s ON s.old = c.file;
 INSERT INTO main.touches SELECT NULL, nullif(process, 0) + :processes, s.new, version + coalesce(s.tag, 0), path + :paths, did, opens,
 	nmeta, first_t + :t, last_t, touch_ns, first_in, first_out, last_out
 FROM one.accesses c LEFT JOIN same s ON s.old = c.file;
-INSERT INTO main.ghosts SELECT iif(process, process + :processes, 0), path + :paths, count, first_t + :t
-FROM one.ghosts;
+INSERT INTO main.missing_names SELECT iif(process, process + :processes, 0), path + :paths, count, first_t + :t
+FROM one.missing_names;
 
 INSERT INTO main.op_times SELECT iif(process, process + :processes, 0), ops, ns FROM one.op_times WHERE true
 	ON CONFLICT DO UPDATE SET ops = ops + excluded.ops, ns = ns + excluded.ns;
@@ -109,12 +109,12 @@ INSERT OR REPLACE INTO main.prerequisites SELECT target + :paths, name + :paths,
 FROM one.prerequisites;
 
 INSERT INTO main.ops_handle SELECT id + :ops, code, t, latency, iif(handle, handle + :handles, handle), result,
-	offset, length, CASE WHEN who > 0 THEN who + :images WHEN who < 0 THEN who - :threads ELSE who END
+	offset, length, CASE WHEN requester > 0 THEN requester + :images WHEN requester < 0 THEN requester - :threads ELSE requester END
 FROM one.ops_handle WHERE :with_ops;
 INSERT INTO main.ops_name SELECT o.id + :ops, code + 512 * coalesce(s.tag, 0), t + :t, latency,
-	CASE WHEN who > 0 THEN who + :images WHEN who < 0 THEN who - :threads ELSE who END,
+	CASE WHEN requester > 0 THEN requester + :images WHEN requester < 0 THEN requester - :threads ELSE requester END,
 	s.new, path + :paths, result
 FROM one.ops_name o LEFT JOIN same s ON s.old = o.file WHERE :with_ops;
 INSERT INTO main.pieces SELECT op + :ops, n FROM one.pieces WHERE :with_ops;
-INSERT INTO main.seconds SELECT op + :ops, path + :paths, s.new
-FROM one.seconds o LEFT JOIN same s ON s.old = o.file WHERE :with_ops;
+INSERT INTO main.second_operands SELECT op + :ops, path + :paths, s.new
+FROM one.second_operands o LEFT JOIN same s ON s.old = o.file WHERE :with_ops;

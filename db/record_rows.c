@@ -18,10 +18,10 @@ static bool is_call(const struct event *ev)
 	return (ev->op == OP_READ || ev->op == OP_WRITE) && ev->via == VIA_DIRECT;
 }
 
-/* The columns 'code' and 'who' of a row; see schema.sql. */
+/* The columns 'code' and 'requester' of a row; see schema.sql. */
 struct requester {
 	int64_t code;
-	struct value who;
+	struct value requester;
 };
 
 /* usual: the image that a NULL stands for; versions: how many versions follow the one that a 0 stands for. */
@@ -33,13 +33,13 @@ static int find_requester(struct record *record, const struct work *w, const str
 	int r = 0;
 
 	ret->code = w->ev->op | w->ev->via << 6 | versions << 9;
-	ret->who = w->image && w->image == usual ? V_NULL : V_INT(image);
+	ret->requester = w->image && w->image == usual ? V_NULL : V_INT(image);
 	if (w->image && tid == 0)
 		ret->code |= 1 << 8;
 	else if (tid != (w->image ? w->process->pid : 0))
 		r = tuples_intern(record->threads, (int64_t[]){ image, tid }, &thread);
 	if (thread)
-		ret->who = V_INT(-thread);
+		ret->requester = V_INT(-thread);
 	return r;
 }
 
@@ -58,20 +58,20 @@ int record_put_handle_op(struct record *record, const struct work *w, const stru
 {
 	const struct event_op *op = w->op;
 	bool data = moves_data(w->ev->op);
-	struct requester requester;
+	struct requester by;
 	int r;
 
 	if (!record->options.ops)
 		return count_op(record, w, 0);
-	r = find_requester(record, w, h->opener, version - h->version, &requester);
+	r = find_requester(record, w, h->opener, version - h->version, &by);
 	if (r == 0)
 		r = store_put(record->store, PUT_OP_HANDLE,
-			(struct value[]){ V_INT(++record->last_op), V_INT(requester.code),
+			(struct value[]){ V_INT(++record->last_op), V_INT(by.code),
 				V_INT(w->ev->time_ns - h->open_ns), V_INT(op->latency_ns),
 				V_INT(op->handle), V_INT(op->result),
 				V_OPT(data && op->offset >= 0, op->offset),
 				V_OPT(data && op->length != (uint64_t)op->result, op->length),
-				requester.who });
+				by.requester });
 	if (r == 0 && is_call(w->ev) && op->pieces != 1)
 		r = store_put(record->store, PUT_PIECES,
 			(struct value[]){ V_INT(record->last_op), V_ID(op->pieces) });
@@ -81,20 +81,20 @@ int record_put_handle_op(struct record *record, const struct work *w, const stru
 int record_put_name_op(struct record *record, const struct work *w, const struct row *row)
 {
 	const struct event_op *op = w->op;
-	struct requester requester;
+	struct requester by;
 	int r;
 
 	if (!record->options.ops)
 		return count_op(record, w, 0);
-	r = find_requester(record, w, NULL, row->file ? row->version - 1 : 0, &requester);
+	r = find_requester(record, w, NULL, row->file ? row->version - 1 : 0, &by);
 	if (r == 0)
 		r = store_put(record->store, PUT_OP_NAME,
-			(struct value[]){ V_INT(++record->last_op), V_INT(requester.code),
+			(struct value[]){ V_INT(++record->last_op), V_INT(by.code),
 				V_INT(w->ev->time_ns - record->options.start_ns),
-				V_INT(op->latency_ns), requester.who, V_ID(row->file),
+				V_INT(op->latency_ns), by.requester, V_ID(row->file),
 				V_ID(row->path.id), V_INT(op->result) });
 	if (r == 0 && (row->path2 || row->file2))
-		r = store_put(record->store, PUT_SECOND,
+		r = store_put(record->store, PUT_SECOND_OPERAND,
 			(struct value[]){
 				V_INT(record->last_op), V_ID(row->path2), V_ID(row->file2) });
 	return count_op(record, w, r);

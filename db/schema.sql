@@ -81,28 +81,28 @@ CREATE TABLE samples (
 CREATE TABLE threads (id INTEGER PRIMARY KEY, image INTEGER, tid INTEGER);
 
 -- Operations on an open handle, including its open.
---   code    op_name + 64 * via_name + 256 if the thread is not known + 512 * (how many versions of the
---           file later than at the open)
---   t       since the open of the handle
---   length  requested, if not moved in full
---   who     the requester.  NULL: the image that opened the handle, or an image: in its first thread; 0: not
---           known; negative: row of threads
+--   code       op_name + 64 * via_name + 256 if the thread is not known + 512 * (how many versions of the
+--              file later than at the open)
+--   t          since the open of the handle
+--   length     requested, if not moved in full
+--   requester  an image: in its first thread; NULL: the image that opened the handle; 0: not known;
+--              negative: row of threads
 -- No indexes: queries of operations read all of them.
 CREATE TABLE ops_handle (
 	id INTEGER PRIMARY KEY, code INTEGER, t INTEGER, latency INTEGER, handle INTEGER,
-	result INTEGER, offset INTEGER, length INTEGER, who INTEGER);
+	result INTEGER, offset INTEGER, length INTEGER, requester INTEGER);
 
 -- All others: on names, and on files by name.  Both tables share one sequence of ids.  code: as above, but
--- versions count from the first; t: since the start of the run; who: NULL: not known.
+-- versions count from the first; t: since the start of the run; requester: NULL: not known.
 CREATE TABLE ops_name (
-	id INTEGER PRIMARY KEY, code INTEGER, t INTEGER, latency INTEGER, who INTEGER,
+	id INTEGER PRIMARY KEY, code INTEGER, t INTEGER, latency INTEGER, requester INTEGER,
 	file INTEGER, path INTEGER, result INTEGER);
 
 -- Reads and writes that the kernel sent as several requests, and their number; NULL: not known.
 CREATE TABLE pieces (op INTEGER PRIMARY KEY, n INTEGER);
 
 -- The path2 and file2 of operations on names.
-CREATE TABLE seconds (op INTEGER PRIMARY KEY, path INTEGER, file INTEGER);
+CREATE TABLE second_operands (op INTEGER PRIMARY KEY, path INTEGER, file INTEGER);
 
 -- Tuples of how files are opened.
 CREATE TABLE ways (
@@ -140,7 +140,7 @@ CREATE TABLE touches (
 	first_in INTEGER, first_out INTEGER, last_out INTEGER);
 
 -- Missing names: looked up, but nonexistent.  process 0: not known.
-CREATE TABLE ghosts (
+CREATE TABLE missing_names (
 	process INTEGER, path INTEGER, count INTEGER, first_t INTEGER, PRIMARY KEY (process, path)) WITHOUT ROWID;
 
 -- All recorded operations of a process: how many, and the sum of their latencies.  process 0: not known.

@@ -246,7 +246,7 @@ FROM run, names n LEFT JOIN paths p ON p.id = n.path;
 -- search it for each operation.)
 CREATE VIEW handle_op AS
 SELECT o.id, i.process, i.id AS image,
-	CAST(iif(o.code & 256, NULL, nullif(coalesce((SELECT tid FROM threads WHERE id = -o.who),
+	CAST(iif(o.code & 256, NULL, nullif(coalesce((SELECT tid FROM threads WHERE id = -o.requester),
 		(SELECT pid FROM processes WHERE id = i.process)), 0)) AS INTEGER) AS tid,
 	n.name, h.file, CAST(h.version + (o.code >> 9) AS INTEGER) AS version, s.path,
 	CAST(NULL AS BLOB) AS path2, CAST(NULL AS INTEGER) AS file2,
@@ -266,15 +266,15 @@ SELECT o.id, i.process, i.id AS image,
 FROM ops_handle o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN via_name v ON v.code = (o.code >> 6 & 3)
 	LEFT JOIN handles h ON h.id = o.handle LEFT JOIN paths s ON s.id = h.path LEFT JOIN ways w ON w.id = h.way
-	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.who), o.who, h.image);
+	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.requester), o.requester, h.image);
 
 CREATE VIEW name_op AS
 SELECT o.id, i.process, i.id AS image,
-	CAST(iif(o.code & 256, NULL, nullif(coalesce((SELECT tid FROM threads WHERE id = -o.who),
+	CAST(iif(o.code & 256, NULL, nullif(coalesce((SELECT tid FROM threads WHERE id = -o.requester),
 		(SELECT pid FROM processes WHERE id = i.process)), 0)) AS INTEGER) AS tid,
 	n.name, o.file, CAST(iif(o.file IS NULL, NULL, 1 + (o.code >> 9)) AS INTEGER) AS version,
-	s.path, (SELECT q.path FROM seconds z JOIN paths q ON q.id = z.path WHERE z.op = o.id) AS path2,
-	(SELECT z.file FROM seconds z WHERE z.op = o.id) AS file2,
+	s.path, (SELECT q.path FROM second_operands z JOIN paths q ON q.id = z.path WHERE z.op = o.id) AS path2,
+	(SELECT z.file FROM second_operands z WHERE z.op = o.id) AS file2,
 	(SELECT value FROM meta WHERE key = 'start_ns') + o.t AS start_ns,
 	o.latency AS latency_ns, o.result, CAST(NULL AS INTEGER) AS offset,
 	CAST(NULL AS INTEGER) AS length,
@@ -282,7 +282,7 @@ SELECT o.id, i.process, i.id AS image,
 	CAST(NULL AS INTEGER) AS pieces
 FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN paths s ON s.id = o.path
-	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.who), o.who);
+	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.requester), o.requester);
 
 -- Two parts with one table each, and columns of the same affinity: SQLite flattens such a view and computes only the
 -- columns that a query uses.
@@ -389,7 +389,7 @@ FROM run, access_rows a LEFT JOIN paths p ON p.id = a.path;
 CREATE VIEW ghost AS
 SELECT CAST(nullif(g.process, 0) AS INTEGER) AS process, p.path, g.count,
 	(SELECT value FROM meta WHERE key = 'start_ns') + g.first_t AS first_ns
-FROM ghosts g LEFT JOIN paths p ON p.id = g.path;
+FROM missing_names g LEFT JOIN paths p ON p.id = g.path;
 
 -- A target without prerequisites has a row, too.
 CREATE VIEW declared AS

@@ -115,9 +115,9 @@ def add_file(db, number, path, size=10, latency=5):
            last_t=0, io_ns=3, **same)
     insert(db, "ops_handle", id=number, code=2, t=number, latency=latency, handle=number,
            result=10, offset=0)
-    insert(db, "ops_name", id=number + 100000, code=0, t=number, latency=5, who=1, path=number,
+    insert(db, "ops_name", id=number + 100000, code=0, t=number, latency=5, requester=1, path=number,
            result=-errno.ENOENT)
-    insert(db, "ghosts", process=1, path=number, count=1, first_t=5)
+    insert(db, "missing_names", process=1, path=number, count=1, first_t=5)
 
 
 def odd(db):
@@ -135,7 +135,7 @@ def units(db):
 def one_operation(db):
     add_process(db)
     insert(db, "paths", id=2, path="/nowhere")
-    insert(db, "ops_name", id=1, code=0, t=5, latency=7, who=1, path=2, result=-errno.ENOENT)
+    insert(db, "ops_name", id=1, code=0, t=5, latency=7, requester=1, path=2, result=-errno.ENOENT)
 
 
 def synthetic(name):

@@ -54,7 +54,7 @@ static const char *rows(struct fixture *f, const char *columns)
 	assert_int_equal(missing_names_flush(f->names), 0);
 	assert_int_equal(store_commit(f->store), 0);
 	assert_int_equal(store_begin(f->store), 0);
-	return sql_ask(f->db, "SELECT %s FROM ghosts ORDER BY process, path", columns);
+	return sql_ask(f->db, "SELECT %s FROM missing_names ORDER BY process, path", columns);
 }
 
 static void add(struct fixture *f, int64_t process, int64_t path, int64_t time_ns)

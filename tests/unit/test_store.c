@@ -312,10 +312,10 @@ static void every_statement_fills_a_row_of_its_table(void **state)
 	assert_int_equal(store_commit(store), 0);
 	assert_string_equal(sql_ask(path, "SELECT count(*) FROM processes JOIN images USING (id) "
 		"JOIN files USING (id) JOIN handles USING (id) JOIN touches "
-		"USING (id) JOIN ghosts ON ghosts.process = id JOIN ops_name USING (id) JOIN ops_handle USING (id) "
+		"USING (id) JOIN missing_names ON missing_names.process = id JOIN ops_name USING (id) JOIN ops_handle USING (id) "
 		"JOIN paths USING (id) JOIN mounts USING (id) JOIN kinds USING (id) JOIN ways USING "
 		"(id) JOIN threads USING (id) JOIN names ON names.file = id JOIN moved ON moved.handle = id "
-		"JOIN uses ON uses.handle = id JOIN seconds ON op = id"), "1");
+		"JOIN uses ON uses.handle = id JOIN second_operands ON op = id"), "1");
 	store_destroy(store);
 }
 
@@ -401,11 +401,11 @@ static void nothing_of_a_transaction_that_is_rolled_back_stays(void **state)
 	for (int i = 1; i <= 20; i++) {
 		row[0] = V_INT(i);
 		assert_int_equal(store_put(store, PUT_OP_HANDLE, row), 0);
-		assert_int_equal(store_put(store, PUT_SECOND, row), 0);
+		assert_int_equal(store_put(store, PUT_SECOND_OPERAND, row), 0);
 	}
 	store_rollback(store);
 	put_key(store, "after", 1);
-	assert_string_equal(sql_ask(path, "SELECT (SELECT count(*) FROM ops_handle), (SELECT count(*) FROM seconds), "
+	assert_string_equal(sql_ask(path, "SELECT (SELECT count(*) FROM ops_handle), (SELECT count(*) FROM second_operands), "
 		"(SELECT count(*) FROM trace)"), "0|0|1");
 	store_destroy(store);
 }
