@@ -9,7 +9,7 @@
 
 #define EXIT_OWN 1   /* the command failed */
 #define EXIT_USAGE 2 /* the command line is wrong */
-/* Both, of a program that runs another one and otherwise ends with its status. */
+/* Replaces both in a program that runs another one and ends with the status of that. */
 #define EXIT_RUNNER 125
 
 /* Prints the line.  Control characters become '?'. */

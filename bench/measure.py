@@ -67,7 +67,7 @@ def directory_for(prefix, where):
 
 @contextlib.contextmanager
 def memory():
-    """A file system in memory, so that nothing hides the cost; nobody else sees it."""
+    """A file system in memory, so that nothing hides the cost; it is mounted in a namespace of our own."""
     top = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-bench-"))
     run(["mount", "-t", "tmpfs", "-o", "size=75%", "bench", top])
     try:
@@ -112,14 +112,14 @@ def busy_s():
     """Seconds that all processors have worked: for anybody, and for us and all that we have seen end."""
     words = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
     user, nice, system, _, _, irq, softirq, steal = map(int, words[:8])
-    ours = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    ours = [resource.getrusage(processes) for processes in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return ((user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK"),
             sum(used.ru_utime + used.ru_stime for used in ours))
 
 
 def disturbance(before, after, seconds):
-    """The part of the processors' time that went to others while we measured; what is within the ticks
-    in which the kernel counts is none."""
+    """The part of the processors' time that other processes used while we measured. The kernel counts in
+    ticks: a part as small as those is 0."""
     others = (after[0] - before[0]) - (after[1] - before[1])
     return round(max(0, others - 0.05) / (seconds * os.cpu_count()), 3)
 

@@ -46,7 +46,7 @@ def walk(top):
 
 
 class Watch(threading.Thread):
-    """The most that a process ever has, as seen each 0.2 seconds."""
+    """The peaks of a process, sampled each 0.2 seconds."""
 
     def __init__(self, pid):
         super().__init__(daemon=True)

@@ -71,8 +71,8 @@ def compare(name, workload, directory, pairs):
     native = measure([], command, clean, directory)  # warms the caches
     print(f"\n{name}: {native[0]:.2f} s natively, {pairs} pairs\n")
     print("| followed by | command | spread | whole call | spread |\n|---|---|---|---|---|")
-    for way in "nobody", "connector", "ptrace":
-        prefix = [] if way == "nobody" else [PROCMON, "--db", directory / "../bench.db", "--force",
+    for way in "none", "connector", "ptrace":
+        prefix = [] if way == "none" else [PROCMON, "--db", directory / "../bench.db", "--force",
                                               "--processes", way, "--"]
         inner, whole = [], []
         for _ in range(pairs):

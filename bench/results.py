@@ -77,7 +77,7 @@ def per_op(run, key):
 
 
 def cpu_of(turn, role):
-    """Seconds of the tracer for a million operations; who does not count them did those that ftrac
+    """Seconds of the tracer for a million operations; a tracer that does not count them did as many as ftrac
     counted doing the same work."""
     run = turn[role]
     ops = run.get("ops") or (run["unit"] == "s" and turn.get("ftrac", {}).get("ops"))

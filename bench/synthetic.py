@@ -44,7 +44,7 @@ HELPERS = "sort", "gzip", "awk", "cksum"
 PID = 1000  # of make
 DEVICE, MOUNT = 65024, 2147483676
 PTRACE = 8  # enum tier
-MODE = 0o666  # as asked for by who creates
+MODE = 0o666  # as the creating process asks for
 O_LARGEFILE = 0o100000
 READ = os.O_RDONLY | O_LARGEFILE
 WRITE = os.O_WRONLY | os.O_TRUNC | O_LARGEFILE
@@ -210,7 +210,7 @@ class File:
         self.version, self.seen, self.names = 1, None, []
 
     def put(self, store):
-        if self.seen is None:  # nobody has ever looked at it
+        if self.seen is None:  # no process has looked at it
             return
         store.put("files", self.id, self.path, store.number("kinds", DEVICE, self.mode, MOUNT),
                   100000 + 16 * self.id, self.size_first,
@@ -502,7 +502,7 @@ class Clerk:
         if op == "release" and not handle.flags & FMODE_EXEC:
             self.by_handle(handle, process, "flush")
             handle.last = process.image
-        # Whose a release is nobody says; it is put down to who used the handle last.
+        # The kernel does not say which process releases; ftrac takes the one that used the handle last.
         t, latency = self.by_handle(handle, None, op, known=False)
         handle.put(self.store, t + latency)
         if (stat.S_ISREG(handle.file.mode) and handle.flags & 3 == os.O_RDONLY
@@ -557,7 +557,7 @@ class Clerk:
 
 
 class Budget:
-    """Spreads what is asked for over what is to come."""
+    """Spreads the wanted number over the rest of the run."""
 
     def __init__(self, options, children, jobs, rng):
         self.rng, self.options = rng, options

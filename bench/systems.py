@@ -27,7 +27,7 @@ class System:
     """Nothing in between."""
     role = "native"
     limit_s = 600  # what takes longer is stuck
-    foreign = False  # may be unable to do the work, which is said
+    foreign = False  # may be unable to do the work, which the command then prints
 
     def __init__(self, name, role=None, uring=False):
         self.name, self.uring = name, uring

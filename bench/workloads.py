@@ -50,7 +50,7 @@ class Montage(Workload):
 
 
 class Compile(Workload):
-    """Lua; a made-up project where it is to be tiny."""
+    """Compiles Lua; tiny: a generated project."""
 
     def __init__(self, name, tiny, jobs):
         super().__init__(name, tiny)

@@ -316,7 +316,7 @@ static int check_files(struct query_db *db, const char *path, struct trace_files
 			path, "");
 	if (access(path, R_OK) < 0)
 		return fail(db, -errno,
-			"cannot open '%s': %s; it belongs to the user who made the trace", path,
+			"cannot open '%s': %s; it belongs to the user that made the trace", path,
 			strerror(errno));
 	return check_owner(db, path, files, how);
 }

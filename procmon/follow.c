@@ -99,7 +99,7 @@ static void note_privilege(struct watch *watch, const struct proc_snapshot *snap
 		watch->unprivileged = strndup(exe, n);
 }
 
-static void emit_exec(struct follow *follow, pid_t pid, bool has_look, int64_t time_ns)
+static void emit_exec(struct follow *follow, pid_t pid, bool has_snapshot, int64_t time_ns)
 {
 	struct scope *scope = follow->watch->scope;
 	struct figures before;
@@ -110,7 +110,7 @@ static void emit_exec(struct follow *follow, pid_t pid, bool has_look, int64_t t
 		scope_emit_figures(scope, pid, pid, &unknown);
 	scope_on_ptrace(scope, &(struct connector_event){ .kind = CONNECTOR_EXEC, .tid = pid,
 		.pid = pid, .time_ns = time_ns });
-	if (has_look)
+	if (has_snapshot)
 		discover(follow, pid);
 	if (known)
 		scope_emit_before(scope, pid, &before);

@@ -16,7 +16,7 @@ export function table(id) {
 	return tables.get(id);
 }
 
-/** Its rows with all digits, for others than people. */
+/** Its rows with all digits, for programs. */
 export const exactRows = (id) => JSON.parse(keepDigits(text(id))).rows;
 
 /** Facts of the nodes of a graph by their ids. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Numbers for people, as base/units.c and dag/table.c write them: tests/golden/units.tsv holds both to it. */
+/** Readable numbers, as base/units.c and dag/table.c write them: tests/golden/units.tsv holds both to it. */
 
 /** As printf() rounds: what lies in the middle goes to the even digit, where toFixed() takes the larger one. */
 function fixed(value, digits) {

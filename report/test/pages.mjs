@@ -331,7 +331,7 @@ async function checkWithoutScript(browser, entry) {
 		check("and the graph", (await page.locator("#dag-picture svg g.node").count()) > 0);
 		await checkLegible(page, 10);
 	}
-	check("and what is missing is said", (await page.locator("noscript .note").count()) === 1);
+	check("and the page says what is missing", (await page.locator("noscript .note").count()) === 1);
 	await close(page);
 }
 
