@@ -80,8 +80,8 @@ def steps(total, given):
     if total <= most:
         return range(1, total + 1)
     # One at any place of each of as many pieces.
-    chance = random.Random(given.seed)
-    return sorted({chance.randint(1 + i * total // most, (i + 1) * total // most) for i in range(most)})
+    rng = random.Random(given.seed)
+    return sorted({rng.randint(1 + i * total // most, (i + 1) * total // most) for i in range(most)})
 
 
 def crashed(status):

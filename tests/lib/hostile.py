@@ -45,32 +45,32 @@ VALUES = [0, 1, -1, 2**31, -2**31, 2**53, 2**62, 2**63 - 1, -2**63, 1.5, -1e300,
           "../..", "\n", 'a\nb"c', "%s%n", "*"]
 
 
-def damage_pages(good, chance):
+def damage_pages(good, rng):
     """Bytes, runs of bytes, and sometimes the end, are others."""
     bytes_ = bytearray(good)
-    for _ in range(chance.choice([1, 5, 20, 100])):
-        at = chance.randrange(len(bytes_) if chance.random() < 0.7 else 4096)
-        length = chance.choice([1, 1, 1, 4, 8, 100, 4096])
+    for _ in range(rng.choice([1, 5, 20, 100])):
+        at = rng.randrange(len(bytes_) if rng.random() < 0.7 else 4096)
+        length = rng.choice([1, 1, 1, 4, 8, 100, 4096])
         length = min(length, len(bytes_) - at)
-        bytes_[at:at + length] = bytes([chance.randrange(256)]) * length
-    if chance.random() < 0.1:
-        del bytes_[chance.randrange(len(bytes_)):]
+        bytes_[at:at + length] = bytes([rng.randrange(256)]) * length
+    if rng.random() < 0.1:
+        del bytes_[rng.randrange(len(bytes_)):]
     return bytes_
 
 
-def damage_values(path, chance):
+def damage_values(path, rng):
     """Values of some columns, in a row or in all, are others."""
     db = sqlite3.connect(path, isolation_level=None)
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
-    for _ in range(chance.choice([1, 2, 5, 30])):
-        table = chance.choice(tables)
+    for _ in range(rng.choice([1, 2, 5, 30])):
+        table = rng.choice(tables)
         columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-        column = "value" if table == "meta" else chance.choice(columns)
-        row = chance.randrange(9)
-        which = f"LIMIT 1 OFFSET {row}" if chance.random() < 0.6 else ""
+        column = "value" if table == "meta" else rng.choice(columns)
+        row = rng.randrange(9)
+        which = f"LIMIT 1 OFFSET {row}" if rng.random() < 0.6 else ""
         try:
             db.execute(f"UPDATE {table} SET {column} = ? WHERE {columns[0]} IN "
-                       f"(SELECT {columns[0]} FROM {table} {which})", (chance.choice(VALUES),))
+                       f"(SELECT {columns[0]} FROM {table} {which})", (rng.choice(VALUES),))
         except sqlite3.Error:
             pass # an id that is no number, or is there already
     db.close()

@@ -15,7 +15,7 @@ import traceback
 
 import ftractest
 from ftractest import Checks, become_reaper, comm, complete
-from sample import LONG, chance
+from sample import LONG, rng
 from sides import LIBC
 
 
@@ -169,7 +169,7 @@ class Parts:
     def __init__(self, chosen, seconds=240, one_of=1):
         self.checks, self.chosen, self.seconds = Checks(), chosen or ["*"], seconds
         self.one_of = 1 if chosen or LONG else one_of
-        self.turn = chance().randrange(self.one_of) if self.one_of > 1 else 0
+        self.turn = rng().randrange(self.one_of) if self.one_of > 1 else 0
         become_reaper()
 
     def is_chosen(self, name):

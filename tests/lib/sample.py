@@ -13,7 +13,7 @@ sys.argv[1:] = [word for word in sys.argv[1:] if word != "--long"]
 
 
 @functools.cache
-def chance():
+def rng():
     """The random numbers of all samples of this process."""
     seed = int(os.environ.get("FTRAC_SEED") or random.SystemRandom().randrange(10**6))
     print(f"a sample: FTRAC_SEED={seed} repeats it, --long takes all", flush=True)
@@ -25,7 +25,7 @@ def some(items, part):
     items = list(items)
     if LONG or part <= 1 or not items:
         return items
-    chosen = set(chance().sample(range(len(items)), -(-len(items) // part)))
+    chosen = set(rng().sample(range(len(items)), -(-len(items) // part)))
     return [item for i, item in enumerate(items) if i in chosen]
 
 

@@ -24,7 +24,7 @@ static const size_t kept[] = { 1, 2000, SIZE_MAX / 4 };
 struct world {
 	struct feed *f;
 	sqlite3 *notes; /* of what was fed; NULL: not this time */
-	uint64_t chance;
+	uint64_t rng_state;
 	struct { pid_t pid; int id; } processes[PIDS];
 	int n_processes;
 	pid_t last_pid;
@@ -36,10 +36,10 @@ struct world {
 
 static unsigned pick(struct world *w, unsigned n)
 {
-	w->chance ^= w->chance << 13;
-	w->chance ^= w->chance >> 7;
-	w->chance ^= w->chance << 17;
-	return w->chance % n;
+	w->rng_state ^= w->rng_state << 13;
+	w->rng_state ^= w->rng_state >> 7;
+	w->rng_state ^= w->rng_state << 17;
+	return w->rng_state % n;
 }
 
 static void exec(sqlite3 *db, const char *format, ...)
@@ -409,7 +409,7 @@ static void views_are_the_same_with_any_bound(void **state)
 			"CREATE TABLE opened (handle, process, file, flags); CREATE TABLE asked (process, file);"
 			"CREATE TABLE moved (handle, process, writes, bytes)");
 		for (size_t i = 0; i < TRACES; i++) {
-			struct world w = { .notes = i ? NULL : notes, .chance = seed * 88172645463325252u, .last_pid = 100 };
+			struct world w = { .notes = i ? NULL : notes, .rng_state = seed * 88172645463325252u, .last_pid = 100 };
 
 			w.f = feeds[i] = feed_begin(&(struct record_options){ .ops = true, .kept = kept[i] });
 			play(&w);

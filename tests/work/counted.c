@@ -30,7 +30,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "chance.h"
+#include "rng.h"
 
 #define OPERATIONS(X)                                                                          \
 	X(chmod) X(chown) X(truncate) X(utimens) X(create) X(open) X(read) X(write) X(flush)    \
@@ -286,7 +286,7 @@ int main(int argc, char **argv)
 	argv += whole;
 	if (argc - whole != 4 || chdir(argv[1]) < 0)
 		errx(2, "usage: counted [--whole] DIR ROUNDS SEED");
-	chance = strtoul(argv[3], NULL, 0);
+	rng_state = strtoul(argv[3], NULL, 0);
 	for (long i = strtol(argv[2], NULL, 0); i > 0; i--)
 		rounds[below(sizeof(rounds) / sizeof(rounds[0]))]();
 	for (int i = 0; i < DID_MAX; i++)

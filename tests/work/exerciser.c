@@ -35,7 +35,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "chance.h"
+#include "rng.h"
 #include "history.h"
 #include "pieces.h"
 
@@ -949,7 +949,7 @@ int main(int argc, char **argv)
 	if (optind >= argc || options.size < 16 * PAGE)
 		errx(2, "usage: exerciser [options] FILE [SOURCE]");
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	chance = seed;
+	rng_state = seed;
 	buffer = aligned_alloc(PAGE, options.size + 2 * PAGE);
 	if (options.uring && pieces_open_ring() < 0) {
 		options.uring = 0;

@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "chance.h"
+#include "rng.h"
 
 #define MAX_PROCESSES 2000
 #define ENOUGH 60 /* no more children then */
@@ -307,7 +307,7 @@ static pid_t make(const char *name, unsigned long flags)
 	if (pid)
 		return pid;
 	begin(line);
-	chance = seed;
+	rng_state = seed;
 	depth++;
 	if (one_in(3))
 		execute(line);
@@ -492,7 +492,7 @@ int main(int argc, char **argv)
 		print_log();
 		return 0;
 	}
-	chance = strtoull(argv[2], NULL, 10);
+	rng_state = strtoull(argv[2], NULL, 10);
 	depth = argc > 4 ? atoi(argv[4]) : 0;
 	begin(argc > 3 ? &all->lines[atoi(argv[3])] : new_line("first"));
 	if (argc == 3)

@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "chance.h"
+#include "rng.h"
 
 #define CLIENTS 256
 #define FILES 6
@@ -173,7 +173,7 @@ static void work(const char *top, int number, uint64_t seed)
 	char dir[80];
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	chance = seed;
+	rng_state = seed;
 	snprintf(dir, sizeof(dir), "client%d.%llu", number, (unsigned long long)seed);
 	if (chdir(top) < 0 || mkdir(dir, 0755) < 0 || chdir(dir) < 0) {
 		is_wrong("mkdir", dir);
@@ -228,7 +228,7 @@ int main(int argc, char **argv)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		err(1, "mmap");
-	chance = seed *= 1000003;
+	rng_state = seed *= 1000003;
 	for (int i = 0; i < clients; i++)
 		pids[i] = start(argv[optind], i, ++seed);
 	for (until = time(NULL) + seconds; time(NULL) < until; kills++) {

@@ -35,7 +35,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "chance.h"
+#include "rng.h"
 
 #define CLIENTS 256
 #define ERRNOS 140
@@ -523,8 +523,8 @@ static void work(int number, uint64_t seed)
 	const char *path = options.beside && number % 2 ? options.beside : options.top;
 	static const mode_t masks[] = { 0, 022, 077, 002 };
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody goes on alone */
-	chance = seed;
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* no client goes on alone */
+	rng_state = seed;
 	sigaction(SIGBUS, &action, NULL);
 	top = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (top < 0)
@@ -571,7 +571,7 @@ static int run(void)
 
 	for (int i = 0; i < options.clients; i++)
 		clients[i] = start(i, seed++);
-	chance = seed;
+	rng_state = seed;
 	for (int i = 0; i < options.kill; i++) {
 		int victim = below(options.clients);
 

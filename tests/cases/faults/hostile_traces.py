@@ -19,7 +19,7 @@ import tempfile
 
 from ftractest import Checks, need, need_fuse
 from hostile import WFSTAT, COMMANDS, DEEP_COMMANDS, damage_pages, damage_values, make_deep
-from sample import LONG, chance as numbers, some
+from sample import LONG, rng as random_numbers, some
 from workflows import traced
 
 need_fuse()
@@ -30,7 +30,7 @@ SECONDS, MEMORY = 3600 if LONG else 120, 4 << 30
 DEPTH = 1000000 if LONG else 100000
 ERROR = {"check": 2, "diff": 2}  # 1 is what they found; of all others 1
 checks = Checks()
-chance = numbers()
+rng = random_numbers()
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 trace, whole = base / "trace.db", base / "whole.db"
 
@@ -73,13 +73,13 @@ def changed(fact, sql, commands=None):
     db = sqlite3.connect(trace)
     db.executescript(sql)
     db.close()
-    for command in some(commands, 3) if commands else chance.sample(COMMANDS, SAMPLE):
+    for command in some(commands, 3) if commands else rng.sample(COMMANDS, SAMPLE):
         reads(fact, command)
 
 
 def refused(fact, content):
     trace.write_bytes(content)
-    for command in chance.sample(COMMANDS, SAMPLE):
+    for command in rng.sample(COMMANDS, SAMPLE):
         reads(fact, command, refused=True)
 
 
@@ -101,13 +101,13 @@ for one in COMMANDS:
     reads("a whole trace", one)
 
 for i in range(PAGES):
-    trace.write_bytes(damage_pages(good, chance))
-    for one in chance.sample(COMMANDS, SAMPLE):
+    trace.write_bytes(damage_pages(good, rng))
+    for one in rng.sample(COMMANDS, SAMPLE):
         reads(f"damaged pages {i}", one)
 for i in range(VALUES):
     shutil.copy(whole, trace)
-    damage_values(trace, chance)
-    for one in chance.sample(COMMANDS, SAMPLE):
+    damage_values(trace, rng)
+    for one in rng.sample(COMMANDS, SAMPLE):
         reads(f"other values {i}", one)
 
 refused("an empty file", b"")
@@ -116,7 +116,7 @@ refused("a header alone", good[:100])
 refused("a page alone", good[:4096])
 for part in 2, 3, 7:
     trace.write_bytes(good[:len(good) // part])
-    for one in chance.sample(COMMANDS, SAMPLE):
+    for one in rng.sample(COMMANDS, SAMPLE):
         reads(f"one of {part} parts", one)
 changed("parents in a circle", "UPDATE processes SET parent = CASE WHEN id < (SELECT max(id) FROM processes) "
         "THEN id + 1 ELSE 1 END", COMMANDS)

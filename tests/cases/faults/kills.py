@@ -136,8 +136,8 @@ class Watch(threading.Thread):
 class Life:
     """What is the same for all that are killed."""
 
-    def __init__(self, checks, label, base, chance):
-        self.checks, self.label, self.base, self.chance = checks, label, base, chance
+    def __init__(self, checks, label, base, rng):
+        self.checks, self.label, self.base, self.rng = checks, label, base, rng
         self.db, self.work, self.journal_path = base / "trace.db", base / "work", base / "journal"
         remove(base)
         base.mkdir()
@@ -161,12 +161,12 @@ class Life:
 
     def wait_and_kill(self, pid):
         """After some batches, at any moment of the next."""
-        batches = self.chance.choice([0, 3, 3, 3, 4, 6])
+        batches = self.rng.choice([0, 3, 3, 3, 4, 6])
         watch = Watch(self.db)
         watch.start()
         self.check("batches come", watch.wait_for(batches), len(watch.commits))
         self.check("it has begun", self.wait_until_begun())
-        time.sleep(0.25 * self.chance.random())
+        time.sleep(0.25 * self.rng.random())
         os.kill(pid, signal.SIGKILL)
         self.due_ns, self.batches = watch.stop(), len(watch.commits)
 
@@ -264,7 +264,7 @@ class EndLife(MountLife):
             os.waitpid(pid, 0)
         begin = time.monotonic()
         mount.take_away()
-        delay = 1.2 * EndLife.takes_s * self.chance.random()
+        delay = 1.2 * EndLife.takes_s * self.rng.random()
         time.sleep(delay)
         os.kill(mount.pid, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(mount.pid, 0)[1])
@@ -288,7 +288,7 @@ class StartLife(Life):
         begin = time.monotonic()
         daemon = subprocess.Popen([FTRAC, "-f", "--db", self.db, "-o", f"source={self.work}", mnt],
                                   stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        time.sleep(self.takes_s * self.chance.random())
+        time.sleep(self.takes_s * self.rng.random())
         daemon.kill()
         daemon.communicate()
         if is_mounted(mnt):
@@ -364,7 +364,7 @@ class ProcmonLife(Life):
 
     def live(self):
         code = f"{THIS}; import signal; signal.alarm(120); kills.start_programs(None, 1, 'p')"
-        monitor = subprocess.Popen([PROCMON, "--processes", self.chance.choice(["ptrace", "auto"]),
+        monitor = subprocess.Popen([PROCMON, "--processes", self.rng.choice(["ptrace", "auto"]),
                                     "--db", self.db, "--", sys.executable, "-c", code],
                                    stdout=self.journal, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.wait_and_kill(monitor.pid)
@@ -401,7 +401,7 @@ class ProcmonLife(Life):
         return len(names), len(ended & names)
 
 
-def plan(n, chance):
+def plan(n, rng):
     """Kinds of lives: (name, class, options) n times, each kind at least once, in any order."""
     kinds = [("mount", MountLife, {"options": ()}),
              ("mount cached", MountLife, {"options": ("--fidelity", "cached")}),
@@ -410,7 +410,7 @@ def plan(n, chance):
     if has_fidelity("open"):
         kinds.append(("mount open", MountLife, {"options": ("--fidelity", "open")}))
     lives = [kinds[i % len(kinds)] for i in range(n)]
-    chance.shuffle(lives)
+    rng.shuffle(lives)
     return lives
 
 
@@ -422,17 +422,17 @@ def main():
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("kinds", nargs="*")
     given = parser.parse_args()
-    checks, chance = Checks(), random.Random(given.seed)
+    checks, rng = Checks(), random.Random(given.seed)
     n = given.kills or (200 if given.all else 16)
     print(f"seed {given.seed}")
     tally = collections.Counter()
     per_kind = collections.Counter()
     with Mount() as own:
         own.unmount()
-        for i, (kind, life, settings) in enumerate(plan(n, chance)):
+        for i, (kind, life, settings) in enumerate(plan(n, rng)):
             if given.kinds and kind not in given.kinds:
                 continue
-            one = life(checks, f"kill {i}, {kind}", own.base / "life", chance, **settings)
+            one = life(checks, f"kill {i}, {kind}", own.base / "life", rng, **settings)
             done, known = one.live()
             tally.update(done=done, known=known, due=len(one.due), batches=one.batches)
             tally.update(f"told {os.strerror(number)}" for number, _ in one.errors)

@@ -44,9 +44,9 @@ def seek_in_mapped(path):
         os.close(fd)
 
 
-def one_change(top, chance):
-    a, b = (f"{top}/d{chance.randrange(DIRECTORIES)}/{chance.randrange(NAMES)}" for _ in "ab")
-    kind = chance.randrange(7)
+def one_change(top, rng):
+    a, b = (f"{top}/d{rng.randrange(DIRECTORIES)}/{rng.randrange(NAMES)}" for _ in "ab")
+    kind = rng.randrange(7)
     if kind == 0:
         os.close(os.open(a, os.O_CREAT | os.O_WRONLY))
     elif kind == 1:
@@ -64,10 +64,10 @@ def one_change(top, chance):
 
 
 def until_gone(top, seed):
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     while True:
         try:
-            one_change(top, chance)
+            one_change(top, rng)
         except OSError as e:
             if e.errno in GONE:
                 return
@@ -86,11 +86,11 @@ def client(top, seed):
 
 def host(native, ends):
     """What the kernel does not know of: names removed natively, mounts on directories that clients use."""
-    chance, is_mounted = random.Random(1), False
+    rng, is_mounted = random.Random(1), False
     while time.monotonic() < ends:
         with contextlib.suppress(OSError):
-            os.unlink(f"{native}/d{chance.randrange(DIRECTORIES)}/{chance.randrange(NAMES)}")
-        if os.geteuid() == 0 and chance.randrange(20) == 0:
+            os.unlink(f"{native}/d{rng.randrange(DIRECTORIES)}/{rng.randrange(NAMES)}")
+        if os.geteuid() == 0 and rng.randrange(20) == 0:
             command = ["umount", "-l"] if is_mounted else ["mount", "-t", "tmpfs", "tmpfs"]
             subprocess.run([*command, f"{native}/d0/point"], check=False, stderr=subprocess.DEVNULL)
             is_mounted = not is_mounted

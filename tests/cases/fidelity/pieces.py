@@ -29,7 +29,7 @@ class Vector(ctypes.Structure):
 
 def program(seed):
     """Runs in the current directory."""
-    chance, libc = random.Random(seed), ctypes.CDLL(None, use_errno=True)
+    rng, libc = random.Random(seed), ctypes.CDLL(None, use_errno=True)
     room = ctypes.create_string_buffer(2 * MOST + 200 * 2 * PAGE)
     start = (ctypes.addressof(room) + PAGE - 1) // PAGE * PAGE
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -43,24 +43,24 @@ def program(seed):
     fd = os.open("file", os.O_RDWR | os.O_CREAT, 0o644)
 
     def size():
-        return chance.choice([chance.randint(1, MOST), (1 << 20) - chance.randint(0, PAGE), 1 << 20,
-                              (1 << 20) + chance.randint(0, PAGE), chance.randint(1, 3 * PAGE)])
+        return rng.choice([rng.randint(1, MOST), (1 << 20) - rng.randint(0, PAGE), 1 << 20,
+                              (1 << 20) + rng.randint(0, PAGE), rng.randint(1, 3 * PAGE)])
 
     def vector(total):
-        n, at, parts = chance.randint(1, 40), start + chance.randint(0, PAGE - 1), []
+        n, at, parts = rng.randint(1, 40), start + rng.randint(0, PAGE - 1), []
         for i in range(n):
-            part = total - sum(p.len for p in parts) if i == n - 1 else chance.randint(0, total // n)
+            part = total - sum(p.len for p in parts) if i == n - 1 else rng.randint(0, total // n)
             parts.append(Vector(at, part))
-            at += part + chance.choice([0, chance.randint(0, PAGE)])
+            at += part + rng.choice([0, rng.randint(0, PAGE)])
         return (Vector * n)(*parts), n
 
     os.pwrite(fd, b"x" * 1000, 0)
     for _ in range(CALLS):
-        total, offset = size(), chance.randint(0, LIMIT + PAGE) // chance.choice([1, 512, PAGE]) % (LIMIT - 1)
-        buffer = start + chance.choice([0, 16, 48, chance.randint(0, PAGE - 1)])
+        total, offset = size(), rng.randint(0, LIMIT + PAGE) // rng.choice([1, 512, PAGE]) % (LIMIT - 1)
+        buffer = start + rng.choice([0, 16, 48, rng.randint(0, PAGE - 1)])
         parts, n = vector(total)
         os.lseek(fd, offset, os.SEEK_SET)
-        chance.choice([
+        rng.choice([
             lambda: libc.read(fd, buffer, total), lambda: libc.write(fd, buffer, total),
             # What looks like pieces, and is calls of their own.
             lambda: [libc.write(fd, buffer, (1 << 20) - 48), libc.write(fd, buffer, 48)],
@@ -71,7 +71,7 @@ def program(seed):
         ])()
     end = os.fstat(fd).st_size
     for _ in range(5):
-        libc.pread64(fd, start + 48, MOST, end - chance.randint(0, 3 << 20))
+        libc.pread64(fd, start + 48, MOST, end - rng.randint(0, 3 << 20))
     os.close(fd)
 
 

@@ -303,7 +303,7 @@ PARTS = {"link for a directory": LinkForDirectory, "directory": Directory, "link
 
 def swap_until(part, pipe, pause):
     """In a process of its own, until the pipe is closed; how often, and what it found."""
-    chance, n = random.Random(), 0
+    rng, n = random.Random(), 0
     os.set_blocking(pipe, False)
     while True:
         try:
@@ -313,8 +313,8 @@ def swap_until(part, pipe, pause):
             pass
         part.swap()
         n += 1
-        time.sleep(chance.random() * pause)
-    part.settle()
+        time.sleep(rng.random() * pause)
+    part.put_back()
     return n, part.forbidden()
 
 

@@ -11,8 +11,8 @@ of its directory, a change on the host, and the time between the change and the 
 same natively and through the mount; answers, and what is left on the host, are compared.  A difference is of one of
 the classes of CLASSES.
 
-rights_over_time.py [--seed N] [--number N] [--all] [--world PATTERN]: N combinations, by chance, for each way of
-mounting; --all: each operation with each change, at times and in states by chance.
+rights_over_time.py [--seed N] [--number N] [--all] [--world PATTERN]: N random combinations for each way of
+mounting; --all: each operation with each change, at times and in states by rng.
 """
 import argparse
 import collections
@@ -513,8 +513,8 @@ def every_way():
     return [way for way in itertools.product(operations(), changes(), DELAYS) if possible(*way)]
 
 
-def by_chance(chance, ways):
-    return [Combination(*way, {key: chance.choice(values) for key, values in STATES.items()}) for way in ways]
+def random_combinations(rng, ways):
+    return [Combination(*way, {key: rng.choice(values) for key, values in STATES.items()}) for way in ways]
 
 
 # ---- what is done with them ----
@@ -753,14 +753,14 @@ def check_batch(tally, world, top, on, batch):
 
 
 def check_world(checks, world, top):
-    chance = random.Random(f"{arguments.seed} {world}")
+    rng = random.Random(f"{arguments.seed} {world}")
     ways = every_way()
-    chance.shuffle(ways)
+    rng.shuffle(ways)
     if arguments.all:  # one time for each operation and change, another one in each world
         ways = list({way[:2]: way for way in ways}.values())
     else:
         ways = ways[:arguments.number]
-    combinations = by_chance(chance, ways)
+    combinations = random_combinations(rng, ways)
     tally = Tally(checks, world)
     for i in range(0, len(combinations), BATCH):
         check_batch(tally, world, top, base / "disk" / f"{top.name} {i}".replace(" ", "-"), combinations[i:i + BATCH])

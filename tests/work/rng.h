@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef WORK_CHANCE_H
-#define WORK_CHANCE_H
+#ifndef WORK_RNG_H
+#define WORK_RNG_H
 
 /* Random numbers that a seed makes the same on each machine (splitmix64). */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-static uint64_t chance; /* the seed, at first */
+static uint64_t rng_state; /* the seed, at first */
 
 static inline uint64_t random_bits(void)
 {
-	uint64_t z = chance += 0x9e3779b97f4a7c15u;
+	uint64_t z = rng_state += 0x9e3779b97f4a7c15u;
 
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
 	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
