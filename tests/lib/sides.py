@@ -57,7 +57,7 @@ def same_lines(checks, what, native, mounted):
                      f"\n  natively {a}\n  mounted  {b}")
 
 
-class Teller(list):
+class Emitter(list):
     """Called with a name, a call and its arguments it keeps a line that says what came of it."""
 
     def __call__(self, what, call, *arguments, **named):

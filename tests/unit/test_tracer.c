@@ -14,7 +14,7 @@
 
 enum kind { FORKED, THREADED, EXECUTED, ENDING, LEFT, ENDED, RELEASED };
 
-struct told {
+struct emitted {
 	enum kind kind;
 	pid_t tid, pid;
 	int detail; /* parent, released, last, status */
@@ -22,40 +22,40 @@ struct told {
 	char exe[200];
 };
 
-#define MAX_TOLD 20000
+#define MAX_EMITTED 20000
 
 struct scene {
 	struct temp temp;
-	struct told told[MAX_TOLD];
+	struct emitted emitted[MAX_EMITTED];
 	size_t n;
 	_Atomic bool stop;
 	bool stop_after_command;
 	int result, status;
 };
 
-static struct told *tell(struct scene *s, enum kind kind, pid_t tid, pid_t pid, int detail,
+static struct emitted *emit(struct scene *s, enum kind kind, pid_t tid, pid_t pid, int detail,
 	int64_t time_ns)
 {
-	struct told *t = &s->told[s->n < MAX_TOLD - 1 ? s->n++ : MAX_TOLD - 1];
+	struct emitted *t = &s->emitted[s->n < MAX_EMITTED - 1 ? s->n++ : MAX_EMITTED - 1];
 
-	*t = (struct told){ .kind = kind, .tid = tid, .pid = pid, .detail = detail,
+	*t = (struct emitted){ .kind = kind, .tid = tid, .pid = pid, .detail = detail,
 		.time_ns = time_ns };
 	return t;
 }
 
 static void on_forked(void *arg, pid_t pid, pid_t parent, int64_t time_ns)
 {
-	tell(arg, FORKED, pid, pid, parent, time_ns);
+	emit(arg, FORKED, pid, pid, parent, time_ns);
 }
 
 static void on_threaded(void *arg, pid_t tid, pid_t pid, int64_t time_ns)
 {
-	tell(arg, THREADED, tid, pid, 0, time_ns);
+	emit(arg, THREADED, tid, pid, 0, time_ns);
 }
 
 static void on_executed(void *arg, pid_t pid, bool released, int64_t time_ns)
 {
-	struct told *t = tell(arg, EXECUTED, pid, pid, released, time_ns);
+	struct emitted *t = emit(arg, EXECUTED, pid, pid, released, time_ns);
 	char path[40];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
@@ -65,22 +65,22 @@ static void on_executed(void *arg, pid_t pid, bool released, int64_t time_ns)
 
 static void on_ending(void *arg, pid_t tid, pid_t pid, bool last)
 {
-	tell(arg, ENDING, tid, pid, last, 0);
+	emit(arg, ENDING, tid, pid, last, 0);
 }
 
 static void on_left(void *arg, pid_t tid, pid_t pid, bool stood)
 {
-	tell(arg, LEFT, tid, pid, stood, 0);
+	emit(arg, LEFT, tid, pid, stood, 0);
 }
 
 static void on_ended(void *arg, pid_t tid, pid_t pid, int status, int64_t time_ns)
 {
-	tell(arg, ENDED, tid, pid, status, time_ns);
+	emit(arg, ENDED, tid, pid, status, time_ns);
 }
 
 static void on_released(void *arg, pid_t pid)
 {
-	tell(arg, RELEASED, pid, pid, 0, 0);
+	emit(arg, RELEASED, pid, pid, 0, 0);
 }
 
 static void on_command_ended(void *arg, int status)
@@ -172,7 +172,7 @@ static size_t count(const struct scene *s, enum kind kind)
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n; i++)
-		n += s->told[i].kind == kind;
+		n += s->emitted[i].kind == kind;
 	return n;
 }
 
@@ -181,15 +181,15 @@ static size_t count_ended_processes(const struct scene *s)
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n; i++)
-		n += s->told[i].kind == ENDED && s->told[i].tid == s->told[i].pid;
+		n += s->emitted[i].kind == ENDED && s->emitted[i].tid == s->emitted[i].pid;
 	return n;
 }
 
-static const struct told *find(const struct scene *s, enum kind kind, pid_t tid)
+static const struct emitted *find(const struct scene *s, enum kind kind, pid_t tid)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->told[i].kind == kind && (!tid || s->told[i].tid == tid))
-			return &s->told[i];
+		if (s->emitted[i].kind == kind && (!tid || s->emitted[i].tid == tid))
+			return &s->emitted[i];
 	return NULL;
 }
 
@@ -201,17 +201,17 @@ static void command_is_told_from_fork_to_end(void **state)
 	assert_int_equal(s->result, 0);
 	assert_int_equal(s->status, 0);
 	assert_int_equal(s->n, 5);
-	assert_int_equal(s->told[0].kind, FORKED);
-	assert_int_equal(s->told[0].detail, getpid());
-	assert_int_equal(s->told[1].kind, EXECUTED);
-	assert_non_null(strstr(s->told[1].exe, "/true"));
-	assert_int_equal(s->told[2].kind, ENDING);
-	assert_true(s->told[2].detail);
-	assert_int_equal(s->told[3].kind, LEFT);
-	assert_true(s->told[3].detail);
-	assert_int_equal(s->told[4].kind, ENDED);
-	assert_true(s->told[0].time_ns <= s->told[1].time_ns &&
-		s->told[1].time_ns <= s->told[4].time_ns);
+	assert_int_equal(s->emitted[0].kind, FORKED);
+	assert_int_equal(s->emitted[0].detail, getpid());
+	assert_int_equal(s->emitted[1].kind, EXECUTED);
+	assert_non_null(strstr(s->emitted[1].exe, "/true"));
+	assert_int_equal(s->emitted[2].kind, ENDING);
+	assert_true(s->emitted[2].detail);
+	assert_int_equal(s->emitted[3].kind, LEFT);
+	assert_true(s->emitted[3].detail);
+	assert_int_equal(s->emitted[4].kind, ENDED);
+	assert_true(s->emitted[0].time_ns <= s->emitted[1].time_ns &&
+		s->emitted[1].time_ns <= s->emitted[4].time_ns);
 }
 
 static void exit_status_is_that_of_the_command(void **state)
@@ -250,15 +250,15 @@ static void each_short_program_is_seen(void **state)
 static void parent_is_who_forked_although_he_is_gone(void **state)
 {
 	struct scene *s = *state;
-	const struct told *daemon;
+	const struct emitted *daemon;
 
 	run_shell(s, "(sleep 0.1; exec true) & exit 0");
 	assert_int_equal(count_ended_processes(s), count(s, FORKED)); /* waited for */
 	daemon = find(s, EXECUTED, 0);
 	assert_non_null(daemon);
 	for (size_t i = 1; i < s->n; i++)
-		if (s->told[i].kind == FORKED)
-			assert_true(find(s, FORKED, s->told[i].detail) != NULL);
+		if (s->emitted[i].kind == FORKED)
+			assert_true(find(s, FORKED, s->emitted[i].detail) != NULL);
 }
 
 static void vfork_and_spawn_are_forks(void **state)
@@ -302,9 +302,9 @@ static void exec_of_another_thread_than_the_first_is_of_the_process(void **state
 		"pthread_create(&t, 0, f, 0); pause(); return 1; }");
 	assert_int_equal(s->status, 0);
 	assert_int_equal(count(s, EXECUTED), 2);
-	pid = s->told[0].pid;
-	assert_int_equal(s->told[s->n - 1].kind, ENDED);
-	assert_int_equal(s->told[s->n - 1].tid, pid);
+	pid = s->emitted[0].pid;
+	assert_int_equal(s->emitted[s->n - 1].kind, ENDED);
+	assert_int_equal(s->emitted[s->n - 1].tid, pid);
 	assert_int_equal(count_ended_processes(s), 1);
 }
 
@@ -341,8 +341,8 @@ static void killed_process_is_told_with_its_signal(void **state)
 
 	run_shell(s, "sleep 100 & kill -9 $!; wait $!; exit 0");
 	for (size_t i = 0; i < s->n; i++)
-		seen |= s->told[i].kind == ENDED && WIFSIGNALED(s->told[i].detail) &&
-			WTERMSIG(s->told[i].detail) == SIGKILL;
+		seen |= s->emitted[i].kind == ENDED && WIFSIGNALED(s->emitted[i].detail) &&
+			WTERMSIG(s->emitted[i].detail) == SIGKILL;
 	assert_true(seen);
 	assert_int_equal(count_ended_processes(s), count(s, FORKED));
 }
@@ -360,7 +360,7 @@ static void program_that_traces_is_let_go_and_works(void **state)
 	run_shell(s, command);
 	assert_int_equal(s->status, 0);
 	for (size_t i = 0; i < s->n; i++)
-		n += s->told[i].kind == EXECUTED && s->told[i].detail;
+		n += s->emitted[i].kind == EXECUTED && s->emitted[i].detail;
 	assert_int_equal(n, 1);
 	snprintf(command, sizeof(command), "grep -q 'exited with 0' %s", out);
 	assert_int_equal(system(command), 0);
@@ -372,9 +372,9 @@ static pid_t let_go(const struct scene *s)
 	pid_t pid = 0;
 
 	for (size_t i = 0; i < s->n; i++)
-		if (s->told[i].kind == RELEASED || (s->told[i].kind == EXECUTED && s->told[i].detail)) {
+		if (s->emitted[i].kind == RELEASED || (s->emitted[i].kind == EXECUTED && s->emitted[i].detail)) {
 			assert_int_equal(pid, 0);
-			pid = s->told[i].pid;
+			pid = s->emitted[i].pid;
 		}
 	return pid;
 }

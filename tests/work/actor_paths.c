@@ -116,7 +116,7 @@ static void do_rename(char **w, char *answer)
 		renameat2(AT_FDCWD, place(w[0]).text, AT_FDCWD, place(w[1]).text, number(w[2])));
 }
 
-static void tell_stat(char *answer, int r, const struct stat *st)
+static void emit_stat(char *answer, int r, const struct stat *st)
 {
 	answer_result(answer, r);
 	if (r == 0)
@@ -128,21 +128,21 @@ static void do_stat(char **w, char *answer)
 {
 	struct stat st;
 
-	tell_stat(answer, stat(place(w[0]).text, &st), &st);
+	emit_stat(answer, stat(place(w[0]).text, &st), &st);
 }
 
 static void do_lstat(char **w, char *answer)
 {
 	struct stat st;
 
-	tell_stat(answer, lstat(place(w[0]).text, &st), &st);
+	emit_stat(answer, lstat(place(w[0]).text, &st), &st);
 }
 
 static void do_fstat(char **w, char *answer)
 {
 	struct stat st;
 
-	tell_stat(answer, fstat(slot_fd(w[0]), &st), &st);
+	emit_stat(answer, fstat(slot_fd(w[0]), &st), &st);
 }
 
 static void do_access(char **w, char *answer)
@@ -180,7 +180,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void tell_names(char *answer, DIR *dir)
+static void emit_names(char *answer, DIR *dir)
 {
 	char *names[100];
 	size_t n = 0, used = 2;
@@ -202,7 +202,7 @@ static void do_list(char **w, char *answer)
 
 	answer_result(answer, dir ? 0 : -1);
 	if (dir) {
-		tell_names(answer, dir);
+		emit_names(answer, dir);
 		closedir(dir);
 	}
 }
@@ -216,7 +216,7 @@ static void do_flist(char **w, char *answer)
 	answer_result(answer, dir ? 0 : -1);
 	if (dir) {
 		rewinddir(dir);
-		tell_names(answer, dir);
+		emit_names(answer, dir);
 		closedir(dir);
 	} else if (fd >= 0) {
 		close(fd);
@@ -237,7 +237,7 @@ static void execute(int fd, const char *path, int out)
 }
 
 /* What the program prints. */
-static void tell_run(char *answer, int fd, const char *path)
+static void emit_run(char *answer, int fd, const char *path)
 {
 	char text[200] = "";
 	size_t used = 0;
@@ -262,12 +262,12 @@ static void tell_run(char *answer, int fd, const char *path)
 
 static void do_exec(char **w, char *answer)
 {
-	tell_run(answer, AT_FDCWD, place(w[0]).text);
+	emit_run(answer, AT_FDCWD, place(w[0]).text);
 }
 
 static void do_fexec(char **w, char *answer)
 {
-	tell_run(answer, slot_fd(w[0]), "");
+	emit_run(answer, slot_fd(w[0]), "");
 }
 
 const struct command path_commands[] = {

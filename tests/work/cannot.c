@@ -36,10 +36,10 @@ static void ranges(void)
 {
 	int fd = make("f", 8 * PAGE);
 
-	TELL(fallocate(fd, FALLOC_FL_COLLAPSE_RANGE, PAGE, PAGE));
-	tell_content("collapsed", fd);
-	TELL(fallocate(fd, FALLOC_FL_INSERT_RANGE, PAGE, PAGE));
-	tell_content("inserted", fd);
+	EMIT(fallocate(fd, FALLOC_FL_COLLAPSE_RANGE, PAGE, PAGE));
+	emit_content("collapsed", fd);
+	EMIT(fallocate(fd, FALLOC_FL_INSERT_RANGE, PAGE, PAGE));
+	emit_content("inserted", fd);
 }
 
 static void extents(void)
@@ -51,9 +51,9 @@ static void extents(void)
 	int fd = make("f", 8 * PAGE), block = 0;
 
 	must(fsync(fd));
-	TELL(ioctl(fd, FS_IOC_FIEMAP, &m));
-	TELL(ioctl(fd, FIBMAP, &block));
-	TELL(ioctl(fd, FIGETBSZ, &block));
+	EMIT(ioctl(fd, FS_IOC_FIEMAP, &m));
+	EMIT(ioctl(fd, FIBMAP, &block));
+	EMIT(ioctl(fd, FIGETBSZ, &block));
 }
 
 /* On a source that can share blocks. */
@@ -67,16 +67,16 @@ static void clones(void)
 	int from = make("from", 8 * PAGE), to = opened("to", O_RDWR | O_CREAT);
 	int copy = make("copy", 8 * PAGE);
 
-	TELL(ioctl(to, FICLONE, from));
+	EMIT(ioctl(to, FICLONE, from));
 	range.src_fd = from;
-	TELL(ioctl(to, FICLONERANGE, &range));
+	EMIT(ioctl(to, FICLONERANGE, &range));
 	same.info.dest_fd = copy;
-	TELL(ioctl(from, FIDEDUPERANGE, &same));
+	EMIT(ioctl(from, FIDEDUPERANGE, &same));
 	say("shared", "%d, %ld bytes", same.info.status, (long)same.info.bytes_deduped);
-	TELL(fallocate(copy, FALLOC_FL_UNSHARE_RANGE, 0, PAGE));
-	TELL(copy_file_range(from, &(off_t){ 0 }, to, &(off_t){ 0 }, 8 * PAGE, 0));
-	tell_content("copied", to);
-	tell_content("copy", copy);
+	EMIT(fallocate(copy, FALLOC_FL_UNSHARE_RANGE, 0, PAGE));
+	EMIT(copy_file_range(from, &(off_t){ 0 }, to, &(off_t){ 0 }, 8 * PAGE, 0));
+	emit_content("copied", to);
+	emit_content("copy", copy);
 }
 
 /* More names of extended attributes than can be listed, on a source that takes them. */
@@ -90,8 +90,8 @@ static void many_names(void)
 			"user.%d of very many, and with a name as long as this one", i);
 		must(fsetxattr(fd, name, "", 0, 0));
 	}
-	TELL(flistxattr(fd, NULL, 0));
-	TELL(flistxattr(fd, page, sizeof(page)));
+	EMIT(flistxattr(fd, NULL, 0));
+	EMIT(flistxattr(fd, page, sizeof(page)));
 }
 
 /* ---- calls ---- */
@@ -101,14 +101,14 @@ static void flags_of_calls(void)
 	int fd = make("f", 2 * PAGE), append;
 	struct iovec one = { page, 10 };
 
-	TELL(preadv2(fd, &one, 1, 0, RWF_NOWAIT));
-	TELL(preadv2(fd, &one, 1, 0, 0x80)); /* RWF_DONTCACHE, of Linux 6.14 */
-	TELL(pwritev2(fd, &one, 1, 0, 0x80));
-	TELL(pwritev2(fd, &one, 1, 0, 0x40)); /* RWF_ATOMIC, of Linux 6.11 */
-	tell_content("f", fd);
+	EMIT(preadv2(fd, &one, 1, 0, RWF_NOWAIT));
+	EMIT(preadv2(fd, &one, 1, 0, 0x80)); /* RWF_DONTCACHE, of Linux 6.14 */
+	EMIT(pwritev2(fd, &one, 1, 0, 0x80));
+	EMIT(pwritev2(fd, &one, 1, 0, 0x40)); /* RWF_ATOMIC, of Linux 6.11 */
+	emit_content("f", fd);
 	append = opened("f", O_WRONLY | O_APPEND);
-	TELL(pwritev2(append, &one, 1, 100, 0x20)); /* RWF_NOAPPEND, of Linux 6.9 */
-	tell_content("f, written by a file opened to append", fd);
+	EMIT(pwritev2(append, &one, 1, 100, 0x20)); /* RWF_NOAPPEND, of Linux 6.9 */
+	emit_content("f, written by a file opened to append", fd);
 }
 
 /* Flags that fcntl(2) changes while the file is open. */
@@ -118,12 +118,12 @@ static void flags_later(void)
 	struct stat was, is;
 
 	must(fcntl(append, F_SETFL, 0));
-	TELL(pwrite(append, page, 10, 0));
-	TELL(lseek(fd, 0, SEEK_END));
+	EMIT(pwrite(append, page, 10, 0));
+	EMIT(lseek(fd, 0, SEEK_END));
 	must(fcntl(fd, F_SETFL, O_NOATIME));
 	must(fstat(fd, &was));
 	tick();
-	TELL(pread(fd, page, 10, 0));
+	EMIT(pread(fd, page, 10, 0));
 	must(fstat(fd, &is));
 	say("accessed", "%d", later(was.st_atim, is.st_atim));
 }
@@ -148,18 +148,18 @@ static void odd_buffers(void)
 	int d, fd = make("f", 2 * PAGE);
 
 	d = opened("f", O_RDWR | O_DIRECT);
-	TELL(pread(d, page + 3, PAGE, 0));
-	TELL(pwrite(d, page + 3, PAGE, 0));
-	TELL(pread(fd, nowhere, 10, 10 * PAGE)); /* but there is nothing to read either */
+	EMIT(pread(d, page + 3, PAGE, 0));
+	EMIT(pwrite(d, page + 3, PAGE, 0));
+	EMIT(pread(fd, nowhere, 10, 10 * PAGE)); /* but there is nothing to read either */
 }
 
 static void positions(void)
 {
 	int fd = make("f", 10);
 
-	TELL(lseek(fd, (off_t)1 << 62, SEEK_SET));
-	TELL(read(fd, page, 10));
-	TELL(write(fd, page, 10));
+	EMIT(lseek(fd, (off_t)1 << 62, SEEK_SET));
+	EMIT(read(fd, page, 10));
+	EMIT(write(fd, page, 10));
 }
 
 static void handles(void)
@@ -171,9 +171,9 @@ static void handles(void)
 	int mount, dir = opened(".", O_RDONLY);
 
 	make("f", 10);
-	if (TELL(name_to_handle_at(AT_FDCWD, "f", &u.handle, &mount, 0)) < 0)
+	if (EMIT(name_to_handle_at(AT_FDCWD, "f", &u.handle, &mount, 0)) < 0)
 		return;
-	TELL_IF(open_by_handle_at(dir, &u.handle, O_RDONLY));
+	EMIT_IF(open_by_handle_at(dir, &u.handle, O_RDONLY));
 }
 
 static void waiting(void)
@@ -182,10 +182,10 @@ static void waiting(void)
 	struct epoll_event event = { .events = EPOLLIN | EPOLLOUT };
 	struct pollfd p = { .fd = fd, .events = POLLIN | POLLOUT | POLLPRI };
 
-	TELL(poll(&p, 1, -1));
+	EMIT(poll(&p, 1, -1));
 	say("events", "%x", p.revents);
-	TELL(epoll_ctl(set, EPOLL_CTL_ADD, fd, &event));
-	TELL(epoll_wait(set, &event, 1, 0));
+	EMIT(epoll_ctl(set, EPOLL_CTL_ADD, fd, &event));
+	EMIT(epoll_wait(set, &event, 1, 0));
 }
 
 static void watching(void)
@@ -194,11 +194,11 @@ static void watching(void)
 	int named = fanotify_init(FAN_REPORT_DFID_NAME | FAN_NONBLOCK, O_RDONLY);
 
 	must(mkdir("d", 0755));
-	TELL(fanotify_mark(plain, FAN_MARK_ADD, FAN_OPEN | FAN_CLOSE | FAN_EVENT_ON_CHILD, AT_FDCWD,
+	EMIT(fanotify_mark(plain, FAN_MARK_ADD, FAN_OPEN | FAN_CLOSE | FAN_EVENT_ON_CHILD, AT_FDCWD,
 		"d"));
 	close(make("d/f", 10));
-	TELL(read(plain, page, sizeof(page)) > 0);
-	TELL(fanotify_mark(named, FAN_MARK_ADD, FAN_CREATE | FAN_ONDIR, AT_FDCWD, "d"));
+	EMIT(read(plain, page, sizeof(page)) > 0);
+	EMIT(fanotify_mark(named, FAN_MARK_ADD, FAN_CREATE | FAN_ONDIR, AT_FDCWD, "d"));
 }
 
 /* ---- attributes ---- */
@@ -225,9 +225,9 @@ static void flagged(int flag)
 	must(ioctl(fd, FS_IOC_GETFLAGS, &flags));
 	flags |= flag;
 	must(ioctl(fd, FS_IOC_SETFLAGS, &flags));
-	TELL(access("f", W_OK));
-	TELL_IF(open("f", O_WRONLY));
-	TELL(fcntl(append, F_SETFL, 0));
+	EMIT(access("f", W_OK));
+	EMIT_IF(open("f", O_WRONLY));
+	EMIT(fcntl(append, F_SETFL, 0));
 	flags &= ~flag;
 	must(ioctl(fd, FS_IOC_SETFLAGS, &flags));
 }
@@ -273,11 +273,11 @@ static void ioctls(void)
 	int fd = make("f", 10);
 	char label[256];
 
-	TELL(ioctl(fd, 0x81009431, label)); /* FS_IOC_GETFSLABEL */
-	TELL_IF(ioctl(fd, FS_IOC_GETFLAGS, label));
-	TELL_IF(ioctl(fd, FS_IOC_GETVERSION, label));
-	TELL(ioctl(fd, 0xdead, label));
-	TELL(syncfs(fd));
+	EMIT(ioctl(fd, 0x81009431, label)); /* FS_IOC_GETFSLABEL */
+	EMIT_IF(ioctl(fd, FS_IOC_GETFLAGS, label));
+	EMIT_IF(ioctl(fd, FS_IOC_GETVERSION, label));
+	EMIT(ioctl(fd, 0xdead, label));
+	EMIT(syncfs(fd));
 }
 
 /* ---- mappings ---- */
@@ -350,8 +350,8 @@ static void no_room(void)
 	} else {
 		say("stored", "SIGBUS");
 	}
-	TELL(msync((void *)p, 8 << 20, MS_SYNC));
-	TELL(fsync(fd));
+	EMIT(msync((void *)p, 8 << 20, MS_SYNC));
+	EMIT(fsync(fd));
 }
 
 static const struct section sections[] = {

@@ -53,7 +53,7 @@ __attribute__((format(printf, 2, 3))) static inline void say(const char *what, c
 }
 
 /* What a call returned, or the name of its error. */
-static inline long told(const char *what, long result)
+static inline long emit(const char *what, long result)
 {
 	if (result == -1)
 		say(what, "%s", strerrorname_np(errno));
@@ -63,14 +63,14 @@ static inline long told(const char *what, long result)
 }
 
 /* For calls whose result, if there is one, is a descriptor or an address. */
-static inline long told_if(const char *what, long result)
+static inline long emit_if(const char *what, long result)
 {
 	say(what, "%s", result == -1 ? strerrorname_np(errno) : "ok");
 	return result;
 }
 
-#define TELL(call) told(#call, (long)(call))
-#define TELL_IF(call) told_if(#call, (long)(call))
+#define EMIT(call) emit(#call, (long)(call))
+#define EMIT_IF(call) emit_if(#call, (long)(call))
 
 /* What a section needs before it can begin. */
 static inline long must(long result)
@@ -109,7 +109,7 @@ static inline uint64_t hash(uint64_t h, const void *data, size_t size)
 }
 
 /* Size and content of an open file, read by pread. */
-static inline void tell_content(const char *what, int fd)
+static inline void emit_content(const char *what, int fd)
 {
 	char buf[PAGE];
 	uint64_t h = 0xcbf29ce484222325u;
@@ -125,12 +125,12 @@ static inline void tell_content(const char *what, int fd)
 	say(what, "size %ld, read %ld, content %016lx", (long)st.st_size, (long)at, (long)h);
 }
 
-/* The same of a file that is opened for it. */
-static inline void tell_file(const char *path)
+/* emit_content() of a file by its path. */
+static inline void emit_file(const char *path)
 {
 	int fd = (int)must(open(path, O_RDONLY));
 
-	tell_content(path, fd);
+	emit_content(path, fd);
 	close(fd);
 }
 
@@ -145,7 +145,7 @@ static inline bool later(struct timespec a, struct timespec b)
 	return a.tv_sec != b.tv_sec || a.tv_nsec != b.tv_nsec;
 }
 
-static inline void tell_moved(const char *what, const struct stat *was, const struct stat *is)
+static inline void emit_moved(const char *what, const struct stat *was, const struct stat *is)
 {
 	say(what, "%s%s%s", later(was->st_atim, is->st_atim) ? "a" : "-",
 		later(was->st_mtim, is->st_mtim) ? "m" : "-",
@@ -153,14 +153,14 @@ static inline void tell_moved(const char *what, const struct stat *was, const st
 }
 
 /* Without the time of the last access. */
-static inline void tell_changed(const char *what, const struct stat *was, const struct stat *is)
+static inline void emit_changed(const char *what, const struct stat *was, const struct stat *is)
 {
 	say(what, "%s%s", later(was->st_mtim, is->st_mtim) ? "m" : "-",
 		later(was->st_ctim, is->st_ctim) ? "c" : "-");
 }
 
 /* Which times of the file at path the call changes, as a stat right after it shows. */
-#define TELL_BY(tell, path, call)                                  \
+#define EMIT_BY(emit, path, call)                                  \
 	do {                                                       \
 		struct stat was_, is_;                             \
                                                                    \
@@ -168,11 +168,11 @@ static inline void tell_changed(const char *what, const struct stat *was, const 
 		tick();                                            \
 		must((long)(call));                                \
 		must(stat(path, &is_));                            \
-		tell("times of " #path " by " #call, &was_, &is_); \
+		emit("times of " #path " by " #call, &was_, &is_); \
 	} while (0)
 
-#define TELL_TIMES(path, call) TELL_BY(tell_moved, path, call)
-#define TELL_CHANGED(path, call) TELL_BY(tell_changed, path, call)
+#define EMIT_TIMES(path, call) EMIT_BY(emit_moved, path, call)
+#define EMIT_CHANGED(path, call) EMIT_BY(emit_changed, path, call)
 
 static inline void run_section(const struct section *section)
 {

@@ -18,7 +18,7 @@ static void *volatile nowhere = (void *)8; /* what no compiler is to see through
 
 /* ---- statx ---- */
 
-static void tell_statx(const char *path, int flags, unsigned int mask)
+static void emit_statx(const char *path, int flags, unsigned int mask)
 {
 	struct statx sx;
 	int fd = *path ? AT_FDCWD : (int)must(open("f", O_RDONLY));
@@ -45,20 +45,20 @@ static void statxes(void)
 	mkdir("d", 0750);
 	symlink("f", "l");
 	mkfifo("p", 0600);
-	tell_statx("f", 0, STATX_BASIC_STATS);
-	tell_statx("f", 0, STATX_BASIC_STATS | STATX_BTIME);
-	tell_statx("f", AT_STATX_FORCE_SYNC, STATX_BASIC_STATS | STATX_BTIME);
-	tell_statx("f", AT_STATX_DONT_SYNC, STATX_BASIC_STATS);
-	tell_statx("f", AT_STATX_DONT_SYNC | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS);
-	tell_statx("f", 0x800000, STATX_BASIC_STATS);
-	tell_statx("f", 0, 0x80000000);
-	tell_statx("d", 0, STATX_BASIC_STATS | STATX_BTIME);
-	tell_statx("l", 0, STATX_BASIC_STATS | STATX_BTIME);
-	tell_statx("l", NEAREST, STATX_BASIC_STATS | STATX_BTIME);
-	tell_statx("p", 0, STATX_BASIC_STATS | STATX_BTIME);
-	tell_statx("", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME);
-	tell_statx("", 0, STATX_BASIC_STATS);
-	tell_statx("nothing", 0, STATX_BASIC_STATS);
+	emit_statx("f", 0, STATX_BASIC_STATS);
+	emit_statx("f", 0, STATX_BASIC_STATS | STATX_BTIME);
+	emit_statx("f", AT_STATX_FORCE_SYNC, STATX_BASIC_STATS | STATX_BTIME);
+	emit_statx("f", AT_STATX_DONT_SYNC, STATX_BASIC_STATS);
+	emit_statx("f", AT_STATX_DONT_SYNC | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS);
+	emit_statx("f", 0x800000, STATX_BASIC_STATS);
+	emit_statx("f", 0, 0x80000000);
+	emit_statx("d", 0, STATX_BASIC_STATS | STATX_BTIME);
+	emit_statx("l", 0, STATX_BASIC_STATS | STATX_BTIME);
+	emit_statx("l", NEAREST, STATX_BASIC_STATS | STATX_BTIME);
+	emit_statx("p", 0, STATX_BASIC_STATS | STATX_BTIME);
+	emit_statx("", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME);
+	emit_statx("", 0, STATX_BASIC_STATS);
+	emit_statx("nothing", 0, STATX_BASIC_STATS);
 	must(statx(AT_FDCWD, "f", 0, STATX_BTIME, &sx));
 	tick();
 	must(chmod("f", 0600));
@@ -104,23 +104,23 @@ static void flags(void)
 	mkfifo("p", 0600);
 	for (size_t i = 0; i < COUNT(each); i++) {
 		say("flag", "%x", each[i]);
-		TELL(set_flags("f", each[i]));
-		TELL(flags_of("f"));
-		TELL(set_flags("d", each[i]));
-		TELL(flags_of("d"));
+		EMIT(set_flags("f", each[i]));
+		EMIT(flags_of("f"));
+		EMIT(set_flags("d", each[i]));
+		EMIT(flags_of("d"));
 		set_flags("f", 0);
 		set_flags("d", 0);
 	}
-	TELL(flags_of("p"));
-	TELL_TIMES("f", set_flags("f", FS_NODUMP_FL));
-	TELL_TIMES("f", set_flags("f", FS_NODUMP_FL));
-	TELL_TIMES("f", set_flags("f", 0));
-	TELL_TIMES("d", set_flags("d", FS_NOATIME_FL));
+	EMIT(flags_of("p"));
+	EMIT_TIMES("f", set_flags("f", FS_NODUMP_FL));
+	EMIT_TIMES("f", set_flags("f", FS_NODUMP_FL));
+	EMIT_TIMES("f", set_flags("f", 0));
+	EMIT_TIMES("d", set_flags("d", FS_NOATIME_FL));
 	fd = (int)must(open("f", O_RDONLY));
-	TELL(ioctl(fd, FS_IOC_GETVERSION, &generation));
-	TELL_IF(f = open("f", O_PATH));
-	TELL(ioctl(f, FS_IOC_GETFLAGS, &generation));
-	TELL(ioctl(fd, FS_IOC_SETFLAGS, (void *)8));
+	EMIT(ioctl(fd, FS_IOC_GETVERSION, &generation));
+	EMIT_IF(f = open("f", O_PATH));
+	EMIT(ioctl(f, FS_IOC_GETFLAGS, &generation));
+	EMIT(ioctl(fd, FS_IOC_SETFLAGS, (void *)8));
 }
 
 static void projects(void)
@@ -128,18 +128,18 @@ static void projects(void)
 	struct fsxattr x = { 0 };
 	int fd = make("f", 10);
 
-	TELL(ioctl(fd, FS_IOC_FSGETXATTR, &x));
+	EMIT(ioctl(fd, FS_IOC_FSGETXATTR, &x));
 	say("project and flags", "%u %x", x.fsx_projid, x.fsx_xflags);
 	x.fsx_projid = 7;
-	TELL(ioctl(fd, FS_IOC_FSSETXATTR, &x));
+	EMIT(ioctl(fd, FS_IOC_FSSETXATTR, &x));
 	x.fsx_projid = 0;
 	x.fsx_xflags |= FS_XFLAG_NODUMP;
-	TELL(ioctl(fd, FS_IOC_FSSETXATTR, &x));
-	TELL(ioctl(fd, FS_IOC_FSGETXATTR, &x));
+	EMIT(ioctl(fd, FS_IOC_FSSETXATTR, &x));
+	EMIT(ioctl(fd, FS_IOC_FSGETXATTR, &x));
 	say("project and flags", "%u %x", x.fsx_projid, x.fsx_xflags);
 	x.fsx_extsize = 100000;
 	x.fsx_xflags |= FS_XFLAG_EXTSIZE;
-	TELL(ioctl(fd, FS_IOC_FSSETXATTR, &x));
+	EMIT(ioctl(fd, FS_IOC_FSSETXATTR, &x));
 }
 
 /* The calls of Linux 6.17 for the same. */
@@ -153,12 +153,12 @@ static void flags_by_path(void)
 
 	close(make("f", 10));
 	symlink("f", "l");
-	TELL(syscall(FILE_GETATTR, AT_FDCWD, "f", &attr, sizeof(attr), 0));
+	EMIT(syscall(FILE_GETATTR, AT_FDCWD, "f", &attr, sizeof(attr), 0));
 	attr.xflags |= FS_XFLAG_NODUMP;
-	TELL(syscall(FILE_SETATTR, AT_FDCWD, "f", &attr, sizeof(attr), 0));
-	TELL(flags_of("f"));
-	TELL(syscall(FILE_GETATTR, AT_FDCWD, "l", &attr, sizeof(attr), AT_SYMLINK_NOFOLLOW));
-	TELL(syscall(FILE_GETATTR, AT_FDCWD, "nothing", &attr, sizeof(attr), 0));
+	EMIT(syscall(FILE_SETATTR, AT_FDCWD, "f", &attr, sizeof(attr), 0));
+	EMIT(flags_of("f"));
+	EMIT(syscall(FILE_GETATTR, AT_FDCWD, "l", &attr, sizeof(attr), AT_SYMLINK_NOFOLLOW));
+	EMIT(syscall(FILE_GETATTR, AT_FDCWD, "nothing", &attr, sizeof(attr), 0));
 }
 
 /* ---- files that must not be changed ---- */
@@ -168,55 +168,55 @@ static void try_all(const char *path)
 	char data[10];
 	int fd;
 
-	TELL(access(path, R_OK));
-	fd = (int)TELL_IF(open(path, O_RDONLY));
-	TELL(read(fd, data, 10));
-	TELL(fchmod(fd, 0600));
+	EMIT(access(path, R_OK));
+	fd = (int)EMIT_IF(open(path, O_RDONLY));
+	EMIT(read(fd, data, 10));
+	EMIT(fchmod(fd, 0600));
 	close(fd);
-	TELL_IF(open(path, O_WRONLY));
-	TELL_IF(open(path, O_RDWR | O_CREAT, 0600));
-	TELL_IF(open(path, O_RDONLY | O_TRUNC));
-	fd = (int)TELL_IF(open(path, O_WRONLY | O_APPEND));
-	TELL(write(fd, "more", 4));
-	TELL(pwrite(fd, "x", 1, 0));
-	TELL(ftruncate(fd, 0));
-	TELL(fallocate(fd, 0, 0, 100));
-	TELL(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 5));
+	EMIT_IF(open(path, O_WRONLY));
+	EMIT_IF(open(path, O_RDWR | O_CREAT, 0600));
+	EMIT_IF(open(path, O_RDONLY | O_TRUNC));
+	fd = (int)EMIT_IF(open(path, O_WRONLY | O_APPEND));
+	EMIT(write(fd, "more", 4));
+	EMIT(pwrite(fd, "x", 1, 0));
+	EMIT(ftruncate(fd, 0));
+	EMIT(fallocate(fd, 0, 0, 100));
+	EMIT(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 5));
 	if (fd >= 0)
 		close(fd);
-	TELL_IF(open(path, O_WRONLY | O_APPEND | O_TRUNC));
-	TELL(truncate(path, 3));
-	TELL(chmod(path, 0644));
-	TELL(chown(path, getuid(), getgid()));
-	TELL(utimensat(AT_FDCWD, path, NULL, 0));
-	TELL(utimensat(AT_FDCWD, path, (struct timespec[2]){ { 5, 5 }, { 6, 6 } }, 0));
-	TELL(setxattr(path, "user.x", "y", 1, 0));
-	TELL(removexattr(path, "user.before"));
-	TELL(getxattr(path, "user.before", data, 10));
-	TELL(link(path, "other name"));
-	TELL(rename(path, "other name"));
-	TELL(rename("another", path));
-	TELL(unlink(path));
-	tell_file(path);
+	EMIT_IF(open(path, O_WRONLY | O_APPEND | O_TRUNC));
+	EMIT(truncate(path, 3));
+	EMIT(chmod(path, 0644));
+	EMIT(chown(path, getuid(), getgid()));
+	EMIT(utimensat(AT_FDCWD, path, NULL, 0));
+	EMIT(utimensat(AT_FDCWD, path, (struct timespec[2]){ { 5, 5 }, { 6, 6 } }, 0));
+	EMIT(setxattr(path, "user.x", "y", 1, 0));
+	EMIT(removexattr(path, "user.before"));
+	EMIT(getxattr(path, "user.before", data, 10));
+	EMIT(link(path, "other name"));
+	EMIT(rename(path, "other name"));
+	EMIT(rename("another", path));
+	EMIT(unlink(path));
+	emit_file(path);
 }
 
 static void try_directory(void)
 {
-	TELL_IF(open("d/new", O_CREAT | O_RDWR, 0600));
-	TELL(mkdir("d/newdir", 0700));
-	TELL(symlink("x", "d/newlink"));
-	TELL(mkfifo("d/newfifo", 0700));
-	TELL(link("another", "d/linked"));
-	TELL(rename("another", "d/moved"));
-	TELL(rename("d/f", "d/g"));
-	TELL(rename("d/f", "out"));
-	TELL(unlink("d/f"));
-	TELL(rmdir("d/sub"));
-	TELL(rename("d", "dd"));
-	TELL(chmod("d", 0700));
-	TELL_IF(open("d/f", O_RDWR));
-	TELL_IF(open("d", O_TMPFILE | O_RDWR, 0600));
-	TELL(rmdir("d"));
+	EMIT_IF(open("d/new", O_CREAT | O_RDWR, 0600));
+	EMIT(mkdir("d/newdir", 0700));
+	EMIT(symlink("x", "d/newlink"));
+	EMIT(mkfifo("d/newfifo", 0700));
+	EMIT(link("another", "d/linked"));
+	EMIT(rename("another", "d/moved"));
+	EMIT(rename("d/f", "d/g"));
+	EMIT(rename("d/f", "out"));
+	EMIT(unlink("d/f"));
+	EMIT(rmdir("d/sub"));
+	EMIT(rename("d", "dd"));
+	EMIT(chmod("d", 0700));
+	EMIT_IF(open("d/f", O_RDWR));
+	EMIT_IF(open("d", O_TMPFILE | O_RDWR, 0600));
+	EMIT(rmdir("d"));
 }
 
 static void set_up(int flag, bool of_directory)
@@ -227,39 +227,39 @@ static void set_up(int flag, bool of_directory)
 	mkdir("d", 0755);
 	mkdir("d/sub", 0755);
 	close(make("d/f", 10));
-	TELL(set_flags(of_directory ? "d" : "f", flag));
+	EMIT(set_flags(of_directory ? "d" : "f", flag));
 }
 
 static void immutable(void)
 {
 	set_up(FS_IMMUTABLE_FL, false);
 	try_all("f");
-	TELL(set_flags("f", FS_IMMUTABLE_FL | FS_NODUMP_FL));
-	TELL(set_flags("f", 0));
-	TELL(chmod("f", 0644));
-	TELL(unlink("f"));
+	EMIT(set_flags("f", FS_IMMUTABLE_FL | FS_NODUMP_FL));
+	EMIT(set_flags("f", 0));
+	EMIT(chmod("f", 0644));
+	EMIT(unlink("f"));
 }
 
 static void append_only(void)
 {
 	set_up(FS_APPEND_FL, false);
 	try_all("f");
-	TELL(set_flags("f", 0));
+	EMIT(set_flags("f", 0));
 }
 
 static void immutable_directory(void)
 {
 	set_up(FS_IMMUTABLE_FL, true);
 	try_directory();
-	TELL(set_flags("d", 0));
-	TELL(unlink("d/f"));
+	EMIT(set_flags("d", 0));
+	EMIT(unlink("d/f"));
 }
 
 static void append_only_directory(void)
 {
 	set_up(FS_APPEND_FL, true);
 	try_directory();
-	TELL(set_flags("d", 0));
+	EMIT(set_flags("d", 0));
 }
 
 /* A descriptor from before does not help. */
@@ -267,16 +267,16 @@ static void immutable_later(void)
 {
 	int fd = make("f", 10), from = make("from", 10);
 
-	TELL(set_flags("f", FS_IMMUTABLE_FL));
-	TELL(pwrite(fd, "x", 1, 0));
-	TELL(ftruncate(fd, 3));
-	TELL(fallocate(fd, 0, 0, 100));
-	TELL(copy_file_range(from, &(off_t){ 0 }, fd, &(off_t){ 0 }, 5, 0));
-	TELL(fchmod(fd, 0600));
-	TELL(futimens(fd, NULL));
-	TELL(fsetxattr(fd, "user.x", "y", 1, 0));
-	TELL(set_flags("f", 0));
-	tell_content("f", fd);
+	EMIT(set_flags("f", FS_IMMUTABLE_FL));
+	EMIT(pwrite(fd, "x", 1, 0));
+	EMIT(ftruncate(fd, 3));
+	EMIT(fallocate(fd, 0, 0, 100));
+	EMIT(copy_file_range(from, &(off_t){ 0 }, fd, &(off_t){ 0 }, 5, 0));
+	EMIT(fchmod(fd, 0600));
+	EMIT(futimens(fd, NULL));
+	EMIT(fsetxattr(fd, "user.x", "y", 1, 0));
+	EMIT(set_flags("f", 0));
+	emit_content("f", fd);
 }
 
 /* Nothing that is read changes the time of the last access. */
@@ -286,14 +286,14 @@ static void no_atime(void)
 	int fd = make("f", 10);
 
 	mkdir("d", 0755);
-	TELL(set_flags("f", FS_NOATIME_FL));
-	TELL_TIMES("f", pwrite(fd, "x", 1, 0));
-	TELL_TIMES("f", pread(fd, data, 10, 0));
-	TELL(set_flags("f", 0));
-	TELL_TIMES("f", pread(fd, data, 10, 0));
+	EMIT(set_flags("f", FS_NOATIME_FL));
+	EMIT_TIMES("f", pwrite(fd, "x", 1, 0));
+	EMIT_TIMES("f", pread(fd, data, 10, 0));
+	EMIT(set_flags("f", 0));
+	EMIT_TIMES("f", pread(fd, data, 10, 0));
 	fd = (int)must(open("f", O_RDWR | O_NOATIME));
-	TELL_TIMES("f", pwrite(fd, "x", 1, 0));
-	TELL_TIMES("f", pread(fd, data, 10, 0));
+	EMIT_TIMES("f", pwrite(fd, "x", 1, 0));
+	EMIT_TIMES("f", pread(fd, data, 10, 0));
 }
 
 /* The flag of the file that is open is set and taken away. */
@@ -302,22 +302,22 @@ static void no_atime_later(void)
 	char data[10];
 	int fd = make("f", 10);
 
-	TELL(fcntl(fd, F_SETFL, O_NOATIME));
-	TELL_TIMES("f", pwrite(fd, "x", 1, 0));
-	TELL_TIMES("f", pread(fd, data, 10, 0));
-	TELL(fcntl(fd, F_SETFL, 0));
-	TELL_TIMES("f", pread(fd, data, 10, 0));
+	EMIT(fcntl(fd, F_SETFL, O_NOATIME));
+	EMIT_TIMES("f", pwrite(fd, "x", 1, 0));
+	EMIT_TIMES("f", pread(fd, data, 10, 0));
+	EMIT(fcntl(fd, F_SETFL, 0));
+	EMIT_TIMES("f", pread(fd, data, 10, 0));
 }
 
 /* ---- times ---- */
 
-static void tell_times(const char *path, int64_t sec, long nsec)
+static void emit_times(const char *path, int64_t sec, long nsec)
 {
 	struct timespec times[2] = { { sec, nsec }, { sec, nsec } };
 	struct stat st;
 
 	say("time", "%ld.%ld", (long)sec, nsec);
-	if (TELL(utimensat(AT_FDCWD, path, times, 0)) < 0)
+	if (EMIT(utimensat(AT_FDCWD, path, times, 0)) < 0)
 		return;
 	must(stat(path, &st));
 	say("is", "%ld.%ld, %ld.%ld", (long)st.st_atim.tv_sec, (long)st.st_atim.tv_nsec,
@@ -333,12 +333,12 @@ static void range_of_times(void)
 
 	close(make("f", 10));
 	for (size_t i = 0; i < COUNT(secs); i++)
-		tell_times("f", secs[i], 0);
-	tell_times("f", 1000, 1);
-	tell_times("f", 1000, 999999999);
-	tell_times("f", -1000, 999999999);
-	tell_times("f", 1000, 1000000000);
-	tell_times("f", 1000, -1);
+		emit_times("f", secs[i], 0);
+	emit_times("f", 1000, 1);
+	emit_times("f", 1000, 999999999);
+	emit_times("f", -1000, 999999999);
+	emit_times("f", 1000, 1000000000);
+	emit_times("f", 1000, -1);
 }
 
 static void setting_times(void)
@@ -350,26 +350,26 @@ static void setting_times(void)
 	symlink("f", "l");
 	mkdir("d", 0755);
 	mkfifo("p", 0600);
-	TELL_TIMES("f", utimensat(AT_FDCWD, "f", (struct timespec[2]){ omit, omit }, 0));
-	TELL_TIMES("f", utimensat(AT_FDCWD, "f", (struct timespec[2]){ then, omit }, 0));
-	TELL_TIMES("f", utimensat(AT_FDCWD, "f", (struct timespec[2]){ omit, then }, 0));
-	TELL_TIMES("f", utimensat(AT_FDCWD, "f", (struct timespec[2]){ then, then }, 0));
-	TELL_TIMES("f", utimensat(AT_FDCWD, "f", (struct timespec[2]){ now, omit }, 0));
-	TELL_TIMES("f", utimensat(AT_FDCWD, "f", (struct timespec[2]){ omit, now }, 0));
-	TELL_TIMES("f", utimensat(AT_FDCWD, "f", (struct timespec[2]){ now, then }, 0));
-	TELL_TIMES("f", utimensat(AT_FDCWD, "f", NULL, 0));
-	TELL_TIMES("f", futimens(fd, (struct timespec[2]){ then, then }));
-	TELL_TIMES("d", utimensat(AT_FDCWD, "d", (struct timespec[2]){ then, then }, 0));
-	TELL_TIMES("p", utimensat(AT_FDCWD, "p", (struct timespec[2]){ then, then }, 0));
-	TELL_TIMES("f", utimensat(AT_FDCWD, "l", (struct timespec[2]){ then, then }, NEAREST));
+	EMIT_TIMES("f", utimensat(AT_FDCWD, "f", (struct timespec[2]){ omit, omit }, 0));
+	EMIT_TIMES("f", utimensat(AT_FDCWD, "f", (struct timespec[2]){ then, omit }, 0));
+	EMIT_TIMES("f", utimensat(AT_FDCWD, "f", (struct timespec[2]){ omit, then }, 0));
+	EMIT_TIMES("f", utimensat(AT_FDCWD, "f", (struct timespec[2]){ then, then }, 0));
+	EMIT_TIMES("f", utimensat(AT_FDCWD, "f", (struct timespec[2]){ now, omit }, 0));
+	EMIT_TIMES("f", utimensat(AT_FDCWD, "f", (struct timespec[2]){ omit, now }, 0));
+	EMIT_TIMES("f", utimensat(AT_FDCWD, "f", (struct timespec[2]){ now, then }, 0));
+	EMIT_TIMES("f", utimensat(AT_FDCWD, "f", NULL, 0));
+	EMIT_TIMES("f", futimens(fd, (struct timespec[2]){ then, then }));
+	EMIT_TIMES("d", utimensat(AT_FDCWD, "d", (struct timespec[2]){ then, then }, 0));
+	EMIT_TIMES("p", utimensat(AT_FDCWD, "p", (struct timespec[2]){ then, then }, 0));
+	EMIT_TIMES("f", utimensat(AT_FDCWD, "l", (struct timespec[2]){ then, then }, NEAREST));
 	must(lstat("l", &st));
 	say("of the link", "%ld.%ld", (long)st.st_mtim.tv_sec, (long)st.st_mtim.tv_nsec);
-	TELL_TIMES("f", utimensat(AT_FDCWD, "l", (struct timespec[2]){ now, then }, 0));
-	TELL(utimensat(AT_FDCWD, "nothing", (struct timespec[2]){ omit, omit }, 0));
-	TELL(utimensat(AT_FDCWD, "f", NULL, 64));
-	TELL(utimensat(AT_FDCWD, "", NULL, 0));
-	TELL(futimens((int)must(open("f", O_PATH)), NULL));
-	TELL(futimens((int)must(open("f", O_RDONLY)), (struct timespec[2]){ then, then }));
+	EMIT_TIMES("f", utimensat(AT_FDCWD, "l", (struct timespec[2]){ now, then }, 0));
+	EMIT(utimensat(AT_FDCWD, "nothing", (struct timespec[2]){ omit, omit }, 0));
+	EMIT(utimensat(AT_FDCWD, "f", NULL, 64));
+	EMIT(utimensat(AT_FDCWD, "", NULL, 0));
+	EMIT(futimens((int)must(open("f", O_PATH)), NULL));
+	EMIT(futimens((int)must(open("f", O_RDONLY)), (struct timespec[2]){ then, then }));
 }
 
 /* ---- modes and owners ---- */
@@ -385,28 +385,28 @@ static void modes(void)
 	symlink("f", "l");
 	path = (int)must(open("f", O_PATH));
 	for (size_t i = 0; i < COUNT(each); i++) {
-		TELL(chmod("f", each[i]));
-		TELL(chmod("d", each[i]));
+		EMIT(chmod("f", each[i]));
+		EMIT(chmod("d", each[i]));
 		must(stat("f", &st));
 		say("file", "%o", st.st_mode);
 		must(stat("d", &st));
 		say("directory", "%o", st.st_mode);
 	}
-	TELL(fchmod(path, 0600));
-	TELL(fchmodat(AT_FDCWD, "l", 0600, AT_SYMLINK_NOFOLLOW));
-	TELL(syscall(452, AT_FDCWD, "l", 0600, AT_SYMLINK_NOFOLLOW)); /* fchmodat2 */
-	TELL(syscall(452, path, "", 0640, AT_EMPTY_PATH));
-	TELL(chmod("l", 0660));
+	EMIT(fchmod(path, 0600));
+	EMIT(fchmodat(AT_FDCWD, "l", 0600, AT_SYMLINK_NOFOLLOW));
+	EMIT(syscall(452, AT_FDCWD, "l", 0600, AT_SYMLINK_NOFOLLOW)); /* fchmodat2 */
+	EMIT(syscall(452, path, "", 0640, AT_EMPTY_PATH));
+	EMIT(chmod("l", 0660));
 	must(stat("f", &st));
 	say("file", "%o", st.st_mode);
-	TELL(fchown(path, 0, 0));
-	TELL(fchownat(path, "", getuid(), getgid(), AT_EMPTY_PATH));
-	TELL(lchown("l", getuid(), getgid()));
-	TELL(chmod("nothing", 0600));
-	TELL(faccessat(AT_FDCWD, "l", R_OK, AT_SYMLINK_NOFOLLOW));
-	TELL(faccessat(AT_FDCWD, "f", X_OK, AT_EACCESS));
-	TELL(access("f", 64));
-	TELL(chmod("d", 0755)); /* so that it can be removed */
+	EMIT(fchown(path, 0, 0));
+	EMIT(fchownat(path, "", getuid(), getgid(), AT_EMPTY_PATH));
+	EMIT(lchown("l", getuid(), getgid()));
+	EMIT(chmod("nothing", 0600));
+	EMIT(faccessat(AT_FDCWD, "l", R_OK, AT_SYMLINK_NOFOLLOW));
+	EMIT(faccessat(AT_FDCWD, "f", X_OK, AT_EACCESS));
+	EMIT(access("f", 64));
+	EMIT(chmod("d", 0755)); /* so that it can be removed */
 }
 
 /* ---- extended attributes ---- */
@@ -421,53 +421,53 @@ static void extended(void)
 	symlink("f", "l");
 	mkfifo("p", 0600);
 	memset(long_name + 5, 'n', 251);
-	TELL(setxattr("f", "user.a", "value", 5, 0));
-	TELL(setxattr("f", "user.a", "again", 5, XATTR_CREATE));
-	TELL(setxattr("f", "user.b", "again", 5, XATTR_REPLACE));
-	TELL(setxattr("f", "user.a", "again", 5, XATTR_CREATE | XATTR_REPLACE));
-	TELL(setxattr("f", "user.a", "again", 5, 4));
-	TELL(setxattr("f", "user.empty", "", 0, 0));
-	TELL(getxattr("f", "user.empty", value, 100));
-	TELL(getxattr("f", "user.a", value, 100));
-	TELL(getxattr("f", "user.a", value, 4));
-	TELL(getxattr("f", "user.a", NULL, 0));
-	TELL(getxattr("f", "user.none", value, 100));
-	TELL(listxattr("f", names, sizeof(names)));
-	TELL(listxattr("f", names, 5));
-	TELL(listxattr("f", NULL, 0));
-	TELL(removexattr("f", "user.none"));
-	TELL(removexattr("f", "user.empty"));
-	TELL(setxattr("f", "user.", "x", 1, 0));
-	TELL(setxattr("f", "user", "x", 1, 0));
-	TELL(setxattr("f", "", "x", 1, 0));
-	TELL(setxattr("f", "other.x", "x", 1, 0));
-	TELL(getxattr("f", "other.x", value, 100));
-	TELL(removexattr("f", "other.x"));
-	TELL(setxattr("f", "system.x", "x", 1, 0));
-	TELL(getxattr("f", "system.x", value, 100));
-	TELL(setxattr("f", long_name, "x", 1, 0));
+	EMIT(setxattr("f", "user.a", "value", 5, 0));
+	EMIT(setxattr("f", "user.a", "again", 5, XATTR_CREATE));
+	EMIT(setxattr("f", "user.b", "again", 5, XATTR_REPLACE));
+	EMIT(setxattr("f", "user.a", "again", 5, XATTR_CREATE | XATTR_REPLACE));
+	EMIT(setxattr("f", "user.a", "again", 5, 4));
+	EMIT(setxattr("f", "user.empty", "", 0, 0));
+	EMIT(getxattr("f", "user.empty", value, 100));
+	EMIT(getxattr("f", "user.a", value, 100));
+	EMIT(getxattr("f", "user.a", value, 4));
+	EMIT(getxattr("f", "user.a", NULL, 0));
+	EMIT(getxattr("f", "user.none", value, 100));
+	EMIT(listxattr("f", names, sizeof(names)));
+	EMIT(listxattr("f", names, 5));
+	EMIT(listxattr("f", NULL, 0));
+	EMIT(removexattr("f", "user.none"));
+	EMIT(removexattr("f", "user.empty"));
+	EMIT(setxattr("f", "user.", "x", 1, 0));
+	EMIT(setxattr("f", "user", "x", 1, 0));
+	EMIT(setxattr("f", "", "x", 1, 0));
+	EMIT(setxattr("f", "other.x", "x", 1, 0));
+	EMIT(getxattr("f", "other.x", value, 100));
+	EMIT(removexattr("f", "other.x"));
+	EMIT(setxattr("f", "system.x", "x", 1, 0));
+	EMIT(getxattr("f", "system.x", value, 100));
+	EMIT(setxattr("f", long_name, "x", 1, 0));
 	long_name[255] = '\0';
-	TELL(setxattr("f", long_name, "x", 1, 0));
-	TELL(getxattr("f", long_name, value, 100));
-	TELL(setxattr("f", "user.odd\xff\x01 name", "x", 1, 0));
-	TELL(listxattr("f", names, sizeof(names)) < 0 ? -1 : 0);
-	TELL(setxattr("f", "user.x", nowhere, 5, 0));
-	TELL(setxattr("d", "user.x", "x", 1, 0));
-	TELL(setxattr("l", "user.through", "x", 1, 0));
-	TELL(lsetxattr("l", "user.x", "x", 1, 0));
-	TELL(lgetxattr("l", "user.x", value, 100));
-	TELL(setxattr("p", "user.x", "x", 1, 0));
-	TELL(lsetxattr("l", "trusted.x", "x", 1, 0));
-	TELL(llistxattr("l", names, sizeof(names)));
-	TELL(setxattr("p", "trusted.x", "xy", 2, 0));
-	TELL(getxattr("p", "trusted.x", value, 100));
-	TELL(setxattr("f", "security.any", "x", 1, 0));
-	TELL(getxattr("f", "security.any", value, 100));
-	TELL(fgetxattr(fd, "user.through", value, 100));
-	TELL(fgetxattr((int)must(open("f", O_PATH)), "user.through", value, 100));
-	TELL_TIMES("f", fsetxattr(fd, "user.a", "timed", 5, 0));
-	TELL_TIMES("f", fgetxattr(fd, "user.a", value, 100));
-	TELL_TIMES("f", fremovexattr(fd, "user.a"));
+	EMIT(setxattr("f", long_name, "x", 1, 0));
+	EMIT(getxattr("f", long_name, value, 100));
+	EMIT(setxattr("f", "user.odd\xff\x01 name", "x", 1, 0));
+	EMIT(listxattr("f", names, sizeof(names)) < 0 ? -1 : 0);
+	EMIT(setxattr("f", "user.x", nowhere, 5, 0));
+	EMIT(setxattr("d", "user.x", "x", 1, 0));
+	EMIT(setxattr("l", "user.through", "x", 1, 0));
+	EMIT(lsetxattr("l", "user.x", "x", 1, 0));
+	EMIT(lgetxattr("l", "user.x", value, 100));
+	EMIT(setxattr("p", "user.x", "x", 1, 0));
+	EMIT(lsetxattr("l", "trusted.x", "x", 1, 0));
+	EMIT(llistxattr("l", names, sizeof(names)));
+	EMIT(setxattr("p", "trusted.x", "xy", 2, 0));
+	EMIT(getxattr("p", "trusted.x", value, 100));
+	EMIT(setxattr("f", "security.any", "x", 1, 0));
+	EMIT(getxattr("f", "security.any", value, 100));
+	EMIT(fgetxattr(fd, "user.through", value, 100));
+	EMIT(fgetxattr((int)must(open("f", O_PATH)), "user.through", value, 100));
+	EMIT_TIMES("f", fsetxattr(fd, "user.a", "timed", 5, 0));
+	EMIT_TIMES("f", fgetxattr(fd, "user.a", value, 100));
+	EMIT_TIMES("f", fremovexattr(fd, "user.a"));
 }
 
 /* Many, and large ones, up to what the file system holds. */
@@ -484,11 +484,11 @@ static void many_extended(void)
 	fill(value, sizeof(value), 5);
 	for (size_t i = 0; i < COUNT(sizes); i++) {
 		say("size", "%zu", sizes[i]);
-		TELL(setxattr("large", "user.large", value, sizes[i], 0));
-		TELL(n = getxattr("large", "user.large", back, sizeof(back)));
-		TELL(n > 0 ? memcmp(value, back, n) : 0);
-		TELL(getxattr("large", "user.large", NULL, 0));
-		TELL(getxattr("large", "user.large", back, 99));
+		EMIT(setxattr("large", "user.large", value, sizes[i], 0));
+		EMIT(n = getxattr("large", "user.large", back, sizeof(back)));
+		EMIT(n > 0 ? memcmp(value, back, n) : 0);
+		EMIT(getxattr("large", "user.large", NULL, 0));
+		EMIT(getxattr("large", "user.large", back, 99));
 	}
 	errno = 0;
 	for (set = 0; set < 3000; set++) {
@@ -497,14 +497,14 @@ static void many_extended(void)
 			break;
 	}
 	say("set", "%d, then %s", set, errno ? strerrorname_np(errno) : "no more");
-	TELL(n = listxattr("many", names, 65536));
+	EMIT(n = listxattr("many", names, 65536));
 	say("names", "%016lx", n > 0 ? (long)hash(1, names, n) : 0);
 	for (int i = 0; i < set; i += 50) {
 		snprintf(name, sizeof(name), "user.%04d of very very many", i);
-		TELL(getxattr("many", name, back, sizeof(back)));
+		EMIT(getxattr("many", name, back, sizeof(back)));
 		must(removexattr("many", name));
 	}
-	TELL(listxattr("many", names, 65536));
+	EMIT(listxattr("many", names, 65536));
 }
 
 /* ---- the file system ---- */
@@ -520,10 +520,10 @@ static void file_system(void)
 		of_dir.f_namemax);
 	say("files", "%lu", of_dir.f_files);
 	say("of a file", "%d", of_file.f_blocks == of_dir.f_blocks);
-	TELL(pathconf(".", _PC_NAME_MAX));
-	TELL(pathconf(".", _PC_LINK_MAX) > 0);
-	TELL(pathconf(".", _PC_FILESIZEBITS) > 0);
-	TELL(statvfs("nothing", &of_dir));
+	EMIT(pathconf(".", _PC_NAME_MAX));
+	EMIT(pathconf(".", _PC_LINK_MAX) > 0);
+	EMIT(pathconf(".", _PC_FILESIZEBITS) > 0);
+	EMIT(statvfs("nothing", &of_dir));
 }
 
 static const struct section sections[] = {

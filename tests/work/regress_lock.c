@@ -22,15 +22,15 @@ static int locked(int fd, int cmd, short type, off_t start, off_t length)
 	return fcntl(fd, cmd, &lock);
 }
 
-#define LOCK(type, start, length) TELL(locked(fd, F_SETLK, type, start, length))
+#define LOCK(type, start, length) EMIT(locked(fd, F_SETLK, type, start, length))
 
 static char kind(short type)
 {
 	return type == F_RDLCK ? 'r' : type == F_WRLCK ? 'w' : '-';
 }
 
-/* What another process meets that wants to write: "r 10+5" for each lock up to byte 200. */
-static void tell_locks(const char *what)
+/* The locks in the way of another process that wants to write: "r 10+5" for each lock up to byte 200. */
+static void emit_locks(const char *what)
 {
 	int status;
 	pid_t pid;
@@ -63,31 +63,31 @@ static void ranges(void)
 	int fd = make("f", 300);
 
 	LOCK(F_WRLCK, 0, 100);
-	tell_locks("whole");
+	emit_locks("whole");
 	LOCK(F_UNLCK, 40, 20);
-	tell_locks("split");
+	emit_locks("split");
 	LOCK(F_WRLCK, 40, 20);
-	tell_locks("merged");
+	emit_locks("merged");
 	LOCK(F_RDLCK, 20, 10);
-	tell_locks("downgraded in the middle");
+	emit_locks("downgraded in the middle");
 	LOCK(F_RDLCK, 25, 20);
-	tell_locks("overlapping");
+	emit_locks("overlapping");
 	LOCK(F_WRLCK, 0, 100);
-	tell_locks("upgraded");
+	emit_locks("upgraded");
 	LOCK(F_UNLCK, 0, 10);
 	LOCK(F_UNLCK, 90, 50);
-	tell_locks("cut at both ends");
+	emit_locks("cut at both ends");
 	LOCK(F_RDLCK, 120, 0);
-	tell_locks("up to the end of all");
+	emit_locks("up to the end of all");
 	LOCK(F_UNLCK, 150, 10);
-	tell_locks("with a gap");
+	emit_locks("with a gap");
 	LOCK(F_UNLCK, 0, 0);
-	tell_locks("none");
+	emit_locks("none");
 	for (int i = 0; i < 20; i++)
 		must(locked(fd, F_SETLK, i % 2 ? F_RDLCK : F_WRLCK, i * 5, 5));
-	tell_locks("many");
+	emit_locks("many");
 	must(locked(fd, F_SETLK, F_RDLCK, 2, 93));
-	tell_locks("many in one");
+	emit_locks("many in one");
 }
 
 static void odd_ranges(void)
@@ -96,7 +96,7 @@ static void odd_ranges(void)
 	struct flock lock;
 
 	LOCK(F_WRLCK, 50, -10);
-	tell_locks("backwards");
+	emit_locks("backwards");
 	LOCK(F_UNLCK, 0, 0);
 	LOCK(F_WRLCK, 5, -10);
 	LOCK(F_WRLCK, -5, 10);
@@ -107,18 +107,18 @@ static void odd_ranges(void)
 	lock = (struct flock){
 		.l_type = F_WRLCK, .l_whence = SEEK_CUR, .l_start = -5, .l_len = 10
 	};
-	TELL(fcntl(fd, F_SETLK, &lock));
+	EMIT(fcntl(fd, F_SETLK, &lock));
 	lock = (struct flock){
 		.l_type = F_WRLCK, .l_whence = SEEK_END, .l_start = -5, .l_len = 10
 	};
-	TELL(fcntl(fd, F_SETLK, &lock));
-	tell_locks("from where the file stands and ends");
+	EMIT(fcntl(fd, F_SETLK, &lock));
+	emit_locks("from where the file stands and ends");
 	lock = (struct flock){ .l_type = F_WRLCK, .l_whence = 9 };
-	TELL(fcntl(fd, F_SETLK, &lock));
-	TELL(lockf(fd, F_TEST, 10));
-	TELL(lockf(fd, F_TLOCK, 10));
-	TELL(lockf(fd, F_ULOCK, 0));
-	tell_locks("by lockf");
+	EMIT(fcntl(fd, F_SETLK, &lock));
+	EMIT(lockf(fd, F_TEST, 10));
+	EMIT(lockf(fd, F_TLOCK, 10));
+	EMIT(lockf(fd, F_ULOCK, 0));
+	emit_locks("by lockf");
 }
 
 static void of_modes(void)
@@ -136,10 +136,10 @@ static void of_modes(void)
 	LOCK(F_RDLCK, 0, 0);
 	fd = (int)must(open(".", O_RDONLY));
 	LOCK(F_RDLCK, 0, 0);
-	TELL(flock(fd, LOCK_EX));
-	TELL(flock(fd, LOCK_UN));
-	TELL(flock(fd, 64));
-	TELL(flock((int)must(open(".", O_PATH)), LOCK_SH));
+	EMIT(flock(fd, LOCK_EX));
+	EMIT(flock(fd, LOCK_UN));
+	EMIT(flock(fd, 64));
+	EMIT(flock((int)must(open(".", O_PATH)), LOCK_SH));
 }
 
 /* Any descriptor that is closed takes the locks of the process away. */
@@ -149,21 +149,21 @@ static void ends(void)
 
 	LOCK(F_WRLCK, 0, 50);
 	close(other);
-	tell_locks("another descriptor closed");
+	emit_locks("another descriptor closed");
 	LOCK(F_WRLCK, 0, 50);
 	close(dup(fd));
-	tell_locks("a copy closed");
+	emit_locks("a copy closed");
 	LOCK(F_WRLCK, 0, 50);
 	if (must(fork()) == 0)
 		_exit(locked(fd, F_SETLK, F_WRLCK, 10, 1) < 0 ? errno : 0);
 	wait(&status);
 	say("a child has no part in it", "%s", strerrorname_np(WEXITSTATUS(status)));
-	tell_locks("a child's end");
+	emit_locks("a child's end");
 	if (must(fork()) == 0)
 		_exit(locked(fd, F_SETLK, F_WRLCK, 60, 10) < 0 ? errno : 0);
 	wait(&status);
-	tell_locks("gone with the child");
-	TELL(unlink("f"));
+	emit_locks("gone with the child");
+	EMIT(unlink("f"));
 	LOCK(F_WRLCK, 70, 10);
 	close(fd);
 }
@@ -210,48 +210,48 @@ static void of_open_files(void)
 	int fd = make("f", 100), other = (int)must(open("f", O_RDWR)), copy = dup(fd);
 	struct flock lock = range(F_WRLCK, 0, 10);
 
-	TELL(fcntl(fd, F_OFD_SETLK, &lock));
-	TELL(fcntl(other, F_OFD_SETLK, &lock));
-	TELL(fcntl(other, F_SETLK, &lock));
-	TELL(fcntl(copy, F_OFD_SETLK, &lock));
-	TELL(fcntl(other, F_OFD_GETLK, &lock));
+	EMIT(fcntl(fd, F_OFD_SETLK, &lock));
+	EMIT(fcntl(other, F_OFD_SETLK, &lock));
+	EMIT(fcntl(other, F_SETLK, &lock));
+	EMIT(fcntl(copy, F_OFD_SETLK, &lock));
+	EMIT(fcntl(other, F_OFD_GETLK, &lock));
 	say("the holder", "%c %d", kind(lock.l_type), lock.l_pid);
 	lock.l_pid = 5;
-	TELL(fcntl(fd, F_OFD_SETLK, &lock));
+	EMIT(fcntl(fd, F_OFD_SETLK, &lock));
 	close(fd);
 	lock = range(F_WRLCK, 0, 10);
-	TELL(fcntl(other, F_OFD_SETLK, &lock));
+	EMIT(fcntl(other, F_OFD_SETLK, &lock));
 	close(copy);
-	TELL(fcntl(other, F_OFD_SETLK, &lock));
+	EMIT(fcntl(other, F_OFD_SETLK, &lock));
 }
 
 static void whole_files(void)
 {
 	int fd = make("f", 100), other = (int)must(open("f", O_RDONLY)), copy = dup(fd), status;
 
-	TELL(flock(fd, LOCK_SH));
-	TELL(flock(other, LOCK_SH | LOCK_NB));
-	TELL(flock(fd, LOCK_EX | LOCK_NB));
-	TELL(flock(other, LOCK_UN));
-	TELL(flock(fd, LOCK_EX | LOCK_NB));
-	TELL(flock(other, LOCK_SH | LOCK_NB));
-	TELL(flock(copy, LOCK_EX | LOCK_NB));
-	TELL(locked(other, F_SETLK, F_RDLCK, 0, 0)); /* these do not know each other */
+	EMIT(flock(fd, LOCK_SH));
+	EMIT(flock(other, LOCK_SH | LOCK_NB));
+	EMIT(flock(fd, LOCK_EX | LOCK_NB));
+	EMIT(flock(other, LOCK_UN));
+	EMIT(flock(fd, LOCK_EX | LOCK_NB));
+	EMIT(flock(other, LOCK_SH | LOCK_NB));
+	EMIT(flock(copy, LOCK_EX | LOCK_NB));
+	EMIT(locked(other, F_SETLK, F_RDLCK, 0, 0)); /* these do not know each other */
 	close(fd);
-	TELL(flock(other, LOCK_SH | LOCK_NB));
+	EMIT(flock(other, LOCK_SH | LOCK_NB));
 	if (must(fork()) == 0) {
 		flock(copy, LOCK_UN);
 		_exit(0);
 	}
 	wait(&status);
-	TELL(flock(other, LOCK_EX | LOCK_NB));
+	EMIT(flock(other, LOCK_EX | LOCK_NB));
 	fd = (int)must(open("f", O_RDONLY));
 	if (must(fork()) == 0) {
 		close(other);
 		_exit(flock(fd, LOCK_SH) < 0 ? 1 : 0); /* waits for the parent */
 	}
 	tick();
-	TELL(flock(other, LOCK_UN));
+	EMIT(flock(other, LOCK_UN));
 	wait(&status);
 	say("who waited", "%d", WEXITSTATUS(status));
 }
@@ -270,20 +270,20 @@ static void leases(void)
 {
 	int fd = make("f", 10), rd;
 
-	TELL(fcntl(fd, F_GETLEASE));
-	TELL(fcntl(fd, F_SETLEASE, F_WRLCK));
-	TELL(fcntl(fd, F_GETLEASE));
-	TELL(fcntl(fd, F_SETLEASE, F_UNLCK));
-	TELL(fcntl(fd, F_SETLEASE, F_RDLCK));
+	EMIT(fcntl(fd, F_GETLEASE));
+	EMIT(fcntl(fd, F_SETLEASE, F_WRLCK));
+	EMIT(fcntl(fd, F_GETLEASE));
+	EMIT(fcntl(fd, F_SETLEASE, F_UNLCK));
+	EMIT(fcntl(fd, F_SETLEASE, F_RDLCK));
 	rd = (int)must(open("f", O_RDONLY));
-	TELL(fcntl(fd, F_SETLEASE, F_WRLCK));
-	TELL(fcntl(rd, F_SETLEASE, F_RDLCK));
+	EMIT(fcntl(fd, F_SETLEASE, F_WRLCK));
+	EMIT(fcntl(rd, F_SETLEASE, F_RDLCK));
 	close(fd);
-	TELL(fcntl(rd, F_SETLEASE, F_RDLCK));
-	TELL(fcntl(rd, F_GETLEASE));
-	TELL(fcntl(rd, F_SETLEASE, F_WRLCK));
-	TELL(fcntl(rd, F_SETLEASE, 99));
-	TELL(fcntl((int)must(open(".", O_RDONLY)), F_SETLEASE, F_RDLCK));
+	EMIT(fcntl(rd, F_SETLEASE, F_RDLCK));
+	EMIT(fcntl(rd, F_GETLEASE));
+	EMIT(fcntl(rd, F_SETLEASE, F_WRLCK));
+	EMIT(fcntl(rd, F_SETLEASE, 99));
+	EMIT(fcntl((int)must(open(".", O_RDONLY)), F_SETLEASE, F_RDLCK));
 }
 
 /* Who opens the file to write waits until the lease is given back. */
@@ -294,26 +294,26 @@ static void broken_lease(void)
 	close(make("f", 10));
 	signal(SIGIO, on_break);
 	rd = (int)must(open("f", O_RDONLY));
-	TELL(fcntl(rd, F_SETLEASE, F_RDLCK));
-	TELL_IF(open("f", O_WRONLY | O_NONBLOCK));
+	EMIT(fcntl(rd, F_SETLEASE, F_RDLCK));
+	EMIT_IF(open("f", O_WRONLY | O_NONBLOCK));
 	if (must(fork()) == 0)
 		_exit(open("f", O_WRONLY) < 0 ? 1 : 0);
 	while (!broken)
 		tick();
-	TELL(fcntl(rd, F_GETLEASE));
-	TELL(fcntl(rd, F_SETLEASE, F_UNLCK));
+	EMIT(fcntl(rd, F_GETLEASE));
+	EMIT(fcntl(rd, F_SETLEASE, F_UNLCK));
 	wait(&status);
 	say("who waited", "%d", WEXITSTATUS(status));
 	broken = 0;
-	TELL(fcntl(rd, F_SETLEASE, F_RDLCK));
+	EMIT(fcntl(rd, F_SETLEASE, F_RDLCK));
 	if (must(fork()) == 0)
 		_exit(truncate("f", 3) < 0 ? 1 : 0);
 	while (!broken)
 		tick();
-	TELL(fcntl(rd, F_SETLEASE, F_UNLCK));
+	EMIT(fcntl(rd, F_SETLEASE, F_UNLCK));
 	wait(&status);
-	say("who truncated", "%d", WEXITSTATUS(status));
-	tell_file("f");
+	say("the truncating process", "%d", WEXITSTATUS(status));
+	emit_file("f");
 }
 
 static const struct section sections[] = {

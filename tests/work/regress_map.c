@@ -27,7 +27,7 @@ static void catch_faults(void)
 	sigaction(SIGSEGV, &action, NULL);
 }
 
-static void tell_fault(const char *what, int sig, int value)
+static void emit_fault(const char *what, int sig, int value)
 {
 	if (sig)
 		say(what, "SIG%s", sigabbrev_np(sig));
@@ -42,7 +42,7 @@ static void load(const char *what, const volatile unsigned char *p)
 
 	if (sig == 0)
 		value = *p;
-	tell_fault(what, sig, value);
+	emit_fault(what, sig, value);
 }
 
 static void store(const char *what, volatile unsigned char *p, unsigned char value)
@@ -51,7 +51,7 @@ static void store(const char *what, volatile unsigned char *p, unsigned char val
 
 	if (sig == 0)
 		*p = value;
-	tell_fault(what, sig, value);
+	emit_fault(what, sig, value);
 }
 
 #define LOAD(p) load("load " #p, p)
@@ -111,20 +111,20 @@ static void times(void)
 	int fd = make("f", 2 * PAGE);
 	unsigned char *p;
 
-	TELL_CHANGED("f", store_and_unmap(fd));
-	TELL_CHANGED("f", store_and_unmap(fd));
+	EMIT_CHANGED("f", store_and_unmap(fd));
+	EMIT_CHANGED("f", store_and_unmap(fd));
 	p = shared(fd, 2 * PAGE);
-	TELL_CHANGED("f", load_all(p));
-	TELL_CHANGED("f", store_and_sync(p));
-	TELL_CHANGED("f", store_and_sync(p));
-	TELL_CHANGED("f", msync(p, 2 * PAGE, MS_SYNC));
-	TELL_CHANGED("f", store_and_fsync(p, fd));
-	TELL_CHANGED("f", munmap(p, 2 * PAGE));
+	EMIT_CHANGED("f", load_all(p));
+	EMIT_CHANGED("f", store_and_sync(p));
+	EMIT_CHANGED("f", store_and_sync(p));
+	EMIT_CHANGED("f", msync(p, 2 * PAGE, MS_SYNC));
+	EMIT_CHANGED("f", store_and_fsync(p, fd));
+	EMIT_CHANGED("f", munmap(p, 2 * PAGE));
 	p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-	TELL_CHANGED("f", store_and_sync(p));
-	TELL_CHANGED("f", munmap(p, 2 * PAGE));
-	TELL_CHANGED("f", close(fd));
-	tell_file("f");
+	EMIT_CHANGED("f", store_and_sync(p));
+	EMIT_CHANGED("f", munmap(p, 2 * PAGE));
+	EMIT_CHANGED("f", close(fd));
+	emit_file("f");
 }
 
 /* The file is closed and opened again: what was stored and when must not be forgotten. */
@@ -140,15 +140,15 @@ static void times_after_close(void)
 	p[1] = 99;
 	must(munmap(p, 2 * PAGE));
 	must(stat("f", &is));
-	tell_changed("stored after close, unmapped", &was, &is);
-	tell_file("f");
+	emit_changed("stored after close, unmapped", &was, &is);
+	emit_file("f");
 	p = shared(fd = (int)must(open("f", O_RDWR)), 2 * PAGE);
 	must(fstat(fd, &was));
 	tick();
 	p[1] = 98;
 	must(msync(p, PAGE, MS_SYNC));
 	must(fstat(fd, &is));
-	tell_changed("stored and synced, by fstat", &was, &is);
+	emit_changed("stored and synced, by fstat", &was, &is);
 }
 
 /* ---- one file, many ways to it ---- */
@@ -157,34 +157,34 @@ static void coherence(void)
 {
 	static char buf[PAGE] __attribute__((aligned(PAGE)));
 	int fd = make("f", 4 * PAGE), other = (int)must(open("f", O_RDWR));
-	int direct = (int)TELL_IF(open("f", O_RDWR | O_DIRECT));
+	int direct = (int)EMIT_IF(open("f", O_RDWR | O_DIRECT));
 	unsigned char *p = shared(fd, 4 * PAGE), *q = readable(other, 4 * PAGE);
 
 	memcpy(p + 100, "by mapping", 10);
-	TELL(memcmp(q + 100, "by mapping", 10));
-	TELL(pread(fd, buf, PAGE, 0));
-	TELL(memcmp(buf + 100, "by mapping", 10));
-	TELL(pread(other, buf, 10, 100));
-	TELL(memcmp(buf, "by mapping", 10));
-	TELL(pread(direct, buf, PAGE, 0));
-	TELL(memcmp(buf + 100, "by mapping", 10));
-	TELL(pwrite(other, "by write", 8, PAGE + 3));
-	TELL(memcmp(p + PAGE + 3, "by write", 8));
-	TELL(memcmp(q + PAGE + 3, "by write", 8));
+	EMIT(memcmp(q + 100, "by mapping", 10));
+	EMIT(pread(fd, buf, PAGE, 0));
+	EMIT(memcmp(buf + 100, "by mapping", 10));
+	EMIT(pread(other, buf, 10, 100));
+	EMIT(memcmp(buf, "by mapping", 10));
+	EMIT(pread(direct, buf, PAGE, 0));
+	EMIT(memcmp(buf + 100, "by mapping", 10));
+	EMIT(pwrite(other, "by write", 8, PAGE + 3));
+	EMIT(memcmp(p + PAGE + 3, "by write", 8));
+	EMIT(memcmp(q + PAGE + 3, "by write", 8));
 	memset(buf, 'D', PAGE);
-	TELL(pwrite(direct, buf, PAGE, 2 * PAGE));
-	TELL(memcmp(p + 2 * PAGE, buf, PAGE));
-	TELL(memcmp(q + 2 * PAGE, buf, PAGE));
+	EMIT(pwrite(direct, buf, PAGE, 2 * PAGE));
+	EMIT(memcmp(p + 2 * PAGE, buf, PAGE));
+	EMIT(memcmp(q + 2 * PAGE, buf, PAGE));
 	p[3 * PAGE] = 7; /* dirty, when the file is written beside it */
-	TELL(pwrite(fd, "beside", 6, 3 * PAGE + 10));
+	EMIT(pwrite(fd, "beside", 6, 3 * PAGE + 10));
 	p[3 * PAGE + 1] = 8;
-	TELL(pread(other, buf, PAGE, 3 * PAGE));
+	EMIT(pread(other, buf, PAGE, 3 * PAGE));
 	say("beside", "%d %d %.6s", buf[0], buf[1], buf + 10);
-	TELL(pwrite(direct, buf, PAGE, 0));
-	TELL(memcmp(p, buf, PAGE));
-	TELL(msync(p, 4 * PAGE, MS_SYNC));
-	tell_content("f", fd);
-	tell_content("f, by the other descriptor", other);
+	EMIT(pwrite(direct, buf, PAGE, 0));
+	EMIT(memcmp(p, buf, PAGE));
+	EMIT(msync(p, 4 * PAGE, MS_SYNC));
+	emit_content("f", fd);
+	emit_content("f, by the other descriptor", other);
 }
 
 /* A file grows through one descriptor while it is mapped through another. */
@@ -197,15 +197,15 @@ static void growth(void)
 	LOAD(p + 9);
 	LOAD(p + 10);
 	LOAD(p + PAGE);
-	TELL(pwrite(other, "more", 4, PAGE + 1));
+	EMIT(pwrite(other, "more", 4, PAGE + 1));
 	LOAD(p + PAGE);
 	LOAD(p + PAGE + 1);
 	LOAD(p + 2 * PAGE);
-	TELL(ftruncate(other, 4 * PAGE));
+	EMIT(ftruncate(other, 4 * PAGE));
 	STORE(p + 3 * PAGE, 3);
 	STORE(p + 4 * PAGE - 1, 4);
-	TELL(msync(p, 4 * PAGE, MS_SYNC));
-	tell_content("f", other);
+	EMIT(msync(p, 4 * PAGE, MS_SYNC));
+	emit_content("f", other);
 }
 
 /* ---- the end of the file ---- */
@@ -221,23 +221,23 @@ static void beyond_the_end(void)
 	LOAD(p + 2 * PAGE - 1);
 	LOAD(p + 2 * PAGE);
 	STORE(p + 2 * PAGE, 1);
-	STORE(p + PAGE + 200, 77); /* in the last page, but beyond the end: nobody's */
-	TELL(msync(p, 3 * PAGE, MS_SYNC));
-	tell_content("f", fd);
-	TELL(ftruncate(fd, 3 * PAGE));
+	STORE(p + PAGE + 200, 77); /* in the last page, but beyond the end: of no file */
+	EMIT(msync(p, 3 * PAGE, MS_SYNC));
+	emit_content("f", fd);
+	EMIT(ftruncate(fd, 3 * PAGE));
 	LOAD(p + PAGE + 200);
-	tell_content("f, longer", fd);
-	TELL(ftruncate(fd, 50));
+	emit_content("f, longer", fd);
+	EMIT(ftruncate(fd, 50));
 	LOAD(p + 49);
 	LOAD(p + 50);
 	LOAD(p + PAGE);
 	STORE(p + PAGE, 1);
-	TELL(ftruncate(fd, 2 * PAGE));
+	EMIT(ftruncate(fd, 2 * PAGE));
 	LOAD(p + 50);
 	LOAD(p + PAGE);
 	STORE(p + PAGE, 5);
-	TELL(msync(p, 2 * PAGE, MS_SYNC));
-	tell_content("f, again", fd);
+	EMIT(msync(p, 2 * PAGE, MS_SYNC));
+	emit_content("f, again", fd);
 }
 
 /* A process truncates a file again and again that another one reads by a mapping. */
@@ -272,7 +272,7 @@ static void truncated_meanwhile(void)
 	}
 	/* How often is chance. */
 	say("the other process", "%d", WEXITSTATUS(status));
-	tell_content("f", fd);
+	emit_content("f", fd);
 	LOAD(p + 4 * PAGE - 1);
 }
 
@@ -282,11 +282,11 @@ static void mapped_as(const char *how, int fd, int prot, int flags)
 {
 	void *p = mmap(NULL, PAGE, prot, flags, fd, 0);
 
-	told_if(how, (long)p);
+	emit_if(how, (long)p);
 	if (p == MAP_FAILED)
 		return;
-	TELL(mprotect(p, PAGE, PROT_READ | PROT_WRITE));
-	TELL(mprotect(p, PAGE, PROT_READ | PROT_EXEC));
+	EMIT(mprotect(p, PAGE, PROT_READ | PROT_WRITE));
+	EMIT(mprotect(p, PAGE, PROT_READ | PROT_EXEC));
 	munmap(p, PAGE);
 }
 
@@ -315,15 +315,15 @@ static void refusals(void)
 {
 	int fd = make("f", PAGE), dir = (int)must(open(".", O_RDONLY));
 
-	TELL_IF(mmap(NULL, 0, PROT_READ, MAP_SHARED, fd, 0));
-	TELL_IF(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 100));
-	TELL_IF(mmap(NULL, PAGE, PROT_READ, 0, fd, 0));
-	TELL_IF(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, dir, 0));
-	TELL_IF(mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, dir, 0));
-	TELL_IF(mmap(NULL, PAGE, PROT_READ, MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0));
-	TELL_IF(mmap(NULL, PAGE, PROT_READ, MAP_SHARED_VALIDATE | 0x80000000, fd, 0));
-	TELL_IF(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, (off_t)1 << 50));
-	TELL_IF(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, -1, 0));
+	EMIT_IF(mmap(NULL, 0, PROT_READ, MAP_SHARED, fd, 0));
+	EMIT_IF(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 100));
+	EMIT_IF(mmap(NULL, PAGE, PROT_READ, 0, fd, 0));
+	EMIT_IF(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, dir, 0));
+	EMIT_IF(mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, dir, 0));
+	EMIT_IF(mmap(NULL, PAGE, PROT_READ, MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0));
+	EMIT_IF(mmap(NULL, PAGE, PROT_READ, MAP_SHARED_VALIDATE | 0x80000000, fd, 0));
+	EMIT_IF(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, (off_t)1 << 50));
+	EMIT_IF(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, -1, 0));
 }
 
 /* A store goes to no page of a file that is open for appending only at its end. */
@@ -333,12 +333,12 @@ static void appended(void)
 	unsigned char *p = shared(append, 2 * PAGE);
 
 	p[10] = 99;
-	TELL(msync(p, PAGE, MS_SYNC));
-	tell_content("f", fd);
-	TELL(write(append, "end", 3));
+	EMIT(msync(p, PAGE, MS_SYNC));
+	emit_content("f", fd);
+	EMIT(write(append, "end", 3));
 	p[PAGE] = 98;
-	TELL(munmap(p, 2 * PAGE));
-	tell_content("f", fd);
+	EMIT(munmap(p, 2 * PAGE));
+	emit_content("f", fd);
 }
 
 /* A mapping of a file opened read-only and one of the same file opened to write. */
@@ -361,9 +361,9 @@ static void read_only_shared(void)
 	close(reader);
 	STORE(p + 6, 203);
 	LOAD(q + 6);
-	TELL(munmap(p, PAGE));
+	EMIT(munmap(p, PAGE));
 	LOAD(q + 6);
-	tell_file("f");
+	emit_file("f");
 }
 
 static void unlinked(void)
@@ -374,25 +374,25 @@ static void unlinked(void)
 	char path[64];
 
 	catch_faults();
-	TELL(unlink("f"));
+	EMIT(unlink("f"));
 	STORE(p + 10, 42);
-	TELL(msync(p, PAGE, MS_SYNC));
-	TELL(ftruncate(fd, 2 * PAGE));
+	EMIT(msync(p, PAGE, MS_SYNC));
+	EMIT(ftruncate(fd, 2 * PAGE));
 	STORE(p + PAGE + 10, 43);
-	TELL(fstat(fd, &st));
+	EMIT(fstat(fd, &st));
 	say("links and size", "%lu %ld", (long)st.st_nlink, (long)st.st_size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	again = (int)TELL_IF(open(path, O_RDWR));
-	tell_content("again", again);
+	again = (int)EMIT_IF(open(path, O_RDWR));
+	emit_content("again", again);
 	close(fd);
 	close(again);
 	LOAD(p + 10);
 	LOAD(p + PAGE + 10);
 	STORE(p + PAGE + 11, 44);
-	TELL(msync(p, 2 * PAGE, MS_SYNC));
+	EMIT(msync(p, 2 * PAGE, MS_SYNC));
 	LOAD(p + PAGE + 11);
-	TELL(munmap(p, 2 * PAGE));
-	TELL_IF(open("f", O_RDONLY));
+	EMIT(munmap(p, 2 * PAGE));
+	EMIT_IF(open("f", O_RDONLY));
 }
 
 /* Another file of the same name does not become the one that is mapped. */
@@ -402,14 +402,14 @@ static void replaced(void)
 	unsigned char *p = shared(fd, PAGE), *q;
 
 	must(pwrite(other, "other", 5, 0));
-	TELL(rename("g", "f"));
+	EMIT(rename("g", "f"));
 	memcpy(p + 100, "old", 3);
 	q = readable((int)must(open("f", O_RDONLY)), PAGE);
-	TELL(memcmp(q, "other", 5));
-	TELL(memcmp(q + 100, "old", 3) != 0);
-	TELL(msync(p, PAGE, MS_SYNC));
-	tell_content("old", fd);
-	tell_file("f");
+	EMIT(memcmp(q, "other", 5));
+	EMIT(memcmp(q + 100, "old", 3) != 0);
+	EMIT(msync(p, PAGE, MS_SYNC));
+	emit_content("old", fd);
+	emit_file("f");
 }
 
 /* ---- holes ---- */
@@ -421,27 +421,27 @@ static void holes(void)
 
 	catch_faults();
 	LOAD(p + 2 * PAGE);
-	TELL(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 2 * PAGE - 100, PAGE + 200));
+	EMIT(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 2 * PAGE - 100, PAGE + 200));
 	LOAD(p + 2 * PAGE - 101);
 	LOAD(p + 2 * PAGE - 100);
 	LOAD(p + 2 * PAGE);
 	LOAD(p + 3 * PAGE + 99);
 	LOAD(p + 3 * PAGE + 100);
 	STORE(p + 2 * PAGE + 5, 50); /* dirty, when the hole is made */
-	TELL(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 2 * PAGE, PAGE));
+	EMIT(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 2 * PAGE, PAGE));
 	LOAD(p + 2 * PAGE + 5);
 	STORE(p + 5 * PAGE, 51);
-	TELL(fallocate(fd, FALLOC_FL_ZERO_RANGE, 5 * PAGE, 100));
+	EMIT(fallocate(fd, FALLOC_FL_ZERO_RANGE, 5 * PAGE, 100));
 	LOAD(p + 5 * PAGE);
 	LOAD(p + 5 * PAGE + 100);
-	TELL(msync(p, 8 * PAGE, MS_SYNC));
-	tell_content("f", fd);
-	TELL(madvise(p + 6 * PAGE, PAGE, MADV_REMOVE));
+	EMIT(msync(p, 8 * PAGE, MS_SYNC));
+	emit_content("f", fd);
+	EMIT(madvise(p + 6 * PAGE, PAGE, MADV_REMOVE));
 	LOAD(p + 6 * PAGE);
 	LOAD(p + 7 * PAGE);
-	tell_content("f, removed", fd);
-	TELL(fallocate(fd, FALLOC_FL_ZERO_RANGE, 7 * PAGE, 2 * PAGE));
-	tell_content("f, longer", fd);
+	emit_content("f, removed", fd);
+	EMIT(fallocate(fd, FALLOC_FL_ZERO_RANGE, 7 * PAGE, 2 * PAGE));
+	emit_content("f, longer", fd);
 }
 
 /* Space that was only reserved reads as zero, and holds what is stored there. */
@@ -451,17 +451,17 @@ static void reserved(void)
 	unsigned char *p;
 
 	catch_faults();
-	TELL(fallocate(fd, 0, 0, 16 * PAGE));
+	EMIT(fallocate(fd, 0, 0, 16 * PAGE));
 	p = shared(fd, 16 * PAGE);
 	LOAD(p + 3 * PAGE);
 	STORE(p + 3 * PAGE + 1, 9);
-	TELL(pwrite(fd, "x", 1, 7 * PAGE));
+	EMIT(pwrite(fd, "x", 1, 7 * PAGE));
 	LOAD(p + 7 * PAGE);
 	LOAD(p + 7 * PAGE + 1);
-	TELL(msync(p, 16 * PAGE, MS_SYNC));
-	tell_content("f", fd);
-	TELL(lseek(fd, 0, SEEK_DATA));
-	TELL(munmap(p, 16 * PAGE));
+	EMIT(msync(p, 16 * PAGE, MS_SYNC));
+	emit_content("f", fd);
+	EMIT(lseek(fd, 0, SEEK_DATA));
+	EMIT(munmap(p, 16 * PAGE));
 }
 
 static void far_away(void)
@@ -471,16 +471,16 @@ static void far_away(void)
 	unsigned char *p;
 	char c[3];
 
-	TELL(ftruncate(fd, far + PAGE));
+	EMIT(ftruncate(fd, far + PAGE));
 	p = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, far);
 	must((long)p);
 	memcpy(p + 17, "far", 3);
-	TELL(pread(fd, c, 3, far + 17));
+	EMIT(pread(fd, c, 3, far + 17));
 	say("there", "%.3s", c);
-	TELL(munmap(p, PAGE));
-	TELL(lseek(fd, far, SEEK_DATA));
-	TELL((lseek(fd, 0, SEEK_DATA) + (1 << 19)) >> 20); /* what the kernel reads around a page counts as data */
-	TELL(lseek(fd, far, SEEK_HOLE));
+	EMIT(munmap(p, PAGE));
+	EMIT(lseek(fd, far, SEEK_DATA));
+	EMIT((lseek(fd, 0, SEEK_DATA) + (1 << 19)) >> 20); /* what the kernel reads around a page counts as data */
+	EMIT(lseek(fd, far, SEEK_HOLE));
 }
 
 /* ---- calls about mappings ---- */
@@ -492,22 +492,22 @@ static void moved(void)
 
 	catch_faults();
 	q = mremap(p, PAGE, 5 * PAGE, MREMAP_MAYMOVE);
-	told_if("mremap", (long)q);
+	emit_if("mremap", (long)q);
 	LOAD(q + 3 * PAGE);
 	LOAD(q + 4 * PAGE);
 	STORE(q + 2 * PAGE, 90);
 	p = mremap(q, 0, 2 * PAGE, MREMAP_MAYMOVE); /* a second one of the same pages */
-	told_if("mremap of nothing", (long)p);
+	emit_if("mremap of nothing", (long)p);
 	STORE(p + PAGE, 91);
 	LOAD(q + PAGE);
 	q = mremap(q, 5 * PAGE, 3 * PAGE, 0);
 	LOAD(q + 2 * PAGE);
 	LOAD(q + 4 * PAGE);
-	TELL(remap_file_pages(q, PAGE, 0, 1, 0));
+	EMIT(remap_file_pages(q, PAGE, 0, 1, 0));
 	LOAD(q);
-	TELL(munmap(q, 3 * PAGE));
-	TELL(munmap(p, 2 * PAGE));
-	tell_content("f", fd);
+	EMIT(munmap(q, 3 * PAGE));
+	EMIT(munmap(p, 2 * PAGE));
+	emit_content("f", fd);
 }
 
 static void advised(void)
@@ -521,25 +521,25 @@ static void advised(void)
 	p[PAGE] = 70;
 	for (size_t i = 0; i < COUNT(advices); i++) {
 		say("advice", "%zu", i);
-		TELL(madvise(p, 8 * PAGE, advices[i]));
+		EMIT(madvise(p, 8 * PAGE, advices[i]));
 		LOAD(p + PAGE);
 		LOAD(p + 3 * PAGE);
 	}
 	q = mmap(NULL, 8 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	STORE(q, 71);
-	TELL(madvise(q, PAGE, MADV_DONTNEED));
+	EMIT(madvise(q, PAGE, MADV_DONTNEED));
 	LOAD(q);
-	TELL(madvise(q, PAGE, MADV_REMOVE));
-	TELL(madvise(p + 1, PAGE, MADV_WILLNEED));
-	TELL(msync(p + 1, PAGE, MS_SYNC));
-	TELL(msync(p, PAGE, MS_SYNC | MS_ASYNC));
-	TELL(msync(p, PAGE, MS_INVALIDATE));
-	TELL(msync(p, PAGE, 64));
-	TELL(mlock(p, 2 * PAGE));
-	TELL(munlock(p, 2 * PAGE));
-	TELL(munmap(p, 8 * PAGE));
-	TELL(msync(p, PAGE, MS_SYNC));
-	tell_content("f", fd);
+	EMIT(madvise(q, PAGE, MADV_REMOVE));
+	EMIT(madvise(p + 1, PAGE, MADV_WILLNEED));
+	EMIT(msync(p + 1, PAGE, MS_SYNC));
+	EMIT(msync(p, PAGE, MS_SYNC | MS_ASYNC));
+	EMIT(msync(p, PAGE, MS_INVALIDATE));
+	EMIT(msync(p, PAGE, 64));
+	EMIT(mlock(p, 2 * PAGE));
+	EMIT(munlock(p, 2 * PAGE));
+	EMIT(munmap(p, 8 * PAGE));
+	EMIT(msync(p, PAGE, MS_SYNC));
+	emit_content("f", fd);
 }
 
 /* ---- several processes ---- */
@@ -568,7 +568,7 @@ static void processes(void)
 	LOAD(q + 2);
 	LOAD(p + 3);
 	LOAD(p + 4);
-	tell_content("f", fd);
+	emit_content("f", fd);
 }
 
 enum { WRITERS = 4, ROUNDS = 400, SLOT = 64 };
@@ -651,8 +651,8 @@ static void pages_at_once(void)
 		must(waitpid(pids[i], &status, 0));
 		say("pages read that were not as written", "%d", WEXITSTATUS(status));
 	}
-	tell_content("f", fd);
-	tell_file("f");
+	emit_content("f", fd);
+	emit_file("f");
 }
 
 /* ---- a file's own pages as the buffer ---- */
@@ -662,16 +662,16 @@ static void own_pages(void)
 	int fd = make("f", 8 * PAGE), direct = (int)must(open("f", O_RDWR | O_DIRECT));
 	unsigned char *p = shared(fd, 8 * PAGE);
 
-	TELL(pwrite(fd, p, 2 * PAGE, 4 * PAGE));
-	TELL(pwrite(fd, p + 100, PAGE, 50)); /* over itself */
-	TELL(pread(fd, p + 6 * PAGE, PAGE, 0));
-	TELL(pwrite(direct, p, PAGE, 7 * PAGE));
+	EMIT(pwrite(fd, p, 2 * PAGE, 4 * PAGE));
+	EMIT(pwrite(fd, p + 100, PAGE, 50)); /* over itself */
+	EMIT(pread(fd, p + 6 * PAGE, PAGE, 0));
+	EMIT(pwrite(direct, p, PAGE, 7 * PAGE));
 	madvise(p, 8 * PAGE, MADV_DONTNEED);
 	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-	TELL(pwrite(fd, p + 3 * PAGE, PAGE, 3 * PAGE)); /* a page that is not there */
-	TELL(pread(direct, p + 2 * PAGE, PAGE, 3 * PAGE));
-	TELL(msync(p, 8 * PAGE, MS_SYNC));
-	tell_content("f", fd);
+	EMIT(pwrite(fd, p + 3 * PAGE, PAGE, 3 * PAGE)); /* a page that is not there */
+	EMIT(pread(direct, p + 2 * PAGE, PAGE, 3 * PAGE));
+	EMIT(msync(p, 8 * PAGE, MS_SYNC));
+	emit_content("f", fd);
 }
 
 /* A limit on the size of files is none for what is stored in pages that are there. */
@@ -682,8 +682,8 @@ static void limited(void)
 
 	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ PAGE, PAGE });
 	p[3 * PAGE] = 33;
-	TELL(msync(p, 4 * PAGE, MS_SYNC));
-	tell_content("f", fd);
+	EMIT(msync(p, 4 * PAGE, MS_SYNC));
+	emit_content("f", fd);
 }
 
 static const struct section sections[] = {

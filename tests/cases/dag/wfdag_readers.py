@@ -136,7 +136,7 @@ def python_with(module):
     return None
 
 
-def told(argv, **options):
+def results_of(argv, **options):
     done = subprocess.run(list(map(str, argv)), capture_output=True, timeout=120, check=False, **options)
     assert done.returncode == 0, (argv[:2], done.stderr[-500:])
     return done.stdout
@@ -170,19 +170,19 @@ console.log(JSON.stringify([nodes, cy.edges().map(e => [e.source().id(), e.targe
 
 def by_networkx(path, how, **options):
     python = python_with("networkx")
-    return python and json.loads(told([python, "-c", NETWORKX, how, path, json.dumps(options)]))
+    return python and json.loads(results_of([python, "-c", NETWORKX, how, path, json.dumps(options)]))
 
 
 def by_igraph(path, how):
     python = python_with("igraph")
-    return python and json.loads(told([python, "-c", IGRAPH, how, path]))
+    return python and json.loads(results_of([python, "-c", IGRAPH, how, path]))
 
 
 def by_graphviz(path):
     """dot itself, which says as JSON what it has read; a backslash is two there."""
     if not shutil.which("dot"):
         return missing("no 'dot' here (graphviz)")
-    read = json.loads(told(["dot", "-Tdot_json", path]))
+    read = json.loads(results_of(["dot", "-Tdot_json", path]))
     for element in read.get("objects", []) + read.get("edges", []):
         element.update({name: value.replace("\\\\", "\\") for name, value in element.items()
                         if isinstance(value, str)})
@@ -204,13 +204,13 @@ def by_cytoscape(path, scratch):
     if (where / "not").exists():
         return missing("no cytoscape to be had from npm here")
     (where / "read.js").write_text(CYTOSCAPE)
-    return json.loads(told(["node", "read.js", path], cwd=where))
+    return json.loads(results_of(["node", "read.js", path], cwd=where))
 
 
 def count_by_gc(checks, label, path, graph):
     if not shutil.which("gc"):
         return missing("no 'gc' here (graphviz)")
-    counted = told(["gc", "-n", "-e", path]).split()
+    counted = results_of(["gc", "-n", "-e", path]).split()
     return checks.equal(f"{label}: counted by gc", [int(n) for n in counted[:2]],
                         [len(graph["nodes"]), len(graph["edges"])])
 
@@ -268,7 +268,7 @@ def by_cyjs_networkx(path):
     python = python_with("networkx")
     code = NETWORKX.replace('getattr(networkx, "read_" + sys.argv[1])(sys.argv[2], **json.loads(sys.argv[3]))',
                             "networkx.cytoscape_graph(json.load(open(sys.argv[2])))")
-    return python and json.loads(told([python, "-c", code, "", path, ""]))
+    return python and json.loads(results_of([python, "-c", code, "", path, ""]))
 
 
 def check_names(checks, graph, top):

@@ -49,7 +49,7 @@ def has_storage(directory):
     return int(done.stdout) >= 1 << 19
 
 
-def told(log):
+def own_work(log):
     done = subprocess.run([LINEAGE, log, "--print"], capture_output=True, text=True, check=True, timeout=60)
     return [Own(*(f if i == 0 else int(f) for i, f in enumerate(line.split())))
             for line in done.stdout.splitlines()]
@@ -124,7 +124,7 @@ def tree(way, seed, base, storage, exec_bytes, options, prefix):
         checks.equal(f"{way}, seed {seed}: process events lost", p.fact("process_events_lost"), 0)
         records, exact = tier.endswith("+taskstats"), tier.startswith("ptrace")
         rows = {row["pid"]: row for row in p.processes()}
-        owns = told(log)
+        owns = own_work(log)
         checks.check(f"{way}, seed {seed}: processes", len(owns) > 1 and len(rows) >= len(owns),
                      f"{len(owns)}, {len(rows)}")
         for own in owns:
@@ -183,7 +183,7 @@ def mounted(seed, processes):
         if done.returncode == 125:
             print(f"no ftrac run by {processes} here: {done.stderr.strip()}")
             return None
-        return p.processes(), told(log), p.fact("bytes_kernel")
+        return p.processes(), own_work(log), p.fact("bytes_kernel")
 
 
 def traced_with_files(seed, exec_bytes):

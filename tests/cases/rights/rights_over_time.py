@@ -772,7 +772,7 @@ BATCH = 1000
 
 # ---- all of it ----
 
-def tell_which(sums):
+def print_classes(sums):
     for kind, found in sums.items():
         if kind in (SAME, "documented"):
             continue
@@ -783,7 +783,7 @@ def tell_which(sums):
         print(f"{kind}: " + "; ".join(f"{n} {text}" for text, n in most))
 
 
-def tell_all(checks):
+def print_all(checks):
     classes, which, without = collections.Counter(), collections.defaultdict(collections.Counter), 0
     for path in base.glob("*/tally"):
         tally = json.loads(path.read_text())
@@ -791,7 +791,7 @@ def tell_all(checks):
         without += tally["without"]
         for kind, found in tally["which"].items():
             which[kind].update(found)
-    tell_which(which)
+    print_classes(which)
     print(f"seed {arguments.seed}: {sum(classes.values())} combinations of {len(operations())} operations and "
           f"{len(changes())} changes; {without} could not be opened: " + ", ".join(f"{classes[kind]} {kind}" for kind in CLASSES))
     checks.check("there is something to compare", classes[SAME] > 100, classes)
@@ -817,6 +817,6 @@ print(f"seed {arguments.seed}", flush=True)
 with transports(not arguments.world.startswith("device")) as ways, disk(base, 8000 if arguments.all else 1000):
     chosen = [w for w in worlds(ways, fidelities()) if fnmatch.fnmatch(str(w), arguments.world)]
     in_worlds(checks, base, "over time", check_world, chosen, 9, 5400 if arguments.all else 300)
-tell_all(checks)
+print_all(checks)
 shutil.rmtree(base)
 checks.end()

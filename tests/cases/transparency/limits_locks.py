@@ -214,8 +214,8 @@ class Told(Exception):
     pass
 
 
-def told(*_):
-    raise Told
+def stop(*_):
+    raise Stopped
 
 
 def wait_for_lock(call, path, counter, ready):

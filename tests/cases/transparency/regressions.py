@@ -27,7 +27,7 @@ import time
 from filesystems import MS_BIND, MS_RDONLY, MS_REMOUNT, OtherFs, mount_fs
 from ftractest import WORK, Checks, Mount, complete, modes, need_fuse
 from sample import LONG, one, some
-from sides import LIBC, STUCK, Teller, as_user, in_child, same_lines
+from sides import LIBC, STUCK, Emitter, as_user, in_child, same_lines
 
 need_fuse()
 checks = Checks()
@@ -57,7 +57,7 @@ subjects = []
 
 
 def subject(work):
-    """Of root, who can act for others.  work(teller, source) in a directory of its own, which is
+    """Of root, which can act for other users.  work(emitter, source) in a directory of its own, which is
     source, or what the mount shows of it."""
     subjects.append(work)
     return work
@@ -89,9 +89,9 @@ def opened(path, flags, mode=0o666):
     return "opened"
 
 
-def told_as(user, t, what, call, *args):
+def emit_as(user, t, what, call, *args):
     """As t(what, call, *args), in a process of the user."""
-    t += as_user(user, lambda: (lambda own: own(what, call, *args) and own or own)(Teller()))
+    t += as_user(user, lambda: (lambda own: own(what, call, *args) and own or own)(Emitter()))
 
 
 # ---- ACLs
@@ -193,10 +193,10 @@ def access_follows_changes(t, source):
 
     def looks(what):
         for name, user in {"ann": ANN, "bob": BOB}.items():
-            told_as(user, t, f"{what}: {name} reads", opened, "d/f", os.O_RDONLY)
-            told_as(user, t, f"{what}: {name} writes", opened, "d/f", os.O_WRONLY)
-            told_as(user, t, f"{what}: {name} lists", os.listdir, "d")
-            told_as(user, t, f"{what}: {name} may write", os.access, "d/f", os.W_OK)
+            emit_as(user, t, f"{what}: {name} reads", opened, "d/f", os.O_RDONLY)
+            emit_as(user, t, f"{what}: {name} writes", opened, "d/f", os.O_WRONLY)
+            emit_as(user, t, f"{what}: {name} lists", os.listdir, "d")
+            emit_as(user, t, f"{what}: {name} may write", os.access, "d/f", os.W_OK)
 
     def change(what, call, *args):
         looks(f"before {what}")
@@ -270,8 +270,8 @@ def bits_go_when_others_write(t, source):
     for who, user in {"ann, of the team": ANN, "bob": BOB, "root": ROOT}.items():
         for mode in 0o6666, 0o6777, 0o2676, 0o2767, 0o6766, 0o4666:
             for how in WAYS:
-                path = make(f"{who} {mode:o} {how}", mode, (0, TEAM), b"x" * 100)
-                told_as(user, t, path, strip, path, how)
+                path = make(f"{name} {mode:o} {how}", mode, (0, TEAM), b"x" * 100)
+                emit_as(user, t, path, strip, path, how)
 
 
 @subject
@@ -302,16 +302,16 @@ def sgid_and_groups(t, source):
     for name, user, group in (("a member", ANN, TEAM), ("no member", ANN, BOB[1]),
                               ("a member of many groups", many, 7299), ("root", ROOT, BOB[1])):
         path = make(f"file, {name}", 0o755, (ANN[0], group))
-        told_as(user, t, f"chmod, {name}", os.chmod, path, 0o2775)
+        emit_as(user, t, f"chmod, {name}", os.chmod, path, 0o2775)
         t.say(path, seen(path))
         os.chmod(path, 0o2775)
-        told_as(user, t, f"ACL, {name}", os.setxattr, path, ACCESS,
+        emit_as(user, t, f"ACL, {name}", os.setxattr, path, ACCESS,
                 acl(("u", 7), ("U", 7, 9), ("g", 7), ("m", 7), ("o", 5)))
         t.say(path, acls(path))
         directory = make_dir(f"directory, {name}", 0o2777, (ANN[0], group))
-        told_as(user, t, f"chmod of a directory, {name}", os.chmod, directory, 0o2775)
-        told_as(user, t, f"mkdir, {name}", os.mkdir, f"{directory}/d", 0o2755)
-        told_as(user, t, f"create, {name}", opened, f"{directory}/f", os.O_CREAT, 0o2755)
+        emit_as(user, t, f"chmod of a directory, {name}", os.chmod, directory, 0o2775)
+        emit_as(user, t, f"mkdir, {name}", os.mkdir, f"{directory}/d", 0o2755)
+        emit_as(user, t, f"create, {name}", opened, f"{directory}/f", os.O_CREAT, 0o2755)
         for path in directory, f"{directory}/d", f"{directory}/f":
             t.say(path, seen(path))
 
@@ -340,7 +340,7 @@ def rights_of_directories(t, source):
                                                       f"{d}/root's2"),
                 ("rmdir", os.rmdir, f"{d}/closed"), ("utime", os.utime, d),
                 ("chmod", os.chmod, d, 0o777)):
-            told_as(ANN, t, f"{d}: {what}", call, *args)
+            emit_as(ANN, t, f"{d}: {what}", call, *args)
 
 
 @subject
@@ -349,7 +349,7 @@ def rights_when_it_was_opened(t, source):
     make("f", 0o600, ANN)
 
     def work():
-        own = Teller()
+        own = Emitter()
         fd = os.open("f", os.O_RDWR)
         m = mmap.mmap(fd, 20)
         os.chmod("f", 0)
@@ -381,11 +381,11 @@ def extended_attributes_of_others(t, source):
         os.setxattr("f", name, b"value")
         os.setxattr("mine", name, b"value")
     for path in "f", "mine", "sticky":
-        told_as(ANN, t, f"names of {path}", lambda path=path: sorted(os.listxattr(path)))
+        emit_as(ANN, t, f"names of {path}", lambda path=path: sorted(os.listxattr(path)))
         for name in "user.a", "trusted.a", "security.a", "system.a":
-            told_as(ANN, t, f"{name} of {path}", os.getxattr, path, name)
-            told_as(ANN, t, f"{name} of {path} set", os.setxattr, path, name, b"x")
-            told_as(ANN, t, f"{name} of {path} removed", os.removexattr, path, name)
+            emit_as(ANN, t, f"{name} of {path}", os.getxattr, path, name)
+            emit_as(ANN, t, f"{name} of {path} set", os.setxattr, path, name, b"x")
+            emit_as(ANN, t, f"{name} of {path} removed", os.removexattr, path, name)
     t("names, for root", lambda: sorted(os.listxattr("f")))
 
 
@@ -402,15 +402,15 @@ def protections(t, source):
         as_user(BOB, os.mkfifo, f"{d}/fifo", 0o666)
         as_user(BOB, os.symlink, "ann's", f"{d}/link")
         for name in "root's", "bob's", "suid", "ann's", "fifo":
-            told_as(ANN, t, f"link to {name} in {d}", os.link, f"{d}/{name}", f"{d}/{name} too")
-        told_as(ANN, t, f"bob's link in {d} followed", opened, f"{d}/link", os.O_RDONLY)
-        told_as(ANN, t, f"bob's link in {d} read", os.readlink, f"{d}/link")
-        told_as(ANN, t, f"bob's file in {d} created", opened, f"{d}/bob's",
+            emit_as(ANN, t, f"link to {name} in {d}", os.link, f"{d}/{name}", f"{d}/{name} too")
+        emit_as(ANN, t, f"bob's link in {d} followed", opened, f"{d}/link", os.O_RDONLY)
+        emit_as(ANN, t, f"bob's link in {d} read", os.readlink, f"{d}/link")
+        emit_as(ANN, t, f"bob's file in {d} created", opened, f"{d}/bob's",
                 os.O_CREAT | os.O_WRONLY)
-        told_as(ANN, t, f"bob's fifo in {d} created", opened, f"{d}/fifo",
+        emit_as(ANN, t, f"bob's fifo in {d} created", opened, f"{d}/fifo",
                 os.O_CREAT | os.O_RDWR)
-        told_as(BOB, t, f"ann's file in {d} unlinked", os.unlink, f"{d}/ann's")
-        told_as(BOB, t, f"root's file in {d} renamed", os.rename, f"{d}/root's", f"{d}/bob's")
+        emit_as(BOB, t, f"ann's file in {d} unlinked", os.unlink, f"{d}/ann's")
+        emit_as(BOB, t, f"root's file in {d} renamed", os.rename, f"{d}/root's", f"{d}/bob's")
 
 
 @subject
@@ -467,8 +467,8 @@ def running_programs(t, source):
     os.chmod("true", 0o644)
     t("run without leave", lambda: subprocess.run(["./true"]).returncode)
     os.chmod("true", 0o711)
-    told_as(ANN, t, "run but not read", lambda: subprocess.run(["./true"]).returncode)
-    told_as(ANN, t, "read", opened, "true", os.O_RDONLY)
+    emit_as(ANN, t, "run but not read", lambda: subprocess.run(["./true"]).returncode)
+    emit_as(ANN, t, "read", opened, "true", os.O_RDONLY)
     fd = os.open("true", os.O_PATH)
     t("by a descriptor", lambda: subprocess.run([f"/proc/self/fd/{fd}"], pass_fds=[fd]).returncode)
     pathlib.Path("empty").touch(0o755)
@@ -503,7 +503,7 @@ def devices(t, source):
     t("zero truncated", os.truncate, "zero", 10)
     t("no device", use, "none", os.read, 1)
     t("no block device", use, "loop", os.read, 1)
-    told_as(ANN, t, "null by a user", use, "null", os.read, 10)
+    emit_as(ANN, t, "null by a user", use, "null", os.read, 10)
     with socket.socket(socket.AF_UNIX) as s:
         s.bind("socket")
     t("a socket opened", opened, "socket", os.O_RDWR)
@@ -617,7 +617,7 @@ def flags_of_mounts(t, source):
                         ("create", opened, f"{flags}/f", os.O_CREAT | os.O_WRONLY),
                         ("read", lambda: pathlib.Path(f"{flags}/f").read_bytes()),
                         ("atime", lambda: os.stat(f"{flags}/f").st_atime == 1000)):
-                    told_as(user, t, f"{flags}, {name}: {what}", call, *args)
+                    emit_as(user, t, f"{flags}, {name}: {what}", call, *args)
 
 
 def is_refused(call, *args):
@@ -702,7 +702,7 @@ def run_subject(work, side, source):
 
     def inside():
         os.chdir(side / work.__name__)
-        t = Teller()
+        t = Emitter()
         work(t, source / work.__name__)
         return t
 
@@ -836,19 +836,19 @@ def read_only(mode, options, base):
     mount_fs(sides[0], sides[0], "", MS_BIND)
     try:
         mount_fs("", sides[0], "", MS_BIND | MS_REMOUNT | MS_RDONLY)
-        native = in_child(change_read_only, Teller(), sides[0], sides[0], keeps_atime)
+        native = in_child(change_read_only, Emitter(), sides[0], sides[0], keeps_atime)
     finally:
         umount(sides[0])
     with Mount(*options, "-o", "ro") as mount:
-        mounted = in_child(change_read_only, Teller(), mount(sides[1]), sides[1], keeps_atime)
+        mounted = in_child(change_read_only, Emitter(), mount(sides[1]), sides[1], keeps_atime)
     same_lines(checks, f"{mode}, read-only", "\n".join(native), "\n".join(mounted))
     for side in sides:
         shutil.rmtree(side)
 
 
 def busy(mode, mount):
-    """A file that is open, a directory that somebody is in: no unmount, as everywhere."""
-    t = Teller()
+    """A file that is open, a directory that a process is in: no unmount, as everywhere."""
+    t = Emitter()
     with open(mount("/etc/passwd"), "rb"):
         t("open", umount, mount.mnt)
     with subprocess.Popen(["sleep", "1000"], cwd=mount("/tmp")) as program:
