@@ -17,7 +17,7 @@ case $#:${1-} in
 esac
 cd "$(dirname "$0")/.." || exit 1
 
-# In CI a warning of the compiler is an error; a newcomer with a newer compiler is to get his tests.
+# In CI a warning of the compiler is an error; with a newer compiler elsewhere, the tests are to run all the same.
 werror=false
 [ "${WERROR-}${CI-}" = "" ] || werror=true
 MESON_OPTIONS=-Dwerror=$werror ./setup tests || exit 1

@@ -94,7 +94,7 @@ fi
 tar -C "$root" -xzf "$tarball"
 
 # The network as it is configured on this machine: names, apt's proxies, whether its mirror may
-# stand still, and whom else npm trusts.
+# stand still, and which other authorities npm trusts.
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
 apt-config dump | grep -E '^Acquire::(https?::|Check-)' >"$root/etc/apt/apt.conf.d/90proxy" || true
 [ -z "${NODE_EXTRA_CA_CERTS-}" ] || cp -L "$NODE_EXTRA_CA_CERTS" "$root/root/trusted.pem"

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# layering.sh [DIR]: checks who includes whom in the source tree DIR (default: this one).
+# layering.sh [DIR]: checks which folder includes which in the source tree DIR (default: this one).
 # layering.sh --self-test: puts one violation of each rule into a copy and expects it to be found.
 #
 # Each outside library is included in one folder, and folders know each other in one direction:
 # ftrac, procmon, dag -> db -> base. A folder of dag/ includes folders of lower levels only, and a header
 # *_internal.h is included in its own folder only. No shell is given a path, and the environment is used by list. The
-# page in report/ is made with its two libraries alone and asks nobody for anything.
+# page in report/ is made with its two libraries alone and sends no request.
 #
 # Prints the folders (level, files, lines, the folders of dag/ that each includes), then what is wrong, and how many
 # files it read.
@@ -58,7 +58,7 @@ violations() {
 	only 'jansson\.h' 'db dag' 'jansson is for db/ and dag/'
 	only '(libxml/|libxml2/).*|yaml\.h|libsmartcols\.h|graphviz/.*|cgraph\.h' dag 'writers of exports are for dag/'
 	only 'sys/capability\.h' ftrac 'libcap is for ftrac/'
-	may base 'base/.*' 'base/ knows nobody'
+	may base 'base/.*' 'base/ knows no other folder'
 	may db '(base|db)/.*' 'db/ knows only base/'
 	may procmon '(base|db|procmon)/.*' 'procmon/ knows only db/ and base/'
 	may ftrac '(base|db|ftrac)/.*|procmon/monitor\.h' \
@@ -141,7 +141,7 @@ page_violations() {
 	find report/src report/page.html report/page.css -type f -exec \
 		grep -HnE '(^|[^a-zA-Z.])(fetch|eval|Function|importScripts) *\(|XMLHttpRequest|WebSocket|innerHTML|https?:|@import|url\(' {} + |
 		grep -v 'http://www.w3.org/' |
-		sed 's|$|: a page asks nobody for anything, and no text becomes markup|'
+		sed 's|$|: a page sends no request, and no text becomes markup|'
 }
 
 check() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""outcome.py --failed LOG: the names of the tests that failed, if they are few enough to be chance.
+"""outcome.py --failed LOG: the names of the tests that failed, if they are so few that a rerun is worth it.
 
 outcome.py MESON_STATUS MUST_MOUNT LOG AGAIN: what Meson's log of all tests says, and that of those
 that were run a second time; ends with the line "N passed, N failed, N skipped". A test that failed
@@ -9,7 +9,7 @@ and passed the second time has passed, and is named.
 import json
 import sys
 
-# More than that is no chance.
+# More failures than that are a fault of the code.
 FEW = 4
 
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_FUZZ_DAMAGE_H
 #define TESTS_FUZZ_DAMAGE_H
 
-/* Bytes as what somebody does to a trace: to its values, and to its tables and views themselves. */
+/* Bytes as changes of a trace: to its values, and to its tables and views themselves. */
 
 #include <sqlite3.h>
 #include <strings.h>

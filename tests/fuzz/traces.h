@@ -26,10 +26,10 @@ FUZZ_UNUSED static void trace_feed(struct feed *f)
 {
 	uint64_t source, out, h;
 
-	feed_meet(f, 10, 1);
+	feed_discover(f, 10, 1);
 	feed_exec(f, 10, "/bin/make");
 	source = feed_file(f, 10, NODE_ROOT, "source", 100);
-	feed_lookup_fails(f, 10, NODE_ROOT, "ghost.h");
+	feed_lookup_fails(f, 10, NODE_ROOT, "missing.h");
 	feed_fork(f, 20, 10);
 	feed_exec(f, 20, "/bin/cc");
 	feed_reads(f, 20, source);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Users who act natively and through a mount at the same time, while the host is changed below them.
+"""Users that act natively and through a mount at the same time, while the host is changed below them.
 
 World   a way of mounting; in_worlds() has each in a process and a mount namespace of its own
 Actor   a process of an ordinary user (tests/work/actor.c), which does what it is told line by line
@@ -94,11 +94,11 @@ def batches(lines, n):
 
 
 @contextlib.contextmanager
-def acting(*whom):
+def acting(*users):
     """(uid, top) of each."""
     actors = []
     try:
-        for uid, top in whom:
+        for uid, top in users:
             actors.append(Actor(uid, top))
         yield actors
     finally:
@@ -167,7 +167,7 @@ def transports(rings=True):
 
 
 def alone():
-    """A mount namespace without the mounts of other ftracs, which forbid rings and would be held by us."""
+    """A mount namespace without mounts of other ftracs: these forbid rings, and the namespace would keep them mounted."""
     if LIBC.unshare(0x20000) != 0:
         raise OSError("no mount namespace of our own")
     subprocess.run(["mount", "--make-rprivate", "/"], check=True)
@@ -254,7 +254,7 @@ CAPABILITY = struct.pack("<IIIII", 0x02000001, 1 << 10, 0, 0, 0)
 
 
 def make_program(path, mode=0o755, uid=BOB, gid=None):
-    shutil.copy(WORK / "who", path)
+    shutil.copy(WORK / "show_creds", path)
     os.chown(path, uid, uid if gid is None else gid)
     os.chmod(path, mode)
 
@@ -288,9 +288,9 @@ def add_flags(path, added, removed=0):
 
 def acl(*entries, owner=7, group=5, others=5):
     """The value of an ACL with these (tag, rights, id): tag 2 is a user, 8 a group."""
-    nobody, mask = 2**32 - 1, 7
-    every = [(1, owner, nobody), *(e for e in entries if e[0] == 2), (4, group, nobody),
-             *(e for e in entries if e[0] == 8), (16, mask, nobody), (32, others, nobody)]
+    no_id, mask = 2**32 - 1, 7
+    every = [(1, owner, no_id), *(e for e in entries if e[0] == 2), (4, group, no_id),
+             *(e for e in entries if e[0] == 8), (16, mask, no_id), (32, others, no_id)]
     return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *e) for e in every)
 
 

@@ -144,7 +144,7 @@ def number_same(names):
 
 
 class Shown:
-    """A graph of wfdag with names that people can write down, of one stage."""
+    """A graph of wfdag with names that a test can write down, of one stage."""
 
     def __init__(self, graph, stage, whole=None):
         self.stage, whole = stage, whole or graph

@@ -22,7 +22,7 @@ CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.
 
 
 def arguments(what, runs):
-    """runs: of each part, if nothing else is said."""
+    """runs: of each part, by default."""
     parser = argparse.ArgumentParser(description=what)
     parser.add_argument("--all", action="store_true", help="every N")
     parser.add_argument("--runs", type=int, default=runs, help="at most about so many for each part")

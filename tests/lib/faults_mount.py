@@ -53,7 +53,7 @@ class Client:
             return True
 
     def run(self):
-        """What is done below a mount that ended before it began to serve is nobody's fault."""
+        """What is done below a mount that ended before it began to serve is no failure."""
         try:
             self.work()
         except FileNotFoundError:
@@ -151,7 +151,7 @@ def client_of(run):
     try:
         out, said = client.communicate(timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
-        run.daemon.kill()  # else who waits for an answer cannot be killed
+        run.daemon.kill()  # else a client that waits for an answer cannot be killed
         client.kill()
         client.communicate()
         return None
@@ -241,7 +241,7 @@ def mount_runs(checks, faults, given, kind, settings):
 
 
 def never_begins(checks, faults, given):
-    """libfuse has no memory for the kernel's first request: who waits for the mount hears of it."""
+    """libfuse has no memory for the kernel's first request: the command that waits for the mount reports it."""
     base = faults.base / "run"
     for n in 1, 2, 3:
         remove(base)

@@ -90,7 +90,7 @@ class Tool:
 
 
 def tools(checks, faults, given, kind="alloc", **settings):
-    """Reading fails, or what is read is said."""
+    """Reading fails, or the tool prints all that it read."""
     failed = 0
     with Mount() as own:
         own.unmount()

@@ -33,7 +33,7 @@ remove_tree = shutil.rmtree
 
 
 def remove_without_mounts(path, *args, **kwargs):
-    """In the place of shutil.rmtree, also for those who clean up behind a case that was interrupted: what is
+    """In the place of shutil.rmtree, also for code that cleans up behind a case that was interrupted: what is
     removed through a mirror of / that is still mounted is the host's."""
     top = os.path.realpath(os.fsdecode(path))
     with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as f:
@@ -87,7 +87,7 @@ class Checks:
 
 
 def unmounted(attempt):
-    """attempt() until it gives 0: for a moment the look at who asks, at /proc of a process that
+    """attempt() until it gives 0: for a moment the daemon's look at /proc of a requester that
     has ended just now, holds what that had mapped of the mount."""
     for _ in range(200):
         status = attempt()
@@ -120,8 +120,8 @@ def has_fidelity(fidelity):
 
 
 def modes(wanted=()):
-    """Names and options of the mounts in which all is done: the fidelities, and exact with --stat;
-    only those that are wanted, by their names, if any are."""
+    """Names and options of the mounts of a case: the fidelities, and exact with --stat; with wanted, only the
+    mounts of these names."""
     found = [(fidelity, ("--fidelity", fidelity)) for fidelity in fidelities()]
     found.append((f"{found[0][0]} with --stat", (*found[0][1], "--stat")))
     return [mode for mode in found if not wanted or mode[0] in wanted]
@@ -136,7 +136,7 @@ def complete(checks, what, mount):
 
 @functools.cache
 def take_turn():
-    """From now on until we end nobody else sets what is all of the machine's, and puts back what we have set."""
+    """Until we end, no other case changes settings of the whole machine, or restores those that we have changed."""
     turn = open(pathlib.Path(tempfile.gettempdir()) / "ftrac-turn.lock", "w")
     fcntl.flock(turn, fcntl.LOCK_EX)
     return turn

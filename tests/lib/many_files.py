@@ -127,7 +127,7 @@ class Many:
     def opened(self, names, flags):
         return {name: os.open(f"{self.mirror}/{name}", flags | os.O_NOFOLLOW) for name in names}
 
-    def settle(self):
+    def wait_for_expiry(self):
         """For as long as the kernel may remember what has been changed natively."""
         time.sleep(self.wait)
 
@@ -165,7 +165,7 @@ class Many:
         self.gone = self.opened(self.files(11, 50), os.O_PATH)
 
     def stay(self, fact):
-        """In a directory that nobody has open."""
+        """In a directory that no process has open."""
         here = f"{self.plain}/{os.path.relpath(os.getcwd(), self.mirror)}"
         got = {"file": result(whole, "file"), "file above": result(whole, "../file"),
                "made": result(say, "made", "x"), "renamed": result(os.rename, "made", "again"),
@@ -248,7 +248,7 @@ class Many:
         compare(self.checks, "files held by O_PATH, unlinked",
                 {name: result(content_of, fd) for name, fd in self.gone.items()},
                 {name: result(content_of, fd) for name, fd in self.gone_twins.items()})
-        # What is natively gone the kernel forgets when somebody asks for it.
+        # What is natively gone the kernel forgets when a process asks for it.
         compare(self.checks, "names that are gone", {
             name: result(os.stat, f"{self.mirror}/{name}") for name in self.doomed[1]},
             dict.fromkeys(self.doomed[1], -errno.ENOENT))
@@ -297,8 +297,8 @@ class Many:
         self.reused = numbers & {os.lstat(f"{self.plain}/{name}").st_ino for name in names}
 
     def after_make_again(self):
-        """Natively an O_PATH descriptor would have kept the file; nobody can keep for the mirror
-        what is not open and removed behind its back.  But there is no other file in its place, if
+        """Natively an O_PATH descriptor would have kept the file; the daemon cannot keep for the mirror
+        what is not open and removed outside of it.  But there is no other file in its place, if
         anything is known of files but names."""
         got = {name: result(content_of, fd) for name, fd in self.again.items()}
         if self.handles or self.births:
@@ -316,13 +316,13 @@ class Many:
         self.unlink()
         self.link()
         self.make_again()
-        self.settle()
+        self.wait_for_expiry()
         self.look("after changes")
         self.after_rename()
         self.after_unlink()
         self.after_link()
         self.after_make_again()
-        self.settle()
+        self.wait_for_expiry()
         self.look_closely("after more changes")
         self.after_unlink_of_link()
         self.stands_for("files that were open all the time", self.open)

@@ -80,7 +80,7 @@ def kill(pids):
 
 
 def end_tree(pid):
-    """The daemons first: who waits for one of them can be killed only then."""
+    """The daemons first: a process that waits for one of them can be killed only then."""
     pids = descendants(pid)
     print("  left:", "; ".join(filter(None, map(where, [pid, *pids][:12]))), flush=True)
     kill(other for other in pids if comm(other) == "ftrac")
@@ -108,7 +108,7 @@ class Child:
                 os.setgroups([])
                 os.setgid(uid)
                 os.setuid(uid)
-                LIBC.prctl(4, 1)  # what is his in /proc is his: as after an exec
+                LIBC.prctl(4, 1)  # files of /proc belong to that user, as after an exec
             function(checks, *arguments)
         except BaseException:
             checks.check(f"{self.name} goes through", False, "\n" + traceback.format_exc())
@@ -221,7 +221,7 @@ def unlimited():
 
 
 def daemon_handles(pid, top):
-    """Descriptors of the daemon that stand for open files of somebody, and those of inodes that
+    """Descriptors of the daemon that stand for open files of clients, and those of inodes that
     have no name any more."""
     handles, deleted = [], []
     for fd in os.listdir(f"/proc/{pid}/fd"):
@@ -249,8 +249,8 @@ def no_descriptor_lost(checks, mount, top):
             break
         time.sleep(0.05)
         handles, deleted = daemon_handles(mount.pid, top)
-    checks.equal("descriptors of files that nobody has open", handles[:5], [])
-    checks.equal("descriptors of files that nobody can name", deleted[:5], [])
+    checks.equal("descriptors of files that no client has open", handles[:5], [])
+    checks.equal("descriptors of files that have no name", deleted[:5], [])
 
 
 def in_order(checks, mount):

@@ -74,7 +74,7 @@ class Profile:
 
 
 def whole(checks, way, profile):
-    """Of every profile: nothing was lost, and the database is sound."""
+    """Checks any profile: nothing was lost, and the database is sound."""
     checks.equal(f"{way}: complete", profile.fact("complete"), 1)
     checks.equal(f"{way}: process events lost", profile.fact("process_events_lost"), 0)
     checks.equal(f"{way}: tier", profile.fact("process_tier").split("+")[0], way)

@@ -76,7 +76,7 @@ import sqlite3
 db = sqlite3.connect("db")
 print(db.execute("PRAGMA journal_mode = WAL").fetchone())
 db.executescript("CREATE TABLE counter (n); INSERT INTO counter VALUES (0);"
-                 "CREATE TABLE log (who, i, text, PRIMARY KEY (who, i));")
+                 "CREATE TABLE log (client, i, text, PRIMARY KEY (client, i));")
 '
 for i in 1 2 3 4 5; do python3 client.py $i & done
 wait
@@ -84,7 +84,7 @@ cat > look.py <<'END'
 import sqlite3
 db = sqlite3.connect("db")
 print(db.execute("PRAGMA integrity_check").fetchall(), db.execute("SELECT n FROM counter").fetchall())
-print(db.execute("SELECT who, count(*), sum(length(text)) FROM log GROUP BY who").fetchall())
+print(db.execute("SELECT client, count(*), sum(length(text)) FROM log GROUP BY client").fetchall())
 END
 python3 look.py
 python3 -c '

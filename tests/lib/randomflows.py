@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random workflows of shells and make, which do what people do with files, in all orders.
+"""Random workflows of shells and make, which do usual things with files, in all orders.
 
 A workflow is a list of steps, each a line for a shell.  While it is made up, each step is run in a scratch
 directory, so that the next ones know which files there are.  Files have sizes of a few bytes and contents
@@ -205,7 +205,8 @@ def copy_tree(source, copy):
 
 
 def as_line(rng, step, kind):
-    """In scripts the shell itself does much: what it did cannot be started again, unless a shell of its own does it."""
+    """The step as a line of a script. The shell of a script does much itself, which cannot be started again; so `sh -c`
+    does such a step in most cases."""
     by_shell = re.search(r"(?<!/bin/)echo|printf|while|\$\(|^[:(] ?", step)
     if rng.random() < (0.02 if by_shell else 0.8 if kind == "lines" else 0.4):
         return step

@@ -6,7 +6,7 @@ import pathlib
 import re
 import subprocess
 
-OWN = {".ftrac", ".ninja_log", ".ninja_deps", ".snakemake"} # of who runs the rules
+OWN = {".ftrac", ".ninja_log", ".ninja_deps", ".snakemake"} # of the program that runs the rules
 
 
 def contents(top):

@@ -40,7 +40,7 @@ def address():
 
 def run(command, **more):
     """(what it printed, and what was found; whether it ended well and nothing was found). Of all that it starts:
-    also daemons, which have no terminal, and users who are not us."""
+    also daemons, which have no terminal, and processes of other users."""
     with tempfile.TemporaryDirectory(prefix="ftrac-found-") as directory:
         os.chmod(directory, 0o1777)
         environment = {name: f"{options}:log_path={directory}/found" for name, options in OPTIONS.items()}

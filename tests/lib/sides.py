@@ -2,7 +2,7 @@
 """The same natively and through a mount: what calls give, pictures of trees, processes of users, random work.
 
 A side is a directory, of the source or as the mount shows it; what is done on both sides must have the same results.
-parts.py has cases of several parts on top of this, actors.py users who act while the host changes what they use.
+parts.py has cases of several parts on top of this, actors.py users that act while the host changes what they use.
 """
 import ctypes
 import difflib
@@ -46,7 +46,7 @@ def compare(checks, fact, got, wanted):
 
 
 def same_lines(checks, what, native, mounted):
-    """Two texts, line by line, each a fact."""
+    """Compares two texts line by line; each line is a check."""
     native, mounted = native.splitlines(), mounted.splitlines()
     if len(native) != len(mounted):
         lines = [line for line in difflib.ndiff(native, mounted) if line[0] in "+-"]
@@ -87,7 +87,7 @@ def digest(data):
 
 
 def attributes(st, numbers=False):
-    """What is the same of a file from both sides; of directories sizes are nobody's business."""
+    """What is the same of a file from both sides; sizes of directories are left out."""
     size = () if stat.S_ISDIR(st.st_mode) else (st.st_size, st.st_blocks)
     number = (st.st_ino,) if numbers else ()
     return (oct(st.st_mode), st.st_nlink, st.st_uid, st.st_gid, st.st_mtime_ns, *size, *number)

@@ -289,7 +289,7 @@ class Reference:
                 and self.passes(self.process_kinds(), process, None))
 
     def narrows(self):
-        """Is a row of nobody known out?"""
+        """Does the choice leave out rows without a known process?"""
         c, kinds = self.choice, self.process_kinds()
         return bool(c.phase or c.job or c.process or any(
             self.kind(glob)[0] in kinds for glob in (*c.include, *c.exclude)))

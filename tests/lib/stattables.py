@@ -117,7 +117,7 @@ def table_run(data, choice):
 
 
 def upper_rss(processes):
-    """Who ends when another one starts is gone by then."""
+    """A process that ends when another one starts is gone by then."""
     if any(p.rsspeak_bytes is None for p in processes):
         return None
     return max(sum(q.rsspeak_bytes for q in processes if q is p or q.start_ns <= p.start_ns and (
@@ -156,7 +156,7 @@ def all_sum(processes, *columns):
 
 
 def spent(data):
-    """What all operations of each process took, of whatever kind; without single ones, as the trace says."""
+    """How long all operations of each process took. If the trace has no single operations: the sum in the trace."""
     if not data.has_ops:
         return {p.id: p.ops_ns for p in data.rows["process"]}
     found = collections.Counter()
@@ -323,10 +323,10 @@ def table_errors(data, choice):
                                   error_name(-op.result), *op_key(r, names, op), op.path),
                                  []).append((1, op.start_ns))
     else:
-        for ghost in data.rows["ghost"]:
-            if r.takes(ghost.process, None, ghost.first_ns, ghost.first_ns):
-                found.setdefault(("search", "lookup", "ENOENT", *r.key(names, ghost.process),
-                                  ghost.path), []).append((ghost.count, ghost.first_ns))
+        for missing in data.rows["ghost"]:
+            if r.takes(missing.process, None, missing.first_ns, missing.first_ns):
+                found.setdefault(("search", "lookup", "ENOENT", *r.key(names, missing.process),
+                                  missing.path), []).append((missing.count, missing.first_ns))
     return ["kind", "operation", "errno", *heads(names), "path", "count", "first_ns"], [
         (*key, sum(n for n, _ in some), min(t for _, t in some)) for key, some in found.items()]
 
@@ -343,13 +343,13 @@ def sides_of(access):
 
 
 def four_sums(marks):
-    """Of (read, written) each: only read, only written, both, neither."""
+    """Counts pairs (read, written): only read, only written, both, neither."""
     counts = collections.Counter(marks)
     return [counts[mark] for mark in ((True, False), (False, True), (True, True), (False, False))]
 
 
 def is_counted(access):
-    """Not what was only looked at.  Descriptors are inherited: who reads need not have opened."""
+    """Not what was only looked at.  Descriptors are inherited: a reader need not have opened."""
     return (access.opens or access.executed or access.created or (access.nread or 0) > 0
             or (access.nwrite or 0) > 0)
 

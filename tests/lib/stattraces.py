@@ -21,7 +21,7 @@ WFSTAT = os.path.abspath(os.environ.get("WFSTAT", "build/dag/wfstat"))
 APPLICATION_ID = 1718907491
 START_NS = 1700000000 * 10**9
 SECOND = 10**9
-NOBODY = 65534
+UNPRIVILEGED = 65534
 
 PLAIN = ["overview", "io", "mem", "run", "util", "sys", "phase", "file", "proc", "handle",
          "pattern", "time", "errors", "list"]

@@ -6,7 +6,7 @@
  * Events as the handlers and the process monitor send them, in one line each, fed to a record;
  * and its database, to be asked what became of them.
  *
- * Each event is STEP later than the one before.  A process is known by its pid; what feed_meet()
+ * Each event is STEP later than the one before.  A process is known by its pid; what feed_discover()
  * starts runs "/bin/pN" with that one argument.
  */
 
@@ -273,7 +273,7 @@ static inline void feed_truncate(struct feed *f, pid_t tid, uint64_t node, int64
 
 /* ---- processes ---- */
 
-/* What /proc tells of a process. */
+/* What /proc shows of a process. */
 struct facts_of_process {
 	const char *exe, *cwd, *comm;
 	const char *argv, *environ; /* each word with its NUL */
@@ -316,7 +316,7 @@ static inline void feed_process(struct feed *f, enum event_kind kind, struct eve
 	feed(f, &ev, text, facts ? process_text(facts, text) : 0);
 }
 
-static inline void feed_meet(struct feed *f, pid_t pid, pid_t ppid)
+static inline void feed_discover(struct feed *f, pid_t pid, pid_t ppid)
 {
 	char exe[32];
 	struct facts_of_process facts = { .exe = exe, .cwd = "/", .comm = exe + 5, .argv = exe };
@@ -367,14 +367,14 @@ TEST_UNUSED static int feed_teardown(void **state)
 	return 0;
 }
 
-/* With processes 10, 20 and 30 already met. */
+/* With processes 10, 20 and 30 already known. */
 TEST_UNUSED static int feed_setup_processes(void **state)
 {
 	struct feed *f = feed_begin(NULL);
 
-	feed_meet(f, 10, 1);
-	feed_meet(f, 20, 1);
-	feed_meet(f, 30, 1);
+	feed_discover(f, 10, 1);
+	feed_discover(f, 20, 1);
+	feed_discover(f, 30, 1);
 	*state = f;
 	return 0;
 }

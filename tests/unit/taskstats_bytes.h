@@ -29,7 +29,7 @@ static const size_t field_size[FIELDS] = {
 /*
  * Offsets by include/uapi/linux/taskstats.h (8: include/linux/taskstats.h) of the release named,
  * in the order of the fields; 0 for a field that it has not.  ac_uid, ac_etime and ac_tgetime are
- * aligned to 8, with 4 bytes before each that are nobody's.
+ * aligned to 8, with 4 bytes before each that belong to no field.
  */
 #define AS_IN_8                                                                                \
 	4, 8, 16, 24, 40, 56, 72, 80, 120, 124, 132, 136, 144, 152, 160, 168, 176, 200, 208, 248, \
@@ -53,7 +53,7 @@ static const struct version {
 		248, 256, 296, 304, 320, 328, 368, 424, 464 } },
 	{ 16, 560, { AS_IN_8, 344, 368 } },   /* 6.18: the pairs moved to the end */
 	{ 17, 688, { AS_IN_8, 344, 368 } },   /* 7.0: *_delay_max_ts, 8 of 16 bytes */
-	{ 99, 1024, { AS_IN_8, 344, 368 } },  /* one that nobody has seen */
+	{ 99, 1024, { AS_IN_8, 344, 368 } },  /* a version that does not exist yet */
 };
 
 enum { VERSIONS = sizeof(versions) / sizeof(versions[0]), SIZE_MAX_STATS = 1024 };
@@ -124,7 +124,7 @@ static void put_field(char *stats, const struct version *version, enum field fie
 		memcpy(stats + at, &byte, 1);
 }
 
-/* What is nobody's, or of no interest, is no number that could pass for one of ours. */
+/* Bytes of no field, or of no interest, hold no number that could pass for one of ours. */
 static void fill(char stats[SIZE_MAX_STATS], const struct version *version)
 {
 	uint16_t number = version->version;

@@ -57,14 +57,14 @@ static void exec(sqlite3 *db, const char *format, ...)
 
 #define NOTE(w, ...) ((w)->notes ? exec((w)->notes, "INSERT INTO " __VA_ARGS__) : (void)0)
 
-/* ---- who ---- */
+/* ---- processes ---- */
 
 static void begin_process(struct world *w, int i)
 {
 	w->processes[i].pid = w->last_pid += 10;
 	w->processes[i].id = ++w->n_processes;
 	if (i == 0)
-		feed_meet(w->f, w->last_pid, 1);
+		feed_discover(w->f, w->last_pid, 1);
 	else
 		feed_fork(w->f, w->last_pid, w->processes[0].pid);
 }

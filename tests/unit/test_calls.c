@@ -169,7 +169,7 @@ static void there_is_room_for_some_and_none_is_lost(void **state)
 		"600|600");
 }
 
-static void calls_that_cannot_be_told_have_an_unknown_number_of_pieces(void **state)
+static void calls_that_cannot_be_told_apart_have_an_unknown_number_of_pieces(void **state)
 {
 	struct feed *f = *state;
 	uint64_t h = begin(f);
@@ -204,7 +204,7 @@ int main(void)
 		TEST(call_that_was_broken_off_ends_with_its_thread),
 		TEST(what_is_left_at_the_end_is_recorded),
 		TEST(there_is_room_for_some_and_none_is_lost),
-		TEST(calls_that_cannot_be_told_have_an_unknown_number_of_pieces),
+		TEST(calls_that_cannot_be_told_apart_have_an_unknown_number_of_pieces),
 		TEST(only_calls_have_pieces),
 	};
 

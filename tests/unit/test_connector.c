@@ -259,11 +259,11 @@ static struct connector_event next_of(struct connector *connector, pid_t pid)
 	for (int64_t end = clock_now_ns() + INT64_C(5000000000); clock_now_ns() < end;)
 		if (connector_read(connector, &ev) > 0 && ev.pid == pid)
 			return ev;
-	fail_msg("nothing was heard of %d", pid);
+	fail_msg("no event of %d", pid);
 	return ev;
 }
 
-static void kernel_tells_the_life_of_a_child(TEST_UNUSED void **state)
+static void kernel_reports_the_life_of_a_child(TEST_UNUSED void **state)
 {
 	struct connector *connector;
 	struct connector_event ev;
@@ -319,7 +319,7 @@ int main(void)
 		cmocka_unit_test(cut_message_is_refused),
 		cmocka_unit_test(message_shorter_than_its_event_is_refused),
 		cmocka_unit_test(any_bytes_are_survived),
-		cmocka_unit_test(kernel_tells_the_life_of_a_child),
+		cmocka_unit_test(kernel_reports_the_life_of_a_child),
 		cmocka_unit_test(listeners_do_not_disturb_each_other),
 	};
 

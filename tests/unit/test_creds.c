@@ -197,12 +197,12 @@ static void umask_is_that_of_the_requester(void **state)
 static void a_user_has_no_capability(TEST_UNUSED void **state)
 {
 	struct other other;
-	struct requester who;
+	struct requester requester;
 
 	skip_unless_privileged();
 	other = start((void (*const[])(void)){ be_user, NULL });
-	who = user(&other);
-	assert_int_equal(creds_become(&who, &nothing), 0);
+	requester = user(&other);
+	assert_int_equal(creds_become(&requester, &nothing), 0);
 	assert_int_equal(effective(), 0);
 	creds_become_daemon();
 	assert_true(effective() & RIGHT(CAP_CHOWN));
@@ -213,16 +213,16 @@ static void what_is_made_belongs_to_the_requester(void **state)
 {
 	const char *dir = temp_path(*state, "dir");
 	struct other other;
-	struct requester who;
+	struct requester requester;
 	struct stat st;
 	int fd;
 
 	skip_unless_privileged();
 	other = start((void (*const[])(void)){ be_user, NULL });
-	who = user(&other);
+	requester = user(&other);
 	assert_int_equal(mkdir(dir, 0755), 0);
 	assert_int_equal(chown(dir, USER, USER), 0);
-	assert_int_equal(creds_become(&who, &nothing), 0);
+	assert_int_equal(creds_become(&requester, &nothing), 0);
 	fd = open(temp_path(*state, "dir/a"), O_CREAT | O_EXCL | O_WRONLY, 0644);
 	assert_true(fd >= 0);
 	assert_int_equal(fstat(fd, &st), 0);
@@ -237,7 +237,7 @@ static void groups_allow_and_deny(void **state)
 	cleanup_free char *allows = strdup(temp_path(*state, "allows"));
 	cleanup_free char *denies = strdup(temp_path(*state, "denies"));
 	struct other in, out, many;
-	struct requester who;
+	struct requester requester;
 
 	skip_unless_privileged();
 	in = start((void (*const[])(void)){ be_user, NULL });
@@ -245,17 +245,17 @@ static void groups_allow_and_deny(void **state)
 	many = start((void (*const[])(void)){ be_user_of_many_groups, NULL });
 	close(make_file(allows, 0, EXTRA, 0040));
 	close(make_file(denies, 0, EXTRA, 0004));
-	who = user(&in);
-	assert_int_equal(creds_become(&who, &nothing), 0);
+	requester = user(&in);
+	assert_int_equal(creds_become(&requester, &nothing), 0);
 	assert_true(can_read(allows));
 	assert_false(can_read(denies));
-	who = user(&out);
-	assert_int_equal(creds_become(&who, &nothing), 0);
+	requester = user(&out);
+	assert_int_equal(creds_become(&requester, &nothing), 0);
 	assert_false(can_read(allows));
 	assert_true(can_read(denies));
 	for (int i = 0; i < 2; i++) {
-		who = (struct requester){ .tid = many.pid, .uid = USER };
-		assert_int_equal(creds_become(&who, &nothing), 0);
+		requester = (struct requester){ .tid = many.pid, .uid = USER };
+		assert_int_equal(creds_become(&requester, &nothing), 0);
 		assert_true(can_read(allows));
 		assert_false(can_read(denies));
 	}
@@ -267,18 +267,18 @@ static void groups_allow_and_deny(void **state)
 static void an_owner_that_has_changed_is_seen(void **state)
 {
 	struct other other;
-	struct requester who;
+	struct requester requester;
 	int fd;
 
 	skip_unless_privileged();
 	other = start((void (*const[])(void)){ be_user, NULL });
-	who = user(&other);
+	requester = user(&other);
 	fd = make_file(temp_path(*state, "a"), USER, USER, 0755);
-	assert_int_equal(creds_become(&who, &nothing), 0);
+	assert_int_equal(creds_become(&requester, &nothing), 0);
 	assert_int_equal(fchmod(fd, 0700), 0);
 	creds_become_daemon();
 	assert_int_equal(fchown(fd, 0, 0), 0);
-	assert_int_equal(creds_become(&who, &nothing), 0);
+	assert_int_equal(creds_become(&requester, &nothing), 0);
 	assert_int_equal(fchmod(fd, 04755), -1);
 	assert_int_equal(errno, EPERM);
 	close(fd);
@@ -288,17 +288,17 @@ static void an_owner_that_has_changed_is_seen(void **state)
 static void a_capability_that_was_given_up_counts_no_more(void **state)
 {
 	struct other other;
-	struct requester who;
+	struct requester requester;
 	int fd;
 
 	skip_unless_privileged();
 	other = start((void (*const[])(void)){ stay, drop_fowner, NULL });
-	who = (struct requester){ .tid = other.pid };
+	requester = (struct requester){ .tid = other.pid };
 	fd = make_file(temp_path(*state, "a"), USER, USER, 0644);
-	assert_int_equal(creds_become(&who, &nothing), 0);
+	assert_int_equal(creds_become(&requester, &nothing), 0);
 	assert_int_equal(fchmod(fd, 0600), 0);
 	next_step(&other);
-	assert_int_equal(creds_become(&who, &nothing), 0);
+	assert_int_equal(creds_become(&requester, &nothing), 0);
 	assert_int_equal(fchmod(fd, 0644), -1);
 	assert_int_equal(errno, EPERM);
 	close(fd);
@@ -308,22 +308,22 @@ static void a_capability_that_was_given_up_counts_no_more(void **state)
 static void what_was_remembered_is_read_again(TEST_UNUSED void **state)
 {
 	struct other other;
-	struct requester who;
+	struct requester requester;
 
 	skip_unless_privileged();
 	other = start((void (*const[])(void)){ be_user_without_groups, stay, NULL });
-	who = user(&other);
-	assert_int_equal(creds_become(&who, &nothing), 0);
-	assert_false(creds_again(&who, &nothing)); /* was read just now */
-	assert_int_equal(creds_become(&who, &nothing), 0);
-	assert_false(creds_again(&who, &nothing)); /* nothing new */
+	requester = user(&other);
+	assert_int_equal(creds_become(&requester, &nothing), 0);
+	assert_false(creds_again(&requester, &nothing)); /* was read just now */
+	assert_int_equal(creds_become(&requester, &nothing), 0);
+	assert_false(creds_again(&requester, &nothing)); /* nothing new */
 	end(&other);
 }
 
 static void capabilities_of_a_namespace_count_for_its_own_ids(void **state)
 {
 	struct other other;
-	struct requester who;
+	struct requester requester;
 	struct creds_object object;
 	char path[64];
 	int map, own, foreign;
@@ -339,19 +339,19 @@ static void capabilities_of_a_namespace_count_for_its_own_ids(void **state)
 	}
 	own = make_file(temp_path(*state, "own"), 100005, 100007, 0600);
 	foreign = make_file(temp_path(*state, "foreign"), USER, USER, 0600);
-	who = (struct requester){ .tid = other.pid };
+	requester = (struct requester){ .tid = other.pid };
 	object = (struct creds_object){ .fd = own, .other = -1 };
-	assert_int_equal(creds_become(&who, &object), 0);
+	assert_int_equal(creds_become(&requester, &object), 0);
 	assert_int_equal(fchmod(own, 0644), 0);
 	object.fd = foreign;
-	assert_int_equal(creds_become(&who, &object), 0);
+	assert_int_equal(creds_become(&requester, &object), 0);
 	assert_int_equal(effective(), 0);
 	assert_int_equal(fchmod(foreign, 0644), -1);
 	object = (struct creds_object){ .fd = own, .other = foreign };
-	assert_int_equal(creds_become(&who, &object), 0);
+	assert_int_equal(creds_become(&requester, &object), 0);
 	assert_int_equal(effective(), 0);
 	object = (struct creds_object){ .fd = own, .other = -1, .names = true };
-	assert_int_equal(creds_become(&who, &object), 0);
+	assert_int_equal(creds_become(&requester, &object), 0);
 	assert_true(effective() & RIGHT(CAP_DAC_OVERRIDE));
 	assert_false(effective() & RIGHT(CAP_FOWNER));
 	close(own);

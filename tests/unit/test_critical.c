@@ -72,7 +72,7 @@ static void side_by_side(void **state)
 	end(w);
 }
 
-/* One that lives all the time has read what another one wrote meanwhile. */
+/* Both processes live all the time; the reader reads what the writer wrote meanwhile. */
 static void data_between_two_that_live(void **state)
 {
 	struct workflow *w = begin(2);
@@ -118,7 +118,7 @@ static void data_between_jobs_is_marked(void **state)
 	end(w);
 }
 
-static void who_was_there_before(void **state)
+static void process_that_was_there_before_the_run(void **state)
 {
 	struct workflow *w = begin(2);
 	int32_t shell = process(w, GRAPH_NONE, "sh", 0, -1), run = process(w, shell, "run", 50, 80);
@@ -148,7 +148,7 @@ static void nothing_at_all(void **state)
 	end(w);
 }
 
-/* Any tree, with times as they come: the path ends with the last exit, and nobody on it can be late. */
+/* Any tree, with times as they come: the path ends with the last exit, and no process on it can be late. */
 static void any_tree(void **state)
 {
 	unsigned seed = 7;
@@ -190,7 +190,7 @@ int main(void)
 		cmocka_unit_test(side_by_side),
 		cmocka_unit_test(data_between_two_that_live),
 		cmocka_unit_test(data_between_jobs_is_marked),
-		cmocka_unit_test(who_was_there_before),
+		cmocka_unit_test(process_that_was_there_before_the_run),
 		cmocka_unit_test(nothing_at_all),
 		cmocka_unit_test(any_tree),
 	};

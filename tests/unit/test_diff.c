@@ -176,7 +176,7 @@ static void expect_words(const char *a, const char *b, const char *root, const c
 	end_two(&two);
 }
 
-static void commands_are_told_from_the_root_on(void **state)
+static void commands_are_compared_from_the_root_on(void **state)
 {
 	(void)state;
 	expect_words("cp /a/work/x -I/a/work/inc /a/workshop/y /a/work", "true", "/a/work",
@@ -379,8 +379,8 @@ static void a_process_between_is_added_and_takes_the_fork(void **state)
 	end_two(&two);
 }
 
-/* Which worker of a pool gets what is chance, and how many there are is not what is computed. */
-static void forks_are_part_of_who_forked(void **state)
+/* Which worker of a pool gets what differs from run to run, and how many there are is not what is computed. */
+static void forks_are_part_of_the_forking_process(void **state)
 {
 	struct two two;
 	int32_t pool, f[3], w[2];
@@ -409,8 +409,8 @@ static void forks_are_part_of_who_forked(void **state)
 	end_two(&two);
 }
 
-/* The first of those who append to it, or a shell that redirects. */
-static void who_makes_a_file_that_others_write_does_not_matter(void **state)
+/* The first of the processes that append to it, or a shell that redirects. */
+static void the_creator_of_a_file_that_others_write_does_not_matter(void **state)
 {
 	struct two two;
 
@@ -536,7 +536,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(generated_names_look_like_it),
-		cmocka_unit_test(commands_are_told_from_the_root_on),
+		cmocka_unit_test(commands_are_compared_from_the_root_on),
 		cmocka_unit_test(the_number_of_jobs_is_no_part_of_a_command),
 		cmocka_unit_test(what_both_runs_have_is_not_generated),
 		cmocka_unit_test(own_process_ids_are_generated_unless_they_are_arguments),
@@ -548,8 +548,8 @@ int main(void)
 		cmocka_unit_test(an_edge_more_is_one_edge),
 		cmocka_unit_test(equals_are_matched_along_their_files),
 		cmocka_unit_test(a_process_between_is_added_and_takes_the_fork),
-		cmocka_unit_test(forks_are_part_of_who_forked),
-		cmocka_unit_test(who_makes_a_file_that_others_write_does_not_matter),
+		cmocka_unit_test(forks_are_part_of_the_forking_process),
+		cmocka_unit_test(the_creator_of_a_file_that_others_write_does_not_matter),
 		cmocka_unit_test(one_path_is_one_file),
 		cmocka_unit_test(another_name_of_what_is_made_is_a_change),
 		cmocka_unit_test(a_fault_is_another_end_and_being_killed_is_not),

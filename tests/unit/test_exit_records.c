@@ -374,7 +374,7 @@ static int answer_after(bool (*go)(void))
 	return WEXITSTATUS(status);
 }
 
-static bool be_nobody(void)
+static bool be_ordinary_user(void)
 {
 	return geteuid() != 0 || setresuid(65534, 65534, 65534) == 0;
 }
@@ -401,10 +401,10 @@ static bool leave_pids(void)
 
 static void without_the_capability_it_is_eperm(TEST_UNUSED void **state)
 {
-	assert_int_equal(answer_after(be_nobody), EPERM);
+	assert_int_equal(answer_after(be_ordinary_user), EPERM);
 }
 
-static void outside_of_the_namespaces_it_is_said(TEST_UNUSED void **state)
+static void outside_of_the_namespaces_the_error_says_so(TEST_UNUSED void **state)
 {
 	struct taskstats_listener *listener;
 	int answer;
@@ -428,7 +428,7 @@ int main(void)
 		cmocka_unit_test(exec_by_a_thread_gives_its_id_away),
 		cmocka_unit_test(listeners_do_not_disturb_each_other),
 		cmocka_unit_test(without_the_capability_it_is_eperm),
-		cmocka_unit_test(outside_of_the_namespaces_it_is_said),
+		cmocka_unit_test(outside_of_the_namespaces_the_error_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,7 +77,7 @@ static const char *path_of(struct fixture *f, struct node *node)
 	return sql_ask(f->db, "SELECT path FROM paths WHERE id = %lld", p.id);
 }
 
-static void node_that_was_never_told_of_is_not_there(void **state)
+static void node_that_was_never_reported_is_not_there(void **state)
 {
 	struct fixture *f = *state;
 
@@ -112,7 +112,7 @@ static void name_that_leads_elsewhere_now_is_taken_from_the_other(void **state)
 	bind(f, root(f), "x", a);
 	bind(f, root(f), "x", b);
 	assert_ptr_equal(files_resolve(f->files, root(f), "x", 1), b);
-	assert_false(node_file(a)->deleted); /* somebody else may have renamed it */
+	assert_false(node_file(a)->deleted); /* another program may have renamed it */
 }
 
 static void path_is_made_of_the_names_above(void **state)
@@ -404,7 +404,7 @@ static void file_whose_number_came_back_takes_no_other_along(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(node_that_was_never_told_of_is_not_there),
+		TEST(node_that_was_never_reported_is_not_there),
 		TEST(two_nodes_of_one_inode_are_one_file),
 		TEST(name_leads_to_its_node),
 		TEST(name_that_leads_elsewhere_now_is_taken_from_the_other),

@@ -50,7 +50,7 @@ static void done(struct jobs *jobs)
 	end(w);
 }
 
-/* "1>0 2>1": who waits for whom. */
+/* "1>0 2>1": which job waits for which. */
 static void expect_deps(const struct jobs *jobs, const char *wanted)
 {
 	char text[256] = "";
@@ -92,7 +92,7 @@ static void read_after_write(void **state)
 	done(jobs);
 }
 
-/* Who writes the next content comes after all who read the one before, and is the second who writes it. */
+/* A job that writes the next content comes after all that read the one before, and is the second writer. */
 static void write_after_read(void **state)
 {
 	struct workflow *w = begin(1);

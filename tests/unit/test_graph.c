@@ -171,7 +171,7 @@ static void reading_back_divides_nothing(void **state)
 	graph_destroy(g);
 }
 
-/* What was in it before comes from elsewhere: what he writes now may depend on that. */
+/* What was in it before comes from elsewhere: what the process writes now may depend on that. */
 static void reading_back_what_was_there_before_divides(void **state)
 {
 	struct graph *g = begin();
@@ -185,7 +185,7 @@ static void reading_back_what_was_there_before_divides(void **state)
 	graph_destroy(g);
 }
 
-/* The next version continues the one that he had read, or made. */
+/* The next version continues the one that the process had read, or made. */
 static void reading_back_what_is_known_divides_nothing(void **state)
 {
 	struct graph *g = begin();
@@ -235,7 +235,7 @@ static void feedback_divides_processes(void **state)
 	graph_destroy(g);
 }
 
-static void who_reads_what_his_child_wrote_is_divided(void **state)
+static void process_that_reads_what_its_child_wrote_is_divided(void **state)
 {
 	struct graph *g = begin();
 	int32_t shell = process(g, 0, 1), child = process(g, 1, 5), x = file(g), later;
@@ -282,7 +282,7 @@ static void several_writers_share_a_version(void **state)
 	graph_destroy(g);
 }
 
-static void writer_who_reads_what_another_wrote_to_it_is_divided(void **state)
+static void writer_that_reads_what_another_wrote_to_it_is_divided(void **state)
 {
 	struct graph *g = begin();
 	int32_t a = process(g, 0, 1), b = process(g, 0, 2), x = file(g);
@@ -295,7 +295,7 @@ static void writer_who_reads_what_another_wrote_to_it_is_divided(void **state)
 	graph_destroy(g);
 }
 
-static void who_renames_what_he_has_read_makes_a_part_of_it(void **state)
+static void renaming_a_file_after_reading_it_makes_a_part_of_it(void **state)
 {
 	struct graph *g = begin();
 	int32_t a = process(g, 0, 1), b = process(g, 0, 2), c = process(g, 0, 3), x = file(g);
@@ -390,10 +390,10 @@ static unsigned draw(unsigned *seed, unsigned n)
 	return (*seed >> 8) % n;
 }
 
-/* The last version of each file so far, and who read and wrote it, as db/files.h has it. */
+/* The last version of each file so far, and its readers and writers, as db/files.h has it. */
 struct model {
 	int version;
-	int writer; /* -1 nobody, -2 several */
+	int writer; /* -1 none, -2 several */
 	bool read;
 };
 
@@ -487,11 +487,11 @@ int main(void)
 		cmocka_unit_test(reading_back_what_is_known_divides_nothing),
 		cmocka_unit_test(update_in_place_is_a_new_version),
 		cmocka_unit_test(feedback_divides_processes),
-		cmocka_unit_test(who_reads_what_his_child_wrote_is_divided),
+		cmocka_unit_test(process_that_reads_what_its_child_wrote_is_divided),
 		cmocka_unit_test(early_log_of_a_reader_divides_nothing),
 		cmocka_unit_test(several_writers_share_a_version),
-		cmocka_unit_test(writer_who_reads_what_another_wrote_to_it_is_divided),
-		cmocka_unit_test(who_renames_what_he_has_read_makes_a_part_of_it),
+		cmocka_unit_test(writer_that_reads_what_another_wrote_to_it_is_divided),
+		cmocka_unit_test(renaming_a_file_after_reading_it_makes_a_part_of_it),
 		cmocka_unit_test(looking_is_an_edge_only_if_asked_for),
 		cmocka_unit_test(nothing_is_an_empty_graph),
 		cmocka_unit_test(processes_that_are_all_there_at_first_cost_no_more),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * handles.h: opens of files and who used them - a row for each open, one for each image and
+ * handles.h: opens of files and the images that used them - a row for each open, one for each image and
  * version that was read or written through it.
  */
 
@@ -130,7 +130,7 @@ static void handle_has_the_times_of_open_and_close(void **state)
 	assert_string_equal(ask(f, "SELECT close_ns - %lld FROM handle", opened), "1007");
 }
 
-static void handle_tells_flags_and_the_mode_of_a_creation(void **state)
+static void handle_has_flags_and_the_mode_of_a_creation(void **state)
 {
 	struct feed *f = *state;
 
@@ -182,7 +182,7 @@ static void what_an_open_by_passthrough_empties_is_written_for_sure(void **state
 		"0|1|NULL");
 }
 
-/* ---- who ---- */
+/* ---- users of an open file ---- */
 
 static void inherited_descriptor_is_used_by_the_image_that_reads_or_writes(void **state)
 {
@@ -213,7 +213,7 @@ static void each_image_that_uses_a_handle_has_its_own_sums(void **state)
 	assert_string_equal(ask(f, "SELECT process, nread, bread FROM handle"), "1|3|70");
 }
 
-static void release_of_nobody_belongs_to_the_last_user(void **state)
+static void release_of_unknown_process_belongs_to_the_last_user(void **state)
 {
 	struct feed *f = *state;
 	uint64_t h = feed_open(f, P, file_a(f), O_RDONLY);
@@ -288,7 +288,7 @@ static void write_back_belongs_to_the_only_writer(void **state)
 	assert_string_equal(ask(f, "SELECT mapped FROM handle"), "1");
 }
 
-static void write_back_with_two_writers_belongs_to_nobody(void **state)
+static void write_back_with_two_writers_belongs_to_no_process(void **state)
 {
 	struct feed *f = *state;
 	uint64_t node = file_a(f), h = feed_open(f, P, node, O_RDWR);
@@ -355,7 +355,7 @@ static void read_elsewhere_takes_the_assumption_away(void **state)
 	assert_string_equal(ask(f, "SELECT assumed, nread FROM access WHERE file = 2"), "0|1");
 }
 
-static void execution_is_told_and_not_assumed(void **state)
+static void execution_is_recorded_and_not_assumed(void **state)
 {
 	struct feed *f = *state;
 
@@ -412,28 +412,28 @@ int main(void)
 		TEST(handle_sums_what_went_through_it),
 		TEST(use_has_the_first_and_the_last_time),
 		TEST(handle_has_the_times_of_open_and_close),
-		TEST(handle_tells_flags_and_the_mode_of_a_creation),
+		TEST(handle_has_flags_and_the_mode_of_a_creation),
 		TEST(counts_of_an_open_by_passthrough_are_not_known),
 		TEST(open_for_writing_by_passthrough_is_assumed_to_write),
 		TEST(open_for_both_by_passthrough_reads_one_version_and_writes_the_next),
 		TEST(what_an_open_by_passthrough_empties_is_written_for_sure),
 		TEST(inherited_descriptor_is_used_by_the_image_that_reads_or_writes),
 		TEST(each_image_that_uses_a_handle_has_its_own_sums),
-		TEST(release_of_nobody_belongs_to_the_last_user),
+		TEST(release_of_unknown_process_belongs_to_the_last_user),
 		TEST(release_of_an_unused_handle_belongs_to_its_opener),
 		TEST(use_outlives_the_process),
 		TEST(page_cache_read_through_an_exact_handle_is_a_mapping),
 		TEST(page_cache_read_through_a_cached_handle_says_nothing),
 		TEST(handle_for_writing_only_cannot_be_mapped),
 		TEST(write_back_belongs_to_the_only_writer),
-		TEST(write_back_with_two_writers_belongs_to_nobody),
+		TEST(write_back_with_two_writers_belongs_to_no_process),
 		TEST(write_back_after_the_other_writer_closed_has_an_owner),
 		TEST(handle_for_reading_that_was_not_read_is_assumed_to_be),
 		TEST(handle_that_was_read_is_not_assumed),
 		TEST(handle_for_writing_is_not_assumed_to_be_read),
 		TEST(directory_is_not_assumed_to_be_read),
 		TEST(read_elsewhere_takes_the_assumption_away),
-		TEST(execution_is_told_and_not_assumed),
+		TEST(execution_is_recorded_and_not_assumed),
 		TEST(handle_still_open_at_the_end_is_assumed_to_be_read),
 		TEST(opens_are_counted_for_each_process),
 		TEST(access_spans_all_that_was_done),

@@ -285,9 +285,9 @@ static void attributes_are_those_of_now(void **state)
 	assert_int_equal(attr.st_size, 77);
 }
 
-/* ---- what the writer hears ---- */
+/* ---- what the writer gets ---- */
 
-static void new_inode_is_told_of_once(void **state)
+static void new_inode_is_reported_once(void **state)
 {
 	struct tree *t = *state;
 	struct inode *a = lookup(t, t->root, "a");
@@ -305,7 +305,7 @@ static void new_inode_is_told_of_once(void **state)
 	assert_false(next_event(t, EVENT_NODE, &ev));
 }
 
-static void mount_is_told_of_before_its_first_inode(void **state)
+static void mount_is_reported_before_its_first_inode(void **state)
 {
 	struct tree *t = *state;
 	struct event ev;
@@ -317,7 +317,7 @@ static void mount_is_told_of_before_its_first_inode(void **state)
 	assert_int_equal(ev.u.node.mount, mount);
 }
 
-static void table_without_a_ring_tells_nobody(void **state)
+static void table_without_a_ring_reports_nothing(void **state)
 {
 	struct tree *t = *state;
 	struct inode_table *table = make_table(t->temp.dir, NULL);
@@ -392,10 +392,10 @@ static void what_is_under_our_own_mount_is_what_it_covers(void **state)
 	inode_table_destroy(table);
 }
 
-/* ---- what the kernel was told ---- */
+/* ---- what the kernel knows ---- */
 
-/* A program with these bits, and the kernel told of it. */
-static struct inode *told_program(struct tree *t, mode_t mode)
+/* A program with these bits, which the kernel knows. */
+static struct inode *known_program(struct tree *t, mode_t mode)
 {
 	struct inode *inode = lookup(t, t->root, "a");
 
@@ -404,32 +404,32 @@ static struct inode *told_program(struct tree *t, mode_t mode)
 	return inode;
 }
 
-static void a_program_that_is_as_it_was_told_may_run(void **state)
+static void a_program_with_unchanged_attributes_may_run(void **state)
 {
 	struct tree *t = *state;
 
-	assert_true(inode_attributes_match(t->table, told_program(t, 04755)));
+	assert_true(inode_attributes_match(t->table, known_program(t, 04755)));
 }
 
-static void suid_that_is_gone_is_not_as_told(void **state)
+static void a_removed_suid_bit_is_noticed(void **state)
 {
 	struct tree *t = *state;
-	struct inode *inode = told_program(t, 04755);
+	struct inode *inode = known_program(t, 04755);
 
 	assert_int_equal(chmod(temp_path(&t->temp, "a"), 0755), 0);
 	assert_false(inode_attributes_match(t->table, inode));
-	assert_false(inode_attributes_match(t->table, inode)); /* until it is told anew */
+	assert_false(inode_attributes_match(t->table, inode)); /* until the kernel gets them anew */
 	inode_set_replied(inode, 0755, geteuid(), getegid());
 	assert_true(inode_attributes_match(t->table, inode));
 }
 
-static void what_the_kernel_may_have_missed_is_not_as_told(void **state)
+static void a_change_that_the_kernel_may_have_missed_is_noticed(void **state)
 {
 	struct tree *t = *state;
-	struct inode *inode = told_program(t, 04755);
+	struct inode *inode = known_program(t, 04755);
 
 	assert_int_equal(chmod(temp_path(&t->temp, "a"), 0755), 0);
-	inode_set_replied(inode, 0755, geteuid(), getegid()); /* a reply that nothing has waited for, perhaps */
+	inode_set_replied(inode, 0755, geteuid(), getegid()); /* the kernel may not have got this reply */
 	assert_false(inode_attributes_match(t->table, inode));
 	inode_set_replied(inode, 0755, geteuid(), getegid());
 	assert_true(inode_attributes_match(t->table, inode));
@@ -438,7 +438,7 @@ static void what_the_kernel_may_have_missed_is_not_as_told(void **state)
 static void a_mode_without_such_bits_may_be_old(void **state)
 {
 	struct tree *t = *state;
-	struct inode *inode = told_program(t, 0755);
+	struct inode *inode = known_program(t, 0755);
 
 	assert_int_equal(chmod(temp_path(&t->temp, "a"), 0700), 0);
 	assert_true(inode_attributes_match(t->table, inode));
@@ -482,16 +482,16 @@ int main(void)
 		TEST(destroying_the_table_closes_everything),
 		TEST(file_that_was_unlinked_is_still_pinned),
 		TEST(attributes_are_those_of_now),
-		TEST(new_inode_is_told_of_once),
-		TEST(mount_is_told_of_before_its_first_inode),
-		TEST(table_without_a_ring_tells_nobody),
+		TEST(new_inode_is_reported_once),
+		TEST(mount_is_reported_before_its_first_inode),
+		TEST(table_without_a_ring_reports_nothing),
 		TEST(numbers_of_the_roots_device_are_shown_as_they_are),
 		TEST(numbers_of_two_devices_are_told_apart),
 		TEST(numbers_of_all_bits_are_told_apart_too),
 		TEST(file_of_another_device_has_another_number),
-		TEST(a_program_that_is_as_it_was_told_may_run),
-		TEST(suid_that_is_gone_is_not_as_told),
-		TEST(what_the_kernel_may_have_missed_is_not_as_told),
+		TEST(a_program_with_unchanged_attributes_may_run),
+		TEST(a_removed_suid_bit_is_noticed),
+		TEST(a_change_that_the_kernel_may_have_missed_is_noticed),
 		TEST(a_mode_without_such_bits_may_be_old),
 		TEST(a_parted_inode_is_not_found_again),
 		TEST(what_is_under_our_own_mount_is_what_it_covers),

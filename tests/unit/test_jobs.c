@@ -325,7 +325,7 @@ static void starts_and_stops_are_counted_in_each_job(void **state)
 static int setup(void **state)
 {
 	feed_setup(state);
-	feed_meet(*state, 10, 1);
+	feed_discover(*state, 10, 1);
 	return 0;
 }
 

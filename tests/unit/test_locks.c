@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* locks.h: owners of POSIX locks, files of flock(2), who waits, who is outside. */
+/* locks.h: owners of POSIX locks, files of flock(2), which process waits, which is outside. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,7 +89,7 @@ static void owners_exclude_each_other(void **state)
 	assert_int_equal(try(s, BEN, F_WRLCK, 5, 5), 0);
 }
 
-static void owner_may_lock_what_he_has(void **state)
+static void owner_may_lock_again_what_it_has_locked(void **state)
 {
 	struct scene *s = *state;
 
@@ -116,7 +116,7 @@ static void programs_outside_are_excluded(void **state)
 	assert_int_equal(try_outside(s, F_RDLCK), 0);
 }
 
-static void who_is_in_the_way_is_told(void **state)
+static void holder_of_the_lock_is_reported(void **state)
 {
 	struct scene *s = *state;
 	struct lock_request r = ask(s, BEN, F_WRLCK, 0, 0);
@@ -209,7 +209,7 @@ static int wait_for_end(struct end *end)
 
 #define END { .lock = PTHREAD_MUTEX_INITIALIZER, .come = PTHREAD_COND_INITIALIZER }
 
-static void who_waits_gets_the_lock_when_it_is_free(void **state)
+static void waiting_owner_gets_the_lock_when_it_is_free(void **state)
 {
 	struct scene *s = *state;
 	struct lock_request r = ask(s, BEN, F_WRLCK, 0, 0);
@@ -253,15 +253,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(owners_exclude_each_other),
-		TEST(owner_may_lock_what_he_has),
+		TEST(owner_may_lock_again_what_it_has_locked),
 		TEST(readers_share),
 		TEST(programs_outside_are_excluded),
-		TEST(who_is_in_the_way_is_told),
+		TEST(holder_of_the_lock_is_reported),
 		TEST(closing_any_descriptor_takes_the_locks_of_the_owner),
 		TEST(lock_of_an_open_file_goes_with_it),
 		TEST(file_open_for_reading_only_can_be_locked_for_reading),
 		TEST(flock_belongs_to_the_open_file),
-		TEST(who_waits_gets_the_lock_when_it_is_free),
+		TEST(waiting_owner_gets_the_lock_when_it_is_free),
 		TEST(waiting_can_be_stopped),
 	};
 

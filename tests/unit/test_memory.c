@@ -87,7 +87,7 @@ static void a_process_takes_memory_as_long_as_it_is_there(void **state)
 	struct feed *f = *state;
 	int64_t before, each;
 
-	feed_meet(f, 20, 10);
+	feed_discover(f, 20, 10);
 	before = used(f);
 	for (int i = 0; i < PROCESSES; i++) {
 		feed_fork(f, 1000 + i, 10);
@@ -237,10 +237,10 @@ static const struct {
 	{ "targets of links that are not made", link_to_anything, STORM },
 	{ "ways to open", open_in_all_ways, STORM },
 	{ "threads", ask_by_threads, STORM },
-	{ "processes with threads whose end is not told", leave_threads, STORM },
+	{ "processes with threads whose end is not reported", leave_threads, STORM },
 	{ "processes that use one open file", hand_on_a_file, STORM },
 	{ "versions of a file", make_versions, STORM },
-	{ "versions of a file, by nobody who is known", make_versions_unknown, STORM },
+	{ "versions of a file, by unknown processes", make_versions_unknown, STORM },
 	{ "versions through one open file", read_and_write_in_turn, STORM },
 	{ "programs of one process", exec_on, STORM },
 	{ "processes, each the child of the one before", fork_on, STORM },
@@ -257,8 +257,8 @@ static struct feed *begin_storm(void)
 {
 	struct feed *f = feed_begin(&(struct record_options){ .ops = true, .kept = KEPT });
 
-	feed_meet(f, 10, 1);
-	feed_meet(f, 20, 1);
+	feed_discover(f, 10, 1);
+	feed_discover(f, 20, 1);
 	for (int i = 0; i < 10000; i++)
 		feed_fork(f, 1000 + i, 10);
 	assert_int_equal(feed_file(f, 10, NODE_ROOT, "a0", 100), 2);

@@ -109,7 +109,7 @@ static void thousand_rounds_add_up(void **state)
 	assert_string_equal(rows(f, "count(*), sum(count), min(count), max(first_t)"), "7|7000|1000|0");
 }
 
-static void who_is_not_known_is_nobody(void **state)
+static void unknown_process_is_null(void **state)
 {
 	struct fixture *f = *state;
 
@@ -128,7 +128,7 @@ int main(void)
 		TEST(later_ones_are_added_to_what_was_written),
 		TEST(first_is_the_earliest_in_any_order),
 		TEST(thousand_rounds_add_up),
-		TEST(who_is_not_known_is_nobody),
+		TEST(unknown_process_is_null),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

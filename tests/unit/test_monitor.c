@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * monitor: who touched the tree is told of with all that led to it, and from then on what these
+ * monitor: it reports a process that uses the tree with its ancestors, and from then on what these
  * start, become and how they end; and no request ever waits for long, whatever /proc does.
  *
  * Called with an argument, the program is one of the processes that are watched.
@@ -79,7 +79,7 @@ static int release(struct child *child)
 }
 
 /* A number that it says. */
-static int hear_number(struct child *child)
+static int read_number(struct child *child)
 {
 	char number[32] = "";
 
@@ -127,7 +127,7 @@ static int be_watched(const char *how)
 
 /* ---- both tiers ---- */
 
-static void family_is_told_from_the_leader_of_the_session_down(struct world *world)
+static void family_is_reported_from_the_leader_of_the_session_down(struct world *world)
 {
 	struct child child = SPAWN("/bin/true", "true");
 	int mine, ours;
@@ -148,15 +148,15 @@ static void family_is_told_from_the_leader_of_the_session_down(struct world *wor
 
 static void connected_family(void **state)
 {
-	family_is_told_from_the_leader_of_the_session_down(connected(state));
+	family_is_reported_from_the_leader_of_the_session_down(connected(state));
 }
 
 static void inband_family(void **state)
 {
-	family_is_told_from_the_leader_of_the_session_down(*state);
+	family_is_reported_from_the_leader_of_the_session_down(*state);
 }
 
-static void process_is_told_once(struct world *world)
+static void process_is_reported_once(struct world *world)
 {
 	struct child child = SPAWN("/bin/true", "true");
 
@@ -170,15 +170,15 @@ static void process_is_told_once(struct world *world)
 
 static void connected_once(void **state)
 {
-	process_is_told_once(connected(state));
+	process_is_reported_once(connected(state));
 }
 
 static void inband_once(void **state)
 {
-	process_is_told_once(*state);
+	process_is_reported_once(*state);
 }
 
-static void nobody_is_told_of_ids_that_nobody_has(struct world *world)
+static void unused_ids_are_not_reported(struct world *world)
 {
 	struct child child = SPAWN("/bin/true", "true");
 
@@ -187,14 +187,14 @@ static void nobody_is_told_of_ids_that_nobody_has(struct world *world)
 	assert_int_equal(find(world, 0, EVENT_PROCESS, child.pid, child.pid), -1);
 }
 
-static void connected_nobody(void **state)
+static void connected_unused_ids(void **state)
 {
-	nobody_is_told_of_ids_that_nobody_has(connected(state));
+	unused_ids_are_not_reported(connected(state));
 }
 
-static void inband_nobody(void **state)
+static void inband_unused_ids(void **state)
 {
-	nobody_is_told_of_ids_that_nobody_has(*state);
+	unused_ids_are_not_reported(*state);
 }
 
 static void tracer_itself_is_never_in_scope(struct world *world)
@@ -216,7 +216,7 @@ static void inband_tracer(void **state)
 
 /* ---- with the connector ---- */
 
-static void exec_is_told_and_its_text_follows(void **state)
+static void exec_is_reported_and_its_text_follows(void **state)
 {
 	struct world *world = connected(state);
 	struct child child = SPAWN("/bin/sleep", "sleep", "0.02");
@@ -269,7 +269,7 @@ static void exit_has_the_status_of_wait(void **state)
 	assert_false(monitor_known(world->monitor)[child.pid]);
 }
 
-static void others_are_not_told_of(void **state)
+static void other_processes_are_not_reported(void **state)
 {
 	struct world *world = connected(state);
 	struct child child = SPAWN("/bin/sh", "sh", "-c", "/bin/true; /bin/true");
@@ -280,7 +280,7 @@ static void others_are_not_told_of(void **state)
 	assert_int_equal(world->n, 0);
 }
 
-static void thread_is_told_before_it_can_ask(void **state)
+static void thread_is_reported_before_its_first_request(void **state)
 {
 	struct world *world = connected(state);
 	struct child child = SPAWN("/proc/self/exe", "watched", "threads");
@@ -338,7 +338,7 @@ static void ancestor_that_touches_comes_into_scope(void **state)
 	size_t i;
 
 	go_on(&child);
-	grandchild = hear_number(&child);
+	grandchild = read_number(&child);
 	monitor_discover_slow(world->monitor, grandchild);
 	assert_true(find(world, 0, EVENT_PROCESS, child.pid, child.pid) >= 0);
 	assert_false(monitor_known(world->monitor)[child.pid]);
@@ -366,7 +366,7 @@ static void check_finds_the_program_that_asks(void **state)
 
 		monitor_discover_slow(world->monitor, child.pid);
 		go_on(&child);
-		hear_number(&child);
+		read_number(&child);
 		monitor_check(world->monitor, child.pid);
 		exec = find(world, 0, EVENT_EXEC, child.pid, child.pid);
 		assert_true(exec >= 0);
@@ -406,7 +406,7 @@ static void other_program_is_noticed_at_a_check(void **state)
 	monitor_check(world->monitor, child.pid);
 	assert_int_equal(count(world, EVENT_PROCESS, child.pid), 1);
 	go_on(&child);
-	hear_number(&child);
+	read_number(&child);
 	for (int k = 0; k < 3; k++)
 		monitor_check(world->monitor, child.pid);
 	assert_int_equal(count(world, EVENT_PROCESS, child.pid), 2);
@@ -647,7 +647,7 @@ static void report(struct scope *scope, enum connector_kind kind, pid_t pid, pid
 		.parent = parent, .time_ns = clock_now_ns() });
 }
 
-/* A scope with process 7 in it, whom nobody wants to look at. */
+/* A scope with process 7 in it, which has no snapshot to take. */
 static struct scope *scope_of_seven(struct world *world)
 {
 	struct scope *scope;
@@ -668,7 +668,7 @@ static int make_scope(void **state)
 	return 0;
 }
 
-static void end_that_was_lost_is_told_without_a_status(void **state)
+static void lost_end_is_reported_without_a_status(void **state)
 {
 	struct world *world = *state;
 	struct scope *scope = scope_of_seven(world);
@@ -704,8 +704,8 @@ static struct scope *scope_of_two_threads(struct world *world)
 	return scope;
 }
 
-/* What /proc shows of it says nothing: its threads may not have been waited for by who traces it. */
-static void end_is_that_of_the_last_thread_heard_of(void **state)
+/* What /proc shows of it says nothing: its threads may not have been waited for by the tracer. */
+static void end_is_that_of_the_last_reported_thread(void **state)
 {
 	struct world *world = *state;
 
@@ -728,7 +728,7 @@ static void end_is_that_of_the_last_thread_heard_of(void **state)
 
 /* The kernel ends the others first, but tells of that when it pleases; of a first one, by the number that it has
  * then. */
-static void thread_that_an_exec_ended_is_no_end_when_it_is_heard_of_late(void **state)
+static void thread_that_an_exec_ended_is_no_end_when_it_is_reported_late(void **state)
 {
 	struct world *world = *state;
 	struct scope *scope = scope_of_two_threads(world);
@@ -741,7 +741,7 @@ static void thread_that_an_exec_ended_is_no_end_when_it_is_heard_of_late(void **
 	scope_destroy(scope);
 }
 
-static void exec_that_ptrace_has_told_is_not_told_again(void **state)
+static void exec_that_ptrace_has_reported_is_not_reported_again(void **state)
 {
 	struct world *world = *state;
 	struct scope *scope = scope_of_seven(world);
@@ -762,7 +762,7 @@ static void exec_that_ptrace_has_told_is_not_told_again(void **state)
 	scope_destroy(scope);
 }
 
-static void exec_that_was_lost_is_told_as_a_new_image(void **state)
+static void lost_exec_is_reported_as_a_new_image(void **state)
 {
 	struct world *world = *state;
 	struct scope *scope = scope_of_seven(world);
@@ -797,7 +797,7 @@ static struct scope *scope_of_a_birth(struct world *world)
 	return scope;
 }
 
-static void child_of_an_ancestor_is_told_when_it_touches(void **state)
+static void child_of_an_ancestor_is_reported_when_it_uses_the_tree(void **state)
 {
 	struct world *world = *state;
 	struct scope *scope = scope_of_a_birth(world);
@@ -811,7 +811,7 @@ static void child_of_an_ancestor_is_told_when_it_touches(void **state)
 	assert_true(i > 0);
 	assert_int_equal(world->emitted[i].event.u.process.ppid, 7);
 	assert_true(world->emitted[i].event.time_ns <= forked);
-	/* Its own children are those of a member. */
+	/* From now on it is a member, so its forks are reported. */
 	report(scope, CONNECTOR_FORK, 9, 8);
 	assert_true(find(world, i, EVENT_FORK, 9, 9) > i);
 	scope_destroy(scope);
@@ -866,7 +866,7 @@ static void text_of_a_former_program_is_thrown_away(void **state)
 	scope_destroy(scope);
 }
 
-static void end_waits_for_the_one_who_reads(void **state)
+static void end_waits_for_the_reading_thread(void **state)
 {
 	struct world *world = *state;
 	struct scope *scope = scope_of_seven(world);
@@ -886,7 +886,7 @@ static void end_waits_for_the_one_who_reads(void **state)
 	scope_destroy(scope);
 }
 
-static void number_that_comes_back_is_somebody_else(void **state)
+static void reused_id_is_another_process(void **state)
 {
 	struct world *world = *state;
 	struct scope *scope = scope_of_seven(world);
@@ -894,7 +894,7 @@ static void number_that_comes_back_is_somebody_else(void **state)
 	struct member *member;
 
 	report(scope, CONNECTOR_EXEC, 7, 0);
-	member = scope_next(scope); /* and somebody reads, for ever */
+	member = scope_next(scope); /* and a thread reads, for ever */
 	report(scope, CONNECTOR_FORK, 7, 3);
 	assert_true(find(world, 0, EVENT_EXIT, 7, 7) > 0);
 	assert_null(scope_find(scope, 7));
@@ -922,7 +922,7 @@ static void newest_is_looked_at_first(void **state)
 	scope_destroy(scope);
 }
 
-/* Of whom was told that he is a child of pid; 0. */
+/* The process that was reported as a child of pid; 0. */
 static pid_t child_of(struct world *world, pid_t pid)
 {
 	collect(world);
@@ -935,7 +935,7 @@ static pid_t child_of(struct world *world, pid_t pid)
 	return 0;
 }
 
-static void child_that_was_not_heard_of_is_met(void **state)
+static void unreported_child_is_discovered(void **state)
 {
 	struct world *world = *state;
 	struct monitor_options options = { .ring = world->ring, .processes = MONITOR_INBAND };
@@ -964,13 +964,13 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		CONNECTED(connected_family),
 		CONNECTED(connected_once),
-		CONNECTED(connected_nobody),
+		CONNECTED(connected_unused_ids),
 		CONNECTED(connected_tracer),
-		CONNECTED(exec_is_told_and_its_text_follows),
+		CONNECTED(exec_is_reported_and_its_text_follows),
 		CONNECTED(what_it_forks_is_in_scope),
 		CONNECTED(exit_has_the_status_of_wait),
-		CONNECTED(others_are_not_told_of),
-		CONNECTED(thread_is_told_before_it_can_ask),
+		CONNECTED(other_processes_are_not_reported),
+		CONNECTED(thread_is_reported_before_its_first_request),
 		CONNECTED(exec_by_another_thread_is_no_end),
 		CONNECTED(process_ends_with_its_last_thread),
 		CONNECTED(ancestor_that_touches_comes_into_scope),
@@ -978,7 +978,7 @@ int main(int argc, char **argv)
 		CONNECTED(sync_takes_in_what_was_reported),
 		INBAND(inband_family),
 		INBAND(inband_once),
-		INBAND(inband_nobody),
+		INBAND(inband_unused_ids),
 		INBAND(inband_tracer),
 		INBAND(other_program_is_noticed_at_a_check),
 		INBAND(end_is_noticed_within_some_seconds),
@@ -989,18 +989,18 @@ int main(int argc, char **argv)
 		STUCK_PROC(others_are_served_meanwhile),
 		STUCK_PROC(ancestor_that_cannot_be_read_holds_up_one),
 		STUCK_PROC(many_requests_at_once_all_come_back),
-		SCOPE(end_that_was_lost_is_told_without_a_status),
-		SCOPE(end_is_that_of_the_last_thread_heard_of),
-		SCOPE(thread_that_an_exec_ended_is_no_end_when_it_is_heard_of_late),
-		SCOPE(exec_that_ptrace_has_told_is_not_told_again),
-		SCOPE(exec_that_was_lost_is_told_as_a_new_image),
+		SCOPE(lost_end_is_reported_without_a_status),
+		SCOPE(end_is_that_of_the_last_reported_thread),
+		SCOPE(thread_that_an_exec_ended_is_no_end_when_it_is_reported_late),
+		SCOPE(exec_that_ptrace_has_reported_is_not_reported_again),
+		SCOPE(lost_exec_is_reported_as_a_new_image),
 		SCOPE(text_of_a_former_program_is_thrown_away),
-		SCOPE(child_of_an_ancestor_is_told_when_it_touches),
+		SCOPE(child_of_an_ancestor_is_reported_when_it_uses_the_tree),
 		SCOPE(child_of_an_ancestor_is_looked_at_after_exec_end_or_loss),
-		SCOPE(end_waits_for_the_one_who_reads),
-		SCOPE(number_that_comes_back_is_somebody_else),
+		SCOPE(end_waits_for_the_reading_thread),
+		SCOPE(reused_id_is_another_process),
 		SCOPE(newest_is_looked_at_first),
-		SCOPE(child_that_was_not_heard_of_is_met),
+		SCOPE(unreported_child_is_discovered),
 	};
 
 	if (argc > 1)

@@ -74,7 +74,7 @@ static bool count(void *arg, const struct mountinfo *mount)
 	return ++*(int *)arg < 2;
 }
 
-static void each_ends_when_it_is_told_to(TEST_UNUSED void **state)
+static void each_ends_when_its_callback_stops_it(TEST_UNUSED void **state)
 {
 	int n = 0;
 
@@ -90,7 +90,7 @@ int main(void)
 		cmocka_unit_test(options_are_whole_words),
 		cmocka_unit_test(what_is_too_long_is_cut),
 		cmocka_unit_test(other_lines_are_none),
-		cmocka_unit_test(each_ends_when_it_is_told_to),
+		cmocka_unit_test(each_ends_when_its_callback_stops_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * options.h: the command line.  What is wrong is said in one line - what, why, what to do - and
+ * options.h: the command line.  An error gives one line - what, why, what to do - and
  * by the status: 2 when it was asked for in a wrong way, 1 when it cannot be done.
  */
 
@@ -269,13 +269,13 @@ static void unknown_short_option_is_named(void **state)
 	REFUSED((struct command_line *)*state, EXIT_USAGE, "'-x'", "ftrac --help", "-fx", "mnt");
 }
 
-static void missing_value_is_told(void **state)
+static void missing_value_is_reported(void **state)
 {
 	REFUSED((struct command_line *)*state, EXIT_USAGE, "'--db' needs a value", "ftrac --help",
 		"mnt", "--db");
 }
 
-static void missing_value_of_a_short_option_is_told(void **state)
+static void missing_value_of_a_short_option_is_reported(void **state)
 {
 	REFUSED((struct command_line *)*state, EXIT_USAGE, "'-o' needs a value", "ftrac --help",
 		"mnt", "-o");
@@ -292,7 +292,7 @@ static void abbreviation_of_several_options_is_not_guessed(void **state)
 	REFUSED((struct command_line *)*state, EXIT_USAGE, "'--no'", "ftrac --help", "--no", "mnt");
 }
 
-static void unknown_use_of_io_uring_is_told_with_the_known_ones(void **state)
+static void unknown_use_of_io_uring_is_reported_with_the_known_ones(void **state)
 {
 	REFUSED((struct command_line *)*state, EXIT_USAGE, "'yes' for --io-uring", "auto, on or off",
 		"--io-uring", "yes", "mnt");
@@ -304,13 +304,13 @@ static void io_uring_is_no_mount_option(void **state)
 		"io_uring", "mnt");
 }
 
-static void unknown_fidelity_is_told_with_the_known_ones(void **state)
+static void unknown_fidelity_is_reported_with_the_known_ones(void **state)
 {
 	REFUSED((struct command_line *)*state, EXIT_USAGE, "'fast' for --fidelity", "cached",
 		"--fidelity", "fast", "mnt");
 }
 
-static void unknown_source_of_processes_is_told_with_the_known_ones(void **state)
+static void unknown_source_of_processes_is_reported_with_the_known_ones(void **state)
 {
 	REFUSED((struct command_line *)*state, EXIT_USAGE, "'x' for --processes", "inband",
 		"--processes=x", "mnt");
@@ -363,14 +363,14 @@ int main(void)
 		TEST(two_mount_points_are_a_usage_error),
 		TEST(unknown_long_option_is_named),
 		TEST(unknown_short_option_is_named),
-		TEST(missing_value_is_told),
-		TEST(missing_value_of_a_short_option_is_told),
+		TEST(missing_value_is_reported),
+		TEST(missing_value_of_a_short_option_is_reported),
 		TEST(value_where_there_is_none_is_not_an_unknown_option),
 		TEST(abbreviation_of_several_options_is_not_guessed),
-		TEST(unknown_use_of_io_uring_is_told_with_the_known_ones),
+		TEST(unknown_use_of_io_uring_is_reported_with_the_known_ones),
 		TEST(io_uring_is_no_mount_option),
-		TEST(unknown_fidelity_is_told_with_the_known_ones),
-		TEST(unknown_source_of_processes_is_told_with_the_known_ones),
+		TEST(unknown_fidelity_is_reported_with_the_known_ones),
+		TEST(unknown_source_of_processes_is_reported_with_the_known_ones),
 		TEST(mount_point_that_is_not_there_is_to_be_made),
 		TEST(mount_point_that_is_a_file_is_refused),
 		TEST(source_that_is_not_there_is_refused),

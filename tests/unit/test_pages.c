@@ -118,7 +118,7 @@ static void an_append_is_kept(void **state)
 	assert_int_equal(found, 'w');
 }
 
-static void more_than_can_be_remembered_is_said(void **state)
+static void more_than_can_be_remembered_is_reported(void **state)
 {
 	struct cache *k = *state;
 
@@ -261,7 +261,7 @@ int main(void)
 		TEST(a_page_that_is_written_back_keeps_what_was_written_meanwhile),
 		TEST(a_store_to_what_was_written_wins),
 		TEST(an_append_is_kept),
-		TEST(more_than_can_be_remembered_is_said),
+		TEST(more_than_can_be_remembered_is_reported),
 		TEST(random_orders_lose_nothing),
 		TEST(what_was_read_is_held_until_it_is_dropped),
 		TEST(few_ranges_are_exact),

@@ -423,7 +423,7 @@ static void file_without_a_name_has_no_path(void **state)
 
 /* ---- other mounts ---- */
 
-static void other_mounts_are_let_go_when_nobody_uses_them(void **state)
+static void other_mounts_are_released_when_unused(void **state)
 {
 	struct inode_table *table = make_table("/", 100);
 	struct inode *proc, *version;
@@ -492,7 +492,7 @@ static void descriptor_is_the_right_one_for_each_of_many_threads(void **state)
 		pthread_join(threads[i], NULL);
 		assert_int_equal(runners[i].wrong, 0);
 	}
-	/* All that there were may have been held when the last was made. */
+	/* If threads held all pins when the last one was made, there are more than the limit. */
 	assert_in_range(atomic_load(&t->table->pins.count), 0, PINS + 8);
 }
 
@@ -521,7 +521,7 @@ int main(void)
 		BY_NAME(lost_name_keeps_the_descriptor_where_there_are_no_handles),
 		TEST(path_is_that_of_the_names),
 		TEST(file_without_a_name_has_no_path),
-		TEST(other_mounts_are_let_go_when_nobody_uses_them),
+		TEST(other_mounts_are_released_when_unused),
 		BOTH(descriptor_is_the_right_one_for_each_of_many_threads),
 	};
 

@@ -18,7 +18,7 @@
 #include "base/rights.h"
 #include "test.h"
 
-enum { SOMEBODY = 65530 };
+enum { OTHER_USER = 65530 };
 
 struct world {
 	struct temp temp;
@@ -83,7 +83,7 @@ static void skip_unless_root(void)
 {
 	if (geteuid() == 0)
 		return;
-	print_message("# needs root, to be somebody else\n");
+	print_message("# needs root, to become another user\n");
 	skip();
 }
 
@@ -103,12 +103,12 @@ static void links_of_others_are_not(void **state)
 	struct world *w = *state;
 
 	skip_unless_root();
-	link_to(w, "../elsewhere", "theirs", SOMEBODY);
+	link_to(w, "../elsewhere", "theirs", OTHER_USER);
 	link_to(w, "theirs", "ours", 0);
 	assert_int_equal(opened(at(w, "theirs/x"), false, "x"), -ELOOP);
 	assert_int_equal(opened(at(w, "ours/x"), false, "x"), -ELOOP);
 	assert_int_equal(opened(at(w, "theirs"), true, ""), -ELOOP);
-	assert_int_equal(chmod(w->top, 0755), 0); /* nobody else could have made one here */
+	assert_int_equal(chmod(w->top, 0755), 0); /* no other user could have made one here */
 	assert_int_equal(opened(at(w, "theirs/x"), false, "x"), 0);
 	assert_int_equal(chmod(w->top, 0775), 0); /* its group could */
 	assert_int_equal(opened(at(w, "theirs/x"), false, "x"), -ELOOP);
@@ -120,8 +120,8 @@ static void links_in_directories_of_others_are_theirs(void **state)
 
 	skip_unless_root();
 	assert_int_equal(chmod(w->top, 0755), 0);
-	assert_int_equal(chown(w->top, SOMEBODY, SOMEBODY), 0);
-	link_to(w, "../elsewhere", "theirs", SOMEBODY);
+	assert_int_equal(chown(w->top, OTHER_USER, OTHER_USER), 0);
+	link_to(w, "../elsewhere", "theirs", OTHER_USER);
 	link_to(w, "../elsewhere", "ours", 0);
 	assert_int_equal(opened(at(w, "theirs/x"), false, "x"), -ELOOP);
 	assert_int_equal(opened(at(w, "ours/x"), false, "x"), 0);
@@ -130,7 +130,7 @@ static void links_in_directories_of_others_are_theirs(void **state)
 	unsetenv("SUDO_UID");
 }
 
-/* Whoever may rename there exchanges a link of ours and one of his while we look. */
+/* A user that may rename there exchanges a link of ours and another one while we look. */
 static void what_is_judged_is_what_is_followed(void **state)
 {
 	struct world *w = *state;
@@ -140,7 +140,7 @@ static void what_is_judged_is_what_is_followed(void **state)
 
 	skip_unless_root();
 	link_to(w, "ours", "a", 0);
-	link_to(w, "theirs", "b", SOMEBODY);
+	link_to(w, "theirs", "b", OTHER_USER);
 	snprintf(a, sizeof(a), "%s", at(w, "a"));
 	snprintf(b, sizeof(b), "%s", at(w, "b"));
 	other = fork();
@@ -194,7 +194,7 @@ static void new_file_is_made_once_and_cleared_if_it_is_ours(void **state)
 	assert_int_equal(place_clear(dir, "p"), -EPERM);
 	if (geteuid() == 0) {
 		close(place_create(dir, "g", 0600));
-		assert_int_equal(chown(at(w, "g"), SOMEBODY, SOMEBODY), 0);
+		assert_int_equal(chown(at(w, "g"), OTHER_USER, OTHER_USER), 0);
 		assert_int_equal(place_clear(dir, "g"), -EPERM);
 	}
 	close(fd);
@@ -238,7 +238,7 @@ static void output_keeps_the_mode_of_what_was_there(void **state)
 		assert_int_equal(chmod(at(w, "out"), modes[i]), 0);
 	}
 	if (geteuid() == 0) { /* one of others does not say what ours may be */
-		assert_int_equal(chown(at(w, "out"), SOMEBODY, SOMEBODY), 0);
+		assert_int_equal(chown(at(w, "out"), OTHER_USER, OTHER_USER), 0);
 		assert_int_equal(output_open(at(w, "out"), &o), 0);
 		assert_int_equal(fstat(o.fd, &st), 0);
 		assert_int_equal(st.st_mode & 0777, 0644);

@@ -327,7 +327,7 @@ static void part_that_cannot_be_read_is_unknown(void **state)
 	assert_part(fake, PROCESS_COMM, "cc", 2);
 }
 
-static void process_that_is_gone_is_said_to_be(void **state)
+static void ended_process_is_reported_as_gone(void **state)
 {
 	struct fake *fake = *state;
 	struct procfs_stat stat;
@@ -382,7 +382,7 @@ static void figures_that_cannot_be_are_unknown(void **state)
 	assert_int_equal(usage_rss_bytes(fake->proc, 12), -1);
 }
 
-/* As those who are traced stay until the tracer has waited for each. */
+/* As traced threads stay until the tracer has waited for each. */
 static void put_thread(struct fake *fake, pid_t tid, char state)
 {
 	char path[32], text[200];
@@ -456,7 +456,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			part_that_cannot_be_read_is_unknown, make_fake, drop_fake),
 		cmocka_unit_test_setup_teardown(
-			process_that_is_gone_is_said_to_be, make_fake, drop_fake),
+			ended_process_is_reported_as_gone, make_fake, drop_fake),
 		cmocka_unit_test_setup_teardown(
 			file_that_is_a_link_is_not_followed, make_fake, drop_fake),
 		cmocka_unit_test_setup_teardown(

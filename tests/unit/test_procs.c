@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * procs.h: processes and their images from the monitor's events, and who was behind a thread at
+ * procs.h: processes and their images from the monitor's events, and the image of a thread at
  * a time.  Asked through the record and the views, which is how it is used.
  */
 
@@ -47,7 +47,7 @@ static void op_at(struct feed *f, pid_t tid, int64_t time_ns)
 
 /* ---- processes ---- */
 
-static void process_is_told_as_it_was_met(void **state)
+static void process_is_recorded_as_it_was_discovered(void **state)
 {
 	struct feed *f = *state;
 	struct facts_of_process facts = { .exe = "/bin/x", .cwd = "/home", .comm = "x!",
@@ -74,8 +74,8 @@ static void parent_is_the_process_that_was_known_by_the_id(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
-	feed_meet(f, Q, P);
+	feed_discover(f, P, 1);
+	feed_discover(f, Q, P);
 	assert_string_equal(ask(f, "SELECT pid, ppid, parent FROM process ORDER BY id"),
 		"10|1|NULL\n20|10|1");
 }
@@ -84,7 +84,7 @@ static void fork_inherits_owner_and_texts(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_fork(f, Q, P);
 	assert_string_equal(ask(f, "SELECT parent, uid, gid, exe, command, tier FROM process "
 		"WHERE pid = 20"), "1|1000|100|/bin/p10|/bin/p10|connector");
@@ -95,7 +95,7 @@ static void start_of_a_fork_is_the_time_of_the_fork(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_fork(f, Q, P);
 	assert_string_equal(ask(f, "SELECT start_ns - %lld FROM process WHERE pid = 20",
 		EPOCH_NS + f->now - START_NS), "0");
@@ -105,7 +105,7 @@ static void grandchild_inherits_the_same_texts(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_fork(f, Q, P);
 	feed_fork(f, 30, Q);
 	assert_string_equal(ask(f, "SELECT command FROM process WHERE pid = 30"), "/bin/p10");
@@ -131,7 +131,7 @@ static void exec_begins_an_image(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_fork(f, Q, P);
 	feed_exec(f, Q, "/bin/cc");
 	assert_string_equal(ask(f, "SELECT seq, exe, end_ns IS NULL FROM image WHERE process = 2"),
@@ -143,13 +143,13 @@ static void image_ends_where_the_next_begins(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_exec(f, P, "/bin/cc");
 	assert_string_equal(ask(f, "SELECT (SELECT end_ns FROM image WHERE id = 1) = "
 		"(SELECT start_ns FROM image WHERE id = 2)"), "1");
 }
 
-static void exec_of_a_process_that_nobody_knew_is_its_first_program(void **state)
+static void exec_of_an_unknown_process_is_its_first_program(void **state)
 {
 	struct feed *f = *state;
 
@@ -165,7 +165,7 @@ static void process_met_with_the_program_of_its_parent_was_forked_as_it_is(void 
 	feed_process(f, EVENT_PROCESS, (struct event_process){ .pid = P, .tid = P }, 0, &sh);
 	feed_process(f, EVENT_PROCESS, (struct event_process){ .pid = Q, .ppid = P, .tid = Q }, 0,
 		&sh);
-	feed_meet(f, 30, P);
+	feed_discover(f, 30, P);
 	assert_string_equal(ask(f, "SELECT pid, seq FROM image i JOIN process p ON p.id = i.process "
 		"ORDER BY pid"), "10|1\n20|0\n30|1");
 }
@@ -185,7 +185,7 @@ static void program_too_short_to_be_looked_at_has_no_texts(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_process(f, EVENT_EXEC, (struct event_process){ .pid = P, .tid = P }, 0, NULL);
 	assert_string_equal(ask(f, "SELECT exe, command, argv, cwd FROM image WHERE seq = 2"),
 		"NULL|NULL|NULL|NULL");
@@ -195,7 +195,7 @@ static void texts_that_an_exec_lacked_come_with_a_later_look(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_process(f, EVENT_EXEC, (struct event_process){ .pid = P, .tid = P }, 0, NULL);
 	look(f, P, 0, ARGS("x\0-v"));
 	assert_string_equal(ask(f, "SELECT command FROM image WHERE seq = 2"), "x -v");
@@ -205,7 +205,7 @@ static void texts_that_the_parent_lacked_come_with_a_look_at_the_child(void **st
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_process(f, EVENT_EXEC, (struct event_process){ .pid = P, .tid = P }, 0, NULL);
 	feed_fork(f, Q, P);
 	look(f, Q, 0, ARGS("x\0-v"));
@@ -216,21 +216,21 @@ static void texts_that_come_to_a_parent_later_are_its_childs_too(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_process(f, EVENT_EXEC, (struct event_process){ .pid = P, .tid = P }, 0, NULL);
 	feed_fork(f, Q, P);
 	look(f, P, 0, ARGS("x\0-v"));
 	assert_string_equal(ask(f, "SELECT command FROM process WHERE pid = 20"), "x -v");
 }
 
-/* ---- who was it ---- */
+/* ---- the image of a thread ---- */
 
-static void exec_heard_of_later_does_not_take_earlier_operations(void **state)
+static void late_exec_event_does_not_take_earlier_operations(void **state)
 {
 	struct feed *f = *state;
 	int64_t t;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	t = f->now;
 	feed_exec_at(f, P, "/bin/cc", t + 500);
 	op_at(f, P, t + 400);
@@ -243,7 +243,7 @@ static void operation_is_that_of_the_image_of_its_time(void **state)
 	struct feed *f = *state;
 	int64_t t;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	t = f->now;
 	feed_exec_at(f, P, "/bin/a", t + 100);
 	feed_exec_at(f, P, "/bin/b", t + 200);
@@ -257,7 +257,7 @@ static void thread_acts_for_its_process(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	thread(f, 11, P);
 	op_at(f, 11, f->now);
 	op_at(f, P, f->now);
@@ -268,7 +268,7 @@ static void end_of_a_thread_is_not_the_end_of_its_process(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	thread(f, 11, P);
 	thread_exit(f, 11, P);
 	assert_string_equal(ask(f, "SELECT end_ns FROM process"), "NULL");
@@ -279,7 +279,7 @@ static void operation_of_a_dead_thread_id_is_that_of_its_time(void **state)
 	struct feed *f = *state;
 	int64_t t;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	thread(f, 11, P);
 	t = f->now;
 	thread_exit(f, 11, P);
@@ -296,8 +296,8 @@ static void forking_a_living_id_ends_the_one_that_had_it(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
-	feed_meet(f, Q, 1);
+	feed_discover(f, P, 1);
+	feed_discover(f, Q, 1);
 	feed_fork(f, Q, P);
 	assert_string_equal(ask(f, "SELECT id, end_ns IS NULL, exit_code, exit_signal FROM process "
 		"WHERE pid = 20 ORDER BY id"), "2|0|NULL|NULL\n3|1|NULL|NULL");
@@ -327,8 +327,8 @@ static void operations_before_and_after_an_id_came_back_are_told_apart(void **st
 	struct feed *f = *state;
 	int64_t t;
 
-	feed_meet(f, P, 1);
-	feed_meet(f, Q, 1);
+	feed_discover(f, P, 1);
+	feed_discover(f, Q, 1);
 	t = f->now;
 	feed_exit(f, Q, 0);
 	feed_fork(f, Q, P);
@@ -341,7 +341,7 @@ static void operation_on_a_pruned_process_is_kept_without_it(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_exit(f, P, 0);
 	feed_flush(f);
 	record_prune(f->record, f->now + 1);
@@ -360,7 +360,7 @@ static void child_names_its_parent_also_when_that_is_forgotten(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_fork(f, Q, P);
 	feed_exit(f, P, 0);
 	prune(f);
@@ -374,7 +374,7 @@ static void program_before_is_forgotten_unless_a_handle_has_it(void **state)
 	int64_t times[3];
 	uint64_t h = 0;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	for (int i = 0; i < 3; i++) {
 		feed_exec(f, P, (const char *[]){ "/bin/a", "/bin/b", "/bin/c" }[i]);
 		times[i] = f->now;
@@ -394,11 +394,11 @@ static void program_before_is_forgotten_unless_a_handle_has_it(void **state)
 	assert_string_equal(ask(f, "SELECT exe, seq FROM image ORDER BY id"), "/bin/p10|1\n/bin/a|2\n/bin/b|3\n/bin/c|4");
 }
 
-static void threads_whose_end_was_not_told_are_over_with_their_process(void **state)
+static void threads_without_an_exit_event_end_with_their_process(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	thread(f, 11, P);
 	op_at(f, 11, f->now);
 	feed_exit(f, P, 0);
@@ -414,18 +414,18 @@ static void exit_code_is_that_of_the_status(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_exit(f, P, 3 << 8);
 	assert_string_equal(ask(f, "SELECT exit_code, exit_signal FROM process"), "3|NULL");
 	assert_string_equal(ask(f, "SELECT end_ns - %lld FROM process",
 		EPOCH_NS + f->now - START_NS), "0");
 }
 
-static void signal_that_ended_it_is_told(void **state)
+static void signal_that_ended_it_is_recorded(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_exit(f, P, SIGSEGV | 0x80 /* with a core dump */);
 	assert_string_equal(ask(f, "SELECT exit_code, exit_signal FROM process"), "NULL|11");
 }
@@ -434,7 +434,7 @@ static void unknown_status_is_neither_code_nor_signal(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_exit(f, P, -1);
 	assert_string_equal(ask(f, "SELECT exit_code, exit_signal, end_ns IS NULL FROM process"),
 		"NULL|NULL|0");
@@ -444,7 +444,7 @@ static void image_ends_with_its_process(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_exit(f, P, 0);
 	assert_string_equal(ask(f, "SELECT p.end_ns = i.end_ns FROM process p JOIN image i "
 		"ON i.process = p.id"), "1");
@@ -462,7 +462,7 @@ static void what_is_found_out_twice_says_the_better_tier(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	assert_string_equal(ask(f, "SELECT tier FROM process"), "inband");
 	feed_exit(f, P, 0);
 	assert_string_equal(ask(f, "SELECT tier FROM process"), "connector");
@@ -568,7 +568,7 @@ static void row_of_pprof_is_an_image_that_was_begun_by_an_exec(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_fork(f, Q, P);
 	feed_exec(f, Q, "/bin/a");
 	feed_exec(f, Q, "/bin/b");
@@ -597,7 +597,7 @@ static void figures_of_images_make_those_of_the_process(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_fork(f, Q, P);
 	feed_exec(f, Q, "/bin/a");
 	feed_figures(f, EVENT_BEFORE, Q, SECONDS(1), 0, 100);
@@ -619,7 +619,7 @@ static void figures_of_images_that_are_forgotten_are_kept(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_fork(f, Q, P);
 	for (int i = 1; i <= 4; i++) {
 		feed_exec(f, Q, "/bin/a");
@@ -638,7 +638,7 @@ static void parts_of_cpu_time_are_never_less_than_nothing(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_fork(f, Q, P);
 	feed_exec(f, Q, "/bin/a");
 	feed_figures(f, EVENT_BEFORE, Q, SECONDS(9), SECONDS(1), 300);
@@ -655,7 +655,7 @@ static void figures_without_parts_stand_with_the_image_that_ran_for_longest(void
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_fork(f, Q, P);
 	feed_exec(f, Q, "/bin/a");
 	f->now += SECONDS(5);
@@ -674,7 +674,7 @@ static void process_of_one_image_has_its_figures(void **state)
 {
 	struct feed *f = *state;
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	feed_fork(f, Q, P);
 	feed_figures(f, EVENT_FIGURES, Q, SECONDS(2), SECONDS(4), 1000);
 	feed_exit(f, Q, 0);
@@ -687,7 +687,7 @@ static void process_of_one_image_has_its_figures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(process_is_told_as_it_was_met),
+		TEST(process_is_recorded_as_it_was_discovered),
 		TEST(looking_again_makes_no_second_process),
 		TEST(parent_is_the_process_that_was_known_by_the_id),
 		TEST(fork_inherits_owner_and_texts),
@@ -696,14 +696,14 @@ int main(void)
 		TEST(cgroup_is_that_of_the_last_exec),
 		TEST(exec_begins_an_image),
 		TEST(image_ends_where_the_next_begins),
-		TEST(exec_of_a_process_that_nobody_knew_is_its_first_program),
+		TEST(exec_of_an_unknown_process_is_its_first_program),
 		TEST(process_met_with_the_program_of_its_parent_was_forked_as_it_is),
 		TEST(new_image_seen_in_proc_is_an_image),
 		TEST(program_too_short_to_be_looked_at_has_no_texts),
 		TEST(texts_that_an_exec_lacked_come_with_a_later_look),
 		TEST(texts_that_the_parent_lacked_come_with_a_look_at_the_child),
 		TEST(texts_that_come_to_a_parent_later_are_its_childs_too),
-		TEST(exec_heard_of_later_does_not_take_earlier_operations),
+		TEST(late_exec_event_does_not_take_earlier_operations),
 		TEST(operation_is_that_of_the_image_of_its_time),
 		TEST(thread_acts_for_its_process),
 		TEST(end_of_a_thread_is_not_the_end_of_its_process),
@@ -715,9 +715,9 @@ int main(void)
 		TEST(operation_on_a_pruned_process_is_kept_without_it),
 		TEST(child_names_its_parent_also_when_that_is_forgotten),
 		TEST(program_before_is_forgotten_unless_a_handle_has_it),
-		TEST(threads_whose_end_was_not_told_are_over_with_their_process),
+		TEST(threads_without_an_exit_event_end_with_their_process),
 		TEST(exit_code_is_that_of_the_status),
-		TEST(signal_that_ended_it_is_told),
+		TEST(signal_that_ended_it_is_recorded),
 		TEST(unknown_status_is_neither_code_nor_signal),
 		TEST(image_ends_with_its_process),
 		TEST(exit_of_an_unknown_process_makes_none),

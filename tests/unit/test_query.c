@@ -56,7 +56,7 @@ static void names_give_columns_their_numbers(void **state)
 	assert_string_equal(query_name(rows->query, 2), "b");
 }
 
-static void a_name_that_is_not_there_is_told(void **state)
+static void a_missing_column_is_reported(void **state)
 {
 	const struct rows *rows = *state;
 
@@ -71,7 +71,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(without_names_columns_are_as_they_stand),
 		TEST(names_give_columns_their_numbers),
-		TEST(a_name_that_is_not_there_is_told),
+		TEST(a_missing_column_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static void rename_ends_one_name_and_begins_the_other(void **state)
 		EPOCH_NS + f->now - START_NS), "/a|0|0\n/b|1|NULL");
 }
 
-static void rename_is_told_with_both_paths(void **state)
+static void rename_is_recorded_with_both_paths(void **state)
 {
 	struct feed *f = *state;
 
@@ -103,7 +103,7 @@ static void rename_of_a_directory_changes_the_paths_below_it(void **state)
 	assert_string_equal(ask(f, "SELECT path FROM ghost"), "/new/sub/y");
 }
 
-/* file.path is the last name; who uses it after its directory was renamed uses the new one. */
+/* file.path is the last name; a process that uses it after its directory was renamed uses the new one. */
 static void file_below_a_renamed_directory_is_listed_where_it_was_used_last(void **state)
 {
 	struct feed *f = *state;
@@ -356,9 +356,9 @@ static void open_that_failed_makes_no_handle(void **state)
 	assert_string_equal(ask(f, "SELECT opens FROM access WHERE path = '/a'"), "0");
 }
 
-/* ---- ghosts and metadata ---- */
+/* ---- missing names and metadata ---- */
 
-static void names_looked_for_in_vain_are_counted(void **state)
+static void missing_names_are_counted(void **state)
 {
 	struct feed *f = *state;
 
@@ -424,7 +424,7 @@ static void op_ids_are_in_order_over_names_and_handles(void **state)
 		"1|lookup\n2|open\n3|read\n4|lookup\n5|release");
 }
 
-static void operation_of_nobody_known_is_kept(void **state)
+static void operation_of_an_unknown_process_is_kept(void **state)
 {
 	struct feed *f = *state;
 	uint64_t node = feed_file(f, 4711, NODE_ROOT, "a", 1), h = feed_open(f, 4711, node, O_RDONLY);
@@ -456,7 +456,7 @@ static struct feed *begin_with(struct record_options options)
 {
 	struct feed *f = feed_begin(&options);
 
-	feed_meet(f, P, 1);
+	feed_discover(f, P, 1);
 	return f;
 }
 
@@ -534,7 +534,7 @@ static void paths_are_those_of_the_source(void **state)
 	assert_string_equal(ask(f, "SELECT path FROM op WHERE name = 'getattr'"), "/data");
 }
 
-static void working_directory_is_told_without_the_mount(void **state)
+static void working_directory_is_recorded_without_the_mount(void **state)
 {
 	struct facts_of_process facts = { .exe = "/mnt/bin/x", .cwd = "/mnt/home", .argv = "x",
 		.argv_len = 2 };
@@ -558,7 +558,7 @@ static void working_directory_at_the_mount_is_the_source(void **state)
 }
 
 /* The names of standard streams are paths as a process sees them. */
-static void standard_streams_are_told_as_paths_of_the_source(void **state)
+static void standard_streams_are_recorded_as_paths_of_the_source(void **state)
 {
 	struct facts_of_process facts = { .argv = "x", .argv_len = 2, .stdin_path = "/mnt/in" };
 	struct feed *f = feed_begin(&(struct record_options){ .ops = true,
@@ -580,7 +580,7 @@ static void names_that_are_not_utf8_are_blobs(void **state)
 	assert_string_equal(ask(f, "SELECT typeof(path) FROM name"), "blob\ntext");
 }
 
-static void mount_of_a_file_is_told(void **state)
+static void mount_of_a_file_is_recorded(void **state)
 {
 	struct feed *f = *state;
 	struct event ev = { .kind = EVENT_MOUNT, .u.mount.id = 1 };
@@ -716,7 +716,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(renamed_file_stays_itself_under_its_new_path),
 		TEST(rename_ends_one_name_and_begins_the_other),
-		TEST(rename_is_told_with_both_paths),
+		TEST(rename_is_recorded_with_both_paths),
 		TEST(rename_over_a_file_deletes_that),
 		TEST(exchange_gives_each_file_the_others_name),
 		TEST(exchanged_directories_take_their_files_along),
@@ -741,24 +741,24 @@ int main(void)
 		TEST(temporary_file_is_never_taken_for_the_root),
 		TEST(create_that_failed_makes_no_file),
 		TEST(open_that_failed_makes_no_handle),
-		TEST(names_looked_for_in_vain_are_counted),
+		TEST(missing_names_are_counted),
 		TEST(metadata_access_is_counted_and_is_no_data),
 		TEST(operation_without_data_has_no_bytes_offset_or_length),
 		TEST(failed_read_has_no_bytes),
 		TEST(operation_has_its_time_and_latency),
 		TEST(op_ids_are_in_order_over_names_and_handles),
-		TEST(operation_of_nobody_known_is_kept),
+		TEST(operation_of_an_unknown_process_is_kept),
 		TEST(operation_on_what_was_never_announced_is_kept),
 		TEST_OWN(without_ops_there_are_still_handles_and_uses),
 		TEST_OWN(excluded_paths_leave_no_rows),
 		TEST_OWN(included_paths_alone_leave_rows),
 		TEST_OWN(rename_into_what_is_recorded_is_recorded),
 		TEST_OWN(paths_are_those_of_the_source),
-		TEST_OWN(working_directory_is_told_without_the_mount),
+		TEST_OWN(working_directory_is_recorded_without_the_mount),
 		TEST_OWN(working_directory_at_the_mount_is_the_source),
-		TEST_OWN(standard_streams_are_told_as_paths_of_the_source),
+		TEST_OWN(standard_streams_are_recorded_as_paths_of_the_source),
 		TEST(names_that_are_not_utf8_are_blobs),
-		TEST(mount_of_a_file_is_told),
+		TEST(mount_of_a_file_is_recorded),
 		TEST(what_is_no_directory_has_nothing_in_it),
 		TEST(mount_whose_text_has_no_end_is_passed_over),
 		TEST(sizes_are_those_of_the_first_and_the_last_look),

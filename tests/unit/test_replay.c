@@ -120,7 +120,7 @@ static void programs_of_a_pipe_go_on_together(void **state)
 }
 
 /* As by popen(): the end of the output is not that of the process. */
-static void who_waits_for_what_a_child_does_waits_until_it_has_come_so_far(void **state)
+static void parent_that_waits_for_what_a_child_does_waits_until_it_has_come_so_far(void **state)
 {
 	struct workflow *w = begin(2);
 	int32_t sh = process(w, REPLAY_NONE, "sh", 0, 120);
@@ -134,7 +134,7 @@ static void who_waits_for_what_a_child_does_waits_until_it_has_come_so_far(void 
 	end(w);
 }
 
-static void who_ends_before_its_child_waits_for_what_that_does_but_not_for_its_end(void **state)
+static void parent_that_ends_before_its_child_waits_for_what_that_does_but_not_for_its_end(void **state)
 {
 	struct workflow *w = begin(2);
 	int32_t sh = process(w, REPLAY_NONE, "sh", 0, 60), a = process(w, sh, "a", 0, 50);
@@ -235,7 +235,7 @@ static void child_waits_for_the_data_that_any_below_it_reads(void **state)
 	end(w);
 }
 
-static void data_between_those_that_go_on_at_once_delays_nobody(void **state)
+static void data_between_processes_that_go_on_at_once_delays_none(void **state)
 {
 	struct workflow *w = begin(4);
 	int32_t make = process(w, REPLAY_NONE, "make", 0, 100), a = process(w, make, "a", 0, 100),
@@ -385,7 +385,7 @@ static void requests_wait_for_cores_as_their_process_does(void **state)
 	end(w);
 }
 
-static void who_sleeps_does_not_sleep_longer_for_want_of_cores(void **state)
+static void sleeping_process_does_not_sleep_longer_for_want_of_cores(void **state)
 {
 	struct workflow *w = begin(1);
 	int32_t make = process(w, REPLAY_NONE, "make", 0, 40);
@@ -473,15 +473,15 @@ int main(void)
 		cmocka_unit_test(chain_takes_as_long_as_in_the_trace),
 		cmocka_unit_test(shell_goes_on_when_its_child_has_ended_whatever_jobs_there_may_be),
 		cmocka_unit_test(programs_of_a_pipe_go_on_together),
-		cmocka_unit_test(who_waits_for_what_a_child_does_waits_until_it_has_come_so_far),
+		cmocka_unit_test(parent_that_waits_for_what_a_child_does_waits_until_it_has_come_so_far),
 		cmocka_unit_test(
-			who_ends_before_its_child_waits_for_what_that_does_but_not_for_its_end),
+			parent_that_ends_before_its_child_waits_for_what_that_does_but_not_for_its_end),
 		cmocka_unit_test(what_had_not_ended_ends_with_the_trace),
 		cmocka_unit_test(driver_starts_as_many_as_it_has_slots),
 		cmocka_unit_test(slots_are_as_many_as_children_were_at_once),
 		cmocka_unit_test(work_of_a_driver_before_between_and_behind_its_children_remains),
 		cmocka_unit_test(child_waits_for_the_data_that_any_below_it_reads),
-		cmocka_unit_test(data_between_those_that_go_on_at_once_delays_nobody),
+		cmocka_unit_test(data_between_processes_that_go_on_at_once_delays_none),
 		cmocka_unit_test(children_that_wait_let_others_pass),
 		cmocka_unit_test(make_below_make_has_its_slots_from_above),
 		cmocka_unit_test(faster_programs_take_less_work_and_wait_less),
@@ -490,7 +490,7 @@ int main(void)
 		cmocka_unit_test(waiting_for_a_core_is_no_work),
 		cmocka_unit_test(delays_while_cores_are_free_remain),
 		cmocka_unit_test(requests_wait_for_cores_as_their_process_does),
-		cmocka_unit_test(who_sleeps_does_not_sleep_longer_for_want_of_cores),
+		cmocka_unit_test(sleeping_process_does_not_sleep_longer_for_want_of_cores),
 		cmocka_unit_test(thousands_of_random_workflows_come_to_their_ends),
 	};
 

@@ -164,7 +164,7 @@ static void reduced(void **state)
 
 	(void)state;
 	assert_int_equal(reach_reduce(shape), 0);
-	expect(shape, 11, 13); /* that make started join is said by the longer ways */
+	expect(shape, 11, 13); /* the longer ways say that make started join */
 	assert_int_equal(reach_order(shape, &order, &level, &n), 0);
 	assert_int_equal(n, 11);
 	assert_int_equal(order[0], 0);

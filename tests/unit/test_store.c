@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * store.h: the file.  It is never put where something else is, nobody but its owner may read it,
+ * store.h: the file.  It is never put where something else is, only its owner may read it,
  * and it can be read while it is written.
  */
 
@@ -356,7 +356,7 @@ static void last_row_of_a_key_stays(void **state)
 	struct store *store = create(path, false);
 
 	assert_int_equal(store_begin(store), 0);
-	for (int i = 0; i < 100; i++) { /* a key comes again while it waits, and when it does not any more */
+	for (int i = 0; i < 100; i++) { /* the same key again: while its row waits, and after it was written */
 		int64_t file = i % 25;
 
 		assert_int_equal(store_put(store, PUT_NAME,

@@ -74,7 +74,7 @@ static void json_is_utf8_and_null(void **state)
 		"\"start_ns\":null}],\n\"notes\":[\n\"a \\\"note\\\"\"]}\n");
 }
 
-static void people_see_units_and_points_since_the_begin(void **state)
+static void text_has_units_and_points_since_the_begin(void **state)
 {
 	const char *text;
 	struct table *t = two_rows();
@@ -222,7 +222,7 @@ int main(void)
 		cmocka_unit_test(csv_is_rfc_4180),
 		cmocka_unit_test(tsv_has_one_line_a_row),
 		cmocka_unit_test(json_is_utf8_and_null),
-		cmocka_unit_test(people_see_units_and_points_since_the_begin),
+		cmocka_unit_test(text_has_units_and_points_since_the_begin),
 		cmocka_unit_test(raw_tables_have_plain_numbers),
 		cmocka_unit_test(rounding_goes_to_the_next_unit),
 		cmocka_unit_test(numbers_are_sorted_from_the_largest_on),

@@ -152,7 +152,7 @@ static void without_the_scheduler_ticks_are_left(TEST_UNUSED void **state)
 	assert_int_equal(record.figures.value[FIGURE_STIME], 100000);
 }
 
-static void time_that_nobody_looked_at_is_not_0(TEST_UNUSED void **state)
+static void time_that_was_not_measured_is_not_0(TEST_UNUSED void **state)
 {
 	const struct version *version = version_of(16);
 	struct taskstats_record record;
@@ -410,7 +410,8 @@ static void nothing_of_interest_is_no_record(TEST_UNUSED void **state)
 	}
 }
 
-/* The last of a message that else is whole; what comes behind it is not lost. */
+/* The second record of a message lacks a part: it is refused. The record before it and the message behind it are not
+ * lost. */
 static void check_lack(bool group, bool has_stats, uint16_t id_type, size_t id_size)
 {
 	const uint32_t id = 201;
@@ -552,7 +553,7 @@ static void cut_datagram_is_refused(TEST_UNUSED void **state)
 		expect_end(&input);
 		if (len < 16)
 			continue;
-		/* The same, but the message says that it is as long; what is whole comes out */
+		/* The same, but with the cut length in the message: whole records come out */
 		put32(abyss_put(&abyss, datagram.bytes, len), len);
 		input = input_of(&datagram);
 		input.messages = abyss.map + abyss.edge - (len + 3) / 4 * 4;
@@ -623,7 +624,7 @@ int main(void)
 		cmocka_unit_test(older_than_eight_is_refused),
 		cmocka_unit_test(delays_are_known_only_where_counted),
 		cmocka_unit_test(without_the_scheduler_ticks_are_left),
-		cmocka_unit_test(time_that_nobody_looked_at_is_not_0),
+		cmocka_unit_test(time_that_was_not_measured_is_not_0),
 		cmocka_unit_test(time_is_divided_as_the_ticks_are),
 		cmocka_unit_test(memory_of_0_is_not_known),
 		cmocka_unit_test(figures_that_are_none_are_not_known),

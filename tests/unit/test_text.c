@@ -163,7 +163,7 @@ static void flag_of_several_bits_has_one_name(void **state)
 	expect_flags(O_TMPFILE | O_RDWR, "O_RDWR|O_TMPFILE");
 }
 
-static void open_by_exec_is_told(void **state)
+static void open_by_exec_is_recorded(void **state)
 {
 	(void)state;
 	expect_flags(0100040, "O_RDONLY|O_LARGEFILE|FMODE_EXEC");
@@ -212,7 +212,7 @@ int main(void)
 		cmocka_unit_test(part_that_is_cut_off_is_null),
 		cmocka_unit_test(access_mode_comes_first),
 		cmocka_unit_test(flag_of_several_bits_has_one_name),
-		cmocka_unit_test(open_by_exec_is_told),
+		cmocka_unit_test(open_by_exec_is_recorded),
 		cmocka_unit_test(bits_without_a_name_are_hexadecimal),
 		cmocka_unit_test(all_flags_fit_where_the_record_puts_them),
 		cmocka_unit_test(small_buffer_is_not_overrun),

@@ -193,7 +193,7 @@ static const struct emitted *find(const struct scene *s, enum kind kind, pid_t t
 	return NULL;
 }
 
-static void command_is_told_from_fork_to_end(void **state)
+static void command_is_reported_from_fork_to_end(void **state)
 {
 	struct scene *s = *state;
 
@@ -247,7 +247,7 @@ static void each_short_program_is_seen(void **state)
 	assert_in_range(count(s, FORKED), 303, 304);
 }
 
-static void parent_is_who_forked_although_he_is_gone(void **state)
+static void parent_is_the_forking_process_although_it_is_gone(void **state)
 {
 	struct scene *s = *state;
 	const struct emitted *daemon;
@@ -276,7 +276,7 @@ static void vfork_and_spawn_are_forks(void **state)
 	assert_int_equal(count(s, EXECUTED), 3);
 }
 
-static void thousand_threads_are_told_and_end(void **state)
+static void thousand_threads_are_reported_and_end(void **state)
 {
 	struct scene *s = *state;
 
@@ -334,7 +334,7 @@ static void stopped_process_stays_stopped_until_it_is_continued(void **state)
 	assert_int_equal(s->status, 0);
 }
 
-static void killed_process_is_told_with_its_signal(void **state)
+static void killed_process_is_reported_with_its_signal(void **state)
 {
 	struct scene *s = *state;
 	bool seen = false;
@@ -422,17 +422,17 @@ static void command_that_fails_before_it_waits_is_not_run(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(command_is_told_from_fork_to_end),
+		TEST(command_is_reported_from_fork_to_end),
 		TEST(exit_status_is_that_of_the_command),
 		TEST(command_that_is_not_there_is_an_error),
 		TEST(each_short_program_is_seen),
-		TEST(parent_is_who_forked_although_he_is_gone),
+		TEST(parent_is_the_forking_process_although_it_is_gone),
 		TEST(vfork_and_spawn_are_forks),
-		TEST(thousand_threads_are_told_and_end),
+		TEST(thousand_threads_are_reported_and_end),
 		TEST(exec_of_another_thread_than_the_first_is_of_the_process),
 		TEST(signals_arrive_as_they_are),
 		TEST(stopped_process_stays_stopped_until_it_is_continued),
-		TEST(killed_process_is_told_with_its_signal),
+		TEST(killed_process_is_reported_with_its_signal),
 		TEST(program_that_traces_is_let_go_and_works),
 		TEST(what_goes_on_can_be_let_go),
 		TEST(command_that_fails_before_it_waits_is_not_run),

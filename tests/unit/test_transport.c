@@ -8,8 +8,8 @@
 static const struct transport_conditions all = { .library = true, .kernel = true, .enabled = true,
 	.allowed = true };
 
-/* Whether it is io_uring, and nothing is complained of. */
-static bool settles(const struct transport_conditions *world, enum transport_wish wish)
+/* Is io_uring chosen? There must be no complaint. */
+static bool takes_rings(const struct transport_conditions *world, enum transport_wish wish)
 {
 	const char *why;
 	bool uring = transport_choose(world, wish, &why);
@@ -26,8 +26,8 @@ static void refuses(const struct transport_conditions *world, const char *words)
 	assert_non_null(why);
 	assert_non_null(strstr(why, words));
 	assert_null(strchr(why, '\n'));
-	assert_false(settles(world, TRANSPORT_AUTO));
-	assert_false(settles(world, TRANSPORT_DEVICE));
+	assert_false(takes_rings(world, TRANSPORT_AUTO));
+	assert_false(takes_rings(world, TRANSPORT_DEVICE));
 }
 
 static void wishes_have_names(void **state)
@@ -47,14 +47,14 @@ static void wishes_have_names(void **state)
 static void rings_are_taken_where_they_can_be_had(void **state)
 {
 	(void)state;
-	assert_true(settles(&all, TRANSPORT_AUTO));
-	assert_true(settles(&all, TRANSPORT_URING));
-	assert_false(settles(&all, TRANSPORT_DEVICE));
+	assert_true(takes_rings(&all, TRANSPORT_AUTO));
+	assert_true(takes_rings(&all, TRANSPORT_URING));
+	assert_false(takes_rings(&all, TRANSPORT_DEVICE));
 	assert_string_equal(transport_name(true), "io_uring");
 	assert_string_equal(transport_name(false), "device");
 }
 
-static void what_is_missing_is_told_to_who_asks_for_it(void **state)
+static void missing_conditions_are_reported_if_io_uring_is_required(void **state)
 {
 	struct transport_conditions w = all;
 
@@ -86,9 +86,9 @@ static void a_late_source_takes_rings_only_when_asked(void **state)
 
 	(void)state;
 	w.late = true;
-	assert_false(settles(&w, TRANSPORT_AUTO));
-	assert_true(settles(&w, TRANSPORT_URING));
-	assert_false(settles(&w, TRANSPORT_DEVICE));
+	assert_false(takes_rings(&w, TRANSPORT_AUTO));
+	assert_true(takes_rings(&w, TRANSPORT_URING));
+	assert_false(takes_rings(&w, TRANSPORT_DEVICE));
 }
 
 /* Whatever there is here. */
@@ -109,7 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wishes_have_names),
 		cmocka_unit_test(rings_are_taken_where_they_can_be_had),
-		cmocka_unit_test(what_is_missing_is_told_to_who_asks_for_it),
+		cmocka_unit_test(missing_conditions_are_reported_if_io_uring_is_required),
 		cmocka_unit_test(requests_that_wait_go_by_the_device),
 		cmocka_unit_test(a_late_source_takes_rings_only_when_asked),
 		cmocka_unit_test(looking_finds_the_same_twice),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Numbers for people: tests/golden/units.tsv says how each is written; the page of wfreport is held to the same
+/* Readable numbers: tests/golden/units.tsv says how each is written; the page of wfreport is held to the same
  * (report/test/format.mjs). */
 
 #include "base/units.h"

@@ -183,7 +183,7 @@ static void job_and_transformation_of_the_run_are_those_of_each_process(void **s
 	assert_string_equal(ask(f, "SELECT DISTINCT host, job, xform FROM process"), "n1|7|mAdd");
 }
 
-/* Whoever writes a trace may be another, or ill. */
+/* The program that wrote a trace may be another one, or faulty. */
 static void arguments_that_are_no_json_are_none(void **state)
 {
 	struct feed *f = *state;

@@ -208,7 +208,7 @@ static void run_without_a_monitor_is_fine(void **state)
 	assert_int_equal(answer(run, FIGURE("process_events_lost")), 0);
 }
 
-static void end_is_told_as_the_time_since_the_epoch(void **state)
+static void end_is_recorded_as_the_time_since_the_epoch(void **state)
 {
 	struct run *run = *state;
 	int64_t before = clock_read_ns(CLOCK_REALTIME), end;
@@ -220,7 +220,7 @@ static void end_is_told_as_the_time_since_the_epoch(void **state)
 	assert_in_range(end, before - 1000000000, before + 60000000000);
 }
 
-static void run_that_nobody_stopped_is_not_complete(void **state)
+static void run_that_was_not_stopped_is_not_complete(void **state)
 {
 	struct run *run = *state;
 
@@ -359,8 +359,8 @@ int main(void)
 		TEST(process_event_that_comes_later_is_taken_in_earlier),
 		TEST(monitor_is_asked_before_operations_are_taken_in),
 		TEST(run_without_a_monitor_is_fine),
-		TEST(end_is_told_as_the_time_since_the_epoch),
-		TEST(run_that_nobody_stopped_is_not_complete),
+		TEST(end_is_recorded_as_the_time_since_the_epoch),
+		TEST(run_that_was_not_stopped_is_not_complete),
 		TEST(operations_that_a_full_ring_dropped_are_counted),
 		TEST(batch_that_cannot_be_stored_ends_recording),
 		TEST(batch_that_cannot_be_begun_is_counted),

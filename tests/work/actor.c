@@ -256,7 +256,7 @@ void act(char *line, char *answer)
 		command->run(words + 1, answer);
 }
 
-/* ---- who we are ---- */
+/* ---- ids ---- */
 
 static void raise_files(void)
 {

@@ -18,7 +18,7 @@
  * Times are three letters, for access, modification and change: '.' has not moved, '+' is now, and
  * '=' is given exactly.
  *
- * As root it is six users, by turns; else the one who runs it.
+ * As root it is six users, by turns; else the one that runs it.
  */
 
 #include <err.h>
@@ -231,7 +231,7 @@ static void run_batch(struct batch *batch)
 
 	for (size_t i = 0; i < batch->n; i++) {
 		slots[i].used = 0;
-		box_settle(&batch->all[i].box);
+		box_remember(&batch->all[i].box);
 	}
 	box_tick();
 	child = fork();
@@ -290,13 +290,13 @@ void run_ops(const char *section, const struct op *ops, size_t n_ops, const stru
 {
 	static struct batch batch;
 	size_t n_users;
-	const struct user *who = users(&n_users);
+	const struct user *user = users(&n_users);
 
 	for (size_t u = 0; u < n_users; u++) {
-		batch = (struct batch){ .section = section, .user = &who[u] };
+		batch = (struct batch){ .section = section, .user = &user[u] };
 		for (size_t i = 0; i < n_ops; i++)
 			for (size_t k = 0; k < n_list; k++)
-				if (ops[i].users & who[u].bit)
+				if (ops[i].users & user[u].bit)
 					add_to_batch(&batch, &ops[i], &list[k]);
 		if (batch.n > 0)
 			run_batch(&batch);
@@ -361,7 +361,7 @@ static void run_scene(const struct scene *scene, const struct user *user)
 		box_remove(&box);
 		return;
 	}
-	box_settle(&box);
+	box_remember(&box);
 	box_tick();
 	slots[0].used = 0;
 	child = fork();
@@ -382,13 +382,13 @@ static void run_scene(const struct scene *scene, const struct user *user)
 void run_scenes(const char *section, const struct scene *scenes, size_t n)
 {
 	size_t n_users;
-	const struct user *who = users(&n_users);
+	const struct user *user = users(&n_users);
 
 	scene_section = section;
 	for (size_t i = 0; i < n; i++)
 		for (size_t u = 0; u < n_users; u++)
-			if (scenes[i].users & who[u].bit)
-				run_scene(&scenes[i], &who[u]);
+			if (scenes[i].users & user[u].bit)
+				run_scene(&scenes[i], &user[u]);
 }
 
 /* ---- main ---- */

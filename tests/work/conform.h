@@ -34,8 +34,8 @@ enum { OWNER_ID = 6001, GROUP_ID = 6100, OTHER_ID = 6004, FOREIGN_ID = 6200 };
 enum {
 	ROOT = 1,
 	OWNER = 2,   /* in the file's group, by a supplementary one */
-	ALONE = 4,   /* the owner, in no group but his own */
-	MEMBER = 8,  /* of the file's group, his primary one */
+	ALONE = 4,   /* the owner, in no group but its own */
+	MEMBER = 8,  /* of the file's group, its primary one */
 	SUPPL = 16,  /* of the file's group, by a supplementary one */
 	OTHER = 32,
 	FEW = ROOT | OWNER | OTHER,
@@ -43,7 +43,7 @@ enum {
 	ALL = 63,
 };
 
-/* Whether users differ at all: else there is one, who runs the program. */
+/* Whether users differ at all: else there is one, that of the program. */
 bool many_users(void);
 
 /* ---- states ---- */
@@ -70,7 +70,7 @@ struct acl_entry {
 	uint32_t id;
 };
 
-#define NOBODY UINT32_MAX /* the id of entries that have none */
+#define NO_ID UINT32_MAX /* the id of entries that have none */
 
 enum { ACL_OWNER = 1, ACL_UID = 2, ACL_OWNING = 4, ACL_GID = 8, ACL_MASK = 16, ACL_REST = 32 };
 
@@ -87,7 +87,7 @@ struct state {
 	/* Makes it, natively, in the current directory, at this name; false: cannot be had here. */
 	bool (*make)(const struct state *, const char *at);
 	mode_t mode;
-	uid_t uid; /* this and gid: 0 is root, who is the one user if there is but one */
+	uid_t uid; /* this and gid: 0 is root, or the only user if there is but one */
 	gid_t gid;
 	const char *target; /* of a symlink */
 	long number;	    /* of a device, flags of a file */

@@ -329,7 +329,7 @@ static void look_again_at_links(struct picture *picture)
 	}
 }
 
-void box_settle(struct box *box)
+void box_remember(struct box *box)
 {
 	struct walk walk = { new_picture(), true };
 	struct statx sx;

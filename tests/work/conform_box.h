@@ -17,7 +17,7 @@ struct box {
 	unsigned number;
 	char name[16];
 	struct picture *before;
-	struct picture *after; /* as it was seen in the mount; whoever looks leaves it here */
+	struct picture *after; /* as it was seen in the mount; the process that looks leaves it here */
 };
 
 /* Two paths of one directory. */
@@ -31,7 +31,7 @@ bool box_is_mirrored(void);
 bool box_make(bool (*make)(const void *arg), const void *arg, struct box *ret_box);
 
 /* Gives all that is in it times of long ago, and remembers what there is. */
-void box_settle(struct box *box);
+void box_remember(struct box *box);
 
 /* Waits until a change will be seen by its time. */
 void box_tick(void);

@@ -60,8 +60,8 @@ static void flocks(void)
 	step("unlock the second", result_of(flock(second, LOCK_UN)));
 	step("exclusive then", flock_exclusive(fd));
 	step("shared by the second", flock_shared(second));
-	step("by a child who has it", in_child(flock_exclusive, fd));
-	step("by a child who has not", in_child(flock_shared, -1));
+	step("by a child that has it", in_child(flock_exclusive, fd));
+	step("by a child that has not", in_child(flock_shared, -1));
 	step("for reading only", result_of(flock(open("f", O_RDONLY), LOCK_EX | LOCK_NB)));
 	step("a copy closed", result_of(close(dup(fd))));
 	step("still there", in_child(flock_shared, -1));
@@ -98,7 +98,7 @@ static long try_lock(short type, off_t from, off_t length, int fd)
 	return in_child(lock_wanted, fd);
 }
 
-/* Who is in the way of a lock for writing there, as a child sees it. */
+/* The process in the way of a lock for writing there, as a child sees it. */
 static void step_holder(const char *what, off_t from, off_t length)
 {
 	pid_t parent = getpid(), child = fork();
@@ -159,7 +159,7 @@ static void of_open_files(void)
 
 /* ---- waiting ---- */
 
-/* A child waits until we unlock; who is first is known by what it then reads. */
+/* A child waits until we unlock; what it then reads shows which was first. */
 static void wait_for(const char *what, long (*take)(int fd), long (*give)(int fd),
 	long (*wait_)(int fd))
 {
@@ -179,7 +179,7 @@ static void wait_for(const char *what, long (*take)(int fd), long (*give)(int fd
 		write(ends[1], "b", 1); /* about to wait */
 		r = wait_(mine);
 		pread(mine, &seen, 1, 0);
-		step_text("the one who waits", "%ld and reads %c", r, seen);
+		step_text("the one that waits", "%ld and reads %c", r, seen);
 		_exit(0);
 	}
 	read(ends[0], &seen, 1);
@@ -324,7 +324,7 @@ static void leases(void)
 	step("child writes", in_child(open_to_write, -1));
 	close(fd);
 	both = own();
-	step("of a reader who writes", result_of(fcntl(both, F_SETLEASE, F_RDLCK)));
+	step("of a reader that writes", result_of(fcntl(both, F_SETLEASE, F_RDLCK)));
 	step("of a writer", result_of(fcntl(both, F_SETLEASE, F_WRLCK)));
 	step("child reads", in_child(open_to_read, -1));
 	step("given up", result_of(fcntl(both, F_SETLEASE, F_UNLCK)));

@@ -367,7 +367,7 @@ static void run_pairs(void)
 	pairs[n++] = (struct state){ .name = "file over itself", .path = "f", .groups = IS_FILE,
 		.make = make_same };
 	for (size_t i = 0; i < COUNT(renames); i++) {
-		/* A whiteout that was made in vain leaves its trace in the directory's times, as
+		/* A whiteout of a rename that failed leaves its trace in the directory's times, as
 		 * the file system below pleases. */
 		struct op op = { renames[i].name, run_rename_to,
 			renames[i].flags & RENAME_WHITEOUT ? IS_FILE : IS_FILE | IS_DIR,

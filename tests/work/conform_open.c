@@ -11,7 +11,7 @@
 
 #include "conform.h"
 
-/* What the descriptor is good for; from a state of the file that blocks nobody. */
+/* What the descriptor is good for; from a state of the file that blocks no process. */
 static void use(int fd)
 {
 	static _Alignas(4096) char page[4096];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Executing: who may, in whose name it then runs, and what becomes of a file that runs. */
+/* Executing: which user may, with which ids it then runs, and what becomes of a file that runs. */
 
 #include <err.h>
 #include <errno.h>

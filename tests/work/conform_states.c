@@ -16,7 +16,7 @@
 
 /* ---- making ---- */
 
-/* Who is not root cannot give a file away, and need not: all is his. */
+/* An ordinary user cannot give a file away, and need not: all belongs to that user. */
 bool put_owner(const char *at, mode_t mode, uid_t uid, gid_t gid)
 {
 	if (many_users() && lchown(at, uid, gid) < 0)
@@ -71,7 +71,7 @@ static bool put_flags(const char *at, int added)
 
 	if (!added)
 		return true;
-	put_age(at); /* nobody can any more when the flags are set */
+	put_age(at); /* impossible once the flags are set */
 	if (fd >= 0 && ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0) {
 		flags |= added;
 		done = ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
@@ -135,7 +135,7 @@ static bool make_full(const struct state *s, const char *at)
 		put_owner(at, s->mode, s->uid, s->gid) && put_flags(at, s->number);
 }
 
-/* What links lead to; in pairs it may be there already. */
+/* Makes the target of the link, too; of a pair the first one may have made it. */
 static bool make_link(const struct state *s, const char *at)
 {
 	if (strcmp(s->target, "target") == 0 && access("target", F_OK) < 0 &&
@@ -187,17 +187,17 @@ static bool make_parent(const struct state *s, const char *at)
 #define FF240 FF16 FF16 FF16 FF16 FF16 FF16 FF16 FF16 FF16 FF16 FF16 FF16 FF16 FF16 FF16
 #define LONG_NAME FF240 "\xff\xfe\xff\xfe\xff\xfe\xff\xfe\xff\xfe\xff\xfe\xff\xfe\xff"
 
-#define FOR_OTHER ACL({ ACL_OWNER, 7, NOBODY }, { ACL_UID, 7, OTHER_ID }, \
-	{ ACL_OWNING, 4, NOBODY }, { ACL_MASK, 7, NOBODY }, { ACL_REST, 0, NOBODY })
-#define AGAINST_MEMBER ACL({ ACL_OWNER, 6, NOBODY }, { ACL_UID, 0, 6002 }, \
-	{ ACL_OWNING, 6, NOBODY }, { ACL_MASK, 6, NOBODY }, { ACL_REST, 6, NOBODY })
-#define BY_GROUP ACL({ ACL_OWNER, 6, NOBODY }, { ACL_OWNING, 0, NOBODY }, \
-	{ ACL_GID, 7, OTHER_ID }, { ACL_GID, 4, 6003 }, { ACL_MASK, 7, NOBODY }, \
-	{ ACL_REST, 0, NOBODY })
-#define MASKED ACL({ ACL_OWNER, 7, NOBODY }, { ACL_UID, 7, OTHER_ID }, { ACL_OWNING, 7, NOBODY }, \
-	{ ACL_MASK, 4, NOBODY }, { ACL_REST, 7, NOBODY })
-#define INHERITED ACL({ ACL_OWNER, 7, NOBODY }, { ACL_UID, 7, OTHER_ID }, \
-	{ ACL_OWNING, 5, NOBODY }, { ACL_MASK, 7, NOBODY }, { ACL_REST, 1, NOBODY })
+#define FOR_OTHER ACL({ ACL_OWNER, 7, NO_ID }, { ACL_UID, 7, OTHER_ID }, \
+	{ ACL_OWNING, 4, NO_ID }, { ACL_MASK, 7, NO_ID }, { ACL_REST, 0, NO_ID })
+#define AGAINST_MEMBER ACL({ ACL_OWNER, 6, NO_ID }, { ACL_UID, 0, 6002 }, \
+	{ ACL_OWNING, 6, NO_ID }, { ACL_MASK, 6, NO_ID }, { ACL_REST, 6, NO_ID })
+#define BY_GROUP ACL({ ACL_OWNER, 6, NO_ID }, { ACL_OWNING, 0, NO_ID }, \
+	{ ACL_GID, 7, OTHER_ID }, { ACL_GID, 4, 6003 }, { ACL_MASK, 7, NO_ID }, \
+	{ ACL_REST, 0, NO_ID })
+#define MASKED ACL({ ACL_OWNER, 7, NO_ID }, { ACL_UID, 7, OTHER_ID }, { ACL_OWNING, 7, NO_ID }, \
+	{ ACL_MASK, 4, NO_ID }, { ACL_REST, 7, NO_ID })
+#define INHERITED ACL({ ACL_OWNER, 7, NO_ID }, { ACL_UID, 7, OTHER_ID }, \
+	{ ACL_OWNING, 5, NO_ID }, { ACL_MASK, 7, NO_ID }, { ACL_REST, 1, NO_ID })
 
 const struct state states[] = {
 	REGULAR("file", 0640, IS_FILE | IS_SORT),
@@ -243,8 +243,8 @@ const struct state states[] = {
 	SPECIAL("socket", S_IFSOCK | 0666, 0, IS_SORT),
 	SPECIAL("null device", S_IFCHR | 0666, DEVICE(1, 3), IS_SORT),
 	SPECIAL("full device", S_IFCHR | 0660, DEVICE(1, 7), 0),
-	SPECIAL("device of nobody", S_IFCHR | 0666, DEVICE(240, 77), 0),
-	SPECIAL("block device of nobody", S_IFBLK | 0666, DEVICE(240, 77), 0),
+	SPECIAL("device without a driver", S_IFCHR | 0666, DEVICE(240, 77), 0),
+	SPECIAL("block device without a driver", S_IFBLK | 0666, DEVICE(240, 77), 0),
 	{ .name = "ACL for other", .path = "f", .groups = IS_ACL, .make = make_file, .mode = 0600,
 		OWNED, .acl = FOR_OTHER },
 	{ .name = "ACL against member", .path = "f", .groups = IS_ACL, .make = make_file,

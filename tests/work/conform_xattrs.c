@@ -124,7 +124,7 @@ static void run_life(const struct op *op, const char *path)
 	said(lsetxattr(path, name, "fourth", 6, XATTR_REPLACE));
 }
 
-/* What root has put there; who sees it? */
+/* What root has put there: which user sees it? */
 static bool make_with_xattrs(const struct state *s, const char *at)
 {
 	return s->first->make(s->first, at) &&
@@ -206,14 +206,14 @@ static const struct {
 	const char *name;
 	const struct acl_entry *acl;
 } acls[] = {
-	{ "of a mode", PACKED({ ACL_OWNER, 6, NOBODY }, { ACL_OWNING, 4, NOBODY },
-		{ ACL_REST, 0, NOBODY }) },
-	{ "with a user", PACKED({ ACL_OWNER, 7, NOBODY }, { ACL_UID, 5, OTHER_ID },
-		{ ACL_OWNING, 5, NOBODY }, { ACL_MASK, 7, NOBODY }, { ACL_REST, 1, NOBODY }) },
-	{ "without a mask", PACKED({ ACL_OWNER, 7, NOBODY }, { ACL_UID, 5, OTHER_ID },
-		{ ACL_OWNING, 5, NOBODY }, { ACL_REST, 1, NOBODY }) },
-	{ "out of order", PACKED({ ACL_REST, 7, NOBODY }, { ACL_OWNER, 5, NOBODY },
-		{ ACL_OWNING, 5, NOBODY }) },
+	{ "of a mode", PACKED({ ACL_OWNER, 6, NO_ID }, { ACL_OWNING, 4, NO_ID },
+		{ ACL_REST, 0, NO_ID }) },
+	{ "with a user", PACKED({ ACL_OWNER, 7, NO_ID }, { ACL_UID, 5, OTHER_ID },
+		{ ACL_OWNING, 5, NO_ID }, { ACL_MASK, 7, NO_ID }, { ACL_REST, 1, NO_ID }) },
+	{ "without a mask", PACKED({ ACL_OWNER, 7, NO_ID }, { ACL_UID, 5, OTHER_ID },
+		{ ACL_OWNING, 5, NO_ID }, { ACL_REST, 1, NO_ID }) },
+	{ "out of order", PACKED({ ACL_REST, 7, NO_ID }, { ACL_OWNER, 5, NO_ID },
+		{ ACL_OWNING, 5, NO_ID }) },
 	{ "of no entry", PACKED({ 0, 0, 0 }) },
 };
 

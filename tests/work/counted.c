@@ -2,7 +2,7 @@
 
 /*
  * counted [--whole] DIR ROUNDS SEED: does operations of all kinds in DIR, which is its own, chosen
- * by chance, and prints what it did:
+ * at random, and prints what it did:
  *
  *	name done failed bytes
  *

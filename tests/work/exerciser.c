@@ -70,7 +70,7 @@ static unsigned char *buffer; /* of options.size, aligned */
 static uint64_t verified;
 static bool refused_zero, refused_uring;
 
-/* ---- chance */
+/* ---- random numbers */
 
 static off_t least(off_t a, off_t b)
 {
@@ -581,7 +581,7 @@ static bool is_zero(const unsigned char *bytes, off_t len)
 	return true;
 }
 
-/* What is said to be a hole must hold nothing.  A file system may take zeros for data. */
+/* What the file system calls a hole must hold nothing.  A file system may take zeros for data. */
 static void do_seek_data(void)
 {
 	struct slot *s = some_slot(false, false);
@@ -658,7 +658,7 @@ static void do_mmap_read(void)
 		(long)off, (long)len);
 	at = map(s, PROT_READ, one_in(2) ? MAP_SHARED : MAP_PRIVATE, start, off - start + len);
 	compare(&first, "mapping", at + (off - start), off, len);
-	/* After the end of the file the page is zeros: nobody here has stored there. */
+	/* After the end of the file the page is zeros: no client here has stored there. */
 	tail = (off + len) % PAGE ? PAGE - (off + len) % PAGE : 0;
 	if (off + (off_t)len == first.size && !is_zero(at + (off - start) + len, tail))
 		fail("a mapped page is not zero after the end of the file");

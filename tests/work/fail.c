@@ -40,7 +40,7 @@
 
 struct state {
 	_Atomic long allocs, calls, failed;
-	_Atomic long shift_ns; /* of CLOCK_REALTIME, as if somebody had set it */
+	_Atomic long shift_ns; /* of CLOCK_REALTIME, as if the clock had been set */
 	_Atomic long shifted;  /* how often such a time was given */
 	_Atomic long sqls;
 };
@@ -261,7 +261,7 @@ void *reallocarray(void *p, size_t n, size_t size)
 #define WORDS_IN long a, long b, long c, long d, long e, long f
 #define WORDS a, b, c, d, e, f
 
-/* name, whether the first argument is a descriptor, result when it fails */
+/* X(name, 1 if the first argument is a descriptor, the result of a failed call) */
 #define CALLS(X)                                                                                  \
 	X(open, 0, -1) X(open64, 0, -1) X(openat, 1, -1) X(openat64, 1, -1) X(read, 1, -1)         \
 	X(write, 1, -1) X(pread, 1, -1) X(pread64, 1, -1) X(pwrite, 1, -1) X(pwrite64, 1, -1)      \

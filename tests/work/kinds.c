@@ -2,7 +2,7 @@
 
 /*
  * Ways for processes to come and go, each in a child of its own: kinds NAME...  Prints what there is
- * to be compared, "NAME WHO PID" a line.
+ * to be compared, "KIND NAME PID" a line.
  */
 
 #include <err.h>
@@ -21,9 +21,9 @@ extern char **environ;
 
 static const char *kind;
 
-static void say(const char *who, pid_t pid)
+static void say(const char *name, pid_t pid)
 {
-	printf("%s %s %d\n", kind, who, pid);
+	printf("%s %s %d\n", kind, name, pid);
 	fflush(stdout);
 }
 
@@ -172,7 +172,7 @@ static void killed_threads(void)
 	wait_for(pid);
 }
 
-/* Nobody waits for it: it is gone at once. */
+/* No process waits for it: it is gone at once. */
 static void unwaited(void)
 {
 	pid_t pid;

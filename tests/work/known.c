@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Children of known work, for who measures them: each line printed is
+ * Children of known work, for tests that measure them: each line printed is
  *
  *	name pid status utime_us stime_us maxrss_kb minflt majflt nvcsw nivcsw rchar wchar
  *

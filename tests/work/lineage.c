@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A tree of processes by chance, each of which does a known amount of work itself, in threads too, and has
+ * A random tree of processes, each of which does a known amount of work itself, in threads too, and has
  * children that it waits for, or does not, in all ways there are; programs begin in between.
  *
  *	lineage LOG SEED        makes LOG; in a directory in which it may write
@@ -78,7 +78,7 @@ static void transfer(long n, bool out)
 	close(fd);
 }
 
-/* Through storage: what is written is new, what is read goes by no cache. */
+/* I/O that reaches the storage: writes a new file, reads past the page cache. */
 static void store(bool again)
 {
 	char name[64];
@@ -347,7 +347,7 @@ static void make_and_ignore(bool by_flag)
 	sigaction(SIGCHLD, &old, NULL);
 }
 
-/* The grandchild has lost its parent before, and goes to whoever takes it. */
+/* The grandchild has lost its parent before, and gets a new parent. */
 static void make_orphan(void)
 {
 	struct line *line = new_line("middle");
@@ -390,7 +390,7 @@ static void make_one(void)
 	case 4: waitpid(make_by_vfork(), NULL, 0); break;
 	case 5: wait_by_thread(); break;
 	case 6:
-		if (parent_waits()) { /* and lives: the kernel does not say who else made it */
+		if (parent_waits()) { /* and lives: the kernel does not say which other process made it */
 			make("sibling", CLONE_PARENT);
 			break;
 		}

@@ -253,7 +253,7 @@ static void whole_files(void)
 	tick();
 	EMIT(flock(other, LOCK_UN));
 	wait(&status);
-	say("who waited", "%d", WEXITSTATUS(status));
+	say("the waiting process", "%d", WEXITSTATUS(status));
 }
 
 /* ---- leases ---- */
@@ -286,7 +286,7 @@ static void leases(void)
 	EMIT(fcntl((int)must(open(".", O_RDONLY)), F_SETLEASE, F_RDLCK));
 }
 
-/* Who opens the file to write waits until the lease is given back. */
+/* A process that opens the file to write waits until the lease is given back. */
 static void broken_lease(void)
 {
 	int rd, status;
@@ -303,7 +303,7 @@ static void broken_lease(void)
 	EMIT(fcntl(rd, F_GETLEASE));
 	EMIT(fcntl(rd, F_SETLEASE, F_UNLCK));
 	wait(&status);
-	say("who waited", "%d", WEXITSTATUS(status));
+	say("the waiting process", "%d", WEXITSTATUS(status));
 	broken = 0;
 	EMIT(fcntl(rd, F_SETLEASE, F_RDLCK));
 	if (must(fork()) == 0)

@@ -270,7 +270,7 @@ static void truncated_meanwhile(void)
 		else if (turn > 0)
 			others++; /* what make() wrote may be seen before the first turn */
 	}
-	/* How often is chance. */
+	/* How often differs from run to run. */
 	say("the other process", "%d", WEXITSTATUS(status));
 	emit_content("f", fd);
 	LOAD(p + 4 * PAGE - 1);

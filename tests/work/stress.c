@@ -72,7 +72,7 @@ static struct {
 	const char *top, *beside;
 } options = { .seed = 1, .clients = 6, .operations = 1000 };
 
-/* Shared by all clients: who is killed has counted all the same. */
+/* Shared by all clients: a killed client has counted all the same. */
 static _Atomic uint64_t (*counts)[ERRNOS];
 
 static int top; /* the tree */
@@ -160,7 +160,7 @@ static void on_fault(int number)
 	siglongjmp(fault, 1);
 }
 
-/* Somebody may cut the file off below the mapping. */
+/* Another client may cut the file off below the mapping. */
 static void store(unsigned char *at, long len)
 {
 	if (sigsetjmp(fault, 1)) {

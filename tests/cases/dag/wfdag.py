@@ -12,7 +12,7 @@ from ftractest import Checks, Mount, need, need_fuse
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
 
-# Redirections, a pipe, a rename, an append, a program that was made, a file that nobody reads.
+# Redirections, a pipe, a rename, an append, a program that was made, a file that is never read.
 SCRIPT = """set -e
 sort input > sorted
 grep a sorted | tr a-z A-Z > upper

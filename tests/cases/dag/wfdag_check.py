@@ -87,7 +87,7 @@ def bed(name, files, *faults, command=(), options=(), mends=True):
     checks.equal(f"{name}: status", status, 1 if faults else 0)
     for row in rows:
         if row["kind"] != "redundant":
-            checks.check(f"{name}: {text_of(row)}: who did it, and when",
+            checks.check(f"{name}: {text_of(row)}: the process, and when",
                          row["command"] and row["operation"] and int(row["pid"]) > 0 and
                          int(row["first_ns"]) > 0, row)
     if faults and mends:
@@ -195,15 +195,15 @@ def makefiles():
     bed("included and used", files, "unordered clean a", command=(MAKE, "-j4", "all", "clean"), mends=False)
 
 
-def ghosts():
+def missing_names():
     project, rows = bed("ghost", {"a.c": "#include <x.h>\n" + MAIN, "second/x.h": "", "first/y.h": "", "Makefile": """\
         a.o: a.c second/x.h
         \t$(CC) -Ifirst -Isecond -c -o $@ $<
         """})
     status, rows = project.check("--kinds", "missing,ghost")
-    checks.equal("a ghost", [text_of(row) for row in rows], ["ghost a.o first/x.h"])
-    checks.equal("a ghost is no failure", status, 0)
-    checks.equal("unless it is said to be", project.check("--kinds", "ghost", "--fail-on", "ghost")[0], 1)
+    checks.equal("a missing name", [text_of(row) for row in rows], ["ghost a.o first/x.h"])
+    checks.equal("a missing name is no failure", status, 0)
+    checks.equal("unless --fail-on names it", project.check("--kinds", "ghost", "--fail-on", "ghost")[0], 1)
 
 
 RECURSIVE = {
@@ -299,7 +299,7 @@ def kinds_of_rules():
 
 
 def alias():
-    """What lies behind an alias is not known: nothing is said of what was there in time."""
+    """What lies behind an alias is not known: wfdag finds nothing about what was there in time."""
     bed("alias", {"Makefile": """\
         all: check
         check: parts
@@ -327,7 +327,7 @@ def large():
 
 
 def nothing_changes():
-    """What --make adds is seen by nobody who does not look for it."""
+    """Only makefiles that look for it see what --make adds."""
     files = {"Makefile": """\
         $(info $(firstword $(MAKEFILE_LIST)) $(words $(MAKEFILE_LIST)) $(.DEFAULT_GOAL) $(MAKEFLAGS) $(SHELL))
         first: ; @echo $@ $(MAKEFILE_LIST) $(filter FTRAC%,$(MAKEFLAGS))
@@ -344,7 +344,7 @@ def nothing_changes():
         project.clean()
 
 
-def only_what_is_said():
+def only_two_variables_are_added():
     """Of the environment of a recipe, and of a make below, with all variables exported."""
     for export in "export", "unexport", ".EXPORT_ALL_VARIABLES:", "":
         project = Project(f"environment-{export[:5]}", {"Makefile": f"""\
@@ -422,7 +422,7 @@ def other_records():
         MORE.clear()
 
 
-def somebody_else():
+def another_user():
     """The command may run as another user, whose makes leave notes, too."""
     if os.geteuid() != 0:
         return
@@ -430,12 +430,12 @@ def somebody_else():
     for path in BASE, project.top:
         path.chmod(0o777)
     project.build(options=("--make", "--user", "nobody"))
-    checks.equal("somebody else", project.check(), (0, []))
+    checks.equal("another user", project.check(), (0, []))
     checks.equal("nothing is left in /tmp", list(pathlib.Path("/tmp").glob("ftrac-make-*")), [])
 
 
 def environments():
-    """Makes that clean up behind others, and makefiles that somebody else has added."""
+    """Makes that clean up behind others, and makefiles that another program has added."""
     files = {"more.mk": "MORE = more\n", "sub/Makefile": "all: out\nout: ; echo $(MORE) > $@; cat ../in >> $@\n",
              "in": "x\n", "Makefile": """\
                  MAKEFLAGS = -r
@@ -447,7 +447,7 @@ def environments():
     project = Project("environments", files)
     project.build()
     del os.environ["MAKEFILES"]
-    checks.equal("makefiles of somebody else are read", (project.top / "sub/out").read_text(), "more\nx\n")
+    checks.equal("makefiles of another program are read", (project.top / "sub/out").read_text(), "more\nx\n")
     status, rows = project.check()
     checks.equal("environments: what is found", sorted(map(text_of, rows)), ["missing out ../in"])
 
@@ -476,8 +476,9 @@ def usage():
                      done.stdout)
 
 
-ALL = headers, generated, tools, races, makefiles, ghosts, recursive, kinds_of_rules, alias, large, nothing_changes, \
-    only_what_is_said, by_ninja, by_file, other_records, somebody_else, environments, usage
+ALL = headers, generated, tools, races, makefiles, missing_names, recursive, kinds_of_rules, alias, large, \
+    nothing_changes, \
+    only_two_variables_are_added, by_ninja, by_file, other_records, another_user, environments, usage
 for one in ALL:
     if len(sys.argv) < 2 or one.__name__ in sys.argv[1:]:
         one()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # seconds: 34
-"""wfdag diff: the same workflow is the same graph, whatever order, load, directory and names by chance;
-what was changed in it is what is said, and nothing else."""
+"""wfdag diff: the same workflow is the same graph, whatever order, load, directory and generated names;
+wfdag reports each change in it, and nothing else."""
 import json
 import os
 import pathlib
@@ -146,9 +146,9 @@ def check_changes(checks, name, a, b, wanted, summary=""):
             if not text.startswith("changed")]
     checks.equal(f"{name}: the other way round", [text for text in Compared(b, a).differences()
                                                   if not text.startswith("changed")], sorted(back))
-    people = diff(a, b)
-    checks.check(f"{name}: short", people.stdout.count("\n") < 75, people.stdout)
-    checks.equal(f"{name}: the same twice", diff(a, b).stdout, people.stdout)
+    summary = diff(a, b)
+    checks.check(f"{name}: short", summary.stdout.count("\n") < 75, summary.stdout)
+    checks.equal(f"{name}: the same twice", diff(a, b).stdout, summary.stdout)
     return found
 
 
@@ -284,14 +284,14 @@ with multiprocessing.Pool(int(sys.stdin.read())) as pool:
 """
 
 
-def check_chance(checks, runs):
-    """Names of mktemp, process ids in names, who comes first; a chain where all are alike; who of a pool gets what."""
+def check_generated_names(checks, runs):
+    """Names of mktemp, process ids in names, the order of processes; a chain where all are alike; a pool."""
     def scripts(work):
         for name, text in ("job.sh", JOB), ("chain.sh", CHAIN), ("pool.py", POOL):
             (work / name).write_text(text)
     jobs = [runs.trace(["sh", "-c", f"seq 40 | xargs -P {n} -n 1 sh ./job.sh"], scripts) for n in (1, 4, 8)]
-    check_same(checks, "names by chance", jobs[0], jobs[1])
-    check_same(checks, "names by chance, again", jobs[1], jobs[2])
+    check_same(checks, "generated names", jobs[0], jobs[1])
+    check_same(checks, "generated names, again", jobs[1], jobs[2])
     space = ["unshare", "--fork", "--pid", "--mount-proc"]
     if subprocess.run([*space, "true"], stderr=subprocess.DEVNULL, check=False).returncode:
         print("no PID namespaces here: small process ids not tried")
@@ -364,7 +364,7 @@ def main():
         check_generated_below(checks, runs)
         check_any_bytes(checks, runs)
         check_failed(checks, runs, first)
-        check_chance(checks, runs)
+        check_generated_names(checks, runs)
         check_montage(checks, runs)
         check_options(checks, runs, first)
         check_equals(checks, runs)

@@ -94,7 +94,7 @@ def levels(tasks):
 
 
 def acyclic(edges):
-    """By somebody else's reader of graphs, if there is one."""
+    """By the graph reader of networkx, if there is one."""
     python = python_with("networkx")
     code = ("import json, networkx, sys; g = networkx.DiGraph(json.load(sys.stdin)); "
             "print(networkx.is_directed_acyclic_graph(g))")
@@ -300,7 +300,7 @@ def workflow(base):
 
 
 def uncounted(base, inputs):
-    """Bytes that nobody counted are left out, not 0."""
+    """Bytes that ftrac did not count are left out, not 0."""
     if not has_fidelity("open"):
         print("no fidelity open here: not looked at")
         return

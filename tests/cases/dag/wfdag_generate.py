@@ -17,7 +17,7 @@ from workflows import traced
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
 EXAMPLES = TOP / "examples"
-OWN = {".ftrac", ".ninja_log", ".ninja_deps", ".snakemake"} # of who runs it
+OWN = {".ftrac", ".ninja_log", ".ninja_deps", ".snakemake"} # of the program that runs it
 
 # How each is run: again, it has nothing to do.
 SYSTEMS = {
@@ -100,7 +100,7 @@ def run(*args, cwd=None, status=0, **options):
 
 
 def contents(directory):
-    """Everything below, but what belongs to who ran it."""
+    """Everything below, but what belongs to the program that ran it."""
     found = {}
     for base, folders, files in os.walk(os.fsencode(directory)):
         for name in list(folders):
@@ -145,7 +145,7 @@ def round_trip(base, what, inputs, command, options=(), drop=(), bare=(), stamps
         checks.check(f"{what}, {system}: as many files", len(made) > 2)
         if stamps:
             found = os.listdir(copy / ".ftrac") if (copy / ".ftrac").exists() else []
-            checks.check(f"{what}, {system}: names are said, and not stamps", len(found) <= stamps, found)
+            checks.check(f"{what}, {system}: rules name files, and not stamps", len(found) <= stamps, found)
         for path in sorted(keys):
             checks.check(f"{what}, {system}: {path}", wanted.get(path, 0) == made.get(path, 0))
         said = run(*again, rules, cwd=copy)
@@ -216,8 +216,8 @@ def bytes_in_names(base):
     (inputs / "in").mkdir(parents=True)
     names = [name for b in range(1, 256) if b != ord("/") for name in (
         bytes([b]), bytes([b, ord("x")]), bytes([ord("x"), b]), bytes([ord("y"), b, ord("y")])) if name not in (b".", b"..")]
-    chance = random.Random(7)
-    names += [bytes(chance.choices(MEANING, k=chance.randrange(2, 7))) for _ in range(400)]
+    numbers = random.Random(7)
+    names += [bytes(numbers.choices(MEANING, k=numbers.randrange(2, 7))) for _ in range(400)]
     names = sorted(set(names) - set(SPECIAL) - {b"..", b"."})
     for i, name in enumerate(names + SPECIAL):
         with open(os.path.join(top, b"in", name), "wb") as file:
@@ -320,7 +320,7 @@ def batch(base):
 
 
 def refusals(base):
-    """What cannot be done is said in one line."""
+    """What cannot be done gives one line of error."""
     db, nothing = base / "copy.db", base / "nothing.db"
     base.mkdir()
     (base / "a").write_text("text\n")

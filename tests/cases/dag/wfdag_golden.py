@@ -6,7 +6,7 @@
 
 What is expected was written down from the rules of the graph, not from what wfdag says: a read edge is
 a read, mapping or execution; a write edge a write, creation, truncation or the target of a renaming; a
-file is its identity; a version ends when it is written after somebody else read it, or is emptied; a
+file is its identity; a version ends when it is written after another process read it, or is emptied; a
 process is divided where it reads what depends on itself or on what it started.  All of it in each
 fidelity, with single operations and without.
 """
@@ -96,7 +96,7 @@ def exchange(s):
     s.once("D", "r('y')")
 
 
-# He reads, and renames what he has read: the name is new, and it depends on him.
+# M reads x and renames it: the name is new, and depends on M.
 @scenario("A > x.1; x.1 > M; M > x.2; x.2 > B", parts="x.1 > x.2", kinds={"M > x.2": "rename"})
 def read_then_renamed(s):
     s.once("A", "w('x.tmp')")
@@ -127,7 +127,7 @@ def unlink_and_make_again(s):
     s.once("B", "r('x')")
 
 
-# B has it as its standard input from a parent, who does not read.
+# B has it as its standard input from a parent, which does not read.
 @scenario("A > x; x > B", opened="A > x; x > P")
 def unlink_while_open(s):
     s.once("A", "w('x')")
@@ -246,13 +246,13 @@ def made_empty(s):
 
 
 @scenario("A > x; x > B")
-def read_by_nobody_and_at_its_end(s):
+def empty_file_read(s):
     s.once("A", "close(open('x', O_WRONLY | O_CREAT, 0o644))")
     s.once("B", "r('x')")  # 0 bytes are a read, too
 
 
 @scenario("A > x")
-def read_by_nobody(s):
+def never_read(s):
     s.once("A", "w('x')")
     s.once("B", "stat('x')", "listdir('.')", "chmod('x', 0o600)", "utime('x')")
 
@@ -356,7 +356,7 @@ def feedback(s):
         a("r('g')")
 
 
-# A log that is begun early and read by nobody is no reason to divide anything.
+# A log that is begun early and never read is no reason to divide anything.
 @scenario("A > log; x > A; A > y; y > B; B > z; z > C")
 def begun_early(s):
     s.given("x")
@@ -381,7 +381,7 @@ def of_a_child_alone(s):
     s.programs_as = {"touch": "C"}
 
 
-# Two wrote the same version, and one of them reads it: it depends on him, and on the other.
+# Two wrote the same version, and one of them reads it: its next part depends on both.
 @scenario("A.1 > x; B > x; x > A.2; A.2 > y", parts="A.1 > A.2")
 def read_back_what_two_wrote(s):
     a, b = s.actors_named("A B")
@@ -401,7 +401,7 @@ def looked_at_before_mapped(s):
       "close(fd)", "w('z')")
 
 
-# M looks at x before somebody reads it whom M depends on, and renames it later.
+# M looks at x before R, on which M depends, reads it; M renames it later.
 @scenario("A > x.1; x.1 > R; R > z; z > M; M > x.2; x.2 > B", parts="x.1 > x.2")
 def looked_at_before_renamed(s):
     m = s.actor("M")
@@ -412,7 +412,7 @@ def looked_at_before_renamed(s):
     s.once("B", "r('x')")
 
 
-# What C has read of x.1 is in x.2, and A, who changed a byte of it, has not written it.
+# What C has read of x.1 is in x.2, and A, which changed a byte of it, has not written it.
 @scenario("B > x.1; x.1 > C; A.1 > x.2; x.2 > A.2; A.2 > y", parts="x.1 > x.2; A.1 > A.2")
 def read_after_a_change_of_anothers(s):
     s.once("B", "w('x', b'from B')")
@@ -427,7 +427,7 @@ def read_changed_and_read(s):
     s.once("A", "r('x')", "w('x', b'!', O_WRONLY, 0)", "r('x')", "w('y')", "w('x', b'?', O_WRONLY, 0)")
 
 
-# Round and round: a part for each time, but the one who begins needs none for the last.
+# Round and round: a part for each time, but the process that begins needs none for the last.
 @scenario("A.1 > f.1; f.1 > B.1; B.1 > g.1; g.1 > C.1; C.1 > h.1; h.1 > A.2; A.2 > f.2; f.2 > B.2; "
           "B.2 > g.2; g.2 > C.2; C.2 > h.2", parts="A.1 > A.2; B.1 > B.2; C.1 > C.2; f.1 > f.2; g.1 > g.2; "
           "h.1 > h.2")
@@ -441,7 +441,7 @@ def feedback_of_three(s):
         c("r('g')", "w('h', b'from C', O_WRONLY)")
 
 
-# Both read first: nothing comes back to who wrote it.
+# Both read first: nothing comes back to its writer.
 @scenario("x > A; x > B; A > y; B > z; z > C; y > C")
 def diamond(s):
     s.given("x")

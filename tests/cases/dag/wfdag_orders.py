@@ -36,9 +36,9 @@ ORDERS = {
     "a link leads elsewhere": ["echo 1 > a && echo 2 > b && ln -s a l", "cat l > r", "ln -sf b l", "cat l > s"],
     "a directory is listed": ["mkdir d && echo 1 > d/a", "ls d > r", "echo 2 > d/b", "ls d > s", "rm d/a"],
     "names fit a pattern": ["echo 1 > x1", "cat x* > r", "echo 2 > x2"],
-    "who may run it": ["printf '#!/bin/sh\necho 1\n' > p", "chmod +x p", "./p > r", "chmod -x p"],
+    "which jobs may run it": ["printf '#!/bin/sh\necho 1\n' > p", "chmod +x p", "./p > r", "chmod -x p"],
     "two write one file": ["echo 1 > a", "echo 2 >> a", "echo 3 >> a", "sed -i s/2/x/ a"],
-    "who reads comes before who empties": ["cat given > r", ": > given", "echo 1 >> given"],
+    "a reader comes before a job that empties": ["cat given > r", ": > given", "echo 1 >> given"],
     "a size is tested": [": > a", "test -s a || echo empty > r", "echo 1 > a", "test -s a && echo full > s"],
     "a job that fails": ["cat a > r; exit 3", "echo 1 > a"],
     "a shell that is left": ["echo 1 > a; exit 0", "exec cat a > r"],
@@ -64,7 +64,7 @@ DRIVERS = {
 # Scripts that cannot be run again by parts, and a word of the reason.
 REFUSED = {
     "the script writes a file": ("echo 1 > a\ncat a > b\n", "itself"),
-    "which nobody reads": ("cat given > a\necho 1 > b\n", "itself"),
+    "which no job reads": ("cat given > a\necho 1 > b\n", "itself"),
     "it empties one": ("cat given > a\n: > given\n", "itself"),
     "it writes between its commands": ("{ cat given; echo 1; } > a\n", "itself"),
     "in a shell of its own": ("(echo 1; cat given) > a\n", "itself"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # seconds: 13
-"""wfdag: other people's programs read each of its exports, and find in it what --json says: the same
+"""wfdag: other programs read each of its exports, and find in it what --json says: the same
 nodes and edges with the same attributes, also where names are such that a careless export breaks."""
 import collections
 import csv
@@ -127,7 +127,7 @@ def missing(what):
 
 
 def python_with(module):
-    """An interpreter that has it, a module may be the system's alone."""
+    """A Python that has the module: it may be installed for that of the system only."""
     for python in "python3", "/usr/bin/python3":
         if shutil.which(python) and subprocess.run([python, "-c", f"import {module}"], capture_output=True,
                                                    timeout=60, check=False).returncode == 0:

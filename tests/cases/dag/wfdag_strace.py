@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # seconds: 42
 # long: --long
-"""wfdag: who used which file how is what strace says of the same run, on a compile and on Montage.
+"""wfdag: which process used which file how is what strace says of the same run, on a compile and on Montage.
 
 strace runs inside the mount, around the workload, so that both see the same processes.  Its lines are
 read here by the rules of the graph: a read is a read, mapping, execution, or an opening for reading

@@ -45,7 +45,7 @@ def trace(base):
 
 
 def compile_trace(base):
-    """Long enough that what is not known of a run, as the start of the first process, is little of it."""
+    """Of a long run: unknown times, as the start of the first process, are a small part of it."""
     sources = {f"s{n}.c": "".join(f"int f{n}_{k}(int x) {{ return x * {k} + f{n}_{k - 1}(x - 1); }}\n" if k else
                                   f"int f{n}_0(int x) {{ return x; }}\n" for k in range(FUNCTIONS))
                for n in range(SOURCES)}
@@ -167,8 +167,8 @@ def check_parts(checks, db, graph):
                  not any(names[node] == "part2" for node in below))
     between = graph_of("--between", "part1", "--between", "sum", db)
     checks.equal("between two files", sorted(names[node["id"]] for node in between["nodes"]), ["", "part1", "sum"])
-    ghosts = [node for node in graph_of("--ghosts", db)["nodes"] if node["kind"] == "ghost"]
-    checks.check("ghosts", any(node["path"].endswith("/work/missing") for node in ghosts), ghosts)
+    missing = [node for node in graph_of("--ghosts", db)["nodes"] if node["kind"] == "ghost"]
+    checks.check("missing names", any(node["path"].endswith("/work/missing") for node in missing), missing)
     phases = graph_of("--group-by", "phase", db)
     checks.check("a node for each phase", any(node.get("group") == "sort" or node.get("group", "").startswith("part*")
                                              for node in phases["nodes"]), [n.get("group") for n in phases["nodes"]])
@@ -178,7 +178,7 @@ def check_parts(checks, db, graph):
     few = graph_of("--max-nodes", "5", db)
     checks.check("folded to few", len(few["nodes"]) < len(graph["nodes"]))
     dot = wfdag("--max-nodes", "5", "--dot", "-", db)
-    checks.check("which is said", " nodes folded" in dot and "nodes folded" in run(
+    checks.check("which wfdag says", " nodes folded" in dot and "nodes folded" in run(
         "--max-nodes", "5", "--dot", "-", db).stderr)
     reduced = graph_of("--reduce", db)
     checks.check("reduced: the same nodes, fewer edges", len(reduced["nodes"]) == len(graph["nodes"]) and

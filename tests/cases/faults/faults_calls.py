@@ -4,7 +4,7 @@
 # long: --all
 """The N-th system call fails, for N = 1, 2, 3 ...: of a daemon from its start to its end, of the thread
 that writes the trace (SQLite's reads, writes, syncs and locks are such calls), of handlers, and of
-procmon.  No crash, nothing hangs, nothing wrong is shown or recorded; what could not be done is said.
+procmon.  No crash, nothing hangs, nothing wrong is shown or recorded; the program prints what it could not do.
 
     faults_calls.py [--all] [--runs N] [--from N --to N] [start|writer|handlers|procmon ...]
 """

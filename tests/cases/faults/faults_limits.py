@@ -112,7 +112,7 @@ def figures(pid):
 
 
 def limit_of(pid, name):
-    """In force, as the kernel has it: who may, raises some of his limits."""
+    """In force, as the kernel has it: a daemon with the right to it raises some of its limits."""
     with open(f"/proc/{pid}/limits", encoding="ascii") as f:
         word = next(line for line in f if line.startswith(name))[len(name):].split()[0]
     return float("inf") if word == "unlimited" else int(word)
@@ -138,7 +138,7 @@ def sizes(checks):
     with Mount(prefix=["prlimit", "--fsize=200000:200000"]) as mount:
         limit = limit_of(mount.pid, "Max file size")
         work(checks, "size of files", mount)
-        # With the right to it, the daemon has raised the limit: it is not that of those who write.
+        # With the right to it, the daemon has raised the limit: it is not that of the writers.
         facts = end(checks, "size of files", mount, limit == 200000)
         print(f"size of files: limit {limit}, {facts['ops_lost']} operations not recorded")
         checks.check("size of files: why", limit > 200000 or "ulimit -f" in facts["recording_error"], facts)
@@ -166,13 +166,13 @@ def small_files(checks):
         os.remove(f"{top}/big")
         got = run(20000, WFDAG, "--dot", "out.dot", "trace.db")
         print("small files: wfdag:", *got[2])
-        checks.check("wfdag: it fits, or it is said", got[0] == 0 or "File too large" in got[2][-1], got)
+        checks.check("wfdag: it fits, or wfdag says why not", got[0] == 0 or "File too large" in got[2][-1], got)
         refused("wfdag", 1, run(100, WFDAG, "--dot", "other.dot", "trace.db"))
         checks.equal("no part of a file is left", [name for name in os.listdir(top) if "other" in name], [])
 
 
 def address_space(checks):
-    """Room for some threads only: these serve all, and nobody notices."""
+    """Room for some threads only: these serve all, and no program notices."""
     peaks, limit = [], 420 << 20
     for words in [], ["prlimit", f"--as={limit}:{limit}"]:
         with Mount(prefix=words) as mount:
@@ -202,7 +202,7 @@ def make_until_refused(mount):
 
 
 def memory(checks):
-    """No memory any more, in the middle: what cannot be done is refused, what cannot be recorded is said."""
+    """No memory any more, in the middle: ftrac refuses what it cannot do, and counts what it cannot record."""
     with Mount() as mount:
         work(checks, "memory", mount)
         room = figures(mount.pid)["VmData"] + (256 << 10)

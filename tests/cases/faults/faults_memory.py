@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # long: --runs 200
 """The N-th allocation fails, for N = 1, 2, 3 ...: of the tools that read traces, of procmon, of a mount
-and of the thread that writes the trace.  None of them ever crashes, hangs or says what is not so; what
-could not be done is said in one line, and the application that is traced does not notice.
+and of the thread that writes the trace.  None of them ever crashes, hangs or says what is not so.  Each
+prints in one line what it could not do, and the application that is traced does not notice.
 
     faults_memory.py [--all] [--runs N] [--from N --to N] [tools|procmon|mount|handlers|begin|writer ...]
 """

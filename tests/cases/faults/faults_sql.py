@@ -3,8 +3,8 @@
 # seconds: 6
 # long: --all
 """The N-th call of SQLite fails, for N = 1, 2, 3 ...: of the tools that read traces, of procmon, of a mount
-and of the thread that writes the trace.  What could not be done is said in one line, nothing that is not so
-is said or recorded, and the application that is traced does not notice.
+and of the thread that writes the trace.  Each prints in one line what it could not do, nothing that is not so
+is printed or recorded, and the application that is traced does not notice.
 
     faults_sql.py [--all] [--runs N] [--from N --to N] [tools|procmon|mount|writer ...]
 """

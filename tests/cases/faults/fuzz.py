@@ -11,7 +11,7 @@ from ftractest import TOP
 from sample import LONG
 
 SECONDS = 60 if LONG else 3
-SEED = 1  # what chance finds is looked for by hand, and is no change's fault
+SEED = 1  # what random inputs find is looked for by hand, and is no change's fault
 sys.exit(subprocess.run([sys.executable, TOP / "tests/fuzz/run.py", "--seconds", str(SECONDS),
                          "--seed", str(SEED),
                          sanitizers.address()]).returncode)

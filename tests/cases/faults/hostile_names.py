@@ -186,7 +186,7 @@ def judge(command, done, may_fail):
     if may_fail or REFUSED & set(command):
         allowed = {0, 1, 2}
     checks.check(f"{line!r}: status", done.returncode in allowed, f"{done.returncode} {said[-500:]}")
-    checks.check(f"{line!r}: no control characters are said", not re.search("[\x00-\x09\x0b-\x1f\x7f]", said), repr(said[-500:]))
+    checks.check(f"{line!r}: prints no control characters", not re.search("[\x00-\x09\x0b-\x1f\x7f]", said), repr(said[-500:]))
     if done.returncode in fails:
         errors = [one for one in said.removesuffix("\n").split("\n") if "warning: " not in one and "folded" not in one]
         checks.check(f"{line!r}: says why in one line", len(errors) == 1 and errors[0].startswith("wf"), said[-500:])

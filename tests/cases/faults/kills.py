@@ -8,7 +8,7 @@ it is complete; the mount says that it is not connected any more, and `ftrac umo
 
     kills.py [--all] [--kills N] [--seed N]     (16; with --all 200)
 
-What must be there is not asked of the trace.  Clients note when each step was done.  Somebody else looks,
+What must be there is not asked of the trace.  Clients note when each step was done.  Another process looks,
 every few milliseconds, whether a transaction has been committed since (PRAGMA data_version).  There is
 one writer, and a batch is begun after the commit of the one before; so what was done before the last
 two commits, as they were seen, is due.
@@ -36,7 +36,7 @@ THIS = f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file_
 PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
 WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
 PATIENCE_S = 60
-# What the kernel says to who asks a FUSE mount whose daemon has gone, and to who was waiting for an answer.
+# The errors of requests to a FUSE mount whose daemon has gone, and of those that were waiting for an answer.
 GONE = {errno.ENOTCONN, errno.ECONNABORTED}
 
 
@@ -72,7 +72,7 @@ def start_programs(_top, journal, name):
 
 
 def client(work, top, journal, name):
-    """In a process of its own, which ends by itself if nobody else sees to it."""
+    """In a process of its own, which ends by itself if no other process ends it."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -83,10 +83,10 @@ def client(work, top, journal, name):
     return pid
 
 
-# ---- who looks at it from outside
+# ---- a process that looks at it from outside
 
 class Watch(threading.Thread):
-    """Sees commits of a trace: since when, at least, each of them has been there."""
+    """Notes the commits of a trace, each with a time before it."""
 
     def __init__(self, db):
         super().__init__(daemon=True)
@@ -185,7 +185,7 @@ class Life:
         self.check("sound", rows == [("ok",)], rows)
         facts = dict(db.execute("SELECT key, value FROM trace"))
         self.check("complete, or not", facts.get("complete") in complete, facts.get("complete"))
-        self.check("nothing is said to be lost", facts["ops_lost"] == 0, facts["ops_lost"])
+        self.check("the trace says that nothing is lost", facts["ops_lost"] == 0, facts["ops_lost"])
         ops = db.execute("SELECT count(*) FROM op").fetchone()[0]
         self.check("as many operations as it says", ops == facts["ops_recorded"],
                    (ops, facts["ops_recorded"]))
@@ -233,7 +233,7 @@ class MountLife(Life):
         mount.pid = None
         self.check_mount(mount.mnt)
         counts = self.check_files()
-        self.check("errors of those who were in the middle, two",
+        self.check("errors of the clients in the middle, two",
                    {number for number, _ in self.errors} <= GONE and len(self.errors) == 2, self.errors)
         return counts
 
@@ -319,7 +319,7 @@ class StartLife(Life):
         return "a run" if facts else "tables" if tables else "no tables"
 
     def check_again(self, mnt):
-        """Who begins once more, with the same name, gets a trace, or is told what to do."""
+        """A new mount with the same trace file gives a trace, or says what to do."""
         told = subprocess.run([FTRAC, "--force", "--db", self.db, "-o", f"source={self.work}", mnt],
                               capture_output=True, text=True, timeout=60, check=False)
         self.check("once more", told.returncode == (self.state == "an empty file") and

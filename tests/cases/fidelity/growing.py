@@ -40,11 +40,11 @@ with Mount() as mount:
     copy_to(mount.base / "native")
     subprocess.run(["make", "-s", "-j8"], cwd=mount.base / "native", check=True, timeout=120,
                    stdout=subprocess.DEVNULL)
-    # One who begins to read before the work and ends after it: all of it stays in the log.
+    # A reader that begins before the work and ends after it: all of it stays in the log.
     slow = sqlite3.connect(f"file:{mount.db}?mode=ro", uri=True, isolation_level=None)
     slow.execute("BEGIN")
     seen_first = slow.execute("SELECT count(*) FROM op").fetchone()
-    # One who is killed in the middle of a read.
+    # A reader that is killed in the middle of a read.
     killed = subprocess.Popen(
         ["sqlite3", str(mount.db), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
          " SELECT count(*) FROM n, op"], stdout=subprocess.DEVNULL)

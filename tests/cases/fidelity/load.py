@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # seconds: 11
 # long: --minutes 3
-"""Many clients at once who verify every byte, some of them killed in the middle, in each fidelity:
+"""Many clients at once that verify every byte, some of them killed in the middle, in each fidelity:
 nothing is wrong, nothing is lost, and memory does not grow without end.
 
     load.py [--minutes N] [--clients N] [FIDELITY...]     (N minutes for each; else 8 s)

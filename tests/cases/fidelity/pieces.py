@@ -20,7 +20,7 @@ import straced
 from ftractest import Checks, Mount, need, need_fuse
 
 MOST, CALLS, PAGE = 5 << 20, 120, 4096
-LIMIT = 48 << 20  # of the size of files: a write that meets it is cut short
+LIMIT = 48 << 20  # of the size of files: a write beyond it is cut short
 
 
 class Vector(ctypes.Structure):
@@ -76,7 +76,7 @@ def program(seed):
 
 
 def as_sent(op, offset, length, done):
-    """Of a write that meets the limit of file sizes the file system is only told what is left up to there."""
+    """Of a write beyond the limit of file sizes, the file system gets only the part up to the limit."""
     return op, offset, done if op == "write" and offset + done == LIMIT else length, done
 
 

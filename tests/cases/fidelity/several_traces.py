@@ -117,7 +117,7 @@ def changed(trace, name, *statements):
 
 
 def check_doubts(checks, base):
-    """What cannot be the same file, or not in that order, is said, and no flow is made of it."""
+    """If files cannot be the same, or not in that order, wfdag says so and makes no flow of them."""
     (base / "d").mkdir()
     traces = record_each(base, ["echo 1 > f", "cat f > g"], base / "d")
     later = traces[1]
@@ -134,7 +134,7 @@ def check_doubts(checks, base):
     for words, trace in doubtful.items():
         pairs, said = flow_between([traces[0], trace])
         checks.equal(f"{words}: no flow", pairs, set())
-        checks.check(f"{words}: it is said", words in said and f"{base}/d/f" in said and said.count("\n") == 1, said)
+        checks.check(f"{words}: wfdag says it", words in said and f"{base}/d/f" in said and said.count("\n") == 1, said)
 
 
 need_fuse()

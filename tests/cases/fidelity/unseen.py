@@ -10,7 +10,7 @@ from ftractest import TOP, Checks, Mount, need_fuse, skip
 
 WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
 ANSWERED = "EACCES", "EEXIST", "EISDIR", "ENOTDIR", "ELOOP", "EXDEV", "EPERM"  # by the kernel itself
-NOBODY = 65534
+UNPRIVILEGED = 65534
 
 
 def error(call, *args):
@@ -37,8 +37,8 @@ def acts():
     print("ENOENT", error(os.open, "no/such/file", os.O_RDONLY))
     os.symlink("loop", "loop")
     os.setgroups([])
-    os.setgid(NOBODY)
-    os.setuid(NOBODY)
+    os.setgid(UNPRIVILEGED)
+    os.setuid(UNPRIVILEGED)
     print("EACCES", error(os.open, "secret", os.O_RDONLY))
     print("EEXIST", error(os.mkdir, "directory"))
     print("EISDIR", error(os.open, "directory", os.O_WRONLY))
@@ -100,7 +100,7 @@ with Mount("--fidelity", "exact") as mount:
         "SELECT sum(bytes) FROM op WHERE name = 'write' AND path = ?", f"{work}/out")[0][0], 70000)
     checks.equal("length 0: succeeds, without a row; the name is that at the open", (results["nothing"], [
         row for row in ops("old", "name, length") if row[0] in ("read", "write")]), ("0 0", [("write", 1)]))
-    checks.equal("ghost: the first name that is not there", mount.sql(
+    checks.equal("missing name: the first one", mount.sql(
         "SELECT path FROM ghost WHERE path LIKE ?", f"{work}/no%"), [(f"{work}/no",)])
     for name in ANSWERED:
         number = getattr(errno, name)

@@ -145,20 +145,20 @@ def options_arrive(way):
 def ordinary_user():
     """Follows its own commands; what is missing is one clear line."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
-        print("not root: an ordinary user is who looks anyway")
+        print("not root: this is an ordinary user already")
         return
-    nobody = pwd.getpwnam("nobody")
-    prefix = ["setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
+    user = pwd.getpwnam("nobody")
+    prefix = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
     place = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
     place.chmod(0o777)
-    program = place / "procmon"  # the build may lie where nobody may look
+    program = place / "procmon"  # the user may not be able to enter the build
     shutil.copy(PROCMON, program)
     done = subprocess.run([*prefix, program, "--check"], capture_output=True, text=True, timeout=60)
     print(done.stdout, end="")
     lines = {line.split()[0]: line for line in done.stdout.splitlines()}
-    checks.equal("check, as nobody: status", (done.returncode, done.stderr), (0, ""))
-    checks.check("check, as nobody: ptrace", lines["ptrace"].split()[1] == "yes", lines)
-    checks.check("check, as nobody: what is missing, and what would give it",
+    checks.equal("check, as an ordinary user: status", (done.returncode, done.stderr), (0, ""))
+    checks.check("check, as an ordinary user: ptrace", lines["ptrace"].split()[1] == "yes", lines)
+    checks.check("check, as an ordinary user: what is missing, and what would give it",
                  "CAP_NET_ADMIN" in lines["taskstats"] and "setcap" in lines["taskstats"], lines)
     for way in WAYS:
         if way == "connector" and lines["connector"].split()[1] != "yes":
@@ -168,17 +168,17 @@ def ordinary_user():
         done = subprocess.run([*prefix, program, "--db", db, "--processes", way, "sh", "-c",
                                "seq 50 | xargs -P4 -n1 /bin/true; exit 4"], capture_output=True,
                               text=True, timeout=60, cwd=place)
-        checks.equal(f"as nobody, {way}", (done.returncode, done.stderr), (4, ""))
+        checks.equal(f"as an ordinary user, {way}", (done.returncode, done.stderr), (4, ""))
         rows = sqlite3.connect(db).execute("SELECT count(*), count(end_ns), count(cpu_ns), "
                                            "count(rsspeak_bytes), min(tier), max(tier) FROM process"
                                            ).fetchone()
         figures = (53, 53) if way == "ptrace" else (0, 0)
-        checks.equal(f"as nobody, {way}: processes", rows, (53, 53, *figures, way, way))
+        checks.equal(f"as an ordinary user, {way}: processes", rows, (53, 53, *figures, way, way))
     # Also of what ends with all of its threads at once, whose first has no memory then.
     shutil.copy(WORK / "known", place / "known")
     subprocess.run([*prefix, program, "--db", place / "known.db", place / "known"], check=True,
                    capture_output=True, timeout=60, cwd=place)
-    checks.equal("as nobody: bytes of each process", sqlite3.connect(place / "known.db").execute(
+    checks.equal("as an ordinary user: bytes of each process", sqlite3.connect(place / "known.db").execute(
         "SELECT count(*) - count(read_char), count(*) - count(write_bytes) FROM process").fetchone(), (0, 0))
     suid = [name for name in ("/usr/bin/passwd", "/usr/bin/chsh", "/usr/bin/su", "/bin/mount")
             if os.path.exists(name) and os.stat(name).st_mode & 0o4000]

@@ -18,15 +18,15 @@ KINDS = ("chain clones core daemons killed killed-threads spawns stopped thread-
 
 
 class Run:
-    """Of tests/work/kinds.c: rows of those who have said who they are."""
+    """Of tests/work/kinds.c: the rows of the processes that have printed their ids."""
 
     def __init__(self, way, p, kind):
         self.way, self.p, self.kind = way, p, kind
         self.pids = {line.split()[1]: int(line.split()[2]) for line in p.out.splitlines()}
-        self.rows = {who: p.processes(f"pid = {pid}") for who, pid in self.pids.items()}
+        self.rows = {name: p.processes(f"pid = {pid}") for name, pid in self.pids.items()}
 
-    def __getitem__(self, who):
-        return self.rows[who][0]
+    def __getitem__(self, name):
+        return self.rows[name][0]
 
     def equal(self, what, got, wanted):
         checks.equal(f"{self.way}, {self.kind}: {what}", got, wanted)
@@ -36,10 +36,10 @@ class Run:
         a wrong one.  By ptrace it has it."""
         self.equal(what, wanted if found is None and self.way == "connector" else found, wanted)
 
-    def images(self, who):
+    def images(self, name):
         return [row[0] for row in self.p.sql(
             "SELECT command FROM image WHERE process = ? AND seq > 0 ORDER BY seq",
-            self[who]["id"])]
+            self[name]["id"])]
 
 
 def chain(run):
@@ -116,9 +116,9 @@ def all_kinds(way):
             whole(checks, way, p)
             checks.equal(f"{way}, {kind}: exit status", (p.status, p.err), (0, ""))
             run = Run(way, p, kind)
-            for who, rows in run.rows.items():
-                run.equal(f"rows of {who}", len(rows), 1)
-            run.equal("who has not ended", [r["pid"] for r in p.processes("end_ns IS NULL")], [])
+            for name, rows in run.rows.items():
+                run.equal(f"rows of {name}", len(rows), 1)
+            run.equal("processes that have not ended", [r["pid"] for r in p.processes("end_ns IS NULL")], [])
             globals()[kind.replace("-", "_")](run)
 
 
@@ -151,7 +151,7 @@ def tracers_inside(way):
                      "grep -c 'exited with' out", "--processes", way) as p:
             checks.equal(f"{way}: strace inside", (p.out.split(), p.status), (["3"], 0))
             counted = collections.Counter(r["comm"] for r in p.processes())
-            # The connector hears of them; without exit records, it may not have their names.
+            # The connector reports them; without exit records, it may not have their names.
             unnamed = 0 if "taskstats" in p.processes()[0]["tier"] else counted[None]
             checks.check(f"{way}: what strace started", max(counted["true"], counted["false"]) == 1
                          and counted["true"] + counted["false"] + unnamed >= 2
@@ -168,7 +168,7 @@ def tracers_inside(way):
             whole(checks, way, p)
             rows = p.processes("exit_code = 3")
             checks.equal(f"{way}: processes of threads below strace", len(rows), 200)
-            checks.equal(f"{way}: who has not ended below strace", len(p.processes("state = 'running'")), 0)
+            checks.equal(f"{way}: processes that have not ended below strace", len(p.processes("state = 'running'")), 0)
             if "taskstats" in p.fact("process_tier"):
                 checks.equal(f"{way}: figures of those", sum(row["minflt"] is not None for row in rows), 200)
         with Profile(["strace", "-f", "-o", "/dev/null", "sh", "-c", "exit 3"], "--processes", way) as p:

@@ -3,7 +3,7 @@
 # seconds: 27
 # long: --long
 """What each process of a tree has used is its own, without its children's, in all ways to follow a command.
-The trees are made by chance (tests/work/lineage.c), which says what each process did itself; children are
+The trees are random (tests/work/lineage.c), which says what each process did itself; children are
 waited for, or not, or reaped by the kernel, and programs begin in between.
 
 procmon_lineage.py [SEED...]   one of the day by default, two with --long

@@ -49,7 +49,7 @@ def storm(way, how):
 
 
 def outside(way):
-    """Of somebody else's storm there is nothing in the trace."""
+    """The trace has nothing of a storm that another process makes."""
     other = subprocess.Popen(["sh", "-c", f"while :; do seq {N} | xargs -P4 -n1 /bin/true; done"],
                              start_new_session=True)
     try:

@@ -91,7 +91,7 @@ def difference(wanted, got):
 TERMINATED = {"montage": {(None, signal.SIGTERM.value): (0, None)}}
 
 
-def settled(name, ends):
+def normalised(name, ends):
     found = collections.Counter()
     for end, n in ends:
         found[TERMINATED.get(name, {}).get(end, end)] += n
@@ -117,7 +117,7 @@ def compare(name, command, make_place):
             else:
                 checks.check(f"{name}, {way}: tree", tree == wanted_tree,
                              difference(wanted_tree, tree))
-            ends, of_strace = settled(name, ends), settled(name, wanted_ends)
+            ends, of_strace = normalised(name, ends), normalised(name, wanted_ends)
             checks.check(f"{name}, {way}: ends", ends == of_strace, difference(of_strace, ends))
             checks.equal(f"{name}, {way}: roots", len(p.processes("parent IS NULL")), 1)
             print(f"{name}, {way}: {n} processes, {len(wanted_tree)} kinds of edges")

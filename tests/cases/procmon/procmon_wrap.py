@@ -62,7 +62,7 @@ def wrap(way, room):
 
 
 if os.geteuid() != 0:
-    skip("root, who may change kernel.pid_max")
+    skip("root, which may change kernel.pid_max")
 signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # the limit is put back
 ways = [way for way in WAYS if available(way)]
 with lowered() as room:

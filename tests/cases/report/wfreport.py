@@ -3,7 +3,8 @@
 # seconds: 30
 """wfreport: pages that say what wfstat says, need nothing but themselves, and cannot be led astray by names;
 of Montage, a compile, a synthetic workflow, a phase and some seconds of it, nothing, a run whose tracer was killed, hostile names,
-two traces, and traces that know little: of procmon alone, without operations, of fidelity open, of memory that nobody looked at.
+two traces, and traces that know little: of procmon alone, without operations, of fidelity open,
+without figures of memory.
 
 What a page is in a browser is looked at by report/test/pages.mjs, in Chromium."""
 import contextlib
@@ -138,7 +139,7 @@ def mounted(*options):
 
 
 def without_memory(base):
-    """Of a compile, in which nobody has looked at the memory of processes."""
+    """Of a compile, without figures of the memory of processes."""
     shutil.copy(base.parent / "compile" / "trace.db", base / "trace.db")
     with contextlib.closing(sqlite3.connect(base / "trace.db")) as db, db:
         db.executescript("UPDATE figures SET rsspeak_bytes = NULL; DELETE FROM samples")
@@ -225,17 +226,17 @@ def check_program(trace, base):
             checks.check("it begins with its name", done.stderr.startswith(b"wfreport: "), done.stderr)
     with open("/dev/full", "w") as full:
         done = subprocess.run([WFREPORT, "-o", "-", trace], stdout=full, stderr=subprocess.PIPE, timeout=60)
-    checks.equal("a full disk is said", done.returncode, 1)
+    checks.equal("a full disk is an error", done.returncode, 1)
 
 
 def check_memory(base):
     """What is not known is no 0."""
     known, unknown = ([row["rss_bytes"] for row in rows_in(base / name / "report.html", "time") if row["processes"]]
                       for name in ("compile", "no-memory"))
-    # Until its first process ends or is looked at there are only those above it, whose memory nobody tells.
+    # Until its first process ends or is sampled, there are only those above it, whose memory is not known.
     begun = next((n for n, memory in enumerate(known) if memory), len(known))
     checks.check("memory is known", begun < len(known) / 2 and all(known[begun:]), known)
-    checks.equal("memory that nobody looked at is not known", unknown, [None] * len(known))
+    checks.equal("memory that was not measured is not known", unknown, [None] * len(known))
 
 
 def check_strict(trace):

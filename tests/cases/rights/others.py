@@ -3,7 +3,7 @@
 # serial: sets fs.protected_* of the machine
 # seconds: 25
 # long: --long
-"""A mount of root lets nobody read or do what the file system itself would not let him.
+"""A mount of root lets no user read or do what the file system itself would refuse.
 
 Two ordinary users do everything that can be done to files of each other, of root and of their own, in
 directories of all sorts, natively and through the mount: each call gives the same result, and what there
@@ -71,7 +71,7 @@ def put(path, mode, uid):
 
 def make_file(path, mode, uid):
     with open(path, "wb") as f:
-        f.write(b"of somebody\n")
+        f.write(b"of a user\n")
     put(path, mode, uid)
 
 
@@ -138,7 +138,7 @@ def beside(path, name="new"):
 
 
 def own(path, name):
-    """A file of who asks, in a directory of his own."""
+    """A file of the caller, in a directory of its own."""
     top, place, what = path.rsplit("/", 2)
     made = f"{top}/own {os.getuid()}/{place}, {what} {name}"
     os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
@@ -370,7 +370,7 @@ def check_processes(what, mount):
 
 
 def check_held(what, mount):
-    """Who is in a directory, or has a file open, stays so when it is closed to others."""
+    """A process in a directory, or with a file open, keeps it when it is closed to others."""
     def work(top, side):
         os.chdir(f"{top}/{side}")
         fd, directory = os.open("file", os.O_RDONLY), os.open(".", os.O_RDONLY)
@@ -384,19 +384,19 @@ def check_held(what, mount):
     for side, top in ("held", base), ("held too", mount(base)):
         os.mkdir(base / side)
         make_file(base / side / "file", 0o644, 0)
-        (told, ready), (closed, tell) = os.pipe(), os.pipe()
+        (is_ready, ready), (closed, close_now) = os.pipe(), os.pipe()
 
         def close():
-            os.read(told, 1)
+            os.read(is_ready, 1)
             os.chmod(base / side / "file", 0o600)
             os.chmod(base / side, 0o700)
             mount(base / side).stat()
             time.sleep(1.1)  # what the kernel remembers of the source
-            os.write(tell, b"x")
+            os.write(close_now, b"x")
         closer = threading.Thread(target=close, daemon=True)
         closer.start()
         said[side] = as_user(BOB, work, str(top), side)
-        for fd in told, ready, closed, tell:
+        for fd in is_ready, ready, closed, close_now:
             os.close(fd)
         shutil.rmtree(base / side)
     checks.check(f"{what}: something is held", isinstance(said["held"], list), said["held"])
@@ -404,12 +404,12 @@ def check_held(what, mount):
 
 
 def check_locks(what, mount):
-    """A lock of one user is one for the other, and what he may not open he cannot lock."""
+    """A lock of one user is one for the other, and a user cannot lock what the user may not open."""
     make_file(base / "locked", 0o666, ANN)
     for top in base, mount(base):
         fd = os.open(top / "locked", RW)
         fcntl.lockf(fd, fcntl.LOCK_EX)
-        checks.equal(f"{what}: a lock of somebody else", as_user(BOB, OPERATIONS["lock"], str(top / "locked")),
+        checks.equal(f"{what}: a lock of another process", as_user(BOB, OPERATIONS["lock"], str(top / "locked")),
                      -errno.EAGAIN)
         os.close(fd)
     os.unlink(base / "locked")
@@ -507,7 +507,7 @@ def check_options(what):
                                ("suid,nodev", [BOB, 0, BOB, 0], -errno.EACCES)):
         with Mount("-o", options, base=base) as mount:
             status, said = as_user(BOB, execute, str(mount(base / "suid")))
-            checks.equal(f"{what}: -o {options}: who it is", (status, [int(n) for n in said.split()]), (0, ids))
+            checks.equal(f"{what}: -o {options}: its ids", (status, [int(n) for n in said.split()]), (0, ids))
             checks.equal(f"{what}: -o {options}: /dev/null", as_user(
                 BOB, OPERATIONS["read"], str(mount(base / "null"))), null)
             mount.unmount()

@@ -3,10 +3,10 @@
 # serial: switches io_uring of FUSE on for the machine
 # seconds: 50
 # long: --number 20000
-"""While the host swaps names, links and mounts, a user reaches nothing through a mount of root that is not his.
+"""While the host swaps names, links and mounts, a user reaches nothing through a mount of root that belongs to others.
 
-The host exchanges what lies at a name as fast as it can, between something of the user's and something that he may
-not touch; he reads, writes, creates and removes there all the time.  In each fidelity, by the device and by rings,
+The host exchanges what lies at a name as fast as it can, between something of the user's and something that belongs
+to others; the user reads, writes, creates and removes there all the time.  In each fidelity, by the device and by rings,
 with so few descriptors that those of the daemon are let go and come back.
 
 races.py [--all] [--number N] [PART...]: N operations (1,000; --all: 100,000) of each part in each way of mounting.
@@ -32,7 +32,7 @@ FILES = 500  # that '#' stands for
 FIRST = 10
 FEW = ["prlimit", "--nofile=192:192"]  # rings take some
 LATE_RELEASES = 0.25  # of all answers
-# Of the operations: so many may find that what they had looked up is no longer there, or that their user's share of
+# The part of the operations that may fail because an object is gone since its lookup, or because the user's share of
 # so few descriptors is used up.
 STORM = 0.05
 
@@ -64,7 +64,7 @@ def suid(path):
     make_program(path, 0o4755, 0)
 
 
-# ---- what there is: d, of the user's; closed, which he may not enter ----
+# ---- what there is: d, of the user's; closed, which the user may not enter ----
 
 def make_both(top):
     directory(top, 0o755, 0)
@@ -110,7 +110,7 @@ class Part:
     def swap(self):
         raise NotImplementedError
 
-    def settle(self):
+    def put_back(self):
         """In the end all lies where it lay."""
 
     def forbidden(self):
@@ -118,7 +118,7 @@ class Part:
 
 
 class LinkForDirectory(Part):
-    """d is a directory of his, or a link to one that is closed."""
+    """d is a directory of the user, or a link to one that is closed."""
 
     def make(self):
         os.symlink("closed", self.top / "x")
@@ -126,24 +126,24 @@ class LinkForDirectory(Part):
     def swap(self):
         exchange(self.top / "d", self.top / "x")
 
-    def settle(self):
+    def put_back(self):
         if os.path.islink(self.top / "d"):
             self.swap()
 
 
 class Directory(Part):
-    """d is a directory of his, or one that is closed."""
+    """d is a directory of the user, or one that is closed."""
 
     def swap(self):
         exchange(self.top / "d", self.top / "closed")
 
-    def settle(self):
+    def put_back(self):
         if os.stat(self.top / "d").st_uid == 0:
             self.swap()
 
 
 class LinkForFile(Part):
-    """d/f is a file of his, or a link to a secret that only root may read."""
+    """d/f is a file of the user, or a link to a secret that only root may read."""
     commands = ON_FILE
 
     def make(self):
@@ -154,13 +154,13 @@ class LinkForFile(Part):
     def swap(self):
         exchange(self.top / "d" / "f", self.top / "x")
 
-    def settle(self):
+    def put_back(self):
         if os.path.islink(self.top / "d" / "f"):
             self.swap()
 
 
 class File(Part):
-    """d/f is a file of his, or a secret."""
+    """d/f is a file of the user, or a secret."""
     commands = ON_FILE
 
     def make(self):
@@ -170,13 +170,13 @@ class File(Part):
     def swap(self):
         exchange(self.top / "d" / "f", self.top / "closed" / "f")
 
-    def settle(self):
+    def put_back(self):
         if os.stat(self.top / "d" / "f").st_uid == 0:
             self.swap()
 
 
 class Reused(Part):
-    """d/f is removed and made again, once his, once a secret; often the number is that of before."""
+    """d/f is removed and made again, once the user's, once a secret; often the number is that of before."""
     commands = ON_FILE
 
     def make(self):
@@ -213,13 +213,13 @@ class Mounted(Part):
             call("mount", self.top / "closed", self.top / "d", None, BIND, None)
         self.mounted = not self.mounted
 
-    def settle(self):
+    def put_back(self):
         if self.mounted:
             self.swap()
 
 
 class Sticky(Part):
-    """In a sticky directory f is his, or another's; only his goes away."""
+    """In a sticky directory f is the user's, or another's; only the user's goes away."""
     commands = ["unlink sticky/f", "rename sticky/f own/away# 0; unlink own/away#",
                 "make own/over#; rename own/over# sticky/f 0; unlink own/over#",
                 "make own/ex#; rename own/ex# sticky/f 2; unlink own/ex#", "grab sticky/f", "spoil sticky/f",
@@ -231,20 +231,20 @@ class Sticky(Part):
 
     def swap(self):
         new, path = self.top / "closed" / "new", self.top / "sticky" / "f"
-        write(new, "hers", 0o600, ANN)
+        write(new, "foreign", 0o600, ANN)
         number = os.stat(new).st_ino
         os.rename(new, path)
         time.sleep(0.0003)
-        self.lost += result(lambda: os.stat(path).st_ino) != number or path.read_text() != "hers"
+        self.lost += result(lambda: os.stat(path).st_ino) != number or path.read_text() != "foreign"
         write(new, "mine", 0o666, BOB)
         os.rename(new, path)
 
     def forbidden(self):
-        return {"hers": {"lost": self.lost}}
+        return {"foreign": {"lost": self.lost}}
 
 
 class ComingBack(Part):
-    """He holds files of his while the host moves them, and puts secrets at their names."""
+    """The user holds own files while the host moves them, and puts secrets at their names."""
     commands = ["same @# number-#", "chmod @# 0666; stat @#", "link @# own/l#; same own/l# number-#; unlink own/l#",
                 "grab kept/#",
                 "setxattr @# user.a 41; getxattr @# user.a"]
@@ -271,14 +271,14 @@ class ComingBack(Part):
             os.rename(self.top / "closed" / str(i), self.top / "kept" / str(i))
         self.away ^= {i}
 
-    def settle(self):
+    def put_back(self):
         for i in sorted(self.away):
             os.rename(self.top / "kept" / str(i), self.top / "closed" / str(i))
         self.away = set()
 
 
 class ComingBackDirectories(ComingBack):
-    """The same of directories, in which he works."""
+    """The same of directories, in which the user works."""
     commands = ["same @#/f number-#", "make @#/new; unlink @#/new", "chmod @#/f 0666",
                 "spoil @#/g; unlink @#/h; list @#",
                 "rename @#/f @#/e 0; rename @#/e @#/f 0", "grab kept/#/f"]
@@ -358,13 +358,13 @@ def answers_of(text):
 
 
 def is_forbidden(command, answer):
-    return "secret" in answer or "hers" in answer or "uid 0" in answer or "not the same" in answer
+    return "secret" in answer or "foreign" in answer or "uid 0" in answer or "not the same" in answer
 
 
 def check_answers(checks, fact, answers):
     total = sum(answers.values())
     wrong = {said: n for said, n in answers.items() if is_forbidden(*said)}
-    checks.check(f"{fact}: he reaches only what is his", not wrong, wrong)
+    checks.check(f"{fact}: the user reaches only own files", not wrong, wrong)
     # On a ring the release of what was closed stands behind other requests, and descriptors are few here: ftrac(1), LIMITS.
     emfile = LATE_RELEASES if fact.startswith("rings") else STORM
     for error, most in ("EIO", 0), ("ESTALE", STORM), ("ENOTCONN", 0), ("ENFILE", 0), ("EMFILE", emfile), ("no", 0):
@@ -399,12 +399,12 @@ def race(checks, world, name, top, mount):
     fact = f"{world}, {name}"
     check_answers(checks, fact, answers)
     kinds = {answer.split()[0] == "ok" for _, answer in answers}
-    # What is remembered for a second may be all that he sees.
+    # What is remembered for a second may be all that the user sees.
     checks.check(f"{fact}: some go well, and some do not",
                  len(kinds) == 2 or name.startswith("coming") or not world.variant,
                  summary(answers))
     checks.check(f"{fact}: it was swapped often", swaps > 3, swaps)
-    checks.equal(f"{fact}: what is not his is as it was", after, before)
+    checks.equal(f"{fact}: what belongs to others is as it was", after, before)
 
 
 def check_races(checks, world, top, names):

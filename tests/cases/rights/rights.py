@@ -17,7 +17,7 @@ from ftractest import FTRAC, TOP, Checks, Mount, need, need_fuse, protections, s
 need_fuse()
 need("setpriv", "dot", "gnuplot")
 if os.geteuid() != 0:
-    skip("only root has rights to give up, and can be somebody else")
+    skip("only root has rights to give up, and can become another user")
 checks = Checks()
 FTRAC = os.path.abspath(FTRAC)
 PROCMON, WFDAG, WFSTAT = (os.path.abspath(os.environ.get(name.upper(), f"build/{where}/{name}"))
@@ -104,7 +104,7 @@ for i in 1 2 3 4 5 6 7 8; do (mkdir d$i; echo x >d$i/f; cat d$i/f; chmod 600 d$i
 
 
 def check_servants():
-    """A thread that has served a user has his ids, and no capability."""
+    """A thread that has served a user has the ids of that user, and no capability."""
     tree = base / "servants"
     tree.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=777", "tmpfs", tree], check=True)
@@ -144,7 +144,7 @@ MOUNTS = ( # options, whether of /, what is kept
 def check_mounts():
     tree = base / "tree"
     tree.mkdir()
-    checks.check("without a record nobody is looked into", "CAP_SYS_PTRACE" not in ALWAYS)
+    checks.check("without a record the daemon reads no process", "CAP_SYS_PTRACE" not in ALWAYS)
     for options, whole, names in MOUNTS:
         with Mount(*options, base=base, source="/" if whole else tree) as mount:
             (mount.mnt / "x").exists()
@@ -153,7 +153,7 @@ def check_mounts():
         mount.db.unlink(missing_ok=True)
 
 
-# What takes suid and sgid bits away depends on the capabilities of who asks, and on whether they count.
+# What takes suid and sgid bits away depends on the capabilities of the requester, and on whether they count.
 BITS = """\
 umask 022
 for way in "truncate -s 5" "chown USER" "setfacl -m u:7:r" "chmod 6755"; do
@@ -161,7 +161,7 @@ for way in "truncate -s 5" "chown USER" "setfacl -m u:7:r" "chmod 6755"; do
 
 
 def bits(tree, how):
-    """What is left of them when somebody has changed a file of USER."""
+    """What is left of them when a process has changed a file of USER."""
     path = base / "tree" / "bits"
     path.write_text("something\n")
     os.chown(path, USER, OTHER)
@@ -176,7 +176,7 @@ def check_user_namespaces():
     hows = ([], ["setpriv", "--bounding-set=-fsetid", "--inh-caps=-fsetid"], user, [*user, "unshare", "-Ur"],
             ["unshare", "-Ur"], ["setpriv", f"--reuid={USER}", f"--regid={OTHER}", "--clear-groups", "unshare", "-Ur"])
     native = [bits(base / "tree", how) for how in hows]
-    checks.check("who asks makes a difference", len(set(native)) > 2 and all(native), native)
+    checks.check("the requester makes a difference", len(set(native)) > 2 and all(native), native)
     for options in (), ("--no-record",):
         with Mount(*options, base=base, source=base / "tree") as mount:
             for how, wanted in zip(hows, native):
@@ -314,19 +314,19 @@ def check_foreign(trace):
         what = f"{os.path.basename(program)} {' '.join(words)}"
         traces = [theirs, theirs] if "diff" in words else [theirs]
         status = 2 if words and words[0] in ("check", "diff") else 1
-        for who, uid in ("root", 0), ("another user", OTHER):
-            refused(f"{what}: {who}", status, "--foreign",
+        for user, uid in ("root", 0), ("another user", OTHER):
+            refused(f"{what}: {user}", status, "--foreign",
                     run(program, *words, *traces, uid=uid, cwd="/tmp"))
-        for who, uid, more, env in (
+        for user, uid, more, env in (
                 ("its owner", USER, (), {}), ("its owner, by sudo", 0, (), {"SUDO_UID": f"{USER}"}),
                 ("root with --foreign", 0, ("--foreign",), {}),
                 ("another user with --foreign", OTHER, ("--foreign",), {})):
             done = run(program, *words, *more, *traces, uid=uid, cwd="/tmp", **env)
-            checks.check(f"{what}: {who} reads it", "--foreign" not in done.stderr and
+            checks.check(f"{what}: {user} reads it", "--foreign" not in done.stderr and
                          (done.returncode == 0 or words == ["check"]), done.stderr)
     refused("sudo does not count for others", 1, "--foreign",
             run(WFSTAT, theirs, uid=OTHER, SUDO_UID=f"{USER}"))
-    refused("sudo by somebody else", 1, "--foreign", run(WFSTAT, theirs, SUDO_UID=f"{OTHER}"))
+    refused("sudo by another user", 1, "--foreign", run(WFSTAT, theirs, SUDO_UID=f"{OTHER}"))
     refused("one of several", 1, "--foreign", run(WFSTAT, trace, theirs))
     succeeds("several with --foreign", run(WFSTAT, "--foreign", trace, theirs))
     theirs.unlink()
@@ -336,11 +336,11 @@ def check_log_of_others(tmp, trace):
     """It would be taken for what the trace holds."""
     shutil.copy(trace, tmp / "trace.db")
     plant("file", tmp / "trace.db-wal")
-    refused("a log of somebody else", 1, "belongs to another user than the trace",
+    refused("a log of another user", 1, "belongs to another user than the trace",
             run(WFSTAT, tmp / "trace.db"))
     os.rename(tmp / "trace.db-wal", tmp / "trace.db-journal")
     for traces in ("trace.db",), (trace, "trace.db"):
-        refused("a journal of somebody else", 1, "belongs to another user than the trace",
+        refused("a journal of another user", 1, "belongs to another user than the trace",
                 run(WFSTAT, *traces, cwd=tmp))
     for name in os.listdir(tmp):
         os.unlink(tmp / name)
@@ -362,7 +362,7 @@ become USER make -s theirs
 
 
 def check_notes():
-    """Who is not the command finds no way in; what is no note delays nothing, and spoils nothing."""
+    """Only the command finds the way in; an entry that is no note delays nothing and damages nothing."""
     place = base / "notes"
     place.mkdir()
     (place / "Makefile").write_text("ours: a\n\t@true\ntheirs: b\n\t@true\na b:\n")
@@ -373,7 +373,7 @@ def check_notes():
         checks.equal("notes: of root and of another user",
                      sorted(os.path.basename(key) for key, in db.execute("SELECT key FROM declared")),
                      ["ours", "theirs"])
-        checks.equal("notes: what is said of the trace", dict(db.execute(
+        checks.equal("notes: facts of the trace", dict(db.execute(
             "SELECT key, value FROM trace WHERE key IN ('complete', 'notes_lost')")),
             {"complete": 1, "notes_lost": 3})
     db.close()

@@ -3,7 +3,7 @@
 # serial: switches io_uring of FUSE on for the machine
 # seconds: 30
 # long: --number 3000
-"""What an ordinary user gets through a mount of root is what he gets natively at that moment, whatever the host
+"""What an ordinary user gets through a mount of root is what the user gets natively at that moment, whatever the host
 changes between lookup or open and use.
 
 A combination is an operation, by a name or by a descriptor that is older than the change, the state of the object and
@@ -79,7 +79,7 @@ def opening(flags, *then):
     return (f"open {{b}} {flags | NONBLOCK} {{f}}", *then)
 
 
-ON_NAMES = {  # of {f}, in {p}; {o} is his own directory
+ON_NAMES = {  # of {f}, in {p}; {o} is a directory of the user
     "read": opening(0, "read {b} 5"), "write": opening(1, "write {b} 0 XX"),
     "read and write": opening(2, "read {b} 3", "write {b} 2 XX"),
     "append": opening(1 | APPENDS, "put {b} XX"), "empty": opening(1 | TRUNC), "read and empty": opening(TRUNC),
@@ -106,7 +106,7 @@ OF_NAMES = {
     "unlink": ["unlink {f}"], "rmdir": ["rmdir {f}"], "rename out": ["rename {f} {o}/moved 0"],
     "rename in": ["rename {o}/mine {p}/new 0"], "rename over": ["rename {o}/mine {f} 0"],
     "rename a directory over": ["rename {o}/dir {f} 0"], "rename beside": ["rename {f} {p}/new 0"],
-    "rename onto his": ["rename {f} {o}/mine 0"], "exchange": ["rename {f} {o}/mine 2"],
+    "rename onto own": ["rename {f} {o}/mine 0"], "exchange": ["rename {f} {o}/mine 2"],
     "unnamed file": [f"open {{b}} {TMPFILE | 2} {{p}} 0666", "put {b} XX", "link @{b} {p}/new"],
 }
 ABOUT = {
@@ -174,13 +174,13 @@ def operations():
 
 # ---- states ----
 
-# By chance; what is there twice is so twice as often.
+# Random; what is there twice is so twice as often.
 STATES = {
     "kind": ["file"] * 5 + ["program"] * 3 + ["directory"] * 3 + ["link", "fifo"],
     "owner": [BOB, BOB, ANN, 0], "group": [BOB, SHARED, FOREIGN],
     "mode": [0o644, 0o755, 0o600, 0o666, 0o640, 0o060, 0o604, 0o700, 0o777, 0o000, 0o4755, 0o2755, 0o6711, 0o2745,
              0o1777, 0o744],
-    "acl": [None] * 6 + ["allows him", "denies him", "allows his group", "denies his group"],
+    "acl": [None] * 6 + ["allows user", "denies user", "allows own group", "denies own group"],
     "flags": [0] * 10 + [APPEND, IMMUTABLE],
     "capability": [False] * 5 + [True],
     "parent": [(BOB, 0o755)] * 3 + [(0, 0o755), (0, 0o1777), (0, 0o777), (ANN, 0o1777), (ANN, 0o711), (BOB, 0o700),
@@ -188,10 +188,10 @@ STATES = {
                                     (BOB, 0o3777)],
     "parent's": ["nothing"] * 8 + ["append-only", "default ACL", "ACL that denies"],
 }
-ACLS = {"allows him": acl((2, 7, BOB), owner=6, group=4, others=0),
-        "denies him": acl((2, 0, BOB), owner=7, group=7, others=7),
-        "allows his group": acl((8, 7, SHARED), owner=6, group=0, others=0),
-        "denies his group": acl((8, 0, SHARED), owner=7, group=7, others=7)}
+ACLS = {"allows user": acl((2, 7, BOB), owner=6, group=4, others=0),
+        "denies user": acl((2, 0, BOB), owner=7, group=7, others=7),
+        "allows own group": acl((8, 7, SHARED), owner=6, group=0, others=0),
+        "denies own group": acl((8, 0, SHARED), owner=7, group=7, others=7)}
 PARENTS = {"default ACL": ("system.posix_acl_default", acl((2, 7, BOB), (2, 7, ANN), others=0)),
            "ACL that denies": ("system.posix_acl_access", acl((2, 0, BOB), others=7))}
 
@@ -250,14 +250,14 @@ def set_old(top):
 
 
 def make_place(top, state):
-    """{p} with {f} in it; {o} of his own; s, where the host keeps what it puts in their place."""
+    """{p} with {f} in it; {o} of the user; s, where the host keeps what it puts in their place."""
     directory(top, 0o755, 0)
     directory(f"{top}/own", 0o755, BOB)
     write(f"{top}/own/mine", "mine", 0o644, BOB)
     directory(f"{top}/own/dir", 0o755, BOB)
     directory(f"{top}/s", 0o755, 0)
     write(f"{top}/s/secret", "secret", 0o600, 0)
-    write(f"{top}/s/his", "his other", 0o644, BOB)
+    write(f"{top}/s/own", "own other", 0o644, BOB)
     directory(f"{top}/s/d", 0o700, 0)
     write(f"{top}/s/d/f", "inside a secret", 0o600, 0)
     uid, mode = state["parent"]
@@ -280,7 +280,7 @@ class Change:
     name: str
     make: object  # function of the place
     names: bool = False  # what a name leads to
-    search: bool = False  # who may search the directory
+    search: bool = False  # which users may search the directory
     mount: str = ""  # that option of the mount
 
 
@@ -439,35 +439,35 @@ def changes():
     own = {
         "taken by root": on_object(take), "chown to root": on_object(chown, 0),
         "chown to another": on_object(chown, ANN),
-        "chown to him": on_object(chown, BOB), "chgrp": on_object(chown, -1, FOREIGN),
-        "chgrp to his": on_object(chown, -1, SHARED),
+        "chown to user": on_object(chown, BOB), "chgrp": on_object(chown, -1, FOREIGN),
+        "chgrp to own": on_object(chown, -1, SHARED),
         "chmod 0": on_object(os.chmod, 0), "chmod 600": on_object(os.chmod, 0o600), 
         "chmod 755": on_object(os.chmod, 0o755), "chmod 777": on_object(os.chmod, 0o777),
-        "suid of root": on_object(suid_of_root), "ACL that denies": on_object(set_acl, "denies him"),
-        "ACL that allows": on_object(set_acl, "allows him"),
+        "suid of root": on_object(suid_of_root), "ACL that denies": on_object(set_acl, "denies user"),
+        "ACL that allows": on_object(set_acl, "allows user"),
         "ACL removed": on_object(without, "system.posix_acl_access"),
         "append-only": on_object(set_flags, APPEND), "immutable": on_object(set_flags, IMMUTABLE),
         "flags taken away": on_object(set_flags, 0, APPEND | IMMUTABLE),
         "capability": on_object(set_capability), "capability removed": on_object(without, "security.capability"),
     }
     names = {
-        "renamed away": renamed("s/away"), "renamed beside": renamed("p/g"), "given to him": renamed("own/given"),
-        "replaced by a secret": replaced("secret"), "replaced by his": replaced("his"),
+        "renamed away": renamed("s/away"), "renamed beside": renamed("p/g"), "given to user": renamed("own/given"),
+        "replaced by a secret": replaced("secret"), "replaced by own": replaced("own"),
         "replaced by a directory": replaced("d"),
-        "a secret renamed over": renamed_over("secret"), "his renamed over": renamed_over("his"),
-        "link to a secret": replaced_by_link("../s/secret"), "link to his": replaced_by_link("../own/mine"),
+        "a secret renamed over": renamed_over("secret"), "own renamed over": renamed_over("own"),
+        "link to a secret": replaced_by_link("../s/secret"), "link to own": replaced_by_link("../own/mine"),
         "link to a closed directory": replaced_by_link("../s/d"), "removed": removed,
         "number reused": number_reused, "number reused by a suid program": number_reused_by_program,
         "directory swapped": parent_swapped, "directory is a link": parent_is_link,
-        "mounted over": mounted_over("secret", "p/f"), "mounted over, his": mounted_over("his", "p/f"),
+        "mounted over": mounted_over("secret", "p/f"), "mounted over, own": mounted_over("own", "p/f"),
         "directory mounted over": mounted_over("d", "p"),
     }
     search = {
         "directory closed": on_parent(os.chmod, 0o700), "directory taken by root": on_parent(take),
         "directory searchable": on_parent(os.chmod, 0o711),
         "directory sticky": on_parent(os.chmod, 0o1777), "directory for all": on_parent(os.chmod, 0o777),
-        "directory of root": on_parent(chown, 0), "directory of him": on_parent(chown, BOB),
-        "directory denied by ACL": on_parent(set_acl, "denies him"),
+        "directory of root": on_parent(chown, 0), "directory of user": on_parent(chown, BOB),
+        "directory denied by ACL": on_parent(set_acl, "denies user"),
         "directory immutable": on_parent(set_flags, IMMUTABLE), "directory append-only": on_parent(set_flags, APPEND),
     }
     return [*(Change(name, make) for name, make in (alone | own).items()),
@@ -538,19 +538,19 @@ class Side:
         return picture(f"{self.top}/{combination.place}", times=True)
 
 
-def settle_times(left, before):
+def comparable_times(left, before):
     """Of the present time only whether it has changed is the same on both sides."""
     known = {said["number"]: said for said in before.values()}
-    settled = {}
+    comparable = {}
     for name, said in left.items():
         was = known.get(said["number"], {})
-        settled[name] = one = {key: value for key, value in said.items() if key != "number"}
+        comparable[name] = one = {key: value for key, value in said.items() if key != "number"}
         for key in "mtime", "ctime":
             value = said[key]
             one[key] = value // 10**9 if value < YOUNG * 10**9 else "changed" if value != was.get(key) else "as it was"
         if stat.S_ISFIFO(int(one["mode"], 8)):  # ftrac(1), LIMITS
             del one["mtime"], one["ctime"]
-    return settled
+    return comparable
 
 
 def without_rights(pictures):
@@ -561,7 +561,7 @@ def without_rights(pictures):
 
 
 def lacks_sgid(left, natively):
-    """Whether chmod(2) has left out the sgid bit alone: the kernel took the group that it remembers for not his."""
+    """Whether chmod(2) has left out the sgid bit alone: the group that the kernel remembers is not the user's."""
     def without(pictures):
         return {name: said | {"mode": oct(int(said["mode"], 8) & ~0o2000)} for name, said in pictures.items()}
     return left != natively and without(left) == without(natively) and all(
@@ -643,7 +643,7 @@ def is_ready(tally, combination, wanted, got):
     if failed(wanted[0]) != failed(got[0]):
         tally.add(combination, ALLOWS if failed(wanted[0]) else DIFFERS, got, wanted, ["before the change"])
         return by_name
-    tally.without += failed(wanted[0])  # he has no such descriptor, or no such name
+    tally.without += failed(wanted[0])  # the user has no such descriptor, or no such name
     return by_name or not failed(wanted[0])
 
 
@@ -672,8 +672,8 @@ def use(tally, sides, some):
 
 
 def compare(tally, combination, wanted, got, native_before, before, native_after, after):
-    natively, left, was = (settle_times(native_after, native_before), settle_times(after, before),
-                           settle_times(before, before))
+    natively, left, was = (comparable_times(native_after, native_before), comparable_times(after, before),
+                           comparable_times(before, before))
     if combination.operation.name == "store":
         natively, left, was = map(without_rights, (natively, left, was))
     kind = judge(got, wanted, left, natively, was)
@@ -692,7 +692,7 @@ def wait_until(start, delay):
 
 
 def act_batch(tally, sides, batch):
-    """What takes long is begun first, and waits while the others are done."""
+    """Begins the combinations with the longest delays first, and runs the others meanwhile."""
     ready = collections.defaultdict(list)
     for combination in prepare(tally, sides, batch):
         ready[combination.delay].append(combination)
@@ -714,7 +714,7 @@ def act_batch(tally, sides, batch):
 
 
 def mounts_of(on, side):
-    """Where what is to be remounted lies: for each option and each time a mount of its own."""
+    """Makes the mounts that are remounted later: one for each option and each delay."""
     for option, delay in itertools.product(("ro", "nosuid", "noexec"), DELAYS):
         top = on / side / f"{option}-{delay}"
         top.mkdir()

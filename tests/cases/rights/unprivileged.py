@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""An ordinary user mounts, works and unmounts, by the setuid fusermount3; nobody else enters."""
+"""An ordinary user mounts, works and unmounts, by the setuid fusermount3; no other user enters."""
 import ctypes
 import errno
 import os
@@ -17,7 +17,7 @@ from ftractest import WORK, Checks, Mount, children, comm, need, need_fuse, skip
 need_fuse()
 need("unshare", "setpriv", "make", "gcc", "mount")
 if os.geteuid() != 0:
-    skip("only root can be somebody else; as an ordinary user every case is this one")
+    skip("only root can become another user; for an ordinary user every case is this one")
 if not os.path.exists("/etc/mtab"):
     skip("no /etc/mtab, by which fusermount3 knows whose a mount is")
 if not os.stat(shutil.which("fusermount3")).st_mode & stat.S_ISUID:
@@ -157,8 +157,8 @@ with UserMount(base=base, prefix=become(USER)) as mount:
     work_in(mount)
     refused("root", os.listdir, mount.mnt)
     refused("root by a name", os.stat, mount(home / "said"))
-    fails("somebody else", OTHER, "Permission denied", "ls", mount.mnt)
-    fails("somebody else who reads", OTHER, "Permission denied", "cat", mount(home / "said"))
+    fails("another user", OTHER, "Permission denied", "ls", mount.mnt)
+    fails("another user that reads", OTHER, "Permission denied", "cat", mount(home / "said"))
 
     # Second ones: of the same user beside the first one, and what must not be.
     (base / "second").mkdir()
@@ -177,7 +177,7 @@ with UserMount(base=base, prefix=become(USER)) as mount:
     checks.equal("one more daemon", len(second), 1)
     succeeds("reading by way of the second", "cat", f"{base}/second{home}/said",
              says="a few bytes\na")
-    fails("unmounting by somebody else", OTHER, "", "fusermount3", "-u", base / "second")
+    fails("unmounting by another user", OTHER, "", "fusermount3", "-u", base / "second")
     checks.equal("unmounting the second", ftractest.unmounted(
         lambda: run(USER, "fusermount3", "-u", base / "second").returncode), 0)
     checks.equal("the second ends in order",
@@ -195,7 +195,7 @@ with UserMount(base=base, prefix=become(USER)) as mount:
     programs = {row[0] for row in mount.sql("SELECT DISTINCT comm FROM process")}
     checks.equal("programs that are not in the trace",
                  {"say", "make", "cc1", "as", "ld", "program"} - programs, set())
-    # Gone so soon that nobody may have seen their names; but that they ran is known.
+    # Gone so soon that the monitor may not have seen their names; but that they ran is known.
     checks.equal("programs that did nothing but run", mount.sql(
         "SELECT path, executed FROM access WHERE path IN (?, ?) ORDER BY path",
         str(home / "ids"), str(home / "suid")), [(str(home / "ids"), 1), (str(home / "suid"), 1)])
@@ -204,7 +204,7 @@ with UserMount(base=base, prefix=become(USER)) as mount:
         "WHERE op.name IN ('read', 'write', 'create')"), [(USER,)])
     said = mount.sql("SELECT p.comm, sum(a.bwrite) FROM access a JOIN process p ON p.id = a.process"
                      " WHERE a.path = ? AND a.nwrite > 0", str(home / "said"))
-    checks.equal("who wrote what", said, [("say", 13)])
+    checks.equal("the writers", said, [("say", 13)])
     checks.equal("what the program printed", mount.sql(
         "SELECT p.comm, a.bwrite FROM access a JOIN process p ON p.id = a.process"
         " WHERE a.path = ? AND a.nwrite > 0", str(home / "out")), [("program", 3)])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What rows of wfstat count: parts add up to the whole, and what is counted more than once is said; the time in traced
-operations is that of all kinds.  Of a script with a process that ran several programs, one that used no file, and
+"""What rows of wfstat count: parts add up to the whole, and a note names what is counted more than once; the time in
+traced operations is that of all kinds.  Of a script with a process that ran several programs, one that used no file, and
 a file that was only made."""
 import json
 import os
@@ -46,7 +46,7 @@ def programs(db, processes):
     said = table(db, "io", "--by", "command")
     counts = sum(row["count"] for row in said["rows"] if row["value"] == "read_bytes")
     checks.check(f"io: {counts} counts of {processes} processes", counts > processes)
-    checks.check("io: that is said", any(f"{counts} counts of {processes} processes" in note for note in said["notes"]),
+    checks.check("io: a note says so", any(f"{counts} counts of {processes} processes" in note for note in said["notes"]),
                  said["notes"])
     for words in ["io"], ["mem"], ["run"], ["util"]:
         checks.check(f"{words}: what is counted", any(note.startswith("count:") for note in table(db, *words)["notes"]))

@@ -23,7 +23,7 @@ import xml.etree.ElementTree
 
 import stattraces
 from ftractest import FTRAC, Mount
-from stattraces import (FORMATS, NAMES, NOBODY, OPTIONS, PLAIN, SECOND, START_NS, TABLES, UNITS,
+from stattraces import (FORMATS, NAMES, UNPRIVILEGED, OPTIONS, PLAIN, SECOND, START_NS, TABLES, UNITS,
                         UNITS_BYTES, UNITS_NS, VALUES, WFSTAT, add_file, add_process, as_cell,
                         base, checks, column, csv_rows, fails, insert, json_rows, make, odd,
                         one_operation, run, synthetic, text, tsv_rows, units, works)
@@ -311,7 +311,7 @@ def has(table, option):
 
 
 def choices_of(table):
-    """What chooses from a run; the overview is of all of it."""
+    """The options that choose a part of a run, as far as the table takes them."""
     for choice in CHOICES if table != ["overview"] else CHOICES[:1]:
         if "--per" in choice and not has(table, "--per"):
             yield choice[:-2]
@@ -556,7 +556,7 @@ def check_copy(directory):
 
 
 def check_names(directory, trace):
-    """The file may be called anything."""
+    """The trace may have any file name."""
     here = base / directory / "names"
     wanted = works("proc", "proc", "--csv", trace)
     for name in ("a b", "a?mode=rw", "a%41", "a#b", "a'b", 'a"b', "a\nb", "\u00e4", "\U0001f600",
@@ -597,7 +597,7 @@ def killed(name, *without, mode=0o644):
 
 
 def content(place):
-    """Names of all, and the bytes of what must stay (the index of the log is shared memory)."""
+    """All names, and the bytes of the files that must not change (the index of the log, -shm, may)."""
     return {p.name: p.name.endswith("-shm") or p.read_bytes() for p in place.iterdir()}
 
 
@@ -628,12 +628,12 @@ def check_killed():
 
 
 def check_others():
-    """As another user, who may read, and where nothing can be written."""
+    """As another user, which may read, and where nothing can be written."""
     if os.geteuid() != 0:
         print("skipped: other users: only root can be another one")
         return
     base.chmod(0o755)
-    other = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    other = {"user": UNPRIVILEGED, "group": UNPRIVILEGED, "extra_groups": []}
     if subprocess.run(["test", "-r", base], **other).returncode:
         print(f"skipped: other users: they cannot read '{base}'")
         return
@@ -657,14 +657,14 @@ def check_as(program, other):
         reads("as another, without its log", place, processes=1, **other)
         place.chmod(0o555)
         (place / "trace.db").chmod(0o666)
-        reads("as another, who may write the file, but nothing beside it", place, processes=1,
+        reads("as another, which may write the file, but nothing beside it", place, processes=1,
               **other)
         finished = base / "as_finished"
         finished.mkdir(0o755)
         os.chmod(make("as_finished/trace.db", odd), 0o644)
         reads("as another, a finished one", finished, processes=1, warnings=0, **other)
         (finished / "trace.db").chmod(0o600)
-        fails("as another, who may not", 1, ["Permission denied", "trace.db", "; "], "io",
+        fails("as another, which may not", 1, ["Permission denied", "trace.db", "; "], "io",
               finished / "trace.db", **other)
         check_read_only()
     finally:
@@ -685,7 +685,7 @@ def check_read_only():
 
 
 def check_live(directory):
-    """While somebody writes, also in the middle of a transaction."""
+    """While a program writes, also in the middle of a transaction."""
     place = base / directory / "live"
     place.mkdir()
     path = make(f"{directory}/live/trace.db", odd, finish=False, end_ns=None, complete=0)
@@ -882,12 +882,12 @@ def draw(table, trace):
 
 
 def check_curves(trace):
-    """Each curve is called like its group."""
+    """Each curve has the name of its group."""
     works("curves", "cdf", "--of", "lifetime", "--by", "pid", "--gnuplot", base / "c", trace)
     pids = set(column(csv_rows(works("pids", "proc", "--csv", trace)), b"pid"))
     script = (base / "c.gp").read_bytes()
     missing = {pid for pid in pids if b'title "' + pid + b'"' not in script}
-    checks.equal("curves by pid are called by it", missing, set())
+    checks.equal("curves by pid have it as their names", missing, set())
 
 
 def check_picture_names(trace):

@@ -149,7 +149,7 @@ def in_their_places(fact, table, columns, rows):
 
 
 def one_table(data, paths, table, **options):
-    """A table of wfstat against ours; gives its rows."""
+    """Compares a table of wfstat with the second computation; returns its rows."""
     choice = Choice(**options)
     words = [table, *choice.words()]
     fact = " ".join([*words, *("/".join(path.split("/")[-2:]) for path in paths)])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a file system on FUSE cannot do: each with the error that programs meet, and that they can
+"""What a file system on FUSE cannot do: each with the error that programs get, and that they can
 do without.  All of this stands in ftrac(1), LIMITS.
 
 cannot.py [MODE...]   MODE is a fidelity (default: all), or 'exact with --stat'.
@@ -120,7 +120,7 @@ LINES_OF_MAPPINGS = {  # not of fidelity open
 LINES_OF_EXACT = {
     "odd_buffers: pread(fd, nowhere, 10, 10 * PAGE)": "EFAULT",
 }
-LINES_OF_CACHED = {  # of what is in memory nobody is asked
+LINES_OF_CACHED = {  # for data in memory the kernel sends no request
     "from_memory: accessed": "0",
 }
 LINES_OF_OPEN = {  # the kernel keeps the flags that the file was opened with
@@ -214,7 +214,7 @@ def connected(listening, connecting):
         return "connected" if result is None else result
 
 
-def fifo_meets(reading, writing):
+def fifo_joins(reading, writing):
     reader = os.open(reading, os.O_RDONLY | os.O_NONBLOCK)
     try:
         return error(opened, writing, os.O_WRONLY | os.O_NONBLOCK)
@@ -251,7 +251,7 @@ def across(pins, native, mounted):
         for other, b in sides.items():
             inside = one == other
             what = f"one end {one}, one {other}"
-            pins.pin(f"fifo, {what}", fifo_meets(a / "fifo", b / "fifo"),
+            pins.pin(f"fifo, {what}", fifo_joins(a / "fifo", b / "fifo"),
                      "opened" if inside else "ENXIO", "opened")
             pins.pin(f"socket, {what}", connected(a / "socket", b / "socket"),
                      "connected" if inside else "ECONNREFUSED", "connected")
@@ -377,7 +377,7 @@ def overlays(pins, base, native, mounted):
 
 @contextlib.contextmanager
 def mounted_on(target, kind, options):
-    """Taken away in any case: else it would keep the mount that it lies on."""
+    """Unmounts it at the end in any case: else the mount below it would stay busy."""
     mount_fs(kind, target, kind, 0, options)
     try:
         yield
@@ -414,7 +414,7 @@ def map_executable(path):
 
 
 def reserved_blocks(pins, source, shown):
-    """What a file system keeps for root: it is in the name of root that the mirror writes."""
+    """Blocks that a file system reserves for root: the daemon of the mirror writes as root."""
     with OtherFs(source / "small", "ext4", size=8, make=("-m", "30", "-O", "^has_journal")) as top:
         os.chmod(top, 0o777)
         written = [as_user(ANN, fill, at / "small/f") for at in (source, shown)]
@@ -453,7 +453,7 @@ def one_device(pins, source, shown):
 
 
 def taken_away(pins, source, shown):
-    """A file system of the source that nobody uses any more can be unmounted, after a moment."""
+    """A file system of the source that no process uses any more can be unmounted, after a moment."""
     with OtherFs(source / "away", "tmpfs") as top:
         (top / "f").write_text("content")
         checks.equal(f"{pins.mode}: read", (shown / "away/f").read_text(), "content")

@@ -130,8 +130,8 @@ def conform(program, directory, source, part, prefix):
 
 
 def show(differences):
-    """The first of each operation, then the second, as many as are to be shown; how many of which
-    are not."""
+    """Prints the first difference of each operation, then the second of each, up to the limit; then how many
+    it left out."""
     turn, ordered = collections.Counter(), []
     for key, wanted, got in differences:
         operation = key.split(";")[0]
@@ -282,7 +282,7 @@ class Run:
             print(f"{self.name}: excepted {n} times: {reason}")
 
 
-# ---- as root, and as somebody else
+# ---- as root, and as another user
 
 def become(uid):
     return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Few descriptors (ulimit -n): the soft limit is raised to the hard one; what is mounted works, and what would not
-work is refused, with a word why; who may have fewer files open in the mount than each program may have is told."""
+work is refused, with the reason; if a user may have fewer files open
+in the mount than one program may have, ftrac warns."""
 import resource
 import subprocess
 import tempfile
@@ -55,7 +56,7 @@ def main():
             checks.check(f"{limit}: enough or not", (count is not None) or limit not in (128, 256), said)
             said, count = mounted(checks, base, limit, MORE)
             checks.equal(f"{limit}, {MORE} at most: files that can be open", count, 1000)
-            checks.equal(f"{limit}, {MORE} at most: nothing is said", said, "")
+            checks.equal(f"{limit}, {MORE} at most: no warning", said, "")
     checks.end()
 
 

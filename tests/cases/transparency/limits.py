@@ -3,7 +3,7 @@
 # seconds: 19
 # long: --long
 """Sizes, descriptors, large directories and many clients: what is scarce for ftrac is not for those
-who use the mirror.
+that use the mirror.
 
     limits.py [--long] [--fidelity NAME]... [--entries N] [--opens N] [--clients N] [PART...]
 """
@@ -128,7 +128,7 @@ class Stream:
     def names(self, n=None):
         return [name for name, _, _ in itertools.islice(self, n)]
 
-    def tell(self):
+    def position(self):
         return LIBC.telldir(self.dir)
 
     def seek(self, at):
@@ -143,11 +143,11 @@ def bare(names):
 
 
 def jumping(path, jumps):
-    """Places told while reading, gone back to afterwards: what follows each of them."""
+    """Positions read by telldir(3) while reading, gone back to afterwards: what follows each of them."""
     with Stream(path) as stream:
         places, n = [], 0
         while True:
-            places.append(stream.tell())
+            places.append(stream.position())
             batch = stream.names(997)
             n += len(batch)
             if len(batch) < 997:
@@ -185,7 +185,7 @@ def delete_while_reading(checks, path, native):
 
 
 def remove_while_reading(checks, path, native):
-    """As rm -r does it; and a stream whose directory is emptied ends."""
+    """Removes entries while it reads them, as rm -r does; then the stream must end."""
     with Stream(path) as stream:
         for batch in iter(lambda: bare(stream.names(1000)), []):
             for name in batch:
@@ -258,7 +258,7 @@ def use_all(checks, fact, fds):
 
 
 def other_work(checks, path, native, fact):
-    """Of somebody who wants no more than one file at a time, with names that nobody has used."""
+    """Of a client that wants no more than one file at a time, with names that no other has used."""
     def once(top):
         new = f"{top}/new"
         steps = {"mkdir": lambda: os.mkdir(new),
@@ -332,7 +332,7 @@ def opens(checks, base, options, count):
     for i in range(200):
         say(native / "seen" / f"{i}", "x" * i)
     with Mount(*options, base=base, prefix=limited(limit)) as mount:
-        Child(checks, "who opens", open_many, mount(native), native,
+        Child(checks, "the client that opens", open_many, mount(native), native,
               min(count, (limit - 1000) * 2 // 3)).join()
         no_descriptor_lost(checks, mount, native)
         in_order(checks, mount)
@@ -366,7 +366,7 @@ def logs_of(tops, steps):
 
 
 def clients(checks, base, options, count, steps):
-    """With few descriptors, so that what one uses is let go of for another, and two who walk."""
+    """With few descriptors, so that the daemon closes one file for another, and with two clients that walk."""
     sides = base / "plain", base / "mirrored"
     tops = [[side / f"client{i}" for i in range(count)] for side in sides]
     for top in itertools.chain.from_iterable(tops):

@@ -54,7 +54,7 @@ def of_overlay(checks, base, given, options, count):
 
 
 def of_user(checks, base, given, options, count):
-    """In a directory of his own, as are the trace and the mount point."""
+    """In a directory of the user, as are the trace and the mount point."""
     if not own_namespace(base):
         print("not looked at: no mount namespace of one's own")
         return
@@ -101,7 +101,7 @@ def deep(checks, base, given, options, prefix):
     make_tree(base / "other", GROUP * GROUPS)
     bottom = make_deep(base / "deep")
     with Mount(*options, base=base, prefix=[*limited(given.limit), *prefix]) as mount:
-        Child(checks, "who goes deep", go_deep, mount(base / "deep"), bottom,
+        Child(checks, "the client that goes deep", go_deep, mount(base / "deep"), bottom,
               mount(base / "other")).join()
         in_order(checks, mount)
     os.close(bottom)
@@ -115,7 +115,7 @@ def rename_on(top):
 
 
 def use_while_renamed(checks, mirror, other, turns):
-    """Who holds directories does not notice that their names change all the time."""
+    """A client that holds directories does not notice that their names change all the time."""
     held = {name: os.open(f"{mirror}/{name}", os.O_PATH) for name in "ab"}
     pids = [background(lambda: rename_on(mirror)), background(lambda: walk_on(other))]
     wrong = {}
@@ -139,7 +139,7 @@ def storm(checks, base, given, options, prefix):
         (base / "storm" / name / f"d{d}").mkdir(parents=True, exist_ok=True)
         say(base / "storm" / name / f"d{d}" / f"f{f}", f"{name} d{d}/f{f}")
     with Mount(*options, base=base, prefix=[*limited(given.limit), *prefix]) as mount:
-        Child(checks, "who holds", use_while_renamed, mount(base / "storm"), mount(base / "other"),
+        Child(checks, "the client that holds", use_while_renamed, mount(base / "storm"), mount(base / "other"),
               20000 if given.long else 3000).join()
         no_descriptor_lost(checks, mount, base / "storm")
         in_order(checks, mount)

@@ -210,7 +210,7 @@ def start_loop(top, name):
 
 
 def killed_in(checks, mount, native, name, delay):
-    """Two clients in the middle of it, then nobody; the directory can be used and removed."""
+    """Two clients in the middle of it, then none; the directory can be used and removed."""
     tops = [native / f"{name}{i}" for i in (0, 1)]
     for top in tops:
         top.mkdir()
@@ -225,7 +225,7 @@ def killed_in(checks, mount, native, name, delay):
     for top in tops:
         say(mount(top / "after"), name)
         checks.equal(f"{name}: the mount goes on", whole(top / "after"), name.encode())
-        fd = os.open(mount(top / "file"), os.O_RDWR)  # nobody has left a lock behind
+        fd = os.open(mount(top / "file"), os.O_RDWR)  # no client has left a lock behind
         checks.equal(f"{name}: locks", (result(fcntl.flock, fd, fcntl.LOCK_EX | fcntl.LOCK_NB),
                      result(fcntl.lockf, fd, fcntl.LOCK_EX | fcntl.LOCK_NB)), (None, None))
         os.close(fd)
@@ -244,7 +244,7 @@ def kills(checks, base, options, rounds):
     native = base / "work"
     native.mkdir()
     with Mount(*options, base=base) as mount:
-        Child(checks, "who kills", kill_all_kinds, mount, native, rounds).join()
+        Child(checks, "the client that kills", kill_all_kinds, mount, native, rounds).join()
         no_descriptor_lost(checks, mount, native)
         in_order(checks, mount)
         checks.equal("handles that were not closed", mount.sql(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # seconds: 6
 # long: --long
-"""Locks, as they are natively: whose they are, who waits for whom, and how many may.
+"""Locks, as they are natively: whose they are, which process waits for which, and how many may.
 
     limits_locks.py [--long] [--fidelity NAME]... [--waiters N] [PART...]
 
@@ -75,7 +75,7 @@ def story_of_process(path, other):
 
 
 def story_of_holder(path, other):
-    """Who is in the way; that it is a process of the mount no native process can be told."""
+    """The process that holds a lock; a native process cannot learn that it is one of the mount."""
     fd = os.open(path, os.O_RDWR)
     fcntl.lockf(fd, EX | NB, 10, 5)
     said = elsewhere(lambda: held_by(os.open(other, os.O_RDWR), fcntl.F_RDLCK, 0, 0))
@@ -85,7 +85,7 @@ def story_of_holder(path, other):
 
 def soon(call, *arguments):
     """What it gives in the end: the last close of a file is over a little after close(2), and
-    after the end of who had it open."""
+    after the end of the process that had it open."""
     until = time.monotonic() + 10
     while (r := result(call, *arguments)) is not None and time.monotonic() < until:
         time.sleep(0.01)
@@ -93,8 +93,8 @@ def soon(call, *arguments):
 
 
 def story_of_file(path, other):
-    """flock(2) and OFD locks belong to what is open: shared with a child, in the way of a second
-    open of one's own; and nothing to each other."""
+    """flock(2) and OFD locks belong to the open file description: a child shares them, a second open of the
+    same process conflicts, and the two kinds ignore each other."""
     said = []
     one, two = os.open(path, os.O_RDWR), os.open(other, os.O_RDONLY)
     said.append(result(fcntl.flock, one, EX | NB))
@@ -151,7 +151,7 @@ def story_of_errors(path, other):
 
 
 def story_of_ends(path, other):
-    """Who ends, however it is, has no locks any more; who executes a program keeps them."""
+    """A process that ends, however, has no locks any more; one that executes a program keeps them."""
     said = []
     for call in posix_call, flock_call:
         for end in "kill", "exec":
@@ -181,7 +181,7 @@ def story_of_ends(path, other):
 
 
 def story_of_deadlock(path, other):
-    """Two who wait for each other: one of them is told."""
+    """Two processes wait for each other: one of them gets an error."""
     one = os.open(path, os.O_RDWR)
     fcntl.lockf(one, EX, 1, 0)
     read, write = os.pipe()
@@ -210,7 +210,7 @@ STORIES = (story_of_process, story_of_holder, story_of_file, story_of_descriptio
            story_of_errors, story_of_ends, story_of_deadlock)
 
 
-class Told(Exception):
+class Stopped(Exception):
     pass
 
 
@@ -219,13 +219,13 @@ def stop(*_):
 
 
 def wait_for_lock(call, path, counter, ready):
-    """In a child: waits, counts one up under the lock, ends; who is told to stop waiting does."""
+    """In a child: waits, counts one up under the lock, ends; if a signal tells it to stop waiting, it does."""
     pid = os.fork()
     if pid:
         return pid
     status = 1
     try:
-        signal.signal(signal.SIGUSR1, told)
+        signal.signal(signal.SIGUSR1, stop)
         fd = os.open(path, os.O_RDWR)
         os.write(ready, b"r")
         call(fd, EX)
@@ -233,14 +233,14 @@ def wait_for_lock(call, path, counter, ready):
         say(counter, str(n + 1))
         os.close(fd)
         status = 0
-    except Told:
+    except Stopped:
         status = 3
     finally:
         os._exit(status)
 
 
 def crowd(checks, fact, call, mirror, native, count, holder):
-    """count who wait while holder has the lock; some are killed, some interrupted."""
+    """count clients wait while holder has the lock; some are killed, some interrupted."""
     name = f"lock {fact}"
     say(native / name, "")
     say(native / f"{name} counter", "0")
@@ -281,11 +281,11 @@ def crowds(checks, mirror, native, count, holder, fact):
         checks.equal(f"{kind}: killed while waiting", endings(pids[:quarter]), [-9] * quarter)
         for pid in pids[quarter:2 * quarter]:
             os.kill(pid, signal.SIGUSR1)
-        checks.equal(f"{kind}: told while waiting", endings(pids[quarter:2 * quarter]),
+        checks.equal(f"{kind}: stopped while waiting", endings(pids[quarter:2 * quarter]),
                      [3] * quarter)
     all_goes_on(checks, "after some were killed", mirror, native)
     for (kind, fd, pids), (_, call) in zip(waiting, kinds):
-        checks.equal(f"{kind}: nobody has the lock yet", whole(native / f"lock {kind} counter"),
+        checks.equal(f"{kind}: no client has the lock yet", whole(native / f"lock {kind} counter"),
                      b"0")
         call(fd, UN)
         os.close(fd)
@@ -321,7 +321,7 @@ def locks(checks, base, options, count, native_too):
     native.mkdir()
     options = [*options, *(["--locks", "native"] if native_too else [])]
     with Mount(*options, base=base) as mount:
-        Child(checks, "who locks", lock_on, mount(native), native, count, native_too).join()
+        Child(checks, "the client that locks", lock_on, mount(native), native, count, native_too).join()
         no_descriptor_lost(checks, mount, native)
         in_order(checks, mount)
 

@@ -107,7 +107,7 @@ class Client:
         if not self.files:
             return
         old = self.random.choice(list(self.files))
-        # Where nobody else's files are; over one of one's own now and then.
+        # Where no other client has files; now and then over a file of this client.
         new = self.random.choice((f"{self.number}/again{self.random.randrange(10)}",
                                   f"shared/{self.number}.{self.random.randrange(20)}"))
         if new == old:
@@ -184,11 +184,11 @@ with Mount("--fidelity", fidelity) as mount:
     def of_killed(path):
         directory, name = path.split("/")
         return int(name.split(".")[0] if directory == "shared" else directory) in chosen
-    checks.equal("files of those who lived that are missing or too many",
+    checks.equal("files of clients that lived: missing or too many",
                  {path for path in there if not of_killed(path)} ^ set(expected), set())
     left = [path for path in there if of_killed(path)]
     for path in left:
-        checks.check(f"{path} of one who was killed is the same on both sides",
+        checks.check(f"{path} of a killed client is the same on both sides",
                      read_back(top / path) == read_back(mount(top / path)))
     mount.unmount()
 
@@ -228,9 +228,9 @@ with Mount("--fidelity", fidelity) as mount:
     ends = dict(mount.sql("SELECT pid, exit_signal FROM process WHERE pid IN "
                           f"({','.join(map(str, clients))})"))
     if mount.fact("process_tier").startswith("connector"):
-        checks.equal("those who were killed, in the trace",
+        checks.equal("the killed clients, in the trace",
                      sorted(pid for pid, number in ends.items() if number == signal.SIGKILL),
                      sorted(clients[i] for i in chosen))
-    print(f"{total} calls counted, {len(expected)} files compared, and {len(left)} of those who "
+    print(f"{total} calls counted, {len(expected)} files compared, and {len(left)} of clients that "
           f"were killed; {mount.fact('ops_recorded')} operations in all")
 checks.end()

@@ -16,7 +16,7 @@ if os.geteuid() != 0:
     skip("passing data through is for root")
 checks = Checks()
 MIB = 1 << 20
-NOBODY = 65534
+UNPRIVILEGED = 65534
 
 
 def can_pass():
@@ -93,13 +93,13 @@ def stores(mount, work):
 
 
 def suid(mount, work):
-    for who, uid, kept in ("root", 0, 0o6755), ("another", NOBODY, 0o755):
-        path = work / f"suid-{who}"
+    for user, uid, kept in ("root", 0, 0o6755), ("another", UNPRIVILEGED, 0o755):
+        path = work / f"suid-{user}"
         path.write_bytes(b"x")
-        os.chown(path, NOBODY, NOBODY)
+        os.chown(path, UNPRIVILEGED, UNPRIVILEGED)
         os.chmod(path, 0o6755)
         as_user(f"echo more >> {mount(path)}", uid)
-        checks.equal(f"bits after a write by {who}", os.stat(path).st_mode & 0o7777, kept)
+        checks.equal(f"bits after a write by {user}", os.stat(path).st_mode & 0o7777, kept)
 
 
 def appends(mount, work):
@@ -138,7 +138,7 @@ def what_the_trace_says(mount, work):
     checks.check("handles say so", mount.sql(
         "SELECT count(*) > 1 AND min(fidelity = 'open') AND max(nread IS NULL AND bwrite IS NULL "
         "AND nseek IS NULL) FROM handle WHERE path = ?", big)[0][0])
-    checks.equal("who made it", mount.sql(
+    checks.equal("the process that made it", mount.sql(
         "SELECT created, assumed_write, nwrite FROM access WHERE path = ? AND created", big),
         [(1, 0, None)])
     checks.equal("cat is assumed to have read it", mount.sql(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # seconds: 37
 # long: --long
-"""Programs that people use: the same results in the mount as natively.
+"""Common programs: the same results in the mount as natively.
 
 programs.py [--long] [--tree DIR]... [--only NAME]... [MODE...]
 

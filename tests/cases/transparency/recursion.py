@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A mount inside the tree that it mirrors shows what it covers, and nobody waits for himself."""
+"""A mount inside the tree that it mirrors shows what it covers, and no request waits for itself."""
 import os
 import subprocess
 

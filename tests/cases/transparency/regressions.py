@@ -36,7 +36,7 @@ WANTED = sys.argv[1:]
 
 # Not done once more with --stat, unless --long is given.
 SLOW = "mounts_on_it", "other_engines", "several_file_systems"
-# The kernel writes by itself: nobody can wait for the space of what was removed just now.
+# The kernel writes by itself: a program cannot wait for the space of what was removed just now.
 NOT_AT_ONCE = ("space_is_free_at_once",)
 
 PROGRAMS = "regress_attr", "regress_io", "regress_lock", "regress_map", "regress_names"
@@ -111,8 +111,8 @@ def acls(path):
     for name in ACCESS, DEFAULT:
         try:
             data = os.getxattr(path, name)
-            found.append(" ".join(f"{tag}:{perm}:{who if who != 0xffffffff else ''}" for
-                                  tag, perm, who in struct.iter_unpack("<HHI", data[4:])))
+            found.append(" ".join(f"{tag}:{perm}:{user if user != 0xffffffff else ''}" for
+                                  tag, perm, user in struct.iter_unpack("<HHI", data[4:])))
         except OSError as e:
             found.append(os.strerror(e.errno))
     return "; ".join(found)
@@ -267,7 +267,7 @@ WAYS = ("write", "pwritev of nothing", "ftruncate", "ftruncate to the same", "fa
 def bits_go_when_others_write(t, source):
     """Also those of files that their group may not execute."""
     make("data", 0o644)
-    for who, user in {"ann, of the team": ANN, "bob": BOB, "root": ROOT}.items():
+    for name, user in {"ann, of the team": ANN, "bob": BOB, "root": ROOT}.items():
         for mode in 0o6666, 0o6777, 0o2676, 0o2767, 0o6766, 0o4666:
             for how in WAYS:
                 path = make(f"{name} {mode:o} {how}", mode, (0, TEAM), b"x" * 100)
@@ -276,7 +276,7 @@ def bits_go_when_others_write(t, source):
 
 @subject
 def bits_go_by_capability(t, source):
-    """It is the capability that lets bits stay, not that it is root who writes."""
+    """It is the capability that lets bits stay, not that root writes."""
     for name, drop in {"with all": [], "without CAP_FSETID": ["--bounding-set=-fsetid"],
                        "without CAP_CHOWN": ["--bounding-set=-chown"]}.items():
         for mode in 0o6777, 0o2755, 0o2666:
@@ -297,7 +297,7 @@ def bits_go_by_capability(t, source):
 
 @subject
 def sgid_and_groups(t, source):
-    """Who keeps sgid by chmod and ACLs is in the file's group, be it as the last of many."""
+    """A user that keeps sgid by chmod and ACLs is in the file's group, be it as the last of many."""
     many = (5001, 5001, tuple(range(7000, 7300)))
     for name, user, group in (("a member", ANN, TEAM), ("no member", ANN, BOB[1]),
                               ("a member of many groups", many, 7299), ("root", ROOT, BOB[1])):
@@ -415,7 +415,7 @@ def protections(t, source):
 
 @subject
 def user_namespaces(t, source):
-    """Who is root only there may do what root there may, to what belongs to it."""
+    """A user that is root only there may do what root there may, to what belongs to it."""
     make("root's", 0o644)
     make("mine", 0o644, ANN)
     os.chmod(".", 0o777)

@@ -23,7 +23,7 @@ from sides import (LIBC, Work, compare, digest, elsewhere, picture, result, same
                    statx, whole)
 
 USER = 65534
-SETTLE = 1.1  # for as long as the kernel may remember what is changed natively
+EXPIRY = 1.1  # for as long as the kernel may remember what is changed natively
 
 
 # ---- file systems ----
@@ -37,7 +37,7 @@ def rename2(old, new, flags):
 
 
 class Features:
-    """What file systems do in different ways; the results of each, in a directory of one's own."""
+    """The results of operations that file systems do in different ways, in a new directory."""
 
     def __init__(self, top):
         self.top = f"{top}/features"
@@ -238,7 +238,7 @@ def on_both_sides(checks, mount, fact, top, seed, steps, uid):
     if os.statvfs(top).f_flag & os.ST_NOSUID:
         features = [without_suid(f) for f in features]
     compare(checks, f"{fact}: the same features", *features)
-    time.sleep(SETTLE)
+    time.sleep(EXPIRY)
     same_picture(checks, f"{fact}: the same tree", picture(sides[1]), picture(sides[0]))
     compare(checks, f"{fact}: the same in the mount", picture(mount(sides[1])), picture(sides[1]))
     numbers = {name: st.st_ino for name, st in lstats(sides[1]).items()}
@@ -261,7 +261,7 @@ def made_again(checks, mount, fact, top):
     for round_ in range(3):
         for i in range(50):
             say(top / "again" / f"{round_} {i}", f"round {round_}" + "." * i)
-        time.sleep(SETTLE)
+        time.sleep(EXPIRY)
         compare(checks, f"{fact}: made again, round {round_}", picture(mount(top / "again")),
                 picture(top / "again"))
         for i in range(50):
@@ -383,13 +383,13 @@ def one_over_another(checks, base, options, steps):
             checks.check("the first can be unmounted below the second", until(
                 lambda: done("fusermount3", "-u", one.mnt)) is not None)
             one.wait()
-            time.sleep(SETTLE)
+            time.sleep(EXPIRY)
             checks.equal("what is under it is seen", os.listdir(three(one.mnt)), [])
             in_order(checks, three)
 
 
 def inside(checks, base, options):
-    """The mount point lies in the source: of a directory, and as the source itself."""
+    """The mount point lies in the source, or is the source itself."""
     top = base / "top"
     populate(top, 200)
     (top / "sub" / "mnt").mkdir(parents=True)
@@ -409,7 +409,7 @@ def inside(checks, base, options):
 
 
 def over_itself(checks, base, options):
-    """Mounted over its own source: all who come by its path come through the mirror."""
+    """Mounted over its own source: all processes that use its path come through the mirror."""
     top, keep = base / "mnt", base / "keep"
     top.mkdir()
     keep.mkdir()

@@ -19,7 +19,7 @@ from parts import Child, Parts, arguments, in_order
 from sides import compare, picture, result, say, whole
 
 USER = 65534
-SETTLE = 1.1  # for as long as the kernel may remember what is changed natively
+EXPIRY = 1.1  # for as long as the kernel may remember what is changed natively
 
 
 # ---- / with all that is mounted there ----
@@ -90,21 +90,21 @@ def crossing(mirror, native, names):
     return said
 
 
-def root_of_machine(checks, base, options, settle):
+def root_of_machine(checks, base, options, expiry):
     top, names = submounts(base)
     with Mount(*options, base=base) as mount:
         mirror = mount(top)
         numbers(checks, mirror, top, 10000)
         compare(checks, "all files, of all mounts", picture(mirror), picture(top))
-        time.sleep(settle)
+        time.sleep(expiry)
         wanted = crossing(top, top, names)
-        time.sleep(settle)
+        time.sleep(expiry)
         checks.equal("across mounts", crossing(mirror, top, names), wanted)
         # Mounts that the host makes later.
         done("mount", "-t", "tmpfs", "tmpfs", top / "of root" / "d3")
         populate(top / "of root" / "d3", 200)
         done("mount", "--bind", top / "other" / "d1", top / "tmpfs" / "d5")
-        time.sleep(settle)
+        time.sleep(expiry)
         numbers(checks, mirror, top, 10000)
         compare(checks, "all files, with more mounts", picture(mirror, contents=False),
                 picture(top, contents=False))
@@ -164,18 +164,18 @@ def mount_flags(checks, base, options):
 
 # ---- what the host unmounts ----
 
-def let_go(checks, mirror, point, what, settle, under=frozenset({"under"})):
-    """The host unmounts what somebody has looked at a moment ago."""
+def let_go(checks, mirror, point, what, expiry, under=frozenset({"under"})):
+    """The host unmounts what a process has looked at a moment ago."""
     seconds = until(lambda: done("umount", point))
     checks.check(f"{what} can be unmounted", seconds is not None)
-    time.sleep(settle)
+    time.sleep(expiry)
     checks.equal(f"{what}: what is under it is seen", result(lambda: set(os.listdir(mirror))),
                  set(under))
     checks.equal(f"{what}: and read", result(whole, mirror / "under"), b"it")
     return seconds or 0
 
 
-def remounted(checks, base, mount, settle):
+def remounted(checks, base, mount, expiry):
     """File systems of the same kind one after another at one place: equal numbers, other files."""
     point = base / "point"
     point.mkdir()
@@ -187,7 +187,7 @@ def remounted(checks, base, mount, settle):
         os.symlink(f"to {i}", point / "link")
         (point / f"dir{i}").mkdir()
         say(point / f"dir{i}" / "inner", f"inner {i}")
-        time.sleep(settle)
+        time.sleep(expiry)
         compare(checks, f"round {i}", picture(mirror), picture(point))
         checks.equal(f"round {i}: content", whole(mirror / "same name"),
                      f"round {i}{'.' * i}".encode())
@@ -195,12 +195,12 @@ def remounted(checks, base, mount, settle):
         fd = os.open(mirror / f"dir{i}" / "inner", os.O_RDONLY)
         checks.check("while a file is open there it cannot be unmounted", not done("umount", point))
         os.close(fd)
-        waited.append(let_go(checks, mirror, point, f"round {i}", settle))
+        waited.append(let_go(checks, mirror, point, f"round {i}", expiry))
     checks.equal("numbers of inodes were the same", len(seen), 1)
     print(f"  unmounted after {max(waited):.1f} s")
 
 
-def stays_inside(checks, base, mount, settle):
+def stays_inside(checks, base, mount, expiry):
     """A working directory in the mirror is no use of the file system, and no harm."""
     point = base / "inside"
     point.mkdir()
@@ -209,15 +209,15 @@ def stays_inside(checks, base, mount, settle):
     (point / "dir").mkdir()
     os.chdir(mount(point / "dir"))
     os.listdir(".")
-    let_go(checks, mount(point), point, "with somebody inside", settle)
+    let_go(checks, mount(point), point, "with a process inside", expiry)
     for call in os.listdir, os.stat:
-        checks.check("who was inside is answered",
+        checks.check("a process inside gets an answer",
                      not isinstance(result(call, "."), int) or result(call, ".") < 0)
     os.chdir("/")
 
 
-def covered(checks, base, mount, settle):
-    """Who was in a directory before the host mounted on it goes on there."""
+def covered(checks, base, mount, expiry):
+    """A process that was in a directory before the host mounted on it goes on there."""
     point = base / "covered"
     (point / "dir").mkdir(parents=True)
     say(point / "under", "it")
@@ -225,7 +225,7 @@ def covered(checks, base, mount, settle):
     os.chdir(mount(point / "dir"))
     done("mount", "-t", "tmpfs", "tmpfs", point)
     say(point / "over", "this")
-    time.sleep(settle)
+    time.sleep(expiry)
     checks.equal("by name the new one is seen", os.listdir(mount(point)), ["over"])
     for fd in held:
         checks.equal("by descriptor the old one is", result(lambda: [
@@ -233,13 +233,13 @@ def covered(checks, base, mount, settle):
     checks.equal("and from inside", result(whole, "../under"), b"it")
     say("../made", "x")
     os.chdir("/")
-    let_go(checks, mount(point), point, "covered", settle, {"under", "dir", "made"})
+    let_go(checks, mount(point), point, "covered", expiry, {"under", "dir", "made"})
     for fd in held:
         os.close(fd)
 
 
-def lazily(checks, base, mount, settle):
-    """After umount -l the file system ends as soon as nobody uses it: its loop device is free."""
+def lazily(checks, base, mount, expiry):
+    """After umount -l the file system ends as soon as no process uses it: its loop device is free."""
     fs = Kind(base, "ext4")
     if not fs.mounted:
         return
@@ -248,7 +248,7 @@ def lazily(checks, base, mount, settle):
     fd = os.open(mount(fs.top / "d0" / "f7"), os.O_RDWR)
     checks.check("umount -l", done("umount", "-l", fs.top))
     time.sleep(1)
-    checks.equal("who has a file open there uses it", result(lambda: (
+    checks.equal("a process with a file open there uses it", result(lambda: (
         os.read(fd, 10), os.pwrite(fd, b"new", 0), os.fstat(fd).st_nlink, os.fchmod(fd, 0o600),
         whole(f"/proc/self/fd/{fd}"))), (b"7", 3, 1, None, b"new"))
     os.close(fd)
@@ -257,7 +257,7 @@ def lazily(checks, base, mount, settle):
     checks.check("the loop device is free", seconds is not None)
 
 
-def deleted_there(checks, base, mount, settle):
+def deleted_there(checks, base, mount, expiry):
     """Natively removed, after it was seen in the mirror: no reason to stay mounted."""
     point = base / "deleted"
     point.mkdir()
@@ -266,10 +266,10 @@ def deleted_there(checks, base, mount, settle):
     populate(point, 150)
     compare(checks, "files", picture(mount(point)), picture(point))
     shutil.rmtree(point / "d0")
-    let_go(checks, mount(point), point, "where files were removed", settle)
+    let_go(checks, mount(point), point, "where files were removed", expiry)
 
 
-def deleted(checks, base, mount, settle):
+def deleted(checks, base, mount, expiry):
     """Natively removed, after it was seen in the mirror: its space is free."""
     point = base / "space"
     point.mkdir()
@@ -285,14 +285,14 @@ def deleted(checks, base, mount, settle):
     done("umount", "-l", point)
 
 
-def unmounts(checks, base, options, settle):
+def unmounts(checks, base, options, expiry):
     with Mount(*options, base=base) as mount:
         for case in remounted, stays_inside, covered, lazily, deleted_there, deleted:
-            Child(checks, case.__name__, case, base, mount, settle).join()
+            Child(checks, case.__name__, case, base, mount, expiry).join()
         in_order(checks, mount)
 
 
-def deleted_in_source(checks, base, options, settle):
+def deleted_in_source(checks, base, options, expiry):
     """As deleted(), where the mount is the source itself and is never let go of."""
     point = base / "space"
     point.mkdir()
@@ -317,14 +317,14 @@ def main():
     parts = Parts(given.parts)
     kinds = given.fidelity or fidelities()
     for fidelity in kinds:
-        options, settle = ["--fidelity", fidelity], SETTLE
-        parts.run(f"unmounts {fidelity}", unmounts, options, settle)
+        options, expiry = ["--fidelity", fidelity], EXPIRY
+        parts.run(f"unmounts {fidelity}", unmounts, options, expiry)
         parts.run(f"flags {fidelity}", mount_flags, options)
         if fidelity != kinds[0] and not given.long:
             continue
-        parts.run(f"root {fidelity}", root_of_machine, options, settle)
+        parts.run(f"root {fidelity}", root_of_machine, options, expiry)
         parts.run(f"unmounts {fidelity} stat", unmounts, [*options, "--stat"], 0)
-        parts.run(f"deleted {fidelity}", deleted_in_source, options, settle)
+        parts.run(f"deleted {fidelity}", deleted_in_source, options, expiry)
     parts.checks.end()
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # seconds: 5
 # long: --long
-"""/proc, /dev and /sys in the mirror are those of whoever looks.
+"""/proc, /dev and /sys in the mirror are those of the process that looks.
 
     sources_proc.py [--long] [--fidelity NAME]... [PART...]
 """
@@ -247,7 +247,7 @@ def chroot(checks, base, options):
 def main():
     need_fuse()
     if os.geteuid() != 0:
-        skip("an ordinary user has no devices in the mount, and cannot be somebody else")
+        skip("an ordinary user has no devices in the mount, and cannot become another user")
     given = arguments(__doc__)
     parts = Parts(given.parts)
     for fidelity in given.fidelity or fidelities():

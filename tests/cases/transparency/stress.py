@@ -83,7 +83,7 @@ def names_in(path, st):
 
 
 def tried(call, *arguments):
-    """An ordinary user may not look into everything that his clients have made."""
+    """An ordinary user may not look into everything that the user's clients have made."""
     try:
         return call(*arguments)
     except OSError as e:
@@ -303,7 +303,7 @@ def open_files(pid):
 
 
 def removal(mode, seed):
-    """Nothing of a tree stays open in the daemon, whoever was killed in the middle of what."""
+    """Nothing of a tree stays open in the daemon, whichever client was killed in the middle of what."""
     label = " ".join((*mode, f"seed {seed}, removal"))
     with Mount(*mode) as mount:
         mount.base.chmod(0o755)

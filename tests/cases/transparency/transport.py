@@ -47,7 +47,7 @@ def ftrac(*words):
 
 def refused(fact, words, *options):
     """--io-uring on is, in one line; and auto goes by the device."""
-    # Not of /: should it not be refused, what is removed at the end must be nobody's.
+    # Not of /: should it not be refused, what is removed at the end must be of no use.
     for command in (["-o", f"source={base}", mnt], ["run", "--", "true"]):
         way = ["run"] if command[0] == "run" else []
         done = ftrac(*way, "--db", base / "refused.db", "--io-uring", "on", *options,
@@ -159,7 +159,7 @@ COUNTED = ("create", "mkdir", "unlink", "rename", "link", "symlink", "setxattr",
 
 def counts(mount):
     marks = ",".join(f"'{name}'" for name in COUNTED)
-    # Into how many writes the page cache cuts is chance.
+    # Into how many writes the page cache cuts differs from run to run.
     return dict(mount.sql(f"SELECT name, iif(name = 'write', sum(bytes), count(*)) FROM op "
                           f"WHERE name IN ({marks}) AND result >= 0 GROUP BY name"))
 
@@ -181,7 +181,7 @@ def same_as_by_device():
         compare(checks, f"{fidelity}: recorded", recorded["on"], recorded["off"])
 
 
-# ---- nobody waits for himself ----
+# ---- no request waits for itself ----
 
 def store_and_seek(path):
     for i in range(50):
@@ -210,7 +210,7 @@ def written_in_two_ways():
 
 
 def next_to_others():
-    """Who comes later goes by the device, and is hidden from who was first."""
+    """A mount inside another goes by the device, and is hidden from the first."""
     with Mount() as first, Mount() as second:
         checks.check("the first shows files", os.listdir(first(base)) != [])
         checks.equal("the second is hidden from it", os.listdir(first(second.mnt)), [])
@@ -249,7 +249,7 @@ def switched_off():
 
 need_fuse()
 if os.geteuid():
-    skip("not root, who may switch io_uring on")
+    skip("not root, which may switch io_uring on")
 if not SWITCH.exists():
     skip("a kernel without FUSE over io_uring (Linux 6.14 has it)")
 if not os.access(SWITCH, os.W_OK):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What cannot be done is said in one line: what, why, what to do; with the right exit status."""
+"""What cannot be done gives one line: what, why, what to do; with the right exit status."""
 import os
 import pathlib
 import shutil
@@ -57,7 +57,7 @@ fails("source missing", 1, ["source", "No such file"], "-o", f"source={base}/now
 fails("directory of the database missing", 1, ["No such file", "--db"], "--db", "no/trace.db", mnt)
 fails("database is something else", 1, ["no trace", "--db"], "--db", "letter", mnt)
 fails("even with --force", 1, ["no trace", "--db"], "--db", "letter", "--force", mnt)
-fails("database of somebody else", 1, ["no trace", "--db"], "--db", "other.db", "--force", mnt)
+fails("database of another program", 1, ["no trace", "--db"], "--db", "other.db", "--force", mnt)
 fails("an empty file", 1, ["no trace", "--db"], "--db", "empty", "--force", mnt)
 fails("a directory", 1, ["--db"], "--db", "mnt", mnt)
 fails("through a dangling link", 1, ["--db"], "--db", "link", mnt)
@@ -79,26 +79,26 @@ fails("a trace that is there", 1, ["trace.db", "--db", "--force"], mnt)
 kept("trace.db", trace)
 
 if os.geteuid() == 0:
-    def as_nobody(script):
+    def as_ordinary_user(script):
         return ["unshare", "-m", "sh", "-c", script]
 
     # A private /dev, so that nothing of the machine's changes.
     private = "mount -t tmpfs none /dev && exec \"$0\" mnt"
-    done = subprocess.run(as_nobody(private) + [shutil.which(FTRAC) or os.path.abspath(FTRAC)],
+    done = subprocess.run(as_ordinary_user(private) + [shutil.which(FTRAC) or os.path.abspath(FTRAC)],
                           capture_output=True, text=True, cwd=base)
     checks.equal("no /dev/fuse: exit status", done.returncode, 1)
     checks.check("no /dev/fuse: says so", "there is no '/dev/fuse'" in done.stderr, done.stderr)
     node = ("mount -t tmpfs none /dev && mknod -m 600 /dev/fuse c 10 229 && "
             "exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$0\" mnt")
-    program = base / "ftrac"  # where nobody can reach it
+    program = base / "ftrac"  # where an ordinary user cannot reach it
     shutil.copy(os.path.abspath(FTRAC), program)
     os.chmod(base, 0o755)
-    done = subprocess.run(as_nobody(node) + [program], capture_output=True, text=True, cwd=base)
+    done = subprocess.run(as_ordinary_user(node) + [program], capture_output=True, text=True, cwd=base)
     checks.equal("no right to /dev/fuse: exit status", done.returncode, 1)
     checks.check("no right to /dev/fuse: says so",
                  "cannot open '/dev/fuse': Permission denied" in done.stderr, done.stderr)
     ro = ("mkdir ro && mount -t tmpfs -o ro none ro && exec \"$0\" --db ro/trace.db mnt")
-    done = subprocess.run(as_nobody(ro) + [program], capture_output=True, text=True, cwd=base)
+    done = subprocess.run(as_ordinary_user(ro) + [program], capture_output=True, text=True, cwd=base)
     checks.equal("read-only database: exit status", done.returncode, 1)
     checks.check("read-only database: says so", "Read-only file system" in done.stderr,
                  done.stderr)

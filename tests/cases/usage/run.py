@@ -28,7 +28,7 @@ need("gcc", "make", "unshare", "setpriv")
 if not os.path.exists("/dev/fuse"):
     skip("no /dev/fuse here")
 checks = Checks()
-# Somebody with a name, which fusermount3 asks for.
+# A user with a name, which fusermount3 asks for.
 USER = next((uid for uid in (1000, 1) if any(p.pw_uid == uid for p in pwd.getpwall())), 1)
 # An ordinary user may not be let to /dev/fuse here, and a helper has to be hidden for "inside": both in
 # a mount namespace of its own.
@@ -42,7 +42,7 @@ exec setpriv --reuid UID --regid UID --clear-groups "$@"
 
 
 class Place:
-    """A directory for a route, in which ftrac is run by who that route is for."""
+    """A directory for a route, in which the user of that route runs ftrac."""
 
     def __init__(self, route):
         self.route = route
@@ -113,7 +113,7 @@ def whole(place, what, scope):
     checks.equal(f"{place.route}, {what}: complete", place.fact("complete"), 1)
     checks.equal(f"{place.route}, {what}: lost", (place.fact("ops_lost"),
                                                   place.fact("process_events_lost")), (0, 0))
-    checks.equal(f"{place.route}, {what}: operations by nobody", place.sql(
+    checks.equal(f"{place.route}, {what}: operations without a process", place.sql(
         "SELECT count(*) FROM op WHERE process IS NULL AND via IS NOT 'writeback'")[0][0], 0)
     checks.equal(f"{place.route}, {what}: roots of the tree", place.sql(
         "SELECT count(*) FROM process WHERE parent IS NULL")[0][0], 1)
@@ -313,7 +313,7 @@ def what_goes_on(place):
 
 
 def violence(place):
-    """Whoever is killed: no mount, no process, a database that can be read."""
+    """Whichever process is killed: no mount, no process, a database that can be read."""
     for what in "command", "ftrac", "terminal":
         process = subprocess.Popen(place.command(["sh", "-c", "echo x >x; echo; exec sleep 61.25"], ["-q"]),
                                    cwd=place.work, stdout=subprocess.PIPE, start_new_session=True)
@@ -363,7 +363,7 @@ def storm(place):
 
 
 def other_sources(place):
-    """The command is whole however its processes are heard of, also when it has waited for long and
+    """The command is whole whichever source reports its processes, also when it has waited for long and
     all processors are busy."""
     busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count())]
     script = "sleep 1.2; for i in 1 2 3; do cat /etc/hostname >f$i; done; exit 4"
@@ -386,8 +386,8 @@ def other_sources(place):
             process.wait()
 
 
-def words_to_nobody(place):
-    """Who does not read what we say changes nothing; what is named oddly is one line all the same."""
+def closed_stderr(place):
+    """A closed stderr changes nothing; odd names still give one line."""
     process = subprocess.Popen(place.command(["sh", "-c", "sleep 0.5; exit 3"]), cwd=place.work,
                                stderr=subprocess.PIPE)
     process.stderr.close()
@@ -482,11 +482,11 @@ def files_in_memory(place):
     left_behind(place, "files in memory")
 
 
-def as_somebody_else(place):
+def as_another_user(place):
     if place.route != "root":
         return
     os.chmod(place.work, 0o777)
-    done = place.run("id -un; touch hers; stat -c %U hers; echo $HOME", "--user", "nobody")
+    done = place.run("id -un; touch made; stat -c %U made; echo $HOME", "--user", "nobody")
     checks.equal("--user", done.stdout.split()[:2], ["nobody", "nobody"])
     done = place.run("true", "--user", "no-such-user")
     checks.equal("--user that is not there", (done.returncode, "no-such-user" in done.stderr), (125, True))
@@ -496,16 +496,16 @@ BEFORE = mounts()
 if os.geteuid() == 0:
     routes = sys.argv[1:] or some(["root", "helper", "inside"], 2)
 else:
-    skip("root, who can try all routes in namespaces of his own")
+    skip("root, which can try all routes in its own namespaces")
 for route in routes:
     place = Place(route)
     before = checks.looked
     if route == "helper" and not os.path.exists("/etc/mtab"):
         print("helper: no /etc/mtab, which fusermount3 needs: the mount is made inside")
     for subject in (statuses, the_command_is_itself, builds, full_equals_strace, sandboxes, sockets,
-                    other_sources, words_to_nobody, programs,
+                    other_sources, closed_stderr, programs,
                     what_goes_on, violence, storm, database_far_away,
-                    files_in_memory, as_somebody_else):
+                    files_in_memory, as_another_user):
         subject(place)
     left_behind(place, "all")
     shutil.rmtree(place.base)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* who: prints its effective user, group and capabilities. */
+/* show_creds: prints its effective user, group and capabilities. */
 
 #include <linux/capability.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What is judged by who asks, with his groups and capabilities and no others: suid bits, ACLs,
+"""The rights of the requester decide, with its groups and capabilities and no others: suid bits, ACLs,
 attributes, files of /proc and of control groups; and waiting there can be ended."""
 import os
 import pathlib
@@ -55,7 +55,7 @@ def suid_is_lost_at_once(mode, native, mounted):
 
 
 def capabilities_count(mode, native, mounted):
-    """Not who has them."""
+    """Capabilities decide, not user ids."""
     cases = {
         "kptr_restrict, root without capabilities": (POWERLESS, "cat {}/proc/sys/kernel/kptr_restrict"
                                                      " >{}/proc/sys/kernel/kptr_restrict"),
@@ -68,8 +68,8 @@ def capabilities_count(mode, native, mounted):
                                               "wc -c <{}/proc/1/environ"),
         "environ of another, a user": (AS_USER, "wc -c <{}/proc/1/environ"),
     }
-    for what, (who, command) in cases.items():
-        runs = [ask([*who, "sh", "-c", command.replace("{}", root)])
+    for what, (prefix, command) in cases.items():
+        runs = [ask([*prefix, "sh", "-c", command.replace("{}", root)])
                 for root in ("", str(mounted)[:-len(str(native))])]
         checks.equal(f"{mode}: {what}", runs[1], runs[0])
     attributes(mode, native, mounted)
@@ -82,14 +82,14 @@ def attributes(mode, native, mounted):
         "ACL, owner with CAP_FSETID": (with_capability("fsetid"), 5001, 7777),
         "ACL, owner": (AS_USER, 5001, 7777),
     }
-    for what, (who, uid, gid) in cases.items():
+    for what, (prefix, uid, gid) in cases.items():
         got = []
         for place in native, mounted:
             file = place / "g"
             file.write_text("x")
             os.chown(file, uid, gid)
             os.chmod(file, 0o2755)
-            got.append(ask([*who, "sh", "-c", "setfacl -m u:9:rx g; stat -c %a g"], place))
+            got.append(ask([*prefix, "sh", "-c", "setfacl -m u:9:rx g; stat -c %a g"], place))
             file.unlink()
         checks.equal(f"{mode}: {what}", got[1], got[0])
     path.write_text("x")
@@ -97,9 +97,9 @@ def attributes(mode, native, mounted):
     os.setxattr(path, "trusted.a", b"1")
     os.setxattr(path, "user.a", b"1")
     lister = "import os; print(os.listxattr('g'))"
-    for what, who in (("root without capabilities", POWERLESS), ("a user", AS_USER),
+    for what, prefix in (("root without capabilities", POWERLESS), ("a user", AS_USER),
                       ("a user with CAP_SYS_ADMIN", with_capability("sys_admin")), ("root", [])):
-        got = [ask([*who, "python3", "-c", lister], place) for place in (native, mounted)]
+        got = [ask([*prefix, "python3", "-c", lister], place) for place in (native, mounted)]
         checks.equal(f"{mode}: attributes seen by {what}", got[1], got[0])
     path.unlink()
 
@@ -126,8 +126,8 @@ def groups_count(mode, native, mounted):
         file.chmod(0o660)
         member = ["setpriv", "--reuid", "5001", "--regid", "5001", "--groups", "1233,1234"]
         top = str(mounted)[:-len(str(native))]
-        for what, who in ("a member", member), ("somebody else", AS_USER):
-            got = [ask([*who, "cat", f"{root}{file}"]) for root in ("", top)]
+        for what, prefix in ("a member", member), ("another user", AS_USER):
+            got = [ask([*prefix, "cat", f"{root}{file}"]) for root in ("", top)]
             checks.equal(f"{mode}: file of a group, {what}", got[1], got[0])
     finally:
         place.rmdir()
