@@ -16,7 +16,7 @@ static void check(struct xml *xml, int result)
 		xml->failed = true;
 }
 
-/* Some of libxml2's functions leave out what they have no memory for, and only say so. */
+/* libxml2's error handler: without memory, some functions leave out a part and report it only here. */
 static void hear(void *arg, const char *format, ...)
 {
 	struct xml *xml = arg;
