@@ -6,7 +6,7 @@
 
 #include "dag/stat/stat.h"
 
-/* Numbers of errno are not the same everywhere; names are. */
+/* The numbers of errno differ between architectures; the names do not. */
 static void name_errors(struct table *table)
 {
 	int column = table_find(table, "errno");
@@ -19,9 +19,9 @@ static void name_errors(struct table *table)
 
 static int fill(struct stat_run *run)
 {
-	int status = stat_rows(run, run->has_ops ? "errors" : "errors.ghosts", true);
+	int r = stat_rows(run, run->has_ops ? "errors" : "errors.missing-names", true);
 
-	if (status == 0)
+	if (r == 0)
 		name_errors(run->table);
 	table_note(run->table,
 		"search: a name was looked for that is not there, which is how programs search; "
@@ -36,7 +36,7 @@ static int fill(struct stat_run *run)
 			"not in the trace: the kernel finds them without a request to ftrac.  strace(1) shows them.");
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Other errors are");
-	return status;
+	return r;
 }
 
 const struct stat_table stat_errors_table = {

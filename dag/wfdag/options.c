@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/vector.h"
 #include "base/version.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/traces.h"
@@ -29,7 +30,7 @@ enum long_option {
 	LONG_FILE,
 	LONG_FOLD,
 	LONG_FORMAT,
-	LONG_GHOSTS,
+	LONG_MISSING_NAMES,
 	LONG_GROUP_BY,
 	LONG_INTERVAL,
 	LONG_JOBS,
@@ -61,7 +62,7 @@ static const struct option long_options[] = {
 	{ "file", required_argument, NULL, LONG_FILE },
 	{ "fold", no_argument, NULL, LONG_FOLD },
 	{ "format", required_argument, NULL, LONG_FORMAT },
-	{ "ghosts", no_argument, NULL, LONG_GHOSTS },
+	{ "ghosts", no_argument, NULL, LONG_MISSING_NAMES },
 	{ "group-by", required_argument, NULL, LONG_GROUP_BY },
 	{ "interval", required_argument, NULL, LONG_INTERVAL },
 	{ "jobs", required_argument, NULL, LONG_JOBS },
@@ -262,7 +263,6 @@ static int add_faster(struct dag_options *o, const char *text)
 {
 	struct replay_options *replay = &o->analyse.replay;
 	const char *equals = strrchr(text, '='), *glob;
-	struct replay_faster *more;
 	char *end = NULL;
 	double factor = equals ? strtod(equals + 1, &end) : 0;
 	int status;
@@ -274,11 +274,8 @@ static int add_faster(struct dag_options *o, const char *text)
 	status = keep(o, strndup(text, equals - text), &glob);
 	if (status)
 		return status;
-	more = reallocarray(o->faster, (size_t)replay->n_faster + 1, sizeof(*more));
-	if (!more)
+	if (vector_push(o->faster, replay->n_faster, (struct replay_faster){ glob, factor }) < 0)
 		return err_status(EXIT_OWN, "out of memory");
-	o->faster = more;
-	o->faster[replay->n_faster++] = (struct replay_faster){ glob, factor };
 	replay->faster = o->faster;
 	return 0;
 }
@@ -329,7 +326,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_FASTER: return add_faster(o, value);
 	case LONG_FILE: return add_file(o, value);
 	case LONG_FOLD: o->shape.fold = true; return 0;
-	case LONG_GHOSTS: o->ghosts = true; return 0;
+	case LONG_MISSING_NAMES: o->missing_names = true; return 0;
 	case LONG_GROUP_BY: return add_groups(o, value);
 	case LONG_INTERVAL: return parse_interval(o, value);
 	case LONG_JOBS: return parse_jobs(o, value);

@@ -197,20 +197,6 @@ static void failure_has_code_text_and_status(void **state)
 	assert_string_equal(failure.text, "out of memory");
 }
 
-static void what_was_printed_is_not_printed_again(void **state)
-{
-	struct failure failure = { 0 };
-
-	(void)state;
-	assert_int_equal(failure_printed(&failure, 0), 0);
-	assert_int_equal(failure_status(&failure), 0);
-	assert_true(failure_printed(&failure, EXIT_OWN) < 0);
-	assert_string_equal(failure.text, "");
-	assert_int_equal(failure_status(&failure), EXIT_OWN);
-	assert_true(failure_printed(&failure, EXIT_USAGE) < 0);
-	assert_int_equal(failure_status(&failure), EXIT_USAGE);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,7 +210,6 @@ int main(void)
 		cmocka_unit_test(cleared_arena_keeps_one_chunk),
 		cmocka_unit_test(heap_gives_numbers_in_order),
 		cmocka_unit_test(failure_has_code_text_and_status),
-		cmocka_unit_test(what_was_printed_is_not_printed_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
