@@ -24,12 +24,12 @@ static int fill(struct stat_run *run)
 	if (r == 0)
 		name_errors(run->table);
 	table_note(run->table,
-		"search: a name was looked for that is not there, which is how programs search; "
-		"probe: something was tried that the file or the file system need not have; error: "
-		"all else.");
+		"search: a lookup of a name that does not exist, as when programs search; probe: a "
+		"request for a feature that the file or the file system need not have; error: all "
+		"others.");
 	table_note(run->table,
-		"The path of a search is the first name on the way that is not there, which may be a directory of the "
-		"path that the program has named.");
+		"The path of a search is the first name on the way that does not exist, which may be a directory of "
+		"the path that the program has used.");
 	if (run->has_files)
 		table_note(run->table,
 			"Most errors EACCES (Permission denied), EEXIST, EISDIR, ENOTDIR, ELOOP, EXDEV, EPERM and EROFS are "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What went on in each interval. */
+/* Operations, bytes, processes and memory in each interval. */
 
 #include "base/failure.h"
 #include "dag/output/chart.h"
@@ -87,5 +87,5 @@ const struct stat_table stat_time_table = {
 	.needs_ops = true,
 	.options = STAT_PICTURE | STAT_CHOICE | STAT_TIME | STAT_OPERATION,
 	.queries = "time",
-	.help = "what went on in each interval",
+	.help = "operations, bytes, processes and memory in each interval",
 };
