@@ -68,4 +68,18 @@ static inline void arena_free(struct arena *arena)
 	}
 }
 
+/* The same, but keeps the newest chunk for the next pieces. */
+static inline void arena_clear(struct arena *arena)
+{
+	struct arena_chunk *kept = arena->chunks;
+
+	if (!kept)
+		return;
+	arena->chunks = kept->next;
+	arena_free(arena);
+	kept->next = NULL;
+	kept->used = 0;
+	arena->chunks = kept;
+}
+
 #endif

@@ -3,12 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
-
-static bool once;
-static atomic_flag printed = ATOMIC_FLAG_INIT;
 
 static void print(const char *format, va_list args)
 {
@@ -35,15 +30,8 @@ int err_status(int status, const char *format, ...)
 {
 	va_list args;
 
-	if (once && atomic_flag_test_and_set(&printed))
-		return status;
 	va_start(args, format);
 	print(format, args);
 	va_end(args);
 	return status;
-}
-
-void err_once(void)
-{
-	once = true;
 }

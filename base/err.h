@@ -18,7 +18,4 @@ __attribute__((format(printf, 1, 2))) void err_print(const char *format, ...);
 /* Prints the line and returns status, so that `return err_status(...)` ends a main. */
 __attribute__((format(printf, 2, 3))) int err_status(int status, const char *format, ...);
 
-/* From now on err_status() prints only its first line: several threads may run into the same error. */
-void err_once(void);
-
 #endif

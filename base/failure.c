@@ -27,19 +27,11 @@ int failure_of_memory(struct failure *failure, int r)
 	return r < 0 ? failure_memory(failure) : 0;
 }
 
-int failure_printed(struct failure *failure, int status)
-{
-	if (status == 0)
-		return 0;
-	failure->text[0] = '\0';
-	return failure->code = status == EXIT_USAGE ? FAILURE_USAGE : -EIO;
-}
-
 int failure_status(const struct failure *failure)
 {
 	int status = failure->code == FAILURE_USAGE ? EXIT_USAGE : EXIT_OWN;
 
 	if (failure->code == 0)
 		return 0;
-	return failure->text[0] ? err_status(status, "%s", failure->text) : status;
+	return err_status(status, "%s", failure->text);
 }

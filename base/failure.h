@@ -21,7 +21,7 @@
 
 struct failure {
 	int code;	 /* negative errno; 0: nothing failed */
-	char text[8192]; /* without program name and newline; "": the callee has printed it */
+	char text[8192]; /* without program name and newline */
 };
 
 /* Sets code and text, and returns code.  What was set before is replaced. */
@@ -29,11 +29,8 @@ __attribute__((format(printf, 3, 4))) int failure_set(struct failure *failure, i
 
 /* -ENOMEM. */
 int failure_memory(struct failure *failure);
-/* r, the result of a function that fails for want of memory alone: 0, or failure_memory(). */
+/* r: the result of a function that fails only if memory runs out.  0, or failure_memory(). */
 int failure_of_memory(struct failure *failure, int r);
-
-/* status, the result of a function that prints and returns an exit status: 0 or a negative errno. */
-int failure_printed(struct failure *failure, int status);
 
 /* Prints the text.  The exit status: 0 if nothing failed, else EXIT_USAGE or EXIT_OWN (err.h). */
 int failure_status(const struct failure *failure);

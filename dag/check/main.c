@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/err.h"
 #include "base/failure.h"
 #include "dag/check/check.h"
 #include "dag/check/edges.h"
@@ -169,10 +170,10 @@ int check_main(int argc, char **argv)
 		check_options_finish(&s.options);
 		return status;
 	}
-	r = failure_printed(&s.failure,
-		traces_open(&s.options.traces, s.options.foreign ? QUERY_FOREIGN : 0, &s.db));
+	r = traces_open(&s.options.traces, s.options.foreign ? QUERY_FOREIGN : 0, &s.db,
+		&s.failure);
 	if (r == 0) {
-		whole = traces_are_whole(s.db);
+		whole = traces_are_whole(s.db, err_print);
 		r = load(&s);
 	}
 	if (r == 0)

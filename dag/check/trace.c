@@ -31,8 +31,7 @@ int check_trace_each(struct check_trace *t, struct query_db *db, const char *nam
 {
 	struct rows rows = { t, add };
 
-	return failure_printed(failure,
-		traces_each(db, name, columns, &(struct choice){ 0 }, add_row, &rows));
+	return traces_each(db, name, columns, &(struct choice){ 0 }, add_row, &rows, failure);
 }
 
 /* NULL for NULL, and when memory is exhausted: *ret_r says so. */

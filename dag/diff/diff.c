@@ -33,9 +33,7 @@ struct run {
  * program does. */
 static int find_root(struct run *run, const char *given, struct failure *failure)
 {
-	struct composed composed;
 	struct query *query = NULL;
-	const struct choice all = { .step_ns = 1 };
 	const char *bytes;
 	size_t len;
 	int r;
@@ -46,40 +44,27 @@ static int find_root(struct run *run, const char *given, struct failure *failure
 		run->root = given ? strdup(given) : NULL;
 		return given && !run->root ? failure_memory(failure) : 0;
 	}
-	if (compose("graph.root", &all, &composed) < 0)
-		return failure_memory(failure);
-	r = query_start(run->db, composed.sql, &query);
-	free(composed.sql);
-	if (r >= 0 && (r = query_next(query)) > 0) {
+	r = traces_query(run->db, "graph.root", NULL, &(struct choice){ .step_ns = 1 }, &query,
+		NULL, failure);
+	if (r == 0 && (r = traces_next(run->db, query, failure)) > 0) {
 		bytes = query_bytes(query, 0, &len);
 		run->root = strndup(bytes, len);
-		r = run->root ? r : -ENOMEM;
+		r = run->root ? 0 : failure_memory(failure);
 	}
 	query_end(query);
-	return r < 0 ? failure_set(failure, r, "cannot read the trace: %s", query_error(run->db))
-		     : 0;
-}
-
-static int open_run(struct run *run, const struct diff_options *o, int n, struct failure *failure)
-{
-	struct words traces = { 0 };
-	int r = failure_printed(failure, words_add(&traces, o->trace[n]));
-
-	if (r == 0)
-		r = failure_printed(failure,
-			traces_open(&traces, o->foreign ? QUERY_FOREIGN : 0, &run->db));
-	words_free(&traces);
 	return r;
 }
 
 static int load(struct run *run, const struct diff_options *o, int n, struct failure *failure)
 {
 	const struct workflow_options options = { &o->choice, false, false };
-	int r = open_run(run, o, n, failure);
+	const char *word[] = { o->trace[n], NULL };
+	int r = traces_open(&(struct words){ word, 1 }, o->foreign ? QUERY_FOREIGN : 0, &run->db,
+		failure);
 
 	if (r < 0)
 		return r;
-	run->whole = traces_are_whole(run->db);
+	run->whole = traces_are_whole(run->db, err_print);
 	if (!run->whole)
 		err_print("the warning above is about '%s'", o->trace[n]);
 	run->mountpoint = query_fact_text(run->db, "mountpoint");

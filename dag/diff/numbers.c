@@ -95,13 +95,13 @@ static size_t list_phases(const struct text_output *t, struct change_row *rows)
 int print_text_measures(const struct text_output *t)
 {
 	const struct measurement *m = t->comparison->measurement;
-	struct change_row *rows = calloc((size_t)m->n * MEASURE_MAX + 1, sizeof(*rows));
+	cleanup_free struct change_row *rows =
+		calloc((size_t)m->n * MEASURE_MAX + 1, sizeof(*rows));
 	struct table *table = table_create();
 	size_t n = rows ? list_phases(t, rows) : 0,
 	       shown = n < print_text_limit(t) ? n : print_text_limit(t);
 
 	if (!rows || !table) {
-		free(rows);
 		table_destroy(table);
 		return -ENOMEM;
 	}
@@ -110,7 +110,6 @@ int print_text_measures(const struct text_output *t)
 		put_measure(table, &m->measured[0], k);
 	for (size_t i = 0; i < shown; i++)
 		put_measure(table, &m->measured[rows[i].of], rows[i].measure);
-	free(rows);
 	return print_text_table(t, table, n - shown, "changes of phases");
 }
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "dag/diff/names.h"
 
 static const char *command_of(const struct comparison *c, int run, int32_t process)
@@ -71,17 +72,16 @@ static void put_path(struct table *table, const struct comparison *c, const stru
 static int put_detail(struct table *table, const struct comparison *c, const struct difference *d)
 {
 	int run = d->other[0] == GRAPH_NONE;
-	char *words;
 
 	if (d->change == CHANGE_CHANGED && d->what == FIND_FILE) {
 		table_string(table,
 			names_path(c->names, 1, side_file(c->match->side[1], d->other[1])));
 	} else if (d->change == CHANGE_CHANGED) {
-		words = find_words(c->names, d->process[0], d->process[1]);
+		cleanup_free char *words = find_words(c->names, d->process[0], d->process[1]);
+
 		if (!words)
 			return -ENOMEM;
 		table_string(table, words);
-		free(words);
 	} else if (d->what == FIND_FORK) {
 		table_string(table, command_of(c, run, d->other[run]));
 	} else {

@@ -13,14 +13,15 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/vector.h"
 
 #define AT_ONCE (64 << 10)
 #define END '\0' /* the child writes it behind a complete graph; DOT has no such byte */
 
-/* The names of nodes or frames by their ids, which count from 1; NULL: it has none. */
+/* The names of nodes or frames in the order of their ids, which count from 1; NULL: the object has no name. */
 struct names {
 	char **of;
-	size_t n, size;
+	size_t n;
 };
 
 struct agraph {
@@ -52,29 +53,15 @@ static void *ids_open(Agraph_t *graph, Agdisc_t *disc)
 	return g;
 }
 
-static bool has_room(struct names *names)
-{
-	size_t size = names->size ? 2 * names->size : 1024;
-	char **more = names->n + 1 < names->size ? names->of
-						 : reallocarray(names->of, size, sizeof(*more));
-
-	if (!more)
-		return false;
-	names->size = names->n + 1 < names->size ? names->size : size;
-	names->of = more;
-	return true;
-}
-
 /* A new object gets the next id; no object is looked for by its name. */
 static map_result ids_map(void *state, int kind, char *name, IDTYPE *ret_id, int is_new)
 {
 	struct agraph *g = state;
 	struct names *names = &g->names[kind];
 
-	if (!is_new || !has_room(names))
+	if (!is_new || vector_push(names->of, names->n, agstrdup(g->graph, name)) < 0)
 		return 0;
-	*ret_id = ++names->n;
-	names->of[names->n] = agstrdup(g->graph, name);
+	*ret_id = names->n;
 	return 1;
 }
 
@@ -82,7 +69,7 @@ static char *ids_print(void *state, int kind, IDTYPE id)
 {
 	const struct agraph *g = state;
 
-	return kind <= AGEDGE ? g->names[kind].of[id] : NULL;
+	return kind <= AGEDGE ? g->names[kind].of[id - 1] : NULL;
 }
 
 /* ---- objects ---- */

@@ -311,13 +311,16 @@ static int generate(const struct generate_options *o)
 {
 	struct failure failure = { 0 };
 	struct query_db *db = NULL;
-	int status = traces_open(&o->traces, QUERY_OPS | (o->foreign ? QUERY_FOREIGN : 0), &db);
-	bool whole = status == 0 && traces_are_whole(db);
+	bool whole = false;
+	int r = traces_open(&o->traces, QUERY_OPS | (o->foreign ? QUERY_FOREIGN : 0), &db,
+		&failure);
 
-	if (status == 0 && generate_from(db, o, &failure) < 0)
-		status = failure_status(&failure);
+	if (r == 0) {
+		whole = traces_are_whole(db, err_print);
+		r = generate_from(db, o, &failure);
+	}
 	query_close(db);
-	return status == 0 && o->strict && !whole ? TRACES_EXIT_STRICT : status;
+	return r < 0 ? failure_status(&failure) : o->strict && !whole ? TRACES_EXIT_STRICT : 0;
 }
 
 int generate_main(int argc, char **argv)

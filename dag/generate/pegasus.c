@@ -6,6 +6,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/cleanup.h"
 #include "dag/output/printable.h"
 
 struct writer {
@@ -123,7 +124,7 @@ static void put_use(void *arg, int32_t index, bool input, bool output)
 /* Names are letters, digits, - and _. */
 static void put_name(struct writer *w, const char *name)
 {
-	char *copy = strdup(name);
+	cleanup_free char *copy = strdup(name);
 
 	for (char *at = copy; at && *at; at++)
 		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_",
@@ -131,7 +132,6 @@ static void put_name(struct writer *w, const char *name)
 			*at = '_';
 	w->failed |= !copy;
 	pair(w, "name", copy && *copy ? copy : "unknown");
-	free(copy);
 }
 
 static void put_job(struct writer *w, const struct job *job)
@@ -169,7 +169,7 @@ static int compare(const void *x, const void *y)
 static void put_dependencies(struct writer *w)
 {
 	const struct jobs *jobs = w->jobs;
-	int32_t(*pairs)[2];
+	cleanup_free int32_t(*pairs)[2] = NULL;
 	size_t n = 0;
 
 	for (int32_t i = 0; i < jobs->n_jobs; i++)
@@ -182,10 +182,8 @@ static void put_dependencies(struct writer *w)
 			pairs[n][0] = jobs->jobs[i].deps[j];
 			pairs[n][1] = i;
 		}
-	if (n == 0 || w->failed) {
-		free(pairs);
+	if (n == 0 || w->failed)
 		return;
-	}
 	qsort(pairs, n, sizeof(*pairs), compare);
 	key(w, "jobDependencies");
 	begin_list(w, false);
@@ -202,7 +200,6 @@ static void put_dependencies(struct writer *w)
 		end_map(w);
 	}
 	end_list(w);
-	free(pairs);
 }
 
 static void put_whole(struct writer *w, const struct generate_facts *facts)

@@ -126,7 +126,7 @@ struct build {
 	int32_t *edge_of[2]; /* of each access: the edge by which it wrote, read */
 	int32_t *segment_of; /* of each access that moves no data: where it belongs */
 	struct links links;
-	size_t node_room, edge_room;
+	size_t node_room;
 	/* All nodes in their order, by labels with room between them. */
 	int32_t *before, *after, first, last;
 	/* Of a search from either end: which nodes each end has reached, in which order; the next edge. */
@@ -337,21 +337,6 @@ static bool order_edge(struct build *b, int32_t from, int32_t to)
 	return r == 0;
 }
 
-static int grow_links(struct build *b)
-{
-	size_t room = b->edge_room ? b->edge_room + b->edge_room / 2 : 256;
-
-	for (int i = 0; i < 2; i++) {
-		int32_t *next = realloc(b->links.next[i], room * sizeof(*next));
-
-		if (!next)
-			return -ENOMEM;
-		b->links.next[i] = next;
-	}
-	b->edge_room = room;
-	return 0;
-}
-
 /* Its index, or -ENOMEM.  The order has been made. */
 static int32_t add_edge(struct build *b, int32_t from, int32_t to, int kinds, int64_t time_ns,
 	int32_t access)
@@ -359,8 +344,8 @@ static int32_t add_edge(struct build *b, int32_t from, int32_t to, int kinds, in
 	struct graph *g = b->graph;
 	int32_t e = g->n_edges, ends[2] = { from, to };
 
-	if (vector_reserve(g->edges, g->n_edges) < 0 ||
-		((size_t)e >= b->edge_room && grow_links(b) < 0))
+	if (vector_reserve(g->edges, e) < 0 || vector_reserve(b->links.next[0], e) < 0 ||
+		vector_reserve(b->links.next[1], e) < 0)
 		return -ENOMEM;
 	g->edges[e] = (struct graph_edge){ .from = from,
 		.to = to,

@@ -281,25 +281,23 @@ static int load(struct loading *l, const char *name, const char *columns, const 
 {
 	struct rows rows = { l->workflow, add };
 
-	return failure_printed(l->failure, traces_each(l->db, name, columns, choice, add_row, &rows));
+	return traces_each(l->db, name, columns, choice, add_row, &rows, l->failure);
 }
 
 /* A process that uses a file that is left out is not left out: nearly all processes read a library. */
 static int load_processes(struct loading *l, const char *name, const char *columns, const struct choice *choice,
 	int (*add)(struct workflow *, const struct query *))
 {
+	cleanup_free const char **exclude = calloc((size_t)choice->exclude.n + 1, sizeof(*exclude));
 	struct choice processes = *choice;
-	int r = 0;
 
-	processes.exclude = (struct words){ 0 };
-	for (int i = 0; i < choice->exclude.n && r == 0; i++)
+	if (!exclude)
+		return failure_memory(l->failure);
+	processes.exclude = (struct words){ .word = exclude };
+	for (int i = 0; i < choice->exclude.n; i++)
 		if (strncmp(choice->exclude.word[i], "path:", 5) != 0)
-			r = failure_printed(l->failure,
-				words_add(&processes.exclude, choice->exclude.word[i]));
-	if (r == 0)
-		r = load(l, name, columns, &processes, add);
-	words_free(&processes.exclude);
-	return r;
+			exclude[processes.exclude.n++] = choice->exclude.word[i];
+	return load(l, name, columns, &processes, add);
 }
 
 static int load_all(struct loading *l, const struct workflow_options *options)

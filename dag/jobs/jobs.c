@@ -85,8 +85,8 @@ static int read_names(struct load *load)
 	const struct choice all = { .step_ns = 1 };
 	struct jobs *jobs = load->jobs;
 	bool has_ops = false;
-	int r = failure_printed(load->failure,
-		traces_each(load->db, "any-op", "has_ops", &all, count_operation, &has_ops));
+	int r = traces_each(load->db, "any-op", "has_ops", &all, count_operation, &has_ops,
+		load->failure);
 
 	if (r == 0 && has_ops)
 		r = jobs_read_names(load);

@@ -296,7 +296,7 @@ static int read_rows(struct reading *reading, const char *name, const char *colu
 	const struct choice all = { .step_ns = 1 };
 	struct load *load = reading->load;
 
-	return failure_printed(load->failure, traces_each(load->db, name, columns, &all, add, reading));
+	return traces_each(load->db, name, columns, &all, add, reading, load->failure);
 }
 
 int jobs_read_names(struct load *load)

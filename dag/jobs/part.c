@@ -108,14 +108,11 @@ static void mark_drivers(const struct jobs *jobs, bool *drives)
 static int split_drivers(struct jobs *jobs)
 {
 	const struct graph *g = jobs->workflow->graph;
-	bool *drives = calloc((size_t)g->n_processes + 1, sizeof(*drives));
-	int32_t *was = malloc(((size_t)g->n_processes + 1) * sizeof(*was));
+	cleanup_free bool *drives = calloc((size_t)g->n_processes + 1, sizeof(*drives));
+	cleanup_free int32_t *was = malloc(((size_t)g->n_processes + 1) * sizeof(*was));
 
-	if (!drives || !was) {
-		free(drives);
-		free(was);
+	if (!drives || !was)
 		return -ENOMEM;
-	}
 	mark_drivers(jobs, drives);
 	memcpy(was, jobs->of, (size_t)g->n_processes * sizeof(*was));
 	for (int32_t i = 0; i < g->n_processes; i++) {
@@ -126,8 +123,6 @@ static int split_drivers(struct jobs *jobs)
 		else if (was[i] != JOBS_NONE && parent != GRAPH_NONE && was[parent] == was[i])
 			jobs->of[i] = drives[parent] ? jobs->n_jobs++ : jobs->of[parent];
 	}
-	free(drives);
-	free(was);
 	return 0;
 }
 
@@ -204,14 +199,13 @@ static int keep_tops(struct load *load)
 {
 	struct jobs *jobs = load->jobs;
 	size_t n = (size_t)jobs->n_commands;
-	uint8_t *top = calloc((size_t)jobs->workflow->graph->n_processes + 1, sizeof(*top));
+	cleanup_free uint8_t *top =
+		calloc((size_t)jobs->workflow->graph->n_processes + 1, sizeof(*top));
 	int32_t kept = 0;
 
 	load->commands = malloc((n + 1) * sizeof(*load->commands));
-	if (!load->commands || !top) {
-		free(top);
+	if (!load->commands || !top)
 		return -ENOMEM;
-	}
 	if (n)
 		memcpy(load->commands, jobs->commands, n * sizeof(*load->commands));
 	for (size_t i = 0; i < n; i++) {
@@ -222,7 +216,6 @@ static int keep_tops(struct load *load)
 			jobs->commands[kept++] = command;
 	}
 	jobs->n_commands = kept;
-	free(top);
 	return 0;
 }
 
@@ -248,14 +241,13 @@ static int mark_appends(struct load *load)
 
 	HASH_ITER(hh, load->appends, name, next) {
 		int32_t job = name->number == GRAPH_NONE ? JOBS_NONE : jobs->of[name->number];
-		char *text = NULL;
+		cleanup_free char *text = NULL;
 
 		if (job == JOBS_NONE || r < 0)
 			continue;
 		if (asprintf(&text, "job %d %s", job, strchr(name->text, ' ') + 1) < 0 ||
 			!jobs_get_name(&by_job, text, job))
 			r = -ENOMEM;
-		free(text);
 	}
 	HASH_ITER(hh, by_job, name, next) {
 		HASH_DEL(by_job, name);
@@ -348,13 +340,12 @@ static int32_t find_first(const int32_t *into, int32_t job)
 int jobs_merge_pipelines(struct load *load)
 {
 	struct jobs *jobs = load->jobs;
-	int32_t *into = malloc(((size_t)jobs->n_jobs + 1) * sizeof(*into)), a, b;
+	cleanup_free int32_t *into = malloc(((size_t)jobs->n_jobs + 1) * sizeof(*into));
+	int32_t a, b;
 	int r = !into ? -ENOMEM : load->level == JOBS_JOB ? join_pipes(jobs) : 0;
 
-	if (r < 0) {
-		free(into);
+	if (r < 0)
 		return r;
-	}
 	for (int32_t i = 0; i < jobs->n_jobs; i++)
 		into[i] = i;
 	for (int32_t i = 0; i < jobs->n_commands; i++) {
@@ -367,7 +358,6 @@ int jobs_merge_pipelines(struct load *load)
 	for (int32_t i = 0; i < jobs->n_jobs; i++)
 		into[i] = find_first(into, i);
 	jobs_merge(jobs, into);
-	free(into);
 	for (int32_t i = 0; i < jobs->n_commands; i++)
 		jobs->commands[i].part = jobs->commands[i].job;
 	return 0;

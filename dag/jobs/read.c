@@ -202,8 +202,8 @@ static int read_rows(struct load *load, const char *name, const char *columns,
 {
 	struct rows rows = { load, add, { .process = JOBS_NONE } };
 
-	return failure_printed(load->failure,
-		traces_each(load->db, name, columns, &(struct choice){ .step_ns = 1 }, add_row, &rows));
+	return traces_each(load->db, name, columns, &(struct choice){ .step_ns = 1 }, add_row,
+		&rows, load->failure);
 }
 
 int jobs_read(struct load *load)

@@ -9,9 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/err.h"
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/failure.h"
 #include "base/output.h"
 #include "base/place.h"
+#include "base/vector.h"
 #include "dag/output/pipe.h"
 #include "dag/output/printable.h"
 
@@ -22,32 +25,40 @@ struct point {
 };
 
 struct curve {
-	char *name;
+	const char *name;
 	struct point *points;
-	size_t count, size;
+	size_t count;
 };
 
 struct chart {
-	char *title, *x, *unit, *y;
+	const char *title, *x, *unit, *y;
 	int flags;
 	struct curve *curves;
 	size_t count;
+	struct arena texts;
 	bool failed; /* out of memory */
 };
+
+static char *keep(struct chart *chart, const char *text)
+{
+	char *copy = arena_text(&chart->texts, text, strlen(text));
+
+	chart->failed |= !copy;
+	return copy;
+}
 
 struct chart *chart_create(const char *title, const char *x, const char *unit, const char *y,
 	int flags)
 {
 	struct chart *chart = calloc(1, sizeof(*chart));
 
-	if (chart) {
-		chart->title = strdup(title);
-		chart->x = strdup(x);
-		chart->unit = strdup(unit);
-		chart->y = strdup(y);
-		chart->flags = flags;
-		chart->failed = !chart->title || !chart->x || !chart->unit || !chart->y;
-	}
+	if (!chart)
+		return NULL;
+	chart->title = keep(chart, title);
+	chart->x = keep(chart, x);
+	chart->unit = keep(chart, unit);
+	chart->y = keep(chart, y);
+	chart->flags = flags;
 	return chart;
 }
 
@@ -55,26 +66,21 @@ static void chart_destroy(struct chart *chart)
 {
 	if (!chart)
 		return;
-	for (size_t i = 0; i < chart->count; i++) {
-		free(chart->curves[i].name);
+	for (size_t i = 0; i < chart->count; i++)
 		free(chart->curves[i].points);
-	}
 	free(chart->curves);
-	free(chart->title);
-	free(chart->x);
-	free(chart->unit);
-	free(chart->y);
+	arena_free(&chart->texts);
 	free(chart);
 }
 
-/* A copy that pictures can show: one line of UTF-8.  gnuplot does not escape '>' in SVG, and XML forbids "]]>".
+/* A copy for pictures: one line of UTF-8.  gnuplot does not escape '>' in SVG, and XML forbids "]]>".
  * NULL: out of memory. */
-static char *legible(const char *name)
+static char *legible(struct chart *chart, const char *name)
 {
 	struct printable clean = { 0 };
-	const char *text = printable_text(&clean, name);
-	char *copy = clean.failed ? NULL : strdup(text);
+	char *copy = keep(chart, printable_text(&clean, name));
 
+	chart->failed |= clean.failed;
 	printable_finish(&clean);
 	for (char *at = copy ? strstr(copy, "]]>") : NULL; at; at = strstr(at, "]]>"))
 		at[2] = '?';
@@ -83,41 +89,24 @@ static char *legible(const char *name)
 
 void chart_curve(struct chart *chart, const char *name)
 {
-	struct curve *curves = realloc(chart->curves, (chart->count + 1) * sizeof(*curves));
+	const struct curve curve = { .name = legible(chart, name) };
 
-	if (!curves) {
-		chart->failed = true;
-		return;
-	}
-	chart->curves = curves;
-	curves[chart->count] = (struct curve){ .name = legible(name) };
-	chart->failed |= !curves[chart->count].name;
-	chart->count++;
+	chart->failed |= vector_push(chart->curves, chart->count, curve) < 0;
 }
 
 void chart_point(struct chart *chart, double x, double y)
 {
 	struct curve *curve = chart->count ? &chart->curves[chart->count - 1] : NULL;
 
-	if (curve && curve->count == curve->size) {
-		size_t size = curve->size ? 2 * curve->size : 64;
-		struct point *points = realloc(curve->points, size * sizeof(*points));
-
-		curve->points = points ? points : curve->points;
-		curve->size = points ? size : curve->size;
-		curve = points ? curve : NULL;
-	}
-	if (curve)
-		curve->points[curve->count++] = (struct point){ x, y };
-	else
-		chart->failed = true;
+	chart->failed |=
+		!curve || vector_push(curve->points, curve->count, (struct point){ x, y }) < 0;
 }
 
 /* ---- gnuplot ---- */
 
 /* Characters other than the plain ones become octal numbers: gnuplot runs commands in backquotes, and ends a
- * single-quoted text that begins with '' there.  A digit behind a number becomes one, too, since gnuplot reads an
- * octal number as long as digits follow. */
+ * single-quoted text that begins with '' there.  A digit behind an octal number becomes one, too: gnuplot reads all
+ * digits that follow as a part of the number. */
 static void put_string(FILE *out, const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ _.,:/()-";
@@ -143,7 +132,7 @@ static void put_setting(FILE *out, const char *setting, const char *text)
 	fputc('\n', out);
 }
 
-/* Each curve is a block, which begins with its name and is over with two empty lines. */
+/* Each curve is a block: its name, its points, and two empty lines behind it. */
 static void put_data(const struct chart *chart, FILE *out)
 {
 	for (size_t i = 0; i < chart->count; i++) {
@@ -171,7 +160,7 @@ static void put_plot(const struct chart *chart, const char *source, FILE *out)
 			fputs(source, out);
 		else
 			put_string(out, source);
-		/* There are eight colours; then lines are dashed. */
+		/* Behind the eighth curve the colours repeat, so the lines are dashed. */
 		fprintf(out, " index %zu using 1:2 with %s linewidth 2 dashtype %zu title ", i,
 			style, i / 8 + 1);
 		put_string(out, chart->curves[i].name);
@@ -179,7 +168,7 @@ static void put_plot(const struct chart *chart, const char *source, FILE *out)
 	fputc('\n', out);
 }
 
-/* One value has no range of its own. */
+/* gnuplot finds no range for a single value. */
 static void put_range(const struct chart *chart, FILE *out)
 {
 	double min = INFINITY, max = -INFINITY;
@@ -213,8 +202,8 @@ struct picture {
 	const char *terminal;
 };
 
-/* Its script, with the data in it.  The picture comes on gnuplot's stdout: what gnuplot makes of the name of
- * a file is its own affair. */
+/* Its script, which contains the data.  gnuplot writes the picture to stdout, so that it does not interpret the name of a
+ * file. */
 static void put_script(FILE *out, void *arg)
 {
 	const struct picture *picture = arg;
@@ -227,7 +216,8 @@ static void put_script(FILE *out, void *arg)
 	put_plot(picture->chart, "$data", out);
 }
 
-static int draw(const struct chart *chart, const char *terminal, const char *file)
+static int draw(const struct chart *chart, const char *terminal, const char *file,
+	struct failure *failure)
 {
 	char name[] = "gnuplot", *argv[] = { name, NULL };
 	struct picture picture = { chart, terminal };
@@ -237,25 +227,26 @@ static int draw(const struct chart *chart, const char *terminal, const char *fil
 	if (!file)
 		return 0;
 	if (chart->count == 0)
-		return err_status(EXIT_OWN, "cannot draw '%s': there is nothing in it", file);
+		return failure_set(failure, -ENODATA, "cannot draw '%s': there is nothing in it",
+			file);
 	r = output_open(file, &output);
 	if (r < 0)
-		return err_status(EXIT_OWN, "cannot write '%s': %s", file, place_explain(r));
+		return failure_set(failure, r, "cannot write '%s': %s", file, place_explain(r));
 	r = output_close(&output, pipe_run(argv, output.fd, GNUPLOT_SECONDS, put_script, &picture));
 	if (r == -ENOENT)
-		return err_status(EXIT_OWN,
+		return failure_set(failure, r,
 			"cannot draw '%s': there is no gnuplot; install it (Debian: "
 			"gnuplot-nox), or take its script by --gnuplot elsewhere",
 			file);
 	if (r == -EPROTO)
-		return err_status(EXIT_OWN,
-			"cannot draw '%s': gnuplot failed; what it said is above", file);
+		return failure_set(failure, r,
+			"cannot draw '%s': gnuplot failed; its message is above", file);
 	if (r == -ETIMEDOUT)
-		return err_status(EXIT_OWN,
+		return failure_set(failure, r,
 			"cannot draw '%s': gnuplot took more than %d s; take its script by "
 			"--gnuplot elsewhere",
 			file, GNUPLOT_SECONDS);
-	return r < 0 ? err_status(EXIT_OWN, "cannot run gnuplot: %s", strerror(-r)) : 0;
+	return r < 0 ? failure_set(failure, r, "cannot run gnuplot: %s", strerror(-r)) : 0;
 }
 
 static int put_to(const struct chart *chart, const char *path, const char *data,
@@ -278,20 +269,15 @@ static int put_to(const struct chart *chart, const char *path, const char *data,
 }
 
 static int write_file(const struct chart *chart, const char *name, const char *end,
-	void (*put)(const struct chart *, const char *, FILE *))
+	void (*put)(const struct chart *, const char *, FILE *), struct failure *failure)
 {
-	char *path = NULL, *data = NULL;
-	int r = asprintf(&path, "%s%s", name, end) < 0 || asprintf(&data, "%s.dat", name) < 0
-			? -ENOMEM
-			: 0;
+	cleanup_free char *path = NULL, *data = NULL;
+	int r;
 
-	if (r == 0)
-		r = put_to(chart, path, data, put);
-	if (r < 0)
-		r = err_status(EXIT_OWN, "cannot write '%s': %s", path ? path : name, place_explain(r));
-	free(path);
-	free(data);
-	return r;
+	if (asprintf(&path, "%s%s", name, end) < 0 || asprintf(&data, "%s.dat", name) < 0)
+		return failure_memory(failure);
+	r = put_to(chart, path, data, put);
+	return r < 0 ? failure_set(failure, r, "cannot write '%s': %s", path, place_explain(r)) : 0;
 }
 
 static void put_dat(const struct chart *chart, const char *data, FILE *out)
@@ -306,7 +292,7 @@ static void put_gp(const struct chart *chart, const char *data, FILE *out)
 	put_plot(chart, data, out);
 }
 
-/* A curve without a point is none. */
+/* Curves without a point are not drawn. */
 static void drop_empty(struct chart *chart)
 {
 	size_t n = 0;
@@ -314,25 +300,31 @@ static void drop_empty(struct chart *chart)
 	for (size_t i = 0; i < chart->count; i++)
 		if (chart->curves[i].count)
 			chart->curves[n++] = chart->curves[i];
-		else
-			free(chart->curves[i].name);
 	chart->count = n;
 }
 
-int chart_finish(struct chart *chart, const char *svg, const char *png, const char *name)
+static int write_chart(struct chart *chart, const char *svg, const char *png, const char *name,
+	struct failure *failure)
 {
-	int status = chart && !chart->failed ? 0 : err_status(EXIT_OWN, "out of memory");
+	int r = 0;
 
-	if (chart)
-		drop_empty(chart);
-	if (status == 0 && name)
-		status = write_file(chart, name, ".dat", put_dat);
-	if (status == 0 && name)
-		status = write_file(chart, name, ".gp", put_gp);
-	if (status == 0)
-		status = draw(chart, "svg size 900,600 noenhanced background 'white'", svg);
-	if (status == 0)
-		status = draw(chart, "pngcairo size 900,600 noenhanced", png);
+	if (!chart || chart->failed)
+		return failure_memory(failure);
+	drop_empty(chart);
+	if (name)
+		r = write_file(chart, name, ".dat", put_dat, failure);
+	if (r == 0 && name)
+		r = write_file(chart, name, ".gp", put_gp, failure);
+	if (r == 0)
+		r = draw(chart, "svg size 900,600 noenhanced background 'white'", svg, failure);
+	return r < 0 ? r : draw(chart, "pngcairo size 900,600 noenhanced", png, failure);
+}
+
+int chart_finish(struct chart *chart, const char *svg, const char *png, const char *name,
+	struct failure *failure)
+{
+	int r = write_chart(chart, svg, png, name, failure);
+
 	chart_destroy(chart);
-	return status;
+	return r;
 }

@@ -3,28 +3,32 @@
 #define DAG_OUTPUT_CHART_H
 
 /*
- * Curves, drawn by gnuplot(1), which is run for it, or written as its script and data.
+ * Curves, as a picture that gnuplot(1) draws, or as a script and data for gnuplot.
+ *
+ * If memory runs out, chart_finish() returns -ENOMEM; functions before it do not report it.
  */
 
 enum {
 	CHART_LOG_X = 1,
 	CHART_BARS = 2,
-	CHART_STEPS = 4, /* parts of 1, which begin with 0 and go up at each point */
+	CHART_STEPS = 4, /* from 0 to 1, with a step at each point */
 };
 
 struct chart;
+struct failure;
 
-/* unit: of x, written behind its numbers, which have k, M, m and the like in front of it. */
+/* unit: of x; gnuplot writes k, M, m and the like in front of it.  NULL: out of memory. */
 struct chart *chart_create(const char *title, const char *x, const char *unit, const char *y,
 	int flags);
-/* What follows is a curve of its own. */
+/* Begins a curve.  The points that follow belong to it. */
 void chart_curve(struct chart *chart, const char *name);
 void chart_point(struct chart *chart, double x, double y);
 
 /*
- * Writes what is asked for, each may be NULL: pictures, and NAME.gp with NAME.dat.  Ends the chart,
- * which may be NULL (out of memory).  The exit status; errors are printed.
+ * Writes the pictures svg and png, and NAME.gp with NAME.dat, except those that are NULL.  Destroys the chart, which may
+ * be NULL: out of memory.  0, or a negative errno with the failure set.
  */
-int chart_finish(struct chart *chart, const char *svg, const char *png, const char *name);
+int chart_finish(struct chart *chart, const char *svg, const char *png, const char *name,
+	struct failure *failure);
 
 #endif

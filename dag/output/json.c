@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/utf8.h"
 
 static atomic_bool failed;
@@ -33,12 +34,9 @@ json_t *json_text(const char *bytes, size_t len)
 {
 	json_t *json = json_stringn(bytes, len);
 	size_t fit_len;
-	char *fit = json ? NULL : utf8_replace(bytes, len, &fit_len);
+	cleanup_free char *fit = json ? NULL : utf8_replace(bytes, len, &fit_len);
 
-	if (fit)
-		json = json_stringn(fit, fit_len);
-	free(fit);
-	return json;
+	return fit ? json_stringn(fit, fit_len) : json;
 }
 
 int json_read_pairs(FILE *in, const char *const names[2], int (*take)(void *arg, const char *const texts[2]), void *arg)

@@ -3,10 +3,10 @@
 #define DAG_OUTPUT_JSON_H
 
 /*
- * What several writers and readers of JSON need beside Jansson.
+ * What several writers and readers of JSON share, on top of Jansson.
  *
- * A value is put together by hundreds of calls, each of which may find no memory and then leaves out what it was to
- * add.  json_memory_failed() tells of all of them at once, when the value is complete.
+ * A value is built by hundreds of calls.  A call that finds no memory leaves out its part; json_memory_failed() reports
+ * whether any call did, so that callers check once, when the value is complete.
  *
  * Threads: any.
  */
@@ -17,16 +17,16 @@
 
 struct json_t;
 
-/* Before the first value is made, by main(). */
+/* main() calls it before the first value is made. */
 void json_memory_watch(void);
 bool json_memory_failed(void);
 
-/* A string, with U+FFFD for what is not UTF-8; a new reference.  NULL: out of memory. */
+/* A string, with U+FFFD in place of bytes that are not UTF-8; a new reference.  NULL: out of memory. */
 struct json_t *json_text(const char *bytes, size_t len);
 
 /*
- * Reads an array of objects from in.  For each object, take() gets the texts of two members; NULL: there is no such
- * text.  A negative result of take() ends it.  0, the result of take(), or -EPROTO: the input is no JSON.
+ * Reads an array of objects from in.  For each object, take() gets the texts of two members; NULL: the object has no such
+ * text.  A negative result of take() ends the calls and is returned.  0, or -EPROTO: the input is no array in JSON.
  */
 int json_read_pairs(FILE *in, const char *const names[2], int (*take)(void *arg, const char *const texts[2]), void *arg);
 

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/helper.h"
 
-/* The reader may end before it has read all: that is no end of ours. */
+/* If the reader ends before it has read all, SIGPIPE must not end this program. */
 static void feed(int fd, void (*write)(FILE *, void *), void *arg)
 {
 	void (*pipe_handler)(int) = signal(SIGPIPE, SIG_IGN);

@@ -12,8 +12,8 @@ void printable_finish(struct printable *p)
 	free(p->buffer);
 }
 
-/* U+FFFE and U+FFFF are UTF-8, but no text: XML must not have them.  A name that has \x in it must not look
- * like one of what is not text. */
+/* U+FFFE and U+FFFF are UTF-8, but XML forbids them.  A backslash before an x is escaped, so that a name that contains \x
+ * differs from an escaped byte. */
 static bool is_text(const char *at, size_t n)
 {
 	return n != 0 && (n != 1 || *at != '\\' || at[1] != 'x') &&

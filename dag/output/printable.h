@@ -3,9 +3,9 @@
 #define DAG_OUTPUT_PRINTABLE_H
 
 /*
- * Texts of a trace for formats that want UTF-8 without control characters.
+ * Texts of a trace for formats that need UTF-8 without control characters.
  *
- * Each byte that is no such text becomes \xNN, and so does a backslash that is followed by an x: different bytes give
+ * Each other byte becomes \xNN, and so does a backslash that is followed by an x: different bytes give
  * different texts.
  *
  * Threads: one for each struct printable.
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zeroed at first; one is used for many texts. */
+/* Begins as zeroes.  One struct serves many texts. */
 struct printable {
 	char *buffer;
 	size_t size;

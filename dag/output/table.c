@@ -8,20 +8,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/saturate.h"
 #include "base/units.h"
-
-#define CHUNK_BYTES (256 << 10)
-
-static void free_texts(struct table *table)
-{
-	while (table->texts) {
-		struct chunk *next = table->texts->next;
-
-		free(table->texts);
-		table->texts = next;
-	}
-}
+#include "base/vector.h"
 
 const char *const table_formats[] = { "table", "csv", "tsv", "json", NULL };
 _Static_assert(sizeof(table_formats) / sizeof(table_formats[0]) == TABLE_FORMAT_MAX + 1,
@@ -36,13 +26,9 @@ void table_destroy(struct table *table)
 {
 	if (!table)
 		return;
-	for (int i = 0; i < table->n_columns; i++)
-		free(table->columns[i]);
-	for (int i = 0; i < table->n_notes; i++)
-		free(table->notes[i]);
-	free_texts(table);
+	arena_free(&table->names);
+	arena_free(&table->texts);
 	free(table->columns);
-	free(table->units);
 	free(table->notes);
 	free(table->cells);
 	free(table);
@@ -52,21 +38,9 @@ void table_destroy(struct table *table)
 
 void table_column(struct table *table, const char *name, size_t len)
 {
-	int n = table->n_columns;
-	char **columns = realloc(table->columns, (n + 1) * sizeof(*columns));
-	enum unit *units = realloc(table->units, (n + 1) * sizeof(*units));
-	char *copy = strndup(name, len);
+	const struct column column = { arena_text(&table->names, name, len), unit_of(name, len) };
 
-	table->columns = columns ? columns : table->columns;
-	table->units = units ? units : table->units;
-	if (!columns || !units || !copy) {
-		free(copy);
-		table->failed = true;
-		return;
-	}
-	columns[n] = copy;
-	units[n] = unit_of(name, len);
-	table->n_columns++;
+	table->failed |= !column.name || vector_push(table->columns, table->n_columns, column) < 0;
 }
 
 void table_columns(struct table *table, const char *names)
@@ -82,10 +56,11 @@ void table_columns(struct table *table, const char *names)
 int table_find(const struct table *table, const char *name)
 {
 	for (int i = 0; i < table->n_columns; i++) {
-		size_t stem = unit_stem(table->columns[i]);
+		const char *column = table->columns[i].name;
+		size_t stem = unit_stem(column);
 
-		if (strcmp(table->columns[i], name) == 0 ||
-			(strlen(name) == stem && strncmp(table->columns[i], name, stem) == 0))
+		if (strcmp(column, name) == 0 ||
+			(strlen(name) == stem && strncmp(column, name, stem) == 0))
 			return i;
 	}
 	return -1;
@@ -99,17 +74,14 @@ static void flush_row(struct table *table)
 		table->error = print_row(table, table->stream_style, 0, table->stream);
 	table->streamed++;
 	table->n_cells = 0;
-	/* The last piece of memory is enough for most rows. */
-	if (table->texts && !table->texts->next && table->texts->size == CHUNK_BYTES)
-		table->texts->used = 0;
-	else
-		free_texts(table);
+	arena_clear(&table->texts);
 }
 
 void table_stream(struct table *table, const struct table_style *style, FILE *out)
 {
 	table->stream_style = style;
 	table->stream = out;
+	table->cells = calloc((size_t)table->n_columns + 1, sizeof(*table->cells));
 	print_begin(table, style, out);
 }
 
@@ -126,19 +98,14 @@ static struct cell *add_cell(struct table *table)
 
 	if (table->stream && table->n_cells == (size_t)table->n_columns)
 		flush_row(table);
-	if (table->n_cells == table->size) {
-		size_t size = table->size ? table->size + table->size / 2 : 1024;
-		struct cell *cells = realloc(table->cells, size * sizeof(*cells));
-
-		if (!cells) {
-			table->failed = true;
-			return &none;
-		}
-		table->cells = cells;
-		table->size = size;
+	if (table->n_columns == 0 ||
+		(table->stream ? !table->cells
+			       : vector_reserve(table->cells, table->n_cells) < 0)) {
+		table->failed = true;
+		return &none;
 	}
 	cell = &table->cells[table->n_cells];
-	*cell = (struct cell){ .unit = table->units[table->n_cells % table->n_columns] };
+	*cell = (struct cell){ .unit = table->columns[table->n_cells % table->n_columns].unit };
 	table->n_cells++;
 	return cell;
 }
@@ -180,33 +147,13 @@ void table_sum(struct table *table, __int128 sum)
 		table_real(table, (double)sum);
 }
 
-static const char *keep(struct table *table, const char *bytes, size_t len)
-{
-	struct chunk *chunk = table->texts;
-	char *copy;
-
-	if (!chunk || chunk->size - chunk->used < len + 1) {
-		size_t size = len + 1 > CHUNK_BYTES ? len + 1 : CHUNK_BYTES;
-
-		chunk = malloc(sizeof(*chunk) + size);
-		if (!chunk) {
-			table->failed = true;
-			return "";
-		}
-		*chunk = (struct chunk){ .next = table->texts, .size = size };
-		table->texts = chunk;
-	}
-	copy = chunk->data + chunk->used;
-	memcpy(copy, bytes, len);
-	copy[len] = '\0';
-	chunk->used += len + 1;
-	return copy;
-}
-
 static void set_text(struct table *table, struct cell *cell, const char *bytes, size_t len)
 {
-	cell->text = keep(table, bytes, len);
-	cell->len = (uint32_t)len;
+	const char *copy = arena_text(&table->texts, bytes, len);
+
+	table->failed |= !copy;
+	cell->text = copy ? copy : "";
+	cell->len = copy ? (uint32_t)len : 0;
 	cell->type = CELL_TEXT;
 }
 
@@ -287,20 +234,15 @@ bool table_failed(const struct table *table)
 
 void table_note(struct table *table, const char *format, ...)
 {
-	char **notes = realloc(table->notes, (table->n_notes + 1) * sizeof(*notes));
+	cleanup_free char *text = NULL;
+	const char *note = NULL;
 	va_list args;
 
-	if (!notes) {
-		table->failed = true;
-		return;
-	}
-	table->notes = notes;
 	va_start(args, format);
-	if (vasprintf(&notes[table->n_notes], format, args) >= 0)
-		table->n_notes++;
-	else
-		table->failed = true;
+	if (vasprintf(&text, format, args) >= 0)
+		note = arena_text(&table->names, text, strlen(text));
 	va_end(args);
+	table->failed |= !note || vector_push(table->notes, table->n_notes, note) < 0;
 }
 
 /* ---- order ---- */
@@ -308,7 +250,7 @@ void table_note(struct table *table, const char *format, ...)
 struct order {
 	const struct table *table;
 	int column;
-	int sign; /* of numbers; texts are the other way round */
+	int sign; /* of numbers; texts are in the opposite order */
 };
 
 static int compare_cells(const struct cell *a, const struct cell *b, int sign)
@@ -348,25 +290,21 @@ int table_sort(struct table *table, const char *column)
 	bool reverse = *column == '-';
 	struct order order = { table, table_find(table, column + reverse), reverse ? 1 : -1 };
 	size_t rows = table_rows(table), width = table->n_columns;
-	size_t *index = malloc((rows + 1) * sizeof(*index));
-	struct cell *cells = malloc((table->n_cells + 1) * sizeof(*cells));
-	int r = order.column < 0 ? -EINVAL : index && cells ? 0 : -ENOMEM;
+	cleanup_free size_t *index = malloc((rows + 1) * sizeof(*index));
+	cleanup_free struct cell *cells = malloc((table->n_cells + 1) * sizeof(*cells));
 
-	if (r == 0) {
-		for (size_t i = 0; i < rows; i++)
-			index[i] = i;
-		qsort_r(index, rows - table->total, sizeof(*index), compare_rows, &order);
-		for (size_t i = 0; i < rows; i++)
-			memcpy(cells + i * width, table->cells + index[i] * width,
-				width * sizeof(*cells));
-		free(table->cells);
-		table->cells = cells;
-		table->size = table->n_cells + 1;
-		cells = NULL;
-	}
-	free(index);
-	free(cells);
-	return r;
+	if (order.column < 0)
+		return -EINVAL;
+	if (!index || !cells)
+		return -ENOMEM;
+	for (size_t i = 0; i < rows; i++)
+		index[i] = i;
+	qsort_r(index, rows - table->total, sizeof(*index), compare_rows, &order);
+	if (rows)
+		memcpy(cells, table->cells, table->n_cells * sizeof(*cells));
+	for (size_t i = 0; i < rows; i++)
+		memcpy(table->cells + i * width, cells + index[i] * width, width * sizeof(*cells));
+	return 0;
 }
 
 void table_top(struct table *table, size_t rows)
@@ -387,7 +325,7 @@ void table_top(struct table *table, size_t rows)
 static const struct {
 	const char *end;
 	enum unit unit;
-	bool said; /* by the number for people */
+	bool shown; /* the formatted number has the unit */
 } ends[] = {
 	{ "_rate", UNIT_RATE, false },
 	{ "_bytes", UNIT_BYTES, true },
@@ -425,7 +363,7 @@ size_t unit_stem(const char *name)
 		size_t n = strlen(ends[i].end);
 
 		if (len > n && strcmp(name + len - n, ends[i].end) == 0)
-			return len - (ends[i].said ? n : 0);
+			return len - (ends[i].shown ? n : 0);
 	}
 	return len;
 }

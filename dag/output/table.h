@@ -3,7 +3,7 @@
 #define DAG_OUTPUT_TABLE_H
 
 /*
- * A table that is to be printed: named columns, rows of cells, and notes that belong under it.
+ * A table for printing: named columns, rows of cells, and notes under it.
  *
  * The end of a column's name gives the unit of its numbers, as in a trace: _ns (a time span; start_ns,
  * end_ns and some others, see unit_of(): a point in time; begin_ns: a date), _s, _bytes, _rate (bytes per second),
@@ -14,7 +14,7 @@
  * TABLE, empty in CSV and TSV, null in JSON.  Names of files that are not UTF-8 stay the bytes they are in CSV
  * and TSV, in JSON they have U+FFFD, in a table \xNN.
  *
- * When memory is exhausted rows are missing, and table_failed() and table_print() say so: -ENOMEM.
+ * If memory runs out, rows are missing; table_failed() is true then, and table_print() returns -ENOMEM.
  */
 
 #include <stdbool.h>
@@ -29,9 +29,9 @@ extern const char *const table_formats[]; /* their names, ended by NULL */
 struct table_style {
 	enum table_format format;
 	bool raw;
-	int64_t begin_ns;           /* points in time are shown from here on */
+	int64_t begin_ns;           /* points in time are shown relative to it */
 	const char *program, *name; /* of the JSON object: "PROGRAM/1", NAME */
-	bool complete;              /* the trace is */
+	bool complete;              /* the trace is complete */
 };
 
 struct table;
@@ -44,49 +44,50 @@ void table_column(struct table *table, const char *name, size_t len);
 void table_columns(struct table *table, const char *names);  /* with blanks between them */
 int table_find(const struct table *table, const char *name); /* -1: there is none */
 
-/* Cells come from left to right, row by row; a row that is not full is filled up by table_row(). */
+/* Cells are added from left to right, row by row.  table_row() fills up a row with unknown values. */
 void table_row(struct table *table);
 void table_null(struct table *table);
 void table_int(struct table *table, int64_t number);
-void table_real(struct table *table, double number); /* NaN: not known */
+void table_real(struct table *table, double number); /* NaN: unknown */
 void table_sum(struct table *table,
-	__int128 sum); /* an integer, or real if it is too large for one */
+	__int128 sum); /* an integer, or a real number if it is too large */
 void table_text(struct table *table, const char *bytes, size_t len);
-void table_string(struct table *table, const char *string); /* NULL: not known */
-/* The name of a column, in a cell: it is shown like one. */
+void table_string(struct table *table, const char *string); /* NULL: unknown */
+/* A cell that contains the name of a column; it is formatted as a heading. */
 void table_name(struct table *table, const char *name);
-/* The last cell is what a column of this name would have. */
+/* Gives the last cell the unit of a column of this name. */
 void table_unit(struct table *table, const char *name);
 
-/* The last row is a total: it stays the last, and is shown whatever table_top() says. */
+/* Makes the last row a total: table_sort() does not move it, and table_top() keeps it. */
 void table_total(struct table *table);
 
 size_t table_rows(const struct table *table);
-/* Instead of what is there. */
+/* Replace the value of a cell. */
 void table_set_real(struct table *table, size_t row, int column, double number);
 void table_set_string(struct table *table, size_t row, int column, const char *string);
 void table_set_null(struct table *table, size_t row, int column);
 bool table_get_int(const struct table *table, size_t row, int column, int64_t *ret);
 bool table_get_real(const struct table *table, size_t row, int column,
-	double *ret); /* or an integer */
+	double *ret); /* also of an integer */
 
-/* What belongs under the table; one line. */
+/* Adds a note, one line. */
 __attribute__((format(printf, 2, 3))) void table_note(struct table *table, const char *format, ...);
 
-/* By a column: numbers from the largest on, texts from A on; the other way round with '-' in front of
- * its name.  What is not known comes last.  -EINVAL: there is no such column. */
+/* Sorts by a column: numbers from the largest on, texts from A on, in reverse order if '-' stands in front of its name;
+ * unknown values last.  0; -EINVAL: there is no such column; -ENOMEM. */
 int table_sort(struct table *table, const char *column);
+/* Keeps only the first rows, and adds a note. */
 void table_top(struct table *table, size_t rows);
 
 /*
- * Before the first row, after the columns: rows are printed as they come, and not kept.  style and out
- * must live as long as the table.  Not for TABLE_TEXT, which knows no width before the last row, and
- * nothing can be sorted or set.
+ * From now on rows are printed at once and not kept.  The call stands between the columns and the first row; style and
+ * out must live as long as the table.  Not for TABLE_TEXT, whose widths depend on all rows.  Rows cannot be sorted or
+ * changed then.
  */
 void table_stream(struct table *table, const struct table_style *style, FILE *out);
 
 bool table_failed(const struct table *table);
-/* 0 or -errno.  Notes go under a table and into the JSON object. */
+/* Prints the table; its notes in TABLE and JSON.  0 or -errno. */
 int table_print(struct table *table, const struct table_style *style, FILE *out);
 
 #endif

@@ -2,8 +2,9 @@
 #ifndef DAG_OUTPUT_TABLE_INTERNAL_H
 #define DAG_OUTPUT_TABLE_INTERNAL_H
 
-/* How a table is kept: for table.c, table_print.c and table_page.c alone. */
+/* The struct of a table, for table.c, table_print.c and table_page.c alone. */
 
+#include "base/arena.h"
 #include "dag/output/table.h"
 
 enum cell_type { CELL_NULL, CELL_INT, CELL_REAL, CELL_TEXT };
@@ -32,42 +33,40 @@ struct cell {
 	uint8_t unit;
 };
 
-struct chunk {
-	struct chunk *next;
-	size_t used, size;
-	char data[];
+struct column {
+	const char *name;
+	enum unit unit;
 };
 
 struct table {
-	char **columns;
-	enum unit *units;
+	struct column *columns;
 	int n_columns;
-	struct cell *cells;
-	size_t n_cells, size;
-	struct chunk *texts;
-	char **notes;
+	struct cell *cells; /* a vector; of a stream: one row */
+	size_t n_cells;
+	const char **notes;
 	int n_notes;
-	const struct table_style *stream_style; /* rows are printed as they come */
-	FILE *stream;
-	size_t streamed;
-	bool total;  /* the last row is one */
-	bool failed; /* out of memory */
-	int error;   /* -errno of what a row was written to */
+	struct arena names; /* of columns, and the notes */
+	struct arena texts; /* of cells */
+	const struct table_style *stream_style;
+	FILE *stream; /* table_stream(): each complete row is printed to it; NULL: rows are kept */
+	size_t streamed; /* rows */
+	bool total;      /* the last row is a total */
+	bool failed;     /* out of memory */
+	int error;       /* the -errno of the stream */
 };
 
 enum unit unit_of(const char *name, size_t len);
-/* Without the end that says the unit. */
+/* The length of a column's name without the end that gives the unit. */
 size_t unit_stem(const char *name);
-/* The parts of table_print(): what comes before the rows, rows, what comes after them. */
+/* Parts of table_print(): the begin of the file, and a row (0 or -errno). */
 void print_begin(const struct table *table, const struct table_style *style, FILE *out);
-int print_row(const struct table *table, const struct table_style *style, size_t row,
-	FILE *out);                    /* -errno */
-void table_flush(struct table *table); /* the last row of a stream */
-/* The name of a column for people; raw: as it is. */
+int print_row(const struct table *table, const struct table_style *style, size_t row, FILE *out);
+void table_flush(struct table *table); /* prints the last row of a stream */
+/* The name of a column as a heading; raw: unchanged. */
 void put_heading(const char *name, bool raw, char *out, size_t size);
-/* A column of numbers? */
+/* Is it a column of numbers? */
 bool is_number(const struct table *table, int column);
-/* A number for people. */
+/* A number, rounded and with its unit. */
 void unit_print(const struct cell *cell, int64_t begin_ns, char *out, size_t size);
 
 #endif

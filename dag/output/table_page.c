@@ -2,9 +2,9 @@
 #include "dag/output/table_page.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "dag/output/html.h"
 #include "dag/output/table_internal.h"
 
@@ -39,7 +39,7 @@ static void put_head(const struct table *table, FILE *out)
 
 	fputs("<thead><tr>", out);
 	for (int i = 0; i < table->n_columns; i++) {
-		put_heading(table->columns[i], false, name, sizeof(name));
+		put_heading(table->columns[i].name, false, name, sizeof(name));
 		fprintf(out, "<th scope=\"col\"%s>", is_number(table, i) ? " class=\"n\"" : "");
 		html_put_string(name, out);
 		fputs("</th>", out);
@@ -69,7 +69,7 @@ void table_put_html(const struct table *table, const struct table_style *style, 
 	fputs("<div class=\"scroll\"><table data-columns=\"", out);
 	for (int i = 0; i < table->n_columns; i++) {
 		fputs(i ? "," : "", out);
-		html_put_string(table->columns[i], out);
+		html_put_string(table->columns[i].name, out);
 	}
 	fputs("\">\n", out);
 	put_head(table, out);
@@ -100,7 +100,7 @@ void table_put_facts(const struct table *table, const struct table_style *style,
 int table_put_data(struct table *table, const struct table_style *style, FILE *out)
 {
 	struct table_style json = *style;
-	char *text = NULL;
+	cleanup_free char *text = NULL;
 	size_t len = 0;
 	FILE *memory = open_memstream(&text, &len);
 	int r;
@@ -113,6 +113,5 @@ int table_put_data(struct table *table, const struct table_style *style, FILE *o
 		r = -errno;
 	if (r == 0)
 		html_put_json(text, len, out);
-	free(text);
 	return r;
 }

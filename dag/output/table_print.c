@@ -9,11 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
+#include "base/cleanup.h"
+#include "dag/output/json.h"
 
 #define TEXT_MAX 64 /* a number as text */
 
-/* Most cells of large tables are integers: printf() takes longer for them than SQLite to find them. */
+/* Most cells of large tables are integers, and printf() takes longer to write one than SQLite to find it. */
 static void put_integer(int64_t number, char text[TEXT_MAX])
 {
 	uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
@@ -28,7 +29,7 @@ static void put_integer(int64_t number, char text[TEXT_MAX])
 	memmove(text, at, text + TEXT_MAX - at);
 }
 
-/* Enough digits that no other computation of the same comes out differently. */
+/* 15 digits: equal values are equal texts, in whichever order they were computed. */
 static void raw_number(const struct cell *cell, char text[TEXT_MAX])
 {
 	if (cell->type == CELL_INT)
@@ -84,7 +85,8 @@ static void put_names(const struct table *table, bool csv, FILE *out)
 	for (int i = 0; i < table->n_columns; i++) {
 		if (i)
 			fputc(csv ? ',' : '\t', out);
-		(csv ? put_csv : put_tsv)(table->columns[i], strlen(table->columns[i]), out);
+		(csv ? put_csv : put_tsv)(table->columns[i].name, strlen(table->columns[i].name),
+			out);
 	}
 	fputs(csv ? "\r\n" : "\n", out);
 }
@@ -109,20 +111,6 @@ static void put_separated(const struct table *table, size_t row, bool csv, FILE 
 
 /* ---- json ---- */
 
-static json_t *json_text(const char *text, size_t len)
-{
-	json_t *json = json_stringn(text, len);
-	size_t fit_len;
-	char *fit;
-
-	if (json) /* it is UTF-8 */
-		return json;
-	fit = utf8_replace(text, len, &fit_len);
-	json = fit ? json_stringn(fit, fit_len) : NULL;
-	free(fit);
-	return json;
-}
-
 static json_t *json_cell(const struct cell *cell)
 {
 	switch ((enum cell_type)cell->type) {
@@ -137,7 +125,7 @@ static json_t *json_cell(const struct cell *cell)
 	}
 }
 
-/* 0 or -ENOMEM; what could not be written, out knows itself. */
+/* 0 or -ENOMEM.  Errors of out are found by ferror() later. */
 static int dump_json(const json_t *json, FILE *out, size_t flags)
 {
 	return json_dumpf(json, out, flags) == 0 || ferror(out) ? 0 : -ENOMEM;
@@ -150,7 +138,7 @@ static int put_json(const struct table *table, size_t row, FILE *out)
 	bool failed = !object;
 
 	for (int i = 0; i < table->n_columns && !failed; i++) {
-		json_t *name = json_text(table->columns[i], strlen(table->columns[i]));
+		json_t *name = json_text(table->columns[i].name, strlen(table->columns[i].name));
 
 		failed = !name || json_object_set_new(object, json_string_value(name),
 					  json_cell(&table->cells[row * table->n_columns + i]));
@@ -186,9 +174,9 @@ static int end_json(const struct table *table, FILE *out)
 	return r;
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
-/* The name of a column without what its numbers say themselves; they do not say that they are parts. */
+/* The name of a column without the unit, which its numbers show; only " %" stands in the heading. */
 void put_heading(const char *name, bool raw, char *out, size_t size)
 {
 	bool share = !raw && unit_of(name, strlen(name)) == UNIT_SHARE;
@@ -199,7 +187,6 @@ void put_heading(const char *name, bool raw, char *out, size_t size)
 		*at = *at == '_' ? ' ' : *at;
 }
 
-/* A column of numbers stands at the right. */
 bool is_number(const struct table *table, int column)
 {
 	for (size_t i = column; i < table->n_cells; i += table->n_columns)
@@ -208,7 +195,7 @@ bool is_number(const struct table *table, int column)
 	return true;
 }
 
-/* What is cut off where a terminal is too narrow. */
+/* Columns that are cut off if the terminal is too narrow. */
 static bool is_long(const char *column)
 {
 	static const char *const names[] = { "path", "file", "command", "exe", "detail", "bar",
@@ -225,7 +212,7 @@ static int set_cell(struct libscols_line *line, const struct cell *cell, int col
 {
 	char text[TEXT_MAX];
 
-	/* It is text up to the first NUL, which only a BLOB of others may have. */
+	/* libsmartcols takes the text up to the first NUL, which only a BLOB of a made-up trace has. */
 	if (cell->type == CELL_TEXT && cell->unit != UNIT_NAME)
 		return scols_line_set_data(line, column, cell->text);
 	if (cell->type == CELL_NULL)
@@ -246,11 +233,11 @@ static int fill(struct libscols_table *scols, const struct table *table,
 	int r = 0;
 
 	for (int i = 0; i < table->n_columns && r == 0; i++) {
-		int flags = is_number(table, i)                      ? SCOLS_FL_RIGHT
-			    : terminal && is_long(table->columns[i]) ? SCOLS_FL_TRUNC
-								     : 0;
+		int flags = is_number(table, i)                           ? SCOLS_FL_RIGHT
+			    : terminal && is_long(table->columns[i].name) ? SCOLS_FL_TRUNC
+									  : 0;
 
-		put_heading(table->columns[i], style->raw, name, sizeof(name));
+		put_heading(table->columns[i].name, style->raw, name, sizeof(name));
 		r = scols_table_new_column(scols, name, 0, flags) ? 0 : -ENOMEM;
 	}
 	for (size_t row = 0; row < table_rows(table) && r == 0; row++) {
@@ -263,10 +250,10 @@ static int fill(struct libscols_table *scols, const struct table *table,
 	return r;
 }
 
-/* libsmartcols leaves a cell empty for which it finds no memory, and says nothing: errno does. */
+/* Without memory for a cell, libsmartcols leaves it empty and reports no error; errno is set. */
 static int print_lines(struct libscols_table *scols, FILE *out)
 {
-	char *text = NULL;
+	cleanup_free char *text = NULL;
 	int r;
 
 	errno = 0;
@@ -277,7 +264,6 @@ static int print_lines(struct libscols_table *scols, FILE *out)
 		r = -ENOMEM;
 	if (r == 0 && text && *text && fprintf(out, "%s\n", text) < 0)
 		r = errno ? -errno : -EIO;
-	free(text);
 	return r;
 }
 
@@ -299,7 +285,7 @@ static int print_text(const struct table *table, const struct table_style *style
 
 void print_begin(const struct table *table, const struct table_style *style, FILE *out)
 {
-	__fsetlocking(out, FSETLOCKING_BYCALLER); /* it is ours alone, and gets millions of cells */
+	__fsetlocking(out, FSETLOCKING_BYCALLER); /* one thread writes millions of cells */
 	if (style->format == TABLE_JSON)
 		fprintf(out,
 			"{\"schema\":\"%s/1\",\"table\":\"%s\",\"complete\":%s,\"begin_ns\":%lld,\n"

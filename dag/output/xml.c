@@ -16,8 +16,8 @@ static void check(struct xml *xml, int result)
 		xml->failed = true;
 }
 
-/* Some of libxml2's functions leave out what they have no memory for, and only say so. */
-static void hear(void *arg, const char *format, ...)
+/* libxml2's error handler: without memory, some functions leave out a part and report it only here. */
+static void on_error(void *arg, const char *format, ...)
 {
 	struct xml *xml = arg;
 
@@ -35,7 +35,7 @@ int xml_open(struct xml *xml, FILE *out)
 	xmlOutputBuffer *buffer;
 
 	*xml = (struct xml){ 0 };
-	xmlSetGenericErrorFunc(xml, hear);
+	xmlSetGenericErrorFunc(xml, on_error);
 	buffer = xmlOutputBufferCreateIO(write_bytes, NULL, out, NULL);
 	xml->writer = buffer ? xmlNewTextWriter(buffer) : NULL;
 	if (!xml->writer) {

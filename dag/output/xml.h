@@ -3,9 +3,8 @@
 #define DAG_OUTPUT_XML_H
 
 /*
- * XML, written to a stream by libxml2, which says of a failure by return value, in words, or not at
- * all.  Here it is remembered, and xml_close() tells.  One document at a time: libxml2's words have one
- * listener.
+ * XML, written to a stream by libxml2.  libxml2 reports some failures by its results, others only by its error handler;
+ * both set .failed, which xml_close() reports.  One document at a time: libxml2 has one error handler.
  */
 
 #include <stdbool.h>
@@ -16,7 +15,7 @@ struct xml {
 	bool failed;
 };
 
-/* -ENOMEM; else xml_close() has to follow.  xml stays where it is until then. */
+/* 0: xml_close() has to follow, and the struct must not move until then.  Or -ENOMEM. */
 int xml_open(struct xml *xml, FILE *out);
 void xml_begin(struct xml *xml, const char *element);
 void xml_end(struct xml *xml);
@@ -26,7 +25,7 @@ bool xml_says(const char *text);
 /* Its value is "%c%d", without the letter if that is 0. */
 void xml_attribute_id(struct xml *xml, const char *name, char letter, long long number);
 void xml_text(struct xml *xml, const char *text);
-/* Ends all elements.  -ENOMEM if anything failed, -EIO if out did. */
+/* Ends all elements.  0, -ENOMEM if a call failed, or -EIO if out has an error. */
 int xml_close(struct xml *xml, FILE *out);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef DAG_REPORT_ASSETS_H
 #define DAG_REPORT_ASSETS_H
 
-/* Made of report/ when ftrac is built: the page with its style, its program and their hashes, in which
- * TITLE, NAV, CHOICE, SECTIONS and VERSION, each between two bytes 1, are to be replaced. */
+/* The build makes it from report/: the page with its style, its program and their hashes.  page.c replaces TITLE, NAV,
+ * CHOICE, SECTIONS and VERSION, each of which stands between two bytes 1. */
 extern const char report_frame[];
 
 #endif

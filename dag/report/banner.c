@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What the run was, in a few facts; before them, what is missing of it. */
+/* The warnings about what the trace lacks, then the run in a few facts. */
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/failure.h"
 #include "base/units.h"
 #include "dag/graph/critical.h"
 #include "dag/output/html.h"
@@ -24,32 +25,31 @@ static void warn(FILE *out, const char *text)
 static void warn_of_end(struct report *r)
 {
 	const char *stopped = query_fact_text(r->db, "recording_error");
-	char *text = NULL;
+	cleanup_free char *text = NULL;
 
 	if (stopped && asprintf(&text, "The recording stopped before the run did: %s. Numbers are too "
 				       "small.", stopped) >= 0)
 		warn(r->out, text);
 	else if (!stopped && !query_fact(r->db, "complete", 0))
-		warn(r->out, "The trace is incomplete: it was still being written, or its writer was "
-			     "killed. Numbers are those so far.");
-	free(text);
+		warn(r->out,
+			"The trace is incomplete: it was still being written, or its writer was "
+			"killed. Numbers are those so far.");
 }
 
 static void warn_of_loss(struct report *r, const char *fact, const char *format)
 {
 	int64_t n = query_fact(r->db, fact, 0);
-	char *text = NULL;
+	cleanup_free char *text = NULL;
 
 	if (n > 0 && asprintf(&text, format, (long long)n) >= 0)
 		warn(r->out, text);
-	free(text);
 }
 
-/* What was not looked at, as was asked for or as it was possible. */
+/* What was not recorded, because of options or of what the machine allowed. */
 static void warn_of_cover(struct report *r)
 {
 	const char *fidelity = query_fact_text(r->db, "fidelity");
-	char *text = NULL;
+	cleanup_free char *text = NULL;
 
 	if (!fidelity)
 		warn(r->out, "Files were not traced: there is nothing about reads and writes.");
@@ -58,16 +58,17 @@ static void warn_of_cover(struct report *r)
 				 "made them.", fidelity) >= 0)
 		warn(r->out, text);
 	if (fidelity && !r->has_ops)
-		warn(r->out, "Single operations were not recorded: latencies, sizes and rates over time "
-			     "are not known.");
-	free(text);
+		warn(r->out,
+			"Single operations were not recorded: latencies, sizes and rates over time "
+			"are not known.");
 }
 
 static void warn_of_share(struct report *r)
 {
 	double all = (double)query_fact(r->db, "bytes_kernel", 0),
 	       traced = (double)query_fact(r->db, "bytes_mount", 0);
-	char part[32], whole[32], *text = NULL;
+	char part[32], whole[32];
+	cleanup_free char *text = NULL;
 
 	if (!query_fact_text(r->db, "bytes_kernel") && query_fact_text(r->db, "fidelity"))
 		warn(r->out, "Coverage: how much processes read and wrote beside the mount is not known.");
@@ -79,7 +80,6 @@ static void warn_of_share(struct report *r)
 			    "included, %s (%.0f %%) went through the mount.",
 		    whole, part, 100 * traced / all) >= 0)
 		warn(r->out, text);
-	free(text);
 }
 
 static void put_warnings(struct report *r)
@@ -94,8 +94,9 @@ static void put_warnings(struct report *r)
 	warn_of_loss(r, "notes_lost",
 		"%lld notes of make could not be read. Dependencies that it declares "
 		"may be missing.");
-	warn_of_loss(r, "ops_excluded", "%lld operations were left out, as was asked for when the trace "
-					"was made.");
+	warn_of_loss(r, "ops_excluded",
+		"%lld operations were left out by options when the trace was "
+		"recorded.");
 	warn_of_loss(r, "mixed_writes", "Data of %lld files may be wrong: they were written by write(2) and by many mapped "
 					"pages at once. See Mappings in ftrac(1).");
 	warn_of_cover(r);
@@ -121,40 +122,41 @@ static void put_critical(struct report *r)
 static int put_overview(struct report *r)
 {
 	const struct stat_options options = { .table = "overview", .top = -1 };
-	struct stat_run run = { .options = &options, .db = r->db, .table = table_create() };
+	struct stat_run run = {
+		.options = &options, .db = r->db, .failure = r->failure, .table = table_create()
+	};
 	struct table_style style = r->style;
-	int status = run.table ? stat_table(&run) : report_out_of_memory();
+	int error = run.table ? stat_table(&run) : failure_memory(r->failure);
 
 	style.name = "overview";
-	if (status == 0) {
+	if (error == 0) {
 		table_put_facts(run.table, &style, r->out);
 		put_critical(r);
 		fputs("<script type=\"application/json\" id=\"data-overview\">", r->out);
-		status = table_put_data(run.table, &style, r->out) < 0 ? report_out_of_memory() : 0;
+		error = failure_of_memory(r->failure, table_put_data(run.table, &style, r->out));
 		fputs("</script>\n", r->out);
 	}
 	table_destroy(run.table);
-	return status;
+	return error;
 }
 
 static void put_sql(struct report *r)
 {
-	char *sql = exhibit_sql(r, "overview");
+	cleanup_free char *sql = exhibit_sql(r, "overview");
 
 	fputs("<details class=\"sql\"><summary>SQL: overview</summary><pre>", r->out);
 	html_put_string(sql ? sql : "", r->out);
 	fputs("</pre></details>\n", r->out);
-	free(sql);
 }
 
 int report_banner(struct report *r)
 {
-	int status;
+	int error;
 
 	put_warnings(r);
 	fputs("<article class=\"exhibit\" id=\"overview\">\n", r->out);
-	status = put_overview(r);
+	error = put_overview(r);
 	put_sql(r);
 	fputs("</article>\n", r->out);
-	return status;
+	return error;
 }

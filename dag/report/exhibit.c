@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "base/cleanup.h"
+#include "base/failure.h"
+#include "base/output.h"
 #include "dag/output/html.h"
 #include "dag/output/table_page.h"
 #include "dag/report/report.h"
 #include "dag/stat/scan.h"
 #include "dag/stat/stat.h"
 #include "dag/trace/compose.h"
-#include "db/query.h"
-
-int report_out_of_memory(void)
-{
-	return err_status(EXIT_OWN, "out of memory");
-}
 
 /* ---- one exhibit ---- */
 
@@ -47,13 +43,14 @@ static int put_data(struct report *report, const struct exhibit *e, struct table
 	fprintf(report->out, "<script type=\"application/json\" id=\"data-%s\">", e->id);
 	r = table_put_data(table, &style, report->out);
 	fputs("</script>\n", report->out);
-	return r < 0 ? err_status(EXIT_OWN, "cannot write the report: %s", strerror(-r)) : 0;
+	return r < 0 ? failure_set(report->failure, r, "cannot write the report: %s", strerror(-r))
+		     : 0;
 }
 
 int exhibit_put(struct report *report, const struct exhibit *e, struct table *table, const char *sql)
 {
 	FILE *out = report->out;
-	int status;
+	int r;
 
 	fprintf(out, "<article class=\"exhibit\" id=\"%s\">\n<h3>%s</h3>\n", e->id, e->title);
 	if (e->about)
@@ -64,14 +61,14 @@ int exhibit_put(struct report *report, const struct exhibit *e, struct table *ta
 	table_put_html(table, &report->style, out);
 	fputs("</details>\n", out);
 	exhibit_put_sql(report, e->id, sql);
-	status = put_data(report, e, table);
+	r = put_data(report, e, table);
 	fputs("</article>\n", out);
-	return status;
+	return r;
 }
 
 /* ---- tables of wfstat ---- */
 
-/* Those that are made of single operations are filled by the one pass over them. */
+/* One pass over all operations fills the tables of single operations. */
 static int fill(struct report *report, struct stat_run *run, const struct exhibit_source *source)
 {
 	static const struct {
@@ -83,13 +80,14 @@ static int fill(struct report *report, struct stat_run *run, const struct exhibi
 
 	for (size_t i = 0; i < sizeof(scanned) / sizeof(scanned[0]); i++)
 		if (strcmp(scanned[i].table, source->table) == 0) {
-			scan = report_scan_wait(report);
-			return scan ? scanned[i].fill(run, scan) : EXIT_OWN;
+			int r = report_scan_wait(report, &scan);
+
+			return r < 0 ? r : scanned[i].fill(run, scan);
 		}
 	return stat_table(run);
 }
 
-/* What an exhibit's note and its SQL come from. */
+/* The command that prints the table, above its SQL. */
 static void put_command(const struct exhibit_source *s, FILE *out)
 {
 	fprintf(out, "-- wfstat %s", s->table);
@@ -104,75 +102,64 @@ static void put_command(const struct exhibit_source *s, FILE *out)
 	fputc('\n', out);
 }
 
-/* What went into memory, which is in *text only then; NULL: not all of it. */
-static char *written(FILE *memory, char **text)
-{
-	if (fclose(memory) == 0)
-		return *text;
-	free(*text);
-	return NULL;
-}
-
-static char *sql_of(const struct stat_options *options, const struct exhibit_source *source)
+static char *sql_of(struct report *report, const struct stat_options *options,
+	const struct exhibit_source *source)
 {
 	char *text = NULL;
 	size_t len;
 	FILE *memory = open_memstream(&text, &len);
-	bool failed;
 
-	if (!memory)
-		return NULL;
-	put_command(source, memory);
-	failed = stat_sql(options, memory) != 0;
-	text = written(memory, &text);
-	if (failed) {
-		free(text);
-		text = NULL;
+	if (memory) {
+		put_command(source, memory);
+		report->out_of_memory |= stat_sql(options, memory, report->failure) < 0;
+		text = output_close_text(memory, &text);
 	}
+	report->out_of_memory |= !text;
 	return text;
 }
 
 int exhibit_wfstat(struct report *report, const struct exhibit *e, const struct exhibit_source *source)
 {
-	struct stat_options options = { .table = source->table, .choice = report->choice,
-		.of = source->of, .top = -1, .sort = source->sort };
-	struct stat_run run = { .options = &options, .db = report->db, .table = table_create(),
+	const char *by[] = { source->by, NULL };
+	struct stat_options options = { .table = source->table,
+		.by = { by, source->by != NULL },
+		.choice = report->choice,
+		.of = source->of,
+		.top = -1,
+		.sort = source->sort };
+	struct stat_run run = { .options = &options,
+		.db = report->db,
+		.failure = report->failure,
+		.table = table_create(),
 		.style = report->style };
-	char *sql = NULL;
-	int status;
+	int r = run.table ? 0 : failure_memory(report->failure);
 
 	options.choice.by[0] = source->by;
-	status = source->by ? words_add(&options.by, source->by) : 0;
-	if (status == 0)
-		status = run.table ? stat_look(&run) : report_out_of_memory();
-	if (status == 0)
-		status = fill(report, &run, source);
-	if (status == 0 && source->sort && table_sort(run.table, source->sort) < 0)
-		status = report_out_of_memory();
-	if (status == 0 && source->top)
-		table_top(run.table, (size_t)source->top);
-	if (status == 0) {
-		sql = sql_of(&options, source);
-		report->out_of_memory |= !sql;
+	if (r == 0)
+		r = stat_look(&run);
+	if (r == 0)
+		r = fill(report, &run, source);
+	if (r == 0 && source->sort)
+		r = failure_of_memory(report->failure, table_sort(run.table, source->sort));
+	if (r == 0) {
+		cleanup_free char *sql = sql_of(report, &options, source);
+
+		if (source->top)
+			table_top(run.table, (size_t)source->top);
+		r = exhibit_put(report, e, run.table, sql);
 	}
-	if (status == 0)
-		status = exhibit_put(report, e, run.table, sql);
-	free(sql);
-	words_free(&options.by);
 	table_destroy(run.table);
-	return status;
+	return r;
 }
 
-/* ---- queries of our own ---- */
+/* ---- other queries ---- */
 
 char *exhibit_sql(struct report *report, const char *query)
 {
-	struct composed composed;
+	char *sql;
 
-	if (compose(query, &report->choice, &composed) == 0)
-		return composed.sql;
-	report->out_of_memory = true;
-	return NULL;
+	report->out_of_memory |= compose(query, &report->choice, &sql, NULL, report->failure) < 0;
+	return sql;
 }
 
 char *exhibit_graph_sql(struct report *report, const char *command)
@@ -182,17 +169,17 @@ char *exhibit_graph_sql(struct report *report, const char *command)
 	size_t len;
 	FILE *memory = open_memstream(&text, &len);
 
-	report->out_of_memory |= !memory;
-	if (!memory)
-		return NULL;
-	fprintf(memory, "-- wfdag %s\n-- reads these, and goes through the graph that they are:\n", command);
-	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
-		char *sql = exhibit_sql(report, queries[i]);
+	if (memory) {
+		fprintf(memory,
+			"-- wfdag %s\n-- reads these, and goes through the graph that they are:\n",
+			command);
+		for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+			cleanup_free char *sql = exhibit_sql(report, queries[i]);
 
-		fprintf(memory, "\n%s", sql ? sql : "");
-		free(sql);
+			fprintf(memory, "\n%s", sql ? sql : "");
+		}
+		text = output_close_text(memory, &text);
 	}
-	text = written(memory, &text);
 	report->out_of_memory |= !text;
 	return text;
 }
@@ -200,31 +187,24 @@ char *exhibit_graph_sql(struct report *report, const char *command)
 int exhibit_fill(struct report *report, const char *name, struct table *table)
 {
 	const struct stat_options options = { .choice = report->choice, .top = -1 };
-	struct stat_run run = { .options = &options, .db = report->db, .table = table };
-	struct query *query = NULL;
-	int status = stat_query(&run, name, NULL, &report->choice, &query, NULL), r = 1;
+	struct stat_run run = {
+		.options = &options, .db = report->db, .failure = report->failure, .table = table
+	};
+	int r = stat_rows(&run, name, true);
 
-	if (status == 0)
-		stat_columns(table, query, 0, query_columns(query) - 1);
-	while (status == 0 && (r = stat_next(&run, query)) > 0)
-		stat_put(table, query, 0, query_columns(query) - 1);
-	query_end(query);
-	if (status == 0 && table_failed(table))
-		status = report_out_of_memory();
-	return r < 0 ? EXIT_OWN : status;
+	return r == 0 && table_failed(table) ? failure_memory(report->failure) : r;
 }
 
 int exhibit_query(struct report *report, const struct exhibit *e, const char *query)
 {
 	struct table *table = table_create();
-	char *sql = exhibit_sql(report, query);
-	int status = table ? exhibit_fill(report, query, table) : report_out_of_memory();
+	cleanup_free char *sql = exhibit_sql(report, query);
+	int r = table ? exhibit_fill(report, query, table) : failure_memory(report->failure);
 
-	if (status == 0) {
+	if (r == 0) {
 		table_top(table, EXHIBIT_ROWS);
-		status = exhibit_put(report, e, table, sql);
+		r = exhibit_put(report, e, table, sql);
 	}
-	free(sql);
 	table_destroy(table);
-	return status;
+	return r;
 }

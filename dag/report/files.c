@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Files: those that were read and written most, those that were read again and again, those that no process has
- * read, those that did not stay. */
+/* Files: those with the most bytes read and written, read several times, written and never read, and temporary ones. */
 
 #include "dag/report/report.h"
 
-int report_files(struct report *r)
+int report_files(struct report *report)
 {
 	static const struct {
 		struct exhibit exhibit;
@@ -25,9 +24,9 @@ int report_files(struct report *r)
 			"report.files-never-read" },
 		{ { "temporary", "Temporary files", NULL, NULL, true }, "report.files-temporary" },
 	};
-	int status = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && status == 0; i++)
-		status = exhibit_query(r, &tables[i].exhibit, tables[i].query);
-	return status;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && r == 0; i++)
+		r = exhibit_query(report, &tables[i].exhibit, tables[i].query);
+	return r;
 }

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
---- report.file-kinds of use by all: how many files of which kind there are
+--- report.file-kinds of use by all: the number of files of each kind
 {with},
 a AS MATERIALIZED (SELECT a.file, max(a.reads) AS reads, max(a.writes) AS writes, sum(a.bread) AS bread,
 		sum(a.bwrite) AS bwrite
@@ -29,7 +29,7 @@ a AS MATERIALIZED (SELECT a.file, sum(a.bwrite) AS bwrite, count(DISTINCT iif(a.
 SELECT k.path, coalesce(k.size_last, k.size_first) AS size_bytes, a.bwrite AS written_bytes, a.writers, a.opens
 FROM a JOIN file k ON k.id = a.file WHERE k.kind = 'file' ORDER BY 3 DESC, a.file
 
---- report.files-reread of use by all: files of which more was read than there is, of one version
+--- report.files-reread of use by all: files with more bytes read of one version than its size
 {with},
 {part versions}
 SELECT path, read_bytes * 1.0 / size_bytes AS reread, size_bytes, read_bytes, readers

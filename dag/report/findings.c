@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What could be better, in words: rules over the trace, each a query that gives the worst cases
- * first.  In the words {NAME} is that column of the first row, {n} the number of rows.
+ * Findings: what could be improved.  Each rule is a query that gives the worst cases first, and a text.  {NAME} in the
+ * text is that column of the first row, {n} the number of rows.
  */
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "base/cleanup.h"
+#include "base/failure.h"
 #include "dag/output/html.h"
 #include "dag/output/table_page.h"
 #include "dag/report/report.h"
 #include "db/query.h"
 
-/* What a rule looks at: without it, it cannot find anything. */
+/* What a rule needs of the trace. */
 enum need { NEED_PROCESSES, NEED_FILES, NEED_COUNTS, NEED_OPS, NEED_CPUS, NEED_MEMORY, NEED_MAX };
 
 static const char *const missing[] = { "", "files were not traced",
@@ -26,8 +26,8 @@ _Static_assert(sizeof(missing) / sizeof(missing[0]) == NEED_MAX, "words for each
 struct rule {
 	enum need need;
 	const char *id, *title, *query;
-	const char *words;     /* what was found, and what helps */
-	const char *threshold; /* when it is said */
+	const char *words;     /* the finding, and a remedy */
+	const char *threshold; /* when the rule applies */
 };
 
 static const struct rule rules[] = {
@@ -73,7 +73,7 @@ static const struct rule rules[] = {
 		"a process that was killed or ended with a status other than 0" },
 	{ NEED_OPS, "errors", "Operations that failed", "finding.errors",
 		"{operation} failed {count} times with {error}.",
-		"operations that failed for another reason than that a name was looked for, or a feature tried; most errors "
+		"operations that failed, other than lookups of names that do not exist and requests for features; most errors "
 		"EACCES (Permission denied), EEXIST, EISDIR, ENOTDIR, ELOOP, EXDEV, EPERM and EROFS are not in the trace, "
 		"since the kernel finds them without a request to ftrac" },
 };
@@ -112,27 +112,24 @@ static void put_words(const struct report *r, const struct rule *rule, const str
 
 static int put_finding(struct report *r, const struct rule *rule, struct table *table, const char *sql)
 {
-	char *id = NULL, *words = NULL;
+	cleanup_free char *id = NULL, *words = NULL;
+	struct exhibit e = { .title = rule->title, .closed = true };
 	size_t len;
 	FILE *memory = open_memstream(&words, &len);
-	int status = memory && asprintf(&id, "finding-%s", rule->id) >= 0 ? 0 : report_out_of_memory();
+	int error;
 
-	if (memory) {
-		put_words(r, rule, table, memory);
-		if (fclose(memory) != 0)
-			status = report_out_of_memory();
-	}
-	if (status == 0) {
-		const struct exhibit e = { id, rule->title, words, NULL, true };
-
-		table_top(table, EXHIBIT_ROWS);
-		fputs("<div class=\"finding\">\n", r->out);
-		status = exhibit_put(r, &e, table, sql);
-		fputs("</div>\n", r->out);
-	}
-	free(words);
-	free(id);
-	return status;
+	if (!memory)
+		return failure_memory(r->failure);
+	put_words(r, rule, table, memory);
+	if (fclose(memory) != 0 || asprintf(&id, "finding-%s", rule->id) < 0)
+		return failure_memory(r->failure);
+	e.id = id;
+	e.about = words;
+	table_top(table, EXHIBIT_ROWS);
+	fputs("<div class=\"finding\">\n", r->out);
+	error = exhibit_put(r, &e, table, sql);
+	fputs("</div>\n", r->out);
+	return error;
 }
 
 static bool is_there(const struct report *r, enum need need)
@@ -158,20 +155,19 @@ static bool is_there(const struct report *r, enum need need)
 static int look(struct report *r, const struct rule *rule, bool *ret_nothing)
 {
 	struct table *table = table_create();
-	char *sql = exhibit_sql(r, rule->query);
-	int status = table ? exhibit_fill(r, rule->query, table) : report_out_of_memory();
+	cleanup_free char *sql = exhibit_sql(r, rule->query);
+	int error = table ? exhibit_fill(r, rule->query, table) : failure_memory(r->failure);
 
-	*ret_nothing = status == 0 && table_rows(table) == 0;
-	if (status == 0 && !*ret_nothing)
-		status = put_finding(r, rule, table, sql);
-	free(sql);
+	*ret_nothing = error == 0 && table_rows(table) == 0;
+	if (error == 0 && !*ret_nothing)
+		error = put_finding(r, rule, table, sql);
 	table_destroy(table);
-	return status;
+	return error;
 }
 
 static void put_rule(struct report *r, const struct rule *rule, bool blind)
 {
-	char *sql = exhibit_sql(r, rule->query);
+	cleanup_free char *sql = exhibit_sql(r, rule->query);
 	enum need need = rule->need == NEED_COUNTS && !is_there(r, NEED_FILES) ? NEED_FILES : rule->need;
 
 	fprintf(r->out, "<li>%s: %s%s%s.\n<details class=\"sql\"><summary>SQL</summary><pre>", rule->title,
@@ -179,7 +175,6 @@ static void put_rule(struct report *r, const struct rule *rule, bool blind)
 		blind ? missing[need] : "");
 	html_put_string(sql ? sql : "", r->out);
 	fputs("</pre></details></li>\n", r->out);
-	free(sql);
 }
 
 static void put_rules(struct report *r, const char *title, const bool *listed, bool blind)
@@ -196,10 +191,10 @@ static void put_rules(struct report *r, const char *title, const bool *listed, b
 int report_findings(struct report *r)
 {
 	bool nothing[RULE_MAX] = { false }, blind[RULE_MAX] = { false };
-	int status = 0, found = 0;
+	int error = 0, found = 0;
 
-	for (size_t i = 0; i < RULE_MAX && status == 0; i++) {
-		status = look(r, &rules[i], &nothing[i]);
+	for (size_t i = 0; i < RULE_MAX && error == 0; i++) {
+		error = look(r, &rules[i], &nothing[i]);
 		found += !nothing[i];
 		blind[i] = nothing[i] && !is_there(r, rules[i].need);
 		nothing[i] &= !blind[i];
@@ -208,5 +203,5 @@ int report_findings(struct report *r)
 		fputs("<p>None of the rules below found anything.</p>\n", r->out);
 	put_rules(r, "Rules that found nothing", nothing, false);
 	put_rules(r, "Rules that could not look", blind, true);
-	return status;
+	return error;
 }

@@ -14,7 +14,7 @@ FROM access a {joins a}
 {where a.first_ns | a.last_ns} GROUP BY {group}
 HAVING sum(a.nread) >= 1000 AND sum(a.bread) < 4096 * sum(a.nread) ORDER BY reads DESC
 
---- finding.re-reads of use by all: files of which much was read again, of one version
+--- finding.re-reads of use by all: files with many bytes read again of one version
 {with},
 {part versions}
 SELECT path, size_bytes, read_bytes, read_bytes * 1.0 / size_bytes AS reread,
@@ -30,14 +30,14 @@ a AS MATERIALIZED (SELECT a.file, sum(a.opens) AS opens, count(DISTINCT a.proces
 SELECT k.path, a.opens, a.processes, a.bread AS read_bytes, a.bwrite AS written_bytes
 FROM a JOIN file k ON k.id = a.file WHERE k.kind = 'file' ORDER BY a.opens DESC, a.file
 
---- finding.metadata of use by command: programs that look more than they read and write
+--- finding.metadata of use by command: programs with more metadata operations than reads and writes
 {with}SELECT {keys}, sum(a.opens + a.nmeta) AS asked, sum(a.nread + a.nwrite) AS moved
 FROM access a {joins a}
 {where a.first_ns | a.last_ns} GROUP BY {group}
 HAVING count(*) = count(a.nread + a.nwrite) AND asked >= 1000 AND asked >= 2 * moved
 ORDER BY asked DESC
 
---- finding.searches of use by command: programs that look for names that are not there
+--- finding.searches of use by command: programs that look up names that do not exist
 {with}SELECT {keys}, sum(g.count) AS searches, count(DISTINCT g.path) AS names
 FROM (SELECT *, NULL AS file FROM ghost) g {joins g}
 {where g.first_ns | g.first_ns} GROUP BY {group} HAVING sum(g.count) >= 1000 ORDER BY searches DESC
@@ -52,7 +52,7 @@ job AS MATERIALIZED (SELECT row_number() OVER (ORDER BY min(start_ns)) AS n, pha
 			(SELECT max(coalesce(end_ns, start_ns)) FROM proc)) AS last)
 	WHERE job IS NOT NULL GROUP BY job),
 change AS (SELECT t0 AS t, 1 AS more, n FROM job UNION ALL SELECT t1, -1, -n FROM job),
--- Where one job runs, the sum of the numbers of those that run is its number.
+-- While one job runs, the sum of the numbers of running jobs is the number of that job.
 level AS (SELECT t, sum(more) OVER w AS running, sum(n) OVER w AS n, lead(t) OVER w - t AS ns FROM change
 	WINDOW w AS (ORDER BY t, more, n ROWS UNBOUNDED PRECEDING)),
 alone AS (SELECT j.phase, sum(l.ns) AS alone_ns, count(*) AS times
@@ -62,7 +62,7 @@ run AS (SELECT max(t1) - min(t0) AS ns, count(*) AS jobs, (SELECT value FROM tra
 SELECT a.phase, a.alone_ns, a.alone_ns * 1.0 / run.ns AS run_share, run.cpus
 FROM alone a, run WHERE a.alone_ns >= 0.1 * run.ns AND run.cpus > 1 AND run.jobs > 1 ORDER BY a.alone_ns DESC
 
---- finding.memory of process by phase: phases whose processes need more than their part of the memory
+--- finding.memory of process by phase: phases whose processes need more memory than the host has for each processor
 {with rsspeak_bytes phase},
 host AS MATERIALIZED (SELECT (SELECT value FROM trace WHERE key = 'memory_bytes') AS memory,
 	(SELECT value FROM trace WHERE key = 'cpus') AS cpus)
@@ -73,7 +73,7 @@ ORDER BY largest_bytes DESC
 
 --- finding.slow-edges of use by all: data that moved slowly
 {with program},
--- By files first: paths are long, and there are many uses.
+-- Grouped by files first: paths are long, and there are many uses.
 moved AS MATERIALIZED (SELECT p.program, u.file, sum(u.bread + u.bwrite) AS bytes, sum(u.read_ns + u.write_ns) AS ns
 	FROM use u {joins u p} {where u.first_ns | u.last_ns} GROUP BY p.program, u.file),
 edge AS MATERIALIZED (SELECT m.program, k.path, sum(m.bytes) AS bytes, sum(m.ns) AS ns

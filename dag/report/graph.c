@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/err.h"
+#include "base/cleanup.h"
+#include "base/failure.h"
 #include "dag/export/dot.h"
 #include "dag/export/rows.h"
 #include "dag/graph/critical.h"
@@ -35,7 +36,7 @@ static void put_dot(FILE *out, void *arg)
 
 /* ---- the picture ---- */
 
-/* What a program has written into a file, to be freed. */
+/* Reads what a program has written into a file.  The caller frees *ret_text also after an error. */
 static int read_back(FILE *file, char **ret_text, size_t *ret_len)
 {
 	off_t end = lseek(fileno(file), 0, SEEK_END);
@@ -68,7 +69,7 @@ static int draw(const struct report *report, const char *ids, const struct shape
 	return r;
 }
 
-/* What stands before <svg> is for a file of its own. */
+/* The XML head before <svg> is left out: it is for a separate file. */
 static void put_svg(const char *id, const char *title, const char *svg, FILE *out)
 {
 	const char *at = strstr(svg, "<svg"), *end = at ? strchr(at, '>') : NULL;
@@ -95,17 +96,16 @@ static void put_no_picture(int r, FILE *out)
 	fputs("</p>\n", out);
 }
 
-/* As rows of a table: those of wfdag --csv. */
-static int put_elements(const char *id, const struct shape *shape, FILE *out)
+/* Nodes and edges as rows, those of wfdag --csv. */
+static int put_elements(struct report *r, const char *id, const struct shape *shape)
 {
-	char *text = export_rows(shape);
+	cleanup_free char *text = export_rows(shape);
 
 	if (!text)
-		return report_out_of_memory();
-	fprintf(out, "<script type=\"application/json\" id=\"data-%s\">", id);
-	html_put_json(text, strlen(text), out);
-	fputs("</script>\n", out);
-	free(text);
+		return failure_memory(r->failure);
+	fprintf(r->out, "<script type=\"application/json\" id=\"data-%s\">", id);
+	html_put_json(text, strlen(text), r->out);
+	fputs("</script>\n", r->out);
 	return 0;
 }
 
@@ -120,43 +120,51 @@ static void put_words(const struct shape *shape, FILE *out)
 			shape->folded, shape->n_nodes);
 }
 
+static int put_shape(struct report *r, const char *id, const char *title, const struct shape *shape,
+	bool is_tree)
+{
+	cleanup_free char *svg = NULL, *sql = NULL;
+	int drawn, error = 0;
+
+	fprintf(r->out, "<article class=\"exhibit\" id=\"%s\">\n<h3>%s</h3>\n", id, title);
+	put_words(shape, r->out);
+	drawn = draw(r, is_tree ? "tree-" : "dag-", shape, &svg);
+	if (drawn == 0) {
+		put_svg(id, title, svg, r->out);
+		error = report_legend(r, shape);
+	} else {
+		put_no_picture(drawn, r->out);
+	}
+	r->out_of_memory |= drawn == -ENOMEM;
+	sql = exhibit_graph_sql(r, is_tree ? "--tree" : "--dag");
+	exhibit_put_sql(r, id, sql);
+	if (error == 0)
+		error = put_elements(r, id, shape);
+	fputs("</article>\n", r->out);
+	return error;
+}
+
 static int put_graph(struct report *r, const char *id, const char *title, enum shape_what what)
 {
-	/* Where nodes are folded, parts of one file would keep theirs apart. */
-	struct shape_options options = { .what = what, .critical = r->critical,
-		.fold = r->shape->n_nodes > r->options->max_nodes };
+	int64_t most = r->options->max_nodes;
+	/* Where nodes are folded, parts of one file would remain separate nodes. */
+	struct shape_options options = {
+		.what = what, .critical = r->critical, .fold = r->shape->n_nodes > most
+	};
 	struct shape *shape = NULL;
-	char *svg = NULL, *sql = NULL;
-	int drawn, status = 0;
+	int error = shape_create(r->workflow, &options, &shape);
 
-	if (shape_create(r->workflow, &options, &shape) < 0 ||
-		fold_to(shape, r->options->max_nodes > INT32_MAX ? INT32_MAX
-								 : (int32_t)r->options->max_nodes) < 0)
-		status = report_out_of_memory();
-	if (status == 0) {
-		fprintf(r->out, "<article class=\"exhibit\" id=\"%s\">\n<h3>%s</h3>\n", id, title);
-		put_words(shape, r->out);
-		drawn = draw(r, what == SHAPE_TREE ? "tree-" : "dag-", shape, &svg);
-		if (drawn == 0)
-			put_svg(id, title, svg, r->out);
-		else
-			put_no_picture(drawn, r->out);
-		r->out_of_memory |= drawn == -ENOMEM;
-		status = drawn == 0 ? report_legend(r, shape) : 0;
-		sql = exhibit_graph_sql(r, what == SHAPE_TREE ? "--tree" : "--dag");
-		exhibit_put_sql(r, id, sql);
-		status = status ? status : put_elements(id, shape, r->out);
-		fputs("</article>\n", r->out);
-	}
-	free(sql);
-	free(svg);
+	if (error == 0)
+		error = fold_to(shape, most > INT32_MAX ? INT32_MAX : (int32_t)most);
+	error = error < 0 ? failure_memory(r->failure)
+			  : put_shape(r, id, title, shape, what == SHAPE_TREE);
 	shape_destroy(shape);
-	return status;
+	return error;
 }
 
 int report_graph(struct report *r)
 {
-	int status = put_graph(r, "dag", "The workflow", SHAPE_DAG);
+	int error = put_graph(r, "dag", "The workflow", SHAPE_DAG);
 
-	return status ? status : put_graph(r, "tree", "Process tree", SHAPE_TREE);
+	return error < 0 ? error : put_graph(r, "tree", "Process tree", SHAPE_TREE);
 }

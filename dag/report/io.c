@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
-/* How data were moved: sizes, latencies, order, operations, directories. */
+/* Reads and writes: sizes, order, latencies, operations, directories. */
 
 #include "dag/report/report.h"
 
-int report_io(struct report *r)
+int report_io(struct report *report)
 {
 	static const struct {
 		struct exhibit exhibit;
@@ -26,9 +26,9 @@ int report_io(struct report *r)
 	};
 	static const struct exhibit directories = { "directories", "Bytes by directory", NULL, "directories",
 		true };
-	int status = 0;
+	int r = 0;
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && status == 0; i++)
-		status = exhibit_wfstat(r, &tables[i].exhibit, &tables[i].source);
-	return status ? status : exhibit_query(r, &directories, "report.directories");
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && r == 0; i++)
+		r = exhibit_wfstat(report, &tables[i].exhibit, &tables[i].source);
+	return r < 0 ? r : exhibit_query(report, &directories, "report.directories");
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What the signs of a graph mean, each drawn as Graphviz draws it, and the colours of its phases. */
+/* The legend of a graph: its signs, drawn as Graphviz draws them, and the colours of its phases. */
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/cleanup.h"
+#include "base/failure.h"
 #include "dag/export/dot.h"
 #include "dag/export/dot_legend.h"
 #include "dag/graph/workflow.h"
@@ -13,14 +14,14 @@
 #include "dag/report/report.h"
 #include "dag/shape/palette.h"
 
-#define PHASES_MAX 60 /* that are named */
+#define PHASES_MAX 60 /* phases in the legend, at most */
 
 /* ---- signs ---- */
 
 #define LINE(more) "<path d=\"M1 8H39\"" more "/>"
 #define ARROW(head) "<path d=\"M1 8H29\"/>" head
 
-/* In a field of 40 by 16. */
+/* SVG in a box of 40 by 16. */
 static const char *const pictures[DOT_SIGN_MAX] = {
 	[DOT_SIGN_PROCESS] = "<ellipse cx=\"20\" cy=\"8\" rx=\"18\" ry=\"7\"/>",
 	[DOT_SIGN_FAILED] = "<g stroke=\"#8b0000\"><ellipse cx=\"20\" cy=\"8\" rx=\"18\" ry=\"7\"/>"
@@ -63,7 +64,7 @@ static void put_signs(const struct shape *shape, FILE *out)
 
 /* ---- phases ---- */
 
-/* Those of the processes that are shown, in the order of the palette. */
+/* Marks the phases of the shape's processes, by their index in the palette.  Returns their number. */
 static size_t list_phases(const struct report *r, const struct shape *shape, bool *shown)
 {
 	size_t n = palette_count(r->palette), count = 0;
@@ -85,10 +86,10 @@ static size_t list_phases(const struct report *r, const struct shape *shape, boo
 static int put_phases(const struct report *r, const struct shape *shape, FILE *out)
 {
 	size_t n = palette_count(r->palette), named = 0, count;
-	bool *shown = calloc(n + 1, sizeof(*shown));
+	cleanup_free bool *shown = calloc(n + 1, sizeof(*shown));
 
 	if (!shown)
-		return report_out_of_memory();
+		return failure_memory(r->failure);
 	count = list_phases(r, shape, shown);
 	if (count)
 		fputs("<ul class=\"legend phases\">\n", out);
@@ -107,7 +108,6 @@ static int put_phases(const struct report *r, const struct shape *shape, FILE *o
 		fprintf(out, "<li>and %zu more</li>\n", count - named);
 	if (count)
 		fputs("</ul>\n", out);
-	free(shown);
 	return 0;
 }
 
@@ -121,19 +121,19 @@ int report_colours(struct report *r)
 {
 	struct table_style style = r->style;
 	struct table *table = table_create();
-	int status = table ? 0 : report_out_of_memory();
+	int error;
 
+	if (!table)
+		return failure_memory(r->failure);
 	style.name = "phase-colours";
-	if (status == 0) {
-		table_columns(table, "phase colour");
-		for (size_t i = 0; i < palette_count(r->palette); i++) {
-			table_string(table, palette_phase(r->palette, i));
-			table_string(table, palette_colour(r->palette, palette_phase(r->palette, i)));
-		}
-		fputs("<script type=\"application/json\" id=\"data-phase-colours\">", r->out);
-		status = table_put_data(table, &style, r->out) < 0 ? report_out_of_memory() : 0;
-		fputs("</script>\n", r->out);
+	table_columns(table, "phase colour");
+	for (size_t i = 0; i < palette_count(r->palette); i++) {
+		table_string(table, palette_phase(r->palette, i));
+		table_string(table, palette_colour(r->palette, palette_phase(r->palette, i)));
 	}
+	fputs("<script type=\"application/json\" id=\"data-phase-colours\">", r->out);
+	error = failure_of_memory(r->failure, table_put_data(table, &style, r->out));
+	fputs("</script>\n", r->out);
 	table_destroy(table);
-	return status;
+	return error;
 }

@@ -36,25 +36,24 @@ static const char help_head[] =
 "Examples:\n"
 "  wfreport                              report.html of trace.db\n"
 "  wfreport -o run7.html --title 'run 7' run7.db\n"
-"  wfreport --phase mDiffFit             of a part of the run alone\n"
+"  wfreport --phase mDiffFit             of one phase only\n"
 "  wfreport --perfetto run7.json run7.db a time line for Perfetto, chrome://tracing or speedscope\n"
 "\n"
-"What is written:\n"
+"Output:\n"
 "  -o, --output FILE      the page (default: report.html; '-': standard output)\n"
 "      --title TITLE      its title (default: the command that was traced)\n"
-"      --max-nodes N      so many nodes are drawn of the graph and of the tree of processes (default\n"
-"                         150); more are folded\n"
+"      --max-nodes N      fold a larger graph or tree of processes to N nodes (default 150)\n"
 "      --perfetto FILE    instead of the page: the time line as trace events in JSON\n"
-"      --above SECONDS    in it: single operations that took as long (default 0.001)\n"
+"      --above SECONDS    in it: only operations that took at least as long (default 0.001)\n"
 TRACES_HELP
-"      --strict           exit status 3 if the trace is incomplete or something was lost\n";
+"      --strict           exit status 3 if the trace is incomplete or records were lost\n";
 
 static const char help_tail[] =
 "\n"
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
-"Exit status: 0, 1 (it cannot be done), 2 (wrong usage), 3 (--strict).  See wfreport(1).\n";
+"Exit status: 0, 1 (an error), 2 (wrong usage), 3 (--strict).  See wfreport(1).\n";
 
 static int apply(void *options, int option, const char *value)
 {

@@ -10,20 +10,20 @@
 #include "base/cli.h"
 #include "dag/trace/compose.h"
 
-#define REPORT_NODES 150 /* that the picture of the graph shows */
+#define REPORT_NODES 150 /* in the picture of the graph, at most */
 #define REPORT_ABOVE_NS 1000000
 
 struct report_options {
 	struct words traces;
 	struct choice choice;
-	const char *output, *perfetto, *title; /* NULL: not asked for */
+	const char *output, *perfetto, *title; /* NULL: not given */
 	int64_t max_nodes;
-	int64_t above_ns; /* operations that took as long are in the time line for others */
+	int64_t above_ns; /* shorter operations are left out of --perfetto */
 	bool strict;
-	unsigned how; /* traces are opened: see query_open() */
+	unsigned how; /* of query_open() */
 };
 
-/* false: there is nothing more to do, and *ret_status is the exit status. */
+/* false: the program ends with the exit status *ret_status. */
 bool report_options_parse(int argc, char **argv, struct report_options *options, int *ret_status);
 void report_options_finish(struct report_options *options);
 

@@ -11,7 +11,7 @@
 #include "dag/report/report.h"
 #include "db/query.h"
 
-/* Around the names of what put_part() writes. */
+/* Stands before and behind the names that put_part() replaces. */
 #define MARK "\1"
 
 static const struct {

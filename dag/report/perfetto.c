@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 
-/* The time line for other viewers (dag/export/perfetto.h), from the report's tables. */
+/* The time line for other viewers (dag/export/perfetto.h), made from the tables of the report. */
 
 #include <errno.h>
 #include <unistd.h>
 
-#include "base/err.h"
+#include "base/failure.h"
 #include "base/output.h"
 #include "base/place.h"
 #include "dag/export/perfetto.h"
 #include "dag/report/report.h"
 #include "dag/stat/scan.h"
 #include "dag/stat/stat.h"
+#include "dag/trace/traces.h"
 #include "db/query.h"
 
 #define CURVES_MAX 2
@@ -48,18 +49,23 @@ static int put_counters(struct report *r, struct perfetto *perfetto)
 		{ "running processes", { "processes" }, 1 },
 	};
 	const struct stat_options options = { .table = "time", .choice = r->choice, .top = -1 };
-	struct stat_run run = { .options = &options, .db = r->db, .table = table_create(),
+	struct stat_run run = { .options = &options,
+		.db = r->db,
+		.failure = r->failure,
+		.table = table_create(),
 		.has_ops = r->has_ops };
-	const struct stat_scan *scan = report_scan_wait(r);
-	int status = !run.table ? report_out_of_memory() : scan ? stat_scan_time(&run, scan) : EXIT_OWN;
+	const struct stat_scan *scan;
+	int error = run.table ? report_scan_wait(r, &scan) : failure_memory(r->failure);
 
-	if (status == 0 && table_failed(run.table))
-		status = report_out_of_memory();
-	for (size_t row = 0; status == 0 && row < table_rows(run.table); row++)
+	if (error == 0)
+		error = stat_scan_time(&run, scan);
+	if (error == 0 && table_failed(run.table))
+		error = failure_memory(r->failure);
+	for (size_t row = 0; error == 0 && row < table_rows(run.table); row++)
 		for (size_t i = 0; i < sizeof(diagrams) / sizeof(diagrams[0]); i++)
 			put_point(perfetto, run.table, row, &diagrams[i]);
 	table_destroy(run.table);
-	return status;
+	return error;
 }
 
 /* ---- operations ---- */
@@ -87,22 +93,23 @@ static void put_operation(struct perfetto *perfetto, const struct query *query)
 		.moved_bytes = query_type(query, BYTES) == QUERY_NULL ? NULL : &bytes });
 }
 
-/* {step} of the query is how long they took at least. */
+/* {step} of the query is the least latency. */
 static int put_operations(struct report *r, struct perfetto *perfetto)
 {
 	struct choice choice = r->choice;
-	const struct stat_options options = { .choice = choice, .top = -1 };
-	struct stat_run run = { .options = &options, .db = r->db };
-	struct query *query = NULL;
-	int status, next = 1;
+	struct query *query;
+	int error;
 
 	choice.step_ns = r->options->above_ns;
-	status = stat_query(&run, "report.operations", "process tid name path start_ns latency_ns result bytes", &choice,
-		&query, NULL);
-	while (status == 0 && (next = stat_next(&run, query)) > 0)
+	error = traces_query(r->db, "report.operations",
+		"process tid name path start_ns latency_ns result bytes", &choice, &query, NULL,
+		r->failure);
+	while (error == 0 && (error = traces_next(r->db, query, r->failure)) > 0) {
 		put_operation(perfetto, query);
+		error = 0;
+	}
 	query_end(query);
-	return next < 0 ? EXIT_OWN : status;
+	return error;
 }
 
 /* ---- the whole ---- */
@@ -110,33 +117,33 @@ static int put_operations(struct report *r, struct perfetto *perfetto)
 static int put_all(struct report *r, FILE *out)
 {
 	struct perfetto *perfetto;
-	int status;
+	int error;
 
 	if (perfetto_begin(r->workflow, r->shape, r->whole, out, &perfetto) < 0)
-		return report_out_of_memory();
-	status = put_counters(r, perfetto);
-	if (status == 0 && r->has_ops)
-		status = put_operations(r, perfetto);
-	return perfetto_end(perfetto) < 0 && status == 0 ? report_out_of_memory() : status;
+		return failure_memory(r->failure);
+	error = put_counters(r, perfetto);
+	if (error == 0 && r->has_ops)
+		error = put_operations(r, perfetto);
+	return perfetto_end(perfetto) < 0 && error == 0 ? failure_memory(r->failure) : error;
 }
 
 int report_perfetto(struct report *r)
 {
 	const char *file = r->options->perfetto;
 	struct output output;
-	int error = output_open(file, &output), status = 0;
 	FILE *out;
+	int error = output_open(file, &output), put = 0;
 
 	report_progress("writing the time line");
 	if (error == 0) {
 		out = output_stream(output.fd);
-		status = out ? put_all(r, out) : 0;
+		put = out ? put_all(r, out) : 0;
 		error = !out || ferror(out) ? -EIO : 0;
 		if (out && fclose(out) != 0)
 			error = -errno;
-		error = output_close(&output, error < 0 ? error : status ? -ECANCELED : 0);
+		error = output_close(&output, error < 0 ? error : put);
 	}
-	if (status == 0 && error < 0)
-		status = err_status(EXIT_OWN, "cannot write '%s': %s", file, place_explain(error));
-	return status;
+	if (put < 0 || error == 0)
+		return put;
+	return failure_set(r->failure, error, "cannot write '%s': %s", file, place_explain(error));
 }

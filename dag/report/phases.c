@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Phase by phase: boxes of run time, use of the processor, memory and bytes; the tables of wfstat; bytes
- * over time. */
+/* The phases: boxes of run time, use of the processor, memory and bytes; tables of wfstat; bytes over time. */
 
+#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/cleanup.h"
+#include "base/failure.h"
 #include "dag/container/distribution.h"
 #include "dag/container/groups.h"
 #include "dag/report/report.h"
 #include "dag/stat/stat.h"
+#include "dag/trace/traces.h"
 #include "db/query.h"
 
-#define PHASES_MAX 60 /* that are shown: those that began first */
-#define IO_ROWS 6     /* of the table io for each phase */
+#define PHASES_MAX 60 /* the phases that began first are shown */
+#define IO_ROWS 6     /* rows of the table io for each phase */
 
 /* ---- boxes ---- */
 
@@ -22,7 +23,7 @@ enum measure { RUNTIME, UTILIZATION, MEMORY, READ, WRITTEN, MEASURE_MAX };
 
 static const struct {
 	const char *name, *unit;
-	double scale; /* of what is kept */
+	double scale; /* of the integers that a distribution keeps */
 } measures[] = { { "run time", "x_ns", 1 }, { "utilization", "x_share", 1e-6 }, { "memory", "x_bytes", 1 },
 	{ "read", "x_bytes", 1 }, { "written", "x_bytes", 1 } };
 _Static_assert(sizeof(measures) / sizeof(measures[0]) == MEASURE_MAX, "a name for each measure");
@@ -37,12 +38,12 @@ static int add_process(struct groups *groups, int keys, const struct query *quer
 	struct boxes *boxes = groups_find(groups, query);
 
 	if (!boxes)
-		return -1;
+		return -ENOMEM;
 	for (int i = 0; i < MEASURE_MAX; i++)
 		if (query_type(query, keys + i) != QUERY_NULL &&
 			distribution_add(&boxes->of[i],
 				llround(query_real(query, keys + i) / measures[i].scale), true) < 0)
-			return -1;
+			return -ENOMEM;
 	boxes->failed += query_int(query, keys + MEASURE_MAX);
 	return 0;
 }
@@ -104,27 +105,26 @@ static void finish_boxes(struct groups *groups)
 
 static int read_boxes(struct report *r, struct table *table)
 {
-	const struct stat_options options = { .choice = r->choice, .top = -1 };
-	struct stat_run run = { .options = &options, .db = r->db, .table = table };
 	struct groups *groups = NULL;
-	struct query *query = NULL;
-	int keys = 0, next = 1;
-	int status = stat_query(&run, "report.processes",
-		"runtime_ns utilization rss_bytes read_bytes written_bytes failed", &r->choice, &query, &keys);
+	struct query *query;
+	int keys = 0;
+	int error = traces_query(r->db, "report.processes",
+		"runtime_ns utilization rss_bytes read_bytes written_bytes failed", &r->choice,
+		&query, &keys, r->failure);
 
-	if (status == 0 && groups_create(keys, sizeof(struct boxes), &groups) < 0)
-		status = report_out_of_memory();
-	if (status == 0)
+	if (error == 0)
+		error = failure_of_memory(r->failure,
+			groups_create(keys, sizeof(struct boxes), &groups));
+	if (error == 0)
 		stat_columns(table, query, 0, keys - 1);
 	table_columns(table, "of count failed min p25 p50 p75 p95 p99 max mean sum");
-	while (status == 0 && (next = stat_next(&run, query)) > 0)
-		if (add_process(groups, keys, query) < 0)
-			status = report_out_of_memory();
+	while (error == 0 && (error = traces_next(r->db, query, r->failure)) > 0)
+		error = failure_of_memory(r->failure, add_process(groups, keys, query));
 	query_end(query);
-	if (status == 0 && next >= 0)
+	if (error == 0)
 		put_boxes(groups, keys, table);
 	finish_boxes(groups);
-	return next < 0 ? EXIT_FAILURE : status;
+	return error;
 }
 
 static int put_all_boxes(struct report *r)
@@ -134,17 +134,16 @@ static int put_all_boxes(struct report *r)
 		"smallest to p95; the point is the largest.  Scales are logarithmic where values differ much; 0 stands at their left end.",
 		"boxes", true };
 	struct table *table = table_create();
-	char *sql = exhibit_sql(r, "report.processes");
-	int status = table ? read_boxes(r, table) : report_out_of_memory();
+	cleanup_free char *sql = exhibit_sql(r, "report.processes");
+	int error = table ? read_boxes(r, table) : failure_memory(r->failure);
 
-	if (status == 0)
+	if (error == 0) {
 		table_note(table, "failed: processes of the phase that were killed or ended with a status other "
 				  "than 0.  Quantiles are values that did occur.");
-	if (status == 0)
-		status = exhibit_put(r, &e, table, sql);
-	free(sql);
+		error = exhibit_put(r, &e, table, sql);
+	}
 	table_destroy(table);
-	return status;
+	return error;
 }
 
 /* ---- bytes over time, phase by phase ---- */
@@ -156,7 +155,7 @@ struct heat {
 	double bytes[2][HEAT_COLUMNS]; /* read, written */
 };
 
-/* What was moved between first and last is taken to have been moved evenly. */
+/* Distributes bytes over the columns between first and last, as if they had been moved evenly. */
 static void spread(double *to, double bytes, double first, double last, double width)
 {
 	int from = (int)fmin(fmax(first / width, 0), HEAT_COLUMNS - 1),
@@ -175,7 +174,7 @@ static int add_use(struct groups *groups, int keys, const struct query *query, i
 	struct heat *heat = groups_find(groups, query);
 
 	if (!heat)
-		return -1;
+		return -ENOMEM;
 	for (int i = 0; i < 2; i++)
 		if (query_type(query, keys + 3 * i) != QUERY_NULL)
 			spread(heat->bytes[i], query_real(query, keys + 3 * i),
@@ -184,7 +183,7 @@ static int add_use(struct groups *groups, int keys, const struct query *query, i
 	return 0;
 }
 
-/* Phases beyond the first are one. */
+/* The last phases are folded into one row. */
 static void put_heat(const struct groups *groups, struct table *table, double width)
 {
 	size_t n = groups_count(groups);
@@ -221,28 +220,28 @@ static void put_heat(const struct groups *groups, struct table *table, double wi
 
 static int read_heat(struct report *r, struct table *table)
 {
-	const struct stat_options options = { .choice = r->choice, .top = -1 };
-	struct stat_run run = { .options = &options, .db = r->db, .table = table };
 	double width = fmax((double)r->span_ns / HEAT_COLUMNS, 1);
 	struct groups *groups = NULL;
-	struct query *query = NULL;
-	int keys = 0, next = 1;
-	int status = stat_query(&run, "report.heat",
-		"read_bytes first_read_ns last_read_ns written_bytes first_write_ns last_write_ns", &r->choice, &query,
-		&keys);
+	struct query *query;
+	int keys = 0;
+	int error = traces_query(r->db, "report.heat",
+		"read_bytes first_read_ns last_read_ns written_bytes first_write_ns "
+		"last_write_ns",
+		&r->choice, &query, &keys, r->failure);
 
-	if (status == 0 && groups_create(keys, sizeof(struct heat), &groups) < 0)
-		status = report_out_of_memory();
+	if (error == 0)
+		error = failure_of_memory(r->failure,
+			groups_create(keys, sizeof(struct heat), &groups));
 	table_columns(table, "phase from_s to_s read_bytes written_bytes");
-	while (status == 0 && (next = stat_next(&run, query)) > 0)
-		if (add_use(groups, keys, query, r->begin_ns, width) < 0)
-			status = report_out_of_memory();
+	while (error == 0 && (error = traces_next(r->db, query, r->failure)) > 0)
+		error = failure_of_memory(r->failure,
+			add_use(groups, keys, query, r->begin_ns, width));
 	query_end(query);
-	if (status == 0 && next >= 0)
+	if (error == 0)
 		put_heat(groups, table, width);
 	table_note(table, "Bytes of an open file are spread evenly from its first read or write to its last.");
 	groups_destroy(groups);
-	return next < 0 ? EXIT_FAILURE : status;
+	return error;
 }
 
 static int put_all_heat(struct report *r)
@@ -250,14 +249,13 @@ static int put_all_heat(struct report *r)
 	static const struct exhibit e = { "heat", "Bytes by time and phase",
 		"The colour says how many bytes were moved in that time by that phase: see the scale.", "heat", true };
 	struct table *table = table_create();
-	char *sql = exhibit_sql(r, "report.heat");
-	int status = table ? read_heat(r, table) : report_out_of_memory();
+	cleanup_free char *sql = exhibit_sql(r, "report.heat");
+	int error = table ? read_heat(r, table) : failure_memory(r->failure);
 
-	if (status == 0)
-		status = exhibit_put(r, &e, table, sql);
-	free(sql);
+	if (error == 0)
+		error = exhibit_put(r, &e, table, sql);
 	table_destroy(table);
-	return status;
+	return error;
 }
 
 /* ---- the section ---- */
@@ -275,11 +273,11 @@ int report_phases(struct report *r)
 		{ { "mem", "Peak resident memory", NULL, NULL, false }, { .table = "mem", .by = "phase", .top = PHASES_MAX } },
 		{ { "io", "Bytes and operations", NULL, NULL, true }, { .table = "io", .by = "phase", .top = IO_ROWS * PHASES_MAX } },
 	};
-	int status = put_all_boxes(r);
+	int error = put_all_boxes(r);
 
-	if (status == 0)
-		status = put_all_heat(r);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && status == 0; i++)
-		status = exhibit_wfstat(r, &tables[i].exhibit, &tables[i].source);
-	return status;
+	if (error == 0)
+		error = put_all_heat(r);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && error == 0; i++)
+		error = exhibit_wfstat(r, &tables[i].exhibit, &tables[i].source);
+	return error;
 }

@@ -3,12 +3,12 @@
 #define DAG_REPORT_REPORT_H
 
 /*
- * The page of wfreport.  Its sections are written one by one into memory, in the order in which what they
- * need is there, and then put together (report_page.h).  What a section shows is an exhibit: charts, the
- * table of their numbers, the SQL that found them, and the same numbers as JSON, from which the charts are
- * drawn.  Tables of wfstat and wfdag are filled by these, so that they say the same.
+ * The page of wfreport.  Its sections are written into memory one by one, sections that wait for the pass over all
+ * operations last, and then joined (page.h).  A section consists of exhibits.  An exhibit has charts, the table of their
+ * numbers, the SQL that found them, and the same numbers as JSON, from which the page draws the charts.  The functions of
+ * wfstat and wfdag fill their tables, so that the numbers are the same.
  *
- * Errors are printed; results are exit statuses.
+ * Functions return 0, or a negative errno with report->failure set.
  */
 
 #include <stdbool.h>
@@ -19,6 +19,7 @@
 #include "dag/report/options.h"
 
 struct critical;
+struct failure;
 struct palette;
 struct query;
 struct query_db;
@@ -41,29 +42,30 @@ enum section {
 struct report {
 	const struct report_options *options;
 	struct query_db *db;
-	bool whole;   /* the trace is */
+	struct failure *failure;
+	bool whole;   /* the trace has all of the run */
 	bool has_ops; /* single operations were recorded */
-	/* The trace is complete, so that several connections see the same; and it is one trace: several are merged for
-	 * each connection anew. */
+	/* Several connections see the same trace: it is complete, and it is a single trace (each connection would merge
+	 * several anew). */
 	bool is_still;
 	int64_t begin_ns, span_ns;
-	struct choice choice; /* that of the options, with the length of an interval */
+	struct choice choice; /* of the options, with the length of an interval */
 	struct workflow *workflow;
 	struct critical *critical;
-	struct shape *shape; /* all of the workflow */
+	struct shape *shape; /* the whole workflow */
 	struct palette *palette;
 	struct report_scan *scan;
 	char *sections[SECTION_MAX];
-	FILE *out;	    /* the section that is written */
-	bool out_of_memory; /* something is missing in it */
+	FILE *out;          /* the current section */
+	bool out_of_memory; /* a part of the section is missing */
 	struct table_style style;
 };
 
 struct exhibit {
 	const char *id, *title;
-	const char *about;  /* what it shows and how it is read; NULL */
-	const char *charts; /* their names, with blanks between them; NULL: none */
-	bool closed;        /* the table is folded away: there are charts */
+	const char *about;  /* what it shows and how to read it; or NULL */
+	const char *charts; /* names of charts, separated by blanks; NULL: none */
+	bool closed;        /* the table is hidden until the reader opens it */
 };
 
 /* A table of wfstat. */
@@ -72,55 +74,56 @@ struct exhibit_source {
 	int64_t top; /* 0: all */
 };
 
-/* ---- exhibits: report_exhibit.c ---- */
+/* ---- exhibits: exhibit.c ---- */
 
-#define EXHIBIT_ROWS 30 /* of a query's, which are in the order of their weight */
+#define EXHIBIT_ROWS 30 /* rows of a query that are shown */
 
-/* sql: NULL, or what found it. */
+/* Writes an exhibit.  sql: the query of the table, or NULL. */
 int exhibit_put(struct report *report, const struct exhibit *exhibit, struct table *table,
 	const char *sql);
+/* Writes a table of wfstat. */
 int exhibit_wfstat(struct report *report, const struct exhibit *exhibit,
 	const struct exhibit_source *source);
-/* The first rows of a query; a note says of how many. */
+/* Writes the first rows of a query.  A note has the number of all rows. */
 int exhibit_query(struct report *report, const struct exhibit *exhibit, const char *query);
-/* Fills a table with the rows of a query. */
+/* Fills a table with all rows of a query. */
 int exhibit_fill(struct report *report, const char *query, struct table *table);
-/* Its SQL, to be freed; NULL: report->out_of_memory. */
+/* The SQL of a query, which the caller frees.  NULL: out of memory, and report->out_of_memory is set. */
 char *exhibit_sql(struct report *report, const char *query);
-/* That of what a command of wfdag works out from the graph, in the same way. */
+/* The same of the queries from which a command of wfdag makes the graph. */
 char *exhibit_graph_sql(struct report *report, const char *command);
-/* To be opened under an exhibit; NULL: nothing. */
+/* Writes SQL that the reader opens under an exhibit.  NULL: nothing. */
 void exhibit_put_sql(struct report *report, const char *id, const char *sql);
-int report_out_of_memory(void);
 
 /* ---- sections ---- */
 
-int report_banner(struct report *report);   /* report_banner.c */
-int report_findings(struct report *report); /* report_findings.c */
-int report_timeline(struct report *report); /* report_timeline.c */
-int report_phases(struct report *report);   /* report_phases.c */
-int report_io(struct report *report);       /* report_io.c */
-int report_files(struct report *report);    /* report_files.c */
-int report_graph(struct report *report);    /* report_graph.c */
+/* Each in the file of its name. */
+int report_banner(struct report *report);
+int report_findings(struct report *report);
+int report_timeline(struct report *report);
+int report_phases(struct report *report);
+int report_io(struct report *report);
+int report_files(struct report *report);
+int report_graph(struct report *report);
 
-/* What the signs and colours of a picture mean: report_legend.c. */
+/* legend.c: the meaning of the signs and colours of a picture. */
 int report_legend(struct report *report, const struct shape *shape);
 /* The same colours for the charts, as JSON. */
 int report_colours(struct report *report);
 
-/* ---- the pass over all operations: report_scan.c ---- */
+/* ---- scan.c: the pass over all operations ---- */
 
-/* Beside all else, if the trace does not grow. */
+/* Starts it, in a thread if report->is_still. */
 int report_scan_start(struct report *report);
-/* Waits for it.  NULL after an error, which was printed. */
-const struct stat_scan *report_scan_wait(struct report *report);
+/* Waits for its end.  Its failure becomes that of the report. */
+int report_scan_wait(struct report *report, const struct stat_scan **ret_scan);
 void report_scan_finish(struct report *report);
 
 /* ---- others ---- */
 
-/* What is going on, on a terminal, when it takes longer than a second; NULL: nothing more. */
+/* Shows on a terminal what the program does, after the first second; NULL: ends that. */
 void report_progress(const char *what);
-/* Chrome's trace events: report_perfetto.c. */
+/* perfetto.c: writes the time line as Chrome's trace events. */
 int report_perfetto(struct report *report);
 
 #endif

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What ran when: bars of processes, or of jobs where there are too many, packed into as few lanes as they
- * need, up to LANES_MAX: bars beyond share the lane that is free first.  Where there are still too many, bars
- * of one phase that follow each other closely in a lane become one, then those of any phases.
+ * What ran when.  Each process has a bar; if there are more than BARS_MAX, each job has one.  Bars are packed into as few
+ * lanes as possible, LANES_MAX at most; further bars share the lane that is free first.  If there are still too many bars,
+ * bars of one phase that follow each other closely in a lane become one, then bars of any phases.
  */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/failure.h"
 #include "dag/analyse/analyse.h"
 #include "dag/graph/critical.h"
 #include "dag/graph/workflow.h"
@@ -30,9 +33,9 @@ struct bar {
 struct gantt {
 	struct bar *bars;
 	int32_t n;
-	int64_t free_ns[LANES_MAX]; /* of lanes: from when on */
+	int64_t free_ns[LANES_MAX]; /* when each lane becomes free */
 	int lanes;
-	bool jobs, phases; /* bars are jobs; may be of several phases */
+	bool jobs, phases; /* bars are jobs; bars may be of several phases */
 	int32_t folded, shared;
 };
 
@@ -72,13 +75,11 @@ static bool has_failed(const struct task *task)
 static int list_processes(struct report *r, struct gantt *g)
 {
 	const struct graph *graph = r->workflow->graph;
-	bool *critical = calloc((size_t)graph->n_processes + 1, sizeof(*critical));
+	cleanup_free bool *critical = calloc((size_t)graph->n_processes + 1, sizeof(*critical));
 
 	g->bars = calloc((size_t)graph->n_processes + 1, sizeof(*g->bars));
-	if (!critical || !g->bars) {
-		free(critical);
-		return report_out_of_memory();
-	}
+	if (!critical || !g->bars)
+		return failure_memory(r->failure);
 	for (int32_t i = 0; i < r->critical->n_steps; i++)
 		critical[r->critical->steps[i].process] = true;
 	for (int32_t i = 0; i < graph->n_processes; i++) {
@@ -89,11 +90,10 @@ static int list_processes(struct report *r, struct gantt *g)
 				critical_end(r->workflow, i), task, i, 0, 1, critical[i],
 				has_failed(task) };
 	}
-	free(critical);
 	return 0;
 }
 
-/* Of what belongs to no job nothing is joined. */
+/* Joins the bars of each job.  Processes without a job keep their bars. */
 static void join_jobs(struct gantt *g)
 {
 	int32_t n = 0;
@@ -112,7 +112,7 @@ static void join_jobs(struct gantt *g)
 
 /* ---- lanes ---- */
 
-/* The first lane that is free then; where there is none, the one that is free first. */
+/* The first lane that is free at this time, else a new lane, else the lane that becomes free first. */
 static int find_lane(struct gantt *g, int64_t begin_ns)
 {
 	int first = 0;
@@ -170,10 +170,10 @@ static void join_close(struct gantt *g, int64_t gap_ns)
 
 static int make(struct report *r, struct gantt *g)
 {
-	int status = list_processes(r, g);
+	int error = list_processes(r, g);
 
-	if (status)
-		return status;
+	if (error < 0)
+		return error;
 	if (g->n > BARS_MAX)
 		join_jobs(g);
 	pack(g);
@@ -210,10 +210,10 @@ static int put_gantt(struct report *r)
 		"timeline", true };
 	struct gantt g = { 0 };
 	struct table *table = table_create();
-	char *sql = exhibit_sql(r, "graph.processes");
-	int status = table ? make(r, &g) : report_out_of_memory();
+	cleanup_free char *sql = exhibit_sql(r, "graph.processes");
+	int error = table ? make(r, &g) : failure_memory(r->failure);
 
-	if (status == 0) {
+	if (error == 0) {
 		table_columns(table, "lane process program phase job from_s to_s processes critical failed");
 		for (int32_t i = 0; i < g.n; i++)
 			put_bar(table, r->workflow, &g.bars[i]);
@@ -225,12 +225,11 @@ static int put_gantt(struct report *r)
 		if (g.shared)
 			table_note(table, "%d bars lie over others: no more than %d lanes are shown.", g.shared,
 				LANES_MAX);
-		status = exhibit_put(r, &e, table, sql);
+		error = exhibit_put(r, &e, table, sql);
 	}
-	free(sql);
 	free(g.bars);
 	table_destroy(table);
-	return status;
+	return error;
 }
 
 /* ---- the critical path ---- */
@@ -241,16 +240,16 @@ static int put_analysis(struct report *r, const struct exhibit *e,
 {
 	const struct analyse_options options = { 0 };
 	struct table *table = table_create();
-	char *sql = exhibit_graph_sql(r, e->id);
-	int status = table && fill(table, r->workflow, r->shape, &options) == 0 ? 0 : report_out_of_memory();
+	cleanup_free char *sql = exhibit_graph_sql(r, e->id);
+	int error = failure_of_memory(r->failure,
+		table ? fill(table, r->workflow, r->shape, &options) : -ENOMEM);
 
-	if (status == 0)
+	if (error == 0) {
 		table_top(table, 500);
-	if (status == 0)
-		status = exhibit_put(r, e, table, sql);
-	free(sql);
+		error = exhibit_put(r, e, table, sql);
+	}
 	table_destroy(table);
-	return status;
+	return error;
 }
 
 int report_timeline(struct report *r)
@@ -262,13 +261,13 @@ int report_timeline(struct report *r)
 		path = { "critical-path", "The critical path",
 			"As <code>wfdag critical-path</code> prints it.", NULL, true };
 	static const struct exhibit_source source = { .table = "time" };
-	int status = report_colours(r);
+	int error = report_colours(r);
 
-	if (status == 0)
-		status = put_gantt(r);
-	if (status == 0)
-		status = exhibit_wfstat(r, &time, &source);
-	if (status == 0)
-		status = put_analysis(r, &makespan, analyse_makespan);
-	return status ? status : put_analysis(r, &path, analyse_critical);
+	if (error == 0)
+		error = put_gantt(r);
+	if (error == 0)
+		error = exhibit_wfstat(r, &time, &source);
+	if (error == 0)
+		error = put_analysis(r, &makespan, analyse_makespan);
+	return error < 0 ? error : put_analysis(r, &path, analyse_critical);
 }

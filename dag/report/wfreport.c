@@ -27,11 +27,11 @@
 #include "dag/trace/traces.h"
 #include "db/query.h"
 
-#define POINTS_MAX 240 /* of a curve over time */
+#define POINTS_MAX 240 /* points of a curve over time */
 
 /* ---- progress ---- */
 
-/* A thread says what is being done, on a terminal, from when the whole has taken a second. */
+/* After the first second a thread shows on a terminal what the program does. */
 static struct {
 	pthread_t thread;
 	pthread_mutex_t mutex;
@@ -40,7 +40,7 @@ static struct {
 	bool runs;
 } progress = { .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
-/* The cursor goes back, so that an error takes the place of it. */
+/* The cursor returns to the begin of the line, so that an error replaces the text. */
 static void *show_progress(void *unused)
 {
 	struct timespec begin;
@@ -76,12 +76,12 @@ void report_progress(const char *what)
 
 /* ---- sections ---- */
 
-/* Those that wait for the pass over all operations come last. */
+/* In the order in which they are written: sections that wait for the pass over all operations come last. */
 static const struct {
 	enum section section;
 	int (*write)(struct report *report);
 	const char *what;
-	bool alone; /* it needs nothing but the trace */
+	bool alone; /* it needs only the trace, not the graph and not the pass */
 } sections[] = {
 	{ SECTION_BANNER, report_banner, "summing up", false },
 	{ SECTION_GRAPH, report_graph, "drawing the graph", false },
@@ -95,33 +95,35 @@ static const struct {
 static int write_section(struct report *r, size_t i)
 {
 	size_t len;
-	int status;
+	int error;
 
 	r->out = open_memstream(&r->sections[sections[i].section], &len);
 	if (!r->out)
-		return report_out_of_memory();
-	status = sections[i].write(r);
-	if ((fclose(r->out) != 0 || r->out_of_memory || json_memory_failed()) && status == 0)
-		status = report_out_of_memory();
-	return status;
+		return failure_memory(r->failure);
+	error = sections[i].write(r);
+	if ((fclose(r->out) != 0 || r->out_of_memory || json_memory_failed()) && error == 0)
+		error = failure_memory(r->failure);
+	return error;
 }
 
-/* What needs nothing but the trace is written beside all else, by a connection of its own. */
+/* A thread with its own connection writes the sections that need only the trace. */
 struct beside {
 	struct report report;
 	pthread_t thread;
 	bool running;
-	int status;
+	struct failure failure;
+	int error;
 };
 
 static void *write_beside(void *arg)
 {
 	struct beside *b = arg;
+	struct report *r = &b->report;
 
-	b->status = traces_open(&b->report.options->traces, b->report.options->how, &b->report.db);
-	for (size_t i = 0; i < SECTION_MAX && b->status == 0; i++)
+	b->error = traces_open(&r->options->traces, r->options->how, &r->db, r->failure);
+	for (size_t i = 0; i < SECTION_MAX && b->error == 0; i++)
 		if (sections[i].alone)
-			b->status = write_section(&b->report, i);
+			b->error = write_section(r, i);
 	return NULL;
 }
 
@@ -130,39 +132,43 @@ static void start_beside(const struct report *r, struct beside *b)
 	b->report = *r;
 	b->report.db = NULL;
 	b->report.scan = NULL;
+	b->report.failure = &b->failure;
 	b->running = r->is_still && !r->options->perfetto &&
 		     pthread_create(&b->thread, NULL, write_beside, b) == 0;
 }
 
-/* Its sections are those of the report then. */
-static int end_beside(struct report *r, struct beside *b)
+/* Waits for the thread.  The report takes its sections, and its failure if there is no other one.  error: the result so
+ * far. */
+static int end_beside(struct report *r, struct beside *b, int error)
 {
 	if (!b->running)
-		return 0;
+		return error;
 	pthread_join(b->thread, NULL);
 	b->running = false;
 	query_close(b->report.db);
 	for (int i = 0; i < SECTION_MAX; i++)
 		if (!r->sections[i])
 			r->sections[i] = b->report.sections[i];
-	return b->status;
+	if (error == 0 && b->error < 0)
+		*r->failure = b->failure;
+	return error < 0 ? error : b->error;
 }
 
 static int write_sections(struct report *r, struct beside *b)
 {
-	int status = 0;
+	int error = 0;
 
-	for (size_t i = 0; i < SECTION_MAX && status == 0; i++) {
+	for (size_t i = 0; i < SECTION_MAX && error == 0; i++) {
 		report_progress(sections[i].what);
 		if (!b->running || !sections[i].alone)
-			status = write_section(r, i);
+			error = write_section(r, i);
 	}
-	return status;
+	return error;
 }
 
-/* ---- what all sections need ---- */
+/* ---- the trace and its graph ---- */
 
-/* 1, 2 or 5 times a power of ten, as long as a curve needs. */
+/* The length of an interval: 1, 2 or 5 times a power of ten, so that a curve has fewer than POINTS_MAX points. */
 static int64_t nice_step(int64_t span_ns)
 {
 	static const int factors[] = { 1, 2, 5 };
@@ -179,55 +185,66 @@ static int64_t nice_step(int64_t span_ns)
 static int read_span(struct report *r)
 {
 	const struct stat_options options = { .choice = r->choice, .top = -1 };
-	struct stat_run run = { .options = &options, .db = r->db };
-	struct query *query = NULL;
-	int status = stat_query(&run, "time.span", "span_ns", &r->choice, &query, NULL), next = 0;
+	struct stat_run run = { .options = &options, .db = r->db, .failure = r->failure };
+	struct query *query;
+	int error =
+		traces_query(r->db, "time.span", "span_ns", &r->choice, &query, NULL, r->failure);
 
-	if (status == 0 && (next = stat_next(&run, query)) > 0)
+	if (error == 0 && (error = traces_next(r->db, query, r->failure)) > 0)
 		r->span_ns = query_int(query, 0);
 	query_end(query);
-	if (next < 0)
-		return EXIT_FAILURE;
+	if (error < 0)
+		return error;
 	r->span_ns = r->span_ns > 0 ? r->span_ns : 1;
 	r->choice.step_ns = nice_step(r->span_ns);
-	if (status == 0)
-		status = stat_look(&run);
+	error = stat_look(&run);
 	r->has_ops = run.has_ops;
-	return status;
+	return error;
+}
+
+static int open_trace(struct report *r)
+{
+	int error;
+
+	report_progress("opening the trace");
+	error = traces_open(&r->options->traces, r->options->how, &r->db, r->failure);
+	report_progress("reading the graph");
+	if (error < 0)
+		return error;
+	r->whole = traces_are_whole(r->db, err_print);
+	r->is_still = r->options->traces.n == 1 && query_fact(r->db, "complete", 0);
+	r->choice = r->options->choice;
+	r->begin_ns = query_fact(r->db, "start_ns", 0);
+	r->style = (struct table_style){ .format = TABLE_TEXT, .program = "ftrac.stat",
+		.begin_ns = r->begin_ns, .complete = r->whole };
+	return read_span(r);
+}
+
+static int make_graph(struct report *r)
+{
+	struct shape_options all = { .what = SHAPE_DAG };
+	int error = critical_create(r->workflow, true, &r->critical);
+
+	if (error == 0)
+		error = palette_create(r->workflow, &r->palette);
+	all.critical = r->critical;
+	if (error == 0)
+		error = shape_create(r->workflow, &all, &r->shape);
+	return failure_of_memory(r->failure, error);
 }
 
 static int load(struct report *r, struct beside *beside)
 {
 	const struct workflow_options options = { .choice = &r->options->choice };
-	struct shape_options all = { .what = SHAPE_DAG };
-	struct failure failure = { 0 };
-	int status;
+	int error = open_trace(r);
 
-	report_progress("opening the trace");
-	status = traces_open(&r->options->traces, r->options->how, &r->db);
-	report_progress("reading the graph");
-	r->whole = status == 0 && traces_are_whole(r->db);
-	r->is_still = status == 0 && r->options->traces.n == 1 && query_fact(r->db, "complete", 0);
-	r->choice = r->options->choice;
-	r->begin_ns = status == 0 ? query_fact(r->db, "start_ns", 0) : 0;
-	r->style = (struct table_style){ .format = TABLE_TEXT, .program = "ftrac.stat",
-		.begin_ns = r->begin_ns, .complete = r->whole };
-	if (status == 0)
-		status = read_span(r);
-	if (status == 0)
-		status = report_scan_start(r);
-	if (status == 0)
-		start_beside(r, beside);
-	if (status == 0 && workflow_load(r->db, &options, &r->workflow, &failure) < 0)
-		status = failure_status(&failure);
-	if (status == 0 && critical_create(r->workflow, true, &r->critical) < 0)
-		status = report_out_of_memory();
-	if (status == 0 && palette_create(r->workflow, &r->palette) < 0)
-		status = report_out_of_memory();
-	all.critical = r->critical;
-	if (status == 0 && shape_create(r->workflow, &all, &r->shape) < 0)
-		status = report_out_of_memory();
-	return status;
+	if (error == 0)
+		error = report_scan_start(r);
+	if (error < 0)
+		return error;
+	start_beside(r, beside);
+	error = workflow_load(r->db, &options, &r->workflow, r->failure);
+	return error < 0 ? error : make_graph(r);
 }
 
 /* ---- the page ---- */
@@ -236,34 +253,34 @@ static int write_page(const struct report *r)
 {
 	const char *file = r->options->output;
 	struct output output;
-	int status = output_open(file, &output);
+	int error = output_open(file, &output);
 	FILE *out;
 
-	if (status == 0) {
+	if (error == 0) {
 		out = output_stream(output.fd);
-		status = out ? report_page_put(r, out) : -errno;
-		if (out && fclose(out) != 0 && status == 0)
-			status = -errno;
-		status = output_close(&output, status);
+		error = out ? report_page_put(r, out) : -errno;
+		if (out && fclose(out) != 0 && error == 0)
+			error = -errno;
+		error = output_close(&output, error);
 	}
-	return status < 0 ? err_status(EXIT_OWN, "cannot write '%s': %s", file, place_explain(status)) : 0;
+	return error < 0 ? failure_set(r->failure, error, "cannot write '%s': %s", file,
+				   place_explain(error))
+			 : 0;
 }
 
-static int tell(const struct report_options *options)
+static int write_report(const struct report_options *options)
 {
-	struct report r = { .options = options };
+	struct failure failure = { 0 };
+	struct report r = { .options = options, .failure = &failure };
 	struct beside beside = { 0 };
-	int status = load(&r, &beside), other;
+	int error = load(&r, &beside);
 
-	if (status == 0)
-		status = options->perfetto ? report_perfetto(&r) : write_sections(&r, &beside);
-	other = end_beside(&r, &beside);
-	status = status ? status : other;
-	if (status == 0 && !options->perfetto)
-		status = write_page(&r);
+	if (error == 0)
+		error = options->perfetto ? report_perfetto(&r) : write_sections(&r, &beside);
+	error = end_beside(&r, &beside, error);
+	if (error == 0 && !options->perfetto)
+		error = write_page(&r);
 	report_progress(NULL);
-	if (status == 0 && options->strict && !r.whole)
-		status = TRACES_EXIT_STRICT;
 	report_scan_finish(&r);
 	for (int i = 0; i < SECTION_MAX; i++)
 		free(r.sections[i]);
@@ -272,7 +289,9 @@ static int tell(const struct report_options *options)
 	critical_destroy(r.critical);
 	workflow_destroy(r.workflow);
 	query_close(r.db);
-	return status;
+	return error < 0                     ? failure_status(&failure)
+	       : options->strict && !r.whole ? TRACES_EXIT_STRICT
+					     : 0;
 }
 
 int main(int argc, char **argv)
@@ -281,10 +300,9 @@ int main(int argc, char **argv)
 	int status;
 
 	cli_begin();
-	err_once();
 	json_memory_watch();
 	if (report_options_parse(argc, argv, &options, &status))
-		status = tell(&options);
+		status = write_report(&options);
 	report_options_finish(&options);
 	if (fflush(stdout) != 0 && status == 0)
 		status = err_status(EXIT_OWN, "cannot write the output: %s", strerror(errno));

@@ -48,15 +48,13 @@ static void add_member(struct shape_node *leader, const struct shape_node *node,
 /* to[]: of each node, the one that it becomes, which is none behind it. */
 static int merge(struct shape *shape, int32_t *to)
 {
-	bool *kept = malloc((size_t)shape->n_nodes + 1);
-	int32_t *last = malloc(((size_t)shape->n_nodes + 1) * sizeof(*last)),
-		n = 0; /* process or file */
+	cleanup_free bool *kept = malloc((size_t)shape->n_nodes + 1);
+	cleanup_free int32_t *last =
+		malloc(((size_t)shape->n_nodes + 1) * sizeof(*last)); /* process or file */
+	int32_t n = 0;
 
-	if (!kept || !last) {
-		free(kept);
-		free(last);
+	if (!kept || !last)
 		return -ENOMEM;
-	}
 	for (int32_t i = 0; i < shape->n_nodes; i++) {
 		kept[i] = to[i] == i;
 		if (!kept[i])
@@ -77,8 +75,6 @@ static int merge(struct shape *shape, int32_t *to)
 	shape_join_edges(shape);
 	n = shape_keep(shape, kept);
 	shape->folded -= shape->n_nodes;
-	free(kept);
-	free(last);
 	return n;
 }
 
@@ -286,8 +282,7 @@ static const char *common_name(struct shape *shape, const struct neighbours *fil
 {
 	const char *first = shape_base_name(shape, files[0].node);
 	size_t len = strlen(first), begin = len, end = len;
-	char *name;
-	const char *label;
+	cleanup_free char *name = NULL;
 
 	for (int32_t i = 1; i < n; i++) {
 		const char *other = shape_base_name(shape, files[i].node);
@@ -307,9 +302,7 @@ static const char *common_name(struct shape *shape, const struct neighbours *fil
 	end = end > len - begin ? len - begin : end;
 	if (asprintf(&name, "%.*s*%s", (int)begin, first, first + len - end) < 0)
 		return NULL;
-	label = shape_label(shape, name);
-	free(name);
-	return label;
+	return shape_label(shape, name);
 }
 
 /* Runs of files that have the same neighbours. */

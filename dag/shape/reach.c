@@ -77,12 +77,11 @@ static bool fits(const struct shape *shape, int32_t i, const char *glob)
 static int reach(const struct shape *shape, const char *glob, bool back, bool *reached)
 {
 	struct ends ends = { 0 };
-	int *stack = malloc(((size_t)shape->n_nodes + 1) * sizeof(*stack)), n = 0;
-	int r = ends_create(shape, back, &ends);
+	cleanup_free int *stack = malloc(((size_t)shape->n_nodes + 1) * sizeof(*stack));
+	int r = ends_create(shape, back, &ends), n = 0;
 
 	if (r < 0 || !stack) {
 		ends_finish(&ends);
-		free(stack);
 		return -ENOMEM;
 	}
 	memset(reached, 0, shape->n_nodes);
@@ -104,7 +103,6 @@ static int reach(const struct shape *shape, const char *glob, bool back, bool *r
 		}
 	}
 	ends_finish(&ends);
-	free(stack);
 	return r;
 }
 

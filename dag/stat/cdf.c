@@ -34,7 +34,7 @@ static void put_point(struct stat_run *run, const struct values *values, size_t 
 		chart_point(chart, values_on_axis(values, (double)d->values[rank - 1]), share);
 }
 
-/* Each value, with how many are not larger; of very many as many as a curve needs. */
+/* A point for each value, with the number of values that are not larger; for many values, as many points as a curve needs. */
 static void put_curve(struct stat_run *run, const struct values *values, size_t group,
 	struct chart *chart)
 {
@@ -60,21 +60,21 @@ static void put_curve(struct stat_run *run, const struct values *values, size_t 
 static int fill(struct stat_run *run)
 {
 	struct values values = { .keep = true };
-	int status = values_read(run, &values);
+	int r = values_read(run, &values);
 	struct chart *chart;
 
-	if (status == 0) {
+	if (r == 0) {
 		chart = values_chart(run, &values, "Cumulative distribution", "part of all",
 			CHART_LOG_X | CHART_STEPS);
 		table_columns(run->table,
 			values_show_bars(run) ? "value count part_share bar" : "value count part_share");
 		for (size_t i = 0; i < groups_count(values.groups); i++)
 			put_curve(run, &values, i, chart);
-		status = values_finish_chart(run, chart);
+		r = values_finish_chart(run, chart);
 	}
 	values_add_notes(run, &values);
 	values_finish(&values);
-	return status;
+	return r;
 }
 
 const struct stat_table stat_cdf_table = {

@@ -6,7 +6,7 @@
 
 #include "dag/stat/stat.h"
 
-/* Numbers of errno are not the same everywhere; names are. */
+/* The numbers of errno differ between architectures; the names do not. */
 static void name_errors(struct table *table)
 {
 	int column = table_find(table, "errno");
@@ -19,24 +19,24 @@ static void name_errors(struct table *table)
 
 static int fill(struct stat_run *run)
 {
-	int status = stat_rows(run, run->has_ops ? "errors" : "errors.ghosts", true);
+	int r = stat_rows(run, run->has_ops ? "errors" : "errors.missing-names", true);
 
-	if (status == 0)
+	if (r == 0)
 		name_errors(run->table);
 	table_note(run->table,
-		"search: a name was looked for that is not there, which is how programs search; "
-		"probe: something was tried that the file or the file system need not have; error: "
-		"all else.");
+		"search: a lookup of a name that does not exist, as when programs search; probe: a "
+		"request for a feature that the file or the file system need not have; error: all "
+		"others.");
 	table_note(run->table,
-		"The path of a search is the first name on the way that is not there, which may be a directory of the "
-		"path that the program has named.");
+		"The path of a search is the first name on the way that does not exist, which may be a directory of "
+		"the path that the program has used.");
 	if (run->has_files)
 		table_note(run->table,
 			"Most errors EACCES (Permission denied), EEXIST, EISDIR, ENOTDIR, ELOOP, EXDEV, EPERM and EROFS are "
 			"not in the trace: the kernel finds them without a request to ftrac.  strace(1) shows them.");
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Other errors are");
-	return status;
+	return r;
 }
 
 const struct stat_table stat_errors_table = {

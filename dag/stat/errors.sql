@@ -12,7 +12,7 @@ FROM {op name result path start_ns | o.result < 0} {joins o}
 GROUP BY o.name, o.result, {group 4}, o.path
 ORDER BY 1, count(*) DESC, min(o.start_ns)
 
---- errors.ghosts of use by command: names that were looked for and not there
+--- errors.missing-names of use by command: names that processes looked up and that do not exist
 {with}SELECT 'search' AS kind, 'lookup' AS operation, 2 AS errno, {keys}, g.path, sum(g.count) AS count,
 	min(g.first_ns) AS first_ns
 FROM (SELECT *, NULL AS file FROM ghost) g {joins g}

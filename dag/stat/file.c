@@ -1,35 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * file: each file, and the portion of it that was really read.  Where all that read it began at its
- * begin and never moved, the handles tell; else the reads are looked at, one by one.
+ * file: each file, and the portion of it that was read.  If all its handles read from the begin without seeking, their
+ * counts give the portion; otherwise the ranges of all its reads do.
  */
 
 #include "dag/stat/stat.h"
 
+#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/failure.h"
 #include "base/saturate.h"
+#include "base/vector.h"
 #include "dag/container/sparse.h"
+#include "dag/trace/traces.h"
 #include "db/query.h"
 
-/* Parts of a file, which may overlap until they are put in order. */
+/* Parts of a file.  They may overlap until put_in_order(). */
 struct range {
 	int64_t begin, end;
 };
 
 struct ranges {
 	struct range *range;
-	uint32_t count, size, ordered; /* so many were left by the last time */
-	int64_t reads;                 /* so many of the file were looked at */
+	uint32_t count, ordered; /* ordered: the count after the last put_in_order() */
+	int64_t reads;           /* the number of reads that are in it */
 };
 
-/* Of a file. */
+/* What is known of the reads of one file. */
 struct portion {
 	struct ranges ranges;
-	bool is_plain; /* the handles tell: so many bytes from the begin on */
-	int64_t plain;
+	bool is_plain; /* the first bytes were read, as the handles have counted */
+	int64_t plain; /* so many */
 };
 
 static int compare(const void *a, const void *b)
@@ -54,7 +57,7 @@ static void put_in_order(struct ranges *ranges)
 	ranges->ordered = ranges->count = n + 1;
 }
 
-/* Room is found first by putting together what belongs together. */
+/* Before the array grows, ranges that touch are joined. */
 static int add_range(struct ranges *ranges, int64_t begin, int64_t end)
 {
 	struct range *last = ranges->count ? &ranges->range[ranges->count - 1] : NULL;
@@ -63,19 +66,9 @@ static int add_range(struct ranges *ranges, int64_t begin, int64_t end)
 		last->end = end > last->end ? end : last->end;
 		return 0;
 	}
-	if (ranges->count == ranges->size && ranges->count >= 2 * ranges->ordered)
+	if (ranges->count >= 2 * ranges->ordered && !(ranges->count & (ranges->count - 1)))
 		put_in_order(ranges);
-	if (2 * ranges->count >= ranges->size) {
-		uint32_t size = ranges->size ? 2 * ranges->size : 4;
-		struct range *range = realloc(ranges->range, size * sizeof(*range));
-
-		if (!range)
-			return -1;
-		ranges->range = range;
-		ranges->size = size;
-	}
-	ranges->range[ranges->count++] = (struct range){ begin, end };
-	return 0;
+	return vector_push(ranges->range, ranges->count, (struct range){ begin, end });
 }
 
 static int64_t covered(struct ranges *ranges)
@@ -89,7 +82,7 @@ static int64_t covered(struct ranges *ranges)
 	return bytes;
 }
 
-/* What handles say is said of all of their users and times. */
+/* The counts of handles are those of all processes and of the whole run. */
 static bool asks_for_all(const struct choice *c)
 {
 	return !c->include.n && !c->exclude.n && !c->phase && !c->job && !c->process &&
@@ -99,67 +92,71 @@ static bool asks_for_all(const struct choice *c)
 static int read_plain(struct stat_run *run, struct sparse *portions)
 {
 	struct query *query;
-	int status = stat_query(run, "file.plain", "file bytes", &run->options->choice, &query, NULL), r = 1;
+	int r = traces_query(run->db, "file.plain", "file bytes", &run->options->choice, &query,
+		NULL, run->failure);
 
-	while (status == 0 && (r = stat_next(run, query)) > 0) {
+	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0) {
 		struct portion *portion = sparse_at(portions, query_int(query, 0));
 
-		if (portion) {
-			portion->is_plain = true;
-			portion->plain = query_int(query, 1);
-		} else {
-			status = stat_out_of_memory();
-		}
+		if (portion)
+			*portion =
+				(struct portion){ .is_plain = true, .plain = query_int(query, 1) };
+		r = portion ? 0 : failure_memory(run->failure);
 	}
 	query_end(query);
-	return r < 0 ? EXIT_FAILURE : status;
+	return r;
+}
+
+/* Adds a read: file, offset, bytes. */
+static int add_read(struct sparse *portions, const struct query *query)
+{
+	struct portion *portion = sparse_at(portions, query_int(query, 0));
+	int64_t offset = query_int(query, 1), bytes = query_int(query, 2);
+
+	if (!portion)
+		return -ENOMEM;
+	if (portion->is_plain || (query_type(query, 1) == QUERY_NULL && bytes > 0))
+		return 0;
+	portion->ranges.reads++;
+	return bytes > 0 ? add_range(&portion->ranges, offset, offset + bytes) : 0;
 }
 
 static int read_ranges(struct stat_run *run, struct sparse *portions)
 {
 	struct query *query;
-	int status = stat_query(run, "file.reads", "file offset bytes", &run->options->choice, &query, NULL), r = 1;
+	int r = traces_query(run->db, "file.reads", "file offset bytes", &run->options->choice,
+		&query, NULL, run->failure);
 
-	while (status == 0 && (r = stat_next(run, query)) > 0) {
-		struct portion *portion = sparse_at(portions, query_int(query, 0));
-		int64_t offset = query_int(query, 1), bytes = query_int(query, 2);
-
-		if (portion && portion->is_plain)
-			continue;
-		if (query_type(query, 1) == QUERY_NULL && bytes > 0)
-			continue;
-		if (portion)
-			portion->ranges.reads++;
-		if (!portion || (bytes > 0 && add_range(&portion->ranges, offset, offset + bytes) < 0))
-			status = stat_out_of_memory();
-	}
+	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0)
+		r = failure_of_memory(run->failure, add_read(portions, query));
 	query_end(query);
-	return r < 0 ? EXIT_FAILURE : status;
+	return r;
 }
 
-/* Was a file read of which the handles do not tell how?  -1: out of memory. */
-static int needs_reads(const struct stat_run *run, struct sparse *portions)
+/* Sets *ret_needed if a file was read whose portion the handles do not give.  0 or -ENOMEM. */
+static int needs_reads(const struct stat_run *run, struct sparse *portions, bool *ret_needed)
 {
 	int id = table_find(run->table, "file"), reads = table_find(run->table, "reads");
 	int64_t file, n;
 
-	for (size_t row = 0; row < table_rows(run->table); row++)
+	for (size_t row = 0; row < table_rows(run->table) && !*ret_needed; row++)
 		if (table_get_int(run->table, row, id, &file) &&
 			table_get_int(run->table, row, reads, &n) && n > 0) {
 			const struct portion *portion = sparse_at(portions, file);
 
-			if (!portion || !portion->is_plain)
-				return portion ? 1 : -1;
+			if (!portion)
+				return -ENOMEM;
+			*ret_needed = !portion->is_plain;
 		}
 	return 0;
 }
 
-/* So many bytes of it were read; -1: it is not known. */
+/* The number of bytes that were read; -1: unknown. */
 static int64_t bytes_read(struct portion *portion, int64_t reads, bool in_part)
 {
 	if (portion->is_plain)
 		return portion->plain;
-	/* A copy inside of the kernel is a read of which only the bytes are known. */
+	/* Of a copy inside the kernel only the number of bytes is known. */
 	return portion->ranges.reads >= reads || in_part ? covered(&portion->ranges) : -1;
 }
 
@@ -168,7 +165,7 @@ static int put_portions(struct stat_run *run, struct sparse *portions)
 	struct table *table = run->table;
 	int id = table_find(table, "file"), reads = table_find(table, "reads");
 	int size = table_find(table, "size_bytes"), share = table_find(table, "portion_share");
-	/* Of a part of the run there are only some of the operations, but all that a file's users read. */
+	/* In a part of the run there are fewer operations than the number of reads, which is that of the whole run. */
 	bool in_part = run->options->choice.from_ns || run->options->choice.to_ns;
 	int64_t file, n, bytes;
 
@@ -181,9 +178,9 @@ static int put_portions(struct stat_run *run, struct sparse *portions)
 			continue;
 		portion = sparse_at(portions, file);
 		if (!portion)
-			return stat_out_of_memory();
+			return -ENOMEM;
 		n = bytes_read(portion, n, in_part);
-		/* What has been cut off since was more than all. */
+		/* A file may have been truncated after it was read. */
 		if (n >= 0)
 			table_set_real(table, row, share, n > bytes ? 1 : (double)n / (double)bytes);
 	}
@@ -198,24 +195,20 @@ static void finish_portion(void *element)
 static int fill(struct stat_run *run)
 {
 	struct sparse *portions = NULL;
-	struct query *query;
-	int status = stat_query(run, "file", NULL, &run->options->choice, &query, NULL), r = 1;
-	int last = status ? 0 : query_columns(query) - 1;
+	bool reads = false;
+	int r = stat_rows(run, "file", true);
 
-	if (status == 0)
-		stat_columns(run->table, query, 0, last);
-	while (status == 0 && (r = stat_next(run, query)) > 0)
-		stat_put(run->table, query, 0, last);
-	query_end(query);
-	status = r < 0 ? EXIT_FAILURE : status;
-	if (status == 0 && sparse_create(sizeof(struct portion), &portions) < 0)
-		status = stat_out_of_memory();
-	if (status == 0 && asks_for_all(&run->options->choice))
-		status = read_plain(run, portions);
-	if (status == 0 && run->has_ops && (r = needs_reads(run, portions)) != 0)
-		status = r > 0 ? read_ranges(run, portions) : stat_out_of_memory();
-	if (status == 0)
-		status = put_portions(run, portions);
+	if (r == 0)
+		r = failure_of_memory(run->failure,
+			sparse_create(sizeof(struct portion), &portions));
+	if (r == 0 && asks_for_all(&run->options->choice))
+		r = read_plain(run, portions);
+	if (r == 0 && run->has_ops)
+		r = failure_of_memory(run->failure, needs_reads(run, portions, &reads));
+	if (r == 0 && reads)
+		r = read_ranges(run, portions);
+	if (r == 0)
+		r = failure_of_memory(run->failure, put_portions(run, portions));
 	table_note(run->table,
 		"reread: bytes read by size; portion: of the file that was read at all; rates: "
 		"bytes by the time spent in the calls; never read: written, and not read in this "
@@ -226,7 +219,7 @@ static int fill(struct stat_run *run)
 			"The portion of files that were not read from begin to end is");
 	stat_note_fidelity(run);
 	sparse_destroy(portions, finish_portion);
-	return status;
+	return r;
 }
 
 const struct stat_table stat_file_table = {

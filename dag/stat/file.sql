@@ -24,11 +24,11 @@ SELECT f.id AS file, f.path, f.kind, f.fstype, f.mount, coalesce(f.size_last, f.
 FROM a JOIN file f ON f.id = a.file LEFT JOIN u ON u.file = a.file
 WHERE f.kind IS NOT 'dir' ORDER BY a.first_ns, f.id
 
---- file.plain of none: how much was read of files that were only read from their begin on
+--- file.plain of none: the bytes read of files whose handles all read from the begin without seeking
 SELECT file, max(bread) AS bytes FROM handle GROUP BY file
 HAVING max(iif(nread > 0, nseek + nwrite, 0)) = 0 AND count(*) = count(bread)
 
---- file.reads of op: what was read
+--- file.reads of op: each read
 {with}SELECT o.file, o.offset, o.bytes
 FROM {op file offset bytes | o.name = 'read' AND o.result >= 0} {joins o}
 {where o.start_ns | o.start_ns}

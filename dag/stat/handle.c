@@ -1,84 +1,80 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The table of open files: how much each program read and wrote through which.
+ * The table of open files: how much each program read and wrote through each of them.
  *
- * Open files and their uses come in the order of their ids, and are put together on the way: there may be
- * millions of them.  An unused open file belongs to the program that opened it.
+ * There may be millions of them, so they are not kept: one query gives open files, another their uses, both in the order
+ * of the open files' ids, and rows are made while both are read.  An unused open file belongs to the program that opened
+ * it.
  */
 
 #include "dag/stat/stat.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
+#include "base/failure.h"
 #include "base/saturate.h"
+#include "base/vector.h"
 #include "dag/container/groups.h"
+#include "dag/trace/traces.h"
 #include "db/query.h"
 
-/* Columns of the queries, as they are named where these start. */
+/* Columns of the queries, in the order of the names that traces_query() gets. */
 enum { PROGRAM_PROCESS = 3, PROGRAM_IMAGE, PROGRAM_KEYS };
-enum { USE_HANDLE = 6, USE_CHOSEN }; /* first the same as HANDLE_IMAGE and what follows */
+enum { USE_HANDLE = 6, USE_CHOSEN }; /* HANDLE_IMAGE and the sums come first in both queries */
 enum { HANDLE_IMAGE, HANDLE_SUMS, HANDLE_SUMS_END = HANDLE_SUMS + 5, HANDLE_ID = 6, HANDLE_CHOSEN,
 	HANDLE_FILE, HANDLE_MODE, HANDLE_FLAGS, HANDLE_FIDELITY, HANDLE_OPEN, HANDLE_CLOSE };
 #define SUMS (HANDLE_SUMS_END - HANDLE_SUMS)
 #define SUM_COLUMNS "bread nread bwrite nwrite nseek"
 
 struct use {
-	int64_t image; /* 0: not known */
+	int64_t image; /* 0: unknown */
 	int64_t sums[SUMS];
-	unsigned known; /* which of them */
+	unsigned known; /* a bit for each known sum */
 };
 
 struct handles {
-	struct groups *programs; /* in the order of the images; of each its id */
+	struct groups *programs; /* of images, in the order of their ids */
+	int64_t *images;         /* the ids */
+	size_t n_images;
 	struct query *handle, *use;
-	bool has_use; /* use stands at a row */
-	struct use *uses; /* of one open file */
-	size_t n_uses, room;
+	bool has_use;     /* .use has a current row */
+	struct use *uses; /* of the current open file */
+	size_t n_uses;
 };
 
 /* ---- programs ---- */
 
-static int read_programs(struct stat_run *run, struct groups **ret_programs)
+static int add_program(struct handles *all, const struct query *query)
 {
-	struct query *query;
-	int status = stat_query(run, "handle.programs", "xform pid exe process image",
-		    &run->options->choice, &query, NULL),
-	    r = 1;
-	int64_t *image;
-
-	if (status == 0 && groups_create(PROGRAM_KEYS, sizeof(*image), ret_programs) < 0)
-		status = stat_out_of_memory();
-	while (status == 0 && (r = stat_next(run, query)) > 0) {
-		image = groups_find(*ret_programs, query);
-		if (image)
-			*image = query_int(query, PROGRAM_IMAGE);
-		else
-			status = stat_out_of_memory();
-	}
-	query_end(query);
-	return r < 0 ? EXIT_FAILURE : status;
+	if (!groups_find(all->programs, query))
+		return -ENOMEM;
+	/* A trace may be made up: an image that comes twice is one program. */
+	return groups_count(all->programs) > all->n_images
+		       ? vector_push(all->images, all->n_images, query_int(query, PROGRAM_IMAGE))
+		       : 0;
 }
 
-/* False if there is none. */
-static bool find_program(const struct groups *programs, int64_t image, size_t *ret)
+static int read_programs(struct stat_run *run, struct handles *all)
 {
-	size_t from = 0, to = groups_count(programs);
+	struct query *query;
+	int r = traces_query(run->db, "handle.programs", "xform pid exe process image",
+		&run->options->choice, &query, NULL, run->failure);
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		int64_t other = *(const int64_t *)groups_data(programs, middle);
+	if (r == 0)
+		r = failure_of_memory(run->failure, groups_create(PROGRAM_KEYS, 0, &all->programs));
+	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0)
+		r = failure_of_memory(run->failure, add_program(all, query));
+	query_end(query);
+	return r;
+}
 
-		if (other == image) {
-			*ret = middle;
-			return true;
-		}
-		if (other < image)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return false;
+static int compare_images(const void *key, const void *element)
+{
+	int64_t x = *(const int64_t *)key, y = *(const int64_t *)element;
+
+	return (x > y) - (x < y);
 }
 
 /* ---- uses ---- */
@@ -107,17 +103,7 @@ static int keep_use(struct handles *all, const struct use *use)
 		add_up(&all->uses[all->n_uses - 1], use);
 		return 0;
 	}
-	if (all->n_uses == all->room) {
-		size_t room = all->room ? 2 * all->room : 16;
-		struct use *uses = reallocarray(all->uses, room, sizeof(*uses));
-
-		if (!uses)
-			return stat_out_of_memory();
-		all->uses = uses;
-		all->room = room;
-	}
-	all->uses[all->n_uses++] = *use;
-	return 0;
+	return vector_push(all->uses, all->n_uses, *use);
 }
 
 static int compare_uses(const void *a, const void *b)
@@ -127,7 +113,7 @@ static int compare_uses(const void *a, const void *b)
 	return (x->image > y->image) - (x->image < y->image);
 }
 
-/* One for each program. */
+/* Joins the uses of each program. */
 static void merge_uses(struct handles *all)
 {
 	size_t n = 0;
@@ -145,33 +131,33 @@ static void merge_uses(struct handles *all)
 
 static int next_use(struct stat_run *run, struct handles *all)
 {
-	int r = stat_next(run, all->use);
+	int r = traces_next(run->db, all->use, run->failure);
 
 	all->has_use = r > 0;
-	return r < 0 ? EXIT_FAILURE : 0;
+	return r < 0 ? r : 0;
 }
 
-/* Those of the open file that the query stands at; whether it had any, asked for or not. */
+/* Reads the uses of the current open file.  *ret_any: it has uses, chosen ones or others. */
 static int take_uses(struct stat_run *run, struct handles *all, bool *ret_any)
 {
 	int64_t id = query_int(all->handle, HANDLE_ID);
-	int status = 0;
+	int r = 0;
 
 	*ret_any = false;
 	all->n_uses = 0;
-	while (status == 0 && all->has_use && query_int(all->use, USE_HANDLE) <= id) {
+	while (r == 0 && all->has_use && query_int(all->use, USE_HANDLE) <= id) {
 		struct use use = get_use(all->use);
 
 		if (query_int(all->use, USE_HANDLE) == id) {
 			*ret_any = true;
 			if (query_int(all->use, USE_CHOSEN))
-				status = keep_use(all, &use);
+				r = failure_of_memory(run->failure, keep_use(all, &use));
 		}
-		if (status == 0)
-			status = next_use(run, all);
+		if (r == 0)
+			r = next_use(run, all);
 	}
 	merge_uses(all);
-	return status;
+	return r;
 }
 
 /* ---- rows ---- */
@@ -179,8 +165,9 @@ static int take_uses(struct stat_run *run, struct handles *all, bool *ret_any)
 static void put_row(struct stat_run *run, const struct handles *all, const struct use *use)
 {
 	struct table *table = run->table;
-	size_t program;
-	bool found = find_program(all->programs, use->image, &program);
+	const int64_t *found = vector_find(&use->image, all->images, all->n_images, sizeof(*found),
+		compare_images);
+	size_t program = found ? (size_t)(found - all->images) : 0;
 
 	if (found)
 		groups_put(all->programs, program, 0, PROGRAM_PROCESS - 1, table);
@@ -204,50 +191,53 @@ static void put_row(struct stat_run *run, const struct handles *all, const struc
 static int put_handle(struct stat_run *run, struct handles *all)
 {
 	bool used;
-	int status = take_uses(run, all, &used);
+	int r = take_uses(run, all, &used);
 
-	for (size_t i = 0; i < all->n_uses && status == 0; i++)
+	for (size_t i = 0; i < all->n_uses && r == 0; i++)
 		put_row(run, all, &all->uses[i]);
-	if (status == 0 && !used && query_int(all->handle, HANDLE_CHOSEN)) {
+	if (r == 0 && !used && query_int(all->handle, HANDLE_CHOSEN)) {
 		struct use own = get_use(all->handle);
 
 		put_row(run, all, &own);
 	}
-	return status;
+	return r;
 }
 
 static int put_handles(struct stat_run *run, struct handles *all)
 {
-	int status = next_use(run, all), r = 1;
+	int r = next_use(run, all);
 
 	table_columns(run->table, "xform pid exe file bread nread bwrite nwrite nseek mode flags handle process "
 				  "fidelity open_ns close_ns");
 	stat_stream(run);
-	while (status == 0 && (r = stat_next(run, all->handle)) > 0)
-		status = put_handle(run, all);
-	return r < 0 ? EXIT_FAILURE : status;
+	while (r == 0 && (r = traces_next(run->db, all->handle, run->failure)) > 0)
+		r = put_handle(run, all);
+	return r;
 }
 
 static int fill(struct stat_run *run)
 {
 	const struct choice *choice = &run->options->choice;
 	struct handles all = { 0 };
-	int status = read_programs(run, &all.programs);
+	int r = read_programs(run, &all);
 
-	if (status == 0)
-		status = stat_query(run, "handle.uses", "image " SUM_COLUMNS " handle chosen", choice, &all.use, NULL);
-	if (status == 0)
-		status = stat_query(run, "handle.opens",
-			"image " SUM_COLUMNS " handle chosen file mode flags fidelity open_ns close_ns", choice,
-			&all.handle, NULL);
-	if (status == 0)
-		status = put_handles(run, &all);
+	if (r == 0)
+		r = traces_query(run->db, "handle.uses", "image " SUM_COLUMNS " handle chosen",
+			choice, &all.use, NULL, run->failure);
+	if (r == 0)
+		r = traces_query(run->db, "handle.opens",
+			"image " SUM_COLUMNS
+			" handle chosen file mode flags fidelity open_ns close_ns",
+			choice, &all.handle, NULL, run->failure);
+	if (r == 0)
+		r = put_handles(run, &all);
 	query_end(all.handle);
 	query_end(all.use);
 	groups_destroy(all.programs);
+	free(all.images);
 	free(all.uses);
 	stat_note_fidelity(run);
-	return status;
+	return r;
 }
 
 const struct stat_table stat_handle_table = {

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 
---- handle of image: each open file of a program, as wfprof's ioprof has it, and more
+--- handle of image: each open file of a program, with the columns of wfprof's ioprof and more
 {with xform pid},
--- wfstat itself puts handle.opens, handle.uses and handle.programs together: the same in half of the time.
+-- wfstat itself reads handle.opens, handle.uses and handle.programs and gets the same rows in half of the time.
 u AS (SELECT handle, image, process, file, sum(bread) AS bread, sum(nread) AS nread,
 		sum(bwrite) AS bwrite, sum(nwrite) AS nwrite, sum(nseek) AS nseek
 	FROM use GROUP BY handle, image
@@ -20,11 +20,11 @@ WITH p AS MATERIALIZED (SELECT id, xform, pid FROM process)
 SELECT p.xform, p.pid, i.exe, p.id AS process, i.id AS image
 FROM image i LEFT JOIN p ON p.id = i.process ORDER BY i.id
 
---- handle.uses of part: how much was read and written by each open file, and whether that is asked for
+--- handle.uses of part: the uses of each open file, and whether each is chosen
 {with}SELECT u.image, u.bread, u.nread, u.bwrite, u.nwrite, u.nseek, u.handle, {chosen} AS chosen
 FROM use u {filters u}ORDER BY u.handle
 
---- handle.opens of part: each open file, and whether it is asked for
+--- handle.opens of part: each open file, and whether it is chosen
 {with}SELECT h.image, h.bread, h.nread, h.bwrite, h.nwrite, h.nseek, h.id AS handle, {chosen} AS chosen,
 	h.path AS file, h.mode, h.flags, h.fidelity, h.open_ns, h.close_ns
 FROM handle h {filters h}

@@ -58,12 +58,12 @@ int stat_hist_put(struct stat_run *run, const struct values *values)
 static int fill(struct stat_run *run)
 {
 	struct values values = { 0 };
-	int status = values_read(run, &values);
+	int r = values_read(run, &values);
 
-	if (status == 0)
-		status = stat_hist_put(run, &values);
+	if (r == 0)
+		r = stat_hist_put(run, &values);
 	values_finish(&values);
-	return status;
+	return r;
 }
 
 const struct stat_table stat_hist_table = {

@@ -7,10 +7,10 @@
 static int fill(struct stat_run *run)
 {
 	static const struct levels_table kind = { "io", "io", LEVELS_NUMBERS, 0, level_read_parts, level_put };
-	int status = levels_fill_numbers(run, &kind);
+	int r = levels_fill_numbers(run, &kind);
 
 	stat_note_fidelity(run);
-	return status;
+	return r;
 }
 
 const struct stat_table stat_io_table = {

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: MIT
 
---- io of image by xform,exe: what was read and written, to be summed up by jobs or processes (unit)
+--- io of image by xform,exe: bytes and operations, which the reader sums up for each job or process (unit)
 {with image},
--- Apart what the kernel has read of a program; LIMIT: exec is worked out once for each row.
+-- The kernel's reads of a program are separate rows.  LIMIT: SQLite computes exec once for each row.
 moved AS ({[}SELECT process, image, NULL AS file, handle, exec, sum(nread) AS nread, sum(bread) AS bread,
 		sum(nwrite) AS nwrite, sum(bwrite) AS bwrite
 	FROM use u {time u.first_ns | u.last_ns} GROUP BY image, iif(exec, handle, 0){]}{file}
 	SELECT process, image, file, handle, exec, nread, bread, nwrite, bwrite
 	FROM use u {time u.first_ns | u.last_ns} LIMIT -1{/file}),
--- That belongs to the program, also before it has begun.
+-- These reads belong to the program, although it has not begun yet.
 used AS (SELECT process, iif(exec, coalesce((SELECT i.id FROM handle h JOIN image i ON i.process = h.process
 			WHERE h.id = m.handle AND h.process = m.process AND i.start_ns >= h.open_ns
 			ORDER BY i.seq LIMIT 1), image), image) AS image, file,

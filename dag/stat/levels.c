@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "dag/stat/levels.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/failure.h"
 #include "dag/container/distribution.h"
 #include "dag/container/path_names.h"
+#include "dag/trace/traces.h"
 #include "db/query.h"
 
 void level_finish(struct level *level)
@@ -20,7 +24,7 @@ static int add_values(struct level *level, struct distribution *values, const in
 	const bool *known)
 {
 	if (!values)
-		return stat_out_of_memory();
+		return -ENOMEM;
 	for (int i = 0; i < level->n_values; i++) {
 		if (known[i])
 			distribution_add(&values[i], value[i], false);
@@ -30,20 +34,18 @@ static int add_values(struct level *level, struct distribution *values, const in
 	return 0;
 }
 
-/* The query has the names of values from this column on. */
+/* The values are the columns from this one on. */
 static int begin_level(struct level *level, const struct query *query, int column)
 {
-	int status = 0;
+	int r = groups_create(level->keys + 1, VALUE_MAX * sizeof(struct distribution),
+		&level->groups);
 
-	if (groups_create(level->keys + 1, VALUE_MAX * sizeof(struct distribution),
-		    &level->groups) < 0)
-		return stat_out_of_memory();
 	level->n_values = query_columns(query) - column;
-	for (int i = 0; status == 0 && i < level->n_values; i++) {
+	for (int i = 0; r == 0 && i < level->n_values; i++) {
 		level->names[i] = strdup(query_name(query, column + i));
-		status = level->names[i] ? 0 : stat_out_of_memory();
+		r = level->names[i] ? 0 : -ENOMEM;
 	}
-	return status;
+	return r;
 }
 
 static int add_row(struct level *level, const struct query *query)
@@ -60,22 +62,21 @@ static int add_row(struct level *level, const struct query *query)
 	return add_values(level, groups_find(level->groups, query), value, known);
 }
 
-/* Each row is what one job or process is. */
 int level_read(struct stat_run *run, const char *name, const struct choice *choice,
 	struct level *level)
 {
 	struct query *query;
-	int status = stat_query(run, name, NULL, choice, &query, &level->keys), r = 1;
+	int r = traces_query(run->db, name, NULL, choice, &query, &level->keys, run->failure);
 
-	if (status == 0)
-		status = begin_level(level, query, level->keys + 1);
-	while (status == 0 && (r = stat_next(run, query)) > 0)
-		status = add_row(level, query);
+	if (r == 0)
+		r = failure_of_memory(run->failure, begin_level(level, query, level->keys + 1));
+	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0)
+		r = failure_of_memory(run->failure, add_row(level, query));
 	query_end(query);
-	return r < 0 ? EXIT_FAILURE : status;
+	return r;
 }
 
-/* ---- rows that are parts of what a job or process is ---- */
+/* ---- several rows for each job or process, which are summed up ---- */
 
 struct sum {
 	__int128 values[VALUE_MAX];
@@ -90,7 +91,7 @@ static int add_part(struct groups *units, const struct query *query, int start, 
 	int64_t start_ns = query_int(query, start);
 
 	if (!sum)
-		return stat_out_of_memory();
+		return -ENOMEM;
 	if (!sum->started || start_ns < sum->start_ns)
 		sum->start_ns = start_ns;
 	sum->started = true;
@@ -101,13 +102,13 @@ static int add_part(struct groups *units, const struct query *query, int start, 
 	return 0;
 }
 
-/* In the order in which they began. */
+/* Adds the sums in the order in which the units began. */
 static int add_units(struct level *level, struct groups *units)
 {
-	size_t n = groups_count(units), *order = groups_by_time(units, offsetof(struct sum, start_ns));
-	int status = order ? 0 : stat_out_of_memory();
+	cleanup_free size_t *order = groups_by_time(units, offsetof(struct sum, start_ns));
+	int r = order ? 0 : -ENOMEM;
 
-	for (size_t i = 0; status == 0 && i < n; i++) {
+	for (size_t i = 0; r == 0 && i < groups_count(units); i++) {
 		const struct sum *sum = groups_data(units, order[i]);
 		int64_t value[VALUE_MAX];
 		bool known[VALUE_MAX];
@@ -116,50 +117,50 @@ static int add_units(struct level *level, struct groups *units)
 			value[k] = (int64_t)sum->values[k];
 			known[k] = !sum->unknown[k] && value[k] == sum->values[k];
 		}
-		status = add_values(level, groups_above(level->groups, units, order[i]), value,
-			known);
+		r = add_values(level, groups_above(level->groups, units, order[i]), value, known);
 	}
-	free(order);
-	return status;
+	return r;
 }
 
-static int remember_unit(struct path_names *met, const struct query *query, int column)
+/* Sums up the parts of each unit.  first: the column of the unit's name; behind it are its start and its values. */
+static int read_units(struct stat_run *run, struct query *query, struct level *level, int first,
+	struct groups *units, struct path_names *names)
 {
 	size_t len;
-	const char *unit = query_bytes(query, column, &len);
+	int r = 0;
 
-	return path_names_add(met, unit, len) < 0 ? stat_out_of_memory() : 0;
+	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0) {
+		const char *unit = query_bytes(query, first, &len);
+
+		r = add_part(units, query, first + 1, level->n_values);
+		if (r == 0 && path_names_add(names, unit, len) < 0)
+			r = -ENOMEM;
+		r = failure_of_memory(run->failure, r);
+	}
+	level->counts = groups_count(units);
+	level->units = (uint64_t)path_names_count(names);
+	return r < 0 ? r : failure_of_memory(run->failure, add_units(level, units));
 }
 
-/* SQLite would sort all rows to find those that belong together, and once more for their order. */
+/* Done here because SQLite would sort all rows twice: to group them, and for their order. */
 int level_read_parts(struct stat_run *run, const char *name, const struct choice *choice,
 	struct level *level)
 {
 	struct query *query;
 	struct groups *units = NULL;
-	struct path_names *met = path_names_create();
-	int status = stat_query(run, name, NULL, choice, &query, &level->keys), r = 1,
-	    start = level->keys + 2;
+	struct path_names *names = path_names_create();
+	int r = traces_query(run->db, name, NULL, choice, &query, &level->keys, run->failure);
+	int unit = level->keys + 1; /* behind the keys: "job" or "process", then its name */
 
-	if (status == 0)
-		status = begin_level(level, query, start + 1);
-	/* keys, job or process, which one */
-	if (status == 0 && (!met || groups_create(start, sizeof(struct sum), &units) < 0))
-		status = stat_out_of_memory();
-	while (status == 0 && (r = stat_next(run, query)) > 0) {
-		status = add_part(units, query, start, level->n_values);
-		if (status == 0)
-			status = remember_unit(met, query, start - 1);
-	}
+	if (r == 0 && (!names || groups_create(unit + 1, sizeof(struct sum), &units) < 0 ||
+			      begin_level(level, query, unit + 2) < 0))
+		r = failure_memory(run->failure);
+	if (r == 0)
+		r = read_units(run, query, level, unit, units, names);
 	query_end(query);
-	if (status == 0 && r == 0) {
-		level->counts = groups_count(units);
-		level->units = (uint64_t)path_names_count(met);
-		status = add_units(level, units);
-	}
 	groups_destroy(units);
-	path_names_destroy(met);
-	return r < 0 ? EXIT_FAILURE : status;
+	path_names_destroy(names);
+	return r;
 }
 
 /* ---- rows ---- */
@@ -198,16 +199,18 @@ void level_put(struct stat_run *run, const struct level *level, size_t group, bo
 static int add_columns(struct stat_run *run, const struct levels_table *kind)
 {
 	struct query *query;
-	int keys, status = stat_query(run, kind->by_process, NULL, &run->options->choice, &query, &keys);
+	int keys;
+	int r = traces_query(run->db, kind->by_process, NULL, &run->options->choice, &query, &keys,
+		run->failure);
 
-	if (status == 0)
+	if (r == 0)
 		stat_columns(run->table, query, 0, keys - 1);
 	query_end(query);
 	table_columns(run->table, kind->columns);
-	return status;
+	return r;
 }
 
-/* Of the groups of one job type, jobs and processes without a job: programs come once. */
+/* Is this the last group of its job type?  A job type may have two: its jobs, and processes without a job. */
 static bool is_last(const struct groups *groups, size_t group)
 {
 	for (size_t i = group + 1; i < groups_count(groups); i++)
@@ -216,7 +219,7 @@ static bool is_last(const struct groups *groups, size_t group)
 	return true;
 }
 
-/* The programs of a job type; of all if there are no job types. */
+/* The programs of a job type; all programs if there are no job types. */
 static void put_programs(struct stat_run *run, const struct levels_table *kind, const struct level *upper,
 	size_t group, const struct level *lower)
 {
@@ -239,28 +242,26 @@ static void put_levels(struct stat_run *run, const struct levels_table *kind, co
 		put_programs(run, kind, NULL, 0, lower);
 }
 
-/* upper and lower are to be finished. */
 int levels_fill(struct stat_run *run, const struct levels_table *kind, struct level *upper,
 	struct level *lower)
 {
 	const struct stat_options *o = run->options;
 	bool both = o->by.n == 0 && !o->per_given;
 	struct choice jobs = o->choice;
-	int status = add_columns(run, kind);
+	int r = add_columns(run, kind);
 
 	jobs.per_job = true;
 	if (both)
 		jobs.by[0] = "xform";
-	if (status == 0 && (both || o->choice.per_job))
-		status = kind->read(run, kind->by_job, &jobs, upper);
-	if (status == 0 && (both || !o->choice.per_job))
-		status = kind->read(run, kind->by_process, &o->choice, lower);
-	if (status == 0)
+	if (r == 0 && (both || o->choice.per_job))
+		r = kind->read(run, kind->by_job, &jobs, upper);
+	if (r == 0 && (both || !o->choice.per_job))
+		r = kind->read(run, kind->by_process, &o->choice, lower);
+	if (r == 0)
 		put_levels(run, kind, upper, lower);
-	return status;
+	return r;
 }
 
-/* What is counted, and whether it is counted more than once. */
 void levels_note_counts(struct stat_run *run, const struct level *upper, const struct level *lower)
 {
 	const struct level *parts = lower->groups ? lower : upper;
@@ -278,11 +279,10 @@ void levels_note_counts(struct stat_run *run, const struct level *upper, const s
 int levels_fill_numbers(struct stat_run *run, const struct levels_table *kind)
 {
 	struct level upper = { 0 }, lower = { 0 };
-	int status = levels_fill(run, kind, &upper, &lower);
+	int r = levels_fill(run, kind, &upper, &lower);
 
-	if (status == 0)
+	if (r == 0)
 		levels_note_counts(run, &upper, &lower);
-
 	if (upper.unknown + lower.unknown && (run->has_files || kind->read != level_read_parts))
 		table_note(run->table,
 			"%llu values are unknown and not counted: the process was still running, or "
@@ -290,5 +290,5 @@ int levels_fill_numbers(struct stat_run *run, const struct levels_table *kind)
 			(unsigned long long)(upper.unknown + lower.unknown));
 	level_finish(&upper);
 	level_finish(&lower);
-	return status;
+	return r;
 }

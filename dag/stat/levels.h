@@ -3,50 +3,48 @@
 #define DAG_STAT_LEVELS_H
 
 /*
- * Tables of what jobs and processes are in numbers, group by group: io, mem, run, util.
+ * What the tables io, mem, run and util share: values of jobs and processes, group by group.
  *
- * Their queries give one row for each job or process: the keys, "job" or "process", and values.  That of io gives rows to
- * be summed up: behind the keys also which job or process, and when it began.
+ * Their queries give one row for each job or process: the keys, "job" or "process", and values.  The query of io gives
+ * several rows for each, which are summed up: behind "job" or "process" they have its name, and the time when it began.
  *
- * Without --by and --per a table has both groups of wfprof: job types, what belongs to a job taken together, and below
- * each its programs, each process by itself.
+ * Without --by and --per a table has both groups of wfprof: for each job type its jobs, and below them the programs of
+ * the job type, whose processes count singly.
  *
- * Errors are printed; results are exit statuses.
+ * Functions return 0, or a negative errno with run->failure set.
  */
 
 #include "dag/container/groups.h"
 #include "dag/stat/stat.h"
 
 #define VALUE_MAX 6
-#define LEVELS_ALL "(all)" /* the programs of a job type together */
+#define LEVELS_ALL "(all)" /* all programs of a job type */
 
-/*
- * What a query found: job types, or programs below them.  The last key says what was counted, a job or a
- * process.
- */
+/* What a query found: job types, or programs below them.  The last key is what counts as one, "job" or "process". */
 struct level {
 	struct groups *groups; /* of VALUE_MAX distributions, or of a struct use */
 	int keys, n_values;
 	char *names[VALUE_MAX];
 	uint64_t unknown;
-	uint64_t counts, units; /* where parts are summed up: what rows count in all, and of how many */
+	uint64_t counts; /* if rows were summed up: the sum of all counts */
+	uint64_t units;  /* and the number of jobs or processes */
 };
 
 /* How a table is made of two levels, or of one. */
 struct levels_table {
-	const char *by_job,
-		*by_process; /* queries: of what belongs to a job together, of each process */
+	const char *by_job, *by_process; /* queries: of jobs, of processes */
 	const char *columns; /* behind the keys */
-	int64_t memory;      /* 0: it is not about memory */
+	int64_t memory;      /* of a node; 0: the table has no column for it */
 	int (*read)(struct stat_run *run, const char *query, const struct choice *choice,
 		struct level *level);
-	/* all: of a job type, where there are rows of its programs, too. */
+	/* all: the group is a job type, and rows of its programs follow. */
 	void (*put)(struct stat_run *run, const struct level *level, size_t group, bool all,
 		int64_t memory);
 };
 
-/* Fills run->table; upper and lower, zeroed before, are to be finished. */
+/* Fills run->table.  upper and lower begin as zeroes; the caller finishes them also after an error. */
 int levels_fill(struct stat_run *run, const struct levels_table *table, struct level *upper, struct level *lower);
+/* Notes what is counted, and whether it is counted more than once. */
 void levels_note_counts(struct stat_run *run, const struct level *upper, const struct level *lower);
 void level_finish(struct level *level);
 
@@ -55,7 +53,7 @@ void level_finish(struct level *level);
 #define LEVELS_NUMBERS "of value count min max mean sd sum" /* the columns behind the keys */
 
 int levels_fill_numbers(struct stat_run *run, const struct levels_table *table);
-/* For .read: each row is one job or process; or rows are parts of it, to be summed up. */
+/* For .read: one row for each job or process; several rows for each, which are summed up. */
 int level_read(struct stat_run *run, const char *query, const struct choice *choice, struct level *level);
 int level_read_parts(struct stat_run *run, const char *query, const struct choice *choice, struct level *level);
 /* For .put. */

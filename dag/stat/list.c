@@ -6,11 +6,11 @@
 
 static int fill(struct stat_run *run)
 {
-	int status = stat_rows(run, "list", false);
+	int r = stat_rows(run, "list", false);
 
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Operations are");
-	return status;
+	return r;
 }
 
 const struct stat_table stat_list_table = {

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
---- list of op: what happened, one thing after the other
+--- list of op: operations and events of processes, in their order
 {with end_ns pid program exit_code exit_signal}
 SELECT t_ns, process, pid, program, event, path, detail, result, latency_ns, moved_bytes FROM (
 	SELECT o.start_ns AS t_ns, 2 AS rank, o.id, o.process, p.pid, p.program, o.name AS event, o.path,

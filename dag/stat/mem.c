@@ -11,7 +11,7 @@ static int fill(struct stat_run *run)
 						    : query_fact(run->db, "memory_bytes", 0);
 	const struct levels_table kind = { "mem.job", "mem.process", memory ? LEVELS_NUMBERS " fit" : LEVELS_NUMBERS,
 		memory, level_read, level_put };
-	int status = levels_fill_numbers(run, &kind);
+	int r = levels_fill_numbers(run, &kind);
 
 	table_note(run->table,
 		"rss_upper of a job: the highest sum of the peaks of processes that lived at "
@@ -22,7 +22,7 @@ static int fill(struct stat_run *run)
 		table_note(run->table, "fit: how many of the largest fit into %.1f GiB%s.",
 			(double)memory / (1 << 30),
 			run->options->memory_bytes ? "" : ", the memory of the host");
-	return status;
+	return r;
 }
 
 const struct stat_table stat_mem_table = {

@@ -4,12 +4,12 @@
 {with rsspeak_bytes}SELECT {keys}, 'process' AS "of", p.rsspeak_bytes AS rss_bytes
 FROM proc p ORDER BY p.start_ns, p.id
 
---- mem.job of process by xform,exe: peak resident memory of each job, from above and from below
+--- mem.job of process by xform,exe: an upper and a lower bound of each job's peak resident memory
 {with end_ns rsspeak_bytes},
 part AS MATERIALIZED (SELECT {keys}, {of} AS of_what, {unit} AS unit, p.start_ns AS t0,
 		max(coalesce(p.end_ns, 9223372036854775807), p.start_ns + 1) AS t1, p.rsspeak_bytes AS rss
 	FROM proc p),
--- A process that ends at the moment at which another one begins does not count then.
+-- Processes of which one ends when the other one begins do not overlap.
 change AS (SELECT {names}, unit, t0 AS t, rss AS change FROM part
 	UNION ALL SELECT {names}, unit, t1, -rss FROM part),
 upper AS (SELECT {names}, unit, max(rss) AS rss

@@ -92,16 +92,16 @@ static const char help_counted[] =
 
 static const char help_tail[] =
 "\n"
-"How it is shown:\n"
-"      --sort COLUMN      numbers from the largest on, text from A on; -COLUMN: the other way round\n"
+"Output:\n"
+"      --sort COLUMN      numbers from the largest on, text from A on; -COLUMN: in reverse order\n"
 "      --top N            the first N rows\n"
 "      --format FORMAT    table, csv, tsv or json; also:\n"
 "      --csv  --tsv  --json\n"
 "      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
 "      --sql              print the query behind the table, with all options in it, and nothing else;\n"
-"                         'wfstat --sql TABLE' will do\n"
+"                         it needs no trace\n"
 TRACES_HELP
-"      --strict           exit status 3 if the trace is incomplete or something was lost\n"
+"      --strict           exit status 3 if the trace is incomplete or records were lost\n"
 "\n"
 "Of some tables only:\n"
 "      --of VALUE         hist, cdf: latency, read-size, write-size, bytes-read, bytes-written,\n"
@@ -116,7 +116,7 @@ TRACES_HELP
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
-"Exit status: 0, 1 (it cannot be done), 2 (wrong usage), 3 (--strict).  See wfstat(1).\n";
+"Exit status: 0, 1 (an error), 2 (wrong usage), 3 (--strict).  See wfstat(1).\n";
 
 /* ---- values ---- */
 
@@ -209,14 +209,14 @@ static int apply(void *options, int option, const char *value)
 	}
 }
 
-/* ---- words that are no options ---- */
+/* ---- words behind the options ---- */
 
-/* The first word is a table, unless it is no such name but a file. */
+/* The first word is the name of a table, or a trace as the other words are. */
 static int take_words(struct stat_options *o, char **words)
 {
 	int status = 0;
 
-	if (*words && stat_is_table(*words))
+	if (*words && stat_find_table(*words))
 		o->table = *words++;
 	else if (*words && !strchr(*words, '/') && access(*words, F_OK) < 0)
 		return err_status(EXIT_USAGE, "'%s' is neither a table nor a trace; see 'wfstat --help' for "
@@ -228,6 +228,90 @@ static int take_words(struct stat_options *o, char **words)
 	return status;
 }
 
+/* ---- whether the options fit each other ---- */
+
+/* Does --by have this name? */
+static bool has_by(const struct stat_options *o, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (int i = 0; i < o->by.n; i++)
+		for (const char *at = o->by.word[i]; *at; at += strcspn(at, ","), at += *at == ',')
+			if (strcspn(at, ",") == len && strncmp(at, name, len) == 0)
+				return true;
+	return false;
+}
+
+static int check_of(const struct stat_options *o, const struct stat_table *table)
+{
+	if (!(table->options & STAT_OF))
+		return o->of ? err_status(EXIT_USAGE, "--of is for hist and cdf, not for %s",
+				       table->name)
+			     : 0;
+	if (!o->of)
+		return err_status(EXIT_USAGE,
+			"%s needs --of: latency, read-size, write-size, bytes-read, "
+			"bytes-written, lifetime, file-size or rss",
+			table->name);
+	return stat_find_value(o->of) >= 0 ? 0
+				      : err_status(EXIT_USAGE,
+						"no distribution of '%s': --of must be "
+						"latency, read-size, write-size, bytes-read, "
+						"bytes-written, lifetime, file-size or rss",
+						o->of);
+}
+
+static bool has_own_key(const struct stat_options *o, const struct stat_table *table)
+{
+	char name[32];
+
+	for (const char *at = table->own_keys; *at; at += strcspn(at, " "), at += *at == ' ') {
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, " "), at);
+		if (has_by(o, name))
+			return true;
+	}
+	return false;
+}
+
+/* An option that a table does not have is an error: a user would think that it had an effect. */
+static int check_table(const struct stat_options *o)
+{
+	const struct stat_table *table = stat_find_table(o->table);
+	const struct {
+		int option;
+		bool given;
+		const char *complaint;
+	} checks[] = {
+		{ STAT_BY, o->by.n, "%s cannot be grouped: leave --by out" },
+		{ STAT_PER, o->per_given, "--per is for io, mem, run and util, not for %s" },
+		{ STAT_PICTURE, o->svg || o->png || o->gnuplot,
+			"there are pictures of hist, cdf and time, not of %s" },
+		{ STAT_MEMORY, o->memory_bytes, "--memory is for mem, not for %s" },
+		{ STAT_SIZES, o->sizes_given, "--sizes is for pattern, not for %s" },
+		{ STAT_TIME, o->interval_given, "--interval is for time, not for %s" },
+		{ STAT_TIME, o->files, "--files is for time, not for %s" },
+		{ STAT_CHOICE, choice_is_any(&o->choice),
+			"%s is of the whole run: leave out what chooses from it" },
+		{ STAT_OPERATION, o->choice.operations.n,
+			"--operation is for tables of single operations, not for %s" },
+	};
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+		if (checks[i].given && !(table->options & checks[i].option))
+			return err_status(EXIT_USAGE, checks[i].complaint, table->name);
+	if (o->choice.operations.n && !stat_needs_ops(o))
+		return err_status(EXIT_USAGE,
+			"--operation is for distributions of single operations, not of %s", o->of);
+	if (table->own_keys && has_own_key(o, table))
+		return err_status(EXIT_USAGE, "%s has a row for each of these anyway: leave them out of --by (%s)",
+			table->name, table->own_keys);
+	if (o->files && (o->svg || o->png || o->gnuplot))
+		return err_status(EXIT_USAGE,
+			"there is no picture of the files of each interval: leave --files "
+			"or the picture out");
+	return check_of(o, table);
+}
+
 static int check(const struct stat_options *o)
 {
 	const struct choice *c = &o->choice;
@@ -235,7 +319,7 @@ static int check(const struct stat_options *o)
 	if (c->step_ns == 0)
 		return err_status(EXIT_USAGE, "an interval of no length has nothing in it: give --interval "
 			"a number of seconds");
-	return choice_check(c) ? EXIT_USAGE : stat_check(o);
+	return choice_check(c) ? EXIT_USAGE : check_table(o);
 }
 
 static void print_help(void)

@@ -14,13 +14,13 @@
 struct stat_options {
 	const char *table; /* NULL: the overview */
 	struct words traces;
-	struct words by; /* owns nothing */
+	struct words by;
 	struct choice choice;
 	bool per_given, sizes_given, interval_given;
-	const char *of; /* what hist and cdf are of */
+	const char *of; /* the value of hist and cdf */
 	const char *sort;
 	int64_t top;          /* -1: all */
-	int64_t memory_bytes; /* 0: that of the host */
+	int64_t memory_bytes; /* of a node; 0: of the host */
 	bool powers;          /* size classes by powers of two */
 	bool files;           /* time: the files of each interval */
 	bool sql, strict, foreign;
@@ -28,7 +28,7 @@ struct stat_options {
 	const char *svg, *png, *gnuplot;
 };
 
-/* false: there is nothing more to do, and *ret_status is the exit status. */
+/* false: the program ends with the exit status *ret_status. */
 bool stat_options_parse(int argc, char **argv, struct stat_options *options, int *ret_status);
 void stat_options_finish(struct stat_options *options);
 

@@ -2,21 +2,20 @@
 
 /* The run in a few lines. */
 
-#include <stdlib.h>
-
 #include "dag/stat/stat.h"
+#include "dag/trace/traces.h"
 #include "db/query.h"
 
-/* One row on its side. */
+/* A row for each column of the query, which gives one row. */
 static int fill(struct stat_run *run)
 {
 	struct query *query;
-	int status = stat_query(run, "overview", NULL, &run->options->choice, &query, NULL), r;
+	int r = traces_query(run->db, "overview", NULL, &run->options->choice, &query, NULL,
+		run->failure);
 
-	if (status)
-		return status;
 	table_columns(run->table, "fact value");
-	r = stat_next(run, query);
+	if (r == 0)
+		r = traces_next(run->db, query, run->failure);
 	for (int i = 0; r > 0 && i < query_columns(query); i++) {
 		const char *name = query_name(query, i);
 
@@ -27,7 +26,7 @@ static int fill(struct stat_run *run)
 	query_end(query);
 	table_note(run->table,
 		"Tables to see next: io, mem, run, util, sys, phase, file; see wfstat --help.");
-	return r < 0 ? EXIT_FAILURE : 0;
+	return r < 0 ? r : 0;
 }
 
 const struct stat_table stat_overview_table = {

@@ -2,25 +2,28 @@
 
 /*
  * pattern: how files are read and written.  An access of a handle is
- *   consecutive  it begins where the last one ended, the first at 0
- *   sequential   it begins there or later
- *   strided      it is not consecutive, and as far from the begin of the last one as that was from the one
- *                before
- *   random       neither sequential nor strided
- *   aligned      its offset is a multiple of 4096
+ *   consecutive  if it begins where the last access ended; the first: if it begins at 0
+ *   sequential   if it begins there or later
+ *   strided      if it is not consecutive, and its distance from the last access (begin to begin) is that of the last one
+ *                from the access before
+ *   random       if it is neither sequential nor strided
+ *   aligned      if its offset is a multiple of 4096
  * The first two are Darshan's, as are the classes of sizes (its DARSHAN_BUCKET_INC).
  */
 
 #include "dag/stat/stat.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/failure.h"
 #include "base/saturate.h"
 #include "dag/container/groups.h"
 #include "dag/container/sparse.h"
 #include "dag/stat/scan.h"
+#include "dag/trace/traces.h"
 #include "db/query.h"
 
 #define ALIGNMENT 4096
@@ -46,12 +49,12 @@ static const struct {
 #define DARSHAN_MAX (sizeof(darshan) / sizeof(darshan[0]))
 
 struct accesses {
-	int64_t count, bytes, placed; /* placed: the offset is known */
+	int64_t count, bytes, placed; /* placed: accesses with a known offset */
 	int64_t traits[TRAIT_MAX];
 	int64_t classes[CLASS_MAX];
 };
 
-/* Where a handle is. */
+/* The last access of a handle. */
 struct place {
 	int64_t end, offset, distance;
 	bool used, moved;
@@ -61,7 +64,7 @@ struct pattern {
 	struct groups *groups; /* of two struct accesses: reads and writes */
 	struct sparse *places; /* of handles */
 	int keys;
-	int column; /* of what is looked at */
+	int column; /* the first of: writes, handle, offset, bytes */
 	bool powers;
 };
 
@@ -109,7 +112,7 @@ int stat_pattern_add(struct pattern *pattern, const struct query *query)
 	int64_t bytes = query_int(query, column + 3);
 
 	if (!accesses || !place)
-		return stat_out_of_memory();
+		return -ENOMEM;
 	accesses += query_int(query, column); /* writes are the second */
 	accesses->count++;
 	accesses->bytes = saturate_add(accesses->bytes, bytes);
@@ -193,31 +196,36 @@ static void put_rows(struct stat_run *run, const struct pattern *pattern)
 	"reads read_bytes consecutive_reads sequential_reads writes written_bytes consecutive_writes " \
 	"sequential_writes"
 
-/* Without single operations: what the handles say. */
+static void put_handle(struct table *table, const struct query *query, int keys, bool writes)
+{
+	int column = keys + 4 * writes;
+	double count = query_real(query, column);
+
+	if (count == 0)
+		return;
+	stat_put(table, query, 0, keys - 1);
+	table_string(table, writes ? "write" : "read");
+	stat_put(table, query, column, column + 1);
+	table_real(table, query_real(query, column + 2) / count);
+	table_real(table, query_real(query, column + 3) / count);
+	table_row(table);
+}
+
+/* Without single operations: the counts of the handles. */
 static int put_handles(struct stat_run *run)
 {
-	struct pattern pattern = { 0 };
 	struct query *query;
-	int status = stat_query(run, "pattern.handles", HANDLE_COLUMNS, &run->options->choice, &query,
-		    &pattern.keys),
-	    r = 1;
+	int keys;
+	int r = traces_query(run->db, "pattern.handles", HANDLE_COLUMNS, &run->options->choice,
+		&query, &keys, run->failure);
 
-	while (status == 0 && (r = stat_next(run, query)) > 0)
-		for (int writes = 0; writes < 2; writes++) {
-			int column = pattern.keys + 4 * writes;
-			double count = query_real(query, column);
-
-			if (count == 0)
-				continue;
-			stat_put(run->table, query, 0, pattern.keys - 1);
-			table_string(run->table, writes ? "write" : "read");
-			stat_put(run->table, query, column, column + 1);
-			table_real(run->table, query_real(query, column + 2) / count);
-			table_real(run->table, query_real(query, column + 3) / count);
-			table_row(run->table);
-		}
+	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0) {
+		for (int writes = 0; writes < 2; writes++)
+			put_handle(run->table, query, keys, writes);
+		r = 0;
+	}
 	query_end(query);
-	return r < 0 ? EXIT_FAILURE : status;
+	return r;
 }
 
 int stat_pattern_create(int keys, int column, bool powers, struct pattern **ret_pattern)
@@ -227,7 +235,7 @@ int stat_pattern_create(int keys, int column, bool powers, struct pattern **ret_
 	*ret_pattern = pattern;
 	if (!pattern || groups_create(keys ? keys : 1, 2 * sizeof(struct accesses), &pattern->groups) < 0 ||
 		sparse_create(sizeof(struct place), &pattern->places) < 0)
-		return stat_out_of_memory();
+		return -ENOMEM;
 	if (keys == 0)
 		groups_one(pattern->groups);
 	pattern->keys = keys ? keys : 1;
@@ -247,7 +255,7 @@ void stat_pattern_destroy(struct pattern *pattern)
 
 int stat_pattern_put(struct stat_run *run, const struct pattern *pattern)
 {
-	int status = 0;
+	int r = 0;
 
 	table_columns(run->table,
 		"operation count moved_bytes consecutive_share sequential_share "
@@ -255,7 +263,7 @@ int stat_pattern_put(struct stat_run *run, const struct pattern *pattern)
 	if (run->has_ops)
 		put_rows(run, pattern);
 	else
-		status = put_handles(run);
+		r = put_handles(run);
 	table_note(run->table,
 		"consecutive: begins where the last access of the handle ended, sequential: there "
 		"or later, strided: again as far from the last one, random: neither sequential nor "
@@ -265,29 +273,29 @@ int stat_pattern_put(struct stat_run *run, const struct pattern *pattern)
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Strides, alignment and sizes are");
 	stat_note_fidelity(run);
-	return status;
+	return r;
 }
 
 static int fill(struct stat_run *run)
 {
 	struct pattern *pattern = NULL;
 	struct query *query;
-	int keys = 0, r = 1;
-	int status = stat_query(run, "pattern", "writes handle offset bytes", &run->options->choice, &query, &keys);
+	int keys = 0;
+	int r = traces_query(run->db, "pattern", "writes handle offset bytes",
+		&run->options->choice, &query, &keys, run->failure);
 
-	if (status == 0)
-		status = stat_pattern_create(keys, keys, run->options->powers, &pattern);
-	if (status == 0)
+	if (r == 0)
+		r = failure_of_memory(run->failure,
+			stat_pattern_create(keys, keys, run->options->powers, &pattern));
+	if (r == 0)
 		stat_columns(run->table, query, 0, keys - 1);
-	while (status == 0 && (r = stat_next(run, query)) > 0)
-		status = stat_pattern_add(pattern, query);
+	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0)
+		r = failure_of_memory(run->failure, stat_pattern_add(pattern, query));
 	query_end(query);
-	if (r < 0)
-		status = EXIT_FAILURE;
-	if (status == 0)
-		status = stat_pattern_put(run, pattern);
+	if (r == 0)
+		r = stat_pattern_put(run, pattern);
 	stat_pattern_destroy(pattern);
-	return status;
+	return r;
 }
 
 const struct stat_table stat_pattern_table = {

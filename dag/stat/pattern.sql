@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
 
---- pattern of op by command: reads and writes, handle by handle in their order
+--- pattern of op by command: reads and writes, in their order on each handle
 {with}SELECT {keys}, o.name = 'write' AS writes, o.handle, o.offset, o.bytes
 FROM {op id name handle offset bytes | o.name IN ('read', 'write') AND o.result >= 0} {joins o}
 {where o.start_ns | o.start_ns} {order o.id}
 
---- pattern.handles of image by command: what is known of reads and writes without a look at each
+--- pattern.handles of image by command: the counts of reads and writes of the handles
 {with}SELECT {keys}, sum(h.nread) AS reads, sum(h.bread) AS read_bytes,
 	sum(h.consecutive_reads) AS consecutive_reads, sum(h.sequential_reads) AS sequential_reads,
 	sum(h.nwrite) AS writes, sum(h.bwrite) AS written_bytes,

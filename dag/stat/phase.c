@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The table of phases (Table 5 of the ParaTrac paper): jobs, bytes, and how many files and processes were
- * only read or reading, only written or writing, both, or neither.
+ * The table of phases (Table 5 of the ParaTrac paper): jobs, bytes, and how many files were only read, only written,
+ * both, or neither, and the same of processes.
  *
- * Each process counts once, also one that used no file.  Accesses come file by file, so that a file needs no place: what is known of the last one is kept in the
- * phases that it was met in, and counted when another one comes.  What one phase only reads another may
- * write: the total is no sum, but a phase of its own.
+ * Each process counts once, also a process that used no file.  Accesses come file by file, so that no table of files is
+ * needed: each phase remembers its current file and counts it when the next one comes.  A file that one phase only reads
+ * may be written by another phase, so the total is counted as a phase of its own, not as a sum.
  */
 
 #include "dag/stat/stat.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+#include "base/failure.h"
+#include "base/vector.h"
 #include "dag/container/groups.h"
+#include "dag/trace/traces.h"
 #include "db/query.h"
 
 enum { NONE, RO, WO, RW, SIDE_MAX }; /* RO | WO is RW */
@@ -23,20 +28,20 @@ static const int shown[SIDE_MAX] = { RO, WO, RW, NONE };
 struct phase {
 	int64_t jobs;
 	__int128 read_bytes, written_bytes;
-	bool unknown; /* how many bytes */
+	bool unknown; /* the bytes are */
 	uint64_t files[SIDE_MAX], processes[SIDE_MAX];
 	bool has_file;
-	int64_t file; /* the last one */
-	int sides;    /* of that */
+	int64_t file; /* the current one */
+	int sides;    /* of the current file */
 	bool started;
-	int64_t start_ns; /* of its first process or job */
+	int64_t start_ns; /* when its first process or job began */
 };
 
 struct process {
-	int64_t id; /* 0: the process is not known */
+	int64_t id; /* 0: the unknown process */
 	int64_t start_ns;
 	struct phase *phase;
-	bool met;
+	bool used_files;
 	int sides;
 };
 
@@ -44,7 +49,7 @@ struct phases {
 	struct groups *groups; /* of struct phase */
 	int keys;
 	struct phase total;
-	struct process *processes; /* by their ids */
+	struct process *processes; /* in ascending order of ids */
 	size_t n_processes;
 };
 
@@ -59,22 +64,13 @@ static void begin(struct phase *phase, int64_t start_ns)
 
 static int add_process(struct phases *all, const struct query *query)
 {
-	struct process *process;
-
-	if ((all->n_processes & (all->n_processes - 1)) == 0) {
-		process = reallocarray(all->processes, all->n_processes ? 2 * all->n_processes : 1,
-			sizeof(*process));
-		if (!process)
-			return stat_out_of_memory();
-		all->processes = process;
-	}
-	process = &all->processes[all->n_processes++];
-	*process = (struct process){
+	const struct process process = {
 		.id = query_int(query, all->keys),
 		.start_ns = query_int(query, all->keys + 1),
 		.phase = groups_find(all->groups, query),
 	};
-	return process->phase ? 0 : stat_out_of_memory();
+
+	return process.phase ? vector_push(all->processes, all->n_processes, process) : -ENOMEM;
 }
 
 static int add_jobs(struct phases *all, const struct query *query)
@@ -83,7 +79,7 @@ static int add_jobs(struct phases *all, const struct query *query)
 	struct phase *phase = total ? &all->total : groups_find(all->groups, query);
 
 	if (!phase)
-		return stat_out_of_memory();
+		return -ENOMEM;
 	phase->jobs = query_int(query, all->keys);
 	if (phase->jobs)
 		begin(phase, query_int(query, all->keys + 1));
@@ -128,11 +124,11 @@ static int add_access(struct phases *all, const struct query *query)
 	int64_t id = query_int(query, ACCESS_PROCESS);
 	int sides = (query_int(query, ACCESS_READS) ? RO : NONE) | (query_int(query, ACCESS_WRITES) ? WO : NONE);
 	struct process *process =
-		bsearch(&id, all->processes, all->n_processes, sizeof(*process), compare_ids);
+		vector_find(&id, all->processes, all->n_processes, sizeof(*process), compare_ids);
 
-	/* A process that is in no trace is the unknown one. */
+	/* A process without a row is the unknown one. */
 	process = process ? process : all->processes;
-	process->met = true;
+	process->used_files = true;
 	process->sides |= sides;
 	add_to(process->phase, query, sides);
 	add_to(&all->total, query, sides);
@@ -144,7 +140,7 @@ static void count_processes(struct phases *all)
 	for (size_t i = 0; i < all->n_processes; i++) {
 		struct process *process = &all->processes[i];
 
-		if (!process->met && process->id == 0)
+		if (!process->used_files && process->id == 0)
 			continue;
 		process->phase->processes[process->sides]++;
 		all->total.processes[process->sides]++;
@@ -165,18 +161,20 @@ static int read_all(struct stat_run *run, const char *name, const char *columns,
 	int (*add)(struct phases *all, const struct query *query))
 {
 	struct query *query;
-	int keys, status = stat_query(run, name, columns, &run->options->choice, &query, &keys), r = 1;
+	int keys;
+	int r = traces_query(run->db, name, columns, &run->options->choice, &query, &keys,
+		run->failure);
 
-	if (status == 0 && !all->groups) {
+	if (r == 0 && !all->groups) {
 		all->keys = keys;
 		stat_columns(run->table, query, 0, all->keys - 1);
-		if (groups_create(all->keys, sizeof(struct phase), &all->groups) < 0)
-			status = stat_out_of_memory();
+		r = failure_of_memory(run->failure,
+			groups_create(all->keys, sizeof(struct phase), &all->groups));
 	}
-	while (status == 0 && (r = stat_next(run, query)) > 0)
-		status = add(all, query);
+	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0)
+		r = failure_of_memory(run->failure, add(all, query));
 	query_end(query);
-	return r < 0 ? EXIT_FAILURE : status;
+	return r;
 }
 
 static void put_bytes(struct table *table, const struct phase *phase, __int128 bytes)
@@ -201,11 +199,11 @@ static void put_phase(struct table *table, const struct phase *phase)
 
 static int put_phases(struct stat_run *run, const struct phases *all)
 {
-	size_t n = groups_count(all->groups), *order = groups_by_time(all->groups, offsetof(struct phase, start_ns));
+	cleanup_free size_t *order = groups_by_time(all->groups, offsetof(struct phase, start_ns));
 
 	if (!order)
-		return stat_out_of_memory();
-	for (size_t i = 0; i < n; i++) {
+		return failure_memory(run->failure);
+	for (size_t i = 0; i < groups_count(all->groups); i++) {
 		const struct phase *phase = groups_data(all->groups, order[i]);
 
 		if (!phase->started)
@@ -213,7 +211,6 @@ static int put_phases(struct stat_run *run, const struct phases *all)
 		groups_put(all->groups, order[i], 0, all->keys - 1, run->table);
 		put_phase(run->table, phase);
 	}
-	free(order);
 	return 0;
 }
 
@@ -231,24 +228,24 @@ static void put_total(struct stat_run *run, const struct phases *all)
 static int fill(struct stat_run *run)
 {
 	struct phases all = { 0 };
-	int status = read_all(run, "phase.processes", "id start_ns", &all, add_process);
+	int r = read_all(run, "phase.processes", "id start_ns", &all, add_process);
 
-	if (status == 0)
-		status = read_all(run, "phase.jobs", "jobs start_ns total", &all, add_jobs);
+	if (r == 0)
+		r = read_all(run, "phase.jobs", "jobs start_ns total", &all, add_jobs);
 	table_columns(run->table,
 		"jobs read_bytes written_bytes files_ro files_wo files_rw files_none processes_ro "
 		"processes_wo processes_rw processes_none");
-	if (status == 0)
-		status = read_all(run, "phase", ACCESS_COLUMNS, &all, add_access);
-	if (status == 0) {
+	if (r == 0)
+		r = read_all(run, "phase", ACCESS_COLUMNS, &all, add_access);
+	if (r == 0) {
 		count_processes(&all);
 		count_files(&all);
-		status = put_phases(run, &all);
+		r = put_phases(run, &all);
 		put_total(run, &all);
 	}
 	groups_destroy(all.groups);
 	free(all.processes);
-	if (status == 0 && !run->has_files)
+	if (r == 0 && !run->has_files)
 		stat_blank(run, "read_bytes written_bytes files_ro files_wo files_rw files_none "
 				"processes_ro "
 				"processes_wo processes_rw processes_none");
@@ -258,7 +255,7 @@ static int fill(struct stat_run *run)
 		"written, rw: both, none: neither.  A mapped or executed file was read; a file that was made or "
 		"emptied was written.");
 	stat_note_fidelity(run);
-	return status;
+	return r;
 }
 
 const struct stat_table stat_phase_table = {

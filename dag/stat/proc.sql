@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
---- proc of process: each process, as wfprof's pprof has it, and more
+--- proc of process: each process, with the columns of wfprof's pprof and more
 {with *}SELECT p.xform, p.pid, p.ppid, p.exe, p.lstart, p.lstop,
 	p.start_ns / 1e9 AS tstart, p.end_ns / 1e9 AS tstop,
 	p.vmpeak_bytes / 1024 AS vmpeak, p.rsspeak_bytes / 1024 AS rsspeak,

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "dag/stat/scan.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/failure.h"
 #include "base/saturate.h"
 #include "dag/container/sparse.h"
 #include "dag/stat/stat.h"
 #include "dag/trace/compose.h"
+#include "dag/trace/traces.h"
 #include "db/query.h"
 
-/* Columns of the query "scan": what a table looks at stands together. */
+/* Columns of the query "scan".  Those that a table needs are neighbours. */
 enum column { ALL, OPERATION, LATENCY, FAILED, WRITES, HANDLE, OFFSET, BYTES, INTERVAL };
 
 struct interval {
@@ -22,7 +25,7 @@ struct stat_scan {
 	struct pattern *pattern;
 	struct values *latency, *reads, *writes;
 	struct sparse *intervals;
-	int64_t last; /* in which there was an operation */
+	int64_t last; /* the last interval with an operation */
 };
 
 /* ---- intervals ---- */
@@ -33,7 +36,7 @@ static int add_interval(struct stat_scan *scan, const struct query *query, bool 
 	struct interval *interval = n < 0 ? NULL : sparse_at(scan->intervals, n);
 
 	if (!interval)
-		return n < 0 ? 0 : stat_out_of_memory();
+		return n < 0 ? 0 : -ENOMEM;
 	interval->operations++;
 	scan->last = n > scan->last ? n : scan->last;
 	if (data) {
@@ -47,53 +50,51 @@ static int add_interval(struct stat_scan *scan, const struct query *query, bool 
 
 /* ---- the pass ---- */
 
-/* data: it is a read or a write that did not fail. */
+/* An operation; reads and writes that did not fail have data. */
 static int add_row(struct stat_scan *scan, const struct query *query)
 {
 	bool data = query_type(query, WRITES) != QUERY_NULL;
-	int status = stat_sys_add(scan->sys, LATENCY, query);
+	int r = stat_sys_add(scan->sys, LATENCY, query);
 
-	if (status == 0)
-		status = stat_values_add(scan->latency, query);
-	if (status == 0 && data)
-		status = stat_pattern_add(scan->pattern, query);
-	if (status == 0 && data)
-		status = stat_values_add(query_int(query, WRITES) ? scan->writes : scan->reads,
-			query);
-	return status ? status : add_interval(scan, query, data);
+	if (r == 0)
+		r = stat_values_add(scan->latency, query);
+	if (r == 0 && data)
+		r = stat_pattern_add(scan->pattern, query);
+	if (r == 0 && data)
+		r = stat_values_add(query_int(query, WRITES) ? scan->writes : scan->reads, query);
+	return r < 0 ? r : add_interval(scan, query, data);
 }
 
 static int create_parts(struct stat_scan *scan)
 {
-	int status = stat_sys_create(OPERATION, 1, &scan->sys);
+	int r = stat_sys_create(OPERATION, 1, &scan->sys);
 
-	if (status == 0 && sparse_create(sizeof(struct interval), &scan->intervals) < 0)
-		status = stat_out_of_memory();
-	if (status == 0)
-		status = stat_pattern_create(0, WRITES, false, &scan->pattern);
-	if (status == 0)
-		status = stat_values_create(LATENCY, "value_ns", &scan->latency);
-	if (status == 0)
-		status = stat_values_create(BYTES, "value_bytes", &scan->reads);
-	return status ? status : stat_values_create(BYTES, "value_bytes", &scan->writes);
+	if (r == 0)
+		r = sparse_create(sizeof(struct interval), &scan->intervals);
+	if (r == 0)
+		r = stat_pattern_create(0, WRITES, false, &scan->pattern);
+	if (r == 0)
+		r = stat_values_create(LATENCY, "value_ns", &scan->latency);
+	if (r == 0)
+		r = stat_values_create(BYTES, "value_bytes", &scan->reads);
+	return r < 0 ? r : stat_values_create(BYTES, "value_bytes", &scan->writes);
 }
 
-int stat_scan_create(struct query_db *db, const struct choice *choice, struct stat_scan **ret_scan)
+int stat_scan_create(struct query_db *db, const struct choice *choice, struct stat_scan **ret_scan,
+	struct failure *failure)
 {
-	const struct stat_options options = { .choice = *choice };
-	struct stat_run run = { .options = &options, .db = db };
 	struct stat_scan *scan = calloc(1, sizeof(*scan));
 	struct query *query = NULL;
-	int status = scan ? create_parts(scan) : stat_out_of_memory(), r = 1;
+	int r = failure_of_memory(failure, scan ? create_parts(scan) : -ENOMEM);
 
 	*ret_scan = scan;
-	if (status == 0)
-		status = stat_query(&run, "scan", "name latency_ns failed writes handle offset bytes n", choice,
-			&query, NULL);
-	while (status == 0 && (r = stat_next(&run, query)) > 0)
-		status = add_row(scan, query);
+	if (r == 0)
+		r = traces_query(db, "scan", "name latency_ns failed writes handle offset bytes n",
+			choice, &query, NULL, failure);
+	while (r == 0 && (r = traces_next(db, query, failure)) > 0)
+		r = failure_of_memory(failure, add_row(scan, query));
 	query_end(query);
-	return r < 0 ? EXIT_FAILURE : status;
+	return r;
 }
 
 void stat_scan_destroy(struct stat_scan *scan)
@@ -133,36 +134,40 @@ int stat_scan_hist(struct stat_run *run, const struct stat_scan *scan)
 								 : scan->writes);
 }
 
+/* Columns of the query "scan.levels". */
+enum { N, FROM, PROCESSES, RSS, LAST };
+
 /* Processes and memory are those of the query, operations and bytes those of the pass. */
+static void put_interval(struct stat_run *run, const struct interval *interval,
+	const struct query *query)
+{
+	stat_put(run->table, query, FROM, FROM);
+	if (run->has_ops) {
+		table_int(run->table, interval->operations);
+		table_int(run->table, interval->read_bytes);
+		table_int(run->table, interval->written_bytes);
+	} else {
+		for (int i = 0; i < 3; i++)
+			table_null(run->table);
+	}
+	stat_put(run->table, query, PROCESSES, RSS);
+}
+
 int stat_scan_time(struct stat_run *run, const struct stat_scan *scan)
 {
 	struct query *query;
-	int status = stat_query(run, "scan.levels", "n from_s processes rss_bytes last", &run->options->choice, &query,
-		    NULL),
-	    r = 1;
-	const struct interval *interval;
+	int r = traces_query(run->db, "scan.levels", "n from_s processes rss_bytes last",
+		&run->options->choice, &query, NULL, run->failure);
 
-	if (status == 0)
-		table_columns(run->table,
-			"from_s operations read_bytes written_bytes processes rss_bytes");
-	while (status == 0 && (r = stat_next(run, query)) > 0) {
-		int64_t n = query_int(query, 0);
+	table_columns(run->table, "from_s operations read_bytes written_bytes processes rss_bytes");
+	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0) {
+		int64_t n = query_int(query, N);
+		bool shown = n <= query_int(query, LAST) || n <= scan->last;
+		const struct interval *interval = shown ? sparse_at(scan->intervals, n) : NULL;
 
-		if (n > query_int(query, 4) && n > scan->last)
-			continue;
-		stat_put(run->table, query, 1, 1);
-		interval = sparse_at(scan->intervals, n);
-		if (!interval)
-			status = stat_out_of_memory();
-		if (run->has_ops && interval) {
-			table_int(run->table, interval->operations);
-			table_int(run->table, interval->read_bytes);
-			table_int(run->table, interval->written_bytes);
-		} else {
-			for (int i = 0; i < 3; i++)
-				table_null(run->table);
-		}
-		stat_put(run->table, query, 2, 3);
+		if (interval)
+			put_interval(run, interval, query);
+		r = shown && !interval ? failure_memory(run->failure) : 0;
 	}
 	query_end(query);
 	table_note(run->table,
@@ -172,5 +177,5 @@ int stat_scan_time(struct stat_run *run, const struct stat_scan *scan)
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Operations and bytes are");
 	stat_note_fidelity(run);
-	return r < 0 ? EXIT_FAILURE : status;
+	return r;
 }

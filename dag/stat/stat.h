@@ -3,8 +3,9 @@
 #define DAG_STAT_STAT_H
 
 /*
- * The tables of wfstat.  Each is a function that asks the trace by the queries of the .sql file beside it, and fills
- * a table.  Errors are printed where they occur; results are exit statuses.
+ * The tables of wfstat.  Each is a function that runs the queries of the .sql file beside it and fills a table.
+ *
+ * Functions return 0, or a negative errno with run->failure set (stat_sql(): with the failure set).
  */
 
 #include <stdbool.h>
@@ -14,12 +15,14 @@
 #include "dag/output/table.h"
 #include "dag/stat/options.h"
 
+struct failure;
 struct query;
 struct query_db;
 
 struct stat_run {
 	const struct stat_options *options;
 	struct query_db *db;
+	struct failure *failure;
 	struct table *table;
 	struct table_style style;
 	bool has_ops;   /* single operations were recorded */
@@ -42,52 +45,49 @@ enum stat_option {
 /* One table; tables.h lists them. */
 struct stat_table {
 	const char *name;
-	int (*fill)(struct stat_run *run); /* an exit status */
-	bool needs_ops;	     /* it looks at single operations */
-	int options;	     /* of enum stat_option */
-	const char *queries; /* names, with blanks between them; "values." is completed by --of */
+	int (*fill)(struct stat_run *run);
+	bool needs_ops; /* it reads single operations */
+	int options;    /* of enum stat_option */
+	/* Names, separated by blanks.  The value of --of is appended to "values.". */
+	const char *queries;
 	const char *help;
-	const char *own_keys; /* it has a row for each of these anyway, so that --by refuses them; NULL: none */
+	/* What it always has a row for, so that --by must not name it; NULL: nothing. */
+	const char *own_keys;
 };
 
 /* ---- all of them ---- */
 
-bool stat_is_table(const char *name);
+/* NULL: there is no such table.  name NULL: the overview. */
+const struct stat_table *stat_find_table(const char *name);
 void stat_print_tables(FILE *out);
-/* Do the options go with the table?  0, or prints why not. */
-int stat_check(const struct stat_options *options);
-/* Does it look at single operations? */
+/* The index of a value of --of; -1: there is no such value. */
+int stat_find_value(const char *of);
+/* Does the table of these options read single operations? */
 bool stat_needs_ops(const struct stat_options *options);
-int stat_table(struct stat_run *run);
-/* Sets what of a run is known, before its table. */
+/* Sets .has_ops and .has_files, before stat_table(). */
 int stat_look(struct stat_run *run);
-/* Prints its queries. */
-int stat_sql(const struct stat_options *options, FILE *out);
+/* Fills run->table. */
+int stat_table(struct stat_run *run);
+/* Prints the queries of the table. */
+int stat_sql(const struct stat_options *options, FILE *out, struct failure *failure);
 
 /* ---- for the tables ---- */
 
-/* Starts a query.  keys: how many of its columns rows are grouped by, or NULL.  The columns behind these are the ones of
- * these names (query_bind()); NULL: as they stand. */
-int stat_query(struct stat_run *run, const char *name, const char *columns, const struct choice *choice,
-	struct query **ret_query, int *ret_keys);
-/* The next row: 1, 0 at the end, -1 after an error, which is printed. */
-int stat_next(struct stat_run *run, struct query *query);
-/* Fills the table with the rows of a query as they are.  changes: something in them will be changed. */
+/* Fills the table with the rows of a query.  changes: the caller will change cells. */
 int stat_rows(struct stat_run *run, const char *name, bool changes);
-/* Adds columns first to last of the row to the table. */
-void stat_put(struct table *table, const struct query *query, int first, int last);
-/* Names of these columns. */
+/* Adds the names of columns first to last of the query to the table. */
 void stat_columns(struct table *table, const struct query *query, int first, int last);
-int stat_out_of_memory(void);
-/* After the columns, for tables of whose rows nothing is changed later: they need not be kept. */
+/* Adds these columns of the current row to the table. */
+void stat_put(struct table *table, const struct query *query, int first, int last);
+/* Behind the columns of a table whose cells are not changed later: rows are printed at once if the options allow it. */
 void stat_stream(struct stat_run *run);
 
-/* What these columns say is not known; names with blanks between them. */
+/* Makes the values of these columns unknown.  columns: names, separated by blanks. */
 void stat_blank(struct stat_run *run, const char *columns);
 
-/* What numbers of reads and writes mean, as a note. */
+/* Notes what numbers of reads and writes mean. */
 void stat_note_fidelity(struct stat_run *run);
-/* That there are no single operations, as a note. */
+/* Notes that there are no single operations.  what: "X is", the numbers that are unknown therefore. */
 void stat_note_no_ops(struct stat_run *run, const char *what);
 
 #endif

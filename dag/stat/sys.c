@@ -4,11 +4,15 @@
 
 #include "dag/stat/stat.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+#include "base/failure.h"
 #include "dag/container/distribution.h"
 #include "dag/container/groups.h"
 #include "dag/stat/scan.h"
+#include "dag/trace/traces.h"
 #include "db/query.h"
 
 struct call {
@@ -22,17 +26,18 @@ int stat_sys_add(struct groups *groups, int column, const struct query *query)
 	struct call *call = groups_find(groups, query);
 
 	if (!call || distribution_add(&call->latency, query_int(query, column), true) < 0)
-		return stat_out_of_memory();
+		return -ENOMEM;
 	call->failed += query_int(query, column + 1);
 	return 0;
 }
 
 int stat_sys_create(int first, int keys, struct groups **ret_groups)
 {
-	if (groups_create(keys, sizeof(struct call), ret_groups) < 0)
-		return stat_out_of_memory();
-	groups_begin_at(*ret_groups, first);
-	return 0;
+	int r = groups_create(keys, sizeof(struct call), ret_groups);
+
+	if (r == 0)
+		groups_begin_at(*ret_groups, first);
+	return r;
 }
 
 void stat_sys_destroy(struct groups *groups)
@@ -61,17 +66,18 @@ static void put_numbers(struct table *table, const struct distribution *d, int64
 	table_row(table);
 }
 
-/* The values go from the parts to the whole: twice there would be no room for them. */
+/* The values move from the parts to the total: memory may have no room for two copies. */
 static int put_rows(struct stat_run *run, const struct groups *groups, int keys)
 {
 	size_t n = groups_count(groups);
-	struct distribution **parts = calloc(n + 1, sizeof(*parts)), total = { 0 };
+	cleanup_free struct distribution **parts = calloc(n + 1, sizeof(*parts));
+	struct distribution total = { 0 };
 	uint64_t count = 0;
 	__int128 sum_ns = 0;
 	int64_t failed = 0;
 
 	if (!parts)
-		return stat_out_of_memory();
+		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		struct call *call = groups_data(groups, i);
 
@@ -86,10 +92,8 @@ static int put_rows(struct stat_run *run, const struct groups *groups, int keys)
 		put_numbers(run->table, parts[i], ((struct call *)groups_data(groups, i))->failed,
 			count, sum_ns);
 	}
-	if (distribution_join(&total, parts, n) < 0) {
-		free(parts);
-		return stat_out_of_memory();
-	}
+	if (distribution_join(&total, parts, n) < 0)
+		return -ENOMEM;
 	distribution_sort(&total);
 	if (n) {
 		table_string(run->table, "Total");
@@ -99,44 +103,42 @@ static int put_rows(struct stat_run *run, const struct groups *groups, int keys)
 		table_total(run->table);
 	}
 	distribution_finish(&total);
-	free(parts);
 	return 0;
 }
 
 int stat_sys_put(struct stat_run *run, const struct groups *groups, int keys)
 {
-	int status;
+	int r;
 
 	table_columns(run->table,
 		"count count_share failed sum_ns sum_share mean_ns sd_ns min_ns p50_ns "
 		"p95_ns p99_ns max_ns");
-	status = put_rows(run, groups, keys);
+	r = failure_of_memory(run->failure, put_rows(run, groups, keys));
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Operations are");
 	stat_note_fidelity(run);
-	return status;
+	return r;
 }
 
 static int fill(struct stat_run *run)
 {
 	struct groups *groups = NULL;
 	struct query *query;
-	int keys = 0, r = 1;
-	int status = stat_query(run, "sys", "latency_ns failed", &run->options->choice, &query, &keys);
+	int keys = 0;
+	int r = traces_query(run->db, "sys", "latency_ns failed", &run->options->choice, &query,
+		&keys, run->failure);
 
-	if (status == 0)
-		status = stat_sys_create(0, keys, &groups);
-	if (status == 0)
+	if (r == 0)
+		r = failure_of_memory(run->failure, stat_sys_create(0, keys, &groups));
+	if (r == 0)
 		stat_columns(run->table, query, 0, keys - 1);
-	while (status == 0 && (r = stat_next(run, query)) > 0)
-		status = stat_sys_add(groups, keys, query);
+	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0)
+		r = failure_of_memory(run->failure, stat_sys_add(groups, keys, query));
 	query_end(query);
-	if (r < 0)
-		status = EXIT_FAILURE;
-	if (status == 0)
-		status = stat_sys_put(run, groups, keys);
+	if (r == 0)
+		r = stat_sys_put(run, groups, keys);
 	stat_sys_destroy(groups);
-	return status;
+	return r;
 }
 
 const struct stat_table stat_sys_table = {

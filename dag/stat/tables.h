@@ -2,7 +2,7 @@
 #ifndef DAG_STAT_TABLES_H
 #define DAG_STAT_TABLES_H
 
-/* All tables of wfstat, in the order of its help.  Each is in a file of its name, as stat_NAME_table. */
+/* All tables of wfstat, in the order of its help.  The file NAME.c defines stat_NAME_table. */
 
 #define STAT_TABLES(X) \
 	X(overview)    \

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What went on in each interval. */
+/* Operations, bytes, processes and memory in each interval. */
 
-#include <stdlib.h>
-
-#include "base/err.h"
+#include "base/failure.h"
 #include "dag/output/chart.h"
 #include "dag/stat/stat.h"
+#include "dag/trace/traces.h"
 #include "db/query.h"
 
 static int draw(struct stat_run *run)
@@ -28,7 +27,7 @@ static int draw(struct stat_run *run)
 					table_find(run->table, curves[i].column), &y))
 				chart_point(chart, x, y);
 	}
-	return chart_finish(chart, o->svg, o->png, o->gnuplot);
+	return chart_finish(chart, o->svg, o->png, o->gnuplot, run->failure);
 }
 
 #define INTERVAL_MAX 1000000
@@ -38,36 +37,35 @@ static int check_span(struct stat_run *run)
 {
 	const struct choice *c = &run->options->choice;
 	struct query *query;
-	int status = stat_query(run, "time.span", "span_ns", c, &query, NULL), r = 0;
+	int r = traces_query(run->db, "time.span", "span_ns", c, &query, NULL, run->failure);
 	int64_t span_ns = 0;
 
-	if (status == 0 && (r = stat_next(run, query)) > 0)
+	if (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0)
 		span_ns = query_int(query, 0);
 	query_end(query);
 	if (r < 0)
-		return EXIT_FAILURE;
+		return r;
 	if (c->to_ns && c->to_ns < span_ns)
 		span_ns = c->to_ns;
-	if (status == 0 && span_ns / c->step_ns > INTERVAL_MAX)
-		return err_status(EXIT_USAGE,
+	if (span_ns / c->step_ns > INTERVAL_MAX)
+		return failure_set(run->failure, FAILURE_USAGE,
 			"%.0f s would be %lld intervals: give a longer --interval, or a part "
 			"by --from and --to",
 			(double)span_ns / 1e9, (long long)(span_ns / c->step_ns));
-	return status;
+	return 0;
 }
 
 static int fill(struct stat_run *run)
 {
-	int status = check_span(run);
+	int r = check_span(run);
 
-	if (status)
-		return status;
-	status = stat_rows(run, run->options->files ? "time.files" : "time", !run->options->files);
-
-	if (status == 0 && !run->options->files && !run->has_ops)
+	if (r < 0)
+		return r;
+	r = stat_rows(run, run->options->files ? "time.files" : "time", !run->options->files);
+	if (r == 0 && !run->options->files && !run->has_ops)
 		stat_blank(run, "operations read_bytes written_bytes files");
-	if (status == 0 && !run->options->files)
-		status = draw(run);
+	if (r == 0 && !run->options->files)
+		r = draw(run);
 	table_note(run->table, run->options->files
 				       ? "An operation belongs to the interval in which it began."
 				       : "An operation belongs to the interval in which it began; "
@@ -80,7 +78,7 @@ static int fill(struct stat_run *run)
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Operations, bytes and files are");
 	stat_note_fidelity(run);
-	return status;
+	return r;
 }
 
 const struct stat_table stat_time_table = {
@@ -89,5 +87,5 @@ const struct stat_table stat_time_table = {
 	.needs_ops = true,
 	.options = STAT_PICTURE | STAT_CHOICE | STAT_TIME | STAT_OPERATION,
 	.queries = "time",
-	.help = "what went on in each interval",
+	.help = "operations, bytes, processes and memory in each interval",
 };

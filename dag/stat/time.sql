@@ -24,6 +24,6 @@ FROM bounds b LEFT JOIN step s ON s.n = b.n LEFT JOIN lived l ON l.n = b.n
 FROM {op name start_ns bytes file | o.file IS NOT NULL} {joins o f}
 {where o.start_ns | o.start_ns} GROUP BY 1, o.file ORDER BY 1, min(o.start_ns), o.file
 
---- time.span of process: how long it went on
+--- time.span of process: the length of the run
 {with end_ns}SELECT max(max(max(p.start_ns, coalesce(p.end_ns, p.start_ns))) - {t0}, coalesce((SELECT value FROM trace
 	WHERE key = 'end_ns'), 0) - {t0}) AS span_ns FROM proc p

@@ -2,11 +2,13 @@
 
 /* Use of the processor, and where the rest of the time went. */
 
-#include <stdlib.h>
+#include <errno.h>
 
+#include "base/failure.h"
 #include "base/saturate.h"
 #include "dag/container/distribution.h"
 #include "dag/stat/levels.h"
+#include "dag/trace/traces.h"
 #include "db/query.h"
 
 enum { LIFE, CPU, QUEUE, BLOCK_IO, MEMORY, TRACED_IO, PART_MAX };
@@ -24,11 +26,11 @@ static int add_use(struct level *level, const struct query *query)
 	int column = level->keys + 1;
 
 	if (!use)
-		return stat_out_of_memory();
+		return -ENOMEM;
 	use->count++;
 	if (query_type(query, column) != QUERY_NULL &&
 		reals_add(&use->utilization, query_real(query, column)) < 0)
-		return stat_out_of_memory();
+		return -ENOMEM;
 	for (int i = 0; i < PART_MAX; i++) {
 		use->unknown[i] |= query_type(query, column + 1 + i) == QUERY_NULL;
 		use->parts[i] = saturate_add(use->parts[i], query_int(query, column + 1 + i));
@@ -40,18 +42,18 @@ static int read_uses(struct stat_run *run, const char *name, const struct choice
 	struct level *level)
 {
 	struct query *query;
-	int status = stat_query(run, name, NULL, choice, &query, &level->keys), r = 1;
+	int r = traces_query(run->db, name, NULL, choice, &query, &level->keys, run->failure);
 
-	if (status == 0 && groups_create(level->keys + 1, sizeof(struct use), &level->groups) < 0)
-		status = stat_out_of_memory();
-	while (status == 0 && (r = stat_next(run, query)) > 0)
-		status = add_use(level, query);
+	if (r == 0)
+		r = failure_of_memory(run->failure,
+			groups_create(level->keys + 1, sizeof(struct use), &level->groups));
+	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0)
+		r = failure_of_memory(run->failure, add_use(level, query));
 	query_end(query);
-	return r < 0 ? EXIT_FAILURE : status;
+	return r;
 }
 
-/* What is left of a life when all that is known is taken away.  Not known where a process did several
- * things at once. */
+/* The rest is the life without all known parts.  It is unknown if their sum is larger: threads ran at the same time. */
 static void put_parts(struct table *table, const struct use *use)
 {
 	int64_t rest = use->parts[LIFE];
@@ -95,7 +97,6 @@ static void uses_finish(struct level *level)
 	level_finish(level);
 }
 
-/* That is measured; how much longer the run took by it is not. */
 static void note_tracing(struct stat_run *run)
 {
 	int64_t cpu_ns = query_fact(run->db, "tracer_cpu_ns", -1);
@@ -129,14 +130,14 @@ static int fill_table(struct stat_run *run)
 		"cpu_ns queue_ns block_io_ns memory_ns traced_io_ns rest_ns",
 		0, read_uses, put_use };
 	struct level upper = { 0 }, lower = { 0 };
-	int status = levels_fill(run, &kind, &upper, &lower);
+	int r = levels_fill(run, &kind, &upper, &lower);
 
-	if (status == 0)
+	if (r == 0)
 		levels_note_counts(run, &upper, &lower);
 	note_util(run);
 	uses_finish(&upper);
 	uses_finish(&lower);
-	return status;
+	return r;
 }
 
 const struct stat_table stat_util_table = {

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "dag/stat/values.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/failure.h"
 #include "dag/container/groups.h"
 #include "dag/output/chart.h"
 #include "dag/stat/scan.h"
+#include "dag/trace/traces.h"
 #include "db/query.h"
 
 #define BAR_WIDTH 40
@@ -24,35 +27,36 @@ int stat_values_add(struct values *values, const struct query *query)
 	int64_t value = query_int(query, values->column);
 
 	if (!of)
-		return stat_out_of_memory();
+		return -ENOMEM;
 	if (query_type(query, values->column) == QUERY_NULL) {
 		values->unknown++;
 		return 0;
 	}
 	of->classes[class_of(value)]++;
-	return distribution_add(&of->all, value, values->keep) < 0 ? stat_out_of_memory() : 0;
+	return distribution_add(&of->all, value, values->keep);
 }
 
 int values_read(struct stat_run *run, struct values *values)
 {
 	struct query *query;
 	char name[64];
-	int status, r = 1;
+	int r;
 
 	snprintf(name, sizeof(name), "values.%s", run->options->of);
-	status = stat_query(run, name, NULL, &run->options->choice, &query, &values->keys);
-	if (status == 0 &&
-		groups_create(values->keys, sizeof(struct group_values), &values->groups) < 0)
-		status = stat_out_of_memory();
+	r = traces_query(run->db, name, NULL, &run->options->choice, &query, &values->keys,
+		run->failure);
+	if (r == 0)
+		r = failure_of_memory(run->failure,
+			groups_create(values->keys, sizeof(struct group_values), &values->groups));
 	values->column = values->keys;
-	if (status == 0) {
+	if (r == 0) {
 		snprintf(values->unit, sizeof(values->unit), "%s", query_name(query, values->keys));
 		stat_columns(run->table, query, 0, values->keys - 1);
 	}
-	while (status == 0 && (r = stat_next(run, query)) > 0)
-		status = stat_values_add(values, query);
+	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0)
+		r = failure_of_memory(run->failure, stat_values_add(values, query));
 	query_end(query);
-	return r < 0 ? EXIT_FAILURE : status;
+	return r;
 }
 
 int stat_values_create(int column, const char *unit, struct values **ret_values)
@@ -61,7 +65,7 @@ int stat_values_create(int column, const char *unit, struct values **ret_values)
 
 	*ret_values = values;
 	if (!values || groups_create(1, sizeof(struct group_values), &values->groups) < 0)
-		return stat_out_of_memory();
+		return -ENOMEM;
 	groups_one(values->groups);
 	values->keys = 1;
 	values->column = column;
@@ -88,7 +92,6 @@ void values_add_notes(struct stat_run *run, const struct values *values)
 		stat_note_fidelity(run);
 }
 
-/* All keys of a group as one name. */
 const char *values_curve_name(const struct values *values, size_t group, char *out, size_t size)
 {
 	char key[256];
@@ -124,7 +127,6 @@ bool values_show_bars(const struct stat_run *run)
 	return run->options->style.format == TABLE_TEXT && isatty(STDOUT_FILENO);
 }
 
-/* Pictures have seconds. */
 double values_on_axis(const struct values *values, double value)
 {
 	return strstr(values->unit, "_ns") ? value / 1e9 : value;
@@ -148,6 +150,6 @@ int values_finish_chart(struct stat_run *run, struct chart *chart)
 	const struct stat_options *o = run->options;
 
 	return chart || o->svg || o->png || o->gnuplot
-		       ? chart_finish(chart, o->svg, o->png, o->gnuplot)
+		       ? chart_finish(chart, o->svg, o->png, o->gnuplot, run->failure)
 		       : 0;
 }

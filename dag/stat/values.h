@@ -5,7 +5,7 @@
 /*
  * Distributions of one value (--of), group by group: what hist and cdf share (the paper's Figures 5 to 10 and 12).
  *
- * Errors are printed; results are exit statuses.
+ * Functions return 0, or a negative errno with run->failure set.
  */
 
 #include "dag/container/distribution.h"
@@ -25,12 +25,12 @@ struct values {
 	struct groups *groups; /* of struct group_values */
 	int keys;
 	int column;
-	char unit[32]; /* the name of the column, "value_ns" */
-	uint64_t unknown;
-	bool keep;
+	char unit[32];    /* the name of the column, "value_ns" */
+	uint64_t unknown; /* how many values are */
+	bool keep;        /* keep the values themselves */
 };
 
-/* Reads all of a run; values are zeroed before, but for .keep: the values themselves are needed.  To be finished. */
+/* Reads all values of a run.  The struct begins as zeroes, except .keep; the caller finishes it also after an error. */
 int values_read(struct stat_run *run, struct values *values);
 void values_finish(struct values *values);
 void values_add_notes(struct stat_run *run, const struct values *values);
@@ -42,9 +42,9 @@ const char *values_curve_name(const struct values *values, size_t group, char *o
 bool values_show_bars(const struct stat_run *run);
 void values_put_bar(struct stat_run *run, int64_t count, int64_t most);
 
-/* NULL: no picture is asked for, or out of memory; values_finish_chart() tells these apart. */
+/* NULL: no option wants a picture, or out of memory; values_finish_chart() distinguishes the two. */
 struct chart *values_chart(struct stat_run *run, const struct values *values, const char *what, const char *y, int flags);
 int values_finish_chart(struct stat_run *run, struct chart *chart);
-double values_on_axis(const struct values *values, double value); /* pictures have seconds */
+double values_on_axis(const struct values *values, double value); /* ns become seconds */
 
 #endif

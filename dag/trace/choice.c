@@ -132,7 +132,7 @@ bool choice_fits_path(const char *glob, const char *path)
 	return fnmatch(glob, slash && slash[1] && !strchr(glob, '/') ? slash + 1 : path, 0) == 0;
 }
 
-/* Globs as in db/compose.h. */
+/* Does one of the globs for files match?  *ret_any: there is such a glob.  compose.h has the kinds of globs. */
 static bool fits(const struct words *globs, const char *path, bool *ret_any)
 {
 	bool fit = false;
@@ -162,7 +162,7 @@ bool choice_is_any(const struct choice *c)
 	       c->to_ns;
 }
 
-/* The last one: the slots of make -j, from GNU Make 4.4 on. */
+/* The last one: the job slots of make -j, from GNU Make 4.4 on. */
 static const char *const system_files[] = { "path:/bin/*", "path:/dev/*", "path:/etc/*", "path:/gnu/store/*",
 	"path:/lib/*", "path:/lib32/*", "path:/lib64/*", "path:/libx32/*", "path:/nix/store/*", "path:/opt/*",
 	"path:/proc/*", "path:/run/*", "path:/sbin/*", "path:/sys/*", "path:/usr/*", "path:/var/cache/*",

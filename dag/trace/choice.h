@@ -3,8 +3,9 @@
 #define DAG_TRACE_CHOICE_H
 
 /*
- * Options by which the programs of dag/ choose a part of a run, the same in all of them: --include,
- * --exclude, --job, --process, --phase, --from, --to.  Errors are printed; results are exit statuses.
+ * The part of an option parser that all programs of dag/ share: options that choose a part of a run (--include,
+ * --exclude, --job, --process, --phase, --from, --to), and values of several kinds.  As in other option parsers, a
+ * function prints its error and returns 0 or an exit status.
  */
 
 #include <stdint.h>
@@ -12,7 +13,7 @@
 #include "dag/trace/compose.h"
 
 enum choice_option {
-	CHOICE_EXCLUDE = 512, /* out of the way of the options that a program has of its own */
+	CHOICE_EXCLUDE = 512, /* the programs' own options have smaller numbers */
 	CHOICE_FROM,
 	CHOICE_INCLUDE,
 	CHOICE_JOB,
@@ -36,24 +37,24 @@ enum choice_option {
 
 extern const char choice_help[];
 
-/* One of them with its value, which must live as long as the choice; -1: it is none of them. */
+/* Takes one of these options with its value, which must live as long as the choice.  -1: it is another option. */
 int choice_apply(struct choice *choice, int option, const char *value);
-/* After the last. */
+/* Checks the options together, after the last. */
 int choice_check(const struct choice *choice);
-/* Does a glob fit the path of a file?  Without a '/' in it, it is meant for the base name. */
+/* Does a glob match the path of a file?  A glob without '/' is compared with the base name. */
 bool choice_fits_path(const char *glob, const char *path);
-/* Do the globs of a choice take a name of a file? */
+/* Do --include and --exclude leave this path in? */
 bool choice_takes_path(const struct choice *choice, const char *path);
-/* Does it choose anything? */
+/* Is any of these options given? */
 bool choice_is_any(const struct choice *choice);
-/* Leaves out files of the system, which a workflow uses without being about them.  An exit status. */
+/* Leaves out files of the system (/usr, /etc, /dev and others). */
 int choice_hide_system(struct choice *choice);
 void choice_finish(struct choice *choice);
 
-/* Values of others, too; what: the option, for the message. */
+/* Values of other options.  what: the option, for the message. */
 int choice_parse_seconds(const char *what, const char *text, int64_t *ret_ns);
 int choice_parse_count(const char *what, const char *text, int64_t *ret);
-/* One of these names, which are ended by NULL. */
+/* The index of one of these names, which are ended by NULL. */
 int choice_parse_name(const char *what, const char *text, const char *const *names, int *ret);
 
 #endif

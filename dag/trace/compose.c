@@ -2,10 +2,11 @@
 #include "dag/trace/compose.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/failure.h"
 #include "dag/trace/compose_internal.h"
 #include "dag/trace/queries.h"
 
@@ -53,11 +54,10 @@ static enum level section_level(const char *head)
 	return LEVEL_NONE;
 }
 
-void composer_complain(struct composer *c, const char *format, const char *word, size_t len)
+void composer_fail(struct composer *c, const char *format, const char *word, size_t len)
 {
 	if (c->failed == 0)
-		snprintf(c->ret->error, sizeof(c->ret->error), format, (int)len, word);
-	c->failed = -EINVAL;
+		c->failed = failure_set(c->failure, FAILURE_USAGE, format, (int)len, word);
 }
 
 /* ---- the text ---- */
@@ -78,7 +78,7 @@ static void put_part(struct composer *c, const char *name, size_t len)
 			return;
 		}
 	}
-	composer_complain(c, ".sql: there is no part {%.*s}?", name, len);
+	composer_fail(c, ".sql: there is no part {%.*s}?", name, len);
 }
 
 static void put_argument(struct composer *c, const char *name, size_t len, bool others_follow)
@@ -129,11 +129,11 @@ static void put_argument(struct composer *c, const char *name, size_t len, bool 
 	else if (IS("part"))
 		put_part(c, args, args_len);
 	else
-		composer_complain(c, ".sql: what is {%.*s}?", name, word);
+		composer_fail(c, ".sql: what is {%.*s}?", name, word);
 #undef IS
 }
 
-/* From the brace that opens to behind the one that closes it. */
+/* The length from an opening brace up to and including the brace that closes it. */
 static size_t braced(const char *text)
 {
 	int depth = 0;
@@ -145,11 +145,11 @@ static size_t braced(const char *text)
 	return at - text;
 }
 
-/* {where ...} may have braces inside. */
+/* {where ...} may contain arguments in braces. */
 static void expand_argument(struct composer *c, const char *text, size_t len, bool others_follow)
 {
 	struct sql_text *outer = c->out;
-	char *inner;
+	cleanup_free char *inner = NULL;
 
 	c->out = sql_text_create();
 	expand(c, text, len);
@@ -158,8 +158,7 @@ static void expand_argument(struct composer *c, const char *text, size_t len, bo
 	if (inner)
 		put_argument(c, inner, strlen(inner), others_follow);
 	else if (c->failed == 0)
-		c->failed = -ENOMEM;
-	free(inner);
+		c->failed = failure_memory(c->failure);
 }
 
 static bool is_mark(const char *text, const char *mark)
@@ -194,7 +193,7 @@ static void expand(struct composer *c, const char *text, size_t len)
 	}
 }
 
-/* Empty conditions leave blanks behind. */
+/* Removes the blanks and empty lines that empty conditions leave. */
 static void tidy(char *sql)
 {
 	char *to = sql;
@@ -213,15 +212,16 @@ static void tidy(char *sql)
 	*to = '\0';
 }
 
-int compose(const char *name, const struct choice *choice, struct composed *ret)
+int compose(const char *name, const struct choice *choice, char **ret_sql, int *ret_keys,
+	struct failure *failure)
 {
 	const char *head = find_section(name), *text, *end;
-	char *sql;
-	struct composer c = { .choice = choice, .ret = ret };
+	struct composer c = { .choice = choice, .failure = failure };
+	cleanup_free char *sql = NULL;
 
-	*ret = (struct composed){ 0 };
+	*ret_sql = NULL;
 	if (!head)
-		return -ENOENT;
+		return failure_set(failure, -ENOENT, "there is no query '%s'", name);
 	text = strchr(head, '\n') + 1;
 	end = strstr(text, SECTION);
 	end = end ? end : text + strlen(text);
@@ -231,12 +231,13 @@ int compose(const char *name, const struct choice *choice, struct composed *ret)
 	c.out = sql_text_create();
 	expand(&c, text, end - text);
 	sql = sql_text_finish(c.out);
-	ret->keys = c.has_keys ? c.n_keys : 0;
-	if (c.failed == 0 && !sql)
-		c.failed = -ENOMEM;
-	if (c.failed)
-		free(sql);
-	else
-		tidy(ret->sql = sql);
-	return c.failed;
+	if (c.failed < 0)
+		return c.failed;
+	if (!sql)
+		return failure_memory(failure);
+	tidy(sql);
+	*ret_sql = steal_ptr(&sql);
+	if (ret_keys)
+		*ret_keys = c.has_keys ? c.n_keys : 0;
+	return 0;
 }

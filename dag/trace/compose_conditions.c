@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "dag/trace/compose_internal.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/cleanup.h"
+#include "base/failure.h"
 
 enum subject { SUBJECT_FILE = 1, SUBJECT_PROCESS = 2, SUBJECT_EITHER = 3 };
 
@@ -38,7 +39,7 @@ void composer_put_process_match(struct composer *c, const char *glob, bool whole
 		glob, glob);
 }
 
-/* A condition on p and f; files: f is at hand, else the process is asked which files it used. */
+/* A condition on p and f.  files: the query has f; otherwise the condition is that p used such a file. */
 static void put_match(struct composer *c, enum subject subject, const char *glob, bool files)
 {
 	sql_text_put(c->out, "coalesce(");
@@ -75,7 +76,7 @@ bool composer_filters_files(const struct composer *c)
 				       names_subject(&c->choice->exclude, FILES_TOO));
 }
 
-/* Do files make a difference? */
+/* Does the query depend on files, or choose operations? */
 bool composer_chooses_files(const struct composer *c)
 {
 	if (!composer_has_files(c))
@@ -102,7 +103,7 @@ bool composer_chooses_either(const struct composer *c)
 	       names_subject(&c->choice->exclude, ONLY(SUBJECT_EITHER));
 }
 
-/* The globs of some kinds: one of those that include, none of those that exclude. */
+/* A condition for the globs of some kinds: one of them matches; exclude: none of them matches. */
 static void put_globs(struct composer *c, const struct words *globs, int subjects, bool exclude,
 	const char **between)
 {
@@ -137,7 +138,7 @@ void composer_put_time(struct composer *c, const char *args, size_t len, const c
 		first--;
 	for (bar++; *bar == ' '; bar++)
 		;
-	/* What belongs to no time is not in it. */
+	/* Rows without a time are left out. */
 	sql_text_format(c->out,
 		"%s%.*s >= (SELECT value FROM trace WHERE key = 'start_ns') + %lld", *between,
 		(int)(args + len - bar), bar, (long long)o->from_ns);
@@ -149,7 +150,7 @@ void composer_put_time(struct composer *c, const char *args, size_t len, const c
 	*between = " AND ";
 }
 
-/* What is asked of processes alone; inside of proc. */
+/* The conditions on processes, inside of proc. */
 void composer_put_process_conditions(struct composer *c)
 {
 	static const char life[] = "p.start_ns | coalesce(p.end_ns, 9223372036854775807)";
@@ -186,7 +187,7 @@ static void put_operations(struct composer *c, const char **between)
 	*between = " AND ";
 }
 
-/* What is asked of the other rows. */
+/* The conditions on the other rows. */
 void composer_put_conditions(struct composer *c, const char *args, size_t len, const char *between)
 {
 	if (composer_chooses_processes(c))
@@ -200,18 +201,17 @@ void composer_put_conditions(struct composer *c, const char *args, size_t len, c
 	composer_put_time(c, args, len, &between);
 }
 
-/* The same as a value. */
+/* The same conditions as a value. */
 void composer_put_chosen(struct composer *c, const char *args, size_t len)
 {
 	struct sql_text *outer = c->out;
-	char *conditions;
+	cleanup_free char *conditions = NULL;
 
 	c->out = sql_text_create();
 	composer_put_conditions(c, args, len, "");
 	conditions = sql_text_finish(c->out);
 	c->out = outer;
 	if (!conditions && c->failed == 0)
-		c->failed = -ENOMEM;
+		c->failed = failure_memory(c->failure);
 	sql_text_format(c->out, conditions && *conditions ? "(%s)" : "1", conditions);
-	free(conditions);
 }

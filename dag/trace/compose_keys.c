@@ -22,7 +22,7 @@ static const struct dimension dimensions[] = {
 	{ "all", "'all'", NULL, NULL, NULL, "" },
 };
 
-/* What is shown beside an id. */
+/* Columns that accompany an id. */
 static const struct {
 	const char *name;
 	const char *more[3];
@@ -45,7 +45,7 @@ static bool has_images(const struct composer *c)
 	return c->level == LEVEL_IMAGE || c->level == LEVEL_OP;
 }
 
-/* How a key is written here; NULL: it cannot be had. */
+/* The expression of a key in this query; NULL: it has none. */
 static const char *expression(const struct composer *c, const struct dimension *d)
 {
 	if (d->image && has_images(c))
@@ -65,7 +65,7 @@ static void add_need(struct composer *c, const char *expression_)
 							 : 0;
 }
 
-/* NULL after a complaint. */
+/* NULL: the query cannot be grouped by it, and the failure is set. */
 static const struct dimension *find_dimension(struct composer *c, const char *name, size_t len)
 {
 	const struct dimension *d = NULL;
@@ -75,10 +75,9 @@ static const struct dimension *find_dimension(struct composer *c, const char *na
 			d = &dimensions[i];
 	if (d && expression(c, d))
 		return d;
-	composer_complain(c,
+	composer_fail(c,
 		!d ? "cannot group by '%.*s': it must be command, exe, xform, job, phase, process, "
-		     "file, "
-		     "directory, fstype, mount, host, operation, env:NAME or all"
+		     "file, directory, fstype, mount, host, operation, env:NAME or all"
 		: d->op ? "cannot group by '%.*s' here: these are no single operations"
 			: "cannot group by '%.*s' here: what belongs to a process has no file; see "
 			  "'io', 'file' or "
@@ -98,7 +97,7 @@ static void add_key(struct composer *c, const char *name, size_t len)
 		if (d && c->keys[i].dimension == d)
 			return;
 	if (c->n_keys == sizeof(c->keys) / sizeof(c->keys[0])) {
-		composer_complain(c, "too many things to group by, from '%.*s' on", name, len);
+		composer_fail(c, "too many things to group by, from '%.*s' on", name, len);
 		return;
 	}
 	if (variable)

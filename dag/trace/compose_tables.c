@@ -47,7 +47,7 @@ static const char *const process_columns[] = { "end_ns", "image", "host", "pid",
 	"majflt", "cpu_delay_ns", "blkio_delay_ns", "swapin_delay_ns", "reclaim_delay_ns", "tier",
 	"state", "ops", "ops_ns" };
 
-/* Phases that are defined by hand: that of a job is the first that one of its processes fits. */
+/* Phases that the user defines: a job is of the first one that matches one of its processes. */
 static void put_phases(struct composer *c)
 {
 	const struct words *phases = &c->choice->phases;
@@ -87,7 +87,7 @@ static void put_processes(struct composer *c, const char *columns, size_t len)
 	"'/'), ''), '/')) "                                                                     \
 	"AS directory"
 
-/* {with COLUMNS}: must there be a table? */
+/* {with COLUMNS}: the tables that the query needs. */
 void composer_put_with(struct composer *c, const char *columns, size_t len, bool others_follow)
 {
 	const char *between = "WITH ";
@@ -100,7 +100,7 @@ void composer_put_with(struct composer *c, const char *columns, size_t len, bool
 		between = ",\n";
 	}
 	if (c->needs & NEED_IMG)
-		/* A program's name costs more than its path. */
+		/* SQLite takes longer for a program's name than for its path. */
 		sql_text_format(c->out, "%simg AS MATERIALIZED (SELECT id, exe%s FROM image)",
 			between, composer_has_key(c, "command") ? ", program" : ""),
 			between = ",\n";
@@ -114,7 +114,7 @@ void composer_put_with(struct composer *c, const char *columns, size_t len, bool
 		sql_text_put(c->out, "\n");
 }
 
-/* {joins U [p] [i] [f]}: what stands behind U was seen by composer_find_needs(). */
+/* {joins U [p] [i] [f]}: composer_find_needs() has read the words behind U. */
 void composer_put_joins(struct composer *c, const char *args)
 {
 	int n = (int)strcspn(args, " }");
@@ -159,7 +159,7 @@ void composer_put_op(struct composer *c, const char *args, size_t len)
 	sql_text_put(c->out, " LIMIT -1) o");
 }
 
-/* {filters U}: the same, but of the keys nothing. */
+/* {filters U}: only the joins that conditions need, not those of keys. */
 void composer_put_filters(struct composer *c, const char *args, size_t len)
 {
 	if (composer_chooses_processes(c) || composer_chooses_either(c))
@@ -169,7 +169,6 @@ void composer_put_filters(struct composer *c, const char *args, size_t len)
 		sql_text_format(c->out, "LEFT JOIN fil f ON f.id = %.*s.file ", (int)len, args);
 }
 
-/* Before a word is written it must be known which tables all of it needs. */
 void composer_find_needs(struct composer *c, const char *text, const char *end)
 {
 	for (const char *at = text; (at = strstr(at, "{joins ")) && at < end; at++) {

@@ -1,42 +1,41 @@
 -- SPDX-License-Identifier: MIT
 --
--- The language of the queries of dag/, and the parts that several of them need.  Each query stands beside the C file
+-- The language of the queries of dag/, and the parts that several queries share.  Each query stands beside the C file
 -- that reads it, in a file .sql of the same name.  It begins with a line
 --
 --     --- NAME of WHAT by DIMENSIONS: what a row is
 --
--- DIMENSIONS is how rows are grouped unless something else is asked for, WHAT says by what they can be:
--- process (what belongs to a process), use (of a file by a process), part (the same,
--- but grouped by what belongs to the process), image (the same, and the program is
--- known that the process ran then), op (the same, of one operation), file, or none.  In braces stands
--- what depends on the options (trace/compose.h):
+-- DIMENSIONS is how rows are grouped without --by.  WHAT is what a row is made of, and so by what rows can be grouped:
+-- process; use (of a file by a process); part (a use, but grouped by what a process has, not by files); image (a use, with
+-- the program that the process ran at that time); op (an image, but of one operation); file; or none.  The parts in braces
+-- depend on the options (trace/compose.h):
 --
---     {with COLUMNS}  tables for what follows: proc, the processes that are asked for, with these columns
---                     and all that the options need; img, fil: images, files
---     {keys} {group}  the columns that rows are grouped by; the same for GROUP BY ({group N}: they begin
+--     {with COLUMNS}  the tables of the query: proc, the chosen processes, with these columns and those that
+--                     options need; img and fil: images and files
+--     {keys} {group}  the columns by which rows are grouped; the same for GROUP BY ({group N}: they begin
 --                     with the Nth column)
---     {names}         only their names;  {total}  values in their place: 'Total' and NULLs
---     {unit} {of}     what is counted once, a job or a process; which of them
---     {joins U}       what keys and conditions need beside the table U: p of proc, i of img, f of fil;
---                     {joins U p f} these in any case;  {filters U} only what conditions need
---     {where A | B}   conditions on these, and that the time from A to B is asked for
+--     {names}         only their names;  {total}  the keys of a total: 'Total' and NULLs
+--     {unit} {of}     what counts as one: the id of a job or a process; 'job' or 'process'
+--     {joins U}       joins that keys and conditions need beside the table U: p of proc, i of img, f of fil;
+--                     {joins U p f} these always;  {filters U} only those that conditions need
+--     {where A | B}   the conditions on these tables, and on the time from A to B
 --     {chosen A | B}  the same as a value, 0 or 1
---     {and A | B}     the same, behind others;  {time A | B}, {and_time A | B}  only that of time
---     {op COLUMNS | CONDITION}  the table "o" of operations, with these columns and what keys and
---                     conditions need: not all of them are worked out then (LIMIT keeps SQLite from
---                     putting the queries together, and from working out all)
---     {[} {]}         what stands between is left out where files make a difference
---     {file} {/file}  what stands between is left out where they do not
---     {order COLUMN}  where there are joins, which may change the order of operations
+--     {and A | B}     the same, behind other conditions;  {time A | B}, {and_time A | B}  only the condition on the time
+--     {op COLUMNS | CONDITION}  the table "o" of operations, with these columns and those that keys and
+--                     conditions need, so that SQLite computes no others (LIMIT keeps SQLite from flattening
+--                     the query, which would compute all columns)
+--     {[} {]}         the text between them is left out if the query depends on files
+--     {file} {/file}  the text between them is left out if it does not
+--     {order COLUMN}  ORDER BY, if there are joins, which may change the order of operations
 --     {t0} {step}     the begin of the run, and the length of an interval, in ns
---     {part NAME}     what stands below "--+ NAME", which several need
+--     {part NAME}     the text below "--+ NAME"
 --
--- Rows are in the order in which things began.
+-- Rows are in the order of their begin.
 
 --+ memory
 alive AS (SELECT * FROM proc p {time p.start_ns | coalesce(p.end_ns, 9223372036854775807)}),
--- A process has the memory of its last sample, before the first sample that of the first one, without
--- samples its peak.  A process without any of them counts for nothing; if all are without, the sum is NULL.
+-- The memory of a process is that of its last sample; before the first sample, of the first one; without samples, its
+-- peak.  A process without samples and peak counts as 0; if all processes are such, the sum is NULL.
 look AS (SELECT process, t_ns, rss_bytes FROM sample WHERE rss_bytes IS NOT NULL),
 begun AS (SELECT p.id, p.start_ns, p.end_ns, coalesce((SELECT s.rss_bytes FROM look s
 	WHERE s.process = p.id ORDER BY s.t_ns LIMIT 1), p.rsspeak_bytes) AS rss FROM alive p),
@@ -47,7 +46,7 @@ change AS (SELECT t, more, known, rss - coalesce(lag(rss) OVER (PARTITION BY id 
 	FROM seen)
 
 --+ levels
--- A trace may be made up.
+-- The limit is for made-up traces.
 bounds (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM bounds, ends
 	WHERE {t0} + (n + 1) * {step} <= ends.last AND n < 1000000),
 level AS (SELECT t, sum(more) OVER w AS processes, sum(known) OVER w AS known, sum(rss) OVER w AS rss

@@ -3,14 +3,28 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "base/cleanup.h"
+#include "base/failure.h"
 #include "dag/trace/compose.h"
 #include "db/query.h"
 
-/* What traces that were put together do not agree about: the fact counts files, its _path is one of them. */
+int traces_open(const struct words *traces, unsigned how, struct query_db **ret_db,
+	struct failure *failure)
+{
+	int r = query_open(traces->word, traces->n, how, ret_db);
+
+	if (r == -ENOENT && traces->n == 1 && strcmp(traces->word[0], "trace.db") == 0)
+		return failure_set(failure, r,
+			"there is no trace.db here: name the trace, or make one with "
+			"'ftrac run -- COMMAND'");
+	return r < 0 ? failure_set(failure, r, "%s", query_error(*ret_db)) : 0;
+}
+
+/* ---- what is missing ---- */
+
+/* Contradictions between several traces: the fact counts files, its _path is one of them. */
 static const struct {
 	const char *fact, *path, *text;
 } doubts[] = {
@@ -22,80 +36,87 @@ static const struct {
 		"warning: files that by the clock were used before another trace made them: %lld, such as '%s'; each counts as two" },
 };
 
-static void print_doubts(struct query_db *db)
+static void warn_of_doubts(struct query_db *db, traces_warn *warn)
 {
 	for (size_t i = 0; i < sizeof(doubts) / sizeof(doubts[0]); i++) {
 		int64_t n = query_fact(db, doubts[i].fact, 0);
 		const char *path = query_fact_text(db, doubts[i].path);
 
 		if (n)
-			err_print(doubts[i].text, (long long)n, path ? path : "?");
+			warn(doubts[i].text, (long long)n, path ? path : "?");
 	}
 }
 
-int traces_open(const struct words *traces, unsigned how, struct query_db **ret_db)
-{
-	int r = query_open(traces->word, traces->n, how, ret_db);
+/* What was lost while the trace was recorded. */
+static const struct {
+	const char *fact, *text;
+} losses[] = {
+	{ "ops_lost", "warning: %lld operations were lost; numbers are too small" },
+	{ "process_events_lost",
+		"warning: the kernel dropped process events %lld times; processes may be missing" },
+	{ "notes_lost", "warning: %lld notes of make could not be read; dependencies that it "
+			"declares may be missing" },
+};
 
-	if (r == -ENOENT && traces->n == 1 && strcmp(traces->word[0], "trace.db") == 0)
-		return err_status(EXIT_OWN,
-			"there is no trace.db here: name the trace, or make one with "
-			"'ftrac run -- COMMAND'");
-	if (r < 0)
-		return err_status(EXIT_OWN, "%s", query_error(*ret_db));
-	print_doubts(*ret_db);
-	return 0;
-}
-
-bool traces_are_whole(struct query_db *db)
+bool traces_are_whole(struct query_db *db, traces_warn *warn)
 {
-	int64_t complete = query_fact(db, "complete", 0);
-	int64_t ops = query_fact(db, "ops_lost", 0),
-		events = query_fact(db, "process_events_lost", 0),
-		notes = query_fact(db, "notes_lost", 0);
 	const char *stopped = query_fact_text(db, "recording_error");
+	bool whole = query_fact(db, "complete", 0) && !stopped;
 
+	warn_of_doubts(db, warn);
 	if (stopped)
-		err_print("warning: the recording stopped before the run did: %s; numbers are too "
-			  "small",
+		warn("warning: the recording stopped before the run did: %s; numbers are too small",
 			stopped);
-	else if (!complete)
-		err_print("warning: the trace is incomplete: it is still being written, or its "
-			  "writer was "
-			  "killed; numbers are those so far");
-	if (ops)
-		err_print("warning: %lld operations were lost; numbers are too small",
-			(long long)ops);
-	if (events)
-		err_print("warning: the kernel dropped process events %lld times; processes may be "
-			  "missing",
-			(long long)events);
-	if (notes)
-		err_print("warning: %lld notes of make could not be read; dependencies that it "
-			  "declares may be missing",
-			(long long)notes);
-	return complete && !stopped && !ops && !events && !notes;
+	else if (!whole)
+		warn("warning: the trace is incomplete: it is still being written, or its writer "
+		     "was killed; "
+		     "numbers are those so far");
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+		int64_t n = query_fact(db, losses[i].fact, 0);
+
+		if (n)
+			warn(losses[i].text, (long long)n);
+		whole &= n == 0;
+	}
+	return whole;
 }
 
-int traces_each(struct query_db *db, const char *name, const char *columns, const struct choice *choice,
-	int (*add)(void *arg, const struct query *query), void *arg)
-{
-	struct composed composed;
-	struct query *query = NULL;
-	int r = compose(name, choice, &composed);
+/* ---- queries ---- */
 
+int traces_query(struct query_db *db, const char *name, const char *columns,
+	const struct choice *choice, struct query **ret_query, int *ret_keys,
+	struct failure *failure)
+{
+	cleanup_free char *sql = NULL;
+	int keys, r = compose(name, choice, &sql, &keys, failure);
+
+	*ret_query = NULL;
 	if (r < 0)
-		return composed.error[0] ? err_status(EXIT_USAGE, "%s", composed.error)
-					 : err_status(EXIT_OWN, "out of memory");
-	r = query_start(db, composed.sql, &query);
-	free(composed.sql);
-	if (r >= 0 && columns)
-		r = query_bind(query, composed.keys, columns);
-	while (r >= 0 && (r = query_next(query)) > 0)
-		if (add(arg, query) < 0) {
-			query_end(query);
-			return err_status(EXIT_OWN, "out of memory");
-		}
+		return r;
+	if (ret_keys)
+		*ret_keys = keys;
+	r = query_start(db, sql, ret_query);
+	if (r == 0 && columns)
+		r = query_bind(*ret_query, keys, columns);
+	return r < 0 ? failure_set(failure, r, "cannot read the trace: %s", query_error(db)) : 0;
+}
+
+int traces_next(struct query_db *db, struct query *query, struct failure *failure)
+{
+	int r = query_next(query);
+
+	return r < 0 ? failure_set(failure, r, "cannot read the trace: %s", query_error(db)) : r;
+}
+
+int traces_each(struct query_db *db, const char *name, const char *columns,
+	const struct choice *choice, int (*add)(void *arg, const struct query *query), void *arg,
+	struct failure *failure)
+{
+	struct query *query;
+	int r = traces_query(db, name, columns, choice, &query, NULL, failure);
+
+	while (r == 0 && (r = traces_next(db, query, failure)) > 0)
+		r = failure_of_memory(failure, add(arg, query));
 	query_end(query);
-	return r < 0 ? err_status(EXIT_OWN, "cannot read the trace: %s", query_error(db)) : 0;
+	return r;
 }

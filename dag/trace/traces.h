@@ -2,32 +2,50 @@
 #ifndef DAG_TRACE_TRACES_H
 #define DAG_TRACE_TRACES_H
 
-/* How the programs of dag/ open and read their traces.  They print errors. */
+/*
+ * How the programs of dag/ open and read their traces.  On errors a function returns a negative errno and sets the
+ * failure.
+ */
 
 #include <stdbool.h>
 
 #include "base/cli.h"
 
-#define TRACES_EXIT_STRICT 3 /* --strict, and something is missing */
+#define TRACES_EXIT_STRICT \
+	3 /* the exit status of --strict if the trace is incomplete or records were lost */
 
 struct choice;
+struct failure;
 struct query;
 struct query_db;
-
-/* how: see query_open().  The exit status; *ret_db is to be closed in any case. */
-int traces_open(const struct words *traces, unsigned how, struct query_db **ret_db);
 
 /* --foreign, for a trace of another user: in the table of getopt_long(), and in the help. */
 #define TRACES_FOREIGN 1024
 #define TRACES_OPTIONS { "foreign", no_argument, NULL, TRACES_FOREIGN }
 #define TRACES_HELP "      --foreign          read a trace that belongs to another user, too\n"
 
-/* Whether the trace has all of the run.  If not, this prints on stderr what is missing. */
-bool traces_are_whole(struct query_db *db);
+/* how: see query_open().  The caller closes *ret_db also after an error. */
+int traces_open(const struct words *traces, unsigned how, struct query_db **ret_db,
+	struct failure *failure);
 
-/* Reads the columns of these names behind the keys (query_bind(); NULL: as they stand).  Gives each row of a query to add(), which returns 0 or -ENOMEM.  The exit
- * status. */
-int traces_each(struct query_db *db, const char *name, const char *columns, const struct choice *choice,
-	int (*add)(void *arg, const struct query *query), void *arg);
+/* True if the trace has all of the run.  warn(), such as err_print(), gets a line for each thing that is missing, and for
+ * each contradiction between several traces. */
+typedef void traces_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool traces_are_whole(struct query_db *db, traces_warn *warn);
+
+/*
+ * Starts the query of this name, completed by the choice (compose()).  columns: the names of the columns behind the keys,
+ * which are read as columns *ret_keys, *ret_keys + 1 and so on (query_bind()); NULL: all columns in their order.
+ * The caller ends *ret_query also after an error.  ret_keys may be NULL.
+ */
+int traces_query(struct query_db *db, const char *name, const char *columns,
+	const struct choice *choice, struct query **ret_query, int *ret_keys,
+	struct failure *failure);
+/* Goes to the next row: 1; 0: there are no more rows. */
+int traces_next(struct query_db *db, struct query *query, struct failure *failure);
+/* Calls add() for each row of such a query.  add() returns 0 or -ENOMEM. */
+int traces_each(struct query_db *db, const char *name, const char *columns,
+	const struct choice *choice, int (*add)(void *arg, const struct query *query), void *arg,
+	struct failure *failure);
 
 #endif

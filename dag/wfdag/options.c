@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/vector.h"
 #include "base/version.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/traces.h"
@@ -262,7 +263,6 @@ static int add_faster(struct dag_options *o, const char *text)
 {
 	struct replay_options *replay = &o->analyse.replay;
 	const char *equals = strrchr(text, '='), *glob;
-	struct replay_faster *more;
 	char *end = NULL;
 	double factor = equals ? strtod(equals + 1, &end) : 0;
 	int status;
@@ -274,11 +274,8 @@ static int add_faster(struct dag_options *o, const char *text)
 	status = keep(o, strndup(text, equals - text), &glob);
 	if (status)
 		return status;
-	more = reallocarray(o->faster, (size_t)replay->n_faster + 1, sizeof(*more));
-	if (!more)
+	if (vector_push(o->faster, replay->n_faster, (struct replay_faster){ glob, factor }) < 0)
 		return err_status(EXIT_OWN, "out of memory");
-	o->faster = more;
-	o->faster[replay->n_faster++] = (struct replay_faster){ glob, factor };
 	replay->faster = o->faster;
 	return 0;
 }

@@ -3,59 +3,60 @@
 
 #include <errno.h>
 
-#include "base/err.h"
+#include "base/failure.h"
 #include "base/output.h"
 #include "base/place.h"
 #include "dag/export/export.h"
 #include "dag/wfdag/options.h"
 
-static int complain(const struct export *format, const char *file, int r)
+static int set_failure(const struct export *format, const char *file, int r,
+	struct failure *failure)
 {
 	if (!format->picture)
-		return err_status(EXIT_OWN, "cannot write '%s': %s", file, place_explain(r));
+		return failure_set(failure, r, "cannot write '%s': %s", file, place_explain(r));
 	if (r == -ENOENT)
-		return err_status(EXIT_OWN,
+		return failure_set(failure, r,
 			"cannot draw '%s': there is no 'dot'; install Graphviz (Debian: graphviz), "
-			"or write --dot and draw it "
-			"elsewhere",
+			"or write --dot and draw it elsewhere",
 			file);
 	if (r == -ETIMEDOUT)
-		return err_status(EXIT_OWN,
+		return failure_set(failure, r,
 			"cannot draw '%s': dot took more than %d s; choose a part of the graph, or "
-			"write --dot and draw it "
-			"elsewhere",
+			"write --dot and draw it elsewhere",
 			file, EXPORT_PICTURE_SECONDS);
-	return err_status(EXIT_OWN, "cannot draw '%s': %s", file,
+	return failure_set(failure, r, "cannot draw '%s': %s", file,
 		r == -EPROTO ? "dot failed; its message is above" : place_explain(r));
 }
 
 static int write_file(const struct dag_options *o, const struct shape *shape,
-	const struct export *format, const char *file)
+	const struct export *format, const char *file, struct failure *failure)
 {
 	struct output out;
 	int r = output_open(file, &out);
 
 	if (r == 0)
 		r = output_close(&out, export_write(format, shape, &o->dot, out.fd));
-	return r < 0 ? complain(format, file, r) : 0;
+	return r < 0 ? set_failure(format, file, r, failure) : 0;
 }
 
-static int write_files(const struct dag_options *o, const struct shape *shape, bool drawings)
+static int write_files(const struct dag_options *o, const struct shape *shape, bool drawings,
+	struct failure *failure)
 {
-	int status = 0;
+	int r = 0;
 
-	for (int i = 0; exports[i].option && status == 0; i++)
+	for (int i = 0; exports[i].option && r == 0; i++)
 		if (o->outputs[i] && export_is_drawing(&exports[i]) == drawings)
-			status = write_file(o, shape, &exports[i], o->outputs[i]);
-	return status;
+			r = write_file(o, shape, &exports[i], o->outputs[i], failure);
+	return r;
 }
 
-int dag_write_data(const struct dag_options *o, const struct shape *shape)
+int dag_write_data(const struct dag_options *o, const struct shape *shape, struct failure *failure)
 {
-	return write_files(o, shape, false);
+	return write_files(o, shape, false, failure);
 }
 
-int dag_write_drawings(const struct dag_options *o, const struct shape *shape)
+int dag_write_drawings(const struct dag_options *o, const struct shape *shape,
+	struct failure *failure)
 {
-	return write_files(o, shape, true);
+	return write_files(o, shape, true, failure);
 }

@@ -20,11 +20,6 @@
 #include "dag/wfdag/verbs.h"
 #include "db/query.h"
 
-static int out_of_memory(void)
-{
-	return err_status(EXIT_OWN, "out of memory");
-}
-
 /* ---- the shape ---- */
 
 /* A missing name has no file, so its own path is compared with --include and --exclude. */
@@ -34,61 +29,79 @@ static void choose_missing_names(const struct dag_options *o, struct workflow *w
 		w->missing_names[i].chosen &= choice_takes_path(&o->choice, w->missing_names[i].path);
 }
 
-static int select_part(const struct dag_options *o, struct shape *shape)
+static int select_part(const struct dag_options *o, struct shape *shape, struct failure *failure)
 {
 	const char *missing = NULL;
 	int r = reach_select(shape, &o->reach, &missing);
 
 	if (r == -ENOENT)
-		return err_status(EXIT_OWN,
-			"no node fits '%s': give an id as in --json, or a glob for paths or programs; files of the system "
+		return failure_set(failure, r,
+			"no node fits '%s': give an id as in --json, or a glob for paths or "
+			"programs; files of the system "
 			"need --all",
 			missing);
-	return r < 0 ? out_of_memory() : 0;
+	return failure_of_memory(failure, r);
 }
 
-static int reduce(struct shape *shape)
+static int reduce(struct shape *shape, struct failure *failure)
 {
 	int r = reach_reduce(shape);
 
 	if (r == -ELOOP)
-		return err_status(EXIT_OWN, "cannot reduce a graph with cycles, which come from folding: leave out --reduce, --fold or "
-					    "--group-by");
-	return r < 0 ? out_of_memory() : 0;
+		return failure_set(failure, r,
+			"cannot reduce a graph with cycles, which come from folding: leave out "
+			"--reduce, --fold or "
+			"--group-by");
+	return failure_of_memory(failure, r);
 }
 
 /* Reduces after folding, which may make cycles. */
 static int make_shape(const struct dag_options *o, const struct workflow *w,
-	const struct critical *critical, struct shape **ret_shape)
+	const struct critical *critical, struct shape **ret_shape, struct failure *failure)
 {
 	struct shape_options options = o->shape;
-	int status;
+	int r;
 
 	options.critical = critical;
-	status = shape_create(w, &options, ret_shape) < 0 ? out_of_memory()
-							  : select_part(o, *ret_shape);
-	if (status == 0 && fold_shape(*ret_shape, &o->fold) < 0)
-		status = out_of_memory();
-	return status == 0 && o->reduce ? reduce(*ret_shape) : status;
+	r = failure_of_memory(failure, shape_create(w, &options, ret_shape));
+	if (r == 0)
+		r = select_part(o, *ret_shape, failure);
+	if (r == 0)
+		r = failure_of_memory(failure, fold_shape(*ret_shape, &o->fold));
+	return r == 0 && o->reduce ? reduce(*ret_shape, failure) : r;
 }
 
 /* ---- what is written ---- */
 
-static int fold_large(const struct dag_options *o, struct shape *shape)
+static int fold_large(const struct dag_options *o, struct shape *shape, struct failure *failure)
 {
 	int32_t before = shape->folded;
 
 	if (o->max_nodes &&
 		fold_to(shape, o->max_nodes > INT32_MAX ? INT32_MAX : (int32_t)o->max_nodes) < 0)
-		return out_of_memory();
+		return failure_memory(failure);
 	if (shape->folded > before)
 		err_print("%d nodes folded: the graph has %d nodes; --max-nodes 0 shows all",
 			shape->folded - before, shape->n_nodes);
 	return 0;
 }
 
+static int arrange(const struct dag_options *o, struct table *table, struct failure *failure)
+{
+	int r = o->sort ? table_sort(table, o->sort) : 0;
+
+	if (r == -EINVAL)
+		return failure_set(failure, FAILURE_USAGE,
+			"there is no column '%s' to sort by; see 'wfdag %s --format csv' for their "
+			"names",
+			o->sort, o->analysis->name);
+	if (o->top >= 0)
+		table_top(table, (size_t)o->top);
+	return failure_of_memory(failure, r);
+}
+
 static int print_table(const struct dag_options *o, const struct workflow *w,
-	const struct shape *shape, bool whole)
+	const struct shape *shape, bool whole, struct failure *failure)
 {
 	const struct table_style style = { .format = o->format,
 		.raw = o->raw,
@@ -97,23 +110,17 @@ static int print_table(const struct dag_options *o, const struct workflow *w,
 		.name = o->analysis->name,
 		.complete = whole };
 	struct table *table = table_create();
-	int r = table ? o->analysis->fill(table, w, shape, &o->analyse) : -ENOMEM, status = 0;
+	int r = failure_of_memory(failure,
+		table ? o->analysis->fill(table, w, shape, &o->analyse) : -ENOMEM);
 
-	if (r == 0 && o->sort && table_sort(table, o->sort) < 0)
-		status = err_status(EXIT_USAGE,
-			"there is no column '%s' to sort by; see 'wfdag %s --format csv' for their "
-			"names",
-			o->sort, o->analysis->name);
-	if (r == 0 && o->top >= 0)
-		table_top(table, (size_t)o->top);
-	if (r == 0 && status == 0)
-		r = table_print(table, &style, stdout);
+	if (r == 0)
+		r = arrange(o, table, failure);
+	if (r == 0 && (r = table_print(table, &style, stdout)) < 0)
+		r = r == -ENOMEM
+			    ? failure_memory(failure)
+			    : failure_set(failure, r, "cannot write the output: %s", strerror(-r));
 	table_destroy(table);
-	if (r < 0)
-		return r == -ENOMEM
-			       ? out_of_memory()
-			       : err_status(EXIT_OWN, "cannot write the output: %s", strerror(-r));
-	return status;
+	return r;
 }
 
 static bool draws(const struct dag_options *o)
@@ -125,35 +132,36 @@ static bool draws(const struct dag_options *o)
 }
 
 static int write_all(const struct dag_options *o, const struct workflow *w, struct shape *shape,
-	bool whole)
+	bool whole, struct failure *failure)
 {
-	int status = o->max_given && !o->analysis ? fold_large(o, shape) : 0;
+	int r = o->max_given && !o->analysis ? fold_large(o, shape, failure) : 0;
 
-	if (status == 0 && o->analysis)
-		status = print_table(o, w, shape, whole);
-	if (status == 0)
-		status = dag_write_data(o, shape);
-	if (status == 0 && draws(o))
-		status = fold_large(o, shape);
-	return status ? status : dag_write_drawings(o, shape);
+	if (r == 0 && o->analysis)
+		r = print_table(o, w, shape, whole, failure);
+	if (r == 0)
+		r = dag_write_data(o, shape, failure);
+	if (r == 0 && draws(o))
+		r = fold_large(o, shape, failure);
+	return r < 0 ? r : dag_write_drawings(o, shape, failure);
 }
 
 /* ---- the whole ---- */
 
-static int show(const struct dag_options *o, struct workflow *w, bool whole)
+static int show(const struct dag_options *o, struct workflow *w, bool whole,
+	struct failure *failure)
 {
 	struct critical *critical = NULL;
 	struct shape *shape = NULL;
-	int status;
+	int r = failure_of_memory(failure, critical_create(w, false, &critical));
 
 	choose_missing_names(o, w);
-	status = critical_create(w, false, &critical) < 0 ? out_of_memory()
-						   : make_shape(o, w, critical, &shape);
-	if (status == 0)
-		status = write_all(o, w, shape, whole);
+	if (r == 0)
+		r = make_shape(o, w, critical, &shape, failure);
+	if (r == 0)
+		r = write_all(o, w, shape, whole, failure);
 	shape_destroy(shape);
 	critical_destroy(critical);
-	return status;
+	return r;
 }
 
 static int open_and_show(const struct dag_options *o)
@@ -162,18 +170,18 @@ static int open_and_show(const struct dag_options *o)
 	struct workflow *workflow = NULL;
 	struct query_db *db = NULL;
 	struct failure failure = { 0 };
-	int status = traces_open(&o->traces, o->foreign ? QUERY_FOREIGN : 0, &db);
-	bool whole = status == 0 && traces_are_whole(db);
+	bool whole = false;
+	int r = traces_open(&o->traces, o->foreign ? QUERY_FOREIGN : 0, &db, &failure);
 
-	if (status == 0 && workflow_load(db, &options, &workflow, &failure) < 0)
-		status = failure_status(&failure);
-	if (status == 0)
-		status = show(o, workflow, whole);
-	if (status == 0 && o->strict && !whole)
-		status = TRACES_EXIT_STRICT;
+	if (r == 0) {
+		whole = traces_are_whole(db, err_print);
+		r = workflow_load(db, &options, &workflow, &failure);
+	}
+	if (r == 0)
+		r = show(o, workflow, whole, &failure);
 	workflow_destroy(workflow);
 	query_close(db);
-	return status;
+	return r < 0 ? failure_status(&failure) : o->strict && !whole ? TRACES_EXIT_STRICT : 0;
 }
 
 static int show_graph(int argc, char **argv)

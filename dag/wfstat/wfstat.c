@@ -9,6 +9,7 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/failure.h"
 #include "dag/output/table.h"
 #include "dag/stat/options.h"
 #include "dag/stat/stat.h"
@@ -29,47 +30,53 @@ static int arrange(struct stat_run *run)
 	int r = o->sort ? table_sort(run->table, o->sort) : 0;
 
 	if (r == -EINVAL)
-		return err_status(EXIT_USAGE,
-			"no column '%s' to sort by; the columns are those that "
-			"--csv names",
+		return failure_set(run->failure, FAILURE_USAGE,
+			"no column '%s' to sort by; the columns are those that --csv names",
 			o->sort);
-	if (r < 0)
-		return stat_out_of_memory();
 	if (o->top >= 0)
 		table_top(run->table, o->top);
-	return 0;
+	return failure_of_memory(run->failure, r);
 }
 
 static int print(struct stat_run *run)
 {
 	int r = table_print(run->table, &run->style, stdout);
 
-	return r < 0 ? err_status(EXIT_OWN, "cannot write the table: %s", strerror(-r)) : 0;
+	return r < 0 ? failure_set(run->failure, r, "cannot write the table: %s", strerror(-r)) : 0;
 }
 
-static int run_table(const struct stat_options *options)
+static int print_table(const struct stat_options *options)
 {
-	struct stat_run run = { .options = options, .table = table_create() };
+	struct failure failure = { 0 };
+	struct stat_run run = { .options = options, .failure = &failure, .table = table_create() };
 	unsigned how = (stat_needs_ops(options) ? QUERY_OPS : 0) | (options->foreign ? QUERY_FOREIGN : 0);
-	int status = run.table ? traces_open(&options->traces, how, &run.db)
-			       : stat_out_of_memory();
-	bool whole = status == 0 && traces_are_whole(run.db);
+	bool whole = false;
+	int r = run.table ? traces_open(&options->traces, how, &run.db, &failure)
+			  : failure_memory(&failure);
 
-	if (status == 0)
+	if (r == 0) {
+		whole = traces_are_whole(run.db, err_print);
 		set_style(&run, whole);
-	if (status == 0)
-		status = stat_look(&run);
-	if (status == 0)
-		status = stat_table(&run);
-	if (status == 0)
-		status = arrange(&run);
-	if (status == 0)
-		status = print(&run);
-	if (status == 0 && options->strict && !whole)
-		status = TRACES_EXIT_STRICT;
+		r = stat_look(&run);
+	}
+	if (r == 0)
+		r = stat_table(&run);
+	if (r == 0)
+		r = arrange(&run);
+	if (r == 0)
+		r = print(&run);
 	table_destroy(run.table);
 	query_close(run.db);
-	return status;
+	return r < 0                       ? failure_status(&failure)
+	       : options->strict && !whole ? TRACES_EXIT_STRICT
+					   : 0;
+}
+
+static int print_sql(const struct stat_options *options)
+{
+	struct failure failure = { 0 };
+
+	return stat_sql(options, stdout, &failure) < 0 ? failure_status(&failure) : 0;
 }
 
 int main(int argc, char **argv)
@@ -79,7 +86,7 @@ int main(int argc, char **argv)
 
 	cli_begin();
 	if (stat_options_parse(argc, argv, &options, &status))
-		status = options.sql ? stat_sql(&options, stdout) : run_table(&options);
+		status = options.sql ? print_sql(&options) : print_table(&options);
 	stat_options_finish(&options);
 	if (fflush(stdout) != 0 && status == 0)
 		status = err_status(EXIT_OWN, "cannot write the output: %s", strerror(errno));

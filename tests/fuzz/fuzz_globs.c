@@ -3,6 +3,7 @@
 /* Patterns that choose: of ftrac (--include, --exclude, --env), and of the programs that read traces.  Three
  * lines: a pattern, another, a path. */
 
+#include "base/failure.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/compose.h"
 #include "db/paths.h"
@@ -18,11 +19,12 @@ static void choose(const char *one, const char *other, const char *path)
 	if (choice_apply(&choice, CHOICE_INCLUDE, one) == 0 &&
 		choice_apply(&choice, CHOICE_EXCLUDE, other) == 0 &&
 		choice_apply(&choice, CHOICE_PHASE, other) == 0 && choice_check(&choice) == 0) {
-		struct composed composed;
+		struct failure failure = { 0 };
+		char *sql;
 
 		choice_takes_path(&choice, path);
-		if (compose("graph.files", &choice, &composed) == 0)
-			free(composed.sql);
+		compose("graph.files", &choice, &sql, NULL, &failure);
+		free(sql);
 	}
 	choice_fits_path(one, path);
 	choice_finish(&choice);

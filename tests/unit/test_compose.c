@@ -4,6 +4,7 @@
 
 #include "feed.h"
 
+#include "base/failure.h"
 #include "dag/trace/compose.h"
 
 static const char *const dimension_names[] = { "command", "exe", "xform", "job", "phase", "process", "file",
@@ -27,13 +28,14 @@ static bool name_of(int n, char name[64])
 
 static void expect_answer(struct feed *f, const char *name, const struct choice *choice)
 {
-	struct composed c;
+	struct failure failure = { 0 };
+	char *sql;
 
-	if (compose(name, choice, &c) < 0)
-		fail_msg("%s: %s", name, c.error);
-	assert_null(strchr(c.sql, '{'));
-	ask(f, "%s", c.sql);
-	free(c.sql);
+	if (compose(name, choice, &sql, NULL, &failure) < 0)
+		fail_msg("%s: %s", name, failure.text);
+	assert_null(strchr(sql, '{'));
+	ask(f, "%s", sql);
+	free(sql);
 }
 
 static void every_query_is_answered_by_an_empty_trace(void **state)
@@ -66,67 +68,75 @@ static void every_query_is_grouped_by_whatever_it_can_be(void **state)
 {
 	char name[64];
 	int composed = 0, refused = 0;
-	struct composed c;
 
 	for (int n = 0; name_of(n, name); n++)
 		for (int i = 0; dimension_names[i]; i++) {
 			const struct choice choice = { .step_ns = 1, .by = { dimension_names[i] } };
-			int r = compose(name, &choice, &c);
+			struct failure failure = { 0 };
+			char *sql;
+			int r = compose(name, &choice, &sql, NULL, &failure);
 
-			assert_true(r == 0 || r == -EINVAL);
-			assert_true(r == 0 || c.error[0]);
+			assert_true(r == 0 || r == FAILURE_USAGE);
+			assert_int_equal(failure.code, r);
+			assert_true(r == 0 || failure.text[0]);
 			if (r == 0)
-				ask(*state, "%s", c.sql);
+				ask(*state, "%s", sql);
 			composed += r == 0;
 			refused += r < 0;
-			free(c.sql);
+			free(sql);
 		}
 	assert_true(composed > 100);
 	assert_true(refused > 10);
 }
 
+static void expect_refusal(const char *name, const struct choice *choice, const char *word)
+{
+	struct failure failure = { 0 };
+	char *sql;
+
+	assert_int_equal(compose(name, choice, &sql, NULL, &failure), FAILURE_USAGE);
+	assert_non_null(strstr(failure.text, word));
+	assert_null(sql);
+}
+
 static void what_belongs_to_a_process_has_no_file(void **state)
 {
-	const struct choice choice = { .by = { "file" } };
-	struct composed c;
-
 	(void)state;
-	assert_int_equal(compose("mem.process", &choice, &c), -EINVAL);
-	assert_non_null(strstr(c.error, "'file'"));
+	expect_refusal("mem.process", &(struct choice){ .by = { "file" } }, "'file'");
 }
 
 static void dimension_that_is_not_there_is_named(void **state)
 {
-	const struct choice choice = { .by = { "xform,colour" } };
-	struct composed c;
-
 	(void)state;
-	assert_int_equal(compose("run", &choice, &c), -EINVAL);
-	assert_non_null(strstr(c.error, "'colour'"));
+	expect_refusal("run", &(struct choice){ .by = { "xform,colour" } }, "'colour'");
 }
 
 static void query_that_is_not_there_is_an_error(void **state)
 {
 	const struct choice choice = { 0 };
-	struct composed c;
+	struct failure failure = { 0 };
+	char *sql;
 
 	(void)state;
-	assert_int_equal(compose("nope", &choice, &c), -ENOENT);
+	assert_int_equal(compose("nope", &choice, &sql, NULL, &failure), -ENOENT);
+	assert_string_equal(failure.text, "there is no query 'nope'");
 }
 
 static void keys_are_counted(void **state)
 {
 	const struct choice one = { .by = { "xform" } }, more = { .by = { "process,host", "xform" } };
-	struct composed c;
+	struct failure failure = { 0 };
+	char *sql;
+	int keys;
 
 	(void)state;
-	assert_int_equal(compose("run", &one, &c), 0);
-	assert_int_equal(c.keys, 1);
-	free(c.sql);
+	assert_int_equal(compose("run", &one, &sql, &keys, &failure), 0);
+	assert_int_equal(keys, 1);
+	free(sql);
 	/* A process is shown with its pid and command. */
-	assert_int_equal(compose("run", &more, &c), 0);
-	assert_int_equal(c.keys, 5);
-	free(c.sql);
+	assert_int_equal(compose("run", &more, &sql, &keys, &failure), 0);
+	assert_int_equal(keys, 5);
+	free(sql);
 }
 
 static int setup(void **state)
