@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 40
+# seconds: 30
+# long: --long
 """Every table of wfstat, worked out a second time from the rows of the views, in Python and with
 exact arithmetic, and compared with what wfstat prints, to the last digit: of synthetic traces, of
 real ones of each fidelity, and of procmon's."""
@@ -17,6 +18,7 @@ import tempfile
 
 from ftractest import Checks, Mount, TOP, has_fidelity
 from profiled import Profile
+from sample import one, some
 from statmodel import Choice, Data, cell, nearest
 from stattables import (SIDES, SIDE_NAMES, table_cdf, table_errors, table_file, table_handle,
                         table_hist, table_io, table_list, table_mem, table_overview, table_pattern,
@@ -474,15 +476,17 @@ def main():
     traces.update(real_traces(place))
     traces["procmon"] = profiled(place, "procmon")
     traces["xform"] = profiled(place, "xform", "--xform", "mAdd")
+    grouped = one(name for name in ("few", "exact") if name in traces)
+    chosen = some((name for name in ("few", "exact", "open", "procmon") if name in traces), 4)
     for name, path in traces.items():
         data = Data(path)
         plain_tables(data, path)
         totals(name, data, path)
         own_options(data, path)
-        if name in ("few", "exact"):
+        if name in grouped:
             all_groups(data, path)
             shapes(path)
-        if name in ("few", "exact", "open", "procmon"):
+        if name in chosen:
             all_choices(data, path)
     several(traces["few"], traces["straight"])
     several(traces["procmon"], traces["middle"])
