@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # long: --long
-# seconds: 28
+# seconds: 15
 """All command lines of wfstat and wfdag, for traces in which files, directories, programs, arguments, variables, jobs
 and phases have names of any bytes: each ends with a status of its own, a failure says why in one line, and what is
 printed can be read as what it is.  sanitized.py has programs do this that find wrong addresses, leaks and undefined

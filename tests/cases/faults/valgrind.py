@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 25
+# seconds: 15
 # long: --long
 """All commands that read a trace do so under valgrind: values that were never set are seen by it alone."""
 import concurrent.futures
