@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 20
+# seconds: 15
 # long: --long
 """wfdag diff: the same workflow is the same graph, whatever order, load, directory and names by chance;
 what was changed in it is what is said, and nothing else."""
