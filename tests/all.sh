@@ -45,8 +45,10 @@ fi
 run_tests() {
 	log=$1
 	shift
+	# One more at a time than there are processors, since cases also wait.
 	# shellcheck disable=SC2086 # an option, or none
-	meson test -C build $setup --print-errorlogs --timeout-multiplier 4 --logbase "$log" "$@" </dev/null
+	meson test -C build $setup --print-errorlogs --timeout-multiplier 4 --num-processes $(($(nproc) + 1)) \
+		--logbase "$log" "$@" </dev/null
 }
 
 # Meson's limits are meant for a machine that does nothing else. What fails on a machine that does

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-TIMEOUT = 30  # seconds that one input may take
+TIMEOUT = 60  # seconds that one input may take, also without optimization
 MEMORY_MB = 2048
 
 

@@ -8,34 +8,42 @@ import subprocess
 import tempfile
 
 from ftractest import TOP, need
+from sample import LONG
 
 OPTIONS = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:exitcode=99",
            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=98",
            "TSAN_OPTIONS": f"exitcode=97:suppressions={TOP}/tests/threads.supp"}
 FOUND = ("runtime error:", "ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "WARNING: ThreadSanitizer")
+PROGRAMS = {"FTRAC": "ftrac/ftrac", "PROCMON": "procmon/procmon", "WFDAG": "dag/wfdag", "WFSTAT": "dag/wfstat",
+            "WFREPORT": "dag/wfreport"}
 COUNTING = {"memory"} # counts what is allocated, which is other bytes here
 
 
+def has_report():
+    return (TOP / "report/node_modules/esbuild").is_dir()
+
+
 def build(name, *options, targets=()):
-    """The directory of a build by clang with these options of Meson; of these targets, or of all."""
+    """The directory of a build by clang with these options of Meson; of these targets, or of all. For a short run the
+    optimizer would take longer than it saves."""
     need("clang", "meson", "ninja")
-    directory = TOP / f"build-{name}"
+    directory = TOP / f"build-{name}{'-long' if LONG else ''}"
     environment = os.environ | {"CC": "clang"}
-    report = "enabled" if (TOP / "report/node_modules/esbuild").is_dir() else "disabled"
+    report = "enabled" if has_report() else "disabled"
     directory.mkdir(exist_ok=True)
     with open(directory / "turn.lock", "w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)  # cases that run at the same time build the same
         if not (directory / "build.ninja").exists():
-            subprocess.run(["meson", "setup", directory, "-Db_lundef=false", "-Doptimization=1", "-Dman=disabled",
+            subprocess.run(["meson", "setup", directory, "-Db_lundef=false", f"-Doptimization={int(LONG)}", "-Dman=disabled",
                             "-Dwerror=true", f"-Dreport={report}", *options], cwd=TOP, env=environment, check=True,
                            stdout=subprocess.DEVNULL)
         subprocess.run(["ninja", "-C", directory, *targets], check=True, stdout=subprocess.DEVNULL, timeout=1200)
     return directory
 
 
-def address():
-    """Addresses and undefined behaviour, with the targets of libFuzzer."""
-    return build("fuzz", "-Dfuzz=true", "-Db_sanitize=address,undefined")
+def address(targets):
+    """Addresses and undefined behaviour."""
+    return build("fuzz", "-Dfuzz=true", "-Db_sanitize=address,undefined", targets=targets)
 
 
 def run(command, **more):
@@ -61,16 +69,17 @@ def excerpt(text):
     return text[begin:begin + 4000]
 
 
-def unit_tests(directory, names=None):
-    tests = sorted(pathlib.Path(directory, "tests/unit").glob("test_*"))
-    return [test for test in tests if test.is_file() and os.access(test, os.X_OK)
-            and test.name.removeprefix("test_") not in COUNTING
-            and (names is None or test.name.removeprefix("test_") in names)]
+def programs():
+    return [program for name, program in PROGRAMS.items() if name != "WFREPORT" or has_report()]
+
+
+def unit_tests():
+    """The names of those that make sense here."""
+    names = (path.stem.removeprefix("test_") for path in TOP.glob("tests/unit/test_*.c"))
+    return sorted(set(names) - COUNTING)
 
 
 def places(directory):
     """Where cases find the programs of that build; what they observe is that of the usual one, which is faster, and
     which leaks may be looked for in though it is traced."""
-    return {"FTRAC": f"{directory}/ftrac/ftrac", "PROCMON": f"{directory}/procmon/procmon",
-            "WFDAG": f"{directory}/dag/wfdag", "WFSTAT": f"{directory}/dag/wfstat",
-            "WFREPORT": f"{directory}/dag/wfreport"}
+    return {name: f"{directory}/{program}" for name, program in PROGRAMS.items()}

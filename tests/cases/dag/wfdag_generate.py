@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# long: --long
+# seconds: 40
 """wfdag generate: what is generated is run, in an empty copy of the inputs and in another order, and makes
 the same files, byte by byte; a second time there is nothing to do; and the graph of that run is the same.
 
@@ -13,6 +15,7 @@ import subprocess
 import tempfile
 
 from ftractest import TOP, Checks, need, need_fuse
+from sample import one, some
 from workflows import traced
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
@@ -124,10 +127,7 @@ def round_trip(base, what, inputs, command, options=(), drop=(), bare=(), stamps
     wanted = contents(original)
     before = contents(inputs)
     checks.check(f"{what}: makes files", len(set(wanted) - set(before)) > 2)
-    for system, (first, again, nothing) in SYSTEMS.items():
-        if not shutil.which(first[0]):
-            print(f"no {first[0]} here: not looked at")
-            continue
+    for system, (first, again, nothing) in one(systems):
         copy, rules, db2 = base / system, base / f"{what}.{system}", base / f"{system}.db"
         run(WFDAG, "generate", f"--{system}", rules, db)
         shutil.copytree(inputs, copy, symlinks=True)
@@ -262,7 +262,7 @@ def programs(base):
 
 def folders(base):
     """The folder of the workflow is called so; commands say it where that can be another one's later."""
-    for i, folder in enumerate(FOLDERS):
+    for i, folder in some(enumerate(FOLDERS), 2):
         here = base / f"{i}"
         inputs = here / "inputs"
         (inputs / folder).mkdir(parents=True)
@@ -346,6 +346,8 @@ def refusals(base):
 
 need("make")
 need_fuse()
+systems = [(name, words) for name, words in SYSTEMS.items() if shutil.which(words[0][0])]
+print(f"those that run what is generated: {', '.join(name for name, _ in systems)}; of each workflow, one of them")
 with tempfile.TemporaryDirectory(prefix="ftrac-generate-") as directory:
     for case in (compile_example, montage_example, script, names, bytes_in_names, programs, folders, variables, nested,
                  lists, batch, refusals):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 24
+# seconds: 12
+# long: --long
 """A disk under the trace that is full, a quota that is used up, or a device that fails: each stops the recording,
 not the application, and the trace says so."""
 import contextlib
@@ -11,6 +12,7 @@ import subprocess
 import tempfile
 
 from ftractest import Checks, Mount, need_fuse, skip
+from sample import one
 
 MB = 1 << 20
 checks = Checks()
@@ -128,15 +130,18 @@ def main():
     need_fuse()
     if os.geteuid() != 0:
         skip("a small file system can be mounted by root only")
-    with full() as where:
-        check_full(where, "full")
+    ways = ["full", "failing"]
     if shutil.which("mkfs.btrfs"):
-        with quota() as where:
-            check_full(where, "quota")
+        ways.append("quota")
     else:
         print("no mkfs.btrfs here: a quota is left out")
-    with failing() as where:
-        check_failing(where)
+    for way in one(ways):
+        print(f"the disk: {way}", flush=True)
+        with {"full": full, "failing": failing, "quota": quota}[way]() as where:
+            if way == "failing":
+                check_failing(where)
+            else:
+                check_full(where, way)
     check_room()
     checks.end()
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # long: --long
-# seconds: 28
+# seconds: 15
 """All command lines of wfstat and wfdag, for traces in which files, directories, programs, arguments, variables, jobs
 and phases have names of any bytes: each ends with a status of its own, a failure says why in one line, and what is
 printed can be read as what it is.  sanitized.py has programs do this that find wrong addresses, leaks and undefined
@@ -220,7 +220,7 @@ MORE = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for 
 make_traces()
 check_options()
 every = all_lines()
-lines = some(every, 2)
+lines = some(every, 4)
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     for (one, fails), ended in zip(lines, pool.map(run, (command for command, _ in lines))):
         judge(one, ended, fails)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # long: --long
-# seconds: 150
+# seconds: 90
 """Unit tests, and cases that use all programs, with what finds wrong addresses, leaks and undefined behaviour.
 
     sanitized.py [--all] [CASE...]     (--all: all cases, by hand; it takes hours)
@@ -14,7 +14,7 @@ import time
 
 import sanitizers
 from ftractest import TOP, Checks, need_fuse
-from sample import some
+from sample import one, some
 
 CASES = ["fidelity_operations", "hostile_names", "meaning", "rights", "unprivileged", "wfdag_golden"]
 SLOW = {"compose"} # a thousand queries, whose work is SQLite's
@@ -43,13 +43,13 @@ def main():
     given = parser.parse_args()
     need_fuse()
     checks = Checks()
-    build = sanitizers.address()
-    units = [] if given.cases else [test for test in sanitizers.unit_tests(build)
-                                    if given.all or test.name.removeprefix("test_") not in SLOW]
-    for test in units:
-        text, fine = sanitizers.run([test], timeout=SECONDS)
-        checks.check(f"{test.name} is fine", fine, sanitizers.excerpt(text))
-    cases = given.cases or (all_cases(build) if given.all else some(CASES, 3))
+    units = [] if given.cases else sanitizers.unit_tests() if given.all else some(
+        [name for name in sanitizers.unit_tests() if name not in SLOW], 4)
+    build = sanitizers.address([*sanitizers.programs(), *(f"tests/unit/test_{name}" for name in units)])
+    for name in units:
+        text, fine = sanitizers.run([build / f"tests/unit/test_{name}"], timeout=SECONDS)
+        checks.check(f"the unit test of {name} is fine", fine, sanitizers.excerpt(text))
+    cases = given.cases or (all_cases(build) if given.all else one(CASES))
     for case in cases:
         begin = time.monotonic()
         text, fine = sanitizers.run([sys.executable, place_of(case)], timeout=SECONDS,

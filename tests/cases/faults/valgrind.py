@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 25
+# seconds: 15
 # long: --long
 """All commands that read a trace do so under valgrind: values that were never set are seen by it alone."""
 import concurrent.futures
@@ -31,7 +31,7 @@ def reads(command):
                           stdin=subprocess.DEVNULL)
 
 
-chosen = some(COMMANDS, 3)
+chosen = some(COMMANDS, 6)
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     for command, done in zip(chosen, pool.map(reads, chosen)):
         checks.check(f"'{' '.join(command[1:])}' uses what is set and frees it",

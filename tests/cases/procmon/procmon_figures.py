@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # serial: compares the times of processes with clocks
+# long: --long
 """Each figure of a process against wait4(2) and against what it is known to have done, to the grain
 of its source; tests/work/known.c says what that is."""
 import collections
@@ -8,6 +9,7 @@ import os
 
 from ftractest import WORK, Checks
 from profiled import WAYS, Profile, available, whole
+from sample import one
 
 checks = Checks()
 TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
@@ -113,10 +115,9 @@ def long_one(way):
             "SELECT cpu_ns FROM process WHERE parent IS NULL") or 2**62))
 
 
-for way in WAYS:
-    if not available(way):
-        print(f"no {way} here: not looked at")
-        continue
+ways = [way for way in WAYS if available(way)]
+print(f"ways that are here: {', '.join(ways)}")
+for way in one(ways):
     known_work(way)
     long_one(way)
 print("tier       column            compared  farthest apart")

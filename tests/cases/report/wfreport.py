@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 30
+# seconds: 40
+# long: --long
 """wfreport: pages that say what wfstat says, need nothing but themselves, and cannot be led astray by names;
 of Montage, a compile, a synthetic workflow, a phase and some seconds of it, nothing, a run whose tracer was killed, hostile names,
 two traces, and traces that know little: of procmon alone, without operations, of fidelity open,
@@ -20,6 +21,7 @@ import tempfile
 import time
 
 from ftractest import FTRAC, TOP, Checks, Mount, become_reaper, has_fidelity, need, need_fuse, skip
+from sample import some
 
 WFREPORT = os.environ.get("WFREPORT", "build/dag/wfreport")
 WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
@@ -170,13 +172,18 @@ def page_of(name, make, base, chosen=(), **more):
     traces = traces if isinstance(traces, list) else [traces]
     done = run(WFREPORT, "-o", page, *chosen, *traces)
     checks.equal(f"{name}: a page is made", done.returncode, 0)
-    tables = {}
+    return {"name": name, "page": str(page), "traces": list(map(str, traces)), "chosen": list(chosen), **more}
+
+
+def with_tables(page):
+    """With what wfstat says."""
+    tables, chosen, traces = {}, page["chosen"], page["traces"]
     for table, (words, less) in TABLES.items():
-        words = words + (["--interval", interval_of(page)] if table == "time" else [])
+        words = words + (["--interval", interval_of(pathlib.Path(page["page"]))] if table == "time" else [])
         if not (chosen and table == "overview"):
             csv = must(WFSTAT, *words, *chosen, "--format", "csv", *traces).stdout.decode(errors="replace")
             tables[table] = {"rows": rows_of([*words, *chosen], *traces), "less": less, "csv": csv}
-    return {"name": name, "page": str(page), "tables": tables, **more}
+    return {**page, "tables": tables}
 
 
 def look_at(pages, base):
@@ -276,7 +283,7 @@ def main():
     check_memory(base)
     pages.append(page_of("two traces", lambda _: [base / "compile" / "trace.db", base / "hostile" / "trace.db"],
                          base / "two", charts=True, graph=True))
-    look_at(pages, base)
+    look_at([with_tables(page) for page in some(pages, 3)], base)
     check_program(base / "compile" / "trace.db", base)
     check_strict(base / "killed" / "trace.db")
     check_perfetto(base / "compile" / "trace.db", base)

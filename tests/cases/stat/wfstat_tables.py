@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 40
+# seconds: 30
+# long: --long
 """Every table of wfstat, worked out a second time from the rows of the views, in Python and with
 exact arithmetic, and compared with what wfstat prints, to the last digit: of synthetic traces, of
 real ones of each fidelity, and of procmon's."""
@@ -17,6 +18,7 @@ import tempfile
 
 from ftractest import Checks, Mount, TOP, has_fidelity
 from profiled import Profile
+from sample import one, some
 from statmodel import Choice, Data, cell, nearest
 from stattables import (SIDES, SIDE_NAMES, table_cdf, table_errors, table_file, table_handle,
                         table_hist, table_io, table_list, table_mem, table_overview, table_pattern,
@@ -123,15 +125,15 @@ def thinned(fact, got, wanted, keys):
     printed = collections.defaultdict(list)
     for row in got:
         printed[tuple(row[:keys])].append(row)
-    for key, some in points.items():
-        if len(some) > 1000:
+    for key, found in points.items():
+        if len(found) > 1000:
             few = printed[key]
             checks.check(f"{fact}: true points of {key}", set(map(tuple, few)) <= set(
-                map(tuple, some)), "")
-            checks.equal(f"{fact}: last point of {key}", few[-1:], some[-1:])
+                map(tuple, found)), "")
+            checks.equal(f"{fact}: last point of {key}", few[-1:], found[-1:])
             checks.check(f"{fact}: fewer points of {key}", 1 < len(few) < 2000, len(few))
             cells["cdf"] += sum(map(len, few))
-    rest = {key for key, some in points.items() if len(some) <= 1000}
+    rest = {key for key, found in points.items() if len(found) <= 1000}
     return ([row for row in got if tuple(row[:keys]) in rest or tuple(row[:keys]) not in points],
             [row for row in wanted if tuple(row[:keys]) in rest])
 
@@ -474,15 +476,17 @@ def main():
     traces.update(real_traces(place))
     traces["procmon"] = profiled(place, "procmon")
     traces["xform"] = profiled(place, "xform", "--xform", "mAdd")
+    grouped = one(name for name in ("few", "exact") if name in traces)
+    chosen = some((name for name in ("few", "exact", "open", "procmon") if name in traces), 4)
     for name, path in traces.items():
         data = Data(path)
         plain_tables(data, path)
         totals(name, data, path)
         own_options(data, path)
-        if name in ("few", "exact"):
+        if name in grouped:
             all_groups(data, path)
             shapes(path)
-        if name in ("few", "exact", "open", "procmon"):
+        if name in chosen:
             all_choices(data, path)
     several(traces["few"], traces["straight"])
     several(traces["procmon"], traces["middle"])

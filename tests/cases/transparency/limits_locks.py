@@ -330,7 +330,7 @@ def main():
     need_fuse()
     need("sleep")
     given = arguments(__doc__, waiters=40)
-    parts = Parts(given.parts)
+    parts = Parts(given.parts, one_of=2)
     kinds = given.fidelity or fidelities()
     for fidelity in kinds:
         options = ["--fidelity", fidelity]

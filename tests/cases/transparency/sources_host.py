@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 14
+# seconds: 20
 # long: --long
 """The whole machine as the source: all that is mounted there, and what comes and goes.
 
@@ -314,7 +314,7 @@ def main():
     if os.geteuid() != 0:
         skip("only root mounts file systems")
     given = arguments(__doc__)
-    parts = Parts(given.parts)
+    parts = Parts(given.parts, one_of=3)
     kinds = given.fidelity or fidelities()
     for fidelity in kinds:
         options, expiry = ["--fidelity", fidelity], EXPIRY
