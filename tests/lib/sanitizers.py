@@ -24,26 +24,26 @@ def has_report():
 
 
 def build(name, *options, targets=()):
-    """The directory of a build by clang with these options of Meson; of these targets, or of all. For a short run the
-    optimizer would take longer than it saves."""
+    """The directory of a build by clang with these options of Meson; of these targets, or of all."""
     need("clang", "meson", "ninja")
-    directory = TOP / f"build-{name}{'-long' if LONG else ''}"
+    directory = TOP / f"build-{name}"
     environment = os.environ | {"CC": "clang"}
     report = "enabled" if has_report() else "disabled"
     directory.mkdir(exist_ok=True)
     with open(directory / "turn.lock", "w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)  # cases that run at the same time build the same
         if not (directory / "build.ninja").exists():
-            subprocess.run(["meson", "setup", directory, "-Db_lundef=false", f"-Doptimization={int(LONG)}", "-Dman=disabled",
-                            "-Dwerror=true", f"-Dreport={report}", *options], cwd=TOP, env=environment, check=True,
+            subprocess.run(["meson", "setup", directory, "-Db_lundef=false", "-Dman=disabled", "-Dwerror=true",
+                            f"-Dreport={report}", *options], cwd=TOP, env=environment, check=True,
                            stdout=subprocess.DEVNULL)
         subprocess.run(["ninja", "-C", directory, *targets], check=True, stdout=subprocess.DEVNULL, timeout=1200)
     return directory
 
 
 def address(targets):
-    """Addresses and undefined behaviour."""
-    return build("fuzz", "-Dfuzz=true", "-Db_sanitize=address,undefined", targets=targets)
+    """Addresses and undefined behaviour. For a short run the optimizer would take longer than it saves."""
+    return build("fuzz-long" if LONG else "fuzz", f"-Doptimization={int(LONG)}", "-Dfuzz=true",
+                 "-Db_sanitize=address,undefined", targets=targets)
 
 
 def run(command, **more):

@@ -32,10 +32,10 @@ def main():
     need_fuse()
     checks = Checks()
     units, mounts = some(UNITS, 2), one(MOUNTS)
-    build = sanitizers.build("threads", "-Db_sanitize=thread", JOIN,
+    build = sanitizers.build("threads", "-Doptimization=1", "-Db_sanitize=thread", JOIN,
                              targets=["ftrac/ftrac", *(f"tests/unit/test_{name}" for name in units)])
     for name in units:
-        text, fine = sanitizers.run([build / f"tests/unit/test_{name}"], timeout=900)
+        text, fine = sanitizers.run([build / f"tests/unit/test_{name}"], timeout=300)
         checks.check(f"the unit test of {name} has no race", fine, sanitizers.excerpt(text))
     for options in mounts:
         text, fine = sanitizers.run([sys.executable, __file__, "--clients", *options], timeout=600,
