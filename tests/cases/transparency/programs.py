@@ -354,7 +354,7 @@ chosen = collections.defaultdict(set)
 for name in [*native, "rsync", "chroot", "tar"]:
     for mode, _ in one(ways) if not arguments.only else ways:
         chosen[mode].add(name)
-for mode, options in ways:
+for mode, options in [way for way in ways if way[0] in chosen]:
     looked = checks.looked
     in_mode(mode, options, base, native)
     print(f"{mode}: {checks.looked - looked} facts")
