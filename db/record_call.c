@@ -241,10 +241,12 @@ static resolve *const resolvers[OP_MAX] = {
 
 /* ---- names that are missing ---- */
 
-/* A name that was bound before the call began has been removed unseen.  One that was made meanwhile stays. */
+/* A name that was bound before the call began has been removed unseen.  One that was made meanwhile stays.  If a call that
+ * makes names fails so, its directory is missing. */
 static void forget_name(struct record *record, const struct work *w, struct place *place)
 {
-	if (files_bound_since(record->files, place->dir, place->name, place->len, w->ev->time_ns) ||
+	if (place->guessed || resolvers[w->ev->op] == resolve_made ||
+		files_bound_since(record->files, place->dir, place->name, place->len, w->ev->time_ns) ||
 		files_is_late(place->node, w->ev->time_ns))
 		return;
 	files_unbind(record->files, place->dir, place->name, place->len, false, w->ev->time_ns);

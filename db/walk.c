@@ -35,7 +35,7 @@ struct state {
 	const char *rest; /* to go */
 	size_t left;
 	int links;
-	bool done;
+	bool done, guessed;
 };
 
 int walker_create(struct files *files, walk_probe *probe, void *arg, struct walker **ret_walker)
@@ -292,6 +292,7 @@ static bool come_back(struct state *s)
 			continue;
 		s->rest = text;
 		s->left = left;
+		s->guessed = true;
 		return !is_last(s);
 	}
 	return false;
@@ -413,6 +414,7 @@ int walk(struct walker *walker, const struct walk_path *path, struct place *ret)
 	}
 	if (r == 0 && !s.done)
 		place_at(s.at, ret);
+	ret->guessed = s.guessed;
 	return r;
 }
 

@@ -56,6 +56,7 @@ struct place {
 	size_t len;	  /* 0: the path is that of dir, which has no name: the root */
 	struct node *node; /* NULL: not known, or missing */
 	bool partial;	  /* name may have several components */
+	bool guessed;	  /* ".." was taken to lead back from an unknown name */
 };
 
 /* probe NULL: there is none.  0 or -ENOMEM. */
