@@ -37,6 +37,10 @@ struct data {
 	bool created, deleted;
 };
 
+/* Whether the data has no place in a tree of files: pipes, sockets, character devices, memory.  A mount does not see them,
+ * and their names have numbers that differ from run to run. */
+bool data_is_placeless(const struct data *data);
+
 /* A name that a process looked for, and that was not there. */
 struct missing_name {
 	const char *path;

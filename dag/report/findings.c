@@ -73,8 +73,8 @@ static const struct rule rules[] = {
 		"a process that was killed or ended with a status other than 0" },
 	{ NEED_OPS, "errors", "Operations that failed", "finding.errors",
 		"{operation} failed {count} times with {error}.",
-		"operations that failed, other than lookups of names that do not exist and requests for features; most errors "
-		"EACCES (Permission denied), EEXIST, EISDIR, ENOTDIR, ELOOP, EXDEV, EPERM and EROFS are not in the trace, "
+		"operations that failed, other than lookups of names that do not exist and requests for features; in a trace of a mount, "
+		"most errors EACCES (Permission denied), EEXIST, EISDIR, ENOTDIR, ELOOP, EXDEV, EPERM and EROFS are missing, "
 		"since the kernel finds them without a request to ftrac" },
 };
 #define RULE_MAX (sizeof(rules) / sizeof(rules[0]))
