@@ -142,7 +142,7 @@ static void label_nodes(struct making *m)
 	}
 }
 
-/* They have the command of their parents. */
+/* Processes that have run no program of their own have the command of their parents. */
 static void join_forks(struct side *side)
 {
 	const struct workflow *w = side->workflow;
@@ -151,7 +151,8 @@ static void join_forks(struct side *side)
 		int32_t parent = graph_parent(w->graph, i);
 
 		if (side->shown[i] && parent != GRAPH_NONE && side->of[parent] != GRAPH_NONE &&
-			workflow_task(w, i)->command && side->label[i] == side->label[parent])
+			workflow_task(w, i)->command && !workflow_task(w, i)->executed &&
+			side->label[i] == side->label[parent])
 			side->of[i] = parent;
 	}
 	for (int32_t i = 0; i < side->n_processes; i++) {

@@ -53,11 +53,12 @@ enum process_column {
 	P_RSS,
 	P_CPU_DELAY,
 	P_DRIVER,
+	P_EXECUTED,
 	P_CHOSEN
 };
 #define PROCESS_COLUMNS                                                                               \
 	"id parent start_ns end_ns program command exe job xform phase host pid exit_code exit_signal cpu_ns " \
-	"rsspeak_bytes cpu_delay_ns driver chosen"
+	"rsspeak_bytes cpu_delay_ns driver executed chosen"
 
 static int add_process(struct workflow *w, const struct query *q)
 {
@@ -77,7 +78,7 @@ static int add_process(struct workflow *w, const struct query *q)
 		number_of(q, P_EXIT_SIGNAL, WORKFLOW_UNKNOWN),
 		number_of(q, P_CPU, WORKFLOW_UNKNOWN), number_of(q, P_RSS, WORKFLOW_UNKNOWN),
 		number_of(q, P_CPU_DELAY, WORKFLOW_UNKNOWN), number_of(q, P_DRIVER, 0),
-		query_int(q, P_CHOSEN) };
+		number_of(q, P_EXECUTED, 1), query_int(q, P_CHOSEN) };
 	if (process.end_ns != GRAPH_NEVER && process.end_ns > w->end_ns)
 		w->end_ns = process.end_ns;
 	return graph_add_process(w->graph, &process) < 0 ? -1 : 0;

@@ -26,6 +26,7 @@ struct task {
 	int64_t pid, exit_code, exit_signal, cpu_ns, rss_bytes,
 		cpu_delay_ns; /* or WORKFLOW_UNKNOWN */
 	bool driver;          /* starts others as fast as its slots allow: make, ninja, xargs ... */
+	bool executed;	      /* its last program is one that it executed, not that of its parent; true if not known */
 	bool chosen;
 };
 

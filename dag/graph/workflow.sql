@@ -4,7 +4,7 @@
 {with phase end_ns}SELECT p.id, p.parent, p.start_ns, p.end_ns, p.program, p.command, p.exe, p.job, p.xform,
 	coalesce(q.phase, p.phase) AS phase, p.host, p.pid, p.exit_code, p.exit_signal, p.cpu_ns,
 	p.rsspeak_bytes, p.cpu_delay_ns, (SELECT g.driver FROM program g WHERE g.image = p.image) AS driver,
-	q.id IS NOT NULL AS chosen
+	(SELECT i.seq > 0 FROM image i WHERE i.id = p.image) AS executed, q.id IS NOT NULL AS chosen
 FROM process p LEFT JOIN proc q ON q.id = p.id ORDER BY p.id
 
 --- graph.files of none: all files

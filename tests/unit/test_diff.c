@@ -409,6 +409,31 @@ static void forks_are_part_of_the_forking_process(void **state)
 	end_two(&two);
 }
 
+/* A shell may execute its last command itself: (cat a; cat b) is then a child of the same command. */
+static void child_that_executed_the_command_of_its_parent_is_a_process(void **state)
+{
+	struct two two;
+	int32_t shell, f, cat[2];
+
+	(void)state;
+	begin_two(&two);
+	for (int run = 0; run < 2; run++) {
+		shell = runs(&two, run, GRAPH_NONE, "sh");
+		f = has(&two, run, "/a/h", GIVEN);
+		cat[0] = runs(&two, run, shell, "cat h");
+		cat[1] = runs(&two, run, run ? cat[0] : shell, "cat h");
+		for (int i = 0; i < 2; i++) {
+			tasks2[run][cat[i]].executed = true;
+			does(&two, run, cat[i], f, EDGE_READ);
+		}
+	}
+	compare_two(&two);
+	assert_int_equal(two.found->processes[0], 3);
+	assert_int_equal(two.found->processes[1], 3);
+	assert_int_equal(two.found->n, 2); /* forks: of the second cat by the shell, and by the first cat */
+	end_two(&two);
+}
+
 /* The first of the processes that append to it, or a shell that redirects. */
 static void the_creator_of_a_file_that_others_write_does_not_matter(void **state)
 {
@@ -549,6 +574,7 @@ int main(void)
 		cmocka_unit_test(equals_are_matched_along_their_files),
 		cmocka_unit_test(a_process_between_is_added_and_takes_the_fork),
 		cmocka_unit_test(forks_are_part_of_the_forking_process),
+		cmocka_unit_test(child_that_executed_the_command_of_its_parent_is_a_process),
 		cmocka_unit_test(the_creator_of_a_file_that_others_write_does_not_matter),
 		cmocka_unit_test(one_path_is_one_file),
 		cmocka_unit_test(another_name_of_what_is_made_is_a_change),

@@ -46,7 +46,7 @@ git -C clone commit -q -a -m two
 git -C clone log -p > log.txt
 git -C clone mv a.txt d.txt
 git -C clone commit -q -m three
-git -C clone status --short > status.txt
+git --no-optional-locks -C clone status --short > status.txt
 rm -rf repository
 """
 VOLATILE = {".git/index": "inode numbers and times of files"}
