@@ -842,6 +842,7 @@ static long reap_one(uint32_t i, struct submission *submission)
 	record = reserve(wire_reaped);
 	if (!record)
 		return 0;
+	*record = (struct wire_reaped){ 0 };
 	head_now(&record->head, WIRE_REAPED, submission->state->tid);
 	record->pid = submission->state->pid;
 	record->key = event.object;

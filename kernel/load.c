@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -94,12 +95,29 @@ static bool has_function(const struct btf *btf, const char *name)
 	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
 }
 
+static bool has_tracepoint(const struct btf *btf, const char *name)
+{
+	char type[64];
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return btf && btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
+}
+
 /* What this kernel has, which the programs ask for by constants. */
 static void adapt(struct kernel_bpf *object)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 
+	bool submits_req = has_tracepoint(btf, "io_uring_submit_req");
+
 	object->rodata->kernel_has_casts = has_function(btf, "bpf_rdonly_cast");
+	bpf_program__set_autoload(object->progs.kernel_uring_submit, submits_req);
+	bpf_program__set_autoload(object->progs.kernel_uring_submit_old,
+		!submits_req && has_tracepoint(btf, "io_uring_submit_sqe"));
+	if (!has_tracepoint(btf, "io_uring_create")) { /* built without it */
+		bpf_program__set_autoload(object->progs.kernel_uring_create, false);
+		bpf_program__set_autoload(object->progs.kernel_uring_complete, false);
+	}
 	btf__free(btf);
 }
 

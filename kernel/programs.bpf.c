@@ -7,5 +7,6 @@
 #include "files.bpf.h"
 #include "names.bpf.h"
 #include "process.bpf.h"
+#include "uring.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -210,12 +210,10 @@ int translate_record(struct translate *translate, const void *record, size_t siz
 
 void translate_end(struct translate *translate)
 {
-	struct pending *pending, *next;
+	struct wire_reaped never = { .result = -EINPROGRESS };
 
-	HASH_ITER(hh, translate->pendings, pending, next) {
-		HASH_DEL(translate->pendings, pending);
-		pending->event.u.op.result = -EINPROGRESS;
-		translate_push(translate, &pending->event, NULL, 0);
-		free(pending);
+	while (translate->pendings) {
+		never.head.time_ns = translate->pendings->event.time_ns;
+		translate_result(translate, translate->pendings, &never);
 	}
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -232,16 +233,11 @@ static size_t text_len(const struct wire_path *record)
 	return len ? len - 1 : 0;
 }
 
-int translate_path(struct translate *translate, const struct wire_path *record)
+static int push_path(struct translate *translate, const struct wire_path *record)
 {
-	struct event ev;
+	struct event ev = event_of(translate, &record->call, ops[record->call.head.call]);
 	int r;
 
-	if (record->call.head.call >= CALL_MAX)
-		return -EBADMSG;
-	if (record->call.head.flags & WIRE_URING)
-		return translate_uring(translate, record);
-	ev = event_of(translate, &record->call, ops[record->call.head.call]);
 	ev.u.op.other = 0;
 	arrange(&ev, &record->call);
 	if (classes[record->call.head.call] != CLASS_FD) { /* else: the name of an attribute of a descriptor */
@@ -256,26 +252,84 @@ int translate_path(struct translate *translate, const struct wire_path *record)
 
 /* ---- asynchronous I/O ---- */
 
+static int add_pending(struct translate *translate, struct pending *pending)
+{
+	struct pending *former;
+
+	HASH_FIND(hh, translate->pendings, &pending->of, sizeof(pending->of), former);
+	if (former) /* its result was not fetched by a system call */
+		translate_result(translate, former, &(struct wire_reaped){ .head.time_ns = former->event.time_ns,
+			.result = -EINPROGRESS });
+	HASH_ADD(hh, translate->pendings, of, sizeof(pending->of), pending);
+	if (pending->hh.tbl)
+		return 0;
+	free(pending->path);
+	free(pending);
+	return -ENOMEM;
+}
+
 int translate_pending(struct translate *translate, const struct wire_call *record)
 {
-	struct pending *pending = calloc(1, sizeof(*pending)), *former;
+	struct pending *pending;
 
+	if (record->head.call >= CALL_MAX || op_of(record) == OP_NONE)
+		return -EBADMSG;
+	pending = calloc(1, sizeof(*pending));
 	if (!pending)
 		return -ENOMEM;
 	pending->of.pid = record->other;
 	pending->of.key = record->result;
 	pending->event = event_of(translate, record, op_of(record));
 	pending->event.u.op.other = 0;
-	HASH_REPLACE(hh, translate->pendings, of, sizeof(pending->of), pending, former);
-	if (former) { /* its result was not fetched by a system call */
-		former->event.u.op.result = -EINPROGRESS;
-		translate_push(translate, &former->event, NULL, 0);
-		free(former);
+	return add_pending(translate, pending);
+}
+
+static int path_pending(struct translate *translate, const struct wire_path *record)
+{
+	size_t size = offsetof(struct wire_path, text) + record->len + record->len2;
+	struct pending *pending = calloc(1, sizeof(*pending));
+
+	if (!pending)
+		return -ENOMEM;
+	pending->of.pid = record->call.other;
+	pending->of.key = record->call.result;
+	pending->event.time_ns = record->call.head.time_ns;
+	pending->path = malloc(size);
+	if (!pending->path) {
+		free(pending);
+		return -ENOMEM;
 	}
-	if (pending->hh.tbl)
-		return 0;
+	memcpy(pending->path, record, size);
+	return add_pending(translate, pending);
+}
+
+static int path_result(struct translate *translate, struct wire_path *path, const struct wire_reaped *reaped)
+{
+	path->call.result = reaped->result;
+	path->call.latency_ns = reaped->head.time_ns - path->call.head.time_ns;
+	path->call.handle = reaped->handle;
+	path->call.other = 0;
+	path->name = reaped->name;
+	path->file_mode = reaped->file_mode;
+	return push_path(translate, path);
+}
+
+int translate_result(struct translate *translate, struct pending *pending, const struct wire_reaped *reaped)
+{
+	struct event *ev = &pending->event;
+	int r = 0;
+
+	HASH_DEL(translate->pendings, pending);
+	if (pending->path) {
+		r = path_result(translate, pending->path, reaped);
+	} else {
+		ev->u.op.result = reaped->result;
+		ev->u.op.latency_ns = reaped->head.time_ns - ev->time_ns;
+		translate_push(translate, ev, NULL, 0);
+	}
+	free(pending->path);
 	free(pending);
-	return -ENOMEM;
+	return r;
 }
 
 int translate_reaped(struct translate *translate, const struct wire_reaped *record)
@@ -283,19 +337,12 @@ int translate_reaped(struct translate *translate, const struct wire_reaped *reco
 	struct pending *pending, key = { .of = { record->pid, record->key } };
 
 	HASH_FIND(hh, translate->pendings, &key.of, sizeof(key.of), pending);
-	if (!pending)
-		return 0;
-	HASH_DEL(translate->pendings, pending);
-	pending->event.u.op.result = record->result;
-	pending->event.u.op.latency_ns = record->head.time_ns - pending->event.time_ns;
-	translate_push(translate, &pending->event, NULL, 0);
-	free(pending);
-	return 0;
+	return pending ? translate_result(translate, pending, record) : 0;
 }
 
-int translate_uring(struct translate *translate, const struct wire_path *record)
+int translate_path(struct translate *translate, const struct wire_path *record)
 {
-	(void)translate;
-	(void)record;
-	return -EBADMSG;
+	if (record->call.head.call >= CALL_MAX)
+		return -EBADMSG;
+	return record->call.head.flags & WIRE_URING ? path_pending(translate, record) : push_path(translate, record);
 }

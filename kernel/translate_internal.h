@@ -26,6 +26,7 @@ struct pending {
 		uint64_t pid, key;
 	} of;
 	struct event event;
+	struct wire_path *path; /* if not NULL, the event is made of it */
 	UT_hash_handle hh;
 };
 
@@ -77,7 +78,8 @@ int translate_call(struct translate *translate, const struct wire_call *record);
 int translate_path(struct translate *translate, const struct wire_path *record);
 int translate_pending(struct translate *translate, const struct wire_call *record);
 int translate_reaped(struct translate *translate, const struct wire_reaped *record);
-int translate_uring(struct translate *translate, const struct wire_path *record);
+/* As if this asynchronous I/O had the result; frees it. */
+int translate_result(struct translate *translate, struct pending *pending, const struct wire_reaped *reaped);
 
 /* translate_processes.c */
 int translate_fork(struct translate *translate, const struct wire_fork *record);

@@ -230,6 +230,55 @@ struct io_open {
 	struct open_how how;
 };
 
+struct io_sync {
+	int64_t len, off;
+	int flags, mode;
+};
+
+struct io_ftrunc { /* since 6.9 */
+	int64_t len;
+};
+
+struct io_sr_msg {
+	int len;
+	unsigned int msg_flags;
+};
+
+struct io_close {
+	int fd;
+	uint32_t file_slot;
+};
+
+struct io_statx {
+	int dfd;
+	unsigned int flags;
+	struct filename *filename;
+};
+
+struct io_unlink {
+	int dfd;
+	int flags;
+	struct filename *filename;
+};
+
+struct io_mkdir {
+	int dfd;
+	uint16_t mode;
+	struct filename *filename;
+};
+
+struct io_rename {
+	int old_dfd, new_dfd;
+	struct filename *oldpath, *newpath;
+	int flags;
+};
+
+struct io_link {
+	int old_dfd, new_dfd;
+	struct filename *oldpath, *newpath;
+	int flags;
+};
+
 struct io_cqe {
 	int res;
 	int fd;

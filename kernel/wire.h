@@ -33,7 +33,7 @@ enum wire_type {
 #define WIRE_LAST 1	/* close, dup2: the last descriptor of the handle (of the replaced one) is closed */
 #define WIRE_COMPAT 2	/* a 32-bit call */
 #define WIRE_FAULT 4	/* a string of the program could not be read */
-#define WIRE_URING 8	/* a request of io_uring: .call is its opcode */
+#define WIRE_URING 8	/* a request of io_uring; PATH: as PENDING */
 #define WIRE_KNOWN 16	/* STAT: the identity of the file is there */
 #define WIRE_EMPTY 32	/* the path is empty: the call is about the descriptor */
 #define WIRE_SHARES 64	/* fork: parent and child share their memory */
@@ -110,6 +110,9 @@ struct wire_reaped {
 	uint64_t pid;
 	uint64_t key;
 	int64_t result;
+	uint64_t handle, name; /* of what was opened */
+	uint32_t file_mode;
+	uint32_t unused;
 };
 
 struct wire_figures {
