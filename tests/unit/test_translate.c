@@ -419,13 +419,19 @@ static void send_fork(int32_t tid, int32_t pid, int32_t parent)
 	send(&record, sizeof(record));
 }
 
-static void send_exit(int32_t tid, int32_t pid, bool last, uint64_t run_ns)
+static void send_end(enum wire_type type, int32_t tid, int32_t pid, bool last, uint64_t run_ns)
 {
-	struct wire_exit record = { .head = { .type = WIRE_EXIT, .tid = tid, .time_ns = 90 }, .pid = pid, .status = 0x100,
+	struct wire_exit record = { .head = { .type = type, .tid = tid, .time_ns = 90 }, .pid = pid, .status = 0x100,
 		.process_status = 0x200, .last = last,
 		.figures = { .run_ns = run_ns, .utime_ns = 3000, .stime_ns = 1000 } };
 
 	send(&record, sizeof(record));
+}
+
+static void send_exit(int32_t tid, int32_t pid, bool last, uint64_t run_ns)
+{
+	send_end(WIRE_EXIT, tid, pid, last, run_ns - 1);
+	send_end(WIRE_DEAD, tid, pid, last, run_ns);
 }
 
 static void forks_are_processes_or_threads(void **state)
@@ -460,6 +466,35 @@ static void a_process_ends_with_its_last_thread(void **state)
 	assert_int_equal(events[1].u.process.status, 0x100);
 	assert_int_equal(events[2].u.process.tid, 20);
 	assert_int_equal(events[2].u.process.status, 0x200);
+}
+
+static void the_ends_of_threads_come_before_that_of_their_process(void **state)
+{
+	(void)state;
+	send_fork(20, 20, 7);
+	send_fork(21, 20, 20);
+	drain();
+	send_end(WIRE_EXIT, 21, 20, false, 5);
+	drain();
+	assert_int_equal(n_events, 0);
+	send_exit(20, 20, true, 100);
+	drain();
+	assert_int_equal(n_events, 4);
+	assert_int_equal(events[1].kind, EVENT_EXIT);
+	assert_int_equal(events[1].u.process.tid, 21);
+	assert_int_equal(events[3].u.process.tid, 20);
+}
+
+static void an_end_without_last_figures_is_said_at_the_end(void **state)
+{
+	(void)state;
+	send_fork(20, 20, 7);
+	drain();
+	send_end(WIRE_EXIT, 20, 20, true, 5);
+	translate_end(translate);
+	drain();
+	assert_int_equal(n_events, 2);
+	assert_int_equal(events[1].kind, EVENT_EXIT);
 }
 
 static void ticks_divide_the_exact_time(void **state)
@@ -648,6 +683,8 @@ int main(void)
 		test(asynchronous_io_without_a_result_is_said_at_the_end),
 		test(forks_are_processes_or_threads),
 		test(a_process_ends_with_its_last_thread),
+		test(the_ends_of_threads_come_before_that_of_their_process),
+		test(an_end_without_last_figures_is_said_at_the_end),
 		test(ticks_divide_the_exact_time),
 		test(an_exec_has_its_texts_in_order),
 		test(the_texts_of_an_exec_are_whole_or_unknown),
