@@ -151,7 +151,7 @@ inlined void enter_dup(struct task_state *state, struct task_struct *task, uint3
 
 struct mapping {
 	uint64_t file;
-	uint64_t start;
+	uint64_t start, end;
 	uint64_t page; /* of the file, at the start */
 };
 
@@ -159,6 +159,7 @@ static long look_at_mapping(struct task_struct *task, struct vm_area_struct *are
 {
 	mapping->file = number(area->vm_file);
 	mapping->start = area->vm_start;
+	mapping->end = area->vm_end;
 	mapping->page = area->vm_pgoff;
 	return 0;
 }
@@ -174,6 +175,10 @@ inlined void enter_unmap(struct task_state *state, struct task_struct *task)
 		return;
 	}
 	take_file(state, mapping.file);
+	/* ld.so's way with its cache: the mapping is all that is left of the open */
+	if (state->call == CALL_munmap && arg(state, 1) <= mapping.start && arg(state, 1) + arg(state, 2) >= mapping.end &&
+		handle_last(mapping.file))
+		state->flags |= WIRE_LAST;
 	state->position = mapping.page * 4096 + (arg(state, 1) - mapping.start);
 }
 
