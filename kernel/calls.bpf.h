@@ -176,7 +176,7 @@ inlined void enter_unmap(struct task_state *state, struct task_struct *task)
 	}
 	take_file(state, mapping.file);
 	/* ld.so's way with its cache: the mapping is all that is left of the open */
-	if (state->call == CALL_munmap && arg(state, 1) <= mapping.start && arg(state, 1) + arg(state, 2) >= mapping.end &&
+	if (state->call == CALL_munmap && arg(state, 1) <= mapping.start && arg(state, 1) + arg(state, 2) + 4095 >= mapping.end &&
 		handle_last(mapping.file))
 		state->flags |= WIRE_LAST;
 	state->position = mapping.page * 4096 + (arg(state, 1) - mapping.start);

@@ -147,10 +147,12 @@ inlined struct task_state *state_of(struct task_struct *task)
 
 /* ---- records ---- */
 
+/* Wakes the reader if much has come, then once in a while until it has taken it: a wake-up costs an interrupt. */
 inlined uint64_t wake_flag(void)
 {
-	return bpf_ringbuf_query(&kernel_ring, BPF_RB_AVAIL_DATA) < kernel_wake_bytes ?
-		BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP;
+	if (bpf_ringbuf_query(&kernel_ring, BPF_RB_AVAIL_DATA) < kernel_wake_bytes)
+		return BPF_RB_NO_WAKEUP;
+	return bpf_ringbuf_query(&kernel_ring, BPF_RB_PROD_POS) % 65536 < 256 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
 inlined void count(bool dropped)
