@@ -66,8 +66,8 @@ def string(text):
 
 def file_of(text):
     """What -y shows behind a descriptor."""
-    match = re.match(r"(?:-?\d+|AT_FDCWD)<(.*)>$", text.split(" = ")[0])
-    return match and re.sub(r"\(deleted\)$", "", match[1])
+    match = re.match(r"(?:-?\d+|AT_FDCWD)<(.*?)(?: \(deleted\))?>(?:\(deleted\))?$", text.split(" = ")[0])
+    return match and match[1]
 
 
 def number(text):
