@@ -310,7 +310,7 @@ def run(name, command, cwd, scratch, checks, recorder=()):
     prefix, out = scratch / f"{name}.strace", scratch / f"{name}.events"
     calls = ",".join(f"?{call}" for call in sorted(CALLS | dict.fromkeys(straced.CALLS.split(","))))
     done = subprocess.run(
-        [WORK / "kernel_events", "-o", out, *recorder, "strace", "-ff", "-ttt", "-y", "-v", "-s", "300000", "-e",
+        [WORK / "kernel_events", "-o", out, *recorder, "strace", "-ff", "-ttt", "-y", "-v", "-s", "4200", "-e",
          f"trace={calls}", "-e", "signal=none", "-o", prefix, *command],
         cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if done.returncode == 77:
