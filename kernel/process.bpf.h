@@ -155,11 +155,6 @@ inlined uint32_t send_text(int32_t tid, enum wire_text_part part, uint64_t from,
 	return pieces.len;
 }
 
-inlined uint64_t name_of_file(uint64_t file)
-{
-	return file ? name_of(POINTER(file, file, f_path.dentry), POINTER(file, file, f_path.mnt)) : 0;
-}
-
 struct found_file {
 	uint64_t file;
 };
