@@ -287,6 +287,21 @@ static void put_environ(struct translate *translate, struct parts *parts, struct
 			wanted ? (int64_t)options->keep_environ(text->bytes[WIRE_ENVIRON], wanted, options->arg) : 0);
 }
 
+static void put_cgroup(struct parts *parts, const struct wire_exec *record)
+{
+	char path[WIRE_CGROUPS * (WIRE_CGROUP_NAME + 1)];
+	size_t len = 0;
+
+	for (uint32_t i = record->n_cgroups <= WIRE_CGROUPS ? record->n_cgroups : 0; i-- > 0;) {
+		size_t name_len = strnlen(record->cgroups[i], WIRE_CGROUP_NAME);
+
+		path[len++] = '/';
+		memcpy(path + len, record->cgroups[i], name_len);
+		len += name_len;
+	}
+	put_part(parts, path, len ? (int64_t)len : -1);
+}
+
 static int put_parts(struct translate *translate, struct parts *parts, struct exec_text *text,
 	const struct wire_exec *record)
 {
@@ -297,7 +312,7 @@ static int put_parts(struct translate *translate, struct parts *parts, struct ex
 	put_environ(translate, parts, text, record->environ_len);
 	for (int i = 0; i < 3; i++)
 		put_path(translate, parts, record->standard[i]);
-	put_part(parts, NULL, -1); /* PROCESS_CGROUP */
+	put_cgroup(parts, record);
 	return parts->error;
 }
 
