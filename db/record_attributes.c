@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations that neither bind names, open files nor move data: attributes, sizes, FLUSH, READDIR ... */
+/* Operations that neither bind names, open files nor move data. */
 #include <linux/falloc.h>
 
 #include "db/record_internal.h"
 #include "db/touches.h"
 
-/* Without an open handle, or a failed open: GETATTR, CHMOD, OPEN ... */
+/* Without an open handle, or a failed open. */
 int record_node(struct record *record, const struct work *w)
 {
 	struct node *node = record_node_of(record, w);
@@ -71,13 +71,13 @@ static int put_used(struct record *record, const struct work *w, struct handle *
 	return record_put_handle_op(record, w, h, h->file->version);
 }
 
-/* FLUSH, FSYNC, LSEEK: no metadata of the file is read or changed. */
+/* Of an open file: no metadata is read or changed. */
 int record_handle_only(struct record *record, struct work *w, struct handle *h)
 {
 	return put_used(record, w, h);
 }
 
-/* READDIR, GETATTR of an open file ... */
+/* Of an open file: metadata is read or changed. */
 int record_handle(struct record *record, struct work *w, struct handle *h)
 {
 	if (h->recorded && w->ok)

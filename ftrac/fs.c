@@ -261,46 +261,9 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	fs->ready(fs->arg, r);
 }
 
+#define MEMBER(name) .name = fs_##name,
 const struct fuse_lowlevel_ops fs_ops = {
+	FS_OPS(MEMBER)
 	.init = fs_init,
-	.lookup = fs_lookup,
-	.forget = fs_forget,
-	.forget_multi = fs_forget_multi,
-	.getattr = fs_getattr,
-	.setattr = fs_setattr,
-	.readlink = fs_readlink,
-	.mknod = fs_mknod,
-	.mkdir = fs_mkdir,
-	.unlink = fs_unlink,
-	.rmdir = fs_rmdir,
-	.symlink = fs_symlink,
-	.rename = fs_rename,
-	.link = fs_link,
-	.open = fs_open,
-	.read = fs_read,
-	.write = fs_write,
-	.flush = fs_flush,
-	.release = fs_release,
-	.fsync = fs_fsync,
-	.opendir = fs_opendir,
-	.readdir = fs_readdir,
-	.releasedir = fs_releasedir,
 	.fsyncdir = fs_fsync,
-	.statfs = fs_statfs,
-	.setxattr = fs_setxattr,
-	.getxattr = fs_getxattr,
-	.listxattr = fs_listxattr,
-	.removexattr = fs_removexattr,
-	.create = fs_create,
-	.ioctl = fs_ioctl,
-	.fallocate = fs_fallocate,
-	.copy_file_range = fs_copy_file_range,
-	.lseek = fs_lseek,
-	.getlk = fs_getlk,
-	.setlk = fs_setlk,
-	.flock = fs_flock,
-	.tmpfile = fs_tmpfile,
-#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
-	.statx = fs_statx,
-#endif
 };

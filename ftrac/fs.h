@@ -244,57 +244,25 @@ bool fs_is_append_only(int fd);
 /* Closes an open file, after its RELEASE or because the kernel did not receive the open. */
 void fs_close_file(fuse_req_t req, struct fs *fs, struct open_file *file);
 
-void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);
-void fs_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup);
-void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets);
-void fs_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev);
-void fs_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode);
-void fs_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name);
-void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *newname);
-void fs_unlink(fuse_req_t req, fuse_ino_t parent, const char *name);
-void fs_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name);
-void fs_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t newparent,
-	const char *newname, unsigned int flags);
-void fs_readlink(fuse_req_t req, fuse_ino_t ino);
+/*
+ * The operations: members of struct fuse_lowlevel_ops, each with its handler fs_NAME().  fs.c has the
+ * two members that are not of this list: init, and fsyncdir, which fs_fsync() handles.
+ */
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
+#define FS_OPS_NEW(X) X(statx)
+#else
+#define FS_OPS_NEW(X)
+#endif
+#define FS_OPS(X)                                                                       \
+	X(lookup) X(forget) X(forget_multi) X(getattr) X(setattr) X(readlink) X(mknod)  \
+	X(mkdir) X(unlink) X(rmdir) X(symlink) X(rename) X(link) X(open) X(read) X(write) \
+	X(flush) X(release) X(fsync) X(opendir) X(readdir) X(releasedir) X(statfs)      \
+	X(setxattr) X(getxattr) X(listxattr) X(removexattr) X(create) X(ioctl) X(fallocate) \
+	X(copy_file_range) X(lseek) X(getlk) X(setlk) X(flock) X(tmpfile)               \
+	FS_OPS_NEW(X)
 
-void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
-	struct fuse_file_info *fi);
-void fs_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi);
-void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
-void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
-void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off,
-	struct fuse_file_info *fi);
-void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
-void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
-void fs_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi);
-void fs_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t length,
-	struct fuse_file_info *fi);
-void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi);
-void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
-	struct fuse_file_info *fi_in, fuse_ino_t ino_out, off_t off_out,
-	struct fuse_file_info *fi_out, size_t len, int flags);
-void fs_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
-	struct fuse_file_info *fi, unsigned flags, const void *in_buf, size_t in_bufsz,
-	size_t out_bufsz);
-
-void fs_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock);
-void fs_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock,
-	int sleep);
-void fs_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op);
-
-void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
-void fs_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
-void fs_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
-
-void fs_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
-void fs_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
-	struct fuse_file_info *fi);
-void fs_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_file_info *fi);
-void fs_statfs(fuse_req_t req, fuse_ino_t ino);
-void fs_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
-	int flags);
-void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size);
-void fs_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size);
-void fs_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name);
+#define FS_DECLARE(name) __typeof__(*((struct fuse_lowlevel_ops *)0)->name) fs_##name;
+FS_OPS(FS_DECLARE)
+#undef FS_DECLARE
 
 #endif

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# left-out.sh [HEADER]: each member of libfuse's struct fuse_lowlevel_ops is either set in
-# ftrac/fs.c or listed in ftrac/left-out.txt with the reason, and never both. HEADER is
+# left-out.sh [HEADER]: each member of libfuse's struct fuse_lowlevel_ops is either in FS_OPS of
+# ftrac/fs.h, or set in ftrac/fs.c, or listed in ftrac/left-out.txt with the reason, and never both. HEADER is
 # fuse_lowlevel.h; without it the subproject's is taken, or that of pkg-config.
-# And each long option of a program is in its help text and in its man page, and each export of wfdag in the latter.
+# And each long option of a program is in its help text and in its man page, each export of wfdag and each table of wfstat
+# in the latter.
 
 set -u
 export LC_ALL=C
@@ -46,23 +47,26 @@ awk '
 			text = substr(text, RSTART + RLENGTH)
 		}
 	}' "$header" | sort -u >"$work/members"
-sed -n '/struct fuse_lowlevel_ops fs_ops = {/,/^};/s/^[[:space:]]*\.\([a-z_0-9]*\) = .*/\1/p' \
-	ftrac/fs.c | sort >"$work/set"
+sed -n '/^#define FS_OPS/,/[^\\]$/p' ftrac/fs.h >"$work/list"
+{
+	grep -o 'X([a-z_0-9]*)' "$work/list" | sed '/^X()$/d; s/X(\(.*\))/\1/'
+	sed -n '/struct fuse_lowlevel_ops fs_ops = {/,/^};/s/^[[:space:]]*\.\([a-z_0-9]*\) = .*/\1/p' ftrac/fs.c
+} | sort >"$work/set"
 grep -v '^#' ftrac/left-out.txt | awk -F '\t' 'NF { print $1 }' | sort >"$work/left"
 
 for name in $(uniq -d "$work/set") $(uniq -d "$work/left"); do
 	complain "'$name' stands twice"
 done
 for name in $(comm -12 "$work/set" "$work/left"); do
-	complain "'$name' is in fs.c and in left-out.txt"
+	complain "'$name' is handled and in left-out.txt"
 done
 sort -u "$work/set" "$work/left" >"$work/known"
 for name in $(comm -23 "$work/members" "$work/known"); do
-	complain "'$name' is neither in fs.c nor in left-out.txt"
+	complain "'$name' is neither handled nor in left-out.txt"
 done
 # A member of a newer libfuse than this may be known already.
 for name in $(comm -13 "$work/members" "$work/known"); do
-	if grep -B 1 "\.$name = " ftrac/fs.c | grep -q '^#if FUSE_VERSION'; then
+	if grep -B 1 "FS_OPS_NEW(X) X($name)" ftrac/fs.h | grep -q '^#if FUSE_VERSION'; then
 		echo "left-out.sh: '$name' is not in this libfuse: left alone"
 	else
 		complain "'$name' is no member of struct fuse_lowlevel_ops"
@@ -72,7 +76,7 @@ unreasoned=$(grep -v '^#' ftrac/left-out.txt | awk -F '\t' 'NF && $2 == "" { pri
 [ -z "$unreasoned" ] || complain "left out without a reason: $unreasoned"
 n=$(wc -l <"$work/members")
 [ "$n" -gt 0 ] || complain "no members in '$header'"
-[ -s "$work/set" ] || complain "no members in ftrac/fs.c"
+[ -s "$work/set" ] || complain "no members in ftrac/fs.h"
 echo "left-out.sh: $((n)) members compared"
 
 # looked_for FILE MANUAL [FILE...]: each long option is in the help text and in the manual.
@@ -100,11 +104,29 @@ looked_for dag/diff/options.c man/wfdag.1.scd
 looked_for dag/check/options.c man/wfdag.1.scd
 
 # Each export is in the man page; wfdag makes its options and its help from the same list.
-sed -n '/^const struct export exports/,/^};/s/^[[:space:]]*{ "\([a-z-]*\)",.*/\1/p' dag/export/export.c >"$work/exports"
+sed -n '/^#define EXPORTS(/,/[^\\]$/s/^[[:space:]]*\(FORMAT\|DRAWING\)(\([a-z]*\),.*/\2/p' dag/export/export.h >"$work/exports"
 while read -r option; do
 	grep -qF -e "*--$option* _FILE_" man/wfdag.1.scd || complain "--$option is not in man/wfdag.1.scd"
 done <"$work/exports"
-[ -s "$work/exports" ] || complain "no exports in dag/export/export.c"
+[ -s "$work/exports" ] || complain "no exports in dag/export/export.h"
 echo "left-out.sh: $(($(wc -l <"$work/exports"))) exports looked for"
+
+# Each table of wfstat is in its man page.
+sed -n 's/^[[:space:]]*X(\([a-z]*\)).*/\1/p' dag/stat/tables.h >"$work/tables"
+while read -r table; do
+	grep -qE -e "^(\*.*, )?\*$table\*(,|\$)" man/wfstat.1.scd || complain "the table $table is not in man/wfstat.1.scd"
+done <"$work/tables"
+[ -s "$work/tables" ] || complain "no tables in dag/stat/tables.h"
+echo "left-out.sh: $(($(wc -l <"$work/tables"))) tables looked for"
+
+# The operations of db/event.h are those that the man page lists, in the same order.
+sed -n '/^#define EVENT_OPS(X)/,/[^\\]$/p' db/event.h | grep -o 'X([A-Z_]*, *[a-z_]*)' |
+	sed 's/.*, *\(.*\))/\1/' >"$work/operations"
+sed -n '/^\*name\* is one of/,/\./p' man/ftrac-db.5.scd | tr '\n' ' ' |
+	sed 's/^\*name\* is one of //; s/\..*//' | tr -s ' ' '\n' | grep . >"$work/documented"
+cmp -s "$work/operations" "$work/documented" ||
+	complain "other operations in man/ftrac-db.5.scd than in db/event.h: $(diff "$work/operations" "$work/documented" | grep '^[<>]' | tr '\n' ' ')"
+[ -s "$work/operations" ] || complain "no operations in db/event.h"
+echo "left-out.sh: $(($(wc -l <"$work/operations"))) operations looked for"
 
 [ "$errors" -eq 0 ]

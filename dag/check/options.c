@@ -76,7 +76,7 @@ static const char help[] =
 	"  -h, --help             print this\n"
 	"  -V, --version          print the version\n"
 	"\n"
-	"Exit status: 0 (nothing found), 1 (something), 2 (it cannot be done, or wrong usage), 3 "
+	"Exit status: 0 (nothing found), 1 (something), 2 (an error, or wrong usage), 3 "
 	"(--strict).\n"
 	"See wfdag(1).\n";
 

@@ -6,20 +6,9 @@
 #include "base/output.h"
 #include "dag/output/pipe.h"
 
-const struct export exports[] = {
-	{ "dot", "for Graphviz", NULL, NULL },
-	{ "gml", "for networkx and yEd", export_gml, NULL },
-	{ "graphml", "for networkx, igraph, yEd and Gephi", export_graphml, NULL },
-	{ "cyjs", "for Cytoscape", export_cyjs, NULL },
-	{ "csv", "a row for each node and each edge", export_csv, NULL },
-	{ "json", "nodes and edges with all their attributes", export_json, NULL },
-	{ "svg", "a picture, drawn by Graphviz", NULL, "svg" },
-	{ "png", "a picture, drawn by Graphviz", NULL, "png" },
-	{ "pdf", "a picture, drawn by Graphviz", NULL, "pdf" },
-	{ "ps", "a picture, drawn by Graphviz", NULL, "ps" },
-	{ "jpeg", "a picture, drawn by Graphviz", NULL, "jpeg" },
-	{ NULL, NULL, NULL, NULL },
-};
+#define FORMAT(name, help) { #name, help, export_##name, NULL },
+#define DRAWING(name, picture, help) { #name, help, NULL, picture },
+const struct export exports[] = { EXPORTS(FORMAT, DRAWING){ NULL, NULL, NULL, NULL } };
 _Static_assert(sizeof(exports) / sizeof(exports[0]) <= EXPORTS_MAX + 1,
 	"EXPORTS_MAX is the number of formats");
 

@@ -19,15 +19,29 @@
 #include "dag/export/dot.h"
 #include "dag/shape/shape.h"
 
-/* A format that wfdag writes.  wfdag makes its options and its help from the list of exports. */
+/*
+ * All formats, in the order of wfdag's help: the option --NAME FILE, and what the file is for.  A FORMAT is written by
+ * export_NAME(); a DRAWING is DOT, or what dot makes of it with -Tpicture.
+ */
+#define EXPORTS(FORMAT, DRAWING)                                     \
+	DRAWING(dot, NULL, "for Graphviz")                           \
+	FORMAT(gml, "for networkx and yEd")                          \
+	FORMAT(graphml, "for networkx, igraph, yEd and Gephi")       \
+	FORMAT(cyjs, "for Cytoscape")                                \
+	FORMAT(csv, "a row for each node and each edge")             \
+	FORMAT(json, "nodes and edges with all their attributes")    \
+	DRAWING(svg, "svg", "a picture, drawn by Graphviz")          \
+	DRAWING(png, "png", "a picture, drawn by Graphviz")          \
+	DRAWING(pdf, "pdf", "a picture, drawn by Graphviz")          \
+	DRAWING(ps, "ps", "a picture, drawn by Graphviz")            \
+	DRAWING(jpeg, "jpeg", "a picture, drawn by Graphviz")
+
 struct export
 {
-	const char *option; /* the option is --option FILE */
-	const char *help;   /* what the file is for */
-	int (*write)(const struct shape *shape,
-		FILE *out); /* one of those below; NULL: DOT is written */
-	const char *
-		picture; /* dot -Tpicture makes the file from DOT; NULL: the file is what is written */
+	const char *option;
+	const char *help;
+	int (*write)(const struct shape *shape, FILE *out); /* 0 or -errno; NULL: a drawing */
+	const char *picture;                                /* NULL: the file is what is written */
 };
 
 extern const struct export exports[]; /* ended by a NULL option */
@@ -45,11 +59,11 @@ int export_write(const struct export *format, const struct shape *shape,
 	const struct dot_options *dot_options, int out);
 #define EXPORT_PICTURE_SECONDS 300 /* that dot may take */
 
-/* 0 or -errno. */
-int export_graphml(const struct shape *shape, FILE *out);
-int export_gml(const struct shape *shape, FILE *out);
-int export_csv(const struct shape *shape, FILE *out);
-int export_cyjs(const struct shape *shape, FILE *out);
-int export_json(const struct shape *shape, FILE *out);
+/* export_NAME() of each format. */
+#define EXPORT_FORMAT(name, help) int export_##name(const struct shape *shape, FILE *out);
+#define EXPORT_DRAWING(name, picture, help)
+EXPORTS(EXPORT_FORMAT, EXPORT_DRAWING)
+#undef EXPORT_FORMAT
+#undef EXPORT_DRAWING
 
 #endif

@@ -69,7 +69,7 @@ TRACES_HELP
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
-"Exit status: 0, 1 (it cannot be done), 2 (wrong usage), 3 (--strict).\n";
+"Exit status: 0, 1 (an error), 2 (wrong usage), 3 (--strict).\n";
 
 static void print_help(void)
 {

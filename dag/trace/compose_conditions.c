@@ -26,8 +26,8 @@ static void put_file_match(struct composer *c, const char *glob)
 	/* Names that are not UTF-8 are BLOBs, which match nothing. */
 	sql_text_format(c->out,
 		strchr(glob, '/') ? "CAST(f.path AS TEXT) GLOB %Q"
-				  : "replace(CAST(f.path AS TEXT), rtrim(f.path, replace(f.path, "
-				    "'/', '')), '') GLOB %Q",
+				  : "replace(CAST(f.path AS TEXT), rtrim(f.path, " NAME_BYTES
+				    "), '') GLOB %Q",
 		glob);
 }
 

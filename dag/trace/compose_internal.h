@@ -89,4 +89,19 @@ void composer_put_joins(struct composer *c, const char *args);
 void composer_put_op(struct composer *c, const char *args, size_t len);
 void composer_put_filters(struct composer *c, const char *args, size_t len);
 
+/*
+ * The bytes of names, for rtrim(path, NAME_BYTES): the path to its last '/'.  In this order SQLite takes each byte for a
+ * character of its own, so that names which are not UTF-8 are cut at the right byte, too.
+ */
+#define NAME_BYTES \
+	"X'" \
+	"0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a" \
+	"2b2c2d2e303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455" \
+	"565758595a5b5c5d5e5f606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f" \
+	"808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9" \
+	"aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3" \
+	"d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfd" \
+	"feff" \
+	"'"
+
 #endif

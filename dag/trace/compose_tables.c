@@ -83,9 +83,8 @@ static void put_processes(struct composer *c, const char *columns, size_t len)
 }
 
 #define DIRECTORY                                                                               \
-	", iif(path IS NULL, NULL, coalesce(nullif(rtrim(rtrim(path, replace(path, '/', '')), " \
-	"'/'), ''), '/')) "                                                                     \
-	"AS directory"
+	", iif(path IS NULL, NULL, coalesce(nullif(rtrim(rtrim(path, " NAME_BYTES "), '/'), ''), " \
+	"'/')) AS directory"
 
 /* {with COLUMNS}: the tables that the query needs. */
 void composer_put_with(struct composer *c, const char *columns, size_t len, bool others_follow)

@@ -52,6 +52,17 @@ def skip(capability):
     sys.exit(77)
 
 
+def help_words(program, heading):
+    """The first word of each line below a heading of a program's --help, up to an empty line."""
+    lines = subprocess.run([program, "--help"], capture_output=True, text=True, check=True,
+                           timeout=20).stdout.split("\n")
+    begin = next(i for i, line in enumerate(lines) if line.startswith(heading)) + 1
+    words = [line.split()[0] for line in lines[begin:lines.index("", begin)]]
+    if not words:
+        raise ValueError(f"'{program} --help' has nothing below '{heading}'")
+    return words
+
+
 def need(*programs):
     for program in programs:
         if not shutil.which(program):

@@ -33,6 +33,12 @@ def grouped(data, choice, units, columns, rows_of, process_only):
     return heads(names) + ["of"] + columns, rows
 
 
+def in_order(table):
+    """Marks a table whose rows are compared in the order in which wfstat prints them."""
+    table.in_order = True
+    return table
+
+
 def numbers(values):
     values = [value for value in values if value is not None]
     if not values:
@@ -410,6 +416,7 @@ PROC_MORE = ("read_char write_char read_bytes write_bytes nvcsw nivcsw minflt ma
              "blkio_delay_ns swapin_delay_ns reclaim_delay_ns tier command").split()
 
 
+@in_order
 def table_proc(data, choice):
     r = Reference(data, choice, True)
     rows = []
@@ -521,6 +528,7 @@ def file_row(data, file, some, used, read):
             rate(bread, sum(u.read_ns for u in used)), rate(bwrite, sum(u.write_ns for u in used)))
 
 
+@in_order
 def table_file(data, choice):
     r = Reference(data, choice)
     some, used = collections.defaultdict(list), collections.defaultdict(list)
@@ -685,9 +693,10 @@ def moved(ops, name):
     return sum(op.bytes or 0 for op in ops if op.name == name)
 
 
+@in_order
 def table_time(data, choice):
     if choice.files:
-        return table_time_files(data, choice)
+        return time_of_files(data, choice)
     r, step, t0 = Reference(data, choice), interval_ns(choice), data.t0
     steps = collections.defaultdict(list)
     for op in chosen_ops(r):
@@ -706,7 +715,7 @@ def table_time(data, choice):
     return "from_s operations read_bytes written_bytes files processes rss_bytes".split(), rows
 
 
-def table_time_files(data, choice):
+def time_of_files(data, choice):
     r, step = Reference(data, choice), interval_ns(choice)
     found = collections.defaultdict(list)
     for op in chosen_ops(r):
@@ -721,6 +730,7 @@ def table_time_files(data, choice):
 
 # ---- overview ----
 
+@in_order
 def table_overview(data, _choice):
     f, p, h = data.facts, data.processes.values(), data.rows["handle"]
     ends = [one.end_ns for one in p if one.end_ns is not None]
@@ -749,3 +759,7 @@ def table_overview(data, _choice):
         ("processes_without_io", sum(one.read_char is None for one in p)), ("fidelity", f["fidelity"]),
         ("process_tier", f["process_tier"]), ("operations_lost", f["ops_lost"]),
         ("process_events_lost", f["process_events_lost"]), ("complete", f["complete"])]
+
+
+TABLES = {name.removeprefix("table_"): made for name, made in list(globals().items())
+          if name.startswith("table_")}

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from ftractest import Checks, TOP
+from ftractest import Checks, TOP, help_words
 
 sys.path.insert(0, str(TOP / "db"))
 import embed
@@ -23,8 +23,7 @@ START_NS = 1700000000 * 10**9
 SECOND = 10**9
 UNPRIVILEGED = 65534
 
-PLAIN = ["overview", "io", "mem", "run", "util", "sys", "phase", "file", "proc", "handle",
-         "pattern", "time", "errors", "list"]
+PLAIN = [name for name in help_words(WFSTAT, "Tables:") if name not in ("hist", "cdf")]
 VALUES = ["latency", "read-size", "write-size", "bytes-read", "bytes-written", "lifetime",
           "file-size", "rss"]
 TABLES = [[t] for t in PLAIN] + [["time", "--files"]] + [

@@ -53,15 +53,6 @@ static void operations_that_the_kernel_would_replace_are_there(void **state)
 	assert_non_null(fs_ops.fallocate);
 }
 
-/* The requests these would answer must stay with the kernel: see left-out.txt. */
-static void operations_that_would_block_or_hide_are_left_out(void **state)
-{
-	(void)state;
-	assert_null(fs_ops.readdirplus);
-	assert_null(fs_ops.poll);
-	assert_null(fs_ops.write_buf);
-}
-
 static void every_operation_has_its_own_name(void **state)
 {
 	const char *path = temp_path(*state, "trace.db");
@@ -115,7 +106,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(indispensable_operations_are_there),
 		TEST(operations_that_the_kernel_would_replace_are_there),
-		TEST(operations_that_would_block_or_hide_are_left_out),
 		TEST(every_operation_has_its_own_name),
 		TEST(names_of_the_paper_belong_to_one_operation_each),
 		TEST(facts_of_a_run_are_all_there),

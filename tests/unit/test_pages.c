@@ -185,7 +185,7 @@ static void random_orders_lose_nothing(void **state)
 		char model[SIZE] = { 0 };
 		void *fresh;
 
-		print_message("seed %u\n", seed + run);
+		print_message("# seed %u\n", seed + run);
 		srand(seed + run);
 		assert_int_equal(setup(&fresh), 0);
 		for (int i = 0; i < STEPS; i++)

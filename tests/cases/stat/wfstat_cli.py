@@ -158,7 +158,7 @@ def check_globs(directory):
     """A glob without '/' is for base names; what is not UTF-8 has names, too."""
     def fill(db):
         add_process(db)
-        for number, path in enumerate(("/main/x.txt", "/x/main.c", "/x/it's", b"/x/\xff.c"), 2):
+        for number, path in enumerate(("/main/x.txt", "/x/main.c", "/x/it's", b"/x/\xff.c", b"/x\xc3/\x80y"), 2):
             add_file(db, number, path)
 
     trace = make(f"{directory}globs.db", fill)
@@ -177,10 +177,15 @@ def check_globs(directory):
                  "--include", "main.c"), [])
     checks.equal("not UTF-8", paths("--include", os.fsdecode(b"?.c")), [b"/x/\xff.c"])
     checks.equal("a quote", paths("--include", "it's"), [b"/x/it's"])
-    checks.equal("all but", paths("--exclude", "*.c", "--exclude", "*.txt"), [b"/x/it's"])
+    checks.equal("all but", paths("--exclude", "*.c", "--exclude", "*.txt"),
+                 [b"/x/it's", b"/x\xc3/\x80y"])
     checks.equal("none", paths("--include", "nothing"), [])
-    checks.equal("of a process", len(paths("--include", "command:pro[g]")), 4)
+    checks.equal("bytes of two names that are a letter together", paths("--include", os.fsdecode(b"?y")),
+                 [b"/x\xc3/\x80y"])
+    checks.equal("of a process", len(paths("--include", "command:pro[g]")), 5)
     checks.equal("of no process", paths("--exclude", "command:*it*s*"), [])
+    groups = csv_rows(works("--by directory", "io", "--csv", "--by", "directory", trace))
+    checks.equal("directories", {row[0] for row in groups[1:]}, {b"/main", b"/x", b"/x\xc3"})
 
 
 # ---- formats ----
@@ -306,27 +311,25 @@ def open_sqlite(trace):
 
 def has(table, option):
     """By what rows can be grouped, what is counted as one, single operations: of some tables."""
-    operations = table[0] in ("sys", "pattern", "time", "errors", "list")
-    return {"--by": table[0] in ("io", "mem", "run", "util", "sys", "phase", "pattern", "errors",
-                                 "hist", "cdf"),
-            "--per": table[0] in ("io", "mem", "run", "util"),
-            "--operation": operations or table[-1] in VALUES[:3]}[option]
+    value = {"--by": "all", "--per": "job", "--operation": "read"}[option]
+    return run(*table, option, value, "--sql").returncode == 0
 
 
 def choices_of(table):
     """The options that choose a part of a run, as far as the table takes them."""
+    by, per, operation = (has(table, option) for option in ("--by", "--per", "--operation"))
     for choice in CHOICES if table != ["overview"] else CHOICES[:1]:
-        if "--per" in choice and not has(table, "--per"):
+        if "--per" in choice and not per:
             yield choice[:-2]
-        elif "--operation" not in choice or has(table, "--operation"):
+        elif "--operation" not in choice or operation:
             yield choice
-    for by in BY if has(table, "--by") else ():
-        yield ["--by", by]
-        yield ["--by", by, *CHOICES[1], *CHOICES[10]]
-        yield ["--by", by, *CHOICES[-2]]
-    for by in BY if has(table, "--per") else ():
-        yield ["--per", "job", "--by", by]
-        yield ["--per", "process", "--by", by]
+    for key in BY if by else ():
+        yield ["--by", key]
+        yield ["--by", key, *CHOICES[1], *CHOICES[10]]
+        yield ["--by", key, *CHOICES[-2]]
+    for key in BY if per else ():
+        yield ["--per", "job", "--by", key]
+        yield ["--per", "process", "--by", key]
 
 
 def check_all_sql(trace):

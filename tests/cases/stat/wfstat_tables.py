@@ -16,13 +16,11 @@ import subprocess
 import sys
 import tempfile
 
-from ftractest import Checks, Mount, TOP, has_fidelity
+from ftractest import Checks, Mount, TOP, has_fidelity, help_words
 from profiled import Profile
 from sample import one, some
 from statmodel import Choice, Data, cell, nearest
-from stattables import (SIDES, SIDE_NAMES, table_cdf, table_errors, table_file, table_handle,
-                        table_hist, table_io, table_list, table_mem, table_overview, table_pattern,
-                        table_phase, table_proc, table_run, table_sys, table_time, table_util)
+from stattables import SIDES, SIDE_NAMES, TABLES
 
 WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
 MISMATCHES = 3  # of a table that are shown
@@ -105,14 +103,6 @@ def compare(fact, table, got, wanted, in_order):
              MISMATCHES)
 
 
-TABLES = {"overview": table_overview, "io": table_io, "mem": table_mem, "run": table_run,
-          "util": table_util, "sys": table_sys, "phase": table_phase, "file": table_file,
-          "proc": table_proc, "handle": table_handle, "pattern": table_pattern,
-          "hist": table_hist, "cdf": table_cdf, "time": table_time, "errors": table_errors,
-          "list": table_list}
-IN_ORDER = "overview", "file", "proc", "time"
-
-
 def plain(row):
     return [cell(value) for value in row]
 
@@ -163,7 +153,7 @@ def one_table(data, paths, table, **options):
         in_their_places(fact, table, columns, got)
     if table == "cdf":
         got, wanted = thinned(fact, got, wanted, len(columns) - 3)
-    compare(fact, table, got, wanted, table in IN_ORDER)
+    compare(fact, table, got, wanted, getattr(TABLES[table], "in_order", False))
     return columns, got
 
 
@@ -478,6 +468,7 @@ def main():
     traces["xform"] = profiled(place, "xform", "--xform", "mAdd")
     grouped = one(name for name in ("few", "exact") if name in traces)
     chosen = some((name for name in ("few", "exact", "open", "procmon") if name in traces), 4)
+    checks.equal("tables with a second computation", sorted(TABLES), sorted(help_words(WFSTAT, "Tables:")))
     for name, path in traces.items():
         data = Data(path)
         plain_tables(data, path)
