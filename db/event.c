@@ -13,7 +13,7 @@ const char *const event_op_names[] = {
 const char *const event_via_names[] = { "direct", "pagecache", "writeback", "copy" };
 _Static_assert(sizeof(event_via_names) / sizeof(event_via_names[0]) == VIA_MAX, "a name for each");
 
-const char *const event_fidelity_names[] = { "exact", "cached", "open" };
+const char *const event_fidelity_names[] = { "exact", "cached", "open", "call" };
 _Static_assert(sizeof(event_fidelity_names) / sizeof(event_fidelity_names[0]) == FIDELITY_MAX,
 	"a name for each");
 

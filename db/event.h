@@ -24,7 +24,10 @@
 	X(SYMLINK, symlink) X(READLINK, readlink) X(GETXATTR, getxattr)                        \
 	X(SETXATTR, setxattr) X(LISTXATTR, listxattr) X(REMOVEXATTR, removexattr)              \
 	X(STATFS, statfs) X(ACCESS, access) X(FALLOCATE, fallocate) X(COPY, copy)              \
-	X(LSEEK, lseek) X(IOCTL, ioctl) X(LOCK, lock) X(TMPFILE, tmpfile)
+	X(LSEEK, lseek) X(IOCTL, ioctl) X(LOCK, lock) X(TMPFILE, tmpfile)                      \
+	X(CLOSE, close) X(DUP, dup) X(FCNTL, fcntl) X(MMAP, mmap) X(MUNMAP, munmap)            \
+	X(MSYNC, msync) X(SENDFILE, sendfile) X(SPLICE, splice) X(PIPE, pipe)                  \
+	X(SOCKET, socket) X(CONNECT, connect) X(ACCEPT, accept) X(SEND, send) X(RECV, recv)
 
 enum op {
 #define X(upper, lower) OP_##upper,
@@ -40,7 +43,8 @@ extern const char *const event_op_names[OP_MAX];
 enum via { VIA_DIRECT, VIA_PAGECACHE, VIA_WRITEBACK, VIA_COPY, VIA_MAX };
 extern const char *const event_via_names[VIA_MAX];
 
-enum fidelity { FIDELITY_EXACT, FIDELITY_CACHED, FIDELITY_OPEN, FIDELITY_MAX };
+/* CALL: the system calls of the programs, as the kernel saw them. */
+enum fidelity { FIDELITY_EXACT, FIDELITY_CACHED, FIDELITY_OPEN, FIDELITY_CALL, FIDELITY_MAX };
 extern const char *const event_fidelity_names[FIDELITY_MAX];
 /* The fidelity with that name, or -EINVAL. */
 int event_parse_fidelity(const char *text);
@@ -67,6 +71,19 @@ enum event_kind {
 	EVENT_SAMPLE,  /* sample of a living process at .time_ns; .sample.* */
 	EVENT_KIND_MAX
 };
+
+/*
+ * The form of an EVENT_OP.
+ *   REQUEST  a request of a mount: node and one name in it, as below;
+ *   CALL     a system call.  Through a descriptor: handle, as in a request.  By path: text has the path as the program
+ *            gave it, which starts at the directory node unless it is absolute (RENAME, LINK: path NUL new path, which
+ *            starts at the directory other; SYMLINK: path NUL target).  other is the node that the path led to, where
+ *            the kernel told it (OPEN, CREATE, TMPFILE, OPENDIR, and GETATTR by its result), else 0.
+ */
+enum event_form { FORM_REQUEST, FORM_CALL };
+
+/* .flags of a CALL by path of an operation that has no other flags: a symbolic link at the end is not followed. */
+#define EVENT_NOFOLLOW 1
 
 #define NODE_ROOT 1
 #define CALL_UNKNOWN UINT64_MAX
@@ -114,10 +131,11 @@ struct event_node {
 	uint64_t mount; /* mount id, see EVENT_MOUNT */
 	uint32_t mode;  /* st_mode */
 	uint32_t nlink;
+	uint32_t generation; /* of the inode number, where birth_ns is not known; 0: not known either */
 };
 
 /* Sources of facts about a process; a set. */
-enum tier { TIER_INBAND = 1, TIER_CONNECTOR = 2, TIER_TASKSTATS = 4, TIER_PTRACE = 8 };
+enum tier { TIER_INBAND = 1, TIER_CONNECTOR = 2, TIER_TASKSTATS = 4, TIER_PTRACE = 8, TIER_KERNEL = 16 };
 
 struct event_process {
 	int32_t pid;
@@ -137,7 +155,8 @@ struct event {
 	uint8_t op;
 	uint8_t via;
 	uint8_t aside; /* OP: not from a traced process; recorded only for the names that it shows */
-	uint32_t fidelity; /* OPEN, CREATE, TMPFILE */
+	uint16_t fidelity; /* OPEN, CREATE, TMPFILE */
+	uint16_t form;	   /* OP: enum event_form */
 	int32_t tid;       /* OP: the requesting thread; 0 unknown */
 	uint32_t text_len; /* of the whole text */
 	int64_t time_ns;   /* start of the operation, or time of the event */

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef KERNEL_FILES_BPF_H
+#define KERNEL_FILES_BPF_H
+
+/* Open file descriptions: their handles, and when these end. */
+
+#include "state.bpf.h"
+
+__noinline int64_t file_references(uint64_t file)
+{
+	if (bpf_core_field_exists(struct file, f_ref))
+		return FIELD(file, file, f_ref.refcnt.counter) + 1;
+	return FIELD(file___old, file, f_count.counter);
+}
+
+inlined void send_handle(enum wire_type type, int32_t tid, uint64_t handle, uint64_t name, uint64_t file)
+{
+	struct wire_handle *record = reserve(wire_handle);
+
+	if (!record)
+		return;
+	head_now(&record->head, type, tid);
+	record->handle = handle;
+	record->name = name;
+	record->open_flags = file ? FIELD(file, file, f_flags) : 0;
+	record->file_mode = file ? FIELD(file, file, f_mode) : 0;
+	send_reserved(record);
+}
+
+/* An address that is used again although no end was seen: the last descriptor was closed by a process that is not
+ * traced, or in a moment when another thread used it. */
+inlined void end_former(uint64_t file)
+{
+	struct open_file *former = bpf_map_lookup_elem(&kernel_files, &file);
+
+	if (former)
+		send_handle(WIRE_RELEASE, 0, former->handle, 0, 0);
+}
+
+inlined struct open_file make(uint64_t file)
+{
+	struct open_file new = { 0 };
+
+	end_former(file);
+	new.inode = POINTER(file, file, f_inode);
+	new.name = name_of(POINTER(file, file, f_path.dentry), POINTER(file, file, f_path.mnt));
+	new.handle = next_id();
+	bpf_map_update_elem(&kernel_files, &file, &new, BPF_ANY);
+	__sync_fetch_and_add(&kernel_epoch, 1);
+	return new;
+}
+
+inlined uint64_t make_and_report(uint64_t file, int32_t tid)
+{
+	struct open_file new = make(file);
+
+	send_handle(WIRE_HANDLE, tid, new.handle, new.name, file);
+	return new.handle;
+}
+
+__noinline uint64_t handle_make(uint64_t file)
+{
+	return make(file).handle;
+}
+
+__noinline uint64_t file_name(uint64_t file)
+{
+	struct open_file *known = bpf_map_lookup_elem(&kernel_files, &file);
+
+	return known ? known->name : 0;
+}
+
+__noinline uint64_t handle_report(uint64_t file, int32_t tid)
+{
+	return make_and_report(file, tid);
+}
+
+__noinline uint64_t handle_of(uint64_t file, uint64_t inode, int32_t tid)
+{
+	struct open_file *known = bpf_map_lookup_elem(&kernel_files, &file);
+
+	if (known && known->inode == inode)
+		return known->handle;
+	return make_and_report(file, tid);
+}
+
+__noinline int handle_last(uint64_t file)
+{
+	if (!file || file_references(file) > 1)
+		return 0;
+	bpf_map_delete_elem(&kernel_files, &file);
+	return 1;
+}
+
+/* ---- walks over descriptors ---- */
+
+struct descriptors {
+	uint64_t files; /* array of pointers */
+	uint64_t bits, mask_bits; /* bitmaps: open ones; of these only; 0: all */
+	uint64_t id;
+	uint32_t what;
+	uint32_t first, last;
+	int32_t tid;
+	uint32_t call;
+	uint32_t base; /* the first descriptor of the word */
+	uint64_t word;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct descriptors);
+} kernel_descriptors SEC(".maps");
+
+inlined struct descriptors *descriptors_of_processor(void)
+{
+	uint32_t zero = 0;
+
+	return bpf_map_lookup_elem(&kernel_descriptors, &zero);
+}
+
+/* Whether all references to the file are descriptors that this walk has met: it ends with them. */
+inlined bool all_met(struct descriptors *walk, struct open_file *known, uint64_t file)
+{
+	if (known->walk != walk->id) {
+		known->walk = walk->id;
+		known->seen = 0;
+	}
+	known->seen++;
+	return known->seen >= (uint64_t)file_references(file);
+}
+
+inlined void send_close(struct descriptors *walk, uint64_t handle, uint32_t fd, bool last)
+{
+	struct wire_call *record = reserve(wire_call);
+
+	if (!record)
+		return;
+	*record = (struct wire_call){ .handle = handle };
+	head_now(&record->head, WIRE_CALL, walk->tid);
+	record->head.call = walk->call;
+	record->head.flags = last ? WIRE_LAST : 0;
+	send_reserved(record);
+}
+
+inlined void walk_file(struct descriptors *walk, uint64_t file, uint32_t fd)
+{
+	uint64_t inode = POINTER(file, file, f_inode);
+	struct open_file *known;
+	uint64_t handle;
+	bool last;
+
+	if (walk->what == WALK_CLOSE)
+		handle_of(file, inode, walk->tid);
+	known = bpf_map_lookup_elem(&kernel_files, &file);
+	if (!known || known->inode != inode)
+		return;
+	handle = known->handle;
+	last = all_met(walk, known, file);
+	if (walk->what == WALK_CLOSE)
+		send_close(walk, handle, fd, last);
+	else if (last)
+		send_handle(walk->what == WALK_EXEC ? WIRE_EXPIRE : WIRE_RELEASE, walk->tid, handle, 0, 0);
+	if (last && walk->what != WALK_EXEC)
+		bpf_map_delete_elem(&kernel_files, &file);
+}
+
+inlined uint32_t lowest_bit(uint64_t word)
+{
+	uint32_t n = 0;
+
+	if (!(word & 0xffffffff))
+		n += 32, word >>= 32;
+	if (!(word & 0xffff))
+		n += 16, word >>= 16;
+	if (!(word & 0xff))
+		n += 8, word >>= 8;
+	if (!(word & 0xf))
+		n += 4, word >>= 4;
+	if (!(word & 3))
+		n += 2, word >>= 2;
+	return n + !(word & 1);
+}
+
+static long walk_bit(uint32_t i, void *context)
+{
+	struct descriptors *walk = descriptors_of_processor();
+	uint64_t file = 0;
+	uint32_t fd;
+
+	if (!walk || !walk->word)
+		return 1;
+	fd = walk->base + lowest_bit(walk->word);
+	walk->word &= walk->word - 1;
+	if (fd < walk->first || fd > walk->last)
+		return 0;
+	bpf_probe_read_kernel(&file, sizeof(file), (const void *)(walk->files + fd * sizeof(file)));
+	if (file)
+		walk_file(walk, file, fd);
+	return 0;
+}
+
+inlined uint64_t word_at(uint64_t bits, uint32_t i)
+{
+	uint64_t word = 0;
+
+	bpf_probe_read_kernel(&word, sizeof(word), (const void *)(bits + i * sizeof(word)));
+	return word;
+}
+
+static long walk_word(uint32_t i, void *context)
+{
+	struct descriptors *walk = descriptors_of_processor();
+
+	if (!walk)
+		return 1;
+	walk->base = i * 64;
+	if (walk->base > walk->last)
+		return 1;
+	if (walk->base + 63 < walk->first)
+		return 0;
+	walk->word = word_at(walk->bits, i);
+	if (walk->mask_bits)
+		walk->word &= word_at(walk->mask_bits, i);
+	if (walk->word)
+		bpf_loop(64, walk_bit, NULL, 0);
+	return 0;
+}
+
+inlined uint32_t fill_walk(struct descriptors *walk, bool at_exec)
+{
+	uint64_t task = bpf_get_current_task();
+	uint64_t files = POINTER(task_struct, task, files);
+	uint64_t table = files ? POINTER(files_struct, files, fdt) : 0;
+
+	if (!table)
+		return 0;
+	walk->files = POINTER(fdtable, table, fd);
+	walk->bits = POINTER(fdtable, table, open_fds);
+	walk->mask_bits = at_exec ? POINTER(fdtable, table, close_on_exec) : 0;
+	return FIELD(fdtable, table, max_fds) / 64;
+}
+
+__noinline int walk_descriptors(uint32_t what, uint32_t first, uint32_t last, int32_t tid, uint32_t call)
+{
+	struct descriptors *walk = descriptors_of_processor();
+	uint32_t words;
+
+	if (!walk)
+		return 0;
+	words = fill_walk(walk, what == WALK_EXEC);
+	walk->id = next_id();
+	walk->what = what;
+	walk->first = first;
+	walk->last = last;
+	walk->tid = tid;
+	walk->call = call;
+	bpf_loop(words, walk_word, NULL, 0);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/kernel.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/failure.h"
+#include "kernel/load.h"
+#include "kernel/queue.h"
+#include "kernel/reader.h"
+#include "kernel/translate.h"
+#include "kernel/wire.h"
+
+#define BUFFER_BYTES (32 << 20)
+#define MEMORY_BYTES (256 << 20)
+
+struct kernel {
+	struct programs *programs;
+	struct queue *queue;
+	struct reader *reader;
+	struct translate *translate;
+	pthread_t thread;
+	bool running;
+	_Atomic uint64_t lost; /* records of chunks that could not be read again */
+	_Atomic uint64_t failed;
+};
+
+/* ---- the thread that makes events ---- */
+
+static void translate_chunk(struct kernel *kernel, const struct chunk *chunk)
+{
+	for (size_t at = 0; at < chunk->len;) {
+		const struct reader_record *record = (const void *)(chunk->bytes + at);
+
+		translate_record(kernel->translate, record + 1, record->len);
+		at += (sizeof(*record) + record->len + 7) / 8 * 8;
+	}
+}
+
+static void *make_events(void *arg)
+{
+	struct kernel *kernel = arg;
+	struct chunk *chunk;
+
+	while ((chunk = queue_take(kernel->queue))) {
+		if (chunk->is_lost)
+			atomic_fetch_add(&kernel->lost, chunk->records);
+		else
+			translate_chunk(kernel, chunk);
+		atomic_store(&kernel->failed, translate_failed(kernel->translate));
+		queue_done(kernel->queue, chunk);
+	}
+	translate_end(kernel->translate);
+	return NULL;
+}
+
+static int start_thread(struct kernel *kernel)
+{
+	sigset_t all, before;
+	int r;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&kernel->thread, NULL, make_events, kernel);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	kernel->running = r == 0;
+	return -r;
+}
+
+/* ---- start ---- */
+
+/* The first process, as if the kernel had reported its fork. */
+static int introduce(struct kernel *kernel, const struct kernel_options *options)
+{
+	struct wire_fork first = { .head = { .type = WIRE_FORK, .tid = options->pid, .time_ns = clock_now_ns() },
+		.pid = options->pid, .parent = options->parent };
+
+	return translate_record(kernel->translate, &first, sizeof(first));
+}
+
+static int prepare(struct kernel *kernel, const struct kernel_options *options)
+{
+	struct translate_options how = { .ring = options->ring, .keep_environ = options->keep_environ,
+		.arg = options->arg };
+	int r = queue_create(options->memory_bytes ? options->memory_bytes : MEMORY_BYTES,
+		options->directory ? options->directory : "/tmp", &kernel->queue);
+
+	if (r == 0)
+		r = translate_create(&how, &kernel->translate);
+	if (r == 0)
+		r = introduce(kernel, options);
+	if (r == 0)
+		r = reader_start(programs_ring(kernel->programs), programs_ring_bytes(kernel->programs), kernel->queue,
+			&kernel->reader);
+	return r == 0 ? start_thread(kernel) : r;
+}
+
+static int start(struct kernel *kernel, const struct kernel_options *options, struct failure *failure)
+{
+	int r = programs_load(options->buffer_bytes ? options->buffer_bytes : BUFFER_BYTES, &kernel->programs, failure);
+
+	if (r == 0)
+		r = programs_add(kernel->programs, options->pid, failure);
+	if (r < 0)
+		return r;
+	r = prepare(kernel, options);
+	if (r < 0)
+		return failure_set(failure, r, "cannot record in the kernel: %s", strerror(-r));
+	return programs_attach(kernel->programs, failure);
+}
+
+int kernel_start(const struct kernel_options *options, struct kernel **ret_kernel, struct failure *failure)
+{
+	struct kernel *kernel = calloc(1, sizeof(*kernel));
+	int r;
+
+	if (!kernel)
+		return failure_memory(failure);
+	r = start(kernel, options, failure);
+	if (r < 0) {
+		kernel_destroy(kernel);
+		return r;
+	}
+	*ret_kernel = kernel;
+	return 0;
+}
+
+/* ---- end ---- */
+
+void kernel_sync(struct kernel *kernel)
+{
+	reader_sync(kernel->reader);
+	queue_wait(kernel->queue);
+}
+
+void kernel_finish(struct kernel *kernel)
+{
+	if (!kernel)
+		return;
+	if (kernel->programs)
+		programs_detach(kernel->programs);
+	if (kernel->reader)
+		reader_stop(kernel->reader);
+	if (!kernel->running)
+		return;
+	queue_close(kernel->queue);
+	pthread_join(kernel->thread, NULL);
+	kernel->running = false;
+}
+
+void kernel_destroy(struct kernel *kernel)
+{
+	if (!kernel)
+		return;
+	kernel_finish(kernel);
+	reader_destroy(kernel->reader);
+	queue_destroy(kernel->queue);
+	translate_destroy(kernel->translate);
+	programs_destroy(kernel->programs);
+	free(kernel);
+}
+
+/* ---- counts ---- */
+
+static void add_counts(const struct wire_counters *counters, int n, struct kernel_totals *ret_totals)
+{
+	for (int i = 0; i < n; i++) {
+		ret_totals->all.submitted += counters[i].submitted;
+		ret_totals->all.dropped += counters[i].dropped;
+	}
+}
+
+int kernel_count(const struct kernel *kernel, struct kernel_totals *ret_totals, struct kernel_counts *ret_counts, int n)
+{
+	cleanup_free struct wire_counters *counters = NULL;
+	int processors = programs_count(kernel->programs, &counters);
+
+	if (processors < 0)
+		return processors;
+	*ret_totals = (struct kernel_totals){ .received = reader_received(kernel->reader),
+		.failed = atomic_load(&kernel->failed) + atomic_load(&kernel->lost),
+		.missed = programs_missed(kernel->programs), .spooled = queue_spooled(kernel->queue),
+		.waiting = queue_bytes(kernel->queue) };
+	add_counts(counters, processors, ret_totals);
+	for (int i = 0; ret_counts && i < n && i < processors; i++)
+		ret_counts[i] = (struct kernel_counts){ counters[i].submitted, counters[i].dropped };
+	return processors;
+}
+
+int kernel_explain(struct failure *failure)
+{
+	struct programs *programs;
+	int r = programs_load(BUFFER_BYTES, &programs, failure);
+
+	if (r == 0)
+		r = programs_attach(programs, failure);
+	else
+		return r;
+	programs_destroy(programs);
+	return r;
+}

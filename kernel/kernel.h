@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef KERNEL_KERNEL_H
+#define KERNEL_KERNEL_H
+
+/*
+ * The record that is made in the kernel: eBPF programs see each system call of a command and of its descendants, and
+ * their forks, execs and ends, and this module pushes them into the ring as events.  This is the only header of kernel/
+ * that other folders may include.
+ *
+ * The command runs natively: no mount, no ptrace, no changed path.  A process is traced from its fork on, whatever it
+ * does to its ids, namespaces or directories, and no other process is.
+ *
+ * What it pushes is described in db/event.h; operations have the form CALL.  Besides:
+ *   NODE, LOOKUP aside   each component of a path once, the directory before what is in it, both before any event that
+ *                        uses them.  What has no path (pipe, socket, memory) is looked up in node 0, by the text that
+ *                        /proc/PID/fd shows.
+ *   OPEN aside           a description that the thread had before tracing began or received; the kernel opening a program
+ *                        to execute it (flag FMODE_EXEC, and RELEASE behind it)
+ *   RELEASE aside        the last descriptor of the handle is closed, by any process of the command
+ *   FORK THREAD EXEC BEFORE FIGURES EXIT   tier TIER_KERNEL; the figures are those of single threads
+ * Events come in the order in which the calls ended.
+ *
+ * Not recorded: calls that never end, because the thread ends inside of them (exit(2) itself, a successful execve(2),
+ * which is an EXEC).  A call that a signal interrupts has the result -EINTR, also if the kernel then starts it again.
+ * Accesses to mapped memory are no calls.
+ *
+ * The programs in the kernel send records to a ring buffer.  A thread of high priority empties it into memory, and
+ * beyond a bound into a file without a name; a second one makes events of them, and waits if the ring of events is full.
+ * No traced process ever waits.  If the first thread is too late, the kernel drops records, and counts them.  The
+ * programs are unloaded when this process ends, however it ends.
+ *
+ * Needs CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN) in the first user namespace, and a kernel with BTF, from 6.1 on.
+ *
+ * Threads: one thread calls start, finish and destroy; any thread may call sync and count.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct failure;
+struct kernel;
+struct ring;
+
+struct kernel_options {
+	struct ring *ring;
+	/* The process that will execute the command, which waits until it is told to.  Its number as we see it. */
+	pid_t pid;
+	/* Its parent. */
+	pid_t parent;
+	/*
+	 * Keeps those variables of an environment (NAME=VALUE, each ended by NUL) that may be stored, in place, and
+	 * returns the new length.  NULL: none is kept.
+	 */
+	size_t (*keep_environ)(char *vars, size_t len, void *arg);
+	void *arg;
+	size_t buffer_bytes; /* of the kernel's ring buffer, a power of two; 0: 32 MiB */
+	size_t memory_bytes; /* of records in memory, beyond which they go to a file; 0: 256 MiB */
+	const char *directory; /* where that file is made; NULL: /tmp */
+};
+
+/*
+ * Loads the programs and begins to trace.  0; or a negative errno with the reason in words: -EPERM (a capability is
+ * missing), -EOPNOTSUPP (the kernel is too old or has no BTF, or ftrac was built without this), others.  The child is not
+ * let run.
+ */
+int kernel_start(const struct kernel_options *options, struct kernel **ret_kernel, struct failure *failure);
+
+/* When it returns, all that was recorded before the call is in the ring of events.  Needs a thread that empties it. */
+void kernel_sync(struct kernel *kernel);
+
+/*
+ * Ends tracing, and makes events of what is left, while the writer still empties the ring.  Afterwards kernel_count() may
+ * still be called.  NULL is fine.
+ */
+void kernel_finish(struct kernel *kernel);
+
+/* Calls kernel_finish() if needed, and frees.  NULL is fine. */
+void kernel_destroy(struct kernel *kernel);
+
+/* Of one processor, or of all.  submitted = received + dropped, after kernel_finish(). */
+struct kernel_counts {
+	uint64_t submitted; /* records that the programs wanted to send */
+	uint64_t dropped;   /* those that found no room in the kernel's ring buffer */
+};
+
+struct kernel_totals {
+	struct kernel_counts all;
+	uint64_t received;
+	uint64_t failed;  /* records that became no event: no memory */
+	uint64_t missed;  /* calls of programs that the kernel skipped, because one was running on that processor */
+	uint64_t spooled; /* bytes that went through the file */
+	uint64_t waiting; /* bytes that are not events yet */
+};
+
+/* The number of processors; and the counts of the first n of them, in ret_counts, which may be NULL. */
+int kernel_count(const struct kernel *kernel, struct kernel_totals *ret_totals, struct kernel_counts *ret_counts, int n);
+
+/* Whether the kernel lets us load the programs: 0, or what kernel_start() would return, with the reason and the cure. */
+int kernel_explain(struct failure *failure);
+
+#endif

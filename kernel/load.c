@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/load.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/failure.h"
+#include "kernel/calls.h"
+#include "kernel/programs.skel.h"
+#include "kernel/wire.h"
+
+struct programs {
+	struct kernel_bpf *object;
+};
+
+/* As the programs have it: only the beginning is set from here. */
+struct first_state {
+	uint16_t call;
+	uint8_t flags;
+	int32_t tid;
+	int32_t pid;
+};
+
+/* ---- why not ---- */
+
+static bool has_capability(int capability)
+{
+	struct {
+		uint32_t version;
+		int pid;
+	} header = { 0x20080522, 0 };
+	struct {
+		uint32_t effective, permitted, inheritable;
+	} data[2] = { 0 };
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return false;
+	return data[capability / 32].effective >> capability % 32 & 1;
+}
+
+enum { ADMIN = 21, PERFMON = 38, BPF = 39 };
+
+static const char *missing_capability(void)
+{
+	if (has_capability(ADMIN) || (has_capability(BPF) && has_capability(PERFMON)))
+		return NULL;
+	if (has_capability(BPF))
+		return "CAP_PERFMON is missing";
+	return has_capability(PERFMON) ? "CAP_BPF is missing" : "CAP_BPF and CAP_PERFMON are missing";
+}
+
+static int explain(int error, struct failure *failure)
+{
+	const char *missing = missing_capability();
+	struct utsname name;
+
+	if (missing)
+		return failure_set(failure, -EPERM,
+			"cannot record in the kernel: %s; run as root, or give them to the program by setcap "
+			"cap_bpf,cap_perfmon=ep", missing);
+	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
+		return failure_set(failure, -EOPNOTSUPP,
+			"cannot record in the kernel: this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)");
+	if (error == -EPERM || error == -EACCES)
+		return failure_set(failure, -EPERM,
+			"cannot record in the kernel: it refuses the programs: %s; in a container, or with "
+			"lockdown=confidentiality, that is so", strerror(-error));
+	uname(&name);
+	return failure_set(failure, error, "cannot record in the kernel: Linux %s does not load the programs: %s",
+		name.release, strerror(-error));
+}
+
+/* ---- loading ---- */
+
+static int keep_quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+static bool has_function(const struct btf *btf, const char *name)
+{
+	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
+}
+
+static bool has_tracepoint(const struct btf *btf, const char *name)
+{
+	char type[64];
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return btf && btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
+}
+
+/* What this kernel has, which the programs ask for by constants. */
+static void adapt(struct kernel_bpf *object)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	bool submits_req = has_tracepoint(btf, "io_uring_submit_req");
+
+	object->rodata->kernel_has_casts = has_function(btf, "bpf_rdonly_cast");
+	bpf_program__set_autoload(object->progs.kernel_uring_submit, submits_req);
+	bpf_program__set_autoload(object->progs.kernel_uring_submit_old,
+		!submits_req && has_tracepoint(btf, "io_uring_submit_sqe"));
+	if (!has_tracepoint(btf, "io_uring_create")) { /* built without it */
+		bpf_program__set_autoload(object->progs.kernel_uring_create, false);
+		bpf_program__set_autoload(object->progs.kernel_uring_complete, false);
+	}
+	btf__free(btf);
+}
+
+/* Our process's pid namespace: numbers of processes are those that it shows. */
+static int look_at_us(struct kernel_bpf *object)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+	int r = bpf_prog_test_run_opts(bpf_program__fd(object->progs.kernel_look_at_us), &options);
+
+	bpf_program__set_autoattach(object->progs.kernel_look_at_us, false);
+	return r;
+}
+
+int programs_load(size_t buffer_bytes, struct programs **ret_programs, struct failure *failure)
+{
+	struct programs *programs = calloc(1, sizeof(*programs));
+	int r;
+
+	if (!programs)
+		return failure_memory(failure);
+	libbpf_set_print(keep_quiet);
+	programs->object = kernel_bpf__open();
+	if (!programs->object) {
+		r = explain(-errno, failure);
+		free(programs);
+		return r;
+	}
+	adapt(programs->object);
+	bpf_map__set_max_entries(programs->object->maps.kernel_ring, buffer_bytes);
+	r = kernel_bpf__load(programs->object);
+	if (r == 0)
+		r = look_at_us(programs->object);
+	if (r < 0) {
+		programs_destroy(programs);
+		return explain(r, failure);
+	}
+	*ret_programs = programs;
+	return 0;
+}
+
+int programs_add(struct programs *programs, pid_t pid, struct failure *failure)
+{
+	struct bpf_map *tasks = programs->object->maps.kernel_tasks;
+	struct first_state first = { .tid = pid, .pid = pid };
+	cleanup_fd int pidfd = syscall(SYS_pidfd_open, pid, 0);
+	cleanup_free char *state = calloc(1, bpf_map__value_size(tasks));
+
+	if (!state)
+		return failure_memory(failure);
+	memcpy(state, &first, sizeof(first));
+	if (pidfd < 0 || bpf_map_update_elem(bpf_map__fd(tasks), &pidfd, state, BPF_ANY) < 0)
+		return failure_set(failure, -errno, "cannot record process %d in the kernel: %s", (int)pid,
+			strerror(errno));
+	return 0;
+}
+
+int programs_attach(struct programs *programs, struct failure *failure)
+{
+	int r = kernel_bpf__attach(programs->object);
+
+	return r < 0 ? explain(r, failure) : 0;
+}
+
+void programs_detach(struct programs *programs)
+{
+	kernel_bpf__detach(programs->object);
+}
+
+void programs_destroy(struct programs *programs)
+{
+	if (!programs)
+		return;
+	kernel_bpf__destroy(programs->object);
+	free(programs);
+}
+
+int programs_ring(const struct programs *programs)
+{
+	return bpf_map__fd(programs->object->maps.kernel_ring);
+}
+
+size_t programs_ring_bytes(const struct programs *programs)
+{
+	return bpf_map__max_entries(programs->object->maps.kernel_ring);
+}
+
+/* ---- counters ---- */
+
+int programs_count(const struct programs *programs, struct wire_counters **ret_counters)
+{
+	int n = libbpf_num_possible_cpus();
+	uint32_t zero = 0;
+
+	if (n < 0)
+		return n;
+	*ret_counters = calloc(n, sizeof(**ret_counters));
+	if (!*ret_counters)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(bpf_map__fd(programs->object->maps.kernel_counters), &zero, *ret_counters) == 0)
+		return n;
+	free(steal_ptr(ret_counters));
+	return -errno;
+}
+
+uint64_t programs_missed(const struct programs *programs)
+{
+	struct bpf_program *program;
+	uint64_t missed = 0;
+
+	bpf_object__for_each_program(program, programs->object->obj) {
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof(info);
+
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
+			missed += info.recursion_misses;
+	}
+	return missed;
+}

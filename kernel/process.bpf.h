@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef KERNEL_PROCESS_BPF_H
+#define KERNEL_PROCESS_BPF_H
+
+/* Processes: forks, execs, ends, and what they have used.  A child of a traced thread is traced from its fork on. */
+
+#include "state.bpf.h"
+
+#define SIGNAL_GROUP_EXIT 4
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct wire_text);
+} kernel_text SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct wire_exec);
+} kernel_exec SEC(".maps");
+
+/* The number of a thread in our pid namespace; 0: it is in none that we see. */
+inlined int32_t id_of(uint64_t task)
+{
+	uint64_t pid = POINTER(task_struct, task, thread_pid);
+	int32_t id = 0;
+
+	if (!pid || FIELD(pid, pid, level) < kernel_pid_level)
+		return 0;
+	bpf_probe_read_kernel(&id, sizeof(id), (const void *)(pid + bpf_core_field_offset(struct pid, numbers)
+		+ (kernel_pid_level & 31) * bpf_core_type_size(struct upid)));
+	return id;
+}
+
+/* Runs once, in our own process: the level of our pid namespace. */
+SEC("raw_tp/sys_enter")
+int kernel_look_at_us(void *context)
+{
+	uint64_t pid = POINTER(task_struct, bpf_get_current_task(), thread_pid);
+
+	kernel_pid_level = FIELD(pid, pid, level);
+	return 0;
+}
+
+/* ---- what was used ---- */
+
+/* The kernel adds up the CPU time when it switches; what came since then is added here. */
+inlined uint64_t run_time(uint64_t task, const struct task_state *state)
+{
+	uint64_t counted = FIELD(task_struct, task, se.sum_exec_runtime);
+	uint64_t since = state->since_ns ? state->ran_ns + (bpf_ktime_get_ns() - state->since_ns) : 0;
+
+	return since > counted ? since : counted;
+}
+
+inlined void fill_memory(struct wire_figures *figures, uint64_t task)
+{
+	uint64_t mm = POINTER(task_struct, task, mm);
+	uint64_t signal = POINTER(task_struct, task, signal);
+	uint64_t high, now;
+
+	figures->maxrss_pages = FIELD(signal_struct, signal, maxrss);
+	if (!mm) /* has been left already */
+		mm = POINTER(task_struct, task, active_mm);
+	if (!mm)
+		return;
+	high = FIELD(mm_struct, mm, hiwater_vm);
+	now = FIELD(mm_struct, mm, total_vm);
+	figures->peak_vm_pages = high > now ? high : now;
+}
+
+inlined void fill_figures(struct wire_figures *figures, uint64_t task, const struct task_state *state)
+{
+	figures->run_ns = run_time(task, state);
+	figures->utime_ns = FIELD(task_struct, task, utime);
+	figures->stime_ns = FIELD(task_struct, task, stime);
+	figures->read_char = FIELD(task_struct, task, ioac.rchar);
+	figures->write_char = FIELD(task_struct, task, ioac.wchar);
+	figures->read_bytes = FIELD(task_struct, task, ioac.read_bytes);
+	figures->write_bytes = FIELD(task_struct, task, ioac.write_bytes);
+	figures->minflt = FIELD(task_struct, task, min_flt);
+	figures->majflt = FIELD(task_struct, task, maj_flt);
+	figures->nvcsw = FIELD(task_struct, task, nvcsw);
+	figures->nivcsw = FIELD(task_struct, task, nivcsw);
+	figures->peak_vm_pages = 0;
+	fill_memory(figures, task);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(kernel_switch, bool preempt, struct task_struct *former, struct task_struct *next)
+{
+	struct task_state *state = state_of(next);
+
+	if (!state)
+		return 0;
+	state->ran_ns = next->se.sum_exec_runtime;
+	state->since_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* ---- fork ---- */
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(kernel_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct task_state *state = state_of(parent), *new;
+	struct wire_fork *record;
+
+	if (!state)
+		return 0;
+	new = bpf_task_storage_get(&kernel_tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (new) {
+		new->tid = id_of(number(child));
+		new->pid = child->tgid == parent->tgid ? state->pid : new->tid;
+	}
+	record = reserve(wire_fork);
+	if (!record)
+		return 0;
+	head_now(&record->head, WIRE_FORK, new ? new->tid : 0);
+	record->head.flags = child->mm == parent->mm ? WIRE_SHARES : 0;
+	record->pid = new ? new->pid : 0;
+	record->parent = state->pid;
+	send_reserved(record);
+	return 0;
+}
+
+/* ---- exec ---- */
+
+struct pieces {
+	uint64_t from;
+	uint32_t len;
+	int32_t tid;
+	uint32_t part;
+};
+
+static long send_piece(uint32_t i, struct pieces *pieces)
+{
+	uint32_t zero = 0, offset = i * WIRE_TEXT_MOST;
+	struct wire_text *record = bpf_map_lookup_elem(&kernel_text, &zero);
+	uint64_t len;
+
+	if (!record || offset >= pieces->len)
+		return 1;
+	len = at_most(pieces->len - offset, WIRE_TEXT_MOST);
+	head_now(&record->head, WIRE_TEXT, pieces->tid);
+	record->head.call = pieces->part;
+	record->offset = offset;
+	record->len = len;
+	if (bpf_probe_read_user(record->text, len, (const void *)(pieces->from + offset)) != 0)
+		return 0;
+	send_copy(record, offsetof(struct wire_text, text) + len);
+	return 0;
+}
+
+inlined uint32_t send_text(int32_t tid, enum wire_text_part part, uint64_t from, uint64_t end, uint32_t most)
+{
+	struct pieces pieces = { .from = from, .tid = tid, .part = part };
+
+	if (end < from)
+		return 0;
+	pieces.len = at_most(end - from, most);
+	bpf_loop((pieces.len + WIRE_TEXT_MOST - 1) / WIRE_TEXT_MOST, send_piece, &pieces, 0);
+	return pieces.len;
+}
+
+inlined uint64_t name_of_file(uint64_t file)
+{
+	return file ? name_of(POINTER(file, file, f_path.dentry), POINTER(file, file, f_path.mnt)) : 0;
+}
+
+struct found_file {
+	uint64_t file;
+};
+
+static long look_at_code(struct task_struct *task, struct vm_area_struct *area, struct found_file *found)
+{
+	found->file = number(area->vm_file);
+	return 0;
+}
+
+/* The file whose code the process begins with: ld.so, or the program itself. */
+inlined uint64_t first_code(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct found_file found = { 0 };
+
+	bpf_find_vma(task, regs->ip, look_at_code, &found, 0);
+	return found.file;
+}
+
+/* A script: the path that was executed is not that of the program. */
+inlined void fill_script(struct wire_exec *record, struct linux_binprm *program, struct task_struct *task)
+{
+	uint64_t script = number(program->filename);
+	long n;
+
+	record->script_base = 0;
+	record->len = 0;
+	if (script == number(program->interp))
+		return;
+	n = bpf_probe_read_kernel_str(record->text, 4096, (const void *)script);
+	if (n <= 1 || n > 4096)
+		return;
+	record->len = n;
+	record->script_base = record->text[0] == '/' ?
+		name_of(number(task->fs->root.dentry), number(task->fs->root.mnt)) :
+		name_of(number(task->fs->pwd.dentry), number(task->fs->pwd.mnt));
+}
+
+inlined void fill_names(struct wire_exec *record, struct task_struct *task, uint64_t file)
+{
+	uint64_t code = first_code(task);
+
+	record->exe = name_of_file(file);
+	record->loader = code && code != file ? name_of_file(code) : 0;
+	record->cwd = name_of(number(task->fs->pwd.dentry), number(task->fs->pwd.mnt));
+	for (int i = 0; i < 3; i++)
+		record->standard[i] = name_of_file(file_at(task, i));
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(kernel_executed, struct task_struct *task, int old_pid, struct linux_binprm *program)
+{
+	struct task_state *state = state_of(task);
+	uint32_t zero = 0;
+	struct wire_exec *record = bpf_map_lookup_elem(&kernel_exec, &zero);
+
+	if (!state || !record)
+		return 0;
+	state->call = CALL_none;
+	record->old_tid = state->tid;
+	state->tid = state->pid; /* a thread that executes a program becomes the first thread */
+	record->argv_len = send_text(state->tid, WIRE_ARGV, task->mm->arg_start, task->mm->arg_end, WIRE_ARGV_MOST);
+	record->environ_len = send_text(state->tid, WIRE_ENVIRON, task->mm->env_start, task->mm->env_end,
+		WIRE_ENVIRON_MOST);
+	fill_names(record, task, number(program->file));
+	fill_script(record, program, task);
+	fill_figures(&record->before, number(task), state);
+	record->handles = __sync_fetch_and_add(&kernel_next_id, 3);
+	record->uid = task->cred->euid.val;
+	record->gid = task->cred->egid.val;
+	record->pid = state->pid;
+	bpf_probe_read_kernel(record->comm, sizeof(record->comm), task->comm);
+	head_now(&record->head, WIRE_EXEC, state->tid);
+	send_copy(record, offsetof(struct wire_exec, text) + at_most(record->len, 4096));
+	return 0;
+}
+
+/* ---- end ---- */
+
+inlined int status_of_process(struct task_struct *task)
+{
+	return task->signal->flags & SIGNAL_GROUP_EXIT ? task->signal->group_exit_code : task->group_leader->exit_code;
+}
+
+inlined void send_exit(struct task_struct *task, struct task_state *state)
+{
+	struct wire_exit *record = reserve(wire_exit);
+
+	if (!record)
+		return;
+	head_now(&record->head, WIRE_EXIT, state->tid);
+	record->pid = state->pid;
+	record->status = task->exit_code;
+	record->process_status = status_of_process(task);
+	record->last = task->signal->live.counter == 0;
+	fill_figures(&record->figures, number(task), state);
+	send_reserved(record);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(kernel_exit, struct task_struct *task)
+{
+	struct task_state *state = state_of(task);
+
+	if (!state)
+		return 0;
+	state->call = CALL_none;
+	if (task->files && task->files->count.counter == 1)
+		walk_descriptors(WALK_EXIT, 0, UINT32_MAX, state->tid, 0);
+	send_exit(task, state);
+	return 0;
+}
+
+#endif

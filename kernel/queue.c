@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/queue.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/vector.h"
+
+#define SPARE_MOST 16
+
+struct queue {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct chunk *first, **last;
+	struct chunk *spare; /* that are used again */
+	int n_spare;
+	bool closed;
+	size_t memory, memory_most;
+	uint64_t put, done; /* chunks */
+	uint64_t bytes, spooled;
+	const char *directory;
+	int fd; /* of the file; -1: not made yet */
+	int64_t *free_slots;
+	size_t n_free;
+	int64_t slots;
+};
+
+/* The thread that puts has a high priority: it must not wait behind others for the one that takes. */
+static void init_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(lock, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+}
+
+int queue_create(size_t memory_bytes, const char *directory, struct queue **ret_queue)
+{
+	struct queue *queue = calloc(1, sizeof(*queue));
+
+	if (!queue)
+		return -ENOMEM;
+	init_lock(&queue->lock);
+	pthread_cond_init(&queue->changed, NULL);
+	queue->last = &queue->first;
+	queue->memory_most = memory_bytes;
+	queue->directory = directory;
+	queue->fd = -1;
+	*ret_queue = queue;
+	return 0;
+}
+
+static void free_chunks(struct chunk *chunk)
+{
+	while (chunk) {
+		struct chunk *next = chunk->next;
+
+		free(chunk->bytes);
+		free(chunk);
+		chunk = next;
+	}
+}
+
+void queue_destroy(struct queue *queue)
+{
+	if (!queue)
+		return;
+	free_chunks(queue->first);
+	free_chunks(queue->spare);
+	free(queue->free_slots);
+	if (queue->fd >= 0)
+		close(queue->fd);
+	pthread_cond_destroy(&queue->changed);
+	pthread_mutex_destroy(&queue->lock);
+	free(queue);
+}
+
+/* ---- chunks ---- */
+
+static struct chunk *take_spare(struct queue *queue)
+{
+	struct chunk *chunk;
+
+	pthread_mutex_lock(&queue->lock);
+	chunk = queue->spare;
+	if (chunk) {
+		queue->spare = chunk->next;
+		queue->n_spare--;
+	}
+	pthread_mutex_unlock(&queue->lock);
+	return chunk;
+}
+
+static struct chunk *new_chunk(void)
+{
+	struct chunk *chunk = calloc(1, sizeof(*chunk));
+
+	if (!chunk)
+		return NULL;
+	chunk->bytes = malloc(CHUNK_BYTES);
+	if (chunk->bytes)
+		return chunk;
+	free(chunk);
+	return NULL;
+}
+
+struct chunk *queue_chunk(struct queue *queue)
+{
+	struct chunk *chunk = take_spare(queue);
+
+	if (!chunk)
+		chunk = new_chunk();
+	if (chunk) {
+		chunk->next = NULL;
+		chunk->len = chunk->records = 0;
+		chunk->is_lost = false;
+		chunk->slot = -1;
+	}
+	return chunk;
+}
+
+/* Called with the lock. */
+static void put_back(struct queue *queue, struct chunk *chunk)
+{
+	if (queue->n_spare >= SPARE_MOST || !chunk->bytes) {
+		free(chunk->bytes);
+		free(chunk);
+		return;
+	}
+	chunk->next = queue->spare;
+	queue->spare = chunk;
+	queue->n_spare++;
+}
+
+/* ---- the file ---- */
+
+static int make_file(struct queue *queue)
+{
+	if (queue->fd < 0)
+		queue->fd = open(queue->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	return queue->fd < 0 ? -errno : 0;
+}
+
+static int write_all(int fd, const char *bytes, size_t len, off_t at)
+{
+	while (len) {
+		ssize_t n = pwrite(fd, bytes, len, at);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			bytes += n;
+			len -= n;
+			at += n;
+		}
+	}
+	return 0;
+}
+
+static int read_all(int fd, char *bytes, size_t len, off_t at)
+{
+	while (len) {
+		ssize_t n = pread(fd, bytes, len, at);
+
+		if (n == 0)
+			return -EIO;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			bytes += n;
+			len -= n;
+			at += n;
+		}
+	}
+	return 0;
+}
+
+/* Moves the bytes of a chunk into the file. */
+static int spool(struct queue *queue, struct chunk *chunk)
+{
+	int64_t slot;
+	int r = make_file(queue);
+
+	if (r < 0)
+		return r;
+	slot = queue->n_free ? queue->free_slots[queue->n_free - 1] : queue->slots;
+	r = write_all(queue->fd, chunk->bytes, chunk->len, slot * (off_t)CHUNK_BYTES);
+	if (r < 0)
+		return r;
+	if (queue->n_free)
+		queue->n_free--;
+	else
+		queue->slots++;
+	chunk->slot = slot;
+	free(steal_ptr(&chunk->bytes));
+	queue->spooled += chunk->len;
+	return 0;
+}
+
+/* Called without the lock: a chunk that was taken is not changed by others. */
+static int fetch(struct queue *queue, struct chunk *chunk)
+{
+	chunk->bytes = malloc(CHUNK_BYTES);
+	if (!chunk->bytes)
+		return -ENOMEM;
+	return read_all(queue->fd, chunk->bytes, chunk->len, chunk->slot * (off_t)CHUNK_BYTES);
+}
+
+/* ---- the queue ---- */
+
+/* Called with the lock.  Memory of a chunk counts as whole, also if little of it is used. */
+static void make_room(struct queue *queue, struct chunk *chunk)
+{
+	if (queue->memory + CHUNK_BYTES > queue->memory_most && spool(queue, chunk) == 0)
+		return;
+	while (queue->memory + CHUNK_BYTES > queue->memory_most && queue->memory)
+		pthread_cond_wait(&queue->changed, &queue->lock);
+	queue->memory += CHUNK_BYTES;
+}
+
+void queue_put(struct queue *queue, struct chunk *chunk)
+{
+	pthread_mutex_lock(&queue->lock);
+	make_room(queue, chunk);
+	chunk->next = NULL;
+	*queue->last = chunk;
+	queue->last = &chunk->next;
+	queue->put++;
+	queue->bytes += chunk->len;
+	pthread_cond_broadcast(&queue->changed);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void queue_close(struct queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->closed = true;
+	pthread_cond_broadcast(&queue->changed);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+struct chunk *queue_take(struct queue *queue)
+{
+	struct chunk *chunk;
+
+	pthread_mutex_lock(&queue->lock);
+	while (!queue->first && !queue->closed)
+		pthread_cond_wait(&queue->changed, &queue->lock);
+	chunk = queue->first;
+	if (chunk) {
+		queue->first = chunk->next;
+		if (!queue->first)
+			queue->last = &queue->first;
+	}
+	pthread_mutex_unlock(&queue->lock);
+	if (chunk && chunk->slot >= 0)
+		chunk->is_lost = fetch(queue, chunk) < 0;
+	return chunk;
+}
+
+void queue_done(struct queue *queue, struct chunk *chunk)
+{
+	pthread_mutex_lock(&queue->lock);
+	if (chunk->slot < 0)
+		queue->memory -= CHUNK_BYTES;
+	else
+		vector_push(queue->free_slots, queue->n_free, chunk->slot);
+	queue->bytes -= chunk->len;
+	queue->done++;
+	put_back(queue, chunk);
+	pthread_cond_broadcast(&queue->changed);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void queue_wait(struct queue *queue)
+{
+	uint64_t put;
+
+	pthread_mutex_lock(&queue->lock);
+	put = queue->put;
+	while (queue->done < put)
+		pthread_cond_wait(&queue->changed, &queue->lock);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+uint64_t queue_bytes(struct queue *queue)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&queue->lock);
+	bytes = queue->bytes;
+	pthread_mutex_unlock(&queue->lock);
+	return bytes;
+}
+
+uint64_t queue_spooled(struct queue *queue)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&queue->lock);
+	bytes = queue->spooled;
+	pthread_mutex_unlock(&queue->lock);
+	return bytes;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef KERNEL_STATE_BPF_H
+#define KERNEL_STATE_BPF_H
+
+/*
+ * What the programs share: the state of each traced thread, the tables, and how records are sent.
+ *
+ * Programs on tracepoints run with preemption disabled, so memory of a processor is theirs until they return.
+ *
+ * Addresses of the kernel are plain numbers here (uint64_t), and FIELD() reads members at them.  The verifier checks a
+ * global function once, for any arguments, so such functions take numbers, and pointers to our own structs.
+ */
+
+#include "types.h"
+
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "calls.h"
+#include "wire.h"
+
+#define inlined static __always_inline
+
+#ifndef likely
+#define likely(x) __builtin_expect(!!(x), 1)
+#endif
+
+/* A bound that the verifier sees: the compiler would compare a copy of the value. */
+#define at_most(value, most)                                                                               \
+	({                                                                                                 \
+		uint64_t bounded_ = (value);                                                               \
+		asm volatile("if %0 <= %1 goto +1\n%0 = %1" : "+r"(bounded_) : "i"((int32_t)(most)));      \
+		bounded_;                                                                                  \
+	})
+
+/* ---- constants, set before loading ---- */
+
+const volatile bool kernel_has_casts = false;	 /* bpf_rdonly_cast(): members are loaded, not copied */
+const volatile uint32_t kernel_wake_bytes = 1 << 20; /* so much in the ring wakes the reader */
+uint32_t kernel_pid_level = 0;			 /* of our pid namespace */
+
+extern void *bpf_rdonly_cast(const void *obj, uint32_t btf_id) __ksym __weak;
+
+/* A member of a struct of the kernel at an address, by a load where the kernel has a way for that. */
+#define FIELD(type, address, member)                                                                \
+	({                                                                                          \
+		const void *address_ = (const void *)(address);                                     \
+		__typeof__(((struct type *)0)->member) value_ = 0;                                  \
+		if (kernel_has_casts)                                                               \
+			value_ = ((struct type *)bpf_rdonly_cast(address_,                          \
+					  bpf_core_type_id_kernel(struct type)))                    \
+					 ->member;                                                  \
+		else                                                                                \
+			bpf_core_read(&value_, sizeof(value_), &((struct type *)address_)->member); \
+		value_;                                                                             \
+	})
+
+/* The verifier keeps pointers of the kernel apart from numbers; a pointer that is negated twice is a number. */
+inlined uint64_t number(const void *pointer)
+{
+	uint64_t value = (uint64_t)pointer;
+
+	asm volatile("%0 = -%0\n%0 = -%0" : "+r"(value));
+	return value;
+}
+
+/* As FIELD(), of a member that is a pointer: its address. */
+#define POINTER(type, address, member) number(FIELD(type, address, member))
+
+/* ---- the state of a thread ---- */
+
+struct task_state {
+	uint16_t call; /* that it is inside of; CALL_none: none that is recorded */
+	uint8_t flags; /* WIRE_* of the call */
+	int32_t tid;
+	int32_t pid;
+	uint32_t cached_epoch;
+	int64_t start_ns;
+	uint64_t args[8]; /* from 1 on; args[0] is 0 */
+	uint64_t file; /* of the call's descriptor; 0: none */
+	uint64_t handle;
+	int64_t position;
+	uint64_t other_file, other_handle; /* of its second descriptor */
+	/* the newest file, so that most calls need no table */
+	uint64_t cached_file, cached_inode, cached_handle;
+	/* the names of the working directory and of the root directory */
+	uint64_t cwd_dentry, cwd_mnt, cwd_name;
+	uint64_t root_dentry, root_mnt, root_name;
+	uint64_t ran_ns, since_ns; /* CPU time when it began to run last, and when that was */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_state);
+} kernel_tasks SEC(".maps");
+
+/* Open file descriptions by the address of their struct file.  The address may be used again: the inode tells. */
+struct open_file {
+	uint64_t inode;
+	uint64_t handle;
+	uint64_t name;
+	uint64_t walk; /* the last walk over a table of descriptors that met it, */
+	uint64_t seen; /* and how often */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 131072);
+	__type(key, uint64_t);
+	__type(value, struct open_file);
+} kernel_files SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 32 << 20);
+} kernel_ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct wire_counters);
+} kernel_counters SEC(".maps");
+
+/* Grows with each new handle: what was cached before may be of a struct file that is used again. */
+uint32_t kernel_epoch = 1;
+uint64_t kernel_next_id = 1;
+
+inlined uint64_t next_id(void)
+{
+	return __sync_fetch_and_add(&kernel_next_id, 1);
+}
+
+inlined struct task_state *state_of(struct task_struct *task)
+{
+	return bpf_task_storage_get(&kernel_tasks, task, 0, 0);
+}
+
+/* ---- records ---- */
+
+inlined uint64_t wake_flag(void)
+{
+	return bpf_ringbuf_query(&kernel_ring, BPF_RB_AVAIL_DATA) < kernel_wake_bytes ?
+		BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP;
+}
+
+inlined void count(bool dropped)
+{
+	uint32_t zero = 0;
+	struct wire_counters *counters = bpf_map_lookup_elem(&kernel_counters, &zero);
+
+	if (!counters)
+		return;
+	__sync_fetch_and_add(&counters->submitted, 1);
+	if (dropped)
+		__sync_fetch_and_add(&counters->dropped, 1);
+}
+
+/* Room for a record of fixed size, which send_reserved() sends; NULL, and counted, where there is none. */
+#define reserve(type)                                                                            \
+	({                                                                                       \
+		struct type *record_ = bpf_ringbuf_reserve(&kernel_ring, sizeof(struct type), 0); \
+		count(!record_);                                                                 \
+		record_;                                                                         \
+	})
+
+inlined void send_reserved(void *record)
+{
+	bpf_ringbuf_submit(record, wake_flag());
+}
+
+/* Sends a copy.  Whether there was room. */
+inlined bool send_copy(void *record, uint64_t size)
+{
+	bool dropped = bpf_ringbuf_output(&kernel_ring, record, size, wake_flag()) != 0;
+
+	count(dropped);
+	return !dropped;
+}
+
+inlined void head_now(struct wire_head *head, enum wire_type type, int32_t tid)
+{
+	*head = (struct wire_head){ .type = type, .tid = tid, .time_ns = bpf_ktime_get_ns() };
+}
+
+/* ---- functions of other files ---- */
+
+/* names.bpf.h: the id of the name at a place, which is sent if it is new, with its parents.  0: unknown. */
+uint64_t name_of(uint64_t dentry, uint64_t mnt);
+
+/* files.bpf.h */
+/* A handle for a file that was opened now: replaces what the address meant.  Its id. */
+uint64_t handle_make(uint64_t file);
+/* The name of a file that has a handle. */
+uint64_t file_name(uint64_t file);
+/* A handle for a file that was opened now, but not by a path; reports it.  Its id. */
+uint64_t handle_report(uint64_t file, int32_t tid);
+/* The handle of a file; one that is not known is reported as open already. */
+uint64_t handle_of(uint64_t file, uint64_t inode, int32_t tid);
+/* Forgets the file if its last descriptor is about to be closed; whether that is so. */
+int handle_last(uint64_t file);
+/* The references to a file. */
+int64_t file_references(uint64_t file);
+
+/* Walks over open descriptors of the current process. */
+enum walk_what {
+	WALK_EXIT,  /* all, at the end of the process: reports the handles that end */
+	WALK_EXEC,  /* those to close at exec: announces the handles that end */
+	WALK_CLOSE, /* first to last: reports them as closed */
+};
+int walk_descriptors(uint32_t what, uint32_t first, uint32_t last, int32_t tid, uint32_t call);
+
+/* The struct file of a descriptor of the current process; 0: there is none. */
+inlined uint64_t file_at(struct task_struct *task, int fd)
+{
+	struct fdtable *table = task->files ? task->files->fdt : NULL;
+	uint64_t file = 0;
+
+	if (!table || fd < 0 || (uint32_t)fd >= table->max_fds)
+		return 0;
+	bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd);
+	return file;
+}
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* System calls -> operations. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "kernel/calls.h"
+#include "kernel/names.h"
+#include "kernel/translate_internal.h"
+
+/* The kernel sets it in f_mode if the open has made the file. */
+#define FMODE_CREATED 0x100000
+
+/* Of 32-bit programs. */
+#define COMPAT_F_GETLK64 12
+#define COMPAT_F_SETLKW64 14
+
+#define OP_NONE OP_MAX
+
+static const uint8_t ops[CALL_MAX] = {
+#define X(name, x86_64, i386, kind, how, op, ...) [CALL_##name] = OP_##op,
+	CALLS(X, CALL_NO)
+#undef X
+};
+
+static const uint8_t classes[CALL_MAX] = {
+#define X(name, x86_64, i386, kind, ...) [CALL_##name] = CLASS_##kind,
+	CALLS(X, CALL_NO)
+#undef X
+};
+
+static enum op op_of_fcntl(uint32_t command)
+{
+	switch (command) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		return OP_DUP;
+	case F_GETLK:
+	case F_SETLK:
+	case F_SETLKW:
+	case F_OFD_GETLK:
+	case F_OFD_SETLK:
+	case F_OFD_SETLKW:
+		return OP_LOCK;
+	}
+	return command >= COMPAT_F_GETLK64 && command <= COMPAT_F_SETLKW64 ? OP_LOCK : OP_FCNTL;
+}
+
+/* OP_NONE: it is not recorded. */
+static enum op op_of(const struct wire_call *record)
+{
+	return record->head.call >= CALL_MAX ? OP_NONE :
+		classes[record->head.call] == CLASS_FCNTL ? op_of_fcntl(record->flags) : ops[record->head.call];
+}
+
+static uint64_t node_of(const struct translate *translate, uint64_t id)
+{
+	const struct handle *handle = id ? translate_handle(translate, id) : NULL;
+
+	return handle ? handle->node : 0;
+}
+
+static struct event event_of(const struct translate *translate, const struct wire_call *record, enum op op)
+{
+	struct event ev = translate_event(&record->head, op);
+
+	ev.u.op = (struct event_op){ .latency_ns = record->latency_ns, .result = record->result,
+		.node = node_of(translate, record->handle), .other = record->other, .handle = record->handle,
+		.offset = record->offset, .length = record->length, .flags = record->flags };
+	return ev;
+}
+
+/* Arguments that the event has elsewhere, or not at all. */
+static void arrange(struct event *ev, const struct wire_call *record)
+{
+	struct event_op *op = &ev->u.op;
+
+	switch (classes[record->head.call]) {
+	case CLASS_DUP:
+		op->length = op->result > 0 ? op->result : 0;
+		op->offset = 0;
+		op->other = 0;
+		break;
+	case CLASS_FCNTL:
+		if (ev->op == OP_DUP)
+			op->length = op->result > 0 ? op->result : 0;
+		break;
+	case CLASS_TRANSFER:
+		op->flags = 0;
+		ev->via = ev->op == OP_COPY ? VIA_COPY : VIA_DIRECT;
+		if (op->offset < 0)
+			op->offset = record->from;
+		break;
+	case CLASS_STAT:
+		op->length = 0;
+		op->flags = 0;
+		break;
+	}
+	if (ev->op == OP_FALLOCATE) {
+		op->mode = op->flags;
+		op->flags = 0;
+	}
+	if (ev->op == OP_CHMOD || ev->op == OP_ACCESS || ev->op == OP_MKDIR || ev->op == OP_MKNOD) {
+		op->mode = op->length;
+		op->length = 0;
+	}
+}
+
+int translate_call(struct translate *translate, const struct wire_call *record)
+{
+	enum op op = op_of(record);
+	struct event ev;
+	uint64_t ended;
+
+	if (record->head.call >= CALL_MAX)
+		return -EBADMSG;
+	if (op != OP_NONE) {
+		ev = event_of(translate, record, op);
+		arrange(&ev, record);
+		translate_push(translate, &ev, NULL, 0);
+	}
+	ended = op == OP_CLOSE ? record->handle : record->other;
+	if (record->head.flags & WIRE_LAST)
+		translate_release(translate, ended, record->head.tid, record->head.time_ns + record->latency_ns);
+	return 0;
+}
+
+/* ---- paths ---- */
+
+static bool is_nofollow(const struct wire_call *record)
+{
+	switch (record->head.call) {
+	case CALL_lstat:
+	case CALL_lstat64:
+	case CALL_lchown:
+	case CALL_lchown16:
+	case CALL_lgetxattr:
+	case CALL_lsetxattr:
+	case CALL_llistxattr:
+	case CALL_lremovexattr:
+		return true;
+	case CALL_newfstatat:
+	case CALL_fstatat64:
+	case CALL_statx:
+	case CALL_faccessat2:
+	case CALL_fchmodat2:
+	case CALL_fchownat:
+	case CALL_utimensat:
+	case CALL_utimensat_time64:
+		return record->flags & AT_SYMLINK_NOFOLLOW;
+	}
+	return false;
+}
+
+static enum op op_of_open(const struct translate *translate, const struct wire_path *record)
+{
+	if (record->call.result < 0)
+		return record->call.flags & O_DIRECTORY ? OP_OPENDIR : OP_OPEN;
+	if ((record->call.flags & O_TMPFILE) == O_TMPFILE)
+		return OP_TMPFILE;
+	if (record->file_mode & FMODE_CREATED)
+		return OP_CREATE;
+	return S_ISDIR(names_mode(translate->names, record->name)) ? OP_OPENDIR : OP_OPEN;
+}
+
+static int fill_open(struct translate *translate, struct event *ev, const struct wire_path *record)
+{
+	ev->op = op_of_open(translate, record);
+	ev->fidelity = FIDELITY_CALL;
+	ev->u.op.mode = record->call.mode & 07777;
+	ev->u.op.offset = 0;
+	if (record->call.head.call == CALL_creat)
+		ev->u.op.flags = O_WRONLY | O_CREAT | O_TRUNC;
+	if (record->call.result < 0)
+		return 0;
+	ev->u.op.other = names_node(translate->names, record->name);
+	return translate_add_handle(translate, record->call.handle, ev->u.op.other);
+}
+
+/* What stat(2) showed. */
+static void fill_seen(struct translate *translate, struct event *ev, const struct wire_path *record)
+{
+	struct names_seen seen = { .dev = record->dev, .ino = record->ino, .size = record->size,
+		.mode = record->call.mode, .nlink = record->nlink };
+
+	if (record->call.head.flags & WIRE_KNOWN)
+		ev->u.op.other = names_identify(translate->names, &seen);
+}
+
+/* An exec that failed: an open that did. */
+static void fill_exec(struct translate *translate, struct event *ev, const struct wire_path *record)
+{
+	translate_keep_open(translate, record->call.head.tid);
+	ev->u.op.flags = FMODE_EXEC;
+	ev->fidelity = FIDELITY_CALL;
+}
+
+static int fill_path(struct translate *translate, struct event *ev, const struct wire_path *record)
+{
+	ev->u.op.handle = 0;
+	switch (classes[record->call.head.call]) {
+	case CLASS_OPEN:
+	case CLASS_OPENAT2:
+		ev->u.op.handle = record->call.handle;
+		return fill_open(translate, ev, record);
+	case CLASS_STAT:
+		fill_seen(translate, ev, record);
+		break;
+	case CLASS_EXEC:
+		fill_exec(translate, ev, record);
+		return 0;
+	case CLASS_PATHS:
+		ev->u.op.other = names_node(translate->names, record->base2);
+		ev->u.op.offset = 0;
+		ev->u.op.length = 0;
+		return 0;
+	}
+	if (ev->op == OP_UNLINK && record->call.flags & AT_REMOVEDIR)
+		ev->op = OP_RMDIR;
+	ev->u.op.flags = is_nofollow(&record->call) ? EVENT_NOFOLLOW : 0;
+	return 0;
+}
+
+/* The text without its last NUL; two paths have one between them. */
+static size_t text_len(const struct wire_path *record)
+{
+	size_t len = record->len + record->len2;
+
+	return len ? len - 1 : 0;
+}
+
+static int push_path(struct translate *translate, const struct wire_path *record)
+{
+	struct event ev = event_of(translate, &record->call, ops[record->call.head.call]);
+	int r;
+
+	ev.u.op.other = 0;
+	arrange(&ev, &record->call);
+	if (classes[record->call.head.call] != CLASS_FD) { /* else: the name of an attribute of a descriptor */
+		ev.u.op.node = names_node(translate->names, record->base);
+		r = fill_path(translate, &ev, record);
+		if (r < 0)
+			return r;
+	}
+	translate_push(translate, &ev, record->text, text_len(record));
+	return 0;
+}
+
+/* ---- asynchronous I/O ---- */
+
+static int add_pending(struct translate *translate, struct pending *pending)
+{
+	struct pending *former;
+
+	HASH_FIND(hh, translate->pendings, &pending->of, sizeof(pending->of), former);
+	if (former) /* its result was not fetched by a system call */
+		translate_result(translate, former, &(struct wire_reaped){ .head.time_ns = former->event.time_ns,
+			.result = -EINPROGRESS });
+	HASH_ADD(hh, translate->pendings, of, sizeof(pending->of), pending);
+	if (pending->hh.tbl)
+		return 0;
+	free(pending->path);
+	free(pending);
+	return -ENOMEM;
+}
+
+int translate_pending(struct translate *translate, const struct wire_call *record)
+{
+	struct pending *pending;
+
+	if (record->head.call >= CALL_MAX || op_of(record) == OP_NONE)
+		return -EBADMSG;
+	pending = calloc(1, sizeof(*pending));
+	if (!pending)
+		return -ENOMEM;
+	pending->of.pid = record->other;
+	pending->of.key = record->result;
+	pending->event = event_of(translate, record, op_of(record));
+	pending->event.u.op.other = 0;
+	return add_pending(translate, pending);
+}
+
+static int path_pending(struct translate *translate, const struct wire_path *record)
+{
+	size_t size = offsetof(struct wire_path, text) + record->len + record->len2;
+	struct pending *pending = calloc(1, sizeof(*pending));
+
+	if (!pending)
+		return -ENOMEM;
+	pending->of.pid = record->call.other;
+	pending->of.key = record->call.result;
+	pending->event.time_ns = record->call.head.time_ns;
+	pending->path = malloc(size);
+	if (!pending->path) {
+		free(pending);
+		return -ENOMEM;
+	}
+	memcpy(pending->path, record, size);
+	return add_pending(translate, pending);
+}
+
+static int path_result(struct translate *translate, struct wire_path *path, const struct wire_reaped *reaped)
+{
+	path->call.result = reaped->result;
+	path->call.latency_ns = reaped->head.time_ns - path->call.head.time_ns;
+	path->call.handle = reaped->handle;
+	path->call.other = 0;
+	path->name = reaped->name;
+	path->file_mode = reaped->file_mode;
+	return push_path(translate, path);
+}
+
+int translate_result(struct translate *translate, struct pending *pending, const struct wire_reaped *reaped)
+{
+	struct event *ev = &pending->event;
+	int r = 0;
+
+	HASH_DEL(translate->pendings, pending);
+	if (pending->path) {
+		r = path_result(translate, pending->path, reaped);
+	} else {
+		ev->u.op.result = reaped->result;
+		ev->u.op.latency_ns = reaped->head.time_ns - ev->time_ns;
+		translate_push(translate, ev, NULL, 0);
+	}
+	free(pending->path);
+	free(pending);
+	return r;
+}
+
+int translate_reaped(struct translate *translate, const struct wire_reaped *record)
+{
+	struct pending *pending, key = { .of = { record->pid, record->key } };
+
+	HASH_FIND(hh, translate->pendings, &key.of, sizeof(key.of), pending);
+	return pending ? translate_result(translate, pending, record) : 0;
+}
+
+int translate_path(struct translate *translate, const struct wire_path *record)
+{
+	if (record->call.head.call >= CALL_MAX)
+		return -EBADMSG;
+	return record->call.head.flags & WIRE_URING ? path_pending(translate, record) : push_path(translate, record);
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/* Forks, execs and ends of processes -> process events. */
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vector.h"
+#include "kernel/names.h"
+#include "kernel/translate_internal.h"
+
+/* A path of /proc with "(deleted)" behind it. */
+#define PATH_ROOM (2 * PATH_MAX)
+
+/* ---- what was used ---- */
+
+/*
+ * The kernel counts user and system time by ticks, and the sum exactly; wait4(2) divides the exact sum in proportion of
+ * the ticks, and so do we.
+ */
+static void put_times(struct figures *figures, const struct wire_figures *from)
+{
+	uint64_t ticks = from->utime_ns + from->stime_ns;
+	uint64_t stime = ticks ? (uint64_t)((unsigned __int128)from->run_ns * from->stime_ns / ticks) : 0;
+
+	figures_set(figures, FIGURE_CPU, from->run_ns);
+	figures_set(figures, FIGURE_UTIME, from->run_ns - stime);
+	figures_set(figures, FIGURE_STIME, stime);
+}
+
+static struct figures figures_of(const struct wire_figures *from)
+{
+	struct figures figures = { 0 };
+	int64_t page = sysconf(_SC_PAGESIZE);
+
+	put_times(&figures, from);
+	if (from->peak_vm_pages)
+		figures_set(&figures, FIGURE_VMPEAK, from->peak_vm_pages * page);
+	if (from->maxrss_pages)
+		figures_set(&figures, FIGURE_RSSPEAK, from->maxrss_pages * page);
+	figures_set(&figures, FIGURE_READ_CHAR, from->read_char);
+	figures_set(&figures, FIGURE_WRITE_CHAR, from->write_char);
+	figures_set(&figures, FIGURE_READ_BYTES, from->read_bytes);
+	figures_set(&figures, FIGURE_WRITE_BYTES, from->write_bytes);
+	figures_set(&figures, FIGURE_MINFLT, from->minflt);
+	figures_set(&figures, FIGURE_MAJFLT, from->majflt);
+	figures_set(&figures, FIGURE_NVCSW, from->nvcsw);
+	figures_set(&figures, FIGURE_NIVCSW, from->nivcsw);
+	return figures;
+}
+
+static void push_figures(struct translate *translate, enum event_kind kind, int32_t pid, int32_t tid,
+	int64_t time_ns, const struct figures *figures)
+{
+	struct event ev = { .kind = kind, .time_ns = time_ns,
+		.u.process = { .pid = pid, .tid = tid, .tier = TIER_KERNEL } };
+
+	translate_push(translate, &ev, figures, sizeof(*figures));
+}
+
+/* ---- processes ---- */
+
+static struct process *find_process(const struct translate *translate, int32_t pid)
+{
+	struct process *process;
+
+	HASH_FIND_INT(translate->processes, &pid, process);
+	return process;
+}
+
+static int add_process(struct translate *translate, int32_t pid, int32_t ppid)
+{
+	struct process *process = find_process(translate, pid);
+
+	if (!process) {
+		process = calloc(1, sizeof(*process));
+		if (!process)
+			return -ENOMEM;
+		process->pid = pid;
+		HASH_ADD_INT(translate->processes, pid, process);
+		if (!process->hh.tbl) {
+			free(process);
+			return -ENOMEM;
+		}
+	}
+	process->ppid = ppid;
+	process->ended = (struct figures){ .known = UINT32_MAX };
+	return 0;
+}
+
+static void push_process(struct translate *translate, enum event_kind kind, int64_t time_ns,
+	struct event_process process)
+{
+	struct event ev = { .kind = kind, .time_ns = time_ns, .u.process = process };
+
+	ev.u.process.tier = TIER_KERNEL;
+	translate_push(translate, &ev, NULL, 0);
+}
+
+int translate_fork(struct translate *translate, const struct wire_fork *record)
+{
+	const struct wire_head *head = &record->head;
+
+	if (record->pid != head->tid) {
+		push_process(translate, EVENT_THREAD, head->time_ns,
+			(struct event_process){ .pid = record->pid, .tid = head->tid });
+		return 0;
+	}
+	push_process(translate, EVENT_FORK, head->time_ns,
+		(struct event_process){ .pid = record->pid, .tid = record->pid, .ppid = record->parent });
+	return add_process(translate, record->pid, record->parent);
+}
+
+/* ---- exec ---- */
+
+static struct exec_text *text_of(struct translate *translate, int32_t tid)
+{
+	struct exec_text *text;
+
+	HASH_FIND_INT(translate->texts, &tid, text);
+	if (text)
+		return text;
+	text = calloc(1, sizeof(*text));
+	if (!text)
+		return NULL;
+	text->tid = tid;
+	HASH_ADD_INT(translate->texts, tid, text);
+	if (text->hh.tbl)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void forget_text(struct translate *translate, struct exec_text *text)
+{
+	HASH_DEL(translate->texts, text);
+	free(text->bytes[WIRE_ARGV]);
+	free(text->bytes[WIRE_ENVIRON]);
+	free(text);
+}
+
+int translate_text(struct translate *translate, const struct wire_text *record)
+{
+	struct exec_text *text = text_of(translate, record->head.tid);
+	unsigned part = record->head.call;
+	char *bytes;
+
+	if (!text)
+		return -ENOMEM;
+	if (record->offset != text->len[part]) /* a piece is missing: no text */
+		return 0;
+	bytes = realloc(text->bytes[part], record->offset + record->len + 1);
+	if (!bytes)
+		return -ENOMEM;
+	memcpy(bytes + record->offset, record->text, record->len);
+	text->bytes[part] = bytes;
+	text->len[part] += record->len;
+	return 0;
+}
+
+static struct expiring *find_expiring(const struct translate *translate, int32_t tid)
+{
+	struct expiring *expiring;
+
+	HASH_FIND_INT(translate->expirings, &tid, expiring);
+	return expiring;
+}
+
+static void forget_expiring(struct translate *translate, struct expiring *expiring)
+{
+	HASH_DEL(translate->expirings, expiring);
+	free(expiring->handles);
+	free(expiring);
+}
+
+int translate_expire(struct translate *translate, const struct wire_handle *record)
+{
+	struct expiring *expiring = find_expiring(translate, record->head.tid);
+
+	if (!expiring) {
+		expiring = calloc(1, sizeof(*expiring));
+		if (!expiring)
+			return -ENOMEM;
+		expiring->tid = record->head.tid;
+		HASH_ADD_INT(translate->expirings, tid, expiring);
+		if (!expiring->hh.tbl) {
+			free(expiring);
+			return -ENOMEM;
+		}
+	}
+	return vector_push(expiring->handles, expiring->n, record->handle);
+}
+
+void translate_keep_open(struct translate *translate, int32_t tid)
+{
+	struct expiring *expiring = find_expiring(translate, tid);
+
+	if (expiring)
+		forget_expiring(translate, expiring);
+}
+
+static void close_at_exec(struct translate *translate, const struct wire_exec *record)
+{
+	struct expiring *expiring = find_expiring(translate, record->old_tid);
+
+	if (!expiring)
+		return;
+	for (uint32_t i = 0; i < expiring->n; i++)
+		translate_release(translate, expiring->handles[i], record->old_tid, record->head.time_ns);
+	forget_expiring(translate, expiring);
+}
+
+/* The kernel opens a program to execute it, without a system call. */
+static void push_program(struct translate *translate, const struct wire_exec *record, int which, uint64_t base,
+	uint64_t node, const char *text, size_t len)
+{
+	struct event ev = translate_event(&record->head, OP_OPEN);
+
+	ev.tid = record->old_tid;
+	ev.aside = 1;
+	ev.fidelity = FIDELITY_CALL;
+	ev.u.op.node = base;
+	ev.u.op.other = node;
+	ev.u.op.handle = record->handles + which;
+	ev.u.op.flags = FMODE_EXEC;
+	translate_push(translate, &ev, text, len);
+	ev.op = OP_RELEASE;
+	ev.fidelity = 0;
+	ev.u.op.node = node;
+	ev.u.op.other = ev.u.op.flags = 0;
+	translate_push(translate, &ev, NULL, 0);
+}
+
+static void push_programs(struct translate *translate, const struct wire_exec *record)
+{
+	uint64_t exe = names_node(translate->names, record->exe);
+	uint64_t loader = names_node(translate->names, record->loader);
+
+	if (record->script_base && record->len > 1)
+		push_program(translate, record, 0, names_node(translate->names, record->script_base), 0, record->text,
+			record->len - 1);
+	if (exe)
+		push_program(translate, record, 1, exe, exe, NULL, 0);
+	if (loader)
+		push_program(translate, record, 2, loader, loader, NULL, 0);
+}
+
+struct parts {
+	char *bytes;
+	size_t len;
+	int error;
+};
+
+static void put_part(struct parts *parts, const void *bytes, int64_t len)
+{
+	uint32_t part_len = len < 0 ? PROCESS_PART_UNKNOWN : (uint32_t)len;
+	char *grown = realloc(parts->bytes, parts->len + sizeof(part_len) + (len > 0 ? len : 0));
+
+	if (!grown) {
+		parts->error = -ENOMEM;
+		return;
+	}
+	parts->bytes = grown;
+	memcpy(grown + parts->len, &part_len, sizeof(part_len));
+	parts->len += sizeof(part_len);
+	if (len > 0) {
+		memcpy(grown + parts->len, bytes, len);
+		parts->len += len;
+	}
+}
+
+static void put_path(struct translate *translate, struct parts *parts, uint64_t name)
+{
+	char path[PATH_ROOM];
+
+	put_part(parts, path, names_path(translate->names, name, path, sizeof(path)));
+}
+
+/* Arguments that were cut end with NUL, too. */
+static void put_argv(struct parts *parts, struct exec_text *text, uint32_t wanted)
+{
+	if (text->len[WIRE_ARGV] != wanted) {
+		put_part(parts, NULL, -1);
+		return;
+	}
+	if (wanted)
+		text->bytes[WIRE_ARGV][wanted - 1] = '\0';
+	put_part(parts, text->bytes[WIRE_ARGV], wanted);
+}
+
+static void put_environ(struct translate *translate, struct parts *parts, struct exec_text *text, uint32_t wanted)
+{
+	const struct translate_options *options = &translate->options;
+
+	if (text->len[WIRE_ENVIRON] != wanted || !options->keep_environ)
+		put_part(parts, NULL, -1);
+	else
+		put_part(parts, text->bytes[WIRE_ENVIRON],
+			wanted ? (int64_t)options->keep_environ(text->bytes[WIRE_ENVIRON], wanted, options->arg) : 0);
+}
+
+static int put_parts(struct translate *translate, struct parts *parts, struct exec_text *text,
+	const struct wire_exec *record)
+{
+	put_path(translate, parts, record->exe);
+	put_path(translate, parts, record->cwd);
+	put_part(parts, record->comm, strnlen(record->comm, sizeof(record->comm)));
+	put_argv(parts, text, record->argv_len);
+	put_environ(translate, parts, text, record->environ_len);
+	for (int i = 0; i < 3; i++)
+		put_path(translate, parts, record->standard[i]);
+	put_part(parts, NULL, -1); /* PROCESS_CGROUP */
+	return parts->error;
+}
+
+static void push_exec(struct translate *translate, const struct wire_exec *record, const struct parts *parts)
+{
+	const struct process *process = find_process(translate, record->pid);
+	struct event ev = { .kind = EVENT_EXEC, .time_ns = record->head.time_ns, .u.process = { .pid = record->pid,
+		.tid = record->pid, .ppid = process ? process->ppid : 0, .tier = TIER_KERNEL, .known = 1,
+		.uid = record->uid, .gid = record->gid } };
+
+	translate_push(translate, &ev, parts->bytes, parts->len);
+}
+
+static void push_before(struct translate *translate, const struct wire_exec *record)
+{
+	const struct process *process = find_process(translate, record->pid);
+	struct figures before = figures_of(&record->before);
+
+	if (process)
+		figures_add(&before, &process->ended);
+	push_figures(translate, EVENT_BEFORE, record->pid, 0, record->head.time_ns, &before);
+}
+
+int translate_exec(struct translate *translate, const struct wire_exec *record)
+{
+	struct exec_text *text = text_of(translate, record->head.tid);
+	struct parts parts = { 0 };
+	int r;
+
+	if (!text)
+		return -ENOMEM;
+	close_at_exec(translate, record);
+	push_programs(translate, record);
+	r = put_parts(translate, &parts, text, record);
+	if (r == 0)
+		push_exec(translate, record, &parts);
+	push_before(translate, record);
+	forget_text(translate, text);
+	free(parts.bytes);
+	return r;
+}
+
+/* ---- ends ---- */
+
+static void forget_process(struct translate *translate, int32_t pid)
+{
+	struct process *process = find_process(translate, pid);
+
+	if (!process)
+		return;
+	HASH_DEL(translate->processes, process);
+	free(process);
+}
+
+static void push_exit(struct translate *translate, const struct wire_exit *record, int32_t tid, int32_t status)
+{
+	push_process(translate, EVENT_EXIT, record->head.time_ns,
+		(struct event_process){ .pid = record->pid, .tid = tid, .status = status });
+}
+
+/* A process ends with its last thread, which need not be its first. */
+int translate_exit(struct translate *translate, const struct wire_exit *record)
+{
+	struct process *process = find_process(translate, record->pid);
+	struct figures figures = figures_of(&record->figures);
+	int32_t tid = record->head.tid;
+
+	translate_keep_open(translate, tid);
+	push_figures(translate, EVENT_FIGURES, record->pid, tid, record->head.time_ns, &figures);
+	if (process)
+		figures_add(&process->ended, &figures);
+	if (tid != record->pid)
+		push_exit(translate, record, tid, record->status);
+	if (record->last) {
+		push_exit(translate, record, record->pid, record->process_status);
+		forget_process(translate, record->pid);
+	}
+	return 0;
+}
+
+void translate_forget_processes(struct translate *translate)
+{
+	while (translate->texts)
+		forget_text(translate, translate->texts);
+	while (translate->expirings)
+		forget_expiring(translate, translate->expirings);
+	while (translate->processes)
+		forget_process(translate, translate->processes->pid);
+}

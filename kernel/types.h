@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef KERNEL_TYPES_H
+#define KERNEL_TYPES_H
+
+/*
+ * The types of the kernel that the programs in *.bpf.h read: only the members that they read.  libbpf finds the place of
+ * each member when it loads the programs (CO-RE), so that order, size and what lies between do not matter here.
+ *
+ * What moved between kernels has a second type, NAME___old: what comes after the three underscores is not part of the
+ * name.  The programs ask bpf_core_field_exists() which of them this kernel has.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long bp, bx, r10, r9, r8, cx, dx, si, di, ip;
+};
+
+struct thread_info {
+	uint32_t status;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+	uint64_t regs[31];
+	uint64_t pc;
+	uint64_t orig_x0;
+};
+#endif
+
+/* ---- files ---- */
+
+struct super_block {
+	uint32_t s_dev;
+	unsigned long s_magic;
+};
+
+struct inode {
+	uint16_t i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	unsigned int i_nlink;
+	int64_t i_size;
+	uint32_t i_generation;
+};
+
+struct qstr {
+	uint64_t hash_len;
+	uint32_t len;
+	const unsigned char *name;
+};
+
+struct hlist_bl_node {
+	struct hlist_bl_node **pprev;
+};
+
+struct dentry {
+	struct hlist_bl_node d_hash;
+	struct dentry *d_parent;
+	struct qstr d_name;
+	struct inode *d_inode;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+	int mnt_id;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct counter64 {
+	int64_t counter;
+};
+
+/* Its count is one less than the number of references. */
+struct file_ref {
+	struct counter64 refcnt;
+};
+
+struct file {
+	uint32_t f_mode;
+	struct inode *f_inode;
+	unsigned int f_flags;
+	struct path f_path;
+	int64_t f_pos;
+	struct file_ref f_ref; /* since 6.13 */
+};
+
+struct file___old {
+	struct counter64 f_count;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+	unsigned long *close_on_exec;
+	unsigned long *open_fds;
+};
+
+struct counter32 {
+	int counter;
+};
+
+struct files_struct {
+	struct counter32 count;
+	struct fdtable *fdt;
+};
+
+struct fs_struct {
+	struct path root;
+	struct path pwd;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+};
+
+/* ---- processes ---- */
+
+struct mm_struct {
+	unsigned long hiwater_vm;
+	unsigned long total_vm;
+	unsigned long arg_start, arg_end;
+	unsigned long env_start, env_end;
+};
+
+struct task_io_accounting {
+	uint64_t rchar, wchar;
+	uint64_t read_bytes, write_bytes;
+};
+
+struct signal_struct {
+	struct counter32 live;
+	int group_exit_code;
+	unsigned int flags;
+	unsigned long maxrss;
+};
+
+struct sched_entity {
+	uint64_t sum_exec_runtime;
+};
+
+struct cred {
+	struct {
+		uint32_t val;
+	} euid, egid;
+};
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct task_struct {
+#if defined(__TARGET_ARCH_x86)
+	struct thread_info thread_info;
+#endif
+	unsigned int flags;
+	struct sched_entity se;
+	struct mm_struct *mm;
+	struct mm_struct *active_mm;
+	int exit_code;
+	int pid;
+	int tgid;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	uint64_t utime, stime;
+	unsigned long nvcsw, nivcsw;
+	unsigned long min_flt, maj_flt;
+	const struct cred *cred;
+	char comm[16];
+	struct fs_struct *fs;
+	struct files_struct *files;
+	struct signal_struct *signal;
+	struct task_io_accounting ioac;
+};
+
+struct linux_binprm {
+	struct file *file;
+	const char *filename;
+	const char *interp;
+};
+
+/* ---- io_uring ---- */
+
+struct kiocb {
+	int64_t ki_pos;
+};
+
+struct filename {
+	const char *name;
+};
+
+struct open_how {
+	uint64_t flags;
+	uint64_t mode;
+};
+
+/* What an io_kiocb has of one operation. */
+struct io_rw {
+	struct kiocb kiocb;
+	uint64_t addr;
+	uint32_t len;
+};
+
+struct io_open {
+	int dfd;
+	uint32_t file_slot;
+	struct filename *filename;
+	struct open_how how;
+};
+
+struct io_sync {
+	int64_t len, off;
+	int flags, mode;
+};
+
+struct io_ftrunc { /* since 6.9 */
+	int64_t len;
+};
+
+struct io_sr_msg {
+	int len;
+	unsigned int msg_flags;
+};
+
+struct io_close {
+	int fd;
+	uint32_t file_slot;
+};
+
+struct io_statx {
+	int dfd;
+	unsigned int flags;
+	struct filename *filename;
+};
+
+struct io_unlink {
+	int dfd;
+	int flags;
+	struct filename *filename;
+};
+
+struct io_mkdir {
+	int dfd;
+	uint16_t mode;
+	struct filename *filename;
+};
+
+struct io_rename {
+	int old_dfd, new_dfd;
+	struct filename *oldpath, *newpath;
+	int flags;
+};
+
+struct io_link {
+	int old_dfd, new_dfd;
+	struct filename *oldpath, *newpath;
+	int flags;
+};
+
+struct io_cqe {
+	int res;
+	int fd;
+};
+
+struct io_ring_ctx;
+
+struct io_kiocb {
+	struct file *file;
+	uint8_t opcode;
+	struct io_cqe cqe;
+	struct io_ring_ctx *ctx;
+};
+
+struct io_uring_cqe {
+	int res;
+};
+
+#pragma clang attribute pop
+
+#endif

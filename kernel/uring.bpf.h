@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef KERNEL_URING_BPF_H
+#define KERNEL_URING_BPF_H
+
+/*
+ * Requests of io_uring.  At the submission: what is asked for, and the paths, which the kernel frees before the end; the
+ * file is not known yet.  At the completion: the file and the result, perhaps in another thread of the kernel.  A thread
+ * that polls a ring for its owner has no fork that would make it ours: the ring's owner is known from its creation.
+ */
+
+#include "calls.bpf.h"
+#include "process.bpf.h"
+#include "state.bpf.h"
+
+enum {
+	URING_READV = 1,
+	URING_WRITEV,
+	URING_FSYNC,
+	URING_READ_FIXED,
+	URING_WRITE_FIXED,
+	URING_SYNC_RANGE = 8,
+	URING_SENDMSG,
+	URING_RECVMSG,
+	URING_ACCEPT = 13,
+	URING_CONNECT = 16,
+	URING_FALLOCATE,
+	URING_OPENAT,
+	URING_CLOSE,
+	URING_STATX = 21,
+	URING_READ,
+	URING_WRITE,
+	URING_SEND = 26,
+	URING_RECV,
+	URING_OPENAT2,
+	URING_RENAMEAT = 35,
+	URING_UNLINKAT,
+	URING_MKDIRAT,
+	URING_LINKAT = 39,
+	URING_FTRUNCATE = 55,
+	URING_READV_FIXED = 60,
+	URING_WRITEV_FIXED,
+};
+
+struct owner {
+	int32_t tid, pid;
+};
+
+struct request {
+	struct owner owner;
+	int64_t start_ns;
+	int64_t offset;
+	uint64_t length;
+	uint64_t handle; /* CLOSE: what it closes */
+	uint32_t flags;
+	uint16_t call;
+	uint8_t opcode;
+	uint8_t last;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, uint64_t);
+	__type(value, struct request);
+} kernel_requests SEC(".maps");
+
+/* Rings, by the address of their context. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, uint64_t);
+	__type(value, struct owner);
+} kernel_rings SEC(".maps");
+
+inlined uint32_t call_of_request(uint8_t opcode)
+{
+	switch (opcode) {
+	case URING_READV:
+	case URING_READV_FIXED:
+		return CALL_preadv;
+	case URING_WRITEV:
+	case URING_WRITEV_FIXED:
+		return CALL_pwritev;
+	case URING_FSYNC:
+		return CALL_fsync;
+	case URING_READ_FIXED:
+	case URING_READ:
+		return CALL_pread64;
+	case URING_WRITE_FIXED:
+	case URING_WRITE:
+		return CALL_pwrite64;
+	case URING_SYNC_RANGE:
+		return CALL_sync_file_range;
+	case URING_SENDMSG:
+		return CALL_sendmsg;
+	case URING_RECVMSG:
+		return CALL_recvmsg;
+	case URING_ACCEPT:
+		return CALL_accept4;
+	case URING_CONNECT:
+		return CALL_connect;
+	case URING_FALLOCATE:
+		return CALL_fallocate;
+	case URING_OPENAT:
+		return CALL_openat;
+	case URING_CLOSE:
+		return CALL_close;
+	case URING_STATX:
+		return CALL_statx;
+	case URING_SEND:
+		return CALL_sendto;
+	case URING_RECV:
+		return CALL_recvfrom;
+	case URING_OPENAT2:
+		return CALL_openat2;
+	case URING_RENAMEAT:
+		return CALL_renameat2;
+	case URING_UNLINKAT:
+		return CALL_unlinkat;
+	case URING_MKDIRAT:
+		return CALL_mkdirat;
+	case URING_LINKAT:
+		return CALL_linkat;
+	case URING_FTRUNCATE:
+		return CALL_ftruncate;
+	}
+	return CALL_none;
+}
+
+SEC("tp_btf/io_uring_create")
+int BPF_PROG(kernel_uring_create, int fd, void *context)
+{
+	struct task_state *state = state_of(bpf_get_current_task_btf());
+	uint64_t ring = number(context);
+	struct owner owner;
+
+	if (!state)
+		return 0;
+	owner = (struct owner){ state->tid, state->pid };
+	bpf_map_update_elem(&kernel_rings, &ring, &owner, BPF_ANY);
+	return 0;
+}
+
+/* ---- submission ---- */
+
+inlined uint64_t parts_bytes(uint64_t at, uint64_t n)
+{
+	struct vector vector = { .at = at, .n = n };
+
+	bpf_loop(n > 1024 ? 0 : n, add_part, &vector, 0);
+	return vector.bytes;
+}
+
+inlined void take_data(struct request *request, uint64_t data)
+{
+	request->offset = FIELD(io_rw, data, kiocb.ki_pos);
+	request->length = FIELD(io_rw, data, len);
+	if (request->call == CALL_preadv || request->call == CALL_pwritev)
+		request->length = parts_bytes(FIELD(io_rw, data, addr), request->length);
+}
+
+inlined void take_range(struct request *request, uint64_t data)
+{
+	request->offset = FIELD(io_sync, data, off);
+	request->length = FIELD(io_sync, data, len);
+	request->flags = request->call == CALL_fallocate ? FIELD(io_sync, data, mode) : FIELD(io_sync, data, flags);
+}
+
+inlined void take_close(struct request *request, uint64_t data)
+{
+	uint64_t file = file_at(bpf_get_current_task_btf(), FIELD(io_close, data, fd));
+
+	if (!file || FIELD(io_close, data, file_slot))
+		return;
+	request->handle = handle_of(file, POINTER(file, file, f_inode), request->owner.tid);
+	request->last = handle_last(file);
+}
+
+inlined void take_request(struct request *request, uint64_t data)
+{
+	switch (request->call) {
+	case CALL_preadv:
+	case CALL_pwritev:
+	case CALL_pread64:
+	case CALL_pwrite64:
+		take_data(request, data);
+		break;
+	case CALL_fsync:
+	case CALL_sync_file_range:
+	case CALL_fallocate:
+		take_range(request, data);
+		break;
+	case CALL_ftruncate:
+		if (bpf_core_type_exists(struct io_ftrunc))
+			request->length = FIELD(io_ftrunc, data, len);
+		break;
+	case CALL_sendto:
+	case CALL_recvfrom:
+		request->offset = -1;
+		request->length = FIELD(io_sr_msg, data, len);
+		break;
+	case CALL_close:
+		take_close(request, data);
+		break;
+	}
+}
+
+/* ---- paths ---- */
+
+struct asked {
+	int dir, dir2;
+	uint64_t path, path2;	/* struct filename */
+	uint32_t flags, mode;
+	uint64_t length;
+};
+
+/* Whether the request is about a path. */
+inlined bool take_paths(uint32_t call, uint64_t data, struct asked *asked)
+{
+	switch (call) {
+	case CALL_openat:
+	case CALL_openat2:
+		*asked = (struct asked){ .dir = FIELD(io_open, data, dfd), .path = POINTER(io_open, data, filename),
+			.flags = FIELD(io_open, data, how.flags), .mode = FIELD(io_open, data, how.mode) };
+		return true;
+	case CALL_statx:
+		*asked = (struct asked){ .dir = FIELD(io_statx, data, dfd), .path = POINTER(io_statx, data, filename),
+			.flags = FIELD(io_statx, data, flags) };
+		return true;
+	case CALL_unlinkat:
+		*asked = (struct asked){ .dir = FIELD(io_unlink, data, dfd), .path = POINTER(io_unlink, data, filename),
+			.flags = FIELD(io_unlink, data, flags) };
+		return true;
+	case CALL_mkdirat:
+		*asked = (struct asked){ .dir = FIELD(io_mkdir, data, dfd), .path = POINTER(io_mkdir, data, filename),
+			.length = FIELD(io_mkdir, data, mode) };
+		return true;
+	case CALL_renameat2:
+		*asked = (struct asked){ .dir = FIELD(io_rename, data, old_dfd), .dir2 = FIELD(io_rename, data, new_dfd),
+			.path = POINTER(io_rename, data, oldpath), .path2 = POINTER(io_rename, data, newpath),
+			.flags = FIELD(io_rename, data, flags) };
+		return true;
+	case CALL_linkat:
+		*asked = (struct asked){ .dir = FIELD(io_link, data, old_dfd), .dir2 = FIELD(io_link, data, new_dfd),
+			.path = POINTER(io_link, data, oldpath), .path2 = POINTER(io_link, data, newpath),
+			.flags = FIELD(io_link, data, flags) };
+		return true;
+	}
+	return false;
+}
+
+inlined uint32_t copy_name(struct wire_path *record, uint32_t at, uint64_t filename)
+{
+	uint64_t name = filename ? POINTER(filename, filename, name) : 0;
+	long n;
+
+	if (at > PATH_MOST || !name)
+		return 0;
+	n = bpf_probe_read_kernel_str(record->text + at, PATH_MOST, (const void *)name);
+	return n <= 0 || n > PATH_MOST ? 0 : n;
+}
+
+inlined uint64_t base_of_request(int dir, bool is_absolute)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (is_absolute)
+		return name_of(number(task->fs->root.dentry), number(task->fs->root.mnt));
+	if (dir == AT_FDCWD)
+		return name_of(number(task->fs->pwd.dentry), number(task->fs->pwd.mnt));
+	return name_of_file(file_at(task, dir));
+}
+
+/* The paths, which the kernel frees when it has used them. */
+__noinline int send_paths(struct request *request, uint64_t key, uint64_t data)
+{
+	uint32_t zero = 0;
+	struct scratch *scratch = bpf_map_lookup_elem(&kernel_scratch, &zero);
+	struct wire_path *record = &scratch->path;
+	struct asked asked;
+
+	if (!scratch || !request || !take_paths(request->call, data, &asked))
+		return 0;
+	record->call = (struct wire_call){ .result = key, .other = request->owner.pid, .flags = asked.flags,
+		.mode = asked.mode, .length = asked.length };
+	record->call.head = (struct wire_head){ .type = WIRE_PATH, .flags = WIRE_URING, .call = request->call,
+		.tid = request->owner.tid, .time_ns = request->start_ns };
+	record->base2 = record->name = record->ino = 0;
+	record->size = 0;
+	record->dev = record->file_mode = record->nlink = record->len2 = 0;
+	record->len = copy_name(record, 0, asked.path);
+	record->base = base_of_request(asked.dir, record->len && record->text[0] == '/');
+	if (asked.path2) {
+		record->len2 = copy_name(record, record->len, asked.path2);
+		record->base2 = base_of_request(asked.dir2, record->len <= PATH_MOST && record->text[record->len] == '/');
+	}
+	send_path(record);
+	return 1;
+}
+
+inlined bool owner_of(uint64_t key, struct owner *ret_owner)
+{
+	struct task_state *state = state_of(bpf_get_current_task_btf());
+	uint64_t ring = POINTER(io_kiocb, key, ctx);
+	struct owner *owner;
+
+	if (state) {
+		*ret_owner = (struct owner){ state->tid, state->pid };
+		return true;
+	}
+	owner = bpf_map_lookup_elem(&kernel_rings, &ring);
+	if (owner)
+		*ret_owner = *owner;
+	return owner;
+}
+
+__noinline int submitted(uint64_t key)
+{
+	struct request request = { 0 };
+
+	if (!owner_of(key, &request.owner))
+		return 0;
+	request.opcode = FIELD(io_kiocb, key, opcode);
+	request.call = call_of_request(request.opcode);
+	if (request.call == CALL_none)
+		return 0;
+	request.start_ns = bpf_ktime_get_ns();
+	if (!send_paths(&request, key, key)) /* what is of the operation alone stands at the beginning */
+		take_request(&request, key);
+	bpf_map_update_elem(&kernel_requests, &key, &request, BPF_ANY);
+	return 0;
+}
+
+SEC("tp_btf/io_uring_submit_req")
+int BPF_PROG(kernel_uring_submit, struct io_kiocb *request)
+{
+	return submitted(number(request));
+}
+
+/* Until 6.3 it had this name. */
+SEC("tp_btf/io_uring_submit_sqe")
+int BPF_PROG(kernel_uring_submit_old, struct io_kiocb *request)
+{
+	return submitted(number(request));
+}
+
+/* ---- completion ---- */
+
+/* An offset of -1 means the position of the descriptor, which the kernel has put into the request. */
+inlined int64_t offset_of(const struct request *request, uint64_t key, uint64_t file, int64_t result)
+{
+	bool is_data = request->call == CALL_preadv || request->call == CALL_pwritev || request->call == CALL_pread64 ||
+		request->call == CALL_pwrite64;
+
+	if (!is_data)
+		return request->offset;
+	if (!file || !(FIELD(file, file, f_mode) & FMODE_LSEEK))
+		return -1;
+	if ((request->call == CALL_pwritev || request->call == CALL_pwrite64) && result > 0 &&
+		FIELD(file, file, f_flags) & O_APPEND)
+		return FIELD(inode, POINTER(file, file, f_inode), i_size) - result;
+	if (request->offset != -1)
+		return request->offset;
+	return FIELD(io_rw, key, kiocb.ki_pos) - (result > 0 ? result : 0);
+}
+
+inlined void complete_path(const struct request *request, uint64_t key, int64_t result)
+{
+	bool is_open = request->call == CALL_openat || request->call == CALL_openat2;
+	uint64_t file = is_open && result >= 0 ? file_at(bpf_get_current_task_btf(), result) : 0;
+	uint64_t handle = file ? handle_make(file) : 0;
+	struct wire_reaped *record = reserve(wire_reaped);
+
+	if (!record)
+		return;
+	head_now(&record->head, WIRE_REAPED, request->owner.tid);
+	record->pid = request->owner.pid;
+	record->key = key;
+	record->result = result;
+	record->handle = handle;
+	record->name = file ? file_name(file) : 0;
+	record->file_mode = file ? FIELD(file, file, f_mode) : 0;
+	record->unused = 0;
+	send_reserved(record);
+}
+
+inlined void complete_call(const struct request *request, uint64_t key, int64_t result)
+{
+	uint64_t file = request->call == CALL_close ? 0 : POINTER(io_kiocb, key, file), made = 0;
+	uint64_t handle = file ? handle_of(file, POINTER(file, file, f_inode), request->owner.tid) : request->handle;
+	struct wire_call *record;
+
+	if (request->call == CALL_accept4 && result >= 0) {
+		made = file_at(bpf_get_current_task_btf(), result);
+		made = made ? handle_report(made, request->owner.tid) : 0;
+	}
+	record = reserve(wire_call);
+	if (!record)
+		return;
+	record->head = (struct wire_head){ .type = WIRE_CALL, .flags = WIRE_URING | (request->last ? WIRE_LAST : 0),
+		.call = request->call, .tid = request->owner.tid, .time_ns = request->start_ns };
+	record->latency_ns = bpf_ktime_get_ns() - request->start_ns;
+	record->result = result;
+	record->handle = made ? made : handle;
+	record->other = made ? handle : 0;
+	record->offset = offset_of(request, key, file, result);
+	record->length = request->length;
+	record->flags = request->flags;
+	record->mode = 0;
+	send_reserved(record);
+}
+
+inlined bool is_path(uint32_t call)
+{
+	return call == CALL_openat || call == CALL_openat2 || call == CALL_statx || call == CALL_unlinkat ||
+		call == CALL_mkdirat || call == CALL_renameat2 || call == CALL_linkat;
+}
+
+__noinline int completed(uint64_t key)
+{
+	struct request *known = bpf_map_lookup_elem(&kernel_requests, &key), request;
+	int64_t result;
+
+	if (!known)
+		return 0;
+	request = *known;
+	bpf_map_delete_elem(&kernel_requests, &key);
+	result = FIELD(io_kiocb, key, cqe.res);
+	if (is_path(request.call))
+		complete_path(&request, key, result);
+	else
+		complete_call(&request, key, result);
+	return 0;
+}
+
+SEC("tp_btf/io_uring_complete")
+int BPF_PROG(kernel_uring_complete, void *context, void *request)
+{
+	return completed(number(request));
+}
+
+#endif

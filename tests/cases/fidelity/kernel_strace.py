@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# serial: programs in the kernel slow all system calls of the machine
+"""What is recorded in the kernel equals what strace saw of the same run, call for call."""
+import collections
+import os
+import pathlib
+import sys
+import tempfile
+
+import kernelstrace
+from ftractest import WORK, Checks, need, skip
+
+need("strace", "make", "gcc", "git", "tar", "python3")
+if not (WORK / "kernel_events").exists():
+    skip("built without the record in the kernel")
+checks = Checks()
+
+HELLO = """
+for i in 1 2 3 4; do printf 'int f%s(void) { return %s; }\\n' $i $i >f$i.c; done
+printf 'int f1(void);\\nint main(void) { return f1(); }\\n' >main.c
+printf 'prog: main.o f1.o f2.o f3.o f4.o\\n\\tgcc -o $@ $^\\n%%.o: %%.c\\n\\tgcc -c -o $@ $<\\n' >Makefile
+"""
+THREADS = """
+import threading
+def work(n):
+    for i in range(50):
+        with open(f"file{n}", "ab") as f:
+            f.write(b"x" * (i + 1))
+        with open(f"file{n}", "rb") as f:
+            f.seek(i)
+            f.read()
+threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+"""
+
+WORKLOADS = {
+    "io": [WORK / "kernel_io"],
+    "pipes": ["sh", "-c", "seq 1 3000 | sort -r | tee copy | head -n 5 >out 2>&1; wc -l <copy; ls /nonexistent || true"],
+    "make": ["sh", "-c", HELLO + "make -j3 2>&1; ./prog; exit 0"],
+    "git": ["sh", "-c", "git init -q . && for i in 1 2 3; do echo $i >f$i; done && git add . && "
+            "git -c user.name=x -c user.email=x@y commit -qm one && git mv f1 f4 && git status && git log -p"],
+    "tar": ["sh", "-c", "mkdir -p d/e && for i in $(seq 50); do echo $i >d/e/$i; done && tar cf t.tar d && "
+            "mkdir out && tar xf t.tar -C out && cp -r d d2 && grep -r 7 d2 && rm -rf d out"],
+    "python": ["python3", "-c", THREADS],
+}
+
+
+def check(name, scratch):
+    work = scratch / f"{name}.work"
+    work.mkdir()
+    seen, events, _ = kernelstrace.run(name, WORKLOADS[name], work, scratch, checks)
+    compared, equal = kernelstrace.compare(name, seen, events, checks)
+    counts = events.counts
+    print(f"{name}: {compared} calls compared one by one, {equal} equal; {len(seen)} threads; {counts}")
+    checks.check(f"{name}: there was something to compare", compared > 100)
+    checks.equal(f"{name}: calls that are equal", equal, compared)
+    checks.equal(f"{name}: dropped", counts["dropped"] + counts["failed"] + counts["missed"], 0)
+    checks.equal(f"{name}: submitted = received + dropped", counts["submitted"],
+                 counts["received"] + counts["dropped"])
+
+
+def asynchronous(scratch):
+    """strace does not see the requests: the program says what it has asked for."""
+    work = scratch / "async.work"
+    work.mkdir()
+    said, events = kernelstrace.alone("async", [WORK / "kernel_async"], work, scratch)
+    wanted = [line.split("\t") for line in said.splitlines()]
+    names = {path for *_, path in wanted}
+    got = collections.Counter()
+    for calls in events.calls.values():
+        for call in calls:
+            result = 0 if call.op == "create" else call.result
+            for text in {call.text.decode().replace("\0", "\\x00")} if call.text else {
+                    os.path.basename(path) for path in events.paths(call.path)}:
+                if text in names:
+                    got[call.op, str(call.length), str(call.offset), str(result), text] += 1
+    missing = collections.Counter(map(tuple, wanted)) - got
+    print(f"async: {len(wanted)} requests, {len(wanted) - missing.total()} recorded as they were asked for")
+    checks.check("async: there was something to compare", len(wanted) > 20)
+    checks.equal("async: requests that are not there", sorted(missing), [])
+
+
+with tempfile.TemporaryDirectory() as top:
+    for workload in sys.argv[1:] or WORKLOADS:
+        check(workload, pathlib.Path(top).resolve())
+    if (WORK / "kernel_async").exists():
+        asynchronous(pathlib.Path(top).resolve())
+checks.end()
