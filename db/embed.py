@@ -5,11 +5,16 @@
 embed.py FILE...              schema.sql becomes the string sql_schema (db/sql.h)
 embed.py --queries FILE...    all become the string sql_queries (dag/trace/queries.h), each from its first query on
 
-@DRIVERS@ in a file stands for the names of the drivers in drivers.c.  Tests that make a trace take its SQL from text().
+@DRIVERS@ in a file stands for the names of the drivers in drivers.c, @DATA@ for the condition that the operation n.name
+moves data.  Tests that make a trace take its SQL from text().
 """
 import pathlib
 import re
 import sys
+
+# (For IN with so many names SQLite would build an index and search it for each operation.)
+DATA = " OR ".join(f"n.name = '{name}'" for name in
+                   ["read", "write", "copy", "sendfile", "splice", "send", "recv"])
 
 
 def drivers():
@@ -20,7 +25,7 @@ def drivers():
 
 
 def text(path):
-    return path.read_text().replace("@DRIVERS@", drivers())
+    return path.read_text().replace("@DRIVERS@", drivers()).replace("@DATA@", DATA)
 
 
 def put(name, sql):

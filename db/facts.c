@@ -76,6 +76,7 @@ int facts_store(struct store *store, const struct facts *facts)
 		{ "end_ns", V_NULL },
 		{ "complete", V_INT(0) },
 		{ "fidelity", V_STR(facts->fidelity) },
+		{ "files", V_STR(facts->files) },
 		{ "transport", V_STR(facts->transport) },
 		{ "process_tier", V_STR(facts->process_tier) },
 		{ "ops_recorded", V_INT(0) },
@@ -86,7 +87,9 @@ int facts_store(struct store *store, const struct facts *facts)
 		{ "overhead_wall_ns", V_NULL },
 		{ "waited_ns", V_INT(0) },
 		{ "tracer_cpu_ns", V_NULL },
+		{ "bytes_recorded", V_INT(0) },
 		{ "bytes_mount", V_INT(0) },
+		{ "bytes_mapped", V_INT(0) },
 		{ "bytes_kernel", V_NULL },
 	};
 

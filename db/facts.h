@@ -9,6 +9,7 @@ struct store;
 /* Facts that are known when a run begins: rows of the view trace.  NULL: unknown, without a row. */
 struct facts {
 	const char *source, *mountpoint, *fidelity, *transport; /* of the mount */
+	const char *files; /* where operations come from: "kernel", "mount" or "both"; NULL: files are not traced */
 	const char *command, *cwd, *options, *job, *xform, *process_tier;
 	int64_t start_ns; /* since the epoch */
 };

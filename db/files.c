@@ -14,10 +14,12 @@
 
 /* How many names a forgotten file keeps at least.  Renames outside the mount can make any number. */
 #define NAMES_KEPT 16
+/* Ids of nodes that files_make_node() made; the kernel's are smaller. */
+#define OWN_IDS (UINT64_C(1) << 63)
 
-/* A name that leads to a node.  The key is the directory's node id and the name. */
+/* A name that leads to a node.  The key is the 'key' of the directory's node and the name. */
 struct dentry {
-	struct node *dir, *node;
+	struct node *dir, *node; /* dir NULL: the name is the whole path */
 	TAILQ_ENTRY(dentry) of_node;
 	bool unhashed; /* removed, but the last name of its node */
 	int64_t path; /* at the time of the binding; 0: not recorded */
@@ -33,6 +35,7 @@ struct dentry {
 
 struct node {
 	uint64_t id;
+	uint64_t key; /* in the keys of dentries: the id that it had first */
 	struct file *file;
 	struct dentry *dentry; /* the last used */
 	TAILQ_HEAD(dentry_list, dentry) dentries; /* the oldest first */
@@ -55,6 +58,7 @@ struct files {
 	STAILQ_HEAD(, file) dirty; /* rows are cheapest in the order of ids */
 	SLIST_HEAD(, file) made;   /* all files */
 	int64_t last_file;
+	uint64_t last_own; /* node of files_make_node() */
 	unsigned epoch;
 };
 
@@ -75,6 +79,11 @@ int files_create(struct store *store, struct paths *paths, int64_t start_ns, siz
 	return tuples_create(store, PUT_KIND, 3, kept, &files->kinds);
 }
 
+static size_t name_len(const struct dentry *d)
+{
+	return d->key_len - sizeof(uint64_t);
+}
+
 static void node_unref(struct files *files, struct node *node);
 
 static void dentry_free(struct files *files, struct dentry *d)
@@ -89,7 +98,8 @@ static void dentry_free(struct files *files, struct dentry *d)
 		d->node->dentry = NULL;
 	paths_release(files->paths, d->known);
 	free(d);
-	node_unref(files, dir);
+	if (dir)
+		node_unref(files, dir);
 }
 
 /* A removed name stays with its node if the node has no other name: later operations on the node are recorded under it. */
@@ -116,7 +126,7 @@ static void dentry_unhash(struct files *files, struct dentry *d)
 static void keep_name(const struct dentry *d)
 {
 	struct file *file = d->node->file;
-	size_t len = d->key_len - sizeof(uint64_t);
+	size_t len = name_len(d);
 	struct kept_name *l;
 
 	if (d->unhashed || !d->path || file->deleted || !(l = malloc(sizeof(*l) + len)))
@@ -174,6 +184,7 @@ void files_destroy(struct files *files)
 	while ((f = SLIST_FIRST(&files->made))) {
 		SLIST_REMOVE_HEAD(&files->made, next_made);
 		free_kept_names(f);
+		free(f->target);
 		free(f);
 	}
 	tuples_destroy(files->kinds);
@@ -187,13 +198,38 @@ static int put_file(struct files *files, const struct file *f)
 
 	if (!f->path) /* the file is not recorded */
 		return 0;
-	r = tuples_intern(files->kinds, (int64_t[]){ f->key.dev, f->mode, f->mount }, &kind);
+	r = tuples_intern(files->kinds,
+		(int64_t[]){ f->unidentified ? TUPLE_NULL : (int64_t)f->key.dev, f->mode, f->mount }, &kind);
 	if (r < 0)
 		return r;
 	return store_put(files->store, PUT_FILE,
-		(struct value[]){ V_INT(f->id), V_INT(f->path), V_INT(kind), V_INT(f->key.ino),
-			V_INT(f->size_first), V_OPT(f->size_last != f->size_first, f->size_last),
+		(struct value[]){ V_INT(f->id), V_INT(f->path), V_INT(kind),
+			V_OPT(!f->unidentified, f->key.ino), V_OPT(f->size_first >= 0, f->size_first), V_OPT(f->size_last != f->size_first, f->size_last),
 			V_INT(f->created | f->deleted << 1), V_OPT(f->key.birth_ns, f->key.birth_ns) });
+}
+
+/* Whether the file with that key is the one of the event.  Without birth time and generation only the deletion shows that
+ * the inode number is used again. */
+static bool is_same(const struct file *file, const struct event_node *e)
+{
+	if (e->birth_ns)
+		return true;
+	if (file->generation && e->generation)
+		return file->generation == e->generation;
+	return !file->deleted;
+}
+
+static struct file *make_file(struct files *files, const struct event_node *e)
+{
+	struct file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	*f = (struct file){ .id = ++files->last_file, .key = { e->dev, e->ino, e->birth_ns },
+		.size_first = e->size, .size_last = e->size, .mount = e->mount, .mode = e->mode,
+		.generation = e->generation, .version = 1 };
+	SLIST_INSERT_HEAD(&files->made, f, next_made);
+	return f;
 }
 
 static struct file *find_file(struct files *files, const struct event_node *e)
@@ -202,50 +238,55 @@ static struct file *find_file(struct files *files, const struct event_node *e)
 	struct file *f;
 
 	HASH_FIND(hh, files->files, &key, sizeof(key), f);
-	if (f && (e->birth_ns || !f->deleted))
+	if (f && is_same(f, e)) {
+		if (e->generation)
+			f->generation = e->generation;
 		return f;
-	/* Without a birth time only the deletion shows that the inode number is used again.  Nodes may still lead to the old
-	 * file, so it is not freed. */
-	if (f)
+	}
+	if (f) /* nodes may still lead to it */
 		HASH_DEL(files->files, f);
-	f = calloc(1, sizeof(*f));
+	f = make_file(files, e);
 	if (!f)
 		return NULL;
-	*f = (struct file){ .id = ++files->last_file, .key = key, .size_first = e->size,
-		.size_last = e->size, .mount = e->mount, .mode = e->mode, .version = 1 };
 	HASH_ADD(hh, files->files, key, sizeof(f->key), f);
-	if (!f->hh.tbl) {
-		free(f);
-		return NULL;
-	}
-	SLIST_INSERT_HEAD(&files->made, f, next_made);
-	return f;
+	return f->hh.tbl ? f : NULL;
 }
 
-int files_add_node(struct files *files, const struct event_node *e)
+static struct node *add_node(struct files *files, uint64_t id, struct file *file)
 {
-	struct file *file = find_file(files, e);
 	struct node *node = calloc(1, sizeof(*node));
 
-	if (!file || !node) {
-		free(node);
-		return -ENOMEM;
-	}
-	node->id = e->id;
+	if (!node)
+		return NULL;
+	node->id = node->key = id;
 	node->file = file;
 	node->references = 1;
 	TAILQ_INIT(&node->dentries);
 	HASH_ADD(hh, files->nodes, id, sizeof(node->id), node);
 	if (!node->hh.tbl) {
 		free(node);
-		return -ENOMEM;
+		return NULL;
 	}
 	file->node = node;
+	return node;
+}
+
+static void update_file(struct files *files, struct file *file, const struct event_node *e)
+{
 	file->nlink = e->nlink;
-	if (file->size_last != e->size && !file->write_handles) {
-		file->size_last = e->size;
-		files_dirty(files, file);
-	}
+	if (file->size_last == e->size || file->write_handles)
+		return;
+	file->size_last = e->size;
+	files_dirty(files, file);
+}
+
+int files_add_node(struct files *files, const struct event_node *e)
+{
+	struct file *file = find_file(files, e);
+
+	if (!file || !add_node(files, e->id, file))
+		return -ENOMEM;
+	update_file(files, file, e);
 	return 0;
 }
 
@@ -285,20 +326,40 @@ static char *build_path(const struct node *node, size_t extra, size_t *ret_len)
 	size_t len = 0, at;
 	char *path;
 
-	for (n = node; n->dentry; n = n->dentry->dir)
-		len += 1 + n->dentry->key_len - sizeof(uint64_t);
+	for (n = node; n && n->dentry; n = n->dentry->dir)
+		len += (n->dentry->dir != NULL) + name_len(n->dentry);
 	path = malloc(len + extra + 1);
 	if (!path)
 		return NULL;
 	at = len;
-	for (n = node; n->dentry; n = n->dentry->dir) {
-		size_t name_len = n->dentry->key_len - sizeof(uint64_t);
-
-		at -= name_len;
-		memcpy(path + at, n->dentry->key.name, name_len);
-		path[--at] = '/';
+	for (n = node; n && n->dentry; n = n->dentry->dir) {
+		at -= name_len(n->dentry);
+		memcpy(path + at, n->dentry->key.name, name_len(n->dentry));
+		if (n->dentry->dir)
+			path[--at] = '/';
 	}
 	*ret_len = len;
+	return path;
+}
+
+/* Whether names lead to the node from the root, or its name is the whole path. */
+static bool has_path(const struct node *node)
+{
+	while (node->dentry && node->dentry->dir)
+		node = node->dentry->dir;
+	return node->dentry || node->key == NODE_ROOT;
+}
+
+char *files_text(const struct node *dir, const char *name, size_t len)
+{
+	size_t used;
+	char *path = has_path(dir) ? build_path(dir, len + 1, &used) : NULL;
+
+	if (!path)
+		return NULL;
+	path[used++] = '/';
+	memcpy(path + used, name, len);
+	path[used + len] = '\0';
 	return path;
 }
 
@@ -323,6 +384,10 @@ int files_path(struct files *files, struct node *node, const char *name, size_t 
 		*ret_path = node->path;
 		return 0;
 	}
+	if (!has_path(node)) {
+		*ret_path = (struct path){ .recorded = true };
+		return 0;
+	}
 	path = build_path(node, len + 1, &used);
 	if (!path)
 		return store_fail(files->store, -ENOMEM);
@@ -333,7 +398,8 @@ int files_path(struct files *files, struct node *node, const char *name, size_t 
 	} else if (used == 0) {
 		path[used++] = '/';
 	}
-	r = paths_intern_mirrored(files->paths, path, used, ret_path);
+	r = path[0] == '/' ? paths_intern_mirrored(files->paths, path, used, ret_path)
+			   : paths_intern(files->paths, path, used, ret_path);
 	free(path);
 	if (r < 0 || name)
 		return r;
@@ -359,10 +425,10 @@ static struct dentry *find_dentry(struct files *files, struct node *dir, const c
 
 	if (len > 255)
 		return NULL;
-	memcpy(key, &dir->id, sizeof(dir->id));
+	memcpy(key, &dir->key, sizeof(dir->key));
 	if (len)
-		memcpy(key + sizeof(dir->id), name, len);
-	HASH_FIND(hh, files->dentries, key, sizeof(dir->id) + len, d);
+		memcpy(key + sizeof(dir->key), name, len);
+	HASH_FIND(hh, files->dentries, key, sizeof(dir->key) + len, d);
 	return d;
 }
 
@@ -374,6 +440,7 @@ static int put_name(struct files *files, const struct dentry *d, int64_t to_ns)
 			V_OPT(to_ns != 0, to_ns - files->start_ns) });
 }
 
+/* dir NULL: the name is the whole path, and does not lead to the node. */
 static struct dentry *make_dentry(struct files *files, struct node *dir, const char *name,
 	size_t len, struct node *node, int64_t time_ns)
 {
@@ -384,17 +451,20 @@ static struct dentry *make_dentry(struct files *files, struct node *dir, const c
 	d->dir = dir;
 	d->node = node;
 	d->from_ns = time_ns;
-	d->key.dir = dir->id;
+	d->key.dir = dir ? dir->key : 0;
 	memcpy(d->key.name, name, len);
 	d->key_len = sizeof(uint64_t) + len;
-	HASH_ADD_KEYPTR(hh, files->dentries, &d->key, d->key_len, d);
-	if (!d->hh.tbl) {
+	d->unhashed = !dir;
+	if (dir)
+		HASH_ADD_KEYPTR(hh, files->dentries, &d->key, d->key_len, d);
+	if (dir && !d->hh.tbl) {
 		free(d);
 		return NULL;
 	}
 	TAILQ_INSERT_TAIL(&node->dentries, d, of_node);
 	node->n_dentries++;
-	dir->references++;
+	if (dir)
+		dir->references++;
 	return d;
 }
 
@@ -408,8 +478,8 @@ static bool is_above(const struct node *node, const struct node *dir)
 
 	if (!S_ISDIR(node->file->mode))
 		return false;
-	while (n != node && n->dentry)
-		n = n->dentry->dir;
+	while (n && n != node)
+		n = n->dentry ? n->dentry->dir : NULL;
 	return n == node;
 }
 
@@ -438,7 +508,7 @@ static void restore_kept_names(struct files *files, struct dentry *d, int64_t ti
 {
 	struct file *file = d->node->file;
 	bool is_only = S_ISDIR(file->mode) || file->nlink <= 1;
-	size_t len = d->key_len - sizeof(uint64_t);
+	size_t len = name_len(d);
 	struct kept_name *l, *next;
 
 	for (l = SLIST_FIRST(&file->kept_names); l; l = next) {
@@ -523,9 +593,8 @@ int files_bind_unnamed(struct files *files, struct node *dir, const char *name, 
 /* Updates the row of a name if its path has changed; most have not. */
 static int renew_name(struct files *files, struct dentry *d, int64_t time_ns)
 {
-	size_t len = d->key_len - sizeof(uint64_t);
 	struct path path;
-	int r = files_path(files, d->dir, d->key.name, len, &path);
+	int r = files_path(files, d->dir, d->key.name, name_len(d), &path);
 
 	if (r == 0)
 		hold_path(files, d, &path);
@@ -647,6 +716,161 @@ struct node *files_resolve(struct files *files, struct node *dir, const char *na
 	return d ? d->node : NULL;
 }
 
+/* ---- system calls ---- */
+
+int files_make_node(struct files *files, const struct event_node *e, struct node **ret_node)
+{
+	struct file *file = e->ino ? find_file(files, e) : make_file(files, e);
+
+	if (!file)
+		return -ENOMEM;
+	if (e->ino)
+		update_file(files, file, e);
+	else
+		file->unidentified = true;
+	/* A directory may be reached in several ways, by mounts: each has a node. */
+	*ret_node = !S_ISDIR(file->mode) && file->node ? file->node
+						       : add_node(files, OWN_IDS | ++files->last_own, file);
+	return *ret_node ? 0 : -ENOMEM;
+}
+
+bool node_is_own(const struct node *node)
+{
+	return node->id & OWN_IDS;
+}
+
+/* Nothing of it is recorded yet, and no name leads to it. */
+static bool is_fresh(const struct node *node)
+{
+	const struct file *file = node->file;
+
+	return node->references == 1 && !node->dentry && file->node == node && !file->path &&
+	       !file->used && SLIST_EMPTY(&file->kept_names);
+}
+
+/* Whether the file is found by its key: no other file has got it since. */
+static bool is_current(const struct files *files, const struct file *file)
+{
+	const struct file *found;
+
+	HASH_FIND(hh, files->files, &file->key, sizeof(file->key), found);
+	return found == file;
+}
+
+/* The file of own, of which the inode is not known, is that of node. */
+static void identify(struct files *files, struct node *own, const struct node *node)
+{
+	struct file *file = own->file, *other = node->file;
+
+	HASH_DEL(files->files, other);
+	file->key = other->key;
+	file->generation = other->generation;
+	file->mount = other->mount;
+	file->mode = other->mode;
+	file->nlink = other->nlink;
+	file->unidentified = false;
+	if (file->size_first < 0)
+		file->size_first = other->size_first;
+	file->size_last = other->size_last;
+	HASH_ADD(hh, files->files, key, sizeof(file->key), file);
+	if (!file->hh.tbl)
+		store_fail(files->store, -ENOMEM);
+	files_dirty(files, file);
+}
+
+static bool may_be_one(const struct file *file, uint32_t mode)
+{
+	return !(file->mode & S_IFMT) || (file->mode & S_IFMT) == (mode & S_IFMT);
+}
+
+struct node *files_adopt(struct files *files, struct node *dir, const char *name, size_t len,
+	struct node *node)
+{
+	struct dentry *d = find_dentry(files, dir, name, len);
+	struct node *own = d ? d->node : NULL;
+	uint64_t id = node->id;
+
+	if (!own || own == node || !node_is_own(own) || node->references > 1 || node->dentry)
+		return node;
+	if (own->file->unidentified && may_be_one(own->file, node->file->mode) && is_fresh(node) &&
+		is_current(files, node->file))
+		identify(files, own, node);
+	else if (own->file != node->file)
+		return node;
+	HASH_DEL(files->nodes, node);
+	HASH_DEL(files->nodes, own);
+	free(node);
+	own->id = id;
+	own->file->node = own;
+	HASH_ADD(hh, files->nodes, id, sizeof(own->id), own);
+	if (!own->hh.tbl)
+		store_fail(files->store, -ENOMEM);
+	return own;
+}
+
+int files_bind_bare(struct files *files, struct node *node, const char *text, size_t len)
+{
+	struct path path;
+
+	if (node->dentry)
+		return 0;
+	node->dentry = make_dentry(files, NULL, text, len, node, 0);
+	node->path_epoch = 0;
+	return node->dentry ? files_path(files, node, NULL, 0, &path) : store_fail(files->store, -ENOMEM);
+}
+
+bool node_name(const struct node *node, struct node **ret_dir, const char **ret_name, size_t *ret_len)
+{
+	const struct dentry *d = node->dentry;
+
+	if (!d || !d->dir)
+		return false;
+	*ret_dir = d->dir;
+	*ret_name = d->key.name;
+	*ret_len = name_len(d);
+	return true;
+}
+
+bool node_is_named(const struct node *node)
+{
+	return node->dentry;
+}
+
+struct node *file_node(const struct file *file)
+{
+	return file->node;
+}
+
+bool files_bound_since(struct files *files, struct node *dir, const char *name, size_t len,
+	int64_t time_ns)
+{
+	const struct dentry *d = find_dentry(files, dir, name, len);
+
+	return d && d->from_ns >= time_ns;
+}
+
+int file_set_target(struct file *file, const char *target, size_t len)
+{
+	char *copy;
+
+	if (file->target && strlen(file->target) == len && memcmp(file->target, target, len) == 0)
+		return 0;
+	copy = strndup(target, len);
+	if (!copy)
+		return -ENOMEM;
+	free(file->target);
+	file->target = copy;
+	return 0;
+}
+
+void files_set_type(struct files *files, struct file *file, uint32_t type)
+{
+	if (file->mode & S_IFMT)
+		return;
+	file->mode |= type;
+	files_dirty(files, file);
+}
+
 /* ---- versions ---- */
 
 /* Adds a process to a set of which only none (0), one (its id) and several or unknown (-1) are distinguished. */
@@ -663,6 +887,12 @@ static void next_version(struct file *file)
 	file->version++;
 	file->writer = file->reader = 0;
 	file->foreign_read = file->used = false;
+}
+
+/* What was read is gone, or was never written. */
+static bool is_stream(const struct file *file)
+{
+	return S_ISFIFO(file->mode) || S_ISSOCK(file->mode) || S_ISCHR(file->mode);
 }
 
 int64_t file_read(struct file *file, const struct process *process)
@@ -684,16 +914,16 @@ int64_t file_write(struct file *file, const struct process *process)
 {
 	int64_t id = process ? process->id : -1;
 
-	if (file->foreign_read || (file->reader && (id < 0 || file->reader != id)))
+	if ((file->foreign_read || (file->reader && (id < 0 || file->reader != id))) && !is_stream(file))
 		next_version(file);
 	add_user(&file->writer, id);
 	file->used = true;
-	return file->version;
+	return file->version + S_ISCHR(file->mode);
 }
 
 int64_t file_truncate(struct file *file)
 {
-	if (file->used)
+	if (file->used && !is_stream(file))
 		next_version(file);
 	file->size_last = 0;
 	return file->version;

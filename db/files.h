@@ -6,13 +6,19 @@
  * Files and their names, from the events of nodes.
  *
  * A node is an inode while the kernel remembers it.  A file keeps its identity when the kernel forgets the node and looks
- * it up again: device, inode number and birth time.  A dentry is a name in a directory that leads to a node.  The path
+ * it up again: device, inode number and birth time or, where the birth time is not known, generation of the inode number.
+ * Two different generations are two files; if one of them is not known, the deletion of the file tells.  A dentry is a
+ * name in a directory that leads to a node.  The path
  * of an operation on a node is that of the dentry through which the node was last reached, because the kernel does not
  * say which of several hard links was meant.
  *
  * A file has versions.  A version ends when a process writes after another process has read, and with truncation to
  * length 0, so an edge writer -> version -> reader never claims an impossible flow.  Writers with no read between them
- * share a version.  Version 1 is the content when the file was first seen.
+ * share a version.  Version 1 is the content when the file was first seen.  Pipes and sockets have one version, because
+ * what was read from them is gone.  A character device has two: version 1 is what it gives, version 2 what it takes.
+ *
+ * System calls name files by path, and the kernel tells the inode only of some (walk.h).  A file of which it did not has
+ * no inode number until the kernel gives that name a node (files_adopt).
  *
  * Names of forgotten nodes are kept; they change when a directory above is renamed.
  *
@@ -45,8 +51,11 @@ struct file {
 	int64_t size_first, size_last;
 	uint64_t mount;
 	uint32_t mode, nlink;
+	uint32_t generation; /* of the inode number; 0: not known */
 	int64_t version;
 	bool created, deleted, dirty;
+	bool unidentified; /* the inode is not known; the key is 0 */
+	char *target;	   /* of a symbolic link; NULL: not known */
 	/* Of this version: ids of processes, 0 none, -1 several or unknown */
 	int64_t writer, reader;
 	bool foreign_read;  /* a process other than its only writer has read it */
@@ -86,7 +95,8 @@ int files_add_mount(struct files *files, uint64_t id, const char *fstype, const 
 struct node *files_node(struct files *files, uint64_t id);
 struct file *node_file(const struct node *node);
 
-/* The path of a node (name NULL), or of a name in that directory.  0 or -errno. */
+/* The path of a node (name NULL), or of a name in that directory; the name may have several components.  The id is 0 if no
+ * name leads to the node.  0 or -errno. */
 int files_path(struct files *files, struct node *node, const char *name, size_t len,
 	struct path *ret_path);
 
@@ -108,6 +118,39 @@ struct file *files_unbind(struct files *files, struct node *dir, const char *nam
 struct node *files_resolve(struct files *files, struct node *dir, const char *name, size_t len);
 /* After the rename of a directory: updates the paths of everything below it.  0 or -errno. */
 int files_moved(struct files *files, int64_t time_ns);
+
+/* ---- for system calls, which name files by path (walk.h) ---- */
+
+/* A node without an id of the kernel.  event->ino 0: the inode is not known, and event->mode has the type of the file or 0;
+ * event->size -1: not known.  event->id is ignored.  0 or -ENOMEM. */
+int files_make_node(struct files *files, const struct event_node *event, struct node **ret_node);
+/* Whether files_make_node() made it. */
+bool node_is_own(const struct node *node);
+/* The kernel gives name in dir this node.  If a node of files_make_node() has the name, and the two may be one file, they
+ * become one node, which has both histories.  Returns the node to use. */
+struct node *files_adopt(struct files *files, struct node *dir, const char *name, size_t len,
+	struct node *node);
+/* For a node without a name: text is its path as it is ("pipe:[7]").  0 or -errno. */
+int files_bind_bare(struct files *files, struct node *node, const char *text, size_t len);
+
+/* The directory and the name through which the node was last reached.  False: it has no name. */
+bool node_name(const struct node *node, struct node **ret_dir, const char **ret_name,
+	size_t *ret_len);
+/* Whether a name leads to the node, or led to it once. */
+bool node_is_named(const struct node *node);
+/* Allocates the path of name in dir, as in the mount; the caller frees it.  NULL: out of memory, or the path is not known. */
+char *files_text(const struct node *dir, const char *name, size_t len);
+/* The node of a file that was reached last; NULL: none. */
+struct node *file_node(const struct file *file);
+/* Whether the name was bound at that time or later. */
+bool files_bound_since(struct files *files, struct node *dir, const char *name, size_t len,
+	int64_t time_ns);
+/* Keeps the target of a symbolic link.  0 or -ENOMEM. */
+int file_set_target(struct file *file, const char *target, size_t len);
+/* What was found out of the type of a file: S_IFDIR ... */
+void files_set_type(struct files *files, struct file *file, uint32_t type);
+
+/* ---- versions ---- */
 
 /* A process (NULL: not known) reads or writes.  Returns the version that it reads or writes. */
 int64_t file_read(struct file *file, const struct process *process);

@@ -73,6 +73,7 @@ static void handle_free(struct handle *handle)
 	forget_uses(handle);
 	procs_unref(handle->opener);
 	procs_unref(handle->last);
+	procs_unref(handle->mapper);
 	free(handle);
 }
 

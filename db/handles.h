@@ -37,8 +37,11 @@ struct handle {
 	uint32_t flags, mode;
 	bool created; /* by this open; then mode is set */
 	bool recorded;
+	bool by_call; /* opened by a system call that no mount saw */
 	uint8_t fidelity;
 	int8_t mapped; /* 1, 0; -1 not known */
+	struct image *mapper; /* the last one that mapped it shared and writable, and its version then; NULL: none */
+	int64_t mapped_version;
 	int64_t open_ns, close_ns;
 	struct io_counters sum;
 	int64_t sequential_reads, sequential_writes, consecutive_reads, consecutive_writes;

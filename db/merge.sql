@@ -116,5 +116,6 @@ INSERT INTO main.ops_name SELECT o.id + :ops, code + 512 * coalesce(s.tag, 0), t
 	s.new, path + :paths, result
 FROM one.ops_name o LEFT JOIN same s ON s.old = o.file WHERE :with_ops;
 INSERT INTO main.pieces SELECT op + :ops, n FROM one.pieces WHERE :with_ops;
+INSERT INTO main.ranges SELECT op + :ops, offset, length, flags FROM one.ranges WHERE :with_ops;
 INSERT INTO main.seconds SELECT op + :ops, path + :paths, s.new
 FROM one.seconds o LEFT JOIN same s ON s.old = o.file WHERE :with_ops;

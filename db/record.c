@@ -33,6 +33,16 @@ static int create_bounded(struct record *record, size_t kept)
 	return r < 0 ? r : tuples_create(store, PUT_THREAD, 2, kept, &record->threads);
 }
 
+static int create_walkers(struct record *record)
+{
+	const struct record_options *o = &record->options;
+	int r = 0;
+
+	for (int i = 0; i < 2 && r == 0; i++)
+		r = walker_create(record->files, o->probe, o->probe_arg, &record->walkers[i]);
+	return r;
+}
+
 int record_create(struct store *store, const struct record_options *options,
 	struct record **ret_record)
 {
@@ -44,6 +54,8 @@ int record_create(struct store *store, const struct record_options *options,
 	record->store = store;
 	record->options = *options;
 	r = create_bounded(record, options->kept ? options->kept : RECORD_KEPT);
+	if (r == 0)
+		r = create_walkers(record);
 	if (r == 0)
 		r = calls_create(&record->calls);
 	if (r == 0)
@@ -63,6 +75,8 @@ void record_destroy(struct record *record)
 {
 	if (!record)
 		return;
+	walker_destroy(record->walkers[0]);
+	walker_destroy(record->walkers[1]);
 	handles_destroy(record->handles);
 	files_destroy(record->files);
 	procs_destroy(record->procs);
@@ -140,7 +154,21 @@ void record_prune(struct record *record, int64_t time_ns)
 	X(STATFS, record_node, record_handle)              \
 	X(ACCESS, record_node, record_handle)              \
 	X(IOCTL, record_node, record_handle)               \
-	X(LOCK, record_node, record_handle)
+	X(LOCK, record_node, record_handle)                \
+	X(CLOSE, record_node, record_handle_only)          \
+	X(DUP, record_node, record_handle_only)            \
+	X(FCNTL, record_node, record_handle_only)          \
+	X(MMAP, record_node, record_map)                   \
+	X(MUNMAP, record_node, record_handle_only)         \
+	X(MSYNC, record_node, record_handle_only)          \
+	X(SENDFILE, record_node, record_copy)              \
+	X(SPLICE, record_node, record_copy)                \
+	X(PIPE, record_node, record_handle_only)           \
+	X(SOCKET, record_node, record_handle_only)         \
+	X(CONNECT, record_node, record_handle_only)        \
+	X(ACCEPT, record_node, record_handle_only)         \
+	X(SEND, record_node, record_data)                  \
+	X(RECV, record_node, record_data)
 
 static const struct {
 	record_by_name *by_name;
@@ -166,7 +194,13 @@ static int call_handler(struct record *record, struct work *w)
 	return h ? handlers[op].by_handle(record, w, h) : record_node(record, w);
 }
 
-static int on_op(struct record *record, const struct event *ev, const char *text, size_t len)
+static void find_requester(struct record *record, struct work *w)
+{
+	w->image = procs_find(record->procs, w->ev->tid, w->ev->time_ns);
+	w->process = w->image ? w->image->process : NULL;
+}
+
+static struct work begin_work(const struct event *ev, const char *text, size_t len)
 {
 	struct work w = { .ev = ev, .op = &ev->u.op, .name = text, .ok = ev->u.op.result >= 0 };
 
@@ -175,11 +209,32 @@ static int on_op(struct record *record, const struct event *ev, const char *text
 		w.name2 = text + w.name_len + 1;
 		w.name2_len = len - w.name_len - 1;
 	}
-	w.image = procs_find(record->procs, ev->tid, ev->time_ns);
-	w.process = w.image ? w.image->process : NULL;
+	return w;
+}
+
+static int on_op(struct record *record, const struct event *ev, const char *text, size_t len)
+{
+	struct work w = begin_work(ev, text, len);
+
+	find_requester(record, &w);
 	if (ev->aside && ev->op != OP_LOOKUP)
 		return 0;
 	return call_handler(record, &w);
+}
+
+static int on_call(struct record *record, const struct event *ev, const char *text, size_t len)
+{
+	struct work w = begin_work(ev, text, len);
+	struct places places = { 0 };
+	int r;
+
+	if (ev->op == OP_LOOKUP)
+		return record_learn(record, &w);
+	if (ev->aside && ev->op == OP_OPEN && handles_find(record->handles, ev->u.op.handle))
+		return 0;
+	find_requester(record, &w);
+	r = record_resolve(record, &w, &places);
+	return r < 0 ? r : call_handler(record, &w);
 }
 
 /* Puts the pieces of a read or write together first; these have no text. */
@@ -201,7 +256,8 @@ int record_event(struct record *record, const struct event *ev, const char *text
 
 	switch (ev->kind) {
 	case EVENT_OP:
-		return on_request(record, ev, text, len);
+		return ev->form == FORM_CALL ? on_call(record, ev, text, len)
+					     : on_request(record, ev, text, len);
 	case EVENT_NODE:
 		return files_add_node(record->files, &ev->u.node);
 	case EVENT_FORGET:

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "db/paths.h"
+#include "db/walk.h"
 
 struct event;
 struct record;
@@ -33,6 +34,8 @@ struct record_options {
 	int64_t start_ns; /* of the run, monotonic */
 	bool ops;	  /* store single operations, not only their sums */
 	size_t kept;	  /* bytes; 0: RECORD_KEPT */
+	walk_probe *probe; /* of system calls: what there is at a path now; NULL: none */
+	void *probe_arg;
 	const char *declared; /* directory of notes (declared.h) for record_finish(); NULL: none */
 };
 
@@ -40,6 +43,8 @@ struct record_options {
 struct record_counts {
 	uint64_t ops;	 /* operations stored, or counted with ops off */
 	uint64_t bytes;	 /* read and written */
+	uint64_t mount_bytes; /* the part of it through the mount */
+	uint64_t mapped_bytes; /* in mappings that system calls made: accesses to them are not seen */
 	uint64_t excluded; /* operations on excluded paths */
 	/* How often a file was written both directly and from a mapping while it was open; each write may have undone the
 	 * other in the same page.  mixed_file: the first such file. */

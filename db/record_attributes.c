@@ -11,7 +11,7 @@ int record_node(struct record *record, const struct work *w)
 	struct node *node = record_node_of(record, w);
 	struct row row = { .path = { .recorded = true } };
 	struct file *file = node ? node_file(node) : NULL;
-	int r = node ? files_path(record->files, node, NULL, 0, &row.path) : 0;
+	int r = record_node_path(record, w, node, &row.path);
 
 	if (r < 0)
 		return r;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Moves of data: READ, WRITE, COPY. */
+/* Moves of data: READ, WRITE, SEND, RECV; COPY, SENDFILE, SPLICE; MMAP. */
+#include <sys/mman.h>
+#include <sys/stat.h>
+
 #include "db/procs.h"
 #include "db/record_internal.h"
 #include "db/touches.h"
@@ -59,20 +62,29 @@ static int count_data(struct record *record, const struct work *w, struct handle
 	return handles_data(record->handles, h, w->image, &data);
 }
 
+static void count_bytes(struct record *record, const struct work *w, const struct handle *h)
+{
+	if (!h->recorded)
+		return;
+	record->counts.bytes += w->op->result;
+	if (!h->by_call)
+		record->counts.mount_bytes += w->op->result;
+}
+
 int record_data(struct record *record, struct work *w, struct handle *h)
 {
+	bool is_write = w->ev->op == OP_WRITE || w->ev->op == OP_SEND;
 	int64_t version = h->file->version;
 	int r = 0;
 
 	if (w->ev->via == VIA_WRITEBACK)
 		find_mapper(w, h);
 	if (w->ok) {
-		r = count_data(record, w, h, w->ev->op == OP_WRITE, w->op->offset, &version);
+		r = count_data(record, w, h, is_write, w->op->offset, &version);
 		mark_mapped(record, w, h);
-		if (w->ev->op == OP_WRITE)
+		if (is_write)
 			note_mixture(record, w, h);
-		if (h->recorded)
-			record->counts.bytes += w->op->result;
+		count_bytes(record, w, h);
 	}
 	if (r < 0 || !h->recorded)
 		return r < 0 ? r : record_put_excluded(record);
@@ -90,10 +102,52 @@ int record_copy(struct record *record, struct work *w, struct handle *h)
 		r = count_data(record, w, from, false, -1, &ignored);
 	if (r == 0 && w->ok) {
 		r = count_data(record, w, h, true, w->op->offset, &version);
-		if (h->recorded)
-			record->counts.bytes += w->op->result;
+		count_bytes(record, w, h);
 	}
 	if (r < 0 || !h->recorded)
 		return r < 0 ? r : record_put_excluded(record);
 	return record_put_handle_op(record, w, h, version);
+}
+
+/* Stores into a shared mapping are not seen. */
+static void assume_stores(struct record *record, const struct work *w, struct handle *h)
+{
+	struct touch *t;
+
+	h->mapped_version = file_write(h->file, w->process);
+	procs_ref(w->image);
+	procs_unref(h->mapper);
+	h->mapper = w->image;
+	files_dirty(record->files, h->file);
+	t = record_touch(record, w, h->file, h->path);
+	t->assumed |= ASSUMED_WRITE;
+	/* One later than the mapping: the data that it shows were there before. */
+	touch_out(t, w->ev->time_ns + w->op->latency_ns + 1);
+}
+
+static void mapped(struct record *record, const struct work *w, struct handle *h)
+{
+	unsigned prot = w->op->flags & 0xff, how = w->op->flags >> 8;
+
+	if (h->mapped != 1) {
+		h->mapped = 1;
+		handles_dirty(record->handles, h);
+	}
+	record->counts.mapped_bytes += w->op->length;
+	if (prot & (PROT_READ | PROT_EXEC)) {
+		file_read(h->file, w->process);
+		record_touch_data(record, w, h->file, h->path, false)->mapped = true;
+	}
+	if ((prot & PROT_WRITE) && (how & MAP_SHARED) && record_is_writable(h->flags))
+		assume_stores(record, w, h);
+}
+
+int record_map(struct record *record, struct work *w, struct handle *h)
+{
+	if (!h->recorded)
+		return record_put_excluded(record);
+	handles_used_by(h, w->image);
+	if (w->ok && S_ISREG(h->file->mode))
+		mapped(record, w, h);
+	return record_put_handle_op(record, w, h, h->file->version);
 }

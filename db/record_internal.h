@@ -9,6 +9,7 @@
  *   record_open.c        open, create, tmpfile, release
  *   record_data.c        read, write, copy
  *   record_attributes.c  all others: attributes, sizes, flush, readdir ...
+ * record_call.c rewrites system calls by path as requests, before their handlers.
  * record_rows.c has what they share: the rows of operations and the touches of files.
  *
  * One thread.  Every function returns 0 or -errno of the database.
@@ -23,6 +24,7 @@
 #include "db/files.h"
 #include "db/handles.h"
 #include "db/record.h"
+#include "db/walk.h"
 
 struct calls;
 struct tuples;
@@ -46,11 +48,19 @@ struct record {
 	struct op_times *op_times;
 	struct tuples *threads;
 	struct calls *calls;
+	struct walker *walkers[2]; /* of the first and the second path of a system call */
 	struct record_counts counts;
 	int64_t last_op;
 	/* Flags whose text the database has.  Programs use few combinations; a full list starts anew. */
 	uint32_t known_flags[FLAGS_KNOWN];
 	size_t n_known_flags;
+};
+
+/* What the paths of a system call lead to. */
+struct places {
+	struct node *node, *other; /* as the event of a request has them; NULL: not known */
+	struct node *moved;	   /* of a rename: what the new name led to before the event came */
+	struct place asked;	   /* the first path */
 };
 
 /* One operation while it is recorded. */
@@ -63,6 +73,7 @@ struct work {
 	size_t name2_len;
 	struct image *image;     /* of the requester; NULL: not known */
 	struct process *process; /* of that image */
+	struct places *places;	 /* of a system call by path; NULL: the event has nodes */
 	bool ok;
 };
 
@@ -91,15 +102,18 @@ struct touch *record_touch_data(struct record *record, const struct work *w, str
 /* The node of the operation, which is the directory of its name for operations by name; NULL: not known. */
 static inline struct node *record_node_of(struct record *record, const struct work *w)
 {
-	return files_node(record->files, w->op->node);
+	return w->places ? w->places->node : files_node(record->files, w->op->node);
 }
 
 /* The node that the operation leads to, or the directory of its second name; NULL: not known. */
 static inline struct node *record_other_of(struct record *record, const struct work *w)
 {
-	return files_node(record->files, w->op->other);
+	return w->places ? w->places->other : files_node(record->files, w->op->other);
 }
 
+/* The path of a node of the operation; if that is not known the path that a system call had, or one without an id. */
+int record_node_path(struct record *record, const struct work *w, struct node *node,
+	struct path *ret_path);
 /* The path of the operation's name in its directory, without an id if the directory is not known. */
 int record_name_path(struct record *record, const struct work *w, struct path *ret_path);
 /* Binds the operation's name to the node that it leads to.  Fills the file of the row; *ret_file is NULL if either
@@ -126,6 +140,15 @@ record_by_handle record_release;
 record_by_handle record_data, record_copy;
 record_by_name record_node, record_truncate;
 record_by_handle record_handle, record_handle_only, record_handle_resize;
+record_by_handle record_map;
+
+/* ---- record_call.c ---- */
+
+/* Finds what the paths of a system call lead to, makes the work that of the request that a mount would have got, and
+ * counts missing names.  0 or -errno of the database. */
+int record_resolve(struct record *record, struct work *w, struct places *places);
+/* LOOKUP: the kernel names a component. */
+int record_learn(struct record *record, const struct work *w);
 
 /* ---- record_open.c ---- */
 

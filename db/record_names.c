@@ -141,7 +141,9 @@ int record_rename(struct record *record, const struct work *w)
 	if (r < 0)
 		return r;
 	row.path2 = path2.id;
-	if (e.dir && e.dir2) {
+	if (w->places && w->places->moved) {
+		e.node = w->places->moved;
+	} else if (e.dir && e.dir2) {
 		e.node = files_resolve(record->files, e.dir, w->name, w->name_len);
 		e.node2 = files_resolve(record->files, e.dir2, w->name2, w->name2_len);
 	}
@@ -152,7 +154,8 @@ int record_rename(struct record *record, const struct work *w)
 	if (e.node2 && e.node2 != e.node)
 		row.file2 = node_file(e.node2)->id;
 	if (w->ok && e.dir && e.dir2) {
-		r = move(record, w, &e);
+		if (!w->places || !w->places->moved)
+			r = move(record, w, &e);
 		if (row.path.recorded || path2.recorded)
 			touch_moved(record, w, &e, &row);
 	}
@@ -166,10 +169,8 @@ int record_link(struct record *record, const struct work *w)
 	struct node *node = record_node_of(record, w), *dir = record_other_of(record, w);
 	struct row row = { .path = { .recorded = true } };
 	struct path path2 = { .recorded = true };
-	int r = 0;
+	int r = record_node_path(record, w, node, &row.path);
 
-	if (node)
-		r = files_path(record->files, node, NULL, 0, &row.path);
 	if (r == 0 && dir)
 		r = files_path(record->files, dir, w->name, w->name_len, &path2);
 	if (r < 0)

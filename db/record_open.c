@@ -38,7 +38,10 @@ static struct handle *open_handle(struct record *record, const struct work *w, s
 	h->flags = w->op->flags;
 	h->fidelity = w->ev->fidelity;
 	h->open_ns = w->ev->time_ns;
-	if (!S_ISREG(file->mode) || (h->flags & O_ACCMODE) == O_WRONLY)
+	h->by_call = w->ev->form == FORM_CALL;
+	/* System calls show each mapping, but not that of a program which the kernel executes. */
+	if (!S_ISREG(file->mode) || (h->flags & O_ACCMODE) == O_WRONLY ||
+		(h->fidelity == FIDELITY_CALL && !(h->flags & FMODE_EXEC)))
 		h->mapped = 0;
 	if (record_is_writable(h->flags))
 		file->write_handles++;
@@ -72,12 +75,33 @@ static void assume_data(struct record *record, const struct work *w, struct hand
 	}
 }
 
-/* Adds the handle and the row of an open that succeeded, of a file or a directory. */
+static bool empties(const struct work *w, const struct handle *h)
+{
+	return (h->flags & O_TRUNC) && !h->created && !w->ev->aside && S_ISREG(h->file->mode);
+}
+
+static void touch_opened(struct record *record, const struct work *w, struct handle *h)
+{
+	struct touch *t = record_touch(record, w, h->file, h->path);
+
+	t->opens += !w->ev->aside;
+	if (empties(w, h)) {
+		t->truncated = t->emptied = true;
+		touch_out(t, w->ev->time_ns);
+	}
+	if (h->flags & FMODE_EXEC) {
+		t->executed = true;
+		touch_in(t, w->ev->time_ns);
+		file_read(h->file, w->process);
+	}
+}
+
+/* Adds the handle and the row of an open that succeeded, of a file or a directory.  An open aside has no row: the handle
+ * was open before, or the kernel opened a program to execute it. */
 static int opened(struct record *record, const struct work *w, struct file *file,
 	const struct path *path)
 {
 	struct handle *h = open_handle(record, w, file, path);
-	struct touch *t;
 	int r;
 
 	if (!h)
@@ -86,7 +110,7 @@ static int opened(struct record *record, const struct work *w, struct file *file
 		h->created = true;
 		h->mode = w->op->mode;
 		record_mark_created(record, w, file, path->id);
-	} else if (h->flags & O_TRUNC) {
+	} else if (empties(w, h)) {
 		file_truncate(file);
 		file_write(file, w->process);
 		files_dirty(record->files, file);
@@ -94,19 +118,10 @@ static int opened(struct record *record, const struct work *w, struct file *file
 	h->version = file->version;
 	if (!h->recorded)
 		return record_put_excluded(record);
-	t = record_touch(record, w, file, path->id);
-	t->opens++;
-	if ((h->flags & O_TRUNC) && !h->created) {
-		t->truncated = t->emptied = true;
-		touch_out(t, w->ev->time_ns);
-	}
-	if (h->flags & FMODE_EXEC) {
-		t->executed = true;
-		touch_in(t, w->ev->time_ns);
-		file_read(file, w->process);
-	}
+	if (!w->ev->aside || (h->flags & FMODE_EXEC))
+		touch_opened(record, w, h);
 	r = know_flags(record, h->flags);
-	if (r == 0)
+	if (r == 0 && !w->ev->aside)
 		r = record_put_handle_op(record, w, h, file->version);
 	assume_data(record, w, h);
 	return r;
@@ -170,7 +185,7 @@ void record_assume_read(struct record *record, struct handle *h)
 
 	if (!h->recorded || !S_ISREG(h->file->mode) || record_is_writable(h->flags) ||
 		h->sum.nread || h->mapped > 0 || (h->flags & FMODE_EXEC) ||
-		h->fidelity == FIDELITY_OPEN)
+		h->fidelity == FIDELITY_OPEN || h->fidelity == FIDELITY_CALL)
 		return;
 	t = touches_get(record->touches, h->opener ? h->opener->process : NULL, h->file, h->version,
 		h->path, h->open_ns);
@@ -182,9 +197,22 @@ void record_assume_read(struct record *record, struct handle *h)
 		file_read(h->file, h->opener ? h->opener->process : NULL);
 }
 
+/* The kernel closes a handle when its last mapping has ended: stores into it are assumed until then. */
+static void end_mapping(struct record *record, const struct handle *h, int64_t time_ns)
+{
+	struct touch *t = h->mapper && h->recorded
+				  ? touches_get(record->touches, h->mapper->process, h->file,
+					    h->mapped_version, h->path, time_ns)
+				  : NULL;
+
+	if (t)
+		touch_out(t, time_ns);
+}
+
 static int close_handle(struct record *record, struct handle *h, int64_t time_ns)
 {
 	record_assume_read(record, h);
+	end_mapping(record, h, time_ns);
 	if (record_is_writable(h->flags) && --h->file->write_handles == 0)
 		h->file->mixed = false;
 	return handles_close(record->handles, h, time_ns);
@@ -197,8 +225,11 @@ int record_release(struct record *record, struct work *w, struct handle *h)
 	if (!w->image)
 		w->image = h->last;
 	w->process = w->image ? w->image->process : NULL;
-	r = h->recorded ? record_put_handle_op(record, w, h, h->file->version)
-			: record_put_excluded(record);
+	if (w->ev->aside)
+		r = 0;
+	else
+		r = h->recorded ? record_put_handle_op(record, w, h, h->file->version)
+				: record_put_excluded(record);
 	closed = close_handle(record, h, w->ev->time_ns + w->op->latency_ns);
 	return r < 0 ? r : closed;
 }

@@ -9,13 +9,18 @@
 
 static bool moves_data(int op)
 {
-	return op == OP_READ || op == OP_WRITE || op == OP_COPY;
+	switch (op) {
+	case OP_READ: case OP_WRITE: case OP_COPY: case OP_SENDFILE: case OP_SPLICE: case OP_SEND: case OP_RECV:
+		return true;
+	default:
+		return false;
+	}
 }
 
-/* A read or write as the application made it. */
+/* A read or write as the application made it, by requests. */
 static bool is_call(const struct event *ev)
 {
-	return (ev->op == OP_READ || ev->op == OP_WRITE) && ev->via == VIA_DIRECT;
+	return ev->form == FORM_REQUEST && (ev->op == OP_READ || ev->op == OP_WRITE) && ev->via == VIA_DIRECT;
 }
 
 /* The columns 'code' and 'who' of a row; see schema.sql. */
@@ -53,6 +58,18 @@ static int count_op(struct record *record, const struct work *w, int r)
 	return r;
 }
 
+static bool has_range(int op)
+{
+	return op == OP_MMAP || op == OP_MUNMAP || op == OP_MSYNC;
+}
+
+static int put_range(struct record *record, const struct event_op *op)
+{
+	return store_put(record->store, PUT_RANGE,
+		(struct value[]){ V_INT(record->last_op), V_OPT(op->offset >= 0, op->offset),
+			V_INT(op->length), V_INT(op->flags) });
+}
+
 int record_put_handle_op(struct record *record, const struct work *w, const struct handle *h,
 	int64_t version)
 {
@@ -75,6 +92,8 @@ int record_put_handle_op(struct record *record, const struct work *w, const stru
 	if (r == 0 && is_call(w->ev) && op->pieces != 1)
 		r = store_put(record->store, PUT_PIECES,
 			(struct value[]){ V_INT(record->last_op), V_ID(op->pieces) });
+	if (r == 0 && has_range(w->ev->op))
+		r = put_range(record, op);
 	return count_op(record, w, r);
 }
 
@@ -93,6 +112,8 @@ int record_put_name_op(struct record *record, const struct work *w, const struct
 				V_INT(w->ev->time_ns - record->options.start_ns),
 				V_INT(op->latency_ns), requester.who, V_ID(row->file),
 				V_ID(row->path.id), V_INT(op->result) });
+	if (r == 0 && has_range(w->ev->op))
+		r = put_range(record, op);
 	if (r == 0 && (row->path2 || row->file2))
 		r = store_put(record->store, PUT_SECOND,
 			(struct value[]){
@@ -125,12 +146,27 @@ struct touch *record_touch_data(struct record *record, const struct work *w, str
 	return t;
 }
 
+/* Without a name: of the directory itself. */
+static int path_in(struct record *record, struct node *dir, const char *name, size_t len,
+	struct path *ret_path)
+{
+	*ret_path = (struct path){ .recorded = true };
+	return dir ? files_path(record->files, dir, len ? name : NULL, len, ret_path) : 0;
+}
+
 int record_name_path(struct record *record, const struct work *w, struct path *ret_path)
 {
-	struct node *dir = record_node_of(record, w);
+	return path_in(record, record_node_of(record, w), w->name, w->name_len, ret_path);
+}
 
-	*ret_path = (struct path){ .recorded = true };
-	return dir ? files_path(record->files, dir, w->name, w->name_len, ret_path) : 0;
+int record_node_path(struct record *record, const struct work *w, struct node *node,
+	struct path *ret_path)
+{
+	const struct place *asked = w->places ? &w->places->asked : NULL;
+
+	if (node || !asked)
+		return path_in(record, node, NULL, 0, ret_path);
+	return path_in(record, asked->dir, asked->name, asked->len, ret_path);
 }
 
 int record_bind(struct record *record, const struct work *w, struct row *row,

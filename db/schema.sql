@@ -33,7 +33,7 @@ CREATE TABLE mounts (id INTEGER PRIMARY KEY, fstype TEXT, path);
 -- Tuples that many files share.
 CREATE TABLE kinds (id INTEGER PRIMARY KEY, dev INTEGER, mode INTEGER, mount INTEGER);
 
--- size_last: NULL if it is size_first; state: 1 created, 2 deleted; birth: ns since the epoch, NULL if the file system
+-- ino and size_first: NULL if no event had the inode; size_last: NULL if it is size_first; state: 1 created, 2 deleted; birth: ns since the epoch, NULL if the file system
 -- has no such time.
 CREATE TABLE files (
 	id INTEGER PRIMARY KEY, path INTEGER, kind INTEGER, ino INTEGER, size_first INTEGER,
@@ -100,6 +100,9 @@ CREATE TABLE ops_name (
 
 -- Reads and writes that the kernel sent as several requests, and their number; NULL: not known.
 CREATE TABLE pieces (op INTEGER PRIMARY KEY, n INTEGER);
+
+-- The ranges of mmap, munmap and msync.  flags: of mmap, protection + 256 * those of the mapping.
+CREATE TABLE ranges (op INTEGER PRIMARY KEY, offset INTEGER, length INTEGER, flags INTEGER);
 
 -- The path2 and file2 of operations on names.
 CREATE TABLE seconds (op INTEGER PRIMARY KEY, path INTEGER, file INTEGER);

@@ -83,6 +83,7 @@ static const struct {
 	[PUT_OP_NAME] = { "ops_name", 8, 0 },
 	[PUT_SECOND] = { "seconds", 3, 1 },
 	[PUT_PIECES] = { "pieces", 2, 1 },
+	[PUT_RANGE] = { "ranges", 4, 1 },
 	[PUT_WAY] = { "ways", 5, 1 },
 	[PUT_HANDLE] = { "handles", 8, 1 },
 	[PUT_MOVED] = { "moved", 18, 1 },

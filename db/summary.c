@@ -109,8 +109,28 @@ static void print_slowest(sqlite3 *db, FILE *out)
 	sqlite3_finalize(row);
 }
 
+/* A trace without a mount has all calls; what is not seen is what mapped pages moved. */
+static void print_calls(sqlite3 *db, FILE *out)
+{
+	char recorded[32], all[32], pages[32];
+	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'bytes_recorded'), "
+		"(SELECT value FROM trace WHERE key = 'bytes_kernel'), "
+		"(SELECT value FROM trace WHERE key = 'bytes_mapped')");
+
+	if (row) {
+		fprintf(out, "ftrac: %s in recorded calls", bytes(recorded, row, 0));
+		if (known(row, 1))
+			fprintf(out, ", of %s that the processes moved in all", bytes(all, row, 1));
+		if (known(row, 2) && number(row, 2) > 0)
+			fprintf(out, "; %s of files mapped, of which the accesses are not seen",
+				bytes(pages, row, 2));
+		fputc('\n', out);
+	}
+	sqlite3_finalize(row);
+}
+
 /* Data that did not go through the mount: pipes, files elsewhere, reads from the page cache. */
-static void print_coverage(sqlite3 *db, FILE *out)
+static void print_share(sqlite3 *db, FILE *out)
 {
 	char mount[32], kernel[32];
 	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'bytes_mount'), "
@@ -128,6 +148,14 @@ static void print_coverage(sqlite3 *db, FILE *out)
 		fprintf(out, "ftrac: %s through the mount; how much the processes moved elsewhere is "
 			"known only of those that ptrace follows\n", bytes(mount, row, 0));
 	}
+	sqlite3_finalize(row);
+}
+
+static void print_coverage(sqlite3 *db, FILE *out)
+{
+	sqlite3_stmt *row = query(db, "SELECT 1 FROM trace WHERE key = 'files' AND value = 'kernel'");
+
+	(row ? print_calls : print_share)(db, out);
 	sqlite3_finalize(row);
 }
 

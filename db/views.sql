@@ -196,7 +196,7 @@ SELECT p.id, s.host, p.pid, p.ppid, p.parent, j.job, j.xform, j.phase,
 	g.nvcsw, g.nivcsw, g.minflt, g.majflt,
 	g.cpu_delay_ns, g.blkio_delay_ns, g.swapin_delay_ns, g.reclaim_delay_ns,
 	(SELECT path FROM paths WHERE id = p.cgroup) AS cgroup,
-	CASE WHEN p.tier & 8 THEN 'ptrace' WHEN p.tier & 2 THEN 'connector' ELSE 'inband' END ||
+	CASE WHEN p.tier & 16 THEN 'kernel' WHEN p.tier & 8 THEN 'ptrace' WHEN p.tier & 2 THEN 'connector' ELSE 'inband' END ||
 		iif(p.tier & 4, '+taskstats', '') AS tier,
 	CASE WHEN p.end_t IS NULL THEN 'running' WHEN p.exit_signal IS NOT NULL THEN 'killed'
 		WHEN p.exit_code IS NOT NULL THEN 'exited' ELSE 'ended' END AS state,
@@ -231,7 +231,7 @@ CREATE VIEW file AS
 SELECT f.id, (SELECT path FROM paths WHERE id = (SELECT path FROM file_name WHERE file = f.id)) AS path, k.dev, f.ino,
 	CASE k.mode & 61440 WHEN 32768 THEN 'file' WHEN 16384 THEN 'dir' WHEN 40960 THEN 'symlink'
 		WHEN 4096 THEN 'fifo' WHEN 49152 THEN 'socket' WHEN 8192 THEN 'char'
-		WHEN 24576 THEN 'block' END AS kind,
+		WHEN 24576 THEN 'block' WHEN 0 THEN iif(f.ino IS NULL, NULL, 'anon') END AS kind,
 	m.fstype, m.path AS mount, f.size_first, coalesce(f.size_last, f.size_first) AS size_last,
 	f.state & 1 AS created, f.state >> 1 & 1 AS deleted, f.birth AS birth_ns
 FROM files f LEFT JOIN kinds k ON k.id = f.kind
@@ -242,8 +242,7 @@ WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
 SELECT n.file, p.path, run.t0 + n.from_t AS from_ns, run.t0 + n.to_t AS to_ns
 FROM run, names n LEFT JOIN paths p ON p.id = n.path;
 
--- Only operations that move data have bytes, offset and length.  (For IN with three names SQLite would build an index and
--- search it for each operation.)
+-- Only operations that move data have bytes, offset and length.
 CREATE VIEW handle_op AS
 SELECT o.id, i.process, i.id AS image,
 	CAST(iif(o.code & 256, NULL, nullif(coalesce((SELECT tid FROM threads WHERE id = -o.who),
@@ -252,13 +251,13 @@ SELECT o.id, i.process, i.id AS image,
 	CAST(NULL AS BLOB) AS path2, CAST(NULL AS INTEGER) AS file2,
 	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + o.t AS start_ns,
 	o.latency AS latency_ns, o.result, o.offset,
-	CAST(CASE WHEN n.name = 'read' OR n.name = 'write' OR n.name = 'copy' THEN coalesce(o.length, o.result)
+	CAST(CASE WHEN @DATA@ THEN coalesce(o.length, o.result)
 		ELSE o.length END AS INTEGER) AS length,
-	CAST(CASE WHEN o.result >= 0 AND (n.name = 'read' OR n.name = 'write' OR n.name = 'copy') THEN o.result END
+	CAST(CASE WHEN o.result >= 0 AND (@DATA@) THEN o.result END
 		AS INTEGER) AS bytes,
 	-- 32: FMODE_EXEC, the kernel opened a program for execve(2).
 	CAST(CASE WHEN n.name = 'read' AND w.flags & 32 THEN 'exec'
-		WHEN n.name = 'read' OR n.name = 'write' OR n.name = 'copy' THEN v.name END AS TEXT) AS via, o.handle,
+		WHEN @DATA@ THEN v.name END AS TEXT) AS via, o.handle,
 	-- 0: requests of the application itself.
 	CAST(CASE WHEN (n.name = 'read' AND NOT coalesce(w.flags & 32, 0) OR n.name = 'write') AND (o.code >> 6 & 3) = 0
 		THEN iif(EXISTS (SELECT 1 FROM pieces WHERE op = o.id), (SELECT n FROM pieces WHERE op = o.id), 1)
@@ -287,6 +286,14 @@ FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 -- Two parts with one table each, and columns of the same affinity: SQLite flattens such a view and computes only the
 -- columns that a query uses.
 CREATE VIEW op AS SELECT * FROM handle_op UNION ALL SELECT * FROM name_op;
+
+-- The ranges that mmap, munmap and msync name.
+CREATE VIEW mapping AS
+SELECT o.id AS op, o.process, o.image, o.name, o.file, o.path, o.handle, o.start_ns, o.result, r.offset, r.length,
+	CASE o.name WHEN 'mmap' THEN substr('-r', 1 + (r.flags & 1), 1) || substr('-w', 1 + (r.flags >> 1 & 1), 1) ||
+		substr('-x', 1 + (r.flags >> 2 & 1), 1) END AS protection,
+	CASE o.name WHEN 'mmap' THEN (r.flags >> 8 & 1) END AS shared
+FROM ranges r JOIN op o ON o.id = r.op;
 
 CREATE VIEW handle AS
 WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')

@@ -265,7 +265,7 @@ static int start_recording(struct daemon *d)
 	int r = start_monitor(d);
 
 	if (r == 0)
-		r = facts_store(d->store, &(struct facts){ .source = o->source,
+		r = facts_store(d->store, &(struct facts){ .source = o->source, .files = "mount",
 			.command = d->command, .mountpoint = o->mountpoint, .fidelity = event_fidelity_names[d->fs.fidelity],
 			.transport = transport_name(d->fs.uring),
 			.cwd = d->cwd, .options = o->text, .job = o->job, .xform = o->xform,

@@ -53,6 +53,9 @@ static void warn_of_cover(struct report *r)
 
 	if (!fidelity)
 		warn(r->out, "Files were not traced: there is nothing about reads and writes.");
+	else if (strcmp(fidelity, event_fidelity_names[FIDELITY_CALL]) == 0)
+		warn(r->out, "Fidelity call: reads and writes are those of the programs' system calls; accesses to "
+			     "mapped files are not seen.");
 	else if (strcmp(fidelity, event_fidelity_names[FIDELITY_EXACT]) != 0 &&
 		 asprintf(&text, "Fidelity %s: not all reads and writes are in the trace as the programs "
 				 "made them.", fidelity) >= 0)
@@ -65,19 +68,21 @@ static void warn_of_cover(struct report *r)
 
 static void warn_of_share(struct report *r)
 {
+	const char *files = query_fact_text(r->db, "files");
+	bool calls = files && strcmp(files, "kernel") == 0;
 	double all = (double)query_fact(r->db, "bytes_kernel", 0),
-	       traced = (double)query_fact(r->db, "bytes_mount", 0);
+	       traced = (double)query_fact(r->db, calls ? "bytes_recorded" : "bytes_mount", 0);
 	char part[32], whole[32], *text = NULL;
 
-	if (!query_fact_text(r->db, "bytes_kernel") && query_fact_text(r->db, "fidelity"))
+	if (!query_fact_text(r->db, "bytes_kernel") && query_fact_text(r->db, "fidelity") && !calls)
 		warn(r->out, "Coverage: how much processes read and wrote beside the mount is not known.");
 	if (all <= 0 || traced >= 0.95 * all)
 		return;
 	units_bytes(traced, part, sizeof(part));
 	units_bytes(all, whole, sizeof(whole));
 	if (asprintf(&text, "Coverage: of %s that the processes read and wrote anywhere, pipes and terminals "
-			    "included, %s (%.0f %%) went through the mount.",
-		    whole, part, 100 * traced / all) >= 0)
+			    "included, %s (%.0f %%) %s.",
+		    whole, part, 100 * traced / all, calls ? "are in recorded calls" : "went through the mount") >= 0)
 		warn(r->out, text);
 	free(text);
 }

@@ -73,9 +73,9 @@ static const struct rule rules[] = {
 		"a process that was killed or ended with a status other than 0" },
 	{ NEED_OPS, "errors", "Operations that failed", "finding.errors",
 		"{operation} failed {count} times with {error}.",
-		"operations that failed for another reason than that a name was looked for, or a feature tried; most errors "
-		"EACCES (Permission denied), EEXIST, EISDIR, ENOTDIR, ELOOP, EXDEV, EPERM and EROFS are not in the trace, "
-		"since the kernel finds them without a request to ftrac" },
+		"operations that failed for another reason than that a name was looked for, or a feature tried; in a trace of a "
+		"mount, most errors EACCES (Permission denied), EEXIST, EISDIR, ENOTDIR, ELOOP, EXDEV, EPERM and EROFS are "
+		"missing, since the kernel finds them without a request to ftrac" },
 };
 #define RULE_MAX (sizeof(rules) / sizeof(rules[0]))
 

@@ -306,6 +306,8 @@ void stat_note_fidelity(struct stat_run *run)
 		[FIDELITY_CACHED] = "reads as the page cache made them, not the programs; what it had already is "
 				    "not counted.",
 		[FIDELITY_OPEN] = "reads and writes were not seen; '-' is not 0.",
+		[FIDELITY_CALL] = "reads and writes as the programs made them; accesses to mapped files were not "
+				  "seen.",
 	};
 	const char *name = query_fact_text(run->db, "fidelity");
 	int fidelity = name ? event_parse_fidelity(name) : -EINVAL;

@@ -271,6 +271,52 @@ static inline void feed_truncate(struct feed *f, pid_t tid, uint64_t node, int64
 	feed_op(f, OP_EVENT(f, tid, OP_TRUNCATE, .node = node, .length = size), NULL);
 }
 
+/* ---- system calls ---- */
+
+/* By path: text is the path as the program gave it; more: the second one, or NULL. */
+static inline void feed_call(struct feed *f, struct event ev, const char *text, const char *more)
+{
+	ev.form = FORM_CALL;
+	ev.fidelity = FIDELITY_CALL;
+	if (more)
+		feed_op_names(f, ev, text, more);
+	else
+		feed_op(f, ev, text);
+}
+
+/* The kernel names a component. */
+static inline void feed_name(struct feed *f, uint64_t dir, const char *name, uint64_t node)
+{
+	struct event ev = OP_EVENT(f, 0, OP_LOOKUP, .node = dir, .other = node);
+
+	ev.aside = 1;
+	feed_call(f, ev, name, NULL);
+}
+
+/* An open by path; node: what it led to. */
+static inline uint64_t feed_call_open(struct feed *f, pid_t tid, uint64_t base, const char *path,
+	uint64_t node, uint32_t flags)
+{
+	feed_call(f, OP_EVENT(f, tid, OP_OPEN, .node = base, .other = node,
+		.handle = ++f->last_handle, .flags = flags), path, NULL);
+	return f->last_handle;
+}
+
+/* Through a handle. */
+static inline void feed_call_at(struct feed *f, struct event ev)
+{
+	feed_call(f, ev, NULL, NULL);
+}
+
+/* The end of a handle, which has no row. */
+static inline void feed_end_of(struct feed *f, uint64_t handle)
+{
+	struct event ev = OP_EVENT(f, 0, OP_RELEASE, .handle = handle);
+
+	ev.aside = 1;
+	feed_call(f, ev, NULL, NULL);
+}
+
 /* ---- processes ---- */
 
 /* What /proc tells of a process. */

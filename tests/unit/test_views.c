@@ -36,6 +36,7 @@ static const struct {
 		       "result offset length bytes via handle" },
 	{ "name_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
 		     "offset length bytes via handle" },
+	{ "mapping", "op process image name file path handle start_ns result offset length protection shared" },
 	{ "handle", "id process image file path flags mode fidelity open_ns close_ns nread bread "
 		    "nwrite bwrite nseek read_ns write_ns sequential_reads sequential_writes "
 		    "consecutive_reads consecutive_writes mapped exec" },
@@ -113,7 +114,8 @@ static void operations_have_the_names_of_the_closed_list(void **state)
 		"lookup getattr chmod chown truncate utimens create open read write flush release fsync "
 		"opendir readdir releasedir mkdir mknod rmdir unlink rename link symlink readlink "
 		"getxattr setxattr listxattr removexattr statfs access fallocate copy lseek ioctl lock "
-		"tmpfile");
+		"tmpfile close dup fcntl mmap munmap msync sendfile splice pipe socket connect accept send "
+		"recv");
 }
 
 static void every_operation_can_be_recorded(void **state)

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * System calls that name a file by path, rewritten as the request that a mount would have got: a node, or a directory and
+ * a name in it.  The handlers of the other files then record both.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "db/missing_names.h"
+#include "db/procs.h"
+#include "db/record_internal.h"
+#include "db/store.h"
+#include "db/walk.h"
+
+/* The node that stands for a node of the kernel, which may know one file by several nodes, some without a name. */
+static struct node *known_node(struct record *record, uint64_t id)
+{
+	struct node *node = files_node(record->files, id), *other;
+
+	if (!node || id == NODE_ROOT || node_is_named(node))
+		return node;
+	other = file_node(node_file(node));
+	return other && node_is_named(other) ? other : node;
+}
+
+/* The first path, or the second one, which begins at 'other'. */
+static int walk_to(struct record *record, const struct work *w, bool second, enum walk_end end,
+	struct place *ret_place)
+{
+	struct walk_path path = { .path = second ? w->name2 : w->name,
+		.len = second ? w->name2_len : w->name_len,
+		.base = known_node(record, second ? w->op->other : w->op->node), .end = end,
+		.exists = w->ok, .is_known = !second && w->places->other, .time_ns = w->ev->time_ns };
+
+	if (second && !w->name2)
+		path.path = "";
+	return walk(record->walkers[second], &path, ret_place);
+}
+
+/* The directory and the name of a place are those of the request. */
+static void put_name(struct work *w, const struct place *place)
+{
+	w->places->node = place->dir;
+	w->name = place->name;
+	w->name_len = place->len;
+}
+
+/* ---- names that are made, removed and moved ---- */
+
+static uint32_t made_type(const struct work *w)
+{
+	switch (w->ev->op) {
+	case OP_MKDIR: return S_IFDIR;
+	case OP_SYMLINK: return S_IFLNK;
+	default: return w->op->mode & S_IFMT ? w->op->mode & S_IFMT : S_IFREG;
+	}
+}
+
+/* MKDIR, MKNOD, SYMLINK: the kernel has not told the inode. */
+static int resolve_made(struct record *record, struct work *w, struct place *place)
+{
+	const struct event_node made = { .mode = made_type(w), .nlink = 1, .size = -1 };
+	struct node **node = &w->places->other;
+	int r = walk_to(record, w, false, WALK_PARENT, place);
+
+	put_name(w, place);
+	if (r < 0 || !w->ok || !place->dir)
+		return r;
+	r = files_make_node(record->files, &made, node);
+	if (r < 0)
+		return store_fail(record->store, r);
+	files_set_moved(*node, w->ev->time_ns + w->op->latency_ns);
+	if (w->ev->op == OP_SYMLINK && w->name2)
+		r = file_set_target(node_file(*node), w->name2, w->name2_len);
+	return r;
+}
+
+/* UNLINK, RMDIR */
+static int resolve_removed(struct record *record, struct work *w, struct place *place)
+{
+	int r = walk_to(record, w, false, WALK_PARENT, place);
+
+	if (r == 0 && w->ok)
+		r = walk_fill(record->walkers[0], place, w->ev->op == OP_RMDIR ? S_IFDIR : 0,
+			w->ev->time_ns);
+	put_name(w, place);
+	return r;
+}
+
+/* The event of a lookup of the new name may have come before that of the rename. */
+static bool is_moved_already(struct record *record, const struct work *w, const struct place *from,
+	const struct place *to)
+{
+	if (!w->ok || !to->node || (from->node && from->node != to->node) || !to->dir)
+		return false;
+	if (from->node && node_file(to->node)->nlink > 1)
+		return false;
+	return files_bound_since(record->files, to->dir, to->name, to->len, w->ev->time_ns);
+}
+
+static int resolve_renamed(struct record *record, struct work *w, struct place *place)
+{
+	struct place to;
+	int r = walk_to(record, w, false, WALK_PARENT, place);
+
+	if (r == 0)
+		r = walk_to(record, w, true, WALK_PARENT, &to);
+	if (r < 0)
+		return r;
+	if (is_moved_already(record, w, place, &to)) {
+		if (place->dir)
+			files_unbind(record->files, place->dir, place->name, place->len, false, w->ev->time_ns);
+		w->places->moved = to.node;
+	} else if (w->ok) {
+		r = walk_fill(record->walkers[0], place, 0, w->ev->time_ns);
+	}
+	put_name(w, place);
+	w->places->other = to.dir;
+	w->name2 = to.name;
+	w->name2_len = to.len;
+	return r;
+}
+
+static int resolve_linked(struct record *record, struct work *w, struct place *place)
+{
+	struct handle *h = w->op->handle ? handles_find(record->handles, w->op->handle) : NULL;
+	struct place to;
+	int r = walk_to(record, w, false, w->op->flags & AT_SYMLINK_FOLLOW ? WALK_FOLLOW : WALK_LINK,
+		place);
+
+	if (r == 0)
+		r = walk_to(record, w, true, WALK_PARENT, &to);
+	if (r < 0)
+		return r;
+	w->places->node = h ? file_node(h->file) : place->node;
+	w->places->other = to.dir;
+	w->name = to.name;
+	w->name_len = to.len;
+	return 0;
+}
+
+/* ---- files that are opened ---- */
+
+/* The kernel names what it opens.  Only of a file with several links the path tells which one was meant. */
+static int resolve_opened(struct record *record, struct work *w, struct place *place)
+{
+	struct node *node = known_node(record, w->op->other);
+	enum walk_end end = w->op->flags & O_NOFOLLOW ? WALK_LINK : WALK_FOLLOW;
+	int r = 0;
+
+	w->places->node = node;
+	if (node && node_is_named(node) && node_file(node)->nlink <= 1)
+		return 0;
+	w->places->other = node;
+	r = walk_to(record, w, false, end, place);
+	w->places->other = NULL;
+	if (!node)
+		w->places->node = place->node;
+	if (r < 0 || !node || !w->ok || !place->dir || place->partial || !place->len)
+		return r;
+	if (node_is_named(node) && !(place->node && node_file(place->node) == node_file(node)))
+		return 0;
+	if (place->node && node_file(place->node) == node_file(node))
+		w->places->node = node = place->node;
+	return files_bind(record->files, place->dir, place->name, place->len, node, w->ev->time_ns);
+}
+
+static int resolve_created(struct record *record, struct work *w, struct place *place)
+{
+	struct node *node = known_node(record, w->op->other);
+	struct places *places = w->places;
+	int r = 0;
+
+	places->other = node;
+	if (node && w->ok && node_name(node, &places->node, &w->name, &w->name_len))
+		return 0;
+	r = walk_to(record, w, false, w->op->flags & (O_EXCL | O_NOFOLLOW) ? WALK_LINK : WALK_FOLLOW, place);
+	put_name(w, place);
+	return r;
+}
+
+static int resolve_unnamed(struct record *record, struct work *w, struct place *place)
+{
+	int r = walk_to(record, w, false, WALK_FOLLOW, place);
+
+	w->places->node = place->node;
+	w->places->other = known_node(record, w->op->other);
+	return r;
+}
+
+/* ---- files that are looked at or changed ---- */
+
+static int name_result(struct record *record, struct work *w, const struct place *place)
+{
+	struct node *node = w->places->other, *known = place->node;
+
+	w->places->other = NULL;
+	w->places->node = node;
+	if (known && node_file(known) == node_file(node))
+		w->places->node = node = known;
+	else if (node_is_named(node) && !(w->op->flags & EVENT_NOFOLLOW))
+		return 0;
+	if (!place->dir || place->partial || !place->len || files_is_late(node, w->ev->time_ns))
+		return 0;
+	return files_bind(record->files, place->dir, place->name, place->len, node, w->ev->time_ns);
+}
+
+static int resolve_file(struct record *record, struct work *w, struct place *place)
+{
+	enum walk_end end = w->op->flags & EVENT_NOFOLLOW || w->ev->op == OP_READLINK ? WALK_LINK
+										     : WALK_FOLLOW;
+	int r;
+
+	if (w->ev->op == OP_GETATTR && w->ok)
+		w->places->other = known_node(record, w->op->other);
+	r = walk_to(record, w, false, end, place);
+	if (r == 0 && w->places->other)
+		return name_result(record, w, place);
+	w->places->node = place->node;
+	if (r == 0 && w->ok && w->ev->op == OP_READLINK && place->node) {
+		files_set_type(record->files, node_file(place->node), S_IFLNK);
+		if (w->name2)
+			r = file_set_target(node_file(place->node), w->name2, w->name2_len);
+	}
+	return r;
+}
+
+typedef int resolve(struct record *record, struct work *w, struct place *place);
+
+static resolve *const resolvers[OP_MAX] = {
+	[OP_MKDIR] = resolve_made,     [OP_MKNOD] = resolve_made,      [OP_SYMLINK] = resolve_made,
+	[OP_UNLINK] = resolve_removed, [OP_RMDIR] = resolve_removed,   [OP_RENAME] = resolve_renamed,
+	[OP_LINK] = resolve_linked,    [OP_OPEN] = resolve_opened,     [OP_OPENDIR] = resolve_opened,
+	[OP_CREATE] = resolve_created, [OP_TMPFILE] = resolve_unnamed, [OP_GETATTR] = resolve_file,
+	[OP_CHMOD] = resolve_file,     [OP_CHOWN] = resolve_file,      [OP_TRUNCATE] = resolve_file,
+	[OP_UTIMENS] = resolve_file,   [OP_READLINK] = resolve_file,   [OP_GETXATTR] = resolve_file,
+	[OP_SETXATTR] = resolve_file,  [OP_LISTXATTR] = resolve_file,  [OP_REMOVEXATTR] = resolve_file,
+	[OP_STATFS] = resolve_file,    [OP_ACCESS] = resolve_file,
+};
+
+/* ---- names that are missing ---- */
+
+/* A name that was bound before the call began has been removed unseen.  One that was made meanwhile stays.  If a call that
+ * makes names fails so, its directory is missing. */
+static void forget_name(struct record *record, const struct work *w, struct place *place)
+{
+	if (place->guessed || resolvers[w->ev->op] == resolve_made ||
+		files_bound_since(record->files, place->dir, place->name, place->len, w->ev->time_ns) ||
+		files_is_late(place->node, w->ev->time_ns))
+		return;
+	files_unbind(record->files, place->dir, place->name, place->len, false, w->ev->time_ns);
+}
+
+static int add_missing(struct record *record, struct work *w, struct place *place)
+{
+	struct path path;
+	int r;
+
+	if (!place->dir || !place->len)
+		return 0;
+	if (place->node)
+		forget_name(record, w, place);
+	if (place->node && w->places->node == place->node)
+		w->places->node = NULL;
+	r = files_path(record->files, place->dir, place->name, place->len, &path);
+	if (r < 0 || !path.recorded || !path.id)
+		return r;
+	return missing_names_add(record->missing_names, w->process ? w->process->id : 0, path.id,
+		w->ev->time_ns);
+}
+
+/* Of two names, that which is not known to be there. */
+static struct place *missing_place(struct work *w, struct place *place)
+{
+	bool two = w->ev->op == OP_RENAME || w->ev->op == OP_LINK;
+
+	return two && place->node ? NULL : place;
+}
+
+/* ---- the name of a component ---- */
+
+int record_learn(struct record *record, const struct work *w)
+{
+	struct node *dir = known_node(record, w->op->node), *node = record_other_of(record, w), *there;
+	bool moves;
+	int r;
+
+	if (!node || !w->ok)
+		return 0;
+	if (w->op->node == 0)
+		return files_bind_bare(record->files, node, w->name, w->name_len);
+	if (!dir)
+		return 0;
+	node = files_adopt(record->files, dir, w->name, w->name_len, node);
+	there = files_resolve(record->files, dir, w->name, w->name_len);
+	if (there && there != node && node_file(there) == node_file(node) && !S_ISDIR(node_file(node)->mode))
+		node = there;
+	if (files_is_late(node, w->ev->time_ns))
+		return 0;
+	/* A directory that was moved unseen takes along what is below it. */
+	moves = there != node && node_is_named(node) && S_ISDIR(node_file(node)->mode);
+	r = files_bind(record->files, dir, w->name, w->name_len, node, w->ev->time_ns);
+	return r < 0 || !moves ? r : files_moved(record->files, w->ev->time_ns);
+}
+
+/* ---- all ---- */
+
+/* The handle of these is new, or that of the file to link. */
+static bool is_of_new_handle(int op)
+{
+	return op == OP_OPEN || op == OP_OPENDIR || op == OP_CREATE || op == OP_TMPFILE || op == OP_LINK;
+}
+
+int record_resolve(struct record *record, struct work *w, struct places *places)
+{
+	resolve *resolver = resolvers[w->ev->op];
+	struct place *place = &places->asked, *missing;
+	int r;
+
+	if (!resolver || (w->op->handle && !is_of_new_handle(w->ev->op)))
+		return 0;
+	w->places = places;
+	r = resolver(record, w, place);
+	if (r < 0)
+		return store_fail(record->store, r);
+	missing = w->op->result == -ENOENT ? missing_place(w, place) : NULL;
+	return missing ? add_missing(record, w, missing) : 0;
+}

@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * record.h: system calls.  What they mean for files, names, handles and the views; and that one workload gives the same
+ * files, versions and accesses as requests of a mount and as system calls.
+ */
+
+#include <sys/mman.h>
+
+#include "feed.h"
+
+enum { P = 10, Q = 20, R = 30 };
+
+/* A file that the kernel names, in the root. */
+static uint64_t named(struct feed *f, const char *name, uint32_t mode, int64_t size)
+{
+	uint64_t node = feed_node(f, mode, size);
+
+	feed_name(f, NODE_ROOT, name, node);
+	return node;
+}
+
+static uint64_t bare(struct feed *f, const char *text, uint32_t mode)
+{
+	uint64_t node = feed_node(f, mode, 0);
+
+	feed_name(f, 0, text, node);
+	return node;
+}
+
+static uint64_t open_aside(struct feed *f, pid_t tid, uint64_t node, uint32_t flags)
+{
+	struct event ev = OP_EVENT(f, tid, OP_OPEN, .other = node, .handle = ++f->last_handle, .flags = flags);
+
+	ev.aside = 1;
+	feed_call(f, ev, NULL, NULL);
+	return f->last_handle;
+}
+
+static void call_data(struct feed *f, pid_t tid, enum op op, uint64_t handle, int64_t offset, int64_t bytes)
+{
+	feed_call_at(f, OP_EVENT(f, tid, op, .handle = handle, .offset = offset, .length = bytes < 0 ? 4096 : bytes,
+		.result = bytes));
+}
+
+/* ---- opens and closes ---- */
+
+static void handle_ends_without_a_row_and_closes_have_one_each(void **state)
+{
+	struct feed *f = *state;
+	uint64_t h = feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY);
+
+	feed_call_at(f, OP_EVENT(f, P, OP_DUP, .handle = h, .length = 4, .result = 4));
+	call_data(f, P, OP_READ, h, 0, 5);
+	feed_call_at(f, OP_EVENT(f, P, OP_CLOSE, .handle = h));
+	call_data(f, P, OP_READ, h, 5, 4);
+	feed_call_at(f, OP_EVENT(f, P, OP_CLOSE, .handle = h));
+	feed_end_of(f, h);
+	assert_string_equal(ask(f, "SELECT name, path, offset, length, bytes, via, pieces FROM op ORDER BY id"),
+		"open|/a|NULL|NULL|NULL|NULL|NULL\ndup|/a|NULL|NULL|NULL|NULL|NULL\n"
+		"read|/a|0|5|5|direct|1\nclose|/a|NULL|NULL|NULL|NULL|NULL\n"
+		"read|/a|5|4|4|direct|1\nclose|/a|NULL|NULL|NULL|NULL|NULL");
+	assert_string_equal(ask(f, "SELECT path, fidelity, nread, bread, nseek, mapped, close_ns NOTNULL FROM handle"),
+		"/a|call|2|9|0|0|1");
+}
+
+static void unused_handle_assumes_nothing(void **state)
+{
+	struct feed *f = *state;
+
+	feed_end_of(f, feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY));
+	assert_string_equal(ask(f, "SELECT opens, nread, assumed, reads, writes FROM access"), "1|0|0|0|0");
+}
+
+static void handle_of_before_is_no_open(void **state)
+{
+	struct feed *f = *state;
+	uint64_t h = open_aside(f, P, named(f, "a", S_IFREG | 0644, 9), O_RDWR | O_TRUNC);
+
+	assert_int_equal(open_aside(f, Q, 1, O_RDONLY), h + 1);
+	call_data(f, P, OP_WRITE, h, 0, 5);
+	assert_string_equal(ask(f, "SELECT name FROM op"), "write");
+	assert_string_equal(ask(f, "SELECT process, opens, nwrite, truncated FROM access"), "1|0|1|0");
+}
+
+static void program_is_executed(void **state)
+{
+	struct feed *f = *state;
+
+	feed_end_of(f, open_aside(f, P, named(f, "prog", S_IFREG | 0755, 9), FMODE_EXEC));
+	assert_string_equal(ask(f, "SELECT count(*) FROM op"), "0");
+	assert_string_equal(ask(f, "SELECT path, opens, executed, reads, writes FROM access"), "/prog|0|1|1|0");
+	assert_string_equal(ask(f, "SELECT exec, mapped FROM handle"), "1|NULL");
+}
+
+static void things_without_a_path_have_their_text(void **state)
+{
+	struct feed *f = *state;
+	uint64_t pipe = bare(f, "pipe:[7]", S_IFIFO | 0600), out = open_aside(f, P, pipe, O_WRONLY),
+		 in = open_aside(f, Q, pipe, O_RDONLY), poll = open_aside(f, P, bare(f, "anon_inode:[eventpoll]", 0600),
+			 O_RDWR);
+
+	for (int i = 0; i < 3; i++) {
+		call_data(f, P, OP_WRITE, out, -1, 5);
+		call_data(f, Q, OP_READ, in, -1, 5);
+	}
+	feed_call_at(f, OP_EVENT(f, P, OP_CLOSE, .handle = poll));
+	assert_string_equal(ask(f, "SELECT path, kind, created, deleted FROM file WHERE id > 1"),
+		"pipe:[7]|fifo|0|0\nanon_inode:[eventpoll]|anon|0|0");
+	assert_string_equal(ask(f, "SELECT process, version, reads, writes, nread, nwrite FROM access WHERE file = 2 "
+		"ORDER BY process"), "1|1|0|1|0|3\n2|1|1|0|3|0");
+	assert_string_equal(ask(f, "SELECT count(*) FROM name WHERE file > 1"), "0");
+}
+
+static void what_a_device_takes_is_not_what_it_gives(void **state)
+{
+	struct feed *f = *state;
+	uint64_t null = named(f, "null", S_IFCHR | 0666, 0);
+	uint64_t out = feed_call_open(f, P, NODE_ROOT, "null", null, O_WRONLY | O_TRUNC),
+		 in = feed_call_open(f, Q, NODE_ROOT, "null", null, O_RDONLY);
+
+	call_data(f, P, OP_WRITE, out, -1, 5);
+	call_data(f, Q, OP_READ, in, -1, 0);
+	call_data(f, P, OP_WRITE, out, -1, 5);
+	assert_string_equal(ask(f, "SELECT version, reads, writes FROM access ORDER BY version, process"),
+		"1|0|0\n1|1|0\n2|0|1");
+	assert_string_equal(ask(f, "SELECT version FROM op WHERE name = 'write'"), "2\n2");
+}
+
+/* ---- by path ---- */
+
+static void name_is_made_before_its_inode_is_known(void **state)
+{
+	struct feed *f = *state;
+	uint64_t dir, node;
+
+	feed_call(f, OP_EVENT(f, P, OP_MKDIR, .node = NODE_ROOT, .mode = 0755), "d", NULL);
+	feed_call(f, OP_EVENT(f, P, OP_MKNOD, .node = NODE_ROOT, .mode = S_IFIFO | 0644), "/d/./p", NULL);
+	assert_string_equal(ask(f, "SELECT path, ino, dev, kind, size_first, created FROM file WHERE id > 1"),
+		"/d|NULL|NULL|dir|NULL|1\n/d/p|NULL|NULL|fifo|NULL|1");
+	dir = feed_node(f, S_IFDIR | 0755, 4096);
+	feed_name(f, NODE_ROOT, "d", dir);
+	node = feed_node(f, S_IFIFO | 0644, 0);
+	feed_name(f, dir, "p", node);
+	feed_call(f, OP_EVENT(f, P, OP_UNLINK, .node = dir), "p", NULL);
+	assert_string_equal(ask(f, "SELECT id, path, ino, created, deleted FROM file WHERE id > 1"),
+		"2|/d|101|1|0\n3|/d/p|102|1|1");
+	assert_string_equal(ask(f, "SELECT name, path, file FROM op"), "mkdir|/d|2\nmknod|/d/p|3\nunlink|/d/p|3");
+	assert_string_equal(ask(f, "SELECT count(*) FROM name"), "2");
+}
+
+static void file_never_seen_is_removed_and_moved(void **state)
+{
+	struct feed *f = *state;
+
+	feed_call(f, OP_EVENT(f, P, OP_UNLINK, .node = NODE_ROOT), "x/y", NULL);
+	feed_call(f, OP_EVENT(f, P, OP_RENAME, .node = NODE_ROOT, .other = NODE_ROOT), "x/a", "../b");
+	assert_string_equal(ask(f, "SELECT path, ino, kind, deleted FROM file WHERE id > 1 ORDER BY id"),
+		"/x|NULL|dir|0\n/x/y|NULL|NULL|1\n/b|NULL|NULL|0");
+	assert_string_equal(ask(f, "SELECT name, path, path2, file FROM op"), "unlink|/x/y|NULL|3\nrename|/x/a|/b|4");
+}
+
+static void failed_call_has_the_path_asked_for(void **state)
+{
+	struct feed *f = *state;
+
+	named(f, "d", S_IFDIR | 0755, 0);
+	feed_call(f, OP_EVENT(f, P, OP_OPEN, .node = NODE_ROOT, .result = -ENOENT), "d/no/../such//file", NULL);
+	feed_call(f, OP_EVENT(f, P, OP_GETATTR, .node = NODE_ROOT, .result = -ENOENT), "d/no/x", NULL);
+	feed_call(f, OP_EVENT(f, P, OP_GETATTR, .node = NODE_ROOT, .result = -ENOENT), "d/no/x", NULL);
+	feed_call(f, OP_EVENT(f, P, OP_MKDIR, .node = NODE_ROOT, .result = -EACCES), "/d/new/", NULL);
+	feed_call(f, OP_EVENT(f, P, OP_GETATTR, .node = NODE_ROOT, .result = -ENOENT), "", NULL);
+	assert_string_equal(ask(f, "SELECT name, path, result, file FROM op"), "open|/d/such/file|-2|NULL\n"
+		"getattr|/d/no/x|-2|NULL\ngetattr|/d/no/x|-2|NULL\nmkdir|/d/new|-13|NULL\ngetattr|NULL|-2|NULL");
+	assert_string_equal(ask(f, "SELECT process, path, count FROM ghost ORDER BY path"),
+		"1|/d/no/x|2\n1|/d/such/file|1");
+}
+
+static void result_of_stat_is_what_the_name_leads_to(void **state)
+{
+	struct feed *f = *state;
+	uint64_t node = feed_node(f, S_IFREG | 0644, 7);
+
+	feed_call(f, OP_EVENT(f, P, OP_GETATTR, .node = NODE_ROOT, .other = node, .flags = EVENT_NOFOLLOW), "a", NULL);
+	feed_call(f, OP_EVENT(f, Q, OP_CHMOD, .node = NODE_ROOT), "a", NULL);
+	assert_string_equal(ask(f, "SELECT path, ino FROM file WHERE id > 1"), "/a|101");
+	assert_string_equal(ask(f, "SELECT process, file, nmeta FROM access ORDER BY process"), "1|2|1\n2|2|1");
+}
+
+static void symbolic_links_are_followed(void **state)
+{
+	struct feed *f = *state;
+
+	named(f, "a", S_IFREG | 0644, 7);
+	feed_call(f, OP_EVENT(f, P, OP_SYMLINK, .node = NODE_ROOT), "l", "a");
+	feed_call(f, OP_EVENT(f, P, OP_CHMOD, .node = NODE_ROOT), "l", NULL);
+	feed_call(f, OP_EVENT(f, P, OP_CHOWN, .node = NODE_ROOT, .flags = EVENT_NOFOLLOW), "l", NULL);
+	feed_call(f, OP_EVENT(f, P, OP_READLINK, .node = NODE_ROOT, .result = 1), "m", "l");
+	feed_call(f, OP_EVENT(f, P, OP_TRUNCATE, .node = NODE_ROOT, .length = 3), "m", NULL);
+	assert_string_equal(ask(f, "SELECT name, path, path2 FROM op"), "symlink|/l|a\nchmod|/a|NULL\nchown|/l|NULL\n"
+		"readlink|/m|NULL\ntruncate|/a|NULL");
+	assert_string_equal(ask(f, "SELECT path, kind FROM file WHERE kind = 'symlink'"), "/l|symlink\n/m|symlink");
+}
+
+static void hard_link_is_known_by_the_name_that_was_opened(void **state)
+{
+	struct feed *f = *state;
+	uint64_t node = named(f, "a", S_IFREG | 0644, 7);
+
+	feed_call(f, OP_EVENT(f, P, OP_LINK, .node = NODE_ROOT, .other = NODE_ROOT), "a", "b");
+	feed_call_open(f, P, NODE_ROOT, "b", node, O_RDONLY);
+	feed_call_open(f, P, NODE_ROOT, "a", node, O_RDONLY);
+	assert_string_equal(ask(f, "SELECT path FROM handle"), "/b\n/a");
+}
+
+static void lookup_of_the_new_name_may_come_before_the_rename(void **state)
+{
+	struct feed *f = *state;
+	uint64_t node = named(f, "a", S_IFREG | 0644, 7), dir = named(f, "d", S_IFDIR | 0755, 0);
+	int64_t start = f->now += STEP;
+	struct event ev;
+
+	feed_name(f, NODE_ROOT, "b", node);
+	feed_name(f, NODE_ROOT, "e", dir);
+	ev = OP_EVENT(f, P, OP_RENAME, .node = NODE_ROOT, .other = NODE_ROOT);
+	ev.time_ns = start;
+	feed_call(f, ev, "a", "b");
+	feed_call(f, ev, "d", "e");
+	assert_string_equal(ask(f, "SELECT path, deleted FROM file WHERE id > 1"), "/b|0\n/e|0");
+	assert_string_equal(ask(f, "SELECT file, renamed, unlinked FROM access"), "2|1|0\n3|1|0");
+	assert_string_equal(ask(f, "SELECT path FROM name WHERE to_ns IS NULL ORDER BY path"), "/b\n/e");
+}
+
+static void inode_number_with_another_generation_is_another_file(void **state)
+{
+	struct feed *f = *state;
+	struct event ev = { .kind = EVENT_NODE, .u.node = { .id = 50, .dev = 8, .ino = 7, .mode = S_IFREG,
+		.nlink = 1, .generation = 3 } };
+
+	feed(f, &ev, NULL, 0);
+	feed_name(f, NODE_ROOT, "a", 50);
+	for (uint64_t i = 0; i < 3; i++) { /* the same; not known; another */
+		ev.time_ns = 0;
+		ev.u.node.id = 51 + i;
+		ev.u.node.generation = i == 0 ? 3 : i == 1 ? 0 : 4;
+		feed(f, &ev, NULL, 0);
+	}
+	feed_name(f, NODE_ROOT, "b", 53);
+	feed_end_of(f, feed_call_open(f, P, NODE_ROOT, "a", 52, O_RDONLY));
+	assert_string_equal(ask(f, "SELECT path, ino FROM file WHERE id > 1"), "/a|7\n/b|7");
+	assert_string_equal(ask(f, "SELECT path FROM handle"), "/a");
+}
+
+/* ---- data ---- */
+
+static void sockets_and_copies_move_data(void **state)
+{
+	struct feed *f = *state;
+	uint64_t file = feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY);
+	uint64_t s = open_aside(f, P, bare(f, "socket:[7]", S_IFSOCK | 0777), O_RDWR);
+
+	feed_call_at(f, OP_EVENT(f, P, OP_CONNECT, .handle = s));
+	call_data(f, P, OP_SEND, s, -1, 5);
+	call_data(f, P, OP_RECV, s, -1, -EAGAIN);
+	call_data(f, P, OP_RECV, s, -1, 6);
+	feed_call_at(f, OP_EVENT(f, P, OP_SENDFILE, .handle = s, .other = file, .offset = -1, .length = 20, .result = 9));
+	assert_string_equal(ask(f, "SELECT name, offset, length, bytes, result FROM op WHERE file = 3 ORDER BY id"),
+		"connect|NULL|NULL|NULL|0\nsend|NULL|5|5|5\nrecv|NULL|4096|NULL|-11\nrecv|NULL|6|6|6\n"
+		"sendfile|NULL|20|9|9");
+	assert_string_equal(ask(f, "SELECT path, nread, bread, nwrite, bwrite FROM handle"),
+		"/a|1|9|0|0\nsocket:[7]|1|6|2|14");
+	assert_int_equal(record_counts(f->record).bytes, 20);
+	assert_int_equal(record_counts(f->record).mount_bytes, 0);
+}
+
+static void mapping_reads_and_a_shared_writable_one_writes(void **state)
+{
+	struct feed *f = *state;
+	uint64_t a = feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY);
+	uint64_t b = feed_call_open(f, Q, NODE_ROOT, "b", named(f, "b", S_IFREG | 0644, 9), O_RDWR);
+
+	feed_call_at(f, OP_EVENT(f, P, OP_MMAP, .handle = a, .offset = 4096, .length = 8192,
+		.flags = PROT_READ | PROT_EXEC | MAP_PRIVATE << 8));
+	feed_call_at(f, OP_EVENT(f, Q, OP_MMAP, .handle = b, .length = 9, .flags = PROT_WRITE | MAP_SHARED << 8));
+	feed_call_at(f, OP_EVENT(f, Q, OP_MUNMAP, .length = 9, .offset = -1));
+	feed_end_of(f, b);
+	assert_string_equal(ask(f, "SELECT process, mapped, assumed_read, assumed_write, reads, writes, nread, nwrite "
+		"FROM access ORDER BY process"), "1|1|0|0|1|0|0|0\n2|0|0|1|0|1|0|0");
+	assert_string_equal(ask(f, "SELECT mapped FROM handle"), "1\n1");
+	assert_string_equal(ask(f, "SELECT last_out_ns - %lld > 0 FROM access WHERE process = 2",
+		EPOCH_NS + f->now - START_NS - STEP), "1");
+	assert_string_equal(ask(f, "SELECT name, offset, length, bytes FROM op WHERE name LIKE 'm%%map'"),
+		"mmap|NULL|NULL|NULL\nmmap|NULL|NULL|NULL\nmunmap|NULL|NULL|NULL");
+	assert_string_equal(ask(f, "SELECT name, path, offset, length, protection, shared FROM mapping"),
+		"mmap|/a|4096|8192|r-x|0\nmmap|/b|0|9|-w-|1\nmunmap|NULL|NULL|9|NULL|NULL");
+	assert_int_equal(record_counts(f->record).mapped_bytes, 8201);
+}
+
+static void tier_of_processes_is_kernel(void **state)
+{
+	struct feed *f = *state;
+
+	feed_process(f, EVENT_FORK, (struct event_process){ .pid = 40, .ppid = P, .tid = 40, .tier = TIER_KERNEL }, 0, NULL);
+	assert_string_equal(ask(f, "SELECT tier FROM process WHERE pid = 40"), "kernel");
+}
+
+/* ---- one workload in both forms ---- */
+
+enum { FILES = 6, STEPS = 300, SEEDS = 10 };
+
+struct twin {
+	struct feed *f;
+	bool calls;
+	unsigned seed;
+	uint64_t dirs[2], nodes[FILES], handles[3][FILES]; /* of each process */
+	unsigned place[FILES];	 /* of a node: its directory and name */
+	int64_t positions[3][FILES];
+};
+
+static unsigned pick(struct twin *t, unsigned n)
+{
+	t->seed = t->seed * 1103515245 + 12345;
+	return (t->seed >> 16) % n;
+}
+
+static void name_of(unsigned place, char name[8])
+{
+	snprintf(name, 8, "n%u", place / 2 % 10);
+}
+
+/* The node that has the place, or FILES. */
+static unsigned file_at(struct twin *t, unsigned place)
+{
+	unsigned i = 0;
+
+	while (i < FILES && !(t->nodes[i] && t->place[i] == place))
+		i++;
+	return i;
+}
+
+static void path_of(struct twin *t, unsigned place, char path[64])
+{
+	char name[8];
+
+	name_of(place, name);
+	snprintf(path, 64, "%s%u/%s", pick(t, 2) ? "/d" : "d0/../d", place % 2, name);
+}
+
+static void open_one(struct twin *t, unsigned p, unsigned i)
+{
+	uint32_t flags = pick(t, 2) ? O_RDWR : O_RDONLY;
+	pid_t tid = 10 * (pid_t)(p + 1);
+	char path[64];
+
+	if (t->handles[p][i] || !t->nodes[i])
+		return;
+	path_of(t, t->place[i], path);
+	flags |= flags == O_RDWR && pick(t, 4) == 0 ? O_TRUNC : 0;
+	t->handles[p][i] = t->calls ? feed_call_open(t->f, tid, NODE_ROOT, path, t->nodes[i], flags)
+				    : feed_open_as(t->f, tid, t->nodes[i], flags, FIDELITY_CALL);
+	t->positions[p][i] = flags & O_ACCMODE;
+}
+
+static void close_one(struct twin *t, unsigned p, unsigned i)
+{
+	if (!t->handles[p][i])
+		return;
+	if (t->calls)
+		feed_end_of(t->f, t->handles[p][i]);
+	else
+		feed_release(t->f, 10 * (pid_t)(p + 1), t->handles[p][i]);
+	t->handles[p][i] = 0;
+}
+
+static void move_data(struct twin *t, unsigned p, unsigned i)
+{
+	bool writes = t->positions[p][i] == O_RDWR && pick(t, 2);
+	int64_t offset = pick(t, 3) * 10;
+	struct event ev = OP_EVENT(t->f, 10 * (pid_t)(p + 1), writes ? OP_WRITE : OP_READ, .handle = t->handles[p][i],
+		.offset = offset, .length = 10, .result = 10);
+
+	if (t->handles[p][i] && t->calls)
+		feed_call_at(t->f, ev);
+	else if (t->handles[p][i])
+		feed_op(t->f, ev, NULL);
+}
+
+static void make_one(struct twin *t, unsigned p, unsigned i, unsigned place)
+{
+	uint64_t dir = t->dirs[place % 2];
+	char name[8], path[64];
+
+	path_of(t, place, path);
+	if (t->nodes[i] || file_at(t, place) < FILES)
+		return;
+	name_of(place, name);
+	t->nodes[i] = feed_node(t->f, S_IFREG | 0644, 0);
+	t->place[i] = place;
+	t->handles[p][i] = ++t->f->last_handle;
+	if (t->calls) {
+		feed_name(t->f, dir, name, t->nodes[i]);
+		feed_call(t->f, OP_EVENT(t->f, 10 * (pid_t)(p + 1), OP_CREATE, .node = NODE_ROOT, .other = t->nodes[i],
+			.handle = t->handles[p][i], .flags = O_RDWR | O_CREAT, .mode = 0644), path, NULL);
+	} else {
+		t->f->now += STEP; /* of the name */
+		feed_op(t->f, OP_EVENT(t->f, 10 * (pid_t)(p + 1), OP_CREATE, .node = dir, .other = t->nodes[i],
+			.handle = t->handles[p][i], .flags = O_RDWR | O_CREAT, .mode = 0644), name);
+	}
+	t->positions[p][i] = O_RDWR;
+}
+
+static void remove_one(struct twin *t, unsigned p, unsigned i)
+{
+	char name[8], path[64];
+
+	if (!t->nodes[i])
+		return;
+	path_of(t, t->place[i], path);
+	name_of(t->place[i], name);
+	if (t->calls)
+		feed_call(t->f, OP_EVENT(t->f, 10 * (pid_t)(p + 1), OP_UNLINK, .node = NODE_ROOT), path, NULL);
+	else
+		feed_unlink(t->f, 10 * (pid_t)(p + 1), t->dirs[t->place[i] % 2], name);
+	for (unsigned q = 0; q < 3; q++)
+		close_one(t, q, i);
+	t->nodes[i] = 0;
+}
+
+static void move_one(struct twin *t, unsigned p, unsigned i, unsigned place)
+{
+	unsigned other = file_at(t, place);
+	char name[8], name2[8], path[64], path2[64];
+
+	path_of(t, t->place[i], path);
+	path_of(t, place, path2);
+	if (!t->nodes[i] || other == i)
+		return;
+	name_of(t->place[i], name);
+	name_of(place, name2);
+	if (t->calls)
+		feed_call(t->f, OP_EVENT(t->f, 10 * (pid_t)(p + 1), OP_RENAME, .node = t->dirs[0],
+			.other = NODE_ROOT), path[0] == '/' ? path : path + 3, path2);
+	else
+		feed_rename(t->f, 10 * (pid_t)(p + 1), t->dirs[t->place[i] % 2], name, t->dirs[place % 2], name2, 0);
+	for (unsigned q = 0; q < 3 && other < FILES; q++)
+		close_one(t, q, other);
+	if (other < FILES)
+		t->nodes[other] = 0;
+	t->place[i] = place;
+}
+
+static void shorten_one(struct twin *t, unsigned p, unsigned i)
+{
+	int64_t size = pick(t, 2) ? 0 : 5;
+	char path[64];
+
+	path_of(t, t->place[i], path);
+	if (t->nodes[i] && t->calls)
+		feed_call(t->f, OP_EVENT(t->f, 10 * (pid_t)(p + 1), OP_TRUNCATE, .node = NODE_ROOT, .length = size), path, NULL);
+	else if (t->nodes[i])
+		feed_truncate(t->f, 10 * (pid_t)(p + 1), t->nodes[i], size);
+}
+
+static void play(struct twin *t, unsigned seed, bool calls)
+{
+	static const char *const names[] = { "d0", "d1" };
+
+	*t = (struct twin){ .f = feed_begin(NULL), .seed = seed, .calls = calls };
+	for (pid_t pid = 10; pid <= 30; pid += 10)
+		feed_meet(t->f, pid, 1);
+	for (int i = 0; i < 2; i++) {
+		t->dirs[i] = feed_node(t->f, S_IFDIR | 0755, 0);
+		if (calls)
+			feed_name(t->f, NODE_ROOT, names[i], t->dirs[i]);
+		else
+			feed_lookup(t->f, 0, NODE_ROOT, names[i], t->dirs[i]);
+	}
+	for (int n = 0; n < STEPS; n++) {
+		unsigned p = pick(t, 3), i = pick(t, FILES), place = pick(t, 8);
+
+		switch (pick(t, 12)) {
+		case 0: case 1: make_one(t, p, i, place); break;
+		case 2: case 3: open_one(t, p, i); break;
+		case 4: close_one(t, p, i); break;
+		case 5: remove_one(t, p, i); break;
+		case 6: move_one(t, p, i, place); break;
+		case 7: shorten_one(t, p, i); break;
+		default: move_data(t, p, i); break;
+		}
+	}
+}
+
+/* Where two answers differ first. */
+static void assert_same(const char *requests, const char *calls)
+{
+	size_t n = 0, line = 0;
+
+	for (; requests[n] && requests[n] == calls[n]; n++)
+		line = requests[n] == '\n' ? n + 1 : line;
+	if (requests[n] != calls[n])
+		fail_msg("requests: %.*s, calls: %.*s", (int)strcspn(requests + line, "\n"), requests + line,
+			(int)strcspn(calls + line, "\n"), calls + line);
+}
+
+static const char *const same[] = {
+	"SELECT process, file, version, path, opens, nread, bread, nwrite, bwrite, created, truncated, renamed, unlinked, "
+	"emptied, reads - assumed_read, writes, first_in_ns * (NOT assumed_read), first_out_ns, last_out_ns "
+	"FROM access WHERE process NOTNULL ORDER BY 1, 2, 3",
+	"SELECT id, path, created, deleted, size_first, size_last FROM file ORDER BY id",
+	/* The kernel names a new file before the event of its creation. */
+	"SELECT file, path, to_ns FROM name WHERE file > 3 ORDER BY 1, from_ns",
+	"SELECT id, process, file, path, flags, mode, open_ns, close_ns, nread, bread, nwrite, bwrite, nseek, "
+	"sequential_reads, consecutive_writes FROM handle ORDER BY id",
+	"SELECT handle, process, version, nread, bwrite, nseek, first_read_ns, last_write_ns FROM use ORDER BY 1, 2, 3",
+};
+
+static void both_forms_of_a_workload_mean_the_same(void **state)
+{
+	size_t compared = 0;
+
+	(void)state;
+	for (unsigned seed = 1; seed <= SEEDS; seed++) {
+		struct twin requests, calls;
+
+		play(&requests, seed, false);
+		play(&calls, seed, true);
+		for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+			const char *text = ask(requests.f, "%s", same[i]);
+
+			compared += strlen(text);
+			assert_same(text, ask(calls.f, "%s", same[i]));
+		}
+		feed_end(requests.f);
+		feed_end(calls.f);
+	}
+	printf("# %zu bytes of answers compared\n", compared);
+	assert_true(compared > SEEDS * 1000);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, feed_setup_processes, feed_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(handle_ends_without_a_row_and_closes_have_one_each),
+		TEST(unused_handle_assumes_nothing),
+		TEST(handle_of_before_is_no_open),
+		TEST(program_is_executed),
+		TEST(things_without_a_path_have_their_text),
+		TEST(what_a_device_takes_is_not_what_it_gives),
+		TEST(name_is_made_before_its_inode_is_known),
+		TEST(file_never_seen_is_removed_and_moved),
+		TEST(failed_call_has_the_path_asked_for),
+		TEST(result_of_stat_is_what_the_name_leads_to),
+		TEST(symbolic_links_are_followed),
+		TEST(hard_link_is_known_by_the_name_that_was_opened),
+		TEST(lookup_of_the_new_name_may_come_before_the_rename),
+		TEST(inode_number_with_another_generation_is_another_file),
+		TEST(sockets_and_copies_move_data),
+		TEST(mapping_reads_and_a_shared_writable_one_writes),
+		TEST(tier_of_processes_is_kernel),
+		cmocka_unit_test(both_forms_of_a_workload_mean_the_same),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
