@@ -7,6 +7,7 @@
 #include "state.bpf.h"
 
 #define SIGNAL_GROUP_EXIT 4
+#define TASK_DEAD 0x80
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -87,18 +88,6 @@ inlined void fill_figures(struct wire_figures *figures, uint64_t task, const str
 	figures->nivcsw = FIELD(task_struct, task, nivcsw);
 	figures->peak_vm_pages = 0;
 	fill_memory(figures, task);
-}
-
-SEC("tp_btf/sched_switch")
-int BPF_PROG(kernel_switch, bool preempt, struct task_struct *former, struct task_struct *next)
-{
-	struct task_state *state = state_of(next);
-
-	if (!state)
-		return 0;
-	state->ran_ns = next->se.sum_exec_runtime;
-	state->since_ns = bpf_ktime_get_ns();
-	return 0;
 }
 
 /* ---- fork ---- */
@@ -256,13 +245,13 @@ inlined int status_of_process(struct task_struct *task)
 	return task->signal->flags & SIGNAL_GROUP_EXIT ? task->signal->group_exit_code : task->group_leader->exit_code;
 }
 
-inlined void send_exit(struct task_struct *task, struct task_state *state)
+inlined void send_exit(enum wire_type type, struct task_struct *task, struct task_state *state)
 {
 	struct wire_exit *record = reserve(wire_exit);
 
 	if (!record)
 		return;
-	head_now(&record->head, WIRE_EXIT, state->tid);
+	head_now(&record->head, type, state->tid);
 	record->pid = state->pid;
 	record->status = task->exit_code;
 	record->process_status = status_of_process(task);
@@ -281,7 +270,32 @@ int BPF_PROG(kernel_exit, struct task_struct *task)
 	state->call = CALL_none;
 	if (task->files && task->files->count.counter == 1)
 		walk_descriptors(WALK_EXIT, 0, UINT32_MAX, state->tid, 0);
-	send_exit(task, state);
+	send_exit(WIRE_EXIT, task, state);
+	return 0;
+}
+
+/* A thread that has ended runs on until all that it had is freed; this is its last switch. */
+inlined void switch_for_ever(struct task_struct *task)
+{
+	struct task_state *state = state_of(task);
+
+	if (!state)
+		return;
+	state->since_ns = 0; /* its time has been added up */
+	send_exit(WIRE_DEAD, task, state);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(kernel_switch, bool preempt, struct task_struct *former, struct task_struct *next)
+{
+	struct task_state *state = state_of(next);
+
+	if (former->__state == TASK_DEAD)
+		switch_for_ever(former);
+	if (!state)
+		return 0;
+	state->ran_ns = next->se.sum_exec_runtime;
+	state->since_ns = bpf_ktime_get_ns();
 	return 0;
 }
 

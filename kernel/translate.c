@@ -175,6 +175,7 @@ static const size_t least[WIRE_MAX] = {
 	[WIRE_TEXT] = offsetof(struct wire_text, text),
 	[WIRE_EXEC] = offsetof(struct wire_exec, text),
 	[WIRE_EXIT] = sizeof(struct wire_exit),
+	[WIRE_DEAD] = sizeof(struct wire_exit),
 };
 
 static int dispatch(struct translate *translate, const void *record, size_t size)
@@ -192,6 +193,7 @@ static int dispatch(struct translate *translate, const void *record, size_t size
 	case WIRE_TEXT: return text(translate, record, size);
 	case WIRE_EXEC: return exec(translate, record, size);
 	case WIRE_EXIT: return translate_exit(translate, record);
+	case WIRE_DEAD: return translate_dead(translate, record);
 	}
 	return -EBADMSG;
 }
@@ -212,6 +214,7 @@ void translate_end(struct translate *translate)
 {
 	struct wire_reaped never = { .result = -EINPROGRESS };
 
+	translate_end_processes(translate);
 	while (translate->pendings) {
 		never.head.time_ns = translate->pendings->event.time_ns;
 		translate_result(translate, translate->pendings, &never);

@@ -32,7 +32,7 @@ void translate_destroy(struct translate *translate);
  */
 int translate_record(struct translate *translate, const void *record, size_t size);
 
-/* What is waited for will not come: asynchronous I/O of which no result was fetched. */
+/* What is waited for will not come: results of asynchronous I/O that were not fetched, the last figures of threads. */
 void translate_end(struct translate *translate);
 
 /* Records that became no event, for lack of memory or because they cannot be understood. */

@@ -46,6 +46,13 @@ struct expiring {
 	UT_hash_handle hh;
 };
 
+/* A thread that has ended, and of which the last figures are to come. */
+struct ending {
+	int32_t tid;
+	struct wire_exit record;
+	UT_hash_handle hh;
+};
+
 struct process {
 	int32_t pid;
 	int32_t ppid;
@@ -61,6 +68,7 @@ struct translate {
 	struct exec_text *texts;
 	struct expiring *expirings;
 	struct process *processes;
+	struct ending *endings;
 	uint64_t failed;
 };
 
@@ -89,6 +97,9 @@ int translate_expire(struct translate *translate, const struct wire_handle *reco
 void translate_keep_open(struct translate *translate, int32_t tid);
 int translate_exec(struct translate *translate, const struct wire_exec *record);
 int translate_exit(struct translate *translate, const struct wire_exit *record);
+int translate_dead(struct translate *translate, const struct wire_exit *record);
+/* Last figures will not come any more. */
+void translate_end_processes(struct translate *translate);
 void translate_forget_processes(struct translate *translate);
 
 #endif

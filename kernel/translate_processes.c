@@ -99,20 +99,6 @@ static void push_process(struct translate *translate, enum event_kind kind, int6
 	translate_push(translate, &ev, NULL, 0);
 }
 
-int translate_fork(struct translate *translate, const struct wire_fork *record)
-{
-	const struct wire_head *head = &record->head;
-
-	if (record->pid != head->tid) {
-		push_process(translate, EVENT_THREAD, head->time_ns,
-			(struct event_process){ .pid = record->pid, .tid = head->tid });
-		return 0;
-	}
-	push_process(translate, EVENT_FORK, head->time_ns,
-		(struct event_process){ .pid = record->pid, .tid = record->pid, .ppid = record->parent });
-	return add_process(translate, record->pid, record->parent);
-}
-
 /* ---- exec ---- */
 
 static struct exec_text *text_of(struct translate *translate, int32_t tid)
@@ -373,13 +359,12 @@ static void push_exit(struct translate *translate, const struct wire_exit *recor
 }
 
 /* A process ends with its last thread, which need not be its first. */
-int translate_exit(struct translate *translate, const struct wire_exit *record)
+static void push_end(struct translate *translate, const struct wire_exit *record)
 {
 	struct process *process = find_process(translate, record->pid);
 	struct figures figures = figures_of(&record->figures);
 	int32_t tid = record->head.tid;
 
-	translate_keep_open(translate, tid);
 	push_figures(translate, EVENT_FIGURES, record->pid, tid, record->head.time_ns, &figures);
 	if (process)
 		figures_add(&process->ended, &figures);
@@ -389,7 +374,99 @@ int translate_exit(struct translate *translate, const struct wire_exit *record)
 		push_exit(translate, record, record->pid, record->process_status);
 		forget_process(translate, record->pid);
 	}
+}
+
+static struct ending *find_ending(const struct translate *translate, int32_t tid)
+{
+	struct ending *ending;
+
+	HASH_FIND_INT(translate->endings, &tid, ending);
+	return ending;
+}
+
+static void finish(struct translate *translate, struct ending *ending)
+{
+	HASH_DEL(translate->endings, ending);
+	push_end(translate, &ending->record);
+	free(ending);
+}
+
+/* The last thread of a process says its end: others that have ended come before it. */
+static void finish_others(struct translate *translate, const struct wire_exit *last)
+{
+	struct ending *ending, *next;
+
+	HASH_ITER(hh, translate->endings, ending, next) {
+		if (ending->record.pid == last->pid && ending->tid != last->head.tid)
+			finish(translate, ending);
+	}
+}
+
+int translate_exit(struct translate *translate, const struct wire_exit *record)
+{
+	struct ending *ending = find_ending(translate, record->head.tid);
+
+	translate_keep_open(translate, record->head.tid);
+	if (ending)
+		finish(translate, ending);
+	if (record->last)
+		finish_others(translate, record);
+	ending = calloc(1, sizeof(*ending));
+	if (ending) {
+		ending->tid = record->head.tid;
+		ending->record = *record;
+		HASH_ADD_INT(translate->endings, tid, ending);
+		if (ending->hh.tbl)
+			return 0;
+		free(ending);
+	}
+	push_end(translate, record);
 	return 0;
+}
+
+/* The memory of the process was freed between the two; what it had at most is in the first. */
+int translate_dead(struct translate *translate, const struct wire_exit *record)
+{
+	struct ending *ending = find_ending(translate, record->head.tid);
+	struct wire_figures *figures;
+
+	if (!ending)
+		return 0;
+	figures = &ending->record.figures;
+	*figures = (struct wire_figures){ .maxrss_pages = figures->maxrss_pages,
+		.peak_vm_pages = figures->peak_vm_pages, .run_ns = record->figures.run_ns,
+		.utime_ns = record->figures.utime_ns, .stime_ns = record->figures.stime_ns,
+		.read_char = record->figures.read_char, .write_char = record->figures.write_char,
+		.read_bytes = record->figures.read_bytes, .write_bytes = record->figures.write_bytes,
+		.minflt = record->figures.minflt, .majflt = record->figures.majflt,
+		.nvcsw = record->figures.nvcsw, .nivcsw = record->figures.nivcsw };
+	finish(translate, ending);
+	return 0;
+}
+
+void translate_end_processes(struct translate *translate)
+{
+	while (translate->endings)
+		finish(translate, translate->endings);
+}
+
+/* ---- forks ---- */
+
+int translate_fork(struct translate *translate, const struct wire_fork *record)
+{
+	const struct wire_head *head = &record->head;
+	struct ending *former = find_ending(translate, head->tid);
+
+	if (former)
+		finish(translate, former);
+	if (record->pid != head->tid) {
+		push_process(translate, EVENT_THREAD, head->time_ns,
+			(struct event_process){ .pid = record->pid, .tid = head->tid });
+		return 0;
+	}
+	push_process(translate, EVENT_FORK, head->time_ns,
+		(struct event_process){ .pid = record->pid, .tid = record->pid, .ppid = record->parent });
+	return add_process(translate, record->pid, record->parent);
 }
 
 void translate_forget_processes(struct translate *translate)

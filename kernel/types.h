@@ -134,6 +134,7 @@ struct vm_area_struct {
 /* ---- processes ---- */
 
 struct mm_struct {
+	struct counter32 mm_users;
 	unsigned long hiwater_vm;
 	unsigned long total_vm;
 	unsigned long arg_start, arg_end;
@@ -175,6 +176,7 @@ struct task_struct {
 #if defined(__TARGET_ARCH_x86)
 	struct thread_info thread_info;
 #endif
+	unsigned int __state;
 	unsigned int flags;
 	struct sched_entity se;
 	struct mm_struct *mm;

@@ -26,6 +26,7 @@ enum wire_type {
 	WIRE_TEXT,    /* struct wire_text: a piece of what an exec is about to say */
 	WIRE_EXEC,    /* struct wire_exec */
 	WIRE_EXIT,    /* struct wire_exit */
+	WIRE_DEAD,    /* struct wire_exit: all that an ended thread has used */
 	WIRE_MAX
 };
 

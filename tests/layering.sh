@@ -5,7 +5,7 @@
 # layering.sh --self-test: puts one violation of each rule into a copy and expects it to be found.
 #
 # Each outside library is included in one folder, and folders know each other in one direction:
-# ftrac, procmon, dag -> db -> base. A folder of dag/ includes folders of lower levels only, and a header
+# ftrac, procmon, kernel, dag -> db -> base. A folder of dag/ includes folders of lower levels only, and a header
 # *_internal.h is included in its own folder only. No shell is given a path, and the environment is used by list. The
 # page in report/ is made with its two libraries alone and asks nobody for anything.
 #
@@ -15,7 +15,7 @@
 set -u
 export LC_ALL=C
 
-folders="base db ftrac procmon dag"
+folders="base db ftrac procmon kernel dag"
 # The folders of dag/, by level.
 level_1="output trace"
 level_2="container graph"
@@ -60,9 +60,13 @@ violations() {
 	only 'sys/capability\.h' ftrac 'libcap is for ftrac/'
 	may base 'base/.*' 'base/ knows nobody'
 	may db '(base|db)/.*' 'db/ knows only base/'
-	may procmon '(base|db|procmon)/.*' 'procmon/ knows only db/ and base/'
-	may ftrac '(base|db|ftrac)/.*|procmon/monitor\.h' \
-		'of procmon/, ftrac/ knows only monitor.h; of the others only db/ and base/'
+	only '(bpf|linux/(bpf|btf))(/.*)?\.h' kernel 'eBPF is for kernel/'
+	only 'bpf/.*' kernel 'libbpf is for kernel/'
+	may procmon '(base|db|procmon)/.*|kernel/kernel\.h' \
+		'of kernel/, procmon/ knows only kernel.h; of the others only db/ and base/'
+	may ftrac '(base|db|ftrac)/.*|(procmon/monitor|kernel/kernel)\.h' \
+		'of procmon/ and kernel/, ftrac/ knows only monitor.h and kernel.h; of the others only db/ and base/'
+	may kernel '(base|kernel)/.*|db/(event|figures|ring)\.h' 'kernel/ knows only the events of db/, and base/'
 	may dag '(base|dag)/.*|db/(query|sql_text|event|drivers)\.h' 'dag/ knows only the read side of db/'
 	[ ! -d dag ] || dag_violations
 	# base/ is helpers without a library.
@@ -80,7 +84,7 @@ violations() {
 			sed 's|$|: of the environment only what is listed is used or handed on|'
 	done
 	# What /proc says of others is read in procmon/.
-	for folder in base db ftrac dag; do
+	for folder in base db ftrac kernel dag; do
 		[ ! -d "$folder" ] || find "$folder" -name '*.[ch]' -exec \
 			grep -HnE '"/proc/(%|[0-9]|")|"/proc"' {} + |
 			sed 's|$|: other processes are looked at in procmon/|'
@@ -123,7 +127,7 @@ dag_violations() {
 # One line for each folder: what it is, and which other folders of dag/ it includes.
 table() {
 	printf '%-14s %5s %5s %6s  %s\n' folder level files lines includes
-	for name in base db ftrac procmon $(levels | sed 's|^|dag/|; s| .*||'); do
+	for name in base db ftrac procmon kernel $(levels | sed 's|^|dag/|; s| .*||'); do
 		[ -d "$name" ] || continue
 		level=$(levels | sed -n "s|^${name#dag/} ||p")
 		printf '%-14s %5s %5d %6d  %s\n' "$name" "${level:--}" \
@@ -194,6 +198,12 @@ self_test() {
 	catches ftrac/x.c '#include <jansson.h>'
 	catches db/x.c '#include <libxml/xmlwriter.h>'
 	catches ftrac/x.c '#include "procmon/procfs.h"'
+	catches ftrac/x.c '#include <bpf/libbpf.h>'
+	catches procmon/x.c '#include <linux/bpf.h>'
+	catches db/x.c '#include "kernel/kernel.h"'
+	catches procmon/x.c '#include "kernel/wire.h"'
+	catches kernel/x.c '#include "db/store.h"'
+	catches kernel/x.c '#include "procmon/monitor.h"'
 	catches ftrac/x.c '#include "dag/check/build.h"'
 	catches procmon/x.c '#include "ftrac/inode.h"'
 	catches db/x.h '#include "ftrac/trace.h"'

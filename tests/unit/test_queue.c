@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/test.h"
+
+#include <pthread.h>
+
+#include "kernel/queue.h"
+
+static void put(struct queue *queue, char byte, size_t len)
+{
+	struct chunk *chunk = queue_chunk(queue);
+
+	assert_non_null(chunk);
+	memset(chunk->bytes, byte, len);
+	chunk->len = len;
+	chunk->records = 1;
+	queue_put(queue, chunk);
+}
+
+static void take(struct queue *queue, char byte, size_t len)
+{
+	struct chunk *chunk = queue_take(queue);
+
+	assert_non_null(chunk);
+	assert_false(chunk->is_lost);
+	assert_int_equal(chunk->len, len);
+	for (size_t i = 0; i < len; i++)
+		assert_int_equal(chunk->bytes[i], byte);
+	queue_done(queue, chunk);
+}
+
+static void chunks_come_in_order_from_memory_and_file(void **state)
+{
+	struct queue *queue;
+	(void)state;
+
+	assert_int_equal(queue_create(2 * CHUNK_BYTES, "/tmp", &queue), 0);
+	for (int i = 0; i < 8; i++)
+		put(queue, 'a' + i, 100 + i);
+	assert_int_equal(queue_spooled(queue), 102 + 103 + 104 + 105 + 106 + 107);
+	take(queue, 'a', 100);
+	put(queue, 'i', 50); /* there is room in memory again */
+	for (int i = 1; i < 8; i++)
+		take(queue, 'a' + i, 100 + i);
+	take(queue, 'i', 50);
+	assert_int_equal(queue_bytes(queue), 0);
+	queue_close(queue);
+	assert_null(queue_take(queue));
+	queue_destroy(queue);
+}
+
+static void places_in_the_file_are_used_again(void **state)
+{
+	struct queue *queue;
+	(void)state;
+
+	assert_int_equal(queue_create(0, "/tmp", &queue), 0);
+	for (int i = 0; i < 20; i++) {
+		put(queue, 'a', 10);
+		put(queue, 'b', 20);
+		take(queue, 'a', 10);
+		take(queue, 'b', 20);
+	}
+	queue_destroy(queue);
+}
+
+static void *take_late(void *arg)
+{
+	usleep(20000);
+	for (int i = 0; i < 4; i++)
+		take(arg, 'x', 10);
+	return NULL;
+}
+
+static void without_a_file_the_queue_waits_for_memory(void **state)
+{
+	struct queue *queue;
+	pthread_t thread;
+	(void)state;
+
+	assert_int_equal(queue_create(2 * CHUNK_BYTES, "/nonexistent", &queue), 0);
+	pthread_create(&thread, NULL, take_late, queue);
+	for (int i = 0; i < 4; i++)
+		put(queue, 'x', 10);
+	queue_wait(queue);
+	pthread_join(thread, NULL);
+	assert_int_equal(queue_spooled(queue), 0);
+	queue_destroy(queue);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(chunks_come_in_order_from_memory_and_file),
+		cmocka_unit_test(places_in_the_file_are_used_again),
+		cmocka_unit_test(without_a_file_the_queue_waits_for_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

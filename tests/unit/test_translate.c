@@ -1,0 +1,697 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "db/event.h"
+#include "db/figures.h"
+#include "db/ring.h"
+#include "kernel/calls.h"
+#include "kernel/translate.h"
+#include "kernel/wire.h"
+
+/* ---- records in, events out ---- */
+
+static struct ring *ring;
+static struct translate *translate;
+static struct event events[256];
+static size_t n_events;
+static char text[16384];
+
+static size_t keep_first(char *vars, size_t len, void *arg)
+{
+	(void)arg;
+	return len ? strlen(vars) + 1 : 0;
+}
+
+static int begin(void **state)
+{
+	struct translate_options options = { .keep_environ = keep_first };
+
+	(void)state;
+	assert_int_equal(ring_create(1024, false, &ring), 0);
+	options.ring = ring;
+	assert_int_equal(translate_create(&options, &translate), 0);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	translate_destroy(translate);
+	ring_destroy(ring);
+	return 0;
+}
+
+static void send(const void *record, size_t size)
+{
+	assert_int_equal(translate_record(translate, record, size), 0);
+}
+
+/* The events since the last call; pieces of text go into text. */
+static void drain(void)
+{
+	struct event all[256];
+	size_t n = ring_drain(ring, all, 256);
+
+	n_events = 0;
+	memset(text, 0, sizeof(text));
+	for (size_t i = 0; i < n; i++) {
+		if (all[i].kind == EVENT_TEXT)
+			memcpy(text + all[i].u.text.offset, event_piece(&all[i]), all[i].text_len);
+		else
+			events[n_events++] = all[i];
+	}
+}
+
+static void name(uint64_t id, uint64_t parent, uint64_t ino, uint32_t mode, uint8_t flags, const char *component)
+{
+	struct wire_name record = { .head = { .type = WIRE_NAME, .flags = flags }, .id = id, .parent = parent,
+		.ino = ino, .dev = 8 << 20 | 1, .generation = 5, .mode = mode, .nlink = 1, .len = strlen(component) };
+
+	memcpy(record.text, component, record.len);
+	send(&record, offsetof(struct wire_name, text) + record.len);
+}
+
+/* "/", "/dir" and "/dir/file" are names 1, 2, 3. */
+static void tree(void)
+{
+	name(1, 0, 2, S_IFDIR | 0755, WIRE_TOP, "/");
+	name(2, 1, 10, S_IFDIR | 0755, 0, "dir");
+	name(3, 2, 11, S_IFREG | 0644, 0, "file");
+}
+
+static struct wire_path path_of(enum call call, uint64_t base, const char *first, const char *second)
+{
+	struct wire_path record = { .call = { .head = { .type = WIRE_PATH, .call = call, .tid = 7, .time_ns = 100 },
+		.latency_ns = 9 }, .base = base };
+
+	record.len = strlen(first) + 1;
+	memcpy(record.text, first, record.len);
+	if (second) {
+		record.len2 = strlen(second) + 1;
+		memcpy(record.text + record.len, second, record.len2);
+	}
+	return record;
+}
+
+static void send_path(const struct wire_path *record)
+{
+	send(record, offsetof(struct wire_path, text) + record->len + record->len2);
+}
+
+static struct wire_call call_of(enum call call, uint64_t handle)
+{
+	return (struct wire_call){ .head = { .type = WIRE_CALL, .call = call, .tid = 7, .time_ns = 200 },
+		.latency_ns = 3, .handle = handle };
+}
+
+static void open_file(uint64_t handle)
+{
+	struct wire_path record = path_of(CALL_openat, 2, "file", NULL);
+
+	record.call.handle = handle;
+	record.call.result = 3;
+	record.name = 3;
+	send_path(&record);
+}
+
+/* ---- names ---- */
+
+static void each_component_becomes_a_node_and_a_lookup_below_its_directory(void **state)
+{
+	(void)state;
+	tree();
+	drain();
+	assert_int_equal(n_events, 5);
+	assert_int_equal(events[0].kind, EVENT_NODE);
+	assert_int_equal(events[0].u.node.id, NODE_ROOT);
+	assert_int_equal(events[3].u.node.ino, 11);
+	assert_int_equal(events[3].u.node.dev, 0x801);
+	assert_int_equal(events[3].u.node.generation, 5);
+	assert_int_equal(events[4].op, OP_LOOKUP);
+	assert_true(events[4].aside);
+	assert_int_equal(events[4].u.op.node, events[1].u.node.id);
+	assert_int_equal(events[4].u.op.other, events[3].u.node.id);
+	assert_memory_equal(events[4].text, "file", 4);
+}
+
+static void two_names_of_a_file_are_one_node(void **state)
+{
+	(void)state;
+	tree();
+	name(4, 1, 11, S_IFREG | 0644, 0, "link");
+	drain();
+	assert_int_equal(n_events, 6);
+	assert_int_equal(events[5].u.op.other, events[3].u.node.id);
+}
+
+static void a_name_that_is_no_more_is_not_looked_up(void **state)
+{
+	(void)state;
+	tree();
+	drain();
+	name(4, 2, 12, S_IFREG | 0600, WIRE_UNLINKED, "gone");
+	drain();
+	assert_int_equal(n_events, 1);
+	assert_int_equal(events[0].kind, EVENT_NODE);
+}
+
+static void what_has_no_path_is_named_as_proc_does(void **state)
+{
+	struct wire_name pipe = { .head = { .type = WIRE_NAME, .flags = WIRE_APART }, .id = 9, .ino = 123,
+		.mode = S_IFIFO | 0600, .magic = 0x50495045 };
+	(void)state;
+
+	send(&pipe, offsetof(struct wire_name, text));
+	drain();
+	assert_int_equal(n_events, 2);
+	assert_int_equal(events[1].u.op.node, 0);
+	assert_memory_equal(events[1].text, "pipe:[123]", 10);
+}
+
+/* ---- calls ---- */
+
+static void an_open_has_base_path_node_and_handle(void **state)
+{
+	(void)state;
+	tree();
+	drain();
+	open_file(50);
+	drain();
+	assert_int_equal(n_events, 1);
+	assert_int_equal(events[0].op, OP_OPEN);
+	assert_int_equal(events[0].form, FORM_CALL);
+	assert_int_equal(events[0].fidelity, FIDELITY_CALL);
+	assert_int_equal(events[0].u.op.node, 2);
+	assert_int_equal(events[0].u.op.other, 3);
+	assert_int_equal(events[0].u.op.handle, 50);
+	assert_int_equal(events[0].text_len, 4);
+	assert_memory_equal(events[0].text, "file", 4);
+}
+
+static void an_open_that_makes_the_file_is_a_create(void **state)
+{
+	struct wire_path record = path_of(CALL_open, 1, "new", NULL);
+	(void)state;
+
+	tree();
+	drain();
+	record.call.mode = 0644;
+	record.call.flags = O_CREAT | O_WRONLY;
+	record.file_mode = 0x100000;
+	record.name = 3;
+	send_path(&record);
+	drain();
+	assert_int_equal(events[0].op, OP_CREATE);
+	assert_int_equal(events[0].u.op.mode, 0644);
+}
+
+static void a_refused_open_has_its_error_and_no_handle(void **state)
+{
+	struct wire_path record = path_of(CALL_open, 1, "secret", NULL);
+	(void)state;
+
+	record.call.result = -EACCES;
+	send_path(&record);
+	drain();
+	assert_int_equal(events[0].op, OP_OPEN);
+	assert_int_equal(events[0].u.op.result, -EACCES);
+	assert_int_equal(events[0].u.op.handle, 0);
+	assert_int_equal(events[0].u.op.other, 0);
+}
+
+static void a_read_is_of_the_handles_node(void **state)
+{
+	struct wire_call record = call_of(CALL_read, 50);
+	(void)state;
+
+	tree();
+	open_file(50);
+	drain();
+	record.offset = 4096;
+	record.length = 100;
+	record.result = 60;
+	send(&record, sizeof(record));
+	drain();
+	assert_int_equal(events[0].op, OP_READ);
+	assert_int_equal(events[0].u.op.node, 3);
+	assert_int_equal(events[0].u.op.offset, 4096);
+	assert_int_equal(events[0].u.op.length, 100);
+	assert_int_equal(events[0].u.op.result, 60);
+	assert_int_equal(events[0].u.op.latency_ns, 3);
+	assert_int_equal(events[0].time_ns, 200);
+	assert_int_equal(events[0].tid, 7);
+}
+
+static void the_last_close_ends_the_handle_and_others_do_not(void **state)
+{
+	struct wire_call record = call_of(CALL_close, 50);
+	(void)state;
+
+	tree();
+	open_file(50);
+	drain();
+	send(&record, sizeof(record));
+	drain();
+	assert_int_equal(n_events, 1);
+	record.head.flags = WIRE_LAST;
+	send(&record, sizeof(record));
+	drain();
+	assert_int_equal(n_events, 2);
+	assert_int_equal(events[0].op, OP_CLOSE);
+	assert_int_equal(events[1].op, OP_RELEASE);
+	assert_true(events[1].aside);
+	assert_int_equal(events[1].u.op.handle, 50);
+	send(&record, sizeof(record));
+	drain();
+	assert_int_equal(n_events, 1);
+}
+
+static void a_duplicate_says_the_new_descriptor(void **state)
+{
+	struct wire_call record = call_of(CALL_fcntl, 50);
+	(void)state;
+
+	record.flags = F_DUPFD_CLOEXEC;
+	record.length = 10;
+	record.result = 12;
+	send(&record, sizeof(record));
+	drain();
+	assert_int_equal(events[0].op, OP_DUP);
+	assert_int_equal(events[0].u.op.length, 12);
+}
+
+static void fcntl_is_a_lock_or_itself(void **state)
+{
+	struct wire_call record = call_of(CALL_fcntl, 50);
+	(void)state;
+
+	record.flags = F_OFD_SETLK;
+	send(&record, sizeof(record));
+	record.flags = F_GETFL;
+	send(&record, sizeof(record));
+	drain();
+	assert_int_equal(events[0].op, OP_LOCK);
+	assert_int_equal(events[1].op, OP_FCNTL);
+	assert_int_equal(events[1].u.op.flags, F_GETFL);
+}
+
+static void a_rename_has_both_paths_and_both_directories(void **state)
+{
+	struct wire_path record = path_of(CALL_renameat, 2, "file", "other");
+	(void)state;
+
+	tree();
+	drain();
+	record.base2 = 1;
+	send_path(&record);
+	drain();
+	assert_int_equal(events[0].op, OP_RENAME);
+	assert_int_equal(events[0].u.op.node, 2);
+	assert_int_equal(events[0].u.op.other, 1);
+	assert_int_equal(events[0].text_len, 10);
+	assert_memory_equal(events[0].text, "file\0other", 10);
+}
+
+static void stat_leads_to_the_node_that_it_showed(void **state)
+{
+	struct wire_path record = path_of(CALL_lstat, 2, "file", NULL);
+	(void)state;
+
+	tree();
+	drain();
+	record.call.head.flags = WIRE_KNOWN;
+	record.dev = 0x801;
+	record.ino = 11;
+	send_path(&record);
+	drain();
+	assert_int_equal(n_events, 1);
+	assert_int_equal(events[0].op, OP_GETATTR);
+	assert_int_equal(events[0].u.op.other, 3);
+	assert_int_equal(events[0].u.op.flags, EVENT_NOFOLLOW);
+	record.ino = 77;
+	send_path(&record);
+	drain();
+	assert_int_equal(events[0].kind, EVENT_NODE);
+	assert_int_equal(events[0].u.node.ino, 77);
+	assert_int_equal(events[1].u.op.other, events[0].u.node.id);
+}
+
+static void unlinkat_of_a_directory_is_rmdir(void **state)
+{
+	struct wire_path record = path_of(CALL_unlinkat, 1, "dir", NULL);
+	(void)state;
+
+	record.call.flags = AT_REMOVEDIR;
+	send_path(&record);
+	drain();
+	assert_int_equal(events[0].op, OP_RMDIR);
+	assert_int_equal(events[0].u.op.flags, 0);
+}
+
+static void a_transfer_is_of_the_destination_and_names_the_source(void **state)
+{
+	struct wire_call record = call_of(CALL_copy_file_range, 51);
+	(void)state;
+
+	record.other = 50;
+	record.offset = 1000;
+	record.from = 20;
+	record.length = 300;
+	record.result = 250;
+	send(&record, sizeof(record));
+	drain();
+	assert_int_equal(events[0].op, OP_COPY);
+	assert_int_equal(events[0].via, VIA_COPY);
+	assert_int_equal(events[0].u.op.handle, 51);
+	assert_int_equal(events[0].u.op.other, 50);
+	assert_int_equal(events[0].u.op.offset, 1000);
+}
+
+static void asynchronous_io_waits_for_its_result(void **state)
+{
+	struct wire_call record = call_of(CALL_pread64, 50);
+	struct wire_reaped reaped = { .head = { .type = WIRE_REAPED, .tid = 8, .time_ns = 950 }, .pid = 7, .key = 0x1000,
+		.result = 44 };
+	(void)state;
+
+	record.head.type = WIRE_PENDING;
+	record.result = 0x1000;
+	record.other = 7;
+	record.length = 64;
+	send(&record, sizeof(record));
+	drain();
+	assert_int_equal(n_events, 0);
+	reaped.pid = 9; /* the same address in another process */
+	send(&reaped, sizeof(reaped));
+	reaped.pid = 7;
+	send(&reaped, sizeof(reaped));
+	drain();
+	assert_int_equal(n_events, 1);
+	assert_int_equal(events[0].u.op.result, 44);
+	assert_int_equal(events[0].u.op.latency_ns, 750);
+	assert_int_equal(events[0].u.op.other, 0);
+}
+
+static void asynchronous_io_without_a_result_is_said_at_the_end(void **state)
+{
+	struct wire_call record = call_of(CALL_pwrite64, 50);
+	(void)state;
+
+	record.head.type = WIRE_PENDING;
+	send(&record, sizeof(record));
+	translate_end(translate);
+	drain();
+	assert_int_equal(n_events, 1);
+	assert_int_equal(events[0].u.op.result, -EINPROGRESS);
+}
+
+/* ---- processes ---- */
+
+static void send_fork(int32_t tid, int32_t pid, int32_t parent)
+{
+	struct wire_fork record = { .head = { .type = WIRE_FORK, .tid = tid, .time_ns = 10 }, .pid = pid,
+		.parent = parent };
+
+	send(&record, sizeof(record));
+}
+
+static void send_end(enum wire_type type, int32_t tid, int32_t pid, bool last, uint64_t run_ns)
+{
+	struct wire_exit record = { .head = { .type = type, .tid = tid, .time_ns = 90 }, .pid = pid, .status = 0x100,
+		.process_status = 0x200, .last = last,
+		.figures = { .run_ns = run_ns, .utime_ns = 3000, .stime_ns = 1000 } };
+
+	send(&record, sizeof(record));
+}
+
+static void send_exit(int32_t tid, int32_t pid, bool last, uint64_t run_ns)
+{
+	send_end(WIRE_EXIT, tid, pid, last, run_ns - 1);
+	send_end(WIRE_DEAD, tid, pid, last, run_ns);
+}
+
+static void forks_are_processes_or_threads(void **state)
+{
+	(void)state;
+	send_fork(20, 20, 7);
+	send_fork(21, 20, 20);
+	drain();
+	assert_int_equal(events[0].kind, EVENT_FORK);
+	assert_int_equal(events[0].u.process.ppid, 7);
+	assert_int_equal(events[0].u.process.tier, TIER_KERNEL);
+	assert_int_equal(events[1].kind, EVENT_THREAD);
+	assert_int_equal(events[1].u.process.pid, 20);
+	assert_int_equal(events[1].u.process.tid, 21);
+}
+
+static void a_process_ends_with_its_last_thread(void **state)
+{
+	(void)state;
+	send_fork(20, 20, 7);
+	send_fork(21, 20, 20);
+	drain();
+	send_exit(20, 20, false, 100);
+	drain();
+	assert_int_equal(n_events, 1);
+	assert_int_equal(events[0].kind, EVENT_FIGURES);
+	send_exit(21, 20, true, 100);
+	drain();
+	assert_int_equal(n_events, 3);
+	assert_int_equal(events[1].kind, EVENT_EXIT);
+	assert_int_equal(events[1].u.process.tid, 21);
+	assert_int_equal(events[1].u.process.status, 0x100);
+	assert_int_equal(events[2].u.process.tid, 20);
+	assert_int_equal(events[2].u.process.status, 0x200);
+}
+
+static void the_ends_of_threads_come_before_that_of_their_process(void **state)
+{
+	(void)state;
+	send_fork(20, 20, 7);
+	send_fork(21, 20, 20);
+	drain();
+	send_end(WIRE_EXIT, 21, 20, false, 5);
+	drain();
+	assert_int_equal(n_events, 0);
+	send_exit(20, 20, true, 100);
+	drain();
+	assert_int_equal(n_events, 4);
+	assert_int_equal(events[1].kind, EVENT_EXIT);
+	assert_int_equal(events[1].u.process.tid, 21);
+	assert_int_equal(events[3].u.process.tid, 20);
+}
+
+static void an_end_without_last_figures_is_said_at_the_end(void **state)
+{
+	(void)state;
+	send_fork(20, 20, 7);
+	drain();
+	send_end(WIRE_EXIT, 20, 20, true, 5);
+	translate_end(translate);
+	drain();
+	assert_int_equal(n_events, 2);
+	assert_int_equal(events[1].kind, EVENT_EXIT);
+}
+
+static void ticks_divide_the_exact_time(void **state)
+{
+	struct figures figures;
+	(void)state;
+
+	send_exit(20, 20, true, 800);
+	drain();
+	memcpy(&figures, text, sizeof(figures));
+	assert_int_equal(figures.value[FIGURE_CPU], 800);
+	assert_int_equal(figures.value[FIGURE_UTIME], 600);
+	assert_int_equal(figures.value[FIGURE_STIME], 200);
+	assert_false(figures_has(&figures, FIGURE_VMPEAK));
+}
+
+static void send_text(enum wire_text_part part, uint32_t offset, const char *bytes, uint32_t len)
+{
+	struct wire_text record = { .head = { .type = WIRE_TEXT, .call = part, .tid = 20 }, .len = len,
+		.offset = offset };
+
+	memcpy(record.text, bytes, len);
+	send(&record, offsetof(struct wire_text, text) + len);
+}
+
+static void send_exec(uint32_t argv_len, uint32_t environ_len)
+{
+	struct wire_exec record = { .head = { .type = WIRE_EXEC, .tid = 20, .time_ns = 40 }, .pid = 20, .old_tid = 20,
+		.exe = 3, .cwd = 2, .handles = 90, .argv_len = argv_len, .environ_len = environ_len, .comm = "file" };
+
+	send(&record, offsetof(struct wire_exec, text));
+}
+
+/* The part of the text of the newest EXEC; its length, or UINT32_MAX. */
+static uint32_t part(enum process_part which, const char **ret_bytes)
+{
+	const char *at = text;
+	uint32_t len;
+
+	for (int i = 0;; i++) {
+		memcpy(&len, at, sizeof(len));
+		*ret_bytes = at + sizeof(len);
+		if (i == (int)which)
+			return len;
+		at += sizeof(len) + (len == PROCESS_PART_UNKNOWN ? 0 : len);
+	}
+}
+
+static void an_exec_has_its_texts_in_order(void **state)
+{
+	(void)state;
+
+	tree();
+	drain();
+	send_text(WIRE_ARGV, 0, "file\0-", 6);
+	send_text(WIRE_ARGV, 6, "x", 2);
+	send_text(WIRE_ENVIRON, 0, "A=1\0SECRET=2", 13);
+	send_exec(8, 13);
+	drain();
+	assert_int_equal(events[0].op, OP_OPEN);
+	assert_int_equal(events[0].u.op.flags, FMODE_EXEC);
+	assert_int_equal(events[1].op, OP_RELEASE);
+	assert_int_equal(events[2].kind, EVENT_EXEC);
+	assert_true(events[2].u.process.known);
+	assert_int_equal(events[3].kind, EVENT_BEFORE);
+}
+
+static void the_texts_of_an_exec_are_whole_or_unknown(void **state)
+{
+	struct event pieces[64];
+	const char *bytes;
+	(void)state;
+
+	tree();
+	drain();
+	send_text(WIRE_ARGV, 0, "file\0-", 6);
+	send_text(WIRE_ENVIRON, 0, "A=1\0SECRET=2", 13);
+	send_exec(8, 13); /* a piece was dropped */
+	memset(text, 0, sizeof(text));
+	for (size_t i = 0, n = ring_drain(ring, pieces, 64); i < n && pieces[i].kind != EVENT_EXEC; i++)
+		if (pieces[i].kind == EVENT_TEXT)
+			memcpy(text + pieces[i].u.text.offset, event_piece(&pieces[i]), pieces[i].text_len);
+	assert_int_equal(part(PROCESS_EXE, &bytes), 9);
+	assert_memory_equal(bytes, "/dir/file", 9);
+	assert_int_equal(part(PROCESS_CWD, &bytes), 4);
+	assert_int_equal(part(PROCESS_ARGV, &bytes), PROCESS_PART_UNKNOWN);
+	assert_int_equal(part(PROCESS_ENVIRON, &bytes), 4);
+	assert_memory_equal(bytes, "A=1", 4);
+	assert_int_equal(part(PROCESS_STDIN, &bytes), PROCESS_PART_UNKNOWN);
+}
+
+static void send_expire(uint64_t handle)
+{
+	struct wire_handle record = { .head = { .type = WIRE_EXPIRE, .tid = 20 }, .handle = handle };
+
+	send(&record, sizeof(record));
+}
+
+static void close_on_exec_counts_if_the_exec_succeeds(void **state)
+{
+	struct wire_path failed = path_of(CALL_execve, 1, "absent", NULL);
+	(void)state;
+
+	tree();
+	open_file(50);
+	drain();
+	send_expire(50);
+	failed.call.head.tid = 20;
+	failed.call.result = -ENOENT;
+	send_path(&failed);
+	send_exec(0, 0);
+	drain();
+	assert_int_equal(events[0].op, OP_OPEN);
+	assert_int_equal(events[0].u.op.flags, FMODE_EXEC);
+	assert_int_equal(events[0].u.op.result, -ENOENT);
+	for (size_t i = 0; i < n_events; i++)
+		assert_int_not_equal(events[i].kind == EVENT_OP && events[i].u.op.handle == 50, 1);
+	send_expire(50);
+	send_exec(0, 0);
+	drain();
+	assert_int_equal(events[0].op, OP_RELEASE);
+	assert_int_equal(events[0].u.op.handle, 50);
+}
+
+/* ---- bytes that are no records ---- */
+
+static void short_and_unknown_records_are_refused_and_counted(void **state)
+{
+	struct wire_head head = { .type = WIRE_CALL };
+	struct wire_path path = path_of(CALL_open, 1, "long", NULL);
+	struct wire_call call = call_of(CALL_MAX, 0);
+	(void)state;
+
+	assert_int_equal(translate_record(translate, &head, 3), -EBADMSG);
+	assert_int_equal(translate_record(translate, &head, sizeof(head)), -EBADMSG);
+	head.type = WIRE_MAX;
+	assert_int_equal(translate_record(translate, &head, sizeof(head)), -EBADMSG);
+	assert_int_equal(translate_record(translate, &path, offsetof(struct wire_path, text) + 2), -EBADMSG);
+	assert_int_equal(translate_record(translate, &call, sizeof(call)), -EBADMSG);
+	assert_int_equal(translate_failed(translate), 5);
+}
+
+/* ---- the table ---- */
+
+static void each_number_means_one_call(void **state)
+{
+	int native[CALL_NUMBERS + 1] = { 0 }, compat[CALL_NUMBERS + 1] = { 0 }, lines = 0;
+	(void)state;
+
+#define NUMBER(n) ((n) == CALL_NO ? CALL_NUMBERS : (n))
+#define X(name_, x86_64, i386, ...)    \
+	native[NUMBER(x86_64)]++;      \
+	compat[NUMBER(i386)]++;        \
+	lines++;
+	CALLS(X, CALL_NO)
+#undef X
+	for (int i = 0; i < CALL_NUMBERS; i++) {
+		assert_true(native[i] <= 1);
+		assert_true(compat[i] <= 1);
+	}
+	assert_true(lines > 100);
+	print_message("# %d calls\n", lines);
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test(each_component_becomes_a_node_and_a_lookup_below_its_directory),
+		test(two_names_of_a_file_are_one_node),
+		test(a_name_that_is_no_more_is_not_looked_up),
+		test(what_has_no_path_is_named_as_proc_does),
+		test(an_open_has_base_path_node_and_handle),
+		test(an_open_that_makes_the_file_is_a_create),
+		test(a_refused_open_has_its_error_and_no_handle),
+		test(a_read_is_of_the_handles_node),
+		test(the_last_close_ends_the_handle_and_others_do_not),
+		test(a_duplicate_says_the_new_descriptor),
+		test(fcntl_is_a_lock_or_itself),
+		test(a_rename_has_both_paths_and_both_directories),
+		test(stat_leads_to_the_node_that_it_showed),
+		test(unlinkat_of_a_directory_is_rmdir),
+		test(a_transfer_is_of_the_destination_and_names_the_source),
+		test(asynchronous_io_waits_for_its_result),
+		test(asynchronous_io_without_a_result_is_said_at_the_end),
+		test(forks_are_processes_or_threads),
+		test(a_process_ends_with_its_last_thread),
+		test(the_ends_of_threads_come_before_that_of_their_process),
+		test(an_end_without_last_figures_is_said_at_the_end),
+		test(ticks_divide_the_exact_time),
+		test(an_exec_has_its_texts_in_order),
+		test(the_texts_of_an_exec_are_whole_or_unknown),
+		test(close_on_exec_counts_if_the_exec_succeeds),
+		test(short_and_unknown_records_are_refused_and_counted),
+		test(each_number_means_one_call),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
