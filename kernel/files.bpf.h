@@ -104,6 +104,7 @@ struct descriptors {
 	uint32_t call;
 	uint32_t base; /* the first descriptor of the word */
 	uint64_t word;
+	uint64_t mapped; /* the file of the last mapping */
 };
 
 struct {
@@ -120,18 +121,17 @@ inlined struct descriptors *descriptors_of_processor(void)
 	return bpf_map_lookup_elem(&kernel_descriptors, &zero);
 }
 
-/* Whether all references to the file are descriptors that this walk has met: it ends with them. */
-inlined bool all_met(struct descriptors *walk, struct open_file *known, uint64_t file)
+/* The walk has met one more reference to the file. */
+inlined void meet(struct descriptors *walk, struct open_file *known)
 {
 	if (known->walk != walk->id) {
 		known->walk = walk->id;
 		known->seen = 0;
 	}
 	known->seen++;
-	return known->seen >= (uint64_t)file_references(file);
 }
 
-inlined void send_close(struct descriptors *walk, uint64_t handle, uint32_t fd, bool last)
+inlined void send_close(struct descriptors *walk, uint64_t handle, bool last)
 {
 	struct wire_call *record = reserve(wire_call);
 
@@ -144,26 +144,33 @@ inlined void send_close(struct descriptors *walk, uint64_t handle, uint32_t fd, 
 	send_reserved(record);
 }
 
-inlined void walk_file(struct descriptors *walk, uint64_t file, uint32_t fd)
+/* If the walk has met all references to the file, it ends with them. */
+inlined void settle(struct descriptors *walk, uint64_t file)
+{
+	struct open_file *known = bpf_map_lookup_elem(&kernel_files, &file);
+	bool last;
+
+	if (!known || known->walk != walk->id)
+		return;
+	last = known->seen >= (uint64_t)file_references(file);
+	if (walk->what == WALK_CLOSE)
+		send_close(walk, known->handle, last);
+	else if (last)
+		send_handle(walk->what == WALK_EXEC ? WIRE_EXPIRE : WIRE_RELEASE, walk->tid, known->handle, 0, 0);
+	if (last && walk->what != WALK_EXEC)
+		bpf_map_delete_elem(&kernel_files, &file);
+}
+
+inlined void walk_file(struct descriptors *walk, uint64_t file)
 {
 	uint64_t inode = POINTER(file, file, f_inode);
 	struct open_file *known;
-	uint64_t handle;
-	bool last;
 
 	if (walk->what == WALK_CLOSE)
 		handle_of(file, inode, walk->tid);
 	known = bpf_map_lookup_elem(&kernel_files, &file);
-	if (!known || known->inode != inode)
-		return;
-	handle = known->handle;
-	last = all_met(walk, known, file);
-	if (walk->what == WALK_CLOSE)
-		send_close(walk, handle, fd, last);
-	else if (last)
-		send_handle(walk->what == WALK_EXEC ? WIRE_EXPIRE : WIRE_RELEASE, walk->tid, handle, 0, 0);
-	if (last && walk->what != WALK_EXEC)
-		bpf_map_delete_elem(&kernel_files, &file);
+	if (known && known->inode == inode)
+		meet(walk, known);
 }
 
 inlined uint32_t lowest_bit(uint64_t word)
@@ -196,8 +203,10 @@ static long walk_bit(uint32_t i, void *context)
 	if (fd < walk->first || fd > walk->last)
 		return 0;
 	bpf_probe_read_kernel(&file, sizeof(file), (const void *)(walk->files + fd * sizeof(file)));
-	if (file)
-		walk_file(walk, file, fd);
+	if (!file)
+		return 0;
+	walk_file(walk, file);
+	settle(walk, file);
 	return 0;
 }
 
@@ -226,6 +235,34 @@ static long walk_word(uint32_t i, void *context)
 	if (walk->word)
 		bpf_loop(64, walk_bit, NULL, 0);
 	return 0;
+}
+
+/*
+ * A mapping holds its file as a descriptor does.  Memory that another process uses, too, does not end.  The iterator may
+ * hold the file of the mapping that it is at: a file is settled when the iterator has left it.
+ */
+inlined void walk_mappings(struct descriptors *walk)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct bpf_iter_task_vma iterator;
+	struct vm_area_struct *area;
+
+	if (!task->mm || task->mm->mm_users.counter > task->signal->nr_threads)
+		return;
+	walk->mapped = 0;
+	bpf_iter_task_vma_new(&iterator, task, 0);
+	while ((area = bpf_iter_task_vma_next(&iterator))) {
+		uint64_t file = number(area->vm_file), former = walk->mapped;
+
+		if (former && former != file)
+			settle(walk, former);
+		if (file)
+			walk_file(walk, file);
+		walk->mapped = file;
+	}
+	bpf_iter_task_vma_destroy(&iterator);
+	if (walk->mapped)
+		settle(walk, walk->mapped);
 }
 
 inlined uint32_t fill_walk(struct descriptors *walk, bool at_exec)
@@ -257,6 +294,8 @@ __noinline int walk_descriptors(uint32_t what, uint32_t first, uint32_t last, in
 	walk->tid = tid;
 	walk->call = call;
 	bpf_loop(words, walk_word, NULL, 0);
+	if (kernel_has_mappings && what != WALK_CLOSE)
+		walk_mappings(walk);
 	return 0;
 }
 

@@ -111,6 +111,7 @@ static void adapt(struct kernel_bpf *object)
 	bool submits_req = has_tracepoint(btf, "io_uring_submit_req");
 
 	object->rodata->kernel_has_casts = has_function(btf, "bpf_rdonly_cast");
+	object->rodata->kernel_has_mappings = has_function(btf, "bpf_iter_task_vma_new");
 	bpf_program__set_autoload(object->progs.kernel_uring_submit, submits_req);
 	bpf_program__set_autoload(object->progs.kernel_uring_submit_old,
 		!submits_req && has_tracepoint(btf, "io_uring_submit_sqe"));

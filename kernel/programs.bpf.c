@@ -3,8 +3,9 @@
  * The programs that run in the kernel, as one object: libbpf 1.1 cannot link several that call functions of the kernel.
  */
 
-#include "calls.bpf.h"
+#include "enter.bpf.h"
 #include "files.bpf.h"
+#include "leave.bpf.h"
 #include "names.bpf.h"
 #include "process.bpf.h"
 #include "uring.bpf.h"

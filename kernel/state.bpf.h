@@ -41,6 +41,11 @@ const volatile bool kernel_has_casts = false;	 /* bpf_rdonly_cast(): members are
 const volatile uint32_t kernel_wake_bytes = 1 << 20; /* so much in the ring wakes the reader */
 uint32_t kernel_pid_level = 0;			 /* of our pid namespace */
 
+const volatile bool kernel_has_mappings = false; /* the iterator over mappings */
+
+extern int bpf_iter_task_vma_new(struct bpf_iter_task_vma *it, struct task_struct *task, uint64_t addr) __ksym __weak;
+extern struct vm_area_struct *bpf_iter_task_vma_next(struct bpf_iter_task_vma *it) __ksym __weak;
+extern void bpf_iter_task_vma_destroy(struct bpf_iter_task_vma *it) __ksym __weak;
 extern void *bpf_rdonly_cast(const void *obj, uint32_t btf_id) __ksym __weak;
 
 /* A member of a struct of the kernel at an address, by a load where the kernel has a way for that. */
@@ -142,10 +147,12 @@ inlined struct task_state *state_of(struct task_struct *task)
 
 /* ---- records ---- */
 
+/* Wakes the reader if much has come, then once in a while until it has taken it: a wake-up costs an interrupt. */
 inlined uint64_t wake_flag(void)
 {
-	return bpf_ringbuf_query(&kernel_ring, BPF_RB_AVAIL_DATA) < kernel_wake_bytes ?
-		BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP;
+	if (bpf_ringbuf_query(&kernel_ring, BPF_RB_AVAIL_DATA) < kernel_wake_bytes)
+		return BPF_RB_NO_WAKEUP;
+	return bpf_ringbuf_query(&kernel_ring, BPF_RB_PROD_POS) % 65536 < 256 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
 inlined void count(bool dropped)
@@ -206,7 +213,7 @@ int handle_last(uint64_t file);
 /* The references to a file. */
 int64_t file_references(uint64_t file);
 
-/* Walks over open descriptors of the current process. */
+/* Walks over open descriptors of the current process, and the files that it has mapped. */
 enum walk_what {
 	WALK_EXIT,  /* all, at the end of the process: reports the handles that end */
 	WALK_EXEC,  /* those to close at exec: announces the handles that end */

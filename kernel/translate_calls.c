@@ -123,7 +123,7 @@ int translate_call(struct translate *translate, const struct wire_call *record)
 		arrange(&ev, record);
 		translate_push(translate, &ev, NULL, 0);
 	}
-	ended = op == OP_CLOSE ? record->handle : record->other;
+	ended = classes[record->head.call] == CLASS_DUP ? record->other : record->handle;
 	if (record->head.flags & WIRE_LAST)
 		translate_release(translate, ended, record->head.tid, record->head.time_ns + record->latency_ns);
 	return 0;

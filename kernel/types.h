@@ -131,6 +131,11 @@ struct vm_area_struct {
 	struct file *vm_file;
 };
 
+/* The iterator over mappings, since 6.7. */
+struct bpf_iter_task_vma {
+	uint64_t opaque[1];
+} __attribute__((aligned(8)));
+
 /* ---- processes ---- */
 
 struct mm_struct {
@@ -147,6 +152,7 @@ struct task_io_accounting {
 };
 
 struct signal_struct {
+	int nr_threads;
 	struct counter32 live;
 	int group_exit_code;
 	unsigned int flags;

@@ -8,9 +8,9 @@
  * that polls a ring for its owner has no fork that would make it ours: the ring's owner is known from its creation.
  */
 
-#include "calls.bpf.h"
+#include "data.bpf.h"
+#include "paths.bpf.h"
 #include "process.bpf.h"
-#include "state.bpf.h"
 
 enum {
 	URING_READV = 1,

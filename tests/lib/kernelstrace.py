@@ -66,8 +66,8 @@ def string(text):
 
 def file_of(text):
     """What -y shows behind a descriptor."""
-    match = re.match(r"(?:-?\d+|AT_FDCWD)<(.*)>$", text.split(" = ")[0])
-    return match and re.sub(r"\(deleted\)$", "", match[1])
+    match = re.match(r"(?:-?\d+|AT_FDCWD)<(.*?)(?: \(deleted\))?>(?:\(deleted\))?$", text.split(" = ")[0])
+    return match and match[1]
 
 
 def number(text):
@@ -310,7 +310,7 @@ def run(name, command, cwd, scratch, checks, recorder=()):
     prefix, out = scratch / f"{name}.strace", scratch / f"{name}.events"
     calls = ",".join(f"?{call}" for call in sorted(CALLS | dict.fromkeys(straced.CALLS.split(","))))
     done = subprocess.run(
-        [WORK / "kernel_events", "-o", out, *recorder, "strace", "-ff", "-ttt", "-y", "-v", "-s", "300000", "-e",
+        [WORK / "kernel_events", "-o", out, *recorder, "strace", "-ff", "-ttt", "-y", "-v", "-s", "4200", "-e",
          f"trace={calls}", "-e", "signal=none", "-o", prefix, *command],
         cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if done.returncode == 77:

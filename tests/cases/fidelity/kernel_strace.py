@@ -35,6 +35,21 @@ threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
 [t.join() for t in threads]
 """
 
+DEEP = """
+import os
+for i in range(300):
+    os.mkdir("deep")
+    os.chdir("deep")
+with open("bottom", "w") as f:
+    f.write("x")
+with open("bottom") as f:
+    f.read()
+os.chdir("..")
+with open("deep/bottom") as f:
+    f.read()
+os.unlink("deep/bottom")
+"""
+
 WORKLOADS = {
     "io": [WORK / "kernel_io"],
     "pipes": ["sh", "-c", "seq 1 3000 | sort -r | tee copy | head -n 5 >out 2>&1; wc -l <copy; ls /nonexistent || true"],
@@ -43,6 +58,12 @@ WORKLOADS = {
             "git -c user.name=x -c user.email=x@y commit -qm one && git mv f1 f4 && git status && git log -p"],
     "tar": ["sh", "-c", "mkdir -p d/e && for i in $(seq 50); do echo $i >d/e/$i; done && tar cf t.tar d && "
             "mkdir out && tar xf t.tar -C out && cp -r d d2 && grep -r 7 d2 && rm -rf d out"],
+    "places": ["sh", "-c", "mkdir -p a/b/c && echo x >a/b/c/f && exec 3<a/b/c/f && mv a/b a/z && cat a/z/c/f && cd a/z && "
+               "cat c/f <&3 && rm c/f && cat /dev/fd/3; mkdir gone && cd gone && rmdir ../gone && ls; cat ../c/f; exit 0"],
+    "mounts": ["unshare", "-m", "sh", "-c", "mkdir m n && mount -t tmpfs tmp m && echo 1 >m/f && mkdir m/d && "
+               "mount --bind m/d n && echo 2 >n/g && cat m/d/g n/g m/f && mount -t tmpfs over m && echo 3 >m/h && "
+               "cat m/h && umount m && cat m/f && mkdir m/etc && chroot m ls /; exit 0"],
+    "deep": ["python3", "-c", DEEP],
     "python": ["python3", "-c", THREADS],
 }
 

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef KERNEL_DATA_BPF_H
+#define KERNEL_DATA_BPF_H
+
+/* System calls that move data: how much was asked for, and where the data lay. */
+
+#include "call.bpf.h"
+
+#define RWF_APPEND 0x10
+
+struct vector {
+	uint64_t at;
+	uint64_t n;
+	uint64_t bytes;
+	bool compat;
+};
+
+static long add_part(uint32_t i, struct vector *vector)
+{
+	uint64_t len = 0;
+
+	if (vector->compat)
+		bpf_probe_read_user(&len, 4, (const void *)(vector->at + i * 8 + 4));
+	else
+		bpf_probe_read_user(&len, 8, (const void *)(vector->at + i * 16 + 8));
+	vector->bytes += len;
+	return 0;
+}
+
+inlined uint64_t vector_bytes(const struct task_state *state, const volatile struct call_row *row)
+{
+	struct vector vector = { .at = arg(state, row->length), .n = arg(state, row->length + 1),
+		.compat = state->flags & WIRE_COMPAT };
+
+	bpf_loop(vector.n > 1024 ? 0 : vector.n, add_part, &vector, 0);
+	return vector.bytes;
+}
+
+/* Where a write of a descriptor with O_APPEND landed: before the end. */
+inlined int64_t before_end(const struct task_state *state, int64_t result)
+{
+	return FIELD(inode, POINTER(file, state->file, f_inode), i_size) - result;
+}
+
+/*
+ * Where the data of a call without an offset lay.  The position at the end says it: at the entry another thread may have
+ * been at work with the same descriptor.  A device may leave its position as it is.
+ */
+inlined int64_t at_position(const struct task_state *state, int64_t result)
+{
+	int64_t after;
+
+	if (!state->file || !(FIELD(file, state->file, f_mode) & FMODE_LSEEK))
+		return -1;
+	after = FIELD(file, state->file, f_pos);
+	return result <= 0 || after == state->position ? state->position : after - result;
+}
+
+inlined bool appends(const struct task_state *state, const volatile struct call_row *row)
+{
+	if (!(row->how & HOW_WRITE) || !state->file)
+		return false;
+	return FIELD(file, state->file, f_flags) & O_APPEND || arg(state, row->flags) & RWF_APPEND;
+}
+
+inlined int64_t data_offset(const struct task_state *state, const volatile struct call_row *row, int64_t result)
+{
+	int64_t offset = offset_arg(state, row);
+
+	if (row->how & HOW_STREAM)
+		return -1;
+	if (!row->offset || (row->how & HOW_CURRENT && offset == -1))
+		return at_position(state, result);
+	return result > 0 && appends(state, row) ? before_end(state, result) : offset;
+}
+
+__noinline int leave_data(struct task_state *state, int64_t result)
+{
+	const volatile struct call_row *row;
+	struct wire_call *record;
+	uint64_t length;
+
+	if (!state)
+		return 0;
+	row = row_of(state);
+	length = row->how & HOW_VECTOR ? vector_bytes(state, row) : arg(state, row->length);
+	record = reserve(wire_call);
+	if (!record)
+		return 0;
+	fill_call(record, WIRE_CALL, state, result);
+	record->length = length;
+	record->offset = data_offset(state, row, result);
+	send_reserved(record);
+	return 0;
+}
+
+/* Where the data of one side of a transfer lay: at the offset that the program passed, which the kernel has advanced. */
+inlined int64_t transfer_offset(const struct task_state *state, uint64_t pointer, uint64_t file, int64_t result)
+{
+	int64_t offset = 0;
+	uint32_t size = state->flags & WIRE_COMPAT && state->call == CALL_sendfile ? 4 : 8;
+
+	if (result < 0)
+		result = 0;
+	if (pointer && bpf_probe_read_user(&offset, size, (const void *)pointer) == 0)
+		return offset - result;
+	if (!file || !(FIELD(file, file, f_mode) & FMODE_LSEEK))
+		return -1;
+	return FIELD(file, file, f_pos) - result;
+}
+
+__noinline int leave_transfer(struct task_state *state, int64_t result)
+{
+	const volatile struct call_row *row;
+	struct wire_call *record;
+	int64_t from, to;
+
+	if (!state)
+		return 0;
+	row = row_of(state);
+	from = transfer_offset(state, row->offset ? arg(state, row->offset) : 0, state->file, result);
+	to = transfer_offset(state, row->dir ? arg(state, row->dir) : 0, state->other_file, result);
+	record = reserve(wire_call);
+	if (!record)
+		return 0;
+	fill_call(record, WIRE_CALL, state, result);
+	record->handle = state->other_handle;
+	record->other = state->handle;
+	record->offset = to;
+	record->from = from;
+	send_reserved(record);
+	return 0;
+}
+
+#endif
