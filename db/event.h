@@ -79,6 +79,18 @@ enum event_kind {
  *            gave it, which starts at the directory node unless it is absolute (RENAME, LINK: path NUL new path, which
  *            starts at the directory other; SYMLINK: path NUL target).  other is the node that the path led to, where
  *            the kernel told it (OPEN, CREATE, TMPFILE, OPENDIR, and GETATTR by its result), else 0.
+ *
+ * Of a CALL:
+ *   LOOKUP aside    the kernel names a component: node, other and text as in a request.  node 0: text is the whole path of
+ *                   other ("pipe:[7]").
+ *   OPEN aside      a handle that was open before, or (FMODE_EXEC) a program that the kernel executes: no row.
+ *   RELEASE aside   the end of the handle: no row.  CLOSE: one descriptor is closed, and the handle may stay open.
+ *   READLINK        text: path NUL target, where the target is known
+ *   LINK            handle: the file of linkat(2) with AT_EMPTY_PATH; then the first path is empty
+ *   MMAP MUNMAP MSYNC  offset, length; flags: of MMAP, protection | flags of the mapping << 8; handle 0: not known
+ *   SENDFILE SPLICE COPY  handle: written; other: the handle that was read
+ *   PIPE SOCKET ACCEPT CONNECT  handle: the first new one, or that of the descriptor that was used
+ *   offset          -1 for pipes, sockets and character devices
  */
 enum event_form { FORM_REQUEST, FORM_CALL };
 

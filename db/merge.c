@@ -151,6 +151,7 @@ int merge_end(struct merge *merge)
 				    "'end_ns'))" /* sum() would overflow */
 				    " WHEN count(DISTINCT value) = 1 AND count(*) = count(value) "
 				    "THEN min(value)"
+				    " WHEN key = 'files' AND count(*) = count(value) THEN 'both'"
 				    " WHEN key = 'fidelity' THEN group_concat(DISTINCT value) END"
 				    " FROM facts GROUP BY key");
 

@@ -222,6 +222,11 @@ static int on_op(struct record *record, const struct event *ev, const char *text
 	return call_handler(record, &w);
 }
 
+static bool is_open(struct record *record, int64_t handle)
+{
+	return handles_find(record->handles, handle);
+}
+
 static int on_call(struct record *record, const struct event *ev, const char *text, size_t len)
 {
 	struct work w = begin_work(ev, text, len);
@@ -230,7 +235,7 @@ static int on_call(struct record *record, const struct event *ev, const char *te
 
 	if (ev->op == OP_LOOKUP)
 		return record_learn(record, &w);
-	if (ev->aside && ev->op == OP_OPEN && handles_find(record->handles, ev->u.op.handle))
+	if (ev->aside && is_open(record, ev->u.op.handle) == (ev->op == OP_OPEN))
 		return 0;
 	find_requester(record, &w);
 	r = record_resolve(record, &w, &places);

@@ -11,9 +11,9 @@ int record_node(struct record *record, const struct work *w)
 	struct node *node = record_node_of(record, w);
 	struct row row = { .path = { .recorded = true } };
 	struct file *file = node ? node_file(node) : NULL;
-	int r = record_node_path(record, w, node, &row.path);
+	int r = w->ev->aside ? 0 : record_node_path(record, w, node, &row.path);
 
-	if (r < 0)
+	if (r < 0 || w->ev->aside)
 		return r;
 	if (!row.path.recorded)
 		return record_put_excluded(record);

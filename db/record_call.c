@@ -30,8 +30,11 @@ static int walk_to(struct record *record, const struct work *w, bool second, enu
 {
 	struct walk_path path = { .path = second ? w->name2 : w->name,
 		.len = second ? w->name2_len : w->name_len,
-		.base = known_node(record, second ? w->op->other : w->op->node), .end = end,
-		.exists = w->ok, .is_known = !second && w->places->other, .time_ns = w->ev->time_ns };
+		.base = known_node(record, second ? w->op->other : w->op->node),
+		.end = end,
+		.exists = w->ok,
+		.is_known = !second && w->places->other,
+		.time_ns = w->ev->time_ns };
 
 	if (second && !w->name2)
 		path.path = "";
@@ -51,9 +54,12 @@ static void put_name(struct work *w, const struct place *place)
 static uint32_t made_type(const struct work *w)
 {
 	switch (w->ev->op) {
-	case OP_MKDIR: return S_IFDIR;
-	case OP_SYMLINK: return S_IFLNK;
-	default: return w->op->mode & S_IFMT ? w->op->mode & S_IFMT : S_IFREG;
+	case OP_MKDIR:
+		return S_IFDIR;
+	case OP_SYMLINK:
+		return S_IFLNK;
+	default:
+		return w->op->mode & S_IFMT ? w->op->mode & S_IFMT : S_IFREG;
 	}
 }
 
@@ -110,7 +116,8 @@ static int resolve_renamed(struct record *record, struct work *w, struct place *
 		return r;
 	if (is_moved_already(record, w, place, &to)) {
 		if (place->dir)
-			files_unbind(record->files, place->dir, place->name, place->len, false, w->ev->time_ns);
+			files_unbind(record->files, place->dir, place->name, place->len, false,
+				w->ev->time_ns);
 		w->places->moved = to.node;
 	} else if (w->ok) {
 		r = walk_fill(record->walkers[0], place, 0, w->ev->time_ns);
@@ -126,8 +133,8 @@ static int resolve_linked(struct record *record, struct work *w, struct place *p
 {
 	struct handle *h = w->op->handle ? handles_find(record->handles, w->op->handle) : NULL;
 	struct place to;
-	int r = walk_to(record, w, false, w->op->flags & AT_SYMLINK_FOLLOW ? WALK_FOLLOW : WALK_LINK,
-		place);
+	int r = walk_to(record, w, false,
+		w->op->flags & AT_SYMLINK_FOLLOW ? WALK_FOLLOW : WALK_LINK, place);
 
 	if (r == 0)
 		r = walk_to(record, w, true, WALK_PARENT, &to);
@@ -175,7 +182,8 @@ static int resolve_created(struct record *record, struct work *w, struct place *
 	places->other = node;
 	if (node && w->ok && node_name(node, &places->node, &w->name, &w->name_len))
 		return 0;
-	r = walk_to(record, w, false, w->op->flags & (O_EXCL | O_NOFOLLOW) ? WALK_LINK : WALK_FOLLOW, place);
+	r = walk_to(record, w, false,
+		w->op->flags & (O_EXCL | O_NOFOLLOW) ? WALK_LINK : WALK_FOLLOW, place);
 	put_name(w, place);
 	return r;
 }
@@ -208,8 +216,8 @@ static int name_result(struct record *record, struct work *w, const struct place
 
 static int resolve_file(struct record *record, struct work *w, struct place *place)
 {
-	enum walk_end end = w->op->flags & EVENT_NOFOLLOW || w->ev->op == OP_READLINK ? WALK_LINK
-										     : WALK_FOLLOW;
+	enum walk_end end =
+		w->op->flags & EVENT_NOFOLLOW || w->ev->op == OP_READLINK ? WALK_LINK : WALK_FOLLOW;
 	int r;
 
 	if (w->ev->op == OP_GETATTR && w->ok)
@@ -229,14 +237,29 @@ static int resolve_file(struct record *record, struct work *w, struct place *pla
 typedef int resolve(struct record *record, struct work *w, struct place *place);
 
 static resolve *const resolvers[OP_MAX] = {
-	[OP_MKDIR] = resolve_made,     [OP_MKNOD] = resolve_made,      [OP_SYMLINK] = resolve_made,
-	[OP_UNLINK] = resolve_removed, [OP_RMDIR] = resolve_removed,   [OP_RENAME] = resolve_renamed,
-	[OP_LINK] = resolve_linked,    [OP_OPEN] = resolve_opened,     [OP_OPENDIR] = resolve_opened,
-	[OP_CREATE] = resolve_created, [OP_TMPFILE] = resolve_unnamed, [OP_GETATTR] = resolve_file,
-	[OP_CHMOD] = resolve_file,     [OP_CHOWN] = resolve_file,      [OP_TRUNCATE] = resolve_file,
-	[OP_UTIMENS] = resolve_file,   [OP_READLINK] = resolve_file,   [OP_GETXATTR] = resolve_file,
-	[OP_SETXATTR] = resolve_file,  [OP_LISTXATTR] = resolve_file,  [OP_REMOVEXATTR] = resolve_file,
-	[OP_STATFS] = resolve_file,    [OP_ACCESS] = resolve_file,
+	[OP_MKDIR] = resolve_made,
+	[OP_MKNOD] = resolve_made,
+	[OP_SYMLINK] = resolve_made,
+	[OP_UNLINK] = resolve_removed,
+	[OP_RMDIR] = resolve_removed,
+	[OP_RENAME] = resolve_renamed,
+	[OP_LINK] = resolve_linked,
+	[OP_OPEN] = resolve_opened,
+	[OP_OPENDIR] = resolve_opened,
+	[OP_CREATE] = resolve_created,
+	[OP_TMPFILE] = resolve_unnamed,
+	[OP_GETATTR] = resolve_file,
+	[OP_CHMOD] = resolve_file,
+	[OP_CHOWN] = resolve_file,
+	[OP_TRUNCATE] = resolve_file,
+	[OP_UTIMENS] = resolve_file,
+	[OP_READLINK] = resolve_file,
+	[OP_GETXATTR] = resolve_file,
+	[OP_SETXATTR] = resolve_file,
+	[OP_LISTXATTR] = resolve_file,
+	[OP_REMOVEXATTR] = resolve_file,
+	[OP_STATFS] = resolve_file,
+	[OP_ACCESS] = resolve_file,
 };
 
 /* ---- names that are missing ---- */
@@ -246,7 +269,8 @@ static resolve *const resolvers[OP_MAX] = {
 static void forget_name(struct record *record, const struct work *w, struct place *place)
 {
 	if (place->guessed || resolvers[w->ev->op] == resolve_made ||
-		files_bound_since(record->files, place->dir, place->name, place->len, w->ev->time_ns) ||
+		files_bound_since(record->files, place->dir, place->name, place->len,
+			w->ev->time_ns) ||
 		files_is_late(place->node, w->ev->time_ns))
 		return;
 	files_unbind(record->files, place->dir, place->name, place->len, false, w->ev->time_ns);
@@ -282,7 +306,8 @@ static struct place *missing_place(struct work *w, struct place *place)
 
 int record_learn(struct record *record, const struct work *w)
 {
-	struct node *dir = known_node(record, w->op->node), *node = record_other_of(record, w), *there;
+	struct node *dir = known_node(record, w->op->node), *node = record_other_of(record, w),
+		    *there;
 	bool moves;
 	int r;
 
@@ -294,7 +319,8 @@ int record_learn(struct record *record, const struct work *w)
 		return 0;
 	node = files_adopt(record->files, dir, w->name, w->name_len, node);
 	there = files_resolve(record->files, dir, w->name, w->name_len);
-	if (there && there != node && node_file(there) == node_file(node) && !S_ISDIR(node_file(node)->mode))
+	if (there && there != node && node_file(there) == node_file(node) &&
+		!S_ISDIR(node_file(node)->mode))
 		node = there;
 	if (files_is_late(node, w->ev->time_ns))
 		return 0;
@@ -309,7 +335,8 @@ int record_learn(struct record *record, const struct work *w)
 /* The handle of these is new, or that of the file to link. */
 static bool is_of_new_handle(int op)
 {
-	return op == OP_OPEN || op == OP_OPENDIR || op == OP_CREATE || op == OP_TMPFILE || op == OP_LINK;
+	return op == OP_OPEN || op == OP_OPENDIR || op == OP_CREATE || op == OP_TMPFILE ||
+	       op == OP_LINK;
 }
 
 int record_resolve(struct record *record, struct work *w, struct places *places)

@@ -200,7 +200,8 @@ static int discover(struct state *s, const char *name, size_t len, struct node *
 	if (r == 0 && (S_ISDIR(found.mode) || S_ISLNK(found.mode)))
 		return bind_made(s->walker, s->at, name, len, &found, s->path->time_ns, ret_node);
 	if (s->path->exists)
-		return bind_unknown(s->walker, s->at, name, len, S_IFDIR, s->path->time_ns, ret_node);
+		return bind_unknown(s->walker, s->at, name, len, S_IFDIR, s->path->time_ns,
+			ret_node);
 	return 0;
 }
 
@@ -328,11 +329,13 @@ static int step(struct state *s, const char *name, size_t len, struct place *ret
 }
 
 /* A name at the end that leads to nothing known, of a call that succeeded. */
-static int find_end(struct state *s, const char *name, size_t len, bool follows, struct node **ret_node)
+static int find_end(struct state *s, const char *name, size_t len, bool follows,
+	struct node **ret_node)
 {
 	const struct walk_path *path = s->path;
 	struct event_node found = { 0 };
-	int r = follows || !path->is_known ? probe_name(s->walker, s->at, name, len, &found) : -ENOSYS;
+	int r = follows || !path->is_known ? probe_name(s->walker, s->at, name, len, &found)
+					   : -ENOSYS;
 
 	if (r == 0 && (!path->is_known || (follows && S_ISLNK(found.mode))))
 		return bind_made(s->walker, s->at, name, len, &found, path->time_ns, ret_node);
@@ -348,7 +351,8 @@ static int reach(struct state *s, const char *name, size_t len, struct node *nod
 	const char *last;
 	size_t last_len;
 
-	if (node_name(node, &dir, &last, &last_len) && dir == s->at && last_len == len && memcmp(last, name, len) == 0)
+	if (node_name(node, &dir, &last, &last_len) && dir == s->at && last_len == len &&
+		memcmp(last, name, len) == 0)
 		return 0;
 	return files_bind(s->walker->files, s->at, name, len, node, s->path->time_ns);
 }
@@ -403,7 +407,8 @@ int walk(struct walker *walker, const struct walk_path *path, struct place *ret)
 	int r = 0;
 
 	*ret = (struct place){ .name = "" };
-	s.at = path->len && path->path[0] == '/' ? files_node(walker->files, NODE_ROOT) : path->base;
+	s.at = path->len && path->path[0] == '/' ? files_node(walker->files, NODE_ROOT)
+						 : path->base;
 	if (!s.at || (path->len == 0 && !path->exists))
 		return 0;
 	while (r == 0 && !s.done) {
@@ -422,5 +427,6 @@ int walk_fill(struct walker *walker, struct place *place, uint32_t type, int64_t
 {
 	if (place->node || !place->dir || place->partial || place->len == 0)
 		return 0;
-	return bind_unknown(walker, place->dir, place->name, place->len, type, time_ns, &place->node);
+	return bind_unknown(walker, place->dir, place->name, place->len, type, time_ns,
+		&place->node);
 }

@@ -51,12 +51,12 @@ struct walk_path {
 };
 
 struct place {
-	struct node *dir; /* NULL: the path begins at an unknown directory, or is empty */
-	const char *name; /* not ended by NUL */
-	size_t len;	  /* 0: the path is that of dir, which has no name: the root */
+	struct node *dir;  /* NULL: the path begins at an unknown directory, or is empty */
+	const char *name;  /* not ended by NUL */
+	size_t len;        /* 0: the path is that of dir, which has no name: the root */
 	struct node *node; /* NULL: not known, or missing */
-	bool partial;	  /* name may have several components */
-	bool guessed;	  /* ".." was taken to lead back from an unknown name */
+	bool partial;      /* name may have several components */
+	bool guessed;      /* ".." was taken to lead back from an unknown name */
 };
 
 /* probe NULL: there is none.  0 or -ENOMEM. */

@@ -29,11 +29,12 @@ struct making {
 	size_t n_links;
 };
 
-/* Whether anything was written is not known where data passes unseen. */
+/* Whether anything was written is not known where data passes unseen.  If writes are counted, an assumed one is that of a
+ * mapping. */
 static int kinds_of(const struct graph_access *access)
 {
 	int kinds = access->kinds;
-	bool wrote = kinds & EDGE_RENAME || (kinds & EDGE_WRITE && access->nwrite != 0);
+	bool wrote = kinds & EDGE_RENAME || (kinds & EDGE_WRITE && (access->nwrite != 0 || access->assumed_out));
 
 	return (kinds & (EDGE_READ | EDGE_MAP) ? SIDE_READ : 0) |
 	       (kinds & EDGE_EXECUTE ? SIDE_EXECUTE : 0) | (wrote ? SIDE_WRITE : 0) |
@@ -48,11 +49,13 @@ static bool only_opens(const struct graph_access *access)
 	       !(access->kinds & (EDGE_READ | EDGE_RENAME | EDGE_DELETE));
 }
 
-/* Directories, and the fifo by which GNU Make 4.4 counts its jobs, which is there with -j only. */
+/* Directories, what has no place, and the fifo by which GNU Make 4.4 counts its jobs, which is there with -j only. */
 static bool is_no_data(const struct data *data)
 {
 	const char *base = data->path ? strrchr(data->path, '/') : NULL;
 
+	if (data_is_placeless(data))
+		return true;
 	return data->kind &&
 	       (strcmp(data->kind, "dir") == 0 || (strcmp(data->kind, "fifo") == 0 && base &&
 							  strncmp(base, "/GMfifo", 7) == 0));

@@ -98,6 +98,16 @@ static int add_file(struct workflow *w, const struct query *q)
 	return graph_add_file(w->graph, query_int(q, F_ID), data) < 0 ? -1 : 0;
 }
 
+bool data_is_placeless(const struct data *data)
+{
+	static const char *const kinds[] = { "socket", "char", "anon" };
+
+	for (size_t i = 0; data->kind && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(data->kind, kinds[i]) == 0)
+			return true;
+	return data->path && (strncmp(data->path, "pipe:[", 6) == 0 || strncmp(data->path, "memfd:", 6) == 0);
+}
+
 enum access_column {
 	A_PROCESS,
 	A_FILE,

@@ -37,6 +37,10 @@ struct data {
 	bool created, deleted;
 };
 
+/* Whether the data has no place in a tree of files: pipes, sockets, character devices, memory.  A mount does not see them,
+ * and their names have numbers by chance. */
+bool data_is_placeless(const struct data *data);
+
 /* A name that a process looked for, and that was not there. */
 struct ghost {
 	const char *path;

@@ -197,7 +197,7 @@ static int add_access(struct flow *flow, const struct graph_access *access)
 		      !(access->kinds & (EDGE_CREATE | EDGE_TRUNCATE | EDGE_MAP));
 	if (use.job == JOBS_NONE && access->nwrite == 0 && !directory)
 		use.job = find_reopened(flow, access, access->first_out_ns);
-	if (!data->path || (use.in_ns == GRAPH_NEVER && use.out_ns == GRAPH_NEVER &&
+	if (!data->path || data_is_placeless(data) || (use.in_ns == GRAPH_NEVER && use.out_ns == GRAPH_NEVER &&
 				   !(access->kinds & EDGE_DELETE)))
 		return 0;
 	path = get_path(flow, data);

@@ -97,7 +97,8 @@ FROM proc p WHERE p.exit_code <> 0 OR p.exit_signal IS NOT NULL GROUP BY 1, 2 OR
 		WHEN 30 THEN 'EROFS' WHEN 39 THEN 'ENOTEMPTY' WHEN 61 THEN 'ENODATA' WHEN 95 THEN 'ENOTSUP'
 		WHEN 122 THEN 'EDQUOT' ELSE 'errno ' || -o.result END AS error,
 	count(*) AS count, min(o.path) AS example
-FROM {op name result path | o.result < 0 AND NOT (o.name IN ('lookup', 'getattr', 'access', 'open')
+FROM {op name result path | o.result < 0 AND NOT (o.name IN ('lookup', 'getattr', 'access', 'open', 'opendir', 'readlink')
 	AND o.result IN (-2, -20) OR o.name IN ('getxattr', 'listxattr') AND o.result IN (-61, -95)
-	OR o.name = 'readlink' AND o.result = -22 OR o.name = 'ioctl' AND o.result = -25)} {joins o}
+	OR o.name = 'readlink' AND o.result = -22 OR o.name = 'ioctl' AND o.result = -25
+		OR o.name IN ('read', 'write', 'send', 'recv', 'accept', 'connect') AND o.result IN (-11, -115))} {joins o}
 {where o.start_ns | o.start_ns} GROUP BY {group}, o.result ORDER BY count DESC

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dag/stat/stat.h"
+#include "db/query.h"
 
 /* Numbers of errno are not the same everywhere; names are. */
 static void name_errors(struct table *table)
@@ -19,6 +20,8 @@ static void name_errors(struct table *table)
 
 static int fill(struct stat_run *run)
 {
+	const char *files = query_fact_text(run->db, "files");
+	bool calls = files && strcmp(files, "kernel") == 0;
 	int status = stat_rows(run, run->has_ops ? "errors" : "errors.ghosts", true);
 
 	if (status == 0)
@@ -27,10 +30,11 @@ static int fill(struct stat_run *run)
 		"search: a name was looked for that is not there, which is how programs search; "
 		"probe: something was tried that the file or the file system need not have; error: "
 		"all else.");
-	table_note(run->table,
-		"The path of a search is the first name on the way that is not there, which may be a directory of the "
-		"path that the program has named.");
-	if (run->has_files)
+	if (!calls)
+		table_note(run->table,
+			"The path of a search is the first name on the way that is not there, which may be a directory "
+			"of the path that the program has named.");
+	if (run->has_files && !calls)
 		table_note(run->table,
 			"Most errors EACCES (Permission denied), EEXIST, EISDIR, ENOTDIR, ELOOP, EXDEV, EPERM and EROFS are "
 			"not in the trace: the kernel finds them without a request to ftrac.  strace(1) shows them.");

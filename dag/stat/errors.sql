@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
 
 --- errors of op by command: operations that failed
-{with}SELECT CASE WHEN o.name IN ('lookup', 'getattr', 'access', 'open') AND o.result IN (-2, -20)
+{with}SELECT CASE WHEN o.name IN ('lookup', 'getattr', 'access', 'open', 'opendir', 'readlink') AND o.result IN (-2, -20)
 		THEN 'search' WHEN o.name IN ('getxattr', 'listxattr') AND o.result IN (-61, -95)
 		OR o.name = 'readlink' AND o.result = -22 OR o.name = 'ioctl' AND o.result = -25
+		OR o.name IN ('read', 'write', 'send', 'recv', 'accept', 'connect') AND o.result IN (-11, -115)
 		THEN 'probe' ELSE 'error' END AS kind,
 	o.name AS operation, -o.result AS errno, {keys}, o.path, count(*) AS count,
 	min(o.start_ns) AS first_ns

@@ -27,6 +27,7 @@ FUZZ_UNUSED static char *event_take(struct fuzz_bytes *bytes, struct event *even
 	if (event->kind == EVENT_OP) {
 		event->op %= OP_MAX;
 		event->via %= VIA_MAX;
+		event->form %= FORM_CALL + 1;
 		event->u.op.latency_ns %= LAST_NS;
 	}
 	event->time_ns %= LAST_NS;

@@ -7,6 +7,7 @@
 
 #include <sys/mman.h>
 
+#include "db/summary.h"
 #include "feed.h"
 
 enum { P = 10, Q = 20, R = 30 };
@@ -30,17 +31,19 @@ static uint64_t bare(struct feed *f, const char *text, uint32_t mode)
 
 static uint64_t open_aside(struct feed *f, pid_t tid, uint64_t node, uint32_t flags)
 {
-	struct event ev = OP_EVENT(f, tid, OP_OPEN, .other = node, .handle = ++f->last_handle, .flags = flags);
+	struct event ev = OP_EVENT(f, tid, OP_OPEN, .other = node, .handle = ++f->last_handle,
+		.flags = flags);
 
 	ev.aside = 1;
 	feed_call(f, ev, NULL, NULL);
 	return f->last_handle;
 }
 
-static void call_data(struct feed *f, pid_t tid, enum op op, uint64_t handle, int64_t offset, int64_t bytes)
+static void call_data(struct feed *f, pid_t tid, enum op op, uint64_t handle, int64_t offset,
+	int64_t bytes)
 {
-	feed_call_at(f, OP_EVENT(f, tid, op, .handle = handle, .offset = offset, .length = bytes < 0 ? 4096 : bytes,
-		.result = bytes));
+	feed_call_at(f, OP_EVENT(f, tid, op, .handle = handle, .offset = offset,
+				.length = bytes < 0 ? 4096 : bytes, .result = bytes));
 }
 
 /* ---- opens and closes ---- */
@@ -48,7 +51,8 @@ static void call_data(struct feed *f, pid_t tid, enum op op, uint64_t handle, in
 static void handle_ends_without_a_row_and_closes_have_one_each(void **state)
 {
 	struct feed *f = *state;
-	uint64_t h = feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY);
+	uint64_t h =
+		feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY);
 
 	feed_call_at(f, OP_EVENT(f, P, OP_DUP, .handle = h, .length = 4, .result = 4));
 	call_data(f, P, OP_READ, h, 0, 5);
@@ -56,11 +60,13 @@ static void handle_ends_without_a_row_and_closes_have_one_each(void **state)
 	call_data(f, P, OP_READ, h, 5, 4);
 	feed_call_at(f, OP_EVENT(f, P, OP_CLOSE, .handle = h));
 	feed_end_of(f, h);
-	assert_string_equal(ask(f, "SELECT name, path, offset, length, bytes, via, pieces FROM op ORDER BY id"),
+	assert_string_equal(ask(f, "SELECT name, path, offset, length, bytes, via, pieces FROM op "
+				   "ORDER BY id"),
 		"open|/a|NULL|NULL|NULL|NULL|NULL\ndup|/a|NULL|NULL|NULL|NULL|NULL\n"
 		"read|/a|0|5|5|direct|1\nclose|/a|NULL|NULL|NULL|NULL|NULL\n"
 		"read|/a|5|4|4|direct|1\nclose|/a|NULL|NULL|NULL|NULL|NULL");
-	assert_string_equal(ask(f, "SELECT path, fidelity, nread, bread, nseek, mapped, close_ns NOTNULL FROM handle"),
+	assert_string_equal(ask(f, "SELECT path, fidelity, nread, bread, nseek, mapped, close_ns "
+				   "NOTNULL FROM handle"),
 		"/a|call|2|9|0|0|1");
 }
 
@@ -68,8 +74,10 @@ static void unused_handle_assumes_nothing(void **state)
 {
 	struct feed *f = *state;
 
-	feed_end_of(f, feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY));
-	assert_string_equal(ask(f, "SELECT opens, nread, assumed, reads, writes FROM access"), "1|0|0|0|0");
+	feed_end_of(f,
+		feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY));
+	assert_string_equal(ask(f, "SELECT opens, nread, assumed, reads, writes FROM access"),
+		"1|0|0|0|0");
 }
 
 static void handle_of_before_is_no_open(void **state)
@@ -80,7 +88,20 @@ static void handle_of_before_is_no_open(void **state)
 	assert_int_equal(open_aside(f, Q, 1, O_RDONLY), h + 1);
 	call_data(f, P, OP_WRITE, h, 0, 5);
 	assert_string_equal(ask(f, "SELECT name FROM op"), "write");
-	assert_string_equal(ask(f, "SELECT process, opens, nwrite, truncated FROM access"), "1|0|1|0");
+	assert_string_equal(ask(f, "SELECT process, opens, nwrite, truncated FROM access"),
+		"1|0|1|0");
+}
+
+static void what_is_aside_has_no_row_even_if_it_is_not_known(void **state)
+{
+	struct feed *f = *state;
+
+	open_aside(f, P, 4711, O_RDONLY);
+	feed_end_of(f, 4711);
+	feed_name(f, 4711, "a", 1);
+	feed_name(f, NODE_ROOT, "a", 4711);
+	assert_string_equal(ask(f, "SELECT count(*) FROM op"), "0");
+	assert_string_equal(ask(f, "SELECT count(*) FROM handle"), "0");
 }
 
 static void program_is_executed(void **state)
@@ -89,7 +110,8 @@ static void program_is_executed(void **state)
 
 	feed_end_of(f, open_aside(f, P, named(f, "prog", S_IFREG | 0755, 9), FMODE_EXEC));
 	assert_string_equal(ask(f, "SELECT count(*) FROM op"), "0");
-	assert_string_equal(ask(f, "SELECT path, opens, executed, reads, writes FROM access"), "/prog|0|1|1|0");
+	assert_string_equal(ask(f, "SELECT path, opens, executed, reads, writes FROM access"),
+		"/prog|0|1|1|0");
 	assert_string_equal(ask(f, "SELECT exec, mapped FROM handle"), "1|NULL");
 }
 
@@ -97,8 +119,8 @@ static void things_without_a_path_have_their_text(void **state)
 {
 	struct feed *f = *state;
 	uint64_t pipe = bare(f, "pipe:[7]", S_IFIFO | 0600), out = open_aside(f, P, pipe, O_WRONLY),
-		 in = open_aside(f, Q, pipe, O_RDONLY), poll = open_aside(f, P, bare(f, "anon_inode:[eventpoll]", 0600),
-			 O_RDWR);
+		 in = open_aside(f, Q, pipe, O_RDONLY),
+		 poll = open_aside(f, P, bare(f, "anon_inode:[eventpoll]", 0600), O_RDWR);
 
 	for (int i = 0; i < 3; i++) {
 		call_data(f, P, OP_WRITE, out, -1, 5);
@@ -107,8 +129,10 @@ static void things_without_a_path_have_their_text(void **state)
 	feed_call_at(f, OP_EVENT(f, P, OP_CLOSE, .handle = poll));
 	assert_string_equal(ask(f, "SELECT path, kind, created, deleted FROM file WHERE id > 1"),
 		"pipe:[7]|fifo|0|0\nanon_inode:[eventpoll]|anon|0|0");
-	assert_string_equal(ask(f, "SELECT process, version, reads, writes, nread, nwrite FROM access WHERE file = 2 "
-		"ORDER BY process"), "1|1|0|1|0|3\n2|1|1|0|3|0");
+	assert_string_equal(ask(f, "SELECT process, version, reads, writes, nread, nwrite FROM "
+				   "access WHERE file = 2 "
+				   "ORDER BY process"),
+		"1|1|0|1|0|3\n2|1|1|0|3|0");
 	assert_string_equal(ask(f, "SELECT count(*) FROM name WHERE file > 1"), "0");
 }
 
@@ -122,7 +146,8 @@ static void what_a_device_takes_is_not_what_it_gives(void **state)
 	call_data(f, P, OP_WRITE, out, -1, 5);
 	call_data(f, Q, OP_READ, in, -1, 0);
 	call_data(f, P, OP_WRITE, out, -1, 5);
-	assert_string_equal(ask(f, "SELECT version, reads, writes FROM access ORDER BY version, process"),
+	assert_string_equal(ask(f, "SELECT version, reads, writes FROM access ORDER BY version, "
+				   "process"),
 		"1|0|0\n1|1|0\n2|0|1");
 	assert_string_equal(ask(f, "SELECT version FROM op WHERE name = 'write'"), "2\n2");
 }
@@ -135,8 +160,10 @@ static void name_is_made_before_its_inode_is_known(void **state)
 	uint64_t dir, node;
 
 	feed_call(f, OP_EVENT(f, P, OP_MKDIR, .node = NODE_ROOT, .mode = 0755), "d", NULL);
-	feed_call(f, OP_EVENT(f, P, OP_MKNOD, .node = NODE_ROOT, .mode = S_IFIFO | 0644), "/d/./p", NULL);
-	assert_string_equal(ask(f, "SELECT path, ino, dev, kind, size_first, created FROM file WHERE id > 1"),
+	feed_call(f, OP_EVENT(f, P, OP_MKNOD, .node = NODE_ROOT, .mode = S_IFIFO | 0644), "/d/./p",
+		NULL);
+	assert_string_equal(ask(f, "SELECT path, ino, dev, kind, size_first, created FROM file "
+				   "WHERE id > 1"),
 		"/d|NULL|NULL|dir|NULL|1\n/d/p|NULL|NULL|fifo|NULL|1");
 	dir = feed_node(f, S_IFDIR | 0755, 4096);
 	feed_name(f, NODE_ROOT, "d", dir);
@@ -145,7 +172,8 @@ static void name_is_made_before_its_inode_is_known(void **state)
 	feed_call(f, OP_EVENT(f, P, OP_UNLINK, .node = dir), "p", NULL);
 	assert_string_equal(ask(f, "SELECT id, path, ino, created, deleted FROM file WHERE id > 1"),
 		"2|/d|101|1|0\n3|/d/p|102|1|1");
-	assert_string_equal(ask(f, "SELECT name, path, file FROM op"), "mkdir|/d|2\nmknod|/d/p|3\nunlink|/d/p|3");
+	assert_string_equal(ask(f, "SELECT name, path, file FROM op"),
+		"mkdir|/d|2\nmknod|/d/p|3\nunlink|/d/p|3");
 	assert_string_equal(ask(f, "SELECT count(*) FROM name"), "2");
 }
 
@@ -154,10 +182,13 @@ static void file_never_seen_is_removed_and_moved(void **state)
 	struct feed *f = *state;
 
 	feed_call(f, OP_EVENT(f, P, OP_UNLINK, .node = NODE_ROOT), "x/y", NULL);
-	feed_call(f, OP_EVENT(f, P, OP_RENAME, .node = NODE_ROOT, .other = NODE_ROOT), "x/a", "../b");
-	assert_string_equal(ask(f, "SELECT path, ino, kind, deleted FROM file WHERE id > 1 ORDER BY id"),
+	feed_call(f, OP_EVENT(f, P, OP_RENAME, .node = NODE_ROOT, .other = NODE_ROOT), "x/a",
+		"../b");
+	assert_string_equal(ask(f, "SELECT path, ino, kind, deleted FROM file WHERE id > 1 ORDER "
+				   "BY id"),
 		"/x|NULL|dir|0\n/x/y|NULL|NULL|1\n/b|NULL|NULL|0");
-	assert_string_equal(ask(f, "SELECT name, path, path2, file FROM op"), "unlink|/x/y|NULL|3\nrename|/x/a|/b|4");
+	assert_string_equal(ask(f, "SELECT name, path, path2, file FROM op"),
+		"unlink|/x/y|NULL|3\nrename|/x/a|/b|4");
 }
 
 static void failed_call_has_the_path_asked_for(void **state)
@@ -165,13 +196,19 @@ static void failed_call_has_the_path_asked_for(void **state)
 	struct feed *f = *state;
 
 	named(f, "d", S_IFDIR | 0755, 0);
-	feed_call(f, OP_EVENT(f, P, OP_OPEN, .node = NODE_ROOT, .result = -ENOENT), "d/no/../such//file", NULL);
-	feed_call(f, OP_EVENT(f, P, OP_GETATTR, .node = NODE_ROOT, .result = -ENOENT), "d/no/x", NULL);
-	feed_call(f, OP_EVENT(f, P, OP_GETATTR, .node = NODE_ROOT, .result = -ENOENT), "d/no/x", NULL);
-	feed_call(f, OP_EVENT(f, P, OP_MKDIR, .node = NODE_ROOT, .result = -EACCES), "/d/new/", NULL);
+	feed_call(f, OP_EVENT(f, P, OP_OPEN, .node = NODE_ROOT, .result = -ENOENT),
+		"d/no/../such//file", NULL);
+	feed_call(f, OP_EVENT(f, P, OP_GETATTR, .node = NODE_ROOT, .result = -ENOENT), "d/no/x",
+		NULL);
+	feed_call(f, OP_EVENT(f, P, OP_GETATTR, .node = NODE_ROOT, .result = -ENOENT), "d/no/x",
+		NULL);
+	feed_call(f, OP_EVENT(f, P, OP_MKDIR, .node = NODE_ROOT, .result = -EACCES), "/d/new/",
+		NULL);
 	feed_call(f, OP_EVENT(f, P, OP_GETATTR, .node = NODE_ROOT, .result = -ENOENT), "", NULL);
-	assert_string_equal(ask(f, "SELECT name, path, result, file FROM op"), "open|/d/such/file|-2|NULL\n"
-		"getattr|/d/no/x|-2|NULL\ngetattr|/d/no/x|-2|NULL\nmkdir|/d/new|-13|NULL\ngetattr|NULL|-2|NULL");
+	assert_string_equal(ask(f, "SELECT name, path, result, file FROM op"),
+		"open|/d/such/file|-2|NULL\n"
+		"getattr|/d/no/x|-2|NULL\ngetattr|/d/no/x|-2|NULL\nmkdir|/d/"
+		"new|-13|NULL\ngetattr|NULL|-2|NULL");
 	assert_string_equal(ask(f, "SELECT process, path, count FROM ghost ORDER BY path"),
 		"1|/d/no/x|2\n1|/d/such/file|1");
 }
@@ -181,10 +218,14 @@ static void result_of_stat_is_what_the_name_leads_to(void **state)
 	struct feed *f = *state;
 	uint64_t node = feed_node(f, S_IFREG | 0644, 7);
 
-	feed_call(f, OP_EVENT(f, P, OP_GETATTR, .node = NODE_ROOT, .other = node, .flags = EVENT_NOFOLLOW), "a", NULL);
+	feed_call(f,
+		OP_EVENT(f, P, OP_GETATTR, .node = NODE_ROOT, .other = node,
+			.flags = EVENT_NOFOLLOW),
+		"a", NULL);
 	feed_call(f, OP_EVENT(f, Q, OP_CHMOD, .node = NODE_ROOT), "a", NULL);
 	assert_string_equal(ask(f, "SELECT path, ino FROM file WHERE id > 1"), "/a|101");
-	assert_string_equal(ask(f, "SELECT process, file, nmeta FROM access ORDER BY process"), "1|2|1\n2|2|1");
+	assert_string_equal(ask(f, "SELECT process, file, nmeta FROM access ORDER BY process"),
+		"1|2|1\n2|2|1");
 }
 
 static void symbolic_links_are_followed(void **state)
@@ -194,12 +235,15 @@ static void symbolic_links_are_followed(void **state)
 	named(f, "a", S_IFREG | 0644, 7);
 	feed_call(f, OP_EVENT(f, P, OP_SYMLINK, .node = NODE_ROOT), "l", "a");
 	feed_call(f, OP_EVENT(f, P, OP_CHMOD, .node = NODE_ROOT), "l", NULL);
-	feed_call(f, OP_EVENT(f, P, OP_CHOWN, .node = NODE_ROOT, .flags = EVENT_NOFOLLOW), "l", NULL);
+	feed_call(f, OP_EVENT(f, P, OP_CHOWN, .node = NODE_ROOT, .flags = EVENT_NOFOLLOW), "l",
+		NULL);
 	feed_call(f, OP_EVENT(f, P, OP_READLINK, .node = NODE_ROOT, .result = 1), "m", "l");
 	feed_call(f, OP_EVENT(f, P, OP_TRUNCATE, .node = NODE_ROOT, .length = 3), "m", NULL);
-	assert_string_equal(ask(f, "SELECT name, path, path2 FROM op"), "symlink|/l|a\nchmod|/a|NULL\nchown|/l|NULL\n"
+	assert_string_equal(ask(f, "SELECT name, path, path2 FROM op"),
+		"symlink|/l|a\nchmod|/a|NULL\nchown|/l|NULL\n"
 		"readlink|/m|NULL\ntruncate|/a|NULL");
-	assert_string_equal(ask(f, "SELECT path, kind FROM file WHERE kind = 'symlink'"), "/l|symlink\n/m|symlink");
+	assert_string_equal(ask(f, "SELECT path, kind FROM file WHERE kind = 'symlink'"),
+		"/l|symlink\n/m|symlink");
 }
 
 static void hard_link_is_known_by_the_name_that_was_opened(void **state)
@@ -228,14 +272,20 @@ static void lookup_of_the_new_name_may_come_before_the_rename(void **state)
 	feed_call(f, ev, "d", "e");
 	assert_string_equal(ask(f, "SELECT path, deleted FROM file WHERE id > 1"), "/b|0\n/e|0");
 	assert_string_equal(ask(f, "SELECT file, renamed, unlinked FROM access"), "2|1|0\n3|1|0");
-	assert_string_equal(ask(f, "SELECT path FROM name WHERE to_ns IS NULL ORDER BY path"), "/b\n/e");
+	assert_string_equal(ask(f, "SELECT path FROM name WHERE to_ns IS NULL ORDER BY path"),
+		"/b\n/e");
 }
 
 static void inode_number_with_another_generation_is_another_file(void **state)
 {
 	struct feed *f = *state;
-	struct event ev = { .kind = EVENT_NODE, .u.node = { .id = 50, .dev = 8, .ino = 7, .mode = S_IFREG,
-		.nlink = 1, .generation = 3 } };
+	struct event ev = { .kind = EVENT_NODE,
+		.u.node = { .id = 50,
+			.dev = 8,
+			.ino = 7,
+			.mode = S_IFREG,
+			.nlink = 1,
+			.generation = 3 } };
 
 	feed(f, &ev, NULL, 0);
 	feed_name(f, NODE_ROOT, "a", 50);
@@ -256,16 +306,20 @@ static void inode_number_with_another_generation_is_another_file(void **state)
 static void sockets_and_copies_move_data(void **state)
 {
 	struct feed *f = *state;
-	uint64_t file = feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY);
+	uint64_t file =
+		feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY);
 	uint64_t s = open_aside(f, P, bare(f, "socket:[7]", S_IFSOCK | 0777), O_RDWR);
 
 	feed_call_at(f, OP_EVENT(f, P, OP_CONNECT, .handle = s));
 	call_data(f, P, OP_SEND, s, -1, 5);
 	call_data(f, P, OP_RECV, s, -1, -EAGAIN);
 	call_data(f, P, OP_RECV, s, -1, 6);
-	feed_call_at(f, OP_EVENT(f, P, OP_SENDFILE, .handle = s, .other = file, .offset = -1, .length = 20, .result = 9));
-	assert_string_equal(ask(f, "SELECT name, offset, length, bytes, result FROM op WHERE file = 3 ORDER BY id"),
-		"connect|NULL|NULL|NULL|0\nsend|NULL|5|5|5\nrecv|NULL|4096|NULL|-11\nrecv|NULL|6|6|6\n"
+	feed_call_at(f, OP_EVENT(f, P, OP_SENDFILE, .handle = s, .other = file, .offset = -1,
+				.length = 20, .result = 9));
+	assert_string_equal(ask(f, "SELECT name, offset, length, bytes, result FROM op WHERE file "
+				   "= 3 ORDER BY id"),
+		"connect|NULL|NULL|NULL|0\nsend|NULL|5|5|5\nrecv|NULL|4096|NULL|-11\nrecv|NULL|6|6|"
+		"6\n"
 		"sendfile|NULL|20|9|9");
 	assert_string_equal(ask(f, "SELECT path, nread, bread, nwrite, bwrite FROM handle"),
 		"/a|1|9|0|0\nsocket:[7]|1|6|2|14");
@@ -276,31 +330,61 @@ static void sockets_and_copies_move_data(void **state)
 static void mapping_reads_and_a_shared_writable_one_writes(void **state)
 {
 	struct feed *f = *state;
-	uint64_t a = feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY);
+	uint64_t a =
+		feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY);
 	uint64_t b = feed_call_open(f, Q, NODE_ROOT, "b", named(f, "b", S_IFREG | 0644, 9), O_RDWR);
 
 	feed_call_at(f, OP_EVENT(f, P, OP_MMAP, .handle = a, .offset = 4096, .length = 8192,
-		.flags = PROT_READ | PROT_EXEC | MAP_PRIVATE << 8));
-	feed_call_at(f, OP_EVENT(f, Q, OP_MMAP, .handle = b, .length = 9, .flags = PROT_WRITE | MAP_SHARED << 8));
+				.flags = PROT_READ | PROT_EXEC | MAP_PRIVATE << 8));
+	feed_call_at(f, OP_EVENT(f, Q, OP_MMAP, .handle = b, .length = 9,
+				.flags = PROT_WRITE | MAP_SHARED << 8));
 	feed_call_at(f, OP_EVENT(f, Q, OP_MUNMAP, .length = 9, .offset = -1));
 	feed_end_of(f, b);
-	assert_string_equal(ask(f, "SELECT process, mapped, assumed_read, assumed_write, reads, writes, nread, nwrite "
-		"FROM access ORDER BY process"), "1|1|0|0|1|0|0|0\n2|0|0|1|0|1|0|0");
+	assert_string_equal(ask(f, "SELECT process, mapped, assumed_read, assumed_write, reads, "
+				   "writes, nread, nwrite "
+				   "FROM access ORDER BY process"),
+		"1|1|0|0|1|0|0|0\n2|0|0|1|0|1|0|0");
 	assert_string_equal(ask(f, "SELECT mapped FROM handle"), "1\n1");
 	assert_string_equal(ask(f, "SELECT last_out_ns - %lld > 0 FROM access WHERE process = 2",
-		EPOCH_NS + f->now - START_NS - STEP), "1");
-	assert_string_equal(ask(f, "SELECT name, offset, length, bytes FROM op WHERE name LIKE 'm%%map'"),
+				    EPOCH_NS + f->now - START_NS - STEP),
+		"1");
+	assert_string_equal(ask(f, "SELECT name, offset, length, bytes FROM op WHERE name LIKE "
+				   "'m%%map'"),
 		"mmap|NULL|NULL|NULL\nmmap|NULL|NULL|NULL\nmunmap|NULL|NULL|NULL");
-	assert_string_equal(ask(f, "SELECT name, path, offset, length, protection, shared FROM mapping"),
+	assert_string_equal(ask(f, "SELECT name, path, offset, length, protection, shared FROM "
+				   "mapping"),
 		"mmap|/a|4096|8192|r-x|0\nmmap|/b|0|9|-w-|1\nmunmap|NULL|NULL|9|NULL|NULL");
 	assert_int_equal(record_counts(f->record).mapped_bytes, 8201);
+}
+
+static void summary_without_a_mount_counts_calls(void **state)
+{
+	struct feed *f = *state;
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(store_put_meta(f->store, "files", V_STR("kernel")), 0);
+	assert_int_equal(store_put_meta(f->store, "bytes_recorded", V_INT(5000)), 0);
+	assert_int_equal(store_put_meta(f->store, "bytes_kernel", V_INT(6000)), 0);
+	assert_int_equal(store_put_meta(f->store, "bytes_mapped", V_INT(7000)), 0);
+	feed_flush(f);
+	assert_int_equal(summary_print(f->db, out), 0);
+	fclose(out);
+	assert_non_null(strstr(text, "5.00 kB in recorded calls, of 6.00 kB that the processes moved in all; "
+				     "7.00 kB of files mapped, of which the accesses are not seen\n"));
+	assert_null(strstr(text, "mount"));
+	free(text);
 }
 
 static void tier_of_processes_is_kernel(void **state)
 {
 	struct feed *f = *state;
 
-	feed_process(f, EVENT_FORK, (struct event_process){ .pid = 40, .ppid = P, .tid = 40, .tier = TIER_KERNEL }, 0, NULL);
+	feed_process(f, EVENT_FORK,
+		(struct event_process){ .pid = 40, .ppid = P, .tid = 40, .tier = TIER_KERNEL }, 0,
+		NULL);
 	assert_string_equal(ask(f, "SELECT tier FROM process WHERE pid = 40"), "kernel");
 }
 
@@ -313,7 +397,7 @@ struct twin {
 	bool calls;
 	unsigned seed;
 	uint64_t dirs[2], nodes[FILES], handles[3][FILES]; /* of each process */
-	unsigned place[FILES];	 /* of a node: its directory and name */
+	unsigned place[FILES];                             /* of a node: its directory and name */
 	int64_t positions[3][FILES];
 };
 
@@ -376,8 +460,8 @@ static void move_data(struct twin *t, unsigned p, unsigned i)
 {
 	bool writes = t->positions[p][i] == O_RDWR && pick(t, 2);
 	int64_t offset = pick(t, 3) * 10;
-	struct event ev = OP_EVENT(t->f, 10 * (pid_t)(p + 1), writes ? OP_WRITE : OP_READ, .handle = t->handles[p][i],
-		.offset = offset, .length = 10, .result = 10);
+	struct event ev = OP_EVENT(t->f, 10 * (pid_t)(p + 1), writes ? OP_WRITE : OP_READ,
+		.handle = t->handles[p][i], .offset = offset, .length = 10, .result = 10);
 
 	if (t->handles[p][i] && t->calls)
 		feed_call_at(t->f, ev);
@@ -399,12 +483,18 @@ static void make_one(struct twin *t, unsigned p, unsigned i, unsigned place)
 	t->handles[p][i] = ++t->f->last_handle;
 	if (t->calls) {
 		feed_name(t->f, dir, name, t->nodes[i]);
-		feed_call(t->f, OP_EVENT(t->f, 10 * (pid_t)(p + 1), OP_CREATE, .node = NODE_ROOT, .other = t->nodes[i],
-			.handle = t->handles[p][i], .flags = O_RDWR | O_CREAT, .mode = 0644), path, NULL);
+		feed_call(t->f,
+			OP_EVENT(t->f, 10 * (pid_t)(p + 1), OP_CREATE, .node = NODE_ROOT,
+				.other = t->nodes[i], .handle = t->handles[p][i],
+				.flags = O_RDWR | O_CREAT, .mode = 0644),
+			path, NULL);
 	} else {
 		t->f->now += STEP; /* of the name */
-		feed_op(t->f, OP_EVENT(t->f, 10 * (pid_t)(p + 1), OP_CREATE, .node = dir, .other = t->nodes[i],
-			.handle = t->handles[p][i], .flags = O_RDWR | O_CREAT, .mode = 0644), name);
+		feed_op(t->f,
+			OP_EVENT(t->f, 10 * (pid_t)(p + 1), OP_CREATE, .node = dir,
+				.other = t->nodes[i], .handle = t->handles[p][i],
+				.flags = O_RDWR | O_CREAT, .mode = 0644),
+			name);
 	}
 	t->positions[p][i] = O_RDWR;
 }
@@ -418,7 +508,8 @@ static void remove_one(struct twin *t, unsigned p, unsigned i)
 	path_of(t, t->place[i], path);
 	name_of(t->place[i], name);
 	if (t->calls)
-		feed_call(t->f, OP_EVENT(t->f, 10 * (pid_t)(p + 1), OP_UNLINK, .node = NODE_ROOT), path, NULL);
+		feed_call(t->f, OP_EVENT(t->f, 10 * (pid_t)(p + 1), OP_UNLINK, .node = NODE_ROOT),
+			path, NULL);
 	else
 		feed_unlink(t->f, 10 * (pid_t)(p + 1), t->dirs[t->place[i] % 2], name);
 	for (unsigned q = 0; q < 3; q++)
@@ -438,10 +529,13 @@ static void move_one(struct twin *t, unsigned p, unsigned i, unsigned place)
 	name_of(t->place[i], name);
 	name_of(place, name2);
 	if (t->calls)
-		feed_call(t->f, OP_EVENT(t->f, 10 * (pid_t)(p + 1), OP_RENAME, .node = t->dirs[0],
-			.other = NODE_ROOT), path[0] == '/' ? path : path + 3, path2);
+		feed_call(t->f,
+			OP_EVENT(t->f, 10 * (pid_t)(p + 1), OP_RENAME, .node = t->dirs[0],
+				.other = NODE_ROOT),
+			path[0] == '/' ? path : path + 3, path2);
 	else
-		feed_rename(t->f, 10 * (pid_t)(p + 1), t->dirs[t->place[i] % 2], name, t->dirs[place % 2], name2, 0);
+		feed_rename(t->f, 10 * (pid_t)(p + 1), t->dirs[t->place[i] % 2], name,
+			t->dirs[place % 2], name2, 0);
 	for (unsigned q = 0; q < 3 && other < FILES; q++)
 		close_one(t, q, other);
 	if (other < FILES)
@@ -456,7 +550,10 @@ static void shorten_one(struct twin *t, unsigned p, unsigned i)
 
 	path_of(t, t->place[i], path);
 	if (t->nodes[i] && t->calls)
-		feed_call(t->f, OP_EVENT(t->f, 10 * (pid_t)(p + 1), OP_TRUNCATE, .node = NODE_ROOT, .length = size), path, NULL);
+		feed_call(t->f,
+			OP_EVENT(t->f, 10 * (pid_t)(p + 1), OP_TRUNCATE, .node = NODE_ROOT,
+				.length = size),
+			path, NULL);
 	else if (t->nodes[i])
 		feed_truncate(t->f, 10 * (pid_t)(p + 1), t->nodes[i], size);
 }
@@ -479,13 +576,29 @@ static void play(struct twin *t, unsigned seed, bool calls)
 		unsigned p = pick(t, 3), i = pick(t, FILES), place = pick(t, 8);
 
 		switch (pick(t, 12)) {
-		case 0: case 1: make_one(t, p, i, place); break;
-		case 2: case 3: open_one(t, p, i); break;
-		case 4: close_one(t, p, i); break;
-		case 5: remove_one(t, p, i); break;
-		case 6: move_one(t, p, i, place); break;
-		case 7: shorten_one(t, p, i); break;
-		default: move_data(t, p, i); break;
+		case 0:
+		case 1:
+			make_one(t, p, i, place);
+			break;
+		case 2:
+		case 3:
+			open_one(t, p, i);
+			break;
+		case 4:
+			close_one(t, p, i);
+			break;
+		case 5:
+			remove_one(t, p, i);
+			break;
+		case 6:
+			move_one(t, p, i, place);
+			break;
+		case 7:
+			shorten_one(t, p, i);
+			break;
+		default:
+			move_data(t, p, i);
+			break;
 		}
 	}
 }
@@ -498,20 +611,24 @@ static void assert_same(const char *requests, const char *calls)
 	for (; requests[n] && requests[n] == calls[n]; n++)
 		line = requests[n] == '\n' ? n + 1 : line;
 	if (requests[n] != calls[n])
-		fail_msg("requests: %.*s, calls: %.*s", (int)strcspn(requests + line, "\n"), requests + line,
-			(int)strcspn(calls + line, "\n"), calls + line);
+		fail_msg("requests: %.*s, calls: %.*s", (int)strcspn(requests + line, "\n"),
+			requests + line, (int)strcspn(calls + line, "\n"), calls + line);
 }
 
 static const char *const same[] = {
-	"SELECT process, file, version, path, opens, nread, bread, nwrite, bwrite, created, truncated, renamed, unlinked, "
-	"emptied, reads - assumed_read, writes, first_in_ns * (NOT assumed_read), first_out_ns, last_out_ns "
+	"SELECT process, file, version, path, opens, nread, bread, nwrite, bwrite, created, "
+	"truncated, renamed, unlinked, "
+	"emptied, reads - assumed_read, writes, first_in_ns * (NOT assumed_read), first_out_ns, "
+	"last_out_ns "
 	"FROM access WHERE process NOTNULL ORDER BY 1, 2, 3",
 	"SELECT id, path, created, deleted, size_first, size_last FROM file ORDER BY id",
 	/* The kernel names a new file before the event of its creation. */
 	"SELECT file, path, to_ns FROM name WHERE file > 3 ORDER BY 1, from_ns",
-	"SELECT id, process, file, path, flags, mode, open_ns, close_ns, nread, bread, nwrite, bwrite, nseek, "
+	"SELECT id, process, file, path, flags, mode, open_ns, close_ns, nread, bread, nwrite, "
+	"bwrite, nseek, "
 	"sequential_reads, consecutive_writes FROM handle ORDER BY id",
-	"SELECT handle, process, version, nread, bwrite, nseek, first_read_ns, last_write_ns FROM use ORDER BY 1, 2, 3",
+	"SELECT handle, process, version, nread, bwrite, nseek, first_read_ns, last_write_ns FROM "
+	"use ORDER BY 1, 2, 3",
 };
 
 static void both_forms_of_a_workload_mean_the_same(void **state)
@@ -545,6 +662,7 @@ int main(void)
 		TEST(handle_ends_without_a_row_and_closes_have_one_each),
 		TEST(unused_handle_assumes_nothing),
 		TEST(handle_of_before_is_no_open),
+		TEST(what_is_aside_has_no_row_even_if_it_is_not_known),
 		TEST(program_is_executed),
 		TEST(things_without_a_path_have_their_text),
 		TEST(what_a_device_takes_is_not_what_it_gives),
@@ -558,6 +676,7 @@ int main(void)
 		TEST(inode_number_with_another_generation_is_another_file),
 		TEST(sockets_and_copies_move_data),
 		TEST(mapping_reads_and_a_shared_writable_one_writes),
+		TEST(summary_without_a_mount_counts_calls),
 		TEST(tier_of_processes_is_kernel),
 		cmocka_unit_test(both_forms_of_a_workload_mean_the_same),
 	};

@@ -23,7 +23,10 @@ struct world {
 	struct temp temp;
 	char top[PATH_MAX]; /* as the kernel names it */
 	unsigned seed;
-	struct { uint64_t ino, node; uint32_t generation; } nodes[8192];
+	struct {
+		uint64_t ino, node;
+		uint32_t generation;
+	} nodes[8192];
 	size_t n_nodes;
 	struct sent sent[8192];
 	size_t n_sent;
@@ -43,9 +46,15 @@ static unsigned pick(struct world *w, unsigned n)
 /* File systems use inode numbers again.  The time of birth stands for the generation. */
 static uint64_t node_of(struct world *w, const struct statx *st)
 {
-	uint32_t generation = st->stx_btime.tv_nsec ^ st->stx_btime.tv_sec << 20 | 1;
-	struct event ev = { .kind = EVENT_NODE, .u.node = { .dev = 8, .ino = st->stx_ino, .mode = st->stx_mode,
-		.nlink = st->stx_nlink, .size = (int64_t)st->stx_size, .mount = 1, .generation = generation } };
+	uint32_t generation = (st->stx_btime.tv_nsec ^ (uint32_t)(st->stx_btime.tv_sec << 20)) | 1;
+	struct event ev = { .kind = EVENT_NODE,
+		.u.node = { .dev = 8,
+			.ino = st->stx_ino,
+			.mode = st->stx_mode,
+			.nlink = st->stx_nlink,
+			.size = (int64_t)st->stx_size,
+			.mount = 1,
+			.generation = generation } };
 
 	for (size_t i = 0; i < w->n_nodes; i++)
 		if (w->nodes[i].ino == st->stx_ino && w->nodes[i].generation == generation)
@@ -87,7 +96,9 @@ static uint64_t send_path(struct world *w, const char *path)
 	snprintf(text, sizeof(text), "%s", path);
 	for (name = strtok_r(text, "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
 		len += snprintf(prefix + len, sizeof(prefix) - len, "/%s", name);
-		assert_int_equal(statx(AT_FDCWD, prefix, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &st), 0);
+		assert_int_equal(statx(AT_FDCWD, prefix, AT_SYMLINK_NOFOLLOW,
+					 STATX_BASIC_STATS | STATX_BTIME, &st),
+			0);
 		node = node_of(w, &st);
 		if (!is_sent(w, dir, name, node))
 			feed_name(w->f, dir, name, node);
@@ -114,8 +125,10 @@ static void pick_path(struct world *w, char *out, size_t size)
 		unsigned what = pick(w, 12);
 		const char *name = what == 0 ? "." : what < 3 ? ".." : pick_name(w);
 
-		len += snprintf(out + len, size - len, "%s%s", name, i > 1 ? what == 5 ? "//" : "/"
-									       : what == 6 ? "/" : "");
+		len += snprintf(out + len, size - len, "%s%s", name,
+			i > 1       ? what == 5 ? "//" : "/"
+			: what == 6 ? "/"
+				    : "");
 	}
 }
 
@@ -161,7 +174,8 @@ static int pick_base(struct world *w, uint64_t *ret_node)
 			fd = -1;
 		}
 		if (fd < 0 && pick(w, 2))
-			fd = open(w->top, O_PATH | O_DIRECTORY), snprintf(real, sizeof(real), "%s", w->top);
+			fd = open(w->top, O_PATH | O_DIRECTORY),
+			snprintf(real, sizeof(real), "%s", w->top);
 	}
 	*ret_node = send_path(w, real);
 	return fd;
@@ -207,9 +221,12 @@ static void change(struct world *w)
 		return;
 	}
 	switch (what) {
-	case 0: case 1: case 2:
+	case 0:
+	case 1:
+	case 2:
 		r = outcome(mkdirat(dir, path, 0700));
-		made(w, OP_EVENT(w->f, P, OP_MKDIR, .node = base, .result = r, .mode = 0700), path, NULL);
+		made(w, OP_EVENT(w->f, P, OP_MKDIR, .node = base, .result = r, .mode = 0700), path,
+			NULL);
 		break;
 	case 3:
 		r = outcome(symlinkat(more, dir, path));
@@ -217,11 +234,15 @@ static void change(struct world *w)
 		break;
 	case 4:
 		r = outcome(mknodat(dir, path, S_IFREG | 0600, 0));
-		made(w, OP_EVENT(w->f, P, OP_MKNOD, .node = base, .result = r, .mode = S_IFREG | 0600), path, NULL);
+		made(w,
+			OP_EVENT(w->f, P, OP_MKNOD, .node = base, .result = r,
+				.mode = S_IFREG | 0600),
+			path, NULL);
 		break;
 	case 5:
 		r = outcome(unlinkat(dir, path, 0));
-		feed_call(w->f, OP_EVENT(w->f, P, OP_UNLINK, .node = base, .result = r), path, NULL);
+		feed_call(w->f, OP_EVENT(w->f, P, OP_UNLINK, .node = base, .result = r), path,
+			NULL);
 		break;
 	case 6:
 		r = outcome(unlinkat(dir, path, AT_REMOVEDIR));
@@ -233,11 +254,15 @@ static void change(struct world *w)
 			break;
 		unlinkat(dir2, more, 0); /* by one form only: see below */
 		r = outcome(linkat(dir, path, dir2, more, 0));
-		feed_call(w->f, OP_EVENT(w->f, P, OP_LINK, .node = base, .other = base2, .result = r), path, more);
+		feed_call(w->f,
+			OP_EVENT(w->f, P, OP_LINK, .node = base, .other = base2, .result = r), path,
+			more);
 		break;
 	default:
 		r = outcome((int)syscall(SYS_renameat2, dir, path, dir2, more, 0));
-		feed_call(w->f, OP_EVENT(w->f, P, OP_RENAME, .node = base, .other = base2, .result = r), path, more);
+		feed_call(w->f,
+			OP_EVENT(w->f, P, OP_RENAME, .node = base, .other = base2, .result = r),
+			path, more);
 	}
 	if (dir2 >= 0)
 		close(dir2);
@@ -267,7 +292,9 @@ static void look(struct world *w)
 	close(fd);
 	if (pick(w, 3) == 0)
 		send_path(w, real);
-	feed_call(w->f, OP_EVENT(w->f, P, OP_CHMOD, .node = base, .flags = follow ? 0 : EVENT_NOFOLLOW), path, NULL);
+	feed_call(w->f,
+		OP_EVENT(w->f, P, OP_CHMOD, .node = base, .flags = follow ? 0 : EVENT_NOFOLLOW),
+		path, NULL);
 	w->len += snprintf(w->expected + w->len, sizeof(w->expected) - w->len, "%s%s|%llu",
 		w->checks++ ? "\n" : "", real, (unsigned long long)st.st_ino);
 }
@@ -275,22 +302,29 @@ static void look(struct world *w)
 /* The inode number of a file need not be known. */
 static void compare(struct world *w)
 {
-	const char *got = ask(w->f, "SELECT o.path, f.ino FROM op o LEFT JOIN file f ON f.id = o.file "
-		"WHERE name = 'chmod' ORDER BY o.id"), *want = w->expected;
+	const char *got = ask(w->f,
+			   "SELECT o.path, f.ino FROM op o LEFT JOIN file f ON f.id = o.file "
+			   "WHERE name = 'chmod' ORDER BY o.id"),
+		   *want = w->expected;
 
 	while (*want && *got) {
-		size_t n = strcspn(want, "|"), end = strcspn(want, "\n"), got_end = strcspn(got, "\n");
+		size_t n = strcspn(want, "|"), end = strcspn(want, "\n"),
+		       got_end = strcspn(got, "\n");
 
-		if (strncmp(want, got, n + 1) != 0 || (got_end - n - 1 != 4 && (got_end != end || strncmp(want, got, end))) ||
-			(got_end - n - 1 == 4 && strncmp(got + n + 1, "NULL", 4) != 0 && strncmp(want, got, end)))
-			fail_msg("the kernel finds %.*s, the record %.*s", (int)end, want, (int)got_end, got);
+		if (strncmp(want, got, n + 1) != 0 ||
+			(got_end - n - 1 != 4 && (got_end != end || strncmp(want, got, end))) ||
+			(got_end - n - 1 == 4 && strncmp(got + n + 1, "NULL", 4) != 0 &&
+				strncmp(want, got, end)))
+			fail_msg("the kernel finds %.*s, the record %.*s", (int)end, want,
+				(int)got_end, got);
 		want += end + (want[end] == '\n');
 		got += got_end + (got[got_end] == '\n');
 	}
 	assert_string_equal(want, got);
 }
 
-static int look_now(void *arg, const char *path, struct event_node *ret_node, char *target, size_t size)
+static int look_now(void *arg, const char *path, struct event_node *ret_node, char *target,
+	size_t size)
 {
 	struct world *w = arg;
 	struct stat st;
@@ -299,8 +333,12 @@ static int look_now(void *arg, const char *path, struct event_node *ret_node, ch
 	w->probes++;
 	if (lstat(path, &st) < 0)
 		return -errno;
-	*ret_node = (struct event_node){ .dev = 8, .ino = st.st_ino, .mode = st.st_mode, .size = st.st_size,
-		.nlink = st.st_nlink, .mount = 1 };
+	*ret_node = (struct event_node){ .dev = 8,
+		.ino = st.st_ino,
+		.mode = st.st_mode,
+		.size = st.st_size,
+		.nlink = st.st_nlink,
+		.mount = 1 };
 	n = S_ISLNK(st.st_mode) ? readlink(path, target, size - 1) : 0;
 	target[n > 0 ? n : 0] = '\0';
 	return 0;
@@ -308,7 +346,9 @@ static int look_now(void *arg, const char *path, struct event_node *ret_node, ch
 
 static void run(struct world *w, unsigned seed, bool probe)
 {
-	const struct record_options options = { .ops = true, .probe = probe ? look_now : NULL, .probe_arg = w };
+	const struct record_options options = {
+		.ops = true, .probe = probe ? look_now : NULL, .probe_arg = w
+	};
 	const char *top = realpath(w->temp.dir, w->top);
 
 	assert_non_null(top);
