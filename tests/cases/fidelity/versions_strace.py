@@ -230,7 +230,13 @@ def in_trace(mount, top, account, here):
         edges.update((pid, name, version, what) for what, is_so in (("read", reads), ("write", writes))
                      if is_so)
     gone = mount.sql("SELECT path FROM file WHERE kind = 'file' AND deleted AND path GLOB ?", f"{top}/*")
-    return edges, collections.Counter(path[len(f"{top}/"):] for path, in gone)
+    return edges, collections.Counter(path[len(f"{top}/"):] for path, in gone), unknown(mount, top)
+
+
+def unknown(mount, top):
+    """Deleted by a system call that alone shows them: it does not tell what kind of file that was."""
+    gone = mount.sql("SELECT path FROM file WHERE kind IS NULL AND deleted AND path GLOB ?", f"{top}/*")
+    return collections.Counter(path[len(f"{top}/"):] for path, in gone)
 
 
 def trace(prefix_of_command, here, script):
@@ -268,7 +274,8 @@ def check_flow(checks, base, seed, files):
     wanted = collections.Counter((pid, min(file.names or [file.path])[len(here) + 1:], version, what)
                                  for pid, file, version, what in account.edges if file not in out)
     gone = collections.Counter(file.path[len(here) + 1:] for file in account.all if file.deleted)
-    edges, deleted = in_trace(mount, top, account, here)
+    edges, deleted, of_no_kind = in_trace(mount, top, account, here)
+    deleted += (gone - deleted) & of_no_kind
     edges = collections.Counter({edge: n for edge, n in edges.items() if edge[1] not in names})
     wanted = collections.Counter({edge: n for edge, n in wanted.items() if edge[1] not in names})
     before = checks.failed
