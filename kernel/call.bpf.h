@@ -69,6 +69,14 @@ inlined uint64_t length_arg(const struct task_state *state, const volatile struc
 	return wide_arg(state, row->length, row->how & HOW_WIDER);
 }
 
+inlined void remember_file(struct task_state *state, uint64_t file, uint64_t inode, uint64_t handle)
+{
+	state->cached_file = file;
+	state->cached_inode = inode;
+	state->cached_handle = handle;
+	state->cached_epoch = kernel_epoch;
+}
+
 inlined void take_file(struct task_state *state, uint64_t file)
 {
 	uint64_t inode = file ? POINTER(file, file, f_inode) : 0;
@@ -77,12 +85,8 @@ inlined void take_file(struct task_state *state, uint64_t file)
 	state->handle = 0;
 	if (!file)
 		return;
-	if (state->cached_file != file || state->cached_inode != inode || state->cached_epoch != kernel_epoch) {
-		state->cached_handle = handle_of(file, inode, state->tid);
-		state->cached_file = file;
-		state->cached_inode = inode;
-		state->cached_epoch = kernel_epoch;
-	}
+	if (state->cached_file != file || state->cached_inode != inode || state->cached_epoch != kernel_epoch)
+		remember_file(state, file, inode, handle_of(file, inode, state->tid));
 	state->handle = state->cached_handle;
 }
 

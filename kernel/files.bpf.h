@@ -37,13 +37,12 @@ inlined void end_former(uint64_t file)
 		send_handle(WIRE_RELEASE, 0, former->handle, 0, 0);
 }
 
-inlined struct open_file make(uint64_t file)
+inlined struct open_file make(uint64_t file, uint64_t name)
 {
-	struct open_file new = { 0 };
+	struct open_file new = { .name = name };
 
 	end_former(file);
 	new.inode = POINTER(file, file, f_inode);
-	new.name = name_of(POINTER(file, file, f_path.dentry), POINTER(file, file, f_path.mnt));
 	new.handle = next_id();
 	bpf_map_update_elem(&kernel_files, &file, &new, BPF_ANY);
 	__sync_fetch_and_add(&kernel_epoch, 1);
@@ -52,22 +51,15 @@ inlined struct open_file make(uint64_t file)
 
 inlined uint64_t make_and_report(uint64_t file, int32_t tid)
 {
-	struct open_file new = make(file);
+	struct open_file new = make(file, name_of_file(file));
 
 	send_handle(WIRE_HANDLE, tid, new.handle, new.name, file);
 	return new.handle;
 }
 
-__noinline uint64_t handle_make(uint64_t file)
+__noinline uint64_t handle_make(uint64_t file, uint64_t name)
 {
-	return make(file).handle;
-}
-
-__noinline uint64_t file_name(uint64_t file)
-{
-	struct open_file *known = bpf_map_lookup_elem(&kernel_files, &file);
-
-	return known ? known->name : 0;
+	return make(file, name).handle;
 }
 
 __noinline uint64_t handle_report(uint64_t file, int32_t tid)

@@ -18,7 +18,8 @@
  *                        to execute it (flag FMODE_EXEC, and RELEASE behind it)
  *   RELEASE aside        the last descriptor of the handle is closed, by any process of the command
  *   FORK THREAD EXEC BEFORE FIGURES EXIT   tier TIER_KERNEL; the figures are those of single threads
- * Events come in the order in which the calls ended.
+ * Events come in the order in which the calls ended.  FIGURES and EXIT of a thread come when it is switched away for the
+ * last time, some 100 us after its end, whose time they have; those of a process after those of its threads.
  *
  * Not recorded: calls that never end, because the thread ends inside of them (exit(2) itself, a successful execve(2),
  * which is an EXEC).  A call that a signal interrupts has the result -EINTR, also if the kernel then starts it again.

@@ -5,6 +5,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +186,8 @@ int programs_attach(struct programs *programs, struct failure *failure)
 void programs_detach(struct programs *programs)
 {
 	kernel_bpf__detach(programs->object);
+	/* waits until no processor is inside of a program any more */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 void programs_destroy(struct programs *programs)

@@ -285,8 +285,11 @@ int names_add(struct names *names, const struct wire_name *record, size_t text_l
 {
 	char text[sizeof(record->text) + 32];
 	int len = text_of(record, text_len, text, sizeof(text));
-	struct name *name = new_name(record, text, len);
+	struct name *name;
 
+	if (record->parent >= record->id) /* so that no name is above itself */
+		return -EBADMSG;
+	name = new_name(record, text, len);
 	if (!name)
 		return -ENOMEM;
 	name->node = node_of(names, record);

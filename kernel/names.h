@@ -22,7 +22,8 @@ struct wire_name;
 int names_create(struct ring *ring, struct names **ret_names);
 void names_destroy(struct names *names);
 
-/* Pushes NODE, if the node is new, and LOOKUP, unless the name is no more.  0 or -ENOMEM: the name stays unknown. */
+/* Pushes NODE, if the node is new, and LOOKUP, unless the name is no more.  0; -EBADMSG or -ENOMEM: the
+ * name stays unknown. */
 int names_add(struct names *names, const struct wire_name *record, size_t text_len);
 
 /* What stat(2) says of a file. */

@@ -54,7 +54,7 @@ __noinline uint64_t base_of(struct task_state *state, int dir, uint32_t is_absol
 	if (dir == AT_FDCWD)
 		return cwd_name(state, task);
 	file = file_at(task, dir);
-	return file ? name_of(POINTER(file, file, f_path.dentry), POINTER(file, file, f_path.mnt)) : 0;
+	return name_of_file(file);
 }
 
 inlined int dir_of(const struct task_state *state, uint32_t i)
@@ -171,15 +171,16 @@ struct how_of_openat2 {
 	uint64_t flags, mode;
 };
 
-inlined void put_opened(struct wire_path *record, int fd)
+inlined void put_opened(struct wire_path *record, struct task_state *state, int fd)
 {
 	uint64_t file = file_at(bpf_get_current_task_btf(), fd);
 
 	if (!file)
 		return;
-	record->call.handle = handle_make(file);
-	record->name = file_name(file);
+	record->name = name_of_file(file);
+	record->call.handle = handle_make(file, record->name);
 	record->file_mode = FIELD(file, file, f_mode);
+	remember_file(state, file, POINTER(file, file, f_inode), record->call.handle);
 }
 
 __noinline int leave_open(struct task_state *state, int64_t result)
@@ -203,7 +204,7 @@ __noinline int leave_open(struct task_state *state, int64_t result)
 	}
 	put_path(record, state, row);
 	if (result >= 0)
-		put_opened(record, result);
+		put_opened(record, state, result);
 	send_path(record);
 	return 0;
 }

@@ -155,11 +155,6 @@ inlined uint32_t send_text(int32_t tid, enum wire_text_part part, uint64_t from,
 	return pieces.len;
 }
 
-inlined uint64_t name_of_file(uint64_t file)
-{
-	return file ? name_of(POINTER(file, file, f_path.dentry), POINTER(file, file, f_path.mnt)) : 0;
-}
-
 struct found_file {
 	uint64_t file;
 };
@@ -199,6 +194,31 @@ inlined void fill_script(struct wire_exec *record, struct linux_binprm *program,
 		name_of(number(task->fs->pwd.dentry), number(task->fs->pwd.mnt));
 }
 
+inlined uint64_t parent_group(uint64_t node)
+{
+	if (bpf_core_field_exists(struct kernfs_node, __parent))
+		return POINTER(kernfs_node, node, __parent);
+	return POINTER(kernfs_node___old, node, parent);
+}
+
+inlined void fill_cgroups(struct wire_exec *record, struct task_struct *task)
+{
+	uint64_t node = number(task->cgroups->dfl_cgrp->kn), parent;
+
+	record->n_cgroups = 0;
+	for (uint32_t i = 0; i < WIRE_CGROUPS; i++) {
+		parent = parent_group(node);
+		if (!parent) {
+			record->n_cgroups = i;
+			return;
+		}
+		if (bpf_probe_read_kernel_str(record->cgroups[i], WIRE_CGROUP_NAME,
+			    (const void *)POINTER(kernfs_node, node, name)) >= WIRE_CGROUP_NAME)
+			return;
+		node = parent;
+	}
+}
+
 inlined void fill_names(struct wire_exec *record, struct task_struct *task, uint64_t file)
 {
 	uint64_t code = first_code(task);
@@ -227,6 +247,7 @@ int BPF_PROG(kernel_executed, struct task_struct *task, int old_pid, struct linu
 		WIRE_ENVIRON_MOST);
 	fill_names(record, task, number(program->file));
 	fill_script(record, program, task);
+	fill_cgroups(record, task);
 	fill_figures(&record->before, number(task), state);
 	record->handles = __sync_fetch_and_add(&kernel_next_id, 3);
 	record->uid = task->cred->euid.val;

@@ -199,11 +199,14 @@ inlined void head_now(struct wire_head *head, enum wire_type type, int32_t tid)
 /* names.bpf.h: the id of the name at a place, which is sent if it is new, with its parents.  0: unknown. */
 uint64_t name_of(uint64_t dentry, uint64_t mnt);
 
+inlined uint64_t name_of_file(uint64_t file)
+{
+	return file ? name_of(POINTER(file, file, f_path.dentry), POINTER(file, file, f_path.mnt)) : 0;
+}
+
 /* files.bpf.h */
-/* A handle for a file that was opened now: replaces what the address meant.  Its id. */
-uint64_t handle_make(uint64_t file);
-/* The name of a file that has a handle. */
-uint64_t file_name(uint64_t file);
+/* A handle for a file that was opened now, by that name: replaces what the address meant.  Its id. */
+uint64_t handle_make(uint64_t file, uint64_t name);
 /* A handle for a file that was opened now, but not by a path; reports it.  Its id. */
 uint64_t handle_report(uint64_t file, int32_t tid);
 /* The handle of a file; one that is not known is reported as open already. */

@@ -57,6 +57,12 @@ static enum op op_of(const struct wire_call *record)
 		classes[record->head.call] == CLASS_FCNTL ? op_of_fcntl(record->flags) : ops[record->head.call];
 }
 
+/* The time after a and until b, whatever the numbers are. */
+static int64_t between(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)b - (uint64_t)a);
+}
+
 static uint64_t node_of(const struct translate *translate, uint64_t id)
 {
 	const struct handle *handle = id ? translate_handle(translate, id) : NULL;
@@ -125,7 +131,8 @@ int translate_call(struct translate *translate, const struct wire_call *record)
 	}
 	ended = classes[record->head.call] == CLASS_DUP ? record->other : record->handle;
 	if (record->head.flags & WIRE_LAST)
-		translate_release(translate, ended, record->head.tid, record->head.time_ns + record->latency_ns);
+		translate_release(translate, ended, record->head.tid, 
+			(int64_t)((uint64_t)record->head.time_ns + (uint64_t)record->latency_ns));
 	return 0;
 }
 
@@ -306,7 +313,7 @@ static int path_pending(struct translate *translate, const struct wire_path *rec
 static int path_result(struct translate *translate, struct wire_path *path, const struct wire_reaped *reaped)
 {
 	path->call.result = reaped->result;
-	path->call.latency_ns = reaped->head.time_ns - path->call.head.time_ns;
+	path->call.latency_ns = between(path->call.head.time_ns, reaped->head.time_ns);
 	path->call.handle = reaped->handle;
 	path->call.other = 0;
 	path->name = reaped->name;
@@ -324,7 +331,7 @@ int translate_result(struct translate *translate, struct pending *pending, const
 		r = path_result(translate, pending->path, reaped);
 	} else {
 		ev->u.op.result = reaped->result;
-		ev->u.op.latency_ns = reaped->head.time_ns - ev->time_ns;
+		ev->u.op.latency_ns = between(ev->time_ns, reaped->head.time_ns);
 		translate_push(translate, ev, NULL, 0);
 	}
 	free(pending->path);

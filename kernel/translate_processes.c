@@ -16,38 +16,46 @@
 
 /* ---- what was used ---- */
 
+/* No figure is larger, so that sums of them fit. */
+static int64_t sane(uint64_t figure)
+{
+	const uint64_t most = UINT64_C(1) << 56;
+
+	return figure < most ? figure : most;
+}
+
 /*
  * The kernel counts user and system time by ticks, and the sum exactly; wait4(2) divides the exact sum in proportion of
  * the ticks, and so do we.
  */
 static void put_times(struct figures *figures, const struct wire_figures *from)
 {
-	uint64_t ticks = from->utime_ns + from->stime_ns;
-	uint64_t stime = ticks ? (uint64_t)((unsigned __int128)from->run_ns * from->stime_ns / ticks) : 0;
+	int64_t run = sane(from->run_ns), ticks = sane(from->utime_ns) + sane(from->stime_ns);
+	int64_t stime = ticks ? (int64_t)((__int128)run * sane(from->stime_ns) / ticks) : 0;
 
-	figures_set(figures, FIGURE_CPU, from->run_ns);
-	figures_set(figures, FIGURE_UTIME, from->run_ns - stime);
+	figures_set(figures, FIGURE_CPU, run);
+	figures_set(figures, FIGURE_UTIME, run - stime);
 	figures_set(figures, FIGURE_STIME, stime);
 }
 
 static struct figures figures_of(const struct wire_figures *from)
 {
 	struct figures figures = { 0 };
-	int64_t page = sysconf(_SC_PAGESIZE);
+	uint64_t page = sysconf(_SC_PAGESIZE);
 
 	put_times(&figures, from);
 	if (from->peak_vm_pages)
-		figures_set(&figures, FIGURE_VMPEAK, from->peak_vm_pages * page);
+		figures_set(&figures, FIGURE_VMPEAK, sane(from->peak_vm_pages * page));
 	if (from->maxrss_pages)
-		figures_set(&figures, FIGURE_RSSPEAK, from->maxrss_pages * page);
-	figures_set(&figures, FIGURE_READ_CHAR, from->read_char);
-	figures_set(&figures, FIGURE_WRITE_CHAR, from->write_char);
-	figures_set(&figures, FIGURE_READ_BYTES, from->read_bytes);
-	figures_set(&figures, FIGURE_WRITE_BYTES, from->write_bytes);
-	figures_set(&figures, FIGURE_MINFLT, from->minflt);
-	figures_set(&figures, FIGURE_MAJFLT, from->majflt);
-	figures_set(&figures, FIGURE_NVCSW, from->nvcsw);
-	figures_set(&figures, FIGURE_NIVCSW, from->nivcsw);
+		figures_set(&figures, FIGURE_RSSPEAK, sane(from->maxrss_pages * page));
+	figures_set(&figures, FIGURE_READ_CHAR, sane(from->read_char));
+	figures_set(&figures, FIGURE_WRITE_CHAR, sane(from->write_char));
+	figures_set(&figures, FIGURE_READ_BYTES, sane(from->read_bytes));
+	figures_set(&figures, FIGURE_WRITE_BYTES, sane(from->write_bytes));
+	figures_set(&figures, FIGURE_MINFLT, sane(from->minflt));
+	figures_set(&figures, FIGURE_MAJFLT, sane(from->majflt));
+	figures_set(&figures, FIGURE_NVCSW, sane(from->nvcsw));
+	figures_set(&figures, FIGURE_NIVCSW, sane(from->nivcsw));
 	return figures;
 }
 
@@ -287,6 +295,21 @@ static void put_environ(struct translate *translate, struct parts *parts, struct
 			wanted ? (int64_t)options->keep_environ(text->bytes[WIRE_ENVIRON], wanted, options->arg) : 0);
 }
 
+static void put_cgroup(struct parts *parts, const struct wire_exec *record)
+{
+	char path[WIRE_CGROUPS * (WIRE_CGROUP_NAME + 1)];
+	size_t len = 0;
+
+	for (uint32_t i = record->n_cgroups <= WIRE_CGROUPS ? record->n_cgroups : 0; i-- > 0;) {
+		size_t name_len = strnlen(record->cgroups[i], WIRE_CGROUP_NAME);
+
+		path[len++] = '/';
+		memcpy(path + len, record->cgroups[i], name_len);
+		len += name_len;
+	}
+	put_part(parts, path, len ? (int64_t)len : -1);
+}
+
 static int put_parts(struct translate *translate, struct parts *parts, struct exec_text *text,
 	const struct wire_exec *record)
 {
@@ -297,7 +320,7 @@ static int put_parts(struct translate *translate, struct parts *parts, struct ex
 	put_environ(translate, parts, text, record->environ_len);
 	for (int i = 0; i < 3; i++)
 		put_path(translate, parts, record->standard[i]);
-	put_part(parts, NULL, -1); /* PROCESS_CGROUP */
+	put_cgroup(parts, record);
 	return parts->error;
 }
 

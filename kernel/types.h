@@ -178,6 +178,23 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct kernfs_node {
+	const char *name;
+	struct kernfs_node *__parent; /* since 6.15 */
+};
+
+struct kernfs_node___old {
+	struct kernfs_node *parent;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
 struct task_struct {
 #if defined(__TARGET_ARCH_x86)
 	struct thread_info thread_info;
@@ -199,6 +216,7 @@ struct task_struct {
 	char comm[16];
 	struct fs_struct *fs;
 	struct files_struct *files;
+	struct css_set *cgroups;
 	struct signal_struct *signal;
 	struct task_io_accounting ioac;
 };

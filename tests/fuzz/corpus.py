@@ -123,11 +123,43 @@ HOSTILE_LINES = [
     b"PRAGMA user_version = 99", b"CREATE INDEX i ON files (id, load_extension('x'))",
     b"UPDATE processes SET parent = (SELECT max(id) FROM processes) + 1 - id",
     b"DELETE FROM meta", b"DELETE FROM processes", b"INSERT INTO meta VALUES ('start_ns', 'x')"]
+
+
+def record(kind, rest, call=0, flags=0):
+    """A record of kernel/wire.h behind its length."""
+    text = struct.pack("=BBHiq", kind, flags, call, 7, 100) + rest
+    return struct.pack("=H", len(text)) + text
+
+
+def kernel_name(number, parent, flags, text):
+    return record(1, struct.pack("=QQQqIIIIIiI", number, parent, 9 + number, 0, 5, 1, 0o40755, 1, 0, 1, len(text)) + text,
+                  flags=flags)
+
+
+def kernel_call(kind, call, flags=0, tail=b""):
+    return record(kind, struct.pack("=qqQQqQII", 3, 3, 50, 0, 0, 10, 0, 0) + tail, call, flags)
+
+
+def kernel_path(call, flags=0, text=b"name\0", second=b"other\0"):
+    return kernel_call(6, call, flags, struct.pack("=QQQQqIIIHH", 1, 1, 2, 9, 0, 1, 0, 1, len(text), len(second)) + text + second)
+
+
+KERNEL = kernel_name(1, 0, 1, b"/") + kernel_name(2, 1, 0, b"name") + kernel_name(3, 0, 2, b"")
+KERNEL_CALLS = b"".join(kernel_path(call) for call in range(90, 146)) + \
+    b"".join(kernel_call(5, call, 1) for call in range(1, 90))
+KERNEL_PROCESSES = record(9, struct.pack("=ii", 7, 1)) + record(10, struct.pack("=II", 2, 0) + b"a\0") + \
+    record(4, struct.pack("=QQII", 50, 2, 0, 0)) + record(11, struct.pack("=iiIIQQQQQQII", 7, 7, 0, 0, 2, 2, 1, 2, 2, 2, 2, 0) +
+                                                           bytes(1500)) + \
+    record(12, bytes(16 + 104)) + record(13, bytes(16 + 104))
+
 CORPUS = {name: [text.encode() for text in texts] for name, texts in TEXTS.items()} | {
     "connector": [connector(0, 0), connector(1, 10, 10, 20, 20) + connector(2, 20, 20),
                   connector(0x80000000, 20, 20, 256, 17)],
     "taskstats": [b"\3" + genetlink(taskstats(v, n)) for v, n in VERSIONS] +
                  [b"\3" + genetlink(taskstats(16, 560), taskstats(0, 560, True))],
+    "translate": [KERNEL + KERNEL_CALLS, KERNEL + KERNEL_PROCESSES,
+                  KERNEL + kernel_call(7, 1) + record(8, struct.pack("=QQqQQII", 0, 3, 5, 0, 0, 0, 0)) +
+                  kernel_path(100, flags=8)],
     "events": [STREAM, b"\0" + STREAM[1:]],
     "writer": [b"\3" + LONG, b"\x80" + LONG, b"\7" + LONG],
     # Each command once, of a trace that is whole, and of one with a damage.

@@ -175,15 +175,27 @@ static size_t keep_all(char *vars, size_t len, void *arg)
 	return len;
 }
 
-static void put_counts(const struct kernel *kernel)
+/* Records that kernel_sync() has left behind: there should be none. */
+static uint64_t behind(struct kernel *kernel)
+{
+	struct kernel_totals before, after;
+
+	kernel_count(kernel, &before, NULL, 0);
+	kernel_sync(kernel);
+	kernel_count(kernel, &after, NULL, 0);
+	return before.all.submitted > after.received + after.all.dropped ?
+		before.all.submitted - after.received - after.all.dropped : 0;
+}
+
+static void put_counts(const struct kernel *kernel, uint64_t unsynced)
 {
 	struct kernel_totals totals;
 	struct kernel_counts counts[256];
 	int n = kernel_count(kernel, &totals, counts, 256);
 
 	fprintf(out, "counts\tsubmitted=%" PRIu64 " dropped=%" PRIu64 " received=%" PRIu64 " failed=%" PRIu64 " missed=%" PRIu64
-		" spooled=%" PRIu64 " events=%lu", totals.all.submitted, totals.all.dropped, totals.received, totals.failed,
-		totals.missed, totals.spooled, events);
+		" spooled=%" PRIu64 " events=%lu unsynced=%" PRIu64, totals.all.submitted, totals.all.dropped, totals.received, totals.failed,
+		totals.missed, totals.spooled, events, unsynced);
 	for (int i = 0; i < n && i < 256; i++)
 		fprintf(out, " %d=%" PRIu64 "-%" PRIu64, i, counts[i].submitted, counts[i].dropped);
 	putc('\n', out);
@@ -201,6 +213,7 @@ int main(int argc, char **argv)
 	struct kernel *kernel;
 	struct failure failure = { 0 };
 	pthread_t thread;
+	uint64_t unsynced;
 	int go, status, c;
 
 	out = stdout;
@@ -227,10 +240,11 @@ int main(int argc, char **argv)
 	if (write(go, "x", 1) != 1)
 		return 125;
 	waitpid(options.pid, &status, 0);
+	unsynced = behind(kernel);
 	kernel_finish(kernel);
 	atomic_store(&over, true);
 	pthread_join(thread, NULL);
-	put_counts(kernel);
+	put_counts(kernel, unsynced);
 	kernel_destroy(kernel);
 	ring_destroy(ring);
 	fclose(out);

@@ -48,6 +48,7 @@ def complete():
     print(f"complete: {reads} reads, {counts}")
     checks.equal("each read is there", reads - text.count("\t832\t0\t0\t") >= 2 * READS and reads < 2 * READS + 20, True)
     checks.equal("nothing is dropped", counts["dropped"], 0)
+    checks.equal("a sync leaves nothing behind", counts["unsynced"], 0)
     checks.equal("processors add up", (sum(a for a, _ in per_cpu), sum(b for _, b in per_cpu)),
                  (counts["submitted"], counts["dropped"]))
 
