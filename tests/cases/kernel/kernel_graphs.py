@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # serial: programs in the kernel slow all system calls of the machine
+# seconds: 10
 """The same workflow by a mount and recorded in the kernel: the graphs are the same, inside of the directory of the run.
 
 A mount has the operations of a directory alone, the kernel all: --scope restricts it.

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # serial: programs in the kernel slow all system calls of the machine
+# seconds: 30
+# long: --kills 100
 """ftrac run --files kernel and procmon --files kernel: what the command sees, signals, ends, kills, options.
 
 kernel_run.py [--kills N]: ftrac is killed N times (default: 6).
@@ -181,6 +183,29 @@ def options(checks, place, base):
     checks.equal("--processes kernel with a mount", done.returncode, 125)
 
 
+READS = "import os; open('begun', 'w').write('x'); fd = os.open('/dev/zero', 0); [os.read(fd, 1) for i in range(1500000)]"
+
+
+def dropped(checks, place, base):
+    """ftrac is stopped until the kernel's buffer is full: what was dropped is counted and said."""
+    for options, status in (((), 0), (("--strict",), 125)):
+        (base / "begun").unlink(missing_ok=True)
+        child = subprocess.Popen([*place.command(*options), "sh", "-c", f'python3 -c "{READS}"; echo end >end'], cwd=base,
+                                 stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        wait_for(base / "begun")
+        child.send_signal(signal.SIGSTOP)
+        wait_for(base / "end")
+        (base / "end").unlink()
+        child.send_signal(signal.SIGCONT)
+        said = child.communicate(timeout=120)[1]
+        facts = {key: place.fact(f"kernel_{key}") for key in ("submitted", "received", "dropped")}
+        checks.check(f"{options}: the kernel dropped records", facts["dropped"] > 1000, facts)
+        checks.equal(f"{options}: submitted", facts["submitted"], facts["received"] + facts["dropped"])
+        checks.check(f"{options}: ops_lost", place.fact("ops_lost") >= facts["dropped"])
+        checks.check(f"{options}: the summary names it", f"the kernel dropped {facts['dropped']} of" in said, said)
+        checks.equal(f"{options}: status", child.returncode, status)
+
+
 def profiled(checks, place, base):
     """procmon records the same."""
     done = subprocess.run([PROCMON, "--files", "kernel", "--force", "--db", place.db, "sh", "-c", "echo p >profiled; exit 4"],
@@ -232,7 +257,7 @@ def main():
         base = pathlib.Path(directory).resolve() / "work"
         base.mkdir()
         place = InKernel(base.parent)
-        for part in natively, statuses, kept, signals, outlive, users, gave_up, options, profiled:
+        for part in natively, statuses, kept, signals, outlive, users, gave_up, options, dropped, profiled:
             part(checks, place, base)
         no_programs(checks, "after all")
         ran = sum(killed(checks, place, base, f"{arguments.seed} {i}") for i in range(arguments.kills))
