@@ -73,8 +73,26 @@ static bool matches(const char *const *patterns, const char *path)
 	return false;
 }
 
+static bool is_below(const char *top, const char *path)
+{
+	size_t len = strcmp(top, "/") == 0 ? 0 : strlen(top);
+
+	return strncmp(top, path, len) == 0 && (path[len] == '/' || path[len] == '\0');
+}
+
+static bool in_scope(const char *const *scope, const char *path)
+{
+	bool is_in = !scope || !*scope;
+
+	for (; scope && *scope && !is_in; scope++)
+		is_in = is_below(*scope, path);
+	return is_in;
+}
+
 bool paths_are_recorded(const struct paths_options *options, const char *path)
 {
+	if (!in_scope(options->scope, path))
+		return false;
 	if (options->include && *options->include && !matches(options->include, path))
 		return false;
 	return !matches(options->exclude, path);

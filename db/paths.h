@@ -35,6 +35,8 @@ struct paths_options {
 	/* Arrays of shell patterns (fnmatch without FNM_PATHNAME), ended by NULL; each array may be NULL */
 	const char *const *include;
 	const char *const *exclude;
+	/* Absolute paths, ended by NULL: only these and what lies below them is recorded.  NULL: everything is */
+	const char *const *scope;
 };
 
 /* options and store must outlive the paths.  kept: bytes of memory for paths that are not held; there is always room for

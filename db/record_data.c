@@ -79,7 +79,8 @@ int record_data(struct record *record, struct work *w, struct handle *h)
 
 	if (w->ev->via == VIA_WRITEBACK)
 		find_mapper(w, h);
-	if (w->ok) {
+	/* A write of nothing changes nothing. */
+	if (w->ok && (!is_write || w->op->result > 0)) {
 		r = count_data(record, w, h, is_write, w->op->offset, &version);
 		mark_mapped(record, w, h);
 		if (is_write)
@@ -100,7 +101,7 @@ int record_copy(struct record *record, struct work *w, struct handle *h)
 
 	if (w->ok && from)
 		r = count_data(record, w, from, false, -1, &ignored);
-	if (r == 0 && w->ok) {
+	if (r == 0 && w->ok && w->op->result > 0) {
 		r = count_data(record, w, h, true, w->op->offset, &version);
 		count_bytes(record, w, h);
 	}

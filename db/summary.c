@@ -183,16 +183,30 @@ static void print_mixed(sqlite3 *db, FILE *out)
 	sqlite3_finalize(row);
 }
 
+/* Records for which the kernel's buffer had no room. */
+static void print_dropped(sqlite3 *db, FILE *out)
+{
+	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'kernel_dropped'), "
+		"(SELECT value FROM trace WHERE key = 'kernel_submitted')");
+
+	if (row && number(row, 0) > 0)
+		fprintf(out, "ftrac: the kernel dropped %.0f of %.0f records, because its buffer was full: what they "
+			"said is missing in the trace\n", number(row, 0), number(row, 1));
+	sqlite3_finalize(row);
+}
+
 static void print_lost(sqlite3 *db, const char *path, FILE *out)
 {
 	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'ops_lost'), "
 		"(SELECT value FROM trace WHERE key = 'process_events_lost'), "
 		"(SELECT value FROM trace WHERE key = 'fidelity'), "
-		"(SELECT value FROM trace WHERE key = 'process_tier')");
+		"(SELECT value FROM trace WHERE key = 'process_tier'), "
+		"(SELECT value FROM trace WHERE key = 'files')");
 
 	if (row)
-		fprintf(out, "ftrac: lost: %.0f operations, %.0f process events; %s, %s; the trace is "
-			"%s\n", number(row, 0), number(row, 1), text(row, 2), text(row, 3), path);
+		fprintf(out, "ftrac: lost: %.0f operations, %.0f process events; files by the %s (%s), processes by "
+			"%s; the trace is %s\n", number(row, 0), number(row, 1), text(row, 4), text(row, 2),
+			text(row, 3), path);
 	sqlite3_finalize(row);
 }
 
@@ -212,6 +226,7 @@ int summary_print(const char *path, FILE *out)
 		print_failed(db, out);
 		print_coverage(db, out);
 		print_mixed(db, out);
+		print_dropped(db, out);
 		print_lost(db, path, out);
 	}
 	sqlite3_close(db);

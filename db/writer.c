@@ -181,7 +181,9 @@ static uint64_t ask(uint64_t (*what)(void *arg), void *arg)
 
 static uint64_t count_lost(const struct writer *writer)
 {
-	return ring_lost(writer->options.ring) + writer->unstored;
+	const struct writer_options *o = &writer->options;
+
+	return ring_lost(o->ring) + writer->unstored + ask(o->ops_lost, o->arg);
 }
 
 static int put_figures(struct writer *writer)
@@ -319,11 +321,14 @@ static int one_batch(struct writer *writer)
 
 static void prune(struct writer *writer)
 {
-	int64_t now = clock_now_ns();
+	int64_t now = clock_now_ns(), until = now;
 
 	if (writer->error || now - writer->pruned_ns < PRUNE_AFTER_NS / 10)
 		return;
-	record_prune(writer->record, now - PRUNE_AFTER_NS);
+	/* What waits may be old: system calls may come late into the ring. */
+	if (writer->n_queue && writer->queue[0].event.time_ns < now)
+		until = writer->queue[0].event.time_ns;
+	record_prune(writer->record, until - PRUNE_AFTER_NS);
 	writer->pruned_ns = now;
 }
 
@@ -432,6 +437,7 @@ static int put_end(struct writer *writer)
 /* Without the indexes (conclude false) a trace is slow to read, but complete. */
 static int put_complete(struct writer *writer, bool conclude)
 {
+	const struct writer_options *o = &writer->options;
 	struct store *store = writer->options.store;
 	int r = store_begin(store);
 
@@ -441,6 +447,8 @@ static int put_complete(struct writer *writer, bool conclude)
 		r = put_figures(writer);
 	if (r == 0)
 		r = store_put_bytes_kernel(store);
+	if (r == 0 && o->put_facts)
+		r = o->put_facts(o->arg, store);
 	if (r == 0)
 		r = store_put_meta(store, "complete", V_INT(1));
 	return r < 0 ? r : store_commit(store);

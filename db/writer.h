@@ -36,6 +36,9 @@ struct writer_options {
 	void (*sync)(void *arg);
 	uint64_t (*events_lost)(void *arg);
 	uint64_t (*waited_ns)(void *arg); /* how long requests have waited for the monitor */
+	uint64_t (*ops_lost)(void *arg);  /* operations that were lost before they came into the ring */
+	/* Stores facts that are known at the end, in the last transaction.  0 or -errno. */
+	int (*put_facts)(void *arg, struct store *store);
 	void *arg;
 };
 

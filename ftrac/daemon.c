@@ -20,10 +20,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/helper.h"
+#include "base/progress.h"
 #include "db/facts.h"
+#include "db/recording.h"
 #include "db/ring.h"
 #include "db/store.h"
 #include "db/writer.h"
@@ -151,36 +152,39 @@ static int check_device(void)
 static void guard_own_files(struct daemon *d)
 {
 	struct store_file files[STORE_FILES];
-	struct store_file dir = store_directory(d->store);
+	struct store_file dir = store_directory(d->recording.store);
 
-	store_files(d->store, files);
+	store_files(d->recording.store, files);
 	for (int i = 0; i < FS_OWN_FILES; i++) {
 		d->fs.own.files[i].dev = files[i].dev;
 		d->fs.own.files[i].ino = files[i].ino;
 		snprintf(d->fs.own.names[i], sizeof(d->fs.own.names[i]), "%s%s",
-			store_name(d->store), trace_file_suffix[i]);
+			store_name(d->recording.store), trace_file_suffix[i]);
 	}
 	d->fs.own.dir_dev = dir.dev;
 	d->fs.own.dir_ino = dir.ino;
 }
 
+int daemon_open_trace(struct daemon *d)
+{
+	const struct options *o = &d->options;
+
+	return recording_open(&d->recording, &(struct recording_options){ .db = o->db, .force = o->force,
+		.slots = RING_SLOTS, .drop = o->drop });
+}
+
 static int open_store(struct daemon *d)
 {
-	int r;
+	int status = d->options.no_record ? 0 : daemon_open_trace(d);
 
-	if (d->options.no_record)
-		return 0;
-	r = store_create(d->options.db, d->options.force, &d->store);
-	if (r < 0)
-		return facts_complain(d->options.db, r);
-	guard_own_files(d);
-	r = ring_create(RING_SLOTS, d->options.drop, &d->ring);
-	return r < 0 ? err_status(EXIT_OWN, "out of memory") : 0;
+	if (d->recording.store)
+		guard_own_files(d);
+	return status;
 }
 
 static int open_tree_of(struct daemon *d)
 {
-	struct inode_options o = { .ring = d->ring, .names = d->fs.choice,
+	struct inode_options o = { .ring = d->recording.ring, .names = d->fs.choice,
 		.left_open = fs_left_open, .squash = d->squash, .hide_mirrors = d->fs.uring };
 	int r;
 
@@ -200,6 +204,31 @@ static int open_tree_of(struct daemon *d)
 
 /* ---- ready ---- */
 
+static int start_monitor(struct daemon *d)
+{
+	struct monitor_options o = { .ring = d->recording.ring, .env = d->options.env.word,
+		.processes = d->options.processes, .command = d->command,
+		.inband_will_do = true };
+	int r = monitor_start(&o, &d->monitor);
+
+	if (r < 0 && o.processes == MONITOR_CONNECTOR)
+		err_print("cannot use --processes connector: %s",
+			monitor_explain(MONITOR_SOURCE_CONNECTOR, r));
+	if (r < 0 && o.processes == MONITOR_PTRACE)
+		err_print("cannot use --processes ptrace: %s",
+			monitor_explain(MONITOR_SOURCE_PTRACE, r));
+	if (r < 0 && o.processes != MONITOR_CONNECTOR && o.processes != MONITOR_PTRACE)
+		err_print("cannot start recording: %s", strerror(-r));
+	if (r < 0)
+		return r;
+	d->trace = (struct trace){ .ring = d->recording.ring, .monitor = d->monitor,
+		.known = monitor_known(d->monitor), .aside = d->is_aside,
+		.in_band = strncmp(monitor_tier(d->monitor), "inband", 6) == 0 };
+	return 0;
+}
+
+/* ---- the record ---- */
+
 static void monitor_sync_of(void *arg)
 {
 	monitor_sync(((struct daemon *)arg)->monitor);
@@ -215,63 +244,73 @@ static uint64_t monitor_waited_of(void *arg)
 	return monitor_waited_ns(((struct daemon *)arg)->monitor);
 }
 
-static int start_monitor(struct daemon *d)
+static uint64_t ops_lost_of(void *arg)
 {
-	struct monitor_options o = { .ring = d->ring, .env = d->options.env.word,
-		.processes = d->options.processes, .command = d->command,
-		.inband_will_do = true };
-	int r = monitor_start(&o, &d->monitor);
-
-	if (r < 0 && o.processes == MONITOR_CONNECTOR)
-		err_print("cannot use --processes connector: %s",
-			monitor_explain(MONITOR_SOURCE_CONNECTOR, r));
-	if (r < 0 && o.processes == MONITOR_PTRACE)
-		err_print("cannot use --processes ptrace: %s",
-			monitor_explain(MONITOR_SOURCE_PTRACE, r));
-	if (r < 0)
-		return r;
-	d->trace = (struct trace){ .ring = d->ring, .monitor = d->monitor,
-		.known = monitor_known(d->monitor), .aside = d->is_aside,
-		.in_band = strncmp(monitor_tier(d->monitor), "inband", 6) == 0 };
-	return 0;
+	return monitor_ops_lost(((struct daemon *)arg)->monitor);
 }
 
-static int start_writer(struct daemon *d, int64_t start_ns, int64_t offset_ns)
+static int put_facts(void *arg, struct store *store)
+{
+	return monitor_put_facts(((struct daemon *)arg)->monitor, store);
+}
+
+static uint64_t left_of(void *arg)
+{
+	return monitor_left(((struct daemon *)arg)->monitor);
+}
+
+int daemon_start_writer(struct daemon *d, struct facts *facts)
 {
 	const struct options *o = &d->options;
 	struct writer_options w = {
-		.store = d->store,
-		.ring = d->ring,
 		.record = {
 			.paths = d->choice,
-			.start_ns = start_ns,
 			.ops = !o->no_ops,
 			.declared = d->notes,
+			.probe = d->probe,
 		},
-		.epoch_offset_ns = offset_ns,
 		.sync = monitor_sync_of,
 		.events_lost = monitor_lost_of,
 		.waited_ns = monitor_waited_of,
+		.ops_lost = ops_lost_of,
+		.put_facts = put_facts,
 		.arg = d,
 	};
 
-	return writer_start(&w, &d->writer);
+	facts->command = d->command;
+	facts->cwd = d->cwd;
+	facts->options = o->text;
+	facts->job = o->job;
+	facts->xform = o->xform;
+	facts->process_tier = monitor_tier(d->monitor);
+	return recording_start(&d->recording, facts, &w);
+}
+
+int daemon_stop_writer(struct daemon *d)
+{
+	bool began = d->recording.was_started;
+	struct progress *progress = began ? progress_start(left_of, d) : NULL;
+	int r;
+
+	monitor_finish(d->monitor); /* pushes the last events, so before the writer stops */
+	r = recording_stop(&d->recording);
+	progress_stop(progress);
+	d->has_trace = began && r == 0;
+	if (began)
+		d->lost = ring_lost(d->recording.ring) + monitor_ops_lost(d->monitor) + monitor_lost(d->monitor);
+	monitor_stop(d->monitor);
+	d->monitor = NULL;
+	return r;
 }
 
 static int start_recording(struct daemon *d)
 {
 	const struct options *o = &d->options;
-	int64_t start_ns = clock_now_ns(), offset_ns = clock_epoch_offset_ns();
 	int r = start_monitor(d);
 
-	if (r == 0)
-		r = facts_store(d->store, &(struct facts){ .source = o->source, .files = "mount",
-			.command = d->command, .mountpoint = o->mountpoint, .fidelity = event_fidelity_names[d->fs.fidelity],
-			.transport = transport_name(d->fs.uring),
-			.cwd = d->cwd, .options = o->text, .job = o->job, .xform = o->xform,
-			.process_tier = monitor_tier(d->monitor),
-			.start_ns = start_ns + offset_ns });
-	return r < 0 ? r : start_writer(d, start_ns, offset_ns);
+	return r < 0 ? r : daemon_start_writer(d, &(struct facts){ .source = o->source, .files = "mount",
+		.mountpoint = o->mountpoint, .fidelity = event_fidelity_names[d->fs.fidelity],
+		.transport = transport_name(d->fs.uring) });
 }
 
 static void complain_fidelity(enum fidelity fidelity)
@@ -293,9 +332,8 @@ static void on_ready(void *arg, int error)
 		complain_fidelity(d->fs.fidelity);
 	else if ((error = inode_table_start_sweeper(d->fs.inodes)) < 0)
 		err_print("cannot start a thread: %s", strerror(-error));
-	else if (!d->options.no_record && (error = start_recording(d)) < 0)
-		err_print("cannot start recording: %s",
-			*store_error(d->store) ? store_error(d->store) : strerror(-error));
+	else if (!d->options.no_record)
+		error = start_recording(d);
 	if (error < 0) {
 		d->status = EXIT_OWN;
 		fuse_session_exit(d->session);
@@ -525,8 +563,6 @@ int daemon_open(struct daemon *d)
 
 int daemon_finish(struct daemon *d)
 {
-	int r = 0;
-
 	inode_table_stop_sweeper(d->fs.inodes);
 	defer_stop(d->fs.defer);
 	if (d->session) {
@@ -538,22 +574,12 @@ int daemon_finish(struct daemon *d)
 			fuse_remove_signal_handlers(d->session);
 		fuse_session_destroy(d->session);
 	}
-	monitor_finish(d->monitor); /* pushes the last events, so before the writer stops */
-	if (d->writer)
-		r = writer_stop(d->writer);
-	if (r < 0)
-		d->status = err_status(EXIT_OWN, "'%s' is incomplete: %s", d->options.db,
-			store_error(d->store));
-	d->has_trace = d->writer && r == 0;
-	monitor_stop(d->monitor);
+	if (daemon_stop_writer(d) < 0)
+		d->status = EXIT_OWN;
 	inode_table_destroy(d->fs.inodes);
 	locks_destroy(d->fs.locks);
 	defer_destroy(d->fs.defer);
 	shares_destroy(d->fs.shares);
-	if (d->writer)
-		store_destroy(d->store);
-	else
-		store_discard(d->store);
-	ring_destroy(d->ring);
+	recording_close(&d->recording);
 	return d->status;
 }

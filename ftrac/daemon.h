@@ -15,16 +15,17 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "db/paths.h"
+#include "db/recording.h"
+#include "db/walk.h"
 #include "ftrac/fs.h"
 #include "ftrac/options.h"
 #include "ftrac/trace.h"
 
+struct facts;
 struct monitor;
-struct ring;
-struct store;
-struct writer;
 
 struct daemon {
 	struct options options;
@@ -32,9 +33,11 @@ struct daemon {
 	const char *notes; /* directory of the notes of make (db/declared.h); NULL: none */
 	const struct inode_squash *squash;
 	void (*ready)(struct daemon *d, int error); /* called in a thread of the loop */
+	void *ready_arg; /* for its use */
 	int ready_fd; /* the parent waits at the other end; -1: no parent waits */
 	int status;   /* of the process */
 	bool has_trace; /* finish: the trace is complete */
+	uint64_t lost;	/* finish: operations and process events that are not in the trace */
 	bool handles_signals;
 	_Atomic bool is_live; /* the first request was answered */
 	bool is_aside; /* operations before daemon_record() do not belong to the traced command */
@@ -42,9 +45,8 @@ struct daemon {
 	struct fs fs;
 	struct paths_options choice;
 	struct trace trace;
-	struct store *store;
-	struct ring *ring;
-	struct writer *writer;
+	struct recording recording;
+	walk_probe *probe; /* see struct record_options */
 	struct monitor *monitor;
 	struct fuse_session *session;
 };
@@ -59,5 +61,19 @@ void daemon_record(struct daemon *d);
 
 int daemon_loop(struct daemon *d);
 int daemon_finish(struct daemon *d);
+
+/*
+ * The record alone, as options, cwd, command, notes and probe say; also for a command that needs no mount.
+ *
+ *   open_trace    0 or the exit status
+ *   start_writer  when d->monitor has started; facts: source of operations and mount, to which it adds the rest.  0 or
+ *                 -errno
+ *   stop_writer   ends the monitor, too; sets has_trace and lost.  0 or -errno.  The caller closes the recording
+ *
+ * They print errors.
+ */
+int daemon_open_trace(struct daemon *d);
+int daemon_start_writer(struct daemon *d, struct facts *facts);
+int daemon_stop_writer(struct daemon *d);
 
 #endif

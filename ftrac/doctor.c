@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/failure.h"
 #include "base/version.h"
 #include "ftrac/transport.h"
 #include "ftrac/umount.h"
@@ -147,6 +148,14 @@ static bool check_source(struct doctor *d, const char *name, const char *what,
 	return find(d, name, what, r == 0, "%s", r == 0 ? "works" : monitor_explain(source, r));
 }
 
+static void check_in_kernel(struct doctor *d)
+{
+	struct failure failure = { 0 };
+	bool works = monitor_explain_kernel(&failure) == 0;
+
+	find(d, "kernel_record", "ftrac run --files kernel", works, "%s", works ? "works" : failure.text);
+}
+
 static void check_delays(struct doctor *d, bool taskstats)
 {
 	bool counted = monitor_has_delays();
@@ -219,6 +228,7 @@ static bool examine(struct doctor *d)
 	taskstats = check_source(d, "taskstats", "exit records (taskstats)",
 		MONITOR_SOURCE_TASKSTATS);
 	check_delays(d, taskstats);
+	check_in_kernel(d);
 	check_feature(d, "exact", "--fidelity exact", 6, 6, true);
 	check_feature(d, "open", "--fidelity open", 6, 9, geteuid() == 0);
 	check_uring(d);

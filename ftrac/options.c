@@ -37,6 +37,8 @@ enum long_option {
 	LONG_USER,
 	LONG_WAIT,
 	LONG_MAKE,
+	LONG_FILES,
+	LONG_STRICT,
 };
 
 /* Options of both the mount and ftrac run. */
@@ -70,6 +72,8 @@ static const struct option run_options[] = {
 	{ "user", required_argument, NULL, LONG_USER },
 	{ "wait", required_argument, NULL, LONG_WAIT },
 	{ "make", no_argument, NULL, LONG_MAKE },
+	{ "files", required_argument, NULL, LONG_FILES },
+	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -128,13 +132,18 @@ static const char run_help[] =
 "current directory goes through ftrac. The exit status is that of COMMAND.\n"
 "Nothing stays mounted.\n"
 "\n"
-"      --scope PATH     the directory to trace; 'dir': the current one (default);\n"
-"                       'full': the whole file system (repeatable)\n"
+"      --scope PATH     the directory to trace; 'dir': the current one; 'full':\n"
+"                       the whole file system (repeatable; default: dir, with\n"
+"                       --files kernel full)\n"
+"      --files SOURCE   mount: a mount in which COMMAND works (default); kernel:\n"
+"                       programs in the kernel, COMMAND runs natively; auto:\n"
+"                       kernel where that is possible, else mount\n"
 "      --user NAME      run COMMAND as another user (root only)\n"
 "      --wait SECONDS   how long to wait for processes that outlive COMMAND;\n"
 "                       then ftrac ends them; inf: without limit (default 10)\n"
 "      --make           record targets and prerequisites of make, for\n"
 "                       'wfdag check'\n"
+"      --strict         exit with 125 if anything could not be recorded\n"
 "  -q, --quiet          print no summary\n"
 "\n"
 "      --db FILE        the trace (default: trace.db in the current directory)\n"
@@ -156,6 +165,9 @@ static const char run_help[] =
 "      --processes HOW  ptrace: misses no process; connector: COMMAND runs\n"
 "                       unmodified; inband: ftrac reads /proc during requests;\n"
 "                       auto: the first that works (default)\n"
+"\n"
+"--fidelity, --stat, --drop, --processes, --locks and --io-uring say how a mount\n"
+"works, and do not go with --files kernel.\n"
 "\n"
 "  -h, --help           print this\n"
 "  -V, --version        print the version\n"
@@ -194,6 +206,9 @@ static int parse_processes(struct options *options, const char *text)
 {
 	int r = monitor_parse_processes(text, &options->processes);
 
+	options->kernel_processes = options->command && strcmp(text, "kernel") == 0;
+	if (options->kernel_processes)
+		return 0;
 	if (r < 0)
 		return err_status(EXIT_USAGE, "invalid value '%s' for --processes (auto, %sconnector or "
 			"inband)", text, options->command ? "ptrace, " : "");
@@ -237,12 +252,55 @@ static int add_scope(struct options *options, const char *text)
 
 	if (!path)
 		return err_status(EXIT_OWN, "cannot trace '%s': %s", text, strerror(errno));
-	if (is_always_real(path)) {
-		free(path);
-		return err_status(EXIT_OWN, "cannot trace '%s': /dev (except /dev/shm), /proc and /sys never "
-			"go through ftrac; name another directory with --scope", text);
-	}
 	return words_add(&options->scope, path);
+}
+
+static int check_scope_of_mount(const struct options *options)
+{
+	for (int i = 0; i < options->scope.n; i++)
+		if (is_always_real(options->scope.word[i]))
+			return err_status(EXIT_OWN, "cannot trace '%s': /dev (except /dev/shm), /proc and /sys never "
+				"go through a mount of ftrac; name another directory with --scope",
+				options->scope.word[i]);
+	return 0;
+}
+
+int options_scope_of_mount(struct options *options)
+{
+	int status = options->scope.n ? 0 : add_scope(options, "dir");
+
+	return status ? status : check_scope_of_mount(options);
+}
+
+static int parse_files(struct options *options, const char *text)
+{
+	static const char *const names[] = { [RUN_FILES_MOUNT] = "mount", [RUN_FILES_KERNEL] = "kernel",
+		[RUN_FILES_AUTO] = "auto" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(text, names[i]) == 0) {
+			options->files = (enum run_files)i;
+			return 0;
+		}
+	return err_status(EXIT_USAGE, "invalid value '%s' for --files (auto, kernel or mount)", text);
+}
+
+/* Remembers options that say how a mount works. */
+static void note_mount_only(struct options *o, int option)
+{
+	static const struct {
+		int option;
+		const char *name;
+	} ours[] = {
+		{ LONG_FIDELITY, "--fidelity" }, { LONG_STAT, "--stat" }, { LONG_DROP, "--drop" },
+		{ LONG_LOCKS, "--locks" }, { LONG_IO_URING, "--io-uring" },
+	};
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (ours[i].option == option)
+			o->mount_only = ours[i].name;
+	if (option == LONG_PROCESSES && o->processes != MONITOR_AUTO)
+		o->mount_only = "--processes";
 }
 
 static int apply(struct options *o, int option)
@@ -268,6 +326,8 @@ static int apply(struct options *o, int option)
 	case LONG_PROCESSES: return parse_processes(o, optarg);
 	case LONG_SCOPE: return add_scope(o, optarg);
 	case LONG_MAKE: o->make = true; return 0;
+	case LONG_FILES: return parse_files(o, optarg);
+	case LONG_STRICT: o->strict = true; return 0;
 	case LONG_USER: o->user = optarg; return 0;
 	case LONG_WAIT: return parse_wait(o, optarg);
 	case 'q': o->quiet = true; return 0;
@@ -397,6 +457,7 @@ static int parse(int argc, char **argv, const struct form *form, struct options 
 			return print_requested(option, form->help);
 		status = option == '?' || option == ':' ? cli_complain(program_invocation_short_name, argv, option)
 							 : apply(options, option);
+		note_mount_only(options, option);
 	}
 	return status;
 }
@@ -417,6 +478,18 @@ int options_parse(int argc, char **argv, struct options *options, int *ret_statu
 	return STOP;
 }
 
+static int check_files(const struct options *options)
+{
+	if (options->files == RUN_FILES_MOUNT && options->kernel_processes)
+		return err_status(EXIT_USAGE, "--processes kernel goes with --files kernel; use --processes auto");
+	if (options->files == RUN_FILES_MOUNT)
+		return check_scope_of_mount(options);
+	if (options->files == RUN_FILES_KERNEL && options->mount_only)
+		return err_status(EXIT_USAGE, "%s says how a mount works, and --files kernel makes none; leave one of "
+			"them out", options->mount_only);
+	return 0;
+}
+
 static int take_command(struct options *options, char **argv)
 {
 	options->command = argv + optind;
@@ -428,7 +501,7 @@ static int take_command(struct options *options, char **argv)
 	options->source = strdup("/");
 	if (!options->source)
 		return err_status(EXIT_OWN, "out of memory");
-	return options->scope.n ? 0 : add_scope(options, "dir");
+	return check_files(options);
 }
 
 int options_parse_run(int argc, char **argv, struct options *options, int *ret_status)

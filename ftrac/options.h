@@ -12,6 +12,9 @@
 #include "ftrac/transport.h"
 #include "procmon/monitor.h"
 
+/* Where ftrac run has the operations from; auto: from the kernel where that is possible. */
+enum run_files { RUN_FILES_MOUNT, RUN_FILES_KERNEL, RUN_FILES_AUTO };
+
 struct options {
 	char *mountpoint; /* absolute; NULL: ftrac run makes one */
 	char *source;	  /* absolute, without links */
@@ -25,10 +28,14 @@ struct options {
 	struct words include, exclude, env;
 	const char *job, *xform;
 	/* For ftrac run: */
-	struct words scope; /* absolute paths, allocated */
+	struct words scope; /* absolute paths, allocated; none: not given */
 	const char *user;
 	int wait_ms; /* -1: without limit */
 	bool quiet;
+	bool strict; /* the exit status says if anything was lost */
+	enum run_files files;
+	bool kernel_processes; /* --processes kernel */
+	const char *mount_only; /* the last option that was given and means something with a mount only; NULL: none */
 	bool make; /* have make record its targets */
 	char *const *command;
 	struct fuse_args fuse; /* the remaining options, for libfuse */
@@ -43,6 +50,9 @@ struct options {
 int options_parse(int argc, char **argv, struct options *options, int *ret_status);
 /* The same for ftrac run; argv[0] is "run". */
 int options_parse_run(int argc, char **argv, struct options *options, int *ret_status);
+/* Of ftrac run, before a mount: without --scope it is the current directory; refuses what no mount shows.  Prints an error; 0 or
+ * the exit status. */
+int options_scope_of_mount(struct options *options);
 void options_finish(struct options *options);
 
 #endif

@@ -320,7 +320,7 @@ static int put_in_place(const struct view *view)
 	return status;
 }
 
-static int become(const char *name)
+int view_become(const char *name)
 {
 	const struct passwd *pw = name ? getpwnam(name) : NULL;
 
@@ -362,7 +362,7 @@ int view_first(void *arg)
 	if (status == 0)
 		status = put_in_place(view);
 	if (status == 0)
-		status = become(view->user);
+		status = view_become(view->user);
 	if (status == 0)
 		status = go_to(view->cwd);
 	if (status == 0 && send(view->childs, &byte, 1, MSG_NOSIGNAL) != 1)

@@ -52,6 +52,9 @@ int view_map_ids(uid_t uid, gid_t gid);
 /* One line: why namespaces cannot be made, and what to do. */
 const char *view_explain_namespace(int error);
 
+/* In a child of root: becomes a user, with its groups and its home.  NULL: stays.  Prints errors; 0 or the exit status. */
+int view_become(const char *name);
+
 /* For monitor_spawn(); arg: the view. */
 int view_first(void *arg);
 

@@ -109,10 +109,14 @@ static int start(struct kernel *kernel, const struct kernel_options *options, st
 		r = programs_add(kernel->programs, options->pid, failure);
 	if (r < 0)
 		return r;
-	r = prepare(kernel, options);
+	r = programs_attach(kernel->programs, failure);
 	if (r < 0)
-		return failure_set(failure, r, "cannot record in the kernel: %s", strerror(-r));
-	return programs_attach(kernel->programs, failure);
+		return r;
+	if (options->attached)
+		r = options->attached(options->arg);
+	if (r == 0)
+		r = prepare(kernel, options);
+	return r < 0 ? failure_set(failure, r, "cannot record in the kernel: %s", strerror(-r)) : 0;
 }
 
 int kernel_start(const struct kernel_options *options, struct kernel **ret_kernel, struct failure *failure)

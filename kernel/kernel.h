@@ -55,6 +55,11 @@ struct kernel_options {
 	 * returns the new length.  NULL: none is kept.
 	 */
 	size_t (*keep_environ)(char *vars, size_t len, void *arg);
+	/*
+	 * Called when the programs are attached, which takes capabilities, and before any thread is made, which has those of
+	 * the caller: the caller may give them up.  0 or -errno.  NULL: nothing is called.
+	 */
+	int (*attached)(void *arg);
 	void *arg;
 	size_t buffer_bytes; /* of the kernel's ring buffer, a power of two; 0: 32 MiB */
 	size_t memory_bytes; /* of records in memory, beyond which they go to a file; 0: 256 MiB */

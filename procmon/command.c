@@ -4,68 +4,29 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "procmon/connector.h"
+#include "procmon/family.h"
 #include "procmon/follow.h"
 #include "procmon/monitor.h"
 #include "procmon/procfs.h"
 #include "procmon/scope.h"
+#include "procmon/signals.h"
 #include "procmon/spawn.h"
 #include "procmon/watch.h"
 
 #define TURN_MS 50
 
-/* ---- signals ---- */
-
-static const int passed_on[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 };
-#define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
-
-static _Atomic pid_t command_pid; /* the command has ended */
-/* do not wait any longer for processes that outlive the command */
-static _Atomic bool stop_waiting;
 static const _Atomic uint8_t *in_scope;
 
-/*
- * Passes a signal that another process sent us on to the command. A signal of the terminal reaches
- * the command itself, and so does a signal that the command's own processes send to their process
- * group.
- */
-static void pass_on(int signal, siginfo_t *info, void *context)
+static bool is_in_scope(pid_t pid)
 {
-	pid_t pid = atomic_load(&command_pid);
-	int saved = errno;
-
-	(void)context;
-	if (pid == 0)
-		atomic_store(&stop_waiting, true);
-	else if (info->si_code <= 0 && in_scope[info->si_pid] != KNOWN)
-		kill(pid, signal);
-	errno = saved;
-}
-
-static void pass_signals_on(const struct watch *watch, pid_t pid,
-	struct sigaction ret_old[N_PASSED_ON])
-{
-	struct sigaction action = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO };
-
-	in_scope = watch->known;
-	atomic_store(&stop_waiting, false);
-	atomic_store(&command_pid, pid);
-	/* A signal that is ignored (nohup) is ignored by the command, too. */
-	for (size_t i = 0; i < N_PASSED_ON; i++)
-		if (sigaction(passed_on[i], NULL, &ret_old[i]) == 0 &&
-			ret_old[i].sa_handler != SIG_IGN)
-			sigaction(passed_on[i], &action, NULL);
-}
-
-static void restore_signals(const struct sigaction old[N_PASSED_ON])
-{
-	for (size_t i = 0; i < N_PASSED_ON; i++)
-		sigaction(passed_on[i], &old[i], NULL);
+	return in_scope[pid] == KNOWN;
 }
 
 /* ---- by ptrace ---- */
@@ -83,7 +44,7 @@ static void on_timer(int signal)
 {
 	(void)signal;
 	if (clock_now_ns() >= atomic_load(&until_ns))
-		atomic_store(&stop_waiting, true);
+		atomic_store(&signals_stop, true);
 }
 
 static struct timespec time_of_ms(int64_t ms)
@@ -108,7 +69,7 @@ static void command_ended(void *arg, int status)
 
 	(void)status;
 	atomic_store(&until_ns, end_of_wait(traced->wait_ms));
-	atomic_store(&command_pid, 0); /* another process may get the number */
+	signals_command_ended();
 	if (traced->has_timer)
 		timer_settime(traced->timer, 0, &turns, NULL);
 }
@@ -131,7 +92,7 @@ static int run_traced(struct watch *watch, struct spawn *spawn, const struct mon
 		.wait_ms = run->wait_ms };
 	struct tracer_options options = { .spawn = spawn, .callbacks = &follow_callbacks,
 		.arg = &traced, .command_ended = command_ended, .exit_kill = run->end_rest,
-		.stop = &stop_waiting };
+		.stop = &signals_stop };
 	struct sigaction old;
 	int r;
 
@@ -179,10 +140,14 @@ static void emit_end(struct watch *watch, pid_t pid, int status)
 	watch_unlock(watch);
 }
 
+/* ---- processes that outlive the command; watch NULL: all are descendants of ours ---- */
+
 static bool any_alive(struct watch *watch)
 {
 	bool any;
 
+	if (!watch)
+		return family_is_alive();
 	watch_lock(watch);
 	any = scope_count_in(watch->scope) > 0;
 	watch_unlock(watch);
@@ -201,7 +166,7 @@ static void wait_for_rest(struct watch *watch, int wait_ms)
 	const struct timespec turn = time_of_ms(TURN_MS);
 	const int64_t end = end_of_wait(wait_ms);
 
-	while (any_alive(watch) && !atomic_load(&stop_waiting) && clock_now_ns() < end) {
+	while (any_alive(watch) && !atomic_load(&signals_stop) && clock_now_ns() < end) {
 		nanosleep(&turn, NULL);
 		reap();
 	}
@@ -213,6 +178,10 @@ static void kill_all(struct watch *watch, int signal)
 	uint64_t at = 0;
 	size_t n;
 
+	if (!watch) {
+		family_kill(signal);
+		return;
+	}
 	do {
 		watch_lock(watch);
 		n = scope_list(watch->scope, INT64_MAX, &at, pids, sizeof(pids) / sizeof(pids[0]));
@@ -225,44 +194,67 @@ static void kill_all(struct watch *watch, int signal)
 static void end_rest(struct watch *watch)
 {
 	kill_all(watch, SIGTERM);
-	atomic_store(&stop_waiting, false); /* a second signal no longer shortens the wait */
+	atomic_store(&signals_stop, false); /* a second signal no longer shortens the wait */
 	wait_for_rest(watch, 2000);
-	atomic_store(&stop_waiting, false);
+	atomic_store(&signals_stop, false);
 	kill_all(watch, SIGKILL);
 	wait_for_rest(watch, 2000);
 }
 
-static int run_by_connector(struct watch *watch, struct spawn *spawn, const struct monitor_run *run,
-	int *ret_status)
+/* ---- the command ---- */
+
+static int let_go(struct spawn *spawn)
+{
+	int r = spawn_go(spawn);
+
+	return r == 0 ? spawn_result(spawn) : r;
+}
+
+static void wait_for_command(const struct spawn *spawn, int *ret_status)
+{
+	while (waitpid(spawn->pid, ret_status, 0) < 0 && errno == EINTR)
+		;
+	signals_command_ended();
+}
+
+static int run_by_connector(struct watch *watch, struct spawn *spawn, int *ret_status)
 {
 	int r;
 
 	begin(watch, spawn->pid);
-	r = spawn_go(spawn);
-	if (r == 0)
-		r = spawn_result(spawn);
+	r = let_go(spawn);
 	if (r == 0)
 		emit_text(watch, spawn->pid);
-	while (waitpid(spawn->pid, ret_status, 0) < 0 && errno == EINTR)
-		;
-	atomic_store(&command_pid, 0);
+	wait_for_command(spawn, ret_status);
 	emit_end(watch, spawn->pid, *ret_status);
-	if (r == 0)
-		wait_for_rest(watch, run->wait_ms);
+	return r;
+}
+
+static int run_untouched(struct spawn *spawn, int *ret_status)
+{
+	int r = let_go(spawn);
+
+	wait_for_command(spawn, ret_status);
 	return r;
 }
 
 int command_run(struct watch *watch, struct spawn *spawn, const struct monitor_run *run,
 	int *ret_status)
 {
-	struct sigaction old[N_PASSED_ON];
+	struct signals signals;
 	int r;
 
-	pass_signals_on(watch, spawn->pid, old);
-	r = watch->traces ? run_traced(watch, spawn, run, ret_status)
-			  : run_by_connector(watch, spawn, run, ret_status);
+	in_scope = watch ? watch->known : NULL;
+	signals_pass_on(&signals, spawn->pid, watch ? is_in_scope : family_has);
+	if (watch && watch->traces) {
+		r = run_traced(watch, spawn, run, ret_status);
+	} else {
+		r = watch ? run_by_connector(watch, spawn, ret_status) : run_untouched(spawn, ret_status);
+		if (r == 0)
+			wait_for_rest(watch, run->wait_ms);
+	}
 	if (run->end_rest && any_alive(watch))
 		end_rest(watch);
-	restore_signals(old);
+	signals_restore(&signals);
 	return r;
 }

@@ -9,24 +9,25 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/cleanup.h"
 #include "base/err.h"
+#include "base/failure.h"
+#include "base/progress.h"
 #include "base/rights.h"
+#include "db/event.h"
 #include "db/facts.h"
-#include "db/ring.h"
-#include "db/store.h"
+#include "db/recording.h"
 #include "db/writer.h"
 #include "procmon/monitor.h"
 #include "procmon/options.h"
 
 #define RING_SLOTS 16384 /* of 128 bytes each */
+#define CALL_SLOTS 65536 /* with system calls */
 
 struct run {
 	const struct options *options;
-	struct store *store;
-	struct ring *ring;
+	struct recording recording;
 	struct monitor *monitor;
-	struct writer *writer;
 	struct spawn *command;
 	void (*on_file_limit)(int); /* the disposition of SIGXFSZ that we inherited */
 };
@@ -36,12 +37,22 @@ struct run {
 static int open_trace(struct run *run)
 {
 	const struct options *o = run->options;
-	int r = store_create(o->db, o->force, &run->store);
 
-	if (r < 0)
-		return facts_complain(o->db, r);
-	r = ring_create(RING_SLOTS, false, &run->ring);
-	return r < 0 ? err_status(EXIT_RUNNER, "out of memory") : 0;
+	return recording_open(&run->recording, &(struct recording_options){ .db = o->db, .force = o->force,
+		.slots = o->in_kernel ? CALL_SLOTS : RING_SLOTS });
+}
+
+/* What procmon needs after it has forked the command: to pass signals on, to write the trace wherever it lies, and to
+ * schedule its threads. */
+#define RIGHTS_KEPT (RIGHT(CAP_DAC_OVERRIDE) | RIGHT(CAP_DAC_READ_SEARCH) | RIGHT(CAP_KILL) | RIGHT(CAP_SYS_NICE))
+
+static int start_in_kernel(struct run *run)
+{
+	struct failure failure = { 0 };
+
+	monitor_start_in_kernel(&(struct monitor_in_kernel){ .ring = run->recording.ring,
+		.env = run->options->env.word, .command = run->command, .rights = RIGHTS_KEPT }, &run->monitor, &failure);
+	return failure.code ? err_status(EXIT_RUNNER, "%s", failure.text) : 0;
 }
 
 static int complain_monitor(const struct run *run, int error)
@@ -56,7 +67,11 @@ static int complain_monitor(const struct run *run, int error)
 static int start_monitor(struct run *run)
 {
 	const struct options *o = run->options;
-	int r = monitor_start(&(struct monitor_options){ .ring = run->ring, .env = o->env.word,
+	int r;
+
+	if (o->in_kernel)
+		return start_in_kernel(run);
+	r = monitor_start(&(struct monitor_options){ .ring = run->recording.ring, .env = o->env.word,
 		.processes = o->processes, .command = true }, &run->monitor);
 
 	return r < 0 ? complain_monitor(run, r) : 0;
@@ -72,31 +87,40 @@ static uint64_t events_lost(void *arg)
 	return monitor_lost(((struct run *)arg)->monitor);
 }
 
-static int store_facts(struct run *run, int64_t start_ns)
+static uint64_t ops_lost(void *arg)
 {
-	const struct options *o = run->options;
-	char *command = cli_join(o->command), *cwd = getcwd(NULL, 0);
-	int r = !command || (!cwd && errno == ENOMEM) ? -ENOMEM
-		: facts_store(run->store, &(struct facts){ .command = command, .cwd = cwd,
-			.options = o->text, .job = o->job, .xform = o->xform, .start_ns = start_ns,
-			.process_tier = monitor_tier(run->monitor) });
+	return monitor_ops_lost(((struct run *)arg)->monitor);
+}
 
-	free(command);
-	free(cwd);
-	return r;
+static int put_facts(void *arg, struct store *store)
+{
+	return monitor_put_facts(((struct run *)arg)->monitor, store);
+}
+
+static uint64_t left(void *arg)
+{
+	return monitor_left(((struct run *)arg)->monitor);
 }
 
 static int start_writer(struct run *run)
 {
-	int64_t start_ns = clock_now_ns(), offset_ns = clock_epoch_offset_ns();
-	int r = store_facts(run, start_ns + offset_ns);
+	const struct options *o = run->options;
+	cleanup_free char *command = cli_join(o->command), *cwd = getcwd(NULL, 0);
+	struct facts facts = { .command = command, .cwd = cwd, .options = o->text, .job = o->job, .xform = o->xform,
+		.process_tier = monitor_tier(run->monitor) };
+	struct writer_options writer = { .sync = sync_monitor, .events_lost = events_lost, .ops_lost = ops_lost,
+		.put_facts = put_facts, .arg = run };
 
-	if (r == 0)
-		r = writer_start(&(struct writer_options){ .store = run->store, .ring = run->ring,
-			.record.start_ns = start_ns, .epoch_offset_ns = offset_ns,
-			.sync = sync_monitor, .events_lost = events_lost, .arg = run }, &run->writer);
-	return r < 0 ? err_status(EXIT_RUNNER, "cannot write '%s': %s", run->options->db,
-			       *store_error(run->store) ? store_error(run->store) : strerror(-r)) : 0;
+	if (!command || (!cwd && errno == ENOMEM))
+		return err_status(EXIT_RUNNER, "out of memory");
+	if (o->in_kernel) {
+		facts.files = "kernel";
+		facts.fidelity = event_fidelity_names[FIDELITY_CALL];
+		writer.record.ops = true;
+		writer.record.probe = monitor_probe_path;
+		writer.record.paths.source = "/";
+	}
+	return recording_start(&run->recording, &facts, &writer) < 0 ? EXIT_RUNNER : 0;
 }
 
 /* ---- rights ---- */
@@ -106,9 +130,9 @@ static int start_writer(struct run *run)
  * users' processes and to listen to the kernel, to raise its scheduling priority, to pass signals
  * on, and to write the trace wherever it lies. It executes nothing any more.
  */
-static int give_up_rights(void)
+static int give_up_rights(const struct run *run)
 {
-	int r = rights_keep(RIGHT(CAP_DAC_OVERRIDE) | RIGHT(CAP_DAC_READ_SEARCH) | RIGHT(CAP_KILL) |
+	int r = run->options->in_kernel ? 0 /* when the programs are loaded */ : rights_keep(RIGHT(CAP_DAC_OVERRIDE) | RIGHT(CAP_DAC_READ_SEARCH) | RIGHT(CAP_KILL) |
 		RIGHT(CAP_NET_ADMIN) | RIGHT(CAP_SYS_NICE) | RIGHT(CAP_SYS_PTRACE), true);
 
 	return r < 0 ? err_status(EXIT_RUNNER, "cannot give up capabilities: %s", strerror(-r)) : 0;
@@ -140,7 +164,7 @@ static int run_command(struct run *run)
 
 	if (r < 0)
 		err_print("cannot run '%s': %s", o->command[0], strerror(-r));
-	writer_exit_status(run->writer, cli_exit_status(wait_status));
+	writer_exit_status(run->recording.writer, cli_exit_status(wait_status));
 	return cli_exit_status(wait_status);
 }
 
@@ -149,7 +173,7 @@ static int run_command(struct run *run)
 static void warn(const struct run *run)
 {
 	const char *suppressed = monitor_unprivileged(run->monitor);
-	uint64_t lost = monitor_lost(run->monitor);
+	uint64_t lost = monitor_lost(run->monitor), ops = monitor_ops_lost(run->monitor);
 
 	if (suppressed)
 		err_print("'%s' ran without the privilege of its setuid or setgid bit, because ptrace "
@@ -157,26 +181,24 @@ static void warn(const struct run *run)
 	if (lost)
 		err_print("the kernel dropped process events (%llu times); procmon searched /proc for "
 			  "them", (unsigned long long)lost);
+	if (ops)
+		err_print("the kernel dropped %llu records, because its buffer was full: what they said is missing",
+			(unsigned long long)ops);
 }
 
 static int finish(struct run *run, int status)
 {
-	int r = 0;
+	struct progress *progress = run->recording.writer ? progress_start(left, run) : NULL;
+	int r;
 
 	monitor_discard(run->command);
 	monitor_finish(run->monitor); /* pushes the last events, so before the writer stops */
-	if (run->writer)
-		r = writer_stop(run->writer);
-	if (r < 0)
-		err_print("'%s' is incomplete: %s", run->options->db, store_error(run->store));
+	r = recording_stop(&run->recording);
+	progress_stop(progress);
 	if (run->monitor)
 		warn(run);
 	monitor_stop(run->monitor);
-	if (run->writer)
-		store_destroy(run->store);
-	else
-		store_discard(run->store);
-	ring_destroy(run->ring);
+	recording_close(&run->recording);
 	return r < 0 && status == 0 ? EXIT_RUNNER : status;
 }
 
@@ -188,7 +210,7 @@ static int profile(const struct options *options)
 	if (status == 0)
 		status = spawn_command(&run);
 	if (status == 0)
-		status = give_up_rights();
+		status = give_up_rights(&run);
 	if (status == 0)
 		status = start_monitor(&run);
 	if (status == 0)
@@ -211,6 +233,14 @@ static int print_source(const char *name, enum monitor_source source)
 	return r;
 }
 
+static void check_kernel(void)
+{
+	struct failure failure = { 0 };
+	bool works = monitor_explain_kernel(&failure) == 0;
+
+	printf("%-10s %s%s\n", "kernel", works ? "yes" : "no: ", works ? "" : failure.text);
+}
+
 static int check(void)
 {
 	bool ptrace = print_source("ptrace", MONITOR_SOURCE_PTRACE) == 0;
@@ -221,6 +251,7 @@ static int check(void)
 		: monitor_has_delays() ? "yes"
 		: "no: the kernel does not time block I/O, swap and reclaim; enable it with "
 		  "'sysctl kernel.task_delayacct=1'");
+	check_kernel();
 	printf("procmon records with %s%s\n",
 		ptrace ? "ptrace" : connector ? "connector" : "nothing: it cannot run here",
 		(ptrace || connector) && taskstats ? "+taskstats" : "");

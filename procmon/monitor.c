@@ -58,8 +58,11 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/failure.h"
 #include "procmon/command.h"
 #include "procmon/exits.h"
+#include "procmon/family.h"
+#include "procmon/in_kernel.h"
 #include "procmon/pool.h"
 #include "procmon/procfs.h"
 #include "procmon/sampler.h"
@@ -70,6 +73,7 @@
 #define CALL_TURNS 8
 
 struct monitor {
+	struct in_kernel *in_kernel; /* not NULL: all events come from there, and only 'finished' is used of the rest */
 	struct watch watch;
 	struct pool *pool;
 	struct sampler *sampler;
@@ -101,11 +105,33 @@ int monitor_start(const struct monitor_options *options, struct monitor **ret_mo
 	return 0;
 }
 
+int monitor_start_in_kernel(const struct monitor_in_kernel *options, struct monitor **ret_monitor,
+	struct failure *failure)
+{
+	struct monitor *monitor = calloc(1, sizeof(*monitor));
+	int r = monitor ? family_begin() : -ENOMEM;
+
+	if (r < 0)
+		failure_set(failure, r, "cannot become a subreaper: %s", strerror(-r));
+	else
+		r = in_kernel_start(options, &monitor->in_kernel, failure);
+	if (r < 0) {
+		free(monitor);
+		return r;
+	}
+	*ret_monitor = monitor;
+	return 0;
+}
+
 void monitor_finish(struct monitor *monitor)
 {
 	if (!monitor || monitor->finished)
 		return;
 	monitor->finished = true;
+	if (monitor->in_kernel) {
+		in_kernel_finish(monitor->in_kernel);
+		return;
+	}
 	sampler_stop(monitor->sampler);
 	monitor->stuck = !pool_stop(monitor->pool);
 }
@@ -115,6 +141,11 @@ void monitor_stop(struct monitor *monitor)
 	monitor_finish(monitor);
 	if (!monitor || monitor->stuck)
 		return;
+	if (monitor->in_kernel) {
+		in_kernel_destroy(monitor->in_kernel);
+		free(monitor);
+		return;
+	}
 	pool_destroy(monitor->pool);
 	watch_finish(&monitor->watch);
 	free(monitor);
@@ -129,6 +160,8 @@ const char *monitor_tier(const struct monitor *monitor)
 {
 	const struct watch *watch = &monitor->watch;
 
+	if (monitor->in_kernel)
+		return "kernel";
 	if (watch->traces)
 		return watch->exits ? "ptrace+taskstats" : "ptrace";
 	if (watch->connector)
@@ -167,15 +200,32 @@ void monitor_discard(struct spawn *spawn)
 int monitor_run(struct monitor *monitor, struct spawn *spawn, const struct monitor_run *run,
 	int *ret_status)
 {
-	return command_run(&monitor->watch, spawn, run, ret_status);
+	return command_run(monitor->in_kernel ? NULL : &monitor->watch, spawn, run, ret_status);
 }
 
 uint64_t monitor_lost(const struct monitor *monitor)
 {
 	const struct watch *watch = &monitor->watch;
 
+	if (monitor->in_kernel)
+		return 0;
 	return atomic_load(&watch->lost) + (watch->exits ? exits_lost(watch->exits) : 0) +
 		scope_lost(watch->scope);
+}
+
+uint64_t monitor_ops_lost(const struct monitor *monitor)
+{
+	return monitor->in_kernel ? in_kernel_lost(monitor->in_kernel) : 0;
+}
+
+uint64_t monitor_left(const struct monitor *monitor)
+{
+	return monitor->in_kernel ? in_kernel_left(monitor->in_kernel) : 0;
+}
+
+int monitor_put_facts(const struct monitor *monitor, struct store *store)
+{
+	return monitor->in_kernel ? in_kernel_put_facts(monitor->in_kernel, store) : 0;
 }
 
 uint64_t monitor_waited_ns(const struct monitor *monitor)

@@ -24,6 +24,9 @@
  *            0 where the text or the ids could not be read.
  * The events of one process come in the order in which they happened.
  *
+ * A command may also be recorded in the kernel (monitor_start_in_kernel()): kernel/kernel.h then reports its processes and
+ * its system calls, and the sources above are not used.
+ *
  * A request handler calls monitor_discover() for the requesting thread, and monitor_check() where
  * an exec may have gone unnoticed (opens). It calls neither for requests that may come from the
  * middle of an exec (FLUSH, RELEASE) or of a page fault (READ and WRITE of the page cache): reading
@@ -39,11 +42,15 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+struct failure;
 struct monitor;
 struct ring;
+struct spawn;
+struct store;
 
 /*
  * The source of process events. All but the last add exit records (taskstats) where possible.
@@ -73,6 +80,43 @@ struct monitor_options {
  */
 int monitor_start(const struct monitor_options *options, struct monitor **ret_monitor);
 
+struct monitor_in_kernel {
+	struct ring *ring;
+	const char *const *env;	     /* as above */
+	const struct spawn *command; /* waits; it and what it will start is recorded */
+	/*
+	 * The capabilities that this process needs from now on (RIGHT() of base/rights.h).  All others are given up when the
+	 * programs are in the kernel, before threads are made.
+	 */
+	uint64_t rights;
+};
+
+/*
+ * The same for a command that is recorded in the kernel, with all its system calls.  This process becomes a subreaper: what
+ * the command leaves behind becomes its child.  Of the functions below, monitor_run(), finish, stop and the counters may be
+ * called.  0, or a negative errno with the reason.
+ */
+int monitor_start_in_kernel(const struct monitor_in_kernel *options, struct monitor **ret_monitor,
+	struct failure *failure);
+/* Whether that is possible: 0, or what it would return. */
+int monitor_explain_kernel(struct failure *failure);
+
+/*
+ * What there is at a path now, for the record of system calls (walk_probe of db/walk.h): files that were there before the
+ * command began are known by no event.  Looks with the rights of this process; asks no server, and triggers no automatic
+ * mount.  Needs no monitor; arg is not used.
+ */
+struct event_node;
+int monitor_probe_path(void *arg, const char *path, struct event_node *ret_node, char *ret_target, size_t size);
+
+/* Of a command that is recorded in the kernel; 0 of any other. */
+/* What did not become an event, because buffers or memory were full.  After monitor_finish() it does not change. */
+uint64_t monitor_ops_lost(const struct monitor *monitor);
+/* Bytes of what was recorded and did not become events yet.  Any thread. */
+uint64_t monitor_left(const struct monitor *monitor);
+/* After monitor_finish(): stores how much was recorded and lost, as facts (kernel_*).  0 or -errno. */
+int monitor_put_facts(const struct monitor *monitor, struct store *store);
+
 /*
  * Called when no more requests will come, while the writer still empties the ring. Handles what the
  * kernel has reported, reads the texts that are still missing, in band finds the processes that
@@ -92,7 +136,6 @@ void monitor_stop(struct monitor *monitor);
  * child calls first(arg), if it is not NULL, at once; a result other than 0 becomes its exit
  * status. Needs no monitor.
  */
-struct spawn;
 int monitor_spawn(char *const *argv, int (*first)(void *arg), void *arg,
 	struct spawn **ret_spawn); /* 0 or -errno */
 pid_t monitor_spawned(const struct spawn *spawn);
@@ -124,7 +167,7 @@ int monitor_run(struct monitor *monitor, struct spawn *spawn, const struct monit
  */
 const char *monitor_unprivileged(const struct monitor *monitor);
 
-/* "ptrace", "connector" or "inband", with "+taskstats" if there are exit records. */
+/* "ptrace", "connector" or "inband", with "+taskstats" if there are exit records; or "kernel". */
 const char *monitor_tier(const struct monitor *monitor);
 
 /* Tries a source. 0 if it works, else the -errno. Needs no monitor. */

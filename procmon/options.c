@@ -14,6 +14,7 @@ enum long_option {
 	LONG_CHECK = 256,
 	LONG_DB,
 	LONG_ENV,
+	LONG_FILES,
 	LONG_FORCE,
 	LONG_JOB,
 	LONG_PROCESSES,
@@ -25,6 +26,7 @@ static const struct option long_options[] = {
 	{ "check", no_argument, NULL, LONG_CHECK },
 	{ "db", required_argument, NULL, LONG_DB },
 	{ "env", required_argument, NULL, LONG_ENV },
+	{ "files", required_argument, NULL, LONG_FILES },
 	{ "force", no_argument, NULL, LONG_FORCE },
 	{ "job", required_argument, NULL, LONG_JOB },
 	{ "processes", required_argument, NULL, LONG_PROCESSES },
@@ -44,6 +46,9 @@ static const char help[] =
 "\n"
 "      --db FILE        the trace (default: trace.db in the current directory)\n"
 "      --force          replace an existing trace\n"
+"      --files SOURCE   none: processes only (default); kernel: also each of their\n"
+"                       system calls that concerns files, by programs in the\n"
+"                       kernel (needs CAP_BPF and CAP_PERFMON)\n"
 "      --env PATTERN    store environment variables that match (repeatable)\n"
 "      --job ID         the job that all processes belong to\n"
 "      --xform NAME     the kind of that job\n"
@@ -62,12 +67,23 @@ static const char help[] =
 
 static int parse_processes(struct options *options, const char *text)
 {
+	options->kernel_processes = strcmp(text, "kernel") == 0;
+	if (options->kernel_processes)
+		return 0;
 	if (monitor_parse_processes(text, &options->processes) < 0)
 		return err_status(EXIT_RUNNER, "invalid value '%s' for --processes (auto, ptrace or "
 			"connector)", text);
 	if (options->processes == MONITOR_INBAND)
 		return err_status(EXIT_RUNNER, "--processes inband needs a mount; use --processes auto");
 	return 0;
+}
+
+static int parse_files(struct options *options, const char *text)
+{
+	options->in_kernel = strcmp(text, "kernel") == 0;
+	if (options->in_kernel || strcmp(text, "none") == 0)
+		return 0;
+	return err_status(EXIT_RUNNER, "invalid value '%s' for --files (none or kernel)", text);
 }
 
 static int parse_wait(struct options *options, const char *text)
@@ -84,6 +100,7 @@ static int apply(struct options *o, int option)
 	case LONG_CHECK: o->check = true; return 0;
 	case LONG_DB: o->db = optarg; return 0;
 	case LONG_ENV: return words_add(&o->env, optarg);
+	case LONG_FILES: return parse_files(o, optarg);
 	case LONG_FORCE: o->force = true; return 0;
 	case LONG_JOB: o->job = optarg; return 0;
 	case LONG_PROCESSES: return parse_processes(o, optarg);
@@ -101,6 +118,11 @@ static int take_command(struct options *options, char **argv)
 			*options->command);
 	if (!options->check && !*options->command)
 		return err_status(EXIT_RUNNER, "no command given; see 'procmon --help'");
+	if (options->kernel_processes && !options->in_kernel)
+		return err_status(EXIT_RUNNER, "--processes kernel goes with --files kernel; use --processes auto");
+	if (options->in_kernel && options->processes != MONITOR_AUTO)
+		return err_status(EXIT_RUNNER, "--files kernel records the processes in the kernel, too; leave --processes "
+			"out");
 	return 0;
 }
 

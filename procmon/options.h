@@ -12,6 +12,8 @@
 struct options {
 	const char *db, *job, *xform;
 	bool force, check;
+	bool in_kernel;	       /* system calls, too, recorded in the kernel */
+	bool kernel_processes; /* --processes kernel */
 	enum monitor_processes processes;
 	int wait_ms; /* -1: without limit */
 	struct words env;

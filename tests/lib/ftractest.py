@@ -251,6 +251,32 @@ class Mount:
         return self.sql("SELECT value FROM trace WHERE key = ?", key)[0][0]
 
 
+def kernel_refuses():
+    """Why nothing is recorded in the kernel here; "" if it is."""
+    lines = subprocess.run([FTRAC, "doctor"], capture_output=True, text=True, timeout=60, check=False).stdout.splitlines()
+    found = [line for line in lines if "ftrac run --files kernel: " in line]
+    assert len(found) == 1, lines
+    return "" if found[0].startswith("yes") else found[0].split(": ", 1)[1]
+
+
+def need_kernel():
+    refused = kernel_refuses()
+    if refused:
+        skip(refused)
+
+
+class InKernel:
+    """A command that is recorded in the kernel, in a directory of its own."""
+
+    def __init__(self, base, name="trace.db"):
+        self.db = pathlib.Path(base) / name
+
+    def command(self, *options, files="kernel"):
+        return [FTRAC, "run", "--files", files, "--force", "--db", str(self.db), *options, "--"]
+
+    sql, fact = Mount.sql, Mount.fact
+
+
 def children():
     me = os.getpid()
     return {int(pid) for task in os.listdir(f"/proc/{me}/task")

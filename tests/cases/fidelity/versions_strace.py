@@ -7,7 +7,8 @@ strace shows of the same run: random workflows (randomflows.py), in fidelity exa
 The model knows the calls alone, and the rules of ftrac-db(5): a version ends when something is written after a process
 that did not write it has read it, or with truncation to nothing; a file is deleted when its last name goes.
 
-versions_strace.py [--seed N] [--flows N]: N workflows of 12 steps (default: 12).
+versions_strace.py [--seed N] [--flows N] [--files WHAT]: N workflows of 12 steps (default: 12), by a mount, recorded in
+the kernel, or both (default: both, if the kernel can).
 """
 import argparse
 import collections
@@ -22,7 +23,7 @@ import tempfile
 import randomflows
 import straced
 import straced_edges
-from ftractest import Checks, Mount, need, need_fuse
+from ftractest import Checks, InKernel, Mount, kernel_refuses, need, need_fuse
 
 STEPS = 12
 LINKS = 40  # of one path, as the kernel counts them
@@ -229,14 +230,20 @@ def in_trace(mount, top, account, here):
         edges.update((pid, name, version, what) for what, is_so in (("read", reads), ("write", writes))
                      if is_so)
     gone = mount.sql("SELECT path FROM file WHERE kind = 'file' AND deleted AND path GLOB ?", f"{top}/*")
-    return edges, collections.Counter(path[len(f"{top}/"):] for path, in gone)
+    return edges, collections.Counter(path[len(f"{top}/"):] for path, in gone), unknown(mount, top)
 
 
-def trace(mount, here, script):
+def unknown(mount, top):
+    """Deleted by a system call that alone shows them: it does not tell what kind of file that was."""
+    gone = mount.sql("SELECT path FROM file WHERE kind IS NULL AND deleted AND path GLOB ?", f"{top}/*")
+    return collections.Counter(path[len(f"{top}/"):] for path, in gone)
+
+
+def trace(prefix_of_command, here, script):
     account = Account(here, here)
     with tempfile.TemporaryDirectory() as scratch:
         prefix = pathlib.Path(scratch) / "strace"
-        subprocess.run(["strace", "-ff", "-ttt", "-s", "4096", "-e", f"trace={straced_edges.CALLS}", "-e", "signal=none",
+        subprocess.run([*prefix_of_command, "strace", "-ff", "-ttt", "-s", "4096", "-e", f"trace={straced_edges.CALLS}", "-e", "signal=none",
                         "-o", prefix, "sh", "-c", script], cwd=here, check=False, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
         for _, pid, call, text, result in straced.lines_of(prefix):
@@ -244,27 +251,37 @@ def trace(mount, here, script):
     return account
 
 
-def check_flow(checks, base, seed):
+def run(files, base, top, script):
+    """The trace, the model of it, and where the workflow saw its files."""
+    if files == "kernel":
+        recorded = InKernel(base)
+        return recorded, trace(recorded.command("-q"), str(top.resolve()), script), str(top.resolve())
+    with Mount("--fidelity", "exact", base=base) as mount:
+        here = str(mount(top))
+        account = trace([], here, script)
+        mount.unmount()
+    return mount, account, here
+
+
+def check_flow(checks, base, seed, files):
     rng = random.Random(seed)
     top = base / "top"
     randomflows.inputs(rng, top)
     steps = randomflows.steps(rng, top, STEPS)
-    with Mount("--fidelity", "exact", base=base) as mount:
-        here = str(mount(top))
-        account = trace(mount, here, "\n".join(f"sh -c {shlex.quote(step)}" for step in steps))
-        mount.unmount()
+    mount, account, here = run(files, base, top, "\n".join(f"sh -c {shlex.quote(step)}" for step in steps))
     out = account.leave_out()
     names = {min(file.names or [file.path])[len(here) + 1:] for file in out}
     wanted = collections.Counter((pid, min(file.names or [file.path])[len(here) + 1:], version, what)
                                  for pid, file, version, what in account.edges if file not in out)
     gone = collections.Counter(file.path[len(here) + 1:] for file in account.all if file.deleted)
-    edges, deleted = in_trace(mount, top, account, here)
+    edges, deleted, of_no_kind = in_trace(mount, top, account, here)
+    deleted += (gone - deleted) & of_no_kind
     edges = collections.Counter({edge: n for edge, n in edges.items() if edge[1] not in names})
     wanted = collections.Counter({edge: n for edge, n in wanted.items() if edge[1] not in names})
     before = checks.failed
-    checks.equal(f"flow {seed}: of the trace alone", sorted((edges - wanted).items()), [])
-    checks.equal(f"flow {seed}: of strace alone", sorted((wanted - edges).items()), [])
-    checks.equal(f"flow {seed}: deleted files", sorted(deleted.elements()), sorted(gone.elements()))
+    checks.equal(f"flow {seed}, {files}: of the trace alone", sorted((edges - wanted).items()), [])
+    checks.equal(f"flow {seed}, {files}: of strace alone", sorted((wanted - edges).items()), [])
+    checks.equal(f"flow {seed}, {files}: deleted files", sorted(deleted.elements()), sorted(gone.elements()))
     if checks.failed > before:
         print("\n".join(f"  {i}: {step}" for i, step in enumerate(steps)))
     return sum(wanted.values()), len({(edge[1], edge[2]) for edge in wanted}), sum(gone.values()), len(names)
@@ -274,17 +291,23 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parser.add_argument("--flows", type=int, default=12)
+    parser.add_argument("--files", choices=["mount", "kernel", "both"], default="both")
     arguments = parser.parse_args()
     need_fuse()
     need("strace")
+    refused = kernel_refuses()
+    if refused:
+        print(f"not recorded in the kernel: {refused}")
+    kinds = [kind for kind in ("mount", "kernel") if arguments.files in (kind, "both") and not (kind == "kernel" and refused)]
     checks, sums = Checks(), collections.Counter()
     print(f"seed {arguments.seed}", flush=True)
     for i in range(arguments.flows):
-        with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
-            for name, n in zip(("edges", "versions", "deleted files", "names left out"),
-                               check_flow(checks, pathlib.Path(directory), f"{arguments.seed} {i}")):
-                sums[name] += n
-    print(f"{arguments.flows} workflows of {STEPS} steps: " + ", ".join(f"{n} {name}" for name, n in sums.items()))
+        for kind in kinds:
+            with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
+                for name, n in zip(("edges", "versions", "deleted files", "names left out"),
+                                   check_flow(checks, pathlib.Path(directory), f"{arguments.seed} {i}", kind)):
+                    sums[name] += n
+    print(f"{arguments.flows} workflows of {STEPS} steps by {' and '.join(kinds)}: " + ", ".join(f"{n} {name}" for name, n in sums.items()))
     checks.check("there is something to compare", sums["edges"] > 10 * arguments.flows, sums)
     checks.end()
 

@@ -201,7 +201,7 @@ def own_cost(way):
 def check_as_we_are():
     done = subprocess.run([PROCMON, "--check"], capture_output=True, text=True, timeout=60)
     checks.equal("check: lines", [line.split()[0] for line in done.stdout.splitlines()],
-                 ["ptrace", "connector", "taskstats", "delays", "procmon"])
+                 ["ptrace", "connector", "taskstats", "delays", "kernel", "procmon"])
     for line in done.stdout.splitlines()[:4]:
         checks.check("check: yes, or no with a reason", line.split()[1] == "yes" or
                      line.split()[1] == "no:" and len(line) > 30, line)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "db/recording.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "db/facts.h"
+#include "db/ring.h"
+#include "db/store.h"
+#include "db/writer.h"
+
+int recording_open(struct recording *recording, const struct recording_options *options)
+{
+	int r = store_create(options->db, options->force, &recording->store);
+
+	recording->db = options->db;
+	if (r < 0)
+		return facts_complain(options->db, r);
+	r = ring_create(options->slots, options->drop, &recording->ring);
+	return r < 0 ? err_status(EXIT_OWN, "out of memory") : 0;
+}
+
+static const char *reason(const struct recording *recording, int error)
+{
+	const char *text = store_error(recording->store);
+
+	return *text ? text : strerror(-error);
+}
+
+int recording_start(struct recording *recording, struct facts *facts, struct writer_options *writer)
+{
+	int r;
+
+	writer->store = recording->store;
+	writer->ring = recording->ring;
+	writer->record.start_ns = clock_now_ns();
+	writer->epoch_offset_ns = clock_epoch_offset_ns();
+	facts->start_ns = writer->record.start_ns + writer->epoch_offset_ns;
+	r = facts_store(recording->store, facts);
+	if (r == 0)
+		r = writer_start(writer, &recording->writer);
+	if (r < 0)
+		err_print("cannot write '%s': %s", recording->db, reason(recording, r));
+	recording->was_started = r == 0;
+	return r;
+}
+
+int recording_stop(struct recording *recording)
+{
+	int r = recording->writer ? writer_stop(recording->writer) : 0;
+
+	recording->writer = NULL;
+	if (r < 0)
+		err_print("'%s' is incomplete: %s", recording->db, reason(recording, r));
+	return r;
+}
+
+void recording_close(struct recording *recording)
+{
+	if (recording->was_started)
+		store_destroy(recording->store);
+	else
+		store_discard(recording->store);
+	ring_destroy(recording->ring);
+	*recording = (struct recording){ 0 };
+}

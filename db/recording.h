@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DB_RECORDING_H
+#define DB_RECORDING_H
+
+/*
+ * The record of one run: its trace, the queue of its events and the thread that writes them.  Whatever observes the run has
+ * this in common; it pushes events into the ring.
+ *
+ *   open    makes trace.db and the ring
+ *   start   stores what is known of the run and starts the writer
+ *   stop    when no event is pushed any more: writes the rest and marks the trace complete
+ *   close   frees, also after an error.  A trace that was never started is removed
+ *
+ * open, start and stop print their errors.  One thread calls them.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct facts;
+struct ring;
+struct store;
+struct writer;
+struct writer_options;
+
+struct recording {
+	const char *db; /* the name of the trace; the caller keeps it */
+	struct store *store;
+	struct ring *ring;
+	struct writer *writer; /* between start and stop */
+	bool was_started;
+};
+
+struct recording_options {
+	const char *db;
+	bool force;   /* replace a trace */
+	size_t slots; /* of the ring: a power of two */
+	bool drop;    /* a full ring drops events */
+};
+
+/* 0 or the exit status. */
+int recording_open(struct recording *recording, const struct recording_options *options);
+
+/* Sets the start of the run in facts, and store, ring and times in the options of the writer.  0 or -errno. */
+int recording_start(struct recording *recording, struct facts *facts, struct writer_options *writer);
+
+/* 0 or -errno, also if recording was never started. */
+int recording_stop(struct recording *recording);
+
+void recording_close(struct recording *recording);
+
+#endif

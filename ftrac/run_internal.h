@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef FTRAC_RUN_INTERNAL_H
+#define FTRAC_RUN_INTERNAL_H
+
+/*
+ * The two ways in which ftrac run records a command: a mount (run_mount.c), or programs in the kernel (run_kernel.c).
+ * run.c chooses, and has what both share.
+ */
+
+#include <stdbool.h>
+
+#include "ftrac/daemon.h"
+#include "ftrac/notes.h"
+
+struct failure;
+struct spawn;
+
+struct run {
+	struct daemon daemon; /* of one without a mount: the record alone */
+	struct notes notes;
+	struct spawn *command;
+	bool was_run;
+};
+
+/* Both print errors, and return the exit status of ftrac. */
+int run_by_mount(struct run *run);
+/* If the programs cannot be loaded, the command is not run, and *refused says why instead of a line on stderr. */
+int run_by_kernel(struct run *run, struct failure *refused);
+
+/* Runs the command, which waits, to its end.  The exit status. */
+int run_it(struct run *run);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "procmon/in_kernel.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/failure.h"
+#include "base/rights.h"
+#include "db/store.h"
+#include "kernel/kernel.h"
+#include "procmon/environ.h"
+#include "procmon/monitor.h"
+
+struct in_kernel {
+	struct kernel *kernel;
+	const char *const *env;
+	uint64_t rights;
+};
+
+static size_t keep_environ(char *vars, size_t len, void *arg)
+{
+	const struct in_kernel *in_kernel = arg;
+
+	return environ_filter(vars, len, in_kernel->env);
+}
+
+static int give_up_rights(void *arg)
+{
+	const struct in_kernel *in_kernel = arg;
+
+	return rights_keep(in_kernel->rights, true);
+}
+
+int in_kernel_start(const struct monitor_in_kernel *options, struct in_kernel **ret_in_kernel, struct failure *failure)
+{
+	struct in_kernel *in_kernel = calloc(1, sizeof(*in_kernel));
+	int r;
+
+	if (!in_kernel)
+		return failure_memory(failure);
+	in_kernel->env = options->env;
+	in_kernel->rights = options->rights;
+	r = kernel_start(&(struct kernel_options){ .ring = options->ring, .pid = monitor_spawned(options->command),
+		.parent = getpid(), .keep_environ = keep_environ, .attached = give_up_rights, .arg = in_kernel },
+		&in_kernel->kernel, failure);
+	if (r < 0) {
+		free(in_kernel);
+		return r;
+	}
+	*ret_in_kernel = in_kernel;
+	return 0;
+}
+
+void in_kernel_finish(struct in_kernel *in_kernel)
+{
+	kernel_finish(in_kernel->kernel);
+}
+
+void in_kernel_destroy(struct in_kernel *in_kernel)
+{
+	kernel_destroy(in_kernel->kernel);
+	free(in_kernel);
+}
+
+int monitor_explain_kernel(struct failure *failure)
+{
+	return kernel_explain(failure);
+}
+
+/* ---- counts ---- */
+
+/* If the counts cannot be read: zeroes. */
+static struct kernel_totals totals_of(const struct in_kernel *in_kernel)
+{
+	struct kernel_totals totals = { 0 };
+
+	kernel_count(in_kernel->kernel, &totals, NULL, 0);
+	return totals;
+}
+
+uint64_t in_kernel_lost(const struct in_kernel *in_kernel)
+{
+	struct kernel_totals totals = totals_of(in_kernel);
+
+	return totals.all.dropped + totals.failed + totals.missed;
+}
+
+uint64_t in_kernel_left(const struct in_kernel *in_kernel)
+{
+	return totals_of(in_kernel).waiting;
+}
+
+static int put_processors(struct store *store, const struct kernel_counts *counts, int n)
+{
+	char key[48];
+	int r = 0;
+
+	for (int i = 0; i < n && r == 0; i++) {
+		snprintf(key, sizeof(key), "kernel_submitted_cpu%d", i);
+		r = store_put_meta(store, key, V_INT((int64_t)counts[i].submitted));
+		snprintf(key, sizeof(key), "kernel_dropped_cpu%d", i);
+		if (r == 0)
+			r = store_put_meta(store, key, V_INT((int64_t)counts[i].dropped));
+	}
+	return r;
+}
+
+static int put_totals(struct store *store, const struct kernel_totals *totals)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} facts[] = {
+		{ "kernel_submitted", totals->all.submitted },
+		{ "kernel_received", totals->received },
+		{ "kernel_dropped", totals->all.dropped },
+		{ "kernel_failed", totals->failed },
+		{ "kernel_missed", totals->missed },
+		{ "kernel_spooled", totals->spooled },
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]) && r == 0; i++)
+		r = store_put_meta(store, facts[i].key, V_INT((int64_t)facts[i].value));
+	return r;
+}
+
+int in_kernel_put_facts(const struct in_kernel *in_kernel, struct store *store)
+{
+	struct kernel_totals totals = { 0 };
+	int n = kernel_count(in_kernel->kernel, &totals, NULL, 0);
+	cleanup_free struct kernel_counts *counts = n > 0 ? calloc(n, sizeof(*counts)) : NULL;
+	int r;
+
+	if (n <= 0)
+		return n;
+	if (!counts)
+		return -ENOMEM;
+	r = kernel_count(in_kernel->kernel, &totals, counts, n);
+	if (r > 0)
+		r = put_totals(store, &totals);
+	return r < 0 ? r : put_processors(store, counts, n);
+}

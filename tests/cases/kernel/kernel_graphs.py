@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# serial: programs in the kernel slow all system calls of the machine
+# seconds: 10
+"""The same workflow by a mount and recorded in the kernel: the graphs are the same, inside of the directory of the run.
+
+A mount has the operations of a directory alone, the kernel all: --scope restricts it.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from ftractest import Checks, InKernel, need, need_fuse, need_kernel
+
+WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
+BUILD = """
+for i in 1 2 3; do printf 'int f%s(void) { return %s; }\\n' $i $i >f$i.c; done
+printf '#include "all.h"\\nint main(void) { return f1() + f2() - 3; }\\n' >main.c
+printf 'int f1(void);\\nint f2(void);\\nint f3(void);\\n' >all.h
+printf 'prog: main.o f1.o f2.o f3.o\\n\\tgcc -o $@ $^\\nmain.o: all.h\\n%%.o: %%.c\\n\\tgcc -c -o $@ $<\\n' >Makefile
+make && ./prog
+"""
+# git tries whether there are symbolic links: a file of a random name, removed, and a link of that name.  The link has the
+# inode number of the file, and the kernel tells no generation with what stat(2) finds: the record takes it for the file.
+KNOWN = ["--exclude", "path:*/.git/t??????"]
+GIT = """
+git init -q . && for i in 1 2 3; do echo $i >f$i; done && git add . &&
+git -c user.name=x -c user.email=x@y commit -qm one && git mv f1 f4 && git status >../status && git log -p >../log &&
+git grep 2 >../grep
+"""
+PIPES = "seq 1 3000 >in; sort -r <in | tee copy | head -n 5 >out; wc -l <copy >count; cat out count >all; rm count"
+DATES = {"GIT_AUTHOR_DATE": "1700000000 +0000", "GIT_COMMITTER_DATE": "1700000000 +0000"}
+WORKFLOWS = {"make": ["sh", "-c", BUILD], "git": ["sh", "-c", GIT], "pipes": ["sh", "-c", PIPES]}
+
+
+def record(base, files, name):
+    """Both in a directory of the same name."""
+    work = base / files / "work"
+    work.mkdir(parents=True)
+    run = InKernel(base, f"{files}.db")
+    options = ["--stat", "--fidelity", "exact"] if files == "mount" else ["--strict"]
+    done = subprocess.run([*run.command("-q", "--scope", str(work), *options, files=files), *WORKFLOWS[name]], cwd=work,
+                          capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL, check=False, env={**os.environ, **DATES})
+    return run, done
+
+
+def check(checks, name):
+    with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
+        base = pathlib.Path(directory).resolve()
+        runs = {files: record(base, files, name) for files in ("mount", "kernel")}
+        for files, (run, done) in runs.items():
+            checks.equal(f"{name}, {files}: exit status", (done.returncode, done.stderr), (0, ""))
+            checks.equal(f"{name}, {files}: facts", [run.fact(key) for key in ("files", "complete", "ops_lost")],
+                         [files, 1, 0])
+        run = runs["kernel"][0]
+        checks.equal(f"{name}: submitted = received + dropped", run.fact("kernel_submitted"),
+                     run.fact("kernel_received") + run.fact("kernel_dropped"))
+        diff = subprocess.run([WFDAG, "diff", "--data", "--fail-on", "graph", *KNOWN, runs["mount"][0].db, run.db],
+                              capture_output=True, text=True, timeout=300, check=False)
+        checks.equal(f"{name}: wfdag diff", diff.returncode, 0)
+        if diff.returncode:
+            print(diff.stdout, diff.stderr)
+        files = run.sql("SELECT count(DISTINCT file), sum(nwrite) FROM access WHERE path GLOB ?", f"{base}/*")[0]
+        print(f"{name}: {files[0]} files, {files[1]} writes; {diff.stdout.splitlines()[:1]}")
+        checks.check(f"{name}: there was something to compare", files[0] > 4 and files[1] > 4, files)
+
+
+need_fuse()
+need_kernel()
+need("make", "gcc", "git")
+facts = Checks()
+for workflow in sys.argv[1:] or WORKFLOWS:
+    check(facts, workflow)
+facts.end()
