@@ -65,7 +65,7 @@ static int run_somehow(struct run *run)
 	return run_by_mount(run);
 }
 
-static int run_and_tell(struct run *run)
+static int run_and_report(struct run *run)
 {
 	struct daemon *d = &run->daemon;
 	int status = run_somehow(run);
@@ -88,7 +88,7 @@ int run_command(int argc, char **argv)
 		status = find_place(d);
 		if (status == 0)
 			status = take_notes(&run);
-		status = status == 0 ? run_and_tell(&run) : EXIT_RUNNER;
+		status = status == 0 ? run_and_report(&run) : EXIT_RUNNER;
 		notes_finish(&run.notes);
 		free(d->cwd);
 		free(d->command);

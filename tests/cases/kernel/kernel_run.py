@@ -21,7 +21,7 @@ import time
 from ftractest import FTRAC, Checks, InKernel, need_kernel
 
 PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
-NOBODY = 65534
+UNPRIVILEGED = 65534
 
 
 def run(place, command, *options, **more):
@@ -127,11 +127,11 @@ def users(checks, place, base):
     if os.geteuid() != 0:
         return
     done = run(place, ["sh", "-c", "id -u; grep CapEff /proc/self/status"], "-q", "--user", "nobody", cwd="/")
-    checks.equal("--user", done.stdout.split(), [str(NOBODY), "CapEff:", "0" * 16])
+    checks.equal("--user", done.stdout.split(), [str(UNPRIVILEGED), "CapEff:", "0" * 16])
     shared = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-", dir="/var/tmp"))
-    os.chown(shared, NOBODY, NOBODY)
+    os.chown(shared, UNPRIVILEGED, UNPRIVILEGED)
     mine = InKernel(shared)
-    user = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": shared}
+    user = {"user": UNPRIVILEGED, "group": UNPRIVILEGED, "extra_groups": [], "cwd": shared}
     done = run(mine, ["true"], **user)
     checks.equal("a user without capabilities", done.returncode, 125)
     checks.check("the error names them, in one line",

@@ -120,19 +120,23 @@ def processes():
             figures[fields[0]] = {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", fields[8])}
         elif kind == "exit" and fields[0] == fields[1]:
             status[fields[0]] = int(fields[3])
-    wrong = 0
+    wrong = exact = 0
     for line in done.stdout.splitlines():
         pid, n, ended, utime, stime, rss, *rest = line.split()
         f = figures.get(pid, {})
+        # A process may be switched once more after its parent has waited for it.
+        later = f["nvcsw"] - int(rest[2])
+        more = f["cpu_ns"] / 1000 - int(utime) - int(stime)
         same = argv.get(pid, [""] * 6)[4] == n and status.get(pid) == int(ended) and \
-            abs(f["cpu_ns"] / 1000 - int(utime) - int(stime)) < 20 and f["rsspeak_bytes"] == int(rss) * 1024 and \
-            [f["minflt"], f["majflt"], f["nvcsw"], f["nivcsw"]] == list(map(int, rest))
+            later in (0, 1) and -20 < more < (20 if later == 0 else 500) and f["rsspeak_bytes"] == int(rss) * 1024 and \
+            [f["minflt"], f["majflt"]] == list(map(int, rest[:2])) and 0 <= f["nivcsw"] - int(rest[3]) <= 1
+        exact += later == 0
         if not same and wrong < 3:
             print(f"    {line}  {f}  {argv.get(pid)}")
         wrong += not same
-    print(f"processes: {len(done.stdout.splitlines())} compared with wait4, {wrong} differ; {counts}")
+    print(f"processes: {len(done.stdout.splitlines())} compared with wait4, {wrong} differ, {exact} without a later switch; {counts}")
     checks.equal("processes that wait4 tells of", len(done.stdout.splitlines()), 300)
-    checks.check("arguments, status and figures are wait4's", wrong <= 3)
+    checks.check("arguments, status and figures are wait4's", wrong == 0 and exact > 250)
 
 
 with tempfile.TemporaryDirectory() as top:
