@@ -254,7 +254,8 @@ def trace(prefix_of_command, here, script):
 def run(files, base, top, script):
     """The trace, the model of it, and where the workflow saw its files."""
     if files == "kernel":
-        recorded = InKernel(base)
+        # The record learns each name that a file has at the beginning, as a mount does when the model lists them.
+        script, recorded = f"find . -ls > /dev/null\n{script}", InKernel(base)
         return recorded, trace(recorded.command("-q"), str(top.resolve()), script), str(top.resolve())
     with Mount("--fidelity", "exact", base=base) as mount:
         here = str(mount(top))
