@@ -6,6 +6,7 @@ at, and exits 0, 1 (a fact is not so), or 77 (a capability is missing, which it 
 
 The place of ftrac is $FTRAC, that of the compiled programs of tests/work $WORK (both set by Meson).
 """
+import atexit
 import contextlib
 import ctypes
 import fcntl
@@ -50,6 +51,14 @@ shutil.rmtree = remove_without_mounts
 def skip(capability):
     print(f"skipped: {capability}")
     sys.exit(77)
+
+
+def for_everybody(program):
+    """A copy of a program that each user may execute, wherever the tree is; removed at the end."""
+    place = tempfile.mkdtemp(prefix="ftrac-case-", dir="/var/tmp")
+    atexit.register(remove_tree, place)
+    os.chmod(place, 0o755)
+    return pathlib.Path(shutil.copy(program, place))
 
 
 def help_words(program, heading):
@@ -268,11 +277,11 @@ def need_kernel():
 class InKernel:
     """A command that is recorded in the kernel, in a directory of its own."""
 
-    def __init__(self, base, name="trace.db"):
-        self.db = pathlib.Path(base) / name
+    def __init__(self, base, name="trace.db", ftrac=FTRAC):
+        self.db, self.ftrac = pathlib.Path(base) / name, str(ftrac)
 
     def command(self, *options, files="kernel"):
-        return [FTRAC, "run", "--files", files, "--force", "--db", str(self.db), *options, "--"]
+        return [self.ftrac, "run", "--files", files, "--force", "--db", str(self.db), *options, "--"]
 
     sql, fact = Mount.sql, Mount.fact
 

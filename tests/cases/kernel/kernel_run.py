@@ -18,7 +18,7 @@ import subprocess
 import tempfile
 import time
 
-from ftractest import FTRAC, Checks, InKernel, need_kernel
+from ftractest import FTRAC, Checks, InKernel, for_everybody, need_kernel
 
 PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
 UNPRIVILEGED = 65534
@@ -130,7 +130,7 @@ def users(checks, place, base):
     checks.equal("--user", done.stdout.split(), [str(UNPRIVILEGED), "CapEff:", "0" * 16])
     shared = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-", dir="/var/tmp"))
     os.chown(shared, UNPRIVILEGED, UNPRIVILEGED)
-    mine = InKernel(shared)
+    mine = InKernel(shared, ftrac=for_everybody(FTRAC))
     user = {"user": UNPRIVILEGED, "group": UNPRIVILEGED, "extra_groups": [], "cwd": shared}
     done = run(mine, ["true"], **user)
     checks.equal("a user without capabilities", done.returncode, 125)

@@ -17,12 +17,12 @@ import subprocess
 import sys
 import tempfile
 
-from ftractest import FTRAC, WORK, Checks
+from ftractest import FTRAC, WORK, Checks, for_everybody
 from profiled import PROCMON, Profile, available
 from sample import LONG, some
 
 checks = Checks()
-LINEAGE = WORK.resolve() / "lineage"
+LINEAGE = for_everybody(WORK / "lineage")
 TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
 BEFORE = 8192
 KINDS = 6 # of processes: more in each tree
