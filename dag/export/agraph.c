@@ -203,6 +203,7 @@ int agraph_write(const char *name, int (*make)(struct agraph *, void *), void *a
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
+		close(ends[0]); /* if we stop reading, it has to notice */
 		be_quiet();
 		in_child = fdopen(ends[1], "w");
 		_exit(in_child && write_graph(name, make, arg, in_child) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);

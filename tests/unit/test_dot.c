@@ -2,7 +2,7 @@
 
 /*
  * dot.h, dot_legend.h: names in labels, ids, colours of others, and which signs a legend has; agraph.h: order, long
- * texts, and libcgraph that ends early.
+ * texts, libcgraph that ends early, and an output that fails.
  */
 
 #include "workflows.h"
@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dag/export/agraph.h"
 #include "dag/export/dot.h"
@@ -229,12 +230,26 @@ static void an_early_end_is_an_error(void **state)
 	}
 }
 
+/* The child process fills the pipe meanwhile. */
+static void an_output_that_fails_is_an_error(void **state)
+{
+	FILE *full = fopen("/dev/full", "w");
+
+	(void)state;
+	assert_non_null(full);
+	alarm(60);
+	assert_int_equal(agraph_write("g", put_quotes, NULL, full), -EIO);
+	alarm(0);
+	fclose(full);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_are_in_the_order_they_are_made),
 		cmocka_unit_test(long_texts_are_written_in_one_line),
 		cmocka_unit_test(an_early_end_is_an_error),
+		cmocka_unit_test(an_output_that_fails_is_an_error),
 		cmocka_unit_test(names_stay_what_they_are),
 		cmocka_unit_test(ids_begin_as_asked_for),
 		cmocka_unit_test(phases_have_the_colours_of_others),
