@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/vector.h"
 #include "db/event.h"
 #include "db/ring.h"
 #include "db/store.h"
@@ -65,15 +66,8 @@ static int add_piece(struct writer *writer, struct event *piece)
 
 	if (piece->u.text.offset == 0)
 		a->len = 0;
-	if (a->len + piece->text_len > a->room) {
-		size_t room = (a->len + piece->text_len) * 2;
-		char *grown = realloc(a->text, room);
-
-		if (!grown)
-			return -ENOMEM;
-		a->text = grown;
-		a->room = room;
-	}
+	if (vector_fit(a->text, a->room, a->len + piece->text_len) < 0)
+		return -ENOMEM;
 	memcpy(a->text + a->len, event_piece(piece), piece->text_len);
 	a->len += piece->text_len;
 	return 0;
@@ -83,15 +77,8 @@ static int enqueue(struct writer *writer, const struct event *event, const char 
 {
 	struct queued *q;
 
-	if (writer->n_queue == writer->room_queue) {
-		size_t room = writer->room_queue ? writer->room_queue * 2 : 1024;
-		struct queued *grown = realloc(writer->queue, room * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		writer->queue = grown;
-		writer->room_queue = room;
-	}
+	if (vector_fit(writer->queue, writer->room_queue, writer->n_queue + 1) < 0)
+		return -ENOMEM;
 	q = &writer->queue[writer->n_queue];
 	q->event = *event;
 	q->text = NULL;
