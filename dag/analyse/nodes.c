@@ -15,20 +15,8 @@
 #include "dag/shape/reach.h"
 #include "dag/shape/shape.h"
 
-const struct analysis analyses[] = {
-	{ "critical-path", analyse_critical,
-		"what the end of the run has waited for, step by step" },
-	{ "makespan", analyse_makespan, "how long it took, and what bounds it" },
-	{ "degree", analyse_degree, "edges of each node, the busiest first" },
-	{ "weight", analyse_weight, "bytes, time or size of each node (--by), the largest first" },
-	{ "clusters", analyse_clusters, "patterns that occur again and again" },
-	{ "parallelism", analyse_parallelism, "how many processes worked at the same time" },
-	{ "order", analyse_order, "nodes in causal order, with their levels" },
-	{ "lifecycle", analyse_lifecycle,
-		"files from first write to last use, and the space they take" },
-	{ "whatif", analyse_whatif, "how long it would take with other --cores, --jobs, --faster" },
-	{ NULL, NULL, NULL },
-};
+#define ANALYSIS(name, fill, help) { name, analyse_##fill, help },
+const struct analysis analyses[] = { ANALYSES(ANALYSIS){ NULL, NULL, NULL } };
 
 static const char *kind_of(const struct shape_node *node)
 {
