@@ -14,6 +14,7 @@
 #define TRACES_EXIT_STRICT \
 	3 /* the exit status of --strict if the trace is incomplete or records were lost */
 
+struct arena;
 struct choice;
 struct failure;
 struct query;
@@ -43,6 +44,8 @@ int traces_query(struct query_db *db, const char *name, const char *columns,
 	struct failure *failure);
 /* Goes to the next row: 1; 0: there are no more rows. */
 int traces_next(struct query_db *db, struct query *query, struct failure *failure);
+/* A copy of a text of the row, in the arena.  NULL where the text is not known; without memory *failed is set, too. */
+char *traces_text(const struct query *query, int column, struct arena *texts, bool *failed);
 /* Calls add() for each row of such a query.  add() returns 0 or -ENOMEM. */
 int traces_each(struct query_db *db, const char *name, const char *columns,
 	const struct choice *choice, int (*add)(void *arg, const struct query *query), void *arg,
