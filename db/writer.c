@@ -77,8 +77,15 @@ static int enqueue(struct writer *writer, const struct event *event, const char 
 {
 	struct queued *q;
 
-	if (vector_fit(writer->queue, writer->room_queue, writer->n_queue + 1) < 0)
-		return -ENOMEM;
+	if (writer->n_queue == writer->room_queue) {
+		size_t room = writer->room_queue ? writer->room_queue * 2 : 1024;
+		struct queued *grown = realloc(writer->queue, room * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		writer->queue = grown;
+		writer->room_queue = room;
+	}
 	q = &writer->queue[writer->n_queue];
 	q->event = *event;
 	q->text = NULL;
