@@ -43,8 +43,8 @@ static const char help_head[] =
 "  -o, --output FILE      the page (default: report.html; '-': standard output)\n"
 "      --title TITLE      its title (default: the command that was traced)\n"
 "      --max-nodes N      fold a larger graph or tree of processes to N nodes (default 150)\n"
-"      --perfetto FILE    instead of the page: the time line as trace events in JSON\n"
-"      --above SECONDS    in it: only operations that took at least as long (default 0.001)\n"
+"      --perfetto FILE    write the time line instead of the page, as trace events in JSON\n"
+"      --above SECONDS    with --perfetto: only operations that took at least so long (default 0.001)\n"
 TRACES_HELP
 "      --strict           exit status 3 if the trace is incomplete or records were lost\n";
 
@@ -83,7 +83,7 @@ static int finish(void *options, char **words)
 	if (status == 0 && o->perfetto && (o->output || o->title))
 		return err_status(EXIT_USAGE, "--perfetto writes no page: leave out %s", o->output ? "--output" : "--title");
 	if (status == 0 && o->max_nodes < 2)
-		return err_status(EXIT_USAGE, "a graph of fewer than two nodes says nothing: give --max-nodes a larger number");
+		return err_status(EXIT_USAGE, "invalid value for --max-nodes: it must be 2 or more");
 	o->output = o->output ? o->output : "report.html";
 	return status ? status : choice_check(&o->choice);
 }

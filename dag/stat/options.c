@@ -303,12 +303,11 @@ static int check_table(const struct stat_options *o)
 		return err_status(EXIT_USAGE,
 			"--operation is for distributions of single operations, not of %s", o->of);
 	if (table->own_keys && has_own_key(o, table))
-		return err_status(EXIT_USAGE, "%s has a row for each of these anyway: leave them out of --by (%s)",
+		return err_status(EXIT_USAGE, "%s has a row for each of these already: leave them out of --by (%s)",
 			table->name, table->own_keys);
 	if (o->files && (o->svg || o->png || o->gnuplot))
 		return err_status(EXIT_USAGE,
-			"there is no picture of the files of each interval: leave --files "
-			"or the picture out");
+			"--files has no picture: leave it out, or --svg, --png and --gnuplot");
 	return check_of(o, table);
 }
 
@@ -317,8 +316,7 @@ static int check(const struct stat_options *o)
 	const struct choice *c = &o->choice;
 
 	if (c->step_ns == 0)
-		return err_status(EXIT_USAGE, "an interval of no length has nothing in it: give --interval "
-			"a number of seconds");
+		return err_status(EXIT_USAGE, "invalid value for --interval: it must be more than 0 seconds");
 	return choice_check(c) ? EXIT_USAGE : check_table(o);
 }
 

@@ -216,7 +216,7 @@ static int add_groups(struct dag_options *o, const char *names)
 static int add_between(struct dag_options *o, const char *node)
 {
 	if (o->reach.between[1])
-		return err_status(EXIT_USAGE, "--between is given more than twice: it is given once for each end");
+		return err_status(EXIT_USAGE, "--between is given more than twice: give it once for each end");
 	o->reach.between[o->reach.between[0] ? 1 : 0] = node;
 	return 0;
 }
