@@ -120,8 +120,8 @@ done <"$work/tables"
 echo "left-out.sh: $(($(wc -l <"$work/tables"))) tables looked for"
 
 # The operations of db/event.h are those that the man page lists, in the same order.
-sed -n '/^#define EVENT_OPS(X)/,/[^\\]$/p' db/event.h | grep -o 'X([A-Z_]*, *[a-z_]*)' |
-	sed 's/.*, *\(.*\))/\1/' >"$work/operations"
+sed -n '/^#define EVENT_OPS(X)/,/[^\\]$/p' db/event.h | grep -o 'X([A-Z_]*, *[a-z_]*,' |
+	sed 's/.*, *\(.*\),/\1/' >"$work/operations"
 sed -n '/^\*name\* is one of/,/\./p' man/ftrac-db.5.scd | tr '\n' ' ' |
 	sed 's/^\*name\* is one of //; s/\..*//' | tr -s ' ' '\n' | grep . >"$work/documented"
 cmp -s "$work/operations" "$work/documented" ||
