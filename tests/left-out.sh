@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # left-out.sh [HEADER]: each member of libfuse's struct fuse_lowlevel_ops is either in FS_OPS of
-# ftrac/fs.h, or set in ftrac/fs.c, or listed in ftrac/left-out.txt with the reason, and never both. HEADER is
+# ftrac/fs.h, or set in ftrac/fs.c, or in FS_OPS_LEFT_OUT there with the reason, and never both. HEADER is
 # fuse_lowlevel.h; without it the subproject's is taken, or that of pkg-config.
 # And each long option of a program is in its help text and in its man page, each export of wfdag and each table of wfstat
 # in the latter.
@@ -47,22 +47,23 @@ awk '
 			text = substr(text, RSTART + RLENGTH)
 		}
 	}' "$header" | sort -u >"$work/members"
-sed -n '/^#define FS_OPS/,/[^\\]$/p' ftrac/fs.h >"$work/list"
+sed -n '/^#define FS_OPS\(_NEW\)*(X)/,/[^\\]$/p' ftrac/fs.h >"$work/list"
 {
 	grep -o 'X([a-z_0-9]*)' "$work/list" | sed '/^X()$/d; s/X(\(.*\))/\1/'
 	sed -n '/struct fuse_lowlevel_ops fs_ops = {/,/^};/s/^[[:space:]]*\.\([a-z_0-9]*\) = .*/\1/p' ftrac/fs.c
 } | sort >"$work/set"
-grep -v '^#' ftrac/left-out.txt | awk -F '\t' 'NF { print $1 }' | sort >"$work/left"
+sed -n '/^#define FS_OPS_LEFT_OUT(X)/,/[^\\]$/p' ftrac/fs.h | grep '^[[:space:]]*X(' >"$work/reasons"
+sed 's/^[[:space:]]*X(\([a-z_0-9]*\).*/\1/' "$work/reasons" | sort >"$work/left"
 
 for name in $(uniq -d "$work/set") $(uniq -d "$work/left"); do
 	complain "'$name' stands twice"
 done
 for name in $(comm -12 "$work/set" "$work/left"); do
-	complain "'$name' is handled and in left-out.txt"
+	complain "'$name' is handled and in FS_OPS_LEFT_OUT"
 done
 sort -u "$work/set" "$work/left" >"$work/known"
 for name in $(comm -23 "$work/members" "$work/known"); do
-	complain "'$name' is neither handled nor in left-out.txt"
+	complain "'$name' is neither handled nor in FS_OPS_LEFT_OUT"
 done
 # A member of a newer libfuse than this may be known already.
 for name in $(comm -13 "$work/members" "$work/known"); do
@@ -72,7 +73,7 @@ for name in $(comm -13 "$work/members" "$work/known"); do
 		complain "'$name' is no member of struct fuse_lowlevel_ops"
 	fi
 done
-unreasoned=$(grep -v '^#' ftrac/left-out.txt | awk -F '\t' 'NF && $2 == "" { print $1 }')
+unreasoned=$(grep -vE 'X\([a-z_0-9]+, "[^"]{10,}"\)' "$work/reasons")
 [ -z "$unreasoned" ] || complain "left out without a reason: $unreasoned"
 n=$(wc -l <"$work/members")
 [ "$n" -gt 0 ] || complain "no members in '$header'"
