@@ -85,7 +85,7 @@ looked_for() {
 	file=$1 manual=$2
 	shift 2
 	sed -n 's/^[[:space:]]*{ "\([a-z-]*\)", [a-z]*_argument,.*/\1/p' "$file" "$@" | sort -u >"$work/options"
-	sed -n '/const char [a-z_]*help[a-z_]*\[\] *=/,/;$/p' "$file" "$@" >"$work/help"
+	sed -n '/const char [a-z_]*help[a-z_]*\[\] *=/,/;$/p; /^#define [A-Z]*_HELP/,/[^\\]$/p' "$file" "$@" >"$work/help"
 	while read -r option; do
 		grep -qE -e "[ \"]--${option}[ =\\\\]" "$work/help" || complain "--$option is not in --help"
 		[ ! -f "$manual" ] || sed 's/\\//g' "$manual" | grep -qE -e "--${option}([^a-z-]|\$)" ||
@@ -97,12 +97,12 @@ looked_for() {
 }
 looked_for ftrac/options.c man/ftrac.1.scd
 looked_for procmon/options.c man/procmon.1.scd
-looked_for dag/stat/options.c man/wfstat.1.scd dag/trace/choice.h dag/trace/choice.c
-looked_for dag/wfdag/options.c man/wfdag.1.scd dag/trace/choice.h dag/trace/choice.c
-looked_for dag/report/options.c man/wfreport.1.scd dag/trace/choice.h dag/trace/choice.c
-looked_for dag/generate/options.c man/wfdag.1.scd
-looked_for dag/diff/options.c man/wfdag.1.scd
-looked_for dag/check/options.c man/wfdag.1.scd
+looked_for dag/stat/options.c man/wfstat.1.scd dag/trace/choice.h dag/trace/choice.c dag/trace/traces.h
+looked_for dag/wfdag/options.c man/wfdag.1.scd dag/trace/choice.h dag/trace/choice.c dag/trace/traces.h
+looked_for dag/report/options.c man/wfreport.1.scd dag/trace/choice.h dag/trace/choice.c dag/trace/traces.h
+looked_for dag/generate/options.c man/wfdag.1.scd dag/trace/traces.h
+looked_for dag/diff/options.c man/wfdag.1.scd dag/trace/traces.h
+looked_for dag/check/options.c man/wfdag.1.scd dag/trace/traces.h
 
 # Each export is in the man page; wfdag makes its options and its help from the same list.
 sed -n '/^#define EXPORTS(/,/[^\\]$/s/^[[:space:]]*\(FORMAT\|DRAWING\)(\([a-z]*\),.*/\2/p' dag/export/export.h >"$work/exports"

@@ -19,7 +19,6 @@ enum long_option {
 	LONG_KINDS,
 	LONG_NINJA,
 	LONG_ROOT,
-	LONG_STRICT,
 };
 
 static const struct option long_options[] = {
@@ -31,7 +30,6 @@ static const struct option long_options[] = {
 	{ "ninja", required_argument, NULL, LONG_NINJA },
 	{ "root", required_argument, NULL, LONG_ROOT },
 	TRACES_OPTIONS,
-	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 },
@@ -66,7 +64,6 @@ static const char help[] =
 "      --format FORMAT    table, csv, tsv or json\n"
 "\n"
 TRACES_HELP
-"      --strict           exit status 3 if the trace is incomplete or records were lost\n"
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
@@ -117,7 +114,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_NINJA: o->ninja = value; return 0;
 	case LONG_ROOT: o->root = value; return 0;
 	case TRACES_FOREIGN: o->foreign = true; return 0;
-	case LONG_STRICT: o->strict = true; return 0;
+	case TRACES_STRICT: o->strict = true; return 0;
 	default: return -1;
 	}
 }

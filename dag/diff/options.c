@@ -21,7 +21,6 @@ enum long_option {
 	LONG_FORMAT,
 	LONG_RAW,
 	LONG_ROOT,
-	LONG_STRICT,
 	LONG_TOP,
 };
 
@@ -36,7 +35,6 @@ static const struct option long_options[] = {
 	{ "raw", no_argument, NULL, LONG_RAW },
 	{ "root", required_argument, NULL, LONG_ROOT },
 	TRACES_OPTIONS,
-	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "top", required_argument, NULL, LONG_TOP },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -75,7 +73,6 @@ static const char help[] =
 "      --phase NAME, --phase NAME=GLOB   only this phase; jobs that GLOB matches are the phase NAME\n"
 "\n"
 TRACES_HELP
-"      --strict           exit status 3 if a trace is incomplete or records were lost\n"
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
@@ -152,7 +149,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_RAW: o->raw = true; return 0;
 	case LONG_ROOT: return parse_root(o, value);
 	case TRACES_FOREIGN: o->foreign = true; return 0;
-	case LONG_STRICT: o->strict = true; return 0;
+	case TRACES_STRICT: o->strict = true; return 0;
 	case LONG_TOP: return choice_parse_count("--top", value, &o->top);
 	default: return choice_apply(&o->choice, option, value);
 	}

@@ -20,7 +20,6 @@ enum long_option {
 	LONG_WFFORMAT,
 	LONG_LEVEL,
 	LONG_ROOT,
-	LONG_STRICT,
 	LONG_WFFORMAT_VERSION,
 };
 _Static_assert(LONG_LEVEL - LONG_MAKE == GENERATE_MAX, "an option for each output");
@@ -35,7 +34,6 @@ static const struct option long_options[] = {
 	{ "root", required_argument, NULL, LONG_ROOT },
 	{ "snakemake", required_argument, NULL, LONG_SNAKEMAKE },
 	TRACES_OPTIONS,
-	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "wfformat", required_argument, NULL, LONG_WFFORMAT },
 	{ "wfformat-version", required_argument, NULL, LONG_WFFORMAT_VERSION },
 	{ "help", no_argument, NULL, 'h' },
@@ -65,7 +63,6 @@ static const char help_text[] =
 "                         directory of the traced command)\n"
 "      --wfformat-version VERSION   1.5 or 1.6 (default)\n"
 TRACES_HELP
-"      --strict           exit status 3 if the trace is incomplete or records were lost\n"
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
@@ -116,7 +113,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_LEVEL: return set_level(o, value);
 	case LONG_ROOT: return set_root(o, value);
 	case TRACES_FOREIGN: o->foreign = true; return 0;
-	case LONG_STRICT: o->strict = true; return 0;
+	case TRACES_STRICT: o->strict = true; return 0;
 	case LONG_WFFORMAT_VERSION: return set_version(o, value);
 	default: return -1;
 	}

@@ -32,7 +32,6 @@ enum long_option {
 	LONG_SIZES,
 	LONG_SORT,
 	LONG_SQL,
-	LONG_STRICT,
 	LONG_SVG,
 	LONG_TOP,
 	LONG_TSV,
@@ -57,7 +56,6 @@ static const struct option long_options[] = {
 	{ "sort", required_argument, NULL, LONG_SORT },
 	{ "sql", no_argument, NULL, LONG_SQL },
 	TRACES_OPTIONS,
-	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "svg", required_argument, NULL, LONG_SVG },
 	{ "top", required_argument, NULL, LONG_TOP },
 	{ "tsv", no_argument, NULL, LONG_TSV },
@@ -101,7 +99,6 @@ static const char help_tail[] =
 "      --sql              print the query behind the table, with all options in it, and nothing else;\n"
 "                         it needs no trace\n"
 TRACES_HELP
-"      --strict           exit status 3 if the trace is incomplete or records were lost\n"
 "\n"
 "Of some tables only:\n"
 "      --of VALUE         hist, cdf: latency, read-size, write-size, bytes-read, bytes-written,\n"
@@ -201,7 +198,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_SORT: o->sort = value; return 0;
 	case LONG_SQL: o->sql = true; return 0;
 	case TRACES_FOREIGN: o->foreign = true; return 0;
-	case LONG_STRICT: o->strict = true; return 0;
+	case TRACES_STRICT: o->strict = true; return 0;
 	case LONG_SVG: o->svg = value; return 0;
 	case LONG_TOP: return choice_parse_count("--top", value, &o->top);
 	case LONG_TSV: o->style.format = TABLE_TSV; return 0;

@@ -20,10 +20,15 @@ struct failure;
 struct query;
 struct query_db;
 
-/* --foreign, for a trace of another user: in the table of getopt_long(), and in the help. */
-#define TRACES_FOREIGN 1024
-#define TRACES_OPTIONS { "foreign", no_argument, NULL, TRACES_FOREIGN }
-#define TRACES_HELP "      --foreign          read a trace that belongs to another user, too\n"
+/* What all programs have: --foreign, for a trace of another user, and --strict.  In the table of getopt_long(), and in the
+ * help. */
+enum traces_option { TRACES_FOREIGN = 1024, TRACES_STRICT };
+#define TRACES_OPTIONS                                        \
+	{ "foreign", no_argument, NULL, TRACES_FOREIGN },     \
+	{ "strict", no_argument, NULL, TRACES_STRICT }
+#define TRACES_HELP                                                                             \
+	"      --foreign          read a trace that belongs to another user, too\n"             \
+	"      --strict           exit status 3 if the trace is incomplete or records were lost\n"
 
 /* how: see query_open().  The caller closes *ret_db also after an error. */
 int traces_open(const struct words *traces, unsigned how, struct query_db **ret_db,
