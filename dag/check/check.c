@@ -203,7 +203,7 @@ static bool reads_later(const struct check *c, const struct build_missing_name *
 	return name->found == BUILD_NONE && use && (use->kinds & USE_READS);
 }
 
-/* One that another recipe made later in this run is a matter of luck. */
+/* If another recipe made the file later in this run, the order of the two decides what the recipe finds. */
 static int check_missing_name(struct check *c, const struct build_missing_name *name)
 {
 	const struct build_node *node = &c->build->nodes[name->node];
