@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/output.h"
+#include "base/vector.h"
 
 void cli_begin(void)
 {
@@ -23,13 +24,10 @@ void cli_begin(void)
 
 int words_add(struct words *words, const char *word)
 {
-	const char **grown = realloc(words->word, (words->n + 2) * sizeof(*grown));
-
-	if (!grown)
+	if (vector_fit(words->word, words->room, (size_t)words->n + 2) < 0)
 		return err_status(EXIT_OWN, "out of memory");
-	words->word = grown;
-	grown[words->n++] = word;
-	grown[words->n] = NULL;
+	words->word[words->n++] = word;
+	words->word[words->n] = NULL;
 	return 0;
 }
 

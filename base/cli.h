@@ -15,6 +15,7 @@ void cli_begin(void);
 struct words {
 	const char **word;
 	int n;
+	size_t room;
 };
 
 /* 0, or the exit status. */

@@ -13,10 +13,18 @@
  * The array begins as NULL and 0 and is freed by free().  Its room follows from the count: VECTOR_LEAST, then each
  * power of two.  So the count may shrink, but an array that was allocated in another way must not be pushed to.
  * On -ENOMEM array and count are as they were.  The arguments array and n are evaluated more than once.
+ *
+ * A buffer gets room for many elements at once (vector_fit).  It has a number of its own for that room, beginning as 0:
+ *
+ *   struct text { char *bytes; size_t len, room; };
+ *
+ *   if (vector_fit(text->bytes, text->room, text->len + more) < 0)
+ *           return -ENOMEM;
  */
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #define VECTOR_LEAST 8
@@ -49,6 +57,19 @@ static inline void *vector_grown(void *array, size_t n, size_t size)
 			(n)++;                                                                     \
 		}                                                                                  \
 		reserved_;                                                                         \
+	})
+
+/* Makes room for `need` elements, and keeps those that are there.  0 or -ENOMEM; then nothing has changed. */
+#define vector_fit(array, room, need)                                                              \
+	({                                                                                         \
+		size_t need_ = (need), more_ = need_ <= SIZE_MAX / 2 ? 2 * need_ : need_;          \
+		__typeof__(array) fit_ = (array);                                                  \
+                                                                                                   \
+		if (need_ > (room) && (fit_ = reallocarray((array), more_, sizeof(*(array))))) {   \
+			(array) = fit_;                                                            \
+			(room) = more_;                                                            \
+		}                                                                                  \
+		need_ <= (room) ? 0 : -ENOMEM;                                                     \
 	})
 
 /* The index of the first element that is not less than the key; n: all are.  The array is in ascending order.

@@ -76,7 +76,7 @@ class Names:
         event, store = source("db/event.h"), source("db/store.c")
         names = source("db/event.c")
         block = event[event.index("#define EVENT_OPS"):event.index("enum op {")]
-        self.ops = re.findall(r"X\((\w+), (\w+)\)", block)
+        self.ops = re.findall(r"X\((\w+), (\w+),", block)
         self.paratrac = dict(re.findall(r'\[OP_(\w+)\]\s*=\s*"(\w+)"', store))
         self.via = names_in(names, "via_names")
         self.fidelity = names_in(names, "fidelity_names")

@@ -5,7 +5,7 @@
 #include <string.h>
 
 const char *const event_op_names[] = {
-#define X(upper, lower) #lower,
+#define X(op, name, by_name, by_handle) #name,
 	EVENT_OPS(X)
 #undef X
 };

@@ -14,23 +14,66 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Operations: the closed list of ftrac-db(5), in the order of the table op_name. */
-#define EVENT_OPS(X)                                                                           \
-	X(LOOKUP, lookup) X(GETATTR, getattr) X(CHMOD, chmod) X(CHOWN, chown)                  \
-	X(TRUNCATE, truncate) X(UTIMENS, utimens) X(CREATE, create) X(OPEN, open)              \
-	X(READ, read) X(WRITE, write) X(FLUSH, flush) X(RELEASE, release) X(FSYNC, fsync)      \
-	X(OPENDIR, opendir) X(READDIR, readdir) X(RELEASEDIR, releasedir) X(MKDIR, mkdir)      \
-	X(MKNOD, mknod) X(RMDIR, rmdir) X(UNLINK, unlink) X(RENAME, rename) X(LINK, link)      \
-	X(SYMLINK, symlink) X(READLINK, readlink) X(GETXATTR, getxattr)                        \
-	X(SETXATTR, setxattr) X(LISTXATTR, listxattr) X(REMOVEXATTR, removexattr)              \
-	X(STATFS, statfs) X(ACCESS, access) X(FALLOCATE, fallocate) X(COPY, copy)              \
-	X(LSEEK, lseek) X(IOCTL, ioctl) X(LOCK, lock) X(TMPFILE, tmpfile)                      \
-	X(CLOSE, close) X(DUP, dup) X(FCNTL, fcntl) X(MMAP, mmap) X(MUNMAP, munmap)            \
-	X(MSYNC, msync) X(SENDFILE, sendfile) X(SPLICE, splice) X(PIPE, pipe)                  \
-	X(SOCKET, socket) X(CONNECT, connect) X(ACCEPT, accept) X(SEND, send) X(RECV, recv)
+/*
+ * Operations: the closed list of ftrac-db(5), in the order of the table op_name: X(code, name, by_name, by_handle).
+ *
+ * The last two are the handlers with which record.c records a request.  by_handle takes a request through an open handle;
+ * where it is NULL, by_name takes every request.
+ */
+#define EVENT_OPS(X)                                                  \
+	X(LOOKUP, lookup, record_lookup, NULL)                        \
+	X(GETATTR, getattr, record_node, record_handle)               \
+	X(CHMOD, chmod, record_node, record_handle)                   \
+	X(CHOWN, chown, record_node, record_handle)                   \
+	X(TRUNCATE, truncate, record_truncate, record_handle_resize)  \
+	X(UTIMENS, utimens, record_node, record_handle)               \
+	X(CREATE, create, record_create_file, NULL)                   \
+	X(OPEN, open, record_open, NULL)                              \
+	X(READ, read, record_node, record_data)                       \
+	X(WRITE, write, record_node, record_data)                     \
+	X(FLUSH, flush, record_node, record_handle_only)              \
+	X(RELEASE, release, record_node, record_release)              \
+	X(FSYNC, fsync, record_node, record_handle_only)              \
+	X(OPENDIR, opendir, record_open, NULL)                        \
+	X(READDIR, readdir, record_node, record_handle)               \
+	X(RELEASEDIR, releasedir, record_node, record_release)        \
+	X(MKDIR, mkdir, record_make, NULL)                            \
+	X(MKNOD, mknod, record_make, NULL)                            \
+	X(RMDIR, rmdir, record_remove, NULL)                          \
+	X(UNLINK, unlink, record_remove, NULL)                        \
+	X(RENAME, rename, record_rename, NULL)                        \
+	X(LINK, link, record_link, NULL)                              \
+	X(SYMLINK, symlink, record_make, NULL)                        \
+	X(READLINK, readlink, record_node, record_handle)             \
+	X(GETXATTR, getxattr, record_node, record_handle)             \
+	X(SETXATTR, setxattr, record_node, record_handle)             \
+	X(LISTXATTR, listxattr, record_node, record_handle)           \
+	X(REMOVEXATTR, removexattr, record_node, record_handle)       \
+	X(STATFS, statfs, record_node, record_handle)                 \
+	X(ACCESS, access, record_node, record_handle)                 \
+	X(FALLOCATE, fallocate, record_node, record_handle_resize)    \
+	X(COPY, copy, record_node, record_copy)                       \
+	X(LSEEK, lseek, record_node, record_handle_only)              \
+	X(IOCTL, ioctl, record_node, record_handle)                   \
+	X(LOCK, lock, record_node, record_handle)                     \
+	X(TMPFILE, tmpfile, record_tmpfile, NULL)                     \
+	X(CLOSE, close, record_node, record_handle_only)              \
+	X(DUP, dup, record_node, record_handle_only)                  \
+	X(FCNTL, fcntl, record_node, record_handle_only)              \
+	X(MMAP, mmap, record_node, record_map)                        \
+	X(MUNMAP, munmap, record_node, record_handle_only)            \
+	X(MSYNC, msync, record_node, record_handle_only)              \
+	X(SENDFILE, sendfile, record_node, record_copy)               \
+	X(SPLICE, splice, record_node, record_copy)                   \
+	X(PIPE, pipe, record_node, record_handle_only)                \
+	X(SOCKET, socket, record_node, record_handle_only)            \
+	X(CONNECT, connect, record_node, record_handle_only)          \
+	X(ACCEPT, accept, record_node, record_handle_only)            \
+	X(SEND, send, record_node, record_data)                       \
+	X(RECV, recv, record_node, record_data)
 
 enum op {
-#define X(upper, lower) OP_##upper,
+#define X(op, name, by_name, by_handle) OP_##op,
 	EVENT_OPS(X)
 #undef X
 	OP_MAX

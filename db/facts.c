@@ -42,20 +42,31 @@ static bool get_cpu_model(char *out, size_t size)
 	return false;
 }
 
-int facts_store(struct store *store, const struct facts *facts)
+struct fact {
+	const char *key;
+	struct value value;
+};
+
+static int put_facts(struct store *store, const struct fact *facts, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = store_put_meta(store, facts[i].key, facts[i].value);
+	return r;
+}
+
+#define PUT_FACTS(store, facts) put_facts(store, facts, sizeof(facts) / sizeof(*(facts)))
+
+static int put_host(struct store *store)
 {
 	struct utsname un;
 	char user[64], model[128], kernel[256];
-	int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-	int r = store_begin(store);
 
 	uname(&un);
 	get_user(user, sizeof(user));
 	snprintf(kernel, sizeof(kernel), "%s %s", un.sysname, un.release);
-	struct {
-		const char *key;
-		struct value value;
-	} rows[] = {
+	const struct fact host[] = {
 		{ "format", V_INT(1) },
 		{ "ftrac_version", V_STR(FTRAC_VERSION) },
 		{ "host", V_STR(un.nodename) },
@@ -63,7 +74,15 @@ int facts_store(struct store *store, const struct facts *facts)
 		{ "kernel", V_STR(kernel) },
 		{ "cpus", V_INT(sysconf(_SC_NPROCESSORS_ONLN)) },
 		{ "cpu_model", get_cpu_model(model, sizeof(model)) ? V_STR(model) : V_NULL },
-		{ "memory_bytes", V_INT(memory) },
+		{ "memory_bytes", V_INT((int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)) },
+	};
+
+	return PUT_FACTS(store, host);
+}
+
+static int put_run(struct store *store, const struct facts *facts)
+{
+	const struct fact run[] = {
 		{ "source", V_STR(facts->source) },
 		{ "mountpoint", V_STR(facts->mountpoint) },
 		{ "command", V_STR(facts->command) },
@@ -79,6 +98,15 @@ int facts_store(struct store *store, const struct facts *facts)
 		{ "files", V_STR(facts->files) },
 		{ "transport", V_STR(facts->transport) },
 		{ "process_tier", V_STR(facts->process_tier) },
+	};
+
+	return PUT_FACTS(store, run);
+}
+
+/* What the run itself changes later. */
+static int put_counts(struct store *store)
+{
+	const struct fact counts[] = {
 		{ "ops_recorded", V_INT(0) },
 		{ "ops_lost", V_INT(0) },
 		{ "process_events_lost", V_INT(0) },
@@ -93,8 +121,19 @@ int facts_store(struct store *store, const struct facts *facts)
 		{ "bytes_kernel", V_NULL },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && r == 0; i++)
-		r = store_put_meta(store, rows[i].key, rows[i].value);
+	return PUT_FACTS(store, counts);
+}
+
+int facts_store(struct store *store, const struct facts *facts)
+{
+	int r = store_begin(store);
+
+	if (r == 0)
+		r = put_host(store);
+	if (r == 0)
+		r = put_run(store, facts);
+	if (r == 0)
+		r = put_counts(store);
 	if (r == 0)
 		return store_commit(store);
 	store_rollback(store);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "db/sql.h"
 
 /* A version of one trace: the time in which that trace uses it. */
@@ -18,7 +19,7 @@ struct walk {
 	int64_t file, number;
 	bool is_read; /* the version was read by a process that did not write it */
 	struct segment *segments; /* the last of each trace */
-	int n_segments, room;
+	int n_segments;
 };
 
 enum { FILE_ID, VERSION, TIME, UNTIL, EVENT, BEGINS, EMPTIES };
@@ -81,17 +82,8 @@ static int set_segment(struct walk *w, int64_t version, int64_t until)
 
 	while (i < w->n_segments && trace_of(w->segments[i].version) != trace_of(version))
 		i++;
-	if (i == w->room) {
-		int room = w->room ? 2 * w->room : 16;
-		struct segment *more = realloc(w->segments, room * sizeof(*more));
-
-		if (!more)
-			return SQLITE_NOMEM;
-		w->segments = more;
-		w->room = room;
-	}
-	if (i == w->n_segments)
-		w->n_segments++;
+	if (i == w->n_segments && vector_push(w->segments, w->n_segments, (struct segment){ 0 }) < 0)
+		return SQLITE_NOMEM;
 	w->segments[i] = (struct segment){ version, until };
 	return SQLITE_OK;
 }

@@ -114,75 +114,16 @@ void record_prune(struct record *record, int64_t time_ns)
 
 /* ---- the handlers of each operation ---- */
 
-/*
- * X(operation, by_name, by_handle).  by_handle takes a request through an open handle; where it is NULL, by_name takes
- * every request.  If events were lost and the handle is not known, record_node() takes the request.
- */
-#define HANDLERS(X)                                        \
-	X(LOOKUP, record_lookup, NULL)                     \
-	X(MKDIR, record_make, NULL)                        \
-	X(MKNOD, record_make, NULL)                        \
-	X(SYMLINK, record_make, NULL)                      \
-	X(UNLINK, record_remove, NULL)                     \
-	X(RMDIR, record_remove, NULL)                      \
-	X(RENAME, record_rename, NULL)                     \
-	X(LINK, record_link, NULL)                         \
-	X(CREATE, record_create_file, NULL)                \
-	X(OPEN, record_open, NULL)                         \
-	X(OPENDIR, record_open, NULL)                      \
-	X(TMPFILE, record_tmpfile, NULL)                   \
-	X(RELEASE, record_node, record_release)            \
-	X(RELEASEDIR, record_node, record_release)         \
-	X(READ, record_node, record_data)                  \
-	X(WRITE, record_node, record_data)                 \
-	X(COPY, record_node, record_copy)                  \
-	X(TRUNCATE, record_truncate, record_handle_resize) \
-	X(FALLOCATE, record_node, record_handle_resize)    \
-	X(FLUSH, record_node, record_handle_only)          \
-	X(FSYNC, record_node, record_handle_only)          \
-	X(LSEEK, record_node, record_handle_only)          \
-	X(GETATTR, record_node, record_handle)             \
-	X(CHMOD, record_node, record_handle)               \
-	X(CHOWN, record_node, record_handle)               \
-	X(UTIMENS, record_node, record_handle)             \
-	X(READDIR, record_node, record_handle)             \
-	X(READLINK, record_node, record_handle)            \
-	X(GETXATTR, record_node, record_handle)            \
-	X(SETXATTR, record_node, record_handle)            \
-	X(LISTXATTR, record_node, record_handle)           \
-	X(REMOVEXATTR, record_node, record_handle)         \
-	X(STATFS, record_node, record_handle)              \
-	X(ACCESS, record_node, record_handle)              \
-	X(IOCTL, record_node, record_handle)               \
-	X(LOCK, record_node, record_handle)                \
-	X(CLOSE, record_node, record_handle_only)          \
-	X(DUP, record_node, record_handle_only)            \
-	X(FCNTL, record_node, record_handle_only)          \
-	X(MMAP, record_node, record_map)                   \
-	X(MUNMAP, record_node, record_handle_only)         \
-	X(MSYNC, record_node, record_handle_only)          \
-	X(SENDFILE, record_node, record_copy)              \
-	X(SPLICE, record_node, record_copy)                \
-	X(PIPE, record_node, record_handle_only)           \
-	X(SOCKET, record_node, record_handle_only)         \
-	X(CONNECT, record_node, record_handle_only)        \
-	X(ACCEPT, record_node, record_handle_only)         \
-	X(SEND, record_node, record_data)                  \
-	X(RECV, record_node, record_data)
-
 static const struct {
 	record_by_name *by_name;
 	record_by_handle *by_handle;
 } handlers[OP_MAX] = {
-#define X(op, by_name, by_handle) [OP_##op] = { by_name, by_handle },
-	HANDLERS(X)
+#define X(op, name, by_name, by_handle) [OP_##op] = { by_name, by_handle },
+	EVENT_OPS(X)
 #undef X
 };
 
-#define X(op, by_name, by_handle) | UINT64_C(1) << OP_##op
-_Static_assert((0 HANDLERS(X)) == (UINT64_C(1) << OP_MAX) - 1, "each operation has its handlers");
-#undef X
-
+/* If events were lost, and so the handle is not known, the request counts as one by name. */
 static int call_handler(struct record *record, struct work *w)
 {
 	unsigned op = w->ev->op;

@@ -1,65 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-#include "db/store.h"
-
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/magic.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
-#include "base/fd_path.h"
-#include "base/place.h"
 #include "base/trace_file.h"
 #include "db/bus.h"
 #include "db/event.h"
 #include "db/figures.h"
 #include "db/spill.h"
 #include "db/sql.h"
+#include "db/store_internal.h"
 
 #define STRING(x) STRING_OF(x)
 #define STRING_OF(x) #x
-#define RESERVE_SUFFIX "-reserve"
-#define RESERVE_BYTES (256 << 10)
-/* Rows that one statement inserts: a statement costs as much as one or two rows. */
-#define ROWS 16
-#define ROW_COLUMNS (1 + FIGURE_MAX)
-#define ROWS_TEXT 8192
 #define IMAGE_END_T 5 /* the column */
-
-/* Rows of a table, buffered until there are ROWS of them or the transaction ends. */
-struct rows {
-	sqlite3_stmt *one, *many; /* many: for ROWS rows; prepared when needed */
-	int n;
-	size_t text_used;
-	struct value values[ROWS * ROW_COLUMNS];
-	char text[ROWS_TEXT]; /* what the values point to */
-};
-
-struct store {
-	sqlite3_vfs vfs; /* first: SQLite's pointer to it is the store */
-	sqlite3 *db;
-	struct rows rows[PUT_MAX];
-	sqlite3_stmt *end_image, *is_path;
-	struct spill *spill; /* hashes of paths; NULL: not needed yet */
-	int dir;     /* the directory of the database */
-	int lock;    /* the database file, with flock(2) until store_destroy() */
-	int reserve; /* an unlinked file that holds disk space */
-	int failed;  /* the first error of this transaction */
-	bool bus_notified;
-	char name[256];
-	char path[64 + 256]; /* through dir */
-	char temporary[64 + 256 + 32];
-	char vfs_name[32];
-	char error[256];
-};
 
 #define TEXT_KEY -1 /* rows are rarely written twice, or are not buffered */
 
@@ -165,212 +124,6 @@ static int store_exec(struct store *store, const char *sql)
 	return store_result(store, sqlite3_exec(store->db, sql, NULL, NULL, NULL));
 }
 
-/* ---- how SQLite gets at the files ---- */
-
-static sqlite3_vfs *the_unix;
-
-/*
- * SQLite would make the path absolute, resolve its symbolic links, and open its log by that later.  The store's path leads
- * through a descriptor in /proc/self/fd and must not change: after a mount over the directory, ftrac would otherwise become
- * its own client.
- */
-static int full_pathname(sqlite3_vfs *vfs, const char *name, int out_len, char *out)
-{
-	(void)vfs;
-	snprintf(out, out_len, "%s", name);
-	return SQLITE_OK;
-}
-
-/* Whether only this user can have made the file.  SQLite would read a log that another user put beside the database as a
- * part of it. */
-static bool is_own(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1;
-}
-
-/* A name beside the database for SQLite's temporary file, which is unlinked at once.  In other directories ftrac's own
- * mount might be in the way. */
-static const char *temporary_name(struct store *store)
-{
-	uint64_t number;
-
-	sqlite3_randomness(sizeof(number), &number);
-	snprintf(store->temporary, sizeof(store->temporary), "%s-%016llx", store->path, (unsigned long long)number);
-	return store->temporary;
-}
-
-static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret_flags)
-{
-	if (!name)
-		name = temporary_name((struct store *)vfs);
-	if (flags & SQLITE_OPEN_WAL) {
-		cleanup_fd int fd = place_create(AT_FDCWD, name, 0600);
-
-		if (fd < 0 && (fd != -EEXIST || !is_own(name)))
-			return SQLITE_CANTOPEN;
-	}
-	return the_unix->xOpen(vfs, name, file, flags, ret_flags);
-}
-
-/* ftrac has no rollback journal, so SQLite must not apply one that it finds. */
-static int access_file(sqlite3_vfs *vfs, const char *name, int flags, int *ret_is)
-{
-	const char *end = trace_file_suffix[TRACE_FILE_JOURNAL];
-	size_t len = strlen(name), n = strlen(end);
-
-	*ret_is = 0;
-	if (len >= n && strcmp(name + len - n, end) == 0)
-		return SQLITE_OK;
-	return the_unix->xAccess(vfs, name, flags, ret_is);
-}
-
-/* Each store has its own VFS, from which open_file() finds the store. */
-static int own_vfs(struct store *store)
-{
-	the_unix = sqlite3_vfs_find("unix");
-	if (!the_unix) /* SQLite had no memory to start */
-		return SQLITE_NOMEM;
-	snprintf(store->vfs_name, sizeof(store->vfs_name), "ftrac-%p", (void *)store);
-	store->vfs = *the_unix;
-	store->vfs.zName = store->vfs_name;
-	store->vfs.pNext = NULL;
-	store->vfs.xFullPathname = full_pathname;
-	store->vfs.xOpen = open_file;
-	store->vfs.xAccess = access_file;
-	return sqlite3_vfs_register(&store->vfs, 0);
-}
-
-/* ---- where it lies ---- */
-
-/* File systems on which processes of several machines cannot share the memory of the WAL. */
-static int check_file_system(int dir)
-{
-	static const uint32_t remote[] = { NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, 0xfe534d42 /* SMB2 */,
-		0xff534d42 /* CIFS */, V9FS_MAGIC, CEPH_SUPER_MAGIC, AFS_SUPER_MAGIC, CODA_SUPER_MAGIC,
-		0x0bd00bd0 /* Lustre */, 0x47504653 /* GPFS */, 0x19830326 /* BeeGFS */,
-		FUSE_SUPER_MAGIC };
-	struct statfs st;
-
-	if (fstatfs(dir, &st) < 0)
-		return -errno;
-	for (size_t i = 0; i < sizeof(remote) / sizeof(remote[0]); i++)
-		if ((uint32_t)st.f_type == remote[i])
-			return -EREMOTE;
-	return 0;
-}
-
-/* The name of a file of the database. */
-struct file_name {
-	char text[sizeof(((struct store *)NULL)->name) + 16];
-};
-
-static struct file_name file_name(const struct store *store, enum trace_file file)
-{
-	struct file_name name;
-
-	snprintf(name.text, sizeof(name.text), "%s%s", store->name, trace_file_suffix[file]);
-	return name;
-}
-
-static void unlink_files(struct store *store)
-{
-	for (int i = 0; i < TRACE_FILE_USED; i++)
-		unlinkat(store->dir, file_name(store, i).text, 0);
-}
-
-static int clear_trace(struct store *store, bool force)
-{
-	cleanup_fd int fd = openat(store->dir, store->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	struct stat st;
-
-	if (fd < 0)
-		return errno == ENOENT ? 0 : errno == ELOOP ? -EINVAL : -errno;
-	if (fstat(fd, &st) < 0 || place_is_foreign(store->dir, &st))
-		return -EPERM;
-	if (!S_ISREG(st.st_mode) || !trace_file_is(fd))
-		return -EINVAL;
-	if (!force)
-		return -EEXIST;
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return -EBUSY;
-	unlink_files(store);
-	return 0;
-}
-
-/* Removes old files that SQLite would take for parts of the new database. */
-static int clear_beside(struct store *store)
-{
-	char reserve[sizeof(store->name) + 16];
-	int r = 0;
-
-	for (int i = TRACE_FILE_LOG; i < TRACE_FILE_MAX && r == 0; i++)
-		r = place_clear(store->dir, file_name(store, i).text);
-	snprintf(reserve, sizeof(reserve), "%s" RESERVE_SUFFIX, store->name);
-	return r < 0 ? r : place_clear(store->dir, reserve);
-}
-
-/* Creates the files exclusively, so a file that another user puts there in between is neither followed nor written.  The
- * log is created in the same way when SQLite opens it. */
-static int make_files(struct store *store)
-{
-	int index, r;
-
-	store->lock = place_create(store->dir, store->name, 0600);
-	if (store->lock < 0)
-		return store->lock == -EEXIST ? -EINVAL : store->lock;
-	r = flock(store->lock, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
-	index = r == 0 ? place_create(store->dir, file_name(store, TRACE_FILE_INDEX).text, 0600) : r;
-	if (index < 0) {
-		unlinkat(store->dir, store->name, 0);
-		return index == -EEXIST ? -EPERM : index;
-	}
-	close(index);
-	return 0;
-}
-
-static int open_place(struct store *store, const char *path, bool force)
-{
-	cleanup_free char *name = NULL;
-	int r;
-
-	store->dir = place_open(path, false, &name);
-	if (store->dir < 0)
-		return store->dir;
-	if (strlen(name) + sizeof(RESERVE_SUFFIX) > NAME_MAX)
-		return -ENAMETOOLONG;
-	snprintf(store->name, sizeof(store->name), "%s", name);
-	snprintf(store->path, sizeof(store->path), "%s/%s", fd_path(store->dir).text, store->name);
-	r = check_file_system(store->dir);
-	if (r == 0)
-		r = clear_trace(store, force);
-	if (r == 0)
-		r = clear_beside(store);
-	return r < 0 ? r : make_files(store);
-}
-
-/* Without the reserve only the facts about a full disk may be missing. */
-static void take_reserve(struct store *store)
-{
-	char name[sizeof(store->name) + 16];
-
-	snprintf(name, sizeof(name), "%s" RESERVE_SUFFIX, store->name);
-	store->reserve = place_create(store->dir, name, 0600);
-	if (store->reserve < 0)
-		return;
-	unlinkat(store->dir, name, 0);
-	if (posix_fallocate(store->reserve, 0, RESERVE_BYTES) != 0)
-		store_release_reserve(store);
-}
-
-void store_release_reserve(struct store *store)
-{
-	if (store->reserve >= 0)
-		close(store->reserve);
-	store->reserve = -1;
-}
-
 static int prepare(struct store *store, enum put put, int rows, sqlite3_stmt **ret_stmt)
 {
 	char sql[2048 + ROWS * (2 * ROW_COLUMNS + 4)];
@@ -451,9 +204,9 @@ int store_create(const char *path, bool force, struct store **ret_store)
 	if (!store)
 		return -ENOMEM;
 	store->dir = store->reserve = store->lock = -1;
-	r = open_place(store, path, force);
+	r = store_open_place(store, path, force);
 	if (r == 0) {
-		int code = own_vfs(store);
+		int code = store_make_vfs(store);
 
 		r = store_result(store, code != SQLITE_OK ? code : sqlite3_open_v2(store->path, &store->db,
 			SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, store->vfs_name));
@@ -469,7 +222,7 @@ int store_create(const char *path, bool force, struct store **ret_store)
 		return r;
 	}
 	sqlite3_busy_timeout(store->db, 10000);
-	take_reserve(store);
+	store_take_reserve(store);
 	bus_catch();
 	*ret_store = store;
 	return 0;
@@ -523,7 +276,7 @@ void store_discard(struct store *store)
 {
 	if (!store)
 		return;
-	unlink_files(store);
+	store_unlink_files(store);
 	store_destroy(store);
 }
 
@@ -791,7 +544,7 @@ void store_files(const struct store *store, struct store_file ret_files[STORE_FI
 		struct stat st;
 
 		ret_files[i] = (struct store_file){ 0 };
-		if (fstatat(store->dir, file_name(store, i).text, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		if (fstatat(store->dir, store_file_name(store, i).text, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			ret_files[i] = (struct store_file){ st.st_dev, st.st_ino };
 	}
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/vector.h"
 #include "db/event.h"
 #include "db/files.h"
 
@@ -62,15 +63,8 @@ void walker_destroy(struct walker *walker)
 
 static int append(struct buffer *buffer, const char *text, size_t len)
 {
-	if (buffer->len + len > buffer->room) {
-		size_t room = 2 * (buffer->len + len);
-		char *grown = realloc(buffer->text, room);
-
-		if (!grown)
-			return -ENOMEM;
-		buffer->text = grown;
-		buffer->room = room;
-	}
+	if (vector_fit(buffer->text, buffer->room, buffer->len + len) < 0)
+		return -ENOMEM;
 	if (len)
 		memcpy(buffer->text + buffer->len, text, len);
 	buffer->len += len;

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/vector.h"
 #include "db/event.h"
 #include "db/ring.h"
 #include "db/store.h"
@@ -65,15 +66,8 @@ static int add_piece(struct writer *writer, struct event *piece)
 
 	if (piece->u.text.offset == 0)
 		a->len = 0;
-	if (a->len + piece->text_len > a->room) {
-		size_t room = (a->len + piece->text_len) * 2;
-		char *grown = realloc(a->text, room);
-
-		if (!grown)
-			return -ENOMEM;
-		a->text = grown;
-		a->room = room;
-	}
+	if (vector_fit(a->text, a->room, a->len + piece->text_len) < 0)
+		return -ENOMEM;
 	memcpy(a->text + a->len, event_piece(piece), piece->text_len);
 	a->len += piece->text_len;
 	return 0;

@@ -95,6 +95,20 @@ query() {
 	done
 }
 
+# trace_make OPTION...: builds $work from scratch in the mount, and prints a summary of the trace.
+trace_make() {
+	start_trace "$@"
+	make -s -C "$work" clean
+	status=0
+	traced "$work" make -j"${JOBS:-8}" >"$work/make.log" 2>&1 || status=$?
+	stop_trace
+	if [ "$status" -ne 0 ]; then
+		tail -n 5 "$work/make.log" >&2
+		die "make ended with status $status; see '$work/make.log'"
+	fi
+	query "$examples/summary.sql"
+}
+
 clean_up() {
 	[ -z "$mounted" ] || unmount || fusermount3 -u -z "$mnt" || true
 	[ -z "$made_mnt" ] || rmdir "$mnt" 2>/dev/null || true

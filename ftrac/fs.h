@@ -8,7 +8,7 @@
  * the table.
  *
  * A handler decodes the request, makes one system call (or the few that one POSIX call means here),
- * passes the result to trace.h and replies exactly once. left-out.txt lists the operations that are
+ * passes the result to trace.h and replies exactly once. FS_OPS_LEFT_OUT lists the operations that are
  * not supported, each with the reason.
  */
 
@@ -260,6 +260,16 @@ void fs_close_file(fuse_req_t req, struct fs *fs, struct open_file *file);
 	X(setxattr) X(getxattr) X(listxattr) X(removexattr) X(create) X(ioctl) X(fallocate) \
 	X(copy_file_range) X(lseek) X(getlk) X(setlk) X(flock) X(tmpfile)               \
 	FS_OPS_NEW(X)
+
+/* Members that ftrac does not have, each with the reason.  tests/left-out.sh reads this list. */
+#define FS_OPS_LEFT_OUT(X)                                                                                          \
+	X(destroy, "the end of the run is in main, where its errors can be reported")                               \
+	X(access, "the kernel checks access itself (default_permissions) and never sends it")                       \
+	X(readdirplus, "it looks up entries that no application requested, and hides the lookups of applications")  \
+	X(bmap, "there is no block device under this file system")                                                  \
+	X(poll, "the kernel answers it for regular files; ftrac opens no others")                                   \
+	X(write_buf, "ftrac needs the data in memory; write does the same")                                         \
+	X(retrieve_reply, "the answer to a notification that ftrac does not send")
 
 #define FS_DECLARE(name) __typeof__(*((struct fuse_lowlevel_ops *)0)->name) fs_##name;
 FS_OPS(FS_DECLARE)

@@ -3,7 +3,7 @@
 #define FTRAC_INODE_TABLE_H
 
 /*
- * Internals of the inode table, for inode.c, pins.c, pins_back.c and sweeper.c only.
+ * Internals of the inode table, for inode.c, inode_attr.c, inode_opens.c, pins.c, pins_back.c and sweeper.c only.
  *
  * Locks: the lock of a shard guards the inodes that hash there: their place in the hash, lookup
  * counts, names and open files. The lock of the pins guards its lists. The lock of the mounts
@@ -11,6 +11,7 @@
  */
 
 #include <pthread.h>
+#include <sys/sysmacros.h>
 #include <uthash.h>
 
 #include "ftrac/inode.h"
@@ -98,6 +99,22 @@ void entry_unref(struct inode_table *table, struct entry *entry);
 uint64_t stat_digest(const struct statx *sx);
 
 int64_t birth_of(const struct statx *sx);
+
+static inline dev_t stat_device(const struct statx *sx)
+{
+	return makedev(sx->stx_dev_major, sx->stx_dev_minor);
+}
+
+/* Whether the device file of fd must not be used. */
+bool inode_hides_device(const struct inode_table *table, int fd, mode_t mode);
+/* Converts what statx() says of fd to the attributes that the mirror shows.  0 or -EACCES: a device that is hidden now. */
+int inode_fill_attr(struct inode_table *table, const struct inode *inode, int fd,
+	const struct statx *sx, struct stat *ret_attr);
+/* Notes whether a file has suid bits now. */
+void inode_see_mode(struct inode *inode, mode_t mode);
+
+/* Frees what is kept of the open files.  Called with the lock of the shard, or by the only user of the entry. */
+void entry_free_opened(struct entry *entry);
 
 /*
  * Reads the attributes of *fd without a request to our own mount. If *fd is in our mount, or in a

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <uthash.h>
 
+#include "base/vector.h"
 #include "db/event.h"
 #include "db/ring.h"
 #include "ftrac/mountinfo.h"
@@ -250,16 +251,8 @@ unsigned mounts_device(struct mounts *mounts, dev_t dev)
 	pthread_mutex_lock(&mounts->lock);
 	for (i = 0; i < mounts->n_devices && mounts->devices[i] != dev; i++)
 		;
-	if (i == mounts->n_devices) {
-		dev_t *grown = realloc(mounts->devices, (i + 1) * sizeof(*grown));
-
-		if (grown) {
-			mounts->devices = grown;
-			grown[mounts->n_devices++] = dev;
-		} else {
-			i = DEVICE_BIG; /* not the next index: two files would get one number */
-		}
-	}
+	if (i == mounts->n_devices && vector_push(mounts->devices, mounts->n_devices, dev) < 0)
+		i = DEVICE_BIG; /* not the next index: two files would get one number */
 	pthread_mutex_unlock(&mounts->lock);
 	return i;
 }

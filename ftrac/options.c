@@ -496,7 +496,7 @@ static int take_command(struct options *options, char **argv)
 	if (!*options->command)
 		return err_status(EXIT_USAGE, "no command given; see 'ftrac run --help'");
 	if (options->user && geteuid() != 0)
-		return err_status(EXIT_OWN, "cannot run it as '%s': only root may, with --user",
+		return err_status(EXIT_OWN, "cannot use --user '%s': only root may run a command as another user",
 			options->user);
 	options->source = strdup("/");
 	if (!options->source)

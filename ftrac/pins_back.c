@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/fd_path.h"
 #include "base/rights.h"
+#include "base/vector.h"
 #include "ftrac/creds.h"
 #include "ftrac/pins_internal.h"
 
@@ -99,13 +100,9 @@ int pin_step_up(struct inode_table *table, struct pin_step *step, struct entry *
 
 static struct pin_step *add_step(struct way *way, struct entry *entry)
 {
-	struct pin_step *grown = realloc(way->steps, (way->n + 1) * sizeof(*grown));
+	int r = vector_push(way->steps, way->n, (struct pin_step){ .entry = entry });
 
-	if (!grown)
-		return NULL;
-	way->steps = grown;
-	grown[way->n] = (struct pin_step){ .entry = entry };
-	return &grown[way->n++];
+	return r < 0 ? NULL : &way->steps[way->n - 1];
 }
 
 /* Whether the entry, which is in use, has a descriptor or could be opened by its handle. */

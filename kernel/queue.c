@@ -148,26 +148,11 @@ static int make_file(struct queue *queue)
 	return queue->fd < 0 ? -errno : 0;
 }
 
-static int write_all(int fd, const char *bytes, size_t len, off_t at)
+/* Moves all of the bytes into the file, or out of it. */
+static int move(int fd, char *bytes, size_t len, off_t at, bool out)
 {
 	while (len) {
-		ssize_t n = pwrite(fd, bytes, len, at);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0) {
-			bytes += n;
-			len -= n;
-			at += n;
-		}
-	}
-	return 0;
-}
-
-static int read_all(int fd, char *bytes, size_t len, off_t at)
-{
-	while (len) {
-		ssize_t n = pread(fd, bytes, len, at);
+		ssize_t n = out ? pread(fd, bytes, len, at) : pwrite(fd, bytes, len, at);
 
 		if (n == 0)
 			return -EIO;
@@ -191,7 +176,7 @@ static int spool(struct queue *queue, struct chunk *chunk)
 	if (r < 0)
 		return r;
 	slot = queue->n_free ? queue->free_slots[queue->n_free - 1] : queue->slots;
-	r = write_all(queue->fd, chunk->bytes, chunk->len, slot * (off_t)CHUNK_BYTES);
+	r = move(queue->fd, chunk->bytes, chunk->len, slot * (off_t)CHUNK_BYTES, false);
 	if (r < 0)
 		return r;
 	if (queue->n_free)
@@ -210,7 +195,7 @@ static int fetch(struct queue *queue, struct chunk *chunk)
 	chunk->bytes = malloc(CHUNK_BYTES);
 	if (!chunk->bytes)
 		return -ENOMEM;
-	return read_all(queue->fd, chunk->bytes, chunk->len, chunk->slot * (off_t)CHUNK_BYTES);
+	return move(queue->fd, chunk->bytes, chunk->len, chunk->slot * (off_t)CHUNK_BYTES, true);
 }
 
 /* ---- the queue ---- */

@@ -182,7 +182,7 @@ static void warn(const struct run *run)
 		err_print("the kernel dropped process events (%llu times); procmon searched /proc for "
 			  "them", (unsigned long long)lost);
 	if (ops)
-		err_print("the kernel dropped %llu records, because its buffer was full: what they said is missing",
+		err_print("the kernel dropped %llu records, because its buffer was full; the trace lacks them",
 			(unsigned long long)ops);
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/vector.h"
 #include "db/event.h"
 #include "procmon/environ.h"
 
@@ -257,19 +258,7 @@ int64_t procfs_ticks_ns(int64_t ticks)
 
 static int buffer_reserve(struct procfs_buffer *buffer, size_t more)
 {
-	size_t size = buffer->size ? buffer->size : 4096;
-	char *bytes;
-
-	while (size - buffer->len < more)
-		size *= 2;
-	if (size == buffer->size)
-		return 0;
-	bytes = realloc(buffer->bytes, size);
-	if (!bytes)
-		return -ENOMEM;
-	buffer->bytes = bytes;
-	buffer->size = size;
-	return 0;
+	return vector_fit(buffer->bytes, buffer->size, buffer->len + more);
 }
 
 static int gone(int error)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # left-out.sh [HEADER]: each member of libfuse's struct fuse_lowlevel_ops is either in FS_OPS of
-# ftrac/fs.h, or set in ftrac/fs.c, or listed in ftrac/left-out.txt with the reason, and never both. HEADER is
+# ftrac/fs.h, or set in ftrac/fs.c, or in FS_OPS_LEFT_OUT there with the reason, and never both. HEADER is
 # fuse_lowlevel.h; without it the subproject's is taken, or that of pkg-config.
 # And each long option of a program is in its help text and in its man page, each export of wfdag and each table of wfstat
 # in the latter.
@@ -47,22 +47,23 @@ awk '
 			text = substr(text, RSTART + RLENGTH)
 		}
 	}' "$header" | sort -u >"$work/members"
-sed -n '/^#define FS_OPS/,/[^\\]$/p' ftrac/fs.h >"$work/list"
+sed -n '/^#define FS_OPS\(_NEW\)*(X)/,/[^\\]$/p' ftrac/fs.h >"$work/list"
 {
 	grep -o 'X([a-z_0-9]*)' "$work/list" | sed '/^X()$/d; s/X(\(.*\))/\1/'
 	sed -n '/struct fuse_lowlevel_ops fs_ops = {/,/^};/s/^[[:space:]]*\.\([a-z_0-9]*\) = .*/\1/p' ftrac/fs.c
 } | sort >"$work/set"
-grep -v '^#' ftrac/left-out.txt | awk -F '\t' 'NF { print $1 }' | sort >"$work/left"
+sed -n '/^#define FS_OPS_LEFT_OUT(X)/,/[^\\]$/p' ftrac/fs.h | grep '^[[:space:]]*X(' >"$work/reasons"
+sed 's/^[[:space:]]*X(\([a-z_0-9]*\).*/\1/' "$work/reasons" | sort >"$work/left"
 
 for name in $(uniq -d "$work/set") $(uniq -d "$work/left"); do
 	complain "'$name' stands twice"
 done
 for name in $(comm -12 "$work/set" "$work/left"); do
-	complain "'$name' is handled and in left-out.txt"
+	complain "'$name' is handled and in FS_OPS_LEFT_OUT"
 done
 sort -u "$work/set" "$work/left" >"$work/known"
 for name in $(comm -23 "$work/members" "$work/known"); do
-	complain "'$name' is neither handled nor in left-out.txt"
+	complain "'$name' is neither handled nor in FS_OPS_LEFT_OUT"
 done
 # A member of a newer libfuse than this may be known already.
 for name in $(comm -13 "$work/members" "$work/known"); do
@@ -72,7 +73,7 @@ for name in $(comm -13 "$work/members" "$work/known"); do
 		complain "'$name' is no member of struct fuse_lowlevel_ops"
 	fi
 done
-unreasoned=$(grep -v '^#' ftrac/left-out.txt | awk -F '\t' 'NF && $2 == "" { print $1 }')
+unreasoned=$(grep -vE 'X\([a-z_0-9]+, "[^"]{10,}"\)' "$work/reasons")
 [ -z "$unreasoned" ] || complain "left out without a reason: $unreasoned"
 n=$(wc -l <"$work/members")
 [ "$n" -gt 0 ] || complain "no members in '$header'"
@@ -84,7 +85,7 @@ looked_for() {
 	file=$1 manual=$2
 	shift 2
 	sed -n 's/^[[:space:]]*{ "\([a-z-]*\)", [a-z]*_argument,.*/\1/p' "$file" "$@" | sort -u >"$work/options"
-	sed -n '/const char [a-z_]*help[a-z_]*\[\] *=/,/;$/p' "$file" "$@" >"$work/help"
+	sed -n '/const char [a-z_]*help[a-z_]*\[\] *=/,/;$/p; /^#define [A-Z]*_HELP/,/[^\\]$/p' "$file" "$@" >"$work/help"
 	while read -r option; do
 		grep -qE -e "[ \"]--${option}[ =\\\\]" "$work/help" || complain "--$option is not in --help"
 		[ ! -f "$manual" ] || sed 's/\\//g' "$manual" | grep -qE -e "--${option}([^a-z-]|\$)" ||
@@ -96,12 +97,12 @@ looked_for() {
 }
 looked_for ftrac/options.c man/ftrac.1.scd
 looked_for procmon/options.c man/procmon.1.scd
-looked_for dag/stat/options.c man/wfstat.1.scd dag/trace/choice.h dag/trace/choice.c
-looked_for dag/wfdag/options.c man/wfdag.1.scd dag/trace/choice.h dag/trace/choice.c
-looked_for dag/report/options.c man/wfreport.1.scd dag/trace/choice.h dag/trace/choice.c
-looked_for dag/generate/options.c man/wfdag.1.scd
-looked_for dag/diff/options.c man/wfdag.1.scd
-looked_for dag/check/options.c man/wfdag.1.scd
+looked_for dag/stat/options.c man/wfstat.1.scd dag/trace/choice.h dag/trace/choice.c dag/trace/traces.h
+looked_for dag/wfdag/options.c man/wfdag.1.scd dag/trace/choice.h dag/trace/choice.c dag/trace/traces.h
+looked_for dag/report/options.c man/wfreport.1.scd dag/trace/choice.h dag/trace/choice.c dag/trace/traces.h
+looked_for dag/generate/options.c man/wfdag.1.scd dag/trace/traces.h
+looked_for dag/diff/options.c man/wfdag.1.scd dag/trace/traces.h
+looked_for dag/check/options.c man/wfdag.1.scd dag/trace/traces.h
 
 # Each export is in the man page; wfdag makes its options and its help from the same list.
 sed -n '/^#define EXPORTS(/,/[^\\]$/s/^[[:space:]]*\(FORMAT\|DRAWING\)(\([a-z]*\),.*/\2/p' dag/export/export.h >"$work/exports"
@@ -120,8 +121,8 @@ done <"$work/tables"
 echo "left-out.sh: $(($(wc -l <"$work/tables"))) tables looked for"
 
 # The operations of db/event.h are those that the man page lists, in the same order.
-sed -n '/^#define EVENT_OPS(X)/,/[^\\]$/p' db/event.h | grep -o 'X([A-Z_]*, *[a-z_]*)' |
-	sed 's/.*, *\(.*\))/\1/' >"$work/operations"
+sed -n '/^#define EVENT_OPS(X)/,/[^\\]$/p' db/event.h | grep -o 'X([A-Z_]*, *[a-z_]*,' |
+	sed 's/.*, *\(.*\),/\1/' >"$work/operations"
 sed -n '/^\*name\* is one of/,/\./p' man/ftrac-db.5.scd | tr '\n' ' ' |
 	sed 's/^\*name\* is one of //; s/\..*//' | tr -s ' ' '\n' | grep . >"$work/documented"
 cmp -s "$work/operations" "$work/documented" ||

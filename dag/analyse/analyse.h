@@ -42,29 +42,25 @@ struct analysis {
 	const char *help;
 };
 
+/* All analyses, in the order of wfdag's help: X(name, function analyse_...(), help).  clusters and whatif stand in
+ * clusters.c and replay.c, those of the flow of time in flow.c, those of nodes in nodes.c. */
+#define ANALYSES(X)                                                                             \
+	X("critical-path", critical, "what the end of the run has waited for, step by step")    \
+	X("makespan", makespan, "how long it took, and what bounds it")                         \
+	X("degree", degree, "edges of each node, the busiest first")                            \
+	X("weight", weight, "bytes, time or size of each node (--by), the largest first")       \
+	X("clusters", clusters, "patterns that occur again and again")                          \
+	X("parallelism", parallelism, "how many processes worked at the same time")             \
+	X("order", order, "nodes in causal order, with their levels")                           \
+	X("lifecycle", lifecycle, "files from first write to last use, and the space they take") \
+	X("whatif", whatif, "how long it would take with other --cores, --jobs, --faster")
+
 extern const struct analysis analyses[]; /* ended by a NULL name */
 
-/* analyse_flow.c */
-int analyse_critical(struct table *, const struct workflow *, const struct shape *,
-	const struct analyse_options *);
-int analyse_makespan(struct table *, const struct workflow *, const struct shape *,
-	const struct analyse_options *);
-int analyse_parallelism(struct table *, const struct workflow *, const struct shape *,
-	const struct analyse_options *);
-int analyse_lifecycle(struct table *, const struct workflow *, const struct shape *,
-	const struct analyse_options *);
-/* analyse_nodes.c */
-int analyse_degree(struct table *, const struct workflow *, const struct shape *,
-	const struct analyse_options *);
-int analyse_weight(struct table *, const struct workflow *, const struct shape *,
-	const struct analyse_options *);
-int analyse_order(struct table *, const struct workflow *, const struct shape *,
-	const struct analyse_options *);
-/* analyse_clusters.c */
-int analyse_clusters(struct table *, const struct workflow *, const struct shape *,
-	const struct analyse_options *);
-/* analyse_replay.c */
-int analyse_whatif(struct table *, const struct workflow *, const struct shape *,
-	const struct analyse_options *);
+#define ANALYSE_FUNCTION(name, fill, help)                                                      \
+	int analyse_##fill(struct table *, const struct workflow *, const struct shape *,       \
+		const struct analyse_options *);
+ANALYSES(ANALYSE_FUNCTION)
+#undef ANALYSE_FUNCTION
 
 #endif

@@ -330,10 +330,8 @@ int analyse_clusters(struct table *table, const struct workflow *w, const struct
 		free(patterns.of[i]);
 	free(patterns.of);
 	family_finish(&family);
-	table_note(table, "sub-tree: processes of the same form below one (node); fan-out: "
-			  "processes of one program that read the "
-			  "same file; fan-in: processes of one program whose files one reads.  "
-			  "parallelism: sum of their lives / "
-			  "time in which any lived (busy).");
+	table_note(table, "sub-tree: processes of the same form below one (node); fan-out: processes of one program "
+		"that read the same file; fan-in: processes of one program whose files one process reads.  "
+		"parallelism: the sum of their life times / the time in which at least one lived (busy).");
 	return r < 0 ? r : table_sort(table, "count");
 }

@@ -61,13 +61,11 @@ int analyse_critical(struct table *table, const struct workflow *w, const struct
 	for (int32_t i = 0; i < c->n_steps; i++)
 		if (workflow_task(w, c->steps[i].process)->chosen)
 			put_step(table, w, c, &c->steps[i]);
-	table_note(table, "via: what the step began with: fork, it was started; wait, a child of "
-			  "it ended; data, "
-			  "it read what another one had just written.");
-	table_note(table, "slack: how much later its process could have ended without a later end "
-			  "of the run.  gain: "
-			  "how much earlier the run would have ended if the process had taken no "
-			  "time, all else left as it was.");
+	table_note(table, "via: how the step began: fork, the process was started; wait, a child of it ended; data, "
+		"it read what another process had just written.");
+	table_note(table, "slack: how much later the process could have ended without delaying the end of the run.  "
+		"gain: how much earlier the run would have ended if the process had taken no time and all else had "
+		"stayed the same.");
 	critical_destroy(c);
 	return 0;
 }
@@ -252,10 +250,9 @@ int analyse_makespan(struct table *table, const struct workflow *w, const struct
 	table_row(table);
 	put_fact(table, "most_working", span.most_working);
 	put_fact(table, "most_living", span.most_living);
-	table_note(table, "makespan: from the first start to the last exit of what is chosen; the "
-			  "critical path is that of "
-			  "the whole run.  work: processes work while none of their children "
-			  "lives.  parallelism: work / makespan.");
+	table_note(table, "makespan: from the first start to the last exit of the chosen processes; the critical "
+		"path is that of the whole run.  A process works while it lives and none of its children does; work: "
+		"the sum of these times.  parallelism: work / makespan.");
 	critical_destroy(c);
 	return 0;
 }
@@ -326,9 +323,8 @@ int analyse_parallelism(struct table *table, const struct workflow *w, const str
 	}
 	if (length > 0)
 		table_note(table,
-			"On the average %.2f processes worked, at most %lld; a process works while "
-			"none of its "
-			"children lives.",
+			"On average %.2f processes worked, at most %lld.  A process works while it lives and none of "
+			"its children does.",
 			(double)span.work_ns / (double)length, (long long)span.most_working);
 	free(in.all);
 	return r;
@@ -504,9 +500,8 @@ static int note_space(struct table *table, const struct workflow *w, const struc
 		sizeof(as_it_was));
 	units_bytes(high_water(space, list_space(w, lives, true, space)), tidy, sizeof(tidy));
 	table_note(table,
-		"Space that files of the run took, at most: %s as it was, %s if each intermediate "
-		"file were deleted "
-		"after its last use (by their last sizes).",
+		"The most space that files of the run used: %s; if each intermediate file were deleted after its "
+		"last use: %s (by the last sizes of the files).",
 		as_it_was, tidy);
 	return 0;
 }
@@ -526,11 +521,9 @@ int analyse_lifecycle(struct table *table, const struct workflow *w, const struc
 	for (int32_t i = 0; i < w->graph->n_files; i++)
 		if (lives[i].used && is_file(w, i))
 			put_life(table, w, i, &lives[i]);
-	table_note(table, "role: input, never written here; intermediate, written and read by "
-			  "others; output, read by no other "
-			  "process; temporary, created and deleted.  delete after: from then on "
-			  "no process needs it.  last user: a "
-			  "process.");
+	table_note(table, "role: input, not written in this run; intermediate, read by other processes than its "
+		"writers; output, read by no other process; temporary, created and deleted.  delete after: the time "
+		"from which on no process needs the file.  last user: a process.");
 	r = note_space(table, w, lives);
 	return r;
 }

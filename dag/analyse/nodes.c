@@ -15,20 +15,8 @@
 #include "dag/shape/reach.h"
 #include "dag/shape/shape.h"
 
-const struct analysis analyses[] = {
-	{ "critical-path", analyse_critical,
-		"what the end of the run has waited for, step by step" },
-	{ "makespan", analyse_makespan, "how long it took, and what bounds it" },
-	{ "degree", analyse_degree, "edges of each node, the busiest first" },
-	{ "weight", analyse_weight, "bytes, time or size of each node (--by), the largest first" },
-	{ "clusters", analyse_clusters, "patterns that occur again and again" },
-	{ "parallelism", analyse_parallelism, "how many processes worked at the same time" },
-	{ "order", analyse_order, "nodes in causal order, with their levels" },
-	{ "lifecycle", analyse_lifecycle,
-		"files from first write to last use, and the space they take" },
-	{ "whatif", analyse_whatif, "how long it would take with other --cores, --jobs, --faster" },
-	{ NULL, NULL, NULL },
-};
+#define ANALYSIS(name, fill, help) { name, analyse_##fill, help },
+const struct analysis analyses[] = { ANALYSES(ANALYSIS){ NULL, NULL, NULL } };
 
 static const char *kind_of(const struct shape_node *node)
 {
@@ -73,9 +61,8 @@ int analyse_degree(struct table *table, const struct workflow *workflow, const s
 		table_string(table, name_of(shape, i));
 		table_row(table);
 	}
-	table_note(table, "in, out: edges that lead to it and from it.  A process has one for the process that "
-			  "started it, for "
-			  "each that it started, and for each file that it read or wrote.");
+	table_note(table, "in, out: edges to the node and from it.  A process has an edge for the process that "
+		"started it, for each process that it started, and for each file that it read or wrote.");
 	return table_sort(table, "degree");
 }
 
@@ -151,7 +138,7 @@ int analyse_weight(struct table *table, const struct workflow *workflow, const s
 		table_string(table, name_of(shape, i));
 		table_row(table);
 	}
-	table_note(table, "%s  in: what came to it, for a file what was written.",
+	table_note(table, "%s  in: what came to the node; for a file, what was written.",
 		notes[options->by]);
 	return table_sort(table, column);
 }
@@ -183,11 +170,10 @@ int analyse_order(struct table *table, const struct workflow *workflow, const st
 		table_string(table, name_of(shape, order[i]));
 		table_row(table);
 	}
-	table_note(table, "level: how many edges the longest way to it has.  start, end of a file: "
-			  "first and last "
-			  "write.");
+	table_note(table, "level: the number of edges of the longest path to the node.  start, end of a file: its "
+		"first and last write.");
 	if (n < shape->n_nodes)
-		table_note(table, "%d nodes are missing: after folding they stand in cycles.",
+		table_note(table, "%d nodes are left out: folding made cycles of them.",
 			shape->n_nodes - n);
 	return 0;
 }

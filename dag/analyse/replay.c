@@ -70,17 +70,14 @@ int analyse_whatif(struct table *table, const struct workflow *w, const struct s
 	put_path(table, w, replay);
 	if (isfinite(replay->cores))
 		table_note(table,
-			"The run once more with %.2f cores for it, those that others used taken "
-			"off; below "
-			"measured and predicted, the predicted critical path.",
+			"The run replayed with %.2f cores, without those that other programs used.  Below measured "
+			"and predicted: the predicted critical path.",
 			replay->cores);
 	else
-		table_note(table, "The run once more, with as many cores as it wants: how many it "
-				  "had is not known; below "
-				  "measured and predicted, the predicted critical path.");
-	table_note(table, "via: what a step waited for: fork, it was started; wait, for a child; "
-			  "data, for the process that wrote what it "
-			  "reads; slot, for a place among the jobs of a driver.");
+		table_note(table, "The run replayed with as many cores as it can use, because the trace has no "
+			"number of cores.  Below measured and predicted: the predicted critical path.");
+	table_note(table, "via: what the step waited for: fork, its start; wait, a child; data, the process that "
+		"wrote what it reads; slot, a free place among the jobs of a driver.");
 	replay_destroy(replay);
 	return 0;
 }

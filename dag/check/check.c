@@ -113,6 +113,16 @@ enum check_order check_order(struct check *c, int32_t *a, int32_t *b)
 
 /* ---- unordered ---- */
 
+struct check_finding check_unordered(const struct check *c, int32_t a, int32_t b, int32_t file)
+{
+	return (struct check_finding){ .kind = CHECK_UNORDERED,
+		.recipe = a,
+		.other = b,
+		.file = file,
+		.need = c->build->recipes[b].node,
+		.order_only = true };
+}
+
 /* Two that add to the end of a log do each other no harm. */
 static bool collide(const struct build_use *a, const struct build_use *b)
 {
@@ -128,19 +138,16 @@ static int check_pair(struct check *c, const struct build_use *first, const stru
 	bool *ret_found)
 {
 	int32_t a = then->recipe, b = first->recipe;
+	struct check_finding finding;
 
 	*ret_found = false;
 	if (!collide(first, then) || check_order(c, &a, &b) != CHECK_LOOSE)
 		return 0;
 	*ret_found = true;
-	return check_add(c, &(struct check_finding){ .kind = CHECK_UNORDERED,
-				    .recipe = a,
-				    .other = b,
-				    .file = then->node,
-				    .need = c->build->recipes[b].node,
-				    .order_only = true,
-				    .use = then,
-				    .cause = first });
+	finding = check_unordered(c, a, b, then->node);
+	finding.use = then;
+	finding.cause = first;
+	return check_add(c, &finding);
 }
 
 static int compare_writes(const void *x, const void *y)
@@ -196,10 +203,11 @@ static bool reads_later(const struct check *c, const struct build_missing_name *
 	return name->found == BUILD_NONE && use && (use->kinds & USE_READS);
 }
 
-/* One that another recipe made later in this run is a matter of luck. */
+/* If another recipe made the file later in this run, the order of the two decides what the recipe finds. */
 static int check_missing_name(struct check *c, const struct build_missing_name *name)
 {
 	const struct build_node *node = &c->build->nodes[name->node];
+	struct check_finding finding;
 
 	for (int32_t i = 0; i < node->n_of; i++) {
 		const struct build_use *maker =
@@ -211,14 +219,10 @@ static int check_missing_name(struct check *c, const struct build_missing_name *
 			continue;
 		if (a == b || reads_later(c, name) || check_order(c, &a, &b) != CHECK_LOOSE)
 			return 0;
-		return check_add(c, &(struct check_finding){ .kind = CHECK_UNORDERED,
-					    .recipe = a,
-					    .other = b,
-					    .file = name->node,
-					    .need = c->build->recipes[b].node,
-					    .order_only = true,
-					    .cause = maker,
-					    .missing_name = name });
+		finding = check_unordered(c, a, b, name->node);
+		finding.cause = maker;
+		finding.missing_name = name;
+		return check_add(c, &finding);
 	}
 	if (name->found == BUILD_NONE || node->n_of || (node->flags & (BUILD_FILE | BUILD_DIRECTORY)))
 		return 0;

@@ -61,6 +61,9 @@ void check_finish(struct check *check);
 
 /* For the parts of check.c. */
 int check_add(struct check *check, const struct check_finding *finding);
+/* The finding that a comes behind b, which may happen in the other order, too: both use the file.  The caller adds what
+ * they did. */
+struct check_finding check_unordered(const struct check *check, int32_t a, int32_t b, int32_t file);
 bool check_cares(const struct check *check, int32_t node);
 /* Must one of both come before the other?  If not, which two are to be brought in order. */
 enum check_order { CHECK_ORDERED, CHECK_UNSURE, CHECK_LOOSE };

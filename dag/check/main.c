@@ -47,8 +47,8 @@ static int find_root(struct session *s)
 	} else if (!o->all) {
 		if (!s->cwd)
 			return failure_set(&s->failure, -ENODATA,
-				"the trace does not say where the build began: name "
-				"the project with --root");
+				"the trace has no directory of the traced command: name the directory of the "
+				"project with --root");
 		s->root = strdup(s->cwd);
 		if (!s->root)
 			return failure_memory(&s->failure);
@@ -66,8 +66,8 @@ static int set_undeclared(struct session *s)
 			"make ran no recipe in '%s': trace a build from scratch",
 			s->options.traces.word[0]);
 	return failure_set(&s->failure, -ENODATA,
-		"nothing is declared in '%s': record with 'ftrac run --make -- make', "
-		"or say with --ninja or --declared what is",
+		"'%s' has no declared dependencies: record it with 'ftrac run --make -- make', or give "
+		"them with --ninja or --declared",
 		s->options.traces.word[0]);
 }
 
@@ -106,8 +106,8 @@ static int load(struct session *s)
 	if (r == 0 && s->trace.build->n_recipes == 0)
 		r = failure_set(&s->failure, -ENODATA,
 			"no process of the trace belongs to a declared target: %s",
-			s->ninja ? "was it this folder that ninja worked in?"
-				 : "are the paths the same?");
+			s->ninja ? "give --ninja the directory in which ninja ran"
+				 : "their paths must be relative to the directory of the traced command");
 	return r;
 }
 

@@ -105,15 +105,13 @@ static int check_far(struct check *c, const struct build_use *use, const struct 
 	int r = 0;
 
 	c->unsure += order == CHECK_UNSURE;
-	if (order == CHECK_LOOSE)
-		r = check_add(c, &(struct check_finding){ .kind = CHECK_UNORDERED,
-					 .recipe = a,
-					 .other = b,
-					 .file = use->node,
-					 .need = c->build->recipes[b].node,
-					 .order_only = true,
-					 .use = use,
-					 .cause = maker });
+	if (order == CHECK_LOOSE) {
+		struct check_finding finding = check_unordered(c, a, b, use->node);
+
+		finding.use = use;
+		finding.cause = maker;
+		r = check_add(c, &finding);
+	}
 	precede_of(c->of, use->recipe);
 	if (r == 0 && order != CHECK_UNSURE && !is_remade_for(c, use, maker))
 		r = add_missing(c, use, NULL, PRECEDE_NOT);

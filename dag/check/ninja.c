@@ -39,9 +39,8 @@ static int set_no_json(const struct ninja *n)
 	if (json_memory_failed())
 		return failure_memory(n->failure);
 	return failure_set(n->failure, -EPROTO,
-		"cannot read what 'ninja -t compdb' says in '%s': it is no JSON where names are "
-		"not UTF-8; rename "
-		"these, or say by --declared what is declared",
+		"cannot read the output of 'ninja -t compdb' in '%s': names that are not UTF-8 make it no "
+		"JSON; rename these files, or give the dependencies with --declared instead",
 		n->directory);
 }
 
@@ -57,11 +56,12 @@ static int32_t node_of(struct ninja *n, const char *name)
 static int set_failed(const struct ninja *n, const char *tool, int error)
 {
 	if (error == -ENOENT)
-		return failure_set(n->failure, error, "cannot ask ninja: it is not installed");
+		return failure_set(n->failure, error, "cannot run ninja: it is not installed; install it (Debian: ninja-build), or give the "
+			"dependencies with --declared");
 	if (error != -EPROTO)
-		return failure_set(n->failure, error, "cannot ask ninja: %s", strerror(-error));
+		return failure_set(n->failure, error, "cannot run ninja: %s", strerror(-error));
 	return failure_set(n->failure, error,
-		"cannot ask 'ninja -t %s' in '%s': it failed; is there a build.ninja?", tool,
+		"'ninja -t %s' failed in '%s': see that a build.ninja is there", tool,
 		n->directory);
 }
 

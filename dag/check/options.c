@@ -19,7 +19,6 @@ enum long_option {
 	LONG_KINDS,
 	LONG_NINJA,
 	LONG_ROOT,
-	LONG_STRICT,
 };
 
 static const struct option long_options[] = {
@@ -31,54 +30,45 @@ static const struct option long_options[] = {
 	{ "ninja", required_argument, NULL, LONG_NINJA },
 	{ "root", required_argument, NULL, LONG_ROOT },
 	TRACES_OPTIONS,
-	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 },
 };
 
 static const char help[] =
-	"Usage: wfdag check [options] [TRACE...]\n"
-	"\n"
-	"Dependencies that a build does not declare, or declares without need: what its recipes "
-	"did is compared\n"
-	"with what it says of targets and prerequisites.  Each finding shows which process did what "
-	"when, and the\n"
-	"line that mends it.\n"
-	"\n"
-	"  ftrac run --make -- make -j8 && wfdag check          a build from scratch by make\n"
-	"  ftrac run -- ninja && wfdag check --ninja .          by ninja\n"
-	"  wfdag check --declared edges.csv                     by anything else\n"
-	"\n"
-	"  missing    a recipe reads a file that another one makes, or a source, and does not say "
-	"so\n"
-	"  redundant  a prerequisite that the recipe does not use\n"
-	"  unordered  two recipes use the same file, one writes it, and either may come first\n"
-	"  ghost      a file that would be taken instead of the one that was found, were it there\n"
-	"\n"
-	"      --ninja DIR        what is declared is that of the build.ninja in DIR, as ninja "
-	"tells\n"
-	"      --declared FILE    what is declared stands in FILE, too: CSV with the columns "
-	"target,\n"
-	"                         prerequisite and, if need be, kind (normal, order-only)\n"
-	"      --root DIR         the project: other files are not looked at (default: where the "
-	"traced\n"
-	"                         command began)\n"
-	"      --all              files elsewhere, too\n"
-	"      --kinds KIND[,KIND...]    what is looked for (default: "
-	"missing,redundant,unordered)\n"
-	"      --fail-on KIND[,KIND...]  what makes the exit status 1 (default: all that is looked "
-	"for but\n"
-	"                         ghost)\n"
-	"      --format FORMAT    table, csv, tsv or json\n" TRACES_HELP
-	"      --strict           exit status 3 if the trace is incomplete or something was lost\n"
-	"\n"
-	"  -h, --help             print this\n"
-	"  -V, --version          print the version\n"
-	"\n"
-	"Exit status: 0 (nothing found), 1 (something), 2 (an error, or wrong usage), 3 "
-	"(--strict).\n"
-	"See wfdag(1).\n";
+"Usage: wfdag check [options] [TRACE...]\n"
+"\n"
+"Compares the dependencies that a build declares with the files that its recipes used.  Each finding\n"
+"has its evidence (process, file and time) and the line that fixes it.\n"
+"\n"
+"Examples:\n"
+"  ftrac run --make -- make -j8 && wfdag check          a build from scratch by make\n"
+"  ftrac run -- ninja && wfdag check --ninja .          by ninja\n"
+"  wfdag check --declared edges.csv                     by another tool\n"
+"\n"
+"Kinds of findings:\n"
+"  missing    a recipe uses a file that another recipe makes, or a source, and does not declare it\n"
+"  redundant  the recipe does not use a prerequisite\n"
+"  unordered  two recipes use a file, one of them writes it, and nothing orders the two\n"
+"  ghost      a file of this name, if it appeared, would be used instead of the one that was found\n"
+"\n"
+"      --ninja DIR        take the dependencies from the build.ninja in DIR, by 'ninja -t'\n"
+"      --declared FILE    take further dependencies from FILE: CSV with the columns target,\n"
+"                         prerequisite and optionally kind (normal, order-only)\n"
+"      --root DIR         the directory of the project; other files are ignored (default: the\n"
+"                         directory of the traced command)\n"
+"      --all              check files elsewhere, too\n"
+"      --kinds KIND[,KIND...]    the kinds of findings (default: missing,redundant,unordered)\n"
+"      --fail-on KIND[,KIND...]  the kinds that make the exit status 1 (default: all chosen kinds but\n"
+"                         ghost)\n"
+"      --format FORMAT    table, csv, tsv or json\n"
+"\n"
+TRACES_HELP
+"  -h, --help             print this\n"
+"  -V, --version          print the version\n"
+"\n"
+"Exit status: 0 (nothing was found), 1 (something was found), 2 (failure, or wrong usage), 3 (--strict).\n"
+"See wfdag(1).\n";
 
 static int add_kind(const char *option, const char *name, size_t len, unsigned *kinds)
 {
@@ -124,7 +114,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_NINJA: o->ninja = value; return 0;
 	case LONG_ROOT: o->root = value; return 0;
 	case TRACES_FOREIGN: o->foreign = true; return 0;
-	case LONG_STRICT: o->strict = true; return 0;
+	case TRACES_STRICT: o->strict = true; return 0;
 	default: return -1;
 	}
 }

@@ -294,8 +294,8 @@ static void put_notes(struct printing *p, const int64_t counts[CHECK_MAX])
 		(long long)counts[CHECK_REDUNDANT], (long long)counts[CHECK_UNORDERED]);
 	if (c->unsure)
 		table_note(p->table,
-			"%lld uses were left out: they may be declared behind a target that has "
-			"no recipe, of which make tells nothing",
+			"%lld uses are not reported: a target without a recipe may declare them, and make records "
+			"nothing for such a target",
 			(long long)c->unsure);
 }
 

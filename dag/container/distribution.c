@@ -23,17 +23,11 @@ static int add_squares(struct distribution *d, int64_t value)
 
 static int keep_value(struct distribution *d, int64_t value)
 {
-	if (d->count == d->size) {
-		size_t size = d->size ? d->size + d->size / 2 : 64;
-		int64_t *values = realloc(d->values, size * sizeof(*values));
+	int r = vector_fit(d->values, d->size, d->count + 1);
 
-		if (!values)
-			return -ENOMEM;
-		d->values = values;
-		d->size = size;
-	}
-	d->values[d->count] = value;
-	return 0;
+	if (r == 0)
+		d->values[d->count] = value;
+	return r;
 }
 
 int distribution_add(struct distribution *d, int64_t value, bool keep)

@@ -104,19 +104,6 @@ static size_t put_part(char *at, const struct query *query, int column)
 	return sizeof(part) + len + 1;
 }
 
-static int make_bytes(struct groups *groups, size_t need)
-{
-	char *bytes = need > groups->size ? realloc(groups->bytes, 2 * need) : groups->bytes;
-
-	if (need == 0)
-		return 0;
-	if (!bytes)
-		return -ENOMEM;
-	groups->size = need > groups->size ? 2 * need : groups->size;
-	groups->bytes = bytes;
-	return 0;
-}
-
 static size_t put_row(struct groups *groups, const struct query *query)
 {
 	size_t need = 0, len;
@@ -130,7 +117,7 @@ static size_t put_row(struct groups *groups, const struct query *query)
 			query_bytes(query, groups->first + i, &len);
 		need += sizeof(struct part) + len + 1;
 	}
-	if (make_bytes(groups, need) < 0)
+	if (vector_fit(groups->bytes, groups->size, need) < 0)
 		return 0;
 	at = groups->bytes;
 	for (int i = 0; i < groups->keys; i++)
@@ -275,7 +262,7 @@ void *groups_above(struct groups *groups, const struct groups *others, size_t gr
 					     part.len + 1 - bytes
 				   : 0;
 
-	if (make_bytes(groups, size) < 0)
+	if (vector_fit(groups->bytes, groups->size, size) < 0)
 		return NULL;
 	if (size)
 		memcpy(groups->bytes, bytes, size);

@@ -59,7 +59,7 @@ static int load(struct run *run, const struct diff_options *o, int n, struct fai
 {
 	const struct workflow_options options = { &o->choice, false, false };
 	const char *word[] = { o->trace[n], NULL };
-	int r = traces_open(&(struct words){ word, 1 }, o->foreign ? QUERY_FOREIGN : 0, &run->db,
+	int r = traces_open(&(struct words){ .word = word, .n = 1 }, o->foreign ? QUERY_FOREIGN : 0, &run->db,
 		failure);
 
 	if (r < 0)
@@ -104,10 +104,10 @@ static int judge_figure(const struct comparison *c, const struct diff_options *o
 
 	if (of[0] == WORKFLOW_UNKNOWN || of[1] == WORKFLOW_UNKNOWN)
 		return err_status(EXIT_CANNOT,
-			"%s: '%s' does not say how much that was; leave it out of --fail-on",
+			"%s is unknown in '%s': leave it out of --fail-on",
 			fails[fail], c->trace[of[0] == WORKFLOW_UNKNOWN ? 0 : 1]);
 	if (of[0] == 0 && of[1] > 0)
-		return err_status(EXIT_DIFFERS, "%s: there was nothing in the first run",
+		return err_status(EXIT_DIFFERS, "%s: 0 in the first run, and more in the second one",
 			fails[fail]);
 	if (percent <= o->percent[fail])
 		return 0;

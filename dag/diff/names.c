@@ -242,17 +242,10 @@ static int add_file(struct names *names, int run, int32_t file)
 static int make_room(struct names *names, const char *text)
 {
 	size_t need = text ? strlen(text) + 2 : 2;
-	char *word = NULL, *longer = NULL;
 
-	if (need <= names->room)
-		return 0;
-	word = realloc(names->word, 2 * need);
-	names->word = word ? word : names->word;
-	longer = realloc(names->text, 2 * need);
-	names->text = longer ? longer : names->text;
-	if (!word || !longer)
+	if (vector_fit(names->word, names->word_room, need) < 0 ||
+		vector_fit(names->text, names->text_room, need) < 0)
 		return -ENOMEM;
-	names->room = 2 * need;
 	return 0;
 }
 

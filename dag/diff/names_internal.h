@@ -26,7 +26,7 @@ struct one {
 struct names {
 	struct one one[2];
 	char *word, *text; /* of the word that is looked at: as it is, made the same */
-	size_t room;
+	size_t word_room, text_room;
 };
 
 /* A text that is made the same in both runs. */

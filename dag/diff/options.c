@@ -21,7 +21,6 @@ enum long_option {
 	LONG_FORMAT,
 	LONG_RAW,
 	LONG_ROOT,
-	LONG_STRICT,
 	LONG_TOP,
 };
 
@@ -36,7 +35,6 @@ static const struct option long_options[] = {
 	{ "raw", no_argument, NULL, LONG_RAW },
 	{ "root", required_argument, NULL, LONG_ROOT },
 	TRACES_OPTIONS,
-	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "top", required_argument, NULL, LONG_TOP },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -44,50 +42,42 @@ static const struct option long_options[] = {
 };
 
 static const char help[] =
-	"Usage: wfdag diff [options] A.db B.db\n"
-	"\n"
-	"Two runs of a workflow side by side, from their traces: processes, files and edges that "
-	"one of them\n"
-	"has and the other one has not, commands that have changed, and what has become slower or "
-	"larger.\n"
-	"Process ids, times, the order of jobs, the directory of the run and generated names "
-	"(mkstemp's and\n"
-	"the like) are no difference.\n"
-	"\n"
-	"Examples:\n"
-	"  wfdag diff before.db after.db\n"
-	"  wfdag diff --fail-on graph,time:10% good.db new.db     for a test that fails if it "
-	"becomes slower\n"
-	"\n"
-	"      --fail-on WHAT[,WHAT]   the exit status is 1 if one of these is so, and 0 else: "
-	"graph (it is\n"
-	"                         another), exit (a process exited with another status); time:10%, "
-	"cpu:10%,\n"
-	"                         memory:10%, bytes:10% (it took so much more than in the first "
-	"run)\n"
-	"      --format FORMAT    table, csv, tsv or json; all but table show all there is\n"
-	"      --top N            so many rows of each part of the table (default 20; 0: all)\n"
-	"      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
-	"      --data             only the flow of data: without drivers, processes that use no "
-	"file, and which process started which;\n"
-	"                         for runs of the same workflow by make, ninja, snakemake ...\n"
-	"      --all              files of the system, too (/usr, /lib, /etc, /dev, /proc ...)\n"
-	"      --root DIR         paths are compared from here on (default: the directory in which "
-	"the run was\n"
-	"                         started); twice: for A, then for B\n"
-	"      --include GLOB     only files, or processes, that GLOB matches: 'path:GLOB' files "
-	"by path,\n"
-	"                         'command:GLOB' processes by program or command line, GLOB alone "
-	"either\n"
-	"      --exclude GLOB     not these; both may be repeated\n"
-	"      --phase NAME, --phase NAME=GLOB   only this phase; jobs that GLOB matches are the "
-	"phase NAME\n" TRACES_HELP
-	"      --strict           exit status 3 if a trace is incomplete or something was lost\n"
-	"  -h, --help             print this\n"
-	"  -V, --version          print the version\n"
-	"\n"
-	"Exit status: 0 (the graph is the same), 1 (it is not), 2 (it cannot be said), 3 "
-	"(--strict).\n";
+"Usage: wfdag diff [options] A.db B.db\n"
+"\n"
+"Compares two runs of a workflow: processes, files and edges of the graph that only one of them has,\n"
+"commands that changed, and how much time, CPU, memory and I/O each run took.  It ignores process\n"
+"ids, times, the order of jobs, the directory of the run, and generated names as those of mkstemp(3).\n"
+"\n"
+"Examples:\n"
+"  wfdag diff before.db after.db\n"
+"  wfdag diff --fail-on graph,time:10% good.db new.db   for a test: fails if the second run is slower\n"
+"\n"
+"Output:\n"
+"      --format FORMAT    table, csv, tsv or json; all but table have all results\n"
+"      --top N            the first N rows of each part of the table (default 20; 0: all rows)\n"
+"      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
+"      --fail-on WHAT[,WHAT]   the exit status is 1 if one of these holds, else 0: graph (the graphs\n"
+"                         differ), exit (a process exited with another status), time:10%, cpu:10%,\n"
+"                         memory:10%, bytes:10% (the second run used more than 10 % more)\n"
+"\n"
+"What is compared:\n"
+"      --data             only the flow of data, without drivers, processes that use no file, and the\n"
+"                         edges between a process and those that it started; for runs of the same\n"
+"                         workflow by make, ninja, snakemake ...\n"
+"      --all              also files of the system (/usr, /lib, /etc, /dev, /proc ...)\n"
+"      --root DIR         paths relative to DIR (default: the directory in which the run was started);\n"
+"                         if given twice, the first is for A, the second for B\n"
+"      --include GLOB     only files, or processes, that GLOB matches: 'path:GLOB' files by path,\n"
+"                         'command:GLOB' processes by program or command line, GLOB alone either\n"
+"      --exclude GLOB     not these; both may be repeated\n"
+"      --phase NAME, --phase NAME=GLOB   only this phase; jobs that GLOB matches are the phase NAME\n"
+"\n"
+TRACES_HELP
+"  -h, --help             print this\n"
+"  -V, --version          print the version\n"
+"\n"
+"Exit status: 0 (same graph), 1 (different graphs, or --fail-on), 2 (failure), 3 (--strict).\n"
+"See wfdag(1).\n";
 
 const char *const fails[] = { "graph", "exit", "time", "cpu", "memory", "bytes", NULL };
 _Static_assert(sizeof(fails) / sizeof(fails[0]) == FAIL_MAX + 1, "a name for each reason to fail");
@@ -159,7 +149,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_RAW: o->raw = true; return 0;
 	case LONG_ROOT: return parse_root(o, value);
 	case TRACES_FOREIGN: o->foreign = true; return 0;
-	case LONG_STRICT: o->strict = true; return 0;
+	case TRACES_STRICT: o->strict = true; return 0;
 	case LONG_TOP: return choice_parse_count("--top", value, &o->top);
 	default: return choice_apply(&o->choice, option, value);
 	}

@@ -5,6 +5,7 @@
 
 #include "base/output.h"
 #include "dag/output/pipe.h"
+#include "dag/shape/attributes.h"
 
 #define FORMAT(name, help) { #name, help, export_##name, NULL },
 #define DRAWING(name, picture, help) { #name, help, NULL, picture },
@@ -38,6 +39,14 @@ static int write_picture(const struct export *format, struct drawing *drawing, i
 	snprintf(option, sizeof(option), "-T%s", format->picture);
 	r = pipe_run(argv, out, EXPORT_PICTURE_SECONDS, put_dot, drawing);
 	return r < 0 ? r : drawing->r;
+}
+
+int export_finish(struct attribute_value *value, FILE *out)
+{
+	bool failed = value->clean.failed;
+
+	attribute_value_finish(value);
+	return failed ? -ENOMEM : ferror(out) || fflush(out) != 0 ? -EIO : 0;
 }
 
 int export_write(const struct export *format, const struct shape *shape,

@@ -21,7 +21,7 @@
 
 /*
  * All formats, in the order of wfdag's help: the option --NAME FILE, and what the file is for.  A FORMAT is written by
- * export_NAME(); a DRAWING is DOT, or what dot makes of it with -Tpicture.
+ * export_NAME(), which stands in NAME.c; a DRAWING is DOT, or what dot makes of it with -Tpicture.
  */
 #define EXPORTS(FORMAT, DRAWING)                                     \
 	DRAWING(dot, NULL, "for Graphviz")                           \
@@ -35,6 +35,8 @@
 	DRAWING(pdf, "pdf", "a picture, drawn by Graphviz")          \
 	DRAWING(ps, "ps", "a picture, drawn by Graphviz")            \
 	DRAWING(jpeg, "jpeg", "a picture, drawn by Graphviz")
+
+struct attribute_value;
 
 struct export
 {
@@ -58,6 +60,10 @@ bool export_is_drawing(const struct export *format);
 int export_write(const struct export *format, const struct shape *shape,
 	const struct dot_options *dot_options, int out);
 #define EXPORT_PICTURE_SECONDS 300 /* that dot may take */
+
+/* For writers: frees the value in which they got attributes, and flushes the file.  0, -ENOMEM if an attribute is missing,
+ * or -EIO. */
+int export_finish(struct attribute_value *value, FILE *out);
 
 /* export_NAME() of each format. */
 #define EXPORT_FORMAT(name, help) int export_##name(const struct shape *shape, FILE *out);

@@ -74,16 +74,12 @@ static int check_commands(const struct jobs *jobs, struct failure *failure)
 	}
 	if (users == 0)
 		return failure_set(failure, -ENODATA,
-			"no job used a file of the workflow, so there is "
-			"nothing to be made: files of the "
-			"system do not count, and traces of procmon have none");
+			"no job used a file of the workflow, so there is nothing to generate (files of the "
+			"system do not count): trace the run by 'ftrac run', not by procmon");
 	if (unknown)
 		return failure_set(failure, -ENODATA,
-			"of %d of %d jobs (%s ...) it is not known what was started: a part of a "
-			"script that "
-			"its shell did itself can be put into a file of its own; no command line "
-			"is missed by "
-			"'ftrac run'",
+			"the commands of %d of %d jobs are unknown (%s ...): trace the run by 'ftrac run', which "
+			"misses none; put what a shell does itself in a script into a script of its own",
 			unknown, jobs->n_jobs, jobs->jobs[first].name);
 	return 0;
 }
@@ -92,18 +88,17 @@ static int check_commands(const struct jobs *jobs, struct failure *failure)
 static int check_gaps(const struct jobs *jobs, struct failure *failure)
 {
 	static const char *const texts[] = {
-		[GAP_SHELL] = "'%s' was changed by %s (process %lld) itself, and not by a command that it "
-			      "started, so nothing would do that again: put it into a command of its own, "
-			      "as with sh -c",
-		[GAP_SHARED] = "a part of '%s' was read by %s (process %lld) from an open that others read, "
-			       "too, so it cannot be started again alone: have it read a file of its own",
+		[GAP_SHELL] = "%2$s (process %3$lld) changed '%1$s' itself, not by a command that it started, so no rule "
+			      "can do that again: put it into a command of its own, as with sh -c",
+		[GAP_SHARED] = "%2$s (process %3$lld) read a part of '%1$s' by a descriptor that other processes read, too, "
+			       "so no rule can run it alone: have it read a file of its own",
 	};
 	const struct task *task;
 
 	if (jobs->n_gaps < 0)
 		return failure_set(failure, -ENODATA,
-			"the trace has no single operations, so it is not known what became "
-			"of names: trace the run without --no-ops");
+			"the trace has no single operations, which tell how names changed: trace the run "
+			"without --no-ops");
 	if (jobs->n_gaps == 0)
 		return 0;
 	task = workflow_task(jobs->workflow, jobs->gap.process);
@@ -120,11 +115,9 @@ static int check_pipes(const struct jobs *jobs, struct failure *failure)
 
 		if (uses_files(job) && jobs_lost_pipe(jobs, i))
 			return failure_set(failure, -ENODATA,
-				"%s (process %lld) was joined by a pipe to what its shell did "
-				"itself, or to several "
-				"commands, so it cannot be started again: put the whole into a "
-				"command of its own, as "
-				"with sh -c",
+				"a pipe joined %s (process %lld) to something that its shell did itself, or to "
+				"several commands, so no rule can run it: put the whole pipe into a command of "
+				"its own, as with sh -c",
 				job_program(jobs, job),
 				(long long)workflow_task(jobs->workflow, command->process)->pid);
 	}
@@ -141,8 +134,8 @@ static void warn_failures(const struct jobs *jobs)
 			last = i;
 		}
 	if (failed)
-		err_print("%d jobs failed (%s with status %d ...): what is generated goes on "
-			  "behind them",
+		err_print("warning: %d jobs failed in the run (%s with status %d ...): the rules ignore their exit "
+			  "status",
 			failed, jobs->jobs[last].name, jobs->jobs[last].status);
 }
 
@@ -158,9 +151,8 @@ static void warn_missing(const struct jobs *jobs)
 				last = jobs->jobs[i].inputs[j];
 			}
 	if (missing)
-		err_print("what starts the jobs wrote files that they need ('%s' ...): it is no "
-			  "part of what "
-			  "is generated, they must be there",
+		err_print("warning: the driver of the jobs wrote files that the jobs need ('%s' ...): no rule makes "
+			  "them, so they must exist before",
 			jobs->files[last].path);
 }
 

@@ -20,7 +20,6 @@ enum long_option {
 	LONG_WFFORMAT,
 	LONG_LEVEL,
 	LONG_ROOT,
-	LONG_STRICT,
 	LONG_WFFORMAT_VERSION,
 };
 _Static_assert(LONG_LEVEL - LONG_MAKE == GENERATE_MAX, "an option for each output");
@@ -35,7 +34,6 @@ static const struct option long_options[] = {
 	{ "root", required_argument, NULL, LONG_ROOT },
 	{ "snakemake", required_argument, NULL, LONG_SNAKEMAKE },
 	TRACES_OPTIONS,
-	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "wfformat", required_argument, NULL, LONG_WFFORMAT },
 	{ "wfformat-version", required_argument, NULL, LONG_WFFORMAT_VERSION },
 	{ "help", no_argument, NULL, 'h' },
@@ -46,11 +44,11 @@ static const struct option long_options[] = {
 static const char help_text[] =
 "Usage: wfdag generate [options] --make FILE [TRACE...]\n"
 "\n"
-"The workflow of a trace (default: trace.db in the current directory) for other workflow systems.  Its\n"
-"jobs are the commands that make, ninja, a script ... started; which one needs what is taken from the files\n"
-"that they read and wrote.\n"
+"Writes the workflow of a trace (default: trace.db in the current directory) for another workflow\n"
+"system.  Its jobs are the commands that make, ninja, a script or another driver started.  Their\n"
+"dependencies come from the files that they read and wrote.\n"
 "\n"
-"What is written ('-': to stdout; several at once):\n"
+"Output files ('-': stdout; several may be given):\n"
 "      --make FILE        for GNU Make 4.3 and newer\n"
 "      --ninja FILE       for Ninja\n"
 "      --snakemake FILE   for Snakemake, with the memory and the time that jobs took\n"
@@ -59,13 +57,12 @@ static const char help_text[] =
 "      --pegasus FILE     abstract workflow of Pegasus 5\n"
 "      --dax FILE         the same of Pegasus 4, in XML\n"
 "\n"
-"      --level LEVEL      job (default), or process: each process is a step (not for make, ninja,\n"
-"                         snakemake and dagman, which run jobs again)\n"
-"      --root DIR         the folder of the workflow (default: where the command that was traced ran);\n"
-"                         paths are relative to it\n"
+"      --level LEVEL      job (default), or process: each process is a step (not for --make, --ninja,\n"
+"                         --snakemake and --dagman, which run jobs again)\n"
+"      --root DIR         the directory of the workflow, to which paths are relative (default: the\n"
+"                         directory of the traced command)\n"
 "      --wfformat-version VERSION   1.5 or 1.6 (default)\n"
 TRACES_HELP
-"      --strict           exit status 3 if the trace is incomplete or something was lost\n"
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
@@ -116,7 +113,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_LEVEL: return set_level(o, value);
 	case LONG_ROOT: return set_root(o, value);
 	case TRACES_FOREIGN: o->foreign = true; return 0;
-	case LONG_STRICT: o->strict = true; return 0;
+	case TRACES_STRICT: o->strict = true; return 0;
 	case LONG_WFFORMAT_VERSION: return set_version(o, value);
 	default: return -1;
 	}
@@ -132,11 +129,11 @@ static int check(const struct generate_options *o)
 	for (int i = 0; i < GENERATE_MAX; i++)
 		outputs += o->outputs[i] != NULL;
 	if (outputs == 0)
-		return err_status(EXIT_USAGE, "nothing is to be written: give --make FILE, --wfformat FILE or the like; see "
+		return err_status(EXIT_USAGE, "no output is given: give --make FILE, --wfformat FILE or another output file; see "
 			"'wfdag generate --help'");
 	if (o->level == JOBS_PROCESS && runs)
-		return err_status(EXIT_USAGE, "--level process is for what describes a run: a process that another one started "
-			"cannot be run again by itself; leave it out for --make, --ninja, --snakemake and --dagman");
+		return err_status(EXIT_USAGE, "--level process does not go with --make, --ninja, --snakemake and --dagman, because a "
+			"process that another one started cannot be run again by itself; leave one of them out");
 	return 0;
 }
 

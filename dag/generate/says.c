@@ -55,7 +55,7 @@ static int refuse(const char *format, const char *what, const char *text, const 
 	struct printable clean = { 0 };
 	const char *shown = printable_text(&clean, text);
 	int r = clean.failed ? -ENOMEM
-			     : failure_set(failure, -EILSEQ, "%s has no way to say %s '%.*s' of %s",
+			     : failure_set(failure, -EILSEQ, "%s cannot express %s '%.*s' of %s",
 				       format, what, SHOWN, shown, job->name);
 
 	printable_finish(&clean);

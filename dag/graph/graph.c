@@ -112,10 +112,11 @@ struct event {
 /* The order of events of the same time: a write comes before a read. */
 enum { EVENT_START, EVENT_OUT, EVENT_IN, EVENT_LAST, EVENT_REST };
 
-/* Edges of a node, linked by their indexes. */
-struct links {
-	int32_t *head[2]; /* by node: out, in */
-	int32_t *next[2]; /* by edge */
+/* A node while the graph is built. */
+struct place {
+	int32_t before, after; /* in the order of all nodes, which is a list; GRAPH_NONE */
+	int32_t head[2];       /* its edges, out and in: the first ones */
+	uint32_t seen[2];      /* the last search that reached it from each end */
 };
 
 struct build {
@@ -125,12 +126,12 @@ struct build {
 	int32_t *latest;     /* of each file: the version that began last, or GRAPH_NONE */
 	int32_t *edge_of[2]; /* of each access: the edge by which it wrote, read */
 	int32_t *segment_of; /* of each access that moves no data: where it belongs */
-	struct links links;
-	size_t node_room;
-	/* All nodes in their order, by labels with room between them. */
-	int32_t *before, *after, first, last;
-	/* Of a search from either end: which nodes each end has reached, in which order; the next edge. */
-	uint32_t *seen[2], mark;
+	struct place *places; /* of each node */
+	int32_t *next[2];     /* of each edge: the next one of the same node, out and in */
+	int32_t first, last;  /* of all nodes in their order, which have labels with room between them */
+	/* Of a search from either end: its number; the nodes that each end has reached, in which order (with room for
+	 * all nodes); the next edge. */
+	uint32_t mark;
 	int32_t *found[2], n_found[2], at[2], edge[2];
 };
 
@@ -143,13 +144,10 @@ static void build_finish(struct build *b)
 	free(b->edge_of[1]);
 	free(b->segment_of);
 	for (int i = 0; i < 2; i++) {
-		free(b->links.head[i]);
-		free(b->links.next[i]);
+		free(b->next[i]);
 		free(b->found[i]);
-		free(b->seen[i]);
 	}
-	free(b->before);
-	free(b->after);
+	free(b->places);
 }
 
 static int32_t *filled(int32_t n, int32_t value)
@@ -161,32 +159,16 @@ static int32_t *filled(int32_t n, int32_t value)
 	return array;
 }
 
-static int grow_array(void *array, size_t room, size_t size)
+/* Room for one more node. */
+static int reserve_node(struct build *b)
 {
-	void **at = array, *grown = realloc(*at, room * size);
+	struct graph *g = b->graph;
 
-	if (grown)
-		*at = grown;
-	return grown ? 0 : -ENOMEM;
-}
-
-/* More room for what belongs to nodes. */
-static int grow_nodes(struct build *b)
-{
-	size_t old = b->node_room, room = old ? old + old / 2 : 256;
-	int r = grow_array(&b->graph->order, room, sizeof(*b->graph->order));
-
-	r |= grow_array(&b->before, room, sizeof(*b->before)) |
-	     grow_array(&b->after, room, sizeof(*b->after));
-	for (int i = 0; i < 2; i++)
-		r |= grow_array(&b->links.head[i], room, sizeof(int32_t)) |
-		     grow_array(&b->found[i], room, sizeof(int32_t)) |
-		     grow_array(&b->seen[i], room, sizeof(uint32_t));
-	if (r)
+	if (vector_reserve(g->nodes, g->n_nodes) < 0 || vector_reserve(g->order, g->n_nodes) < 0 ||
+		vector_reserve(b->places, g->n_nodes) < 0 ||
+		vector_reserve(b->found[0], g->n_nodes) < 0 ||
+		vector_reserve(b->found[1], g->n_nodes) < 0)
 		return -ENOMEM;
-	for (int i = 0; i < 2; i++)
-		memset(b->seen[i] + old, 0, (room - old) * sizeof(uint32_t));
-	b->node_room = room;
 	return 0;
 }
 
@@ -197,22 +179,24 @@ static int grow_nodes(struct build *b)
 
 static void unlink_node(struct build *b, int32_t node)
 {
-	int32_t before = b->before[node], after = b->after[node];
+	struct place *places = b->places;
+	int32_t before = places[node].before, after = places[node].after;
 
-	*(before == GRAPH_NONE ? &b->first : &b->after[before]) = after;
-	*(after == GRAPH_NONE ? &b->last : &b->before[after]) = before;
+	*(before == GRAPH_NONE ? &b->first : &places[before].after) = after;
+	*(after == GRAPH_NONE ? &b->last : &places[after].before) = before;
 }
 
 /* Makes room behind a node: those that follow too closely are moved apart. */
 static void spread_labels(struct build *b, int32_t node)
 {
 	int64_t *label = b->graph->order, start = label[node], distance = 0;
-	int32_t n = 1, end = b->after[node];
+	const struct place *places = b->places;
+	int32_t n = 1, end = places[node].after;
 
-	for (; end != GRAPH_NONE && label[end] - start <= (int64_t)n * n; end = b->after[end])
+	for (; end != GRAPH_NONE && label[end] - start <= (int64_t)n * n; end = places[end].after)
 		n++;
 	distance = end == GRAPH_NONE ? (int64_t)n * LABEL_GAP : label[end] - start;
-	for (int32_t i = 1, at = b->after[node]; at != end; at = b->after[at], i++)
+	for (int32_t i = 1, at = places[node].after; at != end; at = places[at].after, i++)
 		label[at] = start + distance / n * i;
 }
 
@@ -220,7 +204,8 @@ static void spread_labels(struct build *b, int32_t node)
 static void link_node(struct build *b, int32_t node, int32_t before)
 {
 	int64_t *label = b->graph->order;
-	int32_t after = before == GRAPH_NONE ? b->first : b->after[before];
+	struct place *places = b->places;
+	int32_t after = before == GRAPH_NONE ? b->first : places[before].after;
 
 	if (before != GRAPH_NONE && after != GRAPH_NONE && label[after] - label[before] < 2)
 		spread_labels(b, before);
@@ -230,10 +215,10 @@ static void link_node(struct build *b, int32_t node, int32_t before)
 		label[node] = after == GRAPH_NONE
 				      ? label[before] + LABEL_GAP
 				      : label[before] + (label[after] - label[before]) / 2;
-	b->before[node] = before;
-	b->after[node] = after;
-	*(before == GRAPH_NONE ? &b->first : &b->after[before]) = node;
-	*(after == GRAPH_NONE ? &b->last : &b->before[after]) = node;
+	places[node].before = before;
+	places[node].after = after;
+	*(before == GRAPH_NONE ? &b->first : &places[before].after) = node;
+	*(after == GRAPH_NONE ? &b->last : &places[after].before) = node;
 }
 
 /* source: nothing leads to it, so that it may stand before all others. */
@@ -243,8 +228,7 @@ static int32_t add_node(struct build *b, enum node_kind kind, int32_t of, int32_
 	struct graph *g = b->graph;
 	int32_t node = g->n_nodes;
 
-	if (vector_reserve(g->nodes, g->n_nodes) < 0 ||
-		((size_t)node >= b->node_room && grow_nodes(b) < 0))
+	if (reserve_node(b) < 0)
 		return -ENOMEM;
 	g->nodes[node] = (struct graph_node){ .kind = kind,
 		.of = of,
@@ -252,7 +236,7 @@ static int32_t add_node(struct build *b, enum node_kind kind, int32_t of, int32_
 		.next = GRAPH_NONE,
 		.begin_ns = time_ns,
 		.end_ns = time_ns };
-	b->links.head[0][node] = b->links.head[1][node] = GRAPH_NONE;
+	b->places[node] = (struct place){ .head = { GRAPH_NONE, GRAPH_NONE } };
 	link_node(b, node, source ? GRAPH_NONE : b->last);
 	g->n_nodes++;
 	return node;
@@ -264,7 +248,7 @@ enum { FORWARD, BACKWARD };
 
 static void reach(struct build *b, int side, int32_t node)
 {
-	b->seen[side][node] = b->mark;
+	b->places[node].seen[side] = b->mark;
 	b->found[side][b->n_found[side]++] = node;
 }
 
@@ -277,13 +261,13 @@ static int step(struct build *b, int side, int64_t bound)
 	while (e == GRAPH_NONE) {
 		if (b->at[side] == b->n_found[side])
 			return 0;
-		e = b->links.head[side][b->found[side][b->at[side]++]];
+		e = b->places[b->found[side][b->at[side]++]].head[side];
 	}
 	other = side == FORWARD ? g->edges[e].to : g->edges[e].from;
-	b->edge[side] = b->links.next[side][e];
-	if (b->seen[!side][other] == b->mark)
+	b->edge[side] = b->next[side][e];
+	if (b->places[other].seen[!side] == b->mark)
 		return -1;
-	if (b->seen[side][other] != b->mark &&
+	if (b->places[other].seen[side] != b->mark &&
 		(side == FORWARD ? g->order[other] < bound : g->order[other] > bound))
 		reach(b, side, other);
 	return 1;
@@ -305,7 +289,7 @@ static void move_found(struct build *b, int side, int32_t from, int32_t to)
 	qsort_r(found, n, sizeof(*found), compare_order, b->graph->order);
 	for (int32_t i = 0; i < n; i++)
 		unlink_node(b, found[i]);
-	at = side == FORWARD ? from : b->before[to];
+	at = side == FORWARD ? from : b->places[to].before;
 	for (int32_t i = 0; i < n; at = found[i++])
 		link_node(b, found[i], at);
 }
@@ -344,8 +328,8 @@ static int32_t add_edge(struct build *b, int32_t from, int32_t to, int kinds, in
 	struct graph *g = b->graph;
 	int32_t e = g->n_edges, ends[2] = { from, to };
 
-	if (vector_reserve(g->edges, e) < 0 || vector_reserve(b->links.next[0], e) < 0 ||
-		vector_reserve(b->links.next[1], e) < 0)
+	if (vector_reserve(g->edges, e) < 0 || vector_reserve(b->next[0], e) < 0 ||
+		vector_reserve(b->next[1], e) < 0)
 		return -ENOMEM;
 	g->edges[e] = (struct graph_edge){ .from = from,
 		.to = to,
@@ -356,8 +340,8 @@ static int32_t add_edge(struct build *b, int32_t from, int32_t to, int kinds, in
 		.ns = -1,
 		.access = access };
 	for (int i = 0; i < 2; i++) {
-		b->links.next[i][e] = b->links.head[i][ends[i]];
-		b->links.head[i][ends[i]] = e;
+		b->next[i][e] = b->places[ends[i]].head[i];
+		b->places[ends[i]].head[i] = e;
 	}
 	g->n_edges++;
 	return e;
@@ -458,7 +442,7 @@ static bool is_strange(const struct build *b, int32_t access)
 	before = &b->versions[i];
 	if (before->writer == a->process && !before->strange)
 		return false;
-	for (int32_t e = b->links.head[0][before->node]; e != GRAPH_NONE; e = b->links.next[0][e])
+	for (int32_t e = b->places[before->node].head[0]; e != GRAPH_NONE; e = b->next[0][e])
 		if (g->nodes[g->edges[e].to].kind == NODE_PROCESS &&
 			g->nodes[g->edges[e].to].of == a->process)
 			return false;

@@ -17,16 +17,7 @@
 
 static const char *text_of(struct workflow *w, const struct query *query, int column)
 {
-	size_t len;
-	const char *bytes = query_bytes(query, column, &len);
-	char *copy;
-
-	if (query_type(query, column) == QUERY_NULL)
-		return NULL;
-	copy = arena_text(&w->texts, bytes, len);
-	if (!copy)
-		w->failed = true; /* NULL would say that it is not known */
-	return copy;
+	return traces_text(query, column, &w->texts, &w->failed);
 }
 
 static int64_t number_of(const struct query *query, int column, int64_t unknown)

@@ -23,18 +23,9 @@ void *jobs_keep(struct jobs *jobs, size_t size)
 	return arena_alloc(&jobs->texts, size);
 }
 
-/* NULL where nothing is known; *failed: for want of memory. */
 static char *text_of(struct jobs *jobs, const struct query *query, int column, bool *failed)
 {
-	size_t len;
-	const char *bytes = query_bytes(query, column, &len);
-	char *copy;
-
-	if (query_type(query, column) == QUERY_NULL)
-		return NULL;
-	copy = arena_text(&jobs->texts, bytes, len);
-	*failed |= !copy;
-	return copy;
+	return traces_text(query, column, &jobs->texts, failed);
 }
 
 struct name *jobs_find_name(struct name *names, const char *text)

@@ -227,7 +227,7 @@ static int draw(const struct chart *chart, const char *terminal, const char *fil
 	if (!file)
 		return 0;
 	if (chart->count == 0)
-		return failure_set(failure, -ENODATA, "cannot draw '%s': there is nothing in it",
+		return failure_set(failure, -ENODATA, "cannot draw '%s': there is nothing to draw; choose a larger part of the run",
 			file);
 	r = output_open(file, &output);
 	if (r < 0)

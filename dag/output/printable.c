@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "base/vector.h"
 
 void printable_finish(struct printable *p)
 {
@@ -46,15 +47,9 @@ const char *printable_text(struct printable *p, const char *bytes)
 {
 	size_t size = 4 * strlen(bytes) + 16; /* if each byte becomes \xNN */
 
-	if (size > p->size) {
-		char *buffer = realloc(p->buffer, size);
-
-		if (!buffer) {
-			p->failed = true;
-			return "";
-		}
-		p->buffer = buffer;
-		p->size = size;
+	if (vector_fit(p->buffer, p->size, size) < 0) {
+		p->failed = true;
+		return "";
 	}
 	clean(bytes, p->buffer, p->size);
 	return p->buffer;

@@ -152,7 +152,7 @@ static bool is_there(const struct report *r, enum need need)
 	}
 }
 
-static int look(struct report *r, const struct rule *rule, bool *ret_nothing)
+static int apply_rule(struct report *r, const struct rule *rule, bool *ret_nothing)
 {
 	struct table *table = table_create();
 	cleanup_free char *sql = exhibit_sql(r, rule->query);
@@ -194,7 +194,7 @@ int report_findings(struct report *r)
 	int error = 0, found = 0;
 
 	for (size_t i = 0; i < RULE_MAX && error == 0; i++) {
-		error = look(r, &rules[i], &nothing[i]);
+		error = apply_rule(r, &rules[i], &nothing[i]);
 		found += !nothing[i];
 		blind[i] = nothing[i] && !is_there(r, rules[i].need);
 		nothing[i] &= !blind[i];

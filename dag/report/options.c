@@ -11,7 +11,7 @@
 #include "dag/trace/traces.h"
 #include "db/query.h"
 
-enum long_option { LONG_ABOVE = 256, LONG_MAX_NODES, LONG_PERFETTO, LONG_STRICT, LONG_TITLE };
+enum long_option { LONG_ABOVE = 256, LONG_MAX_NODES, LONG_PERFETTO, LONG_TITLE };
 
 static const struct option long_options[] = {
 	CHOICE_OPTIONS,
@@ -20,7 +20,6 @@ static const struct option long_options[] = {
 	{ "max-nodes", required_argument, NULL, LONG_MAX_NODES },
 	{ "output", required_argument, NULL, 'o' },
 	{ "perfetto", required_argument, NULL, LONG_PERFETTO },
-	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "title", required_argument, NULL, LONG_TITLE },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -43,10 +42,11 @@ static const char help_head[] =
 "  -o, --output FILE      the page (default: report.html; '-': standard output)\n"
 "      --title TITLE      its title (default: the command that was traced)\n"
 "      --max-nodes N      fold a larger graph or tree of processes to N nodes (default 150)\n"
-"      --perfetto FILE    instead of the page: the time line as trace events in JSON\n"
-"      --above SECONDS    in it: only operations that took at least as long (default 0.001)\n"
+"      --perfetto FILE    write the time line instead of the page, as trace events in JSON\n"
+"      --above SECONDS    with --perfetto: only operations that took at least so long (default 0.001)\n"
 TRACES_HELP
-"      --strict           exit status 3 if the trace is incomplete or records were lost\n";
+"\n"
+"Which part of the run:\n";
 
 static const char help_tail[] =
 "\n"
@@ -64,7 +64,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_ABOVE: return choice_parse_seconds("--above", value, &o->above_ns);
 	case LONG_MAX_NODES: return choice_parse_count("--max-nodes", value, &o->max_nodes);
 	case LONG_PERFETTO: o->perfetto = value; return 0;
-	case LONG_STRICT: o->strict = true; return 0;
+	case TRACES_STRICT: o->strict = true; return 0;
 	case LONG_TITLE: o->title = value; return 0;
 	case TRACES_FOREIGN: o->how |= QUERY_FOREIGN; return 0;
 	default: return choice_apply(&o->choice, option, value);
@@ -83,7 +83,7 @@ static int finish(void *options, char **words)
 	if (status == 0 && o->perfetto && (o->output || o->title))
 		return err_status(EXIT_USAGE, "--perfetto writes no page: leave out %s", o->output ? "--output" : "--title");
 	if (status == 0 && o->max_nodes < 2)
-		return err_status(EXIT_USAGE, "a graph of fewer than two nodes says nothing: give --max-nodes a larger number");
+		return err_status(EXIT_USAGE, "invalid value for --max-nodes: it must be 2 or more");
 	o->output = o->output ? o->output : "report.html";
 	return status ? status : choice_check(&o->choice);
 }

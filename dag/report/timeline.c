@@ -223,7 +223,7 @@ static int put_gantt(struct report *r)
 				: g.phases ? "a job, or several that follow each other, with the phase of the first"
 					   : "a job, or several of one phase that follow each other");
 		if (g.shared)
-			table_note(table, "%d bars lie over others: no more than %d lanes are shown.", g.shared,
+			table_note(table, "%d bars overlap others: the time line has at most %d lanes.", g.shared,
 				LANES_MAX);
 		error = exhibit_put(r, &e, table, sql);
 	}

@@ -32,8 +32,8 @@ static int fill(struct stat_run *run)
 		"others.");
 	if (!calls)
 		table_note(run->table,
-			"The path of a search is the first name on the way that does not exist, which may be a directory "
-			"of the path that the program has used.");
+			"The path of a search is the first missing name on the way: it may be a directory of the "
+			"path that the program used.");
 	if (run->has_files && !calls)
 		table_note(run->table,
 			"Most errors EACCES (Permission denied), EEXIST, EISDIR, ENOTDIR, ELOOP, EXDEV, EPERM and EROFS are "

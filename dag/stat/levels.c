@@ -267,12 +267,12 @@ void levels_note_counts(struct stat_run *run, const struct level *upper, const s
 	const struct level *parts = lower->groups ? lower : upper;
 	const char *what = lower->groups ? "processes" : "jobs";
 
-	table_note(run->table, "count: jobs or processes, as of says%s.",
-		upper->groups && lower->groups ? ", and those of a job type once more, together" : "");
+	table_note(run->table, "count: jobs or processes, see the column of%s.",
+		upper->groups && lower->groups ? ", and all of a job type together" : "");
 	if (parts->counts > parts->units)
 		table_note(run->table,
-			"What belongs to several rows, as a process that ran several programs, counts in each: these "
-			"are %llu counts of %llu %s.",
+			"Jobs and processes that belong to several rows (a process that ran several programs) count "
+			"in each of them: %llu counts of %llu %s.",
 			(unsigned long long)parts->counts, (unsigned long long)parts->units, what);
 }
 

@@ -19,5 +19,5 @@ const struct stat_table stat_list_table = {
 	.needs_ops = true,
 	.options = STAT_CHOICE | STAT_OPERATION,
 	.queries = "list",
-	.help = "what happened, one thing after the other",
+	.help = "all events in order: starts and ends of processes, operations",
 };

@@ -32,7 +32,6 @@ enum long_option {
 	LONG_SIZES,
 	LONG_SORT,
 	LONG_SQL,
-	LONG_STRICT,
 	LONG_SVG,
 	LONG_TOP,
 	LONG_TSV,
@@ -57,7 +56,6 @@ static const struct option long_options[] = {
 	{ "sort", required_argument, NULL, LONG_SORT },
 	{ "sql", no_argument, NULL, LONG_SQL },
 	TRACES_OPTIONS,
-	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "svg", required_argument, NULL, LONG_SVG },
 	{ "top", required_argument, NULL, LONG_TOP },
 	{ "tsv", no_argument, NULL, LONG_TSV },
@@ -101,7 +99,6 @@ static const char help_tail[] =
 "      --sql              print the query behind the table, with all options in it, and nothing else;\n"
 "                         it needs no trace\n"
 TRACES_HELP
-"      --strict           exit status 3 if the trace is incomplete or records were lost\n"
 "\n"
 "Of some tables only:\n"
 "      --of VALUE         hist, cdf: latency, read-size, write-size, bytes-read, bytes-written,\n"
@@ -201,7 +198,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_SORT: o->sort = value; return 0;
 	case LONG_SQL: o->sql = true; return 0;
 	case TRACES_FOREIGN: o->foreign = true; return 0;
-	case LONG_STRICT: o->strict = true; return 0;
+	case TRACES_STRICT: o->strict = true; return 0;
 	case LONG_SVG: o->svg = value; return 0;
 	case LONG_TOP: return choice_parse_count("--top", value, &o->top);
 	case LONG_TSV: o->style.format = TABLE_TSV; return 0;
@@ -303,12 +300,11 @@ static int check_table(const struct stat_options *o)
 		return err_status(EXIT_USAGE,
 			"--operation is for distributions of single operations, not of %s", o->of);
 	if (table->own_keys && has_own_key(o, table))
-		return err_status(EXIT_USAGE, "%s has a row for each of these anyway: leave them out of --by (%s)",
+		return err_status(EXIT_USAGE, "%s has a row for each of these already: leave them out of --by (%s)",
 			table->name, table->own_keys);
 	if (o->files && (o->svg || o->png || o->gnuplot))
 		return err_status(EXIT_USAGE,
-			"there is no picture of the files of each interval: leave --files "
-			"or the picture out");
+			"--files has no picture: leave it out, or --svg, --png and --gnuplot");
 	return check_of(o, table);
 }
 
@@ -317,8 +313,7 @@ static int check(const struct stat_options *o)
 	const struct choice *c = &o->choice;
 
 	if (c->step_ns == 0)
-		return err_status(EXIT_USAGE, "an interval of no length has nothing in it: give --interval "
-			"a number of seconds");
+		return err_status(EXIT_USAGE, "invalid value for --interval: it must be more than 0 seconds");
 	return choice_check(c) ? EXIT_USAGE : check_table(o);
 }
 

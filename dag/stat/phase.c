@@ -250,10 +250,10 @@ static int fill(struct stat_run *run)
 				"processes_ro "
 				"processes_wo processes_rw processes_none");
 	table_note(run->table,
-		"Files are regular ones that were opened, created or executed; one that several phases used "
-		"counts in each, and in the total once.  Processes are all of the phase.  ro: only read, wo: only "
-		"written, rw: both, none: neither.  A mapped or executed file was read; a file that was made or "
-		"emptied was written.");
+		"Files: regular files that were opened, created or executed; a file that several phases used counts "
+		"in each of them, and once in the total.  Processes: all of the phase.  ro: only read, wo: only "
+		"written, rw: both, none: neither.  A mapped or executed file counts as read, a created or emptied "
+		"file as written.");
 	stat_note_fidelity(run);
 	return r;
 }

@@ -68,13 +68,11 @@ static int fill(struct stat_run *run)
 		r = draw(run);
 	table_note(run->table, run->options->files
 				       ? "An operation belongs to the interval in which it began."
-				       : "An operation belongs to the interval in which it began; "
-					 "processes and memory are the most "
-					 "at one moment of it.  Memory: what the last look at a "
-					 "process found (one a second; until then "
-					 "the first one), or its peak if there was none; processes "
-					 "of which it is not known count for nothing, pages "
-					 "that processes share for each.");
+				       : "An operation belongs to the interval in which it began; processes and "
+				         "memory are the most at one moment of it.  Memory of a process: its last "
+				         "sample (one a second; before the first sample that one), or its peak if it "
+				         "has no sample.  Processes whose memory is unknown are left out; pages that "
+				         "processes share count for each of them.");
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Operations, bytes and files are");
 	stat_note_fidelity(run);

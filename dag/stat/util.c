@@ -102,8 +102,8 @@ static void note_tracing(struct stat_run *run)
 	int64_t cpu_ns = query_fact(run->db, "tracer_cpu_ns", -1);
 
 	if (cpu_ns >= 0)
-		table_note(run->table, "Tracing itself used %.1f s of CPU time, which is in none of these; how much "
-			"longer the run took by that is not known.", cpu_ns / 1e9);
+		table_note(run->table, "Tracing itself used %.1f s of CPU time, which is in none of these rows; how "
+			"much longer the run took because of tracing is unknown.", cpu_ns / 1e9);
 }
 
 static void note_util(struct stat_run *run)
@@ -116,10 +116,8 @@ static void note_util(struct stat_run *run)
 		"the traced file system, of all kinds, rest is what is left: sleep, children, pipes, the "
 		"network.");
 	table_note(run->table,
-		"'-': not known; queue, block io and memory need taskstats, the latter two "
-		"also kernel.task_delayacct=1.  What is not known is in rest; rest is '-' where "
-		"threads ran at "
-		"the same time.");
+		"'-': unknown.  queue, block io and memory need taskstats, the latter two also "
+		"kernel.task_delayacct=1.  rest includes what is unknown; it is '-' if threads ran at the same time.");
 	note_tracing(run);
 }
 

@@ -83,7 +83,7 @@ void values_finish(struct values *values)
 void values_add_notes(struct stat_run *run, const struct values *values)
 {
 	if (values->unknown)
-		table_note(run->table, "%llu values are not known and not counted.",
+		table_note(run->table, "%llu values are unknown and not counted.",
 			(unsigned long long)values->unknown);
 	if (stat_needs_ops(run->options) && !run->has_ops)
 		stat_note_no_ops(run, "Single operations are");

@@ -78,7 +78,7 @@ static int parse_to(struct choice *choice, const char *text)
 	int status = choice_parse_seconds("--to", text, &choice->to_ns);
 
 	if (status == 0 && choice->to_ns == 0)
-		return err_status(EXIT_USAGE, "nothing is before the begin: --to must be later than 0 s");
+		return err_status(EXIT_USAGE, "invalid value for --to: it must be later than 0 s, the begin of the run");
 	return status;
 }
 
@@ -120,7 +120,7 @@ int choice_apply(struct choice *choice, int option, const char *value)
 int choice_check(const struct choice *choice)
 {
 	if (choice->to_ns && choice->to_ns <= choice->from_ns)
-		return err_status(EXIT_USAGE, "nothing is from %.3f to %.3f s: --to must be later",
+		return err_status(EXIT_USAGE, "--from %.3f leaves nothing before --to %.3f: give a later --to",
 			(double)choice->from_ns / 1e9, (double)choice->to_ns / 1e9);
 	return 0;
 }

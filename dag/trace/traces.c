@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/failure.h"
 #include "dag/trace/compose.h"
@@ -106,6 +107,19 @@ int traces_next(struct query_db *db, struct query *query, struct failure *failur
 	int r = query_next(query);
 
 	return r < 0 ? failure_set(failure, r, "cannot read the trace: %s", query_error(db)) : r;
+}
+
+char *traces_text(const struct query *query, int column, struct arena *texts, bool *failed)
+{
+	size_t len;
+	const char *bytes = query_bytes(query, column, &len);
+	char *copy;
+
+	if (query_type(query, column) == QUERY_NULL)
+		return NULL;
+	copy = arena_text(texts, bytes, len);
+	*failed |= !copy;
+	return copy;
 }
 
 int traces_each(struct query_db *db, const char *name, const char *columns,

@@ -14,15 +14,21 @@
 #define TRACES_EXIT_STRICT \
 	3 /* the exit status of --strict if the trace is incomplete or records were lost */
 
+struct arena;
 struct choice;
 struct failure;
 struct query;
 struct query_db;
 
-/* --foreign, for a trace of another user: in the table of getopt_long(), and in the help. */
-#define TRACES_FOREIGN 1024
-#define TRACES_OPTIONS { "foreign", no_argument, NULL, TRACES_FOREIGN }
-#define TRACES_HELP "      --foreign          read a trace that belongs to another user, too\n"
+/* What all programs have: --foreign, for a trace of another user, and --strict.  In the table of getopt_long(), and in the
+ * help. */
+enum traces_option { TRACES_FOREIGN = 1024, TRACES_STRICT };
+#define TRACES_OPTIONS                                        \
+	{ "foreign", no_argument, NULL, TRACES_FOREIGN },     \
+	{ "strict", no_argument, NULL, TRACES_STRICT }
+#define TRACES_HELP                                                                             \
+	"      --foreign          read a trace that belongs to another user, too\n"             \
+	"      --strict           exit status 3 if the trace is incomplete or records were lost\n"
 
 /* how: see query_open().  The caller closes *ret_db also after an error. */
 int traces_open(const struct words *traces, unsigned how, struct query_db **ret_db,
@@ -43,6 +49,8 @@ int traces_query(struct query_db *db, const char *name, const char *columns,
 	struct failure *failure);
 /* Goes to the next row: 1; 0: there are no more rows. */
 int traces_next(struct query_db *db, struct query *query, struct failure *failure);
+/* A copy of a text of the row, in the arena.  NULL where the text is not known; without memory *failed is set, too. */
+char *traces_text(const struct query *query, int column, struct arena *texts, bool *failed);
 /* Calls add() for each row of such a query.  add() returns 0 or -ENOMEM. */
 int traces_each(struct query_db *db, const char *name, const char *columns,
 	const struct choice *choice, int (*add)(void *arg, const struct query *query), void *arg,

@@ -41,7 +41,6 @@ enum long_option {
 	LONG_RAW,
 	LONG_REDUCE,
 	LONG_SORT,
-	LONG_STRICT,
 	LONG_TOP,
 	LONG_TREE,
 	LONG_WIDTH,
@@ -74,7 +73,6 @@ static const struct option long_options[] = {
 	{ "reduce", no_argument, NULL, LONG_REDUCE },
 	{ "sort", required_argument, NULL, LONG_SORT },
 	TRACES_OPTIONS,
-	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "top", required_argument, NULL, LONG_TOP },
 	{ "tree", no_argument, NULL, LONG_TREE },
 	{ "width", required_argument, NULL, LONG_WIDTH },
@@ -137,7 +135,6 @@ static const char help_graph[] =
 static const char help_tail[] =
 "\n"
 TRACES_HELP
-"      --strict           exit status 3 if the trace is incomplete or records were lost\n"
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
@@ -216,7 +213,7 @@ static int add_groups(struct dag_options *o, const char *names)
 static int add_between(struct dag_options *o, const char *node)
 {
 	if (o->reach.between[1])
-		return err_status(EXIT_USAGE, "--between is given more than twice: it is given once for each end");
+		return err_status(EXIT_USAGE, "--between is given more than twice: give it once for each end");
 	o->reach.between[o->reach.between[0] ? 1 : 0] = node;
 	return 0;
 }
@@ -338,7 +335,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_REDUCE: o->reduce = true; return 0;
 	case LONG_SORT: o->sort = value; return 0;
 	case TRACES_FOREIGN: o->foreign = true; return 0;
-	case LONG_STRICT: o->strict = true; return 0;
+	case TRACES_STRICT: o->strict = true; return 0;
 	case LONG_TOP: return choice_parse_count("--top", value, &o->top);
 	case LONG_TREE: o->shape.what = SHAPE_TREE; return 0;
 	default: return apply_name(o, option, value);

@@ -36,9 +36,8 @@ static int select_part(const struct dag_options *o, struct shape *shape, struct 
 
 	if (r == -ENOENT)
 		return failure_set(failure, r,
-			"no node fits '%s': give an id as in --json, or a glob for paths or "
-			"programs; files of the system "
-			"need --all",
+			"no node matches '%s': give an id as in --json, or a glob for paths or programs; files of "
+			"the system need --all",
 			missing);
 	return failure_of_memory(failure, r);
 }
@@ -49,8 +48,7 @@ static int reduce(struct shape *shape, struct failure *failure)
 
 	if (r == -ELOOP)
 		return failure_set(failure, r,
-			"cannot reduce a graph with cycles, which come from folding: leave out "
-			"--reduce, --fold or "
+			"cannot reduce a graph with cycles, which folding makes: leave out --reduce, --fold or "
 			"--group-by");
 	return failure_of_memory(failure, r);
 }

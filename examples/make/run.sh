@@ -23,16 +23,6 @@ mkdir -p "$work"
 work=$(cd "$work" && pwd)
 cp -R "$here/Makefile" "$here/VERSION" "$here/gen" "$here/src" "$work/"
 
-start_trace "$@"
-make -s -C "$work" clean
-status=0
-traced "$work" make -j"${JOBS:-8}" >"$work/make.log" 2>&1 || status=$?
-stop_trace
-
-if [ "$status" -ne 0 ]; then
-	tail -n 5 "$work/make.log" >&2
-	die "make ended with status $status; see '$work/make.log'"
-fi
-query "$examples/summary.sql"
+trace_make "$@"
 echo
 echo "The program is '$work/build/tally', the trace '$db'."

@@ -36,16 +36,6 @@ work=${WORK:-montage-$size}
 "$here/generate.sh" "$size" "$work" || die "cannot generate the inputs in '$work'"
 work=$(cd "$work" && pwd)
 
-start_trace "$@"
-make -s -C "$work" clean
-status=0
-traced "$work" make -j"${JOBS:-8}" >"$work/make.log" 2>&1 || status=$?
-stop_trace
-
-if [ "$status" -ne 0 ]; then
-	tail -n 5 "$work/make.log" >&2
-	die "make ended with status $status; see '$work/make.log'"
-fi
-query "$examples/summary.sql"
+trace_make "$@"
 echo
 echo "The mosaic is '$work/mosaic.png', the trace '$db'."

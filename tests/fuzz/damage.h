@@ -179,6 +179,14 @@ FUZZ_UNUSED static char *damage_column(sqlite3 *db, const char *object, unsigned
 	return column;
 }
 
+/* A table that was a view, without types and keys. */
+FUZZ_UNUSED static char *damage_as_table(const char *object)
+{
+	return sqlite3_mprintf("CREATE TABLE x AS SELECT * FROM \"%w\"; DROP TABLE IF EXISTS \"%w\"; "
+			       "DROP VIEW IF EXISTS \"%w\"; ALTER TABLE x RENAME TO \"%w\"",
+		object, object, object, object);
+}
+
 /* What one change is, as SQL, to be freed. */
 FUZZ_UNUSED static char *damage_sql(sqlite3 *db, struct fuzz_bytes *bytes)
 {
@@ -211,11 +219,8 @@ FUZZ_UNUSED static char *damage_sql(sqlite3 *db, struct fuzz_bytes *bytes)
 	case 6:
 		sql = damage_view(db, object, bytes);
 		break;
-	case 7: /* a table that was a view, without types and keys */
-		sql = sqlite3_mprintf("CREATE TABLE x AS SELECT * FROM \"%w\"; DROP TABLE IF "
-				      "EXISTS \"%w\"; DROP VIEW "
-				      "IF EXISTS \"%w\"; ALTER TABLE x RENAME TO \"%w\"",
-			object, object, object, object);
+	case 7:
+		sql = damage_as_table(object);
 		break;
 	case 8:
 		sql = sqlite3_mprintf("UPDATE sqlite_schema SET sql = %Q WHERE name = %Q", line,
@@ -257,6 +262,23 @@ FUZZ_UNUSED static void damage_schema(sqlite3 *db, struct fuzz_bytes *bytes)
 		sqlite3_exec(db, sql, NULL, NULL, NULL);
 	sqlite3_progress_handler(db, 0, NULL, NULL);
 	sqlite3_free(sql);
+}
+
+/* A byte for the command, then up to 8 changes of trace.db, which change() reads.  The command reads the trace then. */
+FUZZ_UNUSED static int damage_run(const uint8_t *data, size_t size,
+	void (*change)(sqlite3 *db, struct fuzz_bytes *bytes))
+{
+	struct fuzz_bytes bytes = { data, size };
+	unsigned command = fuzz_byte(&bytes);
+	sqlite3 *db;
+
+	fuzz_write("trace.db", trace_bytes, trace_size);
+	db = damage_open("trace.db");
+	for (int i = 0; i < 8 && bytes.left; i++)
+		change(db, &bytes);
+	sqlite3_close(db);
+	trace_read(command);
+	return 0;
 }
 
 #endif

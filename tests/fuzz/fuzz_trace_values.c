@@ -13,15 +13,5 @@ int LLVMFuzzerInitialize(FUZZ_UNUSED int *argc, FUZZ_UNUSED char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct fuzz_bytes bytes = { data, size };
-	unsigned command = fuzz_byte(&bytes);
-	sqlite3 *db;
-
-	fuzz_write("trace.db", trace_bytes, trace_size);
-	db = damage_open("trace.db");
-	for (int i = 0; i < 8 && bytes.left; i++)
-		damage_value(db, &bytes);
-	sqlite3_close(db);
-	trace_read(command);
-	return 0;
+	return damage_run(data, size, damage_value);
 }

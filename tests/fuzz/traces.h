@@ -11,6 +11,9 @@
 #include <getopt.h>
 #include <sys/stat.h>
 
+#include "dag/analyse/analyse.h"
+#include "dag/export/export.h"
+#include "dag/stat/tables.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/feed.h"
 
@@ -84,21 +87,23 @@ FUZZ_UNUSED static void trace_make(void)
 
 #define TRACE_WORDS 6
 
+#define OF_TABLE(name) { "wfstat", #name },
+#define OF_ANALYSIS(name, fill, help) { "wfdag", name },
+#define OF_FORMAT(name, help) { "wfdag", "--" #name, "-" },
+#define OF_DRAWING(name, picture, help) /* dot is another program */
+
 static const char *const trace_commands[][TRACE_WORDS] = {
-	{ "wfstat" },
-	{ "wfstat", "io" },
+	STAT_TABLES(OF_TABLE)
+	ANALYSES(OF_ANALYSIS)
+	EXPORTS(OF_FORMAT, OF_DRAWING)
 	{ "wfstat", "mem", "--by", "job" },
 	{ "wfstat", "run", "--by", "env:X" },
-	{ "wfstat", "util" },
 	{ "wfstat", "sys", "--by", "phase,operation" },
-	{ "wfstat", "phase" },
 	{ "wfstat", "file", "--json" },
 	{ "wfstat", "proc", "--csv" },
 	{ "wfstat", "handle", "--raw" },
-	{ "wfstat", "pattern", "--sizes", "pow2" },
+	{ "wfstat", "pattern", "--sizes", "powers" },
 	{ "wfstat", "time", "--files" },
-	{ "wfstat", "errors" },
-	{ "wfstat", "list" },
 	{ "wfstat", "hist", "--of", "latency" },
 	{ "wfstat", "cdf", "--of", "bytes-read" },
 	{ "wfstat", "hist", "--of", "lifetime" },
@@ -110,13 +115,9 @@ static const char *const trace_commands[][TRACE_WORDS] = {
 	{ "wfdag", "--group-by", "command", "--gml", "-" },
 	{ "wfdag", "--precedence", "--cyjs", "-", "--all" },
 	{ "wfdag", "--dot", "-", "--max-nodes", "2", "--all" },
-	{ "wfdag", "critical-path" },
-	{ "wfdag", "makespan" },
 	{ "wfdag", "degree", "--all" },
 	{ "wfdag", "weight", "--by", "time" },
 	{ "wfdag", "clusters", "--all" },
-	{ "wfdag", "parallelism" },
-	{ "wfdag", "order" },
 	{ "wfdag", "lifecycle", "--all" },
 	{ "wfdag", "whatif", "--cores", "2" },
 	{ "wfdag", "whatif", "--faster", "*=2x" },

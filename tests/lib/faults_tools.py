@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import subprocess
 
+from dagtraces import exports
 from faults import crashed, steps
 from ftractest import Mount
 
@@ -35,9 +36,8 @@ def make_traces(base):
 TOOLS = [
     [WFSTAT], [WFSTAT, "io"], [WFSTAT, "--csv", "file"], [WFSTAT, "--json", "proc"],
     [WFSTAT, "hist", "--of", "latency"], [WFSTAT, "list"], [WFSTAT, "pattern", "--by", "file"],
-    [WFSTAT, "phase", "--by", "command"], [WFDAG, "--dot", "-"], [WFDAG, "--dot", "OUT"],
-    [WFDAG, "--graphml", "OUT"], [WFDAG, "--gml", "OUT"], [WFDAG, "--cyjs", "OUT"],
-    [WFDAG, "--json", "OUT"], [WFDAG, "--csv", "OUT"], [WFDAG, "--fold", "--reduce", "--dot", "-"],
+    [WFSTAT, "phase", "--by", "command"], [WFDAG, "--dot", "-"], [WFDAG, "--fold", "--reduce", "--dot", "-"],
+    *([WFDAG, f"--{name}", "OUT"] for name, drawn in exports().items() if not drawn),
     [WFDAG, "critical-path"], [WFDAG, "whatif", "--cores", "2"], [WFDAG, "clusters"],
     [WFDAG, "lifecycle", "--format", "json"], [WFDAG, "generate", "--make", "OUT"],
     [WFDAG, "generate", "--ninja", "OUT"], [WFDAG, "generate", "--snakemake", "OUT"],

@@ -5,17 +5,21 @@ import os
 import shutil
 import sqlite3
 
+from dagtraces import exports
+from ftractest import help_words
+
 WFSTAT = os.path.abspath(os.environ.get("WFSTAT", "build/dag/wfstat"))
 WFDAG = os.path.abspath(os.environ.get("WFDAG", "build/dag/wfdag"))
 
-STAT = ["", "io", "io --by directory", "io --by phase --per job", "mem", "run --by env:X", "util", "sys",
-        "sys --by process", "phase", "file --csv", "proc --json", "handle", "pattern", "time --interval 4e9", "time --files --interval 4e9", "errors",
-        "list", "hist --of latency", "hist --of file-size", "cdf --of bytes-read", "hist --of lifetime",
-        "overview whole.db"]
-DAG = ["critical-path", "makespan", "degree", "weight", "clusters", "parallelism", "order", "lifecycle", "whatif",
-       "whatif --cores 2 --jobs 3 --faster *=2x", "--dot -", "--json - --all --metadata --ghosts",
+# hist and cdf need --of; without a longer interval, time refuses a run of many years.
+STAT = [*(table for table in help_words(WFSTAT, "Tables:") if table not in ("hist", "cdf", "time")), "",
+        "io --by directory", "io --by phase --per job", "run --by env:X", "sys --by process", "file --csv", "proc --json",
+        "time --interval 4e9", "time --files --interval 4e9", "hist --of latency", "hist --of file-size", "cdf --of bytes-read",
+        "hist --of lifetime", "overview whole.db"]
+DAG = [*help_words(WFDAG, "Analyses, as a table:"), *(f"--{name} -" for name, drawn in exports().items() if not drawn),
+       "whatif --cores 2 --jobs 3 --faster *=2x", "--json - --all --metadata --ghosts",
        "--tree --dot -", "--fold --all --dot - --width rate", "--reduce --graphml -",
-       "--csv - --group-by command", "--cyjs -", "--gml - --precedence", "--dot - --max-nodes 3 --width time",
+       "--csv - --group-by command", "--gml - --precedence", "--dot - --max-nodes 3 --width time",
        "generate --make -", "generate --ninja -", "generate --snakemake -", "generate --wfformat -",
        "generate --dagman -", "generate --pegasus -", "generate --dax -",
        "generate --wfformat - --level process", "check --all", "check --kinds missing,ghost", "diff whole.db",

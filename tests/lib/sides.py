@@ -181,7 +181,7 @@ class Work:
 
     def __init__(self, top, seed, fifos=True):
         self.top, self.random, self.log, self.fds = str(top), random.Random(seed), [], []
-        self.operations = sorted(name for name in dir(self) if name.startswith("op_"))
+        self.operations = sorted(name for name in dir(self) if name.startswith("op_") and getattr(self, name))
         if not fifos:
             self.operations.remove("op_mkfifo")
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Traces as they should be and as they should not, made by hand; runs of wfstat on them; and what it
-printed as rows.  For wfstat_cli.py."""
+printed as rows.  For the cases of stat/."""
 import csv
 import errno
 import io
 import json
 import os
 import pathlib
+import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -18,7 +20,7 @@ sys.path.insert(0, str(TOP / "db"))
 import embed
 
 WFSTAT = os.path.abspath(os.environ.get("WFSTAT", "build/dag/wfstat"))
-APPLICATION_ID = 1718907491
+APPLICATION_ID = int(re.search(r"TRACE_FILE_ID (\d+)", (TOP / "base/trace_file.h").read_text())[1])
 START_NS = 1700000000 * 10**9
 SECOND = 10**9
 UNPRIVILEGED = 65534
@@ -216,3 +218,14 @@ def as_cell(value):
 def column(rows, name):
     at = rows[0].index(name)
     return [row[at] for row in rows[1:]]
+
+
+def run_case(main):
+    """The whole of a case."""
+    try:
+        main()
+    finally:
+        for place, _, _ in os.walk(base):
+            os.chmod(place, 0o755)
+        shutil.rmtree(base)
+    checks.end()

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_MONITOR_WORLD_H
 #define TESTS_UNIT_MONITOR_WORLD_H
 
-/* A monitor with all that is around it, and what a writer would be told by it: for test_monitor.c alone. */
+/* A monitor with all that is around it, and what a writer would be told by it: for test_monitor.c and test_scope.c. */
 
 #include "tests/unit/test.h"
 
@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "base/vector.h"
 #include "db/event.h"
 #include "db/ring.h"
 #include "db/text.h"
@@ -54,9 +55,9 @@ static void take(struct world *world, const struct event *ev)
 			ev->text_len);
 		return;
 	}
-	world->emitted = realloc(world->emitted, (world->n + 1) * sizeof(*world->emitted));
-	emitted = &world->emitted[world->n++];
-	*emitted = (struct emitted){ .event = *ev, .text = malloc(ev->text_len + 1), .len = ev->text_len };
+	vector_push(world->emitted, world->n,
+		(struct emitted){ .event = *ev, .text = malloc(ev->text_len + 1), .len = ev->text_len });
+	emitted = &world->emitted[world->n - 1];
 	memcpy(emitted->text,
 		ev->text_len > EVENT_TEXT_INLINE ? world->pieces : ev->text,
 		ev->text_len);
@@ -85,7 +86,7 @@ static int find(struct world *world, size_t from, int kind, pid_t pid, pid_t tid
 	return -1;
 }
 
-static int wait_event(struct world *world, size_t from, int kind, pid_t pid, pid_t tid)
+TEST_UNUSED static int wait_event(struct world *world, size_t from, int kind, pid_t pid, pid_t tid)
 {
 	for (int64_t end = clock_now_ns() + 5 * SECOND; clock_now_ns() < end; usleep(500)) {
 		int i = find(world, from, kind, pid, tid);
@@ -97,12 +98,12 @@ static int wait_event(struct world *world, size_t from, int kind, pid_t pid, pid
 	return -1;
 }
 
-static int wait_for(struct world *world, size_t from, int kind, pid_t pid)
+TEST_UNUSED static int wait_for(struct world *world, size_t from, int kind, pid_t pid)
 {
 	return wait_event(world, from, kind, pid, pid);
 }
 
-static int count(struct world *world, int kind, pid_t pid)
+TEST_UNUSED static int count(struct world *world, int kind, pid_t pid)
 {
 	int n = 0;
 
@@ -111,7 +112,7 @@ static int count(struct world *world, int kind, pid_t pid)
 	return n;
 }
 
-static void assert_argv(const struct world *world, int i, const char *argv, size_t size)
+TEST_UNUSED static void assert_argv(const struct world *world, int i, const char *argv, size_t size)
 {
 	size_t len;
 	const char *found = text_part(world->emitted[i].text, world->emitted[i].len, PROCESS_ARGV, &len);
@@ -131,7 +132,7 @@ static struct world *new_world(void)
 	return world;
 }
 
-static int start(void **state, const struct monitor_options *options)
+TEST_UNUSED static int start(void **state, const struct monitor_options *options)
 {
 	struct monitor_options mine = *options;
 	struct world *world = new_world();
@@ -139,6 +140,13 @@ static int start(void **state, const struct monitor_options *options)
 	mine.ring = world->ring;
 	*state = world;
 	return monitor_start(&mine, &world->monitor);
+}
+
+/* A world without a monitor. */
+TEST_UNUSED static int make_world(void **state)
+{
+	*state = new_world();
+	return 0;
 }
 
 static int stop(void **state)
@@ -156,17 +164,17 @@ static int stop(void **state)
 	return 0;
 }
 
-static int start_connected(void **state)
+TEST_UNUSED static int start_connected(void **state)
 {
 	return start(state, &(struct monitor_options){ 0 });
 }
 
-static int start_inband(void **state)
+TEST_UNUSED static int start_inband(void **state)
 {
 	return start(state, &(struct monitor_options){ .processes = MONITOR_INBAND });
 }
 
-static struct world *connected(void **state)
+TEST_UNUSED static struct world *connected(void **state)
 {
 	struct world *world = *state;
 

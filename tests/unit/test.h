@@ -59,6 +59,24 @@ static inline void temp_take_away(struct temp *temp)
 	nftw(temp->dir, temp_remove, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
+/* A fixture that is such a directory alone. */
+TEST_UNUSED static int temp_setup(void **state)
+{
+	struct temp *temp = calloc(1, sizeof(*temp));
+
+	assert_non_null(temp);
+	temp_make(temp);
+	*state = temp;
+	return 0;
+}
+
+TEST_UNUSED static int temp_teardown(void **state)
+{
+	temp_take_away(*state);
+	free(*state);
+	return 0;
+}
+
 /* ---- answers ---- */
 
 static inline void sql_value(FILE *out, sqlite3_stmt *stmt, int column)

@@ -10,13 +10,10 @@
 
 #include "db/event.h"
 #include "db/files.h"
-#include "db/store.h"
-#include "test.h"
+#include "stored.h"
 
 struct fixture {
-	struct temp temp;
-	char db[64 + 16];
-	struct store *store;
+	struct stored in;
 	struct paths_options options;
 	struct paths *paths;
 	struct files *files;
@@ -36,12 +33,10 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
-	temp_make(&f->temp);
-	snprintf(f->db, sizeof(f->db), "%s/trace.db", f->temp.dir);
-	assert_int_equal(store_create(f->db, false, &f->store), 0);
+	stored_begin(&f->in);
 	f->options.source = "/";
-	assert_int_equal(paths_create(f->store, &f->options, 1 << 20, &f->paths), 0);
-	assert_int_equal(files_create(f->store, f->paths, 0, 1 << 20, &f->files), 0);
+	assert_int_equal(paths_create(f->in.store, &f->options, 1 << 20, &f->paths), 0);
+	assert_int_equal(files_create(f->in.store, f->paths, 0, 1 << 20, &f->files), 0);
 	add(f, NODE_ROOT, 2, S_IFDIR);
 	*state = f;
 	return 0;
@@ -53,8 +48,7 @@ static int teardown(void **state)
 
 	files_destroy(f->files);
 	paths_destroy(f->paths);
-	store_destroy(f->store);
-	temp_take_away(&f->temp);
+	stored_end(&f->in);
 	free(f);
 	return 0;
 }
@@ -74,7 +68,7 @@ static const char *path_of(struct fixture *f, struct node *node)
 	struct path p;
 
 	assert_int_equal(files_path(f->files, node, NULL, 0, &p), 0);
-	return sql_ask(f->db, "SELECT path FROM paths WHERE id = %lld", p.id);
+	return sql_ask(f->in.db, "SELECT path FROM paths WHERE id = %lld", p.id);
 }
 
 static void node_that_was_never_reported_is_not_there(void **state)
@@ -193,7 +187,7 @@ static void moved_directory_is_where_it_is_bound_now(void **state)
 
 static const char *names_of(struct fixture *f, int64_t file)
 {
-	return sql_ask(f->db, "SELECT p.path, from_t, to_t FROM names JOIN paths p ON p.id = names.path WHERE file = %lld "
+	return sql_ask(f->in.db, "SELECT p.path, from_t, to_t FROM names JOIN paths p ON p.id = names.path WHERE file = %lld "
 		"ORDER BY from_t", file);
 }
 
@@ -321,7 +315,7 @@ static void of_many_names_of_one_link_the_last_are_kept(void **state)
 	}
 	assert_int_equal(known, 16);
 	assert_non_null(files_resolve(f->files, root(f), "n984", 4));
-	assert_string_equal(sql_ask(f->db, "SELECT count(*), count(to_t) FROM names"), "1000|0");
+	assert_string_equal(sql_ask(f->in.db, "SELECT count(*), count(to_t) FROM names"), "1000|0");
 }
 
 static void names_of_many_links_are_kept(void **state)
@@ -359,7 +353,7 @@ static void set_size(struct fixture *f, struct file *file, int64_t size)
 static const char *sizes(struct fixture *f)
 {
 	assert_int_equal(files_flush(f->files), 0);
-	return sql_ask(f->db, "SELECT id, size_last FROM files ORDER BY id");
+	return sql_ask(f->in.db, "SELECT id, size_last FROM files ORDER BY id");
 }
 
 /* A removed file that a node still leads to, as it is held open; its number is another file's now. */

@@ -338,7 +338,7 @@ static void refusal_outlives_the_jobs(void **state)
 	(void)state;
 	assert_int_equal(check_name(name, generate_says_utf8, &refusal), -EILSEQ);
 	memset(name, 'x', sizeof(name) - 1);
-	assert_string_equal(refusal.text, "YAML has no way to say the file name 'caf\\xe9' of a");
+	assert_string_equal(refusal.text, "YAML cannot express the file name 'caf\\xe9' of a");
 	assert_int_equal(check_name((char[]){ "/data/a\x01" }, generate_says_utf8, &refusal), 0);
 	assert_int_equal(check_name((char[]){ "/data/a\x01" }, xml_says, &refusal), -EILSEQ);
 	assert_int_equal(check_name((char[]){ "/data/a\n\xc3\xa9" }, xml_says, &refusal), 0);

@@ -10,23 +10,6 @@
 #include "ftrac/options.h"
 #include "test.h"
 
-static int setup(void **state)
-{
-	struct temp *temp = calloc(1, sizeof(*temp));
-
-	assert_non_null(temp);
-	temp_make(temp);
-	*state = temp;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	temp_take_away(*state);
-	free(*state);
-	return 0;
-}
-
 /* Without these there is no file system. */
 static void indispensable_operations_are_there(void **state)
 {
@@ -99,7 +82,7 @@ static void facts_of_a_run_are_all_there(void **state)
 	store_destroy(store);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, temp_setup, temp_teardown)
 
 int main(void)
 {

@@ -3,13 +3,10 @@
 /* missing_names.h: how often each process looked for each name that was not there, however little memory there is. */
 
 #include "db/missing_names.h"
-#include "db/store.h"
-#include "test.h"
+#include "stored.h"
 
 struct fixture {
-	struct temp temp;
-	char db[64 + 16];
-	struct store *store;
+	struct stored in;
 	struct missing_names *names;
 };
 
@@ -18,11 +15,9 @@ static int setup_with(void **state, size_t kept)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
-	temp_make(&f->temp);
-	snprintf(f->db, sizeof(f->db), "%s/trace.db", f->temp.dir);
-	assert_int_equal(store_create(f->db, false, &f->store), 0);
-	assert_int_equal(store_begin(f->store), 0);
-	assert_int_equal(missing_names_create(f->store, 100, kept, &f->names), 0);
+	stored_begin(&f->in);
+	assert_int_equal(store_begin(f->in.store), 0);
+	assert_int_equal(missing_names_create(f->in.store, 100, kept, &f->names), 0);
 	*state = f;
 	return 0;
 }
@@ -43,8 +38,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	missing_names_destroy(f->names);
-	store_destroy(f->store);
-	temp_take_away(&f->temp);
+	stored_end(&f->in);
 	free(f);
 	return 0;
 }
@@ -52,9 +46,8 @@ static int teardown(void **state)
 static const char *rows(struct fixture *f, const char *columns)
 {
 	assert_int_equal(missing_names_flush(f->names), 0);
-	assert_int_equal(store_commit(f->store), 0);
-	assert_int_equal(store_begin(f->store), 0);
-	return sql_ask(f->db, "SELECT %s FROM missing_names ORDER BY process, path", columns);
+	stored_commit(&f->in);
+	return sql_ask(f->in.db, "SELECT %s FROM missing_names ORDER BY process, path", columns);
 }
 
 static void add(struct fixture *f, int64_t process, int64_t path, int64_t time_ns)
@@ -115,7 +108,7 @@ static void unknown_process_is_null(void **state)
 
 	add(f, 0, 5, 110);
 	assert_string_equal(rows(f, "process"), "0");
-	assert_string_equal(sql_ask(f->db, "SELECT process, count FROM ghost"), "NULL|1");
+	assert_string_equal(sql_ask(f->in.db, "SELECT process, count FROM ghost"), "NULL|1");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown), \

@@ -3,13 +3,10 @@
 /* op_times.h: the operations of each process are counted, however many processes there are. */
 
 #include "db/op_times.h"
-#include "db/store.h"
-#include "test.h"
+#include "stored.h"
 
 struct fixture {
-	struct temp temp;
-	char db[64 + 16];
-	struct store *store;
+	struct stored in;
 	struct op_times *times;
 };
 
@@ -18,11 +15,9 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
-	temp_make(&f->temp);
-	snprintf(f->db, sizeof(f->db), "%s/trace.db", f->temp.dir);
-	assert_int_equal(store_create(f->db, false, &f->store), 0);
-	assert_int_equal(store_begin(f->store), 0);
-	assert_int_equal(op_times_create(f->store, &f->times), 0);
+	stored_begin(&f->in);
+	assert_int_equal(store_begin(f->in.store), 0);
+	assert_int_equal(op_times_create(f->in.store, &f->times), 0);
 	*state = f;
 	return 0;
 }
@@ -32,8 +27,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	op_times_destroy(f->times);
-	store_destroy(f->store);
-	temp_take_away(&f->temp);
+	stored_end(&f->in);
 	free(f);
 	return 0;
 }
@@ -41,9 +35,8 @@ static int teardown(void **state)
 static const char *ask(struct fixture *f, const char *what)
 {
 	assert_int_equal(op_times_flush(f->times), 0);
-	assert_int_equal(store_commit(f->store), 0);
-	assert_int_equal(store_begin(f->store), 0);
-	return sql_ask(f->db, "%s", what);
+	stored_commit(&f->in);
+	return sql_ask(f->in.db, "%s", what);
 }
 
 static void add(struct fixture *f, int64_t process, int64_t ns)

@@ -3,13 +3,10 @@
 /* paths.h: each path once, as in the source, and the decision whether it is recorded. */
 
 #include "db/paths.h"
-#include "db/store.h"
-#include "test.h"
+#include "stored.h"
 
 struct fixture {
-	struct temp temp;
-	char db[64 + 16];
-	struct store *store;
+	struct stored in;
 	struct paths_options options;
 	struct paths *paths;
 };
@@ -19,13 +16,11 @@ static struct fixture *begin_with(void **state, struct paths_options options, si
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
-	temp_make(&f->temp);
-	snprintf(f->db, sizeof(f->db), "%s/trace.db", f->temp.dir);
-	assert_int_equal(store_create(f->db, false, &f->store), 0);
+	stored_begin(&f->in);
 	f->options = options;
 	if (!f->options.source)
 		f->options.source = "/";
-	assert_int_equal(paths_create(f->store, &f->options, kept, &f->paths), 0);
+	assert_int_equal(paths_create(f->in.store, &f->options, kept, &f->paths), 0);
 	*state = f;
 	return f;
 }
@@ -40,8 +35,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	paths_destroy(f->paths);
-	store_destroy(f->store);
-	temp_take_away(&f->temp);
+	stored_end(&f->in);
 	free(f);
 	return 0;
 }
@@ -60,7 +54,7 @@ static const char *native(struct fixture *f, const char *path)
 	struct path p;
 
 	assert_int_equal(paths_intern_native(f->paths, path, strlen(path), &p), 0);
-	return sql_ask(f->db, "SELECT path FROM paths WHERE id = %lld", p.id);
+	return sql_ask(f->in.db, "SELECT path FROM paths WHERE id = %lld", p.id);
 }
 
 static const char *mirrored(struct fixture *f, const char *path)
@@ -68,7 +62,7 @@ static const char *mirrored(struct fixture *f, const char *path)
 	struct path p;
 
 	assert_int_equal(paths_intern_mirrored(f->paths, path, strlen(path), &p), 0);
-	return sql_ask(f->db, "SELECT path FROM paths WHERE id = %lld", p.id);
+	return sql_ask(f->in.db, "SELECT path FROM paths WHERE id = %lld", p.id);
 }
 
 static void path_is_stored_once(void **state)
@@ -77,7 +71,7 @@ static void path_is_stored_once(void **state)
 
 	assert_int_equal(intern(f, "/a").id, intern(f, "/a").id);
 	assert_int_not_equal(intern(f, "/b").id, intern(f, "/a").id);
-	assert_string_equal(sql_ask(f->db, "SELECT path FROM paths"), "/a\n/b");
+	assert_string_equal(sql_ask(f->in.db, "SELECT path FROM paths"), "/a\n/b");
 }
 
 static void only_the_given_length_counts(void **state)
@@ -163,7 +157,7 @@ static void path_that_was_let_go_has_its_number_again(void **state)
 			assert_int_equal(intern(f, name).id, 1 + i);
 			assert_int_equal(intern(f, name).recorded, i % 10 != 7);
 		}
-	assert_string_equal(sql_ask(f->db, "SELECT count(*), count(DISTINCT path) FROM paths"), "100|100");
+	assert_string_equal(sql_ask(f->in.db, "SELECT count(*), count(DISTINCT path) FROM paths"), "100|100");
 }
 
 static void path_that_is_held_is_in_memory_until_it_is_released(void **state)
@@ -183,7 +177,7 @@ static void path_that_is_held_is_in_memory_until_it_is_released(void **state)
 	paths_release(f->paths, NULL);
 	intern(f, "/b");
 	assert_int_equal(intern(f, "/a").id, a.id);
-	assert_string_equal(sql_ask(f->db, "SELECT path FROM paths"), "/a\n/b\n/c");
+	assert_string_equal(sql_ask(f->in.db, "SELECT path FROM paths"), "/a\n/b\n/c");
 }
 
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)

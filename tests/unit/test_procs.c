@@ -13,7 +13,7 @@
 enum { P = 10, Q = 20 };
 
 /* A look in /proc at pid, which runs argv (each argument with its NUL). */
-static void look(struct feed *f, pid_t pid, int64_t start_ns, const char *argv, size_t len)
+static void discover(struct feed *f, pid_t pid, int64_t start_ns, const char *argv, size_t len)
 {
 	struct facts_of_process facts = { .exe = "/bin/x", .argv = argv, .argv_len = len };
 
@@ -64,8 +64,8 @@ static void looking_again_makes_no_second_process(void **state)
 {
 	struct feed *f = *state;
 
-	look(f, P, 500, "x", 2);
-	look(f, P, 500, "x", 2);
+	discover(f, P, 500, "x", 2);
+	discover(f, P, 500, "x", 2);
 	assert_string_equal(ask(f, "SELECT count(*) FROM process"), "1");
 	assert_string_equal(ask(f, "SELECT count(*) FROM image"), "1");
 }
@@ -175,7 +175,7 @@ static void new_image_seen_in_proc_is_an_image(void **state)
 	struct feed *f = *state;
 	struct facts_of_process facts = { .exe = "/bin/y", .argv = "y", .argv_len = 2 };
 
-	look(f, P, 500, "x", 2);
+	discover(f, P, 500, "x", 2);
 	feed_process(f, EVENT_PROCESS, (struct event_process){ .pid = P, .tid = P, .start_ns = 500,
 		.new_image = 1 }, 0, &facts);
 	assert_string_equal(ask(f, "SELECT exe, seq FROM image"), "/bin/x|1\n/bin/y|2");
@@ -197,7 +197,7 @@ static void texts_that_an_exec_lacked_come_with_a_later_look(void **state)
 
 	feed_discover(f, P, 1);
 	feed_process(f, EVENT_EXEC, (struct event_process){ .pid = P, .tid = P }, 0, NULL);
-	look(f, P, 0, ARGS("x\0-v"));
+	discover(f, P, 0, ARGS("x\0-v"));
 	assert_string_equal(ask(f, "SELECT command FROM image WHERE seq = 2"), "x -v");
 }
 
@@ -208,7 +208,7 @@ static void texts_that_the_parent_lacked_come_with_a_look_at_the_child(void **st
 	feed_discover(f, P, 1);
 	feed_process(f, EVENT_EXEC, (struct event_process){ .pid = P, .tid = P }, 0, NULL);
 	feed_fork(f, Q, P);
-	look(f, Q, 0, ARGS("x\0-v"));
+	discover(f, Q, 0, ARGS("x\0-v"));
 	assert_string_equal(ask(f, "SELECT command FROM process WHERE pid = 20"), "x -v");
 }
 
@@ -219,7 +219,7 @@ static void texts_that_come_to_a_parent_later_are_its_childs_too(void **state)
 	feed_discover(f, P, 1);
 	feed_process(f, EVENT_EXEC, (struct event_process){ .pid = P, .tid = P }, 0, NULL);
 	feed_fork(f, Q, P);
-	look(f, P, 0, ARGS("x\0-v"));
+	discover(f, P, 0, ARGS("x\0-v"));
 	assert_string_equal(ask(f, "SELECT command FROM process WHERE pid = 20"), "x -v");
 }
 
@@ -307,8 +307,8 @@ static void later_start_is_another_process(void **state)
 {
 	struct feed *f = *state;
 
-	look(f, P, 1000000, "x", 2);
-	look(f, P, 50000000, "x", 2);
+	discover(f, P, 1000000, "x", 2);
+	discover(f, P, 50000000, "x", 2);
 	assert_string_equal(ask(f, "SELECT id, start_ns - %lld, end_ns - %lld FROM process",
 		EPOCH_NS - START_NS, EPOCH_NS - START_NS), "1|1000000|50000000\n2|50000000|NULL");
 }
@@ -317,8 +317,8 @@ static void start_within_a_clock_tick_is_the_same_process(void **state)
 {
 	struct feed *f = *state;
 
-	look(f, P, 100000000, "x", 2);
-	look(f, P, 109000000, "x", 2);
+	discover(f, P, 100000000, "x", 2);
+	discover(f, P, 109000000, "x", 2);
 	assert_string_equal(ask(f, "SELECT count(*) FROM process"), "1");
 }
 
@@ -472,7 +472,7 @@ static void what_is_found_out_twice_says_the_better_tier(void **state)
 
 static const char *command_of(struct feed *f, const char *argv, size_t len)
 {
-	look(f, P, 500, argv, len);
+	discover(f, P, 500, argv, len);
 	return ask(f, "SELECT command FROM image");
 }
 
@@ -512,7 +512,7 @@ static void arguments_are_json_and_raw(void **state)
 {
 	struct feed *f = *state;
 
-	look(f, P, 500, ARGS("a\0\"q\""));
+	discover(f, P, 500, ARGS("a\0\"q\""));
 	assert_string_equal(ask(f, "SELECT argv, argv_raw FROM image"),
 		"[\"a\",\"\\\"q\\\"\"]|x'610022712200'");
 }
@@ -521,7 +521,7 @@ static void arguments_that_are_not_utf8_are_exact_only_raw(void **state)
 {
 	struct feed *f = *state;
 
-	look(f, P, 500, ARGS("a\0\xff\xfe"));
+	discover(f, P, 500, ARGS("a\0\xff\xfe"));
 	assert_string_equal(ask(f, "SELECT argv, argv_raw FROM image"),
 		"[\"a\",\"\xef\xbf\xbd\xef\xbf\xbd\"]|x'6100fffe00'");
 }
@@ -530,7 +530,7 @@ static void many_arguments_keep_their_order(void **state)
 {
 	struct feed *f = *state;
 
-	look(f, P, 500, ARGS("c\0b\0a\0b\0c\0a"));
+	discover(f, P, 500, ARGS("c\0b\0a\0b\0c\0a"));
 	assert_string_equal(ask(f, "SELECT command FROM image"), "c b a b c a");
 }
 
@@ -538,7 +538,7 @@ static void command_line_without_arguments_is_empty_and_not_unknown(void **state
 {
 	struct feed *f = *state;
 
-	look(f, P, 500, "", 0);
+	discover(f, P, 500, "", 0);
 	assert_string_equal(ask(f, "SELECT argv, argv_raw FROM image"), "[]|x''");
 }
 

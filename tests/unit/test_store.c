@@ -14,23 +14,6 @@
 #include "db/store.h"
 #include "test.h"
 
-static int setup(void **state)
-{
-	struct temp *temp = calloc(1, sizeof(*temp));
-
-	assert_non_null(temp);
-	temp_make(temp);
-	*state = temp;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	temp_take_away(*state);
-	free(*state);
-	return 0;
-}
-
 static struct store *create(const char *path, bool force)
 {
 	struct store *store;
@@ -564,7 +547,7 @@ static void destroy_takes_null(void **state)
 	store_destroy(NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, temp_setup, temp_teardown)
 
 int main(void)
 {

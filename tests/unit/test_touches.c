@@ -4,14 +4,11 @@
 
 #include "db/files.h"
 #include "db/procs.h"
-#include "db/store.h"
 #include "db/touches.h"
-#include "test.h"
+#include "stored.h"
 
 struct fixture {
-	struct temp temp;
-	char db[64 + 16];
-	struct store *store;
+	struct stored in;
 	struct touches *touches;
 	struct process p, q;
 	struct file a;
@@ -22,10 +19,8 @@ static int setup_with(void **state, size_t kept)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
-	temp_make(&f->temp);
-	snprintf(f->db, sizeof(f->db), "%s/trace.db", f->temp.dir);
-	assert_int_equal(store_create(f->db, false, &f->store), 0);
-	assert_int_equal(touches_create(f->store, 100, kept, &f->touches), 0);
+	stored_begin(&f->in);
+	assert_int_equal(touches_create(f->in.store, 100, kept, &f->touches), 0);
 	f->p.id = 1;
 	f->q.id = 2;
 	f->a.id = 7;
@@ -49,8 +44,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	touches_destroy(f->touches);
-	store_destroy(f->store);
-	temp_take_away(&f->temp);
+	stored_end(&f->in);
 	free(f);
 	return 0;
 }
@@ -58,7 +52,7 @@ static int teardown(void **state)
 static const char *rows(struct fixture *f, const char *columns)
 {
 	assert_int_equal(touches_flush(f->touches), 0);
-	return sql_ask(f->db, "SELECT %s FROM touches ORDER BY id", columns);
+	return sql_ask(f->in.db, "SELECT %s FROM touches ORDER BY id", columns);
 }
 
 static void touch_again_is_the_same_row(void **state)
@@ -124,7 +118,7 @@ static void row_that_was_let_go_comes_back_as_another_one(void **state)
 	}
 	assert_string_equal(rows(f, "process, path, nmeta, opens"),
 		"1|5|1|0\n2|NULL|0|1\n1|6|1|0\n2|NULL|0|1\n1|7|1|0\n2|NULL|0|1");
-	assert_string_equal(sql_ask(f->db, "SELECT process, path, nmeta, opens, first_t, last_t "
+	assert_string_equal(sql_ask(f->in.db, "SELECT process, path, nmeta, opens, first_t, last_t "
 		"FROM access_rows ORDER BY 1"), "1|7|3|0|10|12\n2|NULL|0|3|10|12");
 }
 
@@ -137,7 +131,7 @@ static void path_is_the_last_one_also_of_rows_that_were_let_go(void **state)
 	touches_get(f->touches, &f->p, &f->a, 1, 4, 120);
 	touches_get(f->touches, &f->q, &f->a, 1, 0, 120);
 	assert_string_equal(rows(f, "count(*)"), "4");
-	assert_string_equal(sql_ask(f->db, "SELECT process, path FROM access_rows ORDER BY 1"), "1|4\n2|9");
+	assert_string_equal(sql_ask(f->in.db, "SELECT process, path FROM access_rows ORDER BY 1"), "1|4\n2|9");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -78,6 +78,43 @@ static void array_is_as_it_was_without_memory(void **state)
 	free(points);
 }
 
+static void buffer_keeps_its_content_when_it_gets_room(void **state)
+{
+	char *bytes = NULL;
+	size_t room = 0;
+
+	(void)state;
+	assert_int_equal(vector_fit(bytes, room, 0), 0);
+	assert_null(bytes);
+	for (size_t i = 0; i < MANY; i++) {
+		assert_int_equal(vector_fit(bytes, room, i + 1), 0);
+		assert_true(room > i);
+		bytes[i] = (char)(i % 128);
+	}
+	for (size_t i = 0; i < MANY; i++)
+		assert_int_equal(bytes[i], i % 128);
+	free(bytes);
+}
+
+static void buffer_is_as_it_was_without_memory(void **state)
+{
+	volatile size_t beyond[] = { SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / sizeof(struct point) };
+	struct point *points = NULL, *before;
+	size_t room = 0;
+
+	(void)state;
+	assert_int_equal(vector_fit(points, room, 3), 0);
+	before = points;
+	points[2].y = 7;
+	for (size_t i = 0; i < sizeof(beyond) / sizeof(*beyond); i++) {
+		assert_int_equal(vector_fit(points, room, beyond[i]), -ENOMEM);
+		assert_int_equal(room, 6);
+		assert_ptr_equal(points, before);
+	}
+	assert_int_equal(points[2].y, 7);
+	free(points);
+}
+
 static void bound_is_the_first_that_is_not_less(void **state)
 {
 	int32_t n;
@@ -203,6 +240,8 @@ int main(void)
 		cmocka_unit_test(elements_stay_when_the_array_grows),
 		cmocka_unit_test(array_that_shrank_grows_again),
 		cmocka_unit_test(array_is_as_it_was_without_memory),
+		cmocka_unit_test(buffer_keeps_its_content_when_it_gets_room),
+		cmocka_unit_test(buffer_is_as_it_was_without_memory),
 		cmocka_unit_test(bound_is_the_first_that_is_not_less),
 		cmocka_unit_test(key_is_found_in_an_array_and_in_none),
 		cmocka_unit_test(pieces_of_an_arena_do_not_overlap),

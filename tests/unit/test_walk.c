@@ -198,35 +198,17 @@ static void made(struct world *w, struct event ev, const char *path, const char 
 		feed_call(w->f, ev, path, more);
 }
 
-/* Makes a call and sends it. */
-static void change(struct world *w)
+/* Makes a call with one path, and sends it.  more: what a symbolic link is to contain. */
+static void change_one(struct world *w, unsigned what, int dir, uint64_t base, const char *path, const char *more)
 {
-	char path[PATH_MAX], more[PATH_MAX];
-	uint64_t base, base2 = 0;
-	int dir = pick_base(w, &base), dir2 = -1;
-	unsigned what = pick(w, 9);
 	int64_t r;
 
-	pick_path(w, path, sizeof(path));
-	pick_path(w, more, sizeof(more));
-	if (leaves(w, dir, path)) {
-		close(dir);
-		return;
-	}
-	if (what == 3)
-		target_of_link(w, more, sizeof(more));
-	if (what >= 7 && (leaves(w, dir2 = pick_base(w, &base2), more))) {
-		close(dir2);
-		close(dir);
-		return;
-	}
 	switch (what) {
 	case 0:
 	case 1:
 	case 2:
 		r = outcome(mkdirat(dir, path, 0700));
-		made(w, OP_EVENT(w->f, P, OP_MKDIR, .node = base, .result = r, .mode = 0700), path,
-			NULL);
+		made(w, OP_EVENT(w->f, P, OP_MKDIR, .node = base, .result = r, .mode = 0700), path, NULL);
 		break;
 	case 3:
 		r = outcome(symlinkat(more, dir, path));
@@ -234,38 +216,59 @@ static void change(struct world *w)
 		break;
 	case 4:
 		r = outcome(mknodat(dir, path, S_IFREG | 0600, 0));
-		made(w,
-			OP_EVENT(w->f, P, OP_MKNOD, .node = base, .result = r,
-				.mode = S_IFREG | 0600),
-			path, NULL);
+		made(w, OP_EVENT(w->f, P, OP_MKNOD, .node = base, .result = r, .mode = S_IFREG | 0600), path, NULL);
 		break;
 	case 5:
 		r = outcome(unlinkat(dir, path, 0));
-		feed_call(w->f, OP_EVENT(w->f, P, OP_UNLINK, .node = base, .result = r), path,
-			NULL);
-		break;
-	case 6:
-		r = outcome(unlinkat(dir, path, AT_REMOVEDIR));
-		feed_call(w->f, OP_EVENT(w->f, P, OP_RMDIR, .node = base, .result = r), path, NULL);
-		break;
-	case 7:
-		r = outcome(linkat(dir, path, dir2, more, pick(w, 2) ? AT_SYMLINK_FOLLOW : 0));
-		if (r < 0)
-			break;
-		unlinkat(dir2, more, 0); /* by one form only: see below */
-		r = outcome(linkat(dir, path, dir2, more, 0));
-		feed_call(w->f,
-			OP_EVENT(w->f, P, OP_LINK, .node = base, .other = base2, .result = r), path,
-			more);
+		feed_call(w->f, OP_EVENT(w->f, P, OP_UNLINK, .node = base, .result = r), path, NULL);
 		break;
 	default:
-		r = outcome((int)syscall(SYS_renameat2, dir, path, dir2, more, 0));
-		feed_call(w->f,
-			OP_EVENT(w->f, P, OP_RENAME, .node = base, .other = base2, .result = r),
-			path, more);
+		r = outcome(unlinkat(dir, path, AT_REMOVEDIR));
+		feed_call(w->f, OP_EVENT(w->f, P, OP_RMDIR, .node = base, .result = r), path, NULL);
 	}
-	if (dir2 >= 0)
+}
+
+/* Of the same kind with two paths: a link, or a rename. */
+static void change_two(struct world *w, bool link, int dir, uint64_t base, const char *path, const char *more)
+{
+	uint64_t other = 0;
+	int dir2 = pick_base(w, &other);
+	int64_t r;
+
+	if (leaves(w, dir2, more)) {
 		close(dir2);
+		return;
+	}
+	r = link ? outcome(linkat(dir, path, dir2, more, pick(w, 2) ? AT_SYMLINK_FOLLOW : 0))
+		 : outcome((int)syscall(SYS_renameat2, dir, path, dir2, more, 0));
+	if (link && r == 0) {
+		unlinkat(dir2, more, 0); /* the event does not say AT_SYMLINK_FOLLOW: made again without it */
+		r = outcome(linkat(dir, path, dir2, more, 0));
+	}
+	if (!link || r >= 0)
+		feed_call(w->f, OP_EVENT(w->f, P, link ? OP_LINK : OP_RENAME, .node = base, .other = other,
+					.result = r), path, more);
+	close(dir2);
+}
+
+/* Makes a call and sends it. */
+static void change(struct world *w)
+{
+	char path[PATH_MAX], more[PATH_MAX];
+	uint64_t base;
+	int dir = pick_base(w, &base);
+	unsigned what = pick(w, 9);
+
+	pick_path(w, path, sizeof(path));
+	pick_path(w, more, sizeof(more));
+	if (!leaves(w, dir, path)) {
+		if (what == 3)
+			target_of_link(w, more, sizeof(more));
+		if (what < 7)
+			change_one(w, what, dir, base, path, more);
+		else
+			change_two(w, what == 7, dir, base, path, more);
+	}
 	close(dir);
 }
 

@@ -411,16 +411,36 @@ static void modes(void)
 
 /* ---- extended attributes ---- */
 
+/* Of no space of names, of one that is not for all, too long, of any bytes. */
+static void extended_names(void)
+{
+	char value[100] = "", names[300], long_name[300] = "user.";
+
+	memset(long_name + 5, 'n', 251);
+	EMIT(setxattr("f", "user.", "x", 1, 0));
+	EMIT(setxattr("f", "user", "x", 1, 0));
+	EMIT(setxattr("f", "", "x", 1, 0));
+	EMIT(setxattr("f", "other.x", "x", 1, 0));
+	EMIT(getxattr("f", "other.x", value, 100));
+	EMIT(removexattr("f", "other.x"));
+	EMIT(setxattr("f", "system.x", "x", 1, 0));
+	EMIT(getxattr("f", "system.x", value, 100));
+	EMIT(setxattr("f", long_name, "x", 1, 0));
+	long_name[255] = '\0';
+	EMIT(setxattr("f", long_name, "x", 1, 0));
+	EMIT(getxattr("f", long_name, value, 100));
+	EMIT(setxattr("f", "user.odd\xff\x01 name", "x", 1, 0));
+	EMIT(listxattr("f", names, sizeof(names)) < 0 ? -1 : 0);
+}
+
 static void extended(void)
 {
 	char value[100] = "", names[300];
 	int fd = make("f", 10);
-	char long_name[300] = "user.";
 
 	mkdir("d", 0755);
 	symlink("f", "l");
 	mkfifo("p", 0600);
-	memset(long_name + 5, 'n', 251);
 	EMIT(setxattr("f", "user.a", "value", 5, 0));
 	EMIT(setxattr("f", "user.a", "again", 5, XATTR_CREATE));
 	EMIT(setxattr("f", "user.b", "again", 5, XATTR_REPLACE));
@@ -437,20 +457,7 @@ static void extended(void)
 	EMIT(listxattr("f", NULL, 0));
 	EMIT(removexattr("f", "user.none"));
 	EMIT(removexattr("f", "user.empty"));
-	EMIT(setxattr("f", "user.", "x", 1, 0));
-	EMIT(setxattr("f", "user", "x", 1, 0));
-	EMIT(setxattr("f", "", "x", 1, 0));
-	EMIT(setxattr("f", "other.x", "x", 1, 0));
-	EMIT(getxattr("f", "other.x", value, 100));
-	EMIT(removexattr("f", "other.x"));
-	EMIT(setxattr("f", "system.x", "x", 1, 0));
-	EMIT(getxattr("f", "system.x", value, 100));
-	EMIT(setxattr("f", long_name, "x", 1, 0));
-	long_name[255] = '\0';
-	EMIT(setxattr("f", long_name, "x", 1, 0));
-	EMIT(getxattr("f", long_name, value, 100));
-	EMIT(setxattr("f", "user.odd\xff\x01 name", "x", 1, 0));
-	EMIT(listxattr("f", names, sizeof(names)) < 0 ? -1 : 0);
+	extended_names();
 	EMIT(setxattr("f", "user.x", nowhere, 5, 0));
 	EMIT(setxattr("d", "user.x", "x", 1, 0));
 	EMIT(setxattr("l", "user.through", "x", 1, 0));

@@ -613,10 +613,36 @@ static void emit_open(const char *what, const char *path, int flags, mode_t mode
 
 #define EMIT_OPEN(path, flags) emit_open("open " #path " " #flags, path, flags, 0644)
 
-static void openings(void)
+static void open_links(void)
+{
+	EMIT_OPEN("link", O_RDONLY | O_NOFOLLOW);
+	EMIT_OPEN("link", O_PATH | O_NOFOLLOW);
+	EMIT_OPEN("link", O_CREAT | O_EXCL);
+	EMIT_OPEN("link", O_CREAT);
+	EMIT_OPEN("link/", O_RDONLY);
+	EMIT_OPEN("dangling", O_RDONLY);
+	EMIT_OPEN("dangling", O_CREAT | O_EXCL);
+	EMIT_OPEN("dangling", O_CREAT | O_NOFOLLOW);
+	EMIT_OPEN("dangling", O_CREAT | O_WRONLY);
+}
+
+/* Of 255 bytes, which are allowed, and of one more. */
+static void open_long_names(void)
 {
 	char name[300];
 
+	memset(name, 'n', sizeof(name));
+	name[255] = '\0';
+	emit_open("of 255 bytes", name, O_CREAT | O_RDWR, 0644);
+	EMIT(unlink(name));
+	name[255] = 'n';
+	name[256] = '\0';
+	emit_open("of 256 bytes", name, O_CREAT | O_RDWR, 0644);
+	EMIT(mkdir(name, 0755));
+}
+
+static void openings(void)
+{
 	close(make("f", 100));
 	mkdir("dir", 0755);
 	symlink("f", "link");
@@ -643,15 +669,7 @@ static void openings(void)
 	EMIT_OPEN("dir", O_TRUNC);
 	EMIT_OPEN("dir", O_RDONLY | O_DIRECT);
 	EMIT_OPEN("dir/", O_RDONLY);
-	EMIT_OPEN("link", O_RDONLY | O_NOFOLLOW);
-	EMIT_OPEN("link", O_PATH | O_NOFOLLOW);
-	EMIT_OPEN("link", O_CREAT | O_EXCL);
-	EMIT_OPEN("link", O_CREAT);
-	EMIT_OPEN("link/", O_RDONLY);
-	EMIT_OPEN("dangling", O_RDONLY);
-	EMIT_OPEN("dangling", O_CREAT | O_EXCL);
-	EMIT_OPEN("dangling", O_CREAT | O_NOFOLLOW);
-	EMIT_OPEN("dangling", O_CREAT | O_WRONLY);
+	open_links();
 	EMIT_OPEN("nothing", O_RDONLY);
 	EMIT_OPEN("loop", O_RDONLY);
 	EMIT_OPEN("loop", O_CREAT);
@@ -666,14 +684,7 @@ static void openings(void)
 	EMIT_OPEN("dir", O_TMPFILE | O_RDWR | O_EXCL | O_APPEND | O_SYNC);
 	EMIT_OPEN("f", O_TMPFILE | O_RDWR);
 	EMIT_OPEN("nothing here", O_TMPFILE | O_RDWR);
-	memset(name, 'n', sizeof(name));
-	name[255] = '\0';
-	emit_open("of 255 bytes", name, O_CREAT | O_RDWR, 0644);
-	EMIT(unlink(name));
-	name[255] = 'n';
-	name[256] = '\0';
-	emit_open("of 256 bytes", name, O_CREAT | O_RDWR, 0644);
-	EMIT(mkdir(name, 0755));
+	open_long_names();
 	emit_open("without rights", "closed", O_CREAT | O_RDWR, 0);
 	EMIT_OPEN("closed", O_RDWR);
 }

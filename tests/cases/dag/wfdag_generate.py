@@ -332,7 +332,7 @@ def refusals(base):
     checks.check("generate of nothing: one line", "no job used a file" in done.stderr and
                  done.stderr.count("\n") == 1, done.stderr)
     for args, status, text in (
-            ((), 2, "nothing is to be written"), (("--make", "x", "--level", "process"), 2, "cannot be run again"),
+            ((), 2, "no output is given"), (("--make", "x", "--level", "process"), 2, "cannot be run again"),
             (("--level", "both", "--dax", "x"), 2, "both"), (("--dagman", "x", "--level", "process"), 2, "run again"),
             (("--root", "here", "--make", "x"), 2, "absolute"),
             (("--wfformat-version", "2", "--wfformat", "x"), 2, "1.5"),

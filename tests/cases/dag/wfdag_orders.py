@@ -72,7 +72,7 @@ REFUSED = {
     "behind a pipe": ("cat given | while read l; do echo $l; done > a\n", "itself"),
     "several into one pipe": ("{ cat given; cat given; } | cat > a\n", "pipe"),
     "from a document in it": ("cat > a <<E\n1\nE\n", "pipe"),
-    "a part of a file": ("{ read l; cat > a; } < given\n", "from an open that others read"),
+    "a part of a file": ("{ read l; cat > a; } < given\n", "by a descriptor that other processes read"),
 }
 
 

@@ -192,7 +192,7 @@ def check_usage(checks, base, db):
             (2, ["--dot", "-", "--between", "a", db], "two ends"), (2, ["--dot", "-", "--group-by", "nosuch", db], "nosuch"),
             (2, ["whatif", "--cores", "0", db], "--cores"), (2, ["whatif", "--faster", "x", db], "--faster"),
             (2, ["--dot", "-", "--top", "3", db], "analysis"), (2, ["--dot", "-", "--max-nodes", "-1", db], "--max-nodes"),
-            (1, ["--dot", "-", "--ancestors-of", "nosuch", db], "no node fits 'nosuch'"),
+            (1, ["--dot", "-", "--ancestors-of", "nosuch", db], "no node matches 'nosuch'"),
             (1, ["--dot", base / "no/where", db], "cannot write"), (1, ["--dot", "-", base / "none.db"], "none.db"),
             (1, ["--dot", "-", "--fold", "--reduce", "--group-by", "all", db], None)):
         done = run(*args)

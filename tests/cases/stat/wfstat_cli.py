@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # seconds: 35
 # long: --long
-"""wfstat: its command line, what it prints in which format, and traces of all kinds and states.
+"""wfstat: its command line, what it prints in which format, and traces of all kinds.
 
-The traces are made here: by hand from db/schema.sql, by bench/synthetic.py, and by a mount.  The
+The traces are made here: by hand from db/schema.sql, and by bench/synthetic.py.  The
 place of wfstat is $WFSTAT."""
 import errno
 import fcntl
@@ -21,15 +21,12 @@ import struct
 import subprocess
 import termios
 import time
-import xml.etree.ElementTree
 
-import stattraces
-from ftractest import FTRAC, Mount
 from sample import some
-from stattraces import (FORMATS, NAMES, UNPRIVILEGED, OPTIONS, PLAIN, SECOND, START_NS, TABLES, UNITS,
-                        UNITS_BYTES, UNITS_NS, VALUES, WFSTAT, add_file, add_process, as_cell,
-                        base, checks, column, csv_rows, fails, insert, json_rows, make, odd,
-                        one_operation, run, synthetic, text, tsv_rows, units, works)
+from stattraces import (FORMATS, NAMES, OPTIONS, PLAIN, SECOND, START_NS, TABLES, UNITS, UNITS_BYTES, UNITS_NS,
+                        VALUES, WFSTAT, add_file, add_process, as_cell, base, checks, column, csv_rows, fails,
+                        insert, json_rows, make, odd, one_operation, run, run_case, synthetic, text, tsv_rows,
+                        units, works)
 
 # ---- the command line ----
 
@@ -575,175 +572,6 @@ def check_names(directory, trace):
     checks.equal("two slashes", works("two slashes", "proc", "--csv", f"/{trace}"), wanted)
 
 
-# ---- reading only ----
-
-def add_to_log(path):
-    """Writes a second process to the log of a trace, and dies as by kill -9."""
-    pid = os.fork()
-    if pid == 0:
-        db = sqlite3.connect(path)
-        db.execute("PRAGMA journal_mode = WAL")
-        add_process(db, 2)
-        db.commit()
-        os._exit(0)
-    os.waitpid(pid, 0)
-
-
-def killed(name, *without, mode=0o644):
-    """A directory with a trace of a tracer that was killed, and 2 processes."""
-    place = base / name
-    place.mkdir()
-    path = make(f"{name}/trace.db", odd, finish=False, end_ns=None, complete=0)
-    add_to_log(path)
-    for end in without:
-        os.unlink(path + end)
-    for file in place.iterdir():
-        file.chmod(mode)
-    return place
-
-
-def content(place):
-    """All names, and the bytes of the files that must not change (the index of the log, -shm, may)."""
-    return {p.name: p.name.endswith("-shm") or p.read_bytes() for p in place.iterdir()}
-
-
-def reads(fact, place, processes=2, prefix=(), warnings=1, **more):
-    """All of the trace there is read, and nothing there changes."""
-    before = content(place)
-    foreign = ["--foreign"] if "user" in more else []
-    done = subprocess.run([*prefix, WFSTAT, "proc", "--csv", *foreign, place / "trace.db"],
-                          capture_output=True, timeout=60, **more)
-    checks.equal(f"{fact}: exit status", [done.returncode, done.stderr.count(b"\n")], [0, warnings])
-    checks.equal(f"{fact}: processes", done.stdout.count(b"\r\n") - 1, processes)
-    checks.equal(f"{fact}: nothing beside it changes", sorted(content(place)), sorted(before))
-    checks.check(f"{fact}: it does not change", before.items() <= content(place).items())
-
-
-def check_killed():
-    reads("killed", killed("killed"))
-    place = killed("again")
-    reads("killed, first", place)
-    reads("killed, again", place)
-    reads("killed, without the index", killed("noindex", "-shm"))
-    reads("killed, without its log", killed("nolog", "-shm", "-wal"), processes=1)
-    place = killed("linked")
-    (base / "links").mkdir()
-    os.symlink(place / "trace.db", base / "links" / "trace.db")
-    reads("killed, through a link", base / "links")
-    checks.check("the log is still there", (place / "trace.db-wal").exists())
-
-
-def check_others():
-    """As another user, which may read, and where nothing can be written."""
-    if os.geteuid() != 0:
-        print("skipped: other users: only root can be another one")
-        return
-    base.chmod(0o755)
-    other = {"user": UNPRIVILEGED, "group": UNPRIVILEGED, "extra_groups": []}
-    if subprocess.run(["test", "-r", base], **other).returncode:
-        print(f"skipped: other users: they cannot read '{base}'")
-        return
-    program = base / "wfstat"
-    shutil.copy(WFSTAT, program)
-    program.chmod(0o755)
-    check_as(program, other)
-
-
-def check_as(program, other):
-    global WFSTAT
-    ours = WFSTAT
-    WFSTAT = stattraces.WFSTAT = str(program)
-    try:
-        reads("as another", killed("as_other"), **other)
-        place = killed("as_linked")
-        (base / "as_links").mkdir()
-        os.symlink(place / "trace.db", base / "as_links" / "trace.db")
-        reads("as another, through a link", base / "as_links", **other)
-        place = killed("as_nolog", "-shm", "-wal")
-        reads("as another, without its log", place, processes=1, **other)
-        place.chmod(0o555)
-        (place / "trace.db").chmod(0o666)
-        reads("as another, which may write the file, but nothing beside it", place, processes=1,
-              **other)
-        finished = base / "as_finished"
-        finished.mkdir(0o755)
-        os.chmod(make("as_finished/trace.db", odd), 0o644)
-        reads("as another, a finished one", finished, processes=1, warnings=0, **other)
-        (finished / "trace.db").chmod(0o600)
-        fails("as another, which may not", 1, ["Permission denied", "trace.db", "; "], "io",
-              finished / "trace.db", **other)
-        check_read_only()
-    finally:
-        WFSTAT = stattraces.WFSTAT = ours
-
-
-def check_read_only():
-    """Mounted so that nothing can be written."""
-    script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
-    for fact, place, processes in (("killed", killed("ro_killed"), 2),
-                                   ("killed, without its log", killed("ro_nolog", "-shm", "-wal"),
-                                    1)):
-        prefix = ["unshare", "-m", "sh", "-c", script, place]
-        if subprocess.run([*prefix, "true"], stderr=subprocess.DEVNULL).returncode:
-            print("skipped: read-only mounts: cannot mount here")
-            return
-        reads(f"read-only, {fact}", place, processes, prefix=prefix)
-
-
-def check_live(directory):
-    """While a program writes, also in the middle of a transaction."""
-    place = base / directory / "live"
-    place.mkdir()
-    path = make(f"{directory}/live/trace.db", odd, finish=False, end_ns=None, complete=0)
-    db = sqlite3.connect(path, isolation_level=None)
-    db.execute("PRAGMA journal_mode = WAL")
-    add_process(db, 2)
-    reads("live", place)
-    db.execute("BEGIN IMMEDIATE")
-    add_process(db, 3)
-    reads("live, in a transaction", place)
-    works("live, twice", "proc", "--csv", path, path, warnings=1)
-    db.execute("COMMIT")
-    reads("live, later", place, processes=3)
-    db.close()
-
-
-def check_tracer():
-    """A real one: while it runs, and when it has been killed."""
-    if not os.access("/dev/fuse", os.R_OK | os.W_OK) or not shutil.which(FTRAC):
-        print(f"skipped: a real tracer: no /dev/fuse, or no '{FTRAC}'")
-        return
-    work = base / "work"
-    work.mkdir()
-    with Mount() as mount:
-        subprocess.run(["sh", "-c", "echo hello > f && cat f"], cwd=mount(work), check=True,
-                       stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            done = run("list", "--csv", mount.db)
-            if b"write" in done.stdout:
-                break
-            time.sleep(.2)
-        checks.check("a real tracer: what was written is there", b"write" in done.stdout)
-        checks.check("a real tracer: it is not over", "incomplete" in text(done), text(done))
-        for table in TABLES:
-            works(f"a real tracer: {table}", *table, "--csv", mount.db, warnings=1)
-        place = base / "real"
-        place.mkdir()
-        os.kill(mount.pid, signal.SIGSTOP)  # so that the copies belong together
-        for file in mount.base.glob("trace.db*"):
-            shutil.copy(file, place)
-        os.kill(mount.pid, signal.SIGCONT)
-        before = sorted(os.listdir(place))
-        out = works("as if killed", "list", "--csv", place / "trace.db", warnings=1)
-        checks.check("as if killed: what was written is there", b"write" in out)
-        checks.equal("as if killed: nothing more is there", sorted(os.listdir(place)), before)
-        mount.unmount()
-        works("a real trace", "list", "--strict", mount.db)
-        checks.equal("a real trace is one file", sorted(p.name for p in mount.base.glob("trace*")),
-                     ["trace.db"])
-
-
 # ---- several ----
 
 def check_several(directory, one, two):
@@ -845,90 +673,8 @@ def check_terminal(trace, names):
     checks.check("nothing is cut off elsewhere", b"x" * 3000 in works("errors", "errors", names))
 
 
-# ---- pictures ----
-
-def is_png(path):
-    return path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
-
-
-def is_svg(path):
-    return xml.etree.ElementTree.parse(path).getroot().tag.endswith("svg")
-
-
-def check_pictures(trace, names):
-    if not shutil.which("gnuplot"):
-        print("skipped: pictures: no 'gnuplot' here")
-        return
-    for table in (["hist", "--of", "read-size"], ["cdf", "--of", "latency"], ["time"],
-                  ["cdf", "--of", "lifetime", "--by", "command"]):
-        for trace_ in trace, names:
-            draw(table, trace_)
-    fails("a picture of nothing", 1, ["cannot draw", "nothing"], "cdf", "--of", "write-size",
-          "--svg", "x.svg", names)
-    done = run("cdf", "--of", "latency", "--svg", "/nowhere/x.svg", trace)
-    checks.equal("a picture that cannot be written: exit status", done.returncode, 1)
-    checks.check("a picture that cannot be written: says so", "'/nowhere/x.svg'" in text(done))
-    check_curves(trace)
-    check_picture_names(trace)
-
-
-def draw(table, trace):
-    svg, png, name = base / "p.svg", base / "p.png", base / "p'ro\"of"
-    done = run(*table, "--svg", svg, "--png", png, "--gnuplot", name, "--csv", trace)
-    checks.equal(f"pictures of {table}: exit status", done.returncode, 0)
-    checks.check(f"{table}: SVG", is_svg(svg))
-    checks.check(f"{table}: PNG", is_png(png))
-    checks.check(f"{table}: the table comes, too", len(csv_rows(done.stdout)) > 1)
-    done = subprocess.run(["gnuplot"], input=b"set terminal pngcairo\nset output 'out.png'\nload "
-                          + json.dumps(f"{name}.gp").encode() + b"\n", cwd=base,
-                          capture_output=True, timeout=60)
-    checks.equal(f"{table}: gnuplot takes the script", done.returncode, 0)
-    for path in svg, png, pathlib.Path(f"{name}.gp"), pathlib.Path(f"{name}.dat"), base / "out.png":
-        path.unlink(missing_ok=True)
-
-
-def check_curves(trace):
-    """Each curve has the name of its group."""
-    works("curves", "cdf", "--of", "lifetime", "--by", "pid", "--gnuplot", base / "c", trace)
-    pids = set(column(csv_rows(works("pids", "proc", "--csv", trace)), b"pid"))
-    script = (base / "c.gp").read_bytes()
-    missing = {pid for pid in pids if b'title "' + pid + b'"' not in script}
-    checks.equal("curves by pid have it as their names", missing, set())
-
-
-def check_picture_names(trace):
-    """A file is a file, whatever gnuplot makes of such names."""
-    here = base / "odd pictures"
-    here.mkdir()
-    for name in "|touch done", "it's.svg", "a\\nb.svg", "~x.svg", "x\ny.svg":
-        done = run("cdf", "--of", "latency", "--svg", name, trace, cwd=here)
-        made = os.listdir(here)
-        checks.check(f"picture {name!r} is that file, or refused", made == [name] or
-                     done.returncode in (1, 2) and not made, f"{done.returncode} {made}")
-        for file in here.iterdir():
-            file.unlink()
-    done = run("cdf", "--of", "latency", "--csv", "--svg", "", trace, cwd=here)
-    checks.check("a picture without a name is refused", done.returncode in (1, 2) and
-                 not done.stdout, done.returncode)
-
-
-def check_no_gnuplot(trace):
-    nothing = {"env": {"PATH": "/nowhere"}}
-    for option in "--svg", "--png":
-        fails(f"{option} without gnuplot", 1, ["no gnuplot", "install", "--gnuplot"], "cdf", "--of",
-              "latency", option, "x", trace, **nothing)
-    works("--gnuplot needs none", "cdf", "--of", "latency", "--gnuplot", base / "n", trace,
-          **nothing)
-    data = [line.split() for line in (base / "n.dat").read_text().splitlines()
-            if line and line[0] != "#"]
-    checks.check("its data are numbers", data and all(float(x) > 0 and 0 <= float(y) <= 1
-                                                      for x, y in data), data[:3])
-    fails("--gnuplot where nothing can be", 1, ["cannot write", "No such file"], "cdf", "--of",
-          "latency", "--gnuplot", "/nowhere/x", trace)
-
-
 def main():
-    for name in "kinds", "losses", "odd", "several", "live":
+    for name in "kinds", "losses", "odd", "several":
         (base / name).mkdir()
     names, flow = make("names.db", odd), synthetic("flow.db")
     check_help()
@@ -956,23 +702,11 @@ def main():
     check_no_traces("odd/", names)
     check_copy("odd/")
     check_names("odd", names)
-    check_killed()
-    check_others()
-    check_live("live")
-    check_tracer()
     check_several("several/", names, flow)
     check_several_files("several/")
     check_full(flow)
     check_head(flow)
     check_terminal(flow, names)
-    check_pictures(flow, names)
-    check_no_gnuplot(flow)
 
 
-try:
-    main()
-finally:
-    for place, _, _ in os.walk(base):
-        os.chmod(place, 0o755)
-    shutil.rmtree(base)
-checks.end()
+run_case(main)

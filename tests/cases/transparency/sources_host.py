@@ -269,11 +269,8 @@ def deleted_there(checks, base, mount, expiry):
     let_go(checks, mount(point), point, "where files were removed", expiry)
 
 
-def deleted(checks, base, mount, expiry):
-    """Natively removed, after it was seen in the mirror: its space is free."""
-    point = base / "space"
-    point.mkdir()
-    done("mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", point)
+def space_is_free(checks, mount, point):
+    """Of large files in a file system of 40 MB that are seen in the mirror and natively removed."""
     for i in range(10):
         say(point / f"large{i}", "x" * 3000000)
     compare(checks, "large files", picture(mount(point)), picture(point))
@@ -281,6 +278,14 @@ def deleted(checks, base, mount, expiry):
         os.unlink(point / f"large{i}")
     checks.check("space of deleted files is free", until(
         lambda: os.statvfs(point).f_bfree * os.statvfs(point).f_frsize > 39 << 20) is not None)
+
+
+def deleted(checks, base, mount, expiry):
+    """Natively removed, after it was seen in the mirror: its space is free."""
+    point = base / "space"
+    point.mkdir()
+    done("mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", point)
+    space_is_free(checks, mount, point)
     checks.check("and can be used", result(say, point / "new", "x" * 35000000) is None)
     done("umount", "-l", point)
 
@@ -298,13 +303,7 @@ def deleted_in_source(checks, base, options, expiry):
     point.mkdir()
     done("mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", point)
     with Mount(*options, base=base, source=str(point)) as mount:
-        for i in range(10):
-            say(point / f"large{i}", "x" * 3000000)
-        compare(checks, "large files", picture(mount(point)), picture(point))
-        for i in range(10):
-            os.unlink(point / f"large{i}")
-        checks.check("space of deleted files is free", until(
-            lambda: os.statvfs(point).f_bfree * os.statvfs(point).f_frsize > 39 << 20) is not None)
+        space_is_free(checks, mount, point)
         in_order(checks, mount)
     run("umount", point)
 

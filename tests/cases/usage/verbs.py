@@ -76,11 +76,11 @@ def umount_right_after():
             native.mkdir()
             (native / "Makefile").write_text("all: " + " ".join(f"o{i}" for i in range(12)) + "\n" + rules)
             subprocess.run(["make", "-s", "-j8", "-C", mount(native)], check=True, timeout=60)
-            keeper = subprocess.Popen(["sleep", "0.3"], cwd=mount(native)) if i == 0 else None
+            user = subprocess.Popen(["sleep", "0.3"], cwd=mount(native)) if i == 0 else None
             done = ftrac("umount", str(mount.mnt))
-            checks.equal("umount right after" + (", with a client that goes" if keeper else ""), done.returncode, 0)
-            if keeper:
-                keeper.wait()
+            checks.equal("umount right after" + (", with a client that goes" if user else ""), done.returncode, 0)
+            if user:
+                user.wait()
             mount.wait()
 
 

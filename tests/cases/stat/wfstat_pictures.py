@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Pictures of wfstat, drawn by gnuplot, and the scripts with which gnuplot draws them elsewhere."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import xml.etree.ElementTree
+
+from stattraces import base, checks, column, csv_rows, fails, make, odd, run, run_case, synthetic, text, works
+
+
+def is_png(path):
+    return path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def is_svg(path):
+    return xml.etree.ElementTree.parse(path).getroot().tag.endswith("svg")
+
+
+def check_pictures(trace, names):
+    if not shutil.which("gnuplot"):
+        print("skipped: pictures: no 'gnuplot' here")
+        return
+    for table in (["hist", "--of", "read-size"], ["cdf", "--of", "latency"], ["time"],
+                  ["cdf", "--of", "lifetime", "--by", "command"]):
+        for trace_ in trace, names:
+            draw(table, trace_)
+    fails("a picture of nothing", 1, ["cannot draw", "nothing"], "cdf", "--of", "write-size",
+          "--svg", "x.svg", names)
+    done = run("cdf", "--of", "latency", "--svg", "/nowhere/x.svg", trace)
+    checks.equal("a picture that cannot be written: exit status", done.returncode, 1)
+    checks.check("a picture that cannot be written: says so", "'/nowhere/x.svg'" in text(done))
+    check_curves(trace)
+    check_picture_names(trace)
+
+
+def draw(table, trace):
+    svg, png, name = base / "p.svg", base / "p.png", base / "p'ro\"of"
+    done = run(*table, "--svg", svg, "--png", png, "--gnuplot", name, "--csv", trace)
+    checks.equal(f"pictures of {table}: exit status", done.returncode, 0)
+    checks.check(f"{table}: SVG", is_svg(svg))
+    checks.check(f"{table}: PNG", is_png(png))
+    checks.check(f"{table}: the table comes, too", len(csv_rows(done.stdout)) > 1)
+    done = subprocess.run(["gnuplot"], input=b"set terminal pngcairo\nset output 'out.png'\nload "
+                          + json.dumps(f"{name}.gp").encode() + b"\n", cwd=base,
+                          capture_output=True, timeout=60)
+    checks.equal(f"{table}: gnuplot takes the script", done.returncode, 0)
+    for path in svg, png, pathlib.Path(f"{name}.gp"), pathlib.Path(f"{name}.dat"), base / "out.png":
+        path.unlink(missing_ok=True)
+
+
+def check_curves(trace):
+    """Each curve has the name of its group."""
+    works("curves", "cdf", "--of", "lifetime", "--by", "pid", "--gnuplot", base / "c", trace)
+    pids = set(column(csv_rows(works("pids", "proc", "--csv", trace)), b"pid"))
+    script = (base / "c.gp").read_bytes()
+    missing = {pid for pid in pids if b'title "' + pid + b'"' not in script}
+    checks.equal("curves by pid have it as their names", missing, set())
+
+
+def check_picture_names(trace):
+    """A file is a file, whatever gnuplot makes of such names."""
+    here = base / "odd pictures"
+    here.mkdir()
+    for name in "|touch done", "it's.svg", "a\\nb.svg", "~x.svg", "x\ny.svg":
+        done = run("cdf", "--of", "latency", "--svg", name, trace, cwd=here)
+        made = os.listdir(here)
+        checks.check(f"picture {name!r} is that file, or refused", made == [name] or
+                     done.returncode in (1, 2) and not made, f"{done.returncode} {made}")
+        for file in here.iterdir():
+            file.unlink()
+    done = run("cdf", "--of", "latency", "--csv", "--svg", "", trace, cwd=here)
+    checks.check("a picture without a name is refused", done.returncode in (1, 2) and
+                 not done.stdout, done.returncode)
+
+
+def check_no_gnuplot(trace):
+    nothing = {"env": {"PATH": "/nowhere"}}
+    for option in "--svg", "--png":
+        fails(f"{option} without gnuplot", 1, ["no gnuplot", "install", "--gnuplot"], "cdf", "--of",
+              "latency", option, "x", trace, **nothing)
+    works("--gnuplot needs none", "cdf", "--of", "latency", "--gnuplot", base / "n", trace,
+          **nothing)
+    data = [line.split() for line in (base / "n.dat").read_text().splitlines()
+            if line and line[0] != "#"]
+    checks.check("its data are numbers", data and all(float(x) > 0 and 0 <= float(y) <= 1
+                                                      for x, y in data), data[:3])
+    fails("--gnuplot where nothing can be", 1, ["cannot write", "No such file"], "cdf", "--of",
+          "latency", "--gnuplot", "/nowhere/x", trace)
+
+
+def main():
+    names, flow = make("names.db", odd), synthetic("flow.db")
+    check_pictures(flow, names)
+    check_no_gnuplot(flow)
+
+
+run_case(main)
