@@ -146,6 +146,40 @@ __noinline int leave_name(struct task_state *state, int64_t result)
 	return 0;
 }
 
+/* The descriptor that a link of /proc names; -1: it is none. */
+inlined int descriptor_named(const char *text)
+{
+	static const char prefix[] = "/proc/self/fd/";
+	int fd = 0;
+
+	for (uint32_t i = 0; i < sizeof(prefix) - 1; i++)
+		if (text[i] != prefix[i])
+			return -1;
+	for (uint32_t i = sizeof(prefix) - 1; i < sizeof(prefix) + 6; i++) {
+		if (!text[i])
+			return fd;
+		if (text[i] < '0' || text[i] > '9')
+			return -1;
+		fd = fd * 10 + (text[i] - '0');
+	}
+	return -1;
+}
+
+/* linkat(2) of what is open: a file that may have no name. */
+inlined void take_linked(struct wire_path *record, struct task_state *state)
+{
+	int fd = -1;
+
+	if (state->call != CALL_linkat || record->call.result < 0)
+		return;
+	if (record->len <= 1 && arg(state, 5) & AT_EMPTY_PATH)
+		fd = arg(state, 1);
+	else if (arg(state, 5) & AT_SYMLINK_FOLLOW)
+		fd = descriptor_named(record->text);
+	take_file(state, file_at(bpf_get_current_task_btf(), fd));
+	record->call.handle = state->handle;
+}
+
 __noinline int leave_paths(struct task_state *state, int64_t result)
 {
 	const volatile struct call_row *row;
@@ -161,6 +195,7 @@ __noinline int leave_paths(struct task_state *state, int64_t result)
 	record->len2 = read_text(record, record->len, arg(state, row->length));
 	record->base2 = base_of(state, dir_of(state, row->offset),
 		record->len <= PATH_MOST && record->text[record->len] == '/');
+	take_linked(record, state);
 	send_path(record);
 	return 0;
 }
@@ -180,6 +215,7 @@ inlined void put_opened(struct wire_path *record, struct task_state *state, int 
 	record->name = name_of_file(file);
 	record->call.handle = handle_make(file, record->name);
 	record->file_mode = FIELD(file, file, f_mode);
+	record->nlink = FIELD(inode, POINTER(file, file, f_inode), i_nlink);
 	remember_file(state, file, POINTER(file, file, f_inode), record->call.handle);
 }
 

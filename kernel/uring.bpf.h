@@ -381,7 +381,7 @@ inlined void complete_path(const struct request *request, uint64_t key, int64_t 
 	record->handle = handle;
 	record->name = name;
 	record->file_mode = file ? FIELD(file, file, f_mode) : 0;
-	record->unused = 0;
+	record->nlink = file ? FIELD(inode, POINTER(file, file, f_inode), i_nlink) : 0;
 	send_reserved(record);
 }
 
