@@ -236,15 +236,16 @@ static long walk_word(uint32_t i, void *context)
 inlined void walk_mappings(struct descriptors *walk)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	uint64_t mm = POINTER(task_struct, task, mm);
 	struct bpf_iter_task_vma iterator;
 	struct vm_area_struct *area;
 
-	if (!task->mm || task->mm->mm_users.counter > task->signal->nr_threads)
+	if (!mm || FIELD(mm_struct, mm, mm_users.counter) > FIELD(signal_struct, POINTER(task_struct, task, signal), nr_threads))
 		return;
 	walk->mapped = 0;
 	bpf_iter_task_vma_new(&iterator, task, 0);
 	while ((area = bpf_iter_task_vma_next(&iterator))) {
-		uint64_t file = number(area->vm_file), former = walk->mapped;
+		uint64_t file = POINTER(vm_area_struct, area, vm_file), former = walk->mapped;
 
 		if (former && former != file)
 			end_if_unused(walk, former);

@@ -265,9 +265,9 @@ inlined uint64_t base_of_request(int dir, bool is_absolute)
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	if (is_absolute)
-		return name_of(number(task->fs->root.dentry), number(task->fs->root.mnt));
+		return name_of_root(task);
 	if (dir == AT_FDCWD)
-		return name_of(number(task->fs->pwd.dentry), number(task->fs->pwd.mnt));
+		return name_of_pwd(task);
 	return name_of_file(file_at(task, dir));
 }
 
