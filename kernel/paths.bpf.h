@@ -180,7 +180,7 @@ inlined void put_opened(struct wire_path *record, struct task_state *state, int 
 	if (!file)
 		return;
 	record->name = name_of_file(file);
-	record->call.handle = handle_make(file, record->name);
+	record->call.handle = handle_make(file);
 	record->file_mode = FIELD(file, file, f_mode);
 	remember_file(state, file, POINTER(file, file, f_inode), record->call.handle);
 }

@@ -112,11 +112,14 @@ struct {
 	__type(value, struct task_state);
 } kernel_tasks SEC(".maps");
 
-/* Open file descriptions by the address of their struct file.  The address may be used again: the inode tells. */
+/*
+ * Open file descriptions by the address of their struct file.  The address may be used again: the inode tells.  The entry
+ * of an address stays when its handle ends, because the kernel uses addresses again soon, and a new entry takes longer;
+ * unless there are so many of these that the table might have to give up others for them.
+ */
 struct open_file {
 	uint64_t inode;
-	uint64_t handle;
-	uint64_t name;
+	uint64_t handle; /* 0: it has ended */
 	uint64_t walk; /* the last walk over a table of descriptors that met it, */
 	uint64_t seen; /* and how often */
 };
@@ -127,6 +130,9 @@ struct {
 	__type(key, uint64_t);
 	__type(value, struct open_file);
 } kernel_files SEC(".maps");
+
+#define ENDED_MOST 32768
+uint64_t kernel_ended; /* entries without a handle */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -225,8 +231,8 @@ inlined uint64_t name_of_pwd(struct task_struct *task)
 }
 
 /* files.bpf.h */
-/* A handle for a file that was opened now, by that name: replaces what the address meant.  Its id. */
-uint64_t handle_make(uint64_t file, uint64_t name);
+/* A handle for a file that was opened now: replaces what the address meant.  Its id. */
+uint64_t handle_make(uint64_t file);
 /* A handle for a file that was opened now, but not by a path; reports it.  Its id. */
 uint64_t handle_report(uint64_t file, int32_t tid);
 /* The handle of a file; one that is not known is reported as open already. */
