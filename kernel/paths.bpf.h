@@ -19,7 +19,8 @@ struct {
 
 inlined uint64_t cwd_name(struct task_state *state, struct task_struct *task)
 {
-	uint64_t dentry = number(task->fs->pwd.dentry), mnt = number(task->fs->pwd.mnt);
+	uint64_t dentry = FOLLOW(task_struct, task, fs, fs_struct, pwd.dentry),
+		 mnt = FOLLOW(task_struct, task, fs, fs_struct, pwd.mnt);
 
 	if (state->cwd_dentry != dentry || state->cwd_mnt != mnt || !state->cwd_name) {
 		state->cwd_name = name_of(dentry, mnt);
@@ -31,7 +32,8 @@ inlined uint64_t cwd_name(struct task_state *state, struct task_struct *task)
 
 inlined uint64_t root_name(struct task_state *state, struct task_struct *task)
 {
-	uint64_t dentry = number(task->fs->root.dentry), mnt = number(task->fs->root.mnt);
+	uint64_t dentry = FOLLOW(task_struct, task, fs, fs_struct, root.dentry),
+		 mnt = FOLLOW(task_struct, task, fs, fs_struct, root.mnt);
 
 	if (state->root_dentry != dentry || state->root_mnt != mnt || !state->root_name) {
 		state->root_name = name_of(dentry, mnt);
@@ -47,7 +49,7 @@ __noinline uint64_t base_of(struct task_state *state, int dir, uint32_t is_absol
 	struct task_struct *task = bpf_get_current_task_btf();
 	uint64_t file;
 
-	if (!state || !task->fs)
+	if (!state)
 		return 0;
 	if (is_absolute)
 		return root_name(state, task);
@@ -213,7 +215,7 @@ inlined void put_opened(struct wire_path *record, struct task_state *state, int 
 	if (!file)
 		return;
 	record->name = name_of_file(file);
-	record->call.handle = handle_make(file, record->name);
+	record->call.handle = handle_make(file);
 	record->file_mode = FIELD(file, file, f_mode);
 	record->nlink = FIELD(inode, POINTER(file, file, f_inode), i_nlink);
 	remember_file(state, file, POINTER(file, file, f_inode), record->call.handle);

@@ -68,6 +68,11 @@ struct hlist_bl_node {
 	struct hlist_bl_node **pprev;
 };
 
+/* Stands for a place in memory that has a pointer. */
+struct hlist_head {
+	struct hlist_node *first;
+};
+
 struct dentry {
 	struct hlist_bl_node d_hash;
 	struct dentry *d_parent;
