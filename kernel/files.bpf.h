@@ -100,6 +100,39 @@ __noinline int handle_last(uint64_t file)
 	return 1;
 }
 
+/* ---- mappings that a call ends ---- */
+
+/* One more reference that this walk has met. */
+inlined void count_for(struct open_file *known, uint64_t walk)
+{
+	if (known->walk != walk) {
+		known->walk = walk;
+		known->seen = 0;
+	}
+	known->seen++;
+}
+
+__noinline int count_mapping(uint64_t file, uint64_t walk)
+{
+	struct open_file *known = known_file(file);
+
+	if (known)
+		count_for(known, walk);
+	return 0;
+}
+
+__noinline int end_mapped(uint64_t file, uint64_t walk, int32_t tid, uint32_t is_reported)
+{
+	struct open_file *known = known_file(file);
+
+	if (!known || known->walk != walk || known->seen < (uint64_t)file_references(file))
+		return 0;
+	if (is_reported)
+		send_handle(WIRE_RELEASE, tid, known->handle, 0, 0);
+	end(file, known);
+	return 1;
+}
+
 /* ---- walks over descriptors ---- */
 
 struct descriptors {
@@ -127,16 +160,6 @@ inlined struct descriptors *descriptors_of_processor(void)
 	uint32_t zero = 0;
 
 	return bpf_map_lookup_elem(&kernel_descriptors, &zero);
-}
-
-/* The walk has found one more reference to the file. */
-inlined void count_reference(struct descriptors *walk, struct open_file *known)
-{
-	if (known->walk != walk->id) {
-		known->walk = walk->id;
-		known->seen = 0;
-	}
-	known->seen++;
 }
 
 inlined void send_close(struct descriptors *walk, uint64_t handle, bool last)
@@ -178,7 +201,7 @@ inlined void walk_file(struct descriptors *walk, uint64_t file)
 		handle_of(file, inode, walk->tid);
 	known = known_file(file);
 	if (known && known->inode == inode)
-		count_reference(walk, known);
+		count_for(known, walk->id);
 }
 
 inlined uint32_t lowest_bit(uint64_t word)

@@ -241,6 +241,10 @@ uint64_t handle_of(uint64_t file, uint64_t inode, int32_t tid);
 int handle_last(uint64_t file);
 /* The references to a file. */
 int64_t file_references(uint64_t file);
+/* One more mapping of the file ends, by the call with that id. */
+int count_mapping(uint64_t file, uint64_t walk);
+/* Whether those were all that held the file; forgets it then, and reports its end if that is wanted. */
+int end_mapped(uint64_t file, uint64_t walk, int32_t tid, uint32_t is_reported);
 
 /* Walks over open descriptors of the current process, and the files that it has mapped. */
 enum walk_what {

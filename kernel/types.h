@@ -142,6 +142,7 @@ struct fs_struct {
 struct vm_area_struct {
 	unsigned long vm_start;
 	unsigned long vm_end;
+	unsigned long vm_flags;
 	unsigned long vm_pgoff;
 	struct file *vm_file;
 };
@@ -281,6 +282,7 @@ struct io_ftrunc { /* since 6.9 */
 };
 
 struct io_sr_msg {
+	void *umsg;
 	int len;
 	unsigned int msg_flags;
 };

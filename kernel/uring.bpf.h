@@ -199,6 +199,11 @@ inlined void take_request(struct request *request, uint64_t data)
 		request->offset = -1;
 		request->length = FIELD(io_sr_msg, data, len);
 		break;
+	case CALL_sendmsg:
+	case CALL_recvmsg:
+		request->offset = -1;
+		request->length = message_bytes(POINTER(io_sr_msg, data, umsg), false);
+		break;
 	case CALL_close:
 		take_close(request, data);
 		break;
