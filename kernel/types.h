@@ -292,6 +292,21 @@ struct io_close {
 	uint32_t file_slot;
 };
 
+struct io_accept {
+	uint32_t file_slot;
+};
+
+struct io_socket {
+	uint32_t file_slot;
+};
+
+struct io_splice {
+	int64_t off_out, off_in;
+	uint64_t len;
+	int splice_fd_in;
+	unsigned int flags;
+};
+
 struct io_statx {
 	int dfd;
 	unsigned int flags;
@@ -323,20 +338,47 @@ struct io_link {
 };
 
 struct io_cqe {
+	uint64_t user_data;
 	int res;
 	int fd;
 };
 
-struct io_ring_ctx;
+/* The files that a ring has in slots of its own; since 6.13 by nodes. */
+struct io_rsrc_node {
+	unsigned long file_ptr;
+};
+
+struct io_rsrc_data {
+	unsigned int nr;
+	struct io_rsrc_node **nodes;
+};
+
+struct io_file_table {
+	struct io_rsrc_data data;
+};
+
+struct io_fixed_file {
+	unsigned long file_ptr;
+};
+
+struct io_file_table___old {
+	struct io_fixed_file *files;
+};
+
+struct io_ring_ctx {
+	struct io_file_table file_table;
+};
 
 struct io_kiocb {
 	struct file *file;
 	uint8_t opcode;
+	uint64_t flags;
 	struct io_cqe cqe;
 	struct io_ring_ctx *ctx;
 };
 
 struct io_uring_cqe {
+	uint64_t user_data;
 	int res;
 };
 

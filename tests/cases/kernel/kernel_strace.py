@@ -113,9 +113,9 @@ def asynchronous(scratch):
     got = collections.Counter()
     for calls in events.calls.values():
         for call in calls:
-            result, length = (0, 0) if call.op == "create" else (call.result, call.length)
+            result, length = (0, 0) if call.op in ("create", "open") and call.result >= 0 else (call.result, call.length)
             for text in {call.text.decode().replace("\0", "\\x00")} if call.text else {
-                    os.path.basename(path) for path in events.paths(call.path)}:
+                    "" if path.startswith("socket:") else os.path.basename(path) for path in events.paths(call.path)}:
                 if text in names:
                     got[call.op, str(length), str(call.offset), str(result), text] += 1
     missing = collections.Counter(map(tuple, wanted)) - got
