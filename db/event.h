@@ -70,7 +70,9 @@
 	X(CONNECT, connect, record_node, record_handle_only)          \
 	X(ACCEPT, accept, record_node, record_handle_only)            \
 	X(SEND, send, record_node, record_data)                       \
-	X(RECV, recv, record_node, record_data)
+	X(RECV, recv, record_node, record_data)                       \
+	X(MPROTECT, mprotect, record_node, record_map)                \
+	X(MREMAP, mremap, record_node, record_map)
 
 enum op {
 #define X(op, name, by_name, by_handle) OP_##op,
@@ -128,9 +130,11 @@ enum event_kind {
  *                   other ("pipe:[7]").
  *   OPEN aside      a handle that was open before, or (FMODE_EXEC) a program that the kernel executes: no row.
  *   RELEASE aside   the end of the handle: no row.  CLOSE: one descriptor is closed, and the handle may stay open.
+ *   OPEN CREATE OPENDIR GETATTR  by path: length: the links that the file has; 0: none, or not known
  *   READLINK        text: path NUL target, where the target is known
- *   LINK            handle: the file of linkat(2) with AT_EMPTY_PATH; then the first path is empty
- *   MMAP MUNMAP MSYNC  offset, length; flags: of MMAP, protection | flags of the mapping << 8; handle 0: not known
+ *   LINK            handle: the file of linkat(2) with AT_EMPTY_PATH, or by /proc/self/fd; then the first path is not used
+ *   MMAP MUNMAP MSYNC MPROTECT MREMAP  offset, length; flags: of MMAP and MPROTECT, protection | flags of the mapping << 8;
+ *                   handle 0: not known; MREMAP other: the length before
  *   SENDFILE SPLICE COPY  handle: written; other: the handle that was read
  *   PIPE SOCKET ACCEPT CONNECT  handle: the first new one, or that of the descriptor that was used
  *   offset          -1 for pipes, sockets and character devices

@@ -21,6 +21,9 @@
 
 #define OP_NONE OP_MAX
 
+/* Ids of opens whose description was not there when we looked: larger than the kernel's. */
+#define HANDLES_UNSEEN (UINT64_C(1) << 48)
+
 static const uint8_t ops[CALL_MAX] = {
 #define X(name, x86_64, i386, kind, how, op, ...) [CALL_##name] = OP_##op,
 	CALLS(X, CALL_NO)
@@ -180,12 +183,15 @@ static int fill_open(struct translate *translate, struct event *ev, const struct
 	ev->fidelity = FIDELITY_CALL;
 	ev->u.op.mode = record->call.mode & 07777;
 	ev->u.op.offset = 0;
+	ev->u.op.length = record->nlink;
 	if (record->call.head.call == CALL_creat)
 		ev->u.op.flags = O_WRONLY | O_CREAT | O_TRUNC;
 	if (record->call.result < 0)
 		return 0;
 	ev->u.op.other = names_node(translate->names, record->name);
-	return translate_add_handle(translate, record->call.handle, ev->u.op.other);
+	if (!record->call.handle) /* closed again, or not found */
+		ev->u.op.handle = HANDLES_UNSEEN + ++translate->handles_unseen;
+	return translate_add_handle(translate, ev->u.op.handle, ev->u.op.other);
 }
 
 /* What stat(2) showed. */
@@ -194,8 +200,10 @@ static void fill_seen(struct translate *translate, struct event *ev, const struc
 	struct names_seen seen = { .dev = record->dev, .ino = record->ino, .size = record->size,
 		.mode = record->call.mode, .nlink = record->nlink };
 
-	if (record->call.head.flags & WIRE_KNOWN)
-		ev->u.op.other = names_identify(translate->names, &seen);
+	if (!(record->call.head.flags & WIRE_KNOWN))
+		return;
+	ev->u.op.other = names_identify(translate->names, &seen);
+	ev->u.op.length = record->nlink;
 }
 
 /* An exec that failed: an open that did. */
@@ -221,6 +229,7 @@ static int fill_path(struct translate *translate, struct event *ev, const struct
 		fill_exec(translate, ev, record);
 		return 0;
 	case CLASS_PATHS:
+		ev->u.op.handle = record->call.handle;
 		ev->u.op.other = names_node(translate->names, record->base2);
 		ev->u.op.offset = 0;
 		ev->u.op.length = 0;
@@ -254,6 +263,8 @@ static int push_path(struct translate *translate, const struct wire_path *record
 			return r;
 	}
 	translate_push(translate, &ev, record->text, text_len(record));
+	if (ev.u.op.handle >= HANDLES_UNSEEN)
+		translate_release(translate, ev.u.op.handle, ev.tid, ev.time_ns + ev.u.op.latency_ns);
 	return 0;
 }
 
@@ -265,8 +276,7 @@ static int add_pending(struct translate *translate, struct pending *pending)
 
 	HASH_FIND(hh, translate->pendings, &pending->of, sizeof(pending->of), former);
 	if (former) /* its result was not fetched by a system call */
-		translate_result(translate, former, &(struct wire_reaped){ .head.time_ns = former->event.time_ns,
-			.result = -EINPROGRESS });
+		translate_give_up(translate, former);
 	HASH_ADD(hh, translate->pendings, of, sizeof(pending->of), pending);
 	if (pending->hh.tbl)
 		return 0;
@@ -288,6 +298,8 @@ int translate_pending(struct translate *translate, const struct wire_call *recor
 	pending->of.key = record->result;
 	pending->event = event_of(translate, record, op_of(record));
 	pending->event.u.op.other = 0;
+	pending->silent = record->head.flags & WIRE_SILENT;
+	pending->last = record->head.flags & WIRE_LAST;
 	return add_pending(translate, pending);
 }
 
@@ -301,6 +313,7 @@ static int path_pending(struct translate *translate, const struct wire_path *rec
 	pending->of.pid = record->call.other;
 	pending->of.key = record->call.result;
 	pending->event.time_ns = record->call.head.time_ns;
+	pending->silent = record->call.head.flags & WIRE_SILENT;
 	pending->path = malloc(size);
 	if (!pending->path) {
 		free(pending);
@@ -318,6 +331,7 @@ static int path_result(struct translate *translate, struct wire_path *path, cons
 	path->call.other = 0;
 	path->name = reaped->name;
 	path->file_mode = reaped->file_mode;
+	path->nlink = reaped->nlink;
 	return push_path(translate, path);
 }
 
@@ -334,9 +348,22 @@ int translate_result(struct translate *translate, struct pending *pending, const
 		ev->u.op.latency_ns = between(ev->time_ns, reaped->head.time_ns);
 		translate_push(translate, ev, NULL, 0);
 	}
+	if (pending->last)
+		translate_release(translate, ev->u.op.handle, ev->tid, reaped->head.time_ns);
 	free(pending->path);
 	free(pending);
 	return r;
+}
+
+int translate_give_up(struct translate *translate, struct pending *pending)
+{
+	const struct event *ev = &pending->event;
+	bool moves = !pending->path && (ev->op == OP_READ || ev->op == OP_WRITE || ev->op == OP_SEND || ev->op == OP_RECV);
+	struct wire_reaped result = { .head.time_ns = ev->time_ns, .result = -EINPROGRESS };
+
+	if (pending->silent)
+		result.result = moves ? (int64_t)ev->u.op.length : 0;
+	return translate_result(translate, pending, &result);
 }
 
 int translate_reaped(struct translate *translate, const struct wire_reaped *record)

@@ -20,7 +20,8 @@ enum wire_type {
 	WIRE_EXPIRE,  /* struct wire_handle: ends if the execve() that this thread is inside of succeeds */
 	WIRE_CALL,    /* struct wire_call: a call by descriptor */
 	WIRE_PATH,    /* struct wire_path: a call by path */
-	WIRE_PENDING, /* struct wire_call: asynchronous I/O was submitted; result: its key, other: the process */
+	WIRE_PENDING, /* struct wire_call: asynchronous I/O was submitted; result: its key, other: the process; with WIRE_LAST,
+		       * its end is that of the handle */
 	WIRE_REAPED,  /* struct wire_reaped: its result */
 	WIRE_FORK,    /* struct wire_fork */
 	WIRE_TEXT,    /* struct wire_text: a piece of what an exec is about to say */
@@ -38,6 +39,7 @@ enum wire_type {
 #define WIRE_KNOWN 16	/* STAT: the identity of the file is there */
 #define WIRE_EMPTY 32	/* the path is empty: the call is about the descriptor */
 #define WIRE_SHARES 64	/* fork: parent and child share their memory */
+#define WIRE_SILENT 128 /* PENDING, and PATH as PENDING: success is not reported */
 
 struct wire_head {
 	uint8_t type;
@@ -58,7 +60,7 @@ struct wire_name {
 	uint64_t parent;
 	uint64_t ino;
 	int64_t size;
-	uint32_t dev; /* as the kernel has it: 20 bits of it are the minor number */
+	uint32_t dev; /* with the kernel's bits: 20 of them are the minor number */
 	uint32_t generation;
 	uint32_t mode;
 	uint32_t nlink;
@@ -101,7 +103,7 @@ struct wire_path {
 	int64_t size;
 	uint32_t dev; /* as user space has it */
 	uint32_t file_mode;
-	uint32_t nlink;
+	uint32_t nlink; /* also of what was opened */
 	uint16_t len, len2; /* of the paths, with NUL */
 	char text[8192];    /* len + len2 bytes are sent */
 };
@@ -113,7 +115,7 @@ struct wire_reaped {
 	int64_t result;
 	uint64_t handle, name; /* of what was opened */
 	uint32_t file_mode;
-	uint32_t unused;
+	uint32_t nlink;
 };
 
 struct wire_figures {

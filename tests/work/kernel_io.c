@@ -261,6 +261,65 @@ static int receive_descriptor(int from)
 	return fd;
 }
 
+/* Several parts, several messages; fewer than there is room for, none, and some that cannot be read. */
+static void messages(void)
+{
+	struct iovec parts[3] = { { buffer, 5 }, { buffer, 0 }, { buffer, 70 } }, rooms[2] = { { buffer, 10 }, { buffer, 1000 } };
+	struct mmsghdr many[3] = { { .msg_hdr = { .msg_iov = parts, .msg_iovlen = 3 } }, { .msg_hdr = { .msg_iov = parts, .msg_iovlen = 1 } },
+		{ .msg_hdr = { .msg_iov = parts + 2, .msg_iovlen = 1 } } };
+	struct mmsghdr room[5] = { { .msg_hdr = { .msg_iov = rooms, .msg_iovlen = 2 } } };
+	int pair[2];
+
+	for (int i = 1; i < 5; i++)
+		room[i] = room[0];
+	socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+	sendmsg(pair[0], &many[0].msg_hdr, 0);
+	recvmsg(pair[1], &room[0].msg_hdr, 0);
+	recvmsg(pair[1], &room[0].msg_hdr, MSG_DONTWAIT);
+	sendmmsg(pair[0], many, 3, 0);
+	sendmmsg(pair[0], many, 0, 0);
+	recvmmsg(pair[1], room, 2, 0, NULL);
+	recvmmsg(pair[1], room, 5, MSG_DONTWAIT, NULL);
+	recvmmsg(pair[1], room, 5, MSG_DONTWAIT, NULL);
+	sendmsg(pair[0], nowhere, 0);
+	sendmsg(999, &many[0].msg_hdr, 0);
+	close(pair[0]);
+	sendmmsg(pair[1], many, 3, MSG_NOSIGNAL);
+	close(pair[1]);
+}
+
+/* A descriptor of ours, by the number that it has in another process; and received with several messages. */
+static void others_descriptors(void)
+{
+	char control[2][CMSG_SPACE(sizeof(int))] = { 0 }, byte;
+	struct iovec part = { &byte, 1 };
+	struct mmsghdr room[2];
+	int fd = open("a.dat", O_RDWR), pidfd = syscall(SYS_pidfd_open, getpid(), 0), got, pair[2];
+
+	lseek(fd, 5, SEEK_SET);
+	got = syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+	read(got, buffer, 7);
+	close(fd);
+	read(got, buffer, 8);
+	socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+	send_descriptor(pair[0], got);
+	send_descriptor(pair[0], pair[0]);
+	close(got);
+	for (int i = 0; i < 2; i++)
+		room[i] = (struct mmsghdr){ .msg_hdr = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control[i],
+			.msg_controllen = sizeof(control[i]) } };
+	recvmmsg(pair[1], room, 2, MSG_DONTWAIT, NULL);
+	if (CMSG_FIRSTHDR(&room[0].msg_hdr))
+		memcpy(&got, CMSG_DATA(CMSG_FIRSTHDR(&room[0].msg_hdr)), sizeof(got));
+	read(got, buffer, 9);
+	close(got);
+	close(pidfd);
+	dup2(998, pair[1]);
+	write(pair[1], buffer, 4);
+	close(pair[0]);
+	close(pair[1]);
+}
+
 static void sockets(void)
 {
 	struct sockaddr_un name = { AF_UNIX, "sock" };
@@ -444,6 +503,8 @@ int main(void)
 	transfers();
 	paths();
 	sockets();
+	messages();
+	others_descriptors();
 	mappings();
 	threads();
 	programs();
