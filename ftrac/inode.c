@@ -131,7 +131,16 @@ static void unhash(struct shard *shard, struct entry *entry)
 {
 	if (entry->is_hashed)
 		HASH_DEL(shard->entries, entry);
-	entry->is_hashed = false;
+	if (entry->is_apart)
+		HASH_DEL(shard->apart, entry);
+	entry->is_hashed = entry->is_apart = false;
+}
+
+static void set_apart(struct shard *shard, struct entry *entry)
+{
+	unhash(shard, entry);
+	HASH_ADD(hh, shard->apart, inode.id, sizeof(entry->inode.id), entry);
+	entry->is_apart = entry->hh.tbl != NULL;
 }
 
 /* Called with its lock. Returns the old parent; the caller drops that reference without the
@@ -173,7 +182,7 @@ static struct entry *get_entry(struct inode_table *table, struct inode *near, co
 	entry = find(shard, &key);
 	/* The kernel never changes the device number of an inode. */
 	if (entry && (is_stale(entry, sx) || entry->inode.is_hidden_device != hidden)) {
-		unhash(shard, entry);
+		set_apart(shard, entry);
 		entry = NULL;
 	}
 	if (entry) {
@@ -263,7 +272,7 @@ void inode_separate(struct inode_table *table, struct inode *inode)
 	struct shard *shard = table_shard(table, inode);
 
 	pthread_mutex_lock(&shard->lock);
-	unhash(shard, entry_of(inode));
+	set_apart(shard, entry_of(inode));
 	pthread_mutex_unlock(&shard->lock);
 	atomic_store(&inode->is_backed, true); /* it also changes through the other inode */
 }
@@ -568,7 +577,7 @@ void inode_table_destroy(struct inode_table *table)
 		return;
 	pins_finish(table);
 	for (int i = 0; i < SHARDS; i++) {
-		while ((e = table->shards[i].entries)) {
+		while ((e = table->shards[i].entries) || (e = table->shards[i].apart)) {
 			unhash(&table->shards[i], e);
 			close_left(table, e);
 			entry_unref(table, e);

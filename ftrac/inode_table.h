@@ -35,7 +35,8 @@ struct entry {
 	_Atomic int fd;	       /* -1: closed */
 	_Atomic uint32_t used; /* tick of the last hold */
 	_Atomic bool referenced; /* held since the clock's hand passed */
-	bool is_hashed, is_listed;
+	bool is_hashed, is_apart; /* in which table of the shard */
+	bool is_listed;
 	bool is_lost; /* a name was removed; counted in lost */
 
 	struct entry *parent; /* directory in which it was last seen; NULL: none */
@@ -47,7 +48,8 @@ struct entry {
 
 struct shard {
 	pthread_mutex_t lock;
-	struct entry *entries;
+	struct entry *entries; /* by device, inode number and mount */
+	struct entry *apart;   /* by id: the kernel uses them, and no lookup finds them any more */
 } __attribute__((aligned(64)));
 
 /* See pins.h. */

@@ -21,10 +21,19 @@ struct tree {
 	struct inode *root;
 };
 
+/* Files that are open when the table ends. */
+static unsigned n_left;
+
+static void count_left(struct open_link *link)
+{
+	(void)link;
+	n_left++;
+}
+
 static struct inode_table *make_table(const char *dir, struct ring *ring)
 {
 	struct inode_options o = { .root = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC),
-		.covered = -1, .ring = ring };
+		.covered = -1, .ring = ring, .left_open = count_left };
 	struct inode_table *table;
 
 	assert_true(o.root >= 0);
@@ -460,6 +469,27 @@ static void a_parted_inode_is_not_found_again(void **state)
 	inode_forget(t->table, second, 1);
 }
 
+/* The kernel forgets nothing at an unmount. */
+static void the_end_closes_files_of_parted_inodes(void **state)
+{
+	struct tree *t = *state;
+	struct inode_table *table = make_table(t->temp.dir, t->ring);
+	struct inode *inode;
+	struct open_link links[2] = { { .fd = -1 }, { .fd = -1 } };
+	struct stat attr;
+
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(inode_lookup(table, inode_of(table, NODE_ROOT), "a", &inode, &attr), 0);
+		assert_non_null(inode_opens_lock(table, inode));
+		inode_opened(inode, &links[i]);
+		inode_opens_unlock(table, inode);
+		inode_separate(table, inode);
+	}
+	n_left = 0;
+	inode_table_destroy(table);
+	assert_int_equal(n_left, 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -494,6 +524,7 @@ int main(void)
 		TEST(a_change_that_the_kernel_may_have_missed_is_noticed),
 		TEST(a_mode_without_such_bits_may_be_old),
 		TEST(a_parted_inode_is_not_found_again),
+		TEST(the_end_closes_files_of_parted_inodes),
 		TEST(what_is_under_our_own_mount_is_what_it_covers),
 	};
 
