@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/rights.h"
 #include "base/trace_file.h"
 #include "db/json_valid.h"
@@ -415,12 +416,11 @@ static int put_together(struct query_db *db, const struct start *starts, int n, 
 
 static int open_traces(struct query_db *db, const char *const *paths, int n, unsigned how)
 {
-	struct start *starts = malloc(n * sizeof(*starts));
+	cleanup_free struct start *starts = malloc(n * sizeof(*starts));
 	int r = read_starts(db, paths, n, how, starts);
 
 	if (r == 0)
 		r = put_together(db, starts, n, how);
-	free(starts);
 	return r;
 }
 

@@ -141,7 +141,7 @@ static void print_share(sqlite3 *db, FILE *out)
 		fprintf(out, "ftrac: %s read and written by the processes in all (pipes and files "
 			"elsewhere, too", bytes(kernel, row, 1));
 		if (number(row, 2) > 0)
-			fprintf(out, "; not known of %.0f process%s", number(row, 2),
+			fprintf(out, "; unknown of %.0f process%s", number(row, 2),
 				number(row, 2) == 1 ? "" : "es");
 		fprintf(out, "), %s through the mount (what is mapped, too)\n", bytes(mount, row, 0));
 	} else if (row) {

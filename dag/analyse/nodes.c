@@ -114,8 +114,7 @@ int analyse_weight(struct table *table, const struct workflow *workflow, const s
 	static const char *const columns[] = { "weight_bytes", "weight_ns", "weight_bytes" };
 	static const char *const notes[] = {
 		"weight: bytes that were read and written.",
-		"weight: the life of a process; of a file, the time that reads and writes of it "
-		"took.",
+		"weight: the life time of a process; the time of the reads and writes of a file.",
 		"weight: peak resident memory of a process, size of a file.",
 	};
 	const char *column = columns[options->by];

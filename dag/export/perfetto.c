@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/saturate.h"
 #include "base/version.h"
 #include "dag/graph/critical.h"
@@ -137,8 +138,9 @@ static void put_flow(struct perfetto *e, const struct shape_edge *from, const st
 static int put_flows(struct perfetto *e)
 {
 	const struct shape *shape = e->shape;
-	int32_t *head = calloc((size_t)shape->n_nodes + 1, sizeof(*head)); /* the first edge of a node, counted from 1 */
-	int32_t *next = calloc((size_t)shape->n_edges + 1, sizeof(*next));
+	/* The first edge of a node, and the next one of the same node; counted from 1. */
+	cleanup_free int32_t *head = calloc((size_t)shape->n_nodes + 1, sizeof(*head));
+	cleanup_free int32_t *next = calloc((size_t)shape->n_edges + 1, sizeof(*next));
 
 	for (int32_t i = 0; head && next && i < shape->n_edges; i++) {
 		const struct shape_edge *edge = &shape->edges[i];
@@ -157,8 +159,6 @@ static int put_flows(struct perfetto *e)
 			for (int32_t write = head[edge->from]; write; write = next[write])
 				put_flow(e, &shape->edges[write - 1], edge);
 	}
-	free(head);
-	free(next);
 	return head && next ? 0 : -ENOMEM;
 }
 

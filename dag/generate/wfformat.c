@@ -31,8 +31,8 @@ static json_t *text(struct writer *w, const char *bytes, const char *instead)
 /* What is not a digit, a letter or one of _./- is :XX. */
 static json_t *file_id(struct writer *w, const char *path)
 {
-	char *id = malloc(3 * strlen(path) + 1), *at = id;
-	json_t *json;
+	cleanup_free char *id = malloc(3 * strlen(path) + 1);
+	char *at = id;
 
 	for (; id && *path; path++)
 		if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-",
@@ -43,9 +43,7 @@ static json_t *file_id(struct writer *w, const char *path)
 	if (id)
 		*at = '\0';
 	w->clean.failed |= !id;
-	json = id ? json_string(id) : NULL;
-	free(id);
-	return json;
+	return id ? json_string(id) : NULL;
 }
 
 static json_t *date(int64_t ns)

@@ -83,8 +83,8 @@ static void take_write(const struct graph *g, struct arrival *arrival, int32_t w
 static int list_arrivals(struct walk *w)
 {
 	const struct graph *g = w->graph;
-	int32_t *head = malloc(((size_t)g->n_nodes + 1) * sizeof(*head));
-	int32_t *next = malloc(((size_t)g->n_edges + 1) * sizeof(*next));
+	cleanup_free int32_t *head = malloc(((size_t)g->n_nodes + 1) * sizeof(*head));
+	cleanup_free int32_t *next = malloc(((size_t)g->n_edges + 1) * sizeof(*next));
 
 	w->arrivals = malloc(((size_t)g->n_edges + 1) * sizeof(*w->arrivals));
 	for (int32_t i = 0; head && i < g->n_nodes; i++)
@@ -107,8 +107,6 @@ static int list_arrivals(struct walk *w)
 		if (arrival.write != GRAPH_NONE)
 			w->arrivals[w->n_arrivals++] = arrival;
 	}
-	free(head);
-	free(next);
 	if (!head || !next || !w->arrivals)
 		return -ENOMEM;
 	qsort(w->arrivals, w->n_arrivals, sizeof(*w->arrivals), compare_arrivals);

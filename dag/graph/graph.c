@@ -620,15 +620,14 @@ static int compare_versions(const void *x, const void *y, void *arg)
 static int number_versions(struct build *b)
 {
 	struct graph *g = b->graph;
-	int32_t *sorted = filled(g->n_accesses, 0), n = -1;
+	cleanup_free int32_t *sorted = filled(g->n_accesses, 0);
+	int32_t n = -1;
 
 	b->versions = malloc(((size_t)g->n_accesses + 1) * sizeof(*b->versions));
 	b->version_of = filled(g->n_accesses, 0);
 	b->latest = filled(g->n_files, GRAPH_NONE);
-	if (!sorted || !b->versions || !b->version_of || !b->latest) {
-		free(sorted);
+	if (!sorted || !b->versions || !b->version_of || !b->latest)
 		return -ENOMEM;
-	}
 	for (int32_t i = 0; i < g->n_accesses; i++)
 		sorted[i] = i;
 	qsort_r(sorted, g->n_accesses, sizeof(*sorted), compare_versions, g);
@@ -642,7 +641,6 @@ static int number_versions(struct build *b)
 				.reader = GRAPH_NONE };
 		b->version_of[sorted[i]] = n;
 	}
-	free(sorted);
 	return 0;
 }
 

@@ -63,7 +63,7 @@ static void warn_of_cover(struct report *r)
 	if (fidelity && !r->has_ops)
 		warn(r->out,
 			"Single operations were not recorded: latencies, sizes and rates over time "
-			"are not known.");
+			"are unknown.");
 }
 
 static void warn_of_share(struct report *r)
@@ -76,7 +76,7 @@ static void warn_of_share(struct report *r)
 	cleanup_free char *text = NULL;
 
 	if (!query_fact_text(r->db, "bytes_kernel") && query_fact_text(r->db, "fidelity") && !calls)
-		warn(r->out, "Coverage: how much processes read and wrote beside the mount is not known.");
+		warn(r->out, "Coverage: how much the processes read and wrote outside of the mount is unknown.");
 	if (all <= 0 || traced >= 0.95 * all)
 		return;
 	units_bytes(traced, part, sizeof(part));

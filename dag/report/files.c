@@ -18,7 +18,7 @@ int report_files(struct report *report)
 			"report.files-read" },
 		{ { "most-written", "Files that were written most", NULL, "files-written", true },
 			"report.files-written" },
-		{ { "rereads", "Files that were read again and again", NULL, NULL, true },
+		{ { "rereads", "Files that were read repeatedly", NULL, NULL, true },
 			"report.files-reread" },
 		{ { "never-read", "Files that were written and never read", NULL, NULL, true },
 			"report.files-never-read" },

@@ -19,8 +19,8 @@ enum need { NEED_PROCESSES, NEED_FILES, NEED_COUNTS, NEED_OPS, NEED_CPUS, NEED_M
 
 static const char *const missing[] = { "", "files were not traced",
 	"reads and writes were not counted", "single operations were not recorded",
-	"the number of processors of the host is not known",
-	"the memory of the host is not known" };
+	"the number of processors of the host is unknown",
+	"the memory of the host is unknown" };
 _Static_assert(sizeof(missing) / sizeof(missing[0]) == NEED_MAX, "words for each need");
 
 struct rule {
@@ -39,22 +39,22 @@ static const struct rule rules[] = {
 		"{command} read {read_bytes} in {reads} reads of {mean_bytes} on the average. Larger buffers "
 		"would save most of these calls.",
 		"a program with at least 1000 reads of less than 4096 bytes on the average" },
-	{ NEED_COUNTS, "re-reads", "Data that are read again and again", "finding.re-reads",
-		"{path} was read {reread} times over, {read_bytes} in all: a copy near the jobs, or a cache, would "
+	{ NEED_COUNTS, "re-reads", "Data that are read repeatedly", "finding.re-reads",
+		"{read_bytes} were read of {path}, {reread} times its size: a copy near the jobs, or a cache, would "
 		"save {saved_bytes}.",
 		"a file of which at least twice its size, and 1 MB more than it, was read" },
 	{ NEED_FILES, "many-opens", "Files that are opened very often", "finding.many-opens",
 		"{path} was opened {opens} times by {processes} processes. Keeping it open, or one file in the "
 		"place of many, would save these calls.",
 		"a file that was opened at least 200 times" },
-	{ NEED_COUNTS, "metadata", "More looking than reading", "finding.metadata",
-		"{command} asked {asked} times for attributes or opened files, and read or wrote {moved} times: a "
-		"metadata server would feel that.",
-		"a program with at least 1000 opens and looks at attributes, and twice as many as reads and writes" },
-	{ NEED_FILES, "searches", "Names that are not there", "finding.searches",
-		"{command} looked {searches} times for names that were not there, {names} different ones. Shorter "
-		"search paths would save these calls.",
-		"a program that looked at least 1000 times for names that were not there" },
+	{ NEED_COUNTS, "metadata", "More metadata operations than reads and writes", "finding.metadata",
+		"{command} opened files or read attributes {asked} times, and read or wrote {moved} times: that loads a "
+		"metadata server.",
+		"a program with at least 1000 opens and reads of attributes, and twice as many as reads and writes" },
+	{ NEED_FILES, "searches", "Missing names", "finding.searches",
+		"{command} looked up missing names {searches} times, {names} different ones. Shorter search paths would "
+		"save these calls.",
+		"a program with at least 1000 lookups of missing names" },
 	{ NEED_CPUS, "serial", "Serial phases", "finding.serial",
 		"For {alone_ns}, {run_share} % of the run, one job of phase {phase} ran alone, while the host has "
 		"{cpus} processors.",
@@ -73,7 +73,7 @@ static const struct rule rules[] = {
 		"a process that was killed or ended with a status other than 0" },
 	{ NEED_OPS, "errors", "Operations that failed", "finding.errors",
 		"{operation} failed {count} times with {error}.",
-		"operations that failed, other than lookups of names that do not exist and requests for features; in a trace of a mount, "
+		"operations that failed, other than lookups of missing names and requests for features; in a trace of a mount, "
 		"most errors EACCES (Permission denied), EEXIST, EISDIR, ENOTDIR, ELOOP, EXDEV, EPERM and EROFS are missing, "
 		"since the kernel finds them without a request to ftrac" },
 };

@@ -172,8 +172,8 @@ int stat_scan_time(struct stat_run *run, const struct stat_scan *scan)
 	query_end(query);
 	table_note(run->table,
 		"An operation belongs to the interval in which it began; processes and "
-		"memory are the most at one moment of it.  Processes of which memory is not "
-		"known count for nothing, pages that processes share for each.");
+		"memory are the most at one moment of it.  Processes whose memory is "
+		"unknown are left out; pages that processes share count for each of them.");
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Operations and bytes are");
 	stat_note_fidelity(run);

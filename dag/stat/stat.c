@@ -173,8 +173,8 @@ void stat_note_fidelity(struct stat_run *run)
 	static const char *const meaning[FIDELITY_MAX] = {
 		[FIDELITY_EXACT] = "reads and writes as the programs made them; of mapped files, as the page "
 				   "cache made them.",
-		[FIDELITY_CACHED] = "reads as the page cache made them, not the programs; what it had already is "
-				    "not counted.",
+		[FIDELITY_CACHED] = "reads as the page cache made them, not the programs; data that it had already "
+				    "are not counted.",
 		[FIDELITY_OPEN] = "reads and writes were not seen; '-' is not 0.",
 		[FIDELITY_CALL] = "reads and writes as the programs made them; accesses to mapped files were not "
 				  "seen.",
@@ -194,7 +194,7 @@ void stat_note_fidelity(struct stat_run *run)
 void stat_note_no_ops(struct stat_run *run, const char *what)
 {
 	table_note(run->table,
-		"%s not known: single operations were not recorded (--no-ops, or a trace of "
+		"%s unknown: single operations were not recorded (--no-ops, or a trace of "
 		"procmon).",
 		what);
 }

@@ -113,7 +113,7 @@ static void note_util(struct stat_run *run)
 		"over the processes: life is from fork to exit; queue, block io and memory (swap "
 		"and reclaim) "
 		"are delays that the kernel counts, traced io is spent in operations of "
-		"the traced file system, of all kinds, rest is what is left: sleep, children, pipes, the "
+		"the traced file system, of all kinds, rest is the remaining time: sleep, children, pipes, the "
 		"network.");
 	table_note(run->table,
 		"'-': unknown.  queue, block io and memory need taskstats, the latter two also "
