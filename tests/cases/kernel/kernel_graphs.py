@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 
+import kernelleft
 from ftractest import Checks, InKernel, need, need_fuse, need_kernel
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
@@ -73,4 +74,4 @@ need("make", "gcc", "git")
 facts = Checks()
 for workflow in sys.argv[1:] or WORKFLOWS:
     check(facts, workflow)
-facts.end()
+kernelleft.end(facts)

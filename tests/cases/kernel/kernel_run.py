@@ -18,6 +18,7 @@ import subprocess
 import tempfile
 import time
 
+import kernelleft
 from ftractest import FTRAC, Checks, InKernel, need_kernel
 
 PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
@@ -27,24 +28,6 @@ UNPRIVILEGED = 65534
 def run(place, command, *options, **more):
     return subprocess.run([*place.command(*options), *command], capture_output=True, text=True, timeout=120,
                           stdin=subprocess.DEVNULL, check=False, **more)
-
-
-def programs():
-    """Ours that are in the kernel now."""
-    if not shutil.which("bpftool"):
-        return None
-    shown = subprocess.run(["bpftool", "prog", "show"], capture_output=True, text=True, timeout=60, check=True).stdout
-    return [line for line in shown.splitlines() if "name kernel_" in line]
-
-
-def no_programs(checks, when):
-    for _ in range(100):
-        found = programs()
-        if not found:
-            break
-        time.sleep(0.1)
-    if found is not None:
-        checks.equal(f"{when}: programs in the kernel", found, [])
 
 
 def natively(checks, place, base):
@@ -235,7 +218,7 @@ def killed(checks, place, base, seed):
     child.wait(60)
     if ran and not done.exists():
         wait_for(done)
-    no_programs(checks, f"killed, {seed}")
+    kernelleft.nothing_left(checks, f"killed, {seed}")
     checks.check(f"killed, {seed}: the command went on, or had not begun", done.exists() or not ran)
     if place.db.exists() and place.db.stat().st_size:
         db = sqlite3.connect(place.db)
@@ -259,10 +242,10 @@ def main():
         place = InKernel(base.parent)
         for part in natively, statuses, kept, signals, outlive, users, gave_up, options, dropped, profiled:
             part(checks, place, base)
-        no_programs(checks, "after all")
+        kernelleft.nothing_left(checks, "after all")
         ran = sum(killed(checks, place, base, f"{arguments.seed} {i}") for i in range(arguments.kills))
         print(f"{arguments.kills} kills, {ran} of them while the command ran")
-    checks.end()
+    kernelleft.end(checks)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import pathlib
 import sys
 import tempfile
 
+import kernelleft
 import kernelstrace
 from ftractest import WORK, Checks, need, skip
 
@@ -108,4 +109,4 @@ with tempfile.TemporaryDirectory() as top:
         check(workload, pathlib.Path(top).resolve())
     if (WORK / "kernel_async").exists():
         asynchronous(pathlib.Path(top).resolve())
-checks.end()
+kernelleft.end(checks)
