@@ -65,13 +65,28 @@ static long look_at_mapping(struct task_struct *task, struct vm_area_struct *are
 	return 0;
 }
 
+/* Memory that processes share (MAP_SHARED | MAP_ANONYMOUS) has a file inside the kernel: without a path, of this name. */
+inlined bool is_anonymous(uint64_t file)
+{
+	const union {
+		char text[8];
+		uint64_t value;
+	} wanted = { .text = "dev/zero" };
+	uint64_t dentry = POINTER(file, file, f_path.dentry), name = 0;
+
+	if (POINTER(dentry, dentry, d_parent) != dentry || FIELD(dentry, dentry, d_name.len) != sizeof(name))
+		return false;
+	bpf_probe_read_kernel(&name, sizeof(name), (const void *)POINTER(dentry, dentry, d_name.name));
+	return name == wanted.value;
+}
+
 /* Of the calls about memory those about files are recorded: by the place in the file. */
 inlined void enter_unmap(struct task_state *state, struct task_struct *task)
 {
 	struct mapping mapping = { 0 };
 
 	bpf_find_vma(task, arg(state, 1), look_at_mapping, &mapping, 0);
-	if (!mapping.file) {
+	if (!mapping.file || is_anonymous(mapping.file)) {
 		state->call = CALL_none;
 		return;
 	}

@@ -304,6 +304,9 @@ static void mappings(void)
 	close(a);
 	munmap(n, 4096);
 	munmap(m, 66000);
+	m = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	msync(m, 4096, MS_ASYNC);
+	munmap(m, 8192);
 	mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, 99, 0);
 	close(eventfd(0, 0));
 	close(memfd_create("memory", 0));
