@@ -94,6 +94,11 @@ class Strace(straced.Account):
         self.calls = collections.defaultdict(list)
         self.mapped = collections.defaultdict(list)
 
+    def on_execve(self, process, text, _):
+        """The program's file may be gone when this is read."""
+        process.fds = {fd: d for fd, d in process.fds.items() if fd not in process.cloexec}
+        process.cloexec = set()
+
     def result(self, text, rest):
         if "ERESTART" in rest:
             return -errno.EINTR

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MIT
+"""One run of a command, seen by strace and recorded by ftrac run --files kernel at the same time: the rows of the view op of
+trace.db, compared one by one with strace's lines.
+
+Both see the same threads, so nothing has to be the same in two runs.  Compared are, in the order of each thread: operation,
+path, second path, offset, asked length, result; and of each exec its program and arguments.
+
+What strace does not know is not compared, and counted by its reason (Comparison.without).
+"""
+import collections
+import json
+import os
+import sqlite3
+import subprocess
+
+import kernelstrace
+import straced
+from ftractest import FTRAC
+
+DATA = {"read", "write", "send", "recv", "copy", "sendfile", "splice"}
+Row = collections.namedtuple("Row", "op path path2 result offset length exe argv")
+Seen = collections.namedtuple("Seen", "op paths path2 result offset length exe argv line")
+EXEC = "exec"
+SHOWN = 512  # characters of an argument that strace shows
+
+
+class Strace(kernelstrace.Strace):
+    """Calls with the paths that they may have meant: the one that the program gave, and the one that strace found."""
+
+    def __init__(self, cwd):
+        super().__init__(cwd)
+        self.seen = collections.defaultdict(list)
+
+    def line(self, pid, call, text, result, rest):
+        call = kernelstrace.ALIASES.get(call, call)
+        before, cwd = len(self.calls[pid]), self.process(pid).cwd
+        super().line(pid, call, text, result, rest)
+        if call in ("execve", "execveat") and result == "0":
+            self.add_exec(pid, call, kernelstrace.split(text), f"{call}({text})"[:300])
+        elif len(self.calls[pid]) > before:
+            found = self.calls[pid].pop()
+            self.seen[pid].append(self.more(found, call, kernelstrace.split(text), cwd, rest))
+
+    def add_exec(self, pid, call, args, line):
+        at = kernelstrace.CALLS[call][4] - 1
+        argv = [kernelstrace.string(part) for part in kernelstrace.split(args[at + 1][1:-1])]
+        whole = all(argv) and '"...' not in args[at + 1]
+        self.seen[pid].append(Seen(EXEC, (), None, 0, None, None, kernelstrace.string(args[at]), argv if whole else None, line))
+
+    def more(self, found, call, args, cwd, rest):
+        kind, _, _, _, path, directory, at, length, _ = kernelstrace.CALLS[call]
+        paths, path2, offset = [], None, found.offset
+        if kind in ("OPEN", "OPENAT2", "PATH", "PATHS", "STAT", "EXEC") and path:
+            paths.append(self.absolute(args, path, directory, cwd))
+            if kind == "PATHS" and not found.op == "symlink":
+                path2 = self.absolute(args, length, at, cwd)
+            if kind in ("OPEN", "OPENAT2") and found.result >= 0:
+                paths.append(kernelstrace.file_of(f"{found.result}{rest}"))
+            if found.path and found.text is None:
+                paths.append(found.path)
+        elif found.path:
+            paths.append(found.path)
+        if found.op not in DATA or found.path and found.path.startswith("/dev/") and not found.path.startswith("/dev/shm/"):
+            offset = None  # devices have no position
+        size = found.length if found.op in DATA else None
+        return Seen(found.op, tuple(name for name in paths if name), path2, found.result, offset, size, None, None,
+                    found.line[:300])
+
+    def absolute(self, args, path, directory, cwd):
+        text = kernelstrace.string(args[path - 1]) if path <= len(args) else None
+        if text is None:
+            return None
+        base = cwd
+        if directory:
+            base = kernelstrace.file_of(args[directory - 1]) or cwd
+        return os.path.join(base, os.fsdecode(text))
+
+
+def read_strace(prefix, cwd):
+    account, lines = Strace(str(cwd)), []
+    for name in prefix.parent.glob(prefix.name + ".*"):
+        with open(name, errors="surrogateescape") as f:
+            for order, line in enumerate(f):
+                match = kernelstrace.LINE.match(line.rstrip("\n"))
+                if match:
+                    lines.append((float(match[1]), int(name.suffix[1:]), order, *match.groups()[1:]))
+    lines.sort(key=lambda line: line[:3])
+    for _, pid, _, call, text, result, rest in lines:
+        account.line(pid, call, text, result, rest)
+    return account.seen
+
+
+def as_text(value):
+    return os.fsdecode(value) if isinstance(value, bytes) else value
+
+
+def read_record(db):
+    """tid -> Rows in the order of time."""
+    rows = collections.defaultdict(list)
+    base = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
+    base.text_factory = lambda b: b.decode(errors="surrogateescape")
+    for tid, start, op, path, path2, result, offset, length in base.execute(
+            "SELECT tid, start_ns, name, path, path2, result, offset, length FROM op"):
+        op = "open" if op in ("create", "opendir", "tmpfile") else op
+        rows[tid].append((start, Row(op, as_text(path), as_text(path2), result, offset, length, None, None)))
+    for pid, start, exe, argv, raw in base.execute(
+            "SELECT p.pid, m.start_ns, m.exe, m.argv, m.argv_raw FROM image m JOIN process p ON p.id = m.process WHERE m.exe "
+            "IS NOT NULL AND (m.seq > 0 OR p.parent IS NULL)"):
+        arguments = [os.fsencode(word) for word in json.loads(argv)] if raw is None else raw.split(b"\0")[:-1]
+        rows[pid].append((start, Row(EXEC, None, None, 0, None, None, as_text(exe), arguments)))
+    base.close()
+    return {tid: [row for _, row in sorted(of, key=lambda each: each[0])] for tid, of in rows.items()}
+
+
+def resolved(path, known={}):
+    if path not in known:
+        known[path] = os.path.realpath(path)
+    return known[path]
+
+
+def is_path(seen, recorded):
+    """The same name, also if a symbolic link is on the way, or the last component is one."""
+    if seen == recorded or os.path.normpath(seen) == recorded:
+        return True
+    if not seen.startswith("/") or not recorded.startswith("/"):
+        return False
+    head, tail = os.path.split(os.path.normpath(seen))
+    return os.path.join(resolved(head), tail) == recorded or resolved(seen) == resolved(recorded)
+
+
+def differs(seen, row):
+    """What is different, or None."""
+    if (seen.op, seen.result) != (row.op, row.result):
+        return "call"
+    if seen.op == EXEC:
+        return "arguments" if seen.argv is not None and seen.argv != row.argv else None
+    if seen.paths and row.path is None:
+        return "no path"
+    if seen.paths and not any(is_path(path, row.path) for path in seen.paths):
+        return "path"
+    if seen.path2 and (row.path2 is None or not is_path(seen.path2, row.path2)):
+        return "second path"
+    for field in ("offset", "length"):
+        if getattr(seen, field) is not None and getattr(seen, field) != getattr(row, field):
+            return field
+    return None
+
+
+class Comparison:
+    def __init__(self, name, show=6):
+        self.name, self.show = name, show
+        self.compared = self.equal = self.threads = 0
+        self.different = collections.Counter()
+        self.without = collections.Counter()
+
+    def one(self, tid, seen, row, why):
+        self.compared += 1
+        self.equal += why is None
+        if why is None:
+            return
+        self.different[why] += 1
+        if self.different[why] <= self.show:
+            print(f"{self.name}: thread {tid}: {why}\n    seen      {seen.line if seen else '-'}"
+                  f"  {seen.paths if seen else ''} {seen.offset if seen else ''}\n    recorded  {row if row else '-'}")
+
+    def thread(self, tid, seen, rows):
+        """In order; a call that only one of both has does not make all that follow different."""
+        self.threads += 1
+        i = j = 0
+        while i < len(seen) or j < len(rows):
+            if i == len(seen):
+                self.one(tid, None, rows[j], "only recorded")
+                j += 1
+            elif j == len(rows):
+                self.one(tid, seen[i], None, "only seen")
+                i += 1
+            elif differs(seen[i], rows[j]) != "call":
+                self.one(tid, seen[i], rows[j], differs(seen[i], rows[j]))
+                self.unknown(seen[i])
+                i, j = i + 1, j + 1
+            else:
+                i, j = self.step(tid, seen, rows, i, j)
+
+    def step(self, tid, seen, rows, i, j):
+        for skip in range(1, 20):
+            if i + skip < len(seen) and differs(seen[i + skip], rows[j]) is None:
+                for k in range(i, i + skip):
+                    self.one(tid, seen[k], None, "only seen")
+                return i + skip, j
+            if j + skip < len(rows) and differs(seen[i], rows[j + skip]) is None:
+                for k in range(j, j + skip):
+                    self.one(tid, None, rows[k], "only recorded")
+                return i, j + skip
+        self.one(tid, seen[i], rows[j], "call")
+        return i + 1, j + 1
+
+    def unknown(self, seen):
+        if seen.op in DATA and seen.offset is None:
+            self.without["offsets of appends, pipes, sockets, devices, and of descriptors that were there before"] += 1
+        if seen.op in ("copy", "sendfile", "splice"):
+            self.without["where copies read"] += 1
+        if seen.op == EXEC and seen.argv is None:
+            self.without[f"arguments of more than {SHOWN} bytes"] += 1
+
+    def end(self, checks):
+        share = 100 * self.equal / max(self.compared, 1)
+        print(f"{self.name}: {self.compared} calls of {self.threads} threads compared one by one, {self.equal} equal "
+              f"({share:.4f} %); different: {dict(self.different)}; not compared: {dict(self.without)}", flush=True)
+        checks.equal(f"{self.name}: calls that differ", dict(self.different), {})
+
+
+def run(name, command, cwd, scratch, options=(), **more):
+    """Runs the command; what strace saw, what was recorded, the trace, the status."""
+    prefix, db = scratch / f"{name}.strace", scratch / f"{name}.db"
+    calls = ",".join(f"?{call}" for call in sorted(kernelstrace.CALLS | dict.fromkeys(straced.CALLS.split(","))))
+    done = subprocess.run(
+        [FTRAC, "run", "-q", "--files", "kernel", "--force", "--db", db, *options, "--", "strace", "-ff", "-A", "-ttt", "-y", "-v",
+         "-s", str(SHOWN), "-e", f"trace={calls}", "-e", "signal=none", "-o", prefix, *command], cwd=cwd,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False, **more)
+    return prefix, db, done
+
+
+def compare(name, prefix, db, cwd, checks):
+    seen, rows = read_strace(prefix, cwd), read_record(db)
+    comparison = Comparison(name)
+    for tid in sorted(seen):
+        comparison.thread(tid, seen[tid], rows.get(tid, []))
+    comparison.end(checks)
+    return comparison
