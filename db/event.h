@@ -85,8 +85,9 @@ enum event_kind {
  *                   other ("pipe:[7]").
  *   OPEN aside      a handle that was open before, or (FMODE_EXEC) a program that the kernel executes: no row.
  *   RELEASE aside   the end of the handle: no row.  CLOSE: one descriptor is closed, and the handle may stay open.
+ *   OPEN CREATE OPENDIR GETATTR  by path: length: the links that the file has; 0: none, or not known
  *   READLINK        text: path NUL target, where the target is known
- *   LINK            handle: the file of linkat(2) with AT_EMPTY_PATH; then the first path is empty
+ *   LINK            handle: the file of linkat(2) with AT_EMPTY_PATH, or by /proc/self/fd; then the first path is not used
  *   MMAP MUNMAP MSYNC  offset, length; flags: of MMAP, protection | flags of the mapping << 8; handle 0: not known
  *   SENDFILE SPLICE COPY  handle: written; other: the handle that was read
  *   PIPE SOCKET ACCEPT CONNECT  handle: the first new one, or that of the descriptor that was used

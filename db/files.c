@@ -208,10 +208,18 @@ static int put_file(struct files *files, const struct file *f)
 			V_INT(f->created | f->deleted << 1), V_OPT(f->key.birth_ns, f->key.birth_ns) });
 }
 
-/* Whether the file with that key is the one of the event.  Without birth time and generation only the deletion shows that
- * the inode number is used again. */
+/* Two types, of which none is unknown. */
+static bool is_other_type(uint32_t a, uint32_t b)
+{
+	return (a & S_IFMT) && (b & S_IFMT) && (a & S_IFMT) != (b & S_IFMT);
+}
+
+/* Whether the file with that key is the one of the event.  Without birth time and generation only the deletion, or the
+ * type, shows that the inode number is used again. */
 static bool is_same(const struct file *file, const struct event_node *e)
 {
+	if (is_other_type(file->mode, e->mode))
+		return false;
 	if (e->birth_ns)
 		return true;
 	if (file->generation && e->generation)
@@ -274,7 +282,7 @@ static struct node *add_node(struct files *files, uint64_t id, struct file *file
 static void update_file(struct files *files, struct file *file, const struct event_node *e)
 {
 	file->nlink = e->nlink;
-	if (file->size_last == e->size || file->write_handles)
+	if (file->size_last == e->size || e->size < 0 || file->write_handles)
 		return;
 	file->size_last = e->size;
 	files_dirty(files, file);
@@ -771,7 +779,8 @@ static void identify(struct files *files, struct node *own, const struct node *n
 	file->unidentified = false;
 	if (file->size_first < 0)
 		file->size_first = other->size_first;
-	file->size_last = other->size_last;
+	if (other->size_last >= 0)
+		file->size_last = other->size_last;
 	HASH_ADD(hh, files->files, key, sizeof(file->key), file);
 	if (!file->hh.tbl)
 		store_fail(files->store, -ENOMEM);
@@ -806,6 +815,29 @@ struct node *files_adopt(struct files *files, struct node *dir, const char *name
 	if (!own->hh.tbl)
 		store_fail(files->store, -ENOMEM);
 	return own;
+}
+
+static int swap_ids(struct files *files, struct node *a, struct node *b)
+{
+	uint64_t id = a->id;
+
+	HASH_DEL(files->nodes, a);
+	HASH_DEL(files->nodes, b);
+	a->id = b->id;
+	b->id = id;
+	HASH_ADD(hh, files->nodes, id, sizeof(a->id), a);
+	HASH_ADD(hh, files->nodes, id, sizeof(b->id), b);
+	return a->hh.tbl && b->hh.tbl ? 0 : store_fail(files->store, -ENOMEM);
+}
+
+int files_renew(struct files *files, struct node *node, int64_t size, uint32_t nlink, struct node **ret_node)
+{
+	const struct file *former = node->file;
+	const struct event_node now = { .dev = former->key.dev, .ino = former->key.ino, .size = size,
+		.mount = former->mount, .mode = former->mode, .nlink = nlink };
+	int r = files_make_node(files, &now, ret_node);
+
+	return r < 0 || !node_is_own(*ret_node) ? r : swap_ids(files, node, *ret_node);
 }
 
 int files_bind_bare(struct files *files, struct node *node, const char *text, size_t len)

@@ -54,6 +54,7 @@ struct file {
 	uint32_t generation; /* of the inode number; 0: not known */
 	int64_t version;
 	bool created, deleted, dirty;
+	int64_t removed_ns; /* end of the call that removed its last name; 0: none */
 	bool unidentified; /* the inode is not known; the key is 0 */
 	char *target;	   /* of a symbolic link; NULL: not known */
 	/* Of this version: ids of processes, 0 none, -1 several or unknown */
@@ -130,6 +131,9 @@ bool node_is_own(const struct node *node);
  * become one node, which has both histories.  Returns the node to use. */
 struct node *files_adopt(struct files *files, struct node *dir, const char *name, size_t len,
 	struct node *node);
+/* The inode number of the node's file, which was removed, is that of another file now: from here on the node's id means
+ * that one, of which *ret_node is the node.  size -1: not known.  0 or -ENOMEM. */
+int files_renew(struct files *files, struct node *node, int64_t size, uint32_t nlink, struct node **ret_node);
 /* For a node without a name: text is its path as it is ("pipe:[7]").  0 or -errno. */
 int files_bind_bare(struct files *files, struct node *node, const char *text, size_t len);
 

@@ -24,6 +24,27 @@ static struct node *known_node(struct record *record, uint64_t id)
 	return other && node_is_named(other) ? other : node;
 }
 
+/* Whether a file that was there at that time is another one than that of the node. */
+static bool is_replaced(const struct node *node, int64_t time_ns)
+{
+	return node_file(node)->deleted && time_ns >= node_file(node)->removed_ns;
+}
+
+/*
+ * The node to which the path led.  The kernel may know a file that has been removed by the node of the new file with that
+ * inode number.  A file that has links is not one that was removed before the call began.
+ */
+static int find_shown(struct record *record, const struct work *w, struct node **ret_node)
+{
+	struct node *node = files_node(record->files, w->op->other);
+	int r = 0;
+
+	if (node && w->ok && w->op->length && is_replaced(node, w->ev->time_ns))
+		r = files_renew(record->files, node, w->ev->op == OP_CREATE ? 0 : -1, w->op->length, &node);
+	*ret_node = known_node(record, w->op->other);
+	return r < 0 ? store_fail(record->store, r) : 0;
+}
+
 /* The first path, or the second one, which begins at 'other'. */
 static int walk_to(struct record *record, const struct work *w, bool second, enum walk_end end,
 	struct place *ret_place)
@@ -133,9 +154,11 @@ static int resolve_linked(struct record *record, struct work *w, struct place *p
 {
 	struct handle *h = w->op->handle ? handles_find(record->handles, w->op->handle) : NULL;
 	struct place to;
-	int r = walk_to(record, w, false,
-		w->op->flags & AT_SYMLINK_FOLLOW ? WALK_FOLLOW : WALK_LINK, place);
+	int r = 0;
 
+	if (!h)
+		r = walk_to(record, w, false,
+			w->op->flags & AT_SYMLINK_FOLLOW ? WALK_FOLLOW : WALK_LINK, place);
 	if (r == 0)
 		r = walk_to(record, w, true, WALK_PARENT, &to);
 	if (r < 0)
@@ -152,11 +175,13 @@ static int resolve_linked(struct record *record, struct work *w, struct place *p
 /* The kernel names what it opens.  Only of a file with several links the path tells which one was meant. */
 static int resolve_opened(struct record *record, struct work *w, struct place *place)
 {
-	struct node *node = known_node(record, w->op->other);
 	enum walk_end end = w->op->flags & O_NOFOLLOW ? WALK_LINK : WALK_FOLLOW;
-	int r = 0;
+	struct node *node;
+	int r = find_shown(record, w, &node);
 
 	w->places->node = node;
+	if (r < 0)
+		return r;
 	if (node && node_is_named(node) && node_file(node)->nlink <= 1)
 		return 0;
 	w->places->other = node;
@@ -175,11 +200,13 @@ static int resolve_opened(struct record *record, struct work *w, struct place *p
 
 static int resolve_created(struct record *record, struct work *w, struct place *place)
 {
-	struct node *node = known_node(record, w->op->other);
 	struct places *places = w->places;
-	int r = 0;
+	struct node *node;
+	int r = find_shown(record, w, &node);
 
 	places->other = node;
+	if (r < 0)
+		return r;
 	if (node && w->ok && node_name(node, &places->node, &w->name, &w->name_len))
 		return 0;
 	r = walk_to(record, w, false,
@@ -199,11 +226,29 @@ static int resolve_unnamed(struct record *record, struct work *w, struct place *
 
 /* ---- files that are looked at or changed ---- */
 
-static int name_result(struct record *record, struct work *w, const struct place *place)
+/* Of an overlay of several file systems, stat(2) shows devices that the kernel does not use: what is not a directory seems
+ * to be on another device than its directory. */
+static bool is_shown_elsewhere(const struct node *node, const struct place *place)
+{
+	const struct file *file = node_file(node), *dir = place->dir ? node_file(place->dir) : NULL;
+
+	return dir && !place->partial && place->len && !dir->unidentified && !S_ISDIR(file->mode) &&
+	       file->key.dev != dir->key.dev && !node_is_named(node);
+}
+
+static int name_result(struct record *record, struct work *w, struct place *place)
 {
 	struct node *node = w->places->other, *known = place->node;
+	int r;
 
 	w->places->other = NULL;
+	if (is_shown_elsewhere(node, place)) {
+		r = walk_fill(record->walkers[0], place, node_file(node)->mode & S_IFMT, w->ev->time_ns);
+		w->places->node = place->node;
+		return r;
+	}
+	if (place->dir && !place->partial && place->len && !files_is_late(node, w->ev->time_ns))
+		node = files_adopt(record->files, place->dir, place->name, place->len, node);
 	w->places->node = node;
 	if (known && node_file(known) == node_file(node))
 		w->places->node = node = known;
@@ -218,11 +263,10 @@ static int resolve_file(struct record *record, struct work *w, struct place *pla
 {
 	enum walk_end end =
 		w->op->flags & EVENT_NOFOLLOW || w->ev->op == OP_READLINK ? WALK_LINK : WALK_FOLLOW;
-	int r;
+	int r = w->ev->op == OP_GETATTR && w->ok ? find_shown(record, w, &w->places->other) : 0;
 
-	if (w->ev->op == OP_GETATTR && w->ok)
-		w->places->other = known_node(record, w->op->other);
-	r = walk_to(record, w, false, end, place);
+	if (r == 0)
+		r = walk_to(record, w, false, end, place);
 	if (r == 0 && w->places->other)
 		return name_result(record, w, place);
 	w->places->node = place->node;
@@ -317,6 +361,9 @@ int record_learn(struct record *record, const struct work *w)
 		return files_bind_bare(record->files, node, w->name, w->name_len);
 	if (!dir)
 		return 0;
+	if (is_replaced(node, w->ev->time_ns) &&
+		files_renew(record->files, node, -1, 1, &node) < 0)
+		return store_fail(record->store, -ENOMEM);
 	node = files_adopt(record->files, dir, w->name, w->name_len, node);
 	there = files_resolve(record->files, dir, w->name, w->name_len);
 	if (there && there != node && node_file(there) == node_file(node) &&

@@ -71,8 +71,10 @@ int record_remove(struct record *record, const struct work *w)
 		row.file = file->id;
 		row.version = file->version;
 	}
-	if (node && w->ok)
+	if (node && w->ok) {
 		files_unbind(record->files, dir, w->name, w->name_len, true, w->ev->time_ns);
+		file->removed_ns = w->ev->time_ns + w->op->latency_ns;
+	}
 	if (!row.path.recorded)
 		return record_put_excluded(record);
 	if (file && w->ok)
@@ -108,6 +110,8 @@ static int move(struct record *record, const struct work *w, const struct ends *
 		files_set_moved(e->node, now + w->op->latency_ns);
 	if (exchange && e->node2)
 		files_set_moved(e->node2, now + w->op->latency_ns);
+	else if (e->node2)
+		node_file(e->node2)->removed_ns = now + w->op->latency_ns;
 	if (r == 0 && dirs)
 		r = files_moved(files, now);
 	return r;

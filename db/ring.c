@@ -12,6 +12,8 @@
 #include "base/clock.h"
 #include "db/event.h"
 
+#define LONGEST_NAP_NS 2000000
+
 CK_RING_PROTOTYPE(event, event)
 
 /*
@@ -70,11 +72,14 @@ static bool has_room(const struct ring *ring, size_t slots)
 
 static void wait_for_room(struct ring *ring, size_t slots)
 {
-	const struct timespec nap = { .tv_nsec = 50000 };
+	struct timespec nap = { .tv_nsec = 50000 };
 	int64_t start = clock_now_ns();
 
-	while (!has_room(ring, slots))
+	while (!has_room(ring, slots)) {
 		nanosleep(&nap, NULL);
+		if (nap.tv_nsec < LONGEST_NAP_NS)
+			nap.tv_nsec *= 2;
+	}
 	atomic_fetch_add(&ring->waited_ns, (uint64_t)(clock_now_ns() - start));
 }
 

@@ -159,14 +159,19 @@ static int probe_name(struct walker *walker, struct node *dir, const char *name,
 	struct event_node *ret_node)
 {
 	cleanup_free char *path = NULL;
+	int r;
 
 	walker->target[0] = '\0';
 	if (!walker->probe || is_in_proc(dir))
 		return -ENOSYS;
 	path = files_text(dir, name, len);
-	return path ? walker->probe(walker->arg, path, ret_node, walker->target,
-			      sizeof(walker->target))
-		    : -ENOSYS;
+	if (!path)
+		return -ENOSYS;
+	r = walker->probe(walker->arg, path, ret_node, walker->target, sizeof(walker->target));
+	/* On another device than its directory: an overlay shows some that the kernel does not use. */
+	if (r == 0 && !S_ISDIR(ret_node->mode) && ret_node->dev != node_file(dir)->key.dev)
+		ret_node->ino = 0;
+	return r;
 }
 
 static int bind_made(struct walker *walker, struct node *dir, const char *name, size_t len,
@@ -174,7 +179,7 @@ static int bind_made(struct walker *walker, struct node *dir, const char *name, 
 {
 	int r = files_make_node(walker->files, event, ret_node);
 
-	if (r == 0 && event->ino && S_ISLNK(event->mode) && walker->target[0])
+	if (r == 0 && S_ISLNK(event->mode) && walker->target[0])
 		r = file_set_target(node_file(*ret_node), walker->target, strlen(walker->target));
 	return r < 0 ? r : files_bind(walker->files, dir, name, len, *ret_node, time_ns);
 }

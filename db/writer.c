@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/priority.h"
 #include "db/event.h"
 #include "db/ring.h"
 #include "db/store.h"
@@ -53,6 +54,7 @@ struct writer {
 	int nice;	/* of the thread at its start */
 	bool is_idle;	/* the thread runs with lower priority */
 	bool may_hurry; /* the thread may raise its priority again */
+	struct priority priority; /* of a writer that may wait */
 	int error;
 	bool is_mute; /* even the facts of the stop cannot be written; each attempt may take SQLite 10 s */
 };
@@ -360,6 +362,8 @@ static void find_nice(struct writer *writer)
 
 static void set_nice(struct writer *writer, bool idle)
 {
+	if (writer->options.may_wait)
+		return priority_wait(&writer->priority, idle && writer->options.may_wait(writer->options.arg));
 	if (!writer->may_hurry || idle == writer->is_idle)
 		return;
 	setpriority(PRIO_PROCESS, 0, writer->nice + (idle ? NICE_IDLE : 0));
@@ -372,11 +376,12 @@ static void *writer_main(void *arg)
 
 	prctl(PR_SET_NAME, "ftrac-writer");
 	find_nice(writer);
+	priority_init(&writer->priority);
 	for (;;) {
 		bool stop = atomic_load(&writer->stop);
 		int n;
 
-		set_nice(writer, !stop && !ring_is_half_full(writer->options.ring));
+		set_nice(writer, !stop && (writer->options.may_wait || !ring_is_half_full(writer->options.ring)));
 		n = one_batch(writer);
 
 		prune(writer);
@@ -459,11 +464,18 @@ void writer_exit_status(struct writer *writer, int status)
 	atomic_store(&writer->exit_status, status);
 }
 
+void writer_hurry(struct writer *writer)
+{
+	if (writer && writer->options.may_wait)
+		priority_hurry(&writer->priority, writer->thread);
+}
+
 int writer_stop(struct writer *writer)
 {
 	struct store *store = writer->options.store;
 	int r;
 
+	writer_hurry(writer);
 	atomic_store(&writer->stop, true);
 	pthread_join(writer->thread, NULL);
 	r = writer->error;

@@ -19,6 +19,7 @@
  * programs are unaffected.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "db/record.h"
@@ -37,6 +38,11 @@ struct writer_options {
 	uint64_t (*events_lost)(void *arg);
 	uint64_t (*waited_ns)(void *arg); /* how long requests have waited for the monitor */
 	uint64_t (*ops_lost)(void *arg);  /* operations that were lost before they came into the ring */
+	/*
+	 * Whether the thread may leave the processors to others for now: then it runs when they are idle.  The events must wait
+	 * elsewhere when the ring is full.  NULL: it only has a lower priority, while the ring is less than half full.
+	 */
+	bool (*may_wait)(void *arg);
 	/* Stores facts that are known at the end, in the last transaction.  0 or -errno. */
 	int (*put_facts)(void *arg, struct store *store);
 	void *arg;
@@ -47,6 +53,9 @@ int writer_start(const struct writer_options *options, struct writer **ret_write
 
 /* Stores the exit status of the traced command, as a shell has it. */
 void writer_exit_status(struct writer *writer, int status);
+
+/* From now on the writer does not leave the processors to others.  NULL is fine. */
+void writer_hurry(struct writer *writer);
 
 /*
  * Empties the ring a last time, stores the facts of the end of the run, marks the trace complete, and frees the writer.

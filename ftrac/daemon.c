@@ -254,6 +254,11 @@ static int put_facts(void *arg, struct store *store)
 	return monitor_put_facts(((struct daemon *)arg)->monitor, store);
 }
 
+static bool may_wait_of(void *arg)
+{
+	return monitor_may_wait(((struct daemon *)arg)->monitor);
+}
+
 static uint64_t left_of(void *arg)
 {
 	return monitor_left(((struct daemon *)arg)->monitor);
@@ -273,6 +278,7 @@ int daemon_start_writer(struct daemon *d, struct facts *facts)
 		.events_lost = monitor_lost_of,
 		.waited_ns = monitor_waited_of,
 		.ops_lost = ops_lost_of,
+		.may_wait = strcmp(facts->files, "kernel") == 0 ? may_wait_of : NULL,
 		.put_facts = put_facts,
 		.arg = d,
 	};
@@ -292,6 +298,7 @@ int daemon_stop_writer(struct daemon *d)
 	struct progress *progress = began ? progress_start(left_of, d) : NULL;
 	int r;
 
+	writer_hurry(d->recording.writer);
 	monitor_finish(d->monitor); /* pushes the last events, so before the writer stops */
 	r = recording_stop(&d->recording);
 	progress_stop(progress);

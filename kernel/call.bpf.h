@@ -9,6 +9,8 @@
 #define O_APPEND 02000
 #define FMODE_LSEEK 4
 #define AT_FDCWD (-100)
+#define AT_SYMLINK_FOLLOW 0x400
+#define AT_EMPTY_PATH 0x1000
 #define PATH_MOST 4096
 
 /* Numbers of other architectures fill the place behind the last number. */

@@ -58,7 +58,7 @@ struct mapping {
 
 static long look_at_mapping(struct task_struct *task, struct vm_area_struct *area, struct mapping *mapping)
 {
-	mapping->file = number(area->vm_file);
+	mapping->file = POINTER(vm_area_struct, area, vm_file);
 	mapping->start = area->vm_start;
 	mapping->end = area->vm_end;
 	mapping->page = area->vm_pgoff;

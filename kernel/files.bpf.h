@@ -27,39 +27,51 @@ inlined void send_handle(enum wire_type type, int32_t tid, uint64_t handle, uint
 	send_reserved(record);
 }
 
-/* An address that is used again although no end was seen: the last descriptor was closed by a process that is not
- * traced, or in a moment when another thread used it. */
-inlined void end_former(uint64_t file)
+/* The entry of a file that is open. */
+inlined struct open_file *known_file(uint64_t file)
 {
-	struct open_file *former = bpf_map_lookup_elem(&kernel_files, &file);
+	struct open_file *known = bpf_map_lookup_elem(&kernel_files, &file);
 
-	if (former)
-		send_handle(WIRE_RELEASE, 0, former->handle, 0, 0);
+	return known && known->handle ? known : NULL;
 }
 
-inlined struct open_file make(uint64_t file, uint64_t name)
+/*
+ * If the address has a handle already, no end was seen: the last descriptor was closed by a process that is not traced, or
+ * in a moment when another thread used it.
+ */
+__noinline uint64_t handle_make(uint64_t file)
 {
-	struct open_file new = { .name = name };
+	struct open_file *known = bpf_map_lookup_elem(&kernel_files, &file);
+	struct open_file new = { .inode = POINTER(file, file, f_inode), .handle = next_id() };
 
-	end_former(file);
-	new.inode = POINTER(file, file, f_inode);
-	new.handle = next_id();
-	bpf_map_update_elem(&kernel_files, &file, &new, BPF_ANY);
+	if (known && known->handle)
+		send_handle(WIRE_RELEASE, 0, known->handle, 0, 0);
+	else if (known)
+		__sync_fetch_and_add(&kernel_ended, -1);
+	if (known)
+		*known = new;
+	else
+		bpf_map_update_elem(&kernel_files, &file, &new, BPF_ANY);
 	__sync_fetch_and_add(&kernel_epoch, 1);
-	return new;
+	return new.handle;
+}
+
+inlined void end(uint64_t file, struct open_file *known)
+{
+	if (kernel_ended < ENDED_MOST) {
+		known->handle = 0;
+		__sync_fetch_and_add(&kernel_ended, 1);
+	} else {
+		bpf_map_delete_elem(&kernel_files, &file);
+	}
 }
 
 inlined uint64_t make_and_report(uint64_t file, int32_t tid)
 {
-	struct open_file new = make(file, name_of_file(file));
+	uint64_t name = name_of_file(file), handle = handle_make(file);
 
-	send_handle(WIRE_HANDLE, tid, new.handle, new.name, file);
-	return new.handle;
-}
-
-__noinline uint64_t handle_make(uint64_t file, uint64_t name)
-{
-	return make(file, name).handle;
+	send_handle(WIRE_HANDLE, tid, handle, name, file);
+	return handle;
 }
 
 __noinline uint64_t handle_report(uint64_t file, int32_t tid)
@@ -69,7 +81,7 @@ __noinline uint64_t handle_report(uint64_t file, int32_t tid)
 
 __noinline uint64_t handle_of(uint64_t file, uint64_t inode, int32_t tid)
 {
-	struct open_file *known = bpf_map_lookup_elem(&kernel_files, &file);
+	struct open_file *known = known_file(file);
 
 	if (known && known->inode == inode)
 		return known->handle;
@@ -78,9 +90,13 @@ __noinline uint64_t handle_of(uint64_t file, uint64_t inode, int32_t tid)
 
 __noinline int handle_last(uint64_t file)
 {
+	struct open_file *known;
+
 	if (!file || file_references(file) > 1)
 		return 0;
-	bpf_map_delete_elem(&kernel_files, &file);
+	known = known_file(file);
+	if (known)
+		end(file, known);
 	return 1;
 }
 
@@ -139,7 +155,7 @@ inlined void send_close(struct descriptors *walk, uint64_t handle, bool last)
 /* If the walk has found all references to the file, it ends with them. */
 inlined void end_if_unused(struct descriptors *walk, uint64_t file)
 {
-	struct open_file *known = bpf_map_lookup_elem(&kernel_files, &file);
+	struct open_file *known = known_file(file);
 	bool last;
 
 	if (!known || known->walk != walk->id)
@@ -150,7 +166,7 @@ inlined void end_if_unused(struct descriptors *walk, uint64_t file)
 	else if (last)
 		send_handle(walk->what == WALK_EXEC ? WIRE_EXPIRE : WIRE_RELEASE, walk->tid, known->handle, 0, 0);
 	if (last && walk->what != WALK_EXEC)
-		bpf_map_delete_elem(&kernel_files, &file);
+		end(file, known);
 }
 
 inlined void walk_file(struct descriptors *walk, uint64_t file)
@@ -160,7 +176,7 @@ inlined void walk_file(struct descriptors *walk, uint64_t file)
 
 	if (walk->what == WALK_CLOSE)
 		handle_of(file, inode, walk->tid);
-	known = bpf_map_lookup_elem(&kernel_files, &file);
+	known = known_file(file);
 	if (known && known->inode == inode)
 		count_reference(walk, known);
 }
@@ -236,15 +252,16 @@ static long walk_word(uint32_t i, void *context)
 inlined void walk_mappings(struct descriptors *walk)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	uint64_t mm = POINTER(task_struct, task, mm);
 	struct bpf_iter_task_vma iterator;
 	struct vm_area_struct *area;
 
-	if (!task->mm || task->mm->mm_users.counter > task->signal->nr_threads)
+	if (!mm || FIELD(mm_struct, mm, mm_users.counter) > FIELD(signal_struct, POINTER(task_struct, task, signal), nr_threads))
 		return;
 	walk->mapped = 0;
 	bpf_iter_task_vma_new(&iterator, task, 0);
 	while ((area = bpf_iter_task_vma_next(&iterator))) {
-		uint64_t file = number(area->vm_file), former = walk->mapped;
+		uint64_t file = POINTER(vm_area_struct, area, vm_file), former = walk->mapped;
 
 		if (former && former != file)
 			end_if_unused(walk, former);

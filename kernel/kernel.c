@@ -7,10 +7,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/failure.h"
+#include "base/priority.h"
 #include "kernel/load.h"
 #include "kernel/queue.h"
 #include "kernel/reader.h"
@@ -25,6 +27,8 @@ struct kernel {
 	struct queue *queue;
 	struct reader *reader;
 	struct translate *translate;
+	size_t memory_bytes;
+	struct priority priority; /* of the thread that makes events */
 	pthread_t thread;
 	bool running;
 	_Atomic uint64_t lost; /* records of chunks that could not be read again */
@@ -38,8 +42,11 @@ static void translate_chunk(struct kernel *kernel, const struct chunk *chunk)
 	for (size_t at = 0; at < chunk->len;) {
 		const struct reader_record *record = (const void *)(chunk->bytes + at);
 
-		translate_record(kernel->translate, record + 1, record->len);
-		at += (sizeof(*record) + record->len + 7) / 8 * 8;
+		uint32_t len = record->len & ~READER_DISCARDED;
+
+		if (len == record->len)
+			translate_record(kernel->translate, record + 1, len);
+		at += (sizeof(*record) + len + 7) / 8 * 8;
 	}
 }
 
@@ -48,7 +55,11 @@ static void *make_events(void *arg)
 	struct kernel *kernel = arg;
 	struct chunk *chunk;
 
+	prctl(PR_SET_NAME, "ftrac-events");
+	priority_init(&kernel->priority);
+	priority_wait(&kernel->priority, true);
 	while ((chunk = queue_take(kernel->queue))) {
+		priority_wait(&kernel->priority, kernel_may_wait(kernel));
 		if (chunk->is_lost)
 			atomic_fetch_add(&kernel->lost, chunk->records);
 		else
@@ -88,9 +99,10 @@ static int prepare(struct kernel *kernel, const struct kernel_options *options)
 {
 	struct translate_options how = { .ring = options->ring, .keep_environ = options->keep_environ,
 		.arg = options->arg };
-	int r = queue_create(options->memory_bytes ? options->memory_bytes : MEMORY_BYTES,
-		options->directory ? options->directory : "/tmp", &kernel->queue);
+	int r;
 
+	kernel->memory_bytes = options->memory_bytes ? options->memory_bytes : MEMORY_BYTES;
+	r = queue_create(kernel->memory_bytes, options->directory ? options->directory : "/tmp", &kernel->queue);
 	if (r == 0)
 		r = translate_create(&how, &kernel->translate);
 	if (r == 0)
@@ -135,6 +147,11 @@ int kernel_start(const struct kernel_options *options, struct kernel **ret_kerne
 	return 0;
 }
 
+bool kernel_may_wait(const struct kernel *kernel)
+{
+	return queue_bytes(kernel->queue) < kernel->memory_bytes / 2;
+}
+
 /* ---- end ---- */
 
 void kernel_sync(struct kernel *kernel)
@@ -153,6 +170,7 @@ void kernel_finish(struct kernel *kernel)
 		reader_stop(kernel->reader);
 	if (!kernel->running)
 		return;
+	priority_hurry(&kernel->priority, kernel->thread);
 	queue_close(kernel->queue);
 	pthread_join(kernel->thread, NULL);
 	kernel->running = false;

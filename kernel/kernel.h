@@ -27,7 +27,7 @@
  *
  * The programs in the kernel send records to a ring buffer.  A thread of high priority empties it into memory, and
  * beyond a bound into a file without a name; a second one makes events of them, and waits if the ring of events is full.
- * No traced process ever waits.  If the first thread is too late, the kernel drops records, and counts them.  The
+ * Until half of the bound is reached it leaves the processors to the command (base/priority.h).  No traced process ever waits.  If the first thread is too late, the kernel drops records, and counts them.  The
  * programs are unloaded when this process ends, however it ends.
  *
  * Needs CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN) in the first user namespace, and a kernel with BTF, from 6.1 on.
@@ -72,6 +72,12 @@ struct kernel_options {
  * let run.
  */
 int kernel_start(const struct kernel_options *options, struct kernel **ret_kernel, struct failure *failure);
+
+/*
+ * Whether the record may be written later: little of the memory for it is used.  The thread that makes events then only uses
+ * processors that are idle, and the writer may do the same.  Any thread.
+ */
+bool kernel_may_wait(const struct kernel *kernel);
 
 /* When it returns, all that was recorded before the call is in the ring of events.  Needs a thread that empties it. */
 void kernel_sync(struct kernel *kernel);

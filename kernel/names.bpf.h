@@ -24,7 +24,7 @@ struct name {
 	uint64_t hash;
 	uint64_t ino;
 	uint32_t generation;
-	uint32_t unused;
+	uint32_t type;
 	uint64_t id;
 };
 
@@ -38,6 +38,8 @@ struct {
 /* The unknown names of one walk that are remembered: the uppermost ones.  A power of two. */
 #define CHAIN 64
 #define NAME_MOST 255
+#define S_IFMT 0170000
+#define BTRFS_MAGIC 0x9123683e
 #define DEEPEST 2048 /* components of a path that is as long as it may be */
 
 struct walk {
@@ -71,7 +73,7 @@ inlined void look_at(const struct place *place, struct name *ret_name)
 	ret_name->hash = FIELD(dentry, place->dentry, d_name.hash_len);
 	ret_name->ino = inode ? FIELD(inode, inode, i_ino) : 0;
 	ret_name->generation = inode ? FIELD(inode, inode, i_generation) : 0;
-	ret_name->unused = 0;
+	ret_name->type = inode ? FIELD(inode, inode, i_mode) & S_IFMT : 0;
 	ret_name->id = 0;
 }
 
@@ -84,7 +86,7 @@ inlined uint64_t known(const struct place *place)
 		return 0;
 	look_at(place, &now);
 	return old->parent == now.parent && old->hash == now.hash && old->ino == now.ino &&
-			old->generation == now.generation ?
+			old->generation == now.generation && old->type == now.type ?
 		old->id : 0;
 }
 
@@ -144,13 +146,27 @@ static long step_up(uint32_t i, void *context)
 	return 0;
 }
 
+/* The device as stat(2) shows it. */
+inlined uint32_t device_of(uint64_t inode, uint64_t super)
+{
+	uint64_t outer, root;
+	uint32_t dev = 0;
+
+	if (FIELD(super_block, super, s_magic) == BTRFS_MAGIC && bpf_core_type_exists(struct btrfs_inode)) {
+		outer = inode - bpf_core_field_offset(struct btrfs_inode, vfs_inode);
+		root = POINTER(btrfs_inode, outer, root);
+		dev = root ? FIELD(btrfs_root, root, anon_dev) : 0;
+	}
+	return dev ? dev : FIELD(super_block, super, s_dev);
+}
+
 inlined void fill_inode(struct wire_name *record, uint64_t inode)
 {
 	uint64_t super = POINTER(inode, inode, i_sb);
 
 	record->ino = FIELD(inode, inode, i_ino);
 	record->size = FIELD(inode, inode, i_size);
-	record->dev = FIELD(super_block, super, s_dev);
+	record->dev = device_of(inode, super);
 	record->magic = FIELD(super_block, super, s_magic);
 	record->generation = FIELD(inode, inode, i_generation);
 	record->mode = FIELD(inode, inode, i_mode);

@@ -20,9 +20,10 @@
 #define PIDFD_MAGIC 0x50494446
 #define NAMESPACE_MAGIC 0x6e736673
 
+/* The type is part of it, for file systems whose inodes have no generation. */
 struct identity {
 	uint64_t dev, ino;
-	uint64_t generation;
+	uint32_t generation, type;
 };
 
 struct node {
@@ -37,6 +38,7 @@ struct place {
 		uint64_t dev, ino;
 	} key;
 	uint64_t node;
+	uint32_t type;
 	UT_hash_handle hh;
 };
 
@@ -101,16 +103,16 @@ static struct place *place_of(const struct names *names, uint64_t dev, uint64_t 
 	return place;
 }
 
-static int set_place(struct names *names, uint64_t dev, uint64_t ino, uint64_t node)
+static int set_place(struct names *names, const struct identity *identity, uint64_t node)
 {
-	struct place *place = place_of(names, dev, ino);
+	struct place *place = place_of(names, identity->dev, identity->ino);
 
 	if (!place) {
 		place = calloc(1, sizeof(*place));
 		if (!place)
 			return -ENOMEM;
-		place->key.dev = dev;
-		place->key.ino = ino;
+		place->key.dev = identity->dev;
+		place->key.ino = identity->ino;
 		HASH_ADD(hh, names->places, key, sizeof(place->key), place);
 		if (!place->hh.tbl) {
 			free(place);
@@ -118,6 +120,7 @@ static int set_place(struct names *names, uint64_t dev, uint64_t ino, uint64_t n
 		}
 	}
 	place->node = node;
+	place->type = identity->type;
 	return 0;
 }
 
@@ -129,6 +132,16 @@ static struct node *find_node(const struct names *names, const struct identity *
 	return node;
 }
 
+static void forget_node(struct names *names, const struct identity *identity)
+{
+	struct node *node = find_node(names, identity);
+
+	if (!node)
+		return;
+	HASH_DEL(names->nodes, node);
+	free(node);
+}
+
 static struct node *add_node(struct names *names, const struct identity *identity, uint64_t id)
 {
 	struct node *node = calloc(1, sizeof(*node));
@@ -138,7 +151,7 @@ static struct node *add_node(struct names *names, const struct identity *identit
 	node->identity = *identity;
 	node->id = id;
 	HASH_ADD(hh, names->nodes, identity, sizeof(node->identity), node);
-	if (node->hh.tbl && set_place(names, identity->dev, identity->ino, id) == 0)
+	if (node->hh.tbl && set_place(names, identity, id) == 0)
 		return node;
 	if (node->hh.tbl)
 		HASH_DEL(names->nodes, node);
@@ -167,7 +180,7 @@ static uint64_t new_id(struct names *names, bool is_root)
 static uint64_t node_of(struct names *names, const struct wire_name *record)
 {
 	struct identity identity = { makedev(record->dev >> 20, record->dev & 0xfffff), record->ino,
-		record->generation };
+		record->generation, record->mode & S_IFMT };
 	struct names_seen seen = { .size = record->size, .mode = record->mode, .nlink = record->nlink };
 	const struct node *node = find_node(names, &identity);
 
@@ -182,12 +195,13 @@ static uint64_t node_of(struct names *names, const struct wire_name *record)
 
 uint64_t names_identify(struct names *names, const struct names_seen *seen)
 {
-	struct identity identity = { seen->dev, seen->ino, 0 };
+	struct identity identity = { seen->dev, seen->ino, 0, seen->mode & S_IFMT };
 	const struct place *place = place_of(names, seen->dev, seen->ino);
 	const struct node *node;
 
-	if (place)
+	if (place && place->type == identity.type)
 		return place->node;
+	forget_node(names, &identity); /* of one that was here before the one of another type */
 	node = add_node(names, &identity, new_id(names, false));
 	if (!node)
 		return 0;

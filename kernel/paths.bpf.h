@@ -19,7 +19,8 @@ struct {
 
 inlined uint64_t cwd_name(struct task_state *state, struct task_struct *task)
 {
-	uint64_t dentry = number(task->fs->pwd.dentry), mnt = number(task->fs->pwd.mnt);
+	uint64_t dentry = FOLLOW(task_struct, task, fs, fs_struct, pwd.dentry),
+		 mnt = FOLLOW(task_struct, task, fs, fs_struct, pwd.mnt);
 
 	if (state->cwd_dentry != dentry || state->cwd_mnt != mnt || !state->cwd_name) {
 		state->cwd_name = name_of(dentry, mnt);
@@ -31,7 +32,8 @@ inlined uint64_t cwd_name(struct task_state *state, struct task_struct *task)
 
 inlined uint64_t root_name(struct task_state *state, struct task_struct *task)
 {
-	uint64_t dentry = number(task->fs->root.dentry), mnt = number(task->fs->root.mnt);
+	uint64_t dentry = FOLLOW(task_struct, task, fs, fs_struct, root.dentry),
+		 mnt = FOLLOW(task_struct, task, fs, fs_struct, root.mnt);
 
 	if (state->root_dentry != dentry || state->root_mnt != mnt || !state->root_name) {
 		state->root_name = name_of(dentry, mnt);
@@ -47,7 +49,7 @@ __noinline uint64_t base_of(struct task_state *state, int dir, uint32_t is_absol
 	struct task_struct *task = bpf_get_current_task_btf();
 	uint64_t file;
 
-	if (!state || !task->fs)
+	if (!state)
 		return 0;
 	if (is_absolute)
 		return root_name(state, task);
@@ -146,6 +148,40 @@ __noinline int leave_name(struct task_state *state, int64_t result)
 	return 0;
 }
 
+/* The descriptor that a link of /proc names; -1: it is none. */
+inlined int descriptor_named(const char *text)
+{
+	static const char prefix[] = "/proc/self/fd/";
+	int fd = 0;
+
+	for (uint32_t i = 0; i < sizeof(prefix) - 1; i++)
+		if (text[i] != prefix[i])
+			return -1;
+	for (uint32_t i = sizeof(prefix) - 1; i < sizeof(prefix) + 6; i++) {
+		if (!text[i])
+			return fd;
+		if (text[i] < '0' || text[i] > '9')
+			return -1;
+		fd = fd * 10 + (text[i] - '0');
+	}
+	return -1;
+}
+
+/* linkat(2) of what is open: a file that may have no name. */
+inlined void take_linked(struct wire_path *record, struct task_state *state)
+{
+	int fd = -1;
+
+	if (state->call != CALL_linkat || record->call.result < 0)
+		return;
+	if (record->len <= 1 && arg(state, 5) & AT_EMPTY_PATH)
+		fd = arg(state, 1);
+	else if (arg(state, 5) & AT_SYMLINK_FOLLOW)
+		fd = descriptor_named(record->text);
+	take_file(state, file_at(bpf_get_current_task_btf(), fd));
+	record->call.handle = state->handle;
+}
+
 __noinline int leave_paths(struct task_state *state, int64_t result)
 {
 	const volatile struct call_row *row;
@@ -161,6 +197,7 @@ __noinline int leave_paths(struct task_state *state, int64_t result)
 	record->len2 = read_text(record, record->len, arg(state, row->length));
 	record->base2 = base_of(state, dir_of(state, row->offset),
 		record->len <= PATH_MOST && record->text[record->len] == '/');
+	take_linked(record, state);
 	send_path(record);
 	return 0;
 }
@@ -178,8 +215,9 @@ inlined void put_opened(struct wire_path *record, struct task_state *state, int 
 	if (!file)
 		return;
 	record->name = name_of_file(file);
-	record->call.handle = handle_make(file, record->name);
+	record->call.handle = handle_make(file);
 	record->file_mode = FIELD(file, file, f_mode);
+	record->nlink = FIELD(inode, POINTER(file, file, f_inode), i_nlink);
 	remember_file(state, file, POINTER(file, file, f_inode), record->call.handle);
 }
 

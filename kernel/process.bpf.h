@@ -109,7 +109,7 @@ int BPF_PROG(kernel_fork, struct task_struct *parent, struct task_struct *child)
 	if (!record)
 		return 0;
 	head_now(&record->head, WIRE_FORK, new ? new->tid : 0);
-	record->head.flags = child->mm == parent->mm ? WIRE_SHARES : 0;
+	record->head.flags = POINTER(task_struct, child, mm) == POINTER(task_struct, parent, mm) ? WIRE_SHARES : 0;
 	record->pid = new ? new->pid : 0;
 	record->parent = state->pid;
 	send_reserved(record);
@@ -155,13 +155,21 @@ inlined uint32_t send_text(int32_t tid, enum wire_text_part part, uint64_t from,
 	return pieces.len;
 }
 
+inlined void send_texts(struct wire_exec *record, int32_t tid, uint64_t mm)
+{
+	record->argv_len = send_text(tid, WIRE_ARGV, FIELD(mm_struct, mm, arg_start), FIELD(mm_struct, mm, arg_end),
+		WIRE_ARGV_MOST);
+	record->environ_len = send_text(tid, WIRE_ENVIRON, FIELD(mm_struct, mm, env_start), FIELD(mm_struct, mm, env_end),
+		WIRE_ENVIRON_MOST);
+}
+
 struct found_file {
 	uint64_t file;
 };
 
 static long look_at_code(struct task_struct *task, struct vm_area_struct *area, struct found_file *found)
 {
-	found->file = number(area->vm_file);
+	found->file = POINTER(vm_area_struct, area, vm_file);
 	return 0;
 }
 
@@ -178,20 +186,18 @@ inlined uint64_t first_code(struct task_struct *task)
 /* A script: the path that was executed is not that of the program. */
 inlined void fill_script(struct wire_exec *record, struct linux_binprm *program, struct task_struct *task)
 {
-	uint64_t script = number(program->filename);
+	uint64_t script = POINTER(linux_binprm, program, filename);
 	long n;
 
 	record->script_base = 0;
 	record->len = 0;
-	if (script == number(program->interp))
+	if (script == POINTER(linux_binprm, program, interp))
 		return;
 	n = bpf_probe_read_kernel_str(record->text, 4096, (const void *)script);
 	if (n <= 1 || n > 4096)
 		return;
 	record->len = n;
-	record->script_base = record->text[0] == '/' ?
-		name_of(number(task->fs->root.dentry), number(task->fs->root.mnt)) :
-		name_of(number(task->fs->pwd.dentry), number(task->fs->pwd.mnt));
+	record->script_base = record->text[0] == '/' ? name_of_root(task) : name_of_pwd(task);
 }
 
 inlined uint64_t parent_group(uint64_t node)
@@ -203,7 +209,7 @@ inlined uint64_t parent_group(uint64_t node)
 
 inlined void fill_cgroups(struct wire_exec *record, struct task_struct *task)
 {
-	uint64_t node = number(task->cgroups->dfl_cgrp->kn), parent;
+	uint64_t node = POINTER(cgroup, FOLLOW(task_struct, task, cgroups, css_set, dfl_cgrp), kn), parent;
 
 	record->n_cgroups = 0;
 	for (uint32_t i = 0; i < WIRE_CGROUPS; i++) {
@@ -225,7 +231,7 @@ inlined void fill_names(struct wire_exec *record, struct task_struct *task, uint
 
 	record->exe = name_of_file(file);
 	record->loader = code && code != file ? name_of_file(code) : 0;
-	record->cwd = name_of(number(task->fs->pwd.dentry), number(task->fs->pwd.mnt));
+	record->cwd = name_of_pwd(task);
 	for (int i = 0; i < 3; i++)
 		record->standard[i] = name_of_file(file_at(task, i));
 }
@@ -236,22 +242,22 @@ int BPF_PROG(kernel_executed, struct task_struct *task, int old_pid, struct linu
 	struct task_state *state = state_of(task);
 	uint32_t zero = 0;
 	struct wire_exec *record = bpf_map_lookup_elem(&kernel_exec, &zero);
+	uint64_t cred;
 
 	if (!state || !record)
 		return 0;
 	state->call = CALL_none;
 	record->old_tid = state->tid;
 	state->tid = state->pid; /* a thread that executes a program becomes the first thread */
-	record->argv_len = send_text(state->tid, WIRE_ARGV, task->mm->arg_start, task->mm->arg_end, WIRE_ARGV_MOST);
-	record->environ_len = send_text(state->tid, WIRE_ENVIRON, task->mm->env_start, task->mm->env_end,
-		WIRE_ENVIRON_MOST);
-	fill_names(record, task, number(program->file));
+	send_texts(record, state->tid, POINTER(task_struct, task, mm));
+	fill_names(record, task, POINTER(linux_binprm, program, file));
 	fill_script(record, program, task);
 	fill_cgroups(record, task);
 	fill_figures(&record->before, number(task), state);
 	record->handles = __sync_fetch_and_add(&kernel_next_id, 3);
-	record->uid = task->cred->euid.val;
-	record->gid = task->cred->egid.val;
+	cred = POINTER(task_struct, task, cred);
+	record->uid = FIELD(cred, cred, euid.val);
+	record->gid = FIELD(cred, cred, egid.val);
 	record->pid = state->pid;
 	bpf_probe_read_kernel(record->comm, sizeof(record->comm), task->comm);
 	head_now(&record->head, WIRE_EXEC, state->tid);
@@ -261,22 +267,24 @@ int BPF_PROG(kernel_executed, struct task_struct *task, int old_pid, struct linu
 
 /* ---- end ---- */
 
-inlined int status_of_process(struct task_struct *task)
+inlined int status_of_process(struct task_struct *task, uint64_t signal)
 {
-	return task->signal->flags & SIGNAL_GROUP_EXIT ? task->signal->group_exit_code : task->group_leader->exit_code;
+	return FIELD(signal_struct, signal, flags) & SIGNAL_GROUP_EXIT ? FIELD(signal_struct, signal, group_exit_code) :
+		FIELD(task_struct, POINTER(task_struct, task, group_leader), exit_code);
 }
 
 inlined void send_exit(enum wire_type type, struct task_struct *task, struct task_state *state)
 {
 	struct wire_exit *record = reserve(wire_exit);
+	uint64_t signal = POINTER(task_struct, task, signal);
 
 	if (!record)
 		return;
 	head_now(&record->head, type, state->tid);
 	record->pid = state->pid;
 	record->status = task->exit_code;
-	record->process_status = status_of_process(task);
-	record->last = task->signal->live.counter == 0;
+	record->process_status = status_of_process(task, signal);
+	record->last = FIELD(signal_struct, signal, live.counter) == 0;
 	fill_figures(&record->figures, number(task), state);
 	send_reserved(record);
 }
@@ -289,7 +297,7 @@ int BPF_PROG(kernel_exit, struct task_struct *task)
 	if (!state)
 		return 0;
 	state->call = CALL_none;
-	if (task->files && task->files->count.counter == 1)
+	if (FIELD(files_struct, POINTER(task_struct, task, files), count.counter) == 1)
 		walk_descriptors(WALK_EXIT, 0, UINT32_MAX, state->tid, 0);
 	send_exit(WIRE_EXIT, task, state);
 	return 0;

@@ -6,12 +6,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/vector.h"
 
-#define SPARE_MOST 16
+#define SPARE_MOST 16 /* whose memory is kept */
 
 struct queue {
 	pthread_mutex_t lock;
@@ -57,12 +58,34 @@ int queue_create(size_t memory_bytes, const char *directory, struct queue **ret_
 	return 0;
 }
 
-static void free_chunks(struct chunk *chunk)
+/* ---- memory ---- */
+
+/*
+ * The memory of chunks is mapped, and stays mapped when it is given back: the locks of malloc(3) and of the memory map do not
+ * know priorities, and the thread that takes may hold them while it waits for a processor.
+ */
+static int map(struct chunk *chunk)
+{
+	char *bytes = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (bytes == MAP_FAILED)
+		return -errno;
+	chunk->bytes = bytes;
+	return 0;
+}
+
+static void unmap(struct chunk *chunk)
+{
+	if (chunk->bytes)
+		munmap(steal_ptr(&chunk->bytes), CHUNK_BYTES);
+}
+
+void queue_free(struct chunk *chunk)
 {
 	while (chunk) {
 		struct chunk *next = chunk->next;
 
-		free(chunk->bytes);
+		unmap(chunk);
 		free(chunk);
 		chunk = next;
 	}
@@ -72,8 +95,8 @@ void queue_destroy(struct queue *queue)
 {
 	if (!queue)
 		return;
-	free_chunks(queue->first);
-	free_chunks(queue->spare);
+	queue_free(queue->first);
+	queue_free(queue->spare);
 	free(queue->free_slots);
 	if (queue->fd >= 0)
 		close(queue->fd);
@@ -104,8 +127,7 @@ static struct chunk *new_chunk(void)
 
 	if (!chunk)
 		return NULL;
-	chunk->bytes = malloc(CHUNK_BYTES);
-	if (chunk->bytes)
+	if (map(chunk) == 0)
 		return chunk;
 	free(chunk);
 	return NULL;
@@ -126,11 +148,22 @@ struct chunk *queue_chunk(struct queue *queue)
 	return chunk;
 }
 
+/* The memory of chunks beyond some; the address space is kept. */
+static void give_back(struct queue *queue, struct chunk *chunk)
+{
+	bool enough;
+
+	pthread_mutex_lock(&queue->lock);
+	enough = queue->n_spare >= SPARE_MOST;
+	pthread_mutex_unlock(&queue->lock);
+	if (enough && chunk->bytes)
+		madvise(chunk->bytes, CHUNK_BYTES, MADV_DONTNEED);
+}
+
 /* Called with the lock. */
 static void put_back(struct queue *queue, struct chunk *chunk)
 {
-	if (queue->n_spare >= SPARE_MOST || !chunk->bytes) {
-		free(chunk->bytes);
+	if (!chunk->bytes) {
 		free(chunk);
 		return;
 	}
@@ -199,7 +232,7 @@ static int spool(struct queue *queue, struct chunk *chunk)
 	else
 		queue->slots++;
 	chunk->slot = slot;
-	free(steal_ptr(&chunk->bytes));
+	unmap(chunk);
 	queue->spooled += chunk->len;
 	return 0;
 }
@@ -207,8 +240,7 @@ static int spool(struct queue *queue, struct chunk *chunk)
 /* Called without the lock: a chunk that was taken is not changed by others. */
 static int fetch(struct queue *queue, struct chunk *chunk)
 {
-	chunk->bytes = malloc(CHUNK_BYTES);
-	if (!chunk->bytes)
+	if (map(chunk) < 0)
 		return -ENOMEM;
 	return read_all(queue->fd, chunk->bytes, chunk->len, chunk->slot * (off_t)CHUNK_BYTES);
 }
@@ -236,6 +268,16 @@ void queue_put(struct queue *queue, struct chunk *chunk)
 	queue->bytes += chunk->len;
 	pthread_cond_broadcast(&queue->changed);
 	pthread_mutex_unlock(&queue->lock);
+}
+
+bool queue_is_empty(struct queue *queue)
+{
+	bool is_empty;
+
+	pthread_mutex_lock(&queue->lock);
+	is_empty = !queue->first;
+	pthread_mutex_unlock(&queue->lock);
+	return is_empty;
 }
 
 void queue_close(struct queue *queue)
@@ -267,6 +309,7 @@ struct chunk *queue_take(struct queue *queue)
 
 void queue_done(struct queue *queue, struct chunk *chunk)
 {
+	give_back(queue, chunk);
 	pthread_mutex_lock(&queue->lock);
 	if (chunk->slot < 0)
 		queue->memory -= CHUNK_BYTES;

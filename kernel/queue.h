@@ -32,9 +32,14 @@ void queue_destroy(struct queue *queue);
 
 /* An empty chunk, or NULL: no memory. */
 struct chunk *queue_chunk(struct queue *queue);
+/* Frees a chunk that was not put. */
+void queue_free(struct chunk *chunk);
 
 /* Takes the chunk over.  If the file cannot be written, waits until there is room in memory. */
 void queue_put(struct queue *queue, struct chunk *chunk);
+
+/* Whether the thread that takes has taken all chunks. */
+bool queue_is_empty(struct queue *queue);
 
 /* No chunk will be put any more. */
 void queue_close(struct queue *queue);

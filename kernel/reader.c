@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,6 +23,8 @@
 
 /* The kernel wakes us when much has come; what is less waits for this long. */
 #define LONGEST_MS 20
+/* More than any record has. */
+#define RECORD_MOST 16384
 
 /*
  * The kernel's ring buffer, as it shows it to user space: a page with the position up to which we have read, a page with
@@ -78,14 +81,14 @@ static void hand_over(struct reader *reader)
 		queue_put(reader->queue, steal_ptr(&reader->chunk));
 }
 
-/* Room for a record in the chunk; NULL: no memory now. */
-static char *room(struct reader *reader, size_t size)
+/* The room that the chunk has, which any record fits into; 0: no memory now. */
+static size_t room(struct reader *reader)
 {
-	if (reader->chunk && reader->chunk->len + size > CHUNK_BYTES)
+	if (reader->chunk && CHUNK_BYTES - reader->chunk->len < RECORD_MOST)
 		hand_over(reader);
 	if (!reader->chunk)
 		reader->chunk = queue_chunk(reader->queue);
-	return reader->chunk ? reader->chunk->bytes + reader->chunk->len : NULL;
+	return reader->chunk ? CHUNK_BYTES - reader->chunk->len : 0;
 }
 
 /* The bytes of a record with what is in front of it and behind it. */
@@ -94,45 +97,51 @@ static size_t padded(size_t len)
 	return (len + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
 }
 
-static bool keep(struct reader *reader, const char *record, uint32_t len)
-{
-	size_t size = padded(len);
-	char *to = room(reader, size);
-
-	if (!to)
-		return false;
-	*(struct reader_record *)to = (struct reader_record){ .len = len };
-	memcpy(to + sizeof(struct reader_record), record, len);
-	reader->chunk->len += size;
-	reader->chunk->records++;
-	atomic_fetch_add_explicit(&reader->received, 1, memory_order_relaxed);
-	return true;
-}
-
-/* Takes the record at a position; the next position, or the same: it is not written yet, or there is no memory. */
-static unsigned long take(struct reader *reader, unsigned long at)
+/* The bytes of the records that are written and stand one behind the other, at most so many; and their number. */
+static size_t written(const struct reader *reader, unsigned long at, size_t most, size_t *ret_records)
 {
 	const char *start = reader->data + (at & (reader->size - 1));
-	uint32_t len = atomic_load_explicit((const _Atomic uint32_t *)start, memory_order_acquire);
-	bool given_up = len & BPF_RINGBUF_DISCARD_BIT;
+	size_t size = 0, n = 0;
 
-	if (len & BPF_RINGBUF_BUSY_BIT)
-		return at;
-	len &= ~BPF_RINGBUF_DISCARD_BIT;
-	if (!given_up && !keep(reader, start + BPF_RINGBUF_HDR_SZ, len))
-		return at;
-	return at + padded(len);
+	most = most < reader->size ? most : reader->size;
+	while (size < most) {
+		uint32_t len = atomic_load_explicit((const _Atomic uint32_t *)(start + size), memory_order_acquire);
+		size_t next = size + padded(len & ~BPF_RINGBUF_DISCARD_BIT);
+
+		if (len & BPF_RINGBUF_BUSY_BIT || next > most)
+			break;
+		n += !(len & BPF_RINGBUF_DISCARD_BIT);
+		size = next;
+	}
+	*ret_records = n;
+	return size;
+}
+
+/* Takes what the chunk has room for; the number of bytes. */
+static size_t take(struct reader *reader, unsigned long at, size_t available)
+{
+	size_t free_bytes = room(reader), n, size;
+
+	size = written(reader, at, available < free_bytes ? available : free_bytes, &n);
+	if (!size)
+		return 0;
+	memcpy(reader->chunk->bytes + reader->chunk->len, reader->data + (at & (reader->size - 1)), size);
+	reader->chunk->len += size;
+	reader->chunk->records += n;
+	atomic_fetch_add_explicit(&reader->received, n, memory_order_relaxed);
+	return size;
 }
 
 static void empty(struct reader *reader)
 {
-	unsigned long at = atomic_load_explicit(reader->consumed, memory_order_relaxed), next;
+	unsigned long at = atomic_load_explicit(reader->consumed, memory_order_relaxed), end;
+	size_t size;
 
-	while (at < atomic_load_explicit(reader->produced, memory_order_acquire)) {
-		next = take(reader, at);
-		if (next == at)
-			break;
-		at = next;
+	while (at < (end = atomic_load_explicit(reader->produced, memory_order_acquire))) {
+		size = take(reader, at, end - at);
+		if (!size)
+			return; /* the next record is not written yet, or there is no memory */
+		at += size;
 		atomic_store_explicit(reader->consumed, at, memory_order_release);
 	}
 }
@@ -182,6 +191,7 @@ static void *read_ring(void *arg)
 	struct epoll_event events[2];
 	bool stop = false;
 
+	prctl(PR_SET_NAME, "ftrac-reader");
 	want_priority();
 	while (!stop) {
 		uint64_t asked, count;
@@ -193,7 +203,9 @@ static void *read_ring(void *arg)
 			empty_until(reader, atomic_load(reader->produced));
 		else
 			empty(reader);
-		hand_over(reader);
+		/* many small chunks would take more memory, and wake the other thread more often */
+		if (asked || stop || queue_is_empty(reader->queue))
+			hand_over(reader);
 		if (asked)
 			answer(reader, asked);
 	}
@@ -300,10 +312,7 @@ void reader_destroy(struct reader *reader)
 		close(reader->epoll);
 	if (reader->wake >= 0)
 		close(reader->wake);
-	if (reader->chunk) {
-		free(reader->chunk->bytes);
-		free(reader->chunk);
-	}
+	queue_free(reader->chunk);
 	pthread_cond_destroy(&reader->answered);
 	pthread_mutex_destroy(&reader->lock);
 	free(reader);

@@ -14,11 +14,13 @@
 struct queue;
 struct reader;
 
-/* In front of each record; its bytes are padded to a multiple of 8. */
+/* In front of each record, as the kernel has it; the bytes of the record are padded to a multiple of 8. */
 struct reader_record {
-	uint32_t len;
+	uint32_t len; /* with READER_DISCARDED, if the record is not to be used */
 	uint32_t unused;
 };
+
+#define READER_DISCARDED (UINT32_C(1) << 30)
 
 /* ring: descriptor of the BPF map, which the caller keeps open; size_bytes: its size.  0 or -errno. */
 int reader_start(int ring, size_t size_bytes, struct queue *queue, struct reader **ret_reader);

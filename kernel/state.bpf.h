@@ -74,6 +74,15 @@ inlined uint64_t number(const void *pointer)
 /* As FIELD(), of a member that is a pointer: its address. */
 #define POINTER(type, address, member) number(FIELD(type, address, member))
 
+/*
+ * POINTER(type2, POINTER(type, pointer, member), member2), where the verifier knows what the pointer is.  With casts it is
+ * not to use that: for each member of a pointer that it trusts, it looks for names in all types of the kernel, some
+ * milliseconds each.
+ */
+#define FOLLOW(type, pointer, member, type2, member2)                                       \
+	(kernel_has_casts ? POINTER(type2, POINTER(type, pointer, member), member2) : \
+			    number((pointer)->member->member2))
+
 /* ---- the state of a thread ---- */
 
 struct task_state {
@@ -103,11 +112,14 @@ struct {
 	__type(value, struct task_state);
 } kernel_tasks SEC(".maps");
 
-/* Open file descriptions by the address of their struct file.  The address may be used again: the inode tells. */
+/*
+ * Open file descriptions by the address of their struct file.  The address may be used again: the inode tells.  The entry
+ * of an address stays when its handle ends, because the kernel uses addresses again soon, and a new entry takes longer;
+ * unless there are so many of these that the table might have to give up others for them.
+ */
 struct open_file {
 	uint64_t inode;
-	uint64_t handle;
-	uint64_t name;
+	uint64_t handle; /* 0: it has ended */
 	uint64_t walk; /* the last walk over a table of descriptors that met it, */
 	uint64_t seen; /* and how often */
 };
@@ -118,6 +130,9 @@ struct {
 	__type(key, uint64_t);
 	__type(value, struct open_file);
 } kernel_files SEC(".maps");
+
+#define ENDED_MOST 32768
+uint64_t kernel_ended; /* entries without a handle */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -162,9 +177,9 @@ inlined void count(bool dropped)
 
 	if (!counters)
 		return;
-	__sync_fetch_and_add(&counters->submitted, 1);
+	counters->submitted++;
 	if (dropped)
-		__sync_fetch_and_add(&counters->dropped, 1);
+		counters->dropped++;
 }
 
 /* Room for a record of fixed size, which send_reserved() sends; NULL, and counted, where there is none. */
@@ -204,9 +219,20 @@ inlined uint64_t name_of_file(uint64_t file)
 	return file ? name_of(POINTER(file, file, f_path.dentry), POINTER(file, file, f_path.mnt)) : 0;
 }
 
+/* The names of the root directory and of the working directory. */
+inlined uint64_t name_of_root(struct task_struct *task)
+{
+	return name_of(FOLLOW(task_struct, task, fs, fs_struct, root.dentry), FOLLOW(task_struct, task, fs, fs_struct, root.mnt));
+}
+
+inlined uint64_t name_of_pwd(struct task_struct *task)
+{
+	return name_of(FOLLOW(task_struct, task, fs, fs_struct, pwd.dentry), FOLLOW(task_struct, task, fs, fs_struct, pwd.mnt));
+}
+
 /* files.bpf.h */
-/* A handle for a file that was opened now, by that name: replaces what the address meant.  Its id. */
-uint64_t handle_make(uint64_t file, uint64_t name);
+/* A handle for a file that was opened now: replaces what the address meant.  Its id. */
+uint64_t handle_make(uint64_t file);
 /* A handle for a file that was opened now, but not by a path; reports it.  Its id. */
 uint64_t handle_report(uint64_t file, int32_t tid);
 /* The handle of a file; one that is not known is reported as open already. */
@@ -227,13 +253,11 @@ int walk_descriptors(uint32_t what, uint32_t first, uint32_t last, int32_t tid, 
 /* The struct file of a descriptor of the current process; 0: there is none. */
 inlined uint64_t file_at(struct task_struct *task, int fd)
 {
-	struct fdtable *table = task->files ? task->files->fdt : NULL;
-	uint64_t file = 0;
+	uint64_t table = FOLLOW(task_struct, task, files, files_struct, fdt);
 
-	if (!table || fd < 0 || (uint32_t)fd >= table->max_fds)
+	if (!table || fd < 0 || (uint32_t)fd >= FIELD(fdtable, table, max_fds))
 		return 0;
-	bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd);
-	return file;
+	return POINTER(hlist_head, POINTER(fdtable, table, fd) + fd * sizeof(struct file *), first);
 }
 
 #endif

@@ -180,6 +180,7 @@ static int fill_open(struct translate *translate, struct event *ev, const struct
 	ev->fidelity = FIDELITY_CALL;
 	ev->u.op.mode = record->call.mode & 07777;
 	ev->u.op.offset = 0;
+	ev->u.op.length = record->nlink;
 	if (record->call.head.call == CALL_creat)
 		ev->u.op.flags = O_WRONLY | O_CREAT | O_TRUNC;
 	if (record->call.result < 0)
@@ -194,8 +195,10 @@ static void fill_seen(struct translate *translate, struct event *ev, const struc
 	struct names_seen seen = { .dev = record->dev, .ino = record->ino, .size = record->size,
 		.mode = record->call.mode, .nlink = record->nlink };
 
-	if (record->call.head.flags & WIRE_KNOWN)
-		ev->u.op.other = names_identify(translate->names, &seen);
+	if (!(record->call.head.flags & WIRE_KNOWN))
+		return;
+	ev->u.op.other = names_identify(translate->names, &seen);
+	ev->u.op.length = record->nlink;
 }
 
 /* An exec that failed: an open that did. */
@@ -221,6 +224,7 @@ static int fill_path(struct translate *translate, struct event *ev, const struct
 		fill_exec(translate, ev, record);
 		return 0;
 	case CLASS_PATHS:
+		ev->u.op.handle = record->call.handle;
 		ev->u.op.other = names_node(translate->names, record->base2);
 		ev->u.op.offset = 0;
 		ev->u.op.length = 0;
@@ -318,6 +322,7 @@ static int path_result(struct translate *translate, struct wire_path *path, cons
 	path->call.other = 0;
 	path->name = reaped->name;
 	path->file_mode = reaped->file_mode;
+	path->nlink = reaped->nlink;
 	return push_path(translate, path);
 }
 

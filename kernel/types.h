@@ -48,6 +48,16 @@ struct inode {
 	uint32_t i_generation;
 };
 
+/* Each subvolume of btrfs has inode numbers, and a device of its own. */
+struct btrfs_root {
+	uint32_t anon_dev;
+};
+
+struct btrfs_inode {
+	struct btrfs_root *root;
+	struct inode vfs_inode;
+};
+
 struct qstr {
 	uint64_t hash_len;
 	uint32_t len;
@@ -56,6 +66,11 @@ struct qstr {
 
 struct hlist_bl_node {
 	struct hlist_bl_node **pprev;
+};
+
+/* Stands for a place in memory that has a pointer. */
+struct hlist_head {
+	struct hlist_node *first;
 };
 
 struct dentry {

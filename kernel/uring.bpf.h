@@ -265,9 +265,9 @@ inlined uint64_t base_of_request(int dir, bool is_absolute)
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	if (is_absolute)
-		return name_of(number(task->fs->root.dentry), number(task->fs->root.mnt));
+		return name_of_root(task);
 	if (dir == AT_FDCWD)
-		return name_of(number(task->fs->pwd.dentry), number(task->fs->pwd.mnt));
+		return name_of_pwd(task);
 	return name_of_file(file_at(task, dir));
 }
 
@@ -369,7 +369,7 @@ inlined void complete_path(const struct request *request, uint64_t key, int64_t 
 	bool is_open = request->call == CALL_openat || request->call == CALL_openat2;
 	uint64_t file = is_open && result >= 0 ? file_at(bpf_get_current_task_btf(), result) : 0;
 	uint64_t name = name_of_file(file);
-	uint64_t handle = file ? handle_make(file, name) : 0;
+	uint64_t handle = file ? handle_make(file) : 0;
 	struct wire_reaped *record = reserve(wire_reaped);
 
 	if (!record)
@@ -381,7 +381,7 @@ inlined void complete_path(const struct request *request, uint64_t key, int64_t 
 	record->handle = handle;
 	record->name = name;
 	record->file_mode = file ? FIELD(file, file, f_mode) : 0;
-	record->unused = 0;
+	record->nlink = file ? FIELD(inode, POINTER(file, file, f_inode), i_nlink) : 0;
 	send_reserved(record);
 }
 

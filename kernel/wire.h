@@ -58,7 +58,7 @@ struct wire_name {
 	uint64_t parent;
 	uint64_t ino;
 	int64_t size;
-	uint32_t dev; /* as the kernel has it: 20 bits of it are the minor number */
+	uint32_t dev; /* with the kernel's bits: 20 of them are the minor number */
 	uint32_t generation;
 	uint32_t mode;
 	uint32_t nlink;
@@ -101,7 +101,7 @@ struct wire_path {
 	int64_t size;
 	uint32_t dev; /* as user space has it */
 	uint32_t file_mode;
-	uint32_t nlink;
+	uint32_t nlink; /* also of what was opened */
 	uint16_t len, len2; /* of the paths, with NUL */
 	char text[8192];    /* len + len2 bytes are sent */
 };
@@ -113,7 +113,7 @@ struct wire_reaped {
 	int64_t result;
 	uint64_t handle, name; /* of what was opened */
 	uint32_t file_mode;
-	uint32_t unused;
+	uint32_t nlink;
 };
 
 struct wire_figures {

@@ -88,6 +88,11 @@ uint64_t in_kernel_lost(const struct in_kernel *in_kernel)
 	return totals.all.dropped + totals.failed + totals.missed;
 }
 
+bool in_kernel_may_wait(const struct in_kernel *in_kernel)
+{
+	return kernel_may_wait(in_kernel->kernel);
+}
+
 uint64_t in_kernel_left(const struct in_kernel *in_kernel)
 {
 	return totals_of(in_kernel).waiting;

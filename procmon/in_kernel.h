@@ -7,6 +7,7 @@
  * this program.  See monitor_start_in_kernel().
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct failure;
@@ -20,6 +21,7 @@ void in_kernel_finish(struct in_kernel *in_kernel);
 void in_kernel_destroy(struct in_kernel *in_kernel);
 
 uint64_t in_kernel_lost(const struct in_kernel *in_kernel);
+bool in_kernel_may_wait(const struct in_kernel *in_kernel);
 uint64_t in_kernel_left(const struct in_kernel *in_kernel);
 /* 0 or -errno. */
 int in_kernel_put_facts(const struct in_kernel *in_kernel, struct store *store);

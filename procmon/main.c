@@ -97,6 +97,11 @@ static int put_facts(void *arg, struct store *store)
 	return monitor_put_facts(((struct run *)arg)->monitor, store);
 }
 
+static bool may_wait(void *arg)
+{
+	return monitor_may_wait(((struct run *)arg)->monitor);
+}
+
 static uint64_t left(void *arg)
 {
 	return monitor_left(((struct run *)arg)->monitor);
@@ -116,6 +121,7 @@ static int start_writer(struct run *run)
 	if (o->in_kernel) {
 		facts.files = "kernel";
 		facts.fidelity = event_fidelity_names[FIDELITY_CALL];
+		writer.may_wait = may_wait;
 		writer.record.ops = true;
 		writer.record.probe = monitor_probe_path;
 		writer.record.paths.source = "/";
@@ -192,6 +198,7 @@ static int finish(struct run *run, int status)
 	int r;
 
 	monitor_discard(run->command);
+	writer_hurry(run->recording.writer);
 	monitor_finish(run->monitor); /* pushes the last events, so before the writer stops */
 	r = recording_stop(&run->recording);
 	progress_stop(progress);

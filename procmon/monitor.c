@@ -218,6 +218,11 @@ uint64_t monitor_ops_lost(const struct monitor *monitor)
 	return monitor->in_kernel ? in_kernel_lost(monitor->in_kernel) : 0;
 }
 
+bool monitor_may_wait(const struct monitor *monitor)
+{
+	return monitor->in_kernel && in_kernel_may_wait(monitor->in_kernel);
+}
+
 uint64_t monitor_left(const struct monitor *monitor)
 {
 	return monitor->in_kernel ? in_kernel_left(monitor->in_kernel) : 0;

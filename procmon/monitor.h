@@ -114,6 +114,8 @@ int monitor_probe_path(void *arg, const char *path, struct event_node *ret_node,
 uint64_t monitor_ops_lost(const struct monitor *monitor);
 /* Bytes of what was recorded and did not become events yet.  Any thread. */
 uint64_t monitor_left(const struct monitor *monitor);
+/* Whether these may wait: the writer need not run as long as the command uses the processors.  Any thread. */
+bool monitor_may_wait(const struct monitor *monitor);
 /* After monitor_finish(): stores how much was recorded and lost, as facts (kernel_*).  0 or -errno. */
 int monitor_put_facts(const struct monitor *monitor, struct store *store);
 

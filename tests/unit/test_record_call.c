@@ -301,6 +301,89 @@ static void inode_number_with_another_generation_is_another_file(void **state)
 	assert_string_equal(ask(f, "SELECT path FROM handle"), "/a");
 }
 
+/* A file whose inode has no generation, as the kernel names it. */
+static void feed_inode(struct feed *f, uint64_t id, uint64_t ino, uint32_t mode)
+{
+	struct event ev = { .kind = EVENT_NODE,
+		.u.node = { .id = id, .dev = 8, .ino = ino, .mode = mode, .nlink = 1 } };
+
+	feed(f, &ev, NULL, 0);
+}
+
+static void call_stat(struct feed *f, const char *path, uint64_t node, uint64_t nlink)
+{
+	feed_call(f,
+		OP_EVENT(f, P, OP_GETATTR, .node = NODE_ROOT, .other = node, .length = nlink,
+			.flags = EVENT_NOFOLLOW),
+		path, NULL);
+}
+
+static void inode_number_of_a_removed_file_is_given_to_another_one(void **state)
+{
+	struct feed *f = *state;
+
+	feed_inode(f, 50, 7, S_IFREG | 0644);
+	call_stat(f, "a", 50, 1);
+	feed_call(f, OP_EVENT(f, P, OP_UNLINK, .node = NODE_ROOT), "a", NULL);
+	call_stat(f, "a", 50, 0); /* by a link of /proc: it is the one that was removed */
+	call_stat(f, "b", 50, 1);
+	feed_call(f, OP_EVENT(f, P, OP_UNLINK, .node = NODE_ROOT), "b", NULL);
+	feed_end_of(f, feed_call_open(f, P, NODE_ROOT, "c", 50, O_RDONLY));
+	feed_name(f, NODE_ROOT, "c", 50);
+	feed_call(f, OP_EVENT(f, P, OP_UNLINK, .node = NODE_ROOT), "c", NULL);
+	feed_call(f, OP_EVENT(f, P, OP_SYMLINK, .node = NODE_ROOT), "d", "target");
+	feed_inode(f, 51, 7, S_IFLNK | 0777);
+	call_stat(f, "d", 51, 1);
+	assert_string_equal(ask(f, "SELECT path, ino, kind, created, deleted FROM file WHERE id > 1"),
+		"/a|7|file|0|1\n/b|7|file|0|1\n/c|7|file|0|1\n/d|7|symlink|1|0");
+}
+
+static void stat_that_began_before_the_removal_shows_the_removed_file(void **state)
+{
+	struct feed *f = *state;
+	struct event ev = OP_EVENT(f, P, OP_GETATTR, .node = NODE_ROOT, .other = 50, .length = 1);
+	int64_t start = f->now += STEP;
+
+	feed_inode(f, 50, 7, S_IFREG | 0644);
+	call_stat(f, "a", 50, 1);
+	feed_call(f, OP_EVENT(f, P, OP_UNLINK, .node = NODE_ROOT), "a", NULL);
+	ev.time_ns = start;
+	feed_call(f, ev, "a", NULL);
+	assert_string_equal(ask(f, "SELECT path, ino, deleted FROM file WHERE id > 1"), "/a|7|1");
+}
+
+static void file_that_stat_shows_on_another_device_is_known_by_its_path(void **state)
+{
+	struct feed *f = *state;
+	uint64_t node = named(f, "a", S_IFREG | 0644, 7);
+	struct event ev = { .kind = EVENT_NODE,
+		.u.node = { .id = 50, .dev = 9, .ino = 7, .mode = S_IFREG, .nlink = 1 } };
+
+	feed_end_of(f, feed_call_open(f, P, NODE_ROOT, "a", node, O_RDONLY));
+	feed(f, &ev, NULL, 0);
+	call_stat(f, "a", 50, 1);
+	call_stat(f, "b", 50, 1);
+	assert_string_equal(ask(f, "SELECT path, dev, ino, kind FROM file WHERE id > 1"),
+		"/a|8|101|file\n/b|NULL|NULL|file");
+}
+
+static void file_without_a_name_gets_one(void **state)
+{
+	struct feed *f = *state;
+	uint64_t node = feed_node(f, S_IFREG | 0600, 0), h = ++f->last_handle;
+
+	feed_call(f,
+		OP_EVENT(f, P, OP_TMPFILE, .node = NODE_ROOT, .other = node, .handle = h,
+			.flags = O_TMPFILE | O_RDWR, .mode = 0600),
+		".", NULL);
+	feed_call(f,
+		OP_EVENT(f, P, OP_LINK, .node = NODE_ROOT, .other = NODE_ROOT, .handle = h,
+			.flags = AT_SYMLINK_FOLLOW),
+		"/proc/self/fd/5", "a");
+	call_stat(f, "a", node, 1);
+	assert_string_equal(ask(f, "SELECT path, created, deleted FROM file WHERE id > 1"), "/a|1|0");
+}
+
 /* ---- data ---- */
 
 static void sockets_and_copies_move_data(void **state)
@@ -674,6 +757,10 @@ int main(void)
 		TEST(hard_link_is_known_by_the_name_that_was_opened),
 		TEST(lookup_of_the_new_name_may_come_before_the_rename),
 		TEST(inode_number_with_another_generation_is_another_file),
+		TEST(inode_number_of_a_removed_file_is_given_to_another_one),
+		TEST(stat_that_began_before_the_removal_shows_the_removed_file),
+		TEST(file_that_stat_shows_on_another_device_is_known_by_its_path),
+		TEST(file_without_a_name_gets_one),
 		TEST(sockets_and_copies_move_data),
 		TEST(mapping_reads_and_a_shared_writable_one_writes),
 		TEST(summary_without_a_mount_counts_calls),

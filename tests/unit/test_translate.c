@@ -326,18 +326,43 @@ static void stat_leads_to_the_node_that_it_showed(void **state)
 	record.call.head.flags = WIRE_KNOWN;
 	record.dev = 0x801;
 	record.ino = 11;
+	record.nlink = 2;
+	record.call.mode = S_IFREG | 0644;
 	send_path(&record);
 	drain();
 	assert_int_equal(n_events, 1);
 	assert_int_equal(events[0].op, OP_GETATTR);
 	assert_int_equal(events[0].u.op.other, 3);
 	assert_int_equal(events[0].u.op.flags, EVENT_NOFOLLOW);
+	assert_int_equal(events[0].u.op.length, 2);
 	record.ino = 77;
 	send_path(&record);
 	drain();
 	assert_int_equal(events[0].kind, EVENT_NODE);
 	assert_int_equal(events[0].u.node.ino, 77);
 	assert_int_equal(events[1].u.op.other, events[0].u.node.id);
+}
+
+static void an_inode_number_of_another_type_is_another_node(void **state)
+{
+	struct wire_path record = path_of(CALL_lstat, 2, "file", NULL);
+	uint64_t nodes[4] = { 0 };
+	(void)state;
+
+	tree();
+	record.call.head.flags = WIRE_KNOWN;
+	record.dev = 0x801;
+	record.ino = 77;
+	for (int i = 0; i < 4; i++) {
+		drain();
+		record.call.mode = i % 2 ? S_IFLNK : S_IFREG;
+		send_path(&record);
+		drain();
+		assert_int_equal(n_events, 2);
+		nodes[i] = events[1].u.op.other;
+		for (int j = 0; j < i; j++)
+			assert_int_not_equal(nodes[i], nodes[j]);
+	}
 }
 
 static void unlinkat_of_a_directory_is_rmdir(void **state)
@@ -677,6 +702,7 @@ int main(void)
 		test(fcntl_is_a_lock_or_itself),
 		test(a_rename_has_both_paths_and_both_directories),
 		test(stat_leads_to_the_node_that_it_showed),
+		test(an_inode_number_of_another_type_is_another_node),
 		test(unlinkat_of_a_directory_is_rmdir),
 		test(a_transfer_is_of_the_destination_and_names_the_source),
 		test(asynchronous_io_waits_for_its_result),

@@ -93,11 +93,11 @@ def asynchronous(scratch):
     got = collections.Counter()
     for calls in events.calls.values():
         for call in calls:
-            result = 0 if call.op == "create" else call.result
+            result, length = (0, 0) if call.op == "create" else (call.result, call.length)
             for text in {call.text.decode().replace("\0", "\\x00")} if call.text else {
                     os.path.basename(path) for path in events.paths(call.path)}:
                 if text in names:
-                    got[call.op, str(call.length), str(call.offset), str(result), text] += 1
+                    got[call.op, str(length), str(call.offset), str(result), text] += 1
     missing = collections.Counter(map(tuple, wanted)) - got
     print(f"async: {len(wanted)} requests, {len(wanted) - missing.total()} recorded as they were asked for")
     checks.check("async: there was something to compare", len(wanted) > 20)
