@@ -8,10 +8,13 @@ path, second path, offset, asked length, result; and of each exec its program an
 What strace does not know is not compared, and counted by its reason (Comparison.without).
 """
 import collections
+import heapq
 import json
 import os
+import resource
 import sqlite3
 import subprocess
+import sys
 
 import kernelstrace
 import straced
@@ -36,7 +39,7 @@ class Strace(kernelstrace.Strace):
         before, cwd = len(self.calls[pid]), self.process(pid).cwd
         super().line(pid, call, text, result, rest)
         if call in ("execve", "execveat") and result == "0":
-            self.add_exec(pid, call, kernelstrace.split(text), f"{call}({text})"[:300])
+            self.add_exec(pid, call, kernelstrace.split(text), f"{call}({text})"[:160])
         elif len(self.calls[pid]) > before:
             found = self.calls[pid].pop()
             self.seen[pid].append(self.more(found, call, kernelstrace.split(text), cwd, rest))
@@ -64,7 +67,7 @@ class Strace(kernelstrace.Strace):
             offset = None  # devices have no position
         size = found.length if found.op in DATA else None
         return Seen(found.op, tuple(name for name in paths if name), path2, found.result, offset, size, None, None,
-                    found.line[:300])
+                    found.line[:160])
 
     def absolute(self, args, path, directory, cwd):
         text = kernelstrace.string(args[path - 1]) if path <= len(args) else None
@@ -76,40 +79,60 @@ class Strace(kernelstrace.Strace):
         return os.path.join(base, os.fsdecode(text))
 
 
+def lines_of(name):
+    """Of one thread, in the order of time."""
+    tid, time = int(name.suffix[1:]), 0.0
+    with open(name, errors="surrogateescape") as f:
+        for order, line in enumerate(f):
+            match = kernelstrace.LINE.match(line.rstrip("\n"))
+            if match:
+                time = float(match[1])
+                yield time, tid, order, *match.groups()[1:]
+    yield time, tid, sys.maxsize, None, None, None, None
+
+
 def read_strace(prefix, cwd):
-    account, lines = Strace(str(cwd)), []
-    for name in prefix.parent.glob(prefix.name + ".*"):
-        with open(name, errors="surrogateescape") as f:
-            for order, line in enumerate(f):
-                match = kernelstrace.LINE.match(line.rstrip("\n"))
-                if match:
-                    lines.append((float(match[1]), int(name.suffix[1:]), order, *match.groups()[1:]))
-    lines.sort(key=lambda line: line[:3])
-    for _, pid, _, call, text, result, rest in lines:
-        account.line(pid, call, text, result, rest)
-    return account.seen
+    """Each thread with all that was seen of it, when it ends."""
+    account, names = Strace(str(cwd)), list(prefix.parent.glob(prefix.name + ".*"))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(names) + 100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    for _, tid, _, call, text, result, rest in heapq.merge(*map(lines_of, names)):
+        if call:
+            account.line(tid, call, text, result, rest)
+        else:
+            yield tid, account.seen.pop(tid, [])
+            account.calls.pop(tid, None)
 
 
 def as_text(value):
     return os.fsdecode(value) if isinstance(value, bytes) else value
 
 
-def read_record(db):
-    """tid -> Rows in the order of time."""
-    rows = collections.defaultdict(list)
-    base = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
-    base.text_factory = lambda b: b.decode(errors="surrogateescape")
-    for tid, start, op, path, path2, result, offset, length in base.execute(
-            "SELECT tid, start_ns, name, path, path2, result, offset, length FROM op"):
+class Record:
+    """Rows of each thread, in the order of time."""
+
+    def __init__(self, db):
+        self.base = sqlite3.connect(db.with_suffix(".rows"))
+        self.base.text_factory = lambda b: b.decode(errors="surrogateescape")
+        self.base.execute("PRAGMA journal_mode = off")
+        self.base.execute("ATTACH ? AS t", (str(db),))
+        self.base.execute("DROP TABLE IF EXISTS rows")
+        self.base.execute("CREATE TABLE rows AS SELECT tid, start_ns, name AS op, path, path2, result, offset, length, NULL AS exe, NULL AS argv, "
+                          "NULL AS raw FROM t.op")
+        self.base.execute(
+            "INSERT INTO rows SELECT p.pid, m.start_ns, 'exec', NULL, NULL, 0, NULL, NULL, m.exe, m.argv, m.argv_raw FROM t.image m "
+            "JOIN t.process p ON p.id = m.process WHERE m.exe IS NOT NULL AND (m.seq > 0 OR p.parent IS NULL)")
+        self.base.execute("CREATE INDEX by_tid ON rows (tid, start_ns)")
+
+    def rows(self, tid):
+        return [self.row(*columns) for columns in self.base.execute(
+            "SELECT op, path, path2, result, offset, length, exe, argv, raw FROM rows WHERE tid = ? ORDER BY start_ns", (tid,))]
+
+    def row(self, op, path, path2, result, offset, length, exe, argv, raw):
+        arguments = None
+        if op == EXEC:
+            arguments = [os.fsencode(word) for word in json.loads(argv)] if raw is None else raw.split(b"\0")[:-1]
         op = "open" if op in ("create", "opendir", "tmpfile") else op
-        rows[tid].append((start, Row(op, as_text(path), as_text(path2), result, offset, length, None, None)))
-    for pid, start, exe, argv, raw in base.execute(
-            "SELECT p.pid, m.start_ns, m.exe, m.argv, m.argv_raw FROM image m JOIN process p ON p.id = m.process WHERE m.exe "
-            "IS NOT NULL AND (m.seq > 0 OR p.parent IS NULL)"):
-        arguments = [os.fsencode(word) for word in json.loads(argv)] if raw is None else raw.split(b"\0")[:-1]
-        rows[pid].append((start, Row(EXEC, None, None, 0, None, None, as_text(exe), arguments)))
-    base.close()
-    return {tid: [row for _, row in sorted(of, key=lambda each: each[0])] for tid, of in rows.items()}
+        return Row(op, as_text(path), as_text(path2), result, offset, length, as_text(exe), arguments)
 
 
 def resolved(path, known={}):
@@ -128,12 +151,18 @@ def is_path(seen, recorded):
     return os.path.join(resolved(head), tail) == recorded or resolved(seen) == resolved(recorded)
 
 
+def is_argv(seen, recorded):
+    """A script (#!) gets its interpreter, an argument for that, and its own path in the place of the first argument."""
+    n = len(seen.argv)
+    return seen.argv == recorded or len(recorded) in (n + 1, n + 2) and recorded[-n:] == [seen.exe, *seen.argv[1:]]
+
+
 def differs(seen, row):
     """What is different, or None."""
     if (seen.op, seen.result) != (row.op, row.result):
         return "call"
     if seen.op == EXEC:
-        return "arguments" if seen.argv is not None and seen.argv != row.argv else None
+        return "arguments" if seen.argv is not None and not is_argv(seen, row.argv) else None
     if seen.paths and row.path is None:
         return "no path"
     if seen.paths and not any(is_path(path, row.path) for path in seen.paths):
@@ -221,9 +250,8 @@ def run(name, command, cwd, scratch, options=(), **more):
 
 
 def compare(name, prefix, db, cwd, checks):
-    seen, rows = read_strace(prefix, cwd), read_record(db)
-    comparison = Comparison(name)
-    for tid in sorted(seen):
-        comparison.thread(tid, seen[tid], rows.get(tid, []))
+    comparison, record = Comparison(name), Record(db)
+    for tid, seen in read_strace(prefix, cwd):
+        comparison.thread(tid, seen, record.rows(tid))
     comparison.end(checks)
     return comparison

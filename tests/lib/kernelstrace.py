@@ -96,8 +96,23 @@ class Strace(straced.Account):
 
     def on_execve(self, process, text, _):
         """The program's file may be gone when this is read."""
+        process.program = "known"
         process.fds = {fd: d for fd, d in process.fds.items() if fd not in process.cloexec}
         process.cloexec = set()
+
+    def moved_by(self, pid, args, fd, offset, done):
+        """A transfer moves the position of a descriptor of which no offset is given."""
+        description = self.process(pid).fds.get(number(args[fd]))
+        if description and (offset is None or args[offset] == "NULL"):
+            description.at += done
+
+    def transferred(self, pid, call, args, done):
+        if call == "sendfile":
+            self.moved_by(pid, args, 0, None, done)
+            self.moved_by(pid, args, 1, 2, done)
+        elif call in ("copy_file_range", "splice"):
+            self.moved_by(pid, args, 0, 1, done)
+            self.moved_by(pid, args, 2, 3, done)
 
     def result(self, text, rest):
         if "ERESTART" in rest:
@@ -119,6 +134,8 @@ class Strace(straced.Account):
             except (IndexError, KeyError, TypeError, ValueError):
                 pass
         if call in CALLS and result is not None:
+            if result > 0:
+                self.transferred(pid, call, split(text), result)
             offset = self.io[-1].offset if len(self.io) > before else None
             self.add(pid, call, split(text), result, offset, f"{call}({text}) = {result}")
 
