@@ -2,18 +2,11 @@
 # SPDX-License-Identifier: MIT
 # serial: programs in the kernel slow all system calls of the machine
 # seconds: 30
-# long: --kills 100
-"""ftrac run --files kernel and procmon --files kernel: what the command sees, signals, ends, kills, options.
-
-kernel_run.py [--kills N]: ftrac is killed N times (default: 6).
-"""
-import argparse
+"""ftrac run --files kernel and procmon --files kernel: what the command sees, signals, ends, options."""
 import os
 import pathlib
-import random
 import shutil
 import signal
-import sqlite3
 import subprocess
 import tempfile
 import time
@@ -199,43 +192,9 @@ def profiled(checks, place, base):
     checks.check("procmon: accesses", place.sql("SELECT 1 FROM access WHERE path = ? AND nwrite > 0", f"{base}/profiled"))
 
 
-def killed(checks, place, base, seed):
-    """kill -9 at a random moment: the programs go, the command goes on, the trace is sound."""
-    rng = random.Random(seed)
-    done = base / "done"
-    done.unlink(missing_ok=True)
-    script = "for i in $(seq 1000); do echo $i >f; cat f >g; done; echo done >done"
-    child = subprocess.Popen([*place.command("-q"), "sh", "-c", script], cwd=base, stdin=subprocess.DEVNULL,
-                             stderr=subprocess.DEVNULL)
-    if rng.random() < 0.7:
-        wait_for(base / "f")
-    begun = time.monotonic() + rng.uniform(0, 0.6)
-    while time.monotonic() < begun and child.poll() is None:
-        time.sleep(0.01)
-    ran = (base / "f").exists()
-    running = ran and not done.exists() and child.poll() is None
-    child.kill()
-    child.wait(60)
-    if ran and not done.exists():
-        wait_for(done)
-    kernelleft.nothing_left(checks, f"killed, {seed}")
-    checks.check(f"killed, {seed}: the command went on, or had not begun", done.exists() or not ran)
-    if place.db.exists() and place.db.stat().st_size:
-        db = sqlite3.connect(place.db)
-        checks.equal(f"killed, {seed}: the trace", db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
-        db.close()
-    (base / "f").unlink(missing_ok=True)
-    return running
-
-
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--kills", type=int, default=6)
-    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
-    arguments = parser.parse_args()
     need_kernel()
     checks = Checks()
-    print(f"seed {arguments.seed}")
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
         base = pathlib.Path(directory).resolve() / "work"
         base.mkdir()
@@ -243,8 +202,6 @@ def main():
         for part in natively, statuses, kept, signals, outlive, users, gave_up, options, dropped, profiled:
             part(checks, place, base)
         kernelleft.nothing_left(checks, "after all")
-        ran = sum(killed(checks, place, base, f"{arguments.seed} {i}") for i in range(arguments.kills))
-        print(f"{arguments.kills} kills, {ran} of them while the command ran")
     kernelleft.end(checks)
 
 
