@@ -236,6 +236,15 @@ inlined void fill_names(struct wire_exec *record, struct task_struct *task, uint
 		record->standard[i] = name_of_file(file_at(task, i));
 }
 
+/* Setuid, setgid, or capabilities of the file: what the program does next is not the user's. */
+inlined void spare(struct task_state *state, struct linux_binprm *program)
+{
+	if (!kernel_spares_others || !BPF_CORE_READ_BITFIELD(program, secureexec))
+		return;
+	state->is_spared = true;
+	count_spared();
+}
+
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(kernel_executed, struct task_struct *task, int old_pid, struct linux_binprm *program)
 {
@@ -262,6 +271,7 @@ int BPF_PROG(kernel_executed, struct task_struct *task, int old_pid, struct linu
 	bpf_probe_read_kernel(record->comm, sizeof(record->comm), task->comm);
 	head_now(&record->head, WIRE_EXEC, state->tid);
 	send_copy(record, offsetof(struct wire_exec, text) + at_most(record->len, 4096));
+	spare(state, program);
 	return 0;
 }
 
@@ -292,7 +302,7 @@ inlined void send_exit(enum wire_type type, struct task_struct *task, struct tas
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(kernel_exit, struct task_struct *task)
 {
-	struct task_state *state = state_of(task);
+	struct task_state *state = any_state_of(task);
 
 	if (!state)
 		return 0;
@@ -306,7 +316,7 @@ int BPF_PROG(kernel_exit, struct task_struct *task)
 /* A thread that has ended runs on until all that it had is freed; this is its last switch. */
 inlined void switch_for_ever(struct task_struct *task)
 {
-	struct task_state *state = state_of(task);
+	struct task_state *state = any_state_of(task);
 
 	if (!state)
 		return;
@@ -317,7 +327,7 @@ inlined void switch_for_ever(struct task_struct *task)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(kernel_switch, bool preempt, struct task_struct *former, struct task_struct *next)
 {
-	struct task_state *state = state_of(next);
+	struct task_state *state = any_state_of(next);
 
 	if (former->__state == TASK_DEAD)
 		switch_for_ever(former);

@@ -237,6 +237,7 @@ struct task_struct {
 };
 
 struct linux_binprm {
+	unsigned int secureexec : 1;
 	struct file *file;
 	const char *filename;
 	const char *interp;

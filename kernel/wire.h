@@ -178,7 +178,8 @@ struct wire_exit {
 struct wire_counters {
 	uint64_t submitted; /* records that were to be sent */
 	uint64_t dropped;   /* those that found no room */
-	uint64_t padding[6];
+	uint64_t spared;    /* programs with further rights that were executed, of which nothing more was to be sent */
+	uint64_t padding[5];
 };
 
 #endif
