@@ -11,6 +11,7 @@
 
 #define MAP_ANONYMOUS 0x20
 #define TS_COMPAT 2
+#define TIF_32BIT 22
 
 #if defined(__TARGET_ARCH_x86)
 inlined bool is_compat(struct task_struct *task)
@@ -29,6 +30,18 @@ inlined void take_args(struct task_state *state, struct pt_regs *regs, bool comp
 	if (compat)
 		for (int i = 1; i <= 6; i++)
 			state->args[i] &= 0xffffffff;
+}
+#elif defined(__TARGET_ARCH_arm64)
+inlined bool is_compat(struct task_struct *task)
+{
+	return task->thread_info.flags >> TIF_32BIT & 1;
+}
+
+/* The registers of 32-bit programs are the lower halves of the first ones. */
+inlined void take_args(struct task_state *state, struct pt_regs *regs, bool compat)
+{
+	for (int i = 0; i < 6; i++)
+		state->args[i + 1] = compat ? regs->regs[i] & 0xffffffff : regs->regs[i];
 }
 #endif
 

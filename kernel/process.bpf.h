@@ -179,7 +179,7 @@ inlined uint64_t first_code(struct task_struct *task)
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	struct found_file found = { 0 };
 
-	bpf_find_vma(task, regs->ip, look_at_code, &found, 0);
+	bpf_find_vma(task, code_address(regs), look_at_code, &found, 0);
 	return found.file;
 }
 

@@ -24,12 +24,18 @@ struct pt_regs {
 struct thread_info {
 	uint32_t status;
 };
+#define code_address(registers) ((registers)->ip)
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
 	uint64_t regs[31];
 	uint64_t pc;
 	uint64_t orig_x0;
 };
+
+struct thread_info {
+	unsigned long flags;
+};
+#define code_address(registers) ((registers)->pc)
 #endif
 
 /* ---- files ---- */
@@ -211,9 +217,7 @@ struct css_set {
 };
 
 struct task_struct {
-#if defined(__TARGET_ARCH_x86)
 	struct thread_info thread_info;
-#endif
 	unsigned int __state;
 	unsigned int flags;
 	struct sched_entity se;
