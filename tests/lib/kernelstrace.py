@@ -6,6 +6,7 @@ asked length, offset, flags of opens, result.
 """
 import collections
 import errno
+import functools
 import os
 import re
 import subprocess
@@ -33,29 +34,26 @@ FLAGS = {name: getattr(os, name) for name in dir(os) if name.startswith("O_")} |
     "O_PATH": 0o10000000, "O_TMPFILE": 0o20200000, "O_LARGEFILE": 0}
 
 
+# Strings as a whole, and what begins, ends or separates arguments.
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{(\]})<>,]')
+
+
+@functools.lru_cache(maxsize=8)
 def split(text):
     """Arguments between commas, of which strings, structs, arrays and paths have some of their own."""
-    parts, depth, start, quoted, i = [], 0, 0, False, 0
-    while i < len(text):
-        c = text[i]
-        if quoted:
-            if c == "\\":
-                i += 1
-            elif c == '"':
-                quoted = False
-        elif c == '"':
-            quoted = True
-        elif c in "[{(" or (c == "<" and text[i + 1:i + 2] not in ("<", " ") and text[i - 1] not in "< "):
+    parts, depth, start = [], 0, 0
+    for match in TOKEN.finditer(text):
+        c, i = match[0], match.start()
+        if c in "[{(" or (c == "<" and text[i + 1:i + 2] not in ("<", " ") and text[i - 1] not in "< "):
             depth += 1
         elif c in "]})" or (c == ">" and text[i - 1] != "-" and depth):
             depth -= 1
         elif c == "," and not depth:
             parts.append(text[start:i].strip())
             start = i + 1
-        i += 1
     if text[start:].strip():
         parts.append(text[start:].strip())
-    return parts
+    return tuple(parts)
 
 
 def string(text):
