@@ -111,11 +111,11 @@ class Record:
     """Rows of each thread, in the order of time."""
 
     def __init__(self, db):
+        db.with_suffix(".rows").unlink(missing_ok=True)
         self.base = sqlite3.connect(db.with_suffix(".rows"))
         self.base.text_factory = lambda b: b.decode(errors="surrogateescape")
         self.base.execute("PRAGMA journal_mode = off")
         self.base.execute("ATTACH ? AS t", (str(db),))
-        self.base.execute("DROP TABLE IF EXISTS rows")
         self.base.execute("CREATE TABLE rows AS SELECT tid, start_ns, name AS op, path, path2, result, offset, length, NULL AS exe, NULL AS argv, "
                           "NULL AS raw FROM t.op")
         self.base.execute(
