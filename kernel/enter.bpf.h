@@ -7,7 +7,7 @@
  * position, whether it is the last one.
  */
 
-#include "call.bpf.h"
+#include "compat.bpf.h"
 #include "maps.bpf.h"
 
 #define TS_COMPAT 2
@@ -103,9 +103,11 @@ int BPF_PROG(kernel_enter, struct pt_regs *regs, long nr)
 	state->call = compat ? kernel_compat[nr & (CALL_NUMBERS - 1)] : kernel_native[nr & (CALL_NUMBERS - 1)];
 	if (state->call == CALL_none)
 		return 0;
-	row = row_of(state);
 	take_args(state, regs, compat);
 	state->flags = compat ? WIRE_COMPAT : 0;
+	if (row_of(state)->class == CLASS_INDIRECT)
+		enter_indirect(state);
+	row = row_of(state);
 	state->file = state->handle = state->other_handle = 0;
 	state->position = -1;
 	if (row->fd && row->class != CLASS_PIPE && !(row->class == CLASS_MAP && arg(state, 4) & MAP_ANONYMOUS))

@@ -8,6 +8,7 @@
  */
 
 #include "async.bpf.h"
+#include "compat.bpf.h"
 #include "data.bpf.h"
 #include "paths.bpf.h"
 
@@ -91,6 +92,8 @@ inlined int leave_class(struct task_state *state, const volatile struct call_row
 		return leave_new(state, result);
 	case CLASS_PIPE:
 		return leave_pipe(state, result);
+	case CLASS_LLSEEK:
+		return leave_llseek(state, result);
 	case CLASS_SUBMIT:
 		return leave_submit(state, result);
 	case CLASS_REAP:

@@ -146,6 +146,7 @@ static bool is_nofollow(const struct wire_call *record)
 	switch (record->head.call) {
 	case CALL_lstat:
 	case CALL_lstat64:
+	case CALL_lstat32:
 	case CALL_lchown:
 	case CALL_lchown16:
 	case CALL_lgetxattr:
@@ -161,6 +162,10 @@ static bool is_nofollow(const struct wire_call *record)
 	case CALL_fchownat:
 	case CALL_utimensat:
 	case CALL_utimensat_time64:
+	case CALL_setxattrat:
+	case CALL_getxattrat:
+	case CALL_listxattrat:
+	case CALL_removexattrat:
 		return record->flags & AT_SYMLINK_NOFOLLOW;
 	}
 	return false;

@@ -29,7 +29,7 @@ def table():
 
 
 CALLS = table()
-ALIASES = {"_llseek": "llseek", "pread": "pread64", "pwrite": "pwrite64"}
+ALIASES = {"_llseek": "lseek", "old_mmap": "mmap", "send": "sendto", "recv": "recvfrom", "pread": "pread64", "pwrite": "pwrite64"}
 FLAGS = {name: getattr(os, name) for name in dir(os) if name.startswith("O_")} | {
     "O_PATH": 0o10000000, "O_TMPFILE": 0o20200000, "O_LARGEFILE": 0}
 
@@ -120,8 +120,12 @@ class Strace(straced.Account):
         return -getattr(errno, name[1]) if value == -1 and name else value
 
     def line(self, pid, call, text, result, rest):
-        call = ALIASES.get(call, call)
         result = self.result(result, rest)
+        if call == "_llseek":
+            fd, offset, position, whence = split(text)
+            text = f"{fd}, {offset}, {whence}"
+            result = int(position.strip("[]")) if result == 0 else result
+        call = ALIASES.get(call, call)
         before = len(self.io)
         if result is not None:
             try:
@@ -344,7 +348,7 @@ def compare(name, seen, events, checks, show=5):
 def run(name, command, cwd, scratch, checks, recorder=()):
     """Runs the command; the calls that strace saw and those that were recorded."""
     prefix, out = scratch / f"{name}.strace", scratch / f"{name}.events"
-    calls = ",".join(f"?{call}" for call in sorted(CALLS | dict.fromkeys(straced.CALLS.split(","))))
+    calls = ",".join(f"?{call}" for call in sorted(CALLS | ALIASES | dict.fromkeys(straced.CALLS.split(","))))
     done = subprocess.run(
         [WORK / "kernel_events", "-o", out, *recorder, "strace", "-ff", "-ttt", "-y", "-v", "-s", "4200", "-e",
          f"trace={calls}", "-e", "signal=none", "-o", prefix, *command],
