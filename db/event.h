@@ -27,7 +27,8 @@
 	X(LSEEK, lseek) X(IOCTL, ioctl) X(LOCK, lock) X(TMPFILE, tmpfile)                      \
 	X(CLOSE, close) X(DUP, dup) X(FCNTL, fcntl) X(MMAP, mmap) X(MUNMAP, munmap)            \
 	X(MSYNC, msync) X(SENDFILE, sendfile) X(SPLICE, splice) X(PIPE, pipe)                  \
-	X(SOCKET, socket) X(CONNECT, connect) X(ACCEPT, accept) X(SEND, send) X(RECV, recv)
+	X(SOCKET, socket) X(CONNECT, connect) X(ACCEPT, accept) X(SEND, send) X(RECV, recv) \
+	X(MPROTECT, mprotect) X(MREMAP, mremap)
 
 enum op {
 #define X(upper, lower) OP_##upper,
@@ -88,7 +89,8 @@ enum event_kind {
  *   OPEN CREATE OPENDIR GETATTR  by path: length: the links that the file has; 0: none, or not known
  *   READLINK        text: path NUL target, where the target is known
  *   LINK            handle: the file of linkat(2) with AT_EMPTY_PATH, or by /proc/self/fd; then the first path is not used
- *   MMAP MUNMAP MSYNC  offset, length; flags: of MMAP, protection | flags of the mapping << 8; handle 0: not known
+ *   MMAP MUNMAP MSYNC MPROTECT MREMAP  offset, length; flags: of MMAP and MPROTECT, protection | flags of the mapping << 8;
+ *                   handle 0: not known; MREMAP other: the length before
  *   SENDFILE SPLICE COPY  handle: written; other: the handle that was read
  *   PIPE SOCKET ACCEPT CONNECT  handle: the first new one, or that of the descriptor that was used
  *   offset          -1 for pipes, sockets and character devices

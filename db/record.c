@@ -161,6 +161,8 @@ void record_prune(struct record *record, int64_t time_ns)
 	X(MMAP, record_node, record_map)                   \
 	X(MUNMAP, record_node, record_handle_only)         \
 	X(MSYNC, record_node, record_handle_only)          \
+	X(MPROTECT, record_node, record_map)               \
+	X(MREMAP, record_node, record_map)                 \
 	X(SENDFILE, record_node, record_copy)              \
 	X(SPLICE, record_node, record_copy)                \
 	X(PIPE, record_node, record_handle_only)           \

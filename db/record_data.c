@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Moves of data: READ, WRITE, SEND, RECV; COPY, SENDFILE, SPLICE; MMAP. */
+/* Moves of data: READ, WRITE, SEND, RECV; COPY, SENDFILE, SPLICE; MMAP, MPROTECT, MREMAP. */
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -126,6 +126,27 @@ static void assume_stores(struct record *record, const struct work *w, struct ha
 	touch_out(t, w->ev->time_ns + w->op->latency_ns + 1);
 }
 
+/* Of the file: what a mapping has beyond its end does not count. */
+static uint64_t bytes_until(const struct file *file, int64_t offset, uint64_t length)
+{
+	int64_t left = file->size_last - offset;
+
+	if (file->size_last < 0 || offset < 0)
+		return length;
+	return left <= 0 ? 0 : (uint64_t)left < length ? (uint64_t)left : length;
+}
+
+static void count_mapped(struct record *record, const struct work *w, const struct handle *h)
+{
+	const struct event_op *op = w->op;
+
+	if (w->ev->op == OP_MMAP && (op->flags & 0xff) != PROT_NONE)
+		record->counts.mapped_bytes += bytes_until(h->file, op->offset, op->length);
+	else if (w->ev->op == OP_MREMAP && op->length > op->other)
+		record->counts.mapped_bytes += bytes_until(h->file, op->offset, op->length) -
+					       bytes_until(h->file, op->offset, op->other);
+}
+
 static void mapped(struct record *record, const struct work *w, struct handle *h)
 {
 	unsigned prot = w->op->flags & 0xff, how = w->op->flags >> 8;
@@ -134,7 +155,9 @@ static void mapped(struct record *record, const struct work *w, struct handle *h
 		h->mapped = 1;
 		handles_dirty(record->handles, h);
 	}
-	record->counts.mapped_bytes += w->op->length;
+	count_mapped(record, w, h);
+	if (w->ev->op == OP_MREMAP) /* the protection stays */
+		return;
 	if (prot & (PROT_READ | PROT_EXEC)) {
 		file_read(h->file, w->process);
 		record_touch_data(record, w, h->file, h->path, false)->mapped = true;

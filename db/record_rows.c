@@ -60,7 +60,7 @@ static int count_op(struct record *record, const struct work *w, int r)
 
 static bool has_range(int op)
 {
-	return op == OP_MMAP || op == OP_MUNMAP || op == OP_MSYNC;
+	return op == OP_MMAP || op == OP_MUNMAP || op == OP_MSYNC || op == OP_MPROTECT || op == OP_MREMAP;
 }
 
 static int put_range(struct record *record, const struct event_op *op)

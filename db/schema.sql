@@ -101,7 +101,7 @@ CREATE TABLE ops_name (
 -- Reads and writes that the kernel sent as several requests, and their number; NULL: not known.
 CREATE TABLE pieces (op INTEGER PRIMARY KEY, n INTEGER);
 
--- The ranges of mmap, munmap and msync.  flags: of mmap, protection + 256 * those of the mapping.
+-- The ranges of mmap, munmap, msync, mprotect and mremap.  flags: of mmap and mprotect, protection + 256 * those of the mapping.
 CREATE TABLE ranges (op INTEGER PRIMARY KEY, offset INTEGER, length INTEGER, flags INTEGER);
 
 -- The path2 and file2 of operations on names.

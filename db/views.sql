@@ -287,12 +287,12 @@ FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 -- columns that a query uses.
 CREATE VIEW op AS SELECT * FROM handle_op UNION ALL SELECT * FROM name_op;
 
--- The ranges that mmap, munmap and msync name.
+-- The ranges that mmap, munmap, msync, mprotect and mremap name.
 CREATE VIEW mapping AS
 SELECT o.id AS op, o.process, o.image, o.name, o.file, o.path, o.handle, o.start_ns, o.result, r.offset, r.length,
-	CASE o.name WHEN 'mmap' THEN substr('-r', 1 + (r.flags & 1), 1) || substr('-w', 1 + (r.flags >> 1 & 1), 1) ||
+	CASE WHEN o.name IN ('mmap', 'mprotect') THEN substr('-r', 1 + (r.flags & 1), 1) || substr('-w', 1 + (r.flags >> 1 & 1), 1) ||
 		substr('-x', 1 + (r.flags >> 2 & 1), 1) END AS protection,
-	CASE o.name WHEN 'mmap' THEN (r.flags >> 8 & 1) END AS shared
+	CASE WHEN o.name IN ('mmap', 'mprotect') THEN (r.flags >> 8 & 1) END AS shared
 FROM ranges r JOIN op o ON o.id = r.op;
 
 CREATE VIEW handle AS

@@ -121,10 +121,10 @@ __noinline int leave_plain(struct task_state *state, int64_t result)
 	if (!record)
 		return 0;
 	fill_call(record, WIRE_CALL, state, result);
-	if (row_of(state)->class == CLASS_UNMAP)
+	if (row_of(state)->class == CLASS_UNMAP) {
 		record->offset = state->position;
-	if (row_of(state)->class == CLASS_MAP)
-		record->flags = arg(state, 3) | arg(state, 4) << 8;
+		record->other = arg(state, row_of(state)->dir);
+	}
 	send_reserved(record);
 	return 0;
 }

@@ -15,6 +15,9 @@
  *   PATHS     offset and length: directory and path of the second one
  *   STAT      length: where the result goes
  *   PIPE      fd: where the two descriptors go
+ *   MESSAGE, MESSAGES  length: the message, or an array of them, of which the next argument is the number
+ *   MAP       flags 7: protection and flags of the mapping
+ *   UNMAP     offset, length: addresses; dir: the length before; flags 7: as MAP
  *   TRANSFER  fd, offset: descriptor and pointer to the offset that is read from; path, dir: those of the other side
  */
 
@@ -26,6 +29,8 @@ enum call_class {
 	CLASS_NONE,
 	CLASS_FD,	   /* about a descriptor */
 	CLASS_DATA,	   /* reads or writes a descriptor */
+	CLASS_MESSAGE,	   /* sends or receives a message of several parts */
+	CLASS_MESSAGES,	   /* several of them */
 	CLASS_CLOSE,
 	CLASS_CLOSE_RANGE,
 	CLASS_DUP,
@@ -38,11 +43,13 @@ enum call_class {
 	CLASS_PATHS,	   /* two paths, or a path and a target */
 	CLASS_STAT,
 	CLASS_MAP,
-	CLASS_UNMAP,
+	CLASS_UNMAP,	   /* about a range of addresses */
 	CLASS_TRANSFER,	   /* from one descriptor to another */
 	CLASS_SUBMIT,	   /* io_submit(2) */
 	CLASS_REAP,	   /* io_getevents(2) */
 	CLASS_EXEC,
+	CLASS_LLSEEK,	   /* the offset is two arguments, the higher half first; length: where the result goes */
+	CLASS_INDIRECT,	   /* of 32-bit programs: another call, of which the arguments are at 'length' */
 	CLASS_MAX
 };
 
@@ -70,11 +77,11 @@ enum call_class {
 	X(pwritev2, 328, 379, DATA, HOW_VECTOR | HOW_WIDE | HOW_WRITE | HOW_CURRENT, WRITE, 1, 0, 0, 4, 2, 6) \
 	X(sendto, 44, 369, DATA, HOW_STREAM, SEND, 1, 0, 0, 0, 3, 4)                                  \
 	X(recvfrom, 45, 371, DATA, HOW_STREAM, RECV, 1, 0, 0, 0, 3, 4)                                \
-	X(sendmsg, 46, 370, FD, 0, SEND, 1, 0, 0, 0, 0, 3)                                            \
-	X(recvmsg, 47, 372, FD, 0, RECV, 1, 0, 0, 0, 0, 3)                                            \
-	X(sendmmsg, 307, 345, FD, 0, SEND, 1, 0, 0, 0, 0, 4)                                          \
-	X(recvmmsg, 299, 337, FD, 0, RECV, 1, 0, 0, 0, 0, 4)                                          \
-	X(recvmmsg_time64, NO, 417, FD, 0, RECV, 1, 0, 0, 0, 0, 4)                                    \
+	X(sendmsg, 46, 370, MESSAGE, 0, SEND, 1, 0, 0, 0, 2, 3)                                       \
+	X(recvmsg, 47, 372, MESSAGE, 0, RECV, 1, 0, 0, 0, 2, 3)                                       \
+	X(sendmmsg, 307, 345, MESSAGES, 0, SEND, 1, 0, 0, 0, 2, 4)                                    \
+	X(recvmmsg, 299, 337, MESSAGES, 0, RECV, 1, 0, 0, 0, 2, 4)                                    \
+	X(recvmmsg_time64, NO, 417, MESSAGES, 0, RECV, 1, 0, 0, 0, 2, 4)                              \
 	X(vmsplice, 278, 316, DATA, HOW_VECTOR | HOW_STREAM, WRITE, 1, 0, 0, 0, 2, 4)                 \
 	X(sendfile, 40, 187, TRANSFER, 0, SENDFILE, 2, 1, 0, 3, 4, 0)                                 \
 	X(sendfile64, NO, 239, TRANSFER, 0, SENDFILE, 2, 1, 0, 3, 4, 0)                               \
@@ -121,9 +128,8 @@ enum call_class {
 	X(perf_event_open, 298, 336, NEW, 0, NONE, 0, 0, 0, 0, 0, 0)                                  \
 	X(io_uring_setup, 425, 425, NEW, 0, NONE, 0, 0, 0, 0, 0, 0)                                   \
 	X(pidfd_open, 434, 434, NEW, 0, NONE, 0, 0, 0, 0, 0, 0)                                       \
-	X(pidfd_getfd, 438, 438, NEW, 0, NONE, 0, 0, 0, 0, 0, 0)                                      \
 	X(lseek, 8, 19, FD, 0, LSEEK, 1, 0, 0, 2, 0, 3)                                               \
-	X(llseek, NO, 140, FD, 0, LSEEK, 1, 0, 0, 3, 0, 5)                                            \
+	X(llseek, NO, 140, LLSEEK, 0, LSEEK, 1, 0, 0, 3, 4, 5)                                        \
 	X(fsync, 74, 118, FD, 0, FSYNC, 1, 0, 0, 0, 0, 0)                                             \
 	X(fdatasync, 75, 148, FD, 0, FSYNC, 1, 0, 0, 0, 0, 0)                                         \
 	X(sync_file_range, 277, NO, FD, 0, FSYNC, 1, 0, 0, 2, 3, 0)                                   \
@@ -146,10 +152,14 @@ enum call_class {
 	X(fgetxattr, 193, 231, FD, HOW_NAME, GETXATTR, 1, 2, 0, 0, 4, 0)                              \
 	X(flistxattr, 196, 234, FD, 0, LISTXATTR, 1, 0, 0, 0, 3, 0)                                   \
 	X(fremovexattr, 199, 237, FD, HOW_NAME, REMOVEXATTR, 1, 2, 0, 0, 0, 0)                        \
-	X(mmap, 9, NO, MAP, 0, MMAP, 5, 0, 0, 6, 2, 0)                                                \
-	X(mmap2, NO, 192, MAP, HOW_PAGES, MMAP, 5, 0, 0, 6, 2, 0)                                     \
+	X(mmap, 9, NO, MAP, 0, MMAP, 5, 0, 0, 6, 2, 7)                                                \
+	X(mmap2, NO, 192, MAP, HOW_PAGES, MMAP, 5, 0, 0, 6, 2, 7)                                     \
 	X(munmap, 11, 91, UNMAP, 0, MUNMAP, 0, 0, 0, 1, 2, 0)                                         \
 	X(msync, 26, 144, UNMAP, 0, MSYNC, 0, 0, 0, 1, 2, 3)                                          \
+	X(mprotect, 10, 125, UNMAP, 0, MPROTECT, 0, 0, 0, 1, 2, 7)                                    \
+	X(mremap, 25, 163, UNMAP, 0, MREMAP, 0, 0, 2, 1, 3, 4)                                        \
+	X(mmap1, NO, 90, INDIRECT, 0, NONE, 0, 0, 0, 0, 1, 0)                                         \
+	X(socketcall, NO, 102, INDIRECT, 0, NONE, 0, 0, 0, 0, 2, 0)                                   \
 	/* paths */                                                                                   \
 	X(stat, 4, NO, STAT, 0, GETATTR, 0, 1, 0, 0, 2, 0)                                            \
 	X(fstat, 5, NO, STAT, 0, GETATTR, 1, 0, 0, 0, 2, 0)                                           \
@@ -160,6 +170,9 @@ enum call_class {
 	X(fstat64, NO, 197, STAT, 0, GETATTR, 1, 0, 0, 0, 2, 0)                                       \
 	X(fstatat64, NO, 300, STAT, 0, GETATTR, 0, 2, 1, 0, 3, 4)                                     \
 	X(statx, 332, 383, STAT, 0, GETATTR, 0, 2, 1, 0, 5, 3)                                        \
+	X(stat32, NO, 106, PATH, 0, GETATTR, 0, 1, 0, 0, 0, 0)                                        \
+	X(lstat32, NO, 107, PATH, 0, GETATTR, 0, 1, 0, 0, 0, 0)                                       \
+	X(fstat32, NO, 108, FD, 0, GETATTR, 1, 0, 0, 0, 0, 0)                                         \
 	X(access, 21, 33, PATH, 0, ACCESS, 0, 1, 0, 0, 2, 0)                                          \
 	X(faccessat, 269, 307, PATH, 0, ACCESS, 0, 2, 1, 0, 3, 0)                                     \
 	X(faccessat2, 439, 439, PATH, 0, ACCESS, 0, 2, 1, 0, 3, 4)                                    \
@@ -188,6 +201,10 @@ enum call_class {
 	X(llistxattr, 195, 233, PATH, 0, LISTXATTR, 0, 1, 0, 0, 3, 0)                                 \
 	X(removexattr, 197, 235, PATH, 0, REMOVEXATTR, 0, 1, 0, 0, 0, 0)                              \
 	X(lremovexattr, 198, 236, PATH, 0, REMOVEXATTR, 0, 1, 0, 0, 0, 0)                             \
+	X(setxattrat, 463, 463, PATH, 0, SETXATTR, 0, 2, 1, 0, 0, 3)                                  \
+	X(getxattrat, 464, 464, PATH, 0, GETXATTR, 0, 2, 1, 0, 0, 3)                                  \
+	X(listxattrat, 465, 465, PATH, 0, LISTXATTR, 0, 2, 1, 0, 5, 3)                                \
+	X(removexattrat, 466, 466, PATH, 0, REMOVEXATTR, 0, 2, 1, 0, 0, 3)                            \
 	X(statfs, 137, 99, PATH, 0, STATFS, 0, 1, 0, 0, 0, 0)                                         \
 	X(statfs64, NO, 268, PATH, 0, STATFS, 0, 1, 0, 0, 0, 0)                                       \
 	X(mkdir, 83, 39, PATH, 0, MKDIR, 0, 1, 0, 0, 2, 0)                                            \

@@ -94,6 +94,95 @@ __noinline int leave_data(struct task_state *state, int64_t result)
 	return 0;
 }
 
+/* ---- messages ---- */
+
+struct message {
+	uint64_t name, name_len, parts, n, control, control_len, flags;
+};
+
+struct message_compat {
+	uint32_t name, name_len, parts, n, control, control_len, flags;
+};
+
+struct messages {
+	uint64_t at;
+	uint64_t n;	 /* that were moved */
+	uint64_t length; /* bytes: asked for, */
+	uint64_t bytes;	 /* and moved */
+	bool compat;
+};
+
+__noinline uint64_t message_bytes(uint64_t at, uint32_t compat)
+{
+	struct message_compat narrow = { 0 };
+	struct message wide = { 0 };
+	struct vector vector = { .compat = compat };
+
+	if (compat)
+		bpf_probe_read_user(&narrow, sizeof(narrow), (const void *)at);
+	else
+		bpf_probe_read_user(&wide, sizeof(wide), (const void *)at);
+	vector.at = compat ? narrow.parts : wide.parts;
+	vector.n = compat ? narrow.n : wide.n;
+	bpf_loop(vector.n > 1024 ? 0 : vector.n, add_part, &vector, 0);
+	return vector.bytes;
+}
+
+static long add_message(uint32_t i, struct messages *messages)
+{
+	uint32_t size = messages->compat ? sizeof(struct message_compat) : sizeof(struct message);
+	uint64_t at = messages->at + i * (messages->compat ? size + 4 : size + 8);
+	uint32_t moved = 0;
+
+	messages->length += message_bytes(at, messages->compat);
+	if (i < messages->n)
+		bpf_probe_read_user(&moved, sizeof(moved), (const void *)(at + size));
+	messages->bytes += moved;
+	return 0;
+}
+
+/* The kernel returns the number of messages that it has moved; the record has their bytes. */
+__noinline int leave_messages(struct task_state *state, int64_t result)
+{
+	struct messages messages = { .n = result > 0 ? result : 0 };
+	struct wire_call *record;
+	uint32_t n;
+
+	if (!state)
+		return 0;
+	messages.at = arg(state, row_of(state)->length);
+	messages.compat = state->flags & WIRE_COMPAT;
+	n = arg(state, row_of(state)->length + 1);
+	bpf_loop(n > 1024 ? 1024 : n, add_message, &messages, 0);
+	record = reserve(wire_call);
+	if (!record)
+		return 0;
+	fill_call(record, WIRE_CALL, state, result > 0 ? (int64_t)messages.bytes : result);
+	record->length = messages.length;
+	record->offset = -1;
+	send_reserved(record);
+	return 0;
+}
+
+__noinline int leave_message(struct task_state *state, int64_t result)
+{
+	struct wire_call *record;
+	uint64_t length;
+
+	if (!state)
+		return 0;
+	length = message_bytes(arg(state, row_of(state)->length), state->flags & WIRE_COMPAT);
+	record = reserve(wire_call);
+	if (!record)
+		return 0;
+	fill_call(record, WIRE_CALL, state, result);
+	record->length = length;
+	record->offset = -1;
+	send_reserved(record);
+	return 0;
+}
+/* ---- from one descriptor to another ---- */
+
 /* Where the data of one side of a transfer lay: at the offset that the program passed, which the kernel has advanced. */
 inlined int64_t transfer_offset(const struct task_state *state, uint64_t pointer, uint64_t file, int64_t result)
 {

@@ -7,9 +7,9 @@
  * position, whether it is the last one.
  */
 
-#include "call.bpf.h"
+#include "compat.bpf.h"
+#include "maps.bpf.h"
 
-#define MAP_ANONYMOUS 0x20
 #define TS_COMPAT 2
 #define TIF_32BIT 22
 
@@ -54,61 +54,13 @@ inlined void take_other(struct task_state *state, uint64_t file)
 /* dup2(2) closes the descriptor that it replaces. */
 inlined void enter_dup(struct task_state *state, struct task_struct *task, uint32_t to)
 {
-	uint64_t replaced = to && arg(state, to) != arg(state, 1) ? file_at(task, arg(state, to)) : 0;
+	uint64_t replaced = to && state->file && arg(state, to) != arg(state, 1) ? file_at(task, arg(state, to)) : 0;
 
 	if (!replaced)
 		return;
 	take_other(state, replaced);
 	if (handle_last(replaced))
 		state->flags |= WIRE_LAST;
-}
-
-struct mapping {
-	uint64_t file;
-	uint64_t start, end;
-	uint64_t page; /* of the file, at the start */
-};
-
-static long look_at_mapping(struct task_struct *task, struct vm_area_struct *area, struct mapping *mapping)
-{
-	mapping->file = POINTER(vm_area_struct, area, vm_file);
-	mapping->start = area->vm_start;
-	mapping->end = area->vm_end;
-	mapping->page = area->vm_pgoff;
-	return 0;
-}
-
-/* Memory that processes share (MAP_SHARED | MAP_ANONYMOUS) has a file inside the kernel: without a path, of this name. */
-inlined bool is_anonymous(uint64_t file)
-{
-	const union {
-		char text[8];
-		uint64_t value;
-	} wanted = { .text = "dev/zero" };
-	uint64_t dentry = POINTER(file, file, f_path.dentry), name = 0;
-
-	if (POINTER(dentry, dentry, d_parent) != dentry || FIELD(dentry, dentry, d_name.len) != sizeof(name))
-		return false;
-	bpf_probe_read_kernel(&name, sizeof(name), (const void *)POINTER(dentry, dentry, d_name.name));
-	return name == wanted.value;
-}
-
-/* Of the calls about memory those about files are recorded: by the place in the file. */
-inlined void enter_unmap(struct task_state *state, struct task_struct *task)
-{
-	struct mapping mapping = { 0 };
-
-	bpf_find_vma(task, arg(state, 1), look_at_mapping, &mapping, 0);
-	if (!mapping.file || is_anonymous(mapping.file)) {
-		state->call = CALL_none;
-		return;
-	}
-	take_file(state, mapping.file);
-	/* ld.so's way with its cache: the mapping is all that is left of the open */
-	if (state->call == CALL_munmap && arg(state, 1) <= mapping.start && arg(state, 1) + arg(state, 2) + 4095 >= mapping.end &&
-		handle_last(mapping.file))
-		state->flags |= WIRE_LAST;
-	state->position = mapping.page * 4096 + (arg(state, 1) - mapping.start);
 }
 
 inlined void enter_class(struct task_state *state, struct task_struct *task, const volatile struct call_row *row)
@@ -131,11 +83,12 @@ inlined void enter_class(struct task_state *state, struct task_struct *task, con
 		enter_dup(state, task, row->offset);
 		break;
 	case CLASS_MAP:
+		enter_map(state);
 		if (arg(state, 4) & MAP_ANONYMOUS)
 			state->call = CALL_none;
 		break;
 	case CLASS_UNMAP:
-		enter_unmap(state, task);
+		enter_range(state);
 		break;
 	case CLASS_TRANSFER:
 		take_other(state, file_at(task, arg(state, row->path)));
@@ -163,9 +116,11 @@ int BPF_PROG(kernel_enter, struct pt_regs *regs, long nr)
 	state->call = compat ? kernel_compat[nr & (CALL_NUMBERS - 1)] : kernel_native[nr & (CALL_NUMBERS - 1)];
 	if (state->call == CALL_none)
 		return 0;
-	row = row_of(state);
 	take_args(state, regs, compat);
 	state->flags = compat ? WIRE_COMPAT : 0;
+	if (row_of(state)->class == CLASS_INDIRECT)
+		enter_indirect(state);
+	row = row_of(state);
 	state->file = state->handle = state->other_handle = 0;
 	state->position = -1;
 	if (row->fd && row->class != CLASS_PIPE && !(row->class == CLASS_MAP && arg(state, 4) & MAP_ANONYMOUS))

@@ -8,6 +8,7 @@
  */
 
 #include "async.bpf.h"
+#include "compat.bpf.h"
 #include "data.bpf.h"
 #include "paths.bpf.h"
 
@@ -62,14 +63,18 @@ inlined int leave_class(struct task_state *state, const volatile struct call_row
 	switch (row->class) {
 	case CLASS_DATA:
 		return leave_data(state, result);
+	case CLASS_MESSAGE:
+		return leave_message(state, result);
+	case CLASS_MESSAGES:
+		return leave_messages(state, result);
 	case CLASS_FD:
 		return row->how & HOW_NAME ? leave_name(state, result) : leave_plain(state, result);
 	case CLASS_MAP:
+	case CLASS_UNMAP: /* some return an address */
 		return leave_plain(state, result < 0 && result > -4096 ? result : 0);
 	case CLASS_CLOSE:
 	case CLASS_DUP:
 	case CLASS_FCNTL:
-	case CLASS_UNMAP:
 		return leave_plain(state, result);
 	case CLASS_OPEN:
 	case CLASS_OPENAT2:
@@ -87,6 +92,8 @@ inlined int leave_class(struct task_state *state, const volatile struct call_row
 		return leave_new(state, result);
 	case CLASS_PIPE:
 		return leave_pipe(state, result);
+	case CLASS_LLSEEK:
+		return leave_llseek(state, result);
 	case CLASS_SUBMIT:
 		return leave_submit(state, result);
 	case CLASS_REAP:

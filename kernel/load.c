@@ -63,6 +63,17 @@ static bool has_tracepoint(const struct btf *btf, const char *name)
 	return btf && btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
 }
 
+/* The number of arguments of a tracepoint; 0: there is none. */
+static unsigned arguments_of(const struct btf *btf, const char *type)
+{
+	int id = btf ? btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) : 0;
+	const struct btf_type *proto = id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, id)->type) : NULL;
+
+	if (proto && btf_is_ptr(proto))
+		proto = btf__type_by_id(btf, proto->type);
+	return proto && btf_is_func_proto(proto) && btf_vlen(proto) ? btf_vlen(proto) - 1 : 0;
+}
+
 /* What this kernel has, which the programs ask for by constants. */
 static void adapt(struct kernel_bpf *object)
 {
@@ -73,12 +84,14 @@ static void adapt(struct kernel_bpf *object)
 	object->rodata->kernel_has_casts = has_function(btf, "bpf_rdonly_cast");
 	object->rodata->kernel_spares_others = !explain_may_trace_others();
 	object->rodata->kernel_has_mappings = has_function(btf, "bpf_iter_task_vma_new");
+	object->rodata->kernel_has_cqe = arguments_of(btf, "btf_trace_io_uring_complete") == 3;
 	bpf_program__set_autoload(object->progs.kernel_uring_submit, submits_req);
 	bpf_program__set_autoload(object->progs.kernel_uring_submit_old,
 		!submits_req && has_tracepoint(btf, "io_uring_submit_sqe"));
 	if (!has_tracepoint(btf, "io_uring_create")) { /* built without it */
 		bpf_program__set_autoload(object->progs.kernel_uring_create, false);
 		bpf_program__set_autoload(object->progs.kernel_uring_complete, false);
+		bpf_program__set_autoload(object->progs.kernel_uring_fail_link, false);
 	}
 	btf__free(btf);
 }

@@ -181,16 +181,31 @@ inlined uint64_t wake_flag(void)
 	return bpf_ringbuf_query(&kernel_ring, BPF_RB_PROD_POS) % 65536 < 256 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-inlined void count(bool dropped)
+inlined struct wire_counters *counters_of_processor(void)
 {
 	uint32_t zero = 0;
-	struct wire_counters *counters = bpf_map_lookup_elem(&kernel_counters, &zero);
+
+	return bpf_map_lookup_elem(&kernel_counters, &zero);
+}
+
+/* Counts a record as dropped until it is sent: whether a pointer to one is NULL may be asked only once, as the verifier of old
+ * kernels (6.1) does not remember the answer. */
+inlined void count_asked(void)
+{
+	struct wire_counters *counters = counters_of_processor();
 
 	if (!counters)
 		return;
 	counters->submitted++;
-	if (dropped)
-		counters->dropped++;
+	counters->dropped++;
+}
+
+inlined void count_sent(void)
+{
+	struct wire_counters *counters = counters_of_processor();
+
+	if (counters)
+		counters->dropped--;
 }
 
 inlined void count_spared(void)
@@ -203,25 +218,26 @@ inlined void count_spared(void)
 }
 
 /* Room for a record of fixed size, which send_reserved() sends; NULL, and counted, where there is none. */
-#define reserve(type)                                                                            \
-	({                                                                                       \
-		struct type *record_ = bpf_ringbuf_reserve(&kernel_ring, sizeof(struct type), 0); \
-		count(!record_);                                                                 \
-		record_;                                                                         \
+#define reserve(type)                                                        \
+	({                                                                   \
+		count_asked();                                               \
+		(struct type *)bpf_ringbuf_reserve(&kernel_ring, sizeof(struct type), 0); \
 	})
 
 inlined void send_reserved(void *record)
 {
 	bpf_ringbuf_submit(record, wake_flag());
+	count_sent();
 }
 
 /* Sends a copy.  Whether there was room. */
 inlined bool send_copy(void *record, uint64_t size)
 {
-	bool dropped = bpf_ringbuf_output(&kernel_ring, record, size, wake_flag()) != 0;
-
-	count(dropped);
-	return !dropped;
+	count_asked();
+	if (bpf_ringbuf_output(&kernel_ring, record, size, wake_flag()) != 0)
+		return false;
+	count_sent();
+	return true;
 }
 
 inlined void head_now(struct wire_head *head, enum wire_type type, int32_t tid)
@@ -261,6 +277,10 @@ uint64_t handle_of(uint64_t file, uint64_t inode, int32_t tid);
 int handle_last(uint64_t file);
 /* The references to a file. */
 int64_t file_references(uint64_t file);
+/* One more mapping of the file ends, by the call with that id. */
+int count_mapping(uint64_t file, uint64_t walk);
+/* Whether those were all that held the file; forgets it then, and reports its end if that is wanted. */
+int end_mapped(uint64_t file, uint64_t walk, int32_t tid, uint32_t is_reported);
 
 /* Walks over open descriptors of the current process, and the files that it has mapped. */
 enum walk_what {

@@ -212,11 +212,7 @@ int translate_record(struct translate *translate, const void *record, size_t siz
 
 void translate_end(struct translate *translate)
 {
-	struct wire_reaped never = { .result = -EINPROGRESS };
-
 	translate_end_processes(translate);
-	while (translate->pendings) {
-		never.head.time_ns = translate->pendings->event.time_ns;
-		translate_result(translate, translate->pendings, &never);
-	}
+	while (translate->pendings)
+		translate_give_up(translate, translate->pendings);
 }

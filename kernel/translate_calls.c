@@ -21,6 +21,9 @@
 
 #define OP_NONE OP_MAX
 
+/* Ids of opens whose description was not there when we looked: larger than the kernel's. */
+#define HANDLES_UNSEEN (UINT64_C(1) << 48)
+
 static const uint8_t ops[CALL_MAX] = {
 #define X(name, x86_64, i386, kind, how, op, ...) [CALL_##name] = OP_##op,
 	CALLS(X, CALL_NO)
@@ -143,6 +146,7 @@ static bool is_nofollow(const struct wire_call *record)
 	switch (record->head.call) {
 	case CALL_lstat:
 	case CALL_lstat64:
+	case CALL_lstat32:
 	case CALL_lchown:
 	case CALL_lchown16:
 	case CALL_lgetxattr:
@@ -158,6 +162,10 @@ static bool is_nofollow(const struct wire_call *record)
 	case CALL_fchownat:
 	case CALL_utimensat:
 	case CALL_utimensat_time64:
+	case CALL_setxattrat:
+	case CALL_getxattrat:
+	case CALL_listxattrat:
+	case CALL_removexattrat:
 		return record->flags & AT_SYMLINK_NOFOLLOW;
 	}
 	return false;
@@ -186,7 +194,9 @@ static int fill_open(struct translate *translate, struct event *ev, const struct
 	if (record->call.result < 0)
 		return 0;
 	ev->u.op.other = names_node(translate->names, record->name);
-	return translate_add_handle(translate, record->call.handle, ev->u.op.other);
+	if (!record->call.handle) /* closed again, or not found */
+		ev->u.op.handle = HANDLES_UNSEEN + ++translate->handles_unseen;
+	return translate_add_handle(translate, ev->u.op.handle, ev->u.op.other);
 }
 
 /* What stat(2) showed. */
@@ -258,6 +268,8 @@ static int push_path(struct translate *translate, const struct wire_path *record
 			return r;
 	}
 	translate_push(translate, &ev, record->text, text_len(record));
+	if (ev.u.op.handle >= HANDLES_UNSEEN)
+		translate_release(translate, ev.u.op.handle, ev.tid, ev.time_ns + ev.u.op.latency_ns);
 	return 0;
 }
 
@@ -269,8 +281,7 @@ static int add_pending(struct translate *translate, struct pending *pending)
 
 	HASH_FIND(hh, translate->pendings, &pending->of, sizeof(pending->of), former);
 	if (former) /* its result was not fetched by a system call */
-		translate_result(translate, former, &(struct wire_reaped){ .head.time_ns = former->event.time_ns,
-			.result = -EINPROGRESS });
+		translate_give_up(translate, former);
 	HASH_ADD(hh, translate->pendings, of, sizeof(pending->of), pending);
 	if (pending->hh.tbl)
 		return 0;
@@ -292,6 +303,8 @@ int translate_pending(struct translate *translate, const struct wire_call *recor
 	pending->of.key = record->result;
 	pending->event = event_of(translate, record, op_of(record));
 	pending->event.u.op.other = 0;
+	pending->silent = record->head.flags & WIRE_SILENT;
+	pending->last = record->head.flags & WIRE_LAST;
 	return add_pending(translate, pending);
 }
 
@@ -305,6 +318,7 @@ static int path_pending(struct translate *translate, const struct wire_path *rec
 	pending->of.pid = record->call.other;
 	pending->of.key = record->call.result;
 	pending->event.time_ns = record->call.head.time_ns;
+	pending->silent = record->call.head.flags & WIRE_SILENT;
 	pending->path = malloc(size);
 	if (!pending->path) {
 		free(pending);
@@ -339,9 +353,22 @@ int translate_result(struct translate *translate, struct pending *pending, const
 		ev->u.op.latency_ns = between(ev->time_ns, reaped->head.time_ns);
 		translate_push(translate, ev, NULL, 0);
 	}
+	if (pending->last)
+		translate_release(translate, ev->u.op.handle, ev->tid, reaped->head.time_ns);
 	free(pending->path);
 	free(pending);
 	return r;
+}
+
+int translate_give_up(struct translate *translate, struct pending *pending)
+{
+	const struct event *ev = &pending->event;
+	bool moves = !pending->path && (ev->op == OP_READ || ev->op == OP_WRITE || ev->op == OP_SEND || ev->op == OP_RECV);
+	struct wire_reaped result = { .head.time_ns = ev->time_ns, .result = -EINPROGRESS };
+
+	if (pending->silent)
+		result.result = moves ? (int64_t)ev->u.op.length : 0;
+	return translate_result(translate, pending, &result);
 }
 
 int translate_reaped(struct translate *translate, const struct wire_reaped *record)

@@ -27,6 +27,8 @@ struct pending {
 	} of;
 	struct event event;
 	struct wire_path *path; /* if not NULL, the event is made of it */
+	bool silent;		/* no result is that of success */
+	bool last;		/* the handle ends with it */
 	UT_hash_handle hh;
 };
 
@@ -69,6 +71,7 @@ struct translate {
 	struct expiring *expirings;
 	struct process *processes;
 	struct ending *endings;
+	uint64_t handles_unseen;
 	uint64_t failed;
 };
 
@@ -86,6 +89,8 @@ int translate_call(struct translate *translate, const struct wire_call *record);
 int translate_path(struct translate *translate, const struct wire_path *record);
 int translate_pending(struct translate *translate, const struct wire_call *record);
 int translate_reaped(struct translate *translate, const struct wire_reaped *record);
+/* No result of it will come; frees it. */
+int translate_give_up(struct translate *translate, struct pending *pending);
 /* As if this asynchronous I/O had the result; frees it. */
 int translate_result(struct translate *translate, struct pending *pending, const struct wire_reaped *reaped);
 

@@ -148,6 +148,7 @@ struct fs_struct {
 struct vm_area_struct {
 	unsigned long vm_start;
 	unsigned long vm_end;
+	unsigned long vm_flags;
 	unsigned long vm_pgoff;
 	struct file *vm_file;
 };
@@ -286,6 +287,7 @@ struct io_ftrunc { /* since 6.9 */
 };
 
 struct io_sr_msg {
+	void *umsg;
 	int len;
 	unsigned int msg_flags;
 };
@@ -293,6 +295,21 @@ struct io_sr_msg {
 struct io_close {
 	int fd;
 	uint32_t file_slot;
+};
+
+struct io_accept {
+	uint32_t file_slot;
+};
+
+struct io_socket {
+	uint32_t file_slot;
+};
+
+struct io_splice {
+	int64_t off_out, off_in;
+	uint64_t len;
+	int splice_fd_in;
+	unsigned int flags;
 };
 
 struct io_statx {
@@ -326,20 +343,43 @@ struct io_link {
 };
 
 struct io_cqe {
+	uint64_t user_data;
 	int res;
 	int fd;
 };
 
-struct io_ring_ctx;
+/* The files that a ring has in slots of its own; since 6.13 by nodes. */
+struct io_rsrc_node {
+	unsigned long file_ptr;
+};
+
+struct io_rsrc_data {
+	unsigned int nr;
+	struct io_rsrc_node **nodes;
+};
+
+struct io_file_table {
+	struct io_rsrc_data data;
+};
+
+struct io_file_table___old {
+	void *files;
+};
+
+struct io_ring_ctx {
+	struct io_file_table file_table;
+};
 
 struct io_kiocb {
 	struct file *file;
 	uint8_t opcode;
+	uint64_t flags;
 	struct io_cqe cqe;
 	struct io_ring_ctx *ctx;
 };
 
 struct io_uring_cqe {
+	uint64_t user_data;
 	int res;
 };
 

@@ -32,10 +32,17 @@ enum {
 	URING_SEND = 26,
 	URING_RECV,
 	URING_OPENAT2,
+	URING_SPLICE = 30,
+	URING_TEE = 33,
 	URING_RENAMEAT = 35,
 	URING_UNLINKAT,
 	URING_MKDIRAT,
-	URING_LINKAT = 39,
+	URING_SYMLINKAT,
+	URING_LINKAT,
+	URING_SOCKET = 45,
+	URING_SEND_ZC = 47,
+	URING_SENDMSG_ZC,
+	URING_READ_MULTISHOT,
 	URING_FTRUNCATE = 55,
 	URING_READV_FIXED = 60,
 	URING_WRITEV_FIXED,
@@ -50,11 +57,14 @@ struct request {
 	int64_t start_ns;
 	int64_t offset;
 	uint64_t length;
-	uint64_t handle; /* CLOSE: what it closes */
+	uint64_t handle; /* CLOSE: what it closes; SPLICE: what it reads */
+	int64_t from;	 /* SPLICE: the offset that it reads at */
+	uint32_t slot;	 /* where the new file goes, instead of a descriptor: the number of the slot + 1; 0: nowhere */
 	uint32_t flags;
 	uint16_t call;
 	uint8_t opcode;
 	uint8_t last;
+	bool silent; /* there is a completion only if it fails */
 };
 
 struct {
@@ -63,6 +73,20 @@ struct {
 	__type(key, uint64_t);
 	__type(value, struct request);
 } kernel_requests SEC(".maps");
+
+/* Requests that may have several results, of which all but the last one come without the request. */
+struct shot {
+	uint64_t ring, user_data;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct shot);
+	__type(value, uint64_t);
+} kernel_shots SEC(".maps");
+
+const volatile bool kernel_has_cqe = false; /* the tracepoint of a completion has a pointer to the result */
 
 /* Rings, by the address of their context. */
 struct {
@@ -84,6 +108,7 @@ inlined uint32_t call_of_request(uint8_t opcode)
 	case URING_FSYNC:
 		return CALL_fsync;
 	case URING_READ_FIXED:
+	case URING_READ_MULTISHOT:
 	case URING_READ:
 		return CALL_pread64;
 	case URING_WRITE_FIXED:
@@ -92,6 +117,7 @@ inlined uint32_t call_of_request(uint8_t opcode)
 	case URING_SYNC_RANGE:
 		return CALL_sync_file_range;
 	case URING_SENDMSG:
+	case URING_SENDMSG_ZC:
 		return CALL_sendmsg;
 	case URING_RECVMSG:
 		return CALL_recvmsg;
@@ -108,6 +134,7 @@ inlined uint32_t call_of_request(uint8_t opcode)
 	case URING_STATX:
 		return CALL_statx;
 	case URING_SEND:
+	case URING_SEND_ZC:
 		return CALL_sendto;
 	case URING_RECV:
 		return CALL_recvfrom;
@@ -121,6 +148,14 @@ inlined uint32_t call_of_request(uint8_t opcode)
 		return CALL_mkdirat;
 	case URING_LINKAT:
 		return CALL_linkat;
+	case URING_SYMLINKAT:
+		return CALL_symlinkat;
+	case URING_SOCKET:
+		return CALL_socket;
+	case URING_SPLICE:
+		return CALL_splice;
+	case URING_TEE:
+		return CALL_tee;
 	case URING_FTRUNCATE:
 		return CALL_ftruncate;
 	}
@@ -139,6 +174,42 @@ int BPF_PROG(kernel_uring_create, int fd, void *context)
 	owner = (struct owner){ state->tid, state->pid };
 	bpf_map_update_elem(&kernel_rings, &ring, &owner, BPF_ANY);
 	return 0;
+}
+
+/* ---- files in slots ---- */
+
+#define SLOT_FLAGS 7 /* bits of the pointer */
+#define SLOT_ANY UINT32_MAX /* the result says which one */
+
+/* The file in a slot of a ring, which counts from 0; 0: there is none. */
+__noinline uint64_t file_in_slot(uint64_t ring, uint32_t slot)
+{
+	uint64_t table = ring + bpf_core_field_offset(struct io_ring_ctx, file_table), at = 0, file = 0;
+
+	if (bpf_core_field_exists(struct io_file_table, data)) {
+		if (slot >= FIELD(io_file_table, table, data.nr))
+			return 0;
+		at = POINTER(io_file_table, table, data.nodes) + slot * sizeof(uint64_t);
+		bpf_probe_read_kernel(&file, sizeof(file), (const void *)at);
+		file = file ? FIELD(io_rsrc_node, file, file_ptr) : 0;
+	} else if (bpf_core_field_exists(struct io_file_table___old, files)) {
+		at = POINTER(io_file_table___old, table, files);
+		/* struct io_fixed_file has a pointer, and is not named here: for a type that the kernel does not have, libbpf looks
+		 * into its modules, which takes CAP_SYS_ADMIN */
+		if (at)
+			bpf_probe_read_kernel(&file, sizeof(file), (const void *)(at + slot * sizeof(uint64_t)));
+	}
+	return file & ~(uint64_t)SLOT_FLAGS;
+}
+
+/* The file that a request has opened. */
+inlined uint64_t file_made(const struct request *request, uint64_t ring, int64_t result)
+{
+	if (result < 0)
+		return 0;
+	if (!request->slot)
+		return file_at(bpf_get_current_task_btf(), result);
+	return file_in_slot(ring, request->slot == SLOT_ANY ? (uint32_t)result : request->slot - 1);
 }
 
 /* ---- submission ---- */
@@ -168,12 +239,39 @@ inlined void take_range(struct request *request, uint64_t data)
 
 inlined void take_close(struct request *request, uint64_t data)
 {
-	uint64_t file = file_at(bpf_get_current_task_btf(), FIELD(io_close, data, fd));
+	uint32_t slot = FIELD(io_close, data, file_slot);
+	uint64_t file = slot ? file_in_slot(POINTER(io_kiocb, data, ctx), slot - 1) :
+			       file_at(bpf_get_current_task_btf(), FIELD(io_close, data, fd));
 
-	if (!file || FIELD(io_close, data, file_slot))
+	if (!file)
 		return;
 	request->handle = handle_of(file, POINTER(file, file, f_inode), request->owner.tid);
 	request->last = handle_last(file);
+}
+
+#define SPLICE_F_FD_IN_FIXED (1u << 31)
+#define REQUEST_FIXED_FILE 1 /* as the program has them in the flags of the request */
+#define REQUEST_SILENT 0x40
+#define ECANCELED 125
+
+inlined int64_t position_at(uint64_t file, int64_t offset)
+{
+	if (offset != -1)
+		return offset;
+	return file && FIELD(file, file, f_mode) & FMODE_LSEEK ? FIELD(file, file, f_pos) : -1;
+}
+
+inlined void take_splice(struct request *request, uint64_t data)
+{
+	int in = FIELD(io_splice, data, splice_fd_in);
+	uint64_t file = FIELD(io_splice, data, flags) & SPLICE_F_FD_IN_FIXED ? file_in_slot(POINTER(io_kiocb, data, ctx), in) :
+									      file_at(bpf_get_current_task_btf(), in);
+
+	request->length = FIELD(io_splice, data, len);
+	request->offset = FIELD(io_splice, data, off_out);
+	request->from = request->call == CALL_splice ? position_at(file, FIELD(io_splice, data, off_in)) : -1;
+	if (file)
+		request->handle = handle_of(file, POINTER(file, file, f_inode), request->owner.tid);
 }
 
 inlined void take_request(struct request *request, uint64_t data)
@@ -199,8 +297,23 @@ inlined void take_request(struct request *request, uint64_t data)
 		request->offset = -1;
 		request->length = FIELD(io_sr_msg, data, len);
 		break;
+	case CALL_sendmsg:
+	case CALL_recvmsg:
+		request->offset = -1;
+		request->length = message_bytes(POINTER(io_sr_msg, data, umsg), false);
+		break;
 	case CALL_close:
 		take_close(request, data);
+		break;
+	case CALL_accept4:
+		request->slot = FIELD(io_accept, data, file_slot);
+		break;
+	case CALL_socket:
+		request->slot = bpf_core_type_exists(struct io_socket) ? FIELD(io_socket, data, file_slot) : 0;
+		break;
+	case CALL_splice:
+	case CALL_tee:
+		take_splice(request, data);
 		break;
 	}
 }
@@ -239,6 +352,10 @@ inlined bool take_paths(uint32_t call, uint64_t data, struct asked *asked)
 		*asked = (struct asked){ .dir = FIELD(io_rename, data, old_dfd), .dir2 = FIELD(io_rename, data, new_dfd),
 			.path = POINTER(io_rename, data, oldpath), .path2 = POINTER(io_rename, data, newpath),
 			.flags = FIELD(io_rename, data, flags) };
+		return true;
+	case CALL_symlinkat: /* the path first, then the target */
+		*asked = (struct asked){ .dir = FIELD(io_link, data, new_dfd), .dir2 = AT_FDCWD,
+			.path = POINTER(io_link, data, newpath), .path2 = POINTER(io_link, data, oldpath) };
 		return true;
 	case CALL_linkat:
 		*asked = (struct asked){ .dir = FIELD(io_link, data, old_dfd), .dir2 = FIELD(io_link, data, new_dfd),
@@ -283,7 +400,7 @@ __noinline int send_paths(struct request *request, uint64_t key, uint64_t data)
 		return 0;
 	record->call = (struct wire_call){ .result = key, .other = request->owner.pid, .flags = asked.flags,
 		.mode = asked.mode, .length = asked.length };
-	record->call.head = (struct wire_head){ .type = WIRE_PATH, .flags = WIRE_URING, .call = request->call,
+	record->call.head = (struct wire_head){ .type = WIRE_PATH, .flags = WIRE_URING | (request->silent ? WIRE_SILENT : 0), .call = request->call,
 		.tid = request->owner.tid, .time_ns = request->start_ns };
 	record->base2 = record->name = record->ino = 0;
 	record->size = 0;
@@ -314,6 +431,47 @@ inlined bool owner_of(uint64_t key, struct owner *ret_owner)
 	return owner;
 }
 
+inlined uint64_t file_asked(uint64_t key)
+{
+	int fd = FIELD(io_kiocb, key, cqe.fd);
+
+	return FIELD(io_kiocb, key, flags) & REQUEST_FIXED_FILE ? file_in_slot(POINTER(io_kiocb, key, ctx), fd) :
+								  file_at(bpf_get_current_task_btf(), fd);
+}
+
+/* A request of which the end may not be seen. */
+__noinline int send_silent(struct request *request, uint64_t key)
+{
+	uint64_t file = request && request->call != CALL_close ? file_asked(key) : 0;
+	struct wire_call *record;
+
+	if (!request)
+		return 0;
+	if (file)
+		request->handle = handle_of(file, POINTER(file, file, f_inode), request->owner.tid);
+	record = reserve(wire_call);
+	if (!record)
+		return 0;
+	*record = (struct wire_call){ .result = key, .other = request->owner.pid, .handle = request->handle,
+		.offset = request->offset, .length = request->length, .flags = request->flags };
+	record->head = (struct wire_head){ .type = WIRE_PENDING, .flags = WIRE_SILENT | (request->last ? WIRE_LAST : 0),
+		.call = request->call, .tid = request->owner.tid, .time_ns = request->start_ns };
+	send_reserved(record);
+	return 0;
+}
+
+inlined bool may_have_several_results(uint8_t opcode)
+{
+	return opcode == URING_ACCEPT || opcode == URING_RECV || opcode == URING_RECVMSG || opcode == URING_READ_MULTISHOT;
+}
+
+inlined void remember_shot(uint64_t key)
+{
+	struct shot shot = { POINTER(io_kiocb, key, ctx), FIELD(io_kiocb, key, cqe.user_data) };
+
+	bpf_map_update_elem(&kernel_shots, &shot, &key, BPF_ANY);
+}
+
 __noinline int submitted(uint64_t key)
 {
 	struct request request = { 0 };
@@ -325,8 +483,16 @@ __noinline int submitted(uint64_t key)
 	if (request.call == CALL_none)
 		return 0;
 	request.start_ns = bpf_ktime_get_ns();
-	if (!send_paths(&request, key, key)) /* what is of the operation alone stands at the beginning */
+	if (request.call == CALL_openat || request.call == CALL_openat2)
+		request.slot = FIELD(io_open, key, file_slot);
+	request.silent = FIELD(io_kiocb, key, flags) & REQUEST_SILENT;
+	if (!send_paths(&request, key, key)) { /* what is of the operation alone stands at the beginning */
 		take_request(&request, key);
+		if (request.silent)
+			send_silent(&request, key);
+	}
+	if (may_have_several_results(request.opcode))
+		remember_shot(key);
 	bpf_map_update_elem(&kernel_requests, &key, &request, BPF_ANY);
 	return 0;
 }
@@ -352,6 +518,8 @@ inlined int64_t offset_of(const struct request *request, uint64_t key, uint64_t 
 	bool is_data = request->call == CALL_preadv || request->call == CALL_pwritev || request->call == CALL_pread64 ||
 		request->call == CALL_pwrite64;
 
+	if (request->call == CALL_splice && request->offset == -1)
+		return file && FIELD(file, file, f_mode) & FMODE_LSEEK ? FIELD(file, file, f_pos) - (result > 0 ? result : 0) : -1;
 	if (!is_data)
 		return request->offset;
 	if (!file || !(FIELD(file, file, f_mode) & FMODE_LSEEK))
@@ -367,7 +535,7 @@ inlined int64_t offset_of(const struct request *request, uint64_t key, uint64_t 
 inlined void complete_path(const struct request *request, uint64_t key, int64_t result)
 {
 	bool is_open = request->call == CALL_openat || request->call == CALL_openat2;
-	uint64_t file = is_open && result >= 0 ? file_at(bpf_get_current_task_btf(), result) : 0;
+	uint64_t file = is_open ? file_made(request, POINTER(io_kiocb, key, ctx), result) : 0;
 	uint64_t name = name_of_file(file);
 	uint64_t handle = file ? handle_make(file) : 0;
 	struct wire_reaped *record = reserve(wire_reaped);
@@ -385,16 +553,24 @@ inlined void complete_path(const struct request *request, uint64_t key, int64_t 
 	send_reserved(record);
 }
 
+/* A request that was cancelled in a chain has none yet. */
+inlined uint64_t file_of_request(uint64_t key, int64_t result)
+{
+	uint64_t file = POINTER(io_kiocb, key, file);
+
+	return !file && result == -ECANCELED ? file_asked(key) : file;
+}
+
 inlined void complete_call(const struct request *request, uint64_t key, int64_t result)
 {
-	uint64_t file = request->call == CALL_close ? 0 : POINTER(io_kiocb, key, file), made = 0;
+	bool is_new = request->call == CALL_accept4 || request->call == CALL_socket;
+	bool is_transfer = request->call == CALL_splice || request->call == CALL_tee;
+	uint64_t file = request->call == CALL_close || request->call == CALL_socket ? 0 : file_of_request(key, result);
 	uint64_t handle = file ? handle_of(file, POINTER(file, file, f_inode), request->owner.tid) : request->handle;
+	uint64_t made = is_new ? file_made(request, POINTER(io_kiocb, key, ctx), result) : 0;
 	struct wire_call *record;
 
-	if (request->call == CALL_accept4 && result >= 0) {
-		made = file_at(bpf_get_current_task_btf(), result);
-		made = made ? handle_report(made, request->owner.tid) : 0;
-	}
+	made = made ? handle_report(made, request->owner.tid) : 0;
 	record = reserve(wire_call);
 	if (!record)
 		return;
@@ -403,41 +579,69 @@ inlined void complete_call(const struct request *request, uint64_t key, int64_t 
 	record->latency_ns = bpf_ktime_get_ns() - request->start_ns;
 	record->result = result;
 	record->handle = made ? made : handle;
-	record->other = made ? handle : 0;
+	record->other = made ? handle : is_transfer ? request->handle : 0;
 	record->offset = offset_of(request, key, file, result);
 	record->length = request->length;
 	record->flags = request->flags;
 	record->mode = 0;
+	if (is_transfer)
+		record->from = request->from;
 	send_reserved(record);
 }
 
 inlined bool is_path(uint32_t call)
 {
 	return call == CALL_openat || call == CALL_openat2 || call == CALL_statx || call == CALL_unlinkat ||
-		call == CALL_mkdirat || call == CALL_renameat2 || call == CALL_linkat;
+		call == CALL_mkdirat || call == CALL_renameat2 || call == CALL_linkat || call == CALL_symlinkat;
 }
 
-__noinline int completed(uint64_t key)
+__noinline int completed(uint64_t key, int64_t result)
 {
 	struct request *known = bpf_map_lookup_elem(&kernel_requests, &key), request;
-	int64_t result;
 
 	if (!known)
 		return 0;
 	request = *known;
 	bpf_map_delete_elem(&kernel_requests, &key);
-	result = FIELD(io_kiocb, key, cqe.res);
-	if (is_path(request.call))
+	if (is_path(request.call) || request.silent)
 		complete_path(&request, key, result);
 	else
 		complete_call(&request, key, result);
 	return 0;
 }
 
-SEC("tp_btf/io_uring_complete")
-int BPF_PROG(kernel_uring_complete, void *context, void *request)
+/* The request before it in a chain has failed.  Its own end may be silent. */
+SEC("tp_btf/io_uring_fail_link")
+int kernel_uring_fail_link(uint64_t *args)
 {
-	return completed(number(request));
+	return completed(number((const void *)args[1]), -ECANCELED);
+}
+
+/* One of several results: the request goes on. */
+__noinline int completed_one(uint64_t ring, uint64_t user_data, int64_t result)
+{
+	struct shot shot = { ring, user_data };
+	uint64_t *key = bpf_map_lookup_elem(&kernel_shots, &shot);
+	struct request *request = key ? bpf_map_lookup_elem(&kernel_requests, key) : NULL;
+
+	if (!request)
+		return 0;
+	complete_call(request, *key, result);
+	request->start_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/io_uring_complete")
+int kernel_uring_complete(uint64_t *args)
+{
+	uint64_t ring = number((const void *)args[0]), request = number((const void *)args[1]), cqe;
+
+	if (request)
+		return completed(request, FIELD(io_kiocb, request, cqe.res));
+	if (!kernel_has_cqe)
+		return completed_one(ring, args[2], (int)args[3]);
+	cqe = number((const void *)args[2]);
+	return completed_one(ring, FIELD(io_uring_cqe, cqe, user_data), FIELD(io_uring_cqe, cqe, res));
 }
 
 #endif

@@ -20,7 +20,8 @@ enum wire_type {
 	WIRE_EXPIRE,  /* struct wire_handle: ends if the execve() that this thread is inside of succeeds */
 	WIRE_CALL,    /* struct wire_call: a call by descriptor */
 	WIRE_PATH,    /* struct wire_path: a call by path */
-	WIRE_PENDING, /* struct wire_call: asynchronous I/O was submitted; result: its key, other: the process */
+	WIRE_PENDING, /* struct wire_call: asynchronous I/O was submitted; result: its key, other: the process; with WIRE_LAST,
+		       * its end is that of the handle */
 	WIRE_REAPED,  /* struct wire_reaped: its result */
 	WIRE_FORK,    /* struct wire_fork */
 	WIRE_TEXT,    /* struct wire_text: a piece of what an exec is about to say */
@@ -38,6 +39,7 @@ enum wire_type {
 #define WIRE_KNOWN 16	/* STAT: the identity of the file is there */
 #define WIRE_EMPTY 32	/* the path is empty: the call is about the descriptor */
 #define WIRE_SHARES 64	/* fork: parent and child share their memory */
+#define WIRE_SILENT 128 /* PENDING, and PATH as PENDING: success is not reported */
 
 struct wire_head {
 	uint8_t type;

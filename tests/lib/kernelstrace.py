@@ -7,6 +7,7 @@ asked length, offset, flags of opens, result.
 import collections
 import errno
 import functools
+import mmap
 import os
 import re
 import subprocess
@@ -29,7 +30,7 @@ def table():
 
 
 CALLS = table()
-ALIASES = {"_llseek": "llseek", "pread": "pread64", "pwrite": "pwrite64"}
+ALIASES = {"_llseek": "lseek", "old_mmap": "mmap", "send": "sendto", "recv": "recvfrom", "pread": "pread64", "pwrite": "pwrite64"}
 FLAGS = {name: getattr(os, name) for name in dir(os) if name.startswith("O_")} | {
     "O_PATH": 0o10000000, "O_TMPFILE": 0o20200000, "O_LARGEFILE": 0}
 
@@ -80,6 +81,21 @@ def flags(text):
     return total
 
 
+def protection(text):
+    return sum({"PROT_READ": 1, "PROT_WRITE": 2, "PROT_EXEC": 4}.get(word, 0) for word in text.split("|"))
+
+
+def flags_of_map(text):
+    known = {name[4:]: value for name, value in vars(mmap).items() if name.startswith("MAP_")} | {
+        "SHARED_VALIDATE": 3, "FIXED": 16, "FIXED_NOREPLACE": 0x100000, "GROWSDOWN": 0x100, "LOCKED": 0x2000, "DENYWRITE": 0x800,
+        "NORESERVE": 0x4000, "POPULATE": 0x8000, "NONBLOCK": 0x10000, "STACK": 0x20000, "SHARED": 1, "PRIVATE": 2, "32BIT": 0x40}
+    return sum(known[word[4:]] for word in text.split("|") if word.startswith("MAP_")) & 0xffffff
+
+
+def pages(size):
+    return (size + 4095) // 4096 * 4096
+
+
 def vector(text):
     return sum(int(n) for n in re.findall(r"iov_len=(\d+)", text))
 
@@ -122,8 +138,12 @@ class Strace(straced.Account):
         return -getattr(errno, name[1]) if value == -1 and name else value
 
     def line(self, pid, call, text, result, rest):
-        call = ALIASES.get(call, call)
         result = self.result(result, rest)
+        if call == "_llseek":
+            fd, offset, position, whence = split(text)
+            text = f"{fd}, {offset}, {whence}"
+            result = int(position.strip("[]")) if result == 0 else result
+        call = ALIASES.get(call, call)
         before = len(self.io)
         if result is not None:
             try:
@@ -150,18 +170,16 @@ class Strace(straced.Account):
                  "result": result, "line": line}
         if kind == "MAP":
             if "MAP_ANONYMOUS" in args[3]:
-                self.change_maps(pid, result, number(args[1]), False)
+                self.change_maps(pid, result, number(args[1]), None)
                 return
             if result >= 0:
-                self.change_maps(pid, result, number(args[1]), True)
+                self.change_maps(pid, result, number(args[1]), "MAP_SHARED" in args[3], number(args[5]))
+            known["flags"] = protection(args[2]) | flags_of_map(args[3]) << 8
             known["result"] = min(result, 0)
             known["offset"] = number(args[5]) if call == "mmap" else None
         if kind == "UNMAP":
-            if not self.is_mapped(pid, number(args[0])):
+            if not self.unmap(known, pid, op, args, result):
                 return
-            if op == "munmap" and result == 0:
-                self.change_maps(pid, number(args[0]), number(args[1]), False)
-            known["length"] = number(args[1])
         if at_fd and kind not in ("PIPE", "NEW"):
             known["path"] = file_of(at_fd)
         if kind == "DATA":
@@ -172,6 +190,13 @@ class Strace(straced.Account):
                 known["offset"] = number(args[at - 1])
             elif "STREAM" not in how:
                 known["offset"] = offset
+        elif kind == "MESSAGE":
+            known["length"] = vector(args[length - 1]) if op == "send" or result >= 0 else None
+            known["offset"] = -1
+        elif kind == "MESSAGES":  # the bytes, not their number
+            known["length"] = vector(args[length - 1]) if op == "send" or result == number(args[length]) else None
+            known["result"] = sum(map(int, re.findall(r"\bmsg_len=(\d+)", args[length - 1]))) if result >= 0 else result
+            known["offset"] = -1
         elif op == "lseek":
             known["offset"] = number(args[at - 1])
         elif op in ("truncate", "fallocate"):
@@ -203,18 +228,32 @@ class Strace(straced.Account):
         if kind == "PATH" and "AT_REMOVEDIR" in args[-1]:
             known["op"] = "rmdir"
 
-    def change_maps(self, pid, start, size, is_file):
-        end, kept = start + (size + 4095) // 4096 * 4096, []
-        for a, b, what in self.mapped[self.memory(pid)]:
-            kept += [(x, y, what) for x, y in ((a, min(b, start)), (max(a, end), b)) if x < y]
-        self.mapped[self.memory(pid)] = kept + [(start, end, is_file)]
+    def change_maps(self, pid, start, size, shared, at=0):
+        """shared: of a file; None: of no file, or nothing.  at: the offset in the file."""
+        end, kept = start + pages(size), []
+        for a, b, what, of in self.mapped[pid]:
+            kept += [(x, y, what, of + x - a) for x, y in ((a, min(b, start)), (max(a, end), b)) if x < y]
+        self.mapped[pid] = kept + [(start, end, shared, at)] * (shared is not None)
 
-    def memory(self, pid):
-        """Threads and their process; forks copy, which is enough for what is compared here."""
-        return pid
-
-    def is_mapped(self, pid, at):
-        return any(a <= at < b and what for a, b, what in self.mapped[self.memory(pid)])
+    def unmap(self, known, pid, op, args, result):
+        """munmap, msync, mprotect, mremap: whether a file is mapped there."""
+        start, size = number(args[0]), number(args[1])
+        there = sorted(part for part in self.mapped[pid] if part[0] < start + pages(size) and part[1] > start)
+        known["length"] = size
+        if not there or op == "mprotect" and not there[0][2]:
+            return False
+        a, _, shared, at = there[0]
+        known["offset"] = at + max(start - a, 0)
+        if op == "munmap" and result == 0:
+            self.change_maps(pid, start, size, None)
+        elif op == "mprotect":
+            known["flags"] = protection(args[2]) | 1 << 8
+        elif op == "mremap":
+            known.update(length=number(args[2]), result=min(result, 0))
+            if result >= 0:
+                self.change_maps(pid, start, size, None)
+                self.change_maps(pid, result, number(args[2]), shared, known["offset"])
+        return True
 
 
 def read_strace(prefix, cwd):
@@ -235,7 +274,7 @@ class Events:
 
     def __init__(self, path):
         self.calls, self.names, self.counts = collections.defaultdict(list), collections.defaultdict(set), {}
-        self.processes = []
+        self.processes, self.order = [], []
         self.ranges = 0
         with open(path, "rb") as f:
             for line in f:
@@ -256,6 +295,7 @@ class Events:
         text = rest.decode("unicode_escape").encode("latin-1")
         if op == "lookup":
             self.names[other].add((node, text))
+        self.order.append((op, os.fsdecode(text), handle))
         if aside:
             return
         if op == "close" and not latency:  # one of those of close_range(2)
@@ -328,7 +368,7 @@ def compare(name, seen, events, checks, show=5):
 def run(name, command, cwd, scratch, checks, recorder=()):
     """Runs the command; the calls that strace saw and those that were recorded."""
     prefix, out = scratch / f"{name}.strace", scratch / f"{name}.events"
-    calls = ",".join(f"?{call}" for call in sorted(CALLS | dict.fromkeys(straced.CALLS.split(","))))
+    calls = ",".join(f"?{call}" for call in sorted(CALLS | ALIASES | dict.fromkeys(straced.CALLS.split(","))))
     done = subprocess.run(
         [WORK / "kernel_events", "-o", out, *recorder, "strace", "-ff", "-ttt", "-y", "-v", "-s", "4200", "-e",
          f"trace={calls}", "-e", "signal=none", "-o", prefix, *command],

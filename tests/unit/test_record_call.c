@@ -414,7 +414,7 @@ static void mapping_reads_and_a_shared_writable_one_writes(void **state)
 {
 	struct feed *f = *state;
 	uint64_t a =
-		feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY);
+		feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 12000), O_RDONLY);
 	uint64_t b = feed_call_open(f, Q, NODE_ROOT, "b", named(f, "b", S_IFREG | 0644, 9), O_RDWR);
 
 	feed_call_at(f, OP_EVENT(f, P, OP_MMAP, .handle = a, .offset = 4096, .length = 8192,
@@ -437,7 +437,31 @@ static void mapping_reads_and_a_shared_writable_one_writes(void **state)
 	assert_string_equal(ask(f, "SELECT name, path, offset, length, protection, shared FROM "
 				   "mapping"),
 		"mmap|/a|4096|8192|r-x|0\nmmap|/b|0|9|-w-|1\nmunmap|NULL|NULL|9|NULL|NULL");
-	assert_int_equal(record_counts(f->record).mapped_bytes, 8201);
+	assert_int_equal(record_counts(f->record).mapped_bytes, 7904 + 9);
+}
+
+static void mapping_that_becomes_writable_writes_and_one_that_grows_has_more_bytes(void **state)
+{
+	struct feed *f = *state;
+	uint64_t a = feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 5000), O_RDWR);
+
+	feed_call_at(f, OP_EVENT(f, P, OP_MMAP, .handle = a, .length = 4096,
+				.flags = PROT_NONE | MAP_SHARED << 8));
+	assert_string_equal(ask(f, "SELECT mapped, assumed_write FROM access"), "0|0");
+	assert_int_equal(record_counts(f->record).mapped_bytes, 0);
+	feed_call_at(f, OP_EVENT(f, P, OP_MPROTECT, .handle = a, .length = 4096,
+				.flags = PROT_READ | MAP_SHARED << 8));
+	assert_string_equal(ask(f, "SELECT mapped, assumed_write FROM access"), "1|0");
+	feed_call_at(f, OP_EVENT(f, P, OP_MPROTECT, .handle = a, .length = 4096,
+				.flags = PROT_READ | PROT_WRITE | MAP_SHARED << 8));
+	assert_string_equal(ask(f, "SELECT version, mapped, assumed_write FROM access ORDER BY version"),
+		"1|1|0\n2|0|1");
+	feed_call_at(f, OP_EVENT(f, P, OP_MREMAP, .handle = a, .length = 8192, .other = 4096,
+				.flags = MREMAP_MAYMOVE));
+	assert_int_equal(record_counts(f->record).mapped_bytes, 5000 - 4096);
+	assert_string_equal(ask(f, "SELECT name, offset, length, protection, shared FROM mapping"),
+		"mmap|0|4096|---|1\nmprotect|0|4096|r--|1\nmprotect|0|4096|rw-|1\n"
+		"mremap|0|8192|NULL|NULL");
 }
 
 static void summary_without_a_mount_counts_calls(void **state)
@@ -763,6 +787,7 @@ int main(void)
 		TEST(file_without_a_name_gets_one),
 		TEST(sockets_and_copies_move_data),
 		TEST(mapping_reads_and_a_shared_writable_one_writes),
+		TEST(mapping_that_becomes_writable_writes_and_one_that_grows_has_more_bytes),
 		TEST(summary_without_a_mount_counts_calls),
 		TEST(tier_of_processes_is_kernel),
 		cmocka_unit_test(both_forms_of_a_workload_mean_the_same),

@@ -434,6 +434,60 @@ static void asynchronous_io_without_a_result_is_reported_at_the_end(void **state
 	assert_int_equal(events[0].u.op.result, -EINPROGRESS);
 }
 
+static void silent_io_without_a_result_has_succeeded(void **state)
+{
+	struct wire_call write = call_of(CALL_pwrite64, 50), end = call_of(CALL_close, 50);
+	struct wire_path made = path_of(CALL_mkdirat, 1, "made", NULL);
+	(void)state;
+
+	tree();
+	open_file(50);
+	drain();
+	write.head.type = end.head.type = WIRE_PENDING;
+	write.head.flags = WIRE_SILENT;
+	write.length = 700;
+	send(&write, sizeof(write));
+	write.length = 800;
+	send(&write, sizeof(write)); /* the same key: the first one is over */
+	drain();
+	assert_int_equal(n_events, 1);
+	assert_int_equal(events[0].u.op.result, 700);
+	made.call.head.flags = WIRE_URING | WIRE_SILENT;
+	made.call.result = 1;
+	send_path(&made);
+	end.head.flags = WIRE_SILENT | WIRE_LAST;
+	end.result = 2;
+	send(&end, sizeof(end));
+	translate_end(translate);
+	drain();
+	assert_int_equal(n_events, 4);
+	assert_int_equal(events[0].u.op.result, 800);
+	assert_int_equal(events[1].op, OP_MKDIR);
+	assert_int_equal(events[1].u.op.result, 0);
+	assert_int_equal(events[2].op, OP_CLOSE);
+	assert_int_equal(events[3].op, OP_RELEASE);
+}
+
+static void an_open_whose_description_is_gone_has_a_handle_of_its_own(void **state)
+{
+	struct wire_path record = path_of(CALL_open, 1, "file", NULL);
+	uint64_t handle;
+	(void)state;
+
+	tree();
+	drain();
+	record.call.result = 5;
+	send_path(&record);
+	send_path(&record);
+	drain();
+	assert_int_equal(n_events, 4);
+	handle = events[0].u.op.handle;
+	assert_int_not_equal(handle, 0);
+	assert_int_equal(events[1].op, OP_RELEASE);
+	assert_int_equal(events[1].u.op.handle, handle);
+	assert_int_not_equal(events[2].u.op.handle, handle);
+}
+
 /* ---- processes ---- */
 
 static void send_fork(int32_t tid, int32_t pid, int32_t parent)
@@ -707,6 +761,8 @@ int main(void)
 		test(a_transfer_is_of_the_destination_and_names_the_source),
 		test(asynchronous_io_waits_for_its_result),
 		test(asynchronous_io_without_a_result_is_reported_at_the_end),
+		test(silent_io_without_a_result_has_succeeded),
+		test(an_open_whose_description_is_gone_has_a_handle_of_its_own),
 		test(forks_are_processes_or_threads),
 		test(a_process_ends_with_its_last_thread),
 		test(the_ends_of_threads_come_before_that_of_their_process),

@@ -4,14 +4,17 @@
  * and Linux AIO.  Prints for each request what is to be recorded: operation, asked length, offset, result, path.  A
  * descriptor is printed as 0.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
 #include <linux/aio_abi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static char buffer[65536];
@@ -107,6 +110,98 @@ static void names(struct io_uring *ring)
 	say("unlink", 0, 0, finish(ring), "moved");
 }
 
+/* Files in slots of the ring, without a descriptor: they are opened, used and closed there. */
+static void slots(struct io_uring *ring)
+{
+	struct io_uring_sqe *sqe;
+	int slot;
+
+	if (io_uring_register_files_sparse(ring, 8) < 0)
+		return;
+	sqe = io_uring_get_sqe(ring);
+	io_uring_prep_openat_direct(sqe, AT_FDCWD, "slot", O_CREAT | O_RDWR, 0600, 3);
+	say("create", 0, 0, finish(ring), "slot");
+	sqe = io_uring_get_sqe(ring);
+	io_uring_prep_write(sqe, 3, buffer, 11, 5);
+	sqe->flags |= IOSQE_FIXED_FILE;
+	say("write", 11, 5, finish(ring), "slot");
+	sqe = io_uring_get_sqe(ring);
+	io_uring_prep_openat(sqe, AT_FDCWD, "slot", O_RDONLY, 0);
+	sqe->file_index = IORING_FILE_INDEX_ALLOC;
+	slot = finish(ring);
+	say("open", 0, 0, slot < 0 ? slot : 0, "slot");
+	sqe = io_uring_get_sqe(ring);
+	io_uring_prep_read(sqe, slot, buffer, 12, 3);
+	sqe->flags |= IOSQE_FIXED_FILE;
+	say("read", 12, 3, finish(ring), "slot");
+	for (int i = 0; i < 2; i++) {
+		sqe = io_uring_get_sqe(ring);
+		io_uring_prep_close_direct(sqe, i ? 3 : slot);
+		say("close", 0, 0, finish(ring), "slot");
+	}
+	io_uring_unregister_files(ring);
+	unlink("slot");
+	say("read", 10, 0, read(0, buffer, 10), "null");
+}
+
+/* Linked requests, of which success is not reported; and a chain that breaks. */
+static void chains(struct io_uring *ring, int fd)
+{
+	struct io_uring_sqe *sqe;
+
+	for (int i = 0; i < 3; i++) {
+		sqe = io_uring_get_sqe(ring);
+		io_uring_prep_write(sqe, fd, buffer, 200 + i, 300);
+		sqe->flags |= IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS;
+		sqe = io_uring_get_sqe(ring);
+		io_uring_prep_mkdirat(sqe, AT_FDCWD, i == 0 ? "silent0" : i == 1 ? "silent1" : "silent2", 0700);
+		sqe->flags |= IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS;
+		sqe = io_uring_get_sqe(ring);
+		io_uring_prep_fsync(sqe, fd, 0);
+		finish(ring);
+		say("write", 200 + i, 300, 200 + i, "u.dat");
+		say("mkdir", 0, 0, 0, i == 0 ? "silent0" : i == 1 ? "silent1" : "silent2");
+		say("fsync", 0, 0, 0, "u.dat");
+		rmdir(i == 0 ? "silent0" : i == 1 ? "silent1" : "silent2");
+	}
+	sqe = io_uring_get_sqe(ring);
+	io_uring_prep_write(sqe, fd, (void *)8, 5, 0);
+	sqe->flags |= IOSQE_IO_LINK | IOSQE_CQE_SKIP_SUCCESS;
+	sqe = io_uring_get_sqe(ring);
+	io_uring_prep_read(sqe, fd, buffer, 201, 0);
+	sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
+	say("write", 5, 0, finish(ring), "u.dat");
+	say("read", 201, 0, -ECANCELED, "u.dat");
+}
+
+/* One request that accepts several connections and one that receives several times. */
+static void several(struct io_uring *ring)
+{
+	struct sockaddr_un name = { AF_UNIX, "listener" };
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), client[2], server = -1;
+	struct io_uring_sqe *sqe;
+
+	unlink("listener");
+	bind(listener, (struct sockaddr *)&name, sizeof(name));
+	listen(listener, 4);
+	sqe = io_uring_get_sqe(ring);
+	io_uring_prep_multishot_accept(sqe, listener, NULL, NULL, 0);
+	sqe->user_data = 71;
+	io_uring_submit(ring);
+	for (int i = 0; i < 2; i++) {
+		client[i] = socket(AF_UNIX, SOCK_STREAM, 0);
+		connect(client[i], (struct sockaddr *)&name, sizeof(name));
+		server = finish(ring);
+		say("accept", 0, 0, server, "");
+	}
+	send(client[1], buffer, 21, 0);
+	say("read", 30, -1, read(server, buffer, 30), "");
+	close(client[0]);
+	close(client[1]);
+	close(server);
+	close(listener);
+}
+
 static void uring(unsigned flags, int fd)
 {
 	struct io_uring ring;
@@ -116,6 +211,10 @@ static void uring(unsigned flags, int fd)
 	data(&ring, fd);
 	fixed(&ring, fd);
 	names(&ring);
+	chains(&ring, fd);
+	several(&ring);
+	io_uring_unregister_files(&ring);
+	slots(&ring);
 	io_uring_queue_exit(&ring);
 }
 
@@ -140,6 +239,27 @@ static void aio(int fd)
 	syscall(SYS_io_destroy, context);
 }
 
+/* Of new kernels, which strace may not know. */
+static void new_calls(void)
+{
+	struct {
+		uint64_t value;
+		uint32_t size, flags;
+	} one = { (uintptr_t)"1", 1, 0 };
+	long result = syscall(463, AT_FDCWD, "u.dat", 0, "user.x", &one, sizeof(one));
+
+	if (result < 0 && errno == ENOSYS)
+		return;
+	say("setxattr", 0, 0, result < 0 ? -errno : result, "u.dat");
+	one.value = (uintptr_t)buffer;
+	result = syscall(464, AT_FDCWD, "u.dat", 0, "user.x", &one, sizeof(one));
+	say("getxattr", 0, 0, result < 0 ? -errno : result, "u.dat");
+	result = syscall(465, AT_FDCWD, "u.dat", 0, buffer, 77);
+	say("listxattr", 77, 0, result < 0 ? -errno : result, "u.dat");
+	result = syscall(466, AT_FDCWD, "u.dat", 0, "user.x");
+	say("removexattr", 0, 0, result < 0 ? -errno : result, "u.dat");
+}
+
 int main(void)
 {
 	int fd = open("u.dat", O_RDWR | O_CREAT, 0644);
@@ -147,5 +267,6 @@ int main(void)
 	uring(0, fd);
 	uring(IORING_SETUP_SQPOLL, fd);
 	aio(fd);
+	new_calls();
 	return 0;
 }

@@ -261,6 +261,65 @@ static int receive_descriptor(int from)
 	return fd;
 }
 
+/* Several parts, several messages; fewer than there is room for, none, and some that cannot be read. */
+static void messages(void)
+{
+	struct iovec parts[3] = { { buffer, 5 }, { buffer, 0 }, { buffer, 70 } }, rooms[2] = { { buffer, 10 }, { buffer, 1000 } };
+	struct mmsghdr many[3] = { { .msg_hdr = { .msg_iov = parts, .msg_iovlen = 3 } }, { .msg_hdr = { .msg_iov = parts, .msg_iovlen = 1 } },
+		{ .msg_hdr = { .msg_iov = parts + 2, .msg_iovlen = 1 } } };
+	struct mmsghdr room[5] = { { .msg_hdr = { .msg_iov = rooms, .msg_iovlen = 2 } } };
+	int pair[2];
+
+	for (int i = 1; i < 5; i++)
+		room[i] = room[0];
+	socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+	sendmsg(pair[0], &many[0].msg_hdr, 0);
+	recvmsg(pair[1], &room[0].msg_hdr, 0);
+	recvmsg(pair[1], &room[0].msg_hdr, MSG_DONTWAIT);
+	sendmmsg(pair[0], many, 3, 0);
+	sendmmsg(pair[0], many, 0, 0);
+	recvmmsg(pair[1], room, 2, 0, NULL);
+	recvmmsg(pair[1], room, 5, MSG_DONTWAIT, NULL);
+	recvmmsg(pair[1], room, 5, MSG_DONTWAIT, NULL);
+	sendmsg(pair[0], nowhere, 0);
+	sendmsg(999, &many[0].msg_hdr, 0);
+	close(pair[0]);
+	sendmmsg(pair[1], many, 3, MSG_NOSIGNAL);
+	close(pair[1]);
+}
+
+/* A descriptor of ours, by the number that it has in another process; and received with several messages. */
+static void others_descriptors(void)
+{
+	char control[2][CMSG_SPACE(sizeof(int))] = { 0 }, byte;
+	struct iovec part = { &byte, 1 };
+	struct mmsghdr room[2];
+	int fd = open("a.dat", O_RDWR), pidfd = syscall(SYS_pidfd_open, getpid(), 0), got, pair[2];
+
+	lseek(fd, 5, SEEK_SET);
+	got = syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+	read(got, buffer, 7);
+	close(fd);
+	read(got, buffer, 8);
+	socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+	send_descriptor(pair[0], got);
+	send_descriptor(pair[0], pair[0]);
+	close(got);
+	for (int i = 0; i < 2; i++)
+		room[i] = (struct mmsghdr){ .msg_hdr = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control[i],
+			.msg_controllen = sizeof(control[i]) } };
+	recvmmsg(pair[1], room, 2, MSG_DONTWAIT, NULL);
+	if (CMSG_FIRSTHDR(&room[0].msg_hdr))
+		memcpy(&got, CMSG_DATA(CMSG_FIRSTHDR(&room[0].msg_hdr)), sizeof(got));
+	read(got, buffer, 9);
+	close(got);
+	close(pidfd);
+	dup2(998, pair[1]);
+	write(pair[1], buffer, 4);
+	close(pair[0]);
+	close(pair[1]);
+}
+
 static void sockets(void)
 {
 	struct sockaddr_un name = { AF_UNIX, "sock" };
@@ -384,6 +443,63 @@ static long call32(long number, long a, long b, long c)
 	return result;
 }
 
+static long call32_of_5(long number, long a, long b, long c, long d, long e)
+{
+	long result;
+
+	__asm__ volatile("int $0x80" : "=a"(result) : "a"(number), "b"(a), "c"(b), "d"(c), "S"(d), "D"(e) : "memory", "r8", "r9",
+			 "r10", "r11");
+	return result;
+}
+
+/* A call of sockets, of which the arguments are in memory. */
+static long socketcall(uint32_t *low, long number, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+	low[0] = a;
+	low[1] = b;
+	low[2] = c;
+	low[3] = d;
+	return call32(102, number, (long)low, 0);
+}
+
+static void sockets32(char *low)
+{
+	uint32_t *args = (uint32_t *)(low + 1024), *pair = (uint32_t *)(low + 1200), *message = (uint32_t *)(low + 1300),
+		*part = (uint32_t *)(low + 1400), data = (uintptr_t)low + 2000;
+
+	socketcall(args, 8, AF_UNIX, SOCK_STREAM, 0, (uintptr_t)pair);
+	socketcall(args, 9, pair[0], data, 40, 0);
+	socketcall(args, 10, pair[1], data, 30, 0);
+	part[0] = part[2] = data;
+	part[1] = 6;
+	part[3] = 50;
+	message[2] = (uintptr_t)part;
+	message[3] = 2;
+	socketcall(args, 16, pair[0], (uintptr_t)message, 0, 0);
+	socketcall(args, 17, pair[1], (uintptr_t)message, MSG_DONTWAIT, 0);
+	socketcall(args, 1, AF_INET, 77, 0, 0);
+	call32(6, socketcall(args, 1, AF_UNIX, SOCK_DGRAM, 0, 0), 0, 0);
+	call32(6, pair[0], 0, 0);
+	call32(6, pair[1], 0, 0);
+}
+
+static void positions32(char *low, int fd)
+{
+	uint32_t *mapping = (uint32_t *)(low + 1024);
+
+	call32_of_5(140, fd, 1, 7, (long)low + 1500, SEEK_SET);
+	call32_of_5(140, fd, -1, -9, (long)low + 1500, SEEK_CUR);
+	call32_of_5(140, fd, -1, -9, (long)low + 1500, SEEK_SET);
+	call32_of_5(180, fd, (long)low + 2000, 50, 5, 0);
+	call32_of_5(181, fd, (long)low + 2000, 60, 6, 1);
+	call32(106, (long)low, (long)low + 2000, 0);
+	call32(107, (long)low, (long)low + 2000, 0);
+	call32(108, fd, (long)low + 2000, 0);
+	call32_of_5(383, AT_FDCWD, (long)low, 0, STATX_BASIC_STATS, (long)low + 2000);
+	memcpy(mapping, (uint32_t []){ 0, 8192, PROT_READ, MAP_SHARED, fd, 4096 }, 24);
+	call32(91, call32(90, (long)mapping, 0, 0), 8192, 0);
+}
+
 static void calls32(void)
 {
 	char *low = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
@@ -396,6 +512,8 @@ static void calls32(void)
 	call32(19, fd, 5, SEEK_SET);
 	call32(33, (long)low, R_OK, 0);
 	call32(195, (long)low, (long)low + 200, 0);
+	positions32(low, fd);
+	sockets32(low);
 	call32(6, fd, 0, 0);
 }
 #else
@@ -447,6 +565,8 @@ int main(void)
 	transfers();
 	paths();
 	sockets();
+	messages();
+	others_descriptors();
 	mappings();
 	threads();
 	programs();

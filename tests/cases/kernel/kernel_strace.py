@@ -53,6 +53,7 @@ os.unlink("deep/bottom")
 
 WORKLOADS = {
     "io": [WORK / "kernel_io"],
+    "maps": [WORK / "kernel_maps"],
     "pipes": ["sh", "-c", "seq 1 3000 | sort -r | tee copy | head -n 5 >out 2>&1; wc -l <copy; ls /nonexistent || true"],
     "make": ["sh", "-c", HELLO + "make -j3 2>&1; ./prog; exit 0"],
     "git": ["sh", "-c", "git init -q . && for i in 1 2 3; do echo $i >f$i; done && git add . && "
@@ -83,6 +84,26 @@ def check(name, scratch):
                  counts["received"] + counts["dropped"])
 
 
+def mappings_end(scratch):
+    """A handle ends with the last mapping of its file."""
+    work = scratch / "ends.work"
+    work.mkdir()
+    _, events = kernelstrace.alone("ends", [WORK / "kernel_maps"], work, scratch)
+    handles, opens, ends = {}, 0, {}
+    for op, path, handle in events.order:
+        if op == "create":
+            opens += 1
+            handles[handle] = path
+        if op == "release":
+            ends[handle] = opens
+    begins = {handle: i + 1 for i, handle in enumerate(handles)}
+    late = {handles[handle]: ends.get(handle) for handle, begin in begins.items()
+            if not begin <= ends.get(handle, 999) <= begin + 1}
+    print(f"ends: {len(handles)} files made and mapped")
+    checks.check("ends: there was something to compare", len(handles) > 10)
+    checks.equal("ends: handles that end later than with the next file but one", set(late), {"left", "moved"})
+
+
 def asynchronous(scratch):
     """strace does not see the requests: the program says what it has asked for."""
     work = scratch / "async.work"
@@ -93,9 +114,9 @@ def asynchronous(scratch):
     got = collections.Counter()
     for calls in events.calls.values():
         for call in calls:
-            result, length = (0, 0) if call.op == "create" else (call.result, call.length)
+            result, length = (0, 0) if call.op in ("create", "open") and call.result >= 0 else (call.result, call.length)
             for text in {call.text.decode().replace("\0", "\\x00")} if call.text else {
-                    os.path.basename(path) for path in events.paths(call.path)}:
+                    "" if path.startswith("socket:") else os.path.basename(path) for path in events.paths(call.path)}:
                 if text in names:
                     got[call.op, str(length), str(call.offset), str(result), text] += 1
     missing = collections.Counter(map(tuple, wanted)) - got
@@ -107,6 +128,7 @@ def asynchronous(scratch):
 with tempfile.TemporaryDirectory() as top:
     for workload in sys.argv[1:] or WORKLOADS:
         check(workload, pathlib.Path(top).resolve())
+    mappings_end(pathlib.Path(top).resolve())
     if (WORK / "kernel_async").exists():
         asynchronous(pathlib.Path(top).resolve())
 kernelleft.end(checks)
