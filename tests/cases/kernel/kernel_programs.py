@@ -81,7 +81,7 @@ class Workloads:
         return self.tree() and shell(TAR, self.tree())
 
     def short(self, _):
-        return shell(SHORT, 1000 if self.large else 40)  # three processes each
+        return shell(SHORT, 1500 if self.large else 40)  # two processes each
 
     def postgres(self, work):
         if not list(pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb")) or not shutil.which("pgbench"):
