@@ -22,7 +22,7 @@ from ftractest import FTRAC
 
 DATA = {"read", "write", "send", "recv", "copy", "sendfile", "splice"}
 Row = collections.namedtuple("Row", "op path path2 result offset length exe argv")
-Seen = collections.namedtuple("Seen", "op paths path2 result offset length exe argv line")
+Seen = collections.namedtuple("Seen", "op paths path2 result offset length exe argv line source")
 EXEC = "exec"
 SHOWN = 512  # characters of an argument that strace shows
 
@@ -48,10 +48,10 @@ class Strace(kernelstrace.Strace):
         at = kernelstrace.CALLS[call][4] - 1
         argv = [kernelstrace.string(part) for part in kernelstrace.split(args[at + 1][1:-1])]
         whole = all(argv) and '"...' not in args[at + 1]
-        self.seen[pid].append(Seen(EXEC, (), None, 0, None, None, kernelstrace.string(args[at]), argv if whole else None, line))
+        self.seen[pid].append(Seen(EXEC, (), None, 0, None, None, kernelstrace.string(args[at]), argv if whole else None, line, None))
 
     def more(self, found, call, args, cwd, rest):
-        kind, _, _, _, path, directory, at, length, _ = kernelstrace.CALLS[call]
+        kind, _, _, fd, path, directory, at, length, _ = kernelstrace.CALLS[call]
         paths, path2, offset = [], None, found.offset
         if kind in ("OPEN", "OPENAT2", "PATH", "PATHS", "STAT", "EXEC") and path:
             paths.append(self.absolute(args, path, directory, cwd))
@@ -65,9 +65,10 @@ class Strace(kernelstrace.Strace):
             paths.append(found.path)
         if found.op not in DATA or found.path and found.path.startswith("/dev/") and not found.path.startswith("/dev/shm/"):
             offset = None  # devices have no position
+        source = kernelstrace.file_of(args[fd - 1]) if kind == "TRANSFER" else None
         size = found.length if found.op in DATA else None
         return Seen(found.op, tuple(name for name in paths if name), path2, found.result, offset, size, None, None,
-                    found.line[:160])
+                    found.line[:160], source)
 
     def absolute(self, args, path, directory, cwd):
         text = kernelstrace.string(args[path - 1]) if path <= len(args) else None
@@ -127,6 +128,9 @@ class Record:
         return [self.row(*columns) for columns in self.base.execute(
             "SELECT op, path, path2, result, offset, length, exe, argv, raw FROM rows WHERE tid = ? ORDER BY start_ns", (tid,))]
 
+    def bytes_read(self):
+        return self.base.execute("SELECT h.path, sum(u.bread) FROM t.use u JOIN t.handle h ON h.id = u.handle WHERE u.bread > 0 GROUP BY h.path")
+
     def row(self, op, path, path2, result, offset, length, exe, argv, raw):
         arguments = None
         if op == EXEC:
@@ -181,6 +185,7 @@ class Comparison:
         self.compared = self.equal = self.threads = 0
         self.different = collections.Counter()
         self.without = collections.Counter()
+        self.read, self.copied = collections.Counter(), collections.Counter()
 
     def one(self, tid, seen, row, why):
         self.compared += 1
@@ -206,6 +211,7 @@ class Comparison:
             elif differs(seen[i], rows[j]) != "call":
                 self.one(tid, seen[i], rows[j], differs(seen[i], rows[j]))
                 self.unknown(seen[i])
+                self.add(seen[i])
                 i, j = i + 1, j + 1
             else:
                 i, j = self.step(tid, seen, rows, i, j)
@@ -226,10 +232,28 @@ class Comparison:
     def unknown(self, seen):
         if seen.op in DATA and seen.offset is None:
             self.without["offsets of appends, pipes, sockets, devices, and of descriptors that were there before"] += 1
-        if seen.op in ("copy", "sendfile", "splice"):
-            self.without["where copies read"] += 1
+        if seen.source:
+            self.without["places where copies read"] += 1
         if seen.op == EXEC and seen.argv is None:
             self.without[f"arguments of more than {SHOWN} bytes"] += 1
+
+    def add(self, seen):
+        """Bytes that were read of each file.  A copy is one row of op, with the file that it writes."""
+        if seen.source and seen.source.startswith("/"):
+            self.copied[seen.source] += max(seen.result, 0)
+        elif seen.op == "read" and seen.paths:
+            self.read[seen.paths[0]] += max(seen.result, 0)
+
+    def sources(self, checks, record):
+        """The files that copies read have the bytes of these and of all reads."""
+        wanted = {path: count + self.read[path] for path, count in self.copied.items()}
+        found = dict.fromkeys(wanted, 0)
+        for path, count in record.bytes_read():
+            if as_text(path) in found:
+                found[as_text(path)] += count
+        print(f"{self.name}: {len(wanted)} files that {sum(self.copied.values())} bytes were copied from")
+        checks.equal(f"{self.name}: bytes read of the files that are copied",
+                     [(path, found[path], count) for path, count in wanted.items() if found[path] != count][:5], [])
 
     def end(self, checks):
         share = 100 * self.equal / max(self.compared, 1)
@@ -253,5 +277,6 @@ def compare(name, prefix, db, cwd, checks):
     comparison, record = Comparison(name), Record(db)
     for tid, seen in read_strace(prefix, cwd):
         comparison.thread(tid, seen, record.rows(tid))
+    comparison.sources(checks, record)
     comparison.end(checks)
     return comparison
