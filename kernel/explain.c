@@ -86,13 +86,16 @@ static const char *missing_capability(const struct explain_facts *facts)
 static int explain_refusal(const struct explain_facts *facts, int error, struct failure *failure)
 {
 	if (facts->is_confidential)
-		return failure_set(failure, -EPERM, "cannot record in the kernel: lockdown=confidentiality forbids programs that "
-			"read its memory; start Linux with lockdown=integrity");
+		return failure_set(failure, -EPERM,
+			"cannot record in the kernel: lockdown=confidentiality forbids programs that read its memory; "
+			"start Linux with lockdown=integrity");
 	if (facts->in_user_namespace)
-		return failure_set(failure, -EPERM, "cannot record in the kernel: capabilities of a user namespace do not suffice; "
-			"run ftrac outside of it");
-	return failure_set(failure, -EPERM, "cannot record in the kernel: it refuses the programs: %s; in a container, allow bpf(2) "
-		"(seccomp) with '--security-opt seccomp=unconfined', or run ftrac outside of it", strerror(-error));
+		return failure_set(failure, -EPERM,
+			"cannot record in the kernel: capabilities of a user namespace do not suffice; run ftrac outside "
+			"of it");
+	return failure_set(failure, -EPERM,
+		"cannot record in the kernel: it refuses the programs: %s; in a container, allow bpf(2) (seccomp) with "
+		"'--security-opt seccomp=unconfined', or run ftrac outside of it", strerror(-error));
 }
 
 int explain(const struct explain_facts *facts, int error, struct failure *failure)
@@ -103,11 +106,13 @@ int explain(const struct explain_facts *facts, int error, struct failure *failur
 		return failure_set(failure, -EOPNOTSUPP, "cannot record in the kernel: Linux %s is too old, 6.1 is needed",
 			facts->release_text);
 	if (missing)
-		return failure_set(failure, -EPERM, "cannot record in the kernel: %s; run as root, or give them to the program by "
-			"setcap cap_bpf,cap_perfmon=ep", missing);
+		return failure_set(failure, -EPERM,
+			"cannot record in the kernel: %s; run as root, or give them to the program by setcap "
+			"cap_bpf,cap_perfmon=ep", missing);
 	if (!facts->has_btf)
-		return failure_set(failure, -EOPNOTSUPP, "cannot record in the kernel: this kernel has no BTF; it takes one with "
-			"CONFIG_DEBUG_INFO_BTF, and /sys mounted");
+		return failure_set(failure, -EOPNOTSUPP,
+			"cannot record in the kernel: this kernel has no BTF; it takes one with CONFIG_DEBUG_INFO_BTF, and "
+			"/sys mounted");
 	if (error == -EPERM || error == -EACCES)
 		return explain_refusal(facts, error, failure);
 	return failure_set(failure, error, "cannot record in the kernel: Linux %s does not load the programs: %s",

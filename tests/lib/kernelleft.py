@@ -50,7 +50,8 @@ def objects():
     found = {Object(kind, row["id"], row.get("name", "")) for kind in ("prog", "map") for row in all_of[kind]
              if is_ours(row.get("name", ""))}
     programs = {what.id: what.name for what in found if what.kind == "prog"}
-    found |= {Object("link", row["id"], programs[row["prog_id"]]) for row in all_of["link"] if row.get("prog_id") in programs}
+    found |= {Object("link", row["id"], programs[row["prog_id"]]) for row in all_of["link"]
+              if row.get("prog_id") in programs}
     return sum(map(len, all_of.values())), found
 
 

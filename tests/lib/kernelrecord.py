@@ -48,7 +48,8 @@ class Strace(kernelstrace.Strace):
         at = kernelstrace.CALLS[call][4] - 1
         argv = [kernelstrace.string(part) for part in kernelstrace.split(args[at + 1][1:-1])]
         whole = all(argv) and '"...' not in args[at + 1]
-        self.seen[pid].append(Seen(EXEC, (), None, 0, None, None, kernelstrace.string(args[at]), argv if whole else None, line, None))
+        exe = kernelstrace.string(args[at])
+        self.seen[pid].append(Seen(EXEC, (), None, 0, None, None, exe, argv if whole else None, line, None))
 
     def more(self, found, call, args, cwd, rest):
         kind, _, _, fd, path, directory, at, length, _ = kernelstrace.CALLS[call]
@@ -117,19 +118,22 @@ class Record:
         self.base.text_factory = lambda b: b.decode(errors="surrogateescape")
         self.base.execute("PRAGMA journal_mode = off")
         self.base.execute("ATTACH ? AS t", (str(db),))
-        self.base.execute("CREATE TABLE rows AS SELECT tid, start_ns, name AS op, path, path2, result, offset, length, NULL AS exe, NULL AS argv, "
-                          "NULL AS raw FROM t.op")
+        self.base.execute("CREATE TABLE rows AS SELECT tid, start_ns, name AS op, path, path2, result, offset, length, "
+                          "NULL AS exe, NULL AS argv, NULL AS raw FROM t.op")
         self.base.execute(
-            "INSERT INTO rows SELECT p.pid, m.start_ns, 'exec', NULL, NULL, 0, NULL, NULL, m.exe, m.argv, m.argv_raw FROM t.image m "
-            "JOIN t.process p ON p.id = m.process WHERE m.exe IS NOT NULL AND (m.seq > 0 OR p.parent IS NULL)")
+            "INSERT INTO rows SELECT p.pid, m.start_ns, 'exec', NULL, NULL, 0, NULL, NULL, m.exe, m.argv, m.argv_raw "
+            "FROM t.image m JOIN t.process p ON p.id = m.process "
+            "WHERE m.exe IS NOT NULL AND (m.seq > 0 OR p.parent IS NULL)")
         self.base.execute("CREATE INDEX by_tid ON rows (tid, start_ns)")
 
     def rows(self, tid):
         return [self.row(*columns) for columns in self.base.execute(
-            "SELECT op, path, path2, result, offset, length, exe, argv, raw FROM rows WHERE tid = ? ORDER BY start_ns", (tid,))]
+            "SELECT op, path, path2, result, offset, length, exe, argv, raw FROM rows WHERE tid = ? ORDER BY start_ns",
+            (tid,))]
 
     def bytes_read(self):
-        return self.base.execute("SELECT h.path, sum(u.bread) FROM t.use u JOIN t.handle h ON h.id = u.handle WHERE u.bread > 0 GROUP BY h.path")
+        return self.base.execute("SELECT h.path, sum(u.bread) FROM t.use u JOIN t.handle h ON h.id = u.handle "
+                                 "WHERE u.bread > 0 GROUP BY h.path")
 
     def row(self, op, path, path2, result, offset, length, exe, argv, raw):
         arguments = None
@@ -267,9 +271,10 @@ def run(name, command, cwd, scratch, options=(), **more):
     prefix, db = scratch / f"{name}.strace", scratch / f"{name}.db"
     calls = ",".join(f"?{call}" for call in sorted(kernelstrace.CALLS | dict.fromkeys(straced.CALLS.split(","))))
     done = subprocess.run(
-        [FTRAC, "run", "-q", "--files", "kernel", "--force", "--db", db, *options, "--", "strace", "-ff", "-A", "-ttt", "-y", "-v",
-         "-s", str(SHOWN), "-e", f"trace={calls}", "-e", "signal=none", "-o", prefix, *command], cwd=cwd,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False, **more)
+        [FTRAC, "run", "-q", "--files", "kernel", "--force", "--db", db, *options, "--",
+         "strace", "-ff", "-A", "-ttt", "-y", "-v", "-s", str(SHOWN), "-e", f"trace={calls}", "-e", "signal=none", "-o", prefix, *command], cwd=cwd,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        check=False, **more)
     return prefix, db, done
 
 

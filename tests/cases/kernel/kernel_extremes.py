@@ -26,7 +26,8 @@ WRITES = "for i in 1 2 3 4 5 6 7 8; do echo $i >{}$i; done; sleep 0.3"
 # Names as bytes, and what the program does with each: makes, reads, renames, removes.
 NAMES = """
 import os, sys
-for name in [bytes([c]) * 3 for c in range(1, 256) if c != 47] + [b"a" * 255, b"\\n\\n", b" ", b"-", b"\\xff\\xfe" * 100, b"'\\"$`"]:
+names = [bytes([c]) * 3 for c in range(1, 256) if c != 47]
+for name in names + [b"a" * 255, b"\\n\\n", b" ", b"-", b"\\xff\\xfe" * 100, b"'\\"$`"]:
     with open(name, "wb") as f:
         f.write(name)
     with open(name, "rb") as f:
@@ -42,11 +43,14 @@ top = os.getcwdb()
 while len(top) + 1 + len(path) + 256 < 4096 - 2:
     path += step + b"/"
     os.mkdir(path)
-path += b"f" * (4095 - len(path))           # relative: 4,095 bytes
-try:
-    open(path, "wb").close()
-except OSError:
-    pass                                     # the last component may be longer than 255 bytes
+path += b"f" * (4095 - len(path))           # the longest that a call takes
+with open(path, "wb") as f:
+    f.write(b"z")
+for refused in b"n" * 256, b"p/" * 3000:
+    try:
+        os.open(refused, os.O_RDONLY)
+    except OSError as e:
+        assert e.errno == 36
 path = path[:path.rindex(b"/") + 1] + b"f" * 200
 with open(path, "wb") as f:
     f.write(b"x")
@@ -76,7 +80,8 @@ def run(checks, what, place, command, cwd, status=0, **more):
     done = subprocess.run([*place.command("-q"), *command], cwd=cwd, capture_output=True, timeout=7200, check=False,
                           stdin=subprocess.DEVNULL, **more)
     checks.equal(f"{what}: status", (done.returncode, done.stderr[-500:]), (status, b""))
-    checks.equal(f"{what}: facts", [place.fact(key) for key in ("complete", "ops_lost", "kernel_dropped", "kernel_missed")], [1, 0, 0, 0])
+    facts = "complete", "ops_lost", "kernel_dropped", "kernel_missed"
+    checks.equal(f"{what}: facts", [place.fact(key) for key in facts], [1, 0, 0, 0])
     return done
 
 
@@ -102,7 +107,8 @@ def inside(checks, base):
     command = [*inner.command("-q"), "sh", "-c", WRITES.format("in")]
     run(checks, "ftrac run in ftrac run", outer, command, base)
     for name, place in {"inner": inner, "outer": outer}.items():
-        names = {os.path.basename(path) for path in written(place) if path.startswith(f"{base}/in") and not "inner.db" in path}
+        names = {os.path.basename(path) for path in written(place)
+                 if path.startswith(f"{base}/in") and "inner.db" not in path}
         checks.equal(f"{name}: files", names, {f"in{i}" for i in range(1, 9)})
     checks.equal("inner: complete", inner.fact("complete"), 1)
     checks.check("outer: the inner trace is written", any("inner.db" in path for path in written(outer)))
@@ -113,7 +119,8 @@ def inside(checks, base):
 
 def of_tracers(checks, base):
     """Commands that trace by ptrace(2), in the kernel's record."""
-    tracers = {"strace": ["strace", "-f", "-o", "/dev/null"], "procmon": [PROCMON, "--processes", "ptrace", "--force", "--db", "p.db"]}
+    tracers = {"strace": ["strace", "-f", "-o", "/dev/null"],
+               "procmon": [PROCMON, "--processes", "ptrace", "--force", "--db", "p.db"]}
     for name, words in tracers.items():
         if not shutil.which(words[0]):
             continue
@@ -131,12 +138,15 @@ def names(checks, base):
     top = os.fsencode(work) + b"/"
     found = {os.fsencode(path)[len(top):] for path, in place.sql("SELECT path FROM op WHERE name = 'write'") if os.fsencode(
         path).startswith(top)}
-    wanted = {bytes([c]) * 3 for c in range(1, 256) if c != 47} | {b"a" * 255, b"\n\n", b" ", b"-", b"\xff\xfe" * 100, b"'\"$`"}
+    wanted = {bytes([c]) * 3 for c in range(1, 256) if c != 47}
+    wanted |= {b"a" * 255, b"\n\n", b" ", b"-", b"\xff\xfe" * 100, b"'\"$`"}
     final = {name[:-1] + b"~" for name in wanted}
     renamed = {(os.fsencode(a)[len(top):], os.fsencode(b)[len(top):]) for a, b in place.sql(
         "SELECT path, path2 FROM op WHERE name = 'rename' AND result = 0")}
-    removed = {os.fsencode(path)[len(top):] for path, in place.sql("SELECT path FROM op WHERE name = 'unlink' AND result = 0")}
-    print(f"names: {len(wanted)} names of any bytes, {len(wanted & found)} written as such, {len(renamed)} renamed, {len(removed)} removed")
+    removed = {os.fsencode(path)[len(top):] for path, in place.sql(
+        "SELECT path FROM op WHERE name = 'unlink' AND result = 0")}
+    print(f"names: {len(wanted)} names of any bytes, {len(wanted & found)} written as such, {len(renamed)} renamed, "
+          f"{len(removed)} removed")
     checks.equal("names: written", sorted(found ^ wanted), [])
     checks.equal("names: renamed", sorted(renamed ^ {(name, name[:-1] + b"~") for name in wanted}), [])
     checks.equal("names: removed", sorted(removed ^ final), [])
@@ -149,12 +159,15 @@ def long_names(checks, base):
     paths = [path for path in written(place) if path.startswith(str(work))]
     deep = [path for path in paths if path.endswith("/bottom")]
     longest = max((path for path in paths if path not in deep), key=len, default="")
-    refused = [len(path) for path, in place.sql("SELECT path FROM op WHERE name = 'create' OR name = 'open' AND result IN (-36, -2)")
-               if path and len(path) > 4000]
-    print(f"long: a path of {len(longest)} bytes; one of {deep[0].count('/') if deep else 0} components, {len(deep[0]) if deep else 0} "
-          f"bytes; {len(refused)} refused, of up to {max(refused, default=0)} bytes")
-    checks.equal("long: the last component", os.path.basename(longest), "f" * 200)
-    checks.check("long: components of 255 bytes", set(map(len, longest[len(str(work)) + 1:].split("/")[:-1])) == {255}, len(longest))
+    refused = place.sql("SELECT path FROM op WHERE name = 'open' AND result = -36")
+    most = max(len(os.path.relpath(path, work)) for path in paths)
+    print(f"long: a path of {most} bytes as it was given, one of {sum(path.count('/') for path in deep)} components; "
+          f"{[path and len(path) for path, in refused]} bytes refused")
+    checks.equal("long: the last component", os.path.basename(longest)[:200], "f" * 200)
+    checks.equal("long: as a call takes it", most, 4095)
+    checks.check("long: names that are too long are refused", len(refused) == 2 and (f"{work}/{'n' * 256}",) in refused, refused)
+    above = longest[len(str(work)) + 1:].split("/")[:-1]
+    checks.check("long: components of 255 bytes", above and set(map(len, above)) == {255}, len(longest))
     checks.equal("long: 400 directories deep", [path[len(str(work)):] for path in deep], ["/e" * 400 + "/bottom"])
     shutil.rmtree(work)
 
@@ -177,7 +190,8 @@ def descriptors(checks, base, n):
     n = min(n, most * 3 // 5) if most != resource.RLIM_INFINITY else n
     run(checks, "descriptors", place, [sys.executable, "-c", DESCRIPTORS, str(n)], work,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 2 * n + 100), most)))
-    found = place.sql("SELECT count(*), count(DISTINCT path), sum(close_ns IS NOT NULL), sum(bwrite) FROM handle WHERE path GLOB ?", f"{work}/f*")[0]
+    found = place.sql("SELECT count(*), count(DISTINCT path), sum(close_ns IS NOT NULL), sum(bwrite) FROM handle "
+                      "WHERE path GLOB ?", f"{work}/f*")[0]
     counted = dict(place.sql("SELECT name, count(*) FROM op WHERE path GLOB ? GROUP BY name", f"{work}/f*"))
     print(f"descriptors: {n} open at once; handles, paths, closed, bytes: {found}; {counted}")
     checks.equal("descriptors: handles", found, (n, n, n, sum(i % 9 for i in range(n))))

@@ -37,7 +37,8 @@ def wait_for(path, child):
 
 def rest_of_command():
     """Processes that were started from here and still run."""
-    return [pid for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))) if pid != os.getpid() and kernelleft.is_mine(pid)]
+    pids = map(int, filter(str.isdecimal, os.listdir("/proc")))
+    return [pid for pid in pids if pid != os.getpid() and kernelleft.is_mine(pid)]
 
 
 def kill_at(rng, child, base):

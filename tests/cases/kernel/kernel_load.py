@@ -74,8 +74,8 @@ def main():
     others = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(options.load)]
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
         run = InKernel(pathlib.Path(directory))
-        done = subprocess.run([*run.command("-q"), WORK / "kernel_many", str(options.processes)], capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=3600, check=False)
+        done = subprocess.run([*run.command("-q"), WORK / "kernel_many", str(options.processes)], capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL, timeout=3600, check=False)
         print(f"load: {os.getloadavg()[0]:.1f}, with {options.load} busy loops of ours")
         for other in others:
             other.kill()

@@ -36,17 +36,20 @@ pg_ctl stop -w -m fast >stop.log
 """
 GIT = """
 set -e
-cp -r "$1" tree && cd tree && git init -q . && git add . && git commit -q -m one && cd .. && git clone -q tree clone && cd clone
+cp -r "$1" tree && cd tree && git init -q . && git add . && git commit -q -m one && cd ..
+git clone -q tree clone && cd clone
 git log -p >../log && git grep include >../grep || true
 git status --short >../status
 """
 TAR = """
 set -e
-cp -r "$1" tree && tar cf tree.tar tree && mkdir out && tar xf tree.tar -C out && cp -r out/tree copy && (grep -r include copy >grep || true)
+cp -r "$1" tree && tar cf tree.tar tree && mkdir out && tar xf tree.tar -C out && cp -r out/tree copy
+grep -r include copy >grep || true
 rm -rf tree out copy
 """
 SHORT = """
-i=0; while [ $i -lt $1 ]; do i=$((i + 1)); echo $i; done | xargs -P 8 -n 1 sh -c 'echo $0 >file$0; cat file$0 >/dev/null; exec rm file$0'
+i=0; while [ $i -lt $1 ]; do i=$((i + 1)); echo $i; done |
+xargs -P 8 -n 1 sh -c 'echo $0 >file$0; cat file$0 >/dev/null; exec rm file$0'
 """
 
 
