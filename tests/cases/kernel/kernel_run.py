@@ -81,6 +81,11 @@ def kept(checks, place, base):
     checks.check("everything: files of the system", any(path.startswith(("/usr/", "/lib")) for path in everything))
     checks.equal("--scope", paths("--scope", str(base / "in")), {f"{base}/in/a", f"{base}/in/b"})
     checks.equal("--scope and --exclude", paths("--scope", str(base / "in"), "--exclude", "*/b"), {f"{base}/in/a"})
+    run(place, ["sh", "-c", "ls; cat trace.db trace.db-wal trace.db-shm >copy"], "-q", "--scope", str(place.db.parent),
+        cwd=place.db.parent)
+    own = place.sql("SELECT path, (SELECT sum(a.bread) FROM access a WHERE a.file = f.id) FROM file f WHERE path GLOB '*/trace.db*'")
+    checks.equal("the files of the trace itself", own, [])
+    checks.check("what was read of them", place.sql("SELECT nwrite FROM access WHERE path = ?", f"{place.db.parent}/copy"))
     checks.equal("--include", paths("--include", f"{base}/out/*"), {f"{base}/out/a"})
     checks.equal("--no-ops", (paths("--no-ops", "--scope", str(base / "in")), place.sql("SELECT count(*) FROM op")[0][0]),
                  ({f"{base}/in/a", f"{base}/in/b"}, 0))
