@@ -528,13 +528,14 @@ static void on_alarm(int number)
 static void interrupted(void)
 {
 	struct sigaction action = { .sa_handler = on_alarm };
-	struct itimerval soon = { .it_value = { .tv_usec = 20000 } };
+	struct itimerval soon = { .it_value = { .tv_usec = 20000 }, .it_interval = { .tv_usec = 20000 } }, never = { 0 };
 	int p[2];
 
 	pipe(p);
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	read(p[0], buffer, 10);
+	setitimer(ITIMER_REAL, &never, NULL);
 	close(p[0]);
 	close(p[1]);
 }

@@ -94,6 +94,20 @@ def kept(checks, place, base):
     checks.check("--env", "KEPT_A" in found and "LEFT_OUT" not in found, found)
 
 
+def groups(checks, place, base):
+    """The control group of a process, of whichever hierarchy has one."""
+    for top in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory"):
+        group = pathlib.Path(top, f"ftrac-case-{os.getpid()}", "step_1")
+        if not os.access(f"{top}/cgroup.procs", os.W_OK):
+            continue
+        group.mkdir(parents=True)
+        done = run(place, ["true"], "-q", cwd=base, preexec_fn=lambda group=group: (group / "cgroup.procs").write_text("0"))
+        found = {path for path, in place.sql("SELECT cgroup FROM process")}
+        group.rmdir()
+        group.parent.rmdir()
+        checks.equal(f"control group in {top}", (done.returncode, found), (0, {f"/{group.parent.name}/{group.name}"}))
+
+
 def signals(checks, place, base):
     """A signal for ftrac reaches the command, and one of the command's own processes does not come twice."""
     script = "trap 'echo got >>signals; exit 5' TERM; echo ready >ready; while :; do sleep 0.1; done"
@@ -262,7 +276,7 @@ def main():
         base = pathlib.Path(directory).resolve() / "work"
         base.mkdir()
         place = InKernel(base.parent)
-        for part in natively, statuses, kept, signals, outlive, users, gave_up, options, dropped, profiled:
+        for part in natively, statuses, kept, groups, signals, outlive, users, gave_up, options, dropped, profiled:
             part(checks, place, base)
         no_programs(checks, "after all")
         ran = sum(killed(checks, place, base, f"{arguments.seed} {i}") for i in range(arguments.kills))
