@@ -115,6 +115,28 @@ static void descriptors(void)
 	close(a);
 }
 
+static void locks(void)
+{
+	int a = open("locked", O_RDWR | O_CREAT, 0644), b = open("locked", O_RDONLY);
+	struct flock lock = { .l_type = F_WRLCK, .l_start = 100, .l_len = 20 };
+
+	ftruncate(a, 1000);
+	fcntl(a, F_SETLK, &lock);
+	fcntl(a, F_OFD_GETLK, &lock);
+	lock = (struct flock){ .l_type = F_RDLCK, .l_whence = SEEK_END, .l_start = -30 };
+	fcntl(a, F_SETLKW, &lock);
+	fcntl(b, F_OFD_SETLK, &lock);
+	lseek(a, 50, SEEK_SET);
+	lock = (struct flock){ .l_type = F_UNLCK, .l_whence = SEEK_CUR, .l_start = 50, .l_len = 10 };
+	fcntl(a, F_SETLK, &lock);
+	fcntl(b, F_SETLK, nowhere);
+	flock(a, LOCK_SH);
+	flock(b, LOCK_EX | LOCK_NB);
+	flock(a, LOCK_UN);
+	close(b);
+	close(a);
+}
+
 static void paths(void)
 {
 	struct stat st;
@@ -558,6 +580,7 @@ int main(void)
 	data();
 	appends();
 	descriptors();
+	locks();
 	listing();
 	attributes_of_descriptors();
 	transfers();

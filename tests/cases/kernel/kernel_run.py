@@ -97,15 +97,18 @@ def kept(checks, place, base):
 def groups(checks, place, base):
     """The control group of a process, of whichever hierarchy has one."""
     for top in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory"):
-        group = pathlib.Path(top, f"ftrac-case-{os.getpid()}", "step_1")
+        job = pathlib.Path(top, f"ftrac-case-{os.getpid()}")
+        group = job / "step_1/task_2/deeper"
         if not os.access(f"{top}/cgroup.procs", os.W_OK):
             continue
         group.mkdir(parents=True)
         done = run(place, ["true"], "-q", cwd=base, preexec_fn=lambda group=group: (group / "cgroup.procs").write_text("0"))
         found = {path for path, in place.sql("SELECT cgroup FROM process")}
-        group.rmdir()
-        group.parent.rmdir()
-        checks.equal(f"control group in {top}", (done.returncode, found), (0, {f"/{group.parent.name}/{group.name}"}))
+        for used in (group, *group.parents):
+            used.rmdir()
+            if used == job:
+                break
+        checks.equal(f"control group in {top}", (done.returncode, found), (0, {f"/{group.relative_to(top)}"}))
 
 
 def signals(checks, place, base):
