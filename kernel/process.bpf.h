@@ -207,9 +207,43 @@ inlined uint64_t parent_group(uint64_t node)
 	return POINTER(kernfs_node___old, node, parent);
 }
 
+/* How many groups there are above; WIRE_CGROUPS: that many, or more. */
+__noinline uint32_t depth_of_group(uint64_t node)
+{
+	uint32_t depth = 0;
+
+	for (uint32_t i = 0; node && i < WIRE_CGROUPS; i++) {
+		node = parent_group(node);
+		depth += node != 0;
+	}
+	return depth;
+}
+
+/* The group of the second hierarchy, or, if that is its root, the deepest one that a controller of the first has. */
+__noinline uint64_t group_of(uint64_t groups)
+{
+	uint64_t node = POINTER(cgroup, POINTER(css_set, groups, dfl_cgrp), kn), found, state;
+	uint32_t n = bpf_core_field_size(struct css_set, subsys) / sizeof(uint64_t), deepest = 0, depth;
+
+	if (parent_group(node))
+		return node;
+	for (uint32_t i = 0; i < 16 && i < n; i++) {
+		state = 0;
+		bpf_probe_read_kernel(&state, sizeof(state),
+			(const void *)(groups + bpf_core_field_offset(struct css_set, subsys) + i * sizeof(state)));
+		found = state ? POINTER(cgroup, POINTER(cgroup_subsys_state, state, cgroup), kn) : 0;
+		depth = depth_of_group(found);
+		if (depth <= deepest)
+			continue;
+		deepest = depth;
+		node = found;
+	}
+	return node;
+}
+
 inlined void fill_cgroups(struct wire_exec *record, struct task_struct *task)
 {
-	uint64_t node = POINTER(cgroup, FOLLOW(task_struct, task, cgroups, css_set, dfl_cgrp), kn), parent;
+	uint64_t node = group_of(POINTER(task_struct, task, cgroups)), parent;
 
 	record->n_cgroups = 0;
 	for (uint32_t i = 0; i < WIRE_CGROUPS; i++) {

@@ -168,6 +168,8 @@ class Strace(straced.Account):
             op = "dup" if "F_DUPFD" in args[1] else "lock" if re.search("F_(OFD_)?(SET|GET)LK", args[1]) else "fcntl"
         known = {"op": op, "text": None, "path": None, "length": None, "offset": None, "flags": None,
                  "result": result, "line": line}
+        if op == "lock":
+            self.add_lock(known, args, result)
         if kind == "MAP":
             if "MAP_ANONYMOUS" in args[3]:
                 self.change_maps(pid, result, number(args[1]), None)
@@ -227,6 +229,21 @@ class Strace(straced.Account):
             known["path"] = file_of(args[directory - 1])
         if kind == "PATH" and "AT_REMOVEDIR" in args[-1]:
             known["op"] = "rmdir"
+
+    def add_lock(self, known, args, result):
+        if kind_of_flock := re.match(r"(LOCK_\w+)", args[1]):
+            kinds = {"LOCK_SH": 0, "LOCK_EX": 1, "LOCK_UN": 2}
+            known.update(offset=0, length=0, flags=kinds[kind_of_flock[1]] | 16 | (0 if "LOCK_NB" in args[1] else 32))
+            return
+        found = re.match(r"\{l_type=F_(\w+), l_whence=SEEK_(\w+), l_start=(-?\d+), l_len=(\d+)", args[2]) if len(args) > 2 else None
+        if not found:
+            return
+        command = args[1]
+        known["flags"] = {"RDLCK": 0, "WRLCK": 1, "UNLCK": 2}[found[1]] | (8 if "OFD" in command else 4) | (
+            32 if command.endswith("W") else 64 if "GETLK" in command else 0)
+        known["length"] = int(found[4])
+        if found[2] == "SET":
+            known["offset"] = int(found[3])
 
     def change_maps(self, pid, start, size, shared, at=0):
         """shared: of a file; None: of no file, or nothing.  at: the offset in the file."""

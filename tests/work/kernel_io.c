@@ -115,6 +115,28 @@ static void descriptors(void)
 	close(a);
 }
 
+static void locks(void)
+{
+	int a = open("locked", O_RDWR | O_CREAT, 0644), b = open("locked", O_RDONLY);
+	struct flock lock = { .l_type = F_WRLCK, .l_start = 100, .l_len = 20 };
+
+	ftruncate(a, 1000);
+	fcntl(a, F_SETLK, &lock);
+	fcntl(a, F_OFD_GETLK, &lock);
+	lock = (struct flock){ .l_type = F_RDLCK, .l_whence = SEEK_END, .l_start = -30 };
+	fcntl(a, F_SETLKW, &lock);
+	fcntl(b, F_OFD_SETLK, &lock);
+	lseek(a, 50, SEEK_SET);
+	lock = (struct flock){ .l_type = F_UNLCK, .l_whence = SEEK_CUR, .l_start = 50, .l_len = 10 };
+	fcntl(a, F_SETLK, &lock);
+	fcntl(b, F_SETLK, nowhere);
+	flock(a, LOCK_SH);
+	flock(b, LOCK_EX | LOCK_NB);
+	flock(a, LOCK_UN);
+	close(b);
+	close(a);
+}
+
 static void paths(void)
 {
 	struct stat st;
@@ -531,13 +553,14 @@ static void on_alarm(int number)
 static void interrupted(void)
 {
 	struct sigaction action = { .sa_handler = on_alarm };
-	struct itimerval soon = { .it_value = { .tv_usec = 20000 } };
+	struct itimerval soon = { .it_value = { .tv_usec = 20000 }, .it_interval = { .tv_usec = 20000 } }, never = { 0 };
 	int p[2];
 
 	pipe(p);
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	read(p[0], buffer, 10);
+	setitimer(ITIMER_REAL, &never, NULL);
 	close(p[0]);
 	close(p[1]);
 }
@@ -560,6 +583,7 @@ int main(void)
 	data();
 	appends();
 	descriptors();
+	locks();
 	listing();
 	attributes_of_descriptors();
 	transfers();

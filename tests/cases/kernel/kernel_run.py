@@ -57,12 +57,34 @@ def kept(checks, place, base):
     checks.check("everything: files of the system", any(path.startswith(("/usr/", "/lib")) for path in everything))
     checks.equal("--scope", paths("--scope", str(base / "in")), {f"{base}/in/a", f"{base}/in/b"})
     checks.equal("--scope and --exclude", paths("--scope", str(base / "in"), "--exclude", "*/b"), {f"{base}/in/a"})
+    run(place, ["sh", "-c", "ls; cat trace.db trace.db-wal trace.db-shm >copy"], "-q", "--scope", str(place.db.parent),
+        cwd=place.db.parent)
+    own = place.sql("SELECT path, (SELECT sum(a.bread) FROM access a WHERE a.file = f.id) FROM file f WHERE path GLOB '*/trace.db*'")
+    checks.equal("the files of the trace itself", own, [])
+    checks.check("what was read of them", place.sql("SELECT nwrite FROM access WHERE path = ?", f"{place.db.parent}/copy"))
     checks.equal("--include", paths("--include", f"{base}/out/*"), {f"{base}/out/a"})
     checks.equal("--no-ops", (paths("--no-ops", "--scope", str(base / "in")), place.sql("SELECT count(*) FROM op")[0][0]),
                  ({f"{base}/in/a", f"{base}/in/b"}, 0))
     run(place, ["true"], "-q", "--env", "KEPT_*", env={**os.environ, "KEPT_A": "1", "LEFT_OUT": "2"})
     found = {name for name, in place.sql("SELECT DISTINCT name FROM environ")}
     checks.check("--env", "KEPT_A" in found and "LEFT_OUT" not in found, found)
+
+
+def groups(checks, place, base):
+    """The control group of a process, of whichever hierarchy has one."""
+    for top in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory"):
+        job = pathlib.Path(top, f"ftrac-case-{os.getpid()}")
+        group = job / "step_1/task_2/deeper"
+        if not os.access(f"{top}/cgroup.procs", os.W_OK):
+            continue
+        group.mkdir(parents=True)
+        done = run(place, ["true"], "-q", cwd=base, preexec_fn=lambda group=group: (group / "cgroup.procs").write_text("0"))
+        found = {path for path, in place.sql("SELECT cgroup FROM process")}
+        for used in (group, *group.parents):
+            used.rmdir()
+            if used == job:
+                break
+        checks.equal(f"control group in {top}", (done.returncode, found), (0, {f"/{group.relative_to(top)}"}))
 
 
 def signals(checks, place, base):
@@ -199,7 +221,7 @@ def main():
         base = pathlib.Path(directory).resolve() / "work"
         base.mkdir()
         place = InKernel(base.parent)
-        for part in natively, statuses, kept, signals, outlive, users, gave_up, options, dropped, profiled:
+        for part in natively, statuses, kept, groups, signals, outlive, users, gave_up, options, dropped, profiled:
             part(checks, place, base)
         kernelleft.nothing_left(checks, "after all")
     kernelleft.end(checks)
