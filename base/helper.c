@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -40,6 +43,40 @@ static char **surroundings(void)
 		if (is_handed_on(environ[i]))
 			kept[to++] = environ[i];
 	return kept;
+}
+
+/* The strings that the kernel gave us; the loader has changed the array, not these. */
+static bool original_environment(const char **ret_start, const char **ret_end)
+{
+	cleanup_file FILE *f = fopen("/proc/self/stat", "re");
+	char line[2048], *field;
+	unsigned long addresses[2] = { 0 };
+
+	if (!f || !fgets(line, sizeof(line), f) || !(field = strrchr(line, ')')))
+		return false;
+	for (int i = 2; i < 50 && field; i++) /* env_start is the 50th, the program's name the second */
+		field = strchr(field + 1, ' ');
+	if (!field || sscanf(field, "%lu %lu", &addresses[0], &addresses[1]) != 2)
+		return false;
+	*ret_start = (const char *)addresses[0]; // NOLINT(performance-no-int-to-ptr)
+	*ret_end = (const char *)addresses[1];	 // NOLINT(performance-no-int-to-ptr)
+	return addresses[0] && addresses[0] < addresses[1];
+}
+
+void helper_restore_environment(void)
+{
+	const char *at, *end, *sign;
+	char name[256];
+
+	if (!getauxval(AT_SECURE) || !original_environment(&at, &end))
+		return;
+	for (; at < end; at += strlen(at) + 1) {
+		sign = strchr(at, '=');
+		if (!sign || sign == at || sign - at >= (ptrdiff_t)sizeof(name))
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)(sign - at), at);
+		setenv(name, sign + 1, 0);
+	}
 }
 
 int helper_spawn(char *const *argv, int input, int output, pid_t *ret_pid)

@@ -9,6 +9,13 @@
 
 #include <sys/types.h>
 
+/*
+ * If this program has capabilities of its file, the loader has removed LD_LIBRARY_PATH, TMPDIR and others from the
+ * environment.  Puts them back: for a child of ours that is about to execute the user's command, which does not have these
+ * capabilities.  Variables that are set now stay as they are.
+ */
+void helper_restore_environment(void);
+
 /* Starts argv[0].  input, output: its stdin and stdout; -1: those of the caller.  The caller waits for it.  0 or
  * -errno. */
 int helper_spawn(char *const *argv, int input, int output, pid_t *ret_pid);

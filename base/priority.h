@@ -3,8 +3,8 @@
 #define BASE_PRIORITY_H
 
 /*
- * Threads that may wait: they run when a processor has nothing else to do (SCHED_IDLE), until they are told to hurry.  Such a
- * thread may hold a lock for long, so no thread that must not wait may use the same locks.
+ * Threads that may wait: they run when a processor has nothing else to do (SCHED_IDLE), until they are told to hurry.  Such
+ * a thread may hold a lock for long, so a thread that must not wait does not use the same locks.
  *
  * Without CAP_SYS_NICE a thread could not get its priority back, so it keeps it.
  */

@@ -4,7 +4,9 @@
 
     sudo bench/bench.py gate              # the workloads that each change is held to
     sudo bench/bench.py matrix            # all, and what else could be taken instead of ftrac
+    sudo bench/bench.py kernel            # commands that are recorded in the kernel, without a mount
     bench/bench.py results                # writes RESULTS.md once more, from the runs of before
+    bench/bench.py kernel-results         # the same with KERNEL.md
 
 Needs root, ./setup bench, and a machine that does nothing else.  See README.md.
 """
@@ -16,6 +18,7 @@ import sys
 
 import machine
 import measure
+import natively
 import programs
 import results
 import systems
@@ -25,11 +28,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 FIDELITIES = ["open", "cached", "exact"]
 # Where others can be compared: the same work under each.
 FOR_OTHERS = ["montage-j2", "compile-j2"]
+WITH_STRACE = ["hello", "git", "tree"]
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=["gate", "matrix", "results"])
+    parser.add_argument("what", choices=["gate", "matrix", "kernel", "results", "kernel-results"])
     parser.add_argument("--rounds", type=int, default=5, help="of all systems (default: 5)")
     parser.add_argument("--uring", choices=["on", "off", "both"], default="both",
                         help="FUSE over io_uring (default: both, where the kernel has it)")
@@ -39,15 +43,26 @@ def parse():
     parser.add_argument("--role", action="append",
                         help="beside native only this, as raw, no-record, ftrac, strace (may be repeated)")
     parser.add_argument("--append", action="store_true", help="add to the runs that are there")
-    parser.add_argument("--out", default=machine.BUILD / "bench/runs.jsonl", metavar="FILE",
-                        help="the raw runs (default: build/bench/runs.jsonl)")
-    parser.add_argument("--report", default=HERE / "RESULTS.md", metavar="FILE",
-                        help="the tables; beside it a CSV of all runs (default: bench/RESULTS.md)")
+    parser.add_argument("--out", metavar="FILE",
+                        help="the raw runs (default: build/bench/runs.jsonl or kernel.jsonl)")
+    parser.add_argument("--report", metavar="FILE",
+                        help="the tables; beside it a CSV of all runs (default: bench/RESULTS.md or KERNEL.md)")
     parser.add_argument("--tiny", action="store_true", help="only to see whether it works")
-    return parser.parse_args()
+    options = parser.parse_args()
+    in_kernel = options.what.startswith("kernel")
+    options.out = options.out or machine.BUILD / "bench" / ("kernel.jsonl" if in_kernel else "runs.jsonl")
+    options.report = options.report or HERE / ("KERNEL.md" if in_kernel else "RESULTS.md")
+    return options
 
 
-def choose_groups(options, raw, workload):
+def groups_in_kernel(workload, within):
+    groups = [natively.in_kernel(within, with_others=workload.name in FOR_OTHERS + WITH_STRACE)]
+    if workload.name == "montage-j2":
+        groups += [natively.beside(within), *natively.call_on_a_mount()]
+    return groups
+
+
+def groups_of_mounts(options, raw, workload):
     wanted = options.fidelity or FIDELITIES + ["others"]
     uring = {"on": [True], "off": [False], "both": [False, True]}[options.uring]
     groups = [systems.group_of(fidelity, on, raw, no_ops=options.what == "matrix")
@@ -56,19 +71,35 @@ def choose_groups(options, raw, workload):
     with_others = options.what == "matrix" or "others" in (options.fidelity or [])
     if "others" in wanted and with_others and workload.name in FOR_OTHERS:
         groups.append(systems.others())
-    for group in groups:
-        group.members = [member for member in group.members
-                         if not options.role or member.role in ["native", *options.role]]
     return groups
 
 
-def choose(options, raw):
-    known = (workloads.gate if options.what == "gate" else workloads.matrix)(options.tiny)
+def choose_groups(options, top, workload):
+    if options.what == "kernel":
+        groups = groups_in_kernel(workload, top / "programs/within")
+    else:
+        groups = groups_of_mounts(options, top / "programs/passthrough_ll", workload)
+    for group in groups:
+        group.members = [member for member in group.members
+                         if not options.role or member.role in ["native", *options.role]]
+    return [group for group in groups if len(group.members) > 1]
+
+
+def compile_programs(options, top):
+    (top / "programs").mkdir()
+    if options.what == "kernel":
+        programs.own("within", top / "programs")
+    else:
+        programs.passthrough_ll(top / "programs")
+
+
+def choose(options, top):
+    known = getattr(workloads, options.what)(options.tiny)
     strange = set(options.only or []) - {workload.name for workload in known}
     if strange:
         sys.exit(f"bench: no workload '{strange.pop()}' in the {options.what}; there are: "
                  + ", ".join(workload.name for workload in known))
-    chosen = [(workload, choose_groups(options, raw, workload)) for workload in known
+    chosen = [(workload, choose_groups(options, top, workload)) for workload in known
               if not options.only or workload.name in options.only]
     return [(workload, groups) for workload, groups in chosen if groups]
 
@@ -88,18 +119,18 @@ def take_measurements(options):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: ended by a signal"))
     journal = measure.Journal(options.out, options.append)
     with measure.memory() as top, machine.uring_as_it_was():
-        (top / "programs").mkdir()
-        chosen = choose(options, programs.passthrough_ll(top / "programs"))
+        compile_programs(options, top)
+        chosen = choose(options, top)
         journal.add(machine=machine.describe(), what=options.what)
         measure.measure_all(journal, chosen, options.rounds, top,
                             lambda line: print(line, flush=True))
-        if not options.only and not options.tiny:
+        if options.what != "kernel" and not options.only and not options.tiny:
             measure_writer(journal, options.rounds, top)
 
 
 def main():
     options = parse()
-    if options.what != "results":
+    if not options.what.endswith("results"):
         take_measurements(options)
     results.write(measure.read_journal(options.out), pathlib.Path(options.report))
     print(f"written: {options.report}")

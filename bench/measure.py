@@ -94,8 +94,7 @@ class Unfit(Exception):
 
 
 def perform(command, where, limit):
-    """Its end, and its seconds; all that it started is ended with it where that takes too long."""
-    begin = time.monotonic()
+    """Its end; all that it started is ended with it where that takes too long."""
     work = subprocess.Popen(command, cwd=where, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, errors="replace",
                             start_new_session=True)
@@ -105,7 +104,7 @@ def perform(command, where, limit):
         os.killpg(work.pid, signal.SIGKILL)
         work.communicate()
         raise Unfit(f"no end in {limit} s") from None
-    return time.monotonic() - begin, work.returncode, output, error
+    return work.returncode, output, error
 
 
 def busy_s():
@@ -131,9 +130,11 @@ def measure(system, workload, directory):
     with directory_for("run-", directory.parent) as scratch:
         try:
             where = system.start(directory, scratch)
-            seconds, status, output, error = perform(system.wrap(workload.command()), where,
-                                                     system.limit_s)
+            started = time.monotonic()
+            status, output, error = perform(system.wrap(workload.command()), where, system.limit_s)
+            ended = time.monotonic()
             facts = system.stop()
+            times = system.times(started, ended) if not status else {}
         except BaseException:
             system.abandon()
             raise
@@ -143,9 +144,9 @@ def measure(system, workload, directory):
         raise Unfit(error.strip().split("\n")[-1][-200:])
     if status:
         sys.exit(f"bench: {workload.name} failed on {system.name}: {error.strip()[-400:]}")
-    return {"cost": round(workload.cost(seconds, output), 6), "seconds": round(seconds, 4),
+    return {"cost": round(workload.cost(times["seconds"], output), 6), **facts, **times,
             "all_cpu_s": round(after[1] - before[1], 4),
-            "others": 0 if workload.tiny else others, **facts}
+            "others": 0 if workload.tiny or workload.is_cpu_time else others}
 
 
 def rotated(members, by):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs that are compiled for the measurements: raw FUSE, and small files."""
+"""Programs that are compiled for the measurements, and sources that they work on."""
 import os
 import sys
 import tarfile
@@ -30,16 +30,19 @@ def passthrough_ll(directory):
     return program
 
 
-def small(directory):
-    program = directory / "small"
-    run(["gcc", "-O2", "-Wall", "-Wextra", HERE / "small.c", "-o", program])
+def own(name, directory):
+    """One of bench/*.c."""
+    program = directory / name
+    run(["gcc", "-O2", "-Wall", "-Wextra", HERE / f"{name}.c", "-o", program])
     return program
 
 
-def unpack_lua(directory):
-    found = sorted(TOP.glob("subprojects/packagecache/lua-*.tar.gz"))
+def unpack(name, directory):
+    """The source of a program, without the directory that it has in its archive."""
+    found = sorted(TOP.glob(f"subprojects/packagecache/{name}-*.tar.gz"))
     if not found:
-        sys.exit("bench: no Lua in subprojects/packagecache/: run ./setup bench first")
+        sys.exit(f"bench: no source of {name} in subprojects/packagecache/: run ./setup bench first")
+    directory.mkdir(exist_ok=True)
     with tarfile.open(found[-1]) as tar:
         tar.extractall(directory)
     top = directory / os.listdir(directory)[0]

@@ -10,7 +10,7 @@ import targets
 # The time of a run during which others had more than this part of the processors is left out.
 DISTURBED = 0.2
 COLUMNS = ["session", "round", "workload", "group", "system", "cost", "unit", "seconds", "others", "all_cpu_s", "cpu_s",
-           "peak_MB", "complete_s", "ops", "lost", "db_bytes", "op_table_bytes",
+           "peak_MB", "start_s", "complete_s", "ops", "lost", "dropped", "db_bytes", "op_table_bytes",
            "index_bytes"]
 
 
@@ -28,6 +28,7 @@ class Runs:
 
     def __init__(self, lines):
         self.machines, self.all, self.writers, self.stuck = [], [], [], []
+        self.in_kernel = any(line.get("what") == "kernel" for line in lines)
         for line in lines:
             if "machine" in line:
                 self.machines.append(line["machine"])
@@ -84,6 +85,10 @@ def cpu_of(turn, role):
     return run["cpu_s"] * 1e6 / ops if ops and "cpu_s" in run else None
 
 
+def largest(runs, key):
+    return max((run[key] for run in runs if run.get(key) is not None), default=None)
+
+
 def row_of(part, role):
     runs = [turn[role] for turn in part.values() if role in turn]
     ratios = Runs.ratios(part, role, "native")
@@ -97,11 +102,12 @@ def row_of(part, role):
             number(median_of([t for t in part.values() if role in t], lambda t: cpu_of(t, role)),
                    "{:.1f}"),
             number(median_of(runs, lambda r: r.get("peak_MB")), "{:.0f}"),
+            number(median_of(runs, lambda r: r.get("start_s"))),
             number(median_of(runs, lambda r: r.get("complete_s"))),
             number(median_of(runs, lambda r: per_op(r, "db_bytes")), "{:.0f}"),
             number(median_of(runs, lambda r: per_op(r, "op_table_bytes")), "{:.0f}"),
             number(median_of(runs, lambda r: per_op(r, "index_bytes")), "{:.0f}"),
-            number(max((r["lost"] for r in runs if "lost" in r), default=None), "{:d}")]
+            number(largest(runs, "lost"), "{:d}"), number(largest(runs, "dropped"), "{:d}")]
 
 
 def table(head, rows):
@@ -110,7 +116,7 @@ def table(head, rows):
 
 
 HEAD = ["system", "pairs", "cost", "ratio", "spread", "CPU ratio", "operations", "CPU s / M", "peak MB",
-        "complete s", "bytes/op", "rows", "indexes", "lost"]
+        "start s", "complete s", "bytes/op", "rows", "indexes", "lost", "dropped"]
 
 
 def group_tables(runs):
@@ -173,7 +179,7 @@ def cpu_table(runs):
     """One row for each workload and fidelity."""
     body = []
     for (workload, fidelity, uring), part in runs.groups.items():
-        if fidelity == "others":
+        if fidelity not in targets.FIDELITIES:
             continue
         cells = []
         for over, under in (("raw", "native"), ("no-record", "native"), ("ftrac", "native"),
@@ -182,8 +188,11 @@ def cpu_table(runs):
             cells.append(number(statistics.median(found) if found else None))
         body.append([workload, f"{fidelity}{' io_uring' if uring else ''}",
                      str(len(Runs.cpu_ratios(part, "ftrac", "native"))), *cells])
-    return table(["workload", "fidelity", "pairs", "raw : native", "no-record : native",
-                  "ftrac : native", "ftrac : no-record", "ftrac : raw"], body)
+    if not body:
+        return ""
+    return "## CPU seconds\n\nOf the work and the daemon together.\n\n" + table(
+        ["workload", "fidelity", "pairs", "raw : native", "no-record : native",
+         "ftrac : native", "ftrac : no-record", "ftrac : raw"], body) + "\n"
 
 
 TEXT = """# What tracing costs, as measured
@@ -201,12 +210,7 @@ there are any; medians of the pairs.
 Not within the limit (in brackets: of how many pairs, where they are few):
 
 {missed}
-{stuck}## CPU seconds
-
-Of the work and the daemon together.
-
-{cpu}
-## All figures
+{stuck}{cpu}## All figures
 
 {groups}"""
 
@@ -223,9 +227,10 @@ def write(lines, path):
     runs = Runs(lines)
     if not runs.all:
         raise SystemExit("bench: no runs to write about; measure first")
-    rows = targets.rows(runs)
+    rows = (targets.kernel_rows if runs.in_kernel else targets.rows)(runs)
     path.write_text(TEXT.format(
-        machine=machine_text(runs.machines), disturbed=disturbed_text(runs), targets=target_table(rows), missed=missed_list(rows),
+        machine=machine_text(runs.machines), disturbed=disturbed_text(runs),
+        targets=target_table(rows), missed=missed_list(rows),
         stuck="".join(f"Not measured: {what}.\n\n" for what in dict.fromkeys(runs.stuck)),
         cpu=cpu_table(runs), groups=group_tables(runs)))
     write_csv(runs, path.with_suffix(".csv"))

@@ -42,6 +42,10 @@ class System:
     def stop(self):
         return {}
 
+    def times(self, begin, end):
+        """What is known of the times of a run that we started and that ended then."""
+        return {"seconds": round(end - begin, 6)}
+
     def abandon(self):
         """After a failure: nothing may be mounted later on."""
 
@@ -171,7 +175,7 @@ def trace_facts(path):
         sys.exit(f"bench: '{path}' is not complete")
     return {"ops": said["ops_recorded"], "rows": rows,
             "lost": said["ops_lost"] + said["process_events_lost"],
-            "transport": said.get("transport"),
+            "transport": said.get("transport"), "files": said.get("files"), "dropped": said.get("kernel_dropped"),
             "db_bytes": os.path.getsize(path),
             "op_table_bytes": sizes.get("ops_handle", 0) + sizes.get("ops_name", 0),
             "index_bytes": sum(size for name, size in sizes.items() if name in indexes)}

@@ -56,11 +56,11 @@ def medians(runs, over, under, uring=None, workloads=None, fidelities=FIDELITIES
     return found
 
 
-def overheads(runs, ours, theirs, workloads):
+def overheads(runs, ours, theirs, workloads, others="others"):
     """How much more than the native run, as a part of what another tracer takes more."""
     found = []
     for (workload, fidelity, on), part in sorted(runs.groups.items()):
-        if fidelity != "others" or workload not in workloads:
+        if fidelity != others or workload not in workloads:
             continue
         a, b = runs.ratios(part, ours, "native"), runs.ratios(part, theirs, "native")
         if a and b:
@@ -88,6 +88,58 @@ def bytes_per_op(runs, workload):
             if (values := [run["db_bytes"] / run["ops"] for run in runs.all
                            if run["workload"] == workload and run["role"] == "ftrac"
                            and run["fidelity"] == fidelity and run.get("ops")])]
+
+
+def more_ns(runs, workload):
+    """Nanoseconds that a call takes more when it is recorded."""
+    return [(workload, statistics.median(more), len(more))
+            for (name, fidelity, _), part in runs.groups.items()
+            if name == workload and fidelity == "kernel"
+            and (more := [turn["kernel"]["cost"] - turn["native"]["cost"] for turn in part.values()
+                          if "kernel" in turn and "native" in turn])]
+
+
+def dropped(runs, workload):
+    values = [run["dropped"] for run in runs.all if run["workload"] == workload and run["role"] == "kernel"]
+    return [(workload, max(values), len(values))] if values else []
+
+
+def kernel_bytes_per_op(runs, workloads):
+    return [(workload, statistics.median(values), len(values)) for workload in workloads
+            if (values := [run["db_bytes"] / run["ops"] for run in runs.all
+                           if run["workload"] == workload and run["role"] == "kernel" and run.get("ops")])]
+
+
+COMMANDS = ["montage-j2", "montage-j8", "compile-j2", "compile-j8", "hello", "git", "tree"]
+
+# Time of the recorded command : time of the native one.
+KERNEL_RATIOS = [("Lua compile -j2, -j8", ["compile-j2", "compile-j8"], 1.03, 1.01),
+                 ("Montage -j2, -j8", ["montage-j2", "montage-j8"], 1.06, 1.02),
+                 ("GNU hello configure + make", ["hello"], 1.12, 1.05),
+                 ("git", ["git"], 1.35, 1.10),
+                 ("tar xf, cp -r, grep -r, rm -rf", ["tree"], 1.60, 1.20),
+                 ("storm of 1,000 short programs", ["storm"], 1.10, 1.03)]
+
+KERNEL_CALLS = [("1-byte read", "call-read", 500, 250), ("stat", "call-stat", 850, 400),
+                ("open + close", "call-open", 2000, 1000)]
+
+
+def kernel_rows(runs):
+    """The same of the record in the kernel."""
+    table = [Row(f"{name} : native", least, aim, medians(runs, "kernel", "native", None, names, ["kernel"]))
+             for name, names, least, aim in KERNEL_RATIOS]
+    table.append(Row("overhead : overhead of `strace -f` of the same calls", 1 / 30, 1 / 100,
+                     overheads(runs, "kernel", "strace", COMMANDS, "kernel")))
+    table.append(Row("`call` on a mount : `open` without record", 1.05, 1.02,
+                     medians(runs, "call", "open", None, None, ["call"])))
+    table.append(Row("untraced Montage beside a traced command that sleeps : native", 1.04, 1.01,
+                     medians(runs, "beside", "native", None, None, ["beside"])))
+    table += [Row(f"recorded {name}: ns more than native", least, aim, more_ns(runs, workload))
+              for name, workload, least, aim in KERNEL_CALLS]
+    table.append(Row("two processes of a million 1-byte reads each: dropped", 0, 0, dropped(runs, "reads")))
+    table.append(Row("bytes per operation in trace.db", 40, 28, kernel_bytes_per_op(runs, COMMANDS)))
+    table.append(Row("operations lost", 0, 0, runs.lost()))
+    return table
 
 
 LIMITS = {"open": (1.35, 1.15), "cached": (1.45, 1.20), "exact": (1.90, 1.40)}

@@ -19,6 +19,7 @@ class Workload:
     unit = "s"
     disk = False
     jobs = None
+    is_cpu_time = False  # the cost is, which other programs do not change
 
     def __init__(self, name, tiny):
         self.name, self.tiny = name, tiny
@@ -60,7 +61,7 @@ class Compile(Workload):
         if self.tiny:
             shutil.copytree(EXAMPLES / "make", directory, dirs_exist_ok=True)
         else:
-            programs.unpack_lua(directory)
+            programs.unpack("lua", directory)
 
     def reset(self, directory):
         run(["make", "clean", "-C", directory])
@@ -71,7 +72,7 @@ class Compile(Workload):
 
 class Small(Workload):
     def prepare(self, directory):
-        programs.small(directory)
+        programs.own("small", directory)
 
     def command(self):
         return ["./small", "50" if self.tiny else "3000"]
@@ -161,6 +162,87 @@ UPDATE t SET value = value + 1 WHERE id % 10 = 0;
 
     def command(self):
         return ["sqlite3", "made.db", ".read script.sql"]
+
+
+class Hello(Workload):
+    """GNU hello: ./configure, which is hundreds of small programs, and make."""
+
+    def reset(self, directory):
+        shutil.rmtree(directory / "hello", ignore_errors=True)
+        programs.unpack("hello", directory / "hello")
+
+    def command(self):
+        return ["sh", "-c", "cd hello && ./configure -q" + ("" if self.tiny else " && make -s")]
+
+
+class GitTree(Workload):
+    """The source of redis: init, add, commit, clone, log -p, grep, status."""
+
+    def reset(self, directory):
+        for name in "tree", "clone":
+            shutil.rmtree(directory / name, ignore_errors=True)
+        programs.unpack("redis", directory / "tree")
+
+    def command(self):
+        git = "git -c gc.auto=0 -c user.name=bench -c user.email=bench@localhost"
+        return ["sh", "-ec", f"""cd tree; git init -q; {git} add .; {git} commit -q -m all; cd ..
+            {git} clone -q tree clone; cd clone
+            git log -p | cat > /dev/null; git grep -c malloc > /dev/null; git status --porcelain"""]
+
+
+class Tree(Workload):
+    """The source of redis as an archive, several times: tar xf, cp -r, grep -r, rm -rf."""
+
+    def prepare(self, directory):
+        programs.unpack("redis", directory / "tree")
+        run(["tar", "-cf", directory / "tree.tar", "-C", directory, "tree"])
+        shutil.rmtree(directory / "tree")
+
+    def reset(self, directory):
+        for name in "tree", "copy":
+            shutil.rmtree(directory / name, ignore_errors=True)
+
+    def command(self):
+        return ["sh", "-ec", f"""for i in $(seq {1 if self.tiny else 5}); do
+            tar xf tree.tar; cp -r tree copy; grep -r malloc copy > /dev/null; rm -rf tree copy; done"""]
+
+
+class Calls(Workload):
+    """What one system call costs its thread: nanoseconds of CPU time, the best of many turns."""
+    unit = "ns"
+    is_cpu_time = True
+
+    def __init__(self, name, tiny, call):
+        super().__init__(name, tiny)
+        self.call = call
+
+    def prepare(self, directory):
+        programs.own("calls", directory)
+
+    def command(self):
+        return ["./calls", self.call, "3" if self.tiny else "300", "500"]
+
+    def cost(self, seconds, output):
+        return float(output)
+
+
+class Reads(Workload):
+    """Two processes read a million single bytes each, as fast as they can."""
+
+    def prepare(self, directory):
+        programs.own("calls", directory)
+
+    def command(self):
+        one = f"./calls read 1 {1000 if self.tiny else 1000000}"
+        return ["sh", "-c", f"{one} & {one}; wait"]
+
+
+def kernel(tiny=False):
+    return [Montage("montage-j2", tiny, 2), Montage("montage-j8", tiny, 8),
+            Compile("compile-j2", tiny, 2), Compile("compile-j8", tiny, 8),
+            Hello("hello", tiny), GitTree("git", tiny), Tree("tree", tiny), Storm("storm", tiny),
+            Reads("reads", tiny), Calls("call-other", tiny, "other"), Calls("call-read", tiny, "read"),
+            Calls("call-stat", tiny, "stat"), Calls("call-open", tiny, "open+close")]
 
 
 def gate(tiny=False):

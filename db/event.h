@@ -135,11 +135,16 @@ enum event_kind {
  *   LINK            handle: the file of linkat(2) with AT_EMPTY_PATH, or by /proc/self/fd; then the first path is not used
  *   MMAP MUNMAP MSYNC MPROTECT MREMAP  offset, length; flags: of MMAP and MPROTECT, protection | flags of the mapping << 8;
  *                   handle 0: not known; MREMAP other: the length before
+ *   LOCK            offset, length (0: to the end); flags: enum lock_flags
  *   SENDFILE SPLICE COPY  handle: written; other: the handle that was read
  *   PIPE SOCKET ACCEPT CONNECT  handle: the first new one, or that of the descriptor that was used
  *   offset          -1 for pipes, sockets and character devices
  */
 enum event_form { FORM_REQUEST, FORM_CALL };
+
+/* Of a LOCK of the form CALL: F_RDLCK, F_WRLCK or F_UNLCK, and which lock it is: that of a process (fcntl(2)), of a description
+ * (fcntl(2), F_OFD_*), or of a whole file (flock(2)). */
+enum lock_flags { LOCK_TYPE = 3, LOCK_PROCESS = 4, LOCK_DESCRIPTION = 8, LOCK_FILE = 16, LOCK_WAITS = 32, LOCK_ASKS = 64 };
 
 /* .flags of a CALL by path of an operation that has no other flags: a symbolic link at the end is not followed. */
 #define EVENT_NOFOLLOW 1

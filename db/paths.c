@@ -8,6 +8,7 @@
 #include <sys/queue.h>
 #include <uthash.h>
 
+#include "base/trace_file.h"
 #include "db/store.h"
 #include "db/text.h"
 
@@ -89,8 +90,23 @@ static bool in_scope(const char *const *scope, const char *path)
 	return is_in;
 }
 
+/* A file of the trace. */
+static bool is_own(const char *own, const char *path)
+{
+	size_t len = own ? strlen(own) : 0;
+
+	if (!len || strncmp(path, own, len) != 0)
+		return false;
+	for (int i = 0; i < TRACE_FILE_USED; i++)
+		if (strcmp(path + len, trace_file_suffix[i]) == 0)
+			return true;
+	return false;
+}
+
 bool paths_are_recorded(const struct paths_options *options, const char *path)
 {
+	if (is_own(options->own, path))
+		return false;
 	if (!in_scope(options->scope, path))
 		return false;
 	if (options->include && *options->include && !matches(options->include, path))

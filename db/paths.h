@@ -37,6 +37,8 @@ struct paths_options {
 	const char *const *exclude;
 	/* Absolute paths, ended by NULL: only these and what lies below them is recorded.  NULL: everything is */
 	const char *const *scope;
+	/* The absolute path of the trace, whose files are not recorded.  NULL: they are */
+	const char *own;
 };
 
 /* options and store must outlive the paths.  kept: bytes of memory for paths that are not held; there is always room for

@@ -58,9 +58,11 @@ static int count_op(struct record *record, const struct work *w, int r)
 	return r;
 }
 
-static bool has_range(int op)
+static bool has_range(const struct event *ev)
 {
-	return op == OP_MMAP || op == OP_MUNMAP || op == OP_MSYNC || op == OP_MPROTECT || op == OP_MREMAP;
+	int op = ev->op;
+
+	return (op == OP_LOCK && ev->form == FORM_CALL) || op == OP_MMAP || op == OP_MUNMAP || op == OP_MSYNC || op == OP_MPROTECT || op == OP_MREMAP;
 }
 
 static int put_range(struct record *record, const struct event_op *op)
@@ -92,7 +94,7 @@ int record_put_handle_op(struct record *record, const struct work *w, const stru
 	if (r == 0 && is_call(w->ev) && op->pieces != 1)
 		r = store_put(record->store, PUT_PIECES,
 			(struct value[]){ V_INT(record->last_op), V_ID(op->pieces) });
-	if (r == 0 && has_range(w->ev->op))
+	if (r == 0 && has_range(w->ev))
 		r = put_range(record, op);
 	return count_op(record, w, r);
 }
@@ -112,7 +114,7 @@ int record_put_name_op(struct record *record, const struct work *w, const struct
 				V_INT(w->ev->time_ns - record->options.start_ns),
 				V_INT(op->latency_ns), by.requester, V_ID(row->file),
 				V_ID(row->path.id), V_INT(op->result) });
-	if (r == 0 && has_range(w->ev->op))
+	if (r == 0 && has_range(w->ev))
 		r = put_range(record, op);
 	if (r == 0 && (row->path2 || row->file2))
 		r = store_put(record->store, PUT_SECOND_OPERAND,

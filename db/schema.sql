@@ -102,6 +102,8 @@ CREATE TABLE ops_name (
 CREATE TABLE pieces (op INTEGER PRIMARY KEY, n INTEGER);
 
 -- The ranges of mmap, munmap, msync, mprotect and mremap.  flags: of mmap and mprotect, protection + 256 * those of the mapping.
+-- Of locks: type (0 to read, 1 to write, 2 unlock) + 4 (of the process), 8 (of the description) or 16 (of the file) + 32 if
+-- the call waits + 64 if it only asks.
 CREATE TABLE ranges (op INTEGER PRIMARY KEY, offset INTEGER, length INTEGER, flags INTEGER);
 
 -- The path2 and file2 of operations on names.

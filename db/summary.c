@@ -195,6 +195,17 @@ static void print_dropped(sqlite3 *db, FILE *out)
 	sqlite3_finalize(row);
 }
 
+/* Programs with rights that the user does not have. */
+static void print_spared(sqlite3 *db, FILE *out)
+{
+	sqlite3_stmt *row = query(db, "SELECT value FROM trace WHERE key = 'kernel_spared'");
+
+	if (row && number(row, 0) > 0)
+		fprintf(out, "ftrac: not recorded: what %.0f setuid or similar program%s did; root, or CAP_SYS_PTRACE, "
+			"records it\n", number(row, 0), number(row, 0) == 1 ? "" : "s");
+	sqlite3_finalize(row);
+}
+
 static void print_lost(sqlite3 *db, const char *path, FILE *out)
 {
 	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'ops_lost'), "
@@ -227,6 +238,7 @@ int summary_print(const char *path, FILE *out)
 		print_coverage(db, out);
 		print_mixed(db, out);
 		print_dropped(db, out);
+		print_spared(db, out);
 		print_lost(db, path, out);
 	}
 	sqlite3_close(db);

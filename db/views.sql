@@ -293,7 +293,14 @@ SELECT o.id AS op, o.process, o.image, o.name, o.file, o.path, o.handle, o.start
 	CASE WHEN o.name IN ('mmap', 'mprotect') THEN substr('-r', 1 + (r.flags & 1), 1) || substr('-w', 1 + (r.flags >> 1 & 1), 1) ||
 		substr('-x', 1 + (r.flags >> 2 & 1), 1) END AS protection,
 	CASE WHEN o.name IN ('mmap', 'mprotect') THEN (r.flags >> 8 & 1) END AS shared
-FROM ranges r JOIN op o ON o.id = r.op;
+FROM ranges r JOIN op o ON o.id = r.op WHERE o.name <> 'lock';
+
+CREATE VIEW file_lock AS
+SELECT o.id AS op, o.process, o.image, o.file, o.path, o.handle, o.start_ns, o.latency_ns, o.result,
+	CASE r.flags & 3 WHEN 0 THEN 'read' WHEN 1 THEN 'write' WHEN 2 THEN 'unlock' END AS type,
+	CASE r.flags & 28 WHEN 4 THEN 'process' WHEN 8 THEN 'description' WHEN 16 THEN 'file' END AS owner,
+	r.flags >> 5 & 1 AS waits, r.flags >> 6 & 1 AS asks, r.offset, nullif(r.length, 0) AS length
+FROM ranges r JOIN op o ON o.id = r.op WHERE o.name = 'lock';
 
 CREATE VIEW handle AS
 WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')

@@ -19,6 +19,7 @@ struct run {
 	struct daemon daemon; /* of one without a mount: the record alone */
 	struct notes notes;
 	struct spawn *command;
+	char *own; /* the path of the trace; NULL: not known */
 	bool was_run;
 };
 

@@ -19,6 +19,7 @@
 #include "ftrac/run_internal.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -70,6 +71,8 @@ static int start(struct run *run, struct failure *refused)
 	take_options(d);
 	if (status == 0)
 		status = daemon_open_trace(d);
+	if (status == 0)
+		d->choice.own = run->own = realpath(d->options.db, NULL);
 	if (status == 0 && monitor_start_in_kernel(&(struct monitor_in_kernel){ .ring = d->recording.ring,
 		.env = d->options.env.word, .command = run->command, .rights = RIGHTS_KEPT }, &d->monitor, refused) < 0)
 		return EXIT_RUNNER;
@@ -91,5 +94,7 @@ int run_by_kernel(struct run *run, struct failure *refused)
 	if (daemon_stop_writer(d) < 0 && status == 0)
 		status = EXIT_RUNNER;
 	recording_close(&d->recording);
+	free(run->own);
+	d->choice.own = run->own = NULL;
 	return status;
 }

@@ -48,6 +48,8 @@ enum call_class {
 	CLASS_SUBMIT,	   /* io_submit(2) */
 	CLASS_REAP,	   /* io_getevents(2) */
 	CLASS_EXEC,
+	CLASS_LLSEEK,	   /* the offset is two arguments, the higher half first; length: where the result goes */
+	CLASS_INDIRECT,	   /* of 32-bit programs: another call, of which the arguments are at 'length' */
 	CLASS_MAX
 };
 
@@ -127,7 +129,7 @@ enum call_class {
 	X(io_uring_setup, 425, 425, NEW, 0, NONE, 0, 0, 0, 0, 0, 0)                                   \
 	X(pidfd_open, 434, 434, NEW, 0, NONE, 0, 0, 0, 0, 0, 0)                                       \
 	X(lseek, 8, 19, FD, 0, LSEEK, 1, 0, 0, 2, 0, 3)                                               \
-	X(llseek, NO, 140, FD, 0, LSEEK, 1, 0, 0, 3, 0, 5)                                            \
+	X(llseek, NO, 140, LLSEEK, 0, LSEEK, 1, 0, 0, 3, 4, 5)                                        \
 	X(fsync, 74, 118, FD, 0, FSYNC, 1, 0, 0, 0, 0, 0)                                             \
 	X(fdatasync, 75, 148, FD, 0, FSYNC, 1, 0, 0, 0, 0, 0)                                         \
 	X(sync_file_range, 277, NO, FD, 0, FSYNC, 1, 0, 0, 2, 3, 0)                                   \
@@ -156,6 +158,8 @@ enum call_class {
 	X(msync, 26, 144, UNMAP, 0, MSYNC, 0, 0, 0, 1, 2, 3)                                          \
 	X(mprotect, 10, 125, UNMAP, 0, MPROTECT, 0, 0, 0, 1, 2, 7)                                    \
 	X(mremap, 25, 163, UNMAP, 0, MREMAP, 0, 0, 2, 1, 3, 4)                                        \
+	X(mmap1, NO, 90, INDIRECT, 0, NONE, 0, 0, 0, 0, 1, 0)                                         \
+	X(socketcall, NO, 102, INDIRECT, 0, NONE, 0, 0, 0, 0, 2, 0)                                   \
 	/* paths */                                                                                   \
 	X(stat, 4, NO, STAT, 0, GETATTR, 0, 1, 0, 0, 2, 0)                                            \
 	X(fstat, 5, NO, STAT, 0, GETATTR, 1, 0, 0, 0, 2, 0)                                           \
@@ -166,6 +170,9 @@ enum call_class {
 	X(fstat64, NO, 197, STAT, 0, GETATTR, 1, 0, 0, 0, 2, 0)                                       \
 	X(fstatat64, NO, 300, STAT, 0, GETATTR, 0, 2, 1, 0, 3, 4)                                     \
 	X(statx, 332, 383, STAT, 0, GETATTR, 0, 2, 1, 0, 5, 3)                                        \
+	X(stat32, NO, 106, PATH, 0, GETATTR, 0, 1, 0, 0, 0, 0)                                        \
+	X(lstat32, NO, 107, PATH, 0, GETATTR, 0, 1, 0, 0, 0, 0)                                       \
+	X(fstat32, NO, 108, FD, 0, GETATTR, 1, 0, 0, 0, 0, 0)                                         \
 	X(access, 21, 33, PATH, 0, ACCESS, 0, 1, 0, 0, 2, 0)                                          \
 	X(faccessat, 269, 307, PATH, 0, ACCESS, 0, 2, 1, 0, 3, 0)                                     \
 	X(faccessat2, 439, 439, PATH, 0, ACCESS, 0, 2, 1, 0, 3, 4)                                    \
@@ -194,6 +201,10 @@ enum call_class {
 	X(llistxattr, 195, 233, PATH, 0, LISTXATTR, 0, 1, 0, 0, 3, 0)                                 \
 	X(removexattr, 197, 235, PATH, 0, REMOVEXATTR, 0, 1, 0, 0, 0, 0)                              \
 	X(lremovexattr, 198, 236, PATH, 0, REMOVEXATTR, 0, 1, 0, 0, 0, 0)                             \
+	X(setxattrat, 463, 463, PATH, 0, SETXATTR, 0, 2, 1, 0, 0, 3)                                  \
+	X(getxattrat, 464, 464, PATH, 0, GETXATTR, 0, 2, 1, 0, 0, 3)                                  \
+	X(listxattrat, 465, 465, PATH, 0, LISTXATTR, 0, 2, 1, 0, 5, 3)                                \
+	X(removexattrat, 466, 466, PATH, 0, REMOVEXATTR, 0, 2, 1, 0, 0, 3)                            \
 	X(statfs, 137, 99, PATH, 0, STATFS, 0, 1, 0, 0, 0, 0)                                         \
 	X(statfs64, NO, 268, PATH, 0, STATFS, 0, 1, 0, 0, 0, 0)                                       \
 	X(mkdir, 83, 39, PATH, 0, MKDIR, 0, 1, 0, 0, 2, 0)                                            \

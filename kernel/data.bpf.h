@@ -94,6 +94,83 @@ __noinline int leave_data(struct task_state *state, int64_t result)
 	return 0;
 }
 
+/* ---- locks ---- */
+
+struct lock_native {
+	int16_t type, whence, pad[2];
+	int64_t start, length;
+};
+
+/* Of 32-bit programs: with 32 and with 64 bits. */
+struct lock_short {
+	int16_t type, whence;
+	int32_t start, length;
+};
+
+struct lock_long {
+	int16_t type, whence;
+	uint32_t start[2], length[2];
+};
+
+#define F_GETLK_NATIVE 5 /* then F_SETLK, F_SETLKW */
+#define F_GETLK_LONG 12	 /* of 32-bit programs */
+#define F_GETLK_OFD 36
+
+inlined bool is_lock(uint32_t command)
+{
+	return command - F_GETLK_NATIVE < 3 || command - F_GETLK_LONG < 3 || command - F_GETLK_OFD < 3;
+}
+
+inlined void read_lock(struct lock_native *lock, const struct task_state *state)
+{
+	const void *at = (const void *)arg(state, 3);
+	struct lock_short narrow = { 0 };
+	struct lock_long wide = { 0 };
+
+	if (!(state->flags & WIRE_COMPAT)) {
+		bpf_probe_read_user(lock, sizeof(*lock), at);
+	} else if (arg(state, 2) < F_GETLK_LONG) {
+		bpf_probe_read_user(&narrow, sizeof(narrow), at);
+		*lock = (struct lock_native){ .type = narrow.type, .whence = narrow.whence, .start = narrow.start,
+			.length = narrow.length };
+	} else {
+		bpf_probe_read_user(&wide, sizeof(wide), at);
+		*lock = (struct lock_native){ .type = wide.type, .whence = wide.whence,
+			.start = wide.start[0] | (uint64_t)wide.start[1] << 32,
+			.length = wide.length[0] | (uint64_t)wide.length[1] << 32 };
+	}
+}
+
+/* Where the range begins. */
+inlined int64_t start_of_lock(const struct lock_native *lock, uint64_t file)
+{
+	if (lock->whence == 0 || !file)
+		return lock->start;
+	return lock->start + (lock->whence == 1 ? FIELD(file, file, f_pos) : FIELD(inode, POINTER(file, file, f_inode), i_size));
+}
+
+/* A call about a lock has its range as offset and length, and its type as mode. */
+__noinline int leave_fcntl(struct task_state *state, int64_t result)
+{
+	struct lock_native lock = { 0 };
+	struct wire_call *record;
+
+	if (!state)
+		return 0;
+	if (!is_lock(arg(state, 2)))
+		return leave_plain(state, result);
+	read_lock(&lock, state);
+	record = reserve(wire_call);
+	if (!record)
+		return 0;
+	fill_call(record, WIRE_CALL, state, result);
+	record->offset = start_of_lock(&lock, state->file);
+	record->length = lock.length;
+	record->mode = lock.type;
+	send_reserved(record);
+	return 0;
+}
+
 /* ---- messages ---- */
 
 struct message {

@@ -7,10 +7,11 @@
  * position, whether it is the last one.
  */
 
-#include "call.bpf.h"
+#include "compat.bpf.h"
 #include "maps.bpf.h"
 
 #define TS_COMPAT 2
+#define TIF_32BIT 22
 
 #if defined(__TARGET_ARCH_x86)
 inlined bool is_compat(struct task_struct *task)
@@ -29,6 +30,18 @@ inlined void take_args(struct task_state *state, struct pt_regs *regs, bool comp
 	if (compat)
 		for (int i = 1; i <= 6; i++)
 			state->args[i] &= 0xffffffff;
+}
+#elif defined(__TARGET_ARCH_arm64)
+inlined bool is_compat(struct task_struct *task)
+{
+	return task->thread_info.flags >> TIF_32BIT & 1;
+}
+
+/* The registers of 32-bit programs are the lower halves of the first ones. */
+inlined void take_args(struct task_state *state, struct pt_regs *regs, bool compat)
+{
+	for (int i = 0; i < 6; i++)
+		state->args[i + 1] = compat ? regs->regs[i] & 0xffffffff : regs->regs[i];
 }
 #endif
 
@@ -103,9 +116,11 @@ int BPF_PROG(kernel_enter, struct pt_regs *regs, long nr)
 	state->call = compat ? kernel_compat[nr & (CALL_NUMBERS - 1)] : kernel_native[nr & (CALL_NUMBERS - 1)];
 	if (state->call == CALL_none)
 		return 0;
-	row = row_of(state);
 	take_args(state, regs, compat);
 	state->flags = compat ? WIRE_COMPAT : 0;
+	if (row_of(state)->class == CLASS_INDIRECT)
+		enter_indirect(state);
+	row = row_of(state);
 	state->file = state->handle = state->other_handle = 0;
 	state->position = -1;
 	if (row->fd && row->class != CLASS_PIPE && !(row->class == CLASS_MAP && arg(state, 4) & MAP_ANONYMOUS))

@@ -102,14 +102,14 @@ __noinline int handle_last(uint64_t file)
 
 /* ---- mappings that a call ends ---- */
 
-/* One more reference that this walk has met. */
-inlined void count_for(struct open_file *known, uint64_t walk)
+/* More references that this walk has met. */
+inlined void count_for(struct open_file *known, uint64_t walk, uint32_t n)
 {
 	if (known->walk != walk) {
 		known->walk = walk;
 		known->seen = 0;
 	}
-	known->seen++;
+	known->seen += n;
 }
 
 __noinline int count_mapping(uint64_t file, uint64_t walk)
@@ -117,7 +117,7 @@ __noinline int count_mapping(uint64_t file, uint64_t walk)
 	struct open_file *known = known_file(file);
 
 	if (known)
-		count_for(known, walk);
+		count_for(known, walk, 1);
 	return 0;
 }
 
@@ -145,7 +145,8 @@ struct descriptors {
 	uint32_t call;
 	uint32_t base; /* the first descriptor of the word */
 	uint64_t word;
-	uint64_t mapped; /* the file of the last mapping */
+	uint64_t mapped;   /* the file of the last mapping, */
+	uint32_t mappings; /* and how many of it came one after the other */
 };
 
 struct {
@@ -192,7 +193,8 @@ inlined void end_if_unused(struct descriptors *walk, uint64_t file)
 		end(file, known);
 }
 
-inlined void walk_file(struct descriptors *walk, uint64_t file)
+/* n: how often it was met. */
+inlined void walk_file(struct descriptors *walk, uint64_t file, uint32_t n)
 {
 	uint64_t inode = POINTER(file, file, f_inode);
 	struct open_file *known;
@@ -201,7 +203,8 @@ inlined void walk_file(struct descriptors *walk, uint64_t file)
 		handle_of(file, inode, walk->tid);
 	known = known_file(file);
 	if (known && known->inode == inode)
-		count_for(known, walk->id);
+		count_for(known, walk->id, n);
+	end_if_unused(walk, file);
 }
 
 inlined uint32_t lowest_bit(uint64_t word)
@@ -221,10 +224,15 @@ inlined uint32_t lowest_bit(uint64_t word)
 	return n + !(word & 1);
 }
 
+inlined uint64_t word_at(uint64_t words, uint32_t i)
+{
+	return POINTER(hlist_head, words + i * sizeof(uint64_t), first);
+}
+
 static long walk_bit(uint32_t i, void *context)
 {
 	struct descriptors *walk = descriptors_of_processor();
-	uint64_t file = 0;
+	uint64_t file;
 	uint32_t fd;
 
 	if (!walk || !walk->word)
@@ -233,20 +241,10 @@ static long walk_bit(uint32_t i, void *context)
 	walk->word &= walk->word - 1;
 	if (fd < walk->first || fd > walk->last)
 		return 0;
-	bpf_probe_read_kernel(&file, sizeof(file), (const void *)(walk->files + fd * sizeof(file)));
-	if (!file)
-		return 0;
-	walk_file(walk, file);
-	end_if_unused(walk, file);
+	file = word_at(walk->files, fd);
+	if (file)
+		walk_file(walk, file, 1);
 	return 0;
-}
-
-inlined uint64_t word_at(uint64_t bits, uint32_t i)
-{
-	uint64_t word = 0;
-
-	bpf_probe_read_kernel(&word, sizeof(word), (const void *)(bits + i * sizeof(word)));
-	return word;
 }
 
 static long walk_word(uint32_t i, void *context)
@@ -270,7 +268,8 @@ static long walk_word(uint32_t i, void *context)
 
 /*
  * A mapping holds its file as a descriptor does.  Memory that another process uses, too, does not end.  The iterator may
- * hold the file of the mapping that it is at: so each file is examined when the iterator has left it.
+ * hold the file of the mapping that it is at: so each file is examined when the iterator has left it, with all mappings of
+ * it that follow each other.
  */
 inlined void walk_mappings(struct descriptors *walk)
 {
@@ -282,19 +281,21 @@ inlined void walk_mappings(struct descriptors *walk)
 	if (!mm || FIELD(mm_struct, mm, mm_users.counter) > FIELD(signal_struct, POINTER(task_struct, task, signal), nr_threads))
 		return;
 	walk->mapped = 0;
+	walk->mappings = 0;
 	bpf_iter_task_vma_new(&iterator, task, 0);
 	while ((area = bpf_iter_task_vma_next(&iterator))) {
 		uint64_t file = POINTER(vm_area_struct, area, vm_file), former = walk->mapped;
 
 		if (former && former != file)
-			end_if_unused(walk, former);
-		if (file)
-			walk_file(walk, file);
+			walk_file(walk, former, walk->mappings);
+		if (former != file)
+			walk->mappings = 0;
 		walk->mapped = file;
+		walk->mappings++;
 	}
 	bpf_iter_task_vma_destroy(&iterator);
 	if (walk->mapped)
-		end_if_unused(walk, walk->mapped);
+		walk_file(walk, walk->mapped, walk->mappings);
 }
 
 inlined uint32_t fill_walk(struct descriptors *walk, bool at_exec)

@@ -195,6 +195,7 @@ static void add_counts(const struct wire_counters *counters, int n, struct kerne
 	for (int i = 0; i < n; i++) {
 		ret_totals->all.submitted += counters[i].submitted;
 		ret_totals->all.dropped += counters[i].dropped;
+		ret_totals->spared += counters[i].spared;
 	}
 }
 

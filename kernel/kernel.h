@@ -30,6 +30,10 @@
  * Until half of the bound is reached it leaves the processors to the command (base/priority.h).  No traced process ever waits.  If the first thread is too late, the kernel drops records, and counts them.  The
  * programs are unloaded when this process ends, however it ends.
  *
+ * Of a caller with neither CAP_SYS_PTRACE nor CAP_SYS_ADMIN only the processes of its own rights are traced: a process
+ * that executes a setuid or setgid program, or one with capabilities, is left out from this EXEC to its end, with all that it
+ * starts, and counted.
+ *
  * Needs CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN) in the first user namespace, and a kernel with BTF, from 6.1 on.
  *
  * Threads: one thread calls start, finish and destroy; any thread may call sync and count.
@@ -102,6 +106,7 @@ struct kernel_totals {
 	uint64_t received;
 	uint64_t failed;  /* records that became no event: no memory */
 	uint64_t missed;  /* calls of programs that the kernel skipped, because one was running on that processor */
+	uint64_t spared;  /* setuid and similar programs that were left out, see above */
 	uint64_t spooled; /* bytes that went through the file */
 	uint64_t waiting; /* bytes that are not events yet */
 };

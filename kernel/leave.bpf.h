@@ -8,6 +8,7 @@
  */
 
 #include "async.bpf.h"
+#include "compat.bpf.h"
 #include "data.bpf.h"
 #include "paths.bpf.h"
 
@@ -73,7 +74,6 @@ inlined int leave_class(struct task_state *state, const volatile struct call_row
 		return leave_plain(state, result < 0 && result > -4096 ? result : 0);
 	case CLASS_CLOSE:
 	case CLASS_DUP:
-	case CLASS_FCNTL:
 		return leave_plain(state, result);
 	case CLASS_OPEN:
 	case CLASS_OPENAT2:
@@ -91,6 +91,10 @@ inlined int leave_class(struct task_state *state, const volatile struct call_row
 		return leave_new(state, result);
 	case CLASS_PIPE:
 		return leave_pipe(state, result);
+	case CLASS_FCNTL:
+		return leave_fcntl(state, result);
+	case CLASS_LLSEEK:
+		return leave_llseek(state, result);
 	case CLASS_SUBMIT:
 		return leave_submit(state, result);
 	case CLASS_REAP:

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/failure.h"
 #include "kernel/calls.h"
+#include "kernel/explain.h"
 #include "kernel/programs.skel.h"
 #include "kernel/wire.h"
 
@@ -32,56 +32,15 @@ struct first_state {
 	int32_t pid;
 };
 
-/* ---- why not ---- */
-
-static bool has_capability(int capability)
-{
-	struct {
-		uint32_t version;
-		int pid;
-	} header = { 0x20080522, 0 };
-	struct {
-		uint32_t effective, permitted, inheritable;
-	} data[2] = { 0 };
-
-	if (syscall(SYS_capget, &header, data) < 0)
-		return false;
-	return data[capability / 32].effective >> capability % 32 & 1;
-}
-
-enum { ADMIN = 21, PERFMON = 38, BPF = 39 };
-
-static const char *missing_capability(void)
-{
-	if (has_capability(ADMIN) || (has_capability(BPF) && has_capability(PERFMON)))
-		return NULL;
-	if (has_capability(BPF))
-		return "CAP_PERFMON is missing";
-	return has_capability(PERFMON) ? "CAP_BPF is missing" : "CAP_BPF and CAP_PERFMON are missing";
-}
-
-static int explain(int error, struct failure *failure)
-{
-	const char *missing = missing_capability();
-	struct utsname name;
-
-	if (missing)
-		return failure_set(failure, -EPERM,
-			"cannot record in the kernel: %s; run as root, or give them to the program by setcap "
-			"cap_bpf,cap_perfmon=ep", missing);
-	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
-		return failure_set(failure, -EOPNOTSUPP,
-			"cannot record in the kernel: this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)");
-	if (error == -EPERM || error == -EACCES)
-		return failure_set(failure, -EPERM,
-			"cannot record in the kernel: it refuses the programs: %s; in a container, or with "
-			"lockdown=confidentiality, that is so", strerror(-error));
-	uname(&name);
-	return failure_set(failure, error, "cannot record in the kernel: Linux %s does not load the programs: %s",
-		name.release, strerror(-error));
-}
-
 /* ---- loading ---- */
+
+static int explain_error(int error, struct failure *failure)
+{
+	struct explain_facts facts;
+
+	explain_probe(&facts);
+	return explain(&facts, error, failure);
+}
 
 static int keep_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -123,6 +82,7 @@ static void adapt(struct kernel_bpf *object)
 	bool submits_req = has_tracepoint(btf, "io_uring_submit_req");
 
 	object->rodata->kernel_has_casts = has_function(btf, "bpf_rdonly_cast");
+	object->rodata->kernel_spares_others = !explain_may_trace_others();
 	object->rodata->kernel_has_mappings = has_function(btf, "bpf_iter_task_vma_new");
 	object->rodata->kernel_has_cqe = arguments_of(btf, "btf_trace_io_uring_complete") == 3;
 	bpf_program__set_autoload(object->progs.kernel_uring_submit, submits_req);
@@ -156,7 +116,7 @@ int programs_load(size_t buffer_bytes, struct programs **ret_programs, struct fa
 	libbpf_set_print(keep_quiet);
 	programs->object = kernel_bpf__open();
 	if (!programs->object) {
-		r = explain(-errno, failure);
+		r = explain_error(-errno, failure);
 		free(programs);
 		return r;
 	}
@@ -167,7 +127,7 @@ int programs_load(size_t buffer_bytes, struct programs **ret_programs, struct fa
 		r = look_at_us(programs->object);
 	if (r < 0) {
 		programs_destroy(programs);
-		return explain(r, failure);
+		return explain_error(r, failure);
 	}
 	*ret_programs = programs;
 	return 0;
@@ -193,7 +153,7 @@ int programs_attach(struct programs *programs, struct failure *failure)
 {
 	int r = kernel_bpf__attach(programs->object);
 
-	return r < 0 ? explain(r, failure) : 0;
+	return r < 0 ? explain_error(r, failure) : 0;
 }
 
 void programs_detach(struct programs *programs)

@@ -45,6 +45,21 @@ static long look_at_mapping(struct task_struct *task, struct vm_area_struct *are
 	return 0;
 }
 
+/* Memory that processes share (MAP_SHARED | MAP_ANONYMOUS) has a file inside the kernel: without a path, of this name. */
+inlined bool is_anonymous(uint64_t file)
+{
+	const union {
+		char text[8];
+		uint64_t value;
+	} wanted = { .text = "dev/zero" };
+	uint64_t dentry = POINTER(file, file, f_path.dentry), name = 0;
+
+	if (POINTER(dentry, dentry, d_parent) != dentry || FIELD(dentry, dentry, d_name.len) != sizeof(name))
+		return false;
+	bpf_probe_read_kernel(&name, sizeof(name), (const void *)POINTER(dentry, dentry, d_name.name));
+	return name == wanted.value;
+}
+
 /* The mappings of a file that were met are all that holds it. */
 inlined void end_former_mapping(struct range *range)
 {
@@ -60,7 +75,7 @@ inlined void take_mapping(struct range *range, const struct mapping *mapping)
 {
 	if (range->former != mapping->file)
 		end_former_mapping(range);
-	if (!mapping->file)
+	if (!mapping->file || is_anonymous(mapping->file))
 		return;
 	if (!range->first.file)
 		range->first = *mapping;

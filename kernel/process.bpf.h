@@ -179,7 +179,7 @@ inlined uint64_t first_code(struct task_struct *task)
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	struct found_file found = { 0 };
 
-	bpf_find_vma(task, regs->ip, look_at_code, &found, 0);
+	bpf_find_vma(task, code_address(regs), look_at_code, &found, 0);
 	return found.file;
 }
 
@@ -207,9 +207,43 @@ inlined uint64_t parent_group(uint64_t node)
 	return POINTER(kernfs_node___old, node, parent);
 }
 
+/* How many groups there are above; WIRE_CGROUPS: that many, or more. */
+__noinline uint32_t depth_of_group(uint64_t node)
+{
+	uint32_t depth = 0;
+
+	for (uint32_t i = 0; node && i < WIRE_CGROUPS; i++) {
+		node = parent_group(node);
+		depth += node != 0;
+	}
+	return depth;
+}
+
+/* The group of the second hierarchy, or, if that is its root, the deepest one that a controller of the first has. */
+__noinline uint64_t group_of(uint64_t groups)
+{
+	uint64_t node = POINTER(cgroup, POINTER(css_set, groups, dfl_cgrp), kn), found, state;
+	uint32_t n = bpf_core_field_size(struct css_set, subsys) / sizeof(uint64_t), deepest = 0, depth;
+
+	if (parent_group(node))
+		return node;
+	for (uint32_t i = 0; i < 16 && i < n; i++) {
+		state = 0;
+		bpf_probe_read_kernel(&state, sizeof(state),
+			(const void *)(groups + bpf_core_field_offset(struct css_set, subsys) + i * sizeof(state)));
+		found = state ? POINTER(cgroup, POINTER(cgroup_subsys_state, state, cgroup), kn) : 0;
+		depth = depth_of_group(found);
+		if (depth <= deepest)
+			continue;
+		deepest = depth;
+		node = found;
+	}
+	return node;
+}
+
 inlined void fill_cgroups(struct wire_exec *record, struct task_struct *task)
 {
-	uint64_t node = POINTER(cgroup, FOLLOW(task_struct, task, cgroups, css_set, dfl_cgrp), kn), parent;
+	uint64_t node = group_of(POINTER(task_struct, task, cgroups)), parent;
 
 	record->n_cgroups = 0;
 	for (uint32_t i = 0; i < WIRE_CGROUPS; i++) {
@@ -234,6 +268,15 @@ inlined void fill_names(struct wire_exec *record, struct task_struct *task, uint
 	record->cwd = name_of_pwd(task);
 	for (int i = 0; i < 3; i++)
 		record->standard[i] = name_of_file(file_at(task, i));
+}
+
+/* Setuid, setgid, or capabilities of the file: what the program does next is not the user's. */
+inlined void spare(struct task_state *state, struct linux_binprm *program)
+{
+	if (!kernel_spares_others || !BPF_CORE_READ_BITFIELD(program, secureexec))
+		return;
+	state->is_spared = true;
+	count_spared();
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -262,6 +305,7 @@ int BPF_PROG(kernel_executed, struct task_struct *task, int old_pid, struct linu
 	bpf_probe_read_kernel(record->comm, sizeof(record->comm), task->comm);
 	head_now(&record->head, WIRE_EXEC, state->tid);
 	send_copy(record, offsetof(struct wire_exec, text) + at_most(record->len, 4096));
+	spare(state, program);
 	return 0;
 }
 
@@ -292,7 +336,7 @@ inlined void send_exit(enum wire_type type, struct task_struct *task, struct tas
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(kernel_exit, struct task_struct *task)
 {
-	struct task_state *state = state_of(task);
+	struct task_state *state = any_state_of(task);
 
 	if (!state)
 		return 0;
@@ -306,7 +350,7 @@ int BPF_PROG(kernel_exit, struct task_struct *task)
 /* A thread that has ended runs on until all that it had is freed; this is its last switch. */
 inlined void switch_for_ever(struct task_struct *task)
 {
-	struct task_state *state = state_of(task);
+	struct task_state *state = any_state_of(task);
 
 	if (!state)
 		return;
@@ -317,7 +361,7 @@ inlined void switch_for_ever(struct task_struct *task)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(kernel_switch, bool preempt, struct task_struct *former, struct task_struct *next)
 {
-	struct task_state *state = state_of(next);
+	struct task_state *state = any_state_of(next);
 
 	if (former->__state == TASK_DEAD)
 		switch_for_ever(former);

@@ -61,8 +61,8 @@ int queue_create(size_t memory_bytes, const char *directory, struct queue **ret_
 /* ---- memory ---- */
 
 /*
- * The memory of chunks is mapped, and stays mapped when it is given back: the locks of malloc(3) and of the memory map do not
- * know priorities, and the thread that takes may hold them while it waits for a processor.
+ * The memory of chunks is mapped, and stays mapped when it is given back: the locks of malloc(3) and of the memory map do
+ * not know priorities, and the thread that takes may hold them while it waits for a processor.
  */
 static int map(struct chunk *chunk)
 {

@@ -42,6 +42,8 @@ const volatile uint32_t kernel_wake_bytes = 1 << 20; /* so much in the ring wake
 uint32_t kernel_pid_level = 0;			 /* of our pid namespace */
 
 const volatile bool kernel_has_mappings = false; /* the iterator over mappings */
+/* The user may not trace processes of others: what executes a program that gives it further rights is left out from then on. */
+const volatile bool kernel_spares_others = false;
 
 extern int bpf_iter_task_vma_new(struct bpf_iter_task_vma *it, struct task_struct *task, uint64_t addr) __ksym __weak;
 extern struct vm_area_struct *bpf_iter_task_vma_next(struct bpf_iter_task_vma *it) __ksym __weak;
@@ -88,6 +90,7 @@ inlined uint64_t number(const void *pointer)
 struct task_state {
 	uint16_t call; /* that it is inside of; CALL_none: none that is recorded */
 	uint8_t flags; /* WIRE_* of the call */
+	bool is_spared; /* runs with rights that the user does not have: its end alone is recorded */
 	int32_t tid;
 	int32_t pid;
 	uint32_t cached_epoch;
@@ -155,9 +158,17 @@ inlined uint64_t next_id(void)
 	return __sync_fetch_and_add(&kernel_next_id, 1);
 }
 
-inlined struct task_state *state_of(struct task_struct *task)
+inlined struct task_state *any_state_of(struct task_struct *task)
 {
 	return bpf_task_storage_get(&kernel_tasks, task, 0, 0);
+}
+
+/* Of a thread whose calls, forks and execs are recorded. */
+inlined struct task_state *state_of(struct task_struct *task)
+{
+	struct task_state *state = any_state_of(task);
+
+	return state && !state->is_spared ? state : NULL;
 }
 
 /* ---- records ---- */
@@ -170,38 +181,63 @@ inlined uint64_t wake_flag(void)
 	return bpf_ringbuf_query(&kernel_ring, BPF_RB_PROD_POS) % 65536 < 256 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-inlined void count(bool dropped)
+inlined struct wire_counters *counters_of_processor(void)
 {
 	uint32_t zero = 0;
-	struct wire_counters *counters = bpf_map_lookup_elem(&kernel_counters, &zero);
+
+	return bpf_map_lookup_elem(&kernel_counters, &zero);
+}
+
+/* Counts a record as dropped until it is sent: whether a pointer to one is NULL may be asked only once, as the verifier of old
+ * kernels (6.1) does not remember the answer. */
+inlined void count_asked(void)
+{
+	struct wire_counters *counters = counters_of_processor();
 
 	if (!counters)
 		return;
 	counters->submitted++;
-	if (dropped)
-		counters->dropped++;
+	counters->dropped++;
+}
+
+inlined void count_sent(void)
+{
+	struct wire_counters *counters = counters_of_processor();
+
+	if (counters)
+		counters->dropped--;
+}
+
+inlined void count_spared(void)
+{
+	uint32_t zero = 0;
+	struct wire_counters *counters = bpf_map_lookup_elem(&kernel_counters, &zero);
+
+	if (counters)
+		counters->spared++;
 }
 
 /* Room for a record of fixed size, which send_reserved() sends; NULL, and counted, where there is none. */
-#define reserve(type)                                                                            \
-	({                                                                                       \
-		struct type *record_ = bpf_ringbuf_reserve(&kernel_ring, sizeof(struct type), 0); \
-		count(!record_);                                                                 \
-		record_;                                                                         \
+#define reserve(type)                                                        \
+	({                                                                   \
+		count_asked();                                               \
+		(struct type *)bpf_ringbuf_reserve(&kernel_ring, sizeof(struct type), 0); \
 	})
 
 inlined void send_reserved(void *record)
 {
 	bpf_ringbuf_submit(record, wake_flag());
+	count_sent();
 }
 
 /* Sends a copy.  Whether there was room. */
 inlined bool send_copy(void *record, uint64_t size)
 {
-	bool dropped = bpf_ringbuf_output(&kernel_ring, record, size, wake_flag()) != 0;
-
-	count(dropped);
-	return !dropped;
+	count_asked();
+	if (bpf_ringbuf_output(&kernel_ring, record, size, wake_flag()) != 0)
+		return false;
+	count_sent();
+	return true;
 }
 
 inlined void head_now(struct wire_head *head, enum wire_type type, int32_t tid)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "kernel/calls.h"
@@ -83,6 +84,22 @@ static struct event event_of(const struct translate *translate, const struct wir
 	return ev;
 }
 
+static uint32_t flags_of_flock(uint32_t operation)
+{
+	uint32_t type = operation & LOCK_UN ? F_UNLCK : operation & LOCK_EX ? F_WRLCK : F_RDLCK;
+
+	return type | LOCK_FILE | (operation & LOCK_NB ? 0 : LOCK_WAITS);
+}
+
+/* Of fcntl(2): the three commands of each kind follow each other. */
+static uint32_t flags_of_lock(uint32_t command, uint32_t type)
+{
+	uint32_t kind = command >= F_OFD_GETLK ? LOCK_DESCRIPTION : LOCK_PROCESS;
+	uint32_t first = command >= F_OFD_GETLK ? F_OFD_GETLK : command >= COMPAT_F_GETLK64 ? COMPAT_F_GETLK64 : F_GETLK;
+
+	return (type & LOCK_TYPE) | kind | (command == first ? LOCK_ASKS : command == first + 2 ? LOCK_WAITS : 0);
+}
+
 /* Arguments that the event has elsewhere, or not at all. */
 static void arrange(struct event *ev, const struct wire_call *record)
 {
@@ -97,6 +114,8 @@ static void arrange(struct event *ev, const struct wire_call *record)
 	case CLASS_FCNTL:
 		if (ev->op == OP_DUP)
 			op->length = op->result > 0 ? op->result : 0;
+		if (ev->op == OP_LOCK)
+			op->flags = flags_of_lock(record->flags, record->mode);
 		break;
 	case CLASS_TRANSFER:
 		op->flags = 0;
@@ -109,6 +128,8 @@ static void arrange(struct event *ev, const struct wire_call *record)
 		op->flags = 0;
 		break;
 	}
+	if (record->head.call == CALL_flock)
+		op->flags = flags_of_flock(record->flags);
 	if (ev->op == OP_FALLOCATE) {
 		op->mode = op->flags;
 		op->flags = 0;
@@ -146,6 +167,7 @@ static bool is_nofollow(const struct wire_call *record)
 	switch (record->head.call) {
 	case CALL_lstat:
 	case CALL_lstat64:
+	case CALL_lstat32:
 	case CALL_lchown:
 	case CALL_lchown16:
 	case CALL_lgetxattr:
@@ -161,6 +183,10 @@ static bool is_nofollow(const struct wire_call *record)
 	case CALL_fchownat:
 	case CALL_utimensat:
 	case CALL_utimensat_time64:
+	case CALL_setxattrat:
+	case CALL_getxattrat:
+	case CALL_listxattrat:
+	case CALL_removexattrat:
 		return record->flags & AT_SYMLINK_NOFOLLOW;
 	}
 	return false;

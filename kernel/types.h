@@ -24,12 +24,18 @@ struct pt_regs {
 struct thread_info {
 	uint32_t status;
 };
+#define code_address(registers) ((registers)->ip)
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
 	uint64_t regs[31];
 	uint64_t pc;
 	uint64_t orig_x0;
 };
+
+struct thread_info {
+	unsigned long flags;
+};
+#define code_address(registers) ((registers)->pc)
 #endif
 
 /* ---- files ---- */
@@ -207,14 +213,17 @@ struct cgroup {
 	struct kernfs_node *kn;
 };
 
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
 struct css_set {
+	struct cgroup_subsys_state *subsys[1];
 	struct cgroup *dfl_cgrp;
 };
 
 struct task_struct {
-#if defined(__TARGET_ARCH_x86)
 	struct thread_info thread_info;
-#endif
 	unsigned int __state;
 	unsigned int flags;
 	struct sched_entity se;
@@ -238,6 +247,7 @@ struct task_struct {
 };
 
 struct linux_binprm {
+	unsigned int secureexec : 1;
 	struct file *file;
 	const char *filename;
 	const char *interp;
@@ -357,12 +367,8 @@ struct io_file_table {
 	struct io_rsrc_data data;
 };
 
-struct io_fixed_file {
-	unsigned long file_ptr;
-};
-
 struct io_file_table___old {
-	struct io_fixed_file *files;
+	void *files;
 };
 
 struct io_ring_ctx {

@@ -194,8 +194,10 @@ __noinline uint64_t file_in_slot(uint64_t ring, uint32_t slot)
 		file = file ? FIELD(io_rsrc_node, file, file_ptr) : 0;
 	} else if (bpf_core_field_exists(struct io_file_table___old, files)) {
 		at = POINTER(io_file_table___old, table, files);
+		/* struct io_fixed_file has a pointer, and is not named here: for a type that the kernel does not have, libbpf looks
+		 * into its modules, which takes CAP_SYS_ADMIN */
 		if (at)
-			file = FIELD(io_fixed_file, at + slot * sizeof(uint64_t), file_ptr);
+			bpf_probe_read_kernel(&file, sizeof(file), (const void *)(at + slot * sizeof(uint64_t)));
 	}
 	return file & ~(uint64_t)SLOT_FLAGS;
 }

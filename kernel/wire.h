@@ -89,7 +89,7 @@ struct wire_call {
 	union {
 		struct {
 			uint32_t flags;
-			uint32_t mode; /* OPEN: of a file to create; GETATTR: of the file */
+			uint32_t mode; /* OPEN: of a file to create; GETATTR: of the file; LOCK: its type */
 		};
 		int64_t from; /* TRANSFER: the offset that was read from; offset is that of the destination */
 	};
@@ -160,7 +160,7 @@ struct wire_exec {
 	uint64_t script_base; /* not 0: text is the path of a script, which begins here */
 	struct wire_figures before; /* of the thread, until here */
 	char comm[16];
-	/* of the second hierarchy, from the innermost one to below the root; longer ones are not known: 0 */
+	/* from the innermost one to below the root; longer ones are not known: 0 */
 	char cgroups[WIRE_CGROUPS][WIRE_CGROUP_NAME];
 	uint32_t n_cgroups;
 	uint32_t len;
@@ -180,7 +180,8 @@ struct wire_exit {
 struct wire_counters {
 	uint64_t submitted; /* records that were to be sent */
 	uint64_t dropped;   /* those that found no room */
-	uint64_t padding[6];
+	uint64_t spared;    /* programs with further rights that were executed, of which nothing more was to be sent */
+	uint64_t padding[5];
 };
 
 #endif

@@ -124,6 +124,7 @@ static int put_totals(struct store *store, const struct kernel_totals *totals)
 		{ "kernel_dropped", totals->all.dropped },
 		{ "kernel_failed", totals->failed },
 		{ "kernel_missed", totals->missed },
+		{ "kernel_spared", totals->spared },
 		{ "kernel_spooled", totals->spooled },
 	};
 	int r = 0;

@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/helper.h"
+
 /* The child's ends of the pipes: it waits at go, and writes an errno to error. */
 struct child_ends {
 	int go, error;
@@ -51,6 +53,7 @@ static void run_child(char *const *argv, int (*first)(void *arg), void *arg,
 	 * parent gave up. */
 	if (recv(child_ends->go, &byte, 1, 0) != 1)
 		_exit(SPAWN_NOT_EXECUTABLE);
+	helper_restore_environment();
 	execvp(argv[0], argv);
 	error = exec_error(argv[0], errno);
 	if (write(child_ends->error, &error, sizeof(error)) < 0)

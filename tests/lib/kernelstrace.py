@@ -6,6 +6,7 @@ asked length, offset, flags of opens, result.
 """
 import collections
 import errno
+import functools
 import mmap
 import os
 import re
@@ -29,34 +30,31 @@ def table():
 
 
 CALLS = table()
-ALIASES = {"_llseek": "llseek", "pread": "pread64", "pwrite": "pwrite64"}
+ALIASES = {"_llseek": "lseek", "old_mmap": "mmap", "send": "sendto", "recv": "recvfrom", "pread": "pread64", "pwrite": "pwrite64"}
 FLAGS = {name: getattr(os, name) for name in dir(os) if name.startswith("O_")} | {
     "O_PATH": 0o10000000, "O_TMPFILE": 0o20200000, "O_LARGEFILE": 0}
 
 
+# Strings as a whole, and what begins, ends or separates arguments.
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{(\]})<>,]')
+
+
+@functools.lru_cache(maxsize=8)
 def split(text):
     """Arguments between commas, of which strings, structs, arrays and paths have some of their own."""
-    parts, depth, start, quoted, i = [], 0, 0, False, 0
-    while i < len(text):
-        c = text[i]
-        if quoted:
-            if c == "\\":
-                i += 1
-            elif c == '"':
-                quoted = False
-        elif c == '"':
-            quoted = True
-        elif c in "[{(" or (c == "<" and text[i + 1:i + 2] not in ("<", " ") and text[i - 1] not in "< "):
+    parts, depth, start = [], 0, 0
+    for match in TOKEN.finditer(text):
+        c, i = match[0], match.start()
+        if c in "[{(" or (c == "<" and text[i + 1:i + 2] not in ("<", " ") and text[i - 1] not in "< "):
             depth += 1
         elif c in "]})" or (c == ">" and text[i - 1] != "-" and depth):
             depth -= 1
         elif c == "," and not depth:
             parts.append(text[start:i].strip())
             start = i + 1
-        i += 1
     if text[start:].strip():
         parts.append(text[start:].strip())
-    return parts
+    return tuple(parts)
 
 
 def string(text):
@@ -110,6 +108,26 @@ class Strace(straced.Account):
         self.calls = collections.defaultdict(list)
         self.mapped = collections.defaultdict(list)
 
+    def on_execve(self, process, text, _):
+        """The program's file may be gone when this is read."""
+        process.program = "known"
+        process.fds = {fd: d for fd, d in process.fds.items() if fd not in process.cloexec}
+        process.cloexec = set()
+
+    def moved_by(self, pid, args, fd, offset, done):
+        """A transfer moves the position of a descriptor of which no offset is given."""
+        description = self.process(pid).fds.get(number(args[fd]))
+        if description and (offset is None or args[offset] == "NULL"):
+            description.at += done
+
+    def transferred(self, pid, call, args, done):
+        if call == "sendfile":
+            self.moved_by(pid, args, 0, None, done)
+            self.moved_by(pid, args, 1, 2, done)
+        elif call in ("copy_file_range", "splice"):
+            self.moved_by(pid, args, 0, 1, done)
+            self.moved_by(pid, args, 2, 3, done)
+
     def result(self, text, rest):
         if "ERESTART" in rest:
             return -errno.EINTR
@@ -120,8 +138,12 @@ class Strace(straced.Account):
         return -getattr(errno, name[1]) if value == -1 and name else value
 
     def line(self, pid, call, text, result, rest):
-        call = ALIASES.get(call, call)
         result = self.result(result, rest)
+        if call == "_llseek":
+            fd, offset, position, whence = split(text)
+            text = f"{fd}, {offset}, {whence}"
+            result = int(position.strip("[]")) if result == 0 else result
+        call = ALIASES.get(call, call)
         before = len(self.io)
         if result is not None:
             try:
@@ -130,6 +152,8 @@ class Strace(straced.Account):
             except (IndexError, KeyError, TypeError, ValueError):
                 pass
         if call in CALLS and result is not None:
+            if result > 0:
+                self.transferred(pid, call, split(text), result)
             offset = self.io[-1].offset if len(self.io) > before else None
             self.add(pid, call, split(text), result, offset, f"{call}({text}) = {result}")
 
@@ -144,6 +168,8 @@ class Strace(straced.Account):
             op = "dup" if "F_DUPFD" in args[1] else "lock" if re.search("F_(OFD_)?(SET|GET)LK", args[1]) else "fcntl"
         known = {"op": op, "text": None, "path": None, "length": None, "offset": None, "flags": None,
                  "result": result, "line": line}
+        if op == "lock":
+            self.add_lock(known, args, result)
         if kind == "MAP":
             if "MAP_ANONYMOUS" in args[3]:
                 self.change_maps(pid, result, number(args[1]), None)
@@ -203,6 +229,21 @@ class Strace(straced.Account):
             known["path"] = file_of(args[directory - 1])
         if kind == "PATH" and "AT_REMOVEDIR" in args[-1]:
             known["op"] = "rmdir"
+
+    def add_lock(self, known, args, result):
+        if kind_of_flock := re.match(r"(LOCK_\w+)", args[1]):
+            kinds = {"LOCK_SH": 0, "LOCK_EX": 1, "LOCK_UN": 2}
+            known.update(offset=0, length=0, flags=kinds[kind_of_flock[1]] | 16 | (0 if "LOCK_NB" in args[1] else 32))
+            return
+        found = re.match(r"\{l_type=F_(\w+), l_whence=SEEK_(\w+), l_start=(-?\d+), l_len=(\d+)", args[2]) if len(args) > 2 else None
+        if not found:
+            return
+        command = args[1]
+        known["flags"] = {"RDLCK": 0, "WRLCK": 1, "UNLCK": 2}[found[1]] | (8 if "OFD" in command else 4) | (
+            32 if command.endswith("W") else 64 if "GETLK" in command else 0)
+        known["length"] = int(found[4])
+        if found[2] == "SET":
+            known["offset"] = int(found[3])
 
     def change_maps(self, pid, start, size, shared, at=0):
         """shared: of a file; None: of no file, or nothing.  at: the offset in the file."""
@@ -344,7 +385,7 @@ def compare(name, seen, events, checks, show=5):
 def run(name, command, cwd, scratch, checks, recorder=()):
     """Runs the command; the calls that strace saw and those that were recorded."""
     prefix, out = scratch / f"{name}.strace", scratch / f"{name}.events"
-    calls = ",".join(f"?{call}" for call in sorted(CALLS | dict.fromkeys(straced.CALLS.split(","))))
+    calls = ",".join(f"?{call}" for call in sorted(CALLS | ALIASES | dict.fromkeys(straced.CALLS.split(","))))
     done = subprocess.run(
         [WORK / "kernel_events", "-o", out, *recorder, "strace", "-ff", "-ttt", "-y", "-v", "-s", "4200", "-e",
          f"trace={calls}", "-e", "signal=none", "-o", prefix, *command],

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #include "base/cleanup.h"
@@ -11,6 +13,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/output.h"
+#include "base/priority.h"
 #include "base/trace_file.h"
 #include "base/utf8.h"
 #include "test.h"
@@ -283,6 +286,35 @@ static void trace_is_never_replaced(void **state)
 	assert_int_equal(try_output("SQLite format 4", TRACE_FILE_ID), -ECANCELED);
 }
 
+/* ---- priority ---- */
+
+static void *wait_and_hurry(void *arg)
+{
+	struct priority *priority = arg;
+
+	priority_init(priority);
+	priority_wait(priority, true);
+	assert_int_equal(sched_getscheduler(0), atomic_load(&priority->may_wait) ? SCHED_IDLE : SCHED_OTHER);
+	priority_wait(priority, false);
+	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
+	priority_wait(priority, true);
+	priority_hurry(priority, pthread_self());
+	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
+	priority_wait(priority, true);
+	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
+	return NULL;
+}
+
+static void thread_that_was_told_to_hurry_does_not_wait_again(void **state)
+{
+	struct priority priority = { 0 };
+	pthread_t thread;
+	(void)state;
+
+	assert_int_equal(pthread_create(&thread, NULL, wait_and_hurry, &priority), 0);
+	pthread_join(thread, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +334,7 @@ int main(void)
 		cmocka_unit_test(stream_that_cannot_be_made_leaves_nothing_open),
 		cmocka_unit_test(stream_that_is_closed_leaves_its_descriptor_open),
 		cmocka_unit_test(trace_is_never_replaced),
+		cmocka_unit_test(thread_that_was_told_to_hurry_does_not_wait_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,6 +98,18 @@ static void excluded_path_is_not_recorded(void **state)
 	assert_true(intern(f, "/proc").recorded);
 }
 
+static void files_of_the_trace_are_not_recorded(void **state)
+{
+	struct fixture *f = begin(state, (struct paths_options){ .own = "/x/[t].db" });
+
+	assert_false(intern(f, "/x/[t].db").recorded);
+	assert_false(intern(f, "/x/[t].db-wal").recorded);
+	assert_false(intern(f, "/x/[t].db-shm").recorded);
+	assert_true(intern(f, "/x/[t].db-old").recorded);
+	assert_true(intern(f, "/x/t.db").recorded);
+	assert_true(intern(f, "/x").recorded);
+}
+
 static void path_is_recorded_if_included_and_not_excluded(void **state)
 {
 	const char *const include[] = { "/home/*", NULL }, *const exclude[] = { "*.o", NULL };
@@ -188,6 +200,7 @@ int main(void)
 		TEST(path_is_stored_once),
 		TEST(only_the_given_length_counts),
 		TEST(everything_is_recorded_by_default),
+		TEST(files_of_the_trace_are_not_recorded),
 		TEST(excluded_path_is_not_recorded),
 		TEST(path_is_recorded_if_included_and_not_excluded),
 		TEST(mirrored_path_is_below_the_source),

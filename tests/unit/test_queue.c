@@ -48,6 +48,38 @@ static void chunks_come_in_order_from_memory_and_file(void **state)
 	queue_destroy(queue);
 }
 
+static void queue_is_empty_when_all_chunks_are_taken(void **state)
+{
+	struct queue *queue;
+	struct chunk *chunk;
+	(void)state;
+
+	assert_int_equal(queue_create(2 * CHUNK_BYTES, "/tmp", &queue), 0);
+	assert_true(queue_is_empty(queue));
+	put(queue, 'a', 1);
+	assert_false(queue_is_empty(queue));
+	chunk = queue_take(queue);
+	assert_true(queue_is_empty(queue)); /* although it is not done */
+	queue_done(queue, chunk);
+	queue_destroy(queue);
+}
+
+static void memory_is_used_again_beyond_the_spare_chunks(void **state)
+{
+	struct queue *queue;
+	(void)state;
+
+	assert_int_equal(queue_create(64 * CHUNK_BYTES, "/tmp", &queue), 0);
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 40; i++)
+			put(queue, 'a' + i % 26, CHUNK_BYTES);
+		for (int i = 0; i < 40; i++)
+			take(queue, 'a' + i % 26, CHUNK_BYTES);
+	}
+	assert_int_equal(queue_spooled(queue), 0);
+	queue_destroy(queue);
+}
+
 static void places_in_the_file_are_used_again(void **state)
 {
 	struct queue *queue;
@@ -91,6 +123,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chunks_come_in_order_from_memory_and_file),
+		cmocka_unit_test(queue_is_empty_when_all_chunks_are_taken),
+		cmocka_unit_test(memory_is_used_again_beyond_the_spare_chunks),
 		cmocka_unit_test(places_in_the_file_are_used_again),
 		cmocka_unit_test(without_a_file_the_queue_waits_for_memory),
 	};

@@ -464,6 +464,22 @@ static void mapping_that_becomes_writable_writes_and_one_that_grows_has_more_byt
 		"mremap|0|8192|NULL|NULL");
 }
 
+static void locks_have_ranges(void **state)
+{
+	struct feed *f = *state;
+	uint64_t h = feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDWR);
+
+	feed_call_at(f, OP_EVENT(f, P, OP_LOCK, .handle = h, .offset = 5, .length = 10,
+				.flags = F_WRLCK | LOCK_PROCESS | LOCK_WAITS));
+	feed_call_at(f, OP_EVENT(f, P, OP_LOCK, .handle = h, .flags = F_RDLCK | LOCK_FILE,
+				.result = -EAGAIN));
+	feed_call_at(f, OP_EVENT(f, P, OP_LOCK, .handle = h, .flags = F_UNLCK | LOCK_DESCRIPTION | LOCK_ASKS));
+	assert_string_equal(ask(f, "SELECT path, result, type, owner, waits, asks, offset, length FROM file_lock"),
+		"/a|0|write|process|1|0|5|10\n/a|-11|read|file|0|0|0|NULL\n"
+		"/a|0|unlock|description|0|1|0|NULL");
+	assert_string_equal(ask(f, "SELECT count(*) FROM mapping"), "0");
+}
+
 static void summary_without_a_mount_counts_calls(void **state)
 {
 	struct feed *f = *state;
@@ -788,6 +804,7 @@ int main(void)
 		TEST(sockets_and_copies_move_data),
 		TEST(mapping_reads_and_a_shared_writable_one_writes),
 		TEST(mapping_that_becomes_writable_writes_and_one_that_grows_has_more_bytes),
+		TEST(locks_have_ranges),
 		TEST(summary_without_a_mount_counts_calls),
 		TEST(tier_of_processes_is_kernel),
 		cmocka_unit_test(both_forms_of_a_workload_mean_the_same),

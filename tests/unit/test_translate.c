@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "db/event.h"
@@ -297,6 +298,43 @@ static void fcntl_is_a_lock_or_itself(void **state)
 	assert_int_equal(events[0].op, OP_LOCK);
 	assert_int_equal(events[1].op, OP_FCNTL);
 	assert_int_equal(events[1].u.op.flags, F_GETFL);
+}
+
+static void locks_have_a_type_an_owner_and_a_range(void **state)
+{
+	static const struct {
+		uint16_t call;
+		uint32_t command, type, flags;
+	} calls[] = {
+		{ CALL_fcntl, F_SETLK, F_RDLCK, F_RDLCK | LOCK_PROCESS },
+		{ CALL_fcntl, F_SETLKW, F_WRLCK, F_WRLCK | LOCK_PROCESS | LOCK_WAITS },
+		{ CALL_fcntl64, 12, F_UNLCK, F_UNLCK | LOCK_PROCESS | LOCK_ASKS },
+		{ CALL_fcntl, F_OFD_GETLK, F_RDLCK, F_RDLCK | LOCK_DESCRIPTION | LOCK_ASKS },
+		{ CALL_fcntl, F_OFD_SETLKW, F_WRLCK, F_WRLCK | LOCK_DESCRIPTION | LOCK_WAITS },
+		{ CALL_flock, LOCK_EX | LOCK_NB, 0, F_WRLCK | LOCK_FILE },
+		{ CALL_flock, LOCK_SH, 0, F_RDLCK | LOCK_FILE | LOCK_WAITS },
+		{ CALL_flock, LOCK_UN, 0, F_UNLCK | LOCK_FILE | LOCK_WAITS },
+	};
+	const int n = sizeof(calls) / sizeof(calls[0]);
+	(void)state;
+
+	for (int i = 0; i < n; i++) {
+		struct wire_call record = call_of(calls[i].call, 50);
+
+		record.flags = calls[i].command;
+		record.mode = calls[i].type;
+		record.offset = 7;
+		record.length = 9;
+		send(&record, sizeof(record));
+	}
+	drain();
+	assert_int_equal(n_events, n);
+	for (int i = 0; i < n; i++) {
+		assert_int_equal(events[i].op, OP_LOCK);
+		assert_int_equal(events[i].u.op.flags, calls[i].flags);
+		assert_int_equal(events[i].u.op.offset, 7);
+		assert_int_equal(events[i].u.op.length, 9);
+	}
 }
 
 static void a_rename_has_both_paths_and_both_directories(void **state)
@@ -754,6 +792,7 @@ int main(void)
 		test(the_last_close_ends_the_handle_and_others_do_not),
 		test(a_duplicate_says_the_new_descriptor),
 		test(fcntl_is_a_lock_or_itself),
+		test(locks_have_a_type_an_owner_and_a_range),
 		test(a_rename_has_both_paths_and_both_directories),
 		test(stat_leads_to_the_node_that_it_showed),
 		test(an_inode_number_of_another_type_is_another_node),

@@ -239,6 +239,27 @@ static void aio(int fd)
 	syscall(SYS_io_destroy, context);
 }
 
+/* Of new kernels, which strace may not know. */
+static void new_calls(void)
+{
+	struct {
+		uint64_t value;
+		uint32_t size, flags;
+	} one = { (uintptr_t)"1", 1, 0 };
+	long result = syscall(463, AT_FDCWD, "u.dat", 0, "user.x", &one, sizeof(one));
+
+	if (result < 0 && errno == ENOSYS)
+		return;
+	say("setxattr", 0, 0, result < 0 ? -errno : result, "u.dat");
+	one.value = (uintptr_t)buffer;
+	result = syscall(464, AT_FDCWD, "u.dat", 0, "user.x", &one, sizeof(one));
+	say("getxattr", 0, 0, result < 0 ? -errno : result, "u.dat");
+	result = syscall(465, AT_FDCWD, "u.dat", 0, buffer, 77);
+	say("listxattr", 77, 0, result < 0 ? -errno : result, "u.dat");
+	result = syscall(466, AT_FDCWD, "u.dat", 0, "user.x");
+	say("removexattr", 0, 0, result < 0 ? -errno : result, "u.dat");
+}
+
 int main(void)
 {
 	int fd = open("u.dat", O_RDWR | O_CREAT, 0644);
@@ -246,5 +267,6 @@ int main(void)
 	uring(0, fd);
 	uring(IORING_SETUP_SQPOLL, fd);
 	aio(fd);
+	new_calls();
 	return 0;
 }

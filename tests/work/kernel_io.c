@@ -115,6 +115,28 @@ static void descriptors(void)
 	close(a);
 }
 
+static void locks(void)
+{
+	int a = open("locked", O_RDWR | O_CREAT, 0644), b = open("locked", O_RDONLY);
+	struct flock lock = { .l_type = F_WRLCK, .l_start = 100, .l_len = 20 };
+
+	ftruncate(a, 1000);
+	fcntl(a, F_SETLK, &lock);
+	fcntl(a, F_OFD_GETLK, &lock);
+	lock = (struct flock){ .l_type = F_RDLCK, .l_whence = SEEK_END, .l_start = -30 };
+	fcntl(a, F_SETLKW, &lock);
+	fcntl(b, F_OFD_SETLK, &lock);
+	lseek(a, 50, SEEK_SET);
+	lock = (struct flock){ .l_type = F_UNLCK, .l_whence = SEEK_CUR, .l_start = 50, .l_len = 10 };
+	fcntl(a, F_SETLK, &lock);
+	fcntl(b, F_SETLK, nowhere);
+	flock(a, LOCK_SH);
+	flock(b, LOCK_EX | LOCK_NB);
+	flock(a, LOCK_UN);
+	close(b);
+	close(a);
+}
+
 static void paths(void)
 {
 	struct stat st;
@@ -363,6 +385,9 @@ static void mappings(void)
 	close(a);
 	munmap(n, 4096);
 	munmap(m, 66000);
+	m = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	msync(m, 4096, MS_ASYNC);
+	munmap(m, 8192);
 	mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, 99, 0);
 	close(eventfd(0, 0));
 	close(memfd_create("memory", 0));
@@ -440,6 +465,63 @@ static long call32(long number, long a, long b, long c)
 	return result;
 }
 
+static long call32_of_5(long number, long a, long b, long c, long d, long e)
+{
+	long result;
+
+	__asm__ volatile("int $0x80" : "=a"(result) : "a"(number), "b"(a), "c"(b), "d"(c), "S"(d), "D"(e) : "memory", "r8", "r9",
+			 "r10", "r11");
+	return result;
+}
+
+/* A call of sockets, of which the arguments are in memory. */
+static long socketcall(uint32_t *low, long number, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+	low[0] = a;
+	low[1] = b;
+	low[2] = c;
+	low[3] = d;
+	return call32(102, number, (long)low, 0);
+}
+
+static void sockets32(char *low)
+{
+	uint32_t *args = (uint32_t *)(low + 1024), *pair = (uint32_t *)(low + 1200), *message = (uint32_t *)(low + 1300),
+		*part = (uint32_t *)(low + 1400), data = (uintptr_t)low + 2000;
+
+	socketcall(args, 8, AF_UNIX, SOCK_STREAM, 0, (uintptr_t)pair);
+	socketcall(args, 9, pair[0], data, 40, 0);
+	socketcall(args, 10, pair[1], data, 30, 0);
+	part[0] = part[2] = data;
+	part[1] = 6;
+	part[3] = 50;
+	message[2] = (uintptr_t)part;
+	message[3] = 2;
+	socketcall(args, 16, pair[0], (uintptr_t)message, 0, 0);
+	socketcall(args, 17, pair[1], (uintptr_t)message, MSG_DONTWAIT, 0);
+	socketcall(args, 1, AF_INET, 77, 0, 0);
+	call32(6, socketcall(args, 1, AF_UNIX, SOCK_DGRAM, 0, 0), 0, 0);
+	call32(6, pair[0], 0, 0);
+	call32(6, pair[1], 0, 0);
+}
+
+static void positions32(char *low, int fd)
+{
+	uint32_t *mapping = (uint32_t *)(low + 1024);
+
+	call32_of_5(140, fd, 1, 7, (long)low + 1500, SEEK_SET);
+	call32_of_5(140, fd, -1, -9, (long)low + 1500, SEEK_CUR);
+	call32_of_5(140, fd, -1, -9, (long)low + 1500, SEEK_SET);
+	call32_of_5(180, fd, (long)low + 2000, 50, 5, 0);
+	call32_of_5(181, fd, (long)low + 2000, 60, 6, 1);
+	call32(106, (long)low, (long)low + 2000, 0);
+	call32(107, (long)low, (long)low + 2000, 0);
+	call32(108, fd, (long)low + 2000, 0);
+	call32_of_5(383, AT_FDCWD, (long)low, 0, STATX_BASIC_STATS, (long)low + 2000);
+	memcpy(mapping, (uint32_t []){ 0, 8192, PROT_READ, MAP_SHARED, fd, 4096 }, 24);
+	call32(91, call32(90, (long)mapping, 0, 0), 8192, 0);
+}
+
 static void calls32(void)
 {
 	char *low = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
@@ -452,6 +534,8 @@ static void calls32(void)
 	call32(19, fd, 5, SEEK_SET);
 	call32(33, (long)low, R_OK, 0);
 	call32(195, (long)low, (long)low + 200, 0);
+	positions32(low, fd);
+	sockets32(low);
 	call32(6, fd, 0, 0);
 }
 #else
@@ -469,13 +553,14 @@ static void on_alarm(int number)
 static void interrupted(void)
 {
 	struct sigaction action = { .sa_handler = on_alarm };
-	struct itimerval soon = { .it_value = { .tv_usec = 20000 } };
+	struct itimerval soon = { .it_value = { .tv_usec = 20000 }, .it_interval = { .tv_usec = 20000 } }, never = { 0 };
 	int p[2];
 
 	pipe(p);
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	read(p[0], buffer, 10);
+	setitimer(ITIMER_REAL, &never, NULL);
 	close(p[0]);
 	close(p[1]);
 }
@@ -498,6 +583,7 @@ int main(void)
 	data();
 	appends();
 	descriptors();
+	locks();
 	listing();
 	attributes_of_descriptors();
 	transfers();

@@ -29,7 +29,7 @@ static long us(struct timeval t)
 	return t.tv_sec * 1000000 + t.tv_usec;
 }
 
-static void finish(const pid_t *pids, int n)
+static void finish(pid_t *pids, int n)
 {
 	struct rusage r;
 	int status, which = 0;
@@ -39,6 +39,8 @@ static void finish(const pid_t *pids, int n)
 		which++;
 	printf("%d %d %d %ld %ld %ld %ld %ld %ld %ld\n", (int)pid, which, status, us(r.ru_utime), us(r.ru_stime), r.ru_maxrss,
 		r.ru_minflt, r.ru_majflt, r.ru_nvcsw, r.ru_nivcsw);
+	if (which < n)
+		pids[which] = 0; /* the number may be used again */
 }
 
 int main(int argc, char **argv)

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+import kernelleft
 from ftractest import Checks, InKernel, need_kernel
 
 # Prints, for each file that it has used: last name, kind, made here, removed, whether its inode number was seen.
@@ -136,7 +137,7 @@ def main():
         for name in ("tmpfs", "bind", "btrfs", "overlay", "overlays", "top"):
             subprocess.run(["umount", "-l", base / name], stderr=subprocess.DEVNULL, check=False)
         shutil.rmtree(base)
-    checks.end()
+    kernelleft.end(checks)
 
 
 main()

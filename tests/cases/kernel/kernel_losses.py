@@ -5,11 +5,11 @@
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import tempfile
 import time
 
+import kernelleft
 from ftractest import WORK, Checks, need, skip
 
 need("setpriv")
@@ -26,18 +26,6 @@ def record(*words, out=None, before=()):
     counts = re.findall(r"(\w+)=(\d+)", text[text.rfind("counts\t"):]) if "counts\t" in text else []
     per_cpu = re.findall(r" \d+=(\d+)-(\d+)", text[text.rfind("counts\t"):])
     return done, {k: int(v) for k, v in counts}, [tuple(map(int, pair)) for pair in per_cpu], text
-
-
-def loaded():
-    """Names of programs of ours in the kernel, which frees them a moment after their end."""
-    bpftool = shutil.which("bpftool") or "/usr/sbin/bpftool"
-    for _ in range(50):
-        found = re.findall(r"name (kernel_\w+)", subprocess.run([bpftool, "prog", "list"], capture_output=True,
-                                                                text=True).stdout)
-        if not found:
-            return []
-        time.sleep(0.1)
-    return found
 
 
 def complete():
@@ -78,7 +66,7 @@ def killed():
         time.sleep(after or 0)
         tracer.kill()
         tracer.wait()
-        checks.equal(f"killed after {after} s: no program is left", loaded(), [])
+        kernelleft.nothing_left(checks, f"killed after {after} s")
     for _ in range(100):
         if not os.path.exists("after"):
             time.sleep(0.1)
@@ -144,5 +132,4 @@ with tempfile.TemporaryDirectory() as top:
     for part in (complete, spooled, dropped, processes, two_at_once, rights, killed):
         part()
     os.chdir("/")
-checks.equal("no program is left in the kernel", loaded(), [])
-checks.end()
+kernelleft.end(checks)

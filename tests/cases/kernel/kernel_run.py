@@ -2,22 +2,16 @@
 # SPDX-License-Identifier: MIT
 # serial: programs in the kernel slow all system calls of the machine
 # seconds: 30
-# long: --kills 100
-"""ftrac run --files kernel and procmon --files kernel: what the command sees, signals, ends, kills, options.
-
-kernel_run.py [--kills N]: ftrac is killed N times (default: 6).
-"""
-import argparse
+"""ftrac run --files kernel and procmon --files kernel: what the command sees, signals, ends, options."""
 import os
 import pathlib
-import random
 import shutil
 import signal
-import sqlite3
 import subprocess
 import tempfile
 import time
 
+import kernelleft
 from ftractest import FTRAC, Checks, InKernel, for_everybody, need_kernel
 
 PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
@@ -27,24 +21,6 @@ UNPRIVILEGED = 65534
 def run(place, command, *options, **more):
     return subprocess.run([*place.command(*options), *command], capture_output=True, text=True, timeout=120,
                           stdin=subprocess.DEVNULL, check=False, **more)
-
-
-def programs():
-    """Ours that are in the kernel now."""
-    if not shutil.which("bpftool"):
-        return None
-    shown = subprocess.run(["bpftool", "prog", "show"], capture_output=True, text=True, timeout=60, check=True).stdout
-    return [line for line in shown.splitlines() if "name kernel_" in line]
-
-
-def no_programs(checks, when):
-    for _ in range(100):
-        found = programs()
-        if not found:
-            break
-        time.sleep(0.1)
-    if found is not None:
-        checks.equal(f"{when}: programs in the kernel", found, [])
 
 
 def natively(checks, place, base):
@@ -81,12 +57,34 @@ def kept(checks, place, base):
     checks.check("everything: files of the system", any(path.startswith(("/usr/", "/lib")) for path in everything))
     checks.equal("--scope", paths("--scope", str(base / "in")), {f"{base}/in/a", f"{base}/in/b"})
     checks.equal("--scope and --exclude", paths("--scope", str(base / "in"), "--exclude", "*/b"), {f"{base}/in/a"})
+    run(place, ["sh", "-c", "ls; cat trace.db trace.db-wal trace.db-shm >copy"], "-q", "--scope", str(place.db.parent),
+        cwd=place.db.parent)
+    own = place.sql("SELECT path, (SELECT sum(a.bread) FROM access a WHERE a.file = f.id) FROM file f WHERE path GLOB '*/trace.db*'")
+    checks.equal("the files of the trace itself", own, [])
+    checks.check("what was read of them", place.sql("SELECT nwrite FROM access WHERE path = ?", f"{place.db.parent}/copy"))
     checks.equal("--include", paths("--include", f"{base}/out/*"), {f"{base}/out/a"})
     checks.equal("--no-ops", (paths("--no-ops", "--scope", str(base / "in")), place.sql("SELECT count(*) FROM op")[0][0]),
                  ({f"{base}/in/a", f"{base}/in/b"}, 0))
     run(place, ["true"], "-q", "--env", "KEPT_*", env={**os.environ, "KEPT_A": "1", "LEFT_OUT": "2"})
     found = {name for name, in place.sql("SELECT DISTINCT name FROM environ")}
     checks.check("--env", "KEPT_A" in found and "LEFT_OUT" not in found, found)
+
+
+def groups(checks, place, base):
+    """The control group of a process, of whichever hierarchy has one."""
+    for top in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory"):
+        job = pathlib.Path(top, f"ftrac-case-{os.getpid()}")
+        group = job / "step_1/task_2/deeper"
+        if not os.access(f"{top}/cgroup.procs", os.W_OK):
+            continue
+        group.mkdir(parents=True)
+        done = run(place, ["true"], "-q", cwd=base, preexec_fn=lambda group=group: (group / "cgroup.procs").write_text("0"))
+        found = {path for path, in place.sql("SELECT cgroup FROM process")}
+        for used in (group, *group.parents):
+            used.rmdir()
+            if used == job:
+                break
+        checks.equal(f"control group in {top}", (done.returncode, found), (0, {f"/{group.relative_to(top)}"}))
 
 
 def signals(checks, place, base):
@@ -216,53 +214,17 @@ def profiled(checks, place, base):
     checks.check("procmon: accesses", place.sql("SELECT 1 FROM access WHERE path = ? AND nwrite > 0", f"{base}/profiled"))
 
 
-def killed(checks, place, base, seed):
-    """kill -9 at a random moment: the programs go, the command goes on, the trace is sound."""
-    rng = random.Random(seed)
-    done = base / "done"
-    done.unlink(missing_ok=True)
-    script = "for i in $(seq 1000); do echo $i >f; cat f >g; done; echo done >done"
-    child = subprocess.Popen([*place.command("-q"), "sh", "-c", script], cwd=base, stdin=subprocess.DEVNULL,
-                             stderr=subprocess.DEVNULL)
-    if rng.random() < 0.7:
-        wait_for(base / "f")
-    begun = time.monotonic() + rng.uniform(0, 0.6)
-    while time.monotonic() < begun and child.poll() is None:
-        time.sleep(0.01)
-    ran = (base / "f").exists()
-    running = ran and not done.exists() and child.poll() is None
-    child.kill()
-    child.wait(60)
-    if ran and not done.exists():
-        wait_for(done)
-    no_programs(checks, f"killed, {seed}")
-    checks.check(f"killed, {seed}: the command went on, or had not begun", done.exists() or not ran)
-    if place.db.exists() and place.db.stat().st_size:
-        db = sqlite3.connect(place.db)
-        checks.equal(f"killed, {seed}: the trace", db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
-        db.close()
-    (base / "f").unlink(missing_ok=True)
-    return running
-
-
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--kills", type=int, default=6)
-    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
-    arguments = parser.parse_args()
     need_kernel()
     checks = Checks()
-    print(f"seed {arguments.seed}")
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
         base = pathlib.Path(directory).resolve() / "work"
         base.mkdir()
         place = InKernel(base.parent)
-        for part in natively, statuses, kept, signals, outlive, users, gave_up, options, dropped, profiled:
+        for part in natively, statuses, kept, groups, signals, outlive, users, gave_up, options, dropped, profiled:
             part(checks, place, base)
-        no_programs(checks, "after all")
-        ran = sum(killed(checks, place, base, f"{arguments.seed} {i}") for i in range(arguments.kills))
-        print(f"{arguments.kills} kills, {ran} of them while the command ran")
-    checks.end()
+        kernelleft.nothing_left(checks, "after all")
+    kernelleft.end(checks)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import pathlib
 import sys
 import tempfile
 
+import kernelleft
 import kernelstrace
 from ftractest import WORK, Checks, need, skip
 
@@ -130,4 +131,4 @@ with tempfile.TemporaryDirectory() as top:
     mappings_end(pathlib.Path(top).resolve())
     if (WORK / "kernel_async").exists():
         asynchronous(pathlib.Path(top).resolve())
-checks.end()
+kernelleft.end(checks)
