@@ -162,18 +162,28 @@ inlined struct task_state *state_of(struct task_struct *task)
 
 /* ---- records ---- */
 
-/* Wakes the reader if much has come, then once in a while until it has taken it: a wake-up costs an interrupt. */
+#define LOOK_AFTER 256 /* records of a processor; a power of two */
+
+inlined struct wire_counters *counters_of_processor(void)
+{
+	uint32_t zero = 0;
+
+	return bpf_map_lookup_elem(&kernel_counters, &zero);
+}
+
+/* Wakes the reader if much has come.  That is looked at after many records only, and a wake-up costs an interrupt. */
 inlined uint64_t wake_flag(void)
 {
-	if (bpf_ringbuf_query(&kernel_ring, BPF_RB_AVAIL_DATA) < kernel_wake_bytes)
+	struct wire_counters *counters = counters_of_processor();
+
+	if (!counters || counters->submitted % LOOK_AFTER)
 		return BPF_RB_NO_WAKEUP;
-	return bpf_ringbuf_query(&kernel_ring, BPF_RB_PROD_POS) % 65536 < 256 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	return bpf_ringbuf_query(&kernel_ring, BPF_RB_AVAIL_DATA) < kernel_wake_bytes ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP;
 }
 
 inlined void count(bool dropped)
 {
-	uint32_t zero = 0;
-	struct wire_counters *counters = bpf_map_lookup_elem(&kernel_counters, &zero);
+	struct wire_counters *counters = counters_of_processor();
 
 	if (!counters)
 		return;
