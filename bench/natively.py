@@ -45,14 +45,15 @@ class Within(System):
         return []
 
     def times(self, begin, end):
-        began, ended = (int(word) / 1e9 for word in self.times_file.read_text().split())
-        return {"seconds": round(ended - began, 6), "start_s": round(began - begin, 4),
-                "complete_s": round(end - ended, 4)}
+        began, ended, used = (int(word) / 1e9 for word in self.times_file.read_text().split())
+        return {"seconds": round(ended - began, 6), "own_cpu_s": round(used, 6),
+                "start_s": round(began - begin, 4), "complete_s": round(end - ended, 4)}
 
 
 class Native(Within):
     def times(self, begin, end):
-        return {"seconds": super().times(begin, end)["seconds"]}
+        times = super().times(begin, end)
+        return {key: times[key] for key in ("seconds", "own_cpu_s")}
 
 
 class InKernel(Within):
@@ -71,6 +72,7 @@ class InKernel(Within):
 
 def kernel_facts(db):
     facts = trace_facts(db)
+    facts["cpu_s"] = facts["tracer_cpu_s"]
     if facts["files"] != "kernel":
         sys.exit(f"bench: '{db}' was recorded by {facts['files']}, not in the kernel")
     return facts

@@ -9,7 +9,8 @@ import targets
 
 # The time of a run during which others had more than this part of the processors is left out.
 DISTURBED = 0.2
-COLUMNS = ["session", "round", "workload", "group", "system", "cost", "unit", "seconds", "others", "all_cpu_s", "cpu_s",
+COLUMNS = ["session", "round", "workload", "group", "system", "cost", "unit", "seconds", "others", "all_cpu_s",
+           "own_cpu_s", "cpu_s",
            "peak_MB", "start_s", "complete_s", "ops", "lost", "dropped", "db_bytes", "op_table_bytes",
            "index_bytes"]
 
@@ -89,6 +90,12 @@ def largest(runs, key):
     return max((run[key] for run in runs if run.get(key) is not None), default=None)
 
 
+def own_cpu_ratio(turn, role):
+    """CPU seconds of the work alone; None if they are not known."""
+    own, native = (turn.get(name, {}).get("own_cpu_s") for name in (role, "native"))
+    return own / native if own and native else None
+
+
 def row_of(part, role):
     runs = [turn[role] for turn in part.values() if role in turn]
     ratios = Runs.ratios(part, role, "native")
@@ -98,6 +105,7 @@ def row_of(part, role):
     return [runs[0]["system"], str(len(ratios)), number(median_of(calm, lambda r: r["cost"]), "{:.3f}"),
             number(statistics.median(ratios) if ratios else None), spread,
             number(statistics.median(cpu) if cpu else None),
+            number(median_of(part.values(), lambda turn: own_cpu_ratio(turn, role))),
             number(median_of(runs, lambda r: r.get("ops")), "{:.0f}"),
             number(median_of([t for t in part.values() if role in t], lambda t: cpu_of(t, role)),
                    "{:.1f}"),
@@ -115,7 +123,7 @@ def table(head, rows):
                       *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
 
 
-HEAD = ["system", "pairs", "cost", "ratio", "spread", "CPU ratio", "operations", "CPU s / M", "peak MB",
+HEAD = ["system", "pairs", "cost", "ratio", "spread", "CPU ratio", "own CPU", "operations", "CPU s / M", "peak MB",
         "start s", "complete s", "bytes/op", "rows", "indexes", "lost", "dropped"]
 
 

@@ -175,7 +175,8 @@ def trace_facts(path):
         sys.exit(f"bench: '{path}' is not complete")
     return {"ops": said["ops_recorded"], "rows": rows,
             "lost": said["ops_lost"] + said["process_events_lost"],
-            "transport": said.get("transport"), "files": said.get("files"), "dropped": said.get("kernel_dropped"),
+            "transport": said.get("transport"), "files": said.get("files"),
+            "dropped": said.get("kernel_dropped"), "tracer_cpu_s": round(said["tracer_cpu_ns"] / 1e9, 4),
             "db_bytes": os.path.getsize(path),
             "op_table_bytes": sizes.get("ops_handle", 0) + sizes.get("ops_name", 0),
             "index_bytes": sum(size for name, size in sizes.items() if name in indexes)}

@@ -319,8 +319,8 @@ inlined int status_of_process(struct task_struct *task, uint64_t signal)
 
 inlined void send_exit(enum wire_type type, struct task_struct *task, struct task_state *state)
 {
-	struct wire_exit *record = reserve(wire_exit);
 	uint64_t signal = POINTER(task_struct, task, signal);
+	struct wire_exit *record = reserve(wire_exit);
 
 	if (!record)
 		return;

@@ -173,19 +173,23 @@ inlined struct task_state *state_of(struct task_struct *task)
 
 /* ---- records ---- */
 
-/* Wakes the reader if much has come, then once in a while until it has taken it: a wake-up costs an interrupt. */
-inlined uint64_t wake_flag(void)
-{
-	if (bpf_ringbuf_query(&kernel_ring, BPF_RB_AVAIL_DATA) < kernel_wake_bytes)
-		return BPF_RB_NO_WAKEUP;
-	return bpf_ringbuf_query(&kernel_ring, BPF_RB_PROD_POS) % 65536 < 256 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
-}
+#define LOOK_AFTER 256 /* records of a processor; a power of two */
 
 inlined struct wire_counters *counters_of_processor(void)
 {
 	uint32_t zero = 0;
 
 	return bpf_map_lookup_elem(&kernel_counters, &zero);
+}
+
+/* Wakes the reader if much has come.  That is looked at after many records only, and a wake-up costs an interrupt. */
+inlined uint64_t wake_flag(void)
+{
+	struct wire_counters *counters = counters_of_processor();
+
+	if (!counters || counters->submitted % LOOK_AFTER)
+		return BPF_RB_NO_WAKEUP;
+	return bpf_ringbuf_query(&kernel_ring, BPF_RB_AVAIL_DATA) < kernel_wake_bytes ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP;
 }
 
 /* Counts a record as dropped until it is sent: whether a pointer to one is NULL may be asked only once, as the verifier of old
@@ -210,8 +214,7 @@ inlined void count_sent(void)
 
 inlined void count_spared(void)
 {
-	uint32_t zero = 0;
-	struct wire_counters *counters = bpf_map_lookup_elem(&kernel_counters, &zero);
+	struct wire_counters *counters = counters_of_processor();
 
 	if (counters)
 		counters->spared++;
