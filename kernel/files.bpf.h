@@ -4,7 +4,7 @@
 
 /* Open file descriptions: their handles, and when these end. */
 
-#include "state.bpf.h"
+#include "mount.bpf.h"
 
 __noinline int64_t file_references(uint64_t file)
 {
@@ -136,6 +136,14 @@ inlined void send_close(struct descriptors *walk, uint64_t handle, bool last)
 	send_reserved(record);
 }
 
+inlined void close_in_mount(struct descriptors *walk, uint64_t file)
+{
+	uint64_t handle = handle_in_mount(file);
+
+	if (handle)
+		send_close(walk, handle, false);
+}
+
 /* If the walk has found all references to the file, it ends with them. */
 inlined void end_if_unused(struct descriptors *walk, uint64_t file)
 {
@@ -197,6 +205,10 @@ static long walk_bit(uint32_t i, void *context)
 	bpf_probe_read_kernel(&file, sizeof(file), (const void *)(walk->files + fd * sizeof(file)));
 	if (!file)
 		return 0;
+	if (kernel_is_of_mount) {
+		close_in_mount(walk, file);
+		return 0;
+	}
 	walk_file(walk, file);
 	end_if_unused(walk, file);
 	return 0;
@@ -286,7 +298,7 @@ __noinline int walk_descriptors(uint32_t what, uint32_t first, uint32_t last, in
 	walk->tid = tid;
 	walk->call = call;
 	bpf_loop(words, walk_word, NULL, 0);
-	if (kernel_has_mappings && what != WALK_CLOSE)
+	if (kernel_has_mappings && !kernel_is_of_mount && what != WALK_CLOSE)
 		walk_mappings(walk);
 	return 0;
 }

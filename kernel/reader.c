@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "kernel/queue.h"
 
 /* The kernel wakes us when much has come; what is less waits for this long. */
@@ -184,16 +185,23 @@ static void *read_ring(void *arg)
 
 	want_priority();
 	while (!stop) {
+		unsigned long produced;
 		uint64_t asked, count;
+		int64_t now;
 
 		epoll_wait(reader->epoll, events, 2, LONGEST_MS);
 		stop = atomic_load(&reader->stop);
 		asked = questions(reader);
+		now = clock_now_ns();
+		produced = atomic_load(reader->produced);
 		if (read(reader->wake, &count, sizeof(count)) > 0)
-			empty_until(reader, atomic_load(reader->produced));
+			empty_until(reader, produced);
 		else
 			empty(reader);
 		hand_over(reader);
+		/* a record is reserved before the time of its end is taken */
+		if (atomic_load(reader->consumed) >= produced)
+			queue_mark(reader->queue, now);
 		if (asked)
 			answer(reader, asked);
 	}

@@ -43,6 +43,13 @@ uint32_t kernel_pid_level = 0;			 /* of our pid namespace */
 
 const volatile bool kernel_has_mappings = false; /* the iterator over mappings */
 
+/*
+ * Of a mount: the calls of any thread on files of the mount are recorded, and nothing else.  The number of its device
+ * as the kernel has it; 0: nothing yet.
+ */
+const volatile bool kernel_is_of_mount = false;
+uint32_t kernel_mount_device = 0;
+
 extern int bpf_iter_task_vma_new(struct bpf_iter_task_vma *it, struct task_struct *task, uint64_t addr) __ksym __weak;
 extern struct vm_area_struct *bpf_iter_task_vma_next(struct bpf_iter_task_vma *it) __ksym __weak;
 extern void bpf_iter_task_vma_destroy(struct bpf_iter_task_vma *it) __ksym __weak;

@@ -172,6 +172,10 @@ inlined void take_close(struct request *request, uint64_t data)
 
 	if (!file || FIELD(io_close, data, file_slot))
 		return;
+	if (kernel_is_of_mount) {
+		request->handle = handle_in_mount(file);
+		return;
+	}
 	request->handle = handle_of(file, POINTER(file, file, f_inode), request->owner.tid);
 	request->last = handle_last(file);
 }
@@ -298,12 +302,28 @@ __noinline int send_paths(struct request *request, uint64_t key, uint64_t data)
 	return 1;
 }
 
+#define PF_IO_WORKER 0x10
+#define PF_USER_WORKER 0x4000
+
+/* Of a mount: the process that a worker of io_uring works for, else the thread. */
+inlined struct owner owner_of_any(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	int32_t pid = id_of(number(task->group_leader));
+
+	return (struct owner){ task->flags & (PF_IO_WORKER | PF_USER_WORKER) ? pid : id_of(number(task)), pid };
+}
+
 inlined bool owner_of(uint64_t key, struct owner *ret_owner)
 {
 	struct task_state *state = state_of(bpf_get_current_task_btf());
 	uint64_t ring = POINTER(io_kiocb, key, ctx);
 	struct owner *owner;
 
+	if (kernel_is_of_mount) {
+		*ret_owner = owner_of_any();
+		return true;
+	}
 	if (state) {
 		*ret_owner = (struct owner){ state->tid, state->pid };
 		return true;
@@ -314,6 +334,13 @@ inlined bool owner_of(uint64_t key, struct owner *ret_owner)
 	return owner;
 }
 
+/* As in is_of_mount(): the file is known at the completion. */
+inlined bool is_of_mount_request(uint32_t call)
+{
+	return kernel_mount_device && (call == CALL_pread64 || call == CALL_pwrite64 || call == CALL_preadv ||
+		call == CALL_pwritev || call == CALL_close);
+}
+
 __noinline int submitted(uint64_t key)
 {
 	struct request request = { 0 };
@@ -322,7 +349,7 @@ __noinline int submitted(uint64_t key)
 		return 0;
 	request.opcode = FIELD(io_kiocb, key, opcode);
 	request.call = call_of_request(request.opcode);
-	if (request.call == CALL_none)
+	if (request.call == CALL_none || (kernel_is_of_mount && !is_of_mount_request(request.call)))
 		return 0;
 	request.start_ns = bpf_ktime_get_ns();
 	if (!send_paths(&request, key, key)) /* what is of the operation alone stands at the beginning */
@@ -385,12 +412,22 @@ inlined void complete_path(const struct request *request, uint64_t key, int64_t 
 	send_reserved(record);
 }
 
+inlined uint64_t handle_of_request(const struct request *request, uint64_t file)
+{
+	if (!file)
+		return request->handle;
+	return kernel_is_of_mount ? handle_in_mount(file) :
+		handle_of(file, POINTER(file, file, f_inode), request->owner.tid);
+}
+
 inlined void complete_call(const struct request *request, uint64_t key, int64_t result)
 {
 	uint64_t file = request->call == CALL_close ? 0 : POINTER(io_kiocb, key, file), made = 0;
-	uint64_t handle = file ? handle_of(file, POINTER(file, file, f_inode), request->owner.tid) : request->handle;
+	uint64_t handle = handle_of_request(request, file);
 	struct wire_call *record;
 
+	if (kernel_is_of_mount && !handle)
+		return;
 	if (request->call == CALL_accept4 && result >= 0) {
 		made = file_at(bpf_get_current_task_btf(), result);
 		made = made ? handle_report(made, request->owner.tid) : 0;
