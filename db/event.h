@@ -88,7 +88,8 @@ enum event_kind {
  *   READLINK        text: path NUL target, where the target is known
  *   LINK            handle: the file of linkat(2) with AT_EMPTY_PATH; then the first path is empty
  *   MMAP MUNMAP MSYNC  offset, length; flags: of MMAP, protection | flags of the mapping << 8; handle 0: not known
- *   SENDFILE SPLICE COPY  handle: written; other: the handle that was read
+ *   SENDFILE SPLICE COPY  handle: written; other: the handle that was read.  handle 0: only the latter is known, and has
+ *                   the offset
  *   PIPE SOCKET ACCEPT CONNECT  handle: the first new one, or that of the descriptor that was used
  *   offset          -1 for pipes, sockets and character devices
  */

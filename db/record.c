@@ -135,7 +135,7 @@ void record_prune(struct record *record, int64_t time_ns)
 	X(RELEASEDIR, record_node, record_release)         \
 	X(READ, record_node, record_data)                  \
 	X(WRITE, record_node, record_data)                 \
-	X(COPY, record_node, record_copy)                  \
+	X(COPY, record_copied, record_copy)                \
 	X(TRUNCATE, record_truncate, record_handle_resize) \
 	X(FALLOCATE, record_node, record_handle_resize)    \
 	X(FLUSH, record_node, record_handle_only)          \
@@ -161,8 +161,8 @@ void record_prune(struct record *record, int64_t time_ns)
 	X(MMAP, record_node, record_map)                   \
 	X(MUNMAP, record_node, record_handle_only)         \
 	X(MSYNC, record_node, record_handle_only)          \
-	X(SENDFILE, record_node, record_copy)              \
-	X(SPLICE, record_node, record_copy)                \
+	X(SENDFILE, record_copied, record_copy)            \
+	X(SPLICE, record_copied, record_copy)              \
 	X(PIPE, record_node, record_handle_only)           \
 	X(SOCKET, record_node, record_handle_only)         \
 	X(CONNECT, record_node, record_handle_only)        \

@@ -138,6 +138,7 @@ record_by_name record_lookup, record_make, record_remove, record_rename, record_
 record_by_name record_open, record_create_file, record_tmpfile;
 record_by_handle record_release;
 record_by_handle record_data, record_copy;
+record_by_name record_copied;
 record_by_name record_node, record_truncate;
 record_by_handle record_handle, record_handle_only, record_handle_resize;
 record_by_handle record_map;
