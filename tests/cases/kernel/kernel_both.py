@@ -200,7 +200,7 @@ def others(checks):
         rows = mount.sql("SELECT p.command, o.offset, o.bytes FROM op o JOIN process p ON p.id = o.process "
                          "WHERE o.name = 'write' AND o.path GLOB '*/inherited' ORDER BY o.id")
         checks.equal("writes to a descriptor that was inherited", [row[1:] for row in rows], [(0, 4), (4, 4)])
-        checks.check("by whom", all("echo one" in row[0] for row in rows), rows)
+        checks.check("and their process", all("echo one" in row[0] for row in rows), rows)
         rows = mount.sql("SELECT name, path FROM op WHERE name IN ('mmap', 'msync', 'munmap') AND path GLOB '*/mapped' ORDER BY id")
         checks.equal("calls about a mapping", [row[0] for row in rows], ["mmap", "msync", "munmap"])
         touch = mount.sql("SELECT mapped, assumed FROM access WHERE path GLOB '*/mapped'")
@@ -241,7 +241,7 @@ def refused(checks):
         run = [FTRAC, "run", "--files", "both", "--db", db, "--", "true"]
         why = "CAP_BPF and CAP_PERFMON are missing"
         cases = [("root without them", [*drop, *mount], {}, why)]
-        for command in (mount, run):  # who may not open the device is told that
+        for command in (mount, run):  # a user that may not open the device is told that
             cases.append(("a user", command, user, why if os.stat("/dev/fuse").st_mode & 0o6 == 0o6 else "/dev/fuse"))
         for name, command, options, reason in cases:
             done = subprocess.run(command, cwd=base, capture_output=True, text=True, check=False, timeout=60, **options)
