@@ -336,10 +336,12 @@ static int store_round(struct writer *writer, int n)
 	taken = intake(writer, n);
 	r = r < 0 ? r : taken;
 	mark = writer->queue.n;
-	until_ns = writer->until_ns;
+	until_ns = clock_now_ns();
 	sync_processes(writer);
 	if (r >= 0)
 		more = intake(writer, drain(writer));
+	if (writer->until_ns < until_ns || writer->until_ns == INT64_MAX)
+		until_ns = writer->until_ns;
 	r = r < 0 ? r : more < 0 ? more : store_batch(writer, mark, until_ns);
 	if (r < 0) {
 		writer->unstored += record_counts(writer->record).ops - writer->stored.ops;

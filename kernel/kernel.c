@@ -193,9 +193,12 @@ void kernel_remove_file(struct kernel *kernel, uint64_t fh)
 	programs_remove_file(kernel->programs, fh);
 }
 
-int64_t kernel_seen_until_ns(const struct kernel *kernel)
+int64_t kernel_seen_until_ns(struct kernel *kernel)
 {
-	return atomic_load(&kernel->is_over) ? INT64_MAX : queue_done_until(kernel->queue);
+	if (atomic_load(&kernel->is_over))
+		return INT64_MAX;
+	reader_wake(kernel->reader);
+	return queue_done_until(kernel->queue);
 }
 
 /* ---- end ---- */

@@ -97,8 +97,11 @@ void kernel_watch_mount(struct kernel *kernel, dev_t device);
 int kernel_add_file(struct kernel *kernel, uint64_t fh, uint64_t handle, uint64_t node);
 void kernel_remove_file(struct kernel *kernel, uint64_t fh);
 
-/* All calls that ended before this time are in the ring of events.  INT64_MAX: none will come. */
-int64_t kernel_seen_until_ns(const struct kernel *kernel);
+/*
+ * All calls that ended before this time are in the ring of events.  INT64_MAX: none will come.  Has the next ones fetched,
+ * without waiting for them.
+ */
+int64_t kernel_seen_until_ns(struct kernel *kernel);
 
 /* When it returns, all that was recorded before the call is in the ring of events.  Needs a thread that empties it. */
 void kernel_sync(struct kernel *kernel);

@@ -266,7 +266,7 @@ int reader_start(int ring, size_t size_bytes, struct queue *queue, struct reader
 	return 0;
 }
 
-static void wake(struct reader *reader)
+void reader_wake(struct reader *reader)
 {
 	uint64_t one = 1;
 	ssize_t n = write(reader->wake, &one, sizeof(one));
@@ -282,7 +282,7 @@ void reader_sync(struct reader *reader)
 		return;
 	pthread_mutex_lock(&reader->lock);
 	mine = ++reader->asked;
-	wake(reader);
+	reader_wake(reader);
 	while (reader->answers < mine)
 		pthread_cond_wait(&reader->answered, &reader->lock);
 	pthread_mutex_unlock(&reader->lock);
@@ -293,7 +293,7 @@ void reader_stop(struct reader *reader)
 	if (!reader->running)
 		return;
 	atomic_store(&reader->stop, true);
-	wake(reader);
+	reader_wake(reader);
 	pthread_join(reader->thread, NULL);
 	reader->running = false;
 }

@@ -56,7 +56,7 @@ void kernel_remove_file(struct kernel *kernel, uint64_t fh)
 	(void)fh;
 }
 
-int64_t kernel_seen_until_ns(const struct kernel *kernel)
+int64_t kernel_seen_until_ns(struct kernel *kernel)
 {
 	(void)kernel;
 	return INT64_MAX;
