@@ -10,9 +10,15 @@
 
 #include "enter.bpf.h"
 
-/* The file that the call is about is none of the mount's: by far the most. */
+/* The files that a call is about; those that are none of the mount's have no fuse_file. */
+struct sides {
+	uint64_t file, fuse_file;
+	uint64_t other, other_fuse_file;
+};
+
+/* Whether the call may be recorded: by far the most are about other files. */
 inlined bool is_of_mount(struct task_struct *task, struct pt_regs *regs, bool compat, uint32_t call,
-	const volatile struct call_row *row)
+	const volatile struct call_row *row, struct sides *ret_sides)
 {
 	switch (row->class) {
 	case CLASS_SUBMIT:
@@ -33,8 +39,8 @@ inlined bool is_of_mount(struct task_struct *task, struct pt_regs *regs, bool co
 			return false;
 		break;
 	case CLASS_TRANSFER:
-		if (fuse_file_of(file_at(task, register_of(regs, compat, row->path))))
-			return true;
+		ret_sides->other = file_at(task, register_of(regs, compat, row->path));
+		ret_sides->other_fuse_file = fuse_file_of(ret_sides->other);
 		break;
 	case CLASS_CLOSE:
 	case CLASS_DUP:
@@ -43,7 +49,9 @@ inlined bool is_of_mount(struct task_struct *task, struct pt_regs *regs, bool co
 	default:
 		return false;
 	}
-	return fuse_file_of(file_at(task, register_of(regs, compat, row->fd)));
+	ret_sides->file = file_at(task, register_of(regs, compat, row->fd));
+	ret_sides->fuse_file = fuse_file_of(ret_sides->file);
+	return ret_sides->fuse_file || ret_sides->other_fuse_file;
 }
 
 inlined int32_t current_id(struct task_struct *task)
@@ -80,19 +88,19 @@ inlined void enter_unmap_of_mount(struct task_state *state, struct task_struct *
 	state->position = mapping.page * 4096 + (arg(state, 1) - mapping.start);
 }
 
-inlined void take_files(struct task_state *state, struct task_struct *task, const volatile struct call_row *row)
+inlined void take_files(struct task_state *state, struct task_struct *task, const volatile struct call_row *row,
+	const struct sides *sides)
 {
 	if (row->class == CLASS_UNMAP) {
 		enter_unmap_of_mount(state, task);
 		return;
 	}
-	take_file(state, file_at(task, arg(state, row->fd)));
-	if (row->class == CLASS_DATA)
-		state->position = FIELD(file, state->file, f_pos);
-	if (row->class != CLASS_TRANSFER)
-		return;
-	state->other_file = file_at(task, arg(state, row->path));
-	state->other_handle = handle_in_mount(state->other_file);
+	state->file = sides->file;
+	state->handle = handle_of_fuse(sides->fuse_file);
+	if (row->class == CLASS_DATA && sides->file)
+		state->position = FIELD(file, sides->file, f_pos);
+	state->other_file = sides->other;
+	state->other_handle = handle_of_fuse(sides->other_fuse_file);
 }
 
 /* Whose files were not reported is not recorded. */
@@ -109,6 +117,7 @@ int BPF_PROG(kernel_enter_mount, struct pt_regs *regs, long nr)
 	uint32_t call = call_of(nr, compat);
 	const volatile struct call_row *row = &kernel_rows[call & 255];
 	struct task_state *state;
+	struct sides sides = { 0 };
 
 	if (call == CALL_none || !kernel_mount_device)
 		return 0;
@@ -118,7 +127,7 @@ int BPF_PROG(kernel_enter_mount, struct pt_regs *regs, long nr)
 				current_id(task), call);
 		return 0;
 	}
-	if (!is_of_mount(task, regs, compat, call, row))
+	if (!is_of_mount(task, regs, compat, call, row, &sides))
 		return 0;
 	state = begin_state(task, call, compat);
 	if (!state)
@@ -127,7 +136,7 @@ int BPF_PROG(kernel_enter_mount, struct pt_regs *regs, long nr)
 	if (row->class == CLASS_SUBMIT || row->class == CLASS_REAP)
 		state->pid = id_of(number(task->group_leader));
 	else
-		take_files(state, task, row);
+		take_files(state, task, row, &sides);
 	if (!is_known(state, row->class))
 		state->call = CALL_none;
 	state->start_ns = bpf_ktime_get_ns();

@@ -57,9 +57,9 @@ inlined uint64_t fuse_file_of(uint64_t file)
 }
 
 /* What the daemon has told of it; NULL: it is not recorded. */
-inlined struct wire_opened *opened_of(uint64_t file)
+inlined struct wire_opened *opened_of(uint64_t fuse_file)
 {
-	uint64_t fuse_file = fuse_file_of(file), fh;
+	uint64_t fh;
 
 	if (!fuse_file)
 		return NULL;
@@ -67,17 +67,22 @@ inlined struct wire_opened *opened_of(uint64_t file)
 	return bpf_map_lookup_elem(&kernel_opened, &fh);
 }
 
-inlined uint64_t handle_in_mount(uint64_t file)
+inlined uint64_t handle_of_fuse(uint64_t fuse_file)
 {
-	struct wire_opened *opened = opened_of(file);
+	struct wire_opened *opened = opened_of(fuse_file);
 
 	return opened ? opened->handle : 0;
+}
+
+inlined uint64_t handle_in_mount(uint64_t file)
+{
+	return handle_of_fuse(fuse_file_of(file));
 }
 
 inlined void remember_backing(uint64_t file)
 {
 	uint64_t fuse_file = fuse_file_of(file), passed = fuse_file ? FUSE_FIELD(fuse_file, passthrough) : 0;
-	struct wire_opened *opened = opened_of(file);
+	struct wire_opened *opened = opened_of(fuse_file);
 	struct backing backing = { 0 };
 
 	if (!opened || !passed)
@@ -94,7 +99,7 @@ inlined struct wire_opened *opened_of_mapping(uint64_t file)
 
 	if (backing && backing->inode == POINTER(file, file, f_inode))
 		return &backing->opened;
-	return opened_of(file);
+	return opened_of(fuse_file_of(file));
 }
 
 #endif
