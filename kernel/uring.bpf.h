@@ -345,11 +345,11 @@ __noinline int submitted(uint64_t key)
 {
 	struct request request = { 0 };
 
-	if (!owner_of(key, &request.owner))
-		return 0;
 	request.opcode = FIELD(io_kiocb, key, opcode);
 	request.call = call_of_request(request.opcode);
 	if (request.call == CALL_none || (kernel_is_of_mount && !is_of_mount_request(request.call)))
+		return 0;
+	if (!owner_of(key, &request.owner))
 		return 0;
 	request.start_ns = bpf_ktime_get_ns();
 	if (!send_paths(&request, key, key)) /* what is of the operation alone stands at the beginning */
