@@ -53,7 +53,8 @@ struct writer {
 	struct event *drained;
 	struct waiting queue;
 	struct waiting calls; /* on the files of a mount, if options.seen_until is there */
-	int64_t until_ns;
+	int64_t until_ns;     /* all calls that ended before have come */
+	int64_t emptied_ns;   /* all that was pushed before has come */
 	struct assembly assembly;
 	uint64_t unstored; /* operations after recording stopped, and those of the failed batch */
 	struct record_counts stored; /* as of the last commit */
@@ -130,15 +131,17 @@ static int take(struct writer *writer, struct event *event)
 			? &writer->calls : &writer->queue, event, text);
 }
 
-/* What was seen before the ring was emptied has come out of it. */
+/* What was seen, and what was pushed, before the ring was emptied has come out of it. */
 static int drain(struct writer *writer)
 {
 	const struct writer_options *o = &writer->options;
-	int64_t until_ns = o->seen_until ? o->seen_until(o->arg) : INT64_MAX;
+	int64_t until_ns = o->seen_until ? o->seen_until(o->arg) : INT64_MAX, now = clock_now_ns();
 	int n = (int)ring_drain(o->ring, writer->drained, PIECE_EVENTS);
 
-	if (n < PIECE_EVENTS)
+	if (n < PIECE_EVENTS) {
 		writer->until_ns = until_ns;
+		writer->emptied_ns = now;
+	}
 	return n;
 }
 
@@ -328,7 +331,7 @@ static void sync_processes(struct writer *writer)
 static int store_round(struct writer *writer, int n)
 {
 	int r = store_begin(writer->options.store), more = 0, taken;
-	int64_t until_ns;
+	int64_t until_ns; /* what is recorded ended before: then the requests before it are in front of the mark */
 	size_t mark;
 
 	if (r < 0)
@@ -336,7 +339,7 @@ static int store_round(struct writer *writer, int n)
 	taken = intake(writer, n);
 	r = r < 0 ? r : taken;
 	mark = writer->queue.n;
-	until_ns = clock_now_ns();
+	until_ns = writer->emptied_ns;
 	sync_processes(writer);
 	if (r >= 0)
 		more = intake(writer, drain(writer));
@@ -463,6 +466,7 @@ int writer_start(const struct writer_options *options, struct writer **ret_write
 	writer->options = *options;
 	writer->exit_status = -1;
 	writer->until_ns = options->seen_until ? INT64_MIN : INT64_MAX;
+	writer->emptied_ns = INT64_MIN;
 	writer->drained = malloc(PIECE_EVENTS * sizeof(*writer->drained));
 	if (writer->drained)
 		r = record_create(options->store, &writer->options.record, &writer->record);

@@ -92,7 +92,7 @@ static void push_root(struct run *run)
 }
 
 /* A lookup of a name that is not there. */
-static void push_op(struct run *run, int number, const char *name)
+static void push_op(struct run *run, int64_t number, const char *name)
 {
 	const struct event ev = { .kind = EVENT_OP, .op = OP_LOOKUP, .tid = 10,
 		.time_ns = number + 1, .u.op = { .node = NODE_ROOT, .result = -ENOENT } };
@@ -184,6 +184,8 @@ static void push_call(struct run *run, int64_t start, int64_t end)
 	ring_push(run->ring, &ev, NULL, 0);
 }
 
+#define PAIRS 20000
+
 static int64_t seen_until(void *arg)
 {
 	return atomic_load(&((struct run *)arg)->until_ns);
@@ -226,6 +228,27 @@ static void what_ends_later_than_all_that_was_seen_waits(void **state)
 	assert_int_equal(writer_stop(run->writer), 0);
 	assert_string_equal(sql_ask(run->db, "SELECT start_ns FROM op ORDER BY id"), "100\n300\n350\n500\n470");
 	assert_int_equal(answer(run, FIGURE("ops_lost")), 0);
+}
+
+/* Pairs of a request and a call that follows it, while batches are made. */
+static void call_is_not_recorded_before_a_request_that_ended_before_it(void **state)
+{
+	struct run *run = *state;
+
+	run->options.seen_until = seen_until;
+	push_root(run);
+	start(run);
+	for (int i = 0; i < PAIRS; i++) {
+		int64_t now = clock_now_ns();
+
+		push_op(run, now - 1, "x");
+		push_call(run, now, now + 1);
+		atomic_store(&run->until_ns, now + 1);
+	}
+	atomic_store(&run->until_ns, INT64_MAX);
+	assert_int_equal(writer_stop(run->writer), 0);
+	assert_int_equal(answer(run, "SELECT count(*) FROM op"), 2 * PAIRS);
+	assert_int_equal(answer(run, "SELECT count(*) FROM op WHERE (name = 'read') <> (id % 2 = 0)"), 0);
 }
 
 static void process_event_that_comes_later_is_taken_in_earlier(void **state)
@@ -413,6 +436,7 @@ int main(void)
 		TEST(long_names_arrive_whole),
 		TEST(calls_on_a_mount_are_recorded_in_the_order_of_ends),
 		TEST(what_ends_later_than_all_that_was_seen_waits),
+		TEST(call_is_not_recorded_before_a_request_that_ended_before_it),
 		TEST(process_event_that_comes_later_is_taken_in_earlier),
 		TEST(monitor_is_asked_before_operations_are_taken_in),
 		TEST(run_without_a_monitor_is_fine),
