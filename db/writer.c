@@ -54,7 +54,7 @@ struct writer {
 	struct waiting queue;
 	struct waiting calls; /* on the files of a mount, if options.seen_until is there */
 	int64_t until_ns;     /* all calls that ended before have come */
-	int64_t emptied_ns;   /* all that was pushed before has come */
+	int64_t emptied_ns;   /* all that was pushed before has come; INT64_MAX: and no call will follow */
 	struct assembly assembly;
 	uint64_t unstored; /* operations after recording stopped, and those of the failed batch */
 	struct record_counts stored; /* as of the last commit */
@@ -140,7 +140,7 @@ static int drain(struct writer *writer)
 
 	if (n < PIECE_EVENTS) {
 		writer->until_ns = until_ns;
-		writer->emptied_ns = now;
+		writer->emptied_ns = until_ns == INT64_MAX ? until_ns : now;
 	}
 	return n;
 }
@@ -343,7 +343,7 @@ static int store_round(struct writer *writer, int n)
 	sync_processes(writer);
 	if (r >= 0)
 		more = intake(writer, drain(writer));
-	if (writer->until_ns < until_ns || writer->until_ns == INT64_MAX)
+	if (writer->until_ns < until_ns)
 		until_ns = writer->until_ns;
 	r = r < 0 ? r : more < 0 ? more : store_batch(writer, mark, until_ns);
 	if (r < 0) {
@@ -466,7 +466,7 @@ int writer_start(const struct writer_options *options, struct writer **ret_write
 	writer->options = *options;
 	writer->exit_status = -1;
 	writer->until_ns = options->seen_until ? INT64_MIN : INT64_MAX;
-	writer->emptied_ns = INT64_MIN;
+	writer->emptied_ns = writer->until_ns;
 	writer->drained = malloc(PIECE_EVENTS * sizeof(*writer->drained));
 	if (writer->drained)
 		r = record_create(options->store, &writer->options.record, &writer->record);

@@ -174,6 +174,21 @@ def asynchronous(checks):
         nothing_lost(checks, "async", mount)
 
 
+def shared(checks):
+    """Descriptors that are closed while other threads read by them: each read has its file and its handle."""
+    with Mount("--fidelity", "call") as mount:
+        (mount.base / "file").write_text("x")
+        done = int(subprocess.run([WORK / "kernel_shared", mount(mount.base / "file")], capture_output=True, text=True,
+                                  check=True).stdout)
+        mount.unmount()
+        rows, named, handles = mount.sql("SELECT count(*), count(path), count(handle) FROM op WHERE name = 'read' AND result >= 0")[0]
+        checks.equal("reads by shared descriptors", (rows, named, handles), (done, done, done))
+        checks.equal("sum of their handles", mount.sql("SELECT sum(nread) FROM handle")[0][0], done)
+        checks.check("there was something to read", done > 1000, done)
+        nothing_lost(checks, "shared", mount)
+        print(f"shared: {done} reads by descriptors that were closed meanwhile")
+
+
 MAPPED = """
 import mmap, os, sys
 f = os.open("mapped", os.O_RDWR)
@@ -281,7 +296,7 @@ def ends(checks):
         gone(checks, "after a kill" if kill else "after an unmount")
 
 
-PARTS = {part.__name__: part for part in (asynchronous, others, runs, refused, ends)}
+PARTS = {part.__name__: part for part in (asynchronous, shared, others, runs, refused, ends)}
 
 
 def main():
