@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_shared FILE: threads read FILE by descriptors that another thread closes and opens again meanwhile.  Prints how
- * many reads succeeded.
+ * kernel_shared FILE: threads read FILE by descriptors that another thread closes meanwhile, and replaces by others.  Prints
+ * how many reads succeeded.  No number of a descriptor is used again: a call whose descriptor becomes another one between its
+ * entry and its use is a matter of luck.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,12 +12,21 @@
 
 #define DESCRIPTORS 8
 #define READERS 4
-#define TURNS 1500
+#define FIRST 64
+#define TURNS 900
 
 static const char *path;
 static _Atomic int descriptors[DESCRIPTORS];
 static _Atomic long done;
 static _Atomic int over;
+
+static int open_as(int least)
+{
+	int fd = open(path, O_RDONLY), copy = fcntl(fd, F_DUPFD, least);
+
+	close(fd);
+	return copy;
+}
 
 static void *read_all(void *arg)
 {
@@ -34,12 +44,14 @@ int main(int argc, char **argv)
 
 	path = argc > 1 ? argv[1] : "/dev/null";
 	for (int i = 0; i < DESCRIPTORS; i++)
-		descriptors[i] = open(path, O_RDONLY);
+		descriptors[i] = open_as(FIRST + i);
 	for (int i = 0; i < READERS; i++)
 		pthread_create(&readers[i], NULL, read_all, NULL);
 	for (int i = 0; i < TURNS; i++) {
-		close(descriptors[i % DESCRIPTORS]);
-		descriptors[i % DESCRIPTORS] = open(path, O_RDONLY);
+		int old = descriptors[i % DESCRIPTORS];
+
+		descriptors[i % DESCRIPTORS] = open_as(FIRST + DESCRIPTORS + i);
+		close(old);
 	}
 	over = 1;
 	for (int i = 0; i < READERS; i++)
