@@ -52,7 +52,7 @@
 	X(STATFS, statfs, record_node, record_handle)                 \
 	X(ACCESS, access, record_node, record_handle)                 \
 	X(FALLOCATE, fallocate, record_node, record_handle_resize)    \
-	X(COPY, copy, record_node, record_copy)                       \
+	X(COPY, copy, record_copied, record_copy)                     \
 	X(LSEEK, lseek, record_node, record_handle_only)              \
 	X(IOCTL, ioctl, record_node, record_handle)                   \
 	X(LOCK, lock, record_node, record_handle)                     \
@@ -63,8 +63,8 @@
 	X(MMAP, mmap, record_node, record_map)                        \
 	X(MUNMAP, munmap, record_node, record_handle_only)            \
 	X(MSYNC, msync, record_node, record_handle_only)              \
-	X(SENDFILE, sendfile, record_node, record_copy)               \
-	X(SPLICE, splice, record_node, record_copy)                   \
+	X(SENDFILE, sendfile, record_copied, record_copy)             \
+	X(SPLICE, splice, record_copied, record_copy)                 \
 	X(PIPE, pipe, record_node, record_handle_only)                \
 	X(SOCKET, socket, record_node, record_handle_only)            \
 	X(CONNECT, connect, record_node, record_handle_only)          \
@@ -136,7 +136,8 @@ enum event_kind {
  *   MMAP MUNMAP MSYNC MPROTECT MREMAP  offset, length; flags: of MMAP and MPROTECT, protection | flags of the mapping << 8;
  *                   handle 0: not known; MREMAP other: the length before
  *   LOCK            offset, length (0: to the end); flags: enum lock_flags
- *   SENDFILE SPLICE COPY  handle: written; other: the handle that was read
+ *   SENDFILE SPLICE COPY  handle: written; other: the handle that was read.  handle 0: only the latter is known, and has
+ *                   the offset
  *   PIPE SOCKET ACCEPT CONNECT  handle: the first new one, or that of the descriptor that was used
  *   offset          -1 for pipes, sockets and character devices
  */

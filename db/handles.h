@@ -51,6 +51,8 @@ struct handle {
 	bool shared; /* has or had several uses; each use then has a row */
 	bool dirty;
 	STAILQ_ENTRY(handle) next_dirty;
+	STAILQ_ENTRY(handle) next_ending; /* of those whose end waits for late calls */
+	int64_t end_ns;
 	UT_hash_handle hh;
 };
 

@@ -53,6 +53,7 @@ int record_create(struct store *store, const struct record_options *options,
 		return -ENOMEM;
 	record->store = store;
 	record->options = *options;
+	STAILQ_INIT(&record->ending);
 	r = create_bounded(record, options->kept ? options->kept : RECORD_KEPT);
 	if (r == 0)
 		r = create_walkers(record);
@@ -235,6 +236,8 @@ int record_finish(struct record *record)
 
 	while (r == 0 && calls_take_remaining(record->calls, &rest))
 		r = on_op(record, &rest, "", 0);
+	if (r == 0)
+		r = record_end_handles(record, INT64_MAX);
 	if (r < 0)
 		return r;
 	handles_each(record->handles, finish_handle, record);

@@ -110,6 +110,30 @@ int record_copy(struct record *record, struct work *w, struct handle *h)
 	return record_put_handle_op(record, w, h, version);
 }
 
+/* Only the side that was read is known: a mount's file, copied elsewhere.  The offset is that of the read. */
+int record_copied(struct record *record, const struct work *w)
+{
+	struct handle *from = handles_find(record->handles, w->op->other);
+	struct event ev = *w->ev;
+	struct work read = *w;
+	int64_t version;
+	int r = 0;
+
+	if (!from)
+		return record_node(record, w);
+	read.ev = &ev;
+	read.op = &ev.u.op;
+	ev.u.op.handle = w->op->other;
+	version = from->file->version;
+	if (w->ok) {
+		r = count_data(record, w, from, false, w->op->offset, &version);
+		count_bytes(record, w, from);
+	}
+	if (r < 0 || !from->recorded)
+		return r < 0 ? r : record_put_excluded(record);
+	return record_put_handle_op(record, &read, from, version);
+}
+
 /* Stores into a shared mapping are not seen. */
 static void assume_stores(struct record *record, const struct work *w, struct handle *h)
 {

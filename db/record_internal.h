@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "db/event.h"
 #include "db/files.h"
@@ -49,6 +50,7 @@ struct record {
 	struct tuples *threads;
 	struct calls *calls;
 	struct walker *walkers[2]; /* of the first and the second path of a system call */
+	STAILQ_HEAD(, handle) ending; /* see record_end_handles() */
 	struct record_counts counts;
 	int64_t last_op;
 	/* Flags whose text the database has.  Programs use few combinations; a full list starts anew. */
@@ -138,6 +140,7 @@ record_by_name record_lookup, record_make, record_remove, record_rename, record_
 record_by_name record_open, record_create_file, record_tmpfile;
 record_by_handle record_release;
 record_by_handle record_data, record_copy;
+record_by_name record_copied;
 record_by_name record_node, record_truncate;
 record_by_handle record_handle, record_handle_only, record_handle_resize;
 record_by_handle record_map;
@@ -151,6 +154,12 @@ int record_resolve(struct record *record, struct work *w, struct places *places)
 int record_learn(struct record *record, const struct work *w);
 
 /* ---- record_open.c ---- */
+
+/*
+ * Ends handles of a mount with fidelity call that were released a second before that time.  The kernel may have interrupted
+ * a thread at the very end of its last call, which then comes after the release.  0 or -errno of the database.
+ */
+int record_end_handles(struct record *record, int64_t time_ns);
 
 /* At the close of a handle: a read through the page cache or a mapping may have passed unseen. */
 void record_assume_read(struct record *record, struct handle *h);

@@ -4,11 +4,14 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/saturate.h"
 #include "db/procs.h"
 #include "db/record_internal.h"
 #include "db/store.h"
 #include "db/text.h"
 #include "db/touches.h"
+
+#define LATE_NS 1000000000
 
 static int know_flags(struct record *record, uint32_t flags)
 {
@@ -218,6 +221,30 @@ static int close_handle(struct record *record, struct handle *h, int64_t time_ns
 	return handles_close(record->handles, h, time_ns);
 }
 
+int record_end_handles(struct record *record, int64_t time_ns)
+{
+	struct handle *h;
+	int r = 0;
+
+	while (r == 0 && (h = STAILQ_FIRST(&record->ending)) && saturate_add(h->end_ns, LATE_NS) < time_ns) {
+		STAILQ_REMOVE_HEAD(&record->ending, next_ending);
+		r = close_handle(record, h, h->end_ns);
+	}
+	return r;
+}
+
+/* Now, or when no call on it can come any more. */
+static int end_handle(struct record *record, struct handle *h, int64_t time_ns)
+{
+	if (h->by_call || h->fidelity != FIDELITY_CALL)
+		return close_handle(record, h, time_ns);
+	if (h->end_ns)
+		return 0;
+	h->end_ns = time_ns;
+	STAILQ_INSERT_TAIL(&record->ending, h, next_ending);
+	return record_end_handles(record, time_ns);
+}
+
 int record_release(struct record *record, struct work *w, struct handle *h)
 {
 	int r, closed;
@@ -230,6 +257,6 @@ int record_release(struct record *record, struct work *w, struct handle *h)
 	else
 		r = h->recorded ? record_put_handle_op(record, w, h, h->file->version)
 				: record_put_excluded(record);
-	closed = close_handle(record, h, w->ev->time_ns + w->op->latency_ns);
+	closed = end_handle(record, h, w->ev->time_ns + w->op->latency_ns);
 	return r < 0 ? r : closed;
 }

@@ -206,6 +206,12 @@ static void print_spared(sqlite3 *db, FILE *out)
 	sqlite3_finalize(row);
 }
 
+static const char *source_of(const char *files)
+{
+	return strcmp(files, "both") == 0 ? "the mount and the kernel" :
+		strcmp(files, "kernel") == 0 ? "the kernel" : "the mount";
+}
+
 static void print_lost(sqlite3 *db, const char *path, FILE *out)
 {
 	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'ops_lost'), "
@@ -215,8 +221,8 @@ static void print_lost(sqlite3 *db, const char *path, FILE *out)
 		"(SELECT value FROM trace WHERE key = 'files')");
 
 	if (row)
-		fprintf(out, "ftrac: lost: %.0f operations, %.0f process events; files by the %s (%s), processes by "
-			"%s; the trace is %s\n", number(row, 0), number(row, 1), text(row, 4), text(row, 2),
+		fprintf(out, "ftrac: lost: %.0f operations, %.0f process events; files by %s (%s), processes by "
+			"%s; the trace is %s\n", number(row, 0), number(row, 1), source_of(text(row, 4)), text(row, 2),
 			text(row, 3), path);
 	sqlite3_finalize(row);
 }

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/priority.h"
+#include "base/saturate.h"
 #include "base/vector.h"
 #include "db/event.h"
 #include "db/ring.h"
@@ -39,6 +40,12 @@ struct queued {
 	char *text; /* NULL: inline */
 };
 
+/* Events that wait, first in first out. */
+struct waiting {
+	struct queued *first;
+	size_t n, room;
+};
+
 struct writer {
 	struct writer_options options;
 	struct record *record;
@@ -46,8 +53,10 @@ struct writer {
 	_Atomic bool stop;
 	_Atomic int exit_status; /* -1: not known */
 	struct event *drained;
-	struct queued *queue;
-	size_t n_queue, room_queue;
+	struct waiting queue;
+	struct waiting calls; /* on the files of a mount, if options.seen_until is there */
+	int64_t until_ns;     /* all calls that ended before have come */
+	int64_t emptied_ns;   /* all that was pushed before has come; INT64_MAX: and no call will follow */
 	struct assembly assembly;
 	uint64_t unstored; /* operations after recording stopped, and those of the failed batch */
 	struct record_counts stored; /* as of the last commit */
@@ -75,20 +84,20 @@ static int add_piece(struct writer *writer, struct event *piece)
 	return 0;
 }
 
-static int enqueue(struct writer *writer, const struct event *event, const char *text)
+static int enqueue(struct waiting *waiting, const struct event *event, const char *text)
 {
 	struct queued *q;
 
-	if (writer->n_queue == writer->room_queue) {
-		size_t room = writer->room_queue ? writer->room_queue * 2 : 1024;
-		struct queued *grown = realloc(writer->queue, room * sizeof(*grown));
+	if (waiting->n == waiting->room) {
+		size_t room = waiting->room ? waiting->room * 2 : 1024;
+		struct queued *grown = realloc(waiting->first, room * sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
-		writer->queue = grown;
-		writer->room_queue = room;
+		waiting->first = grown;
+		waiting->room = room;
 	}
-	q = &writer->queue[writer->n_queue];
+	q = &waiting->first[waiting->n];
 	q->event = *event;
 	q->text = NULL;
 	if (event->text_len > EVENT_TEXT_INLINE) {
@@ -97,7 +106,7 @@ static int enqueue(struct writer *writer, const struct event *event, const char 
 			return -ENOMEM;
 		memcpy(q->text, text, event->text_len);
 	}
-	writer->n_queue++;
+	waiting->n++;
 	return 0;
 }
 
@@ -114,12 +123,22 @@ static int take(struct writer *writer, struct event *event)
 		return add_piece(writer, event);
 	if (is_process_event(event))
 		return record_event(writer->record, event, text, event->text_len);
-	return enqueue(writer, event, text);
+	return enqueue(writer->options.seen_until && event->kind == EVENT_OP && event->form == FORM_CALL
+			? &writer->calls : &writer->queue, event, text);
 }
 
+/* What was seen, and what was pushed, before the ring was emptied has come out of it. */
 static int drain(struct writer *writer)
 {
-	return (int)ring_drain(writer->options.ring, writer->drained, PIECE_EVENTS);
+	const struct writer_options *o = &writer->options;
+	int64_t until_ns = o->seen_until ? o->seen_until(o->arg) : INT64_MAX, now = clock_now_ns();
+	int n = (int)ring_drain(o->ring, writer->drained, PIECE_EVENTS);
+
+	if (n < PIECE_EVENTS) {
+		writer->until_ns = until_ns;
+		writer->emptied_ns = until_ns == INT64_MAX ? until_ns : now;
+	}
+	return n;
 }
 
 static int take_piece(struct writer *writer, int n)
@@ -149,13 +168,52 @@ static int intake(struct writer *writer, int n)
 
 /* ---- batches ---- */
 
-static int apply_queue(struct writer *writer, size_t n)
+/* When an operation ended; other events wait for nothing. */
+static int64_t end_of(const struct event *event)
 {
+	return event->kind == EVENT_OP ? saturate_add(event->time_ns, event->u.op.latency_ns) : INT64_MIN;
+}
+
+/* How many of each are recorded in this batch. */
+struct batch {
+	size_t queue, calls;
+};
+
+static struct queued *at(const struct waiting *waiting, size_t i, size_t n, int64_t until_ns)
+{
+	return i < n && end_of(&waiting->first[i].event) <= until_ns ? &waiting->first[i] : NULL;
+}
+
+/* The next one of both; NULL: the rest has to wait. */
+static struct queued *next(const struct writer *writer, struct batch *done, size_t mark, int64_t until_ns)
+{
+	struct queued *q = at(&writer->queue, done->queue, mark, until_ns);
+	struct queued *call = at(&writer->calls, done->calls, writer->calls.n, until_ns);
+
+	if (q && call)
+		call = end_of(&call->event) < end_of(&q->event) ? call : NULL;
+	if (call)
+		done->calls++;
+	else if (q)
+		done->queue++;
+	return call ? call : q;
+}
+
+static void drop_first(struct waiting *waiting, size_t n)
+{
+	waiting->n -= n;
+	if (waiting->n)
+		memmove(waiting->first, waiting->first + n, waiting->n * sizeof(*waiting->first));
+}
+
+/* mark: so many of the queue may be recorded. */
+static int apply(struct writer *writer, size_t mark, int64_t until_ns)
+{
+	struct batch done = { 0 };
+	struct queued *q;
 	int r = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		struct queued *q = &writer->queue[i];
-
+	while ((q = next(writer, &done, mark, until_ns))) {
 		if (r == 0)
 			r = record_event(writer->record, &q->event, q->text ? q->text : q->event.text,
 				q->event.text_len);
@@ -163,10 +221,8 @@ static int apply_queue(struct writer *writer, size_t n)
 			writer->unstored += q->event.kind == EVENT_OP;
 		free(q->text);
 	}
-	writer->n_queue -= n;
-	if (writer->n_queue)
-		memmove(writer->queue, writer->queue + n,
-			writer->n_queue * sizeof(*writer->queue));
+	drop_first(&writer->queue, done.queue);
+	drop_first(&writer->calls, done.calls);
 	return r;
 }
 
@@ -238,18 +294,18 @@ static void stop_recording(struct writer *writer, int error)
 	writer->is_mute = true;
 }
 
-static void drop_queue(struct writer *writer)
+static void drop_waiting(struct writer *writer, struct waiting *waiting)
 {
-	for (size_t i = 0; i < writer->n_queue; i++) {
-		writer->unstored += writer->queue[i].event.kind == EVENT_OP;
-		free(writer->queue[i].text);
+	for (size_t i = 0; i < waiting->n; i++) {
+		writer->unstored += waiting->first[i].event.kind == EVENT_OP;
+		free(waiting->first[i].text);
 	}
-	writer->n_queue = 0;
+	waiting->n = 0;
 }
 
-static int store_batch(struct writer *writer, size_t n)
+static int store_batch(struct writer *writer, size_t mark, int64_t until_ns)
 {
-	int r = apply_queue(writer, n);
+	int r = apply(writer, mark, until_ns);
 
 	if (r == 0)
 		r = record_flush(writer->record);
@@ -271,31 +327,41 @@ static void sync_processes(struct writer *writer)
 static int store_round(struct writer *writer, int n)
 {
 	int r = store_begin(writer->options.store), more = 0, taken;
+	int64_t until_ns; /* what is recorded ended before: then the requests before it are in front of the mark */
 	size_t mark;
 
 	if (r < 0)
 		writer->error = r; /* then drained operations are only counted */
 	taken = intake(writer, n);
 	r = r < 0 ? r : taken;
-	mark = writer->n_queue;
+	mark = writer->queue.n;
+	until_ns = writer->emptied_ns;
 	sync_processes(writer);
 	if (r >= 0)
 		more = intake(writer, drain(writer));
-	r = r < 0 ? r : more < 0 ? more : store_batch(writer, mark);
+	if (writer->until_ns < until_ns)
+		until_ns = writer->until_ns;
+	r = r < 0 ? r : more < 0 ? more : store_batch(writer, mark, until_ns);
 	if (r < 0) {
 		writer->unstored += record_counts(writer->record).ops - writer->stored.ops;
-		drop_queue(writer);
+		drop_waiting(writer, &writer->queue);
+		drop_waiting(writer, &writer->calls);
 		stop_recording(writer, r);
 	}
 	return (taken > 0 ? taken : n) + (more > 0 ? more : 0);
 }
 
-/* Frees the memory of a burst of events while the ring is empty. */
-static void free_queue(struct writer *writer)
+static bool is_waiting(const struct writer *writer)
 {
-	free(writer->queue);
-	writer->queue = NULL;
-	writer->room_queue = 0;
+	return writer->queue.n || writer->calls.n;
+}
+
+/* Frees the memory of a burst of events while the ring is empty. */
+static void free_waiting(struct writer *writer)
+{
+	free(writer->queue.first);
+	free(writer->calls.first);
+	writer->queue = writer->calls = (struct waiting){ 0 };
 }
 
 /* One round; returns the number of events.  Without events nothing is written. */
@@ -303,15 +369,15 @@ static int one_batch(struct writer *writer)
 {
 	int n = drain(writer);
 
-	if (n == 0 && writer->n_queue == 0) {
+	if (n == 0 && !is_waiting(writer)) {
 		sync_processes(writer);
 		n = drain(writer);
 	}
 	if (writer->error)
 		return intake(writer, n);
-	if (n || writer->n_queue)
+	if (n || is_waiting(writer))
 		return store_round(writer, n);
-	free_queue(writer);
+	free_waiting(writer);
 	return 0;
 }
 
@@ -321,10 +387,12 @@ static void prune(struct writer *writer)
 
 	if (writer->error || now - writer->pruned_ns < PRUNE_AFTER_NS / 10)
 		return;
-	/* What waits may be old: system calls may come late into the ring. */
-	if (writer->n_queue && writer->queue[0].event.time_ns < now)
-		until = writer->queue[0].event.time_ns;
-	record_prune(writer->record, until - PRUNE_AFTER_NS);
+	/* What waits may be old, and what comes: system calls may come late into the ring. */
+	if (writer->queue.n && writer->queue.first[0].event.time_ns < now)
+		until = writer->queue.first[0].event.time_ns;
+	if (writer->until_ns < until)
+		until = writer->until_ns;
+	record_prune(writer->record, saturate_subtract(until, PRUNE_AFTER_NS));
 	writer->pruned_ns = now;
 }
 
@@ -380,7 +448,7 @@ static void *writer_main(void *arg)
 
 		prune(writer);
 		/* Empty twice: the events of the last sync are recorded, too. */
-		if (stop && n == 0 && writer->n_queue == 0)
+		if (stop && n == 0 && !is_waiting(writer))
 			return NULL;
 		if (!stop && n < BATCH_EVENTS / 2)
 			wait_for_events(writer);
@@ -396,6 +464,8 @@ int writer_start(const struct writer_options *options, struct writer **ret_write
 		return -ENOMEM;
 	writer->options = *options;
 	writer->exit_status = -1;
+	writer->until_ns = options->seen_until ? INT64_MIN : INT64_MAX;
+	writer->emptied_ns = writer->until_ns;
 	writer->drained = malloc(PIECE_EVENTS * sizeof(*writer->drained));
 	if (writer->drained)
 		r = record_create(options->store, &writer->options.record, &writer->record);
@@ -415,7 +485,7 @@ static void writer_free(struct writer *writer)
 {
 	free(writer->assembly.text);
 	record_destroy(writer->record);
-	free_queue(writer);
+	free_waiting(writer);
 	free(writer->drained);
 	free(writer);
 }

@@ -8,11 +8,15 @@
  *
  *   ring ──drain──► intake ──process events──► record (procs)
  *                     │
- *                     └──nodes, operations──► queue ──up to the mark──► record ──► store
+ *                     ├──nodes, operations──► queue ──up to the mark──┬──► record ──► store
+ *                     └──calls on a mount's files──► calls ───────────┘
  *
  * An operation names the requesting thread, not its program.  Before the writer records operations, it lets the process
  * monitor push all events that the kernel has sent so far ('sync').  All execs and forks that precede the operations are
  * then in front of them.
+ *
+ * Calls on the files of a mount that the kernel reports (FORM_CALL) come later than the requests of the same programs.  So
+ * both wait until all calls of a time have come ('seen_until'), and are recorded in the order of their ends.
  *
  * If a batch cannot be stored (disk full), recording stops for good: the batch is rolled back, earlier batches stay,
  * all other operations are counted in ops_lost, and the trace has recording_stopped_ns and recording_error.  The traced
@@ -43,6 +47,9 @@ struct writer_options {
 	 * elsewhere when the ring is full.  NULL: it only has a lower priority, while the ring is less than half full.
 	 */
 	bool (*may_wait)(void *arg);
+	/* All calls of FORM_CALL that ended before this time are in the ring; INT64_MAX: none will come.  NULL: they come in
+	 * the order of the others. */
+	int64_t (*seen_until)(void *arg);
 	/* Stores facts that are known at the end, in the last transaction.  0 or -errno. */
 	int (*put_facts)(void *arg, struct store *store);
 	void *arg;

@@ -21,6 +21,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/failure.h"
 #include "base/helper.h"
 #include "base/progress.h"
 #include "db/facts.h"
@@ -36,6 +37,7 @@
 #include "ftrac/pins.h"
 #include "ftrac/rights.h"
 #include "ftrac/shares.h"
+#include "kernel/kernel.h"
 
 #define RING_SLOTS 65536 /* of 128 bytes */
 #define START_NAPS 1000 /* of 10 ms each; normally less than one passes */
@@ -246,12 +248,16 @@ static uint64_t monitor_waited_of(void *arg)
 
 static uint64_t ops_lost_of(void *arg)
 {
-	return monitor_ops_lost(((struct daemon *)arg)->monitor);
+	const struct daemon *d = arg;
+
+	return monitor_ops_lost(d->monitor) + (d->fs.kernel ? kernel_lost(d->fs.kernel) : 0);
 }
 
 static int put_facts(void *arg, struct store *store)
 {
-	return monitor_put_facts(((struct daemon *)arg)->monitor, store);
+	const struct daemon *d = arg;
+
+	return d->fs.kernel ? monitor_put_kernel(d->fs.kernel, store) : monitor_put_facts(d->monitor, store);
 }
 
 static bool may_wait_of(void *arg)
@@ -261,7 +267,14 @@ static bool may_wait_of(void *arg)
 
 static uint64_t left_of(void *arg)
 {
-	return monitor_left(((struct daemon *)arg)->monitor);
+	const struct daemon *d = arg;
+
+	return monitor_left(d->monitor) + (d->fs.kernel ? kernel_left(d->fs.kernel) : 0);
+}
+
+static int64_t seen_until_of(void *arg)
+{
+	return kernel_seen_until_ns(((struct daemon *)arg)->fs.kernel);
 }
 
 int daemon_start_writer(struct daemon *d, struct facts *facts)
@@ -279,6 +292,7 @@ int daemon_start_writer(struct daemon *d, struct facts *facts)
 		.waited_ns = monitor_waited_of,
 		.ops_lost = ops_lost_of,
 		.may_wait = strcmp(facts->files, "kernel") == 0 ? may_wait_of : NULL,
+		.seen_until = d->fs.kernel ? seen_until_of : NULL,
 		.put_facts = put_facts,
 		.arg = d,
 	};
@@ -299,14 +313,34 @@ int daemon_stop_writer(struct daemon *d)
 	int r;
 
 	writer_hurry(d->recording.writer);
+	if (d->fs.kernel)
+		kernel_finish(d->fs.kernel);
 	monitor_finish(d->monitor); /* pushes the last events, so before the writer stops */
 	r = recording_stop(&d->recording);
 	progress_stop(progress);
 	d->has_trace = began && r == 0;
 	if (began)
-		d->lost = ring_lost(d->recording.ring) + monitor_ops_lost(d->monitor) + monitor_lost(d->monitor);
+		d->lost = ring_lost(d->recording.ring) + ops_lost_of(d) + monitor_lost(d->monitor);
 	monitor_stop(d->monitor);
 	d->monitor = NULL;
+	return r;
+}
+
+/* Of any mount but one of ftrac run, of which the command has not begun. */
+static void watch_calls(struct daemon *d)
+{
+	if (d->fs.kernel && !d->is_aside)
+		kernel_watch_mount(d->fs.kernel, d->device);
+}
+
+static int start_calls(struct daemon *d)
+{
+	int r = d->fs.kernel ? kernel_run_for_mount(d->fs.kernel, d->recording.ring) : 0;
+
+	if (r < 0)
+		err_print("cannot record in the kernel: %s", strerror(-r));
+	else
+		watch_calls(d);
 	return r;
 }
 
@@ -315,16 +349,18 @@ static int start_recording(struct daemon *d)
 	const struct options *o = &d->options;
 	int r = start_monitor(d);
 
-	return r < 0 ? r : daemon_start_writer(d, &(struct facts){ .source = o->source, .files = "mount",
-		.mountpoint = o->mountpoint, .fidelity = event_fidelity_names[d->fs.fidelity],
+	if (r == 0)
+		r = start_calls(d);
+	return r < 0 ? r : daemon_start_writer(d, &(struct facts){ .source = o->source,
+		.files = d->fs.kernel ? "both" : "mount", .mountpoint = o->mountpoint, .fidelity = event_fidelity_names[d->fs.fidelity],
 		.transport = transport_name(d->fs.uring) });
 }
 
 static void complain_fidelity(enum fidelity fidelity)
 {
-	if (fidelity == FIDELITY_OPEN)
-		err_print("cannot record with --fidelity open: it needs root and Linux 6.9; use "
-			  "--fidelity cached");
+	if (fidelity == FIDELITY_OPEN || fidelity == FIDELITY_CALL)
+		err_print("cannot record with --fidelity %s: it needs root and Linux 6.9; use "
+			  "--fidelity cached", event_fidelity_names[fidelity]);
 	else
 		err_print("cannot record with --fidelity exact: this kernel cannot map files with "
 			  "direct I/O (Linux 6.6 can); use --fidelity cached");
@@ -443,8 +479,8 @@ static void check_mount(struct daemon *d)
 		return;
 	effects = mounts_effects(own);
 	d->fs.keep_atime = effects.keeps_atime;
-	inode_own_mount(d->fs.inodes, makedev(sx.stx_dev_major, sx.stx_dev_minor), effects.nosuid,
-		effects.nodev);
+	d->device = makedev(sx.stx_dev_major, sx.stx_dev_minor);
+	inode_own_mount(d->fs.inodes, d->device, effects.nosuid, effects.nodev);
 }
 
 int daemon_mount(struct daemon *d, int device)
@@ -525,6 +561,8 @@ static void take_options(struct daemon *d)
 void daemon_record(struct daemon *d)
 {
 	atomic_store(&d->trace.aside, false);
+	d->is_aside = false;
+	watch_calls(d);
 }
 
 static int share_out(struct daemon *d)
@@ -537,6 +575,21 @@ static int share_out(struct daemon *d)
 	if (shares_create(room, creds_privileged() ? (uid_t)-1 : geteuid(), &d->fs.shares) < 0)
 		return -ENOMEM;
 	return defer_create(&d->fs, d->options.mountpoint, &d->fs.defer);
+}
+
+/* As many files as can be open in the mount, within reason: the kernel takes 16 bytes for each. */
+#define MOST_WATCHED (1 << 18)
+
+static int load_programs(struct daemon *d)
+{
+	struct failure failure = { 0 };
+	rlim_t limit = file_limit();
+
+	if (d->options.fidelity != FIDELITY_CALL || d->options.no_record)
+		return 0;
+	if (kernel_load_for_mount(limit < MOST_WATCHED ? limit : MOST_WATCHED, &d->fs.kernel, &failure) == 0)
+		return 0;
+	return err_status(EXIT_OWN, "%s", failure.text);
 }
 
 int daemon_open(struct daemon *d)
@@ -553,6 +606,8 @@ int daemon_open(struct daemon *d)
 		status = make_session(d);
 	if (status == 0)
 		status = check_files(d, before);
+	if (status == 0)
+		status = load_programs(d);
 	if (status == 0)
 		status = open_store(d);
 	/* Unprivileged users need the setuid fusermount3, unless the mount is made in a
@@ -587,6 +642,7 @@ int daemon_finish(struct daemon *d)
 	locks_destroy(d->fs.locks);
 	defer_destroy(d->fs.defer);
 	shares_destroy(d->fs.shares);
+	kernel_destroy(d->fs.kernel);
 	recording_close(&d->recording);
 	return d->status;
 }

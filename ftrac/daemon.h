@@ -40,6 +40,7 @@ struct daemon {
 	uint64_t lost;	/* finish: operations and process events that are not in the trace */
 	bool handles_signals;
 	_Atomic bool is_live; /* the first request was answered */
+	dev_t device; /* st_dev of the mount's files; 0: not known */
 	bool is_aside; /* operations before daemon_record() do not belong to the traced command */
 
 	struct fs fs;
@@ -56,7 +57,7 @@ int daemon_open(struct daemon *d);
 /* device: an open /dev/fuse that is mounted already; -1: mount it on the mount point. */
 int daemon_mount(struct daemon *d, int device);
 
-/* Starts the recording of operations. */
+/* Starts the recording of operations, if is_aside was set. */
 void daemon_record(struct daemon *d);
 
 int daemon_loop(struct daemon *d);

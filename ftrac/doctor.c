@@ -24,6 +24,7 @@
 #include "ftrac/transport.h"
 #include "ftrac/umount.h"
 #include "ftrac/view.h"
+#include "kernel/kernel.h"
 #include "procmon/monitor.h"
 
 struct finding {
@@ -190,15 +191,26 @@ static void check_kernel(struct doctor *d)
 	find(d, "libfuse", "libfuse", true, "%s", fuse_pkgversion());
 }
 
-static void check_feature(struct doctor *d, const char *name, const char *what, unsigned major,
+static bool check_feature(struct doctor *d, const char *name, const char *what, unsigned major,
 	unsigned minor, bool allowed)
 {
 	if (d->release < (major << 8 | minor))
-		find(d, name, what, false, "needs Linux %u.%u", major, minor);
-	else if (!allowed)
-		find(d, name, what, false, "works for root only");
-	else
-		find(d, name, what, true, "works");
+		return find(d, name, what, false, "needs Linux %u.%u", major, minor);
+	if (!allowed)
+		return find(d, name, what, false, "works for root only");
+	return find(d, name, what, true, "works");
+}
+
+/* A mount with it takes all that --fidelity open takes, too. */
+static void check_call(struct doctor *d, bool open_works)
+{
+	struct failure failure = { 0 };
+	struct kernel *kernel = NULL;
+	bool works = open_works && kernel_load_for_mount(1, &kernel, &failure) == 0;
+
+	kernel_destroy(kernel);
+	find(d, "call", "--fidelity call", works, "%s", works ? "works" : open_works ? failure.text :
+		"needs --fidelity open");
 }
 
 static void check_uring(struct doctor *d)
@@ -230,7 +242,7 @@ static bool examine(struct doctor *d)
 	check_delays(d, taskstats);
 	check_in_kernel(d);
 	check_feature(d, "exact", "--fidelity exact", 6, 6, true);
-	check_feature(d, "open", "--fidelity open", 6, 9, geteuid() == 0);
+	check_call(d, check_feature(d, "open", "--fidelity open", 6, 9, geteuid() == 0));
 	check_uring(d);
 	find(d, "mount", "ftrac MOUNTPOINT", device && helper, device && helper
 		? "works here; processes: %s%s" : "does not work here, see above",

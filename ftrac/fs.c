@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/rights.h"
+#include "kernel/kernel.h"
 
 struct inode *call_inode(struct call *c, fuse_ino_t nodeid)
 {
@@ -26,6 +27,26 @@ struct open_file *call_file(struct call *c, const struct fuse_file_info *fi)
 	if (file)
 		c->ev.u.op.handle = file->id;
 	return file;
+}
+
+void call_watch(struct call *c, struct open_file *file)
+{
+	struct kernel *kernel = c->fs->kernel;
+
+	file->by_call = kernel && !c->ev.aside &&
+		kernel_add_file(kernel, (uintptr_t)file, file->id, file->inode->id) == 0;
+}
+
+void fs_unwatch(const struct fs *fs, const struct open_file *file)
+{
+	if (file->by_call)
+		kernel_remove_file(fs->kernel, (uintptr_t)file);
+}
+
+void call_end_part(struct call *c, const struct open_file *file, int64_t result)
+{
+	if (!file->by_call)
+		trace_end(c->fs->trace, &c->ev, result);
 }
 
 void call_reply(struct call *c, int result)
@@ -206,7 +227,7 @@ static int choose_fidelity(struct fs *fs, struct fuse_conn_info *conn)
 	bool can_map = conn->capable_ext & FUSE_CAP_DIRECT_IO_ALLOW_MMAP;
 
 	fs->can_pass = (conn->capable_ext & FUSE_CAP_PASSTHROUGH) && creds_privileged();
-	if (fs->fidelity == FIDELITY_OPEN)
+	if (fs_passes_data(fs))
 		return fs->can_pass ? 0 : -EOPNOTSUPP;
 	if (fs->fidelity != FIDELITY_EXACT || can_map)
 		return 0;
@@ -220,7 +241,7 @@ static int choose_fidelity(struct fs *fs, struct fuse_conn_info *conn)
  * ours. */
 static void want_passthrough(const struct fs *fs, struct fuse_conn_info *conn)
 {
-	if (!fs->can_pass || (fs->fidelity != FIDELITY_OPEN && !fs->choice))
+	if (!fs->can_pass || (!fs_passes_data(fs) && !fs->choice))
 		return;
 	fuse_set_feature_flag(conn, FUSE_CAP_PASSTHROUGH);
 	if (inode_of(fs->inodes, NODE_ROOT)->mount->stacked)

@@ -28,6 +28,7 @@
 #include "ftrac/trace.h"
 
 struct defer;
+struct kernel;
 struct lock_table;
 struct paths_options;
 struct shares;
@@ -71,7 +72,15 @@ struct fs {
 	void (*ready)(void *arg, int error);
 	void *arg;
 	_Atomic uint64_t last_handle;
+	/* Records the calls on files of the mount, with fidelity call; else NULL. */
+	struct kernel *kernel;
 };
+
+/* Whether the kernel passes the data of files through. */
+static inline bool fs_passes_data(const struct fs *fs)
+{
+	return fs->fidelity == FIDELITY_OPEN || fs->fidelity == FIDELITY_CALL;
+}
 
 /* An open file or directory; fi->fh is a pointer to it. */
 struct open_file {
@@ -81,6 +90,7 @@ struct open_file {
 	struct inode *inode;
 	uid_t user; /* the user whose share of descriptors it counts for */
 	bool exec, direct;
+	bool by_call; /* programs in the kernel record the calls on it: what is a part of them is no event */
 	bool stream;       /* of a pseudo file system, without seeking */
 	bool append;       /* open in the source for appending only */
 	bool opened_append;
@@ -168,6 +178,14 @@ static inline void held_release(struct held *held)
 struct inode *call_inode(struct call *c, fuse_ino_t nodeid);
 /* Like call_inode(); also returns the open file, if the request has one. */
 struct open_file *call_file(struct call *c, const struct fuse_file_info *fi);
+
+/* Has the calls on the file that the request opens recorded, if that is so in this mount. */
+void call_watch(struct call *c, struct open_file *file);
+/* Before the memory of the file is used again. */
+void fs_unwatch(const struct fs *fs, const struct open_file *file);
+
+/* Records a request that is a part of a call on an open file, unless the call is recorded. */
+void call_end_part(struct call *c, const struct open_file *file, int64_t result);
 
 /* Records and replies to a request without data: success or -errno. */
 void call_reply(struct call *c, int result);

@@ -63,6 +63,7 @@ static int open_dir(const struct call *c, struct inode *inode, struct open_file 
 static void close_dir(struct fs *fs, struct open_file *file)
 {
 	shares_give(fs->shares, SHARE_FILES, file->user);
+	fs_unwatch(fs, file);
 	closedir(file->dir->stream);
 	free(file->dir);
 	free(file);
@@ -78,7 +79,6 @@ void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	call_begin(&c, req, OP_OPENDIR, TRACE_CHECK);
 	inode = call_inode(&c, ino);
 	c.ev.u.op.flags = fi->flags;
-	c.ev.fidelity = c.fs->fidelity;
 	r = open_dir(&c, inode, &file);
 	if (r < 0) {
 		call_reply(&c, r);
@@ -87,6 +87,8 @@ void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	file->id = atomic_fetch_add(&c.fs->last_handle, 1) + 1;
 	fi->fh = (uintptr_t)file;
 	c.ev.u.op.handle = file->id;
+	call_watch(&c, file);
+	c.ev.fidelity = c.fs->fidelity == FIDELITY_CALL && !file->by_call ? FIDELITY_OPEN : c.fs->fidelity;
 	trace_end(c.fs->trace, &c.ev, 0);
 	if (fuse_reply_open(req, fi) < 0)
 		close_dir(c.fs, file);

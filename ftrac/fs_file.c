@@ -219,8 +219,9 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse
 	if (n > 0 && !cache &&
 		is_odd(file, fi, size, off)) /* at the end of the file it is accepted */
 		n = -EINVAL;
-	see_call(&c);
-	trace_end(c.fs->trace, &c.ev, n);
+	if (!file->by_call)
+		see_call(&c);
+	call_end_part(&c, file, n);
 	if (n < 0)
 		fuse_reply_err(req, -n);
 	else
@@ -374,8 +375,9 @@ void fs_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_
 						: write_direct(&c, file, buf, size, off, append);
 	if (append && c.fs->trace)
 		c.ev.u.op.offset = append_offset(file, off, n);
-	see_call(&c);
-	trace_end(c.fs->trace, &c.ev, n);
+	if (!file->by_call)
+		see_call(&c);
+	call_end_part(&c, file, n);
 	if (n < 0)
 		fuse_reply_err(req, -n);
 	else
@@ -389,7 +391,7 @@ void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct call c;
 	struct inode *inode;
 	struct open_file *file;
-	int copy;
+	int copy, r;
 
 	call_begin(&c, req, OP_FLUSH, TRACE_BLIND);
 	inode = call_inode(&c, ino);
@@ -400,7 +402,9 @@ void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	 * report none. */
 	copy = inode->mount->remote || inode->mount->stacked ? dup(file->fd) : -1;
 	/* If there is no descriptor left for the test, that is not an error of the file. */
-	call_reply(&c, copy >= 0 && close(copy) < 0 ? -errno : 0);
+	r = copy >= 0 && close(copy) < 0 ? -errno : 0;
+	call_end_part(&c, file, r);
+	fuse_reply_err(req, -r);
 }
 
 void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -492,7 +496,7 @@ void fs_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	call_changed(&c, inode);
 	if (n > 0) /* its time of access has changed */
 		fuse_lowlevel_notify_inval_inode(c.fs->session, ino_in, -1, 0);
-	trace_end(c.fs->trace, &c.ev, n);
+	call_end_part(&c, file_of(fi_out), n);
 	if (n < 0)
 		fuse_reply_err(req, -n);
 	else

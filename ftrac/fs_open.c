@@ -62,7 +62,7 @@ static bool may_pass(const struct call *c, struct inode *inode, int flags)
 {
 	return c->fs->can_pass && !inode->mount->pseudo &&
 	       !atomic_load(&inode->mount->no_backing) && !atomic_load(&inode->special) &&
-	       (c->fs->fidelity == FIDELITY_OPEN || is_left_out(c, inode)) &&
+	       (fs_passes_data(c->fs) || is_left_out(c, inode)) &&
 	       !appends_and_maps(flags);
 }
 
@@ -134,7 +134,7 @@ static void set_data_path(struct call *c, struct open_file *file, int backing_id
 	fi->direct_io = file->direct = direct && !backing_id;
 	if (backing_id && file->link.writes)
 		atomic_store(&file->inode->is_backed, true);
-	c->ev.fidelity = backing_id ? FIDELITY_OPEN : direct ? FIDELITY_EXACT : FIDELITY_CACHED;
+	c->ev.fidelity = file->by_call ? FIDELITY_CALL : backing_id ? FIDELITY_OPEN : direct ? FIDELITY_EXACT : FIDELITY_CACHED;
 }
 
 /* Whether this is the thread's first attempt: ESTALE makes the kernel retry once. */
@@ -198,6 +198,8 @@ static int make_file(struct call *c, struct inode *inode, int fd, struct fuse_fi
 		free(file);
 		return backing_id;
 	}
+	if (!is_left_out(c, inode))
+		call_watch(c, file);
 	set_data_path(c, file, backing_id, fi);
 	fi->fh = (uintptr_t)file;
 	c->ev.u.op.handle = file->id;
@@ -218,6 +220,7 @@ void fs_close_file(fuse_req_t req, struct fs *fs, struct open_file *file)
 		close_backing(req, backing_id);
 	close(file->fd);
 	shares_give(fs->shares, SHARE_FILES, file->user);
+	fs_unwatch(fs, file);
 	free(file);
 }
 

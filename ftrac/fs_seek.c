@@ -55,12 +55,14 @@ static off_t seek(const struct call *c, const struct open_file *file, off_t off,
 void fs_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi)
 {
 	struct call c;
+	struct open_file *file;
 	off_t found;
 
 	call_begin(&c, req, OP_LSEEK, TRACE_DISCOVER);
 	call_inode(&c, ino);
-	found = seek(&c, call_file(&c, fi), off, whence);
-	trace_end(c.fs->trace, &c.ev, found);
+	file = call_file(&c, fi);
+	found = seek(&c, file, off, whence);
+	call_end_part(&c, file, found);
 	if (found < 0)
 		fuse_reply_err(req, -found);
 	else

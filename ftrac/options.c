@@ -98,7 +98,9 @@ static const char help[] =
 "      --fidelity MODE  exact: record each read and write as the program does it\n"
 "                       (default if the kernel supports it); cached: record the\n"
 "                       reads and writes of the page cache, faster; open: record\n"
-"                       opens only, data at native speed (root, Linux 6.9)\n"
+"                       opens only, data at native speed (root, Linux 6.9);\n"
+"                       call: like open, and programs in the kernel record each\n"
+"                       call on an open file\n"
 "      --stat           record every stat: the kernel caches no names and\n"
 "                       attributes\n"
 "      --include GLOB   record only paths that match (repeatable)\n"
@@ -137,7 +139,9 @@ static const char run_help[] =
 "                       --files kernel full)\n"
 "      --files SOURCE   mount: a mount in which COMMAND works (default); kernel:\n"
 "                       programs in the kernel, COMMAND runs natively; auto:\n"
-"                       kernel where that is possible, else mount\n"
+"                       kernel where that is possible, else mount; both: names\n"
+"                       by a mount, data by programs in the kernel\n"
+"                       (--fidelity call)\n"
 "      --user NAME      run COMMAND as another user (root only)\n"
 "      --wait SECONDS   how long to wait for processes that outlive COMMAND;\n"
 "                       then ftrac ends them; inf: without limit (default 10)\n"
@@ -148,7 +152,7 @@ static const char run_help[] =
 "\n"
 "      --db FILE        the trace (default: trace.db in the current directory)\n"
 "      --force          replace an existing trace\n"
-"      --fidelity MODE  exact, cached or open, see ftrac --help\n"
+"      --fidelity MODE  exact, cached, open or call, see ftrac --help\n"
 "      --stat           record every stat: the kernel caches no names and\n"
 "                       attributes\n"
 "      --include GLOB   record only paths that match (repeatable)\n"
@@ -180,7 +184,7 @@ static int parse_fidelity(struct options *options, const char *text)
 
 	if (fidelity < 0)
 		return err_status(EXIT_USAGE,
-			"invalid value '%s' for --fidelity (exact, cached or open)", text);
+			"invalid value '%s' for --fidelity (exact, cached, open or call)", text);
 	options->fidelity_given = true;
 	options->fidelity = fidelity;
 	return 0;
@@ -275,14 +279,14 @@ int options_scope_of_mount(struct options *options)
 static int parse_files(struct options *options, const char *text)
 {
 	static const char *const names[] = { [RUN_FILES_MOUNT] = "mount", [RUN_FILES_KERNEL] = "kernel",
-		[RUN_FILES_AUTO] = "auto" };
+		[RUN_FILES_AUTO] = "auto", [RUN_FILES_BOTH] = "both" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(text, names[i]) == 0) {
 			options->files = (enum run_files)i;
 			return 0;
 		}
-	return err_status(EXIT_USAGE, "invalid value '%s' for --files (auto, kernel or mount)", text);
+	return err_status(EXIT_USAGE, "invalid value '%s' for --files (auto, kernel, mount or both)", text);
 }
 
 /* Remembers options that say how a mount works. */
@@ -478,11 +482,30 @@ int options_parse(int argc, char **argv, struct options *options, int *ret_statu
 	return STOP;
 }
 
-static int check_files(const struct options *options)
+/* Two names of one thing. */
+static int join_both(struct options *options)
 {
-	if (options->files == RUN_FILES_MOUNT && options->kernel_processes)
+	if (options->files == RUN_FILES_MOUNT && options->fidelity == FIDELITY_CALL)
+		options->files = RUN_FILES_BOTH;
+	if (options->files != RUN_FILES_BOTH)
+		return 0;
+	if (options->fidelity_given && options->fidelity != FIDELITY_CALL)
+		return err_status(EXIT_USAGE, "--files both records with --fidelity call; leave --fidelity %s out",
+			event_fidelity_names[options->fidelity]);
+	options->fidelity = FIDELITY_CALL;
+	return 0;
+}
+
+static int check_files(struct options *options)
+{
+	int status = join_both(options);
+	bool has_mount = options->files == RUN_FILES_MOUNT || options->files == RUN_FILES_BOTH;
+
+	if (status)
+		return status;
+	if (has_mount && options->kernel_processes)
 		return err_status(EXIT_USAGE, "--processes kernel goes with --files kernel; use --processes auto");
-	if (options->files == RUN_FILES_MOUNT)
+	if (has_mount)
 		return check_scope_of_mount(options);
 	if (options->files == RUN_FILES_KERNEL && options->mount_only)
 		return err_status(EXIT_USAGE, "%s says how a mount works, and --files kernel makes none; leave one of "

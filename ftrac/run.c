@@ -51,7 +51,7 @@ static int run_somehow(struct run *run)
 	struct failure refused = { 0 };
 	int status = EXIT_RUNNER;
 
-	if (o->files == RUN_FILES_MOUNT)
+	if (o->files == RUN_FILES_MOUNT || o->files == RUN_FILES_BOTH)
 		return run_by_mount(run);
 	if (o->mount_only)
 		failure_set(&refused, FAILURE_USAGE, "cannot record in the kernel: %s needs a mount", o->mount_only);

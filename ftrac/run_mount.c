@@ -90,6 +90,7 @@ static int mount_view(struct mounted *mounted)
 		device = view_device(&mounted->view);
 		if (device < 0)
 			return EXIT_RUNNER;
+		mounted->run->daemon.device = mounted->view.device;
 	}
 	return daemon_mount(&mounted->run->daemon, device);
 }

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -94,15 +95,15 @@ static void leave_childs_end(struct view *view)
 
 int view_device(struct view *view)
 {
-	char byte, room[CMSG_SPACE(sizeof(int))];
-	struct iovec data = { .iov_base = &byte, .iov_len = 1 };
+	char room[CMSG_SPACE(sizeof(int))];
+	struct iovec data = { .iov_base = &view->device, .iov_len = sizeof(view->device) };
 	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = room,
 		.msg_controllen = sizeof(room) };
 	struct cmsghdr *header;
 	int fd = -1;
 
 	leave_childs_end(view);
-	if (recvmsg(view->ours, &message, MSG_CMSG_CLOEXEC) != 1)
+	if (recvmsg(view->ours, &message, MSG_CMSG_CLOEXEC) != sizeof(view->device))
 		return -1;
 	header = CMSG_FIRSTHDR(&message);
 	if (header && header->cmsg_type == SCM_RIGHTS)
@@ -204,10 +205,19 @@ static int enter_namespaces(const struct view *view)
 	return 0;
 }
 
-static int send_device(int socket, int device)
+/* Of the files of a mount that does not answer yet. */
+static dev_t number_of(const char *dir)
 {
-	char byte = 0, room[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec data = { .iov_base = &byte, .iov_len = 1 };
+	struct statx sx;
+
+	return statx(AT_FDCWD, dir, AT_STATX_DONT_SYNC | AT_SYMLINK_NOFOLLOW, 0, &sx) == 0 ?
+		makedev(sx.stx_dev_major, sx.stx_dev_minor) : 0;
+}
+
+static int send_device(int socket, int device, dev_t number)
+{
+	char room[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec data = { .iov_base = &number, .iov_len = sizeof(number) };
 	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = room,
 		.msg_controllen = sizeof(room) };
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
@@ -216,7 +226,7 @@ static int send_device(int socket, int device)
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(header), &device, sizeof(device));
-	return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+	return sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof(number) ? 0 : -errno;
 }
 
 static int mount_inside(const struct view *view)
@@ -233,7 +243,7 @@ static int mount_inside(const struct view *view)
 	if (mount("ftrac", view->dir, "fuse.ftrac",
 			view->route == VIEW_ROOT ? 0 : MS_NOSUID | MS_NODEV, options) < 0)
 		return err_status(EXIT_RUNNER, "cannot mount in a namespace: %s", strerror(errno));
-	return send_device(view->childs, device) < 0 ? EXIT_RUNNER : 0;
+	return send_device(view->childs, device, number_of(view->dir)) < 0 ? EXIT_RUNNER : 0;
 }
 
 static int bind_path(const char *from, const char *to)

@@ -37,6 +37,7 @@ struct view {
 	/* the kernel kills the command if we are killed; else the tracer arranges that */
 	bool dies_with_us;
 	char dir[64];	  /* directory of the mount */
+	dev_t device;	  /* view_device(): st_dev of its files; 0: not known */
 	int ours, childs; /* the ends of a socket pair */
 };
 

@@ -70,6 +70,8 @@ static long submit_one(uint32_t i, struct submission *submission)
 	length = iocb_length(state, &iocb);
 	file = file_at(bpf_get_current_task_btf(), iocb.fd);
 	take_file(state, file);
+	if (kernel_is_of_mount && !state->handle)
+		return 0;
 	record = reserve(wire_call);
 	if (!record)
 		return 0;

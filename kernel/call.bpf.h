@@ -4,7 +4,7 @@
 
 /* What is known of a system call: its line of the table, its arguments, its descriptor; and the plain record of it. */
 
-#include "state.bpf.h"
+#include "mount.bpf.h"
 
 #define O_APPEND 02000
 #define FMODE_LSEEK 4
@@ -87,6 +87,10 @@ inlined void take_file(struct task_state *state, uint64_t file)
 	state->handle = 0;
 	if (!file)
 		return;
+	if (kernel_is_of_mount) {
+		state->handle = handle_in_mount(file);
+		return;
+	}
 	if (state->cached_file != file || state->cached_inode != inode || state->cached_epoch != kernel_epoch)
 		remember_file(state, file, inode, handle_of(file, inode, state->tid));
 	state->handle = state->cached_handle;

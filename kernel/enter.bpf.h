@@ -9,6 +9,7 @@
 
 #include "compat.bpf.h"
 #include "maps.bpf.h"
+#include "process.bpf.h"
 
 #define TS_COMPAT 2
 #define TIF_32BIT 22
@@ -31,6 +32,24 @@ inlined void take_args(struct task_state *state, struct pt_regs *regs, bool comp
 		for (int i = 1; i <= 6; i++)
 			state->args[i] &= 0xffffffff;
 }
+
+/* One of them, before there is a state. */
+inlined uint64_t register_of(struct pt_regs *regs, bool compat, uint32_t i)
+{
+	switch (i) {
+	case 1:
+		return compat ? regs->bx : regs->di;
+	case 2:
+		return compat ? regs->cx : regs->si;
+	case 3:
+		return regs->dx;
+	case 4:
+		return compat ? regs->si : regs->r10;
+	case 5:
+		return compat ? regs->di : regs->r8;
+	}
+	return 0;
+}
 #elif defined(__TARGET_ARCH_arm64)
 inlined bool is_compat(struct task_struct *task)
 {
@@ -43,7 +62,21 @@ inlined void take_args(struct task_state *state, struct pt_regs *regs, bool comp
 	for (int i = 0; i < 6; i++)
 		state->args[i + 1] = compat ? regs->regs[i] & 0xffffffff : regs->regs[i];
 }
+
+inlined uint64_t register_of(struct pt_regs *regs, bool compat, uint32_t i)
+{
+	uint64_t value = i > 0 && i < 6 ? regs->regs[(i - 1) & 7] : 0;
+
+	return compat ? value & 0xffffffff : value;
+}
 #endif
+
+inlined uint32_t call_of(long nr, bool compat)
+{
+	if ((uint64_t)nr >= CALL_NUMBERS)
+		return CALL_none;
+	return compat ? kernel_compat[nr & (CALL_NUMBERS - 1)] : kernel_native[nr & (CALL_NUMBERS - 1)];
+}
 
 inlined void take_other(struct task_state *state, uint64_t file)
 {
@@ -110,10 +143,7 @@ int BPF_PROG(kernel_enter, struct pt_regs *regs, long nr)
 	if (!state)
 		return 0;
 	compat = is_compat(task);
-	state->call = CALL_none;
-	if ((uint64_t)nr >= CALL_NUMBERS)
-		return 0;
-	state->call = compat ? kernel_compat[nr & (CALL_NUMBERS - 1)] : kernel_native[nr & (CALL_NUMBERS - 1)];
+	state->call = call_of(nr, compat);
 	if (state->call == CALL_none)
 		return 0;
 	take_args(state, regs, compat);

@@ -4,7 +4,7 @@
 
 /* Open file descriptions: their handles, and when these end. */
 
-#include "state.bpf.h"
+#include "mount.bpf.h"
 
 __noinline int64_t file_references(uint64_t file)
 {
@@ -176,6 +176,14 @@ inlined void send_close(struct descriptors *walk, uint64_t handle, bool last)
 	send_reserved(record);
 }
 
+inlined void close_in_mount(struct descriptors *walk, uint64_t file)
+{
+	uint64_t handle = handle_in_mount(file);
+
+	if (handle)
+		send_close(walk, handle, false);
+}
+
 /* If the walk has found all references to the file, it ends with them. */
 inlined void end_if_unused(struct descriptors *walk, uint64_t file)
 {
@@ -242,7 +250,11 @@ static long walk_bit(uint32_t i, void *context)
 	if (fd < walk->first || fd > walk->last)
 		return 0;
 	file = word_at(walk->files, fd);
-	if (file)
+	if (!file)
+		return 0;
+	if (kernel_is_of_mount)
+		close_in_mount(walk, file);
+	else
 		walk_file(walk, file, 1);
 	return 0;
 }
@@ -327,7 +339,7 @@ __noinline int walk_descriptors(uint32_t what, uint32_t first, uint32_t last, in
 	walk->tid = tid;
 	walk->call = call;
 	bpf_loop(words, walk_word, NULL, 0);
-	if (kernel_has_mappings && what != WALK_CLOSE)
+	if (kernel_has_mappings && !kernel_is_of_mount && what != WALK_CLOSE)
 		walk_mappings(walk);
 	return 0;
 }

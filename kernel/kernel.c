@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -33,6 +34,7 @@ struct kernel {
 	bool running;
 	_Atomic uint64_t lost; /* records of chunks that could not be read again */
 	_Atomic uint64_t failed;
+	_Atomic bool is_over;
 };
 
 /* ---- the thread that makes events ---- */
@@ -68,6 +70,7 @@ static void *make_events(void *arg)
 		queue_done(kernel->queue, chunk);
 	}
 	translate_end(kernel->translate);
+	atomic_store(&kernel->is_over, true);
 	return NULL;
 }
 
@@ -115,7 +118,7 @@ static int prepare(struct kernel *kernel, const struct kernel_options *options)
 
 static int start(struct kernel *kernel, const struct kernel_options *options, struct failure *failure)
 {
-	int r = programs_load(options->buffer_bytes ? options->buffer_bytes : BUFFER_BYTES, &kernel->programs, failure);
+	int r = programs_load(options->buffer_bytes ? options->buffer_bytes : BUFFER_BYTES, 0, &kernel->programs, failure);
 
 	if (r == 0)
 		r = programs_add(kernel->programs, options->pid, failure);
@@ -150,6 +153,69 @@ int kernel_start(const struct kernel_options *options, struct kernel **ret_kerne
 bool kernel_may_wait(const struct kernel *kernel)
 {
 	return queue_bytes(kernel->queue) < kernel->memory_bytes / 2;
+}
+
+/* ---- a mount ---- */
+
+int kernel_load_for_mount(size_t most_files, struct kernel **ret_kernel, struct failure *failure)
+{
+	struct kernel *kernel = calloc(1, sizeof(*kernel));
+	int r;
+
+	if (!kernel)
+		return failure_memory(failure);
+	atomic_store(&kernel->is_over, true);
+	r = programs_load(BUFFER_BYTES, most_files, &kernel->programs, failure);
+	if (r == 0)
+		r = programs_attach(kernel->programs, failure);
+	if (r < 0) {
+		kernel_destroy(kernel);
+		return r;
+	}
+	*ret_kernel = kernel;
+	return 0;
+}
+
+int kernel_run_for_mount(struct kernel *kernel, struct ring *ring)
+{
+	int r = queue_create(MEMORY_BYTES, "/tmp", &kernel->queue);
+
+	if (r == 0)
+		r = translate_create(&(struct translate_options){ .ring = ring, .is_of_mount = true },
+			&kernel->translate);
+	if (r == 0)
+		r = reader_start(programs_ring(kernel->programs), programs_ring_bytes(kernel->programs), kernel->queue,
+			&kernel->reader);
+	if (r < 0)
+		return r;
+	atomic_store(&kernel->is_over, false);
+	r = start_thread(kernel);
+	if (r < 0)
+		atomic_store(&kernel->is_over, true);
+	return r;
+}
+
+void kernel_watch_mount(struct kernel *kernel, dev_t device)
+{
+	programs_set_device(kernel->programs, major(device), minor(device));
+}
+
+int kernel_add_file(struct kernel *kernel, uint64_t fh, uint64_t handle, uint64_t node)
+{
+	return programs_add_file(kernel->programs, fh, &(struct wire_opened){ handle, node });
+}
+
+void kernel_remove_file(struct kernel *kernel, uint64_t fh)
+{
+	programs_remove_file(kernel->programs, fh);
+}
+
+int64_t kernel_seen_until_ns(struct kernel *kernel)
+{
+	if (atomic_load(&kernel->is_over))
+		return INT64_MAX;
+	reader_wake(kernel->reader);
+	return queue_done_until(kernel->queue);
 }
 
 /* ---- end ---- */
@@ -206,20 +272,41 @@ int kernel_count(const struct kernel *kernel, struct kernel_totals *ret_totals, 
 
 	if (processors < 0)
 		return processors;
-	*ret_totals = (struct kernel_totals){ .received = reader_received(kernel->reader),
+	*ret_totals = (struct kernel_totals){ .received = kernel->reader ? reader_received(kernel->reader) : 0,
 		.failed = atomic_load(&kernel->failed) + atomic_load(&kernel->lost),
-		.missed = programs_missed(kernel->programs), .spooled = queue_spooled(kernel->queue),
-		.waiting = queue_bytes(kernel->queue) };
+		.missed = programs_missed(kernel->programs), .spooled = kernel->queue ? queue_spooled(kernel->queue) : 0,
+		.waiting = kernel->queue ? queue_bytes(kernel->queue) : 0 };
 	add_counts(counters, processors, ret_totals);
 	for (int i = 0; ret_counts && i < n && i < processors; i++)
 		ret_counts[i] = (struct kernel_counts){ counters[i].submitted, counters[i].dropped };
 	return processors;
 }
 
+/* If the counts cannot be read: zeroes. */
+static struct kernel_totals totals_of(const struct kernel *kernel)
+{
+	struct kernel_totals totals = { 0 };
+
+	kernel_count(kernel, &totals, NULL, 0);
+	return totals;
+}
+
+uint64_t kernel_lost(const struct kernel *kernel)
+{
+	struct kernel_totals totals = totals_of(kernel);
+
+	return totals.all.dropped + totals.failed + totals.missed;
+}
+
+uint64_t kernel_left(const struct kernel *kernel)
+{
+	return totals_of(kernel).waiting;
+}
+
 int kernel_explain(struct failure *failure)
 {
 	struct programs *programs;
-	int r = programs_load(BUFFER_BYTES, &programs, failure);
+	int r = programs_load(BUFFER_BYTES, 0, &programs, failure);
 
 	if (r == 0)
 		r = programs_attach(programs, failure);

@@ -36,7 +36,14 @@
  *
  * Needs CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN) in the first user namespace, and a kernel with BTF, from 6.1 on.
  *
- * Threads: one thread calls start, finish and destroy; any thread may call sync and count.
+ * The same for the files of a mount (kernel_load_for_mount()): any process that uses the mount is recorded, and of it only
+ *   READ WRITE SENDFILE SPLICE COPY MMAP MUNMAP MSYNC LSEEK CLOSE DUP FCNTL
+ * on descriptors and mappings of the mount's files.  Names, opens and their ends, attributes, locks, and whatever else is a
+ * request to the daemon is recorded by it, with handles of the same numbers; processes are recorded by the monitor.  Of
+ * SENDFILE, SPLICE and COPY one of the two handles is 0 if it is none of the mount's.  MUNMAP and MSYNC have the node, too,
+ * because the handle may have ended.  These events come later than those of the daemon, see kernel_seen_until_ns().
+ *
+ * Threads: one thread calls start, finish and destroy; any thread may call the others.
  */
 
 #include <stdbool.h>
@@ -83,6 +90,29 @@ int kernel_start(const struct kernel_options *options, struct kernel **ret_kerne
  */
 bool kernel_may_wait(const struct kernel *kernel);
 
+/*
+ * Of a mount, in these steps:
+ *   load    takes the capabilities; most_files: so many can be known at once.  Records nothing.  0, or -errno with the reason
+ *   run     makes the threads.  0 or -errno
+ *   watch   records calls on files of that device (st_dev) from now on
+ */
+int kernel_load_for_mount(size_t most_files, struct kernel **ret_kernel, struct failure *failure);
+int kernel_run_for_mount(struct kernel *kernel, struct ring *ring);
+void kernel_watch_mount(struct kernel *kernel, dev_t device);
+
+/*
+ * An open file of the mount: fh, as the daemon replies it to the kernel; handle and node, as its events have them.  The
+ * daemon calls this before it replies, and remove before it uses fh again.  0, or -errno: its calls are not recorded.
+ */
+int kernel_add_file(struct kernel *kernel, uint64_t fh, uint64_t handle, uint64_t node);
+void kernel_remove_file(struct kernel *kernel, uint64_t fh);
+
+/*
+ * All calls that ended before this time are in the ring of events.  INT64_MAX: none will come.  Has the next ones fetched,
+ * without waiting for them.
+ */
+int64_t kernel_seen_until_ns(struct kernel *kernel);
+
 /* When it returns, all that was recorded before the call is in the ring of events.  Needs a thread that empties it. */
 void kernel_sync(struct kernel *kernel);
 
@@ -113,6 +143,10 @@ struct kernel_totals {
 
 /* The number of processors; and the counts of the first n of them, in ret_counts, which may be NULL. */
 int kernel_count(const struct kernel *kernel, struct kernel_totals *ret_totals, struct kernel_counts *ret_counts, int n);
+
+/* What became no event: dropped, failed or missed.  Bytes that are not events yet. */
+uint64_t kernel_lost(const struct kernel *kernel);
+uint64_t kernel_left(const struct kernel *kernel);
 
 /* Whether the kernel lets us load the programs: 0, or what kernel_start() would return, with the reason and the cure. */
 int kernel_explain(struct failure *failure);

@@ -70,6 +70,9 @@ inlined int leave_class(struct task_state *state, const volatile struct call_row
 	case CLASS_FD:
 		return row->how & HOW_NAME ? leave_name(state, result) : leave_plain(state, result);
 	case CLASS_MAP:
+		if (kernel_is_of_mount)
+			remember_backing(state->file);
+		return leave_plain(state, result < 0 && result > -4096 ? result : 0);
 	case CLASS_UNMAP: /* some return an address */
 		return leave_plain(state, result < 0 && result > -4096 ? result : 0);
 	case CLASS_CLOSE:

@@ -78,7 +78,6 @@ static unsigned arguments_of(const struct btf *btf, const char *type)
 static void adapt(struct kernel_bpf *object)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
-
 	bool submits_req = has_tracepoint(btf, "io_uring_submit_req");
 
 	object->rodata->kernel_has_casts = has_function(btf, "bpf_rdonly_cast");
@@ -96,6 +95,20 @@ static void adapt(struct kernel_bpf *object)
 	btf__free(btf);
 }
 
+/* Of a mount: the daemon sees names, and the monitor processes. */
+static void choose(struct kernel_bpf *object, bool is_of_mount)
+{
+	struct bpf_program *const natively[] = { object->progs.kernel_enter, object->progs.kernel_fork,
+		object->progs.kernel_executed, object->progs.kernel_exit, object->progs.kernel_switch,
+		object->progs.kernel_uring_create };
+
+	object->rodata->kernel_is_of_mount = is_of_mount;
+	if (!is_of_mount)
+		bpf_program__set_autoload(object->progs.kernel_enter_mount, false);
+	for (size_t i = 0; is_of_mount && i < sizeof(natively) / sizeof(natively[0]); i++)
+		bpf_program__set_autoload(natively[i], false);
+}
+
 /* Our process's pid namespace: numbers of processes are those that it shows. */
 static int look_at_us(struct kernel_bpf *object)
 {
@@ -106,7 +119,7 @@ static int look_at_us(struct kernel_bpf *object)
 	return r;
 }
 
-int programs_load(size_t buffer_bytes, struct programs **ret_programs, struct failure *failure)
+int programs_load(size_t buffer_bytes, size_t most_files, struct programs **ret_programs, struct failure *failure)
 {
 	struct programs *programs = calloc(1, sizeof(*programs));
 	int r;
@@ -121,6 +134,9 @@ int programs_load(size_t buffer_bytes, struct programs **ret_programs, struct fa
 		return r;
 	}
 	adapt(programs->object);
+	choose(programs->object, most_files != 0);
+	if (most_files)
+		bpf_map__set_max_entries(programs->object->maps.kernel_opened, most_files);
 	bpf_map__set_max_entries(programs->object->maps.kernel_ring, buffer_bytes);
 	r = kernel_bpf__load(programs->object);
 	if (r == 0)
@@ -147,6 +163,24 @@ int programs_add(struct programs *programs, pid_t pid, struct failure *failure)
 		return failure_set(failure, -errno, "cannot record process %d in the kernel: %s", (int)pid,
 			strerror(errno));
 	return 0;
+}
+
+/* As the kernel has device numbers. */
+void programs_set_device(struct programs *programs, uint32_t major, uint32_t minor)
+{
+	__atomic_store_n(&programs->object->bss->kernel_mount_device, major << 20 | minor, __ATOMIC_RELAXED);
+}
+
+int programs_add_file(struct programs *programs, uint64_t number, const struct wire_opened *opened)
+{
+	int r = bpf_map_update_elem(bpf_map__fd(programs->object->maps.kernel_opened), &number, opened, BPF_ANY);
+
+	return r < 0 ? -errno : 0;
+}
+
+void programs_remove_file(struct programs *programs, uint64_t number)
+{
+	bpf_map_delete_elem(bpf_map__fd(programs->object->maps.kernel_opened), &number);
 }
 
 int programs_attach(struct programs *programs, struct failure *failure)

@@ -11,12 +11,23 @@
 struct failure;
 struct programs;
 struct wire_counters;
+struct wire_opened;
 
-/* Loads the programs with a ring buffer of that size.  0 or -errno with the reason. */
-int programs_load(size_t buffer_bytes, struct programs **ret_programs, struct failure *failure);
+/*
+ * Loads the programs with a ring buffer of that size: those for processes that are added, or, with most_files not 0, those
+ * for the files of a mount, of which so many may be open at once.  0 or -errno with the reason.
+ */
+int programs_load(size_t buffer_bytes, size_t most_files, struct programs **ret_programs, struct failure *failure);
 
 /* Traces a process, which must have one thread, and what it forks from now on. */
 int programs_add(struct programs *programs, pid_t pid, struct failure *failure);
+
+/* Of a mount: records calls on files of this device from now on; 0: none.  Any thread. */
+void programs_set_device(struct programs *programs, uint32_t major, uint32_t minor);
+
+/* Of a mount: what the daemon's number of an open file means, until it is removed.  0 or -errno.  Any thread. */
+int programs_add_file(struct programs *programs, uint64_t number, const struct wire_opened *opened);
+void programs_remove_file(struct programs *programs, uint64_t number);
 
 /* Begins to record. */
 int programs_attach(struct programs *programs, struct failure *failure);

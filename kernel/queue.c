@@ -24,6 +24,8 @@ struct queue {
 	size_t memory, memory_most;
 	uint64_t put, done; /* chunks */
 	uint64_t bytes, spooled;
+	struct chunk *newest; /* that was put and is not done; NULL: all are */
+	int64_t done_until_ns;
 	const char *directory;
 	int fd; /* of the file; -1: not made yet */
 	int64_t *free_slots;
@@ -54,6 +56,7 @@ int queue_create(size_t memory_bytes, const char *directory, struct queue **ret_
 	queue->memory_most = memory_bytes;
 	queue->directory = directory;
 	queue->fd = -1;
+	queue->done_until_ns = INT64_MIN;
 	*ret_queue = queue;
 	return 0;
 }
@@ -144,6 +147,7 @@ struct chunk *queue_chunk(struct queue *queue)
 		chunk->len = chunk->records = 0;
 		chunk->is_lost = false;
 		chunk->slot = -1;
+		chunk->until_ns = INT64_MIN;
 	}
 	return chunk;
 }
@@ -249,6 +253,7 @@ void queue_put(struct queue *queue, struct chunk *chunk)
 	chunk->next = NULL;
 	*queue->last = chunk;
 	queue->last = &chunk->next;
+	queue->newest = chunk;
 	queue->put++;
 	queue->bytes += chunk->len;
 	pthread_cond_broadcast(&queue->changed);
@@ -302,6 +307,10 @@ void queue_done(struct queue *queue, struct chunk *chunk)
 		vector_push(queue->free_slots, queue->n_free, chunk->slot);
 	queue->bytes -= chunk->len;
 	queue->done++;
+	if (chunk->until_ns > queue->done_until_ns)
+		queue->done_until_ns = chunk->until_ns;
+	if (queue->newest == chunk)
+		queue->newest = NULL;
 	put_back(queue, chunk);
 	pthread_cond_broadcast(&queue->changed);
 	pthread_mutex_unlock(&queue->lock);
@@ -316,6 +325,26 @@ void queue_wait(struct queue *queue)
 	while (queue->done < put)
 		pthread_cond_wait(&queue->changed, &queue->lock);
 	pthread_mutex_unlock(&queue->lock);
+}
+
+void queue_mark(struct queue *queue, int64_t time_ns)
+{
+	pthread_mutex_lock(&queue->lock);
+	if (queue->newest)
+		queue->newest->until_ns = time_ns;
+	else
+		queue->done_until_ns = time_ns;
+	pthread_mutex_unlock(&queue->lock);
+}
+
+int64_t queue_done_until(struct queue *queue)
+{
+	int64_t done_until_ns;
+
+	pthread_mutex_lock(&queue->lock);
+	done_until_ns = queue->done_until_ns;
+	pthread_mutex_unlock(&queue->lock);
+	return done_until_ns;
 }
 
 uint64_t queue_bytes(struct queue *queue)

@@ -22,6 +22,7 @@ struct chunk {
 	bool is_lost; /* it could not be read from the file: bytes is NULL */
 	int64_t slot; /* place in the file, in chunks; -1: in memory */
 	char *bytes;  /* room for CHUNK_BYTES; NULL while in the file */
+	int64_t until_ns; /* see queue_mark() */
 };
 
 struct queue;
@@ -50,6 +51,12 @@ void queue_done(struct queue *queue, struct chunk *chunk);
 
 /* Waits until all chunks that were put before the call are done. */
 void queue_wait(struct queue *queue);
+
+/*
+ * All that happened until a time has been put.  The time until which all is done, INT64_MIN at the beginning.
+ */
+void queue_mark(struct queue *queue, int64_t time_ns);
+int64_t queue_done_until(struct queue *queue);
 
 uint64_t queue_bytes(struct queue *queue);   /* that are not done */
 uint64_t queue_spooled(struct queue *queue); /* that went through the file */

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "kernel/queue.h"
 
 /* The kernel wakes us when much has come; what is less waits for this long. */
@@ -189,23 +190,31 @@ static void *read_ring(void *arg)
 {
 	struct reader *reader = arg;
 	struct epoll_event events[2];
-	bool stop = false;
+	bool stop = false, is_woken;
 
 	prctl(PR_SET_NAME, "ftrac-reader");
 	want_priority();
 	while (!stop) {
+		unsigned long produced;
 		uint64_t asked, count;
+		int64_t now;
 
 		epoll_wait(reader->epoll, events, 2, LONGEST_MS);
 		stop = atomic_load(&reader->stop);
 		asked = questions(reader);
-		if (read(reader->wake, &count, sizeof(count)) > 0)
-			empty_until(reader, atomic_load(reader->produced));
+		now = clock_now_ns();
+		produced = atomic_load(reader->produced);
+		is_woken = read(reader->wake, &count, sizeof(count)) > 0;
+		if (is_woken)
+			empty_until(reader, produced);
 		else
 			empty(reader);
 		/* many small chunks would take more memory, and wake the other thread more often */
-		if (asked || stop || queue_is_empty(reader->queue))
+		if (asked || stop || is_woken || queue_is_empty(reader->queue))
 			hand_over(reader);
+		/* a record is reserved before the time of its end is taken */
+		if (!reader->chunk && atomic_load(reader->consumed) >= produced)
+			queue_mark(reader->queue, now);
 		if (asked)
 			answer(reader, asked);
 	}
@@ -270,7 +279,7 @@ int reader_start(int ring, size_t size_bytes, struct queue *queue, struct reader
 	return 0;
 }
 
-static void wake(struct reader *reader)
+void reader_wake(struct reader *reader)
 {
 	uint64_t one = 1;
 	ssize_t n = write(reader->wake, &one, sizeof(one));
@@ -286,7 +295,7 @@ void reader_sync(struct reader *reader)
 		return;
 	pthread_mutex_lock(&reader->lock);
 	mine = ++reader->asked;
-	wake(reader);
+	reader_wake(reader);
 	while (reader->answers < mine)
 		pthread_cond_wait(&reader->answered, &reader->lock);
 	pthread_mutex_unlock(&reader->lock);
@@ -297,7 +306,7 @@ void reader_stop(struct reader *reader)
 	if (!reader->running)
 		return;
 	atomic_store(&reader->stop, true);
-	wake(reader);
+	reader_wake(reader);
 	pthread_join(reader->thread, NULL);
 	reader->running = false;
 }

@@ -25,6 +25,9 @@ struct reader_record {
 /* ring: descriptor of the BPF map, which the caller keeps open; size_bytes: its size.  0 or -errno. */
 int reader_start(int ring, size_t size_bytes, struct queue *queue, struct reader **ret_reader);
 
+/* Has the ring buffer emptied now, and does not wait for that.  Any thread. */
+void reader_wake(struct reader *reader);
+
 /* When it returns, all that was in the ring buffer before the call is in the queue.  Any thread. */
 void reader_sync(struct reader *reader);
 

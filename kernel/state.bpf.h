@@ -45,6 +45,13 @@ const volatile bool kernel_has_mappings = false; /* the iterator over mappings *
 /* The user may not trace processes of others: what executes a program that gives it further rights is left out from then on. */
 const volatile bool kernel_spares_others = false;
 
+/*
+ * Of a mount: the calls of any thread on files of the mount are recorded, and nothing else.  The number of its device
+ * as the kernel has it; 0: nothing yet.
+ */
+const volatile bool kernel_is_of_mount = false;
+uint32_t kernel_mount_device = 0;
+
 extern int bpf_iter_task_vma_new(struct bpf_iter_task_vma *it, struct task_struct *task, uint64_t addr) __ksym __weak;
 extern struct vm_area_struct *bpf_iter_task_vma_next(struct bpf_iter_task_vma *it) __ksym __weak;
 extern void bpf_iter_task_vma_destroy(struct bpf_iter_task_vma *it) __ksym __weak;

@@ -8,6 +8,7 @@
  * Pure but for the ring that the events go to.  One thread.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ struct translate_options {
 	 * returns the new length.  NULL: none is kept. */
 	size_t (*keep_environ)(char *vars, size_t len, void *arg);
 	void *arg;
+	bool is_of_mount; /* handles are those of a mount, which reports what is a request to it */
 };
 
 /* 0 or -ENOMEM. */

@@ -140,6 +140,23 @@ static void arrange(struct event *ev, const struct wire_call *record)
 	}
 }
 
+/* The handle of a mapping may have ended: the node tells the file. */
+static void arrange_in_mount(struct event *ev, const struct wire_call *record)
+{
+	if (classes[record->head.call] == CLASS_UNMAP) {
+		ev->u.op.node = record->other;
+		ev->u.op.other = 0;
+	}
+	if (classes[record->head.call] == CLASS_TRANSFER && !record->handle)
+		ev->u.op.offset = record->from;
+}
+
+/* A mount that passes locks on has recorded them. */
+static bool is_recorded(const struct translate *translate, enum op op)
+{
+	return op != OP_NONE && !(op == OP_LOCK && translate->options.is_of_mount);
+}
+
 int translate_call(struct translate *translate, const struct wire_call *record)
 {
 	enum op op = op_of(record);
@@ -148,9 +165,11 @@ int translate_call(struct translate *translate, const struct wire_call *record)
 
 	if (record->head.call >= CALL_MAX)
 		return -EBADMSG;
-	if (op != OP_NONE) {
+	if (is_recorded(translate, op)) {
 		ev = event_of(translate, record, op);
 		arrange(&ev, record);
+		if (translate->options.is_of_mount)
+			arrange_in_mount(&ev, record);
 		translate_push(translate, &ev, NULL, 0);
 	}
 	ended = classes[record->head.call] == CLASS_DUP ? record->other : record->handle;

@@ -117,11 +117,18 @@ struct file {
 	unsigned int f_flags;
 	struct path f_path;
 	int64_t f_pos;
+	void *private_data;
 	struct file_ref f_ref; /* since 6.13 */
 };
 
 struct file___old {
 	struct counter64 f_count;
+};
+
+/* Of the module fuse, perhaps: FIELD() does not load its members. */
+struct fuse_file {
+	uint64_t fh; /* what the daemon has replied to the open */
+	struct file *passthrough; /* since 6.9 */
 };
 
 struct fdtable {

@@ -245,6 +245,10 @@ inlined void take_close(struct request *request, uint64_t data)
 
 	if (!file)
 		return;
+	if (kernel_is_of_mount) {
+		request->handle = handle_in_mount(file);
+		return;
+	}
 	request->handle = handle_of(file, POINTER(file, file, f_inode), request->owner.tid);
 	request->last = handle_last(file);
 }
@@ -415,12 +419,28 @@ __noinline int send_paths(struct request *request, uint64_t key, uint64_t data)
 	return 1;
 }
 
+#define PF_IO_WORKER 0x10
+#define PF_USER_WORKER 0x4000
+
+/* Of a mount: the process that a worker of io_uring works for, else the thread. */
+inlined struct owner owner_of_any(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	int32_t pid = id_of(number(task->group_leader));
+
+	return (struct owner){ task->flags & (PF_IO_WORKER | PF_USER_WORKER) ? pid : id_of(number(task)), pid };
+}
+
 inlined bool owner_of(uint64_t key, struct owner *ret_owner)
 {
 	struct task_state *state = state_of(bpf_get_current_task_btf());
 	uint64_t ring = POINTER(io_kiocb, key, ctx);
 	struct owner *owner;
 
+	if (kernel_is_of_mount) {
+		*ret_owner = owner_of_any();
+		return true;
+	}
 	if (state) {
 		*ret_owner = (struct owner){ state->tid, state->pid };
 		return true;
@@ -439,6 +459,14 @@ inlined uint64_t file_asked(uint64_t key)
 								  file_at(bpf_get_current_task_btf(), fd);
 }
 
+inlined uint64_t handle_of_request(const struct request *request, uint64_t file)
+{
+	if (!file)
+		return request->handle;
+	return kernel_is_of_mount ? handle_in_mount(file) :
+		handle_of(file, POINTER(file, file, f_inode), request->owner.tid);
+}
+
 /* A request of which the end may not be seen. */
 __noinline int send_silent(struct request *request, uint64_t key)
 {
@@ -447,8 +475,9 @@ __noinline int send_silent(struct request *request, uint64_t key)
 
 	if (!request)
 		return 0;
-	if (file)
-		request->handle = handle_of(file, POINTER(file, file, f_inode), request->owner.tid);
+	request->handle = handle_of_request(request, file);
+	if (kernel_is_of_mount && !request->handle)
+		return 0;
 	record = reserve(wire_call);
 	if (!record)
 		return 0;
@@ -472,15 +501,22 @@ inlined void remember_shot(uint64_t key)
 	bpf_map_update_elem(&kernel_shots, &shot, &key, BPF_ANY);
 }
 
+/* As in is_of_mount(): the file is known at the completion. */
+inlined bool is_of_mount_request(uint32_t call)
+{
+	return kernel_mount_device && (call == CALL_pread64 || call == CALL_pwrite64 || call == CALL_preadv ||
+		call == CALL_pwritev || call == CALL_close);
+}
+
 __noinline int submitted(uint64_t key)
 {
 	struct request request = { 0 };
 
-	if (!owner_of(key, &request.owner))
-		return 0;
 	request.opcode = FIELD(io_kiocb, key, opcode);
 	request.call = call_of_request(request.opcode);
-	if (request.call == CALL_none)
+	if (request.call == CALL_none || (kernel_is_of_mount && !is_of_mount_request(request.call)))
+		return 0;
+	if (!owner_of(key, &request.owner))
 		return 0;
 	request.start_ns = bpf_ktime_get_ns();
 	if (request.call == CALL_openat || request.call == CALL_openat2)
@@ -566,10 +602,12 @@ inlined void complete_call(const struct request *request, uint64_t key, int64_t 
 	bool is_new = request->call == CALL_accept4 || request->call == CALL_socket;
 	bool is_transfer = request->call == CALL_splice || request->call == CALL_tee;
 	uint64_t file = request->call == CALL_close || request->call == CALL_socket ? 0 : file_of_request(key, result);
-	uint64_t handle = file ? handle_of(file, POINTER(file, file, f_inode), request->owner.tid) : request->handle;
-	uint64_t made = is_new ? file_made(request, POINTER(io_kiocb, key, ctx), result) : 0;
+	uint64_t handle = handle_of_request(request, file), made;
 	struct wire_call *record;
 
+	if (kernel_is_of_mount && !handle)
+		return;
+	made = is_new ? file_made(request, POINTER(io_kiocb, key, ctx), result) : 0;
 	made = made ? handle_report(made, request->owner.tid) : 0;
 	record = reserve(wire_call);
 	if (!record)

@@ -176,6 +176,11 @@ struct wire_exit {
 	struct wire_figures figures;
 };
 
+/* Of a mount: what its daemon tells the programs of an open file. */
+struct wire_opened {
+	uint64_t handle, node; /* ids of its events */
+};
+
 /* Counters, one for each processor. */
 struct wire_counters {
 	uint64_t submitted; /* records that were to be sent */

@@ -21,6 +21,59 @@ int kernel_start(const struct kernel_options *options, struct kernel **ret_kerne
 	return kernel_explain(failure);
 }
 
+int kernel_load_for_mount(size_t most_files, struct kernel **ret_kernel, struct failure *failure)
+{
+	(void)most_files;
+	(void)ret_kernel;
+	return kernel_explain(failure);
+}
+
+int kernel_run_for_mount(struct kernel *kernel, struct ring *ring)
+{
+	(void)kernel;
+	(void)ring;
+	return -EOPNOTSUPP;
+}
+
+void kernel_watch_mount(struct kernel *kernel, dev_t device)
+{
+	(void)kernel;
+	(void)device;
+}
+
+int kernel_add_file(struct kernel *kernel, uint64_t fh, uint64_t handle, uint64_t node)
+{
+	(void)kernel;
+	(void)fh;
+	(void)handle;
+	(void)node;
+	return -EOPNOTSUPP;
+}
+
+void kernel_remove_file(struct kernel *kernel, uint64_t fh)
+{
+	(void)kernel;
+	(void)fh;
+}
+
+int64_t kernel_seen_until_ns(struct kernel *kernel)
+{
+	(void)kernel;
+	return INT64_MAX;
+}
+
+uint64_t kernel_lost(const struct kernel *kernel)
+{
+	(void)kernel;
+	return 0;
+}
+
+uint64_t kernel_left(const struct kernel *kernel)
+{
+	(void)kernel;
+	return 0;
+}
+
 void kernel_sync(struct kernel *kernel)
 {
 	(void)kernel;

@@ -72,20 +72,9 @@ int monitor_explain_kernel(struct failure *failure)
 
 /* ---- counts ---- */
 
-/* If the counts cannot be read: zeroes. */
-static struct kernel_totals totals_of(const struct in_kernel *in_kernel)
-{
-	struct kernel_totals totals = { 0 };
-
-	kernel_count(in_kernel->kernel, &totals, NULL, 0);
-	return totals;
-}
-
 uint64_t in_kernel_lost(const struct in_kernel *in_kernel)
 {
-	struct kernel_totals totals = totals_of(in_kernel);
-
-	return totals.all.dropped + totals.failed + totals.missed;
+	return kernel_lost(in_kernel->kernel);
 }
 
 bool in_kernel_may_wait(const struct in_kernel *in_kernel)
@@ -95,7 +84,7 @@ bool in_kernel_may_wait(const struct in_kernel *in_kernel)
 
 uint64_t in_kernel_left(const struct in_kernel *in_kernel)
 {
-	return totals_of(in_kernel).waiting;
+	return kernel_left(in_kernel->kernel);
 }
 
 static int put_processors(struct store *store, const struct kernel_counts *counts, int n)
@@ -134,10 +123,10 @@ static int put_totals(struct store *store, const struct kernel_totals *totals)
 	return r;
 }
 
-int in_kernel_put_facts(const struct in_kernel *in_kernel, struct store *store)
+int monitor_put_kernel(const struct kernel *kernel, struct store *store)
 {
 	struct kernel_totals totals = { 0 };
-	int n = kernel_count(in_kernel->kernel, &totals, NULL, 0);
+	int n = kernel_count(kernel, &totals, NULL, 0);
 	cleanup_free struct kernel_counts *counts = n > 0 ? calloc(n, sizeof(*counts)) : NULL;
 	int r;
 
@@ -145,8 +134,13 @@ int in_kernel_put_facts(const struct in_kernel *in_kernel, struct store *store)
 		return n;
 	if (!counts)
 		return -ENOMEM;
-	r = kernel_count(in_kernel->kernel, &totals, counts, n);
+	r = kernel_count(kernel, &totals, counts, n);
 	if (r > 0)
 		r = put_totals(store, &totals);
 	return r < 0 ? r : put_processors(store, counts, n);
+}
+
+int in_kernel_put_facts(const struct in_kernel *in_kernel, struct store *store)
+{
+	return monitor_put_kernel(in_kernel->kernel, store);
 }

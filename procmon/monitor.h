@@ -47,6 +47,7 @@
 #include <sys/types.h>
 
 struct failure;
+struct kernel;
 struct monitor;
 struct ring;
 struct spawn;
@@ -118,6 +119,8 @@ uint64_t monitor_left(const struct monitor *monitor);
 bool monitor_may_wait(const struct monitor *monitor);
 /* After monitor_finish(): stores how much was recorded and lost, as facts (kernel_*).  0 or -errno. */
 int monitor_put_facts(const struct monitor *monitor, struct store *store);
+/* The same of the calls on the files of a mount (kernel/kernel.h).  Needs no monitor. */
+int monitor_put_kernel(const struct kernel *kernel, struct store *store);
 
 /*
  * Called when no more requests will come, while the writer still empties the ring. Handles what the

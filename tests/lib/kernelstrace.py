@@ -15,7 +15,8 @@ import subprocess
 import straced
 from ftractest import TOP, WORK, skip
 
-Call = collections.namedtuple("Call", "op text path length offset flags result line")
+# source: what a transfer from one descriptor to another has read
+Call = collections.namedtuple("Call", "op text path length offset flags result line source", defaults=[None])
 ROW = re.compile(r"X\((\w+), (\w+), (\w+), (\w+), ([\w| ]+), (\w+), (\d), (\d), (\d), (\d), (\d), (\d)\)")
 LINE = re.compile(r"([\d.]+) (\w+)\((.*)\)\s+= (-?(?:0x)?[0-9a-f]+|\?)(.*)$")
 
@@ -204,7 +205,8 @@ class Strace(straced.Account):
         elif op in ("truncate", "fallocate"):
             known["length"] = number(args[length - 1])
         if kind == "TRANSFER":
-            known["path"] = file_of(args[path - 1])
+            known["path"], known["source"] = file_of(args[path - 1]), file_of(at_fd)
+            known["length"] = number(args[length - 1])
         elif kind == "FD" and path:
             known["text"] = string(args[path - 1])
         elif path:
@@ -382,13 +384,18 @@ def compare(name, seen, events, checks, show=5):
     return compared, equal
 
 
+def strace(prefix, command):
+    """The command line that read_strace() reads the output of."""
+    calls = ",".join(f"?{call}" for call in sorted(CALLS | ALIASES | dict.fromkeys(straced.CALLS.split(","))))
+    return ["strace", "-ff", "-ttt", "-y", "-v", "-s", "4200", "-e", f"trace={calls}", "-e", "signal=none", "-o", prefix,
+            *command]
+
+
 def run(name, command, cwd, scratch, checks, recorder=()):
     """Runs the command; the calls that strace saw and those that were recorded."""
     prefix, out = scratch / f"{name}.strace", scratch / f"{name}.events"
-    calls = ",".join(f"?{call}" for call in sorted(CALLS | ALIASES | dict.fromkeys(straced.CALLS.split(","))))
     done = subprocess.run(
-        [WORK / "kernel_events", "-o", out, *recorder, "strace", "-ff", "-ttt", "-y", "-v", "-s", "4200", "-e",
-         f"trace={calls}", "-e", "signal=none", "-o", prefix, *command],
+        [WORK / "kernel_events", "-o", out, *recorder, *strace(prefix, command)],
         cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if done.returncode == 77:
         skip(done.stderr.strip())

@@ -306,7 +306,7 @@ static void io_uring_is_no_mount_option(void **state)
 
 static void unknown_fidelity_is_reported_with_the_known_ones(void **state)
 {
-	REFUSED((struct command_line *)*state, EXIT_USAGE, "'fast' for --fidelity", "cached",
+	REFUSED((struct command_line *)*state, EXIT_USAGE, "'fast' for --fidelity", "cached, open or call",
 		"--fidelity", "fast", "mnt");
 }
 

@@ -119,6 +119,32 @@ static void without_a_file_the_queue_waits_for_memory(void **state)
 	queue_destroy(queue);
 }
 
+static void what_was_marked_is_done_with_the_chunks_before(void **state)
+{
+	struct queue *queue;
+	struct chunk *first;
+	(void)state;
+
+	assert_int_equal(queue_create(8 * CHUNK_BYTES, "/tmp", &queue), 0);
+	assert_int_equal(queue_done_until(queue), INT64_MIN);
+	queue_mark(queue, 10);
+	assert_int_equal(queue_done_until(queue), 10);
+	put(queue, 'a', 10);
+	queue_mark(queue, 20);
+	put(queue, 'b', 10);
+	queue_mark(queue, 30);
+	first = queue_take(queue);
+	queue_mark(queue, 40);
+	assert_int_equal(queue_done_until(queue), 10);
+	queue_done(queue, first);
+	assert_int_equal(queue_done_until(queue), 20);
+	take(queue, 'b', 10);
+	assert_int_equal(queue_done_until(queue), 40);
+	queue_mark(queue, 50);
+	assert_int_equal(queue_done_until(queue), 50);
+	queue_destroy(queue);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +153,7 @@ int main(void)
 		cmocka_unit_test(memory_is_used_again_beyond_the_spare_chunks),
 		cmocka_unit_test(places_in_the_file_are_used_again),
 		cmocka_unit_test(without_a_file_the_queue_waits_for_memory),
+		cmocka_unit_test(what_was_marked_is_done_with_the_chunks_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -410,6 +410,55 @@ static void sockets_and_copies_move_data(void **state)
 	assert_int_equal(record_counts(f->record).mount_bytes, 0);
 }
 
+/* ---- a mount with fidelity call: opens are requests ---- */
+
+static uint64_t open_in_mount(struct feed *f, const char *name, uint32_t flags)
+{
+	uint64_t node = feed_node(f, S_IFREG | 0644, 9);
+
+	feed_lookup(f, P, NODE_ROOT, name, node);
+	return feed_open_as(f, P, node, flags, FIDELITY_CALL);
+}
+
+static void calls_on_a_mount_move_the_data_of_its_handles(void **state)
+{
+	struct feed *f = *state;
+	uint64_t h = open_in_mount(f, "a", O_RDWR);
+
+	call_data(f, P, OP_READ, h, 0, 5);
+	call_data(f, Q, OP_WRITE, h, 5, 7);
+	feed_call_at(f, OP_EVENT(f, P, OP_CLOSE, .handle = h));
+	feed_release(f, 0, h);
+	assert_string_equal(ask(f, "SELECT name, path, offset, bytes FROM op WHERE handle NOTNULL ORDER BY id"),
+		"open|/a|NULL|NULL\nread|/a|0|5\nwrite|/a|5|7\nclose|/a|NULL|NULL\nrelease|/a|NULL|NULL");
+	assert_string_equal(ask(f, "SELECT process, nread, bread, nwrite, bwrite, assumed FROM access ORDER BY process"),
+		"1|1|5|0|0|0\n2|0|0|1|7|0");
+	assert_int_equal(record_counts(f->record).mount_bytes, 12);
+}
+
+static void call_that_comes_after_the_release_is_one_of_the_handle(void **state)
+{
+	struct feed *f = *state;
+	uint64_t h = open_in_mount(f, "a", O_RDONLY);
+
+	feed_release(f, 0, h);
+	call_data(f, P, OP_READ, h, 0, 5);
+	assert_int_equal(record_finish(f->record), 0);
+	assert_string_equal(ask(f, "SELECT nread, bread, close_ns - open_ns FROM handle"), "1|5|1007");
+	assert_string_equal(ask(f, "SELECT path FROM op WHERE name = 'read'"), "/a");
+}
+
+static void copy_out_of_a_mount_is_a_read_of_its_handle(void **state)
+{
+	struct feed *f = *state;
+	uint64_t h = open_in_mount(f, "a", O_RDONLY);
+
+	feed_call_at(f, OP_EVENT(f, P, OP_SENDFILE, .other = h, .offset = 3, .length = 9, .result = 6));
+	assert_string_equal(ask(f, "SELECT name, path, offset, bytes, handle FROM op WHERE name = 'sendfile'"),
+		"sendfile|/a|3|6|1");
+	assert_string_equal(ask(f, "SELECT nread, bread, nwrite FROM handle"), "1|6|0");
+}
+
 static void mapping_reads_and_a_shared_writable_one_writes(void **state)
 {
 	struct feed *f = *state;
@@ -764,6 +813,8 @@ static void both_forms_of_a_workload_mean_the_same(void **state)
 
 		play(&requests, seed, false);
 		play(&calls, seed, true);
+		assert_int_equal(record_finish(requests.f->record), 0); /* ends handles whose last calls may be late */
+		assert_int_equal(record_finish(calls.f->record), 0);
 		for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
 			const char *text = ask(requests.f, "%s", same[i]);
 
@@ -802,6 +853,9 @@ int main(void)
 		TEST(file_that_stat_shows_on_another_device_is_known_by_its_path),
 		TEST(file_without_a_name_gets_one),
 		TEST(sockets_and_copies_move_data),
+		TEST(calls_on_a_mount_move_the_data_of_its_handles),
+		TEST(call_that_comes_after_the_release_is_one_of_the_handle),
+		TEST(copy_out_of_a_mount_is_a_read_of_its_handle),
 		TEST(mapping_reads_and_a_shared_writable_one_writes),
 		TEST(mapping_that_becomes_writable_writes_and_one_that_grows_has_more_bytes),
 		TEST(locks_have_ranges),

@@ -754,6 +754,77 @@ static void short_and_unknown_records_are_refused_and_counted(void **state)
 	assert_int_equal(translate_failed(translate), 5);
 }
 
+/* ---- a mount ---- */
+
+static int begin_mount(void **state)
+{
+	(void)state;
+	assert_int_equal(ring_create(1024, false, &ring), 0);
+	return translate_create(&(struct translate_options){ .ring = ring, .is_of_mount = true }, &translate);
+}
+
+static void a_call_of_a_mount_has_the_mounts_handle(void **state)
+{
+	struct wire_call record = call_of(CALL_pread64, 77);
+	(void)state;
+
+	record.offset = 5;
+	record.length = record.result = 6;
+	send(&record, sizeof(record));
+	drain();
+	assert_int_equal(n_events, 1);
+	assert_int_equal(events[0].op, OP_READ);
+	assert_int_equal(events[0].form, FORM_CALL);
+	assert_int_equal(events[0].u.op.handle, 77);
+	assert_int_equal(events[0].u.op.offset, 5);
+}
+
+static void the_end_of_a_mapping_has_its_node(void **state)
+{
+	struct wire_call record = call_of(CALL_munmap, 77);
+	(void)state;
+
+	record.other = 12;
+	send(&record, sizeof(record));
+	drain();
+	assert_int_equal(n_events, 1);
+	assert_int_equal(events[0].u.op.handle, 77);
+	assert_int_equal(events[0].u.op.node, 12);
+	assert_int_equal(events[0].u.op.other, 0);
+}
+
+static void a_transfer_out_of_the_mount_has_the_offset_of_the_read(void **state)
+{
+	struct wire_call record = call_of(CALL_sendfile, 0);
+	(void)state;
+
+	record.other = 77;
+	record.offset = 1000;
+	record.from = 20;
+	send(&record, sizeof(record));
+	record.handle = 78;
+	send(&record, sizeof(record));
+	drain();
+	assert_int_equal(n_events, 2);
+	assert_int_equal(events[0].u.op.other, 77);
+	assert_int_equal(events[0].u.op.offset, 20);
+	assert_int_equal(events[1].u.op.offset, 1000);
+}
+
+static void locks_are_left_to_the_mount(void **state)
+{
+	struct wire_call record = call_of(CALL_fcntl, 77);
+	(void)state;
+
+	record.flags = F_SETLK;
+	send(&record, sizeof(record));
+	record.flags = F_GETFL;
+	send(&record, sizeof(record));
+	drain();
+	assert_int_equal(n_events, 1);
+	assert_int_equal(events[0].op, OP_FCNTL);
+}
+
 /* ---- the table ---- */
 
 static void each_number_means_one_call(void **state)
@@ -777,6 +848,7 @@ static void each_number_means_one_call(void **state)
 }
 
 #define test(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define mount_test(name) cmocka_unit_test_setup_teardown(name, begin_mount, end)
 
 int main(void)
 {
@@ -811,6 +883,10 @@ int main(void)
 		test(the_texts_of_an_exec_are_whole_or_unknown),
 		test(close_on_exec_counts_if_the_exec_succeeds),
 		test(short_and_unknown_records_are_refused_and_counted),
+		mount_test(a_call_of_a_mount_has_the_mounts_handle),
+		mount_test(the_end_of_a_mapping_has_its_node),
+		mount_test(a_transfer_out_of_the_mount_has_the_offset_of_the_read),
+		mount_test(locks_are_left_to_the_mount),
 		test(each_number_means_one_call),
 	};
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -27,6 +28,7 @@ struct run {
 	struct writer_options options;
 	struct writer *writer;
 	_Atomic int syncs;
+	_Atomic int64_t until_ns;
 };
 
 static void sync_is_called(void *arg)
@@ -90,7 +92,7 @@ static void push_root(struct run *run)
 }
 
 /* A lookup of a name that is not there. */
-static void push_op(struct run *run, int number, const char *name)
+static void push_op(struct run *run, int64_t number, const char *name)
 {
 	const struct event ev = { .kind = EVENT_OP, .op = OP_LOOKUP, .tid = 10,
 		.time_ns = number + 1, .u.op = { .node = NODE_ROOT, .result = -ENOENT } };
@@ -171,6 +173,79 @@ static void long_names_arrive_whole(void **state)
 	start(run);
 	assert_int_equal(writer_stop(run->writer), 0);
 	assert_string_equal(sql_ask(run->db, "SELECT path FROM op ORDER BY id"), path);
+}
+
+/* A call on a file of a mount, as the kernel reports it: from 'start' to 'end'. */
+static void push_call(struct run *run, int64_t start, int64_t end)
+{
+	const struct event ev = { .kind = EVENT_OP, .op = OP_READ, .form = FORM_CALL, .tid = 10, .time_ns = start,
+		.u.op = { .handle = 5, .latency_ns = end - start, .length = 1 } };
+
+	ring_push(run->ring, &ev, NULL, 0);
+}
+
+#define MANY 40000
+
+static int64_t seen_until(void *arg)
+{
+	return atomic_load(&((struct run *)arg)->until_ns);
+}
+
+static void calls_on_a_mount_are_recorded_in_the_order_of_ends(void **state)
+{
+	struct run *run = *state;
+
+	run->options.seen_until = seen_until;
+	run->until_ns = INT64_MAX;
+	push_root(run);
+	push_op(run, 99, "first"); /* at 100 */
+	push_op(run, 299, "third");
+	push_op(run, 499, "fifth");
+	push_call(run, 50, 200);
+	push_call(run, 250, 400);
+	push_call(run, 450, 600);
+	start(run);
+	assert_int_equal(writer_stop(run->writer), 0);
+	assert_string_equal(sql_ask(run->db, "SELECT start_ns FROM op ORDER BY id"), "100\n50\n300\n250\n500\n450");
+}
+
+static void what_ends_later_than_all_that_was_seen_waits(void **state)
+{
+	struct run *run = *state;
+
+	run->options.seen_until = seen_until;
+	run->until_ns = 400;
+	push_root(run);
+	push_op(run, 99, "first");
+	push_op(run, 299, "third");
+	push_op(run, 499, "fifth");
+	start(run);
+	while (answer(run, "SELECT count(*) FROM op") < 2)
+		sched_yield();
+	push_call(run, 350, 450);
+	push_call(run, 470, 600);
+	atomic_store(&run->until_ns, INT64_MAX);
+	assert_int_equal(writer_stop(run->writer), 0);
+	assert_string_equal(sql_ask(run->db, "SELECT start_ns FROM op ORDER BY id"), "100\n300\n350\n500\n470");
+	assert_int_equal(answer(run, FIGURE("ops_lost")), 0);
+}
+
+/* More than one batch takes out of the ring at once: the request comes with the second half. */
+static void call_is_not_recorded_before_a_request_that_ended_before_it(void **state)
+{
+	struct run *run = *state;
+
+	run->options.seen_until = seen_until;
+	run->until_ns = INT64_MAX;
+	push_root(run);
+	for (int i = 0; i < MANY; i++)
+		push_call(run, i, i + 1);
+	push_op(run, MANY + 1, "x");
+	push_call(run, MANY + 3, MANY + 4);
+	start(run);
+	assert_int_equal(writer_stop(run->writer), 0);
+	assert_int_equal(answer(run, "SELECT count(*) FROM op"), MANY + 2);
+	assert_string_equal(sql_ask(run->db, "SELECT name FROM op ORDER BY id LIMIT 2 OFFSET 40000"), "lookup\nread");
 }
 
 static void process_event_that_comes_later_is_taken_in_earlier(void **state)
@@ -356,6 +431,9 @@ int main(void)
 		TEST(operations_keep_their_order),
 		TEST(what_was_pushed_before_the_start_is_there_too),
 		TEST(long_names_arrive_whole),
+		TEST(calls_on_a_mount_are_recorded_in_the_order_of_ends),
+		TEST(what_ends_later_than_all_that_was_seen_waits),
+		TEST(call_is_not_recorded_before_a_request_that_ended_before_it),
 		TEST(process_event_that_comes_later_is_taken_in_earlier),
 		TEST(monitor_is_asked_before_operations_are_taken_in),
 		TEST(run_without_a_monitor_is_fine),

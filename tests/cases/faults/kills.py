@@ -29,7 +29,7 @@ import time
 
 from faults import remove
 from faults_mount import is_mounted
-from ftractest import FTRAC, Checks, Mount, has_fidelity, need_fuse
+from ftractest import FTRAC, Checks, Mount, has_fidelity, kernel_refuses, need_fuse
 
 # How a program of Python gets this module.
 THIS = f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r}); import kills"
@@ -409,6 +409,8 @@ def plan(n, rng):
              ("run", RunLife, {}), ("procmon", ProcmonLife, {}), ("end", EndLife, {}), ("start", StartLife, {})]
     if has_fidelity("open"):
         kinds.append(("mount open", MountLife, {"options": ("--fidelity", "open")}))
+    if not kernel_refuses():
+        kinds.append(("mount call", MountLife, {"options": ("--fidelity", "call")}))
     lives = [kinds[i % len(kinds)] for i in range(n)]
     rng.shuffle(lives)
     return lives

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 # long: --flows 300
 """Which process read and wrote which version of which file, and which files were deleted, is what the calls say that
-strace shows of the same run: random workflows (randomflows.py), in fidelity exact.
+strace shows of the same run: random workflows (randomflows.py), in fidelity exact or call.
 
 The model knows the calls alone, and the rules of ftrac-db(5): a version ends when something is written after a process
 that did not write it has read it, or with truncation to nothing; a file is deleted when its last name goes.
 
 versions_strace.py [--seed N] [--flows N] [--files WHAT]: N workflows of 12 steps (default: 12), by a mount, recorded in
-the kernel, or both (default: both, if the kernel can).
+the kernel, or by both (a mount with fidelity call); default: all, if the kernel can.
 """
 import argparse
 import collections
@@ -257,7 +257,7 @@ def run(files, base, top, script):
         # The record learns each name that a file has at the beginning, as a mount does when the model lists them.
         script, recorded = f"find . -ls > /dev/null\n{script}", InKernel(base)
         return recorded, trace(recorded.command("-q"), str(top.resolve()), script), str(top.resolve())
-    with Mount("--fidelity", "exact", base=base) as mount:
+    with Mount("--fidelity", "call" if files == "both" else "exact", base=base) as mount:
         here = str(mount(top))
         account = trace([], here, script)
         mount.unmount()
@@ -292,14 +292,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parser.add_argument("--flows", type=int, default=12)
-    parser.add_argument("--files", choices=["mount", "kernel", "both"], default="both")
+    parser.add_argument("--files", choices=["mount", "kernel", "both", "all"], default="all")
     arguments = parser.parse_args()
     need_fuse()
     need("strace")
     refused = kernel_refuses()
     if refused:
         print(f"not recorded in the kernel: {refused}")
-    kinds = [kind for kind in ("mount", "kernel") if arguments.files in (kind, "both") and not (kind == "kernel" and refused)]
+    kinds = [kind for kind in ("mount", "kernel", "both") if arguments.files in (kind, "all") and not (kind != "mount" and refused)]
     checks, sums = Checks(), collections.Counter()
     print(f"seed {arguments.seed}", flush=True)
     for i in range(arguments.flows):

@@ -170,7 +170,7 @@ def options(checks, place, base):
         checks.equal(f"{words}: status", done.returncode, 125)
         checks.check(f"{words}: a line that names it", words[0] in done.stderr and len(done.stderr.splitlines()) == 1,
                      done.stderr)
-    for files, wanted in {"auto": 0, "kernel": 0, "both": 125, "": 125}.items():
+    for files, wanted in {"auto": 0, "kernel": 0, "neither": 125, "": 125}.items():
         done = subprocess.run([*place.command("-q", files=files), "true"], capture_output=True, text=True, timeout=60,
                               cwd=base, check=False)
         checks.equal(f"--files '{files}'", done.returncode, wanted)

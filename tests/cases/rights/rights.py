@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 
-from ftractest import FTRAC, TOP, Checks, Mount, need, need_fuse, protections, skip
+from ftractest import FTRAC, TOP, Checks, Mount, kernel_refuses, need, need_fuse, protections, skip
 
 need_fuse()
 need("setpriv", "dot", "gnuplot")
@@ -108,7 +108,8 @@ def check_servants():
     tree = base / "servants"
     tree.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=777", "tmpfs", tree], check=True)
-    for options in (), ("--fidelity", "cached"), ("--fidelity", "open"), ("--no-record",):
+    ways = [(), ("--fidelity", "cached"), ("--fidelity", "open"), ("--no-record",)]
+    for options in ways + ([] if kernel_refuses() else [("--fidelity", "call")]):
         with Mount(*options, base=base, source=tree) as mount:
             checks.equal("work of a user", run("sh", "-c", WORK_OF_USER, cwd=mount.mnt, uid=USER).stderr, "")
             seen = []

@@ -97,7 +97,7 @@ def doctor():
     names = {f["name"]: f for f in found["findings"]}
     checks.equal("doctor: status", done.returncode, 0 if names["run"]["good"] else 1)
     for name in ("device", "fusermount3", "allow_other", "namespaces", "ptrace", "connector",
-                 "taskstats", "delays", "ptrace_scope", "kernel", "libfuse", "exact", "open", "io_uring"):
+                 "taskstats", "delays", "ptrace_scope", "kernel", "libfuse", "exact", "open", "call", "io_uring"):
         checks.check(f"doctor: {name}", name in names)
     for f in found["findings"]:
         checks.check(f"doctor: what to do about {f['name']}", f["good"] or len(f["text"]) > 15, f)
