@@ -195,7 +195,7 @@ __noinline uint64_t file_in_slot(uint64_t ring, uint32_t slot)
 	} else if (bpf_core_field_exists(struct io_file_table___old, files)) {
 		at = POINTER(io_file_table___old, table, files);
 		if (at)
-			file = FIELD(io_fixed_file, at + slot * sizeof(uint64_t), file_ptr);
+			bpf_probe_read_kernel(&file, sizeof(file), (const void *)(at + slot * sizeof(file)));
 	}
 	return file & ~(uint64_t)SLOT_FLAGS;
 }
@@ -287,8 +287,8 @@ inlined void take_request(struct request *request, uint64_t data)
 		take_range(request, data);
 		break;
 	case CALL_ftruncate:
-		if (bpf_core_type_exists(struct io_ftrunc))
-			request->length = FIELD(io_ftrunc, data, len);
+		/* behind the pointer to the file */
+		bpf_probe_read_kernel(&request->length, sizeof(request->length), (const void *)(data + sizeof(uint64_t)));
 		break;
 	case CALL_sendto:
 	case CALL_recvfrom:
@@ -307,7 +307,7 @@ inlined void take_request(struct request *request, uint64_t data)
 		request->slot = FIELD(io_accept, data, file_slot);
 		break;
 	case CALL_socket:
-		request->slot = bpf_core_type_exists(struct io_socket) ? FIELD(io_socket, data, file_slot) : 0;
+		request->slot = FIELD(io_socket, data, file_slot);
 		break;
 	case CALL_splice:
 	case CALL_tee:
