@@ -74,6 +74,36 @@ static unsigned arguments_of(const struct btf *btf, const char *type)
 	return proto && btf_is_func_proto(proto) && btf_vlen(proto) ? btf_vlen(proto) - 1 : 0;
 }
 
+/* The offset of a member in bytes, or -1. */
+static int offset_of(const struct btf *btf, const char *type, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
+	const struct btf_type *found = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	const struct btf_member *members = found ? btf_members(found) : NULL;
+
+	for (unsigned i = 0; found && i < btf_vlen(found); i++)
+		if (strcmp(btf__name_by_offset(btf, members[i].name_off), name) == 0)
+			return btf_member_bit_offset(found, i) / 8;
+	return -1;
+}
+
+/* If btrfs is not there, or not loaded, there are none of its files. */
+static void adapt_to_btrfs(struct kernel_bpf *object, struct btf *kernel)
+{
+	struct btf *module = offset_of(kernel, "btrfs_inode", "root") < 0 ? btf__load_module_btf("btrfs", kernel) : NULL;
+	const struct btf *btf = module ? module : kernel;
+	int inode = offset_of(btf, "btrfs_inode", "vfs_inode"), root = offset_of(btf, "btrfs_inode", "root"),
+	    dev = offset_of(btf, "btrfs_root", "anon_dev");
+
+	if (inode >= 0 && root >= 0 && dev >= 0) {
+		object->rodata->kernel_btrfs.is_known = 1;
+		object->rodata->kernel_btrfs.inode = inode;
+		object->rodata->kernel_btrfs.root = root;
+		object->rodata->kernel_btrfs.dev = dev;
+	}
+	btf__free(module);
+}
+
 /* What this kernel has, which the programs ask for by constants. */
 static void adapt(struct kernel_bpf *object)
 {
@@ -84,6 +114,8 @@ static void adapt(struct kernel_bpf *object)
 	object->rodata->kernel_spares_others = !explain_may_trace_others();
 	object->rodata->kernel_has_mappings = has_function(btf, "bpf_iter_task_vma_new");
 	object->rodata->kernel_has_cqe = arguments_of(btf, "btf_trace_io_uring_complete") == 3;
+	if (btf)
+		adapt_to_btrfs(object, btf);
 	bpf_program__set_autoload(object->progs.kernel_uring_submit, submits_req);
 	bpf_program__set_autoload(object->progs.kernel_uring_submit_old,
 		!submits_req && has_tracepoint(btf, "io_uring_submit_sqe"));

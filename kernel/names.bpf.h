@@ -12,6 +12,14 @@
 
 #include "state.bpf.h"
 
+/* Offsets in types of btrfs, which may be a module. */
+const volatile struct {
+	uint32_t is_known;
+	uint32_t inode; /* of the inode in struct btrfs_inode */
+	uint32_t root;	/* of the pointer to the subvolume in it */
+	uint32_t dev;	/* of the device in struct btrfs_root */
+} kernel_btrfs = { 0 };
+
 /* A place in a tree: the same directory has several if it is mounted several times. */
 struct place {
 	uint64_t dentry;
@@ -146,16 +154,15 @@ static long step_up(uint32_t i, void *context)
 	return 0;
 }
 
-/* The device as stat(2) shows it. */
+/* The device as stat(2) shows it: each subvolume of btrfs has one of its own, and inode numbers of its own. */
 inlined uint32_t device_of(uint64_t inode, uint64_t super)
 {
-	uint64_t outer, root;
+	uint64_t root = 0;
 	uint32_t dev = 0;
 
-	if (FIELD(super_block, super, s_magic) == BTRFS_MAGIC && bpf_core_type_exists(struct btrfs_inode)) {
-		outer = inode - bpf_core_field_offset(struct btrfs_inode, vfs_inode);
-		root = POINTER(btrfs_inode, outer, root);
-		dev = root ? FIELD(btrfs_root, root, anon_dev) : 0;
+	if (kernel_btrfs.is_known && FIELD(super_block, super, s_magic) == BTRFS_MAGIC) {
+		bpf_probe_read_kernel(&root, sizeof(root), (const void *)(inode - kernel_btrfs.inode + kernel_btrfs.root));
+		bpf_probe_read_kernel(&dev, sizeof(dev), (const void *)(root + kernel_btrfs.dev));
 	}
 	return dev ? dev : FIELD(super_block, super, s_dev);
 }

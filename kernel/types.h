@@ -6,6 +6,8 @@
  * The types of the kernel that the programs in *.bpf.h read: only the members that they read.  libbpf finds the place of
  * each member when it loads the programs (CO-RE), so that order, size and what lies between do not matter here.
  *
+ * Each type is one that all kernels have: libbpf looks for others in the types of modules, which takes CAP_SYS_ADMIN.
+ *
  * What moved between kernels has a second type, NAME___old: what comes after the three underscores is not part of the
  * name.  The programs ask bpf_core_field_exists() which of them this kernel has.
  */
@@ -52,16 +54,6 @@ struct inode {
 	unsigned int i_nlink;
 	int64_t i_size;
 	uint32_t i_generation;
-};
-
-/* Each subvolume of btrfs has inode numbers, and a device of its own. */
-struct btrfs_root {
-	uint32_t anon_dev;
-};
-
-struct btrfs_inode {
-	struct btrfs_root *root;
-	struct inode vfs_inode;
 };
 
 struct qstr {
@@ -292,10 +284,6 @@ struct io_open {
 struct io_sync {
 	int64_t len, off;
 	int flags, mode;
-};
-
-struct io_ftrunc { /* since 6.9 */
-	int64_t len;
 };
 
 struct io_sr_msg {
