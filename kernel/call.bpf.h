@@ -127,7 +127,8 @@ __noinline int leave_plain(struct task_state *state, int64_t result)
 	fill_call(record, WIRE_CALL, state, result);
 	if (row_of(state)->class == CLASS_UNMAP) {
 		record->offset = state->position;
-		record->other = arg(state, row_of(state)->dir);
+		if (!kernel_is_of_mount)
+			record->other = arg(state, row_of(state)->dir);
 	}
 	send_reserved(record);
 	return 0;

@@ -22,8 +22,9 @@ inlined bool is_of_mount(struct task_struct *task, struct pt_regs *regs, bool co
 {
 	switch (row->class) {
 	case CLASS_SUBMIT:
-	case CLASS_UNMAP: /* the mapping says it */
 		return true;
+	case CLASS_UNMAP: /* the mapping says it */
+		return call != CALL_mremap;
 	case CLASS_REAP:
 		return state_of(task);
 	case CLASS_DATA:
@@ -31,7 +32,7 @@ inlined bool is_of_mount(struct task_struct *task, struct pt_regs *regs, bool co
 			return false;
 		break;
 	case CLASS_FD:
-		if (call != CALL_lseek && call != CALL_llseek)
+		if (call != CALL_lseek)
 			return false;
 		break;
 	case CLASS_MAP:
@@ -42,6 +43,7 @@ inlined bool is_of_mount(struct task_struct *task, struct pt_regs *regs, bool co
 		ret_sides->other = file_at(task, register_of(regs, compat, row->path));
 		ret_sides->other_fuse_file = fuse_file_of(ret_sides->other);
 		break;
+	case CLASS_LLSEEK:
 	case CLASS_CLOSE:
 	case CLASS_DUP:
 	case CLASS_FCNTL:
@@ -81,8 +83,11 @@ inlined void enter_unmap_of_mount(struct task_state *state, struct task_struct *
 
 	bpf_find_vma(task, arg(state, 1), look_at_mapping, &mapping, 0);
 	opened = mapping.file ? opened_of_mapping(mapping.file) : NULL;
-	if (!opened)
+	/* of what happens to private copies the file has no part */
+	if (!opened || (state->call == CALL_mprotect && !(mapping.flags & VM_MAYSHARE)))
 		return;
+	if (state->call == CALL_mprotect)
+		state->args[7] = arg(state, 3) | MAP_SHARED << 8;
 	state->handle = opened->handle;
 	state->other_handle = opened->node;
 	state->position = mapping.page * 4096 + (arg(state, 1) - mapping.start);
@@ -97,6 +102,8 @@ inlined void take_files(struct task_state *state, struct task_struct *task, cons
 	}
 	state->file = sides->file;
 	state->handle = handle_of_fuse(sides->fuse_file);
+	if (row->class == CLASS_MAP)
+		state->args[7] = arg(state, 3) | arg(state, 4) << 8;
 	if (row->class == CLASS_DATA && sides->file)
 		state->position = FIELD(file, sides->file, f_pos);
 	state->other_file = sides->other;
@@ -107,6 +114,25 @@ inlined void take_files(struct task_state *state, struct task_struct *task, cons
 inlined bool is_known(const struct task_state *state, uint32_t class)
 {
 	return class == CLASS_SUBMIT || class == CLASS_REAP || state->handle || state->other_handle;
+}
+
+/* The mmap() of old 32-bit programs: its arguments are in memory. */
+inlined void enter_indirect_of_mount(struct task_struct *task, struct pt_regs *regs, uint32_t call, bool compat)
+{
+	struct task_state *state = call == CALL_mmap1 ? begin_state(task, call, compat) : NULL;
+	struct sides sides = { 0 };
+
+	if (!state)
+		return;
+	take_args(state, regs, compat);
+	enter_indirect(state);
+	if (!(arg(state, 4) & MAP_ANONYMOUS))
+		sides.file = file_at(task, arg(state, 5));
+	sides.fuse_file = fuse_file_of(sides.file);
+	take_files(state, task, row_of(state), &sides);
+	if (!state->handle)
+		state->call = CALL_none;
+	state->start_ns = bpf_ktime_get_ns();
 }
 
 SEC("tp_btf/sys_enter")
@@ -125,6 +151,10 @@ int BPF_PROG(kernel_enter_mount, struct pt_regs *regs, long nr)
 		if (!(register_of(regs, compat, 3) & 4)) /* CLOSE_RANGE_CLOEXEC */
 			walk_descriptors(WALK_CLOSE, register_of(regs, compat, 1), register_of(regs, compat, 2),
 				current_id(task), call);
+		return 0;
+	}
+	if (row->class == CLASS_INDIRECT) {
+		enter_indirect_of_mount(task, regs, call, compat);
 		return 0;
 	}
 	if (!is_of_mount(task, regs, compat, call, row, &sides))

@@ -37,10 +37,10 @@
  * Needs CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN) in the first user namespace, and a kernel with BTF, from 6.1 on.
  *
  * The same for the files of a mount (kernel_load_for_mount()): any process that uses the mount is recorded, and of it only
- *   READ WRITE SENDFILE SPLICE COPY MMAP MUNMAP MSYNC LSEEK CLOSE DUP FCNTL
+ *   READ WRITE SENDFILE SPLICE COPY MMAP MUNMAP MSYNC MPROTECT LSEEK CLOSE DUP FCNTL
  * on descriptors and mappings of the mount's files.  Names, opens and their ends, attributes, locks, and whatever else is a
  * request to the daemon is recorded by it, with handles of the same numbers; processes are recorded by the monitor.  Of
- * SENDFILE, SPLICE and COPY one of the two handles is 0 if it is none of the mount's.  MUNMAP and MSYNC have the node, too,
+ * SENDFILE, SPLICE and COPY one of the two handles is 0 if it is none of the mount's.  MUNMAP, MSYNC and MPROTECT have the node, too,
  * because the handle may have ended.  These events come later than those of the daemon, see kernel_seen_until_ns().
  *
  * Threads: one thread calls start, finish and destroy; any thread may call the others.

@@ -293,8 +293,8 @@ inlined void take_request(struct request *request, uint64_t data)
 		take_range(request, data);
 		break;
 	case CALL_ftruncate:
-		if (bpf_core_type_exists(struct io_ftrunc))
-			request->length = FIELD(io_ftrunc, data, len);
+		/* behind the pointer to the file */
+		bpf_probe_read_kernel(&request->length, sizeof(request->length), (const void *)(data + sizeof(uint64_t)));
 		break;
 	case CALL_sendto:
 	case CALL_recvfrom:
@@ -313,7 +313,7 @@ inlined void take_request(struct request *request, uint64_t data)
 		request->slot = FIELD(io_accept, data, file_slot);
 		break;
 	case CALL_socket:
-		request->slot = bpf_core_type_exists(struct io_socket) ? FIELD(io_socket, data, file_slot) : 0;
+		request->slot = FIELD(io_socket, data, file_slot);
 		break;
 	case CALL_splice:
 	case CALL_tee:
@@ -514,8 +514,11 @@ __noinline int submitted(uint64_t key)
 
 	request.opcode = FIELD(io_kiocb, key, opcode);
 	request.call = call_of_request(request.opcode);
-	if (request.call == CALL_none || (kernel_is_of_mount && !is_of_mount_request(request.call)))
+	if (request.call == CALL_none || (kernel_is_of_mount && !is_of_mount_request(request.call))) {
+		/* the memory was of another request, of which no end was seen */
+		bpf_map_delete_elem(&kernel_requests, &key);
 		return 0;
+	}
 	if (!owner_of(key, &request.owner))
 		return 0;
 	request.start_ns = bpf_ktime_get_ns();

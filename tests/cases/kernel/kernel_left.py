@@ -14,7 +14,7 @@ from ftractest import WORK, Checks, need_kernel, skip
 
 
 def start():
-    tracer = subprocess.Popen([WORK / "kernel_events", "-q", "sh", "-c", "echo; sleep 600"], stdout=subprocess.PIPE)
+    tracer = subprocess.Popen([WORK / "kernel_events", "-q", "sh", "-c", "echo; exec sleep 600"], stdout=subprocess.PIPE)
     tracer.stdout.readline()
     found = kernelleft.of_this_case()[1]
     return tracer, {kind: [what for what in found if what.kind == kind] for kind in kernelleft.KINDS}
