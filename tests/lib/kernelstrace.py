@@ -115,6 +115,13 @@ class Strace(straced.Account):
         process.fds = {fd: d for fd, d in process.fds.items() if fd not in process.cloexec}
         process.cloexec = set()
 
+    def on_close(self, process, text, _):
+        """Lines have the order in which calls begin: another thread may have begun the next open of the number before."""
+        fd, description = straced.first_number(text), process.fds.get(straced.first_number(text))
+        if description and text.startswith(f"{fd}<") and description.path != text[len(f"{fd}<"):].rstrip(">"):
+            return
+        super().on_close(process, text, _)
+
     def moved_by(self, pid, args, fd, offset, done):
         """A transfer moves the position of a descriptor of which no offset is given."""
         description = self.process(pid).fds.get(number(args[fd]))
