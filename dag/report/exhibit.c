@@ -122,7 +122,7 @@ int exhibit_wfstat(struct report *report, const struct exhibit *e, const struct 
 {
 	const char *by[] = { source->by, NULL };
 	struct stat_options options = { .table = source->table,
-		.by = { by, source->by != NULL },
+		.by = { by, source->by != NULL, 0 },
 		.choice = report->choice,
 		.of = source->of,
 		.top = -1,

@@ -108,7 +108,7 @@ with Mount("--fidelity", "exact") as mount:
         checks.equal(f"{name}: is not in the trace", mount.sql(
             "SELECT name, path FROM op WHERE result = ? AND path LIKE ?", -number, f"{work}/%"), [])
     said("wfstat errors", subprocess.run([WFSTAT, "errors", mount.db], capture_output=True, text=True).stdout,
-         *ANSWERED, "Permission denied", "EROFS", "strace(1)", "the first name on the way")
+         *ANSWERED, "Permission denied", "EROFS", "strace(1)", "the first missing name on the way")
 for page in "ftrac.1", "ftrac-db.5", "wfstat.1":
     said(page, (TOP / f"man/{page}.scd").read_text(), *ANSWERED, "Permission denied", "EROFS")
 said("ftrac.1", (TOP / "man/ftrac.1.scd").read_text(), "FIFOs, sockets and devices", "length 0", "reads ahead")

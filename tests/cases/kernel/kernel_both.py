@@ -14,7 +14,7 @@ import tempfile
 
 import kernelleft
 import kernelstrace
-from ftractest import FTRAC, WORK, Checks, InKernel, Mount, need, need_fuse, need_kernel
+from ftractest import FTRAC, WORK, Checks, InKernel, Mount, for_everybody, need, need_fuse, need_kernel
 
 # What the programs in the kernel record; the rest are requests.  Of munmap(2) and msync(2) strace does not show the file.
 RECORDED = {"read", "write", "copy", "sendfile", "splice", "lseek", "close", "dup", "fcntl", "mmap"}
@@ -251,8 +251,9 @@ def refused(checks):
         os.chown(f"{base}/mnt", UNPRIVILEGED, UNPRIVILEGED)
         db = pathlib.Path(base) / "t.db"
         drop = ["setpriv", "--bounding-set", "-bpf,-perfmon,-sys_admin"]
-        mount = [FTRAC, "--fidelity", "call", "--db", db, f"{base}/mnt"]
-        run = [FTRAC, "run", "--files", "both", "--db", db, "--", "true"]
+        ftrac = for_everybody(FTRAC)
+        mount = [ftrac, "--fidelity", "call", "--db", db, f"{base}/mnt"]
+        run = [ftrac, "run", "--files", "both", "--db", db, "--", "true"]
         why = "CAP_BPF and CAP_PERFMON are missing"
         cases = [("root without them", [*drop, *mount], {}, why)]
         for command in (mount, run):  # a user that may not open the device is told that
