@@ -12,17 +12,21 @@
 struct segment {
 	int64_t version; /* tagged */
 	int64_t until;	 /* its last access */
+	int64_t read_until; /* the same of processes that only read it */
 };
 
 struct walk {
 	sqlite3_stmt *events, *put;
 	int64_t file, number;
+	int64_t began; /* when the version with that number did */
 	bool is_read; /* the version was read by a process that did not write it */
 	struct segment *segments; /* the last of each trace */
 	int n_segments;
 };
 
-enum { FILE_ID, VERSION, TIME, UNTIL, EVENT, BEGINS, EMPTIES };
+enum { FILE_ID, VERSION, TIME, UNTIL, EVENT, BEGINS, EMPTIES, READ_UNTIL };
+/* BEGINS: whether a trace has begun the version: where it was read before, or in any case, as the file was made or emptied. */
+enum { FOUND, AFTER_READ, ANEW };
 enum { FIRST_ACCESS, READ, WRITE }; /* events, in this order if at the same time */
 
 /*
@@ -34,12 +38,13 @@ static const char rows_sql[] =
 	"  coalesce(first_out, first_t) AS out_t, emptied,"
 	"  nwrite > 0 OR created OR truncated OR assumed_write AS writes,"
 	"  nread > 0 OR mapped OR executed OR assumed_read AS reads,"
-	"  version & 4294967295 > 1 OR max(created) OVER w OR (file, version) IN changed AS begins"
+	"  iif(max(created OR emptied) OVER w OR (file, version) IN changed, 2, version & 4294967295 > 1) AS begins"
 	"  FROM access_rows WHERE file IN shared WINDOW w AS (PARTITION BY file, version)";
 static const char walk_sql[] =
-	"SELECT file, version, min(first_t) AS t, max(last_t), 0 AS event, begins, 0 FROM rows GROUP BY file, version"
-	" UNION ALL SELECT file, version, in_t, 0, 1, begins, 0 FROM rows WHERE reads AND NOT writes"
-	" UNION ALL SELECT file, version, out_t, 0, 2, begins, emptied FROM rows WHERE writes"
+	"SELECT file, version, min(first_t) AS t, max(last_t), 0 AS event, begins, 0,"
+	"  max(iif(reads AND NOT writes, last_t, 0)) FROM rows GROUP BY file, version"
+	" UNION ALL SELECT file, version, in_t, 0, 1, begins, 0, 0 FROM rows WHERE reads AND NOT writes"
+	" UNION ALL SELECT file, version, out_t, 0, 2, begins, emptied, 0 FROM rows WHERE writes"
 	" ORDER BY file, t, event";
 
 int merge_versions_begin(sqlite3 *sqlite)
@@ -76,7 +81,7 @@ static int put_number(struct walk *w, int64_t version, int64_t from_t)
 	return r == SQLITE_DONE ? SQLITE_OK : r;
 }
 
-static int set_segment(struct walk *w, int64_t version, int64_t until)
+static int set_segment(struct walk *w, int64_t version)
 {
 	int i = 0;
 
@@ -84,8 +89,24 @@ static int set_segment(struct walk *w, int64_t version, int64_t until)
 		i++;
 	if (i == w->n_segments && vector_push(w->segments, w->n_segments, (struct segment){ 0 }) < 0)
 		return SQLITE_NOMEM;
-	w->segments[i] = (struct segment){ version, until };
+	w->segments[i] = (struct segment){ version, column(w, UNTIL), column(w, READ_UNTIL) };
 	return SQLITE_OK;
+}
+
+static const struct segment *segment_of(const struct walk *w, int64_t version)
+{
+	for (int i = 0; i < w->n_segments; i++)
+		if (trace_of(w->segments[i].version) == trace_of(version))
+			return &w->segments[i];
+	return NULL;
+}
+
+/* Whether the trace has read the last version of all: else its reads were of one before. */
+static bool has_read_last(const struct walk *w, int64_t version)
+{
+	const struct segment *former = segment_of(w, version);
+
+	return former && former->read_until >= w->began;
 }
 
 /* Begins a version; other traces that still use the content they found use it from now on. */
@@ -94,6 +115,7 @@ static int next_number(struct walk *w, int64_t version, int64_t time)
 	int r = SQLITE_OK;
 
 	w->number++;
+	w->began = time;
 	w->is_read = false;
 	for (int i = 0; i < w->n_segments && r == SQLITE_OK; i++) {
 		const struct segment *s = &w->segments[i];
@@ -106,13 +128,13 @@ static int next_number(struct walk *w, int64_t version, int64_t time)
 
 static int on_first_access(struct walk *w)
 {
-	int64_t version = column(w, VERSION);
+	int64_t version = column(w, VERSION), begins = column(w, BEGINS);
 	int r = SQLITE_OK;
 
-	if (column(w, BEGINS) || w->number == 0)
+	if (w->number == 0 || begins == ANEW || (begins == AFTER_READ && (w->is_read || has_read_last(w, version))))
 		r = next_number(w, version, column(w, TIME));
 	if (r == SQLITE_OK)
-		r = set_segment(w, version, column(w, UNTIL));
+		r = set_segment(w, version);
 	return r == SQLITE_OK ? put_number(w, version, INT64_MIN) : r;
 }
 

@@ -26,6 +26,8 @@ from ftractest import Checks, Mount, need_fuse
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
 STEPS = 14
+# Was wrong once: a trace's append after its own reads, while another trace had emptied the file.
+KNOWN = ["333425640 0"]
 
 
 def run(step, number, mount, top):
@@ -145,11 +147,12 @@ arguments = parser.parse_args()
 checks = Checks()
 print(f"seed {arguments.seed}", flush=True)
 pairs = 0
-for k in range(arguments.flows):
+flows = [*KNOWN, *(f"{arguments.seed} {k}" for k in range(arguments.flows))]
+for flow in flows:
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
-        pairs += check_flow(checks, pathlib.Path(directory), f"{arguments.seed} {k}")
+        pairs += check_flow(checks, pathlib.Path(directory), flow)
 with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
     check_doubts(checks, pathlib.Path(directory))
 checks.check("there is data flow to compare", pairs > 0, pairs)
-print(f"{arguments.flows} workflows of {STEPS} steps, {pairs} pairs of steps")
+print(f"{len(flows)} workflows of {STEPS} steps, {pairs} pairs of steps")
 checks.end()
