@@ -43,7 +43,7 @@ VERSIONS = [(8, 328), (10, 352), (12, 400), (14, 432), (15, 560), (16, 560), (17
 # ---- events ----
 
 KINDS = "none text node forget mount op process fork thread exec exit figures sample".split()
-OPS = re.findall(r"X\([A-Z]+, ([a-z]+)\)", (TOP / "db/event.h").read_text())
+OPS = re.findall(r"^\tX\([A-Z]+, ([a-z]+), record_", (TOP / "db/event.h").read_text(), re.MULTILINE)
 
 
 def event(kind, body=b"", text=b"", op=0, tid=0, time=0):
