@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/merge_names.h"
 #include "db/merge_versions.h"
 #include "db/sql.h"
 
@@ -82,6 +83,7 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
 				 "CREATE TEMP TABLE known (old INTEGER PRIMARY KEY, new INTEGER, verdict);"
 				 "CREATE TEMP TABLE same (old INTEGER PRIMARY KEY, new INTEGER, tag INTEGER);"
 				 "CREATE TEMP TABLE tags (handle INTEGER PRIMARY KEY, tag INTEGER);"
+				 "CREATE TEMP TABLE kept (file INTEGER PRIMARY KEY);"
 				 "CREATE TEMP TABLE doubts (verdict, path, file);");
 	if (r == SQLITE_OK)
 		r = merge_versions_begin(sqlite);
@@ -164,6 +166,8 @@ int merge_end(struct merge *merge)
 			"  AND n.to_t NOTNULL));"
 			"INSERT INTO main.meta SELECT verdict, count(*) FROM doubts GROUP BY verdict;"
 			"INSERT INTO main.meta SELECT verdict || '_path', min(path) FROM doubts GROUP BY verdict");
+	if (r == SQLITE_OK)
+		r = merge_names(merge->sqlite);
 	if (r == SQLITE_OK)
 		r = merge_versions(merge->sqlite);
 	return r == SQLITE_OK ? exec(merge->sqlite, sql_finish) : r;

@@ -65,6 +65,10 @@ UPDATE before SET deleted = (SELECT state & 2 FROM main.files f WHERE f.id = bef
 WHERE s.tag AND before.id = s.new;
 INSERT OR REPLACE INTO main.names SELECT s.new, path + :paths, from_t + :t, to_t + :t
 FROM one.names n JOIN same s ON s.old = n.file;
+-- Files that a trace removed by one name, and regards as kept by another one.
+INSERT OR IGNORE INTO kept SELECT s.new FROM one.names n JOIN same s ON s.old = n.file JOIN one.files f ON f.id = n.file
+WHERE NOT f.state & 2 AND n.to_t NOTNULL AND NOT EXISTS (SELECT 1 FROM one.names m WHERE m.file = n.file AND m.from_t = n.to_t)
+	AND EXISTS (SELECT 1 FROM one.names m WHERE m.file = n.file AND m.to_t IS NULL);
 
 INSERT INTO main.processes SELECT id + :processes, pid, ppid, parent + :processes, uid, gid, start_t + :t,
 	end_t + :t, exit_code, exit_signal, image + :images, cgroup + :paths, tier FROM one.processes;

@@ -12,7 +12,8 @@
 struct segment {
 	int64_t version; /* tagged */
 	int64_t until;	 /* its last access */
-	int64_t read_until; /* the same of processes that only read it */
+	int64_t read_until; /* the same of processes that only read it, */
+	int64_t used_until; /* and of those that read or wrote it */
 };
 
 struct walk {
@@ -20,13 +21,14 @@ struct walk {
 	int64_t file, number;
 	int64_t began; /* when the version with that number did */
 	bool is_read; /* the version was read by a process that did not write it */
+	bool is_used; /* it was read or written */
 	struct segment *segments; /* the last of each trace */
 	int n_segments;
 };
 
-enum { FILE_ID, VERSION, TIME, UNTIL, EVENT, BEGINS, EMPTIES, READ_UNTIL };
-/* BEGINS: whether a trace has begun the version: where it was read before, or in any case, as the file was made or emptied. */
-enum { FOUND, AFTER_READ, ANEW };
+enum { FILE_ID, VERSION, TIME, UNTIL, EVENT, BEGINS, EMPTIES, READ_UNTIL, USED_UNTIL };
+/* BEGINS: how a trace has begun the version: not at all, by a write after reads, by emptying used content, as a new file. */
+enum { FOUND, AFTER_READ, EMPTIED, ANEW };
 enum { FIRST_ACCESS, READ, WRITE }; /* events, in this order if at the same time */
 
 /*
@@ -38,13 +40,14 @@ static const char rows_sql[] =
 	"  coalesce(first_out, first_t) AS out_t, emptied,"
 	"  nwrite > 0 OR created OR truncated OR assumed_write AS writes,"
 	"  nread > 0 OR mapped OR executed OR assumed_read AS reads,"
-	"  iif(max(created OR emptied) OVER w OR (file, version) IN changed, 2, version & 4294967295 > 1) AS begins"
+	"  CASE WHEN max(created) OVER w OR (file, version) IN changed THEN 3 WHEN version & 4294967295 = 1 THEN 0"
+	"    WHEN max(emptied) OVER w THEN 2 ELSE 1 END AS begins"
 	"  FROM access_rows WHERE file IN shared WINDOW w AS (PARTITION BY file, version)";
 static const char walk_sql[] =
 	"SELECT file, version, min(first_t) AS t, max(last_t), 0 AS event, begins, 0,"
-	"  max(iif(reads AND NOT writes, last_t, 0)) FROM rows GROUP BY file, version"
-	" UNION ALL SELECT file, version, in_t, 0, 1, begins, 0, 0 FROM rows WHERE reads AND NOT writes"
-	" UNION ALL SELECT file, version, out_t, 0, 2, begins, emptied, 0 FROM rows WHERE writes"
+	"  max(iif(reads AND NOT writes, last_t, 0)), max(iif(reads OR writes, last_t, 0)) FROM rows GROUP BY file, version"
+	" UNION ALL SELECT file, version, in_t, 0, 1, begins, 0, 0, 0 FROM rows WHERE reads AND NOT writes"
+	" UNION ALL SELECT file, version, out_t, 0, 2, begins, emptied, 0, 0 FROM rows WHERE writes"
 	" ORDER BY file, t, event";
 
 int merge_versions_begin(sqlite3 *sqlite)
@@ -89,7 +92,7 @@ static int set_segment(struct walk *w, int64_t version)
 		i++;
 	if (i == w->n_segments && vector_push(w->segments, w->n_segments, (struct segment){ 0 }) < 0)
 		return SQLITE_NOMEM;
-	w->segments[i] = (struct segment){ version, column(w, UNTIL), column(w, READ_UNTIL) };
+	w->segments[i] = (struct segment){ version, column(w, UNTIL), column(w, READ_UNTIL), column(w, USED_UNTIL) };
 	return SQLITE_OK;
 }
 
@@ -101,12 +104,21 @@ static const struct segment *segment_of(const struct walk *w, int64_t version)
 	return NULL;
 }
 
-/* Whether the trace has read the last version of all: else its reads were of one before. */
-static bool has_read_last(const struct walk *w, int64_t version)
+/* Whether what a trace has begun a version for is so of the last version of all, too: its reads may have been of another. */
+static bool begins(const struct walk *w, int64_t version)
 {
 	const struct segment *former = segment_of(w, version);
 
-	return former && former->read_until >= w->began;
+	switch (column(w, BEGINS)) {
+	case FOUND:
+		return false;
+	case AFTER_READ:
+		return w->is_read || !former || former->read_until >= w->began;
+	case EMPTIED:
+		return w->is_used || !former || former->used_until >= w->began;
+	default:
+		return true;
+	}
 }
 
 /* Begins a version; other traces that still use the content they found use it from now on. */
@@ -116,7 +128,7 @@ static int next_number(struct walk *w, int64_t version, int64_t time)
 
 	w->number++;
 	w->began = time;
-	w->is_read = false;
+	w->is_read = w->is_used = false;
 	for (int i = 0; i < w->n_segments && r == SQLITE_OK; i++) {
 		const struct segment *s = &w->segments[i];
 
@@ -128,10 +140,10 @@ static int next_number(struct walk *w, int64_t version, int64_t time)
 
 static int on_first_access(struct walk *w)
 {
-	int64_t version = column(w, VERSION), begins = column(w, BEGINS);
+	int64_t version = column(w, VERSION);
 	int r = SQLITE_OK;
 
-	if (w->number == 0 || begins == ANEW || (begins == AFTER_READ && (w->is_read || has_read_last(w, version))))
+	if (w->number == 0 || begins(w, version))
 		r = next_number(w, version, column(w, TIME));
 	if (r == SQLITE_OK)
 		r = set_segment(w, version);
@@ -142,12 +154,15 @@ static int on_first_access(struct walk *w)
 static int on_write(struct walk *w)
 {
 	int64_t version = column(w, VERSION), time = column(w, TIME);
-	int r;
+	bool empties = column(w, EMPTIES) && !column(w, BEGINS) && w->is_used;
+	int r = SQLITE_OK;
 
-	if (!w->is_read && (!column(w, EMPTIES) || column(w, BEGINS)))
-		return SQLITE_OK;
-	r = next_number(w, version, time);
-	return r == SQLITE_OK ? put_number(w, version, time) : r;
+	if (w->is_read || empties) {
+		r = next_number(w, version, time);
+		r = r == SQLITE_OK ? put_number(w, version, time) : r;
+	}
+	w->is_used = true;
+	return r;
 }
 
 static int on_event(struct walk *w)
@@ -155,13 +170,13 @@ static int on_event(struct walk *w)
 	if (w->file != column(w, FILE_ID)) {
 		w->file = column(w, FILE_ID);
 		w->number = w->n_segments = 0;
-		w->is_read = false;
+		w->is_read = w->is_used = false;
 	}
 	switch (column(w, EVENT)) {
 	case FIRST_ACCESS:
 		return on_first_access(w);
 	case READ:
-		w->is_read = true;
+		w->is_read = w->is_used = true;
 		return SQLITE_OK;
 	default:
 		return on_write(w);

@@ -4,11 +4,12 @@
 -- trace by the numbers of merge_versions.c.  'numbers' has, for a file and a version of one trace, its number from
 -- from_t on.
 
--- A trace may regard the removed name as the last one, while another trace has seen a second link.
-UPDATE main.files SET state = state & ~2
-WHERE state & 2 AND id IN shared AND EXISTS (SELECT 1 FROM main.names n JOIN main.paths p ON p.id = n.path
+-- A trace may regard the removed name as the last one, while another trace has seen a second link; or a name as kept that
+-- another trace has seen end.
+UPDATE main.files SET state = iif(EXISTS (SELECT 1 FROM main.names n JOIN main.paths p ON p.id = n.path
 	WHERE n.file = files.id AND n.to_t IS NULL AND NOT EXISTS (SELECT 1 FROM main.names m JOIN main.paths q ON q.id = m.path
-		WHERE m.file = n.file AND q.path = p.path AND m.to_t >= n.from_t));
+		WHERE m.file = n.file AND q.path = p.path AND m.to_t >= n.from_t)), state & ~2, state | 2)
+WHERE id IN shared AND (state & 2 OR id IN kept);
 
 UPDATE main.ops_handle SET code = (code & 511) + 512 * ((SELECT number FROM numbers n WHERE n.file = h.file
 			AND n.version = h.version + (code >> 9) AND from_t <= h.open_t + t ORDER BY from_t DESC LIMIT 1) -
@@ -25,13 +26,18 @@ UPDATE main.moved AS m SET version = (SELECT number FROM numbers n WHERE n.file 
 		ORDER BY from_t DESC LIMIT 1)
 FROM main.handles h WHERE h.id = m.handle AND EXISTS (SELECT 1 FROM numbers n WHERE n.file = h.file
 	AND n.version = coalesce(m.version, h.version));
--- Must not overwrite rows that are still to be renumbered.
-UPDATE main.uses AS u SET version = (SELECT -number FROM numbers n WHERE n.file = h.file AND n.version = u.version
-		AND from_t <= h.open_t + coalesce(min(first_read, first_write), first_read, first_write, 0)
-		ORDER BY from_t DESC LIMIT 1)
-FROM main.handles h WHERE h.id = u.handle AND EXISTS (SELECT 1 FROM numbers n WHERE n.file = h.file
-	AND n.version = u.version);
-UPDATE main.uses SET version = -version WHERE version < 0;
+-- Two versions of one trace may have become one: their uses are added up.
+CREATE TEMP TABLE renumbered AS SELECT u.handle, u.image, coalesce((SELECT number FROM numbers n WHERE n.file = h.file
+			AND n.version = u.version AND from_t <= h.open_t + coalesce(min(u.first_read, u.first_write), u.first_read,
+				u.first_write, 0) ORDER BY from_t DESC LIMIT 1), u.version) AS number,
+	u.nread, u.bread, u.nwrite, u.bwrite, u.nseek, u.read_ns, u.write_ns, u.first_read, u.last_read, u.first_write, u.last_write
+FROM main.uses u JOIN main.handles h ON h.id = u.handle WHERE h.file IN shared;
+DELETE FROM main.uses WHERE handle IN (SELECT handle FROM renumbered);
+INSERT INTO main.uses SELECT handle, image, number, sum(nread), sum(bread), sum(nwrite), sum(bwrite), sum(nseek),
+	sum(read_ns), sum(write_ns), min(first_read), max(first_read + last_read) - min(first_read),
+	min(first_write), max(first_write + last_write) - min(first_write)
+FROM renumbered GROUP BY handle, image, number;
+DROP TABLE renumbered;
 UPDATE main.touches AS c SET version = (SELECT number FROM numbers n WHERE n.file = c.file AND n.version = c.version
 		AND from_t <= c.first_t + coalesce(c.first_out, 0) ORDER BY from_t DESC LIMIT 1)
 WHERE EXISTS (SELECT 1 FROM numbers n WHERE n.file = c.file AND n.version = c.version);

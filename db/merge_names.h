@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DB_MERGE_NAMES_H
+#define DB_MERGE_NAMES_H
+
+/*
+ * Names below a directory that one trace saw renamed.  That trace renames what it knows below the directory; other traces
+ * know more files there, or know these by the former name.  Such a name ends at that time, too, and goes on below the new
+ * name of the directory, to its own end.
+ */
+
+#include <sqlite3.h>
+
+/* After all traces were added.  Returns SQLite's codes. */
+int merge_names(sqlite3 *sqlite);
+
+#endif
