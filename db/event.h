@@ -143,8 +143,10 @@ enum event_kind {
  */
 enum event_form { FORM_REQUEST, FORM_CALL };
 
-/* Of a LOCK of the form CALL: F_RDLCK, F_WRLCK or F_UNLCK, and which lock it is: that of a process (fcntl(2)), of a description
- * (fcntl(2), F_OFD_*), or of a whole file (flock(2)). */
+/*
+ * Of a LOCK of the form CALL: F_RDLCK, F_WRLCK or F_UNLCK, and which lock it is: that of a process (fcntl(2)), of a
+ * description (fcntl(2), F_OFD_*), or of a whole file (flock(2)).
+ */
 enum lock_flags { LOCK_TYPE = 3, LOCK_PROCESS = 4, LOCK_DESCRIPTION = 8, LOCK_FILE = 16, LOCK_WAITS = 32, LOCK_ASKS = 64 };
 
 /* .flags of a CALL by path of an operation that has no other flags: a symbolic link at the end is not followed. */

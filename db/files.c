@@ -204,7 +204,8 @@ static int put_file(struct files *files, const struct file *f)
 		return r;
 	return store_put(files->store, PUT_FILE,
 		(struct value[]){ V_INT(f->id), V_INT(f->path), V_INT(kind),
-			V_OPT(!f->unidentified, f->key.ino), V_OPT(f->size_first >= 0, f->size_first), V_OPT(f->size_last != f->size_first, f->size_last),
+			V_OPT(!f->unidentified, f->key.ino), V_OPT(f->size_first >= 0, f->size_first),
+			V_OPT(f->size_last != f->size_first, f->size_last),
 			V_INT(f->created | f->deleted << 1), V_OPT(f->key.birth_ns, f->key.birth_ns) });
 }
 

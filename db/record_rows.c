@@ -60,9 +60,18 @@ static int count_op(struct record *record, const struct work *w, int r)
 
 static bool has_range(const struct event *ev)
 {
-	int op = ev->op;
-
-	return (op == OP_LOCK && ev->form == FORM_CALL) || op == OP_MMAP || op == OP_MUNMAP || op == OP_MSYNC || op == OP_MPROTECT || op == OP_MREMAP;
+	switch (ev->op) {
+	case OP_LOCK:
+		return ev->form == FORM_CALL;
+	case OP_MMAP:
+	case OP_MUNMAP:
+	case OP_MSYNC:
+	case OP_MPROTECT:
+	case OP_MREMAP:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static int put_range(struct record *record, const struct event_op *op)

@@ -88,15 +88,8 @@ static int enqueue(struct waiting *waiting, const struct event *event, const cha
 {
 	struct queued *q;
 
-	if (waiting->n == waiting->room) {
-		size_t room = waiting->room ? waiting->room * 2 : 1024;
-		struct queued *grown = realloc(waiting->first, room * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		waiting->first = grown;
-		waiting->room = room;
-	}
+	if (vector_fit(waiting->first, waiting->room, waiting->n + 1) < 0)
+		return -ENOMEM;
 	q = &waiting->first[waiting->n];
 	q->event = *event;
 	q->text = NULL;

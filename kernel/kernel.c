@@ -29,11 +29,13 @@ struct kernel {
 	struct reader *reader;
 	struct translate *translate;
 	size_t memory_bytes;
+	bool is_of_mount;
 	struct priority priority; /* of the thread that makes events */
 	pthread_t thread;
 	bool running;
 	_Atomic uint64_t lost; /* records of chunks that could not be read again */
 	_Atomic uint64_t failed;
+	_Atomic uint64_t counted; /* what kernel_lost() returned last */
 	_Atomic bool is_over;
 };
 
@@ -89,6 +91,23 @@ static int start_thread(struct kernel *kernel)
 
 /* ---- start ---- */
 
+static int prepare(struct kernel *kernel, const struct translate_options *how, size_t memory_bytes, const char *directory)
+{
+	int r;
+
+	kernel->memory_bytes = memory_bytes ? memory_bytes : MEMORY_BYTES;
+	r = queue_create(kernel->memory_bytes, directory ? directory : "/tmp", &kernel->queue);
+	return r == 0 ? translate_create(how, &kernel->translate) : r;
+}
+
+static int run(struct kernel *kernel)
+{
+	int r = reader_start(programs_ring(kernel->programs), programs_ring_bytes(kernel->programs), kernel->queue,
+		&kernel->reader);
+
+	return r == 0 ? start_thread(kernel) : r;
+}
+
 /* The first process, as if the kernel had reported its fork. */
 static int introduce(struct kernel *kernel, const struct kernel_options *options)
 {
@@ -98,22 +117,15 @@ static int introduce(struct kernel *kernel, const struct kernel_options *options
 	return translate_record(kernel->translate, &first, sizeof(first));
 }
 
-static int prepare(struct kernel *kernel, const struct kernel_options *options)
+static int run_command(struct kernel *kernel, const struct kernel_options *options)
 {
 	struct translate_options how = { .ring = options->ring, .keep_environ = options->keep_environ,
 		.arg = options->arg };
-	int r;
+	int r = prepare(kernel, &how, options->memory_bytes, options->directory);
 
-	kernel->memory_bytes = options->memory_bytes ? options->memory_bytes : MEMORY_BYTES;
-	r = queue_create(kernel->memory_bytes, options->directory ? options->directory : "/tmp", &kernel->queue);
-	if (r == 0)
-		r = translate_create(&how, &kernel->translate);
 	if (r == 0)
 		r = introduce(kernel, options);
-	if (r == 0)
-		r = reader_start(programs_ring(kernel->programs), programs_ring_bytes(kernel->programs), kernel->queue,
-			&kernel->reader);
-	return r == 0 ? start_thread(kernel) : r;
+	return r == 0 ? run(kernel) : r;
 }
 
 static int start(struct kernel *kernel, const struct kernel_options *options, struct failure *failure)
@@ -130,7 +142,7 @@ static int start(struct kernel *kernel, const struct kernel_options *options, st
 	if (options->attached)
 		r = options->attached(options->arg);
 	if (r == 0)
-		r = prepare(kernel, options);
+		r = run_command(kernel, options);
 	return r < 0 ? failure_set(failure, r, "cannot record in the kernel: %s", strerror(-r)) : 0;
 }
 
@@ -152,7 +164,7 @@ int kernel_start(const struct kernel_options *options, struct kernel **ret_kerne
 
 bool kernel_may_wait(const struct kernel *kernel)
 {
-	return queue_bytes(kernel->queue) < kernel->memory_bytes / 2;
+	return !kernel->is_of_mount && queue_bytes(kernel->queue) < kernel->memory_bytes / 2;
 }
 
 /* ---- a mount ---- */
@@ -164,6 +176,7 @@ int kernel_load_for_mount(size_t most_files, struct kernel **ret_kernel, struct 
 
 	if (!kernel)
 		return failure_memory(failure);
+	kernel->is_of_mount = true;
 	atomic_store(&kernel->is_over, true);
 	r = programs_load(BUFFER_BYTES, most_files, &kernel->programs, failure);
 	if (r == 0)
@@ -178,18 +191,12 @@ int kernel_load_for_mount(size_t most_files, struct kernel **ret_kernel, struct 
 
 int kernel_run_for_mount(struct kernel *kernel, struct ring *ring)
 {
-	int r = queue_create(MEMORY_BYTES, "/tmp", &kernel->queue);
+	int r = prepare(kernel, &(struct translate_options){ .ring = ring, .is_of_mount = true }, 0, NULL);
 
-	if (r == 0)
-		r = translate_create(&(struct translate_options){ .ring = ring, .is_of_mount = true },
-			&kernel->translate);
-	if (r == 0)
-		r = reader_start(programs_ring(kernel->programs), programs_ring_bytes(kernel->programs), kernel->queue,
-			&kernel->reader);
 	if (r < 0)
 		return r;
 	atomic_store(&kernel->is_over, false);
-	r = start_thread(kernel);
+	r = run(kernel);
 	if (r < 0)
 		atomic_store(&kernel->is_over, true);
 	return r;
@@ -282,25 +289,18 @@ int kernel_count(const struct kernel *kernel, struct kernel_totals *ret_totals, 
 	return processors;
 }
 
-/* If the counts cannot be read: zeroes. */
-static struct kernel_totals totals_of(const struct kernel *kernel)
+uint64_t kernel_lost(struct kernel *kernel)
 {
-	struct kernel_totals totals = { 0 };
+	struct kernel_totals totals;
 
-	kernel_count(kernel, &totals, NULL, 0);
-	return totals;
-}
-
-uint64_t kernel_lost(const struct kernel *kernel)
-{
-	struct kernel_totals totals = totals_of(kernel);
-
-	return totals.all.dropped + totals.failed + totals.missed;
+	if (kernel_count(kernel, &totals, NULL, 0) >= 0)
+		atomic_store(&kernel->counted, totals.all.dropped + totals.failed + totals.missed);
+	return atomic_load(&kernel->counted);
 }
 
 uint64_t kernel_left(const struct kernel *kernel)
 {
-	return totals_of(kernel).waiting;
+	return kernel->queue ? queue_bytes(kernel->queue) : 0;
 }
 
 int kernel_explain(struct failure *failure)

@@ -27,12 +27,13 @@
  *
  * The programs in the kernel send records to a ring buffer.  A thread of high priority empties it into memory, and
  * beyond a bound into a file without a name; a second one makes events of them, and waits if the ring of events is full.
- * Until half of the bound is reached it leaves the processors to the command (base/priority.h).  No traced process ever waits.  If the first thread is too late, the kernel drops records, and counts them.  The
- * programs are unloaded when this process ends, however it ends.
+ * Until half of the bound is reached it leaves the processors to the command (base/priority.h).  No traced process ever
+ * waits.  If the first thread is too late, the kernel drops records, and counts them.  The programs are unloaded when this
+ * process ends, however it ends.
  *
  * Of a caller with neither CAP_SYS_PTRACE nor CAP_SYS_ADMIN only the processes of its own rights are traced: a process
- * that executes a setuid or setgid program, or one with capabilities, is left out from this EXEC to its end, with all that it
- * starts, and counted.
+ * that executes a setuid or setgid program, or one with capabilities, is left out from this EXEC to its end, with all
+ * that it starts, and counted.
  *
  * Needs CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN) in the first user namespace, and a kernel with BTF, from 6.1 on.
  *
@@ -40,8 +41,8 @@
  *   READ WRITE SENDFILE SPLICE COPY MMAP MUNMAP MSYNC MPROTECT LSEEK CLOSE DUP FCNTL
  * on descriptors and mappings of the mount's files.  Names, opens and their ends, attributes, locks, and whatever else is a
  * request to the daemon is recorded by it, with handles of the same numbers; processes are recorded by the monitor.  Of
- * SENDFILE, SPLICE and COPY one of the two handles is 0 if it is none of the mount's.  MUNMAP, MSYNC and MPROTECT have the node, too,
- * because the handle may have ended.  These events come later than those of the daemon, see kernel_seen_until_ns().
+ * SENDFILE, SPLICE and COPY one of the two handles is 0 if it is none of the mount's.  MUNMAP, MSYNC and MPROTECT have the
+ * node, too, because the handle may have ended.  These events come later than those of the daemon, see kernel_seen_until_ns().
  *
  * Threads: one thread calls start, finish and destroy; any thread may call the others.
  */
@@ -92,7 +93,8 @@ bool kernel_may_wait(const struct kernel *kernel);
 
 /*
  * Of a mount, in these steps:
- *   load    takes the capabilities; most_files: so many can be known at once.  Records nothing.  0, or -errno with the reason
+ *   load    takes the capabilities; most_files: so many can be known at once.  Records nothing.  0, or -errno with the
+ *           reason
  *   run     makes the threads.  0 or -errno
  *   watch   records calls on files of that device (st_dev) from now on
  */
@@ -144,8 +146,11 @@ struct kernel_totals {
 /* The number of processors; and the counts of the first n of them, in ret_counts, which may be NULL. */
 int kernel_count(const struct kernel *kernel, struct kernel_totals *ret_totals, struct kernel_counts *ret_counts, int n);
 
-/* What became no event: dropped, failed or missed.  Bytes that are not events yet. */
-uint64_t kernel_lost(const struct kernel *kernel);
+/*
+ * What became no event: dropped, failed or missed.  If the counts cannot be read (no memory): as they were last.
+ * Bytes that are not events yet.
+ */
+uint64_t kernel_lost(struct kernel *kernel);
 uint64_t kernel_left(const struct kernel *kernel);
 
 /* Whether the kernel lets us load the programs: 0, or what kernel_start() would return, with the reason and the cure. */

@@ -62,7 +62,7 @@ int64_t kernel_seen_until_ns(struct kernel *kernel)
 	return INT64_MAX;
 }
 
-uint64_t kernel_lost(const struct kernel *kernel)
+uint64_t kernel_lost(struct kernel *kernel)
 {
 	(void)kernel;
 	return 0;
