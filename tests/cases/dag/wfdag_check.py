@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import unittest.mock
 
 from ftractest import Checks, need, need_fuse
 from sample import one, some
@@ -429,11 +430,14 @@ def another_user():
     if os.geteuid() != 0:
         return
     project = Project("else", {"Makefile": "all: one\none: in\n\tcat in > $@\n", "in": "x\n"})
-    for path in BASE, project.top:
+    tmp = BASE / "tmp"
+    tmp.mkdir()
+    for path in BASE, project.top, tmp:
         path.chmod(0o777)
-    project.build(options=("--make", "--user", "nobody"))
+    with unittest.mock.patch.dict(os.environ, TMPDIR=str(tmp)):
+        project.build(options=("--make", "--user", "nobody"))
     checks.equal("another user", project.check(), (0, []))
-    checks.equal("nothing is left in /tmp", list(pathlib.Path("/tmp").glob("ftrac-make-*")), [])
+    checks.equal("no note is left", list(tmp.glob("ftrac-make-*")), [])
 
 
 def environments():

@@ -365,10 +365,13 @@ become USER make -s theirs
 def check_notes():
     """Only the command finds the way in; an entry that is no note delays nothing and damages nothing."""
     place = base / "notes"
-    place.mkdir()
+    tmp = place / "tmp"
+    tmp.mkdir(parents=True)
+    tmp.chmod(0o1777)
     (place / "Makefile").write_text("ours: a\n\t@true\ntheirs: b\n\t@true\na b:\n")
     script = NOTES.replace("OTHER", str(OTHER)).replace("USER", str(USER))
-    done = run(FTRAC, "run", "-q", "--make", "--db", base / "notes.db", "--", "sh", "-c", script, cwd=place)
+    done = run(FTRAC, "run", "-q", "--make", "--db", base / "notes.db", "--", "sh", "-c", script, cwd=place,
+               TMPDIR=str(tmp))
     checks.equal("notes: what others may", (done.returncode, done.stdout, done.stderr), (0, "711\n1733\n", ""))
     with sqlite3.connect(base / "notes.db") as db:
         checks.equal("notes: of root and of another user",
@@ -379,7 +382,7 @@ def check_notes():
             {"complete": 1, "notes_lost": 3})
     db.close()
     checks.check("notes: readers say so", "3 notes of make" in run(WFSTAT, base / "notes.db").stderr)
-    checks.equal("notes: nothing is left", list(pathlib.Path("/tmp").glob("ftrac-make-*")), [])
+    checks.equal("notes: nothing is left", list(tmp.iterdir()), [])
     shutil.rmtree(place)
 
 
