@@ -84,7 +84,7 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
 				 "CREATE TEMP TABLE same (old INTEGER PRIMARY KEY, new INTEGER, tag INTEGER);"
 				 "CREATE TEMP TABLE tags (handle INTEGER PRIMARY KEY, tag INTEGER);"
 				 "CREATE TEMP TABLE kept (file INTEGER PRIMARY KEY);"
-				 "CREATE TEMP TABLE doubts (verdict, path, file);");
+				 "CREATE TEMP TABLE doubts (verdict, path, file, other);");
 	if (r == SQLITE_OK)
 		r = merge_versions_begin(sqlite);
 	if (r == SQLITE_OK)
@@ -158,16 +158,16 @@ int merge_end(struct merge *merge)
 				    " FROM facts GROUP BY key");
 
 	if (r == SQLITE_OK)
+		r = merge_names(merge->sqlite);
+	if (r == SQLITE_OK)
 		r = exec(merge->sqlite,
-			/* Another trace may have removed the file, or this name of it. */
-			"DELETE FROM doubts WHERE verdict = 'files_replaced' AND (file IN "
-			"  (SELECT id FROM main.files WHERE state & 2) OR EXISTS (SELECT 1 FROM main.names n "
-			"  JOIN main.paths p ON p.id = n.path WHERE n.file = doubts.file AND p.path = doubts.path "
-			"  AND n.to_t NOTNULL));"
+			/* A trace may have removed the older of the two files, or this name of it. */
+			"DELETE FROM doubts WHERE verdict = 'files_replaced' AND (SELECT f.state & 2 OR EXISTS (SELECT 1"
+			"    FROM main.names m JOIN main.paths q ON q.id = m.path WHERE m.file = f.id AND q.path = doubts.path"
+			"    AND m.to_t NOTNULL) FROM main.names n JOIN main.paths p ON p.id = n.path JOIN main.files f ON f.id = n.file"
+			"  WHERE n.file IN (doubts.file, doubts.other) AND p.path = doubts.path ORDER BY n.from_t LIMIT 1);"
 			"INSERT INTO main.meta SELECT verdict, count(*) FROM doubts GROUP BY verdict;"
 			"INSERT INTO main.meta SELECT verdict || '_path', min(path) FROM doubts GROUP BY verdict");
-	if (r == SQLITE_OK)
-		r = merge_names(merge->sqlite);
 	if (r == SQLITE_OK)
 		r = merge_versions(merge->sqlite);
 	return r == SQLITE_OK ? exec(merge->sqlite, sql_finish) : r;

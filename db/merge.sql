@@ -38,8 +38,7 @@ INSERT OR IGNORE INTO known SELECT n.id, o.id, CASE
 	END AS verdict
 FROM came n JOIN before o ON o.ino = n.ino OR o.path = n.path
 WHERE verdict NOTNULL ORDER BY n.id, verdict = 'same' DESC, o.id DESC;
--- With the data of the older one of the two.
-INSERT INTO doubts SELECT verdict, n.path, iif(n.first_t < o.first_t, n.id + :files, o.id)
+INSERT INTO doubts SELECT verdict, n.path, n.id + :files, o.id
 FROM known JOIN came n ON n.id = old JOIN before o ON o.id = new JOIN one.files f ON f.id = n.id
 	JOIN one.kinds k ON k.id = f.kind WHERE verdict <> 'same' AND k.mode & 61440 = 32768;
 INSERT OR IGNORE INTO shared SELECT new FROM known WHERE verdict = 'same';

@@ -12,42 +12,56 @@
 struct segment {
 	int64_t version; /* tagged */
 	int64_t until;	 /* its last access */
-	int64_t read_until; /* the same of processes that only read it, */
-	int64_t used_until; /* and of those that read or wrote it */
 };
 
 struct walk {
 	sqlite3_stmt *events, *put;
 	int64_t file, number;
-	int64_t began; /* when the version with that number did */
-	bool is_read; /* the version was read by a process that did not write it */
-	bool is_used; /* it was read or written */
+	int64_t began;	/* when the version with that number did */
+	int64_t reader; /* the process that has read it: NONE, SEVERAL */
+	bool is_used;	/* it was read or written */
 	struct segment *segments; /* the last of each trace */
 	int n_segments;
 };
 
-enum { FILE_ID, VERSION, TIME, UNTIL, EVENT, BEGINS, EMPTIES, READ_UNTIL, USED_UNTIL };
+enum { NONE = 0, SEVERAL = -1 };
+enum { FILE_ID, VERSION, TIME, UNTIL, EVENT, PROCESS, BEGINS, EMPTIES, READ_BEFORE, USED_BEFORE };
 /* BEGINS: how a trace has begun the version: not at all, by a write after reads, by emptying used content, as a new file. */
 enum { FOUND, AFTER_READ, EMPTIED, ANEW };
 enum { FIRST_ACCESS, READ, WRITE }; /* events, in this order if at the same time */
 
 /*
  * The first access to each version of a trace, and the first read and write of each process.  Within a trace, a write
- * after reads of others has begun a new version already; so these events decide only between traces.
+ * after reads of others has begun a new version already; so these events decide only between traces.  A process that is
+ * not known is SEVERAL.
  */
 static const char rows_sql[] =
-	"CREATE TEMP TABLE rows AS SELECT file, version, first_t, last_t, coalesce(first_in, first_t) AS in_t,"
-	"  coalesce(first_out, first_t) AS out_t, emptied,"
+	"CREATE TEMP TABLE rows AS SELECT file, version, coalesce(nullif(process, 0), -1) AS process, first_t, last_t,"
+	"  coalesce(first_in, first_t) AS in_t, coalesce(first_out, first_t) AS out_t, last_out, emptied,"
 	"  nwrite > 0 OR created OR truncated OR assumed_write AS writes,"
 	"  nread > 0 OR mapped OR executed OR assumed_read AS reads,"
 	"  CASE WHEN max(created) OVER w OR (file, version) IN changed THEN 3 WHEN version & 4294967295 = 1 THEN 0"
 	"    WHEN max(emptied) OVER w THEN 2 ELSE 1 END AS begins"
-	"  FROM access_rows WHERE file IN shared WINDOW w AS (PARTITION BY file, version)";
+	"  FROM access_rows WHERE file IN shared WINDOW w AS (PARTITION BY file, version);"
+	"CREATE INDEX temp.rows_version ON rows (file, version)";
+/*
+ * Of a first access: the process that is the first to write; when the former version of the trace was read last by another
+ * process, and when it was used last.  Without a row of that version: always.
+ */
 static const char walk_sql[] =
-	"SELECT file, version, min(first_t) AS t, max(last_t), 0 AS event, begins, 0,"
-	"  max(iif(reads AND NOT writes, last_t, 0)), max(iif(reads OR writes, last_t, 0)) FROM rows GROUP BY file, version"
-	" UNION ALL SELECT file, version, in_t, 0, 1, begins, 0, 0, 0 FROM rows WHERE reads AND NOT writes"
-	" UNION ALL SELECT file, version, out_t, 0, 2, begins, emptied, 0, 0 FROM rows WHERE writes"
+	"SELECT file, version, min(first_t) AS t, max(last_t), 0 AS event, -1, begins, 0, NULL, NULL FROM rows"
+	"  WHERE begins IN (0, 3) GROUP BY file, version"
+	" UNION ALL SELECT v.file, v.version, t, until, 0, writer, v.begins, 0,"
+	"  iif(count(f.file), max(iif(f.reads AND f.process <> writer, iif(f.writes AND f.last_t <= f.last_out,"
+	"    f.in_t, f.last_t), 0)), 9223372036854775807),"
+	"  iif(count(f.file), max(iif(f.reads OR f.writes, f.last_t, 0)), 9223372036854775807)"
+	"  FROM (SELECT r.file, r.version, r.begins, min(first_t) AS t, max(last_t) AS until,"
+	"      (SELECT process FROM rows w WHERE w.file = r.file AND w.version = r.version AND w.writes"
+	"        ORDER BY out_t LIMIT 1) AS writer"
+	"    FROM rows r WHERE begins IN (1, 2) GROUP BY r.file, r.version) v"
+	"  LEFT JOIN rows f ON f.file = v.file AND f.version = v.version - 1 GROUP BY v.file, v.version"
+	" UNION ALL SELECT file, version, in_t, 0, 1, process, begins, 0, 0, 0 FROM rows WHERE reads"
+	" UNION ALL SELECT file, version, out_t, 0, 2, process, begins, emptied, 0, 0 FROM rows WHERE writes"
 	" ORDER BY file, t, event";
 
 int merge_versions_begin(sqlite3 *sqlite)
@@ -92,30 +106,25 @@ static int set_segment(struct walk *w, int64_t version)
 		i++;
 	if (i == w->n_segments && vector_push(w->segments, w->n_segments, (struct segment){ 0 }) < 0)
 		return SQLITE_NOMEM;
-	w->segments[i] = (struct segment){ version, column(w, UNTIL), column(w, READ_UNTIL), column(w, USED_UNTIL) };
+	w->segments[i] = (struct segment){ version, column(w, UNTIL) };
 	return SQLITE_OK;
 }
 
-static const struct segment *segment_of(const struct walk *w, int64_t version)
+static bool is_read_by_another(const struct walk *w, int64_t process)
 {
-	for (int i = 0; i < w->n_segments; i++)
-		if (trace_of(w->segments[i].version) == trace_of(version))
-			return &w->segments[i];
-	return NULL;
+	return w->reader == SEVERAL || (w->reader != NONE && w->reader != process);
 }
 
 /* Whether what a trace has begun a version for is so of the last version of all, too: its reads may have been of another. */
-static bool begins(const struct walk *w, int64_t version)
+static bool begins(const struct walk *w)
 {
-	const struct segment *former = segment_of(w, version);
-
 	switch (column(w, BEGINS)) {
 	case FOUND:
 		return false;
 	case AFTER_READ:
-		return w->is_read || !former || former->read_until >= w->began;
+		return is_read_by_another(w, column(w, PROCESS)) || column(w, READ_BEFORE) >= w->began;
 	case EMPTIED:
-		return w->is_used || !former || former->used_until >= w->began;
+		return w->is_used || column(w, USED_BEFORE) >= w->began;
 	default:
 		return true;
 	}
@@ -128,7 +137,8 @@ static int next_number(struct walk *w, int64_t version, int64_t time)
 
 	w->number++;
 	w->began = time;
-	w->is_read = w->is_used = false;
+	w->reader = NONE;
+	w->is_used = false;
 	for (int i = 0; i < w->n_segments && r == SQLITE_OK; i++) {
 		const struct segment *s = &w->segments[i];
 
@@ -143,7 +153,7 @@ static int on_first_access(struct walk *w)
 	int64_t version = column(w, VERSION);
 	int r = SQLITE_OK;
 
-	if (w->number == 0 || begins(w, version))
+	if (w->number == 0 || begins(w))
 		r = next_number(w, version, column(w, TIME));
 	if (r == SQLITE_OK)
 		r = set_segment(w, version);
@@ -157,7 +167,7 @@ static int on_write(struct walk *w)
 	bool empties = column(w, EMPTIES) && !column(w, BEGINS) && w->is_used;
 	int r = SQLITE_OK;
 
-	if (w->is_read || empties) {
+	if (is_read_by_another(w, column(w, PROCESS)) || empties) {
 		r = next_number(w, version, time);
 		r = r == SQLITE_OK ? put_number(w, version, time) : r;
 	}
@@ -165,19 +175,28 @@ static int on_write(struct walk *w)
 	return r;
 }
 
+static int on_read(struct walk *w)
+{
+	int64_t process = column(w, PROCESS);
+
+	w->reader = w->reader == NONE || w->reader == process ? process : SEVERAL;
+	w->is_used = true;
+	return SQLITE_OK;
+}
+
 static int on_event(struct walk *w)
 {
 	if (w->file != column(w, FILE_ID)) {
 		w->file = column(w, FILE_ID);
 		w->number = w->n_segments = 0;
-		w->is_read = w->is_used = false;
+		w->reader = NONE;
+		w->is_used = false;
 	}
 	switch (column(w, EVENT)) {
 	case FIRST_ACCESS:
 		return on_first_access(w);
 	case READ:
-		w->is_read = w->is_used = true;
-		return SQLITE_OK;
+		return on_read(w);
 	default:
 		return on_write(w);
 	}
