@@ -78,6 +78,30 @@ static const struct option run_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+/* Of both command lines. */
+#define HELP_DB \
+"      --db FILE        the trace (default: trace.db in the current directory)\n" \
+"      --force          replace an existing trace\n"
+#define HELP_KEPT \
+"      --stat           record every stat: the kernel caches no names and\n" \
+"                       attributes\n" \
+"      --include GLOB   record only paths that match (repeatable)\n" \
+"      --exclude GLOB   do not record paths that match (repeatable)\n" \
+"      --no-ops         record which process used which file, but no single\n" \
+"                       operations\n"
+#define HELP_TRACE \
+"      --drop           if recording cannot keep up, drop operations instead of\n" \
+"                       delaying programs\n" \
+"      --env PATTERN    store environment variables that match (repeatable)\n" \
+"      --job ID         the job that all processes belong to\n" \
+"      --xform NAME     the kind of that job\n"
+#define HELP_END \
+"\n" \
+"  -h, --help           print this\n" \
+"  -V, --version        print the version\n" \
+"\n" \
+"See ftrac(1), and ftrac-db(5) for what the trace holds.\n"
+
 static const char help[] =
 "Usage: ftrac [options] [SOURCE] MOUNTPOINT\n"
 "       ftrac run [options] COMMAND...       see ftrac run --help\n"
@@ -93,26 +117,16 @@ static const char help[] =
 "  -f                   stay in the foreground\n"
 "  -d                   like -f, and print each request\n"
 "\n"
-"      --db FILE        the trace (default: trace.db in the current directory)\n"
-"      --force          replace an existing trace\n"
+HELP_DB
 "      --fidelity MODE  exact: record each read and write as the program does it\n"
 "                       (default if the kernel supports it); cached: record the\n"
 "                       reads and writes of the page cache, faster; open: record\n"
 "                       opens only, data at native speed (root, Linux 6.9);\n"
 "                       call: like open, and programs in the kernel record each\n"
 "                       call on an open file\n"
-"      --stat           record every stat: the kernel caches no names and\n"
-"                       attributes\n"
-"      --include GLOB   record only paths that match (repeatable)\n"
-"      --exclude GLOB   do not record paths that match (repeatable)\n"
-"      --no-ops         record which process used which file, but no single\n"
-"                       operations\n"
+HELP_KEPT
 "      --no-record      mirror only, write no trace\n"
-"      --drop           if recording cannot keep up, drop operations instead of\n"
-"                       delaying programs\n"
-"      --env PATTERN    store environment variables that match (repeatable)\n"
-"      --job ID         the job that all processes belong to\n"
-"      --xform NAME     the kind of that job\n"
+HELP_TRACE
 "      --locks WHERE    kernel: file locks exclude programs inside the mount only\n"
 "                       (default); native: also programs outside\n"
 "      --io-uring WHEN  transport of requests: auto: io_uring where it works and\n"
@@ -120,11 +134,7 @@ static const char help[] =
 "      --processes HOW  connector: the kernel reports processes; inband: ftrac\n"
 "                       reads /proc during requests; auto: the first that works\n"
 "                       (default)\n"
-"\n"
-"  -h, --help           print this\n"
-"  -V, --version        print the version\n"
-"\n"
-"See ftrac(1), and ftrac-db(5) for what the trace holds.\n";
+HELP_END;
 
 static const char run_help[] =
 "Usage: ftrac run [options] [--] COMMAND...\n"
@@ -150,20 +160,10 @@ static const char run_help[] =
 "      --strict         exit with 125 if anything could not be recorded\n"
 "  -q, --quiet          print no summary\n"
 "\n"
-"      --db FILE        the trace (default: trace.db in the current directory)\n"
-"      --force          replace an existing trace\n"
+HELP_DB
 "      --fidelity MODE  exact, cached, open or call, see ftrac --help\n"
-"      --stat           record every stat: the kernel caches no names and\n"
-"                       attributes\n"
-"      --include GLOB   record only paths that match (repeatable)\n"
-"      --exclude GLOB   do not record paths that match (repeatable)\n"
-"      --no-ops         record which process used which file, but no single\n"
-"                       operations\n"
-"      --drop           if recording cannot keep up, drop operations instead of\n"
-"                       delaying programs\n"
-"      --env PATTERN    store environment variables that match (repeatable)\n"
-"      --job ID         the job that all processes belong to\n"
-"      --xform NAME     the kind of that job\n"
+HELP_KEPT
+HELP_TRACE
 "      --locks WHERE    kernel or native, see ftrac --help\n"
 "      --io-uring WHEN  auto, on or off, see ftrac --help\n"
 "      --processes HOW  ptrace: misses no process; connector: COMMAND runs\n"
@@ -172,11 +172,7 @@ static const char run_help[] =
 "\n"
 "--fidelity, --stat, --drop, --processes, --locks and --io-uring say how a mount\n"
 "works, and do not go with --files kernel.\n"
-"\n"
-"  -h, --help           print this\n"
-"  -V, --version        print the version\n"
-"\n"
-"See ftrac(1), and ftrac-db(5) for what the trace holds.\n";
+HELP_END;
 
 static int parse_fidelity(struct options *options, const char *text)
 {
