@@ -36,7 +36,10 @@ def build(name, *options, targets=()):
             subprocess.run(["meson", "setup", directory, "-Db_lundef=false", "-Dman=disabled", "-Dwerror=true",
                             f"-Dreport={report}", *options], cwd=TOP, env=environment, check=True,
                            stdout=subprocess.DEVNULL)
-        subprocess.run(["ninja", "-C", directory, *targets], check=True, stdout=subprocess.DEVNULL, timeout=1200)
+        done = subprocess.run(["ninja", "-C", directory, *targets], capture_output=True, text=True, timeout=1200,
+                              check=False)
+        if done.returncode:
+            raise AssertionError(f"build-{name} cannot be built\n{done.stdout[-4000:]}{done.stderr}")
     return directory
 
 
