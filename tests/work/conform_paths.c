@@ -134,10 +134,21 @@ static void path_open(const struct op *op, const char *path)
 	close(fd);
 }
 
+/* The kernel asks the caller to try again if anything was renamed or mounted meanwhile, wherever. */
+static int try_openat2(const char *path, struct open_how *how)
+{
+	int fd;
+
+	do
+		fd = syscall(SYS_openat2, AT_FDCWD, path, how, sizeof(*how));
+	while (fd < 0 && errno == EAGAIN);
+	return fd;
+}
+
 static void path_openat2(const struct op *op, const char *path)
 {
 	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK, .resolve = op->a };
-	int fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	int fd = try_openat2(path, &how);
 
 	said(fd < 0 ? -1 : 0);
 	if (fd >= 0)
