@@ -177,10 +177,21 @@ static uint64_t new_id(struct names *names, bool is_root)
 	return NODE_ROOT;
 }
 
-static uint64_t node_of(struct names *names, const struct wire_name *record)
+/* Objects of the kernel with a descriptor, such as that of epoll(7), share one inode. Their text tells them apart. */
+static uint32_t generation_of(const struct wire_name *record, size_t text_len)
+{
+	uint32_t hash = 0;
+
+	if (record->magic != ANON_MAGIC)
+		return record->generation;
+	HASH_FUNCTION(record->text, text_len, hash);
+	return hash;
+}
+
+static uint64_t node_of(struct names *names, const struct wire_name *record, size_t text_len)
 {
 	struct identity identity = { makedev(record->dev >> 20, record->dev & 0xfffff), record->ino,
-		record->generation, record->mode & S_IFMT };
+		generation_of(record, text_len), record->mode & S_IFMT };
 	struct names_seen seen = { .size = record->size, .mode = record->mode, .nlink = record->nlink };
 	const struct node *node = find_node(names, &identity);
 
@@ -306,7 +317,7 @@ int names_add(struct names *names, const struct wire_name *record, size_t text_l
 	name = new_name(record, text, len);
 	if (!name)
 		return -ENOMEM;
-	name->node = node_of(names, record);
+	name->node = node_of(names, record, text_len);
 	if (name->node)
 		HASH_ADD(hh, names->names, id, sizeof(name->id), name);
 	if (!name->hh.tbl) {

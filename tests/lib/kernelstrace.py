@@ -108,6 +108,8 @@ class Strace(straced.Account):
         super().__init__(cwd)
         self.calls = collections.defaultdict(list)
         self.mapped = collections.defaultdict(list)
+        self.fifos = set()
+        self.detached = set()
 
     def on_execve(self, process, text, _):
         """The program's file may be gone when this is read."""
@@ -153,6 +155,10 @@ class Strace(straced.Account):
             result = int(position.strip("[]")) if result == 0 else result
         call = ALIASES.get(call, call)
         before = len(self.io)
+        if call in ("mknod", "mknodat") and "S_IFIFO" in text and result == 0:
+            self.fifos.add(re.search(r'"(/[^"]*)"', text)[1] if '"/' in text else None)
+        if call in ("fsmount", "open_tree") and result is not None and result >= 0:
+            self.detached.add((pid, result))
         if result is not None:
             try:
                 plain = text.replace("preadv2", "preadv")
@@ -190,7 +196,8 @@ class Strace(straced.Account):
         if kind == "UNMAP":
             if not self.unmap(known, pid, op, args, result):
                 return
-        if at_fd and kind not in ("PIPE", "NEW"):
+        # The path of a mount's descriptor is that of its open, when it was mounted nowhere; strace shows the present one.
+        if at_fd and kind not in ("PIPE", "NEW") and (pid, number(at_fd)) not in self.detached:
             known["path"] = file_of(at_fd)
         if kind == "DATA":
             known["length"] = vector(args[length - 1]) if "VECTOR" in how else number(args[length - 1])
@@ -199,7 +206,7 @@ class Strace(straced.Account):
             elif at and number(args[at - 1]) is not None and number(args[at - 1]) >= 0:
                 known["offset"] = number(args[at - 1])
             elif "STREAM" not in how:
-                known["offset"] = offset
+                known["offset"] = -1 if known["path"] in self.fifos else offset
         elif kind == "MESSAGE":
             known["length"] = vector(args[length - 1]) if op == "send" or result >= 0 else None
             known["offset"] = -1
@@ -393,7 +400,8 @@ def compare(name, seen, events, checks, show=5):
 
 def strace(prefix, command):
     """The command line that read_strace() reads the output of."""
-    calls = ",".join(f"?{call}" for call in sorted(CALLS | ALIASES | dict.fromkeys(straced.CALLS.split(","))))
+    calls = ",".join(f"?{call}" for call in sorted(
+        CALLS | ALIASES | dict.fromkeys(straced.CALLS.split(",")) | dict.fromkeys(("fsmount", "open_tree"))))
     return ["strace", "-ff", "-ttt", "-y", "-v", "-s", "4200", "-e", f"trace={calls}", "-e", "signal=none", "-o", prefix,
             *command]
 

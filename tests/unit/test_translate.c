@@ -160,6 +160,29 @@ static void a_name_that_is_no_more_is_not_looked_up(void **state)
 	assert_int_equal(events[0].kind, EVENT_NODE);
 }
 
+static void anonymous(uint64_t id, const char *what)
+{
+	struct wire_name record = { .head = { .type = WIRE_NAME, .flags = WIRE_APART }, .id = id, .ino = 77, .dev = 14,
+		.mode = 0600, .magic = 0x09041934, .len = strlen(what) };
+
+	memcpy(record.text, what, record.len);
+	send(&record, offsetof(struct wire_name, text) + record.len);
+}
+
+static void what_shares_an_inode_is_told_apart_by_its_text(void **state)
+{
+	(void)state;
+	anonymous(9, "[eventpoll]");
+	anonymous(10, "[signalfd]");
+	anonymous(11, "[eventpoll]");
+	drain();
+	assert_int_equal(n_events, 5);
+	assert_int_equal(events[0].u.node.ino, events[2].u.node.ino);
+	assert_int_not_equal(events[0].u.node.generation, events[2].u.node.generation);
+	assert_int_not_equal(events[1].u.op.other, events[3].u.op.other);
+	assert_int_equal(events[4].u.op.other, events[1].u.op.other);
+}
+
 static void what_has_no_path_is_named_as_proc_does(void **state)
 {
 	struct wire_name pipe = { .head = { .type = WIRE_NAME, .flags = WIRE_APART }, .id = 9, .ino = 123,
@@ -855,6 +878,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		test(each_component_becomes_a_node_and_a_lookup_below_its_directory),
 		test(two_names_of_a_file_are_one_node),
+		test(what_shares_an_inode_is_told_apart_by_its_text),
 		test(a_name_that_is_no_more_is_not_looked_up),
 		test(what_has_no_path_is_named_as_proc_does),
 		test(an_open_has_base_path_node_and_handle),

@@ -54,7 +54,8 @@ os.unlink("deep/bottom")
 WORKLOADS = {
     "io": [WORK / "kernel_io"],
     "maps": [WORK / "kernel_maps"],
-    "pipes": ["sh", "-c", "seq 1 3000 | sort -r | tee copy | head -n 5 >out 2>&1; wc -l <copy; ls /nonexistent || true"],
+    "pipes": ["sh", "-c", "seq 1 3000 | sort -r | tee copy | head -n 5 >out 2>&1; wc -l <copy; ls /nonexistent || true; "
+              "mkfifo $PWD/fifo; echo 5 >$PWD/fifo & cat $PWD/fifo"],
     "make": ["sh", "-c", HELLO + "make -j3 2>&1; ./prog; exit 0"],
     "git": ["sh", "-c", "git init -q . && for i in 1 2 3; do echo $i >f$i; done && git add . && "
             "git -c user.name=x -c user.email=x@y commit -qm one && git mv f1 f4 && git status && git log -p"],
