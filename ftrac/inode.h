@@ -158,6 +158,9 @@ void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n);
  * inode_number(). */
 int inode_stat(struct inode_table *table, struct inode *inode, int fd, struct stat *ret_attr);
 
+/* Like inode_stat(), with attributes that the kernel requests of the source even if it remembers some. */
+int inode_stat_anew(struct inode_table *table, struct inode *inode, struct stat *ret_attr);
+
 /*
  * Changes the attributes of the inode, of which fd is a descriptor, to those that are shown: number
  * and owner; neither suid and sgid bits nor devices if its mount forbids them now. -EACCES: a

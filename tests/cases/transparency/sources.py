@@ -435,7 +435,7 @@ def main():
     for fidelity in kinds:
         first, options = fidelity == kinds[0] or given.long, ["--fidelity", fidelity]
         for name in KINDS:
-            if first or name in ("tmpfs", "overlay", "sshfs"):
+            if first or name in ("tmpfs", "overlay", "bindfs", "sshfs"):
                 parts.run(f"{name} {fidelity}", kind, name, options, given.steps)
             if given.long:  # on bindfs, some of what others remove is ESTALE, not ENOENT
                 parts.run(f"{name} {fidelity} limited", kind_limited, name, options, False)
