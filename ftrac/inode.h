@@ -148,7 +148,7 @@ int inode_lookup(struct inode_table *table, struct inode *parent, const char *na
 int inode_from_fd(struct inode_table *table, struct inode *parent, const char *name, int fd,
 	struct inode **ret_inode, struct stat *ret_attr);
 
-/* Raises the lookup count by one. */
+/* Raises the lookup count by one, for another name of the file. */
 void inode_add_lookup(struct inode_table *table, struct inode *inode);
 
 /* Lowers the lookup count by n; this may free the inode. */

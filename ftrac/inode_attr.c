@@ -205,6 +205,13 @@ int inode_stat_anew(struct inode_table *table, struct inode *inode, struct stat 
 	return stat_with(table, inode, -1, AT_STATX_FORCE_SYNC, ret_attr);
 }
 
+bool inode_has_no_links(int fd)
+{
+	struct statx sx;
+
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_NLINK, &sx) == 0 && sx.stx_nlink == 0;
+}
+
 ino_t inode_number(struct inode_table *table, unsigned device, ino_t ino)
 {
 	return mounts_number(&table->mounts, device, ino);
