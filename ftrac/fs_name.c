@@ -166,7 +166,7 @@ void fs_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *n
 	r = fs_is_own(c.fs, inode.inode) ? -EBUSY
 		: AS_REQUESTER(&c, ON_BOTH(inode.fd, dir.fd), link_to(&inode, &dir, newname));
 	if (r == 0)
-		r = inode_stat(c.fs->inodes, inode.inode, -1, &attr);
+		r = inode_stat_anew(c.fs->inodes, inode.inode, &attr); /* one more link than before */
 	trace_end_name(c.fs->trace, &c.ev, r, newname);
 	if (r < 0) {
 		fuse_reply_err(req, -r);

@@ -159,6 +159,14 @@ static struct entry *set_name(struct entry *entry, struct entry *parent, const c
 	return old;
 }
 
+/* Like set_name(), after a lookup by that name. */
+static struct entry *set_seen_name(struct entry *entry, struct entry *parent, const char *name)
+{
+	if (entry->parent && (entry->parent != parent || strcmp(entry->name, name) != 0))
+		entry->had_names = true;
+	return set_name(entry, parent, name);
+}
+
 /* The inode number was given to another file while ours had no open descriptor. */
 static bool is_stale(const struct entry *entry, const struct statx *sx)
 {
@@ -197,7 +205,7 @@ static struct entry *get_entry(struct inode_table *table, struct inode *near, co
 	if (entry) {
 		entry_ref(entry);
 		if (name && near)
-			old_parent = set_name(entry, entry_of(near), name);
+			old_parent = set_seen_name(entry, entry_of(near), name);
 	}
 	pthread_mutex_unlock(&shard->lock);
 	entry_unref(table, old_parent);
@@ -283,6 +291,7 @@ void inode_add_lookup(struct inode_table *table, struct inode *inode)
 
 	pthread_mutex_lock(&shard->lock);
 	entry_of(inode)->nlookup++;
+	entry_of(inode)->had_names = true;
 	pthread_mutex_unlock(&shard->lock);
 }
 
@@ -397,11 +406,33 @@ struct inode *inode_hold_removed(struct inode_table *table, struct inode *parent
 	return child;
 }
 
+/*
+ * Called with the lock, after a name of a file without links was removed. Whether the file is gone. Then a remote
+ * file system may give its inode number to another file, in spite of our descriptor.
+ */
+static bool is_gone(const struct entry *entry)
+{
+	return !entry->parent && !(entry->opened && entry->opened->links);
+}
+
+/*
+ * On a remote file system a descriptor may stand for the removed name, not for the file: another name may be left.
+ * If none can be, FUSE answers what it makes of a file without any. (NFS would keep the file under a name of its own,
+ * and its directory could not be removed.)
+ */
+static bool may_keep(const struct entry *entry, bool gone)
+{
+	const struct mount *mount = entry->inode.mount;
+
+	return !mount->remote || (gone && mount->fuse && !entry->had_names);
+}
+
 void inode_name_removed(struct inode_table *table, struct inode *child, struct inode *parent,
 	const char *name)
 {
 	struct shard *shard = table_shard(table, child);
 	struct entry *entry = entry_of(child), *old = NULL;
+	bool gone = child->mount->remote && inode_has_no_links(atomic_load(&entry->fd)), keep;
 
 	pthread_mutex_lock(&shard->lock);
 	if (entry->parent == entry_of(parent) && strcmp(entry->name, name) == 0)
@@ -409,11 +440,13 @@ void inode_name_removed(struct inode_table *table, struct inode *child, struct i
 	if (!entry->is_lost)
 		atomic_fetch_add(&table->lost, 1);
 	entry->is_lost = true;
+	gone = gone && is_gone(entry);
+	if (gone && entry->is_hashed)
+		set_apart(shard, entry);
+	keep = may_keep(entry, gone);
 	pthread_mutex_unlock(&shard->lock);
 	entry_unref(table, old);
-	/* On a network file system a descriptor may stand for the name, not for the file: another
-	 * name may be left. */
-	pins_release_closed(table, entry, entry->inode.mount->remote);
+	pins_release_closed(table, entry, !keep);
 }
 
 void inode_freed(struct inode_table *table)

@@ -148,7 +148,7 @@ int inode_lookup(struct inode_table *table, struct inode *parent, const char *na
 int inode_from_fd(struct inode_table *table, struct inode *parent, const char *name, int fd,
 	struct inode **ret_inode, struct stat *ret_attr);
 
-/* Raises the lookup count by one. */
+/* Raises the lookup count by one, for another name of the file. */
 void inode_add_lookup(struct inode_table *table, struct inode *inode);
 
 /* Lowers the lookup count by n; this may free the inode. */
@@ -157,6 +157,9 @@ void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n);
 /* Reads the current attributes, through fd if it is >= 0. The inode number is that of
  * inode_number(). */
 int inode_stat(struct inode_table *table, struct inode *inode, int fd, struct stat *ret_attr);
+
+/* Like inode_stat(), with attributes that the kernel requests of the source even if it remembers some. */
+int inode_stat_anew(struct inode_table *table, struct inode *inode, struct stat *ret_attr);
 
 /*
  * Changes the attributes of the inode, of which fd is a descriptor, to those that are shown: number

@@ -177,9 +177,9 @@ void inode_see_mode(struct inode *inode, mode_t mode)
 		atomic_store_explicit(&inode->special, special, memory_order_relaxed);
 }
 
-int inode_stat(struct inode_table *table, struct inode *inode, int fd, struct stat *ret_attr)
+static int stat_with(struct inode_table *table, struct inode *inode, int fd, int sync, struct stat *ret_attr)
 {
-	const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
+	const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | sync;
 	int held = fd < 0 ? inode_hold(table, inode) : fd;
 	struct statx sx;
 	int r = held;
@@ -193,6 +193,23 @@ int inode_stat(struct inode_table *table, struct inode *inode, int fd, struct st
 	if (fd < 0 && held >= 0)
 		inode_release(table, inode);
 	return r;
+}
+
+int inode_stat(struct inode_table *table, struct inode *inode, int fd, struct stat *ret_attr)
+{
+	return stat_with(table, inode, fd, AT_STATX_SYNC_AS_STAT, ret_attr);
+}
+
+int inode_stat_anew(struct inode_table *table, struct inode *inode, struct stat *ret_attr)
+{
+	return stat_with(table, inode, -1, AT_STATX_FORCE_SYNC, ret_attr);
+}
+
+bool inode_has_no_links(int fd)
+{
+	struct statx sx;
+
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_NLINK, &sx) == 0 && sx.stx_nlink == 0;
 }
 
 ino_t inode_number(struct inode_table *table, unsigned device, ino_t ino)

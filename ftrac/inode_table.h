@@ -38,6 +38,7 @@ struct entry {
 	bool is_hashed, is_apart; /* in which table of the shard */
 	bool is_listed;
 	bool is_lost; /* a name was removed; counted in lost */
+	bool had_names; /* more than one, so that another may be left */
 
 	struct entry *parent; /* directory in which it was last seen; NULL: none */
 	char *name;
@@ -112,6 +113,8 @@ bool inode_hides_device(const struct inode_table *table, int fd, mode_t mode);
 /* Converts what statx() says of fd to the attributes that the mirror shows.  0 or -EACCES: a device that is hidden now. */
 int inode_fill_attr(struct inode_table *table, const struct inode *inode, int fd,
 	const struct statx *sx, struct stat *ret_attr);
+/* Whether no name leads to the file of fd, as far as the kernel knows without a request to the source. */
+bool inode_has_no_links(int fd);
 /* Notes whether a file has suid bits now. */
 void inode_see_mode(struct inode *inode, mode_t mode);
 

@@ -72,12 +72,17 @@ static bool is_one_of(const char *name, const char *const *names)
 	return false;
 }
 
+static bool is_fuse(const char *fstype)
+{
+	return strncmp(fstype, "fuse", 4) == 0;
+}
+
 static bool is_remote(const char *fstype)
 {
 	static const char *const remote[] = { "nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs",
 		"lustre", "gpfs", "beegfs", "orangefs", "ocfs2", "gfs2", "virtiofs", NULL };
 
-	return strncmp(fstype, "fuse", 4) == 0 || is_one_of(fstype, remote);
+	return is_fuse(fstype) || is_one_of(fstype, remote);
 }
 
 static bool is_pseudo(const char *fstype)
@@ -98,7 +103,7 @@ static bool is_named(const char *fstype)
 	/* In overlayfs copy-up gives a file another inode number or time of birth. */
 	static const char *const named[] = { "proc", "overlay", "cifs", "smb3", "9p", NULL };
 
-	return (strncmp(fstype, "fuse", 4) == 0 && !is_mirror(fstype)) || is_one_of(fstype, named);
+	return (is_fuse(fstype) && !is_mirror(fstype)) || is_one_of(fstype, named);
 }
 
 static void emit(const struct mounts *mounts, uint64_t id, const struct mountinfo *line)
@@ -216,6 +221,7 @@ static struct mount *add(struct mounts *mounts, uint64_t id, int fd)
 	mount->remote = true; /* if the mount is not listed, this is the safe assumption */
 	if (read_line_at(fd, &line)) {
 		mount->remote = is_remote(line.fstype);
+		mount->fuse = is_fuse(line.fstype) || strcmp(line.fstype, "virtiofs") == 0;
 		mount->pseudo = is_pseudo(line.fstype);
 		mount->named = is_named(line.fstype);
 		mount->mirror = is_mirror(line.fstype);

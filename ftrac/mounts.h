@@ -24,6 +24,7 @@ struct ring;
 struct mount {
 	uint64_t id;
 	bool remote; /* attributes must be requested from a server */
+	bool fuse;
 	bool pseudo; /* sizes are meaningless (proc, sysfs) */
 	bool named;  /* inode numbers last only while the inode is in use */
 	bool mirror; /* another ftrac */

@@ -28,6 +28,11 @@
  * finds such files and closes their descriptors, so that their space becomes free. A process that
  * has such a file as an O_PATH descriptor or as its directory then gets ESTALE.
  *
+ * On network and FUSE file systems a descriptor may stand for a name instead of the file, and it may not keep
+ * the inode number from being reused. There the descriptor is closed when a name is removed through the
+ * mount, since another name may be left; but it stays open on FUSE if the name was the last one: what can
+ * still be done with the file is for the source to say. Then no lookup finds the inode any more.
+ *
  * Threads: any.
  */
 

@@ -61,12 +61,10 @@ static size_t claim_some(struct inode_table *table, struct entry **ret_some)
 /* Like may_close() of pins.c, without preparing to open the file again. */
 static bool is_removed(struct inode_table *table, struct entry *entry)
 {
-	struct statx sx;
 	bool is_open;
 
 	return pin_has_name_or_file(table, entry, &is_open) && !is_open &&
-		statx(atomic_load(&entry->fd), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_NLINK, &sx) == 0 &&
-		sx.stx_nlink == 0;
+		inode_has_no_links(atomic_load(&entry->fd));
 }
 
 static void find_removed(struct inode_table *table)

@@ -162,6 +162,22 @@ class Features:
         os.unlink(path)
         return said, whole(f"{path}2") if said[0] is None else None
 
+    def removed(self):
+        """Of files that only O_PATH descriptors hold: their content, and the next files, which may get their numbers."""
+        names = [self.file(f"removed{i}", f"of {i}") for i in range(20)]
+        held = [os.open(name, os.O_PATH) for name in names]
+        os.rename(self.file("over"), names[0])
+        for i, name in enumerate(names[1:], 1):
+            os.unlink(name)
+            if i % 2:
+                os.mkdir(name)
+            else:
+                say(name, f"next {i}")
+        said = [result(whole, f"/proc/self/fd/{fd}") for fd in held]
+        for fd in held:
+            os.close(fd)
+        return said, [result(os.listdir if i % 2 else whole, name) for i, name in enumerate(names)]
+
     def modes(self):
         path, said = self.file("modes"), []
         for mode in 0o7777, 0o2755, 0o4755, 0o1644, 0o000:
@@ -435,9 +451,9 @@ def main():
     for fidelity in kinds:
         first, options = fidelity == kinds[0] or given.long, ["--fidelity", fidelity]
         for name in KINDS:
-            if first or name in ("tmpfs", "overlay", "sshfs"):
+            if first or name in ("tmpfs", "overlay", "bindfs", "sshfs"):
                 parts.run(f"{name} {fidelity}", kind, name, options, given.steps)
-            if given.long:  # on bindfs, some of what others remove is ESTALE, not ENOENT
+            if given.long:
                 parts.run(f"{name} {fidelity} limited", kind_limited, name, options, False)
             if given.long or first and name == "tmpfs":
                 parts.run(f"{name} {fidelity} limited below", kind_limited, name, options, True)
