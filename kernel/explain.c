@@ -105,6 +105,10 @@ int explain(const struct explain_facts *facts, int error, struct failure *failur
 	if (facts->release && facts->release < EXPLAIN_OLDEST)
 		return failure_set(failure, -EOPNOTSUPP, "cannot record in the kernel: Linux %s is too old, 6.1 is needed",
 			facts->release_text);
+	if (facts->is_of_mount && facts->release && facts->release < EXPLAIN_OLDEST_MOUNT)
+		return failure_set(failure, -EOPNOTSUPP,
+			"cannot record the calls on a mount: Linux %s is too old, 6.9 is needed; use --files kernel or "
+			"--fidelity cached", facts->release_text);
 	if (missing)
 		return failure_set(failure, -EPERM,
 			"cannot record in the kernel: %s; run as root, or give them to the program by setcap "

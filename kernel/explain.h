@@ -8,13 +8,16 @@
 
 struct failure;
 
-#define EXPLAIN_OLDEST (6 << 8 | 1) /* the release of Linux that is needed: major << 8 | minor */
+/* The releases of Linux that are needed: major << 8 | minor.  A mount takes the kernel's passthrough. */
+#define EXPLAIN_OLDEST (6 << 8 | 1)
+#define EXPLAIN_OLDEST_MOUNT (6 << 8 | 9)
 
 struct explain_facts {
 	bool has_admin, has_bpf, has_perfmon; /* effective capabilities */
 	bool in_user_namespace; /* capabilities there do not count */
 	bool has_btf;		/* /sys/kernel/btf/vmlinux */
 	bool is_confidential;	/* lockdown=confidentiality */
+	bool is_of_mount;	/* the programs are those for the files of a mount; the probe leaves it false */
 	unsigned release;	/* of Linux, as above; 0: not known */
 	char release_text[65]; /* as in struct utsname */
 };

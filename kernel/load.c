@@ -34,11 +34,12 @@ struct first_state {
 
 /* ---- loading ---- */
 
-static int explain_error(int error, struct failure *failure)
+static int explain_error(int error, bool is_of_mount, struct failure *failure)
 {
 	struct explain_facts facts;
 
 	explain_probe(&facts);
+	facts.is_of_mount = is_of_mount;
 	return explain(&facts, error, failure);
 }
 
@@ -161,7 +162,7 @@ int programs_load(size_t buffer_bytes, size_t most_files, struct programs **ret_
 	libbpf_set_print(keep_quiet);
 	programs->object = kernel_bpf__open();
 	if (!programs->object) {
-		r = explain_error(-errno, failure);
+		r = explain_error(-errno, most_files != 0, failure);
 		free(programs);
 		return r;
 	}
@@ -175,7 +176,7 @@ int programs_load(size_t buffer_bytes, size_t most_files, struct programs **ret_
 		r = look_at_us(programs->object);
 	if (r < 0) {
 		programs_destroy(programs);
-		return explain_error(r, failure);
+		return explain_error(r, most_files != 0, failure);
 	}
 	*ret_programs = programs;
 	return 0;
@@ -219,7 +220,7 @@ int programs_attach(struct programs *programs, struct failure *failure)
 {
 	int r = kernel_bpf__attach(programs->object);
 
-	return r < 0 ? explain_error(r, failure) : 0;
+	return r < 0 ? explain_error(r, programs->object->rodata->kernel_is_of_mount, failure) : 0;
 }
 
 void programs_detach(struct programs *programs)

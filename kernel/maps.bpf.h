@@ -100,6 +100,12 @@ static long step_range(uint32_t i, struct range *range)
 	return !range->ends && range->first.file;
 }
 
+/*
+ * A 0 that the verifier does not know.  Before Linux 6.7 it examines one step of a loop alone, and removes the code that a
+ * first step does not reach.
+ */
+uint64_t kernel_none = 0;
+
 /* ends: the mappings that lie in the range as a whole end. */
 inlined void look_at_range(struct range *range, uint64_t start, uint64_t length, int32_t tid, bool ends)
 {
@@ -107,6 +113,7 @@ inlined void look_at_range(struct range *range, uint64_t start, uint64_t length,
 	range->end = start + (length + PAGE - 1) / PAGE * PAGE;
 	range->tid = tid;
 	range->ends = ends ? next_id() : 0;
+	range->former = kernel_none;
 	bpf_loop(RANGE_STEPS, step_range, range, 0);
 	if (ends)
 		end_former_mapping(range);

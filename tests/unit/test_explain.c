@@ -53,6 +53,20 @@ static void a_kernel_that_cannot_is_named(void **state)
 	expect(&facts, -EINVAL, -EINVAL, "does not load the programs", "Invalid argument");
 }
 
+static void a_mount_needs_a_newer_kernel(void **state)
+{
+	struct explain_facts facts = fine;
+	(void)state;
+
+	facts.release = EXPLAIN_OLDEST;
+	strcpy(facts.release_text, "6.1.0");
+	expect(&facts, -EACCES, -EPERM, "refuses the programs", "seccomp");
+	facts.is_of_mount = true;
+	expect(&facts, -EACCES, -EOPNOTSUPP, "Linux 6.1.0 is too old, 6.9 is needed", "--files kernel");
+	facts.release = EXPLAIN_OLDEST_MOUNT;
+	expect(&facts, -EACCES, -EPERM, "refuses the programs", "seccomp");
+}
+
 static void a_refusal_is_explained(void **state)
 {
 	struct explain_facts facts = fine;
@@ -80,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_missing_capability_is_named_with_setcap),
 		cmocka_unit_test(a_kernel_that_cannot_is_named),
+		cmocka_unit_test(a_mount_needs_a_newer_kernel),
 		cmocka_unit_test(a_refusal_is_explained),
 		cmocka_unit_test(the_probe_knows_this_machine),
 	};
