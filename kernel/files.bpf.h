@@ -5,6 +5,7 @@
 /* Open file descriptions: their handles, and when these end. */
 
 #include "mount.bpf.h"
+#include "tree.bpf.h"
 
 __noinline int64_t file_references(uint64_t file)
 {
@@ -147,6 +148,10 @@ struct descriptors {
 	uint64_t word;
 	uint64_t mapped;   /* the file of the last mapping, */
 	uint32_t mappings; /* and how many of it came one after the other */
+	uint64_t root;	   /* of the tree of mappings */
+	uint64_t address;  /* the mappings before were met; */
+	int32_t areas;	   /* so many */
+	struct leaf leaf;
 };
 
 struct {
@@ -185,12 +190,11 @@ inlined void close_in_mount(struct descriptors *walk, uint64_t file)
 }
 
 /* If the walk has found all references to the file, it ends with them. */
-inlined void end_if_unused(struct descriptors *walk, uint64_t file)
+inlined void end_if_unused(struct descriptors *walk, uint64_t file, struct open_file *known)
 {
-	struct open_file *known = known_file(file);
 	bool last;
 
-	if (!known || known->walk != walk->id)
+	if (known->walk != walk->id)
 		return;
 	last = known->seen >= (uint64_t)file_references(file);
 	if (walk->what == WALK_CLOSE)
@@ -210,9 +214,11 @@ inlined void walk_file(struct descriptors *walk, uint64_t file, uint32_t n)
 	if (walk->what == WALK_CLOSE)
 		handle_of(file, inode, walk->tid);
 	known = known_file(file);
-	if (known && known->inode == inode)
+	if (!known)
+		return;
+	if (known->inode == inode)
 		count_for(known, walk->id, n);
-	end_if_unused(walk, file);
+	end_if_unused(walk, file, known);
 }
 
 inlined uint32_t lowest_bit(uint64_t word)
@@ -230,11 +236,6 @@ inlined uint32_t lowest_bit(uint64_t word)
 	if (!(word & 3))
 		n += 2, word >>= 2;
 	return n + !(word & 1);
-}
-
-inlined uint64_t word_at(uint64_t words, uint32_t i)
-{
-	return POINTER(hlist_head, words + i * sizeof(uint64_t), first);
 }
 
 static long walk_bit(uint32_t i, void *context)
@@ -278,36 +279,103 @@ static long walk_word(uint32_t i, void *context)
 	return 0;
 }
 
-/*
- * A mapping holds its file as a descriptor does.  Memory that another process uses, too, does not end.  The iterator may
- * hold the file of the mapping that it is at: so each file is examined when the iterator has left it, with all mappings of
- * it that follow each other.
- */
+inlined void begin_mappings(struct descriptors *walk)
+{
+	walk->mapped = 0;
+	walk->mappings = 0;
+}
+
+/* Each file is examined when all mappings of it that follow each other were met. */
+inlined void take_area(struct descriptors *walk, uint64_t file)
+{
+	uint64_t former = walk->mapped;
+
+	if (former && former != file)
+		walk_file(walk, former, walk->mappings);
+	if (former != file)
+		walk->mappings = 0;
+	walk->mapped = file;
+	walk->mappings++;
+}
+
+inlined void end_mappings(struct descriptors *walk)
+{
+	if (walk->mapped)
+		walk_file(walk, walk->mapped, walk->mappings);
+}
+
+static long walk_slot(uint32_t i, void *context)
+{
+	struct descriptors *walk = descriptors_of_processor();
+	uint64_t area;
+
+	if (!walk || i > walk->leaf.last_slot)
+		return 1;
+	area = word_at(walk->leaf.slots, i);
+	if (!area || area & 3) /* the tree's own */
+		return 0;
+	walk->areas++;
+	take_area(walk, POINTER(vm_area_struct, area, vm_file));
+	return 0;
+}
+
+static long walk_leaf(uint32_t i, void *context)
+{
+	struct descriptors *walk = descriptors_of_processor();
+
+	if (!walk || !find_leaf(walk->root, walk->address, &walk->leaf))
+		return 1;
+	bpf_loop(LEAF_SLOTS, walk_slot, NULL, 0);
+	walk->address = walk->leaf.last_address + 1;
+	return !walk->address;
+}
+
+#define LEAVES_MOST 65536
+bool kernel_is_strange_tree; /* another number of mappings was found than there are */
+
+/* Whether that were all mappings. */
+inlined bool walk_tree(struct descriptors *walk, uint64_t mm)
+{
+	walk->root = POINTER(mm_struct, mm, mm_mt.ma_root);
+	walk->address = 0;
+	walk->areas = 0;
+	begin_mappings(walk);
+	bpf_loop(LEAVES_MOST, walk_leaf, NULL, 0);
+	end_mappings(walk);
+	return walk->areas == FIELD(mm_struct, mm, map_count);
+}
+
+/* The iterator may hold the file of the mapping that it is at. */
+inlined void iterate(struct descriptors *walk, struct task_struct *task)
+{
+	struct bpf_iter_task_vma iterator;
+	struct vm_area_struct *area;
+
+	begin_mappings(walk);
+	bpf_iter_task_vma_new(&iterator, task, 0);
+	while ((area = bpf_iter_task_vma_next(&iterator)))
+		take_area(walk, POINTER(vm_area_struct, area, vm_file));
+	bpf_iter_task_vma_destroy(&iterator);
+	end_mappings(walk);
+}
+
+/* A mapping holds its file as a descriptor does.  Memory that another process uses, too, does not end. */
 inlined void walk_mappings(struct descriptors *walk)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	uint64_t mm = POINTER(task_struct, task, mm);
-	struct bpf_iter_task_vma iterator;
-	struct vm_area_struct *area;
+	int users = mm ? FIELD(mm_struct, mm, mm_users.counter) : 0;
 
-	if (!mm || FIELD(mm_struct, mm, mm_users.counter) > FIELD(signal_struct, POINTER(task_struct, task, signal), nr_threads))
+	if (!users || users > FIELD(signal_struct, POINTER(task_struct, task, signal), nr_threads))
 		return;
-	walk->mapped = 0;
-	walk->mappings = 0;
-	bpf_iter_task_vma_new(&iterator, task, 0);
-	while ((area = bpf_iter_task_vma_next(&iterator))) {
-		uint64_t file = POINTER(vm_area_struct, area, vm_file), former = walk->mapped;
-
-		if (former && former != file)
-			walk_file(walk, former, walk->mappings);
-		if (former != file)
-			walk->mappings = 0;
-		walk->mapped = file;
-		walk->mappings++;
+	if (has_tree() && users == 1 && !kernel_is_strange_tree) {
+		if (walk_tree(walk, mm))
+			return;
+		kernel_is_strange_tree = true;
+		walk->id = next_id(); /* what was counted may be wrong */
 	}
-	bpf_iter_task_vma_destroy(&iterator);
-	if (walk->mapped)
-		walk_file(walk, walk->mapped, walk->mappings);
+	if (kernel_has_mappings)
+		iterate(walk, task);
 }
 
 inlined uint32_t fill_walk(struct descriptors *walk, bool at_exec)
@@ -339,7 +407,7 @@ __noinline int walk_descriptors(uint32_t what, uint32_t first, uint32_t last, in
 	walk->tid = tid;
 	walk->call = call;
 	bpf_loop(words, walk_word, NULL, 0);
-	if (kernel_has_mappings && !kernel_is_of_mount && what != WALK_CLOSE)
+	if (!kernel_is_of_mount && what != WALK_CLOSE)
 		walk_mappings(walk);
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/failure.h"
+#include "base/idle.h"
 #include "base/priority.h"
 #include "kernel/load.h"
 #include "kernel/queue.h"
@@ -54,16 +55,28 @@ static void translate_chunk(struct kernel *kernel, const struct chunk *chunk)
 	}
 }
 
+/* While all processors are busy, the record waits, as long as it may. */
+static void wait_for_processor(struct kernel *kernel, struct idle *idle)
+{
+	bool is_over = true;
+
+	while (is_over && kernel_may_wait(kernel) && !idle_is_free(idle))
+		is_over = queue_pause(kernel->queue, IDLE_WINDOW_MS);
+	priority_wait(&kernel->priority, kernel_may_wait(kernel));
+}
+
 static void *make_events(void *arg)
 {
 	struct kernel *kernel = arg;
 	struct chunk *chunk;
+	struct idle idle;
 
 	prctl(PR_SET_NAME, "ftrac-events");
 	priority_init(&kernel->priority);
 	priority_wait(&kernel->priority, true);
+	idle_init(&idle, kernel->priority.may_wait);
 	while ((chunk = queue_take(kernel->queue))) {
-		priority_wait(&kernel->priority, kernel_may_wait(kernel));
+		wait_for_processor(kernel, &idle);
 		if (chunk->is_lost)
 			atomic_fetch_add(&kernel->lost, chunk->records);
 		else

@@ -27,9 +27,9 @@
  *
  * The programs in the kernel send records to a ring buffer.  A thread of high priority empties it into memory, and
  * beyond a bound into a file without a name; a second one makes events of them, and waits if the ring of events is full.
- * Until half of the bound is reached it leaves the processors to the command (base/priority.h).  No traced process ever
- * waits.  If the first thread is too late, the kernel drops records, and counts them.  The programs are unloaded when this
- * process ends, however it ends.
+ * Until half of the bound is reached it leaves the processors to the command: while all of them are busy it does nothing
+ * (base/idle.h), and else it gives way (base/priority.h).  No traced process ever waits.  If the first thread is too late,
+ * the kernel drops records, and counts them.  The programs are unloaded when this process ends, however it ends.
  *
  * Of a caller with neither CAP_SYS_PTRACE nor CAP_SYS_ADMIN only the processes of its own rights are traced: a process
  * that executes a setuid or setgid program, or one with capabilities, is left out from this EXEC to its end, with all
@@ -87,7 +87,7 @@ int kernel_start(const struct kernel_options *options, struct kernel **ret_kerne
 
 /*
  * Whether the record may be written later: little of the memory for it is used.  The thread that makes events then only uses
- * processors that are idle, and the writer may do the same.  Any thread.
+ * processors that are idle, and waits for one; the writer may do the same.  Any thread.
  */
 bool kernel_may_wait(const struct kernel *kernel);
 

@@ -113,6 +113,24 @@ inlined bool is_about_descriptor(const struct wire_path *record, const struct ta
 	return record->len <= 1 && row->dir && (int)arg(state, row->dir) != AT_FDCWD && record->call.result >= 0;
 }
 
+/* The same, where a flag allows it, as in fstat(3) of glibc: the first byte of the path is enough. */
+inlined bool has_empty_path(const struct task_state *state, const volatile struct call_row *row, int64_t result)
+{
+	char first = -1;
+
+	if (!(arg(state, row->flags) & AT_EMPTY_PATH) || !row->dir || (int)arg(state, row->dir) == AT_FDCWD || result < 0)
+		return false;
+	bpf_probe_read_user(&first, sizeof(first), (const void *)arg(state, row->path));
+	return !first;
+}
+
+inlined int leave_descriptor(struct task_state *state, const volatile struct call_row *row, int64_t result)
+{
+	take_file(state, file_at(bpf_get_current_task_btf(), arg(state, row->dir)));
+	state->flags |= WIRE_EMPTY;
+	return leave_plain(state, result);
+}
+
 __noinline int leave_path(struct task_state *state, int64_t result)
 {
 	const volatile struct call_row *row;
@@ -121,15 +139,14 @@ __noinline int leave_path(struct task_state *state, int64_t result)
 	if (!state)
 		return 0;
 	row = row_of(state);
+	if (has_empty_path(state, row, result))
+		return leave_descriptor(state, row, result);
 	record = begin_path(state, result);
 	if (!record)
 		return 0;
 	put_path(record, state, row);
-	if (is_about_descriptor(record, state, row)) {
-		take_file(state, file_at(bpf_get_current_task_btf(), arg(state, row->dir)));
-		state->flags |= WIRE_EMPTY;
-		return leave_plain(state, result);
-	}
+	if (is_about_descriptor(record, state, row))
+		return leave_descriptor(state, row, result);
 	send_path(record);
 	return 0;
 }
@@ -340,16 +357,15 @@ __noinline int leave_stat(struct task_state *state, int64_t result)
 	if (!state)
 		return 0;
 	row = row_of(state);
+	if (has_empty_path(state, row, result))
+		return leave_descriptor(state, row, result);
 	record = begin_path(state, result);
 	if (!record)
 		return 0;
 	record->call.length = 0;
 	put_path(record, state, row);
-	if (is_about_descriptor(record, state, row)) {
-		take_file(state, file_at(bpf_get_current_task_btf(), arg(state, row->dir)));
-		state->flags |= WIRE_EMPTY;
-		return leave_plain(state, result);
-	}
+	if (is_about_descriptor(record, state, row))
+		return leave_descriptor(state, row, result);
 	if (result == 0)
 		put_identity(record, state, arg(state, row->length));
 	send_path(record);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/vector.h"
 
 #define SPARE_MOST 16 /* whose memory is kept */
@@ -17,10 +18,12 @@
 struct queue {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
+	pthread_cond_t hurried; /* closed, or awaited */
 	struct chunk *first, **last;
 	struct chunk *spare; /* that are used again */
 	int n_spare;
 	bool closed;
+	int awaited; /* threads in queue_wait() */
 	size_t memory, memory_most;
 	uint64_t put, done; /* chunks */
 	uint64_t bytes, spooled;
@@ -44,6 +47,17 @@ static void init_lock(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&attributes);
 }
 
+/* As our clock: queue_pause() says until when. */
+static void init_hurried(pthread_cond_t *hurried)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(hurried, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
 int queue_create(size_t memory_bytes, const char *directory, struct queue **ret_queue)
 {
 	struct queue *queue = calloc(1, sizeof(*queue));
@@ -52,6 +66,7 @@ int queue_create(size_t memory_bytes, const char *directory, struct queue **ret_
 		return -ENOMEM;
 	init_lock(&queue->lock);
 	pthread_cond_init(&queue->changed, NULL);
+	init_hurried(&queue->hurried);
 	queue->last = &queue->first;
 	queue->memory_most = memory_bytes;
 	queue->directory = directory;
@@ -104,6 +119,7 @@ void queue_destroy(struct queue *queue)
 	if (queue->fd >= 0)
 		close(queue->fd);
 	pthread_cond_destroy(&queue->changed);
+	pthread_cond_destroy(&queue->hurried);
 	pthread_mutex_destroy(&queue->lock);
 	free(queue);
 }
@@ -275,6 +291,7 @@ void queue_close(struct queue *queue)
 	pthread_mutex_lock(&queue->lock);
 	queue->closed = true;
 	pthread_cond_broadcast(&queue->changed);
+	pthread_cond_broadcast(&queue->hurried);
 	pthread_mutex_unlock(&queue->lock);
 }
 
@@ -316,14 +333,30 @@ void queue_done(struct queue *queue, struct chunk *chunk)
 	pthread_mutex_unlock(&queue->lock);
 }
 
+bool queue_pause(struct queue *queue, int ms)
+{
+	int64_t until_ns = clock_now_ns() + ms * INT64_C(1000000);
+	struct timespec until = { .tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000 };
+	bool is_over = false;
+
+	pthread_mutex_lock(&queue->lock);
+	while (!is_over && !queue->closed && !queue->awaited)
+		is_over = pthread_cond_timedwait(&queue->hurried, &queue->lock, &until) == ETIMEDOUT;
+	pthread_mutex_unlock(&queue->lock);
+	return is_over;
+}
+
 void queue_wait(struct queue *queue)
 {
 	uint64_t put;
 
 	pthread_mutex_lock(&queue->lock);
+	queue->awaited++;
+	pthread_cond_broadcast(&queue->hurried);
 	put = queue->put;
 	while (queue->done < put)
 		pthread_cond_wait(&queue->changed, &queue->lock);
+	queue->awaited--;
 	pthread_mutex_unlock(&queue->lock);
 }
 

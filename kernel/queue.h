@@ -49,6 +49,12 @@ void queue_close(struct queue *queue);
 struct chunk *queue_take(struct queue *queue);
 void queue_done(struct queue *queue, struct chunk *chunk);
 
+/*
+ * The thread that takes: waits for so long.  Returns at once when the queue is closed, or another thread waits in
+ * queue_wait().  Whether the time is over.
+ */
+bool queue_pause(struct queue *queue, int ms);
+
 /* Waits until all chunks that were put before the call are done. */
 void queue_wait(struct queue *queue);
 

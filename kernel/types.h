@@ -159,7 +159,32 @@ struct bpf_iter_task_vma {
 
 /* ---- processes ---- */
 
+/* The tree of mappings; its nodes have as many pivots and slots in all kernels. */
+enum maple_type { maple_dense, maple_leaf_64, maple_range_64, maple_arange_64 };
+
+struct maple_metadata {
+	unsigned char end;
+};
+
+struct maple_range_64 {
+	unsigned long pivot[15];
+	void *slot[16];
+	struct maple_metadata meta;
+};
+
+struct maple_arange_64 {
+	unsigned long pivot[9];
+	void *slot[10];
+	struct maple_metadata meta;
+};
+
+struct maple_tree {
+	void *ma_root;
+};
+
 struct mm_struct {
+	struct maple_tree mm_mt;
+	int map_count;
 	struct counter32 mm_users;
 	unsigned long hiwater_vm;
 	unsigned long total_vm;

@@ -12,6 +12,7 @@
 #include "base/cli.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/idle.h"
 #include "base/output.h"
 #include "base/priority.h"
 #include "base/trace_file.h"
@@ -315,6 +316,40 @@ static void thread_that_was_told_to_hurry_does_not_wait_again(void **state)
 	pthread_join(thread, NULL);
 }
 
+/* ---- idle processors ---- */
+
+#define SECOND INT64_C(1000000000)
+
+/* As if we had asked a second ago, and so much time had been spare since then. */
+static bool was_free(int64_t spare_ns)
+{
+	struct idle idle;
+
+	idle_init(&idle, true);
+	idle.since_ns -= SECOND;
+	idle.spare_ns -= spare_ns;
+	return idle_is_free(&idle);
+}
+
+static void processor_is_free_if_half_of_one_was_spare(void **state)
+{
+	(void)state;
+	assert_true(was_free(1000 * SECOND));
+	assert_false(was_free(-1000 * SECOND));
+}
+
+static void answer_about_processors_stays_for_a_moment(void **state)
+{
+	struct idle idle;
+
+	(void)state;
+	idle_init(&idle, false);
+	idle.since_ns += 1000 * SECOND;
+	assert_false(idle_is_free(&idle));
+	idle.is_free = true;
+	assert_true(idle_is_free(&idle));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -335,6 +370,8 @@ int main(void)
 		cmocka_unit_test(stream_that_is_closed_leaves_its_descriptor_open),
 		cmocka_unit_test(trace_is_never_replaced),
 		cmocka_unit_test(thread_that_was_told_to_hurry_does_not_wait_again),
+		cmocka_unit_test(processor_is_free_if_half_of_one_was_spare),
+		cmocka_unit_test(answer_about_processors_stays_for_a_moment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,6 +145,34 @@ static void what_was_marked_is_done_with_the_chunks_before(void **state)
 	queue_destroy(queue);
 }
 
+static void *await(void *arg)
+{
+	queue_wait(arg);
+	return NULL;
+}
+
+#define LONG_MS 1000000
+
+static void pause_ends_when_all_is_awaited_or_will_come(void **state)
+{
+	struct queue *queue;
+	pthread_t thread;
+	(void)state;
+
+	assert_int_equal(queue_create(8 * CHUNK_BYTES, "/tmp", &queue), 0);
+	assert_true(queue_pause(queue, 1));
+	put(queue, 'a', 10);
+	assert_true(queue_pause(queue, 1)); /* what comes does not end it */
+	pthread_create(&thread, NULL, await, queue);
+	assert_false(queue_pause(queue, LONG_MS));
+	take(queue, 'a', 10);
+	pthread_join(thread, NULL);
+	assert_true(queue_pause(queue, 1));
+	queue_close(queue);
+	assert_false(queue_pause(queue, LONG_MS));
+	queue_destroy(queue);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +182,7 @@ int main(void)
 		cmocka_unit_test(places_in_the_file_are_used_again),
 		cmocka_unit_test(without_a_file_the_queue_waits_for_memory),
 		cmocka_unit_test(what_was_marked_is_done_with_the_chunks_before),
+		cmocka_unit_test(pause_ends_when_all_is_awaited_or_will_come),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
