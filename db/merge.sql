@@ -60,8 +60,11 @@ UPDATE main.files SET size_last = coalesce(n.size_last, n.size_first, files.size
 FROM one.files n JOIN same ON old = n.id JOIN came ON came.id = n.id WHERE files.id = new AND tag;
 INSERT INTO before SELECT n.id + :files, path, dev, ino, birth, deleted, found, first_t, host
 FROM came n JOIN same s ON s.old = n.id WHERE NOT s.tag;
-UPDATE before SET deleted = (SELECT state & 2 FROM main.files f WHERE f.id = before.id), path = n.path, found = before.found AND n.found FROM same s JOIN came n ON n.id = s.old
-WHERE s.tag AND before.id = s.new;
+-- first_t of a file that a trace made: when it did.
+UPDATE before SET deleted = (SELECT state & 2 FROM main.files f WHERE f.id = before.id), path = n.path,
+	found = before.found AND n.found, first_t = CASE WHEN n.found = before.found THEN min(n.first_t, before.first_t)
+		WHEN n.found THEN before.first_t ELSE n.first_t END
+FROM same s JOIN came n ON n.id = s.old WHERE s.tag AND before.id = s.new;
 INSERT OR REPLACE INTO main.names SELECT s.new, path + :paths, from_t + :t, to_t + :t
 FROM one.names n JOIN same s ON s.old = n.file;
 -- Files that a trace removed by one name, and regards as kept by another one.

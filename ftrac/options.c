@@ -79,23 +79,23 @@ static const struct option run_options[] = {
 };
 
 /* Of both command lines. */
-#define HELP_DB \
+#define DB_HELP \
 "      --db FILE        the trace (default: trace.db in the current directory)\n" \
 "      --force          replace an existing trace\n"
-#define HELP_KEPT \
+#define KEPT_HELP \
 "      --stat           record every stat: the kernel caches no names and\n" \
 "                       attributes\n" \
 "      --include GLOB   record only paths that match (repeatable)\n" \
 "      --exclude GLOB   do not record paths that match (repeatable)\n" \
 "      --no-ops         record which process used which file, but no single\n" \
 "                       operations\n"
-#define HELP_TRACE \
+#define TRACE_HELP \
 "      --drop           if recording cannot keep up, drop operations instead of\n" \
 "                       delaying programs\n" \
 "      --env PATTERN    store environment variables that match (repeatable)\n" \
 "      --job ID         the job that all processes belong to\n" \
 "      --xform NAME     the kind of that job\n"
-#define HELP_END \
+#define END_HELP \
 "\n" \
 "  -h, --help           print this\n" \
 "  -V, --version        print the version\n" \
@@ -117,16 +117,16 @@ static const char help[] =
 "  -f                   stay in the foreground\n"
 "  -d                   like -f, and print each request\n"
 "\n"
-HELP_DB
+DB_HELP
 "      --fidelity MODE  exact: record each read and write as the program does it\n"
 "                       (default if the kernel supports it); cached: record the\n"
 "                       reads and writes of the page cache, faster; open: record\n"
 "                       opens only, data at native speed (root, Linux 6.9);\n"
 "                       call: like open, and programs in the kernel record each\n"
 "                       call on an open file\n"
-HELP_KEPT
+KEPT_HELP
 "      --no-record      mirror only, write no trace\n"
-HELP_TRACE
+TRACE_HELP
 "      --locks WHERE    kernel: file locks exclude programs inside the mount only\n"
 "                       (default); native: also programs outside\n"
 "      --io-uring WHEN  transport of requests: auto: io_uring where it works and\n"
@@ -134,7 +134,7 @@ HELP_TRACE
 "      --processes HOW  connector: the kernel reports processes; inband: ftrac\n"
 "                       reads /proc during requests; auto: the first that works\n"
 "                       (default)\n"
-HELP_END;
+END_HELP;
 
 static const char run_help[] =
 "Usage: ftrac run [options] [--] COMMAND...\n"
@@ -160,10 +160,10 @@ static const char run_help[] =
 "      --strict         exit with 125 if anything could not be recorded\n"
 "  -q, --quiet          print no summary\n"
 "\n"
-HELP_DB
+DB_HELP
 "      --fidelity MODE  exact, cached, open or call, see ftrac --help\n"
-HELP_KEPT
-HELP_TRACE
+KEPT_HELP
+TRACE_HELP
 "      --locks WHERE    kernel or native, see ftrac --help\n"
 "      --io-uring WHEN  auto, on or off, see ftrac --help\n"
 "      --processes HOW  ptrace: misses no process; connector: COMMAND runs\n"
@@ -172,7 +172,7 @@ HELP_TRACE
 "\n"
 "--fidelity, --stat, --drop, --processes, --locks and --io-uring say how a mount\n"
 "works, and do not go with --files kernel.\n"
-HELP_END;
+END_HELP;
 
 static int parse_fidelity(struct options *options, const char *text)
 {

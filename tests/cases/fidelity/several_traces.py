@@ -61,14 +61,16 @@ def record_in_turns(base, steps, top, rng, n):
     return [mount.db for mount in mounts]
 
 
-def steps_of_processes(traces):
-    found = {}
+def processes_of(traces, where=""):
+    """(number, start), as numbers are used again."""
     for path in traces:
-        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-        found.update(db.execute("SELECT p.pid, CAST(e.value AS INTEGER) FROM process p JOIN environ e ON e.image = p.image "
-                                "WHERE e.name = 'STEP'").fetchall())
-        db.close()
-    return found
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+            yield from db.execute(f"SELECT p.pid, p.start_ns, CAST(e.value AS INTEGER) FROM process p LEFT JOIN environ e "
+                                  f"ON e.image = p.image AND e.name = 'STEP' {where}")
+
+
+def steps_of_processes(traces):
+    return {(pid, start): step for pid, start, step in processes_of(traces) if step is not None}
 
 
 def flow_between(traces):
@@ -77,7 +79,12 @@ def flow_between(traces):
                           check=False)
     assert done.returncode == 0, done.stderr
     graph, step_of = json.loads(done.stdout), steps_of_processes(traces)
-    steps = {node["id"]: step_of[node["pid"]] for node in graph["nodes"] if node.get("pid") in step_of}
+    steps = {}
+    for node in graph["nodes"]:
+        if "pid" in node:
+            start = graph["begin_ns"] + round(node["start_s"] * 1e9)
+            steps[node["id"]] = step_of.get((node["pid"], start))
+    steps = {node: step for node, step in steps.items() if step is not None}
     into, out = {}, {}
     for edge in graph["edges"]:
         source, target = edge["source"], edge["target"]
@@ -90,11 +97,8 @@ def flow_between(traces):
 
 def unknown_processes(traces):
     """Those that used files and whose STEP was not read, because they ended too early."""
-    steps, used = steps_of_processes(traces), set()
-    for path in traces:
-        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
-            used.update(pid for pid, in db.execute("SELECT pid FROM process WHERE id IN (SELECT process FROM access)"))
-    return used - set(steps) - {os.getpid()}
+    used = processes_of(traces, "WHERE p.id IN (SELECT process FROM access)")
+    return {pid for pid, _, step in used if step is None} - {os.getpid()}
 
 
 def record(base, way, steps, rng, start):
