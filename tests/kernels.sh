@@ -131,10 +131,11 @@ modules_for() {
 	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
 }
 
-# make_initramfs: modules, and an init that goes on with this script.
+# make_initramfs: modules, and an init that goes on with this script. The guest's root is a file system of its own, on which
+# are this machine's directories: ftrac's mounts of a root that is read-only would be so, too.
 make_initramfs() {
 	root=$work/initramfs n=100
-	mkdir -p "$root/bin" "$root/modules" "$root/proc" "$root/sys" "$root/dev" "$root/host"
+	mkdir -p "$root/bin" "$root/modules" "$root/proc" "$root/sys" "$root/dev" "$root/host" "$root/files"
 	cp "$(command -v busybox)" "$root/bin/busybox"
 	modules_for virtio_pci virtio_blk 9pnet_virtio 9p crc32c ext4 fuse >"$work/modules"
 	while read -r file; do
@@ -154,7 +155,17 @@ make_initramfs() {
 		mount -t sysfs sys /sys
 		for module in /modules/*; do insmod \$module; done
 		ip link set lo up
-		mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=524288 root /host
+		mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=512000 root /files
+		mount -t tmpfs -o mode=755 root /host
+		for file in /files/*; do
+			name=\${file#/files/}
+			if [ -L "\$file" ]; then
+				cp -d "\$file" "/host/\$name"
+			elif [ -d "\$file" ]; then
+				mkdir "/host/\$name"
+				case \$name in proc | sys | dev | run | tmp) ;; *) mount --bind "\$file" "/host/\$name" ;; esac
+			fi
+		done
 		mount -t ext4 /dev/vda /host/tmp
 		for dir in proc sys dev; do mount --move /\$dir /host/\$dir; done
 		exec switch_root /host /bin/sh "$top/tests/kernels.sh" --inside "$top" "$build"
