@@ -53,7 +53,7 @@ __noinline uint64_t handle_make(uint64_t file)
 		*known = new;
 	else
 		bpf_map_update_elem(&kernel_files, &file, &new, BPF_ANY);
-	__sync_fetch_and_add(&kernel_epoch, 1);
+	__sync_fetch_and_add(epoch_of(file), 1);
 	return new.handle;
 }
 
