@@ -76,7 +76,7 @@ inlined void remember_file(struct task_state *state, uint64_t file, uint64_t ino
 	state->cached_file = file;
 	state->cached_inode = inode;
 	state->cached_handle = handle;
-	state->cached_epoch = kernel_epoch;
+	state->cached_epoch = *epoch_of(file);
 }
 
 inlined void take_file(struct task_state *state, uint64_t file)
@@ -91,7 +91,7 @@ inlined void take_file(struct task_state *state, uint64_t file)
 		state->handle = handle_in_mount(file);
 		return;
 	}
-	if (state->cached_file != file || state->cached_inode != inode || state->cached_epoch != kernel_epoch)
+	if (state->cached_file != file || state->cached_inode != inode || state->cached_epoch != *epoch_of(file))
 		remember_file(state, file, inode, handle_of(file, inode, state->tid));
 	state->handle = state->cached_handle;
 }

@@ -43,6 +43,28 @@ struct {
 	__type(value, struct name);
 } kernel_names SEC(".maps");
 
+/*
+ * The names that a processor has used last, so that most paths need no look-up in the large table, whose memory is rarely in
+ * a cache.  What is kept is no longer used when a place has got another name.
+ */
+#define KEPT 512
+
+struct kept {
+	struct place place;
+	struct name name;
+	uint32_t epoch;
+	uint32_t pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, KEPT);
+	__type(key, uint32_t);
+	__type(value, struct kept);
+} kernel_kept SEC(".maps");
+
+uint32_t kernel_name_epoch; /* grows when a place gets another name */
+
 /* The unknown names of one walk that are remembered: the uppermost ones.  A power of two. */
 #define CHAIN 64
 #define NAME_MOST 255
@@ -85,17 +107,51 @@ inlined void look_at(const struct place *place, struct name *ret_name)
 	ret_name->id = 0;
 }
 
+inlined struct kept *kept_at(const struct place *place)
+{
+	uint32_t i = (place->dentry >> 6 ^ place->dentry >> 15 ^ place->mnt >> 6) & (KEPT - 1);
+
+	return bpf_map_lookup_elem(&kernel_kept, &i);
+}
+
+inlined bool is_same(const struct name *old, const struct name *now)
+{
+	return old->parent == now->parent && old->hash == now->hash && old->ino == now->ino &&
+		old->generation == now->generation && old->type == now->type;
+}
+
+inlined bool is_kept(const struct kept *kept, const struct place *place, const struct name *now)
+{
+	return kept->place.dentry == place->dentry && kept->place.mnt == place->mnt && kept->epoch == kernel_name_epoch &&
+		is_same(&kept->name, now);
+}
+
 /* The id of the name at the place; 0: not known. */
 inlined uint64_t known(const struct place *place)
 {
-	struct name *old = bpf_map_lookup_elem(&kernel_names, place), now;
+	struct kept *kept = kept_at(place);
+	uint32_t epoch = kernel_name_epoch;
+	struct name *old, now;
 
-	if (!old)
+	if (!kept)
 		return 0;
 	look_at(place, &now);
-	return old->parent == now.parent && old->hash == now.hash && old->ino == now.ino &&
-			old->generation == now.generation && old->type == now.type ?
-		old->id : 0;
+	if (is_kept(kept, place, &now))
+		return kept->name.id;
+	old = bpf_map_lookup_elem(&kernel_names, place);
+	if (!old || !is_same(old, &now))
+		return 0;
+	now.id = old->id;
+	*kept = (struct kept){ .place = *place, .name = now, .epoch = epoch };
+	return now.id;
+}
+
+inlined void remember_name(const struct place *place, const struct name *name)
+{
+	if (bpf_map_update_elem(&kernel_names, place, name, BPF_NOEXIST) == 0)
+		return;
+	bpf_map_update_elem(&kernel_names, place, name, BPF_ANY);
+	__sync_fetch_and_add(&kernel_name_epoch, 1);
 }
 
 /* From the root of a mount to the directory that it is mounted on, if it is mounted. */
@@ -219,7 +275,7 @@ inlined uint64_t send_name(struct walk *walk, const struct place *place)
 		return 0;
 	/* what is apart is used once */
 	if (!(record->head.flags & WIRE_APART))
-		bpf_map_update_elem(&kernel_names, place, &now, BPF_ANY);
+		remember_name(place, &now);
 	return now.id;
 }
 

@@ -156,8 +156,18 @@ struct {
 	__type(value, struct wire_counters);
 } kernel_counters SEC(".maps");
 
-/* Grows with each new handle: what was cached before may be of a struct file that is used again. */
-uint32_t kernel_epoch = 1;
+/*
+ * Grow with each new handle, one of them for each address: what was cached before may be of a struct file that is used again.
+ * So many that threads rarely wait for each other's.
+ */
+#define EPOCHS 1024
+uint32_t kernel_epochs[EPOCHS];
+
+inlined uint32_t *epoch_of(uint64_t file)
+{
+	return &kernel_epochs[(file >> 6 ^ file >> 16) & (EPOCHS - 1)];
+}
+
 uint64_t kernel_next_id = 1;
 
 inlined uint64_t next_id(void)
