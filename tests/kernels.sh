@@ -83,7 +83,7 @@ fi
 [ $# -gt 0 ] || { echo "usage: tests/kernels.sh PACKAGE|FILE.deb [CASE...]" >&2 && exit 2; }
 kernel=$1
 shift
-[ $# -gt 0 ] || set -- "kernel_strace io maps pipes" "kernel_both io make python asynchronous shared runs" \
+[ $# -gt 0 ] || set -- "kernel_strace io maps pipes" "kernel_both io make python asynchronous runs" \
 	"kernel_programs tar git" "kernel_load --processes 40 --load 1"
 
 top=$(cd "$(dirname "$0")/.." && pwd)
