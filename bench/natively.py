@@ -142,6 +142,6 @@ def of_natives(name, within, members):
 def call_on_a_mount():
     """Names by a mount, data from the kernel, and the same mount without a record; [] if this ftrac cannot do that."""
     text = subprocess.run([machine.FTRAC, "--help"], capture_output=True, text=True).stdout
-    if not re.search(r"\bcall\b", text.partition("--fidelity")[2][:200]):
+    if not re.search(r"\bcall\b", text.partition("--fidelity")[2].partition("--stat")[0]):
         return []
     return [Group("call", False, [Ftrac("open", "open", "--no-record"), Ftrac("call", "call")])]
