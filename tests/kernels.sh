@@ -10,7 +10,7 @@
 # The guest sees the files of this machine, read-only, and so runs the programs of build/ ($BUILD) with the strace, make,
 # gcc, git and python3 of this machine; /tmp is an ext4 of its own. It loads the programs (ftrac doctor), then runs the
 # cases, which compare calls with strace's. Prints what they print, at the end what was compared, and fails if anything
-# differs, if a case is skipped that the kernel can run, or if nothing was compared. Takes some ten minutes a kernel.
+# differs, if a case is skipped that the kernel can run, or if nothing was compared.
 #
 # Needs no root. Needs qemu-system-x86, busybox-static, kmod, cpio, e2fsprogs, xz-utils, and what ./setup tests installs.
 
