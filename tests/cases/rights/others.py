@@ -306,8 +306,9 @@ def work(top, chosen):
 
 
 def check_table(what, mount, protected, users, places):
+    """Each has directories of its own: if a name is removed outside the mount, the kernel remembers its file for 1 s."""
     for user, uid in users.items():
-        native, through = (str(mount.base / name) for name in ("native", "through"))
+        native, through = (str(mount.base / f"{name} {protected} {user}") for name in ("native", "through"))
         chosen = table(places)
         make(native, places, chosen)
         make(through, places, chosen)
