@@ -205,24 +205,20 @@ inlined void end_if_unused(struct descriptors *walk, uint64_t file, struct open_
 		end(file, known);
 }
 
-/* The walk of this processor has met a file n times. */
-__noinline int walk_file(uint64_t file, uint32_t n)
+/* n: how often it was met. */
+inlined void walk_file(struct descriptors *walk, uint64_t file, uint32_t n)
 {
-	struct descriptors *walk = descriptors_of_processor();
 	uint64_t inode = POINTER(file, file, f_inode);
 	struct open_file *known;
 
-	if (!walk)
-		return 0;
 	if (walk->what == WALK_CLOSE)
 		handle_of(file, inode, walk->tid);
 	known = known_file(file);
 	if (!known)
-		return 0;
+		return;
 	if (known->inode == inode)
 		count_for(known, walk->id, n);
 	end_if_unused(walk, file, known);
-	return 0;
 }
 
 inlined uint32_t lowest_bit(uint64_t word)
@@ -260,7 +256,7 @@ static long walk_bit(uint32_t i, void *context)
 	if (kernel_is_of_mount)
 		close_in_mount(walk, file);
 	else
-		walk_file(file, 1);
+		walk_file(walk, file, 1);
 	return 0;
 }
 
@@ -295,7 +291,7 @@ inlined void take_area(struct descriptors *walk, uint64_t file)
 	uint64_t former = walk->mapped;
 
 	if (former && former != file)
-		walk_file(former, walk->mappings);
+		walk_file(walk, former, walk->mappings);
 	if (former != file)
 		walk->mappings = 0;
 	walk->mapped = file;
@@ -305,7 +301,7 @@ inlined void take_area(struct descriptors *walk, uint64_t file)
 inlined void end_mappings(struct descriptors *walk)
 {
 	if (walk->mapped)
-		walk_file(walk->mapped, walk->mappings);
+		walk_file(walk, walk->mapped, walk->mappings);
 }
 
 static long walk_slot(uint32_t i, void *context)
