@@ -155,10 +155,7 @@ class Strace(straced.Account):
             result = int(position.strip("[]")) if result == 0 else result
         call = ALIASES.get(call, call)
         before = len(self.io)
-        if call in ("mknod", "mknodat") and "S_IFIFO" in text and result == 0:
-            self.fifos.add(re.search(r'"(/[^"]*)"', text)[1] if '"/' in text else None)
-        if call in ("fsmount", "open_tree") and result is not None and result >= 0:
-            self.detached.add((pid, result))
+        self.follow(pid, call, text, result)
         if result is not None:
             try:
                 plain = text.replace("preadv2", "preadv")
@@ -170,6 +167,16 @@ class Strace(straced.Account):
                 self.transferred(pid, call, split(text), result)
             offset = self.io[-1].offset if len(self.io) > before else None
             self.add(pid, call, split(text), result, offset, f"{call}({text}) = {result}")
+        if call == "close":
+            self.detached.discard((pid, number(text)))
+
+    def follow(self, pid, call, text, result):
+        """FIFOs, by absolute paths, and descriptors of mounts that are mounted nowhere."""
+        path = re.search(r'"(/[^"]*)"', text)
+        if call in ("mknod", "mknodat") and "S_IFIFO" in text and path and result == 0:
+            self.fifos.add(path[1])
+        if call in ("fsmount", "open_tree") and result is not None and result >= 0:
+            self.detached.add((pid, result))
 
     def add(self, pid, call, args, result, offset, line):
         kind, how, op, fd, path, directory, at, length, flag = CALLS[call]

@@ -287,9 +287,11 @@ def need_passthrough():
     if has_fidelity("open"):
         return
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as base:
-        done = subprocess.run([*InKernel(base).command(files="both"), "true"], capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run([*InKernel(base).command(files="both"), "true"], capture_output=True, text=True, check=False,
+                              timeout=60)
         lines = done.stderr.splitlines()
-        assert done.returncode == 125 and len(lines) == 1 and "6.9 is needed" in lines[0] and not os.listdir(base), (done, os.listdir(base))
+        assert done.returncode == 125 and len(lines) == 1 and "6.9 is needed" in lines[0], done
+        assert not os.listdir(base), os.listdir(base)
         skip(lines[0])
 
 
