@@ -58,10 +58,10 @@ static void translate_chunk(struct kernel *kernel, const struct chunk *chunk)
 /* While all processors are busy, the record waits, as long as it may. */
 static void wait_for_processor(struct kernel *kernel, struct idle *idle)
 {
-	bool is_over = true;
+	bool goes_on = true;
 
-	while (is_over && kernel_may_wait(kernel) && !idle_is_free(idle))
-		is_over = queue_pause(kernel->queue, IDLE_WINDOW_MS);
+	while (goes_on && kernel_may_wait(kernel) && !idle_is_free(idle))
+		goes_on = queue_pause(kernel->queue, IDLE_WINDOW_MS);
 	priority_wait(&kernel->priority, kernel_may_wait(kernel));
 }
 
