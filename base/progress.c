@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/progress.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/condition.h"
 #include "base/units.h"
 
 #define FIRST_NS 1000000000
@@ -21,7 +20,7 @@ struct progress {
 	void *arg;
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t stopped; /* its timeouts use the clock of clock.h */
+	pthread_cond_t stopped;
 	bool stop;
 };
 
@@ -29,9 +28,8 @@ struct progress {
 static bool ends_within(struct progress *progress, int64_t ns)
 {
 	int64_t until_ns = clock_now_ns() + ns;
-	struct timespec until = { .tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000 };
 
-	while (!progress->stop && pthread_cond_timedwait(&progress->stopped, &progress->lock, &until) != ETIMEDOUT)
+	while (!progress->stop && condition_wait(&progress->stopped, &progress->lock, until_ns))
 		;
 	return progress->stop;
 }
@@ -67,15 +65,11 @@ static void *run(void *arg)
 
 static int start_thread(struct progress *progress)
 {
-	pthread_condattr_t attr;
 	sigset_t all, before;
 	int r;
 
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_mutex_init(&progress->lock, NULL);
-	pthread_cond_init(&progress->stopped, &attr);
-	pthread_condattr_destroy(&attr);
+	condition_init(&progress->stopped);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	r = pthread_create(&progress->thread, NULL, run, progress);

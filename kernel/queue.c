@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/condition.h"
 #include "base/vector.h"
 
 #define SPARE_MOST 16 /* whose memory is kept */
@@ -47,17 +48,6 @@ static void init_lock(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&attributes);
 }
 
-/* As our clock: queue_pause() says until when. */
-static void init_hurried(pthread_cond_t *hurried)
-{
-	pthread_condattr_t attributes;
-
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(hurried, &attributes);
-	pthread_condattr_destroy(&attributes);
-}
-
 int queue_create(size_t memory_bytes, const char *directory, struct queue **ret_queue)
 {
 	struct queue *queue = calloc(1, sizeof(*queue));
@@ -66,7 +56,7 @@ int queue_create(size_t memory_bytes, const char *directory, struct queue **ret_
 		return -ENOMEM;
 	init_lock(&queue->lock);
 	pthread_cond_init(&queue->changed, NULL);
-	init_hurried(&queue->hurried);
+	condition_init(&queue->hurried);
 	queue->last = &queue->first;
 	queue->memory_most = memory_bytes;
 	queue->directory = directory;
@@ -336,12 +326,11 @@ void queue_done(struct queue *queue, struct chunk *chunk)
 bool queue_pause(struct queue *queue, int ms)
 {
 	int64_t until_ns = clock_now_ns() + ms * INT64_C(1000000);
-	struct timespec until = { .tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000 };
 	bool is_over = false;
 
 	pthread_mutex_lock(&queue->lock);
 	while (!is_over && !queue->closed && !queue->awaited)
-		is_over = pthread_cond_timedwait(&queue->hurried, &queue->lock, &until) == ETIMEDOUT;
+		is_over = !condition_wait(&queue->hurried, &queue->lock, until_ns);
 	pthread_mutex_unlock(&queue->lock);
 	return is_over;
 }

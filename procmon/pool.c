@@ -27,6 +27,7 @@
 #include <utlist.h>
 
 #include "base/clock.h"
+#include "base/condition.h"
 #include "base/rights.h"
 #include "procmon/connector.h"
 #include "procmon/proc_snapshot.h"
@@ -327,8 +328,8 @@ static void start_thread(struct pool *pool)
 
 static int init_pool(struct pool *pool)
 {
-	watch_init_condition(&pool->work);
-	watch_init_condition(&pool->done);
+	condition_init(&pool->work);
+	condition_init(&pool->done);
 	pool->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return pool->kick < 0 ? -errno : 0;
 }

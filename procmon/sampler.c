@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/condition.h"
 #include "procmon/scope.h"
 #include "procmon/usage.h"
 #include "procmon/watch.h"
@@ -88,7 +89,7 @@ int sampler_start(struct watch *watch, struct sampler **ret_sampler)
 	if (!sampler)
 		return -ENOMEM;
 	sampler->watch = watch;
-	watch_init_condition(&sampler->stop);
+	condition_init(&sampler->stop);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	r = -pthread_create(&sampler->thread, NULL, run, sampler);

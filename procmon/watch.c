@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/condition.h"
 #include "procmon/connector.h"
 #include "procmon/exits.h"
 #include "procmon/monitor.h"
@@ -19,21 +20,9 @@ static int64_t boot_ns(void)
 	return clock_read_ns(CLOCK_BOOTTIME);
 }
 
-void watch_init_condition(pthread_cond_t *condition)
-{
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(condition, &attr);
-	pthread_condattr_destroy(&attr);
-}
-
 bool watch_wait(struct watch *watch, pthread_cond_t *condition, int64_t until_ns)
 {
-	struct timespec ts = { .tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000 };
-
-	return pthread_cond_timedwait(condition, &watch->lock, &ts) == 0;
+	return condition_wait(condition, &watch->lock, until_ns);
 }
 
 /* Uses the sources that work. A source that the options name must work. */
@@ -64,7 +53,7 @@ int watch_init(struct watch *watch, const struct monitor_options *options)
 	*watch = (struct watch){ .env = options->env,
 		.command = options->command && options->processes != MONITOR_INBAND };
 	pthread_mutex_init(&watch->lock, NULL);
-	watch_init_condition(&watch->unclaimed);
+	condition_init(&watch->unclaimed);
 	watch->proc = open(options->proc ? options->proc : "/proc",
 		O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (watch->proc < 0)

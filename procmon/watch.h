@@ -54,10 +54,7 @@ void watch_unlock(struct watch *watch);
  */
 bool watch_is_closed(const struct watch *watch);
 
-/* Initialises a condition whose timeouts use the clock of base/clock.h. */
-void watch_init_condition(pthread_cond_t *condition);
-
-/* Called with the lock, which is released meanwhile. False after the timeout. */
+/* Waits for a condition of base/condition.h.  Called with the lock, which is released meanwhile. False after the timeout. */
 bool watch_wait(struct watch *watch, pthread_cond_t *condition, int64_t until_ns);
 
 #endif
