@@ -20,8 +20,9 @@
 #include "ftrac/pages.h"
 #include "ftrac/shares.h"
 
-#define CREATE_TURNS 20
+#define CREATE_TURNS 40
 #define CREATE_FOUND 5
+#define CREATE_NAP_US 1000
 #define SHARE_TURNS 20
 #define SHARE_NAP_US 1000
 
@@ -455,7 +456,11 @@ static int create_as_caller(const struct call *c, const struct held *dir, const 
 	return fd < 0 ? fd : inode_keep(c->fs->inodes, fd);
 }
 
-/* Creates only new files: the kernel has not checked access to an existing one. */
+/*
+ * Creates only new files: the kernel has not checked access to an existing one. A file that stays is
+ * found each time, and the kernel finds it, too, when it looks the name up again, once. Another program
+ * may create and remove the file repeatedly; the second attempt therefore waits for a moment without it.
+ */
 static int create_new(const struct call *c, const struct held *dir, const char *name, mode_t mode,
 	int flags)
 {
@@ -466,14 +471,13 @@ static int create_new(const struct call *c, const struct held *dir, const char *
 		fd = create_as_caller(c, dir, name, (flags & ~NOT_PASSED) | O_CREAT | O_EXCL, mode);
 		if (fd != -EEXIST || (flags & O_EXCL))
 			return fd;
-		/*
-		 * Another program may create and remove the file repeatedly: then a new lookup
-		 * would not find it. A file that stays is found each time.
-		 */
-		if (fstatat(dir->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && ++found == CREATE_FOUND)
+		if (fstatat(dir->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || ++found < CREATE_FOUND)
+			continue;
+		if (found == CREATE_FOUND && may_retry(c, dir->inode))
 			break;
+		usleep(CREATE_NAP_US);
 	}
-	return -ESTALE; /* the kernel looks the name up again, once */
+	return -ESTALE;
 }
 
 void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,

@@ -18,12 +18,17 @@
 #define SWEEP 256
 #define TICK_MS 250
 
-/* Claims the entries that were not held during the last full tick. */
+/* Whether no request has held the entry during the last full tick. */
+static bool is_idle(const struct pins *pins, const struct entry *entry)
+{
+	return atomic_load(&pins->now) - atomic_load(&entry->used) > 1;
+}
+
+/* Claims the idle entries. */
 static size_t claim_idle(struct inode_table *table, struct entry **ret_idle)
 {
 	struct pins *pins = &table->pins;
 	struct entry *entry, *next, *last;
-	uint32_t now = atomic_load(&pins->now);
 	size_t n = 0;
 
 	pthread_mutex_lock(&pins->lock);
@@ -32,14 +37,17 @@ static size_t claim_idle(struct inode_table *table, struct entry **ret_idle)
 	for (bool more = entry; more && n < SWEEP; entry = next) {
 		more = entry != last;
 		next = entry->next;
-		if (now - atomic_load(&entry->used) > 1 && pin_claim(table, entry))
+		if (is_idle(pins, entry) && pin_claim(table, entry))
 			ret_idle[n++] = entry;
 	}
 	pthread_mutex_unlock(&pins->lock);
 	return n;
 }
 
-/* Claims a part of all entries at each tick, in turn. */
+/*
+ * Claims the idle ones among a part of all entries, another part at each tick. A file that the kernel
+ * has just looked up stays open, so that a program can still open it after another one removed it.
+ */
 static size_t claim_some(struct inode_table *table, struct entry **ret_some)
 {
 	struct pins *pins = &table->pins;
@@ -51,7 +59,7 @@ static size_t claim_some(struct inode_table *table, struct entry **ret_some)
 		struct entry *entry = pins->home;
 
 		pins->home = entry->next;
-		if (pin_claim(table, entry))
+		if (is_idle(pins, entry) && pin_claim(table, entry))
 			ret_some[n++] = entry;
 	}
 	pthread_mutex_unlock(&pins->lock);
