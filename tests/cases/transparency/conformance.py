@@ -79,7 +79,7 @@ EXCEPTIONS = [Exception_(*e) for e in (
      "leave the trace that it leaves in some file systems", ("exact", "cached"),
      "^(data (map|sendfile|splice)|open O_DIRECT).*; empty file;", *ACCESS_TIME),
     ("the same of a file that is open for reading and appending: its data are not passed through", ("open",),
-     "^data map shared appending; empty file;", *ACCESS_TIME),
+     "^data (map shared|splice) appending; empty file;", *ACCESS_TIME),
     ("splicing what cannot be spliced is refused before the file system below is asked",
      FIDELITIES, "^data sendfile from; .*(directory|device)", *ACCESS_TIME),
     ("reading ahead looks like reading by way of a mapping", FIDELITIES, "^data sync;",
