@@ -5,8 +5,10 @@
     sudo bench/bench.py gate              # the workloads that each change is held to
     sudo bench/bench.py matrix            # all, and what else could be taken instead of ftrac
     sudo bench/bench.py kernel            # commands that are recorded in the kernel, without a mount
+    sudo bench/bench.py figures           # the paper's Figures 3 and 4: Montage on disk, 1 to 8 jobs
     bench/bench.py results                # writes RESULTS.md once more, from the runs of before
     bench/bench.py kernel-results         # the same with KERNEL.md
+    bench/bench.py figures-results        # the same with FIGURES.md and its pictures
 
 Needs root, ./setup bench, and a machine that does nothing else.  See README.md.
 """
@@ -16,6 +18,7 @@ import re
 import signal
 import sys
 
+import figures
 import machine
 import measure
 import natively
@@ -29,11 +32,14 @@ FIDELITIES = ["open", "cached", "exact"]
 # Where others can be compared: the same work under each.
 FOR_OTHERS = ["montage-j2", "compile-j2"]
 WITH_STRACE = ["hello", "git", "tree"]
+RESULTS = ["results", "kernel-results", "figures-results"]
+# Raw runs, and the page about them, of what has its own.
+FILES = {"kernel": ("kernel", "KERNEL"), "figures": ("figures", "FIGURES")}
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=["gate", "matrix", "kernel", "results", "kernel-results"])
+    parser.add_argument("what", choices=["gate", "matrix", "kernel", "figures", *RESULTS])
     parser.add_argument("--rounds", type=int, default=5, help="of all systems (default: 5)")
     parser.add_argument("--uring", choices=["on", "off", "both"], default="both",
                         help="FUSE over io_uring (default: both, where the kernel has it)")
@@ -44,14 +50,14 @@ def parse():
                         help="beside native only this, as raw, no-record, ftrac, strace (may be repeated)")
     parser.add_argument("--append", action="store_true", help="add to the runs that are there")
     parser.add_argument("--out", metavar="FILE",
-                        help="the raw runs (default: build/bench/runs.jsonl or kernel.jsonl)")
+                        help="the raw runs (default: build/bench/runs.jsonl, kernel.jsonl or figures.jsonl)")
     parser.add_argument("--report", metavar="FILE",
-                        help="the tables; beside it a CSV of all runs (default: bench/RESULTS.md or KERNEL.md)")
+                        help="the tables; beside it a CSV of all runs (default: bench/RESULTS.md, KERNEL.md or FIGURES.md)")
     parser.add_argument("--tiny", action="store_true", help="only to see whether it works")
     options = parser.parse_args()
-    in_kernel = options.what.startswith("kernel")
-    options.out = options.out or machine.BUILD / "bench" / ("kernel.jsonl" if in_kernel else "runs.jsonl")
-    options.report = options.report or HERE / ("KERNEL.md" if in_kernel else "RESULTS.md")
+    runs, report = FILES.get(options.what.removesuffix("-results"), ("runs", "RESULTS"))
+    options.out = options.out or machine.BUILD / f"bench/{runs}.jsonl"
+    options.report = options.report or HERE / f"{report}.md"
     return options
 
 
@@ -77,6 +83,8 @@ def groups_of_mounts(options, raw, workload):
 def choose_groups(options, top, workload):
     if options.what == "kernel":
         groups = groups_in_kernel(workload, top / "programs/within")
+    elif options.what == "figures":
+        groups = [figures.group(top / "programs/within")]
     else:
         groups = groups_of_mounts(options, top / "programs/passthrough_ll", workload)
     for group in groups:
@@ -87,7 +95,7 @@ def choose_groups(options, top, workload):
 
 def compile_programs(options, top):
     (top / "programs").mkdir()
-    if options.what == "kernel":
+    if options.what in FILES:
         programs.own("within", top / "programs")
     else:
         programs.passthrough_ll(top / "programs")
@@ -124,7 +132,7 @@ def take_measurements(options):
         journal.add(machine=machine.describe(), what=options.what)
         measure.measure_all(journal, chosen, options.rounds, top,
                             lambda line: print(line, flush=True))
-        if options.what != "kernel" and not options.only and not options.tiny:
+        if options.what not in FILES and not options.only and not options.tiny:
             measure_writer(journal, options.rounds, top)
 
 
@@ -132,7 +140,8 @@ def main():
     options = parse()
     if not options.what.endswith("results"):
         take_measurements(options)
-    results.write(measure.read_journal(options.out), pathlib.Path(options.report))
+    write = figures.write if options.what.startswith("figures") else results.write
+    write(measure.read_journal(options.out), pathlib.Path(options.report))
     print(f"written: {options.report}")
 
 

@@ -126,6 +126,8 @@ def disturbance(before, after, seconds):
 def measure(system, workload, directory):
     """One run: what it cost, and what is known of the tracer."""
     workload.reset(directory)
+    if workload.disk:
+        os.sync()  # what earlier runs wrote is not to be written during this one
     before, begin = busy_s(), time.monotonic()
     with directory_for("run-", directory.parent) as scratch:
         try:

@@ -245,6 +245,10 @@ def kernel(tiny=False):
             Calls("call-stat", tiny, "stat"), Calls("call-open", tiny, "open+close")]
 
 
+def figures(tiny=False):
+    return [Montage(f"montage-{size}-j{jobs}", tiny, jobs, size, disk=True) for size in "AC" for jobs in (1, 2, 4, 8)]
+
+
 def gate(tiny=False):
     return [Montage("montage-j2", tiny, 2), Compile("compile-j2", tiny, 2), Small("small", tiny),
             Fio("read-4k", tiny, "randread", "4k"), Fio("write-4k", tiny, "randwrite", "4k"),
