@@ -386,7 +386,7 @@ static int put_used(struct procs *procs, const struct process *process)
 		later = *image->before;
 		r = put_spent(procs, image, &later);
 	}
-	return r;
+	return r < 0 || !process->images_pruned ? r : store_fit_spent(procs->store, process->id);
 }
 
 static int end_process(struct procs *procs, struct process *process, int64_t time_ns, int status)

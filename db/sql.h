@@ -9,5 +9,6 @@ extern const char sql_views[];
 extern const char sql_finish[];
 extern const char sql_merge[];
 extern const char sql_versions[];
+extern const char sql_fit_spent[];
 
 #endif

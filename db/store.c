@@ -193,6 +193,9 @@ static int make_schema(struct store *store)
 		r = store_result(store, sqlite3_prepare_v3(store->db,
 			"SELECT 1 FROM paths WHERE id = ? AND path = ?", -1, SQLITE_PREPARE_PERSISTENT,
 			&store->is_path, NULL));
+	if (r == 0)
+		r = store_result(store, sqlite3_prepare_v3(store->db, sql_fit_spent, -1, SQLITE_PREPARE_PERSISTENT,
+			&store->fit_spent, NULL));
 	return r;
 }
 
@@ -237,7 +240,8 @@ static void finalize_all(struct store *store)
 	}
 	sqlite3_finalize(store->end_image);
 	sqlite3_finalize(store->is_path);
-	store->end_image = store->is_path = NULL;
+	sqlite3_finalize(store->fit_spent);
+	store->end_image = store->is_path = store->fit_spent = NULL;
 }
 
 /*
@@ -531,6 +535,16 @@ int store_end_image(struct store *store, int64_t image, int64_t end_t)
 	r = store_result(store, sqlite3_step(store->end_image));
 	sqlite3_reset(store->end_image);
 	return store_fail(store, r);
+}
+
+int store_fit_spent(struct store *store, int64_t process)
+{
+	static const enum put needed[] = { PUT_IMAGE, PUT_FIGURES, PUT_SPENT };
+	int r = store->failed;
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]) && r == 0; i++)
+		r = put_waiting(store, needed[i]);
+	return r < 0 ? r : run(store, store->fit_spent, &V_INT(process), 1);
 }
 
 const char *store_error(const struct store *store)

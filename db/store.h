@@ -112,6 +112,8 @@ int store_put_meta(struct store *store, const char *key, struct value value);
 int store_put_bytes_kernel(struct store *store);
 /* Sets end_t of an existing row of images. */
 int store_end_image(struct store *store, int64_t image, int64_t end_t);
+/* Makes the rows of PUT_SPENT of a process consistent with its row of PUT_FIGURES (fit_spent.sql). */
+int store_fit_spent(struct store *store, int64_t process);
 
 /*
  * Ids of paths that were dropped from memory, by the hash of their text.  store_find_path() finds the id of a path; 0: it

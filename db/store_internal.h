@@ -29,7 +29,7 @@ struct store {
 	sqlite3_vfs vfs; /* first: SQLite's pointer to it is the store */
 	sqlite3 *db;
 	struct rows rows[PUT_MAX];
-	sqlite3_stmt *end_image, *is_path;
+	sqlite3_stmt *end_image, *is_path, *fit_spent;
 	struct spill *spill; /* hashes of paths; NULL: not needed yet */
 	int dir;     /* the directory of the database */
 	int lock;    /* the database file, with flock(2) until store_destroy() */

@@ -633,22 +633,48 @@ static void figures_of_images_that_are_forgotten_are_kept(void **state)
 		"0|1|100\n1|1|100\n2|1|100\n3|1|100\n4|3|600");
 }
 
+/* pruned: the recorder has forgotten the older images by the time the process ends. */
+static void feed_parts_that_decrease(struct feed *f, bool pruned)
+{
+	feed_discover(f, P, 1);
+	feed_fork(f, Q, P);
+	feed_exec(f, Q, "/bin/a");
+	feed_figures(f, EVENT_BEFORE, Q, SECONDS(9), SECONDS(1), 300);
+	f->now += SECONDS(100);
+	feed_exec(f, Q, "/bin/b");
+	feed_figures(f, EVENT_BEFORE, Q, SECONDS(2), SECONDS(10), -1);
+	f->now += SECONDS(100);
+	if (pruned)
+		prune(f);
+	feed_exec(f, Q, "/bin/c");
+	feed_figures(f, EVENT_BEFORE, Q, SECONDS(13), SECONDS(0), -1);
+	f->now += SECONDS(100);
+	if (pruned)
+		prune(f);
+	feed_figures(f, EVENT_FIGURES, Q, SECONDS(10), SECONDS(4), 200);
+	feed_exit(f, Q, 0);
+}
+
 /* Each time the kernel divides all that was used until then. */
 static void parts_of_cpu_time_are_never_less_than_nothing(void **state)
 {
 	struct feed *f = *state;
 
-	feed_discover(f, P, 1);
-	feed_fork(f, Q, P);
-	feed_exec(f, Q, "/bin/a");
-	feed_figures(f, EVENT_BEFORE, Q, SECONDS(9), SECONDS(1), 300);
-	feed_exec(f, Q, "/bin/b");
-	feed_figures(f, EVENT_BEFORE, Q, SECONDS(2), SECONDS(10), -1);
-	feed_figures(f, EVENT_FIGURES, Q, SECONDS(10), SECONDS(4), 200);
-	feed_exit(f, Q, 0);
+	feed_parts_that_decrease(f, false);
 	assert_string_equal(ask(f, "SELECT seq, cpu_ns / 1000000000, utime_ns / 1000000000, "
 		"stime_ns / 1000000000, read_char FROM image_figures WHERE process = 2"),
-		"0|10|8|2|NULL\n1|2|0|2|NULL\n2|2|2|0|NULL");
+		"0|10|9|1|NULL\n1|2|0|2|NULL\n2|1|1|0|NULL\n3|1|0|1|NULL");
+}
+
+/* The rows of these were fitted to what was known then. */
+static void neither_are_those_of_images_that_are_forgotten(void **state)
+{
+	struct feed *f = *state;
+
+	feed_parts_that_decrease(f, true);
+	assert_string_equal(ask(f, "SELECT count(*), min(cpu_ns) >= 0, min(utime_ns) >= 0, min(stime_ns) >= 0, "
+		"sum(cpu_ns) / 1000000000, sum(utime_ns) / 1000000000, sum(stime_ns) / 1000000000 "
+		"FROM image_figures WHERE process = 2"), "4|1|1|1|14|10|4");
 }
 
 static void figures_without_parts_stand_with_the_image_that_ran_for_longest(void **state)
@@ -738,6 +764,7 @@ int main(void)
 		TEST(figures_of_images_make_those_of_the_process),
 		TEST(figures_of_images_that_are_forgotten_are_kept),
 		TEST(parts_of_cpu_time_are_never_less_than_nothing),
+		TEST(neither_are_those_of_images_that_are_forgotten),
 		TEST(figures_without_parts_stand_with_the_image_that_ran_for_longest),
 		TEST(process_of_one_image_has_its_figures),
 	};
