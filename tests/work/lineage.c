@@ -5,7 +5,7 @@
  * children that it waits for, or does not, in all ways there are; programs begin in between.
  *
  *	lineage LOG SEED        makes LOG; in a directory in which it may write
- *	lineage LOG --print     name pid reads writes stored fetched cpu_us cpu_seen_us minflt nvcsw execs threads
+ *	lineage LOG --print     name pid reads writes stored fetched cpu_us cpu_seen_us seen_us minflt nvcsw execs threads
  *	lineage --probe         bytes that the kernel and the loader read for an exec of this program
  *
  * LOG is mapped: nothing is read or written for it.  Each process adds to its line what it does, after it was
@@ -43,7 +43,7 @@ struct line {
 	char name[16]; /* how it was made */
 	pid_t pid;
 	_Atomic long reads, writes, stored, fetched, cpu_us;
-	long cpu_seen_us, minflt, nvcsw;
+	long cpu_seen_us, seen_us, minflt, nvcsw;
 	_Atomic long execs, threads;
 };
 
@@ -260,6 +260,7 @@ static void see(void)
 	me->minflt = ru.ru_minflt;
 	me->nvcsw = ru.ru_nvcsw;
 	me->cpu_seen_us = clock_us(CLOCK_PROCESS_CPUTIME_ID);
+	me->seen_us = clock_us(CLOCK_REALTIME);
 }
 
 static void *outlive(void *arg)
@@ -460,8 +461,8 @@ static void print_log(void)
 	for (int i = 0; i < all->n; i++) {
 		const struct line *l = &all->lines[i];
 
-		printf("%s %d %ld %ld %ld %ld %ld %ld %ld %ld %ld %ld\n", l->name, l->pid, l->reads, l->writes,
-			l->stored, l->fetched, l->cpu_us, l->cpu_seen_us, l->minflt, l->nvcsw, l->execs,
+		printf("%s %d %ld %ld %ld %ld %ld %ld %ld %ld %ld %ld %ld\n", l->name, l->pid, l->reads, l->writes,
+			l->stored, l->fetched, l->cpu_us, l->cpu_seen_us, l->seen_us, l->minflt, l->nvcsw, l->execs,
 			l->threads);
 	}
 }

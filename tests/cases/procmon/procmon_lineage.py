@@ -28,7 +28,7 @@ BEFORE = 8192
 KINDS = 6 # of processes: more in each tree
 IO = "read_char", "write_char", "read_bytes", "write_bytes"
 
-FIELDS = "name pid reads writes stored fetched cpu_us cpu_seen_us minflt nvcsw execs threads".split()
+FIELDS = "name pid reads writes stored fetched cpu_us cpu_seen_us seen_us minflt nvcsw execs threads".split()
 Own = collections.namedtuple("Own", FIELDS)
 
 seen = collections.defaultdict(lambda: [0, 0, 0])  # (way, column): known, not known, farthest apart
@@ -98,8 +98,10 @@ def compare_others(way, seed, own, row):
     """What getrusage(2) says of the process itself, shortly before its end."""
     ptrace = way.startswith("ptrace")
     cpu = own.cpu_seen_us * 1000
+    # On a busy machine the end takes a while, and a virtual one counts the time of its host's other work.
+    late = max(row["end_ns"] - own.seen_us * 1000, 0) if row["end_ns"] else 0
     lack = 0 if ptrace else TICK_NS * (own.threads + own.execs + 1)
-    compare(way, seed, own, row, "cpu_ns", max(cpu - lack, 0), cpu + 2 * TICK_NS, not ptrace)
+    compare(way, seed, own, row, "cpu_ns", max(cpu - lack, 0), cpu + 2 * TICK_NS + late, not ptrace)
     if row["cpu_ns"] is not None:
         checks.equal(f"{way}, seed {seed}: parts of the CPU time of {own.name}",
                      row["utime_ns"] + row["stime_ns"], row["cpu_ns"])
