@@ -4,8 +4,10 @@
  * The threads and processes of ftrac run with a mount
  *
  *   main thread                    loop thread           child
- *   options, child ─────────────────────────────────────► its namespaces, its mount
- *   trace, session ◄─── device ──────────────────────────┘
+ *   options, child ─────────────────────────────────────► waits
+ *   trace; programs in the kernel
+ *   has the mount made ─────────────────────────────────► its namespaces, its mount
+ *   session ◄────────── device ──────────────────────────┘
  *   starts the loop ─────────────► replies; recording
  *   waits for that ◄── ready ────┘ begins
  *   has the view built ─────────────────────────────────► the tree in its place; waits

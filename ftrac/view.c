@@ -103,6 +103,8 @@ int view_device(struct view *view)
 	int fd = -1;
 
 	leave_childs_end(view);
+	if (send(view->ours, &(char){ 0 }, 1, MSG_NOSIGNAL) != 1)
+		return -1;
 	if (recvmsg(view->ours, &message, MSG_CMSG_CLOEXEC) != sizeof(view->device))
 		return -1;
 	header = CMSG_FIRSTHDR(&message);
@@ -352,6 +354,14 @@ static int go_to(const char *cwd)
 					     strerror(errno));
 }
 
+/* Fails if the parent does not go on; it has printed why. */
+static int wait_for_parent(const struct view *view)
+{
+	char byte;
+
+	return recv(view->childs, &byte, 1, 0) == 1 ? 0 : EXIT_RUNNER;
+}
+
 int view_first(void *arg)
 {
 	const struct view *view = arg;
@@ -362,11 +372,13 @@ int view_first(void *arg)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close(view->ours);
 	if (view->route != VIEW_HELPER)
+		status = wait_for_parent(view);
+	if (status == 0 && view->route != VIEW_HELPER)
 		status = enter_namespaces(view);
 	if (status == 0 && view->route != VIEW_HELPER)
 		status = mount_inside(view);
-	if (status == 0 && recv(view->childs, &byte, 1, 0) != 1)
-		status = EXIT_RUNNER; /* the parent has printed why */
+	if (status == 0)
+		status = wait_for_parent(view);
 	if (status == 0 && view->route == VIEW_HELPER) /* now the copied namespace includes its mount */
 		status = enter_namespaces(view);
 	if (status == 0)

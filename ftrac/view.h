@@ -19,8 +19,9 @@
  * parent:
  *
  *   child                                 parent
- *   namespaces; mounts ─── device ──────► view_device(); serves it
- *   or waits           ◄── byte ───────── view_build(), when the mount replies
+ *   waits              ◄── byte ───────── view_device(), when all else is there; not with VIEW_HELPER
+ *   namespaces; mounts ─── device ──────► which returns it; serves it
+ *   waits              ◄── byte ───────── view_build(), when the mount replies
  *   puts the tree in its place ── byte ─► view_build() returns
  */
 
@@ -59,7 +60,7 @@ int view_become(const char *name);
 /* For monitor_spawn(); arg: the view. */
 int view_first(void *arg);
 
-/* The device that the child has mounted; the caller closes it. -1: the child failed and has printed
+/* Has the child mount, and returns the device; the caller closes it. -1: the child failed and has printed
  * why. */
 int view_device(struct view *view);
 

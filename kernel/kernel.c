@@ -238,6 +238,13 @@ int64_t kernel_seen_until_ns(struct kernel *kernel)
 	return queue_done_until(kernel->queue);
 }
 
+/* ---- samples ---- */
+
+int kernel_sample(const struct kernel *kernel)
+{
+	return programs_sample(kernel->programs);
+}
+
 /* ---- end ---- */
 
 void kernel_sync(struct kernel *kernel)

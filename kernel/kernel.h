@@ -18,6 +18,7 @@
  *                        to execute it (flag FMODE_EXEC, and RELEASE behind it)
  *   RELEASE aside        the last descriptor of the handle is closed, by any process of the command
  *   FORK THREAD EXEC BEFORE FIGURES EXIT   tier TIER_KERNEL; the figures are those of single threads
+ *   SAMPLE               of living processes, see kernel_sample()
  * Events come in the order in which the calls ended.  FIGURES and EXIT of a thread come when it is switched away for the
  * last time, some 100 us after its end, whose time they have; those of a process after those of its threads.
  *
@@ -84,6 +85,14 @@ struct kernel_options {
  * let run.
  */
 int kernel_start(const struct kernel_options *options, struct kernel **ret_kernel, struct failure *failure);
+
+/*
+ * Has a sample recorded of each process that has been traced for more than a second and is alive, of 32,768 at most: its memory
+ * and its CPU time at this moment, after its fork and before its end, however late these become events.  Takes no
+ * capability.  0 or -errno.  Any thread, between kernel_start() and kernel_finish(), of no low priority: the reader waits
+ * for a record that a thread has begun.
+ */
+int kernel_sample(const struct kernel *kernel);
 
 /*
  * Whether the record may be written later: little of the memory for it is used.  The thread that makes events then only uses

@@ -35,6 +35,9 @@ int programs_attach(struct programs *programs, struct failure *failure);
 /* Ends recording: when it returns, no program runs any more. */
 void programs_detach(struct programs *programs);
 
+/* Sends a sample of each process that has been traced for more than a second.  0 or -errno.  Any thread. */
+int programs_sample(const struct programs *programs);
+
 /* The descriptor of the ring buffer, and its size. */
 int programs_ring(const struct programs *programs);
 size_t programs_ring_bytes(const struct programs *programs);

@@ -100,12 +100,6 @@ static long step_range(uint32_t i, struct range *range)
 	return !range->ends && range->first.file;
 }
 
-/*
- * A 0 that the verifier does not know.  Before Linux 6.7 it examines one step of a loop alone, and removes the code that a
- * first step does not reach.
- */
-uint64_t kernel_none = 0;
-
 /* ends: the mappings that lie in the range as a whole end. */
 inlined void look_at_range(struct range *range, uint64_t start, uint64_t length, int32_t tid, bool ends)
 {

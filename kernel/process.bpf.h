@@ -4,6 +4,7 @@
 
 /* Processes: forks, execs, ends, and what they have used.  A child of a traced thread is traced from its fork on. */
 
+#include "samples.bpf.h"
 #include "state.bpf.h"
 
 #define SIGNAL_GROUP_EXIT 4
@@ -104,6 +105,8 @@ int BPF_PROG(kernel_fork, struct task_struct *parent, struct task_struct *child)
 	if (new) {
 		new->tid = id_of(number(child));
 		new->pid = child->tgid == parent->tgid ? state->pid : new->tid;
+		if (child->tgid != parent->tgid)
+			sample_from_now(new->pid, child);
 	}
 	record = reserve(wire_fork);
 	if (!record)
@@ -276,6 +279,7 @@ inlined void spare(struct task_state *state, struct linux_binprm *program)
 	if (!kernel_spares_others || !BPF_CORE_READ_BITFIELD(program, secureexec))
 		return;
 	state->is_spared = true;
+	sample_no_more(state->pid);
 	count_spared();
 }
 
@@ -292,6 +296,7 @@ int BPF_PROG(kernel_executed, struct task_struct *task, int old_pid, struct linu
 	state->call = CALL_none;
 	record->old_tid = state->tid;
 	state->tid = state->pid; /* a thread that executes a program becomes the first thread */
+	sample_from_now(state->pid, task); /* the command itself, of which there was no fork */
 	send_texts(record, state->tid, POINTER(task_struct, task, mm));
 	fill_names(record, task, POINTER(linux_binprm, program, file));
 	fill_script(record, program, task);
@@ -341,6 +346,8 @@ int BPF_PROG(kernel_exit, struct task_struct *task)
 	if (!state)
 		return 0;
 	state->call = CALL_none;
+	if (FIELD(signal_struct, POINTER(task_struct, task, signal), live.counter) == 0)
+		sample_no_more(state->pid);
 	if (FIELD(files_struct, POINTER(task_struct, task, files), count.counter) == 1)
 		walk_descriptors(WALK_EXIT, 0, UINT32_MAX, state->tid, 0);
 	send_exit(WIRE_EXIT, task, state);

@@ -92,6 +92,12 @@ inlined uint64_t number(const void *pointer)
 	(kernel_has_casts ? POINTER(type2, POINTER(type, pointer, member), member2) : \
 			    number((pointer)->member->member2))
 
+/*
+ * A 0 that the verifier does not know.  Before Linux 6.7 it examines one step of a loop alone, and removes the code that a
+ * first step does not reach.
+ */
+uint64_t kernel_none = 0;
+
 /* ---- the state of a thread ---- */
 
 struct task_state {

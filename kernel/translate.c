@@ -176,6 +176,7 @@ static const size_t least[WIRE_MAX] = {
 	[WIRE_EXEC] = offsetof(struct wire_exec, text),
 	[WIRE_EXIT] = sizeof(struct wire_exit),
 	[WIRE_DEAD] = sizeof(struct wire_exit),
+	[WIRE_SAMPLE] = sizeof(struct wire_sample),
 };
 
 static int dispatch(struct translate *translate, const void *record, size_t size)
@@ -194,6 +195,7 @@ static int dispatch(struct translate *translate, const void *record, size_t size
 	case WIRE_EXEC: return exec(translate, record, size);
 	case WIRE_EXIT: return translate_exit(translate, record);
 	case WIRE_DEAD: return translate_dead(translate, record);
+	case WIRE_SAMPLE: return translate_sample(translate, record);
 	}
 	return -EBADMSG;
 }

@@ -103,6 +103,7 @@ void translate_keep_open(struct translate *translate, int32_t tid);
 int translate_exec(struct translate *translate, const struct wire_exec *record);
 int translate_exit(struct translate *translate, const struct wire_exit *record);
 int translate_dead(struct translate *translate, const struct wire_exit *record);
+int translate_sample(struct translate *translate, const struct wire_sample *record);
 /* Last figures will not come any more. */
 void translate_end_processes(struct translate *translate);
 void translate_forget_processes(struct translate *translate);

@@ -473,6 +473,24 @@ void translate_end_processes(struct translate *translate)
 		finish(translate, translate->endings);
 }
 
+/* ---- samples ---- */
+
+int translate_sample(struct translate *translate, const struct wire_sample *record)
+{
+	int64_t page = sysconf(_SC_PAGESIZE);
+	struct event ev = { .kind = EVENT_SAMPLE, .time_ns = record->head.time_ns,
+		.u.sample = { .pid = record->head.tid, .rss_bytes = -1, .cpu_ns = -1 } };
+
+	if (!find_process(translate, record->head.tid))
+		return 0; /* it has ended meanwhile */
+	if (record->rss_pages >= 0)
+		ev.u.sample.rss_bytes = sane((uint64_t)record->rss_pages * page);
+	if (record->run_ns >= 0)
+		ev.u.sample.cpu_ns = sane(record->run_ns);
+	translate_push(translate, &ev, NULL, 0);
+	return 0;
+}
+
 /* ---- forks ---- */
 
 int translate_fork(struct translate *translate, const struct wire_fork *record)

@@ -182,14 +182,36 @@ struct maple_tree {
 	void *ma_root;
 };
 
+/* Counts in each processor, and sums that up now and then. */
+struct percpu_counter {
+	int64_t count;
+	int *counters;
+};
+
 struct mm_struct {
 	struct maple_tree mm_mt;
+	struct percpu_counter rss_stat[4]; /* since 6.2 */
 	int map_count;
 	struct counter32 mm_users;
 	unsigned long hiwater_vm;
 	unsigned long total_vm;
 	unsigned long arg_start, arg_end;
 	unsigned long env_start, env_end;
+};
+
+struct mm_struct___old {
+	struct {
+		struct counter64 count[4];
+	} rss_stat;
+};
+
+struct list_head {
+	struct list_head *next;
+};
+
+/* A map that is an array: of values that each processor has, their addresses, relative to the processor's memory. */
+struct bpf_array {
+	void *pptrs[1];
 };
 
 struct task_io_accounting {
@@ -203,6 +225,15 @@ struct signal_struct {
 	int group_exit_code;
 	unsigned int flags;
 	unsigned long maxrss;
+	struct list_head thread_head;
+	uint64_t sum_sched_runtime; /* of threads that are freed, which is counted under the lock */
+	struct {
+		struct {
+			struct {
+				unsigned int sequence;
+			} seqcount;
+		} seqcount;
+	} stats_lock;
 };
 
 struct sched_entity {
@@ -267,6 +298,7 @@ struct task_struct {
 	struct files_struct *files;
 	struct css_set *cgroups;
 	struct signal_struct *signal;
+	struct list_head thread_node;
 	struct task_io_accounting ioac;
 };
 
@@ -275,6 +307,14 @@ struct linux_binprm {
 	struct file *file;
 	const char *filename;
 	const char *interp;
+};
+
+/* The arguments of an iterator over the elements of a map; both are NULL at its end. */
+struct bpf_iter__bpf_map_elem {
+	void *meta;
+	void *map;
+	void *key;
+	void *value;
 };
 
 /* ---- io_uring ---- */

@@ -28,6 +28,7 @@ enum wire_type {
 	WIRE_EXEC,    /* struct wire_exec */
 	WIRE_EXIT,    /* struct wire_exit */
 	WIRE_DEAD,    /* struct wire_exit: all that an ended thread has used */
+	WIRE_SAMPLE,  /* struct wire_sample */
 	WIRE_MAX
 };
 
@@ -174,6 +175,13 @@ struct wire_exit {
 	int32_t process_status; /* if it is the last thread */
 	uint32_t last;		/* the last thread of the process */
 	struct wire_figures figures;
+};
+
+/* Of a living process; -1: not known. */
+struct wire_sample {
+	struct wire_head head; /* tid: the process */
+	int64_t rss_pages;
+	int64_t run_ns; /* of all its threads, also of those that have ended */
 };
 
 /* Of a mount: what its daemon tells the programs of an open file. */

@@ -62,6 +62,12 @@ int64_t kernel_seen_until_ns(struct kernel *kernel)
 	return INT64_MAX;
 }
 
+int kernel_sample(const struct kernel *kernel)
+{
+	(void)kernel;
+	return -EOPNOTSUPP;
+}
+
 uint64_t kernel_lost(struct kernel *kernel)
 {
 	(void)kernel;

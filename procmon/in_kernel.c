@@ -65,6 +65,14 @@ void in_kernel_destroy(struct in_kernel *in_kernel)
 	free(in_kernel);
 }
 
+/* Without memory or a descriptor there are no samples in this second. */
+void in_kernel_sample(void *arg)
+{
+	const struct in_kernel *in_kernel = arg;
+
+	kernel_sample(in_kernel->kernel);
+}
+
 int monitor_explain_kernel(struct failure *failure)
 {
 	return kernel_explain(failure);

@@ -73,11 +73,11 @@
 #define CALL_TURNS 8
 
 struct monitor {
-	struct in_kernel *in_kernel; /* not NULL: all events come from there, and only 'finished' is used of the rest */
-	struct watch watch;
-	struct pool *pool;
+	struct in_kernel *in_kernel; /* not NULL: all events come from there, and of the rest only these two are used: */
 	struct sampler *sampler;
 	bool finished;
+	struct watch watch;
+	struct pool *pool;
 	bool stuck; /* a thread is stuck in /proc, and uses all of this */
 	_Atomic uint64_t waited_ns;
 };
@@ -92,7 +92,7 @@ int monitor_start(const struct monitor_options *options, struct monitor **ret_mo
 	r = watch_init(&monitor->watch, options);
 	if (r == 0)
 		r = pool_create(&monitor->watch, &monitor->pool);
-	if (r == 0 && (r = sampler_start(&monitor->watch, &monitor->sampler)) < 0) {
+	if (r == 0 && (r = sampler_start(sampler_of_watch, &monitor->watch, &monitor->sampler)) < 0) {
 		pool_stop(monitor->pool);
 		pool_destroy(monitor->pool);
 	}
@@ -105,6 +105,20 @@ int monitor_start(const struct monitor_options *options, struct monitor **ret_mo
 	return 0;
 }
 
+static int start_in_kernel(struct monitor *monitor, const struct monitor_in_kernel *options, struct failure *failure)
+{
+	int r = in_kernel_start(options, &monitor->in_kernel, failure);
+
+	if (r < 0)
+		return r;
+	r = sampler_start(in_kernel_sample, monitor->in_kernel, &monitor->sampler);
+	if (r < 0) {
+		in_kernel_destroy(monitor->in_kernel);
+		return failure_set(failure, r, "cannot start a thread: %s", strerror(-r));
+	}
+	return 0;
+}
+
 int monitor_start_in_kernel(const struct monitor_in_kernel *options, struct monitor **ret_monitor,
 	struct failure *failure)
 {
@@ -114,7 +128,7 @@ int monitor_start_in_kernel(const struct monitor_in_kernel *options, struct moni
 	if (r < 0)
 		failure_set(failure, r, "cannot become a subreaper: %s", strerror(-r));
 	else
-		r = in_kernel_start(options, &monitor->in_kernel, failure);
+		r = start_in_kernel(monitor, options, failure);
 	if (r < 0) {
 		free(monitor);
 		return r;
@@ -128,11 +142,11 @@ void monitor_finish(struct monitor *monitor)
 	if (!monitor || monitor->finished)
 		return;
 	monitor->finished = true;
+	sampler_stop(monitor->sampler);
 	if (monitor->in_kernel) {
 		in_kernel_finish(monitor->in_kernel);
 		return;
 	}
-	sampler_stop(monitor->sampler);
 	monitor->stuck = !pool_stop(monitor->pool);
 }
 

@@ -17,13 +17,17 @@
 #define AT_ONCE 64 /* processes per turn; the lock is released in between */
 
 struct sampler {
-	struct watch *watch;
+	void (*sample)(void *arg);
+	void *arg;
 	pthread_t thread;
-	pthread_cond_t stop; /* with the watch's lock */
+	pthread_mutex_t lock;
+	pthread_cond_t stop;
 	bool stopping;
 };
 
-static void sample(struct watch *watch, pid_t pid)
+/* ---- the processes of a watch ---- */
+
+static void sample_process(struct watch *watch, pid_t pid)
 {
 	int64_t now = clock_now_ns(), rss = usage_rss_bytes(watch->proc, pid),
 		cpu = usage_cpu_ns(pid);
@@ -35,9 +39,10 @@ static void sample(struct watch *watch, pid_t pid)
 	watch_unlock(watch);
 }
 
-static void sample_all(struct watch *watch)
+void sampler_of_watch(void *arg)
 {
 	const int64_t before = clock_read_ns(CLOCK_BOOTTIME) - SECOND_NS;
+	struct watch *watch = arg;
 	pid_t pids[AT_ONCE];
 	uint64_t at = 0;
 	size_t n;
@@ -47,21 +52,22 @@ static void sample_all(struct watch *watch)
 		n = scope_list(watch->scope, before, &at, pids, AT_ONCE);
 		watch_unlock(watch);
 		for (size_t i = 0; i < n; i++)
-			sample(watch, pids[i]);
+			sample_process(watch, pids[i]);
 	} while (n == AT_ONCE);
 }
+
+/* ---- the thread ---- */
 
 /* Returns false when the sampler is to stop. */
 static bool wait_until(struct sampler *sampler, int64_t time_ns)
 {
-	struct watch *watch = sampler->watch;
 	bool go_on;
 
-	watch_lock(watch);
-	while (!sampler->stopping && watch_wait(watch, &sampler->stop, time_ns))
+	pthread_mutex_lock(&sampler->lock);
+	while (!sampler->stopping && condition_wait(&sampler->stop, &sampler->lock, time_ns))
 		;
 	go_on = !sampler->stopping;
-	watch_unlock(watch);
+	pthread_mutex_unlock(&sampler->lock);
 	return go_on;
 }
 
@@ -72,7 +78,7 @@ static void *run(void *arg)
 
 	pthread_setname_np(pthread_self(), "sampler");
 	while (wait_until(sampler, next)) {
-		sample_all(sampler->watch);
+		sampler->sample(sampler->arg);
 		next += SECOND_NS;
 		if (next < clock_now_ns()) /* it takes more than a second */
 			next = clock_now_ns() + SECOND_NS;
@@ -80,7 +86,14 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int sampler_start(struct watch *watch, struct sampler **ret_sampler)
+static void destroy(struct sampler *sampler)
+{
+	pthread_cond_destroy(&sampler->stop);
+	pthread_mutex_destroy(&sampler->lock);
+	free(sampler);
+}
+
+int sampler_start(void (*sample)(void *arg), void *arg, struct sampler **ret_sampler)
 {
 	struct sampler *sampler = calloc(1, sizeof(*sampler));
 	sigset_t all, old;
@@ -88,15 +101,16 @@ int sampler_start(struct watch *watch, struct sampler **ret_sampler)
 
 	if (!sampler)
 		return -ENOMEM;
-	sampler->watch = watch;
+	sampler->sample = sample;
+	sampler->arg = arg;
+	pthread_mutex_init(&sampler->lock, NULL);
 	condition_init(&sampler->stop);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	r = -pthread_create(&sampler->thread, NULL, run, sampler);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (r < 0) {
-		pthread_cond_destroy(&sampler->stop);
-		free(sampler);
+		destroy(sampler);
 		return r;
 	}
 	*ret_sampler = sampler;
@@ -107,11 +121,10 @@ void sampler_stop(struct sampler *sampler)
 {
 	if (!sampler)
 		return;
-	watch_lock(sampler->watch);
+	pthread_mutex_lock(&sampler->lock);
 	sampler->stopping = true;
 	pthread_cond_signal(&sampler->stop);
-	watch_unlock(sampler->watch);
+	pthread_mutex_unlock(&sampler->lock);
 	pthread_join(sampler->thread, NULL);
-	pthread_cond_destroy(&sampler->stop);
-	free(sampler);
+	destroy(sampler);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "procmon/usage.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -62,15 +63,52 @@ int64_t usage_cpu_ns(pid_t pid)
 	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
 }
 
-int64_t usage_rss_bytes(int proc, pid_t pid)
+/* Of the process of a thread; 0 if the thread has ended. */
+static int64_t rss_of_thread(int proc, pid_t pid, pid_t tid)
 {
 	char text[256];
 	int64_t pages;
 
-	if (!read_text(proc, text, sizeof(text), "%d/statm", pid) ||
+	if (!read_text(proc, text, sizeof(text), "%d/task/%d/statm", pid, tid) ||
 		sscanf(text, "%*d %" SCNd64, &pages) != 1 || pages < 0 || pages > INT64_MAX / PAGE_MOST)
 		return -1;
 	return pages * sysconf(_SC_PAGESIZE);
+}
+
+static DIR *open_threads(int proc, pid_t pid)
+{
+	char path[24];
+	DIR *threads;
+	int fd;
+
+	snprintf(path, sizeof(path), "%d/task", pid);
+	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	threads = fd < 0 ? NULL : fdopendir(fd);
+	if (!threads && fd >= 0)
+		close(fd);
+	return threads;
+}
+
+/* The first thread has ended, and /proc/PID shows what it has: no memory. */
+static int64_t rss_of_others(int proc, pid_t pid)
+{
+	DIR *threads = open_threads(proc, pid);
+	const struct dirent *entry;
+	int64_t rss = -1;
+
+	while (threads && rss <= 0 && (entry = readdir(threads)))
+		if (entry->d_name[0] != '.')
+			rss = rss_of_thread(proc, pid, atoi(entry->d_name));
+	if (threads)
+		closedir(threads);
+	return rss > 0 ? rss : -1;
+}
+
+int64_t usage_rss_bytes(int proc, pid_t pid)
+{
+	int64_t rss = rss_of_thread(proc, pid, pid);
+
+	return rss ? rss : rss_of_others(proc, pid);
 }
 
 /* Fields of stat behind the name, which may hold anything but ends with the last ')'. */

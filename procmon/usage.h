@@ -50,7 +50,10 @@ bool usage_io_of_all(int proc, pid_t tid, struct figures *figures);
 int usage_open_io(int proc, pid_t pid, pid_t tid);
 bool usage_io_of_file(int fd, struct figures *figures);
 
-/* Nanoseconds of CPU time; bytes of resident memory; -1 if unknown. Neither waits for an exec. */
+/*
+ * Nanoseconds of CPU time, as of the last timer tick of each thread that runs; bytes of resident memory, also if the first
+ * thread has ended; -1 if unknown.  Neither waits for an exec.
+ */
 int64_t usage_cpu_ns(pid_t pid);
 int64_t usage_rss_bytes(int proc, pid_t pid);
 

@@ -23,7 +23,7 @@ die() {
 }
 
 # What each case prints of its comparisons.
-figures='[0-9]+ (calls|rows|requests|processes).* (compared|recorded)'
+figures='[0-9]+ (calls|rows|requests|processes|samples).* (compared|recorded)'
 
 # ---- in the guest, as its first process ----
 
@@ -49,8 +49,8 @@ has_passthrough() {
 
 inside() {
 	top=$1 build=$2 failed=
-	export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp FTRAC="$build/ftrac/ftrac" WORK="$build/tests/work" \
-		PYTHONPATH="$top/tests/lib" PYTHONDONTWRITEBYTECODE=1
+	export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp FTRAC="$build/ftrac/ftrac" PROCMON="$build/procmon/procmon" \
+		WFSTAT="$build/dag/wfstat" WFREPORT="$build/dag/wfreport" WORK="$build/tests/work" PYTHONPATH="$top/tests/lib" PYTHONDONTWRITEBYTECODE=1
 	mount -t tmpfs tmpfs /run
 	mkdir -p /dev/pts /dev/shm /tmp/var
 	mount -t devpts devpts /dev/pts

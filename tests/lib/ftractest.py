@@ -117,20 +117,26 @@ def unmounted(attempt):
     return status
 
 
-def fidelities():
-    """Those that this ftrac, kernel and user have."""
+def fidelities(but=()):
+    """Those that this ftrac, kernel and user have, but for some."""
     found = []
-    for fidelity in "exact", "cached", "open":
+    for fidelity in "exact", "cached", "open", "call":
+        if fidelity in but:
+            continue
         if has_fidelity(fidelity):
             found.append(fidelity)
         else:
-            print(f"fidelity {fidelity}: not here")
+            reason = kernel_refuses() if fidelity == "call" else ""
+            print(f"fidelity {fidelity}: not here{reason and ': '}{reason}")
     if not found:
         skip("no mount of ftrac")
     return found
 
 
 def has_fidelity(fidelity):
+    """A mount without a record needs nothing of the kernel that its data would be recorded by."""
+    if fidelity == "call" and kernel_refuses():
+        return False
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as mnt:
         refused = subprocess.run([FTRAC, "--no-record", "--fidelity", fidelity, mnt],
                                  stderr=subprocess.DEVNULL, timeout=60).returncode
@@ -139,10 +145,10 @@ def has_fidelity(fidelity):
         return not refused
 
 
-def modes(wanted=()):
-    """Names and options of the mounts of a case: the fidelities, and exact with --stat; with wanted, only the
+def modes(wanted=(), but=()):
+    """Names and options of the mounts of a case: the fidelities, but for some, and exact with --stat; with wanted, only the
     mounts of these names."""
-    found = [(fidelity, ("--fidelity", fidelity)) for fidelity in fidelities()]
+    found = [(fidelity, ("--fidelity", fidelity)) for fidelity in fidelities(but)]
     found.append((f"{found[0][0]} with --stat", (*found[0][1], "--stat")))
     return [mode for mode in found if not wanted or mode[0] in wanted]
 

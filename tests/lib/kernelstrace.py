@@ -31,7 +31,8 @@ def table():
 
 
 CALLS = table()
-ALIASES = {"_llseek": "lseek", "old_mmap": "mmap", "send": "sendto", "recv": "recvfrom", "pread": "pread64", "pwrite": "pwrite64"}
+ALIASES = {"_llseek": "lseek", "old_mmap": "mmap", "send": "sendto", "recv": "recvfrom", "pread": "pread64",
+           "pwrite": "pwrite64"}
 FLAGS = {name: getattr(os, name) for name in dir(os) if name.startswith("O_")} | {
     "O_PATH": 0o10000000, "O_TMPFILE": 0o20200000, "O_LARGEFILE": 0}
 
@@ -88,8 +89,9 @@ def protection(text):
 
 def flags_of_map(text):
     known = {name[4:]: value for name, value in vars(mmap).items() if name.startswith("MAP_")} | {
-        "SHARED_VALIDATE": 3, "FIXED": 16, "FIXED_NOREPLACE": 0x100000, "GROWSDOWN": 0x100, "LOCKED": 0x2000, "DENYWRITE": 0x800,
-        "NORESERVE": 0x4000, "POPULATE": 0x8000, "NONBLOCK": 0x10000, "STACK": 0x20000, "SHARED": 1, "PRIVATE": 2, "32BIT": 0x40}
+        "SHARED_VALIDATE": 3, "FIXED": 16, "FIXED_NOREPLACE": 0x100000, "GROWSDOWN": 0x100, "LOCKED": 0x2000,
+        "DENYWRITE": 0x800, "NORESERVE": 0x4000, "POPULATE": 0x8000, "NONBLOCK": 0x10000, "STACK": 0x20000, "SHARED": 1,
+        "PRIVATE": 2, "32BIT": 0x40}
     return sum(known[word[4:]] for word in text.split("|") if word.startswith("MAP_")) & 0xffffff
 
 
@@ -258,7 +260,8 @@ class Strace(straced.Account):
             kinds = {"LOCK_SH": 0, "LOCK_EX": 1, "LOCK_UN": 2}
             known.update(offset=0, length=0, flags=kinds[kind_of_flock[1]] | 16 | (0 if "LOCK_NB" in args[1] else 32))
             return
-        found = re.match(r"\{l_type=F_(\w+), l_whence=SEEK_(\w+), l_start=(-?\d+), l_len=(\d+)", args[2]) if len(args) > 2 else None
+        what = args[2] if len(args) > 2 else ""
+        found = re.match(r"\{l_type=F_(\w+), l_whence=SEEK_(\w+), l_start=(-?\d+), l_len=(\d+)", what)
         if not found:
             return
         command = args[1]
@@ -401,7 +404,8 @@ def compare(name, seen, events, checks, show=5):
             print(f"{name}: thread {tid}, {len(a)} calls seen, {len(b)} recorded; the first that differs is {wrong}:")
             for i in range(max(0, wrong - 1), wrong + 2):
                 print(f"    seen      {a[i].line if i < len(a) else '-'}")
-                print(f"    recorded  {b[i].line if i < len(b) else '-'}   {sorted(events.paths(b[i].path))[:3] if i < len(b) else ''}")
+                paths = sorted(events.paths(b[i].path))[:3] if i < len(b) else ""
+                print(f"    recorded  {b[i].line if i < len(b) else '-'}   {paths}")
     return compared, equal
 
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "db/event.h"
 #include "db/figures.h"
@@ -625,6 +626,46 @@ static void the_ends_of_threads_come_before_that_of_their_process(void **state)
 	assert_int_equal(events[3].u.process.tid, 20);
 }
 
+static void send_sample(int32_t pid, int64_t rss_pages, int64_t run_ns)
+{
+	struct wire_sample record = { .head = { .type = WIRE_SAMPLE, .tid = pid, .time_ns = 50 }, .rss_pages = rss_pages,
+		.run_ns = run_ns };
+
+	send(&record, sizeof(record));
+}
+
+static void samples_are_of_living_processes(void **state)
+{
+	(void)state;
+	send_fork(20, 20, 7);
+	drain();
+	send_sample(20, 3, 400);
+	send_sample(21, 3, 400); /* not known */
+	drain();
+	assert_int_equal(n_events, 1);
+	assert_int_equal(events[0].kind, EVENT_SAMPLE);
+	assert_int_equal(events[0].time_ns, 50);
+	assert_int_equal(events[0].u.sample.pid, 20);
+	assert_int_equal(events[0].u.sample.rss_bytes, 3 * sysconf(_SC_PAGESIZE));
+	assert_int_equal(events[0].u.sample.cpu_ns, 400);
+	send_exit(20, 20, true, 500);
+	drain();
+	send_sample(20, 3, 400);
+	drain();
+	assert_int_equal(n_events, 0);
+}
+
+static void what_a_sample_does_not_know_stays_unknown(void **state)
+{
+	(void)state;
+	send_fork(20, 20, 7);
+	drain();
+	send_sample(20, -1, -1);
+	drain();
+	assert_int_equal(events[0].u.sample.rss_bytes, -1);
+	assert_int_equal(events[0].u.sample.cpu_ns, -1);
+}
+
 static void an_end_without_last_figures_is_reported_at_the_end(void **state)
 {
 	(void)state;
@@ -901,6 +942,8 @@ int main(void)
 		test(forks_are_processes_or_threads),
 		test(a_process_ends_with_its_last_thread),
 		test(the_ends_of_threads_come_before_that_of_their_process),
+		test(samples_are_of_living_processes),
+		test(what_a_sample_does_not_know_stays_unknown),
 		test(an_end_without_last_figures_is_reported_at_the_end),
 		test(ticks_divide_the_exact_time),
 		test(an_exec_has_its_texts_in_order),

@@ -11,7 +11,7 @@ import argparse
 import subprocess
 import time
 
-from ftractest import WORK, Checks, Mount, fidelities, kernel_refuses, need_fuse, resident
+from ftractest import WORK, Checks, Mount, fidelities, need_fuse, resident
 from sample import one
 
 # What a daemon may have at most, with what 64 clients have open and the queue (8 MB).
@@ -57,7 +57,7 @@ def main():
     parser.add_argument("fidelities", nargs="*")
     given = parser.parse_args()
     checks = Checks()
-    found = fidelities() + ([] if kernel_refuses() else ["call"])
+    found = fidelities()
     for fidelity in given.fidelities or (found if given.minutes else one(found)):
         load(checks, fidelity, given)
     checks.end()

@@ -255,7 +255,9 @@ def refused(checks):
         mount = [ftrac, "--fidelity", "call", "--db", db, f"{base}/mnt"]
         run = [ftrac, "run", "--files", "both", "--db", db, "--", "true"]
         why = "CAP_BPF and CAP_PERFMON are missing"
-        cases = [("root without them", [*drop, *mount], {}, why)]
+        cases = [("root without them", [*drop, *mount], {}, why), ("root without them, a view", [*drop, *run], {}, why),
+                 ("root without CAP_SYS_ADMIN, a view", ["setpriv", "--bounding-set", "-sys_admin", *run], {},
+                  "cannot make a mount namespace")]
         for command in (mount, run):  # a user that may not open the device is told that
             cases.append(("a user", command, user, why if os.stat("/dev/fuse").st_mode & 0o6 == 0o6 else "/dev/fuse"))
         for name, command, options, reason in cases:

@@ -104,6 +104,15 @@ def setuid(checks, place):
         checks.equal(f"{name}: root leaves nothing out", place.run.fact("kernel_spared"), 0)
 
 
+def samples(checks, place):
+    """Each second, of own processes, and of none that is left out."""
+    shutil.copy("/bin/sleep", place.base / "asleep")
+    (place.base / "asleep").chmod(0o4755)
+    place.record("./asleep 4 & sleep 4; wait")
+    found = place.run.sql("SELECT comm, count(*) >= 2, min(s.rss_bytes) > 0, min(s.cpu_ns) > 0 FROM sample s JOIN process ON id = process GROUP BY 1")
+    checks.equal("samples", sorted(found), [("sh", 1, 1, 1), ("sleep", 1, 1, 1)])
+
+
 def descendants(checks, place):
     """What a setuid program starts is not recorded, either."""
     shutil.copy("/usr/bin/env", place.base / "start")
@@ -121,6 +130,6 @@ if os.geteuid() != 0:
 facts = Checks()
 with tempfile.TemporaryDirectory(prefix="ftrac-case-", dir="/var/tmp") as directory:
     where = Place(pathlib.Path(directory))
-    for part in with_setcap, ambient, others, setuid, descendants:
+    for part in with_setcap, ambient, others, setuid, samples, descendants:
         part(facts, where)
 kernelleft.end(facts)

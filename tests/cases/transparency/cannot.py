@@ -145,7 +145,7 @@ def pinned_lines(fidelity):
     return {**LINES, **(LINES_OF_MAPPINGS if fidelity in MAPPED else {}),
             **(LINES_OF_EXACT if fidelity == "exact" else {}),
             **(LINES_OF_CACHED if fidelity == "cached" else {}),
-            **(LINES_OF_OPEN if fidelity == "open" else {})}
+            **(LINES_OF_OPEN if fidelity in ("open", "call") else {})}
 
 
 def compare_lines(pins, fidelity, native, mounted):

@@ -42,7 +42,7 @@ VARIANTS = {
 }
 # Where the kernel passes data through it writes by a file of its own, which goes on appending when
 # fcntl(2) has taken O_APPEND away from that of the program.
-NOT_THERE = {"open": ["--without", "change-flags"]}
+NOT_THERE = dict.fromkeys(("open", "call"), ["--without", "change-flags"])
 
 
 def exercise(seed, number, options, top, source):

@@ -43,7 +43,8 @@ PROGRAMS = "regress_attr", "regress_io", "regress_lock", "regress_map", "regress
 # What FUSE cannot do in a fidelity: sections that cannot.py looks at instead.
 # neighbours: a store and a write in one page at the same time.
 ELSEWHERE = {"exact": ("neighbours: ",), "exact with --stat": ("neighbours: ",),
-             "cached": ("no_atime_later: ", "neighbours: "), "open": ("append_later: ", "no_atime_later: ")}
+             "cached": ("no_atime_later: ", "neighbours: "),
+             **dict.fromkeys(("open", "call"), ("append_later: ", "no_atime_later: "))}
 
 # What other kinds of source answer otherwise than ext4.
 OF_OTHER_FS = {"regress_attr": ("many_extended", "range_of_times", "immutable"),
@@ -830,7 +831,7 @@ def change_read_only(t, top, source, keeps_atime):
 def read_only(mode, options, base):
     """The mount with -o ro against a read-only bind mount."""
     sides = base / "read-only native", base / "read-only mounted"
-    keeps_atime = not mode.startswith("open")  # the kernel reads the source by itself
+    keeps_atime = not mode.startswith(("open", "call"))  # the kernel reads the source by itself
     for side in sides:
         set_up_read_only(side)
     mount_fs(sides[0], sides[0], "", MS_BIND)
@@ -870,7 +871,7 @@ for i, (mode, options) in enumerate(modes(WANTED)):
         mounted.mkdir()
         compare_results(mode, native, results(
             mount(mounted), mounted, (*left_out, *(SLOW if "--stat" in options and not LONG else ())) +
-            (NOT_AT_ONCE if mode.startswith("open") else ())))
+            (NOT_AT_ONCE if mode.startswith(("open", "call")) else ())))
         if os.geteuid() == 0:
             busy(mode, mount)
         mount.unmount()
