@@ -292,7 +292,7 @@ class Process:
             out = o.created or o.truncated or o.renamed or o.assumed & 2
             life = o.last - o.first
             store.put("touches", store.next_id("touches"), self.id, file, version, o.path, did,
-                      o.opens, o.nmeta, o.first, life, 0,
+                      o.opens, o.nmeta, o.first, life,
                       0 if o.executed or o.mapped or o.assumed & 1 else None, 0 if out else None,
                       None if not out else life if o.truncated or o.renamed else 0)
         for path, (count, first) in self.missing_names.items():

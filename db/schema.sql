@@ -141,7 +141,7 @@ CREATE TABLE uses (
 -- several rows, which are added up; the path is that of the last row that has one.
 CREATE TABLE touches (
 	id INTEGER PRIMARY KEY, process INTEGER, file INTEGER, version INTEGER, path INTEGER,
-	did INTEGER, opens INTEGER, nmeta INTEGER, first_t INTEGER, last_t INTEGER, io_ns INTEGER,
+	did INTEGER, opens INTEGER, nmeta INTEGER, first_t INTEGER, last_t INTEGER,
 	first_in INTEGER, first_out INTEGER, last_out INTEGER);
 
 -- Missing names: looked up, but nonexistent.  process 0: not known.
@@ -164,13 +164,13 @@ CREATE TABLE jobs (
 -- Uses and touches together; process is 0 where it is not known.
 --   did       bits: 1 created, 2 truncated, 4 renamed, 8 unlinked, 16 executed, 32 mapped, 64 emptied,
 --             128 * enum assumed (touches.h)
---   touch_ns  the part of io_ns that comes from touches
+--   path      NULL: that of the file; 0: not known
 --   last_t, first_in, first_out  since first_t: when data came from the file, and went to it
 --   last_out  since first_out
 CREATE TABLE accesses (
 	file INTEGER, process INTEGER, version INTEGER, path INTEGER, did INTEGER, opens INTEGER,
 	nread INTEGER, bread INTEGER, nwrite INTEGER, bwrite INTEGER, nmeta INTEGER,
-	first_t INTEGER, last_t INTEGER, io_ns INTEGER, touch_ns INTEGER,
+	first_t INTEGER, last_t INTEGER, io_ns INTEGER,
 	first_in INTEGER, first_out INTEGER, last_out INTEGER,
 	PRIMARY KEY (file, process, version)) WITHOUT ROWID;
 

@@ -47,7 +47,7 @@ static const struct {
 	[PUT_HANDLE] = { "handles", 8, 1 },
 	[PUT_MOVED] = { "moved", 18, 1 },
 	[PUT_USE] = { "uses", 14, 0 },
-	[PUT_TOUCH] = { "touches", 14, 1 },
+	[PUT_TOUCH] = { "touches", 13, 1 },
 	[PUT_MISSING_NAME] = { "missing_names", 4, 0 },
 	[PUT_OP_TIME] = { "op_times", 3, 0 },
 	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX, 1 },

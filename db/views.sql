@@ -362,7 +362,7 @@ SELECT coalesce(process, 0) AS process, file, version,
 	max(unlinked) AS unlinked, max(executed) AS executed, max(mapped) AS mapped,
 	max(assumed & 1) AS assumed_read, max(assumed & 2) / 2 AS assumed_write,
 	max(assumed & 4) / 4 AS uncounted, sum(nmeta) AS nmeta,
-	min(first_t) AS first_t, max(last_t) AS last_t, sum(io_ns) AS io_ns, sum(touch_ns) AS touch_ns,
+	min(first_t) AS first_t, max(last_t) AS last_t, sum(io_ns) AS io_ns,
 	min(first_in) AS first_in, min(first_out) AS first_out, max(last_out) AS last_out,
 	max(emptied) AS emptied
 FROM (SELECT u.process, u.file, u.version, u.path, NULL AS last_path, 0 AS opens,
@@ -371,13 +371,13 @@ FROM (SELECT u.process, u.file, u.version, u.path, NULL AS last_path, 0 AS opens
 		0 AS mapped, 0 AS assumed, 0 AS nmeta,
 		coalesce(min(u.first_read, u.first_write), u.first_read, u.first_write) AS first_t,
 		coalesce(max(u.last_read, u.last_write), u.last_read, u.last_write) AS last_t,
-		u.read_ns + u.write_ns AS io_ns, 0 AS touch_ns,
+		u.read_ns + u.write_ns AS io_ns,
 		u.first_read AS first_in, u.first_write AS first_out, u.last_write AS last_out, 0 AS emptied
 	FROM any_use u
 	UNION ALL
 	SELECT process, file, version, NULL, id << 32 | path, opens, 0, 0, 0, 0, did & 1, did >> 1 & 1, did >> 2 & 1,
 		did >> 3 & 1, did >> 4 & 1, did >> 5 & 1, did >> 7, nmeta, first_t, first_t + last_t,
-		io_ns, io_ns, first_t + first_in, first_t + first_out,
+		0, first_t + first_in, first_t + first_out,
 		first_t + first_out + last_out, did >> 6 & 1
 	FROM touches)
 GROUP BY process, file, version;

@@ -54,7 +54,7 @@ static const struct {
 		    "writes first_in_ns first_out_ns last_out_ns emptied" },
 	{ "access_rows", "process file version path opens nread bread nwrite bwrite created truncated "
 			  "renamed unlinked executed mapped assumed_read assumed_write uncounted nmeta "
-			  "first_t last_t io_ns touch_ns first_in first_out last_out emptied" },
+			  "first_t last_t io_ns first_in first_out last_out emptied" },
 	{ "ghost", "process path count first_ns" },
 	{ "declared", "key directory target prerequisite order_only" },
 	{ "ioprof", "xform pid exe file bread nread bwrite nwrite nseek mode flags" },
