@@ -342,9 +342,9 @@ class Handle:
         self.last = image
 
     def put(self, store, close_t):
-        way = store.number("ways", self.flags, self.mode, 0, self.mapped)
+        way = store.number("ways", self.flags, self.mode, 0, self.mapped, None, None)
         store.put("handles", self.id, self.image, self.file.id, self.path, self.version, way,
-                  self.open_t, close_t - self.open_t)
+                  self.open_t, close_t - self.open_t, *[None] * 6)
         if not self.uses:
             return
         shared, first = len(self.uses) > 1, next(iter(self.uses))

@@ -86,9 +86,10 @@ INSERT INTO main.spent SELECT image + :images, cpu_ns, utime_ns, stime_ns, read_
 INSERT INTO main.samples SELECT process + :processes, t + :t, rss, cpu FROM one.samples;
 
 INSERT INTO main.threads SELECT id + :threads, iif(image, image + :images, image), tid FROM one.threads;
-INSERT INTO main.ways SELECT id + :ways, flags, mode, fidelity, mapped FROM one.ways;
+INSERT INTO main.ways SELECT id + :ways, flags, mode, fidelity, mapped, open, close FROM one.ways;
 INSERT INTO main.handles SELECT h.id + :handles, iif(image, image + :images, image), s.new, path + :paths,
-	version + coalesce(s.tag, 0), way + :ways, open_t + :t, life
+	version + coalesce(s.tag, 0), way + :ways, open_t + :t, life, iif(:with_ops, open_op + :ops, NULL), open_latency, open_result,
+	iif(:with_ops, close_op, NULL), close_t, close_latency
 FROM one.handles h LEFT JOIN same s ON s.old = h.file;
 DELETE FROM tags;
 INSERT INTO tags SELECT h.id, coalesce(s.tag, 0) FROM one.handles h LEFT JOIN same s ON s.old = h.file;

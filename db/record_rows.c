@@ -81,17 +81,38 @@ static int put_range(struct record *record, const struct event_op *op)
 			V_INT(op->length), V_INT(op->flags) });
 }
 
-int record_put_handle_op(struct record *record, const struct work *w, const struct handle *h,
+/* Where the operation is a part of the handle's row; NULL: it has a row of its own. */
+static struct end *end_of(struct handle *h, const struct work *w, const struct requester *by)
+{
+	if (by->requester.type != VALUE_NULL || by->code >> 9)
+		return NULL;
+	switch (w->ev->op) {
+	case OP_OPEN: case OP_OPENDIR: case OP_CREATE: case OP_TMPFILE:
+		return h->open.op ? NULL : &h->open;
+	case OP_CLOSE: case OP_RELEASE: case OP_RELEASEDIR:
+		return h->open.op && !h->close.op && w->op->result == 0 ? &h->close : NULL;
+	default:
+		return NULL;
+	}
+}
+
+int record_put_handle_op(struct record *record, const struct work *w, struct handle *h,
 	int64_t version)
 {
 	const struct event_op *op = w->op;
 	bool data = moves_data(w->ev->op);
 	struct requester by;
+	struct end *end;
 	int r;
 
 	if (!record->options.ops)
 		return count_op(record, w, 0);
 	r = find_requester(record, w, h->opener, version - h->version, &by);
+	if (r == 0 && (end = end_of(h, w, &by))) {
+		*end = (struct end){ ++record->last_op, by.code, w->ev->time_ns, op->latency_ns, op->result };
+		handles_dirty(record->handles, h);
+		return count_op(record, w, 0);
+	}
 	if (r == 0)
 		r = store_put(record->store, PUT_OP_HANDLE,
 			(struct value[]){ V_INT(++record->last_op), V_INT(by.code),

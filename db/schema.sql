@@ -80,7 +80,7 @@ CREATE TABLE samples (
 -- Threads that are not the first of their process, or whose process (image 0) or id (tid 0) is not known.
 CREATE TABLE threads (id INTEGER PRIMARY KEY, image INTEGER, tid INTEGER);
 
--- Operations on an open handle, including its open.
+-- Operations on an open handle, except those that are in its row.
 --   code       op_name + 64 * via_name + 256 if the thread is not known + 512 * (how many versions of the
 --              file later than at the open)
 --   t          since the open of the handle
@@ -92,7 +92,7 @@ CREATE TABLE ops_handle (
 	id INTEGER PRIMARY KEY, code INTEGER, t INTEGER, latency INTEGER, handle INTEGER,
 	result INTEGER, offset INTEGER, length INTEGER, requester INTEGER);
 
--- All others: on names, and on files by name.  Both tables share one sequence of ids.  code: as above, but
+-- All others: on names, and on files by name.  All tables share one sequence of ids.  code: as above, but
 -- versions count from the first; t: since the start of the run; requester: NULL: not known.
 CREATE TABLE ops_name (
 	id INTEGER PRIMARY KEY, code INTEGER, t INTEGER, latency INTEGER, requester INTEGER,
@@ -109,13 +109,21 @@ CREATE TABLE ranges (op INTEGER PRIMARY KEY, offset INTEGER, length INTEGER, fla
 -- The path2 and file2 of operations on names.
 CREATE TABLE second_operands (op INTEGER PRIMARY KEY, path INTEGER, file INTEGER);
 
--- Tuples of how files are opened.
+-- Tuples of how files are opened and closed.  open, close: the codes of the operations in the row of the handle, as in
+-- ops_handle.
 CREATE TABLE ways (
-	id INTEGER PRIMARY KEY, flags INTEGER, mode INTEGER, fidelity INTEGER, mapped INTEGER);
+	id INTEGER PRIMARY KEY, flags INTEGER, mode INTEGER, fidelity INTEGER, mapped INTEGER,
+	open INTEGER, close INTEGER);
 
+-- The open, and the first close by the image that opened it, are part of the row, which takes less than rows of their own.
+--   life       from the open to the end
+--   open_op    the id of the open; NULL: it has a row in ops_handle, or none
+--   close_op   the id of the close, since open_op; NULL: as above
+--   close_t    from the close to the end of the handle; while that is not known, from the open to the close
 CREATE TABLE handles (
 	id INTEGER PRIMARY KEY, image INTEGER, file INTEGER, path INTEGER, version INTEGER,
-	way INTEGER, open_t INTEGER, life INTEGER); -- until the close
+	way INTEGER, open_t INTEGER, life INTEGER, open_op INTEGER, open_latency INTEGER, open_result INTEGER,
+	close_op INTEGER, close_t INTEGER, close_latency INTEGER);
 
 -- Sums of reads and writes through a handle, if there were any.
 --   image, version      of the use, NULL: those of the open; image -1: uses has the parts; 0: not known

@@ -242,8 +242,9 @@ WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
 SELECT n.file, p.path, run.t0 + n.from_t AS from_ns, run.t0 + n.to_t AS to_ns
 FROM run, names n LEFT JOIN paths p ON p.id = n.path;
 
--- Only operations that move data have bytes, offset and length.
-CREATE VIEW handle_op AS
+-- Operations on handles, except those that are in the rows of handles.  Only operations that move data have bytes, offset and
+-- length.
+CREATE VIEW other_op AS
 SELECT o.id, i.process, i.id AS image,
 	CAST(iif(o.code & 256, NULL, nullif(coalesce((SELECT tid FROM threads WHERE id = -o.requester),
 		(SELECT pid FROM processes WHERE id = i.process)), 0)) AS INTEGER) AS tid,
@@ -267,6 +268,30 @@ FROM ops_handle o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN handles h ON h.id = o.handle LEFT JOIN paths s ON s.id = h.path LEFT JOIN ways w ON w.id = h.way
 	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.requester), o.requester, h.image);
 
+CREATE VIEW open_op AS
+SELECT h.open_op AS id, i.process, i.id AS image,
+	CAST(iif(w.open & 256, NULL, nullif((SELECT pid FROM processes WHERE id = i.process), 0)) AS INTEGER) AS tid,
+	n.name, h.file, h.version, s.path, CAST(NULL AS BLOB) AS path2, CAST(NULL AS INTEGER) AS file2,
+	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t AS start_ns,
+	h.open_latency AS latency_ns, h.open_result AS result, CAST(NULL AS INTEGER) AS offset, CAST(NULL AS INTEGER) AS length,
+	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, h.id AS handle, CAST(NULL AS INTEGER) AS pieces
+FROM handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN op_name n ON n.code = (w.open & 63)
+	LEFT JOIN paths s ON s.id = h.path LEFT JOIN images i ON i.id = h.image
+WHERE h.open_op NOTNULL;
+
+CREATE VIEW close_op AS
+SELECT CAST(h.open_op + h.close_op AS INTEGER) AS id, i.process, i.id AS image,
+	CAST(iif(w.close & 256, NULL, nullif((SELECT pid FROM processes WHERE id = i.process), 0)) AS INTEGER) AS tid,
+	n.name, h.file, h.version, s.path, CAST(NULL AS BLOB) AS path2, CAST(NULL AS INTEGER) AS file2,
+	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + iif(h.life IS NULL, h.close_t, h.life - h.close_t) AS start_ns,
+	h.close_latency AS latency_ns, CAST(0 AS INTEGER) AS result, CAST(NULL AS INTEGER) AS offset, CAST(NULL AS INTEGER) AS length,
+	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, h.id AS handle, CAST(NULL AS INTEGER) AS pieces
+FROM handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN op_name n ON n.code = (w.close & 63)
+	LEFT JOIN paths s ON s.id = h.path LEFT JOIN images i ON i.id = h.image
+WHERE h.close_op NOTNULL;
+
+CREATE VIEW handle_op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op;
+
 CREATE VIEW name_op AS
 SELECT o.id, i.process, i.id AS image,
 	CAST(iif(o.code & 256, NULL, nullif(coalesce((SELECT tid FROM threads WHERE id = -o.requester),
@@ -283,9 +308,10 @@ FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN paths s ON s.id = o.path
 	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.requester), o.requester);
 
--- Two parts with one table each, and columns of the same affinity: SQLite flattens such a view and computes only the
--- columns that a query uses.
-CREATE VIEW op AS SELECT * FROM handle_op UNION ALL SELECT * FROM name_op;
+-- Parts with one table each, and columns of the same affinity: SQLite flattens such a view and computes only the columns
+-- that a query uses.
+CREATE VIEW op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op
+UNION ALL SELECT * FROM name_op;
 
 -- The ranges that mmap, munmap, msync, mprotect and mremap name.
 CREATE VIEW mapping AS

@@ -34,6 +34,12 @@ static const struct {
 		"offset length bytes via handle pieces" },
 	{ "handle_op", "id process image tid name file version path path2 file2 start_ns latency_ns "
 		       "result offset length bytes via handle" },
+	{ "other_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
+		     "offset length bytes via handle" },
+	{ "open_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
+		     "offset length bytes via handle" },
+	{ "close_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
+		     "offset length bytes via handle" },
 	{ "name_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
 		     "offset length bytes via handle" },
 	{ "file_lock", "op process image file path handle start_ns latency_ns result type owner waits asks offset length" },
