@@ -84,7 +84,7 @@ CREATE TABLE threads (id INTEGER PRIMARY KEY, image INTEGER, tid INTEGER);
 --   code       op_name + 64 * via_name + 256 if the thread is not known + 512 * (how many versions of the
 --              file later than at the open)
 --   t          since the open of the handle
---   length     requested, if not moved in full
+--   length     requested, if not moved in full; of operations that name a range: 128 * its length + the flags of ranges
 --   requester  an image: in its first thread; NULL: the image that opened the handle; 0: not known;
 --              negative: row of threads
 -- No indexes: queries of operations read all of them.
@@ -101,8 +101,8 @@ CREATE TABLE ops_name (
 -- Reads and writes that the kernel sent as several requests, and their number; NULL: not known.
 CREATE TABLE pieces (op INTEGER PRIMARY KEY, n INTEGER);
 
--- The ranges of mmap, munmap, msync, mprotect and mremap.  flags: of mmap and mprotect, protection + 256 * those of the mapping.
--- Of locks: type (0 to read, 1 to write, 2 unlock) + 4 (of the process), 8 (of the description) or 16 (of the file) + 32 if
+-- The ranges of mmap, munmap, msync, mprotect, mremap and lock that ops_handle does not have: of operations on names, and very
+-- long ones.  flags: of mmap and mprotect, 1 to read, 2 to write, 4 to execute, 8 shared.  Of locks: type (0 to read, 1 to write, 2 unlock) + 4 (of the process), 8 (of the description) or 16 (of the file) + 32 if
 -- the call waits + 64 if it only asks.
 CREATE TABLE ranges (op INTEGER PRIMARY KEY, offset INTEGER, length INTEGER, flags INTEGER);
 

@@ -251,9 +251,8 @@ SELECT o.id, i.process, i.id AS image,
 	n.name, h.file, CAST(h.version + (o.code >> 9) AS INTEGER) AS version, s.path,
 	CAST(NULL AS BLOB) AS path2, CAST(NULL AS INTEGER) AS file2,
 	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + o.t AS start_ns,
-	o.latency AS latency_ns, o.result, o.offset,
-	CAST(CASE WHEN @DATA@ THEN coalesce(o.length, o.result)
-		ELSE o.length END AS INTEGER) AS length,
+	o.latency AS latency_ns, o.result, CAST(CASE WHEN @DATA@ THEN o.offset END AS INTEGER) AS offset,
+	CAST(CASE WHEN @DATA@ THEN coalesce(o.length, o.result) END AS INTEGER) AS length,
 	CAST(CASE WHEN o.result >= 0 AND (@DATA@) THEN o.result END
 		AS INTEGER) AS bytes,
 	-- 32: FMODE_EXEC, the kernel opened a program for execve(2).
@@ -313,20 +312,30 @@ FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 CREATE VIEW op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op
 UNION ALL SELECT * FROM name_op;
 
--- The ranges that mmap, munmap, msync, mprotect and mremap name.
+-- The operations that name a range.
+CREATE VIEW range_op AS
+SELECT o.id, o.process, o.image, o.name, o.file, o.path, o.handle, o.start_ns, o.latency_ns, o.result,
+	iif(x.op IS NULL, r.offset, x.offset) AS offset, iif(x.op IS NULL, r.length >> 7, x.length) AS length,
+	iif(x.op IS NULL, r.length & 127, x.flags) AS range_flags
+FROM other_op o JOIN ops_handle r ON r.id = o.id LEFT JOIN ranges x ON x.op = o.id
+WHERE o.name IN ('mmap', 'munmap', 'msync', 'mprotect', 'mremap', 'lock') AND (r.length NOTNULL OR x.op NOTNULL)
+UNION ALL SELECT o.id, o.process, o.image, o.name, o.file, o.path, o.handle, o.start_ns, o.latency_ns, o.result,
+	x.offset, x.length, x.flags
+FROM ranges x JOIN name_op o ON o.id = x.op;
+
 CREATE VIEW mapping AS
-SELECT o.id AS op, o.process, o.image, o.name, o.file, o.path, o.handle, o.start_ns, o.result, r.offset, r.length,
-	CASE WHEN o.name IN ('mmap', 'mprotect') THEN substr('-r', 1 + (r.flags & 1), 1) || substr('-w', 1 + (r.flags >> 1 & 1), 1) ||
-		substr('-x', 1 + (r.flags >> 2 & 1), 1) END AS protection,
-	CASE WHEN o.name IN ('mmap', 'mprotect') THEN (r.flags >> 8 & 1) END AS shared
-FROM ranges r JOIN op o ON o.id = r.op WHERE o.name <> 'lock';
+SELECT id AS op, process, image, name, file, path, handle, start_ns, result, offset, length,
+	CASE WHEN name IN ('mmap', 'mprotect') THEN substr('-r', 1 + (range_flags & 1), 1) ||
+		substr('-w', 1 + (range_flags >> 1 & 1), 1) || substr('-x', 1 + (range_flags >> 2 & 1), 1) END AS protection,
+	CASE WHEN name IN ('mmap', 'mprotect') THEN (range_flags >> 3 & 1) END AS shared
+FROM range_op WHERE name <> 'lock';
 
 CREATE VIEW file_lock AS
-SELECT o.id AS op, o.process, o.image, o.file, o.path, o.handle, o.start_ns, o.latency_ns, o.result,
-	CASE r.flags & 3 WHEN 0 THEN 'read' WHEN 1 THEN 'write' WHEN 2 THEN 'unlock' END AS type,
-	CASE r.flags & 28 WHEN 4 THEN 'process' WHEN 8 THEN 'description' WHEN 16 THEN 'file' END AS owner,
-	r.flags >> 5 & 1 AS waits, r.flags >> 6 & 1 AS asks, r.offset, nullif(r.length, 0) AS length
-FROM ranges r JOIN op o ON o.id = r.op WHERE o.name = 'lock';
+SELECT id AS op, process, image, file, path, handle, start_ns, latency_ns, result,
+	CASE range_flags & 3 WHEN 0 THEN 'read' WHEN 1 THEN 'write' WHEN 2 THEN 'unlock' END AS type,
+	CASE range_flags & 28 WHEN 4 THEN 'process' WHEN 8 THEN 'description' WHEN 16 THEN 'file' END AS owner,
+	range_flags >> 5 & 1 AS waits, range_flags >> 6 & 1 AS asks, offset, nullif(length, 0) AS length
+FROM range_op WHERE name = 'lock';
 
 CREATE VIEW handle AS
 WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')

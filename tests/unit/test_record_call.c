@@ -513,6 +513,24 @@ static void mapping_that_becomes_writable_writes_and_one_that_grows_has_more_byt
 		"mremap|0|8192|NULL|NULL");
 }
 
+static void ranges_of_any_length_and_offset_are_kept(void **state)
+{
+	struct feed *f = *state;
+	uint64_t a = feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 5000), O_RDONLY);
+	const uint64_t lengths[] = { 0, 127, 128, INT64_MAX >> 7, (INT64_MAX >> 7) + 1, INT64_MAX };
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+		feed_call_at(f, OP_EVENT(f, P, OP_MMAP, .handle = a, .offset = INT64_MAX - i, .length = lengths[i],
+					.flags = PROT_READ | PROT_EXEC | MAP_PRIVATE << 8, .result = -ENOMEM));
+	feed_call_at(f, OP_EVENT(f, P, OP_MUNMAP, .handle = a, .offset = -1, .length = 4096));
+	assert_string_equal(ask(f, "SELECT INT64_MAX - offset, length, protection, shared FROM (SELECT *, 9223372036854775807 "
+				   "AS INT64_MAX FROM mapping) ORDER BY op"),
+		"0|0|r-x|0\n1|127|r-x|0\n2|128|r-x|0\n3|72057594037927935|r-x|0\n4|72057594037927936|r-x|0\n"
+		"5|9223372036854775807|r-x|0\nNULL|4096|NULL|NULL");
+	assert_string_equal(ask(f, "SELECT count(*) FROM ranges"), "2");
+	assert_string_equal(ask(f, "SELECT count(*), count(offset), count(length) FROM op WHERE name LIKE 'm%%'"), "7|0|0");
+}
+
 static void open_and_first_close_of_the_opener_are_in_the_row_of_the_handle(void **state)
 {
 	struct feed *f = *state;
@@ -889,6 +907,7 @@ int main(void)
 		TEST(mapping_that_becomes_writable_writes_and_one_that_grows_has_more_bytes),
 		TEST(open_and_first_close_of_the_opener_are_in_the_row_of_the_handle),
 		TEST(open_by_a_thread_has_a_row),
+		TEST(ranges_of_any_length_and_offset_are_kept),
 		TEST(locks_have_ranges),
 		TEST(summary_without_a_mount_counts_calls),
 		TEST(tier_of_processes_is_kernel),

@@ -43,6 +43,7 @@ static const struct {
 	{ "name_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
 		     "offset length bytes via handle" },
 	{ "file_lock", "op process image file path handle start_ns latency_ns result type owner waits asks offset length" },
+	{ "range_op", "id process image name file path handle start_ns latency_ns result offset length range_flags" },
 	{ "mapping", "op process image name file path handle start_ns result offset length protection shared" },
 	{ "handle", "id process image file path flags mode fidelity open_ns close_ns nread bread "
 		    "nwrite bwrite nseek read_ns write_ns sequential_reads sequential_writes "
