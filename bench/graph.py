@@ -42,7 +42,7 @@ def make(path, steps):
     db.executescript(synthetic.embed.text(synthetic.ROOT / "db/finish.sql") + "; BEGIN;")
     db.execute("INSERT INTO paths VALUES (1, '/usr/bin/step')")
     db.execute("INSERT INTO kinds VALUES (1, 1, ?, NULL)", (0o100644,))
-    done = {"version": 1, "did": 0, "opens": 1, "nmeta": 0, "io_ns": 1000, "touch_ns": 0}
+    done = {"version": 1, "did": 0, "opens": 1, "nmeta": 0, "io_ns": 1000}
     read = {**done, "nread": 1, "bread": 100, "nwrite": 0, "bwrite": 0}
     write = {**done, "nread": 0, "bread": 0, "nwrite": 1, "bwrite": 100}
     for first in range(1, steps + 1, 50000):

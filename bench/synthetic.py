@@ -292,7 +292,7 @@ class Process:
             out = o.created or o.truncated or o.renamed or o.assumed & 2
             life = o.last - o.first
             store.put("touches", store.next_id("touches"), self.id, file, version, o.path, did,
-                      o.opens, o.nmeta, o.first, life, 0,
+                      o.opens, o.nmeta, o.first, life,
                       0 if o.executed or o.mapped or o.assumed & 1 else None, 0 if out else None,
                       None if not out else life if o.truncated or o.renamed else 0)
         for path, (count, first) in self.missing_names.items():
@@ -342,9 +342,9 @@ class Handle:
         self.last = image
 
     def put(self, store, close_t):
-        way = store.number("ways", self.flags, self.mode, 0, self.mapped)
+        way = store.number("ways", self.flags, self.mode, 0, self.mapped, None, None)
         store.put("handles", self.id, self.image, self.file.id, self.path, self.version, way,
-                  self.open_t, close_t - self.open_t)
+                  self.open_t, close_t - self.open_t, *[None] * 6)
         if not self.uses:
             return
         shared, first = len(self.uses) > 1, next(iter(self.uses))

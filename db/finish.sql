@@ -1,31 +1,56 @@
 -- SPDX-License-Identifier: MIT
 --
 -- Runs at the end of the run: stores results that the views would otherwise compute for each query.
+--
+-- SQLite leaves an eighth of each page of a table WITHOUT ROWID empty, even if rows come in their order.  It fills the pages
+-- if it copies a whole table with the same columns.
 
 UPDATE files SET path = (SELECT path FROM file_name WHERE file = id)
 WHERE id IN (SELECT file FROM names GROUP BY file HAVING count(*) > 1);
 DROP VIEW file_name;
 CREATE VIEW file_name AS SELECT id AS file, path FROM files;
 
+CREATE TEMP TABLE named (
+	file INTEGER, path INTEGER, from_t INTEGER, to_t INTEGER,
+	PRIMARY KEY (file, path, from_t)) WITHOUT ROWID;
+INSERT INTO named SELECT * FROM names;
+DELETE FROM names;
+INSERT INTO names SELECT * FROM named;
+DROP TABLE named;
+
+CREATE TEMP TABLE missing (
+	process INTEGER, path INTEGER, count INTEGER, first_t INTEGER, PRIMARY KEY (process, path)) WITHOUT ROWID;
+INSERT INTO missing SELECT * FROM missing_names;
+DELETE FROM missing_names;
+INSERT INTO missing_names SELECT * FROM missing;
+DROP TABLE missing;
+
 -- Through a table in memory, so that the pages of touches are used again.
-CREATE TEMP TABLE accessed AS SELECT file, process, version, path, created + 2 * truncated +
+CREATE TEMP TABLE accessed (
+	file INTEGER, process INTEGER, version INTEGER, path INTEGER, did INTEGER, opens INTEGER,
+	nread INTEGER, bread INTEGER, nwrite INTEGER, bwrite INTEGER, nmeta INTEGER,
+	first_t INTEGER, last_t INTEGER, io_ns INTEGER,
+	first_in INTEGER, first_out INTEGER, last_out INTEGER,
+	PRIMARY KEY (file, process, version)) WITHOUT ROWID;
+INSERT INTO accessed SELECT file, process, version, iif(a.path IS f.path, NULL, coalesce(a.path, 0)), created + 2 * truncated +
 		4 * renamed + 8 * unlinked + 16 * executed + 32 * mapped + 64 * emptied +
-		128 * assumed_read + 256 * assumed_write + 512 * uncounted AS did, opens,
-	nread, bread, nwrite, bwrite, nmeta, first_t, last_t - first_t, io_ns, touch_ns,
+		128 * assumed_read + 256 * assumed_write + 512 * uncounted, opens,
+	nread, bread, nwrite, bwrite, nmeta, first_t, last_t - first_t, io_ns,
 	first_in - first_t, first_out - first_t, last_out - first_out
-FROM access_rows ORDER BY file, process, version;
+FROM access_rows a LEFT JOIN files f ON f.id = a.file ORDER BY file, process, version;
 DELETE FROM touches;
 INSERT INTO accesses SELECT * FROM accessed;
 DROP TABLE accessed;
 DROP VIEW access_rows;
 CREATE VIEW access_rows AS
-SELECT process, file, version, path, opens, nread, bread, nwrite, bwrite, did & 1 AS created,
+SELECT process, file, version, iif(a.path IS NULL, f.path, nullif(a.path, 0)) AS path,
+	opens, nread, bread, nwrite, bwrite, did & 1 AS created,
 	did >> 1 & 1 AS truncated, did >> 2 & 1 AS renamed, did >> 3 & 1 AS unlinked,
 	did >> 4 & 1 AS executed, did >> 5 & 1 AS mapped, did >> 7 & 1 AS assumed_read,
 	did >> 8 & 1 AS assumed_write, did >> 9 & 1 AS uncounted, nmeta, first_t,
-	first_t + last_t AS last_t, io_ns, touch_ns, first_t + first_in AS first_in,
+	first_t + last_t AS last_t, io_ns, first_t + first_in AS first_in,
 	first_t + first_out AS first_out, first_t + first_out + last_out AS last_out, did >> 6 & 1 AS emptied
-FROM accesses;
+FROM accesses a LEFT JOIN files f ON f.id = a.file;
 
 -- From sums of reads and writes.
 INSERT INTO jobs SELECT process, job, xform, phase, lstart, lstop FROM process_job;

@@ -53,7 +53,7 @@ int handles_create(struct store *store, int64_t start_ns, size_t kept,
 	handles->most_uses = room_for(kept / USES_PART, USE_BYTES);
 	STAILQ_INIT(&handles->dirty);
 	*ret_handles = handles;
-	return tuples_create(store, PUT_WAY, 4, kept, &handles->ways);
+	return tuples_create(store, PUT_WAY, 6, kept, &handles->ways);
 }
 
 static void forget_uses(struct handle *handle)
@@ -250,12 +250,19 @@ int handles_data(struct handles *handles, struct handle *handle, struct image *i
 /* Times of reads or writes: the first since the open, the last since the first. */
 #define SPAN(first, last, h) V_OPT((first) != 0, (first) - (h)->open_ns), V_OPT((first) != 0, (last) - (first))
 
+static int64_t code_of(const struct end *end)
+{
+	return end->op ? end->code : TUPLE_NULL;
+}
+
 static int put_handle(struct handles *handles, const struct handle *h)
 {
+	const struct end *open = &h->open, *close = &h->close;
+	int64_t close_t = h->close_ns ? h->close_ns - close->time_ns : close->time_ns - h->open_ns;
 	int64_t way;
 	int r = tuples_intern(handles->ways,
 		(int64_t[]){ h->flags, h->created ? h->mode : TUPLE_NULL, h->fidelity,
-			h->mapped >= 0 ? h->mapped : TUPLE_NULL },
+			h->mapped >= 0 ? h->mapped : TUPLE_NULL, code_of(open), code_of(close) },
 		&way);
 
 	return r < 0 ? r
@@ -264,7 +271,11 @@ static int put_handle(struct handles *handles, const struct handle *h)
 				       h->opener ? V_INT(h->opener->id) : V_NULL,
 				       V_INT(h->file->id), V_ID(h->path), V_INT(h->version),
 				       V_INT(way), V_INT(h->open_ns - handles->start_ns),
-				       V_OPT(h->close_ns != 0, h->close_ns - h->open_ns) });
+				       V_OPT(h->close_ns != 0, h->close_ns - h->open_ns),
+				       V_ID(open->op), V_OPT(open->op, open->latency_ns),
+				       V_OPT(open->op, open->result),
+				       V_OPT(close->op, close->op - open->op), V_OPT(close->op, close_t),
+				       V_OPT(close->op, close->latency_ns) });
 }
 
 static int64_t image_id(const struct image *image)

@@ -9,7 +9,7 @@
  *
  * A handle may have any number of uses.  Memory holds some of them; the database adds to the rows of the others.
  *
- * One thread.  Memory: some 300 bytes for each open handle, 150 for each of its uses in memory.
+ * One thread.  Memory: some 400 bytes for each open handle, 150 for each of its uses in memory.
  */
 
 #include <stdbool.h>
@@ -28,6 +28,12 @@ struct io_counters {
 
 struct use;
 
+/* An operation that is a part of the handle's row. */
+struct end {
+	int64_t op; /* its id; 0: none */
+	int64_t code, time_ns, latency_ns, result;
+};
+
 struct handle {
 	int64_t id;
 	struct file *file;
@@ -43,6 +49,7 @@ struct handle {
 	struct image *mapper; /* the last one that mapped it shared and writable, and its version then; NULL: none */
 	int64_t mapped_version;
 	int64_t open_ns, close_ns;
+	struct end open, close; /* close: only after open, with the result 0 */
 	struct io_counters sum;
 	int64_t sequential_reads, sequential_writes, consecutive_reads, consecutive_writes;
 	int64_t position; /* where the last read or write ended; -1 not known */

@@ -29,7 +29,8 @@ static const struct {
 	{ ":touches", "SELECT max(id) FROM main.touches" },
 	{ ":tag", "SELECT count(*) << 32 FROM facts WHERE key = 'start_ns'" },
 	{ ":ops", "SELECT max(coalesce((SELECT max(id) FROM main.ops_handle), 0), "
-		  "coalesce((SELECT max(id) FROM main.ops_name), 0))" },
+		  "coalesce((SELECT max(id) FROM main.ops_name), 0), "
+		  "coalesce((SELECT max(open_op + coalesce(close_op, 0)) FROM main.handles), 0))" },
 	/* Times of the trace count from its own start; here they count from that of the first trace. */
 	{ ":t", "SELECT (SELECT value FROM one.meta WHERE key = 'start_ns') - "
 		"(SELECT value FROM main.meta WHERE key = 'start_ns')" },

@@ -86,9 +86,10 @@ INSERT INTO main.spent SELECT image + :images, cpu_ns, utime_ns, stime_ns, read_
 INSERT INTO main.samples SELECT process + :processes, t + :t, rss, cpu FROM one.samples;
 
 INSERT INTO main.threads SELECT id + :threads, iif(image, image + :images, image), tid FROM one.threads;
-INSERT INTO main.ways SELECT id + :ways, flags, mode, fidelity, mapped FROM one.ways;
+INSERT INTO main.ways SELECT id + :ways, flags, mode, fidelity, mapped, open, close FROM one.ways;
 INSERT INTO main.handles SELECT h.id + :handles, iif(image, image + :images, image), s.new, path + :paths,
-	version + coalesce(s.tag, 0), way + :ways, open_t + :t, life
+	version + coalesce(s.tag, 0), way + :ways, open_t + :t, life, iif(:with_ops, open_op + :ops, NULL), open_latency, open_result,
+	iif(:with_ops, close_op, NULL), close_t, close_latency
 FROM one.handles h LEFT JOIN same s ON s.old = h.file;
 DELETE FROM tags;
 INSERT INTO tags SELECT h.id, coalesce(s.tag, 0) FROM one.handles h LEFT JOIN same s ON s.old = h.file;
@@ -98,11 +99,11 @@ INSERT INTO main.moved SELECT handle + :handles, iif(image > 0, image + :images,
 INSERT INTO main.uses SELECT handle + :handles, iif(image, image + :images, image), version + t.tag, nread, bread,
 	nwrite, bwrite, nseek, read_ns, write_ns, first_read, last_read, first_write, last_write FROM one.uses JOIN tags t USING (handle);
 INSERT INTO main.touches SELECT c.id + :touches, process + :processes, s.new, version + coalesce(s.tag, 0), path + :paths, did,
-	opens, nmeta, first_t + :t, last_t, io_ns, first_in, first_out, last_out
+	opens, nmeta, first_t + :t, last_t, first_in, first_out, last_out
 FROM one.touches c LEFT JOIN same s ON s.old = c.file;
 -- Or, for a finished trace, the rows that finish.sql made of them; its uses are added again.
-INSERT INTO main.touches SELECT NULL, nullif(process, 0) + :processes, s.new, version + coalesce(s.tag, 0), path + :paths, did, opens,
-	nmeta, first_t + :t, last_t, touch_ns, first_in, first_out, last_out
+INSERT INTO main.touches SELECT NULL, nullif(process, 0) + :processes, s.new, version + coalesce(s.tag, 0),
+	iif(path IS NULL, (SELECT path FROM one.files f WHERE f.id = c.file), nullif(path, 0)) + :paths, did, opens, nmeta, first_t + :t, last_t, first_in, first_out, last_out
 FROM one.accesses c LEFT JOIN same s ON s.old = c.file;
 INSERT INTO main.missing_names SELECT iif(process, process + :processes, 0), path + :paths, count, first_t + :t
 FROM one.missing_names;

@@ -313,8 +313,8 @@ static int begin(struct query_db *db)
 /* ---- several ---- */
 
 /* Views are stable between versions of ftrac; tables are not, and merging reads the tables. */
-#define HAS_OUR_TABLES "SELECT count(*) = 4 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times') " \
-	"OR name = 'files' AND sql LIKE '%birth INTEGER%'"
+#define HAS_OUR_TABLES "SELECT count(*) = 5 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times') " \
+	"OR name = 'files' AND sql LIKE '%birth INTEGER%' OR name = 'handles' AND sql LIKE '%open_op INTEGER%'"
 
 struct start {
 	const char *path;

@@ -88,7 +88,7 @@ struct row {
 /* ---- record_rows.c ---- */
 
 /* Add the row of an operation, or only count it if operations are not stored. */
-int record_put_handle_op(struct record *record, const struct work *w, const struct handle *h,
+int record_put_handle_op(struct record *record, const struct work *w, struct handle *h,
 	int64_t version);
 int record_put_name_op(struct record *record, const struct work *w, const struct row *row);
 /* Counts an operation on a path that is excluded; 0. */

@@ -74,37 +74,87 @@ static bool has_range(const struct event *ev)
 	}
 }
 
-static int put_range(struct record *record, const struct event_op *op)
+#define RANGE_BITS 7 /* of the flags in schema.sql */
+
+static int64_t range_flags(const struct event *ev)
 {
-	return store_put(record->store, PUT_RANGE,
-		(struct value[]){ V_INT(record->last_op), V_OPT(op->offset >= 0, op->offset),
-			V_INT(op->length), V_INT(op->flags) });
+	uint32_t flags = ev->u.op.flags;
+
+	return ev->op == OP_LOCK ? flags & ((1 << RANGE_BITS) - 1) : (flags & 7) | (flags >> 8 & 1) << 3;
 }
 
-int record_put_handle_op(struct record *record, const struct work *w, const struct handle *h,
+/* Whether the row of an operation on a handle has the range. */
+static bool fits_range(const struct event *ev)
+{
+	return has_range(ev) && ev->u.op.length <= INT64_MAX >> RANGE_BITS;
+}
+
+static int put_range(struct record *record, const struct event *ev)
+{
+	const struct event_op *op = &ev->u.op;
+
+	return store_put(record->store, PUT_RANGE,
+		(struct value[]){ V_INT(record->last_op), V_OPT(op->offset >= 0, op->offset),
+			V_INT(op->length), V_INT(range_flags(ev)) });
+}
+
+/* The columns 'offset' and 'length' of a row of ops_handle. */
+static struct value offset_of(const struct event *ev)
+{
+	return V_OPT((moves_data(ev->op) || fits_range(ev)) && ev->u.op.offset >= 0, ev->u.op.offset);
+}
+
+static struct value length_of(const struct event *ev)
+{
+	const struct event_op *op = &ev->u.op;
+
+	if (fits_range(ev))
+		return V_INT((int64_t)op->length << RANGE_BITS | range_flags(ev));
+	return V_OPT(moves_data(ev->op) && op->length != (uint64_t)op->result, op->length);
+}
+
+/* Where the operation is a part of the handle's row; NULL: it has a row of its own. */
+static struct end *end_of(struct handle *h, const struct work *w, const struct requester *by)
+{
+	if (by->requester.type != VALUE_NULL || by->code >> 9)
+		return NULL;
+	switch (w->ev->op) {
+	case OP_OPEN: case OP_OPENDIR: case OP_CREATE: case OP_TMPFILE:
+		return h->open.op ? NULL : &h->open;
+	case OP_CLOSE: case OP_RELEASE: case OP_RELEASEDIR:
+		return h->open.op && !h->close.op && w->op->result == 0 ? &h->close : NULL;
+	default:
+		return NULL;
+	}
+}
+
+int record_put_handle_op(struct record *record, const struct work *w, struct handle *h,
 	int64_t version)
 {
 	const struct event_op *op = w->op;
-	bool data = moves_data(w->ev->op);
 	struct requester by;
+	struct end *end;
 	int r;
 
 	if (!record->options.ops)
 		return count_op(record, w, 0);
 	r = find_requester(record, w, h->opener, version - h->version, &by);
+	if (r == 0 && (end = end_of(h, w, &by))) {
+		*end = (struct end){ ++record->last_op, by.code, w->ev->time_ns, op->latency_ns, op->result };
+		handles_dirty(record->handles, h);
+		return count_op(record, w, 0);
+	}
 	if (r == 0)
 		r = store_put(record->store, PUT_OP_HANDLE,
 			(struct value[]){ V_INT(++record->last_op), V_INT(by.code),
 				V_INT(w->ev->time_ns - h->open_ns), V_INT(op->latency_ns),
 				V_INT(op->handle), V_INT(op->result),
-				V_OPT(data && op->offset >= 0, op->offset),
-				V_OPT(data && op->length != (uint64_t)op->result, op->length),
-				by.requester });
+				offset_of(w->ev), length_of(w->ev), by.requester });
 	if (r == 0 && is_call(w->ev) && op->pieces != 1)
 		r = store_put(record->store, PUT_PIECES,
 			(struct value[]){ V_INT(record->last_op), V_ID(op->pieces) });
-	if (r == 0 && has_range(w->ev))
-		r = put_range(record, op);
+	if (r == 0 && has_range(w->ev) && !fits_range(w->ev))
+		r = put_range(record, w->ev);
 	return count_op(record, w, r);
 }
 
@@ -124,7 +174,7 @@ int record_put_name_op(struct record *record, const struct work *w, const struct
 				V_INT(op->latency_ns), by.requester, V_ID(row->file),
 				V_ID(row->path.id), V_INT(op->result) });
 	if (r == 0 && has_range(w->ev))
-		r = put_range(record, op);
+		r = put_range(record, w->ev);
 	if (r == 0 && (row->path2 || row->file2))
 		r = store_put(record->store, PUT_SECOND_OPERAND,
 			(struct value[]){

@@ -80,11 +80,11 @@ CREATE TABLE samples (
 -- Threads that are not the first of their process, or whose process (image 0) or id (tid 0) is not known.
 CREATE TABLE threads (id INTEGER PRIMARY KEY, image INTEGER, tid INTEGER);
 
--- Operations on an open handle, including its open.
+-- Operations on an open handle, except those that are in its row.
 --   code       op_name + 64 * via_name + 256 if the thread is not known + 512 * (how many versions of the
 --              file later than at the open)
 --   t          since the open of the handle
---   length     requested, if not moved in full
+--   length     requested, if not moved in full; of operations that name a range: 128 * its length + the flags of ranges
 --   requester  an image: in its first thread; NULL: the image that opened the handle; 0: not known;
 --              negative: row of threads
 -- No indexes: queries of operations read all of them.
@@ -92,7 +92,7 @@ CREATE TABLE ops_handle (
 	id INTEGER PRIMARY KEY, code INTEGER, t INTEGER, latency INTEGER, handle INTEGER,
 	result INTEGER, offset INTEGER, length INTEGER, requester INTEGER);
 
--- All others: on names, and on files by name.  Both tables share one sequence of ids.  code: as above, but
+-- All others: on names, and on files by name.  All tables share one sequence of ids.  code: as above, but
 -- versions count from the first; t: since the start of the run; requester: NULL: not known.
 CREATE TABLE ops_name (
 	id INTEGER PRIMARY KEY, code INTEGER, t INTEGER, latency INTEGER, requester INTEGER,
@@ -101,21 +101,29 @@ CREATE TABLE ops_name (
 -- Reads and writes that the kernel sent as several requests, and their number; NULL: not known.
 CREATE TABLE pieces (op INTEGER PRIMARY KEY, n INTEGER);
 
--- The ranges of mmap, munmap, msync, mprotect and mremap.  flags: of mmap and mprotect, protection + 256 * those of the mapping.
--- Of locks: type (0 to read, 1 to write, 2 unlock) + 4 (of the process), 8 (of the description) or 16 (of the file) + 32 if
+-- The ranges of mmap, munmap, msync, mprotect, mremap and lock that ops_handle does not have: of operations on names, and very
+-- long ones.  flags: of mmap and mprotect, 1 to read, 2 to write, 4 to execute, 8 shared.  Of locks: type (0 to read, 1 to write, 2 unlock) + 4 (of the process), 8 (of the description) or 16 (of the file) + 32 if
 -- the call waits + 64 if it only asks.
 CREATE TABLE ranges (op INTEGER PRIMARY KEY, offset INTEGER, length INTEGER, flags INTEGER);
 
 -- The path2 and file2 of operations on names.
 CREATE TABLE second_operands (op INTEGER PRIMARY KEY, path INTEGER, file INTEGER);
 
--- Tuples of how files are opened.
+-- Tuples of how files are opened and closed.  open, close: the codes of the operations in the row of the handle, as in
+-- ops_handle.
 CREATE TABLE ways (
-	id INTEGER PRIMARY KEY, flags INTEGER, mode INTEGER, fidelity INTEGER, mapped INTEGER);
+	id INTEGER PRIMARY KEY, flags INTEGER, mode INTEGER, fidelity INTEGER, mapped INTEGER,
+	open INTEGER, close INTEGER);
 
+-- The open, and the first close by the image that opened it, are part of the row, which takes less than rows of their own.
+--   life       from the open to the end
+--   open_op    the id of the open; NULL: it has a row in ops_handle, or none
+--   close_op   the id of the close, since open_op; NULL: as above
+--   close_t    from the close to the end of the handle; while that is not known, from the open to the close
 CREATE TABLE handles (
 	id INTEGER PRIMARY KEY, image INTEGER, file INTEGER, path INTEGER, version INTEGER,
-	way INTEGER, open_t INTEGER, life INTEGER); -- until the close
+	way INTEGER, open_t INTEGER, life INTEGER, open_op INTEGER, open_latency INTEGER, open_result INTEGER,
+	close_op INTEGER, close_t INTEGER, close_latency INTEGER);
 
 -- Sums of reads and writes through a handle, if there were any.
 --   image, version      of the use, NULL: those of the open; image -1: uses has the parts; 0: not known
@@ -141,7 +149,7 @@ CREATE TABLE uses (
 -- several rows, which are added up; the path is that of the last row that has one.
 CREATE TABLE touches (
 	id INTEGER PRIMARY KEY, process INTEGER, file INTEGER, version INTEGER, path INTEGER,
-	did INTEGER, opens INTEGER, nmeta INTEGER, first_t INTEGER, last_t INTEGER, io_ns INTEGER,
+	did INTEGER, opens INTEGER, nmeta INTEGER, first_t INTEGER, last_t INTEGER,
 	first_in INTEGER, first_out INTEGER, last_out INTEGER);
 
 -- Missing names: looked up, but nonexistent.  process 0: not known.
@@ -164,13 +172,13 @@ CREATE TABLE jobs (
 -- Uses and touches together; process is 0 where it is not known.
 --   did       bits: 1 created, 2 truncated, 4 renamed, 8 unlinked, 16 executed, 32 mapped, 64 emptied,
 --             128 * enum assumed (touches.h)
---   touch_ns  the part of io_ns that comes from touches
+--   path      NULL: that of the file; 0: not known
 --   last_t, first_in, first_out  since first_t: when data came from the file, and went to it
 --   last_out  since first_out
 CREATE TABLE accesses (
 	file INTEGER, process INTEGER, version INTEGER, path INTEGER, did INTEGER, opens INTEGER,
 	nread INTEGER, bread INTEGER, nwrite INTEGER, bwrite INTEGER, nmeta INTEGER,
-	first_t INTEGER, last_t INTEGER, io_ns INTEGER, touch_ns INTEGER,
+	first_t INTEGER, last_t INTEGER, io_ns INTEGER,
 	first_in INTEGER, first_out INTEGER, last_out INTEGER,
 	PRIMARY KEY (file, process, version)) WITHOUT ROWID;
 

@@ -73,7 +73,7 @@ static int put_touch(struct touches *touches, const struct touch *t)
 		(struct value[]){ V_INT(t->id), V_ID(t->process), V_INT(t->file), V_INT(t->version),
 			V_ID(t->path), V_INT(did(t)), V_INT(t->opens), V_INT(t->nmeta),
 			V_INT(t->first_ns - touches->start_ns), V_INT(t->last_ns - t->first_ns),
-			V_INT(t->io_ns), V_OPT(t->first_in_ns, t->first_in_ns - t->first_ns),
+			V_OPT(t->first_in_ns, t->first_in_ns - t->first_ns),
 			V_OPT(t->first_out_ns, t->first_out_ns - t->first_ns),
 			V_OPT(t->first_out_ns, t->last_out_ns - t->first_out_ns) });
 }

@@ -24,7 +24,7 @@ struct touches;
 struct touch {
 	int64_t process, file, version; /* the key; process 0: not known */
 	int64_t id, path;
-	int64_t opens, nmeta, io_ns;
+	int64_t opens, nmeta;
 	int64_t first_ns, last_ns;
 	/* When data came from the file without a read, and went to it without a write; 0: never. */
 	int64_t first_in_ns, first_out_ns, last_out_ns;

@@ -9,7 +9,7 @@
  * The number of tuples is not limited (open flags, threads).  When memory is full, all tuples are dropped from memory; a
  * tuple that comes again gets a second row with the same values.
  *
- * One thread.  Memory: a quarter of the bytes given to tuples_create(); some 120 bytes for each tuple.
+ * One thread.  Memory: a quarter of the bytes given to tuples_create(); some 140 bytes for each tuple.
  */
 
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 #include "db/store.h"
 
-#define TUPLE_COLUMNS 4
+#define TUPLE_COLUMNS 6
 #define TUPLE_NULL INT64_MIN
 
 struct tuples;

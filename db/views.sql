@@ -242,17 +242,17 @@ WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
 SELECT n.file, p.path, run.t0 + n.from_t AS from_ns, run.t0 + n.to_t AS to_ns
 FROM run, names n LEFT JOIN paths p ON p.id = n.path;
 
--- Only operations that move data have bytes, offset and length.
-CREATE VIEW handle_op AS
+-- Operations on handles, except those that are in the rows of handles.  Only operations that move data have bytes, offset and
+-- length.
+CREATE VIEW other_op AS
 SELECT o.id, i.process, i.id AS image,
 	CAST(iif(o.code & 256, NULL, nullif(coalesce((SELECT tid FROM threads WHERE id = -o.requester),
 		(SELECT pid FROM processes WHERE id = i.process)), 0)) AS INTEGER) AS tid,
 	n.name, h.file, CAST(h.version + (o.code >> 9) AS INTEGER) AS version, s.path,
 	CAST(NULL AS BLOB) AS path2, CAST(NULL AS INTEGER) AS file2,
 	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + o.t AS start_ns,
-	o.latency AS latency_ns, o.result, o.offset,
-	CAST(CASE WHEN @DATA@ THEN coalesce(o.length, o.result)
-		ELSE o.length END AS INTEGER) AS length,
+	o.latency AS latency_ns, o.result, CAST(CASE WHEN @DATA@ THEN o.offset END AS INTEGER) AS offset,
+	CAST(CASE WHEN @DATA@ THEN coalesce(o.length, o.result) END AS INTEGER) AS length,
 	CAST(CASE WHEN o.result >= 0 AND (@DATA@) THEN o.result END
 		AS INTEGER) AS bytes,
 	-- 32: FMODE_EXEC, the kernel opened a program for execve(2).
@@ -266,6 +266,30 @@ FROM ops_handle o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN via_name v ON v.code = (o.code >> 6 & 3)
 	LEFT JOIN handles h ON h.id = o.handle LEFT JOIN paths s ON s.id = h.path LEFT JOIN ways w ON w.id = h.way
 	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.requester), o.requester, h.image);
+
+CREATE VIEW open_op AS
+SELECT h.open_op AS id, i.process, i.id AS image,
+	CAST(iif(w.open & 256, NULL, nullif((SELECT pid FROM processes WHERE id = i.process), 0)) AS INTEGER) AS tid,
+	n.name, h.file, h.version, s.path, CAST(NULL AS BLOB) AS path2, CAST(NULL AS INTEGER) AS file2,
+	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t AS start_ns,
+	h.open_latency AS latency_ns, h.open_result AS result, CAST(NULL AS INTEGER) AS offset, CAST(NULL AS INTEGER) AS length,
+	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, h.id AS handle, CAST(NULL AS INTEGER) AS pieces
+FROM handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN op_name n ON n.code = (w.open & 63)
+	LEFT JOIN paths s ON s.id = h.path LEFT JOIN images i ON i.id = h.image
+WHERE h.open_op NOTNULL;
+
+CREATE VIEW close_op AS
+SELECT CAST(h.open_op + h.close_op AS INTEGER) AS id, i.process, i.id AS image,
+	CAST(iif(w.close & 256, NULL, nullif((SELECT pid FROM processes WHERE id = i.process), 0)) AS INTEGER) AS tid,
+	n.name, h.file, h.version, s.path, CAST(NULL AS BLOB) AS path2, CAST(NULL AS INTEGER) AS file2,
+	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + iif(h.life IS NULL, h.close_t, h.life - h.close_t) AS start_ns,
+	h.close_latency AS latency_ns, CAST(0 AS INTEGER) AS result, CAST(NULL AS INTEGER) AS offset, CAST(NULL AS INTEGER) AS length,
+	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, h.id AS handle, CAST(NULL AS INTEGER) AS pieces
+FROM handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN op_name n ON n.code = (w.close & 63)
+	LEFT JOIN paths s ON s.id = h.path LEFT JOIN images i ON i.id = h.image
+WHERE h.close_op NOTNULL;
+
+CREATE VIEW handle_op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op;
 
 CREATE VIEW name_op AS
 SELECT o.id, i.process, i.id AS image,
@@ -283,24 +307,35 @@ FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN paths s ON s.id = o.path
 	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.requester), o.requester);
 
--- Two parts with one table each, and columns of the same affinity: SQLite flattens such a view and computes only the
--- columns that a query uses.
-CREATE VIEW op AS SELECT * FROM handle_op UNION ALL SELECT * FROM name_op;
+-- Parts with one table each, and columns of the same affinity: SQLite flattens such a view and computes only the columns
+-- that a query uses.
+CREATE VIEW op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op
+UNION ALL SELECT * FROM name_op;
 
--- The ranges that mmap, munmap, msync, mprotect and mremap name.
+-- The operations that name a range.
+CREATE VIEW range_op AS
+SELECT o.id, o.process, o.image, o.name, o.file, o.path, o.handle, o.start_ns, o.latency_ns, o.result,
+	iif(x.op IS NULL, r.offset, x.offset) AS offset, iif(x.op IS NULL, r.length >> 7, x.length) AS length,
+	iif(x.op IS NULL, r.length & 127, x.flags) AS range_flags
+FROM other_op o JOIN ops_handle r ON r.id = o.id LEFT JOIN ranges x ON x.op = o.id
+WHERE o.name IN ('mmap', 'munmap', 'msync', 'mprotect', 'mremap', 'lock') AND (r.length NOTNULL OR x.op NOTNULL)
+UNION ALL SELECT o.id, o.process, o.image, o.name, o.file, o.path, o.handle, o.start_ns, o.latency_ns, o.result,
+	x.offset, x.length, x.flags
+FROM ranges x JOIN name_op o ON o.id = x.op;
+
 CREATE VIEW mapping AS
-SELECT o.id AS op, o.process, o.image, o.name, o.file, o.path, o.handle, o.start_ns, o.result, r.offset, r.length,
-	CASE WHEN o.name IN ('mmap', 'mprotect') THEN substr('-r', 1 + (r.flags & 1), 1) || substr('-w', 1 + (r.flags >> 1 & 1), 1) ||
-		substr('-x', 1 + (r.flags >> 2 & 1), 1) END AS protection,
-	CASE WHEN o.name IN ('mmap', 'mprotect') THEN (r.flags >> 8 & 1) END AS shared
-FROM ranges r JOIN op o ON o.id = r.op WHERE o.name <> 'lock';
+SELECT id AS op, process, image, name, file, path, handle, start_ns, result, offset, length,
+	CASE WHEN name IN ('mmap', 'mprotect') THEN substr('-r', 1 + (range_flags & 1), 1) ||
+		substr('-w', 1 + (range_flags >> 1 & 1), 1) || substr('-x', 1 + (range_flags >> 2 & 1), 1) END AS protection,
+	CASE WHEN name IN ('mmap', 'mprotect') THEN (range_flags >> 3 & 1) END AS shared
+FROM range_op WHERE name <> 'lock';
 
 CREATE VIEW file_lock AS
-SELECT o.id AS op, o.process, o.image, o.file, o.path, o.handle, o.start_ns, o.latency_ns, o.result,
-	CASE r.flags & 3 WHEN 0 THEN 'read' WHEN 1 THEN 'write' WHEN 2 THEN 'unlock' END AS type,
-	CASE r.flags & 28 WHEN 4 THEN 'process' WHEN 8 THEN 'description' WHEN 16 THEN 'file' END AS owner,
-	r.flags >> 5 & 1 AS waits, r.flags >> 6 & 1 AS asks, r.offset, nullif(r.length, 0) AS length
-FROM ranges r JOIN op o ON o.id = r.op WHERE o.name = 'lock';
+SELECT id AS op, process, image, file, path, handle, start_ns, latency_ns, result,
+	CASE range_flags & 3 WHEN 0 THEN 'read' WHEN 1 THEN 'write' WHEN 2 THEN 'unlock' END AS type,
+	CASE range_flags & 28 WHEN 4 THEN 'process' WHEN 8 THEN 'description' WHEN 16 THEN 'file' END AS owner,
+	range_flags >> 5 & 1 AS waits, range_flags >> 6 & 1 AS asks, offset, nullif(length, 0) AS length
+FROM range_op WHERE name = 'lock';
 
 CREATE VIEW handle AS
 WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
@@ -362,7 +397,7 @@ SELECT coalesce(process, 0) AS process, file, version,
 	max(unlinked) AS unlinked, max(executed) AS executed, max(mapped) AS mapped,
 	max(assumed & 1) AS assumed_read, max(assumed & 2) / 2 AS assumed_write,
 	max(assumed & 4) / 4 AS uncounted, sum(nmeta) AS nmeta,
-	min(first_t) AS first_t, max(last_t) AS last_t, sum(io_ns) AS io_ns, sum(touch_ns) AS touch_ns,
+	min(first_t) AS first_t, max(last_t) AS last_t, sum(io_ns) AS io_ns,
 	min(first_in) AS first_in, min(first_out) AS first_out, max(last_out) AS last_out,
 	max(emptied) AS emptied
 FROM (SELECT u.process, u.file, u.version, u.path, NULL AS last_path, 0 AS opens,
@@ -371,13 +406,13 @@ FROM (SELECT u.process, u.file, u.version, u.path, NULL AS last_path, 0 AS opens
 		0 AS mapped, 0 AS assumed, 0 AS nmeta,
 		coalesce(min(u.first_read, u.first_write), u.first_read, u.first_write) AS first_t,
 		coalesce(max(u.last_read, u.last_write), u.last_read, u.last_write) AS last_t,
-		u.read_ns + u.write_ns AS io_ns, 0 AS touch_ns,
+		u.read_ns + u.write_ns AS io_ns,
 		u.first_read AS first_in, u.first_write AS first_out, u.last_write AS last_out, 0 AS emptied
 	FROM any_use u
 	UNION ALL
 	SELECT process, file, version, NULL, id << 32 | path, opens, 0, 0, 0, 0, did & 1, did >> 1 & 1, did >> 2 & 1,
 		did >> 3 & 1, did >> 4 & 1, did >> 5 & 1, did >> 7, nmeta, first_t, first_t + last_t,
-		io_ns, io_ns, first_t + first_in, first_t + first_out,
+		0, first_t + first_in, first_t + first_out,
 		first_t + first_out + last_out, did >> 6 & 1
 	FROM touches)
 GROUP BY process, file, version;

@@ -113,7 +113,7 @@ def add_file(db, number, path, size=10, latency=5):
            write_ns=0, back_reads=0, back_writes=0, skip_reads=0, skip_writes=0, first_read=100,
            last_read=0)
     insert(db, "touches", id=number, process=1, path=number, did=0, opens=1, nmeta=0, first_t=100,
-           last_t=0, io_ns=3, **same)
+           last_t=0, **same)
     insert(db, "ops_handle", id=number, code=2, t=number, latency=latency, handle=number,
            result=10, offset=0)
     insert(db, "ops_name", id=number + 100000, code=0, t=number, latency=5, requester=1, path=number,

@@ -513,6 +513,53 @@ static void mapping_that_becomes_writable_writes_and_one_that_grows_has_more_byt
 		"mremap|0|8192|NULL|NULL");
 }
 
+static void ranges_of_any_length_and_offset_are_kept(void **state)
+{
+	struct feed *f = *state;
+	uint64_t a = feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 5000), O_RDONLY);
+	const uint64_t lengths[] = { 0, 127, 128, INT64_MAX >> 7, (INT64_MAX >> 7) + 1, INT64_MAX };
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+		feed_call_at(f, OP_EVENT(f, P, OP_MMAP, .handle = a, .offset = INT64_MAX - i, .length = lengths[i],
+					.flags = PROT_READ | PROT_EXEC | MAP_PRIVATE << 8, .result = -ENOMEM));
+	feed_call_at(f, OP_EVENT(f, P, OP_MUNMAP, .handle = a, .offset = -1, .length = 4096));
+	assert_string_equal(ask(f, "SELECT INT64_MAX - offset, length, protection, shared FROM (SELECT *, 9223372036854775807 "
+				   "AS INT64_MAX FROM mapping) ORDER BY op"),
+		"0|0|r-x|0\n1|127|r-x|0\n2|128|r-x|0\n3|72057594037927935|r-x|0\n4|72057594037927936|r-x|0\n"
+		"5|9223372036854775807|r-x|0\nNULL|4096|NULL|NULL");
+	assert_string_equal(ask(f, "SELECT count(*) FROM ranges"), "2");
+	assert_string_equal(ask(f, "SELECT count(*), count(offset), count(length) FROM op WHERE name LIKE 'm%%'"), "7|0|0");
+}
+
+static void open_and_first_close_of_the_opener_are_in_the_row_of_the_handle(void **state)
+{
+	struct feed *f = *state;
+	uint64_t h = feed_call_open(f, P, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY);
+
+	feed_call_at(f, OP_EVENT(f, Q, OP_CLOSE, .handle = h));
+	feed_call_at(f, OP_EVENT(f, P, OP_CLOSE, .handle = h, .result = -EIO));
+	assert_string_equal(ask(f, "SELECT count(*) FROM ops_handle"), "2");
+	feed_call_at(f, OP_EVENT(f, P, OP_CLOSE, .handle = h));
+	assert_string_equal(ask(f, "SELECT start_ns - (SELECT max(start_ns) FROM other_op) FROM close_op"), "1000");
+	feed_call_at(f, OP_EVENT(f, P, OP_CLOSE, .handle = h));
+	feed_end_of(f, h);
+	assert_string_equal(ask(f, "SELECT count(*) FROM ops_handle"), "3");
+	assert_string_equal(ask(f, "SELECT id, name, process, tid, result, path, handle, latency_ns, start_ns - (SELECT open_ns FROM handle) "
+		"FROM op ORDER BY id"),
+		"1|open|1|10|0|/a|1|7|0\n2|close|2|20|0|/a|1|7|1000\n3|close|1|10|-5|/a|1|7|2000\n"
+		"4|close|1|10|0|/a|1|7|3000\n5|close|1|10|0|/a|1|7|4000");
+}
+
+static void open_by_a_thread_has_a_row(void **state)
+{
+	struct feed *f = *state;
+
+	feed_process(f, EVENT_THREAD, (struct event_process){ .pid = P, .tid = 77 }, 0, NULL);
+	feed_end_of(f, feed_call_open(f, 77, NODE_ROOT, "a", named(f, "a", S_IFREG | 0644, 9), O_RDONLY));
+	assert_string_equal(ask(f, "SELECT (SELECT count(*) FROM ops_handle), (SELECT count(*) FROM open_op)"), "1|0");
+	assert_string_equal(ask(f, "SELECT name, process, tid FROM op"), "open|1|77");
+}
+
 static void locks_have_ranges(void **state)
 {
 	struct feed *f = *state;
@@ -858,6 +905,9 @@ int main(void)
 		TEST(copy_out_of_a_mount_is_a_read_of_its_handle),
 		TEST(mapping_reads_and_a_shared_writable_one_writes),
 		TEST(mapping_that_becomes_writable_writes_and_one_that_grows_has_more_bytes),
+		TEST(open_and_first_close_of_the_opener_are_in_the_row_of_the_handle),
+		TEST(open_by_a_thread_has_a_row),
+		TEST(ranges_of_any_length_and_offset_are_kept),
 		TEST(locks_have_ranges),
 		TEST(summary_without_a_mount_counts_calls),
 		TEST(tier_of_processes_is_kernel),

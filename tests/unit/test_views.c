@@ -34,9 +34,16 @@ static const struct {
 		"offset length bytes via handle pieces" },
 	{ "handle_op", "id process image tid name file version path path2 file2 start_ns latency_ns "
 		       "result offset length bytes via handle" },
+	{ "other_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
+		     "offset length bytes via handle" },
+	{ "open_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
+		     "offset length bytes via handle" },
+	{ "close_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
+		     "offset length bytes via handle" },
 	{ "name_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
 		     "offset length bytes via handle" },
 	{ "file_lock", "op process image file path handle start_ns latency_ns result type owner waits asks offset length" },
+	{ "range_op", "id process image name file path handle start_ns latency_ns result offset length range_flags" },
 	{ "mapping", "op process image name file path handle start_ns result offset length protection shared" },
 	{ "handle", "id process image file path flags mode fidelity open_ns close_ns nread bread "
 		    "nwrite bwrite nseek read_ns write_ns sequential_reads sequential_writes "
@@ -54,7 +61,7 @@ static const struct {
 		    "writes first_in_ns first_out_ns last_out_ns emptied" },
 	{ "access_rows", "process file version path opens nread bread nwrite bwrite created truncated "
 			  "renamed unlinked executed mapped assumed_read assumed_write uncounted nmeta "
-			  "first_t last_t io_ns touch_ns first_in first_out last_out emptied" },
+			  "first_t last_t io_ns first_in first_out last_out emptied" },
 	{ "ghost", "process path count first_ns" },
 	{ "declared", "key directory target prerequisite order_only" },
 	{ "ioprof", "xform pid exe file bread nread bwrite nwrite nseek mode flags" },
