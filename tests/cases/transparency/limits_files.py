@@ -166,8 +166,8 @@ def main():
             parts.run(f"deep {fidelity}{how}", deep, given, options, prefix)
             parts.run(f"storm {fidelity}{how}", storm, given, options, prefix)
         parts.run(f"files {fidelity} overlay", of_overlay, given, options, few)
-        if fidelity == "call":
-            print(f"files {fidelity} user: a user has no CAP_BPF and CAP_PERFMON")
+        if fidelity in ("open", "call"):
+            print(f"files {fidelity} user: this fidelity needs root")
         else:
             parts.run(f"files {fidelity} user", of_user, given, options, few)
     parts.checks.end()
