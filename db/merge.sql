@@ -103,7 +103,8 @@ INSERT INTO main.touches SELECT c.id + :touches, process + :processes, s.new, ve
 FROM one.touches c LEFT JOIN same s ON s.old = c.file;
 -- Or, for a finished trace, the rows that finish.sql made of them; its uses are added again.
 INSERT INTO main.touches SELECT NULL, nullif(process, 0) + :processes, s.new, version + coalesce(s.tag, 0),
-	iif(path IS NULL, (SELECT path FROM one.files f WHERE f.id = c.file), nullif(path, 0)) + :paths, did, opens, nmeta, first_t + :t, last_t, first_in, first_out, last_out
+	iif(path IS NULL, (SELECT path FROM one.files f WHERE f.id = c.file), nullif(path, 0)) + :paths, did,
+	opens, nmeta, first_t + :t, last_t, first_in, first_out, last_out
 FROM one.accesses c LEFT JOIN same s ON s.old = c.file;
 INSERT INTO main.missing_names SELECT iif(process, process + :processes, 0), path + :paths, count, first_t + :t
 FROM one.missing_names;

@@ -102,8 +102,9 @@ CREATE TABLE ops_name (
 CREATE TABLE pieces (op INTEGER PRIMARY KEY, n INTEGER);
 
 -- The ranges of mmap, munmap, msync, mprotect, mremap and lock that ops_handle does not have: of operations on names, and very
--- long ones.  flags: of mmap and mprotect, 1 to read, 2 to write, 4 to execute, 8 shared.  Of locks: type (0 to read, 1 to write, 2 unlock) + 4 (of the process), 8 (of the description) or 16 (of the file) + 32 if
--- the call waits + 64 if it only asks.
+-- long ones.  flags: of mmap and mprotect, 1 to read, 2 to write, 4 to execute, 8 shared.  Of locks: type (0 to read, 1 to
+-- write, 2 unlock) + 4 (of the process), 8 (of the description) or 16 (of the file) + 32 if the call waits + 64 if it only
+-- asks.
 CREATE TABLE ranges (op INTEGER PRIMARY KEY, offset INTEGER, length INTEGER, flags INTEGER);
 
 -- The path2 and file2 of operations on names.
