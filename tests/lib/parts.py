@@ -166,7 +166,7 @@ def remove(base):
 class Parts:
     """Those that are chosen; if none is, a sample: one of so many parts, another one each time."""
 
-    def __init__(self, chosen, seconds=240, one_of=1):
+    def __init__(self, chosen, seconds=600, one_of=1):
         self.checks, self.chosen, self.seconds = Checks(), chosen or ["*"], seconds
         self.one_of = 1 if chosen or LONG else one_of
         self.turn = rng().randrange(self.one_of) if self.one_of > 1 else 0
