@@ -9,7 +9,7 @@ import subprocess
 
 import machine
 import natively
-from results import Runs, machine_text, number, quiet, table
+from results import Runs, disturbed_text, machine_text, number, quiet, table
 from systems import Ftrac, knows_uring
 
 ROLES = {"native": "native", "kernel": "--files kernel", "open": "mount, open", "cached": "mount, cached",
@@ -24,6 +24,8 @@ Written by `bench/bench.py figures`: Montage on disk, sizes A and C, with 1, 2, 
 `make`, medians of the rounds; ratios are of runs of one round. The mount takes {transport}.
 
 {machine}
+
+{disturbed}
 
 ![Execution time of one job at a time](figure-3.png)
 
@@ -112,7 +114,7 @@ set yrange [0:*]
 set xlabel 'jobs'
 set ylabel 'seconds'
 set grid
-set key bottom left box opaque
+set key top right
 """
     def panel(of):
         blocks, plots = "", []
@@ -134,4 +136,4 @@ def write(lines, path):
     figure_4(sizes, path.with_name("figure-4.png"))
     transport = sorted({run["transport"] for run in runs.all if run["role"] in FIDELITIES})
     path.write_text(TEXT.format(transport=" and ".join(transport) or "-", tables="\n".join(of.table() for of in sizes),
-                                machine=machine_text(runs.machines)))
+                                machine=machine_text(runs.machines), disturbed=disturbed_text(runs)))
