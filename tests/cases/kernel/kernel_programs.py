@@ -60,7 +60,7 @@ def shell(script, *words):
 def source(name, base):
     """The unpacked source package.  The caller's apt must know source packages (deb-src)."""
     into = base / f"{name}-source"
-    into.mkdir()
+    into.mkdir(exist_ok=True)
     subprocess.run(["apt-get", "source", "-qq", name], cwd=into, capture_output=True, check=False)
     found = [entry for entry in into.iterdir() if entry.is_dir()]
     return found[0] if found else None
