@@ -28,9 +28,7 @@ static const struct {
 	{ ":ways", "SELECT max(id) FROM main.ways" },
 	{ ":touches", "SELECT max(id) FROM main.touches" },
 	{ ":tag", "SELECT count(*) << 32 FROM facts WHERE key = 'start_ns'" },
-	{ ":ops", "SELECT max(coalesce((SELECT max(id) FROM main.ops_handle), 0), "
-		  "coalesce((SELECT max(id) FROM main.ops_name), 0), "
-		  "coalesce((SELECT max(open_op + coalesce(close_op, 0)) FROM main.handles), 0))" },
+	{ ":ops", "SELECT max(last) FROM last_ops" },
 	/* Times of the trace count from its own start; here they count from that of the first trace. */
 	{ ":t", "SELECT (SELECT value FROM one.meta WHERE key = 'start_ns') - "
 		"(SELECT value FROM main.meta WHERE key = 'start_ns')" },
@@ -85,6 +83,7 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
 				 "CREATE TEMP TABLE same (old INTEGER PRIMARY KEY, new INTEGER, tag INTEGER);"
 				 "CREATE TEMP TABLE tags (handle INTEGER PRIMARY KEY, tag INTEGER);"
 				 "CREATE TEMP TABLE kept (file INTEGER PRIMARY KEY);"
+				 "CREATE TEMP TABLE last_ops (last INTEGER PRIMARY KEY);"
 				 "CREATE TEMP TABLE doubts (verdict, path, file, other);");
 	if (r == SQLITE_OK)
 		r = merge_versions_begin(sqlite);

@@ -123,6 +123,9 @@ INSERT INTO main.ops_name SELECT o.id + :ops, code + 512 * coalesce(s.tag, 0), t
 	CASE WHEN requester > 0 THEN requester + :images WHEN requester < 0 THEN requester - :threads ELSE requester END,
 	s.new, path + :paths, result
 FROM one.ops_name o LEFT JOIN same s ON s.old = o.file WHERE :with_ops;
+INSERT OR IGNORE INTO last_ops SELECT :ops + max(coalesce((SELECT max(id) FROM one.ops_handle), 0),
+	coalesce((SELECT max(id) FROM one.ops_name), 0), coalesce((SELECT max(open_op + coalesce(close_op, 0)) FROM one.handles), 0))
+WHERE :with_ops;
 INSERT INTO main.pieces SELECT op + :ops, n FROM one.pieces WHERE :with_ops;
 INSERT INTO main.ranges SELECT op + :ops, offset, length, flags FROM one.ranges WHERE :with_ops;
 INSERT INTO main.second_operands SELECT op + :ops, path + :paths, s.new
