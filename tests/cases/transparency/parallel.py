@@ -163,7 +163,7 @@ with Mount("--fidelity", fidelity) as mount:
                for i in range(CLIENTS)]
     for number in chosen:
         time.sleep(SECONDS * 0.8 / KILLED)
-        while not (top / str(number)).exists():  # on a busy machine; a trace does not know who has done nothing
+        while not (top / str(number)).exists():  # on a busy machine; until then the trace does not know the client
             time.sleep(0.01)
         os.kill(clients[number], signal.SIGKILL)
     statuses = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in clients]
