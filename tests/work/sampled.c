@@ -2,7 +2,7 @@
 
 /*
  * Processes whose memory and CPU time change in known ways, for tests of samples.  Prints "name pid" of each as it begins, and
- * waits for them all: some five seconds.
+ * waits for them all: some six seconds.
  *
  *	grows       its memory grows by 16 MiB each 0.6 s, up to 80 MiB, and is given back
  *	burns       uses a processor
@@ -78,7 +78,7 @@ static void grows(void)
 	}
 	for (int i = 0; i < 5; i++)
 		munmap(parts[i], 16 * MB);
-	usleep(1600000);
+	usleep(2600000); /* a whole second after the sample of this */
 }
 
 static void burns(void)

@@ -122,16 +122,29 @@ def known_work(checks, way, trace):
     checks.check(f"{way}: leaderless: memory", rss["leaderless"][-1] > 24 * MB, rss["leaderless"])
 
 
-def curve(trace, name, begin, n):
-    """The most memory in each second: that of the last sample, before the first sample of that one."""
-    start, end, _ = trace.life(name)
-    samples = trace.samples(name)
-    steps = [(start, samples[0][1]), *((t_ns, rss) for t_ns, rss, _ in samples), (end, 0)]
-    most = []
+def memory_of(trace, number):
+    """What a process has from when on: its first sample from its start on, or its peak if it has none."""
+    start, end, peak = trace.sql("SELECT start_ns, end_ns, rsspeak_bytes FROM process WHERE id = ?", number)[0]
+    samples = trace.sql("SELECT t_ns, rss_bytes FROM sample WHERE process = ? AND rss_bytes NOTNULL ORDER BY t_ns", number)
+    return [(start, samples[0][1] if samples else peak or 0), *samples, (end, 0)]
+
+
+def curve(trace, numbers, begin, width, n):
+    """The most memory of these processes together in each of n intervals."""
+    changes = []
+    for number in numbers:
+        steps = memory_of(trace, number)
+        changes += [(t_ns, rss - before) for (t_ns, rss), before in zip(steps, [0, *(rss for _, rss in steps)])]
+    changes.sort()
+    most, level, at = [], 0, 0
     for i in range(n):
-        first = begin + i * SECOND_NS
-        before = [rss for t_ns, rss in steps if t_ns <= first][-1:]
-        most.append(max(before + [rss for t_ns, rss in steps if first <= t_ns < first + SECOND_NS], default=0))
+        while at < len(changes) and changes[at][0] <= begin + i * width:
+            level, at = level + changes[at][1], at + 1
+        highest = level
+        while at < len(changes) and changes[at][0] < begin + (i + 1) * width:
+            level, at = level + changes[at][1], at + 1
+            highest = max(highest, level)
+        most.append(highest)
     return most
 
 
@@ -140,15 +153,19 @@ def used(checks, base, trace):
     table = [WFSTAT, "time", "--json", "--process", str(trace.life("grows")[2]), trace.db]
     shown = json.loads(subprocess.run(table, capture_output=True, check=True).stdout)
     sizes = [row["rss_bytes"] for row in shown["rows"]]
-    checks.equal("wfstat time", sizes, curve(trace, "grows", shown["begin_ns"], len(sizes)))
+    checks.equal("wfstat time", sizes, curve(trace, [trace.life("grows")[2]], shown["begin_ns"], SECOND_NS, len(sizes)))
     checks.check("wfstat time: seconds", len(sizes) >= 4 and len(set(sizes)) >= 3, sizes)
     page = base / "report.html"
     subprocess.run([WFREPORT, "-o", page, trace.db], capture_output=True, check=True)
     text = page.read_text()
     begin = text.index(">", text.index('<script type="application/json" id="data-time">')) + 1
-    rows = json.loads(text[begin:text.index("</script>", begin)])["rows"]
-    checks.check("wfreport: memory of all processes", len({row["rss_bytes"] for row in rows}) >= 3 and
-                 max(row["rss_bytes"] for row in rows) > max(sizes), (max(sizes), rows))
+    page = json.loads(text[begin:text.index("</script>", begin)])
+    rows = page["rows"]
+    width = round((rows[1]["from_s"] - rows[0]["from_s"]) * SECOND_NS)
+    processes = [number for number, in trace.sql("SELECT id FROM process")]
+    together = [row["rss_bytes"] for row in rows]
+    checks.check("wfreport: seconds", len(set(together)) >= 3 and max(together) > max(sizes), together)
+    checks.equal("wfreport: memory", together, curve(trace, processes, shown["begin_ns"], width, len(rows)))
 
 
 need_kernel()
