@@ -61,8 +61,10 @@ def source(name, base):
     """The unpacked source package.  The caller's apt must know source packages (deb-src)."""
     into = base / f"{name}-source"
     into.mkdir(exist_ok=True)
-    subprocess.run(["apt-get", "source", "-qq", name], cwd=into, capture_output=True, check=False)
+    done = subprocess.run(["apt-get", "source", "-qq", name], cwd=into, capture_output=True, text=True, check=False)
     found = [entry for entry in into.iterdir() if entry.is_dir()]
+    if not found:
+        print(f"no source package {name}: {done.stderr.strip().splitlines()[-1:]}")
     return found[0] if found else None
 
 
