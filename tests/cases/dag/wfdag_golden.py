@@ -589,7 +589,7 @@ def main():
     programs.mkdir()
     compile_c(programs, "wordy", WORDY)
     compile_c(programs, "daemon", DAEMON)
-    for fidelity, more in some(itertools.product(fidelities(but=["call"]), ((), ("--no-ops",))), 3):
+    for fidelity, more in some(itertools.product(fidelities(but=["call"]), ((), ("--no-ops",))), 5):
         run(checks, base / f"{fidelity}{''.join(more)}", programs, "--fidelity", fidelity, *more)
     shutil.rmtree(base)
     checks.end()

@@ -124,7 +124,7 @@ class Sample:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int)
-    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--seed", type=int, default=random.randrange(10 ** 6))
     parser.add_argument("--kind", choices=randomflows.KINDS)
     parser.add_argument("--steps", type=int, default=12)

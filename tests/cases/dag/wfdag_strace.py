@@ -111,7 +111,7 @@ def main():
     need_fuse()
     need("strace", "make")
     checks = Checks()
-    for name, fidelity in some(itertools.product(WORKLOADS, fidelities()), 3):
+    for name, fidelity in some(itertools.product(WORKLOADS, fidelities()), 5):
         run(checks, name, fidelity)
     checks.end()
 

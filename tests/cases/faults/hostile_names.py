@@ -220,7 +220,7 @@ MORE = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for 
 make_traces()
 check_options()
 every = all_lines()
-lines = some(every, 4)
+lines = some(every, 10)
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     for (one, fails), ended in zip(lines, pool.map(run, (command for command, _ in lines))):
         judge(one, ended, fails)

@@ -19,13 +19,13 @@ import tempfile
 
 from ftractest import Checks, need, need_fuse
 from hostile import WFSTAT, COMMANDS, DEEP_COMMANDS, damage_pages, damage_values, make_deep
-from sample import LONG, rng as random_numbers, some
+from sample import LONG, one as one_of, rng as random_numbers, some
 from workflows import traced
 
 need_fuse()
 need("make")
-PAGES = VALUES = 25 if LONG else 8  # traces, each read by SAMPLE commands
-SAMPLE = 6
+PAGES = VALUES = 25 if LONG else 4  # traces, each read by SAMPLE commands
+SAMPLE = 6 if LONG else 3
 SECONDS, MEMORY = 3600 if LONG else 120, 4 << 30
 DEPTH = 1000000 if LONG else 100000
 ERROR = {"check": 2, "diff": 2}  # 1 is what they found; of all others 1
@@ -73,7 +73,7 @@ def changed(fact, sql, commands=None):
     db = sqlite3.connect(trace)
     db.executescript(sql)
     db.close()
-    for command in some(commands, 3) if commands else rng.sample(COMMANDS, SAMPLE):
+    for command in some(commands, 8) if commands else rng.sample(COMMANDS, SAMPLE):
         reads(fact, command)
 
 
@@ -114,7 +114,7 @@ refused("an empty file", b"")
 refused("no database", b"dear reader\n" * 1000)
 refused("a header alone", good[:100])
 refused("a page alone", good[:4096])
-for part in 2, 3, 7:
+for part in one_of((2, 3, 7)):
     trace.write_bytes(good[:len(good) // part])
     for one in rng.sample(COMMANDS, SAMPLE):
         reads(f"one of {part} parts", one)

@@ -44,7 +44,7 @@ def main():
     need_fuse()
     checks = Checks()
     units = [] if given.cases else sanitizers.unit_tests() if given.all else some(
-        [name for name in sanitizers.unit_tests() if name not in SLOW], 6)
+        [name for name in sanitizers.unit_tests() if name not in SLOW], 10)
     build = sanitizers.address([*sanitizers.programs(), *(f"tests/unit/test_{name}" for name in units)])
     for name in units:
         text, fine = sanitizers.run([build / f"tests/unit/test_{name}"], timeout=SECONDS)

@@ -8,7 +8,7 @@ import sys
 
 import sanitizers
 from ftractest import Checks, Mount, need_fuse
-from sample import one, some
+from sample import LONG, one, some
 
 # Before LLVM 15 ThreadSanitizer does not know that this joins a thread.
 JOIN = "-Dc_args=['-Dpthread_clockjoin_np(thread,result,clock,end)=pthread_join(thread,result)']"
@@ -32,7 +32,7 @@ def main():
     need_fuse()
     checks = Checks()
     units, mounts = some(UNITS, 2), one(MOUNTS)
-    build = sanitizers.build("threads", "-Doptimization=1", "-Db_sanitize=thread", JOIN,
+    build = sanitizers.build("threads-long" if LONG else "threads", f"-Doptimization={int(LONG)}", "-Db_sanitize=thread", JOIN,
                              targets=["ftrac/ftrac", *(f"tests/unit/test_{name}" for name in units)])
     for name in units:
         text, fine = sanitizers.run([build / f"tests/unit/test_{name}"], timeout=300)

@@ -31,7 +31,7 @@ def reads(command):
                           stdin=subprocess.DEVNULL)
 
 
-chosen = some(COMMANDS, 6)
+chosen = some(COMMANDS, 12)
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     for command, done in zip(chosen, pool.map(reads, chosen)):
         checks.check(f"'{' '.join(command[1:])}' uses what is set and frees it",

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 11
+# seconds: 6
+# long: --long
 """Each operation is put down to the program that ran at that moment, as strace saw it: programs
 inside and outside of the mount, exec chains, redirections, short lives, pipes, background jobs."""
+import itertools
 import os
 import shutil
 import subprocess
 
 import straced
+from sample import some
 from ftractest import WORK, Checks, Mount, need, need_fuse
 
 need_fuse()
@@ -53,47 +56,50 @@ def moved(ios):
     return sorted((io.program, io.path, io.op, io.bytes) for io in ios if io.bytes)
 
 
-for fidelity in "exact", "cached":
-    for tier in "auto", "inband":
-        with Mount("--fidelity", fidelity, "--processes", tier) as mount:
-            outside = mount.base / "outside"
-            shutil.copy(WORK / "say", outside)
-            top, finished = mount.base / "work", mount.base / "finished"
-            prepare(top)
-            account = straced.run(command(outside), top)
-            seen = moved(io._replace(path=os.path.relpath(io.path, top)) for io in account.io
-                         if io.path.startswith(f"{top}/"))
-            os.rename(top, finished)
-            prepare(top)
-            subprocess.run(command(outside), cwd=mount(top), check=True)
-            mount.unmount()
-            rows = mount.sql("""
-                SELECT i.exe, op.path, op.name, op.bytes FROM op LEFT JOIN image i
-                    ON i.id = op.image LEFT JOIN handle h ON h.id = op.handle
-                WHERE h.flags NOT LIKE '%EXEC%' AND op.name IN ('read', 'write')
-                    AND op.bytes > 0 AND op.path LIKE ? || '/%'""", str(top))
-            recorded = sorted((os.path.basename(exe or "?"), os.path.relpath(path, top), *rest)
-                              for exe, path, *rest in rows)
-            if fidelity == "cached":  # what is read, and how, is the page cache's affair
-                seen = sorted({row[:3] for row in seen})
-                recorded = sorted({row[:3] for row in recorded})
-            left = list(recorded)
-            right = 0
-            for row in seen:
-                if row in left:
-                    left.remove(row)
-                    right += 1
-            print(f"{fidelity}, {mount.fact('process_tier')}: {right} of {len(seen)} as strace saw "
-                  f"them, {100 * right / len(seen):.1f} %")
-            whole = mount.sql("""SELECT count(*), sum(command IS NOT NULL) FROM image
-                                 WHERE seq > 0""")[0]
-            print(f"  command lines: {whole[1]} of {whole[0]} images, "
-                  f"{100 * whole[1] / whole[0]:.1f} %")
-            checks.check(f"{fidelity}, {tier}: there was something to compare",
-                         len(seen) > 13 * ROUNDS)
-            if tier == "auto":
-                checks.equal(f"{fidelity}, {tier}: not as strace saw it", left[:10], [])
-                checks.equal(f"{fidelity}, {tier}: none missing", right, len(seen))
-            else:  # a write through a descriptor that was inherited may come from an exec unseen
-                checks.check(f"{fidelity}, {tier}: most are right", right > 0.8 * len(seen))
+def compare(fidelity, tier):
+    with Mount("--fidelity", fidelity, "--processes", tier) as mount:
+        outside = mount.base / "outside"
+        shutil.copy(WORK / "say", outside)
+        top, finished = mount.base / "work", mount.base / "finished"
+        prepare(top)
+        account = straced.run(command(outside), top)
+        seen = moved(io._replace(path=os.path.relpath(io.path, top)) for io in account.io
+                     if io.path.startswith(f"{top}/"))
+        os.rename(top, finished)
+        prepare(top)
+        subprocess.run(command(outside), cwd=mount(top), check=True)
+        mount.unmount()
+        rows = mount.sql("""
+            SELECT i.exe, op.path, op.name, op.bytes FROM op LEFT JOIN image i
+                ON i.id = op.image LEFT JOIN handle h ON h.id = op.handle
+            WHERE h.flags NOT LIKE '%EXEC%' AND op.name IN ('read', 'write')
+                AND op.bytes > 0 AND op.path LIKE ? || '/%'""", str(top))
+        recorded = sorted((os.path.basename(exe or "?"), os.path.relpath(path, top), *rest)
+                          for exe, path, *rest in rows)
+        if fidelity == "cached":  # what is read, and how, is the page cache's affair
+            seen = sorted({row[:3] for row in seen})
+            recorded = sorted({row[:3] for row in recorded})
+        left = list(recorded)
+        right = 0
+        for row in seen:
+            if row in left:
+                left.remove(row)
+                right += 1
+        print(f"{fidelity}, {mount.fact('process_tier')}: {right} of {len(seen)} as strace saw "
+              f"them, {100 * right / len(seen):.1f} %")
+        whole = mount.sql("""SELECT count(*), sum(command IS NOT NULL) FROM image
+                             WHERE seq > 0""")[0]
+        print(f"  command lines: {whole[1]} of {whole[0]} images, "
+              f"{100 * whole[1] / whole[0]:.1f} %")
+        checks.check(f"{fidelity}, {tier}: there was something to compare",
+                     len(seen) > 13 * ROUNDS)
+        if tier == "auto":
+            checks.equal(f"{fidelity}, {tier}: not as strace saw it", left[:10], [])
+            checks.equal(f"{fidelity}, {tier}: none missing", right, len(seen))
+        else:  # a write through a descriptor that was inherited may come from an exec unseen
+            checks.check(f"{fidelity}, {tier}: most are right", right > 0.8 * len(seen))
+
+
+for fidelity, tier in some(itertools.product(("exact", "cached"), ("auto", "inband")), 2):
+    compare(fidelity, tier)
 checks.end()

@@ -22,7 +22,7 @@ arguments = parser.parse_args()
 checks = Checks()
 CLIENTS, SHORT = 4, 24  # the latter live for a few rounds only
 # With call, system calls are recorded; what they are is compared with strace (kernel_both).
-MODES = some([options for _, options in modes(but=["call"])], 2)
+MODES = some([options for _, options in modes(but=["call"])], 4)
 # The failures are the kernel's own: it asks for ACLs and capabilities that are not there.
 OF_KERNEL = {"getxattr"}
 

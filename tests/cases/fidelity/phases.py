@@ -62,7 +62,7 @@ def montage(base):
         checks.equal(f"Montage, {name}: rules with mkdir", text.count("mkdir -p"), 0 if name == "as it is" else 14)
     ways = [("as it is", "-j8"), ("mkdir in each line", "-j8"), ("mkdir in each rule", "-j1"), ("mkdir in each rule", "-j8"),
             ("mkdir in each rule", "-j8", "--make")]
-    for name, jobs, *options in some(ways, 3):
+    for name, jobs, *options in some(ways, 5):
         (work / "Makefile").write_text(styles[name])
         clean(work)
         fact = ", ".join(["Montage", name, *(["notes"] if options else [jobs])])

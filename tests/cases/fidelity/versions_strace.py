@@ -291,7 +291,7 @@ def check_flow(checks, base, seed, files):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
-    parser.add_argument("--flows", type=int, default=12)
+    parser.add_argument("--flows", type=int, default=5)
     parser.add_argument("--files", choices=["mount", "kernel", "both", "all"], default="all")
     arguments = parser.parse_args()
     need_fuse()

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# serial: programs in the kernel slow all system calls of the machine
 # seconds: 30
 """A mount with fidelity call (ftrac run --files both): the calls on its files equal what strace saw of the same run, one by
 one; bytes, too; nothing is dropped or recorded twice, and no program remains in the kernel."""

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# serial: programs in the kernel slow all system calls of the machine
 # seconds: 30
 # long: --processes 1000000 --descriptors 10000
 """The record in the kernel of what is unusual: tracers of tracers, very many processes and descriptors, any bytes in names

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# serial: programs in the kernel slow all system calls of the machine
 # seconds: 10
 """The same workflow by a mount, recorded in the kernel, and by both: the graphs are the same, inside of the directory of
 the run.

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# serial: programs in the kernel slow all system calls of the machine
 # seconds: 60
 # long: --large
 """ftrac run --files kernel of programs that were not written for it: each row of the trace equals what strace saw.

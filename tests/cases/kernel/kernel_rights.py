@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# serial: programs in the kernel slow all system calls of the machine
 # seconds: 5
 """A user with CAP_BPF and CAP_PERFMON, by setcap on ftrac or as ambient capabilities, records own processes and none of
 others: no process that is not a descendant of the command, and not what setuid programs do."""

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# serial: programs in the kernel slow all system calls of the machine
 # seconds: 30
 """ftrac run --files kernel and procmon --files kernel: what the command sees, signals, ends, options."""
 import os

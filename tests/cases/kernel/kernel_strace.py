@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# serial: programs in the kernel slow all system calls of the machine
 """What is recorded in the kernel equals what strace saw of the same run, call for call."""
 import collections
 import os

@@ -16,7 +16,7 @@ from profiled import WAYS, Profile, available, whole
 from sample import LONG
 
 checks = Checks()
-N = int(sys.argv[1]) if len(sys.argv) > 1 else 2000 if LONG else 800
+N = int(sys.argv[1]) if len(sys.argv) > 1 else 2000 if LONG else 400
 STORM = f"seq {N} | xargs -P4 -n1 /bin/true"
 
 

@@ -102,7 +102,7 @@ def compare(name, command, make_place):
     wanted_tree, wanted_ends = strace_tree(command, make_place("strace"))
     n = sum(count for _, count in wanted_tree) + 1
     ways = [way for way in WAYS if available(way)]
-    for way in ways:
+    for way in one(ways):
         with Profile(command, "--processes", way, cwd=make_place(way)) as p:
             whole(checks, way, p)
             checks.equal(f"{name}, {way}: exit status", (p.status, p.err), (0, ""))

@@ -251,38 +251,53 @@ def check_strict(trace):
     checks.equal("--strict of an incomplete trace", done.returncode, 3)
 
 
+def of_synthetic(base):
+    """All of it, a phase, and some seconds."""
+    found = [page_of("synthetic", synthetic, base / "synthetic", charts=True, graph=True)]
+    phase = next(row["phase"] for row in rows_of(["phase"], base / "synthetic" / "trace.db") if row["phase"])
+    for name, chosen in ("phase", ["--phase", phase]), ("seconds", ["--from", "2", "--to", "3.5"]):
+        found.append(page_of(f"synthetic, {name}", lambda _: base / "synthetic" / "trace.db", base / name, chosen=chosen,
+                             charts=False, graph=True, says=["A part of the run was chosen"]))
+    return found
+
+
+def always(base):
+    """The pages of which this case looks at the traces, too."""
+    return [page_of("compile", compiled, base / "compile", charts=True, graph=True),
+            page_of("killed", killed, base / "killed", charts=False, graph=False, warnings=["The trace is incomplete"]),
+            page_of("hostile", hostile, base / "hostile", charts=False, graph=True,
+                    hostile=[name.replace("/", "\u2215") for name in HOSTILE]),
+            page_of("no memory", without_memory, base / "no-memory", charts=False, graph=True)]
+
+
+def others():
+    """Functions that make pages."""
+    def page(name, trace, **wanted):
+        return lambda base: [page_of(name, trace, base / name.replace(" ", "-"), **wanted)]
+
+    found = [of_synthetic,
+             page("empty", empty, charts=False, graph=False, says=["None of the rules below found anything"]),
+             page("procmon", profiled, charts=False, graph=False, warnings=["Files were not traced"]),
+             page("no operations", mounted("--no-ops"), charts=False, graph=True,
+                  warnings=["Single operations were not recorded"]),
+             page("two traces", lambda there: [there.parent / of / "trace.db" for of in ("compile", "hostile")],
+                  charts=True, graph=True)]
+    if has_fidelity("open"):
+        found.append(page("open", mounted("--fidelity", "open"), charts=False, graph=True, warnings=["Fidelity open"]))
+    if shutil.which("mProjectPP"):
+        found.append(page("Montage", montage, charts=True, graph=True))
+    else:
+        print("no Montage here: left out")
+    return found
+
+
 def main():
     become_reaper()
     base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-report-"))
-    pages = [page_of("synthetic", synthetic, base / "synthetic", charts=True, graph=True)]
-    if shutil.which("mProjectPP"):
-        pages.append(page_of("Montage", montage, base / "montage", charts=True, graph=True))
-    else:
-        print("no Montage here: left out")
-    pages.append(page_of("compile", compiled, base / "compile", charts=True, graph=True))
-    pages.append(page_of("empty", empty, base / "empty", charts=False, graph=False,
-                         says=["None of the rules below found anything"]))
-    pages.append(page_of("killed", killed, base / "killed", charts=False, graph=False,
-                         warnings=["The trace is incomplete"]))
-    pages.append(page_of("hostile", hostile, base / "hostile", charts=False, graph=True,
-                         hostile=[name.replace("/", "\u2215") for name in HOSTILE]))
-    phase = next(row["phase"] for row in rows_of(["phase"], base / "synthetic" / "trace.db") if row["phase"])
-    pages.append(page_of("a phase", lambda _: base / "synthetic" / "trace.db", base / "phase",
-                         chosen=["--phase", phase], charts=False, graph=True, says=["A part of the run was chosen"]))
-    pages.append(page_of("some seconds", lambda _: base / "synthetic" / "trace.db", base / "seconds",
-                         chosen=["--from", "2", "--to", "3.5"], charts=False, graph=True,
-                         says=["A part of the run was chosen"]))
-    pages.append(page_of("procmon", profiled, base / "procmon", charts=False, graph=False,
-                         warnings=["Files were not traced"]))
-    pages.append(page_of("no operations", mounted("--no-ops"), base / "no-ops", charts=False, graph=True,
-                         warnings=["Single operations were not recorded"]))
-    if has_fidelity("open"):
-        pages.append(page_of("open", mounted("--fidelity", "open"), base / "open", charts=False, graph=True,
-                             warnings=["Fidelity open"]))
-    pages.append(page_of("no memory", without_memory, base / "no-memory", charts=False, graph=True))
+    pages = always(base)
     check_memory(base)
-    pages.append(page_of("two traces", lambda _: [base / "compile" / "trace.db", base / "hostile" / "trace.db"],
-                         base / "two", charts=True, graph=True))
+    for make in some(others(), 3):
+        pages += make(base)
     look_at([with_tables(page) for page in some(pages, 3)], base)
     check_program(base / "compile" / "trace.db", base)
     check_strict(base / "killed" / "trace.db")

@@ -267,7 +267,7 @@ def as_user(uid, work, *arguments):
 def table(places):
     """Of the places, or of a sample: seven operations of eight are left out."""
     every = [(place, kind, operation, do) for place in places for kind in KINDS for operation, do in OPERATIONS.items()]
-    return some(every, 8) + [(place, kind, "execute", execute) for place in places for kind in PROGRAMS]
+    return some(every, 16) + [(place, kind, "execute", execute) for place in places for kind in PROGRAMS]
 
 
 def add_attributes(path):

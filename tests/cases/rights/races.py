@@ -439,7 +439,7 @@ base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 base.chmod(0o755)
 with transports(not arguments.world.startswith("device")) as ways, disk(base):
     chosen = [w for w in worlds(ways, fidelities(), ["", "stat"]) if fnmatch.fnmatch(str(w), arguments.world)]
-    chosen = chosen if arguments.all else some(chosen, 3)
+    chosen = chosen if arguments.all else some(chosen, 6)
     names = arguments.parts or list(PARTS)
     in_worlds(checks, base, "races", lambda *a: check_races(*a, names), chosen, 3, 7200 if arguments.all else 500)
 shutil.rmtree(base)

@@ -817,7 +817,7 @@ base.chmod(0o755)
 print(f"seed {arguments.seed}", flush=True)
 with transports(not arguments.world.startswith("device")) as ways, disk(base, 8000 if arguments.all else 1000):
     chosen = [w for w in worlds(ways, fidelities()) if fnmatch.fnmatch(str(w), arguments.world)]
-    chosen = chosen if arguments.all else some(chosen, 3)
+    chosen = chosen if arguments.all else some(chosen, 5)
     in_worlds(checks, base, "over time", check_world, chosen, 9, 5400 if arguments.all else 300)
 print_all(checks)
 shutil.rmtree(base)

@@ -332,7 +332,7 @@ def choices_of(table):
 def check_all_sql(trace):
     """Each combination is SQL, and is what wfstat itself can do."""
     db = open_sqlite(trace)
-    chosen = some([(table, choice) for table in TABLES for choice in choices_of(table)], 4)
+    chosen = some([(table, choice) for table in TABLES for choice in choices_of(table)], 10)
     print(f"{len(chosen)} combinations of tables and choices")
     for table, choice in chosen:
         done = run("--sql", *table, *choice)
@@ -426,7 +426,7 @@ def check_kinds(directory):
                            process_tier="inband"),
     }
     for kind, trace in kinds.items():
-        for table, option in some(itertools.product(TABLES, FORMATS), 4):
+        for table, option in some(itertools.product(TABLES, FORMATS), 8):
             out = works(f"{kind}: {table} {option}", *table, option, trace)
             checks.check(f"{kind}: {table} {option}: says something", out)
             if option == "--json":

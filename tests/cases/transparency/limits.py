@@ -394,7 +394,7 @@ def main():
     need_fuse()
     need("prlimit", "find")
     given = arguments(__doc__, entries=50000, opens=10000, clients=64)
-    parts = Parts(given.parts, one_of=2)
+    parts = Parts(given.parts, one_of=3)
     kinds = given.fidelity or fidelities()
     entries = 200000 if given.long else given.entries
     for fidelity in kinds:

@@ -149,7 +149,7 @@ def main():
     need_fuse()
     need("prlimit", "setpriv", "find")
     given = arguments(__doc__, files=20000, limit=LIMIT)
-    parts = Parts(given.parts, one_of=3)
+    parts = Parts(given.parts, one_of=5)
     kinds = given.fidelity or fidelities()
     few = given.files if given.long else min(given.files, GROUP * GROUPS)
     for fidelity in kinds:

@@ -254,7 +254,7 @@ def kills(checks, base, options, rounds):
 def main():
     need_fuse()
     given = arguments(__doc__, rounds=1)
-    parts = Parts(given.parts, one_of=2)
+    parts = Parts(given.parts, one_of=4)
     rounds = 5 if given.long and given.rounds == 1 else given.rounds
     for fidelity in given.fidelity or fidelities():
         parts.run(f"kills {fidelity}", kills, ["--fidelity", fidelity], rounds)

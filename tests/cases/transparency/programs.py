@@ -338,7 +338,7 @@ def in_mode(mode, options, base, native):
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 base.chmod(0o755)
 native = {}
-for name, (script, *_) in (SCRIPTS.items() if arguments.only else some(SCRIPTS.items(), 2)):
+for name, (script, *_) in (SCRIPTS.items() if arguments.only else some(SCRIPTS.items(), 3)):
     if is_wanted(name):
         native[name] = run_script(name, script, base / name)
         sound(name, native[name])

@@ -446,7 +446,7 @@ def main():
     if os.geteuid() != 0:
         skip("only root mounts file systems")
     given = arguments(__doc__, steps=600)
-    parts = Parts(given.parts, one_of=3)
+    parts = Parts(given.parts, one_of=5)
     kinds = given.fidelity or fidelities()
     for fidelity in kinds:
         first, options = fidelity == kinds[0] or given.long, ["--fidelity", fidelity]

@@ -313,7 +313,7 @@ def main():
     if os.geteuid() != 0:
         skip("only root mounts file systems")
     given = arguments(__doc__)
-    parts = Parts(given.parts, one_of=3)
+    parts = Parts(given.parts, one_of=5)
     kinds = given.fidelity or fidelities()
     for fidelity in kinds:
         options, expiry = ["--fidelity", fidelity], EXPIRY

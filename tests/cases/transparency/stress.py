@@ -27,7 +27,7 @@ parser.add_argument("seeds", type=int, nargs="*", default=[1])
 arguments = parser.parse_args()
 checks = Checks()
 ROOT = os.geteuid() == 0
-MODES = some([options for _, options in modes()], 2)
+MODES = some([options for _, options in modes()], 4)
 # So few descriptors that most inodes are without one, yet enough for what six clients have open.
 FEW = ["prlimit", "--nofile=192:192"]
 
