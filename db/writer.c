@@ -19,11 +19,13 @@
 #include "db/event.h"
 #include "db/ring.h"
 #include "db/store.h"
+#include "db/syncer.h"
 
 #define BATCH_EVENTS 32768
 #define PIECE_EVENTS 4096 /* drained from the ring at a time */
 #define BATCH_NS 200000000
 #define IDLE_NS 20000000
+#define SYNC_NS 1000000 /* the longest time in which a sync may fill the ring */
 /* The traced programs have priority while the ring has room. */
 #define NICE_IDLE 10
 /* Longer than any request takes: processes that ended earlier are not looked up any more. */
@@ -49,6 +51,7 @@ struct waiting {
 struct writer {
 	struct writer_options options;
 	struct record *record;
+	struct syncer *syncer; /* NULL: there is nothing to sync */
 	pthread_t thread;
 	_Atomic bool stop;
 	_Atomic int exit_status; /* -1: not known */
@@ -311,10 +314,30 @@ static int store_batch(struct writer *writer, size_t mark, int64_t until_ns)
 	return r;
 }
 
-static void sync_processes(struct writer *writer)
+/* Has the monitor push what it knows, and takes in what comes meanwhile and then; the number of events, or -errno. */
+static int sync_processes(struct writer *writer)
 {
-	if (writer->options.sync)
-		writer->options.sync(writer->options.arg);
+	bool done = !writer->syncer;
+	int sum = 0, r;
+
+	if (writer->syncer)
+		syncer_ask(writer->syncer);
+	do {
+		done = done || syncer_wait(writer->syncer, clock_now_ns() + SYNC_NS);
+		r = intake(writer, drain(writer));
+		sum += r;
+	} while (r >= 0 && !done);
+	return r < 0 ? r : sum;
+}
+
+/* The same of a writer that has nothing to do: it takes nothing in.  A ring that fills is reason enough to go on. */
+static void sync_idle(struct writer *writer)
+{
+	if (!writer->syncer)
+		return;
+	syncer_ask(writer->syncer);
+	while (!syncer_wait(writer->syncer, clock_now_ns() + SYNC_NS) && !ring_is_filling(writer->options.ring))
+		;
 }
 
 static int store_round(struct writer *writer, int n)
@@ -329,9 +352,8 @@ static int store_round(struct writer *writer, int n)
 	r = r < 0 ? r : taken;
 	mark = writer->queue.n;
 	until_ns = writer->emptied_ns;
-	sync_processes(writer);
 	if (r >= 0)
-		more = intake(writer, drain(writer));
+		more = sync_processes(writer);
 	if (writer->until_ns < until_ns)
 		until_ns = writer->until_ns;
 	r = r < 0 ? r : more < 0 ? more : store_batch(writer, mark, until_ns);
@@ -363,7 +385,7 @@ static int one_batch(struct writer *writer)
 	int n = drain(writer);
 
 	if (n == 0 && !is_waiting(writer)) {
-		sync_processes(writer);
+		sync_idle(writer);
 		n = drain(writer);
 	}
 	if (writer->error)
@@ -462,9 +484,12 @@ int writer_start(const struct writer_options *options, struct writer **ret_write
 	writer->drained = malloc(PIECE_EVENTS * sizeof(*writer->drained));
 	if (writer->drained)
 		r = record_create(options->store, &writer->options.record, &writer->record);
+	if (r == 0 && options->sync)
+		r = syncer_start(options->sync, options->arg, &writer->syncer);
 	if (r == 0)
 		r = -pthread_create(&writer->thread, NULL, writer_main, writer);
 	if (r < 0) {
+		syncer_destroy(writer->syncer);
 		record_destroy(writer->record);
 		free(writer->drained);
 		free(writer);
@@ -535,6 +560,7 @@ int writer_stop(struct writer *writer)
 	writer_hurry(writer);
 	atomic_store(&writer->stop, true);
 	pthread_join(writer->thread, NULL);
+	syncer_destroy(writer->syncer);
 	r = writer->error;
 	if (r == 0) {
 		r = put_end(writer);

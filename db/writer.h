@@ -13,7 +13,8 @@
  *
  * An operation names the requesting thread, not its program.  Before the writer records operations, it lets the process
  * monitor push all events that the kernel has sent so far ('sync').  All execs and forks that precede the operations are
- * then in front of them.
+ * then in front of them.  A thread of its own waits for the monitor, because the monitor may wait for room in the ring, or
+ * for a lock whose owner does; the writer goes on emptying the ring meanwhile.
  *
  * Calls on the files of a mount that the kernel reports (FORM_CALL) come later than the requests of the same programs.  So
  * both wait until all calls of a time have come ('seen_until'), and are recorded in the order of their ends.
@@ -37,7 +38,7 @@ struct writer_options {
 	struct ring *ring;
 	struct record_options record;
 	int64_t epoch_offset_ns; /* monotonic to epoch */
-	/* Of the process monitor; each may be NULL. */
+	/* Of the process monitor; each may be NULL.  sync() may push any number of events. */
 	void (*sync)(void *arg);
 	uint64_t (*events_lost)(void *arg);
 	uint64_t (*waited_ns)(void *arg); /* how long requests have waited for the monitor */

@@ -6,6 +6,7 @@
  */
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -272,6 +273,45 @@ static void monitor_is_asked_before_operations_are_taken_in(void **state)
 	assert_true(answer(run, FIGURE("tracer_cpu_ns")) > 0);
 }
 
+/* More events than the ring has room for, while others push, too. */
+#define OF_SYNC 300
+#define SMALL_RING 64
+
+static void *push_beside(void *arg)
+{
+	for (int i = 0; i < 10 * SMALL_RING; i++)
+		push_op(arg, 100, "x");
+	return NULL;
+}
+
+static void sync_pushes_much(void *arg)
+{
+	struct run *run = arg;
+
+	if (run->syncs++ > 3)
+		return;
+	for (int i = 0; i < OF_SYNC; i++)
+		push_op(run, 100, "y");
+}
+
+static void monitor_may_wait_for_room_in_the_ring(void **state)
+{
+	struct run *run = *state;
+	pthread_t beside;
+
+	ring_destroy(run->ring);
+	assert_int_equal(ring_create(SMALL_RING, false, &run->ring), 0);
+	run->options.ring = run->ring;
+	run->options.sync = sync_pushes_much;
+	start(run);
+	assert_int_equal(pthread_create(&beside, NULL, push_beside, run), 0);
+	pthread_join(beside, NULL);
+	while (run->syncs < 5)
+		usleep(1000);
+	assert_int_equal(writer_stop(run->writer), 0);
+	assert_int_equal(answer(run, "SELECT count(*) FROM op"), 10 * SMALL_RING + 4 * OF_SYNC);
+}
+
 static void run_without_a_monitor_is_fine(void **state)
 {
 	struct run *run = *state;
@@ -436,6 +476,7 @@ int main(void)
 		TEST(call_is_not_recorded_before_a_request_that_ended_before_it),
 		TEST(process_event_that_comes_later_is_taken_in_earlier),
 		TEST(monitor_is_asked_before_operations_are_taken_in),
+		TEST(monitor_may_wait_for_room_in_the_ring),
 		TEST(run_without_a_monitor_is_fine),
 		TEST(end_is_recorded_as_the_time_since_the_epoch),
 		TEST(run_that_was_not_stopped_is_not_complete),
