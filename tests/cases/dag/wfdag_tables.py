@@ -28,7 +28,7 @@ sum: part1 part2 part3 part4
 
 
 SOURCES = 24  # files of a compile, of so many functions
-FUNCTIONS = 300
+FUNCTIONS = 100
 
 
 def made(base, files):

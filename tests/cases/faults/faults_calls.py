@@ -25,7 +25,7 @@ OF_FILES = ("open,openat,pread,pread64,pwrite,pwrite64,fsync,fdatasync,ftruncate
 
 def main():
     need_fuse()
-    given = arguments(__doc__, 8)
+    given = arguments(__doc__, 4)
     parts = Parts(given)
     parts.run("start", mount_runs, "call", {"errno": errno.EIO, "thread": "ftrac"})
     for error in errno.EIO, errno.ENOSPC:

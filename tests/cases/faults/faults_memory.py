@@ -15,7 +15,7 @@ from ftractest import need_fuse
 
 def main():
     need_fuse()
-    given = arguments(__doc__, 4)
+    given = arguments(__doc__, 2)
     parts = Parts(given)
     parts.run("tools", tools)
     parts.run("procmon", procmon)

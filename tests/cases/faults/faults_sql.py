@@ -23,7 +23,7 @@ def with_code(run, code):
 
 def main():
     need_fuse()
-    given = arguments(__doc__, 4)
+    given = arguments(__doc__, 2)
     parts = Parts(given)
     for name, code in ("I/O error", IOERR), ("damaged", CORRUPT):
         parts.run(f"tools, {name}", with_code(tools, code))

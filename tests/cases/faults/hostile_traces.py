@@ -85,7 +85,7 @@ def refused(fact, content):
 
 def deep(depth):
     make_deep(whole, trace, depth)
-    for command in DEEP_COMMANDS:
+    for command in some(DEEP_COMMANDS, 3):
         reads(f"{depth:,} processes deep", command)
 
 
@@ -97,7 +97,7 @@ if len(sys.argv) > 1:
     checks.end()
 good = whole.read_bytes()
 shutil.copy(whole, trace)
-for one in COMMANDS:
+for one in some(COMMANDS, 3):
     reads("a whole trace", one)
 
 for i in range(PAGES):

@@ -21,7 +21,7 @@ import tempfile
 import time
 
 from ftractest import FTRAC, TOP, Checks, Mount, become_reaper, has_fidelity, need, need_fuse, skip
-from sample import some
+from sample import LONG, some
 
 WFREPORT = os.environ.get("WFREPORT", "build/dag/wfreport")
 WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
@@ -78,7 +78,7 @@ def compiled(base):
 
 
 def synthetic(base):
-    must(sys.executable, TOP / "bench" / "synthetic.py", base / "trace.db", "--ops", "300000", "--processes", "2000",
+    must(sys.executable, TOP / "bench" / "synthetic.py", base / "trace.db", "--ops", "300000" if LONG else "60000", "--processes", "2000",
          "--files", "3000", "--edges", "20000")
     return base / "trace.db"
 
