@@ -35,7 +35,7 @@ static void *read_all(void *arg)
 	while (!over) {
 		for (int i = 0; i < DESCRIPTORS; i++)
 			done += pread(descriptors[i], &byte, 1, 0) >= 0;
-		usleep(20); /* on few processors those who answer the opens must have a turn, too */
+		usleep(20); /* on few processors the daemon must have a turn, too */
 	}
 	return arg;
 }

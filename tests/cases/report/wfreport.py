@@ -78,8 +78,8 @@ def compiled(base):
 
 
 def synthetic(base):
-    must(sys.executable, TOP / "bench" / "synthetic.py", base / "trace.db", "--ops", "300000" if LONG else "60000", "--processes", "2000",
-         "--files", "3000", "--edges", "20000")
+    must(sys.executable, TOP / "bench" / "synthetic.py", base / "trace.db", "--ops", "300000" if LONG else "60000",
+         "--processes", "2000", "--files", "3000", "--edges", "20000")
     return base / "trace.db"
 
 
