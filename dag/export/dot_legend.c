@@ -23,6 +23,7 @@ const struct dot_sign_words dot_sign_words[DOT_SIGN_MAX] = {
 	[DOT_SIGN_CREATE] = { "dot", NULL, "create" },
 	[DOT_SIGN_RENAME] = { "diamond", NULL, "rename" },
 	[DOT_SIGN_DELETE] = { "tee", NULL, "delete" },
+	[DOT_SIGN_PIPE] = { "vee", NULL, "through a pipe" },
 	[DOT_SIGN_SLOW] = { "orange", "darkorange3",
 		"slower than the average of all edges: a possible bottleneck" },
 	[DOT_SIGN_FEEDBACK] = { "blue", "blue",
@@ -34,7 +35,8 @@ enum dot_sign dot_sign_of(const struct shape_edge *edge)
 {
 	int kinds = edge->kinds;
 
-	return kinds & EDGE_FORK                      ? DOT_SIGN_STARTED
+	return kinds & EDGE_PIPE                      ? DOT_SIGN_PIPE
+	       : kinds & EDGE_FORK                    ? DOT_SIGN_STARTED
 	       : kinds & EDGE_DELETE                  ? DOT_SIGN_DELETE
 	       : kinds & EDGE_RENAME                  ? DOT_SIGN_RENAME
 	       : kinds & EDGE_CREATE                  ? DOT_SIGN_CREATE

@@ -64,6 +64,22 @@ static bool is_read(const struct graph *g, const struct graph_edge *e)
 	       e->kinds & (EDGE_READ | EDGE_EXECUTE | EDGE_MAP);
 }
 
+/* A reader of a pipe waits until the writer has written all, or no longer than it reads itself. */
+static void take_pipe(const struct graph *g, struct arrival *arrival, int32_t write)
+{
+	const struct graph_access *in = &g->accesses[g->edges[arrival->read].access];
+	const struct graph_access *out = &g->accesses[g->edges[write].access];
+	int64_t out_ns = out->last_out_ns < in->last_ns ? out->last_out_ns : in->last_ns;
+
+	if (out->process == in->process || (arrival->write != GRAPH_NONE && arrival->out_ns >= out_ns))
+		return;
+	arrival->write = write;
+	arrival->writer = out->process;
+	arrival->out_ns = out_ns;
+	arrival->in_ns = in->first_in_ns > out_ns ? in->first_in_ns : out_ns;
+	arrival->wait_ns = in->io_ns > 0 ? in->io_ns : 0;
+}
+
 /* The write that a read has waited for: the last that had begun. */
 static void take_write(const struct graph *g, struct arrival *arrival, int32_t write)
 {
@@ -97,13 +113,15 @@ static int list_arrivals(struct walk *w)
 	for (int32_t i = 0; head && next && w->arrivals && i < g->n_edges; i++) {
 		const struct graph_edge *e = &g->edges[i];
 		struct arrival arrival = { .read = i, .write = GRAPH_NONE, .version = e->from };
+		bool is_pipe;
 
 		if (!is_read(g, e))
 			continue;
 		arrival.reader = g->accesses[e->access].process;
 		arrival.in_ns = g->accesses[e->access].first_in_ns;
+		is_pipe = data_is_pipe(workflow_data(w->workflow, g->nodes[e->from].of));
 		for (int32_t write = head[e->from]; write != GRAPH_NONE; write = next[write])
-			take_write(g, &arrival, write);
+			(is_pipe ? take_pipe : take_write)(g, &arrival, write);
 		if (arrival.write != GRAPH_NONE)
 			w->arrivals[w->n_arrivals++] = arrival;
 	}

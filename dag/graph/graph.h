@@ -47,6 +47,7 @@ enum edge_kind {
 	EDGE_NEXT = 512,
 	EDGE_META = 1024,
 	EDGE_SEARCH = 2048, /* of shapes: a name was looked for */
+	EDGE_PIPE = 4096,   /* of shapes: from process to process */
 };
 
 enum node_kind {

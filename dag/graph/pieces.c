@@ -115,8 +115,16 @@ static int64_t inside(int64_t t, int64_t begin, int64_t end)
 	return t < begin ? begin : t > end ? end : t;
 }
 
+/* What is done in the piece before a cut. */
+static int64_t work_before(const struct cut *cut, int64_t length_ns, const struct arrival *arrivals)
+{
+	int64_t wait_ns = cut->kind == CUT_IN ? arrivals[cut->index].wait_ns : 0;
+
+	return is_exit(cut->kind) || wait_ns > length_ns ? 0 : length_ns - wait_ns;
+}
+
 /* The piece that ends at each cut; that behind it is the next. */
-static void make_pieces(struct pieces *all, const struct cut *cuts, int32_t n_cuts,
+static void make_pieces(struct pieces *all, const struct arrival *arrivals, const struct cut *cuts, int32_t n_cuts,
 	int32_t *piece_of)
 {
 	const struct workflow *w = all->workflow;
@@ -131,7 +139,7 @@ static void make_pieces(struct pieces *all, const struct cut *cuts, int32_t n_cu
 
 			piece_of[cut] = all->n_pieces;
 			all->pieces[all->n_pieces++] = (struct piece){ i, begin, at,
-				is_exit(cuts[cut].kind) ? 0 : at - begin };
+				work_before(&cuts[cut], at - begin, arrivals) };
 			begin = at;
 		}
 		/* No process waits for the end of one that began before the run. */
@@ -243,7 +251,7 @@ static int fill(struct pieces *all, const struct arrival *arrivals, int32_t n_ar
 	all->first = malloc(((size_t)g->n_processes + 1) * sizeof(*all->first));
 	if (cuts && piece_of && ends && all->pieces && all->links && all->first_link &&
 		all->order && all->ends && all->first) {
-		make_pieces(all, cuts, n_cuts, piece_of);
+		make_pieces(all, arrivals, cuts, n_cuts, piece_of);
 		link_family(all, cuts, n_cuts, piece_of);
 		link_data(all, arrivals, n_arrivals, cuts, n_cuts, piece_of, ends,
 			ends + n_arrivals);

@@ -17,6 +17,7 @@ struct arrival {
 	int32_t version;        /* node of the graph */
 	int32_t read, write;    /* edges of the graph */
 	int64_t in_ns, out_ns;  /* when it was read, when that had been written; out_ns <= in_ns */
+	int64_t wait_ns;        /* for so long until in_ns the reader only waited for it */
 };
 
 struct pieces;

@@ -42,6 +42,9 @@ struct data {
  * and their names have numbers that differ from run to run. */
 bool data_is_placeless(const struct data *data);
 
+/* A pipe or FIFO: a reader takes data away, and waits for what is not written yet. */
+bool data_is_pipe(const struct data *data);
+
 /* A name that a process looked for, and that was not there. */
 struct missing_name {
 	const char *path;

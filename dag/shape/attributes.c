@@ -107,7 +107,7 @@ void attribute_value_finish(struct attribute_value *value)
 void attribute_kinds(int kinds, char out[ATTRIBUTE_KINDS_MAX])
 {
 	static const char *const names[] = { "read", "write", "create", "rename", "delete",
-		"execute", "map", "truncate", "fork", "next", "metadata", "search" };
+		"execute", "map", "truncate", "fork", "next", "metadata", "search", "pipe" };
 	char *at = out;
 
 	*at = '\0';

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 #include "dag/graph/critical.h"
+#include "dag/shape/pipes.h"
 
 struct making {
 	const struct workflow *workflow;
@@ -453,7 +454,9 @@ int shape_create(const struct workflow *workflow, const struct shape_options *op
 		if (options->what != SHAPE_TREE)
 			add_missing_names(&m);
 		shape_join_edges(m.shape);
-		r = options->precedence ? keep_precedence(m.shape) : 0;
+		r = options->pipes_are_nodes ? 0 : pipes_join(m.shape);
+		if (r == 0 && options->precedence)
+			r = keep_precedence(m.shape);
 	}
 	if (r < 0)
 		shape_destroy(m.shape);

@@ -27,6 +27,7 @@ struct shape_options {
 	bool fold; /* one node for each process and file, always */
 	bool precedence; /* the same, and one edge between a process and a file: create and write before read */
 	bool metadata; /* accesses to attributes alone, too */
+	bool pipes_are_nodes; /* else edges between processes (pipes.h) */
 	bool choosy; /* the options choose some files: processes that used none of them are left out */
 	const struct critical *critical; /* NULL: nothing is marked */
 };
@@ -92,7 +93,7 @@ static inline int64_t shape_sum(int64_t a, int64_t b)
 /* Data moved along it, or the like: no fork, no next part, no look at attributes or for a name. */
 static inline bool shape_is_flow(const struct shape_edge *edge)
 {
-	return !(edge->kinds & (EDGE_FORK | EDGE_NEXT | EDGE_META | EDGE_SEARCH));
+	return edge->kinds & EDGE_PIPE || !(edge->kinds & (EDGE_FORK | EDGE_NEXT | EDGE_META | EDGE_SEARCH));
 }
 
 #endif

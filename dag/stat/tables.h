@@ -19,6 +19,7 @@
 	X(hist)        \
 	X(cdf)         \
 	X(time)        \
+	X(flow)        \
 	X(errors)      \
 	X(list)
 

@@ -37,6 +37,7 @@ enum long_option {
 	LONG_MAX_NODES,
 	LONG_METADATA,
 	LONG_NO_LEGEND,
+	LONG_PIPES,
 	LONG_PRECEDENCE,
 	LONG_RAW,
 	LONG_REDUCE,
@@ -68,6 +69,7 @@ static const struct option long_options[] = {
 	{ "max-nodes", required_argument, NULL, LONG_MAX_NODES },
 	{ "metadata", no_argument, NULL, LONG_METADATA },
 	{ "no-legend", no_argument, NULL, LONG_NO_LEGEND },
+	{ "pipes", required_argument, NULL, LONG_PIPES },
 	{ "precedence", no_argument, NULL, LONG_PRECEDENCE },
 	{ "raw", no_argument, NULL, LONG_RAW },
 	{ "reduce", no_argument, NULL, LONG_REDUCE },
@@ -110,6 +112,7 @@ static const char help_graph[] =
 "      --tree             processes only, each with the processes that it started\n"
 "      --fold             one node for each process and file; the graph may then have cycles\n"
 "      --precedence       as --fold; a process that creates or writes a file does not read it\n"
+"      --pipes edge|node  pipes and FIFOs as edges between processes (default), or as files\n"
 "      --metadata         also accesses that read only the attributes of a file\n"
 "      --ghosts           also missing names: looked up, but not found\n"
 "      --reduce           without edges whose ends a longer path connects\n"
@@ -140,6 +143,7 @@ TRACES_HELP
 "\n"
 "Exit status: 0, 1 (an error), 2 (wrong usage), 3 (--strict).\n";
 
+static const char *const pipes[] = { "edge", "node", NULL };
 static const char *const widths[] = { "none", "bytes", "rate", "time", NULL };
 _Static_assert(sizeof(widths) / sizeof(widths[0]) == DOT_WIDTH_MAX + 1, "a name for each width");
 static const char *const clusters[] = { "none", "phase", "job", NULL };
@@ -295,6 +299,10 @@ static int apply_name(struct dag_options *o, int option, const char *value)
 	case LONG_FORMAT:
 		status = choice_parse_name("format", value, table_formats, &n);
 		o->format = n;
+		return status;
+	case LONG_PIPES:
+		status = choice_parse_name("form of pipes", value, pipes, &n);
+		o->shape.pipes_are_nodes = n;
 		return status;
 	case LONG_WIDTH:
 		status = choice_parse_name("width", value, widths, &n);

@@ -3,6 +3,7 @@
 import bisect
 import collections
 import errno
+import itertools
 
 from statmodel import (FOREVER, Reference, Row, deviation_of, heads, known_sum, mean_of, nearest,
                        quantile_of)
@@ -335,6 +336,40 @@ def table_errors(data, choice):
                                   missing.path), []).append((missing.count, missing.first_ns))
     return ["kind", "operation", "errno", *heads(names), "path", "count", "first_ns"], [
         (*key, sum(n for n, _ in some), min(t for _, t in some)) for key, some in found.items()]
+
+
+# ---- flow ----
+
+def pipes_of(data):
+    """file -> process -> [bytes read, written, when first written, when last used, more than a byte with a call]"""
+    pipes = collections.defaultdict(dict)
+    for a in data.rows["access"]:
+        if a.file in data.files and data.files[a.file].kind == "fifo" and ((a.bread or 0) > 0 or (a.bwrite or 0) > 0):
+            end = pipes[a.file].setdefault(a.process, [0, 0, None, None, 0, 0])
+            end[0] += a.bread
+            end[1] += a.bwrite
+            end[2] = min((t for t in (end[2], a.first_out_ns) if t is not None), default=None)
+            end[3] = max(t for t in (end[3], a.last_ns) if t is not None)
+            end[4] += a.nread
+            end[5] += a.nwrite
+    return pipes
+
+
+def table_flow(data, choice):
+    r, rows = Reference(data, choice), []
+    for number, ends in pipes_of(data).items():
+        writers = {p: end for p, end in ends.items() if end[1]}
+        readers = {p: end for p, end in ends.items() if end[0]}
+        if writers.keys() & readers.keys() and all(end[0] <= end[4] and end[1] <= end[5] for end in ends.values()):
+            continue
+        whole = sum(end[0] for end in readers.values()) == sum(end[1] for end in writers.values())
+        for w, r_ in itertools.product(writers, readers):
+            if w == r_ or not {w, r_} & r.chosen or not r.in_time(writers[w][2], readers[r_][3]):
+                continue
+            known = readers[r_][0] if len(writers) == 1 else writers[w][1] if len(readers) == 1 and whole else None
+            program = [p and data.processes[p].program for p in (w, r_)]
+            rows.append((w, program[0], r_, program[1], data.files[number].path, known, writers[w][2], readers[r_][3]))
+    return "writer writer_program reader reader_program path bytes first_ns last_ns".split(), rows
 
 
 # ---- phase ----

@@ -93,6 +93,57 @@ static void data_between_two_that_live(void **state)
 	end(w);
 }
 
+/* A stage of a pipeline that begins to read early, and waits for the last of it. */
+static void stage(struct workflow *w, int32_t p, int32_t in, int32_t out, int first_in, int first_out, int last,
+	int waits)
+{
+	struct graph_access a = { .process = p, .version = 1, .nread = 9, .bread = 9, .nwrite = 9, .bwrite = 9,
+		.io_ns = (int64_t)waits * MS,
+		.first_in_ns = GRAPH_NEVER, .first_out_ns = GRAPH_NEVER, .last_out_ns = GRAPH_NEVER,
+		.last_ns = (int64_t)last * MS };
+
+	if (in != GRAPH_NONE) {
+		a.file = in;
+		a.kinds = EDGE_READ;
+		a.first_in_ns = (int64_t)first_in * MS;
+		assert_int_equal(graph_add_access(w->graph, &a), 0);
+	}
+	if (out != GRAPH_NONE) {
+		a.file = out;
+		a.kinds = EDGE_WRITE;
+		a.first_in_ns = GRAPH_NEVER;
+		a.first_out_ns = (int64_t)first_out * MS;
+		a.last_out_ns = (int64_t)last * MS;
+		assert_int_equal(graph_add_access(w->graph, &a), 0);
+	}
+}
+
+static void pipes_are_waited_for_until_their_end(void **state)
+{
+	struct workflow *w = begin(2);
+	int32_t sh = process(w, GRAPH_NONE, "sh", 0, 100), a = process(w, sh, "a", 10, 60), b = process(w, sh, "b", 11, 75),
+		c = process(w, sh, "c", 12, 95), x = file(w), y = file(w);
+	struct critical *critical;
+
+	(void)state;
+	datas[x].kind = datas[y].kind = "fifo";
+	stage(w, a, GRAPH_NONE, x, 0, 20, 55, 1);
+	stage(w, b, x, y, 15, 25, 70, 40);
+	stage(w, c, y, GRAPH_NONE, 16, 0, 71, 50);
+	critical = critical_of(w);
+	assert_int_equal(critical->n_steps, 5);
+	expect_step(critical, 0, sh, 0, 10, CRITICAL_START);
+	expect_step(critical, 1, a, 10, 55, CRITICAL_FORK);
+	expect_step(critical, 2, b, 55, 70, CRITICAL_DATA);
+	expect_step(critical, 3, c, 70, 95, CRITICAL_DATA);
+	expect_step(critical, 4, sh, 95, 100, CRITICAL_WAIT);
+	assert_int_equal(critical->steps[2].file, x);
+	assert_int_equal(critical->steps[3].file, y);
+	assert_int_equal(critical->steps[1].gain_ns, 40 * MS); /* b and c would have waited less */
+	critical_destroy(critical);
+	end(w);
+}
+
 /* The path goes through the driver, and is red where data went. */
 static void data_between_jobs_is_marked(void **state)
 {
@@ -189,6 +240,7 @@ int main(void)
 		cmocka_unit_test(one_after_the_other),
 		cmocka_unit_test(side_by_side),
 		cmocka_unit_test(data_between_two_that_live),
+		cmocka_unit_test(pipes_are_waited_for_until_their_end),
 		cmocka_unit_test(data_between_jobs_is_marked),
 		cmocka_unit_test(process_that_was_there_before_the_run),
 		cmocka_unit_test(nothing_at_all),

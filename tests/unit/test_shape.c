@@ -200,6 +200,128 @@ static void precedence(void **state)
 	finish(w, shape);
 }
 
+/* ---- pipes ---- */
+
+static int32_t fifo(struct workflow *w)
+{
+	int32_t i = file(w);
+
+	datas[i].kind = "fifo";
+	return i;
+}
+
+static void moves(struct workflow *w, int32_t p, int32_t f, int t, int kinds, int64_t bytes)
+{
+	bool is_read = kinds & EDGE_READ, is_write = kinds & EDGE_WRITE;
+	const struct graph_access a = { .process = p, .file = f, .version = 1, .kinds = kinds,
+		.nread = is_read, .bread = is_read ? bytes : 0, .nwrite = is_write, .bwrite = is_write ? bytes : 0,
+		.first_in_ns = is_read ? (int64_t)t * MS : GRAPH_NEVER,
+		.first_out_ns = is_write ? (int64_t)t * MS : GRAPH_NEVER,
+		.last_out_ns = is_write ? (int64_t)t * MS : GRAPH_NEVER, .last_ns = (int64_t)t * MS };
+
+	assert_int_equal(graph_add_access(w->graph, &a), 0);
+}
+
+static struct shape *joined(struct workflow *w)
+{
+	const struct shape_options o = { .what = SHAPE_DAG };
+
+	w->chosen = malloc(16);
+	memset(w->chosen, true, 16);
+	assert_int_equal(graph_build(w->graph, false), 0);
+	return shape_of(w, &o);
+}
+
+static void expect_pipe(const struct shape *shape, int32_t from, int32_t to, int64_t bytes)
+{
+	for (int32_t i = 0; i < shape->n_edges; i++) {
+		const struct shape_edge *e = &shape->edges[i];
+
+		if (shape->nodes[e->from].of != from || shape->nodes[e->to].of != to)
+			continue;
+		assert_int_equal(e->kinds, EDGE_PIPE);
+		assert_int_equal(e->bytes, bytes);
+		assert_int_equal(e->ns, -1);
+		return;
+	}
+	fail_msg("no edge from %d to %d", from, to);
+}
+
+static void pipe_is_an_edge_with_its_bytes(void **state)
+{
+	struct workflow *w = begin(2);
+	int32_t a = process(w, GRAPH_NONE, "a", 0, 50), b = process(w, GRAPH_NONE, "b", 0, 60), pipe = fifo(w);
+	struct shape *shape;
+
+	(void)state;
+	moves(w, a, pipe, 10, EDGE_WRITE | EDGE_CREATE, 700);
+	moves(w, b, pipe, 20, EDGE_READ, 600);
+	shape = joined(w);
+	expect(shape, 2, 1);
+	expect_pipe(shape, a, b, 600);
+	finish(w, shape);
+}
+
+/* read: by the one reader. */
+static void two_writers(int64_t read, int64_t first, int64_t second)
+{
+	struct workflow *w = begin(2);
+	int32_t a = process(w, GRAPH_NONE, "a", 0, 50), b = process(w, GRAPH_NONE, "b", 0, 60),
+		c = process(w, GRAPH_NONE, "c", 0, 70), pipe = fifo(w);
+	struct shape *shape;
+
+	moves(w, a, pipe, 10, EDGE_WRITE, 700);
+	moves(w, b, pipe, 11, EDGE_WRITE, 300);
+	moves(w, c, pipe, 20, EDGE_READ, read);
+	shape = joined(w);
+	expect(shape, 3, 2);
+	expect_pipe(shape, a, c, first);
+	expect_pipe(shape, b, c, second);
+	finish(w, shape);
+}
+
+static void bytes_of_two_writers_are_known_if_all_was_read(void **state)
+{
+	(void)state;
+	two_writers(1000, 700, 300);
+	two_writers(999, -1, -1);
+}
+
+static void pipe_of_many_or_of_one_side_is_a_node(void **state)
+{
+	struct workflow *w = begin(2);
+	int32_t a = process(w, GRAPH_NONE, "a", 0, 50), b = process(w, GRAPH_NONE, "b", 0, 60),
+		c = process(w, GRAPH_NONE, "c", 0, 70), d = process(w, GRAPH_NONE, "d", 0, 70), many = fifo(w), out = fifo(w);
+	struct shape *shape;
+
+	(void)state;
+	moves(w, a, many, 10, EDGE_WRITE, 7);
+	moves(w, b, many, 11, EDGE_WRITE, 3);
+	moves(w, c, many, 20, EDGE_READ, 5);
+	moves(w, d, many, 21, EDGE_READ, 5);
+	moves(w, d, out, 30, EDGE_WRITE, 5);
+	shape = joined(w);
+	expect(shape, 6, 5);
+	finish(w, shape);
+}
+
+static void making_a_fifo_moves_no_data(void **state)
+{
+	struct workflow *w = begin(2);
+	int32_t a = process(w, GRAPH_NONE, "a", 0, 50), b = process(w, GRAPH_NONE, "b", 0, 60),
+		maker = process(w, GRAPH_NONE, "mkfifo", 0, 5), pipe = fifo(w);
+	struct shape *shape;
+
+	(void)state;
+	moves(w, maker, pipe, 1, EDGE_WRITE | EDGE_CREATE, 0);
+	moves(w, a, pipe, 10, EDGE_WRITE, 9);
+	moves(w, b, pipe, 20, EDGE_READ, 9);
+	shape = joined(w);
+	expect(shape, 3, 1);
+	expect_pipe(shape, a, b, 9);
+	finish(w, shape);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +331,10 @@ int main(void)
 		cmocka_unit_test(parts_by_what_leads_where),
 		cmocka_unit_test(reduced),
 		cmocka_unit_test(precedence),
+		cmocka_unit_test(pipe_is_an_edge_with_its_bytes),
+		cmocka_unit_test(bytes_of_two_writers_are_known_if_all_was_read),
+		cmocka_unit_test(pipe_of_many_or_of_one_side_is_a_node),
+		cmocka_unit_test(making_a_fifo_moves_no_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,12 +6,14 @@
 exact arithmetic, and compared with what wfstat prints, to the last digit: of synthetic traces, of
 real ones of each fidelity, and of procmon's."""
 import collections
+import contextlib
 import fractions
 import json
 import math
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -460,13 +462,23 @@ def real_traces(place):
     return {**found, "no-ops": mounted(place, "no-ops", "--no-ops")}
 
 
+def pipes_of(place, trace):
+    """The same, but all files are pipes."""
+    copy = str(place / "pipes.db")
+    shutil.copy(trace, copy)
+    with contextlib.closing(sqlite3.connect(copy)) as db, db:
+        db.execute("UPDATE kinds SET mode = mode & 4095 | 4096")
+    return copy
+
+
 def main():
     place = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
     traces = {name: synthetic(place, name, options) for name, options in SYNTHETIC.items()}
     traces.update(real_traces(place))
     traces["procmon"] = profiled(place, "procmon")
     traces["xform"] = profiled(place, "xform", "--xform", "mAdd")
-    looked = some(traces, 2)
+    traces["pipes"] = pipes_of(place, traces["few"])
+    looked = ["pipes", *some(traces, 2)]
     grouped = one(name for name in ("few", "exact") if name in traces)
     chosen = some((name for name in ("few", "exact", "open", "procmon") if name in traces), 4)
     checks.equal("tables with a second computation", sorted(TABLES), sorted(help_words(WFSTAT, "Tables:")))

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Data that flows from process to process through pipes. */
+
+#include <string.h>
+
+#include "dag/stat/stat.h"
+#include "db/query.h"
+
+static int fill(struct stat_run *run)
+{
+	const char *files = query_fact_text(run->db, "files");
+	int r = stat_rows(run, "flow", false);
+
+	if (!files || strcmp(files, "kernel") != 0)
+		table_note(run->table, "A mount does not see pipes: ftrac run --files kernel records them.");
+	return r;
+}
+
+const struct stat_table stat_flow_table = {
+	.name = "flow",
+	.fill = fill,
+	.needs_ops = false,
+	.options = STAT_CHOICE,
+	.queries = "flow",
+	.help = "data from process to process through pipes",
+};

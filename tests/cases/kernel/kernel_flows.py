@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# seconds: 8
+# long: --count 60
+"""The view flow, and wfdag's edges of pipes: of random workflows of pipes, against what strace saw of the same run.
+
+kernel_flows.py [--count N] [--seed N]
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import tempfile
+
+import kernelleft
+from ftractest import Checks, InKernel, need, need_kernel
+
+WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
+READS = {"read", "readv", "preadv2"}
+WRITES = {"write", "writev", "pwritev2"}
+CALLS = ",".join(sorted(READS | WRITES | {"splice", "sendfile", "tee", "vmsplice", "clone", "clone3", "fork", "vfork"}))
+MOVED = re.compile(r"(\w+)\((\d+<[^>]*>)?(.*) = (\d+)$")
+FIXED = [
+    "seq 100000 | tr 0-4 5-9 | sort >out",
+    "mkfifo ff; seq 5000 >ff & sort <ff | tail -n 3 >out; wait; rm ff",
+    "printf 'all: a b\\na b:;@seq 9 | sort >$@.o; $(MAKE) -s sub$@\\nsuba subb: s1 s2 s3;@:\\ns1 s2 s3:;@sleep 0.05\\n' >Makefile; make -s -j3",
+    "python3 -c 'import multiprocessing as m\nwith m.Pool(2) as p: print(sum(p.map(abs, range(3000), 500)))' >out",
+]
+
+
+class Random:
+    """Shell text of pipelines.  Each stage copies, cuts or makes data."""
+
+    def __init__(self, seed):
+        self.rng, self.n = random.Random(seed), 0
+
+    def source(self):
+        return self.rng.choice([f"head -c {self.rng.randrange(1, 200000)} /dev/zero", f"seq {self.rng.randrange(1, 20000)}",
+                                f"printf {'x' * self.rng.randrange(1, 9)}"])
+
+    def sources(self):
+        """One writer, some in turn, or some at the same time."""
+        several = [self.source() for _ in range(self.rng.randrange(2, 4))]
+        return self.rng.choice([self.source(), f"( {'; '.join(several)} )", f"( {' & '.join(several)} & wait )"])
+
+    def file(self):
+        self.n += 1
+        return f"o{self.n}"
+
+    def filter(self):
+        return self.rng.choice(["cat", "sort", f"tee {self.file()}", f"head -c {self.rng.randrange(1, 5000)}", "od -v", "wc -c",
+                                "sh -c 'cat'", "( cat )", "dd bs=700 2>/dev/null"])
+
+    def sink(self):
+        either = [f"cat >{self.file()}", f"( head -c 100 >{self.file()}; cat >{self.file()} )",
+                  f"( cat >{self.file()} & cat >{self.file()} & wait )", f"tail -n 2 >{self.file()}"]
+        return self.rng.choice(either)
+
+    def pipeline(self):
+        stages = [self.sources(), *(self.filter() for _ in range(self.rng.randrange(3))), self.sink()]
+        return " | ".join(stages)
+
+    def text(self):
+        return "\n".join(self.pipeline() + self.rng.choice(["", " &"]) for _ in range(self.rng.randrange(1, 5))) + "\nwait\n"
+
+
+# ---- what strace saw ----
+
+def logs(prefix):
+    return {int(path.name.rpartition(".")[2]): path.read_text(errors="replace").splitlines()
+            for path in prefix.parent.glob(f"{prefix.name}.*")}
+
+
+def processes_of(lines):
+    """Thread -> process."""
+    parent = {int(line.rpartition(" = ")[2]): tid for tid, of_thread in lines.items() for line in of_thread
+              if "CLONE_THREAD" in line and re.search(r" = \d+$", line)}
+
+    def process(tid):
+        while tid in parent:
+            tid = parent[tid]
+        return tid
+    return {tid: process(tid) for tid in lines}
+
+
+def moves(line):
+    """(the descriptor, whether data came from it, bytes), for each one of the call."""
+    match = MOVED.match(line)
+    if not match or not int(match[4]):
+        return
+    call, first, rest, n = match[1], match[2] or "", match[3], int(match[4])
+    if call in READS | WRITES:
+        yield first, call in READS, n
+    elif call in ("splice", "tee"):
+        yield first, call == "splice", n
+        yield re.findall(r"\d+<[^>]*>", rest)[0], False, n
+    elif call == "sendfile":  # to, from
+        yield first, False, n
+        yield re.findall(r"\d+<[^>]*>", rest)[0], True, n
+    elif call == "vmsplice":
+        yield first, False, n
+
+
+def place_of(descriptor):
+    return re.sub(r"^\d+<|>$", "", descriptor)
+
+
+def ends_of(prefix, is_pipe):
+    """(pipe) -> (process) -> [bytes read, reads, bytes written, writes]"""
+    lines = logs(prefix)
+    process = processes_of(lines)
+    found = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0, 0, 0]))
+    for tid, of_thread in lines.items():
+        for line in of_thread:
+            for descriptor, is_read, n in moves(line):
+                place = place_of(descriptor)
+                if is_pipe(place):
+                    sums = found[place][process[tid]]
+                    sums[0 if is_read else 2] += n
+                    sums[1 if is_read else 3] += 1
+    return found
+
+
+def flows_of(ends):
+    wanted = collections.Counter()
+    for place, of_pipe in ends.items():
+        writers = {pid: end[2] for pid, end in of_pipe.items() if end[2]}
+        readers = {pid: end[0] for pid, end in of_pipe.items() if end[0]}
+        single = all(end[0] == end[1] and end[2] == end[3] for end in of_pipe.values())
+        if single and writers.keys() & readers.keys():
+            continue
+        for writer, written in writers.items():
+            for reader, read in readers.items():
+                if writer != reader:
+                    known = read if len(writers) == 1 else written if len(readers) == 1 and \
+                        sum(writers.values()) == read else None
+                    wanted[writer, reader, place, known] += 1
+    return wanted
+
+
+# ---- what was recorded ----
+
+def recorded(run):
+    rows = run.sql("SELECT w.pid, r.pid, f.path, l.bytes FROM flow l JOIN process w ON w.id = l.writer "
+                   "JOIN process r ON r.id = l.reader JOIN file f ON f.id = l.via")
+    return collections.Counter(map(tuple, rows))
+
+
+def edges_of_pipes(run):
+    done = subprocess.run([WFDAG, "--json", "-", "--fold", run.db], capture_output=True, text=True, timeout=100, check=True)
+    graph = json.loads(done.stdout)
+    pid = {node["id"]: node.get("pid") for node in graph["nodes"]}
+    edges = collections.defaultdict(list)
+    for edge in graph["edges"]:
+        if "pipe" in edge["kind"].split("|"):
+            edges[pid[edge["source"]], pid[edge["target"]]].append(edge.get("bytes"))
+    return edges
+
+
+def check_edges(checks, name, run, flows):
+    """Of pipes with one writer or one reader, each pair of processes has an edge, with the sum of the known bytes."""
+    sides = collections.defaultdict(lambda: (set(), set()))
+    for writer, reader, place, _ in flows:
+        sides[place][0].add(writer)
+        sides[place][1].add(reader)
+    wanted = collections.defaultdict(list)
+    for writer, reader, place, n in flows:
+        if min(map(len, sides[place])) == 1:
+            wanted[writer, reader].append(n)
+    got = edges_of_pipes(run)
+    checks.equal(f"{name}: edges of pipes", sorted(got), sorted(wanted))
+    for pair in wanted.keys() & got.keys():
+        known = [n for n in wanted[pair] if n is not None]
+        checks.equal(f"{name}: bytes of the edge {pair}", got[pair], [sum(known) if known else None])
+
+
+def check(checks, name, text):
+    with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
+        base = pathlib.Path(directory).resolve()
+        (base / "work").mkdir()
+        run = InKernel(base)
+        strace = ["strace", "-ff", "-y", "-s", "0", "-e", f"trace={CALLS}", "-e", "signal=none", "-o", base / "log"]
+        done = subprocess.run([*run.command("-q", "--strict"), *strace, "sh", "-c", text], cwd=base / "work", check=False,
+                              capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+        checks.equal(f"{name}: exit status", (done.returncode, done.stderr), (0, ""))
+        ends = ends_of(base / "log", lambda place: place.startswith("pipe:[") or place.endswith("/ff"))
+        wanted, got = flows_of(ends), recorded(run)
+        # Of the tracer itself and of what reads its output, strace says nothing.
+        ours = {(w, r, place, n): count for (w, r, place, n), count in got.items() if place in ends}
+        checks.equal(f"{name}: flows that only strace saw", sorted(map(str, wanted - collections.Counter(ours))), [])
+        checks.equal(f"{name}: flows that only the trace has", sorted(map(str, collections.Counter(ours) - wanted)), [])
+        if checks.failed:
+            print(text)
+        check_edges(checks, name, run, got)
+        return len(wanted), sum(n is None for *_, n in wanted), sum(n or 0 for *_, n in wanted)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=6)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10 ** 6))
+    given = parser.parse_args()
+    need_kernel()
+    need("strace", "make")
+    checks = Checks()
+    print(f"seed {given.seed}")
+    texts = {f"fixed {i}": text for i, text in enumerate(FIXED)}
+    texts |= {f"random {given.seed + i}": Random(given.seed + i).text() for i in range(given.count)}
+    sums = [check(checks, name, text) for name, text in texts.items()]
+    flows, unknown, moved = map(sum, zip(*sums))
+    print(f"{len(texts)} workflows, {flows} flows of {moved} bytes, {unknown} of unknown bytes")
+    checks.check("there was something to compare", flows > len(texts), flows)
+    kernelleft.end(checks)
+
+
+main()
