@@ -405,12 +405,13 @@ static void choose_seed(void)
 	const char *given = getenv("FTRAC_SEED");
 
 	first_seed = last_seed = given ? strtoull(given, NULL, 10) : 1 + (uint64_t)getpid() % SEEDS;
-	print_message("# a sample: FTRAC_SEED=%llu repeats it, --long takes all\n", (unsigned long long)first_seed);
 }
 
 static void views_are_the_same_with_any_bound(void **state)
 {
 	(void)state;
+	if (first_seed == last_seed)
+		print_message("# a sample: FTRAC_SEED=%llu repeats it, --long takes all\n", (unsigned long long)first_seed);
 	for (uint64_t seed = first_seed; seed <= last_seed; seed++) {
 		struct feed *feeds[TRACES];
 		sqlite3 *notes;
