@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# serial: how often git reads its files again depends on the speed of the machine
 # seconds: 10
 """The same workflow by a mount, recorded in the kernel, and by both: the graphs are the same, inside of the directory of
 the run.
