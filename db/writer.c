@@ -314,7 +314,10 @@ static int store_batch(struct writer *writer, size_t mark, int64_t until_ns)
 	return r;
 }
 
-/* Has the monitor push what it knows, and takes in what comes meanwhile and then; the number of events, or -errno. */
+/*
+ * Has the monitor push what it knows, and takes in what comes meanwhile, and then all that the ring has: the events of the
+ * monitor are the last ones.  The number of events, or -errno.
+ */
 static int sync_processes(struct writer *writer)
 {
 	bool done = !writer->syncer;
@@ -326,7 +329,7 @@ static int sync_processes(struct writer *writer)
 		done = done || syncer_wait(writer->syncer, clock_now_ns() + SYNC_NS);
 		r = intake(writer, drain(writer));
 		sum += r;
-	} while (r >= 0 && !done);
+	} while (r >= 0 && (!done || r >= BATCH_EVENTS));
 	return r < 0 ? r : sum;
 }
 
