@@ -435,21 +435,24 @@ SELECT CAST(nullif(a.process, 0) AS INTEGER) AS process, a.file, a.version, p.pa
 	run.t0 + a.last_out AS last_out_ns, a.emptied
 FROM run, access_rows a LEFT JOIN paths p ON p.id = a.path;
 
--- What each process put into a pipe and took out of it.
+-- What each process put into a pipe and took out of it.  token: a process both reads and writes the pipe, and no process
+-- moves more than a byte with a call, as the jobs of make do; that is no data.
 CREATE VIEW pipe_end AS
-SELECT a.file, a.process, sum(a.bread) AS bread, sum(a.bwrite) AS bwrite, sum(a.nread) AS nread, sum(a.nwrite) AS nwrite,
-	min(a.first_out_ns) AS first_out_ns, max(a.last_ns) AS last_ns
-FROM access a WHERE a.file IN (SELECT f.id FROM files f JOIN kinds k ON k.id = f.kind WHERE (k.mode & 61440) = 4096)
-GROUP BY a.file, a.process HAVING sum(a.bread) > 0 OR sum(a.bwrite) > 0;
+SELECT *, max(bread > 0 AND bwrite > 0) OVER w AND NOT max(bread > nread OR bwrite > nwrite) OVER w AS token
+FROM (SELECT u.file, u.process, sum(u.bread) AS bread, sum(u.bwrite) AS bwrite, sum(u.nread) AS nread, sum(u.nwrite) AS nwrite,
+		min(u.first_write_ns) AS first_write_ns, max(u.last_read_ns) AS last_read_ns
+	FROM use u WHERE u.file IN (SELECT f.id FROM files f JOIN kinds k ON k.id = f.kind WHERE (k.mode & 61440) = 4096)
+	GROUP BY u.file, u.process HAVING sum(u.bread) > 0 OR sum(u.bwrite) > 0)
+WINDOW w AS (PARTITION BY file);
 
--- Tokens are no data: single bytes that a process puts back, as the jobs of make do.
 CREATE VIEW flow AS
-WITH ends AS MATERIALIZED (SELECT * FROM pipe_end),
-pipes AS MATERIALIZED (SELECT file, sum(bwrite > 0) AS writers, sum(bread > 0) AS readers, sum(bread) AS bread, sum(bwrite) AS bwrite
-	FROM ends GROUP BY file HAVING NOT (max(bread > 0 AND bwrite > 0) AND max(bread > nread OR bwrite > nwrite) = 0))
+WITH ends AS MATERIALIZED (SELECT * FROM pipe_end WHERE NOT token),
+pipes AS MATERIALIZED (SELECT file, sum(bwrite > 0) AS writers, sum(bread > 0) AS readers, sum(bread) AS bread,
+		sum(bwrite) AS bwrite
+	FROM ends GROUP BY file)
 SELECT w.process AS writer, r.process AS reader, p.file AS via,
 	CASE WHEN p.writers = 1 THEN r.bread WHEN p.readers = 1 AND p.bread = p.bwrite THEN w.bwrite END AS bytes,
-	w.first_out_ns AS first_ns, r.last_ns
+	w.first_write_ns AS first_ns, r.last_read_ns AS last_ns
 FROM pipes p JOIN ends w ON w.file = p.file AND w.bwrite > 0 JOIN ends r ON r.file = p.file AND r.bread > 0
 WHERE r.process IS NOT w.process;
 

@@ -7,13 +7,13 @@
  *
  * It is found from the last exit backwards, always to what finished last of all that a process needed to be
  * where it is: the process that started it (fork), a child whose exit it saw (wait), a process that wrote
- * what it has read (data, if that was written after it had started; of a pipe: when the last of it was written).  So it has no gaps: its steps are as long
- * as the run.
+ * what it has read (data, if that was written after it had started; of a pipe, when the last of it was written).
+ * So it has no gaps: its steps are as long as the run.
  *
  * Slack and gain come from the same run cut into pieces: each process at its forks, at the exits of its
  * children and where data passes between processes that live at the same time.  What lies before the exit of
- * a child counts as waiting for it, and the time of reads from a pipe as waiting for its writer.  The slack of a process is how much later it could have ended without a
- * later end of the run; the gain of a step is how much earlier the run would have ended if its process had
+ * a child counts as waiting for it, and the time of reads from a pipe as waiting for its writer.  The slack of a
+ * process is how much later it could have ended without a later end of the run; the gain of a step is how much earlier the run would have ended if its process had
  * taken no time at all: the most that making it faster can bring, since all else is left as it was,
  * the order of jobs, too.
  *

@@ -241,40 +241,6 @@ static int add_group(struct workflow *w, const struct query *q)
 	return text ? 0 : -1;
 }
 
-/* ---- tokens ---- */
-
-enum { MUTUAL = 1, MORE_THAN_BYTES = 2 };
-
-/*
- * A pipe through which processes pass single bytes to and fro, as the jobs of make do (its manual, "POSIX Jobserver
- * Interaction"), has tokens, and no data.
- */
-static int drop_tokens(struct workflow *w)
-{
-	struct graph *g = w->graph;
-	cleanup_free uint8_t *seen = calloc((size_t)g->n_files + 1, sizeof(*seen));
-	int32_t n = 0;
-
-	if (!seen)
-		return -1;
-	for (int32_t i = 0; i < g->n_accesses; i++) {
-		const struct graph_access *a = &g->accesses[i];
-
-		seen[a->file] |= a->kinds & EDGE_READ && a->kinds & EDGE_WRITE ? MUTUAL : 0;
-		seen[a->file] |= a->bread > a->nread || a->bwrite > a->nwrite ? MORE_THAN_BYTES : 0;
-	}
-	for (int32_t i = 0; i < g->n_accesses; i++) {
-		int32_t file = g->accesses[i].file;
-
-		if (seen[file] == MUTUAL && data_is_pipe(workflow_data(w, file)))
-			continue;
-		w->chosen[n] = w->chosen[i];
-		g->accesses[n++] = g->accesses[i];
-	}
-	g->n_accesses = n;
-	return 0;
-}
-
 /* ---- parents ---- */
 
 /* No process is above itself: of a circle of parents the first that the walk reaches loses its parent. */
@@ -356,8 +322,6 @@ static int load_all(struct loading *l, const struct workflow_options *options)
 		r = load(l, "graph.files", FILE_COLUMNS, &ungrouped, add_file);
 	if (r == 0)
 		r = load(l, "graph.accesses", ACCESS_COLUMNS, &ungrouped, add_access);
-	if (r == 0)
-		r = failure_of_memory(l->failure, drop_tokens(w));
 	if (r == 0 && options->missing_names)
 		r = load(l, "graph.missing_names", MISSING_NAME_COLUMNS, &ungrouped, add_missing_name);
 	if (r == 0 && choice->by[0])

@@ -14,7 +14,7 @@ SELECT id, path, kind, coalesce(size_last, size_first) AS size_bytes, created, d
 {with}SELECT a.process, a.file, a.version, a.reads, a.writes, a.created, a.renamed, a.unlinked, a.executed,
 	a.mapped, a.truncated, a.emptied, a.assumed_read, a.assumed_write, a.nread, a.bread, a.nwrite, a.bwrite, a.io_ns, a.nmeta,
 	a.first_in_ns, a.first_out_ns, a.last_out_ns, a.last_ns, {chosen a.first_ns | a.last_ns} AS chosen
-FROM access a {filters a}WHERE a.process IS NOT NULL
+FROM access a {filters a}WHERE a.process IS NOT NULL AND a.file NOT IN (SELECT file FROM pipe_end WHERE token)
 
 --- graph.missing_names of part: names that were looked for and not there
 {with}SELECT g.process, g.path, g.count, g.first_ns, {chosen g.first_ns | g.first_ns} AS chosen

@@ -341,18 +341,18 @@ def table_errors(data, choice):
 # ---- flow ----
 
 def pipes_of(data):
-    """file -> process -> [bytes read, written, when first written, when last used, more than a byte with a call]"""
+    """file -> process -> [bytes read, written, when first written, last read, reads, writes]"""
     pipes = collections.defaultdict(dict)
-    for a in data.rows["access"]:
-        if a.file in data.files and data.files[a.file].kind == "fifo" and ((a.bread or 0) > 0 or (a.bwrite or 0) > 0):
-            end = pipes[a.file].setdefault(a.process, [0, 0, None, None, 0, 0])
-            end[0] += a.bread
-            end[1] += a.bwrite
-            end[2] = min((t for t in (end[2], a.first_out_ns) if t is not None), default=None)
-            end[3] = max(t for t in (end[3], a.last_ns) if t is not None)
-            end[4] += a.nread
-            end[5] += a.nwrite
-    return pipes
+    for u in data.rows["use"]:
+        if u.file in data.files and data.files[u.file].kind == "fifo":
+            end = pipes[u.file].setdefault(u.process, [0, 0, None, None, 0, 0])
+            end[0] += u.bread
+            end[1] += u.bwrite
+            end[2] = min((t for t in (end[2], u.first_write_ns) if t is not None), default=None)
+            end[3] = max((t for t in (end[3], u.last_read_ns) if t is not None), default=None)
+            end[4] += u.nread
+            end[5] += u.nwrite
+    return {file: {process: end for process, end in ends.items() if end[0] or end[1]} for file, ends in pipes.items()}
 
 
 def table_flow(data, choice):
