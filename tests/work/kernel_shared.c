@@ -32,11 +32,9 @@ static void *read_all(void *arg)
 {
 	char byte;
 
-	while (!over) {
+	while (!over)
 		for (int i = 0; i < DESCRIPTORS; i++)
 			done += pread(descriptors[i], &byte, 1, 0) >= 0;
-		usleep(20); /* on few processors the daemon must have a turn, too */
-	}
 	return arg;
 }
 

@@ -14,7 +14,7 @@ import tempfile
 
 from dagtraces import exports
 from ftractest import Checks, Mount, need_fuse
-from sample import some
+from sample import LONG, some
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
 MAKEFILE = """all: sum
@@ -28,7 +28,7 @@ sum: part1 part2 part3 part4
 
 
 SOURCES = 24  # files of a compile, of so many functions
-FUNCTIONS = 100
+FUNCTIONS = 300 if LONG else 100
 
 
 def made(base, files):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# serial: compares calls of threads that share descriptors with strace, whose clock orders them only on free processors
 # seconds: 30
 """A mount with fidelity call (ftrac run --files both): the calls on its files equal what strace saw of the same run, one by
 one; bytes, too; nothing is dropped or recorded twice, and no program remains in the kernel."""

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# serial: compares calls of threads that share descriptors with strace, whose clock orders them only on free processors
 """What is recorded in the kernel equals what strace saw of the same run, call for call."""
 import collections
 import os
