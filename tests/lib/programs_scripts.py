@@ -230,7 +230,7 @@ touch d/old; python3 -c 'import os; os.truncate("d/old", 100); os.setxattr("d/ol
 while ! grep -qs "CREATE end" events; do sleep 0.05; done
 sleep 0.2; kill %1; wait 2>/dev/null || true
 uniq events # two alike in a row may be told as one
-(tail -n +1 --pid=$$ -s 0.1 -F d/grows 2>/dev/null > seen & echo $! > tail.pid); for i in 1 2 3 4 5; do echo line $i >> d/grows; done
+: > seen; (tail -n +1 --pid=$$ -s 0.1 -F d/grows 2>/dev/null > seen & echo $! > tail.pid); for i in 1 2 3 4 5; do echo line $i >> d/grows; done
 while [ "$(wc -l < seen)" -lt 5 ]; do sleep 0.05; done; kill $(cat tail.pid); rm tail.pid; cat seen
 """
 
