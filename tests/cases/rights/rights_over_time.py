@@ -810,15 +810,16 @@ parser.add_argument("--world", default="*", help="only those ways of mounting, a
 parser.add_argument("--tell", default="", help="also each of this class, as 'other error'")
 parser.add_argument("--told", type=int, default=8, help="so many failures of each way of mounting")
 arguments = parser.parse_args()
+many = arguments.all or arguments.number > BATCH
 os.umask(0o022)
 checks = Checks()
 base = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
 base.chmod(0o755)
 print(f"seed {arguments.seed}", flush=True)
-with transports(not arguments.world.startswith("device")) as ways, disk(base, 8000 if arguments.all else 1000):
+with transports(not arguments.world.startswith("device")) as ways, disk(base, 8000 if many else 1000):
     chosen = [w for w in worlds(ways, fidelities()) if fnmatch.fnmatch(str(w), arguments.world)]
     chosen = chosen if arguments.all else some(chosen, 5)
-    in_worlds(checks, base, "over time", check_world, chosen, 9, 5400 if arguments.all else 300)
+    in_worlds(checks, base, "over time", check_world, chosen, 9, 5400 if many else 300)
 print_all(checks)
 shutil.rmtree(base)
 checks.end()
