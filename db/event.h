@@ -114,6 +114,7 @@ enum event_kind {
 	EVENT_FIGURES,
 	EVENT_BEFORE,  /* resources that .process.pid had used when its newest image began: text as above */
 	EVENT_SAMPLE,  /* sample of a living process at .time_ns; .sample.* */
+	EVENT_SOCKET,  /* the ends of a socket at .time_ns; .socket.*, text = its address NUL that of the other end, or empty */
 	EVENT_KIND_MAX
 };
 
@@ -233,6 +234,8 @@ struct event {
 		struct event_process process;
 		struct { uint64_t id; } mount;
 		struct { int64_t rss_bytes, cpu_ns; int32_t pid; } sample;
+		/* peer: the other end, 0 not known; family: AF_*; kind: SOCK_* */
+		struct { uint64_t node, peer; uint16_t family, kind; } socket;
 		/* the offset of this piece; text_len is its length */
 		struct { uint32_t offset; } text;
 	} u;

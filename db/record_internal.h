@@ -8,6 +8,7 @@
  *   record_names.c       operations by name: lookup, mkdir, unlink, rename, link ...
  *   record_open.c        open, create, tmpfile, release
  *   record_data.c        read, write, copy
+ *   record_sockets.c     the ends of sockets, which are no operations
  *   record_attributes.c  all others: attributes, sizes, flush, readdir ...
  * record_call.c rewrites system calls by path as requests, before their handlers.
  * record_rows.c has what they share: the rows of operations and the touches of files.
@@ -144,6 +145,11 @@ record_by_name record_copied;
 record_by_name record_node, record_truncate;
 record_by_handle record_handle, record_handle_only, record_handle_resize;
 record_by_handle record_map;
+
+/* ---- record_sockets.c ---- */
+
+/* EVENT_SOCKET. */
+int record_socket(struct record *record, const struct event *ev, const char *text, size_t len);
 
 /* ---- record_call.c ---- */
 

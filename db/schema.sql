@@ -153,6 +153,11 @@ CREATE TABLE touches (
 	did INTEGER, opens INTEGER, nmeta INTEGER, first_t INTEGER, last_t INTEGER,
 	first_in INTEGER, first_out INTEGER, last_out INTEGER);
 
+-- The ends of sockets, each time when more of them was known.  family: AF_*; kind: SOCK_*; local, remote: addresses, as
+-- paths; peer: the file at the other end, where the kernel told it.
+CREATE TABLE sockets (
+	file INTEGER, t INTEGER, family INTEGER, kind INTEGER, local INTEGER, remote INTEGER, peer INTEGER);
+
 -- Missing names: looked up, but nonexistent.  process 0: not known.
 CREATE TABLE missing_names (
 	process INTEGER, path INTEGER, count INTEGER, first_t INTEGER, PRIMARY KEY (process, path)) WITHOUT ROWID;

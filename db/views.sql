@@ -435,23 +435,87 @@ SELECT CAST(nullif(a.process, 0) AS INTEGER) AS process, a.file, a.version, p.pa
 	run.t0 + a.last_out AS last_out_ns, a.emptied
 FROM run, access_rows a LEFT JOIN paths p ON p.id = a.path;
 
--- What each process put into a pipe and took out of it.  token: a process both reads and writes the pipe, and no process
--- moves more than a byte with a call, as the jobs of make do; that is no data.
+-- What the ends of a socket are, each time when more of them was known.
+CREATE VIEW socket AS
+SELECT s.file, CASE s.family WHEN 1 THEN 'unix' WHEN 2 THEN 'inet' WHEN 10 THEN 'inet6' WHEN 16 THEN 'netlink'
+		WHEN 17 THEN 'packet' END AS domain,
+	CASE s.kind WHEN 1 THEN 'stream' WHEN 2 THEN 'dgram' WHEN 3 THEN 'raw' WHEN 5 THEN 'seqpacket' END AS type,
+	l.path AS local, r.path AS remote, s.peer, (SELECT value FROM meta WHERE key = 'start_ns') + s.t AS time_ns
+FROM sockets s LEFT JOIN paths l ON l.id = s.local LEFT JOIN paths r ON r.id = s.remote;
+
+-- What is written to file arrives at peer.  The addresses of a connection may be used again: the n-th sockets with them belong
+-- together.  A datagram goes to the socket with its address, or with its port at any address if it stays on this machine.
+CREATE VIEW socket_peer AS
+WITH ends AS MATERIALIZED (SELECT s.file, s.kind, s.local, s.remote, row_number() OVER (PARTITION BY s.kind, s.local, s.remote
+		ORDER BY min(s.t), s.file) AS n
+	FROM sockets s WHERE s.local NOTNULL AND s.remote NOTNULL GROUP BY s.file, s.kind, s.local, s.remote),
+datagram AS MATERIALIZED (SELECT DISTINCT s.file, l.path AS local, r.path AS remote,
+		replace(l.path, rtrim(l.path, '0123456789'), '') AS local_port, replace(r.path, rtrim(r.path, '0123456789'), '') AS remote_port,
+		l.path GLOB '0.0.0.0:*' OR l.path GLOB '[[]::]:*' AS everywhere, r.path GLOB '127.*:*' OR r.path GLOB '[[]::1]:*' AS here
+	FROM sockets s LEFT JOIN paths l ON l.id = s.local LEFT JOIN paths r ON r.id = s.remote WHERE s.kind = 2)
+SELECT file, peer FROM sockets WHERE peer NOTNULL
+UNION SELECT peer, file FROM sockets WHERE peer NOTNULL
+UNION SELECT a.file, b.file FROM ends a JOIN ends b ON b.local = a.remote AND b.remote = a.local AND b.kind = a.kind AND b.n = a.n
+WHERE a.file <> b.file
+UNION SELECT a.file, b.file FROM datagram a JOIN datagram b ON b.local = a.remote WHERE a.file <> b.file
+UNION SELECT a.file, b.file FROM datagram a JOIN datagram b ON b.local_port = a.remote_port
+WHERE a.here AND b.everywhere AND a.file <> b.file;
+
+-- The address at which data arrives: that of the socket or, if it has none, that of the socket which accepted it.
+CREATE VIEW socket_name AS
+SELECT file, max(name) AS name
+FROM (SELECT s.file, l.path AS name FROM sockets s JOIN paths l ON l.id = s.local
+	UNION ALL SELECT p.peer, r.path FROM socket_peer p JOIN sockets s ON s.file = p.file JOIN paths r ON r.id = s.remote
+	WHERE s.family = 1)
+GROUP BY file;
+
+-- As access, but what a process writes to a socket is an access to the socket where it arrives.
+CREATE VIEW channel_access AS
+SELECT * FROM access WHERE file NOT IN (SELECT file FROM socket_peer UNION SELECT peer FROM socket_peer)
+UNION ALL
+SELECT process, file, version, max(path) AS path, sum(opens) AS opens, sum(nread) AS nread, sum(bread) AS bread,
+	sum(nwrite) AS nwrite, iif(max(divided), NULL, sum(bwrite)) AS bwrite, 0 AS created, 0 AS truncated, 0 AS renamed,
+	0 AS unlinked, 0 AS executed, max(mapped) AS mapped, 0 AS assumed, 0 AS assumed_read, 0 AS assumed_write,
+	sum(nmeta) AS nmeta, max(reads) AS reads, max(writes) AS writes, min(first_ns) AS first_ns, max(last_ns) AS last_ns,
+	sum(io_ns) AS io_ns, min(first_in_ns) AS first_in_ns, min(first_out_ns) AS first_out_ns, max(last_out_ns) AS last_out_ns,
+	0 AS emptied
+FROM (WITH member AS MATERIALIZED (SELECT file FROM socket_peer UNION SELECT peer FROM socket_peer),
+	spent AS MATERIALIZED (SELECT process, file, sum(read_ns) AS read_ns, sum(write_ns) AS write_ns FROM use
+		WHERE file IN member GROUP BY process, file),
+	arrival AS MATERIALIZED (SELECT file, peer, count(*) OVER (PARTITION BY file) > 1 AS divided FROM socket_peer)
+	SELECT a.process, a.file, a.version, a.path, a.opens, a.nread, a.bread, 0 AS nwrite, 0 AS bwrite, 0 AS divided, a.mapped, a.nmeta,
+		a.reads, 0 AS writes, a.first_ns, a.last_ns, s.read_ns AS io_ns, a.first_in_ns, NULL AS first_out_ns, NULL AS last_out_ns
+	FROM access a LEFT JOIN spent s ON s.file = a.file AND s.process = a.process WHERE a.file IN member
+	UNION ALL
+	SELECT a.process, r.peer, a.version, NULL, 0, 0, 0, a.nwrite, a.bwrite, r.divided, 0, 0, 0, 1, a.first_out_ns,
+		a.last_out_ns, s.write_ns, NULL, a.first_out_ns, a.last_out_ns
+	FROM access a JOIN arrival r ON r.file = a.file LEFT JOIN spent s ON s.file = a.file AND s.process = a.process
+	WHERE a.nwrite > 0)
+GROUP BY process, file, version;
+
+-- What each process put into a pipe or, for a socket, into those that arrive there, and what it took out.  divided: it is not known
+-- how much of what it put there.  token: a process both reads and writes the pipe, and no process moves more than a byte with a
+-- call, as the jobs of make do; that is no data.
 CREATE VIEW pipe_end AS
 SELECT *, max(bread > 0 AND bwrite > 0) OVER w AND NOT max(bread > nread OR bwrite > nwrite) OVER w AS token
-FROM (SELECT u.file, u.process, sum(u.bread) AS bread, sum(u.bwrite) AS bwrite, sum(u.nread) AS nread, sum(u.nwrite) AS nwrite,
-		min(u.first_write_ns) AS first_write_ns, max(u.last_read_ns) AS last_read_ns
-	FROM use u WHERE u.file IN (SELECT f.id FROM files f JOIN kinds k ON k.id = f.kind WHERE (k.mode & 61440) = 4096)
-	GROUP BY u.file, u.process HAVING sum(u.bread) > 0 OR sum(u.bwrite) > 0)
+FROM (SELECT file, process, sum(bread) AS bread, sum(bwrite) AS bwrite, sum(nread) AS nread, sum(nwrite) AS nwrite,
+		min(first_write_ns) AS first_write_ns, max(last_read_ns) AS last_read_ns, max(divided) AS divided
+	FROM (SELECT u.file, u.process, u.bread, u.bwrite, u.nread, u.nwrite, u.first_write_ns, u.last_read_ns, 0 AS divided
+		FROM use u WHERE u.file IN (SELECT f.id FROM files f JOIN kinds k ON k.id = f.kind WHERE (k.mode & 61440) = 4096)
+		UNION ALL SELECT u.file, u.process, u.bread, 0, u.nread, 0, NULL, u.last_read_ns, 0
+		FROM use u WHERE u.file IN (SELECT peer FROM socket_peer)
+		UNION ALL SELECT s.peer, u.process, 0, u.bwrite, 0, u.nwrite, u.first_write_ns, NULL, s.divided
+		FROM use u JOIN (SELECT file, peer, count(*) OVER (PARTITION BY file) > 1 AS divided FROM socket_peer) s ON s.file = u.file)
+	GROUP BY file, process HAVING sum(bread) > 0 OR sum(bwrite) > 0)
 WINDOW w AS (PARTITION BY file);
 
 CREATE VIEW flow AS
 WITH ends AS MATERIALIZED (SELECT * FROM pipe_end WHERE NOT token),
 pipes AS MATERIALIZED (SELECT file, sum(bwrite > 0) AS writers, sum(bread > 0) AS readers, sum(bread) AS bread,
-		sum(bwrite) AS bwrite
+		sum(bwrite) AS bwrite, max(divided) AS divided
 	FROM ends GROUP BY file)
 SELECT w.process AS writer, r.process AS reader, p.file AS via,
-	CASE WHEN p.writers = 1 THEN r.bread WHEN p.readers = 1 AND p.bread = p.bwrite THEN w.bwrite END AS bytes,
+	CASE WHEN p.writers = 1 THEN r.bread WHEN p.readers = 1 AND NOT p.divided AND p.bread = p.bwrite THEN w.bwrite END AS bytes,
 	w.first_write_ns AS first_ns, r.last_read_ns AS last_ns
 FROM pipes p JOIN ends w ON w.file = p.file AND w.bwrite > 0 JOIN ends r ON r.file = p.file AND r.bread > 0
 WHERE r.process IS NOT w.process;

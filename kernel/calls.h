@@ -37,6 +37,7 @@ enum call_class {
 	CLASS_FCNTL,
 	CLASS_OPEN,
 	CLASS_OPENAT2,
+	CLASS_ADDRESS,	   /* gives a socket an address */
 	CLASS_NEW,	   /* returns a descriptor of something without a path */
 	CLASS_PIPE,	   /* makes two descriptors */
 	CLASS_PATH,
@@ -111,7 +112,8 @@ enum call_class {
 	X(socket, 41, 359, NEW, 0, SOCKET, 0, 0, 0, 0, 0, 1)                                          \
 	X(accept, 43, NO, NEW, 0, ACCEPT, 1, 0, 0, 0, 0, 0)                                           \
 	X(accept4, 288, 364, NEW, 0, ACCEPT, 1, 0, 0, 0, 0, 4)                                        \
-	X(connect, 42, 362, FD, 0, CONNECT, 1, 0, 0, 0, 0, 0)                                         \
+	X(connect, 42, 362, ADDRESS, 0, CONNECT, 1, 0, 0, 0, 0, 0)                                    \
+	X(bind, 49, 361, ADDRESS, 0, NONE, 1, 0, 0, 0, 0, 0)                                          \
 	X(memfd_create, 319, 356, NEW, 0, NONE, 0, 0, 0, 0, 0, 0)                                     \
 	X(memfd_secret, 447, 447, NEW, 0, NONE, 0, 0, 0, 0, 0, 0)                                     \
 	X(eventfd, 284, 323, NEW, 0, NONE, 0, 0, 0, 0, 0, 0)                                          \

@@ -11,6 +11,8 @@ inlined uint32_t call_of_socketcall(uint64_t number)
 	switch (number) {
 	case 1:
 		return CALL_socket;
+	case 2:
+		return CALL_bind;
 	case 3:
 		return CALL_connect;
 	case 5:

@@ -5,6 +5,7 @@
 /* System calls that move data: how much was asked for, and where the data lay. */
 
 #include "call.bpf.h"
+#include "sockets.bpf.h"
 
 #define RWF_APPEND 0x10
 
@@ -74,6 +75,13 @@ inlined int64_t data_offset(const struct task_state *state, const volatile struc
 	return result > 0 && appends(state, row) ? before_end(state, result) : offset;
 }
 
+/* The address that a datagram went to, or came from, if the call has one. */
+inlined void send_datagram(const struct task_state *state, uint64_t address, uint32_t length, int64_t result)
+{
+	if (result >= 0 && address && state->handle && !kernel_is_of_mount && is_datagram_socket(state->file))
+		send_socket(state->file, state->handle, address, length, state->call);
+}
+
 __noinline int leave_data(struct task_state *state, int64_t result)
 {
 	const volatile struct call_row *row;
@@ -91,6 +99,8 @@ __noinline int leave_data(struct task_state *state, int64_t result)
 	record->length = length;
 	record->offset = data_offset(state, row, result);
 	send_reserved(record);
+	if (state->call == CALL_sendto || state->call == CALL_recvfrom)
+		send_datagram(state, arg(state, 5), WIRE_ADDRESS_MOST, result);
 	return 0;
 }
 
@@ -241,6 +251,15 @@ __noinline int leave_messages(struct task_state *state, int64_t result)
 	return 0;
 }
 
+/* The address of a message; 0: none. */
+inlined uint64_t message_address(const struct task_state *state)
+{
+	uint64_t name = 0;
+
+	bpf_probe_read_user(&name, state->flags & WIRE_COMPAT ? 4 : 8, (const void *)arg(state, row_of(state)->length));
+	return name;
+}
+
 __noinline int leave_message(struct task_state *state, int64_t result)
 {
 	struct wire_call *record;
@@ -256,8 +275,11 @@ __noinline int leave_message(struct task_state *state, int64_t result)
 	record->length = length;
 	record->offset = -1;
 	send_reserved(record);
+	if (is_datagram_socket(state->file))
+		send_datagram(state, message_address(state), WIRE_ADDRESS_MOST, result);
 	return 0;
 }
+
 /* ---- from one descriptor to another ---- */
 
 /* Where the data of one side of a transfer lay: at the offset that the program passed, which the kernel has advanced. */

@@ -5,6 +5,7 @@
 /* Open file descriptions: their handles, and when these end. */
 
 #include "mount.bpf.h"
+#include "sockets.bpf.h"
 #include "tree.bpf.h"
 
 __noinline int64_t file_references(uint64_t file)
@@ -72,6 +73,8 @@ inlined uint64_t make_and_report(uint64_t file, int32_t tid)
 	uint64_t name = name_of_file(file), handle = handle_make(file);
 
 	send_handle(WIRE_HANDLE, tid, handle, name, file);
+	if (is_socket(file))
+		send_socket(file, handle, 0, 0, CALL_none);
 	return handle;
 }
 

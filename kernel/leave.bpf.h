@@ -50,6 +50,19 @@ __noinline int leave_pipe(struct task_state *state, int64_t result)
 	return leave_plain(state, result);
 }
 
+__noinline int leave_address(struct task_state *state, int64_t result)
+{
+	bool is_given = result == 0 || result == -EINPROGRESS;
+
+	if (!state)
+		return 0;
+	if (state->call != CALL_bind)
+		leave_plain(state, result);
+	if (is_given && state->handle && is_socket(state->file))
+		send_socket(state->file, state->handle, arg(state, 2), arg(state, 3), state->call);
+	return 0;
+}
+
 /* ---- which of them ---- */
 
 /* The kernel makes EINTR of these, or starts the call again. */
@@ -69,6 +82,8 @@ inlined int leave_class(struct task_state *state, const volatile struct call_row
 		return leave_messages(state, result);
 	case CLASS_FD:
 		return row->how & HOW_NAME ? leave_name(state, result) : leave_plain(state, result);
+	case CLASS_ADDRESS:
+		return leave_address(state, result);
 	case CLASS_MAP:
 		if (kernel_is_of_mount)
 			remember_backing(state->file);

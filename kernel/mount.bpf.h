@@ -12,7 +12,6 @@
 
 #include "state.bpf.h"
 
-#define S_IFMT 0170000
 #define S_IFREG 0100000
 #define S_IFDIR 0040000
 

@@ -68,7 +68,6 @@ uint32_t kernel_name_epoch; /* grows when a place gets another name */
 /* The unknown names of one walk that are remembered: the uppermost ones.  A power of two. */
 #define CHAIN 64
 #define NAME_MOST 255
-#define S_IFMT 0170000
 #define BTRFS_MAGIC 0x9123683e
 #define DEEPEST 2048 /* components of a path that is as long as it may be */
 

@@ -220,6 +220,13 @@ uint64_t names_identify(struct names *names, const struct names_seen *seen)
 	return node->id;
 }
 
+uint64_t names_find_node(const struct names *names, uint64_t dev, uint64_t ino)
+{
+	const struct place *place = place_of(names, dev, ino);
+
+	return place ? place->node : 0;
+}
+
 /* ---- names ---- */
 
 static struct name *find_name(const struct names *names, uint64_t id)

@@ -36,6 +36,9 @@ struct names_seen {
 /* The node of a file of which the generation is not known; pushes NODE if it is new.  0: out of memory. */
 uint64_t names_identify(struct names *names, const struct names_seen *seen);
 
+/* The newest node with that device and inode number; 0: there is none. */
+uint64_t names_find_node(const struct names *names, uint64_t dev, uint64_t ino);
+
 /* The node that a name leads to, and its st_mode; 0 if the name is unknown. */
 uint64_t names_node(const struct names *names, uint64_t name);
 uint32_t names_mode(const struct names *names, uint64_t name);

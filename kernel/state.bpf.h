@@ -22,6 +22,7 @@
 #include "wire.h"
 
 #define inlined static __always_inline
+#define S_IFMT 0170000
 
 #ifndef likely
 #define likely(x) __builtin_expect(!!(x), 1)

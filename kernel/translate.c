@@ -177,6 +177,7 @@ static const size_t least[WIRE_MAX] = {
 	[WIRE_EXIT] = sizeof(struct wire_exit),
 	[WIRE_DEAD] = sizeof(struct wire_exit),
 	[WIRE_SAMPLE] = sizeof(struct wire_sample),
+	[WIRE_SOCKET] = sizeof(struct wire_socket),
 };
 
 static int dispatch(struct translate *translate, const void *record, size_t size)
@@ -196,6 +197,7 @@ static int dispatch(struct translate *translate, const void *record, size_t size
 	case WIRE_EXIT: return translate_exit(translate, record);
 	case WIRE_DEAD: return translate_dead(translate, record);
 	case WIRE_SAMPLE: return translate_sample(translate, record);
+	case WIRE_SOCKET: return translate_socket(translate, record);
 	}
 	return -EBADMSG;
 }

@@ -17,6 +17,7 @@
 struct handle {
 	uint64_t id;
 	uint64_t node;
+	uint64_t ends; /* of a socket: what was pushed last, as a hash; 0: nothing */
 	UT_hash_handle hh;
 };
 
@@ -93,6 +94,9 @@ int translate_reaped(struct translate *translate, const struct wire_reaped *reco
 int translate_give_up(struct translate *translate, struct pending *pending);
 /* As if this asynchronous I/O had the result; frees it. */
 int translate_result(struct translate *translate, struct pending *pending, const struct wire_reaped *reaped);
+
+/* translate_sockets.c */
+int translate_socket(struct translate *translate, const struct wire_socket *record);
 
 /* translate_processes.c */
 int translate_fork(struct translate *translate, const struct wire_fork *record);

@@ -157,6 +157,37 @@ struct bpf_iter_task_vma {
 	uint64_t opaque[1];
 } __attribute__((aligned(8)));
 
+/* ---- sockets ---- */
+
+struct socket {
+	struct file *file;
+	struct sock *sk;
+};
+
+struct in6_addr {
+	uint8_t in6_u[16];
+};
+
+struct sock_common {
+	uint32_t skc_daddr;
+	uint32_t skc_rcv_saddr;
+	uint16_t skc_dport; /* in the order of the network */
+	uint16_t skc_num;
+	uint16_t skc_family;
+	struct in6_addr skc_v6_daddr; /* unless the kernel is without IPv6 */
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	struct socket *sk_socket;
+	uint16_t sk_type;
+};
+
+struct unix_sock {
+	struct sock *peer;
+};
+
 /* ---- processes ---- */
 
 /* The tree of mappings; its nodes have as many pivots and slots in all kernels. */

@@ -612,6 +612,8 @@ inlined void complete_call(const struct request *request, uint64_t key, int64_t 
 		return;
 	made = is_new ? file_made(request, POINTER(io_kiocb, key, ctx), result) : 0;
 	made = made ? handle_report(made, request->owner.tid) : 0;
+	if (request->call == CALL_connect && result == 0 && !kernel_is_of_mount && is_socket(file))
+		send_socket(file, handle, 0, 0, CALL_none);
 	record = reserve(wire_call);
 	if (!record)
 		return;

@@ -29,6 +29,7 @@ enum wire_type {
 	WIRE_EXIT,    /* struct wire_exit */
 	WIRE_DEAD,    /* struct wire_exit: all that an ended thread has used */
 	WIRE_SAMPLE,  /* struct wire_sample */
+	WIRE_SOCKET,  /* struct wire_socket: the ends of a socket, as far as they are known now */
 	WIRE_MAX
 };
 
@@ -182,6 +183,22 @@ struct wire_sample {
 	struct wire_head head; /* tid: the process */
 	int64_t rss_pages;
 	int64_t run_ns; /* of all its threads, also of those that have ended */
+};
+
+#define WIRE_ADDRESS_MOST 128 /* struct sockaddr_storage */
+
+/* Addresses are in the order of the network, ports are numbers. */
+struct wire_socket {
+	struct wire_head head; /* call: what had the address; CALL_none: nothing */
+	uint64_t handle;
+	uint64_t peer_ino; /* of the other end of a Unix socket; 0: not known */
+	uint32_t dev;	   /* of sockets, with the kernel's bits */
+	uint16_t family;
+	uint16_t kind; /* SOCK_STREAM ... */
+	uint16_t local_port, remote_port;
+	uint8_t local[16], remote[16];
+	uint32_t length;
+	uint8_t address[WIRE_ADDRESS_MOST]; /* that the program passed, or got: length bytes */
 };
 
 /* Of a mount: what its daemon tells the programs of an open file. */

@@ -75,8 +75,8 @@ static int add_process(struct workflow *w, const struct query *q)
 	return graph_add_process(w->graph, &process) < 0 ? -1 : 0;
 }
 
-enum file_column { F_ID, F_PATH, F_KIND, F_SIZE, F_CREATED, F_DELETED };
-#define FILE_COLUMNS "id path kind size_bytes created deleted"
+enum file_column { F_ID, F_PATH, F_KIND, F_SIZE, F_CREATED, F_DELETED, F_PIPE };
+#define FILE_COLUMNS "id path kind size_bytes created deleted pipe"
 
 static int add_file(struct workflow *w, const struct query *q)
 {
@@ -86,7 +86,7 @@ static int add_file(struct workflow *w, const struct query *q)
 		return -1;
 	*data = (struct data){ text_of(w, q, F_PATH), text_of(w, q, F_KIND),
 		number_of(q, F_SIZE, WORKFLOW_UNKNOWN), query_int(q, F_CREATED),
-		query_int(q, F_DELETED) };
+		query_int(q, F_DELETED), query_int(q, F_PIPE) };
 	return graph_add_file(w->graph, query_int(q, F_ID), data) < 0 ? -1 : 0;
 }
 
@@ -102,7 +102,7 @@ bool data_is_placeless(const struct data *data)
 
 bool data_is_pipe(const struct data *data)
 {
-	return data->kind && strcmp(data->kind, "fifo") == 0;
+	return data->is_pipe;
 }
 
 enum access_column {

@@ -36,13 +36,14 @@ struct data {
 	const char *kind;
 	int64_t size_bytes;
 	bool created, deleted;
+	bool is_pipe;
 };
 
 /* Whether the data has no place in a tree of files: pipes, sockets, character devices, memory.  A mount does not see them,
  * and their names have numbers that differ from run to run. */
 bool data_is_placeless(const struct data *data);
 
-/* A pipe or FIFO: a reader takes data away, and waits for what is not written yet. */
+/* A pipe, a FIFO, or a socket of which the other end is known: a reader takes data away, and waits for what is not written yet. */
 bool data_is_pipe(const struct data *data);
 
 /* A name that a process looked for, and that was not there. */

@@ -8,13 +8,14 @@
 FROM process p LEFT JOIN proc q ON q.id = p.id ORDER BY p.id
 
 --- graph.files of none: all files
-SELECT id, path, kind, coalesce(size_last, size_first) AS size_bytes, created, deleted FROM file ORDER BY id
+SELECT id, path, kind, coalesce(size_last, size_first) AS size_bytes, created, deleted,
+	kind = 'fifo' OR id IN (SELECT peer FROM socket_peer) AS pipe FROM file ORDER BY id
 
 --- graph.accesses of part: which process did what to which version of a file, and whether the options choose that
 {with}SELECT a.process, a.file, a.version, a.reads, a.writes, a.created, a.renamed, a.unlinked, a.executed,
 	a.mapped, a.truncated, a.emptied, a.assumed_read, a.assumed_write, a.nread, a.bread, a.nwrite, a.bwrite, a.io_ns, a.nmeta,
 	a.first_in_ns, a.first_out_ns, a.last_out_ns, a.last_ns, {chosen a.first_ns | a.last_ns} AS chosen
-FROM access a {filters a}WHERE a.process IS NOT NULL AND a.file NOT IN (SELECT file FROM pipe_end WHERE token)
+FROM channel_access a {filters a}WHERE a.process IS NOT NULL AND a.file NOT IN (SELECT file FROM pipe_end WHERE token)
 
 --- graph.missing_names of part: names that were looked for and not there
 {with}SELECT g.process, g.path, g.count, g.first_ns, {chosen g.first_ns | g.first_ns} AS chosen

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Data that flows from process to process through pipes. */
+/* Data that flows from process to process through pipes and sockets. */
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ static int fill(struct stat_run *run)
 	int r = stat_rows(run, "flow", false);
 
 	if (!files || strcmp(files, "kernel") != 0)
-		table_note(run->table, "A mount does not see pipes: ftrac run --files kernel records them.");
+		table_note(run->table, "A mount does not see pipes and sockets: ftrac run --files kernel records them.");
 	return r;
 }
 
@@ -23,5 +23,5 @@ const struct stat_table stat_flow_table = {
 	.needs_ops = false,
 	.options = STAT_CHOICE,
 	.queries = "flow",
-	.help = "data from process to process through pipes",
+	.help = "data from process to process through pipes and sockets",
 };

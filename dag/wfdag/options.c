@@ -112,7 +112,7 @@ static const char help_graph[] =
 "      --tree             processes only, each with the processes that it started\n"
 "      --fold             one node for each process and file; the graph may then have cycles\n"
 "      --precedence       as --fold; a process that creates or writes a file does not read it\n"
-"      --pipes edge|node  pipes and FIFOs as edges between processes (default), or as files\n"
+"      --pipes edge|node  pipes and sockets as edges between processes (default), or as files\n"
 "      --metadata         also accesses that read only the attributes of a file\n"
 "      --ghosts           also missing names: looked up, but not found\n"
 "      --reduce           without edges whose ends a longer path connects\n"

@@ -126,7 +126,7 @@ static void pipes_are_waited_for_until_their_end(void **state)
 	struct critical *critical;
 
 	(void)state;
-	datas[x].kind = datas[y].kind = "fifo";
+	datas[x].is_pipe = datas[y].is_pipe = true;
 	stage(w, a, GRAPH_NONE, x, 0, 20, 55, 1);
 	stage(w, b, x, y, 15, 25, 70, 40);
 	stage(w, c, y, GRAPH_NONE, 16, 0, 71, 50);

@@ -206,7 +206,7 @@ static int32_t fifo(struct workflow *w)
 {
 	int32_t i = file(w);
 
-	datas[i].kind = "fifo";
+	datas[i].is_pipe = true;
 	return i;
 }
 

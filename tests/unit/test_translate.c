@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/test.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "db/event.h"
@@ -47,7 +50,7 @@ static int end(void **state)
 	return 0;
 }
 
-static void send(const void *record, size_t size)
+static void take(const void *record, size_t size)
 {
 	assert_int_equal(translate_record(translate, record, size), 0);
 }
@@ -74,7 +77,7 @@ static void name(uint64_t id, uint64_t parent, uint64_t ino, uint32_t mode, uint
 		.ino = ino, .dev = 8 << 20 | 1, .generation = 5, .mode = mode, .nlink = 1, .len = strlen(component) };
 
 	memcpy(record.text, component, record.len);
-	send(&record, offsetof(struct wire_name, text) + record.len);
+	take(&record, offsetof(struct wire_name, text) + record.len);
 }
 
 /* "/", "/dir" and "/dir/file" are names 1, 2, 3. */
@@ -101,7 +104,7 @@ static struct wire_path path_of(enum call call, uint64_t base, const char *first
 
 static void send_path(const struct wire_path *record)
 {
-	send(record, offsetof(struct wire_path, text) + record->len + record->len2);
+	take(record, offsetof(struct wire_path, text) + record->len + record->len2);
 }
 
 static struct wire_call call_of(enum call call, uint64_t handle)
@@ -167,7 +170,7 @@ static void anonymous(uint64_t id, const char *what)
 		.mode = 0600, .magic = 0x09041934, .len = strlen(what) };
 
 	memcpy(record.text, what, record.len);
-	send(&record, offsetof(struct wire_name, text) + record.len);
+	take(&record, offsetof(struct wire_name, text) + record.len);
 }
 
 static void what_shares_an_inode_is_told_apart_by_its_text(void **state)
@@ -190,7 +193,7 @@ static void what_has_no_path_is_named_as_proc_does(void **state)
 		.mode = S_IFIFO | 0600, .magic = 0x50495045 };
 	(void)state;
 
-	send(&pipe, offsetof(struct wire_name, text));
+	take(&pipe, offsetof(struct wire_name, text));
 	drain();
 	assert_int_equal(n_events, 2);
 	assert_int_equal(events[1].u.op.node, 0);
@@ -259,7 +262,7 @@ static void a_read_is_of_the_handles_node(void **state)
 	record.offset = 4096;
 	record.length = 100;
 	record.result = 60;
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	drain();
 	assert_int_equal(events[0].op, OP_READ);
 	assert_int_equal(events[0].u.op.node, 3);
@@ -279,18 +282,18 @@ static void the_last_close_ends_the_handle_and_others_do_not(void **state)
 	tree();
 	open_file(50);
 	drain();
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	drain();
 	assert_int_equal(n_events, 1);
 	record.head.flags = WIRE_LAST;
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	drain();
 	assert_int_equal(n_events, 2);
 	assert_int_equal(events[0].op, OP_CLOSE);
 	assert_int_equal(events[1].op, OP_RELEASE);
 	assert_true(events[1].aside);
 	assert_int_equal(events[1].u.op.handle, 50);
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	drain();
 	assert_int_equal(n_events, 1);
 }
@@ -303,7 +306,7 @@ static void a_duplicate_says_the_new_descriptor(void **state)
 	record.flags = F_DUPFD_CLOEXEC;
 	record.length = 10;
 	record.result = 12;
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	drain();
 	assert_int_equal(events[0].op, OP_DUP);
 	assert_int_equal(events[0].u.op.length, 12);
@@ -315,9 +318,9 @@ static void fcntl_is_a_lock_or_itself(void **state)
 	(void)state;
 
 	record.flags = F_OFD_SETLK;
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	record.flags = F_GETFL;
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	drain();
 	assert_int_equal(events[0].op, OP_LOCK);
 	assert_int_equal(events[1].op, OP_FCNTL);
@@ -349,7 +352,7 @@ static void locks_have_a_type_an_owner_and_a_range(void **state)
 		record.mode = calls[i].type;
 		record.offset = 7;
 		record.length = 9;
-		send(&record, sizeof(record));
+		take(&record, sizeof(record));
 	}
 	drain();
 	assert_int_equal(n_events, n);
@@ -449,7 +452,7 @@ static void a_transfer_is_of_the_destination_and_names_the_source(void **state)
 	record.from = 20;
 	record.length = 300;
 	record.result = 250;
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	drain();
 	assert_int_equal(events[0].op, OP_COPY);
 	assert_int_equal(events[0].via, VIA_COPY);
@@ -469,13 +472,13 @@ static void asynchronous_io_waits_for_its_result(void **state)
 	record.result = 0x1000;
 	record.other = 7;
 	record.length = 64;
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	drain();
 	assert_int_equal(n_events, 0);
 	reaped.pid = 9; /* the same address in another process */
-	send(&reaped, sizeof(reaped));
+	take(&reaped, sizeof(reaped));
 	reaped.pid = 7;
-	send(&reaped, sizeof(reaped));
+	take(&reaped, sizeof(reaped));
 	drain();
 	assert_int_equal(n_events, 1);
 	assert_int_equal(events[0].u.op.result, 44);
@@ -489,7 +492,7 @@ static void asynchronous_io_without_a_result_is_reported_at_the_end(void **state
 	(void)state;
 
 	record.head.type = WIRE_PENDING;
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	translate_end(translate);
 	drain();
 	assert_int_equal(n_events, 1);
@@ -508,9 +511,9 @@ static void silent_io_without_a_result_has_succeeded(void **state)
 	write.head.type = end.head.type = WIRE_PENDING;
 	write.head.flags = WIRE_SILENT;
 	write.length = 700;
-	send(&write, sizeof(write));
+	take(&write, sizeof(write));
 	write.length = 800;
-	send(&write, sizeof(write)); /* the same key: the first one is over */
+	take(&write, sizeof(write)); /* the same key: the first one is over */
 	drain();
 	assert_int_equal(n_events, 1);
 	assert_int_equal(events[0].u.op.result, 700);
@@ -519,7 +522,7 @@ static void silent_io_without_a_result_has_succeeded(void **state)
 	send_path(&made);
 	end.head.flags = WIRE_SILENT | WIRE_LAST;
 	end.result = 2;
-	send(&end, sizeof(end));
+	take(&end, sizeof(end));
 	translate_end(translate);
 	drain();
 	assert_int_equal(n_events, 4);
@@ -557,7 +560,7 @@ static void send_fork(int32_t tid, int32_t pid, int32_t parent)
 	struct wire_fork record = { .head = { .type = WIRE_FORK, .tid = tid, .time_ns = 10 }, .pid = pid,
 		.parent = parent };
 
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 }
 
 static void send_end(enum wire_type type, int32_t tid, int32_t pid, bool last, uint64_t run_ns)
@@ -566,7 +569,7 @@ static void send_end(enum wire_type type, int32_t tid, int32_t pid, bool last, u
 		.process_status = 0x200, .last = last,
 		.figures = { .run_ns = run_ns, .utime_ns = 3000, .stime_ns = 1000 } };
 
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 }
 
 static void send_exit(int32_t tid, int32_t pid, bool last, uint64_t run_ns)
@@ -631,7 +634,7 @@ static void send_sample(int32_t pid, int64_t rss_pages, int64_t run_ns)
 	struct wire_sample record = { .head = { .type = WIRE_SAMPLE, .tid = pid, .time_ns = 50 }, .rss_pages = rss_pages,
 		.run_ns = run_ns };
 
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 }
 
 static void samples_are_of_living_processes(void **state)
@@ -698,7 +701,7 @@ static void send_text(enum wire_text_part part, uint32_t offset, const char *byt
 		.offset = offset };
 
 	memcpy(record.text, bytes, len);
-	send(&record, offsetof(struct wire_text, text) + len);
+	take(&record, offsetof(struct wire_text, text) + len);
 }
 
 static void send_exec(uint32_t argv_len, uint32_t environ_len)
@@ -706,7 +709,7 @@ static void send_exec(uint32_t argv_len, uint32_t environ_len)
 	struct wire_exec record = { .head = { .type = WIRE_EXEC, .tid = 20, .time_ns = 40 }, .pid = 20, .old_tid = 20,
 		.exe = 3, .cwd = 2, .handles = 90, .argv_len = argv_len, .environ_len = environ_len, .comm = "file" };
 
-	send(&record, offsetof(struct wire_exec, text));
+	take(&record, offsetof(struct wire_exec, text));
 }
 
 /* The part of the text of the newest EXEC; its length, or UINT32_MAX. */
@@ -771,7 +774,7 @@ static void send_expire(uint64_t handle)
 {
 	struct wire_handle record = { .head = { .type = WIRE_EXPIRE, .tid = 20 }, .handle = handle };
 
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 }
 
 static void close_on_exec_counts_if_the_exec_succeeds(void **state)
@@ -834,7 +837,7 @@ static void a_call_of_a_mount_has_the_mounts_handle(void **state)
 
 	record.offset = 5;
 	record.length = record.result = 6;
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	drain();
 	assert_int_equal(n_events, 1);
 	assert_int_equal(events[0].op, OP_READ);
@@ -849,7 +852,7 @@ static void the_end_of_a_mapping_has_its_node(void **state)
 	(void)state;
 
 	record.other = 12;
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	drain();
 	assert_int_equal(n_events, 1);
 	assert_int_equal(events[0].u.op.handle, 77);
@@ -865,9 +868,9 @@ static void a_transfer_out_of_the_mount_has_the_offset_of_the_read(void **state)
 	record.other = 77;
 	record.offset = 1000;
 	record.from = 20;
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	record.handle = 78;
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	drain();
 	assert_int_equal(n_events, 2);
 	assert_int_equal(events[0].u.op.other, 77);
@@ -881,15 +884,120 @@ static void locks_are_left_to_the_mount(void **state)
 	(void)state;
 
 	record.flags = F_SETLK;
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	record.flags = F_GETFL;
-	send(&record, sizeof(record));
+	take(&record, sizeof(record));
 	drain();
 	assert_int_equal(n_events, 1);
 	assert_int_equal(events[0].op, OP_FCNTL);
 }
 
 /* ---- the table ---- */
+
+/* ---- sockets ---- */
+
+static struct wire_socket socket_of(uint64_t handle, uint16_t family, uint16_t kind)
+{
+	return (struct wire_socket){ .head = { .type = WIRE_SOCKET, .time_ns = 400 }, .handle = handle, .dev = 8 << 20 | 1,
+		.family = family, .kind = kind };
+}
+
+/* Names 5, 6 ... are sockets with the handles 5, 6 ... and the inodes 105, 106 ... */
+static void open_socket(uint64_t id)
+{
+	struct wire_handle record = { .head = { .type = WIRE_HANDLE, .tid = 7 }, .handle = id, .name = id };
+
+	name(id, 0, 100 + id, S_IFSOCK | 0777, WIRE_APART, "");
+	take(&record, sizeof(record));
+}
+
+static void expect_ends(const char *local, const char *remote)
+{
+	drain();
+	assert_int_equal(n_events, 1);
+	assert_int_equal(events[0].kind, EVENT_SOCKET);
+	assert_string_equal(events[0].text_len > EVENT_TEXT_INLINE ? text : events[0].text, local);
+	assert_string_equal((events[0].text_len > EVENT_TEXT_INLINE ? text : events[0].text) + strlen(local) + 1, remote);
+}
+
+static void internet_sockets_have_two_addresses(void **state)
+{
+	struct wire_socket v4 = socket_of(5, AF_INET, SOCK_STREAM), v6 = socket_of(5, AF_INET6, SOCK_STREAM);
+	static const uint8_t mapped[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = 7 };
+
+	(void)state;
+	open_socket(5);
+	drain();
+	memcpy(v4.local, (uint8_t[]){ 127, 0, 0, 1 }, 4);
+	v4.local_port = 80;
+	take(&v4, sizeof(v4));
+	expect_ends("127.0.0.1:80", "");
+	take(&v4, sizeof(v4)); /* nothing new */
+	drain();
+	assert_int_equal(n_events, 0);
+	memcpy(v4.remote, (uint8_t[]){ 10, 1, 2, 3 }, 4);
+	v4.remote_port = 65535;
+	take(&v4, sizeof(v4));
+	expect_ends("127.0.0.1:80", "10.1.2.3:65535");
+	v6.local[15] = 1;
+	v6.local_port = 7;
+	memcpy(v6.remote, mapped, sizeof(mapped));
+	v6.remote_port = 8;
+	take(&v6, sizeof(v6));
+	expect_ends("[::1]:7", "10.0.0.7:8");
+}
+
+static void unix_sockets_have_a_peer_and_the_path_of_the_call(void **state)
+{
+	struct wire_socket record = socket_of(6, AF_UNIX, SOCK_STREAM);
+	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "/run/x" };
+
+	(void)state;
+	open_socket(5);
+	open_socket(6);
+	drain();
+	record.peer_ino = 105;
+	take(&record, sizeof(record));
+	drain();
+	assert_int_equal(n_events, 1);
+	assert_int_not_equal(events[0].u.socket.peer, 0);
+	assert_int_not_equal(events[0].u.socket.peer, events[0].u.socket.node);
+	memcpy(record.address, &address, sizeof(address));
+	record.length = sizeof(address);
+	record.head.call = CALL_connect;
+	take(&record, sizeof(record));
+	expect_ends("", "/run/x");
+	record.head.call = CALL_bind;
+	take(&record, sizeof(record));
+	expect_ends("/run/x", "");
+	memcpy(record.address + offsetof(struct sockaddr_un, sun_path), "\0abc", 4);
+	record.length = offsetof(struct sockaddr_un, sun_path) + 4;
+	take(&record, sizeof(record));
+	expect_ends("@abc", "");
+}
+
+static void a_datagram_has_the_address_of_the_call(void **state)
+{
+	struct wire_socket record = socket_of(5, AF_INET, SOCK_DGRAM);
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(53), .sin_addr.s_addr = htonl(0x7f000001) };
+
+	(void)state;
+	open_socket(5);
+	drain();
+	record.local_port = 9;
+	memcpy(record.address, &address, sizeof(address));
+	record.length = WIRE_ADDRESS_MOST;
+	record.head.call = CALL_sendto;
+	take(&record, sizeof(record));
+	expect_ends("0.0.0.0:9", "127.0.0.1:53");
+	record.length = WIRE_ADDRESS_MOST + 1;
+	assert_int_equal(translate_record(translate, &record, sizeof(record)), -EBADMSG);
+	record.length = 0;
+	record.handle = 99; /* not known */
+	take(&record, sizeof(record));
+	drain();
+	assert_int_equal(n_events, 0);
+}
 
 static void each_number_means_one_call(void **state)
 {
@@ -954,6 +1062,9 @@ int main(void)
 		mount_test(the_end_of_a_mapping_has_its_node),
 		mount_test(a_transfer_out_of_the_mount_has_the_offset_of_the_read),
 		mount_test(locks_are_left_to_the_mount),
+		test(internet_sockets_have_two_addresses),
+		test(unix_sockets_have_a_peer_and_the_path_of_the_call),
+		test(a_datagram_has_the_address_of_the_call),
 		test(each_number_means_one_call),
 	};
 

@@ -62,7 +62,13 @@ static const struct {
 	{ "access_rows", "process file version path opens nread bread nwrite bwrite created truncated "
 			  "renamed unlinked executed mapped assumed_read assumed_write uncounted nmeta "
 			  "first_t last_t io_ns first_in first_out last_out emptied" },
-	{ "pipe_end", "file process bread bwrite nread nwrite first_write_ns last_read_ns token" },
+	{ "socket", "file domain type local remote peer time_ns" },
+	{ "socket_peer", "file peer" },
+	{ "socket_name", "file name" },
+	{ "channel_access", "process file version path opens nread bread nwrite bwrite created truncated "
+			    "renamed unlinked executed mapped assumed nmeta first_ns last_ns io_ns reads "
+			    "writes first_in_ns first_out_ns last_out_ns emptied" },
+	{ "pipe_end", "file process bread bwrite nread nwrite first_write_ns last_read_ns divided token" },
 	{ "flow", "writer reader via bytes first_ns last_ns" },
 	{ "ghost", "process path count first_ns" },
 	{ "declared", "key directory target prerequisite order_only" },

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # seconds: 8
 # long: --count 60
-"""The view flow, and wfdag's edges of pipes: of random workflows of pipes, against what strace saw of the same run.
+"""The view flow, and wfdag's edges of pipes and sockets: of random workflows, against what strace saw of the same run.
 
 kernel_flows.py [--count N] [--seed N]
 """
@@ -20,14 +20,20 @@ import kernelleft
 from ftractest import Checks, InKernel, need, need_kernel
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
-READS = {"read", "readv", "preadv2"}
-WRITES = {"write", "writev", "pwritev2"}
+READS = {"read", "readv", "preadv2", "recvfrom", "recvmsg"}
+WRITES = {"write", "writev", "pwritev2", "sendto", "sendmsg"}
 CALLS = ",".join(sorted(READS | WRITES | {"splice", "sendfile", "tee", "vmsplice", "clone", "clone3", "fork", "vfork"}))
-MOVED = re.compile(r"(\w+)\((\d+<[^>]*>)?(.*) = (\d+)$")
+DESCRIPTOR = r"\d+<(?:[^<>]|->)*>"
+MOVED = re.compile(rf"(\w+)\(({DESCRIPTOR})?(.*) = (\d+)$")
+SOCKET = re.compile(r"(TCP|TCPv6|UDP|UDPv6|UNIX-\w+):\[(.*)->(.*?)(?:,.*)?\]$")
+TALKERS = pathlib.Path(__file__).resolve().parents[2] / "lib" / "talkers.py"
 FIXED = [
     "seq 100000 | tr 0-4 5-9 | sort >out",
     "mkfifo ff; seq 5000 >ff & sort <ff | tail -n 3 >out; wait; rm ff",
     "printf 'all: a b\\na b:;@seq 9 | sort >$@.o; $(MAKE) -s sub$@\\nsuba subb: s1 s2 s3;@:\\ns1 s2 s3:;@sleep 0.05\\n' >Makefile; make -s -j3",
+    "socat -u UNIX-LISTEN:to,unlink-close=1 CREATE:out & socat UNIX-LISTEN:from UNIX-CONNECT:to,retry=50,interval=0.05 & "
+    "seq 9000 | socat -u - UNIX-CONNECT:from,retry=50,interval=0.05; wait; rm -f to from",
+    "seq 20000 | parallel -j2 --pipe -N 7000 sort | sort -n >out",
     "python3 -c 'import multiprocessing as m\nwith m.Pool(2) as p: print(sum(p.map(abs, range(3000), 500)))' >out",
 ]
 
@@ -97,19 +103,25 @@ def moves(line):
         yield first, call in READS, n
     elif call in ("splice", "tee"):
         yield first, call == "splice", n
-        yield re.findall(r"\d+<[^>]*>", rest)[0], False, n
+        yield re.findall(DESCRIPTOR, rest)[0], False, n
     elif call == "sendfile":  # to, from
         yield first, False, n
-        yield re.findall(r"\d+<[^>]*>", rest)[0], True, n
+        yield re.findall(DESCRIPTOR, rest)[0], True, n
     elif call == "vmsplice":
         yield first, False, n
 
 
-def place_of(descriptor):
-    return re.sub(r"^\d+<|>$", "", descriptor)
+def place_of(descriptor, is_read):
+    """The pipe; of a socket, the one where the data arrive: its address and that of the other end, or two inodes."""
+    place = re.sub(r"^\d+<|>$", "", descriptor)
+    match = SOCKET.match(place)
+    if match:
+        kind, here, there = match.groups()
+        return f"{kind[:4]} {here} {there}" if is_read else f"{kind[:4]} {there} {here}"
+    return place if place.startswith("pipe:[") or place.endswith("/ff") else None
 
 
-def ends_of(prefix, is_pipe):
+def ends_of(prefix):
     """(pipe) -> (process) -> [bytes read, reads, bytes written, writes]"""
     lines = logs(prefix)
     process = processes_of(lines)
@@ -117,8 +129,8 @@ def ends_of(prefix, is_pipe):
     for tid, of_thread in lines.items():
         for line in of_thread:
             for descriptor, is_read, n in moves(line):
-                place = place_of(descriptor)
-                if is_pipe(place):
+                place = place_of(descriptor, is_read)
+                if place:
                     sums = found[place][process[tid]]
                     sums[0 if is_read else 2] += n
                     sums[1 if is_read else 3] += 1
@@ -145,9 +157,19 @@ def flows_of(ends):
 # ---- what was recorded ----
 
 def recorded(run):
-    rows = run.sql("SELECT w.pid, r.pid, f.path, l.bytes FROM flow l JOIN process w ON w.id = l.writer "
+    rows = run.sql("SELECT w.pid, r.pid, f.path, l.bytes, l.via FROM flow l JOIN process w ON w.id = l.writer "
                    "JOIN process r ON r.id = l.reader JOIN file f ON f.id = l.via")
-    return collections.Counter(map(tuple, rows))
+    places = places_of_sockets(run)
+    return collections.Counter((writer, reader, places.get(via, path), n) for writer, reader, path, n, via in rows)
+
+
+def places_of_sockets(run):
+    """As strace writes them."""
+    rows = run.sql("SELECT s.file, s.domain, s.type, s.local, s.remote, f.ino, (SELECT o.ino FROM socket_peer p JOIN file o "
+                   "ON o.id = p.peer WHERE p.file = s.file) FROM socket s JOIN file f ON f.id = s.file ORDER BY s.time_ns")
+    kinds = {"stream": "TCP", "dgram": "UDP"}
+    return {file: f"UNIX {ino} {peer}" if domain == "unix" else f"{(kinds.get(kind, '') + 'v6' * (domain == 'inet6'))[:4]} {local} {remote}"
+            for file, domain, kind, local, remote, ino, peer in rows}
 
 
 def edges_of_pipes(run):
@@ -183,11 +205,11 @@ def check(checks, name, text):
         base = pathlib.Path(directory).resolve()
         (base / "work").mkdir()
         run = InKernel(base)
-        strace = ["strace", "-ff", "-y", "-s", "0", "-e", f"trace={CALLS}", "-e", "signal=none", "-o", base / "log"]
+        strace = ["strace", "-ff", "-yy", "-s", "0", "-e", f"trace={CALLS}", "-e", "signal=none", "-o", base / "log"]
         done = subprocess.run([*run.command("-q", "--strict"), *strace, "sh", "-c", text], cwd=base / "work", check=False,
                               capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
         checks.equal(f"{name}: exit status", (done.returncode, done.stderr), (0, ""))
-        ends = ends_of(base / "log", lambda place: place.startswith("pipe:[") or place.endswith("/ff"))
+        ends = ends_of(base / "log")
         wanted, got = flows_of(ends), recorded(run)
         # Of the tracer itself and of what reads its output, strace says nothing.
         ours = {(w, r, place, n): count for (w, r, place, n), count in got.items() if place in ends}
@@ -205,11 +227,12 @@ def main():
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10 ** 6))
     given = parser.parse_args()
     need_kernel()
-    need("strace", "make")
+    need("strace", "make", "socat", "parallel")
     checks = Checks()
     print(f"seed {given.seed}")
     texts = {f"fixed {i}": text for i, text in enumerate(FIXED)}
     texts |= {f"random {given.seed + i}": Random(given.seed + i).text() for i in range(given.count)}
+    texts |= {f"talkers {given.seed + i}": f"python3 -S {TALKERS} {given.seed + i}" for i in range(given.count)}
     sums = [check(checks, name, text) for name, text in texts.items()]
     flows, unknown, moved = map(sum, zip(*sums))
     print(f"{len(texts)} workflows, {flows} flows of {moved} bytes, {unknown} of unknown bytes")
