@@ -50,7 +50,7 @@ has_passthrough() {
 inside() {
 	top=$1 build=$2 failed=
 	export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp FTRAC="$build/ftrac/ftrac" PROCMON="$build/procmon/procmon" \
-		WFSTAT="$build/dag/wfstat" WFREPORT="$build/dag/wfreport" WORK="$build/tests/work" PYTHONPATH="$top/tests/lib" PYTHONDONTWRITEBYTECODE=1
+		WFDAG="$build/dag/wfdag" WFSTAT="$build/dag/wfstat" WFREPORT="$build/dag/wfreport" WORK="$build/tests/work" PYTHONPATH="$top/tests/lib" PYTHONDONTWRITEBYTECODE=1
 	mount -t tmpfs tmpfs /run
 	mkdir -p /dev/pts /dev/shm /tmp/var
 	mount -t devpts devpts /dev/pts
