@@ -211,6 +211,7 @@ struct event_process {
 	int32_t tid;
 	int32_t status; /* EXIT: as from wait(2) */
 	int64_t start_ns; /* PROCESS: its start, from /proc (resolution: a clock tick) */
+	int64_t loaded;	  /* EXEC: bytes that the kernel has read of the program and its loader; 0: not known */
 	uint32_t uid; /* PROCESS and EXEC */
 	uint32_t gid;
 	uint8_t tier;

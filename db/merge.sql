@@ -83,6 +83,7 @@ INSERT INTO main.figures SELECT process + :processes, cpu_ns, utime_ns, stime_ns
 	cpu_delay_ns, blkio_delay_ns, swapin_delay_ns, reclaim_delay_ns FROM one.figures;
 INSERT INTO main.spent SELECT image + :images, cpu_ns, utime_ns, stime_ns, read_char, write_char, read_bytes,
 	write_bytes, minflt, majflt FROM one.spent;
+INSERT INTO main.loaded SELECT image + :images, bytes FROM one.loaded;
 INSERT INTO main.samples SELECT process + :processes, t + :t, rss, cpu FROM one.samples;
 
 INSERT INTO main.threads SELECT id + :threads, iif(image, image + :images, image), tid FROM one.threads;

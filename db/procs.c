@@ -534,6 +534,9 @@ static int on_exec(struct procs *procs, const struct event *ev, const struct par
 	r = take_facts(process, &ev->u.process, parts);
 	if (r == 0)
 		r = next_image(procs, process, ev, parts);
+	if (r == 0 && ev->u.process.loaded > 0)
+		r = store_put(procs->store, PUT_LOADED,
+			(struct value[]){ V_INT(process->image->id), V_INT(ev->u.process.loaded) });
 	if (r < 0)
 		return r;
 	return put_process(procs, process);

@@ -74,6 +74,9 @@ CREATE TABLE spent (
 	read_char INTEGER, write_char INTEGER, read_bytes INTEGER, write_bytes INTEGER,
 	minflt INTEGER, majflt INTEGER);
 
+-- Bytes that the kernel read of the program and its loader when the image began, where that is known.
+CREATE TABLE loaded (image INTEGER PRIMARY KEY, bytes INTEGER);
+
 CREATE TABLE samples (
 	process INTEGER, t INTEGER, rss INTEGER, cpu INTEGER, PRIMARY KEY (process, t)) WITHOUT ROWID;
 

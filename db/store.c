@@ -53,6 +53,7 @@ static const struct {
 	[PUT_OP_TIME] = { "op_times", 3, 0 },
 	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX, 1 },
 	[PUT_SPENT] = { "spent", 10, 1 },
+	[PUT_LOADED] = { "loaded", 2, 1 },
 	[PUT_SAMPLE] = { "samples", 4, 2 },
 	[PUT_TARGET] = { "targets", 3, 1 },
 	[PUT_PREREQUISITE] = { "prerequisites", 3, 2 },

@@ -532,16 +532,45 @@ FROM targets t LEFT JOIN paths k ON k.id = t.id LEFT JOIN paths d ON d.id = t.di
 	LEFT JOIN paths n ON n.id = t.name LEFT JOIN prerequisites p ON p.target = t.id
 	LEFT JOIN paths s ON s.id = p.name;
 
--- A handle through which nothing was read or written belongs to the image that opened it.
+-- A handle through which nothing was read or written belongs to the image that opened it.  The first handle that an exec
+-- opened has the bytes that the kernel read for it.  A stream is a handle from before the run that the command got as
+-- descriptor 0, 1 or 2; images that did not use theirs have a row, too.
 CREATE VIEW ioprof AS
-SELECT r.xform, r.pid, m.exe, h.path AS file, u.bread, u.nread, u.bwrite, u.nwrite, u.nseek,
-	h.mode, h.flags
-FROM (SELECT handle, image, sum(bread) AS bread, sum(nread) AS nread, sum(bwrite) AS bwrite,
-		sum(nwrite) AS nwrite, sum(nseek) AS nseek FROM use GROUP BY handle, image
-	UNION ALL SELECT o.id, o.image, o.bread, o.nread, o.bwrite, o.nwrite, o.nseek
-	FROM handle o LEFT JOIN files f ON f.id = o.file LEFT JOIN kinds k ON k.id = f.kind
-	WHERE (k.mode & 61440) IS NOT 16384 AND NOT EXISTS (SELECT 1 FROM moved v WHERE v.handle = o.id)) u
-	JOIN handle h ON h.id = u.handle LEFT JOIN image m ON m.id = u.image
+WITH sees_all AS MATERIALIZED (SELECT 1 FROM meta WHERE key = 'files' AND value = 'kernel'),
+outside AS MATERIALIZED (SELECT i.stdin, i.stdout, i.stderr FROM images i JOIN processes p ON p.id = i.process
+	WHERE i.seq = 1 AND p.parent IS NULL AND EXISTS (SELECT 1 FROM sees_all)),
+stream AS MATERIALIZED (SELECT stdin AS path, 0 AS n, '<stdin>' AS name FROM outside
+	UNION SELECT stdout, 1, '<stdout>' FROM outside UNION SELECT stderr, 2, '<stderr>' FROM outside),
+inherited AS MATERIALIZED (SELECT h.id, h.path, (SELECT name FROM stream s WHERE s.path = h.path ORDER BY n LIMIT 1) AS to_read,
+		(SELECT name FROM stream s WHERE s.path = h.path ORDER BY (n + 2) % 3 LIMIT 1) AS to_write
+	FROM handles h JOIN ways w ON w.id = h.way
+	WHERE h.open_op IS NULL AND NOT coalesce(w.flags & 32, 0) AND h.path IN (SELECT path FROM stream)),
+loader AS MATERIALIZED (SELECT min(h.id) AS handle, l.bytes FROM loaded l JOIN handles h ON h.image = l.image
+		JOIN ways w ON w.id = h.way WHERE w.flags & 32 GROUP BY l.image),
+seek AS MATERIALIZED (SELECT o.handle, coalesce((SELECT image FROM threads WHERE id = -o.requester), o.requester, h.image) AS image,
+		count(*) AS n
+	FROM ops_handle o JOIN handles h ON h.id = o.handle
+	WHERE (o.code & 63) = (SELECT code FROM op_name WHERE name = 'lseek') AND EXISTS (SELECT 1 FROM sees_all) GROUP BY 1, 2),
+used AS (SELECT handle, image, sum(bread) AS bread, sum(nread) AS nread, sum(bwrite) AS bwrite, sum(nwrite) AS nwrite,
+		sum(nseek) AS nseek FROM use GROUP BY handle, image
+	UNION ALL SELECT o.id, o.image, coalesce(l.bytes, o.bread), iif(l.bytes, 1, o.nread), o.bwrite, o.nwrite, o.nseek
+	FROM handle o LEFT JOIN files f ON f.id = o.file LEFT JOIN kinds k ON k.id = f.kind LEFT JOIN loader l ON l.handle = o.id
+	WHERE (k.mode & 61440) IS NOT 16384 AND NOT EXISTS (SELECT 1 FROM moved v WHERE v.handle = o.id)),
+part AS (SELECT u.*, CASE WHEN f.path GLOB 'pipe:[[]*' THEN '<pipe>' WHEN f.path GLOB 'socket:[[]*' THEN '<socket>' ELSE p.path END AS file
+	FROM used u JOIN handles h ON h.id = u.handle LEFT JOIN paths p ON p.id = h.path LEFT JOIN paths f ON f.id = h.path
+	WHERE u.handle NOT IN (SELECT id FROM inherited)
+	UNION ALL SELECT u.handle, u.image, u.bread, u.nread, 0, 0, iif(u.nwrite, NULL, u.nseek), t.to_read
+	FROM used u JOIN inherited t ON t.id = u.handle WHERE u.nread > 0
+	UNION ALL SELECT u.handle, u.image, 0, 0, u.bwrite, u.nwrite, iif(u.nread, NULL, u.nseek), t.to_write
+	FROM used u JOIN inherited t ON t.id = u.handle WHERE u.nwrite > 0
+	UNION ALL SELECT NULL, i.id, 0, 0, 0, 0, 0, s.name
+	FROM images i JOIN stream s ON s.path = CASE s.n WHEN 0 THEN i.stdin WHEN 1 THEN i.stdout ELSE i.stderr END
+	WHERE i.seq > 0 AND NOT EXISTS (SELECT 1 FROM used u JOIN inherited t ON t.id = u.handle
+		WHERE u.image = i.id AND (u.nread > 0 AND t.to_read = s.name OR u.nwrite > 0 AND t.to_write = s.name)))
+SELECT r.xform, r.pid, m.exe, u.file, u.bread, u.nread, u.bwrite, u.nwrite, u.nseek, h.mode,
+	iif(u.file GLOB '<*>', NULL, h.flags) AS flags,
+	iif(EXISTS (SELECT 1 FROM sees_all), coalesce((SELECT n FROM seek k WHERE k.handle = u.handle AND k.image IS u.image), 0), NULL) AS nlseek
+FROM part u LEFT JOIN handle h ON h.id = u.handle LEFT JOIN image m ON m.id = u.image
 	LEFT JOIN process r ON r.id = m.process;
 
 -- The resources that each image used: those of its process when the next image began, or at the end, minus those when

@@ -127,6 +127,7 @@ inlined void enter_class(struct task_state *state, struct task_struct *task, con
 		take_other(state, file_at(task, arg(state, row->path)));
 		break;
 	case CLASS_EXEC:
+		state->position = FIELD(task_struct, number(task), ioac.rchar);
 		walk_descriptors(WALK_EXEC, 0, UINT32_MAX, state->tid, 0);
 		break;
 	}

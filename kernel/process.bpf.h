@@ -290,9 +290,11 @@ int BPF_PROG(kernel_executed, struct task_struct *task, int old_pid, struct linu
 	uint32_t zero = 0;
 	struct wire_exec *record = bpf_map_lookup_elem(&kernel_exec, &zero);
 	uint64_t cred;
+	bool is_whole; /* its beginning was seen, too */
 
 	if (!state || !record)
 		return 0;
+	is_whole = row_of(state)->class == CLASS_EXEC;
 	state->call = CALL_none;
 	record->old_tid = state->tid;
 	state->tid = state->pid; /* a thread that executes a program becomes the first thread */
@@ -302,6 +304,7 @@ int BPF_PROG(kernel_executed, struct task_struct *task, int old_pid, struct linu
 	fill_script(record, program, task);
 	fill_cgroups(record, task);
 	fill_figures(&record->before, number(task), state);
+	record->loaded = is_whole ? record->before.read_char - (uint64_t)state->position : 0;
 	record->handles = __sync_fetch_and_add(&kernel_next_id, 3);
 	cred = POINTER(task_struct, task, cred);
 	record->uid = FIELD(cred, cred, euid.val);

@@ -32,7 +32,7 @@ inlined bool is_datagram_socket(uint64_t file)
 	return sock && FIELD(sock, sock, sk_type) == SOCK_DGRAM;
 }
 
-/* The inode number of the socket that a Unix socket is connected with; 0: none, or nobody has accepted it yet. */
+/* The inode number of the socket that a Unix socket is connected with; 0: none, or no process has accepted it yet. */
 inlined uint64_t unix_peer(uint64_t sock)
 {
 	uint64_t peer, socket, file;

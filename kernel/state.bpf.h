@@ -112,7 +112,7 @@ struct task_state {
 	uint64_t args[8]; /* from 1 on; args[0] is 0 */
 	uint64_t file; /* of the call's descriptor; 0: none */
 	uint64_t handle;
-	int64_t position;
+	int64_t position; /* of exec: the bytes that the thread had read before */
 	uint64_t other_file, other_handle; /* of its second descriptor */
 	/* the newest file, so that most calls need no table */
 	uint64_t cached_file, cached_inode, cached_handle;

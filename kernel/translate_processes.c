@@ -329,7 +329,7 @@ static void push_exec(struct translate *translate, const struct wire_exec *recor
 	const struct process *process = find_process(translate, record->pid);
 	struct event ev = { .kind = EVENT_EXEC, .time_ns = record->head.time_ns, .u.process = { .pid = record->pid,
 		.tid = record->pid, .ppid = process ? process->ppid : 0, .tier = TIER_KERNEL, .known = 1,
-		.uid = record->uid, .gid = record->gid } };
+		.uid = record->uid, .gid = record->gid, .loaded = (int64_t)record->loaded } };
 
 	translate_push(translate, &ev, parts->bytes, parts->len);
 }

@@ -161,6 +161,7 @@ struct wire_exec {
 	uint64_t handles;     /* the first of three ids for the programs that the kernel has opened */
 	uint64_t script_base; /* not 0: text is the path of a script, which begins here */
 	struct wire_figures before; /* of the thread, until here */
+	uint64_t loaded;      /* bytes that the kernel has read of the program and its loader */
 	char comm[16];
 	/* from the innermost one to below the root; longer ones are not known: 0 */
 	char cgroups[WIRE_CGROUPS][WIRE_CGROUP_NAME];

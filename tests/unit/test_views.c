@@ -72,7 +72,7 @@ static const struct {
 	{ "flow", "writer reader via bytes first_ns last_ns" },
 	{ "ghost", "process path count first_ns" },
 	{ "declared", "key directory target prerequisite order_only" },
-	{ "ioprof", "xform pid exe file bread nread bwrite nwrite nseek mode flags" },
+	{ "ioprof", "xform pid exe file bread nread bwrite nwrite nseek mode flags nlseek" },
 	{ "pprof", "xform pid ppid exe lstart lstop tstart tstop vmpeak rsspeak utime stime wtime" },
 };
 
