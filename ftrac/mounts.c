@@ -14,7 +14,7 @@
 #include "base/vector.h"
 #include "db/event.h"
 #include "db/ring.h"
-#include "ftrac/mountinfo.h"
+#include "base/mountinfo.h"
 
 #define DEVICE_SHIFT 48
 #define DEVICE_BIG 0xffffU /* no device: for consecutive numbers */

@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/helper.h"
-#include "ftrac/mountinfo.h"
+#include "base/mountinfo.h"
 
 #define ANSWER_TIMEOUT_MS 5000 /* for a reply of the daemon */
 #define BUSY_MS 1000

@@ -132,7 +132,7 @@ static int introduce(struct kernel *kernel, const struct kernel_options *options
 
 static int run_command(struct kernel *kernel, const struct kernel_options *options)
 {
-	struct translate_options how = { .ring = options->ring, .keep_environ = options->keep_environ,
+	struct translate_options how = { .ring = options->ring, .each_mount = mountinfo_each, .keep_environ = options->keep_environ,
 		.arg = options->arg };
 	int r = prepare(kernel, &how, options->memory_bytes, options->directory);
 

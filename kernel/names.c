@@ -14,12 +14,6 @@
 #include "db/ring.h"
 #include "kernel/wire.h"
 
-#define PIPE_MAGIC 0x50495045
-#define SOCKET_MAGIC 0x534f434b
-#define ANON_MAGIC 0x09041934
-#define PIDFD_MAGIC 0x50494446
-#define NAMESPACE_MAGIC 0x6e736673
-
 /* The type is part of it, for file systems whose inodes have no generation. */
 struct identity {
 	uint64_t dev, ino;
@@ -55,6 +49,7 @@ struct name {
 
 struct names {
 	struct ring *ring;
+	struct mounts *mounts;
 	uint64_t nodes_made;
 	bool has_root;
 	struct node *nodes;
@@ -62,7 +57,7 @@ struct names {
 	struct name *names;
 };
 
-int names_create(struct ring *ring, struct names **ret_names)
+int names_create(struct ring *ring, mounts_each *each_mount, struct names **ret_names)
 {
 	struct names *names = calloc(1, sizeof(*names));
 
@@ -70,6 +65,10 @@ int names_create(struct ring *ring, struct names **ret_names)
 		return -ENOMEM;
 	names->ring = ring;
 	names->nodes_made = NODE_ROOT;
+	if (mounts_create(ring, each_mount, &names->mounts) < 0) {
+		free(names);
+		return -ENOMEM;
+	}
 	*ret_names = names;
 	return 0;
 }
@@ -87,6 +86,7 @@ void names_destroy(struct names *names)
 {
 	if (!names)
 		return;
+	mounts_destroy(names->mounts);
 	FREE_ALL(names->nodes, node);
 	FREE_ALL(names->places, place);
 	FREE_ALL(names->names, name);
@@ -200,7 +200,8 @@ static uint64_t node_of(struct names *names, const struct wire_name *record, siz
 	node = add_node(names, &identity, new_id(names, record->head.flags & WIRE_TOP));
 	if (!node)
 		return 0;
-	push_node(names, node->id, &identity, record->head.time_ns, &seen, record->mount);
+	push_node(names, node->id, &identity, record->head.time_ns, &seen,
+		mounts_find(names->mounts, record->mount, identity.dev, record->magic));
 	return node->id;
 }
 
@@ -216,7 +217,7 @@ uint64_t names_identify(struct names *names, const struct names_seen *seen)
 	node = add_node(names, &identity, new_id(names, false));
 	if (!node)
 		return 0;
-	push_node(names, node->id, &identity, 0, seen, 0);
+	push_node(names, node->id, &identity, 0, seen, mounts_find(names->mounts, 0, identity.dev, 0));
 	return node->id;
 }
 

@@ -14,12 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/mounts.h"
+
 struct names;
 struct ring;
 struct wire_name;
 
-/* 0 or -ENOMEM. */
-int names_create(struct ring *ring, struct names **ret_names);
+/* each_mount: as in mounts.h.  0 or -ENOMEM. */
+int names_create(struct ring *ring, mounts_each *each_mount, struct names **ret_names);
 void names_destroy(struct names *names);
 
 /* Pushes NODE, if the node is new, and LOOKUP, unless the name is no more.  0; -EBADMSG or -ENOMEM: the

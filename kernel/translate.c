@@ -20,7 +20,7 @@ int translate_create(const struct translate_options *options, struct translate *
 	if (!translate)
 		return -ENOMEM;
 	translate->options = *options;
-	if (names_create(options->ring, &translate->names) < 0) {
+	if (names_create(options->ring, options->each_mount, &translate->names) < 0) {
 		free(translate);
 		return -ENOMEM;
 	}

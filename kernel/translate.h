@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/mounts.h"
+
 struct ring;
 struct translate;
 
@@ -21,6 +23,7 @@ struct translate_options {
 	 * returns the new length.  NULL: none is kept. */
 	size_t (*keep_environ)(char *vars, size_t len, void *arg);
 	void *arg;
+	mounts_each *each_mount; /* NULL: file systems are known by their magic numbers only */
 	bool is_of_mount; /* handles are those of a mount, which reports what is a request to it */
 };
 

@@ -2,7 +2,7 @@
 
 /* Lines of mountinfo. */
 
-#include "ftrac/mountinfo.h"
+#include "base/mountinfo.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,7 +4,7 @@
 
 #include "tests/unit/test.h"
 
-#include "ftrac/mountinfo.h"
+#include "base/mountinfo.h"
 
 static struct mountinfo parse(const char *line)
 {
@@ -19,6 +19,8 @@ static void a_line_has_its_fields(TEST_UNUSED void **state)
 	struct mountinfo m = parse("36 35 98:0 /root /mnt/a ro,noatime master:1 shared:2 - ext3 /dev/r rw\n");
 
 	assert_int_equal(m.id, 36);
+	assert_int_equal(m.major, 98);
+	assert_int_equal(m.minor, 0);
 	assert_string_equal(m.path, "/mnt/a");
 	assert_string_equal(m.options, "ro,noatime");
 	assert_string_equal(m.fstype, "ext3");

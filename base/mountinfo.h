@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef FTRAC_MOUNTINFO_H
-#define FTRAC_MOUNTINFO_H
+#ifndef BASE_MOUNTINFO_H
+#define BASE_MOUNTINFO_H
 
 /* Lines of /proc/PID/mountinfo, see proc_pid_mountinfo(5).  Any thread. */
 
@@ -9,8 +9,7 @@
 
 struct mountinfo {
 	uint64_t id;                               /* the kernel may reuse it for a later mount */
-	/* minor number of its device; for FUSE the number of the connection */
-	unsigned minor;
+	unsigned major, minor;                     /* of its device; for FUSE minor is the number of the connection */
 	char path[4096], options[256], fstype[64]; /* truncated if longer */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ftrac/mountinfo.h"
+#include "base/mountinfo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +35,8 @@ bool mountinfo_parse(const char *line, struct mountinfo *ret_mount)
 	const char *dash = strstr(line, " - ");
 	unsigned long id;
 
-	if (!dash || sscanf(line, "%lu %*u %*u:%u %*s %4095s %255s", &id, &ret_mount->minor,
-			     ret_mount->path, ret_mount->options) != 4)
+	if (!dash || sscanf(line, "%lu %*u %u:%u %*s %4095s %255s", &id, &ret_mount->major,
+			     &ret_mount->minor, ret_mount->path, ret_mount->options) != 5)
 		return false;
 	ret_mount->id = id;
 	unescape(ret_mount->path);
