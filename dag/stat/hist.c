@@ -27,17 +27,15 @@ static void put_classes(struct stat_run *run, const struct values *values, size_
 	for (int i = first; i <= last; i++) {
 		sofar += classes[i];
 		groups_put(values->groups, group, 0, values->keys - 1, run->table);
-		table_int(run->table, i ? (int64_t)1 << (i - 1) : 0),
-			table_unit(run->table, values->unit);
-		table_int(run->table, i < 64 ? (int64_t)1 << i : INT64_MAX),
-			table_unit(run->table, values->unit);
+		table_int(run->table, values_begin(values, i)), table_unit(run->table, values->unit);
+		table_int(run->table, values_begin(values, i + 1)), table_unit(run->table, values->unit);
 		table_int(run->table, classes[i]);
 		table_real(run->table, (double)classes[i] / (double)count);
 		table_real(run->table, (double)sofar / (double)count);
 		if (values_show_bars(run))
 			values_put_bar(run, classes[i], most);
 		if (chart && i)
-			chart_point(chart, values_on_axis(values, (double)((uint64_t)1 << (i - 1)) * 1.5),
+			chart_point(chart, values_on_axis(values, (double)values_begin(values, i) * (values->is_tens ? 3 : 1.5)),
 				(double)classes[i]);
 	}
 }
@@ -57,7 +55,7 @@ int stat_hist_put(struct stat_run *run, const struct values *values)
 
 static int fill(struct stat_run *run)
 {
-	struct values values = { 0 };
+	struct values values = { .is_tens = run->options->sizes == SIZES_TENS };
 	int r = values_read(run, &values);
 
 	if (r == 0)
@@ -70,7 +68,7 @@ const struct stat_table stat_hist_table = {
 	.name = "hist",
 	.fill = fill,
 	.needs_ops = true,
-	.options = STAT_BY | STAT_OF | STAT_PICTURE | STAT_CHOICE | STAT_OPERATION,
+	.options = STAT_BY | STAT_SIZES | STAT_OF | STAT_PICTURE | STAT_CHOICE | STAT_OPERATION,
 	.queries = "values.",
 	.help = "histogram of --of",
 };

@@ -84,7 +84,7 @@ static const char help_counted[] =
 "\n"
 "What is counted:\n"
 "      --by WHAT[,WHAT]   rows by command (program), exe, xform, job, phase, process, file,\n"
-"                         directory, fstype, mount, host, operation, env:NAME or all\n"
+"                         directory, fstype, mount, host, operation, class, env:NAME or all\n"
 "      --per job|process  what counts as one: the processes of a job together, or each\n"
 "      --operation NAME   only operations of this name (read, write, lookup ...); may be repeated\n";
 
@@ -108,7 +108,7 @@ TRACES_HELP
 "      --interval SECONDS time: length of an interval (default 1)\n"
 "      --files            time: the files that were touched in each interval\n"
 "      --memory SIZE      mem: that of a node (default: of the host)\n"
-"      --sizes CLASSES    pattern: darshan or powers (of two)\n"
+"      --sizes CLASSES    pattern: darshan or powers (of two); hist: powers or tens\n"
 "\n"
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
@@ -157,13 +157,15 @@ static int parse_per(struct stat_options *o, const char *text)
 	return err_status(EXIT_USAGE, "cannot count per '%s': it must be job or process", text);
 }
 
+static const char *const size_classes[] = { "darshan", "powers", "tens", NULL };
+
 static int parse_sizes(struct stat_options *o, const char *text)
 {
-	o->powers = strcmp(text, "powers") == 0;
+	int n = 0, status = choice_parse_name("size classes", text, size_classes, &n);
+
+	o->sizes = n;
 	o->sizes_given = true;
-	if (o->powers || strcmp(text, "darshan") == 0)
-		return 0;
-	return err_status(EXIT_USAGE, "unknown size classes '%s': they must be darshan or powers", text);
+	return status;
 }
 
 static int parse_by(struct stat_options *o, const char *text)
@@ -270,6 +272,16 @@ static bool has_own_key(const struct stat_options *o, const struct stat_table *t
 	return false;
 }
 
+static int check_sizes(const struct stat_options *o, const struct stat_table *table)
+{
+	bool is_hist = table->options & STAT_OF;
+
+	if (!o->sizes_given || (is_hist ? o->sizes != SIZES_DARSHAN : o->sizes != SIZES_TENS))
+		return 0;
+	return err_status(EXIT_USAGE, "%s has no size classes '%s': they must be %s", table->name,
+		size_classes[o->sizes], is_hist ? "powers or tens" : "darshan or powers");
+}
+
 /* An option that a table does not have is an error: a user would think that it had an effect. */
 static int check_table(const struct stat_options *o)
 {
@@ -284,7 +296,7 @@ static int check_table(const struct stat_options *o)
 		{ STAT_PICTURE, o->svg || o->png || o->gnuplot,
 			"there are pictures of hist, cdf and time, not of %s" },
 		{ STAT_MEMORY, o->memory_bytes, "--memory is for mem, not for %s" },
-		{ STAT_SIZES, o->sizes_given, "--sizes is for pattern, not for %s" },
+		{ STAT_SIZES, o->sizes_given, "--sizes is for pattern and hist, not for %s" },
 		{ STAT_TIME, o->interval_given, "--interval is for time, not for %s" },
 		{ STAT_TIME, o->files, "--files is for time, not for %s" },
 		{ STAT_CHOICE, choice_is_any(&o->choice),
@@ -305,7 +317,10 @@ static int check_table(const struct stat_options *o)
 	if (o->files && (o->svg || o->png || o->gnuplot))
 		return err_status(EXIT_USAGE,
 			"--files has no picture: leave it out, or --svg, --png and --gnuplot");
-	return check_of(o, table);
+	if (table->options & STAT_TIME && o->by.n && (o->files || o->svg || o->png || o->gnuplot))
+		return err_status(EXIT_USAGE,
+			"--by has neither --files nor a picture: leave it out, or --files, --svg, --png and --gnuplot");
+	return check_sizes(o, table) ? EXIT_USAGE : check_of(o, table);
 }
 
 static int check(const struct stat_options *o)

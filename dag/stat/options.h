@@ -11,6 +11,9 @@
 #include "dag/output/table.h"
 #include "dag/trace/compose.h"
 
+/* Size classes: those of Darshan (pattern), powers of two, powers of ten (hist). */
+enum stat_sizes { SIZES_DARSHAN, SIZES_POWERS, SIZES_TENS };
+
 struct stat_options {
 	const char *table; /* NULL: the overview */
 	struct words traces;
@@ -21,7 +24,7 @@ struct stat_options {
 	const char *sort;
 	int64_t top;          /* -1: all */
 	int64_t memory_bytes; /* of a node; 0: of the host */
-	bool powers;          /* size classes by powers of two */
+	enum stat_sizes sizes;
 	bool files;           /* time: the files of each interval */
 	bool sql, strict, foreign;
 	struct table_style style;

@@ -286,7 +286,7 @@ static int fill(struct stat_run *run)
 
 	if (r == 0)
 		r = failure_of_memory(run->failure,
-			stat_pattern_create(keys, keys, run->options->powers, &pattern));
+			stat_pattern_create(keys, keys, run->options->sizes == SIZES_POWERS, &pattern));
 	if (r == 0)
 		stat_columns(run->table, query, 0, keys - 1);
 	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0)

@@ -142,7 +142,8 @@ static int print_query(const struct stat_options *o, const char *name, size_t le
 
 int stat_sql(const struct stat_options *o, FILE *out, struct failure *failure)
 {
-	const char *name = o->files ? "time.files" : stat_find_table(o->table)->queries;
+	const struct stat_table *table = stat_find_table(o->table);
+	const char *name = table->options & STAT_TIME ? stat_time_query(o) : table->queries;
 	int r = 0;
 
 	while (*name && r == 0) {

@@ -83,6 +83,8 @@ void stat_put(struct table *table, const struct query *query, int first, int las
 void stat_stream(struct stat_run *run);
 
 /* Makes the values of these columns unknown.  columns: names, separated by blanks. */
+/* The query of the table time. */
+const char *stat_time_query(const struct stat_options *options);
 void stat_blank(struct stat_run *run, const char *columns);
 
 /* Notes what numbers of reads and writes mean. */

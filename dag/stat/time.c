@@ -2,6 +2,8 @@
 
 /* Operations, bytes, processes and memory in each interval. */
 
+#include <string.h>
+
 #include "base/failure.h"
 #include "dag/output/chart.h"
 #include "dag/stat/stat.h"
@@ -36,10 +38,13 @@ static int draw(struct stat_run *run)
 static int check_span(struct stat_run *run)
 {
 	const struct choice *c = &run->options->choice;
+	struct choice whole = *c;
 	struct query *query;
-	int r = traces_query(run->db, "time.span", "span_ns", c, &query, NULL, run->failure);
+	int r;
 	int64_t span_ns = 0;
 
+	memset(whole.by, 0, sizeof(whole.by));
+	r = traces_query(run->db, "time.span", "span_ns", &whole, &query, NULL, run->failure);
 	if (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0)
 		span_ns = query_int(query, 0);
 	query_end(query);
@@ -55,18 +60,25 @@ static int check_span(struct stat_run *run)
 	return 0;
 }
 
+const char *stat_time_query(const struct stat_options *options)
+{
+	return options->files ? "time.files" : options->by.n ? "time.groups" : "time";
+}
+
 static int fill(struct stat_run *run)
 {
 	int r = check_span(run);
 
+	bool is_whole = !run->options->files && !run->options->by.n;
+
 	if (r < 0)
 		return r;
-	r = stat_rows(run, run->options->files ? "time.files" : "time", !run->options->files);
-	if (r == 0 && !run->options->files && !run->has_ops)
+	r = stat_rows(run, stat_time_query(run->options), is_whole);
+	if (r == 0 && is_whole && !run->has_ops)
 		stat_blank(run, "operations read_bytes written_bytes files");
-	if (r == 0 && !run->options->files)
+	if (r == 0 && is_whole)
 		r = draw(run);
-	table_note(run->table, run->options->files
+	table_note(run->table, !is_whole
 				       ? "An operation belongs to the interval in which it began."
 				       : "An operation belongs to the interval in which it began; processes and "
 				         "memory are the most at one moment of it.  Memory of a process: its last "
@@ -83,7 +95,7 @@ const struct stat_table stat_time_table = {
 	.name = "time",
 	.fill = fill,
 	.needs_ops = true,
-	.options = STAT_PICTURE | STAT_CHOICE | STAT_TIME | STAT_OPERATION,
+	.options = STAT_BY | STAT_PICTURE | STAT_CHOICE | STAT_TIME | STAT_OPERATION,
 	.queries = "time",
 	.help = "operations, bytes, processes and memory in each interval",
 };

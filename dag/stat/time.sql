@@ -17,6 +17,12 @@ SELECT CAST(b.n * {step} AS REAL) / 1e9 AS from_s, coalesce(s.operations, 0) AS 
 FROM bounds b LEFT JOIN step s ON s.n = b.n LEFT JOIN lived l ON l.n = b.n
 {time {t0} + b.n * {step} | {t0} + (b.n + 1) * {step} - 1} ORDER BY b.n
 
+--- time.groups of op by operation: operations of each kind in each interval
+{with}SELECT CAST((o.start_ns - {t0}) / {step} * {step} AS REAL) / 1e9 AS from_s, {keys}, count(*) AS operations,
+	sum(o.bytes) AS moved_bytes, sum(o.latency_ns) AS latency_ns, sum(o.result < 0) AS errors
+FROM {op name start_ns latency_ns result bytes file} {joins o}
+{where o.start_ns | o.start_ns} GROUP BY 1, {group 2} ORDER BY 1, min(o.start_ns), {group 2}
+
 --- time.files of op: files that were touched in each interval
 {with}SELECT CAST((o.start_ns - {t0}) / {step} * {step} AS REAL) / 1e9 AS from_s, f.path, count(*) AS operations,
 	sum(iif(o.name = 'read', o.bytes, 0)) AS read_bytes,

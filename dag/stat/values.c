@@ -16,9 +16,31 @@
 
 #define BAR_WIDTH 40
 
-static int class_of(int64_t value)
+int64_t values_begin(const struct values *values, int class)
 {
-	return value <= 0 ? 0 : 64 - __builtin_clzll((uint64_t)value);
+	int64_t value = 1;
+
+	if (class == 0)
+		return 0;
+	if (!values->is_tens)
+		return class <= 63 ? (int64_t)1 << (class - 1) : INT64_MAX;
+	for (int i = 1; i < class; i++)
+		if (__builtin_mul_overflow(value, 10, &value))
+			return INT64_MAX;
+	return value;
+}
+
+static int class_of(const struct values *values, int64_t value)
+{
+	int class = 1;
+
+	if (value <= 0)
+		return 0;
+	if (!values->is_tens)
+		return 64 - __builtin_clzll((uint64_t)value);
+	for (; value >= 10; value /= 10)
+		class++;
+	return class;
 }
 
 int stat_values_add(struct values *values, const struct query *query)
@@ -32,7 +54,7 @@ int stat_values_add(struct values *values, const struct query *query)
 		values->unknown++;
 		return 0;
 	}
-	of->classes[class_of(value)]++;
+	of->classes[class_of(values, value)]++;
 	return distribution_add(&of->all, value, values->keep);
 }
 

@@ -14,7 +14,7 @@
 struct chart;
 struct groups;
 
-#define VALUES_CLASSES 65 /* 0, then from 2^(n-1) to below 2^n */
+#define VALUES_CLASSES 65 /* 0, then from 2^(n-1) to below 2^n, or from 10^(n-1) */
 
 struct group_values {
 	struct distribution all;
@@ -28,11 +28,14 @@ struct values {
 	char unit[32];    /* the name of the column, "value_ns" */
 	uint64_t unknown; /* how many values are */
 	bool keep;        /* keep the values themselves */
+	bool is_tens;     /* classes are powers of ten */
 };
 
-/* Reads all values of a run.  The struct begins as zeroes, except .keep; the caller finishes it also after an error. */
+/* Reads all values of a run.  The struct begins as zeroes, except .keep and .is_tens; the caller finishes it also after an error. */
 int values_read(struct stat_run *run, struct values *values);
 void values_finish(struct values *values);
+/* The smallest value of a class. */
+int64_t values_begin(const struct values *values, int class);
 void values_add_notes(struct stat_run *run, const struct values *values);
 
 /* All keys of a group as one name, in out. */

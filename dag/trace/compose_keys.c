@@ -19,6 +19,10 @@ static const struct dimension dimensions[] = {
 	{ "fstype", NULL, NULL, "f.fstype", NULL, "fstype" },
 	{ "mount", NULL, NULL, "f.mount", NULL, "mount" },
 	{ "operation", NULL, NULL, NULL, "o.name", "" },
+	/* the classes of IOProf */
+	{ "class", NULL, NULL, NULL, "CASE WHEN o.name IN ('read', 'recv') THEN 'read' "
+		"WHEN o.name IN ('write', 'send', 'copy', 'sendfile', 'splice') THEN 'write' "
+		"WHEN o.name = 'lseek' THEN 'position' ELSE 'administration' END", "" },
 	{ "all", "'all'", NULL, NULL, NULL, "" },
 };
 
@@ -77,7 +81,7 @@ static const struct dimension *find_dimension(struct composer *c, const char *na
 		return d;
 	composer_fail(c,
 		!d ? "cannot group by '%.*s': it must be command, exe, xform, job, phase, process, "
-		     "file, directory, fstype, mount, host, operation, env:NAME or all"
+		     "file, directory, fstype, mount, host, operation, class, env:NAME or all"
 		: d->op ? "cannot group by '%.*s' here: these are no single operations"
 			: "cannot group by '%.*s' here: what belongs to a process has no file; see "
 			  "'io', 'file' or "

@@ -209,6 +209,8 @@ class Choice:
 
 
 SPREAD = {"process": ("pid", "command"), "file": ("path",)}
+CLASSES = {"read": "read", "recv": "read", "write": "write", "send": "write", "copy": "write", "sendfile": "write",
+           "splice": "write", "lseek": "position"}
 OF_FILES = {"file": "id", "path": "path", "fstype": "fstype", "mount": "mount"}
 
 
@@ -338,6 +340,8 @@ class Reference:
             return "all"
         if name == "operation":
             return op
+        if name == "class":
+            return CLASSES.get(op, "administration")
         if name in ("command", "exe"):
             return program and getattr(program, {"command": "program"}.get(name, name))
         if name in OF_FILES:

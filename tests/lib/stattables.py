@@ -653,10 +653,12 @@ def table_hist(data, choice):
     names, groups = distributions(data, choice)
     rows = []
     for key, values in groups.items():
-        counts, sofar = collections.Counter(value.bit_length() for value in values), 0
+        base = 10 if choice.sizes == "tens" else 2
+        begins = [0, *(base ** n for n in range(64))]
+        counts, sofar = collections.Counter(bisect.bisect_right(begins, value) - 1 for value in values), 0
         for n in range(min(counts), max(counts) + 1):
             sofar += counts[n]
-            rows.append((*key, 1 << n - 1 if n else 0, 1 << n, counts[n],
+            rows.append((*key, begins[n], begins[n + 1], counts[n],
                          nearest(counts[n], len(values)), nearest(sofar, len(values))))
     return names + "from to count part_share cumulative_share".split(), rows
 
@@ -732,6 +734,8 @@ def moved(ops, name):
 def table_time(data, choice):
     if choice.files:
         return time_of_files(data, choice)
+    if choice.by:
+        return time_of_groups(data, choice)
     r, step, t0 = Reference(data, choice), interval_ns(choice), data.t0
     steps = collections.defaultdict(list)
     for op in chosen_ops(r):
@@ -748,6 +752,18 @@ def table_time(data, choice):
             rows.append((nearest(k * step, 10**9), *(done if data.has_ops and data.has_files
                                                      else [None] * 4), *most))
     return "from_s operations read_bytes written_bytes files processes rss_bytes".split(), rows
+
+
+def time_of_groups(data, choice):
+    r, step = Reference(data, choice), interval_ns(choice)
+    names, found = r.names("operation"), collections.defaultdict(list)
+    for op in chosen_ops(r):
+        found[(op.start_ns - data.t0) // step, op_key(r, names, op)].append(op)
+    return ["from_s", *heads(names), "operations", "moved_bytes", "latency_ns", "errors"], [
+        (nearest(k * step, 10**9), *key, len(ops),
+         None if all(op.bytes is None for op in ops) else sum(op.bytes or 0 for op in ops),
+         sum(op.latency_ns for op in ops), sum(op.result < 0 for op in ops))
+        for (k, key), ops in sorted(found.items(), key=lambda pair: (pair[0][0], min(op.start_ns for op in pair[1])))]
 
 
 def time_of_files(data, choice):

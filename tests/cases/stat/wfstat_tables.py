@@ -285,7 +285,7 @@ BY = ("command", "exe", "xform", "job", "phase", "process", "host", "env:MAKELEV
       "phase,command", "xform,job", "process,phase", "env:MAKELEVEL,exe")
 BY_FILE = ("file", "directory", "fstype", "mount", "phase,directory", "command,fstype",
            "file,process")
-BY_OP = "operation", "phase,operation", "operation,directory", "job,operation"
+BY_OP = "operation", "class", "phase,operation", "operation,directory", "job,operation"
 
 
 def plain_tables(data, *paths):
@@ -316,6 +316,9 @@ def all_groups(data, path):
         for by in BY[::3] + by_more:
             one_table(data, [path], "hist", of=of, by=by)
             one_table(data, [path], "cdf", of=of, by=by)
+        one_table(data, [path], "hist", of=of, sizes="tens")
+    for by in (BY[1], *BY_FILE[::2], *BY_OP) if data.has_ops else ():
+        one_table(data, [path], "time", by=by, interval=0.3)
 
 
 def choices(data):
