@@ -60,8 +60,14 @@ static void print_head(sqlite3 *db, FILE *out)
 {
 	sqlite3_stmt *row = query(db, "SELECT (SELECT value FROM trace WHERE key = 'command'), "
 		"(SELECT value FROM trace WHERE key = 'exit_status'), "
-		"(SELECT max(end_ns) - min(start_ns) FROM process WHERE parent IS NULL) / 1e9");
+		"(SELECT max(end_ns) - min(start_ns) FROM process WHERE parent IS NULL) / 1e9, "
+		"((SELECT value FROM trace WHERE key = 'end_ns') - (SELECT value FROM trace WHERE key = 'start_ns')) / 1e9");
 
+	if (row && !known(row, 0)) {
+		fprintf(out, "ftrac: recorded %.1f s of processes that ran already\n", number(row, 3));
+		sqlite3_finalize(row);
+		return;
+	}
 	if (!row)
 		return;
 	fprintf(out, "ftrac: %.60s: exit status %s", text(row, 0), text(row, 1));

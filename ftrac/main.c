@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "ftrac/daemon.h"
 #include "ftrac/doctor.h"
+#include "ftrac/record_running.h"
 #include "ftrac/run.h"
 
 /* From here on the daemon has no terminal. */
@@ -144,6 +145,8 @@ int main(int argc, char **argv)
 	fill_standard_streams();
 	if (argc > 1 && strcmp(argv[1], "run") == 0)
 		return run_command(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "record") == 0)
+		return record_running_command(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "doctor") == 0)
 		return doctor_main(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "umount") == 0)

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/vector.h"
 #include "base/version.h"
 
 enum { STOP = 1 };
@@ -39,6 +40,10 @@ enum long_option {
 	LONG_MAKE,
 	LONG_FILES,
 	LONG_STRICT,
+	LONG_ALL,
+	LONG_PID,
+	LONG_CGROUP,
+	LONG_FOR,
 };
 
 /* Options of both the mount and ftrac run. */
@@ -78,20 +83,43 @@ static const struct option run_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* Of both command lines. */
+static const struct option record_options[] = {
+	{ "all", no_argument, NULL, LONG_ALL },
+	{ "pid", required_argument, NULL, LONG_PID },
+	{ "cgroup", required_argument, NULL, LONG_CGROUP },
+	{ "for", required_argument, NULL, LONG_FOR },
+	{ "db", required_argument, NULL, LONG_DB },
+	{ "force", no_argument, NULL, LONG_FORCE },
+	{ "scope", required_argument, NULL, LONG_SCOPE },
+	{ "include", required_argument, NULL, LONG_INCLUDE },
+	{ "exclude", required_argument, NULL, LONG_EXCLUDE },
+	{ "no-ops", no_argument, NULL, LONG_NO_OPS },
+	{ "env", required_argument, NULL, LONG_ENV },
+	{ "job", required_argument, NULL, LONG_JOB },
+	{ "xform", required_argument, NULL, LONG_XFORM },
+	{ "strict", no_argument, NULL, LONG_STRICT },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* Of several command lines. */
 #define DB_HELP \
 "      --db FILE        the trace (default: trace.db in the current directory)\n" \
 "      --force          replace an existing trace\n"
-#define KEPT_HELP \
+#define STAT_HELP \
 "      --stat           record every stat: the kernel caches no names and\n" \
-"                       attributes\n" \
+"                       attributes\n"
+#define KEPT_HELP \
 "      --include GLOB   record only paths that match (repeatable)\n" \
 "      --exclude GLOB   do not record paths that match (repeatable)\n" \
 "      --no-ops         record which process used which file, but no single\n" \
 "                       operations\n"
-#define TRACE_HELP \
+#define DROP_HELP \
 "      --drop           if recording cannot keep up, drop operations instead of\n" \
-"                       delaying programs\n" \
+"                       delaying programs\n"
+#define TRACE_HELP \
 "      --env PATTERN    store environment variables that match (repeatable)\n" \
 "      --job ID         the job that all processes belong to\n" \
 "      --xform NAME     the kind of that job\n"
@@ -105,6 +133,7 @@ static const struct option run_options[] = {
 static const char help[] =
 "Usage: ftrac [options] [SOURCE] MOUNTPOINT\n"
 "       ftrac run [options] COMMAND...       see ftrac run --help\n"
+"       ftrac record [options]               processes that run already\n"
 "       ftrac umount MOUNTPOINT\n"
 "       ftrac doctor                         print what can be traced here\n"
 "\n"
@@ -124,8 +153,10 @@ DB_HELP
 "                       opens only, data at native speed (root, Linux 6.9);\n"
 "                       call: like open, and programs in the kernel record each\n"
 "                       call on an open file\n"
+STAT_HELP
 KEPT_HELP
 "      --no-record      mirror only, write no trace\n"
+DROP_HELP
 TRACE_HELP
 "      --locks WHERE    kernel: file locks exclude programs inside the mount only\n"
 "                       (default); native: also programs outside\n"
@@ -162,7 +193,9 @@ static const char run_help[] =
 "\n"
 DB_HELP
 "      --fidelity MODE  exact, cached, open or call, see ftrac --help\n"
+STAT_HELP
 KEPT_HELP
+DROP_HELP
 TRACE_HELP
 "      --locks WHERE    kernel or native, see ftrac --help\n"
 "      --io-uring WHEN  auto, on or off, see ftrac --help\n"
@@ -172,6 +205,29 @@ TRACE_HELP
 "\n"
 "--fidelity, --stat, --drop, --processes, --locks and --io-uring say how a mount\n"
 "works, and do not go with --files kernel.\n"
+END_HELP;
+
+static const char record_help[] =
+"Usage: ftrac record --all | --pid PID... | --cgroup DIR [options]\n"
+"\n"
+"Records in trace.db what processes do that run already, and what they start, by\n"
+"programs in the kernel: every system call that concerns files, pipes and\n"
+"sockets, and every fork, exec and exit. Nothing about the processes changes.\n"
+"Ends with Ctrl-C (or SIGTERM), after the time of --for, or when the processes\n"
+"of --pid have ended. Needs root.\n"
+"\n"
+"      --all            all processes of this machine\n"
+"      --pid PID        this process and its descendants (repeatable)\n"
+"      --cgroup DIR     the processes in this control group of version 2, also\n"
+"                       those that enter it later: a container, a service\n"
+"      --for SECONDS    end after this time\n"
+"      --scope PATH     record only what is below this directory (repeatable)\n"
+"      --strict         exit with 1 if anything could not be recorded\n"
+"  -q, --quiet          print no summary\n"
+"\n"
+DB_HELP
+KEPT_HELP
+TRACE_HELP
 END_HELP;
 
 static int parse_fidelity(struct options *options, const char *text)
@@ -234,6 +290,25 @@ static int parse_wait(struct options *options, const char *text)
 		"invalid value '%s' for --wait (a number of seconds from 0 on, or inf)", text);
 }
 
+static int parse_for(struct options *options, const char *text)
+{
+	if (cli_parse_wait(text, &options->for_ms) == 0)
+		return 0;
+	return err_status(EXIT_USAGE, "invalid value '%s' for --for (a number of seconds from 0 on)", text);
+}
+
+static int add_pid(struct options *options, const char *text)
+{
+	char *end;
+	long pid = strtol(text, &end, 10);
+
+	if (end == text || *end || pid <= 0 || pid > INT32_MAX)
+		return err_status(EXIT_USAGE, "invalid value '%s' for --pid (the number of a process)", text);
+	if (vector_push(options->pids, options->n_pids, (pid_t)pid) < 0)
+		return err_status(EXIT_OWN, "out of memory");
+	return 0;
+}
+
 static bool is_always_real(const char *path)
 {
 	static const char *const real[] = { "dev", "proc", "sys" };
@@ -253,6 +328,13 @@ static int add_scope(struct options *options, const char *text)
 	if (!path)
 		return err_status(EXIT_OWN, "cannot trace '%s': %s", text, strerror(errno));
 	return words_add(&options->scope, path);
+}
+
+static int set_cgroup(struct options *options, const char *text)
+{
+	free(options->cgroup);
+	options->cgroup = realpath(text, NULL);
+	return options->cgroup ? 0 : err_status(EXIT_OWN, "cannot use control group '%s': %s", text, strerror(errno));
 }
 
 static int check_scope_of_mount(const struct options *options)
@@ -328,6 +410,10 @@ static int apply(struct options *o, int option)
 	case LONG_MAKE: o->make = true; return 0;
 	case LONG_FILES: return parse_files(o, optarg);
 	case LONG_STRICT: o->strict = true; return 0;
+	case LONG_ALL: o->all = true; return 0;
+	case LONG_PID: return add_pid(o, optarg);
+	case LONG_CGROUP: return set_cgroup(o, optarg);
+	case LONG_FOR: return parse_for(o, optarg);
 	case LONG_USER: o->user = optarg; return 0;
 	case LONG_WAIT: return parse_wait(o, optarg);
 	case 'q': o->quiet = true; return 0;
@@ -538,6 +624,35 @@ int options_parse_run(int argc, char **argv, struct options *options, int *ret_s
 	return STOP;
 }
 
+static int check_record(const struct options *options, char **argv)
+{
+	int ways = options->all + (options->n_pids > 0) + (options->cgroup != NULL);
+
+	if (argv[optind])
+		return err_status(EXIT_USAGE, "unexpected argument '%s'; a command is for ftrac run", argv[optind]);
+	if (ways != 1)
+		return err_status(EXIT_USAGE, "%s; see 'ftrac record --help'", ways ? "--all, --pid and --cgroup exclude each other"
+			: "one of --all, --pid and --cgroup must say which processes to record");
+	for (size_t i = 0; i < options->n_pids; i++)
+		if (options->pids[i] == getpid())
+			return err_status(EXIT_USAGE, "cannot record process %d: that is ftrac itself", (int)getpid());
+	return 0;
+}
+
+int options_parse_record(int argc, char **argv, struct options *options, int *ret_status)
+{
+	int status;
+
+	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT, .files = RUN_FILES_KERNEL, .for_ms = -1 };
+	status = parse(argc, argv, &(struct form){ ":hqV", record_help, record_options }, options);
+	if (status == 0)
+		status = check_record(options, argv);
+	if (status == 0)
+		return 0;
+	*ret_status = status == -STOP ? 0 : status;
+	return STOP;
+}
+
 void options_finish(struct options *options)
 {
 	free(options->mountpoint);
@@ -548,6 +663,8 @@ void options_finish(struct options *options)
 	for (int i = 0; i < options->scope.n; i++)
 		free((char *)options->scope.word[i]);
 	words_free(&options->scope);
+	free(options->pids);
+	free(options->cgroup);
 	free(options->text);
 	free(options->mount_db);
 	fuse_opt_free_args(&options->fuse);

@@ -27,6 +27,12 @@ struct options {
 	bool fidelity_given;
 	struct words include, exclude, env;
 	const char *job, *xform;
+	/* For ftrac record: */
+	bool all;
+	pid_t *pids; /* allocated */
+	size_t n_pids;
+	char *cgroup; /* absolute, allocated; NULL: none */
+	int for_ms;   /* -1: without limit */
 	/* For ftrac run: */
 	struct words scope; /* absolute paths, allocated; none: not given */
 	const char *user;
@@ -50,6 +56,8 @@ struct options {
 int options_parse(int argc, char **argv, struct options *options, int *ret_status);
 /* The same for ftrac run; argv[0] is "run". */
 int options_parse_run(int argc, char **argv, struct options *options, int *ret_status);
+/* The same for ftrac record. */
+int options_parse_record(int argc, char **argv, struct options *options, int *ret_status);
 /* Of ftrac run, before a mount: without --scope it is the current directory; refuses what no mount shows.  Prints an error; 0 or
  * the exit status. */
 int options_scope_of_mount(struct options *options);

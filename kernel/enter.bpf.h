@@ -141,6 +141,8 @@ int BPF_PROG(kernel_enter, struct pt_regs *regs, long nr)
 	const volatile struct call_row *row;
 	bool compat;
 
+	if (!state && kernel_attach && attach_current())
+		state = state_of(task);
 	if (!state)
 		return 0;
 	compat = is_compat(task);

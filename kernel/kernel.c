@@ -15,6 +15,7 @@
 #include "base/failure.h"
 #include "base/idle.h"
 #include "base/priority.h"
+#include "kernel/explain.h"
 #include "kernel/load.h"
 #include "kernel/queue.h"
 #include "kernel/reader.h"
@@ -136,7 +137,7 @@ static int run_command(struct kernel *kernel, const struct kernel_options *optio
 		.arg = options->arg };
 	int r = prepare(kernel, &how, options->memory_bytes, options->directory);
 
-	if (r == 0)
+	if (r == 0 && options->pid)
 		r = introduce(kernel, options);
 	return r == 0 ? run(kernel) : r;
 }
@@ -145,7 +146,7 @@ static int start(struct kernel *kernel, const struct kernel_options *options, st
 {
 	int r = programs_load(options->buffer_bytes ? options->buffer_bytes : BUFFER_BYTES, 0, &kernel->programs, failure);
 
-	if (r == 0)
+	if (r == 0 && options->pid)
 		r = programs_add(kernel->programs, options->pid, failure);
 	if (r < 0)
 		return r;
@@ -236,6 +237,13 @@ int64_t kernel_seen_until_ns(struct kernel *kernel)
 		return INT64_MAX;
 	reader_wake(kernel->reader);
 	return queue_done_until(kernel->queue);
+}
+
+/* ---- processes that run already ---- */
+
+int kernel_attach(struct kernel *kernel, bool all, const pid_t *pids, size_t n, int cgroup)
+{
+	return explain_may_trace_others() ? programs_attach_to(kernel->programs, all, pids, n, cgroup) : -EPERM;
 }
 
 /* ---- samples ---- */

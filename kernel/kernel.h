@@ -59,7 +59,8 @@ struct ring;
 
 struct kernel_options {
 	struct ring *ring;
-	/* The process that will execute the command, which waits until it is told to.  Its number as we see it. */
+	/* The process that will execute the command, which waits until it is told to.  Its number as we see it.  0: there is no
+	 * command; kernel_attach() tells what is recorded. */
 	pid_t pid;
 	/* Its parent. */
 	pid_t parent;
@@ -85,6 +86,14 @@ struct kernel_options {
  * let run.
  */
 int kernel_start(const struct kernel_options *options, struct kernel **ret_kernel, struct failure *failure);
+
+/*
+ * Also records processes that run already: all but this one (of those that our pid namespace shows), those of pids, or those
+ * in the group of the second hierarchy whose directory is open as cgroup (-1: none).  A process is recorded from its next
+ * system call on, with an event PROCESS before it, and with all that it starts.  Once, after kernel_start().  0; -EPERM: the
+ * caller may not trace processes of others; or another -errno.
+ */
+int kernel_attach(struct kernel *kernel, bool all, const pid_t *pids, size_t n, int cgroup);
 
 /*
  * Has a sample recorded of each process that has been traced for more than a second and is alive, of 32,768 at most: its memory

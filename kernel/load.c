@@ -200,6 +200,22 @@ int programs_add(struct programs *programs, pid_t pid, struct failure *failure)
 	return 0;
 }
 
+int programs_attach_to(struct programs *programs, bool all, const pid_t *pids, size_t n, int cgroup)
+{
+	struct kernel_bpf *object = programs->object;
+	uint32_t zero = 0, group = (uint32_t)cgroup;
+	uint8_t one = 1;
+
+	for (size_t i = 0; i < n && !all; i++)
+		if (bpf_map_update_elem(bpf_map__fd(object->maps.kernel_chosen), &pids[i], &one, BPF_ANY) < 0)
+			return -errno;
+	if (cgroup >= 0 && bpf_map_update_elem(bpf_map__fd(object->maps.kernel_cgroup), &zero, &group, BPF_ANY) < 0)
+		return -errno;
+	__atomic_store_n(&object->bss->kernel_attach, all ? ATTACH_ALL : cgroup >= 0 ? ATTACH_CGROUP : ATTACH_CHOSEN,
+		__ATOMIC_SEQ_CST);
+	return 0;
+}
+
 /* As the kernel has device numbers. */
 void programs_set_device(struct programs *programs, uint32_t major, uint32_t minor)
 {

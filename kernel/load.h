@@ -4,6 +4,7 @@
 
 /* The programs in the kernel: loads and attaches them, and says why that is not possible.  One thread. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -21,6 +22,12 @@ int programs_load(size_t buffer_bytes, size_t most_files, struct programs **ret_
 
 /* Traces a process, which must have one thread, and what it forks from now on. */
 int programs_add(struct programs *programs, pid_t pid, struct failure *failure);
+
+/*
+ * Traces processes that run already, from their next system call on, and what they fork: all but this one, those numbers, or
+ * those of the group with that descriptor (-1: none).  0 or -errno.
+ */
+int programs_attach_to(struct programs *programs, bool all, const pid_t *pids, size_t n, int cgroup);
 
 /* Of a mount: records calls on files of this device from now on; 0: none.  Any thread. */
 void programs_set_device(struct programs *programs, uint32_t major, uint32_t minor);

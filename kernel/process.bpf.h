@@ -4,6 +4,7 @@
 
 /* Processes: forks, execs, ends, and what they have used.  A child of a traced thread is traced from its fork on. */
 
+#include "attach.bpf.h"
 #include "samples.bpf.h"
 #include "state.bpf.h"
 
@@ -24,19 +25,6 @@ struct {
 	__type(value, struct wire_exec);
 } kernel_exec SEC(".maps");
 
-/* The number of a thread in our pid namespace; 0: it is in none that we see. */
-inlined int32_t id_of(uint64_t task)
-{
-	uint64_t pid = POINTER(task_struct, task, thread_pid);
-	int32_t id = 0;
-
-	if (!pid || FIELD(pid, pid, level) < kernel_pid_level)
-		return 0;
-	bpf_probe_read_kernel(&id, sizeof(id), (const void *)(pid + bpf_core_field_offset(struct pid, numbers)
-		+ (kernel_pid_level & 31) * bpf_core_type_size(struct upid)));
-	return id;
-}
-
 /* Runs once, in our own process: the level of our pid namespace. */
 SEC("raw_tp/sys_enter")
 int kernel_look_at_us(void *context)
@@ -44,6 +32,7 @@ int kernel_look_at_us(void *context)
 	uint64_t pid = POINTER(task_struct, bpf_get_current_task(), thread_pid);
 
 	kernel_pid_level = FIELD(pid, pid, level);
+	kernel_us = FIELD(task_struct, bpf_get_current_task(), tgid);
 	return 0;
 }
 
@@ -283,36 +272,64 @@ inlined void spare(struct task_state *state, struct linux_binprm *program)
 	count_spared();
 }
 
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(kernel_executed, struct task_struct *task, int old_pid, struct linux_binprm *program)
+inlined void fill_start(struct wire_exec *record, struct task_struct *task)
 {
-	struct task_state *state = state_of(task);
+	uint64_t leader = POINTER(task_struct, task, group_leader);
+
+	record->parent = id_of(POINTER(task_struct, POINTER(task_struct, task, real_parent), group_leader));
+	record->start_ns = FIELD(task_struct, leader, start_time);
+	record->loaded = record->handles = record->script_base = record->len = 0;
+}
+
+inlined void fill_program(struct wire_exec *record, struct linux_binprm *program, struct task_struct *task,
+	const struct task_state *state)
+{
+	fill_script(record, program, task);
+	fill_figures(&record->before, number(task), state);
+	record->loaded = state->position < 0 ? 0 : record->before.read_char - (uint64_t)state->position;
+	record->handles = __sync_fetch_and_add(&kernel_next_id, 3);
+}
+
+__noinline int send_image(struct task_state *state, uint64_t program)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	uint64_t mm = POINTER(task_struct, task, mm), cred = POINTER(task_struct, task, cred);
 	uint32_t zero = 0;
 	struct wire_exec *record = bpf_map_lookup_elem(&kernel_exec, &zero);
-	uint64_t cred;
-	bool is_whole; /* its beginning was seen, too */
 
 	if (!state || !record)
 		return 0;
-	is_whole = row_of(state)->class == CLASS_EXEC;
-	state->call = CALL_none;
 	record->old_tid = state->tid;
-	state->tid = state->pid; /* a thread that executes a program becomes the first thread */
-	sample_from_now(state->pid, task); /* the command itself, of which there was no fork */
-	send_texts(record, state->tid, POINTER(task_struct, task, mm));
-	fill_names(record, task, POINTER(linux_binprm, program, file));
-	fill_script(record, program, task);
+	state->tid = program ? state->pid : state->tid; /* a thread that executes a program becomes the first thread */
+	send_texts(record, state->pid, mm);
+	fill_names(record, task, program ? POINTER(linux_binprm, program, file) : POINTER(mm_struct, mm, exe_file));
+	if (program)
+		fill_program(record, (struct linux_binprm *)program, task, state);
+	else
+		fill_start(record, task);
 	fill_cgroups(record, task);
-	fill_figures(&record->before, number(task), state);
-	record->loaded = is_whole ? record->before.read_char - (uint64_t)state->position : 0;
-	record->handles = __sync_fetch_and_add(&kernel_next_id, 3);
-	cred = POINTER(task_struct, task, cred);
 	record->uid = FIELD(cred, cred, euid.val);
 	record->gid = FIELD(cred, cred, egid.val);
 	record->pid = state->pid;
 	bpf_probe_read_kernel(record->comm, sizeof(record->comm), task->comm);
-	head_now(&record->head, WIRE_EXEC, state->tid);
+	head_now(&record->head, WIRE_EXEC, state->pid);
+	record->head.flags = program ? 0 : WIRE_ATTACHED;
 	send_copy(record, offsetof(struct wire_exec, text) + at_most(record->len, 4096));
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(kernel_executed, struct task_struct *task, int old_pid, struct linux_binprm *program)
+{
+	struct task_state *state = state_of(task);
+
+	if (!state)
+		return 0;
+	if (row_of(state)->class != CLASS_EXEC) /* its beginning was not seen */
+		state->position = -1;
+	state->call = CALL_none;
+	sample_from_now(state->pid, task); /* the command itself, of which there was no fork */
+	send_image(state, number(program));
 	spare(state, program);
 	return 0;
 }

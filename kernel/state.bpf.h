@@ -293,6 +293,22 @@ inlined uint64_t name_of_pwd(struct task_struct *task)
 	return name_of(FOLLOW(task_struct, task, fs, fs_struct, pwd.dentry), FOLLOW(task_struct, task, fs, fs_struct, pwd.mnt));
 }
 
+/* process.bpf.h: what the current process is: after an exec of that program (struct linux_binprm), or, with 0, as it runs. */
+int send_image(struct task_state *state, uint64_t program);
+
+/* The number of a thread in our pid namespace; 0: it is in none that we see. */
+inlined int32_t id_of(uint64_t task)
+{
+	uint64_t pid = POINTER(task_struct, task, thread_pid);
+	int32_t id = 0;
+
+	if (!pid || FIELD(pid, pid, level) < kernel_pid_level)
+		return 0;
+	bpf_probe_read_kernel(&id, sizeof(id), (const void *)(pid + bpf_core_field_offset(struct pid, numbers)
+		+ (kernel_pid_level & 31) * bpf_core_type_size(struct upid)));
+	return id;
+}
+
 /* files.bpf.h */
 /* A handle for a file that was opened now: replaces what the address meant.  Its id. */
 uint64_t handle_make(uint64_t file);

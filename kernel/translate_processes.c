@@ -344,20 +344,43 @@ static void push_before(struct translate *translate, const struct wire_exec *rec
 	push_figures(translate, EVENT_BEFORE, record->pid, 0, record->head.time_ns, &before);
 }
 
+/* A process that ran before it was traced. */
+static int introduce(struct translate *translate, const struct wire_exec *record, const struct parts *parts)
+{
+	struct event ev = { .kind = EVENT_PROCESS, .time_ns = record->head.time_ns, .u.process = { .pid = record->pid,
+		.tid = record->pid, .ppid = record->parent, .tier = TIER_KERNEL, .known = 1, .uid = record->uid,
+		.gid = record->gid, .start_ns = record->start_ns } };
+
+	translate_push(translate, &ev, parts->bytes, parts->len);
+	return add_process(translate, record->pid, record->parent);
+}
+
+/* parts NULL: there was no memory for them. */
+static void push_image(struct translate *translate, const struct wire_exec *record, const struct parts *parts)
+{
+	if (parts)
+		push_exec(translate, record, parts);
+	push_before(translate, record);
+}
+
 int translate_exec(struct translate *translate, const struct wire_exec *record)
 {
 	struct exec_text *text = text_of(translate, record->head.tid);
+	bool is_attached = record->head.flags & WIRE_ATTACHED;
 	struct parts parts = { 0 };
 	int r;
 
 	if (!text)
 		return -ENOMEM;
-	close_at_exec(translate, record);
-	push_programs(translate, record);
+	if (!is_attached) {
+		close_at_exec(translate, record);
+		push_programs(translate, record);
+	}
 	r = put_parts(translate, &parts, text, record);
-	if (r == 0)
-		push_exec(translate, record, &parts);
-	push_before(translate, record);
+	if (!is_attached)
+		push_image(translate, record, r == 0 ? &parts : NULL);
+	else if (r == 0)
+		r = introduce(translate, record, &parts);
 	forget_text(translate, text);
 	free(parts.bytes);
 	return r;

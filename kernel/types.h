@@ -228,6 +228,7 @@ struct mm_struct {
 	unsigned long total_vm;
 	unsigned long arg_start, arg_end;
 	unsigned long env_start, env_end;
+	struct file *exe_file;
 };
 
 struct mm_struct___old {
@@ -315,6 +316,8 @@ struct task_struct {
 	struct sched_entity se;
 	struct mm_struct *mm;
 	struct mm_struct *active_mm;
+	struct task_struct *real_parent;
+	uint64_t start_time;
 	int exit_code;
 	int pid;
 	int tgid;

@@ -40,6 +40,7 @@ enum wire_type {
 #define WIRE_URING 8	/* a request of io_uring; PATH: as PENDING */
 #define WIRE_KNOWN 16	/* STAT: the identity of the file is there */
 #define WIRE_EMPTY 32	/* the path is empty: the call is about the descriptor */
+#define WIRE_ATTACHED 1 /* EXEC: of a process that ran before it was traced */
 #define WIRE_SHARES 64	/* fork: parent and child share their memory */
 #define WIRE_SILENT 128 /* PENDING, and PATH as PENDING: success is not reported */
 
@@ -153,6 +154,8 @@ struct wire_exec {
 	struct wire_head head;
 	int32_t pid;
 	int32_t old_tid; /* of the thread that called execve() */
+	int32_t parent;	 /* ATTACHED: the process's parent, */
+	int64_t start_ns; /* and its start */
 	uint32_t uid, gid; /* effective */
 	uint64_t exe, loader; /* names: the program; the program that loads it (ld.so), 0: none */
 	uint64_t cwd;
@@ -206,6 +209,9 @@ struct wire_socket {
 struct wire_opened {
 	uint64_t handle, node; /* ids of its events */
 };
+
+/* Which processes are traced beside those that were added. */
+enum wire_attach { ATTACH_NONE, ATTACH_ALL, ATTACH_CHOSEN, ATTACH_CGROUP };
 
 /* Counters, one for each processor. */
 struct wire_counters {

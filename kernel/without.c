@@ -21,6 +21,16 @@ int kernel_start(const struct kernel_options *options, struct kernel **ret_kerne
 	return kernel_explain(failure);
 }
 
+int kernel_attach(struct kernel *kernel, bool all, const pid_t *pids, size_t n, int cgroup)
+{
+	(void)kernel;
+	(void)all;
+	(void)pids;
+	(void)n;
+	(void)cgroup;
+	return -EOPNOTSUPP;
+}
+
 int kernel_load_for_mount(size_t most_files, struct kernel **ret_kernel, struct failure *failure)
 {
 	(void)most_files;

@@ -2,8 +2,10 @@
 #include "procmon/in_kernel.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -12,12 +14,14 @@
 #include "db/store.h"
 #include "kernel/kernel.h"
 #include "procmon/environ.h"
+#include "procmon/existing.h"
 #include "procmon/monitor.h"
 
 struct in_kernel {
 	struct kernel *kernel;
 	const char *const *env;
 	uint64_t rights;
+	struct ring *ring;
 };
 
 static size_t keep_environ(char *vars, size_t len, void *arg)
@@ -43,7 +47,8 @@ int in_kernel_start(const struct monitor_in_kernel *options, struct in_kernel **
 		return failure_memory(failure);
 	in_kernel->env = options->env;
 	in_kernel->rights = options->rights;
-	r = kernel_start(&(struct kernel_options){ .ring = options->ring, .pid = monitor_spawned(options->command),
+	in_kernel->ring = options->ring;
+	r = kernel_start(&(struct kernel_options){ .ring = options->ring, .pid = options->command ? monitor_spawned(options->command) : 0,
 		.parent = getpid(), .keep_environ = keep_environ, .attached = give_up_rights, .arg = in_kernel },
 		&in_kernel->kernel, failure);
 	if (r < 0) {
@@ -52,6 +57,28 @@ int in_kernel_start(const struct monitor_in_kernel *options, struct in_kernel **
 	}
 	*ret_in_kernel = in_kernel;
 	return 0;
+}
+
+int in_kernel_attach(struct in_kernel *in_kernel, const struct monitor_attach *wanted, struct failure *failure)
+{
+	cleanup_fd int cgroup = wanted->cgroup ? open(wanted->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	cleanup_free pid_t *pids = NULL;
+	size_t n = 0;
+	int r;
+
+	if (wanted->cgroup && cgroup < 0)
+		return failure_set(failure, -errno, "cannot use control group '%s': %s", wanted->cgroup, strerror(errno));
+	r = existing_push(in_kernel->ring, in_kernel->env, wanted, &pids, &n);
+	if (r == 0)
+		r = kernel_attach(in_kernel->kernel, wanted->all, pids, wanted->n_pids ? n : 0, cgroup);
+	if (r == -ESRCH)
+		return failure_set(failure, r, "cannot record process %d: there is no such process", (int)wanted->pids[0]);
+	if (r == -EPERM)
+		return failure_set(failure, r, "cannot record processes that run already: that takes CAP_SYS_PTRACE, too; run as root");
+	if (r == -EBADF && cgroup >= 0)
+		return failure_set(failure, r, "cannot use control group '%s': it is not of the second hierarchy (cgroup2)",
+			wanted->cgroup);
+	return r < 0 ? failure_set(failure, r, "cannot record processes that run already: %s", strerror(-r)) : 0;
 }
 
 void in_kernel_finish(struct in_kernel *in_kernel)

@@ -17,6 +17,9 @@ struct store;
 
 /* 0, or -errno with the reason. */
 int in_kernel_start(const struct monitor_in_kernel *options, struct in_kernel **ret_in_kernel, struct failure *failure);
+/* As monitor_attach(). */
+struct monitor_attach;
+int in_kernel_attach(struct in_kernel *in_kernel, const struct monitor_attach *wanted, struct failure *failure);
 void in_kernel_finish(struct in_kernel *in_kernel);
 void in_kernel_destroy(struct in_kernel *in_kernel);
 

@@ -137,6 +137,11 @@ int monitor_start_in_kernel(const struct monitor_in_kernel *options, struct moni
 	return 0;
 }
 
+int monitor_attach(struct monitor *monitor, const struct monitor_attach *wanted, struct failure *failure)
+{
+	return in_kernel_attach(monitor->in_kernel, wanted, failure);
+}
+
 void monitor_finish(struct monitor *monitor)
 {
 	if (!monitor || monitor->finished)

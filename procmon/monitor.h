@@ -84,7 +84,7 @@ int monitor_start(const struct monitor_options *options, struct monitor **ret_mo
 struct monitor_in_kernel {
 	struct ring *ring;
 	const char *const *env;	     /* as above */
-	const struct spawn *command; /* waits; it and what it will start is recorded */
+	const struct spawn *command; /* waits; it and what it will start is recorded.  NULL: see monitor_attach() */
 	/*
 	 * The capabilities that this process needs from now on (RIGHT() of base/rights.h).  All others are given up when the
 	 * programs are in the kernel, before threads are made.
@@ -99,6 +99,18 @@ struct monitor_in_kernel {
  */
 int monitor_start_in_kernel(const struct monitor_in_kernel *options, struct monitor **ret_monitor,
 	struct failure *failure);
+/*
+ * Also records processes that run already, see kernel_attach(), and what they start: all, those of pids with their
+ * descendants, or those of a control group (its directory, an absolute path).  First reports from /proc those that there are, so the
+ * writer must empty the ring.  Needs CAP_SYS_PTRACE.  0, or -errno with the reason.
+ */
+struct monitor_attach {
+	bool all;
+	const pid_t *pids;
+	size_t n_pids;
+	const char *cgroup; /* NULL: none */
+};
+int monitor_attach(struct monitor *monitor, const struct monitor_attach *wanted, struct failure *failure);
 /* Whether that is possible: 0, or what it would return. */
 int monitor_explain_kernel(struct failure *failure);
 

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef KERNEL_ATTACH_BPF_H
+#define KERNEL_ATTACH_BPF_H
+
+/*
+ * Processes that run already: a thread is traced from its next system call on, if its process is one of those wanted.  So
+ * nothing is sought, and a fork, which is a system call, is seen by the thread's own state.
+ */
+
+#include "samples.bpf.h"
+#include "state.bpf.h"
+
+#define CHOSEN_MOST 65536
+
+uint32_t kernel_attach = ATTACH_NONE;
+int32_t kernel_us = 0; /* the thread group that the programs belong to: it is not traced */
+
+/* ATTACH_CHOSEN: numbers of processes as our pid namespace has them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CHOSEN_MOST);
+	__type(key, int32_t);
+	__type(value, uint8_t);
+} kernel_chosen SEC(".maps");
+
+/* ATTACH_CGROUP: its only one, of the second hierarchy. */
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(uint32_t));
+	__uint(value_size, sizeof(uint32_t));
+} kernel_cgroup SEC(".maps");
+
+inlined bool is_wanted(int32_t pid)
+{
+	if (kernel_attach == ATTACH_CHOSEN)
+		return bpf_map_lookup_elem(&kernel_chosen, &pid);
+	if (kernel_attach == ATTACH_CGROUP)
+		return bpf_current_task_under_cgroup(&kernel_cgroup, 0) == 1;
+	return kernel_attach == ATTACH_ALL;
+}
+
+inlined void send_thread(const struct task_state *state)
+{
+	struct wire_fork *record = reserve(wire_fork);
+
+	if (!record)
+		return;
+	head_now(&record->head, WIRE_FORK, state->tid);
+	record->pid = record->parent = state->pid;
+	send_reserved(record);
+}
+
+/* The first thread of a process has the process described. */
+__noinline int attach_current(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct living living = { .signal = POINTER(task_struct, task, signal), .start_ns = bpf_ktime_get_ns() };
+	int32_t pid = id_of(POINTER(task_struct, task, group_leader)), tid = id_of(number(task));
+	struct task_state *state;
+
+	if (!pid || !tid || task->tgid == kernel_us || any_state_of(task) || !is_wanted(pid))
+		return 0;
+	state = bpf_task_storage_get(&kernel_tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!state)
+		return 0;
+	state->pid = pid;
+	state->tid = tid;
+	if (bpf_map_update_elem(&kernel_living, &pid, &living, BPF_NOEXIST) == 0)
+		send_image(state, 0);
+	if (tid != pid)
+		send_thread(state);
+	return 1;
+}
+
+#endif

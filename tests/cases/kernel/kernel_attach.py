@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# serial: records all processes of the machine
+# seconds: 25
+# long: --for 20
+"""ftrac record: processes that run already, against what strace saw of them from their start.
+
+Of each thread, the rows must be those of strace's lines that fall into the time of the record: all of a thread that began
+and ended in it, and a piece without a gap of the others.
+
+kernel_attach.py [--for SECONDS]: of each record
+"""
+import argparse
+import collections
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import kernelleft
+import kernelrecord
+import kernelstrace
+import straced
+from ftractest import FTRAC, Checks, need, need_kernel
+
+THREADS = """
+import os, threading, time
+def work(n, f):
+    while True:
+        f.write(b"x" * (n + 1))
+        f.flush()
+        with open("/etc/passwd", "rb", buffering=0) as p:
+            p.read(100)
+        time.sleep(0.01)
+before = [open(f"before{n}", "wb") for n in range(3)]
+for n, f in enumerate(before[1:]):
+    threading.Thread(target=work, args=(n, f), daemon=True).start()
+work(7, before[0])
+"""
+LOOP = "while :; do echo 'int f(void) { return 1; }' >f.c; gcc -c f.c; ls -l /etc | sort | head -n 3 >out; mkdir d; mv out d; rm -r d; done"
+WORK = f"python3 -S threads.py & {LOOP}"
+
+
+class Running:
+    """A workload below strace."""
+
+    def __init__(self, base):
+        self.work, self.prefix = base / "work", base / "log"
+        self.work.mkdir()
+        (self.work / "threads.py").write_text(THREADS)
+        calls = ",".join(f"?{call}" for call in sorted(kernelstrace.CALLS | dict.fromkeys(straced.CALLS.split(","))))
+        self.strace = subprocess.Popen(
+            ["strace", "-ff", "-A", "-ttt", "-y", "-v", "-s", "512", "-e", f"trace={calls}", "-e", "signal=none", "-o", self.prefix,
+             "sh", "-c", WORK], cwd=self.work, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        time.sleep(1.5)
+
+    def shell(self):
+        children = pathlib.Path(f"/proc/{self.strace.pid}/task/{self.strace.pid}/children").read_text().split()
+        return int(children[0])
+
+    def end(self):
+        os.killpg(self.strace.pid, signal.SIGKILL)
+        self.strace.wait()
+
+
+def record(base, *options):
+    db = base / "trace.db"
+    done = subprocess.run([FTRAC, "record", "-q", "--strict", "--force", "--db", db, *options], capture_output=True, text=True,
+                          timeout=200, stdin=subprocess.DEVNULL, check=False)
+    return db, (done.returncode, done.stderr)
+
+
+def begin_of(seen, rows):
+    """Where in what was seen the most rows follow; None: nowhere."""
+    def same(k):
+        return next((n for n, (a, b) in enumerate(zip(seen[k:], rows)) if kernelrecord.differs(a, b)), min(len(rows), len(seen) - k))
+    best = max(range(len(seen)), key=same, default=None)
+    return best if best is not None and same(best) else None
+
+
+def compare(checks, name, db, running):
+    """Returns how many threads began and ended in the record, and how many only partly were in it."""
+    recorded, comparison = kernelrecord.Record(db), kernelrecord.Comparison(name)
+    began, = recorded.base.execute("SELECT min(start_ns) FROM t.op").fetchone()
+    recorded.base.execute("DELETE FROM rows WHERE op = 'exec' AND start_ns < ?", (began,))
+    whole = {pid for (pid,) in recorded.base.execute(
+        "SELECT pid FROM t.process WHERE start_ns > ? AND end_ns NOTNULL AND exit_signal IS NULL", (began,))}
+    counts = collections.Counter()
+    for tid, seen in kernelrecord.read_strace(running.prefix, running.work):
+        rows = recorded.rows(tid)
+        if not rows:
+            continue
+        if tid not in whole:
+            at = begin_of(seen, rows)
+            if at is None:
+                print(f"{name}: thread {tid}: {rows[:4]} were not seen")
+            seen = seen[at or 0:]
+            seen = seen[:len(rows)]
+        counts[tid in whole] += 1
+        comparison.thread(tid, seen, rows)
+    comparison.end(checks)
+    return counts
+
+
+def check(checks, name, options_of, seconds, base):
+    running = Running(base)
+    try:
+        options = options_of(running)
+        db, said = record(base, "--for", str(seconds), *options)
+        checks.equal(f"{name}: exit status", said, (0, ""))
+    finally:
+        running.end()
+    counts = compare(checks, name, db, running)
+    checks.check(f"{name}: threads that are whole, and threads in part", counts[True] > 5 and counts[False] >= 3, counts)
+    return db, running
+
+
+def rows_of(db, sql):
+    record_of = kernelrecord.Record(db)
+    return [row for row in record_of.base.execute(sql)]
+
+
+def by_pid(checks, base, seconds):
+    db, running = check(checks, "--pid", lambda running: ["--pid", str(running.shell())], seconds, base)
+    others = rows_of(db, "SELECT pid, comm FROM t.process WHERE parent IS NULL")
+    checks.equal("--pid: one process has no parent", len(others), 1)
+    files = {path for (path,) in rows_of(db, "SELECT DISTINCT path FROM t.op WHERE name = 'write'")}
+    for n in range(3):
+        path = str(running.work / f"before{n}")
+        checks.check("--pid: what was open before is known by its path", path in files or os.fsencode(path) in files, n)
+
+
+def of_all(checks, base, seconds):
+    beside = subprocess.Popen(["sh", "-c", "while :; do cat /etc/group >/dev/null; sleep 0.1; done"])
+    idle = subprocess.Popen(["sleep", "1000"])
+    try:
+        db, _ = check(checks, "--all", lambda running: ["--all"], seconds, base)
+    finally:
+        beside.kill()
+        idle.kill()
+        beside.wait()
+        idle.wait()
+    found = dict(rows_of(db, "SELECT pid, comm FROM t.process"))
+    checks.check("--all: a process beside is there", beside.pid in found, found)
+    checks.equal("--all: a process that does nothing, too", found.get(idle.pid), "sleep")
+    checks.check("--all: ftrac itself is not", "ftrac" not in found.values(), found)
+    children = rows_of(db, f"SELECT count(*) FROM t.process c JOIN t.process p ON p.id = c.parent WHERE p.pid = {beside.pid}")
+    checks.check("--all: its children have a parent", children[0][0] > 3, children)
+
+
+def group_root():
+    with open("/proc/self/mounts", encoding="utf-8") as f:
+        found = [line.split()[1] for line in f if line.split()[2] == "cgroup2"]
+    return pathlib.Path(found[0]) if found else None
+
+
+def by_group(checks, base, seconds):
+    root = group_root()
+    if not root or not os.access(root, os.W_OK):
+        print("--cgroup: not tried: no control groups of version 2 here")
+        return
+    group = root / f"ftrac-case-{os.getpid()}"
+    group.mkdir()
+
+    def enter(running):
+        (group / "cgroup.procs").write_text(str(running.shell()))
+        return ["--cgroup", str(group)]
+
+    beside = subprocess.Popen(["sh", "-c", "while :; do cat /etc/group >/dev/null; sleep 0.1; done"])
+    late = subprocess.Popen(["sh", "-c", f"sleep 2.5; echo $$ >{group}/cgroup.procs; cat /etc/group >/dev/null; exit 3"])
+    try:
+        db, _ = check(checks, "--cgroup", enter, seconds, base)
+        found = {pid for (pid,) in rows_of(db, "SELECT pid FROM t.process")}
+        checks.check("--cgroup: a process that enters later is there", late.pid in found, found)
+        checks.check("--cgroup: one beside is not", beside.pid not in found, found)
+    finally:
+        beside.kill()
+        beside.wait()
+        late.wait()
+        time.sleep(0.3)
+        for pid in (group / "cgroup.procs").read_text().split():
+            (root / "cgroup.procs").write_text(pid)
+        group.rmdir()
+
+
+def refusals(checks, base):
+    for options, status, word in (((), 2, "must say"), (("--all", "--pid", "1"), 2, "exclude"), (("--pid", "x"), 2, "--pid"),
+                                  (("--pid", "999999999"), 1, "no such process"), (("--cgroup", "/nowhere"), 1, "/nowhere"),
+                                  (("--cgroup", str(base)), 1, "cgroup2"), (("--all", "ls"), 2, "'ls'"),
+                                  (("--all", "--for", "x"), 2, "--for")):
+        (base / "trace.db").unlink(missing_ok=True)
+        _, (got, said) = record(base, *options)
+        checks.equal(f"{options}: exit status", got, status)
+        checks.check(f"{options}: one line that says it", word in said and said.count("\n") == 1, said)
+
+
+def ends(checks, base):
+    """By a signal; and with the process."""
+    for how in signal.SIGINT, signal.SIGTERM:
+        one = subprocess.Popen([FTRAC, "record", "--all", "--force", "--db", base / "trace.db"], stderr=subprocess.PIPE, text=True)
+        time.sleep(1)
+        one.send_signal(how)
+        said = one.communicate(timeout=60)[1]
+        checks.equal(f"{how.name}: exit status", one.returncode, 0)
+        checks.check(f"{how.name}: a summary", "ran already" in said, said)
+    short = subprocess.Popen(["sh", "-c", "sleep 1; cat /etc/group; exit 7"], stdout=subprocess.DEVNULL)
+    _, said = record(base, "--pid", str(short.pid))
+    checks.equal("the process ends: exit status", (said, short.wait()), ((0, ""), 7))
+    checks.equal("the process ends: its status", rows_of(base / "trace.db", f"SELECT exit_code FROM t.process WHERE pid = {short.pid}"), [(7,)])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--for", dest="seconds", type=float, default=3)
+    given = parser.parse_args()
+    need_kernel()
+    need("strace", "gcc", "python3")
+    checks = Checks()
+    for function in by_pid, of_all, by_group:
+        with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
+            function(checks, pathlib.Path(directory).resolve(), given.seconds)
+        sys.stdout.flush()
+    with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
+        refusals(checks, pathlib.Path(directory).resolve())
+        ends(checks, pathlib.Path(directory).resolve())
+    kernelleft.end(checks)
+
+
+main()
