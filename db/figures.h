@@ -7,6 +7,10 @@
  * combined.  An unknown figure is absent; 0 is a value.
  *
  * Units: nanoseconds and bytes, otherwise counts.
+ *
+ * THREADS is the sum of the lives of all threads, as far as they were recorded.  It is RUNNING on a processor, CPU_DELAY
+ * (waiting for one), and waiting: for data of files, pipes and sockets, for locks of threads and files, for children, sleeping,
+ * for events (poll(2) and the like), for memory (page faults, locked maps), stopped by a signal or a tracer, and other.
  */
 
 #include <stdbool.h>
@@ -30,7 +34,19 @@
 	X(CPU_DELAY, cpu_delay_ns, SUM)     \
 	X(BLKIO_DELAY, blkio_delay_ns, SUM) \
 	X(SWAPIN_DELAY, swapin_delay_ns, SUM) \
-	X(RECLAIM_DELAY, reclaim_delay_ns, SUM)
+	X(RECLAIM_DELAY, reclaim_delay_ns, SUM) \
+	X(THREADS, threads_ns, SUM)         \
+	X(RUNNING, running_ns, SUM)         \
+	X(WAIT_FILE, file_ns, SUM)          \
+	X(WAIT_PIPE, pipe_ns, SUM)          \
+	X(WAIT_SOCKET, socket_ns, SUM)      \
+	X(WAIT_LOCK, lock_ns, SUM)          \
+	X(WAIT_CHILD, child_ns, SUM)        \
+	X(WAIT_SLEEP, sleep_ns, SUM)        \
+	X(WAIT_EVENT, event_ns, SUM)        \
+	X(WAIT_MEMORY, memory_ns, SUM)      \
+	X(WAIT_STOP, stopped_ns, SUM)       \
+	X(WAIT_OTHER, other_ns, SUM)
 
 enum figure {
 #define X(name, column, how) FIGURE_##name,

@@ -80,7 +80,8 @@ INSERT INTO main.images SELECT id + :images, process + :processes, seq, base + :
 INSERT INTO main.environs SELECT image + :images, name, value FROM one.environs;
 INSERT INTO main.figures SELECT process + :processes, cpu_ns, utime_ns, stime_ns, vmpeak_bytes,
 	rsspeak_bytes, read_char, write_char, read_bytes, write_bytes, nvcsw, nivcsw, minflt, majflt,
-	cpu_delay_ns, blkio_delay_ns, swapin_delay_ns, reclaim_delay_ns FROM one.figures;
+	cpu_delay_ns, blkio_delay_ns, swapin_delay_ns, reclaim_delay_ns, threads_ns, running_ns, file_ns, pipe_ns, socket_ns,
+	lock_ns, child_ns, sleep_ns, event_ns, memory_ns, stopped_ns, other_ns FROM one.figures;
 INSERT INTO main.spent SELECT image + :images, cpu_ns, utime_ns, stime_ns, read_char, write_char, read_bytes,
 	write_bytes, minflt, majflt FROM one.spent;
 INSERT INTO main.loaded SELECT image + :images, bytes FROM one.loaded;

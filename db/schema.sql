@@ -66,7 +66,9 @@ CREATE TABLE figures (
 	vmpeak_bytes INTEGER, rsspeak_bytes INTEGER, read_char INTEGER, write_char INTEGER,
 	read_bytes INTEGER, write_bytes INTEGER, nvcsw INTEGER, nivcsw INTEGER,
 	minflt INTEGER, majflt INTEGER, cpu_delay_ns INTEGER, blkio_delay_ns INTEGER,
-	swapin_delay_ns INTEGER, reclaim_delay_ns INTEGER);
+	swapin_delay_ns INTEGER, reclaim_delay_ns INTEGER,
+	threads_ns INTEGER, running_ns INTEGER, file_ns INTEGER, pipe_ns INTEGER, socket_ns INTEGER, lock_ns INTEGER,
+	child_ns INTEGER, sleep_ns INTEGER, event_ns INTEGER, memory_ns INTEGER, stopped_ns INTEGER, other_ns INTEGER);
 
 -- Resources that the process had used when the image began; for images that began by an exec.
 CREATE TABLE spent (

@@ -209,6 +209,12 @@ FROM run0, said s CROSS JOIN processes p LEFT JOIN images i ON i.id = p.image
 	LEFT JOIN figures g ON g.process = p.id LEFT JOIN op_times t ON t.process = p.id LEFT JOIN process_job j ON j.process = p.id
 WHERE p.id BETWEEN s.first_process AND s.last_process;
 
+-- Where the time of all threads of a process went: the parts of threads_ns.
+CREATE VIEW process_time AS
+SELECT process, threads_ns, running_ns, cpu_delay_ns AS queue_ns, file_ns, pipe_ns, socket_ns, lock_ns, child_ns, sleep_ns, event_ns,
+	memory_ns, stopped_ns, other_ns
+FROM figures WHERE threads_ns NOTNULL;
+
 CREATE VIEW environ AS
 SELECT i.id AS image, e.name, e.value
 FROM images i JOIN environs e ON e.image = coalesce(i.base, i.id);

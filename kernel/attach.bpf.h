@@ -67,6 +67,7 @@ __noinline int attach_current(void)
 		return 0;
 	state->pid = pid;
 	state->tid = tid;
+	state->born_ns = bpf_ktime_get_ns();
 	if (bpf_map_update_elem(&kernel_living, &pid, &living, BPF_NOEXIST) == 0)
 		send_image(state, 0);
 	if (tid != pid)

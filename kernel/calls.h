@@ -226,6 +226,24 @@ enum call_class {
 	X(execve, 59, 11, EXEC, 0, OPEN, 0, 1, 0, 0, 0, 0)                                            \
 	X(execveat, 322, 358, EXEC, 0, OPEN, 0, 2, 1, 0, 0, 5)
 
+/*
+ * Calls that wait for something else than for the file of their descriptor: X(number on x86-64, enum wire_wait).  Of others that
+ * wait without a file: OTHER.
+ */
+#define CALLS_WAITING(X)                                                                                       \
+	X(202, LOCK) /* futex */ X(449, LOCK) /* futex_waitv */ X(455, LOCK) /* futex_wait */ X(73, LOCK) /* flock */ \
+	X(65, LOCK) /* semop */ X(220, LOCK) /* semtimedop */ X(70, OTHER) /* msgrcv */                        \
+	X(61, CHILD) /* wait4 */ X(247, CHILD) /* waitid */ X(58, CHILD) /* vfork */ X(56, CHILD) /* clone */   \
+	X(435, CHILD) /* clone3 */                                                                             \
+	X(35, SLEEP) /* nanosleep */ X(230, SLEEP) /* clock_nanosleep */ X(34, SLEEP) /* pause */               \
+	X(130, SLEEP) /* rt_sigsuspend */ X(128, SLEEP) /* rt_sigtimedwait */ X(219, SLEEP) /* restart_syscall */ \
+	X(7, EVENT) /* poll */ X(271, EVENT) /* ppoll */ X(23, EVENT) /* select */ X(270, EVENT) /* pselect6 */ \
+	X(232, EVENT) /* epoll_wait */ X(281, EVENT) /* epoll_pwait */ X(441, EVENT) /* epoll_pwait2 */         \
+	X(426, EVENT) /* io_uring_enter */ X(208, EVENT) /* io_getevents */ X(333, EVENT) /* io_pgetevents */   \
+	X(9, MEMORY) /* mmap */ X(11, MEMORY) /* munmap */ X(10, MEMORY) /* mprotect */ X(25, MEMORY) /* mremap */ \
+	X(12, MEMORY) /* brk */ X(28, MEMORY) /* madvise */                                                    \
+	X(162, FILE) /* sync */ X(306, FILE) /* syncfs */
+
 enum call {
 	CALL_none,
 #define X(name, ...) CALL_##name,

@@ -146,11 +146,12 @@ int BPF_PROG(kernel_enter, struct pt_regs *regs, long nr)
 	if (!state)
 		return 0;
 	compat = is_compat(task);
+	state->number = at_most(nr, CALL_NUMBERS - 1) + 1;
+	state->flags = compat ? WIRE_COMPAT : 0;
 	state->call = call_of(nr, compat);
 	if (state->call == CALL_none)
 		return 0;
 	take_args(state, regs, compat);
-	state->flags = compat ? WIRE_COMPAT : 0;
 	if (row_of(state)->class == CLASS_INDIRECT)
 		enter_indirect(state);
 	row = row_of(state);

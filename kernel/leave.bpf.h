@@ -126,7 +126,10 @@ int BPF_PROG(kernel_leave, struct pt_regs *regs, long result)
 {
 	struct task_state *state = state_of(bpf_get_current_task_btf());
 
-	if (!state || state->call == CALL_none)
+	if (!state)
+		return 0;
+	state->number = 0;
+	if (state->call == CALL_none)
 		return 0;
 	leave_class(state, row_of(state), final_result(result));
 	state->call = CALL_none;

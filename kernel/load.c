@@ -132,7 +132,7 @@ static void adapt(struct kernel_bpf *object)
 static void choose(struct kernel_bpf *object, bool is_of_mount)
 {
 	struct bpf_program *const natively[] = { object->progs.kernel_enter, object->progs.kernel_fork,
-		object->progs.kernel_executed, object->progs.kernel_exit, object->progs.kernel_switch,
+		object->progs.kernel_executed, object->progs.kernel_exit, object->progs.kernel_switch, object->progs.kernel_wakeup,
 		object->progs.kernel_uring_create, object->progs.kernel_sampler };
 
 	object->rodata->kernel_is_of_mount = is_of_mount;

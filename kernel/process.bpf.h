@@ -7,6 +7,7 @@
 #include "attach.bpf.h"
 #include "samples.bpf.h"
 #include "state.bpf.h"
+#include "waits.bpf.h"
 
 #define SIGNAL_GROUP_EXIT 4
 #define TASK_DEAD 0x80
@@ -77,6 +78,7 @@ inlined void fill_figures(struct wire_figures *figures, uint64_t task, const str
 	figures->nvcsw = FIELD(task_struct, task, nvcsw);
 	figures->nivcsw = FIELD(task_struct, task, nivcsw);
 	figures->peak_vm_pages = 0;
+	fill_waits(figures, state);
 	fill_memory(figures, task);
 }
 
@@ -92,6 +94,7 @@ int BPF_PROG(kernel_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	new = bpf_task_storage_get(&kernel_tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (new) {
+		begin_life(new, false);
 		new->tid = id_of(number(child));
 		new->pid = child->tgid == parent->tgid ? state->pid : new->tid;
 		if (child->tgid != parent->tgid)
@@ -328,6 +331,8 @@ int BPF_PROG(kernel_executed, struct task_struct *task, int old_pid, struct linu
 	if (row_of(state)->class != CLASS_EXEC) /* its beginning was not seen */
 		state->position = -1;
 	state->call = CALL_none;
+	if (!state->born_ns) /* the command itself */
+		begin_life(state, true);
 	sample_from_now(state->pid, task); /* the command itself, of which there was no fork */
 	send_image(state, number(program));
 	spare(state, program);
@@ -386,14 +391,18 @@ inlined void switch_for_ever(struct task_struct *task)
 }
 
 SEC("tp_btf/sched_switch")
-int BPF_PROG(kernel_switch, bool preempt, struct task_struct *former, struct task_struct *next)
+int BPF_PROG(kernel_switch, bool preempt, struct task_struct *former, struct task_struct *next, unsigned int former_state)
 {
-	struct task_state *state = any_state_of(next);
+	struct task_state *state = any_state_of(former);
 
 	if (former->__state == TASK_DEAD)
 		switch_for_ever(former);
+	else if (state)
+		leave_processor(state, former, preempt, former_state);
+	state = any_state_of(next);
 	if (!state)
 		return 0;
+	get_processor(state);
 	state->ran_ns = next->se.sum_exec_runtime;
 	state->since_ns = bpf_ktime_get_ns();
 	return 0;

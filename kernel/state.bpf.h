@@ -120,6 +120,13 @@ struct task_state {
 	uint64_t cwd_dentry, cwd_mnt, cwd_name;
 	uint64_t root_dentry, root_mnt, root_name;
 	uint64_t ran_ns, since_ns; /* CPU time when it began to run last, and when that was */
+	/* where its time goes, since it is traced */
+	uint64_t born_ns;
+	uint64_t off_ns;   /* when it left the processor; 0: it has it, or was not seen leaving it */
+	uint64_t woken_ns; /* when it was woken last */
+	uint64_t waits_ns[WAIT_MAX];
+	uint16_t number;   /* of the system call that it is inside of, + 1; 0: none */
+	uint8_t why;	   /* enum wire_wait, since off_ns */
 };
 
 struct {

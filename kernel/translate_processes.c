@@ -38,6 +38,23 @@ static void put_times(struct figures *figures, const struct wire_figures *from)
 	figures_set(figures, FIGURE_STIME, stime);
 }
 
+/* The command itself is traced from its exec on; before that its life is not known. */
+static void put_waits(struct figures *figures, const struct wire_figures *from)
+{
+	static const enum figure of[WAIT_MAX] = { [WAIT_OTHER] = FIGURE_WAIT_OTHER, [WAIT_FILE] = FIGURE_WAIT_FILE,
+		[WAIT_PIPE] = FIGURE_WAIT_PIPE, [WAIT_SOCKET] = FIGURE_WAIT_SOCKET, [WAIT_LOCK] = FIGURE_WAIT_LOCK,
+		[WAIT_CHILD] = FIGURE_WAIT_CHILD, [WAIT_SLEEP] = FIGURE_WAIT_SLEEP, [WAIT_EVENT] = FIGURE_WAIT_EVENT,
+		[WAIT_MEMORY] = FIGURE_WAIT_MEMORY, [WAIT_STOP] = FIGURE_WAIT_STOP, [WAIT_PROCESSOR] = FIGURE_CPU_DELAY };
+	int64_t rest = sane(from->life_ns);
+
+	figures_set(figures, FIGURE_THREADS, rest);
+	for (int i = 0; i < WAIT_MAX; i++) {
+		figures_set(figures, of[i], sane(from->waits_ns[i]));
+		rest -= sane(from->waits_ns[i]);
+	}
+	figures_set(figures, FIGURE_RUNNING, rest > 0 ? rest : 0);
+}
+
 static struct figures figures_of(const struct wire_figures *from)
 {
 	struct figures figures = { 0 };
@@ -56,6 +73,7 @@ static struct figures figures_of(const struct wire_figures *from)
 	figures_set(&figures, FIGURE_MAJFLT, sane(from->majflt));
 	figures_set(&figures, FIGURE_NVCSW, sane(from->nvcsw));
 	figures_set(&figures, FIGURE_NIVCSW, sane(from->nivcsw));
+	put_waits(&figures, from);
 	return figures;
 }
 
@@ -470,22 +488,22 @@ int translate_exit(struct translate *translate, const struct wire_exit *record)
 	return 0;
 }
 
-/* The memory of the process was freed between the two; what it had at most is in the first. */
+/* The memory of the process was freed between the two: what it had at most is in the first.  So is where its time went until its
+ * end. */
 int translate_dead(struct translate *translate, const struct wire_exit *record)
 {
 	struct ending *ending = find_ending(translate, record->head.tid);
-	struct wire_figures *figures;
+	struct wire_figures *figures, at_end;
 
 	if (!ending)
 		return 0;
 	figures = &ending->record.figures;
-	*figures = (struct wire_figures){ .maxrss_pages = figures->maxrss_pages,
-		.peak_vm_pages = figures->peak_vm_pages, .run_ns = record->figures.run_ns,
-		.utime_ns = record->figures.utime_ns, .stime_ns = record->figures.stime_ns,
-		.read_char = record->figures.read_char, .write_char = record->figures.write_char,
-		.read_bytes = record->figures.read_bytes, .write_bytes = record->figures.write_bytes,
-		.minflt = record->figures.minflt, .majflt = record->figures.majflt,
-		.nvcsw = record->figures.nvcsw, .nivcsw = record->figures.nivcsw };
+	at_end = *figures;
+	*figures = record->figures;
+	figures->maxrss_pages = at_end.maxrss_pages;
+	figures->peak_vm_pages = at_end.peak_vm_pages;
+	figures->life_ns = at_end.life_ns;
+	memcpy(figures->waits_ns, at_end.waits_ns, sizeof(figures->waits_ns));
 	finish(translate, ending);
 	return 0;
 }

@@ -121,12 +121,29 @@ struct wire_reaped {
 	uint32_t nlink;
 };
 
+/* What a thread waits for. */
+enum wire_wait {
+	WAIT_OTHER,
+	WAIT_FILE,
+	WAIT_PIPE,
+	WAIT_SOCKET,
+	WAIT_LOCK,
+	WAIT_CHILD,
+	WAIT_SLEEP,
+	WAIT_EVENT,
+	WAIT_MEMORY,
+	WAIT_STOP,
+	WAIT_PROCESSOR,
+	WAIT_MAX
+};
+
 struct wire_figures {
 	uint64_t run_ns; /* exact */
 	uint64_t utime_ns, stime_ns; /* by ticks: their proportion counts */
 	uint64_t read_char, write_char, read_bytes, write_bytes;
 	uint64_t minflt, majflt, nvcsw, nivcsw;
 	uint64_t maxrss_pages, peak_vm_pages; /* of the process */
+	uint64_t life_ns, waits_ns[WAIT_MAX]; /* since the thread is traced; the rest it ran */
 };
 
 struct wire_fork {

@@ -10,6 +10,7 @@
 	X(mem)         \
 	X(run)         \
 	X(util)        \
+	X(waits)       \
 	X(sys)         \
 	X(phase)       \
 	X(file)        \

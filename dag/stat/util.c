@@ -117,7 +117,8 @@ static void note_util(struct stat_run *run)
 		"network.");
 	table_note(run->table,
 		"'-': unknown.  queue, block io and memory need taskstats, the latter two also "
-		"kernel.task_delayacct=1.  rest includes what is unknown; it is '-' if threads ran at the same time.");
+		"kernel.task_delayacct=1.  rest includes what is unknown; it is '-' if threads ran at the same time.  For a trace of "
+		"system calls the table waits has all of it.");
 	note_tracing(run);
 }
 

@@ -372,6 +372,24 @@ def table_flow(data, choice):
     return "writer writer_program reader reader_program path bytes first_ns last_ns".split(), rows
 
 
+WAITS = ("threads_ns running_ns queue_ns file_ns pipe_ns socket_ns lock_ns child_ns sleep_ns event_ns memory_ns stopped_ns "
+         "other_ns").split()
+
+
+@in_order
+def table_waits(data, choice):
+    r = Reference(data, choice, True)
+    names, groups = r.names("xform"), {}
+    times = {row.process: row for row in data.rows["process_time"]}
+    for p in sorted(r.living(), key=lambda p: (p.start_ns, p.id)):
+        if p.id in times:
+            groups.setdefault(r.key(names, p.id), []).append(times[p.id])
+    rows = [(*key, len(found), *(sum(getattr(t, c) for t in found) for c in WAITS)) for key, found in groups.items()]
+    if rows:
+        rows.append(("Total", *[None] * (len(names) - 1), *(sum(row[len(names) + i] for row in rows) for i in range(1 + len(WAITS)))))
+    return heads(names) + ["processes", "life_ns", *WAITS[1:]], rows
+
+
 # ---- phase ----
 
 def sides_of(access):

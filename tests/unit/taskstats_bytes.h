@@ -106,7 +106,7 @@ enum { EXPECTED = sizeof(expected) / sizeof(expected[0]) };
 #define SCHEDULED (BIT(CPU) | BIT(CPU_DELAY) | DELAYS)
 #define SUMMED (BIT(UTIME) | BIT(STIME) | BIT(NVCSW) | BIT(NIVCSW))
 #define NEVER (BIT(READ_CHAR) | BIT(WRITE_CHAR))
-#define ALL (((1U << FIGURE_MAX) - 1) & ~NEVER)
+#define ALL (((1U << FIGURE_THREADS) - 1) & ~NEVER)
 
 static void put_field(char *stats, const struct version *version, enum field field, uint64_t value)
 {

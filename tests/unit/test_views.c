@@ -70,6 +70,8 @@ static const struct {
 			    "writes first_in_ns first_out_ns last_out_ns emptied" },
 	{ "pipe_end", "file process bread bwrite nread nwrite first_write_ns last_read_ns divided token" },
 	{ "flow", "writer reader via bytes first_ns last_ns" },
+	{ "process_time", "process threads_ns running_ns queue_ns file_ns pipe_ns socket_ns lock_ns child_ns sleep_ns "
+			  "event_ns memory_ns stopped_ns other_ns" },
 	{ "ghost", "process path count first_ns" },
 	{ "declared", "key directory target prerequisite order_only" },
 	{ "ioprof", "xform pid exe file bread nread bwrite nwrite nseek mode flags nlseek" },

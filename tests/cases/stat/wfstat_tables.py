@@ -310,6 +310,7 @@ def all_groups(data, path):
             one_table(data, [path], table, by=by)
     for by in BY:
         one_table(data, [path], "phase", by=by)
+        one_table(data, [path], "waits", by=by)
     for of in OF:
         by_more = BY_OP if of in OF[:3] else ()
         by_more += BY_FILE if of not in ("lifetime", "rss") else ()

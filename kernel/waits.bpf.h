@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef KERNEL_WAITS_BPF_H
+#define KERNEL_WAITS_BPF_H
+
+/*
+ * Where the time of a thread goes.  It leaves the processor for one of two reasons: another thread gets it, or it waits; the
+ * system call that it is inside of tells for what.  From its wake-up on, it waits for a processor.
+ */
+
+#include "call.bpf.h"
+#include "sockets.bpf.h"
+
+#define PF_WORKER (0x10 | 0x4000) /* of io_uring: PF_IO_WORKER, PF_USER_WORKER */
+#define TASK_INTERRUPTIBLE 1
+#define TASK_STOPPED_OR_TRACED (4 | 8)
+#define S_IFIFO 0010000
+#define S_IFCHR 0020000
+#define F_SETLKW_NATIVE 7
+#define F_SETLKW_OFD 38
+
+const volatile uint8_t kernel_waits[CALL_NUMBERS + 1] = {
+#define X(number, reason) [number] = WAIT_##reason,
+	CALLS_WAITING(X)
+#undef X
+};
+
+inlined enum wire_wait wait_for_kind(uint32_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFIFO:
+		return WAIT_PIPE;
+	case S_IFSOCK:
+		return WAIT_SOCKET;
+	case 0: /* eventfd, epoll, timerfd */
+	case S_IFCHR:
+		return WAIT_EVENT;
+	}
+	return WAIT_FILE;
+}
+
+/* An open that sleeps so that a signal may wake it is that of a FIFO: it waits for the other side. */
+inlined enum wire_wait wait_for_path(const volatile struct call_row *row, uint32_t task_state)
+{
+	bool opens = row->class == CLASS_OPEN || row->class == CLASS_OPENAT2;
+
+	return opens && task_state & TASK_INTERRUPTIBLE ? WAIT_PIPE : WAIT_FILE;
+}
+
+inlined bool is_lock_call(const struct task_state *state, const volatile struct call_row *row)
+{
+	return row->class == CLASS_FCNTL && (arg(state, 2) == F_SETLKW_NATIVE || arg(state, 2) == F_SETLKW_OFD);
+}
+
+inlined enum wire_wait wait_of(const struct task_state *state, uint32_t task_state)
+{
+	const volatile struct call_row *row = row_of(state);
+	uint8_t reason;
+
+	if (task_state & TASK_STOPPED_OR_TRACED)
+		return WAIT_STOP;
+	if (!state->number)
+		return WAIT_MEMORY;
+	reason = state->flags & WIRE_COMPAT ? WAIT_OTHER : kernel_waits[at_most(state->number - 1, CALL_NUMBERS)];
+	if (reason != WAIT_OTHER || state->call == CALL_none)
+		return reason;
+	if (is_lock_call(state, row))
+		return WAIT_LOCK;
+	if (state->file)
+		return wait_for_kind(FIELD(inode, POINTER(file, state->file, f_inode), i_mode));
+	return row->path ? wait_for_path(row, task_state) : WAIT_OTHER;
+}
+
+inlined void begin_life(struct task_state *state, bool runs)
+{
+	state->born_ns = bpf_ktime_get_ns();
+	state->off_ns = runs ? 0 : state->born_ns;
+	state->why = WAIT_PROCESSOR;
+	__builtin_memset(state->waits_ns, 0, sizeof(state->waits_ns));
+}
+
+inlined void leave_processor(struct task_state *state, const struct task_struct *task, bool is_preempted, uint32_t task_state)
+{
+	state->off_ns = bpf_ktime_get_ns();
+	if (is_preempted || !task_state)
+		state->why = WAIT_PROCESSOR;
+	else
+		state->why = task->flags & PF_WORKER ? WAIT_OTHER : wait_of(state, task_state);
+}
+
+inlined void get_processor(struct task_state *state)
+{
+	uint64_t now = bpf_ktime_get_ns(), woken = state->woken_ns;
+	uint32_t why = at_most(state->why, WAIT_MAX - 1);
+
+	if (!state->off_ns)
+		return;
+	if (woken < state->off_ns || why == WAIT_PROCESSOR)
+		woken = why == WAIT_PROCESSOR ? state->off_ns : now;
+	state->waits_ns[why] += woken - state->off_ns;
+	state->waits_ns[WAIT_PROCESSOR] += now - woken;
+	state->off_ns = 0;
+}
+
+inlined void fill_waits(struct wire_figures *figures, const struct task_state *state)
+{
+	figures->life_ns = bpf_ktime_get_ns() - state->born_ns;
+	__builtin_memcpy(figures->waits_ns, state->waits_ns, sizeof(figures->waits_ns));
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(kernel_wakeup, struct task_struct *task)
+{
+	struct task_state *state = any_state_of(task);
+
+	if (state)
+		state->woken_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+#endif

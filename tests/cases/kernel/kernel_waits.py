@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# seconds: 6
+"""Where the time of processes went, as the record in the kernel has it: of programs that wait for a known thing for at least
+a known time.  The parts add up to the life of each process."""
+import pathlib
+import subprocess
+import tempfile
+
+import kernelleft
+from ftractest import Checks, InKernel, need, need_kernel
+
+BEGIN = "import os, select, socket, threading, time, fcntl, mmap, signal\n"
+# What: (part, seconds at least, program).  The waiting thread is the first one.
+WAITS = {
+    "sleep": ("sleep_ns", 0.3, "time.sleep(0.3)"),
+    "pipe": ("pipe_ns", 0.3, "r, w = os.pipe()\nif os.fork() == 0:\n time.sleep(0.31); os.write(w, b'x'); os._exit(0)\nos.read(r, 1)"),
+    "pipe that is full": ("pipe_ns", 0.3, "r, w = os.pipe()\nif os.fork() == 0:\n time.sleep(0.31); os.read(r, 1 << 20); os._exit(0)\n"
+                          "os.write(w, bytes(70000))"),
+    "fifo": ("pipe_ns", 0.3, "os.mkfifo('f')\nif os.fork() == 0:\n time.sleep(0.31); open('f', 'w'); os._exit(0)\nopen('f')"),
+    "socket": ("socket_ns", 0.3, "a, b = socket.socketpair()\nif os.fork() == 0:\n time.sleep(0.31); a.send(b'x'); os._exit(0)\nb.recv(1)"),
+    "accept": ("socket_ns", 0.3, "s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen()\nif os.fork() == 0:\n time.sleep(0.31); "
+               "socket.create_connection(s.getsockname()); os._exit(0)\ns.accept()"),
+    "lock of threads": ("lock_ns", 0.3, "l = threading.Lock(); l.acquire(); t = threading.Timer(0.31, l.release); t.start(); l.acquire()"),
+    "flock": ("lock_ns", 0.3, "f = open('l', 'w'); g = open('l', 'w'); fcntl.flock(f, fcntl.LOCK_EX)\n"
+              "threading.Timer(0.31, fcntl.flock, (f, fcntl.LOCK_UN)).start(); fcntl.flock(g, fcntl.LOCK_EX)"),
+    "lock of a range": ("lock_ns", 0.3, "f = open('l', 'w')\nr, w = os.pipe()\nif os.fork() == 0:\n fcntl.lockf(f, fcntl.LOCK_EX); "
+                        "os.write(w, b'x'); time.sleep(0.31); os._exit(0)\nos.read(r, 1); fcntl.lockf(f, fcntl.LOCK_EX)"),
+    "child": ("child_ns", 0.3, "if os.fork() == 0:\n time.sleep(0.31); os._exit(0)\nos.wait()"),
+    "event": ("event_ns", 0.3, "r, w = os.pipe(); select.select([r], [], [], 0.31)"),
+    "eventfd": ("event_ns", 0.3, "e = os.eventfd(0)\nif os.fork() == 0:\n time.sleep(0.31); os.eventfd_write(e, 1); os._exit(0)\nos.read(e, 8)"),
+    "stopped": ("stopped_ns", 0.3, "p = os.getpid()\nif os.fork() == 0:\n time.sleep(0.31); os.kill(p, signal.SIGCONT); os._exit(0)\n"
+                "os.kill(p, signal.SIGSTOP)"),
+    "running": ("running_ns", 0.3, "while time.process_time() < 0.31: pass"),
+    "file": ("file_ns", 0.0, "f = open('d', 'wb', buffering=0)\nfor i in range(8): f.write(bytes(1 << 20)); os.fsync(f.fileno())"),
+}
+PARTS = ("running_ns queue_ns file_ns pipe_ns socket_ns lock_ns child_ns sleep_ns event_ns memory_ns stopped_ns "
+         "other_ns").split()
+
+
+def processes(run):
+    return run.sql(f"SELECT p.id, p.comm, p.end_ns - p.start_ns, p.cpu_ns, t.threads_ns, {', '.join(PARTS)} "
+                   "FROM process p JOIN process_time t ON t.process = p.id")
+
+
+def check_sums(checks, name, rows, has_threads):
+    """A process of one thread: its life is that of the thread.  1 ms: the two ends are not seen at the same moment."""
+    for number, comm, life, cpu, total, *parts in rows:
+        checks.equal(f"{name}: process {number} ({comm}): the sum of the parts", sum(parts), total)
+        if number > 1 and not has_threads:
+            checks.check(f"{name}: process {number} ({comm}): the parts are its life", abs(total - life) <= life // 100 + 10**6, (total, life))
+        checks.check(f"{name}: process {number} ({comm}): it runs as long as the kernel counts",
+                     parts[0] >= cpu * 0.99 - 5 * 10**6, (parts[0], cpu))
+
+
+def check(checks, name, part, seconds, text):
+    with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
+        run = InKernel(directory)
+        done = subprocess.run([*run.command("-q", "--strict"), "sh", "-c", "/usr/bin/python3 -S -c \"$0\"; true", BEGIN + text],
+                              cwd=directory, check=False, capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL)
+        checks.equal(f"{name}: exit status", (done.returncode, done.stderr), (0, ""))
+        rows = processes(run)
+        check_sums(checks, name, rows, "threading" in text)
+        waiting = rows[1][5 + PARTS.index(part)] / 1e9
+        checks.check(f"{name}: at least {seconds} s of {part}", waiting >= seconds and waiting > 0, dict(zip(PARTS, rows[1][5:])))
+        return len(rows)
+
+
+def main():
+    need_kernel()
+    need("python3")
+    if not pathlib.Path("/usr/bin/python3").exists():
+        need("/usr/bin/python3")
+    checks = Checks()
+    n = sum(check(checks, name, *of) for name, of in WAITS.items())
+    print(f"{len(WAITS)} ways to wait, {n} processes, {len(PARTS)} parts")
+    kernelleft.end(checks)
+
+
+main()
