@@ -217,6 +217,7 @@ def ends(checks, base):
         said = one.communicate(timeout=60)[1]
         checks.equal(f"{how.name}: exit status", one.returncode, 0)
         checks.check(f"{how.name}: a summary", "ran already" in said, said)
+    (base / "trace.db").unlink()
     short = subprocess.Popen(["sh", "-c", f"while ! [ -e {base}/go ]; do sleep 0.1; done; cat /etc/group; exit 7"], stdout=subprocess.DEVNULL)
     one = subprocess.Popen([FTRAC, "record", "-q", "--force", "--db", base / "trace.db", "--pid", str(short.pid)])
     while one.poll() is None and not has_operations(base / "trace.db"):
