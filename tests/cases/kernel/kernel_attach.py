@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # serial: records all processes of the machine
-# seconds: 25
-# long: --for 20
+# seconds: 20
+# long: --long --for 20
 """ftrac record: processes that run already, against what strace saw of them from their start.
 
 Of each thread, the rows must be those of strace's lines that fall into the time of the record: all of a thread that began
 and ended in it, and a piece without a gap of the others.
 
-kernel_attach.py [--for SECONDS]: of each record
+kernel_attach.py [--long] [--for SECONDS]: of each record
 """
 import argparse
 import collections
@@ -27,6 +27,7 @@ import kernelrecord
 import kernelstrace
 import straced
 from ftractest import FTRAC, Checks, need, need_kernel
+from sample import one
 
 THREADS = """
 import os, threading, time
@@ -234,7 +235,7 @@ def main():
     need_kernel()
     need("strace", "gcc", "python3")
     checks = Checks()
-    for function in by_pid, of_all, by_group:
+    for function in one([by_pid, of_all, by_group]):
         with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
             function(checks, pathlib.Path(directory).resolve(), given.seconds)
         sys.stdout.flush()
