@@ -68,8 +68,7 @@ static void warn_of_cover(struct report *r)
 
 static void warn_of_share(struct report *r)
 {
-	const char *files = query_fact_text(r->db, "files");
-	bool calls = files && strcmp(files, "kernel") == 0;
+	bool calls = report_has_calls(r);
 	double all = (double)query_fact(r->db, "bytes_kernel", 0),
 	       traced = (double)query_fact(r->db, calls ? "bytes_recorded" : "bytes_mount", 0);
 	char part[32], whole[32];

@@ -11,6 +11,7 @@
 #include "dag/stat/scan.h"
 #include "dag/stat/stat.h"
 #include "dag/trace/compose.h"
+#include "db/query.h"
 
 /* ---- one exhibit ---- */
 
@@ -45,6 +46,13 @@ static int put_data(struct report *report, const struct exhibit *e, struct table
 	fputs("</script>\n", report->out);
 	return r < 0 ? failure_set(report->failure, r, "cannot write the report: %s", strerror(-r))
 		     : 0;
+}
+
+bool report_has_calls(const struct report *report)
+{
+	const char *files = query_fact_text(report->db, "files");
+
+	return files && strcmp(files, "kernel") == 0;
 }
 
 int exhibit_put(struct report *report, const struct exhibit *e, struct table *table, const char *sql)

@@ -4,6 +4,8 @@
 
 #include "dag/report/report.h"
 
+#define FLOWS_MAX 100
+
 int report_files(struct report *report)
 {
 	static const struct {
@@ -24,9 +26,12 @@ int report_files(struct report *report)
 			"report.files-never-read" },
 		{ { "temporary", "Temporary files", NULL, NULL, true }, "report.files-temporary" },
 	};
+	static const struct exhibit flow = { "flow", "Data through pipes and sockets",
+		"From process to process; bytes are unknown where it is not told which writer's bytes a reader got.", NULL, true };
+	static const struct exhibit_source flows = { .table = "flow", .sort = "bytes", .top = FLOWS_MAX };
 	int r = 0;
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && r == 0; i++)
 		r = exhibit_query(report, &tables[i].exhibit, tables[i].query);
-	return r;
+	return r == 0 && report_has_calls(report) ? exhibit_wfstat(report, &flow, &flows) : r;
 }

@@ -258,6 +258,16 @@ static int put_all_heat(struct report *r)
 	return error;
 }
 
+/* ---- waits ---- */
+
+static int put_waits(struct report *r)
+{
+	static const struct exhibit e = { "waits", "What the processes waited for", NULL, NULL, false };
+	static const struct exhibit_source source = { .table = "waits", .by = "phase", .top = PHASES_MAX };
+
+	return exhibit_wfstat(r, &e, &source);
+}
+
 /* ---- the section ---- */
 
 int report_phases(struct report *r)
@@ -279,5 +289,5 @@ int report_phases(struct report *r)
 		error = put_all_heat(r);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && error == 0; i++)
 		error = exhibit_wfstat(r, &tables[i].exhibit, &tables[i].source);
-	return error;
+	return error == 0 && report_has_calls(r) ? put_waits(r) : error;
 }

@@ -74,6 +74,9 @@ struct exhibit_source {
 	int64_t top; /* 0: all */
 };
 
+/* Whether system calls were recorded, which tell of pipes, sockets and waits. */
+bool report_has_calls(const struct report *report);
+
 /* ---- exhibits: exhibit.c ---- */
 
 #define EXHIBIT_ROWS 30 /* rows of a query that are shown */
