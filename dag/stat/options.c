@@ -229,8 +229,7 @@ static int take_words(struct stat_options *o, char **words)
 
 /* ---- whether the options fit each other ---- */
 
-/* Does --by have this name? */
-static bool has_by(const struct stat_options *o, const char *name)
+bool stat_has_by(const struct stat_options *o, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -266,7 +265,7 @@ static bool has_own_key(const struct stat_options *o, const struct stat_table *t
 
 	for (const char *at = table->own_keys; *at; at += strcspn(at, " "), at += *at == ' ') {
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, " "), at);
-		if (has_by(o, name))
+		if (stat_has_by(o, name))
 			return true;
 	}
 	return false;

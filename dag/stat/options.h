@@ -33,6 +33,8 @@ struct stat_options {
 
 /* false: the program ends with the exit status *ret_status. */
 bool stat_options_parse(int argc, char **argv, struct stat_options *options, int *ret_status);
+/* Whether --by has this name. */
+bool stat_has_by(const struct stat_options *options, const char *name);
 void stat_options_finish(struct stat_options *options);
 
 #endif

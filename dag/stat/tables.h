@@ -12,6 +12,7 @@
 	X(util)        \
 	X(waits)       \
 	X(sys)         \
+	X(layers)      \
 	X(phase)       \
 	X(file)        \
 	X(proc)        \

@@ -372,6 +372,50 @@ def table_flow(data, choice):
     return "writer writer_program reader reader_program path bytes first_ns last_ns".split(), rows
 
 
+READS, WRITES = {"read", "recv", "copy", "sendfile", "splice"}, {"write", "send", "copy", "sendfile", "splice"}
+OF_FILES = {"file", "path", "directory", "fstype", "mount", "operation", "class"}
+
+
+def bytes_of(ops, names):
+    return sum(op.bytes or 0 for op in ops if op.name in names)
+
+
+def layers_of(data, ops):
+    """(layer, operations, read, written, latency) of calls and requests; bytes of files that calls read and wrote."""
+    sees_calls = data.facts.get("files") == "kernel"
+    calls = [op for op in ops if sees_calls or op.via in ("direct", "copy")]
+    rows = [("calls", len(calls), bytes_of(calls, READS), bytes_of(calls, WRITES), sum(op.latency_ns for op in calls))]
+    if not sees_calls:
+        n = sum((1 if op.pieces is None else op.pieces) if op.via == "direct" else 1 for op in ops)
+        rows.append(("requests", n, bytes_of(ops, {"read", "copy"}), bytes_of(ops, {"write", "copy"}), sum(op.latency_ns for op in ops)))
+        return rows, None
+    files = [op for op in ops if op.file in data.files and data.files[op.file].kind == "file"]
+    return rows, (bytes_of(files, {"read", "copy", "sendfile"}), bytes_of(files, {"write", "copy"}))
+
+
+def table_layers(data, choice):
+    r = Reference(data, choice)
+    names, ops, living, rows = r.names("phase"), collections.defaultdict(list), collections.defaultdict(list), []
+    for op in chosen_ops(r):
+        ops[op_key(r, names, op)].append(op)
+    has_devices = not OF_FILES & set(names)
+    for p in Reference(data, choice, True).living() if has_devices else ():
+        living[r.key(names, p.id)].append(p)
+    for key in {**ops, **living}:
+        found, moved_files = layers_of(data, ops[key]) if ops[key] else ([], None)
+        rows += [(*key, *row) for row in found]
+        if not has_devices:
+            continue
+        read, written, wait = (all_sum(living[key], c) if living[key] else None for c in ("read_bytes", "write_bytes", "blkio_delay_ns"))
+        if moved_files:
+            kept = [None if b is None else max(0, a - b) for a, b in zip(moved_files, (read, written))]
+            rows.append((*key, "cache", None, *kept, None))
+            if read is not None and read > moved_files[0]:
+                rows.append((*key, "read-ahead", None, read - moved_files[0], None, None))
+        rows.append((*key, "device", None, read, written, wait))
+    return heads(names) + "layer operations read_bytes written_bytes latency_ns".split(), rows
+
+
 WAITS = ("threads_ns running_ns queue_ns file_ns pipe_ns socket_ns lock_ns child_ns sleep_ns event_ns memory_ns stopped_ns "
          "other_ns").split()
 

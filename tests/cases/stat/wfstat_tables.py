@@ -304,6 +304,8 @@ def all_groups(data, path):
         for by in BY + (BY_FILE if table == "io" else ()):
             one_table(data, [path], table, by=by)
             one_table(data, [path], table, by=by, per="job")
+    for by in (*BY, *BY_FILE, *BY_OP) if data.has_ops else ():
+        one_table(data, [path], "layers", by=by)
     for table in "sys", "pattern", "errors":
         for by in BY + (BY_FILE + BY_OP if data.has_ops and table == "sys" else
                         BY_FILE if data.has_ops and table == "pattern" else ()):
