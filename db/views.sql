@@ -475,7 +475,21 @@ FROM (SELECT s.file, l.path AS name FROM sockets s JOIN paths l ON l.id = s.loca
 	WHERE s.family = 1)
 GROUP BY file;
 
--- As access, but what a process writes to a socket is an access to the socket where it arrives.
+-- A mount does not see pipes.  What a program got as its descriptors 0, 1 and 2 tells which processes hold which end of a
+-- pipe.  Pipes with both ends, in the times of the programs.
+CREATE VIEW assumed_pipe AS
+WITH held AS MATERIALIZED (SELECT i.process, h.path, max(h.reads) AS reads, max(NOT h.reads) AS writes, min(i.start_t) AS first_t,
+		max(coalesce(i.end_t, i.start_t)) AS last_t
+	FROM (SELECT id AS image, stdin AS path, 1 AS reads FROM images UNION ALL SELECT id, stdout, 0 FROM images
+			UNION ALL SELECT id, stderr, 0 FROM images) h
+		JOIN images i ON i.id = h.image JOIN paths p ON p.id = h.path
+	WHERE p.path GLOB 'pipe:[[]*' AND i.seq > 0 AND NOT EXISTS (SELECT 1 FROM meta WHERE key = 'files' AND value = 'kernel')
+	GROUP BY i.process, h.path),
+whole AS MATERIALIZED (SELECT path FROM held GROUP BY path HAVING max(reads) AND max(writes) AND count(*) > 1)
+SELECT process, path, reads, writes, first_t, last_t FROM held WHERE path IN whole;
+
+-- As access, but what a process writes to a socket is an access to the socket where it arrives; and with accesses to pipes that
+-- are assumed, whose file is the negative number of the path.
 CREATE VIEW channel_access AS
 SELECT * FROM access WHERE file NOT IN (SELECT file FROM socket_peer UNION SELECT peer FROM socket_peer)
 UNION ALL
@@ -497,7 +511,11 @@ FROM (WITH member AS MATERIALIZED (SELECT file FROM socket_peer UNION SELECT pee
 		a.last_out_ns, s.write_ns, NULL, a.first_out_ns, a.last_out_ns
 	FROM access a JOIN arrival r ON r.file = a.file LEFT JOIN spent s ON s.file = a.file AND s.process = a.process
 	WHERE a.nwrite > 0)
-GROUP BY process, file, version;
+GROUP BY process, file, version
+UNION ALL
+SELECT process, -path, 1, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 1, reads, writes, 0, reads, writes, t0 + first_t,
+	t0 + last_t, NULL, iif(reads, t0 + first_t, NULL), iif(writes, t0 + first_t, NULL), iif(writes, t0 + last_t, NULL), 0
+FROM (SELECT value AS t0 FROM meta WHERE key = 'start_ns'), assumed_pipe;
 
 -- What each process put into a pipe or, for a socket, into those that arrive there, and what it took out.  divided: it is not known
 -- how much of what it put there.  token: a process both reads and writes the pipe, and no process moves more than a byte with a
@@ -522,9 +540,14 @@ pipes AS MATERIALIZED (SELECT file, sum(bwrite > 0) AS writers, sum(bread > 0) A
 	FROM ends GROUP BY file)
 SELECT w.process AS writer, r.process AS reader, p.file AS via,
 	CASE WHEN p.writers = 1 THEN r.bread WHEN p.readers = 1 AND NOT p.divided AND p.bread = p.bwrite THEN w.bwrite END AS bytes,
-	w.first_write_ns AS first_ns, r.last_read_ns AS last_ns
+	w.first_write_ns AS first_ns, r.last_read_ns AS last_ns, 0 AS assumed,
+	(SELECT path FROM paths WHERE id = (SELECT path FROM file_name WHERE file = p.file)) AS path
 FROM pipes p JOIN ends w ON w.file = p.file AND w.bwrite > 0 JOIN ends r ON r.file = p.file AND r.bread > 0
-WHERE r.process IS NOT w.process;
+WHERE r.process IS NOT w.process
+UNION ALL SELECT w.process, r.process, NULL, NULL, t0 + w.first_t, t0 + r.last_t, 1, p.path
+FROM (SELECT value AS t0 FROM meta WHERE key = 'start_ns'), assumed_pipe w JOIN assumed_pipe r ON r.path = w.path AND w.writes AND r.reads
+	JOIN paths p ON p.id = w.path
+WHERE r.process <> w.process;
 
 CREATE VIEW ghost AS
 SELECT CAST(nullif(g.process, 0) AS INTEGER) AS process, p.path, g.count,

@@ -336,6 +336,7 @@ int workflow_load(struct query_db *db, const struct workflow_options *options,
 {
 	struct workflow *w = calloc(1, sizeof(*w));
 	struct loading loading = { w, db, failure };
+	const char *files = query_fact_text(db, "files");
 	int r;
 
 	*ret_workflow = w;
@@ -344,6 +345,7 @@ int workflow_load(struct query_db *db, const struct workflow_options *options,
 	w->begin_ns = query_fact(db, "start_ns", 0);
 	w->end_ns = query_fact(db, "end_ns", w->begin_ns);
 	w->cpus = query_fact(db, "cpus", 0);
+	w->is_native = files && strcmp(files, "kernel") == 0;
 	r = load_all(&loading, options);
 	return r < 0 ? r : failure_of_memory(failure, graph_build(w->graph, options->meta));
 }

@@ -9,7 +9,8 @@ FROM process p LEFT JOIN proc q ON q.id = p.id ORDER BY p.id
 
 --- graph.files of none: all files
 SELECT id, path, kind, coalesce(size_last, size_first) AS size_bytes, created, deleted,
-	kind = 'fifo' OR id IN (SELECT peer FROM socket_peer) AS pipe FROM file ORDER BY id
+	kind = 'fifo' OR id IN (SELECT peer FROM socket_peer) AS pipe FROM file
+UNION ALL SELECT DISTINCT -a.path, p.path, 'fifo', NULL, 0, 0, 1 FROM assumed_pipe a JOIN paths p ON p.id = a.path ORDER BY 1
 
 --- graph.accesses of part: which process did what to which version of a file, and whether the options choose that
 {with}SELECT a.process, a.file, a.version, a.reads, a.writes, a.created, a.renamed, a.unlinked, a.executed,

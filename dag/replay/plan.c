@@ -69,7 +69,7 @@ static void take_figures(struct plan *p)
 		part->delay_ns = task->cpu_delay_ns == WORKFLOW_UNKNOWN ? 0 : task->cpu_delay_ns;
 		part->stretch = 1;
 	}
-	for (int32_t i = 0; i < g->n_accesses; i++) {
+	for (int32_t i = 0; i < g->n_accesses && !p->workflow->is_native; i++) {
 		const struct graph_access *a = &g->accesses[i];
 		int64_t *requests = &p->parts[a->process].requests;
 

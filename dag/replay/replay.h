@@ -21,7 +21,7 @@
  * What is work is worked out from the trace alone.  If most of the time that processes waited for a core
  * (cpu_delay_ns) was spent while more were wanted than there are, that time is left out.  Requests to ftrac,
  * and as much other waiting as there was waiting for cores, took longer by as much, and are made shorter by
- * it.  What the workflow then had of the cores is what it gets again: others had the rest, ftrac and whatever
+ * it.  Where system calls were recorded, nothing was a request to ftrac.  What the workflow then had of the cores is what it gets again: others had the rest, ftrac and whatever
  * else was there.  If not, it had to wait although there were cores, and does so again.  Requests are work of
  * a core, because ftrac works meanwhile.
  *

@@ -13,7 +13,8 @@ static int fill(struct stat_run *run)
 	int r = stat_rows(run, "flow", false);
 
 	if (!files || strcmp(files, "kernel") != 0)
-		table_note(run->table, "A mount does not see pipes and sockets: ftrac run --files kernel records them.");
+		table_note(run->table, "A mount does not see pipes and sockets.  Here a pipe is assumed between the programs that had its ends as "
+			"standard streams; ftrac run --files kernel records what goes through.");
 	return r;
 }
 

@@ -355,8 +355,24 @@ def pipes_of(data):
     return {file: {process: end for process, end in ends.items() if end[0] or end[1]} for file, ends in pipes.items()}
 
 
+def assumed_flows(data):
+    """(writer, reader, path, first, last): of a mount, by the standard streams of programs."""
+    if data.facts.get("files") == "kernel":
+        return []
+    held = collections.defaultdict(dict)
+    for image in data.rows["image"]:
+        for reads, path in (True, image.stdin), (False, image.stdout), (False, image.stderr):
+            if image.seq > 0 and path and path.startswith("pipe:["):
+                begin, end = image.start_ns, image.start_ns if image.end_ns is None else image.end_ns
+                found = held[path].setdefault(image.process, [set(), begin, end])
+                found[0].add(reads)
+                found[1:] = min(found[1], begin), max(found[2], end)
+    return [(w, r, path, of[w][1], of[r][2]) for path, of in held.items() for w in of for r in of
+            if w != r and False in of[w][0] and True in of[r][0]]
+
+
 def table_flow(data, choice):
-    r, rows = Reference(data, choice), []
+    r, rows = Reference(data, choice, True), []
     for number, ends in pipes_of(data).items():
         writers = {p: end for p, end in ends.items() if end[1]}
         readers = {p: end for p, end in ends.items() if end[0]}
@@ -368,8 +384,11 @@ def table_flow(data, choice):
                 continue
             known = readers[r_][0] if len(writers) == 1 else writers[w][1] if len(readers) == 1 and whole else None
             program = [p and data.processes[p].program for p in (w, r_)]
-            rows.append((w, program[0], r_, program[1], data.files[number].path, known, writers[w][2], readers[r_][3]))
-    return "writer writer_program reader reader_program path bytes first_ns last_ns".split(), rows
+            rows.append((w, program[0], r_, program[1], data.files[number].path, known, writers[w][2], readers[r_][3], 0))
+    for w, reader, path, first, last in assumed_flows(data):
+        if {w, reader} & r.chosen and r.in_time(first, last):
+            rows.append((w, data.processes[w].program, reader, data.processes[reader].program, path, None, first, last, 1))
+    return "writer writer_program reader reader_program path bytes first_ns last_ns assumed".split(), rows
 
 
 READS, WRITES = {"read", "recv", "copy", "sendfile", "splice"}, {"write", "send", "copy", "sendfile", "splice"}

@@ -69,7 +69,8 @@ static const struct {
 			    "renamed unlinked executed mapped assumed nmeta first_ns last_ns io_ns reads "
 			    "writes first_in_ns first_out_ns last_out_ns emptied" },
 	{ "pipe_end", "file process bread bwrite nread nwrite first_write_ns last_read_ns divided token" },
-	{ "flow", "writer reader via bytes first_ns last_ns" },
+	{ "assumed_pipe", "process path reads writes first_t last_t" },
+	{ "flow", "writer reader via bytes first_ns last_ns assumed path" },
 	{ "process_time", "process threads_ns running_ns queue_ns file_ns pipe_ns socket_ns lock_ns child_ns sleep_ns "
 			  "event_ns memory_ns stopped_ns other_ns" },
 	{ "ghost", "process path count first_ns" },

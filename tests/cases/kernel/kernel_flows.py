@@ -8,6 +8,7 @@ kernel_flows.py [--count N] [--seed N]
 """
 import argparse
 import collections
+import csv
 import json
 import os
 import pathlib
@@ -221,6 +222,17 @@ def check(checks, name, text):
         return len(wanted), sum(n is None for *_, n in wanted), sum(n or 0 for *_, n in wanted)
 
 
+def check_replay(checks):
+    """Waiting for a pipe is no work: the same run again takes as long as it took."""
+    text = "(for i in 1 2 3 4 5 6; do echo $i; sleep 0.05; done) | (while read x; do sleep 0.01; echo $x; done) | cat >out"
+    with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
+        run = InKernel(directory)
+        subprocess.run([*run.command("-q"), "sh", "-c", text], cwd=directory, check=True, timeout=100, stdin=subprocess.DEVNULL)
+        done = subprocess.run([WFDAG, "whatif", "--csv", "--cores", "2", run.db], capture_output=True, text=True, timeout=100, check=True)
+        times = {row[0]: float(row[3]) for row in csv.reader(done.stdout.splitlines()[1:]) if row[0] in ("measured", "predicted")}
+        checks.check("whatif: as long as it took", abs(times["predicted"] - times["measured"]) <= 0.05 * times["measured"], times)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=6)
@@ -236,6 +248,7 @@ def main():
     sums = [check(checks, name, text) for name, text in texts.items()]
     flows, unknown, moved = map(sum, zip(*sums))
     print(f"{len(texts)} workflows, {flows} flows of {moved} bytes, {unknown} of unknown bytes")
+    check_replay(checks)
     checks.check("there was something to compare", flows > len(texts), flows)
     kernelleft.end(checks)
 
