@@ -228,7 +228,7 @@ def check_replay(checks):
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
         run = InKernel(directory)
         subprocess.run([*run.command("-q"), "sh", "-c", text], cwd=directory, check=True, timeout=100, stdin=subprocess.DEVNULL)
-        done = subprocess.run([WFDAG, "whatif", "--csv", "--cores", "2", run.db], capture_output=True, text=True, timeout=100, check=True)
+        done = subprocess.run([WFDAG, "whatif", "--format", "csv", "--cores", "2", run.db], capture_output=True, text=True, timeout=100, check=True)
         times = {row[0]: float(row[3]) for row in csv.reader(done.stdout.splitlines()[1:]) if row[0] in ("measured", "predicted")}
         checks.check("whatif: as long as it took", abs(times["predicted"] - times["measured"]) <= 0.05 * times["measured"], times)
 
