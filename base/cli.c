@@ -69,6 +69,13 @@ static void list_letters(const struct option *options, char out[LETTERS_MAX])
 	out[n] = '\0';
 }
 
+int cli_printed(void)
+{
+	bool failed = ferror(stdout);
+
+	return fflush(stdout) != 0 || failed ? err_status(EXIT_OWN, "cannot write the output: %s", strerror(errno)) : 0;
+}
+
 bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int *ret_status)
 {
 	char letters[LETTERS_MAX];
@@ -80,10 +87,12 @@ bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int 
 	while (*ret_status == 0 && (option = getopt_long(argc, argv, letters, cli->options, NULL)) != -1) {
 		if (option == 'h') {
 			cli->print_help();
+			*ret_status = cli_printed();
 			return false;
 		}
 		if (option == 'V') {
 			printf("%s %s\n", cli->name, cli->version);
+			*ret_status = cli_printed();
 			return false;
 		}
 		*ret_status = option == '?' || option == ':' ? cli_complain(cli->name, argv, option)

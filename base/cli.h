@@ -38,6 +38,10 @@ struct cli {
 	int (*finish)(void *options, char **words);
 };
 
+/* After the help or the version was printed: 0, or EXIT_OWN and an error if it could not be written.  A text that is longer than the
+ * buffer may have failed before its end. */
+int cli_printed(void);
+
 /* true: the program goes on.  false: it ends with *ret_status. */
 bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int *ret_status);
 

@@ -526,7 +526,7 @@ static int print_requested(int option, const char *help_text)
 		fputs(help_text, stdout);
 	else
 		printf("ftrac %s (libfuse %s)\n", FTRAC_VERSION, fuse_pkgversion());
-	return -STOP;
+	return cli_printed() ? EXIT_OWN : -STOP;
 }
 
 static int parse(int argc, char **argv, const struct form *form, struct options *options)
