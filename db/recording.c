@@ -56,6 +56,11 @@ int recording_stop(struct recording *recording)
 	return r;
 }
 
+void recording_abandon(struct recording *recording)
+{
+	recording->was_started = false;
+}
+
 void recording_close(struct recording *recording)
 {
 	if (recording->was_started)

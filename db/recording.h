@@ -9,7 +9,8 @@
  *   open    makes trace.db and the ring
  *   start   stores what is known of the run and starts the writer
  *   stop    when no event is pushed any more: writes the rest and marks the trace complete
- *   close   frees, also after an error.  A trace that was never started is removed
+ *   abandon  nothing happened that is worth a trace; before stop
+ *   close   frees, also after an error.  A trace that was never started, or was abandoned, is removed
  *
  * open, start and stop print their errors.  One thread calls them.
  */
@@ -46,6 +47,8 @@ int recording_start(struct recording *recording, struct facts *facts, struct wri
 
 /* 0 or -errno, also if recording was never started. */
 int recording_stop(struct recording *recording);
+
+void recording_abandon(struct recording *recording);
 
 void recording_close(struct recording *recording);
 

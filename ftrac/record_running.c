@@ -150,6 +150,8 @@ static int record(struct record_running *run)
 		status = start(run);
 	if (status == 0)
 		wait_for_end(run);
+	else
+		recording_abandon(&d->recording);
 	if (daemon_stop_writer(d) < 0 && status == 0)
 		status = EXIT_OWN;
 	recording_close(&d->recording);

@@ -38,8 +38,10 @@ int run_it(struct run *run)
 	int r = monitor_run(run->daemon.monitor, run->command,
 		&(struct monitor_run){ .wait_ms = o->wait_ms, .end_rest = true }, &wait_status);
 
-	if (r < 0)
+	if (r < 0) {
 		err_print("cannot run '%s': %s", o->command[0], strerror(-r));
+		recording_abandon(&run->daemon.recording);
+	}
 	writer_exit_status(run->daemon.recording.writer, cli_exit_status(wait_status));
 	return cli_exit_status(wait_status);
 }

@@ -134,6 +134,7 @@ def statuses(place):
         (place.work / "plain").write_text("x")
         done = place.run(words, "-q")
         checks.equal(f"{place.route}: status of {words[0]}", done.returncode, wanted)
+        checks.check(f"{place.route}: {words[0]} leaves no trace", not (place.work / "trace.db").exists())
         checks.check(f"{place.route}: one line about {words[0]}", done.stderr.count("\n") == 1 and
                      words[0] in done.stderr, repr(done.stderr))
     for options, wanted in ((["--scope", "/no/such"], "/no/such"), (["--nix"], "--nix"),
