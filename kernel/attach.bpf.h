@@ -57,10 +57,13 @@ __noinline int attach_current(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct living living = { .signal = POINTER(task_struct, task, signal), .start_ns = bpf_ktime_get_ns() };
-	int32_t pid = id_of(POINTER(task_struct, task, group_leader)), tid = id_of(number(task));
+	int32_t pid = id_of(POINTER(task_struct, task, group_leader)), tid;
 	struct task_state *state;
 
-	if (!pid || !tid || task->tgid == kernel_us || any_state_of(task) || !is_wanted(pid))
+	if (!pid || task->tgid == kernel_us || !is_wanted(pid) || any_state_of(task))
+		return 0;
+	tid = id_of(number(task));
+	if (!tid)
 		return 0;
 	state = bpf_task_storage_get(&kernel_tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!state)
