@@ -235,7 +235,7 @@ def check_replay(checks):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--count", type=int, default=6)
+    parser.add_argument("--count", type=int, default=4)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10 ** 6))
     given = parser.parse_args()
     need_kernel()
