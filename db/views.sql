@@ -235,12 +235,14 @@ FROM files g;
 
 CREATE VIEW file AS
 SELECT f.id, (SELECT path FROM paths WHERE id = (SELECT path FROM file_name WHERE file = f.id)) AS path, k.dev, f.ino,
-	CASE k.mode & 61440 WHEN 32768 THEN 'file' WHEN 16384 THEN 'dir' WHEN 40960 THEN 'symlink'
-		WHEN 4096 THEN 'fifo' WHEN 49152 THEN 'socket' WHEN 8192 THEN 'char'
-		WHEN 24576 THEN 'block' WHEN 0 THEN iif(f.ino IS NULL, NULL, 'anon') END AS kind,
+	CASE k.mode & 61440 WHEN 32768 THEN iif(p.path GLOB 'memfd:*', 'memfd', 'file') WHEN 16384 THEN 'dir' WHEN 40960 THEN 'symlink'
+		WHEN 4096 THEN 'fifo' WHEN 49152 THEN 'socket'
+		WHEN 8192 THEN iif(p.path GLOB '/dev/pts/[0-9]*' OR p.path GLOB '/dev/tty*' OR p.path = '/dev/console', 'terminal', 'char')
+		WHEN 24576 THEN 'block' WHEN 0 THEN CASE WHEN f.ino IS NULL THEN NULL WHEN p.path GLOB '*[[]eventfd]' THEN 'eventfd'
+			ELSE 'anon' END END AS kind,
 	m.fstype, m.path AS mount, f.size_first, coalesce(f.size_last, f.size_first) AS size_last,
 	f.state & 1 AS created, f.state >> 1 & 1 AS deleted, f.birth AS birth_ns
-FROM files f LEFT JOIN kinds k ON k.id = f.kind
+FROM files f LEFT JOIN kinds k ON k.id = f.kind LEFT JOIN paths p ON p.id = f.path
 	LEFT JOIN mounts m ON m.id = k.mount;
 
 CREATE VIEW name AS
