@@ -42,6 +42,7 @@ static void put_step(struct table *table, const struct workflow *w, const struct
 	table_string(table, t->phase);
 	table_int(table, c->slack_ns[step->process]);
 	put_known(table, step->gain_ns);
+	table_string(table, t->mostly);
 	table_string(table, step->file == GRAPH_NONE ? NULL : workflow_data(w, step->file)->path);
 	table_string(table, t->command);
 	table_row(table);
@@ -57,7 +58,7 @@ int analyse_critical(struct table *table, const struct workflow *w, const struct
 	if (r < 0)
 		return r;
 	table_columns(table, "start_ns end_ns time_ns via process pid program job phase slack_ns "
-			     "gain_ns file command");
+			     "gain_ns mostly file command");
 	for (int32_t i = 0; i < c->n_steps; i++)
 		if (workflow_task(w, c->steps[i].process)->chosen)
 			put_step(table, w, c, &c->steps[i]);
@@ -66,6 +67,8 @@ int analyse_critical(struct table *table, const struct workflow *w, const struct
 	table_note(table, "slack: how much later the process could have ended without delaying the end of the run.  "
 		"gain: how much earlier the run would have ended if the process had taken no time and all else had "
 		"stayed the same.");
+	if (w->is_native)
+		table_note(table, "mostly: what the process did for most of its life: running, or what it waited for, as in wfstat waits.");
 	critical_destroy(c);
 	return 0;
 }

@@ -45,11 +45,12 @@ enum process_column {
 	P_CPU_DELAY,
 	P_DRIVER,
 	P_EXECUTED,
+	P_MOSTLY,
 	P_CHOSEN
 };
 #define PROCESS_COLUMNS                                                                               \
 	"id parent start_ns end_ns program command exe job xform phase host pid exit_code exit_signal cpu_ns " \
-	"rsspeak_bytes cpu_delay_ns driver executed chosen"
+	"rsspeak_bytes cpu_delay_ns driver executed mostly chosen"
 
 static int add_process(struct workflow *w, const struct query *q)
 {
@@ -69,7 +70,7 @@ static int add_process(struct workflow *w, const struct query *q)
 		number_of(q, P_EXIT_SIGNAL, WORKFLOW_UNKNOWN),
 		number_of(q, P_CPU, WORKFLOW_UNKNOWN), number_of(q, P_RSS, WORKFLOW_UNKNOWN),
 		number_of(q, P_CPU_DELAY, WORKFLOW_UNKNOWN), number_of(q, P_DRIVER, 0),
-		number_of(q, P_EXECUTED, 1), query_int(q, P_CHOSEN) };
+		number_of(q, P_EXECUTED, 1), text_of(w, q, P_MOSTLY), query_int(q, P_CHOSEN) };
 	if (process.end_ns != GRAPH_NEVER && process.end_ns > w->end_ns)
 		w->end_ns = process.end_ns;
 	return graph_add_process(w->graph, &process) < 0 ? -1 : 0;
@@ -92,7 +93,7 @@ static int add_file(struct workflow *w, const struct query *q)
 
 bool data_is_placeless(const struct data *data)
 {
-	static const char *const kinds[] = { "socket", "char", "anon" };
+	static const char *const kinds[] = { "socket", "char", "terminal", "memfd", "eventfd", "anon" };
 
 	for (size_t i = 0; data->kind && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(data->kind, kinds[i]) == 0)

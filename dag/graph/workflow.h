@@ -27,6 +27,7 @@ struct task {
 		cpu_delay_ns; /* or WORKFLOW_UNKNOWN */
 	bool driver;          /* starts others as fast as its slots allow: make, ninja, xargs ... */
 	bool executed;	      /* its last program is one that it executed, not that of its parent; true if not known */
+	const char *mostly;   /* where most of its time went, as text; NULL: not known */
 	bool chosen;
 };
 

@@ -4,7 +4,13 @@
 {with phase end_ns}SELECT p.id, p.parent, p.start_ns, p.end_ns, p.program, p.command, p.exe, p.job, p.xform,
 	coalesce(q.phase, p.phase) AS phase, p.host, p.pid, p.exit_code, p.exit_signal, p.cpu_ns,
 	p.rsspeak_bytes, p.cpu_delay_ns, (SELECT g.driver FROM program g WHERE g.image = p.image) AS driver,
-	(SELECT i.seq > 0 FROM image i WHERE i.id = p.image) AS executed, q.id IS NOT NULL AS chosen
+	(SELECT i.seq > 0 FROM image i WHERE i.id = p.image) AS executed,
+	(SELECT name || ' ' || CAST(round(100.0 * most / threads_ns) AS INTEGER) || ' %' FROM (SELECT t.threads_ns, m.value AS most,
+			(SELECT value FROM json_each('["running", "queue", "file", "pipe", "socket", "lock", "child", "sleep", "event", "memory", "stopped", "other"]')
+				WHERE key = m.key) AS name
+		FROM process_time t, json_each(json_array(running_ns, queue_ns, file_ns, pipe_ns, socket_ns, lock_ns, child_ns, sleep_ns,
+			event_ns, memory_ns, stopped_ns, other_ns)) m
+		WHERE t.process = p.id AND t.threads_ns > 0 ORDER BY m.value DESC, m.key LIMIT 1)) AS mostly, q.id IS NOT NULL AS chosen
 FROM process p LEFT JOIN proc q ON q.id = p.id ORDER BY p.id
 
 --- graph.files of none: all files
