@@ -22,6 +22,7 @@ enum long_option {
 	LONG_FORMAT,
 	LONG_GNUPLOT,
 	LONG_INTERVAL,
+	LONG_LAYER,
 	LONG_JSON,
 	LONG_MEMORY,
 	LONG_OF,
@@ -45,6 +46,7 @@ static const struct option long_options[] = {
 	{ "format", required_argument, NULL, LONG_FORMAT },
 	{ "gnuplot", required_argument, NULL, LONG_GNUPLOT },
 	{ "interval", required_argument, NULL, LONG_INTERVAL },
+	{ "layer", required_argument, NULL, LONG_LAYER },
 	{ "json", no_argument, NULL, LONG_JSON },
 	{ "memory", required_argument, NULL, LONG_MEMORY },
 	{ "operation", required_argument, NULL, LONG_OPERATION },
@@ -86,7 +88,8 @@ static const char help_counted[] =
 "      --by WHAT[,WHAT]   rows by command (program), exe, xform, job, phase, process, file,\n"
 "                         directory, fstype, mount, host, operation, class, env:NAME or all\n"
 "      --per job|process  what counts as one: the processes of a job together, or each\n"
-"      --operation NAME   only operations of this name (read, write, lookup ...); may be repeated\n";
+"      --operation NAME   only operations of this name (read, write, lookup ...); may be repeated\n"
+"      --layer LAYER      only calls of programs, or only requests to a mount\n";
 
 static const char help_tail[] =
 "\n"
@@ -168,6 +171,15 @@ static int parse_sizes(struct stat_options *o, const char *text)
 	return status;
 }
 
+static int parse_layer(struct stat_options *o, const char *text)
+{
+	static const char *const layers[] = { "calls", "requests", NULL };
+	int n = 0, status = choice_parse_name("layer", text, layers, &n);
+
+	o->choice.layer = n ? LAYER_REQUESTS : LAYER_CALLS;
+	return status;
+}
+
 static int parse_by(struct stat_options *o, const char *text)
 {
 	if (o->by.n == COMPOSE_BY_MAX)
@@ -189,6 +201,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_INTERVAL:
 		o->interval_given = true;
 		return choice_parse_seconds("--interval", value, &o->choice.step_ns);
+	case LONG_LAYER: return parse_layer(o, value);
 	case LONG_JSON: o->style.format = TABLE_JSON; return 0;
 	case LONG_MEMORY: return parse_size(value, &o->memory_bytes);
 	case LONG_OPERATION: return words_add(&o->choice.operations, value);
@@ -302,14 +315,15 @@ static int check_table(const struct stat_options *o)
 			"%s is of the whole run: leave out what chooses from it" },
 		{ STAT_OPERATION, o->choice.operations.n,
 			"--operation is for tables of single operations, not for %s" },
+		{ STAT_OPERATION, o->choice.layer, "--layer is for tables of single operations, not for %s" },
 	};
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
 		if (checks[i].given && !(table->options & checks[i].option))
 			return err_status(EXIT_USAGE, checks[i].complaint, table->name);
-	if (o->choice.operations.n && !stat_needs_ops(o))
+	if ((o->choice.operations.n || o->choice.layer) && !stat_needs_ops(o))
 		return err_status(EXIT_USAGE,
-			"--operation is for distributions of single operations, not of %s", o->of);
+			"--operation and --layer are for distributions of single operations, not of %s", o->of);
 	if (table->own_keys && has_own_key(o, table))
 		return err_status(EXIT_USAGE, "%s has a row for each of these already: leave them out of --by (%s)",
 			table->name, table->own_keys);

@@ -22,11 +22,15 @@
 
 #define COMPOSE_BY_MAX 8
 
+/* What operations are: calls of programs, or requests to a mount. */
+enum layer { LAYER_ANY, LAYER_CALLS, LAYER_REQUESTS };
+
 struct choice {
 	const char *by[COMPOSE_BY_MAX + 1]; /* ended by NULL; empty: the default of the query */
 	bool per_job;                       /* the processes of one job count as one */
 	struct words include, exclude;
 	struct words operations; /* only operations of these names, and no events of processes */
+	enum layer layer;        /* only operations of this layer */
 	struct words phases; /* NAME=GLOB: jobs with such a process are that phase */
 	const char *phase, *job; /* only this; NULL: all */
 	int64_t process;         /* only the process with this id; 0: all */

@@ -84,7 +84,7 @@ bool composer_chooses_files(const struct composer *c)
 	for (int i = 0; i < c->n_keys; i++)
 		if (c->keys[i].dimension && c->keys[i].dimension->file)
 			return true;
-	return composer_filters_files(c) || (c->level == LEVEL_OP && c->choice->operations.n);
+	return composer_filters_files(c) || (c->level == LEVEL_OP && (c->choice->operations.n || c->choice->layer));
 }
 
 bool composer_chooses_processes(const struct composer *c)
@@ -187,6 +187,20 @@ static void put_operations(struct composer *c, const char **between)
 	*between = " AND ";
 }
 
+/* A mount sees calls that move data, as requests. */
+static void put_layer(struct composer *c, const char **between)
+{
+	static const char sees_calls[] = "coalesce((SELECT value FROM trace WHERE key = 'files') = 'kernel', 0)";
+
+	if (c->level != LEVEL_OP || c->choice->layer == LAYER_ANY)
+		return;
+	if (c->choice->layer == LAYER_CALLS)
+		sql_text_format(c->out, "%s(coalesce(o.via, '') IN ('direct', 'copy') OR %s)", *between, sees_calls);
+	else
+		sql_text_format(c->out, "%sNOT %s", *between, sees_calls);
+	*between = " AND ";
+}
+
 /* The conditions on the other rows. */
 void composer_put_conditions(struct composer *c, const char *args, size_t len, const char *between)
 {
@@ -198,6 +212,7 @@ void composer_put_conditions(struct composer *c, const char *args, size_t len, c
 		put_globs(c, &c->choice->exclude, FILES_TOO, true, &between);
 	}
 	put_operations(c, &between);
+	put_layer(c, &between);
 	composer_put_time(c, args, len, &between);
 }
 

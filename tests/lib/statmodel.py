@@ -190,7 +190,7 @@ class Choice:
 
     def __init__(self, by=None, per=None, include=(), exclude=(), phase=None, phases=(), job=None,
                  process=None, since=None, until=None, of=None, files=False, interval=None,
-                 memory=None, sizes=None):
+                 memory=None, sizes=None, layer=None):
         self.__dict__.update({k: v for k, v in locals().items() if k != "self"})
         self.since_ns = round(float(since) * 1e9) if since else 0
         self.until_ns = round(float(until) * 1e9) if until else 0
@@ -200,7 +200,7 @@ class Choice:
         names = {"since": "from", "until": "to"}
         said = []
         for name in ("by", "per", "phase", "job", "process", "since", "until", "of", "interval",
-                     "memory", "sizes"):
+                     "memory", "sizes", "layer"):
             if getattr(self, name) is not None:
                 said += [f"--{names.get(name, name)}", str(getattr(self, name))]
         for name, option in (("include", "include"), ("exclude", "exclude"), ("phases", "phase")):

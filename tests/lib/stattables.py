@@ -203,7 +203,12 @@ def table_util(data, choice):
 
 def chosen_ops(r):
     return [op for op in r.data.rows["op"]
-            if r.takes(op.process, op.file, op.start_ns, op.start_ns)]
+            if r.takes(op.process, op.file, op.start_ns, op.start_ns) and is_of_layer(r, op)]
+
+
+def is_of_layer(r, op):
+    sees_calls = r.data.facts.get("files") == "kernel"
+    return {None: True, "calls": sees_calls or op.via in ("direct", "copy"), "requests": not sees_calls}[r.choice.layer]
 
 
 def op_key(r, names, op):

@@ -304,7 +304,7 @@ def all_groups(data, path):
         for by in BY + (BY_FILE if table == "io" else ()):
             one_table(data, [path], table, by=by)
             one_table(data, [path], table, by=by, per="job")
-    for by in (*BY, *BY_FILE, *BY_OP) if data.has_ops else ():
+    for by in some((*BY, *BY_FILE, *BY_OP), 5) if data.has_ops else ():
         one_table(data, [path], "layers", by=by)
     for table in "sys", "pattern", "errors":
         for by in BY + (BY_FILE + BY_OP if data.has_ops and table == "sys" else
@@ -312,6 +312,7 @@ def all_groups(data, path):
             one_table(data, [path], table, by=by)
     for by in BY:
         one_table(data, [path], "phase", by=by)
+    for by in some(BY, 4):
         one_table(data, [path], "waits", by=by)
     for of in OF:
         by_more = BY_OP if of in OF[:3] else ()
@@ -320,7 +321,11 @@ def all_groups(data, path):
             one_table(data, [path], "hist", of=of, by=by)
             one_table(data, [path], "cdf", of=of, by=by)
         one_table(data, [path], "hist", of=of, sizes="tens")
-    for by in (BY[1], *BY_FILE[::2], *BY_OP) if data.has_ops else ():
+    for layer in ("calls", "requests") if data.has_ops else ():
+        for by in some((BY[0], BY_FILE[2], *BY_OP[:2]), 4):
+            one_table(data, [path], "sys", by=by, layer=layer)
+            one_table(data, [path], "hist", of="latency", by=by, layer=layer)
+    for by in some((BY[1], *BY_FILE[::2], *BY_OP), 5) if data.has_ops else ():
         one_table(data, [path], "time", by=by, interval=0.3)
 
 
