@@ -457,14 +457,17 @@ CREATE VIEW socket_peer AS
 WITH ends AS MATERIALIZED (SELECT s.file, s.kind, s.local, s.remote, row_number() OVER (PARTITION BY s.kind, s.local, s.remote
 		ORDER BY min(s.t), s.file) AS n
 	FROM sockets s WHERE s.local NOTNULL AND s.remote NOTNULL GROUP BY s.file, s.kind, s.local, s.remote),
+-- Grouped, not joined: SQLite would compare each with each.
+pair AS MATERIALIZED (SELECT min(file) AS one, max(file) AS other FROM ends
+	GROUP BY kind, min(local, remote), max(local, remote), n HAVING min(file) < max(file)),
 datagram AS MATERIALIZED (SELECT DISTINCT s.file, l.path AS local, r.path AS remote,
 		replace(l.path, rtrim(l.path, '0123456789'), '') AS local_port, replace(r.path, rtrim(r.path, '0123456789'), '') AS remote_port,
 		l.path GLOB '0.0.0.0:*' OR l.path GLOB '[[]::]:*' AS everywhere, r.path GLOB '127.*:*' OR r.path GLOB '[[]::1]:*' AS here
 	FROM sockets s LEFT JOIN paths l ON l.id = s.local LEFT JOIN paths r ON r.id = s.remote WHERE s.kind = 2)
 SELECT file, peer FROM sockets WHERE peer NOTNULL
 UNION SELECT peer, file FROM sockets WHERE peer NOTNULL
-UNION SELECT a.file, b.file FROM ends a JOIN ends b ON b.local = a.remote AND b.remote = a.local AND b.kind = a.kind AND b.n = a.n
-WHERE a.file <> b.file
+UNION SELECT one, other FROM pair
+UNION SELECT other, one FROM pair
 UNION SELECT a.file, b.file FROM datagram a JOIN datagram b ON b.local = a.remote WHERE a.file <> b.file
 UNION SELECT a.file, b.file FROM datagram a JOIN datagram b ON b.local_port = a.remote_port
 WHERE a.here AND b.everywhere AND a.file <> b.file;
@@ -478,7 +481,7 @@ FROM (SELECT s.file, l.path AS name FROM sockets s JOIN paths l ON l.id = s.loca
 GROUP BY file;
 
 -- A mount does not see pipes.  What a program got as its descriptors 0, 1 and 2 tells which processes hold which end of a
--- pipe.  Pipes with both ends, in the times of the programs.
+-- pipe.  Pipes with both ends that are no files of the trace (one of several may have them), in the times of the programs.
 CREATE VIEW assumed_pipe AS
 WITH held AS MATERIALIZED (SELECT i.process, h.path, max(h.reads) AS reads, max(NOT h.reads) AS writes, min(i.start_t) AS first_t,
 		max(coalesce(i.end_t, i.start_t)) AS last_t
@@ -486,6 +489,7 @@ WITH held AS MATERIALIZED (SELECT i.process, h.path, max(h.reads) AS reads, max(
 			UNION ALL SELECT id, stderr, 0 FROM images) h
 		JOIN images i ON i.id = h.image JOIN paths p ON p.id = h.path
 	WHERE p.path GLOB 'pipe:[[]*' AND i.seq > 0 AND NOT EXISTS (SELECT 1 FROM meta WHERE key = 'files' AND value = 'kernel')
+		AND h.path NOT IN (SELECT path FROM files WHERE path NOTNULL)
 	GROUP BY i.process, h.path),
 whole AS MATERIALIZED (SELECT path FROM held GROUP BY path HAVING max(reads) AND max(writes) AND count(*) > 1)
 SELECT process, path, reads, writes, first_t, last_t FROM held WHERE path IN whole;
@@ -600,7 +604,7 @@ part AS (SELECT u.*, CASE WHEN f.path GLOB 'pipe:[[]*' THEN '<pipe>' WHEN f.path
 		WHERE u.image = i.id AND (u.nread > 0 AND t.to_read = s.name OR u.nwrite > 0 AND t.to_write = s.name)))
 SELECT r.xform, r.pid, m.exe, u.file, u.bread, u.nread, u.bwrite, u.nwrite, u.nseek, h.mode,
 	iif(u.file GLOB '<*>', NULL, h.flags) AS flags,
-	iif(EXISTS (SELECT 1 FROM sees_all), coalesce((SELECT n FROM seek k WHERE k.handle = u.handle AND k.image IS u.image), 0), NULL) AS nlseek
+	iif(EXISTS (SELECT 1 FROM sees_all) AND EXISTS (SELECT 1 FROM ops_handle), coalesce((SELECT n FROM seek k WHERE k.handle = u.handle AND k.image IS u.image), 0), NULL) AS nlseek
 FROM part u LEFT JOIN handle h ON h.id = u.handle LEFT JOIN image m ON m.id = u.image
 	LEFT JOIN process r ON r.id = m.process;
 
