@@ -150,7 +150,6 @@ static int look_at_us(struct kernel_bpf *object)
 	int r = bpf_prog_test_run_opts(bpf_program__fd(object->progs.kernel_look_at_us), &options);
 
 	bpf_program__set_autoattach(object->progs.kernel_look_at_us, false);
-	bpf_program__set_autoattach(object->progs.kernel_sampler, false);
 	return r;
 }
 
@@ -234,23 +233,10 @@ void programs_remove_file(struct programs *programs, uint64_t number)
 	bpf_map_delete_elem(bpf_map__fd(programs->object->maps.kernel_opened), &number);
 }
 
-/* The iterator goes over one map, which is named here. */
-static int attach_sampler(struct kernel_bpf *object)
-{
-	union bpf_iter_link_info which = { .map.map_fd = bpf_map__fd(object->maps.kernel_living) };
-	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which, .link_info_len = sizeof(which));
-
-	object->links.kernel_sampler = bpf_program__attach_iter(object->progs.kernel_sampler, &options);
-	return object->links.kernel_sampler ? 0 : -errno;
-}
-
 int programs_attach(struct programs *programs, struct failure *failure)
 {
-	struct kernel_bpf *object = programs->object;
-	int r = object->rodata->kernel_is_of_mount ? 0 : attach_sampler(object);
+	int r = kernel_bpf__attach(programs->object);
 
-	if (r == 0)
-		r = kernel_bpf__attach(object);
 	return r < 0 ? explain_error(r, programs->object->rodata->kernel_is_of_mount, failure) : 0;
 }
 
@@ -269,19 +255,11 @@ void programs_destroy(struct programs *programs)
 	free(programs);
 }
 
-/* The iterator writes no text: it is read to its end to be run. */
 int programs_sample(const struct programs *programs)
 {
-	cleanup_fd int fd = bpf_iter_create(bpf_link__fd(programs->object->links.kernel_sampler));
-	char none;
-	ssize_t n;
+	LIBBPF_OPTS(bpf_test_run_opts, options);
 
-	if (fd < 0)
-		return -errno;
-	do
-		n = read(fd, &none, sizeof(none));
-	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
-	return n < 0 ? -errno : 0;
+	return bpf_prog_test_run_opts(bpf_program__fd(programs->object->progs.kernel_sampler), &options);
 }
 
 int programs_ring(const struct programs *programs)

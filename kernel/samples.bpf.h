@@ -3,10 +3,10 @@
 #define KERNEL_SAMPLES_BPF_H
 
 /*
- * Samples of living processes: their memory and their CPU time.  A thread of ours reads the iterator once a second
+ * Samples of living processes: their memory and their CPU time.  A thread of ours runs the program once a second
  * (kernel_sample()), and the records go into the ring buffer, so that they stand between the fork and the end of the process.
  *
- * The iterator runs in the context of that thread, which may be preempted, unlike programs on tracepoints.  So it does
+ * The program runs in the context of that thread, which may be preempted, unlike programs on tracepoints.  So it does
  * without task storage (the kernel refuses storage to new threads of a processor while another one looks something up), and
  * has no record in the ring buffer while it works one out (the reader would wait for it).
  */
@@ -161,7 +161,7 @@ inlined int64_t resident_pages(uint64_t mm)
 	return n > 0 ? n : 0; /* while it is summed up, pages may be moved between processors */
 }
 
-/* ---- the iterator ---- */
+/* ---- the program ---- */
 
 /* A program on a tracepoint may run on this processor at any time, and counts in the same place. */
 inlined void send_sample(struct wire_sample *sample)
@@ -175,16 +175,12 @@ inlined void send_sample(struct wire_sample *sample)
 		__sync_fetch_and_add(&counters->dropped, 1);
 }
 
-SEC("iter/bpf_map_elem")
-int kernel_sampler(struct bpf_iter__bpf_map_elem *context)
+static long sample_process(const void *map, const int32_t *pid, const struct living *living, const void *none)
 {
-	const struct living *living = context->value;
-	const int32_t *pid = context->key;
 	struct wire_sample sample = { .run_ns = -1 };
 	struct threads threads = { 0 };
 
-	if (!pid || !living || (int64_t)bpf_ktime_get_ns() - living->start_ns < SECOND_NS ||
-		FIELD(signal_struct, living->signal, live.counter) <= 0)
+	if ((int64_t)bpf_ktime_get_ns() - living->start_ns < SECOND_NS || FIELD(signal_struct, living->signal, live.counter) <= 0)
 		return 0;
 	for (int i = 0; i < TRIES && sample.run_ns < 0; i++)
 		if (sum_up(living->signal, &threads))
@@ -192,6 +188,13 @@ int kernel_sampler(struct bpf_iter__bpf_map_elem *context)
 	sample.rss_pages = resident_pages(threads.mm);
 	head_now(&sample.head, WIRE_SAMPLE, *pid);
 	send_sample(&sample);
+	return 0;
+}
+
+SEC("syscall")
+int kernel_sampler(void *context)
+{
+	bpf_for_each_map_elem(&kernel_living, sample_process, NULL, 0);
 	return 0;
 }
 

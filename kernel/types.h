@@ -343,14 +343,6 @@ struct linux_binprm {
 	const char *interp;
 };
 
-/* The arguments of an iterator over the elements of a map; both are NULL at its end. */
-struct bpf_iter__bpf_map_elem {
-	void *meta;
-	void *map;
-	void *key;
-	void *value;
-};
-
 /* ---- io_uring ---- */
 
 struct kiocb {
