@@ -561,6 +561,24 @@ static int discover_process(struct procs *procs, const struct event *ev, const s
 	return image_texts(procs, image, parts);
 }
 
+/* Children may be reported before their parent, whose number they know.  A process that had the number before was older. */
+static int adopt_children(struct procs *procs, const struct process *parent)
+{
+	struct thread *thread, *next;
+	int r = 0;
+
+	HASH_ITER(hh, procs->threads, thread, next) {
+		struct process *child = thread->process;
+
+		if (child->parent || child->ppid != parent->pid || child->end_ns || !parent->start_ns ||
+			child->start_ns + START_GRAIN_NS < parent->start_ns || thread->tid != child->pid)
+			continue;
+		child->parent = parent->id;
+		r = r < 0 ? r : put_process(procs, child);
+	}
+	return r;
+}
+
 static int on_process(struct procs *procs, const struct event *ev, const struct part *parts)
 {
 	const struct event_process *e = &ev->u.process;
@@ -573,9 +591,11 @@ static int on_process(struct procs *procs, const struct event *ev, const struct 
 	}
 	if (r < 0)
 		return r;
-	if (!process)
+	if (!process) {
 		r = discover_process(procs, ev, parts, &process);
-	else if (e->new_image)
+		if (r == 0)
+			r = adopt_children(procs, process);
+	} else if (e->new_image)
 		r = next_image(procs, process, ev, parts);
 	else if (!process->image->digest)
 		r = own_texts(procs, process->image, parts);

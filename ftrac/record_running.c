@@ -43,7 +43,7 @@
 struct record_running {
 	struct daemon daemon; /* the record alone */
 	char *own;	      /* the path of the trace; NULL: not known */
-	int *pidfds;	      /* of the processes that were named; -1: there is none */
+	int *pidfds;	      /* of the processes that were named; -1: there was none left */
 	sigset_t ends;	      /* signals that end it: blocked from before threads are made */
 };
 
@@ -112,12 +112,16 @@ static bool any_lives(const struct record_running *run)
 static int open_processes(struct record_running *run)
 {
 	const struct options *o = &run->daemon.options;
+	struct failure failure = { 0 };
 
 	run->pidfds = calloc(o->n_pids + 1, sizeof(*run->pidfds));
 	if (!run->pidfds)
 		return err_status(EXIT_OWN, "out of memory");
-	for (size_t i = 0; i < o->n_pids; i++)
+	for (size_t i = 0; i < o->n_pids; i++) {
+		if (monitor_check_process(o->pids[i], &failure) < 0)
+			return fail(&failure);
 		run->pidfds[i] = (int)syscall(SYS_pidfd_open, o->pids[i], 0);
+	}
 	return 0;
 }
 

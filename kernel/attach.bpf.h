@@ -15,7 +15,7 @@
 uint32_t kernel_attach = ATTACH_NONE;
 int32_t kernel_us = 0; /* the thread group that the programs belong to: it is not traced */
 
-/* ATTACH_CHOSEN: numbers of processes as our pid namespace has them. */
+/* ATTACH_CHOOSING, ATTACH_CHOSEN: numbers of processes as our pid namespace has them, until they end. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -31,6 +31,66 @@ struct {
 	__uint(key_size, sizeof(uint32_t));
 	__uint(value_size, sizeof(uint32_t));
 } kernel_cgroup SEC(".maps");
+
+/* ---- the chosen ones ---- */
+
+#define ANCESTORS_MOST 1024
+
+struct ancestry {
+	uint64_t task;
+	uint64_t is_chosen;
+};
+
+static long ask_ancestor(uint32_t i, struct ancestry *ancestry)
+{
+	uint64_t leader = POINTER(task_struct, ancestry->task, group_leader);
+	int32_t pid = id_of(leader);
+
+	if (!pid)
+		return 1;
+	ancestry->is_chosen = bpf_map_lookup_elem(&kernel_chosen, &pid) ? 1 : 0;
+	ancestry->task = POINTER(task_struct, leader, real_parent);
+	return ancestry->is_chosen;
+}
+
+inlined bool is_choosing(void)
+{
+	return kernel_attach == ATTACH_CHOOSING || kernel_attach == ATTACH_CHOSEN;
+}
+
+/* A fork by a thread that is not traced yet: its process, or an ancestor that has not been found yet, may be chosen. */
+__noinline int choose_child(uint64_t parent, uint64_t child)
+{
+	struct ancestry ancestry = { .task = parent, .is_chosen = kernel_none };
+	struct wire_counters *counters;
+	int32_t pid = id_of(child);
+	uint8_t one = 1;
+
+	if (!is_choosing() || !pid || FIELD(task_struct, child, tgid) == FIELD(task_struct, parent, tgid))
+		return 0;
+	bpf_loop(ANCESTORS_MOST, ask_ancestor, &ancestry, 0);
+	if (!ancestry.is_chosen || bpf_map_update_elem(&kernel_chosen, &pid, &one, BPF_ANY) == 0)
+		return 0;
+	counters = counters_of_processor();
+	if (counters) { /* its process is lost */
+		__sync_fetch_and_add(&counters->submitted, 1);
+		__sync_fetch_and_add(&counters->dropped, 1);
+	}
+	return 0;
+}
+
+/* Its number may be given to a stranger. */
+inlined void choose_no_more(struct task_struct *task)
+{
+	int32_t pid;
+
+	if (!is_choosing() || FIELD(signal_struct, POINTER(task_struct, task, signal), live.counter) != 0)
+		return;
+	pid = id_of(POINTER(task_struct, task, group_leader));
+	bpf_map_delete_elem(&kernel_chosen, &pid);
+}
+
+/* ---- a thread ---- */
 
 inlined bool is_wanted(int32_t pid)
 {

@@ -241,9 +241,19 @@ int64_t kernel_seen_until_ns(struct kernel *kernel)
 
 /* ---- processes that run already ---- */
 
-int kernel_attach(struct kernel *kernel, bool all, const pid_t *pids, size_t n, int cgroup)
+int kernel_choose(struct kernel *kernel, pid_t pid)
 {
-	return explain_may_trace_others() ? programs_attach_to(kernel->programs, all, pids, n, cgroup) : -EPERM;
+	return explain_may_trace_others() ? programs_choose(kernel->programs, pid) : -EPERM;
+}
+
+void kernel_reject(struct kernel *kernel, pid_t pid)
+{
+	programs_reject(kernel->programs, pid);
+}
+
+int kernel_attach(struct kernel *kernel, bool all, int cgroup)
+{
+	return explain_may_trace_others() ? programs_attach_to(kernel->programs, all, cgroup) : -EPERM;
 }
 
 /* ---- samples ---- */

@@ -88,12 +88,20 @@ struct kernel_options {
 int kernel_start(const struct kernel_options *options, struct kernel **ret_kernel, struct failure *failure);
 
 /*
- * Also records processes that run already: all but this one (of those that our pid namespace shows), those of pids, or those
- * in the group of the second hierarchy whose directory is open as cgroup (-1: none).  A process is recorded from its next
+ * Chooses a process that runs already, by its number, until it ends; what it or a descendant starts from now on is chosen, too.
+ * Nothing of them is recorded before kernel_attach().  0; -EPERM: the caller may not trace processes of others; -E2BIG: 65,536
+ * are chosen.  kernel_reject() takes it back: the number has become another process's.
+ */
+int kernel_choose(struct kernel *kernel, pid_t pid);
+void kernel_reject(struct kernel *kernel, pid_t pid);
+
+/*
+ * Also records processes that run already: all but this one (of those that our pid namespace shows), those in the group of the
+ * second hierarchy whose directory is open as cgroup, or with -1 the chosen ones.  A process is recorded from its next
  * system call on, with an event PROCESS before it, and with all that it starts.  Once, after kernel_start().  0; -EPERM: the
  * caller may not trace processes of others; or another -errno.
  */
-int kernel_attach(struct kernel *kernel, bool all, const pid_t *pids, size_t n, int cgroup);
+int kernel_attach(struct kernel *kernel, bool all, int cgroup);
 
 /*
  * Has a sample recorded of each process that has been traced for more than a second and is alive, of 32,768 at most: its memory

@@ -199,19 +199,36 @@ int programs_add(struct programs *programs, pid_t pid, struct failure *failure)
 	return 0;
 }
 
-int programs_attach_to(struct programs *programs, bool all, const pid_t *pids, size_t n, int cgroup)
+static void set_attach(struct programs *programs, enum wire_attach attach)
 {
-	struct kernel_bpf *object = programs->object;
-	uint32_t zero = 0, group = (uint32_t)cgroup;
+	__atomic_store_n(&programs->object->bss->kernel_attach, attach, __ATOMIC_SEQ_CST);
+}
+
+int programs_choose(struct programs *programs, pid_t pid)
+{
+	int32_t key = pid;
 	uint8_t one = 1;
 
-	for (size_t i = 0; i < n && !all; i++)
-		if (bpf_map_update_elem(bpf_map__fd(object->maps.kernel_chosen), &pids[i], &one, BPF_ANY) < 0)
-			return -errno;
-	if (cgroup >= 0 && bpf_map_update_elem(bpf_map__fd(object->maps.kernel_cgroup), &zero, &group, BPF_ANY) < 0)
+	if (bpf_map_update_elem(bpf_map__fd(programs->object->maps.kernel_chosen), &key, &one, BPF_ANY) < 0)
 		return -errno;
-	__atomic_store_n(&object->bss->kernel_attach, all ? ATTACH_ALL : cgroup >= 0 ? ATTACH_CGROUP : ATTACH_CHOSEN,
-		__ATOMIC_SEQ_CST);
+	set_attach(programs, ATTACH_CHOOSING);
+	return 0;
+}
+
+void programs_reject(struct programs *programs, pid_t pid)
+{
+	int32_t key = pid;
+
+	bpf_map_delete_elem(bpf_map__fd(programs->object->maps.kernel_chosen), &key);
+}
+
+int programs_attach_to(struct programs *programs, bool all, int cgroup)
+{
+	uint32_t zero = 0, group = (uint32_t)cgroup;
+
+	if (cgroup >= 0 && bpf_map_update_elem(bpf_map__fd(programs->object->maps.kernel_cgroup), &zero, &group, BPF_ANY) < 0)
+		return -errno;
+	set_attach(programs, all ? ATTACH_ALL : cgroup >= 0 ? ATTACH_CGROUP : ATTACH_CHOSEN);
 	return 0;
 }
 

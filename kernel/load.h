@@ -23,11 +23,10 @@ int programs_load(size_t buffer_bytes, size_t most_files, struct programs **ret_
 /* Traces a process, which must have one thread, and what it forks from now on. */
 int programs_add(struct programs *programs, pid_t pid, struct failure *failure);
 
-/*
- * Traces processes that run already, from their next system call on, and what they fork: all but this one, those numbers, or
- * those of the group with that descriptor (-1: none).  0 or -errno.
- */
-int programs_attach_to(struct programs *programs, bool all, const pid_t *pids, size_t n, int cgroup);
+/* See kernel_choose(), kernel_reject(), kernel_attach(). */
+int programs_choose(struct programs *programs, pid_t pid);
+void programs_reject(struct programs *programs, pid_t pid);
+int programs_attach_to(struct programs *programs, bool all, int cgroup);
 
 /* Of a mount: records calls on files of this device from now on; 0: none.  Any thread. */
 void programs_set_device(struct programs *programs, uint32_t major, uint32_t minor);

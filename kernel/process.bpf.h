@@ -91,7 +91,7 @@ int BPF_PROG(kernel_fork, struct task_struct *parent, struct task_struct *child)
 	struct wire_fork *record;
 
 	if (!state)
-		return 0;
+		return choose_child(number(parent), number(child));
 	new = bpf_task_storage_get(&kernel_tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (new) {
 		begin_life(new, false);
@@ -368,6 +368,7 @@ int BPF_PROG(kernel_exit, struct task_struct *task)
 {
 	struct task_state *state = any_state_of(task);
 
+	choose_no_more(task);
 	if (!state)
 		return 0;
 	state->call = CALL_none;

@@ -228,7 +228,8 @@ struct wire_opened {
 };
 
 /* Which processes are traced beside those that were added. */
-enum wire_attach { ATTACH_NONE, ATTACH_ALL, ATTACH_CHOSEN, ATTACH_CGROUP };
+/* Which processes that run already: those that are chosen so far only choose what they start. */
+enum wire_attach { ATTACH_NONE, ATTACH_CHOOSING, ATTACH_CHOSEN, ATTACH_ALL, ATTACH_CGROUP };
 
 /* Counters, one for each processor. */
 struct wire_counters {

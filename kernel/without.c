@@ -21,12 +21,23 @@ int kernel_start(const struct kernel_options *options, struct kernel **ret_kerne
 	return kernel_explain(failure);
 }
 
-int kernel_attach(struct kernel *kernel, bool all, const pid_t *pids, size_t n, int cgroup)
+int kernel_choose(struct kernel *kernel, pid_t pid)
+{
+	(void)kernel;
+	(void)pid;
+	return -EOPNOTSUPP;
+}
+
+void kernel_reject(struct kernel *kernel, pid_t pid)
+{
+	(void)kernel;
+	(void)pid;
+}
+
+int kernel_attach(struct kernel *kernel, bool all, int cgroup)
 {
 	(void)kernel;
 	(void)all;
-	(void)pids;
-	(void)n;
 	(void)cgroup;
 	return -EOPNOTSUPP;
 }

@@ -12,10 +12,12 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/failure.h"
 #include "base/mountinfo.h"
 #include "base/vector.h"
 #include "db/event.h"
 #include "db/ring.h"
+#include "kernel/kernel.h"
 #include "procmon/monitor.h"
 #include "procmon/proc_snapshot.h"
 
@@ -75,14 +77,6 @@ static int compare(const void *x, const void *y)
 	return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* A thread of the kernel: it has no program. */
-static bool is_of_kernel(const struct procfs_stat *stat)
-{
-	const pid_t kthreadd = 2;
-
-	return !stat->image && !stat->hidden && (stat->pid == kthreadd || stat->ppid == kthreadd);
-}
-
 static int list(struct search *search)
 {
 	int fd = openat(search->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
@@ -93,7 +87,7 @@ static int list(struct search *search)
 	while (dir && r == 0 && (entry = readdir(dir))) {
 		pid_t pid = isdigit(entry->d_name[0]) ? atoi(entry->d_name) : 0;
 
-		if (pid > 0 && pid != getpid() && procfs_read_stat(search->proc, pid, &stat) == 0 && !is_of_kernel(&stat))
+		if (pid > 0 && pid != getpid() && procfs_read_stat(search->proc, pid, &stat) == 0 && !stat.of_kernel)
 			r = vector_push(search->all, search->n,
 				((struct found){ .pid = pid, .ppid = stat.ppid, .start_ticks = stat.start_ticks }));
 	}
@@ -106,6 +100,14 @@ static int list(struct search *search)
 	return r;
 }
 
+static bool is_there(const struct search *search, pid_t pid)
+{
+	for (size_t i = 0; i < search->n; i++)
+		if (search->all[i].pid == pid)
+			return true;
+	return false;
+}
+
 static bool is_named(const struct monitor_attach *wanted, pid_t pid)
 {
 	for (size_t i = 0; i < wanted->n_pids; i++)
@@ -114,73 +116,110 @@ static bool is_named(const struct monitor_attach *wanted, pid_t pid)
 	return false;
 }
 
-/* A parent stands before its children, or it was given a number again. */
-static bool has_wanted_parent(const struct search *search, size_t child)
+static bool has_wanted_parent(const struct search *search, const struct found *child)
 {
-	for (size_t i = 0; i < child; i++)
-		if (search->all[i].pid == search->all[child].ppid)
+	for (size_t i = 0; i < search->n; i++)
+		if (search->all[i].pid == child->ppid)
 			return search->all[i].wanted;
 	return false;
 }
 
-static int choose(struct search *search)
+/* In a clock tick, the order of the list need not be that of the forks: numbers begin anew. */
+static void mark_descendants(struct search *search)
+{
+	bool any = true;
+
+	while (any) {
+		any = false;
+		for (size_t i = 0; i < search->n; i++)
+			if (!search->all[i].wanted && has_wanted_parent(search, &search->all[i]))
+				any = search->all[i].wanted = true;
+	}
+}
+
+static void mark_wanted(struct search *search)
 {
 	const struct monitor_attach *wanted = search->wanted;
-	size_t named = 0;
 
 	for (size_t i = 0; i < search->n; i++) {
 		struct found *one = &search->all[i];
-		bool is = wanted->n_pids && is_named(wanted, one->pid);
 
-		named += is;
-		one->wanted = wanted->all || is || (wanted->n_pids && has_wanted_parent(search, i)) ||
-			(search->cgroup[0] && is_in_group(search, one->pid));
+		one->wanted = wanted->all || is_named(wanted, one->pid) || (search->cgroup[0] && is_in_group(search, one->pid));
 	}
-	return named < wanted->n_pids ? -ESRCH : 0;
+	if (wanted->n_pids)
+		mark_descendants(search);
+}
+
+/* Before the list is made: so what they start meanwhile is chosen, if not found. */
+static int choose_named(const struct monitor_attach *wanted, struct kernel *kernel)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < wanted->n_pids && r == 0; i++)
+		r = kernel_choose(kernel, wanted->pids[i]);
+	return r;
+}
+
+static int check_named(const struct search *search, pid_t *ret_missing)
+{
+	for (size_t i = 0; i < search->wanted->n_pids; i++)
+		if (!is_there(search, search->wanted->pids[i])) {
+			*ret_missing = search->wanted->pids[i];
+			return -ESRCH;
+		}
+	return 0;
 }
 
 /* ---- events ---- */
 
-static void push(struct ring *ring, int proc, pid_t pid, const char *const *env)
+/* False: the number is no longer that process's. */
+static bool push(struct ring *ring, int proc, const struct found *found, const char *const *env)
 {
 	struct proc_snapshot snapshot = { 0 };
 	const struct procfs_buffer *text = &snapshot.text.text;
 	struct event ev = { .kind = EVENT_PROCESS };
+	bool is_same;
 
-	if (proc_snapshot_take(&snapshot, proc, pid) < 0)
-		return;
-	proc_snapshot_read_text(&snapshot, proc, env);
-	ev.time_ns = snapshot.time_ns;
-	ev.u.process = (struct event_process){ .pid = pid, .tid = pid, .ppid = snapshot.stat.ppid, .tier = TIER_KERNEL,
-		.start_ns = procfs_ticks_ns(snapshot.stat.start_ticks) - clock_suspended_ns(),
-		.known = snapshot.text_known && snapshot.owner_known, .uid = snapshot.uid, .gid = snapshot.gid };
-	ring_push(ring, &ev, text->bytes, snapshot.text_known ? text->len : 0);
+	if (proc_snapshot_take(&snapshot, proc, found->pid) < 0)
+		return false;
+	is_same = snapshot.stat.start_ticks == found->start_ticks;
+	if (is_same) {
+		proc_snapshot_read_text(&snapshot, proc, env);
+		ev.time_ns = snapshot.time_ns;
+		ev.u.process = (struct event_process){ .pid = found->pid, .tid = found->pid, .ppid = snapshot.stat.ppid,
+			.tier = TIER_KERNEL, .start_ns = procfs_ticks_ns(snapshot.stat.start_ticks) - clock_suspended_ns(),
+			.known = snapshot.text_known && snapshot.owner_known, .uid = snapshot.uid, .gid = snapshot.gid };
+		ring_push(ring, &ev, text->bytes, snapshot.text_known ? text->len : 0);
+	}
 	proc_snapshot_finish(&snapshot);
+	return is_same;
 }
 
-static int push_wanted(const struct search *search, struct ring *ring, const char *const *env, pid_t **ret_pids, size_t *ret_n)
+/* It is chosen before it is looked at again: if it ends after that look, the kernel takes it back. */
+static int push_wanted(const struct search *search, struct ring *ring, const char *const *env, struct kernel *kernel)
 {
-	pid_t *pids = calloc(search->n + 1, sizeof(*pids));
-	size_t n = 0;
+	bool by_number = search->wanted->n_pids;
+	int r = 0;
 
-	if (!pids)
-		return -ENOMEM;
-	for (size_t i = 0; i < search->n; i++)
-		if (search->all[i].wanted) {
-			push(ring, search->proc, search->all[i].pid, env);
-			pids[n++] = search->all[i].pid;
-		}
-	*ret_pids = pids;
-	*ret_n = n;
-	return 0;
+	for (size_t i = 0; i < search->n && r == 0; i++) {
+		const struct found *found = &search->all[i];
+
+		if (!found->wanted)
+			continue;
+		if (by_number)
+			r = kernel_choose(kernel, found->pid);
+		if (r == 0 && !push(ring, search->proc, found, env) && by_number)
+			kernel_reject(kernel, found->pid);
+	}
+	return r;
 }
 
-int existing_push(struct ring *ring, const char *const *env, const struct monitor_attach *wanted, pid_t **ret_pids,
-	size_t *ret_n)
+int existing_push(struct ring *ring, const char *const *env, const struct monitor_attach *wanted, struct kernel *kernel,
+	pid_t *ret_missing)
 {
 	struct search search = { .wanted = wanted };
 	cleanup_fd int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int r = proc < 0 ? -errno : 0;
+	int r = proc < 0 ? -errno : choose_named(wanted, kernel);
 
 	search.proc = proc;
 	if (wanted->cgroup)
@@ -188,9 +227,23 @@ int existing_push(struct ring *ring, const char *const *env, const struct monito
 	if (r == 0)
 		r = list(&search);
 	if (r == 0)
-		r = choose(&search);
+		r = check_named(&search, ret_missing);
+	mark_wanted(&search);
 	if (r == 0)
-		r = push_wanted(&search, ring, env, ret_pids, ret_n);
+		r = push_wanted(&search, ring, env, kernel);
 	free(search.all);
 	return r;
+}
+
+int monitor_check_process(pid_t pid, struct failure *failure)
+{
+	cleanup_fd int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct procfs_status status = { 0 };
+
+	if (proc < 0 || procfs_read_status(proc, pid, &status) < 0)
+		return failure_set(failure, -ESRCH, "cannot record process %d: there is no such process", (int)pid);
+	if (status.tgid != pid)
+		return failure_set(failure, -ESRCH, "cannot record %d: it is a thread of process %d, which can be recorded", (int)pid,
+			(int)status.tgid);
+	return 0;
 }

@@ -62,17 +62,16 @@ int in_kernel_start(const struct monitor_in_kernel *options, struct in_kernel **
 int in_kernel_attach(struct in_kernel *in_kernel, const struct monitor_attach *wanted, struct failure *failure)
 {
 	cleanup_fd int cgroup = wanted->cgroup ? open(wanted->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	cleanup_free pid_t *pids = NULL;
-	size_t n = 0;
+	pid_t missing = 0;
 	int r;
 
 	if (wanted->cgroup && cgroup < 0)
 		return failure_set(failure, -errno, "cannot use control group '%s': %s", wanted->cgroup, strerror(errno));
-	r = existing_push(in_kernel->ring, in_kernel->env, wanted, &pids, &n);
+	r = existing_push(in_kernel->ring, in_kernel->env, wanted, in_kernel->kernel, &missing);
 	if (r == 0)
-		r = kernel_attach(in_kernel->kernel, wanted->all, pids, wanted->n_pids ? n : 0, cgroup);
-	if (r == -ESRCH)
-		return failure_set(failure, r, "cannot record process %d: there is no such process", (int)wanted->pids[0]);
+		r = kernel_attach(in_kernel->kernel, wanted->all, cgroup);
+	if (r == -ESRCH && missing)
+		return failure_set(failure, r, "cannot record process %d: there is no such process", (int)missing);
 	if (r == -EPERM)
 		return failure_set(failure, r, "cannot record processes that run already: that takes CAP_SYS_PTRACE, too; run as root");
 	if (r == -EBADF && cgroup >= 0)

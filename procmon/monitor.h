@@ -111,7 +111,9 @@ struct monitor_attach {
 	const char *cgroup; /* NULL: none */
 };
 int monitor_attach(struct monitor *monitor, const struct monitor_attach *wanted, struct failure *failure);
-/* Whether that is possible: 0, or what it would return. */
+/* Whether there is a process with that number, which is not a thread: 0, or -ESRCH with the reason. */
+int monitor_check_process(pid_t pid, struct failure *failure);
+/* Whether programs can be loaded: 0, or what monitor_start_in_kernel() would return. */
 int monitor_explain_kernel(struct failure *failure);
 
 /*

@@ -108,8 +108,8 @@ int procfs_parse_stat(const char *text, size_t len, struct procfs_stat *ret_stat
 	stat.threads = fields[STAT_THREADS];
 	stat.start_ticks = fields[STAT_START];
 	stat.image = fields[STAT_START_STACK] ? image_digest(fields) : 0;
-	stat.hidden = !stat.image && (fields[STAT_START_CODE] == START_CODE_HIDDEN
-		|| (fields[STAT_FLAGS] & FLAG_KTHREAD));
+	stat.of_kernel = fields[STAT_FLAGS] & FLAG_KTHREAD;
+	stat.hidden = !stat.image && (fields[STAT_START_CODE] == START_CODE_HIDDEN || stat.of_kernel);
 	*ret_stat = stat;
 	return 0;
 }

@@ -35,6 +35,7 @@ struct procfs_stat {
 	 * 0 means that the process has ended or is inside an exec
 	 */
 	bool hidden;
+	bool of_kernel; /* a thread of the kernel */
 };
 
 /* From /proc/PID/status: effective ids. */

@@ -20,6 +20,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import kernelleft
@@ -150,6 +151,7 @@ def of_all(checks, base, seconds):
     found = dict(rows_of(db, "SELECT pid, comm FROM t.process"))
     checks.check("--all: a process beside is there", beside.pid in found, found)
     checks.equal("--all: a process that does nothing, too", found.get(idle.pid), "sleep")
+    checks.check("--all: no thread of the kernel is", found.get(2) != "kthreadd", found.get(2))
     checks.check("--all: ftrac itself is not", "ftrac" not in found.values(), found)
     children = rows_of(db, f"SELECT count(*) FROM t.process c JOIN t.process p ON p.id = c.parent WHERE p.pid = {beside.pid}")
     checks.check("--all: its children have a parent", children[0][0] > 3, children)
@@ -190,9 +192,92 @@ def by_group(checks, base, seconds):
         group.rmdir()
 
 
+# Forks as fast as it can, two generations deep; no process ends, and all go on calling.
+FORKS = """
+import os, sys, time
+def work():
+    while True:
+        os.close(os.open("/etc/group", os.O_RDONLY))
+        time.sleep(0.3)
+for n in range(int(sys.argv[1])):
+    if os.fork() == 0:
+        if os.fork() == 0:
+            work()
+        work()
+print("all", flush=True)
+work()
+"""
+
+
+def descendants(pid):
+    found = [pid]
+    for one in found:
+        for task in pathlib.Path(f"/proc/{one}/task").iterdir():
+            found += [int(child) for child in (task / "children").read_text().split()]
+    return set(found)
+
+
+def forks_meanwhile(checks, base):
+    """Of a process that forks all the time, no process is lost; its forks do not wait for us."""
+    looked = 0
+    for _ in range(3):
+        forking = subprocess.Popen(["python3", "-S", "-c", FORKS, "500"], start_new_session=True, stdout=subprocess.PIPE)
+        one = subprocess.Popen([FTRAC, "record", "-q", "--strict", "--force", "--db", base / "trace.db", "--pid", str(forking.pid)])
+        try:
+            forking.stdout.readline()
+            time.sleep(1.5)
+            there = descendants(forking.pid)
+            one.send_signal(signal.SIGINT)
+            checks.equal("forks meanwhile: exit status", one.wait(timeout=60), 0)
+        finally:
+            os.killpg(forking.pid, signal.SIGKILL)
+            forking.wait()
+        rows = rows_of(base / "trace.db", "SELECT p.pid, max(p.parent NOTNULL), count(o.name) FROM t.process p LEFT JOIN t.op o "
+                       "ON o.process = p.id AND o.name = 'open' GROUP BY p.pid")
+        found = {pid for pid, _, opens in rows if opens}
+        checks.check("forks meanwhile: all are there", not there - found, (len(there), len(found), len(there - {row[0] for row in rows}), sorted(there - found)[:5]))
+        checks.equal("forks meanwhile: one has no parent", [pid for pid, parent, _ in rows if not parent], [forking.pid])
+        looked += len(there)
+    print(f"forks meanwhile: {looked} processes recorded")
+
+
+def number_is_given_again(checks, base):
+    """A process that slept and has ended: its number's next owner is a stranger."""
+    if not os.access("/proc/sys/kernel/ns_last_pid", os.W_OK):
+        print("a number that is given again: not tried: the kernel is without CONFIG_CHECKPOINT_RESTORE")
+        return
+    busy = subprocess.Popen(["sh", "-c", "while :; do cat /etc/group >/dev/null; done"])
+    sleeper = subprocess.Popen(["sleep", "1000"])
+    one = subprocess.Popen([FTRAC, "record", "-q", "--force", "--db", base / "again.db", "--pid", str(busy.pid), "--pid", str(sleeper.pid)])
+    try:
+        while one.poll() is None and not has_operations(base / "again.db"):
+            time.sleep(0.2)
+        sleeper.kill()
+        sleeper.wait()
+        for _ in range(200):
+            pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(sleeper.pid - 1))
+            stranger = subprocess.Popen(["head", "-c1", "/etc/hostname"], stdout=subprocess.DEVNULL)
+            stranger.wait()
+            if stranger.pid == sleeper.pid:
+                break
+        one.send_signal(signal.SIGINT)
+        one.wait(timeout=60)
+    finally:
+        busy.kill()
+        busy.wait()
+    if stranger.pid != sleeper.pid:
+        print("a number that is given again: not tried: the kernel gave others")
+        return
+    found = {comm for (comm,) in rows_of(base / "again.db", f"SELECT comm FROM t.process WHERE pid = {sleeper.pid}")}
+    checks.check("a number that is given again: its owner was not asked for", "sleep" in found and "head" not in found, found)
+
+
 def refusals(checks, base):
+    thread = next(tid for tid in map(int, os.listdir("/proc/self/task")) if tid != os.getpid())
     for options, status, word in (((), 2, "must say"), (("--all", "--pid", "1"), 2, "exclude"), (("--pid", "x"), 2, "--pid"),
-                                  (("--pid", "999999999"), 1, "no such process"), (("--cgroup", "/nowhere"), 1, "/nowhere"),
+                                  (("--pid", "999999999"), 1, "999999999: there is no such"),
+                                  (("--pid", str(os.getpid()), "--pid", "999999998"), 1, "999999998: there is no such"),
+                                  (("--pid", str(thread)), 1, f"thread of process {os.getpid()}"), (("--cgroup", "/nowhere"), 1, "/nowhere"),
                                   (("--cgroup", str(base)), 1, "cgroup2"), (("--all", "ls"), 2, "'ls'"),
                                   (("--all", "--for", "x"), 2, "--for")):
         (base / "trace.db").unlink(missing_ok=True)
@@ -240,6 +325,9 @@ def main():
             function(checks, pathlib.Path(directory).resolve(), given.seconds)
         sys.stdout.flush()
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
+        forks_meanwhile(checks, pathlib.Path(directory).resolve())
+        number_is_given_again(checks, pathlib.Path(directory).resolve())
+        threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
         refusals(checks, pathlib.Path(directory).resolve())
         ends(checks, pathlib.Path(directory).resolve())
     kernelleft.end(checks)
