@@ -531,6 +531,7 @@ static int on_exec(struct procs *procs, const struct event *ev, const struct par
 		process = add_process(procs, ev->u.process.pid, ev->u.process.ppid, 0);
 	if (!process)
 		return -ENOMEM;
+	store_keep(procs->store);
 	r = take_facts(process, &ev->u.process, parts);
 	if (r == 0)
 		r = next_image(procs, process, ev, parts);

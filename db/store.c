@@ -266,6 +266,7 @@ void store_destroy(struct store *store)
 {
 	if (!store)
 		return;
+	store_keep(store);
 	finalize_all(store);
 	spill_destroy(store->spill);
 	sqlite3_close(store->db);
@@ -283,6 +284,7 @@ void store_discard(struct store *store)
 	if (!store)
 		return;
 	store_unlink_files(store);
+	store_restore_former(store);
 	store_destroy(store);
 }
 

@@ -94,7 +94,10 @@ int store_conclude(struct store *store);
 /* Moves the log into the database file; only store_destroy() may follow.  0, also if readers prevent it; or -errno. */
 int store_fold(struct store *store);
 void store_destroy(struct store *store);
-/* Like store_destroy(), and removes the files: for a trace whose recording never began. */
+/* The trace is worth to be kept: removes the one that it replaces.  store_destroy() does so, too. */
+void store_keep(struct store *store);
+/* Like store_destroy(), and removes the files: for a trace whose recording never began.  The trace that it would have replaced is
+ * there again. */
 void store_discard(struct store *store);
 
 int store_begin(struct store *store);

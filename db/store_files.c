@@ -20,6 +20,7 @@
 #include "db/store_internal.h"
 
 #define RESERVE_SUFFIX "-reserve"
+#define FORMER_SUFFIX ".former" /* before that of the file: SQLite reads them as a trace of their own */
 #define RESERVE_BYTES (256 << 10)
 
 /* ---- how SQLite gets at the files ---- */
@@ -132,6 +133,46 @@ void store_unlink_files(struct store *store)
 		unlinkat(store->dir, store_file_name(store, i).text, 0);
 }
 
+/* ---- the trace that is replaced ---- */
+
+static struct store_file_name former_name(const struct store *store, enum trace_file file)
+{
+	struct store_file_name name;
+
+	snprintf(name.text, sizeof(name.text), "%s" FORMER_SUFFIX "%s", store->name, trace_file_suffix[file]);
+	return name;
+}
+
+static int set_aside(struct store *store)
+{
+	int r = 0;
+
+	for (int i = 0; i < TRACE_FILE_USED && r == 0; i++)
+		r = place_clear(store->dir, former_name(store, i).text);
+	for (int i = 0; i < TRACE_FILE_USED && r == 0; i++)
+		if (renameat(store->dir, store_file_name(store, i).text, store->dir, former_name(store, i).text) < 0 &&
+			errno != ENOENT)
+			r = -errno;
+	store->has_former = true;
+	return r;
+}
+
+void store_restore_former(struct store *store)
+{
+	for (int i = 0; i < TRACE_FILE_USED && store->has_former; i++)
+		renameat(store->dir, former_name(store, i).text, store->dir, store_file_name(store, i).text);
+	store->has_former = false;
+}
+
+void store_keep(struct store *store)
+{
+	for (int i = 0; i < TRACE_FILE_USED && store->has_former; i++)
+		unlinkat(store->dir, former_name(store, i).text, 0);
+	store->has_former = false;
+}
+
+/* ---- the place of the new one ---- */
+
 static int clear_trace(struct store *store, bool force)
 {
 	cleanup_fd int fd = openat(store->dir, store->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -147,8 +188,7 @@ static int clear_trace(struct store *store, bool force)
 		return -EEXIST;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return -EBUSY;
-	store_unlink_files(store);
-	return 0;
+	return set_aside(store);
 }
 
 /* Removes old files that SQLite would take for parts of the new database. */
@@ -190,7 +230,7 @@ int store_open_place(struct store *store, const char *path, bool force)
 	store->dir = place_open(path, false, &name);
 	if (store->dir < 0)
 		return store->dir;
-	if (strlen(name) + sizeof(RESERVE_SUFFIX) > NAME_MAX)
+	if (strlen(name) + sizeof(FORMER_SUFFIX RESERVE_SUFFIX) > NAME_MAX)
 		return -ENAMETOOLONG;
 	snprintf(store->name, sizeof(store->name), "%s", name);
 	snprintf(store->path, sizeof(store->path), "%s/%s", fd_path(store->dir).text, store->name);
@@ -199,7 +239,11 @@ int store_open_place(struct store *store, const char *path, bool force)
 		r = clear_trace(store, force);
 	if (r == 0)
 		r = clear_beside(store);
-	return r < 0 ? r : make_files(store);
+	if (r == 0)
+		r = make_files(store);
+	if (r < 0)
+		store_restore_former(store);
+	return r;
 }
 
 void store_take_reserve(struct store *store)

@@ -36,6 +36,7 @@ struct store {
 	int reserve; /* an unlinked file that holds disk space */
 	int failed;  /* the first error of this transaction */
 	bool bus_notified;
+	bool has_former; /* the trace that this one replaces is still there, under other names */
 	char name[256];
 	char path[64 + 256]; /* through dir */
 	char temporary[64 + 256 + 32];
@@ -50,12 +51,14 @@ struct store_file_name {
 
 struct store_file_name store_file_name(const struct store *store, enum trace_file file);
 
-/* Opens the directory of the path, removes an old trace if it may (force) and creates the new file.  0 or -errno. */
+/* Opens the directory of the path, sets an old trace aside if it may (force) and creates the new file.  0 or -errno. */
 int store_open_place(struct store *store, const char *path, bool force);
 /* Registers the store's own VFS, by which SQLite opens the files.  A code of SQLite. */
 int store_make_vfs(struct store *store);
 /* Holds disk space for the facts about a full disk; without it only they may be missing. */
 void store_take_reserve(struct store *store);
 void store_unlink_files(struct store *store);
+/* Gives the trace that was set aside its names back, if it is still there. */
+void store_restore_former(struct store *store);
 
 #endif

@@ -168,8 +168,10 @@ static int run_command(struct run *run)
 	int r = monitor_run(run->monitor, run->command,
 		&(struct monitor_run){ .wait_ms = o->wait_ms }, &wait_status);
 
-	if (r < 0)
+	if (r < 0) {
 		err_print("cannot run '%s': %s", o->command[0], strerror(-r));
+		recording_abandon(&run->recording);
+	}
 	writer_exit_status(run->recording.writer, cli_exit_status(wait_status));
 	return cli_exit_status(wait_status);
 }

@@ -198,7 +198,7 @@ import os, sys, time
 def work():
     while True:
         os.close(os.open("/etc/group", os.O_RDONLY))
-        time.sleep(0.3)
+        time.sleep(1)
 for n in range(int(sys.argv[1])):
     if os.fork() == 0:
         if os.fork() == 0:
@@ -207,6 +207,19 @@ for n in range(int(sys.argv[1])):
 print("all", flush=True)
 work()
 """
+
+
+def count_of(db, rows):
+    """Of a trace that is being written; 0: it does not exist yet."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True)) as base:
+            return base.execute(f"SELECT count(*) FROM {rows}").fetchone()[0]
+    except sqlite3.OperationalError:
+        return 0
+
+
+def has_operations(db):
+    return count_of(db, "op") > 0
 
 
 def descendants(pid):
@@ -222,11 +235,14 @@ def forks_meanwhile(checks, base):
     looked = 0
     for _ in range(3):
         forking = subprocess.Popen(["python3", "-S", "-c", FORKS, "500"], start_new_session=True, stdout=subprocess.PIPE)
-        one = subprocess.Popen([FTRAC, "record", "-q", "--strict", "--force", "--db", base / "trace.db", "--pid", str(forking.pid)])
+        (base / "trace.db").unlink(missing_ok=True)
+        one = subprocess.Popen([FTRAC, "record", "-q", "--strict", "--db", base / "trace.db", "--pid", str(forking.pid)])
         try:
             forking.stdout.readline()
-            time.sleep(1.5)
             there = descendants(forking.pid)
+            end = time.monotonic() + 100
+            while time.monotonic() < end and count_of(base / "trace.db", "(SELECT DISTINCT process FROM op WHERE name = 'open')") < len(there):
+                time.sleep(0.5)
             one.send_signal(signal.SIGINT)
             checks.equal("forks meanwhile: exit status", one.wait(timeout=60), 0)
         finally:
@@ -286,12 +302,6 @@ def refusals(checks, base):
         checks.check(f"{options}: one line that says it", word in said and said.count("\n") == 1, said)
 
 
-def has_operations(db):
-    try:
-        with contextlib.closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True)) as base:
-            return base.execute("SELECT count(*) FROM op").fetchone()[0]
-    except sqlite3.OperationalError:
-        return 0
 
 
 def ends(checks, base):

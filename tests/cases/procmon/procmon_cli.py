@@ -54,9 +54,12 @@ def bad_input(place):
           "no-such-command", place=place)
     fails("not executable", 126, ["./script", "Permission denied"], "--db", "b.db", "./script",
           place=place)
-    checks.equal("a failed command is a trace, too", sqlite3.connect(place / "a.db").execute(
-        "SELECT value FROM trace WHERE key IN ('complete', 'exit_status') ORDER BY key").fetchall(),
-        [(1,), (127,)])
+    checks.equal("a command that was not started leaves no trace", list(place.glob("[ab].db*")), [])
+    checks.equal("a trace", run("--db", "a.db", "true", cwd=place).returncode, 0)
+    before = (place / "a.db").read_bytes()
+    fails("no such command", 127, ["cannot run"], "--db", "a.db", "--force", "no-such-command", place=place)
+    checks.check("what it would have replaced is there", (place / "a.db").read_bytes() == before)
+    checks.equal("and nothing else", [path.name for path in place.glob("a.db*")], ["a.db"])
     fails("there already", 125, ["a.db", "--force"], "--db", "a.db", "true", place=place)
     checks.equal("--force", run("--db", "a.db", "--force", "true", cwd=place).returncode, 0)
     for option in "--help", "--version":

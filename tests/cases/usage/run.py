@@ -132,11 +132,17 @@ def statuses(place):
             "exit_status")), (wanted, wanted))
     for words, wanted in (["no-such-command"], 127), (["./plain"], 126):
         (place.work / "plain").write_text("x")
+        (place.work / "trace.db").unlink(missing_ok=True)
         done = place.run(words, "-q")
         checks.equal(f"{place.route}: status of {words[0]}", done.returncode, wanted)
         checks.check(f"{place.route}: {words[0]} leaves no trace", not (place.work / "trace.db").exists())
         checks.check(f"{place.route}: one line about {words[0]}", done.stderr.count("\n") == 1 and
                      words[0] in done.stderr, repr(done.stderr))
+        place.run("true", "-q")
+        before = (place.work / "trace.db").read_bytes()
+        place.run(words, "-q")
+        checks.check(f"{place.route}: {words[0]} replaces no trace", (place.work / "trace.db").read_bytes() == before)
+        (place.work / "trace.db").unlink()
     for options, wanted in ((["--scope", "/no/such"], "/no/such"), (["--nix"], "--nix"),
                             (["--wait", "x"], "'x'"), (["--processes", "y"], "'y'"),
                             (["--db", "/proc/x.db"], "/proc/x.db")):
