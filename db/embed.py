@@ -6,7 +6,7 @@ embed.py FILE...              schema.sql becomes the string sql_schema (db/sql.h
 embed.py --queries FILE...    all become the string sql_queries (dag/trace/queries.h), each from its first query on
 
 @DRIVERS@ in a file stands for the names of the drivers in drivers.c, @DATA@ for the condition that the operation n.name
-moves data.  Tests that make a trace take its SQL from text().
+moves data, @BY_CALL@ for the condition that programs in the kernel reported it, of a file of a mount.  Tests that make a trace take its SQL from text().
 """
 import pathlib
 import re
@@ -15,6 +15,11 @@ import sys
 # (For IN with so many names SQLite would build an index and search it for each operation.)
 DATA = " OR ".join(f"n.name = '{name}'" for name in
                    ["read", "write", "copy", "sendfile", "splice", "send", "recv"])
+
+# What enter_mount.bpf.h of kernel/ takes; the mount is asked the rest.
+CALLS = ["read", "write", "copy", "sendfile", "splice", "lseek", "close", "dup", "mmap", "munmap", "msync", "mprotect"]
+BY_CALL = ("w.fidelity = (SELECT code FROM fidelity_name WHERE name = 'call') AND n.name IN (" +
+           ", ".join(f"'{name}'" for name in CALLS) + ")")
 
 
 def drivers():
@@ -25,7 +30,7 @@ def drivers():
 
 
 def text(path):
-    return path.read_text().replace("@DRIVERS@", drivers()).replace("@DATA@", DATA)
+    return path.read_text().replace("@DRIVERS@", drivers()).replace("@DATA@", DATA).replace("@BY_CALL@", BY_CALL)
 
 
 def put(name, sql):

@@ -269,7 +269,8 @@ SELECT o.id, i.process, i.id AS image,
 	-- 0: requests of the application itself.
 	CAST(CASE WHEN (n.name = 'read' AND NOT coalesce(w.flags & 32, 0) OR n.name = 'write') AND (o.code >> 6 & 3) = 0
 		THEN iif(EXISTS (SELECT 1 FROM pieces WHERE op = o.id), (SELECT n FROM pieces WHERE op = o.id), 1)
-		END AS INTEGER) AS pieces
+		END AS INTEGER) AS pieces,
+	CAST(iif((SELECT value = 'kernel' FROM meta WHERE key = 'files') OR (@BY_CALL@), 'call', 'request') AS TEXT) AS layer
 FROM ops_handle o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN via_name v ON v.code = (o.code >> 6 & 3)
 	LEFT JOIN handles h ON h.id = o.handle LEFT JOIN paths s ON s.id = h.path LEFT JOIN ways w ON w.id = h.way
@@ -281,7 +282,8 @@ SELECT h.open_op AS id, i.process, i.id AS image,
 	n.name, h.file, h.version, s.path, CAST(NULL AS BLOB) AS path2, CAST(NULL AS INTEGER) AS file2,
 	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t AS start_ns,
 	h.open_latency AS latency_ns, h.open_result AS result, CAST(NULL AS INTEGER) AS offset, CAST(NULL AS INTEGER) AS length,
-	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, h.id AS handle, CAST(NULL AS INTEGER) AS pieces
+	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, h.id AS handle, CAST(NULL AS INTEGER) AS pieces,
+	CAST(iif((SELECT value = 'kernel' FROM meta WHERE key = 'files'), 'call', 'request') AS TEXT) AS layer
 FROM handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN op_name n ON n.code = (w.open & 63)
 	LEFT JOIN paths s ON s.id = h.path LEFT JOIN images i ON i.id = h.image
 WHERE h.open_op NOTNULL;
@@ -292,7 +294,8 @@ SELECT CAST(h.open_op + h.close_op AS INTEGER) AS id, i.process, i.id AS image,
 	n.name, h.file, h.version, s.path, CAST(NULL AS BLOB) AS path2, CAST(NULL AS INTEGER) AS file2,
 	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + iif(h.life IS NULL, h.close_t, h.life - h.close_t) AS start_ns,
 	h.close_latency AS latency_ns, CAST(0 AS INTEGER) AS result, CAST(NULL AS INTEGER) AS offset, CAST(NULL AS INTEGER) AS length,
-	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, h.id AS handle, CAST(NULL AS INTEGER) AS pieces
+	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, h.id AS handle, CAST(NULL AS INTEGER) AS pieces,
+	CAST(iif((SELECT value = 'kernel' FROM meta WHERE key = 'files') OR (@BY_CALL@), 'call', 'request') AS TEXT) AS layer
 FROM handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN op_name n ON n.code = (w.close & 63)
 	LEFT JOIN paths s ON s.id = h.path LEFT JOIN images i ON i.id = h.image
 WHERE h.close_op NOTNULL;
@@ -310,7 +313,8 @@ SELECT o.id, i.process, i.id AS image,
 	o.latency AS latency_ns, o.result, CAST(NULL AS INTEGER) AS offset,
 	CAST(NULL AS INTEGER) AS length,
 	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, CAST(NULL AS INTEGER) AS handle,
-	CAST(NULL AS INTEGER) AS pieces
+	CAST(NULL AS INTEGER) AS pieces,
+	CAST(iif((SELECT value = 'kernel' FROM meta WHERE key = 'files'), 'call', 'request') AS TEXT) AS layer
 FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN paths s ON s.id = o.path
 	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.requester), o.requester);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/failure.h"
-#include "base/saturate.h"
 #include "dag/container/groups.h"
 #include "dag/stat/stat.h"
 #include "dag/trace/traces.h"
@@ -21,32 +20,29 @@ enum {
 	REQUESTS_READ,
 	REQUESTS_WRITTEN,
 	REQUESTS_NS,
-	FILE_READ,
-	FILE_WRITTEN,
 	CALLS_MAX
 };
 #define CALLS_COLUMNS                                                                              \
 	"calls calls_read_bytes calls_written_bytes calls_ns requests requests_read_bytes requests_written_bytes " \
-	"requests_ns file_read_bytes file_written_bytes"
+	"requests_ns"
 
-enum { DEVICE_READ, DEVICE_WRITTEN, DEVICE_WAIT, DEVICE_MAX };
-#define DEVICE_COLUMNS "read_bytes written_bytes wait_ns"
+enum { DEVICE_READ, DEVICE_WRITTEN, DEVICE_WAIT, CACHED_READ, CACHED_WRITTEN, AHEAD, DEVICE_MAX };
+#define DEVICE_COLUMNS "read_bytes written_bytes wait_ns cached_read_bytes cached_written_bytes ahead_bytes"
 
 struct layers {
 	int64_t calls[CALLS_MAX], device[DEVICE_MAX];
 	bool has_calls, has_requests, has_device[DEVICE_MAX];
 };
 
-/* What devices did is known of processes, not of files. */
-static bool is_of_files(const struct stat_options *o)
+/* What devices did is known of processes, of their whole lives: not of files, nor of some calls. */
+static bool is_of_processes(const struct stat_options *o)
 {
 	static const char *const of_files[] = { "file", "path", "directory", "fstype", "mount", "operation", "class" };
 
-	for (int i = 0; i < o->by.n; i++)
-		for (size_t k = 0; k < sizeof(of_files) / sizeof(of_files[0]); k++)
-			if (stat_has_by(o, of_files[k]))
-				return true;
-	return false;
+	for (size_t k = 0; k < sizeof(of_files) / sizeof(of_files[0]); k++)
+		if (stat_has_by(o, of_files[k]))
+			return false;
+	return compose_takes_all_calls(&o->choice);
 }
 
 static int add_calls(struct groups *groups, const struct query *query, int keys)
@@ -91,54 +87,60 @@ static int read_layer(struct stat_run *run, const char *name, const char *column
 	return r;
 }
 
-/* count, ns: -1: not known. */
-static void put_row(struct table *table, const struct groups *groups, size_t group, int keys, const char *layer, int64_t count,
-	bool has_read, int64_t read, bool has_written, int64_t written, int64_t ns)
+struct cell {
+	bool known;
+	int64_t value;
+};
+#define UNKNOWN ((struct cell){ 0 })
+#define KNOWN(n) ((struct cell){ true, n })
+
+static void put_cell(struct table *table, struct cell cell)
+{
+	cell.known ? table_int(table, cell.value) : table_null(table);
+}
+
+static void put_row(struct table *table, const struct groups *groups, size_t group, int keys, const char *layer,
+	const struct cell cells[4])
 {
 	groups_put(groups, group, 0, keys - 1, table);
 	table_string(table, layer);
-	count < 0 ? table_null(table) : table_int(table, count);
-	has_read ? table_int(table, read) : table_null(table);
-	has_written ? table_int(table, written) : table_null(table);
-	ns < 0 ? table_null(table) : table_int(table, ns);
+	for (int i = 0; i < 4; i++)
+		put_cell(table, cells[i]);
 	table_row(table);
 }
 
-/* What the page cache kept from devices, or had them read ahead. */
-static void put_cache(struct table *table, const struct groups *groups, size_t group, int keys, const struct layers *l)
+static struct cell device(const struct layers *l, int column)
 {
-	int64_t read = saturate_subtract(l->calls[FILE_READ], l->device[DEVICE_READ]);
-	int64_t written = saturate_subtract(l->calls[FILE_WRITTEN], l->device[DEVICE_WRITTEN]);
-
-	if (!l->has_calls || l->has_requests)
-		return;
-	put_row(table, groups, group, keys, "cache", -1, l->has_device[DEVICE_READ], read > 0 ? read : 0,
-		l->has_device[DEVICE_WRITTEN], written > 0 ? written : 0, -1);
-	if (l->has_device[DEVICE_READ] && read < 0)
-		put_row(table, groups, group, keys, "read-ahead", -1, true, -read, false, 0, -1);
+	return (struct cell){ l->has_device[column], l->device[column] };
 }
 
 static void put_layers(struct stat_run *run, const struct groups *groups, size_t group, int keys, bool has_devices)
 {
 	const struct layers *l = groups_data(groups, group);
+	const struct cell calls[] = { KNOWN(l->calls[CALLS]), KNOWN(l->calls[CALLS_READ]), KNOWN(l->calls[CALLS_WRITTEN]),
+		KNOWN(l->calls[CALLS_NS]) };
+	const struct cell requests[] = { KNOWN(l->calls[REQUESTS]), KNOWN(l->calls[REQUESTS_READ]),
+		KNOWN(l->calls[REQUESTS_WRITTEN]), KNOWN(l->calls[REQUESTS_NS]) };
+	const struct cell cached[] = { UNKNOWN, device(l, CACHED_READ), device(l, CACHED_WRITTEN), UNKNOWN };
+	const struct cell ahead[] = { UNKNOWN, device(l, AHEAD), UNKNOWN, UNKNOWN };
+	const struct cell devices[] = { UNKNOWN, device(l, DEVICE_READ), device(l, DEVICE_WRITTEN), device(l, DEVICE_WAIT) };
 
 	if (l->has_calls)
-		put_row(run->table, groups, group, keys, "calls", l->calls[CALLS], true, l->calls[CALLS_READ], true,
-			l->calls[CALLS_WRITTEN], l->calls[CALLS_NS]);
+		put_row(run->table, groups, group, keys, "calls", calls);
 	if (l->has_requests)
-		put_row(run->table, groups, group, keys, "requests", l->calls[REQUESTS], true, l->calls[REQUESTS_READ], true,
-			l->calls[REQUESTS_WRITTEN], l->calls[REQUESTS_NS]);
+		put_row(run->table, groups, group, keys, "requests", requests);
 	if (!has_devices)
 		return;
-	put_cache(run->table, groups, group, keys, l);
-	put_row(run->table, groups, group, keys, "device", -1, l->has_device[DEVICE_READ], l->device[DEVICE_READ],
-		l->has_device[DEVICE_WRITTEN], l->device[DEVICE_WRITTEN],
-		l->has_device[DEVICE_WAIT] ? l->device[DEVICE_WAIT] : -1);
+	if (l->has_device[CACHED_READ] || l->has_device[CACHED_WRITTEN])
+		put_row(run->table, groups, group, keys, "cache", cached);
+	if (l->has_device[AHEAD] && l->device[AHEAD])
+		put_row(run->table, groups, group, keys, "read-ahead", ahead);
+	put_row(run->table, groups, group, keys, "device", devices);
 }
 
 static int fill(struct stat_run *run)
 {
-	bool has_devices = !is_of_files(run->options);
+	bool has_devices = is_of_processes(run->options);
 	struct groups *groups = NULL;
 	int keys = 0, r = read_layer(run, "layers.calls", CALLS_COLUMNS, add_calls, &keys, &groups);
 
@@ -149,10 +151,11 @@ static int fill(struct stat_run *run)
 		put_layers(run, groups, i, keys, has_devices);
 	groups_destroy(groups);
 	table_note(run->table, "calls: what the programs asked, also of pipes and sockets; requests: what a mount was asked; cache: bytes of "
-		"files that no device moved in the process's name; device: bytes that the kernel counts as read for the process, "
-		"or as changed by it and to be written.");
+		"files that no device moved in the process's name; read-ahead: bytes that devices read beyond what a process asked by calls, "
+		"also pages of mapped files and of programs; device: bytes that the kernel counts as read for the process, or as changed "
+		"by it and to be written.");
 	if (!has_devices)
-		table_note(run->table, "What devices did is known of processes, not of files.");
+		table_note(run->table, "What devices did is known of whole processes, not of files or of some of the calls.");
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Calls and requests are");
 	return r;

@@ -1,26 +1,38 @@
 -- SPDX-License-Identifier: MIT
 
 --- layers.calls of op by phase: what programs asked, and what the file system was asked
-{with},
-source AS (SELECT coalesce((SELECT value FROM trace WHERE key = 'files') = 'kernel', 0) AS sees_calls)
-SELECT {keys}, count(*) FILTER (WHERE sees_calls OR o.via IN ('direct', 'copy')) AS calls,
-	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('read', 'recv', 'copy', 'sendfile', 'splice')
-		AND (sees_calls OR o.via IN ('direct', 'copy'))), 0) AS calls_read_bytes,
-	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('write', 'send', 'copy', 'sendfile', 'splice')
-		AND (sees_calls OR o.via IN ('direct', 'copy'))), 0) AS calls_written_bytes,
-	coalesce(sum(o.latency_ns) FILTER (WHERE sees_calls OR o.via IN ('direct', 'copy')), 0) AS calls_ns,
-	sum(iif(o.via = 'direct', coalesce(o.pieces, 1), 1)) FILTER (WHERE NOT sees_calls) AS requests,
-	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('read', 'copy') AND NOT sees_calls), 0) AS requests_read_bytes,
-	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('write', 'copy') AND NOT sees_calls), 0) AS requests_written_bytes,
-	coalesce(sum(o.latency_ns) FILTER (WHERE NOT sees_calls), 0) AS requests_ns,
-	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('read', 'copy', 'sendfile') AND sees_calls AND f.kind = 'file'), 0) AS file_read_bytes,
-	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('write', 'copy') AND sees_calls AND f.kind = 'file'), 0) AS file_written_bytes
-FROM source CROSS JOIN {op name start_ns bytes via latency_ns pieces file} {joins o f}
+{with}
+SELECT {keys}, count(*) FILTER (WHERE is_call) AS calls,
+	coalesce(sum(o.bytes) FILTER (WHERE is_call AND o.name IN ('read', 'recv', 'copy', 'sendfile', 'splice')), 0) AS calls_read_bytes,
+	coalesce(sum(o.bytes) FILTER (WHERE is_call AND o.name IN ('write', 'send', 'copy', 'sendfile', 'splice')), 0)
+		AS calls_written_bytes,
+	coalesce(sum(o.latency_ns) FILTER (WHERE is_call), 0) AS calls_ns,
+	sum(iif(o.via = 'direct', coalesce(o.pieces, 1), 1)) FILTER (WHERE o.layer = 'request') AS requests,
+	coalesce(sum(o.bytes) FILTER (WHERE o.layer = 'request' AND o.name IN ('read', 'copy')), 0) AS requests_read_bytes,
+	coalesce(sum(o.bytes) FILTER (WHERE o.layer = 'request' AND o.name IN ('write', 'copy')), 0) AS requests_written_bytes,
+	coalesce(sum(o.latency_ns) FILTER (WHERE o.layer = 'request'), 0) AS requests_ns
+FROM (SELECT *, layer = 'call' OR coalesce(via IN ('direct', 'copy'), 0) AS is_call
+	FROM {op name start_ns bytes via latency_ns pieces layer}) o {joins o}
 {where o.start_ns | o.start_ns} GROUP BY {group} ORDER BY min(o.start_ns)
 
---- layers.device of process by phase: what processes had devices read and write
-{with read_bytes write_bytes blkio_delay_ns}
-SELECT {keys}, iif(count(*) = count(p.read_bytes), sum(p.read_bytes), NULL) AS read_bytes,
-	iif(count(*) = count(p.write_bytes), sum(p.write_bytes), NULL) AS written_bytes,
-	iif(count(*) = count(p.blkio_delay_ns), sum(p.blkio_delay_ns), NULL) AS wait_ns
-FROM proc p GROUP BY {group} ORDER BY min(p.start_ns), min(p.id)
+--- layers.device of process by phase: what processes had devices read and write, and what the page cache kept from these
+{with read_bytes write_bytes blkio_delay_ns},
+source AS (SELECT coalesce((SELECT value FROM trace WHERE key = 'files') = 'kernel', 0) AS sees_calls,
+	(SELECT value FROM trace WHERE key = 'command') IS NULL AS may_be_older),
+moved AS MATERIALIZED (SELECT o.process,
+	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('read', 'copy', 'sendfile')), 0) AS read_bytes,
+	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('write', 'copy')), 0) AS write_bytes
+	FROM (SELECT process, name, bytes, file FROM op LIMIT -1) o JOIN file f ON f.id = o.file WHERE f.kind = 'file' GROUP BY 1),
+-- Of a process that is older than the record, more is counted than the record has.
+did AS MATERIALIZED (SELECT p.id, iif(may_be_older AND p.start_ns < {t0}, NULL, p.read_bytes) AS read_bytes,
+	iif(may_be_older AND p.start_ns < {t0}, NULL, p.write_bytes) AS write_bytes,
+	iif(may_be_older AND p.start_ns < {t0}, NULL, p.blkio_delay_ns) AS wait_ns,
+	iif(sees_calls, coalesce(m.read_bytes, 0), NULL) AS asked_read, iif(sees_calls, coalesce(m.write_bytes, 0), NULL) AS asked_written
+	FROM source CROSS JOIN proc p LEFT JOIN moved m ON m.process = p.id)
+SELECT {keys}, iif(count(*) = count(d.read_bytes), sum(d.read_bytes), NULL) AS read_bytes,
+	iif(count(*) = count(d.write_bytes), sum(d.write_bytes), NULL) AS written_bytes,
+	iif(count(*) = count(d.wait_ns), sum(d.wait_ns), NULL) AS wait_ns,
+	iif(count(*) = count(d.read_bytes), sum(max(0, d.asked_read - d.read_bytes)), NULL) AS cached_read_bytes,
+	iif(count(*) = count(d.write_bytes), sum(max(0, d.asked_written - d.write_bytes)), NULL) AS cached_written_bytes,
+	iif(count(*) = count(d.read_bytes), sum(max(0, d.read_bytes - d.asked_read)), NULL) AS ahead_bytes
+FROM proc p JOIN did d ON d.id = p.id GROUP BY {group} ORDER BY min(p.start_ns), min(p.id)

@@ -38,6 +38,9 @@ struct choice {
 	int64_t step_ns;
 };
 
+/* Are all operations taken of each process that is taken? */
+bool compose_takes_all_calls(const struct choice *choice);
+
 struct failure;
 
 /*

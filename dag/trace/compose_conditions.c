@@ -87,6 +87,12 @@ bool composer_chooses_files(const struct composer *c)
 	return composer_filters_files(c) || (c->level == LEVEL_OP && (c->choice->operations.n || c->choice->layer));
 }
 
+bool compose_takes_all_calls(const struct choice *o)
+{
+	return !o->operations.n && !o->layer && !o->from_ns && !o->to_ns && !names_subject(&o->include, FILES_TOO) &&
+		!names_subject(&o->exclude, FILES_TOO);
+}
+
 bool composer_chooses_processes(const struct composer *c)
 {
 	const struct choice *o = c->choice;
@@ -187,17 +193,15 @@ static void put_operations(struct composer *c, const char **between)
 	*between = " AND ";
 }
 
-/* A mount sees calls that move data, as requests. */
+/* A mount sees calls that move data, as requests: they are of both layers. */
 static void put_layer(struct composer *c, const char **between)
 {
-	static const char sees_calls[] = "coalesce((SELECT value FROM trace WHERE key = 'files') = 'kernel', 0)";
-
 	if (c->level != LEVEL_OP || c->choice->layer == LAYER_ANY)
 		return;
 	if (c->choice->layer == LAYER_CALLS)
-		sql_text_format(c->out, "%s(coalesce(o.via, '') IN ('direct', 'copy') OR %s)", *between, sees_calls);
+		sql_text_format(c->out, "%s(o.layer = 'call' OR coalesce(o.via, '') IN ('direct', 'copy'))", *between);
 	else
-		sql_text_format(c->out, "%sNOT %s", *between, sees_calls);
+		sql_text_format(c->out, "%so.layer = 'request'", *between);
 	*between = " AND ";
 }
 

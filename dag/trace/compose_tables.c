@@ -152,6 +152,8 @@ void composer_put_op(struct composer *c, const char *args, size_t len)
 		sql_text_put(c->out, ", o.name");
 	if (c->choice->layer && !is_word(args, columns, "via"))
 		sql_text_put(c->out, ", o.via");
+	if (c->choice->layer && !is_word(args, columns, "layer"))
+		sql_text_put(c->out, ", o.layer");
 	if ((c->choice->from_ns || c->choice->to_ns) && !is_word(args, columns, "start_ns"))
 		sql_text_put(c->out, ", o.start_ns");
 	sql_text_put(c->out, " FROM op o");

@@ -207,8 +207,7 @@ def chosen_ops(r):
 
 
 def is_of_layer(r, op):
-    sees_calls = r.data.facts.get("files") == "kernel"
-    return {None: True, "calls": sees_calls or op.via in ("direct", "copy"), "requests": not sees_calls}[r.choice.layer]
+    return {None: True, "calls": op.layer == "call" or op.via in ("direct", "copy"), "requests": op.layer == "request"}[r.choice.layer]
 
 
 def op_key(r, names, op):
@@ -404,17 +403,43 @@ def bytes_of(ops, names):
     return sum(op.bytes or 0 for op in ops if op.name in names)
 
 
-def layers_of(data, ops):
-    """(layer, operations, read, written, latency) of calls and requests; bytes of files that calls read and wrote."""
-    sees_calls = data.facts.get("files") == "kernel"
-    calls = [op for op in ops if sees_calls or op.via in ("direct", "copy")]
+def layers_of(ops):
+    """(layer, operations, read, written, latency) of calls and requests."""
+    calls = [op for op in ops if op.layer == "call" or op.via in ("direct", "copy")]
+    asked = [op for op in ops if op.layer == "request"]
     rows = [("calls", len(calls), bytes_of(calls, READS), bytes_of(calls, WRITES), sum(op.latency_ns for op in calls))]
-    if not sees_calls:
-        n = sum((1 if op.pieces is None else op.pieces) if op.via == "direct" else 1 for op in ops)
-        rows.append(("requests", n, bytes_of(ops, {"read", "copy"}), bytes_of(ops, {"write", "copy"}), sum(op.latency_ns for op in ops)))
-        return rows, None
-    files = [op for op in ops if op.file in data.files and data.files[op.file].kind == "file"]
-    return rows, (bytes_of(files, {"read", "copy", "sendfile"}), bytes_of(files, {"write", "copy"}))
+    if asked:
+        n = sum((1 if op.pieces is None else op.pieces) if op.via == "direct" else 1 for op in asked)
+        rows.append(("requests", n, bytes_of(asked, {"read", "copy"}), bytes_of(asked, {"write", "copy"}),
+                     sum(op.latency_ns for op in asked)))
+    return rows
+
+
+def known_device(data, p, column):
+    """Of a process that is older than the record, more is counted than the record has."""
+    older = data.facts.get("command") is None and p.start_ns is not None and p.start_ns < data.t0
+    return None if older else getattr(p, column)
+
+
+def kept_from_devices(data, processes):
+    """Bytes read and written that no device moved, and bytes that devices read beyond; of each process alone."""
+    kept = {"read": 0, "written": 0, "ahead": 0}
+    for p in processes:
+        files = [op for op in data.rows["op"] if op.process == p.id and op.file in data.files and data.files[op.file].kind == "file"]
+        read, written = bytes_of(files, {"read", "copy", "sendfile"}), bytes_of(files, {"write", "copy"})
+        from_device, to_device = known_device(data, p, "read_bytes"), known_device(data, p, "write_bytes")
+        if from_device is None:
+            kept["read"] = kept["ahead"] = None
+        elif kept["read"] is not None:
+            kept["read"] += max(0, read - from_device)
+            kept["ahead"] += max(0, from_device - read)
+        kept["written"] = None if to_device is None or kept["written"] is None else kept["written"] + max(0, written - to_device)
+    return kept
+
+
+def takes_whole_processes(choice, names):
+    some = any(not glob.startswith("command:") for glob in (*choice.include, *choice.exclude))
+    return not (OF_FILES & set(names) or choice.timed or choice.layer or some)
 
 
 def table_layers(data, choice):
@@ -422,21 +447,21 @@ def table_layers(data, choice):
     names, ops, living, rows = r.names("phase"), collections.defaultdict(list), collections.defaultdict(list), []
     for op in chosen_ops(r):
         ops[op_key(r, names, op)].append(op)
-    has_devices = not OF_FILES & set(names)
+    has_devices = takes_whole_processes(choice, names)
     for p in Reference(data, choice, True).living() if has_devices else ():
         living[r.key(names, p.id)].append(p)
     for key in {**ops, **living}:
-        found, moved_files = layers_of(data, ops[key]) if ops[key] else ([], None)
-        rows += [(*key, *row) for row in found]
+        rows += [(*key, *row) for row in (layers_of(ops[key]) if ops[key] else [])]
         if not has_devices:
             continue
-        read, written, wait = (all_sum(living[key], c) if living[key] else None for c in ("read_bytes", "write_bytes", "blkio_delay_ns"))
-        if moved_files:
-            kept = [None if b is None else max(0, a - b) for a, b in zip(moved_files, (read, written))]
-            rows.append((*key, "cache", None, *kept, None))
-            if read is not None and read > moved_files[0]:
-                rows.append((*key, "read-ahead", None, read - moved_files[0], None, None))
-        rows.append((*key, "device", None, read, written, wait))
+        if data.facts.get("files") == "kernel" and living[key]:
+            kept = kept_from_devices(data, living[key])
+            if kept["read"] is not None or kept["written"] is not None:
+                rows.append((*key, "cache", None, kept["read"], kept["written"], None))
+            if kept["ahead"]:
+                rows.append((*key, "read-ahead", None, kept["ahead"], None, None))
+        did = [[known_device(data, p, column) for p in living[key]] for column in ("read_bytes", "write_bytes", "blkio_delay_ns")]
+        rows.append((*key, "device", None, *(None if not one or None in one else sum(one) for one in did)))
     return heads(names) + "layer operations read_bytes written_bytes latency_ns".split(), rows
 
 

@@ -234,6 +234,10 @@ def runs(checks):
             nothing_lost(checks, "run", place)
             checks.equal("reads and writes", place.sql("SELECT name, offset, bytes FROM op WHERE name IN ('read', 'write') ORDER BY id"),
                          [("write", 0, 4), ("read", 0, 4), ("read", 4, 0)])
+            layers = dict(place.sql("SELECT layer, group_concat(DISTINCT name) FROM (SELECT layer, name FROM op ORDER BY name) GROUP BY layer"))
+            checks.check("what the kernel reports is a call", {"read", "write", "close"} <= set(layers["call"].split(",")), layers)
+            checks.check("what the mount was asked is a request", {"lookup", "open", "release"} <= set(layers["request"].split(",")) and
+                         not {"read", "write", "close", "dup", "lseek", "mmap"} & set(layers["request"].split(",")), layers)
             checks.equal("nothing twice", place.sql("SELECT count(*) FROM op WHERE name = 'flush'")[0][0], 0)
         for options, why in ((("--fidelity", "exact"), "--files both records with --fidelity call"),
                              (("--processes", "kernel"), "--processes kernel goes with --files kernel")):
