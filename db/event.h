@@ -150,6 +150,9 @@ enum event_form { FORM_REQUEST, FORM_CALL };
  */
 enum lock_flags { LOCK_TYPE = 3, LOCK_PROCESS = 4, LOCK_DESCRIPTION = 8, LOCK_FILE = 16, LOCK_WAITS = 32, LOCK_ASKS = 64 };
 
+/* .flags of a LOOKUP aside: the name was removed before, or is one that the kernel made up (O_TMPFILE). */
+#define LOOKUP_REMOVED 1
+
 /* .flags of a CALL by path of an operation that has no other flags: a symbolic link at the end is not followed. */
 #define EVENT_NOFOLLOW 1
 

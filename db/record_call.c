@@ -348,6 +348,19 @@ static struct place *missing_place(struct work *w, struct place *place)
 
 /* ---- the name of a component ---- */
 
+/* The last name of a file that was open before it was recorded, if no other one is known. */
+static int learn_removed(struct record *record, const struct work *w, struct node *dir, struct node *node)
+{
+	int r;
+
+	if (node_is_named(node) || node_file(node)->path)
+		return 0;
+	r = files_bind_unnamed(record->files, dir, w->name, w->name_len, node, w->ev->time_ns);
+	node_file(node)->deleted = true;
+	files_dirty(record->files, node_file(node));
+	return r;
+}
+
 int record_learn(struct record *record, const struct work *w)
 {
 	struct node *dir = known_node(record, w->op->node), *node = record_other_of(record, w),
@@ -361,6 +374,8 @@ int record_learn(struct record *record, const struct work *w)
 		return files_bind_bare(record->files, node, w->name, w->name_len);
 	if (!dir)
 		return 0;
+	if (w->op->flags & LOOKUP_REMOVED)
+		return learn_removed(record, w, dir, node);
 	if (is_replaced(node, w->ev->time_ns) &&
 		files_renew(record->files, node, -1, 1, &node) < 0)
 		return store_fail(record->store, -ENOMEM);

@@ -522,7 +522,7 @@ int store_put_bytes_kernel(struct store *store)
 	int r = put_waiting(store, PUT_FIGURES);
 
 	return r < 0 ? r : store_exec(store, "INSERT OR REPLACE INTO meta SELECT 'bytes_kernel', "
-		"sum(read_char + write_char) FROM figures");
+		"sum(read_char + write_char) FROM figures WHERE EXISTS (SELECT 1 FROM meta WHERE key = 'command' AND value NOTNULL)");
 }
 
 int store_end_image(struct store *store, int64_t image, int64_t end_t)

@@ -113,7 +113,7 @@ void store_rollback(struct store *store);
 int store_put(struct store *store, enum put put, const struct value *values);
 int store_put_meta(struct store *store, const char *key, struct value value);
 /* Stores the fact "bytes_kernel": the bytes that processes have read and written, as counted by the kernel; NULL if it is
- * not known of any process. */
+ * not known of any process, or if there is no command. */
 int store_put_bytes_kernel(struct store *store);
 /* Sets end_t of an existing row of images. */
 int store_end_image(struct store *store, int64_t image, int64_t end_t);

@@ -236,13 +236,15 @@ enum call_class {
 	X(61, CHILD) /* wait4 */ X(247, CHILD) /* waitid */ X(58, CHILD) /* vfork */ X(56, CHILD) /* clone */   \
 	X(435, CHILD) /* clone3 */                                                                             \
 	X(35, SLEEP) /* nanosleep */ X(230, SLEEP) /* clock_nanosleep */ X(34, SLEEP) /* pause */               \
-	X(130, SLEEP) /* rt_sigsuspend */ X(128, SLEEP) /* rt_sigtimedwait */ X(219, SLEEP) /* restart_syscall */ \
+	X(130, SLEEP) /* rt_sigsuspend */ X(128, SLEEP) /* rt_sigtimedwait */ X(219, SLEEP) /* restart_syscall() of an unknown call */ \
 	X(7, EVENT) /* poll */ X(271, EVENT) /* ppoll */ X(23, EVENT) /* select */ X(270, EVENT) /* pselect6 */ \
 	X(232, EVENT) /* epoll_wait */ X(281, EVENT) /* epoll_pwait */ X(441, EVENT) /* epoll_pwait2 */         \
 	X(426, EVENT) /* io_uring_enter */ X(208, EVENT) /* io_getevents */ X(333, EVENT) /* io_pgetevents */   \
 	X(9, MEMORY) /* mmap */ X(11, MEMORY) /* munmap */ X(10, MEMORY) /* mprotect */ X(25, MEMORY) /* mremap */ \
 	X(12, MEMORY) /* brk */ X(28, MEMORY) /* madvise */                                                    \
 	X(162, FILE) /* sync */ X(306, FILE) /* syncfs */
+
+#define RESTART_NATIVE 219 /* restart_syscall() goes on with a call that a stop has interrupted */
 
 enum call {
 	CALL_none,

@@ -146,7 +146,7 @@ int BPF_PROG(kernel_enter, struct pt_regs *regs, long nr)
 	if (!state)
 		return 0;
 	compat = is_compat(task);
-	state->number = nr + 1;
+	state->number = nr == RESTART_NATIVE && !compat && state->restarts ? state->restarts : nr + 1;
 	state->flags = compat ? WIRE_COMPAT : 0;
 	state->call = call_of(nr, compat);
 	if (state->call == CALL_none)

@@ -11,6 +11,7 @@
 #include "compat.bpf.h"
 #include "data.bpf.h"
 #include "paths.bpf.h"
+#include "waits.bpf.h"
 
 #define EINTR 4
 #define ERESTARTSYS 512
@@ -128,10 +129,13 @@ int BPF_PROG(kernel_leave, struct pt_regs *regs, long result)
 
 	if (!state)
 		return 0;
+	state->restarts = result == -ERESTART_RESTARTBLOCK ? state->number : 0;
 	state->number = 0;
 	if (state->call == CALL_none)
 		return 0;
 	leave_class(state, row_of(state), final_result(result));
+	if (state->opening_ns)
+		account_open(state, result);
 	state->call = CALL_none;
 	return 0;
 }

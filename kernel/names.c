@@ -299,6 +299,19 @@ static void push_lookup(struct names *names, const struct name *name, int64_t ti
 		ring_push(names->ring, &ev, name->text, name->len);
 }
 
+void names_push_removed(struct names *names, uint64_t id, int64_t time_ns)
+{
+	const struct name *name = find_name(names, id);
+	struct event ev = { .kind = EVENT_OP, .op = OP_LOOKUP, .aside = 1, .form = FORM_CALL, .time_ns = time_ns };
+
+	if (!name || (name->flags & (WIRE_UNLINKED | WIRE_APART)) != WIRE_UNLINKED)
+		return;
+	ev.u.op.node = names_node(names, name->parent);
+	ev.u.op.other = name->node;
+	ev.u.op.flags = LOOKUP_REMOVED;
+	ring_push(names->ring, &ev, name->text, name->len);
+}
+
 static struct name *new_name(const struct wire_name *record, const char *text, size_t len)
 {
 	struct name *name = calloc(1, sizeof(*name) + len);

@@ -45,6 +45,9 @@ uint64_t names_find_node(const struct names *names, uint64_t dev, uint64_t ino);
 uint64_t names_node(const struct names *names, uint64_t name);
 uint32_t names_mode(const struct names *names, uint64_t name);
 
+/* Of a file that was open before tracing began: tells its last name, if that was removed. */
+void names_push_removed(struct names *names, uint64_t name, int64_t time_ns);
+
 /* The path of a name as /proc/PID/fd shows it, without NUL.  Its length; -ENOENT: unknown; -ENAMETOOLONG. */
 int names_path(const struct names *names, uint64_t name, char *ret_path, size_t size);
 

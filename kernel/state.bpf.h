@@ -125,7 +125,9 @@ struct task_state {
 	uint64_t off_ns;   /* when it left the processor; 0: it has it, or was not seen leaving it */
 	uint64_t woken_ns; /* when it was woken last */
 	uint64_t waits_ns[WAIT_MAX];
+	uint64_t opening_ns; /* what of it may have been for the other side of a FIFO */
 	uint16_t number;   /* of the system call that it is inside of, + 1; 0: none */
+	uint16_t restarts; /* the same of the call that restart_syscall() goes on with; 0: none */
 	uint8_t why;	   /* enum wire_wait, since off_ns */
 };
 

@@ -121,6 +121,7 @@ static int open_before(struct translate *translate, const struct wire_handle *re
 	ev.u.op.flags = record->open_flags;
 	if (translate_add_handle(translate, record->handle, node) < 0)
 		return -ENOMEM;
+	names_push_removed(translate->names, record->name, record->head.time_ns);
 	translate_push(translate, &ev, NULL, 0);
 	return 0;
 }

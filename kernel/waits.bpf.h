@@ -38,17 +38,35 @@ inlined enum wire_wait wait_for_kind(uint32_t mode)
 	return WAIT_FILE;
 }
 
-/* An open that sleeps so that a signal may wake it is that of a FIFO: it waits for the other side. */
+inlined bool is_open_row(const volatile struct call_row *row)
+{
+	return row->class == CLASS_OPEN || row->class == CLASS_OPENAT2;
+}
+
+/* An open that sleeps so that a signal may wake it waits for the other side of a FIFO, or for a server (account_open()). */
 inlined enum wire_wait wait_for_path(const volatile struct call_row *row, uint32_t task_state)
 {
-	bool opens = row->class == CLASS_OPEN || row->class == CLASS_OPENAT2;
-
-	return opens && task_state & TASK_INTERRUPTIBLE ? WAIT_PIPE : WAIT_FILE;
+	return is_open_row(row) && task_state & TASK_INTERRUPTIBLE ? WAIT_PIPE : WAIT_FILE;
 }
 
 inlined bool is_lock_call(const struct task_state *state, const volatile struct call_row *row)
 {
 	return row->class == CLASS_FCNTL && (arg(state, 2) == F_SETLKW_NATIVE || arg(state, 2) == F_SETLKW_OFD);
+}
+
+inlined uint32_t mode_of(uint64_t file)
+{
+	return FIELD(inode, POINTER(file, file, f_inode), i_mode);
+}
+
+/* From one file to another: a regular file makes no thread sleep so that a signal may wake it. */
+inlined enum wire_wait wait_for_either(const struct task_state *state, uint32_t task_state)
+{
+	enum wire_wait from = wait_for_kind(mode_of(state->file));
+
+	if (from == WAIT_FILE && state->other_file && task_state & TASK_INTERRUPTIBLE)
+		return wait_for_kind(mode_of(state->other_file));
+	return from;
 }
 
 inlined enum wire_wait wait_of(const struct task_state *state, uint32_t task_state)
@@ -66,7 +84,7 @@ inlined enum wire_wait wait_of(const struct task_state *state, uint32_t task_sta
 	if (is_lock_call(state, row))
 		return WAIT_LOCK;
 	if (state->file)
-		return wait_for_kind(FIELD(inode, POINTER(file, state->file, f_inode), i_mode));
+		return wait_for_either(state, task_state);
 	return row->path ? wait_for_path(row, task_state) : WAIT_OTHER;
 }
 
@@ -98,7 +116,21 @@ inlined void get_processor(struct task_state *state)
 		woken = why == WAIT_PROCESSOR ? state->off_ns : now;
 	state->waits_ns[why] += woken - state->off_ns;
 	state->waits_ns[WAIT_PROCESSOR] += now - woken;
+	if (why == WAIT_PIPE && is_open_row(row_of(state)))
+		state->opening_ns += woken - state->off_ns;
 	state->off_ns = 0;
+}
+
+/* What was opened tells what the open has waited for: another file than a FIFO for its server, or for the holder of a lease. */
+inlined void account_open(struct task_state *state, int64_t result)
+{
+	uint64_t file = result >= 0 ? file_at(bpf_get_current_task_btf(), result) : 0;
+
+	if (file && (mode_of(file) & S_IFMT) != S_IFIFO) {
+		state->waits_ns[WAIT_PIPE] -= state->opening_ns;
+		state->waits_ns[WAIT_FILE] += state->opening_ns;
+	}
+	state->opening_ns = 0;
 }
 
 inlined void fill_waits(struct wire_figures *figures, const struct task_state *state)

@@ -257,6 +257,33 @@ def forks_meanwhile(checks, base):
     print(f"forks meanwhile: {looked} processes recorded")
 
 
+NAMELESS = """
+import os, time
+gone = open("gone", "w+b", buffering=0)
+os.unlink("gone")
+never = os.open(".", os.O_TMPFILE | os.O_RDWR)
+print(os.fstat(never).st_ino, flush=True)
+while True:
+    gone.write(b"x")
+    os.write(never, b"yy")
+    time.sleep(0.05)
+"""
+
+
+def files_without_names(checks, base):
+    """What was open before, and had lost its name, or never had one."""
+    writer = subprocess.Popen(["python3", "-S", "-c", NAMELESS], cwd=base, stdout=subprocess.PIPE, text=True)
+    try:
+        number = int(writer.stdout.readline())
+        record(base, "--pid", str(writer.pid), "--for", "1")
+    finally:
+        writer.kill()
+        writer.wait()
+    rows = rows_of(base / "trace.db", "SELECT f.path, f.kind, f.deleted, sum(o.bytes) / count(*), count(*) > 3 FROM t.op o JOIN t.file f "
+                   "ON f.id = o.file WHERE o.name = 'write' GROUP BY 1 ORDER BY 1")
+    checks.equal("files without names", rows, [(f"{base}/#{number}", "file", 1, 2, 1), (f"{base}/gone", "file", 1, 1, 1)])
+
+
 def number_is_given_again(checks, base):
     """A process that slept and has ended: its number's next owner is a stranger."""
     if not os.access("/proc/sys/kernel/ns_last_pid", os.W_OK):
@@ -336,6 +363,7 @@ def main():
         sys.stdout.flush()
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
         forks_meanwhile(checks, pathlib.Path(directory).resolve())
+        files_without_names(checks, pathlib.Path(directory).resolve())
         number_is_given_again(checks, pathlib.Path(directory).resolve())
         threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
         refusals(checks, pathlib.Path(directory).resolve())

@@ -31,6 +31,19 @@ WAITS = {
     "eventfd": ("event_ns", 0.3, "e = os.eventfd(0)\nif os.fork() == 0:\n time.sleep(0.31); os.eventfd_write(e, 1); os._exit(0)\nos.read(e, 8)"),
     "stopped": ("stopped_ns", 0.3, "p = os.getpid()\nif os.fork() == 0:\n time.sleep(0.31); os.kill(p, signal.SIGCONT); os._exit(0)\n"
                 "os.kill(p, signal.SIGSTOP)"),
+    "poll that goes on after a stop": ("event_ns", 0.55, "p = os.getpid(); r, w = os.pipe()\nif os.fork() == 0:\n time.sleep(0.1); "
+                                       "os.kill(p, signal.SIGSTOP); time.sleep(0.1); os.kill(p, signal.SIGCONT); os._exit(0)\n"
+                                       "q = select.poll(); q.register(r, select.POLLIN); q.poll(700)"),
+    "sendfile to a full pipe": ("pipe_ns", 0.3, "open('big', 'wb').write(bytes(1 << 20)); f = open('big', 'rb'); r, w = os.pipe()\n"
+                                "if os.fork() == 0:\n os.close(w); time.sleep(0.31)\n while os.read(r, 1 << 20): pass\n os._exit(0)\n"
+                                "os.close(r); n = 0\nwhile n < 1 << 20: n += os.sendfile(w, f.fileno(), n, 1 << 20)"),
+    "sendfile to a full socket": ("socket_ns", 0.3, "open('big', 'wb').write(bytes(1 << 22)); f = open('big', 'rb'); a, b = socket.socketpair()\n"
+                                  "if os.fork() == 0:\n a.close(); time.sleep(0.31)\n while b.recv(1 << 20): pass\n os._exit(0)\n"
+                                  "b.close(); n = 0\nwhile n < 1 << 22: n += os.sendfile(a.fileno(), f.fileno(), n, 1 << 22)"),
+    "open of a file with a lease": ("file_ns", 0.3, "f = open('l', 'w'); f.close(); r, w = os.pipe()\nif os.fork() == 0:\n"
+                                    " signal.signal(signal.SIGIO, signal.SIG_IGN); g = open('l', 'r+'); "
+                                    "fcntl.fcntl(g, fcntl.F_SETLEASE, fcntl.F_WRLCK); os.write(w, b'x'); time.sleep(0.35); "
+                                    "fcntl.fcntl(g, fcntl.F_SETLEASE, fcntl.F_UNLCK); os._exit(0)\nos.read(r, 1); open('l')"),
     "running": ("running_ns", 0.3, "while time.process_time() < 0.31: pass"),
     "file": ("file_ns", 0.0, "f = open('d', 'wb', buffering=0)\nfor i in range(8): f.write(bytes(1 << 20)); os.fsync(f.fileno())"),
 }
