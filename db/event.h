@@ -115,6 +115,7 @@ enum event_kind {
 	EVENT_BEFORE,  /* resources that .process.pid had used when its newest image began: text as above */
 	EVENT_SAMPLE,  /* sample of a living process at .time_ns; .sample.* */
 	EVENT_SOCKET,  /* the ends of a socket at .time_ns; .socket.*, text = its address NUL that of the other end, or empty */
+	EVENT_DEVICE,  /* what block devices did for a file until .time_ns; .device.* */
 	EVENT_KIND_MAX
 };
 
@@ -240,6 +241,13 @@ struct event {
 		struct { int64_t rss_bytes, cpu_ns; int32_t pid; } sample;
 		/* peer: the other end, 0 not known; family: AF_*; kind: SOCK_* */
 		struct { uint64_t node, peer; uint16_t family, kind; } socket;
+		/* pid 0: for an unknown process; latency_ns: the sum of the completed ones */
+		struct {
+			uint64_t node, operations, bytes, completed;
+			int64_t latency_ns, first_ns;
+			int32_t pid;
+			uint32_t writes;
+		} device;
 		/* the offset of this piece; text_len is its length */
 		struct { uint32_t offset; } text;
 	} u;

@@ -10,6 +10,10 @@ WHERE id IN (SELECT file FROM names GROUP BY file HAVING count(*) > 1);
 DROP VIEW file_name;
 CREATE VIEW file_name AS SELECT id AS file, path FROM files;
 
+UPDATE devices SET process = (SELECT p.id FROM processes p WHERE p.pid = devices.pid AND p.start_t <= devices.last_t
+	AND (p.end_t IS NULL OR p.end_t >= devices.first_t) ORDER BY p.start_t DESC LIMIT 1)
+WHERE pid NOTNULL;
+
 CREATE TEMP TABLE named (
 	file INTEGER, path INTEGER, from_t INTEGER, to_t INTEGER,
 	PRIMARY KEY (file, path, from_t)) WITHOUT ROWID;

@@ -108,6 +108,8 @@ INSERT INTO main.touches SELECT NULL, nullif(process, 0) + :processes, s.new, ve
 	iif(path IS NULL, (SELECT path FROM one.files f WHERE f.id = c.file), nullif(path, 0)) + :paths, did,
 	opens, nmeta, first_t + :t, last_t, first_in, first_out, last_out
 FROM one.accesses c LEFT JOIN same s ON s.old = c.file;
+INSERT INTO main.devices SELECT s.new, pid, process + :processes, writes, operations, bytes, completed, latency, first_t + :t,
+	last_t + :t FROM one.devices d JOIN same s ON s.old = d.file;
 INSERT INTO main.sockets SELECT s.new, t + :t, family, kind, local + :paths, remote + :paths, p.new
 FROM one.sockets k JOIN same s ON s.old = k.file LEFT JOIN same p ON p.old = k.peer;
 INSERT INTO main.missing_names SELECT iif(process, process + :processes, 0), path + :paths, count, first_t + :t

@@ -218,6 +218,8 @@ int record_event(struct record *record, const struct event *ev, const char *text
 			second < text + len ? second : NULL);
 	case EVENT_SOCKET:
 		return record_socket(record, ev, text, len);
+	case EVENT_DEVICE:
+		return record_device(record, ev);
 	default:
 		if (ev->kind == EVENT_EXIT && ev->u.process.tid > 0)
 			calls_end(record->calls, ev->u.process.tid, ev->time_ns);

@@ -8,6 +8,7 @@
  *   record_names.c       operations by name: lookup, mkdir, unlink, rename, link ...
  *   record_open.c        open, create, tmpfile, release
  *   record_data.c        read, write, copy
+ *   record_devices.c     what block devices did, which are no operations
  *   record_sockets.c     the ends of sockets, which are no operations
  *   record_attributes.c  all others: attributes, sizes, flush, readdir ...
  * record_call.c rewrites system calls by path as requests, before their handlers.
@@ -145,6 +146,11 @@ record_by_name record_copied;
 record_by_name record_node, record_truncate;
 record_by_handle record_handle, record_handle_only, record_handle_resize;
 record_by_handle record_map;
+
+/* ---- record_devices.c ---- */
+
+/* EVENT_DEVICE. */
+int record_device(struct record *record, const struct event *ev);
 
 /* ---- record_sockets.c ---- */
 

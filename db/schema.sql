@@ -163,6 +163,12 @@ CREATE TABLE touches (
 CREATE TABLE sockets (
 	file INTEGER, t INTEGER, family INTEGER, kind INTEGER, local INTEGER, remote INTEGER, peer INTEGER);
 
+-- What block devices did for files; completed: how many have ended, of which latency is the sum.  pid NULL: for an unknown
+-- process; process: set at the end.
+CREATE TABLE devices (
+	file INTEGER, pid INTEGER, process INTEGER, writes INTEGER, operations INTEGER, bytes INTEGER, completed INTEGER, latency INTEGER,
+	first_t INTEGER, last_t INTEGER);
+
 -- Missing names: looked up, but nonexistent.  process 0: not known.
 CREATE TABLE missing_names (
 	process INTEGER, path INTEGER, count INTEGER, first_t INTEGER, PRIMARY KEY (process, path)) WITHOUT ROWID;

@@ -49,6 +49,7 @@ static const struct {
 	[PUT_USE] = { "uses", 14, 0 },
 	[PUT_TOUCH] = { "touches", 13, 1 },
 	[PUT_SOCKET] = { "sockets", 7, 0 },
+	[PUT_DEVICE] = { "devices", 10, 0 },
 	[PUT_MISSING_NAME] = { "missing_names", 4, 0 },
 	[PUT_OP_TIME] = { "op_times", 3, 0 },
 	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX, 1 },

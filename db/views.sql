@@ -447,6 +447,14 @@ SELECT CAST(nullif(a.process, 0) AS INTEGER) AS process, a.file, a.version, p.pa
 	run.t0 + a.last_out AS last_out_ns, a.emptied
 FROM run, access_rows a LEFT JOIN paths p ON p.id = a.path;
 
+-- What block devices read and wrote of files.  latency_ns: from the request to its end, the sum of those that have ended.
+-- process: for which they did it; NULL: not known, or a thread of the kernel that wrote back or read for all.
+CREATE VIEW device_io AS
+SELECT d.file, f.path, d.process, iif(d.writes, 'write', 'read') AS name, d.operations, d.bytes, d.completed, d.latency AS latency_ns,
+	(SELECT value FROM meta WHERE key = 'start_ns') + d.first_t AS first_ns,
+	(SELECT value FROM meta WHERE key = 'start_ns') + d.last_t AS last_ns
+FROM devices d LEFT JOIN file f ON f.id = d.file;
+
 -- What the ends of a socket are, each time when more of them was known.
 CREATE VIEW socket AS
 SELECT s.file, CASE s.family WHEN 1 THEN 'unix' WHEN 2 THEN 'inet' WHEN 10 THEN 'inet6' WHEN 16 THEN 'netlink'

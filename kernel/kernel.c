@@ -56,6 +56,14 @@ static void translate_chunk(struct kernel *kernel, const struct chunk *chunk)
 	}
 }
 
+static int translate_device_record(void *arg, const struct wire_device_record *record)
+{
+	const struct kernel *kernel = arg;
+
+	translate_record(kernel->translate, record, sizeof(*record));
+	return 0;
+}
+
 /* While all processors are busy, the record waits, as long as it may. */
 static void wait_for_processor(struct kernel *kernel, struct idle *idle)
 {
@@ -85,6 +93,8 @@ static void *make_events(void *arg)
 		atomic_store(&kernel->failed, translate_failed(kernel->translate));
 		queue_done(kernel->queue, chunk);
 	}
+	if (programs_have_devices(kernel->programs))
+		programs_each_device(kernel->programs, translate_device_record, kernel);
 	translate_end(kernel->translate);
 	atomic_store(&kernel->is_over, true);
 	return NULL;
@@ -320,7 +330,7 @@ int kernel_count(const struct kernel *kernel, struct kernel_totals *ret_totals, 
 	*ret_totals = (struct kernel_totals){ .received = kernel->reader ? reader_received(kernel->reader) : 0,
 		.failed = atomic_load(&kernel->failed) + atomic_load(&kernel->lost),
 		.missed = programs_missed(kernel->programs), .spooled = kernel->queue ? queue_spooled(kernel->queue) : 0,
-		.waiting = kernel->queue ? queue_bytes(kernel->queue) : 0 };
+		.waiting = kernel->queue ? queue_bytes(kernel->queue) : 0, .has_devices = programs_have_devices(kernel->programs) };
 	add_counts(counters, processors, ret_totals);
 	for (int i = 0; ret_counts && i < n && i < processors; i++)
 		ret_counts[i] = (struct kernel_counts){ counters[i].submitted, counters[i].dropped };

@@ -167,6 +167,7 @@ struct kernel_totals {
 	uint64_t spared;  /* setuid and similar programs that were left out, see above */
 	uint64_t spooled; /* bytes that went through the file */
 	uint64_t waiting; /* bytes that are not events yet */
+	bool has_devices; /* the programs see what block devices do */
 };
 
 /* The number of processors; and the counts of the first n of them, in ret_counts, which may be NULL. */

@@ -120,6 +120,8 @@ static void adapt(struct kernel_bpf *object)
 	bpf_program__set_autoload(object->progs.kernel_uring_submit, submits_req);
 	bpf_program__set_autoload(object->progs.kernel_uring_submit_old,
 		!submits_req && has_tracepoint(btf, "io_uring_submit_sqe"));
+	object->rodata->kernel_has_devices = has_tracepoint(btf, "block_bio_queue") && has_tracepoint(btf, "block_bio_complete") &&
+		has_tracepoint(btf, "block_rq_complete");
 	if (!has_tracepoint(btf, "io_uring_create")) { /* built without it */
 		bpf_program__set_autoload(object->progs.kernel_uring_create, false);
 		bpf_program__set_autoload(object->progs.kernel_uring_complete, false);
@@ -136,6 +138,10 @@ static void choose(struct kernel_bpf *object, bool is_of_mount)
 		object->progs.kernel_uring_create, object->progs.kernel_sampler };
 
 	object->rodata->kernel_is_of_mount = is_of_mount;
+	object->rodata->kernel_has_devices &= !is_of_mount;
+	bpf_program__set_autoload(object->progs.kernel_bio_queued, object->rodata->kernel_has_devices);
+	bpf_program__set_autoload(object->progs.kernel_rq_completed, object->rodata->kernel_has_devices);
+	bpf_program__set_autoload(object->progs.kernel_bio_completed, object->rodata->kernel_has_devices);
 	bpf_map__set_autocreate(object->maps.kernel_living, !is_of_mount);
 	if (!is_of_mount)
 		bpf_program__set_autoload(object->progs.kernel_enter_mount, false);
@@ -277,6 +283,27 @@ int programs_sample(const struct programs *programs)
 	LIBBPF_OPTS(bpf_test_run_opts, options);
 
 	return bpf_prog_test_run_opts(bpf_program__fd(programs->object->progs.kernel_sampler), &options);
+}
+
+bool programs_have_devices(const struct programs *programs)
+{
+	return programs->object->rodata->kernel_has_devices;
+}
+
+int programs_each_device(const struct programs *programs, int (*each)(void *arg, const struct wire_device_record *record), void *arg)
+{
+	int fd = bpf_map__fd(programs->object->maps.kernel_devices), r = 0;
+	struct wire_device_record record = { .head.type = WIRE_DEVICE };
+	const void *before = NULL;
+
+	while (r == 0 && bpf_map_get_next_key(fd, before, &record.of) == 0) {
+		before = &record.of;
+		if (bpf_map_lookup_elem(fd, &record.of, &record.io) == 0) {
+			record.head.time_ns = (int64_t)record.io.last_ns;
+			r = each(arg, &record);
+		}
+	}
+	return r;
 }
 
 int programs_ring(const struct programs *programs)

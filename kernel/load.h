@@ -44,6 +44,12 @@ void programs_detach(struct programs *programs);
 /* Sends a sample of each process that has been traced for more than a second.  0 or -errno.  Any thread. */
 int programs_sample(const struct programs *programs);
 
+/* Whether they see what devices do; and what devices did, for each file and process, when the programs are detached.  Ends with
+ * the first error of each(), which it returns. */
+bool programs_have_devices(const struct programs *programs);
+struct wire_device_record;
+int programs_each_device(const struct programs *programs, int (*each)(void *arg, const struct wire_device_record *record), void *arg);
+
 /* The descriptor of the ring buffer, and its size. */
 int programs_ring(const struct programs *programs);
 size_t programs_ring_bytes(const struct programs *programs);

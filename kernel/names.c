@@ -228,6 +228,14 @@ uint64_t names_find_node(const struct names *names, uint64_t dev, uint64_t ino)
 	return place ? place->node : 0;
 }
 
+uint64_t names_find_file(const struct names *names, uint64_t dev, uint64_t ino, uint32_t generation)
+{
+	const struct identity identity = { makedev(dev >> 20, dev & 0xfffff), ino, generation, S_IFREG };
+	const struct node *node = find_node(names, &identity);
+
+	return node ? node->id : 0;
+}
+
 /* ---- names ---- */
 
 static struct name *find_name(const struct names *names, uint64_t id)

@@ -41,6 +41,9 @@ uint64_t names_identify(struct names *names, const struct names_seen *seen);
 /* The newest node with that device and inode number; 0: there is none. */
 uint64_t names_find_node(const struct names *names, uint64_t dev, uint64_t ino);
 
+/* The node of a regular file, also if another one has its inode number now; dev as in the records.  0: it is not known. */
+uint64_t names_find_file(const struct names *names, uint64_t dev, uint64_t ino, uint32_t generation);
+
 /* The node that a name leads to, and its st_mode; 0 if the name is unknown. */
 uint64_t names_node(const struct names *names, uint64_t name);
 uint32_t names_mode(const struct names *names, uint64_t name);

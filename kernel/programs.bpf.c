@@ -4,6 +4,7 @@
  */
 
 #include "attach.bpf.h"
+#include "devices.bpf.h"
 #include "enter_mount.bpf.h"
 #include "files.bpf.h"
 #include "leave.bpf.h"

@@ -42,6 +42,7 @@ const volatile bool kernel_has_casts = false;	 /* bpf_rdonly_cast(): members are
 const volatile uint32_t kernel_wake_bytes = 1 << 20; /* so much in the ring wakes the reader */
 uint32_t kernel_pid_level = 0;			 /* of our pid namespace */
 
+const volatile bool kernel_has_devices = false; /* the tracepoints of requests to block devices */
 const volatile bool kernel_has_mappings = false; /* the iterator over mappings */
 /* The user may not trace processes of others: what executes a program that gives it further rights is left out from then on. */
 const volatile bool kernel_spares_others = false;

@@ -162,6 +162,20 @@ static int exec(struct translate *translate, const struct wire_exec *record, siz
 	return translate_exec(translate, record);
 }
 
+/* Of a file that no process has used, there is no node: it is of others. */
+static int device(struct translate *translate, const struct wire_device_record *record)
+{
+	const struct wire_device *of = &record->of;
+	struct event ev = { .kind = EVENT_DEVICE, .time_ns = record->head.time_ns, .u.device = {
+		.node = names_find_file(translate->names, of->dev, of->ino, of->generation), .pid = of->pid, .writes = of->writes,
+		.operations = record->io.operations, .bytes = record->io.bytes, .completed = record->io.completed,
+		.latency_ns = (int64_t)record->io.latency_ns, .first_ns = (int64_t)record->io.first_ns } };
+
+	if (ev.u.device.node)
+		translate_push(translate, &ev, NULL, 0);
+	return 0;
+}
+
 /* The least size of a record of each type. */
 static const size_t least[WIRE_MAX] = {
 	[WIRE_NAME] = offsetof(struct wire_name, text),
@@ -179,6 +193,7 @@ static const size_t least[WIRE_MAX] = {
 	[WIRE_DEAD] = sizeof(struct wire_exit),
 	[WIRE_SAMPLE] = sizeof(struct wire_sample),
 	[WIRE_SOCKET] = sizeof(struct wire_socket),
+	[WIRE_DEVICE] = sizeof(struct wire_device_record),
 };
 
 static int dispatch(struct translate *translate, const void *record, size_t size)
@@ -199,6 +214,7 @@ static int dispatch(struct translate *translate, const void *record, size_t size
 	case WIRE_DEAD: return translate_dead(translate, record);
 	case WIRE_SAMPLE: return translate_sample(translate, record);
 	case WIRE_SOCKET: return translate_socket(translate, record);
+	case WIRE_DEVICE: return device(translate, record);
 	}
 	return -EBADMSG;
 }

@@ -343,6 +343,46 @@ struct linux_binprm {
 	const char *interp;
 };
 
+/* ---- devices ---- */
+
+struct address_space {
+	struct inode *host;
+};
+
+struct page {
+	unsigned long compound_head;
+};
+
+struct folio {
+	struct address_space *mapping;
+};
+
+struct bio_vec {
+	struct page *bv_page;
+};
+
+struct bvec_iter {
+	unsigned int bi_size;
+	unsigned int bi_idx;
+};
+
+struct block_device {
+	uint32_t bd_dev;
+};
+
+struct request {
+	struct bio *bio;
+};
+
+struct bio {
+	struct bio *bi_next;
+	struct block_device *bi_bdev;
+	unsigned int bi_opf;
+	unsigned short bi_flags;
+	struct bvec_iter bi_iter;
+	struct bio_vec *bi_io_vec;
+};
+
 /* ---- io_uring ---- */
 
 struct kiocb {

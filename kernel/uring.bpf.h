@@ -52,7 +52,7 @@ struct owner {
 	int32_t tid, pid;
 };
 
-struct request {
+struct uring_request {
 	struct owner owner;
 	int64_t start_ns;
 	int64_t offset;
@@ -71,7 +71,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
 	__type(key, uint64_t);
-	__type(value, struct request);
+	__type(value, struct uring_request);
 } kernel_requests SEC(".maps");
 
 /* Requests that may have several results, of which all but the last one come without the request. */
@@ -203,7 +203,7 @@ __noinline uint64_t file_in_slot(uint64_t ring, uint32_t slot)
 }
 
 /* The file that a request has opened. */
-inlined uint64_t file_made(const struct request *request, uint64_t ring, int64_t result)
+inlined uint64_t file_made(const struct uring_request *request, uint64_t ring, int64_t result)
 {
 	if (result < 0)
 		return 0;
@@ -222,7 +222,7 @@ inlined uint64_t parts_bytes(uint64_t at, uint64_t n)
 	return vector.bytes;
 }
 
-inlined void take_data(struct request *request, uint64_t data)
+inlined void take_data(struct uring_request *request, uint64_t data)
 {
 	request->offset = FIELD(io_rw, data, kiocb.ki_pos);
 	request->length = FIELD(io_rw, data, len);
@@ -230,14 +230,14 @@ inlined void take_data(struct request *request, uint64_t data)
 		request->length = parts_bytes(FIELD(io_rw, data, addr), request->length);
 }
 
-inlined void take_range(struct request *request, uint64_t data)
+inlined void take_range(struct uring_request *request, uint64_t data)
 {
 	request->offset = FIELD(io_sync, data, off);
 	request->length = FIELD(io_sync, data, len);
 	request->flags = request->call == CALL_fallocate ? FIELD(io_sync, data, mode) : FIELD(io_sync, data, flags);
 }
 
-inlined void take_close(struct request *request, uint64_t data)
+inlined void take_close(struct uring_request *request, uint64_t data)
 {
 	uint32_t slot = FIELD(io_close, data, file_slot);
 	uint64_t file = slot ? file_in_slot(POINTER(io_kiocb, data, ctx), slot - 1) :
@@ -265,7 +265,7 @@ inlined int64_t position_at(uint64_t file, int64_t offset)
 	return file && FIELD(file, file, f_mode) & FMODE_LSEEK ? FIELD(file, file, f_pos) : -1;
 }
 
-inlined void take_splice(struct request *request, uint64_t data)
+inlined void take_splice(struct uring_request *request, uint64_t data)
 {
 	int in = FIELD(io_splice, data, splice_fd_in);
 	uint64_t file = FIELD(io_splice, data, flags) & SPLICE_F_FD_IN_FIXED ? file_in_slot(POINTER(io_kiocb, data, ctx), in) :
@@ -278,7 +278,7 @@ inlined void take_splice(struct request *request, uint64_t data)
 		request->handle = handle_of(file, POINTER(file, file, f_inode), request->owner.tid);
 }
 
-inlined void take_request(struct request *request, uint64_t data)
+inlined void take_request(struct uring_request *request, uint64_t data)
 {
 	switch (request->call) {
 	case CALL_preadv:
@@ -393,7 +393,7 @@ inlined uint64_t base_of_request(int dir, bool is_absolute)
 }
 
 /* The paths, which the kernel frees when it has used them. */
-__noinline int send_paths(struct request *request, uint64_t key, uint64_t data)
+__noinline int send_paths(struct uring_request *request, uint64_t key, uint64_t data)
 {
 	uint32_t zero = 0;
 	struct scratch *scratch = bpf_map_lookup_elem(&kernel_scratch, &zero);
@@ -459,7 +459,7 @@ inlined uint64_t file_asked(uint64_t key)
 								  file_at(bpf_get_current_task_btf(), fd);
 }
 
-inlined uint64_t handle_of_request(const struct request *request, uint64_t file)
+inlined uint64_t handle_of_request(const struct uring_request *request, uint64_t file)
 {
 	if (!file)
 		return request->handle;
@@ -468,7 +468,7 @@ inlined uint64_t handle_of_request(const struct request *request, uint64_t file)
 }
 
 /* A request of which the end may not be seen. */
-__noinline int send_silent(struct request *request, uint64_t key)
+__noinline int send_silent(struct uring_request *request, uint64_t key)
 {
 	uint64_t file = request && request->call != CALL_close ? file_asked(key) : 0;
 	struct wire_call *record;
@@ -510,7 +510,7 @@ inlined bool is_of_mount_request(uint32_t call)
 
 __noinline int submitted(uint64_t key)
 {
-	struct request request = { 0 };
+	struct uring_request request = { 0 };
 
 	request.opcode = FIELD(io_kiocb, key, opcode);
 	request.call = call_of_request(request.opcode);
@@ -552,7 +552,7 @@ int BPF_PROG(kernel_uring_submit_old, struct io_kiocb *request)
 /* ---- completion ---- */
 
 /* An offset of -1 means the position of the descriptor, which the kernel has put into the request. */
-inlined int64_t offset_of(const struct request *request, uint64_t key, uint64_t file, int64_t result)
+inlined int64_t offset_of(const struct uring_request *request, uint64_t key, uint64_t file, int64_t result)
 {
 	bool is_data = request->call == CALL_preadv || request->call == CALL_pwritev || request->call == CALL_pread64 ||
 		request->call == CALL_pwrite64;
@@ -571,7 +571,7 @@ inlined int64_t offset_of(const struct request *request, uint64_t key, uint64_t 
 	return FIELD(io_rw, key, kiocb.ki_pos) - (result > 0 ? result : 0);
 }
 
-inlined void complete_path(const struct request *request, uint64_t key, int64_t result)
+inlined void complete_path(const struct uring_request *request, uint64_t key, int64_t result)
 {
 	bool is_open = request->call == CALL_openat || request->call == CALL_openat2;
 	uint64_t file = is_open ? file_made(request, POINTER(io_kiocb, key, ctx), result) : 0;
@@ -600,7 +600,7 @@ inlined uint64_t file_of_request(uint64_t key, int64_t result)
 	return !file && result == -ECANCELED ? file_asked(key) : file;
 }
 
-inlined void complete_call(const struct request *request, uint64_t key, int64_t result)
+inlined void complete_call(const struct uring_request *request, uint64_t key, int64_t result)
 {
 	bool is_new = request->call == CALL_accept4 || request->call == CALL_socket;
 	bool is_transfer = request->call == CALL_splice || request->call == CALL_tee;
@@ -640,7 +640,7 @@ inlined bool is_path(uint32_t call)
 
 __noinline int completed(uint64_t key, int64_t result)
 {
-	struct request *known = bpf_map_lookup_elem(&kernel_requests, &key), request;
+	struct uring_request *known = bpf_map_lookup_elem(&kernel_requests, &key), request;
 
 	if (!known)
 		return 0;
@@ -665,7 +665,7 @@ __noinline int completed_one(uint64_t ring, uint64_t user_data, int64_t result)
 {
 	struct shot shot = { ring, user_data };
 	uint64_t *key = bpf_map_lookup_elem(&kernel_shots, &shot);
-	struct request *request = key ? bpf_map_lookup_elem(&kernel_requests, key) : NULL;
+	struct uring_request *request = key ? bpf_map_lookup_elem(&kernel_requests, key) : NULL;
 
 	if (!request)
 		return 0;

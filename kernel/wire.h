@@ -30,6 +30,7 @@ enum wire_type {
 	WIRE_DEAD,    /* struct wire_exit: all that an ended thread has used */
 	WIRE_SAMPLE,  /* struct wire_sample */
 	WIRE_SOCKET,  /* struct wire_socket: the ends of a socket, as far as they are known now */
+	WIRE_DEVICE,  /* struct wire_device_record: what devices did for a file; not sent, but read from a table at the end */
 	WIRE_MAX
 };
 
@@ -228,6 +229,27 @@ struct wire_opened {
 };
 
 /* Which processes are traced beside those that were added. */
+/* The key of the table of what devices did; all of it is set. */
+struct wire_device {
+	uint64_t dev, ino;
+	uint32_t generation;
+	int32_t pid;	 /* the process for which; 0: not known */
+	uint32_t writes; /* 0: reads */
+	uint32_t zero;
+};
+
+struct wire_device_io {
+	uint64_t operations, bytes;
+	uint64_t completed, latency_ns; /* of those that have ended, the sum */
+	uint64_t first_ns, last_ns;
+};
+
+struct wire_device_record {
+	struct wire_head head;
+	struct wire_device of;
+	struct wire_device_io io;
+};
+
 /* Which processes that run already: those that are chosen so far only choose what they start. */
 enum wire_attach { ATTACH_NONE, ATTACH_CHOOSING, ATTACH_CHOSEN, ATTACH_ALL, ATTACH_CGROUP };
 

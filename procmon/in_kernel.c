@@ -149,6 +149,7 @@ static int put_totals(struct store *store, const struct kernel_totals *totals)
 		{ "kernel_missed", totals->missed },
 		{ "kernel_spared", totals->spared },
 		{ "kernel_spooled", totals->spooled },
+		{ "device_io", totals->has_devices },
 	};
 	int r = 0;
 

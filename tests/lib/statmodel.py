@@ -16,7 +16,7 @@ decimal.getcontext().prec = 80
 # ---- what is in a trace ----
 
 VIEWS = ("process", "image", "program", "environ", "sample", "file", "op", "handle", "use",
-         "access", "ghost", "process_time")
+         "access", "ghost", "process_time", "device_io")
 # Columns with the id of a row of another view, or of their own.
 IDS = {"process": {"id": "process", "parent": "process"},
        "image": {"id": "image", "process": "process"},
@@ -25,7 +25,7 @@ IDS = {"process": {"id": "process", "parent": "process"},
        "op": {"id": "op", "process": "process", "image": "image", "file": "file",
               "file2": "file", "handle": "handle"},
        "handle": {"id": "handle", "process": "process", "image": "image", "file": "file"},
-       "process_time": {"process": "process"},
+       "process_time": {"process": "process"}, "device_io": {"file": "file", "process": "process"},
        "use": {"handle": "handle", "process": "process", "image": "image", "file": "file"},
        "access": {"process": "process", "file": "file"}, "ghost": {"process": "process"}}
 

@@ -396,7 +396,7 @@ def table_flow(data, choice):
 
 
 READS, WRITES = {"read", "recv", "copy", "sendfile", "splice"}, {"write", "send", "copy", "sendfile", "splice"}
-OF_FILES = {"file", "path", "directory", "fstype", "mount", "operation", "class"}
+OF_FILES, OF_CALLS = {"file", "path", "directory", "fstype", "mount"}, {"operation", "class"}
 
 
 def bytes_of(ops, names):
@@ -437,31 +437,74 @@ def kept_from_devices(data, processes):
     return kept
 
 
-def takes_whole_processes(choice, names):
+def devices_of(data, choice, names):
+    """What the rows of devices are of: "processes", "files" or None."""
     some = any(not glob.startswith("command:") for glob in (*choice.include, *choice.exclude))
-    return not (OF_FILES & set(names) or choice.timed or choice.layer or some)
+    if OF_CALLS & set(names) or choice.timed or choice.layer or some:
+        return None
+    if OF_FILES & set(names):
+        return "files" if data.facts.get("device_io") else None
+    return "processes"
+
+
+def device_of_processes(data, living):
+    rows = []
+    if data.facts.get("files") == "kernel" and living:
+        kept = kept_from_devices(data, living)
+        if kept["read"] is not None or kept["written"] is not None:
+            rows.append(("cache", None, kept["read"], kept["written"], None))
+        if kept["ahead"]:
+            rows.append(("read-ahead", None, kept["ahead"], None, None))
+    did = [[known_device(data, p, column) for p in living] for column in ("read_bytes", "write_bytes", "blkio_delay_ns")]
+    return [*rows, ("device", None, *(None if not one or None in one else sum(one) for one in did))]
+
+
+def kept_of_files(data, files):
+    kept = [0, 0, 0]
+    for file in files:
+        ops, did = [op for op in data.rows["op"] if op.file == file], [io for io in data.rows["device_io"] if io.file == file]
+        for i, (names, name) in enumerate((({"read", "copy", "sendfile"}, "read"), ({"write", "copy"}, "write"))):
+            more = bytes_of(ops, names) - sum(io.bytes for io in did if io.name == name)
+            kept[i] += max(0, more)
+            if name == "read":
+                kept[2] += max(0, -more)
+    return kept
+
+
+def device_of_files(r, names, living):
+    """By key: what devices did for files; and, if rows are of files alone, what the cache kept."""
+    data, rows, did, files = r.data, collections.defaultdict(list), collections.defaultdict(list), collections.defaultdict(set)
+    for io in data.rows["device_io"]:
+        if r.takes(io.process, io.file, io.first_ns, io.last_ns):
+            did[r.key(names, io.process, None, io.file)].append(io)
+    if not set(names) - OF_FILES:
+        for file in {op.file for op in data.rows["op"]} | {io.file for io in data.rows["device_io"]}:
+            if file in data.files and data.files[file].kind == "file" and r.takes(None, file, None, None):
+                files[r.key(names, None, None, file)].add(file)
+    for key, some in files.items():
+        read, written, ahead = kept_of_files(data, some)
+        rows[key].append(("cache", None, read, written, None))
+        if ahead:
+            rows[key].append(("read-ahead", None, ahead, None, None))
+    for key, some in did.items():
+        rows[key].append(("device", sum(io.operations for io in some), *(sum(io.bytes for io in some if io.name == name)
+                                                                        for name in ("read", "write")), sum(io.latency_ns for io in some)))
+    return rows
 
 
 def table_layers(data, choice):
     r = Reference(data, choice)
     names, ops, living, rows = r.names("phase"), collections.defaultdict(list), collections.defaultdict(list), []
+    devices = devices_of(data, choice, names)
     for op in chosen_ops(r):
         ops[op_key(r, names, op)].append(op)
-    has_devices = takes_whole_processes(choice, names)
-    for p in Reference(data, choice, True).living() if has_devices else ():
+    for p in Reference(data, choice, True).living() if devices == "processes" else ():
         living[r.key(names, p.id)].append(p)
-    for key in {**ops, **living}:
+    of_files = device_of_files(r, names, living) if devices == "files" else {}
+    for key in {**ops, **living, **of_files}:
         rows += [(*key, *row) for row in (layers_of(ops[key]) if ops[key] else [])]
-        if not has_devices:
-            continue
-        if data.facts.get("files") == "kernel" and living[key]:
-            kept = kept_from_devices(data, living[key])
-            if kept["read"] is not None or kept["written"] is not None:
-                rows.append((*key, "cache", None, kept["read"], kept["written"], None))
-            if kept["ahead"]:
-                rows.append((*key, "read-ahead", None, kept["ahead"], None, None))
-        did = [[known_device(data, p, column) for p in living[key]] for column in ("read_bytes", "write_bytes", "blkio_delay_ns")]
-        rows.append((*key, "device", None, *(None if not one or None in one else sum(one) for one in did)))
+        if devices:
+            rows += [(*key, *row) for row in (device_of_processes(data, living[key]) if devices == "processes" else of_files.get(key, ()))]
     return heads(names) + "layer operations read_bytes written_bytes latency_ns".split(), rows
 
 
