@@ -31,7 +31,7 @@ static const struct {
 	{ "file", "id path dev ino kind fstype mount size_first size_last created deleted" },
 	{ "name", "file path from_ns to_ns" },
 	{ "op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
-		"offset length bytes via handle pieces" },
+		"offset length bytes via handle pieces layer" },
 	{ "handle_op", "id process image tid name file version path path2 file2 start_ns latency_ns "
 		       "result offset length bytes via handle" },
 	{ "other_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
@@ -73,6 +73,7 @@ static const struct {
 	{ "flow", "writer reader via bytes first_ns last_ns assumed path" },
 	{ "process_time", "process threads_ns running_ns queue_ns file_ns pipe_ns socket_ns lock_ns child_ns sleep_ns "
 			  "event_ns memory_ns stopped_ns other_ns" },
+	{ "device_io", "file path process name operations bytes completed latency_ns first_ns last_ns" },
 	{ "ghost", "process path count first_ns" },
 	{ "declared", "key directory target prerequisite order_only" },
 	{ "ioprof", "xform pid exe file bread nread bwrite nwrite nseek mode flags nlseek" },
