@@ -159,9 +159,9 @@ CREATE TABLE touches (
 	first_in INTEGER, first_out INTEGER, last_out INTEGER);
 
 -- The ends of sockets, each time when more of them was known.  family: AF_*; kind: SOCK_*; local, remote: addresses, as
--- paths; peer: the file at the other end, where the kernel told it.
+-- paths; peer: the file at the other end, where the kernel told it; host: of several traces that were merged.
 CREATE TABLE sockets (
-	file INTEGER, t INTEGER, family INTEGER, kind INTEGER, local INTEGER, remote INTEGER, peer INTEGER);
+	file INTEGER, t INTEGER, family INTEGER, kind INTEGER, local INTEGER, remote INTEGER, peer INTEGER, host TEXT);
 
 -- What block devices did for files; completed: how many have ended, of which latency is the sum.  pid NULL: for an unknown
 -- process; process: set at the end.

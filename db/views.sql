@@ -464,25 +464,29 @@ SELECT s.file, CASE s.family WHEN 1 THEN 'unix' WHEN 2 THEN 'inet' WHEN 10 THEN 
 FROM sockets s LEFT JOIN paths l ON l.id = s.local LEFT JOIN paths r ON r.id = s.remote;
 
 -- What is written to file arrives at peer.  The addresses of a connection may be used again: the n-th sockets with them belong
--- together.  A datagram goes to the socket with its address, or with its port at any address if it stays on this machine.
+-- together.  A datagram goes to the socket with its address, or with its port at any address if it stays on this machine.  Each
+-- host has loopback addresses and Unix sockets of its own.
 CREATE VIEW socket_peer AS
-WITH ends AS MATERIALIZED (SELECT s.file, s.kind, s.local, s.remote, row_number() OVER (PARTITION BY s.kind, s.local, s.remote
+WITH near AS MATERIALIZED (SELECT s.*, iif(s.family = 1 OR l.path GLOB '127.*:*' OR l.path GLOB '[[]::1]:*', s.host, NULL) AS only
+	FROM sockets s LEFT JOIN paths l ON l.id = s.local),
+ends AS MATERIALIZED (SELECT s.file, s.kind, s.only, s.local, s.remote, row_number() OVER (PARTITION BY s.kind, s.only, s.local, s.remote
 		ORDER BY min(s.t), s.file) AS n
-	FROM sockets s WHERE s.local NOTNULL AND s.remote NOTNULL GROUP BY s.file, s.kind, s.local, s.remote),
+	FROM near s WHERE s.local NOTNULL AND s.remote NOTNULL GROUP BY s.file, s.kind, s.only, s.local, s.remote),
 -- Grouped, not joined: SQLite would compare each with each.
 pair AS MATERIALIZED (SELECT min(file) AS one, max(file) AS other FROM ends
-	GROUP BY kind, min(local, remote), max(local, remote), n HAVING min(file) < max(file)),
+	GROUP BY kind, only, min(local, remote), max(local, remote), n HAVING min(file) < max(file)),
 datagram AS MATERIALIZED (SELECT DISTINCT s.file, l.path AS local, r.path AS remote,
 		replace(l.path, rtrim(l.path, '0123456789'), '') AS local_port, replace(r.path, rtrim(r.path, '0123456789'), '') AS remote_port,
-		l.path GLOB '0.0.0.0:*' OR l.path GLOB '[[]::]:*' AS everywhere, r.path GLOB '127.*:*' OR r.path GLOB '[[]::1]:*' AS here
-	FROM sockets s LEFT JOIN paths l ON l.id = s.local LEFT JOIN paths r ON r.id = s.remote WHERE s.kind = 2)
+		l.path GLOB '0.0.0.0:*' OR l.path GLOB '[[]::]:*' AS everywhere, r.path GLOB '127.*:*' OR r.path GLOB '[[]::1]:*' AS here,
+		s.only, s.host
+	FROM near s LEFT JOIN paths l ON l.id = s.local LEFT JOIN paths r ON r.id = s.remote WHERE s.kind = 2)
 SELECT file, peer FROM sockets WHERE peer NOTNULL
 UNION SELECT peer, file FROM sockets WHERE peer NOTNULL
 UNION SELECT one, other FROM pair
 UNION SELECT other, one FROM pair
-UNION SELECT a.file, b.file FROM datagram a JOIN datagram b ON b.local = a.remote WHERE a.file <> b.file
+UNION SELECT a.file, b.file FROM datagram a JOIN datagram b ON b.local = a.remote AND (b.only IS NULL OR b.only IS a.host) WHERE a.file <> b.file
 UNION SELECT a.file, b.file FROM datagram a JOIN datagram b ON b.local_port = a.remote_port
-WHERE a.here AND b.everywhere AND a.file <> b.file;
+WHERE a.here AND b.everywhere AND a.file <> b.file AND a.host IS b.host;
 
 -- The address at which data arrives: that of the socket or, if it has none, that of the socket which accepted it.
 CREATE VIEW socket_name AS

@@ -8,12 +8,15 @@ kernel_flows.py [--count N] [--seed N]
 """
 import argparse
 import collections
+import contextlib
 import csv
 import json
 import os
 import pathlib
 import random
 import re
+import socket
+import sqlite3
 import subprocess
 import tempfile
 
@@ -21,6 +24,7 @@ import kernelleft
 from ftractest import Checks, InKernel, need, need_kernel
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
+WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
 READS = {"read", "readv", "preadv2", "recvfrom", "recvmsg"}
 WRITES = {"write", "writev", "pwritev2", "sendto", "sendmsg"}
 CALLS = ",".join(sorted(READS | WRITES | {"splice", "sendfile", "tee", "vmsplice", "clone", "clone3", "fork", "vfork"}))
@@ -233,6 +237,46 @@ def check_replay(checks):
         checks.check("whatif: as long as it took", abs(times["predicted"] - times["measured"]) <= 0.05 * times["measured"], times)
 
 
+# A connection and a datagram between ports that are the same in each run.
+LOOPBACK = """
+import os, socket, sys
+ports = [int(word) for word in sys.argv[1:]]
+here = [("127.0.0.1", port) for port in ports]
+a = socket.socket(); a.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); a.bind(here[0]); a.listen()
+d = socket.socket(type=socket.SOCK_DGRAM); d.bind(("0.0.0.0", ports[2]))
+if os.fork() == 0:
+    c = socket.socket(); c.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); c.bind(here[1]); c.connect(here[0])
+    c.sendall(bytes(1000)); c.close()
+    socket.socket(type=socket.SOCK_DGRAM).sendto(bytes(70), here[2])
+    os._exit(0)
+s, _ = a.accept()
+while s.recv(100): pass
+d.recv(100)
+os.wait()
+"""
+
+
+def check_hosts(checks):
+    """Traces of two hosts with the same loopback addresses: nothing flows from one to the other."""
+    def free(kind):
+        with socket.socket(type=kind) as one:
+            one.bind(("127.0.0.1", 0))
+            return str(one.getsockname()[1])
+    ports = [free(socket.SOCK_STREAM), free(socket.SOCK_STREAM), free(socket.SOCK_DGRAM)]
+    with tempfile.TemporaryDirectory(prefix="ftrac-case-") as base:
+        runs = [InKernel(base, name) for name in ("a.db", "b.db")]
+        for number, run in enumerate(runs):
+            subprocess.run([*run.command("-q"), "python3", "-S", "-c", LOOPBACK, *ports], check=True, timeout=60)
+            with contextlib.closing(sqlite3.connect(run.db)) as db, db:
+                db.execute("UPDATE meta SET value = ? WHERE key = 'host'", (f"host{number}",))
+        single, both = ([row.split(",") for row in subprocess.run([WFSTAT, "flow", "--csv", *paths], check=True, capture_output=True, text=True)
+                         .stdout.splitlines()[1:]] for paths in ([runs[0].db], [run.db for run in runs]))
+        processes = runs[0].sql("SELECT count(*) FROM process")[0][0]
+        checks.equal("one host: flows", sorted(row[5] for row in single), ["1000", "70"])
+        checks.equal("two hosts: flows", sorted(row[5] for row in both), ["1000", "1000", "70", "70"])
+        checks.equal("two hosts: none from one to the other", [row for row in both if (int(row[0]) <= processes) != (int(row[2]) <= processes)], [])
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=4)
@@ -249,6 +293,7 @@ def main():
     flows, unknown, moved = map(sum, zip(*sums))
     print(f"{len(texts)} workflows, {flows} flows of {moved} bytes, {unknown} of unknown bytes")
     check_replay(checks)
+    check_hosts(checks)
     checks.check("there was something to compare", flows > len(texts), flows)
     kernelleft.end(checks)
 
