@@ -9,6 +9,7 @@ Of each thread, the rows must be those of strace's lines that fall into the time
 and ended in it, and a piece without a gap of the others.
 
 kernel_attach.py [--long] [--for SECONDS]: of each record
+kernel_attach.py --build ARCHIVE [--for SECONDS]: by --pid, of a build of the source in this archive, as redis-7.0.15.tar.gz
 """
 import argparse
 import collections
@@ -49,18 +50,25 @@ WORK = f"python3 -S threads.py & {LOOP}"
 
 
 class Running:
-    """A workload below strace."""
+    """A workload below strace: small commands without an end, or a build of the source in an archive."""
+
+    archive = None
 
     def __init__(self, base):
         self.work, self.prefix = base / "work", base / "log"
         self.work.mkdir()
         (self.work / "threads.py").write_text(THREADS)
+        command = self.unpack() if self.archive else WORK
         calls = ",".join(f"?{call}" for call in sorted(kernelstrace.CALLS | dict.fromkeys(straced.CALLS.split(","))))
         self.strace = subprocess.Popen(
             ["strace", "-ff", "-A", "-ttt", "-y", "-v", "-s", "512", "-e", f"trace={calls}", "-e", "signal=none", "-o", self.prefix,
-             "sh", "-c", WORK], cwd=self.work, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+             "sh", "-c", command], cwd=self.work, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
         time.sleep(1.5)
+
+    def unpack(self):
+        subprocess.run(["tar", "xf", self.archive, "--strip-components=1", "-C", self.work], check=True)
+        return "make -s -j2 MALLOC=libc OPTIMIZATION=-O0 REDIS_CFLAGS=-w; :"
 
     def shell(self):
         children = pathlib.Path(f"/proc/{self.strace.pid}/task/{self.strace.pid}/children").read_text().split()
@@ -353,10 +361,17 @@ def ends(checks, base):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--for", dest="seconds", type=float, default=3)
+    parser.add_argument("--build")
     given = parser.parse_args()
     need_kernel()
     need("strace", "gcc", "python3")
     checks = Checks()
+    if given.build:
+        Running.archive = os.path.abspath(given.build)
+        with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
+            base = pathlib.Path(directory).resolve()
+            check(checks, "--build", lambda running: ["--pid", str(running.shell())], given.seconds, base)
+        kernelleft.end(checks)
     for function in one([by_pid, of_all, by_group]):
         with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
             function(checks, pathlib.Path(directory).resolve(), given.seconds)
