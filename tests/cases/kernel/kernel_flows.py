@@ -15,6 +15,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import socket
 import sqlite3
 import subprocess
@@ -41,6 +42,19 @@ FIXED = [
     "seq 20000 | parallel -j2 --pipe -N 7000 sort | sort -n >out",
     "python3 -c 'import multiprocessing as m\nwith m.Pool(2) as p: print(sum(p.map(abs, range(3000), 500)))' >out",
 ]
+
+# Of servers and workflow systems, where they are installed.
+SYSTEMS = {
+    "snakemake": r"""printf 'rule all:\n  input: "out"\nrule half:\n  output: "{n}.half"\n  shell: "seq 3000 | tr 1 {wildcards.n} | sort >{output}"\n'\
+'rule sum:\n  input: "1.half", "2.half"\n  output: "out"\n  shell: "cat {input} | sort -n | tail -n 9 >{output}"\n' >Snakefile
+HOME=$PWD snakemake -j2 -q >log 2>&1""",
+    "psql": """export PATH=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1):$PATH PGHOST=$PWD PGDATA=$PWD/data
+as=; if [ $(id -u) = 0 ]; then chown postgres .; as='setpriv --reuid=postgres --regid=postgres --clear-groups'; fi
+$as initdb -D data -A trust >init.log; $as pg_ctl start -w -l log -o "-c listen_addresses='' -c unix_socket_directories=$PWD" >start.log
+$as psql -q -c "COPY (SELECT generate_series(1, 20000)) TO PROGRAM 'sort >out'" postgres
+$as psql -q -c "COPY (SELECT generate_series(1, 20000)) TO STDOUT" postgres | sort -n | tail -n 2 >last
+$as pg_ctl stop -w -m fast >stop.log""",
+}
 
 
 class Random:
@@ -208,6 +222,7 @@ def check_edges(checks, name, run, flows):
 def check(checks, name, text):
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
         base = pathlib.Path(directory).resolve()
+        base.chmod(0o755)  # a server may be another user's
         (base / "work").mkdir()
         run = InKernel(base)
         strace = ["strace", "-ff", "-yy", "-s", "0", "-e", f"trace={CALLS}", "-e", "signal=none", "-o", base / "log"]
@@ -287,6 +302,7 @@ def main():
     checks = Checks()
     print(f"seed {given.seed}")
     texts = {f"fixed {i}": text for i, text in enumerate(FIXED)}
+    texts |= {name: text for name, text in SYSTEMS.items() if shutil.which(name)}
     texts |= {f"random {given.seed + i}": Random(given.seed + i).text() for i in range(given.count)}
     texts |= {f"talkers {given.seed + i}": f"python3 -S {TALKERS} {given.seed + i}" for i in range(given.count)}
     sums = [check(checks, name, text) for name, text in texts.items()]
