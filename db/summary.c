@@ -100,11 +100,16 @@ static void print_work(sqlite3 *db, FILE *out)
 	sqlite3_finalize(row);
 }
 
+/* The time of a process in which none of its children lived: so no time counts twice. */
 static void print_slowest(sqlite3 *db, FILE *out)
 {
-	sqlite3_stmt *row = query(db, "SELECT command, (end_ns - start_ns) / 1e9 FROM process p "
-		"WHERE end_ns IS NOT NULL AND parent IS NOT NULL AND NOT EXISTS "
-		"(SELECT 1 FROM process c WHERE c.parent = p.id) ORDER BY end_ns - start_ns DESC LIMIT 3");
+	sqlite3_stmt *row = query(db, "WITH child AS (SELECT c.parent, max(c.start_ns, p.start_ns) AS start_ns, min(c.end_ns, p.end_ns) AS end_ns "
+		"FROM process c JOIN process p ON p.id = c.parent WHERE c.start_ns NOTNULL AND c.end_ns NOTNULL AND p.end_ns NOTNULL), "
+		"part AS (SELECT parent, start_ns, end_ns, max(end_ns) OVER (PARTITION BY parent ORDER BY start_ns, end_ns "
+		"ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns FROM child), "
+		"waited AS (SELECT parent, sum(max(0, end_ns - max(start_ns, coalesce(before_ns, start_ns)))) AS ns FROM part GROUP BY parent) "
+		"SELECT p.command, (p.end_ns - p.start_ns - coalesce(w.ns, 0)) / 1e9 AS own FROM process p LEFT JOIN waited w ON w.parent = p.id "
+		"WHERE own > 0 ORDER BY own DESC, p.id LIMIT 3");
 
 	for (int i = 0; row; i++) {
 		fprintf(out, "ftrac: %s %6.2f s  %.70s\n", i ? "        " : "slowest:", number(row, 1),
