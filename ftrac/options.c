@@ -172,12 +172,13 @@ static const char run_help[] =
 "\n"
 "Runs COMMAND in the current directory and records in trace.db which process does\n"
 "what to which file. COMMAND gets a private view of the file system, in which the\n"
-"current directory goes through ftrac. The exit status is that of COMMAND.\n"
+"current directory, /tmp and $TMPDIR go through ftrac. The exit status is that\n"
+"of COMMAND.\n"
 "Nothing stays mounted.\n"
 "\n"
 "      --scope PATH     the directory to trace; 'dir': the current one; 'full':\n"
-"                       the whole file system (repeatable; default: dir, with\n"
-"                       --files kernel full)\n"
+"                       the whole file system (repeatable; default: dir, /tmp\n"
+"                       and $TMPDIR, with --files kernel full)\n"
 "      --files SOURCE   mount: a mount in which COMMAND works (default); kernel:\n"
 "                       programs in the kernel, COMMAND runs natively; auto:\n"
 "                       kernel where that is possible, else mount; both: names\n"
@@ -347,9 +348,63 @@ static int check_scope_of_mount(const struct options *options)
 	return 0;
 }
 
+/* Is the path the directory, or below it? */
+static bool is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return strcmp(dir, "/") == 0 || (strncmp(path, dir, n) == 0 && (!path[n] || path[n] == '/'));
+}
+
+/* Directories of temporary files, which steps hand to each other; none that is not there. */
+static int add_temporary(struct options *options, const char *dir)
+{
+	char *path = dir && *dir ? realpath(dir, NULL) : NULL;
+	struct stat st;
+
+	if (path && stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !is_always_real(path))
+		return words_add(&options->scope, path);
+	free(path);
+	return 0;
+}
+
+static int add_default_scope(struct options *options)
+{
+	int status = add_scope(options, "dir");
+
+	if (status == 0)
+		status = add_temporary(options, secure_getenv("TMPDIR"));
+	return status ? status : add_temporary(options, "/tmp");
+}
+
+/* Of directories of which one is in the other, the outer one is enough. */
+static void drop_inner(struct words *scope)
+{
+	int n = 0;
+
+	for (int i = 0; i < scope->n; i++) {
+		bool is_inner = false;
+
+		for (int j = 0; j < scope->n && !is_inner; j++)
+			is_inner = i != j && scope->word[j] && is_below(scope->word[i], scope->word[j]);
+		if (is_inner) {
+			free((char *)scope->word[i]);
+			scope->word[i] = NULL;
+		}
+	}
+	for (int i = 0; i < scope->n; i++)
+		if (scope->word[i])
+			scope->word[n++] = scope->word[i];
+	for (int i = n; i < scope->n; i++)
+		scope->word[i] = NULL;
+	scope->n = n;
+}
+
 int options_scope_of_mount(struct options *options)
 {
-	int status = options->scope.n ? 0 : add_scope(options, "dir");
+	int status = options->scope.n ? 0 : add_default_scope(options);
+
+	drop_inner(&options->scope);
 
 	return status ? status : check_scope_of_mount(options);
 }
