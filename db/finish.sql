@@ -29,7 +29,7 @@ DELETE FROM missing_names;
 INSERT INTO missing_names SELECT * FROM missing;
 DROP TABLE missing;
 
--- Through a table in memory, so that the pages of touches are used again.
+-- Through a table in memory, so that the pages of touches are used again.  The groups of the view come in the order of the key.
 CREATE TEMP TABLE accessed (
 	file INTEGER, process INTEGER, version INTEGER, path INTEGER, did INTEGER, opens INTEGER,
 	nread INTEGER, bread INTEGER, nwrite INTEGER, bwrite INTEGER, nmeta INTEGER,
@@ -41,7 +41,7 @@ INSERT INTO accessed SELECT file, process, version, iif(a.path IS f.path, NULL, 
 		128 * assumed_read + 256 * assumed_write + 512 * uncounted, opens,
 	nread, bread, nwrite, bwrite, nmeta, first_t, last_t - first_t, io_ns,
 	first_in - first_t, first_out - first_t, last_out - first_out
-FROM access_rows a LEFT JOIN files f ON f.id = a.file ORDER BY file, process, version;
+FROM access_rows a LEFT JOIN files f ON f.id = a.file;
 DELETE FROM touches;
 INSERT INTO accesses SELECT * FROM accessed;
 DROP TABLE accessed;

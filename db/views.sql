@@ -34,7 +34,7 @@ FROM run, images i JOIN images b ON b.id = coalesce(i.base, i.id)
 CREATE VIEW program AS
 SELECT image, process, seq, coalesce(called, base, comm) AS name, shell, shell AND NOT given_text AS script,
 	coalesce(called, base, comm) IN (@DRIVERS@) AS driver,
-	coalesce(iif(place > 0, called, NULL), iif(given_text, NULL, (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
+	coalesce(iif(place > 0, called, NULL), iif(given_text OR first IS NULL, NULL, (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
 		FROM json_each(argv) WHERE key = first)), called, base, comm) AS title,
 	called IS NOT NULL AND place > 0 AS own,
 	coalesce(called, base, comm) IN ('mkdir', 'rmdir', 'rm', 'cp', 'mv', 'ln', 'touch', 'test', '[', 'chmod', 'chown',
@@ -43,11 +43,12 @@ SELECT image, process, seq, coalesce(called, base, comm) AS name, shell, shell A
 		'timeout') AS helper
 FROM (SELECT image, process, seq, base, comm, argv, shell, first, place,
 		-- A script's comm is its own name, cut off; an argument has the whole name.
-		(SELECT replace(value, rtrim(value, replace(value, '/', '')), '') FROM json_each(argv) WHERE key = place) AS called,
+		iif(place IS NULL, NULL, (SELECT replace(value, rtrim(value, replace(value, '/', '')), '') FROM json_each(argv)
+			WHERE key = place)) AS called,
 		-- sh -c COMMANDS, perl -ne COMMANDS: an option with that letter, before the first argument that is no option
-		shell + interprets IN (1, 2) AND EXISTS (SELECT 1 FROM json_each(argv)
+		iif(shell + interprets IN (1, 2), EXISTS (SELECT 1 FROM json_each(argv)
 			WHERE key > 0 AND value GLOB iif(interprets = 2, '-*[eEp]*', '-*c*') AND value NOT GLOB '--*'
-				AND key < coalesce(first, key + 1)) AS given_text
+				AND key < coalesce(first, key + 1)), 0) AS given_text
 	FROM (SELECT image, process, seq, base, comm, argv, shell, interprets,
 			iif(comm <> substr(base, 1, 15), (SELECT min(key) FROM json_each(argv) WHERE key < 6 AND substr(replace(
 				value, rtrim(value, replace(value, '/', '')), ''), 1, 15) = comm), NULL) AS place,
@@ -128,12 +129,15 @@ member AS MATERIALIZED (SELECT w.id, p.start_t, p.end_t, s.xform, w.names, coale
 	WHERE p.id BETWEEN s.first_process AND s.last_process),
 job AS MATERIALIZED (SELECT job, coalesce(max(xform), substr(min(names), 21)) AS xform, min(start_t) AS t0
 	FROM member WHERE job IS NOT NULL GROUP BY job),
+-- Files that some process wrote: most others are programs and libraries, which all read.
+changed AS MATERIALIZED (SELECT DISTINCT file FROM access_rows
+	WHERE nwrite > 0 OR created OR truncated OR renamed OR assumed_write),
 -- The jobs that wrote and read each version of a file that any job wrote.  A job that read before the last writer began
 -- has no data of that writer.  goes_on: a version that is not the first and was not truncated contains the one before.
 used AS MATERIALIZED (SELECT m.job, a.file, a.version, a.nread > 0 OR a.mapped OR a.executed OR a.assumed_read AS reads,
 		a.nwrite > 0 OR a.created OR a.truncated OR a.renamed OR a.assumed_write AS writes,
 		a.version > 1 AND NOT max(a.emptied) OVER (PARTITION BY a.file, a.version) AS goes_on
-	FROM access_rows a LEFT JOIN member m ON m.id = a.process),
+	FROM access_rows a LEFT JOIN member m ON m.id = a.process WHERE a.file IN (SELECT file FROM changed)),
 flow AS MATERIALIZED (SELECT job, xform, file, version, writes, goes_on, reads AND t0 >= coalesce(ready, t0 + 1) AS reads
 	FROM (SELECT u.job, j.xform, j.t0, u.file, u.version, u.goes_on, max(u.writes) AS writes, max(u.reads) AS reads,
 			max(max(u.writes)) OVER (PARTITION BY u.file) AS written,
@@ -427,7 +431,7 @@ FROM (SELECT u.process, u.file, u.version, u.path, NULL AS last_path, 0 AS opens
 		0, first_t + first_in, first_t + first_out,
 		first_t + first_out + last_out, did >> 6 & 1
 	FROM touches)
-GROUP BY process, file, version;
+GROUP BY file, process, version;
 
 CREATE VIEW access AS
 WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')
