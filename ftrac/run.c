@@ -36,7 +36,7 @@ int run_it(struct run *run)
 	const struct options *o = &run->daemon.options;
 	int wait_status = EXIT_RUNNER << 8;
 	int r = monitor_run(run->daemon.monitor, run->command,
-		&(struct monitor_run){ .wait_ms = o->wait_ms, .end_rest = true }, &wait_status);
+		&(struct monitor_run){ .wait_ms = o->wait_ms, .end_rest = true, .quiet = o->quiet }, &wait_status);
 
 	if (r < 0) {
 		err_print("cannot run '%s': %s", o->command[0], strerror(-r));

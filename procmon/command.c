@@ -5,11 +5,14 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "procmon/connector.h"
 #include "procmon/family.h"
 #include "procmon/follow.h"
@@ -29,11 +32,42 @@ static bool is_in_scope(pid_t pid)
 	return in_scope[pid] == KNOWN;
 }
 
+/* ---- what the user is told ---- */
+
+#define PATIENCE_MS 1000
+
+/* Also from a signal handler, so the text is made before. */
+static struct {
+	char text[160];
+	_Atomic int64_t at_ns; /* when to say it; 0: not */
+} notice;
+
+static void prepare_notice(const struct monitor_run *run)
+{
+	char most[64] = "";
+
+	if (run->quiet || (run->wait_ms >= 0 && run->wait_ms <= PATIENCE_MS))
+		return;
+	if (run->wait_ms >= 0)
+		snprintf(most, sizeof(most), " for %.3g s at most", run->wait_ms / 1000.0);
+	snprintf(notice.text, sizeof(notice.text), "%s: the command has ended; waiting%s for processes that it left behind (--wait)\n",
+		program_invocation_short_name, most);
+	atomic_store(&notice.at_ns, clock_now_ns() + PATIENCE_MS * INT64_C(1000000));
+}
+
+static void print_notice(void)
+{
+	int64_t at = atomic_load(&notice.at_ns);
+
+	if (at && clock_now_ns() >= at && atomic_exchange(&notice.at_ns, 0) && write(STDERR_FILENO, notice.text, strlen(notice.text)) < 0)
+		return;
+}
+
 /* ---- by ptrace ---- */
 
 struct traced {
 	struct follow follow; /* first */
-	int wait_ms;
+	const struct monitor_run *run;
 	timer_t timer;
 	bool has_timer;
 };
@@ -42,7 +76,11 @@ static _Atomic int64_t until_ns; /* until when to wait for processes that outliv
 
 static void on_timer(int signal)
 {
+	int saved = errno;
+
 	(void)signal;
+	print_notice();
+	errno = saved;
 	if (clock_now_ns() >= atomic_load(&until_ns))
 		atomic_store(&signals_stop, true);
 }
@@ -68,7 +106,8 @@ static void command_ended(void *arg, int status)
 		.it_interval = time_of_ms(TURN_MS) };
 
 	(void)status;
-	atomic_store(&until_ns, end_of_wait(traced->wait_ms));
+	prepare_notice(traced->run);
+	atomic_store(&until_ns, end_of_wait(traced->run->wait_ms));
 	signals_command_ended();
 	if (traced->has_timer)
 		timer_settime(traced->timer, 0, &turns, NULL);
@@ -89,7 +128,7 @@ static int run_traced(struct watch *watch, struct spawn *spawn, const struct mon
 {
 	struct traced traced = { .follow = { .watch = watch,
 			.ledger = { .proc = watch->proc, .keep_open = !watch->sees_zombies } },
-		.wait_ms = run->wait_ms };
+		.run = run };
 	struct tracer_options options = { .spawn = spawn, .callbacks = &follow_callbacks,
 		.arg = &traced, .command_ended = command_ended, .exit_kill = run->end_rest,
 		.stop = &signals_stop };
@@ -169,6 +208,7 @@ static void wait_for_rest(struct watch *watch, int wait_ms)
 	while (any_alive(watch) && !atomic_load(&signals_stop) && clock_now_ns() < end) {
 		nanosleep(&turn, NULL);
 		reap();
+		print_notice();
 	}
 }
 
@@ -250,11 +290,16 @@ int command_run(struct watch *watch, struct spawn *spawn, const struct monitor_r
 		r = run_traced(watch, spawn, run, ret_status);
 	} else {
 		r = watch ? run_by_connector(watch, spawn, ret_status) : run_untouched(spawn, ret_status);
+		prepare_notice(run);
 		if (r == 0)
 			wait_for_rest(watch, run->wait_ms);
 	}
-	if (run->end_rest && any_alive(watch))
+	atomic_store(&notice.at_ns, 0);
+	if (run->end_rest && any_alive(watch)) {
+		if (!run->quiet)
+			err_print("ended the processes that the command left behind");
 		end_rest(watch);
+	}
 	signals_restore(&signals);
 	return r;
 }

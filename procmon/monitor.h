@@ -169,6 +169,7 @@ struct monitor_run {
 	 * end if we are killed.
 	 */
 	bool end_rest;
+	bool quiet; /* do not say on standard error that it waits, or ends them */
 };
 
 /*

@@ -10,10 +10,12 @@ from ftractest import FTRAC
 
 
 def traced(db, command, cwd, *options, status=0, **more):
-    """The command as it ended, traced into db, which may be there already; it must end with this status (None: any)."""
+    """The command as it ended, traced into db, which may be there already; it must end with this status (None: any).  Only the
+    directory is traced, unless options say more: systems that run workflows keep files of their own in /tmp."""
+    scope = [] if "--scope" in options else ["--scope", "dir"]
     more = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True,
             "errors": "replace", "timeout": 300, **more}
-    done = subprocess.run([FTRAC, "run", "-q", "--force", "--db", str(db), *options, "--", *map(str, command)],
+    done = subprocess.run([FTRAC, "run", "-q", "--force", "--db", str(db), *scope, *options, "--", *map(str, command)],
                           cwd=cwd, check=False, **more)
     if status is not None and done.returncode != status:
         raise AssertionError(f"{command}: status {done.returncode}\n{done.stdout[-1000:]}\n{done.stderr}")
