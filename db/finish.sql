@@ -10,9 +10,11 @@ WHERE id IN (SELECT file FROM names GROUP BY file HAVING count(*) > 1);
 DROP VIEW file_name;
 CREATE VIEW file_name AS SELECT id AS file, path FROM files;
 
-UPDATE devices SET process = (SELECT p.id FROM processes p WHERE p.pid = devices.pid AND p.start_t <= devices.last_t
-	AND (p.end_t IS NULL OR p.end_t >= devices.first_t) ORDER BY p.start_t DESC LIMIT 1)
-WHERE pid NOTNULL;
+-- A join, for which SQLite makes an index of the numbers.
+UPDATE devices SET process = q.process
+FROM (SELECT d.rowid AS device, max(p.id) AS process FROM devices d JOIN processes p ON p.pid = d.pid AND p.start_t <= d.last_t
+	AND (p.end_t IS NULL OR p.end_t >= d.first_t) GROUP BY d.rowid) q
+WHERE devices.rowid = q.device;
 
 CREATE TEMP TABLE named (
 	file INTEGER, path INTEGER, from_t INTEGER, to_t INTEGER,

@@ -62,20 +62,14 @@ inlined bool is_choosing(void)
 __noinline int choose_child(uint64_t parent, uint64_t child)
 {
 	struct ancestry ancestry = { .task = parent, .is_chosen = kernel_none };
-	struct wire_counters *counters;
 	int32_t pid = id_of(child);
 	uint8_t one = 1;
 
 	if (!is_choosing() || !pid || FIELD(task_struct, child, tgid) == FIELD(task_struct, parent, tgid))
 		return 0;
 	bpf_loop(ANCESTORS_MOST, ask_ancestor, &ancestry, 0);
-	if (!ancestry.is_chosen || bpf_map_update_elem(&kernel_chosen, &pid, &one, BPF_ANY) == 0)
-		return 0;
-	counters = counters_of_processor();
-	if (counters) { /* its process is lost */
-		__sync_fetch_and_add(&counters->submitted, 1);
-		__sync_fetch_and_add(&counters->dropped, 1);
-	}
+	if (ancestry.is_chosen && bpf_map_update_elem(&kernel_chosen, &pid, &one, BPF_ANY) != 0)
+		count_lost();
 	return 0;
 }
 

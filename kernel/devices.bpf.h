@@ -23,7 +23,11 @@
 #define MAPPING_FLAGS 3
 #define S_IFREG 0100000
 #define OF_KERNEL 0x00200000 /* PF_KTHREAD */
-#define DIRECT 040000 /* O_DIRECT of x86 and most others */
+#if defined(__TARGET_ARCH_arm64)
+#define DIRECT 0200000 /* O_DIRECT */
+#else
+#define DIRECT 040000
+#endif
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -112,8 +116,10 @@ inlined void add_request(const struct wire_device *of, uint64_t bytes, uint64_t 
 		bpf_map_update_elem(&kernel_devices, of, &first, BPF_NOEXIST);
 		io = bpf_map_lookup_elem(&kernel_devices, of);
 	}
-	if (!io)
+	if (!io) {
+		count_lost();
 		return;
+	}
 	__sync_fetch_and_add(&io->operations, 1);
 	__sync_fetch_and_add(&io->bytes, bytes);
 	io->last_ns = now;

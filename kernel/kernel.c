@@ -95,6 +95,7 @@ static void *make_events(void *arg)
 	}
 	if (programs_have_devices(kernel->programs))
 		programs_each_device(kernel->programs, translate_device_record, kernel);
+	atomic_store(&kernel->failed, translate_failed(kernel->translate));
 	translate_end(kernel->translate);
 	atomic_store(&kernel->is_over, true);
 	return NULL;

@@ -216,6 +216,17 @@ inlined struct wire_counters *counters_of_processor(void)
 	return bpf_map_lookup_elem(&kernel_counters, &zero);
 }
 
+/* A table has no room for what should be recorded. */
+inlined void count_lost(void)
+{
+	struct wire_counters *counters = counters_of_processor();
+
+	if (!counters)
+		return;
+	__sync_fetch_and_add(&counters->submitted, 1);
+	__sync_fetch_and_add(&counters->dropped, 1);
+}
+
 /* Wakes the reader if much has come.  That is looked at after many records only, and a wake-up costs an interrupt. */
 inlined uint64_t wake_flag(void)
 {

@@ -11,7 +11,7 @@
 		FROM process_time t, json_each(json_array(running_ns, queue_ns, file_ns, pipe_ns, socket_ns, lock_ns, child_ns, sleep_ns,
 			event_ns, memory_ns, stopped_ns, other_ns)) m
 		WHERE t.process = p.id AND t.threads_ns > 0 AND (t.threads_ns >= 0.9 * (p.end_ns - max(p.start_ns, {t0}))
-			OR EXISTS (SELECT 1 FROM trace WHERE key = 'command')) ORDER BY m.value DESC, m.key LIMIT 1)) AS mostly, q.id IS NOT NULL AS chosen
+			OR (SELECT value FROM trace WHERE key = 'command') NOTNULL) ORDER BY m.value DESC, m.key LIMIT 1)) AS mostly, q.id IS NOT NULL AS chosen
 FROM process p LEFT JOIN proc q ON q.id = p.id ORDER BY p.id
 
 --- graph.files of none: all files

@@ -15,14 +15,18 @@ FROM (SELECT *, layer = 'call' OR coalesce(via IN ('direct', 'copy'), 0) AS is_c
 	FROM {op name start_ns bytes via latency_ns pieces layer}) o {joins o}
 {where o.start_ns | o.start_ns} GROUP BY {group} ORDER BY min(o.start_ns)
 
+--+ asked
+asked AS MATERIALIZED (SELECT o.process, o.file,
+	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('read', 'copy', 'sendfile')), 0) AS read_bytes,
+	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('write', 'copy')), 0) AS write_bytes
+	FROM (SELECT process, name, bytes, file FROM op LIMIT -1) o JOIN file f ON f.id = o.file WHERE f.kind = 'file' GROUP BY 1, 2)
+
 --- layers.device of process by phase: what processes had devices read and write, and what the page cache kept from these
 {with read_bytes write_bytes blkio_delay_ns},
 source AS (SELECT coalesce((SELECT value FROM trace WHERE key = 'files') = 'kernel', 0) AS sees_calls,
 	(SELECT value FROM trace WHERE key = 'command') IS NULL AS may_be_older),
-moved AS MATERIALIZED (SELECT o.process,
-	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('read', 'copy', 'sendfile')), 0) AS read_bytes,
-	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('write', 'copy')), 0) AS write_bytes
-	FROM (SELECT process, name, bytes, file FROM op LIMIT -1) o JOIN file f ON f.id = o.file WHERE f.kind = 'file' GROUP BY 1),
+{part asked},
+moved AS MATERIALIZED (SELECT process, sum(read_bytes) AS read_bytes, sum(write_bytes) AS write_bytes FROM asked GROUP BY 1),
 -- Of a process that is older than the record, more is counted than the record has.
 did AS MATERIALIZED (SELECT p.id, iif(may_be_older AND p.start_ns < {t0}, NULL, p.read_bytes) AS read_bytes,
 	iif(may_be_older AND p.start_ns < {t0}, NULL, p.write_bytes) AS write_bytes,
@@ -46,15 +50,14 @@ FROM device_io d {joins d} {where d.first_ns | d.last_ns} GROUP BY {group} ORDER
 
 --- layers.kept of use by all: what the page cache kept from devices, of files
 {with},
-asked AS MATERIALIZED (SELECT o.file, coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('read', 'copy', 'sendfile')), 0) AS read_bytes,
-	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('write', 'copy')), 0) AS write_bytes
-	FROM (SELECT file, name, bytes FROM op LIMIT -1) o JOIN file f ON f.id = o.file WHERE f.kind = 'file' GROUP BY 1),
+{part asked},
+moved AS MATERIALIZED (SELECT file, sum(read_bytes) AS read_bytes, sum(write_bytes) AS write_bytes FROM asked GROUP BY 1),
 done AS MATERIALIZED (SELECT file, coalesce(sum(bytes) FILTER (WHERE name = 'read'), 0) AS read_bytes,
 	coalesce(sum(bytes) FILTER (WHERE name = 'write'), 0) AS write_bytes FROM device_io GROUP BY 1),
 kept AS (SELECT f.id AS file, NULL AS process, max(0, coalesce(a.read_bytes, 0) - coalesce(d.read_bytes, 0)) AS cached_read,
 	max(0, coalesce(a.write_bytes, 0) - coalesce(d.write_bytes, 0)) AS cached_written,
 	max(0, coalesce(d.read_bytes, 0) - coalesce(a.read_bytes, 0)) AS ahead
-	FROM file f LEFT JOIN asked a ON a.file = f.id LEFT JOIN done d ON d.file = f.id
+	FROM file f LEFT JOIN moved a ON a.file = f.id LEFT JOIN done d ON d.file = f.id
 	WHERE f.kind = 'file' AND (a.file NOTNULL OR d.file NOTNULL))
 SELECT {keys}, NULL AS operations, NULL AS read_bytes, NULL AS written_bytes, NULL AS wait_ns, sum(k.cached_read) AS cached_read_bytes,
 	sum(k.cached_written) AS cached_written_bytes, sum(k.ahead) AS ahead_bytes

@@ -14,6 +14,8 @@ kernel_attach.py --build ARCHIVE [--for SECONDS]: by --pid, of a build of the so
 import argparse
 import collections
 import contextlib
+import csv
+import io
 import os
 import pathlib
 import signal
@@ -47,6 +49,9 @@ work(7, before[0])
 """
 LOOP = "while :; do echo 'int f(void) { return 1; }' >f.c; gcc -c f.c; ls -l /etc | sort | head -n 3 >out; mkdir d; mv out d; rm -r d; done"
 WORK = f"python3 -S threads.py & {LOOP}"
+
+
+WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
 
 
 class Running:
@@ -226,6 +231,17 @@ def count_of(db, rows):
         return 0
 
 
+def sleeps_before(checks, base):
+    """Of a process that slept before its first call in the record, most of the time is not known, and so no main reason."""
+    late = subprocess.Popen(["python3", "-S", "-c", "import os, time; time.sleep(3); os.system('sleep 0.2; true')"])
+    record(base, "--pid", str(late.pid), "--for", "6")
+    late.wait()
+    done = subprocess.run([WFDAG, "critical-path", "--format", "csv", base / "trace.db"], capture_output=True, text=True, check=True)
+    columns, *rows = csv.reader(io.StringIO(done.stdout))
+    said = {row[columns.index("process")]: row[columns.index("mostly")] for row in rows}
+    checks.check("slept before: of itself nothing, of its children something", len(said) > 1 and not said.pop("1") and all(said.values()), rows)
+
+
 def has_operations(db):
     return count_of(db, "op") > 0
 
@@ -378,6 +394,7 @@ def main():
         sys.stdout.flush()
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
         forks_meanwhile(checks, pathlib.Path(directory).resolve())
+        sleeps_before(checks, pathlib.Path(directory).resolve())
         files_without_names(checks, pathlib.Path(directory).resolve())
         number_is_given_again(checks, pathlib.Path(directory).resolve())
         threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
