@@ -15,12 +15,6 @@ FROM (SELECT *, layer = 'call' OR coalesce(via IN ('direct', 'copy'), 0) AS is_c
 	FROM {op name start_ns bytes via latency_ns pieces layer}) o {joins o}
 {where o.start_ns | o.start_ns} GROUP BY {group} ORDER BY min(o.start_ns)
 
---+ asked
-asked AS MATERIALIZED (SELECT o.process, o.file,
-	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('read', 'copy', 'sendfile')), 0) AS read_bytes,
-	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('write', 'copy')), 0) AS write_bytes
-	FROM (SELECT process, name, bytes, file FROM op LIMIT -1) o JOIN file f ON f.id = o.file WHERE f.kind = 'file' GROUP BY 1, 2)
-
 --- layers.device of process by phase: what processes had devices read and write, and what the page cache kept from these
 {with read_bytes write_bytes blkio_delay_ns},
 source AS (SELECT coalesce((SELECT value FROM trace WHERE key = 'files') = 'kernel', 0) AS sees_calls,

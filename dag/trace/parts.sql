@@ -66,3 +66,10 @@ version AS (SELECT k.path, a.file, a.version, a.read_bytes, a.readers,
 		CASE WHEN a.version = l.version THEN coalesce(k.size_last, k.size_first)
 			WHEN a.version = 1 AND NOT k.created THEN k.size_first END AS size_bytes
 	FROM every a JOIN file k ON k.id = a.file JOIN last l ON l.file = a.file WHERE k.kind = 'file')
+
+--+ asked
+-- Bytes of files that calls read and wrote.
+asked AS MATERIALIZED (SELECT o.process, o.file,
+	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('read', 'copy', 'sendfile')), 0) AS read_bytes,
+	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('write', 'copy')), 0) AS write_bytes
+	FROM (SELECT process, name, bytes, file FROM op LIMIT -1) o JOIN file f ON f.id = o.file WHERE f.kind = 'file' GROUP BY 1, 2)
