@@ -11,6 +11,7 @@
  * open.  Ids count from 1; 0 is "none".  Times are monotonic nanoseconds (base/clock.h).
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -173,6 +174,8 @@ enum lock_flags { LOCK_TYPE = 3, LOCK_PROCESS = 4, LOCK_DESCRIPTION = 8, LOCK_FI
  *            attribute name (xattr operations)
  */
 #define EVENT_UNSURE 1 /* the write-back of pages may have undone a direct write */
+#define EVENT_KEEPS 2  /* what was read is still there to be read: recv() with MSG_PEEK, tee() */
+#define EVENT_CUTS 4   /* the result is the length of a datagram of which no more came than was asked for: MSG_TRUNC */
 
 struct event_op {
 	int64_t latency_ns;
@@ -185,7 +188,7 @@ struct event_op {
 	uint64_t handle;
 	int64_t offset; /* -1: not known */
 	uint64_t length;
-	uint32_t flags; /* open flags as the kernel passed them; RENAME: renameat2 flags; WRITE: EVENT_UNSURE or 0 */
+	uint32_t flags; /* open flags as the kernel passed them; RENAME: renameat2 flags; WRITE: EVENT_UNSURE; RECV, SPLICE: EVENT_KEEPS, EVENT_CUTS; or 0 */
 	union {
 		uint32_t mode;	 /* before the umask; of what was created */
 		uint32_t pieces; /* set by calls.c: the number of requests of the call; 0 unknown */
@@ -239,8 +242,8 @@ struct event {
 		struct event_process process;
 		struct { uint64_t id; } mount;
 		struct { int64_t rss_bytes, cpu_ns; int32_t pid; } sample;
-		/* peer: the other end, 0 not known; family: AF_*; kind: SOCK_* */
-		struct { uint64_t node, peer; uint16_t family, kind; } socket;
+		/* peer: the other end, 0 not known; family: AF_*; kind: SOCK_*; received: the remote address is where data came from */
+		struct { uint64_t node, peer; uint16_t family, kind; bool received; } socket;
 		/* pid 0: for an unknown process; latency_ns: the sum of the completed ones */
 		struct {
 			uint64_t node, operations, bytes, completed;

@@ -922,8 +922,7 @@ static void next_version(struct file *file)
 	file->foreign_read = file->used = false;
 }
 
-/* What was read is gone, or was never written. */
-static bool is_stream(const struct file *file)
+bool file_is_stream(const struct file *file)
 {
 	return S_ISFIFO(file->mode) || S_ISSOCK(file->mode) || S_ISCHR(file->mode);
 }
@@ -947,7 +946,7 @@ int64_t file_write(struct file *file, const struct process *process)
 {
 	int64_t id = process ? process->id : -1;
 
-	if ((file->foreign_read || (file->reader && (id < 0 || file->reader != id))) && !is_stream(file))
+	if ((file->foreign_read || (file->reader && (id < 0 || file->reader != id))) && !file_is_stream(file))
 		next_version(file);
 	add_user(&file->writer, id);
 	file->used = true;
@@ -956,10 +955,27 @@ int64_t file_write(struct file *file, const struct process *process)
 
 int64_t file_truncate(struct file *file)
 {
-	if (file->used && !is_stream(file))
+	if (file->used && !file_is_stream(file))
 		next_version(file);
 	file->size_last = 0;
 	return file->version;
+}
+
+/*
+ * What was left in a FIFO is gone with its last end.  An open that began before that is an end, too: it waits for the other
+ * end, and may return after the other end is closed again.
+ */
+void file_open(struct file *file, int64_t time_ns)
+{
+	if (S_ISFIFO(file->mode) && !file->open_handles && file->closed_ns && time_ns > file->closed_ns)
+		next_version(file);
+	file->open_handles++;
+}
+
+void file_close(struct file *file, int64_t time_ns)
+{
+	if (--file->open_handles == 0)
+		file->closed_ns = time_ns;
 }
 
 void files_dirty(struct files *files, struct file *file)

@@ -15,7 +15,8 @@
  * A file has versions.  A version ends when a process writes after another process has read, and with truncation to
  * length 0, so an edge writer -> version -> reader never claims an impossible flow.  Writers with no read between them
  * share a version.  Version 1 is the content when the file was first seen.  Pipes and sockets have one version, because
- * what was read from them is gone.  A character device has two: version 1 is what it gives, version 2 what it takes.
+ * what was read from them is gone; a FIFO begins another one when it is opened while nothing else has it open.  A character
+ * device has two: version 1 is what it gives, version 2 what it takes.
  *
  * System calls name files by path, and the kernel tells the inode only of some (walk.h).  A file of which it did not has
  * no inode number until the kernel gives that name a node (files_adopt).
@@ -63,7 +64,9 @@ struct file {
 	bool used;	    /* read, written or created */
 	struct node *node; /* its node while the kernel remembers it, or NULL */
 	SLIST_HEAD(, kept_name) kept_names;
-	int write_handles;  /* handles that are open for writing */
+	int open_handles;   /* handles that are open */
+	int64_t closed_ns;  /* when the last of them was closed; 0: never */
+	int write_handles;  /* of them, those that are open for writing */
 	bool mixed; /* since the first of them: write-back of pages that may have undone a direct write */
 	STAILQ_ENTRY(file) next_dirty;
 	SLIST_ENTRY(file) next_made;
@@ -159,6 +162,13 @@ void files_set_type(struct files *files, struct file *file, uint32_t type);
 /* A process (NULL: not known) reads or writes.  Returns the version that it reads or writes. */
 int64_t file_read(struct file *file, const struct process *process);
 int64_t file_write(struct file *file, const struct process *process);
+/* Whether what was read from it is gone, or was never written: pipes, sockets and character devices. */
+bool file_is_stream(const struct file *file);
+
+/* A handle is opened by a call that began at time_ns, or is closed. */
+void file_open(struct file *file, int64_t time_ns);
+void file_close(struct file *file, int64_t time_ns);
+
 /* Truncation to length 0.  Returns the new version. */
 int64_t file_truncate(struct file *file);
 

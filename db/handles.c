@@ -220,6 +220,12 @@ static bool take_position(struct handle *h, const struct data *d)
 	return known && !consecutive;
 }
 
+/* A read of a stream may have waited for what it got: its end counts. */
+static int64_t last_time(const struct file *file, const struct data *d)
+{
+	return d->time_ns + (!d->is_write && file_is_stream(file) ? d->latency_ns : 0);
+}
+
 int handles_data(struct handles *handles, struct handle *handle, struct image *image,
 	const struct data *d)
 {
@@ -237,8 +243,8 @@ int handles_data(struct handles *handles, struct handle *handle, struct image *i
 	last = d->is_write ? &use->last_write : &use->last_read;
 	if (!*first || d->time_ns < *first)
 		*first = d->time_ns;
-	if (d->time_ns > *last)
-		*last = d->time_ns;
+	if (last_time(handle->file, d) > *last)
+		*last = last_time(handle->file, d);
 	use->dirty = true;
 	handles_used_by(handle, image);
 	handles_dirty(handles, handle);

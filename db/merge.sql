@@ -110,7 +110,7 @@ INSERT INTO main.touches SELECT NULL, nullif(process, 0) + :processes, s.new, ve
 FROM one.accesses c LEFT JOIN same s ON s.old = c.file;
 INSERT INTO main.devices SELECT s.new, pid, process + :processes, writes, operations, bytes, completed, latency, first_t + :t,
 	last_t + :t FROM one.devices d JOIN same s ON s.old = d.file;
-INSERT INTO main.sockets SELECT s.new, t + :t, family, kind, local + :paths, remote + :paths, p.new,
+INSERT INTO main.sockets SELECT s.new, t + :t, family, kind, local + :paths, remote + :paths, received, p.new,
 	coalesce(k.host, (SELECT value FROM one.meta WHERE key = 'host'))
 FROM one.sockets k JOIN same s ON s.old = k.file LEFT JOIN same p ON p.old = k.peer;
 INSERT INTO main.missing_names SELECT iif(process, process + :processes, 0), path + :paths, count, first_t + :t

@@ -41,16 +41,31 @@ static void note_mixture(struct record *record, const struct work *w, const stru
 		record->counts.mixed_file = file->id;
 }
 
+static bool reads_with(const struct work *w, uint32_t flag)
+{
+	return w->op->flags & flag && (w->ev->op == OP_RECV || w->ev->op == OP_SPLICE);
+}
+
+static int64_t moved_bytes(const struct work *w)
+{
+	int64_t asked = (int64_t)w->op->length;
+
+	return reads_with(w, EVENT_CUTS) && w->op->result > asked ? asked : w->op->result;
+}
+
 static int count_data(struct record *record, const struct work *w, struct handle *h, bool is_write,
 	int64_t offset, int64_t *ret_version)
 {
 	struct data data = { .time_ns = w->ev->time_ns,
 		.latency_ns = w->op->latency_ns,
 		.offset = offset,
-		.bytes = w->op->result,
+		.bytes = moved_bytes(w),
 		.is_write = is_write };
 	struct file *file = h->file;
 
+	*ret_version = file->version;
+	if (!is_write && reads_with(w, EVENT_KEEPS))
+		return 0;
 	data.version = is_write ? file_write(file, w->process) : file_read(file, w->process);
 	*ret_version = data.version;
 	if (is_write && offset >= 0 && offset + data.bytes > file->size_last) {
@@ -64,11 +79,11 @@ static int count_data(struct record *record, const struct work *w, struct handle
 
 static void count_bytes(struct record *record, const struct work *w, const struct handle *h)
 {
-	if (!h->recorded)
+	if (!h->recorded || (w->ev->op == OP_RECV && reads_with(w, EVENT_KEEPS)))
 		return;
-	record->counts.bytes += w->op->result;
+	record->counts.bytes += moved_bytes(w);
 	if (!h->by_call)
-		record->counts.mount_bytes += w->op->result;
+		record->counts.mount_bytes += moved_bytes(w);
 }
 
 int record_data(struct record *record, struct work *w, struct handle *h)

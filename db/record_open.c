@@ -46,6 +46,7 @@ static struct handle *open_handle(struct record *record, const struct work *w, s
 	if (!S_ISREG(file->mode) || (h->flags & O_ACCMODE) == O_WRONLY ||
 		(h->fidelity == FIDELITY_CALL && !(h->flags & FMODE_EXEC)))
 		h->mapped = 0;
+	file_open(file, h->open_ns);
 	if (record_is_writable(h->flags))
 		file->write_handles++;
 	return h;
@@ -214,6 +215,8 @@ static void end_mapping(struct record *record, const struct handle *h, int64_t t
 
 static int close_handle(struct record *record, struct handle *h, int64_t time_ns)
 {
+	if (!h->end_ns)
+		file_close(h->file, time_ns);
 	record_assume_read(record, h);
 	end_mapping(record, h, time_ns);
 	if (record_is_writable(h->flags) && --h->file->write_handles == 0)
@@ -241,6 +244,7 @@ static int end_handle(struct record *record, struct handle *h, int64_t time_ns)
 	if (h->end_ns)
 		return 0;
 	h->end_ns = time_ns;
+	file_close(h->file, time_ns);
 	STAILQ_INSERT_TAIL(&record->ending, h, next_ending);
 	return record_end_handles(record, time_ns);
 }

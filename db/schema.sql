@@ -135,7 +135,7 @@ CREATE TABLE handles (
 --   image, version      of the use, NULL: those of the open; image -1: uses has the parts; 0: not known
 --   back, skip          how many of the reads and writes were not sequential, not consecutive
 --   first_              since the open
---   last_               since the first
+--   last_               since the first; of reads from pipes, sockets and character devices: the end of the last
 CREATE TABLE moved (
 	handle INTEGER PRIMARY KEY, image INTEGER, version INTEGER,
 	nread INTEGER, bread INTEGER, nwrite INTEGER, bwrite INTEGER, nseek INTEGER,
@@ -159,9 +159,11 @@ CREATE TABLE touches (
 	first_in INTEGER, first_out INTEGER, last_out INTEGER);
 
 -- The ends of sockets, each time when more of them was known.  family: AF_*; kind: SOCK_*; local, remote: addresses, as
--- paths; peer: the file at the other end, where the kernel told it; host: of several traces that were merged.
+-- paths; received: remote is where data came from; peer: the file at the other end, where the kernel told it; host: of several
+-- traces that were merged.
 CREATE TABLE sockets (
-	file INTEGER, t INTEGER, family INTEGER, kind INTEGER, local INTEGER, remote INTEGER, peer INTEGER, host TEXT);
+	file INTEGER, t INTEGER, family INTEGER, kind INTEGER, local INTEGER, remote INTEGER, received INTEGER, peer INTEGER,
+	host TEXT);
 
 -- What block devices did for files; completed: how many have ended, of which latency is the sum.  pid NULL: for an unknown
 -- process; process: set at the end.

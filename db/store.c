@@ -48,7 +48,7 @@ static const struct {
 	[PUT_MOVED] = { "moved", 18, 1 },
 	[PUT_USE] = { "uses", 14, 0 },
 	[PUT_TOUCH] = { "touches", 13, 1 },
-	[PUT_SOCKET] = { "sockets", 8, 0 },
+	[PUT_SOCKET] = { "sockets", 9, 0 },
 	[PUT_DEVICE] = { "devices", 10, 0 },
 	[PUT_MISSING_NAME] = { "missing_names", 4, 0 },
 	[PUT_OP_TIME] = { "op_times", 3, 0 },

@@ -459,17 +459,17 @@ SELECT d.file, f.path, d.process, iif(d.writes, 'write', 'read') AS name, d.oper
 	(SELECT value FROM meta WHERE key = 'start_ns') + d.last_t AS last_ns
 FROM devices d LEFT JOIN file f ON f.id = d.file;
 
--- What the ends of a socket are, each time when more of them was known.
+-- What the ends of a socket are, each time when more of them was known.  received: remote is where data came from.
 CREATE VIEW socket AS
 SELECT s.file, CASE s.family WHEN 1 THEN 'unix' WHEN 2 THEN 'inet' WHEN 10 THEN 'inet6' WHEN 16 THEN 'netlink'
 		WHEN 17 THEN 'packet' END AS domain,
 	CASE s.kind WHEN 1 THEN 'stream' WHEN 2 THEN 'dgram' WHEN 3 THEN 'raw' WHEN 5 THEN 'seqpacket' END AS type,
-	l.path AS local, r.path AS remote, s.peer, (SELECT value FROM meta WHERE key = 'start_ns') + s.t AS time_ns
+	l.path AS local, r.path AS remote, s.received, s.peer, (SELECT value FROM meta WHERE key = 'start_ns') + s.t AS time_ns
 FROM sockets s LEFT JOIN paths l ON l.id = s.local LEFT JOIN paths r ON r.id = s.remote;
 
 -- What is written to file arrives at peer.  The addresses of a connection may be used again: the n-th sockets with them belong
--- together.  A datagram goes to the socket with its address, or with its port at any address if it stays on this machine.  Each
--- host has loopback addresses and Unix sockets of its own.
+-- together.  A datagram goes to the socket that has its address at that time, or its port at any address if it stays on this
+-- machine.  Each host has loopback addresses and Unix sockets of its own.
 CREATE VIEW socket_peer AS
 WITH near AS MATERIALIZED (SELECT s.*, iif(s.family = 1 OR l.path GLOB '127.*:*' OR l.path GLOB '[[]::1]:*', s.host, NULL) AS only
 	FROM sockets s LEFT JOIN paths l ON l.id = s.local),
@@ -479,18 +479,26 @@ ends AS MATERIALIZED (SELECT s.file, s.kind, s.only, s.local, s.remote, row_numb
 -- Grouped, not joined: SQLite would compare each with each.
 pair AS MATERIALIZED (SELECT min(file) AS one, max(file) AS other FROM ends
 	GROUP BY kind, only, min(local, remote), max(local, remote), n HAVING min(file) < max(file)),
-datagram AS MATERIALIZED (SELECT DISTINCT s.file, l.path AS local, r.path AS remote,
-		replace(l.path, rtrim(l.path, '0123456789'), '') AS local_port, replace(r.path, rtrim(r.path, '0123456789'), '') AS remote_port,
-		l.path GLOB '0.0.0.0:*' OR l.path GLOB '[[]::]:*' AS everywhere, r.path GLOB '127.*:*' OR r.path GLOB '[[]::1]:*' AS here,
-		s.only, s.host
-	FROM near s LEFT JOIN paths l ON l.id = s.local LEFT JOIN paths r ON r.id = s.remote WHERE s.kind = 2)
+life AS MATERIALIZED (SELECT file, iif(count(life) = count(*), max(open_t + life), 9223372036854775807) AS end_t FROM handles
+	WHERE file IN (SELECT file FROM sockets WHERE kind = 2) GROUP BY file),
+put AS MATERIALIZED (SELECT file, max(last_write) AS last_t FROM any_use
+	WHERE file IN (SELECT file FROM sockets WHERE kind = 2) AND nwrite > 0 GROUP BY file),
+-- From when to when a socket sends to an address, and has one.
+sends AS MATERIALIZED (SELECT s.file, r.path AS remote, s.host, replace(r.path, rtrim(r.path, '0123456789'), '') AS port,
+		r.path GLOB '127.*:*' OR r.path GLOB '[[]::1]:*' AS here, s.t AS from_t,
+		min(p.last_t, lead(s.t, 1, p.last_t) OVER (PARTITION BY s.file ORDER BY s.t)) AS to_t
+	FROM sockets s JOIN paths r ON r.id = s.remote JOIN put p ON p.file = s.file WHERE s.kind = 2 AND NOT s.received),
+named AS MATERIALIZED (SELECT s.file, l.path AS local, s.only, s.host, replace(l.path, rtrim(l.path, '0123456789'), '') AS port,
+		l.path GLOB '0.0.0.0:*' OR l.path GLOB '[[]::]:*' AS everywhere, min(s.t) AS from_t, e.end_t AS to_t
+	FROM near s JOIN paths l ON l.id = s.local JOIN life e ON e.file = s.file WHERE s.kind = 2 GROUP BY s.file, s.local, s.host)
 SELECT file, peer FROM sockets WHERE peer NOTNULL
 UNION SELECT peer, file FROM sockets WHERE peer NOTNULL
 UNION SELECT one, other FROM pair
 UNION SELECT other, one FROM pair
-UNION SELECT a.file, b.file FROM datagram a JOIN datagram b ON b.local = a.remote AND (b.only IS NULL OR b.only IS a.host) WHERE a.file <> b.file
-UNION SELECT a.file, b.file FROM datagram a JOIN datagram b ON b.local_port = a.remote_port
-WHERE a.here AND b.everywhere AND a.file <> b.file AND a.host IS b.host;
+UNION SELECT a.file, b.file FROM sends a JOIN named b ON b.local = a.remote AND (b.only IS NULL OR b.only IS a.host)
+WHERE a.file <> b.file AND a.from_t <= b.to_t AND b.from_t <= a.to_t
+UNION SELECT a.file, b.file FROM sends a JOIN named b ON b.port = a.port
+WHERE a.here AND b.everywhere AND a.file <> b.file AND a.host IS b.host AND a.from_t <= b.to_t AND b.from_t <= a.to_t;
 
 -- The address at which data arrives: that of the socket or, if it has none, that of the socket which accepted it.
 CREATE VIEW socket_name AS
@@ -545,31 +553,35 @@ FROM (SELECT value AS t0 FROM meta WHERE key = 'start_ns'), assumed_pipe;
 
 -- What each process put into a pipe or, for a socket, into those that arrive there, and what it took out.  divided: it is not known
 -- how much of what it put there.  token: a process both reads and writes the pipe, and no process moves more than a byte with a
--- call, as the jobs of make do; that is no data.
+-- call, as the jobs of make do; that is no data.  A FIFO has a version for each time that it was used.
 CREATE VIEW pipe_end AS
 SELECT *, max(bread > 0 AND bwrite > 0) OVER w AND NOT max(bread > nread OR bwrite > nwrite) OVER w AS token
-FROM (SELECT file, process, sum(bread) AS bread, sum(bwrite) AS bwrite, sum(nread) AS nread, sum(nwrite) AS nwrite,
+FROM (SELECT file, version, process, sum(bread) AS bread, sum(bwrite) AS bwrite, sum(nread) AS nread, sum(nwrite) AS nwrite,
 		min(first_write_ns) AS first_write_ns, max(last_read_ns) AS last_read_ns, max(divided) AS divided
-	FROM (SELECT u.file, u.process, u.bread, u.bwrite, u.nread, u.nwrite, u.first_write_ns, u.last_read_ns, 0 AS divided
+	FROM (SELECT u.file, u.version, u.process, u.bread, u.bwrite, u.nread, u.nwrite, u.first_write_ns, u.last_read_ns, 0 AS divided
 		FROM use u WHERE u.file IN (SELECT f.id FROM files f JOIN kinds k ON k.id = f.kind WHERE (k.mode & 61440) = 4096)
-		UNION ALL SELECT u.file, u.process, u.bread, 0, u.nread, 0, NULL, u.last_read_ns, 0
+		UNION ALL SELECT u.file, 1, u.process, u.bread, 0, u.nread, 0, NULL, u.last_read_ns, 0
 		FROM use u WHERE u.file IN (SELECT peer FROM socket_peer)
-		UNION ALL SELECT s.peer, u.process, 0, u.bwrite, 0, u.nwrite, u.first_write_ns, NULL, s.divided
+		UNION ALL SELECT s.peer, 1, u.process, 0, u.bwrite, 0, u.nwrite, u.first_write_ns, NULL, s.divided
 		FROM use u JOIN (SELECT file, peer, count(*) OVER (PARTITION BY file) > 1 AS divided FROM socket_peer) s ON s.file = u.file)
-	GROUP BY file, process HAVING sum(bread) > 0 OR sum(bwrite) > 0)
-WINDOW w AS (PARTITION BY file);
+	GROUP BY file, version, process HAVING sum(bread) > 0 OR sum(bwrite) > 0)
+WINDOW w AS (PARTITION BY file, version);
 
+-- All that was read from a pipe is of its only writer, unless that is more than the writer put there: then others did, unseen.
+-- A process that read for the last time before another one first wrote got nothing of it.
 CREATE VIEW flow AS
 WITH ends AS MATERIALIZED (SELECT * FROM pipe_end WHERE NOT token),
-pipes AS MATERIALIZED (SELECT file, sum(bwrite > 0) AS writers, sum(bread > 0) AS readers, sum(bread) AS bread,
+pipes AS MATERIALIZED (SELECT file, version, sum(bwrite > 0) AS writers, sum(bread > 0) AS readers, sum(bread) AS bread,
 		sum(bwrite) AS bwrite, max(divided) AS divided
-	FROM ends GROUP BY file)
+	FROM ends GROUP BY file, version)
 SELECT w.process AS writer, r.process AS reader, p.file AS via,
-	CASE WHEN p.writers = 1 THEN r.bread WHEN p.readers = 1 AND NOT p.divided AND p.bread = p.bwrite THEN w.bwrite END AS bytes,
+	CASE WHEN p.writers = 1 AND p.bread <= p.bwrite THEN r.bread
+		WHEN p.readers = 1 AND NOT p.divided AND p.bread = p.bwrite THEN w.bwrite END AS bytes,
 	w.first_write_ns AS first_ns, r.last_read_ns AS last_ns, 0 AS assumed,
 	(SELECT path FROM paths WHERE id = (SELECT path FROM file_name WHERE file = p.file)) AS path
-FROM pipes p JOIN ends w ON w.file = p.file AND w.bwrite > 0 JOIN ends r ON r.file = p.file AND r.bread > 0
-WHERE r.process IS NOT w.process
+FROM pipes p JOIN ends w ON w.file = p.file AND w.version = p.version AND w.bwrite > 0
+	JOIN ends r ON r.file = p.file AND r.version = p.version AND r.bread > 0
+WHERE r.process IS NOT w.process AND r.last_read_ns >= w.first_write_ns
 UNION ALL SELECT w.process, r.process, NULL, NULL, t0 + w.first_t, t0 + r.last_t, 1, p.path
 FROM (SELECT value AS t0 FROM meta WHERE key = 'start_ns'), assumed_pipe w JOIN assumed_pipe r ON r.path = w.path AND w.writes AND r.reads
 	JOIN paths p ON p.id = w.path

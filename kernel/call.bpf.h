@@ -7,6 +7,7 @@
 #include "mount.bpf.h"
 
 #define O_APPEND 02000
+#define FMODE_WRITE 2
 #define FMODE_LSEEK 4
 #define AT_FDCWD (-100)
 #define AT_SYMLINK_FOLLOW 0x400

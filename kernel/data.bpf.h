@@ -82,6 +82,23 @@ inlined void send_datagram(const struct task_state *state, uint64_t address, uin
 		send_socket(state->file, state->handle, address, length, state->call);
 }
 
+/* The length of the address: sendto() passes it, recvfrom() stores it. */
+inlined uint32_t datagram_address_length(const struct task_state *state)
+{
+	uint32_t length = 0;
+
+	if (state->call == CALL_sendto)
+		return arg(state, 6);
+	bpf_probe_read_user(&length, sizeof(length), (const void *)arg(state, 6));
+	return length;
+}
+
+/* vmsplice() reads from the end of a pipe that is open for reading. */
+inlined bool is_read_end(uint64_t file)
+{
+	return file && !(FIELD(file, file, f_mode) & FMODE_WRITE);
+}
+
 __noinline int leave_data(struct task_state *state, int64_t result)
 {
 	const volatile struct call_row *row;
@@ -98,9 +115,11 @@ __noinline int leave_data(struct task_state *state, int64_t result)
 	fill_call(record, WIRE_CALL, state, result);
 	record->length = length;
 	record->offset = data_offset(state, row, result);
+	if (state->call == CALL_vmsplice)
+		record->mode = is_read_end(state->file);
 	send_reserved(record);
 	if (state->call == CALL_sendto || state->call == CALL_recvfrom)
-		send_datagram(state, arg(state, 5), WIRE_ADDRESS_MOST, result);
+		send_datagram(state, arg(state, 5), datagram_address_length(state), result);
 	return 0;
 }
 
@@ -196,6 +215,8 @@ struct messages {
 	uint64_t n;	 /* that were moved */
 	uint64_t length; /* bytes: asked for, */
 	uint64_t bytes;	 /* and moved */
+	uint64_t file, handle; /* the socket if it takes datagrams, else 0 */
+	uint32_t call;
 	bool compat;
 };
 
@@ -215,16 +236,33 @@ __noinline uint64_t message_bytes(uint64_t at, uint32_t compat)
 	return vector.bytes;
 }
 
+/* The address of a message; 0: none. */
+inlined uint64_t message_address(uint64_t at, bool compat, uint32_t *ret_length)
+{
+	uint64_t name = 0;
+
+	*ret_length = 0;
+	bpf_probe_read_user(&name, compat ? 4 : 8, (const void *)at);
+	bpf_probe_read_user(ret_length, 4, (const void *)(at + (compat ? 4 : 8)));
+	return name;
+}
+
+/* What did not fit into the parts is lost, whatever the call says of its length. */
 static long add_message(uint32_t i, struct messages *messages)
 {
 	uint32_t size = messages->compat ? sizeof(struct message_compat) : sizeof(struct message);
 	uint64_t at = messages->at + i * (messages->compat ? size + 4 : size + 8);
-	uint32_t moved = 0;
+	uint64_t length = message_bytes(at, messages->compat), address;
+	uint32_t moved = 0, address_length;
 
-	messages->length += message_bytes(at, messages->compat);
-	if (i < messages->n)
-		bpf_probe_read_user(&moved, sizeof(moved), (const void *)(at + size));
-	messages->bytes += moved;
+	messages->length += length;
+	if (i >= messages->n)
+		return 0;
+	bpf_probe_read_user(&moved, sizeof(moved), (const void *)(at + size));
+	messages->bytes += moved < length ? moved : length;
+	address = messages->file ? message_address(at, messages->compat, &address_length) : 0;
+	if (address)
+		send_socket(messages->file, messages->handle, address, address_length, messages->call);
 	return 0;
 }
 
@@ -239,6 +277,11 @@ __noinline int leave_messages(struct task_state *state, int64_t result)
 		return 0;
 	messages.at = arg(state, row_of(state)->length);
 	messages.compat = state->flags & WIRE_COMPAT;
+	messages.call = state->call;
+	if (state->handle && !kernel_is_of_mount && is_datagram_socket(state->file)) {
+		messages.file = state->file;
+		messages.handle = state->handle;
+	}
 	n = arg(state, row_of(state)->length + 1);
 	bpf_loop(n > 1024 ? 1024 : n, add_message, &messages, 0);
 	record = reserve(wire_call);
@@ -251,19 +294,11 @@ __noinline int leave_messages(struct task_state *state, int64_t result)
 	return 0;
 }
 
-/* The address of a message; 0: none. */
-inlined uint64_t message_address(const struct task_state *state)
-{
-	uint64_t name = 0;
-
-	bpf_probe_read_user(&name, state->flags & WIRE_COMPAT ? 4 : 8, (const void *)arg(state, row_of(state)->length));
-	return name;
-}
-
 __noinline int leave_message(struct task_state *state, int64_t result)
 {
 	struct wire_call *record;
-	uint64_t length;
+	uint64_t length, address;
+	uint32_t address_length;
 
 	if (!state)
 		return 0;
@@ -275,8 +310,8 @@ __noinline int leave_message(struct task_state *state, int64_t result)
 	record->length = length;
 	record->offset = -1;
 	send_reserved(record);
-	if (is_datagram_socket(state->file))
-		send_datagram(state, message_address(state), WIRE_ADDRESS_MOST, result);
+	address = message_address(arg(state, row_of(state)->length), state->flags & WIRE_COMPAT, &address_length);
+	send_datagram(state, address, address_length, result);
 	return 0;
 }
 

@@ -80,6 +80,15 @@ inlined void fill_address(struct wire_socket *record, uint64_t address, uint32_t
 		record->length = n;
 }
 
+/* A call that sends knows the address from its start: what comes of it may be over before it returns. */
+inlined int64_t time_of_address(uint32_t call)
+{
+	struct task_state *state = call == CALL_sendto || call == CALL_sendmsg || call == CALL_sendmmsg ?
+		state_of(bpf_get_current_task_btf()) : NULL;
+
+	return state ? state->start_ns : bpf_ktime_get_ns();
+}
+
 /* address: that of the program in its memory, 0: none.  call: what had it. */
 __noinline int send_socket(uint64_t file, uint64_t handle, uint64_t address, uint32_t length, uint32_t call)
 {
@@ -92,8 +101,7 @@ __noinline int send_socket(uint64_t file, uint64_t handle, uint64_t address, uin
 	if (!record)
 		return 0;
 	__builtin_memset(record, 0, sizeof(*record));
-	head_now(&record->head, WIRE_SOCKET, 0);
-	record->head.call = call;
+	record->head = (struct wire_head){ .type = WIRE_SOCKET, .call = call, .time_ns = time_of_address(call) };
 	record->handle = handle;
 	record->dev = FIELD(super_block, POINTER(inode, inode, i_sb), s_dev);
 	record->family = FIELD(sock, sock, __sk_common.skc_family);

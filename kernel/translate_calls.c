@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "kernel/calls.h"
@@ -57,8 +58,11 @@ static enum op op_of_fcntl(uint32_t command)
 /* OP_NONE: it is not recorded. */
 static enum op op_of(const struct wire_call *record)
 {
-	return record->head.call >= CALL_MAX ? OP_NONE :
-		classes[record->head.call] == CLASS_FCNTL ? op_of_fcntl(record->flags) : ops[record->head.call];
+	if (record->head.call >= CALL_MAX)
+		return OP_NONE;
+	if (classes[record->head.call] == CLASS_FCNTL)
+		return op_of_fcntl(record->flags);
+	return record->head.call == CALL_vmsplice && record->mode ? OP_READ : ops[record->head.call];
 }
 
 /* The time after a and until b, whatever the numbers are. */
@@ -118,7 +122,7 @@ static void arrange(struct event *ev, const struct wire_call *record)
 			op->flags = flags_of_lock(record->flags, record->mode);
 		break;
 	case CLASS_TRANSFER:
-		op->flags = 0;
+		op->flags = record->head.call == CALL_tee ? EVENT_KEEPS : 0;
 		ev->via = ev->op == OP_COPY ? VIA_COPY : VIA_DIRECT;
 		if (op->offset < 0)
 			op->offset = record->from;
@@ -130,6 +134,12 @@ static void arrange(struct event *ev, const struct wire_call *record)
 	}
 	if (record->head.call == CALL_flock)
 		op->flags = flags_of_flock(record->flags);
+	if (ev->op == OP_RECV)
+		op->flags = (record->flags & MSG_PEEK ? EVENT_KEEPS : 0) | (record->flags & MSG_TRUNC ? EVENT_CUTS : 0);
+	if (ev->op == OP_SEND)
+		op->flags = 0;
+	if (record->head.call == CALL_vmsplice)
+		op->mode = op->flags = 0;
 	if (ev->op == OP_FALLOCATE) {
 		op->mode = op->flags;
 		op->flags = 0;

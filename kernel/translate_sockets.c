@@ -84,10 +84,15 @@ static void fill_ends(const struct wire_socket *record, struct ends *ret_ends)
 		memcpy(record->head.call == CALL_bind ? ret_ends->local : ret_ends->remote, given, sizeof(given));
 }
 
-/* FNV-1a, never 0. */
-static uint64_t hash_of(uint64_t peer, const char *text, size_t len)
+static bool is_reception(uint16_t call)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ peer;
+	return call == CALL_recvfrom || call == CALL_recvmsg || call == CALL_recvmmsg || call == CALL_recvmmsg_time64;
+}
+
+/* FNV-1a, never 0. */
+static uint64_t hash_of(const struct event *ev, const char *text, size_t len)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ ev->u.socket.peer ^ (uint64_t)ev->u.socket.received << 63;
 
 	for (size_t i = 0; i < len; i++)
 		hash = (hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
@@ -100,7 +105,8 @@ int translate_socket(struct translate *translate, const struct wire_socket *reco
 	uint64_t dev = makedev(record->dev >> 20, record->dev & 0xfffff), hash;
 	uint64_t peer = record->peer_ino ? names_find_node(translate->names, dev, record->peer_ino) : 0;
 	struct event ev = { .kind = EVENT_SOCKET, .time_ns = record->head.time_ns,
-		.u.socket = { .peer = peer, .family = record->family, .kind = record->kind } };
+		.u.socket = { .peer = peer, .family = record->family, .kind = record->kind,
+			.received = is_reception(record->head.call) } };
 	char text[2 * ADDRESS_TEXT];
 	struct ends ends;
 	size_t len;
@@ -111,7 +117,7 @@ int translate_socket(struct translate *translate, const struct wire_socket *reco
 		return 0;
 	fill_ends(record, &ends);
 	len = (size_t)snprintf(text, sizeof(text), "%s%c%s", ends.local, '\0', ends.remote);
-	hash = hash_of(peer, text, len);
+	hash = hash_of(&ev, text, len);
 	if (hash == handle->ends)
 		return 0;
 	handle->ends = hash;

@@ -300,11 +300,13 @@ inlined void take_request(struct uring_request *request, uint64_t data)
 	case CALL_recvfrom:
 		request->offset = -1;
 		request->length = FIELD(io_sr_msg, data, len);
+		request->flags = FIELD(io_sr_msg, data, msg_flags);
 		break;
 	case CALL_sendmsg:
 	case CALL_recvmsg:
 		request->offset = -1;
 		request->length = message_bytes(POINTER(io_sr_msg, data, umsg), false);
+		request->flags = FIELD(io_sr_msg, data, msg_flags);
 		break;
 	case CALL_close:
 		take_close(request, data);

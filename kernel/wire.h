@@ -93,7 +93,7 @@ struct wire_call {
 	union {
 		struct {
 			uint32_t flags;
-			uint32_t mode; /* OPEN: of a file to create; GETATTR: of the file; LOCK: its type */
+			uint32_t mode; /* OPEN: of a file to create; GETATTR: of the file; LOCK: its type; vmsplice: it reads */
 		};
 		int64_t from; /* TRANSFER: the offset that was read from; offset is that of the destination */
 	};
