@@ -66,7 +66,7 @@ int analyse_critical(struct table *table, const struct workflow *w, const struct
 		"it read what another process had just written.");
 	table_note(table, "slack: how much later the process could have ended without delaying the end of the run.  "
 		"gain: how much earlier the run would have ended if the process had taken no time and all else had "
-		"stayed the same.");
+		"stayed the same; '-' if it talked with another in rounds, as with questions and answers.");
 	if (w->is_native)
 		table_note(table, "mostly: what the process did for most of its life: running, or what it waited for, as in wfstat waits.");
 	critical_destroy(c);

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 #include "dag/graph/pieces.h"
+#include "dag/graph/rounds.h"
 
 const char *const critical_causes[] = { "start", "fork", "wait", "data" };
 
@@ -71,7 +72,7 @@ static void take_pipe(const struct graph *g, struct arrival *arrival, int32_t wr
 	const struct graph_access *out = &g->accesses[g->edges[write].access];
 	int64_t out_ns = out->last_out_ns < in->last_ns ? out->last_out_ns : in->last_ns;
 
-	if (out->process == in->process || (arrival->write != GRAPH_NONE && arrival->out_ns >= out_ns))
+	if (out->process == in->process || out->first_out_ns > in->last_ns || (arrival->write != GRAPH_NONE && arrival->out_ns >= out_ns))
 		return;
 	arrival->write = write;
 	arrival->writer = out->process;
@@ -399,7 +400,10 @@ static int add_gains(struct walk *w)
 	struct pieces *pieces = NULL;
 	int r = pieces_create(w->workflow, w->arrivals, w->n_arrivals, &pieces);
 	cleanup_free int64_t *gain = calloc((size_t)w->graph->n_processes + 1, sizeof(*gain));
+	cleanup_free bool *talks = calloc((size_t)w->graph->n_processes + 1, sizeof(*talks));
 
+	if (r == 0)
+		r = talks ? rounds_find(w->workflow, talks) : -ENOMEM;
 	if (r == 0 && gain) {
 		bool cheap = (int64_t)c->n_steps * pieces_count(pieces) < GAIN_COST_MAX;
 
@@ -409,7 +413,7 @@ static int add_gains(struct walk *w)
 
 			if (gain[process] == 0) /* not yet, or cheap to do again */
 				gain[process] = pieces_gain(pieces, process);
-			c->steps[i].gain_ns = gain[process];
+			c->steps[i].gain_ns = talks[process] ? WORKFLOW_UNKNOWN : gain[process];
 		}
 	}
 	pieces_destroy(pieces);

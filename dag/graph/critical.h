@@ -32,7 +32,7 @@ struct critical_step {
 	int64_t begin_ns, end_ns;  /* the part of its life that is on the path */
 	enum critical_cause cause; /* how it comes from the step before */
 	int32_t file;              /* index, by which the data came; GRAPH_NONE */
-	int64_t gain_ns;           /* WORKFLOW_UNKNOWN: not worked out, there are too many */
+	int64_t gain_ns;           /* WORKFLOW_UNKNOWN: there are too many to work it out, or it talks in rounds (rounds.h) */
 };
 
 struct critical {

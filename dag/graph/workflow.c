@@ -176,6 +176,8 @@ static int add_access(struct workflow *w, const struct query *q)
 	if (access.process == GRAPH_NONE || access.file == GRAPH_NONE)
 		return 0;
 	access.kinds = kinds_of(q, workflow_data(w, access.file));
+	if (access.version > 1 && data_is_pipe(workflow_data(w, access.file)))
+		access.emptied = true; /* a FIFO without ends keeps nothing */
 	if (access.kinds & EDGE_READ)
 		access.first_in_ns = number_of(q, A_FIRST_IN, access.last_ns);
 	if (access.kinds & EDGE_WRITE) {
@@ -332,6 +334,47 @@ static int load_all(struct loading *l, const struct workflow_options *options)
 	return r;
 }
 
+/* When a pipe was first written, and by which process; and when another one first did. */
+struct first_write {
+	int64_t time_ns, other_ns; /* GRAPH_NEVER: none did */
+	int32_t process;
+};
+
+static void take_first_write(struct first_write *first, const struct graph_access *a)
+{
+	if (a->first_out_ns < first->time_ns) {
+		if (first->process != a->process)
+			first->other_ns = first->time_ns;
+		first->time_ns = a->first_out_ns;
+		first->process = a->process;
+	} else if (first->process != a->process && a->first_out_ns < first->other_ns) {
+		first->other_ns = a->first_out_ns;
+	}
+}
+
+/* A read from a pipe begins when the process begins to wait; nothing can come before another one has written. */
+static int delay_reads(struct workflow *w)
+{
+	struct graph *g = w->graph;
+	cleanup_free struct first_write *first = malloc(((size_t)g->n_files + 1) * sizeof(*first));
+
+	if (!first)
+		return -ENOMEM;
+	for (int32_t i = 0; i < g->n_files; i++)
+		first[i] = (struct first_write){ GRAPH_NEVER, GRAPH_NEVER, GRAPH_NONE };
+	for (int32_t i = 0; i < g->n_accesses; i++)
+		take_first_write(&first[g->accesses[i].file], &g->accesses[i]);
+	for (int32_t i = 0; i < g->n_accesses; i++) {
+		struct graph_access *a = &g->accesses[i];
+		const struct first_write *of = &first[a->file];
+		int64_t came_ns = of->process == a->process ? of->other_ns : of->time_ns;
+
+		if (data_is_pipe(workflow_data(w, a->file)) && came_ns > a->first_in_ns && came_ns <= a->last_ns)
+			a->first_in_ns = came_ns;
+	}
+	return 0;
+}
+
 int workflow_load(struct query_db *db, const struct workflow_options *options,
 	struct workflow **ret_workflow, struct failure *failure)
 {
@@ -348,6 +391,8 @@ int workflow_load(struct query_db *db, const struct workflow_options *options,
 	w->cpus = query_fact(db, "cpus", 0);
 	w->is_native = files && strcmp(files, "kernel") == 0;
 	r = load_all(&loading, options);
+	if (r == 0)
+		r = failure_of_memory(failure, delay_reads(w));
 	return r < 0 ? r : failure_of_memory(failure, graph_build(w->graph, options->meta));
 }
 

@@ -94,18 +94,28 @@ static void list_edges(struct joining *j, const bool *kept)
 	}
 }
 
+/* What was read is of the only writer, unless it is more than that one wrote. */
 static int64_t bytes_of(const struct pipe *p, const struct shape_edge *in, const struct shape_edge *out)
 {
 	if (p->writers.n == 1)
-		return out->bytes;
+		return in->bytes >= 0 && p->readers.bytes > in->bytes ? -1 : out->bytes;
 	return p->writers.bytes == p->readers.bytes ? in->bytes : -1;
+}
+
+/* Whether the writer first wrote when the reader had read for the last time. */
+static bool is_too_late(const struct shape *shape, const struct shape_edge *in, const struct shape_edge *out)
+{
+	const struct graph_access *accesses = shape->workflow->graph->accesses;
+
+	return in->access != GRAPH_NONE && out->access != GRAPH_NONE &&
+	       accesses[in->access].first_out_ns > accesses[out->access].last_ns;
 }
 
 static void add_edge(struct shape *shape, const struct pipe *p, int32_t writer, int32_t reader)
 {
 	const struct shape_edge in = shape->edges[writer], out = shape->edges[reader];
 
-	if (in.from == out.to) /* it has read what it wrote */
+	if (in.from == out.to || is_too_late(shape, &in, &out)) /* it has read what it wrote, or what others wrote */
 		return;
 	shape->edges[shape->n_edges++] = (struct shape_edge){ .from = in.from,
 		.to = out.to,
@@ -117,6 +127,7 @@ static void add_edge(struct shape *shape, const struct pipe *p, int32_t writer, 
 		.ops = p->writers.n == 1 ? out.ops : in.ops,
 		.ns = -1,
 		.time_ns = out.time_ns,
+		.access = GRAPH_NONE,
 		.members = 1 };
 }
 

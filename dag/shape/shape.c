@@ -180,6 +180,7 @@ static void add_missing_names(struct making *m)
 				number);
 		}
 		shape->edges[shape->n_edges++] = (struct shape_edge){ .from = node,
+			.access = GRAPH_NONE,
 			.to = m->node[segment],
 			.kinds = EDGE_SEARCH,
 			.bytes = -1,
@@ -244,6 +245,7 @@ static void put_edge(struct making *m, int32_t from, int32_t to, const struct gr
 		.ops = e->ops,
 		.ns = e->ns,
 		.time_ns = e->time_ns,
+		.access = e->access,
 		.members = 1 };
 	m->shape->n_edges++;
 }
@@ -290,6 +292,7 @@ static void join(struct shape_edge *edge, const struct shape_edge *other)
 	edge->bytes = shape_sum(edge->bytes, other->bytes);
 	edge->ops = shape_sum(edge->ops, other->ops);
 	edge->ns = shape_sum(edge->ns, other->ns);
+	edge->access = edge->access == other->access ? edge->access : GRAPH_NONE;
 	edge->members += other->members;
 }
 

@@ -53,6 +53,7 @@ struct shape_edge {
 	bool slow; /* data moved more slowly than on the average of all: maybe a bottleneck */
 	int64_t bytes, ops, ns; /* -1: not known */
 	int64_t time_ns;
+	int32_t access;  /* index; GRAPH_NONE: none, or several */
 	int32_t members; /* edges that it stands for */
 };
 
