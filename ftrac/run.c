@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/failure.h"
-#include "db/summary.h"
+#include "dag/answer/answer.h"
 #include "db/writer.h"
 #include "ftrac/run_internal.h"
 #include "procmon/monitor.h"
@@ -73,7 +73,7 @@ static int run_and_report(struct run *run)
 	int status = run_somehow(run);
 
 	if (run->was_run && d->has_trace && !d->options.quiet)
-		summary_print(d->options.db, stderr);
+		answer_print(d->options.db, stderr);
 	if (d->options.strict && d->lost)
 		status = err_status(EXIT_RUNNER, "%llu operations or process events were lost (--strict)",
 			(unsigned long long)d->lost);

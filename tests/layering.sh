@@ -20,7 +20,7 @@ folders="base db ftrac procmon kernel dag"
 level_1="output trace"
 level_2="container graph"
 level_3="shape replay jobs diff check stat"
-level_4="export analyse generate"
+level_4="export analyse answer generate"
 level_5="report wfdag wfstat"
 tree=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 
@@ -64,8 +64,8 @@ violations() {
 	only 'bpf/.*' kernel 'libbpf is for kernel/'
 	may procmon '(base|db|procmon)/.*|kernel/kernel\.h' \
 		'of kernel/, procmon/ knows only kernel.h; of the others only db/ and base/'
-	may ftrac '(base|db|ftrac)/.*|(procmon/monitor|kernel/kernel)\.h' \
-		'of procmon/ and kernel/, ftrac/ knows only monitor.h and kernel.h; of the others only db/ and base/'
+	may ftrac '(base|db|ftrac)/.*|(procmon/monitor|kernel/kernel|dag/answer/answer)\.h' \
+		'of procmon/, kernel/ and dag/, ftrac/ knows only monitor.h, kernel.h and answer.h; of the others only db/ and base/'
 	may kernel '(base|kernel)/.*|db/(event|figures|ring)\.h' 'kernel/ knows only the events of db/, and base/'
 	may dag '(base|dag)/.*|db/(query|sql_text|event|drivers)\.h' 'dag/ knows only the read side of db/'
 	[ ! -d dag ] || dag_violations

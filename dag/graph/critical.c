@@ -394,30 +394,48 @@ static int mark(struct walk *w)
 
 /* ---- slack and gain ---- */
 
+static int64_t gain_of_one(struct critical *c, int32_t process)
+{
+	int64_t gain;
+
+	c->without[process] = true;
+	gain = pieces_gain(c->pieces, c->without);
+	c->without[process] = false;
+	return gain;
+}
+
 static int add_gains(struct walk *w)
 {
 	struct critical *c = w->critical;
-	struct pieces *pieces = NULL;
-	int r = pieces_create(w->workflow, w->arrivals, w->n_arrivals, &pieces);
-	cleanup_free int64_t *gain = calloc((size_t)w->graph->n_processes + 1, sizeof(*gain));
-	cleanup_free bool *talks = calloc((size_t)w->graph->n_processes + 1, sizeof(*talks));
+	size_t n = (size_t)w->graph->n_processes + 1;
+	int r = pieces_create(w->workflow, w->arrivals, w->n_arrivals, &c->pieces);
+	cleanup_free int64_t *gain = calloc(n, sizeof(*gain));
+	bool cheap;
 
+	c->talks = calloc(n, sizeof(*c->talks));
+	c->without = calloc(n, sizeof(*c->without));
 	if (r == 0)
-		r = talks ? rounds_find(w->workflow, talks) : -ENOMEM;
-	if (r == 0 && gain) {
-		bool cheap = (int64_t)c->n_steps * pieces_count(pieces) < GAIN_COST_MAX;
+		r = gain && c->talks && c->without ? rounds_find(w->workflow, c->talks) : -ENOMEM;
+	if (r < 0)
+		return r;
+	cheap = (int64_t)c->n_steps * pieces_count(c->pieces) < GAIN_COST_MAX;
+	pieces_slack(c->pieces, c->slack_ns);
+	for (int32_t i = 0; i < c->n_steps && cheap; i++) {
+		int32_t process = c->steps[i].process;
 
-		pieces_slack(pieces, c->slack_ns);
-		for (int32_t i = 0; i < c->n_steps && cheap; i++) {
-			int32_t process = c->steps[i].process;
-
-			if (gain[process] == 0) /* not yet, or cheap to do again */
-				gain[process] = pieces_gain(pieces, process);
-			c->steps[i].gain_ns = talks[process] ? WORKFLOW_UNKNOWN : gain[process];
-		}
+		if (gain[process] == 0) /* not yet, or cheap to do again */
+			gain[process] = gain_of_one(c, process);
+		c->steps[i].gain_ns = c->talks[process] ? WORKFLOW_UNKNOWN : gain[process];
 	}
-	pieces_destroy(pieces);
-	return r < 0 ? r : gain ? 0 : -ENOMEM;
+	return 0;
+}
+
+int64_t critical_gain(const struct critical *c, const bool *of)
+{
+	for (int32_t i = 0; i < c->n_steps; i++)
+		if (of[c->steps[i].process] && c->talks[c->steps[i].process])
+			return WORKFLOW_UNKNOWN;
+	return pieces_gain(c->pieces, of);
 }
 
 /* ---- the whole ---- */
@@ -467,5 +485,8 @@ void critical_destroy(struct critical *c)
 	free(c->slack_ns);
 	free(c->nodes);
 	free(c->edges);
+	free(c->talks);
+	free(c->without);
+	pieces_destroy(c->pieces);
 	free(c);
 }

@@ -25,6 +25,8 @@
 
 #include "dag/graph/workflow.h"
 
+struct pieces;
+
 enum critical_cause { CRITICAL_START, CRITICAL_FORK, CRITICAL_WAIT, CRITICAL_DATA };
 
 struct critical_step {
@@ -41,11 +43,18 @@ struct critical {
 	int64_t *slack_ns; /* of each process */
 	bool *nodes,
 		*edges; /* of the graph: is it on the path?  Data from one process of the path to a later one is, too */
+	/* Of gains: */
+	struct pieces *pieces;
+	bool *talks;   /* of each process: in rounds (rounds.h) */
+	bool *without; /* scratch */
 };
 
 /* gains: compute slack and gain, too; else they are 0, which means not known.  -ENOMEM. */
 int critical_create(const struct workflow *workflow, bool gains, struct critical **ret_critical);
 void critical_destroy(struct critical *critical);
+/* How much earlier the run would have ended if these processes (a flag for each of the workflow) had taken no time;
+ * WORKFLOW_UNKNOWN: one of them is on the path and talks in rounds.  Needs gains. */
+int64_t critical_gain(const struct critical *critical, const bool *of);
 
 extern const char *const critical_causes[]; /* by enum critical_cause */
 

@@ -325,8 +325,8 @@ void pieces_slack(const struct pieces *all, int64_t *slack_ns)
 	}
 }
 
-/* When the run ends if this process takes no time. */
-static int64_t run_without(struct pieces *all, int32_t process)
+/* When the run ends if these processes take no time.  NULL: all take it. */
+static int64_t run_without(struct pieces *all, const bool *without)
 {
 	int64_t *begin = all->ends, end = INT64_MIN;
 
@@ -338,7 +338,7 @@ static int64_t run_without(struct pieces *all, int32_t process)
 
 		if (begin[piece] == INT64_MIN) /* nothing leads to it */
 			begin[piece] = p->begin_ns;
-		begin[piece] = saturate_add(begin[piece], p->process == process ? 0 : p->work_ns);
+		begin[piece] = saturate_add(begin[piece], without && without[p->process] ? 0 : p->work_ns);
 		end = begin[piece] > end ? begin[piece] : end;
 		for (int32_t l = all->first_link[piece]; l < all->first_link[piece + 1]; l++)
 			if (begin[all->links[l].to] < begin[piece])
@@ -347,7 +347,7 @@ static int64_t run_without(struct pieces *all, int32_t process)
 	return end;
 }
 
-int64_t pieces_gain(struct pieces *all, int32_t process)
+int64_t pieces_gain(struct pieces *all, const bool *without)
 {
-	return saturate_subtract(run_without(all, GRAPH_NONE), run_without(all, process));
+	return saturate_subtract(run_without(all, NULL), run_without(all, without));
 }

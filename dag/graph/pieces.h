@@ -7,6 +7,7 @@
  * could have ended.  Times in ns.  The only error is -ENOMEM.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "dag/graph/workflow.h"
@@ -30,7 +31,7 @@ int32_t pieces_count(const struct pieces *pieces);
 
 /* Of each process: how much later it could end.  Writes as many numbers as there are processes. */
 void pieces_slack(const struct pieces *pieces, int64_t *slack_ns);
-/* How much earlier the run would end if this process took no time. */
-int64_t pieces_gain(struct pieces *pieces, int32_t process);
+/* How much earlier the run would end if these processes (one flag for each of the workflow) took no time. */
+int64_t pieces_gain(struct pieces *pieces, const bool *without);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include <sys/mman.h>
 
-#include "db/summary.h"
 #include "feed.h"
 
 enum { P = 10, Q = 20, R = 30 };
@@ -576,27 +575,6 @@ static void locks_have_ranges(void **state)
 	assert_string_equal(ask(f, "SELECT count(*) FROM mapping"), "0");
 }
 
-static void summary_without_a_mount_counts_calls(void **state)
-{
-	struct feed *f = *state;
-	char *text;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_non_null(out);
-	assert_int_equal(store_put_meta(f->store, "files", V_STR("kernel")), 0);
-	assert_int_equal(store_put_meta(f->store, "bytes_recorded", V_INT(5000)), 0);
-	assert_int_equal(store_put_meta(f->store, "bytes_kernel", V_INT(6000)), 0);
-	assert_int_equal(store_put_meta(f->store, "bytes_mapped", V_INT(7000)), 0);
-	feed_flush(f);
-	assert_int_equal(summary_print(f->db, out), 0);
-	fclose(out);
-	assert_non_null(strstr(text, "5.00 kB in recorded calls, of 6.00 kB that the processes moved in all; "
-				     "7.00 kB of files mapped, of which the accesses are not seen\n"));
-	assert_null(strstr(text, "mount"));
-	free(text);
-}
-
 static void tier_of_processes_is_kernel(void **state)
 {
 	struct feed *f = *state;
@@ -909,7 +887,6 @@ int main(void)
 		TEST(open_by_a_thread_has_a_row),
 		TEST(ranges_of_any_length_and_offset_are_kept),
 		TEST(locks_have_ranges),
-		TEST(summary_without_a_mount_counts_calls),
 		TEST(tier_of_processes_is_kernel),
 		cmocka_unit_test(both_forms_of_a_workload_mean_the_same),
 	};

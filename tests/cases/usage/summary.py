@@ -1,58 +1,124 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# seconds: 8
-"""The summary at the end of ftrac run, against computations of its own: of random trees of processes that sleep."""
-import contextlib
+# seconds: 12
+"""The summary at the end of ftrac run: what it says of steps that sleep, one after the other and at the same time, against the times
+that follow from the sleeps alone; what failed; what was not seen; and no line but the last, which has the path of the trace, is longer than a terminal is wide.
+"""
+import os
 import pathlib
 import random
 import re
-import sqlite3
 import subprocess
 import tempfile
 
-from ftractest import FTRAC, Checks, need_fuse
+from ftractest import FTRAC, Checks, need_fuse, need_kernel
+
+SURE = 0.06  # seconds: what the start of processes takes
 
 
-def tree(rng, depth):
-    """Text of a shell: sleeps, children at the same time or in turn."""
-    parts = [f"sleep 0.{rng.randrange(1, 30):02}" for _ in range(rng.randrange(1, 3))]
-    if depth:
-        parts += [f"sh -c '{tree(rng, 0)}'" if depth == 1 else f"( {tree(rng, depth - 1)} )" for _ in range(rng.randrange(1, 3))]
-    rng.shuffle(parts)
-    return "".join(part + rng.choice(["; ", " & "]) for part in parts) + rng.choice(["wait", "true"])
+class Sleep:
+    def __init__(self, rng):
+        self.name, self.seconds = f"step{rng.randrange(5)}", rng.randrange(5, 40) / 100
+
+    def text(self):
+        return f"./{self.name} {self.seconds}"
+
+    def wall(self, without):
+        return 0 if self.name == without else self.seconds
+
+    def names(self):
+        return {self.name}
 
 
-def alone(process, processes):
-    """Nanoseconds in which none of its children lived, counted between all the moments at which one begins or ends."""
-    begin, end = process[2], process[3]
-    children = [(max(begin, c[2]), min(end, c[3])) for c in processes if c[1] == process[0] and c[3] is not None]
-    moments = sorted({begin, end, *(moment for child in children for moment in child if begin <= moment <= end)})
-    return sum(b - a for a, b in zip(moments, moments[1:]) if not any(c[0] <= a and b <= c[1] for c in children))
+class Several:
+    """One after the other, or at the same time."""
+
+    def __init__(self, rng, depth):
+        self.parts = [Several(rng, depth - 1) if depth and rng.randrange(2) else Sleep(rng) for _ in range(rng.randrange(2, 4))]
+        self.at_once = rng.randrange(2)
+
+    def text(self):
+        texts = [part.text() for part in self.parts]
+        return f"( {' & '.join(texts)} & wait )" if self.at_once else f"( {'; '.join(texts)} )"
+
+    def wall(self, without=None):
+        return (max if self.at_once else sum)(part.wall(without) for part in self.parts)
+
+    def names(self):
+        return set().union(*(part.names() for part in self.parts))
 
 
-def slowest(checks, base, seed):
-    text = tree(random.Random(seed), 2)
-    done = subprocess.run([FTRAC, "run", "--force", "--db", base / "trace.db", "--", "sh", "-c", text], cwd=base, capture_output=True,
+def summary(base, files, *command):
+    done = subprocess.run([FTRAC, "run", "--force", "--files", files, "--db", "trace.db", "--", *command], cwd=base, capture_output=True,
                           text=True, timeout=100, stdin=subprocess.DEVNULL, check=False)
-    checks.equal(f"seed {seed}: exit status", done.returncode, 0)
-    with contextlib.closing(sqlite3.connect(base / "trace.db")) as db:
-        processes = db.execute("SELECT id, parent, start_ns, end_ns, command FROM process").fetchall()
-    wanted = sorted(((alone(p, processes), p[4]) for p in processes if p[3] is not None), reverse=True)[:3]
-    said = re.findall(r"^ftrac: (?:slowest:|        ) +([\d.]+) s  (.*)$", done.stderr, re.M)
-    checks.equal(f"seed {seed}: slowest", [(float(seconds), name) for seconds, name in said],
-                 [(round(ns / 1e9 + 1e-12, 2), (name or "")[:70]) for ns, name in wanted if ns > 0])
-    return len(processes)
+    return done.returncode, [line.removeprefix("ftrac: ") for line in done.stderr.splitlines() if line.startswith("ftrac: ")]
+
+
+def line_of(lines, label):
+    return next((line.partition(": ")[2] for line in lines if line.startswith(f"{label}: ")), None)
+
+
+def check_lines(checks, what, lines):
+    checks.equal(f"{what}: lines that are too long", [line for line in lines[:-1] if len(line) + len("ftrac: ") > 80], [])
+    checks.check(f"{what}: at most 20 lines", 5 < len(lines) <= 20, lines)
+
+
+def gains(checks, base, files, seed):
+    run = Several(random.Random(seed), 2)
+    status, lines = summary(base, files, "sh", "-c", run.text())
+    what = f"{files}, {run.text()}"
+    checks.equal(f"{what}: exit status", status, 0)
+    check_lines(checks, what, lines)
+    said = {name: seconds for seconds, name in re.findall(r"([\d.]+) s  (step\d) \(", "\n".join(lines))}
+    wanted = {name: run.wall() - run.wall(name) for name in run.names()}
+    for name, seconds in said.items():
+        checks.check(f"{what}: gain of {name}", abs(float(seconds) - wanted[name]) < SURE, (seconds, wanted))
+    clear = {name for name in wanted if sum(other > wanted[name] - SURE for other in wanted.values()) <= 3 and wanted[name] > SURE}
+    checks.equal(f"{what}: steps that are missing", sorted(clear - said.keys()), [])
+    wall = float(re.search(r"exit status 0, ([\d.]+) s", lines[0])[1])
+    checks.check(f"{what}: wall time", wall >= run.wall() - 0.05, (wall, run.wall()))
+    parts = [int(n) for n in re.findall(r"(\d+) %", line_of(lines, "critical path"))]
+    checks.check(f"{what}: parts of the critical path", 90 <= sum(parts) <= 102, parts)
+    return len(said)
+
+
+FAILURES = [
+    ("sh -c 'true; exit 7'", "exit status 7: sh -c", None),
+    ("sh -c 'cat /nonexistent; exit 1'", "exit status 1: cat /nonexistent", None),
+    ("python3 -S -c 'import os; os.abort()'", None, "SIGABRT: python3"),
+    ("seq 1000000 | head -n 1", None, None),
+    ("sleep 9 & kill $!; wait; true", None, None),
+    ("timeout 0.1 sleep 9; true", None, None),
+]
+
+
+def failures(checks, base):
+    for command, failed, signal in FAILURES:
+        status, lines = summary(base, "auto", "sh", "-c", f"{command} 2>/dev/null" if failed else f"{command}; true")
+        for label, wanted in ("failed", failed), ("ended by a signal", signal):
+            said = line_of(lines, label)
+            checks.check(f"{command}: {label}", (said is None) == (wanted is None) and (said or "").replace(os.path.realpath("/"), "/").startswith(
+                (wanted or "").split(":", maxsplit=1)[0]), (status, said, wanted))
 
 
 def main():
     need_fuse()
+    need_kernel()
     checks = Checks()
     seed, looked = random.SystemRandom().randrange(10**6), 0
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
+        base = pathlib.Path(directory).resolve()
+        for n in range(5):
+            (base / f"step{n}").write_text('#!/bin/sh\nsleep "$1"\n:\n')
+            (base / f"step{n}").chmod(0o755)
+        print(f"seed {seed}")
         for n in range(6):
-            looked += slowest(checks, pathlib.Path(directory).resolve(), seed + n)
-    print(f"seed {seed}: {looked} processes")
-    checks.check("there was something to compare", looked > 20, looked)
+            looked += gains(checks, base, ("mount", "kernel")[n % 2], seed + n)
+        failures(checks, base)
+        status, lines = summary(base, "mount", "true")
+        checks.equal("a run that used no file: what would see more", ["--scope full or --files kernel" in line for line in lines].count(True), 1)
+    print(f"{looked} gains")
+    checks.check("there was something to compare", looked > 6, looked)
     checks.end()
 
 

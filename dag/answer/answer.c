@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/answer/answer.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "dag/answer/answer_internal.h"
+#include "dag/output/printable.h"
+#include "dag/trace/compose.h"
+#include "dag/trace/traces.h"
+
+#define LABEL_WIDTH 20 /* of lines without a label */
+
+void answer_say(const struct answer *answer, const char *label, const char *format, ...)
+{
+	va_list args;
+
+	if (label)
+		fprintf(answer->out, "ftrac: %s: ", label);
+	else
+		fprintf(answer->out, "ftrac: %*s", LABEL_WIDTH, "");
+	va_start(args, format);
+	vfprintf(answer->out, format, args);
+	va_end(args);
+	fputc('\n', answer->out);
+}
+
+static bool continues_character(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+const char *answer_text(const char *text, int most, char ret_text[static ANSWER_TEXT])
+{
+	struct printable printable = { 0 };
+	const char *shown = text ? printable_text(&printable, text) : "-";
+	int len = (int)strlen(shown), head = (most - 3) / 2, tail = len - (most - 3 - head);
+
+	if (most >= ANSWER_TEXT)
+		most = ANSWER_TEXT - 1;
+	if (len <= most) {
+		memcpy(ret_text, shown, (size_t)len + 1);
+	} else {
+		while (head > 0 && continues_character(shown[head]))
+			head--;
+		while (tail < len && continues_character(shown[tail]))
+			tail++;
+		snprintf(ret_text, ANSWER_TEXT, "%.*s...%s", head, shown, shown + tail);
+	}
+	printable_finish(&printable);
+	return ret_text;
+}
+
+enum head_column { H_WALL, H_PROCESSES, H_CPU, H_RSS, H_COMM, H_FILES, H_READ, H_WRITTEN };
+#define HEAD_COLUMNS "wall_ns processes cpu_ns rss_bytes comm files bread bwrite"
+
+static bool is_known(const struct query *row, int column)
+{
+	return query_type(row, column) != QUERY_NULL;
+}
+
+static const char *bytes_of(const struct query *row, int column, char ret_text[static 32])
+{
+	if (is_known(row, column))
+		units_bytes(query_real(row, column), ret_text, 32);
+	return is_known(row, column) ? ret_text : "-";
+}
+
+static void say_run(const struct answer *a, const struct query *row)
+{
+	const char *command = query_fact_text(a->db, "command");
+	double span_s = (double)(query_fact(a->db, "end_ns", 0) - query_fact(a->db, "start_ns", 0)) / 1e9;
+	char text[ANSWER_TEXT];
+
+	if (!command)
+		fprintf(a->out, "ftrac: recorded %.1f s of processes that ran already\n", span_s);
+	else if (is_known(row, H_WALL))
+		answer_say(a, answer_text(command, 44, text), "exit status %lld, %.1f s",
+			(long long)query_fact(a->db, "exit_status", 0), query_real(row, H_WALL) / 1e9);
+	else
+		answer_say(a, answer_text(command, 44, text), "exit status %lld",
+			(long long)query_fact(a->db, "exit_status", 0));
+}
+
+static void say_numbers(const struct answer *a, const struct query *row)
+{
+	long long processes = query_int(row, H_PROCESSES), files = query_int(row, H_FILES);
+	long long operations = query_fact(a->db, "ops_recorded", 0);
+	char read[32], written[32], peak[32], comm[ANSWER_TEXT];
+	size_t len = 0;
+	const char *name = query_bytes(row, H_COMM, &len);
+	char copy[64] = { 0 };
+
+	memcpy(copy, name ? name : "", len < sizeof(copy) ? len : sizeof(copy) - 1);
+	fprintf(a->out, "ftrac: %lld process%s", processes, processes == 1 ? "" : "es");
+	if (is_known(row, H_CPU))
+		fprintf(a->out, ", %.1f s of CPU", query_real(row, H_CPU) / 1e9);
+	if (is_known(row, H_RSS))
+		fprintf(a->out, ", most memory %s (%s)", bytes_of(row, H_RSS, peak), answer_text(copy, 20, comm));
+	fprintf(a->out, "\nftrac: %lld operation%s, %lld file%s opened, %s read, %s written\n", operations, operations == 1 ? "" : "s",
+		files, files == 1 ? "" : "s", bytes_of(row, H_READ, read), bytes_of(row, H_WRITTEN, written));
+}
+
+static int say_head(struct answer *a)
+{
+	const struct choice all = { 0 };
+	struct query *row = NULL;
+	int r = traces_query(a->db, "answer.head", HEAD_COLUMNS, &all, &row, NULL, a->failure);
+
+	if (r == 0)
+		r = traces_next(a->db, row, a->failure);
+	if (r > 0) {
+		say_run(a, row);
+		say_numbers(a, row);
+	}
+	query_end(row);
+	return r < 0 ? r : 0;
+}
+
+static int say_again(struct answer *a)
+{
+	const struct choice all = { 0 };
+	char path[ANSWER_TEXT] = "", text[ANSWER_TEXT], saved[32];
+	struct query *row = NULL;
+	int r = traces_query(a->db, "finding.re-reads", "path saved_bytes reread", &all, &row, NULL, a->failure);
+
+	if (r == 0)
+		r = traces_next(a->db, row, a->failure);
+	if (r > 0) {
+		size_t len = 0;
+		const char *bytes = query_bytes(row, 0, &len);
+
+		memcpy(path, bytes ? bytes : "", len < sizeof(path) ? len : sizeof(path) - 1);
+		units_bytes(query_real(row, 1), saved, sizeof(saved));
+		answer_say(a, "read again", "%s of %s, %.*f times its size", saved, answer_text(path, 34, text),
+			query_real(row, 2) < 10, query_real(row, 2));
+	}
+	query_end(row);
+	return r < 0 ? r : 0;
+}
+
+static int load(struct answer *a)
+{
+	const char *paths[] = { a->path };
+	const struct words traces = { paths, 1, 1 };
+	const struct choice all = { 0 };
+	const struct workflow_options options = { .choice = &all };
+	/* This process has written it. */
+	int r = traces_open(&traces, QUERY_FOREIGN, &a->db, a->failure);
+
+	if (r == 0)
+		r = workflow_load(a->db, &options, &a->workflow, a->failure);
+	return r < 0 ? r : failure_of_memory(a->failure, critical_create(a->workflow, true, &a->critical));
+}
+
+int answer_print(const char *db, FILE *out)
+{
+	int (*const parts[])(struct answer *) = { say_head, answer_time, answer_steps, say_again, answer_failed, answer_cover };
+	struct failure failure = { 0 };
+	struct answer answer = { .path = db, .out = out, .failure = &failure };
+	int r = load(&answer);
+
+	for (size_t i = 0; r == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
+		r = parts[i](&answer);
+	if (r == 0)
+		answer_end(&answer);
+	else
+		fprintf(out, "ftrac: no summary of %s: %s\n", db, failure.text);
+	critical_destroy(answer.critical);
+	workflow_destroy(answer.workflow);
+	query_close(answer.db);
+	return r;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_ANSWER_ANSWER_H
+#define DAG_ANSWER_ANSWER_H
+
+/*
+ * What a run did, in one screen of 80 columns: how long it took and what that time was spent with on the critical path, which
+ * steps are worth speeding up and what each would gain, what was read again, what failed, what the trace does not have, and what
+ * to look at next.
+ *
+ * A step is a program that was started by the first process of the run, by a driver such as make, or by a shell that one of
+ * these gave commands to; with all that it started.  If that is a single one, the steps are what it starts.  Those with the same
+ * title (view program: a script by its name, else the program) count together.  The gain of a step is how much earlier the run
+ * would have ended if its processes had taken no time (critical.h).
+ *
+ * Reads a complete trace.  One thread.
+ */
+
+#include <stdio.h>
+
+/* 0; or -errno if the trace cannot be read, then nothing or a part is printed. */
+int answer_print(const char *db, FILE *out);
+
+#endif

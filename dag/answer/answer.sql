@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: MIT
+
+--- answer.times of none: where the time of each process went, but for waiting for its children
+SELECT process, running_ns, queue_ns, file_ns, pipe_ns, socket_ns, lock_ns, sleep_ns, event_ns, memory_ns, stopped_ns, other_ns
+FROM process_time ORDER BY process
+
+--- answer.calls of none: for how long each process was in reads and writes of files
+SELECT process, sum(io_ns) AS file_ns FROM access WHERE process NOTNULL AND io_ns > 0 GROUP BY process ORDER BY process
+
+--- answer.titles of none: what each process is called, and whether it, and its parent at that time, only start others
+SELECT p.id, g.title, g.shell AND NOT g.script AND NOT g.own AS text,
+	q.seq = 0 OR q.driver OR q.shell AND NOT q.script AND NOT q.own AS by_driver
+FROM process p LEFT JOIN program g ON g.image = p.image LEFT JOIN program q ON q.image = (SELECT i.id FROM image i
+	WHERE i.process = p.parent AND (i.start_ns <= p.start_ns OR i.seq = 0) ORDER BY i.seq DESC LIMIT 1)
+ORDER BY p.id
+
+--- answer.head of none: the run in numbers
+SELECT (SELECT max(end_ns) - min(start_ns) FROM process WHERE parent IS NULL) AS wall_ns, (SELECT count(*) FROM process) AS processes,
+	(SELECT sum(cpu_ns) FROM process) AS cpu_ns, (SELECT max(rsspeak_bytes) FROM process) AS rss_bytes,
+	(SELECT comm FROM process ORDER BY rsspeak_bytes DESC LIMIT 1) AS comm,
+	(SELECT count(DISTINCT file) FROM access WHERE opens > 0) AS files, (SELECT iif(count(*), sum(bread), 0) FROM handle) AS bread,
+	(SELECT iif(count(*), sum(bwrite), 0) FROM handle) AS bwrite
+
+--- answer.unknown of none: of how many processes it is not known what they read and wrote
+SELECT count(*) - count(read_char) AS processes FROM process
+
+--- answer.mixed of none: the first file that may have been damaged
+SELECT f.path FROM trace t JOIN file f ON f.id = t.value WHERE t.key = 'mixed_file'

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+
+/* The critical path: what its time was spent with, and what the steps on it would gain. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/units.h"
+#include "dag/answer/answer_internal.h"
+#include "dag/trace/compose.h"
+#include "dag/trace/traces.h"
+
+/* ---- what the time was spent with ---- */
+
+enum part { PART_RUNNING, PART_QUEUE, PART_FILE, PART_PIPE, PART_SOCKET, PART_LOCK, PART_SLEEP, PART_EVENT, PART_MEMORY, PART_STOPPED,
+	PART_OTHER, PART_MAX };
+#define TIME_COLUMNS \
+	"process running_ns queue_ns file_ns pipe_ns socket_ns lock_ns sleep_ns event_ns memory_ns stopped_ns other_ns"
+
+static const char *const words[] = { "running", "processor queue", "files", "pipes", "sockets", "locks", "sleep", "events",
+	"memory", "stopped", "other waits" };
+_Static_assert(sizeof(words) / sizeof(words[0]) == PART_MAX, "words for each part");
+
+struct spending {
+	struct answer *answer;
+	int64_t *on_path_ns; /* of each process */
+	double parts_ns[PART_MAX];
+};
+
+static int64_t *time_on_path(const struct answer *a)
+{
+	int64_t *ns = calloc((size_t)a->workflow->graph->n_processes + 1, sizeof(*ns));
+
+	for (int32_t i = 0; ns && i < a->critical->n_steps; i++)
+		ns[a->critical->steps[i].process] += a->critical->steps[i].end_ns - a->critical->steps[i].begin_ns;
+	return ns;
+}
+
+/* A process has spent its time on the path as all of its life, but for waiting for children: then those are on the path. */
+static int add_times(void *arg, const struct query *row)
+{
+	struct spending *s = arg;
+	int32_t process = graph_find_process(s->answer->workflow->graph, query_int(row, 0));
+	double all = 0;
+
+	for (int i = 0; i < PART_MAX; i++)
+		all += query_real(row, 1 + i);
+	if (process == GRAPH_NONE || all <= 0)
+		return 0;
+	for (int i = 0; i < PART_MAX; i++)
+		s->parts_ns[i] += (double)s->on_path_ns[process] * query_real(row, 1 + i) / all;
+	s->on_path_ns[process] = 0;
+	return 0;
+}
+
+/* In a trace of a mount: what a process did not use or ask of files, it waited for something. */
+static int add_calls(void *arg, const struct query *row)
+{
+	struct spending *s = arg;
+	const struct graph *g = s->answer->workflow->graph;
+	int32_t i = graph_find_process(g, query_int(row, 0));
+
+	if (i != GRAPH_NONE) {
+		double file = query_real(row, 1), path = (double)s->on_path_ns[i];
+
+		file = file < path ? file : path;
+		s->parts_ns[PART_FILE] += file;
+		s->on_path_ns[i] -= (int64_t)file;
+	}
+	return 0;
+}
+
+static void add_cpu(struct spending *s)
+{
+	const struct workflow *w = s->answer->workflow;
+
+	for (int32_t i = 0; i < w->graph->n_processes; i++) {
+		const struct task *task = workflow_task(w, i);
+		int64_t cpu = task->cpu_ns < 0 ? 0 : task->cpu_ns, queue = task->cpu_delay_ns < 0 ? 0 : task->cpu_delay_ns;
+		int64_t left = s->on_path_ns[i];
+
+		cpu = cpu < left ? cpu : left;
+		queue = queue < left - cpu ? queue : left - cpu;
+		s->parts_ns[PART_RUNNING] += (double)cpu;
+		s->parts_ns[PART_QUEUE] += (double)queue;
+		s->parts_ns[PART_OTHER] += (double)(left - cpu - queue);
+	}
+}
+
+static void say_parts(const struct answer *a, const double *parts_ns)
+{
+	double left[PART_MAX], all = 0;
+	char line[128] = "";
+	size_t len = 0;
+
+	memcpy(left, parts_ns, sizeof(left));
+	for (int i = 0; i < PART_MAX; i++)
+		all += parts_ns[i];
+	for (int n = 0; n < 4 && all > 0; n++) {
+		int most = 0;
+
+		for (int i = 1; i < PART_MAX; i++)
+			most = left[i] > left[most] ? i : most;
+		if (left[most] < 0.005 * all)
+			break;
+		len += (size_t)snprintf(line + len, sizeof(line) - len, "%s%s %.0f %%", n ? ", " : "", words[most], 100 * left[most] / all);
+		left[most] = 0;
+	}
+	if (len)
+		answer_say(a, "critical path", "%s", line);
+}
+
+int answer_time(struct answer *a)
+{
+	const struct choice all = { 0 };
+	struct spending s = { .answer = a, .on_path_ns = time_on_path(a) };
+	int r = s.on_path_ns ? 0 : failure_memory(a->failure);
+
+	if (r == 0)
+		r = traces_each(a->db, "answer.times", TIME_COLUMNS, &all, add_times, &s, a->failure);
+	if (r == 0 && !a->workflow->is_native)
+		r = traces_each(a->db, "answer.calls", "process file_ns", &all, add_calls, &s, a->failure);
+	if (r == 0) {
+		add_cpu(&s);
+		say_parts(a, s.parts_ns);
+	}
+	free(s.on_path_ns);
+	return r;
+}
+
+/* ---- what is worth speeding up ---- */
+
+#define STEPS_SHOWN 3
+#define STEPS_TRIED 12
+
+struct step {
+	const char *title;
+	int32_t process; /* one of them */
+	int32_t n;
+	int64_t path_ns, cpu_ns, gain_ns; /* gain_ns WORKFLOW_UNKNOWN: they talk in rounds */
+};
+
+struct steps {
+	struct answer *answer;
+	struct arena texts;
+	bool failed;
+	const char **titles; /* of each process */
+	bool *is_text;	     /* a shell with commands as its argument */
+	bool *by_driver;     /* its parent was a fork, such a shell or a driver when it started it */
+	bool *is_root;	     /* the steps are below it */
+	bool *is_top;	     /* it begins a step */
+	struct step *steps;
+	int32_t n;
+	int64_t run_ns; /* the length of the path */
+};
+
+static int add_title(void *arg, const struct query *row)
+{
+	struct steps *s = arg;
+	int32_t process = graph_find_process(s->answer->workflow->graph, query_int(row, 0));
+
+	if (process == GRAPH_NONE)
+		return 0;
+	s->titles[process] = traces_text(row, 1, &s->texts, &s->failed);
+	s->is_text[process] = query_int(row, 2);
+	s->by_driver[process] = query_int(row, 3);
+	return s->failed ? -ENOMEM : 0;
+}
+
+static int compare_titles(const void *x, const void *y, void *arg)
+{
+	const struct steps *s = arg;
+	int32_t a = *(const int32_t *)x, b = *(const int32_t *)y;
+	int order = strcmp(s->titles[a] ? s->titles[a] : "", s->titles[b] ? s->titles[b] : "");
+
+	return order ? order : (a > b) - (a < b);
+}
+
+/* ---- which step a process is part of ---- */
+
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool only_starts(const struct steps *s, int32_t process)
+{
+	const struct task *task = workflow_task(s->answer->workflow, process);
+
+	return !task->executed || task->driver || s->is_text[process];
+}
+
+/* Finds the processes that begin a step: those below the first one, with nothing but drivers, forks and given commands between.
+ * Returns how many of them do more than to start others; *ret_only: one of these. */
+static int32_t find_tops(const struct steps *s, int32_t *ret_only)
+{
+	const struct graph *g = s->answer->workflow->graph;
+	int32_t n = 0;
+
+	for (int32_t i = 0; i < g->n_processes; i++) { /* a parent comes before its children */
+		int32_t parent = graph_parent(g, i);
+
+		s->is_top[i] = parent == GRAPH_NONE || s->is_root[parent] || (s->is_top[parent] && s->by_driver[i]);
+		if (parent != GRAPH_NONE && s->is_top[i] && !s->is_root[i] && !only_starts(s, i)) {
+			*ret_only = i;
+			n++;
+		}
+	}
+	return n;
+}
+
+static bool starts_others(const struct workflow *w, int32_t process)
+{
+	for (int32_t i = 0; i < w->graph->n_processes; i++)
+		if (graph_parent(w->graph, i) == process)
+			return true;
+	return false;
+}
+
+/* Gives each process the title of its step.  A step that is alone and starts others is divided as the run itself. */
+static void name_steps(struct steps *s)
+{
+	const struct workflow *w = s->answer->workflow;
+	int32_t only = GRAPH_NONE;
+
+	for (int32_t i = 0; i < w->graph->n_processes; i++)
+		s->is_root[i] = graph_parent(w->graph, i) == GRAPH_NONE;
+	while (find_tops(s, &only) == 1 && starts_others(w, only))
+		s->is_root[only] = true;
+	for (int32_t i = 0; i < w->graph->n_processes; i++)
+		if (!s->is_top[i])
+			s->titles[i] = s->titles[graph_parent(w->graph, i)];
+}
+
+/* Processes of the same step one after the other. */
+static void group(struct steps *s, int32_t *sorted, const int64_t *path_ns)
+{
+	const struct workflow *w = s->answer->workflow;
+	int32_t n = w->graph->n_processes;
+
+	for (int32_t i = 0; i < n; i++)
+		sorted[i] = i;
+	qsort_r(sorted, (size_t)n, sizeof(*sorted), compare_titles, s);
+	for (int32_t i = 0; i < n; i++) {
+		const char *title = s->titles[sorted[i]];
+		int64_t cpu_ns = workflow_task(w, sorted[i])->cpu_ns;
+
+		if (!title)
+			continue;
+		if (s->n == 0 || !same(s->steps[s->n - 1].title, title))
+			s->steps[s->n++] = (struct step){ .title = title, .process = sorted[i] };
+		s->steps[s->n - 1].n++;
+		s->steps[s->n - 1].path_ns += path_ns[sorted[i]];
+		s->run_ns += path_ns[sorted[i]];
+		s->steps[s->n - 1].cpu_ns += cpu_ns > 0 ? cpu_ns : 0;
+	}
+}
+
+static int compare_paths(const void *x, const void *y)
+{
+	const struct step *a = x, *b = y;
+
+	return (a->path_ns < b->path_ns) - (a->path_ns > b->path_ns);
+}
+
+static int compare_gains(const void *x, const void *y)
+{
+	const struct step *a = x, *b = y;
+
+	return (a->gain_ns < b->gain_ns) - (a->gain_ns > b->gain_ns);
+}
+
+static int find_gains(struct steps *s)
+{
+	const struct workflow *w = s->answer->workflow;
+	cleanup_free bool *members = calloc((size_t)w->graph->n_processes + 1, sizeof(*members));
+
+	if (!members)
+		return -ENOMEM;
+	for (int32_t k = 0; k < s->n; k++) {
+		for (int32_t i = 0; i < w->graph->n_processes; i++)
+			members[i] = same(s->titles[i], s->steps[k].title);
+		s->steps[k].gain_ns = critical_gain(s->answer->critical, members);
+	}
+	return 0;
+}
+
+static void say_steps(const struct steps *s)
+{
+	char text[ANSWER_TEXT], gain[32], cpu[32];
+	int32_t said = 0;
+
+	for (int32_t i = 0; i < s->n && said < STEPS_SHOWN; i++) {
+		const struct step *step = &s->steps[i];
+
+		if (step->gain_ns != WORKFLOW_UNKNOWN && step->gain_ns * 100 < s->run_ns)
+			continue;
+		if (step->gain_ns == WORKFLOW_UNKNOWN)
+			strcpy(gain, "-");
+		else
+			snprintf(gain, sizeof(gain), "%.2f s", (double)step->gain_ns / 1e9);
+		units_time((double)step->cpu_ns, cpu, sizeof(cpu));
+		answer_say(s->answer, said ? NULL : "worth speeding up", "%9s  %s (%d process%s, %s of CPU)", gain,
+			answer_text(step->title, 20, text), step->n, step->n == 1 ? "" : "es", cpu);
+		said++;
+	}
+}
+
+static int choose(struct steps *s)
+{
+	int r;
+
+	qsort(s->steps, (size_t)s->n, sizeof(*s->steps), compare_paths);
+	s->n = s->n < STEPS_TRIED ? s->n : STEPS_TRIED;
+	r = find_gains(s);
+	qsort(s->steps, (size_t)s->n, sizeof(*s->steps), compare_gains);
+	return r;
+}
+
+int answer_steps(struct answer *a)
+{
+	const struct choice all = { 0 };
+	size_t n = (size_t)a->workflow->graph->n_processes + 1;
+	cleanup_free int64_t *path_ns = time_on_path(a);
+	cleanup_free int32_t *sorted = malloc(n * sizeof(*sorted));
+	cleanup_free const char **titles = calloc(n, sizeof(*titles));
+	cleanup_free bool *flags = calloc(4 * n, sizeof(*flags));
+	cleanup_free struct step *steps = calloc(n, sizeof(*steps));
+	struct steps s = { .answer = a, .titles = titles, .steps = steps, 
+		.is_text = flags, .by_driver = flags + n, .is_root = flags + 2 * n, .is_top = flags + 3 * n };
+	int r;
+
+	if (!path_ns || !sorted || !titles || !flags || !steps)
+		return failure_memory(a->failure);
+	r = traces_each(a->db, "answer.titles", "id title text by_driver", &all, add_title, &s, a->failure);
+	if (r == 0) {
+		name_steps(&s);
+		group(&s, sorted, path_ns);
+		r = failure_of_memory(a->failure, choose(&s));
+	}
+	if (r == 0)
+		say_steps(&s);
+	arena_free(&s.texts);
+	return r;
+}
