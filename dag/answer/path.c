@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/saturate.h"
 #include "base/units.h"
 #include "dag/answer/answer_internal.h"
 #include "dag/trace/compose.h"
@@ -138,9 +139,9 @@ int answer_time(struct answer *a)
 
 struct step {
 	const char *title;
-	int32_t process; /* one of them */
 	int32_t n;
-	int64_t path_ns, cpu_ns, gain_ns; /* gain_ns WORKFLOW_UNKNOWN: they talk in rounds */
+	int64_t path_ns, cpu_ns; /* cpu_ns -1: not known */
+	int64_t gain_ns;	 /* WORKFLOW_UNKNOWN: they talk in rounds */
 };
 
 struct steps {
@@ -251,11 +252,12 @@ static void group(struct steps *s, int32_t *sorted, const int64_t *path_ns)
 		if (!title)
 			continue;
 		if (s->n == 0 || !same(s->steps[s->n - 1].title, title))
-			s->steps[s->n++] = (struct step){ .title = title, .process = sorted[i] };
+			s->steps[s->n++] = (struct step){ .title = title, .cpu_ns = -1 };
 		s->steps[s->n - 1].n++;
 		s->steps[s->n - 1].path_ns += path_ns[sorted[i]];
 		s->run_ns += path_ns[sorted[i]];
-		s->steps[s->n - 1].cpu_ns += cpu_ns > 0 ? cpu_ns : 0;
+		if (cpu_ns >= 0)
+			s->steps[s->n - 1].cpu_ns = saturate_add(s->steps[s->n - 1].cpu_ns > 0 ? s->steps[s->n - 1].cpu_ns : 0, cpu_ns);
 	}
 }
 
@@ -290,7 +292,7 @@ static int find_gains(struct steps *s)
 
 static void say_steps(const struct steps *s)
 {
-	char text[ANSWER_TEXT], gain[32], cpu[32];
+	char text[ANSWER_TEXT], gain[32], cpu[64];
 	int32_t said = 0;
 
 	for (int32_t i = 0; i < s->n && said < STEPS_SHOWN; i++) {
@@ -303,8 +305,9 @@ static void say_steps(const struct steps *s)
 		else
 			snprintf(gain, sizeof(gain), "%.2f s", (double)step->gain_ns / 1e9);
 		units_time((double)step->cpu_ns, cpu, sizeof(cpu));
-		answer_say(s->answer, said ? NULL : "worth speeding up", "%9s  %s (%d process%s, %s of CPU)", gain,
-			answer_text(step->title, 20, text), step->n, step->n == 1 ? "" : "es", cpu);
+		answer_say(s->answer, said ? NULL : "worth speeding up", "%9s  %s (%d process%s%s%s)", gain,
+			answer_text(step->title, 20, text), step->n, step->n == 1 ? "" : "es",
+			step->cpu_ns < 0 ? "" : ", ", step->cpu_ns < 0 ? "" : strcat(cpu, " of CPU"));
 		said++;
 	}
 }

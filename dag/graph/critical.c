@@ -27,8 +27,9 @@ struct walk {
 
 int64_t critical_begin(const struct workflow *w, int32_t process)
 {
-	return critical_is_outside(w, process) ? w->begin_ns
-					       : w->graph->processes[process].start_ns;
+	int64_t start_ns = w->graph->processes[process].start_ns;
+
+	return critical_is_outside(w, process) || (w->is_attached && start_ns < w->begin_ns) ? w->begin_ns : start_ns;
 }
 
 int64_t critical_end(const struct workflow *w, int32_t process)

@@ -58,15 +58,15 @@ int64_t critical_gain(const struct critical *critical, const bool *of);
 
 extern const char *const critical_causes[]; /* by enum critical_cause */
 
-/* Processes that were there before the run are no part of it, as a shell from which it was started: they
- * begin with it.  What has not ended ends with the trace.  Starts that were read from /proc have the grain of
+/* Processes that were there before the run are no part of it, as a shell from which it was started, unless it recorded what
+ * ran already: they begin with it.  What has not ended ends with the trace.  Starts that were read from /proc have the grain of
  * a clock tick. */
 #define CRITICAL_TICK_NS 10000000
 int64_t critical_begin(const struct workflow *workflow, int32_t process);
 int64_t critical_end(const struct workflow *workflow, int32_t process);
 static inline bool critical_is_outside(const struct workflow *workflow, int32_t process)
 {
-	return workflow->graph->processes[process].start_ns < workflow->begin_ns - CRITICAL_TICK_NS;
+	return !workflow->is_attached && workflow->graph->processes[process].start_ns < workflow->begin_ns - CRITICAL_TICK_NS;
 }
 
 #endif

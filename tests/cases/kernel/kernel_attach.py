@@ -30,6 +30,7 @@ import kernelleft
 import kernelrecord
 import kernelstrace
 import straced
+from filesystems import until
 from ftractest import FTRAC, Checks, need, need_kernel
 from sample import one
 
@@ -242,6 +243,38 @@ def sleeps_before(checks, base):
     checks.check("slept before: of itself nothing, of its children something", len(said) > 1 and not said.pop("1") and all(said.values()), rows)
 
 
+TALKS = """
+import os, time
+r, w = os.pipe()
+if os.fork() == 0:
+    os.close(w)
+    while os.read(r, 1000): pass
+    os._exit(0)
+end = time.monotonic() + 20
+while time.monotonic() < end: os.write(w, bytes(100)); time.sleep(0.01)
+"""
+
+
+def talk_meanwhile(checks, base):
+    """What two processes hand to each other; of one alone it is not known by which process.  Both are on the critical path."""
+    writer = subprocess.Popen(["python3", "-S", "-c", TALKS], start_new_session=True)
+    until(lambda: len(descendants(writer.pid)) == 2)
+    reader = max(descendants(writer.pid) - {writer.pid})
+    for pids in (writer.pid, reader), (reader,):
+        db, _ = record(base, *(word for pid in pids for word in ("--pid", str(pid))), "--for", "1")
+        with contextlib.closing(sqlite3.connect(db)) as trace:
+            flows = trace.execute("SELECT w.pid, r.pid, bytes FROM flow JOIN process w ON w.id = writer JOIN process r ON r.id = reader").fetchall()
+            moved = dict(trace.execute("SELECT p.pid, max(sum(u.bread), sum(u.bwrite)) FROM use u JOIN process p ON p.id = u.process GROUP BY 1"))
+        # What was written first may have been read before the record began, or be read after it has ended.
+        known = {moved[reader], None} if len(pids) == 2 else set()
+        checks.equal(f"talk meanwhile, {len(pids)} recorded: flows", [flow[:2] for flow in flows], [(writer.pid, reader)] if known else [])
+        checks.check(f"talk meanwhile, {len(pids)} recorded: bytes", {flow[2] for flow in flows} <= known and moved[reader] > 1000, (flows, moved))
+        done = subprocess.run([WFDAG, "critical-path", "--format", "csv", db], capture_output=True, text=True, check=True)
+        checks.check(f"talk meanwhile, {len(pids)} recorded: the path has no gap", len(done.stdout.splitlines()) > 1, done.stdout)
+    os.killpg(writer.pid, signal.SIGKILL)
+    writer.wait()
+
+
 def has_operations(db):
     return count_of(db, "op") > 0
 
@@ -395,6 +428,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
         forks_meanwhile(checks, pathlib.Path(directory).resolve())
         sleeps_before(checks, pathlib.Path(directory).resolve())
+        talk_meanwhile(checks, pathlib.Path(directory).resolve())
         files_without_names(checks, pathlib.Path(directory).resolve())
         number_is_given_again(checks, pathlib.Path(directory).resolve())
         threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
