@@ -8,12 +8,16 @@
  * In directories that other users may write to, files and links of other users are neither written nor followed
  * (place.h): -ELOOP, -EPERM.  A trace and its files (trace_file.h) are never overwritten: OUTPUT_IS_TRACE, for which
  * place_explain() has the text.
+ *
+ * A file that does not look like an earlier result of the same kind is not replaced, unless output_force() was called:
+ * OUTPUT_IS_OTHER.  A result looks like another one if both begin with the same bytes and say the same of what made them.
  */
 
 #include <errno.h>
 #include <stdio.h>
 
 #define OUTPUT_IS_TRACE (-ENOTUNIQ)
+#define OUTPUT_IS_OTHER (-EEXIST)
 
 struct output {
 	int fd;
@@ -23,9 +27,12 @@ struct output {
 	char *temporary; /* name of the new file until it is complete; NULL: the file itself is written */
 };
 
+/* For --force: files of any kind are replaced, but for traces.  Before other threads are started. */
+void output_force(void);
+
 /* 0: the caller closes it with output_close(); or -errno. */
 int output_open(const char *file, struct output *ret_output);
-/* r: the result of writing.  Returns r, or the error of closing.  On errors the incomplete file is removed. */
+/* r: the result of writing.  Returns r, or the error of closing.  On errors the incomplete file is removed, and the old one stays. */
 int output_close(struct output *output, int r);
 
 /* A stream that writes to fd; closing it leaves fd open.  NULL, and errno, on error. */

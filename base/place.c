@@ -158,6 +158,8 @@ const char *place_explain(int error)
 		return "the file there belongs to another user, in a directory that other users may write to";
 	case -ENOTUNIQ: /* output.h */
 		return "it is a trace, and traces are never overwritten; take another name";
+	case -EEXIST: /* output.h */
+		return "there is another file that does not look like an earlier result; take another name, or use --force";
 	default:
 		return strerror(-error);
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/output.h"
 #include "base/version.h"
 #include "dag/check/check.h"
 #include "dag/trace/choice.h"
@@ -115,6 +116,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_ROOT: o->root = value; return 0;
 	case TRACES_FOREIGN: o->foreign = true; return 0;
 	case TRACES_STRICT: o->strict = true; return 0;
+	case TRACES_FORCE: output_force(); return 0;
 	default: return -1;
 	}
 }

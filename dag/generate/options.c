@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/output.h"
 #include "base/version.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/traces.h"
@@ -114,6 +115,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_ROOT: return set_root(o, value);
 	case TRACES_FOREIGN: o->foreign = true; return 0;
 	case TRACES_STRICT: o->strict = true; return 0;
+	case TRACES_FORCE: output_force(); return 0;
 	case LONG_WFFORMAT_VERSION: return set_version(o, value);
 	default: return -1;
 	}

@@ -233,6 +233,8 @@ static int draw(const struct chart *chart, const char *terminal, const char *fil
 	if (r < 0)
 		return failure_set(failure, r, "cannot write '%s': %s", file, place_explain(r));
 	r = output_close(&output, pipe_run(argv, output.fd, GNUPLOT_SECONDS, put_script, &picture));
+	if (r == OUTPUT_IS_OTHER)
+		return failure_set(failure, r, "cannot write '%s': %s", file, place_explain(r));
 	if (r == -ENOENT)
 		return failure_set(failure, r,
 			"cannot draw '%s': there is no gnuplot; install it (Debian: "

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/output.h"
 #include "base/version.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/traces.h"
@@ -65,6 +66,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_MAX_NODES: return choice_parse_count("--max-nodes", value, &o->max_nodes);
 	case LONG_PERFETTO: o->perfetto = value; return 0;
 	case TRACES_STRICT: o->strict = true; return 0;
+	case TRACES_FORCE: output_force(); return 0;
 	case LONG_TITLE: o->title = value; return 0;
 	case TRACES_FOREIGN: o->how |= QUERY_FOREIGN; return 0;
 	default: return choice_apply(&o->choice, option, value);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/output.h"
 #include "base/version.h"
 #include "dag/stat/stat.h"
 #include "dag/trace/choice.h"
@@ -214,6 +215,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_SQL: o->sql = true; return 0;
 	case TRACES_FOREIGN: o->foreign = true; return 0;
 	case TRACES_STRICT: o->strict = true; return 0;
+	case TRACES_FORCE: output_force(); return 0;
 	case LONG_SVG: o->svg = value; return 0;
 	case LONG_TOP: return choice_parse_count("--top", value, &o->top);
 	case LONG_TSV: o->style.format = TABLE_TSV; return 0;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/output.h"
 #include "base/vector.h"
 #include "base/version.h"
 #include "dag/trace/choice.h"
@@ -344,6 +345,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_SORT: o->sort = value; return 0;
 	case TRACES_FOREIGN: o->foreign = true; return 0;
 	case TRACES_STRICT: o->strict = true; return 0;
+	case TRACES_FORCE: output_force(); return 0;
 	case LONG_TOP: return choice_parse_count("--top", value, &o->top);
 	case LONG_TREE: o->shape.what = SHAPE_TREE; return 0;
 	default: return apply_name(o, option, value);

@@ -79,8 +79,29 @@ def overwriting(base, trace):
             db.close()
         else:
             (base / name).write_text(text)
-        checks.equal(f"what is no trace is replaced: {name}", run(WFDAG, "--json", base / name, own).returncode, 0)
+        checks.equal(f"what is no trace is replaced with --force: {name}", run(WFDAG, "--force", "--json", base / name, own).returncode, 0)
         checks.check(f"by what was asked for: {name}", (base / name).read_text().startswith("{"))
+    foreign(base, own)
+
+
+def foreign(base, own):
+    """A file that is no result is kept; an older result, also of another trace, and an empty file are replaced."""
+    for what, words in commands():
+        out = base / "result"
+        words = [str(out) if word == "OUT" else word for word in words]
+        out.write_bytes(b"notes of mine\n")
+        done = run(*words, own, cwd=base)
+        checks.check(f"{what}: refuses to replace another file", done.returncode not in (0, 3) and done.stderr.count("\n") == 1 and
+                     "--force" in done.stderr and out.read_bytes() == b"notes of mine\n", (done.returncode, done.stderr))
+        out.write_bytes(b"")
+        for how in "empty", "older":
+            done = run(*words, own, cwd=base)
+            checks.check(f"{what}: replaces an {how} file", done.returncode == 0 and out.stat().st_size > 0, (done.returncode, done.stderr))
+        before = out.read_bytes()
+        out.write_bytes(b"notes of mine\n")
+        checks.equal(f"{what}: with --force", run(*words[:-2], "--force", *words[-2:], own, cwd=base).returncode, 0)
+        checks.equal(f"{what}: begins as before", out.read_bytes()[:8], before[:8])
+        out.unlink()
 
 
 def charts(base, own):
