@@ -73,7 +73,7 @@ static int run_and_report(struct run *run)
 	int status = run_somehow(run);
 
 	if (run->was_run && d->has_trace && !d->options.quiet)
-		answer_print(d->options.db, stderr);
+		answer_print(d->options.db, ANSWER_OWN, stderr);
 	if (d->options.strict && d->lost)
 		status = err_status(EXIT_RUNNER, "%llu operations or process events were lost (--strict)",
 			(unsigned long long)d->lost);

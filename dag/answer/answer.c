@@ -11,6 +11,8 @@
 #include "dag/trace/compose.h"
 #include "dag/trace/traces.h"
 
+_Static_assert(ANSWER_OWN == QUERY_FOREIGN, "as query.h has it");
+
 #define LABEL_WIDTH 20 /* of lines without a label */
 
 void answer_say(const struct answer *answer, const char *label, const char *format, ...)
@@ -141,33 +143,32 @@ static int say_again(struct answer *a)
 	return r < 0 ? r : 0;
 }
 
-static int load(struct answer *a)
+static int load(struct answer *a, unsigned how)
 {
 	const char *paths[] = { a->path };
 	const struct words traces = { paths, 1, 1 };
 	const struct choice all = { 0 };
 	const struct workflow_options options = { .choice = &all };
-	/* This process has written it. */
-	int r = traces_open(&traces, QUERY_FOREIGN, &a->db, a->failure);
+	int r = traces_open(&traces, how, &a->db, a->failure);
 
 	if (r == 0)
 		r = workflow_load(a->db, &options, &a->workflow, a->failure);
 	return r < 0 ? r : failure_of_memory(a->failure, critical_create(a->workflow, true, &a->critical));
 }
 
-int answer_print(const char *db, FILE *out)
+int answer_print(const char *db, unsigned how, FILE *out)
 {
 	int (*const parts[])(struct answer *) = { say_head, answer_time, answer_steps, say_again, answer_failed, answer_cover };
 	struct failure failure = { 0 };
 	struct answer answer = { .path = db, .out = out, .failure = &failure };
-	int r = load(&answer);
+	int r = load(&answer, how);
 
 	for (size_t i = 0; r == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
 		r = parts[i](&answer);
 	if (r == 0)
 		answer_end(&answer);
 	else
-		fprintf(out, "ftrac: no summary of %s: %s\n", db, failure.text);
+		failure_status(&failure);
 	critical_destroy(answer.critical);
 	workflow_destroy(answer.workflow);
 	query_close(answer.db);

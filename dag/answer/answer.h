@@ -17,7 +17,9 @@
 
 #include <stdio.h>
 
-/* 0; or -errno if the trace cannot be read, then nothing or a part is printed. */
-int answer_print(const char *db, FILE *out);
+#define ANSWER_OWN 2 /* how, of a program that has written the trace itself: QUERY_FOREIGN */
+
+/* how: see query_open().  0; or -errno if the trace cannot be read, after an error was printed. */
+int answer_print(const char *db, unsigned how, FILE *out);
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
-#include "base/saturate.h"
-#include "base/units.h"
 #include "dag/answer/answer_internal.h"
 #include "dag/trace/compose.h"
 #include "dag/trace/traces.h"
@@ -140,15 +138,16 @@ int answer_time(struct answer *a)
 struct step {
 	const char *title;
 	int32_t n;
-	int64_t path_ns, cpu_ns; /* cpu_ns -1: not known */
-	int64_t gain_ns;	 /* WORKFLOW_UNKNOWN: they talk in rounds */
+	int64_t path_ns;
+	int64_t gain_ns; /* WORKFLOW_UNKNOWN: they talk in rounds */
 };
 
 struct steps {
 	struct answer *answer;
 	struct arena texts;
 	bool failed;
-	const char **titles; /* of each process */
+	const char **titles; /* of each process: what it is called, then its step */
+	const char **whats;  /* of each process: what it works on; NULL: not known */
 	bool *is_text;	     /* a shell with commands as its argument */
 	bool *by_driver;     /* its parent was a fork, such a shell or a driver when it started it */
 	bool *is_root;	     /* the steps are below it */
@@ -168,6 +167,7 @@ static int add_title(void *arg, const struct query *row)
 	s->titles[process] = traces_text(row, 1, &s->texts, &s->failed);
 	s->is_text[process] = query_int(row, 2);
 	s->by_driver[process] = query_int(row, 3);
+	s->whats[process] = traces_text(row, 4, &s->texts, &s->failed);
 	return s->failed ? -ENOMEM : 0;
 }
 
@@ -242,22 +242,21 @@ static void group(struct steps *s, int32_t *sorted, const int64_t *path_ns)
 	const struct workflow *w = s->answer->workflow;
 	int32_t n = w->graph->n_processes;
 
+	s->n = 0;
+	s->run_ns = 0;
 	for (int32_t i = 0; i < n; i++)
 		sorted[i] = i;
 	qsort_r(sorted, (size_t)n, sizeof(*sorted), compare_titles, s);
 	for (int32_t i = 0; i < n; i++) {
 		const char *title = s->titles[sorted[i]];
-		int64_t cpu_ns = workflow_task(w, sorted[i])->cpu_ns;
 
 		if (!title)
 			continue;
 		if (s->n == 0 || !same(s->steps[s->n - 1].title, title))
-			s->steps[s->n++] = (struct step){ .title = title, .cpu_ns = -1 };
+			s->steps[s->n++] = (struct step){ .title = title };
 		s->steps[s->n - 1].n++;
 		s->steps[s->n - 1].path_ns += path_ns[sorted[i]];
 		s->run_ns += path_ns[sorted[i]];
-		if (cpu_ns >= 0)
-			s->steps[s->n - 1].cpu_ns = saturate_add(s->steps[s->n - 1].cpu_ns > 0 ? s->steps[s->n - 1].cpu_ns : 0, cpu_ns);
 	}
 }
 
@@ -292,7 +291,7 @@ static int find_gains(struct steps *s)
 
 static void say_steps(const struct steps *s)
 {
-	char text[ANSWER_TEXT], gain[32], cpu[64];
+	char text[ANSWER_TEXT], gain[32], several[32];
 	int32_t said = 0;
 
 	for (int32_t i = 0; i < s->n && said < STEPS_SHOWN; i++) {
@@ -304,23 +303,54 @@ static void say_steps(const struct steps *s)
 			strcpy(gain, "-");
 		else
 			snprintf(gain, sizeof(gain), "%.2f s", (double)step->gain_ns / 1e9);
-		units_time((double)step->cpu_ns, cpu, sizeof(cpu));
-		answer_say(s->answer, said ? NULL : "worth speeding up", "%9s  %s (%d process%s%s%s)", gain,
-			answer_text(step->title, 20, text), step->n, step->n == 1 ? "" : "es",
-			step->cpu_ns < 0 ? "" : ", ", step->cpu_ns < 0 ? "" : strcat(cpu, " of CPU"));
+		snprintf(several, sizeof(several), " (%d processes)", step->n);
+		answer_say(s->answer, said ? NULL : "worth speeding up", "%9s  %s%s", gain, answer_text(step->title, 26, text),
+			step->n > 1 ? several : "");
 		said++;
 	}
 }
 
-static int choose(struct steps *s)
+static int choose(struct steps *s, int32_t *sorted, const int64_t *path_ns)
 {
 	int r;
 
+	group(s, sorted, path_ns);
 	qsort(s->steps, (size_t)s->n, sizeof(*s->steps), compare_paths);
 	s->n = s->n < STEPS_TRIED ? s->n : STEPS_TRIED;
 	r = find_gains(s);
 	qsort(s->steps, (size_t)s->n, sizeof(*s->steps), compare_gains);
 	return r;
+}
+
+/* If most of the run is one step that was done for several things, these are the steps: "cc" becomes "cc main.o". */
+static bool divides_first(struct steps *s)
+{
+	const struct graph *g = s->answer->workflow->graph;
+	const struct step *first = s->n ? &s->steps[0] : NULL;
+	int32_t tops = 0;
+	bool again = false;
+
+	if (!first || first->gain_ns == WORKFLOW_UNKNOWN || first->gain_ns * 2 < s->run_ns)
+		return false;
+	for (int32_t i = 0; i < g->n_processes; i++)
+		tops += s->is_top[i] && same(s->titles[i], first->title);
+	if (tops < 2)
+		return false;
+	for (int32_t i = 0; i < g->n_processes; i++) { /* a parent comes before its children */
+		char *name = NULL;
+
+		if (!s->is_top[i]) {
+			s->titles[i] = s->titles[graph_parent(g, i)];
+		} else if (s->whats[i] && same(s->titles[i], first->title)) {
+			if (asprintf(&name, "%s %s", first->title, s->whats[i]) < 0)
+				return false;
+			s->titles[i] = arena_text(&s->texts, name, strlen(name));
+			s->failed |= !s->titles[i];
+			again = true;
+		}
+		free(name);
+	}
+	return again;
 }
 
 int answer_steps(struct answer *a)
@@ -329,21 +359,22 @@ int answer_steps(struct answer *a)
 	size_t n = (size_t)a->workflow->graph->n_processes + 1;
 	cleanup_free int64_t *path_ns = time_on_path(a);
 	cleanup_free int32_t *sorted = malloc(n * sizeof(*sorted));
-	cleanup_free const char **titles = calloc(n, sizeof(*titles));
+	cleanup_free const char **titles = calloc(2 * n, sizeof(*titles));
 	cleanup_free bool *flags = calloc(4 * n, sizeof(*flags));
 	cleanup_free struct step *steps = calloc(n, sizeof(*steps));
-	struct steps s = { .answer = a, .titles = titles, .steps = steps, 
+	struct steps s = { .answer = a, .titles = titles, .whats = titles + n, .steps = steps, 
 		.is_text = flags, .by_driver = flags + n, .is_root = flags + 2 * n, .is_top = flags + 3 * n };
 	int r;
 
 	if (!path_ns || !sorted || !titles || !flags || !steps)
 		return failure_memory(a->failure);
-	r = traces_each(a->db, "answer.titles", "id title text by_driver", &all, add_title, &s, a->failure);
+	r = traces_each(a->db, "answer.titles", "id title text by_driver what", &all, add_title, &s, a->failure);
 	if (r == 0) {
 		name_steps(&s);
-		group(&s, sorted, path_ns);
-		r = failure_of_memory(a->failure, choose(&s));
+		r = failure_of_memory(a->failure, choose(&s, sorted, path_ns));
 	}
+	if (r == 0 && divides_first(&s))
+		r = failure_of_memory(a->failure, s.failed ? -ENOMEM : choose(&s, sorted, path_ns));
 	if (r == 0)
 		say_steps(&s);
 	arena_free(&s.texts);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/output.h"
 #include "base/version.h"
 #include "dag/check/check.h"
 #include "dag/trace/choice.h"
@@ -116,7 +115,6 @@ static int apply(void *options, int option, const char *value)
 	case LONG_ROOT: o->root = value; return 0;
 	case TRACES_FOREIGN: o->foreign = true; return 0;
 	case TRACES_STRICT: o->strict = true; return 0;
-	case TRACES_FORCE: output_force(); return 0;
 	default: return -1;
 	}
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/output.h"
 #include "base/version.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/traces.h"
@@ -151,7 +150,6 @@ static int apply(void *options, int option, const char *value)
 	case LONG_ROOT: return parse_root(o, value);
 	case TRACES_FOREIGN: o->foreign = true; return 0;
 	case TRACES_STRICT: o->strict = true; return 0;
-	case TRACES_FORCE: output_force(); return 0;
 	case LONG_TOP: return choice_parse_count("--top", value, &o->top);
 	default: return choice_apply(&o->choice, option, value);
 	}

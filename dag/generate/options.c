@@ -34,7 +34,7 @@ static const struct option long_options[] = {
 	{ "pegasus", required_argument, NULL, LONG_PEGASUS },
 	{ "root", required_argument, NULL, LONG_ROOT },
 	{ "snakemake", required_argument, NULL, LONG_SNAKEMAKE },
-	TRACES_OPTIONS,
+	TRACES_OPTIONS, TRACES_OUTPUT_OPTIONS,
 	{ "wfformat", required_argument, NULL, LONG_WFFORMAT },
 	{ "wfformat-version", required_argument, NULL, LONG_WFFORMAT_VERSION },
 	{ "help", no_argument, NULL, 'h' },
@@ -63,7 +63,7 @@ static const char help_text[] =
 "      --root DIR         the directory of the workflow, to which paths are relative (default: the\n"
 "                         directory of the traced command)\n"
 "      --wfformat-version VERSION   1.5 or 1.6 (default)\n"
-TRACES_HELP
+TRACES_HELP TRACES_OUTPUT_HELP
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"

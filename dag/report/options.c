@@ -16,7 +16,7 @@ enum long_option { LONG_ABOVE = 256, LONG_MAX_NODES, LONG_PERFETTO, LONG_TITLE }
 
 static const struct option long_options[] = {
 	CHOICE_OPTIONS,
-	TRACES_OPTIONS,
+	TRACES_OPTIONS, TRACES_OUTPUT_OPTIONS,
 	{ "above", required_argument, NULL, LONG_ABOVE },
 	{ "max-nodes", required_argument, NULL, LONG_MAX_NODES },
 	{ "output", required_argument, NULL, 'o' },
@@ -45,7 +45,7 @@ static const char help_head[] =
 "      --max-nodes N      fold a larger graph or tree of processes to N nodes (default 150)\n"
 "      --perfetto FILE    write the time line instead of the page, as trace events in JSON\n"
 "      --above SECONDS    with --perfetto: only operations that took at least so long (default 0.001)\n"
-TRACES_HELP
+TRACES_HELP TRACES_OUTPUT_HELP
 "\n"
 "Which part of the run:\n";
 

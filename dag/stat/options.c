@@ -58,7 +58,7 @@ static const struct option long_options[] = {
 	{ "sizes", required_argument, NULL, LONG_SIZES },
 	{ "sort", required_argument, NULL, LONG_SORT },
 	{ "sql", no_argument, NULL, LONG_SQL },
-	TRACES_OPTIONS,
+	TRACES_OPTIONS, TRACES_OUTPUT_OPTIONS,
 	{ "svg", required_argument, NULL, LONG_SVG },
 	{ "top", required_argument, NULL, LONG_TOP },
 	{ "tsv", no_argument, NULL, LONG_TSV },
@@ -102,7 +102,7 @@ static const char help_tail[] =
 "      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
 "      --sql              print the query behind the table, with all options in it, and nothing else;\n"
 "                         it needs no trace\n"
-TRACES_HELP
+TRACES_HELP TRACES_OUTPUT_HELP
 "\n"
 "Of some tables only:\n"
 "      --of VALUE         hist, cdf: latency, read-size, write-size, bytes-read, bytes-written,\n"

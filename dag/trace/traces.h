@@ -20,17 +20,17 @@ struct failure;
 struct query;
 struct query_db;
 
-/* What all programs have: --foreign, for a trace of another user, --strict, and --force (output.h).  In the table of
- * getopt_long(), and in the help. */
+/* What all programs have: --foreign, for a trace of another user, and --strict; and --force (output.h) of those that write files.
+ * In the table of getopt_long(), and in the help. */
 enum traces_option { TRACES_FOREIGN = 1024, TRACES_STRICT, TRACES_FORCE };
 #define TRACES_OPTIONS                                        \
 	{ "foreign", no_argument, NULL, TRACES_FOREIGN },     \
-	{ "strict", no_argument, NULL, TRACES_STRICT },       \
-	{ "force", no_argument, NULL, TRACES_FORCE }
+	{ "strict", no_argument, NULL, TRACES_STRICT }
+#define TRACES_OUTPUT_OPTIONS { "force", no_argument, NULL, TRACES_FORCE }
 #define TRACES_HELP                                                                             \
 	"      --foreign          read a trace that belongs to another user, too\n"             \
-	"      --strict           exit status 3 if the trace is incomplete or records were lost\n"   \
-	"      --force            replace any file by the output, but no trace\n"
+	"      --strict           exit status 3 if the trace is incomplete or records were lost\n"
+#define TRACES_OUTPUT_HELP "      --force            replace any file by the output, but no trace\n"
 
 /* how: see query_open().  The caller closes *ret_db also after an error. */
 int traces_open(const struct words *traces, unsigned how, struct query_db **ret_db,

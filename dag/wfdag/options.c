@@ -75,7 +75,7 @@ static const struct option long_options[] = {
 	{ "raw", no_argument, NULL, LONG_RAW },
 	{ "reduce", no_argument, NULL, LONG_REDUCE },
 	{ "sort", required_argument, NULL, LONG_SORT },
-	TRACES_OPTIONS,
+	TRACES_OPTIONS, TRACES_OUTPUT_OPTIONS,
 	{ "top", required_argument, NULL, LONG_TOP },
 	{ "tree", no_argument, NULL, LONG_TREE },
 	{ "width", required_argument, NULL, LONG_WIDTH },
@@ -138,7 +138,7 @@ static const char help_graph[] =
 
 static const char help_tail[] =
 "\n"
-TRACES_HELP
+TRACES_HELP TRACES_OUTPUT_HELP
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"

@@ -3,11 +3,13 @@
 
 #include <stddef.h>
 
+#include "dag/answer/main.h"
 #include "dag/check/main.h"
 #include "dag/diff/diff.h"
 #include "dag/generate/generate.h"
 
 const struct verb verbs[] = {
+	{ "summary", answer_main, "what the run did, in a screen" },
 	{ "generate", generate_main,
 		"the workflow for Make, Ninja, Snakemake, WfCommons, Pegasus ..." },
 	{ "check", check_main, "missing and unused dependencies of a build" },

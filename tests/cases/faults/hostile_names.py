@@ -32,7 +32,7 @@ STAT = ["io --by file", "io --by exe,env:H --csv", "io --by job --tsv", "sys --b
         "errors --json", "errors --csv", "list --json", "list --csv", "phase --json", "phase --sql", "mem --memory 64G",
         "pattern --sizes powers", "pattern --operation read", "time --files --json --interval 1", "io --process 3",
         "io --from 0 --to 1", "io --exclude command:cp", "io --include path:*x* --format json", "file --job 5",
-        "io --phase cp --strict --foreign", "hist --of latency --by command --svg plot.svg",
+        "io --phase cp --strict --foreign --force", "hist --of latency --by command --svg plot.svg",
         "cdf --of bytes-written --by command --png -", "hist --of latency --gnuplot plot", "sys --by directory --csv",
         "io --by mount,fstype,host --csv"]
 DAG = ["order --format json", "order --format csv", "lifecycle --format tsv --raw", "critical-path --format json --all",
@@ -42,21 +42,22 @@ DAG = ["order --format json", "order --format csv", "lifecycle --format tsv --ra
        "--graphml - --ghosts --metadata", "--dot - --dag --ghosts --cluster job", "--json - --group-by directory,env:H",
        "--graphml - --group-by exe", "--cyjs - --expand cp", "--json - --ancestors-of out.3", "--json - --descendants-of *in*",
        "--json - --between p2 --between p9", "--json - --file *x*", "--json - --exclude path:*x* --include *", "--json - --from 0 --to 1",
-       "--json - --job 5", "--json - --process 5", "--json - --phase ph=cp*", "--json - --strict --foreign",
-       "generate --wfformat - --wfformat-version 1.5", "generate --make - --root / --strict --foreign",
+       "--json - --job 5", "--json - --process 5", "--json - --phase ph=cp*", "--json - --strict --foreign --force",
+       "generate --wfformat - --wfformat-version 1.5", "generate --make - --root / --strict --foreign --force",
        "generate --ninja - --root /tmp", "generate --pegasus - --level process", "generate --dax - --level process",
        "check --declared edges.csv --format json", "check --declared edges.csv --format csv --all --kinds missing,redundant,unordered,ghost",
        "check --ninja n --format tsv --root / --strict --foreign", "check --ninja n --fail-on missing",
        "diff make.db --format csv", "diff make.db --format json --data", "diff make.db --top 0 --raw --all --strict --foreign",
-       "diff make.db --fail-on graph,time:10%", "diff make.db --root / --include * --exclude path:*x* --phase ph=cp*"]
+       "diff make.db --fail-on graph,time:10%", "diff make.db --root / --include * --exclude path:*x* --phase ph=cp*",
+       "summary --foreign"]
 # Options whose value may be any text: each name is given to two of them.
 TAKE = [(WFSTAT, line) for line in ("io --by {}", "io --by env:{}", "io --include {}", "io --phase {}", "io --phase {}=*", "io --job {}",
                                     "io --sort {}", "{}", "hist --of {}")] + \
        [(WFDAG, line) for line in ("--json - --ancestors-of {}", "--json - --group-by env:{}", "--json - --group-by {}", "--json - --file {}",
                                    "--json - --expand {}", "order --sort {}", "whatif --faster {}=2x", "generate --make - --root /{}",
                                    "check --kinds {}", "check --declared {}", "check --ninja {}", "check --root {}", "diff {}",
-                                   "diff make.db --fail-on {}", "{}")]
-HELPS = [[WFSTAT], [WFDAG], [WFDAG, "generate"], [WFDAG, "diff"], [WFDAG, "check"]]
+                                   "diff make.db --fail-on {}", "summary {}", "{}")]
+HELPS = [[WFSTAT], [WFDAG], [WFDAG, "generate"], [WFDAG, "diff"], [WFDAG, "check"], [WFDAG, "summary"]]
 FOUND = {"check", "diff"}     # 1 is what they found, 2 is failure
 REFUSED = {"--pegasus", "--dax"}  # cannot say all names
 SECONDS = 120
@@ -200,7 +201,7 @@ def check_options():
     for program in HELPS:
         said = run([*program, "--help"]).stdout.decode()
         options = set(re.findall(r"--[a-z][a-z-]+", said)) - {"--help", "--version"} - ({"--make"} if "check" in program else set())
-        checks.check(f"{' '.join(program[1:])} --help: options", len(options) > 5)
+        checks.check(f"{' '.join(program[1:])} --help: options", len(options) > (0 if "summary" in program else 5))
         for option in sorted(options):
             checks.check(f"{' '.join(program)}: {option} is tried", option in used)
 
