@@ -24,6 +24,14 @@ FLOWS = {
     "cut": {("w0", "r0"): 10},
     "tee": {("w0", "tee"): 100, ("tee", "r0"): 100},
     "vmsplice": {("w0", "r0"): 100},
+    "received_at_once": {("w0", "r0"): 80},
+    "passed": {("gives", "r0"): 1, ("w0", "r0"): 90},
+    "executed": {("w0", "r0"): 40, ("r0", "r1"): 40},
+    "readers": {("w0", "r0"): 10, ("w0", "r1"): 20, ("w0", "r2"): 30},
+    "own": {("w0", "r0"): 5},
+    "substitution": {("w0", "r0"): 30, ("w1", "r0"): 50},
+    "closed_early": {("w0", "r0"): 10},
+    "broken": {},
     "rounds": {("asks", "answers"): 5, ("answers", "asks"): 5},
     "one_round": {("asks", "answers"): 1, ("answers", "asks"): 1},
 }
@@ -232,6 +240,115 @@ def vmsplice(_):
     part = Part(ctypes.addressof(data), 100)
     end(start("w0", lambda: moved(LIBC.vmsplice(b, ctypes.byref(part), 1, 0), 100)))
     end(start("r0", lambda: moved(LIBC.vmsplice(a, ctypes.byref(part), 1, 0), 100)))
+
+
+def received_at_once(directory):
+    """recvmmsg(2)"""
+    reader, path = bound(f"{directory}/r"), f"{directory}/r"
+    data = ctypes.create_string_buffer(200)
+    parts = [Part(ctypes.addressof(data), 100), Part(ctypes.addressof(data) + 100, 100)]
+    messages = (Message * 2)(*(Message(None, 0, ctypes.addressof(part), 1) for part in parts))
+
+    def write():
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        for n in (30, 50):
+            sock.sendto(bytes(n), path)
+    end(start("w0", write))
+    end(start("r0", lambda: moved(LIBC.recvmmsg(reader.fileno(), messages, 2, 0, None), 2)))
+
+
+def passed(_):
+    """An end of a pipe goes to another process through a socket, with a byte of data."""
+    here, there = socket.socketpair()
+    a, b = os.pipe()
+    end(start("w0", lambda: os.write(b, bytes(90))))
+
+    def take_over():
+        os.close(a)
+        os.close(b)
+        _, fds, _, _ = socket.recv_fds(there, 1, 1)
+        moved(len(os.read(fds[0], 100)), 90)
+    reader = start("r0", take_over)
+    end(start("gives", lambda: socket.send_fds(here, [b"x"], [a])), reader)
+
+
+def executed(_):
+    """Pipes as standard streams of programs that are executed."""
+    (a, b), (c, d) = os.pipe(), os.pipe()
+
+    def cat(source, to):
+        os.dup2(source, 0)
+        os.dup2(to, 1)
+        os.closerange(3, 20)
+        os.execvp("cat", ["cat"])
+    r1 = start("r1", lambda: cat(c, os.open("/dev/null", os.O_WRONLY)))
+    r0 = start("r0", lambda: cat(a, d))
+    for fd in (a, c, d):
+        os.close(fd)
+    w0 = start("w0", lambda: os.write(b, bytes(40)))
+    os.close(b)
+    end(w0, r0, r1)
+
+
+def readers(_):
+    """One after the other, from one pipe."""
+    a, b = os.pipe()
+    end(start("w0", lambda: os.write(b, bytes(60))))
+    for role, n in (("r0", 10), ("r1", 20), ("r2", 30)):
+        end(start(role, lambda n=n: moved(len(os.read(a, n)), n)))
+
+
+def own(_):
+    """A process reads a part of what it wrote itself."""
+    a, b = os.pipe()
+
+    def write():
+        os.write(b, bytes(20))
+        moved(len(os.read(a, 15)), 15)
+    end(start("w0", write))
+    end(start("r0", lambda: moved(len(os.read(a, 100)), 5)))
+
+
+def substitution(_):
+    """As diff <(w0) <(w1): two pipes that are opened again by their names."""
+    ends = [os.pipe() for _ in range(2)]
+    for n, (_, to) in enumerate(ends):
+        end(start(f"w{n}", lambda n=n, to=to: os.write(to, bytes((30, 50)[n]))))
+        os.close(to)
+
+    def read():
+        for fd, _ in ends:
+            read_all(os.open(f"/dev/fd/{fd}", os.O_RDONLY))
+    end(start("r0", read))
+
+
+def closed_early(_):
+    """The writer gets EPIPE for what it writes after the reader has ended."""
+    a, b = os.pipe()
+    def write():
+        os.write(b, bytes(10))
+        time.sleep(0.1)
+        try:
+            os.write(b, bytes(1000))
+        except BrokenPipeError:
+            return
+        sys.exit("channels.py: the pipe still has a reader")
+    writer, reader = start("w0", lambda: (os.close(a), write())), start("r0", lambda: moved(len(os.read(a, 10)), 10))
+    os.close(a)
+    os.close(b)
+    end(writer, reader)
+
+
+def broken(_):
+    """Nothing flows if nothing is read, or all fails."""
+    a, b = os.pipe()
+    end(start("w0", lambda: os.write(b, bytes(10))))
+    os.set_blocking(b, False)
+    end(start("w1", lambda: os.write(b, b"")))
+    os.close(b)
+    there = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    there.bind(("127.0.0.1", 0))
+    end(start("w2", lambda: socket.socket(type=socket.SOCK_DGRAM).sendto(bytes(9), there.getsockname())))
 
 
 def questions(n):

@@ -69,7 +69,7 @@ def check(checks, name):
         checks.equal(f"{name}: flows", flows_of(run, roles), channels.FLOWS[name])
         ends = run.sql("SELECT count(*) FROM flow WHERE last_ns < first_ns")
         checks.equal(f"{name}: flows that end before they begin", ends, [(0,)])
-        if all(n for n in channels.FLOWS[name].values()):
+        if channels.FLOWS[name] and all(n for n in channels.FLOWS[name].values()):
             check_edges(checks, name, run, roles)
         if name.endswith("round") or name == "rounds":
             check_gains(checks, name, run, roles)
