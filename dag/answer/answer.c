@@ -73,32 +73,30 @@ static const char *bytes_of(const struct query *row, int column, char ret_text[s
 static void say_run(const struct answer *a, const struct query *row)
 {
 	const char *command = query_fact_text(a->db, "command");
-	double span_s = (double)(query_fact(a->db, "end_ns", 0) - query_fact(a->db, "start_ns", 0)) / 1e9;
-	char text[ANSWER_TEXT];
+	double span_ns = (double)(query_fact(a->db, "end_ns", 0) - query_fact(a->db, "start_ns", 0));
+	char text[ANSWER_TEXT], wall[32];
 
+	units_time(command ? query_real(row, H_WALL) : span_ns, wall, sizeof(wall));
 	if (!command)
-		fprintf(a->out, "ftrac: recorded %.1f s of processes that ran already\n", span_s);
-	else if (is_known(row, H_WALL))
-		answer_say(a, answer_text(command, 44, text), "exit status %lld, %.1f s",
-			(long long)query_fact(a->db, "exit_status", 0), query_real(row, H_WALL) / 1e9);
+		fprintf(a->out, "ftrac: recorded %s of processes that ran already\n", wall);
 	else
-		answer_say(a, answer_text(command, 44, text), "exit status %lld",
-			(long long)query_fact(a->db, "exit_status", 0));
+		answer_say(a, answer_text(command, 44, text), "exit status %lld, %s", (long long)query_fact(a->db, "exit_status", 0),
+			is_known(row, H_WALL) ? wall : "-");
 }
 
 static void say_numbers(const struct answer *a, const struct query *row)
 {
 	long long processes = query_int(row, H_PROCESSES), files = query_int(row, H_FILES);
 	long long operations = query_fact(a->db, "ops_recorded", 0);
-	char read[32], written[32], peak[32], comm[ANSWER_TEXT];
+	char read[32], written[32], peak[32], cpu[32], comm[ANSWER_TEXT], copy[64] = { 0 };
 	size_t len = 0;
 	const char *name = query_bytes(row, H_COMM, &len);
-	char copy[64] = { 0 };
 
 	memcpy(copy, name ? name : "", len < sizeof(copy) ? len : sizeof(copy) - 1);
+	units_time(query_real(row, H_CPU), cpu, sizeof(cpu));
 	fprintf(a->out, "ftrac: %lld process%s", processes, processes == 1 ? "" : "es");
 	if (is_known(row, H_CPU))
-		fprintf(a->out, ", %.1f s of CPU", query_real(row, H_CPU) / 1e9);
+		fprintf(a->out, ", %s of CPU", cpu);
 	if (is_known(row, H_RSS))
 		fprintf(a->out, ", most memory %s (%s)", bytes_of(row, H_RSS, peak), answer_text(copy, 20, comm));
 	fprintf(a->out, "\nftrac: %lld operation%s, %lld file%s opened, %s read, %s written\n", operations, operations == 1 ? "" : "s",

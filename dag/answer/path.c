@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/units.h"
 #include "dag/answer/answer_internal.h"
 #include "dag/trace/compose.h"
 #include "dag/trace/traces.h"
@@ -302,7 +303,7 @@ static void say_steps(const struct steps *s)
 		if (step->gain_ns == WORKFLOW_UNKNOWN)
 			strcpy(gain, "-");
 		else
-			snprintf(gain, sizeof(gain), "%.2f s", (double)step->gain_ns / 1e9);
+			units_time((double)step->gain_ns, gain, sizeof(gain));
 		snprintf(several, sizeof(several), " (%d processes)", step->n);
 		answer_say(s->answer, said ? NULL : "worth speeding up", "%9s  %s%s", gain, answer_text(step->title, 26, text),
 			step->n > 1 ? several : "");

@@ -54,6 +54,11 @@ def summary(base, files, *command):
     return done.returncode, [line.removeprefix("ftrac: ") for line in done.stderr.splitlines() if line.startswith("ftrac: ")]
 
 
+def seconds_of(text):
+    number, unit = text.split()
+    return float(number) * {"us": 1e-6, "ms": 1e-3, "s": 1}[unit]
+
+
 def line_of(lines, label):
     return next((line.partition(": ")[2] for line in lines if line.startswith(f"{label}: ")), None)
 
@@ -70,16 +75,16 @@ def gains(checks, base, files, seed):
     checks.equal(f"{what}: exit status", status, 0)
     check_lines(checks, what, lines)
     # A step that is most of the run is divided by its arguments.
-    said = {name: seconds for seconds, name in re.findall(r"([\d.]+) s  (step\d(?: [\d.]+)?)(?: \(|$)", "\n".join(lines), re.M)}
+    said = {name: seconds_of(time) for time, name in re.findall(r"([\d.]+ m?s)  (step\d(?: [\d.]+)?)(?: \(|$)", "\n".join(lines), re.M)}
     wanted = {name: run.wall() - run.wall(name) for name in run.names()}
     for name, seconds in said.items():
         gain = run.wall() - run.wall(name)
-        checks.check(f"{what}: gain of {name}", abs(float(seconds) - gain) < SURE, (seconds, gain, wanted))
+        checks.check(f"{what}: gain of {name}", abs(seconds - gain) < SURE, (seconds, gain, wanted))
     divided = {name.split()[0] for name in said if " " in name}
     checks.check(f"{what}: what is divided", len(divided) <= 1 and all(wanted[name] > run.wall() / 2 - SURE for name in divided), (said, wanted))
     clear = {name for name in wanted if not divided and sum(other > wanted[name] - SURE for other in wanted.values()) <= 3 and wanted[name] > SURE}
     checks.equal(f"{what}: steps that are missing", sorted(clear - said.keys()), [])
-    wall = float(re.search(r"exit status 0, ([\d.]+) s", lines[0])[1])
+    wall = seconds_of(re.search(r"exit status 0, (.*)", lines[0])[1])
     checks.check(f"{what}: wall time", wall >= run.wall() - 0.05, (wall, run.wall()))
     parts = [int(n) for n in re.findall(r"(\d+) %", line_of(lines, "critical path"))]
     checks.check(f"{what}: parts of the critical path", 90 <= sum(parts) <= 102, parts)
