@@ -119,10 +119,19 @@ static int say_head(struct answer *a)
 	return r < 0 ? r : 0;
 }
 
+/* As the command could have named it: relative to its directory if it is below that. */
+static const char *near_path(const struct answer *a, const char *path)
+{
+	const char *cwd = query_fact_text(a->db, "cwd");
+	size_t len = cwd ? strlen(cwd) : 0;
+
+	return len > 1 && strncmp(path, cwd, len) == 0 && path[len] == '/' ? path + len + 1 : path;
+}
+
 static int say_again(struct answer *a)
 {
 	const struct choice all = { 0 };
-	char path[ANSWER_TEXT] = "", text[ANSWER_TEXT], saved[32];
+	char path[4096] = "", text[ANSWER_TEXT], saved[32];
 	struct query *row = NULL;
 	int r = traces_query(a->db, "finding.re-reads", "path saved_bytes reread", &all, &row, NULL, a->failure);
 
@@ -134,7 +143,7 @@ static int say_again(struct answer *a)
 
 		memcpy(path, bytes ? bytes : "", len < sizeof(path) ? len : sizeof(path) - 1);
 		units_bytes(query_real(row, 1), saved, sizeof(saved));
-		answer_say(a, "read again", "%s of %s, %.*f times its size", saved, answer_text(path, 34, text),
+		answer_say(a, "read again", "%s of %s, %.*f times its size", saved, answer_text(near_path(a, path), 40, text),
 			query_real(row, 2) < 10, query_real(row, 2));
 	}
 	query_end(row);
