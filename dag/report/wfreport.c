@@ -15,6 +15,7 @@
 #include "base/failure.h"
 #include "base/output.h"
 #include "base/place.h"
+#include "base/stage.h"
 #include "dag/graph/critical.h"
 #include "dag/graph/workflow.h"
 #include "dag/output/json.h"
@@ -31,47 +32,9 @@
 
 /* ---- progress ---- */
 
-/* After the first second a thread shows on a terminal what the program does. */
-static struct {
-	pthread_t thread;
-	pthread_mutex_t mutex;
-	pthread_cond_t changed;
-	const char *what;
-	bool runs;
-} progress = { .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
-
-/* The cursor returns to the begin of the line, so that an error replaces the text. */
-static void *show_progress(void *unused)
-{
-	struct timespec begin;
-
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	begin.tv_sec++;
-	pthread_mutex_lock(&progress.mutex);
-	while (progress.what &&
-		pthread_cond_clockwait(&progress.changed, &progress.mutex, CLOCK_MONOTONIC, &begin) != ETIMEDOUT)
-		;
-	while (progress.what) {
-		fprintf(stderr, "\033[Kwfreport: %s ...\r", progress.what);
-		pthread_cond_wait(&progress.changed, &progress.mutex);
-	}
-	fputs("\033[K", stderr);
-	pthread_mutex_unlock(&progress.mutex);
-	return unused;
-}
-
 void report_progress(const char *what)
 {
-	if (!progress.runs && (!what || !isatty(STDERR_FILENO)))
-		return;
-	pthread_mutex_lock(&progress.mutex);
-	progress.what = what;
-	pthread_cond_signal(&progress.changed);
-	pthread_mutex_unlock(&progress.mutex);
-	if (!progress.runs)
-		progress.runs = pthread_create(&progress.thread, NULL, show_progress, NULL) == 0;
-	else if (!what)
-		progress.runs = pthread_join(progress.thread, NULL) != 0;
+	stage_show("wfreport", what);
 }
 
 /* ---- sections ---- */

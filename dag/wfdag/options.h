@@ -16,7 +16,9 @@
 #include "dag/shape/shape.h"
 #include "dag/trace/compose.h"
 
-#define DAG_MAX_NODES 2000 /* in a drawing, unless --max-nodes is given */
+/* Unless --max-nodes is given: in a picture, for which dot takes a few seconds then, and in DOT. */
+#define DAG_MAX_NODES 300
+#define DAG_MAX_NODES_DOT 2000
 
 struct dag_options {
 	struct words traces;

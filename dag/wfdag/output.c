@@ -39,24 +39,25 @@ static int write_file(const struct dag_options *o, const struct shape *shape,
 	return r < 0 ? set_failure(format, file, r, failure) : 0;
 }
 
-static int write_files(const struct dag_options *o, const struct shape *shape, bool drawings,
-	struct failure *failure)
+static enum output_kind kind_of(const struct export *format)
+{
+	return !export_is_drawing(format) ? OUTPUT_DATA : format->picture ? OUTPUT_PICTURE : OUTPUT_DOT;
+}
+
+bool dag_has_output(const struct dag_options *o, enum output_kind kind)
+{
+	for (int i = 0; exports[i].option; i++)
+		if (o->outputs[i] && kind_of(&exports[i]) == kind)
+			return true;
+	return false;
+}
+
+int dag_write(const struct dag_options *o, const struct shape *shape, enum output_kind kind, struct failure *failure)
 {
 	int r = 0;
 
 	for (int i = 0; exports[i].option && r == 0; i++)
-		if (o->outputs[i] && export_is_drawing(&exports[i]) == drawings)
+		if (o->outputs[i] && kind_of(&exports[i]) == kind)
 			r = write_file(o, shape, &exports[i], o->outputs[i], failure);
 	return r;
-}
-
-int dag_write_data(const struct dag_options *o, const struct shape *shape, struct failure *failure)
-{
-	return write_files(o, shape, false, failure);
-}
-
-int dag_write_drawings(const struct dag_options *o, const struct shape *shape,
-	struct failure *failure)
-{
-	return write_files(o, shape, true, failure);
 }

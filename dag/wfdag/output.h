@@ -4,15 +4,16 @@
 
 /* The files that wfdag writes of a shape.  The functions return 0, or a negative errno with the failure set. */
 
+#include <stdbool.h>
+
 struct dag_options;
 struct failure;
 struct shape;
 
-/* Exports that are no drawings. */
-int dag_write_data(const struct dag_options *options, const struct shape *shape,
-	struct failure *failure);
-/* DOT, and pictures made from it. */
-int dag_write_drawings(const struct dag_options *options, const struct shape *shape,
-	struct failure *failure);
+/* What is drawn: DOT, and pictures made from it; and all other exports. */
+enum output_kind { OUTPUT_DATA, OUTPUT_DOT, OUTPUT_PICTURE };
+
+bool dag_has_output(const struct dag_options *options, enum output_kind kind);
+int dag_write(const struct dag_options *options, const struct shape *shape, enum output_kind kind, struct failure *failure);
 
 #endif

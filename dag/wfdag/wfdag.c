@@ -9,6 +9,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/failure.h"
+#include "base/stage.h"
 #include "dag/export/export.h"
 #include "dag/graph/critical.h"
 #include "dag/graph/workflow.h"
@@ -71,12 +72,11 @@ static int make_shape(const struct dag_options *o, const struct workflow *w,
 
 /* ---- what is written ---- */
 
-static int fold_large(const struct dag_options *o, struct shape *shape, struct failure *failure)
+static int fold_large(int64_t max_nodes, struct shape *shape, struct failure *failure)
 {
 	int32_t before = shape->folded;
 
-	if (o->max_nodes &&
-		fold_to(shape, o->max_nodes > INT32_MAX ? INT32_MAX : (int32_t)o->max_nodes) < 0)
+	if (max_nodes && fold_to(shape, max_nodes > INT32_MAX ? INT32_MAX : (int32_t)max_nodes) < 0)
 		return failure_memory(failure);
 	if (shape->folded > before)
 		err_print("%d nodes folded: the graph has %d nodes; --max-nodes 0 shows all",
@@ -121,26 +121,31 @@ static int print_table(const struct dag_options *o, const struct workflow *w,
 	return r;
 }
 
-static bool draws(const struct dag_options *o)
+/* Of what is drawn, the larger graph first. */
+static int draw(const struct dag_options *o, struct shape *shape, struct failure *failure)
 {
-	for (int i = 0; exports[i].option; i++)
-		if (o->outputs[i] && export_is_drawing(&exports[i]))
-			return true;
-	return false;
+	int r = 0;
+
+	if (dag_has_output(o, OUTPUT_DOT))
+		r = fold_large(o->max_given ? o->max_nodes : DAG_MAX_NODES_DOT, shape, failure);
+	if (r == 0)
+		r = dag_write(o, shape, OUTPUT_DOT, failure);
+	if (r == 0 && dag_has_output(o, OUTPUT_PICTURE))
+		r = fold_large(o->max_nodes, shape, failure);
+	stage_show("wfdag", "dot draws the graph");
+	return r < 0 ? r : dag_write(o, shape, OUTPUT_PICTURE, failure);
 }
 
 static int write_all(const struct dag_options *o, const struct workflow *w, struct shape *shape,
 	bool whole, struct failure *failure)
 {
-	int r = o->max_given && !o->analysis ? fold_large(o, shape, failure) : 0;
+	int r = o->max_given && !o->analysis ? fold_large(o->max_nodes, shape, failure) : 0;
 
 	if (r == 0 && o->analysis)
 		r = print_table(o, w, shape, whole, failure);
 	if (r == 0)
-		r = dag_write_data(o, shape, failure);
-	if (r == 0 && draws(o))
-		r = fold_large(o, shape, failure);
-	return r < 0 ? r : dag_write_drawings(o, shape, failure);
+		r = dag_write(o, shape, OUTPUT_DATA, failure);
+	return r < 0 ? r : draw(o, shape, failure);
 }
 
 /* ---- the whole ---- */
@@ -169,14 +174,17 @@ static int open_and_show(const struct dag_options *o)
 	struct query_db *db = NULL;
 	struct failure failure = { 0 };
 	bool whole = false;
-	int r = traces_open(&o->traces, o->foreign ? QUERY_FOREIGN : 0, &db, &failure);
+	int r;
 
+	stage_show("wfdag", "reading the trace");
+	r = traces_open(&o->traces, o->foreign ? QUERY_FOREIGN : 0, &db, &failure);
 	if (r == 0) {
 		whole = traces_are_whole(db, err_print);
 		r = workflow_load(db, &options, &workflow, &failure);
 	}
 	if (r == 0)
 		r = show(o, workflow, whole, &failure);
+	stage_show("wfdag", NULL);
 	workflow_destroy(workflow);
 	query_close(db);
 	return r < 0 ? failure_status(&failure) : o->strict && !whole ? TRACES_EXIT_STRICT : 0;
