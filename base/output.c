@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/fd_path.h"
 #include "base/place.h"
 #include "base/trace_file.h"
 
@@ -89,7 +90,10 @@ static int open_temporary(struct output *o, const struct stat *old)
 		r = place_clear(o->dir, o->temporary);
 	if (r < 0)
 		return r;
-	fd = place_create(o->dir, o->temporary, mode);
+	fd = openat(o->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+	o->is_unnamed = fd >= 0;
+	if (fd < 0) /* not each file system has such files */
+		fd = place_create(o->dir, o->temporary, mode);
 	if (fd >= 0 && keeps)
 		fchmod(fd, mode); /* the umask does not apply; if it fails, the mode is narrower */
 	return fd;
@@ -150,9 +154,8 @@ struct head {
 	size_t len;
 };
 
-static int read_head(int dir, const char *name, struct head *ret_head)
+static int read_head(int fd, struct head *ret_head)
 {
-	cleanup_fd int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	ssize_t n = fd < 0 ? -1 : pread(fd, ret_head->bytes, HEAD_BYTES, 0);
 
 	ret_head->len = n < 0 ? 0 : (size_t)n;
@@ -179,29 +182,41 @@ static bool is_same_kind(const struct head *old, const struct head *new)
 /* 0: it may, or there is none. */
 static int check_old(const struct output *o)
 {
+	cleanup_fd int fd = openat(o->dir, o->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	struct head old, new;
 	int r;
 
-	if (is_forced)
+	if (is_forced || (fd < 0 && errno == ENOENT))
 		return 0;
-	r = read_head(o->dir, o->name, &old);
-	if (r == -ENOENT || (r == 0 && old.len == 0))
+	r = read_head(fd, &old);
+	if (r == 0 && old.len == 0)
 		return 0;
 	if (r == 0)
-		r = read_head(o->dir, o->temporary, &new);
+		r = read_head(o->fd, &new);
 	return r < 0 ? r : is_same_kind(&old, &new) ? 0 : OUTPUT_IS_OTHER;
+}
+
+static int give_name(struct output *o)
+{
+	if (o->is_unnamed && linkat(AT_FDCWD, fd_path(o->fd).text, o->dir, o->temporary, AT_SYMLINK_FOLLOW) < 0)
+		return -errno;
+	o->is_unnamed = false;
+	return 0;
 }
 
 int output_close(struct output *output, int r)
 {
+	bool replaces = output->temporary;
+
+	if (r >= 0 && replaces)
+		r = check_old(output);
+	if (r >= 0 && replaces)
+		r = give_name(output);
 	if (close(output->fd) < 0 && r >= 0)
 		r = -errno;
-	if (r >= 0 && output->temporary)
-		r = check_old(output);
-	if (r >= 0 && output->temporary &&
-		renameat(output->dir, output->temporary, output->dir, output->name) < 0)
+	if (r >= 0 && replaces && renameat(output->dir, output->temporary, output->dir, output->name) < 0)
 		r = -errno;
-	if (r < 0 && output->temporary)
+	if (r < 0 && replaces && !output->is_unnamed)
 		unlinkat(output->dir, output->temporary, 0);
 	forget(output);
 	return r;

@@ -14,6 +14,7 @@
  */
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #define OUTPUT_IS_TRACE (-ENOTUNIQ)
@@ -24,7 +25,8 @@ struct output {
 	const char *file;
 	int dir;	 /* its directory; -1: stdout */
 	char *name;	 /* in dir */
-	char *temporary; /* name of the new file until it is complete; NULL: the file itself is written */
+	char *temporary; /* name of the new file before it takes the place of the old one; NULL: the file itself is written */
+	bool is_unnamed; /* it gets that name when it is complete: nothing is left of a program that is killed */
 };
 
 /* For --force: files of any kind are replaced, but for traces.  Before other threads are started. */

@@ -6,6 +6,7 @@ the verb that was called; a trace can be read at any moment of the end of its wr
 import os
 import pathlib
 import shutil
+import signal
 import sqlite3
 import subprocess
 import tempfile
@@ -13,6 +14,7 @@ import threading
 import time
 
 from dagtraces import exports
+from filesystems import until
 from ftractest import FTRAC, Checks, need, need_fuse
 from stattraces import APPLICATION_ID
 from workflows import traced
@@ -82,6 +84,7 @@ def overwriting(base, trace):
         checks.equal(f"what is no trace is replaced with --force: {name}", run(WFDAG, "--force", "--json", base / name, own).returncode, 0)
         checks.check(f"by what was asked for: {name}", (base / name).read_text().startswith("{"))
     foreign(base, own)
+    ended(base, own)
 
 
 def foreign(base, own):
@@ -102,6 +105,24 @@ def foreign(base, own):
         checks.equal(f"{what}: with --force", run(*words[:-2], "--force", *words[-2:], own, cwd=base).returncode, 0)
         checks.equal(f"{what}: begins as before", out.read_bytes()[:8], before[:8])
         out.unlink()
+
+
+def ended(base, own):
+    """Nothing is left of a program that a signal ends while it draws: no part of a file, and no helper."""
+    slow = base / "bin"
+    slow.mkdir()
+    (slow / "dot").write_text("#!/bin/sh\ncat >/dev/null\nexec sleep 1000.25\n")
+    (slow / "dot").chmod(0o755)
+    before = sorted(os.listdir(base))
+    for number in signal.SIGTERM, signal.SIGKILL:
+        drawing = subprocess.Popen([WFDAG, "--svg", base / "ended.svg", own], env={**os.environ, "PATH": f"{slow}:{os.environ['PATH']}"})
+        looked = until(lambda: subprocess.run(["pgrep", "-fx", "sleep 1000.25"], capture_output=True, check=False).returncode == 0)
+        drawing.send_signal(number)
+        checks.equal(f"{number.name}: ends it", (looked is not None, drawing.wait()), (True, -number))
+        checks.equal(f"{number.name}: nothing is left", sorted(os.listdir(base)), before)
+        gone = until(lambda: subprocess.run(["pgrep", "-fx", "sleep 1000.25"], capture_output=True, check=False).returncode == 1, 2)
+        checks.check(f"{number.name}: the helper has ended", gone is not None or number == signal.SIGKILL)
+    subprocess.run(["pkill", "-fx", "sleep 1000.25"], check=False)
 
 
 def charts(base, own):
