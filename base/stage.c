@@ -20,17 +20,20 @@ static struct {
 static void *show(void *unused)
 {
 	struct timespec begin;
+	bool shown;
 
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	begin.tv_sec++;
 	pthread_mutex_lock(&stage.mutex);
 	while (stage.what && pthread_cond_clockwait(&stage.changed, &stage.mutex, CLOCK_MONOTONIC, &begin) != ETIMEDOUT)
 		;
+	shown = stage.what;
 	while (stage.what) {
 		fprintf(stderr, "\033[K%s: %s ...\r", stage.program, stage.what);
 		pthread_cond_wait(&stage.changed, &stage.mutex);
 	}
-	fputs("\033[K", stderr);
+	if (shown)
+		fputs("\033[K", stderr);
 	pthread_mutex_unlock(&stage.mutex);
 	return unused;
 }

@@ -135,6 +135,7 @@ static int print(const struct comparison *c, const struct diff_options *o, const
 {
 	const struct table_style style = { .format = o->format,
 		.raw = o->raw,
+		.wide = o->wide,
 		.begin_ns = runs[0].workflow->begin_ns,
 		.program = "ftrac.dag",
 		.name = "diff",

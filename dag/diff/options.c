@@ -20,6 +20,7 @@ enum long_option {
 	LONG_FAIL_ON,
 	LONG_FORMAT,
 	LONG_RAW,
+	LONG_WIDE,
 	LONG_ROOT,
 	LONG_TOP,
 };
@@ -33,6 +34,7 @@ static const struct option long_options[] = {
 	{ "include", required_argument, NULL, CHOICE_INCLUDE },
 	{ "phase", required_argument, NULL, CHOICE_PHASE },
 	{ "raw", no_argument, NULL, LONG_RAW },
+	{ "wide", no_argument, NULL, LONG_WIDE },
 	{ "root", required_argument, NULL, LONG_ROOT },
 	TRACES_OPTIONS,
 	{ "top", required_argument, NULL, LONG_TOP },
@@ -56,6 +58,7 @@ static const char help[] =
 "      --format FORMAT    table, csv, tsv or json; all but table have all results\n"
 "      --top N            the first N rows of each part of the table (default 20; 0: all rows)\n"
 "      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
+"      --wide             all columns of a table, also if the terminal is too narrow\n"
 "      --fail-on WHAT[,WHAT]   the exit status is 1 if one of these holds, else 0: graph (the graphs\n"
 "                         differ), exit (a process exited with another status), time:10%, cpu:10%,\n"
 "                         memory:10%, bytes:10% (the second run used more than 10 % more)\n"
@@ -147,6 +150,7 @@ static int apply(void *options, int option, const char *value)
 		o->format = n;
 		return status;
 	case LONG_RAW: o->raw = true; return 0;
+	case LONG_WIDE: o->wide = true; return 0;
 	case LONG_ROOT: return parse_root(o, value);
 	case TRACES_FOREIGN: o->foreign = true; return 0;
 	case TRACES_STRICT: o->strict = true; return 0;

@@ -22,7 +22,7 @@ struct diff_options {
 	bool fail_given, fail_on[FAIL_MAX];
 	double percent[FAIL_MAX]; /* more than that */
 	int64_t top;              /* 0: all */
-	bool all, data, raw, strict, foreign;
+	bool all, data, raw, wide, strict, foreign;
 };
 
 /* false: there is nothing more to do, and *ret_status is the exit status. */

@@ -9,7 +9,8 @@
  * end_ns and some others, see unit_of(): a point in time; begin_ns: a date), _s, _bytes, _rate (bytes per second),
  * _share (a part of 1).  A cell whose unit is not that of its column has a name of its own (table_unit).
  *
- * In the format TABLE numbers are rounded and have units, and names lose their ends, unless style.raw is set.
+ * In the format TABLE numbers are rounded and have units, and names lose their ends, unless style.raw is set.  On a
+ * terminal that is too narrow, paths and commands are cut, and some columns are left out.
  * CSV follows RFC 4180.  In TSV tab, newline and backslash are \t \n \\.  JSON is one object.  An unknown value is "-" in
  * TABLE, empty in CSV and TSV, null in JSON.  Names of files that are not UTF-8 stay the bytes they are in CSV
  * and TSV, in JSON they have U+FFFD, in a table \xNN.
@@ -29,6 +30,7 @@ extern const char *const table_formats[]; /* their names, ended by NULL */
 struct table_style {
 	enum table_format format;
 	bool raw;
+	bool wide;                  /* TABLE: all columns in their width, also on a terminal that is narrower */
 	int64_t begin_ns;           /* points in time are shown relative to it */
 	const char *program, *name; /* of the JSON object: "PROGRAM/1", NAME */
 	bool complete;              /* the trace is complete */

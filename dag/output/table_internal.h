@@ -66,6 +66,12 @@ void table_flush(struct table *table); /* prints the last row of a stream */
 void put_heading(const char *name, bool raw, char *out, size_t size);
 /* Is it a column of numbers? */
 bool is_number(const struct table *table, int column);
+/* Columns whose texts may be cut. */
+bool is_long(const char *column);
+
+int terminal_width(int fd);
+/* widths: of the longest cell of each column, is set to what it gets.  ret_hidden: there is no room for it; begins as false. */
+void fit_columns(const struct table *table, int width, int *widths, bool *ret_hidden);
 /* A number, rounded and with its unit. */
 void unit_print(const struct cell *cell, int64_t begin_ns, char *out, size_t size);
 

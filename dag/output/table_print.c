@@ -195,59 +195,130 @@ bool is_number(const struct table *table, int column)
 	return true;
 }
 
-/* Columns that are cut off if the terminal is too narrow. */
-static bool is_long(const char *column)
+/* The text of a cell; room: for those that are no texts. */
+static const char *text_of(const struct cell *cell, const struct table_style *style, char room[TEXT_MAX])
 {
-	static const char *const names[] = { "path", "file", "command", "exe", "detail", "bar",
-		"flags", NULL };
-
-	for (int i = 0; names[i]; i++)
-		if (strcmp(names[i], column) == 0)
-			return true;
-	return false;
-}
-
-static int set_cell(struct libscols_line *line, const struct cell *cell, int column,
-	const struct table_style *style)
-{
-	char text[TEXT_MAX];
-
-	/* libsmartcols takes the text up to the first NUL, which only a BLOB of a made-up trace has. */
 	if (cell->type == CELL_TEXT && cell->unit != UNIT_NAME)
-		return scols_line_set_data(line, column, cell->text);
+		return cell->text;
 	if (cell->type == CELL_NULL)
-		return scols_line_set_data(line, column, "-");
+		return "-";
 	if (cell->type == CELL_TEXT)
-		put_heading(cell->text, style->raw, text, sizeof(text));
+		put_heading(cell->text, style->raw, room, TEXT_MAX);
 	else if (style->raw)
-		raw_number(cell, text);
+		raw_number(cell, room);
 	else
-		unit_print(cell, style->begin_ns, text, sizeof(text));
-	return scols_line_set_data(line, column, text);
+		unit_print(cell, style->begin_ns, room, TEXT_MAX);
+	return room;
 }
 
-static int fill(struct libscols_table *scols, const struct table *table,
-	const struct table_style *style, bool terminal)
+static int characters(const char *text)
+{
+	int n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* The place of the n-th character. */
+static const char *character(const char *text, int n)
+{
+	for (; *text && n > 0; n--)
+		do
+			text++;
+		while (((unsigned char)*text & 0xc0) == 0x80);
+	return text;
+}
+
+/* libsmartcols takes the text up to the first NUL, which only a BLOB of a made-up trace has.  Of a text that is too long the
+ * middle is left out. */
+static int set_cell(struct libscols_line *line, const struct cell *cell, size_t at, int width, const struct table_style *style)
+{
+	char room[TEXT_MAX];
+	const char *text = text_of(cell, style, room);
+	int n = width ? characters(text) : 0, head = (width - 3) / 2;
+	cleanup_free char *cut = NULL;
+
+	if (n <= width)
+		return scols_line_set_data(line, at, text);
+	if (asprintf(&cut, "%.*s...%s", (int)(character(text, head) - text), text, character(text, n - (width - 3 - head))) < 0)
+		return -ENOMEM;
+	return scols_line_set_data(line, at, cut);
+}
+
+static void measure(const struct table *table, const struct table_style *style, int *ret_widths)
+{
+	char room[TEXT_MAX];
+
+	for (int i = 0; i < table->n_columns; i++) {
+		put_heading(table->columns[i].name, style->raw, room, sizeof(room));
+		ret_widths[i] = characters(room);
+	}
+	for (size_t i = 0; i < table->n_cells; i++) {
+		int *width = &ret_widths[i % (size_t)table->n_columns], n = characters(text_of(&table->cells[i], style, room));
+
+		*width = n > *width ? n : *width;
+	}
+}
+
+/* widths: of each column, 0: any; hidden: whether it is left out. */
+static int fill(struct libscols_table *scols, const struct table *table, const struct table_style *style, const int *widths,
+	const bool *hidden)
 {
 	char name[TEXT_MAX];
 	int r = 0;
 
 	for (int i = 0; i < table->n_columns && r == 0; i++) {
-		int flags = is_number(table, i)                           ? SCOLS_FL_RIGHT
-			    : terminal && is_long(table->columns[i].name) ? SCOLS_FL_TRUNC
-									  : 0;
-
 		put_heading(table->columns[i].name, style->raw, name, sizeof(name));
-		r = scols_table_new_column(scols, name, 0, flags) ? 0 : -ENOMEM;
+		if (!hidden[i])
+			r = scols_table_new_column(scols, name, 0, is_number(table, i) ? SCOLS_FL_RIGHT : 0) ? 0 : -ENOMEM;
 	}
 	for (size_t row = 0; row < table_rows(table) && r == 0; row++) {
 		struct libscols_line *line = scols_table_new_line(scols, NULL);
+		size_t at = 0;
 
 		r = line ? 0 : -ENOMEM;
 		for (int i = 0; i < table->n_columns && r == 0; i++)
-			r = set_cell(line, &table->cells[row * table->n_columns + i], i, style);
+			if (!hidden[i])
+				r = set_cell(line, &table->cells[row * table->n_columns + i], at++, widths[i], style);
 	}
 	return r;
+}
+
+/* A note in lines of that width; 0: in one. */
+static void print_note(const char *text, int width, FILE *out)
+{
+	while (width && characters(text) > width) {
+		const char *end = character(text, width);
+
+		while (end > text && *end != ' ')
+			end--;
+		if (end == text) /* a word that is longer */
+			break;
+		fprintf(out, "%.*s\n", (int)(end - text), text);
+		text = end + 1;
+	}
+	fprintf(out, "%s\n", text);
+}
+
+static void say_hidden(const struct table *table, const bool *hidden, int width, FILE *out)
+{
+	cleanup_free char *text = NULL;
+	size_t len = 0;
+	FILE *list = open_memstream(&text, &len);
+	char name[TEXT_MAX];
+	int n = 0;
+
+	for (int i = 0; list && i < table->n_columns; i++) {
+		if (!hidden[i])
+			continue;
+		put_heading(table->columns[i].name, false, name, sizeof(name));
+		fprintf(list, "%s%s", n++ ? ", " : "Not shown, for want of width (--wide): ", name);
+	}
+	if (list && fclose(list) == 0 && n) {
+		fputc('\n', out);
+		print_note(text, width, out);
+	}
 }
 
 /* Without memory for a cell, libsmartcols leaves it empty and reports no error; errno is set. */
@@ -269,17 +340,29 @@ static int print_lines(struct libscols_table *scols, FILE *out)
 
 static int print_text(const struct table *table, const struct table_style *style, FILE *out)
 {
+	size_t n = (size_t)table->n_columns + 1;
 	struct libscols_table *scols = scols_new_table();
-	bool terminal = isatty(fileno(out));
-	int r = scols ? fill(scols, table, style, terminal) : -ENOMEM;
+	cleanup_free int *widths = calloc(n, sizeof(*widths));
+	cleanup_free bool *hidden = calloc(n, sizeof(*hidden));
+	int r = scols && widths && hidden ? 0 : -ENOMEM, width = isatty(fileno(out)) ? terminal_width(fileno(out)) : 0;
 
+	if (r == 0 && table->n_columns && !style->wide && width) {
+		measure(table, style, widths);
+		fit_columns(table, width, widths, hidden);
+	}
+	if (r == 0)
+		r = fill(scols, table, style, widths, hidden);
 	if (r == 0 && table->n_columns)
 		r = print_lines(scols, out);
 	scols_unref_table(scols);
 	if (table_rows(table) == 0 && r == 0)
 		fputs("(nothing)\n", out);
-	for (int i = 0; i < table->n_notes && r == 0; i++)
-		fprintf(out, "%s%s\n", i ? "" : "\n", table->notes[i]);
+	if (r == 0)
+		say_hidden(table, hidden, width, out);
+	for (int i = 0; i < table->n_notes && r == 0; i++) {
+		fputs(i ? "" : "\n", out);
+		print_note(table->notes[i], width, out);
+	}
 	return r;
 }
 

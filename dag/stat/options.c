@@ -31,6 +31,7 @@ enum long_option {
 	LONG_PER,
 	LONG_PNG,
 	LONG_RAW,
+	LONG_WIDE,
 	LONG_SIZES,
 	LONG_SORT,
 	LONG_SQL,
@@ -55,6 +56,7 @@ static const struct option long_options[] = {
 	{ "per", required_argument, NULL, LONG_PER },
 	{ "png", required_argument, NULL, LONG_PNG },
 	{ "raw", no_argument, NULL, LONG_RAW },
+	{ "wide", no_argument, NULL, LONG_WIDE },
 	{ "sizes", required_argument, NULL, LONG_SIZES },
 	{ "sort", required_argument, NULL, LONG_SORT },
 	{ "sql", no_argument, NULL, LONG_SQL },
@@ -100,6 +102,7 @@ static const char help_tail[] =
 "      --format FORMAT    table, csv, tsv or json; also:\n"
 "      --csv  --tsv  --json\n"
 "      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
+"      --wide             all columns of a table, also if the terminal is too narrow\n"
 "      --sql              print the query behind the table, with all options in it, and nothing else;\n"
 "                         it needs no trace\n"
 TRACES_HELP TRACES_OUTPUT_HELP
@@ -210,6 +213,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_PER: return parse_per(o, value);
 	case LONG_PNG: o->png = value; return 0;
 	case LONG_RAW: o->style.raw = true; return 0;
+	case LONG_WIDE: o->style.wide = true; return 0;
 	case LONG_SIZES: return parse_sizes(o, value);
 	case LONG_SORT: o->sort = value; return 0;
 	case LONG_SQL: o->sql = true; return 0;

@@ -41,6 +41,7 @@ enum long_option {
 	LONG_PIPES,
 	LONG_PRECEDENCE,
 	LONG_RAW,
+	LONG_WIDE,
 	LONG_REDUCE,
 	LONG_SORT,
 	LONG_TOP,
@@ -73,6 +74,7 @@ static const struct option long_options[] = {
 	{ "pipes", required_argument, NULL, LONG_PIPES },
 	{ "precedence", no_argument, NULL, LONG_PRECEDENCE },
 	{ "raw", no_argument, NULL, LONG_RAW },
+	{ "wide", no_argument, NULL, LONG_WIDE },
 	{ "reduce", no_argument, NULL, LONG_REDUCE },
 	{ "sort", required_argument, NULL, LONG_SORT },
 	TRACES_OPTIONS, TRACES_OUTPUT_OPTIONS,
@@ -103,6 +105,7 @@ static const char help_analyses[] =
 "      --format FORMAT    table, csv, tsv or json\n"
 "      --sort COLUMN, --top N, --raw   order of the rows (-COLUMN: descending), only the first N,\n"
 "                         numbers without units\n"
+"      --wide             all columns, also if the terminal is too narrow\n"
 "\n"
 "Output files ('-': stdout; several may be given):\n";
 
@@ -341,6 +344,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_NO_LEGEND: o->dot.no_legend = true; return 0;
 	case LONG_PRECEDENCE: o->shape.precedence = true; return 0;
 	case LONG_RAW: o->raw = true; return 0;
+	case LONG_WIDE: o->wide = true; return 0;
 	case LONG_REDUCE: o->reduce = true; return 0;
 	case LONG_SORT: o->sort = value; return 0;
 	case TRACES_FOREIGN: o->foreign = true; return 0;

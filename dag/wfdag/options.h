@@ -36,7 +36,7 @@ struct dag_options {
 	int64_t max_nodes; /* 0: no limit */
 	bool max_given;
 	bool all; /* also files of the system */
-	bool missing_names, reduce, raw, strict, foreign;
+	bool missing_names, reduce, raw, wide, strict, foreign;
 	struct words globs, group_words; /* texts that dag_options_finish() frees */
 	struct replay_faster *faster;    /* .analyse.replay refers to it */
 };

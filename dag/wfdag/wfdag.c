@@ -103,6 +103,7 @@ static int print_table(const struct dag_options *o, const struct workflow *w,
 {
 	const struct table_style style = { .format = o->format,
 		.raw = o->raw,
+		.wide = o->wide,
 		.begin_ns = w->begin_ns,
 		.program = "ftrac.dag",
 		.name = o->analysis->name,

@@ -28,14 +28,14 @@ from workflows import traced
 need_fuse()
 need("make", "ninja", "gnuplot", "dot")
 STAT = ["io --by file", "io --by exe,env:H --csv", "io --by job --tsv", "sys --by path --json", "run --by phase,xform",
-        "proc --csv", "proc --tsv", "proc --raw --sort -command --top 5", "handle --json", "file --json", "file --tsv",
+        "proc --csv", "proc --tsv", "proc --raw --wide --sort -command --top 5", "handle --json", "file --json", "file --tsv",
         "errors --json", "errors --csv", "list --json", "list --csv", "phase --json", "phase --sql", "mem --memory 64G",
         "pattern --sizes powers", "pattern --operation read", "time --files --json --interval 1", "io --process 3",
         "io --from 0 --to 1", "io --exclude command:cp", "io --include path:*x* --format json", "file --job 5",
         "io --phase cp --strict --foreign --force", "hist --of latency --by command --svg plot.svg",
         "cdf --of bytes-written --by command --png -", "hist --of latency --gnuplot plot", "sys --by directory --csv",
         "io --by mount,fstype,host --csv"]
-DAG = ["order --format json", "order --format csv", "lifecycle --format tsv --raw", "critical-path --format json --all",
+DAG = ["order --format json", "order --format csv", "lifecycle --format tsv --raw --wide", "critical-path --format json --all",
        "weight --by time --sort -name --top 3", "parallelism --interval 1 --format csv", "clusters --format json",
        "whatif --faster command:*=3x", "--svg - --cluster phase --max-nodes 50", "--png - --no-legend --max-nodes 20",
        "--pdf - --max-nodes 5", "--ps - --max-nodes 5", "--jpeg - --max-nodes 5", "--csv - --all --ghosts --metadata", "--gml - --ghosts",
@@ -47,7 +47,7 @@ DAG = ["order --format json", "order --format csv", "lifecycle --format tsv --ra
        "generate --ninja - --root /tmp", "generate --pegasus - --level process", "generate --dax - --level process",
        "check --declared edges.csv --format json", "check --declared edges.csv --format csv --all --kinds missing,redundant,unordered,ghost",
        "check --ninja n --format tsv --root / --strict --foreign", "check --ninja n --fail-on missing",
-       "diff make.db --format csv", "diff make.db --format json --data", "diff make.db --top 0 --raw --all --strict --foreign",
+       "diff make.db --format csv", "diff make.db --format json --data", "diff make.db --top 0 --raw --wide --all --strict --foreign",
        "diff make.db --fail-on graph,time:10%", "diff make.db --root / --include * --exclude path:*x* --phase ph=cp*",
        "summary --foreign"]
 # Options whose value may be any text: each name is given to two of them.

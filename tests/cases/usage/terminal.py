@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# seconds: 8
+"""Tables on a terminal: no line is wider than it, names of columns that are left out are told, the first column stays, and no path
+is cut to nothing.  In a pipe, and with --wide, each column is there."""
+import fcntl
+import os
+import pathlib
+import pty
+import re
+import struct
+import subprocess
+import tempfile
+import termios
+
+from ftractest import Checks, need_fuse
+from workflows import traced
+
+WFDAG = os.path.abspath(os.environ.get("WFDAG", "build/dag/wfdag"))
+WFSTAT = os.path.abspath(os.environ.get("WFSTAT", "build/dag/wfstat"))
+ANALYSES = ["critical-path", "lifecycle", "weight", "order", "parallelism", "clusters", "whatif"]
+checks = Checks()
+
+
+def on_terminal(columns, *words):
+    pid, fd = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        os.execv(words[0], [str(word) for word in words])
+    said = b""
+    while True:
+        try:
+            more = os.read(fd, 65536)
+        except OSError:
+            break
+        if not more:
+            break
+        said += more
+    os.close(fd)
+    return os.waitpid(pid, 0)[1], said.decode().replace("\r\n", "\n")
+
+
+def tables():
+    told = subprocess.run([WFSTAT, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+    names = re.findall(r"^  ([a-z]+) {2,}", told.partition("Tables")[2], re.M)
+    return [[WFSTAT, name] + (["--of", "latency"] if name in ("hist", "cdf") else []) for name in names] + \
+        [[WFDAG, name] for name in ANALYSES]
+
+
+def heading(text):
+    return text.partition("\n")[0].split()
+
+
+def check(words, trace):
+    what = " ".join([pathlib.Path(words[0]).name, *words[1:]])
+    whole = subprocess.run([*words, trace], capture_output=True, text=True, timeout=60, check=True).stdout
+    for width in 80, 120:
+        status, said = on_terminal(width, *words, trace)
+        lines = said.splitlines()
+        checks.equal(f"{what}, {width}: status", status, 0)
+        checks.equal(f"{what}, {width}: wider lines", [line for line in lines if len(line) > width], [])
+        checks.equal(f"{what}, {width}: the first column", heading(said)[:1], heading(whole)[:1])
+        hidden = re.search(r"^Not shown, for want of width \(--wide\): ((?:.|\n.)*)", said, re.M)
+        shown = set(heading(said)) | set(hidden[1].replace(",", " ").split() if hidden else [])
+        checks.check(f"{what}, {width}: each column is shown or named", set(heading(whole)) - shown <= {"%"}, (heading(whole), shown))
+        checks.check(f"{what}, {width}: nothing is cut to nothing", not re.search(r" \.\.\. ", lines[1] if len(lines) > 1 else ""), lines[1:2])
+    if "--of" not in words:  # which draws bars on a terminal
+        checks.equal(f"{what} --wide: as in a pipe", on_terminal(80, *words, "--wide", trace)[1].partition("\n\n")[0], whole.partition("\n\n")[0])
+
+
+def main():
+    need_fuse()
+    with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
+        base = pathlib.Path(directory).resolve()
+        work = base / ("a-long-name-of-a-directory/" * 4) / "work"
+        work.mkdir(parents=True)
+        done = traced(base / "trace.db", ["sh", "-c", "seq 20000 >a; for i in 1 2 3; do sort -r a >b$i; cat a b$i | wc -l >c$i; done; cat nothing; true"], work)
+        checks.check("the workflow was traced", (base / "trace.db").exists(), done)
+        looked = [check(words, base / "trace.db") for words in tables()]
+    print(f"{len(looked)} tables")
+    checks.check("there were tables", len(looked) > 20, len(looked))
+    checks.end()
+
+
+main()
