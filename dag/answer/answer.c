@@ -19,7 +19,9 @@ void answer_say(const struct answer *answer, const char *label, const char *form
 {
 	va_list args;
 
-	if (label)
+	if (answer->plain)
+		fprintf(answer->out, "%s\t", label ? label : "");
+	else if (label)
 		fprintf(answer->out, "ftrac: %s: ", label);
 	else
 		fprintf(answer->out, "ftrac: %*s", LABEL_WIDTH, "");
@@ -161,6 +163,17 @@ static int load(struct answer *a, unsigned how)
 	if (r == 0)
 		r = workflow_load(a->db, &options, &a->workflow, a->failure);
 	return r < 0 ? r : failure_of_memory(a->failure, critical_create(a->workflow, true, &a->critical));
+}
+
+int answer_lines(struct query_db *db, struct workflow *workflow, struct critical *critical, struct failure *failure, FILE *out)
+{
+	int (*const parts[])(struct answer *) = { answer_time, answer_steps, say_again, answer_failed };
+	struct answer answer = { .db = db, .workflow = workflow, .critical = critical, .failure = failure, .out = out, .plain = true };
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
+		r = parts[i](&answer);
+	return r;
 }
 
 int answer_print(const char *db, unsigned how, FILE *out)

@@ -22,4 +22,13 @@
 /* how: see query_open().  0; or -errno if the trace cannot be read, after an error was printed. */
 int answer_print(const char *db, unsigned how, FILE *out);
 
+struct critical;
+struct failure;
+struct query_db;
+struct workflow;
+
+/* The part of it that follows from the graph, for others to set out: "LABEL\tTEXT\n"; without a label, the line goes on with the
+ * one before.  The critical path needs gains.  0; or -errno, with the failure set. */
+int answer_lines(struct query_db *db, struct workflow *workflow, struct critical *critical, struct failure *failure, FILE *out);
+
 #endif

@@ -2,6 +2,7 @@
 #ifndef DAG_ANSWER_ANSWER_INTERNAL_H
 #define DAG_ANSWER_ANSWER_INTERNAL_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/failure.h"
@@ -16,6 +17,7 @@ struct answer {
 	struct critical *critical;
 	const char *path; /* of the trace */
 	FILE *out;
+	bool plain; /* for answer_lines() */
 };
 
 /* A line; the label is put before it, or as many spaces (NULL). */

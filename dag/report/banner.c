@@ -2,11 +2,14 @@
 
 /* The warnings about what the trace lacks, then the run in a few facts. */
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/failure.h"
 #include "base/units.h"
+#include "dag/answer/answer.h"
 #include "dag/graph/critical.h"
 #include "dag/output/html.h"
 #include "dag/output/table_page.h"
@@ -123,6 +126,36 @@ static void put_critical(struct report *r)
 			"the run has waited for.</p>\n", text, c->n_steps);
 }
 
+/* As the summary at the end of a run. */
+static int put_answer(struct report *r)
+{
+	cleanup_free char *text = NULL;
+	size_t len;
+	FILE *lines = open_memstream(&text, &len);
+	int error = lines ? answer_lines(r->db, r->workflow, r->critical, r->failure, lines) : -ENOMEM;
+
+	if (lines && fclose(lines) != 0 && error == 0)
+		error = -ENOMEM;
+	if (error < 0)
+		return error == -ENOMEM ? failure_memory(r->failure) : error;
+	fputs("<dl id=\"answer\">\n", r->out);
+	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		char *tab = strchr(line, '\t');
+
+		*end = *tab = '\0';
+		if (*line) {
+			fputs("<dt>", r->out);
+			html_put_string(line, r->out);
+			fputs("</dt>", r->out);
+		}
+		fputs("<dd>", r->out);
+		html_put_string(tab + 1, r->out);
+		fputs("</dd>\n", r->out);
+	}
+	fputs("</dl>\n", r->out);
+	return 0;
+}
+
 static int put_overview(struct report *r)
 {
 	const struct stat_options options = { .table = "overview", .top = -1 };
@@ -133,6 +166,9 @@ static int put_overview(struct report *r)
 	int error = run.table ? stat_table(&run) : failure_memory(r->failure);
 
 	style.name = "overview";
+	if (error == 0) {
+		error = put_answer(r);
+	}
 	if (error == 0) {
 		table_put_facts(run.table, &style, r->out);
 		put_critical(r);

@@ -9,9 +9,11 @@ without figures of memory.
 
 What a page is in a browser is looked at by report/test/pages.mjs, in Chromium."""
 import contextlib
+import html
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sqlite3
@@ -24,6 +26,7 @@ from ftractest import FTRAC, TOP, Checks, Mount, become_reaper, has_fidelity, ne
 from sample import LONG, some
 
 WFREPORT = os.environ.get("WFREPORT", "build/dag/wfreport")
+WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
 WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
 PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
 REPORT = TOP / "report"
@@ -218,9 +221,28 @@ def check_perfetto(trace, base):
     checks.equal("speedscope reads it", done.returncode, 0)
 
 
+# ---- the answer ----
+
+def check_answer(trace):
+    """The page begins with what the summary says."""
+    page = run(WFREPORT, "-o", "-", trace).stdout.decode()
+    said = html.unescape(re.sub(r"<[^>]*>", "\n", page.partition('<dl id="answer">')[2].partition("</dl>")[0]))
+    found = [line.strip() for line in said.split("\n") if line.strip()]
+    lines = run(WFDAG, "summary", trace).stdout.decode().replace("ftrac: ", "").splitlines()
+    labels = ("critical path", "worth speeding up", "read again", "failed", "ended by a signal")
+    wanted, takes = [], False
+    for line in lines:
+        label, _, text = line.partition(": ")
+        takes = label in labels or (takes and line.startswith(" "))
+        wanted += ([label, text.strip()] if label in labels else [line.strip()]) if takes else []
+    checks.check("the page has an answer", len(found) > 2, found)
+    checks.equal("that of the summary", found, wanted)
+
+
 # ---- the program ----
 
 def check_program(trace, base):
+    check_answer(trace)
     checks.equal("the same trace makes the same page", run(WFREPORT, "-o", "-", trace).stdout,
                  run(WFREPORT, "-o", "-", trace).stdout)
     for words, status in (["--no-such"], 2), (["--max-nodes", "x"], 2), (["--max-nodes", "1"], 2), \
