@@ -129,6 +129,7 @@ int BPF_PROG(kernel_leave, struct pt_regs *regs, long result)
 
 	if (!state)
 		return 0;
+	notice_processor(state);
 	state->restarts = result == -ERESTART_RESTARTBLOCK ? state->number : 0;
 	state->number = 0;
 	if (state->call == CALL_none)

@@ -95,6 +95,8 @@ int BPF_PROG(kernel_fork, struct task_struct *parent, struct task_struct *child)
 	new = bpf_task_storage_get(&kernel_tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (new) {
 		begin_life(new, false);
+		if (state->since_ns)
+			new->off_clock_ns = state->clock_ns + (new->born_ns - state->since_ns);
 		new->tid = id_of(number(child));
 		new->pid = child->tgid == parent->tgid ? state->pid : new->tid;
 		if (child->tgid != parent->tgid)
@@ -403,9 +405,10 @@ int BPF_PROG(kernel_switch, bool preempt, struct task_struct *former, struct tas
 	state = any_state_of(next);
 	if (!state)
 		return 0;
-	get_processor(state);
-	state->ran_ns = next->se.sum_exec_runtime;
 	state->since_ns = bpf_ktime_get_ns();
+	state->ran_ns = next->se.sum_exec_runtime;
+	state->clock_ns = next->se.exec_start;
+	get_processor(state, state->since_ns);
 	return 0;
 }
 

@@ -121,9 +121,11 @@ struct task_state {
 	uint64_t cwd_dentry, cwd_mnt, cwd_name;
 	uint64_t root_dentry, root_mnt, root_name;
 	uint64_t ran_ns, since_ns; /* CPU time when it began to run last, and when that was */
+	uint64_t clock_ns;	   /* what the scheduler's clock said then */
 	/* where its time goes, since it is traced */
 	uint64_t born_ns;
 	uint64_t off_ns;   /* when it left the processor; 0: it has it, or was not seen leaving it */
+	uint64_t off_ran_ns, off_clock_ns; /* how long it had run then; what the scheduler's clock said, 0: not known */
 	uint64_t woken_ns; /* when it was woken last */
 	uint64_t waits_ns[WAIT_MAX];
 	uint64_t opening_ns; /* what of it may have been for the other side of a FIFO */

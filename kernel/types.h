@@ -269,6 +269,7 @@ struct signal_struct {
 };
 
 struct sched_entity {
+	uint64_t exec_start;
 	uint64_t sum_exec_runtime;
 };
 

@@ -92,6 +92,7 @@ inlined void begin_life(struct task_state *state, bool runs)
 {
 	state->born_ns = bpf_ktime_get_ns();
 	state->off_ns = runs ? 0 : state->born_ns;
+	state->off_ran_ns = state->off_clock_ns = 0;
 	state->why = WAIT_PROCESSOR;
 	__builtin_memset(state->waits_ns, 0, sizeof(state->waits_ns));
 }
@@ -99,26 +100,51 @@ inlined void begin_life(struct task_state *state, bool runs)
 inlined void leave_processor(struct task_state *state, const struct task_struct *task, bool is_preempted, uint32_t task_state)
 {
 	state->off_ns = bpf_ktime_get_ns();
+	state->off_ran_ns = task->se.sum_exec_runtime;
+	state->off_clock_ns = task->se.exec_start;
 	if (is_preempted || !task_state)
 		state->why = WAIT_PROCESSOR;
 	else
 		state->why = task->flags & PF_WORKER ? WAIT_OTHER : wait_of(state, task_state);
 }
 
-inlined void get_processor(struct task_state *state)
+inlined void get_processor(struct task_state *state, uint64_t now)
 {
-	uint64_t now = bpf_ktime_get_ns(), woken = state->woken_ns;
+	uint64_t woken = state->woken_ns;
 	uint32_t why = at_most(state->why, WAIT_MAX - 1);
 
 	if (!state->off_ns)
 		return;
 	if (woken < state->off_ns || why == WAIT_PROCESSOR)
 		woken = why == WAIT_PROCESSOR ? state->off_ns : now;
+	woken = woken < now ? woken : now;
 	state->waits_ns[why] += woken - state->off_ns;
 	state->waits_ns[WAIT_PROCESSOR] += now - woken;
 	if (why == WAIT_PIPE && is_open_row(row_of(state)))
 		state->opening_ns += woken - state->off_ns;
 	state->off_ns = 0;
+}
+
+/*
+ * Of a thread that runs: not each switch to a thread reaches the tracepoint.  The scheduler counts what the thread has run, and
+ * has the time until which it has counted: what has gone by, and was not run, is how long the thread was away.
+ */
+inlined void notice_processor(struct task_state *state)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+	uint64_t now = bpf_ktime_get_ns(), ran = task->se.sum_exec_runtime - state->off_ran_ns, went = now - state->off_ns;
+
+	if (!state->off_ns)
+		return;
+	if (state->off_clock_ns)
+		went = task->se.exec_start - state->off_clock_ns;
+	went = went > ran ? went - ran : 0;
+	went = went < now - state->off_ns ? went : now - state->off_ns;
+	if (state->off_clock_ns)
+		state->clock_ns = state->off_clock_ns + went;
+	state->since_ns = state->off_ns + went;
+	state->ran_ns = state->off_ran_ns;
+	get_processor(state, state->since_ns);
 }
 
 /* What was opened tells what the open has waited for: another file than a FIFO for its server, or for the holder of a lease. */

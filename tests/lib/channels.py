@@ -318,7 +318,7 @@ def substitution(_):
 
     def read():
         for fd, _ in ends:
-            read_all(os.open(f"/dev/fd/{fd}", os.O_RDONLY))
+            read_all(os.open(f"/proc/self/fd/{fd}", os.O_RDONLY))
     end(start("r0", read))
 
 

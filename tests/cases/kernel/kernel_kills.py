@@ -46,6 +46,8 @@ def kill_at(rng, child, base):
     if moment != "beginning":
         wait_for(base / ("f" if moment == "work" else "done"), child)
     time.sleep(rng.uniform(0, 0.5 if moment == "work" else 0.15))
+    if moment == "work" and (base / "done").exists():
+        moment = "end"
     is_running = child.poll() is None
     child.kill()
     child.wait(60)

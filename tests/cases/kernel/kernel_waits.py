@@ -66,8 +66,9 @@ def check_sums(checks, name, rows, has_threads):
         checks.equal(f"{name}: process {number} ({comm}): the sum of the parts", sum(parts), total)
         if number > 1 and not has_threads:
             checks.check(f"{name}: process {number} ({comm}): the parts are its life", abs(total - life) <= life // 100 + APART_NS, (total, life))
-        checks.check(f"{name}: process {number} ({comm}): it runs as long as the kernel counts",  # the first one from its exec on
-                     number == 1 or parts[0] >= cpu * 0.99 - 5 * APART_NS, (parts[0], cpu))
+        # The first one from its exec on.  What a process does after its end, such as giving back its memory, is CPU time, too.
+        checks.check(f"{name}: process {number} ({comm}): it runs as long as the kernel counts",
+                     number == 1 or parts[0] >= cpu * 0.99 - 15 * APART_NS, (parts[0], cpu))
 
 
 def check(checks, name, part, seconds, text):
