@@ -131,11 +131,15 @@ inlined void get_processor(struct task_state *state, uint64_t now)
  */
 inlined void notice_processor(struct task_state *state)
 {
-	const struct task_struct *task = bpf_get_current_task_btf();
-	uint64_t now = bpf_ktime_get_ns(), ran = task->se.sum_exec_runtime - state->off_ran_ns, went = now - state->off_ns;
+	const struct task_struct *task;
+	uint64_t now, ran, went;
 
 	if (!state->off_ns)
 		return;
+	task = bpf_get_current_task_btf();
+	now = bpf_ktime_get_ns();
+	ran = task->se.sum_exec_runtime - state->off_ran_ns;
+	went = now - state->off_ns;
 	if (state->off_clock_ns)
 		went = task->se.exec_start - state->off_clock_ns;
 	went = went > ran ? went - ran : 0;
