@@ -11,7 +11,7 @@
 #include "dag/trace/compose.h"
 #include "dag/trace/traces.h"
 
-_Static_assert(ANSWER_OWN == QUERY_FOREIGN, "as query.h has it");
+_Static_assert((ANSWER_OWN & ~ANSWER_BRIEF) == QUERY_FOREIGN, "as query.h has it");
 
 #define LABEL_WIDTH 20 /* of lines without a label */
 
@@ -116,6 +116,7 @@ static int say_head(struct answer *a)
 	if (r > 0) {
 		say_run(a, row);
 		say_numbers(a, row);
+		a->n_processes = query_int(row, H_PROCESSES);
 	}
 	query_end(row);
 	return r < 0 ? r : 0;
@@ -152,17 +153,40 @@ static int say_again(struct answer *a)
 	return r < 0 ? r : 0;
 }
 
-static int load(struct answer *a, unsigned how)
+static int say_graph(struct answer *a)
+{
+	int (*const parts[])(struct answer *) = { answer_time, answer_steps, say_again, answer_failed };
+	const struct choice all = { 0 };
+	const struct workflow_options options = { .choice = &all };
+	int r = workflow_load(a->db, &options, &a->workflow, a->failure);
+
+	if (r == 0)
+		r = failure_of_memory(a->failure, critical_create(a->workflow, true, &a->critical));
+	for (size_t i = 0; r == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
+		r = parts[i](a);
+	return r;
+}
+
+/* The end of a run should not take long, nor much memory. */
+#define PROCESSES_MOST 50000
+
+static int say_all(struct answer *a, unsigned how)
 {
 	const char *paths[] = { a->path };
 	const struct words traces = { paths, 1, 1 };
-	const struct choice all = { 0 };
-	const struct workflow_options options = { .choice = &all };
-	int r = traces_open(&traces, how, &a->db, a->failure);
+	int r = traces_open(&traces, how & ~ANSWER_BRIEF, &a->db, a->failure);
 
 	if (r == 0)
-		r = workflow_load(a->db, &options, &a->workflow, a->failure);
-	return r < 0 ? r : failure_of_memory(a->failure, critical_create(a->workflow, true, &a->critical));
+		r = say_head(a);
+	if (r == 0 && how & ANSWER_BRIEF && a->n_processes > PROCESSES_MOST)
+		answer_say(a, "critical path", "of so many processes 'wfdag summary' works it out");
+	else if (r == 0)
+		r = say_graph(a);
+	if (r == 0)
+		r = answer_cover(a);
+	if (r == 0)
+		answer_end(a);
+	return r;
 }
 
 int answer_lines(struct query_db *db, struct workflow *workflow, struct critical *critical, struct failure *failure, FILE *out)
@@ -178,16 +202,11 @@ int answer_lines(struct query_db *db, struct workflow *workflow, struct critical
 
 int answer_print(const char *db, unsigned how, FILE *out)
 {
-	int (*const parts[])(struct answer *) = { say_head, answer_time, answer_steps, say_again, answer_failed, answer_cover };
 	struct failure failure = { 0 };
 	struct answer answer = { .path = db, .out = out, .failure = &failure };
-	int r = load(&answer, how);
+	int r = say_all(&answer, how);
 
-	for (size_t i = 0; r == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
-		r = parts[i](&answer);
-	if (r == 0)
-		answer_end(&answer);
-	else
+	if (r < 0)
 		failure_status(&failure);
 	critical_destroy(answer.critical);
 	workflow_destroy(answer.workflow);

@@ -17,7 +17,8 @@
 
 #include <stdio.h>
 
-#define ANSWER_OWN 2 /* how, of a program that has written the trace itself: QUERY_FOREIGN */
+#define ANSWER_BRIEF 0x100	      /* how: do not load the graph of a trace with very many processes */
+#define ANSWER_OWN (ANSWER_BRIEF | 2) /* of a program that has written the trace itself: QUERY_FOREIGN */
 
 /* how: see query_open().  0; or -errno if the trace cannot be read, after an error was printed. */
 int answer_print(const char *db, unsigned how, FILE *out);

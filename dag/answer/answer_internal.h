@@ -16,6 +16,7 @@ struct answer {
 	struct workflow *workflow;
 	struct critical *critical;
 	const char *path; /* of the trace */
+	int64_t n_processes;
 	FILE *out;
 	bool plain; /* for answer_lines() */
 };
