@@ -46,8 +46,44 @@ static int read_line(struct intake *in, FILE *f)
 	return 1;
 }
 
-static int put_target(struct intake *in, const char *directory, const char *name)
+/* Where the stem is in the target; make does not say it: at the begin of a name or, else, at the end.  NULL: nowhere. */
+static const char *find_stem(const char *target, const char *stem)
 {
+	const char *last = NULL;
+
+	for (const char *at = target; *stem && (at = strstr(at, stem)); at++) {
+		if (at == target || at[-1] == '/')
+			return at;
+		last = at;
+	}
+	return last;
+}
+
+/* The target with % instead of the stem. */
+static int put_rule(struct intake *in, const char *target, const char *stem, struct value *ret_rule)
+{
+	const char *at = find_stem(target, stem), *slash = strrchr(stem, '/');
+	cleanup_free char *rule = NULL;
+	int64_t id;
+	int r;
+
+	*ret_rule = V_NULL;
+	if (!at && slash) /* a pattern without a folder */
+		at = find_stem(target, stem = slash + 1);
+	if (!at)
+		return 0;
+	if (asprintf(&rule, "%.*s%%%s", (int)(at - target), target, at + strlen(stem)) < 0) {
+		rule = NULL;
+		return -ENOMEM;
+	}
+	r = intern(in, rule, strlen(rule), &id);
+	*ret_rule = V_INT(id);
+	return r;
+}
+
+static int put_target(struct intake *in, const char *directory, const char *name, const char *stem)
+{
+	struct value rule;
 	size_t len = strlen(directory) + 1 + strlen(name);
 	cleanup_free char *key = malloc(len + 1);
 	int64_t directory_id = 0, name_id = 0;
@@ -61,10 +97,12 @@ static int put_target(struct intake *in, const char *directory, const char *name
 		r = intern(in, directory, strlen(directory), &directory_id);
 	if (r == 0)
 		r = intern(in, name, strlen(name), &name_id);
+	if (r == 0)
+		r = put_rule(in, name, stem, &rule);
 	return r < 0 ? r
 		     : store_put(in->store, PUT_TARGET,
 			       (struct value[]){
-				       V_INT(in->target), V_INT(directory_id), V_INT(name_id) });
+				       V_INT(in->target), V_INT(directory_id), V_INT(name_id), rule });
 }
 
 static int put_prerequisites(struct intake *in)
@@ -89,14 +127,18 @@ static int put_prerequisites(struct intake *in)
 
 static int take_note(struct intake *in, FILE *f)
 {
-	cleanup_free char *directory = strdup(in->line + strlen(DECLARED_MARK));
+	cleanup_free char *directory = strdup(in->line + strlen(DECLARED_MARK)), *target = NULL;
 	int r = directory ? 0 : -ENOMEM;
 
 	if (r == 0)
 		r = read_line(in, f);
 	if (r <= 0 || !in->line[0])
 		return r < 0 ? r : 0;
-	r = put_target(in, directory, in->line);
+	target = strdup(in->line);
+	r = target ? read_line(in, f) : -ENOMEM;
+	if (r <= 0)
+		return r;
+	r = put_target(in, directory, target, in->line);
 	for (int i = 0; i < 2 && r == 0; i++)
 		if ((r = read_line(in, f)) > 0)
 			r = put_prerequisites(in);

@@ -4,10 +4,11 @@
 
 /*
  * The declared prerequisites of a build, on their way into the trace.  The build tool (make) writes notes into a
- * directory, one file for each of its processes, so that notes are never mixed.  A note is four lines:
+ * directory, one file for each of its processes, so that notes are never mixed.  A note is five lines:
  *
  *     ftrac-target DIRECTORY     names are relative to it
  *     TARGET
+ *     STEM                       of the pattern that the target matches; empty: none
  *     PREREQUISITE...            separated by blanks
  *     | PREREQUISITE...          order-only prerequisites
  *

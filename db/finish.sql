@@ -58,7 +58,15 @@ SELECT process, file, version, iif(a.path IS NULL, f.path, nullif(a.path, 0)) AS
 	first_t + first_out AS first_out, first_t + first_out + last_out AS last_out, did >> 6 & 1 AS emptied
 FROM accesses a LEFT JOIN files f ON f.id = a.file;
 
+-- A process that made an output of a rule.
+INSERT OR IGNORE INTO rules SELECT a.process, o.rule, min(p.path)
+FROM outputs o CROSS JOIN files f ON f.path = o.path JOIN accesses a ON a.file = f.id JOIN paths p ON p.id = o.path
+WHERE a.process > 0 AND (a.nwrite > 0 OR a.did & 5) GROUP BY a.process;
+
 -- From sums of reads and writes.
-INSERT INTO jobs SELECT process, job, xform, phase, lstart, lstop FROM process_job;
+INSERT INTO jobs SELECT j.process, j.job, j.xform, j.phase, j.lstart, j.lstop, s.step, s.task, s.label
+FROM process_job j LEFT JOIN process_step s ON s.process = j.process;
 DROP VIEW process_job;
-CREATE VIEW process_job AS SELECT * FROM jobs;
+DROP VIEW process_step;
+CREATE VIEW process_job AS SELECT process, job, xform, phase, lstart, lstop FROM jobs;
+CREATE VIEW process_step AS SELECT process, step, task, label FROM jobs;

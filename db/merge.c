@@ -72,6 +72,8 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
 	if (r == SQLITE_OK)
 		r = exec(sqlite, sql_views);
 	if (r == SQLITE_OK)
+		r = exec(sqlite, sql_steps);
+	if (r == SQLITE_OK)
 		r = exec(sqlite, "CREATE TEMP TABLE facts (key, value);"
 				 "CREATE TEMP TABLE came (id INTEGER PRIMARY KEY, path, dev, ino, birth,"
 				 "  deleted, found, first_t, host);"

@@ -119,7 +119,8 @@ FROM one.missing_names;
 INSERT INTO main.op_times SELECT iif(process, process + :processes, 0), ops, ns FROM one.op_times WHERE true
 	ON CONFLICT DO UPDATE SET ops = ops + excluded.ops, ns = ns + excluded.ns;
 
-INSERT OR REPLACE INTO main.targets SELECT id + :paths, directory + :paths, name + :paths FROM one.targets;
+INSERT OR REPLACE INTO main.targets SELECT id + :paths, directory + :paths, name + :paths, rule + :paths FROM one.targets;
+INSERT INTO main.rules SELECT process + :processes, rule, task FROM one.rules;
 INSERT OR REPLACE INTO main.prerequisites SELECT target + :paths, name + :paths, order_only
 FROM one.prerequisites;
 

@@ -105,7 +105,7 @@ static bool is_own(const char *own, const char *path)
 
 bool paths_are_recorded(const struct paths_options *options, const char *path)
 {
-	if (is_own(options->own, path))
+	if (is_own(options->own, path) || (options->ours && is_below(options->ours, path)))
 		return false;
 	if (!in_scope(options->scope, path))
 		return false;

@@ -182,9 +182,12 @@ int record_put_name_op(struct record *record, const struct work *w, const struct
 	return count_op(record, w, r);
 }
 
+/* What is our own is left out, too, but not counted. */
 int record_put_excluded(struct record *record)
 {
-	record->counts.excluded++;
+	const struct paths_options *paths = &record->options.paths;
+
+	record->counts.excluded += paths->include || paths->exclude || paths->scope;
 	return 0;
 }
 

@@ -179,14 +179,18 @@ CREATE TABLE missing_names (
 CREATE TABLE op_times (process INTEGER PRIMARY KEY, ops INTEGER, ns INTEGER);
 
 -- Declared prerequisites of a build (declared.h), for each target whose recipe ran.  All columns are paths;
--- id: directory and name, joined.
-CREATE TABLE targets (id INTEGER PRIMARY KEY, directory INTEGER, name INTEGER);
+-- id: directory and name, joined; rule: the name with % for the stem, NULL: it has none.
+CREATE TABLE targets (id INTEGER PRIMARY KEY, directory INTEGER, name INTEGER, rule INTEGER);
 CREATE TABLE prerequisites (
 	target INTEGER, name INTEGER, order_only INTEGER, PRIMARY KEY (target, name)) WITHOUT ROWID;
 
+-- Rules of workflow managers (rules.h), and the files (paths) that they make.
+CREATE TABLE outputs (path INTEGER PRIMARY KEY, rule);
+CREATE TABLE rules (process INTEGER PRIMARY KEY, rule, task);
+
 -- finish.sql fills these tables at the end of the run; they are empty until then.
 CREATE TABLE jobs (
-	process INTEGER PRIMARY KEY, job, xform, phase, lstart INTEGER, lstop INTEGER);
+	process INTEGER PRIMARY KEY, job, xform, phase, lstart INTEGER, lstop INTEGER, step, task, label);
 
 -- Uses and touches together; process is 0 where it is not known.
 --   did       bits: 1 created, 2 truncated, 4 renamed, 8 unlinked, 16 executed, 32 mapped, 64 emptied,

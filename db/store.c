@@ -56,7 +56,7 @@ static const struct {
 	[PUT_SPENT] = { "spent", 10, 1 },
 	[PUT_LOADED] = { "loaded", 2, 1 },
 	[PUT_SAMPLE] = { "samples", 4, 2 },
-	[PUT_TARGET] = { "targets", 3, 1 },
+	[PUT_TARGET] = { "targets", 4, 1 },
 	[PUT_PREREQUISITE] = { "prerequisites", 3, 2 },
 };
 _Static_assert(sizeof(tables) / sizeof(tables[0]) == PUT_MAX, "a table for each statement");
@@ -182,6 +182,8 @@ static int make_schema(struct store *store)
 		r = store_exec(store, sql_schema);
 	if (r == 0)
 		r = store_exec(store, sql_views);
+	if (r == 0)
+		r = store_exec(store, sql_steps);
 	if (r == 0)
 		r = fill_names(store);
 	if (r == 0)

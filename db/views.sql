@@ -34,7 +34,9 @@ FROM run, images i JOIN images b ON b.id = coalesce(i.base, i.id)
 CREATE VIEW program AS
 SELECT image, process, seq, coalesce(called, base, comm) AS name, shell, shell AND NOT given_text AS script,
 	coalesce(called, base, comm) IN (@DRIVERS@) AS driver,
-	coalesce(iif(place > 0, called, NULL), iif(given_text OR first IS NULL, NULL, (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
+	coalesce(iif(place > 0, called, NULL), iif(base = 'R', (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
+		FROM (SELECT substr(value, 8) AS value FROM json_each(argv) WHERE value GLOB '--file=*')), NULL),
+		iif(given_text OR first IS NULL, NULL, (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
 		FROM json_each(argv) WHERE key = first)), called, base, comm) AS title,
 	called IS NOT NULL AND place > 0 AS own,
 	coalesce(called, base, comm) IN ('mkdir', 'rmdir', 'rm', 'cp', 'mv', 'ln', 'touch', 'test', '[', 'chmod', 'chown',
@@ -206,11 +208,12 @@ SELECT p.id, s.host, p.pid, p.ppid, p.parent, j.job, j.xform, j.phase,
 		WHEN p.exit_code IS NOT NULL THEN 'exited' ELSE 'ended' END AS state,
 	(SELECT o.name FROM program o WHERE o.image = p.image) AS program, p.image,
 	CASE WHEN s.fidelity IS NOT NULL THEN coalesce(t.ops, 0) END AS ops,
-	CASE WHEN s.fidelity IS NOT NULL THEN coalesce(t.ns, 0) END AS ops_ns
+	CASE WHEN s.fidelity IS NOT NULL THEN coalesce(t.ns, 0) END AS ops_ns, x.step, x.task, x.label
 FROM run0, said s CROSS JOIN processes p LEFT JOIN images i ON i.id = p.image
 	LEFT JOIN images b ON b.id = coalesce(i.base, i.id)
 	LEFT JOIN paths e ON e.id = b.exe LEFT JOIN paths c ON c.id = b.cwd
 	LEFT JOIN figures g ON g.process = p.id LEFT JOIN op_times t ON t.process = p.id LEFT JOIN process_job j ON j.process = p.id
+	LEFT JOIN process_step x ON x.process = p.id
 WHERE p.id BETWEEN s.first_process AND s.last_process;
 
 -- Where the time of all threads of a process went: the parts of threads_ns.

@@ -18,6 +18,7 @@
 #include "base/vector.h"
 #include "db/event.h"
 #include "db/ring.h"
+#include "db/rules.h"
 #include "db/store.h"
 #include "db/syncer.h"
 
@@ -531,6 +532,8 @@ static int put_complete(struct writer *writer, bool conclude)
 	struct store *store = writer->options.store;
 	int r = store_begin(store);
 
+	if (r == 0 && conclude)
+		r = rules_store(store, o->record.start_ns + o->epoch_offset_ns);
 	if (r == 0 && conclude)
 		r = store_conclude(store);
 	if (r == 0)

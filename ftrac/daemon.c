@@ -548,7 +548,7 @@ static void take_options(struct daemon *d)
 	const struct options *o = &d->options;
 
 	d->choice = (struct paths_options){ .mountpoint = o->mountpoint, .source = o->source,
-		.include = o->include.word, .exclude = o->exclude.word };
+		.include = o->include.word, .exclude = o->exclude.word, .ours = d->own };
 	d->fs.choice = o->include.n + o->exclude.n && !o->no_record ? &d->choice : NULL;
 	d->fs.fidelity = o->fidelity;
 	d->fs.fidelity_fixed = o->fidelity_given;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/err.h"
+#include "base/failure.h"
 #include "db/declared.h"
 
 #define MAKEFILE ".ftrac.mk" /* not a note: the names of notes have no dot */
@@ -35,7 +35,7 @@ static const char makefile[] =
 	"FTRAC_STARTED_FOR := $(value FTRAC_TARGET)\n"
 	"FTRAC_NOTES := %1$s/$(firstword $(file </proc/self/stat))\n"
 	"FTRAC_NOTE = $(file >>$(FTRAC_NOTES)," DECLARED_MARK
-	"$(CURDIR)$(FTRAC_NEWLINE)$@$(FTRAC_NEWLINE)$^$(FTRAC_NEWLINE)| $|)\n"
+	"$(CURDIR)$(FTRAC_NEWLINE)$@$(FTRAC_NEWLINE)$*$(FTRAC_NEWLINE)$^$(FTRAC_NEWLINE)| $|)\n"
 	"unexport FTRAC_NEWLINE FTRAC_STARTED_FOR FTRAC_NOTES FTRAC_NOTE\n"
 	"override export FTRAC_TARGET = $(if $(value "
 	"@),$(FTRAC_NOTE)$(CURDIR)/$@,$(FTRAC_STARTED_FOR))\n"
@@ -98,7 +98,7 @@ static int set_environment(const char *file)
 	return setenv("MAKEFILES", all, 1) < 0 ? -errno : 0;
 }
 
-int notes_prepare(struct notes *notes)
+int notes_prepare(struct notes *notes, struct failure *failure)
 {
 	cleanup_free char *file = NULL;
 	int r = make_places(notes);
@@ -109,8 +109,10 @@ int notes_prepare(struct notes *notes)
 		r = write_makefile(notes, file);
 	if (r == 0)
 		r = set_environment(file);
-	return r < 0 ? err_status(EXIT_RUNNER, "cannot write notes for make in '%s': %s; set TMPDIR to a "
-			       "directory that can be written", find_place(), strerror(-r)) : 0;
+	if (r < 0)
+		failure_set(failure, r, "cannot write notes for make in '%s': %s; set TMPDIR to a directory that can be written",
+			find_place(), strerror(-r));
+	return r;
 }
 
 /* Other processes may still write there: so this enters no subdirectory and resolves no path

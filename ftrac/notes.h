@@ -17,14 +17,15 @@
  * unchanged. Needs GNU make 4.2 or newer; older ones write no notes.
  */
 
+struct failure;
+
 struct notes {
 	char dir[256]; /* our directory; "": none */
 	char sub[288]; /* the directory of the notes in it; only the command knows its name */
 };
 
-/* Makes the directory and sets the environment of the command. Prints errors; 0 or the exit
- * status. */
-int notes_prepare(struct notes *notes);
+/* Makes the directory and sets the environment of the command.  0 or -errno, with the failure set. */
+int notes_prepare(struct notes *notes, struct failure *failure);
 /* Removes the directory, if it was made. */
 void notes_finish(struct notes *notes);
 

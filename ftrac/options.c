@@ -38,6 +38,7 @@ enum long_option {
 	LONG_USER,
 	LONG_WAIT,
 	LONG_MAKE,
+	LONG_NO_MAKE,
 	LONG_FILES,
 	LONG_STRICT,
 	LONG_ALL,
@@ -77,6 +78,7 @@ static const struct option run_options[] = {
 	{ "user", required_argument, NULL, LONG_USER },
 	{ "wait", required_argument, NULL, LONG_WAIT },
 	{ "make", no_argument, NULL, LONG_MAKE },
+	{ "no-make", no_argument, NULL, LONG_NO_MAKE },
 	{ "files", required_argument, NULL, LONG_FILES },
 	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -187,8 +189,10 @@ static const char run_help[] =
 "      --user NAME      run COMMAND as another user (root only)\n"
 "      --wait SECONDS   how long to wait for processes that outlive COMMAND;\n"
 "                       then ftrac ends them; inf: without limit (default 10)\n"
-"      --make           record targets and prerequisites of make, for\n"
-"                       'wfdag check'\n"
+"      --make           record targets and prerequisites of each make, for the\n"
+"                       names of steps and 'wfdag check' (default if COMMAND is\n"
+"                       make)\n"
+"      --no-make        do not\n"
 "      --strict         exit with 125 if anything could not be recorded\n"
 "  -q, --quiet          print no summary\n"
 "\n"
@@ -462,7 +466,8 @@ static int apply(struct options *o, int option)
 	case LONG_IO_URING: return parse_io_uring(o, optarg);
 	case LONG_PROCESSES: return parse_processes(o, optarg);
 	case LONG_SCOPE: return add_scope(o, optarg);
-	case LONG_MAKE: o->make = true; return 0;
+	case LONG_MAKE: o->make = MAKE_YES; return 0;
+	case LONG_NO_MAKE: o->make = MAKE_NO; return 0;
 	case LONG_FILES: return parse_files(o, optarg);
 	case LONG_STRICT: o->strict = true; return 0;
 	case LONG_ALL: o->all = true; return 0;

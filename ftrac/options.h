@@ -42,7 +42,7 @@ struct options {
 	enum run_files files;
 	bool kernel_processes; /* --processes kernel */
 	const char *mount_only; /* the last option that was given and means something with a mount only; NULL: none */
-	bool make; /* have make record its targets */
+	enum { MAKE_AUTO, MAKE_YES, MAKE_NO } make; /* have make record its targets; auto: if the command is make */
 	char *const *command;
 	struct fuse_args fuse; /* the remaining options, for libfuse */
 	char *text;	       /* all arguments, for the trace */

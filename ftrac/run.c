@@ -21,14 +21,30 @@ static int find_place(struct daemon *d)
 					"another one", strerror(errno));
 }
 
+static bool is_make(const char *command)
+{
+	const char *slash = strrchr(command, '/'), *name = slash ? slash + 1 : command;
+
+	return strcmp(name, "make") == 0 || strcmp(name, "gmake") == 0;
+}
+
 /* Before the command is forked, because it inherits the environment. */
 static int take_notes(struct run *run)
 {
-	int status = run->daemon.options.make ? notes_prepare(&run->notes) : 0;
+	const struct options *o = &run->daemon.options;
+	bool wanted = o->make == MAKE_YES || (o->make == MAKE_AUTO && is_make(o->command[0]));
+	struct failure failure = { 0 };
+	int r = wanted ? notes_prepare(&run->notes, &failure) : 0;
 
-	if (status == 0 && run->daemon.options.make)
-		run->daemon.notes = run->notes.sub;
-	return status;
+	if (r < 0 && o->make == MAKE_AUTO) {
+		notes_finish(&run->notes);
+		return 0;
+	}
+	if (r < 0)
+		return err_status(EXIT_RUNNER, "%s", failure.text);
+	run->daemon.notes = wanted ? run->notes.sub : NULL;
+	run->daemon.own = wanted ? run->notes.dir : NULL;
+	return 0;
 }
 
 int run_it(struct run *run)

@@ -25,6 +25,8 @@ static const char *const allowed[] = {
 	/* Snakemake, Nextflow, Makeflow, make */
 	"SNAKEMAKE_JOB*", "SNAKEMAKE_RULE*", "NXF_BOXID", "NXF_CHDIR", "NXF_TASK_*",
 	"MAKEFLOW_*", "MAKELEVEL",
+	/* the ranks of MPI: Open MPI; PMIx; MPICH and Intel MPI */
+	"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
 	/* our own */
 	"FTRAC_*",
 	NULL

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* views.sql: which job a process belongs to, what that is called, and its phase. */
+/* views.sql: which job a process belongs to, what that is called, and its phase.  steps.sql: its step. */
 
 #include "feed.h"
 
@@ -322,6 +322,153 @@ static void starts_and_stops_are_counted_in_each_job(void **state)
 }
 
 /* The session: p10. */
+/* ---- steps ---- */
+
+static const char *steps(struct feed *f)
+{
+	return ask(f, "SELECT group_concat(pid || ':' || coalesce(step, '-') || iif(task IS step, '', '/' || task), ' ') "
+		"FROM (SELECT * FROM process ORDER BY pid)");
+}
+
+static void commands_of_a_shell_are_steps(void **state)
+{
+	struct feed *f = *state;
+
+	begins(f, 20, 10, 0);
+	runs(f, 20, "sh -c cat|sort", 0);
+	job(f, 30, 20, "cat x", 1, 3);
+	job(f, 31, 20, "sort -u", 1, 3);
+	begins(f, 32, 20, 4); /* a copy of the shell: ( cd x; tar c ) */
+	job(f, 33, 32, "tar c", 5, 6);
+	assert_string_equal(steps(f), "10:p10 20:sh 30:cat 31:sort 32:sh 33:tar");
+}
+
+static void helpers_name_no_step(void **state)
+{
+	struct feed *f = *state;
+
+	begins(f, 20, 10, 0);
+	runs_as(f, 20, "/bin/sh", "all.sh", "/bin/sh ./all.sh", NULL, 0);
+	job(f, 30, 20, "mkdir out", 1, 2);
+	job(f, 31, 20, "python3 a.py", 3, 4);
+	job(f, 32, 20, "cp a b", 5, 6);
+	job(f, 33, 20, "sort b", 7, 8);
+	assert_string_equal(steps(f), "10:p10 20:all.sh 30:all.sh 31:a.py 32:all.sh 33:sort");
+}
+
+static void commands_that_make_starts_are_one_step(void **state)
+{
+	struct feed *f = *state;
+
+	begins(f, 20, 10, 0);
+	runs(f, 20, "make", 0);
+	begins(f, 30, 20, 1);
+	runs(f, 30, "sh -c mkdir_a;python3_b.py", 1);
+	job(f, 31, 30, "mkdir a", 2, 3);
+	job(f, 32, 30, "python3 b.py", 4, 5);
+	job(f, 33, 20, "tar c", 6, 7);
+	assert_string_equal(steps(f), "10:p10 20:make 30:b.py 31:b.py 32:b.py 33:tar");
+}
+
+static void make_below_make_has_no_step_of_its_own(void **state)
+{
+	struct feed *f = *state;
+
+	begins(f, 20, 10, 0);
+	runs(f, 20, "make", 0);
+	begins(f, 30, 20, 1);
+	runs(f, 30, "sh -c cd_x;make", 1);
+	begins(f, 40, 30, 2);
+	runs(f, 40, "make all", 2);
+	job(f, 50, 40, "cc -c x.c", 3, 4);
+	job(f, 51, 40, "cc -c y.c -o z.o", 5, 6);
+	job(f, 52, 40, "cc -o prog x.o", 7, 8);
+	assert_string_equal(steps(f), "10:p10 20:make 30:make 40:make 50:cc/cc x.c 51:cc/cc y.c 52:cc/cc prog");
+}
+
+/* A program that alone works, and starts others, is divided as the run itself; one of several is not. */
+static void what_alone_works_is_divided(void **state)
+{
+	struct feed *f = *state;
+
+	begins(f, 20, 10, 0);
+	runs(f, 20, "sh -c ./one.sh", 0);
+	begins(f, 30, 20, 1);
+	runs_as(f, 30, "/bin/sh", "one.sh", "/bin/sh ./one.sh", NULL, 1);
+	job(f, 31, 30, "grep a", 2, 3);
+	begins(f, 32, 30, 4);
+	runs(f, 32, "python3 two.py", 4);
+	job(f, 33, 32, "bwa mem", 5, 6);
+	job(f, 34, 32, "samtools view", 7, 8);
+	assert_string_equal(steps(f), "10:p10 20:sh 30:one.sh 31:grep 32:two.py 33:two.py 34:two.py");
+}
+
+static void jobs_of_the_same_step_are_told_apart(void **state)
+{
+	struct feed *f = *state;
+
+	begins(f, 20, 10, 0);
+	runs(f, 20, "mpirun -n 2 solve", 0);
+	for (int i = 0; i < 2; i++) {
+		begins(f, 30 + i, 20, 1);
+		runs_as(f, 30 + i, "/usr/bin/solve", "solve", "solve input", i ? "PMIX_RANK=1" : "PMIX_RANK=0", 1);
+	}
+	begins(f, 40, 20, 2);
+	runs(f, 40, "xargs sort", 2);
+	job(f, 41, 40, "sort a.txt", 3, 4);
+	job(f, 42, 40, "sort b.txt -o c.txt", 3, 4);
+	assert_string_equal(steps(f),
+		"10:p10 20:mpirun 30:solve/solve rank 0 31:solve/solve rank 1 40:xargs 41:sort/sort a.txt 42:sort/sort c.txt");
+}
+
+static void note(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void made_for(struct feed *f, int pid, const char *target, int t)
+{
+	char variable[64];
+
+	snprintf(variable, sizeof(variable), "FTRAC_TARGET=%s", target);
+	begins(f, pid, 20, t);
+	runs_as(f, pid, "/usr/bin/cc", "cc", "cc", variable, t);
+	ends(f, pid, t + 1);
+}
+
+/* A rule that only one target has is that target.  Names have as much of the directory as tells them apart. */
+static void rules_and_targets_of_make_name_steps(void **state)
+{
+	struct record_options options = { .ops = true };
+	struct temp notes;
+	struct feed *f;
+
+	(void)state;
+	temp_make(&notes);
+	note(temp_path(&notes, "1"), "ftrac-target /w/a\nx.o\nx\n\n|\nftrac-target /w/a\ny.o\ny\n\n|\nftrac-target /w/a\nout/prog\n\n\n|\n");
+	note(temp_path(&notes, "2"), "ftrac-target /w/b\nx.o\nx\n\n|\nftrac-target /w/b\nz.o\nz\n\n|\nftrac-target /w/b\nlib.a\nlib\n\n|\n");
+	options.declared = notes.dir;
+	f = feed_begin(&options);
+	feed_discover(f, 10, 1);
+	begins(f, 20, 10, 0);
+	runs(f, 20, "make", 0);
+	for (const char *const *at = (const char *const[]){ "a/x.o", "a/y.o", "b/x.o", "b/z.o", "a/out/prog", "b/lib.a", NULL },
+				*const *from = at; *at; at++) {
+		char target[32];
+
+		snprintf(target, sizeof(target), "/w/%s", *at);
+		made_for(f, 30 + (int)(at - from), target, 1 + (int)(at - from));
+	}
+	assert_int_equal(record_finish(f->record), 0);
+	assert_string_equal(steps(f), "10:p10 20:make 30:a/%.o/a/x.o 31:a/%.o/y.o 32:b/%.o/b/x.o 33:b/%.o/z.o 34:out/prog 35:lib.a");
+	feed_end(f);
+	temp_take_away(&notes);
+}
+
 static int setup(void **state)
 {
 	feed_setup(state);
@@ -350,6 +497,13 @@ int main(void)
 		TEST(phase_is_divided_where_its_data_comes_back),
 		TEST(phase_is_not_divided_by_time),
 		TEST(starts_and_stops_are_counted_in_each_job),
+		TEST(commands_of_a_shell_are_steps),
+		TEST(helpers_name_no_step),
+		TEST(commands_that_make_starts_are_one_step),
+		TEST(make_below_make_has_no_step_of_its_own),
+		TEST(what_alone_works_is_divided),
+		TEST(jobs_of_the_same_step_are_told_apart),
+		cmocka_unit_test(rules_and_targets_of_make_name_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

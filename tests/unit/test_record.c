@@ -697,7 +697,7 @@ static void note_larger_than_any_is_counted_and_not_read(void **state)
 
 	(void)state;
 	temp_make(&notes);
-	write_note(temp_path(&notes, "1"), "ftrac-target /w\na\nb c\n| d\n", 0);
+	write_note(temp_path(&notes, "1"), "ftrac-target /w\na\n\nb c\n| d\n", 0);
 	write_note(temp_path(&notes, "2"), "ftrac-target /w\nz\n", 1LL << 40);
 	options.declared = notes.dir;
 	f = feed_begin(&options);

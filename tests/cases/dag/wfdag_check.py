@@ -460,7 +460,7 @@ def environments():
 
 def usage():
     project = Project("usage", {"Makefile": "all: ; echo > x\n"})
-    project.build(options=())
+    project.build(options=("--no-make",))
 
     def fails(what, words, *options):
         done = subprocess.run([WFDAG, "check", *options], cwd=project.top, capture_output=True, text=True,
