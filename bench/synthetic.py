@@ -109,7 +109,7 @@ class Store:
         self.db = sqlite3.connect(path, isolation_level=None)
         self.db.executescript(f"PRAGMA application_id = {NAMES.application};"
                               "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;"
-                              + embed.text(ROOT / "db/schema.sql") + embed.text(ROOT / "db/views.sql"))
+                              + embed.text(ROOT / "db/schema.sql") + embed.text(ROOT / "db/views.sql") + embed.text(ROOT / "db/steps.sql"))
         self.rows, self.insert, self.last, self.path_ids, self.ops = {}, {}, {}, {}, []
         for table, in self.db.execute("SELECT name FROM sqlite_master WHERE type = 'table'"
                                       ).fetchall():

@@ -64,9 +64,9 @@ FROM outputs o CROSS JOIN files f ON f.path = o.path JOIN accesses a ON a.file =
 WHERE a.process > 0 AND (a.nwrite > 0 OR a.did & 5) GROUP BY a.process;
 
 -- From sums of reads and writes.
-INSERT INTO jobs SELECT j.process, j.job, j.xform, j.phase, j.lstart, j.lstop, s.step, s.task, s.label
+INSERT INTO jobs SELECT j.process, j.job, j.xform, j.phase, j.lstart, j.lstop, s.step, s.task, s.part, s.label
 FROM process_job j LEFT JOIN process_step s ON s.process = j.process;
 DROP VIEW process_job;
 DROP VIEW process_step;
 CREATE VIEW process_job AS SELECT process, job, xform, phase, lstart, lstop FROM jobs;
-CREATE VIEW process_step AS SELECT process, step, task, label FROM jobs;
+CREATE VIEW process_step AS SELECT process, step, task, part, label FROM jobs;

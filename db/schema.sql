@@ -190,7 +190,7 @@ CREATE TABLE rules (process INTEGER PRIMARY KEY, rule, task);
 
 -- finish.sql fills these tables at the end of the run; they are empty until then.
 CREATE TABLE jobs (
-	process INTEGER PRIMARY KEY, job, xform, phase, lstart INTEGER, lstop INTEGER, step, task, label);
+	process INTEGER PRIMARY KEY, job, xform, phase, lstart INTEGER, lstop INTEGER, step, task, part INTEGER, label);
 
 -- Uses and touches together; process is 0 where it is not known.
 --   did       bits: 1 created, 2 truncated, 4 renamed, 8 unlinked, 16 executed, 32 mapped, 64 emptied,

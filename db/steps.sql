@@ -80,11 +80,13 @@ variable AS MATERIALIZED (SELECT i.process, e.name, e.value FROM environs e JOIN
 		JOIN processes p ON p.id = i.process AND p.image = i.id
 	WHERE e.name IN ('FTRAC_TARGET', 'OMPI_COMM_WORLD_RANK', 'PMIX_RANK', 'PMI_RANK', 'SLURM_JOB_ID', 'SLURM_JOB_NAME', 'SLURM_STEP_ID')),
 -- Targets and rules of make, and their names: with as much of the directory as tells them apart.
-made AS MATERIALIZED (SELECT v.process, v.value AS target, coalesce(d.path, '') AS directory, coalesce(n.path, v.value) AS name,
-		iif(count(t.rule) OVER (PARTITION BY t.directory, t.rule) > 1, l.path, coalesce(n.path, v.value)) AS rule
+made AS MATERIALIZED (SELECT v.process, v.value AS target, coalesce(t.directory, '') AS directory, coalesce(t.name, v.value) AS name,
+		iif(count(t.rule) OVER (PARTITION BY t.directory, t.rule) > 1, t.rule, coalesce(t.name, v.value)) AS rule
 	FROM (SELECT process, value FROM variable WHERE name = 'FTRAC_TARGET') v
-		LEFT JOIN (SELECT p.path AS key, t.* FROM targets t JOIN paths p ON p.id = t.id) t ON t.key = v.value
-		LEFT JOIN paths d ON d.id = t.directory LEFT JOIN paths n ON n.id = t.name LEFT JOIN paths l ON l.id = t.rule),
+		-- A path has several rows where traces were merged.
+		LEFT JOIN (SELECT k.path AS key, d.path AS directory, n.path AS name, max(l.path) AS rule
+			FROM targets t JOIN paths k ON k.id = t.id LEFT JOIN paths d ON d.id = t.directory LEFT JOIN paths n ON n.id = t.name
+				LEFT JOIN paths l ON l.id = t.rule GROUP BY k.path) t ON t.key = v.value),
 word (is_rule, directory, name, text, rest) AS (SELECT 0, directory, name, name, directory FROM made
 	UNION SELECT 1, directory, rule, rule, directory FROM made
 	UNION SELECT is_rule, directory, name, replace(rest, rtrim(rest, replace(rest, '/', '')), '') || '/' || text,
@@ -115,5 +117,6 @@ SELECT id AS process, step, coalesce(target, step || max(iif(several, coalesce(
 				AND replace(a.value, rtrim(a.value, replace(a.value, '/', '')), '') <> c.step
 			ORDER BY (SELECT o.value FROM json_each(b.argv) o WHERE o.key = a.key - 1) IS '-o' DESC, a.key DESC LIMIT 1)), NULL))
 		OVER (PARTITION BY part), step) AS task,
+	iif(part NOTNULL AND target NOTNULL, min(part) OVER (PARTITION BY step, target), part) AS part,
 	(SELECT label FROM image_label WHERE image = (SELECT image FROM processes WHERE id = c.id)) AS label
 FROM counted c;

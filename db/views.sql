@@ -208,7 +208,7 @@ SELECT p.id, s.host, p.pid, p.ppid, p.parent, j.job, j.xform, j.phase,
 		WHEN p.exit_code IS NOT NULL THEN 'exited' ELSE 'ended' END AS state,
 	(SELECT o.name FROM program o WHERE o.image = p.image) AS program, p.image,
 	CASE WHEN s.fidelity IS NOT NULL THEN coalesce(t.ops, 0) END AS ops,
-	CASE WHEN s.fidelity IS NOT NULL THEN coalesce(t.ns, 0) END AS ops_ns, x.step, x.task, x.label
+	CASE WHEN s.fidelity IS NOT NULL THEN coalesce(t.ns, 0) END AS ops_ns, x.step, x.task, x.part, x.label
 FROM run0, said s CROSS JOIN processes p LEFT JOIN images i ON i.id = p.image
 	LEFT JOIN images b ON b.id = coalesce(i.base, i.id)
 	LEFT JOIN paths e ON e.id = b.exe LEFT JOIN paths c ON c.id = b.cwd

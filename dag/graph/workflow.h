@@ -22,7 +22,9 @@ struct query_db;
 
 /* .data of a process; texts are NULL where they are not known. */
 struct task {
-	const char *program, *command, *exe, *job, *xform, *phase, *host;
+	const char *program, *command, *exe, *job, *xform, *phase;
+	const char *step, *task, *label; /* step: or the phase that the options say; task: NULL if it only starts tasks */
+	const char *host;
 	int64_t pid, exit_code, exit_signal, cpu_ns, rss_bytes,
 		cpu_delay_ns; /* or WORKFLOW_UNKNOWN */
 	bool driver;          /* starts others as fast as its slots allow: make, ninja, xargs ... */

@@ -19,6 +19,8 @@ enum {
 	N_PID,
 	N_JOB,
 	N_XFORM,
+	N_STEP,
+	N_TASK,
 	N_PHASE,
 	N_HOST,
 	N_START,
@@ -49,6 +51,8 @@ const struct attribute attributes_of_nodes[] = {
 	[N_PID] = { "pid", ATTRIBUTE_INT },
 	[N_JOB] = { "job", ATTRIBUTE_TEXT },
 	[N_XFORM] = { "xform", ATTRIBUTE_TEXT },
+	[N_STEP] = { "step", ATTRIBUTE_TEXT },
+	[N_TASK] = { "task", ATTRIBUTE_TEXT },
 	[N_PHASE] = { "phase", ATTRIBUTE_TEXT },
 	[N_HOST] = { "host", ATTRIBUTE_TEXT },
 	[N_START] = { "start_s", ATTRIBUTE_REAL },
@@ -179,6 +183,10 @@ static bool of_task(const struct shape *shape, const struct shape_node *node, in
 		return set_text(v, t->job);
 	case N_XFORM:
 		return set_text(v, t->xform);
+	case N_STEP:
+		return set_text(v, t->step);
+	case N_TASK:
+		return set_text(v, t->task);
 	case N_PHASE:
 		return set_text(v, t->phase);
 	case N_HOST:

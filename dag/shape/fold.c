@@ -27,12 +27,47 @@ static int compare_belongs(const void *x, const void *y, void *arg)
 	return order ? order : (a->node > b->node) - (a->node < b->node);
 }
 
+static void add_spans(struct shape *shape, struct shape_node *leader, const struct shape_node *node)
+{
+	if (node->first_span == SHAPE_NONE)
+		return;
+	if (leader->first_span == SHAPE_NONE)
+		leader->first_span = node->first_span;
+	else
+		shape->spans[leader->last_span].next = node->first_span;
+	leader->last_span = node->last_span;
+}
+
+static int compare_spans(const void *x, const void *y)
+{
+	const struct shape_span *a = x, *b = y;
+
+	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+/* The time in which any of them lived.  room: for all spans. */
+static int64_t union_of_spans(const struct shape *shape, const struct shape_node *node, struct shape_span *room)
+{
+	int64_t life_ns = 0, until_ns = INT64_MIN;
+	size_t n = 0;
+
+	for (int32_t i = node->first_span; i != SHAPE_NONE; i = shape->spans[i].next)
+		room[n++] = shape->spans[i];
+	qsort(room, n, sizeof(*room), compare_spans);
+	for (size_t i = 0; i < n; i++) {
+		int64_t from_ns = room[i].begin_ns > until_ns ? room[i].begin_ns : until_ns;
+
+		life_ns += room[i].end_ns > from_ns ? room[i].end_ns - from_ns : 0;
+		until_ns = room[i].end_ns > until_ns ? room[i].end_ns : until_ns;
+	}
+	return n ? life_ns : -1;
+}
+
 /* Nodes come in their order, so that the parts of one process or file follow each other. */
 static void add_member(struct shape_node *leader, const struct shape_node *node, bool another)
 {
 	leader->begin_ns = node->begin_ns < leader->begin_ns ? node->begin_ns : leader->begin_ns;
 	leader->end_ns = node->end_ns > leader->end_ns ? node->end_ns : leader->end_ns;
-	leader->life_ns = shape_sum(leader->life_ns, node->life_ns);
 	leader->failed |= node->failed;
 	leader->running |= node->running;
 	leader->critical |= node->critical;
@@ -51,17 +86,23 @@ static int merge(struct shape *shape, int32_t *to)
 	cleanup_free bool *kept = malloc((size_t)shape->n_nodes + 1);
 	cleanup_free int32_t *last =
 		malloc(((size_t)shape->n_nodes + 1) * sizeof(*last)); /* process or file */
+	cleanup_free struct shape_span *room = malloc(((size_t)shape->n_spans + 1) * sizeof(*room));
 	int32_t n = 0;
 
-	if (!kept || !last)
+	if (!kept || !last || !room)
 		return -ENOMEM;
 	for (int32_t i = 0; i < shape->n_nodes; i++) {
 		kept[i] = to[i] == i;
+		if (!kept[i])
+			add_spans(shape, &shape->nodes[to[i]], &shape->nodes[i]);
 		if (!kept[i])
 			add_member(&shape->nodes[to[i]], &shape->nodes[i],
 				shape->nodes[i].of != last[to[i]]);
 		last[to[i]] = shape->nodes[i].of;
 	}
+	for (int32_t i = 0; i < shape->n_nodes; i++)
+		if (kept[i] && shape->nodes[i].first_span != shape->nodes[i].last_span)
+			shape->nodes[i].life_ns = union_of_spans(shape, &shape->nodes[i], room);
 	for (int32_t i = 0; i < shape->n_edges; i++) {
 		struct shape_edge e = shape->edges[i];
 

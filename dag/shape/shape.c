@@ -424,8 +424,22 @@ void shape_destroy(struct shape *shape)
 		return;
 	free(shape->nodes);
 	free(shape->edges);
+	free(shape->spans);
 	arena_free(&shape->labels);
 	free(shape);
+}
+
+static int list_spans(struct shape *shape)
+{
+	shape->n_spans = shape->n_nodes;
+	shape->spans = malloc(((size_t)shape->n_nodes + 1) * sizeof(*shape->spans));
+	for (int32_t i = 0; shape->spans && i < shape->n_nodes; i++) {
+		struct shape_node *node = &shape->nodes[i];
+
+		shape->spans[i] = (struct shape_span){ node->begin_ns, node->end_ns, SHAPE_NONE };
+		node->first_span = node->last_span = node->life_ns >= 0 ? i : SHAPE_NONE;
+	}
+	return shape->spans ? 0 : -ENOMEM;
 }
 
 int shape_create(const struct workflow *workflow, const struct shape_options *options,
@@ -460,6 +474,8 @@ int shape_create(const struct workflow *workflow, const struct shape_options *op
 		r = options->pipes_are_nodes ? 0 : pipes_join(m.shape);
 		if (r == 0 && options->precedence)
 			r = keep_precedence(m.shape);
+		if (r == 0)
+			r = list_spans(m.shape);
 	}
 	if (r < 0)
 		shape_destroy(m.shape);

@@ -39,11 +39,21 @@ struct shape_node {
 	int32_t members;     /* processes or files that it stands for */
 	const char *label;   /* of several: what they are called; NULL */
 	int64_t begin_ns, end_ns;
-	int64_t life_ns, cpu_ns, size_bytes; /* of several: sums; -1: not known */
+	int64_t life_ns; /* of several: the time in which any of them lived; -1: not known */
+	int64_t cpu_ns, size_bytes; /* of several: sums; -1: not known */
 	int64_t rss_bytes;                   /* of several: the largest */
 	bool failed, running;                /* of several: any */
 	bool critical;
+	int32_t first_span, last_span; /* index; SHAPE_NONE */
 	char id[32];
+};
+
+#define SHAPE_NONE (-1)
+
+/* When a process lived, in a list of all that a node stands for. */
+struct shape_span {
+	int64_t begin_ns, end_ns;
+	int32_t next;
 };
 
 struct shape_edge {
@@ -61,7 +71,8 @@ struct shape {
 	const struct workflow *workflow;
 	struct shape_node *nodes;
 	struct shape_edge *edges;
-	int32_t n_nodes, n_edges;
+	struct shape_span *spans;
+	int32_t n_nodes, n_edges, n_spans;
 	int32_t folded;             /* nodes that are not shown, since others stand for them */
 	struct arena labels;
 };

@@ -2,29 +2,21 @@
 
 --- io of image by xform,exe: bytes and operations, which the reader sums up for each job or process (unit)
 {with image},
--- The kernel's reads of a program are separate rows.  LIMIT: SQLite computes exec once for each row.
-moved AS ({[}SELECT process, image, NULL AS file, handle, exec, sum(nread) AS nread, sum(bread) AS bread,
-		sum(nwrite) AS nwrite, sum(bwrite) AS bwrite
-	FROM use u {time u.first_ns | u.last_ns} GROUP BY image, iif(exec, handle, 0){]}{file}
-	SELECT process, image, file, handle, exec, nread, bread, nwrite, bwrite
-	FROM use u {time u.first_ns | u.last_ns} LIMIT -1{/file}),
--- These reads belong to the program, although it has not begun yet.
-used AS (SELECT process, iif(exec, coalesce((SELECT i.id FROM handle h JOIN image i ON i.process = h.process
-			WHERE h.id = m.handle AND h.process = m.process AND i.start_ns >= h.open_ns
-			ORDER BY i.seq LIMIT 1), image), image) AS image, file,
-		iif(exec, 0, nread) AS nread, iif(exec, 0, bread) AS bread, nwrite, bwrite,
-		iif(exec, nread, 0) AS nexec, iif(exec, bread, 0) AS bexec
-	FROM moved m
-	-- Data that passed unseen: it is not known how much.
-	UNION ALL SELECT h.process, h.image, h.file, iif(h.exec, 0, NULL), iif(h.exec, 0, NULL),
-		iif(h.exec, 0, NULL), iif(h.exec, 0, NULL), iif(h.exec, NULL, 0), iif(h.exec, NULL, 0)
-	FROM handle h WHERE h.nread IS NULL {and_time h.open_ns | coalesce(h.close_ns, h.open_ns)}
-	-- A process without reads and writes has 0 bytes if the trace has file operations.
-	{[}UNION ALL SELECT p.id, p.image, NULL, z.n, z.n, z.n, z.n, z.n, z.n
-	FROM (SELECT *, iif(fidelity IS NULL, NULL, 0) AS n FROM run) z
-		JOIN proc p ON p.id BETWEEN z.first_process AND z.last_process
-	{time p.start_ns | coalesce(p.end_ns, 9223372036854775807)}{]})
+{part used}
 SELECT {keys}, {of} AS "of", {unit} AS unit, p.start_ns, u.bread AS read_bytes, u.bwrite AS written_bytes,
 	u.nread AS reads, u.nwrite AS writes, u.bexec AS read_at_exec_bytes, u.nexec AS reads_at_exec
 FROM used u {joins u p}
 {where}
+
+--- io.steps of image by step: bytes and operations of each step
+{with image part},
+{part used},
+row AS (SELECT {keys}, p.part, p.id, p.start_ns, u.bread, u.bwrite, u.nread, u.nwrite, u.bexec, u.nexec
+	FROM used u {joins u p}
+	{where}),
+every AS (SELECT *, 0 AS last FROM row UNION ALL SELECT {total}, part, id, start_ns, bread, bwrite, nread, nwrite, bexec, nexec, 1 FROM row)
+SELECT {names}, count(DISTINCT part) AS tasks, count(DISTINCT id) AS processes,
+	iif(count(*) = count(bread), sum(bread), NULL) AS read_bytes, iif(count(*) = count(bwrite), sum(bwrite), NULL) AS written_bytes,
+	iif(count(*) = count(nread), sum(nread), NULL) AS reads, iif(count(*) = count(nwrite), sum(nwrite), NULL) AS writes,
+	iif(count(*) = count(bexec), sum(bexec), NULL) AS read_at_exec_bytes, iif(count(*) = count(nexec), sum(nexec), NULL) AS reads_at_exec
+FROM every GROUP BY {names}, last ORDER BY last, min(start_ns)

@@ -1,5 +1,20 @@
 -- SPDX-License-Identifier: MIT
 
+--- mem.steps of process by step: the most memory of a process of each step, and an upper bound of that of a task
+{with end_ns part rsspeak_bytes},
+base AS MATERIALIZED (SELECT {keys}, p.part, p.start_ns AS t0, max(coalesce(p.end_ns, 9223372036854775807), p.start_ns + 1) AS t1,
+		p.rsspeak_bytes AS rss FROM proc p),
+-- Processes of which one ends when the other one begins do not overlap.
+change AS (SELECT {names}, part, t0 AS t, rss AS change FROM base UNION ALL SELECT {names}, part, t1, -rss FROM base),
+upper AS (SELECT {names}, max(rss) AS rss FROM (SELECT {names}, sum(change) OVER (PARTITION BY {names}, part ORDER BY t, change
+			ROWS UNBOUNDED PRECEDING) AS rss FROM change WHERE part NOTNULL)
+	GROUP BY {names}),
+row AS (SELECT {names}, count(DISTINCT part) AS tasks, count(*) AS processes, count(*) = count(rss) AS known, max(rss) AS rss, NULL AS upper,
+		min(t0) AS t
+	FROM base GROUP BY {names} UNION ALL SELECT {names}, NULL, NULL, NULL, NULL, rss, NULL FROM upper)
+SELECT {names}, max(tasks) AS tasks, max(processes) AS processes, max(rss) AS rss_bytes, iif(max(known), max(upper), NULL) AS task_rss_bytes
+FROM row GROUP BY {names} ORDER BY max(t)
+
 --- mem.process of process by xform,exe: peak resident memory of each process
 {with rsspeak_bytes}SELECT {keys}, 'process' AS "of", p.rsspeak_bytes AS rss_bytes
 FROM proc p ORDER BY p.start_ns, p.id

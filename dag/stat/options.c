@@ -24,6 +24,7 @@ enum long_option {
 	LONG_GNUPLOT,
 	LONG_INTERVAL,
 	LONG_LAYER,
+	LONG_LONG,
 	LONG_JSON,
 	LONG_MEMORY,
 	LONG_OF,
@@ -57,6 +58,7 @@ static const struct option long_options[] = {
 	{ "png", required_argument, NULL, LONG_PNG },
 	{ "raw", no_argument, NULL, LONG_RAW },
 	{ "wide", no_argument, NULL, LONG_WIDE },
+	{ "long", no_argument, NULL, LONG_LONG },
 	{ "sizes", required_argument, NULL, LONG_SIZES },
 	{ "sort", required_argument, NULL, LONG_SORT },
 	{ "sql", no_argument, NULL, LONG_SQL },
@@ -76,7 +78,7 @@ static const char help_head[] =
 "traces count as one workflow.  Without TABLE: the overview.\n"
 "\n"
 "Examples:\n"
-"  wfstat io                           what each kind of job read and wrote\n"
+"  wfstat io                           what each step read and wrote\n"
 "  wfstat sys --by phase,operation     latency of each operation, phase by phase\n"
 "  wfstat file --sort reread --top 10  the files that were read again and again\n"
 "  wfstat mem --memory 64G             how many jobs of a kind fit into 64 GB\n"
@@ -88,9 +90,10 @@ static const char help_head[] =
 static const char help_counted[] =
 "\n"
 "What is counted:\n"
-"      --by WHAT[,WHAT]   rows by command (program), exe, xform, job, phase, process, file,\n"
-"                         directory, fstype, mount, host, operation, class, env:NAME or all\n"
-"      --per job|process  what counts as one: the processes of a job together, or each\n"
+"      --by WHAT[,WHAT]   rows by step, task, command (program), exe, xform, job, phase, process,\n"
+"                         file, directory, fstype, mount, host, operation, class, env:NAME or all\n"
+"      --long             io, mem, run, util: distributions of the numbers of jobs and processes\n"
+"      --per job|process  what counts as one there: the processes of a job together, or each\n"
 "      --operation NAME   only operations of this name (read, write, lookup ...); may be repeated\n"
 "      --layer LAYER      only calls of programs, or only requests to a mount\n";
 
@@ -207,6 +210,7 @@ static int apply(void *options, int option, const char *value)
 		return choice_parse_seconds("--interval", value, &o->choice.step_ns);
 	case LONG_LAYER: return parse_layer(o, value);
 	case LONG_JSON: o->style.format = TABLE_JSON; return 0;
+	case LONG_LONG: o->long_form = true; return 0;
 	case LONG_MEMORY: return parse_size(value, &o->memory_bytes);
 	case LONG_OPERATION: return words_add(&o->choice.operations, value);
 	case LONG_OF: o->of = value; return 0;
@@ -310,6 +314,7 @@ static int check_table(const struct stat_options *o)
 		const char *complaint;
 	} checks[] = {
 		{ STAT_BY, o->by.n, "%s cannot be grouped: leave --by out" },
+		{ STAT_PER, o->long_form, "--long is for io, mem, run and util, not for %s" },
 		{ STAT_PER, o->per_given, "--per is for io, mem, run and util, not for %s" },
 		{ STAT_PICTURE, o->svg || o->png || o->gnuplot,
 			"there are pictures of hist, cdf and time, not of %s" },

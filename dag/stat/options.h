@@ -19,7 +19,7 @@ struct stat_options {
 	struct words traces;
 	struct words by;
 	struct choice choice;
-	bool per_given, sizes_given, interval_given;
+	bool long_form, per_given, sizes_given, interval_given;
 	const char *of; /* the value of hist and cdf */
 	const char *sort;
 	int64_t top;          /* -1: all */

@@ -120,6 +120,15 @@ int stat_rows(struct stat_run *run, const char *name, bool changes)
 	return r;
 }
 
+int stat_rows_total(struct stat_run *run, const char *name)
+{
+	int r = stat_rows(run, name, false);
+
+	if (r == 0 && table_rows(run->table))
+		table_total(run->table);
+	return r;
+}
+
 void stat_stream(struct stat_run *run)
 {
 	if (run->style.format != TABLE_TEXT && !run->options->sort && run->options->top < 0)
@@ -140,10 +149,17 @@ static int print_query(const struct stat_options *o, const char *name, size_t le
 	return r;
 }
 
+bool stat_is_by_step(const struct stat_options *o)
+{
+	const struct stat_table *table = stat_find_table(o->table);
+
+	return table->steps && !o->long_form && !o->per_given;
+}
+
 int stat_sql(const struct stat_options *o, FILE *out, struct failure *failure)
 {
 	const struct stat_table *table = stat_find_table(o->table);
-	const char *name = table->options & STAT_TIME ? stat_time_query(o) : table->queries;
+	const char *name = table->options & STAT_TIME ? stat_time_query(o) : stat_is_by_step(o) ? table->steps : table->queries;
 	int r = 0;
 
 	while (*name && r == 0) {

@@ -50,6 +50,7 @@ struct stat_table {
 	int options;    /* of enum stat_option */
 	/* Names, separated by blanks.  The value of --of is appended to "values.". */
 	const char *queries;
+	const char *steps; /* the query for one row for each step, unless --long or --per are given; NULL: there is none */
 	const char *help;
 	/* What it always has a row for, so that --by must not name it; NULL: nothing. */
 	const char *own_keys;
@@ -66,6 +67,8 @@ int stat_find_value(const char *of);
 bool stat_needs_ops(const struct stat_options *options);
 /* Sets .has_ops and .has_files, before stat_table(). */
 int stat_look(struct stat_run *run);
+/* One row for each step, and not the long form of io, mem, run and util? */
+bool stat_is_by_step(const struct stat_options *options);
 /* Fills run->table. */
 int stat_table(struct stat_run *run);
 /* Prints the queries of the table. */
@@ -75,6 +78,8 @@ int stat_sql(const struct stat_options *options, FILE *out, struct failure *fail
 
 /* Fills the table with the rows of a query.  changes: the caller will change cells. */
 int stat_rows(struct stat_run *run, const char *name, bool changes);
+/* The same, of a query whose last row is a total. */
+int stat_rows_total(struct stat_run *run, const char *name);
 /* Adds the names of columns first to last of the query to the table. */
 void stat_columns(struct table *table, const struct query *query, int first, int last);
 /* Adds these columns of the current row to the table. */

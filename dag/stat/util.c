@@ -110,7 +110,7 @@ static void note_util(struct stat_run *run)
 {
 	table_note(run->table,
 		"min, max, mean, sd: of (user + system time) / run time.  The times are sums "
-		"over the processes: life is from fork to exit; queue, block io and memory (swap "
+		"over the processes: life is the time in which the job or process lived; queue, block io and memory (swap "
 		"and reclaim) "
 		"are delays that the kernel counts, traced io is spent in operations of "
 		"the traced file system, of all kinds, rest is the remaining time: sleep, children, pipes, the "
@@ -122,6 +122,21 @@ static void note_util(struct stat_run *run)
 	note_tracing(run);
 }
 
+static int fill_steps(struct stat_run *run)
+{
+	int r = stat_rows_total(run, "util.steps");
+
+	table_note(run->table,
+		"time: in which any process of the row lived, so that rows overlap.  utilization: cpu / time, of one processor.  cpu and what "
+		"follows are sums over the processes: queue is waiting for a processor, block io and memory (swap and reclaim) are delays "
+		"that the kernel counts, traced io is spent in operations of traced files.  rest is the time without any of these and without a "
+		"child that lived: sleep, pipes, the network, page faults.");
+	table_note(run->table, "'-': unknown.  block io and memory need taskstats and kernel.task_delayacct=1.  rest is '-' if threads ran at the "
+		"same time, or a process worked beside its children.  For a trace of system calls the table waits has all of it.");
+	note_tracing(run);
+	return r;
+}
+
 static int fill_table(struct stat_run *run)
 {
 	static const struct levels_table kind = { "util", "util",
@@ -129,7 +144,11 @@ static int fill_table(struct stat_run *run)
 		"cpu_ns queue_ns block_io_ns memory_ns traced_io_ns rest_ns",
 		0, read_uses, put_use };
 	struct level upper = { 0 }, lower = { 0 };
-	int r = levels_fill(run, &kind, &upper, &lower);
+	int r;
+
+	if (stat_is_by_step(run->options))
+		return fill_steps(run);
+	r = levels_fill(run, &kind, &upper, &lower);
 
 	if (r == 0)
 		levels_note_counts(run, &upper, &lower);
@@ -145,5 +164,6 @@ const struct stat_table stat_util_table = {
 	.needs_ops = false,
 	.options = STAT_BY | STAT_PER | STAT_CHOICE,
 	.queries = "util",
+	.steps = "util.steps",
 	.help = "use of the processor, and where the rest of the time went",
 };

@@ -10,11 +10,12 @@
 static int fill(struct stat_run *run)
 {
 	const char *files = query_fact_text(run->db, "files");
-	int r = stat_rows(run, "waits", false);
+	int r = stat_rows_total(run, "waits");
 
-	table_note(run->table, "Sums over the threads of the processes: life is running (on a processor), queue (waiting for one), and "
-		"waiting for file, pipe and socket (data), lock (futex, flock), child, sleep, event (poll and the like), "
-		"memory (page faults), stopped (by a signal or a tracer) and other.  Processes that had not ended are not in it.");
+	table_note(run->table, "Sums over the threads of the processes: work is running (on a processor), queue (waiting for one), and "
+		"waiting for file, pipe and socket (data), lock (futex, flock), sleep, event (poll and the like), memory (page faults), "
+		"stopped (by a signal or a tracer) and other.  child: waiting for children, whose work is in their rows.  Processes that had not "
+		"ended are not in it.");
 	if (!files || strcmp(files, "kernel") != 0)
 		table_note(run->table, "A mount does not see this: ftrac run --files kernel records it.");
 	return r;

@@ -7,6 +7,8 @@
 static const struct dimension dimensions[] = {
 	{ "command", "p.program", "i.program", NULL, NULL, "program" },
 	{ "exe", "p.exe", "i.exe", NULL, NULL, "exe" },
+	{ "step", "p.step", NULL, NULL, NULL, "step" },
+	{ "task", "p.task", NULL, NULL, NULL, "task" },
 	{ "xform", "p.xform", NULL, NULL, NULL, "xform" },
 	{ "job", "p.job", NULL, NULL, NULL, "job" },
 	{ "phase", "p.phase", NULL, NULL, NULL, "phase" },
@@ -80,7 +82,7 @@ static const struct dimension *find_dimension(struct composer *c, const char *na
 	if (d && expression(c, d))
 		return d;
 	composer_fail(c,
-		!d ? "cannot group by '%.*s': it must be command, exe, xform, job, phase, process, "
+		!d ? "cannot group by '%.*s': it must be step, task, command, exe, xform, job, phase, process, "
 		     "file, directory, fstype, mount, host, operation, class, env:NAME or all"
 		: d->op ? "cannot group by '%.*s' here: these are no single operations"
 			: "cannot group by '%.*s' here: what belongs to a process has no file; see "

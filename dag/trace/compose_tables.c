@@ -34,8 +34,8 @@ static void put_column(struct composer *c, const char *column, const char *wante
 		needed |= o->job || o->per_job;
 	if (!strcmp(column, "phase"))
 		needed |= o->phase != NULL;
-	if (needed && strcmp(column, "phase") == 0 && o->phases.n)
-		sql_text_put(c->out, ", coalesce(hand.phase, p.phase) AS phase");
+	if (needed && o->phases.n && (strcmp(column, "phase") == 0 || strcmp(column, "step") == 0))
+		sql_text_format(c->out, ", coalesce(hand.phase, p.%s) AS %s", column, column);
 	else if (needed)
 		sql_text_format(c->out, ", p.%s", column);
 }
@@ -45,7 +45,7 @@ static const char *const process_columns[] = { "end_ns", "image", "host", "pid",
 	"exit_signal", "cpu_ns", "utime_ns", "stime_ns", "vmpeak_bytes", "rsspeak_bytes",
 	"read_char", "write_char", "read_bytes", "write_bytes", "nvcsw", "nivcsw", "minflt",
 	"majflt", "cpu_delay_ns", "blkio_delay_ns", "swapin_delay_ns", "reclaim_delay_ns", "tier",
-	"state", "ops", "ops_ns" };
+	"state", "ops", "ops_ns", "step", "task", "part", "label" };
 
 /* Phases that the user defines: a job is of the first one that matches one of its processes. */
 static void put_phases(struct composer *c)

@@ -73,3 +73,34 @@ asked AS MATERIALIZED (SELECT o.process, o.file,
 	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('read', 'copy', 'sendfile')), 0) AS read_bytes,
 	coalesce(sum(o.bytes) FILTER (WHERE o.name IN ('write', 'copy')), 0) AS write_bytes
 	FROM (SELECT process, name, bytes, file FROM op LIMIT -1) o JOIN file f ON f.id = o.file WHERE f.kind = 'file' GROUP BY 1, 2)
+
+--+ lived
+-- alone_ns: of its life, what no earlier process of its row lived; the sum is the time in which any lived.  whole_ns: of any row.
+lived AS MATERIALIZED (SELECT *, max(0, end_ns - max(start_ns, coalesce(max(end_ns) OVER r, start_ns))) AS alone_ns,
+		max(0, end_ns - max(start_ns, coalesce(max(end_ns) OVER w, start_ns))) AS whole_ns
+	FROM base WINDOW r AS (PARTITION BY {names} ORDER BY start_ns, end_ns, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+		w AS (ORDER BY start_ns, end_ns, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING))
+
+--+ used
+-- The kernel's reads of a program are separate rows.  LIMIT: SQLite computes exec once for each row.
+moved AS ({[}SELECT process, image, NULL AS file, handle, exec, sum(nread) AS nread, sum(bread) AS bread,
+		sum(nwrite) AS nwrite, sum(bwrite) AS bwrite
+	FROM use u {time u.first_ns | u.last_ns} GROUP BY image, iif(exec, handle, 0){]}{file}
+	SELECT process, image, file, handle, exec, nread, bread, nwrite, bwrite
+	FROM use u {time u.first_ns | u.last_ns} LIMIT -1{/file}),
+-- These reads belong to the program, although it has not begun yet.
+used AS (SELECT process, iif(exec, coalesce((SELECT i.id FROM handle h JOIN image i ON i.process = h.process
+			WHERE h.id = m.handle AND h.process = m.process AND i.start_ns >= h.open_ns
+			ORDER BY i.seq LIMIT 1), image), image) AS image, file,
+		iif(exec, 0, nread) AS nread, iif(exec, 0, bread) AS bread, nwrite, bwrite,
+		iif(exec, nread, 0) AS nexec, iif(exec, bread, 0) AS bexec
+	FROM moved m
+	-- Data that passed unseen: it is not known how much.
+	UNION ALL SELECT h.process, h.image, h.file, iif(h.exec, 0, NULL), iif(h.exec, 0, NULL),
+		iif(h.exec, 0, NULL), iif(h.exec, 0, NULL), iif(h.exec, NULL, 0), iif(h.exec, NULL, 0)
+	FROM handle h WHERE h.nread IS NULL {and_time h.open_ns | coalesce(h.close_ns, h.open_ns)}
+	-- A process without reads and writes has 0 bytes if the trace has file operations.
+	{[}UNION ALL SELECT p.id, p.image, NULL, z.n, z.n, z.n, z.n, z.n, z.n
+	FROM (SELECT *, iif(fidelity IS NULL, NULL, 0) AS n FROM run) z
+		JOIN proc p ON p.id BETWEEN z.first_process AND z.last_process
+	{time p.start_ns | coalesce(p.end_ns, 9223372036854775807)}{]})

@@ -91,6 +91,6 @@ def make_deep(whole, path, n):
                f"9000000 + {n} - i, 0, {image} + i, 8 FROM c")
     db.execute(f"{counter} INSERT INTO images (id, process, seq, start_t, exe, cwd, comm, argv) "
                f"SELECT {image} + i, {top} + i, 1, 1000 + i, 1, 1, 'x', '[\"x\"]' FROM c")
-    db.execute("INSERT INTO jobs SELECT id, '1', 'x', 'x', id, id FROM processes WHERE id > ?", (top,))
+    db.execute("INSERT INTO jobs (process, job, xform, phase, lstart, lstop) SELECT id, '1', 'x', 'x', id, id FROM processes WHERE id > ?", (top,))
     db.commit()
     db.close()

@@ -18,7 +18,7 @@ decimal.getcontext().prec = 80
 VIEWS = ("process", "image", "program", "environ", "sample", "file", "op", "handle", "use",
          "access", "ghost", "process_time", "device_io")
 # Columns with the id of a row of another view, or of their own.
-IDS = {"process": {"id": "process", "parent": "process"},
+IDS = {"process": {"id": "process", "parent": "process", "part": "process"},
        "image": {"id": "image", "process": "process"},
        "program": {"image": "image", "process": "process"}, "environ": {"image": "image"},
        "sample": {"process": "process"}, "file": {"id": "file"},
@@ -190,7 +190,7 @@ class Choice:
 
     def __init__(self, by=None, per=None, include=(), exclude=(), phase=None, phases=(), job=None,
                  process=None, since=None, until=None, of=None, files=False, interval=None,
-                 memory=None, sizes=None, layer=None):
+                 memory=None, sizes=None, layer=None, long=False):
         self.__dict__.update({k: v for k, v in locals().items() if k != "self"})
         self.since_ns = round(float(since) * 1e9) if since else 0
         self.until_ns = round(float(until) * 1e9) if until else 0
@@ -206,7 +206,7 @@ class Choice:
         for name, option in (("include", "include"), ("exclude", "exclude"), ("phases", "phase")):
             for glob in getattr(self, name):
                 said += [f"--{option}", glob]
-        return said + ["--files"] * self.files
+        return said + ["--files"] * self.files + ["--long"] * self.long
 
 
 SPREAD = {"process": ("pid", "command"), "file": ("path",)}
@@ -353,6 +353,8 @@ class Reference:
             return None
         if name.startswith("env:"):
             return self.data.variables.get((process.last and process.last.id, name[4:]))
+        if name == "step":
+            return self.hand.get(process.job or process.id, process.step)
         if name == "phase":
             return self.phase(process)
         return getattr(process, {"process": "id"}.get(name, name))

@@ -8,7 +8,118 @@ import itertools
 from statmodel import (FOREVER, Reference, Row, deviation_of, heads, known_sum, mean_of, nearest,
                        quantile_of)
 
-# ---- io, mem, run, util ----
+# ---- io, mem, run, util: one row for each step ----
+
+def by_step(choice):
+    return not choice.long and not choice.per
+
+
+def lived_ns(spans):
+    """The time in which any of them lived: the sum of the pieces between two ends in which there is one."""
+    if any(end is None for _, end in spans):
+        return None
+    edges = sorted({edge for span in spans for edge in span})
+    return sum(b - a for a, b in itertools.pairwise(edges) if any(start <= a and b <= end for start, end in spans))
+
+
+def steps_of(r, names):
+    """The processes of each row."""
+    groups = {}
+    for process in sorted(r.living(), key=lambda p: (p.start_ns, p.id)):
+        groups.setdefault(tuple(r.key(names, process.id)), []).append(process)
+    return groups
+
+
+def total_key(names):
+    return "Total", *[None] * (len(names) - 1)
+
+
+def tasks_of(processes):
+    found = {}
+    for process in processes:
+        if process.part is not None:
+            found.setdefault(process.part, []).append(process)
+    return list(found.values())
+
+
+def life_of(processes):
+    return lived_ns([(p.start_ns, p.end_ns) for p in processes])
+
+
+def run_steps(data, choice):
+    r = Reference(data, choice, True)
+    names, rows = r.names("step"), []
+    groups = steps_of(r, names)
+    for key, processes in groups.items():
+        tasks = tasks_of(processes)
+        times = [t for t in map(span, tasks) if t is not None]
+        rows.append((*key, len(tasks), len(processes), life_of(processes), min(times, default=None),
+                     int(mean_of(times)) if times else None, max(times, default=None)))
+    every = list(itertools.chain.from_iterable(groups.values()))
+    if every:
+        rows.append((*total_key(names), len(tasks_of(every)), len(every), life_of(every), None, None, None))
+    return heads(names) + "tasks processes time_ns min_ns mean_ns max_ns".split(), rows
+
+
+def mem_steps(data, choice):
+    r = Reference(data, choice, True)
+    memory = choice.memory or data.facts.get("memory_bytes")
+    names, rows = r.names("step"), []
+    for key, processes in steps_of(r, names).items():
+        known = all(p.rsspeak_bytes is not None for p in processes)
+        upper = max(map(upper_rss, tasks_of(processes)), default=None) if known else None
+        fit = [memory // upper if upper else None] if memory else []
+        rows.append((*key, len(tasks_of(processes)), len(processes), lower_rss(processes), upper, *fit))
+    return heads(names) + "tasks processes rss_bytes task_rss_bytes".split() + ["fit"] * bool(memory), rows
+
+
+def own_ns(data, process):
+    """How long it lived without a child that lived."""
+    if process.end_ns is None:
+        return None
+    children = [(p.start_ns, min(process.end_ns, FOREVER if p.end_ns is None else p.end_ns))
+                for p in data.rows["process"] if p.parent == process.id and p.end_ns is not None]
+    return process.end_ns - process.start_ns - lived_ns([c for c in children if c[0] < c[1]])
+
+
+def util_steps(data, choice):
+    r = Reference(data, choice, True)
+    waited = spent(data)
+    names, rows = r.names("step"), []
+    groups = steps_of(r, names)
+    if groups:
+        groups[total_key(names)] = list(itertools.chain.from_iterable(groups.values()))
+    for key, processes in groups.items():
+        life, cpu = life_of(processes), all_sum(processes, "cpu_ns")
+        parts = [cpu, all_sum(processes, "cpu_delay_ns"), all_sum(processes, "blkio_delay_ns"),
+                 all_sum(processes, "swapin_delay_ns", "reclaim_delay_ns"),
+                 known_sum(None if p.fidelity is None else waited[p.id] for p in processes)]
+        own = known_sum(own_ns(data, p) for p in processes)
+        rest = None
+        if own is not None and cpu is not None:
+            rest = own - sum(part for part in parts if part is not None)
+        rows.append((*key, len(tasks_of(processes)), len(processes), life,
+                     nearest(cpu, life) if cpu is not None and life else None, *parts,
+                     rest if rest is not None and rest >= 0 else None))
+    return heads(names) + ("tasks processes time_ns utilization_share cpu_ns queue_ns block_io_ns memory_ns traced_io_ns "
+                           "rest_ns").split(), rows
+
+
+def io_steps(data, choice):
+    r = Reference(data, choice)
+    names, groups = r.names("step"), {}
+    for row, values in io_uses(r, names):
+        groups.setdefault(tuple(r.key(names, row.process, row.image, row.file, images=True)), []).append((row.process, values))
+    if groups:
+        groups[total_key(names)] = list(itertools.chain.from_iterable(groups.values()))
+    rows = []
+    for key, uses in groups.items():
+        processes = [data.processes[number] for number in dict.fromkeys(process for process, _ in uses) if number in data.processes]
+        rows.append((*key, len(tasks_of(processes)), len(processes), *[known_sum(side) for side in zip(*[v for _, v in uses])]))
+    return heads(names) + ["tasks", "processes", *SIDE_NAMES], rows
+
+
+# ---- io, mem, run, util: the long form ----
 
 def grouped(data, choice, units, columns, rows_of, process_only):
     """Both levels, or the one that is asked for.  units(reference, names, per_job) gives (keys with
@@ -60,32 +171,34 @@ def begun_by(data, handle, use):
     return min(later, key=lambda image: image.seq).id if later else use.image
 
 
-def io_units(r, names, per_job):
-    sums = {}
-
-    def add(row, values):
-        unit, of = r.unit(row.process, per_job)
-        key = *r.key(names, row.process, row.image, row.file, images=True), of
-        for side, value in zip(sums.setdefault((unit, key), [[] for _ in SIDE_NAMES]), values):
-            side.append(value)
-
+def io_uses(r, names):
+    """What is used, as rows with a process, image and file; and the numbers of SIDE_NAMES."""
     for use in r.data.rows["use"]:
         if r.takes(use.process, use.file, use.first_ns, use.last_ns):
             if use.exec:
                 image = begun_by(r.data, r.data.handles[use.handle], use)
-                add(Row({"process": use.process, "image": image, "file": use.file}),
+                yield (Row({"process": use.process, "image": image, "file": use.file}),
                     [0, 0, 0, 0, use.bread, use.nread])
             else:
-                add(use, [*(getattr(use, side) for side in SIDES), 0, 0])
+                yield (use, [*(getattr(use, side) for side in SIDES), 0, 0])
     for handle in r.data.rows["handle"]:
         last = handle.open_ns if handle.close_ns is None else handle.close_ns
         if handle.nread is None and r.takes(handle.process, handle.file, handle.open_ns, last):
-            add(handle, [0] * 4 + [None] * 2 if handle.exec else [None] * 4 + [0] * 2)
+            yield (handle, [0] * 4 + [None] * 2 if handle.exec else [None] * 4 + [0] * 2)
     files = r.has_file_keys(names) or any(
         r.kind(glob)[0] != "command" for glob in (*r.choice.include, *r.choice.exclude))
     for process in () if files else r.living():
-        add(Row({"process": process.id, "image": process.last and process.last.id, "file": None}),
+        yield (Row({"process": process.id, "image": process.last and process.last.id, "file": None}),
             [None if process.fidelity is None else 0] * 6)
+
+
+def io_units(r, names, per_job):
+    sums = {}
+    for row, values in io_uses(r, names):
+        unit, of = r.unit(row.process, per_job)
+        key = *r.key(names, row.process, row.image, row.file, images=True), of
+        for side, value in zip(sums.setdefault((unit, key), [[] for _ in SIDE_NAMES]), values):
+            side.append(value)
     for (_, key), sides in sums.items():
         yield key, [known_sum(side) for side in sides]
 
@@ -96,6 +209,8 @@ def io_rows(values, _choice, _data):
 
 
 def table_io(data, choice):
+    if by_step(choice):
+        return io_steps(data, choice)
     return grouped(data, choice, io_units, NUMBERS, io_rows, False)
 
 
@@ -119,6 +234,8 @@ def run_units(r, names, per_job):
 
 
 def table_run(data, choice):
+    if by_step(choice):
+        return run_steps(data, choice)
     return grouped(data, choice, run_units, NUMBERS,
                    lambda values, *_: [("runtime_ns", *numbers(values))], True)
 
@@ -153,6 +270,8 @@ def mem_rows(values, choice, data):
 
 
 def table_mem(data, choice):
+    if by_step(choice):
+        return mem_steps(data, choice)
     columns = NUMBERS + ["fit"] * bool(choice.memory or data.facts.get("memory_bytes"))
     return grouped(data, choice, mem_units, columns, mem_rows, True)
 
@@ -177,8 +296,7 @@ def util_units(r, names, per_job):
     for key, processes in members(r, names, per_job):
         busy, wall = all_sum(processes, "utime_ns", "stime_ns"), span(processes)
         share = nearest(busy, wall) if busy is not None and wall else None
-        life = known_sum(None if p.end_ns is None else p.end_ns - p.start_ns for p in processes)
-        yield key, (share, life, all_sum(processes, "cpu_ns"),
+        yield key, (share, life_of(processes), all_sum(processes, "cpu_ns"),
                     all_sum(processes, "cpu_delay_ns"), all_sum(processes, "blkio_delay_ns"),
                     all_sum(processes, "swapin_delay_ns", "reclaim_delay_ns"),
                     known_sum(None if p.fidelity is None else waited[p.id] for p in processes))
@@ -194,6 +312,8 @@ def util_rows(values, _choice, _data):
 
 
 def table_util(data, choice):
+    if by_step(choice):
+        return util_steps(data, choice)
     return grouped(data, choice, util_units, (
         "count min_share max_share mean_share sd_share life_ns cpu_ns queue_ns block_io_ns "
         "memory_ns traced_io_ns rest_ns").split(), util_rows, True)
@@ -508,22 +628,23 @@ def table_layers(data, choice):
     return heads(names) + "layer operations read_bytes written_bytes latency_ns".split(), rows
 
 
-WAITS = ("threads_ns running_ns queue_ns file_ns pipe_ns socket_ns lock_ns child_ns sleep_ns event_ns memory_ns stopped_ns "
-         "other_ns").split()
+WAITS = ("running_ns queue_ns file_ns pipe_ns socket_ns lock_ns sleep_ns event_ns memory_ns stopped_ns other_ns "
+         "child_ns").split()
 
 
 @in_order
 def table_waits(data, choice):
     r = Reference(data, choice, True)
-    names, groups = r.names("xform"), {}
+    names, groups = r.names("step"), {}
     times = {row.process: row for row in data.rows["process_time"]}
     for p in sorted(r.living(), key=lambda p: (p.start_ns, p.id)):
         if p.id in times:
             groups.setdefault(r.key(names, p.id), []).append(times[p.id])
-    rows = [(*key, len(found), *(sum(getattr(t, c) for t in found) for c in WAITS)) for key, found in groups.items()]
+    rows = [(*key, len(found), sum(t.threads_ns - t.child_ns for t in found), *(sum(getattr(t, c) for t in found) for c in WAITS))
+            for key, found in groups.items()]
     if rows:
-        rows.append(("Total", *[None] * (len(names) - 1), *(sum(row[len(names) + i] for row in rows) for i in range(1 + len(WAITS)))))
-    return heads(names) + ["processes", "life_ns", *WAITS[1:]], rows
+        rows.append(("Total", *[None] * (len(names) - 1), *(sum(row[len(names) + i] for row in rows) for i in range(2 + len(WAITS)))))
+    return heads(names) + ["processes", "work_ns", *WAITS], rows
 
 
 # ---- phase ----

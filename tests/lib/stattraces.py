@@ -63,7 +63,7 @@ def make(name, fill=None, finish=True, application=APPLICATION_ID, version=1, **
     """A trace with these facts, filled by fill(db)."""
     path = base / name
     db = sqlite3.connect(path)
-    db.executescript(embed.text(TOP / "db/schema.sql") + embed.text(TOP / "db/views.sql"))
+    db.executescript(embed.text(TOP / "db/schema.sql") + embed.text(TOP / "db/views.sql") + embed.text(TOP / "db/steps.sql"))
     db.execute(f"PRAGMA application_id = {application}")
     db.execute(f"PRAGMA user_version = {version}")
     db.executemany("INSERT INTO meta VALUES (?, ?)", meta(**more).items())

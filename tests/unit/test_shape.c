@@ -96,7 +96,7 @@ static void folded_by_groups(void **state)
 	expect(shape, 5, 5); /* make, gen, join; f*.dat, the last */
 	assert_int_equal(shape->folded, 6);
 	assert_int_equal(named(shape, "gen")->members, 4);
-	assert_int_equal(named(shape, "gen")->life_ns, 40 * MS);
+	assert_int_equal(named(shape, "gen")->life_ns, 10 * MS);
 	assert_int_equal(named(shape, "f*.dat")->members, 4);
 	assert_int_equal(named(shape, "f*.dat")->size_bytes, 40);
 	assert_int_equal(fold_shape(opened, &open), 0);

@@ -17,13 +17,13 @@ static const struct {
 		     "end_ns lstart lstop exit_code exit_signal cpu_ns utime_ns stime_ns vmpeak_bytes "
 		     "rsspeak_bytes read_char write_char read_bytes write_bytes nvcsw nivcsw minflt "
 		     "majflt cpu_delay_ns blkio_delay_ns swapin_delay_ns reclaim_delay_ns cgroup tier "
-		     "state program image ops ops_ns step task label" },
+		     "state program image ops ops_ns step task part label" },
 	{ "run", "first_process last_process host job xform fidelity" },
 	{ "program", "image process seq name shell script driver title own helper" },
 	{ "image_label", "image title label" },
 	{ "file_name", "file path" },
 	{ "process_job", "process job xform phase lstart lstop" },
-	{ "process_step", "process step task label" },
+	{ "process_step", "process step task part label" },
 	{ "image", "id process seq exe command argv argv_raw cwd start_ns end_ns stdin stdout stderr "
 		   "comm program" },
 	{ "image_figures", "image process seq cpu_ns utime_ns stime_ns read_char write_char read_bytes "

@@ -29,7 +29,7 @@ HELPERS = {"mkdir", "rm", "cp", "mv", "touch", "test", "sh"} # sh: what a shell 
 def phases_of(base, name, command, cwd, options=()):
     """[(phase, number of jobs)] in the order in which they began."""
     db = base / f"{name}.db"
-    done = traced(db, command, cwd, *options, env=ENV, status=None)
+    done = traced(db, command, cwd, *(options or ["--no-make"]), env=ENV, status=None)
     checks.equal(f"{name}: it runs", (done.returncode, done.stderr[-500:]), (0, ""))
     with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as trace:
         rows = trace.execute("SELECT phase, count(DISTINCT job) FROM process WHERE job IS NOT NULL GROUP BY phase "

@@ -43,17 +43,17 @@ def phases(db, processes, files):
 
 
 def programs(db, processes):
-    said = table(db, "io", "--by", "command")
+    said = table(db, "io", "--long", "--by", "command")
     counts = sum(row["count"] for row in said["rows"] if row["value"] == "read_bytes")
     checks.check(f"io: {counts} counts of {processes} processes", counts > processes)
     checks.check("io: a note says so", any(f"{counts} counts of {processes} processes" in note for note in said["notes"]),
                  said["notes"])
     for words in ["io"], ["mem"], ["run"], ["util"]:
-        checks.check(f"{words}: what is counted", any(note.startswith("count:") for note in table(db, *words)["notes"]))
+        checks.check(f"{words}: what is counted", any(note.startswith("count:") for note in table(db, *words, "--long")["notes"]))
 
 
 def traced_io(db, spent):
-    rows = table(db, "util", "--by", "phase")["rows"]
+    rows = table(db, "util", "--long", "--by", "phase")["rows"]
     checks.equal("util: time in traced operations", sum(row["traced_io_ns"] for row in rows), spent)
 
 

@@ -156,7 +156,23 @@ def one_table(data, paths, table, **options):
     if table == "cdf":
         got, wanted = thinned(fact, got, wanted, len(columns) - 3)
     compare(fact, table, got, wanted, getattr(TABLES[table], "in_order", False))
+    parts_and_whole(fact, columns, got)
     return columns, got
+
+
+# What belongs to one row only.  The time in which a step lived is not of this kind, nor is a file that several phases used.
+PARTS = ("read_bytes written_bytes reads writes read_at_exec_bytes reads_at_exec cpu_ns queue_ns block_io_ns memory_ns traced_io_ns "
+         "count sum_ns failed work_ns running_ns file_ns pipe_ns socket_ns lock_ns child_ns sleep_ns event_ns stopped_ns "
+         "other_ns").split()
+
+
+def parts_and_whole(fact, columns, rows):
+    if len(rows) < 2 or rows[-1][0] != "Total" or "phase" in columns and "files_ro" in columns:
+        return
+    for column in set(PARTS) & set(columns):
+        values = [row[columns.index(column)] for row in rows]
+        checks.equal(f"{fact}: {column} of the rows are the total", values[-1],
+                     None if None in values[:-1] else str(sum(map(int, values[:-1]))))
 
 
 # ---- formats, order ----
@@ -231,7 +247,7 @@ def totals(name, data, path):
     """What is read and written is the same in all tables; a copy is no read and no write there."""
     if any(handle.nread is None for handle in data.rows["handle"]):
         return
-    columns, rows = one_table(data, [path], "io", by="all")
+    columns, rows = one_table(data, [path], "io", by="all", long=True)
     io = [sum(column_of(columns, rows, "sum", value=side)) for side in SIDE_NAMES]
     read_at_exec, reads_at_exec = io[4:]
     io = [io[0] + read_at_exec, io[1], io[2] + reads_at_exec, io[3]]
@@ -281,7 +297,7 @@ def in_their_order(name, data, columns, rows, operation):
 
 OF = ("latency", "read-size", "write-size", "bytes-read", "bytes-written", "lifetime", "file-size",
       "rss")
-BY = ("command", "exe", "xform", "job", "phase", "process", "host", "env:MAKELEVEL", "all",
+BY = ("step", "task", "command", "exe", "xform", "job", "phase", "process", "host", "env:MAKELEVEL", "all",
       "phase,command", "xform,job", "process,phase", "env:MAKELEVEL,exe")
 BY_FILE = ("file", "directory", "fstype", "mount", "phase,directory", "command,fstype",
            "file,process")
@@ -299,10 +315,12 @@ def plain_tables(data, *paths):
 
 def all_groups(data, path):
     for table in "io", "mem", "run", "util":
+        one_table(data, [path], table, long=True)
         for per in "job", "process":
             one_table(data, [path], table, per=per)
         for by in BY + (BY_FILE if table == "io" else ()):
             one_table(data, [path], table, by=by)
+            one_table(data, [path], table, by=by, long=True)
             one_table(data, [path], table, by=by, per="job")
     for by in some((*BY, *BY_FILE, *BY_OP), 5) if data.has_ops else ():
         one_table(data, [path], "layers", by=by)
@@ -380,12 +398,12 @@ def shapes(path):
             formats(path, table)
     formats(path, "hist", "--of", "latency")
     formats(path, "cdf", "--of", "rss")
-    for table, column in (("io", "sum"), ("file", "reread"), ("file", "path"), ("sys", "sum_ns"),
+    for table, column, *more in (("io", "read_bytes"), ("io", "sum", "--long"), ("file", "reread"), ("file", "path"), ("sys", "sum_ns"),
                           ("sys", "operation"), ("phase", "jobs"), ("proc", "runtime_ns"),
-                          ("handle", "file"), ("errors", "count"), ("run", "mean"),
+                          ("handle", "file"), ("errors", "count"), ("run", "mean_ns"), ("run", "mean", "--long"),
                           ("util", "queue_ns"), ("pattern", "random_share"), ("list", "moved_bytes"),
-                          ("mem", "max"), ("time", "files")):
-        sorting(path, table, column)
+                          ("mem", "rss_bytes"), ("mem", "max", "--long"), ("time", "files")):
+        sorting(path, table, column, *more)
 
 
 # ---- traces ----
