@@ -46,32 +46,34 @@ born AS MATERIALIZED (SELECT p.id, p.parent, r.title, coalesce(r.seq = 0, 1) AS 
 leads (id) AS (SELECT parent FROM born WHERE driver AND starts
 	UNION SELECT b.parent FROM leads l JOIN born b ON b.id = l.id WHERE b.copy OR b.given),
 kind AS MATERIALIZED (SELECT b.id, b.parent, b.title, b.driver, b.rank, b.starts, coalesce(s.driver, 0) AS by_driver,
-		coalesce(s.seq = 0 OR s.given, 0) AS by_other, l.id NOTNULL AS leads,
+		coalesce(s.seq = 0, 0) AS by_copy, coalesce(s.given, 0) AS by_given, l.id NOTNULL AS leads,
 		b.copy OR b.driver OR b.given AND (l.id NOTNULL OR NOT coalesce(s.driver, 0)) AS only_starts
 	FROM born b LEFT JOIN ran s ON s.image = b.starter LEFT JOIN leads l ON l.id = b.id),
--- above: the nearest process above that does more than to start others.
-chain (id, parent, title, driver, rank, starts, leads, only_starts, above) AS (
-	SELECT id, NULL, NULL, 0, 4, 0, 0, 0, id FROM processes WHERE parent IS NULL
-	UNION ALL SELECT k.id, k.parent, k.title, k.driver, k.rank, k.starts, k.leads, k.only_starts,
-		iif(k.by_driver OR k.by_other AND c.only_starts, c.above, c.id)
+-- above: the nearest process above that did more than to start others when it started what is on the way.  is_recipe: the commands
+-- of its shell are one part.
+chain (id, parent, title, driver, rank, starts, leads, only_starts, is_recipe, above) AS (
+	SELECT id, NULL, NULL, 0, 4, 0, 0, 0, 0, id FROM processes WHERE parent IS NULL
+	UNION ALL SELECT k.id, k.parent, k.title, k.driver, k.rank, k.starts, k.leads, k.only_starts, k.by_driver AND NOT k.leads,
+		iif(k.by_driver OR k.by_copy OR k.by_given AND NOT c.is_recipe, c.above, c.id)
 	FROM chain c JOIN processes q ON q.parent = c.id JOIN kind k ON k.id = q.id),
 below AS MATERIALIZED (SELECT above, count(*) AS n, max(id) AS only, starts FROM chain
 	WHERE parent NOTNULL AND NOT only_starts AND rank <> 1 GROUP BY above),
 trunk (id) AS (SELECT id FROM processes WHERE parent IS NULL
 	UNION SELECT b.only FROM trunk t JOIN below b ON b.above = t.id WHERE b.n = 1 AND b.starts),
 placed AS MATERIALIZED (SELECT c.*, c.above IN trunk AS in_trunk, c.id IN trunk AS is_trunk FROM chain c),
--- part: the first process of its part; host: the title of the nearest one above it that is in no part, and no shell that leads to a driver.
-walk (id, leads, part, host) AS (SELECT p.id, 0, NULL, r.title
+-- part: the first process of its part; named: there is a program in the trunk above that does more than to start others; host: the title of the nearest one above it that is in no part, and no shell that leads to a driver.
+walk (id, leads, part, host, named) AS (SELECT p.id, 0, NULL, r.title, coalesce(r.rank = 0 AND p.start_t >= 0, 0)
 	FROM processes p LEFT JOIN ran r ON r.image = p.image WHERE p.parent IS NULL
 	UNION ALL SELECT k.id, k.leads,
 		CASE WHEN k.is_trunk OR k.in_trunk AND k.only_starts THEN NULL WHEN k.in_trunk THEN k.id ELSE w.part END,
-		iif(k.is_trunk OR k.in_trunk AND (k.driver OR k.only_starts AND k.rank < 4 AND NOT k.leads), k.title, w.host)
+		iif(k.is_trunk OR k.in_trunk AND (k.driver OR k.only_starts AND k.rank < 4 AND NOT k.leads), k.title, w.host),
+		w.named OR k.is_trunk AND k.rank = 0
 	FROM walk w JOIN processes q ON q.parent = w.id JOIN placed k ON k.id = q.id),
 -- first: the program that names the part.
-part AS (SELECT id, part, host, own_rule, own_task, rule, task, leads, iif(part NOTNULL, CAST(substr(first, 1, 1) AS INTEGER), NULL) AS rank,
+part AS (SELECT id, part, host, named, own_rule, own_task, rule, task, leads, iif(part NOTNULL, CAST(substr(first, 1, 1) AS INTEGER), NULL) AS rank,
 		CAST(substr(first, 2, 19) AS INTEGER) AS image, substr(first, 21) AS title,
 		min(iif(part NOTNULL, first, NULL)) OVER () < '1' AS names
-	FROM (SELECT w.id, w.part, w.host, l.rule AS own_rule, l.task AS own_task, min(l.rule) OVER p AS rule, min(l.task) OVER p AS task,
+	FROM (SELECT w.id, w.part, w.host, w.named, l.rule AS own_rule, l.task AS own_task, min(l.rule) OVER p AS rule, min(l.task) OVER p AS task,
 			max(w.leads) OVER p AS leads, min(r.first) OVER p AS first
 		FROM walk w LEFT JOIN (SELECT process, min(rank || printf('%019d', image) || title) AS first FROM ran GROUP BY process) r
 				ON r.process = w.id LEFT JOIN rules l ON l.process = w.id
@@ -103,7 +105,7 @@ slurm AS MATERIALIZED (SELECT process, iif(min(name) OVER () <> max(name) OVER (
 		|| '.' || max(iif(name = 'SLURM_STEP_ID', value, NULL)) AS name FROM variable GROUP BY process)),
 step AS (SELECT w.id, w.part, coalesce(iif(w.part NOTNULL, w.task, w.own_task), t.name) AS target,
 		iif(w.id = w.part AND w.rank = 0 AND coalesce(w.task, t.name) IS NULL, w.image, NULL) AS image,
-		coalesce(s.xform, iif(w.part NOTNULL, w.rule, w.own_rule), t.rule, u.name, iif(w.rank = 0 OR w.rank < 4 AND NOT w.names, w.title, NULL), w.host) AS step
+		coalesce(s.xform, iif(w.part NOTNULL, w.rule, w.own_rule), t.rule, u.name, iif(w.rank = 0 OR w.rank < 4 AND NOT w.names AND NOT w.named, w.title, NULL), w.host) AS step
 	FROM said s CROSS JOIN part w LEFT JOIN target t ON t.process = w.part AND NOT w.leads LEFT JOIN slurm u ON u.process = w.part
 	WHERE w.id BETWEEN s.first_process AND s.last_process),
 counted AS (SELECT *, count(image) OVER (PARTITION BY step) > 1 AS several FROM step)

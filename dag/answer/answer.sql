@@ -7,18 +7,6 @@ FROM process_time ORDER BY process
 --- answer.calls of none: for how long each process was in reads and writes of files
 SELECT process, sum(io_ns) AS file_ns FROM access WHERE process NOTNULL AND io_ns > 0 GROUP BY process ORDER BY process
 
--- what: the value of -o, or the last argument that is no option.
---- answer.titles of none: what each process is called and works on, and whether it, and its parent at that time, only start others
-SELECT p.id, g.title, g.shell AND NOT g.script AND NOT g.own AS text,
-	q.seq = 0 OR q.driver OR q.shell AND NOT q.script AND NOT q.own AS by_driver,
-	(SELECT replace(a.value, rtrim(a.value, replace(a.value, '/', '')), '')
-		FROM image i, json_each(iif(json_valid(i.argv), i.argv, '[]')) a WHERE i.id = p.image AND a.key > 0
-			AND a.value NOT GLOB '-*' AND a.value NOT GLOB '*/' AND a.value <> g.title
-		ORDER BY (SELECT b.value FROM json_each(i.argv) b WHERE b.key = a.key - 1) = '-o' DESC, a.key DESC LIMIT 1) AS what
-FROM process p LEFT JOIN program g ON g.image = p.image LEFT JOIN program q ON q.image = (SELECT i.id FROM image i
-	WHERE i.process = p.parent AND (i.start_ns <= p.start_ns OR i.seq = 0) ORDER BY i.seq DESC LIMIT 1)
-ORDER BY p.id
-
 --- answer.head of none: the run in numbers
 SELECT (SELECT max(end_ns) - min(start_ns) FROM process WHERE parent IS NULL) AS wall_ns, (SELECT count(*) FROM process) AS processes,
 	(SELECT sum(cpu_ns) FROM process) AS cpu_ns, (SELECT max(rsspeak_bytes) FROM process) AS rss_bytes,

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/units.h"
 #include "dag/answer/answer_internal.h"
@@ -138,109 +137,45 @@ int answer_time(struct answer *a)
 
 struct step {
 	const char *title;
-	int32_t n;
+	int32_t tasks;
 	int64_t path_ns;
 	int64_t gain_ns; /* WORKFLOW_UNKNOWN: they talk in rounds */
 };
 
 struct steps {
 	struct answer *answer;
-	struct arena texts;
-	bool failed;
-	const char **titles; /* of each process: what it is called, then its step */
-	const char **whats;  /* of each process: what it works on; NULL: not known */
-	bool *is_text;	     /* a shell with commands as its argument */
-	bool *by_driver;     /* its parent was a fork, such a shell or a driver when it started it */
-	bool *is_root;	     /* the steps are below it */
-	bool *is_top;	     /* it begins a step */
+	const char **titles; /* of each process: its step, then its task */
 	struct step *steps;
 	int32_t n;
 	int64_t run_ns; /* the length of the path */
 };
-
-static int add_title(void *arg, const struct query *row)
-{
-	struct steps *s = arg;
-	int32_t process = graph_find_process(s->answer->workflow->graph, query_int(row, 0));
-
-	if (process == GRAPH_NONE)
-		return 0;
-	s->titles[process] = traces_text(row, 1, &s->texts, &s->failed);
-	s->is_text[process] = query_int(row, 2);
-	s->by_driver[process] = query_int(row, 3);
-	s->whats[process] = traces_text(row, 4, &s->texts, &s->failed);
-	return s->failed ? -ENOMEM : 0;
-}
-
-static int compare_titles(const void *x, const void *y, void *arg)
-{
-	const struct steps *s = arg;
-	int32_t a = *(const int32_t *)x, b = *(const int32_t *)y;
-	int order = strcmp(s->titles[a] ? s->titles[a] : "", s->titles[b] ? s->titles[b] : "");
-
-	return order ? order : (a > b) - (a < b);
-}
-
-/* ---- which step a process is part of ---- */
 
 static bool same(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool only_starts(const struct steps *s, int32_t process)
+static int compare_texts(const char *a, const char *b)
 {
-	const struct task *task = workflow_task(s->answer->workflow, process);
-
-	return !task->executed || task->driver || s->is_text[process];
+	return strcmp(a ? a : "", b ? b : "");
 }
 
-/* Finds the processes that begin a step: those below the first one, with nothing but drivers, forks and given commands between.
- * Returns how many of them do more than to start others; *ret_only: one of these. */
-static int32_t find_tops(const struct steps *s, int32_t *ret_only)
+static int compare_titles(const void *x, const void *y, void *arg)
 {
-	const struct graph *g = s->answer->workflow->graph;
-	int32_t n = 0;
-
-	for (int32_t i = 0; i < g->n_processes; i++) { /* a parent comes before its children */
-		int32_t parent = graph_parent(g, i);
-
-		s->is_top[i] = parent == GRAPH_NONE || s->is_root[parent] || (s->is_top[parent] && s->by_driver[i]);
-		if (parent != GRAPH_NONE && s->is_top[i] && !s->is_root[i] && !only_starts(s, i)) {
-			*ret_only = i;
-			n++;
-		}
-	}
-	return n;
-}
-
-static bool starts_others(const struct workflow *w, int32_t process)
-{
-	for (int32_t i = 0; i < w->graph->n_processes; i++)
-		if (graph_parent(w->graph, i) == process)
-			return true;
-	return false;
-}
-
-/* Gives each process the title of its step.  A step that is alone and starts others is divided as the run itself. */
-static void name_steps(struct steps *s)
-{
+	const struct steps *s = arg;
 	const struct workflow *w = s->answer->workflow;
-	int32_t only = GRAPH_NONE;
+	int32_t a = *(const int32_t *)x, b = *(const int32_t *)y;
+	int order = compare_texts(s->titles[a], s->titles[b]);
 
-	for (int32_t i = 0; i < w->graph->n_processes; i++)
-		s->is_root[i] = graph_parent(w->graph, i) == GRAPH_NONE;
-	while (find_tops(s, &only) == 1 && starts_others(w, only))
-		s->is_root[only] = true;
-	for (int32_t i = 0; i < w->graph->n_processes; i++)
-		if (!s->is_top[i])
-			s->titles[i] = s->titles[graph_parent(w->graph, i)];
+	order = order ? order : compare_texts(workflow_task(w, a)->task, workflow_task(w, b)->task);
+	return order ? order : (a > b) - (a < b);
 }
 
-/* Processes of the same step one after the other. */
+/* Processes of the same step, and of the same task in it, one after the other. */
 static void group(struct steps *s, int32_t *sorted, const int64_t *path_ns)
 {
 	const struct workflow *w = s->answer->workflow;
+	const char *before = NULL;
 	int32_t n = w->graph->n_processes;
 
 	s->n = 0;
@@ -249,15 +184,18 @@ static void group(struct steps *s, int32_t *sorted, const int64_t *path_ns)
 		sorted[i] = i;
 	qsort_r(sorted, (size_t)n, sizeof(*sorted), compare_titles, s);
 	for (int32_t i = 0; i < n; i++) {
-		const char *title = s->titles[sorted[i]];
+		const char *title = s->titles[sorted[i]], *task = workflow_task(w, sorted[i])->task;
 
 		if (!title)
 			continue;
-		if (s->n == 0 || !same(s->steps[s->n - 1].title, title))
+		if (s->n == 0 || !same(s->steps[s->n - 1].title, title)) {
 			s->steps[s->n++] = (struct step){ .title = title };
-		s->steps[s->n - 1].n++;
+			before = NULL;
+		}
+		s->steps[s->n - 1].tasks += task && !same(task, before);
 		s->steps[s->n - 1].path_ns += path_ns[sorted[i]];
 		s->run_ns += path_ns[sorted[i]];
+		before = task;
 	}
 }
 
@@ -290,25 +228,20 @@ static int find_gains(struct steps *s)
 	return 0;
 }
 
-static void say_steps(const struct steps *s)
+static void say_step(const struct steps *s, const struct step *step, const char *indent, int32_t *said)
 {
 	char text[ANSWER_TEXT], gain[32], several[32];
-	int32_t said = 0;
 
-	for (int32_t i = 0; i < s->n && said < STEPS_SHOWN; i++) {
-		const struct step *step = &s->steps[i];
-
-		if (step->gain_ns != WORKFLOW_UNKNOWN && step->gain_ns * 100 < s->run_ns)
-			continue;
-		if (step->gain_ns == WORKFLOW_UNKNOWN)
-			strcpy(gain, "-");
-		else
-			units_time((double)step->gain_ns, gain, sizeof(gain));
-		snprintf(several, sizeof(several), " (%d processes)", step->n);
-		answer_say(s->answer, said ? NULL : "worth speeding up", "%9s  %s%s", gain, answer_text(step->title, 26, text),
-			step->n > 1 ? several : "");
-		said++;
-	}
+	if (*said == STEPS_SHOWN || (step->gain_ns != WORKFLOW_UNKNOWN && step->gain_ns * 100 < s->run_ns))
+		return;
+	if (step->gain_ns == WORKFLOW_UNKNOWN)
+		strcpy(gain, "-");
+	else
+		units_time((double)step->gain_ns, gain, sizeof(gain));
+	snprintf(several, sizeof(several), " (%d tasks)", step->tasks);
+	answer_say(s->answer, *said ? NULL : "worth speeding up", "%9s  %s%s%s", gain, indent, answer_text(step->title, 26, text),
+		step->tasks > 1 ? several : "");
+	++*said;
 }
 
 static int choose(struct steps *s, int32_t *sorted, const int64_t *path_ns)
@@ -323,61 +256,48 @@ static int choose(struct steps *s, int32_t *sorted, const int64_t *path_ns)
 	return r;
 }
 
-/* If most of the run is one step that was done for several things, these are the steps: "cc" becomes "cc main.o". */
-static bool divides_first(struct steps *s)
+/* Most of the run is one step that was done for several things. */
+static bool is_most(const struct steps *s, const struct step *step)
 {
-	const struct graph *g = s->answer->workflow->graph;
-	const struct step *first = s->n ? &s->steps[0] : NULL;
-	int32_t tops = 0;
-	bool again = false;
+	return step->tasks > 1 && step->gain_ns != WORKFLOW_UNKNOWN && step->gain_ns * 2 >= s->run_ns;
+}
 
-	if (!first || first->gain_ns == WORKFLOW_UNKNOWN || first->gain_ns * 2 < s->run_ns)
-		return false;
-	for (int32_t i = 0; i < g->n_processes; i++)
-		tops += s->is_top[i] && same(s->titles[i], first->title);
-	if (tops < 2)
-		return false;
-	for (int32_t i = 0; i < g->n_processes; i++) { /* a parent comes before its children */
-		char *name = NULL;
+/* Then that step comes first, and its tasks follow. */
+static int say_tasks(struct steps *s, int32_t *sorted, const int64_t *path_ns)
+{
+	const struct workflow *w = s->answer->workflow;
+	const struct step first = s->steps[0];
+	int32_t said = 0;
+	int r;
 
-		if (!s->is_top[i]) {
-			s->titles[i] = s->titles[graph_parent(g, i)];
-		} else if (s->whats[i] && same(s->titles[i], first->title)) {
-			if (asprintf(&name, "%s %s", first->title, s->whats[i]) < 0)
-				return false;
-			s->titles[i] = arena_text(&s->texts, name, strlen(name));
-			s->failed |= !s->titles[i];
-			again = true;
-		}
-		free(name);
-	}
-	return again;
+	say_step(s, &first, "", &said);
+	for (int32_t i = 0; i < w->graph->n_processes; i++)
+		s->titles[i] = same(s->titles[i], first.title) ? workflow_task(w, i)->task : NULL;
+	r = choose(s, sorted, path_ns);
+	for (int32_t i = 0; i < s->n && r == 0; i++)
+		say_step(s, &s->steps[i], "  ", &said);
+	return r;
 }
 
 int answer_steps(struct answer *a)
 {
-	const struct choice all = { 0 };
 	size_t n = (size_t)a->workflow->graph->n_processes + 1;
 	cleanup_free int64_t *path_ns = time_on_path(a);
 	cleanup_free int32_t *sorted = malloc(n * sizeof(*sorted));
-	cleanup_free const char **titles = calloc(2 * n, sizeof(*titles));
-	cleanup_free bool *flags = calloc(4 * n, sizeof(*flags));
+	cleanup_free const char **titles = calloc(n, sizeof(*titles));
 	cleanup_free struct step *steps = calloc(n, sizeof(*steps));
-	struct steps s = { .answer = a, .titles = titles, .whats = titles + n, .steps = steps, 
-		.is_text = flags, .by_driver = flags + n, .is_root = flags + 2 * n, .is_top = flags + 3 * n };
+	struct steps s = { .answer = a, .titles = titles, .steps = steps };
 	int r;
 
-	if (!path_ns || !sorted || !titles || !flags || !steps)
+	if (!path_ns || !sorted || !titles || !steps)
 		return failure_memory(a->failure);
-	r = traces_each(a->db, "answer.titles", "id title text by_driver what", &all, add_title, &s, a->failure);
-	if (r == 0) {
-		name_steps(&s);
-		r = failure_of_memory(a->failure, choose(&s, sorted, path_ns));
-	}
-	if (r == 0 && divides_first(&s))
-		r = failure_of_memory(a->failure, s.failed ? -ENOMEM : choose(&s, sorted, path_ns));
-	if (r == 0)
-		say_steps(&s);
-	arena_free(&s.texts);
-	return r;
+	for (int32_t i = 0; i < a->workflow->graph->n_processes; i++)
+		titles[i] = workflow_task(a->workflow, i)->step;
+	r = choose(&s, sorted, path_ns);
+	if (r == 0 && s.n && is_most(&s, &s.steps[0]))
+		r = say_tasks(&s, sorted, path_ns);
+	else if (r == 0)
+		for (int32_t i = 0, said = 0; i < s.n; i++)
+			say_step(&s, &s.steps[i], "", &said);
+	return failure_of_memory(a->failure, r);
 }

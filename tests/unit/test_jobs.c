@@ -356,6 +356,29 @@ static void helpers_name_no_step(void **state)
 	assert_string_equal(steps(f), "10:p10 20:all.sh 30:all.sh 31:a.py 32:all.sh 33:sort");
 }
 
+/* Where there is nothing else, they do. */
+static void helpers_alone_name_steps(void **state)
+{
+	struct feed *f = *state;
+
+	begins(f, 20, 1, 0);
+	runs(f, 20, "sh -c cp_a_b;sleep_1", 0);
+	job(f, 30, 20, "cp a b", 1, 2);
+	job(f, 31, 20, "sleep 1", 3, 4);
+	assert_string_equal(steps(f), "10:p10 20:sh 30:cp 31:sleep");
+}
+
+static void helpers_of_a_script_are_the_script(void **state)
+{
+	struct feed *f = *state;
+
+	begins(f, 20, 10, 0);
+	runs_as(f, 20, "/bin/sh", "all.sh", "/bin/sh ./all.sh", NULL, 0);
+	job(f, 30, 20, "cp a b", 1, 2);
+	job(f, 31, 20, "sleep 1", 3, 4);
+	assert_string_equal(steps(f), "10:p10 20:all.sh 30:all.sh 31:all.sh");
+}
+
 static void commands_that_make_starts_are_one_step(void **state)
 {
 	struct feed *f = *state;
@@ -499,6 +522,8 @@ int main(void)
 		TEST(starts_and_stops_are_counted_in_each_job),
 		TEST(commands_of_a_shell_are_steps),
 		TEST(helpers_name_no_step),
+		TEST(helpers_alone_name_steps),
+		TEST(helpers_of_a_script_are_the_script),
 		TEST(commands_that_make_starts_are_one_step),
 		TEST(make_below_make_has_no_step_of_its_own),
 		TEST(what_alone_works_is_divided),

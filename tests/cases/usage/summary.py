@@ -77,8 +77,8 @@ def gains(checks, base, files, seed):
     wall = seconds_of(re.search(r"exit status 0, (.*)", lines[0])[1])
     checks.check(f"{what}: wall time", wall >= run.wall() - 0.05, (wall, run.wall()))
     sure = SURE + max(0, wall - run.wall())  # what a busy machine delays, it delays somewhere
-    # A step that is most of the run is divided by its arguments.
-    said = {name: seconds_of(time) for time, name in re.findall(r"([\d.]+ m?s)  (step\d(?: [\d.]+)?)(?: \(|$)", "\n".join(lines), re.M)}
+    # Behind a step that is most of the run come its tasks, which have its arguments.
+    said = {name: seconds_of(time) for time, name in re.findall(r"([\d.]+ m?s) {2,4}(step\d(?: [\d.]+)?)(?: \(|$)", "\n".join(lines), re.M)}
     wanted = {name: run.wall() - run.wall(name) for name in run.names()}
     for name, seconds in said.items():
         gain = run.wall() - run.wall(name)
