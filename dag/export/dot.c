@@ -2,6 +2,7 @@
 #include "dag/export/dot.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 #define SHOWN 40        /* characters of a name in a label */
 #define TALL 60         /* more nodes than that are drawn from left to right */
-#define PHASES_SHOWN 16 /* in the legend */
+#define STEPS_SHOWN 16 /* in the legend */
 
 struct drawing {
 	const struct shape *shape;
@@ -26,8 +27,9 @@ struct drawing {
 	char *text;
 	size_t size;
 	double most;         /* the largest weight_of() an edge */
-	const char **phases; /* sorted, each once */
-	int n_phases;
+	const char **names; /* of files and missing names */
+	const char **steps; /* sorted, each once */
+	int n_steps;
 	const char *ids; /* prefix of ids, "" if there is none */
 };
 
@@ -114,6 +116,28 @@ static void set(struct drawing *d, void *object, const char *name)
 
 /* ---- labels ---- */
 
+/* Of a script: the command from there on, without the interpreter. */
+static const char *script_of(const struct task *t)
+{
+	const char *at = t->label && t->program && strcmp(t->label, t->program) != 0 ? t->command : NULL;
+	size_t len = at ? strlen(t->label) : 0;
+
+	while (at && (at = strstr(at, t->label))) {
+		if (at > t->command && strchr(" /", at[-1]) && strchr(" ", at[len]))
+			return at;
+		at++;
+	}
+	return NULL;
+}
+
+/* What is read best: "cc1 main.c", "clean.py raw/1.csv", "sort -u x". */
+static const char *short_name(const struct task *t)
+{
+	if (t->label && strchr(t->label, ' '))
+		return t->label;
+	return t->task && strstr(t->task, " rank ") ? t->task : script_of(t);
+}
+
 /* The command without the directory of its program. */
 static const char *short_command(const char *command)
 {
@@ -160,7 +184,10 @@ static void put_process_label(struct drawing *d, const struct shape_node *n)
 			   : t->program ? t->program
 					: "?";
 
-	put_short(printable_text(&d->value.clean, n->label ? text : short_command(text)), d->out);
+	if (!n->label && short_name(t))
+		put_short(printable_text(&d->value.clean, short_name(t)), d->out);
+	else
+		put_short(printable_text(&d->value.clean, n->label ? text : short_command(text)), d->out);
 	if (n->parts > 1)
 		fprintf(d->out, " (%d)", n->part);
 	if (n->label)
@@ -175,7 +202,7 @@ static void put_process_label(struct drawing *d, const struct shape_node *n)
 static void put_file_label(struct drawing *d, int32_t i)
 {
 	const struct shape_node *n = &d->shape->nodes[i];
-	const char *name = n->label ? n->label : shape_base_name(d->shape, i);
+	const char *name = n->label ? n->label : d->names[i];
 
 	put_short(*name ? printable_text(&d->value.clean, name) : "?", d->out);
 	if (n->parts > 1)
@@ -220,61 +247,60 @@ static void put_attributes(struct drawing *d, int32_t index, void *object,
 	}
 }
 
-/* ---- phases ---- */
+/* ---- steps ---- */
 
 static int compare_texts(const void *x, const void *y)
 {
 	return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
 
-static const char *phase_of(const struct shape *shape, int32_t node)
+static const char *step_of(const struct shape *shape, int32_t node)
 {
 	const struct shape_node *n = &shape->nodes[node];
 
-	return n->kind == NODE_PROCESS ? workflow_task(shape->workflow, n->of)->phase : NULL;
+	return n->kind == NODE_PROCESS ? workflow_task(shape->workflow, n->of)->step : NULL;
 }
 
-static int list_phases(struct drawing *d)
+static int list_steps(struct drawing *d)
 {
 	const struct shape *shape = d->shape;
 	int n = 0;
 
-	d->phases = malloc(((size_t)shape->n_nodes + 1) * sizeof(*d->phases));
-	if (!d->phases)
+	d->steps = malloc(((size_t)shape->n_nodes + 1) * sizeof(*d->steps));
+	if (!d->steps)
 		return -ENOMEM;
 	for (int32_t i = 0; i < shape->n_nodes; i++)
-		if (phase_of(shape, i))
-			d->phases[n++] = phase_of(shape, i);
-	qsort(d->phases, n, sizeof(*d->phases), compare_texts);
+		if (step_of(shape, i))
+			d->steps[n++] = step_of(shape, i);
+	qsort(d->steps, n, sizeof(*d->steps), compare_texts);
 	for (int i = 0; i < n; i++)
-		if (i == 0 || strcmp(d->phases[i], d->phases[d->n_phases - 1]) != 0)
-			d->phases[d->n_phases++] = d->phases[i];
+		if (i == 0 || strcmp(d->steps[i], d->steps[d->n_steps - 1]) != 0)
+			d->steps[d->n_steps++] = d->steps[i];
 	return 0;
 }
 
 /* Text is readable on these colours.  Steps of the golden ratio make the colours of neighbours differ. */
-static void put_colour(struct drawing *d, int phase)
+static void put_colour(struct drawing *d, int step)
 {
-	double hue = phase * 0.618034;
+	double hue = step * 0.618034;
 
-	fprintf(d->out, "%.3f 0.30 1.000", hue - floor(hue));
+	fprintf(d->out, "%.3f %s 1.000", hue - floor(hue), step < STEPS_SHOWN ? "0.30" : "0.00");
 }
 
-static int find_phase(const struct drawing *d, const char *phase)
+static int find_step(const struct drawing *d, const char *step)
 {
-	const char **found =
-		bsearch(&phase, d->phases, d->n_phases, sizeof(*d->phases), compare_texts);
+	const char **found = step ? bsearch(&step, d->steps, d->n_steps, sizeof(*d->steps), compare_texts) : NULL;
 
-	return found ? (int)(found - d->phases) : -1;
+	return found ? (int)(found - d->steps) : INT_MAX;
 }
 
 /* Colours of the caller may be dark, so they are made transparent. */
-static void put_fill(struct drawing *d, const char *phase)
+static void put_fill(struct drawing *d, const char *step)
 {
 	if (d->options->colour)
-		fprintf(d->out, "%s%s", d->options->colour(d->options->colours, phase), DOT_PALE);
+		fprintf(d->out, "%s%s", d->options->colour(d->options->colours, step), DOT_PALE);
 	else
-		put_colour(d, find_phase(d, phase));
+		put_colour(d, find_step(d, step));
 }
 
 /* ---- nodes ---- */
@@ -282,13 +308,13 @@ static void put_fill(struct drawing *d, const char *phase)
 static void put_process(struct drawing *d, int32_t i, void *node)
 {
 	const struct shape_node *n = &d->shape->nodes[i];
-	const char *phase = phase_of(d->shape, i);
+	const char *step = step_of(d->shape, i);
 
 	put_process_label(d, n);
 	set(d, node, "label");
-	if (phase) {
+	if (step) {
 		agraph_set(d->graph, node, "style", "filled");
-		put_fill(d, phase);
+		put_fill(d, step);
 		set(d, node, "fillcolor");
 	}
 	if (n->failed) {
@@ -308,7 +334,7 @@ static void put_file(struct drawing *d, int32_t i, void *node)
 
 static void put_missing(struct drawing *d, int32_t i, void *node)
 {
-	put_short(printable_text(&d->value.clean, shape_base_name(d->shape, i)), d->out);
+	put_short(printable_text(&d->value.clean, d->names[i]), d->out);
 	fputs("\\nnot there", d->out);
 	set(d, node, "label");
 	agraph_set(d->graph, node, "shape", "box");
@@ -507,24 +533,39 @@ static void put_legend(struct drawing *d)
 	}
 }
 
-static void put_phases(struct drawing *d)
+static bool is_coloured(const struct drawing *d, const char *step)
 {
-	if (d->n_phases == 0)
+	const struct dot_options *o = d->options;
+
+	return o->colour ? strcmp(o->colour(o->colours, step), o->colour(o->colours, NULL)) != 0 : find_step(d, step) < STEPS_SHOWN;
+}
+
+static void put_cell(struct drawing *d, int number, const char *step, const char *text)
+{
+	fputs(number && number % 6 == 0 ? "</TR><TR><TD BGCOLOR=\"" : "<TD BGCOLOR=\"", d->out);
+	put_fill(d, step);
+	fputs("\">", d->out);
+	put_markup(printable_text(&d->value.clean, text), d->out);
+	fputs("</TD>", d->out);
+}
+
+static void put_steps(struct drawing *d)
+{
+	bool others = false;
+	int shown = 0;
+
+	if (d->n_steps == 0)
 		return;
-	fputs("<TR><TD ALIGN=\"LEFT\">phases</TD><TD ALIGN=\"LEFT\"><TABLE BORDER=\"0\" "
+	fputs("<TR><TD ALIGN=\"LEFT\">steps</TD><TD ALIGN=\"LEFT\"><TABLE BORDER=\"0\" "
 	      "CELLSPACING=\"2\"><TR>",
 		d->out);
-	for (int i = 0; i < d->n_phases && i < PHASES_SHOWN; i++) {
-		fputs("<TD BGCOLOR=\"", d->out);
-		put_fill(d, d->phases[i]);
-		fputs("\">", d->out);
-		put_markup(printable_text(&d->value.clean, d->phases[i]), d->out);
-		fputs(i % 6 == 5 && i + 1 < d->n_phases && i + 1 < PHASES_SHOWN ? "</TD></TR><TR>"
-										: "</TD>",
-			d->out);
-	}
-	if (d->n_phases > PHASES_SHOWN)
-		fprintf(d->out, "<TD>and %d more</TD>", d->n_phases - PHASES_SHOWN);
+	for (int i = 0; i < d->n_steps; i++)
+		if (is_coloured(d, d->steps[i]))
+			put_cell(d, shown++, d->steps[i], d->steps[i]);
+		else
+			others = true;
+	if (others)
+		put_cell(d, shown, NULL, "other steps");
 	fputs("</TR></TABLE></TD></TR>", d->out);
 }
 
@@ -542,7 +583,7 @@ static void put_label(struct drawing *d)
 			d->shape->folded);
 	if (!d->options->no_legend) {
 		put_legend(d);
-		put_phases(d);
+		put_steps(d);
 	}
 	fputs("</TABLE>", d->out);
 	agraph_set_html(d->graph, agraph_whole(d->graph), "label", take(d));
@@ -594,8 +635,12 @@ static void declare(struct agraph *graph, enum agraph_kind kind, const struct at
 
 static int put_all(struct drawing *d)
 {
-	int r = list_phases(d);
+	int r = list_steps(d);
 
+	d->names = calloc((size_t)d->shape->n_nodes + 1, sizeof(*d->names));
+	r = r == 0 && !d->names ? -ENOMEM : r;
+	if (r == 0)
+		r = shape_short_names(d->shape, d->names);
 	if (r < 0)
 		return r;
 	put_defaults(d);

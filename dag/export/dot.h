@@ -5,9 +5,9 @@
 /*
  * A shape in the language of Graphviz, https://graphviz.org/doc/info/lang.html; dot(1) makes pictures of it.
  *
- * The picture is drawn as in the ParaTrac paper.  A process is an ellipse with its command and life time, a file is a box
+ * The picture is drawn as in the ParaTrac paper.  A process is an ellipse with what it runs and its life time, a file is a box
  * with its base name and size.  Edges between processes are dotted; edges of data are solid, with bytes and rate.  The
- * arrowhead shows the operation.  The critical path is red.  In addition, the picture shows phases by colour, failed
+ * arrowhead shows the operation.  The critical path is red.  In addition, the picture shows steps by colour, failed
  * processes, slow edges, the number of folded nodes, and a legend (dot_legend.h).
  *
  * All attributes (attributes.h) that are neither false nor empty are there, too.  In values a backslash is doubled, as
@@ -29,9 +29,10 @@ struct dot_options {
 	bool no_legend;
 	const char *
 		ids; /* prefix of the ids of SVG elements, for several pictures in one page; NULL: none */
-	/* Gives "#rrggbb" for a phase; NULL: dot_write() chooses the colours. */
-	const char *(*colour)(const void *colours, const char *phase);
+	/* Gives "#rrggbb" for a step, and for NULL the colour of all that have none; NULL: dot_write() chooses the colours. */
+	const char *(*colour)(const void *colours, const char *step);
 	const void *colours;
+	int limit_s; /* that dot(1) may take to draw it; 0: EXPORT_PICTURE_SECONDS */
 };
 
 /* The alpha of such a colour, so that text on it can be read. */

@@ -9,7 +9,7 @@ const struct dot_sign_words dot_sign_words[DOT_SIGN_MAX] = {
 	[DOT_SIGN_FILE] = { "box", NULL, "file: base name, size" },
 	[DOT_SIGN_MISSING] = { "dashed box", "gray40", "missing name: looked up, but not found" },
 	[DOT_SIGN_SEVERAL] = { "octagon, folder", NULL,
-		"several processes, files; times are sums" },
+		"several processes, files; times: in which any lived" },
 	[DOT_SIGN_STARTED] = { "dotted", NULL, "from a process to each process that it started" },
 	[DOT_SIGN_NEXT] = { "bold", NULL, "the next part of the same process or file" },
 	[DOT_SIGN_LOOKED] = { "dotted, no head", NULL, "read the attributes, or looked up the name" },
@@ -25,9 +25,9 @@ const struct dot_sign_words dot_sign_words[DOT_SIGN_MAX] = {
 	[DOT_SIGN_DELETE] = { "tee", NULL, "delete" },
 	[DOT_SIGN_PIPE] = { "vee", NULL, "through a pipe" },
 	[DOT_SIGN_SLOW] = { "orange", "darkorange3",
-		"slower than the average of all edges: a possible bottleneck" },
+		"from 1 MB and 10 ms on, and slower than the average of all edges: a possible bottleneck" },
 	[DOT_SIGN_FEEDBACK] = { "blue", "blue",
-		"feedback: a process or a file is in parts because of it" },
+		"feedback: back to what was used before" },
 	[DOT_SIGN_CRITICAL] = { "red", "red", "critical path" },
 };
 

@@ -37,7 +37,7 @@ static int write_picture(const struct export *format, struct drawing *drawing, i
 	int r;
 
 	snprintf(option, sizeof(option), "-T%s", format->picture);
-	r = pipe_run(argv, out, EXPORT_PICTURE_SECONDS, put_dot, drawing);
+	r = pipe_run(argv, out, drawing->options->limit_s ? drawing->options->limit_s : EXPORT_PICTURE_SECONDS, put_dot, drawing);
 	return r < 0 ? r : drawing->r;
 }
 

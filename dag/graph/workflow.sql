@@ -24,6 +24,8 @@ UNION ALL SELECT DISTINCT -a.path, p.path, 'fifo', NULL, 0, 0, 1 FROM assumed_pi
 	a.mapped, a.truncated, a.emptied, a.assumed_read, a.assumed_write, a.nread, a.bread, a.nwrite, a.bwrite, a.io_ns, a.nmeta,
 	a.first_in_ns, a.first_out_ns, a.last_out_ns, a.last_ns, {chosen a.first_ns | a.last_ns} AS chosen
 FROM channel_access a {filters a}WHERE a.process IS NOT NULL AND a.file NOT IN (SELECT file FROM pipe_end WHERE token)
+	-- All of these have one inode.
+	AND a.file NOT IN (SELECT id FROM file WHERE kind IN ('anon', 'eventfd'))
 
 --- graph.missing_names of part: names that were looked for and not there
 {with}SELECT g.process, g.path, g.count, g.first_ns, {chosen g.first_ns | g.first_ns} AS chosen

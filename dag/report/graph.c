@@ -20,6 +20,8 @@
 #include "dag/shape/shape.h"
 
 #define DOT_SECONDS 120
+#define PATIENCE_SECONDS 4 /* while there is a smaller graph to draw */
+#define NODES_LEAST 40
 
 struct picture {
 	const struct shape *shape;
@@ -50,14 +52,14 @@ static int read_back(FILE *file, char **ret_text, size_t *ret_len)
 	return n == end ? 0 : text ? -EIO : -ENOMEM;
 }
 
-static int draw(const struct report *report, const char *ids, const struct shape *shape, char **ret_svg)
+static int draw(const struct report *report, const char *ids, const struct shape *shape, int seconds, char **ret_svg)
 {
 	char dot[] = "dot", format[] = "-Tsvg", *argv[] = { dot, format, NULL };
 	struct picture picture = { .shape = shape, .options = { .no_legend = true, .ids = ids,
 		.colour = palette_colour, .colours = report->palette } };
 	FILE *file = tmpfile();
 	size_t len;
-	int r = file ? pipe_run(argv, fileno(file), DOT_SECONDS, put_dot, &picture) : -errno;
+	int r = file ? pipe_run(argv, fileno(file), seconds, put_dot, &picture) : -errno;
 
 	*ret_svg = NULL;
 	if (r == 0)
@@ -120,15 +122,34 @@ static void put_words(const struct shape *shape, FILE *out)
 			shape->folded, shape->n_nodes);
 }
 
-static int put_shape(struct report *r, const char *id, const char *title, const struct shape *shape,
+/* What dot does not draw in a few seconds is folded once more, if the user does not say how large the picture is. */
+static int draw_somehow(struct report *r, const char *ids, struct shape *shape, char **ret_svg)
+{
+	int64_t max = r->options->max_nodes;
+	int drawn;
+
+	for (;; max /= 2) {
+		bool is_last = r->options->max_given || max / 2 < NODES_LEAST;
+
+		drawn = draw(r, ids, shape, is_last ? DOT_SECONDS : PATIENCE_SECONDS, ret_svg);
+		if (drawn != -ETIMEDOUT || is_last)
+			return drawn;
+		free(*ret_svg);
+		drawn = fold_to(shape, (int32_t)(max / 2));
+		if (drawn < 0)
+			return drawn;
+	}
+}
+
+static int put_shape(struct report *r, const char *id, const char *title, struct shape *shape,
 	bool is_tree)
 {
 	cleanup_free char *svg = NULL, *sql = NULL;
 	int drawn, error = 0;
 
 	fprintf(r->out, "<article class=\"exhibit\" id=\"%s\">\n<h3>%s</h3>\n", id, title);
+	drawn = draw_somehow(r, is_tree ? "tree-" : "dag-", shape, &svg);
 	put_words(shape, r->out);
-	drawn = draw(r, is_tree ? "tree-" : "dag-", shape, &svg);
 	if (drawn == 0) {
 		put_svg(id, title, svg, r->out);
 		error = report_legend(r, shape);

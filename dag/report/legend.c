@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* The legend of a graph: its signs, drawn as Graphviz draws them, and the colours of its phases. */
+/* The legend of a graph: its signs, drawn as Graphviz draws them, and the colours of its steps. */
 
 #include <stdlib.h>
 
@@ -14,7 +14,6 @@
 #include "dag/report/report.h"
 #include "dag/shape/palette.h"
 
-#define PHASES_MAX 60 /* phases in the legend, at most */
 
 /* ---- signs ---- */
 
@@ -62,17 +61,17 @@ static void put_signs(const struct shape *shape, FILE *out)
 	fputs("</ul>\n", out);
 }
 
-/* ---- phases ---- */
+/* ---- steps ---- */
 
-/* Marks the phases of the shape's processes, by their index in the palette.  Returns their number. */
-static size_t list_phases(const struct report *r, const struct shape *shape, bool *shown)
+/* Marks the steps of the shape's processes, by their index in the palette.  Returns their number. */
+static size_t list_steps(const struct report *r, const struct shape *shape, bool *shown)
 {
 	size_t n = palette_count(r->palette), count = 0;
 
 	for (int32_t i = 0; i < shape->n_nodes; i++) {
 		const struct shape_node *node = &shape->nodes[i];
 		size_t index = node->kind == NODE_PROCESS
-				       ? palette_index(r->palette, workflow_task(r->workflow, node->of)->phase)
+				       ? palette_index(r->palette, workflow_task(r->workflow, node->of)->step)
 				       : n;
 
 		if (index < n && !shown[index]) {
@@ -83,24 +82,24 @@ static size_t list_phases(const struct report *r, const struct shape *shape, boo
 	return count;
 }
 
-static int put_phases(const struct report *r, const struct shape *shape, FILE *out)
+static int put_steps(const struct report *r, const struct shape *shape, FILE *out)
 {
 	size_t n = palette_count(r->palette), named = 0, count;
 	cleanup_free bool *shown = calloc(n + 1, sizeof(*shown));
 
 	if (!shown)
 		return failure_memory(r->failure);
-	count = list_phases(r, shape, shown);
+	count = list_steps(r, shape, shown);
 	if (count)
-		fputs("<ul class=\"legend phases\">\n", out);
-	for (size_t i = 0; i < n && named < PHASES_MAX; i++) {
-		const char *phase = palette_phase(r->palette, i);
+		fputs("<ul class=\"legend steps\">\n", out);
+	for (size_t i = 0; i < n && true; i++) {
+		const char *step = palette_step(r->palette, i);
 
 		if (!shown[i])
 			continue;
 		fprintf(out, "<li><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect width=\"14\" "
-			     "height=\"14\" fill=\"%s\"/></svg>", palette_colour(r->palette, phase));
-		html_put_string(phase, out);
+			     "height=\"14\" fill=\"%s\"/></svg>", palette_colour(r->palette, step));
+		html_put_string(step, out);
 		fputs("</li>\n", out);
 		named++;
 	}
@@ -114,7 +113,7 @@ static int put_phases(const struct report *r, const struct shape *shape, FILE *o
 int report_legend(struct report *r, const struct shape *shape)
 {
 	put_signs(shape, r->out);
-	return put_phases(r, shape, r->out);
+	return put_steps(r, shape, r->out);
 }
 
 int report_colours(struct report *r)
@@ -125,13 +124,13 @@ int report_colours(struct report *r)
 
 	if (!table)
 		return failure_memory(r->failure);
-	style.name = "phase-colours";
-	table_columns(table, "phase colour");
+	style.name = "step-colours";
+	table_columns(table, "step colour");
 	for (size_t i = 0; i < palette_count(r->palette); i++) {
-		table_string(table, palette_phase(r->palette, i));
-		table_string(table, palette_colour(r->palette, palette_phase(r->palette, i)));
+		table_string(table, palette_step(r->palette, i));
+		table_string(table, palette_colour(r->palette, palette_step(r->palette, i)));
 	}
-	fputs("<script type=\"application/json\" id=\"data-phase-colours\">", r->out);
+	fputs("<script type=\"application/json\" id=\"data-step-colours\">", r->out);
 	error = failure_of_memory(r->failure, table_put_data(table, &style, r->out));
 	fputs("</script>\n", r->out);
 	table_destroy(table);

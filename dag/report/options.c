@@ -63,7 +63,9 @@ static int apply(void *options, int option, const char *value)
 	switch (option) {
 	case 'o': o->output = value; return 0;
 	case LONG_ABOVE: return choice_parse_seconds("--above", value, &o->above_ns);
-	case LONG_MAX_NODES: return choice_parse_count("--max-nodes", value, &o->max_nodes);
+	case LONG_MAX_NODES:
+		o->max_given = true;
+		return choice_parse_count("--max-nodes", value, &o->max_nodes);
 	case LONG_PERFETTO: o->perfetto = value; return 0;
 	case TRACES_STRICT: o->strict = true; return 0;
 	case TRACES_FORCE: output_force(); return 0;

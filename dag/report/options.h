@@ -18,6 +18,7 @@ struct report_options {
 	struct choice choice;
 	const char *output, *perfetto, *title; /* NULL: not given */
 	int64_t max_nodes;
+	bool max_given; /* max_nodes */
 	int64_t above_ns; /* shorter operations are left out of --perfetto */
 	bool strict;
 	unsigned how; /* of query_open() */

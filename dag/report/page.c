@@ -17,7 +17,7 @@
 static const struct {
 	const char *id, *title;
 } names[] = { { "summary", "Summary" }, { "findings", "Findings" }, { "timeline", "Time line" },
-	{ "by-phase", "Phases" }, { "io-section", "Reads and writes" }, { "files", "Files" },
+	{ "by-phase", "Steps" }, { "io-section", "Reads and writes" }, { "files", "Files" },
 	{ "graphs", "Graphs" } };
 _Static_assert(sizeof(names) / sizeof(names[0]) == SECTION_MAX, "a name for each section");
 

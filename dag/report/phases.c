@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* The phases: boxes of run time, use of the processor, memory and bytes; tables of wfstat; bytes over time. */
+/* The steps: boxes of run time, use of the processor, memory and bytes; tables of wfstat; bytes over time. */
 
 #include <errno.h>
 #include <math.h>
@@ -14,8 +14,7 @@
 #include "dag/trace/traces.h"
 #include "db/query.h"
 
-#define PHASES_MAX 60 /* the phases that began first are shown */
-#define IO_ROWS 6     /* rows of the table io for each phase */
+#define PHASES_MAX 60 /* the steps that began first are shown */
 
 /* ---- boxes ---- */
 
@@ -92,7 +91,7 @@ static void put_boxes(const struct groups *groups, int keys, struct table *table
 		}
 	}
 	if (shown < n)
-		table_note(table, "%zu of %zu phases: those that began first.", shown, n);
+		table_note(table, "%zu of %zu steps: those that began first.", shown, n);
 }
 
 static void finish_boxes(struct groups *groups)
@@ -129,7 +128,7 @@ static int read_boxes(struct report *r, struct table *table)
 
 static int put_all_boxes(struct report *r)
 {
-	static const struct exhibit e = { "phases", "Processes of each phase",
+	static const struct exhibit e = { "phases", "Processes of each step",
 		"Box: the middle half of the processes, with the median; whiskers: from the "
 		"smallest to p95; the point is the largest.  Scales are logarithmic where values differ much; 0 stands at their left end.",
 		"boxes", true };
@@ -138,7 +137,7 @@ static int put_all_boxes(struct report *r)
 	int error = table ? read_boxes(r, table) : failure_memory(r->failure);
 
 	if (error == 0) {
-		table_note(table, "failed: processes of the phase that were killed or ended with a status other "
+		table_note(table, "failed: processes of the step that were killed or ended with a status other "
 				  "than 0.  Quantiles are values that did occur.");
 		error = exhibit_put(r, &e, table, sql);
 	}
@@ -146,7 +145,7 @@ static int put_all_boxes(struct report *r)
 	return error;
 }
 
-/* ---- bytes over time, phase by phase ---- */
+/* ---- bytes over time, step by step ---- */
 
 #define HEAT_COLUMNS 100
 #define HEAT_ROWS 30
@@ -183,7 +182,7 @@ static int add_use(struct groups *groups, int keys, const struct query *query, i
 	return 0;
 }
 
-/* The last phases are folded into one row. */
+/* The last steps are folded into one row. */
 static void put_heat(const struct groups *groups, struct table *table, double width)
 {
 	size_t n = groups_count(groups);
@@ -215,7 +214,7 @@ static void put_heat(const struct groups *groups, struct table *table, double wi
 		}
 	}
 	if (n > HEAT_ROWS)
-		table_note(table, "%zu phases are folded into (others).", n - HEAT_ROWS + 1);
+		table_note(table, "%zu steps are folded into (others).", n - HEAT_ROWS + 1);
 }
 
 static int read_heat(struct report *r, struct table *table)
@@ -232,7 +231,7 @@ static int read_heat(struct report *r, struct table *table)
 	if (error == 0)
 		error = failure_of_memory(r->failure,
 			groups_create(keys, sizeof(struct heat), &groups));
-	table_columns(table, "phase from_s to_s read_bytes written_bytes");
+	table_columns(table, "step from_s to_s read_bytes written_bytes");
 	while (error == 0 && (error = traces_next(r->db, query, r->failure)) > 0)
 		error = failure_of_memory(r->failure,
 			add_use(groups, keys, query, r->begin_ns, width));
@@ -246,8 +245,8 @@ static int read_heat(struct report *r, struct table *table)
 
 static int put_all_heat(struct report *r)
 {
-	static const struct exhibit e = { "heat", "Bytes by time and phase",
-		"The colour says how many bytes were moved in that time by that phase: see the scale.", "heat", true };
+	static const struct exhibit e = { "heat", "Bytes by time and step",
+		"The colour says how many bytes were moved in that time by that step: see the scale.", "heat", true };
 	struct table *table = table_create();
 	cleanup_free char *sql = exhibit_sql(r, "report.heat");
 	int error = table ? read_heat(r, table) : failure_memory(r->failure);
@@ -263,7 +262,7 @@ static int put_all_heat(struct report *r)
 static int put_waits(struct report *r)
 {
 	static const struct exhibit e = { "waits", "What the processes waited for", NULL, NULL, false };
-	static const struct exhibit_source source = { .table = "waits", .by = "phase", .top = PHASES_MAX };
+	static const struct exhibit_source source = { .table = "waits", .top = PHASES_MAX };
 
 	return exhibit_wfstat(r, &e, &source);
 }
@@ -277,11 +276,11 @@ int report_phases(struct report *r)
 		struct exhibit_source source;
 	} tables[] = {
 		{ { "phase", "Jobs and files of each phase", NULL, NULL, false }, { .table = "phase", .top = PHASES_MAX } },
-		{ { "run", "Run times", NULL, NULL, false }, { .table = "run", .by = "phase", .top = PHASES_MAX } },
+		{ { "run", "Run times", NULL, NULL, false }, { .table = "run", .top = PHASES_MAX } },
 		{ { "util", "Use of the processor, and where the rest of the time went", NULL, NULL, false },
-			{ .table = "util", .by = "phase", .top = PHASES_MAX } },
-		{ { "mem", "Peak resident memory", NULL, NULL, false }, { .table = "mem", .by = "phase", .top = PHASES_MAX } },
-		{ { "io", "Bytes and operations", NULL, NULL, true }, { .table = "io", .by = "phase", .top = IO_ROWS * PHASES_MAX } },
+			{ .table = "util", .top = PHASES_MAX } },
+		{ { "mem", "Peak resident memory", NULL, NULL, false }, { .table = "mem", .top = PHASES_MAX } },
+		{ { "io", "Bytes and operations", NULL, NULL, true }, { .table = "io", .top = PHASES_MAX } },
 	};
 	int error = put_all_boxes(r);
 

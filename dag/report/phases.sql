@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 
---- report.processes of process by phase: the figures of each process, for the boxes of phases
+--- report.processes of process by step: the figures of each process, for the boxes of steps
 {with end_ns utime_ns stime_ns rsspeak_bytes exit_code exit_signal},
 moved AS MATERIALIZED (SELECT process, iif(count(*) = count(bread), sum(bread), NULL) AS bread,
 		iif(count(*) = count(bwrite), sum(bwrite), NULL) AS bwrite
@@ -14,7 +14,7 @@ SELECT {keys}, p.end_ns - p.start_ns AS runtime_ns,
 FROM (SELECT *, iif(fidelity IS NULL, NULL, 0) AS n FROM run) z
 	JOIN proc p ON p.id BETWEEN z.first_process AND z.last_process LEFT JOIN moved m ON m.process = p.id ORDER BY p.start_ns, p.id
 
---- report.heat of use by phase: bytes moved by each open file, and its first and last read and write
+--- report.heat of use by step: bytes moved by each open file, and its first and last read and write
 {with}SELECT {keys}, u.bread AS read_bytes, u.first_read_ns, u.last_read_ns,
 	u.bwrite AS written_bytes, u.first_write_ns, u.last_write_ns
 FROM use u {joins u}

@@ -3,7 +3,7 @@
 /*
  * What ran when.  Each process has a bar; if there are more than BARS_MAX, each job has one.  Bars are packed into as few
  * lanes as possible, LANES_MAX at most; further bars share the lane that is free first.  If there are still too many bars,
- * bars of one phase that follow each other closely in a lane become one, then bars of any phases.
+ * bars of one step that follow each other closely in a lane become one, then bars of any steps.
  */
 
 #include <errno.h>
@@ -35,7 +35,7 @@ struct gantt {
 	int32_t n;
 	int64_t free_ns[LANES_MAX]; /* when each lane becomes free */
 	int lanes;
-	bool jobs, phases; /* bars are jobs; bars may be of several phases */
+	bool jobs, mixed; /* bars are jobs; bars may be of several steps */
 	int32_t folded, shared;
 };
 
@@ -140,9 +140,9 @@ static void pack(struct gantt *g)
 	}
 }
 
-static bool same_phase(const struct bar *a, const struct bar *b)
+static bool same_step(const struct bar *a, const struct bar *b)
 {
-	const char *x = a->task->phase, *y = b->task->phase;
+	const char *x = a->task->step, *y = b->task->step;
 
 	return x == y || (x && y && strcmp(x, y) == 0);
 }
@@ -156,7 +156,7 @@ static void join_close(struct gantt *g, int64_t gap_ns)
 	for (int32_t i = 0; i < g->n; i++) {
 		int32_t before = last[g->bars[i].lane];
 
-		if (before >= 0 && (g->phases || same_phase(&g->bars[before], &g->bars[i])) &&
+		if (before >= 0 && (g->mixed || same_step(&g->bars[before], &g->bars[i])) &&
 			g->bars[i].begin_ns - g->bars[before].end_ns <= gap_ns) {
 			join(&g->bars[before], &g->bars[i]);
 			continue;
@@ -178,7 +178,7 @@ static int make(struct report *r, struct gantt *g)
 		join_jobs(g);
 	pack(g);
 	for (int i = 0; i < 2 && g->n > BARS_MAX; i++) {
-		g->phases = i;
+		g->mixed = i;
 		for (int64_t gap = r->span_ns / 2000 + 1; g->n > BARS_MAX && gap / 2 < r->span_ns; gap *= 2)
 			join_close(g, gap);
 	}
@@ -191,8 +191,9 @@ static void put_bar(struct table *table, const struct workflow *w, const struct 
 {
 	table_int(table, bar->lane);
 	table_int(table, w->graph->processes[bar->process].id);
-	table_string(table, bar->task->program);
-	table_string(table, bar->task->phase);
+	table_string(table, bar->task->label);
+	table_string(table, bar->task->step);
+	table_string(table, bar->task->task);
 	table_string(table, bar->task->job);
 	table_real(table, (double)(bar->begin_ns - w->begin_ns) / 1e9);
 	table_real(table, (double)(bar->end_ns - w->begin_ns) / 1e9);
@@ -204,7 +205,7 @@ static void put_bar(struct table *table, const struct workflow *w, const struct 
 static int put_gantt(struct report *r)
 {
 	static const struct exhibit e = { "gantt", "What ran when",
-		"Bars are coloured by phase; those on the critical path have an outline, those that failed a cross.  "
+		"Bars have the colours of their steps, as far as there are colours: those with the most time; those on the critical path have an outline, those that failed a cross.  "
 		"Running processes, bytes per second and memory stand below, at the same time.  Drag or use the "
 		"wheel to zoom, double click to see all; with the keyboard + - and the arrows.",
 		"timeline", true };
@@ -214,14 +215,14 @@ static int put_gantt(struct report *r)
 	int error = table ? make(r, &g) : failure_memory(r->failure);
 
 	if (error == 0) {
-		table_columns(table, "lane process program phase job from_s to_s processes critical failed");
+		table_columns(table, "lane process label step task job from_s to_s processes critical failed");
 		for (int32_t i = 0; i < g.n; i++)
 			put_bar(table, r->workflow, &g.bars[i]);
 		if (g.folded)
 			table_note(table, "%d processes are folded into others: a bar is %s.", g.folded,
 				!g.jobs	  ? "a process"
-				: g.phases ? "a job, or several that follow each other, with the phase of the first"
-					   : "a job, or several of one phase that follow each other");
+				: g.mixed ? "a job, or several that follow each other, with the step of the first"
+					   : "a job, or several of one step that follow each other");
 		if (g.shared)
 			table_note(table, "%d bars overlap others: the time line has at most %d lanes.", g.shared,
 				LANES_MAX);

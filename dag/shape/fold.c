@@ -186,11 +186,18 @@ static const char *group_key(const struct shape *shape, const struct shape_node 
 	return shape->workflow->groups ? shape->workflow->groups[node->of] : NULL;
 }
 
-static const char *job_key(const struct shape *shape, const struct shape_node *node,
+static const char *task_key(const struct shape *shape, const struct shape_node *node,
 	void *arg)
 {
 	(void)arg;
-	return node->kind == NODE_PROCESS ? workflow_task(shape->workflow, node->of)->job : NULL;
+	return node->kind == NODE_PROCESS ? workflow_task(shape->workflow, node->of)->task : NULL;
+}
+
+static const char *step_key(const struct shape *shape, const struct shape_node *node,
+	void *arg)
+{
+	(void)arg;
+	return node->kind == NODE_PROCESS ? workflow_task(shape->workflow, node->of)->step : NULL;
 }
 
 static const char *phase_key(const struct shape *shape, const struct shape_node *node,
@@ -318,6 +325,31 @@ static int compare_ends(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
+/* "include/" and a star for files below /usr/include; a star for files without a directory in common. */
+static const char *common_directory(struct shape *shape, const struct neighbours *files, int32_t n)
+{
+	const char *first = shape_path(shape, files[0].node), *slash;
+	size_t len = first ? strlen(first) : 0;
+	cleanup_free char *name = NULL;
+
+	for (int32_t i = 1; i < n; i++) {
+		const char *other = shape_path(shape, files[i].node);
+		size_t k = 0;
+
+		while (other && k < len && first[k] == other[k])
+			k++;
+		len = k;
+	}
+	while (len && first[len - 1] != '/')
+		len--;
+	slash = len > 1 ? memrchr(first, '/', len - 1) : NULL;
+	if (!slash)
+		return shape_label(shape, "*");
+	if (asprintf(&name, "%.*s*", (int)(first + len - slash - 1), slash + 1) < 0)
+		return NULL;
+	return shape_label(shape, name);
+}
+
 /* What their names begin and end with: "p*.fits". */
 static const char *common_name(struct shape *shape, const struct neighbours *files, int32_t n)
 {
@@ -341,6 +373,8 @@ static const char *common_name(struct shape *shape, const struct neighbours *fil
 	if (begin == len) /* parts of one file */
 		return shape_label(shape, first);
 	end = end > len - begin ? len - begin : end;
+	if (begin == 0 && end == 0)
+		return common_directory(shape, files, n);
 	if (asprintf(&name, "%.*s*%s", (int)begin, first, first + len - end) < 0)
 		return NULL;
 	return shape_label(shape, name);
@@ -420,7 +454,7 @@ int fold_shape(struct shape *shape, const struct fold_options *options)
 
 int fold_to(struct shape *shape, int32_t max_nodes)
 {
-	static key_of *const keys[] = { job_key, phase_key, program_key };
+	static key_of *const keys[] = { task_key, step_key, phase_key, program_key };
 	int32_t apart = max_nodes - (NODE_MISSING_NAME + 1); /* beside one of each kind */
 	int r = 0;
 

@@ -4,7 +4,7 @@
 
 /*
  * Shapes with fewer nodes: several processes, or several files, become one (aggregation in the ParaTrac
- * paper).  Numbers of it are sums, its life goes from the first begin to the last end; edges between the same
+ * paper).  Numbers of it are sums, its life is the time in which any of them lived; edges between the same
  * nodes become one.  Where a folded graph leads back to itself it has cycles.
  *
  * Files are folded if the same nodes write them and the same nodes read them.
@@ -25,7 +25,7 @@ struct fold_options {
 
 int fold_shape(struct shape *shape, const struct fold_options *options);
 
-/* Down to so many nodes if there are more: first files, then processes by job, by phase, by program, each
+/* Down to so many nodes if there are more: first files, then processes by task, by step, by phase, by program, each
  * time with their files, in the end all that the same nodes write; what is still too much becomes one node "(others)" of each
  * kind, behind the first nodes. */
 int fold_to(struct shape *shape, int32_t max_nodes);

@@ -8,15 +8,16 @@
 #include "dag/graph/critical.h"
 #include "dag/graph/workflow.h"
 
-/* Okabe and Ito's colours, which colour-blind readers can tell apart, too, then paler and darker ones. */
-static const char *const colours[] = { "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9",
-	"#d55e00", "#b8a800", "#777777", "#4b3f92", "#8c510a", "#4d9221", "#c51b7d", "#35978f",
-	"#9e9ac8" };
+/* Okabe and Ito's colours, which colour-blind readers can tell apart, too, then paler and darker ones.  Without those that mean
+ * something else in graphs and charts: red, orange, blue, grey. */
+static const char *const colours[] = { "#009e73", "#cc79a7", "#56b4e9", "#b8a800", "#4b3f92", "#8c510a", "#4d9221", "#c51b7d",
+	"#35978f", "#9e9ac8", "#c7a76c" };
 _Static_assert(sizeof(colours) / sizeof(colours[0]) == PALETTE_COLOURS, "as the header says");
 static const char none[] = "#999999";
 
 struct entry {
-	const char *phase;
+	const char *step;
+	double time_ns; /* of processors; their life, if that is not known */
 	int64_t begin_ns;
 	int32_t process; /* the first of it */
 	size_t index;    /* in the order of their begin */
@@ -30,7 +31,7 @@ struct palette {
 
 static int compare_names(const void *x, const void *y)
 {
-	return strcmp(((const struct entry *)x)->phase, ((const struct entry *)y)->phase);
+	return strcmp(((const struct entry *)x)->step, ((const struct entry *)y)->step);
 }
 
 static int compare_begins(const void *x, const void *y)
@@ -49,7 +50,21 @@ static int compare_both(const void *x, const void *y)
 	return order ? order : compare_begins(x, y);
 }
 
-/* Each phase once, with its first process. */
+static int compare_times(const void *x, const void *y)
+{
+	const struct entry *a = x, *b = y;
+
+	return a->time_ns != b->time_ns ? (a->time_ns < b->time_ns) - (a->time_ns > b->time_ns) : compare_begins(x, y);
+}
+
+static double time_of(const struct workflow *w, int32_t process)
+{
+	const struct task *task = workflow_task(w, process);
+
+	return task->cpu_ns != WORKFLOW_UNKNOWN ? (double)task->cpu_ns : (double)(critical_end(w, process) - critical_begin(w, process));
+}
+
+/* Each step once, with its first process and the time of all. */
 static size_t list(const struct workflow *w, struct entry *entries)
 {
 	size_t n = 0, kept = 0;
@@ -57,13 +72,15 @@ static size_t list(const struct workflow *w, struct entry *entries)
 	for (int32_t i = 0; i < w->graph->n_processes; i++) {
 		const struct task *task = workflow_task(w, i);
 
-		if (task->chosen && task->phase && !critical_is_outside(w, i))
-			entries[n++] = (struct entry){ task->phase, critical_begin(w, i), i, 0 };
+		if (task->chosen && task->step && !critical_is_outside(w, i))
+			entries[n++] = (struct entry){ task->step, time_of(w, i), critical_begin(w, i), i, 0 };
 	}
 	qsort(entries, n, sizeof(*entries), compare_both);
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || compare_names(&entries[i], &entries[kept - 1]) != 0)
 			entries[kept++] = entries[i];
+		else
+			entries[kept - 1].time_ns += entries[i].time_ns;
 	return kept;
 }
 
@@ -80,8 +97,9 @@ int palette_create(const struct workflow *workflow, struct palette **ret_palette
 	if (!p || !p->entries || !p->by_name)
 		return -ENOMEM;
 	p->n = list(workflow, p->entries);
+	qsort(p->entries, p->n, sizeof(*p->entries), compare_times);
+	p->n = p->n < PALETTE_COLOURS ? p->n : PALETTE_COLOURS;
 	qsort(p->entries, p->n, sizeof(*p->entries), compare_begins);
-	p->n = p->n < PALETTE_PHASES ? p->n : PALETTE_PHASES;
 	for (size_t i = 0; i < p->n; i++)
 		p->entries[i].index = i;
 	memcpy(p->by_name, p->entries, p->n * sizeof(*p->entries));
@@ -103,24 +121,24 @@ size_t palette_count(const struct palette *palette)
 	return palette->n;
 }
 
-const char *palette_phase(const struct palette *palette, size_t index)
+const char *palette_step(const struct palette *palette, size_t index)
 {
-	return palette->entries[index].phase;
+	return palette->entries[index].step;
 }
 
-size_t palette_index(const struct palette *palette, const char *phase)
+size_t palette_index(const struct palette *palette, const char *step)
 {
-	const struct entry key = { .phase = phase }, *found = NULL;
+	const struct entry key = { .step = step }, *found = NULL;
 
-	if (phase)
+	if (step)
 		found = bsearch(&key, palette->by_name, palette->n, sizeof(key), compare_names);
 	return found ? found->index : palette->n;
 }
 
-const char *palette_colour(const void *arg, const char *phase)
+const char *palette_colour(const void *arg, const char *step)
 {
 	const struct palette *palette = arg;
-	size_t index = palette_index(palette, phase);
+	size_t index = palette_index(palette, step);
 
-	return index < palette->n ? colours[index % PALETTE_COLOURS] : none;
+	return index < palette->n ? colours[index] : none;
 }

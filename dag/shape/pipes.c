@@ -68,6 +68,15 @@ static bool is_joined(const struct joining *j, int32_t node)
 	       is_pipe(j->shape, node);
 }
 
+/* A pipe without a name through which nothing went, as the one by which Python learns that an exec failed. */
+static bool is_unused(const struct joining *j, int32_t node)
+{
+	const struct pipe *p = &j->pipes[node];
+
+	return !p->parts && !p->writers.n && !p->readers.n && is_pipe(j->shape, node) &&
+	       data_is_placeless(workflow_data(j->shape->workflow, j->shape->nodes[node].of));
+}
+
 /* Edges of the pipes that are joined, those to and from each of them one after the other. */
 static void list_edges(struct joining *j, const bool *kept)
 {
@@ -168,7 +177,7 @@ int pipes_join(struct shape *shape)
 		return -ENOMEM;
 	count_all(&j);
 	for (int32_t i = 0; i < shape->n_nodes; i++) {
-		kept[i] = !is_joined(&j, i);
+		kept[i] = !is_joined(&j, i) && !is_unused(&j, i);
 		any |= !kept[i];
 	}
 	if (!any)

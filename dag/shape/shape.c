@@ -296,7 +296,10 @@ static void join(struct shape_edge *edge, const struct shape_edge *other)
 	edge->members += other->members;
 }
 
-/* Slower than the average of all that moved data. */
+/* Slower than the average of all that moved data, and enough to matter. */
+#define SLOW_BYTES 1000000
+#define SLOW_NS 10000000
+
 static void find_slow(struct shape *shape)
 {
 	double bytes = 0, ns = 0;
@@ -309,8 +312,7 @@ static void find_slow(struct shape *shape)
 	for (int32_t i = 0; i < shape->n_edges; i++) {
 		struct shape_edge *e = &shape->edges[i];
 
-		e->slow =
-			e->bytes > 0 && e->ns > 0 && (double)e->bytes * ns < bytes * (double)e->ns;
+		e->slow = e->bytes >= SLOW_BYTES && e->ns >= SLOW_NS && (double)e->bytes * ns < bytes * (double)e->ns;
 	}
 }
 
@@ -416,6 +418,78 @@ const char *shape_base_name(const struct shape *shape, int32_t node)
 	const char *path = shape_path(shape, node), *slash = path ? strrchr(path, '/') : NULL;
 
 	return slash && slash[1] ? slash + 1 : path ? path : "";
+}
+
+/* The begin of the name with one directory more; the path itself if there is none. */
+static const char *lengthen(const char *path, const char *name)
+{
+	if (name > path)
+		name--;
+	while (name > path && name[-1] != '/')
+		name--;
+	return name;
+}
+
+static int compare_ids_of(const struct shape *shape, int32_t a, int32_t b)
+{
+	int32_t x = shape->nodes[a].of, y = shape->nodes[b].of;
+
+	return (x > y) - (x < y);
+}
+
+struct naming {
+	const struct shape *shape;
+	const char **names;
+};
+
+static int compare_names(const void *x, const void *y, void *arg)
+{
+	const struct naming *n = arg;
+	int32_t a = *(const int32_t *)x, b = *(const int32_t *)y;
+	int order = strcmp(n->names[a], n->names[b]);
+
+	return order ? order : compare_ids_of(n->shape, a, b);
+}
+
+/* Lengthens the names that several files have.  Returns whether that changed any. */
+static bool lengthen_same(const struct naming *n, const int32_t *sorted, int32_t count)
+{
+	const struct shape *shape = n->shape;
+	bool changed = false;
+
+	for (int32_t i = 0, end; i < count; i = end) {
+		const char *name = n->names[sorted[i]];
+		bool differ = false;
+
+		for (end = i + 1; end < count && strcmp(n->names[sorted[end]], name) == 0; end++)
+			differ |= compare_ids_of(shape, sorted[i], sorted[end]) != 0;
+		for (int32_t k = i; differ && k < end; k++) {
+			const char *path = shape_path(shape, sorted[k]), *longer = lengthen(path, n->names[sorted[k]]);
+
+			changed |= longer != n->names[sorted[k]];
+			n->names[sorted[k]] = longer;
+		}
+	}
+	return changed;
+}
+
+int shape_short_names(const struct shape *shape, const char **names)
+{
+	cleanup_free int32_t *sorted = malloc(((size_t)shape->n_nodes + 1) * sizeof(*sorted));
+	struct naming naming = { shape, names };
+	int32_t n = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (int32_t i = 0; i < shape->n_nodes; i++) {
+		names[i] = shape->nodes[i].kind == NODE_PROCESS ? NULL : shape_base_name(shape, i);
+		if (names[i] && *names[i] && !shape->nodes[i].label)
+			sorted[n++] = i;
+	}
+	do
+		qsort_r(sorted, (size_t)n, sizeof(*sorted), compare_names, &naming);
+	while (lengthen_same(&naming, sorted, n));
+	return 0;
 }
 
 void shape_destroy(struct shape *shape)

@@ -87,6 +87,10 @@ const char *shape_path(const struct shape *shape, int32_t node);
 /* The same without directories, of "/" that; "" if it is not known. */
 const char *shape_base_name(const struct shape *shape, int32_t node);
 
+/* Names of the files and missing names that are shown: with as many directories as tell them apart.  names: of each node, NULL
+ * for processes; parts of the shape.  0 or -ENOMEM. */
+int shape_short_names(const struct shape *shape, const char **names);
+
 /* A text that lives as long as the shape; NULL: out of memory. */
 const char *shape_label(struct shape *shape, const char *text);
 

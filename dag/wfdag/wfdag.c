@@ -16,6 +16,8 @@
 #include "dag/output/json.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/traces.h"
+#include "dag/shape/fold.h"
+#include "dag/shape/palette.h"
 #include "dag/wfdag/options.h"
 #include "dag/wfdag/output.h"
 #include "dag/wfdag/verbs.h"
@@ -122,19 +124,47 @@ static int print_table(const struct dag_options *o, const struct workflow *w,
 	return r;
 }
 
+#define PATIENCE_SECONDS 4 /* with dot, while there is a smaller graph to draw */
+#define NODES_LEAST 40
+
+/* Unless the user says how large the picture is: what dot does not draw in a few seconds is folded once more. */
+static int draw_picture(struct dag_options *o, struct shape *shape, struct failure *failure)
+{
+	int64_t max = o->max_nodes;
+	int r;
+
+	for (;; max /= 2) {
+		bool is_last = o->max_given || max / 2 < NODES_LEAST;
+
+		o->dot.limit_s = is_last ? 0 : PATIENCE_SECONDS;
+		r = fold_large(max, shape, failure);
+		if (r == 0)
+			r = dag_write(o, shape, OUTPUT_PICTURE, failure);
+		if (r != -ETIMEDOUT || is_last)
+			return r;
+		*failure = (struct failure){ 0 };
+		err_print("dot took more than %d s to draw %d nodes", PATIENCE_SECONDS, shape->n_nodes);
+	}
+}
+
 /* Of what is drawn, the larger graph first. */
 static int draw(const struct dag_options *o, struct shape *shape, struct failure *failure)
 {
-	int r = 0;
+	struct dag_options coloured = *o;
+	struct palette *palette = NULL;
+	int r = failure_of_memory(failure, palette_create(shape->workflow, &palette));
 
-	if (dag_has_output(o, OUTPUT_DOT))
+	coloured.dot.colour = palette_colour;
+	coloured.dot.colours = palette;
+	if (r == 0 && dag_has_output(o, OUTPUT_DOT))
 		r = fold_large(o->max_given ? o->max_nodes : DAG_MAX_NODES_DOT, shape, failure);
 	if (r == 0)
-		r = dag_write(o, shape, OUTPUT_DOT, failure);
-	if (r == 0 && dag_has_output(o, OUTPUT_PICTURE))
-		r = fold_large(o->max_nodes, shape, failure);
+		r = dag_write(&coloured, shape, OUTPUT_DOT, failure);
 	stage_show("wfdag", "dot draws the graph");
-	return r < 0 ? r : dag_write(o, shape, OUTPUT_PICTURE, failure);
+	if (r == 0 && dag_has_output(o, OUTPUT_PICTURE))
+		r = draw_picture(&coloured, shape, failure);
+	palette_destroy(palette);
+	return r;
 }
 
 static int write_all(const struct dag_options *o, const struct workflow *w, struct shape *shape,
@@ -146,7 +176,14 @@ static int write_all(const struct dag_options *o, const struct workflow *w, stru
 		r = print_table(o, w, shape, whole, failure);
 	if (r == 0)
 		r = dag_write(o, shape, OUTPUT_DATA, failure);
-	return r < 0 ? r : draw(o, shape, failure);
+	return r < 0 || !(dag_has_output(o, OUTPUT_DOT) || dag_has_output(o, OUTPUT_PICTURE)) ? r : draw(o, shape, failure);
+}
+
+/* Where nodes of a picture are folded, parts of one process or file would remain separate nodes. */
+static bool has_many_parts(const struct dag_options *o, const struct shape *shape)
+{
+	return dag_has_output(o, OUTPUT_PICTURE) && !dag_has_output(o, OUTPUT_DATA) && !dag_has_output(o, OUTPUT_DOT) && !o->analysis &&
+	       !o->max_given && shape->n_nodes > o->max_nodes;
 }
 
 /* ---- the whole ---- */
@@ -161,6 +198,14 @@ static int show(const struct dag_options *o, struct workflow *w, bool whole,
 	choose_missing_names(o, w);
 	if (r == 0)
 		r = make_shape(o, w, critical, &shape, failure);
+	if (r == 0 && has_many_parts(o, shape)) {
+		struct dag_options folded = *o;
+
+		shape_destroy(shape);
+		shape = NULL;
+		folded.shape.fold = true;
+		r = make_shape(&folded, w, critical, &shape, failure);
+	}
 	if (r == 0)
 		r = write_all(o, w, shape, whole, failure);
 	shape_destroy(shape);

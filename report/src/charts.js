@@ -7,9 +7,15 @@ import { bytes, count, nanoseconds, percent, rate, seconds, tick, timeTicks } fr
 
 const READ = "#0072b2", WRITTEN = "#e69f00";
 
-/** A phase has the same colour everywhere: that of the graphs, which are drawn already. */
-const colours = new Map((table("phase-colours")?.rows ?? []).map(({ phase, colour }) => [phase, colour]));
-export const colourOf = (phase) => colours.get(phase) ?? "#999999";
+/** A step has the same colour everywhere: that of the graphs, which are drawn already. */
+const colours = new Map((table("step-colours")?.rows ?? []).map(({ step, colour }) => [step, colour]));
+export const isColoured = (step) => colours.has(step);
+export const colourOf = (step) => colours.get(step) ?? "#999999";
+/** Black or white, whatever is easier to read on the colour (WCAG's relative luminance). */
+export function textOn(step) {
+	const [r, g, b] = colourOf(step).match(/[\da-f]{2}/gi).map((hex) => (parseInt(hex, 16) / 255) ** 2.2);
+	return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.2 ? "#000" : "#fff";
+}
 
 const base = (width, more) => ({
 	width, className: "plot", marginLeft: 70, marginRight: 24, style: { background: "transparent" }, ...more,
@@ -28,7 +34,7 @@ function axis(values, label, format) {
 		...(log ? { domain: [Math.min(...positive) / 2, Math.max(...positive) * 1.05], clamp: true } : { zero: true }) };
 }
 
-// ---- phases ----
+// ---- steps ----
 
 const MEASURES = [["run time", "Run time", nanoseconds], ["utilization", "Use of the processor", percent],
 	["memory", "Peak resident memory", bytes], ["read", "Bytes read by a process", bytes],
@@ -36,7 +42,7 @@ const MEASURES = [["run time", "Run time", nanoseconds], ["utilization", "Use of
 
 function boxesOf(rows, label, format, width) {
 	const most = rows.length;
-	const name = (d) => short(d.phase ?? "(no phase)", 22);
+	const name = (d) => short(d.step ?? "(no step)", 22);
 	const values = rows.flatMap((d) => [d.min, d.max]);
 	const x = axis(values, label, format);
 	// A logarithmic axis has no zero: what is there is not drawn, and a 0 at the begin says so.
@@ -48,12 +54,12 @@ function boxesOf(rows, label, format, width) {
 		marks: [
 			Plot.axisY({ label: null, tickSize: 0, tickPadding: 14 }), // there is room for a 0
 			Plot.ruleY(above("p95"), { y: name, x1: (d) => from(d.min), x2: (d) => from(d.p95), stroke: "currentColor", strokeOpacity: 0.6 }),
-			Plot.barX(above("p75"), { y: name, x1: (d) => from(d.p25), x2: (d) => from(d.p75), fill: (d) => colourOf(d.phase), inset: 1,
+			Plot.barX(above("p75"), { y: name, x1: (d) => from(d.p25), x2: (d) => from(d.p75), fill: (d) => colourOf(d.step), inset: 1,
 				fillOpacity: 0.75 }),
 			Plot.tickX(above("p50"), { y: name, x: "p50", stroke: "currentColor", strokeWidth: 2 }),
 			Plot.text(rows.filter((d) => log && !(d.min > 0)), { y: name, frameAnchor: "left", dx: -3, textAnchor: "end", text: () => "0" }),
 			Plot.dot(above("max"), { y: name, x: "max", r: 2.5, fill: "currentColor",
-				title: (d) => `${d.phase ?? "(no phase)"}: ${d.count} processes\nsmallest ${format(d.min)}, p25 ${format(d.p25)}, ` +
+				title: (d) => `${d.step ?? "(no step)"}: ${d.count} processes\nsmallest ${format(d.min)}, p25 ${format(d.p25)}, ` +
 					`median ${format(d.p50)}, p75 ${format(d.p75)}\np95 ${format(d.p95)}, largest ${format(d.max)}` }),
 		],
 	}));
@@ -74,7 +80,7 @@ function boxes(rows, width) {
 function heat(rows, width) {
 	if (!rows.length)
 		return null;
-	const names = [...new Set(rows.map((d) => d.phase ?? "(no phase)"))];
+	const names = [...new Set(rows.map((d) => d.step ?? "(no step)"))];
 	const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 	const total = (d) => d.read_bytes + d.written_bytes;
 	const extent = [Math.min(...rows.map((d) => d.from_s)), Math.max(...rows.map((d) => d.to_s))];
@@ -84,8 +90,8 @@ function heat(rows, width) {
 		color: { legend: true, label: "bytes", tickFormat: tick(bytes), type: "log", domain: [Math.max(1, Math.min(...rows.map(total).filter((v) => v > 0))),
 			Math.max(2, ...rows.map(total))], range: dark ? ["#1d3549", "#ffe9a8"] : ["#d9e8f2", "#08306b"],
 		interpolate: "rgb", clamp: true },
-		marks: [Plot.rect(rows, { x1: "from_s", x2: "to_s", y: (d) => d.phase ?? "(no phase)", fill: total, inset: 0.3,
-			title: (d) => `${d.phase ?? "(no phase)"}, ${seconds(d.from_s)} to ${seconds(d.to_s)}\nread ${bytes(d.read_bytes)}, ` +
+		marks: [Plot.rect(rows, { x1: "from_s", x2: "to_s", y: (d) => d.step ?? "(no step)", fill: total, inset: 0.3,
+			title: (d) => `${d.step ?? "(no step)"}, ${seconds(d.from_s)} to ${seconds(d.to_s)}\nread ${bytes(d.read_bytes)}, ` +
 				`written ${bytes(d.written_bytes)}` })],
 	}));
 }

@@ -4,12 +4,22 @@
 import * as Plot from "@observablehq/plot";
 import { select } from "d3-selection";
 import { zoom, zoomIdentity } from "d3-zoom";
-import { READ, WRITTEN, base, colourOf } from "./charts.js";
+import { READ, WRITTEN, base, colourOf, isColoured, textOn } from "./charts.js";
 import { table } from "./data.js";
 import { bytes, count, nanoseconds, rate, seconds, tick, timeTicks } from "./format.js";
 
 const LEFT = 70, RIGHT = 24;
 const ticksOf = (x, width) => timeTicks(x, Math.max(2, Math.round((width - LEFT - RIGHT) / 100)));
+
+const FONT = 10, LETTER = 6; // pixels
+const nameOf = (d) => (d.processes > 1 ? d.task ?? d.step : d.label) ?? "";
+
+/** Bars with room for their name. */
+function named(rows, x, width, height) {
+	const scale = (width - LEFT - RIGHT) / (x[1] - x[0]);
+	return height < FONT + 2 ? [] : rows.filter((d) => nameOf(d) &&
+		(Math.min(d.to_s, x[1]) - Math.max(d.from_s, x[0])) * scale > (nameOf(d).length + 1) * LETTER);
+}
 
 function gantt(rows, x, width) {
 	const lanes = 1 + Math.max(...rows.map((d) => d.lane));
@@ -21,13 +31,16 @@ function gantt(rows, x, width) {
 		height: 30 + lanes * height, marginTop: 6, marginBottom: 24, clip: true,
 		x: { domain: x, label: null, grid: true, ...ticksOf(x, width) }, y: { axis: null, domain: [...Array(lanes).keys()], type: "band" },
 		marks: [
-			Plot.barX(shown, { ...bar, fill: (d) => colourOf(d.phase), insetTop: 0.5, insetBottom: 0.5, clip: true,
+			Plot.barX(shown, { ...bar, fill: (d) => colourOf(d.step), insetTop: 0.5, insetBottom: 0.5, clip: true,
 				ariaLabel: "bars",
-				title: (d) => `${d.program ?? "?"}${d.processes > 1 ? ` (${d.processes} processes)` : ""}\nphase ${d.phase ?? "-"}, ` +
+				title: (d) => `${d.label ?? "?"}${d.processes > 1 ? ` (${d.processes} processes)` : ""}\nstep ${d.step ?? "-"}, ` +
 					`job ${d.job ?? "-"}\n${seconds(d.from_s)} to ${seconds(d.to_s)}: ${nanoseconds((d.to_s - d.from_s) * 1e9)}` +
 					`${d.critical ? "\non the critical path" : ""}${d.failed ? "\nfailed" : ""}` }),
 			Plot.barX(shown.filter((d) => d.critical), { ...bar, fill: "none", stroke: "var(--critical)", strokeWidth: 1.5,
 				pointerEvents: "none", clip: true }),
+			Plot.text(named(shown, x, width, height), { y: "lane", x: (d) => (Math.max(d.from_s, x[0]) + Math.min(d.to_s, x[1])) / 2,
+				text: (d) => nameOf(d), fill: (d) => textOn(d.step), fontSize: FONT, pointerEvents: "none", clip: true,
+				ariaLabel: "names" }),
 			Plot.dot(shown.filter((d) => d.failed), { y: "lane", x: (d) => (d.from_s + d.to_s) / 2, symbol: "times",
 				stroke: "var(--critical)", r: 4, pointerEvents: "none", clip: true }),
 		],
@@ -56,24 +69,22 @@ function area(rows, x, width, step, { label, series, format }) {
 }
 
 const AREAS = [
-	{ label: "running processes", series: [["processes", "#009e73"]], format: count },
+	{ label: "running processes", series: [["processes", "currentColor"]], format: count },
 	{ label: "read (blue) and written (orange)", series: [["read_bytes", READ], ["written_bytes", WRITTEN]], format: rate },
-	{ label: "resident memory", series: [["rss_bytes", "#cc79a7"]], format: bytes },
+	{ label: "resident memory", series: [["rss_bytes", "currentColor"]], format: bytes },
 ];
 
 function legend(rows) {
 	const list = document.createElement("ul");
 	list.className = "legend";
-	const phases = [...new Set(rows.map((d) => d.phase).filter(Boolean))];
-	for (const phase of [...phases.slice(0, 24), ...(rows.some((d) => !d.phase) ? [null] : [])]) {
+	const steps = new Set(rows.map((d) => d.step).filter(isColoured));
+	for (const step of [...steps, ...(rows.some((d) => !isColoured(d.step)) ? [null] : [])]) {
 		const item = document.createElement("li"), swatch = document.createElement("span");
 		swatch.className = "swatch";
-		swatch.style.background = colourOf(phase);
-		item.append(swatch, phase ?? "(no phase)");
+		swatch.style.background = colourOf(step);
+		item.append(swatch, step ?? "other steps");
 		list.append(item);
 	}
-	if (phases.length > 24)
-		list.append(Object.assign(document.createElement("li"), { textContent: `and ${phases.length - 24} more` }));
 	return list;
 }
 

@@ -169,8 +169,8 @@ async function checkFilter(page) {
 	await page.fill("#gantt input.filter", "there is no such word");
 	equal("the filter leaves none", await page.locator("#gantt .rows tbody tr:not([hidden])").count(), 0);
 	await page.fill("#gantt input.filter", "");
-	await page.click("#gantt th:nth-child(6)");
-	const begins = await page.$$eval("#gantt .rows tbody tr", (list) => list.map((tr) => parseFloat(tr.cells[5].textContent)));
+	await page.click("#gantt th:nth-child(7)");
+	const begins = await page.$$eval("#gantt .rows tbody tr", (list) => list.map((tr) => parseFloat(tr.cells[6].textContent)));
 	check("rows are sorted by a click", begins.every((b, i) => i === 0 || b <= begins[i - 1]), begins.slice(0, 5));
 }
 
@@ -231,26 +231,26 @@ async function checkLegible(page, least) {
 	}
 }
 
-/** A phase has the same colour in the graphs, in their legends and in the time line. */
+/** A step has the same colour in the graphs, in their legends and in the time line. */
 async function checkColours(page) {
 	const { colours, bars, nodes, legends, facts } = await page.evaluate(() => {
 		const rows = (id) => JSON.parse(document.getElementById(`data-${id}`).textContent).rows;
 		const fills = (all) => [...new Set([...all].map((element) => element.getAttribute("fill")))];
 		return {
-			colours: Object.fromEntries(rows("phase-colours").map((row) => [row.phase, row.colour])),
+			colours: Object.fromEntries(rows("step-colours").map((row) => [row.step, row.colour])),
 			bars: fills(document.querySelectorAll('figure[data-chart="timeline"] g[aria-label="bars"] rect')),
 			nodes: [...document.querySelectorAll("#dag-picture g.node")].map((node) =>
 				[node.id.replace(/^dag-/, ""), node.querySelector("[fill]:not([fill=none])")?.getAttribute("fill")]),
-			legends: [...document.querySelectorAll(".phases li")].map((li) =>
+			legends: [...document.querySelectorAll(".steps li")].map((li) =>
 				[li.textContent, li.querySelector("rect")?.getAttribute("fill")]),
 			facts: Object.fromEntries(rows("dag").filter((row) => row.element === "node").map((row) => [row.id, row])),
 		};
 	});
 	const known = new Set([...Object.values(colours), "#999999"]);
-	equal("bars have colours of phases", bars.filter((colour) => !known.has(colour)), []);
-	equal("so have legends of graphs", legends.filter(([phase, colour]) => colour && colours[phase] !== colour), []);
-	const coloured = nodes.filter(([id]) => facts[id]?.phase && facts[id]?.kind === "process");
-	equal("so have nodes", coloured.filter(([id, fill]) => fill !== (colours[facts[id].phase] ?? "#999999")).slice(0, 5), []);
+	equal("bars have colours of steps", bars.filter((colour) => !known.has(colour)), []);
+	equal("so have legends of graphs", legends.filter(([step, colour]) => colour && colours[step] !== colour), []);
+	const coloured = nodes.filter(([id]) => facts[id]?.step && facts[id]?.kind === "process");
+	equal("so have nodes", coloured.filter(([id, fill]) => fill !== (colours[facts[id].step] ?? "#999999")).slice(0, 5), []);
 	check("there are legends", legends.length > 0 || Object.keys(colours).length === 0, legends.length);
 }
 

@@ -28,7 +28,7 @@ static struct workflow *two(const char *maker)
 	process(w, MAKER, "cat", 20, 30);
 	writes(w, MAKER, file(w), 10);
 	reads(w, READER, 0, 25);
-	tasks[READER].phase = "show";
+	tasks[READER].step = "show";
 	w->chosen = malloc(4);
 	memset(w->chosen, true, 4);
 	assert_int_equal(graph_build(w->graph, false), 0);
@@ -88,13 +88,15 @@ static void ids_begin_as_asked_for(void **state)
 	finish(w, text);
 }
 
-static const char *green(const void *colours, const char *phase)
+static const char *green(const void *colours, const char *step)
 {
-	assert_string_equal(phase, "show");
+	if (!step)
+		return "#999999";
+	assert_string_equal(step, "show");
 	return colours;
 }
 
-static void phases_have_the_colours_of_others(void **state)
+static void steps_have_the_colours_of_others(void **state)
 {
 	const struct dot_options options = { .colour = green, .colours = "#00ff00" };
 	struct workflow *w = two("make");
@@ -252,7 +254,7 @@ int main(void)
 		cmocka_unit_test(an_output_that_fails_is_an_error),
 		cmocka_unit_test(names_stay_what_they_are),
 		cmocka_unit_test(ids_begin_as_asked_for),
-		cmocka_unit_test(phases_have_the_colours_of_others),
+		cmocka_unit_test(steps_have_the_colours_of_others),
 		cmocka_unit_test(a_legend_has_what_is_there),
 	};
 

@@ -105,6 +105,30 @@ static void folded_by_groups(void **state)
 	finish(w, shape);
 }
 
+static void names_have_the_directories_that_differ(void **state)
+{
+	static const char *const full[] = { "/w/raw/1.csv", "/w/clean/1.csv", "/w/old/raw/1.csv", "/w/2.csv", "3.csv", "/x/3.csv", "/w/raw/1.csv/" };
+	static const char *const wanted[] = { "w/raw/1.csv", "clean/1.csv", "old/raw/1.csv", "2.csv", "3.csv", "x/3.csv", "" };
+	enum { N = sizeof(full) / sizeof(full[0]) };
+	struct data data[N] = { 0 };
+	struct graph_file files[N] = { 0 };
+	struct graph graph = { .files = files, .n_files = N };
+	struct workflow workflow = { .graph = &graph };
+	struct shape_node nodes[N] = { 0 };
+	struct shape shape = { .workflow = &workflow, .nodes = nodes, .n_nodes = N };
+	const char *names[N];
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		data[i].path = full[i];
+		files[i].data = &data[i];
+		nodes[i] = (struct shape_node){ .kind = NODE_FILE, .of = i };
+	}
+	assert_int_equal(shape_short_names(&shape, names), 0);
+	for (int i = 0; i < N; i++)
+		assert_string_equal(names[i], *wanted[i] ? wanted[i] : shape_base_name(&shape, i));
+}
+
 static void folded_by_number(void **state)
 {
 	const struct shape_options dag = { 0 };
@@ -327,6 +351,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_of_it),
 		cmocka_unit_test(folded_by_groups),
+		cmocka_unit_test(names_have_the_directories_that_differ),
 		cmocka_unit_test(folded_by_number),
 		cmocka_unit_test(parts_by_what_leads_where),
 		cmocka_unit_test(reduced),

@@ -32,9 +32,9 @@ PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
 REPORT = TOP / "report"
 # id in the page: words for wfstat, columns that the page has not.
 TABLES = {
-    "overview": (["overview"], []), "phase": (["phase"], []), "run": (["run", "--by", "phase"], []),
-    "util": (["util", "--by", "phase"], []), "mem": (["mem", "--by", "phase"], []),
-    "io": (["io", "--by", "phase"], []), "sys": (["sys"], []),
+    "overview": (["overview"], []), "phase": (["phase"], []), "run": (["run"], []),
+    "util": (["util"], []), "mem": (["mem"], []),
+    "io": (["io"], []), "sys": (["sys"], []),
     "pattern": (["pattern", "--by", "all"], []),
     "latency": (["hist", "--of", "latency", "--by", "all"], []),
     "read-size": (["hist", "--of", "read-size", "--by", "all"], []),
