@@ -46,7 +46,7 @@ static int put_counters(struct report *r, struct perfetto *perfetto)
 	const struct diagram diagrams[] = {
 		{ "bytes per second", { "read_bytes", "written_bytes" }, (double)r->choice.step_ns / 1e9 },
 		{ "resident memory", { "rss_bytes" }, 1 },
-		{ "running processes", { "processes" }, 1 },
+		{ "working processes", { "working" }, 1 },
 	};
 	const struct stat_options options = { .table = "time", .choice = r->choice, .top = -1 };
 	struct stat_run run = { .options = &options,

@@ -206,7 +206,7 @@ static int put_gantt(struct report *r)
 {
 	static const struct exhibit e = { "gantt", "What ran when",
 		"Bars have the colours of their steps, as far as there are colours: those with the most time; those on the critical path have an outline, those that failed a cross.  "
-		"Running processes, bytes per second and memory stand below, at the same time.  Drag or use the "
+		"Working processes (without a child that lives), bytes per second and memory stand below, at the same time.  Drag or use the "
 		"wheel to zoom, double click to see all; with the keyboard + - and the arrows.",
 		"timeline", true };
 	struct gantt g = { 0 };

@@ -135,7 +135,7 @@ int stat_scan_hist(struct stat_run *run, const struct stat_scan *scan)
 }
 
 /* Columns of the query "scan.levels". */
-enum { N, FROM, PROCESSES, RSS, LAST };
+enum { N, FROM, PROCESSES, WORKING, RSS, LAST };
 
 /* Processes and memory are those of the query, operations and bytes those of the pass. */
 static void put_interval(struct stat_run *run, const struct interval *interval,
@@ -156,10 +156,10 @@ static void put_interval(struct stat_run *run, const struct interval *interval,
 int stat_scan_time(struct stat_run *run, const struct stat_scan *scan)
 {
 	struct query *query;
-	int r = traces_query(run->db, "scan.levels", "n from_s processes rss_bytes last",
+	int r = traces_query(run->db, "scan.levels", "n from_s processes working rss_bytes last",
 		&run->options->choice, &query, NULL, run->failure);
 
-	table_columns(run->table, "from_s operations read_bytes written_bytes processes rss_bytes");
+	table_columns(run->table, "from_s operations read_bytes written_bytes processes working rss_bytes");
 	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0) {
 		int64_t n = query_int(query, N);
 		bool shown = n <= query_int(query, LAST) || n <= scan->last;
@@ -171,8 +171,8 @@ int stat_scan_time(struct stat_run *run, const struct stat_scan *scan)
 	}
 	query_end(query);
 	table_note(run->table,
-		"An operation belongs to the interval in which it began; processes and "
-		"memory are the most at one moment of it.  Processes whose memory is "
+		"An operation belongs to the interval in which it began; processes, working "
+		"processes (those without a child that lives) and memory are the most at one moment of it.  Processes whose memory is "
 		"unknown are left out; pages that processes share count for each of them.");
 	if (!run->has_ops)
 		stat_note_no_ops(run, "Operations and bytes are");

@@ -13,7 +13,7 @@ FROM {op id name latency_ns result handle offset bytes start_ns} {joins o}
 ends AS (SELECT max(coalesce((SELECT max(t) FROM change), {t0}),
 	coalesce((SELECT value FROM trace WHERE key = 'end_ns'), (SELECT max(last_ns) FROM access), 0)) AS last),
 {part levels}
-SELECT b.n, CAST(b.n * {step} AS REAL) / 1e9 AS from_s, l.processes, l.rss AS rss_bytes,
+SELECT b.n, CAST(b.n * {step} AS REAL) / 1e9 AS from_s, l.processes, l.working, l.rss AS rss_bytes,
 	coalesce((SELECT max(t) - {t0} FROM change), 0) / {step} AS last
 FROM bounds b LEFT JOIN lived l ON l.n = b.n
 {time {t0} + b.n * {step} | {t0} + (b.n + 1) * {step} - 1} ORDER BY b.n

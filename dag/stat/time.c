@@ -80,8 +80,8 @@ static int fill(struct stat_run *run)
 		r = draw(run);
 	table_note(run->table, !is_whole
 				       ? "An operation belongs to the interval in which it began."
-				       : "An operation belongs to the interval in which it began; processes and "
-				         "memory are the most at one moment of it.  Memory of a process: its last "
+				       : "An operation belongs to the interval in which it began; processes, working "
+				         "processes (those without a child that lives) and memory are the most at one moment of it.  Memory of a process: its last "
 				         "sample (one a second; before the first sample that one), or its peak if it "
 				         "has no sample.  Processes whose memory is unknown are left out; pages that "
 				         "processes share count for each of them.");

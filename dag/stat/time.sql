@@ -13,7 +13,7 @@ ends AS (SELECT max(coalesce((SELECT max(t) FROM change), {t0}),
 {part levels}
 SELECT CAST(b.n * {step} AS REAL) / 1e9 AS from_s, coalesce(s.operations, 0) AS operations,
 	coalesce(s.read_bytes, 0) AS read_bytes, coalesce(s.written_bytes, 0) AS written_bytes,
-	coalesce(s.files, 0) AS files, l.processes, l.rss AS rss_bytes
+	coalesce(s.files, 0) AS files, l.processes, l.working, l.rss AS rss_bytes
 FROM bounds b LEFT JOIN step s ON s.n = b.n LEFT JOIN lived l ON l.n = b.n
 {time {t0} + b.n * {step} | {t0} + (b.n + 1) * {step} - 1} ORDER BY b.n
 

@@ -42,17 +42,28 @@ begun AS (SELECT p.id, p.start_ns, p.end_ns, coalesce((SELECT s.rss_bytes FROM l
 seen AS (SELECT id, start_ns AS t, 1 AS more, rss IS NOT NULL AS known, coalesce(rss, 0) AS rss FROM begun
 	UNION ALL SELECT s.process, s.t_ns, 0, 0, s.rss_bytes FROM look s JOIN begun p ON p.id = s.process
 	UNION ALL SELECT id, end_ns, -1, -(rss IS NOT NULL), 0 FROM begun WHERE end_ns IS NOT NULL),
-change AS (SELECT t, more, known, rss - coalesce(lag(rss) OVER (PARTITION BY id ORDER BY t, -more), 0) AS rss
-	FROM seen)
+-- The times in which a process has children that live: with these it waits or drives, but is not counted as working.
+child AS (SELECT c.parent, max(c.start_ns, p.start_ns) AS start_ns,
+		min(coalesce(c.end_ns, 9223372036854775807), coalesce(p.end_ns, 9223372036854775807)) AS end_ns
+	FROM process c JOIN alive p ON p.id = c.parent),
+island AS (SELECT parent, start_ns, end_ns, sum(apart) OVER (PARTITION BY parent ORDER BY start_ns, end_ns ROWS UNBOUNDED PRECEDING) AS n
+	FROM (SELECT *, start_ns > coalesce(max(end_ns) OVER (PARTITION BY parent ORDER BY start_ns, end_ns
+			ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns - 1) AS apart
+		FROM child WHERE start_ns <= end_ns)),
+shore AS (SELECT min(start_ns) AS from_ns, max(end_ns) AS to_ns FROM island GROUP BY parent, n),
+change AS (SELECT t, more, more AS works, known, rss - coalesce(lag(rss) OVER (PARTITION BY id ORDER BY t, -more), 0) AS rss
+	FROM seen
+	UNION ALL SELECT from_ns, 0, -1, 0, 0 FROM shore
+	UNION ALL SELECT to_ns, 0, 1, 0, 0 FROM shore WHERE to_ns < 9223372036854775807)
 
 --+ levels
 -- The limit is for made-up traces.
 bounds (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM bounds, ends
 	WHERE {t0} + (n + 1) * {step} <= ends.last AND n < 1000000),
-level AS (SELECT t, sum(more) OVER w AS processes, sum(known) OVER w AS known, sum(rss) OVER w AS rss
-	FROM (SELECT t, more, known, rss FROM change UNION ALL SELECT {t0} + n * {step}, 0, 0, 0 FROM bounds)
-	WINDOW w AS (ORDER BY t, more, rss ROWS UNBOUNDED PRECEDING)),
-lived AS (SELECT max(0, (t - {t0}) / {step}) AS n, max(processes) AS processes,
+level AS (SELECT t, sum(more) OVER w AS processes, sum(works) OVER w AS working, sum(known) OVER w AS known, sum(rss) OVER w AS rss
+	FROM (SELECT t, more, works, known, rss FROM change UNION ALL SELECT {t0} + n * {step}, 0, 0, 0, 0 FROM bounds)
+	WINDOW w AS (ORDER BY t, more, works, rss ROWS UNBOUNDED PRECEDING)),
+lived AS (SELECT max(0, (t - {t0}) / {step}) AS n, max(processes) AS processes, max(working) AS working,
 	iif(max(processes) > 0 AND max(known) = 0, NULL, max(rss)) AS rss
 	FROM level WHERE t >= {t0} GROUP BY 1)
 

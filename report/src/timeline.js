@@ -69,7 +69,7 @@ function area(rows, x, width, step, { label, series, format }) {
 }
 
 const AREAS = [
-	{ label: "running processes", series: [["processes", "currentColor"]], format: count },
+	{ label: "working processes", series: [["working", "currentColor"]], format: count },
 	{ label: "read (blue) and written (orange)", series: [["read_bytes", READ], ["written_bytes", WRITTEN]], format: rate },
 	{ label: "resident memory", series: [["rss_bytes", "currentColor"]], format: bytes },
 ];

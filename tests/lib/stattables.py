@@ -952,7 +952,7 @@ def table_cdf(data, choice):
 # ---- time ----
 
 def levels(r):
-    """(moment, change of processes, change of memory, change of processes whose memory is known): the first
+    """(moment, change of processes, change of working ones, change of memory, change of processes whose memory is known): the first
     look counts from the start on, without any the peak does."""
     looks, found = collections.defaultdict(list), []
     for sample in r.data.rows["sample"]:
@@ -962,23 +962,36 @@ def levels(r):
         seen = sorted(looks[p.id])
         rss = seen[0][1] if seen else p.rsspeak_bytes
         known, rss = rss is not None, rss or 0
-        found.append((p.start_ns, 1, rss, known))
+        found.append((p.start_ns, 1, 0, rss, known))
         for t, now in seen:
-            found.append((t, 0, now - rss, 0))
+            found.append((t, 0, 0, now - rss, 0))
             rss = now
         if p.end_ns is not None:
-            found.append((p.end_ns, -1, -rss, -known))
+            found.append((p.end_ns, -1, 0, -rss, -known))
+        found += [(t, 0, n, 0, 0) for span in alone(r.data, p) for t, n in zip(span, (1, -1)) if t != FOREVER]
     return sorted(found)
+
+
+def alone(data, process):
+    """When it lives and none of its children does."""
+    if "of_parent" not in data.__dict__:
+        data.of_parent = collections.defaultdict(list)
+        for p in data.rows["process"]:
+            data.of_parent[p.parent].append((p.start_ns, FOREVER if p.end_ns is None else p.end_ns))
+    first, last = process.start_ns, FOREVER if process.end_ns is None else process.end_ns
+    children = [(max(first, a), min(last, b)) for a, b in data.of_parent[process.id] if a <= last]
+    edges = sorted({first, last, *itertools.chain.from_iterable(children)})
+    return [(a, b) for a, b in itertools.pairwise(edges) if not any(c <= a and b <= d for c, d in children)]
 
 
 def highest(found, t0, step, n):
     """Of each interval the most processes and the most memory at a moment; None: that of none that lived is known."""
-    most, now = [[0, 0] for _ in range(n)], [0, 0, 0]
+    most, now = [[0, 0, 0] for _ in range(n)], [0, 0, 0, 0]
     moments = {}
     for t, *change in found:
         now = [a + b for a, b in zip(now, change)]
         moments[t] = now
-    before = [0, 0, 0]
+    before = [0, 0, 0, 0]
     for t, level in moments.items():
         if t <= t0:
             before = level
@@ -991,8 +1004,8 @@ def highest(found, t0, step, n):
         points = [level for _, level in inside]
         if not inside or inside[0][0] != t0 + k * step or k == 0:
             points = [before] + points
-        processes, rss, known = [max(point[i] for point in points) for i in range(3)]
-        most[k] = [processes, None if processes and not known else rss]
+        processes, working, rss, known = [max(point[i] for point in points) for i in range(4)]
+        most[k] = [processes, working, None if processes and not known else rss]
         before = inside[-1][1] if inside else before
     return most
 
@@ -1026,7 +1039,7 @@ def table_time(data, choice):
                     len({op.file for op in ops if op.file is not None}))
             rows.append((nearest(k * step, 10**9), *(done if data.has_ops and data.has_files
                                                      else [None] * 4), *most))
-    return "from_s operations read_bytes written_bytes files processes rss_bytes".split(), rows
+    return "from_s operations read_bytes written_bytes files processes working rss_bytes".split(), rows
 
 
 def time_of_groups(data, choice):
