@@ -6,13 +6,14 @@ import { select } from "d3-selection";
 import { zoom, zoomIdentity } from "d3-zoom";
 import { READ, WRITTEN, base, colourOf, isColoured, textOn } from "./charts.js";
 import { table } from "./data.js";
+import { thinLabels } from "./labels.js";
 import { bytes, count, nanoseconds, rate, seconds, tick, timeTicks } from "./format.js";
 
 const LEFT = 70, RIGHT = 24;
 const ticksOf = (x, width) => timeTicks(x, Math.max(2, Math.round((width - LEFT - RIGHT) / 100)));
 
 const FONT = 10, LETTER = 6; // pixels
-const nameOf = (d) => (d.processes > 1 ? d.task ?? d.step : d.label) ?? "";
+const nameOf = (d) => (d.processes > 1 || d.first ? d.task ?? d.step : d.label) ?? "";
 
 /** Bars with room for their name. */
 function named(rows, x, width, height) {
@@ -97,11 +98,17 @@ export function drawTimeline(figure) {
 
 	if (!rows.length)
 		return false;
+	const tasks = new Set(); // rows are in the order of their begin: the first process of a task bears its name
+	for (const row of rows) {
+		row.first = row.task !== null && !tasks.has(row.task);
+		tasks.add(row.task);
+	}
 	const draw = () => {
 		const width = Math.max(320, figure.clientWidth), inner = width - LEFT - RIGHT;
 		const at = (pixel) => Math.max(0, Math.min(end, ((pixel - transform.x) / transform.k / inner) * end));
 		const x = [at(0), at(inner)];
 		plots.replaceChildren(...[gantt(rows, x, width), ...AREAS.map((a) => area(time, x, width, step, a))].filter(Boolean));
+		thinLabels(plots);
 		figure.dataset.from = x[0];
 		figure.dataset.to = x[1];
 	};

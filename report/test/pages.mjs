@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { bytes, nanoseconds, percent, rate, seconds } from "../src/format.js";
+import { eachOverlap } from "./overlaps.mjs";
 
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 	"--disable-background-networking", "--disable-component-update", "--disable-sync"];
@@ -266,6 +267,30 @@ async function checkHostile(page, names) {
 		(all) => all.map((e) => e.outerHTML.slice(0, 80))), []);
 }
 
+/** No text lies on another one, however wide the page is. */
+async function checkOverlaps(browser, entry) {
+	const page = await open(browser, entry.page);
+	await eachOverlap(page, (what, { found, texts }) => {
+		check(`${what}: there are texts`, texts > 20, texts);
+		equal(`${what}: texts that lie on others`, found.slice(0, 5), []);
+	});
+	await close(page);
+}
+
+/** From the begin of the page. */
+async function checkSkip(browser, entry) {
+	const page = await open(browser, entry.page);
+	await page.keyboard.press("Tab");
+	await page.keyboard.press("Enter");
+	let tabs = 1;
+	while (tabs < 5 && !(await page.evaluate(() => document.activeElement.closest("#dag .graph")))) {
+		await page.keyboard.press("Tab");
+		tabs++;
+	}
+	check("the graph is reached in 5 tabs", await page.evaluate(() => document.activeElement.closest("#dag .graph") !== null), tabs);
+	await close(page);
+}
+
 async function checkPrint(page) {
 	await page.emulateMedia({ media: "print" });
 	await page.setViewportSize({ width: 718, height: 1000 }); // A4
@@ -363,11 +388,13 @@ async function checkPage(browser, entry) {
 	}
 	await checkPrint(page);
 	await close(page);
+	await checkOverlaps(browser, entry);
 	if (entry.graph) {
 		const dark = await open(browser, entry.page, { colorScheme: "dark" });
 		const back = await dark.evaluate(() => getComputedStyle(document.body).backgroundColor);
 		check("it is dark where that is wished", back === "rgb(21, 24, 27)", back);
 		await close(dark);
+		await checkSkip(browser, entry);
 	}
 	await checkWithoutScript(browser, entry);
 }
