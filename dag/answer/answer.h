@@ -7,10 +7,8 @@
  * steps are worth speeding up and what each would gain, what was read again, what failed, what the trace does not have, and what
  * to look at next.
  *
- * A step is a program that was started by the first process of the run, by a driver such as make, or by a shell that one of
- * these gave commands to; with all that it started.  If that is a single one, the steps are what it starts.  Those with the same
- * title (view program: a script by its name, else the program) count together.  The gain of a step is how much earlier the run
- * would have ended if its processes had taken no time (critical.h).
+ * Steps are those of the view process_step.  The gain of a step is how much earlier the run would have ended if its processes had
+ * taken no time (critical.h).  If most of the run is one step, its tasks follow.
  *
  * Reads a complete trace.  One thread.
  */

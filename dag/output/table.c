@@ -193,6 +193,13 @@ size_t table_rows(const struct table *table)
 	return table->n_columns ? table->n_cells / table->n_columns : 0;
 }
 
+double table_number(const struct table *table, size_t row, int column, double unknown)
+{
+	const struct cell *cell = &table->cells[row * (size_t)table->n_columns + (size_t)column];
+
+	return cell->type == CELL_INT ? (double)cell->number : cell->type == CELL_REAL ? cell->real : unknown;
+}
+
 void table_set_real(struct table *table, size_t row, int column, double number)
 {
 	struct cell *cell = &table->cells[row * table->n_columns + column];

@@ -64,6 +64,8 @@ void table_unit(struct table *table, const char *name);
 void table_total(struct table *table);
 
 size_t table_rows(const struct table *table);
+/* The number in a cell; unknown: if there is none. */
+double table_number(const struct table *table, size_t row, int column, double unknown);
 /* Replace the value of a cell. */
 void table_set_real(struct table *table, size_t row, int column, double number);
 void table_set_string(struct table *table, size_t row, int column, const char *string);

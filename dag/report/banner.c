@@ -127,6 +127,29 @@ static void put_critical(struct report *r)
 }
 
 /* As the summary at the end of a run. */
+/* A bar with the parts of a line "running 96 %, files 3 %"; names stand in parts that have room for them. */
+static void put_parts(const char *line, FILE *out)
+{
+	double from = 0, share;
+	int n = 0, opacity = 70;
+
+	fputs("<dd class=\"bar\"><svg viewBox=\"0 0 600 26\" role=\"img\" aria-label=\"", out);
+	html_put_string(line, out);
+	fputs("\">", out);
+	for (char name[32]; sscanf(line, "%31[^0-9]%lf %%%n", name, &share, &n) == 2; line += n + strspn(line + n, ", ")) {
+		size_t len = strlen(name);
+
+		fprintf(out, "<rect x=\"%.1f\" y=\"1\" width=\"%.1f\" height=\"24\" fill=\"currentColor\" fill-opacity=\".%d\" "
+			     "stroke=\"currentColor\"><title>%s%.0f %%</title></rect>", 6 * from, 6 * share, opacity, name, share);
+		if (6 * share > 8.0 * (double)(len + 4))
+			fprintf(out, "<text x=\"%.1f\" y=\"17\"%s>%s%.0f %%</text>", 6 * from + 6, opacity > 50 ? " class=\"on\"" : "", name,
+				share);
+		from += share;
+		opacity = opacity > 40 ? 30 : opacity > 20 ? 15 : 10;
+	}
+	fputs("</svg></dd>\n", out);
+}
+
 static int put_answer(struct report *r)
 {
 	cleanup_free char *text = NULL;
@@ -151,6 +174,8 @@ static int put_answer(struct report *r)
 		fputs("<dd>", r->out);
 		html_put_string(tab + 1, r->out);
 		fputs("</dd>\n", r->out);
+		if (strcmp(line, "critical path") == 0)
+			put_parts(tab + 1, r->out);
 	}
 	fputs("</dl>\n", r->out);
 	return 0;

@@ -5,6 +5,7 @@
  * text is that column of the first row, {n} the number of rows.
  */
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -26,50 +27,50 @@ _Static_assert(sizeof(missing) / sizeof(missing[0]) == NEED_MAX, "words for each
 struct rule {
 	enum need need;
 	const char *id, *title, *query;
-	const char *words;     /* the finding, and a remedy */
+	const char *words;     /* the finding, and what to do */
 	const char *threshold; /* when the rule applies */
 };
 
 static const struct rule rules[] = {
 	{ NEED_COUNTS, "small-writes", "Small writes", "finding.small-writes",
-		"{command} wrote {written_bytes} in {writes} writes of {mean_bytes} on the average. Larger "
-		"buffers would save most of these calls.",
+		"{command} wrote {written_bytes} in {writes} writes of {mean_bytes} on the average: give it a larger "
+		"buffer (setvbuf, or the option of the program), or write to local storage.",
 		"a program with at least 1000 writes of less than 4096 bytes on the average" },
 	{ NEED_COUNTS, "small-reads", "Small reads", "finding.small-reads",
-		"{command} read {read_bytes} in {reads} reads of {mean_bytes} on the average. Larger buffers "
-		"would save most of these calls.",
+		"{command} read {read_bytes} in {reads} reads of {mean_bytes} on the average: give it a larger buffer "
+		"(setvbuf, or the option of the program), or map the file.",
 		"a program with at least 1000 reads of less than 4096 bytes on the average" },
 	{ NEED_COUNTS, "re-reads", "Data that are read repeatedly", "finding.re-reads",
-		"{read_bytes} were read of {path}, {reread} times its size: a copy near the jobs, or a cache, would "
-		"save {saved_bytes}.",
+		"{read_bytes} were read of {path}, {reread} times its size: read it once and keep it, or put a copy near the "
+		"tasks. That saves {saved_bytes}.",
 		"a file of which at least twice its size, and 1 MB more than it, was read" },
 	{ NEED_FILES, "many-opens", "Files that are opened very often", "finding.many-opens",
-		"{path} was opened {opens} times by {processes} processes. Keeping it open, or one file in the "
-		"place of many, would save these calls.",
+		"{path} was opened {opens} times by {processes} processes: keep it open.",
 		"a file that was opened at least 200 times" },
 	{ NEED_COUNTS, "metadata", "More metadata operations than reads and writes", "finding.metadata",
-		"{command} opened files or read attributes {asked} times, and read or wrote {moved} times: that loads a "
-		"metadata server.",
+		"{command} opened files or read attributes {asked} times, and read or wrote {moved} times: pack many small files into "
+		"one (a zip of Python modules, an archive, a container image), above all on a shared file system, whose metadata server "
+		"has to answer.",
 		"a program with at least 1000 opens and reads of attributes, and twice as many as reads and writes" },
 	{ NEED_FILES, "searches", "Missing names", "finding.searches",
-		"{command} looked up missing names {searches} times, {names} different ones. Shorter search paths would "
-		"save these calls.",
+		"{command} looked up missing names {searches} times, {names} different ones: shorten its search path (PATH, PYTHONPATH, -I, "
+		"LD_LIBRARY_PATH), or put first what holds most.",
 		"a program with at least 1000 lookups of missing names" },
-	{ NEED_CPUS, "serial", "Serial phases", "finding.serial",
-		"For {alone_ns}, {run_share} % of the run, one job of phase {phase} ran alone, while the host has "
-		"{cpus} processors.",
-		"a phase with only one job running in all for at least 10 % of the run, on a host with several "
+	{ NEED_CPUS, "serial", "Steps that run alone", "finding.serial",
+		"For {alone_ns}, {run_share} % of the run, one task of {step} ran alone, while the host has {cpus} processors: "
+		"divide it, or start what does not depend on it earlier.",
+		"a step of which one task ran while no other task did, for at least 10 % of the run, on a host with several "
 		"processors" },
 	{ NEED_MEMORY, "memory", "Memory that limits packing", "finding.memory",
-		"A process of phase {phase} had {largest_bytes} resident: only {fit} of them fit into the memory of "
-		"the host, {memory_bytes}, which has {cpus} processors.",
+		"A process of {step} had {largest_bytes} resident: only {fit} of them fit into the memory of "
+		"the host, {memory_bytes}, which has {cpus} processors: run as many at a time.",
 		"a process that needs more than its part of the memory: that of the host by its processors" },
 	{ NEED_COUNTS, "slow-edges", "Slow edges", "finding.slow-edges",
 		"{command} moved {moved_bytes} of {path} at {moved_rate}, while all data moved at {all_rate} on the "
-		"average.",
+		"average: look where that file is, and whether it is moved in small pieces.",
 		"at least 1 MB between a program and a file, at less than a quarter of the average rate" },
 	{ NEED_PROCESSES, "failures", "Processes that failed", "finding.failures",
-		"{n} kinds of failures; {program} ended {times} times with {how}.",
+		"{label}, of {step}, ended {times} times with {how}: look at its messages. There are {n} such kinds of ends.",
 		"a process that was killed or ended with a status other than 0" },
 	{ NEED_OPS, "errors", "Operations that failed", "finding.errors",
 		"{operation} failed {count} times with {error}.",
@@ -94,8 +95,31 @@ static void put_column(const struct report *r, const struct table *table, const 
 	fputs("</bdi>", out);
 }
 
-static void put_words(const struct report *r, const struct rule *rule, const struct table *table, FILE *out)
+struct finding {
+	const struct rule *rule;
+	struct table *table;
+	char *sql;
+	double gain_ns; /* -1: not known */
+};
+
+#define GAIN "gain_ns"
+
+/* Of the worst case. */
+static void put_gain(const struct report *r, const struct finding *finding, FILE *out)
 {
+	if (finding->gain_ns < 0)
+		return;
+	fputs(" Gain: at most ", out);
+	put_column(r, finding->table, GAIN, strlen(GAIN), out);
+	fprintf(out, ", %.1f %% of the run.", r->span_ns > 0 ? 100 * finding->gain_ns / (double)r->span_ns : 0.0);
+}
+
+static void put_words(const struct report *r, const struct finding *finding, FILE *out)
+{
+	const struct rule *rule = finding->rule;
+	const struct table *table = finding->table;
+
+
 	for (const char *at = rule->words; *at;) {
 		size_t len = strcspn(at, "{");
 
@@ -107,11 +131,13 @@ static void put_words(const struct report *r, const struct rule *rule, const str
 			at += len + 1;
 		}
 	}
+	put_gain(r, finding, out);
 	fprintf(out, "</p>\n<p class=\"note\">Rule: %s.", rule->threshold);
 }
 
-static int put_finding(struct report *r, const struct rule *rule, struct table *table, const char *sql)
+static int put_finding(struct report *r, const struct finding *finding)
 {
+	const struct rule *rule = finding->rule;
 	cleanup_free char *id = NULL, *words = NULL;
 	struct exhibit e = { .title = rule->title, .closed = true };
 	size_t len;
@@ -120,14 +146,14 @@ static int put_finding(struct report *r, const struct rule *rule, struct table *
 
 	if (!memory)
 		return failure_memory(r->failure);
-	put_words(r, rule, table, memory);
+	put_words(r, finding, memory);
 	if (fclose(memory) != 0 || asprintf(&id, "finding-%s", rule->id) < 0)
 		return failure_memory(r->failure);
 	e.id = id;
 	e.about = words;
-	table_top(table, EXHIBIT_ROWS);
+	table_top(finding->table, EXHIBIT_ROWS);
 	fputs("<div class=\"finding\">\n", r->out);
-	error = exhibit_put(r, &e, table, sql);
+	error = exhibit_put(r, &e, finding->table, finding->sql);
 	fputs("</div>\n", r->out);
 	return error;
 }
@@ -152,17 +178,30 @@ static bool is_there(const struct report *r, enum need need)
 	}
 }
 
-static int apply_rule(struct report *r, const struct rule *rule, bool *ret_nothing)
+static int apply_rule(struct report *r, const struct rule *rule, struct finding *finding)
 {
 	struct table *table = table_create();
-	cleanup_free char *sql = exhibit_sql(r, rule->query);
-	int error = table ? exhibit_fill(r, rule->query, table) : failure_memory(r->failure);
+	int column, error;
 
-	*ret_nothing = error == 0 && table_rows(table) == 0;
-	if (error == 0 && !*ret_nothing)
-		error = put_finding(r, rule, table, sql);
-	table_destroy(table);
+	*finding = (struct finding){ rule, table, exhibit_sql(r, rule->query), -1 };
+	error = table ? exhibit_fill(r, rule->query, table) : failure_memory(r->failure);
+	column = error == 0 && table_rows(table) ? table_find(table, GAIN) : -1;
+	if (column >= 0)
+		finding->gain_ns = table_number(table, 0, column, -1);
 	return error;
+}
+
+/* Failures first, then what would gain most. */
+static int compare_findings(const void *x, const void *y)
+{
+	const struct finding *a = x, *b = y;
+	bool p = strcmp(a->rule->id, "failures") == 0, q = strcmp(b->rule->id, "failures") == 0;
+
+	if (p != q)
+		return p ? -1 : 1;
+	if (a->gain_ns != b->gain_ns)
+		return a->gain_ns > b->gain_ns ? -1 : 1;
+	return (a->rule > b->rule) - (a->rule < b->rule);
 }
 
 static void put_rule(struct report *r, const struct rule *rule, bool blind)
@@ -188,20 +227,42 @@ static void put_rules(struct report *r, const char *title, const bool *listed, b
 	fputs("</ul></details>\n", r->out);
 }
 
+static int put_findings(struct report *r, struct finding *findings)
+{
+	int error = 0, found = 0;
+
+	qsort(findings, RULE_MAX, sizeof(*findings), compare_findings);
+	for (size_t i = 0; i < RULE_MAX && error == 0; i++)
+		if (table_rows(findings[i].table)) {
+			error = put_finding(r, &findings[i]);
+			found++;
+		}
+	if (found == 0)
+		fputs("<p>None of the rules below found anything.</p>\n", r->out);
+	return error;
+}
+
 int report_findings(struct report *r)
 {
 	bool nothing[RULE_MAX] = { false }, blind[RULE_MAX] = { false };
-	int error = 0, found = 0;
+	struct finding findings[RULE_MAX] = { 0 };
+	int error = 0;
 
 	for (size_t i = 0; i < RULE_MAX && error == 0; i++) {
-		error = apply_rule(r, &rules[i], &nothing[i]);
-		found += !nothing[i];
+		error = apply_rule(r, &rules[i], &findings[i]);
+		nothing[i] = error == 0 && table_rows(findings[i].table) == 0;
 		blind[i] = nothing[i] && !is_there(r, rules[i].need);
 		nothing[i] &= !blind[i];
 	}
-	if (found == 0)
-		fputs("<p>None of the rules below found anything.</p>\n", r->out);
-	put_rules(r, "Rules that found nothing", nothing, false);
-	put_rules(r, "Rules that could not look", blind, true);
+	if (error == 0)
+		error = put_findings(r, findings);
+	if (error == 0) {
+		put_rules(r, "Rules that found nothing", nothing, false);
+		put_rules(r, "Rules that could not look", blind, true);
+	}
+	for (size_t i = 0; i < RULE_MAX; i++) {
+		table_destroy(findings[i].table);
+		free(findings[i].sql);
+	}
 	return error;
 }

@@ -70,10 +70,10 @@ lived AS (SELECT max(0, (t - {t0}) / {step}) AS n, max(processes) AS processes, 
 --+ versions
 -- The sizes of the first version of a file and of the last one are known, not of those between them.
 last AS MATERIALIZED (SELECT file, max(version) AS version FROM access GROUP BY file),
-every AS MATERIALIZED (SELECT a.file, a.version, sum(a.bread) AS read_bytes,
+every AS MATERIALIZED (SELECT a.file, a.version, sum(a.bread) AS read_bytes, sum(iif(a.nread > 0, a.io_ns, 0)) AS read_ns,
 		count(DISTINCT iif(a.reads, a.process, NULL)) AS readers
 	FROM access a {joins a} {where a.first_ns | a.last_ns} GROUP BY a.file, a.version),
-version AS (SELECT k.path, a.file, a.version, a.read_bytes, a.readers,
+version AS (SELECT k.path, a.file, a.version, a.read_bytes, a.read_ns, a.readers,
 		CASE WHEN a.version = l.version THEN coalesce(k.size_last, k.size_first)
 			WHEN a.version = 1 AND NOT k.created THEN k.size_first END AS size_bytes
 	FROM every a JOIN file k ON k.id = a.file JOIN last l ON l.file = a.file WHERE k.kind = 'file')

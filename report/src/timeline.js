@@ -42,7 +42,7 @@ function gantt(rows, x, width) {
 			Plot.text(named(shown, x, width, height), { y: "lane", x: (d) => (Math.max(d.from_s, x[0]) + Math.min(d.to_s, x[1])) / 2,
 				text: (d) => nameOf(d), fill: (d) => textOn(d.step), fontSize: FONT, pointerEvents: "none", clip: true,
 				ariaLabel: "names" }),
-			Plot.dot(shown.filter((d) => d.failed), { y: "lane", x: (d) => (d.from_s + d.to_s) / 2, symbol: "times",
+			Plot.dot(shown.filter((d) => d.failed), { y: "lane", x: "to_s", dx: -6, symbol: "times",
 				stroke: "var(--critical)", r: 4, pointerEvents: "none", clip: true }),
 		],
 	}));
