@@ -2,24 +2,6 @@
 --
 -- The steps of a run, by readable names: see ftrac-db(5).
 
--- The title of a program and, of a compiler and its like, the source or else what it makes.
-CREATE VIEW image_label AS
-SELECT image, title, coalesce(title || ' ' || CASE
-		WHEN title GLOB '*cc' OR title GLOB '*cc-[0-9]*' OR title GLOB '*++' OR title GLOB '*++-[0-9]*' OR title GLOB 'cc1*'
-			OR title GLOB 'clang*' OR title GLOB '*gfortran*' OR title IN ('f951', 'rustc', 'javac', 'as', 'ld', 'ld.bfd', 'ld.gold',
-				'ld.lld', 'collect2', 'lto1')
-		THEN (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
-			FROM (SELECT key, value, lag(value) OVER (ORDER BY key) IS '-o' AS made FROM json_each(q.argv))
-			WHERE key > 0 AND value NOT GLOB '-*' AND value NOT GLOB '/tmp/*' AND (made OR value GLOB '*.[cCsSfFm]' OR value GLOB '*.cc'
-				OR value GLOB '*.cpp' OR value GLOB '*.cxx' OR value GLOB '*.[fF][0-9][0-9]' OR value GLOB '*.rs'
-				OR value GLOB '*.java' OR value GLOB '*.cu')
-			ORDER BY made, key LIMIT 1)
-		WHEN title IN ('ar', 'ranlib')
-		THEN (SELECT replace(value, rtrim(value, replace(value, '/', '')), '') FROM json_each(q.argv)
-			WHERE key > 0 AND value GLOB '*.a' LIMIT 1) END, title) AS label
-FROM (SELECT g.image, g.title, iif(json_valid(b.argv), b.argv, '[]') AS argv
-	FROM images i JOIN images b ON b.id = coalesce(i.base, i.id) JOIN program g ON g.image = i.id) q;
-
 -- A part is what one process does with all below it that is not a part of its own.  Drivers, shells with commands as their
 -- argument, and copies of their parent only start parts.  What a driver starts is a part, with all its commands.  A part that is the
 -- only one below its starter, and starts others, is divided as the first process of the run: these processes are the trunk.
@@ -35,6 +17,23 @@ ran AS MATERIALIZED (SELECT image, process, seq, title, driver, shell AND NOT sc
 		iif(seq > 0, CASE WHEN helper THEN 1 WHEN driver THEN 2
 			WHEN shell AND (title = name AND NOT own OR title IN ('.command.run', '.command.sh')) THEN 3 ELSE 0 END, 4) AS rank
 	FROM program),
+-- The title of a program and, of a compiler and its like, the source or else what it makes.
+labelled AS MATERIALIZED (SELECT r.image, r.title, coalesce(r.title || ' ' || CASE
+		WHEN r.title GLOB '*cc' OR r.title GLOB '*cc-[0-9]*' OR r.title GLOB '*++' OR r.title GLOB '*++-[0-9]*' OR r.title GLOB 'cc1*'
+			OR r.title GLOB 'clang*' OR r.title GLOB '*gfortran*' OR r.title IN ('f951', 'rustc', 'javac', 'as', 'ld', 'ld.bfd', 'ld.gold',
+				'ld.lld', 'collect2', 'lto1')
+		THEN (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
+			FROM (SELECT a.key, a.value, lag(a.value) OVER (ORDER BY a.key) IS '-o' AS made
+				FROM images i JOIN images b ON b.id = coalesce(i.base, i.id), json_each(iif(json_valid(b.argv), b.argv, '[]')) a
+				WHERE i.id = r.image)
+			WHERE key > 0 AND value NOT GLOB '-*' AND value NOT GLOB '/tmp/*' AND (made OR value GLOB '*.[cCsSfFm]' OR value GLOB '*.cc'
+				OR value GLOB '*.cpp' OR value GLOB '*.cxx' OR value GLOB '*.[fF][0-9][0-9]' OR value GLOB '*.rs'
+				OR value GLOB '*.java' OR value GLOB '*.cu')
+			ORDER BY made, key LIMIT 1)
+		WHEN r.title IN ('ar', 'ranlib')
+		THEN (SELECT replace(value, rtrim(value, replace(value, '/', '')), '') FROM images i JOIN images b ON b.id = coalesce(i.base, i.id), json_each(iif(json_valid(b.argv), b.argv, '[]'))
+			WHERE i.id = r.image AND key > 0 AND value GLOB '*.a' LIMIT 1) END, r.title) AS label
+	FROM ran r WHERE r.image IN (SELECT image FROM processes) OR r.seq > 0),
 -- starter: the image of the parent that started it.
 born AS MATERIALIZED (SELECT p.id, p.parent, r.title, coalesce(r.seq = 0, 1) AS copy, coalesce(r.driver, 0) AS driver,
 		coalesce(r.given, 0) AS given, coalesce(r.rank, 4) AS rank,
@@ -110,9 +109,9 @@ step AS (SELECT w.id, w.part, coalesce(iif(w.part NOTNULL, w.task, w.own_task), 
 	WHERE w.id BETWEEN s.first_process AND s.last_process),
 counted AS (SELECT *, count(image) OVER (PARTITION BY step) > 1 AS several FROM step)
 -- What the parts of a step work on: the rank, the source, the value of -o, or the last argument that is no option.
-SELECT id AS process, step, coalesce(target, step || max(iif(several, coalesce(
+SELECT c.id AS process, step, coalesce(target, step || max(iif(several, coalesce(
 		' rank ' || (SELECT v.value FROM variable v WHERE v.process = part AND v.name GLOB '*_RANK' ORDER BY v.name LIMIT 1),
-		(SELECT nullif(substr(r.label, length(r.title) + 1), '') FROM image_label r WHERE r.image = c.image),
+		nullif(substr(r.label, length(r.title) + 1), ''),
 		(SELECT ' ' || replace(a.value, rtrim(a.value, replace(a.value, '/', '')), '')
 			FROM images i JOIN images b ON b.id = coalesce(i.base, i.id), json_each(iif(json_valid(b.argv), b.argv, '[]')) a
 			WHERE i.id = c.image AND a.key > 0 AND a.value NOT GLOB '-*' AND a.value NOT GLOB '*/'
@@ -120,5 +119,5 @@ SELECT id AS process, step, coalesce(target, step || max(iif(several, coalesce(
 			ORDER BY (SELECT o.value FROM json_each(b.argv) o WHERE o.key = a.key - 1) IS '-o' DESC, a.key DESC LIMIT 1)), NULL))
 		OVER (PARTITION BY part), step) AS task,
 	iif(part NOTNULL AND target NOTNULL, min(part) OVER (PARTITION BY step, target), part) AS part,
-	(SELECT label FROM image_label WHERE image = (SELECT image FROM processes WHERE id = c.id)) AS label
-FROM counted c;
+	l.label
+FROM counted c LEFT JOIN processes p ON p.id = c.id LEFT JOIN labelled l ON l.image = p.image LEFT JOIN labelled r ON r.image = c.image;

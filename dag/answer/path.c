@@ -167,7 +167,8 @@ static int compare_titles(const void *x, const void *y, void *arg)
 	int32_t a = *(const int32_t *)x, b = *(const int32_t *)y;
 	int order = compare_texts(s->titles[a], s->titles[b]);
 
-	order = order ? order : compare_texts(workflow_task(w, a)->task, workflow_task(w, b)->task);
+	if (order == 0)
+		order = (workflow_task(w, a)->part > workflow_task(w, b)->part) - (workflow_task(w, a)->part < workflow_task(w, b)->part);
 	return order ? order : (a > b) - (a < b);
 }
 
@@ -175,7 +176,7 @@ static int compare_titles(const void *x, const void *y, void *arg)
 static void group(struct steps *s, int32_t *sorted, const int64_t *path_ns)
 {
 	const struct workflow *w = s->answer->workflow;
-	const char *before = NULL;
+	int64_t before = WORKFLOW_UNKNOWN;
 	int32_t n = w->graph->n_processes;
 
 	s->n = 0;
@@ -184,18 +185,19 @@ static void group(struct steps *s, int32_t *sorted, const int64_t *path_ns)
 		sorted[i] = i;
 	qsort_r(sorted, (size_t)n, sizeof(*sorted), compare_titles, s);
 	for (int32_t i = 0; i < n; i++) {
-		const char *title = s->titles[sorted[i]], *task = workflow_task(w, sorted[i])->task;
+		const char *title = s->titles[sorted[i]];
+		int64_t part = workflow_task(w, sorted[i])->part;
 
 		if (!title)
 			continue;
 		if (s->n == 0 || !same(s->steps[s->n - 1].title, title)) {
 			s->steps[s->n++] = (struct step){ .title = title };
-			before = NULL;
+			before = WORKFLOW_UNKNOWN;
 		}
-		s->steps[s->n - 1].tasks += task && !same(task, before);
+		s->steps[s->n - 1].tasks += part != before && part != WORKFLOW_UNKNOWN;
 		s->steps[s->n - 1].path_ns += path_ns[sorted[i]];
 		s->run_ns += path_ns[sorted[i]];
-		before = task;
+		before = part;
 	}
 }
 

@@ -39,6 +39,7 @@ enum process_column {
 	P_STEP,
 	P_TASK,
 	P_LABEL,
+	P_PART,
 	P_HOST,
 	P_PID,
 	P_EXIT_CODE,
@@ -52,7 +53,7 @@ enum process_column {
 	P_CHOSEN
 };
 #define PROCESS_COLUMNS                                                                               \
-	"id parent start_ns end_ns program command exe job xform phase step task label host pid exit_code exit_signal cpu_ns " \
+	"id parent start_ns end_ns program command exe job xform phase step task label part host pid exit_code exit_signal cpu_ns " \
 	"rsspeak_bytes cpu_delay_ns driver executed mostly chosen"
 
 static int add_process(struct workflow *w, const struct query *q)
@@ -69,6 +70,7 @@ static int add_process(struct workflow *w, const struct query *q)
 	*task = (struct task){ text_of(w, q, P_PROGRAM), text_of(w, q, P_COMMAND),
 		text_of(w, q, P_EXE), text_of(w, q, P_JOB), text_of(w, q, P_XFORM),
 		text_of(w, q, P_PHASE), text_of(w, q, P_STEP), text_of(w, q, P_TASK), text_of(w, q, P_LABEL), text_of(w, q, P_HOST),
+		number_of(q, P_PART, WORKFLOW_UNKNOWN),
 		number_of(q, P_PID, WORKFLOW_UNKNOWN), number_of(q, P_EXIT_CODE, WORKFLOW_UNKNOWN),
 		number_of(q, P_EXIT_SIGNAL, WORKFLOW_UNKNOWN),
 		number_of(q, P_CPU, WORKFLOW_UNKNOWN), number_of(q, P_RSS, WORKFLOW_UNKNOWN),

@@ -25,6 +25,7 @@ struct task {
 	const char *program, *command, *exe, *job, *xform, *phase;
 	const char *step, *task, *label; /* step: or the phase that the options say; task: NULL if it only starts tasks */
 	const char *host;
+	int64_t part; /* the id of the first process of its task; or WORKFLOW_UNKNOWN */
 	int64_t pid, exit_code, exit_signal, cpu_ns, rss_bytes,
 		cpu_delay_ns; /* or WORKFLOW_UNKNOWN */
 	bool driver;          /* starts others as fast as its slots allow: make, ninja, xargs ... */

@@ -20,7 +20,7 @@ static const struct {
 		     "state program image ops ops_ns step task part label" },
 	{ "run", "first_process last_process host job xform fidelity" },
 	{ "program", "image process seq name shell script driver title own helper" },
-	{ "image_label", "image title label" },
+	
 	{ "file_name", "file path" },
 	{ "process_job", "process job xform phase lstart lstop" },
 	{ "process_step", "process step task part label" },

@@ -27,7 +27,7 @@ from workflows import traced
 
 need_fuse()
 need("make", "ninja", "gnuplot", "dot")
-STAT = ["io --by file", "io --by exe,env:H --csv", "io --by job --tsv", "sys --by path --json", "run --by phase,xform",
+STAT = ["io --by file", "io --long", "waits --by task", "io --by exe,env:H --csv", "io --by job --tsv", "sys --by path --json", "run --by phase,xform",
         "proc --csv", "proc --tsv", "proc --raw --wide --sort -command --top 5", "handle --json", "file --json", "file --tsv",
         "errors --json", "errors --csv", "list --json", "list --csv", "phase --json", "phase --sql", "mem --memory 64G",
         "pattern --sizes powers", "pattern --operation read", "time --files --json --interval 1", "io --process 3",
