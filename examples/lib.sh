@@ -34,9 +34,9 @@ need() {
 		command -v "$program" >/dev/null || missing="$missing $program"
 	done
 	[ -n "$missing" ] || return 0
-	"$top/setup" tests || die "cannot install or build:$missing"
+	"$top/setup" example || die "cannot install or build:$missing"
 	for program in $missing; do
-		command -v "$program" >/dev/null || die "'$program' is not there, even after ./setup tests"
+		command -v "$program" >/dev/null || die "'$program' is not there, even after ./setup example"
 	done
 }
 

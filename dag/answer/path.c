@@ -276,7 +276,7 @@ static int say_tasks(struct steps *s, int32_t *sorted, const int64_t *path_ns)
 	for (int32_t i = 0; i < w->graph->n_processes; i++)
 		s->titles[i] = same(s->titles[i], first.title) ? workflow_task(w, i)->task : NULL;
 	r = choose(s, sorted, path_ns);
-	for (int32_t i = 0; i < s->n && r == 0; i++)
+	for (int32_t i = 0; i < s->n && s->n > 1 && r == 0; i++)
 		say_step(s, &s->steps[i], "  ", &said);
 	return r;
 }
