@@ -5,7 +5,8 @@
 #
 # Tries the commands of the README as a newcomer would: in a minimal Debian (SUITE: bookworm or
 # trixie) that has nothing installed, in a fresh clone of HEAD, without a terminal. Other COMMANDs
-# may be given, one argument each. Prints the wall time of each and fails if one of them does.
+# may be given, one argument each. Prints the wall time of each and the size of the packages that it
+# installed, and fails if one of them does.
 #
 # The bare system is kept as a tarball in $FRESH_CACHE (default /var/tmp/ftrac-fresh); remove it to
 # have it made anew. Needs root and debootstrap.
@@ -38,14 +39,20 @@ if [ "${1-}" = --inside ]; then
 	cd /root/ftrac
 	readlink /proc/self/ns/mnt >/root/namespace
 
+	# shellcheck disable=SC2016 # dpkg-query and awk expand it
+	installed() {
+		dpkg-query -W -f '${Installed-Size}\n' | awk '{ sum += $1 } END { printf "%d\n", sum / 1024 }'
+	}
+
 	failed=0
 	for command; do
 		echo "fresh-debian.sh: --- $command"
 		start=$(date +%s)
+		before=$(installed)
 		status=0
 		sh -c "$command" </dev/null || status=$?
 		took=$(($(date +%s) - start))
-		echo "status $status, $took s: $command" >>/root/times
+		echo "status $status, $took s, packages of $(($(installed) - before)) MB more: $command" >>/root/times
 		[ $status -eq 0 ] || failed=1
 	done
 	exit $failed

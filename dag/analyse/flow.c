@@ -37,6 +37,8 @@ static void put_step(struct table *table, const struct workflow *w, const struct
 	table_string(table, critical_causes[step->cause]);
 	table_int(table, p->id);
 	put_known(table, t->pid);
+	table_string(table, t->label);
+	table_string(table, t->step);
 	table_string(table, t->program);
 	table_string(table, t->job);
 	table_string(table, t->phase);
@@ -57,7 +59,7 @@ int analyse_critical(struct table *table, const struct workflow *w, const struct
 	(void)shape, (void)options;
 	if (r < 0)
 		return r;
-	table_columns(table, "start_ns end_ns time_ns via process pid program job phase slack_ns "
+	table_columns(table, "start_ns end_ns time_ns via process pid label step program job phase slack_ns "
 			     "gain_ns mostly file command");
 	for (int32_t i = 0; i < c->n_steps; i++)
 		if (workflow_task(w, c->steps[i].process)->chosen)

@@ -33,6 +33,8 @@ static void put_step(struct table *table, const struct workflow *w, const struct
 	table_int(table, end_ns);
 	table_int(table, end_ns - first->begin_ns);
 	table_int(table, w->graph->processes[first->process].id);
+	table_string(table, t->label);
+	table_string(table, t->step);
 	table_string(table, t->program);
 	table_string(table, t->job);
 	table_string(table, t->phase);
@@ -64,7 +66,7 @@ int analyse_whatif(struct table *table, const struct workflow *w, const struct s
 	(void)shape;
 	if (r < 0)
 		return r;
-	table_columns(table, "via begin_at_ns end_at_ns time_ns process program job phase command");
+	table_columns(table, "via begin_at_ns end_at_ns time_ns process label step program job phase command");
 	put_run(table, "measured", replay->measured_ns);
 	put_run(table, "predicted", replay->makespan_ns);
 	put_path(table, w, replay);

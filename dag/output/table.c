@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/failure.h"
 #include "base/saturate.h"
 #include "base/units.h"
 #include "base/vector.h"
@@ -314,6 +315,55 @@ int table_sort(struct table *table, const char *column)
 	return 0;
 }
 
+static int find_column(const struct table *table, const char *name, size_t len)
+{
+	for (int i = 0; i < table->n_columns; i++)
+		if (strlen(table->columns[i].name) == len && memcmp(table->columns[i].name, name, len) == 0)
+			return i;
+	return -1;
+}
+
+int table_select(struct table *table, const char *names, const char **ret_unknown, int *ret_len)
+{
+	size_t rows = table_rows(table), n = 1, at = 0;
+	cleanup_free struct column *columns = NULL;
+	cleanup_free int *chosen = NULL;
+	struct cell *cells;
+
+	for (const char *c = names; *c; c++)
+		n += *c == ',';
+	columns = malloc(n * sizeof(*columns));
+	chosen = malloc(n * sizeof(*chosen));
+	cells = malloc((rows * n + 1) * sizeof(*cells));
+	for (const char *name = names; columns && chosen && cells && at < n; name += strcspn(name, ","), name += *name == ',', at++) {
+		size_t len = strcspn(name, ",");
+
+		chosen[at] = find_column(table, name, len);
+		if (chosen[at] < 0) {
+			*ret_unknown = name;
+			*ret_len = (int)len;
+			free(cells);
+			return -EINVAL;
+		}
+		columns[at] = table->columns[chosen[at]];
+	}
+	if (at < n) {
+		free(cells);
+		return -ENOMEM;
+	}
+	for (size_t row = 0; row < rows; row++)
+		for (size_t i = 0; i < n; i++)
+			cells[row * n + i] = table->cells[row * (size_t)table->n_columns + (size_t)chosen[i]];
+	free(table->cells);
+	free(table->columns);
+	table->cells = cells;
+	table->n_cells = rows * n;
+	table->columns = columns;
+	columns = NULL;
+	table->n_columns = (int)n;
+	return 0;
+}
+
 void table_top(struct table *table, size_t rows)
 {
 	size_t all = table_rows(table) - table->total, width = table->n_columns;
@@ -325,6 +375,31 @@ void table_top(struct table *table, size_t rows)
 			width * sizeof(*table->cells));
 	table->n_cells = (rows + table->total) * width;
 	table_note(table, "%zu of %zu rows", rows, all);
+}
+
+static int fail_column(const struct table *table, const char *name, int len, struct failure *failure)
+{
+	cleanup_free char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (int i = 0; out && i < table->n_columns; i++)
+		fprintf(out, "%s%s", i ? ", " : "", table->columns[i].name);
+	if (!out || fclose(out) != 0)
+		return failure_memory(failure);
+	return failure_set(failure, FAILURE_USAGE, "there is no column '%.*s'; the columns are %s", len, name, text);
+}
+
+int table_arrange(struct table *table, const char *sort, int64_t top, const char *columns, struct failure *failure)
+{
+	const char *unknown = sort && *sort == '-' ? sort + 1 : sort;
+	int len = unknown ? (int)strlen(unknown) : 0, r = sort ? table_sort(table, sort) : 0;
+
+	if (r == 0 && top >= 0)
+		table_top(table, (size_t)top);
+	if (r == 0 && columns)
+		r = table_select(table, columns, &unknown, &len);
+	return r == -EINVAL ? fail_column(table, unknown, len, failure) : failure_of_memory(failure, r);
 }
 
 /* ---- units ---- */

@@ -80,6 +80,13 @@ __attribute__((format(printf, 2, 3))) void table_note(struct table *table, const
 /* Sorts by a column: numbers from the largest on, texts from A on, in reverse order if '-' stands in front of its name;
  * unknown values last.  0; -EINVAL: there is no such column; -ENOMEM. */
 int table_sort(struct table *table, const char *column);
+/* Keeps only these columns, in that order.  names: separated by commas.  0, -ENOMEM, or -EINVAL: *ret_unknown, of *ret_len bytes, is
+ * none. */
+int table_select(struct table *table, const char *names, const char **ret_unknown, int *ret_len);
+/* What the user asks for: sorted by a column, then the first rows (top -1: all), then these columns; each may be NULL.  0 or -errno,
+ * with the failure set: it names the columns that there are. */
+struct failure;
+int table_arrange(struct table *table, const char *sort, int64_t top, const char *columns, struct failure *failure);
 /* Keeps only the first rows, and adds a note. */
 void table_top(struct table *table, size_t rows);
 

@@ -14,7 +14,7 @@
 #define SEPARATOR 2
 
 /* What is left out first: numbers by which a row is found elsewhere, and what follows from other columns. */
-static const char *const minor[] = { "host", "job", "pid", "trace_id", "process", "phase", "sd", "sum", "end_ns", "mostly", "xform",
+static const char *const minor[] = { "host", "job", "pid", "trace_id", "process", "program", "phase", "sd", "sum", "end_ns", "mostly", "xform",
 	"min", "max", "fstype", "mount", "slack_ns", "file", "via", NULL };
 
 /* Columns that are cut if the terminal is too narrow. */

@@ -18,6 +18,7 @@
 
 enum long_option {
 	LONG_BY = 256,
+	LONG_COLUMNS,
 	LONG_CSV,
 	LONG_FILES,
 	LONG_FORMAT,
@@ -44,6 +45,7 @@ enum long_option {
 static const struct option long_options[] = {
 	CHOICE_OPTIONS,
 	{ "by", required_argument, NULL, LONG_BY },
+	{ "columns", required_argument, NULL, LONG_COLUMNS },
 	{ "csv", no_argument, NULL, LONG_CSV },
 	{ "files", no_argument, NULL, LONG_FILES },
 	{ "format", required_argument, NULL, LONG_FORMAT },
@@ -105,6 +107,7 @@ static const char help_tail[] =
 "      --format FORMAT    table, csv, tsv or json; also:\n"
 "      --csv  --tsv  --json\n"
 "      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
+"      --columns NAME[,NAME...]   only these columns, in this order; by the names that --csv has\n"
 "      --wide             all columns of a table, also if the terminal is too narrow\n"
 "      --sql              print the query behind the table, with all options in it, and nothing else;\n"
 "                         it needs no trace\n"
@@ -201,6 +204,7 @@ static int apply(void *options, int option, const char *value)
 
 	switch (option) {
 	case LONG_BY: return parse_by(o, value);
+	case LONG_COLUMNS: o->columns = value; return 0;
 	case LONG_CSV: o->style.format = TABLE_CSV; return 0;
 	case LONG_FILES: o->files = true; return 0;
 	case LONG_FORMAT: return parse_format(o, value);

@@ -22,6 +22,7 @@ struct stat_options {
 	bool long_form, per_given, sizes_given, interval_given;
 	const char *of; /* the value of hist and cdf */
 	const char *sort;
+	const char *columns; /* NULL: all */
 	int64_t top;          /* -1: all */
 	int64_t memory_bytes; /* of a node; 0: of the host */
 	enum stat_sizes sizes;

@@ -23,6 +23,7 @@ enum long_option {
 	LONG_BETWEEN,
 	LONG_BY,
 	LONG_CLUSTER,
+	LONG_COLUMNS,
 	LONG_CORES,
 	LONG_DAG,
 	LONG_DESCENDANTS_OF,
@@ -56,6 +57,7 @@ static const struct option long_options[] = {
 	{ "between", required_argument, NULL, LONG_BETWEEN },
 	{ "by", required_argument, NULL, LONG_BY },
 	{ "cluster", required_argument, NULL, LONG_CLUSTER },
+	{ "columns", required_argument, NULL, LONG_COLUMNS },
 	{ "cores", required_argument, NULL, LONG_CORES },
 	{ "dag", no_argument, NULL, LONG_DAG },
 	{ "descendants-of", required_argument, NULL, LONG_DESCENDANTS_OF },
@@ -105,6 +107,7 @@ static const char help_analyses[] =
 "      --format FORMAT    table, csv, tsv or json\n"
 "      --sort COLUMN, --top N, --raw   order of the rows (-COLUMN: descending), only the first N,\n"
 "                         numbers without units\n"
+"      --columns NAME[,NAME...]   only these columns, in this order\n"
 "      --wide             all columns, also if the terminal is too narrow\n"
 "\n"
 "Output files ('-': stdout; several may be given):\n";
@@ -328,6 +331,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_ALL: o->all = true; return 0;
 	case LONG_ANCESTORS_OF: o->reach.ancestors_of = value; return 0;
 	case LONG_BETWEEN: return add_between(o, value);
+	case LONG_COLUMNS: o->columns = value; return 0;
 	case LONG_CORES: return parse_cores(o, value);
 	case LONG_DAG: o->shape.what = SHAPE_DAG; return 0;
 	case LONG_DESCENDANTS_OF: o->reach.descendants_of = value; return 0;
@@ -397,8 +401,8 @@ static int check(const struct dag_options *o)
 	if (!o->analysis && !has_output(o))
 		return err_status(EXIT_USAGE, "no output is given: give --dot FILE, --svg FILE or another output file, or an "
 			"analysis; see 'wfdag --help'");
-	if (!o->analysis && (o->sort || o->top >= 0 || o->raw || o->format != TABLE_TEXT))
-		return err_status(EXIT_USAGE, "--format, --raw, --sort and --top are for tables: name an analysis, see "
+	if (!o->analysis && (o->sort || o->columns || o->top >= 0 || o->raw || o->format != TABLE_TEXT))
+		return err_status(EXIT_USAGE, "--columns, --format, --raw, --sort and --top are for tables: name an analysis, see "
 			"'wfdag --help'");
 	if (o->reach.between[0] && !o->reach.between[1])
 		return err_status(EXIT_USAGE, "--between needs two ends: --between A --between B");

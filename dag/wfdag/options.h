@@ -30,7 +30,7 @@ struct dag_options {
 	const struct analysis *analysis; /* NULL: none */
 	struct analyse_options analyse;
 	enum table_format format;
-	const char *sort;
+	const char *sort, *columns; /* NULL: as they are */
 	int64_t top; /* -1: all */
 	const char *outputs[EXPORTS_MAX]; /* files, by the index in exports[]; "-": stdout; NULL: none */
 	int64_t max_nodes; /* 0: no limit */

@@ -86,26 +86,12 @@ static int fold_large(int64_t max_nodes, struct shape *shape, struct failure *fa
 	return 0;
 }
 
-static int arrange(const struct dag_options *o, struct table *table, struct failure *failure)
-{
-	int r = o->sort ? table_sort(table, o->sort) : 0;
-
-	if (r == -EINVAL)
-		return failure_set(failure, FAILURE_USAGE,
-			"there is no column '%s' to sort by; see 'wfdag %s --format csv' for their "
-			"names",
-			o->sort, o->analysis->name);
-	if (o->top >= 0)
-		table_top(table, (size_t)o->top);
-	return failure_of_memory(failure, r);
-}
-
 static int print_table(const struct dag_options *o, const struct workflow *w,
 	const struct shape *shape, bool whole, struct failure *failure)
 {
 	const struct table_style style = { .format = o->format,
 		.raw = o->raw,
-		.wide = o->wide,
+		.wide = o->wide || o->columns,
 		.begin_ns = w->begin_ns,
 		.program = "ftrac.dag",
 		.name = o->analysis->name,
@@ -115,7 +101,7 @@ static int print_table(const struct dag_options *o, const struct workflow *w,
 		table ? o->analysis->fill(table, w, shape, &o->analyse) : -ENOMEM);
 
 	if (r == 0)
-		r = arrange(o, table, failure);
+		r = table_arrange(table, o->sort, o->top, o->columns, failure);
 	if (r == 0 && (r = table_print(table, &style, stdout)) < 0)
 		r = r == -ENOMEM
 			    ? failure_memory(failure)

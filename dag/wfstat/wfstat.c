@@ -19,23 +19,10 @@
 static void set_style(struct stat_run *run, bool whole)
 {
 	run->style = run->options->style;
+	run->style.wide |= run->options->columns != NULL;
 	run->style.begin_ns = query_fact(run->db, "start_ns", 0);
 	run->style.name = run->options->table ? run->options->table : "overview";
 	run->style.complete = whole;
-}
-
-static int arrange(struct stat_run *run)
-{
-	const struct stat_options *o = run->options;
-	int r = o->sort ? table_sort(run->table, o->sort) : 0;
-
-	if (r == -EINVAL)
-		return failure_set(run->failure, FAILURE_USAGE,
-			"no column '%s' to sort by; the columns are those that --csv names",
-			o->sort);
-	if (o->top >= 0)
-		table_top(run->table, o->top);
-	return failure_of_memory(run->failure, r);
 }
 
 static int print(struct stat_run *run)
@@ -62,7 +49,7 @@ static int print_table(const struct stat_options *options)
 	if (r == 0)
 		r = stat_table(&run);
 	if (r == 0)
-		r = arrange(&run);
+		r = table_arrange(run.table, options->sort, options->top, options->columns, &failure);
 	if (r == 0)
 		r = print(&run);
 	table_destroy(run.table);

@@ -60,7 +60,11 @@ def check_usage(trace):
     fails("unknown option", 2, ["--nonsense", "--help"], "io", "--nonsense", trace)
     fails("unknown short option", 2, ["-q", "--help"], "io", "-q", trace)
     fails("unknown table", 2, ["'nosuch'", "--help"], "nosuch", trace)
-    fails("unknown column", 2, ["'nosuch'", "--csv"], "io", "--sort", "nosuch", trace)
+    fails("unknown column", 2, ["'nosuch'", "step, tasks, processes, read_bytes"], "io", "--sort", "nosuch", trace)
+    fails("unknown column to print", 2, ["'nosuch'", "step, tasks"], "io", "--columns", "step,nosuch", trace)
+    whole, part = (csv_rows(works("--columns", "io", "--csv", *more, trace)) for more in ([], ["--columns", "writes,step", "--sort", "reads"]))
+    at = [whole[0].index(name) for name in (b"writes", b"step")]
+    checks.equal("--columns", sorted(part), sorted([row[i] for i in at] for row in whole))
     fails("no column", 2, ["column"], "io", "--sort", "", trace)
 
 
