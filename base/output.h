@@ -37,6 +37,12 @@ int output_open(const char *file, struct output *ret_output);
 /* r: the result of writing.  Returns r, or the error of closing.  On errors the incomplete file is removed, and the old one stays. */
 int output_close(struct output *output, int r);
 
+/* For a program that prints to stdout: to this file instead.  NULL: to stdout.  0, or EXIT_OWN after it printed the error. */
+int output_replace_stdout(const char *file);
+/* Before the program ends: the file takes its place, unless the program failed.  Returns the status, or EXIT_OWN after it printed an
+ * error. */
+int output_finish_stdout(int status, bool failed);
+
 /* A stream that writes to fd; closing it leaves fd open.  NULL, and errno, on error. */
 FILE *output_stream(int fd);
 

@@ -85,7 +85,7 @@ def main():
         with tempfile.TemporaryDirectory(prefix="ftrac-bench-") as folder:
             trace = pathlib.Path(folder) / "chain.db"
             make(trace, steps)
-            for what in (["--dot", "-", "--max-nodes", "0"], ["critical-path", "--format", "csv"]):
+            for what in (["--dot", "--max-nodes", "0"], ["critical-path", "--format", "csv"]):
                 seconds, memory, lines = measure(*what, trace)
                 print(f"| {steps} | {what[0]} | {seconds:.2f} | {seconds * 1e6 / steps:.1f} | {memory} | {lines} |",
                       flush=True)

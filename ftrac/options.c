@@ -50,6 +50,7 @@ enum long_option {
 /* Options of both the mount and ftrac run. */
 #define RECORDING                                                    \
 	{ "db", required_argument, NULL, LONG_DB },                  \
+	{ "output", required_argument, NULL, LONG_DB },              \
 	{ "force", no_argument, NULL, LONG_FORCE },                  \
 	{ "fidelity", required_argument, NULL, LONG_FIDELITY },      \
 	{ "stat", no_argument, NULL, LONG_STAT },                    \
@@ -91,6 +92,7 @@ static const struct option record_options[] = {
 	{ "cgroup", required_argument, NULL, LONG_CGROUP },
 	{ "for", required_argument, NULL, LONG_FOR },
 	{ "db", required_argument, NULL, LONG_DB },
+	{ "output", required_argument, NULL, LONG_DB },
 	{ "force", no_argument, NULL, LONG_FORCE },
 	{ "scope", required_argument, NULL, LONG_SCOPE },
 	{ "include", required_argument, NULL, LONG_INCLUDE },
@@ -447,7 +449,11 @@ static void note_mount_only(struct options *o, int option)
 static int apply(struct options *o, int option)
 {
 	switch (option) {
-	case 'o': return add_fuse_option(o, optarg);
+	case 'o':
+		if (o->takes_fuse_options)
+			return add_fuse_option(o, optarg);
+		o->db = optarg;
+		return 0;
 	case 'f': o->foreground = true; return 0;
 	case 'd': o->foreground = o->debug = true; return 0;
 	case LONG_DB: o->db = optarg; return 0;
@@ -612,7 +618,7 @@ int options_parse(int argc, char **argv, struct options *options, int *ret_statu
 {
 	int status;
 
-	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT };
+	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT, .takes_fuse_options = true };
 	status = parse(argc, argv, &(struct form){ ":o:fdhV", help, mount_options }, options);
 	if (status == 0)
 		status = take_mount_options(options);
@@ -675,7 +681,7 @@ int options_parse_run(int argc, char **argv, struct options *options, int *ret_s
 
 	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT,
 		.wait_ms = CLI_WAIT_MS, .command = argv /* parse() sets it */ };
-	status = parse(argc, argv, &(struct form){ "+:hqV", run_help, run_options }, options);
+	status = parse(argc, argv, &(struct form){ "+:ho:qV", run_help, run_options }, options);
 	if (status == 0)
 		status = take_command(options, argv);
 	if (status == 0)
@@ -704,7 +710,7 @@ int options_parse_record(int argc, char **argv, struct options *options, int *re
 	int status;
 
 	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT, .files = RUN_FILES_KERNEL, .for_ms = -1 };
-	status = parse(argc, argv, &(struct form){ ":hqV", record_help, record_options }, options);
+	status = parse(argc, argv, &(struct form){ ":ho:qV", record_help, record_options }, options);
 	if (status == 0)
 		status = check_record(options, argv);
 	if (status == 0)

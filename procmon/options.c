@@ -25,6 +25,7 @@ enum long_option {
 static const struct option long_options[] = {
 	{ "check", no_argument, NULL, LONG_CHECK },
 	{ "db", required_argument, NULL, LONG_DB },
+	{ "output", required_argument, NULL, 'o' },
 	{ "env", required_argument, NULL, LONG_ENV },
 	{ "files", required_argument, NULL, LONG_FILES },
 	{ "force", no_argument, NULL, LONG_FORCE },
@@ -98,7 +99,8 @@ static int apply(struct options *o, int option)
 {
 	switch (option) {
 	case LONG_CHECK: o->check = true; return 0;
-	case LONG_DB: o->db = optarg; return 0;
+	case LONG_DB:
+	case 'o': o->db = optarg; return 0;
 	case LONG_ENV: return words_add(&o->env, optarg);
 	case LONG_FILES: return parse_files(o, optarg);
 	case LONG_FORCE: o->force = true; return 0;
@@ -133,7 +135,7 @@ bool options_parse(int argc, char **argv, struct options *ret_options, int *ret_
 	*ret_options = (struct options){ .db = "trace.db", .wait_ms = CLI_WAIT_MS };
 	ret_options->text = cli_join(argv + 1);
 	opterr = 0;
-	while (status == 0 && (option = getopt_long(argc, argv, "+:hV", long_options, NULL)) >= 0) {
+	while (status == 0 && (option = getopt_long(argc, argv, "+:ho:V", long_options, NULL)) >= 0) {
 		if (option == 'h' || option == 'V') {
 			if (option == 'h')
 				fputs(help, stdout);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/failure.h"
@@ -170,6 +171,10 @@ int check_main(int argc, char **argv)
 		check_options_finish(&s.options);
 		return status;
 	}
+	if (output_replace_stdout(s.options.output)) {
+		check_options_finish(&s.options);
+		return EXIT_TROUBLE;
+	}
 	r = traces_open(&s.options.traces, s.options.foreign ? QUERY_FOREIGN : 0, &s.db,
 		&s.failure);
 	if (r == 0) {
@@ -181,5 +186,5 @@ int check_main(int argc, char **argv)
 	/* Every failure is EXIT_TROUBLE: EXIT_OWN would say that something was found. */
 	status = failure_status(&s.failure) ? EXIT_TROUBLE : judge(&s, whole);
 	finish(&s);
-	return status;
+	return output_finish_stdout(status, status == EXIT_TROUBLE) == status ? status : EXIT_TROUBLE;
 }

@@ -16,6 +16,9 @@ enum long_option {
 	LONG_DECLARED,
 	LONG_FAIL_ON,
 	LONG_FORMAT,
+	LONG_CSV,
+	LONG_TSV,
+	LONG_JSON,
 	LONG_KINDS,
 	LONG_NINJA,
 	LONG_ROOT,
@@ -26,6 +29,10 @@ static const struct option long_options[] = {
 	{ "declared", required_argument, NULL, LONG_DECLARED },
 	{ "fail-on", required_argument, NULL, LONG_FAIL_ON },
 	{ "format", required_argument, NULL, LONG_FORMAT },
+	{ "csv", no_argument, NULL, LONG_CSV },
+	{ "tsv", no_argument, NULL, LONG_TSV },
+	{ "json", no_argument, NULL, LONG_JSON },
+	{ "output", required_argument, NULL, 'o' },
 	{ "kinds", required_argument, NULL, LONG_KINDS },
 	{ "ninja", required_argument, NULL, LONG_NINJA },
 	{ "root", required_argument, NULL, LONG_ROOT },
@@ -61,7 +68,8 @@ static const char help[] =
 "      --kinds KIND[,KIND...]    the kinds of findings (default: missing,redundant,unordered)\n"
 "      --fail-on KIND[,KIND...]  the kinds that make the exit status 1 (default: all chosen kinds but\n"
 "                         ghost)\n"
-"      --format FORMAT    table, csv, tsv or json\n"
+"      --format FORMAT    table, csv, tsv or json; also: --csv --tsv --json\n"
+"  -o, --output FILE      there instead of stdout\n"
 "\n"
 TRACES_HELP
 "  -h, --help             print this\n"
@@ -106,6 +114,10 @@ static int apply(void *options, int option, const char *value)
 	case LONG_ALL: o->all = true; return 0;
 	case LONG_DECLARED: o->declared = value; return 0;
 	case LONG_FAIL_ON: return parse_kinds("--fail-on", value, &o->fail_on);
+	case LONG_CSV: o->format = TABLE_CSV; return 0;
+	case LONG_TSV: o->format = TABLE_TSV; return 0;
+	case LONG_JSON: o->format = TABLE_JSON; return 0;
+	case 'o': o->output = value; return 0;
 	case LONG_FORMAT:
 		status = choice_parse_name("format", value, table_formats, &number);
 		o->format = number;

@@ -14,6 +14,7 @@ struct check_cli {
 	const char *declared, *ninja, *root;
 	unsigned kinds, fail_on; /* bits: 1 << enum check_kind */
 	enum table_format format;
+	const char *output; /* NULL: stdout */
 	bool all, strict, foreign;
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/failure.h"
@@ -235,10 +236,12 @@ int diff_main(int argc, char **argv)
 	int status;
 
 	program_invocation_short_name = name;
-	if (diff_options_parse(argc, argv, &options, &status))
-		status = diff(&options);
-	else if (status)
+	if (diff_options_parse(argc, argv, &options, &status)) {
+		status = output_replace_stdout(options.output) ? EXIT_CANNOT : diff(&options);
+		status = output_finish_stdout(status, status == EXIT_CANNOT) == status ? status : EXIT_CANNOT;
+	} else if (status) {
 		status = EXIT_CANNOT;
+	}
 	diff_options_finish(&options);
 	return status;
 }

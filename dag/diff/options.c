@@ -19,6 +19,9 @@ enum long_option {
 	LONG_DATA,
 	LONG_FAIL_ON,
 	LONG_FORMAT,
+	LONG_CSV,
+	LONG_TSV,
+	LONG_JSON,
 	LONG_RAW,
 	LONG_WIDE,
 	LONG_ROOT,
@@ -31,6 +34,10 @@ static const struct option long_options[] = {
 	{ "exclude", required_argument, NULL, CHOICE_EXCLUDE },
 	{ "fail-on", required_argument, NULL, LONG_FAIL_ON },
 	{ "format", required_argument, NULL, LONG_FORMAT },
+	{ "csv", no_argument, NULL, LONG_CSV },
+	{ "tsv", no_argument, NULL, LONG_TSV },
+	{ "json", no_argument, NULL, LONG_JSON },
+	{ "output", required_argument, NULL, 'o' },
 	{ "include", required_argument, NULL, CHOICE_INCLUDE },
 	{ "phase", required_argument, NULL, CHOICE_PHASE },
 	{ "raw", no_argument, NULL, LONG_RAW },
@@ -55,7 +62,8 @@ static const char help[] =
 "  wfdag diff --fail-on graph,time:10% good.db new.db   for a test: fails if the second run is slower\n"
 "\n"
 "Output:\n"
-"      --format FORMAT    table, csv, tsv or json; all but table have all results\n"
+"      --format FORMAT    table, csv, tsv or json; also: --csv --tsv --json; all but table have all results\n"
+"  -o, --output FILE      there instead of stdout\n"
 "      --top N            the first N rows of each part of the table (default 20; 0: all rows)\n"
 "      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
 "      --wide             all columns of a table, also if the terminal is too narrow\n"
@@ -145,6 +153,10 @@ static int apply(void *options, int option, const char *value)
 	case LONG_ALL: o->all = true; return 0;
 	case LONG_DATA: o->data = true; return 0;
 	case LONG_FAIL_ON: return parse_fails(o, value);
+	case LONG_CSV: o->format = TABLE_CSV; return 0;
+	case LONG_TSV: o->format = TABLE_TSV; return 0;
+	case LONG_JSON: o->format = TABLE_JSON; return 0;
+	case 'o': o->output = value; return 0;
 	case LONG_FORMAT:
 		status = choice_parse_name("format", value, table_formats, &n);
 		o->format = n;

@@ -19,6 +19,7 @@ struct diff_options {
 	const char *root[2]; /* NULL: what the trace says */
 	struct choice choice;
 	enum table_format format;
+	const char *output; /* NULL: stdout */
 	bool fail_given, fail_on[FAIL_MAX];
 	double percent[FAIL_MAX]; /* more than that */
 	int64_t top;              /* 0: all */

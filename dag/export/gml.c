@@ -73,7 +73,7 @@ int export_gml(const struct shape *shape, FILE *out)
 	struct attribute_value value = { 0 };
 
 	__fsetlocking(out, FSETLOCKING_BYCALLER);
-	fputs("graph [\n directed 1\n", out);
+	fputs("Creator \"ftrac\"\ngraph [\n directed 1\n", out);
 	for (int32_t i = 0; i < shape->n_nodes; i++) {
 		fprintf(out, " node [ id %d label \"%s\"", i, shape->nodes[i].id);
 		put_element(shape, i, attributes_of_nodes, attribute_of_node, &value, out);

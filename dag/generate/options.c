@@ -26,37 +26,47 @@ enum long_option {
 _Static_assert(LONG_LEVEL - LONG_MAKE == GENERATE_MAX, "an option for each output");
 
 static const struct option long_options[] = {
-	{ "dagman", required_argument, NULL, LONG_DAGMAN },
-	{ "dax", required_argument, NULL, LONG_DAX },
+	{ "dagman", optional_argument, NULL, LONG_DAGMAN },
+	{ "dax", optional_argument, NULL, LONG_DAX },
 	{ "level", required_argument, NULL, LONG_LEVEL },
-	{ "make", required_argument, NULL, LONG_MAKE },
-	{ "ninja", required_argument, NULL, LONG_NINJA },
-	{ "pegasus", required_argument, NULL, LONG_PEGASUS },
+	{ "make", optional_argument, NULL, LONG_MAKE },
+	{ "ninja", optional_argument, NULL, LONG_NINJA },
+	{ "pegasus", optional_argument, NULL, LONG_PEGASUS },
+	{ "output", required_argument, NULL, 'o' },
 	{ "root", required_argument, NULL, LONG_ROOT },
-	{ "snakemake", required_argument, NULL, LONG_SNAKEMAKE },
+	{ "snakemake", optional_argument, NULL, LONG_SNAKEMAKE },
 	TRACES_OPTIONS, TRACES_OUTPUT_OPTIONS,
-	{ "wfformat", required_argument, NULL, LONG_WFFORMAT },
+	{ "wfformat", optional_argument, NULL, LONG_WFFORMAT },
 	{ "wfformat-version", required_argument, NULL, LONG_WFFORMAT_VERSION },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 },
 };
 
+/* In the order of enum generate_output. */
+static const struct format formats[] = {
+	{ "make", "mk", false }, { "ninja", "ninja", false }, { "snakemake", "smk", false }, { "dagman", "dag", false },
+	{ "pegasus", "yml", false }, { "dax", "xml", false }, { "wfformat", "json", false }, { NULL, NULL, false },
+};
+_Static_assert(sizeof(formats) / sizeof(formats[0]) == GENERATE_MAX + 1, "a format for each output");
+
 static const char help_text[] =
-"Usage: wfdag generate [options] --make FILE [TRACE...]\n"
+"Usage: wfdag generate [options] --make -o FILE [TRACE...]\n"
 "\n"
 "Writes the workflow of a trace (default: trace.db in the current directory) for another workflow\n"
 "system.  Its jobs are the commands that make, ninja, a script or another driver started.  Their\n"
 "dependencies come from the files that they read and wrote.\n"
 "\n"
-"Output files ('-': stdout; several may be given):\n"
-"      --make FILE        for GNU Make 4.3 and newer\n"
-"      --ninja FILE       for Ninja\n"
-"      --snakemake FILE   for Snakemake, with the memory and the time that jobs took\n"
-"      --wfformat FILE    WfFormat of WfCommons\n"
-"      --dagman FILE      for HTCondor's DAGMan, on a shared file system\n"
-"      --pegasus FILE     abstract workflow of Pegasus 5\n"
-"      --dax FILE         the same of Pegasus 4, in XML\n"
+"Formats; their file by -o (stdout without it):\n"
+"  -o, --output FILE      of the format before it, else of that of its ending (.mk, .ninja, .smk, .json,\n"
+"                         .dag, .yml, .xml); may be repeated\n"
+"      --make             for GNU Make 4.3 and newer\n"
+"      --ninja            for Ninja\n"
+"      --snakemake        for Snakemake, with the memory and the time that jobs took\n"
+"      --wfformat         WfFormat of WfCommons\n"
+"      --dagman           for HTCondor's DAGMan, on a shared file system\n"
+"      --pegasus          abstract workflow of Pegasus 5\n"
+"      --dax              the same of Pegasus 4, in XML\n"
 "\n"
 "      --level LEVEL      job (default), or process: each process is a step (not for --make, --ninja,\n"
 "                         --snakemake and --dagman, which run jobs again)\n"
@@ -106,11 +116,10 @@ static int apply(void *options, int option, const char *value)
 {
 	struct generate_options *o = options;
 
-	if (option >= LONG_MAKE && option < LONG_LEVEL) {
-		o->outputs[option - LONG_MAKE] = value;
-		return 0;
-	}
+	if (option >= LONG_MAKE && option < LONG_LEVEL)
+		return formats_option(&o->formats, option - LONG_MAKE, value);
 	switch (option) {
+	case 'o': return formats_file(&o->formats, value);
 	case LONG_LEVEL: return set_level(o, value);
 	case LONG_ROOT: return set_root(o, value);
 	case TRACES_FOREIGN: o->foreign = true; return 0;
@@ -131,7 +140,7 @@ static int check(const struct generate_options *o)
 	for (int i = 0; i < GENERATE_MAX; i++)
 		outputs += o->outputs[i] != NULL;
 	if (outputs == 0)
-		return err_status(EXIT_USAGE, "no output is given: give --make FILE, --wfformat FILE or another output file; see "
+		return err_status(EXIT_USAGE, "no output is given: give --make, --wfformat or another format, and -o FILE; see "
 			"'wfdag generate --help'");
 	if (o->level == JOBS_PROCESS && runs)
 		return err_status(EXIT_USAGE, "--level process does not go with --make, --ninja, --snakemake and --dagman, because a "
@@ -142,7 +151,7 @@ static int check(const struct generate_options *o)
 static int finish(void *options, char **words)
 {
 	struct generate_options *o = options;
-	int status = 0;
+	int status = formats_finish(&o->formats, words);
 
 	for (; *words && status == 0; words++)
 		status = words_add(&o->traces, *words);
@@ -158,6 +167,7 @@ bool generate_options_parse(int argc, char **argv, struct generate_options *opti
 	static const struct cli cli = { "wfdag generate", FTRAC_VERSION, long_options, print_help, apply, finish };
 
 	*options = (struct generate_options){ .choice.step_ns = 1, .wfformat = 6 };
+	options->formats = (struct formats){ formats, options->outputs, -1 };
 	return cli_parse(&cli, argc, argv, options, ret_status);
 }
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/cli.h"
+#include "base/formats.h"
 #include "dag/jobs/jobs.h"
 #include "dag/trace/compose.h"
 
@@ -25,6 +26,7 @@ struct generate_options {
 	struct words traces;
 	struct choice choice; /* without the files of the system */
 	const char *outputs[GENERATE_MAX];
+	struct formats formats; /* of outputs[] */
 	enum jobs_level level;
 	const char *root; /* NULL: as jobs.h has it */
 	int wfformat;     /* 5: version 1.5; 6 */

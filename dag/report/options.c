@@ -20,7 +20,7 @@ static const struct option long_options[] = {
 	{ "above", required_argument, NULL, LONG_ABOVE },
 	{ "max-nodes", required_argument, NULL, LONG_MAX_NODES },
 	{ "output", required_argument, NULL, 'o' },
-	{ "perfetto", required_argument, NULL, LONG_PERFETTO },
+	{ "perfetto", optional_argument, NULL, LONG_PERFETTO },
 	{ "title", required_argument, NULL, LONG_TITLE },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -37,13 +37,14 @@ static const char help_head[] =
 "  wfreport                              report.html of trace.db\n"
 "  wfreport -o run7.html --title 'run 7' run7.db\n"
 "  wfreport --phase mDiffFit             of one phase only\n"
-"  wfreport --perfetto run7.json run7.db a time line for Perfetto, chrome://tracing or speedscope\n"
+"  wfreport --perfetto -o run7.json run7.db\n"
+"                                        a time line for Perfetto, chrome://tracing or speedscope\n"
 "\n"
 "Output:\n"
 "  -o, --output FILE      the page (default: report.html; '-': standard output)\n"
 "      --title TITLE      its title (default: the command that was traced)\n"
 "      --max-nodes N      fold a larger graph or tree of processes to N nodes (default 150)\n"
-"      --perfetto FILE    write the time line instead of the page, as trace events in JSON\n"
+"      --perfetto         write the time line instead of the page, as trace events in JSON, to stdout or -o\n"
 "      --above SECONDS    with --perfetto: only operations that took at least so long (default 0.001)\n"
 TRACES_HELP TRACES_OUTPUT_HELP
 "\n"
@@ -56,6 +57,19 @@ static const char help_tail[] =
 "\n"
 "Exit status: 0, 1 (an error), 2 (wrong usage), 3 (--strict).  See wfreport(1).\n";
 
+static int refuse_file(const char *file)
+{
+	return err_status(EXIT_USAGE, "--perfetto is a format and takes no file; give --perfetto -o %s", file);
+}
+
+/* --perfetto x.json, as it was once. */
+static bool is_no_trace(const char *file)
+{
+	size_t len = strlen(file);
+
+	return strcmp(file, "-") == 0 || (len > 5 && strcmp(file + len - 5, ".json") == 0);
+}
+
 static int apply(void *options, int option, const char *value)
 {
 	struct report_options *o = options;
@@ -66,7 +80,9 @@ static int apply(void *options, int option, const char *value)
 	case LONG_MAX_NODES:
 		o->max_given = true;
 		return choice_parse_count("--max-nodes", value, &o->max_nodes);
-	case LONG_PERFETTO: o->perfetto = value; return 0;
+	case LONG_PERFETTO:
+		o->is_perfetto = true;
+		return value ? refuse_file(value) : 0;
 	case TRACES_STRICT: o->strict = true; return 0;
 	case TRACES_FORCE: output_force(); return 0;
 	case LONG_TITLE: o->title = value; return 0;
@@ -84,8 +100,12 @@ static int finish(void *options, char **words)
 		status = words_add(&o->traces, *words);
 	if (status == 0 && o->traces.n == 0)
 		status = words_add(&o->traces, "trace.db");
-	if (status == 0 && o->perfetto && (o->output || o->title))
-		return err_status(EXIT_USAGE, "--perfetto writes no page: leave out %s", o->output ? "--output" : "--title");
+	if (status == 0 && o->is_perfetto && o->title)
+		return err_status(EXIT_USAGE, "--perfetto writes no page: leave out --title");
+	if (status == 0 && o->is_perfetto && !o->output && is_no_trace(o->traces.word[0]))
+		return refuse_file(o->traces.word[0]);
+	if (o->is_perfetto)
+		o->perfetto = o->output ? o->output : "-";
 	if (status == 0 && o->max_nodes < 2)
 		return err_status(EXIT_USAGE, "invalid value for --max-nodes: it must be 2 or more");
 	o->output = o->output ? o->output : "report.html";

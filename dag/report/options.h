@@ -16,7 +16,8 @@
 struct report_options {
 	struct words traces;
 	struct choice choice;
-	const char *output, *perfetto, *title; /* NULL: not given */
+	const char *output, *perfetto, *title;
+	bool is_perfetto; /* NULL: not given */
 	int64_t max_nodes;
 	bool max_given; /* max_nodes */
 	int64_t above_ns; /* shorter operations are left out of --perfetto */

@@ -46,18 +46,19 @@ static const struct option long_options[] = {
 	CHOICE_OPTIONS,
 	{ "by", required_argument, NULL, LONG_BY },
 	{ "columns", required_argument, NULL, LONG_COLUMNS },
-	{ "csv", no_argument, NULL, LONG_CSV },
+	{ "csv", optional_argument, NULL, LONG_CSV },
 	{ "files", no_argument, NULL, LONG_FILES },
 	{ "format", required_argument, NULL, LONG_FORMAT },
 	{ "gnuplot", required_argument, NULL, LONG_GNUPLOT },
 	{ "interval", required_argument, NULL, LONG_INTERVAL },
 	{ "layer", required_argument, NULL, LONG_LAYER },
-	{ "json", no_argument, NULL, LONG_JSON },
+	{ "json", optional_argument, NULL, LONG_JSON },
 	{ "memory", required_argument, NULL, LONG_MEMORY },
 	{ "operation", required_argument, NULL, LONG_OPERATION },
 	{ "of", required_argument, NULL, LONG_OF },
+	{ "output", required_argument, NULL, 'o' },
 	{ "per", required_argument, NULL, LONG_PER },
-	{ "png", required_argument, NULL, LONG_PNG },
+	{ "png", optional_argument, NULL, LONG_PNG },
 	{ "raw", no_argument, NULL, LONG_RAW },
 	{ "wide", no_argument, NULL, LONG_WIDE },
 	{ "long", no_argument, NULL, LONG_LONG },
@@ -65,9 +66,9 @@ static const struct option long_options[] = {
 	{ "sort", required_argument, NULL, LONG_SORT },
 	{ "sql", no_argument, NULL, LONG_SQL },
 	TRACES_OPTIONS, TRACES_OUTPUT_OPTIONS,
-	{ "svg", required_argument, NULL, LONG_SVG },
+	{ "svg", optional_argument, NULL, LONG_SVG },
 	{ "top", required_argument, NULL, LONG_TOP },
-	{ "tsv", no_argument, NULL, LONG_TSV },
+	{ "tsv", optional_argument, NULL, LONG_TSV },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 },
@@ -84,7 +85,7 @@ static const char help_head[] =
 "  wfstat sys --by phase,operation     latency of each operation, phase by phase\n"
 "  wfstat file --sort reread --top 10  the files that were read again and again\n"
 "  wfstat mem --memory 64G             how many jobs of a kind fit into 64 GB\n"
-"  wfstat cdf --of latency --svg x.svg its distribution as a picture\n"
+"  wfstat cdf --of latency -o x.svg    its distribution as a picture\n"
 "  wfstat run --csv job1.db job2.db    several traces, for other programs\n"
 "\n"
 "Tables:\n";
@@ -106,6 +107,7 @@ static const char help_tail[] =
 "      --top N            the first N rows\n"
 "      --format FORMAT    table, csv, tsv or json; also:\n"
 "      --csv  --tsv  --json\n"
+"  -o, --output FILE      there instead of stdout; its ending tells the format, if no option does\n"
 "      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
 "      --columns NAME[,NAME...]   only these columns, in this order; by the names that --csv has\n"
 "      --wide             all columns of a table, also if the terminal is too narrow\n"
@@ -116,7 +118,7 @@ TRACES_HELP TRACES_OUTPUT_HELP
 "Of some tables only:\n"
 "      --of VALUE         hist, cdf: latency, read-size, write-size, bytes-read, bytes-written,\n"
 "                         lifetime, file-size or rss\n"
-"      --svg FILE, --png FILE   hist, cdf, time: a picture, made by gnuplot\n"
+"      --svg, --png       hist, cdf, time: a picture, made by gnuplot\n"
 "      --gnuplot NAME     hist, cdf, time: its data, NAME.dat, and its script, NAME.gp\n"
 "      --interval SECONDS time: length of an interval (default 1)\n"
 "      --files            time: the files that were touched in each interval\n"
@@ -198,6 +200,33 @@ static int parse_by(struct stat_options *o, const char *text)
 	return words_add(&o->by, text);
 }
 
+enum { FORMAT_SVG, FORMAT_PNG, FORMAT_CSV, FORMAT_TSV, FORMAT_JSON };
+static const struct format formats[] = { { "svg", NULL, false }, { "png", NULL, true }, { "csv", NULL, false }, { "tsv", NULL, false },
+	{ "json", NULL, false }, { NULL, NULL, false } };
+_Static_assert(sizeof(formats) / sizeof(formats[0]) == STAT_FORMATS + 1, "a file for each");
+
+/* A name that tells no format is that of a table as text, or of --format. */
+static int take_file(struct stat_options *o, const char *file)
+{
+	if (o->formats.pending >= 0 || formats_find(formats, file) >= 0)
+		return formats_file(&o->formats, file);
+	o->output = file;
+	return 0;
+}
+
+static void take_formats(struct stat_options *o)
+{
+	static const enum table_format of[] = { [FORMAT_CSV] = TABLE_CSV, [FORMAT_TSV] = TABLE_TSV, [FORMAT_JSON] = TABLE_JSON };
+
+	o->svg = o->files_of[FORMAT_SVG];
+	o->png = o->files_of[FORMAT_PNG];
+	for (int i = FORMAT_CSV; i <= FORMAT_JSON; i++)
+		if (o->files_of[i]) {
+			o->style.format = of[i];
+			o->output = o->files_of[i];
+		}
+}
+
 static int apply(void *options, int option, const char *value)
 {
 	struct stat_options *o = options;
@@ -205,7 +234,8 @@ static int apply(void *options, int option, const char *value)
 	switch (option) {
 	case LONG_BY: return parse_by(o, value);
 	case LONG_COLUMNS: o->columns = value; return 0;
-	case LONG_CSV: o->style.format = TABLE_CSV; return 0;
+	case LONG_CSV: return formats_option(&o->formats, FORMAT_CSV, value);
+	case 'o': return take_file(o, value);
 	case LONG_FILES: o->files = true; return 0;
 	case LONG_FORMAT: return parse_format(o, value);
 	case LONG_GNUPLOT: o->gnuplot = value; return 0;
@@ -213,13 +243,13 @@ static int apply(void *options, int option, const char *value)
 		o->interval_given = true;
 		return choice_parse_seconds("--interval", value, &o->choice.step_ns);
 	case LONG_LAYER: return parse_layer(o, value);
-	case LONG_JSON: o->style.format = TABLE_JSON; return 0;
+	case LONG_JSON: return formats_option(&o->formats, FORMAT_JSON, value);
 	case LONG_LONG: o->long_form = true; return 0;
 	case LONG_MEMORY: return parse_size(value, &o->memory_bytes);
 	case LONG_OPERATION: return words_add(&o->choice.operations, value);
 	case LONG_OF: o->of = value; return 0;
 	case LONG_PER: return parse_per(o, value);
-	case LONG_PNG: o->png = value; return 0;
+	case LONG_PNG: return formats_option(&o->formats, FORMAT_PNG, value);
 	case LONG_RAW: o->style.raw = true; return 0;
 	case LONG_WIDE: o->style.wide = true; return 0;
 	case LONG_SIZES: return parse_sizes(o, value);
@@ -228,9 +258,9 @@ static int apply(void *options, int option, const char *value)
 	case TRACES_FOREIGN: o->foreign = true; return 0;
 	case TRACES_STRICT: o->strict = true; return 0;
 	case TRACES_FORCE: output_force(); return 0;
-	case LONG_SVG: o->svg = value; return 0;
+	case LONG_SVG: return formats_option(&o->formats, FORMAT_SVG, value);
 	case LONG_TOP: return choice_parse_count("--top", value, &o->top);
-	case LONG_TSV: o->style.format = TABLE_TSV; return 0;
+	case LONG_TSV: return formats_option(&o->formats, FORMAT_TSV, value);
 	default: return choice_apply(&o->choice, option, value);
 	}
 }
@@ -371,8 +401,12 @@ static void print_help(void)
 
 static int finish(void *options, char **words)
 {
-	int status = take_words(options, words);
+	struct stat_options *o = options;
+	int status = formats_finish(&o->formats, *words && stat_find_table(*words) ? words + 1 : words);
 
+	take_formats(o);
+	if (status == 0)
+		status = take_words(options, words);
 	return status ? status : check(options);
 }
 
@@ -382,6 +416,7 @@ bool stat_options_parse(int argc, char **argv, struct stat_options *options, int
 
 	*options = (struct stat_options){ .top = -1, .choice.step_ns = 1000000000,
 		.style.program = "ftrac.stat" };
+	options->formats = (struct formats){ formats, options->files_of, -1 };
 	return cli_parse(&cli, argc, argv, options, ret_status);
 }
 

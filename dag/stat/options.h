@@ -8,11 +8,14 @@
 #include <stdint.h>
 
 #include "base/cli.h"
+#include "base/formats.h"
 #include "dag/output/table.h"
 #include "dag/trace/compose.h"
 
 /* Size classes: those of Darshan (pattern), powers of two, powers of ten (hist). */
 enum stat_sizes { SIZES_DARSHAN, SIZES_POWERS, SIZES_TENS };
+
+#define STAT_FORMATS 5
 
 struct stat_options {
 	const char *table; /* NULL: the overview */
@@ -30,6 +33,9 @@ struct stat_options {
 	bool sql, strict, foreign;
 	struct table_style style;
 	const char *svg, *png, *gnuplot;
+	const char *files_of[STAT_FORMATS]; /* of .formats */
+	struct formats formats;
+	const char *output; /* of the table; NULL: stdout */
 };
 
 /* false: the program ends with the exit status *ret_status. */

@@ -47,6 +47,7 @@ enum long_option {
 	LONG_SORT,
 	LONG_TOP,
 	LONG_TREE,
+	LONG_TSV,
 	LONG_WIDTH,
 };
 
@@ -82,6 +83,8 @@ static const struct option long_options[] = {
 	TRACES_OPTIONS, TRACES_OUTPUT_OPTIONS,
 	{ "top", required_argument, NULL, LONG_TOP },
 	{ "tree", no_argument, NULL, LONG_TREE },
+	{ "tsv", no_argument, NULL, LONG_TSV },
+	{ "output", required_argument, NULL, 'o' },
 	{ "width", required_argument, NULL, LONG_WIDTH },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -89,7 +92,7 @@ static const struct option long_options[] = {
 };
 
 static const char help_head[] =
-"Usage: wfdag [options] --dot FILE [TRACE...]\n"
+"Usage: wfdag [options] -o FILE [TRACE...]\n"
 "       wfdag ANALYSIS [options] [TRACE...]\n"
 "\n"
 "Writes the graph of a workflow from its trace (default: trace.db in the current directory): processes,\n"
@@ -104,13 +107,15 @@ static const char help_analyses[] =
 "      --cores N, --jobs J, --faster 'GLOB=2x'   for whatif: number of cores; number of jobs that a driver\n"
 "                         runs at a time (default: the number of cores); commands that GLOB matches take\n"
 "                         half the time\n"
-"      --format FORMAT    table, csv, tsv or json\n"
+"      --format FORMAT    table, csv, tsv or json; also: --csv --tsv --json\n"
 "      --sort COLUMN, --top N, --raw   order of the rows (-COLUMN: descending), only the first N,\n"
 "                         numbers without units\n"
 "      --columns NAME[,NAME...]   only these columns, in this order\n"
 "      --wide             all columns, also if the terminal is too narrow\n"
 "\n"
-"Output files ('-': stdout; several may be given):\n";
+"Formats; their file, or that of a table, by -o (stdout without it):\n"
+"  -o, --output FILE      of the format before it, else of that of its ending: -o graph.svg, --json -o -;\n"
+"                         may be repeated\n";
 
 static const char help_graph[] =
 "\n"
@@ -319,14 +324,32 @@ static int apply_name(struct dag_options *o, int option, const char *value)
 	}
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), len = strlen(end);
+
+	return n >= len && strcmp(text + n - len, end) == 0;
+}
+
+/* Of tables alone: .tsv and .txt. */
+static int take_file(struct dag_options *o, const char *file)
+{
+	bool is_tsv = ends_with(file, ".tsv");
+
+	if (o->formats.pending >= 0 || (!is_tsv && !ends_with(file, ".txt") && o->format == TABLE_TEXT))
+		return formats_file(&o->formats, file);
+	if (is_tsv)
+		o->format = TABLE_TSV;
+	o->table_file = file;
+	return 0;
+}
+
 static int apply(void *options, int option, const char *value)
 {
 	struct dag_options *o = options;
 
-	if (option >= LONG_EXPORT && option < LONG_EXPORT + EXPORTS_MAX) {
-		o->outputs[option - LONG_EXPORT] = value;
-		return 0;
-	}
+	if (option >= LONG_EXPORT && option < LONG_EXPORT + EXPORTS_MAX)
+		return formats_option(&o->formats, option - LONG_EXPORT, value);
 	switch (option) {
 	case LONG_ALL: o->all = true; return 0;
 	case LONG_ANCESTORS_OF: o->reach.ancestors_of = value; return 0;
@@ -355,6 +378,8 @@ static int apply(void *options, int option, const char *value)
 	case TRACES_STRICT: o->strict = true; return 0;
 	case TRACES_FORCE: output_force(); return 0;
 	case LONG_TOP: return choice_parse_count("--top", value, &o->top);
+	case 'o': return take_file(o, value);
+	case LONG_TSV: o->format = TABLE_TSV; return 0;
 	case LONG_TREE: o->shape.what = SHAPE_TREE; return 0;
 	default: return apply_name(o, option, value);
 	}
@@ -399,8 +424,8 @@ static int take_words(struct dag_options *o, char **words)
 static int check(const struct dag_options *o)
 {
 	if (!o->analysis && !has_output(o))
-		return err_status(EXIT_USAGE, "no output is given: give --dot FILE, --svg FILE or another output file, or an "
-			"analysis; see 'wfdag --help'");
+		return err_status(EXIT_USAGE, "no output is given: give -o graph.svg, --dot or another format, or an analysis; see "
+			"'wfdag --help'");
 	if (!o->analysis && (o->sort || o->columns || o->top >= 0 || o->raw || o->format != TABLE_TEXT))
 		return err_status(EXIT_USAGE, "--columns, --format, --raw, --sort and --top are for tables: name an analysis, see "
 			"'wfdag --help'");
@@ -409,11 +434,42 @@ static int check(const struct dag_options *o)
 	return choice_check(&o->choice);
 }
 
+/* CSV and JSON are formats of graphs and of tables. */
+static void take_format_of_table(struct dag_options *o)
+{
+	for (int i = 0; exports[i].option; i++) {
+		bool is_csv = strcmp(exports[i].option, "csv") == 0;
+
+		if (!o->outputs[i] || (!is_csv && strcmp(exports[i].option, "json") != 0))
+			continue;
+		o->format = is_csv ? TABLE_CSV : TABLE_JSON;
+		o->table_file = o->outputs[i];
+		o->outputs[i] = NULL;
+	}
+}
+
+/* --format csv and --format json of a graph. */
+static void take_format_of_graph(struct dag_options *o)
+{
+	for (int i = 0; exports[i].option && !has_output(o); i++)
+		if ((o->format == TABLE_CSV && strcmp(exports[i].option, "csv") == 0) ||
+			(o->format == TABLE_JSON && strcmp(exports[i].option, "json") == 0)) {
+			o->outputs[i] = o->table_file ? o->table_file : "-";
+			o->format = TABLE_TEXT;
+		}
+}
+
 static int finish(void *options, char **words)
 {
 	struct dag_options *o = options;
-	int status = take_words(o, words);
+	int status = formats_finish(&o->formats, *words && find_analysis(*words) ? words + 1 : words);
 
+	if (status == 0)
+		status = take_words(o, words);
+	if (status == 0 && o->analysis)
+		take_format_of_table(o);
+	else if (status == 0)
+		take_format_of_graph(o);
 	if (status == 0)
 		status = check(o);
 	if (status == 0 && o->fold.expand && !o->fold.groups)
@@ -434,10 +490,18 @@ static void print_help(void)
 	fputs("\nOptions of analyses:\n", stdout);
 	fputs(help_analyses, stdout);
 	for (const struct export *e = exports; e->option; e++)
-		printf("      --%s %-*s %s\n", e->option, 15 - (int)strlen(e->option), "FILE", e->help);
+		printf("      --%-16s %s\n", e->option, e->help);
 	fputs(help_graph, stdout);
 	fputs(choice_help, stdout);
 	fputs(help_tail, stdout);
+}
+
+static const struct format *list_formats(struct format *ret_formats)
+{
+	for (int i = 0; exports[i].option; i++)
+		ret_formats[i] = (struct format){ exports[i].option, strcmp(exports[i].option, "jpeg") == 0 ? "jpg" : NULL,
+			exports[i].picture && strcmp(exports[i].picture, "svg") != 0 };
+	return ret_formats;
 }
 
 /* The options of exports, then the others. */
@@ -446,16 +510,18 @@ static void list_options(struct option *ret_options)
 	struct option *next = ret_options;
 
 	for (int i = 0; exports[i].option; i++)
-		*next++ = (struct option){ exports[i].option, required_argument, NULL, LONG_EXPORT + i };
+		*next++ = (struct option){ exports[i].option, optional_argument, NULL, LONG_EXPORT + i };
 	memcpy(next, long_options, sizeof(long_options));
 }
 
 bool dag_options_parse(int argc, char **argv, struct dag_options *options, int *ret_status)
 {
+	static struct format formats[EXPORTS_MAX + 1];
 	struct option all[EXPORTS_MAX + sizeof(long_options) / sizeof(long_options[0])];
 	const struct cli cli = { "wfdag", FTRAC_VERSION, all, print_help, apply, finish };
 
 	*options = (struct dag_options){ .choice.step_ns = 1, .top = -1, .max_nodes = DAG_MAX_NODES };
+	options->formats = (struct formats){ list_formats(formats), options->outputs, -1 };
 	list_options(all);
 	return cli_parse(&cli, argc, argv, options, ret_status);
 }

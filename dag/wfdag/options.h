@@ -14,6 +14,7 @@
 #include "dag/shape/fold.h"
 #include "dag/shape/reach.h"
 #include "dag/shape/shape.h"
+#include "base/formats.h"
 #include "dag/trace/compose.h"
 
 /* Unless --max-nodes is given: in a picture, for which dot takes a few seconds then, and in DOT. */
@@ -33,6 +34,8 @@ struct dag_options {
 	const char *sort, *columns; /* NULL: as they are */
 	int64_t top; /* -1: all */
 	const char *outputs[EXPORTS_MAX]; /* files, by the index in exports[]; "-": stdout; NULL: none */
+	struct formats formats;		  /* of outputs[] */
+	const char *table_file;		  /* of an analysis; NULL: stdout */
 	int64_t max_nodes; /* 0: no limit */
 	bool max_given;
 	bool all; /* also files of the system */

@@ -9,6 +9,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/failure.h"
+#include "base/output.h"
 #include "base/stage.h"
 #include "dag/export/export.h"
 #include "dag/graph/critical.h"
@@ -227,8 +228,10 @@ static int show_graph(int argc, char **argv)
 	struct dag_options options;
 	int status;
 
-	if (dag_options_parse(argc, argv, &options, &status))
+	if (dag_options_parse(argc, argv, &options, &status) && (status = output_replace_stdout(options.table_file)) == 0) {
 		status = open_and_show(&options);
+		status = output_finish_stdout(status, status == EXIT_OWN || status == EXIT_USAGE);
+	}
 	dag_options_finish(&options);
 	return status;
 }

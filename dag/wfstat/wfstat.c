@@ -9,6 +9,7 @@
 
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/output.h"
 #include "base/failure.h"
 #include "dag/output/table.h"
 #include "dag/stat/options.h"
@@ -27,6 +28,10 @@ static void set_style(struct stat_run *run, bool whole)
 
 static int print(struct stat_run *run)
 {
+	const struct stat_options *o = run->options;
+
+	if ((o->svg && strcmp(o->svg, "-") == 0) || (o->png && strcmp(o->png, "-") == 0))
+		return 0; /* the picture is there */
 	int r = table_print(run->table, &run->style, stdout);
 
 	return r < 0 ? failure_set(run->failure, r, "cannot write the table: %s", strerror(-r)) : 0;
@@ -72,8 +77,10 @@ int main(int argc, char **argv)
 	int status;
 
 	cli_begin();
-	if (stat_options_parse(argc, argv, &options, &status))
+	if (stat_options_parse(argc, argv, &options, &status) && (status = output_replace_stdout(options.output)) == 0) {
 		status = options.sql ? print_sql(&options) : print_table(&options);
+		status = output_finish_stdout(status, status == EXIT_OWN || status == EXIT_USAGE);
+	}
 	stat_options_finish(&options);
 	if (fflush(stdout) != 0 && status == 0)
 		status = err_status(EXIT_OWN, "cannot write the output: %s", strerror(errno));

@@ -171,7 +171,7 @@ def figures(traces):
         for size, trace in traces.items():
             out = f"figures/{name}-{size}.png"
             choose = [word for call in only for word in ("--operation", call)]
-            wfstat("cdf", "--of", value, *by, *choose, "--csv", "--png", str(HERE / out), trace)
+            wfstat("cdf", "--of", value, *by, *choose, "--png", "-o", str(HERE / out), trace)
         shown = " ".join(f"![{name} of {size}](figures/{name}-{size}.png)" for size in traces)
         parts.append(f"Figure {figure} ({value}), {', '.join(traces)}:\n\n{shown}\n")
     return "\n".join(parts)

@@ -95,10 +95,10 @@ COMMAND_LINES = [
     "--include\n*.c\n--exclude\n*.o\n--job\n1\n--xform\ny\n--locks\nnative\n--processes\nauto\n/tmp"]
 TOOL_LINES = [
     "\0io\n--by\nphase\n--csv\ntrace.db", "\0hist\n--of\nlatency\n--interval\n0.5", "\0mem\n--memory\n64G",
-    "\0sys\n--phase\nP=*cc*\n--from\n1\n--to\n2.5", "\1--dot\n-\n--max-nodes\n10\n--width\nrate",
-    "\1whatif\n--cores\n4\n--faster\n*=2x", "\1--between\nA\n--between\nB\n--json\n-",
+    "\0sys\n--phase\nP=*cc*\n--from\n1\n--to\n2.5", "\1--dot\n--max-nodes\n10\n--width\nrate",
+    "\1whatif\n--cores\n4\n--faster\n*=2x", "\1--between\nA\n--between\nB\n--json",
     "\2--kinds\nmissing,ghost\n--fail-on\nmissing", "\3--fail-on\ntime:10%,graph\na.db\nb.db",
-    "\5--make\n-\n--level\nprocess",
+    "\5--make\n--level\nprocess",
     "\4-o\n-\n--max-nodes\n10\n--above\n1ms\n--title\nx\ntrace.db"]
 TEXTS = {
     "declared": ["ftrac-target /p\nall\na b c\n| d e\nftrac-target /p\nx\n\n\n"],

@@ -18,8 +18,8 @@ WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
 def exports():
     """The options of wfdag that write a graph, of its help, and whether each is a picture."""
     told = subprocess.run([WFDAG, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
-    lines = told.split("Output files")[1].split("\n\n")[0].splitlines()[1:]
-    found = {line.split()[0][2:]: "picture" in line for line in lines}
+    lines = told.split("\nFormats;")[1].split("\n\n")[0].splitlines()[1:]
+    found = {line.split()[0][2:]: "picture" in line for line in lines if line.startswith("      --")}
     assert {"dot", "json", "svg"} <= set(found), found
     return found
 
@@ -116,7 +116,7 @@ def wfdag(*args):
 
 
 def graph_of(db, *options):
-    return json.loads(wfdag("--json", "-", *options, db))
+    return json.loads(wfdag("--json", *options, db))
 
 
 def is_acyclic(graph):

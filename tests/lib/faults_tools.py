@@ -36,16 +36,16 @@ def make_traces(base):
 TOOLS = [
     [WFSTAT], [WFSTAT, "io"], [WFSTAT, "--csv", "file"], [WFSTAT, "--json", "proc"],
     [WFSTAT, "hist", "--of", "latency"], [WFSTAT, "list"], [WFSTAT, "pattern", "--by", "file"],
-    [WFSTAT, "phase", "--by", "command"], [WFDAG, "--dot", "-"], [WFDAG, "--fold", "--reduce", "--dot", "-"],
-    *([WFDAG, f"--{name}", "OUT"] for name, drawn in exports().items() if not drawn),
+    [WFSTAT, "phase", "--by", "command"], [WFDAG, "--dot"], [WFDAG, "--fold", "--reduce", "--dot"],
+    *([WFDAG, f"--{name}", "-o", "OUT"] for name, drawn in exports().items() if not drawn),
     [WFDAG, "critical-path"], [WFDAG, "whatif", "--cores", "2"], [WFDAG, "clusters"],
-    [WFDAG, "lifecycle", "--format", "json"], [WFDAG, "generate", "--make", "OUT"],
-    [WFDAG, "generate", "--ninja", "OUT"], [WFDAG, "generate", "--snakemake", "OUT"],
-    [WFDAG, "generate", "--wfformat", "OUT"], [WFDAG, "generate", "--pegasus", "OUT"],
-    [WFDAG, "generate", "--dax", "OUT"],
-    *([[WFREPORT, "-o", "OUT"], [WFREPORT, "--perfetto", "OUT"]] if os.path.exists(WFREPORT) else []),
+    [WFDAG, "lifecycle", "--format", "json"], [WFDAG, "generate", "--make", "-o", "OUT"],
+    [WFDAG, "generate", "--ninja", "-o", "OUT"], [WFDAG, "generate", "--snakemake", "-o", "OUT"],
+    [WFDAG, "generate", "--wfformat", "-o", "OUT"], [WFDAG, "generate", "--pegasus", "-o", "OUT"],
+    [WFDAG, "generate", "--dax", "-o", "OUT"],
+    *([[WFREPORT, "-o", "OUT"], [WFREPORT, "--perfetto", "-o", "OUT"]] if os.path.exists(WFREPORT) else []),
 ]
-TWO = [[WFDAG, "diff"], [WFDAG, "diff", "--format", "json"], [WFSTAT, "io"], [WFDAG, "--dot", "-"]]
+TWO = [[WFDAG, "diff"], [WFDAG, "diff", "--format", "json"], [WFSTAT, "io"], [WFDAG, "--dot"]]
 
 
 class Tool:

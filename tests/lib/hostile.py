@@ -16,23 +16,23 @@ STAT = [*(table for table in help_words(WFSTAT, "Tables:") if table not in ("his
         "io --by directory", "io --by phase --per job", "run --by env:X", "sys --by process", "file --csv", "proc --json",
         "time --interval 4e9", "time --by operation --interval 4e9", "hist --of latency --by class --sizes tens", "sys --layer calls", "time --files --interval 4e9", "hist --of latency", "hist --of file-size", "cdf --of bytes-read",
         "hist --of lifetime", "overview whole.db"]
-DAG = [*help_words(WFDAG, "Analyses, as a table:"), *(f"--{name} -" for name, drawn in exports().items() if not drawn),
-       "whatif --cores 2 --jobs 3 --faster *=2x", "--json - --all --metadata --ghosts",
-       "--tree --dot -", "--fold --all --dot - --width rate", "--reduce --graphml -",
-       "--csv - --group-by command --pipes node", "--gml - --precedence --pipes edge", "--dot - --max-nodes 3 --width time",
-       "generate --make -", "generate --ninja -", "generate --snakemake -", "generate --wfformat -",
-       "generate --dagman -", "generate --pegasus -", "generate --dax -",
-       "generate --wfformat - --level process", "check --all", "check --kinds missing,ghost", "diff whole.db",
+DAG = [*help_words(WFDAG, "Analyses, as a table:"), *(f"--{name}" for name, drawn in exports().items() if not drawn),
+       "whatif --cores 2 --jobs 3 --faster *=2x", "--json --all --metadata --ghosts",
+       "--tree --dot", "--fold --all --dot --width rate", "--reduce --graphml",
+       "--csv --group-by command --pipes node", "--gml --precedence --pipes edge", "--dot --max-nodes 3 --width time",
+       "generate --make", "generate --ninja", "generate --snakemake", "generate --wfformat",
+       "generate --dagman", "generate --pegasus", "generate --dax",
+       "generate --wfformat --level process", "check --all", "check --kinds missing,ghost", "diff whole.db",
        "diff --data --all --format json whole.db"]
 COMMANDS = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for line in DAG]
 WFREPORT = os.path.abspath(os.environ.get("WFREPORT", "build/dag/wfreport"))
 if os.path.exists(WFREPORT):
-    COMMANDS += [[WFREPORT, "-o", "-"], [WFREPORT, "--perfetto", "-"]]
+    COMMANDS += [[WFREPORT, "-o", "-"], [WFREPORT, "--perfetto"]]
 else:
     print("wfreport was not built: it is left out")
-DEEP_COMMANDS = [[WFSTAT], [WFDAG, "critical-path", "--top", "3"], [WFDAG, "--tree", "--json", "-"],
-                 [WFDAG, "generate", "--make", "-"], [WFDAG, "makespan"], [WFDAG, "generate", "--wfformat", "-"],
-                 [WFDAG, "--dot", "-", "--include", "command:make"], [WFDAG, "diff", "whole.db"]]
+DEEP_COMMANDS = [[WFSTAT], [WFDAG, "critical-path", "--top", "3"], [WFDAG, "--tree", "--json"],
+                 [WFDAG, "generate", "--make"], [WFDAG, "makespan"], [WFDAG, "generate", "--wfformat"],
+                 [WFDAG, "--dot", "--include", "command:make"], [WFDAG, "diff", "whole.db"]]
 
 # Names with each byte, and names with a meaning for shells, make, XML, SQL, gnuplot, terminals or options.
 NAMES = [b"c" + bytes(b for b in range(first, first + 16) if b not in b"\0/") for first in range(0, 256, 16)] + [

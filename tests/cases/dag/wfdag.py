@@ -70,15 +70,15 @@ def flows(graph):
 def check_exports(checks, db, base, graph):
     """Other programs read what was written, and find as much in it."""
     wanted = len(graph["nodes"]), len(graph["edges"])
-    cyjs = json.loads(wfdag("--cyjs", "-", db))["elements"]
+    cyjs = json.loads(wfdag("--cyjs", db))["elements"]
     checks.equal("Cytoscape", (len(cyjs["nodes"]), len(cyjs["edges"])), wanted)
     checks.equal("attributes of Cytoscape", [node["data"]["kind"] for node in cyjs["nodes"]],
                  [node["kind"] for node in graph["nodes"]])
     (base / "link").symlink_to(base / "target")
-    wfdag("--json", base / "link", "--dot", "/dev/null", db)
+    wfdag("--json", "-o", base / "link", "--dot", "-o", "/dev/null", db)
     checks.check("a link stays one, and a device", (base / "link").is_symlink() and
                  (base / "target").stat().st_size > 0 and pathlib.Path("/dev/null").is_char_device())
-    wfdag("--graphml", base / "x.graphml", "--svg", base / "x.svg", "--dot", base / "x.dot", db)
+    wfdag("-o", base / "x.graphml", "--svg", "-o", base / "x.svg", "-o", base / "x.dot", db)
     checks.check("a picture", (base / "x.svg").read_bytes().startswith(b"<?xml"))
     counted = subprocess.run(["gc", "-n", "-e", base / "x.dot"], capture_output=True, text=True, timeout=60,
                              check=True).stdout.split()
@@ -103,19 +103,19 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as base:
         base = pathlib.Path(base)
         db = trace(base)
-        graph = json.loads(wfdag("--json", "-", "--include", f"path:{base}/work/*", db))
+        graph = json.loads(wfdag("--json", "--include", f"path:{base}/work/*", db))
         found = flows(graph)
         script = {edge for edge in found if edge[0] in ("sh", "script", "dash", "bash")}
         checks.equal("edges", found - script, {edge for edge in EDGES if edge[0] != "script"})
         checks.check("the shell reads its script", any(edge[1:] == ("script", "read") for edge in script))
         checks.check("no cycle", is_acyclic(graph))
-        everything = json.loads(wfdag("--json", "-", "--all", db))
+        everything = json.loads(wfdag("--json", "--all", db))
         checks.check("all: no cycle", is_acyclic(everything))
         checks.check("all: more files", len(everything["nodes"]) >= len(graph["nodes"]))
-        checks.equal("the same twice", wfdag("--json", "-", "--all", db), wfdag("--json", "-", "--all", db))
-        tree = json.loads(wfdag("--json", "-", "--tree", db))
+        checks.equal("the same twice", wfdag("--json", "--all", db), wfdag("--json", "--all", db))
+        tree = json.loads(wfdag("--json", "--tree", db))
         checks.check("tree: processes alone", {n["kind"] for n in tree["nodes"]} == {"process"})
-        check_exports(checks, db, base, json.loads(wfdag("--json", "-", db)))
+        check_exports(checks, db, base, json.loads(wfdag("--json", db)))
     checks.end()
 
 

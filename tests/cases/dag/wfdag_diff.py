@@ -239,7 +239,7 @@ def check_generated_below(checks, runs):
     for kind, run in ("make", ["make", "-s", "-f", "generated"]), ("ninja", ["ninja", "-f", "generated"]):
         def generated(work, kind=kind):
             below(work)
-            done = subprocess.run([WFDAG, "generate", f"--{kind}", work / "generated", made], capture_output=True, text=True,
+            done = subprocess.run([WFDAG, "generate", f"--{kind}", "-o", work / "generated", made], capture_output=True, text=True,
                                   timeout=60, check=False)
             assert done.returncode == 0, done
         found = diff("--data", made, runs.trace(run, generated))

@@ -75,7 +75,7 @@ def python_with(module):
 
 
 def generate(db, option, *more):
-    done = subprocess.run([WFDAG, "generate", f"--{option}", "-", *more, str(db)], capture_output=True, timeout=100,
+    done = subprocess.run([WFDAG, "generate", f"--{option}", *more, str(db)], capture_output=True, timeout=100,
                           check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -316,7 +316,7 @@ def uncounted(base, inputs):
 
 def refuses(what, db, option, names):
     """With one line that shows one of the names."""
-    done = subprocess.run([WFDAG, "generate", f"--{option}", "-", str(db)], capture_output=True, timeout=100, check=False)
+    done = subprocess.run([WFDAG, "generate", f"--{option}", str(db)], capture_output=True, timeout=100, check=False)
     said = done.stderr.decode()
     shown = [re.sub("[^ -~]", lambda m: "".join(f"\\x{b:02x}" for b in os.fsencode(m[0])), name) for name in names]
     checks.equal(f"{what} refuses: status, output", (done.returncode, done.stdout), (1, b""))

@@ -129,7 +129,7 @@ def round_trip(base, what, inputs, command, options=(), drop=(), bare=(), stamps
     checks.check(f"{what}: makes files", len(set(wanted) - set(before)) > 2)
     for system, (first, again, nothing) in one(systems):
         copy, rules, db2 = base / system, base / f"{what}.{system}", base / f"{system}.db"
-        run(WFDAG, "generate", f"--{system}", rules, db)
+        run(WFDAG, "generate", f"--{system}", "-o", rules, db)
         shutil.copytree(inputs, copy, symlinks=True)
         # Ninja cannot say where it runs.
         rules.write_bytes(rules.read_bytes().replace(b"\nroot = %s\n" % os.fsencode(original).replace(b"$", b"$$"),
@@ -326,17 +326,17 @@ def refusals(base):
     (base / "a").write_text("text\n")
     traced(db, ["sh", "-c", "cp a b; cp b c"], base)
     traced(nothing, ["true"], base)
-    done = subprocess.run([WFDAG, "generate", "--make", "-", str(nothing)], capture_output=True, text=True, timeout=60,
+    done = subprocess.run([WFDAG, "generate", "--make", str(nothing)], capture_output=True, text=True, timeout=60,
                           check=False)
     checks.equal("generate of nothing: status", (done.returncode, done.stdout), (1, ""))
     checks.check("generate of nothing: one line", "no job used a file" in done.stderr and
                  done.stderr.count("\n") == 1, done.stderr)
     for args, status, text in (
-            ((), 2, "no output is given"), (("--make", "x", "--level", "process"), 2, "cannot be run again"),
-            (("--level", "both", "--dax", "x"), 2, "both"), (("--dagman", "x", "--level", "process"), 2, "run again"),
-            (("--root", "here", "--make", "x"), 2, "absolute"),
-            (("--wfformat-version", "2", "--wfformat", "x"), 2, "1.5"),
-            (("--make", "/nonexistent/x"), 1, "/nonexistent/x")):
+            ((), 2, "no output is given"), (("--make", "-o", "x", "--level", "process"), 2, "cannot be run again"),
+            (("--level", "both", "--dax", "-o", "x"), 2, "both"), (("--dagman", "-o", "x", "--level", "process"), 2, "run again"),
+            (("--root", "here", "--make", "-o", "x"), 2, "absolute"),
+            (("--wfformat-version", "2", "--wfformat", "-o", "x"), 2, "1.5"),
+            (("--make", "-o", "/nonexistent/x"), 1, "/nonexistent/x")):
         done = subprocess.run([WFDAG, "generate", *args, str(db)], cwd=base, capture_output=True, text=True,
                               timeout=60, check=False)
         checks.equal(f"generate {args}: status", done.returncode, status)

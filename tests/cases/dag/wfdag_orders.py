@@ -101,7 +101,7 @@ def generated(base, files, command):
     prepared(base / "work", files)
     traced(base / "db", command, base / "work", "--stat")
     wanted = contents(base / "work")
-    done = run(WFDAG, "generate", "--ninja", base / "rules", base / "db")
+    done = run(WFDAG, "generate", "--ninja", "-o", base / "rules", base / "db")
     return wanted, done
 
 

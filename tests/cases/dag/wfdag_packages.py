@@ -89,7 +89,7 @@ class RoundTrip:
 
     def by_system(self, system, jobs):
         rules, how = self.base / system, f"{system} {JOBS[system]}{jobs}"
-        done = run(WFDAG, "generate", f"--{system}", rules, self.db)
+        done = run(WFDAG, "generate", f"--{system}", "-o", rules, self.db)
         checks.check(f"{self.name}: generated for {system}", done.returncode == 0, done.stdout)
         if done.returncode:
             return
@@ -100,7 +100,7 @@ class RoundTrip:
 
     def same_graph(self):
         again, rules = self.base / "again.db", self.base / "ninja"
-        run(WFDAG, "generate", "--ninja", rules, self.db)
+        run(WFDAG, "generate", "--ninja", "-o", rules, self.db)
         self.fresh_copy()
         done = traced(again, [*SYSTEMS["ninja"], rules, "-j2"], self.place, "--stat", status=None, env=ENV, timeout=1800)
         checks.check(f"{self.name}: ninja runs traced", done.returncode == 0, done.stderr[-1000:])

@@ -51,7 +51,7 @@ def check(checks, name, text, pairs):
                        "JOIN process r ON r.id = l.reader")
         checks.equal(f"{name}: flows\n{text}", collections.Counter(row[:2] for row in rows), pairs)
         checks.equal(f"{name}: they are assumed", {row[2:] for row in rows} or {(1, None, None)}, {(1, None, None)})
-        done = subprocess.run([WFDAG, "--json", "-", run.db], capture_output=True, text=True, timeout=100, check=True)
+        done = subprocess.run([WFDAG, "--json", run.db], capture_output=True, text=True, timeout=100, check=True)
         graph = json.loads(done.stdout)
         program = {node["id"]: node.get("program") for node in graph["nodes"]}
         edges = [edge for edge in graph["edges"] if "pipe" in edge["kind"].split("|")]

@@ -60,7 +60,7 @@ class Sample:
         done = self.traced(self.db, self.command, self.original)
         self.check("it is traced", done.returncode == 0, done.stdout[-1000:])
         self.wanted = contents(self.original)
-        done = run(WFDAG, "generate", "--ninja", self.base / "ninja", self.db)
+        done = run(WFDAG, "generate", "--ninja", "-o", self.base / "ninja", self.db)
         if done.returncode:
             self.check("a refusal has status 1 and a reason", done.returncode == 1 and "wfdag:" in done.stdout,
                        done.stdout)
@@ -92,7 +92,7 @@ class Sample:
 
     def by_system(self, system):
         rules, db = self.base / system, self.base / "again.db"
-        done = run(WFDAG, "generate", f"--{system}", rules, self.db)
+        done = run(WFDAG, "generate", f"--{system}", "-o", rules, self.db)
         self.check(f"generated for {system}, too", done.returncode == 0, done.stdout)
         for jobs in JOBS[system]:
             command = [*SYSTEMS[system], rules, jobs]
@@ -109,7 +109,7 @@ class Sample:
 
     def once_more(self, db):
         """From the trace of the run by ninja, in which much went on at the same time."""
-        done = run(WFDAG, "generate", "--ninja", self.base / "once", db)
+        done = run(WFDAG, "generate", "--ninja", "-o", self.base / "once", db)
         self.check("generated from what was generated", done.returncode == 0, done.stdout)
         if done.returncode == 0:
             said = run_in_order(ninja_rules((self.base / "once").read_text()), self.copy())

@@ -232,7 +232,7 @@ def read_all(checks, db, base, options, found):
     label = " ".join(options) or "as it is"
     graph = graph_of(db, *options)
     files = {name: base / f"x.{name}" for name in READ}
-    wfdag(*(part for name, path in files.items() for part in (f"--{name}", path)), *options, db)
+    wfdag(*(part for name, path in files.items() for part in (f"--{name}", "-o", path)), *options, db)
     count_by_gc(checks, label, files["dot"], graph)
     check_xml(checks, label, files["graphml"])
     elements = json.loads(files["cyjs"].read_bytes())["elements"]

@@ -53,7 +53,7 @@ def montage(top):
 
 def from_wfdag(db, top):
     """How many files each (pid, path, read or write) is about; and the graph."""
-    done = subprocess.run([WFDAG, "--json", "-", "--include", f"path:{top}/*", db], capture_output=True,
+    done = subprocess.run([WFDAG, "--json", "--include", f"path:{top}/*", db], capture_output=True,
                           check=True, timeout=120)
     graph = json.loads(done.stdout)
     nodes = {node["id"]: node for node in graph["nodes"]}

@@ -67,7 +67,7 @@ def wfdag(*args):
 
 
 def graph_of(*args):
-    return json.loads(wfdag("--json", "-", *args))
+    return json.loads(wfdag("--json", *args))
 
 
 def rows_of(analysis, *args):
@@ -179,9 +179,9 @@ def check_parts(checks, db, graph):
                  sum(node["kind"] == "process" for node in graph_of("--fold", db)["nodes"]))
     few = graph_of("--max-nodes", "5", db)
     checks.check("folded to few", len(few["nodes"]) < len(graph["nodes"]))
-    dot = wfdag("--max-nodes", "5", "--dot", "-", db)
+    dot = wfdag("--max-nodes", "5", "--dot", db)
     checks.check("which wfdag says", " nodes folded" in dot and "nodes folded" in run(
-        "--max-nodes", "5", "--dot", "-", db).stderr)
+        "--max-nodes", "5", "--dot", db).stderr)
     reduced = graph_of("--reduce", db)
     checks.check("reduced: the same nodes, fewer edges", len(reduced["nodes"]) == len(graph["nodes"]) and
                  len(reduced["edges"]) < len(graph["edges"]))
@@ -190,13 +190,13 @@ def check_parts(checks, db, graph):
 def check_usage(checks, base, db):
     for status, args, words in (
             (2, [db], "no output is given"), (2, ["nonsense"], "neither an analysis nor a trace"),
-            (2, ["degree", "--sort", "nosuch", db], "no column 'nosuch'"), (2, ["--dot", "-", "--width", "x", db], "width"),
-            (2, ["--dot", "-", "--between", "a", db], "two ends"), (2, ["--dot", "-", "--group-by", "nosuch", db], "nosuch"),
+            (2, ["degree", "--sort", "nosuch", db], "no column 'nosuch'"), (2, ["--dot", "--width", "x", db], "width"),
+            (2, ["--dot", "--between", "a", db], "two ends"), (2, ["--dot", "--group-by", "nosuch", db], "nosuch"),
             (2, ["whatif", "--cores", "0", db], "--cores"), (2, ["whatif", "--faster", "x", db], "--faster"),
-            (2, ["--dot", "-", "--top", "3", db], "analysis"), (2, ["--dot", "-", "--max-nodes", "-1", db], "--max-nodes"),
-            (1, ["--dot", "-", "--ancestors-of", "nosuch", db], "no node matches 'nosuch'"),
-            (1, ["--dot", base / "no/where", db], "cannot write"), (1, ["--dot", "-", base / "none.db"], "none.db"),
-            (1, ["--dot", "-", "--fold", "--reduce", "--group-by", "all", db], None)):
+            (2, ["--dot", "--top", "3", db], "analysis"), (2, ["--dot", "--max-nodes", "-1", db], "--max-nodes"),
+            (1, ["--dot", "--ancestors-of", "nosuch", db], "no node matches 'nosuch'"),
+            (1, ["--dot", "-o", base / "no/where", db], "cannot write"), (1, ["--dot", base / "none.db"], "none.db"),
+            (1, ["--dot", "--fold", "--reduce", "--group-by", "all", db], None)):
         done = run(*args)
         label = " ".join(map(str, args))
         if words is None:
@@ -206,7 +206,7 @@ def check_usage(checks, base, db):
         checks.check(f"{label}: one line that says why", len(done.stderr.splitlines()) == 1 and words in done.stderr,
                      done.stderr)
     for output in some((name for name, is_picture in exports().items() if not is_picture), 3):
-        checks.equal(f"--{output}: the same twice", wfdag(f"--{output}", "-", db), wfdag(f"--{output}", "-", db))
+        checks.equal(f"--{output}: the same twice", wfdag(f"--{output}", db), wfdag(f"--{output}", db))
 
 
 def main():

@@ -164,10 +164,10 @@ def small_files(checks):
         checks.equal("procmon: the command has the limit, and what it does",
                      run(4 << 20, PROCMON, "sh", "-c", "head -c 5000000 /dev/zero >big")[0], 128 + signal.SIGXFSZ)
         os.remove(f"{top}/big")
-        got = run(20000, WFDAG, "--dot", "out.dot", "trace.db")
+        got = run(20000, WFDAG, "--dot", "-o", "out.dot", "trace.db")
         print("small files: wfdag:", *got[2])
         checks.check("wfdag: it fits, or wfdag says why not", got[0] == 0 or "File too large" in got[2][-1], got)
-        refused("wfdag", 1, run(100, WFDAG, "--dot", "other.dot", "trace.db"))
+        refused("wfdag", 1, run(100, WFDAG, "--dot", "-o", "other.dot", "trace.db"))
         checks.equal("no part of a file is left", [name for name in os.listdir(top) if "other" in name], [])
 
 

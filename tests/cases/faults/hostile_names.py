@@ -27,34 +27,34 @@ from workflows import traced
 
 need_fuse()
 need("make", "ninja", "gnuplot", "dot")
-STAT = ["io --by file", "io --long", "waits --by task", "io --by exe,env:H --csv", "io --by job --tsv", "sys --by path --json", "run --by phase,xform",
+STAT = ["io --by file", "io -o table.csv --columns step,reads", "proc --output table.txt", "io --long", "waits --by task", "io --by exe,env:H --csv", "io --by job --tsv", "sys --by path --json", "run --by phase,xform",
         "proc --csv", "proc --tsv", "proc --raw --wide --sort -command --top 5", "handle --json", "file --json", "file --tsv",
         "errors --json", "errors --csv", "list --json", "list --csv", "phase --json", "phase --sql", "mem --memory 64G",
         "pattern --sizes powers", "pattern --operation read", "time --files --json --interval 1", "io --process 3",
         "io --from 0 --to 1", "io --exclude command:cp", "io --include path:*x* --format json", "file --job 5",
-        "io --phase cp --strict --foreign --force", "hist --of latency --by command --svg plot.svg",
-        "cdf --of bytes-written --by command --png -", "hist --of latency --gnuplot plot", "sys --by directory --csv",
+        "io --phase cp --strict --foreign --force", "hist --of latency --by command -o plot.svg",
+        "cdf --of bytes-written --by command --png", "hist --of latency --gnuplot plot", "sys --by directory --csv",
         "io --by mount,fstype,host --csv"]
 DAG = ["order --format json", "order --format csv", "lifecycle --format tsv --raw --wide", "critical-path --format json --all",
        "weight --by time --sort -name --top 3", "parallelism --interval 1 --format csv", "clusters --format json",
-       "whatif --faster command:*=3x", "--svg - --cluster phase --max-nodes 50", "--png - --no-legend --max-nodes 20",
-       "--pdf - --max-nodes 5", "--ps - --max-nodes 5", "--jpeg - --max-nodes 5", "--csv - --all --ghosts --metadata", "--gml - --ghosts",
-       "--graphml - --ghosts --metadata", "--dot - --dag --ghosts --cluster job", "--json - --group-by directory,env:H",
-       "--graphml - --group-by exe", "--cyjs - --expand cp", "--json - --ancestors-of out.3", "--json - --descendants-of *in*",
-       "--json - --between p2 --between p9", "--json - --file *x*", "--json - --exclude path:*x* --include *", "--json - --from 0 --to 1",
-       "--json - --job 5", "--json - --process 5", "--json - --phase ph=cp*", "--json - --strict --foreign --force",
-       "generate --wfformat - --wfformat-version 1.5", "generate --make - --root / --strict --foreign --force",
-       "generate --ninja - --root /tmp", "generate --pegasus - --level process", "generate --dax - --level process",
+       "whatif --faster command:*=3x", "--svg --cluster phase --max-nodes 50", "--png --no-legend --max-nodes 20",
+       "--pdf --max-nodes 5", "--ps --max-nodes 5", "--jpeg --max-nodes 5", "--csv --all --ghosts --metadata", "--gml --ghosts",
+       "--graphml --ghosts --metadata", "--dot --dag --ghosts --cluster job", "--json --group-by directory,env:H",
+       "--graphml --group-by exe", "--cyjs --expand cp", "--json --ancestors-of out.3", "--json --descendants-of *in*",
+       "--json --between p2 --between p9", "--json --file *x*", "--json --exclude path:*x* --include *", "--json --from 0 --to 1",
+       "--json --job 5", "--json --process 5", "--json --phase ph=cp*", "--json --strict --foreign --force",
+       "generate --wfformat --wfformat-version 1.5", "generate --make --root / --strict --foreign --force",
+       "generate --ninja --root /tmp", "generate --output rules.mk", "critical-path --columns label,command --output path.tsv", "generate --pegasus --level process", "generate --dax --level process",
        "check --declared edges.csv --format json", "check --declared edges.csv --format csv --all --kinds missing,redundant,unordered,ghost",
-       "check --ninja n --format tsv --root / --strict --foreign", "check --ninja n --fail-on missing",
-       "diff make.db --format csv", "diff make.db --format json --data", "diff make.db --top 0 --raw --wide --all --strict --foreign",
+       "check --ninja n --format tsv --root / --strict --foreign", "check --ninja n --fail-on missing", "check --ninja n --csv --output found.csv",
+       "diff make.db --csv --output diff.csv", "diff make.db --format csv", "diff make.db --format json --data", "diff make.db --top 0 --raw --wide --all --strict --foreign",
        "diff make.db --fail-on graph,time:10%", "diff make.db --root / --include * --exclude path:*x* --phase ph=cp*",
        "summary --foreign"]
 # Options whose value may be any text: each name is given to two of them.
 TAKE = [(WFSTAT, line) for line in ("io --by {}", "io --by env:{}", "io --include {}", "io --phase {}", "io --phase {}=*", "io --job {}",
                                     "io --sort {}", "{}", "hist --of {}")] + \
-       [(WFDAG, line) for line in ("--json - --ancestors-of {}", "--json - --group-by env:{}", "--json - --group-by {}", "--json - --file {}",
-                                   "--json - --expand {}", "order --sort {}", "whatif --faster {}=2x", "generate --make - --root /{}",
+       [(WFDAG, line) for line in ("--json --ancestors-of {}", "--json --group-by env:{}", "--json --group-by {}", "--json --file {}",
+                                   "--json --expand {}", "order --sort {}", "whatif --faster {}=2x", "generate --make --root /{}",
                                    "check --kinds {}", "check --declared {}", "check --ninja {}", "check --root {}", "diff {}",
                                    "diff make.db --fail-on {}", "summary {}", "{}")]
 HELPS = [[WFSTAT], [WFDAG], [WFDAG, "generate"], [WFDAG, "diff"], [WFDAG, "check"], [WFDAG, "summary"]]
@@ -110,12 +110,12 @@ def make_traces():
         file.touch()
     files[0].write_bytes(script([name for name in NAMES if is_text(name)]))
     trace_in("text", "text.db", "sh ../wf.sh")
-    generate("--ninja", files[2], base / "text.db")
+    generate("--ninja", "-o", files[2], base / "text.db")
     shutil.copy(files[2], trace_in("it's $x\x01", "ninja.db", "ninja --quiet -f ../build.ninja"))
     (base / "n").symlink_to(base / "by ninja.db" / "it's $x\x01")
     files[0].write_bytes(script(NAMES))
     trace_in(os.fsdecode(b"work'\xff\n"), "trace.db", "sh ../wf.sh")
-    generate("--make", files[1], base / "trace.db")
+    generate("--make", "-o", files[1], base / "trace.db")
     work = trace_in(os.fsdecode(b"work'\xff\r $x"), "make.db", "make -s -j2 -f ../Makefile")
     shutil.copy(base / "trace.db", base / "facts.db")
     spoil(base / "facts.db")
@@ -155,16 +155,16 @@ def is_readable(command, out):
     """Whether the output is valid in the format that the command line asks for."""
     words = " ".join(map(str, command[1:]))
     try:
-        if re.search(r"json -|--json|cyjs -|--wfformat -|json$|format json|--perfetto -", words) and "--sql" not in words:
+        if re.search(r"json -|--json|cyjs -|--wfformat -|json$|format json|--perfetto", words) and "--sql" not in words:
             json.loads(out)
-        elif re.search("--graphml -|--dax -|--svg -", words):
+        elif re.search("--graphml -|--dax -|--svg", words):
             xml.etree.ElementTree.fromstring(out)
         elif "plot.svg" in words:
             xml.etree.ElementTree.parse(base / "plot.svg")
         elif re.search("--csv|format csv", words):
             rows = list(csv.reader(io.StringIO(out.decode(errors="surrogateescape"), newline=""), strict=True))
-            return len({len(row) for row in rows}) == 1 or "--csv -" in words
-        elif re.search("--dot -|--gml -|--pegasus -|--snakemake -", words):
+            return len({len(row) for row in rows}) == 1 or "--csv" in words
+        elif re.search("--dot -|--gml -|--pegasus -|--snakemake", words):
             out.decode()
         return True
     except ValueError as e:

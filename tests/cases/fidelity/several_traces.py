@@ -77,7 +77,7 @@ def steps_of_processes(traces):
 
 def flow_between(traces):
     """Pairs of steps: one wrote what the other has read."""
-    done = subprocess.run([WFDAG, "--json", "-", *map(str, traces)], capture_output=True, text=True, timeout=120,
+    done = subprocess.run([WFDAG, "--json", *map(str, traces)], capture_output=True, text=True, timeout=120,
                           check=False)
     assert done.returncode == 0, done.stderr
     graph, step_of = json.loads(done.stdout), steps_of_processes(traces)
@@ -149,7 +149,7 @@ def check_uses(checks, base):
             file.write(b"third")
     traces = [base / "user/trace.db", base / "other/trace.db"]
     for order in traces, traces[::-1]:
-        done = subprocess.run([WFDAG, "--json", "-", *map(str, order)], capture_output=True, text=True, timeout=120,
+        done = subprocess.run([WFDAG, "--json", *map(str, order)], capture_output=True, text=True, timeout=120,
                               check=False)
         checks.equal("versions that become one: status, messages", (done.returncode, done.stderr), (0, ""))
 

@@ -36,7 +36,7 @@ def wfdag(run, *options):
 def check_edges(checks, name, run, roles):
     """Of channels with one writer or one reader."""
     fold = [] if name == "fifo" else ["--fold"]  # folded, its versions are one
-    graph = json.loads(wfdag(run, "--json", "-", *fold))
+    graph = json.loads(wfdag(run, "--json", *fold))
     role = {node["id"]: roles.get(node.get("pid")) for node in graph["nodes"]}
     edges = {(role[edge["source"]], role[edge["target"]]): edge.get("bytes") for edge in graph["edges"]
              if "pipe" in edge["kind"].split("|") and role[edge["source"]] and role[edge["target"]]}

@@ -206,7 +206,7 @@ def places_of_sockets(run):
 
 
 def edges_of_pipes(run):
-    done = subprocess.run([WFDAG, "--json", "-", "--fold", run.db], capture_output=True, text=True, timeout=100, check=True)
+    done = subprocess.run([WFDAG, "--json", "--fold", run.db], capture_output=True, text=True, timeout=100, check=True)
     graph = json.loads(done.stdout)
     pid = {node["id"]: node.get("pid") for node in graph["nodes"]}
     edges = collections.defaultdict(list)

@@ -200,7 +200,7 @@ def look_at(pages, base):
 
 def check_perfetto(trace, base):
     line = base / "line.json"
-    checks.equal("a time line is made", run(WFREPORT, "--perfetto", line, "--above", "0.0001", trace).returncode, 0)
+    checks.equal("a time line is made", run(WFREPORT, "--perfetto", "-o", line, "--above", "0.0001", trace).returncode, 0)
     events = json.loads(line.read_text())["traceEvents"]
     wanted = [{"id": row["process"], "program": row["program"], "length_us": row["runtime_ns"] / 1000}
               for row in rows_of(["proc"], trace) if row["runtime_ns"] is not None and row["start_ns"] is not None]
@@ -248,7 +248,7 @@ def check_program(trace, base):
     checks.equal("the same trace makes the same page", run(WFREPORT, "-o", "-", trace).stdout,
                  run(WFREPORT, "-o", "-", trace).stdout)
     for words, status in (["--no-such"], 2), (["--max-nodes", "x"], 2), (["--max-nodes", "1"], 2), \
-            (["-o"], 2), (["--perfetto", "x", "-o", "y"], 2), ([base / "no-such.db"], 1), ([__file__], 1), \
+            (["-o"], 2), (["--perfetto", "x.json"], 2), ([base / "no-such.db"], 1), ([__file__], 1), \
             (["-o", base / "no-such" / "x.html", trace], 1), (["--help"], 0), (["--version"], 0):
         done = run(WFREPORT, *words)
         checks.equal(f"status of {words}", done.returncode, status)

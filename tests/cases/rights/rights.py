@@ -276,11 +276,11 @@ def check_planted_outputs(tmp, trace):
     target = base / "precious"
     target.write_text("precious\n")
     for what, command in (
-            ("wfdag --dot", [WFDAG, "--dot"]), ("wfdag --svg", [WFDAG, "--svg"]),
-            ("wfdag generate", [WFDAG, "generate", "--wfformat"]),
-            ("wfstat --svg", [WFSTAT, "cdf", "--of", "lifetime", "--svg"]),
+            ("wfdag --dot", [WFDAG, "--dot", "-o"]), ("wfdag --svg", [WFDAG, "--svg", "-o"]),
+            ("wfdag generate", [WFDAG, "generate", "--wfformat", "-o"]),
+            ("wfstat --svg", [WFSTAT, "cdf", "--of", "lifetime", "--svg", "-o"]),
             ("wfstat --gnuplot", [WFSTAT, "cdf", "--of", "lifetime", "--gnuplot"]),
-            *(("wfreport " + option, [WFREPORT, option]) for option in ("-o", "--perfetto") if HAVE_REPORT)):
+            *(("wfreport " + options[0], [WFREPORT, *options]) for options in (["-o"], ["--perfetto", "-o"]) if HAVE_REPORT)):
         end = ".dat" if "gnuplot" in what else ""
         for kind, planted in ("link", "out"), ("link", "out.part"), ("fifo", "out"), ("file", "out.part"):
             name = planted.replace("out", f"out{end}")
@@ -303,7 +303,7 @@ def check_planted_outputs(tmp, trace):
 
 # ---- traces of others
 
-READERS = ((WFSTAT, "proc"), (WFDAG, "--dot", "-"), (WFDAG, "generate", "--wfformat", "-"),
+READERS = ((WFSTAT, "proc"), (WFDAG, "--dot"), (WFDAG, "generate", "--wfformat"),
            (WFDAG, "check"), (WFDAG, "diff"), *([(WFREPORT, "-o", "-")] if HAVE_REPORT else []))
 
 
@@ -427,8 +427,8 @@ def check_helpers(trace):
     secret = {"SECRET": "1", "LD_SECRET": "2", "GRAPHVIZ_DOT": "/x", "BASH_ENV": "/x", "ENV": "/x",
               "GNUPLOT_LIB": "/x", "PATH": f"{bin_}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
     name = "x; touch ran $(touch ran) `touch ran`'\"|&.svg"
-    for what, command in (("dot", [WFDAG, "--svg", name, trace]),
-                          ("gnuplot", [WFSTAT, "cdf", "--of", "lifetime", "--svg", name, trace]),
+    for what, command in (("dot", [WFDAG, "--svg", "-o", name, trace]),
+                          ("gnuplot", [WFSTAT, "cdf", "--of", "lifetime", "--svg", "-o", name, trace]),
                           ("ninja", [WFDAG, "check", "--ninja", name, trace])):
         (base / name).unlink(missing_ok=True)
         if what == "ninja":

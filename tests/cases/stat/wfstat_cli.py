@@ -56,7 +56,8 @@ def check_usage(trace):
     fails("--from = --to", 2, ["--to"], "io", "--from", "5", "--to", "5", trace)
     fails("an interval of nothing", 2, ["--interval"], "time", "--interval", "0", trace)
     fails("--top without its value", 2, ["--top", "needs a value"], "io", "--top")
-    fails("a value too many", 2, ["--csv", "takes no value"], "io", "--csv=x", trace)
+    fails("a file where none belongs", 2, ["--csv is a format", "--csv -o x"], "io", "--csv=x", trace)
+    fails("a file where it once belonged", 2, ["--csv is a format", "--csv -o x.csv"], "io", "--csv", "x.csv", trace)
     fails("unknown option", 2, ["--nonsense", "--help"], "io", "--nonsense", trace)
     fails("unknown short option", 2, ["-q", "--help"], "io", "-q", trace)
     fails("unknown table", 2, ["'nosuch'", "--help"], "nosuch", trace)
@@ -76,10 +77,10 @@ def check_misfits(trace):
     fails("file has no --by", 2, ["--by"], "file", "--by", "command", trace)
     fails("sys has no --per", 2, ["--per", "sys"], "sys", "--per", "job", trace)
     fails("io has no operations", 2, ["--operation", "io"], "io", "--operation", "read", trace)
-    fails("io has no picture", 2, ["picture"], "io", "--svg", "x.svg", trace)
+    fails("io has no picture", 2, ["picture"], "io", "-o", "x.svg", trace)
     fails("io has no --files", 2, ["--files"], "io", "--files", trace)
     fails("no picture of the files of intervals", 2, ["--files"], "time", "--files", "--svg",
-          "x.svg", trace)
+          "-o", "x.svg", trace)
     for by in ("nonsense", "", ",", "env:", "command:x", "command\nexe", "Command"):
         fails(f"--by {by!r}", 2, ["group"], "run", "--by", by, trace, timeout=5)
     fails("run has no files", 2, ["'file'"], "run", "--by", "file", trace)
@@ -632,7 +633,7 @@ def check_head(trace):
     """A reader that has enough is no error to talk about."""
     options = [["list"], ["list", "--csv"], ["list", "--json"], ["proc"]]
     if shutil.which("gnuplot"):
-        options.append(["cdf", "--of", "latency", "--csv", "--svg", str(base / "head.svg")])
+        options.append(["cdf", "--of", "latency", "--svg", "-o", str(base / "head.svg"), "--csv"])
     for arguments in options:
         process = subprocess.Popen([WFSTAT, *arguments, *[trace] * 3], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)

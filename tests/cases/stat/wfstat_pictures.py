@@ -28,8 +28,8 @@ def check_pictures(trace, names):
         for trace_ in trace, names:
             draw(table, trace_)
     fails("a picture of nothing", 1, ["cannot draw", "nothing"], "cdf", "--of", "write-size",
-          "--svg", "x.svg", names)
-    done = run("cdf", "--of", "latency", "--svg", "/nowhere/x.svg", trace)
+          "--svg", "-o", "x.svg", names)
+    done = run("cdf", "--of", "latency", "--svg", "-o", "/nowhere/x.svg", trace)
     checks.equal("a picture that cannot be written: exit status", done.returncode, 1)
     checks.check("a picture that cannot be written: says so", "'/nowhere/x.svg'" in text(done))
     check_curves(trace)
@@ -38,7 +38,7 @@ def check_pictures(trace, names):
 
 def draw(table, trace):
     svg, png, name = base / "p.svg", base / "p.png", base / "p'ro\"of"
-    done = run(*table, "--svg", svg, "--png", png, "--gnuplot", name, "--csv", trace)
+    done = run(*table, "--svg", "-o", svg, "--png", "-o", png, "--gnuplot", name, "--csv", trace)
     checks.equal(f"pictures of {table}: exit status", done.returncode, 0)
     checks.check(f"{table}: SVG", is_svg(svg))
     checks.check(f"{table}: PNG", is_png(png))
@@ -65,13 +65,13 @@ def check_picture_names(trace):
     here = base / "odd pictures"
     here.mkdir()
     for name in "|touch done", "it's.svg", "a\\nb.svg", "~x.svg", "x\ny.svg":
-        done = run("cdf", "--of", "latency", "--svg", name, trace, cwd=here)
+        done = run("cdf", "--of", "latency", "--svg", "-o", name, trace, cwd=here)
         made = os.listdir(here)
         checks.check(f"picture {name!r} is that file, or refused", made == [name] or
                      done.returncode in (1, 2) and not made, f"{done.returncode} {made}")
         for file in here.iterdir():
             file.unlink()
-    done = run("cdf", "--of", "latency", "--csv", "--svg", "", trace, cwd=here)
+    done = run("cdf", "--of", "latency", "--svg", "-o", "", "--csv", trace, cwd=here)
     checks.check("a picture without a name is refused", done.returncode in (1, 2) and
                  not done.stdout, done.returncode)
 
@@ -80,7 +80,7 @@ def check_no_gnuplot(trace):
     nothing = {"env": {"PATH": "/nowhere"}}
     for option in "--svg", "--png":
         fails(f"{option} without gnuplot", 1, ["no gnuplot", "install", "--gnuplot"], "cdf", "--of",
-              "latency", option, "x", trace, **nothing)
+              "latency", option, "-o", "x", trace, **nothing)
     works("--gnuplot needs none", "cdf", "--of", "latency", "--gnuplot", base / "n", trace,
           **nothing)
     data = [line.split() for line in (base / "n.dat").read_text().splitlines()

@@ -26,12 +26,12 @@ checks = Checks()
 
 # What writes a file; OUT: its name.
 WRITERS = {
-    "graph": [[WFDAG, f"--{kind}", "OUT"] for kind in exports()],
-    "analysis": [[WFDAG, what, "--json", "OUT"] for what in ("critical-path", "lifecycle")],
-    "generate": [[WFDAG, "generate", f"--{kind}", "OUT"] for kind in
+    "graph": [[WFDAG, f"--{kind}", "-o", "OUT"] for kind in exports()],
+    "analysis": [[WFDAG, what, "--json", "-o", "OUT"] for what in ("critical-path", "lifecycle")],
+    "generate": [[WFDAG, "generate", f"--{kind}", "-o", "OUT"] for kind in
                  ("make", "ninja", "snakemake", "wfformat", "dagman", "pegasus", "dax")],
-    "charts": [[WFSTAT, "hist", "--of", "read-size", "--svg", "OUT"], [WFSTAT, "time", "--png", "OUT"]],
-    "report": [[WFREPORT, "-o", "OUT"], [WFREPORT, "--perfetto", "OUT"]],
+    "charts": [[WFSTAT, "hist", "--of", "read-size", "--svg", "-o", "OUT"], [WFSTAT, "time", "--png", "-o", "OUT"]],
+    "report": [[WFREPORT, "-o", "OUT"], [WFREPORT, "--perfetto", "-o", "OUT"]],
 }
 
 
@@ -69,7 +69,7 @@ def overwriting(base, trace):
     link, part = base / "link.json", base / "x.json.part"
     link.symlink_to("other.db")
     shutil.copy(trace, part)
-    writer = [WFDAG, "--json", "OUT"]
+    writer = [WFDAG, "--json", "-o", "OUT"]
     refuses("through a link", writer, link, other, own, base)
     refuses("by the name that it has on its way", writer, base / "x.json", part, own, base)
     refuses("the log of a trace", writer, grown(base / "grows.db"), base / "grows.db-wal", own, base)
@@ -81,7 +81,7 @@ def overwriting(base, trace):
             db.close()
         else:
             (base / name).write_text(text)
-        checks.equal(f"what is no trace is replaced with --force: {name}", run(WFDAG, "--force", "--json", base / name, own).returncode, 0)
+        checks.equal(f"what is no trace is replaced with --force: {name}", run(WFDAG, "--force", "--json", "-o", base / name, own).returncode, 0)
         checks.check(f"by what was asked for: {name}", (base / name).read_text().startswith("{"))
     foreign(base, own)
     ended(base, own)
@@ -115,7 +115,7 @@ def ended(base, own):
     (slow / "dot").chmod(0o755)
     before = sorted(os.listdir(base))
     for number in signal.SIGTERM, signal.SIGKILL:
-        drawing = subprocess.Popen([WFDAG, "--svg", base / "ended.svg", own], env={**os.environ, "PATH": f"{slow}:{os.environ['PATH']}"})
+        drawing = subprocess.Popen([WFDAG, "-o", base / "ended.svg", own], env={**os.environ, "PATH": f"{slow}:{os.environ['PATH']}"})
         looked = until(lambda: subprocess.run(["pgrep", "-fx", "sleep 1000.25"], capture_output=True, check=False).returncode == 0)
         drawing.send_signal(number)
         checks.equal(f"{number.name}: ends it", (looked is not None, drawing.wait()), (True, -number))
