@@ -42,7 +42,7 @@ static int set(struct formats *f, int format, const char *file)
 	return 0;
 }
 
-static int settle(struct formats *f)
+static int close_pending(struct formats *f)
 {
 	int format = f->pending;
 
@@ -52,7 +52,7 @@ static int settle(struct formats *f)
 
 int formats_option(struct formats *f, int format, const char *value)
 {
-	int status = value ? refuse_value(f, format, value) : settle(f);
+	int status = value ? refuse_value(f, format, value) : close_pending(f);
 
 	if (status == 0 && !f->files[format]) /* -o x.svg --svg */
 		f->pending = format;
@@ -81,5 +81,5 @@ int formats_finish(struct formats *f, char **words)
 		return refuse_value(f, f->pending, *words);
 	if (f->pending >= 0 && f->formats[f->pending].is_binary && isatty(STDOUT_FILENO))
 		return err_status(EXIT_USAGE, "--%s is nothing for a terminal; give -o FILE", f->formats[f->pending].option);
-	return settle(f);
+	return close_pending(f);
 }

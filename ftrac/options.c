@@ -110,7 +110,8 @@ static const struct option record_options[] = {
 
 /* Of several command lines. */
 #define DB_HELP \
-"      --db FILE        the trace (default: trace.db in the current directory)\n" \
+"      --db FILE, --output FILE   the trace (default: trace.db in the current\n" \
+"                       directory); -o FILE in ftrac run and ftrac record\n" \
 "      --force          replace an existing trace\n"
 #define STAT_HELP \
 "      --stat           record every stat: the kernel caches no names and\n" \

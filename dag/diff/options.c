@@ -62,7 +62,7 @@ static const char help[] =
 "  wfdag diff --fail-on graph,time:10% good.db new.db   for a test: fails if the second run is slower\n"
 "\n"
 "Output:\n"
-"      --format FORMAT    table, csv, tsv or json; also: --csv --tsv --json; all but table have all results\n"
+"      --format FORMAT    table, csv, tsv or json, all but table with all results; also: --csv --tsv --json\n"
 "  -o, --output FILE      there instead of stdout\n"
 "      --top N            the first N rows of each part of the table (default 20; 0: all rows)\n"
 "      --raw              plain numbers in tables: ns, bytes, parts of 1\n"

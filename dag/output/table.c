@@ -315,12 +315,16 @@ int table_sort(struct table *table, const char *column)
 	return 0;
 }
 
+/* name: not ended by NUL. */
 static int find_column(const struct table *table, const char *name, size_t len)
 {
-	for (int i = 0; i < table->n_columns; i++)
-		if (strlen(table->columns[i].name) == len && memcmp(table->columns[i].name, name, len) == 0)
-			return i;
-	return -1;
+	char text[64];
+
+	if (len >= sizeof(text))
+		return -1;
+	memcpy(text, name, len);
+	text[len] = '\0';
+	return table_find(table, text);
 }
 
 int table_select(struct table *table, const char *names, const char **ret_unknown, int *ret_len)

@@ -118,7 +118,7 @@ TRACES_HELP TRACES_OUTPUT_HELP
 "Of some tables only:\n"
 "      --of VALUE         hist, cdf: latency, read-size, write-size, bytes-read, bytes-written,\n"
 "                         lifetime, file-size or rss\n"
-"      --svg, --png       hist, cdf, time: a picture, made by gnuplot\n"
+"      --svg  --png       hist, cdf, time: a picture, made by gnuplot\n"
 "      --gnuplot NAME     hist, cdf, time: its data, NAME.dat, and its script, NAME.gp\n"
 "      --interval SECONDS time: length of an interval (default 1)\n"
 "      --files            time: the files that were touched in each interval\n"
