@@ -33,11 +33,15 @@ SELECT k.path, a.opens, a.processes, a.bread AS read_bytes, a.bwrite AS written_
 FROM a JOIN file k ON k.id = a.file WHERE k.kind = 'file' ORDER BY a.opens DESC, a.file
 
 --- finding.metadata of use by command: programs with more metadata operations than reads and writes
-{with program ops_ns}SELECT *, (SELECT sum(ops_ns) FROM proc WHERE program IS command) - moving_ns AS gain_ns
-FROM (SELECT {keys}, sum(a.opens + a.nmeta) AS asked, sum(a.nread + a.nwrite) AS moved, coalesce(sum(a.io_ns), 0) AS moving_ns
-	FROM access a {joins a}
-	{where a.first_ns | a.last_ns} GROUP BY {group}
-	HAVING count(*) = count(a.nread + a.nwrite) AND asked >= 1000 AND asked >= 2 * moved)
+{with},
+spent AS MATERIALIZED (SELECT id, ops_ns FROM process),
+used AS (SELECT {keys}, a.opens + a.nmeta AS asked, a.nread + a.nwrite AS moved, coalesce(a.io_ns, 0) AS moving_ns,
+		iif(row_number() OVER (PARTITION BY a.process) = 1, s.ops_ns, 0) AS ops_ns
+	FROM access a LEFT JOIN spent s ON s.id = a.process {joins a}
+	{where a.first_ns | a.last_ns})
+SELECT {names}, sum(asked) AS asked, sum(moved) AS moved, sum(ops_ns) - sum(moving_ns) AS gain_ns
+FROM used GROUP BY {names}
+HAVING count(*) = count(moved) AND sum(asked) >= 1000 AND sum(asked) >= 2 * sum(moved)
 ORDER BY asked DESC
 
 --- finding.searches of use by command: programs that look up names that do not exist

@@ -85,7 +85,7 @@ def check(checks, name, args, shown, db):
 
 
 def check_reports(checks, db):
-    """The file is the word behind -o or --perfetto."""
+    """The file is the word behind -o."""
     if not os.path.exists(WFREPORT):
         print("wfreport was not built: its examples are left out")
         return
@@ -95,7 +95,7 @@ def check_reports(checks, db):
         done = subprocess.run([os.path.abspath(WFREPORT), *args, db], capture_output=True, text=True, cwd=db.parent,
                               timeout=60, check=False)
         checks.equal(f"wfreport {args}: exit status ({done.stderr.strip()})", done.returncode, 0)
-        written = [db.parent / name for option, name in zip(args, args[1:]) if option in ("-o", "--perfetto")]
+        written = [db.parent / name for option, name in zip(args, args[1:]) if option == "-o"]
         checks.equal(f"wfreport {args}: a file", [path.stat().st_size > 100 for path in written], [True])
 
 
