@@ -124,3 +124,9 @@ int kernel_count(const struct kernel *kernel, struct kernel_totals *ret_totals, 
 	*ret_totals = (struct kernel_totals){ 0 };
 	return 0;
 }
+
+bool kernel_may_wait(const struct kernel *kernel)
+{
+	(void)kernel;
+	return false;
+}

@@ -95,6 +95,15 @@ looked_for() {
 	[ -f "$manual" ] || echo "left-out.sh: there is no $manual yet: options not looked for in it"
 	echo "left-out.sh: $(($(wc -l <"$work/options"))) options of $file looked for"
 }
+# Where ftrac is built without programs in the kernel, each function of kernel.h is there nevertheless.
+grep -oE '^[a-z].*[ *](kernel_[a-z_]+)\(' kernel/kernel.h | sed 's/.*[ *]\(kernel_[a-z_]*\)($/\1/' | sort -u >"$work/functions"
+while read -r function; do
+	grep -q "[ *]$function(" kernel/without.c || complain "$function() is not in kernel/without.c"
+done <"$work/functions"
+n=$(wc -l <"$work/functions")
+[ "$n" -gt 5 ] || complain "no functions in kernel/kernel.h"
+echo "left-out.sh: $((n)) functions of kernel/kernel.h looked for"
+
 looked_for ftrac/options.c man/ftrac.1.scd
 looked_for procmon/options.c man/procmon.1.scd
 looked_for dag/stat/options.c man/wfstat.1.scd dag/trace/choice.h dag/trace/choice.c dag/trace/traces.h
