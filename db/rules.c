@@ -23,7 +23,7 @@ struct rules {
 };
 
 /* Ends with NUL, to be freed; NULL: not a regular file, too large or older than the run. */
-static char *read_whole(const struct rules *rules, const char *path)
+static char *read_whole(const char *path, int64_t since_ns)
 {
 	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	cleanup_free char *text = NULL;
@@ -31,7 +31,7 @@ static char *read_whole(const struct rules *rules, const char *path)
 	ssize_t n;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > BYTES_MAX ||
-		st.st_mtim.tv_sec < rules->since_ns / 1000000000)
+		st.st_mtim.tv_sec < since_ns / 1000000000)
 		return NULL;
 	text = malloc((size_t)st.st_size + 1);
 	n = text ? read(fd, text, (size_t)st.st_size) : -1;
@@ -88,7 +88,7 @@ static int put(struct rules *rules, const char *sql, sqlite3_int64 process, cons
 static int take_snakemake(struct rules *rules, const char *path)
 {
 	const char *folder = strstr(path, FOLDER), *name = folder ? folder + strlen(FOLDER) : NULL;
-	cleanup_free char *text = name ? read_whole(rules, path) : NULL;
+	cleanup_free char *text = name ? read_whole(path, rules->since_ns) : NULL;
 	cleanup_free char *output = text ? malloc(strlen(path) + 1) : NULL;
 	size_t root = folder ? (size_t)(folder - path) + 1 : 0, len;
 
@@ -107,7 +107,7 @@ static int take_snakemake(struct rules *rules, const char *path)
 /* path: of a script that a process runs. */
 static int take_nextflow(struct rules *rules, sqlite3_int64 process, const char *path)
 {
-	cleanup_free char *text = read_whole(rules, path);
+	cleanup_free char *text = read_whole(path, 0); /* it has run */
 	char *task = text ? strstr(text, TASK) : NULL, *tag;
 
 	if (!task)

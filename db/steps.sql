@@ -58,7 +58,8 @@ chain (id, parent, title, driver, rank, starts, leads, only_starts, is_recipe, a
 below AS MATERIALIZED (SELECT above, count(*) AS n, max(id) AS only, starts FROM chain
 	WHERE parent NOTNULL AND NOT only_starts AND rank <> 1 GROUP BY above),
 trunk (id) AS (SELECT id FROM processes WHERE parent IS NULL
-	UNION SELECT b.only FROM trunk t JOIN below b ON b.above = t.id WHERE b.n = 1 AND b.starts),
+	UNION SELECT b.only FROM trunk t JOIN below b ON b.above = t.id WHERE b.n = 1 AND b.starts
+		AND b.only NOT IN (SELECT process FROM rules)),
 placed AS MATERIALIZED (SELECT c.*, c.above IN trunk AS in_trunk, c.id IN trunk AS is_trunk FROM chain c),
 -- part: the first process of its part; named: there is a program in the trunk above that does more than to start others; host: the title of the nearest one above it that is in no part, and no shell that leads to a driver.
 walk (id, leads, part, host, named) AS (SELECT p.id, 0, NULL, r.title, coalesce(r.rank = 0 AND p.start_t >= 0, 0)
@@ -104,10 +105,12 @@ slurm AS MATERIALIZED (SELECT process, iif(min(name) OVER () <> max(name) OVER (
 		|| '.' || max(iif(name = 'SLURM_STEP_ID', value, NULL)) AS name FROM variable GROUP BY process)),
 step AS (SELECT w.id, w.part, coalesce(iif(w.part NOTNULL, w.task, w.own_task), t.name) AS target,
 		iif(w.id = w.part AND w.rank = 0 AND coalesce(w.task, t.name) IS NULL, w.image, NULL) AS image,
-		coalesce(s.xform, iif(w.part NOTNULL, w.rule, w.own_rule), t.rule, u.name, iif(w.rank = 0 OR w.rank < 4 AND NOT w.names AND NOT w.named, w.title, NULL), w.host) AS step
+		coalesce(s.xform, iif(w.part NOTNULL, w.rule, w.own_rule), t.rule, u.name,
+			iif(w.rank = 0 OR w.rank < 4 AND NOT w.names AND NOT w.named, w.title, NULL)) AS own, w.host
 	FROM said s CROSS JOIN part w LEFT JOIN target t ON t.process = w.part AND NOT w.leads LEFT JOIN slurm u ON u.process = w.part
 	WHERE w.id BETWEEN s.first_process AND s.last_process),
-counted AS (SELECT *, count(image) OVER (PARTITION BY step) > 1 AS several FROM step)
+counted AS (SELECT *, count(image) OVER (PARTITION BY step) > 1 AS several
+	FROM (SELECT id, iif(own ISNULL, NULL, part) AS part, target, image, coalesce(own, host) AS step FROM step))
 -- What the parts of a step work on: the rank, the source, the value of -o, or the last argument that is no option.
 SELECT c.id AS process, step, coalesce(target, step || max(iif(several, coalesce(
 		' rank ' || (SELECT v.value FROM variable v WHERE v.process = part AND v.name GLOB '*_RANK' ORDER BY v.name LIMIT 1),

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The steps of real workflows, whose names are known: of make, Snakemake, xargs, scripts, pipes, a compiler and a Nextflow task; by
+a mount and, where that is possible, in the kernel.  And in each table with a total, what belongs to one row only adds up to it."""
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+
+from ftractest import FTRAC, Checks, kernel_refuses, need_fuse
+
+WFSTAT = os.path.abspath(os.environ.get("WFSTAT", "build/dag/wfstat"))
+checks = Checks()
+
+UPPER = "import sys; open(sys.argv[2], 'w').write(open(sys.argv[1]).read().upper())\n"
+JOIN = "import sys; open(sys.argv[1], 'w').write(''.join(open(f).read() for f in sys.argv[2:]))\n"
+RECIPES = """\
+all: out/all.txt
+clean/%.txt: raw/%.txt
+\tmkdir -p clean; python3 upper.py $< $@
+out/all.txt: clean/1.txt clean/2.txt clean/3.txt
+\tmkdir -p out && python3 join.py $@ $^
+"""
+NESTED = "all: ; $(MAKE) -C a && $(MAKE) -C b\n"
+OBJECTS = "prog: x.o y.o ; cat $^ > $@\n%.o: %.c ; sort $< > $@\n"
+RULES = """\
+rule all:
+    input: "out/all.txt"
+rule upper:
+    input: "raw/{n}.txt"
+    output: "clean/{n}.txt"
+    shell: "python3 upper.py {input} {output}"
+rule join:
+    input: expand("clean/{n}.txt", n=[1, 2, 3])
+    output: "out/all.txt"
+    shell: "mkdir -p out; python3 join.py {output} {input}"
+"""
+JOB = """\
+#!/bin/sh
+here=$(uname -m)
+for f in raw/*.txt; do
+\tb=$(basename $f .txt)
+\tsort $f | uniq > $b.out
+done
+cat *.out | wc -l > total
+"""
+# The head of a script of Nextflow.
+TASK = "#!/bin/bash\n# NEXTFLOW TASK: align (sample 2)\nset -e\n/bin/bash -ue .command.sh\n"
+
+RAW = {f"raw/{n}.txt": "b\na\n" * n for n in (1, 2, 3)}
+PYTHON = {"upper.py": UPPER, "join.py": JOIN}
+
+# name, files, command, {step: tasks}, {step: names of tasks}
+WORKFLOWS = [
+    ("recipes", {**RAW, **PYTHON, "Makefile": RECIPES}, ["make", "-s", "-j2"], {"make": 0, "clean/%.txt": 3, "out/all.txt": 1},
+     {"clean/%.txt": {f"clean/{n}.txt" for n in (1, 2, 3)}}),
+    ("recipes without notes", {**RAW, **PYTHON, "Makefile": RECIPES}, ["--no-make", "make", "-s", "-j2"],
+     {"make": 0, "upper.py": 3, "join.py": 1}, {"upper.py": {f"upper.py {n}.txt" for n in (1, 2, 3)}}),
+    ("nested makes", {"Makefile": NESTED, **{f"{d}/{f}": text for d in "ab" for f, text in
+                                            (("Makefile", OBJECTS), ("x.c", "1\n"), ("y.c", "2\n"))}}, ["make", "-s"],
+     {"make": 0, "a/%.o": 2, "b/%.o": 2, "a/prog": 1, "b/prog": 1}, {"a/%.o": {"a/x.o", "a/y.o"}}),
+    ("a script", {**RAW, "job.sh": JOB}, ["./job.sh"], {"job.sh": 0, "sort": 3, "uniq": 3, "cat": 1, "wc": 1},
+     {"sort": {f"sort {n}.txt" for n in (1, 2, 3)}}),
+    ("a pipe", RAW, ["sh", "-c", "cat raw/*.txt | sort | uniq -c > counts; true"], {"sh": 0, "cat": 1, "sort": 1, "uniq": 1}, {}),
+    ("xargs", RAW, ["sh", "-c", "ls raw | xargs -P 2 -I{} sort raw/{} -o {}; true"], {"sh": 0, "ls": 1, "xargs": 0, "sort": 3},
+     {"sort": {f"sort {n}.txt" for n in (1, 2, 3)}}),
+    ("a compiler", {"hello.c": "int main(void) { return 0; }\n"}, ["gcc", "-o", "hello", "hello.c"], None, {}),
+    ("a task of Nextflow", {"work/.command.run": TASK, "work/.command.sh": "sort ../raw > sorted\nuniq sorted\n", "raw": "1\n"},
+     ["sh", "-c", "cd work && bash .command.run; true"], {"sh": 0, "align": 1}, {"align": {"align (sample 2)"}}),
+]
+SNAKEMAKE = ("rules", {**RAW, **PYTHON, "Snakefile": RULES}, ["snakemake", "-c2", "-q"], {"upper": 3, "join": 1}, {})
+PARTS = ("read_bytes", "written_bytes", "reads", "writes", "cpu_ns", "queue_ns", "work_ns", "running_ns", "file_ns", "pipe_ns", "lock_ns",
+         "child_ns", "tasks", "processes", "count", "sum_ns")
+
+
+def make_files(place, files):
+    for name, text in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text)
+    if (place / "job.sh").exists():
+        (place / "job.sh").chmod(0o755)
+
+
+def table(db, *words):
+    done = subprocess.run([WFSTAT, *words, "--json", db], capture_output=True, text=True, timeout=60, check=False)
+    checks.equal(f"{words}: status", (done.returncode, done.stderr), (0, ""))
+    return json.loads(done.stdout)["rows"]
+
+
+def totals(what, db):
+    for words in ["io"], ["run"], ["util"], ["waits"], ["sys"], ["io", "--by", "task"], ["waits", "--by", "command"]:
+        rows = table(db, *words)
+        if len(rows) < 2 or next(iter(rows[-1].values())) != "Total":
+            checks.check(f"{what}: {words}: there is a total", words[0] == "waits" and not rows, rows)
+            continue
+        for column in [column for column in PARTS if column in rows[-1]]:
+            parts = [row[column] for row in rows[:-1]]
+            wanted = None if None in parts else sum(parts)
+            checks.equal(f"{what}: {words}: {column} of the rows are the total", rows[-1][column], wanted)
+    times = {next(iter(row.values())): row["time_ns"] for row in table(db, "run")}
+    checks.check(f"{what}: no step lives longer than the run", all(time <= times["Total"] for time in times.values()), times)
+
+
+def look(what, db, steps, tasks):
+    found = {row["step"]: row["tasks"] for row in table(db, "run")[:-1]}
+    if steps:
+        checks.equal(f"{what}: steps and their tasks", {step: found.get(step) for step in steps}, steps)
+    if steps and "upper" not in steps:  # Snakemake starts more
+        checks.equal(f"{what}: no others", sorted(set(found) - set(steps)), [])
+    with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as trace:
+        for step, wanted in tasks.items():
+            got = {task for task, in trace.execute("SELECT DISTINCT task FROM process WHERE step = ?", (step,))}
+            checks.equal(f"{what}: tasks of {step}", got, wanted)
+        checks.equal(f"{what}: processes without a step", trace.execute(
+            "SELECT id, command FROM process WHERE step IS NULL").fetchall(), [])
+        labels = {label for label, in trace.execute("SELECT label FROM process")}
+    trace.close()
+    if "compiler" in what:
+        checks.check(f"{what}: what the parts of a compiler do", {"gcc hello.c", "cc1 hello.c"} <= labels, labels)
+    totals(what, db)
+
+
+def main():
+    need_fuse()
+    workflows = WORKFLOWS + ([SNAKEMAKE] if shutil.which("snakemake") else [])
+    ways = ["mount"] + (["kernel"] if not kernel_refuses() else [])
+    with tempfile.TemporaryDirectory(prefix="ftrac-steps-") as directory:
+        for name, files, command, steps, tasks in workflows:
+            for way in ways:
+                place = pathlib.Path(directory) / f"{name} {way}".replace(" ", "-")
+                make_files(place / "work", files)
+                options = [word for word in command if word == "--no-make"]
+                done = subprocess.run([FTRAC, "run", "-q", "--files", way, "--db", place / "trace.db", *options, "--", *command[len(options):]],
+                                      cwd=place / "work", stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False)
+                checks.equal(f"{name}, {way}: it runs", done.returncode, 0)
+                look(f"{name}, {way}", place / "trace.db", steps, tasks)
+    print(f"{len(workflows)} workflows, {' and '.join(ways)}")
+    checks.end()
+
+
+main()
