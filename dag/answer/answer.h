@@ -8,7 +8,7 @@
  * to look at next.
  *
  * Steps are those of the view process_step.  The gain of a step is how much earlier the run would have ended if its processes had
- * taken no time (critical.h).  If most of the run is one step, its tasks follow.
+ * taken no time (critical.h).  If most of the run is one step of several tasks, the task that would gain most follows.
  *
  * Reads a complete trace.  One thread.
  */

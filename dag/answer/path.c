@@ -264,20 +264,36 @@ static bool is_most(const struct steps *s, const struct step *step)
 	return step->tasks > 1 && step->gain_ns != WORKFLOW_UNKNOWN && step->gain_ns * 2 >= s->run_ns;
 }
 
-/* Then that step comes first, and its tasks follow. */
-static int say_tasks(struct steps *s, int32_t *sorted, const int64_t *path_ns)
+#define TASK_SHARE 10 /* a task is worth a line from a tenth of the path on */
+
+/* Then the task of it that would gain most follows. */
+static int say_best_task(struct steps *s, const char *step, int32_t *sorted, const int64_t *path_ns, int32_t *said)
 {
 	const struct workflow *w = s->answer->workflow;
-	const struct step first = s->steps[0];
-	int32_t said = 0;
+	int64_t run_ns = s->run_ns;
 	int r;
 
-	say_step(s, &first, "", &said);
 	for (int32_t i = 0; i < w->graph->n_processes; i++)
-		s->titles[i] = same(s->titles[i], first.title) ? workflow_task(w, i)->task : NULL;
+		s->titles[i] = same(s->titles[i], step) ? workflow_task(w, i)->task : NULL;
 	r = choose(s, sorted, path_ns);
-	for (int32_t i = 0; i < s->n && s->n > 1 && r == 0; i++)
-		say_step(s, &s->steps[i], "  ", &said);
+	s->run_ns = run_ns;
+	if (r == 0 && s->n > 1 && s->steps[0].gain_ns * TASK_SHARE >= run_ns)
+		say_step(s, &s->steps[0], "  ", said);
+	return r;
+}
+
+static int say_steps(struct steps *s, int32_t *sorted, const int64_t *path_ns)
+{
+	struct step steps[STEPS_SHOWN];
+	int32_t n = s->n < STEPS_SHOWN ? s->n : STEPS_SHOWN, said = 0;
+	int r = 0;
+
+	memcpy(steps, s->steps, (size_t)n * sizeof(*steps));
+	for (int32_t i = 0; i < n && r == 0; i++) {
+		say_step(s, &steps[i], "", &said);
+		if (i == 0 && is_most(s, &steps[i]))
+			r = say_best_task(s, steps[i].title, sorted, path_ns, &said);
+	}
 	return r;
 }
 
@@ -296,10 +312,7 @@ int answer_steps(struct answer *a)
 	for (int32_t i = 0; i < a->workflow->graph->n_processes; i++)
 		titles[i] = workflow_task(a->workflow, i)->step;
 	r = choose(&s, sorted, path_ns);
-	if (r == 0 && s.n && is_most(&s, &s.steps[0]))
-		r = say_tasks(&s, sorted, path_ns);
-	else if (r == 0)
-		for (int32_t i = 0, said = 0; i < s.n; i++)
-			say_step(&s, &s.steps[i], "", &said);
+	if (r == 0)
+		r = say_steps(&s, sorted, path_ns);
 	return failure_of_memory(a->failure, r);
 }
