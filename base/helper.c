@@ -13,8 +13,8 @@
 
 #include "base/cleanup.h"
 
-/* Variables that name places of programs, files and fonts, and the language.  '*' stands for any rest of the name. */
-static const char *const handed_on[] = { "PATH", "HOME", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_*",
+/* Variables that name places of programs, files and fonts, the language, and the terminal.  '*' stands for any rest of the name. */
+static const char *const handed_on[] = { "PATH", "HOME", "TERM", "TERMINFO", "COLUMNS", "LINES", "LESS", "LESSCHARSET", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_*",
 	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "GDFONTPATH", "DOTFONTPATH",
 	"GNUPLOT_FONTPATH", "GNUPLOT_DEFAULT_GDFONT", NULL };
 

@@ -80,7 +80,7 @@ violations() {
 			sed 's|$|: programs are executed by their words, base/helper.h|'
 		[ ! -d "$folder" ] || find "$folder" -name '*.[ch]' -exec \
 			grep -HnE '(^|[^a-z_])(getenv|posix_spawnp?|secure_getenv) *\(' {} + |
-			grep -vE 'secure_getenv\("(MAKEFILES|PATH|SUDO_UID|TMPDIR|XDG_RUNTIME_DIR)"\)|^base/helper\.c:[0-9]+:.*posix_spawnp' |
+			grep -vE 'secure_getenv\("(MAKEFILES|NO_COLOR|PAGER|PATH|SUDO_UID|TERM|TMPDIR|XDG_RUNTIME_DIR)"\)|^base/helper\.c:[0-9]+:.*posix_spawnp' |
 			sed 's|$|: of the environment only what is listed is used or handed on|'
 	done
 	# What /proc says of others is read in procmon/.

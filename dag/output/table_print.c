@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "dag/output/json.h"
+#include "dag/output/pager.h"
 
 #define TEXT_MAX 64 /* a number as text */
 
@@ -285,6 +286,19 @@ static int fill(struct libscols_table *scols, const struct table *table, const s
 	return r;
 }
 
+/* The headings. */
+static int embolden(struct libscols_table *scols)
+{
+	struct libscols_iter *each = scols_new_iter(SCOLS_ITER_FORWARD);
+	struct libscols_column *column;
+	int r = each && scols_table_enable_colors(scols, 1) == 0 ? 0 : -ENOMEM;
+
+	while (r == 0 && scols_table_next_column(scols, each, &column) == 0)
+		r = scols_cell_set_color(scols_column_get_header(column), "bold") == 0 ? 0 : -ENOMEM;
+	scols_free_iter(each);
+	return r;
+}
+
 /* A note in lines of that width; 0: in one. */
 static void print_note(const char *text, int width, FILE *out)
 {
@@ -338,13 +352,15 @@ static int print_lines(struct libscols_table *scols, FILE *out)
 	return r;
 }
 
-static int print_text(const struct table *table, const struct table_style *style, FILE *out)
+static int print_text(const struct table *table, const struct table_style *style, FILE *terminal)
 {
 	size_t n = (size_t)table->n_columns + 1;
 	struct libscols_table *scols = scols_new_table();
 	cleanup_free int *widths = calloc(n, sizeof(*widths));
 	cleanup_free bool *hidden = calloc(n, sizeof(*hidden));
-	int r = scols && widths && hidden ? 0 : -ENOMEM, width = isatty(fileno(out)) ? terminal_width(fileno(out)) : 0;
+	int r = scols && widths && hidden ? 0 : -ENOMEM, width = isatty(fileno(terminal)) ? terminal_width(fileno(terminal)) : 0;
+	struct pager pager;
+	FILE *out;
 
 	if (r == 0 && table->n_columns && !style->wide && width) {
 		measure(table, style, widths);
@@ -352,6 +368,10 @@ static int print_text(const struct table *table, const struct table_style *style
 	}
 	if (r == 0)
 		r = fill(scols, table, style, widths, hidden);
+	if (r == 0 && pager_has_colours(terminal))
+		r = embolden(scols);
+	pager = pager_open(terminal);
+	out = pager.out;
 	if (r == 0 && table->n_columns)
 		r = print_lines(scols, out);
 	scols_unref_table(scols);
@@ -363,7 +383,8 @@ static int print_text(const struct table *table, const struct table_style *style
 		fputs(i ? "" : "\n", out);
 		print_note(table->notes[i], width, out);
 	}
-	return r;
+	pager_close(&pager);
+	return r == -EPIPE && pager.pid ? 0 : r;
 }
 
 void print_begin(const struct table *table, const struct table_style *style, FILE *out)

@@ -22,11 +22,12 @@ ANALYSES = ["critical-path", "lifecycle", "weight", "order", "parallelism", "clu
 checks = Checks()
 
 
-def on_terminal(columns, *words):
+def on_terminal(columns, *words, **variables):
+    """Plain, unless variables say otherwise."""
     pid, fd = pty.fork()
     if pid == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        os.execv(words[0], [str(word) for word in words])
+        os.execve(words[0], [str(word) for word in words], {**os.environ, "TERM": "xterm", "PAGER": "", "NO_COLOR": "1", **variables})
     said = b""
     while True:
         try:
@@ -68,6 +69,23 @@ def check(words, trace):
         checks.equal(f"{what} --wide: as in a pipe", on_terminal(80, *words, "--wide", trace)[1].partition("\n\n")[0], whole.partition("\n\n")[0])
 
 
+def through_pagers(trace):
+    words = [WFSTAT, "run", trace]
+    status, plain = on_terminal(100, *words)
+    checks.check("plain text has no signs of colours", status == 0 and "\033" not in plain and "Total" in plain, plain)
+    for what, variables, wanted in (
+            ("a pager of the user", {"PAGER": "sed s/^/+/"}, re.sub("^", "+", plain, flags=re.M).removesuffix("+")),
+            ("a terminal that can do nothing", {"TERM": "dumb", "PAGER": "sed s/^/+/"}, plain),
+            ("a pager that ends early", {"PAGER": "head -n 1"}, plain.split("\n", 1)[0] + "\n"),
+            ("a pager that is not there", {"PAGER": "/no/such/pager"}, None)):
+        status, said = on_terminal(100, *words, **variables)
+        checks.equal(f"{what}: status", status, 0)
+        if wanted is not None:
+            checks.equal(what, said, wanted)
+    status, said = on_terminal(100, *words, NO_COLOR="")
+    checks.check("headings are bold", "\033[1m" in said.split("\n")[0] and re.sub("\033\\[[0-9;]*m", "", said) == plain, said)
+
+
 def main():
     need_fuse()
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
@@ -77,6 +95,7 @@ def main():
         done = traced(base / "trace.db", ["sh", "-c", "seq 20000 >a; for i in 1 2 3; do sort -r a >b$i; cat a b$i | wc -l >c$i; done; cat nothing; true"], work)
         checks.check("the workflow was traced", (base / "trace.db").exists(), done)
         looked = [check(words, base / "trace.db") for words in tables()]
+        through_pagers(base / "trace.db")
     print(f"{len(looked)} tables")
     checks.check("there were tables", len(looked) > 20, len(looked))
     checks.end()
