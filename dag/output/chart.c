@@ -35,6 +35,8 @@ struct chart {
 	int flags;
 	struct curve *curves;
 	size_t count;
+	const char **names; /* of bars */
+	size_t n_names;
 	struct arena texts;
 	bool failed; /* out of memory */
 };
@@ -69,6 +71,7 @@ static void chart_destroy(struct chart *chart)
 	for (size_t i = 0; i < chart->count; i++)
 		free(chart->curves[i].points);
 	free(chart->curves);
+	free(chart->names);
 	arena_free(&chart->texts);
 	free(chart);
 }
@@ -92,6 +95,13 @@ void chart_curve(struct chart *chart, const char *name)
 	const struct curve curve = { .name = legible(chart, name) };
 
 	chart->failed |= vector_push(chart->curves, chart->count, curve) < 0;
+}
+
+void chart_name(struct chart *chart, const char *name)
+{
+	const char *copy = legible(chart, name);
+
+	chart->failed |= vector_push(chart->names, chart->n_names, copy) < 0;
 }
 
 void chart_point(struct chart *chart, double x, double y)
@@ -146,6 +156,27 @@ static void put_data(const struct chart *chart, FILE *out)
 	}
 }
 
+static void put_source(const char *source, FILE *out)
+{
+	if (*source == '$')
+		fputs(source, out);
+	else
+		put_string(out, source);
+}
+
+/* Two bars side by side, each with a scale of its own. */
+static void put_bars(const struct chart *chart, const char *source, FILE *out)
+{
+	fputs("plot", out);
+	for (size_t i = 0; i < chart->count; i++) {
+		fputs(i ? ", \\\n    " : " ", out);
+		put_source(source, out);
+		fprintf(out, " index %zu using ($1%s0.2):2 with boxes axes x1y%zu title ", i, i ? "+" : "-", i + 1);
+		put_string(out, chart->curves[i].name);
+	}
+	fputc('\n', out);
+}
+
 /* source: the data, as gnuplot names it; "$data" is in the script. */
 static void put_plot(const struct chart *chart, const char *source, FILE *out)
 {
@@ -153,13 +184,14 @@ static void put_plot(const struct chart *chart, const char *source, FILE *out)
 			    : chart->flags & CHART_STEPS ? "steps"
 							 : "lines";
 
+	if (chart->flags & CHART_NAMED) {
+		put_bars(chart, source, out);
+		return;
+	}
 	fputs("plot", out);
 	for (size_t i = 0; i < chart->count; i++) {
 		fputs(i ? ", \\\n    " : " ", out);
-		if (*source == '$')
-			fputs(source, out);
-		else
-			put_string(out, source);
+		put_source(source, out);
 		/* Behind the eighth curve the colours repeat, so the lines are dashed. */
 		fprintf(out, " index %zu using 1:2 with %s linewidth 2 dashtype %zu title ", i,
 			style, i / 8 + 1);
@@ -183,11 +215,31 @@ static void put_range(const struct chart *chart, FILE *out)
 			max > 0 ? max * 2 : max + 1);
 }
 
+static void put_names(const struct chart *chart, FILE *out)
+{
+	fputs("set xtics rotate by -45 (", out);
+	for (size_t i = 0; i < chart->n_names; i++) {
+		fputs(i ? ", " : "", out);
+		put_string(out, chart->names[i]);
+		fprintf(out, " %zu", i);
+	}
+	fprintf(out, ")\nset xrange [-0.6:%.1f]\nset boxwidth 0.4\nset style fill solid 0.8\nset logscale y\nset logscale y2\n"
+		     "set ytics nomirror\nset y2tics\nset format y '%%.0s %%c'\nset format y2 '%%.0s %%c%s'\n",
+		(double)chart->n_names - 0.4, chart->unit);
+	if (chart->count > 1)
+		put_setting(out, "y2label", chart->curves[1].name);
+}
+
 static void put_settings(const struct chart *chart, FILE *out)
 {
 	put_setting(out, "title", chart->title);
 	put_setting(out, "xlabel", chart->x);
 	put_setting(out, "ylabel", chart->y);
+	if (chart->flags & CHART_NAMED) {
+		fputs("set grid y\nset key outside center top horizontal\n", out);
+		put_names(chart, out);
+		return;
+	}
 	fputs("set grid\nset key outside right top\n", out);
 	if (chart->flags & CHART_LOG_X)
 		fputs("set logscale x\n", out);

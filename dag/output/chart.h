@@ -3,7 +3,7 @@
 #define DAG_OUTPUT_CHART_H
 
 /*
- * Curves, as a picture that gnuplot(1) draws, or as a script and data for gnuplot.
+ * Curves, or bars with names, as a picture that gnuplot(1) draws, or as a script and data for gnuplot.
  *
  * If memory runs out, chart_finish() returns -ENOMEM; functions before it do not report it.
  */
@@ -12,6 +12,7 @@ enum {
 	CHART_LOG_X = 1,
 	CHART_BARS = 2,
 	CHART_STEPS = 4, /* from 0 to 1, with a step at each point */
+	CHART_NAMED = 8, /* two bars for each name, on logarithmic scales; unit: of the second one */
 };
 
 struct chart;
@@ -23,6 +24,8 @@ struct chart *chart_create(const char *title, const char *x, const char *unit, c
 /* Begins a curve.  The points that follow belong to it. */
 void chart_curve(struct chart *chart, const char *name);
 void chart_point(struct chart *chart, double x, double y);
+/* The name of the next bars, whose points have x 0, 1, 2 ... */
+void chart_name(struct chart *chart, const char *name);
 
 /*
  * Writes the pictures svg and png, and NAME.gp with NAME.dat, except those that are NULL.  Destroys the chart, which may

@@ -194,6 +194,13 @@ size_t table_rows(const struct table *table)
 	return table->n_columns ? table->n_cells / table->n_columns : 0;
 }
 
+const char *table_string_at(const struct table *table, size_t row, int column)
+{
+	const struct cell *cell = &table->cells[row * (size_t)table->n_columns + (size_t)column];
+
+	return cell->type == CELL_TEXT ? cell->text : NULL;
+}
+
 double table_number(const struct table *table, size_t row, int column, double unknown)
 {
 	const struct cell *cell = &table->cells[row * (size_t)table->n_columns + (size_t)column];

@@ -64,6 +64,8 @@ void table_unit(struct table *table, const char *name);
 void table_total(struct table *table);
 
 size_t table_rows(const struct table *table);
+/* The text in a cell; NULL: there is none. */
+const char *table_string_at(const struct table *table, size_t row, int column);
 /* The number in a cell; unknown: if there is none. */
 double table_number(const struct table *table, size_t row, int column, double unknown);
 /* Replace the value of a cell. */

@@ -118,8 +118,8 @@ TRACES_HELP TRACES_OUTPUT_HELP
 "Of some tables only:\n"
 "      --of VALUE         hist, cdf: latency, read-size, write-size, bytes-read, bytes-written,\n"
 "                         lifetime, file-size or rss\n"
-"      --svg  --png       hist, cdf, time: a picture, made by gnuplot\n"
-"      --gnuplot NAME     hist, cdf, time: its data, NAME.dat, and its script, NAME.gp\n"
+"      --svg  --png       hist, cdf, time, sys: a picture, made by gnuplot\n"
+"      --gnuplot NAME     hist, cdf, time, sys: its data, NAME.dat, and its script, NAME.gp\n"
 "      --interval SECONDS time: length of an interval (default 1)\n"
 "      --files            time: the files that were touched in each interval\n"
 "      --memory SIZE      mem: that of a node (default: of the host)\n"
@@ -351,7 +351,7 @@ static int check_table(const struct stat_options *o)
 		{ STAT_PER, o->long_form, "--long is for io, mem, run and util, not for %s" },
 		{ STAT_PER, o->per_given, "--per is for io, mem, run and util, not for %s" },
 		{ STAT_PICTURE, o->svg || o->png || o->gnuplot,
-			"there are pictures of hist, cdf and time, not of %s" },
+			"there are pictures of hist, cdf, time and sys, not of %s" },
 		{ STAT_MEMORY, o->memory_bytes, "--memory is for mem, not for %s" },
 		{ STAT_SIZES, o->sizes_given, "--sizes is for pattern and hist, not for %s" },
 		{ STAT_TIME, o->interval_given, "--interval is for time, not for %s" },

@@ -5,11 +5,13 @@
 #include "dag/stat/stat.h"
 
 #include <errno.h>
+#include <string.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "base/failure.h"
 #include "dag/container/distribution.h"
+#include "dag/output/chart.h"
 #include "dag/container/groups.h"
 #include "dag/stat/scan.h"
 #include "dag/trace/traces.h"
@@ -120,6 +122,48 @@ int stat_sys_put(struct stat_run *run, const struct groups *groups, int keys)
 	return r;
 }
 
+#define BARS_MAX 40
+
+static void put_name(struct chart *chart, const struct table *table, size_t row, int keys)
+{
+	char name[128] = "";
+
+	for (int i = 0; i < keys; i++) {
+		const char *key = table_string_at(table, row, i);
+
+		snprintf(name + strlen(name), sizeof(name) - strlen(name), "%s%s", i ? " " : "", key ? key : "-");
+	}
+	chart_name(chart, name);
+}
+
+/* How many operations of each kind, and how long they took: figure 5 of the ParaTrac paper. */
+static int draw(struct stat_run *run, int keys)
+{
+	static const struct {
+		const char *column, *name;
+		double scale;
+	} bars[] = { { "count", "operations", 1 }, { "mean_ns", "mean latency", 1e-9 } };
+	const struct stat_options *o = run->options;
+	struct table *table = run->table;
+	size_t rows = table_rows(table), n = rows ? rows - 1 : 0; /* without the total */
+	struct chart *chart;
+
+	if (!o->svg && !o->png && !o->gnuplot)
+		return 0;
+	n = n < BARS_MAX ? n : BARS_MAX;
+	chart = chart_create("Operations", "", "s", bars[0].name, CHART_NAMED);
+	for (size_t row = 0; chart && row < n; row++)
+		put_name(chart, table, row, keys);
+	for (size_t i = 0; chart && i < sizeof(bars) / sizeof(bars[0]); i++) {
+		chart_curve(chart, bars[i].name);
+		for (size_t row = 0; row < n; row++)
+			chart_point(chart, (double)row, bars[i].scale * table_number(table, row, table_find(table, bars[i].column), 0));
+	}
+	if (rows > n + 1)
+		table_note(table, "The picture has the first %zu of %zu rows.", n, rows - 1);
+	return chart_finish(chart, o->svg, o->png, o->gnuplot, run->failure);
+}
+
 static int fill(struct stat_run *run)
 {
 	struct groups *groups = NULL;
@@ -138,14 +182,14 @@ static int fill(struct stat_run *run)
 	if (r == 0)
 		r = stat_sys_put(run, groups, keys);
 	stat_sys_destroy(groups);
-	return r;
+	return r < 0 ? r : draw(run, keys);
 }
 
 const struct stat_table stat_sys_table = {
 	.name = "sys",
 	.fill = fill,
 	.needs_ops = true,
-	.options = STAT_BY | STAT_CHOICE | STAT_OPERATION,
+	.options = STAT_BY | STAT_CHOICE | STAT_OPERATION | STAT_PICTURE,
 	.queries = "sys",
 	.help = "number and latency of operations",
 };

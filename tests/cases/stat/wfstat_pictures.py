@@ -24,7 +24,7 @@ def check_pictures(trace, names):
         print("skipped: pictures: no 'gnuplot' here")
         return
     for table in (["hist", "--of", "read-size"], ["cdf", "--of", "latency"], ["time"],
-                  ["cdf", "--of", "lifetime", "--by", "command"]):
+                  ["cdf", "--of", "lifetime", "--by", "command"], ["sys"], ["sys", "--by", "path"], ["sys", "--by", "command,operation"]):
         for trace_ in trace, names:
             draw(table, trace_)
     fails("a picture of nothing", 1, ["cannot draw", "nothing"], "cdf", "--of", "write-size",
@@ -33,6 +33,7 @@ def check_pictures(trace, names):
     checks.equal("a picture that cannot be written: exit status", done.returncode, 1)
     checks.check("a picture that cannot be written: says so", "'/nowhere/x.svg'" in text(done))
     check_curves(trace)
+    check_bars(trace)
     check_picture_names(trace)
 
 
@@ -49,6 +50,20 @@ def draw(table, trace):
     checks.equal(f"{table}: gnuplot takes the script", done.returncode, 0)
     for path in svg, png, pathlib.Path(f"{name}.gp"), pathlib.Path(f"{name}.dat"), base / "out.png":
         path.unlink(missing_ok=True)
+
+
+def check_bars(trace):
+    """The bars of sys are the counts and mean latencies of its table."""
+    rows = csv_rows(works("bars", "sys", "--gnuplot", base / "b", "--csv", trace))
+    names, rows = rows[0], rows[1:-1]
+    blocks = [[line.split() for line in block.splitlines() if line and line[0] != "#"]
+              for block in (base / "b.dat").read_text().split("\n\n\n")]
+    for block, name, scale in zip(blocks, (b"count", b"mean_ns"), (1, 1e-9), strict=True):
+        wanted = [float(row[names.index(name)]) * scale for row in rows]
+        checks.check(f"bars of {name}", len(block) == len(wanted) > 0 and all(
+            abs(float(y) - value) <= 1e-9 * abs(value) and int(x) == n for n, ((x, y), value) in enumerate(zip(block, wanted))), block[:3])
+    script = (base / "b.gp").read_bytes()
+    checks.equal("names of bars", [row[0] for row in rows if b'"' + row[0] + b'"' not in script], [])
 
 
 def check_curves(trace):
