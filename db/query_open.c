@@ -299,21 +299,38 @@ static int open_trace(struct query_db *db, const char *path, unsigned how)
 	return r;
 }
 
+#define HAS_STEPS "SELECT 1 FROM sqlite_schema WHERE name = 'process_step' OR NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'process')"
+/* Of a trace of an earlier release: before this view of ours its own one is hidden. */
+#define STEPS_OF_OLD "CREATE TEMP VIEW process AS SELECT *, coalesce(xform, program) AS step, NULL AS task, NULL AS part, " \
+	"program AS label FROM main.process"
+
+static int count_row(void *arg, int n, char **values, char **names)
+{
+	(void)n, (void)values, (void)names;
+	*(bool *)arg = true;
+	return 0;
+}
+
 /* Begins the snapshot. */
 static int begin(struct query_db *db)
 {
+	bool has_steps = false;
 	int r = sqlite3_exec(db->sqlite,
 		"PRAGMA temp_store = FILE; PRAGMA cache_size = -65536; BEGIN;"
 		"SELECT count(*) FROM sqlite_schema",
 		NULL, NULL, NULL);
 
+	if (r == SQLITE_OK)
+		r = sqlite3_exec(db->sqlite, HAS_STEPS, count_row, &has_steps, NULL);
+	if (r == SQLITE_OK && !has_steps)
+		r = sqlite3_exec(db->sqlite, STEPS_OF_OLD, NULL, NULL, NULL);
 	return r == SQLITE_OK ? 0 : query_fail_sqlite(db, r);
 }
 
 /* ---- several ---- */
 
 /* Views are stable between versions of ftrac; tables are not, and merging reads the tables. */
-#define HAS_OUR_TABLES "SELECT count(*) = 5 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times') " \
+#define HAS_OUR_TABLES "SELECT count(*) = 6 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times', 'rules') " \
 	"OR name = 'files' AND sql LIKE '%birth INTEGER%' OR name = 'handles' AND sql LIKE '%open_op INTEGER%'"
 
 struct start {

@@ -126,7 +126,7 @@ int record_bind(struct record *record, const struct work *w, struct row *row,
 	struct file **ret_file);
 /* Marks a file as created by the requester. */
 void record_mark_created(struct record *record, const struct work *w, struct file *file,
-	int64_t path);
+	const struct path *path);
 
 static inline bool record_is_writable(uint32_t flags)
 {

@@ -47,7 +47,7 @@ int record_make(struct record *record, const struct work *w)
 	if (!row.path.recorded)
 		return record_put_excluded(record);
 	if (file)
-		record_mark_created(record, w, file, row.path.id);
+		record_mark_created(record, w, file, &row.path);
 	if (w->ev->op == OP_SYMLINK && w->name2) {
 		r = paths_intern(record->paths, w->name2, w->name2_len, &target);
 		row.path2 = target.id;

@@ -113,7 +113,7 @@ static int opened(struct record *record, const struct work *w, struct file *file
 	if (w->ev->op == OP_CREATE || w->ev->op == OP_TMPFILE) {
 		h->created = true;
 		h->mode = w->op->mode;
-		record_mark_created(record, w, file, path->id);
+		record_mark_created(record, w, file, path);
 	} else if (empties(w, h)) {
 		file_truncate(file);
 		file_write(file, w->process);

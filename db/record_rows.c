@@ -253,7 +253,7 @@ int record_bind(struct record *record, const struct work *w, struct row *row,
 }
 
 void record_mark_created(struct record *record, const struct work *w, struct file *file,
-	int64_t path)
+	const struct path *path)
 {
 	struct touch *t;
 
@@ -261,7 +261,9 @@ void record_mark_created(struct record *record, const struct work *w, struct fil
 	file->deleted = false;
 	file_write(file, w->process);
 	files_dirty(record->files, file);
-	t = record_touch(record, w, file, path);
+	if (!path->recorded) /* it is left out, until it gets a name that is not */
+		return;
+	t = record_touch(record, w, file, path->id);
 	t->created = true;
 	touch_out(t, w->ev->time_ns);
 }

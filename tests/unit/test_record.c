@@ -488,6 +488,8 @@ static void excluded_paths_leave_no_rows(void **state)
 		"(SELECT count(*) FROM file WHERE id = 3), (SELECT count(*) FROM name WHERE file = 3)"),
 		"0|0|0|0|0|0");
 	assert_int_equal(record_counts(f->record).excluded, 5);
+	feed_create(f, P, proc, "made", NULL);
+	assert_string_equal(ask(f, "SELECT count(*) FROM access WHERE file NOT IN (SELECT id FROM file)"), "0");
 }
 
 static void included_paths_alone_leave_rows(void **state)

@@ -123,6 +123,22 @@ def look(what, db, steps, tasks):
     totals(what, db)
 
 
+def of_an_older_release(base, db):
+    """A trace without steps has those of the kinds of jobs."""
+    old = base / "old.db"
+    shutil.copy(db, old)
+    with sqlite3.connect(old) as trace:
+        view, = trace.execute("SELECT sql FROM sqlite_schema WHERE name = 'process'").fetchone()
+        trace.execute("DROP VIEW process_step")
+        trace.execute("DROP VIEW process")
+        trace.execute(view.replace(", x.step, x.task, x.part, x.label", "").replace("LEFT JOIN process_step x ON x.process = p.id", ""))
+        wanted = dict(trace.execute("SELECT coalesce(xform, program), count(*) FROM process GROUP BY 1"))
+    trace.close()
+    checks.equal("an older trace: steps", {row["step"]: row["processes"] for row in table(old, "io")[:-1]}, wanted)
+    done = subprocess.run([WFSTAT, "io", "--csv", old, db], capture_output=True, text=True, timeout=60, check=False)
+    checks.check("an older trace beside a new one: works or says why", done.returncode == 0 or "; read it alone" in done.stderr, done.stderr)
+
+
 def main():
     need_fuse()
     workflows = WORKFLOWS + ([SNAKEMAKE] if shutil.which("snakemake") else [])
@@ -137,6 +153,7 @@ def main():
                                       cwd=place / "work", stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False)
                 checks.equal(f"{name}, {way}: it runs", done.returncode, 0)
                 look(f"{name}, {way}", place / "trace.db", steps, tasks)
+        of_an_older_release(pathlib.Path(directory), pathlib.Path(directory) / "recipes-mount" / "trace.db")
     print(f"{len(workflows)} workflows, {' and '.join(ways)}")
     checks.end()
 

@@ -650,7 +650,7 @@ def on_terminal(columns, *arguments):
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen([WFSTAT, *arguments], stdout=theirs, stdin=subprocess.DEVNULL,
-                               env=os.environ | {"LC_ALL": "C.UTF-8", "TERM": "xterm"})
+                               env=os.environ | {"LC_ALL": "C.UTF-8", "TERM": "xterm", "PAGER": "", "NO_COLOR": "1"})
     os.close(theirs)
     out = b""
     try:
