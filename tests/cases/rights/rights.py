@@ -435,7 +435,7 @@ def check_helpers(trace):
             (base / name).mkdir()
         run(*command, **secret)
         variables = {line.split("=")[0] for line in (base / "env").read_text().splitlines()}
-        checks.equal(f"{what}: variables that are not listed", variables - {"TERM", "TERMINFO", "COLUMNS", "LINES", "LESS", "LESSCHARSET", 
+        checks.equal(f"{what}: variables that are not listed", variables - {"TERM", "TERMINFO", "COLUMNS", "LINES", "LESS", "LESSCHARSET",
             "PATH", "HOME", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_ALL", "XDG_CACHE_HOME",
             "XDG_CONFIG_HOME", "PWD", "_", "SHLVL", "OLDPWD"} - {
                 v for v in variables if v.startswith("LC_")}, set())
