@@ -91,7 +91,7 @@ bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int 
 			return false;
 		}
 		if (option == 'V') {
-			printf("%s %s\n", cli->name, cli->version);
+			cli->print_version(cli->name);
 			*ret_status = cli_printed();
 			return false;
 		}

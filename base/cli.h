@@ -29,7 +29,8 @@ int cli_complain(const char *program, char **argv, int option);
 /* A command line of options, and words after them. */
 struct option;
 struct cli {
-	const char *name, *version;
+	const char *name;
+	void (*print_version)(const char *name);
 	const struct option *options; /* with "help", 'h', and "version", 'V'; a letter is a short option, too */
 	void (*print_help)(void);
 	/* 0, the exit status after an error, or -1: there is no such option. */

@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/vector.h"
-#include "base/version.h"
+#include "db/about.h"
 
 enum { STOP = 1 };
 
@@ -592,7 +592,7 @@ static int print_requested(int option, const char *help_text)
 	if (option == 'h')
 		fputs(help_text, stdout);
 	else
-		printf("ftrac %s (libfuse %s)\n", FTRAC_VERSION, fuse_pkgversion());
+		about_print("ftrac");
 	return cli_printed() ? EXIT_OWN : -STOP;
 }
 

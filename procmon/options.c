@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/version.h"
+#include "db/about.h"
 
 enum long_option {
 	LONG_CHECK = 256,
@@ -141,7 +141,7 @@ bool options_parse(int argc, char **argv, struct options *ret_options, int *ret_
 			if (option == 'h')
 				fputs(help, stdout);
 			else
-				printf("procmon %s\n", FTRAC_VERSION);
+				about_print("procmon");
 			*ret_status = 0;
 			return false;
 		}

@@ -6,9 +6,9 @@
 
 #include "base/cli.h"
 #include "base/err.h"
-#include "base/version.h"
 #include "dag/answer/answer.h"
 #include "dag/trace/traces.h"
+#include "db/about.h"
 #include "db/query.h"
 
 struct answer_cli {
@@ -61,7 +61,7 @@ static int finish(void *options, char **words)
 
 int answer_main(int argc, char **argv)
 {
-	static const struct cli cli = { "wfdag summary", FTRAC_VERSION, long_options, print_help, apply, finish };
+	static const struct cli cli = { "wfdag summary", about_print, long_options, print_help, apply, finish };
 	struct answer_cli options = { 0 };
 	int status;
 

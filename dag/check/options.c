@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/version.h"
 #include "dag/check/check.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/traces.h"
+#include "db/about.h"
 
 enum long_option {
 	LONG_ALL = 256,
@@ -152,7 +152,7 @@ static void print_help(void)
 
 bool check_options_parse(int argc, char **argv, struct check_cli *options, int *ret_status)
 {
-	static const struct cli cli = { "wfdag check", FTRAC_VERSION, long_options, print_help, apply, finish };
+	static const struct cli cli = { "wfdag check", about_print, long_options, print_help, apply, finish };
 
 	*options = (struct check_cli){ .kinds = (1u << CHECK_MISSING_NAME) - 1,
 		.fail_on = (1u << CHECK_MISSING_NAME) - 1 };

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/version.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/traces.h"
+#include "db/about.h"
 
 #define TOP 20 /* rows of each part without --top */
 
@@ -197,7 +197,7 @@ static void print_help(void)
 
 bool diff_options_parse(int argc, char **argv, struct diff_options *options, int *ret_status)
 {
-	static const struct cli cli = { "wfdag diff", FTRAC_VERSION, long_options, print_help, apply, finish };
+	static const struct cli cli = { "wfdag diff", about_print, long_options, print_help, apply, finish };
 
 	*options = (struct diff_options){ .choice.step_ns = 1, .top = TOP };
 	return cli_parse(&cli, argc, argv, options, ret_status);

@@ -7,9 +7,9 @@
 
 #include "base/err.h"
 #include "base/output.h"
-#include "base/version.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/traces.h"
+#include "db/about.h"
 
 enum long_option {
 	LONG_MAKE = 256, /* the outputs in the order of enum generate_output */
@@ -164,7 +164,7 @@ static int finish(void *options, char **words)
 
 bool generate_options_parse(int argc, char **argv, struct generate_options *options, int *ret_status)
 {
-	static const struct cli cli = { "wfdag generate", FTRAC_VERSION, long_options, print_help, apply, finish };
+	static const struct cli cli = { "wfdag generate", about_print, long_options, print_help, apply, finish };
 
 	*options = (struct generate_options){ .choice.step_ns = 1, .wfformat = 6 };
 	options->formats = (struct formats){ formats, options->outputs, -1 };

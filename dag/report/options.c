@@ -7,9 +7,9 @@
 
 #include "base/err.h"
 #include "base/output.h"
-#include "base/version.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/traces.h"
+#include "db/about.h"
 #include "db/query.h"
 
 enum long_option { LONG_ABOVE = 256, LONG_MAX_NODES, LONG_PERFETTO, LONG_TITLE };
@@ -121,7 +121,7 @@ static void print_help(void)
 
 bool report_options_parse(int argc, char **argv, struct report_options *options, int *ret_status)
 {
-	static const struct cli cli = { "wfreport", FTRAC_VERSION, long_options, print_help, apply, finish };
+	static const struct cli cli = { "wfreport", about_print, long_options, print_help, apply, finish };
 
 	*options = (struct report_options){ .max_nodes = REPORT_NODES, .above_ns = REPORT_ABOVE_NS,
 		.how = QUERY_OPS, .choice.step_ns = 1000000000 };

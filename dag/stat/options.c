@@ -11,10 +11,10 @@
 
 #include "base/err.h"
 #include "base/output.h"
-#include "base/version.h"
 #include "dag/stat/stat.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/traces.h"
+#include "db/about.h"
 
 enum long_option {
 	LONG_BY = 256,
@@ -412,7 +412,7 @@ static int finish(void *options, char **words)
 
 bool stat_options_parse(int argc, char **argv, struct stat_options *options, int *ret_status)
 {
-	static const struct cli cli = { "wfstat", FTRAC_VERSION, long_options, print_help, apply, finish };
+	static const struct cli cli = { "wfstat", about_print, long_options, print_help, apply, finish };
 
 	*options = (struct stat_options){ .top = -1, .choice.step_ns = 1000000000,
 		.style.program = "ftrac.stat" };

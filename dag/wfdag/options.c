@@ -11,10 +11,10 @@
 #include "base/err.h"
 #include "base/output.h"
 #include "base/vector.h"
-#include "base/version.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/traces.h"
 #include "dag/wfdag/verbs.h"
+#include "db/about.h"
 
 enum long_option {
 	LONG_EXPORT = 256, /* the first of exports[] */
@@ -518,7 +518,7 @@ bool dag_options_parse(int argc, char **argv, struct dag_options *options, int *
 {
 	static struct format formats[EXPORTS_MAX + 1];
 	struct option all[EXPORTS_MAX + sizeof(long_options) / sizeof(long_options[0])];
-	const struct cli cli = { "wfdag", FTRAC_VERSION, all, print_help, apply, finish };
+	const struct cli cli = { "wfdag", about_print, all, print_help, apply, finish };
 
 	*options = (struct dag_options){ .choice.step_ns = 1, .top = -1, .max_nodes = DAG_MAX_NODES };
 	options->formats = (struct formats){ list_formats(formats), options->outputs, -1 };
