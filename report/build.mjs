@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// build.mjs OUT.c: puts page.html, page.css and src/ together as a C string (dag/report/assets.h).
+// build.mjs OUT: puts page.html, page.css, src/ and the libraries together as one file, which embed.py makes a C string of.
 //
 // The Content-Security-Policy of the page names its one style and its one script by their hashes; no
 // other may be in it. What wfreport replaces stands between two \x01.
@@ -74,6 +74,4 @@ async function page() {
 const text = await page();
 if (text.split("\x01").length !== 2 * text.match(/\x01[A-Z]+\x01/g).length + 1)
 	throw new Error("a \\x01 in the page that is none of ours");
-const bytes = [...Buffer.from(text)];
-writeFileSync(process.argv[2],
-	`#include "dag/report/assets.h"\nconst char report_frame[] = { ${bytes.join(",")},0 };\n`);
+writeFileSync(process.argv[2], text);
