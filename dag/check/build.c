@@ -34,6 +34,7 @@ void build_destroy(struct build *build)
 	free(build->uses);
 	free(build->of_node);
 	free(build->missing_names);
+	free(build->makefiles);
 	free(build);
 }
 
@@ -167,11 +168,12 @@ static int index_nodes(struct build *build)
 	return 0;
 }
 
-void build_read_by_driver(struct build *build, int64_t driver, int32_t node)
+int build_read_by_driver(struct build *build, int64_t driver, int32_t node)
 {
 	build->nodes[node].flags |= BUILD_MAKEFILE;
 	for (int32_t r = build->nodes[node].recipe; r != BUILD_NONE; r = build->recipes[r].same)
 		build->recipes[r].remakes |= build->recipes[r].driver == driver;
+	return vector_push(build->makefiles, build->n_makefiles, (struct build_makefile){ driver, node });
 }
 
 static void end_makefiles(struct build *build, const struct build_recipe *makefile)

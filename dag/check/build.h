@@ -88,6 +88,12 @@ struct build_missing_name {
 	int64_t process, time_ns;
 };
 
+/* A file that a driver reads. */
+struct build_makefile {
+	int64_t driver;
+	int32_t node;
+};
+
 struct build {
 	struct path_names *names, *texts;
 	struct build_node *nodes;
@@ -99,6 +105,8 @@ struct build {
 	int32_t *of_node; /* uses, by node */
 	struct build_missing_name *missing_names;
 	int32_t n_missing_names;
+	struct build_makefile *makefiles;
+	int32_t n_makefiles;
 	bool is_complete; /* all that is declared is known, also of targets without a recipe */
 };
 
@@ -117,7 +125,7 @@ int build_use(struct build *build, const struct build_use *use);
 int build_missing_name(struct build *build, const struct build_missing_name *name);
 
 /* That driver reads the file. */
-void build_read_by_driver(struct build *build, int64_t driver, int32_t node);
+int build_read_by_driver(struct build *build, int64_t driver, int32_t node);
 
 /* All is there. */
 int build_finish(struct build *build);

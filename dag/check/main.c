@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/failure.h"
+#include "dag/check/annotate.h"
 #include "dag/check/check.h"
 #include "dag/check/edges.h"
 #include "dag/check/ninja.h"
@@ -114,10 +115,22 @@ static int load(struct session *s)
 
 /* ---- what is found ---- */
 
+/* What is named is below the root; with --all, below the directory of the command. */
+static int annotate(const struct session *s, enum check_mend mend)
+{
+	const struct check_cli *o = &s->options;
+	const char *root = s->root ? s->root : s->cwd ? s->cwd : "/";
+	cleanup_free char *declared = o->declared ? realpath(o->declared, NULL) : NULL;
+	const struct annotate_options options = { root, declared && path_names_is_below(root, declared) ? declared : NULL, mend,
+		o->format == CHECK_SARIF ? ANNOTATE_SARIF : ANNOTATE_GITHUB };
+
+	return check_annotate(&s->check, &options, stdout);
+}
+
 static int print(struct session *s, bool whole)
 {
 	const struct check_cli *o = &s->options;
-	const struct table_style style = { .format = o->format,
+	const struct table_style style = { .format = o->format < TABLE_FORMAT_MAX ? (enum table_format)o->format : TABLE_TEXT,
 		.begin_ns = s->trace.begin_ns,
 		.program = "ftrac.dag",
 		.name = "check",
@@ -125,7 +138,7 @@ static int print(struct session *s, bool whole)
 	enum check_mend mend = s->ninja             ? CHECK_MEND_NINJA
 			       : s->trace.has_notes ? CHECK_MEND_MAKE
 						    : CHECK_MEND_CSV;
-	int r = check_print(&s->check, &s->trace, mend, &style, stdout);
+	int r = o->format < TABLE_FORMAT_MAX ? check_print(&s->check, &s->trace, mend, &style, stdout) : annotate(s, mend);
 
 	return r < 0 ? failure_set(&s->failure, r, "cannot write the output: %s", strerror(-r)) : 0;
 }

@@ -19,6 +19,8 @@ enum long_option {
 	LONG_CSV,
 	LONG_TSV,
 	LONG_JSON,
+	LONG_SARIF,
+	LONG_GITHUB,
 	LONG_KINDS,
 	LONG_NINJA,
 	LONG_ROOT,
@@ -32,6 +34,8 @@ static const struct option long_options[] = {
 	{ "csv", no_argument, NULL, LONG_CSV },
 	{ "tsv", no_argument, NULL, LONG_TSV },
 	{ "json", no_argument, NULL, LONG_JSON },
+	{ "sarif", no_argument, NULL, LONG_SARIF },
+	{ "github", no_argument, NULL, LONG_GITHUB },
 	{ "output", required_argument, NULL, 'o' },
 	{ "kinds", required_argument, NULL, LONG_KINDS },
 	{ "ninja", required_argument, NULL, LONG_NINJA },
@@ -68,7 +72,8 @@ static const char help[] =
 "      --kinds KIND[,KIND...]    the kinds of findings (default: missing,redundant,unordered)\n"
 "      --fail-on KIND[,KIND...]  the kinds that make the exit status 1 (default: all chosen kinds but\n"
 "                         ghost)\n"
-"      --format FORMAT    table, csv, tsv or json; also: --csv --tsv --json\n"
+"      --format FORMAT    table, csv, tsv, json; for lines of makefiles: sarif (2.1.0), github (commands\n"
+"                         of its actions); also: --csv --tsv --json --sarif --github\n"
 "  -o, --output FILE      there instead of stdout\n"
 "\n"
 TRACES_HELP
@@ -77,6 +82,9 @@ TRACES_HELP
 "\n"
 "Exit status: 0 (nothing was found), 1 (something was found), 2 (failure, or wrong usage), 3 (--strict).\n"
 "See wfdag(1).\n";
+
+static const char *const formats[] = { "table", "csv", "tsv", "json", "sarif", "github", NULL };
+_Static_assert(sizeof(formats) / sizeof(formats[0]) == CHECK_GITHUB + 2, "a name for each");
 
 static int add_kind(const char *option, const char *name, size_t len, unsigned *kinds)
 {
@@ -108,7 +116,6 @@ static int parse_kinds(const char *option, const char *text, unsigned *ret_kinds
 static int apply(void *options, int option, const char *value)
 {
 	struct check_cli *o = options;
-	int number = 0, status;
 
 	switch (option) {
 	case LONG_ALL: o->all = true; return 0;
@@ -117,11 +124,11 @@ static int apply(void *options, int option, const char *value)
 	case LONG_CSV: o->format = TABLE_CSV; return 0;
 	case LONG_TSV: o->format = TABLE_TSV; return 0;
 	case LONG_JSON: o->format = TABLE_JSON; return 0;
+	case LONG_SARIF: o->format = CHECK_SARIF; return 0;
+	case LONG_GITHUB: o->format = CHECK_GITHUB; return 0;
 	case 'o': o->output = value; return 0;
 	case LONG_FORMAT:
-		status = choice_parse_name("format", value, table_formats, &number);
-		o->format = number;
-		return status;
+		return choice_parse_name("format", value, formats, &o->format);
 	case LONG_KINDS: return parse_kinds("--kinds", value, &o->kinds);
 	case LONG_NINJA: o->ninja = value; return 0;
 	case LONG_ROOT: o->root = value; return 0;

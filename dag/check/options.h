@@ -9,11 +9,13 @@
 #include "base/cli.h"
 #include "dag/output/table.h"
 
+enum check_format { CHECK_SARIF = TABLE_FORMAT_MAX, CHECK_GITHUB };
+
 struct check_cli {
 	struct words traces;
 	const char *declared, *ninja, *root;
 	unsigned kinds, fail_on; /* bits: 1 << enum check_kind */
-	enum table_format format;
+	int format; /* enum table_format, or one of these */
 	const char *output; /* NULL: stdout */
 	bool all, strict, foreign;
 };

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/output.h"
 #include "dag/check/check.h"
+#include "dag/check/mend.h"
 #include "dag/check/trace.h"
 
 #define COMMAND_SHOWN 60 /* bytes, in a table */
@@ -16,128 +17,11 @@
 struct printing {
 	const struct check *check;
 	const struct check_trace *trace;
-	enum check_mend mend;
+	struct mending mending;
 	struct table *table;
 	bool text; /* as text: evidence is a sentence */
 	bool failed;
 };
-
-char *check_escape(const char *name)
-{
-	char *text = malloc(2 * strlen(name) + 1), *at = text;
-
-	for (; text && *name; name++) {
-		if (strchr(" \t#:%\\", *name) && !(*name == '\\' && !strchr(" \t#:%", name[1])))
-			*at++ = '\\';
-		else if (*name == '$')
-			*at++ = '$';
-		*at++ = *name;
-	}
-	if (text)
-		*at = '\0';
-	return text;
-}
-
-/* RFC 4180 */
-static char *quote_csv(const char *name)
-{
-	char *text = malloc(2 * strlen(name) + 3), *at = text;
-
-	if (!text || !strpbrk(name, ",\"\n\r"))
-		return text ? strcpy(text, name) : NULL;
-	*at++ = '"';
-	for (; *name; name++) {
-		if (*name == '"')
-			*at++ = '"';
-		*at++ = *name;
-	}
-	*at++ = '"';
-	*at = '\0';
-	return text;
-}
-
-/* ---- names ---- */
-
-static const char *directory_of(const struct printing *p, int32_t target)
-{
-	const struct build_node *node = &p->check->build->nodes[target];
-
-	return node->directory == PATH_NAMES_NONE
-		       ? "/"
-		       : path_names_text(p->check->build->texts, node->directory);
-}
-
-/* As the makefile of a target has it; to be freed. */
-static char *name_in(const struct printing *p, int32_t target, int32_t node)
-{
-	const struct build *build = p->check->build;
-	const char *directory = directory_of(p, target);
-	const struct build_node *n = &build->nodes[node];
-
-	if (n->name != PATH_NAMES_NONE &&
-		strcmp(path_names_text(build->texts, n->directory), directory) == 0)
-		return strdup(path_names_text(build->texts, n->name));
-	return path_names_relative(directory, build_path(build, node));
-}
-
-/* ---- how to mend it ---- */
-
-static char *mend_make(const struct check_finding *f, const char *target, const char *need)
-{
-	cleanup_free char *t = check_escape(target), *n = check_escape(need);
-	char *text = NULL;
-
-	if (!t || !n || asprintf(&text, "%s: %s%s", t, f->order_only ? "| " : "", n) < 0)
-		return NULL;
-	return text;
-}
-
-static char *mend_ninja(const struct check_finding *f, const char *target, const char *need)
-{
-	char *text = NULL;
-
-	if (asprintf(&text, "build %s: ... %s %s", target, f->order_only ? "||" : "|", need) < 0)
-		return NULL;
-	return text;
-}
-
-static char *mend_csv(const struct check_finding *f, const char *target, const char *need)
-{
-	cleanup_free char *t = quote_csv(target), *n = quote_csv(need);
-	char *text = NULL;
-
-	if (!t || !n ||
-		asprintf(&text, "%s,%s,%s", t, n, f->order_only ? "order-only" : "normal") < 0)
-		return NULL;
-	return text;
-}
-
-static char *mend(const struct printing *p, const struct check_finding *f)
-{
-	int32_t node = p->check->build->recipes[f->recipe].node;
-	cleanup_free char *target = name_in(p, node, node), *need = name_in(p, node, f->need);
-	char *text = NULL;
-
-	if (!target || !need)
-		return NULL;
-	if (f->kind == CHECK_REDUNDANT)
-		return asprintf(&text, "remove '%s' from the prerequisites of %s", need, target) < 0
-			       ? NULL
-			       : text;
-	if (f->kind == CHECK_MISSING_NAME)
-		return asprintf(&text, "%s uses '%s' as long as there is no such file", target,
-			       need) < 0
-			       ? NULL
-			       : text;
-	switch (p->mend) {
-	case CHECK_MEND_NINJA:
-		return mend_ninja(f, target, need);
-	case CHECK_MEND_CSV:
-		return mend_csv(f, target, need);
-	default:
-		return mend_make(f, target, need);
-	}
-}
 
 /* ---- which process did it ---- */
 
@@ -213,7 +97,7 @@ static char *sentence(const struct printing *p, const struct check_finding *f)
 	struct evidence did = evidence_of(p, f), cause = cause_of(p, f);
 	const struct build_recipe *recipes = p->check->build->recipes;
 	cleanup_free char *other = f->other == BUILD_NONE ? NULL
-							  : name_in(p, recipes[f->recipe].node,
+							  : mend_name(&p->mending, recipes[f->recipe].node,
 								    recipes[f->other].node);
 	char *text = NULL;
 	size_t len;
@@ -264,15 +148,15 @@ static void put_row(struct printing *p, const struct check_finding *f)
 
 	table_row(p->table);
 	table_string(p->table, check_kinds[f->kind]);
-	put_own(p, name_in(p, node, node));
-	put_own(p, name_in(p, node, f->file));
-	put_own(p, mend(p, f));
+	put_own(p, mend_name(&p->mending, node, node));
+	put_own(p, mend_name(&p->mending, node, f->file));
+	put_own(p, mend_line(&p->mending, f));
 	if (p->text)
 		put_own(p, p->trace->root
-				   ? path_names_relative(p->trace->root, directory_of(p, node))
-				   : strdup(directory_of(p, node)));
+				   ? path_names_relative(p->trace->root, mend_directory(&p->mending, node))
+				   : strdup(mend_directory(&p->mending, node)));
 	else
-		table_string(p->table, directory_of(p, node));
+		table_string(p->table, mend_directory(&p->mending, node));
 	if (p->text) {
 		put_own(p, sentence(p, f));
 		return;
@@ -281,7 +165,7 @@ static void put_row(struct printing *p, const struct check_finding *f)
 	if (f->other == BUILD_NONE)
 		table_null(p->table);
 	else
-		put_own(p, name_in(p, node, build->recipes[f->other].node));
+		put_own(p, mend_name(&p->mending, node, build->recipes[f->other].node));
 	put_evidence(p, &cause);
 }
 
@@ -304,7 +188,7 @@ int check_print(const struct check *check, const struct check_trace *trace,
 {
 	struct printing p = { .check = check,
 		.trace = trace,
-		.mend = mend_how,
+		.mending = { check, mend_how, false },
 		.table = table_create(),
 		.text = style->format == TABLE_TEXT };
 	int64_t counts[CHECK_MAX] = { 0 };

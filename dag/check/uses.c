@@ -180,8 +180,8 @@ static int add_access(struct check_trace *t, const struct query *q)
 	use.node = node_of(t, q, A_PATH);
 	if (use.node < 0)
 		return -ENOMEM;
-	if (a->is_driver && (use.kinds & USE_READS))
-		build_read_by_driver(t->build, a->id, use.node);
+	if (a->is_driver && (use.kinds & USE_READS) && build_read_by_driver(t->build, a->id, use.node) < 0)
+		return -ENOMEM;
 	if (a->is_driver || a->recipe == BUILD_NONE)
 		return 0;
 	use.recipe = a->recipe;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "dag/diff/hash.h"
+#include "dag/container/hash.h"
 #include "dag/diff/names.h"
 
 #define ALIKE 0.5    /* part of the words of two commands that they must have in common */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "dag/diff/hash.h"
+#include "dag/container/hash.h"
 
 #define ROUNDS_MAX 200 /* of one matching_solve(); what is left then is taken in order */
 

@@ -4,7 +4,7 @@
 
 #include "dag/diff/match_internal.h"
 
-#include "dag/diff/hash.h"
+#include "dag/container/hash.h"
 
 /* A number in a path may be that of a process in one run alone. */
 static uint64_t path_key(const struct matching *m, int run, int32_t node)

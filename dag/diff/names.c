@@ -7,7 +7,7 @@
 
 #include "base/vector.h"
 #include "dag/diff/generated_name.h"
-#include "dag/diff/hash.h"
+#include "dag/container/hash.h"
 
 #define SECOND 1000000000
 #define TIME_SLACK_S 60 /* clocks of programs that make names of the time */

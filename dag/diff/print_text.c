@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "dag/diff/hash.h"
+#include "dag/container/hash.h"
 #include "dag/diff/names.h"
 
 #define ALIKE_SHOWN 3 /* up to so many equal differences get a row each; more get one row */

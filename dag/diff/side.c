@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/vector.h"
-#include "dag/diff/hash.h"
+#include "dag/container/hash.h"
 #include "dag/diff/names.h"
 #include "dag/graph/critical.h"
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "dag/diff/hash.h"
+#include "dag/container/hash.h"
 #include "db/drivers.h"
 
 static const struct driver *find_driver(const char *word, size_t len)

@@ -103,6 +103,8 @@ TOOL_LINES = [
 TEXTS = {
     "declared": ["ftrac-target /p\nall\na b c\n| d e\nftrac-target /p\nx\n\n\n"],
     "depfile": ["a.o: a.c \\\n b\\ c.h $$x \\#y\nb c : d\n\tcc\nX = 1\nd:\n", "c:\\a.o: c:/b.c\r\n e: f;x\n"],
+    "rulefile": ["0A = a.c\\\n b.c\n$(A:.c=.o) x/%: $A $(shell y) | z ; c\n\tr\ndefine D\na.o:\nendef\nB += ${A:%.c=%.o}\n",
+                 "1x = a.o\nbuild $x | ${x}$ y $\n : cat z$:1 || w\n  v = 1\n", "2target,prerequisite\n\"a.o\"\"\",b\n"],
     "edges": ["target,prerequisite,kind\na,b,\n\"c\"\"d\",\"e,f\",order-only\r\ng,,normal\n",
               "kind,prerequisite,target\nnormal,\"x\ny\",z\n"],
     "globs": ["*.c\n/usr/*\n/home/a.c", "path:*[a-z]?\ncommand:cc*\n/a/b", "P=*x*\n[!a]\nx"],

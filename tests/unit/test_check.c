@@ -17,6 +17,7 @@
 #include "dag/check/depfile.h"
 #include "dag/check/ninja.h"
 #include "dag/check/print.h"
+#include "dag/check/rulefile.h"
 #include "dag/container/path_names.h"
 
 #define ROOT "/p"
@@ -375,7 +376,7 @@ static void makefiles_are_made_before_all_else(void **state)
 
 	does(bed, dep, USE_WRITE, "Makefile.dep");
 	does(bed, clean, USE_DELETE, "Makefile.dep");
-	build_read_by_driver(bed->build, 1, node(bed, "Makefile.dep"));
+	assert_int_equal(build_read_by_driver(bed->build, 1, node(bed, "Makefile.dep")), 0);
 	assert_string_equal(found(bed), "");
 }
 
@@ -386,8 +387,8 @@ static void two_makefiles_are_not_in_order_by_that(void **state)
 
 	does(bed, a, USE_WRITE, "common");
 	does(bed, b, USE_WRITE, "common");
-	build_read_by_driver(bed->build, 1, node(bed, "a.mk"));
-	build_read_by_driver(bed->build, 1, node(bed, "b.mk"));
+	assert_int_equal(build_read_by_driver(bed->build, 1, node(bed, "a.mk")), 0);
+	assert_int_equal(build_read_by_driver(bed->build, 1, node(bed, "b.mk")), 0);
 	assert_string_equal(found(bed), "unordered b.mk common; ");
 }
 
@@ -421,6 +422,49 @@ static void names_are_escaped_for_make(void **state)
 	(void)state;
 	check_path(check_escape("plain.o"), "plain.o");
 	check_path(check_escape("a b#c:d$e%f"), "a\\ b\\#c\\:d$$e\\%f");
+}
+
+/* ---- lines of rules ---- */
+
+static int32_t line_of(enum rulefile_kind kind, const char *content, const char *target, const char *need)
+{
+	struct rulefile rulefile = { 0 };
+	const struct rulefile_rule *rule = NULL;
+	char *text = strdup(content);
+	int32_t line;
+
+	assert_non_null(text);
+	assert_int_equal(rulefile_parse(&rulefile, text, kind, 3), 0);
+	assert_int_equal(rulefile_find(&rulefile, "/top", target, need, &rule), 0);
+	line = rule ? rule->line : 0;
+	rulefile_finish(&rulefile);
+	free(text);
+	return line;
+}
+
+static void rules_are_found_in_lines_of_makefiles(void **state)
+{
+	static const char make[] = "A := a.c \\\n b.c\n"
+				   "$(A:.c=.o): x.h\n"
+				   "c.o: c.h\n"
+				   "%.o: %.c\n\tcc $<\n"
+				   "c.o: d.h ; cc\n"
+				   "sub/e\\ f&: | g\n"
+				   "$(addsuffix h,h):\n"
+				   "c.o: B = $(B)\n"
+				   "B = $(B:.c=.o)$(B)$(C)\nC = $(B)$(B)\n$(B): k\n";
+
+	(void)state;
+	assert_int_equal(line_of(RULEFILE_MAKE, make, "/top/b.o", NULL), 3);
+	assert_int_equal(line_of(RULEFILE_MAKE, make, "/top/b.o", "/top/x.h"), 3);
+	assert_int_equal(line_of(RULEFILE_MAKE, make, "/top/c.o", NULL), 7);
+	assert_int_equal(line_of(RULEFILE_MAKE, make, "/top/c.o", "/top/c.h"), 4);
+	assert_int_equal(line_of(RULEFILE_MAKE, make, "/top/sub/d.o", NULL), 5);
+	assert_int_equal(line_of(RULEFILE_MAKE, make, "/top/sub/e f", NULL), 8);
+	assert_int_equal(line_of(RULEFILE_MAKE, make, "/top/hh", NULL), 9);
+	assert_int_equal(line_of(RULEFILE_MAKE, "a: b\n", "/top/c", NULL), 0);
+	assert_int_equal(line_of(RULEFILE_NINJA, "x = b\nbuild a: cat c\nbuild $\n ${x}$ 1 | d: cat\n", "/top/b 1", NULL), 3);
+	assert_int_equal(line_of(RULEFILE_CSV, "target,prerequisite\n\"a,\"\"b\",c\n", "/top/a,\"b", NULL), 2);
 }
 
 /* ---- dependency files ---- */
@@ -526,6 +570,7 @@ int main(void)
 		FACT(what_ninja_says_without_a_target_is_passed_over),
 		cmocka_unit_test(paths_are_joined_and_taken_apart),
 		cmocka_unit_test(names_are_escaped_for_make),
+		cmocka_unit_test(rules_are_found_in_lines_of_makefiles),
 		cmocka_unit_test(dependency_files_are_read),
 		cmocka_unit_test(dependency_files_are_known_by_their_names),
 	};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DAG_DIFF_HASH_H
-#define DAG_DIFF_HASH_H
+#ifndef DAG_CONTAINER_HASH_H
+#define DAG_CONTAINER_HASH_H
 
-/* Labels of 64 bits that are the same in each run of the program, and in both traces.  Labels of things
+/* Labels of 64 bits that are the same in each run of the program, and for all traces.  Labels of things
  * without an order are added up. */
 
 #include <stddef.h>
