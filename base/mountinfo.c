@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 
@@ -40,7 +41,8 @@ bool mountinfo_parse(const char *line, struct mountinfo *ret_mount)
 		return false;
 	ret_mount->id = id;
 	unescape(ret_mount->path);
-	return ret_mount->path[0] == '/' && sscanf(dash, " - %63s", ret_mount->fstype) == 1;
+	ret_mount->super[0] = '\0'; /* rarely absent */
+	return ret_mount->path[0] == '/' && sscanf(dash, " - %63s %*s %255s", ret_mount->fstype, ret_mount->super) >= 1;
 }
 
 bool mountinfo_has(const struct mountinfo *mount, const char *option)
@@ -51,6 +53,23 @@ bool mountinfo_has(const struct mountinfo *mount, const char *option)
 		if ((at == mount->options || at[-1] == ',') && (!at[n] || at[n] == ','))
 			return true;
 	return false;
+}
+
+int64_t mountinfo_id(const struct mountinfo *mount, const char *key, int64_t fallback)
+{
+	size_t n = strlen(key);
+
+	for (const char *at = mount->super; (at = strstr(at, key)); at += n)
+		if ((at == mount->super || at[-1] == ',') && at[n] == '=')
+			return strtoll(at + n + 1, NULL, 10);
+	return fallback;
+}
+
+uint64_t mountinfo_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/mnt", &st) == 0 ? st.st_ino : 0;
 }
 
 void mountinfo_each(bool (*take)(void *arg, const struct mountinfo *mount), void *arg)

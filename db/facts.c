@@ -94,6 +94,7 @@ static int put_run(struct store *store, const struct facts *facts)
 		{ "start_ns", V_INT(facts->start_ns) },
 		{ "end_ns", V_NULL },
 		{ "complete", V_INT(0) },
+		{ "ending", V_INT(0) },
 		{ "fidelity", V_STR(facts->fidelity) },
 		{ "files", V_STR(facts->files) },
 		{ "transport", V_STR(facts->transport) },
@@ -101,6 +102,16 @@ static int put_run(struct store *store, const struct facts *facts)
 	};
 
 	return PUT_FACTS(store, run);
+}
+
+static int put_mount(struct store *store, const struct facts *facts)
+{
+	const struct fact mount[] = {
+		{ "mount_namespace", V_INT((int64_t)facts->mount_namespace) },
+		{ "mount_connection", V_INT((int64_t)facts->mount_connection) },
+	};
+
+	return facts->mount_namespace ? PUT_FACTS(store, mount) : 0;
 }
 
 /* What the run itself changes later. */
@@ -132,6 +143,8 @@ int facts_store(struct store *store, const struct facts *facts)
 		r = put_host(store);
 	if (r == 0)
 		r = put_run(store, facts);
+	if (r == 0)
+		r = put_mount(store, facts);
 	if (r == 0)
 		r = put_counts(store);
 	if (r == 0)

@@ -26,12 +26,16 @@ struct query;
 enum query_how {
 	QUERY_OPS = 1,	   /* copy also the operations of several traces */
 	QUERY_FOREIGN = 2, /* read also traces of other users; under sudo, the invoking user counts as the owner */
+	QUERY_ENDED = 4,   /* no trace whose run has ended, but that is not complete yet: see query_open() */
 };
 
 /*
  * 0; -ENOENT: there is no such file; -EINVAL: it is no trace; -EPROTO: it has a newer format; -EPERM: it belongs to another
  * user; -ESTALE: its name has changed to another file in between; other -errno.  *ret_db is set also on errors, for
  * query_error() and query_close(); NULL: out of memory.
+ *
+ * With QUERY_ENDED also -EINPROGRESS: the writer of a trace completes it, so the caller had better try again; -EAGAIN: the mount of
+ * a trace is gone and its writer has not begun that yet, or the mount was removed lazily and is still used.
  */
 int query_open(const char *const *paths, int n, unsigned how, struct query_db **ret_db);
 void query_close(struct query_db *db);

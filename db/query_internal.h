@@ -45,5 +45,7 @@ int query_fail(struct query_db *db, int error, const char *format, const char *p
 	const char *why);
 /* Converts SQLite's codes to -errno, with SQLite's text; the only place. */
 int query_fail_sqlite(struct query_db *db, int code);
+/* Of an open trace: 0, or the -EINPROGRESS or -EAGAIN of QUERY_ENDED. */
+int query_check_ended(struct query_db *db);
 
 #endif

@@ -481,7 +481,9 @@ int query_open(const char *const *paths, int n, unsigned how, struct query_db **
 	r = n == 1 ? open_trace(db, paths[0], how) : open_traces(db, paths, n, how);
 	if (r == 0)
 		r = begin(db);
-	return r < 0 ? r : read_facts(db);
+	if (r == 0)
+		r = read_facts(db);
+	return r == 0 && n == 1 && how & QUERY_ENDED ? query_check_ended(db) : r;
 }
 
 void query_close(struct query_db *db)

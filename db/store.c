@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd_path.h"
 #include "base/trace_file.h"
 #include "db/bus.h"
 #include "db/event.h"
@@ -582,4 +584,15 @@ struct store_file store_directory(const struct store *store)
 const char *store_name(const struct store *store)
 {
 	return store->name;
+}
+
+char *store_place(const struct store *store)
+{
+	char place[PATH_MAX + sizeof(store->name)];
+	ssize_t n = readlink(fd_path(store->dir).text, place, PATH_MAX);
+
+	if (n <= 0 || n >= PATH_MAX)
+		return NULL;
+	snprintf(place + n, sizeof(place) - n, "%s%s", n > 1 ? "/" : "", store->name);
+	return strdup(place);
 }

@@ -146,5 +146,7 @@ void store_files(const struct store *store, struct store_file ret_files[STORE_FI
 /* Their directory, and the name of the database in it. */
 struct store_file store_directory(const struct store *store);
 const char *store_name(const struct store *store);
+/* Its absolute path at this moment; allocated, NULL: not known. */
+char *store_place(const struct store *store);
 
 #endif

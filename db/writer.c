@@ -55,6 +55,8 @@ struct writer {
 	struct syncer *syncer; /* NULL: there is nothing to sync */
 	pthread_t thread;
 	_Atomic bool stop;
+	_Atomic bool is_ending; /* writer_begin_end() */
+	bool said_ending;	/* the trace has it */
 	_Atomic int exit_status; /* -1: not known */
 	struct event *drained;
 	struct waiting queue;
@@ -254,6 +256,7 @@ static int put_figures(struct writer *writer)
 		{ "waited_ns", ask(o->waited_ns, o->arg) + ring_waited_ns(o->ring) },
 		{ "tracer_cpu_ns", (uint64_t)clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) },
 		{ "end_ns", (uint64_t)(clock_now_ns() + o->epoch_offset_ns) },
+		{ "ending", writer->said_ending },
 	};
 	int r = 0;
 
@@ -304,6 +307,7 @@ static int store_batch(struct writer *writer, size_t mark, int64_t until_ns)
 {
 	int r = apply(writer, mark, until_ns);
 
+	writer->said_ending = atomic_load(&writer->is_ending);
 	if (r == 0)
 		r = record_flush(writer->record);
 	if (r == 0)
@@ -370,9 +374,15 @@ static int store_round(struct writer *writer, int n)
 	return (taken > 0 ? taken : n) + (more > 0 ? more : 0);
 }
 
+static bool must_say_ending(const struct writer *writer)
+{
+	return atomic_load(&writer->is_ending) && !writer->said_ending && !writer->error;
+}
+
+/* Something is to be written, also without new events. */
 static bool is_waiting(const struct writer *writer)
 {
-	return writer->queue.n || writer->calls.n;
+	return writer->queue.n || writer->calls.n || must_say_ending(writer);
 }
 
 /* Frees the memory of a burst of events while the ring is empty. */
@@ -425,7 +435,7 @@ static void nap(int64_t ns)
 /* Lets events gather: a large batch costs less than many small ones. */
 static void wait_for_events(struct writer *writer)
 {
-	for (int64_t slept = 0; slept < BATCH_NS && !atomic_load(&writer->stop); slept += IDLE_NS) {
+	for (int64_t slept = 0; slept < BATCH_NS && !atomic_load(&writer->stop) && !must_say_ending(writer); slept += IDLE_NS) {
 		nap(IDLE_NS);
 		if (ring_is_filling(writer->options.ring))
 			return;
@@ -544,6 +554,8 @@ static int put_complete(struct writer *writer, bool conclude)
 		r = o->put_facts(o->arg, store);
 	if (r == 0)
 		r = store_put_meta(store, "complete", V_INT(1));
+	if (r == 0)
+		r = store_put_meta(store, "ending", V_INT(0));
 	return r < 0 ? r : store_commit(store);
 }
 
@@ -552,9 +564,12 @@ void writer_exit_status(struct writer *writer, int status)
 	atomic_store(&writer->exit_status, status);
 }
 
-void writer_hurry(struct writer *writer)
+void writer_begin_end(struct writer *writer)
 {
-	if (writer && writer->options.may_wait)
+	if (!writer)
+		return;
+	atomic_store(&writer->is_ending, true);
+	if (writer->options.may_wait)
 		priority_hurry(&writer->priority, writer->thread);
 }
 
@@ -563,7 +578,7 @@ int writer_stop(struct writer *writer)
 	struct store *store = writer->options.store;
 	int r;
 
-	writer_hurry(writer);
+	writer_begin_end(writer);
 	atomic_store(&writer->stop, true);
 	pthread_join(writer->thread, NULL);
 	syncer_destroy(writer->syncer);

@@ -62,8 +62,9 @@ int writer_start(const struct writer_options *options, struct writer **ret_write
 /* Stores the exit status of the traced command, as a shell has it. */
 void writer_exit_status(struct writer *writer, int status);
 
-/* From now on the writer does not leave the processors to others.  NULL is fine. */
-void writer_hurry(struct writer *writer);
+/* The run has ended: the trace has the fact "ending" soon, so that readers wait for the rest, and the writer does not leave the
+ * processors to others any more.  Call it before what is left of the run is gathered.  NULL is fine. */
+void writer_begin_end(struct writer *writer);
 
 /*
  * Empties the ring a last time, stores the facts of the end of the run, marks the trace complete, and frees the writer.

@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "base/failure.h"
 #include "base/helper.h"
+#include "base/mountinfo.h"
 #include "base/progress.h"
 #include "db/facts.h"
 #include "db/recording.h"
@@ -163,6 +164,8 @@ static void guard_own_files(struct daemon *d)
 		snprintf(d->fs.own.names[i], sizeof(d->fs.own.names[i]), "%s%s",
 			store_name(d->recording.store), trace_file_suffix[i]);
 	}
+	d->fs.trace_path = store_place(d->recording.store);
+	d->fs.owner = geteuid();
 	d->fs.own.dir_dev = dir.dev;
 	d->fs.own.dir_ino = dir.ino;
 }
@@ -312,7 +315,7 @@ int daemon_stop_writer(struct daemon *d)
 	struct progress *progress = began ? progress_start(left_of, d) : NULL;
 	int r;
 
-	writer_hurry(d->recording.writer);
+	writer_begin_end(d->recording.writer);
 	if (d->fs.kernel)
 		kernel_finish(d->fs.kernel);
 	monitor_finish(d->monitor); /* pushes the last events, so before the writer stops */
@@ -353,7 +356,8 @@ static int start_recording(struct daemon *d)
 		r = start_calls(d);
 	return r < 0 ? r : daemon_start_writer(d, &(struct facts){ .source = o->source,
 		.files = d->fs.kernel ? "both" : "mount", .mountpoint = o->mountpoint, .fidelity = event_fidelity_names[d->fs.fidelity],
-		.transport = transport_name(d->fs.uring) });
+		.transport = transport_name(d->fs.uring), .mount_connection = minor(d->device),
+		.mount_namespace = d->device ? mountinfo_namespace() : 0 });
 }
 
 static void complain_fidelity(enum fidelity fidelity)
@@ -644,5 +648,6 @@ int daemon_finish(struct daemon *d)
 	shares_destroy(d->fs.shares);
 	kernel_destroy(d->fs.kernel);
 	recording_close(&d->recording);
+	free(d->fs.trace_path);
 	return d->status;
 }

@@ -22,7 +22,6 @@
 #include "base/failure.h"
 #include "base/version.h"
 #include "ftrac/transport.h"
-#include "ftrac/umount.h"
 #include "ftrac/view.h"
 #include "kernel/kernel.h"
 #include "procmon/monitor.h"
@@ -294,11 +293,6 @@ static const char help[] =
 "      --json           print JSON\n"
 "  -h, --help           print this\n";
 
-static const char umount_help[] =
-"Usage: ftrac umount MOUNTPOINT\n"
-"\n"
-"Unmounts a mount of ftrac, also if its daemon has ended.\n";
-
 int doctor_main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -326,15 +320,4 @@ int doctor_main(int argc, char **argv)
 	works = examine(&d);
 	(json ? print_json : print_text)(&d);
 	return works ? 0 : EXIT_OWN;
-}
-
-int umount_main(int argc, char **argv)
-{
-	if (argc == 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0)) {
-		fputs(umount_help, stdout);
-		return 0;
-	}
-	if (argc != 2 || argv[1][0] == '-')
-		return err_status(EXIT_USAGE, "name one mount point; see 'ftrac umount --help'");
-	return umount_mount(argv[1]);
 }

@@ -8,7 +8,4 @@
  */
 int doctor_main(int argc, char **argv);
 
-/* ftrac umount: unmounts a mount, also if its daemon is gone. argv[0] is "umount". */
-int umount_main(int argc, char **argv);
-
 #endif

@@ -48,6 +48,9 @@ struct fs_own {
 	char names[FS_OWN_FILES][272];
 };
 
+/* An attribute of the root that names the trace, for ftrac umount. */
+#define FS_TRACE_XATTR "user.ftrac.trace"
+
 struct fs {
 	struct inode_table *inodes;
 	const struct trace *trace; /* NULL: no recording */
@@ -65,6 +68,8 @@ struct fs {
 	bool keep_atime; /* flags of the mount keep reads from changing the time of access */
 	struct fuse_session *session;
 	struct fs_own own;
+	char *trace_path; /* where it lies, for FS_TRACE_XATTR; allocated; NULL: not known */
+	uid_t owner;      /* the user of the mount, that may ask for this, as root may */
 	/*
 	 * Called once, when the mount is negotiated and all of the above is final. error: 0, or the
 	 * -errno for which the mount cannot do what the options require.

@@ -316,6 +316,23 @@ static void reply_mirrors(struct call *c, fuse_ino_t ino, size_t size)
 	reply_data(c, size && n > (ssize_t)size ? -ERANGE : n, (char *)devices, size);
 }
 
+/* No operation of a traced program, so it is not recorded. */
+static void reply_trace(fuse_req_t req, size_t size)
+{
+	const struct fs *fs = fuse_req_userdata(req);
+	uid_t user = fuse_req_ctx(req)->uid;
+	size_t n = fs->trace_path ? strlen(fs->trace_path) : 0;
+
+	if (!n || (user && user != fs->owner))
+		fuse_reply_err(req, ENODATA);
+	else if (size && n > size)
+		fuse_reply_err(req, ERANGE);
+	else if (size)
+		fuse_reply_buf(req, fs->trace_path, n);
+	else
+		fuse_reply_xattr(req, n);
+}
+
 void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
 	struct call c;
@@ -325,6 +342,8 @@ void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 		defer_retry(((struct fs *)fuse_req_userdata(req))->defer);
 		return;
 	}
+	if (ino == FUSE_ROOT_ID && strcmp(name, FS_TRACE_XATTR) == 0)
+		return reply_trace(req, size);
 	call_begin(&c, req, OP_GETXATTR, TRACE_DISCOVER);
 	if (strcmp(name, MIRROR_XATTR) == 0)
 		reply_mirrors(&c, ino, size);

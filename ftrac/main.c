@@ -25,6 +25,7 @@
 #include "ftrac/doctor.h"
 #include "ftrac/record_running.h"
 #include "ftrac/run.h"
+#include "ftrac/umount.h"
 
 /* From here on the daemon has no terminal. */
 static void detach_from_terminal(struct daemon *d)

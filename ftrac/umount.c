@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <glob.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,11 +18,13 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/cli.h"
 #include "base/err.h"
 #include "base/helper.h"
 #include "base/mountinfo.h"
+#include "ftrac/umount_child.h"
 
-#define ANSWER_TIMEOUT_MS 5000 /* for a reply of the daemon */
+#define SAY_MS 1000 /* then a message tells what umount waits for */
 #define BUSY_MS 1000
 #define NAP_MS 20
 
@@ -53,6 +55,7 @@ struct target {
 	const char *path;
 	bool is_ours;
 	unsigned connection;
+	int64_t user, group; /* that made the mount */
 };
 
 static bool take_mount(void *arg, const struct mountinfo *mount)
@@ -62,47 +65,13 @@ static bool take_mount(void *arg, const struct mountinfo *mount)
 	if (strcmp(mount->path, target->path) == 0) { /* the last mount is on top */
 		target->is_ours = strcmp(mount->fstype, "fuse.ftrac") == 0;
 		target->connection = mount->minor;
+		target->user = mountinfo_id(mount, "user_id", 0);
+		target->group = mountinfo_id(mount, "group_id", 0);
 	}
 	return true;
 }
 
 /* ---- its daemon ---- */
-
-enum state { ALIVE, GONE, DYING, SILENT };
-
-/* Sends a request to the daemon: the kernel may have the root's attributes cached. */
-static bool is_without_daemon(const char *path)
-{
-	struct statx sx;
-
-	return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_MODE, &sx) < 0 && errno == ENOTCONN;
-}
-
-/* Uses a child process, which may block forever. */
-static enum state probe_daemon(const char *path)
-{
-	struct pollfd answer = { .events = POLLIN };
-	enum state state = SILENT;
-	cleanup_fd int ours = -1, childs = -1;
-	char byte;
-	int fds[2];
-	pid_t pid;
-
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return SILENT;
-	answer.fd = ours = fds[0];
-	childs = fds[1];
-	pid = fork();
-	if (pid == 0) {
-		byte = is_without_daemon(path) ? GONE : ALIVE;
-		_exit(write(childs, &byte, 1) != 1);
-	}
-	if (pid > 0 && poll(&answer, 1, ANSWER_TIMEOUT_MS) == 1 && read(ours, &byte, 1) == 1) {
-		state = byte;
-		waitpid(pid, NULL, 0);
-	}
-	return state;
-}
 
 /* Whether a file of /proc has a line with this beginning; parses the number that follows, in that
  * base. */
@@ -167,11 +136,11 @@ static bool is_dying(unsigned connection)
 	return found;
 }
 
-static enum state state_of(const char *path, unsigned connection)
+static enum daemon_state state_of(struct umount_child *child, unsigned connection)
 {
-	enum state state = probe_daemon(path);
+	enum daemon_state state = umount_child_ask(child);
 
-	return state == SILENT && is_dying(connection) ? DYING : state;
+	return state == DAEMON_SILENT && is_dying(connection) ? DAEMON_DYING : state;
 }
 
 /* Makes all requests fail from now on, so that waiting clients go on. */
@@ -223,13 +192,52 @@ static int unmount_soon(const char *path, bool lazily)
 	return r;
 }
 
-int umount_mount(const char *mountpoint)
+/* What remains to be said of a mount that cannot be removed, or was. */
+static int explain(const char *path, enum daemon_state state, int r)
+{
+	if (r == -EINVAL && state == DAEMON_DYING) /* MNT_FORCE has removed it */
+		r = 0;
+	if (r == -EBUSY && state == DAEMON_SILENT)
+		return err_status(EXIT_OWN, "'%s' is in use, and its daemon does not answer; 'umount -f -l %s' "
+			"removes it at once, for all its users", path, path);
+	if (r == -EBUSY)
+		return err_status(EXIT_OWN, "'%s' is in use; 'fuser -vm %s' shows by which processes", path, path);
+	if (r < 0)
+		return err_status(EXIT_OWN, "cannot unmount '%s': %s", path, strerror(-r));
+	if (state == DAEMON_GONE || state == DAEMON_DYING)
+		err_print("the daemon of '%s' was gone; its trace lacks at most the last tenths of a "
+			  "second", path);
+	return 0;
+}
+
+static int remove_mount(const struct target *target, struct umount_child *child)
+{
+	enum daemon_state state = state_of(child, target->connection);
+
+	if (state == DAEMON_DYING)
+		abort_connection(target->path, target->connection);
+	return explain(target->path, state,
+		unmount_soon(target->path, state == DAEMON_GONE || state == DAEMON_DYING));
+}
+
+static int await_trace(const char *path, struct umount_child *child)
+{
+	if (!child->trace[0])
+		return 0;
+	if (!umount_child_await(child, SAY_MS)) {
+		err_print("waiting until '%s' is complete; --no-wait does not wait", child->trace);
+		umount_child_await(child, -1);
+	}
+	return child->is_complete ? 0 : err_status(EXIT_OWN, "the daemon of '%s' ended before '%s' was complete; "
+		"the trace lacks the end of the run", path, child->trace);
+}
+
+static int umount_mount(const char *mountpoint, bool waits)
 {
 	char path[PATH_MAX];
 	struct target target = { .path = path };
-	enum state state;
-	bool is_dead;
-	int r;
+	struct umount_child child;
+	int status;
 
 	if (!resolve(mountpoint, path))
 		return err_status(EXIT_OWN, "cannot find '%s': %s", mountpoint, strerror(errno));
@@ -237,22 +245,46 @@ int umount_mount(const char *mountpoint)
 	if (!target.is_ours)
 		return err_status(EXIT_OWN, "'%s' is no mount of ftrac; 'grep ftrac /proc/mounts' lists "
 			"them", path);
-	state = state_of(path, target.connection);
-	is_dead = state == GONE || state == DYING;
-	if (state == DYING)
-		abort_connection(path, target.connection);
-	r = unmount_soon(path, is_dead);
-	if (r == -EBUSY && state == SILENT)
-		return err_status(EXIT_OWN, "'%s' is in use, and its daemon does not answer; 'umount -f -l %s' "
-			"removes it at once, for all its users", path, path);
-	if (r == -EBUSY)
-		return err_status(EXIT_OWN, "'%s' is in use; 'fuser -vm %s' shows by which processes", path, path);
-	if (r == -EINVAL && state == DYING) /* MNT_FORCE has removed it */
-		r = 0;
-	if (r < 0)
-		return err_status(EXIT_OWN, "cannot unmount '%s': %s", path, strerror(-r));
-	if (is_dead)
-		err_print("the daemon of '%s' was gone; its trace lacks at most the last tenths of a "
-			  "second", path);
-	return 0;
+	umount_child_start(path, target.user, target.group, &child);
+	status = remove_mount(&target, &child);
+	if (status == 0 && waits)
+		status = await_trace(path, &child);
+	umount_child_stop(&child);
+	return status;
+}
+
+/* ---- the command line ---- */
+
+static const char help[] =
+"Usage: ftrac umount [--no-wait] MOUNTPOINT\n"
+"\n"
+"Unmounts a mount of ftrac, also if its daemon has ended, and waits until its trace\n"
+"is complete.\n"
+"\n"
+"      --no-wait        do not wait for the trace\n"
+"  -h, --help           print this\n";
+
+int umount_main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "no-wait", no_argument, NULL, 'n' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	bool waits = true;
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return cli_printed();
+		}
+		if (option != 'n')
+			return cli_complain("ftrac umount", argv, option);
+		waits = false;
+	}
+	if (argc != optind + 1)
+		return err_status(EXIT_USAGE, "name one mount point; see 'ftrac umount --help'");
+	return umount_mount(argv[optind], waits);
 }

@@ -200,7 +200,7 @@ static int finish(struct run *run, int status)
 	int r;
 
 	monitor_discard(run->command);
-	writer_hurry(run->recording.writer);
+	writer_begin_end(run->recording.writer);
 	monitor_finish(run->monitor); /* pushes the last events, so before the writer stops */
 	r = recording_stop(&run->recording);
 	progress_stop(progress);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/units.h"
 #include "dag/answer/answer_internal.h"
 #include "dag/output/printable.h"
@@ -174,7 +175,7 @@ static int say_all(struct answer *a, unsigned how)
 {
 	const char *paths[] = { a->path };
 	const struct words traces = { paths, 1, 1 };
-	int r = traces_open(&traces, how & ~ANSWER_BRIEF, &a->db, a->failure);
+	int r = traces_open(&traces, how & ~ANSWER_BRIEF, err_print, &a->db, a->failure);
 
 	if (r == 0)
 		r = say_head(a);

@@ -188,7 +188,7 @@ int check_main(int argc, char **argv)
 		check_options_finish(&s.options);
 		return EXIT_TROUBLE;
 	}
-	r = traces_open(&s.options.traces, s.options.foreign ? QUERY_FOREIGN : 0, &s.db,
+	r = traces_open(&s.options.traces, s.options.foreign ? QUERY_FOREIGN : 0, err_print, &s.db,
 		&s.failure);
 	if (r == 0) {
 		whole = traces_are_whole(s.db, err_print);

@@ -60,7 +60,7 @@ static int load(struct run *run, const struct diff_options *o, int n, struct fai
 {
 	const struct workflow_options options = { &o->choice, false, false };
 	const char *word[] = { o->trace[n], NULL };
-	int r = traces_open(&(struct words){ .word = word, .n = 1 }, o->foreign ? QUERY_FOREIGN : 0, &run->db,
+	int r = traces_open(&(struct words){ .word = word, .n = 1 }, o->foreign ? QUERY_FOREIGN : 0, err_print, &run->db,
 		failure);
 
 	if (r < 0)

@@ -304,7 +304,7 @@ static int generate(const struct generate_options *o)
 	struct failure failure = { 0 };
 	struct query_db *db = NULL;
 	bool whole = false;
-	int r = traces_open(&o->traces, QUERY_OPS | (o->foreign ? QUERY_FOREIGN : 0), &db,
+	int r = traces_open(&o->traces, QUERY_OPS | (o->foreign ? QUERY_FOREIGN : 0), err_print, &db,
 		&failure);
 
 	if (r == 0) {

@@ -28,7 +28,7 @@ static void *run(void *arg)
 {
 	struct report_scan *s = arg;
 
-	s->r = traces_open(&s->report->options->traces, s->report->options->how, &s->db,
+	s->r = traces_open(&s->report->options->traces, s->report->options->how, NULL, &s->db,
 		&s->failure);
 	if (s->r == 0)
 		s->r = stat_scan_create(s->db, &s->report->choice, &s->scan, &s->failure);

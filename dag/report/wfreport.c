@@ -83,7 +83,7 @@ static void *write_beside(void *arg)
 	struct beside *b = arg;
 	struct report *r = &b->report;
 
-	b->error = traces_open(&r->options->traces, r->options->how, &r->db, r->failure);
+	b->error = traces_open(&r->options->traces, r->options->how, NULL, &r->db, r->failure);
 	for (size_t i = 0; i < SECTION_MAX && b->error == 0; i++)
 		if (sections[i].alone)
 			b->error = write_section(r, i);
@@ -170,7 +170,7 @@ static int open_trace(struct report *r)
 	int error;
 
 	report_progress("opening the trace");
-	error = traces_open(&r->options->traces, r->options->how, &r->db, r->failure);
+	error = traces_open(&r->options->traces, r->options->how, err_print, &r->db, r->failure);
 	report_progress("reading the graph");
 	if (error < 0)
 		return error;

@@ -4,17 +4,49 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/failure.h"
 #include "dag/trace/compose.h"
 #include "db/query.h"
 
-int traces_open(const struct words *traces, unsigned how, struct query_db **ret_db,
+#define SAY_NS INT64_C(1000000000)
+#define BEGIN_NS (10 * SAY_NS) /* in which a writer begins to complete its trace */
+#define NAP_NS 20000000
+
+/* Whether it is too early to read a trace: r is what query_open() has returned, at first at since_ns. */
+static bool is_too_early(int r, int64_t since_ns)
+{
+	return r == -EINPROGRESS || (r == -EAGAIN && clock_now_ns() - since_ns < BEGIN_NS);
+}
+
+static int open_ended(const struct words *traces, unsigned how, traces_warn *say, struct query_db **ret_db)
+{
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+	int64_t since_ns = clock_now_ns();
+	int r;
+
+	while (is_too_early(r = query_open(traces->word, traces->n, how | QUERY_ENDED, ret_db), since_ns)) {
+		if (say && clock_now_ns() - since_ns > SAY_NS) {
+			say("waiting: %s", query_error(*ret_db));
+			say = NULL;
+		}
+		query_close(*ret_db);
+		nanosleep(&nap, NULL);
+	}
+	if (r != -EAGAIN)
+		return r;
+	query_close(*ret_db);
+	return query_open(traces->word, traces->n, how, ret_db);
+}
+
+int traces_open(const struct words *traces, unsigned how, traces_warn *say, struct query_db **ret_db,
 	struct failure *failure)
 {
-	int r = query_open(traces->word, traces->n, how, ret_db);
+	int r = open_ended(traces, how, say, ret_db);
 
 	if (r == -ENOENT && traces->n == 1 && strcmp(traces->word[0], "trace.db") == 0)
 		return failure_set(failure, r,

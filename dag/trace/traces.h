@@ -32,13 +32,17 @@ enum traces_option { TRACES_FOREIGN = 1024, TRACES_STRICT, TRACES_FORCE };
 	"      --strict           exit status 3 if the trace is incomplete or records were lost\n"
 #define TRACES_OUTPUT_HELP "      --force            replace any file by the output, but no trace\n"
 
-/* how: see query_open().  The caller closes *ret_db also after an error. */
-int traces_open(const struct words *traces, unsigned how, struct query_db **ret_db,
+typedef void traces_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * how: see query_open().  The caller closes *ret_db also after an error.  Waits while the writer of a trace completes it after the
+ * end of its run; say(), such as err_print(), gets a line after a second; NULL: the caller has opened them before.
+ */
+int traces_open(const struct words *traces, unsigned how, traces_warn *say, struct query_db **ret_db,
 	struct failure *failure);
 
 /* True if the trace has all of the run.  warn(), such as err_print(), gets a line for each thing that is missing, and for
  * each contradiction between several traces. */
-typedef void traces_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool traces_are_whole(struct query_db *db, traces_warn *warn);
 
 /*

@@ -210,7 +210,7 @@ static int open_and_show(const struct dag_options *o)
 	int r;
 
 	stage_show("wfdag", "reading the trace");
-	r = traces_open(&o->traces, o->foreign ? QUERY_FOREIGN : 0, &db, &failure);
+	r = traces_open(&o->traces, o->foreign ? QUERY_FOREIGN : 0, err_print, &db, &failure);
 	if (r == 0) {
 		whole = traces_are_whole(db, err_print);
 		r = workflow_load(db, &options, &workflow, &failure);

@@ -43,7 +43,7 @@ static int print_table(const struct stat_options *options)
 	struct stat_run run = { .options = options, .failure = &failure, .table = table_create() };
 	unsigned how = (stat_needs_ops(options) ? QUERY_OPS : 0) | (options->foreign ? QUERY_FOREIGN : 0);
 	bool whole = false;
-	int r = run.table ? traces_open(&options->traces, how, &run.db, &failure)
+	int r = run.table ? traces_open(&options->traces, how, err_print, &run.db, &failure)
 			  : failure_memory(&failure);
 
 	if (r == 0) {

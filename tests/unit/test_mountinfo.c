@@ -46,6 +46,17 @@ static void options_are_whole_words(TEST_UNUSED void **state)
 	assert_false(mountinfo_has(&m, "noa"));
 }
 
+static void a_mount_of_fuse_has_a_user_and_a_group(TEST_UNUSED void **state)
+{
+	struct mountinfo m = parse("1 0 0:1 / / rw - fuse.ftrac / rw,xuser_id=7,user_id=1000,group_id=5,allow_other\n");
+
+	assert_int_equal(mountinfo_id(&m, "user_id", -1), 1000);
+	assert_int_equal(mountinfo_id(&m, "group_id", -1), 5);
+	assert_int_equal(mountinfo_id(&m, "id", -1), -1);
+	m = parse("1 0 0:1 / / rw - x y");
+	assert_int_equal(mountinfo_id(&m, "user_id", -1), -1);
+}
+
 static void what_is_too_long_is_cut(TEST_UNUSED void **state)
 {
 	struct mountinfo m;
@@ -90,6 +101,7 @@ int main(void)
 		cmocka_unit_test(a_line_has_its_fields),
 		cmocka_unit_test(escapes_are_three_octal_digits),
 		cmocka_unit_test(options_are_whole_words),
+		cmocka_unit_test(a_mount_of_fuse_has_a_user_and_a_group),
 		cmocka_unit_test(what_is_too_long_is_cut),
 		cmocka_unit_test(other_lines_are_none),
 		cmocka_unit_test(each_ends_when_its_callback_stops_it),

@@ -64,6 +64,38 @@ static void a_missing_column_is_reported(void **state)
 	assert_non_null(strstr(query_error(rows->db), "'nope'"));
 }
 
+static void put(struct feed *feed, const char *key, int64_t value)
+{
+	assert_int_equal(store_put_meta(feed->store, key, V_INT(value)), 0);
+	feed_flush(feed);
+}
+
+static int open_ended(const char *path)
+{
+	struct query_db *db;
+	int r = query_open(&path, 1, QUERY_ENDED, &db);
+
+	query_close(db);
+	return r;
+}
+
+/* A trace whose writer has ended its run is waited for as long as the writer is there. */
+static void what_is_being_completed_is_refused(void **state)
+{
+	struct rows *rows = *state;
+	const char *path = rows->feed->db;
+
+	assert_int_equal(open_ended(path), 0); /* the run goes on */
+	put(rows->feed, "ending", 1);
+	assert_int_equal(open_ended(path), -EINPROGRESS);
+	put(rows->feed, "complete", 1);
+	assert_int_equal(open_ended(path), 0);
+	put(rows->feed, "complete", 0);
+	assert_int_equal(open_ended(path), -EINPROGRESS);
+	put(rows->feed, "ending", 0);
+	assert_int_equal(open_ended(path), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -72,6 +104,7 @@ int main(void)
 		TEST(without_names_columns_are_as_they_stand),
 		TEST(names_give_columns_their_numbers),
 		TEST(a_missing_column_is_reported),
+		TEST(what_is_being_completed_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """An ordinary user mounts, works and unmounts, by the setuid fusermount3; no other user enters."""
+import contextlib
 import ctypes
 import errno
 import os
 import pathlib
 import platform
 import shutil
+import sqlite3
 import stat
 import subprocess
 import tempfile
@@ -178,8 +180,12 @@ with UserMount(base=base, prefix=become(USER)) as mount:
     succeeds("reading by way of the second", "cat", f"{base}/second{home}/said",
              says="a few bytes\na")
     fails("unmounting by another user", OTHER, "", "fusermount3", "-u", base / "second")
-    checks.equal("unmounting the second", ftractest.unmounted(
-        lambda: run(USER, "fusermount3", "-u", base / "second").returncode), 0)
+    fails("nor by ftrac umount", OTHER, "", base / "ftrac", "umount", base / "second")
+    checks.equal("unmounting the second, by root", ftractest.unmounted(
+        lambda: subprocess.run([base / "ftrac", "umount", base / "second"], check=False, timeout=100).returncode), 0)
+    with contextlib.closing(sqlite3.connect(f"file:{base}/second.db?mode=ro", uri=True)) as db:
+        checks.equal("root has waited for the trace of the user",
+                     db.execute("SELECT value FROM trace WHERE key = 'complete'").fetchall(), [(1,)])
     checks.equal("the second ends in order",
                  [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in second], [0])
     mount.unmount()
