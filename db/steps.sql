@@ -8,13 +8,22 @@
 --
 -- The step of a part is, in this order: --xform; the rule of Snakemake or the process of Nextflow (rules.h); the rule of make, if several
 -- targets have it, or the target; the step of Slurm; the name of its first program that prepares nothing for others.  A part without
--- such a program belongs to the step of the process that started it.
+-- such a program belongs to the step of the process that started it, and so does a shell with commands as its argument.  Tools of texts of which a shell asks the output prepare, too.
 
 CREATE VIEW process_step AS
 WITH RECURSIVE
 said AS MATERIALIZED (SELECT first_process, last_process, xform FROM run),
+-- Processes whose output another program asked for, as a shell by $(...): it goes into a pipe that is no program's input, maybe through
+-- others.
+piped AS MATERIALIZED (SELECT i.process, p.parent ISNULL AS is_first, i.stdin, i.stdout FROM images i JOIN processes p ON p.id = i.process
+	WHERE i.seq > 0 AND i.stdout IN (SELECT id FROM paths WHERE path GLOB 'pipe:*')),
+asked (process, stdin) AS (SELECT process, stdin FROM piped WHERE stdout NOT IN (SELECT stdin FROM images WHERE stdin NOTNULL)
+		AND stdout NOT IN (SELECT stdout FROM piped WHERE is_first)
+	UNION SELECT p.process, p.stdin FROM asked a JOIN piped p ON p.stdout = a.stdin),
 ran AS MATERIALIZED (SELECT image, process, seq, title, driver, shell AND NOT script AND NOT own AS given,
-		iif(seq > 0, CASE WHEN helper THEN 1 WHEN driver THEN 2
+		iif(seq > 0, CASE WHEN helper THEN 1
+			WHEN title IN ('sed', 'awk', 'gawk', 'mawk', 'grep', 'egrep', 'fgrep', 'cut', 'tr', 'head', 'tail', 'wc', 'cat', 'ls', 'seq', 'find')
+				AND process IN (SELECT process FROM asked) THEN 1 WHEN driver THEN 2
 			WHEN shell AND (title = name AND NOT own OR title IN ('.command.run', '.command.sh')) THEN 3 ELSE 0 END, 4) AS rank
 	FROM program),
 -- The title of a program and, of a compiler and its like, the source or else what it makes.
@@ -62,11 +71,12 @@ trunk (id) AS (SELECT id FROM processes WHERE parent IS NULL
 		AND b.only NOT IN (SELECT process FROM rules)),
 placed AS MATERIALIZED (SELECT c.*, c.above IN trunk AS in_trunk, c.id IN trunk AS is_trunk FROM chain c),
 -- part: the first process of its part; named: there is a program in the trunk above that does more than to start others; host: the title of the nearest one above it that is in no part, and no shell that leads to a driver.
-walk (id, leads, part, host, named) AS (SELECT p.id, 0, NULL, r.title, coalesce(r.rank = 0 AND p.start_t >= 0, 0)
-	FROM processes p LEFT JOIN ran r ON r.image = p.image WHERE p.parent IS NULL
+walk (id, leads, part, host, named) AS (SELECT p.id, 0, NULL, r.title, coalesce(r.rank = 0 AND i.start_t >= 0, 0)
+	FROM processes p LEFT JOIN ran r ON r.image = p.image LEFT JOIN images i ON i.id = p.image WHERE p.parent IS NULL
 	UNION ALL SELECT k.id, k.leads,
 		CASE WHEN k.is_trunk OR k.in_trunk AND k.only_starts THEN NULL WHEN k.in_trunk THEN k.id ELSE w.part END,
-		iif(k.is_trunk OR k.in_trunk AND (k.driver OR k.only_starts AND k.rank < 4 AND NOT k.leads), k.title, w.host),
+		CASE WHEN k.is_trunk OR k.in_trunk AND k.driver THEN k.title
+			WHEN k.in_trunk AND k.only_starts AND k.rank < 4 AND NOT k.leads THEN iif(w.named, w.host, k.title) ELSE w.host END,
 		w.named OR k.is_trunk AND k.rank = 0
 	FROM walk w JOIN processes q ON q.parent = w.id JOIN placed k ON k.id = q.id),
 -- first: the program that names the part.

@@ -330,6 +330,7 @@ static const char *steps(struct feed *f)
 		"FROM (SELECT * FROM process ORDER BY pid)");
 }
 
+/* The shell itself is part of the program that started it. */
 static void commands_of_a_shell_are_steps(void **state)
 {
 	struct feed *f = *state;
@@ -340,7 +341,7 @@ static void commands_of_a_shell_are_steps(void **state)
 	job(f, 31, 20, "sort -u", 1, 3);
 	begins(f, 32, 20, 4); /* a copy of the shell: ( cd x; tar c ) */
 	job(f, 33, 32, "tar c", 5, 6);
-	assert_string_equal(steps(f), "10:p10 20:sh 30:cat 31:sort 32:sh 33:tar");
+	assert_string_equal(steps(f), "10:p10 20:p10 30:cat 31:sort 32:p10 33:tar");
 }
 
 static void helpers_name_no_step(void **state)
@@ -423,7 +424,7 @@ static void what_alone_works_is_divided(void **state)
 	runs(f, 32, "python3 two.py", 4);
 	job(f, 33, 32, "bwa mem", 5, 6);
 	job(f, 34, 32, "samtools view", 7, 8);
-	assert_string_equal(steps(f), "10:p10 20:sh 30:one.sh 31:grep 32:two.py 33:two.py 34:two.py");
+	assert_string_equal(steps(f), "10:p10 20:p10 30:one.sh 31:grep 32:two.py 33:two.py 34:two.py");
 }
 
 static void jobs_of_the_same_step_are_told_apart(void **state)

@@ -47,6 +47,12 @@ for f in raw/*.txt; do
 done
 cat *.out | wc -l > total
 """
+ASKS = """\
+#!/bin/sh
+first=$(ls raw | sed 's/[.].*//' | head -n 1)
+sh -c 'uname -m' > machine
+sed s/b/c/ raw/$first.txt | sort > sorted
+"""
 # The head of a script of Nextflow.
 TASK = "#!/bin/bash\n# NEXTFLOW TASK: align (sample 2)\nset -e\n/bin/bash -ue .command.sh\n"
 
@@ -64,6 +70,7 @@ WORKFLOWS = [
      {"make": 0, "a/%.o": 2, "b/%.o": 2, "a/prog": 1, "b/prog": 1}, {"a/%.o": {"a/x.o", "a/y.o"}}),
     ("a script", {**RAW, "job.sh": JOB}, ["./job.sh"], {"job.sh": 0, "sort": 3, "uniq": 3, "cat": 1, "wc": 1},
      {"sort": {f"sort {n}.txt" for n in (1, 2, 3)}}),
+    ("a script that asks", {**RAW, "job.sh": ASKS}, ["./job.sh"], {"job.sh": 0, "sed": 1, "sort": 1}, {}),
     ("a pipe", RAW, ["sh", "-c", "cat raw/*.txt | sort | uniq -c > counts; true"], {"sh": 0, "cat": 1, "sort": 1, "uniq": 1}, {}),
     ("xargs", RAW, ["sh", "-c", "ls raw | xargs -P 2 -I{} sort raw/{} -o {}; true"], {"sh": 0, "ls": 1, "xargs": 0, "sort": 3},
      {"sort": {f"sort {n}.txt" for n in (1, 2, 3)}}),
