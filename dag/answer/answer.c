@@ -14,7 +14,7 @@
 
 _Static_assert((ANSWER_OWN & ~ANSWER_BRIEF) == QUERY_FOREIGN, "as query.h has it");
 
-#define LABEL_WIDTH 20 /* of lines without a label */
+#define LABEL_WIDTH 19 /* of lines without a label: as the longest one */
 
 void answer_say(const struct answer *answer, const char *label, const char *format, ...)
 {

@@ -230,19 +230,20 @@ static int find_gains(struct steps *s)
 	return 0;
 }
 
+static void say_line(const struct answer *a, const char *label, int64_t ns, const char *indent, const struct step *step)
+{
+	char text[ANSWER_TEXT], time[32], several[32];
+
+	units_time((double)ns, time, sizeof(time));
+	snprintf(several, sizeof(several), " (%d tasks)", step->tasks);
+	answer_say(a, label, "%9s  %s%s%s", time, indent, answer_text(step->title, 26, text), step->tasks > 1 ? several : "");
+}
+
 static void say_step(const struct steps *s, const struct step *step, const char *indent, int32_t *said)
 {
-	char text[ANSWER_TEXT], gain[32], several[32];
-
-	if (*said == STEPS_SHOWN || (step->gain_ns != WORKFLOW_UNKNOWN && step->gain_ns * 100 < s->run_ns))
+	if (*said == STEPS_SHOWN || step->gain_ns == WORKFLOW_UNKNOWN || step->gain_ns * 100 < s->run_ns)
 		return;
-	if (step->gain_ns == WORKFLOW_UNKNOWN)
-		strcpy(gain, "-");
-	else
-		units_time((double)step->gain_ns, gain, sizeof(gain));
-	snprintf(several, sizeof(several), " (%d tasks)", step->tasks);
-	answer_say(s->answer, *said ? NULL : "worth speeding up", "%9s  %s%s%s", gain, indent, answer_text(step->title, 26, text),
-		step->tasks > 1 ? several : "");
+	say_line(s->answer, *said ? NULL : "worth speeding up", step->gain_ns, indent, step);
 	++*said;
 }
 
@@ -282,10 +283,30 @@ static int say_best_task(struct steps *s, const char *step, int32_t *sorted, con
 	return r;
 }
 
+/* Where the gain of a step is not known, or none of them would gain anything: how long it was on the path. */
+static void say_longest(const struct answer *a, struct step *steps, int32_t n, int64_t run_ns, int32_t said)
+{
+	bool any = said == 0, first = true, talk = false;
+
+	qsort(steps, (size_t)n, sizeof(*steps), compare_paths);
+	for (int32_t i = 0; i < n && said < STEPS_SHOWN; i++) {
+		bool unknown = steps[i].gain_ns == WORKFLOW_UNKNOWN;
+
+		if (steps[i].path_ns * 100 < run_ns || (!any && !unknown))
+			continue;
+		say_line(a, first ? "spent on the path" : NULL, steps[i].path_ns, "", &steps[i]);
+		talk |= unknown;
+		first = false;
+		said++;
+	}
+	if (talk)
+		answer_say(a, NULL, "(they talk with each other: gains are not known)");
+}
+
 static int say_steps(struct steps *s, int32_t *sorted, const int64_t *path_ns)
 {
-	struct step steps[STEPS_SHOWN];
-	int32_t n = s->n < STEPS_SHOWN ? s->n : STEPS_SHOWN, said = 0;
+	struct step steps[STEPS_TRIED];
+	int32_t n = s->n, said = 0;
 	int r = 0;
 
 	memcpy(steps, s->steps, (size_t)n * sizeof(*steps));
@@ -294,6 +315,8 @@ static int say_steps(struct steps *s, int32_t *sorted, const int64_t *path_ns)
 		if (i == 0 && is_most(s, &steps[i]))
 			r = say_best_task(s, steps[i].title, sorted, path_ns, &said);
 	}
+	if (r == 0)
+		say_longest(s->answer, steps, n, s->run_ns, said);
 	return r;
 }
 

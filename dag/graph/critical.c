@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 #include "dag/graph/pieces.h"
+#include "dag/graph/pressure.h"
 #include "dag/graph/rounds.h"
 
 const char *const critical_causes[] = { "start", "fork", "wait", "data" };
@@ -130,7 +131,7 @@ static int list_arrivals(struct walk *w)
 	if (!head || !next || !w->arrivals)
 		return -ENOMEM;
 	qsort(w->arrivals, w->n_arrivals, sizeof(*w->arrivals), compare_arrivals);
-	return 0;
+	return pressure_find(w->workflow, w->arrivals, w->n_arrivals);
 }
 
 static int compare_children(const void *x, const void *y, void *arg)
@@ -225,7 +226,7 @@ static void find_arrival(const struct walk *w, int32_t process, int64_t t, struc
 
 		if (a->out_ns <= cause->time_ns)
 			return;
-		if (a->in_ns <= t && a->out_ns < t) {
+		if (a->in_ns <= t && a->out_ns < t && !a->press_ns) {
 			*cause = (struct cause){ CRITICAL_DATA, a->writer, a->out_ns, a };
 			return;
 		}

@@ -123,6 +123,17 @@ static int64_t work_before(const struct cut *cut, int64_t length_ns, const struc
 	return is_exit(cut->kind) || wait_ns > length_ns ? 0 : length_ns - wait_ns;
 }
 
+/* Of what a writer had done until it ended to write to a pipe, that is no work for which the pipe was full. */
+static void take_pressure(struct pieces *all, int32_t first, int64_t press_ns)
+{
+	for (int32_t i = all->n_pieces - 1; i >= first && press_ns > 0; i--) {
+		int64_t part_ns = all->pieces[i].work_ns < press_ns ? all->pieces[i].work_ns : press_ns;
+
+		all->pieces[i].work_ns -= part_ns;
+		press_ns -= part_ns;
+	}
+}
+
 /* The piece that ends at each cut; that behind it is the next. */
 static void make_pieces(struct pieces *all, const struct arrival *arrivals, const struct cut *cuts, int32_t n_cuts,
 	int32_t *piece_of)
@@ -140,6 +151,8 @@ static void make_pieces(struct pieces *all, const struct arrival *arrivals, cons
 			piece_of[cut] = all->n_pieces;
 			all->pieces[all->n_pieces++] = (struct piece){ i, begin, at,
 				work_before(&cuts[cut], at - begin, arrivals) };
+			if (cuts[cut].kind == CUT_OUT)
+				take_pressure(all, all->first[i], arrivals[cuts[cut].index].press_ns);
 			begin = at;
 		}
 		/* No process waits for the end of one that began before the run. */

@@ -19,6 +19,7 @@ struct arrival {
 	int32_t read, write;    /* edges of the graph */
 	int64_t in_ns, out_ns;  /* when it was read, when that had been written; out_ns <= in_ns */
 	int64_t wait_ns;        /* for so long until in_ns the reader only waited for it */
+	int64_t press_ns;       /* for so long until out_ns the writer only waited for the reader (pressure.h) */
 };
 
 struct pieces;

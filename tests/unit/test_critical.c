@@ -97,7 +97,7 @@ static void data_between_two_that_live(void **state)
 static void stage(struct workflow *w, int32_t p, int32_t in, int32_t out, int first_in, int first_out, int last,
 	int waits)
 {
-	struct graph_access a = { .process = p, .version = 1, .nread = 9, .bread = 9, .nwrite = 9, .bwrite = 9,
+	struct graph_access a = { .process = p, .version = 1,
 		.io_ns = (int64_t)waits * MS,
 		.first_in_ns = GRAPH_NEVER, .first_out_ns = GRAPH_NEVER, .last_out_ns = GRAPH_NEVER,
 		.last_ns = (int64_t)last * MS };
@@ -105,12 +105,15 @@ static void stage(struct workflow *w, int32_t p, int32_t in, int32_t out, int fi
 	if (in != GRAPH_NONE) {
 		a.file = in;
 		a.kinds = EDGE_READ;
+		a.nread = a.bread = 9;
 		a.first_in_ns = (int64_t)first_in * MS;
 		assert_int_equal(graph_add_access(w->graph, &a), 0);
 	}
 	if (out != GRAPH_NONE) {
 		a.file = out;
 		a.kinds = EDGE_WRITE;
+		a.nread = a.bread = 0;
+		a.nwrite = a.bwrite = 9;
 		a.first_in_ns = GRAPH_NEVER;
 		a.first_out_ns = (int64_t)first_out * MS;
 		a.last_out_ns = (int64_t)last * MS;
@@ -142,6 +145,54 @@ static void pipes_are_waited_for_until_their_end(void **state)
 	assert_int_equal(critical->steps[1].gain_ns, 40 * MS); /* b and c would have waited less */
 	critical_destroy(critical);
 	end(w);
+}
+
+/* a waits for 35 of its 40 ms because the pipe is full: the path is that of b. */
+static void a_full_pipe_is_waited_for_by_its_writer(void **state)
+{
+	struct workflow *w = begin(2);
+	int32_t sh = process(w, GRAPH_NONE, "sh", 0, 100), a = process(w, sh, "a", 10, 60), b = process(w, sh, "b", 11, 95), x = file(w);
+	struct critical *critical;
+
+	(void)state;
+	datas[x].is_pipe = true;
+	stage(w, a, GRAPH_NONE, x, 0, 15, 55, 35);
+	stage(w, b, x, GRAPH_NONE, 15, 0, 55, 3);
+	critical = critical_of(w);
+	assert_int_equal(critical->n_steps, 3);
+	expect_step(critical, 0, sh, 0, 11, CRITICAL_START);
+	expect_step(critical, 1, b, 11, 95, CRITICAL_FORK);
+	expect_step(critical, 2, sh, 95, 100, CRITICAL_WAIT);
+	/* Without b the run is over when a is, after 10 of the first 45 ms and 5 more; with it, b works for 81 ms. */
+	assert_int_equal(critical->steps[1].gain_ns, (11 + 81 - (10 + 10 + 5)) * MS);
+	assert_true(critical->slack_ns[a] > 0);
+	critical_destroy(critical);
+	end(w);
+}
+
+/* Of pipes of which reads and writes are not recorded, the processor tells which process waited. */
+static void a_pipe_without_times_is_full_if_its_writer_used_little(void **state)
+{
+	struct critical *critical;
+
+	(void)state;
+	for (int known = 0; known < 2; known++) {
+		struct workflow *w = begin(2);
+		int32_t sh = process(w, GRAPH_NONE, "sh", 0, 100), a = process(w, sh, "a", 10, 60), b = process(w, sh, "b", 11, 95),
+			x = file(w);
+
+		datas[x].is_pipe = true;
+		stage(w, a, GRAPH_NONE, x, 0, 15, 60, 0);
+		stage(w, b, x, GRAPH_NONE, 15, 0, 95, 0);
+		w->graph->accesses[0].io_ns = w->graph->accesses[1].io_ns = -1;
+		used(a, 5, 0);
+		if (known)
+			used(b, 40, 30);
+		critical = critical_of(w);
+		assert_int_equal(critical->n_steps, known ? 3 : 4);
+		critical_destroy(critical);
+		end(w);
+	}
 }
 
 /* The path goes through the driver, and is red where data went. */
@@ -241,6 +292,8 @@ int main(void)
 		cmocka_unit_test(side_by_side),
 		cmocka_unit_test(data_between_two_that_live),
 		cmocka_unit_test(pipes_are_waited_for_until_their_end),
+		cmocka_unit_test(a_full_pipe_is_waited_for_by_its_writer),
+		cmocka_unit_test(a_pipe_without_times_is_full_if_its_writer_used_little),
 		cmocka_unit_test(data_between_jobs_is_marked),
 		cmocka_unit_test(process_that_was_there_before_the_run),
 		cmocka_unit_test(nothing_at_all),

@@ -77,6 +77,7 @@ def gains(checks, base, files, seed):
     wall = seconds_of(re.search(r"exit status 0, (.*)", lines[0])[1])
     checks.check(f"{what}: wall time", wall >= run.wall() - 0.05, (wall, run.wall()))
     sure = SURE + max(0, wall - run.wall())  # what a busy machine delays, it delays somewhere
+    lines = lines[:next((n for n, line in enumerate(lines) if line.startswith("spent on the path")), len(lines))]
     # Behind a step that is most of the run come its tasks, which have its arguments.
     said = {name: seconds_of(time) for time, name in re.findall(r"([\d.]+ m?s) {2,4}(step\d(?: [\d.]+)?)(?: \(|$)", "\n".join(lines), re.M)}
     wanted = {name: run.wall() - run.wall(name) for name in run.names()}
@@ -90,6 +91,30 @@ def gains(checks, base, files, seed):
     parts = [int(n) for n in re.findall(r"(\d+) %", line_of(lines, "critical path"))]
     checks.check(f"{what}: parts of the critical path", 90 <= sum(parts) <= 102, parts)
     return len(said)
+
+
+FULL = "head -c 20000000 /dev/zero | python3 -S slow.py; true"
+SLOW = "import sys\nwhile block := sys.stdin.buffer.read(65536):\n    sum(block)\n"
+ROUNDS = """\
+import subprocess
+cat = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+for n in range(50):
+    cat.stdin.write(b"question")
+    cat.stdin.flush()
+    cat.stdout.read(8)
+"""
+
+
+def pipes(checks, base):
+    """The reader of a full pipe is what the run waits for, although the writer ends before it; and programs that talk have no gain."""
+    (base / "slow.py").write_text(SLOW)
+    for files in "mount", "kernel":
+        _, lines = summary(base, files, "sh", "-c", FULL)
+        checks.check(f"{files}: {FULL}", (line_of(lines, "worth speeding up") or "").endswith("  slow.py"), lines)
+    _, lines = summary(base, "kernel", "python3", "-S", "-c", ROUNDS)
+    checks.check("rounds: no gains", line_of(lines, "worth speeding up") is None, lines)
+    checks.check("rounds: time on the path", (line_of(lines, "spent on the path") or "").endswith("  python3"), lines)
+    check_lines(checks, "rounds", lines)
 
 
 FAILURES = [
@@ -125,6 +150,7 @@ def main():
         for n in range(6):
             looked += gains(checks, base, ("mount", "kernel")[n % 2], seed + n)
         failures(checks, base)
+        pipes(checks, base)
         status, lines = summary(base, "mount", "true")
         checks.equal("a run that used no file: what would see more", ["--scope full or --files kernel" in line for line in lines].count(True), 1)
     print(f"{looked} gains")
