@@ -10,8 +10,10 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/failure.h"
-#include "dag/diff/names.h"
+#include "dag/diff/figures.h"
+#include "dag/diff/noise.h"
 #include "dag/diff/options.h"
+#include "dag/diff/pair.h"
 #include "dag/diff/report.h"
 #include "dag/trace/traces.h"
 #include "db/query.h"
@@ -19,101 +21,28 @@
 #define EXIT_DIFFERS 1
 #define EXIT_CANNOT 2
 
-/* One of the two. */
-struct run {
-	struct query_db *db;
-	struct workflow *workflow;
-	char *root;
-	const char *mountpoint, *source; /* of db */
-	bool whole;
-};
-
-/* ---- reading ---- */
-
-/* Where the command was started; what ran through a mount may have been started anywhere, and begins where its first
- * program does. */
-static int find_root(struct run *run, const char *given, struct failure *failure)
-{
-	struct query *query = NULL;
-	const char *bytes;
-	size_t len;
-	int r;
-
-	if (given || !run->mountpoint || !*run->mountpoint) {
-		if (!given)
-			given = query_fact_text(run->db, "cwd");
-		run->root = given ? strdup(given) : NULL;
-		return given && !run->root ? failure_memory(failure) : 0;
-	}
-	r = traces_query(run->db, "graph.root", NULL, &(struct choice){ .step_ns = 1 }, &query,
-		NULL, failure);
-	if (r == 0 && (r = traces_next(run->db, query, failure)) > 0) {
-		bytes = query_bytes(query, 0, &len);
-		run->root = strndup(bytes, len);
-		r = run->root ? 0 : failure_memory(failure);
-	}
-	query_end(query);
-	return r;
-}
-
-static int load(struct run *run, const struct diff_options *o, int n, struct failure *failure)
-{
-	const struct workflow_options options = { &o->choice, false, false };
-	const char *word[] = { o->trace[n], NULL };
-	int r = traces_open(&(struct words){ .word = word, .n = 1 }, o->foreign ? QUERY_FOREIGN : 0, err_print, &run->db,
-		failure);
-
-	if (r < 0)
-		return r;
-	run->whole = traces_are_whole(run->db, err_print);
-	if (!run->whole)
-		err_print("the warning above is about '%s'", o->trace[n]);
-	run->mountpoint = query_fact_text(run->db, "mountpoint");
-	run->source = query_fact_text(run->db, "source");
-	r = find_root(run, o->root[n], failure);
-	return r < 0 ? r : workflow_load(run->db, &options, &run->workflow, failure);
-}
-
-static void finish_run(struct run *run)
-{
-	workflow_destroy(run->workflow);
-	query_close(run->db);
-	free(run->root);
-}
-
 /* ---- verdict and output ---- */
 
-static int64_t figure_of(const struct comparison *c, enum fail fail, int run)
-{
-	static const enum measure measure[FAIL_MAX] = {
-		[FAIL_TIME] = MEASURE_TIME, [FAIL_CPU] = MEASURE_CPU, [FAIL_MEMORY] = MEASURE_MEMORY
-	};
-	const struct measured *whole = &c->measurement->measured[0];
-	int64_t read = whole->of[MEASURE_READ][run], written = whole->of[MEASURE_WRITTEN][run];
-
-	if (fail != FAIL_BYTES)
-		return whole->of[measure[fail]][run];
-	return read == WORKFLOW_UNKNOWN || written == WORKFLOW_UNKNOWN ? WORKFLOW_UNKNOWN
-								       : read + written;
-}
+static const enum figure figure_of[FAIL_MAX] = { [FAIL_TIME] = FIGURE_TIME, [FAIL_CPU] = FIGURE_CPU, [FAIL_MEMORY] = FIGURE_MEMORY,
+	[FAIL_BYTES] = FIGURE_BYTES, [FAIL_PROCESSES] = FIGURE_PROCESSES, [FAIL_OPERATIONS] = FIGURE_OPERATIONS,
+	[FAIL_FILES] = FIGURE_FILES, [FAIL_EDGES] = FIGURE_EDGES };
 
 /* Prints a violation of --fail-on to stderr, where a failing test shows it. */
 static int judge_figure(const struct comparison *c, const struct diff_options *o, enum fail fail)
 {
-	int64_t of[2] = { figure_of(c, fail, 0), figure_of(c, fail, 1) };
-	double percent = measure_percent(of[0], of[1]);
+	enum figure figure = figure_of[fail];
+	int64_t a = figures_most(c->figures[0], c->n_runs[0], figure), b = figures_least(c->figures[1], c->n_runs[1], figure);
+	bool several = c->n_runs[0] > 1 || c->n_runs[1] > 1;
 
-	if (of[0] == WORKFLOW_UNKNOWN || of[1] == WORKFLOW_UNKNOWN)
-		return err_status(EXIT_CANNOT,
-			"%s is unknown in '%s': leave it out of --fail-on",
-			fails[fail], c->trace[of[0] == WORKFLOW_UNKNOWN ? 0 : 1]);
-	if (of[0] == 0 && of[1] > 0)
-		return err_status(EXIT_DIFFERS, "%s: 0 in the first run, and more in the second one",
-			fails[fail]);
-	if (percent <= o->percent[fail])
+	if (a == WORKFLOW_UNKNOWN || b == WORKFLOW_UNKNOWN)
+		return err_status(EXIT_CANNOT, "%s is unknown in '%s': leave it out of --fail-on", fails[fail],
+			c->trace[a == WORKFLOW_UNKNOWN ? 0 : 1]);
+	if (!figures_exceed(c->figures, c->n_runs, figure, o->percent[fail]))
 		return 0;
-	return err_status(EXIT_DIFFERS, "%s: %.1f %% more than in the first run, %g %% are allowed",
-		fails[fail], percent, o->percent[fail]);
+	if (a == 0)
+		return err_status(EXIT_DIFFERS, "%s: 0 in the first %s, and more in the second one", fails[fail], several ? "side" : "run");
+	return err_status(EXIT_DIFFERS, "%s: %.*f %% more than in the first %s, %g %% are allowed", fails[fail],
+		measure_percent(a, b) < .1 ? 4 : 1, measure_percent(a, b), several ? "side" : "run", o->percent[fail]);
 }
 
 static int judge(const struct comparison *c, const struct diff_options *o)
@@ -132,21 +61,23 @@ static int judge(const struct comparison *c, const struct diff_options *o)
 	return status;
 }
 
-static int print(const struct comparison *c, const struct diff_options *o, const struct run runs[2])
+static int print(const struct comparison *c, const struct diff_options *o, const struct run *const runs[2])
 {
 	const struct table_style style = { .format = o->format,
 		.raw = o->raw,
 		.wide = o->wide,
-		.begin_ns = runs[0].workflow->begin_ns,
+		.begin_ns = runs[0]->workflow->begin_ns,
 		.program = "ftrac.dag",
 		.name = "diff",
-		.complete = runs[0].whole && runs[1].whole };
+		.complete = runs[0]->whole && runs[1]->whole };
 	struct table *table;
 	cleanup_free char *summary = NULL;
 	int r;
 
 	if (o->format == TABLE_TEXT)
 		return report_print_text(c, &style, o->top, stdout);
+	if (o->format == TABLE_MARKDOWN)
+		return report_print_markdown(c, &style, o->top, stdout);
 	table = table_create();
 	summary = report_summary(c);
 	r = table && summary ? report_fill(table, c) : -ENOMEM;
@@ -158,19 +89,84 @@ static int print(const struct comparison *c, const struct diff_options *o, const
 	return r;
 }
 
+/* ---- several runs of a side ---- */
+
+/* All runs: those of the first side, then those of the second. */
+struct runs {
+	struct run *run;
+	struct figures *figures;
+	const int *n; /* of each side */
+	int reference[2]; /* of each side, the run that is shown */
+	struct noise noise;
+};
+
+static int64_t time_of(const struct run *run)
+{
+	return run->workflow->end_ns - run->workflow->begin_ns;
+}
+
+/* The run that takes the median of the times. */
+static int find_reference(const struct runs *runs, int first, int n)
+{
+	for (int i = first; i < first + n; i++) {
+		int before = 0;
+
+		for (int k = first; k < first + n; k++)
+			before += time_of(&runs->run[k]) < time_of(&runs->run[i]) ||
+				  (time_of(&runs->run[k]) == time_of(&runs->run[i]) && k < i);
+		if (before == n / 2)
+			return i;
+	}
+	return first;
+}
+
+static int load_all(struct runs *runs, const struct diff_options *o, struct failure *failure)
+{
+	int n = o->n[0] + o->n[1], r = 0;
+
+	runs->run = calloc((size_t)n, sizeof(*runs->run));
+	runs->figures = calloc((size_t)n, sizeof(*runs->figures));
+	runs->n = o->n;
+	if (!runs->run || !runs->figures)
+		return failure_memory(failure);
+	for (int i = 0; i < n && r == 0; i++)
+		r = pair_load_run(&runs->run[i], o, o->traces[i], i >= o->n[0], failure);
+	for (int side = 0; side < 2 && r == 0; side++)
+		runs->reference[side] = find_reference(runs, side ? o->n[0] : 0, o->n[side]);
+	return r;
+}
+
+/* Two runs of one side: how they differ is noise. */
+static int compare_within(struct runs *runs, const struct diff_options *o, int side, int other, struct failure *failure)
+{
+	struct pair pair = { 0 };
+	const struct run *const both[2] = { &runs->run[runs->reference[side]], &runs->run[other] };
+	int r = pair_compare(&pair, both, o, failure);
+
+	if (r == 0) {
+		figures_of(pair.side[1], pair.comparison.found, pair.comparison.measurement, 1, &runs->figures[other]);
+		r = failure_of_memory(failure, noise_add(&runs->noise, &pair.comparison, side));
+	}
+	pair_finish(&pair);
+	return r;
+}
+
+static int compare_all_within(struct runs *runs, const struct diff_options *o, struct failure *failure)
+{
+	int r = 0;
+
+	for (int i = 0; i < o->n[0] + o->n[1] && r == 0; i++)
+		if (i != runs->reference[i >= o->n[0]])
+			r = compare_within(runs, o, i >= o->n[0], i, failure);
+	return r;
+}
+
 /* ---- the whole ---- */
 
-static int compare(struct comparison *c, const struct diff_options *o, const struct run runs[2],
-	struct failure *failure)
+static int show(const struct comparison *c, const struct diff_options *o, const struct run *const both[2], struct failure *failure)
 {
-	int r = find_differences(c->match, c->names, &c->found);
+	int r = print(c, o, both);
 
-	if (r == 0)
-		r = measure_create(c->match, &c->measurement);
-	if (r == 0)
-		r = diff_path_create(c->match, &c->paths);
-	if (r == 0)
-		r = print(c, o, runs);
 	if (r == 0 && fflush(stdout) != 0)
 		r = -errno;
 	if (r == -ENOMEM)
@@ -178,54 +174,54 @@ static int compare(struct comparison *c, const struct diff_options *o, const str
 	return r < 0 ? failure_set(failure, r, "cannot write the output: %s", strerror(-r)) : 0;
 }
 
-static int match_and_compare(const struct diff_options *o, const struct run runs[2],
-	struct failure *failure)
+static int compare_sides(struct runs *runs, const struct diff_options *o, struct failure *failure)
 {
-	struct comparison c = { { o->trace[0], o->trace[1] }, { NULL }, NULL, NULL, NULL, NULL,
-		NULL };
-	struct names_run named[2];
-	struct side *side[2] = { NULL, NULL };
-	struct match *match = NULL;
-	int r, status;
+	struct pair pair = { 0 };
+	struct comparison *c = &pair.comparison;
+	const struct run *const both[2] = { &runs->run[runs->reference[0]], &runs->run[runs->reference[1]] };
+	int status = EXIT_CANNOT, r = pair_compare(&pair, both, o, failure);
 
-	for (int i = 0; i < 2; i++) {
-		named[i] = (struct names_run){ runs[i].workflow, runs[i].root, runs[i].mountpoint,
-			runs[i].source };
-		c.command[i] = query_fact_text(runs[i].db, "command");
+	if (r == 0) {
+		for (int side = 0; side < 2; side++) {
+			figures_of(pair.side[side], c->found, c->measurement, side, &runs->figures[runs->reference[side]]);
+			c->n_runs[side] = o->n[side];
+		}
+		c->figures[0] = runs->figures;
+		c->figures[1] = runs->figures + o->n[0];
+		c->noise = &runs->noise;
+		noise_take_out(&runs->noise, c);
+		r = show(c, o, both, failure);
 	}
-	r = names_create(named, &c.names);
-	for (int i = 0; i < 2 && r == 0; i++)
-		r = side_create(runs[i].workflow, c.names, i,
-			o->data ? SIDE_DATA : o->choice.include.n > 0 ? SIDE_USERS : SIDE_ALL,
-			&side[i]);
 	if (r == 0)
-		r = match_create((const struct side *const[]){ side[0], side[1] }, c.names, &match);
-	c.match = match;
-	r = r < 0 ? failure_memory(failure) : compare(&c, o, runs, failure);
-	status = r < 0 ? EXIT_CANNOT : judge(&c, o);
-	diff_path_destroy(c.paths);
-	measure_destroy(c.measurement);
-	found_destroy(c.found);
-	match_destroy(match);
-	side_destroy(side[0]);
-	side_destroy(side[1]);
-	names_destroy(c.names);
+		status = judge(c, o);
+	pair_finish(&pair);
 	return status;
+}
+
+static void finish(struct runs *runs, int n)
+{
+	for (int i = 0; runs->run && i < n; i++)
+		pair_finish_run(&runs->run[i]);
+	free(runs->run);
+	free(runs->figures);
+	noise_finish(&runs->noise);
 }
 
 static int diff(const struct diff_options *o)
 {
-	struct run runs[2] = { { 0 } };
+	struct runs runs = { 0 };
 	struct failure failure = { 0 };
-	int status = EXIT_CANNOT;
+	int status = EXIT_CANNOT, r = load_all(&runs, o, &failure);
 
-	if (load(&runs[0], o, 0, &failure) == 0 && load(&runs[1], o, 1, &failure) == 0)
-		status = match_and_compare(o, runs, &failure);
+	if (r == 0)
+		r = compare_all_within(&runs, o, &failure);
+	if (r == 0)
+		status = compare_sides(&runs, o, &failure);
 	failure_status(&failure);
-	if (o->strict && status != EXIT_CANNOT && !(runs[0].whole && runs[1].whole))
-		status = TRACES_EXIT_STRICT;
-	finish_run(&runs[0]);
-	finish_run(&runs[1]);
+	for (int i = 0; r == 0 && i < o->n[0] + o->n[1]; i++)
+		if (o->strict && status != EXIT_CANNOT && !runs.run[i].whole)
+			status = TRACES_EXIT_STRICT;
+	finish(&runs, o->n[0] + o->n[1]);
 	return status;
 }
 

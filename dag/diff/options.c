@@ -22,6 +22,7 @@ enum long_option {
 	LONG_CSV,
 	LONG_TSV,
 	LONG_JSON,
+	LONG_MARKDOWN,
 	LONG_RAW,
 	LONG_WIDE,
 	LONG_ROOT,
@@ -37,6 +38,7 @@ static const struct option long_options[] = {
 	{ "csv", no_argument, NULL, LONG_CSV },
 	{ "tsv", no_argument, NULL, LONG_TSV },
 	{ "json", no_argument, NULL, LONG_JSON },
+	{ "markdown", no_argument, NULL, LONG_MARKDOWN },
 	{ "output", required_argument, NULL, 'o' },
 	{ "include", required_argument, NULL, CHOICE_INCLUDE },
 	{ "phase", required_argument, NULL, CHOICE_PHASE },
@@ -52,24 +54,29 @@ static const struct option long_options[] = {
 
 static const char help[] =
 "Usage: wfdag diff [options] A.db B.db\n"
+"       wfdag diff [options] A1.db A2.db ... -- B1.db B2.db ...\n"
 "\n"
 "Compares two runs of a workflow: processes, files and edges of the graph that only one of them has,\n"
 "commands that changed, and how much time, CPU, memory and I/O each run took.  It ignores process\n"
 "ids, times, the order of jobs, the directory of the run, and generated names as those of mkstemp(3).\n"
+"With several runs of each side, what differs among runs of one side is noise: it does not count.\n"
 "\n"
 "Examples:\n"
 "  wfdag diff before.db after.db\n"
 "  wfdag diff --fail-on graph,time:10% good.db new.db   for a test: fails if the second run is slower\n"
+"  wfdag diff --fail-on processes,bytes:1% --markdown a1.db a2.db -- b1.db b2.db     for a pull request\n"
 "\n"
 "Output:\n"
-"      --format FORMAT    table, csv, tsv or json, all but table with all results; also: --csv --tsv --json\n"
+"      --format FORMAT    table, markdown (a summary for a pull request), csv, tsv or json (these with all\n"
+"                         results); also: --markdown --csv --tsv --json\n"
 "  -o, --output FILE      there instead of stdout\n"
 "      --top N            the first N rows of each part of the table (default 20; 0: all rows)\n"
 "      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
 "      --wide             all columns of a table, also if the terminal is too narrow\n"
 "      --fail-on WHAT[,WHAT]   the exit status is 1 if one of these holds, else 0: graph (the graphs\n"
 "                         differ), exit (a process exited with another status), time:10%, cpu:10%,\n"
-"                         memory:10%, bytes:10% (the second run used more than 10 % more)\n"
+"                         memory:10%, bytes:10% (the second run used more than 10 % more), processes,\n"
+"                         files, edges, operations, bytes: more by one, or by a percentage, as bytes:1%\n"
 "\n"
 "What is compared:\n"
 "      --data             only the flow of data, without drivers, processes that use no file, and the\n"
@@ -90,15 +97,18 @@ TRACES_HELP
 "Exit status: 0 (same graph), 1 (different graphs, or --fail-on), 2 (failure), 3 (--strict).\n"
 "See wfdag(1).\n";
 
-const char *const fails[] = { "graph", "exit", "time", "cpu", "memory", "bytes", NULL };
+const char *const fails[] = { "graph", "exit", "time", "cpu", "memory", "bytes", "processes", "operations", "files", "edges", NULL };
 _Static_assert(sizeof(fails) / sizeof(fails[0]) == FAIL_MAX + 1, "a name for each reason to fail");
+
+static const char *const formats[] = { "table", "csv", "tsv", "json", "markdown", NULL };
+_Static_assert(sizeof(formats) / sizeof(formats[0]) == TABLE_MARKDOWN + 2, "a name for each");
 
 /* ---- values ---- */
 
 static int complain_of(const char *text, size_t len)
 {
-	return err_status(EXIT_USAGE, "cannot use '%.*s' for --fail-on: it must be graph, exit, or time:, cpu:, "
-		"memory: or bytes: with a percentage, as time:10%%", (int)len, text);
+	return err_status(EXIT_USAGE, "cannot use '%.*s' for --fail-on: it must be graph, exit, processes, operations, files, "
+		"edges or bytes, these with or without a percentage, or time:, cpu: or memory: with one, as time:10%%", (int)len, text);
 }
 
 static int parse_fail(struct diff_options *o, const char *text, size_t len)
@@ -110,7 +120,7 @@ static int parse_fail(struct diff_options *o, const char *text, size_t len)
 
 	while (fails[i] && (strlen(fails[i]) != name || strncmp(fails[i], text, name) != 0))
 		i++;
-	if (!fails[i] || (colon != NULL) != (i >= FAIL_TIME))
+	if (!fails[i] || (colon ? i < FAIL_TIME : i >= FAIL_TIME && i < FAIL_BYTES))
 		return complain_of(text, len);
 	o->fail_given = o->fail_on[i] = true;
 	if (!colon)
@@ -156,9 +166,10 @@ static int apply(void *options, int option, const char *value)
 	case LONG_CSV: o->format = TABLE_CSV; return 0;
 	case LONG_TSV: o->format = TABLE_TSV; return 0;
 	case LONG_JSON: o->format = TABLE_JSON; return 0;
+	case LONG_MARKDOWN: o->format = TABLE_MARKDOWN; return 0;
 	case 'o': o->output = value; return 0;
 	case LONG_FORMAT:
-		status = choice_parse_name("format", value, table_formats, &n);
+		status = choice_parse_name("format", value, formats, &n);
 		o->format = n;
 		return status;
 	case LONG_RAW: o->raw = true; return 0;
@@ -180,11 +191,12 @@ static int finish(void *options, char **words)
 
 	while (words[n])
 		n++;
-	if (n != 2)
-		return err_status(EXIT_USAGE, "two traces are compared, but %d %s given: wfdag diff A.db B.db", n,
-			n == 1 ? "is" : "are");
-	o->trace[0] = words[0];
-	o->trace[1] = words[1];
+	o->traces = (const char **)words;
+	o->n[0] = o->behind > 0 && o->behind < n ? n - o->behind : n / 2;
+	o->n[1] = n - o->n[0];
+	if (n != 2 && (o->behind <= 0 || o->behind >= n))
+		return err_status(EXIT_USAGE, "two traces are compared, but %d %s given: wfdag diff A.db B.db; several runs of each side "
+			"have '--' between the sides: wfdag diff A1.db A2.db -- B1.db B2.db", n, n == 1 ? "is" : "are");
 	if (!o->root[1])
 		o->root[1] = o->root[0];
 	return o->all ? 0 : choice_hide_system(&o->choice);
@@ -199,7 +211,11 @@ bool diff_options_parse(int argc, char **argv, struct diff_options *options, int
 {
 	static const struct cli cli = { "wfdag diff", about_print, long_options, print_help, apply, finish };
 
-	*options = (struct diff_options){ .choice.step_ns = 1, .top = TOP };
+	*options = (struct diff_options){ .choice.step_ns = 1, .top = TOP, .behind = -1 };
+	/* getopt_long() takes the first "--" away. */
+	for (int i = 1; i < argc && options->behind < 0; i++)
+		if (strcmp(argv[i], "--") == 0)
+			options->behind = argc - 1 - i;
 	return cli_parse(&cli, argc, argv, options, ret_status);
 }
 

@@ -11,11 +11,13 @@
 #include "dag/trace/compose.h"
 
 /* What a run can fail by.  The thresholds are parts of what the first run took. */
-enum fail { FAIL_GRAPH, FAIL_EXIT, FAIL_TIME, FAIL_CPU, FAIL_MEMORY, FAIL_BYTES, FAIL_MAX };
+enum fail { FAIL_GRAPH, FAIL_EXIT, FAIL_TIME, FAIL_CPU, FAIL_MEMORY, FAIL_BYTES, FAIL_PROCESSES, FAIL_OPERATIONS, FAIL_FILES, FAIL_EDGES, FAIL_MAX };
 extern const char *const fails[];
 
 struct diff_options {
-	const char *trace[2];
+	const char **traces; /* those of the first side, then those of the second */
+	int n[2];
+	int behind; /* words behind the first "--" of the command line, or -1 */
 	const char *root[2]; /* NULL: what the trace says */
 	struct choice choice;
 	enum table_format format;

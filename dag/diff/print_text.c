@@ -193,7 +193,7 @@ static enum find_what element_of(const struct difference *d)
 	return d->what < FIND_FORK ? d->what : FIND_EDGE;
 }
 
-static int print_differences(const struct text_output *t)
+int print_text_differences(const struct text_output *t)
 {
 	const struct comparison *c = t->comparison;
 	cleanup_free struct group *groups = group_differences(c);
@@ -234,12 +234,18 @@ int report_print_text(const struct comparison *c, const struct table_style *styl
 	for (int run = 0; run < 2; run++) {
 		fprintf(out, "%c: ", 'A' + run);
 		report_put_short(out, c->trace[run], SIZE_MAX);
+		if (c->n_runs[run] > 1)
+			fprintf(out, " and %d more", c->n_runs[run] - 1);
 		fputs(c->command[run] ? ": " : "", out);
 		report_put_short(out, c->command[run] ? c->command[run] : "", COMMAND_SHOWN);
 		fputc('\n', out);
 	}
 	if (c->found->n)
-		r = print_differences(&t);
+		r = print_text_differences(&t);
+	if (r == 0 && report_has_several(c))
+		r = print_text_figures(&t);
+	if (r == 0 && report_has_several(c))
+		r = print_text_noise(&t);
 	if (r == 0)
 		r = print_text_measures(&t);
 	return r < 0 ? r : print_text_paths(&t);

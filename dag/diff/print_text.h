@@ -2,7 +2,7 @@
 #ifndef DAG_DIFF_PRINT_TEXT_H
 #define DAG_DIFF_PRINT_TEXT_H
 
-/* What print_text.c and numbers.c share.  Results are 0 or -errno. */
+/* What print_text.c, print_sides.c, numbers.c and markdown.c share.  Results are 0 or -errno. */
 
 #include "dag/diff/report.h"
 
@@ -25,6 +25,9 @@ int print_text_table(const struct text_output *t, struct table *table, size_t le
 int print_text_put_process(struct table *table, const struct comparison *c,
 	const int32_t process[2]);
 
+int print_text_differences(const struct text_output *t);
+int print_text_figures(const struct text_output *t);
+int print_text_noise(const struct text_output *t);
 int print_text_measures(const struct text_output *t);
 int print_text_paths(const struct text_output *t);
 

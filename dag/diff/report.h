@@ -18,6 +18,9 @@
 #include "dag/diff/path.h"
 #include "dag/output/table.h"
 
+struct figures;
+struct noise;
+
 struct comparison {
 	const char *trace[2]; /* their names */
 	const char *command[2];     /* that was traced; NULL: not known */
@@ -26,13 +29,21 @@ struct comparison {
 	struct found *found;
 	struct measurement *measurement;
 	struct diff_path *paths;
+	const struct figures *figures[2]; /* of the runs of each side */
+	int n_runs[2];
+	const struct noise *noise; /* NULL: none was looked for */
 };
 
+/* Has one of the sides several runs? */
+bool report_has_several(const struct comparison *comparison);
 /* One line, to be freed; NULL: out of memory. */
 char *report_summary(const struct comparison *comparison);
 
 /* top: so many rows of each part; 0: all. */
 int report_print_text(const struct comparison *comparison, const struct table_style *style,
+	int64_t top, FILE *out);
+/* The same as Markdown, for a page: what differs first, the tables to be unfolded. */
+int report_print_markdown(const struct comparison *comparison, const struct table_style *style,
 	int64_t top, FILE *out);
 /* Columns and rows of all there is. */
 int report_fill(struct table *table, const struct comparison *comparison);

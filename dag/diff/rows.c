@@ -9,7 +9,9 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "dag/diff/figures.h"
 #include "dag/diff/names.h"
+#include "dag/diff/noise.h"
 
 static const char *command_of(const struct comparison *c, int run, int32_t process)
 {
@@ -145,6 +147,41 @@ static void put_counts(struct table *table, const struct found *found)
 	put_numbers(table, found->edges[0], found->edges[1]);
 }
 
+static void put_figures(struct table *table, const struct comparison *c)
+{
+	for (int i = FIGURE_OPERATIONS; i <= FIGURE_BYTES; i++) {
+		begin_row(table, "count", figure_names[i], NULL);
+		put_numbers(table, figures_median(c->figures[0], c->n_runs[0], (enum figure)i),
+			figures_median(c->figures[1], c->n_runs[1], (enum figure)i));
+	}
+	for (int i = 0; i < FIGURE_MAX && report_has_several(c); i++) {
+		begin_row(table, "noise", figure_names[i], NULL);
+		for (int side = 0; side < 2; side++) {
+			const struct figures *const both[2] = { c->figures[side], c->figures[side] };
+
+			put_known(table, figures_noise(both, (const int[2]){ c->n_runs[side], c->n_runs[side] }, (enum figure)i));
+		}
+		table_row(table);
+	}
+}
+
+static void put_noise(struct table *table, const struct noise *noise)
+{
+	for (int32_t i = 0; i < noise->n; i++) {
+		const struct noisy *one = &noise->noisy[i];
+
+		table_string(table, "noise");
+		table_null(table);
+		table_string(table, one->what == FIND_WHAT_MAX ? "status" : find_name(one->what));
+		for (int k = 0; k < 3; k++)
+			table_null(table);
+		table_string(table, one->process);
+		table_string(table, one->path);
+		table_string(table, one->side ? "B" : "A");
+		table_row(table);
+	}
+}
+
 static void put_measures(struct table *table, const struct measurement *measurement)
 {
 	for (int32_t i = 0; i < measurement->n; i++) {
@@ -187,6 +224,8 @@ int report_fill(struct table *table, const struct comparison *c)
 		r = put_difference(table, c, &c->found->difference[i]);
 	put_exits(table, c);
 	put_counts(table, c->found);
+	put_figures(table, c);
+	put_noise(table, c->noise);
 	put_measures(table, c->measurement);
 	put_paths(table, c);
 	return r;

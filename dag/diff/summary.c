@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "dag/diff/figures.h"
 #include "dag/diff/names.h"
+#include "dag/diff/noise.h"
 #include "dag/output/printable.h"
 
 #define UNIT_ROOM 32
@@ -90,8 +92,19 @@ static void put_name(FILE *out, const char *name)
 	printable_finish(&printable);
 }
 
-static void put_time(FILE *out, const struct measurement *m)
+/* With several runs of each side: is the time of one side beyond that of the other? */
+static bool is_within_noise(const struct comparison *c)
 {
+	const struct figures *const turned[2] = { c->figures[1], c->figures[0] };
+	const int n[2] = { c->n_runs[1], c->n_runs[0] };
+
+	return report_has_several(c) && !figures_exceed(c->figures, c->n_runs, FIGURE_TIME, SAME_PERCENT) &&
+	       !figures_exceed(turned, n, FIGURE_TIME, SAME_PERCENT);
+}
+
+static void put_time(FILE *out, const struct comparison *c)
+{
+	const struct measurement *m = c->measurement;
 	const int64_t *time = m->measured[0].of[MEASURE_TIME];
 	double percent = measure_percent(time[0], time[1]);
 	const struct measured *cause = find_cause(m, percent > 0);
@@ -103,13 +116,15 @@ static void put_time(FILE *out, const struct measurement *m)
 	units_time((double)time[1], b, sizeof(b));
 	if (fabs(percent) < SAME_PERCENT)
 		fputs("; as fast", out);
+	else if (is_within_noise(c))
+		fputs("; as fast, within noise", out);
 	else if (percent >= MANY_PERCENT)
 		fprintf(out, "; %.1f times as long", percent / 100 + 1);
 	else
 		fprintf(out, "; %.*f %% %s", fabs(percent) < 10 ? 1 : 0, fabs(percent),
 			percent > 0 ? "slower" : "faster");
 	fprintf(out, ": %s -> %s", a, b);
-	if (!cause || fabs(percent) < SAME_PERCENT)
+	if (!cause || fabs(percent) < SAME_PERCENT || is_within_noise(c))
 		return;
 	units_time((double)(cause->of[MEASURE_TIME][1] - cause->of[MEASURE_TIME][0]), change,
 		sizeof(change));
@@ -145,8 +160,11 @@ char *report_summary(const struct comparison *c)
 	if (!out)
 		return NULL;
 	put_graph(out, c->found);
-	put_time(out, c->measurement);
+	put_time(out, c);
 	put_exit(out, c);
+	if (c->noise && c->noise->taken)
+		fprintf(out, "; %d more %s noise: as much differs among runs of one side", c->noise->taken,
+			c->noise->taken == 1 ? "difference is" : "differences are");
 	return output_close_text(out, &text);
 }
 

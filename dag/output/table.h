@@ -23,9 +23,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum table_format { TABLE_TEXT, TABLE_CSV, TABLE_TSV, TABLE_JSON, TABLE_FORMAT_MAX };
+enum table_format { TABLE_TEXT, TABLE_CSV, TABLE_TSV, TABLE_JSON, TABLE_FORMAT_MAX, TABLE_MARKDOWN = TABLE_FORMAT_MAX };
 
-extern const char *const table_formats[]; /* their names, ended by NULL */
+extern const char *const table_formats[]; /* their names, ended by NULL; not MARKDOWN: the same as TABLE, for what shows Markdown */
 
 struct table_style {
 	enum table_format format;

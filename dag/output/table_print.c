@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "dag/output/json.h"
+#include "dag/output/markdown.h"
 #include "dag/output/pager.h"
 
 #define TEXT_MAX 64 /* a number as text */
@@ -420,6 +421,8 @@ int table_print(struct table *table, const struct table_style *style, FILE *out)
 		return -ENOMEM;
 	if (style->format == TABLE_TEXT) {
 		r = print_text(table, style, out);
+	} else if (style->format == TABLE_MARKDOWN) {
+		r = table_put_markdown(table, style, out);
 	} else if (table->stream) {
 		table_flush(table);
 		r = table->error;

@@ -49,7 +49,7 @@ DAG = ["order --format json", "order --format csv", "lifecycle --format tsv --ra
        "check --ninja n --format tsv --root / --strict --foreign", "check --ninja n --fail-on missing", "check --ninja n --csv --output found.csv",
        "check --declared edges.csv --sarif --all --kinds missing,redundant,unordered,ghost", "check --declared edges.csv --github --kinds missing,ghost",
        "check --ninja n --format sarif",
-       "diff make.db --csv --output diff.csv", "diff make.db --format csv", "diff make.db --format json --data", "diff make.db --top 0 --raw --wide --all --strict --foreign",
+       "diff make.db --csv --output diff.csv", "diff make.db --markdown", "diff --format markdown --fail-on processes,files:1%,edges,operations,bytes:2% make.db facts.db --", "diff --json facts.db make.db -- make.db", "diff make.db --format csv", "diff make.db --format json --data", "diff make.db --top 0 --raw --wide --all --strict --foreign",
        "diff make.db --fail-on graph,time:10%", "diff make.db --root / --include * --exclude path:*x* --phase ph=cp*",
        "summary --foreign"]
 # Options whose value may be any text: each name is given to two of them.
