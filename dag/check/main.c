@@ -130,7 +130,7 @@ static int annotate(const struct session *s, enum check_mend mend)
 static int print(struct session *s, bool whole)
 {
 	const struct check_cli *o = &s->options;
-	const struct table_style style = { .format = o->format < TABLE_FORMAT_MAX ? (enum table_format)o->format : TABLE_TEXT,
+	const struct table_style style = { .format = o->format < CHECK_SARIF ? (enum table_format)o->format : TABLE_TEXT,
 		.begin_ns = s->trace.begin_ns,
 		.program = "ftrac.dag",
 		.name = "check",
@@ -138,7 +138,7 @@ static int print(struct session *s, bool whole)
 	enum check_mend mend = s->ninja             ? CHECK_MEND_NINJA
 			       : s->trace.has_notes ? CHECK_MEND_MAKE
 						    : CHECK_MEND_CSV;
-	int r = o->format < TABLE_FORMAT_MAX ? check_print(&s->check, &s->trace, mend, &style, stdout) : annotate(s, mend);
+	int r = o->format < CHECK_SARIF ? check_print(&s->check, &s->trace, mend, &style, stdout) : annotate(s, mend);
 
 	return r < 0 ? failure_set(&s->failure, r, "cannot write the output: %s", strerror(-r)) : 0;
 }

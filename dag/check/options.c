@@ -19,6 +19,7 @@ enum long_option {
 	LONG_CSV,
 	LONG_TSV,
 	LONG_JSON,
+	LONG_MARKDOWN,
 	LONG_SARIF,
 	LONG_GITHUB,
 	LONG_KINDS,
@@ -34,6 +35,7 @@ static const struct option long_options[] = {
 	{ "csv", no_argument, NULL, LONG_CSV },
 	{ "tsv", no_argument, NULL, LONG_TSV },
 	{ "json", no_argument, NULL, LONG_JSON },
+	{ "markdown", no_argument, NULL, LONG_MARKDOWN },
 	{ "sarif", no_argument, NULL, LONG_SARIF },
 	{ "github", no_argument, NULL, LONG_GITHUB },
 	{ "output", required_argument, NULL, 'o' },
@@ -72,8 +74,8 @@ static const char help[] =
 "      --kinds KIND[,KIND...]    the kinds of findings (default: missing,redundant,unordered)\n"
 "      --fail-on KIND[,KIND...]  the kinds that make the exit status 1 (default: all chosen kinds but\n"
 "                         ghost)\n"
-"      --format FORMAT    table, csv, tsv, json; for lines of makefiles: sarif (2.1.0), github (commands\n"
-"                         of its actions); also: --csv --tsv --json --sarif --github\n"
+"      --format FORMAT    table, markdown, csv, tsv, json; for lines of makefiles: sarif (2.1.0), github\n"
+"                         (commands of its actions); also: --markdown --csv --tsv --json --sarif --github\n"
 "  -o, --output FILE      there instead of stdout\n"
 "\n"
 TRACES_HELP
@@ -83,7 +85,7 @@ TRACES_HELP
 "Exit status: 0 (nothing was found), 1 (something was found), 2 (failure, or wrong usage), 3 (--strict).\n"
 "See wfdag(1).\n";
 
-static const char *const formats[] = { "table", "csv", "tsv", "json", "sarif", "github", NULL };
+static const char *const formats[] = { "table", "csv", "tsv", "json", "markdown", "sarif", "github", NULL };
 _Static_assert(sizeof(formats) / sizeof(formats[0]) == CHECK_GITHUB + 2, "a name for each");
 
 static int add_kind(const char *option, const char *name, size_t len, unsigned *kinds)
@@ -124,6 +126,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_CSV: o->format = TABLE_CSV; return 0;
 	case LONG_TSV: o->format = TABLE_TSV; return 0;
 	case LONG_JSON: o->format = TABLE_JSON; return 0;
+	case LONG_MARKDOWN: o->format = TABLE_MARKDOWN; return 0;
 	case LONG_SARIF: o->format = CHECK_SARIF; return 0;
 	case LONG_GITHUB: o->format = CHECK_GITHUB; return 0;
 	case 'o': o->output = value; return 0;

@@ -9,7 +9,7 @@
 #include "base/cli.h"
 #include "dag/output/table.h"
 
-enum check_format { CHECK_SARIF = TABLE_FORMAT_MAX, CHECK_GITHUB };
+enum check_format { CHECK_SARIF = TABLE_MARKDOWN + 1, CHECK_GITHUB };
 
 struct check_cli {
 	struct words traces;

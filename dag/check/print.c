@@ -190,7 +190,7 @@ int check_print(const struct check *check, const struct check_trace *trace,
 		.trace = trace,
 		.mending = { check, mend_how, false },
 		.table = table_create(),
-		.text = style->format == TABLE_TEXT };
+		.text = style->format == TABLE_TEXT || style->format == TABLE_MARKDOWN };
 	int64_t counts[CHECK_MAX] = { 0 };
 	int r = p.table ? 0 : -ENOMEM;
 

@@ -40,9 +40,10 @@ static int judge_figure(const struct comparison *c, const struct diff_options *o
 	if (!figures_exceed(c->figures, c->n_runs, figure, o->percent[fail]))
 		return 0;
 	if (a == 0)
-		return err_status(EXIT_DIFFERS, "%s: 0 in the first %s, and more in the second one", fails[fail], several ? "side" : "run");
-	return err_status(EXIT_DIFFERS, "%s: %.*f %% more than in the first %s, %g %% are allowed", fails[fail],
-		measure_percent(a, b) < .1 ? 4 : 1, measure_percent(a, b), several ? "side" : "run", o->percent[fail]);
+		return err_status(EXIT_DIFFERS, "%s: 0 %s, and more %s", fails[fail], several ? "on the first side" : "in the first run",
+			several ? "on the second" : "in the second one");
+	return err_status(EXIT_DIFFERS, "%s: %.*f %% more than %s, %g %% are allowed", fails[fail],
+		measure_percent(a, b) < .1 ? 4 : 1, measure_percent(a, b), several ? "on the first side" : "in the first run", o->percent[fail]);
 }
 
 static int judge(const struct comparison *c, const struct diff_options *o)

@@ -475,7 +475,7 @@ def usage():
     fails("no such file", ["edges.csv"], "--declared", "edges.csv", project.db)
     fails("no such folder", ["nowhere"], "--ninja", "nowhere", project.db)
     fails("an unknown option", ["--nothing"], "--nothing")
-    for style in "table", "csv", "tsv", "json", "sarif", "github":
+    for style in "table", "csv", "tsv", "json", "markdown", "sarif", "github":
         done = subprocess.run([WFDAG, "check", "--format", style, BASE / "headers.db"], capture_output=True,
                               text=True, check=False)
         checks.check(f"format {style}", done.returncode == 0 and "recipes" in done.stdout or style[1] == "s",
