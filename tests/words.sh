@@ -48,7 +48,7 @@ exceptions() {
 	^meson_options\.txt$; 'combo'; a type of Meson
 	^(report/package-lock\.json|bench/RESULTS\.csv)$|\.svg$; .*; programs made them
 	^HACKING\.md$; `ghost`; the view of trace.db
-	^(man/|db/views\.sql|dag/.*\.sql|tests/); ([*"]ghost[*"]|(VIEW|FROM) (%s\.)?ghost|## ghost); the view of trace.db
+	^(man/|python/|db/views\.sql|dag/.*\.sql|tests/); ([*"]ghost[*"]|(VIEW|FROM) (%s\.)?ghost|## ghost); the view of trace.db
 	^(man/|dag/wfdag/options\.c|tests/); (--|")ghosts; the option --ghosts of wfdag
 	^(dag/(analyse/nodes|shape/attributes|check/(annotate|check|options))\.[ch]|man/|tests/); (\*|"|,|or |  )ghost(\*|"|\)|  | a\.o|\\n); the kind of node or finding that wfdag prints
 	^(man/|tests/); "nobody"|_nobody_|sh nobody; the user of that name
