@@ -30,7 +30,7 @@ def engine() -> str:
         except MissingPackage:
             pass
     raise MissingPackage("neither pyarrow nor fastparquet here, which Parquet needs: install one by 'pip install pyarrow' "
-                         "(in a virtual environment: Debian 12 has no package of them)")
+                         "(in a virtual environment: Debian 12 and 13 have no package of them)")
 
 
 def views(given: Union[str, Sequence[str], None]) -> Tuple[str, ...]:
