@@ -4,12 +4,12 @@
 # tests/fresh-debian.sh SUITE [COMMAND...]
 #
 # Tries the commands of the README as a newcomer would: in a minimal Debian (SUITE: bookworm or
-# trixie) that has nothing installed, in a fresh clone of HEAD, without a terminal. Other COMMANDs
+# trixie, for what needs no build also bullseye) that has nothing installed, in a fresh clone of HEAD, without a terminal. Other COMMANDs
 # may be given, one argument each. Prints the wall time of each and the size of the packages that it
 # installed, and fails if one of them does.
 #
 # The bare system is kept as a tarball in $FRESH_CACHE (default /var/tmp/ftrac-fresh); remove it to
-# have it made anew. Needs root and debootstrap.
+# have it made anew. The directory $FRESH_SHARED, if it is set, is /root/shared there. Needs root and debootstrap.
 
 set -eu
 
@@ -31,6 +31,10 @@ if [ "${1-}" = --inside ]; then
 	# Not a namespace of its own for pids: process events come in the initial one only.
 	mount --bind /proc "$root/proc"
 	mount -t tmpfs tmpfs "$root/run"
+	if [ -n "${FRESH_SHARED-}" ]; then
+		mkdir "$root/root/shared"
+		mount --bind "$FRESH_SHARED" "$root/root/shared"
+	fi
 	cd "$root"
 	mkdir -p old-root
 	pivot_root . old-root
@@ -60,9 +64,9 @@ fi
 
 suite=${1-}
 case $suite in
-bookworm | trixie) shift ;;
+bullseye | bookworm | trixie) shift ;;
 *)
-	echo "usage: tests/fresh-debian.sh bookworm|trixie [COMMAND...]" >&2
+	echo "usage: tests/fresh-debian.sh bullseye|bookworm|trixie [COMMAND...]" >&2
 	exit 2
 	;;
 esac
@@ -109,7 +113,7 @@ git clone -q --no-hardlinks "$top" "$root/root/ftrac" || die "cannot clone '$top
 
 status=0
 unshare --mount --propagation private env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-	CI=true ${http_proxy+http_proxy="$http_proxy"} ${https_proxy+https_proxy="$https_proxy"} \
+	CI=true ${FRESH_SHARED:+FRESH_SHARED="$FRESH_SHARED"} ${http_proxy+http_proxy="$http_proxy"} ${https_proxy+https_proxy="$https_proxy"} \
 	${NODE_EXTRA_CA_CERTS:+NODE_EXTRA_CA_CERTS=/root/trusted.pem} \
 	sh "$(readlink -f "$0")" --inside "$root" "$@" || status=1
 
