@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <langinfo.h>
 #include <locale.h>
 #include <math.h>
+#include <nss.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +17,23 @@
 #include "base/err.h"
 #include "base/output.h"
 #include "base/vector.h"
+#include "base/version.h"
+
+#if FTRAC_STATIC
+/* The C library would load libraries of the system, which may be of another version than this one, for users that are not in
+ * /etc/passwd; and for encodings other than UTF-8, see below. */
+__attribute__((constructor)) static void use_no_library(void)
+{
+	__nss_configure_lookup("passwd", "files");
+	__nss_configure_lookup("group", "files");
+}
+#endif
 
 void cli_begin(void)
 {
 	setlocale(LC_CTYPE, "");
+	if (FTRAC_STATIC && strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+		setlocale(LC_CTYPE, "C");
 	signal(SIGXFSZ, SIG_IGN);
 }
 

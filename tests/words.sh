@@ -44,7 +44,7 @@ rules() {
 # PATHS; PATTERN; why: in files whose path matches PATHS, text that matches PATTERN is not compared.
 exceptions() {
 	cat <<-'END'
-	^(NEWS|LICENSE|tests/words\.sh)$; .*; history; a legal text; the list of the words
+	^(NEWS|LICENSE|debian/copyright|tests/words\.sh)$; .*; history; legal texts; the list of the words
 	^meson_options\.txt$; 'combo'; a type of Meson
 	^(report/package-lock\.json|bench/RESULTS\.csv)$|\.svg$; .*; programs made them
 	^HACKING\.md$; `ghost`; the view of trace.db

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Spack's recipe; `spack repo create` makes a repository for it, in which it is packages/ftrac/package.py."""
+from spack.package import *
+
+
+class Ftrac(MesonPackage):
+    """Traces the files and processes of a workflow into an SQLite database, and prints statistics, graphs and
+    reports of it."""
+
+    homepage = "https://example.org/ftrac"
+    git = "https://example.org/ftrac.git"
+
+    license("MIT")
+
+    version("main", branch="main")
+    version("0.1.0", tag="v0.1.0")
+
+    variant("kernel", default=True, description="record system calls by programs in the kernel")
+    variant("man", default=False, description="man pages (scdoc)")
+
+    depends_on("c", type="build")
+    depends_on("meson@1.0.0:", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("python@3.9:", type="build")
+    depends_on("scdoc", type="build", when="+man")
+    depends_on("llvm+clang", type="build", when="+kernel")
+    depends_on("bpftool", type="build", when="+kernel")
+    depends_on("libbpf@1.1:", when="+kernel")
+    depends_on("ck")
+    depends_on("graphviz")
+    depends_on("jansson")
+    depends_on("libcap")
+    depends_on("libfuse@3.18.2:")
+    depends_on("libnl")
+    depends_on("libxml2")
+    depends_on("libyaml")
+    depends_on("sqlite@3.35:")
+    depends_on("util-linux@2.36:")
+    depends_on("uthash", type="build")
+
+    conflicts("platform=darwin", msg="ftrac needs Linux and FUSE")
+
+    def meson_args(self):
+        def feature(name, on):
+            return f"-D{name}={'enabled' if on else 'disabled'}"
+
+        # wfreport takes the libraries of npm, which Spack does not download.
+        return [feature("kernel", self.spec.satisfies("+kernel")), feature("man", self.spec.satisfies("+man")),
+                "-Dpython=disabled", "-Dreport=disabled", "-Dtests=disabled"]
