@@ -3,10 +3,10 @@
 """Many traces by Dask: operations grouped by name, with percentiles, on a cluster of workers with little memory; compared with
 SQLite.
 
-    bench/campaign.py DIRECTORY [--traces N] [--ops N] [--workers N] [--memory BYTES] [--no-sqlite]
+    bench/campaign.py DIRECTORY [--traces N] [--ops N] [--seeds N] [--workers N] [--memory BYTES] [--no-sqlite]
 
 Makes N traces of about so many operations each in DIRECTORY (those that are there are taken), each by another seed of
-synthetic.py; starts a LocalCluster, and prints how long quantiles() and a groupby took, the most memory that a worker had, and
+synthetic.py, or, with --seeds, so many different ones and copies of them; starts a LocalCluster, and prints how long quantiles() and a groupby took, the most memory that a worker had, and
 whether SQLite says the same, which puts all latencies into one table and sorts them.  Exits with 1 if it does not, or if a
 worker had more than its memory.
 """
@@ -17,6 +17,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -27,15 +28,19 @@ sys.path.insert(0, str(ROOT / "python"))
 QUANTILES = 0.5, 0.95, 0.99, 0.999
 
 
-def make_traces(directory, traces, ops):
+def make_traces(directory, traces, ops, seeds):
     directory.mkdir(parents=True, exist_ok=True)
     paths = [directory / f"{number:04}.db" for number in range(traces)]
     for number, path in enumerate(paths):
-        if not path.exists():
-            made = path.with_suffix(".part")
+        made = path.with_suffix(".part")
+        if path.exists():
+            continue
+        if number >= seeds:
+            shutil.copyfile(paths[number % seeds], made)
+        else:
             subprocess.run([sys.executable, ROOT / "bench/synthetic.py", made, "--ops", str(ops), "--processes", "400", "--files",
                             "600", "--edges", "4000", "--seed", str(number)], check=True, stdout=subprocess.DEVNULL)
-            made.rename(path)
+        made.rename(path)
     return [str(path) for path in paths]
 
 
@@ -85,15 +90,17 @@ def main():
     parser.add_argument("directory", type=pathlib.Path)
     parser.add_argument("--traces", type=int, default=100)
     parser.add_argument("--ops", type=int, default=100000)
+    parser.add_argument("--seeds", type=int)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--memory", type=int, default=1 << 30)
     parser.add_argument("--no-sqlite", action="store_true")
     given = parser.parse_args()
-    paths = timed("traces made or found", make_traces, given.directory, given.traces, given.ops)
+    paths = timed("traces made or found", make_traces, given.directory, given.traces, given.ops,
+                  given.seeds or given.traces)
 
     import distributed
     import ftrac
-    with distributed.LocalCluster(n_workers=given.workers, threads_per_worker=1, memory_limit=given.memory, dashboard_address=None,
+    with distributed.LocalCluster(n_workers=given.workers, threads_per_worker=1, memory_limit=given.memory, dashboard_address=":0",
                                   local_directory=str(given.directory / "workers")) as cluster, distributed.Client(cluster) as client:
         traces = timed(f"{len(paths)} traces of {sum(map(os.path.getsize, paths)) / 1e6:.0f} MB opened", ftrac.open, paths,
                        engine="dask", scheduler=client)

@@ -106,7 +106,9 @@ class DaskTrace(Trace):
         delayed = package("dask", "engine='dask'").delayed
         meta = self._compute([delayed(work.empty_frame, pure=False)(delayed(self._sources()[0], traverse=False), chosen)])[0]
         meta = dataframe.utils.clear_known_categories(frames.inferred(meta, reading.kinds_of(view)))
-        return dataframe.from_map(Partition(chosen, meta, len(self) > 1, self.foreign), self.paths, meta=meta)
+        # Enforced, an empty partition would be meta, and its category "__UNKNOWN_CATEGORIES__" a group of the result.
+        return dataframe.from_map(Partition(chosen, meta, len(self) > 1, self.foreign), self.paths, meta=meta,
+                                  enforce_metadata=False)
 
 
 def list_rows(source: work.Source, chosen: reading.Choice) -> List[Any]:

@@ -80,7 +80,7 @@ def main():
     refused(checks, "a trace that is no trace", ["no trace"], ftrac.open, paths[0], __file__, engine="dask", scheduler="synchronous")
     os.environ["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "False"
     # By TCP, since Dask 2022 cannot unpack DataFrames that stay within a process.
-    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None, protocol="tcp://",
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0", protocol="tcp://",
                             host="127.0.0.1", local_directory=str(base)) as client:
         by_client = opened(base, engine="dask", scheduler=client)
         same_answers("a client", by_client, alone)
