@@ -7,12 +7,14 @@ is not found again.
 
 wfdag_check.py [PART...]; MAKE_TO_TEST: another make.
 
-A bed is a project, as {name: text}, and what is to be found in it, as "kind target file".
+A bed is a project, as {name: text}, and what is to be found in it, as "kind target file".  A recipe TELLs something, and another one
+waits till AFTER that, by files that are not traced: so they come in this order, which no rule declares.
 """
 import csv
 import io
 import os
 import pathlib
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -42,10 +44,14 @@ class Project:
         for path, text in files.items():
             file = self.top / path
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(textwrap.dedent(text))
+            file.write_text(self.in_order(textwrap.dedent(text)))
             if text.lstrip().startswith("#!"):
                 file.chmod(0o755)
         self.first = sorted(p for p in self.top.rglob("*"))
+
+    def in_order(self, text):
+        text = re.sub(r"AFTER (\w+)", rf'while ! test -e "{self.top}.\1"; do sleep 0.05; done', text)
+        return re.sub(r"TELL (\w+)", rf'echo > "{self.top}.\1"', text)
 
     def clean(self):
         for path in sorted(self.top.rglob("*"), reverse=True):
@@ -116,17 +122,17 @@ def generated():
     bed("generated", {"a.c": '#include "gen.h"\n' + MAIN, "Makefile": """\
         all: a gen.h
         a: a.c
-        \tsleep 0.5; $(CC) -o $@ $<
+        \tAFTER gen; $(CC) -o $@ $<
         gen.h:
-        \techo '#define GEN' > $@.tmp && mv $@.tmp $@
+        \techo '#define GEN' > $@.tmp && mv $@.tmp $@; TELL gen
         """}, "missing a gen.h")
     # With -MD the header is known from the next time on; for this time, order is enough.
     project, rows = bed("depfile", {"a.c": '#include "gen.h"\n#include "own.h"\n' + MAIN, "own.h": "", "Makefile": """\
         all: a.o gen.h
         a.o: a.c
-        \tsleep 0.5; $(CC) -MD -c -o $@ $<
+        \tAFTER gen; $(CC) -MD -c -o $@ $<
         gen.h:
-        \techo '#define GEN' > $@
+        \techo '#define GEN' > $@; TELL gen
         -include a.d
         """}, "missing a.o gen.h")
     checks.equal("order is enough with a dependency file", [row["mend"] for row in rows], ["a.o: | gen.h"])
@@ -140,9 +146,9 @@ def tools():
     bed("tool", {"gen.c": MAIN, "list.txt": "x\n", "conv.sh": "#!/bin/sh\ncat list.txt\n", "Makefile": """\
         all: gen out out2
         gen: gen.c
-        \t$(CC) -o $@ $<
+        \t$(CC) -o $@ $<; TELL gen
         out:
-        \tsleep 0.5; ./gen > $@
+        \tAFTER gen; ./gen > $@
         out2: list.txt
         \t./conv.sh > $@
         """}, "missing out gen", "missing out2 conv.sh")
@@ -152,29 +158,29 @@ def races():
     files = {"Makefile": """\
         all: one two three
         one:
-        \techo 1 > shared.txt; cp shared.txt $@
+        \techo 1 > shared.txt; cp shared.txt $@; TELL one
         two:
-        \tsleep 0.3; echo 2 > shared.txt; cp shared.txt $@
+        \tAFTER one; echo 2 > shared.txt; cp shared.txt $@
         three: one
         \techo log >> build.log; touch $@
         """}
     bed("race", files, "unordered two shared.txt")
     # The classic: yacc has one name for what it makes.
-    bed("temporary", {"gen.sh": "#!/bin/sh\necho $1 > y.tab.c\nsleep 0.2\nmv y.tab.c $1\n", "Makefile": """\
+    bed("temporary", {"gen.sh": "#!/bin/sh\necho $1 > y.tab.c\nmv y.tab.c $1\n", "Makefile": """\
         all: a.c b.c | log
         a.c: gen.sh
-        \t./gen.sh $@; echo a >> log.txt
+        \t./gen.sh $@; echo a >> log.txt; TELL a
         b.c: gen.sh
-        \tsleep 0.5; ./gen.sh $@; echo b >> log.txt
+        \tAFTER a; ./gen.sh $@; echo b >> log.txt
         log: ; mkdir log
         """}, "unordered b.c y.tab.c")
     # A race that was lost: rep looked before prog was there.
     bed("lost", {"Makefile": """\
         all: rep prog
         rep:
-        \tif test -e prog; then echo 1 > $@; else echo none > $@; fi
+        \tif test -e prog; then echo 1 > $@; else echo none > $@; fi; TELL rep
         prog:
-        \tsleep 0.3; echo 1 > $@
+        \tAFTER rep; echo 1 > $@
         """}, "unordered rep prog")
     bed("script", {"Makefile": "all: ; echo 1 > x\nclean: ; rm -f x\n"},
         command=("sh", "-c", f"{MAKE} && {MAKE} clean && {MAKE}"))
@@ -186,13 +192,13 @@ def makefiles():
         -include dep.mk
         all: a
         a: a.in
-        \tsleep 0.3; cat a.in > $@
+        \tAFTER clean; cat a.in > $@
         dep.mk: list
         \techo "x := $$(cat list)" > $@
         list:
         \techo list > $@
         clean:
-        \trm -f a dep.mk list
+        \trm -f a dep.mk list; TELL clean
         """}
     bed("included", files, command=(MAKE, "clean"))
     bed("included and used", files, "unordered clean a", command=(MAKE, "-j4", "all", "clean"), mends=False)
@@ -220,7 +226,7 @@ RECURSIVE = {
         """,
     "lib/Makefile": """\
         lib.a: one.o two.o
-        \tsleep 0.2; $(AR) rc $@ $^
+        \t$(AR) rc $@ $^; TELL lib
         %.o: %.c common.h
         \t$(CC) -c -o $@ $<
         """,
@@ -228,7 +234,7 @@ RECURSIVE = {
     "lib/common.h": "",
     "prog/Makefile": """\
         main: main.o {lib}
-        \tsleep {pause}; $(CC) -o $@ main.o ../lib/lib.a
+        \t{wait}$(CC) -o $@ main.o ../lib/lib.a
         main.o: main.c {header}
         \t$(CC) -I../lib -c -o $@ $<
         """,
@@ -239,10 +245,10 @@ def recursive():
     def files(**values):
         return {name: text.format(**values) if "{" in text and name.endswith("Makefile") else text
                 for name, text in RECURSIVE.items()}
-    bed("recursive", files(order="lib", lib="../lib/lib.a", header="../lib/common.h", pause=0))
-    bed("recursive-missing", files(order="lib", lib="", header="", pause=0),
+    bed("recursive", files(order="lib", lib="../lib/lib.a", header="../lib/common.h", wait=""))
+    bed("recursive-missing", files(order="lib", lib="", header="", wait=""),
         "missing main ../lib/lib.a", "missing main.o ../lib/common.h")
-    bed("recursive-race", files(order="", lib="", header="../lib/common.h", pause=1.5),
+    bed("recursive-race", files(order="", lib="", header="../lib/common.h", wait="AFTER lib; "),
         "missing main ../lib/lib.a", "unordered prog lib/lib.a")
 
 
@@ -373,11 +379,11 @@ def by_ninja():
         "a.c": '#include "gen.h"\n#include "own.h"\n' + MAIN, "own.h": "", "x.in": "x\n", "y.in": "y\n",
         "build.ninja": """\
             rule cc
-              command = sleep 0.5; gcc -MD -MF $out.d -c -o $out $in
+              command = AFTER gen; gcc -MD -MF $out.d -c -o $out $in
               depfile = $out.d
               deps = gcc
             rule gen
-              command = echo > $out
+              command = echo > $out; TELL gen
             rule cat
               command = cat x.in > $out
             build a.o: cc a.c

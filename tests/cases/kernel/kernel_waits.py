@@ -10,39 +10,51 @@ import tempfile
 import kernelleft
 from ftractest import Checks, InKernel, need, need_kernel
 
-BEGIN = "import os, select, socket, threading, time, fcntl, mmap, signal\n"
+# late(): of another process or thread: until the first thread waits, however long it takes to come to that, and then for longer than it
+# has to.
+BEGIN = """\
+import os, select, socket, threading, time, fcntl, mmap, signal
+first = os.getpid()
+def late(seconds=0.4):
+    looks = 0
+    while looks < 3:
+        time.sleep(0.005)
+        with open(f"/proc/{first}/task/{first}/stat") as f:
+            looks = looks + 1 if f.read().rpartition(")")[2].split()[0] in "ST" else 0
+    time.sleep(seconds)
+"""
 # What: (part, seconds at least, program).  The waiting thread is the first one.
 WAITS = {
-    "sleep": ("sleep_ns", 0.3, "time.sleep(0.3)"),
-    "pipe": ("pipe_ns", 0.3, "r, w = os.pipe()\nif os.fork() == 0:\n time.sleep(0.31); os.write(w, b'x'); os._exit(0)\nos.read(r, 1)"),
-    "pipe that is full": ("pipe_ns", 0.3, "r, w = os.pipe()\nif os.fork() == 0:\n time.sleep(0.31); os.read(r, 1 << 20); os._exit(0)\n"
+    "sleep": ("sleep_ns", 0.3, "time.sleep(0.4)"),
+    "pipe": ("pipe_ns", 0.3, "r, w = os.pipe()\nif os.fork() == 0:\n late(); os.write(w, b'x'); os._exit(0)\nos.read(r, 1)"),
+    "pipe that is full": ("pipe_ns", 0.3, "r, w = os.pipe()\nif os.fork() == 0:\n late(); os.read(r, 1 << 20); os._exit(0)\n"
                           "os.write(w, bytes(70000))"),
-    "fifo": ("pipe_ns", 0.3, "os.mkfifo('f')\nif os.fork() == 0:\n time.sleep(0.31); open('f', 'w'); os._exit(0)\nopen('f')"),
-    "socket": ("socket_ns", 0.3, "a, b = socket.socketpair()\nif os.fork() == 0:\n time.sleep(0.31); a.send(b'x'); os._exit(0)\nb.recv(1)"),
-    "accept": ("socket_ns", 0.3, "s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen()\nif os.fork() == 0:\n time.sleep(0.31); "
+    "fifo": ("pipe_ns", 0.3, "os.mkfifo('f')\nif os.fork() == 0:\n late(); open('f', 'w'); os._exit(0)\nopen('f')"),
+    "socket": ("socket_ns", 0.3, "a, b = socket.socketpair()\nif os.fork() == 0:\n late(); a.send(b'x'); os._exit(0)\nb.recv(1)"),
+    "accept": ("socket_ns", 0.3, "s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen()\nif os.fork() == 0:\n late(); "
                "socket.create_connection(s.getsockname()); os._exit(0)\ns.accept()"),
-    "lock of threads": ("lock_ns", 0.3, "l = threading.Lock(); l.acquire(); t = threading.Timer(0.31, l.release); t.start(); l.acquire()"),
+    "lock of threads": ("lock_ns", 0.3, "l = threading.Lock(); l.acquire(); threading.Thread(target=lambda: (late(), l.release())).start(); l.acquire()"),
     "flock": ("lock_ns", 0.3, "f = open('l', 'w'); g = open('l', 'w'); fcntl.flock(f, fcntl.LOCK_EX)\n"
-              "threading.Timer(0.31, fcntl.flock, (f, fcntl.LOCK_UN)).start(); fcntl.flock(g, fcntl.LOCK_EX)"),
+              "threading.Thread(target=lambda: (late(), fcntl.flock(f, fcntl.LOCK_UN))).start(); fcntl.flock(g, fcntl.LOCK_EX)"),
     "lock of a range": ("lock_ns", 0.3, "f = open('l', 'w')\nr, w = os.pipe()\nif os.fork() == 0:\n fcntl.lockf(f, fcntl.LOCK_EX); "
-                        "os.write(w, b'x'); time.sleep(0.31); os._exit(0)\nos.read(r, 1); fcntl.lockf(f, fcntl.LOCK_EX)"),
-    "child": ("child_ns", 0.3, "if os.fork() == 0:\n time.sleep(0.31); os._exit(0)\nos.wait()"),
-    "event": ("event_ns", 0.3, "r, w = os.pipe(); select.select([r], [], [], 0.31)"),
-    "eventfd": ("event_ns", 0.3, "e = os.eventfd(0)\nif os.fork() == 0:\n time.sleep(0.31); os.eventfd_write(e, 1); os._exit(0)\nos.read(e, 8)"),
-    "stopped": ("stopped_ns", 0.3, "p = os.getpid()\nif os.fork() == 0:\n time.sleep(0.31); os.kill(p, signal.SIGCONT); os._exit(0)\n"
+                        "os.write(w, b'x'); late(); os._exit(0)\nos.read(r, 1); fcntl.lockf(f, fcntl.LOCK_EX)"),
+    "child": ("child_ns", 0.3, "if os.fork() == 0:\n late(); os._exit(0)\nos.wait()"),
+    "event": ("event_ns", 0.3, "r, w = os.pipe(); select.select([r], [], [], 0.4)"),
+    "eventfd": ("event_ns", 0.3, "e = os.eventfd(0)\nif os.fork() == 0:\n late(); os.eventfd_write(e, 1); os._exit(0)\nos.read(e, 8)"),
+    "stopped": ("stopped_ns", 0.3, "p = os.getpid()\nif os.fork() == 0:\n late(); os.kill(p, signal.SIGCONT); os._exit(0)\n"
                 "os.kill(p, signal.SIGSTOP)"),
-    "poll that goes on after a stop": ("event_ns", 0.55, "p = os.getpid(); r, w = os.pipe()\nif os.fork() == 0:\n time.sleep(0.1); "
+    "poll that goes on after a stop": ("event_ns", 0.25, "p = os.getpid(); r, w = os.pipe()\nif os.fork() == 0:\n late(0.1); "
                                        "os.kill(p, signal.SIGSTOP); time.sleep(0.1); os.kill(p, signal.SIGCONT); os._exit(0)\n"
                                        "q = select.poll(); q.register(r, select.POLLIN); q.poll(700)"),
     "sendfile to a full pipe": ("pipe_ns", 0.3, "open('big', 'wb').write(bytes(1 << 20)); f = open('big', 'rb'); r, w = os.pipe()\n"
-                                "if os.fork() == 0:\n os.close(w); time.sleep(0.31)\n while os.read(r, 1 << 20): pass\n os._exit(0)\n"
+                                "if os.fork() == 0:\n os.close(w); late()\n while os.read(r, 1 << 20): pass\n os._exit(0)\n"
                                 "os.close(r); n = 0\nwhile n < 1 << 20: n += os.sendfile(w, f.fileno(), n, 1 << 20)"),
     "sendfile to a full socket": ("socket_ns", 0.3, "open('big', 'wb').write(bytes(1 << 22)); f = open('big', 'rb'); a, b = socket.socketpair()\n"
-                                  "if os.fork() == 0:\n a.close(); time.sleep(0.31)\n while b.recv(1 << 20): pass\n os._exit(0)\n"
+                                  "if os.fork() == 0:\n a.close(); late()\n while b.recv(1 << 20): pass\n os._exit(0)\n"
                                   "b.close(); n = 0\nwhile n < 1 << 22: n += os.sendfile(a.fileno(), f.fileno(), n, 1 << 22)"),
     "open of a file with a lease": ("file_ns", 0.3, "f = open('l', 'w'); f.close(); r, w = os.pipe()\nif os.fork() == 0:\n"
                                     " signal.signal(signal.SIGIO, signal.SIG_IGN); g = open('l', 'r+'); "
-                                    "fcntl.fcntl(g, fcntl.F_SETLEASE, fcntl.F_WRLCK); os.write(w, b'x'); time.sleep(0.35); "
+                                    "fcntl.fcntl(g, fcntl.F_SETLEASE, fcntl.F_WRLCK); os.write(w, b'x'); late(); "
                                     "fcntl.fcntl(g, fcntl.F_SETLEASE, fcntl.F_UNLCK); os._exit(0)\nos.read(r, 1); open('l')"),
     "running": ("running_ns", 0.3, "while time.process_time() < 0.31: pass"),
     "file": ("file_ns", 0.0, "f = open('d', 'wb', buffering=0)\nfor i in range(8): f.write(bytes(1 << 20)); os.fsync(f.fileno())"),

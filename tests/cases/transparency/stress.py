@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 import time
 
+from filesystems import until
 from ftractest import WORK, Checks, Mount, modes, need_fuse
 from sample import some
 
@@ -342,6 +343,11 @@ def check_trace(label, mount):
         "GROUP BY 1, 2"), [])
 
 
+def until_closed(mount):
+    """The kernel tells of closes later, and not any more once nothing is mounted."""
+    until(lambda: mount.sql("SELECT count(*) FROM handle WHERE close_ns IS NULL")[0][0] == 0)
+
+
 def crowd(label, mount, name, seed, *options):
     """One variant; ends with the errors it saw."""
     top = make_tree(mount.base, name)
@@ -363,6 +369,7 @@ def mounted(mode, seed, variants=INSIDE, prefix=()):
             seen[top] = compare_living(f"{label}, {name}", mount(top), top, "--stat" not in mode)
         check_successes(label, found)
         crowd(label, mount, "outside", seed, "--beside", mount.base / "outside")
+        until_closed(mount)
         mount.unmount()
         for top, nodes in seen.items():
             compare_left(f"{label}, {top.name}, unmounted", nodes, top)
