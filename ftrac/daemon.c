@@ -444,6 +444,13 @@ static void log_line(enum fuse_log_level level, const char *format, va_list args
 	err_print("%s", strncmp(line, "fuse: ", 6) == 0 ? line + 6 : line);
 }
 
+/* libfuse says by this why it cannot read from the device. */
+void perror(const char *what)
+{
+	if (errno != ECONNABORTED) /* see log_line() */
+		err_print("%s: %s", strncmp(what, "fuse: ", 6) == 0 ? what + 6 : what, strerror(errno));
+}
+
 static int choose_transport(struct daemon *d)
 {
 	const struct options *o = &d->options;
