@@ -260,7 +260,9 @@ FROM run, names n LEFT JOIN paths p ON p.id = n.path;
 -- Operations on handles, except those that are in the rows of handles.  Only operations that move data have bytes, offset and
 -- length.
 CREATE VIEW other_op AS
-SELECT o.id, i.process, i.id AS image,
+SELECT o.id, i.process,
+	CAST(nullif(iif(o.requester < 0, (SELECT image FROM threads WHERE id = -o.requester),
+		coalesce(o.requester, h.image)), 0) AS INTEGER) AS image,
 	CAST(iif(o.code & 256, NULL, nullif(coalesce((SELECT tid FROM threads WHERE id = -o.requester),
 		(SELECT pid FROM processes WHERE id = i.process)), 0)) AS INTEGER) AS tid,
 	n.name, h.file, CAST(h.version + (o.code >> 9) AS INTEGER) AS version, s.path,
@@ -281,7 +283,8 @@ SELECT o.id, i.process, i.id AS image,
 FROM ops_handle o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN via_name v ON v.code = (o.code >> 6 & 3)
 	LEFT JOIN handles h ON h.id = o.handle LEFT JOIN paths s ON s.id = h.path LEFT JOIN ways w ON w.id = h.way
-	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.requester), o.requester, h.image);
+	LEFT JOIN images i ON i.id = iif(o.requester < 0, (SELECT image FROM threads WHERE id = -o.requester),
+		coalesce(o.requester, h.image));
 
 CREATE VIEW open_op AS
 SELECT h.open_op AS id, i.process, i.id AS image,

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/vector.h"
+#include "dag/container/sparse.h"
 #include "dag/output/table.h"
 #include "db/query.h"
 
@@ -25,6 +26,7 @@ struct group {
 	UT_hash_handle hh;
 	size_t size;
 	char *bytes;
+	bool counted; /* it has a row */
 	_Alignas(max_align_t) char data[];
 };
 
@@ -38,6 +40,8 @@ struct groups {
 	size_t data_size;
 	char *bytes; /* of the row that is looked for */
 	size_t size;
+	struct sparse *known; /* struct group * by id; NULL: rows have keys */
+	struct group *nameless; /* of an id that is NULL */
 };
 
 int groups_create(int keys, size_t size, struct groups **ret_groups)
@@ -72,6 +76,7 @@ void groups_destroy(struct groups *groups)
 		HASH_DEL(groups->hash, group);
 		free(group);
 	}
+	sparse_destroy(groups->known, NULL);
 	free(groups->all);
 	free(groups->bytes);
 	free(groups);
@@ -104,6 +109,22 @@ static size_t put_part(char *at, const struct query *query, int column)
 	return sizeof(part) + len + 1;
 }
 
+static size_t put_nothing(struct groups *groups)
+{
+	const struct part part = { .type = QUERY_NULL };
+	size_t need = groups->keys * (sizeof(part) + 1);
+	char *at;
+
+	if (vector_fit(groups->bytes, groups->size, need) < 0)
+		return 0;
+	at = groups->bytes;
+	for (int i = 0; i < groups->keys; i++, at += sizeof(part) + 1) {
+		memcpy(at, &part, sizeof(part));
+		at[sizeof(part)] = '\0';
+	}
+	return need;
+}
+
 static size_t put_row(struct groups *groups, const struct query *query)
 {
 	size_t need = 0, len;
@@ -127,9 +148,7 @@ static size_t put_row(struct groups *groups, const struct query *query)
 
 static struct group *add_group(struct groups *groups, size_t size)
 {
-	struct group *group = vector_reserve(groups->all, groups->count) < 0
-				      ? NULL
-				      : calloc(1, sizeof(*group) + groups->data_size + size);
+	struct group *group = calloc(1, sizeof(*group) + groups->data_size + size);
 
 	if (!group)
 		return NULL;
@@ -142,26 +161,39 @@ static struct group *add_group(struct groups *groups, size_t size)
 		free(group);
 		return NULL;
 	}
-	groups->all[groups->count++] = group;
 	return group;
 }
 
 /* size of groups->bytes are the keys. */
-static void *find(struct groups *groups, size_t size)
+static struct group *find_group(struct groups *groups, size_t size)
 {
 	struct group *group = NULL;
 
-	if (groups->last && groups->last->size == size &&
-		(size == 0 || memcmp(groups->last->bytes, groups->bytes, size) == 0))
-		return groups->last->data;
 	if (size)
 		HASH_FIND(hh, groups->hash, groups->bytes, size, group);
 	else if (groups->count)
 		group = groups->all[0];
-	if (!group)
-		group = add_group(groups, size);
+	return group ? group : add_group(groups, size);
+}
+
+/* There is a row of the group. */
+static void *count_group(struct groups *groups, struct group *group)
+{
+	if (!group || (!group->counted && vector_reserve(groups->all, groups->count) < 0))
+		return NULL;
+	if (!group->counted)
+		groups->all[groups->count++] = group;
+	group->counted = true;
 	groups->last = group;
-	return group ? group->data : NULL;
+	return group->data;
+}
+
+static void *find(struct groups *groups, size_t size)
+{
+	if (groups->last && groups->last->size == size &&
+		(size == 0 || memcmp(groups->last->bytes, groups->bytes, size) == 0))
+		return groups->last->data;
+	return count_group(groups, find_group(groups, size));
 }
 
 /* Is the row of the group that was found last?  Of millions of rows most are. */
@@ -187,8 +219,36 @@ static bool is_last(const struct groups *groups, const struct query *query)
 	return at != NULL;
 }
 
+int groups_by_id(struct groups *groups)
+{
+	return sparse_create(sizeof(struct group *), &groups->known);
+}
+
+int groups_know(struct groups *groups, int64_t id, const struct query *query)
+{
+	struct group **at = sparse_at(groups->known, id);
+	size_t size = at ? put_row(groups, query) : 0;
+
+	if (size)
+		*at = find_group(groups, size);
+	return size && *at ? 0 : -ENOMEM;
+}
+
+static void *find_by_id(struct groups *groups, const struct query *query)
+{
+	bool has_id = query_type(query, 0) != QUERY_NULL;
+	struct group **at = has_id ? sparse_at(groups->known, query_int(query, 0)) : &groups->nameless;
+	size_t size = at && !*at ? put_nothing(groups) : 0;
+
+	if (size)
+		*at = find_group(groups, size);
+	return at ? count_group(groups, *at) : NULL;
+}
+
 void *groups_find(struct groups *groups, const struct query *query)
 {
+	if (groups->known)
+		return find_by_id(groups, query);
 	if ((groups->one && groups->last) || is_last(groups, query))
 		return groups->last->data;
 

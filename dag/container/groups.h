@@ -8,6 +8,7 @@
  */
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct groups;
 struct query;
@@ -20,6 +21,11 @@ void groups_destroy(struct groups *groups);
 void groups_begin_at(struct groups *groups, int column);
 /* All rows are of one group: keys are looked at in the first one only. */
 void groups_one(struct groups *groups);
+
+/* Rows have one column in the place of their keys: an id, whose keys groups_know() has been given.  Keys of other ids are NULL. */
+int groups_by_id(struct groups *groups);
+/* The keys of this id are the first columns of the row.  -ENOMEM. */
+int groups_know(struct groups *groups, int64_t id, const struct query *query);
 
 /* The data of the group to which the current row of the query belongs; NULL: out of memory.  Valid until
  * groups_destroy(). */

@@ -20,6 +20,7 @@
 
 #include "base/failure.h"
 #include "base/saturate.h"
+#include "dag/container/grouped.h"
 #include "dag/container/groups.h"
 #include "dag/container/sparse.h"
 #include "dag/stat/scan.h"
@@ -228,20 +229,27 @@ static int put_handles(struct stat_run *run)
 	return r;
 }
 
-int stat_pattern_create(int keys, int column, bool powers, struct pattern **ret_pattern)
+static int create(struct groups *groups, int keys, int column, bool powers, struct pattern **ret_pattern)
 {
-	struct pattern *pattern = calloc(1, sizeof(*pattern));
+	struct pattern *pattern = *ret_pattern = calloc(1, sizeof(*pattern));
 
-	*ret_pattern = pattern;
-	if (!pattern || groups_create(keys ? keys : 1, 2 * sizeof(struct accesses), &pattern->groups) < 0 ||
-		sparse_create(sizeof(struct place), &pattern->places) < 0)
+	if (!pattern) {
+		groups_destroy(groups);
 		return -ENOMEM;
-	if (keys == 0)
-		groups_one(pattern->groups);
-	pattern->keys = keys ? keys : 1;
-	pattern->column = column;
-	pattern->powers = powers;
-	return 0;
+	}
+	*pattern = (struct pattern){ .groups = groups, .keys = keys, .column = column, .powers = powers };
+	return sparse_create(sizeof(struct place), &pattern->places);
+}
+
+int stat_pattern_create(int column, struct pattern **ret_pattern)
+{
+	struct groups *groups;
+	int r = groups_create(1, 2 * sizeof(struct accesses), &groups);
+
+	*ret_pattern = NULL;
+	if (r == 0)
+		groups_one(groups);
+	return r < 0 ? r : create(groups, 1, column, false, ret_pattern);
 }
 
 void stat_pattern_destroy(struct pattern *pattern)
@@ -279,19 +287,17 @@ int stat_pattern_put(struct stat_run *run, const struct pattern *pattern)
 static int fill(struct stat_run *run)
 {
 	struct pattern *pattern = NULL;
-	struct query *query;
-	int keys = 0;
-	int r = traces_query(run->db, "pattern", "writes handle offset bytes",
-		&run->options->choice, &query, &keys, run->failure);
+	struct grouped of;
+	int r = grouped_start(run->db, "pattern", "writes handle offset bytes", &run->options->choice,
+		2 * sizeof(struct accesses), &of, run->failure);
 
 	if (r == 0)
-		r = failure_of_memory(run->failure,
-			stat_pattern_create(keys, keys, run->options->sizes == SIZES_POWERS, &pattern));
-	if (r == 0)
-		stat_columns(run->table, query, 0, keys - 1);
-	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0)
-		r = failure_of_memory(run->failure, stat_pattern_add(pattern, query));
-	query_end(query);
+		grouped_name_keys(&of, run->table);
+	if (of.groups && create(of.groups, of.keys, of.column, run->options->sizes == SIZES_POWERS, &pattern) < 0)
+		r = failure_memory(run->failure);
+	while (r == 0 && (r = traces_next(run->db, of.query, run->failure)) > 0)
+		r = failure_of_memory(run->failure, stat_pattern_add(pattern, of.query));
+	grouped_end(&of);
 	if (r == 0)
 		r = stat_pattern_put(run, pattern);
 	stat_pattern_destroy(pattern);

@@ -45,8 +45,8 @@ int stat_sys_add(struct groups *groups, int column, const struct query *query);
 int stat_sys_put(struct stat_run *run, const struct groups *groups, int keys);
 void stat_sys_destroy(struct groups *groups);
 
-/* keys 0: all rows are of one group, whose name is in the first column. */
-int stat_pattern_create(int keys, int column, bool powers, struct pattern **ret_pattern);
+/* All rows are of one group, whose name is in the first column. */
+int stat_pattern_create(int column, struct pattern **ret_pattern);
 int stat_pattern_add(struct pattern *pattern, const struct query *query);
 int stat_pattern_put(struct stat_run *run, const struct pattern *pattern);
 void stat_pattern_destroy(struct pattern *pattern);

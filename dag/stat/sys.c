@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/failure.h"
 #include "dag/container/distribution.h"
+#include "dag/container/grouped.h"
 #include "dag/output/chart.h"
 #include "dag/container/groups.h"
 #include "dag/stat/scan.h"
@@ -19,14 +20,17 @@
 
 struct call {
 	struct distribution latency;
-	int64_t failed;
+	int64_t failed, first;
 };
 
-/* Columns: latency, whether it failed. */
+/* Columns: latency, whether it failed, its place. */
 int stat_sys_add(struct groups *groups, int column, const struct query *query)
 {
 	struct call *call = groups_find(groups, query);
+	int64_t place = query_int(query, column + 2);
 
+	if (call && (call->latency.count == 0 || place < call->first))
+		call->first = place;
 	if (!call || distribution_add(&call->latency, query_int(query, column), true) < 0)
 		return -ENOMEM;
 	call->failed += query_int(query, column + 1);
@@ -72,16 +76,17 @@ static void put_numbers(struct table *table, const struct distribution *d, int64
 static int put_rows(struct stat_run *run, const struct groups *groups, int keys)
 {
 	size_t n = groups_count(groups);
+	cleanup_free size_t *order = groups_by_time(groups, offsetof(struct call, first));
 	cleanup_free struct distribution **parts = calloc(n + 1, sizeof(*parts));
 	struct distribution total = { 0 };
 	uint64_t count = 0;
 	__int128 sum_ns = 0;
 	int64_t failed = 0;
 
-	if (!parts)
+	if (!parts || !order)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		struct call *call = groups_data(groups, i);
+		struct call *call = groups_data(groups, order[i]);
 
 		parts[i] = &call->latency;
 		count += parts[i]->count;
@@ -90,8 +95,8 @@ static int put_rows(struct stat_run *run, const struct groups *groups, int keys)
 	}
 	for (size_t i = 0; i < n; i++) {
 		distribution_sort(parts[i]);
-		groups_put(groups, i, 0, keys - 1, run->table);
-		put_numbers(run->table, parts[i], ((struct call *)groups_data(groups, i))->failed,
+		groups_put(groups, order[i], 0, keys - 1, run->table);
+		put_numbers(run->table, parts[i], ((struct call *)groups_data(groups, order[i]))->failed,
 			count, sum_ns);
 	}
 	if (distribution_join(&total, parts, n) < 0)
@@ -166,23 +171,19 @@ static int draw(struct stat_run *run, int keys)
 
 static int fill(struct stat_run *run)
 {
-	struct groups *groups = NULL;
-	struct query *query;
-	int keys = 0;
-	int r = traces_query(run->db, "sys", "latency_ns failed", &run->options->choice, &query,
-		&keys, run->failure);
+	struct grouped of;
+	int r = grouped_start(run->db, "sys", "latency_ns failed place", &run->options->choice, sizeof(struct call), &of,
+		run->failure);
 
 	if (r == 0)
-		r = failure_of_memory(run->failure, stat_sys_create(0, keys, &groups));
+		grouped_name_keys(&of, run->table);
+	while (r == 0 && (r = traces_next(run->db, of.query, run->failure)) > 0)
+		r = failure_of_memory(run->failure, stat_sys_add(of.groups, of.column, of.query));
+	grouped_end(&of);
 	if (r == 0)
-		stat_columns(run->table, query, 0, keys - 1);
-	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0)
-		r = failure_of_memory(run->failure, stat_sys_add(groups, keys, query));
-	query_end(query);
-	if (r == 0)
-		r = stat_sys_put(run, groups, keys);
-	stat_sys_destroy(groups);
-	return r < 0 ? r : draw(run, keys);
+		r = stat_sys_put(run, of.groups, of.keys);
+	stat_sys_destroy(of.groups);
+	return r < 0 ? r : draw(run, of.keys);
 }
 
 const struct stat_table stat_sys_table = {

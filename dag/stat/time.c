@@ -6,6 +6,7 @@
 
 #include "base/failure.h"
 #include "dag/output/chart.h"
+#include "dag/stat/intervals.h"
 #include "dag/stat/stat.h"
 #include "dag/trace/traces.h"
 #include "db/query.h"
@@ -65,6 +66,34 @@ const char *stat_time_query(const struct stat_options *options)
 	return options->files ? "time.files" : options->by.n ? "time.groups" : "time";
 }
 
+enum column { N, WRITES, BYTES, FILE_ID };
+
+static int add_row(void *arg, const struct query *query)
+{
+	int64_t n = query_int(query, N);
+	int r = intervals_add(arg, n);
+
+	if (r == 0 && query_type(query, WRITES) != QUERY_NULL && query_type(query, BYTES) != QUERY_NULL)
+		r = intervals_add_bytes(arg, n, query_int(query, WRITES), query_int(query, BYTES));
+	if (r == 0 && query_type(query, FILE_ID) != QUERY_NULL)
+		r = intervals_add_file(arg, n, query_int(query, FILE_ID));
+	return r;
+}
+
+/* The rows of the query "time".  SQLite would sort all operations for them. */
+static int put_intervals(struct stat_run *run)
+{
+	struct intervals *intervals;
+	int r = failure_of_memory(run->failure, intervals_create(&intervals));
+
+	if (r == 0)
+		r = traces_each(run->db, "intervals", "n writes bytes file", &run->options->choice, add_row, intervals, run->failure);
+	if (r == 0)
+		r = intervals_put(run, intervals, true);
+	intervals_destroy(intervals);
+	return r;
+}
+
 static int fill(struct stat_run *run)
 {
 	int r = check_span(run);
@@ -73,9 +102,7 @@ static int fill(struct stat_run *run)
 
 	if (r < 0)
 		return r;
-	r = stat_rows(run, stat_time_query(run->options), is_whole);
-	if (r == 0 && is_whole && !run->has_ops)
-		stat_blank(run, "operations read_bytes written_bytes files");
+	r = is_whole ? put_intervals(run) : stat_rows(run, stat_time_query(run->options), false);
 	if (r == 0 && is_whole)
 		r = draw(run);
 	table_note(run->table, !is_whole

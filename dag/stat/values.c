@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/failure.h"
+#include "dag/container/grouped.h"
 #include "dag/container/groups.h"
 #include "dag/output/chart.h"
 #include "dag/stat/scan.h"
@@ -60,24 +61,22 @@ int stat_values_add(struct values *values, const struct query *query)
 
 int values_read(struct stat_run *run, struct values *values)
 {
-	struct query *query;
+	struct grouped of;
 	char name[64];
 	int r;
 
 	snprintf(name, sizeof(name), "values.%s", run->options->of);
-	r = traces_query(run->db, name, NULL, &run->options->choice, &query, &values->keys,
-		run->failure);
-	if (r == 0)
-		r = failure_of_memory(run->failure,
-			groups_create(values->keys, sizeof(struct group_values), &values->groups));
-	values->column = values->keys;
+	r = grouped_start(run->db, name, NULL, &run->options->choice, sizeof(struct group_values), &of, run->failure);
+	values->groups = of.groups;
+	values->keys = of.keys;
+	values->column = of.column;
 	if (r == 0) {
-		snprintf(values->unit, sizeof(values->unit), "%s", query_name(query, values->keys));
-		stat_columns(run->table, query, 0, values->keys - 1);
+		snprintf(values->unit, sizeof(values->unit), "%s", query_name(of.query, of.column));
+		grouped_name_keys(&of, run->table);
 	}
-	while (r == 0 && (r = traces_next(run->db, query, run->failure)) > 0)
-		r = failure_of_memory(run->failure, stat_values_add(values, query));
-	query_end(query);
+	while (r == 0 && (r = traces_next(run->db, of.query, run->failure)) > 0)
+		r = failure_of_memory(run->failure, stat_values_add(values, of.query));
+	grouped_end(&of);
 	return r;
 }
 

@@ -115,7 +115,9 @@ static void put_argument(struct composer *c, const char *name, size_t len, bool 
 	else if (IS("and_time"))
 		composer_put_time(c, args, args_len, &(const char *){ "AND " });
 	else if (IS("order"))
-		sql_text_format(c->out, c->needs ? "ORDER BY %.*s" : "", (int)args_len, args);
+		sql_text_format(c->out, composer_chooses(c) ? "ORDER BY %.*s" : "", (int)args_len, args);
+	else if (IS("order_of"))
+		sql_text_format(c->out, c->needs || c->by_image ? "%.*s" : "0", (int)args_len, args);
 	else if (IS("unit"))
 		sql_text_put(c->out,
 			c->choice->per_job ? "coalesce(p.job, 'process ' || p.id)" : "p.id");
@@ -126,6 +128,8 @@ static void put_argument(struct composer *c, const char *name, size_t len, bool 
 		sql_text_put(c->out, T0);
 	else if (IS("step"))
 		sql_text_format(c->out, "%lld", (long long)c->choice->step_ns);
+	else if (IS("last"))
+		sql_text_format(c->out, "%lld", (long long)c->choice->last_step);
 	else if (IS("part"))
 		put_part(c, args, args_len);
 	else
@@ -212,32 +216,68 @@ static void tidy(char *sql)
 	*to = '\0';
 }
 
+/* Completes the text below a head.  The composer has the keys already. */
+static int complete(struct composer *c, const char *head, char **ret_sql)
+{
+	const char *text = strchr(head, '\n') + 1, *end = strstr(text, SECTION);
+	cleanup_free char *sql = NULL;
+
+	end = end ? end : text + strlen(text);
+	composer_find_needs(c, text, end);
+	c->out = sql_text_create();
+	expand(c, text, end - text);
+	sql = sql_text_finish(c->out);
+	if (c->failed < 0)
+		return c->failed;
+	if (!sql)
+		return failure_memory(c->failure);
+	tidy(sql);
+	*ret_sql = steal_ptr(&sql);
+	return 0;
+}
+
+static int begin(struct composer *c, const char *name, const char **ret_head)
+{
+	const char *head = *ret_head = find_section(name);
+
+	if (!head)
+		return failure_set(c->failure, -ENOENT, "there is no query '%s'", name);
+	c->level = section_level(head);
+	composer_take_keys(c, head);
+	return 0;
+}
+
 int compose(const char *name, const struct choice *choice, char **ret_sql, int *ret_keys,
 	struct failure *failure)
 {
-	const char *head = find_section(name), *text, *end;
 	struct composer c = { .choice = choice, .failure = failure };
-	cleanup_free char *sql = NULL;
+	const char *head;
+	int r = begin(&c, name, &head);
 
 	*ret_sql = NULL;
-	if (!head)
-		return failure_set(failure, -ENOENT, "there is no query '%s'", name);
-	text = strchr(head, '\n') + 1;
-	end = strstr(text, SECTION);
-	end = end ? end : text + strlen(text);
-	c.level = section_level(head);
-	composer_take_keys(&c, head);
-	composer_find_needs(&c, text, end);
-	c.out = sql_text_create();
-	expand(&c, text, end - text);
-	sql = sql_text_finish(c.out);
-	if (c.failed < 0)
-		return c.failed;
-	if (!sql)
-		return failure_memory(failure);
-	tidy(sql);
-	*ret_sql = steal_ptr(&sql);
-	if (ret_keys)
+	if (r == 0)
+		r = complete(&c, head, ret_sql);
+	if (r == 0 && ret_keys)
 		*ret_keys = c.has_keys ? c.n_keys : 0;
-	return 0;
+	return r;
+}
+
+int compose_by_image(const char *name, const struct choice *choice, char **ret_sql, char **ret_images,
+	int *ret_keys, struct failure *failure)
+{
+	static const struct choice all = { 0 };
+	struct composer c = { .choice = choice, .failure = failure }, images;
+	const char *head;
+	int r = begin(&c, name, &head);
+
+	*ret_sql = *ret_images = NULL;
+	*ret_keys = c.n_keys;
+	if (r == 0 && composer_keys_are_images(&c)) {
+		images = c;
+		images.choice = &all;
+		r = complete(&images, find_section("images"), ret_images);
+		c.by_image = true;
+		c.needs = 0;
+	}
+	return r < 0 ? r : complete(&c, head, ret_sql);
 }

@@ -109,6 +109,11 @@ bool composer_chooses_either(const struct composer *c)
 	       names_subject(&c->choice->exclude, ONLY(SUBJECT_EITHER));
 }
 
+bool composer_chooses(const struct composer *c)
+{
+	return composer_chooses_processes(c) || composer_chooses_either(c) || composer_filters_files(c);
+}
+
 /* A condition for the globs of some kinds: one of them matches; exclude: none of them matches. */
 static void put_globs(struct composer *c, const struct words *globs, int subjects, bool exclude,
 	const char **between)

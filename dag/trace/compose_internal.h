@@ -47,6 +47,7 @@ struct composer {
 	struct key keys[4 * COMPOSE_BY_MAX];
 	int n_keys;
 	bool has_keys; /* the query has columns for them */
+	bool by_image; /* it has a column for the image in their place */
 	int needs;
 	int failed; /* the -errno of the first failure; 0: none */
 };
@@ -59,6 +60,8 @@ void composer_fail(struct composer *c, const char *format, const char *word, siz
 bool composer_has_processes(const struct composer *c);
 bool composer_has_files(const struct composer *c);
 void composer_take_keys(struct composer *c, const char *head);
+/* Do all keys of operations depend on the image alone? */
+bool composer_keys_are_images(const struct composer *c);
 bool composer_has_key(const struct composer *c, const char *name);
 void composer_put_keys(struct composer *c); /* the expressions, with names */
 void composer_put_names(struct composer *c);
@@ -72,6 +75,7 @@ bool composer_chooses_files(const struct composer
 		*c); /* or groups by them, or chooses operations */
 bool composer_chooses_processes(const struct composer *c);
 bool composer_chooses_either(const struct composer *c);
+bool composer_chooses(const struct composer *c); /* Do conditions need joins? */
 void composer_put_process_match(struct composer *c, const char *glob, bool whole);
 void composer_put_process_conditions(struct composer *c);
 /* args: "BEGIN | END", the columns of a row's time.  *between is written before the first condition; it becomes " AND ". */

@@ -142,6 +142,14 @@ void composer_take_keys(struct composer *c, const char *head)
 		add_keys(c, by + 4, end - by - 4);
 }
 
+bool composer_keys_are_images(const struct composer *c)
+{
+	for (int i = 0; i < c->n_keys; i++)
+		if (!c->keys[i].dimension || !c->keys[i].dimension->image)
+			return false;
+	return c->level == LEVEL_OP && c->n_keys > 0;
+}
+
 static void put_key(struct composer *c, const struct key *key)
 {
 	if (key->dimension)
@@ -161,7 +169,9 @@ static void put_name(struct composer *c, const struct key *key)
 void composer_put_keys(struct composer *c)
 {
 	c->has_keys = true;
-	for (int i = 0; i < c->n_keys; i++) {
+	if (c->by_image)
+		sql_text_put(c->out, "o.image");
+	for (int i = 0; i < c->n_keys && !c->by_image; i++) {
 		sql_text_put(c->out, i ? ", " : "");
 		put_key(c, &c->keys[i]);
 		sql_text_put(c->out, " AS ");

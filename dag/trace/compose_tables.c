@@ -146,7 +146,7 @@ void composer_put_op(struct composer *c, const char *args, size_t len)
 				between = ", ";
 	}
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
-		if ((c->needs & more[i].need) && !is_word(args, columns, more[i].column))
+		if ((c->needs & more[i].need || (c->by_image && more[i].need == NEED_IMG)) && !is_word(args, columns, more[i].column))
 			sql_text_format(c->out, ", o.%s", more[i].column);
 	if (c->choice->operations.n && !is_word(args, columns, "name"))
 		sql_text_put(c->out, ", o.name");

@@ -26,8 +26,9 @@
 --                     the query, which would compute all columns)
 --     {[} {]}         the text between them is left out if the query depends on files
 --     {file} {/file}  the text between them is left out if it does not
---     {order COLUMN}  ORDER BY, if there are joins, which may change the order of operations
---     {t0} {step}     the begin of the run, and the length of an interval, in ns
+--     {order COLUMN}  ORDER BY, if conditions need joins: SQLite may begin with the table of the condition
+--     {order_of COLUMN}  the column by which groups of operations are to be put in order; 0: in that in which they come
+--     {t0} {step}     the begin of the run, and the length of an interval, in ns;  {last}  the last interval with an operation
 --     {part NAME}     the text below "--+ NAME"
 --
 -- Rows are in the order of their begin.

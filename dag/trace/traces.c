@@ -116,6 +116,16 @@ bool traces_are_whole(struct query_db *db, traces_warn *warn)
 
 /* ---- queries ---- */
 
+int traces_start(struct query_db *db, const char *sql, int first, const char *columns, struct query **ret_query,
+	struct failure *failure)
+{
+	int r = query_start(db, sql, ret_query);
+
+	if (r == 0 && columns)
+		r = query_bind(*ret_query, first, columns);
+	return r < 0 ? failure_set(failure, r, "cannot read the trace: %s", query_error(db)) : 0;
+}
+
 int traces_query(struct query_db *db, const char *name, const char *columns,
 	const struct choice *choice, struct query **ret_query, int *ret_keys,
 	struct failure *failure)
@@ -128,10 +138,7 @@ int traces_query(struct query_db *db, const char *name, const char *columns,
 		return r;
 	if (ret_keys)
 		*ret_keys = keys;
-	r = query_start(db, sql, ret_query);
-	if (r == 0 && columns)
-		r = query_bind(*ret_query, keys, columns);
-	return r < 0 ? failure_set(failure, r, "cannot read the trace: %s", query_error(db)) : 0;
+	return traces_start(db, sql, keys, columns, ret_query, failure);
 }
 
 int traces_next(struct query_db *db, struct query *query, struct failure *failure)

@@ -53,6 +53,9 @@ bool traces_are_whole(struct query_db *db, traces_warn *warn);
 int traces_query(struct query_db *db, const char *name, const char *columns,
 	const struct choice *choice, struct query **ret_query, int *ret_keys,
 	struct failure *failure);
+/* The same of a query that compose() has written.  The columns are those behind column first. */
+int traces_start(struct query_db *db, const char *sql, int first, const char *columns, struct query **ret_query,
+	struct failure *failure);
 /* Goes to the next row: 1; 0: there are no more rows. */
 int traces_next(struct query_db *db, struct query *query, struct failure *failure);
 /* A copy of a text of the row, in the arena.  NULL where the text is not known; without memory *failed is set, too. */

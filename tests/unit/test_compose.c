@@ -156,6 +156,33 @@ static void keys_are_counted(void **state)
 	free(sql);
 }
 
+static void keys_of_images_are_looked_up_once_for_each_image(void **state)
+{
+	const struct choice by_default = { 0 }, by_exe = { .by = { "exe,command" } },
+			    mixed = { .by = { "command", "operation" } };
+	struct failure failure = { 0 };
+	char *sql, *images;
+	int keys;
+
+	assert_int_equal(compose_by_image("pattern", &by_default, &sql, &images, &keys, &failure), 0);
+	assert_int_equal(keys, 1);
+	assert_non_null(images);
+	assert_null(strstr(sql, "JOIN"));
+	ask(*state, "%s", sql);
+	ask(*state, "%s", images);
+	free(sql);
+	free(images);
+	assert_int_equal(compose_by_image("sys", &by_exe, &sql, &images, &keys, &failure), 0);
+	assert_int_equal(keys, 2);
+	assert_non_null(strstr(images, "i.exe"));
+	free(sql);
+	free(images);
+	assert_int_equal(compose_by_image("sys", &mixed, &sql, &images, &keys, &failure), 0);
+	assert_null(images);
+	assert_non_null(strstr(sql, "JOIN img"));
+	free(sql);
+}
+
 static int setup(void **state)
 {
 	*state = feed_begin(NULL);
@@ -180,6 +207,7 @@ int main(int argc, char **argv)
 		TEST(dimension_that_is_not_there_is_named),
 		TEST(query_that_is_not_there_is_an_error),
 		TEST(keys_are_counted),
+		TEST(keys_of_images_are_looked_up_once_for_each_image),
 	};
 
 	if (argc > 1 && strcmp(argv[1], "--long") == 0)
