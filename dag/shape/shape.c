@@ -122,6 +122,8 @@ static void add_parts(struct making *m, enum node_kind kind, int32_t of, int64_t
 	for (int32_t i = begin; i < m->shape->n_nodes; i++) {
 		m->shape->nodes[i].parts = parts;
 		describe(m, &m->shape->nodes[i]);
+		if (kind == NODE_FILE && i + 1 < m->shape->n_nodes) /* the size is that of the last version */
+			m->shape->nodes[i].size_bytes = -1;
 		name_node(&m->shape->nodes[i], id);
 	}
 }

@@ -168,13 +168,33 @@ static const char *const system_files[] = { "path:/bin/*", "path:/dev/*", "path:
 	"path:/proc/*", "path:/run/*", "path:/sbin/*", "path:/sys/*", "path:/usr/*", "path:/var/cache/*",
 	"path:/var/lib/*", "path:*/GMfifo[0-9]*", NULL };
 
-int choice_hide_system(struct choice *choice)
+/* Six characters, as mkdtemp(3) chooses them. */
+#define CHOSEN_3 "[0-9A-Za-z][0-9A-Za-z][0-9A-Za-z]"
+#define CHOSEN CHOSEN_3 CHOSEN_3
+
+/* Directories of caches, of the state of workflow managers, and of what ranks of MPI and R keep while they run; with all below them. */
+static const char *const private_files[] = { "path:*/.cache", "path:*/.cache/*", "path:*/__pycache__", "path:*/__pycache__/*",
+	"path:*/.snakemake", "path:*/.snakemake/*", "path:*/.nextflow", "path:*/.nextflow/*", "path:*/.ipynb_checkpoints",
+	"path:*/.ipynb_checkpoints/*", "path:*/ompi.*.[0-9]*", "path:*/prte.*.[0-9]*", "path:*/openmpi-sessions-*",
+	"path:*/Rtmp" CHOSEN, "path:*/Rtmp" CHOSEN "/*", NULL };
+
+static int hide(struct choice *choice, const char *const *files)
 {
 	int status = 0;
 
-	for (int i = 0; system_files[i] && status == 0; i++)
-		status = words_add(&choice->exclude, system_files[i]);
+	for (int i = 0; files[i] && status == 0; i++)
+		status = words_add(&choice->exclude, files[i]);
 	return status;
+}
+
+int choice_hide_system(struct choice *choice)
+{
+	return hide(choice, system_files);
+}
+
+int choice_hide_private(struct choice *choice)
+{
+	return hide(choice, private_files);
 }
 
 void choice_finish(struct choice *choice)

@@ -49,6 +49,8 @@ bool choice_takes_path(const struct choice *choice, const char *path);
 bool choice_is_any(const struct choice *choice);
 /* Leaves out files of the system (/usr, /etc, /dev and others). */
 int choice_hide_system(struct choice *choice);
+/* Leaves out what tools keep for themselves in directories of a known name: caches, and the state of workflow managers, MPI and R. */
+int choice_hide_private(struct choice *choice);
 void choice_finish(struct choice *choice);
 
 /* Values of other options.  what: the option, for the message. */

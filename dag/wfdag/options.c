@@ -138,6 +138,7 @@ static const char help_graph[] =
 "\n"
 "Which part:\n"
 "      --all              also files of the system (/usr, /lib, /etc, /dev, /proc ...)\n"
+"                         and private ones of tools (.cache, __pycache__, .snakemake ...)\n"
 "      --file GLOB        only files of that path and the processes that use them: --include 'path:GLOB'\n"
 "      --group-by WHAT    one node for all processes of the same command, exe, xform, job, phase, host or\n"
 "                         env:NAME, and for files with the same writers and readers; directory: one node\n"
@@ -477,7 +478,9 @@ static int finish(void *options, char **words)
 	o->shape.choosy = o->choice.include.n > 0;
 	if (o->analyse.replay.cores > 0 && o->analyse.replay.jobs == 0)
 		o->analyse.replay.jobs = (int64_t)ceil(fmin(o->analyse.replay.cores, 1e9));
-	return status || o->all ? status : choice_hide_system(&o->choice);
+	if (status == 0 && !o->all)
+		status = choice_hide_system(&o->choice);
+	return status || o->all ? status : choice_hide_private(&o->choice);
 }
 
 static void print_help(void)
