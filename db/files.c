@@ -733,10 +733,12 @@ int files_make_node(struct files *files, const struct event_node *e, struct node
 
 	if (!file)
 		return -ENOMEM;
-	if (e->ino)
+	if (e->ino) {
 		update_file(files, file, e);
-	else
+	} else {
 		file->unidentified = true;
+		file->nlink = e->nlink;
+	}
 	/* A directory may be reached in several ways, by mounts: each has a node. */
 	*ret_node = !S_ISDIR(file->mode) && file->node ? file->node
 						       : add_node(files, OWN_IDS | ++files->last_own, file);

@@ -148,11 +148,29 @@ static bool is_in_proc(struct node *dir)
 
 /* ---- what is at a name ---- */
 
+/* Of the clock that stamps inodes, which is behind by up to a tick. */
+#define TICK_NS 10000000
+
+/* What has changed since the call may be another file, that was made or moved there: only the type is taken, of a link not even
+ * that.  A directory changes with each of its entries; mostly the kernel tells later which it is. */
+static void drop_later(struct walker *walker, int64_t changed_ns, int64_t time_ns, struct event_node *node)
+{
+	if (changed_ns <= time_ns - TICK_NS)
+		return;
+	node->ino = 0;
+	node->size = -1;
+	node->nlink = 1;
+	if (S_ISLNK(node->mode))
+		node->mode = 0;
+	walker->target[0] = '\0';
+}
+
 /* 0, or -errno: -ENOSYS if there is no probe. */
 static int probe_name(struct walker *walker, struct node *dir, const char *name, size_t len,
-	struct event_node *ret_node)
+	int64_t time_ns, struct event_node *ret_node)
 {
 	cleanup_free char *path = NULL;
+	int64_t changed_ns = 0;
 	int r;
 
 	walker->target[0] = '\0';
@@ -161,7 +179,9 @@ static int probe_name(struct walker *walker, struct node *dir, const char *name,
 	path = files_text(dir, name, len);
 	if (!path)
 		return -ENOSYS;
-	r = walker->probe(walker->arg, path, ret_node, walker->target, sizeof(walker->target));
+	r = walker->probe(walker->arg, path, ret_node, walker->target, sizeof(walker->target), &changed_ns);
+	if (r == 0)
+		drop_later(walker, changed_ns, time_ns, ret_node);
 	/* On another device than its directory: an overlay shows some that the kernel does not use. */
 	if (r == 0 && !S_ISDIR(ret_node->mode) && ret_node->dev != node_file(dir)->key.dev)
 		ret_node->ino = 0;
@@ -192,7 +212,7 @@ static int discover(struct state *s, const char *name, size_t len, struct node *
 	bool *ret_missing)
 {
 	struct event_node found = { 0 };
-	int r = probe_name(s->walker, s->at, name, len, &found);
+	int r = probe_name(s->walker, s->at, name, len, s->path->time_ns, &found);
 
 	*ret_missing = r == -ENOENT;
 	*ret_node = NULL;
@@ -211,7 +231,7 @@ static const char *target_of(struct state *s, const char *name, size_t len, stru
 
 	if (is_in_proc(s->at))
 		return NULL;
-	if (!node_file(node)->target && probe_name(s->walker, s->at, name, len, &found) == 0 &&
+	if (!node_file(node)->target && probe_name(s->walker, s->at, name, len, s->path->time_ns, &found) == 0 &&
 		S_ISLNK(found.mode))
 		file_set_target(node_file(node), s->walker->target, strlen(s->walker->target));
 	return node_file(node)->target;
@@ -333,7 +353,7 @@ static int find_end(struct state *s, const char *name, size_t len, bool follows,
 {
 	const struct walk_path *path = s->path;
 	struct event_node found = { 0 };
-	int r = follows || !path->is_known ? probe_name(s->walker, s->at, name, len, &found)
+	int r = follows || !path->is_known ? probe_name(s->walker, s->at, name, len, s->path->time_ns, &found)
 					   : -ENOSYS;
 
 	if (r == 0 && (!path->is_known || (follows && S_ISLNK(found.mode))))

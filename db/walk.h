@@ -29,10 +29,11 @@ struct walker;
 
 /*
  * What there is at an absolute path now, as by lstat(2) and readlink(2): fills the node (but its id) and, of a symbolic
- * link, the target with its NUL.  0, or -errno: -ENOENT if there is nothing.
+ * link, the target with its NUL.  *ret_changed_ns: when its inode last changed, by the clock of events.  0, or -errno: -ENOENT
+ * if there is nothing.
  */
 typedef int walk_probe(void *arg, const char *path, struct event_node *ret_node, char *ret_target,
-	size_t size);
+	size_t size, int64_t *ret_changed_ns);
 
 enum walk_end {
 	WALK_PARENT, /* the call makes, removes or moves the name: it is not looked up */

@@ -122,7 +122,8 @@ int monitor_explain_kernel(struct failure *failure);
  * mount.  Needs no monitor; arg is not used.
  */
 struct event_node;
-int monitor_probe_path(void *arg, const char *path, struct event_node *ret_node, char *ret_target, size_t size);
+int monitor_probe_path(void *arg, const char *path, struct event_node *ret_node, char *ret_target, size_t size,
+	int64_t *ret_changed_ns);
 
 /* Of a command that is recorded in the kernel; 0 of any other. */
 /* What did not become an event, because buffers or memory were full.  After monitor_finish() it does not change. */

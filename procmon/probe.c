@@ -7,6 +7,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "db/event.h"
 #include "procmon/monitor.h"
 
@@ -18,7 +19,8 @@ static void read_target(const char *path, char *ret_target, size_t size)
 	ret_target[n > 0 && (size_t)n < size ? n : 0] = '\0';
 }
 
-int monitor_probe_path(void *arg, const char *path, struct event_node *ret_node, char *ret_target, size_t size)
+int monitor_probe_path(void *arg, const char *path, struct event_node *ret_node, char *ret_target, size_t size,
+	int64_t *ret_changed_ns)
 {
 	struct statx sx;
 
@@ -29,6 +31,7 @@ int monitor_probe_path(void *arg, const char *path, struct event_node *ret_node,
 	/* As the kernel's events have it: without a birth time. */
 	*ret_node = (struct event_node){ .dev = makedev(sx.stx_dev_major, sx.stx_dev_minor), .ino = sx.stx_ino,
 		.size = (int64_t)sx.stx_size, .mode = sx.stx_mode, .nlink = sx.stx_nlink, .mount = sx.stx_mnt_id };
+	*ret_changed_ns = sx.stx_ctime.tv_sec * 1000000000LL + sx.stx_ctime.tv_nsec - clock_epoch_offset_ns();
 	if (S_ISLNK(sx.stx_mode))
 		read_target(path, ret_target, size);
 	else

@@ -327,13 +327,14 @@ static void compare(struct world *w)
 }
 
 static int look_now(void *arg, const char *path, struct event_node *ret_node, char *target,
-	size_t size)
+	size_t size, int64_t *ret_changed_ns)
 {
 	struct world *w = arg;
 	struct stat st;
 	ssize_t n;
 
 	w->probes++;
+	*ret_changed_ns = INT64_MIN; /* long ago */
 	if (lstat(path, &st) < 0)
 		return -errno;
 	*ret_node = (struct event_node){ .dev = 8,
