@@ -4,6 +4,7 @@
  * a name in it.  The handlers of the other files then record both.
  */
 #include <errno.h>
+#include <linux/fs.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -142,6 +143,8 @@ static int resolve_renamed(struct record *record, struct work *w, struct place *
 		w->places->moved = to.node;
 	} else if (w->ok) {
 		r = walk_fill(record->walkers[0], place, 0, w->ev->time_ns);
+		if (r == 0 && (w->op->flags & RENAME_EXCHANGE))
+			r = walk_fill(record->walkers[1], &to, 0, w->ev->time_ns);
 	}
 	put_name(w, place);
 	w->places->other = to.dir;
