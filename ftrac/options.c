@@ -45,6 +45,8 @@ enum long_option {
 	LONG_PID,
 	LONG_CGROUP,
 	LONG_FOR,
+	LONG_CHANGES,
+	LONG_IN_TOTO,
 };
 
 /* Options of both the mount and ftrac run. */
@@ -83,6 +85,8 @@ static const struct option run_options[] = {
 	{ "files", required_argument, NULL, LONG_FILES },
 	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "quiet", no_argument, NULL, 'q' },
+	{ "changes", no_argument, NULL, LONG_CHANGES },
+	{ "in-toto", required_argument, NULL, LONG_IN_TOTO },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -197,6 +201,10 @@ static const char run_help[] =
 "                       make)\n"
 "      --no-make        do not\n"
 "      --strict         exit with 125 if anything could not be recorded\n"
+"      --changes        print what COMMAND created, changed, renamed and removed,\n"
+"                       as 'wfdag changes' does\n"
+"      --in-toto FILE   write a statement of what COMMAND made, and of what, with\n"
+"                       checksums: in-toto, SLSA provenance\n"
 "  -q, --quiet          print no summary\n"
 "\n"
 DB_HELP
@@ -484,6 +492,8 @@ static int apply(struct options *o, int option)
 	case LONG_USER: o->user = optarg; return 0;
 	case LONG_WAIT: return parse_wait(o, optarg);
 	case 'q': o->quiet = true; return 0;
+	case LONG_CHANGES: o->changes = true; return 0;
+	case LONG_IN_TOTO: o->in_toto = optarg; return 0;
 	default: return -1;
 	}
 }
@@ -670,6 +680,9 @@ static int take_command(struct options *options, char **argv)
 	if (options->user && geteuid() != 0)
 		return err_status(EXIT_OWN, "cannot use --user '%s': only root may run a command as another user",
 			options->user);
+	if (options->no_ops && (options->changes || options->in_toto))
+		return err_status(EXIT_USAGE, "%s follows from single operations; leave --no-ops out",
+			options->changes ? "--changes" : "--in-toto");
 	options->source = strdup("/");
 	if (!options->source)
 		return err_status(EXIT_OWN, "out of memory");

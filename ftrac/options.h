@@ -38,6 +38,8 @@ struct options {
 	const char *user;
 	int wait_ms; /* -1: without limit */
 	bool quiet;
+	bool changes;	     /* ftrac run prints them at its end */
+	const char *in_toto; /* the file of its statement; NULL: none */
 	bool takes_fuse_options; /* by -o, as mount(8) does; else -o is the trace */
 	bool strict; /* the exit status says if anything was lost */
 	enum run_files files;

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/failure.h"
 #include "dag/answer/answer.h"
+#include "dag/change/change.h"
 #include "db/writer.h"
 #include "ftrac/run_internal.h"
 #include "procmon/monitor.h"
@@ -83,6 +84,14 @@ static int run_somehow(struct run *run)
 	return run_by_mount(run);
 }
 
+/* 0; or -errno after an error was printed. */
+static int report_changes(const struct options *o)
+{
+	int r = o->changes ? change_print(o->db, CHANGE_OWN, stderr) : 0;
+
+	return r == 0 && o->in_toto ? change_state(o->db, CHANGE_OWN, o->in_toto) : r;
+}
+
 static int run_and_report(struct run *run)
 {
 	struct daemon *d = &run->daemon;
@@ -90,6 +99,8 @@ static int run_and_report(struct run *run)
 
 	if (run->was_run && d->has_trace && !d->options.quiet)
 		answer_print(d->options.db, ANSWER_OWN, stderr);
+	if (run->was_run && d->has_trace && report_changes(&d->options) < 0)
+		status = EXIT_RUNNER;
 	if (d->options.strict && d->lost)
 		status = err_status(EXIT_RUNNER, "%llu operations or process events were lost (--strict)",
 			(unsigned long long)d->lost);

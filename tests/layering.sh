@@ -17,9 +17,9 @@ export LC_ALL=C
 
 folders="base db ftrac procmon kernel dag"
 # The folders of dag/, by level.
-level_1="output trace"
+level_1="digest output trace"
 level_2="container graph"
-level_3="shape replay jobs diff check stat"
+level_3="change shape replay jobs diff check stat"
 level_4="export analyse answer generate"
 level_5="report wfdag wfstat"
 tree=$(cd "$(dirname "$0")/.." && pwd) || exit 1
@@ -57,6 +57,7 @@ violations() {
 		'netlink is for procmon/'
 	only 'jansson\.h' 'db dag' 'jansson is for db/ and dag/'
 	only '(libxml/|libxml2/).*|yaml\.h|libsmartcols\.h|graphviz/.*|cgraph\.h' dag 'writers of exports are for dag/'
+	only 'nettle/.*' dag 'Nettle is for dag/'
 	only 'sys/capability\.h' ftrac 'libcap is for ftrac/'
 	may base 'base/.*' 'base/ knows no other folder'
 	may db '(base|db)/.*' 'db/ knows only base/'
@@ -64,8 +65,8 @@ violations() {
 	only 'bpf/.*' kernel 'libbpf is for kernel/'
 	may procmon '(base|db|procmon)/.*|kernel/kernel\.h' \
 		'of kernel/, procmon/ knows only kernel.h; of the others only db/ and base/'
-	may ftrac '(base|db|ftrac)/.*|(procmon/monitor|kernel/kernel|dag/answer/answer)\.h' \
-		'of procmon/, kernel/ and dag/, ftrac/ knows only monitor.h, kernel.h and answer.h; of the others only db/ and base/'
+	may ftrac '(base|db|ftrac)/.*|(procmon/monitor|kernel/kernel|dag/answer/answer|dag/change/change)\.h' \
+		'of procmon/, kernel/ and dag/, ftrac/ knows only monitor.h, kernel.h, answer.h and change.h; of the others only db/ and base/'
 	may kernel '(base|kernel)/.*|db/(event|figures|ring)\.h' 'kernel/ knows only the events of db/, and base/'
 	may dag '(base|dag)/.*|db/(about|query|sql_text|event|drivers)\.h' 'dag/ knows only the read side of db/'
 	[ ! -d dag ] || dag_violations
@@ -120,6 +121,7 @@ dag_violations() {
 	includes dag | grep -E ':(jansson\.h|libsmartcols\.h|(libxml|graphviz)/.*|yaml\.h|cgraph\.h)$' |
 		grep -vE '^dag/(output|export|generate)/' |
 		sed 's|$|: libraries of formats are for output/, export/ and generate/|'
+	includes dag | grep -E ':nettle/' | grep -v '^dag/digest/' | sed 's|$|: Nettle is for digest/|'
 	includes dag | grep -E ':(graphviz/.*|cgraph\.h|cdt\.h)$' | grep -v '^dag/export/' |
 		sed 's|$|: libcgraph is for export/|'
 }
@@ -195,6 +197,8 @@ self_test() {
 	plant db/x.c '#include <libxml/xmlwriter.h>'
 	plant ftrac/x.c '#include "procmon/procfs.h"'
 	plant ftrac/x.c '#include "dag/check/build.h"'
+	plant ftrac/x.c '#include <nettle/sha2.h>'
+	plant dag/change/x.c '#include <nettle/sha2.h>'
 	plant ftrac/x.c '#include <bpf/libbpf.h>'
 	plant procmon/x.c '#include <linux/bpf.h>'
 	plant db/x.c '#include "kernel/kernel.h"'

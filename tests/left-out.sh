@@ -112,6 +112,7 @@ looked_for dag/report/options.c man/wfreport.1.scd dag/trace/choice.h dag/trace/
 looked_for dag/generate/options.c man/wfdag.1.scd dag/trace/traces.h
 looked_for dag/diff/options.c man/wfdag.1.scd dag/trace/traces.h
 looked_for dag/check/options.c man/wfdag.1.scd dag/trace/traces.h
+looked_for dag/change/options.c man/wfdag.1.scd dag/trace/choice.h dag/trace/choice.c dag/trace/traces.h
 
 # Each export is in the man page; wfdag makes its options and its help from the same list.
 sed -n '/^#define EXPORTS(/,/[^\\]$/s/^[[:space:]]*\(FORMAT\|DRAWING\)(\([a-z]*\),.*/\2/p' dag/export/export.h >"$work/exports"

@@ -5,8 +5,10 @@
 #include <jansson.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
+#include "base/output.h"
 #include "base/utf8.h"
 
 static atomic_bool failed;
@@ -37,6 +39,27 @@ json_t *json_text(const char *bytes, size_t len)
 	cleanup_free char *fit = json ? NULL : utf8_replace(bytes, len, &fit_len);
 
 	return fit ? json_stringn(fit, fit_len) : json;
+}
+
+json_t *json_uri(const char *path)
+{
+	char *uri = NULL;
+	size_t size;
+	FILE *out = open_memstream(&uri, &size);
+	json_t *json;
+
+	if (!out)
+		return NULL;
+	for (; *path; path++)
+		if (strchr("-._~/", *path) || (*path >= '0' && *path <= '9') || (*path >= 'A' && *path <= 'Z') ||
+			(*path >= 'a' && *path <= 'z'))
+			fputc(*path, out);
+		else
+			fprintf(out, "%%%02X", (unsigned char)*path);
+	uri = output_close_text(out, &uri);
+	json = uri ? json_string(uri) : NULL;
+	free(uri);
+	return json;
 }
 
 int json_read_pairs(FILE *in, const char *const names[2], int (*take)(void *arg, const char *const texts[2]), void *arg)

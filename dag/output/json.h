@@ -24,6 +24,9 @@ bool json_memory_failed(void);
 /* A string, with U+FFFD in place of bytes that are not UTF-8; a new reference.  NULL: out of memory. */
 struct json_t *json_text(const char *bytes, size_t len);
 
+/* A path as a relative reference of RFC 3986, in which ':' would end a scheme: a new reference.  NULL: out of memory. */
+struct json_t *json_uri(const char *path);
+
 /*
  * Reads an array of objects from in.  For each object, take() gets the texts of two members; NULL: the object has no such
  * text.  A negative result of take() ends the calls and is returned.  0, or -EPROTO: the input is no array in JSON.

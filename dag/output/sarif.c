@@ -25,28 +25,6 @@ static json_t *message(const char *text)
 	return json_pack("{s:o}", "text", text_of(text));
 }
 
-/* RFC 3986: a relative reference, in which ':' would end a scheme. */
-static json_t *uri_of(const char *path)
-{
-	char *uri = NULL;
-	size_t size;
-	FILE *out = open_memstream(&uri, &size);
-	json_t *json;
-
-	if (!out)
-		return NULL;
-	for (; *path; path++)
-		if (strchr("-._~/", *path) || (*path >= '0' && *path <= '9') || (*path >= 'A' && *path <= 'Z') ||
-			(*path >= 'a' && *path <= 'z'))
-			fputc(*path, out);
-		else
-			fprintf(out, "%%%02X", (unsigned char)*path);
-	uri = output_close_text(out, &uri);
-	json = uri ? json_string(uri) : NULL;
-	free(uri);
-	return json;
-}
-
 static json_t *rules_of(const struct annotations *all)
 {
 	json_t *rules = json_array();
@@ -66,7 +44,7 @@ static json_t *rules_of(const struct annotations *all)
 /* region: in which line; 0: in the file. */
 static json_t *location_of(const char *file, int32_t line)
 {
-	json_t *place = json_pack("{s:{s:o,s:s}}", "artifactLocation", "uri", uri_of(file), "uriBaseId", ROOT);
+	json_t *place = json_pack("{s:{s:o,s:s}}", "artifactLocation", "uri", json_uri(file), "uriBaseId", ROOT);
 
 	if (line)
 		json_object_set_new(place, "region", json_pack("{s:i}", "startLine", line));

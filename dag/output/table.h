@@ -31,6 +31,7 @@ struct table_style {
 	enum table_format format;
 	bool raw;
 	bool wide;                  /* TABLE: all columns in their width, also on a terminal that is narrower */
+	int width;                  /* TABLE: that of the lines, and no pager; 0: that of a terminal, and what a terminal has */
 	int64_t begin_ns;           /* points in time are shown relative to it */
 	const char *program, *name; /* of the JSON object: "PROGRAM/1", NAME */
 	bool complete;              /* the trace is complete */

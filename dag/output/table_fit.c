@@ -20,7 +20,7 @@ static const char *const minor[] = { "host", "job", "pid", "trace_id", "process"
 /* Columns that are cut if the terminal is too narrow. */
 bool is_long(const char *column)
 {
-	static const char *const names[] = { "path", "file", "command", "exe", "detail", "bar", "flags", NULL };
+	static const char *const names[] = { "path", "from", "file", "command", "exe", "detail", "bar", "flags", NULL };
 
 	for (int i = 0; names[i]; i++)
 		if (strcmp(names[i], column) == 0)

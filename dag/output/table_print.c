@@ -359,10 +359,12 @@ static int print_text(const struct table *table, const struct table_style *style
 	struct libscols_table *scols = scols_new_table();
 	cleanup_free int *widths = calloc(n, sizeof(*widths));
 	cleanup_free bool *hidden = calloc(n, sizeof(*hidden));
-	int r = scols && widths && hidden ? 0 : -ENOMEM, width = isatty(fileno(terminal)) ? terminal_width(fileno(terminal)) : 0;
-	struct pager pager;
+	int r = scols && widths && hidden ? 0 : -ENOMEM, width = style->width;
+	struct pager pager = { .out = terminal };
 	FILE *out;
 
+	if (!width && isatty(fileno(terminal)))
+		width = terminal_width(fileno(terminal));
 	if (r == 0 && table->n_columns && !style->wide && width) {
 		measure(table, style, widths);
 		fit_columns(table, width, widths, hidden);
@@ -371,7 +373,8 @@ static int print_text(const struct table *table, const struct table_style *style
 		r = fill(scols, table, style, widths, hidden);
 	if (r == 0 && pager_has_colours(terminal))
 		r = embolden(scols);
-	pager = pager_open(terminal);
+	if (!style->width)
+		pager = pager_open(terminal);
 	out = pager.out;
 	if (r == 0 && table->n_columns)
 		r = print_lines(scols, out);

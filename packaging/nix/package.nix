@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 { lib, stdenv, fetchurl, meson, ninja, pkg-config, python3, scdoc, llvmPackages, bpftools, libbpf, ck, graphviz, jansson, libcap
-, libnl, liburing, libxml2, libyaml, numactl, sqlite, uthash, util-linux }:
+, libnl, liburing, libxml2, libyaml, nettle, numactl, sqlite, uthash, util-linux }:
 
 let
   # The wrap in subprojects/ has the same name and checksum.
@@ -23,7 +23,7 @@ stdenv.mkDerivation {
   '';
 
   nativeBuildInputs = [ meson ninja pkg-config python3 scdoc llvmPackages.clang-unwrapped bpftools ];
-  buildInputs = [ libbpf ck graphviz jansson libcap libnl liburing libxml2 libyaml numactl sqlite uthash util-linux ];
+  buildInputs = [ libbpf ck graphviz jansson libcap libnl liburing libxml2 libyaml nettle numactl sqlite uthash util-linux ];
 
   mesonFlags = [
     "-Dman=enabled"

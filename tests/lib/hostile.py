@@ -22,7 +22,7 @@ DAG = [*help_words(WFDAG, "Analyses, as a table:"), *(f"--{name}" for name, draw
        "--csv --group-by command --pipes node", "--gml --precedence --pipes edge", "--dot --max-nodes 3 --width time",
        "generate --make", "generate --ninja", "generate --snakemake", "generate --wfformat",
        "generate --dagman", "generate --pegasus", "generate --dax",
-       "generate --wfformat --level process", "check --all", "check --sarif", "check --markdown", "check --github --all", "check --kinds missing,ghost", "diff whole.db", "diff --markdown whole.db whole.db --",
+       "generate --wfformat --level process", "changes --all --temporary", "changes --json", "changes --in-toto", "check --all", "check --sarif", "check --markdown", "check --github --all", "check --kinds missing,ghost", "diff whole.db", "diff --markdown whole.db whole.db --",
        "diff --data --all --format json whole.db"]
 COMMANDS = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for line in DAG]
 WFREPORT = os.path.abspath(os.environ.get("WFREPORT", "build/dag/wfreport"))

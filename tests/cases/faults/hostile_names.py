@@ -47,6 +47,7 @@ DAG = ["order --format json", "order --format csv", "lifecycle --format tsv --ra
        "generate --ninja --root /tmp", "generate --output rules.mk", "critical-path --columns label,command --output path.tsv", "generate --pegasus --level process", "generate --dax --level process",
        "check --declared edges.csv --format json", "check --declared edges.csv --format csv --all --kinds missing,redundant,unordered,ghost",
        "check --ninja n --format tsv --root / --strict --foreign", "check --ninja n --fail-on missing", "check --ninja n --csv --output found.csv",
+       "changes --all --temporary --wide", "changes --csv", "changes --json --columns path,from", "changes --in-toto --builder file:///",
        "check --declared edges.csv --sarif --all --kinds missing,redundant,unordered,ghost", "check --declared edges.csv --github --kinds missing,ghost",
        "check --ninja n --format sarif",
        "diff make.db --csv --output diff.csv", "diff make.db --markdown", "diff --format markdown --fail-on processes,files:1%,edges,operations,bytes:2% make.db facts.db --", "diff --json facts.db make.db -- make.db", "diff make.db --format csv", "diff make.db --format json --data", "diff make.db --top 0 --raw --wide --all --strict --foreign",
@@ -157,7 +158,7 @@ def is_readable(command, out):
     """Whether the output is valid in the format that the command line asks for."""
     words = " ".join(map(str, command[1:]))
     try:
-        if re.search(r"json -|--json|cyjs -|--wfformat -|json$|format json|--perfetto|--sarif|format sarif", words) and "--sql" not in words:
+        if re.search(r"json -|--json|cyjs -|--wfformat -|json$|format json|--perfetto|--sarif|format sarif|--in-toto", words) and "--sql" not in words:
             json.loads(out)
         elif re.search("--graphml -|--dax -|--svg", words):
             xml.etree.ElementTree.fromstring(out)
