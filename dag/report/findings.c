@@ -27,7 +27,7 @@ _Static_assert(sizeof(missing) / sizeof(missing[0]) == NEED_MAX, "words for each
 struct rule {
 	enum need need;
 	const char *id, *title, *query;
-	const char *words;     /* the finding, and what to do */
+	const char *words;     /* the finding, and what to do; {column*}: so many times */
 	const char *threshold; /* when the rule applies */
 };
 
@@ -70,10 +70,10 @@ static const struct rule rules[] = {
 		"average: look where that file is, and whether it is moved in small pieces.",
 		"at least 1 MB between a program and a file, at less than a quarter of the average rate" },
 	{ NEED_PROCESSES, "failures", "Processes that failed", "finding.failures",
-		"{label}, of {step}, ended {times} times with {how}: look at its messages. There are {n} such kinds of ends.",
+		"{label}, of {step}, ended {times*} with {how}: look at its messages. There are {n} such kinds of ends.",
 		"a process that was killed or ended with a status other than 0" },
 	{ NEED_OPS, "errors", "Operations that failed", "finding.errors",
-		"{operation} failed {count} times with {error}.",
+		"{operation} failed {count*} with {error}.",
 		"operations that failed, other than lookups of missing names and requests for features; in a trace of a mount, "
 		"most errors EACCES (Permission denied), EEXIST, EISDIR, ENOTDIR, ELOOP, EXDEV, EPERM and EROFS are missing, "
 		"since the kernel finds them without a request to ftrac" },
@@ -82,17 +82,22 @@ static const struct rule rules[] = {
 
 static void put_column(const struct report *r, const struct table *table, const char *name, size_t len, FILE *out)
 {
+	bool is_count = name[len - 1] == '*';
 	char text[64];
 	int column;
 
-	snprintf(text, sizeof(text), "%.*s", (int)len, name);
+	snprintf(text, sizeof(text), "%.*s", (int)len - is_count, name);
 	column = table_find(table, text);
+	if (is_count && table_number(table, 0, column, 0) == 1) {
+		fputs("once", out);
+		return;
+	}
 	fputs("<bdi>", out);
 	if (column >= 0)
 		table_put_cell(table, &r->style, 0, column, out);
 	else
 		fprintf(out, "%zu", table_rows(table));
-	fputs("</bdi>", out);
+	fputs(is_count ? "</bdi> times" : "</bdi>", out);
 }
 
 struct finding {
@@ -103,6 +108,12 @@ struct finding {
 };
 
 #define GAIN "gain_ns"
+
+/* What would gain less than the first digit that is shown is no finding. */
+static bool is_found(const struct report *r, const struct finding *finding)
+{
+	return table_rows(finding->table) && (finding->gain_ns < 0 || finding->gain_ns * 2000 >= (double)r->span_ns);
+}
 
 /* Of the worst case. */
 static void put_gain(const struct report *r, const struct finding *finding, FILE *out)
@@ -233,7 +244,7 @@ static int put_findings(struct report *r, struct finding *findings)
 
 	qsort(findings, RULE_MAX, sizeof(*findings), compare_findings);
 	for (size_t i = 0; i < RULE_MAX && error == 0; i++)
-		if (table_rows(findings[i].table)) {
+		if (is_found(r, &findings[i])) {
 			error = put_finding(r, &findings[i]);
 			found++;
 		}
@@ -250,7 +261,7 @@ int report_findings(struct report *r)
 
 	for (size_t i = 0; i < RULE_MAX && error == 0; i++) {
 		error = apply_rule(r, &rules[i], &findings[i]);
-		nothing[i] = error == 0 && table_rows(findings[i].table) == 0;
+		nothing[i] = error == 0 && !is_found(r, &findings[i]);
 		blind[i] = nothing[i] && !is_there(r, rules[i].need);
 		nothing[i] &= !blind[i];
 	}

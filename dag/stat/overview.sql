@@ -2,7 +2,7 @@
 
 --- overview of none: the run in a few facts
 WITH t AS MATERIALIZED (SELECT key, value FROM trace),
-p AS MATERIALIZED (SELECT id, job, xform, phase, start_ns, end_ns, cpu_ns, rsspeak_bytes, exit_signal,
+p AS MATERIALIZED (SELECT id, step, part, start_ns, end_ns, cpu_ns, rsspeak_bytes, exit_signal,
 		exit_code, read_char FROM process),
 h AS MATERIALIZED (SELECT count(*) AS n, count(DISTINCT file) AS files, sum(bread) AS bread,
 		sum(bwrite) AS bwrite, sum(read_ns) + sum(write_ns) AS io_ns FROM handle)
@@ -15,8 +15,8 @@ SELECT
 	coalesce((SELECT value FROM t WHERE key = 'end_ns'), (SELECT max(end_ns) FROM p))
 		- (SELECT value FROM t WHERE key = 'start_ns') AS wall_ns,
 	(SELECT value FROM t WHERE key = 'tracer_cpu_ns') AS tracer_cpu_ns,
-	(SELECT count(*) FROM p) AS processes, (SELECT count(DISTINCT job) FROM p) AS jobs,
-	(SELECT count(DISTINCT phase) FROM p) AS phases,
+	(SELECT count(*) FROM p) AS processes, (SELECT count(DISTINCT step) FROM p) AS steps,
+	(SELECT count(DISTINCT part) FROM p) AS tasks,
 	(SELECT count(*) FROM p WHERE exit_signal IS NOT NULL OR exit_code <> 0) AS failed_or_killed,
 	(SELECT sum(cpu_ns) FROM p) AS cpu_ns, (SELECT count(*) - count(cpu_ns) FROM p) AS processes_without_cpu,
 	(SELECT max(rsspeak_bytes) FROM p) AS largest_rss_bytes,

@@ -504,11 +504,13 @@ def table_flow(data, choice):
             continue
         whole = sum(end[0] for end in readers.values()) == sum(end[1] for end in writers.values())
         for w, r_ in itertools.product(writers, readers):
-            if w == r_ or not {w, r_} & r.chosen or not r.in_time(writers[w][2], readers[r_][3]):
+            first, last = writers[w][2], readers[r_][3]
+            # What is written after the last read has not come to the reader.
+            if w == r_ or None in (first, last) or last < first or not {w, r_} & r.chosen or not r.in_time(first, last):
                 continue
             known = readers[r_][0] if len(writers) == 1 else writers[w][1] if len(readers) == 1 and whole else None
             program = [p and data.processes[p].program for p in (w, r_)]
-            rows.append((w, program[0], r_, program[1], data.files[number].path, known, writers[w][2], readers[r_][3], 0))
+            rows.append((w, program[0], r_, program[1], data.files[number].path, known, first, last, 0))
     for w, reader, path, first, last in assumed_flows(data):
         if {w, reader} & r.chosen and r.in_time(first, last):
             rows.append((w, data.processes[w].program, reader, data.processes[reader].program, path, None, first, last, 1))
@@ -1084,8 +1086,8 @@ def table_overview(data, _choice):
         *[(key, f.get(key)) for key in ("command", "exit_status", "host", "cpus")],
         ("begin_ns", f["start_ns"]), ("wall_ns", minus(end, f["start_ns"])),
         ("tracer_cpu_ns", f.get("tracer_cpu_ns")), ("processes", len(p)),
-        ("jobs", len({one.job for one in p} - {None})),
-        ("phases", len({one.phase for one in p} - {None})),
+        ("steps", len({one.step for one in p} - {None})),
+        ("tasks", len({one.part for one in p} - {None})),
         ("failed_or_killed", sum(one.exit_signal is not None or bool(one.exit_code) for one in p)),
         ("cpu_ns", known(p, "cpu_ns")),
         ("processes_without_cpu", sum(one.cpu_ns is None for one in p)),
