@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
+#include "base/complete.h"
 #include "base/err.h"
 #include "base/output.h"
 #include "base/vector.h"
@@ -97,6 +98,10 @@ bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int 
 	int option;
 
 	*ret_status = 0;
+	if (complete_answer(cli, argc, argv, cli->name)) {
+		*ret_status = cli_printed();
+		return false;
+	}
 	opterr = 0;
 	list_letters(cli->options, letters);
 	while (*ret_status == 0 && (option = getopt_long(argc, argv, letters, cli->options, NULL)) != -1) {

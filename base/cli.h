@@ -28,6 +28,7 @@ int cli_complain(const char *program, char **argv, int option);
 
 /* A command line of options, and words after them. */
 struct option;
+struct completions;
 struct cli {
 	const char *name;
 	void (*print_version)(const char *name);
@@ -37,11 +38,15 @@ struct cli {
 	int (*apply)(void *options, int option, const char *value);
 	/* Takes the words after the options, and checks the options together.  0 or the exit status. */
 	int (*finish)(void *options, char **words);
+	const struct completions *completions; /* base/complete.h; NULL: words are files */
 };
 
 /* After the help or the version was printed: 0, or EXIT_OWN and an error if it could not be written.  A text that is longer than the
  * buffer may have failed before its end. */
 int cli_printed(void);
+
+/* In the help of all programs. */
+#define CLI_COMPLETE_HELP "      --complete SHELL   print completions for bash, zsh or fish\n"
 
 /* true: the program goes on.  false: it ends with *ret_status. */
 bool cli_parse(const struct cli *cli, int argc, char **argv, void *options, int *ret_status);

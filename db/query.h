@@ -6,7 +6,7 @@
  * The read side of traces: opens one trace, or several that are read as one workflow, and runs SQL queries on them.  All
  * queries of one struct query_db see the same snapshot, also while ftrac writes the trace.  Nothing is written.
  *
- * Several traces are copied into a temporary database (in $SQLITE_TMPDIR, $TMPDIR or /var/tmp) with new ids.  Two files
+ * Without traces the result is one without rows.  Several traces are copied into a temporary database (in $SQLITE_TMPDIR, $TMPDIR or /var/tmp) with new ids.  Two files
  * are the same if path, device and inode number are equal.  Operations are copied only with QUERY_OPS.
  *
  * A trace is not trusted: views in it may call only functions without side effects, it has no virtual tables and no

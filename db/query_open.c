@@ -421,7 +421,7 @@ static int put_together(struct query_db *db, const struct start *starts, int n, 
 	if (r == SQLITE_OK)
 		r = harden(db->sqlite);
 	if (r == SQLITE_OK)
-		r = merge_begin(db->sqlite, starts[0].start_ns, &merge);
+		r = merge_begin(db->sqlite, n ? starts[0].start_ns : 0, &merge);
 	r = r == SQLITE_OK ? 0 : query_fail_sqlite(db, r);
 	for (int i = 0; i < n && r == 0; i++)
 		r = add_trace(db, merge, starts[i].path, how);
@@ -433,7 +433,7 @@ static int put_together(struct query_db *db, const struct start *starts, int n, 
 
 static int open_traces(struct query_db *db, const char *const *paths, int n, unsigned how)
 {
-	cleanup_free struct start *starts = malloc(n * sizeof(*starts));
+	cleanup_free struct start *starts = malloc((size_t)(n + 1) * sizeof(*starts));
 	int r = read_starts(db, paths, n, how, starts);
 
 	if (r == 0)

@@ -18,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/cli.h"
+#include "base/complete.h"
 #include "base/err.h"
 #include "base/failure.h"
 #include "base/version.h"
@@ -293,6 +294,11 @@ static const char help[] =
 "      --json           print JSON\n"
 "  -h, --help           print this\n";
 
+static void print_help(void)
+{
+	fputs(help, stdout);
+}
+
 int doctor_main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -300,15 +306,19 @@ int doctor_main(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
+	static const struct completions completions = { NULL, NULL, COMPLETE_NO_FILES };
+	const struct cli cli = { .name = "ftrac", .options = options, .print_help = print_help, .completions = &completions };
 	struct doctor d = { 0 };
 	bool json = false, works;
 	int option;
 
+	if (complete_answer(&cli, argc, argv, "ftrac"))
+		return cli_printed();
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
 		if (option == 'h') {
-			fputs(help, stdout);
-			return 0;
+			print_help();
+			return cli_printed();
 		}
 		if (option != 'j')
 			return cli_complain("ftrac doctor", argv, option);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/complete.h"
 #include "base/err.h"
 #include "ftrac/daemon.h"
 #include "ftrac/doctor.h"
@@ -143,14 +144,19 @@ static int mount_and_serve(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	static const struct {
+		const char *name;
+		int (*main)(int argc, char **argv);
+	} verbs[] = { { "run", run_command }, { "record", record_running_command }, { "doctor", doctor_main },
+		{ "umount", umount_main } };
+	const char *word;
+
 	fill_standard_streams();
-	if (argc > 1 && strcmp(argv[1], "run") == 0)
-		return run_command(argc - 1, argv + 1);
-	if (argc > 1 && strcmp(argv[1], "record") == 0)
-		return record_running_command(argc - 1, argv + 1);
-	if (argc > 1 && strcmp(argv[1], "doctor") == 0)
-		return doctor_main(argc - 1, argv + 1);
-	if (argc > 1 && strcmp(argv[1], "umount") == 0)
-		return umount_main(argc - 1, argv + 1);
+	word = complete_verb(argc, argv);
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]) && word; i++)
+		if (strcmp(word, verbs[i].name) == 0) {
+			complete_enter_verb(argv);
+			return verbs[i].main(argc - 1, argv + 1);
+		}
 	return mount_and_serve(argc, argv);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <mntent.h>
+#include <pwd.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/complete.h"
 #include "base/err.h"
 #include "base/vector.h"
 #include "db/about.h"
@@ -134,6 +136,7 @@ static const struct option record_options[] = {
 "      --xform NAME     the kind of that job\n"
 #define END_HELP \
 "\n" \
+CLI_COMPLETE_HELP \
 "  -h, --help           print this\n" \
 "  -V, --version        print the version\n" \
 "\n" \
@@ -143,7 +146,7 @@ static const char help[] =
 "Usage: ftrac [options] [SOURCE] MOUNTPOINT\n"
 "       ftrac run [options] COMMAND...       see ftrac run --help\n"
 "       ftrac record [options]               processes that run already\n"
-"       ftrac umount MOUNTPOINT\n"
+"       ftrac umount MOUNTPOINT              unmount, and wait for the trace\n"
 "       ftrac doctor                         print what can be traced here\n"
 "\n"
 "Mirrors / at MOUNTPOINT and records in trace.db which process does what to which\n"
@@ -245,6 +248,16 @@ DB_HELP
 KEPT_HELP
 TRACE_HELP
 END_HELP;
+
+static const char *const locks_of[] = { "kernel", "native", NULL };
+static const char *const io_urings[] = { "auto", "on", "off", NULL };
+static const char *const fidelities[] = { "exact", "cached", "open", "call", NULL };
+static const char *const mount_processes[] = { "auto", "connector", "inband", NULL };
+static const char *const run_processes[] = { "auto", "ptrace", "connector", "inband", "kernel", NULL };
+static const char *const scopes[] = { "dir", "full", NULL };
+static const char *const waits[] = { "inf", NULL };
+static const char *const files_of[] = { [RUN_FILES_MOUNT] = "mount", [RUN_FILES_KERNEL] = "kernel", [RUN_FILES_AUTO] = "auto",
+	[RUN_FILES_BOTH] = "both", NULL };
 
 static int parse_fidelity(struct options *options, const char *text)
 {
@@ -426,11 +439,8 @@ int options_scope_of_mount(struct options *options)
 
 static int parse_files(struct options *options, const char *text)
 {
-	static const char *const names[] = { [RUN_FILES_MOUNT] = "mount", [RUN_FILES_KERNEL] = "kernel",
-		[RUN_FILES_AUTO] = "auto", [RUN_FILES_BOTH] = "both" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(text, names[i]) == 0) {
+	for (int i = 0; files_of[i]; i++)
+		if (strcmp(text, files_of[i]) == 0) {
 			options->files = (enum run_files)i;
 			return 0;
 		}
@@ -591,16 +601,82 @@ static int check_places(struct options *options, int argc, char **argv)
 	return status ? status : check_free(options->mountpoint);
 }
 
-/* A command line: short options, help and long options. */
-struct form {
-	const char *letters, *help;
-	const struct option *options;
+/* ---- completions ---- */
+
+static void ask_users(const struct cli *cli)
+{
+	const struct passwd *user;
+
+	(void)cli;
+	setpwent();
+	while ((user = getpwent()))
+		complete_add(user->pw_name, strlen(user->pw_name), NULL);
+	endpwent();
+}
+
+static void ask_verbs(const struct cli *cli)
+{
+	static const char *const verbs[][2] = { { "run", "trace a command" }, { "record", "trace processes that run already" },
+		{ "umount", "unmount, and wait for the trace" }, { "doctor", "print what can be traced here" } };
+
+	(void)cli;
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]) && !complete_word(0); i++)
+		complete_add(verbs[i][0], strlen(verbs[i][0]), verbs[i][1]);
+}
+
+#define RECORDING_VALUES                                                                                              \
+	{ "db", COMPLETE_FILE, false, NULL, NULL }, { "output", COMPLETE_FILE, false, NULL, NULL },                   \
+	{ "fidelity", COMPLETE_WORDS, false, fidelities, NULL }, { "locks", COMPLETE_WORDS, false, locks_of, NULL },  \
+	{ "io-uring", COMPLETE_WORDS, false, io_urings, NULL }, { "include", COMPLETE_FILE, false, NULL, NULL },      \
+	{ "exclude", COMPLETE_FILE, false, NULL, NULL }, { "scope", COMPLETE_DIRECTORY, false, scopes, NULL }
+
+static const struct complete_value mount_values[] = {
+	RECORDING_VALUES,
+	{ "processes", COMPLETE_WORDS, false, mount_processes, NULL },
+	{ NULL, COMPLETE_WORDS, false, NULL, NULL },
 };
 
-static int print_requested(int option, const char *help_text)
+static const struct complete_value run_values[] = {
+	RECORDING_VALUES,
+	{ "processes", COMPLETE_WORDS, false, run_processes, NULL },
+	{ "files", COMPLETE_WORDS, false, files_of, NULL },
+	{ "user", COMPLETE_WORDS, false, NULL, ask_users },
+	{ "wait", COMPLETE_WORDS, false, waits, NULL },
+	{ "cgroup", COMPLETE_DIRECTORY, false, NULL, NULL },
+	{ NULL, COMPLETE_WORDS, false, NULL, NULL },
+};
+
+static const struct completions mount_completions = { mount_values, ask_verbs, COMPLETE_DIRECTORIES };
+static const struct completions run_completions = { run_values, NULL, COMPLETE_COMMAND };
+static const struct completions record_completions = { run_values, NULL, COMPLETE_NO_FILES };
+
+/* A command line: short options, help and long options. */
+struct form {
+	const char *letters;
+	void (*print_help)(void);
+	const struct option *options;
+	const struct completions *completions;
+};
+
+static void print_help(void)
+{
+	fputs(help, stdout);
+}
+
+static void print_run_help(void)
+{
+	fputs(run_help, stdout);
+}
+
+static void print_record_help(void)
+{
+	fputs(record_help, stdout);
+}
+
+static int print_requested(int option, void (*print)(void))
 {
 	if (option == 'h')
-		fputs(help_text, stdout);
+		print();
 	else
 		about_print("ftrac");
 	return cli_printed() ? EXIT_OWN : -STOP;
@@ -608,8 +684,11 @@ static int print_requested(int option, const char *help_text)
 
 static int parse(int argc, char **argv, const struct form *form, struct options *options)
 {
+	const struct cli cli = { .name = "ftrac", .options = form->options, .print_help = form->print_help, .completions = form->completions };
 	int option, status = 0;
 
+	if (complete_answer(&cli, argc, argv, "ftrac"))
+		return cli_printed() ? EXIT_OWN : -STOP;
 	options->text = cli_join(argv + 1);
 	if (!options->text || fuse_opt_add_arg(&options->fuse, "ftrac") < 0)
 		return err_status(EXIT_OWN, "out of memory");
@@ -617,7 +696,7 @@ static int parse(int argc, char **argv, const struct form *form, struct options 
 	while (status == 0 &&
 		(option = getopt_long(argc, argv, form->letters, form->options, NULL)) >= 0) {
 		if (option == 'h' || option == 'V')
-			return print_requested(option, form->help);
+			return print_requested(option, form->print_help);
 		status = option == '?' || option == ':' ? cli_complain(program_invocation_short_name, argv, option)
 							 : apply(options, option);
 		note_mount_only(options, option);
@@ -630,7 +709,7 @@ int options_parse(int argc, char **argv, struct options *options, int *ret_statu
 	int status;
 
 	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT, .takes_fuse_options = true };
-	status = parse(argc, argv, &(struct form){ ":o:fdhV", help, mount_options }, options);
+	status = parse(argc, argv, &(struct form){ ":o:fdhV", print_help, mount_options, &mount_completions }, options);
 	if (status == 0)
 		status = take_mount_options(options);
 	if (status == 0)
@@ -695,7 +774,7 @@ int options_parse_run(int argc, char **argv, struct options *options, int *ret_s
 
 	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT,
 		.wait_ms = CLI_WAIT_MS, .command = argv /* parse() sets it */ };
-	status = parse(argc, argv, &(struct form){ "+:ho:qV", run_help, run_options }, options);
+	status = parse(argc, argv, &(struct form){ "+:ho:qV", print_run_help, run_options, &run_completions }, options);
 	if (status == 0)
 		status = take_command(options, argv);
 	if (status == 0)
@@ -724,7 +803,7 @@ int options_parse_record(int argc, char **argv, struct options *options, int *re
 	int status;
 
 	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT, .files = RUN_FILES_KERNEL, .for_ms = -1 };
-	status = parse(argc, argv, &(struct form){ ":ho:qV", record_help, record_options }, options);
+	status = parse(argc, argv, &(struct form){ ":ho:qV", print_record_help, record_options, &record_completions }, options);
 	if (status == 0)
 		status = check_record(options, argv);
 	if (status == 0)

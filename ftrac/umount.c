@@ -19,6 +19,7 @@
 
 #include "base/cleanup.h"
 #include "base/cli.h"
+#include "base/complete.h"
 #include "base/err.h"
 #include "base/helper.h"
 #include "base/mountinfo.h"
@@ -258,26 +259,49 @@ static int umount_mount(const char *mountpoint, bool waits)
 static const char help[] =
 "Usage: ftrac umount [--no-wait] MOUNTPOINT\n"
 "\n"
-"Unmounts a mount of ftrac, also if its daemon has ended, and waits until its trace\n"
-"is complete.\n"
+"Unmounts a mount of ftrac, also if its daemon has ended, and waits until its\n"
+"trace is complete.\n"
 "\n"
 "      --no-wait        do not wait for the trace\n"
 "  -h, --help           print this\n";
 
+static void print_help(void)
+{
+	fputs(help, stdout);
+}
+
+static bool add_mount(void *arg, const struct mountinfo *mount)
+{
+	(void)arg;
+	if (strcmp(mount->fstype, "fuse.ftrac") == 0)
+		complete_add(mount->path, strlen(mount->path), NULL);
+	return true;
+}
+
+static void ask_mounts(const struct cli *cli)
+{
+	(void)cli;
+	mountinfo_each(add_mount, NULL);
+}
+
 int umount_main(int argc, char **argv)
 {
+	static const struct completions completions = { NULL, ask_mounts, COMPLETE_NO_FILES };
 	static const struct option options[] = {
 		{ "no-wait", no_argument, NULL, 'n' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
+	const struct cli cli = { .name = "ftrac", .options = options, .print_help = print_help, .completions = &completions };
 	bool waits = true;
 	int option;
 
+	if (complete_answer(&cli, argc, argv, "ftrac"))
+		return cli_printed();
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
 		if (option == 'h') {
-			fputs(help, stdout);
+			print_help();
 			return cli_printed();
 		}
 		if (option != 'n')

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/complete.h"
 #include "base/err.h"
 #include "db/about.h"
 
@@ -48,9 +49,9 @@ static const char help[] =
 "  -o, --output FILE, --db FILE   the trace (default: trace.db in the current\n"
 "                       directory)\n"
 "      --force          replace an existing trace\n"
-"      --files SOURCE   none: processes only (default); kernel: also each of their\n"
-"                       system calls that concerns files, by programs in the\n"
-"                       kernel (needs CAP_BPF and CAP_PERFMON)\n"
+"      --files SOURCE   none: processes only (default); kernel: also each of\n"
+"                       their system calls that concerns files, by programs in\n"
+"                       the kernel (needs CAP_BPF and CAP_PERFMON)\n"
 "      --env PATTERN    store environment variables that match (repeatable)\n"
 "      --job ID         the job that all processes belong to\n"
 "      --xform NAME     the kind of that job\n"
@@ -62,10 +63,29 @@ static const char help[] =
 "      --check          print what can be recorded here, and how to enable the\n"
 "                       rest\n"
 "\n"
+CLI_COMPLETE_HELP
 "  -h, --help           print this\n"
 "  -V, --version        print the version\n"
 "\n"
 "See procmon(1), and ftrac-db(5) for what the trace holds.\n";
+
+static const char *const files_of[] = { "none", "kernel", NULL };
+static const char *const processes[] = { "auto", "ptrace", "connector", "kernel", NULL };
+static const char *const waits[] = { "inf", NULL };
+
+static const struct complete_value values[] = {
+	{ "db", COMPLETE_FILE, false, NULL, NULL },
+	{ "output", COMPLETE_FILE, false, NULL, NULL },
+	{ "files", COMPLETE_WORDS, false, files_of, NULL },
+	{ "processes", COMPLETE_WORDS, false, processes, NULL },
+	{ "wait", COMPLETE_WORDS, false, waits, NULL },
+	{ NULL, COMPLETE_WORDS, false, NULL, NULL },
+};
+
+static void print_help(void)
+{
+	fputs(help, stdout);
+}
 
 static int parse_processes(struct options *options, const char *text)
 {
@@ -131,15 +151,21 @@ static int take_command(struct options *options, char **argv)
 
 bool options_parse(int argc, char **argv, struct options *ret_options, int *ret_status)
 {
+	static const struct completions completions = { values, NULL, COMPLETE_COMMAND };
+	static const struct cli cli = { .name = "procmon", .options = long_options, .print_help = print_help, .completions = &completions };
 	int option, status = 0;
 
 	*ret_options = (struct options){ .db = "trace.db", .wait_ms = CLI_WAIT_MS };
+	if (complete_answer(&cli, argc, argv, cli.name)) {
+		*ret_status = cli_printed();
+		return false;
+	}
 	ret_options->text = cli_join(argv + 1);
 	opterr = 0;
 	while (status == 0 && (option = getopt_long(argc, argv, "+:ho:V", long_options, NULL)) >= 0) {
 		if (option == 'h' || option == 'V') {
 			if (option == 'h')
-				fputs(help, stdout);
+				print_help();
 			else
 				about_print("procmon");
 			*ret_status = 0;

@@ -27,8 +27,9 @@ static void print_help(void)
 {
 	fputs("Usage: wfdag summary [TRACE]\n"
 	      "\n"
-	      "Prints once more what 'ftrac run' prints at the end of a run: what its time was spent with,\n"
-	      "what is worth speeding up, what failed, and what was not seen. TRACE: trace.db if not given.\n"
+	      "Prints once more what 'ftrac run' prints at the end of a run: what its time was\n"
+	      "spent with, what is worth speeding up, what failed, and what was not seen.\n"
+	      "TRACE: trace.db if not given.\n"
 	      "\n"
 	      "      --foreign          read a trace that belongs to another user, too\n"
 	      "  -h, --help             this text\n"
@@ -61,7 +62,7 @@ static int finish(void *options, char **words)
 
 int answer_main(int argc, char **argv)
 {
-	static const struct cli cli = { "wfdag summary", about_print, long_options, print_help, apply, finish };
+	static const struct cli cli = { "wfdag summary", about_print, long_options, print_help, apply, finish, NULL };
 	struct answer_cli options = { 0 };
 	int status;
 

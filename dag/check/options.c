@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/complete.h"
 #include "base/err.h"
 #include "dag/check/check.h"
 #include "dag/trace/choice.h"
@@ -51,39 +52,48 @@ static const struct option long_options[] = {
 static const char help[] =
 "Usage: wfdag check [options] [TRACE...]\n"
 "\n"
-"Compares the dependencies that a build declares with the files that its recipes used.  Each finding\n"
-"has its evidence (process, file and time) and the line that fixes it.\n"
+"Compares the dependencies that a build declares with the files that its recipes\n"
+"used. Each finding has its evidence (process, file and time) and the line that\n"
+"fixes it.\n"
 "\n"
 "Examples:\n"
-"  ftrac run --make -- make -j8 && wfdag check          a build from scratch by make\n"
-"  ftrac run -- ninja && wfdag check --ninja .          by ninja\n"
-"  wfdag check --declared edges.csv                     by another tool\n"
+"  ftrac run --make -- make -j8 && wfdag check     a build from scratch by make\n"
+"  ftrac run -- ninja && wfdag check --ninja .     by ninja\n"
+"  wfdag check --declared edges.csv                by another tool\n"
 "\n"
 "Kinds of findings:\n"
-"  missing    a recipe uses a file that another recipe makes, or a source, and does not declare it\n"
+"  missing    a recipe uses a file that another recipe makes, or a source, and\n"
+"             does not declare it\n"
 "  redundant  the recipe does not use a prerequisite\n"
-"  unordered  two recipes use a file, one of them writes it, and nothing orders the two\n"
-"  ghost      a file of this name, if it appeared, would be used instead of the one that was found\n"
+"  unordered  two recipes use a file, one of them writes it, and nothing orders\n"
+"             the two\n"
+"  ghost      a file of this name, if it appeared, would be used instead of the\n"
+"             one that was found\n"
 "\n"
-"      --ninja DIR        take the dependencies from the build.ninja in DIR, by 'ninja -t'\n"
-"      --declared FILE    take further dependencies from FILE: CSV with the columns target,\n"
-"                         prerequisite and optionally kind (normal, order-only)\n"
-"      --root DIR         the directory of the project; other files are ignored (default: the\n"
-"                         directory of the traced command)\n"
+"      --ninja DIR        take the dependencies from the build.ninja in DIR, by\n"
+"                         'ninja -t'\n"
+"      --declared FILE    take further dependencies from FILE: CSV with the\n"
+"                         columns target, prerequisite and optionally kind\n"
+"                         (normal, order-only)\n"
+"      --root DIR         the directory of the project; other files are ignored\n"
+"                         (default: the directory of the traced command)\n"
 "      --all              check files elsewhere, too\n"
-"      --kinds KIND[,KIND...]    the kinds of findings (default: missing,redundant,unordered)\n"
-"      --fail-on KIND[,KIND...]  the kinds that make the exit status 1 (default: all chosen kinds but\n"
-"                         ghost)\n"
-"      --format FORMAT    table, markdown, csv, tsv, json; for lines of makefiles: sarif (2.1.0), github\n"
-"                         (commands of its actions); also: --markdown --csv --tsv --json --sarif --github\n"
+"      --kinds KIND[,KIND...]    the kinds of findings (default:\n"
+"                         missing,redundant,unordered)\n"
+"      --fail-on KIND[,KIND...]  the kinds that make the exit status 1 (default:\n"
+"                         missing, redundant and unordered, if they are chosen)\n"
+"      --format FORMAT    table, markdown, csv, tsv, json; for lines of\n"
+"                         makefiles: sarif (2.1.0), github (commands of its\n"
+"                         actions); also: --markdown --csv --tsv --json --sarif\n"
+"                         --github\n"
 "  -o, --output FILE      there instead of stdout\n"
 "\n"
 TRACES_HELP
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
-"Exit status: 0 (nothing was found), 1 (something was found), 2 (failure, or wrong usage), 3 (--strict).\n"
-"See wfdag(1).\n";
+"Exit status: 0 (nothing was found), 1 (something was found), 2 (failure, or\n"
+"wrong usage), 3 (--strict). See wfdag(1).\n";
 
 static const char *const formats[] = { "table", "csv", "tsv", "json", "markdown", "sarif", "github", NULL };
 _Static_assert(sizeof(formats) / sizeof(formats[0]) == CHECK_GITHUB + 2, "a name for each");
@@ -155,6 +165,18 @@ static int finish(void *options, char **words)
 	return status;
 }
 
+static const struct complete_value completed[] = {
+	{ "ninja", COMPLETE_DIRECTORY, false, NULL, NULL },
+	{ "declared", COMPLETE_FILE, false, NULL, NULL },
+	{ "root", COMPLETE_DIRECTORY, false, NULL, NULL },
+	{ "kinds", COMPLETE_WORDS, true, check_kinds, NULL },
+	{ "fail-on", COMPLETE_WORDS, true, check_kinds, NULL },
+	{ "format", COMPLETE_WORDS, false, table_formats, NULL },
+	{ "output", COMPLETE_FILE, false, NULL, NULL },
+	{ NULL, COMPLETE_WORDS, false, NULL, NULL },
+};
+static const struct completions completions = { completed, NULL, COMPLETE_FILES };
+
 static void print_help(void)
 {
 	fputs(help, stdout);
@@ -162,7 +184,7 @@ static void print_help(void)
 
 bool check_options_parse(int argc, char **argv, struct check_cli *options, int *ret_status)
 {
-	static const struct cli cli = { "wfdag check", about_print, long_options, print_help, apply, finish };
+	static const struct cli cli = { "wfdag check", about_print, long_options, print_help, apply, finish, &completions };
 
 	*options = (struct check_cli){ .kinds = (1u << CHECK_MISSING_NAME) - 1,
 		.fail_on = (1u << CHECK_MISSING_NAME) - 1 };

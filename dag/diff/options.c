@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/complete.h"
 #include "base/err.h"
 #include "dag/trace/choice.h"
+#include "dag/trace/trace_words.h"
 #include "dag/trace/traces.h"
 #include "db/about.h"
 
@@ -56,46 +58,60 @@ static const char help[] =
 "Usage: wfdag diff [options] A.db B.db\n"
 "       wfdag diff [options] A1.db A2.db ... -- B1.db B2.db ...\n"
 "\n"
-"Compares two runs of a workflow: processes, files and edges of the graph that only one of them has,\n"
-"commands that changed, and how much time, CPU, memory and I/O each run took.  It ignores process\n"
-"ids, times, the order of jobs, the directory of the run, and generated names as those of mkstemp(3).\n"
-"With several runs of each side, what differs among runs of one side is noise: it does not count.\n"
+"Compares two runs of a workflow: processes, files and edges of the graph that\n"
+"only one of them has, commands that changed, and how much time, CPU, memory and\n"
+"I/O each run took. It ignores process ids, times, the order of jobs, the\n"
+"directory of the run, and generated names as those of mkstemp(3). With several\n"
+"runs of each side, what differs among runs of one side is noise: it does not\n"
+"count.\n"
 "\n"
 "Examples:\n"
 "  wfdag diff before.db after.db\n"
-"  wfdag diff --fail-on graph,time:10% good.db new.db   for a test: fails if the second run is slower\n"
-"  wfdag diff --fail-on processes,bytes:1% --markdown a1.db a2.db -- b1.db b2.db     for a pull request\n"
+"  wfdag diff --fail-on graph,time:10% good.db new.db\n"
+"                                       for a test: fails if the second is slower\n"
+"  wfdag diff --fail-on processes,bytes:1% --markdown a1.db a2.db -- b1.db b2.db\n"
+"                                       for a pull request\n"
 "\n"
 "Output:\n"
-"      --format FORMAT    table, markdown (a summary for a pull request), csv, tsv or json (these with all\n"
-"                         results); also: --markdown --csv --tsv --json\n"
+"      --format FORMAT    table, markdown (a summary for a pull request), csv,\n"
+"                         tsv or json (these with all results); also: --markdown\n"
+"                         --csv --tsv --json\n"
 "  -o, --output FILE      there instead of stdout\n"
-"      --top N            the first N rows of each part of the table (default 20; 0: all rows)\n"
+"      --top N            the first N rows of each part of the table (default 20;\n"
+"                         0: all rows)\n"
 "      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
-"      --wide             all columns of a table, also if the terminal is too narrow\n"
-"      --fail-on WHAT[,WHAT]   the exit status is 1 if one of these holds, else 0: graph (the graphs\n"
-"                         differ), exit (a process exited with another status), time:10%, cpu:10%,\n"
-"                         memory:10%, bytes:10% (the second run used more than 10 % more), processes,\n"
-"                         files, edges, operations, bytes: more by one, or by a percentage, as bytes:1%\n"
+"      --wide             all columns of a table, also if the terminal is too\n"
+"                         narrow\n"
+"      --fail-on WHAT[,WHAT]   the exit status is 1 if one of these holds, else\n"
+"                         0: graph (the graphs differ), exit (a process exited\n"
+"                         with another status), time:10%, cpu:10%, memory:10%,\n"
+"                         bytes:10% (the second run used more than 10 % more),\n"
+"                         processes, files, edges, operations, bytes: more by\n"
+"                         one, or by a percentage, as bytes:1%\n"
 "\n"
 "What is compared:\n"
-"      --data             only the flow of data, without drivers, processes that use no file, and the\n"
-"                         edges between a process and those that it started; for runs of the same\n"
-"                         workflow by make, ninja, snakemake ...\n"
-"      --all              also files of the system (/usr, /lib, /etc, /dev, /proc ...)\n"
-"      --root DIR         paths relative to DIR (default: the directory in which the run was started);\n"
-"                         if given twice, the first is for A, the second for B\n"
-"      --include GLOB     only files, or processes, that GLOB matches: 'path:GLOB' files by path,\n"
-"                         'command:GLOB' processes by program or command line, GLOB alone either\n"
+"      --data             only the flow of data, without drivers, processes that\n"
+"                         use no file, and the edges between a process and those\n"
+"                         that it started; for runs of the same workflow by make,\n"
+"                         ninja, snakemake ...\n"
+"      --all              also files of the system (/usr, /lib, /etc, /dev and\n"
+"                         others)\n"
+"      --root DIR         paths relative to DIR (default: the directory in which\n"
+"                         the run was started); if given twice, the first is for\n"
+"                         A, the second for B\n"
+"      --include GLOB     only files, or processes, that GLOB matches:\n"
+"                         'path:GLOB' files by path, 'command:GLOB' processes by\n"
+"                         program or command line, GLOB alone either\n"
 "      --exclude GLOB     not these; both may be repeated\n"
-"      --phase NAME, --phase NAME=GLOB   only this phase; jobs that GLOB matches are the phase NAME\n"
+"      --phase NAME, --phase NAME=GLOB   only this phase; jobs that GLOB matches\n"
+"                         are the phase NAME\n"
 "\n"
 TRACES_HELP
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
-"Exit status: 0 (same graph), 1 (different graphs, or --fail-on), 2 (failure), 3 (--strict).\n"
-"See wfdag(1).\n";
+"Exit status: 0 (same graph), 1 (different graphs, or --fail-on), 2 (failure), 3\n"
+"(--strict). See wfdag(1).\n";
 
 const char *const fails[] = { "graph", "exit", "time", "cpu", "memory", "bytes", "processes", "operations", "files", "edges", NULL };
 _Static_assert(sizeof(fails) / sizeof(fails[0]) == FAIL_MAX + 1, "a name for each reason to fail");
@@ -202,6 +218,30 @@ static int finish(void *options, char **words)
 	return o->all ? 0 : choice_hide_system(&o->choice);
 }
 
+/* Some need a percentage. */
+static void ask_fails(const struct cli *cli)
+{
+	(void)cli;
+	for (int i = 0; fails[i]; i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "%s%s", fails[i], i >= FAIL_TIME && i < FAIL_BYTES ? ":" : "");
+		complete_add(text, strlen(text), NULL);
+	}
+}
+
+static const struct complete_value completed[] = {
+	{ "phase", COMPLETE_WORDS, false, NULL, trace_words_phases },
+	{ "include", COMPLETE_FILE, false, NULL, NULL },
+	{ "exclude", COMPLETE_FILE, false, NULL, NULL },
+	{ "root", COMPLETE_DIRECTORY, false, NULL, NULL },
+	{ "fail-on", COMPLETE_WORDS, true, NULL, ask_fails },
+	{ "format", COMPLETE_WORDS, false, formats, NULL },
+	{ "output", COMPLETE_FILE, false, NULL, NULL },
+	{ NULL, COMPLETE_WORDS, false, NULL, NULL },
+};
+static const struct completions completions = { completed, NULL, COMPLETE_FILES };
+
 static void print_help(void)
 {
 	fputs(help, stdout);
@@ -209,7 +249,7 @@ static void print_help(void)
 
 bool diff_options_parse(int argc, char **argv, struct diff_options *options, int *ret_status)
 {
-	static const struct cli cli = { "wfdag diff", about_print, long_options, print_help, apply, finish };
+	static const struct cli cli = { "wfdag diff", about_print, long_options, print_help, apply, finish, &completions };
 
 	*options = (struct diff_options){ .choice.step_ns = 1, .top = TOP, .behind = -1 };
 	/* getopt_long() takes the first "--" away. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/complete.h"
 #include "base/err.h"
 #include "base/output.h"
 #include "dag/trace/choice.h"
@@ -53,31 +54,47 @@ _Static_assert(sizeof(formats) / sizeof(formats[0]) == GENERATE_MAX + 1, "a form
 static const char help_text[] =
 "Usage: wfdag generate [options] --make -o FILE [TRACE...]\n"
 "\n"
-"Writes the workflow of a trace (default: trace.db in the current directory) for another workflow\n"
-"system.  Its jobs are the commands that make, ninja, a script or another driver started.  Their\n"
-"dependencies come from the files that they read and wrote.\n"
+"Writes the workflow of a trace (default: trace.db in the current directory) for\n"
+"another workflow system. Its jobs are the commands that make, ninja, a script or\n"
+"another driver started. Their dependencies come from the files that they read\n"
+"and wrote.\n"
 "\n"
 "Formats; their file by -o (stdout without it):\n"
-"  -o, --output FILE      of the format before it, else of that of its ending (.mk, .ninja, .smk, .json,\n"
-"                         .dag, .yml, .xml); may be repeated\n"
+"  -o, --output FILE      of the format before it, else of that of its ending\n"
+"                         (.mk, .ninja, .smk, .json, .dag, .yml, .xml); may be\n"
+"                         repeated\n"
 "      --make             for GNU Make 4.3 and newer\n"
 "      --ninja            for Ninja\n"
-"      --snakemake        for Snakemake, with the memory and the time that jobs took\n"
+"      --snakemake        for Snakemake, with the memory and the time that jobs\n"
+"                         took\n"
 "      --wfformat         WfFormat of WfCommons\n"
 "      --dagman           for HTCondor's DAGMan, on a shared file system\n"
 "      --pegasus          abstract workflow of Pegasus 5\n"
 "      --dax              the same of Pegasus 4, in XML\n"
 "\n"
-"      --level LEVEL      job (default), or process: each process is a step (not for --make, --ninja,\n"
-"                         --snakemake and --dagman, which run jobs again)\n"
-"      --root DIR         the directory of the workflow, to which paths are relative (default: the\n"
-"                         directory of the traced command)\n"
+"      --level LEVEL      job (default), or process: each process is a step (not\n"
+"                         for --make, --ninja, --snakemake and --dagman, which\n"
+"                         run jobs again)\n"
+"      --root DIR         the directory of the workflow, to which paths are\n"
+"                         relative (default: the directory of the traced command)\n"
 "      --wfformat-version VERSION   1.5 or 1.6 (default)\n"
 TRACES_HELP TRACES_OUTPUT_HELP
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
 "Exit status: 0, 1 (an error), 2 (wrong usage), 3 (--strict).\n";
+
+static const char *const levels[] = { "job", "process", NULL };
+static const char *const versions[] = { "1.5", "1.6", NULL };
+
+static const struct complete_value completed[] = {
+	{ "level", COMPLETE_WORDS, false, levels, NULL },
+	{ "root", COMPLETE_DIRECTORY, false, NULL, NULL },
+	{ "wfformat-version", COMPLETE_WORDS, false, versions, NULL },
+	{ "output", COMPLETE_FILE, false, NULL, NULL },
+	{ NULL, COMPLETE_WORDS, false, NULL, NULL },
+};
+static const struct completions completions = { completed, NULL, COMPLETE_FILES };
 
 static void print_help(void)
 {
@@ -86,7 +103,6 @@ static void print_help(void)
 
 static int set_level(struct generate_options *o, const char *value)
 {
-	static const char *const levels[] = { "job", "process", NULL };
 	int level, status = choice_parse_name("--level", value, levels, &level);
 
 	if (status == 0)
@@ -96,7 +112,6 @@ static int set_level(struct generate_options *o, const char *value)
 
 static int set_version(struct generate_options *o, const char *value)
 {
-	static const char *const versions[] = { "1.5", "1.6", NULL };
 	int version, status = choice_parse_name("--wfformat-version", value, versions, &version);
 
 	if (status == 0)
@@ -164,7 +179,7 @@ static int finish(void *options, char **words)
 
 bool generate_options_parse(int argc, char **argv, struct generate_options *options, int *ret_status)
 {
-	static const struct cli cli = { "wfdag generate", about_print, long_options, print_help, apply, finish };
+	static const struct cli cli = { "wfdag generate", about_print, long_options, print_help, apply, finish, &completions };
 
 	*options = (struct generate_options){ .choice.step_ns = 1, .wfformat = 6 };
 	options->formats = (struct formats){ formats, options->outputs, -1 };

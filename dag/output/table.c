@@ -388,6 +388,11 @@ void table_top(struct table *table, size_t rows)
 	table_note(table, "%zu of %zu rows", rows, all);
 }
 
+const char *table_column_name(const struct table *table, int column)
+{
+	return column < table->n_columns ? table->columns[column].name : NULL;
+}
+
 static int fail_column(const struct table *table, const char *name, int len, struct failure *failure)
 {
 	cleanup_free char *text = NULL;

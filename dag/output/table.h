@@ -64,6 +64,9 @@ void table_unit(struct table *table, const char *name);
 /* Makes the last row a total: table_sort() does not move it, and table_top() keeps it. */
 void table_total(struct table *table);
 
+/* The name of a column, as in CSV; NULL: there are no more. */
+const char *table_column_name(const struct table *table, int column);
+
 size_t table_rows(const struct table *table);
 /* The text in a cell; NULL: there is none. */
 const char *table_string_at(const struct table *table, size_t row, int column);

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/complete.h"
 #include "base/err.h"
 #include "base/output.h"
 #include "dag/trace/choice.h"
+#include "dag/trace/trace_words.h"
 #include "dag/trace/traces.h"
 #include "db/about.h"
 #include "db/query.h"
@@ -30,28 +32,33 @@ static const struct option long_options[] = {
 static const char help_head[] =
 "Usage: wfreport [options] [TRACE...]\n"
 "\n"
-"A report of a workflow as one HTML file, from its trace (default: trace.db in the current directory).\n"
-"It needs no network and opens from disk.  Several traces count as one workflow.\n"
+"A report of a workflow as one HTML file, from its trace (default: trace.db in\n"
+"the current directory). It needs no network and opens from disk. Several traces\n"
+"count as one workflow.\n"
 "\n"
 "Examples:\n"
 "  wfreport                              report.html of trace.db\n"
 "  wfreport -o run7.html --title 'run 7' run7.db\n"
 "  wfreport --phase mDiffFit             of one phase only\n"
 "  wfreport --perfetto -o run7.json run7.db\n"
-"                                        a time line for Perfetto, chrome://tracing or speedscope\n"
+"                  a time line for Perfetto, chrome://tracing or speedscope\n"
 "\n"
 "Output:\n"
 "  -o, --output FILE      the page (default: report.html; '-': standard output)\n"
 "      --title TITLE      its title (default: the command that was traced)\n"
-"      --max-nodes N      fold a larger graph or tree of processes to N nodes (default 150)\n"
-"      --perfetto         write the time line instead of the page, as trace events in JSON, to stdout or -o\n"
-"      --above SECONDS    with --perfetto: only operations that took at least so long (default 0.001)\n"
+"      --max-nodes N      fold a larger graph or tree of processes to N nodes\n"
+"                         (default 150)\n"
+"      --perfetto         write the time line instead of the page, as trace\n"
+"                         events in JSON, to stdout or -o\n"
+"      --above SECONDS    with --perfetto: only operations that took at least so\n"
+"                         long (default 0.001)\n"
 TRACES_HELP TRACES_OUTPUT_HELP
 "\n"
 "Which part of the run:\n";
 
 static const char help_tail[] =
 "\n"
+CLI_COMPLETE_HELP
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
@@ -112,6 +119,17 @@ static int finish(void *options, char **words)
 	return status ? status : choice_check(&o->choice);
 }
 
+static const struct complete_value completed[] = {
+	{ "phase", COMPLETE_WORDS, false, NULL, trace_words_phases },
+	{ "job", COMPLETE_WORDS, false, NULL, trace_words_jobs },
+	{ "process", COMPLETE_WORDS, false, NULL, trace_words_processes },
+	{ "include", COMPLETE_FILE, false, NULL, NULL },
+	{ "exclude", COMPLETE_FILE, false, NULL, NULL },
+	{ "output", COMPLETE_FILE, false, NULL, NULL },
+	{ NULL, COMPLETE_WORDS, false, NULL, NULL },
+};
+static const struct completions completions = { completed, NULL, COMPLETE_FILES };
+
 static void print_help(void)
 {
 	fputs(help_head, stdout);
@@ -121,7 +139,7 @@ static void print_help(void)
 
 bool report_options_parse(int argc, char **argv, struct report_options *options, int *ret_status)
 {
-	static const struct cli cli = { "wfreport", about_print, long_options, print_help, apply, finish };
+	static const struct cli cli = { "wfreport", about_print, long_options, print_help, apply, finish, &completions };
 
 	*options = (struct report_options){ .max_nodes = REPORT_NODES, .above_ns = REPORT_ABOVE_NS,
 		.how = QUERY_OPS, .choice.step_ns = 1000000000 };

@@ -228,5 +228,5 @@ const struct stat_table stat_file_table = {
 	.needs_ops = true,
 	.options = STAT_CHOICE,
 	.queries = "file file.plain file.reads",
-	.help = "files: how many processes read and wrote them, how much, how often again",
+	.help = "files: how many processes used them, how much and how often",
 };

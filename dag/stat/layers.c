@@ -234,5 +234,5 @@ const struct stat_table stat_layers_table = {
 	.needs_ops = true,
 	.options = STAT_BY | STAT_CHOICE | STAT_OPERATION,
 	.queries = "layers.calls layers.device layers.disk layers.kept layers.knows",
-	.help = "what programs, the file system and devices did, and what lies between",
+	.help = "what programs, file system and devices did, and what lies between",
 };

@@ -9,11 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/complete.h"
 #include "base/err.h"
+#include "base/failure.h"
 #include "base/output.h"
 #include "dag/stat/stat.h"
 #include "dag/trace/choice.h"
+#include "dag/trace/trace_words.h"
 #include "dag/trace/traces.h"
+#include "db/query.h"
 #include "db/about.h"
 
 enum long_option {
@@ -77,8 +81,8 @@ static const struct option long_options[] = {
 static const char help_head[] =
 "Usage: wfstat [TABLE] [options] [TRACE...]\n"
 "\n"
-"Statistics of a workflow, from its trace (default: trace.db in the current directory).  Several\n"
-"traces count as one workflow.  Without TABLE: the overview.\n"
+"Statistics of a workflow, from its trace (default: trace.db in the current\n"
+"directory). Several traces count as one workflow. Without TABLE: the overview.\n"
 "\n"
 "Examples:\n"
 "  wfstat io                           what each step read and wrote\n"
@@ -93,38 +97,49 @@ static const char help_head[] =
 static const char help_counted[] =
 "\n"
 "What is counted:\n"
-"      --by WHAT[,WHAT]   rows by step, task, command (program), exe, xform, job, phase, process,\n"
-"                         file, directory, fstype, mount, host, operation, class, env:NAME or all\n"
-"      --long             io, mem, run, util: distributions of the numbers of jobs and processes\n"
-"      --per job|process  what counts as one there: the processes of a job together, or each\n"
-"      --operation NAME   only operations of this name (read, write, lookup ...); may be repeated\n"
+"      --by WHAT[,WHAT]   rows by step, task, command (program), exe, xform, job,\n"
+"                         phase, process, file, directory, fstype, mount, host,\n"
+"                         operation, class, env:NAME or all\n"
+"      --long             io, mem, run, util: distributions of the numbers of\n"
+"                         jobs and processes\n"
+"      --per job|process  what counts as one there: the processes of a job\n"
+"                         together, or each\n"
+"      --operation NAME   only operations of this name (read, write, lookup ...);\n"
+"                         may be repeated\n"
 "      --layer LAYER      only calls of programs, or only requests to a mount\n";
 
 static const char help_tail[] =
 "\n"
 "Output:\n"
-"      --sort COLUMN      numbers from the largest on, text from A on; -COLUMN: in reverse order\n"
+"      --sort COLUMN      numbers from the largest on, text from A on; -COLUMN:\n"
+"                         in reverse order\n"
 "      --top N            the first N rows\n"
 "      --format FORMAT    table, csv, tsv or json; also:\n"
 "      --csv  --tsv  --json\n"
-"  -o, --output FILE      there instead of stdout; its ending tells the format, if no option does\n"
+"  -o, --output FILE      there instead of stdout; its ending tells the format,\n"
+"                         if no option does\n"
 "      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
-"      --columns NAME[,NAME...]   only these columns, in this order; by the names that --csv has\n"
-"      --wide             all columns of a table, also if the terminal is too narrow\n"
-"      --sql              print the query behind the table, with all options in it, and nothing else;\n"
-"                         it needs no trace\n"
+"      --columns NAME[,NAME...]   only these columns, in this order; by the names\n"
+"                         that --csv has\n"
+"      --wide             all columns of a table, also if the terminal is too\n"
+"                         narrow\n"
+"      --sql              print the query behind the table, with all options in\n"
+"                         it, and nothing else; it needs no trace\n"
 TRACES_HELP TRACES_OUTPUT_HELP
 "\n"
 "Of some tables only:\n"
-"      --of VALUE         hist, cdf: latency, read-size, write-size, bytes-read, bytes-written,\n"
-"                         lifetime, file-size or rss\n"
+"      --of VALUE         hist, cdf: latency, read-size, write-size, bytes-read,\n"
+"                         bytes-written, lifetime, file-size or rss\n"
 "      --svg  --png       hist, cdf, time, sys: a picture, made by gnuplot\n"
-"      --gnuplot NAME     hist, cdf, time, sys: its data, NAME.dat, and its script, NAME.gp\n"
+"      --gnuplot NAME     hist, cdf, time, sys: its data, NAME.dat, and its\n"
+"                         script, NAME.gp\n"
 "      --interval SECONDS time: length of an interval (default 1)\n"
 "      --files            time: the files that were touched in each interval\n"
 "      --memory SIZE      mem: that of a node (default: of the host)\n"
-"      --sizes CLASSES    pattern: darshan or powers (of two); hist: powers or tens\n"
+"      --sizes CLASSES    pattern: darshan or powers (of two); hist: powers or\n"
+"                         tens\n"
 "\n"
+CLI_COMPLETE_HELP
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
@@ -163,6 +178,8 @@ static int parse_format(struct stat_options *o, const char *text)
 	return status;
 }
 
+static const char *const pers[] = { "job", "process", NULL };
+
 static int parse_per(struct stat_options *o, const char *text)
 {
 	o->per_given = true;
@@ -183,9 +200,10 @@ static int parse_sizes(struct stat_options *o, const char *text)
 	return status;
 }
 
+static const char *const layers[] = { "calls", "requests", NULL };
+
 static int parse_layer(struct stat_options *o, const char *text)
 {
-	static const char *const layers[] = { "calls", "requests", NULL };
 	int n = 0, status = choice_parse_name("layer", text, layers, &n);
 
 	o->choice.layer = n ? LAYER_REQUESTS : LAYER_CALLS;
@@ -390,6 +408,53 @@ static int check(const struct stat_options *o)
 	return choice_check(c) ? EXIT_USAGE : check_table(o);
 }
 
+/* ---- completions ---- */
+
+static void ask_tables(const struct cli *cli)
+{
+	if (!complete_word(0))
+		complete_add_listed(cli, "Tables:");
+}
+
+/* Of the table that the line names, as it is without rows. */
+static void ask_columns(const struct cli *cli)
+{
+	struct failure failure = { 0 };
+	const char *word = complete_word(0), *of = complete_option("of");
+	struct stat_options options = { .top = -1, .choice.step_ns = 1000000000, .of = of ? of : "latency",
+		.table = word && stat_find_table(word) ? word : NULL, .long_form = complete_option("long") != NULL };
+	struct stat_run run = { .options = &options, .failure = &failure, .table = table_create(), .db = trace_words_empty() };
+
+	(void)cli;
+	if (run.table && run.db && stat_find_value(options.of) >= 0 && stat_look(&run) == 0 && stat_table(&run) == 0)
+		for (int i = 0; table_column_name(run.table, i); i++)
+			complete_add(table_column_name(run.table, i), strlen(table_column_name(run.table, i)), NULL);
+	table_destroy(run.table);
+	query_close(run.db);
+}
+
+static const struct complete_value completed[] = {
+	{ "phase", COMPLETE_WORDS, false, NULL, trace_words_phases },
+	{ "job", COMPLETE_WORDS, false, NULL, trace_words_jobs },
+	{ "process", COMPLETE_WORDS, false, NULL, trace_words_processes },
+	{ "include", COMPLETE_FILE, false, NULL, NULL },
+	{ "exclude", COMPLETE_FILE, false, NULL, NULL },
+	{ "by", COMPLETE_WORDS, true, trace_words_dimensions, NULL },
+	{ "columns", COMPLETE_WORDS, true, NULL, ask_columns },
+	{ "sort", COMPLETE_WORDS, false, NULL, ask_columns },
+	{ "format", COMPLETE_WORDS, false, table_formats, NULL },
+	{ "of", COMPLETE_WORDS, false, stat_values, NULL },
+	{ "operation", COMPLETE_WORDS, false, NULL, trace_words_operations },
+	{ "layer", COMPLETE_WORDS, false, layers, NULL },
+	{ "per", COMPLETE_WORDS, false, pers, NULL },
+	{ "sizes", COMPLETE_WORDS, false, size_classes, NULL },
+	{ "gnuplot", COMPLETE_FILE, false, NULL, NULL },
+	{ "output", COMPLETE_FILE, false, NULL, NULL },
+	{ NULL, COMPLETE_WORDS, false, NULL, NULL },
+};
+
+static const struct completions completions = { completed, ask_tables, COMPLETE_FILES };
+
 static void print_help(void)
 {
 	fputs(help_head, stdout);
@@ -412,7 +477,7 @@ static int finish(void *options, char **words)
 
 bool stat_options_parse(int argc, char **argv, struct stat_options *options, int *ret_status)
 {
-	static const struct cli cli = { "wfstat", about_print, long_options, print_help, apply, finish };
+	static const struct cli cli = { "wfstat", about_print, long_options, print_help, apply, finish, &completions };
 
 	*options = (struct stat_options){ .top = -1, .choice.step_ns = 1000000000,
 		.style.program = "ftrac.stat" };

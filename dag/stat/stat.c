@@ -18,7 +18,7 @@ STAT_TABLES(DECLARE)
 static const struct stat_table *const tables[] = { STAT_TABLES(POINTER) };
 #define TABLE_MAX (sizeof(tables) / sizeof(tables[0]))
 
-static const char *const values[] = { "latency", "read-size", "write-size", "bytes-read",
+const char *const stat_values[] = { "latency", "read-size", "write-size", "bytes-read",
 	"bytes-written", "lifetime", "file-size", "rss", NULL };
 #define VALUES_OF_OPS 3 /* the first ones */
 
@@ -33,13 +33,13 @@ const struct stat_table *stat_find_table(const char *name)
 void stat_print_tables(FILE *out)
 {
 	for (size_t i = 0; i < TABLE_MAX; i++)
-		fprintf(out, "  %-18s %s\n", tables[i]->name, tables[i]->help);
+		fprintf(out, "  %-10s %s\n", tables[i]->name, tables[i]->help);
 }
 
 int stat_find_value(const char *of)
 {
-	for (int i = 0; values[i]; i++)
-		if (strcmp(values[i], of) == 0)
+	for (int i = 0; stat_values[i]; i++)
+		if (strcmp(stat_values[i], of) == 0)
 			return i;
 	return -1;
 }

@@ -61,6 +61,8 @@ struct stat_table {
 /* NULL: there is no such table.  name NULL: the overview. */
 const struct stat_table *stat_find_table(const char *name);
 void stat_print_tables(FILE *out);
+/* The values of --of, ended by NULL. */
+extern const char *const stat_values[];
 /* The index of a value of --of; -1: there is no such value. */
 int stat_find_value(const char *of);
 /* Does the table of these options read single operations? */

@@ -11,12 +11,14 @@
 #include "base/err.h"
 
 const char choice_help[] =
-"      --include GLOB     only files, or processes, that GLOB matches: 'path:GLOB' files by path,\n"
-"                         'command:GLOB' processes by program or command line, GLOB alone either\n"
+"      --include GLOB     only files, or processes, that GLOB matches:\n"
+"                         'path:GLOB' files by path, 'command:GLOB' processes by\n"
+"                         program or command line, GLOB alone either\n"
 "      --exclude GLOB     not these; both may be repeated\n"
 "      --job JOB, --process ID   only this one\n"
 "      --phase NAME       only this phase\n"
-"      --phase NAME=GLOB  makes jobs whose program or command line GLOB matches the phase NAME\n"
+"      --phase NAME=GLOB  makes jobs whose program or command line GLOB matches\n"
+"                         the phase NAME\n"
 "      --from SECONDS, --to SECONDS   only this part of the run\n";
 
 int choice_parse_seconds(const char *what, const char *text, int64_t *ret_ns)

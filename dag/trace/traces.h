@@ -27,9 +27,10 @@ enum traces_option { TRACES_FOREIGN = 1024, TRACES_STRICT, TRACES_FORCE };
 	{ "foreign", no_argument, NULL, TRACES_FOREIGN },     \
 	{ "strict", no_argument, NULL, TRACES_STRICT }
 #define TRACES_OUTPUT_OPTIONS { "force", no_argument, NULL, TRACES_FORCE }
-#define TRACES_HELP                                                                             \
-	"      --foreign          read a trace that belongs to another user, too\n"             \
-	"      --strict           exit status 3 if the trace is incomplete or records were lost\n"
+#define TRACES_HELP                                                                     \
+	"      --foreign          read a trace that belongs to another user, too\n"     \
+	"      --strict           exit status 3 if the trace is incomplete or records\n" \
+	"                         were lost\n"
 #define TRACES_OUTPUT_HELP "      --force            replace any file by the output, but no trace\n"
 
 typedef void traces_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

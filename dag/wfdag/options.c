@@ -8,11 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/complete.h"
 #include "base/err.h"
 #include "base/output.h"
 #include "base/vector.h"
 #include "dag/trace/choice.h"
+#include "dag/trace/trace_words.h"
 #include "dag/trace/traces.h"
+#include "dag/wfdag/columns.h"
 #include "dag/wfdag/verbs.h"
 #include "db/about.h"
 
@@ -95,36 +98,42 @@ static const char help_head[] =
 "Usage: wfdag [options] -o FILE [TRACE...]\n"
 "       wfdag ANALYSIS [options] [TRACE...]\n"
 "\n"
-"Writes the graph of a workflow from its trace (default: trace.db in the current directory): processes,\n"
-"files, and the data that processes have exchanged by files.  The graph has no cycle: a rewritten file has\n"
-"a node for each version, a process that reads data made from its own output has a node for each part.\n"
+"Writes the graph of a workflow from its trace (default: trace.db in the current\n"
+"directory): processes, files, and the data that processes have exchanged by\n"
+"files. The graph has no cycle: a rewritten file has a node for each version, a\n"
+"process that reads data made from its own output has a node for each part.\n"
 "\n"
 "Analyses, as a table:\n";
 
 static const char help_analyses[] =
 "      --by WHAT          for weight: bytes, time or size\n"
-"      --interval SECONDS   for parallelism: length of a row (default: a fiftieth of the run)\n"
-"      --cores N, --jobs J, --faster 'GLOB=2x'   for whatif: number of cores; number of jobs that a driver\n"
-"                         runs at a time (default: the number of cores); commands that GLOB matches take\n"
+"      --interval SECONDS   for parallelism: length of a row (default: a fiftieth\n"
+"                         of the run)\n"
+"      --cores N, --jobs J, --faster 'GLOB=2x'   for whatif: number of cores;\n"
+"                         number of jobs that a driver runs at a time (default:\n"
+"                         the number of cores); commands that GLOB matches take\n"
 "                         half the time\n"
 "      --format FORMAT    table, csv, tsv or json; also: --csv --tsv --json\n"
-"      --sort COLUMN, --top N, --raw   order of the rows (-COLUMN: descending), only the first N,\n"
-"                         numbers without units\n"
+"      --sort COLUMN, --top N, --raw   order of the rows (-COLUMN: descending),\n"
+"                         only the first N, numbers without units\n"
 "      --columns NAME[,NAME...]   only these columns, in this order\n"
 "      --wide             all columns, also if the terminal is too narrow\n"
 "\n"
 "Formats; their file, or that of a table, by -o (stdout without it):\n"
-"  -o, --output FILE      of the format before it, else of that of its ending: -o graph.svg, --json -o -;\n"
-"                         may be repeated\n";
+"  -o, --output FILE      of the format before it, else of that of its ending:\n"
+"                         -o graph.svg, --json -o -; may be repeated\n";
 
 static const char help_graph[] =
 "\n"
 "Which graph:\n"
 "      --dag              processes and files (default)\n"
 "      --tree             processes only, each with the processes that it started\n"
-"      --fold             one node for each process and file; the graph may then have cycles\n"
-"      --precedence       as --fold; a process that creates or writes a file does not read it\n"
-"      --pipes edge|node  pipes and sockets as edges between processes (default), or as files\n"
+"      --fold             one node for each process and file; the graph may then\n"
+"                         have cycles\n"
+"      --precedence       as --fold; a process that creates or writes a file does\n"
+"                         not read it\n"
+"      --pipes edge|node  pipes and sockets as edges between processes (default),\n"
+"                         or as files\n"
 "      --metadata         also accesses that read only the attributes of a file\n"
 "      --ghosts           also missing names: looked up, but not found\n"
 "      --reduce           without edges whose ends a longer path connects\n"
@@ -132,25 +141,32 @@ static const char help_graph[] =
 "How it looks:\n"
 "      --width WHAT       width of the edges: bytes, rate or time\n"
 "      --cluster WHAT     a frame around each phase or job\n"
-"      --max-nodes N      fold a larger graph to N nodes, in DOT and pictures (default: 2000; 0: no limit);\n"
-"                         if the option is given, in all output files\n"
+"      --max-nodes N      fold a larger graph to N nodes, in DOT and pictures\n"
+"                         (default: 2000; 0: no limit); if the option is given,\n"
+"                         in all output files\n"
 "      --no-legend        without the legend below the picture\n"
 "\n"
 "Which part:\n"
-"      --all              also files of the system (/usr, /lib, /etc, /dev, /proc ...)\n"
-"                         and private ones of tools (.cache, __pycache__, .snakemake ...)\n"
-"      --file GLOB        only files of that path and the processes that use them: --include 'path:GLOB'\n"
-"      --group-by WHAT    one node for all processes of the same command, exe, xform, job, phase, host or\n"
-"                         env:NAME, and for files with the same writers and readers; directory: one node\n"
-"                         for the files of a directory\n"
+"      --all              also files of the system (/usr, /lib, /etc, /dev and\n"
+"                         others), and private ones of tools (.cache, .snakemake,\n"
+"                         __pycache__ and others)\n"
+"      --file GLOB        only files of that path and the processes that use\n"
+"                         them: --include 'path:GLOB'\n"
+"      --group-by WHAT    one node for all processes of the same command, exe,\n"
+"                         xform, job, phase, host or env:NAME, and for files with\n"
+"                         the same writers and readers; directory: one node for\n"
+"                         the files of a directory\n"
 "      --expand PHASE     one node for each phase, but not for this one\n"
-"      --ancestors-of NODE, --descendants-of NODE   only nodes with a path to NODE, or from NODE\n"
+"      --ancestors-of NODE, --descendants-of NODE   only nodes with a path to\n"
+"                         NODE, or from NODE\n"
 "      --between A --between B   only nodes on a path from A to B\n"
-"                         NODE: an id (p12, f7), or a glob for paths of files and for programs\n";
+"                         NODE: an id (p12, f7), or a glob for paths of files\n"
+"                         and for programs\n";
 
 static const char help_tail[] =
 "\n"
 TRACES_HELP TRACES_OUTPUT_HELP
+CLI_COMPLETE_HELP
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
@@ -483,13 +499,61 @@ static int finish(void *options, char **words)
 	return status || o->all ? status : choice_hide_private(&o->choice);
 }
 
+/* ---- completions ---- */
+
+static void ask_verbs(const struct cli *cli)
+{
+	(void)cli;
+	if (complete_word(0))
+		return;
+	for (int i = 0; analyses[i].name; i++)
+		complete_add(analyses[i].name, strlen(analyses[i].name), analyses[i].help);
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		complete_add(verb->name, strlen(verb->name), verb->help);
+}
+
+static void ask_columns(const struct cli *cli)
+{
+	const char *word = complete_word(0);
+	const struct analysis *analysis = word ? find_analysis(word) : NULL;
+
+	(void)cli;
+	if (analysis)
+		dag_add_columns(analysis);
+}
+
+static const struct complete_value completed[] = {
+	{ "phase", COMPLETE_WORDS, false, NULL, trace_words_phases },
+	{ "job", COMPLETE_WORDS, false, NULL, trace_words_jobs },
+	{ "process", COMPLETE_WORDS, false, NULL, trace_words_processes },
+	{ "include", COMPLETE_FILE, false, NULL, NULL },
+	{ "exclude", COMPLETE_FILE, false, NULL, NULL },
+	{ "by", COMPLETE_WORDS, false, weights, NULL },
+	{ "cluster", COMPLETE_WORDS, false, clusters, NULL },
+	{ "columns", COMPLETE_WORDS, true, NULL, ask_columns },
+	{ "sort", COMPLETE_WORDS, false, NULL, ask_columns },
+	{ "expand", COMPLETE_WORDS, false, NULL, trace_words_phases },
+	{ "format", COMPLETE_WORDS, false, table_formats, NULL },
+	{ "group-by", COMPLETE_WORDS, true, trace_words_dimensions, NULL },
+	{ "pipes", COMPLETE_WORDS, false, pipes, NULL },
+	{ "width", COMPLETE_WORDS, false, widths, NULL },
+	{ "file", COMPLETE_FILE, false, NULL, NULL },
+	{ "ancestors-of", COMPLETE_FILE, false, NULL, NULL },
+	{ "descendants-of", COMPLETE_FILE, false, NULL, NULL },
+	{ "between", COMPLETE_FILE, false, NULL, NULL },
+	{ "output", COMPLETE_FILE, false, NULL, NULL },
+	{ NULL, COMPLETE_WORDS, false, NULL, NULL },
+};
+
+static const struct completions completions = { completed, ask_verbs, COMPLETE_FILES };
+
 static void print_help(void)
 {
 	fputs(help_head, stdout);
 	for (int i = 0; analyses[i].name; i++)
 		printf("  %-18s %s\n", analyses[i].name, analyses[i].help);
 	for (const struct verb *verb = verbs; verb->name; verb++)
-		printf("%s  wfdag %-12s %s\n", verb == verbs ? "\nOther verbs:\n" : "", verb->name, verb->help);
+		printf("%s  wfdag %-9s %s\n", verb == verbs ? "\nOther verbs:\n" : "", verb->name, verb->help);
 	fputs("\nOptions of analyses:\n", stdout);
 	fputs(help_analyses, stdout);
 	for (const struct export *e = exports; e->option; e++)
@@ -521,7 +585,7 @@ bool dag_options_parse(int argc, char **argv, struct dag_options *options, int *
 {
 	static struct format formats[EXPORTS_MAX + 1];
 	struct option all[EXPORTS_MAX + sizeof(long_options) / sizeof(long_options[0])];
-	const struct cli cli = { "wfdag", about_print, all, print_help, apply, finish };
+	const struct cli cli = { "wfdag", about_print, all, print_help, apply, finish, &completions };
 
 	*options = (struct dag_options){ .choice.step_ns = 1, .top = -1, .max_nodes = DAG_MAX_NODES };
 	options->formats = (struct formats){ list_formats(formats), options->outputs, -1 };

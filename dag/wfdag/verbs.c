@@ -12,7 +12,7 @@
 const struct verb verbs[] = {
 	{ "summary", answer_main, "what the run did, in a screen" },
 	{ "generate", generate_main,
-		"the workflow for Make, Ninja, Snakemake, WfCommons, Pegasus ..." },
+		"the workflow for Make, Ninja, Snakemake, WfCommons, Pegasus" },
 	{ "changes", change_main, "what the run created, changed, renamed and removed" },
 	{ "check", check_main, "missing and unused dependencies of a build" },
 	{ "diff", diff_main, "two runs side by side" },

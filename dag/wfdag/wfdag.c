@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cli.h"
+#include "base/complete.h"
 #include "base/err.h"
 #include "base/failure.h"
 #include "base/output.h"
@@ -246,11 +247,14 @@ static const struct verb *find_verb(const char *name)
 
 int main(int argc, char **argv)
 {
-	const struct verb *verb = argc > 1 ? find_verb(argv[1]) : NULL;
+	const char *word = complete_verb(argc, argv);
+	const struct verb *verb = word ? find_verb(word) : NULL;
 	int status;
 
 	cli_begin();
 	json_memory_watch();
+	if (verb)
+		complete_enter_verb(argv);
 	status = verb ? verb->main(argc - 1, argv + 1) : show_graph(argc, argv);
 	if (fflush(stdout) != 0 && status == 0)
 		status = err_status(EXIT_OWN, "cannot write the output: %s", strerror(errno));
