@@ -40,7 +40,9 @@ def umount():
         said = []
         checks.equal("umount", unmounted(lambda: (said.append(ftrac("umount", f"{mount.mnt}/")),
                                                   said[-1].returncode)[1]), 0)
-        checks.equal("umount says", (said[-1].stdout, said[-1].stderr), ("", ""))
+        # On a busy machine it may take a second to complete the trace.
+        others = [line for line in said[-1].stderr.splitlines() if "waiting until" not in line]
+        checks.equal("umount says", (said[-1].stdout, others), ("", []))
         checks.check("it is gone", not mounted_on(mount.mnt))
         mount.wait()
         checks.equal("the trace is complete", mount.fact("complete"), 1)
