@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every example of wfstat(1), wfdag(1) and wfreport(1) works, and prints the columns that the manual shows, or
-writes the file that it names."""
+"""Every example of the manuals works, and prints the first line that the manual shows, but for its numbers, or writes the file
+that it names."""
 import contextlib
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import sqlite3
 import subprocess
 import tempfile
 
-from ftractest import TOP, Checks, Mount, need_fuse
+from ftractest import FTRAC, TOP, Checks, Mount, need_fuse
 
 PROGRAMS = {"wfstat": os.environ.get("WFSTAT", "build/dag/wfstat"),
             "wfdag": os.environ.get("WFDAG", "build/dag/wfdag")}
 WFREPORT = os.environ.get("WFREPORT", "build/dag/wfreport")
+PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
+UNITS = {"s", "ms", "us", "ns", "B", "kB", "MB", "GB"}
 MAKEFILE = """all: d e
 b: a
 \tcat a > b
@@ -37,6 +40,73 @@ def trace(base):
     with Mount(base=base) as mount:
         subprocess.run(["make", "-s", "-C", mount(work)], check=True, timeout=60)
     return mount.db
+
+
+def declared_trace(base):
+    """A make whose targets are recorded, and one of which reads what it does not declare."""
+    work = base / "declared"
+    work.mkdir()
+    (work / "Makefile").write_text(MAKEFILE + "\tcat b > f\n")
+    (work / "a").write_text("one\ntwo\n" * 1000)
+    subprocess.run([FTRAC, "run", "-q", "--make", "--db", base / "declared.db", "--", "make", "-s"], cwd=work, check=True, timeout=60)
+    return base / "declared.db"
+
+
+def check_findings(checks, args, shown, db):
+    """Some findings, which are others than those of the manual."""
+    done = subprocess.run([os.path.abspath(PROGRAMS["wfdag"]), *args, db], capture_output=True, text=True, cwd=db.parent / "declared",
+                          timeout=60, check=False)
+    checks.equal(f"wfdag {args}: something was found ({done.stderr.strip()})", done.returncode, 1)
+    if "-o" in args:
+        checks.check(f"wfdag {args}: a file", (db.parent / "declared" / args[args.index("-o") + 1]).stat().st_size > 100)
+    else:
+        checks.equal(f"wfdag {args}: begins as shown", done.stdout.split()[:1], shown.split()[:1])
+
+
+def sessions(page):
+    """The commands of a manual's section EXAMPLES, which may have several lines, and the line that each shows."""
+    lines = (TOP / f"man/{page}.scd").read_text().partition("\n# EXAMPLES\n")[2].partition("\n# ")[0].splitlines()
+    at = 0
+    while at < len(lines):
+        if lines[at].startswith("$ "):
+            end = at + 1
+            while lines[end].startswith("    "):
+                end += 1
+            yield "\n".join(lines[at:end])[2:], "" if lines[end].startswith(("$ ", "```")) else lines[end]
+            at = end
+        else:
+            at += 1
+
+
+def words_of(line):
+    """Numbers, their units and the ends of columns may be others."""
+    return [word for word in re.split(r"\s+", line) if not re.search(r"\d", word) and word.strip(",;") not in UNITS and word]
+
+
+def check_sessions(checks, base):
+    """The commands of one manual follow each other in one directory."""
+    programs = base / "programs"
+    programs.mkdir()
+    for path in FTRAC, PROCMON, WFREPORT, *PROGRAMS.values():
+        if os.path.exists(path):
+            (programs / os.path.basename(path)).symlink_to(os.path.abspath(path))
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    for page in "ftrac.1", "procmon.1", "ftrac-db.5":
+        work = base / page
+        work.mkdir()
+        (work / "Makefile").write_text(MAKEFILE + "\tcat b > f\n")
+        (work / "a").write_text("one\ntwo\n" * 1000)
+        found = list(sessions(page))
+        checks.check(f"{page}: there are examples", len(found) > 1, found)
+        if page == "ftrac-db.5":
+            subprocess.run([FTRAC, "run", "-q", "--", "make", "-s"], cwd=work, check=True, timeout=60)
+        for command, shown in found:
+            done = subprocess.run(["sh", "-c", command], cwd=work, env=environment, capture_output=True, text=True, timeout=120,
+                                  stdin=subprocess.DEVNULL, check=False)
+            checks.equal(f"{page}: {command}: exit status ({done.stderr.strip()})", done.returncode,
+                         1 if command == "wfdag check" else 0)
+            first = (done.stdout + done.stderr).partition("\n")[0]
+            checks.equal(f"{page}: {command}: first line", words_of(first) if shown else [], words_of(shown))
 
 
 def examples(name):
@@ -113,11 +183,15 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as base:
         db = trace(pathlib.Path(base))
+        declared = declared_trace(pathlib.Path(base))
+        check_sessions(checks, pathlib.Path(base))
         for name in PROGRAMS:
             found = list(examples(name))
             checks.check(f"{name}: there are examples", found)
             for args, shown in found:
-                if args[:1] == ["diff"]:
+                if args[:1] == ["check"]:
+                    check_findings(checks, args, shown, declared)
+                elif args[:1] == ["diff"]:
                     check_diff(checks, args, shown, db)
                 else:
                     check(checks, name, args, shown, as_pipes(db) if args[:1] == ["flow"] else db)
