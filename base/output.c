@@ -16,6 +16,7 @@
 #include "base/fd_path.h"
 #include "base/place.h"
 #include "base/trace_file.h"
+#include "base/units.h"
 
 /* link: 0, or O_NOFOLLOW. */
 static bool is_forced;
@@ -212,18 +213,34 @@ static int give_name(struct output *o)
 	return 0;
 }
 
+/* Without a terminal, silence is success. */
+static void say_written(const char *file, off_t bytes)
+{
+	char size[32];
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	units_bytes((double)bytes, size, sizeof(size));
+	err_print("%s: %s written", file, size);
+}
+
 int output_close(struct output *output, int r)
 {
 	bool replaces = output->temporary;
+	struct stat st;
 
 	if (r >= 0 && replaces)
 		r = check_old(output);
 	if (r >= 0 && replaces)
 		r = give_name(output);
+	if (r >= 0 && replaces && fstat(output->fd, &st) < 0)
+		r = -errno;
 	if (close(output->fd) < 0 && r >= 0)
 		r = -errno;
 	if (r >= 0 && replaces && renameat(output->dir, output->temporary, output->dir, output->name) < 0)
 		r = -errno;
+	if (r >= 0 && replaces)
+		say_written(output->file, st.st_size);
 	if (r < 0 && replaces && !output->is_unnamed)
 		unlinkat(output->dir, output->temporary, 0);
 	forget(output);

@@ -22,6 +22,7 @@
 #include "base/err.h"
 #include "base/failure.h"
 #include "base/version.h"
+#include "base/wrap.h"
 #include "ftrac/transport.h"
 #include "ftrac/view.h"
 #include "kernel/kernel.h"
@@ -278,11 +279,18 @@ static void print_json(const struct doctor *d)
 	printf("  ]\n}\n");
 }
 
+static void put_finding(const struct finding *finding)
+{
+	char head[128];
+
+	snprintf(head, sizeof(head), "%-4s %s: ", finding->good ? "yes" : "NO", finding->what);
+	wrap_print(stdout, head, "     ", finding->text);
+}
+
 static void print_text(const struct doctor *d)
 {
 	for (int i = 0; i < d->n; i++)
-		printf("%-4s %s: %s\n", d->findings[i].good ? "yes" : "NO", d->findings[i].what,
-			d->findings[i].text);
+		put_finding(&d->findings[i]);
 }
 
 static const char help[] =

@@ -14,6 +14,7 @@
 #include "base/failure.h"
 #include "base/progress.h"
 #include "base/rights.h"
+#include "base/wrap.h"
 #include "db/event.h"
 #include "db/facts.h"
 #include "db/recording.h"
@@ -233,12 +234,19 @@ static int profile(const struct options *options)
 
 /* ---- --check ---- */
 
+static void put_source(const char *name, bool works, const char *reason)
+{
+	char head[64];
+
+	snprintf(head, sizeof(head), "%-10s %s", name, works ? "yes" : "no: ");
+	wrap_print(stdout, head, "           ", works ? "" : reason);
+}
+
 static int print_source(const char *name, enum monitor_source source)
 {
 	int r = monitor_source_error(source);
 
-	printf("%-10s %s%s\n", name, r == 0 ? "yes" : "no: ",
-		r == 0 ? "" : monitor_explain(source, r));
+	put_source(name, r == 0, r == 0 ? NULL : monitor_explain(source, r));
 	return r;
 }
 
@@ -247,7 +255,7 @@ static void check_kernel(void)
 	struct failure failure = { 0 };
 	bool works = monitor_explain_kernel(&failure) == 0;
 
-	printf("%-10s %s%s\n", "kernel", works ? "yes" : "no: ", works ? "" : failure.text);
+	put_source("kernel", works, failure.text);
 }
 
 static int check(void)
@@ -256,10 +264,8 @@ static int check(void)
 	bool connector = print_source("connector", MONITOR_SOURCE_CONNECTOR) == 0;
 	bool taskstats = print_source("taskstats", MONITOR_SOURCE_TASKSTATS) == 0;
 
-	printf("%-10s %s\n", "delays", !taskstats ? "no: they need taskstats"
-		: monitor_has_delays() ? "yes"
-		: "no: the kernel does not time block I/O, swap and reclaim; enable it with "
-		  "'sysctl kernel.task_delayacct=1'");
+	put_source("delays", taskstats && monitor_has_delays(), !taskstats ? "they need taskstats"
+		: "the kernel does not time block I/O, swap and reclaim; enable it with 'sysctl kernel.task_delayacct=1'");
 	check_kernel();
 	printf("procmon records with %s%s\n",
 		ptrace ? "ptrace" : connector ? "connector" : "nothing: it cannot run here",

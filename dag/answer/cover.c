@@ -2,9 +2,12 @@
 
 /* What the trace does not have, what was lost, and where its records came from. */
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/units.h"
+#include "base/wrap.h"
 #include "dag/answer/answer_internal.h"
 #include "dag/trace/compose.h"
 #include "dag/trace/traces.h"
@@ -103,10 +106,12 @@ static void say_sources(const struct answer *a)
 {
 	const char *files = query_fact_text(a->db, "files"), *fidelity = query_fact_text(a->db, "fidelity");
 	const char *tier = query_fact_text(a->db, "process_tier");
+	cleanup_free char *text = NULL;
 
-	fprintf(a->out, "ftrac: files by %s (%s), processes by %s; the trace is %s\n",
+	if (asprintf(&text, "files by %s (%s), processes by %s; the trace is %s",
 		!files || strcmp(files, "mount") == 0 ? "the mount" : strcmp(files, "both") == 0 ? "the mount and the kernel" : "the kernel",
-		fidelity ? fidelity : "-", tier ? tier : "-", a->path);
+		fidelity ? fidelity : "-", tier ? tier : "-", a->path) >= 0)
+		wrap_print(a->out, "ftrac: ", "ftrac: ", text);
 }
 
 #define PATH_SHORT 11 /* two of them fit into a line; the last line has the whole path */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/wrap.h"
 #include "dag/container/hash.h"
 #include "dag/diff/names.h"
 
@@ -230,7 +231,8 @@ int report_print_text(const struct comparison *c, const struct table_style *styl
 
 	if (!summary)
 		return -ENOMEM;
-	fprintf(out, "%s\n\n", summary);
+	wrap_print(out, "", "", summary);
+	fputc('\n', out);
 	for (int run = 0; run < 2; run++) {
 		fprintf(out, "%c: ", 'A' + run);
 		report_put_short(out, c->trace[run], SIZE_MAX);

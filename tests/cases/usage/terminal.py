@@ -3,42 +3,20 @@
 # seconds: 8
 """Tables on a terminal: no line is wider than it, names of columns that are left out are told, the first column stays, and no path
 is cut to nothing.  In a pipe, and with --wide, each column is there."""
-import fcntl
 import os
 import pathlib
-import pty
 import re
-import struct
 import subprocess
 import tempfile
-import termios
 
 from ftractest import Checks, need_fuse
+from terminals import on_terminal
 from workflows import traced
 
 WFDAG = os.path.abspath(os.environ.get("WFDAG", "build/dag/wfdag"))
 WFSTAT = os.path.abspath(os.environ.get("WFSTAT", "build/dag/wfstat"))
 ANALYSES = ["critical-path", "lifecycle", "weight", "order", "parallelism", "clusters", "whatif"]
 checks = Checks()
-
-
-def on_terminal(columns, *words, **variables):
-    """Plain, unless variables say otherwise."""
-    pid, fd = pty.fork()
-    if pid == 0:
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        os.execve(words[0], [str(word) for word in words], {**os.environ, "TERM": "xterm", "PAGER": "", "NO_COLOR": "1", **variables})
-    said = b""
-    while True:
-        try:
-            more = os.read(fd, 65536)
-        except OSError:
-            break
-        if not more:
-            break
-        said += more
-    os.close(fd)
-    return os.waitpid(pid, 0)[1], said.decode().replace("\r\n", "\n")
 
 
 def tables():
