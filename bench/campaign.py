@@ -6,9 +6,9 @@ SQLite.
     bench/campaign.py DIRECTORY [--traces N] [--ops N] [--seeds N] [--workers N] [--memory BYTES] [--no-sqlite]
 
 Makes N traces of about so many operations each in DIRECTORY (those that are there are taken), each by another seed of
-synthetic.py, or, with --seeds, so many different ones and copies of them; starts a LocalCluster, and prints how long quantiles() and a groupby took, the most memory that a worker had, and
-whether SQLite says the same, which puts all latencies into one table and sorts them.  Exits with 1 if it does not, or if a
-worker had more than its memory.
+synthetic.py, or, with --seeds, so many different ones and copies of them; starts a LocalCluster, and prints how long
+quantiles() and a groupby took, the most memory that a worker had, and whether SQLite says the same, which puts all
+latencies into one table and sorts them.  Exits with 1 if it does not, or if a worker had more than its memory.
 """
 import argparse
 import fractions
