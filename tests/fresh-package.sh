@@ -49,7 +49,8 @@ list_files() {
 try() {
 	export DEBIAN_FRONTEND=noninteractive
 	apt-get update -q >/dev/null
-	apt-get install -y -q --no-install-recommends make gcc libc6-dev sqlite3 >/dev/null 2>&1
+	# fuse3 depends on adduser, which apt keeps, as each larger Debian has it.
+	apt-get install -y -q --no-install-recommends adduser make gcc libc6-dev sqlite3 >/dev/null 2>&1
 	useradd -m -s /bin/sh visitor
 	list_files >/root/shared/before
 	cd /root/shared/"$1"
