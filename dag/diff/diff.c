@@ -11,10 +11,10 @@
 #include "base/err.h"
 #include "base/failure.h"
 #include "dag/diff/figures.h"
-#include "dag/diff/noise.h"
 #include "dag/diff/options.h"
 #include "dag/diff/pair.h"
 #include "dag/diff/report.h"
+#include "dag/diff/sides.h"
 #include "dag/trace/traces.h"
 #include "db/query.h"
 
@@ -90,140 +90,37 @@ static int print(const struct comparison *c, const struct diff_options *o, const
 	return r;
 }
 
-/* ---- several runs of a side ---- */
-
-/* All runs: those of the first side, then those of the second. */
-struct runs {
-	struct run *run;
-	struct figures *figures;
-	const int *n; /* of each side */
-	int reference[2]; /* of each side, the run that is shown */
-	struct noise noise;
-};
-
-static int64_t time_of(const struct run *run)
-{
-	return run->workflow->end_ns - run->workflow->begin_ns;
-}
-
-/* The run that takes the median of the times. */
-static int find_reference(const struct runs *runs, int first, int n)
-{
-	for (int i = first; i < first + n; i++) {
-		int before = 0;
-
-		for (int k = first; k < first + n; k++)
-			before += time_of(&runs->run[k]) < time_of(&runs->run[i]) ||
-				  (time_of(&runs->run[k]) == time_of(&runs->run[i]) && k < i);
-		if (before == n / 2)
-			return i;
-	}
-	return first;
-}
-
-static int load_all(struct runs *runs, const struct diff_options *o, struct failure *failure)
-{
-	int n = o->n[0] + o->n[1], r = 0;
-
-	runs->run = calloc((size_t)n, sizeof(*runs->run));
-	runs->figures = calloc((size_t)n, sizeof(*runs->figures));
-	runs->n = o->n;
-	if (!runs->run || !runs->figures)
-		return failure_memory(failure);
-	for (int i = 0; i < n && r == 0; i++)
-		r = pair_load_run(&runs->run[i], o, o->traces[i], i >= o->n[0], failure);
-	for (int side = 0; side < 2 && r == 0; side++)
-		runs->reference[side] = find_reference(runs, side ? o->n[0] : 0, o->n[side]);
-	return r;
-}
-
-/* Two runs of one side: how they differ is noise. */
-static int compare_within(struct runs *runs, const struct diff_options *o, int side, int other, struct failure *failure)
-{
-	struct pair pair = { 0 };
-	const struct run *const both[2] = { &runs->run[runs->reference[side]], &runs->run[other] };
-	int r = pair_compare(&pair, both, o, failure);
-
-	if (r == 0) {
-		figures_of(pair.side[1], pair.comparison.found, pair.comparison.measurement, 1, &runs->figures[other]);
-		r = failure_of_memory(failure, noise_add(&runs->noise, &pair.comparison, side));
-	}
-	pair_finish(&pair);
-	return r;
-}
-
-static int compare_all_within(struct runs *runs, const struct diff_options *o, struct failure *failure)
-{
-	int r = 0;
-
-	for (int i = 0; i < o->n[0] + o->n[1] && r == 0; i++)
-		if (i != runs->reference[i >= o->n[0]])
-			r = compare_within(runs, o, i >= o->n[0], i, failure);
-	return r;
-}
-
 /* ---- the whole ---- */
 
-static int show(const struct comparison *c, const struct diff_options *o, const struct run *const both[2], struct failure *failure)
+struct showing {
+	const struct diff_options *options;
+	struct failure *failure;
+	int status;
+};
+
+static int show(void *arg, const struct comparison *c, const struct run *const both[2])
 {
-	int r = print(c, o, both);
+	struct showing *s = arg;
+	int r = print(c, s->options, both);
 
 	if (r == 0 && fflush(stdout) != 0)
 		r = -errno;
-	if (r == -ENOMEM)
-		return failure_memory(failure);
-	return r < 0 ? failure_set(failure, r, "cannot write the output: %s", strerror(-r)) : 0;
-}
-
-static int compare_sides(struct runs *runs, const struct diff_options *o, struct failure *failure)
-{
-	struct pair pair = { 0 };
-	struct comparison *c = &pair.comparison;
-	const struct run *const both[2] = { &runs->run[runs->reference[0]], &runs->run[runs->reference[1]] };
-	int status = EXIT_CANNOT, r = pair_compare(&pair, both, o, failure);
-
-	if (r == 0) {
-		for (int side = 0; side < 2; side++) {
-			figures_of(pair.side[side], c->found, c->measurement, side, &runs->figures[runs->reference[side]]);
-			c->n_runs[side] = o->n[side];
-		}
-		c->figures[0] = runs->figures;
-		c->figures[1] = runs->figures + o->n[0];
-		c->noise = &runs->noise;
-		noise_take_out(&runs->noise, c);
-		r = show(c, o, both, failure);
-	}
 	if (r == 0)
-		status = judge(c, o);
-	pair_finish(&pair);
-	return status;
-}
-
-static void finish(struct runs *runs, int n)
-{
-	for (int i = 0; runs->run && i < n; i++)
-		pair_finish_run(&runs->run[i]);
-	free(runs->run);
-	free(runs->figures);
-	noise_finish(&runs->noise);
+		s->status = judge(c, s->options);
+	if (r == -ENOMEM)
+		return failure_memory(s->failure);
+	return r < 0 ? failure_set(s->failure, r, "cannot write the output: %s", strerror(-r)) : 0;
 }
 
 static int diff(const struct diff_options *o)
 {
-	struct runs runs = { 0 };
 	struct failure failure = { 0 };
-	int status = EXIT_CANNOT, r = load_all(&runs, o, &failure);
+	struct showing showing = { o, &failure, EXIT_CANNOT };
+	bool whole = true;
 
-	if (r == 0)
-		r = compare_all_within(&runs, o, &failure);
-	if (r == 0)
-		status = compare_sides(&runs, o, &failure);
+	sides_compare(o, show, &showing, &whole, &failure);
 	failure_status(&failure);
-	for (int i = 0; r == 0 && i < o->n[0] + o->n[1]; i++)
-		if (o->strict && status != EXIT_CANNOT && !runs.run[i].whole)
-			status = TRACES_EXIT_STRICT;
-	finish(&runs, o->n[0] + o->n[1]);
-	return status;
+	return o->strict && showing.status != EXIT_CANNOT && !whole ? TRACES_EXIT_STRICT : showing.status;
 }
 
 int diff_main(int argc, char **argv)

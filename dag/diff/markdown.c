@@ -52,7 +52,7 @@ static int put_folded(const struct text_output *t, const char *title, int (*prin
 
 int report_print_markdown(const struct comparison *c, const struct table_style *style, int64_t top, FILE *out)
 {
-	struct text_output t = { c, style, top, out };
+	struct text_output t = { c, style, top, out, NULL, NULL };
 	cleanup_free char *summary = report_summary(c);
 	struct printable printable = { 0 };
 	int r = summary ? 0 : -ENOMEM;

@@ -50,7 +50,7 @@ static void raise_to(int64_t *most, int64_t number)
 
 /* ---- which process counts for which phase ---- */
 
-static const char *phase_of(const struct match *match, int run, int32_t process)
+const char *measure_phase(const struct match *match, int run, int32_t process)
 {
 	int32_t of = match->side[run]->of[process];
 	int32_t first = run == 0 ? process : match->pair[1][of];
@@ -66,7 +66,7 @@ static void list_lives(struct measuring *m)
 
 		for (int32_t i = 0; i < side->n_processes; i++)
 			if (side->of[i] != GRAPH_NONE)
-				m->lives[m->n++] = (struct life){ phase_of(m->match, run, i),
+				m->lives[m->n++] = (struct life){ measure_phase(m->match, run, i),
 					critical_begin(side->workflow, i),
 					critical_end(side->workflow, i), run, i, 0 };
 	}

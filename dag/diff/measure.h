@@ -39,6 +39,9 @@ struct measurement {
 int measure_create(const struct match *match, struct measurement **ret_measurement);
 void measure_destroy(struct measurement *measurement);
 
+/* The phase in which a process counts; NULL: none. */
+const char *measure_phase(const struct match *match, int run, int32_t process);
+
 /* NaN: not known, or from nothing. */
 double measure_percent(int64_t a, int64_t b);
 

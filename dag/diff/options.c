@@ -200,19 +200,37 @@ static int apply(void *options, int option, const char *value)
 
 /* ---- the whole ---- */
 
-static int finish(void *options, char **words)
+int diff_options_sides(struct diff_options *o, const char **words, const char *program)
 {
-	struct diff_options *o = options;
 	int n = 0;
 
 	while (words[n])
 		n++;
-	o->traces = (const char **)words;
+	o->traces = words;
 	o->n[0] = o->behind > 0 && o->behind < n ? n - o->behind : n / 2;
 	o->n[1] = n - o->n[0];
-	if (n != 2 && (o->behind <= 0 || o->behind >= n))
-		return err_status(EXIT_USAGE, "two traces are compared, but %d %s given: wfdag diff A.db B.db; several runs of each side "
-			"have '--' between the sides: wfdag diff A1.db A2.db -- B1.db B2.db", n, n == 1 ? "is" : "are");
+	if (n == 2 || (o->behind > 0 && o->behind < n))
+		return 0;
+	return err_status(EXIT_USAGE, "two traces are compared, but %d %s given: %s A.db B.db; several runs of each side have '--' between "
+		"the sides: %s A1.db A2.db -- B1.db B2.db", n, n == 1 ? "is" : "are", program, program);
+}
+
+/* getopt_long() takes the first "--" away. */
+int diff_options_behind(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return argc - 1 - i;
+	return -1;
+}
+
+static int finish(void *options, char **words)
+{
+	struct diff_options *o = options;
+	int status = diff_options_sides(o, (const char **)words, "wfdag diff");
+
+	if (status)
+		return status;
 	if (!o->root[1])
 		o->root[1] = o->root[0];
 	return o->all ? 0 : choice_hide_system(&o->choice);
@@ -251,11 +269,7 @@ bool diff_options_parse(int argc, char **argv, struct diff_options *options, int
 {
 	static const struct cli cli = { "wfdag diff", about_print, long_options, print_help, apply, finish, &completions };
 
-	*options = (struct diff_options){ .choice.step_ns = 1, .top = TOP, .behind = -1 };
-	/* getopt_long() takes the first "--" away. */
-	for (int i = 1; i < argc && options->behind < 0; i++)
-		if (strcmp(argv[i], "--") == 0)
-			options->behind = argc - 1 - i;
+	*options = (struct diff_options){ .choice.step_ns = 1, .top = TOP, .behind = diff_options_behind(argc, argv) };
 	return cli_parse(&cli, argc, argv, options, ret_status);
 }
 

@@ -30,6 +30,10 @@ struct diff_options {
 
 /* false: there is nothing more to do, and *ret_status is the exit status. */
 bool diff_options_parse(int argc, char **argv, struct diff_options *options, int *ret_status);
+/* For other programs: the words behind the first "--" of the command line, or -1; then the traces, ended by NULL, which that divides into
+ * two sides.  0 or the exit status. */
+int diff_options_behind(int argc, char **argv);
+int diff_options_sides(struct diff_options *options, const char **traces, const char *program);
 void diff_options_finish(struct diff_options *options);
 
 #endif

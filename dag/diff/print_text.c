@@ -23,7 +23,9 @@ int print_text_table(const struct text_output *t, struct table *table, size_t le
 
 	if (left_out)
 		table_note(table, "%zu more %s: --top 0 shows all", left_out, what);
-	if (table_rows(table)) {
+	if (t->put) {
+		r = t->put(t->arg, table);
+	} else if (table_rows(table)) {
 		fputc('\n', t->out);
 		r = table_print(table, t->style, t->out);
 	}
@@ -225,7 +227,7 @@ int print_text_differences(const struct text_output *t)
 int report_print_text(const struct comparison *c, const struct table_style *style, int64_t top,
 	FILE *out)
 {
-	struct text_output t = { c, style, top, out };
+	struct text_output t = { c, style, top, out, NULL, NULL };
 	cleanup_free char *summary = report_summary(c);
 	int r = 0;
 

@@ -11,6 +11,9 @@ struct text_output {
 	const struct table_style *style;
 	int64_t top;
 	FILE *out;
+	/* Gets the tables instead of out, if it is there; 0 or -errno. */
+	int (*put)(void *arg, struct table *table);
+	void *arg;
 };
 
 /* Rows of each part. */

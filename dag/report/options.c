@@ -8,18 +8,20 @@
 #include "base/complete.h"
 #include "base/err.h"
 #include "base/output.h"
+#include "dag/diff/options.h"
 #include "dag/trace/choice.h"
 #include "dag/trace/trace_words.h"
 #include "dag/trace/traces.h"
 #include "db/about.h"
 #include "db/query.h"
 
-enum long_option { LONG_ABOVE = 256, LONG_MAX_NODES, LONG_PERFETTO, LONG_TITLE };
+enum long_option { LONG_ABOVE = 256, LONG_DIFF, LONG_MAX_NODES, LONG_PERFETTO, LONG_TITLE };
 
 static const struct option long_options[] = {
 	CHOICE_OPTIONS,
 	TRACES_OPTIONS, TRACES_OUTPUT_OPTIONS,
 	{ "above", required_argument, NULL, LONG_ABOVE },
+	{ "diff", no_argument, NULL, LONG_DIFF },
 	{ "max-nodes", required_argument, NULL, LONG_MAX_NODES },
 	{ "output", required_argument, NULL, 'o' },
 	{ "perfetto", optional_argument, NULL, LONG_PERFETTO },
@@ -31,6 +33,7 @@ static const struct option long_options[] = {
 
 static const char help_head[] =
 "Usage: wfreport [options] [TRACE...]\n"
+"       wfreport --diff [options] A.db B.db\n"
 "\n"
 "A report of a workflow as one HTML file, from its trace (default: trace.db in\n"
 "the current directory). It needs no network and opens from disk. Several traces\n"
@@ -42,8 +45,11 @@ static const char help_head[] =
 "  wfreport --phase mDiffFit             of one phase only\n"
 "  wfreport --perfetto -o run7.json run7.db\n"
 "                  a time line for Perfetto, chrome://tracing or speedscope\n"
+"  wfreport --diff -o diff.html before.db after.db     two runs side by side\n"
 "\n"
 "Output:\n"
+"      --diff             a page that compares two traces, or with several runs of\n"
+"                         each side: --diff A1.db A2.db -- B1.db B2.db\n"
 "  -o, --output FILE      the page (default: report.html; '-': standard output)\n"
 "      --title TITLE      its title (default: the command that was traced)\n"
 "      --max-nodes N      fold a larger graph or tree of processes to N nodes\n"
@@ -84,6 +90,7 @@ static int apply(void *options, int option, const char *value)
 	switch (option) {
 	case 'o': o->output = value; return 0;
 	case LONG_ABOVE: return choice_parse_seconds("--above", value, &o->above_ns);
+	case LONG_DIFF: o->is_diff = true; return 0;
 	case LONG_MAX_NODES:
 		o->max_given = true;
 		return choice_parse_count("--max-nodes", value, &o->max_nodes);
@@ -105,7 +112,9 @@ static int finish(void *options, char **words)
 
 	for (; *words && status == 0; words++)
 		status = words_add(&o->traces, *words);
-	if (status == 0 && o->traces.n == 0)
+	if (status == 0 && o->is_diff && o->is_perfetto)
+		return err_status(EXIT_USAGE, "--diff and --perfetto exclude each other: leave one out");
+	if (status == 0 && o->traces.n == 0 && !o->is_diff)
 		status = words_add(&o->traces, "trace.db");
 	if (status == 0 && o->is_perfetto && o->title)
 		return err_status(EXIT_USAGE, "--perfetto writes no page: leave out --title");
@@ -116,6 +125,8 @@ static int finish(void *options, char **words)
 	if (status == 0 && o->max_nodes < 2)
 		return err_status(EXIT_USAGE, "invalid value for --max-nodes: it must be 2 or more");
 	o->output = o->output ? o->output : "report.html";
+	if (status == 0 && o->is_diff)
+		status = choice_hide_system(&o->choice);
 	return status ? status : choice_check(&o->choice);
 }
 
@@ -142,7 +153,7 @@ bool report_options_parse(int argc, char **argv, struct report_options *options,
 	static const struct cli cli = { "wfreport", about_print, long_options, print_help, apply, finish, &completions };
 
 	*options = (struct report_options){ .max_nodes = REPORT_NODES, .above_ns = REPORT_ABOVE_NS,
-		.how = QUERY_OPS, .choice.step_ns = 1000000000 };
+		.how = QUERY_OPS, .behind = diff_options_behind(argc, argv), .choice.step_ns = 1000000000 };
 	return cli_parse(&cli, argc, argv, options, ret_status);
 }
 

@@ -21,7 +21,8 @@ struct report_options {
 	int64_t max_nodes;
 	bool max_given; /* max_nodes */
 	int64_t above_ns; /* shorter operations are left out of --perfetto */
-	bool strict;
+	bool is_diff, strict;
+	int behind; /* diff_options_behind() */
 	unsigned how; /* of query_open() */
 };
 

@@ -5,71 +5,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/failure.h"
+#include "base/output.h"
+#include "base/place.h"
 #include "base/version.h"
 #include "dag/output/html.h"
 #include "dag/report/assets.h"
-#include "dag/report/report.h"
-#include "db/query.h"
 
 /* Stands before and behind the names that put_part() replaces. */
 #define MARK "\1"
 
-static const struct {
-	const char *id, *title;
-} names[] = { { "summary", "Summary" }, { "findings", "Findings" }, { "timeline", "Time line" },
-	{ "by-phase", "Steps" }, { "io-section", "Reads and writes" }, { "files", "Files" },
-	{ "graphs", "Graphs" } };
-_Static_assert(sizeof(names) / sizeof(names[0]) == SECTION_MAX, "a name for each section");
-
-static void put_title(const struct report *r, FILE *out)
+static void put_nav(const struct page *p, FILE *out)
 {
-	const char *command = r->options->title ? NULL : query_fact_text(r->db, "command");
-
-	html_put_string(r->options->title    ? r->options->title
-			: command && *command ? command
-					      : r->options->traces.word[0],
-		out);
+	for (int i = 0; i < p->n; i++)
+		fprintf(out, "<a href=\"#%s\">%s</a>\n", p->sections[i].id, p->sections[i].title);
 }
 
-static void put_nav(FILE *out)
+static void put_sections(const struct page *p, FILE *out)
 {
-	for (int i = 0; i < SECTION_MAX; i++)
-		fprintf(out, "<a href=\"#%s\">%s</a>\n", names[i].id, names[i].title);
+	for (int i = 0; i < p->n; i++)
+		fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n%s</section>\n", p->sections[i].id, p->sections[i].title,
+			p->sections[i].text);
 }
 
-static void put_sections(const struct report *r, FILE *out)
-{
-	for (int i = 0; i < SECTION_MAX; i++)
-		fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n%s</section>\n", names[i].id, names[i].title,
-			r->sections[i]);
-}
-
-static void put_choice(const struct report *r, FILE *out)
-{
-	const struct choice *c = &r->options->choice;
-
-	if (c->phase || c->job || c->process || c->include.n || c->exclude.n || c->from_ns || c->to_ns)
-		fputs("<p class=\"note\">A part of the run was chosen: numbers are of that part, but for those of "
-		      "the summary, the critical path and the makespan.</p>\n", out);
-}
-
-static void put_part(const struct report *r, const char *name, size_t len, FILE *out)
+static void put_part(const struct page *p, const char *name, size_t len, FILE *out)
 {
 #define IS(text) (len == strlen(text) && strncmp(name, text, len) == 0)
 	if (IS("TITLE"))
-		put_title(r, out);
+		html_put_string(p->title, out);
 	else if (IS("NAV"))
-		put_nav(out);
+		put_nav(p, out);
 	else if (IS("SECTIONS"))
-		put_sections(r, out);
+		put_sections(p, out);
 	else if (IS("CHOICE"))
-		put_choice(r, out);
+		fputs(p->note ? p->note : "", out);
+	else if (IS("SKIP"))
+		fprintf(out, "<a class=\"skip\" href=\"#%s\">%s</a>", p->skip, p->skip_text);
 	else if (IS("VERSION"))
 		fputs(FTRAC_VERSION, out);
 #undef IS
 }
 
-int report_page_put(const struct report *r, FILE *out)
+static int put_page(const struct page *p, FILE *out)
 {
 	const char *at = report_frame;
 
@@ -81,7 +58,23 @@ int report_page_put(const struct report *r, FILE *out)
 		if (!*at)
 			break;
 		end = strchr(at + 1, MARK[0]);
-		put_part(r, at + 1, (size_t)(end - at - 1), out);
+		put_part(p, at + 1, (size_t)(end - at - 1), out);
 	}
 	return fflush(out) == 0 && !ferror(out) ? 0 : errno ? -errno : -EIO;
+}
+
+int report_write_page(const struct page *page, const char *file, struct failure *failure)
+{
+	struct output output;
+	int error = output_open(file, &output);
+	FILE *out;
+
+	if (error == 0) {
+		out = output_stream(output.fd);
+		error = out ? put_page(page, out) : -errno;
+		if (out && fclose(out) != 0 && error == 0)
+			error = -errno;
+		error = output_close(&output, error);
+	}
+	return error < 0 ? failure_set(failure, error, "cannot write '%s': %s", file, place_explain(error)) : 0;
 }

@@ -124,6 +124,9 @@ void report_scan_finish(struct report *report);
 
 /* ---- others ---- */
 
+/* compare.c: the page of two traces, or of two sides of several.  The exit status. */
+int report_compare(const struct report_options *options);
+
 /* Shows on a terminal what the program does, after the first second; NULL: ends that. */
 void report_progress(const char *what);
 /* perfetto.c: writes the time line as Chrome's trace events. */

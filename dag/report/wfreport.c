@@ -14,7 +14,6 @@
 #include "base/err.h"
 #include "base/failure.h"
 #include "base/output.h"
-#include "base/place.h"
 #include "base/stage.h"
 #include "dag/graph/critical.h"
 #include "dag/graph/workflow.h"
@@ -212,23 +211,35 @@ static int load(struct report *r, struct beside *beside)
 
 /* ---- the page ---- */
 
+static const char *title_of(const struct report *r)
+{
+	const char *command = query_fact_text(r->db, "command");
+
+	return r->options->title ? r->options->title : command && *command ? command : r->options->traces.word[0];
+}
+
+static bool is_part(const struct choice *c)
+{
+	return c->phase || c->job || c->process || c->include.n || c->exclude.n || c->from_ns || c->to_ns;
+}
+
 static int write_page(const struct report *r)
 {
-	const char *file = r->options->output;
-	struct output output;
-	int error = output_open(file, &output);
-	FILE *out;
+	static const struct page_section names[] = { { "summary", "Summary", NULL }, { "findings", "Findings", NULL },
+		{ "timeline", "Time line", NULL }, { "by-phase", "Steps", NULL }, { "io-section", "Reads and writes", NULL },
+		{ "files", "Files", NULL }, { "graphs", "Graphs", NULL } };
+	struct page_section of_page[SECTION_MAX];
+	const struct page page = { title_of(r), of_page, SECTION_MAX, "dag-picture", "To the graph",
+		is_part(&r->options->choice) ? "<p class=\"note\">A part of the run was chosen: numbers are of that part, but for those of "
+					       "the summary, the critical path and the makespan.</p>\n"
+					     : NULL };
 
-	if (error == 0) {
-		out = output_stream(output.fd);
-		error = out ? report_page_put(r, out) : -errno;
-		if (out && fclose(out) != 0 && error == 0)
-			error = -errno;
-		error = output_close(&output, error);
+	_Static_assert(sizeof(names) / sizeof(names[0]) == SECTION_MAX, "a name for each section");
+	for (int i = 0; i < SECTION_MAX; i++) {
+		of_page[i] = names[i];
+		of_page[i].text = r->sections[i];
 	}
-	return error < 0 ? failure_set(r->failure, error, "cannot write '%s': %s", file,
-				   place_explain(error))
-			 : 0;
+	return report_write_page(&page, r->options->output, r->failure);
 }
 
 static int write_report(const struct report_options *options)
@@ -265,7 +276,7 @@ int main(int argc, char **argv)
 	cli_begin();
 	json_memory_watch();
 	if (report_options_parse(argc, argv, &options, &status))
-		status = write_report(&options);
+		status = options.is_diff ? report_compare(&options) : write_report(&options);
 	report_options_finish(&options);
 	if (fflush(stdout) != 0 && status == 0)
 		status = err_status(EXIT_OWN, "cannot write the output: %s", strerror(errno));

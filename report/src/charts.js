@@ -179,9 +179,55 @@ const filesRead = (rows, width) => bars(rows, width, { name: "path", values: [["
 const filesWritten = (rows, width) => bars(rows, width, { name: "path", values: [["written_bytes", "written"]], format: bytes,
 	label: "bytes written" });
 
-export const charts = { boxes, heat, sizes, order, histogram, operations, directories, "files-read": filesRead,
+// ---- two runs ----
+
+const SIDES = ["A", "B"], COLOURS = { domain: SIDES, range: [READ, WRITTEN] };
+const margin = (width) => Math.min(180, Math.floor(width / 2.8));
+
+/** The time of each step in both runs, one bar below the other. */
+function sides(rows, width) {
+	const some = rows.filter((d) => d.A_time_ns > 0 || d.B_time_ns > 0).slice(0, 20), left = margin(width);
+	const long = some.flatMap((d) => SIDES.map((side) => ({ step: d.step, side, value: d[`${side}_time_ns`] ?? 0 })));
+	if (!long.length)
+		return null;
+	return Plot.plot(base(width, {
+		height: 74 + 34 * some.length, ...ROOM, marginLeft: left,
+		x: { label: "time of the step", grid: true, tickFormat: tick(nanoseconds), ticks: width > 600 ? 6 : 3, ...BELOW },
+		y: { domain: SIDES, axis: null, padding: 0.1 },
+		fy: { domain: some.map((d) => d.step), axis: "left", label: null, padding: 0.25, tickFormat: (d) => short(d, Math.floor(left / 7)) },
+		color: COLOURS,
+		marks: [Plot.barX(long, { fy: "step", y: "side", x: "value", fill: "side", title: (d) => `${d.step}, ${d.side}: ${nanoseconds(d.value)}` }),
+			Plot.ruleX([0])],
+	}));
+}
+
+/** The processes of each step over time, one run above the other. */
+function lines(rows, width) {
+	const lived = new Map();
+	for (const d of rows)
+		lived.set(d.step, (lived.get(d.step) ?? 0) + d.lived_s);
+	const steps = [...lived.keys()].sort((a, b) => lived.get(b) - lived.get(a)).slice(0, 15), left = margin(width);
+	const some = rows.filter((d) => steps.includes(d.step)), first = new Map();
+	for (const d of some)
+		first.set(d.step, Math.min(first.get(d.step) ?? Infinity, d.begin_s));
+	steps.sort((a, b) => first.get(a) - first.get(b));
+	if (!some.length)
+		return null;
+	return Plot.plot(base(width, {
+		height: 74 + 2 * (20 * steps.length + 20), ...ROOM, marginLeft: left, marginRight: 30,
+		x: { label: "time since the run began", domain: [0, Math.max(...some.map((d) => d.end_s))], ...BELOW, ...timeTicks([0, Math.max(...some.map((d) => d.end_s))], width > 600 ? 8 : 3) },
+		y: { domain: steps, label: null, tickFormat: (d) => short(d, Math.floor(left / 7)), tickSize: 0 },
+		fy: { domain: SIDES, axis: "right", label: null, padding: 0.12 }, color: COLOURS,
+		marks: [Plot.frame({ stroke: "currentColor", strokeOpacity: 0.2 }),
+			Plot.barX(some, { fy: "run", y: "step", x1: "begin_s", x2: "end_s", fill: "run", fillOpacity: 0.6, stroke: "run", inset: 2,
+				title: (d) => `${d.run}: ${d.process}\n${seconds(d.begin_s)} to ${seconds(d.end_s)}` })],
+	}));
+}
+
+export const charts = { sides, lines, boxes, heat, sizes, order, histogram, operations, directories, "files-read": filesRead,
 	"files-written": filesWritten };
 export const legends = {
+	sides: [["A, before", READ], ["B, after", WRITTEN]], lines: [["A, before", READ], ["B, after", WRITTEN]],
 	sizes: [["read", READ], ["write", WRITTEN]], order: [["read", READ], ["write", WRITTEN]],
 	histogram: [["operations", READ], ["part of all that is no larger", WRITTEN]],
 	directories: [["read", READ], ["written", WRITTEN]],

@@ -27,7 +27,7 @@ DAG = [*help_words(WFDAG, "Analyses, as a table:"), *(f"--{name}" for name, draw
 COMMANDS = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for line in DAG]
 WFREPORT = os.path.abspath(os.environ.get("WFREPORT", "build/dag/wfreport"))
 if os.path.exists(WFREPORT):
-    COMMANDS += [[WFREPORT, "-o", "-"], [WFREPORT, "--perfetto"]]
+    COMMANDS += [[WFREPORT, "-o", "-"], [WFREPORT, "--perfetto"], [WFREPORT, "--diff", "-o", "-", "whole.db"]]
 else:
     print("wfreport was not built: it is left out")
 DEEP_COMMANDS = [[WFSTAT], [WFDAG, "critical-path", "--top", "3"], [WFDAG, "--tree", "--json"],

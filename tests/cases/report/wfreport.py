@@ -241,6 +241,22 @@ def check_answer(trace):
     checks.equal("that of the summary", found, wanted)
 
 
+# ---- two traces ----
+
+def check_diff(first, second, base):
+    """The page of two runs begins with what wfdag diff says, and can be read at each width."""
+    page, said = base / "diff.html", run(WFDAG, "diff", first, second).stdout.decode().splitlines()[0]
+    checks.equal("two traces: a page", run(WFREPORT, "--diff", "-o", page, first, second).returncode, 0)
+    done = run("node", REPORT / "test" / "diff.mjs", page, said, "Critical paths", "Processes:")
+    print(done.stdout.decode(), done.stderr.decode(errors="replace")[-2000:])
+    checks.equal("it is as it should be", done.returncode, 0)
+    several = run(WFREPORT, "--diff", "-o", "-", "--title", "four", first, first, "--", first, first).stdout.decode()
+    checks.check("several runs of each side", "<title>four</title>" in several and "the median of 2 runs" in several and "same graph" in several)
+    for words in (["--diff", first], ["--diff", "--perfetto", first, second]):
+        done = run(WFREPORT, *words)
+        checks.check(f"{words[0]} with {len(words) - 1} words: refused", done.returncode == 2 and done.stderr.count(b"\n") == 1, done.stderr)
+
+
 # ---- the program ----
 
 def check_program(trace, base):
@@ -324,6 +340,7 @@ def main():
         pages += make(base)
     look_at([with_tables(page) for page in some(pages, 3)], base)
     check_program(base / "compile" / "trace.db", base)
+    check_diff(base / "compile" / "trace.db", base / "no-memory" / "trace.db", base)
     check_strict(base / "killed" / "trace.db")
     check_perfetto(base / "compile" / "trace.db", base)
     shutil.rmtree(base)
