@@ -187,7 +187,7 @@ static void print_help(void)
 
 bool changes_options_parse(int argc, char **argv, struct changes_options *options, int *ret_status)
 {
-	static const struct cli cli = { "wfdag changes", about_print, long_options, print_help, apply, finish };
+	static const struct cli cli = { "wfdag changes", about_print, long_options, print_help, apply, finish, NULL };
 
 	*options = (struct changes_options){ .top = -1, .choice.step_ns = 1 };
 	options->formats = (struct formats){ formats, options->files, -1 };
