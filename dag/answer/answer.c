@@ -147,7 +147,7 @@ static int say_again(struct answer *a)
 
 		memcpy(path, bytes ? bytes : "", len < sizeof(path) ? len : sizeof(path) - 1);
 		units_bytes(query_real(row, 1), saved, sizeof(saved));
-		answer_say(a, "read again", "%s of %s, %.*f times its size", saved, answer_text(near_path(a, path), 40, text),
+		answer_say(a, "read again", "%s of %s, %.*f times its size", saved, answer_text(near_path(a, path), 28, text),
 			query_real(row, 2) < 10, query_real(row, 2));
 	}
 	query_end(row);

@@ -89,10 +89,12 @@ static void add_cpu(struct spending *s)
 	}
 }
 
+#define PARTS_WIDTH 58 /* what a line of 80 columns has room for behind the label */
+
 static void say_parts(const struct answer *a, const double *parts_ns)
 {
 	double left[PART_MAX], all = 0;
-	char line[128] = "";
+	char line[PARTS_WIDTH + 1] = "", part[40];
 	size_t len = 0;
 
 	memcpy(left, parts_ns, sizeof(left));
@@ -105,7 +107,10 @@ static void say_parts(const struct answer *a, const double *parts_ns)
 			most = left[i] > left[most] ? i : most;
 		if (left[most] < 0.005 * all)
 			break;
-		len += (size_t)snprintf(line + len, sizeof(line) - len, "%s%s %.0f %%", n ? ", " : "", words[most], 100 * left[most] / all);
+		snprintf(part, sizeof(part), "%s%s %.0f %%", n ? ", " : "", words[most], 100 * left[most] / all);
+		if (len + strlen(part) > PARTS_WIDTH)
+			break;
+		len += (size_t)sprintf(line + len, "%s", part);
 		left[most] = 0;
 	}
 	if (len)
