@@ -22,9 +22,11 @@ known AS (SELECT {names}, last, min(start_ns) AS t, count(DISTINCT part) AS task
 		iif(count(*) = count(own_ns), sum(own_ns), NULL) AS own_ns
 	FROM row GROUP BY {names}, last),
 rested AS (SELECT *, own_ns - cpu_ns - coalesce(queue_ns, 0) - coalesce(block_io_ns, 0) - coalesce(memory_ns, 0) - coalesce(traced_io_ns, 0)
-		AS rest_ns FROM known)
+		AS rest_ns FROM known),
+-- That of all is known if that of each is.
+whole AS (SELECT iif(count(*) = count(nullif(rest_ns < 0, 1)), sum(rest_ns), NULL) AS rest_ns FROM rested WHERE NOT last)
 SELECT {names}, tasks, processes, time_ns, CAST(cpu_ns AS REAL) / nullif(time_ns, 0) AS utilization_share, cpu_ns, queue_ns, block_io_ns,
-	memory_ns, traced_io_ns, iif(rest_ns >= 0, rest_ns, NULL) AS rest_ns
+	memory_ns, traced_io_ns, CASE WHEN last THEN (SELECT rest_ns FROM whole) WHEN rest_ns >= 0 THEN rest_ns END AS rest_ns
 FROM rested ORDER BY last, t
 
 --- util of process by xform,exe: use of the processor, and where the rest of the time went

@@ -98,9 +98,11 @@ def util_steps(data, choice):
         rest = None
         if own is not None and cpu is not None:
             rest = own - sum(part for part in parts if part is not None)
+        rest = rest if rest is not None and rest >= 0 else None
+        if key == total_key(names):
+            rest = known_sum(row[-1] for row in rows)
         rows.append((*key, len(tasks_of(processes)), len(processes), life,
-                     nearest(cpu, life) if cpu is not None and life else None, *parts,
-                     rest if rest is not None and rest >= 0 else None))
+                     nearest(cpu, life) if cpu is not None and life else None, *parts, rest))
     return heads(names) + ("tasks processes time_ns utilization_share cpu_ns queue_ns block_io_ns memory_ns traced_io_ns "
                            "rest_ns").split(), rows
 

@@ -231,7 +231,7 @@ def check_answer(trace):
     said = html.unescape(re.sub(r"<[^>]*>", "\n", answer))
     found = [line.strip() for line in said.split("\n") if line.strip()]
     lines = run(WFDAG, "summary", trace).stdout.decode().replace("ftrac: ", "").splitlines()
-    labels = ("critical path", "worth speeding up", "read again", "failed", "ended by a signal")
+    labels = ("critical path", "worth speeding up", "spent on the path", "read again", "failed", "ended by a signal")
     wanted, takes = [], False
     for line in lines:
         label, _, text = line.partition(": ")

@@ -5,6 +5,7 @@ a mount and, where that is possible, in the kernel.  And in each table with a to
 import json
 import os
 import pathlib
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -79,8 +80,10 @@ WORKFLOWS = [
      ["sh", "-c", "cd work && bash .command.run; true"], {"sh": 0, "align": 1}, {"align": {"align (sample 2)"}}),
 ]
 SNAKEMAKE = ("rules", {**RAW, **PYTHON, "Snakefile": RULES}, ["snakemake", "-c2", "-q"], {"upper": 3, "join": 1}, {})
-PARTS = ("read_bytes", "written_bytes", "reads", "writes", "cpu_ns", "queue_ns", "work_ns", "running_ns", "file_ns", "pipe_ns", "lock_ns",
-         "child_ns", "tasks", "processes", "count", "sum_ns")
+# What belongs to several rows at once, and what is no sum.
+NO_SUMS = {"time_ns", "utilization_share", "files_ro", "files_wo", "files_rw", "mean_ns", "sd_ns", "min_ns", "p50_ns", "p95_ns", "p99_ns", "max_ns"}
+with_total = []  # tables, and options
+sums = 0
 
 
 def make_files(place, files):
@@ -97,16 +100,34 @@ def table(db, *words):
     return json.loads(done.stdout)["rows"]
 
 
+def has_total(rows):
+    return len(rows) > 1 and next(iter(rows[-1].values())) == "Total"
+
+
+def find_totals(db):
+    """Of all tables of wfstat but the distributions, which ask of what."""
+    text = subprocess.run([WFSTAT, "--help"], capture_output=True, text=True, check=True).stdout
+    names = re.findall(r"^  (\w+)  +\S", text[text.index("Tables:"):text.index("What is counted")], re.MULTILINE)
+    found = [[name] for name in names if name not in ("hist", "cdf") and (name == "waits" or has_total(table(db, name)))]
+    checks.check("tables with a total", {"io", "run", "sys", "util", "phase"} <= {name for name, in found}, (names, found))
+    with_total.extend([*found, ["io", "--by", "task"], ["waits", "--by", "command"]])
+
+
 def totals(what, db):
-    for words in ["io"], ["run"], ["util"], ["waits"], ["sys"], ["io", "--by", "task"], ["waits", "--by", "command"]:
+    global sums
+    if not with_total:
+        find_totals(db)
+    for words in with_total:
         rows = table(db, *words)
-        if len(rows) < 2 or next(iter(rows[-1].values())) != "Total":
+        if not has_total(rows):
             checks.check(f"{what}: {words}: there is a total", words[0] == "waits" and not rows, rows)
             continue
-        for column in [column for column in PARTS if column in rows[-1]]:
-            parts = [row[column] for row in rows[:-1]]
+        for column in rows[-1].keys() - NO_SUMS - {next(iter(rows[-1]))}:
+            parts, total = [row[column] for row in rows[:-1]], rows[-1][column]
+            sums += len(parts)
             wanted = None if None in parts else sum(parts)
-            checks.equal(f"{what}: {words}: {column} of the rows are the total", rows[-1][column], wanted)
+            fit = total == wanted if None in (total, wanted) else abs(total - wanted) <= 1e-6 * abs(wanted)
+            checks.check(f"{what}: {words}: {column} of the rows are the total", fit, (total, wanted))
     times = {next(iter(row.values())): row["time_ns"] for row in table(db, "run")}
     checks.check(f"{what}: no step lives longer than the run", all(time <= times["Total"] for time in times.values()), times)
 
@@ -161,7 +182,8 @@ def main():
                 checks.equal(f"{name}, {way}: it runs", done.returncode, 0)
                 look(f"{name}, {way}", place / "trace.db", steps, tasks)
         of_an_older_release(pathlib.Path(directory), pathlib.Path(directory) / "recipes-mount" / "trace.db")
-    print(f"{len(workflows)} workflows, {' and '.join(ways)}")
+    print(f"{len(workflows)} workflows, {' and '.join(ways)}; {len(with_total)} tables with a total, {sums} parts of sums")
+    checks.check("there were sums", sums > 100, sums)
     checks.end()
 
 
