@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/units.h"
+#include "base/wrap.h"
 #include "dag/answer/answer_internal.h"
 #include "dag/output/printable.h"
 #include "dag/trace/compose.h"
@@ -18,18 +19,18 @@ _Static_assert((ANSWER_OWN & ~ANSWER_BRIEF) == QUERY_FOREIGN, "as query.h has it
 
 void answer_say(const struct answer *answer, const char *label, const char *format, ...)
 {
+	char head[64], next[64], text[1024];
 	va_list args;
 
-	if (answer->plain)
-		fprintf(answer->out, "%s\t", label ? label : "");
-	else if (label)
-		fprintf(answer->out, "ftrac: %s: ", label);
-	else
-		fprintf(answer->out, "ftrac: %*s", LABEL_WIDTH, "");
 	va_start(args, format);
-	vfprintf(answer->out, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	fputc('\n', answer->out);
+	snprintf(next, sizeof(next), "ftrac: %*s", LABEL_WIDTH, "");
+	snprintf(head, sizeof(head), label ? "ftrac: %s: " : "%s", label ? label : next);
+	if (answer->plain)
+		fprintf(answer->out, "%s\t%s\n", label ? label : "", text);
+	else
+		wrap_print(answer->out, head, next, text);
 }
 
 static bool continues_character(char c)

@@ -171,7 +171,7 @@ static const struct complete_value completed[] = {
 	{ "root", COMPLETE_DIRECTORY, false, NULL, NULL },
 	{ "kinds", COMPLETE_WORDS, true, check_kinds, NULL },
 	{ "fail-on", COMPLETE_WORDS, true, check_kinds, NULL },
-	{ "format", COMPLETE_WORDS, false, table_formats, NULL },
+	{ "format", COMPLETE_WORDS, false, formats, NULL },
 	{ "output", COMPLETE_FILE, false, NULL, NULL },
 	{ NULL, COMPLETE_WORDS, false, NULL, NULL },
 };

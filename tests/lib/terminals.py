@@ -3,8 +3,12 @@
 import fcntl
 import os
 import pty
+import re
 import struct
 import termios
+
+# What a slow program is doing: lines that come after a second, and go away.
+PASSING = re.compile("\033\\[K[^\r\n\033]*\r(?!\n)|\r?\033\\[K(?:ftrac: writing the trace[^\r\n\033]*)?")
 
 
 def on_terminal(columns, *words, **variables):
@@ -23,4 +27,5 @@ def on_terminal(columns, *words, **variables):
             break
         said += more
     os.close(fd)
-    return os.waitpid(pid, 0)[1], said.decode().replace("\r\n", "\n")
+    text = PASSING.sub("", said.decode()).replace("\r\n", "\n")
+    return os.waitpid(pid, 0)[1], text

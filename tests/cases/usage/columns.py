@@ -37,7 +37,7 @@ def fits(what, text):
 
 def helps():
     programs = [[FTRAC], [FTRAC, "run"], [FTRAC, "record"], [FTRAC, "umount"], [FTRAC, "doctor"], [PROCMON], [WFSTAT], [WFDAG],
-                [WFDAG, "summary"], [WFDAG, "generate"], [WFDAG, "check"], [WFDAG, "diff"]]
+                [WFDAG, "summary"], [WFDAG, "generate"], [WFDAG, "changes"], [WFDAG, "check"], [WFDAG, "diff"]]
     if os.path.exists(WFREPORT):
         programs.append([WFREPORT])
     for words in programs:
@@ -77,7 +77,7 @@ def written(base):
         path = pathlib.Path(base / name)
         checks.check(f"{what}: a file", path.exists() and path.stat().st_size, text)
         lines = [line for line in text.splitlines() if line.endswith(" written")]
-        checks.check(f"{what}: a line", len(lines) == 1 and lines[0].startswith(f"{os.path.basename(words[0])}: {name}: "), text)
+        checks.check(f"{what}: a line", len(lines) == 1 and lines[0].startswith(f"{os.path.basename(words[0])}") and f": {name}: " in lines[0], text)
         done = subprocess.run([*words, "a.db"], capture_output=True, text=True, timeout=60, check=False)
         checks.check(f"{what}: none without a terminal", "written" not in done.stderr + done.stdout, done)
         looked["files"] += 1

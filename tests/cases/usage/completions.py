@@ -206,7 +206,7 @@ def expected():
     yield "wfdag critical-path --sort ", {"gain_ns"}, {"read_bytes"}
     yield "wfdag --group-by ph", {"phase"}, {"file"}
     yield "wfdag check --kinds missing,", {"missing,redundant", "missing,unordered", "missing,ghost"}, set()
-    yield "wfdag check --format c", {"csv"}, {"json"}
+    yield "wfdag check --format ", {"table", "csv", "sarif", "github", "markdown"}, {"svg"}
     yield "wfdag diff --fail-on ", {"graph", "exit", "time:", "cpu:", "memory:", "bytes", "edges"}, set()
     yield "wfdag diff --format m", {"markdown"}, {"json"}
     yield "wfdag generate --level ", {"job", "process"}, set()
@@ -239,7 +239,7 @@ def fixed(shells, _place):
 
 def options(shells, _place):
     """Each verb has its own options, those of its help."""
-    verbs = {"ftrac": ["run", "record", "umount", "doctor"], "wfdag": ["summary", "generate", "check", "diff"]}
+    verbs = {"ftrac": ["run", "record", "umount", "doctor"], "wfdag": ["summary", "generate", "changes", "check", "diff"]}
     for name in PROGRAMS:
         for verb in [[], *([verb] for verb in verbs.get(name, []))]:
             wanted = options_of(PROGRAMS[name], *verb)

@@ -29,6 +29,8 @@ e: c
 d: c
 \tcp c d; ls nothing-here 2>/dev/null || true
 """
+# e is made from d, and does not say so.
+UNDECLARED = MAKEFILE.replace("\tcp c e", "\tcat c d > e")
 
 
 def trace(base):
@@ -46,7 +48,7 @@ def declared_trace(base):
     """A make whose targets are recorded, and one of which reads what it does not declare."""
     work = base / "declared"
     work.mkdir()
-    (work / "Makefile").write_text(MAKEFILE + "\tcat b > f\n")
+    (work / "Makefile").write_text(UNDECLARED)
     (work / "a").write_text("one\ntwo\n" * 1000)
     subprocess.run([FTRAC, "run", "-q", "--make", "--db", base / "declared.db", "--", "make", "-s"], cwd=work, check=True, timeout=60)
     return base / "declared.db"
@@ -94,7 +96,7 @@ def check_sessions(checks, base):
     for page in "ftrac.1", "procmon.1", "ftrac-db.5":
         work = base / page
         work.mkdir()
-        (work / "Makefile").write_text(MAKEFILE + "\tcat b > f\n")
+        (work / "Makefile").write_text(UNDECLARED)
         (work / "a").write_text("one\ntwo\n" * 1000)
         found = list(sessions(page))
         checks.check(f"{page}: there are examples", len(found) > 1, found)
