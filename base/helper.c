@@ -63,6 +63,29 @@ static bool original_environment(const char **ret_start, const char **ret_end)
 	return addresses[0] && addresses[0] < addresses[1];
 }
 
+static char *value_of(const char *variable, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncmp(variable, name, len) == 0 && variable[len] == '=' ? strdup(variable + len + 1) : NULL;
+}
+
+char *helper_original_variable(const char *name)
+{
+	const char *at, *end;
+	char *value = NULL;
+
+	if (!getauxval(AT_SECURE)) {
+		for (size_t i = 0; environ && environ[i] && !value; i++)
+			value = value_of(environ[i], name);
+		return value;
+	}
+	if (original_environment(&at, &end))
+		for (; at < end && !value; at += strlen(at) + 1)
+			value = value_of(at, name);
+	return value;
+}
+
 void helper_restore_environment(void)
 {
 	const char *at, *end, *sign;

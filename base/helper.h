@@ -16,6 +16,9 @@
  */
 void helper_restore_environment(void);
 
+/* The value of a variable before the loader removed it; the caller frees it.  NULL: it is not set, or out of memory. */
+char *helper_original_variable(const char *name);
+
 /* Starts argv[0].  input, output: its stdin and stdout; -1: those of the caller.  The caller waits for it.  0 or
  * -errno. */
 int helper_spawn(char *const *argv, int input, int output, pid_t *ret_pid);

@@ -117,6 +117,8 @@ enum event_kind {
 	EVENT_SAMPLE,  /* sample of a living process at .time_ns; .sample.* */
 	EVENT_SOCKET,  /* the ends of a socket at .time_ns; .socket.*, text = its address NUL that of the other end, or empty */
 	EVENT_DEVICE,  /* what block devices did for a file until .time_ns; .device.* */
+	EVENT_CALLER,  /* a thread that makes calls of layers (layers.h), from .time_ns on; .caller.*, tid 0: not known */
+	EVENT_CALL,    /* one finished call of a layer; .call.*, text = the path that it names, as the program gave it, or empty */
 	EVENT_KIND_MAX
 };
 
@@ -251,6 +253,17 @@ struct event {
 			int32_t pid;
 			uint32_t writes;
 		} device;
+		/* a thread in one program: after an exec it is another one; pid 0: not known */
+		struct { uint32_t id; int32_t pid; } caller;
+		/* number: of the call in its caller, from 1 on; parent: of the call inside of which it was made, 0: none; code: enum
+		 * layer_call; result: -errno of calls that failed */
+		struct {
+			int64_t latency_ns, offset, length, result;
+			uint32_t caller, number, parent;
+			int32_t fd;
+			uint16_t code;
+			bool has_fd, has_offset, has_length, has_result;
+		} call;
 		/* the offset of this piece; text_len is its length */
 		struct { uint32_t offset; } text;
 	} u;

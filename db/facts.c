@@ -97,6 +97,7 @@ static int put_run(struct store *store, const struct facts *facts)
 		{ "ending", V_INT(0) },
 		{ "fidelity", V_STR(facts->fidelity) },
 		{ "files", V_STR(facts->files) },
+		{ "layers", V_STR(facts->layers) },
 		{ "transport", V_STR(facts->transport) },
 		{ "process_tier", V_STR(facts->process_tier) },
 	};

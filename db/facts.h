@@ -10,6 +10,7 @@ struct store;
 struct facts {
 	const char *source, *mountpoint, *fidelity, *transport; /* of the mount */
 	const char *files; /* where operations come from: "kernel", "mount" or "both"; NULL: files are not traced */
+	const char *layers; /* of which calls are recorded: "lib"; NULL: of none */
 	const char *command, *cwd, *options, *job, *xform, *process_tier;
 	uint64_t mount_namespace, mount_connection; /* of a mount that all see; namespace 0: there is none */
 	int64_t start_ns; /* since the epoch */

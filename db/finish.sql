@@ -16,6 +16,43 @@ FROM (SELECT d.rowid AS device, max(p.id) AS process FROM devices d JOIN process
 	AND (p.end_t IS NULL OR p.end_t >= d.first_t) GROUP BY d.rowid) q
 WHERE devices.rowid = q.device;
 
+-- The image of each thread that makes calls.
+CREATE TEMP TABLE begun AS SELECT p.pid, i.start_t, i.id FROM images i JOIN processes p ON p.id = i.process
+WHERE EXISTS (SELECT 1 FROM callers);
+CREATE INDEX temp.begun_pid ON begun (pid, start_t);
+UPDATE callers SET image = coalesce(
+	(SELECT id FROM begun b WHERE b.pid = callers.pid AND b.start_t <= callers.t ORDER BY b.start_t DESC, b.id DESC LIMIT 1),
+	(SELECT id FROM begun b WHERE b.pid = callers.pid ORDER BY b.start_t, b.id LIMIT 1))
+WHERE image IS NULL AND pid NOTNULL AND NOT EXISTS (SELECT 1 FROM runs);
+DROP TABLE begun;
+
+-- The innermost call of the thread whose time contains that of the operation: the last one that began before it, or one of
+-- those around that one.
+UPDATE calls SET parent = NULL WHERE parent NOTNULL AND parent NOT IN (SELECT id FROM calls);
+CREATE TEMP TABLE line (n INTEGER PRIMARY KEY, process INTEGER, tid INTEGER, t INTEGER, end_t INTEGER, call INTEGER, op INTEGER,
+	file INTEGER, handle INTEGER);
+INSERT INTO line SELECT NULL, process, tid, t, end_t, call, op, file, handle
+FROM (SELECT i.process, k.tid, c.t, c.t + c.latency AS end_t, c.id AS call, NULL AS op, NULL AS file, NULL AS handle
+	FROM calls c JOIN callers k ON k.id = c.caller JOIN images i ON i.id = k.image
+	UNION ALL SELECT o.process, o.tid, o.start_ns - m.value, o.start_ns - m.value + o.latency_ns, NULL, o.id, o.file, o.handle
+	FROM op o, meta m WHERE m.key = 'start_ns' AND o.tid NOTNULL AND EXISTS (SELECT 1 FROM calls))
+ORDER BY process, tid, t, op NOTNULL, end_t DESC;
+CREATE TEMP TABLE below (op INTEGER PRIMARY KEY, call INTEGER, file INTEGER, handle INTEGER);
+INSERT OR IGNORE INTO below SELECT o.op, CASE WHEN a.t + a.latency >= o.end_t THEN a.id WHEN b.t + b.latency >= o.end_t THEN b.id
+	WHEN c.t + c.latency >= o.end_t THEN c.id END, o.file, o.handle
+FROM (SELECT op, end_t, file, handle, max(iif(call NOTNULL, n, NULL)) OVER
+		(PARTITION BY process, tid ORDER BY n ROWS UNBOUNDED PRECEDING) AS last FROM line) o
+	JOIN line l ON l.n = o.last JOIN calls a ON a.id = l.call LEFT JOIN calls b ON b.id = a.parent
+	LEFT JOIN calls c ON c.id = b.parent
+WHERE o.op NOTNULL;
+INSERT OR IGNORE INTO op_parents SELECT op, call FROM below WHERE call NOTNULL;
+UPDATE calls SET file = q.file, handle = q.handle
+FROM (SELECT call, iif(min(file) = max(file), min(file), NULL) AS file, iif(min(handle) = max(handle), min(handle), NULL) AS handle
+	FROM below WHERE call NOTNULL GROUP BY call) q
+WHERE calls.id = q.call;
+DROP TABLE line;
+DROP TABLE below;
+
 CREATE TEMP TABLE named (
 	file INTEGER, path INTEGER, from_t INTEGER, to_t INTEGER,
 	PRIMARY KEY (file, path, from_t)) WITHOUT ROWID;

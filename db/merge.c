@@ -26,6 +26,7 @@ static const struct {
 	{ ":handles", "SELECT max(id) FROM main.handles" },
 	{ ":threads", "SELECT max(id) FROM main.threads" },
 	{ ":ways", "SELECT max(id) FROM main.ways" },
+	{ ":callers", "SELECT max(id) FROM main.callers" },
 	{ ":touches", "SELECT max(id) FROM main.touches" },
 	{ ":tag", "SELECT count(*) << 32 FROM facts WHERE key = 'start_ns'" },
 	{ ":ops", "SELECT max(last) FROM last_ops" },
@@ -143,12 +144,13 @@ int merge_end(struct merge *merge)
 {
 	int r = exec(merge->sqlite, "INSERT OR REPLACE INTO main.meta SELECT key, CASE"
 				    " WHEN key IN ('job', 'xform', 'mixed_file') THEN NULL"
+				    " WHEN key = 'layers' AND count(*) < (SELECT count(*) FROM facts WHERE key = 'start_ns') THEN NULL"
 				    " WHEN key = 'start_ns' OR count(*) = count(value) AND key = "
 				    "'complete' THEN min(value)"
 				    " WHEN count(*) = count(value) AND key = 'end_ns' THEN "
 				    "max(value)"
 				    " WHEN count(*) = count(value) AND key IN ('ops_recorded', "
-				    "'ops_excluded', 'ops_lost',"
+				    "'ops_excluded', 'ops_lost', 'calls_recorded', 'calls_lost',"
 				    "  'process_events_lost', 'notes_lost', 'mixed_writes', 'waited_ns', "
 				    "'tracer_cpu_ns', 'bytes_recorded', 'bytes_mount', 'bytes_mapped', 'bytes_kernel')"
 				    "  THEN sum(value) FILTER (WHERE key NOT IN ('start_ns', "

@@ -124,6 +124,12 @@ INSERT INTO main.rules SELECT process + :processes, rule, task FROM one.rules;
 INSERT OR REPLACE INTO main.prerequisites SELECT target + :paths, name + :paths, order_only
 FROM one.prerequisites;
 
+INSERT OR IGNORE INTO main.call_name SELECT * FROM one.call_name;
+INSERT INTO main.callers SELECT id + :callers, pid, tid, t + :t, image + :images FROM one.callers WHERE :with_ops;
+INSERT INTO main.calls SELECT id + :ops, code, caller + :callers, parent + :ops, t + :t, latency, fd, path + :paths, offset, length,
+	result, handle + :handles, s.new
+FROM one.calls c LEFT JOIN same s ON s.old = c.file WHERE :with_ops;
+INSERT INTO main.op_parents SELECT op + :ops, call + :ops FROM one.op_parents WHERE :with_ops;
 INSERT INTO main.ops_handle SELECT id + :ops, code, t, latency, iif(handle, handle + :handles, handle), result,
 	offset, length, CASE WHEN requester > 0 THEN requester + :images WHEN requester < 0 THEN requester - :threads ELSE requester END
 FROM one.ops_handle WHERE :with_ops;
@@ -132,7 +138,7 @@ INSERT INTO main.ops_name SELECT o.id + :ops, code + 512 * coalesce(s.tag, 0), t
 	s.new, path + :paths, result
 FROM one.ops_name o LEFT JOIN same s ON s.old = o.file WHERE :with_ops;
 INSERT OR IGNORE INTO last_ops SELECT :ops + max(coalesce((SELECT max(id) FROM one.ops_handle), 0),
-	coalesce((SELECT max(id) FROM one.ops_name), 0), coalesce((SELECT max(open_op + coalesce(close_op, 0)) FROM one.handles), 0))
+	coalesce((SELECT max(id) FROM one.ops_name), 0), coalesce((SELECT max(id) FROM one.calls), 0), coalesce((SELECT max(open_op + coalesce(close_op, 0)) FROM one.handles), 0))
 WHERE :with_ops;
 INSERT INTO main.pieces SELECT op + :ops, n FROM one.pieces WHERE :with_ops;
 INSERT INTO main.ranges SELECT op + :ops, offset, length, flags FROM one.ranges WHERE :with_ops;

@@ -81,13 +81,18 @@ static bool is_below(const char *top, const char *path)
 	return strncmp(top, path, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
+static bool is_in(const char *const *places, const char *path)
+{
+	bool found = false;
+
+	for (; places && *places && !found; places++)
+		found = is_below(*places, path);
+	return found;
+}
+
 static bool in_scope(const char *const *scope, const char *path)
 {
-	bool is_in = !scope || !*scope;
-
-	for (; scope && *scope && !is_in; scope++)
-		is_in = is_below(*scope, path);
-	return is_in;
+	return !scope || !*scope || is_in(scope, path);
 }
 
 /* A file of the trace. */
@@ -105,7 +110,7 @@ static bool is_own(const char *own, const char *path)
 
 bool paths_are_recorded(const struct paths_options *options, const char *path)
 {
-	if (is_own(options->own, path) || (options->ours && is_below(options->ours, path)))
+	if (is_own(options->own, path) || is_in(options->ours, path))
 		return false;
 	if (!in_scope(options->scope, path))
 		return false;

@@ -39,8 +39,8 @@ struct paths_options {
 	const char *const *scope;
 	/* The absolute path of the trace, whose files are not recorded.  NULL: they are */
 	const char *own;
-	/* The absolute path of a directory that is not recorded, with all below it.  NULL: there is none */
-	const char *ours;
+	/* Absolute paths, ended by NULL, that are not recorded, with all below them.  NULL: there are none */
+	const char *const *ours;
 };
 
 /* options and store must outlive the paths.  kept: bytes of memory for paths that are not held; there is always room for

@@ -64,6 +64,8 @@ int record_create(struct store *store, const struct record_options *options,
 			&(struct procs_options){ .start_ns = options->start_ns }, &record->procs);
 	if (r == 0)
 		r = op_times_create(store, &record->op_times);
+	if (r == 0)
+		r = record_layers_create(&record->layers);
 	if (r < 0) {
 		record_destroy(record);
 		return r;
@@ -87,6 +89,7 @@ void record_destroy(struct record *record)
 	paths_destroy(record->paths);
 	tuples_destroy(record->threads);
 	calls_destroy(record->calls);
+	record_layers_destroy(record->layers);
 	free(record);
 }
 
@@ -220,6 +223,10 @@ int record_event(struct record *record, const struct event *ev, const char *text
 		return record_socket(record, ev, text, len);
 	case EVENT_DEVICE:
 		return record_device(record, ev);
+	case EVENT_CALLER:
+		return record_caller(record, ev);
+	case EVENT_CALL:
+		return record_layer_call(record, ev, text, len);
 	default:
 		if (ev->kind == EVENT_EXIT && ev->u.process.tid > 0)
 			calls_end(record->calls, ev->u.process.tid, ev->time_ns);

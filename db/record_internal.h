@@ -9,6 +9,7 @@
  *   record_open.c        open, create, tmpfile, release
  *   record_data.c        read, write, copy
  *   record_devices.c     what block devices did, which are no operations
+ *   record_layers.c      calls of layers, which are no operations
  *   record_sockets.c     the ends of sockets, which are no operations
  *   record_attributes.c  all others: attributes, sizes, flush, readdir ...
  * record_call.c rewrites system calls by path as requests, before their handlers.
@@ -30,6 +31,7 @@
 #include "db/walk.h"
 
 struct calls;
+struct layers;
 struct tuples;
 struct missing_names;
 struct op_times;
@@ -51,6 +53,7 @@ struct record {
 	struct op_times *op_times;
 	struct tuples *threads;
 	struct calls *calls;
+	struct layers *layers;
 	struct walker *walkers[2]; /* of the first and the second path of a system call */
 	STAILQ_HEAD(, handle) ending; /* see record_end_handles() */
 	struct record_counts counts;
@@ -151,6 +154,15 @@ record_by_handle record_map;
 
 /* EVENT_DEVICE. */
 int record_device(struct record *record, const struct event *ev);
+
+/* ---- record_layers.c ---- */
+
+/* 0 or -ENOMEM. */
+int record_layers_create(struct layers **ret_layers);
+void record_layers_destroy(struct layers *layers);
+/* EVENT_CALLER and EVENT_CALL. */
+int record_caller(struct record *record, const struct event *ev);
+int record_layer_call(struct record *record, const struct event *ev, const char *text, size_t len);
 
 /* ---- record_sockets.c ---- */
 

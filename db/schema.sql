@@ -165,6 +165,23 @@ CREATE TABLE sockets (
 	file INTEGER, t INTEGER, family INTEGER, kind INTEGER, local INTEGER, remote INTEGER, received INTEGER, peer INTEGER,
 	host TEXT);
 
+-- Threads that make calls of layers: a thread of one program; after an exec it is another one.  image: set at the end.
+CREATE TABLE callers (id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, t INTEGER, image INTEGER);
+
+-- Calls of layers above the operations.  Their ids are of the sequence of all operations.
+--   code     call_name
+--   parent   the call inside of which it was made
+--   path     that it names, as the program gave it
+--   length   asked, if the result is another one; of calls that move bytes
+--   file     of all operations below it, if that is one; set at the end
+CREATE TABLE call_name (code INTEGER PRIMARY KEY, name TEXT NOT NULL, layer TEXT NOT NULL, class TEXT NOT NULL, moves INTEGER);
+CREATE TABLE calls (
+	id INTEGER PRIMARY KEY, code INTEGER, caller INTEGER, parent INTEGER, t INTEGER, latency INTEGER, fd INTEGER, path INTEGER,
+	offset INTEGER, length INTEGER, result INTEGER, handle INTEGER, file INTEGER);
+
+-- The call inside of which an operation was made; set at the end.
+CREATE TABLE op_parents (op INTEGER PRIMARY KEY, call INTEGER);
+
 -- What block devices did for files; completed: how many have ended, of which latency is the sum.  pid NULL: for an unknown
 -- process; process: set at the end.
 CREATE TABLE devices (

@@ -13,6 +13,7 @@
 #include "base/trace_file.h"
 #include "db/bus.h"
 #include "db/event.h"
+#include "db/layers.h"
 #include "db/figures.h"
 #include "db/spill.h"
 #include "db/sql.h"
@@ -52,6 +53,8 @@ static const struct {
 	[PUT_TOUCH] = { "touches", 13, 1 },
 	[PUT_SOCKET] = { "sockets", 9, 0 },
 	[PUT_DEVICE] = { "devices", 10, 0 },
+	[PUT_CALLER] = { "callers", 5, 1 },
+	[PUT_CALL] = { "calls", 13, 1 },
 	[PUT_MISSING_NAME] = { "missing_names", 4, 0 },
 	[PUT_OP_TIME] = { "op_times", 3, 0 },
 	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX, 1 },
@@ -169,6 +172,9 @@ static int fill_names(struct store *store)
 	for (int i = 0; i < FIDELITY_MAX && r == 0; i++)
 		r = exec_made(store, sqlite3_mprintf("INSERT INTO fidelity_name VALUES (%d, %Q)", i,
 			event_fidelity_names[i]));
+	for (int i = 0; i < CALL_MAX && r == 0; i++)
+		r = exec_made(store, sqlite3_mprintf("INSERT INTO call_name VALUES (%d, %Q, %Q, %Q, %d)", i, layer_calls[i].name,
+			layer_names[layer_calls[i].layer], layer_class_names[layer_calls[i].class], layer_calls[i].moves));
 	return r;
 }
 

@@ -334,6 +334,33 @@ FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 CREATE VIEW op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op
 UNION ALL SELECT * FROM name_op;
 
+-- Calls of all layers, the operations as the lower ones.  bytes: what was read or written.
+CREATE VIEW call AS
+SELECT c.id, i.process, k.image, k.tid, n.layer, n.name, n.class, c.parent, c.fd, c.handle, c.file, p.path, c.offset,
+	coalesce(c.length, iif(n.moves AND c.result >= 0, c.result, NULL)) AS length,
+	iif(n.moves, max(c.result, 0), NULL) AS bytes, c.result,
+	(SELECT value FROM meta WHERE key = 'start_ns') + c.t AS start_ns, c.latency AS latency_ns
+FROM calls c LEFT JOIN call_name n ON n.code = c.code LEFT JOIN callers k ON k.id = c.caller
+	LEFT JOIN images i ON i.id = k.image LEFT JOIN paths p ON p.id = c.path
+UNION ALL
+SELECT o.id, o.process, o.image, o.tid, iif(o.layer = 'call', 'syscall', 'fs'), o.name, CASE
+		WHEN o.name IN ('read', 'recv') THEN 'read' WHEN o.name IN ('write', 'send', 'copy', 'sendfile', 'splice') THEN 'write'
+		WHEN o.name = 'lseek' THEN 'position'
+		WHEN o.name IN ('open', 'create', 'tmpfile', 'close', 'release', 'flush', 'opendir', 'releasedir', 'dup', 'fcntl', 'pipe',
+			'socket', 'connect', 'accept') THEN 'administration'
+		ELSE 'other' END,
+	(SELECT q.call FROM op_parents q WHERE q.op = o.id), NULL, o.handle, o.file, o.path, o.offset, o.length, o.bytes, o.result,
+	o.start_ns, o.latency_ns
+FROM op o;
+
+-- Programs of which the preloaded object saw nothing, not even that they began, in a run that records calls of layers: linked
+-- statically, of another loader, setuid, or started without its variables.
+CREATE VIEW unseen_image AS
+SELECT i.id AS image, i.process, g.name AS program
+FROM images i LEFT JOIN program g ON g.image = i.id
+WHERE i.seq > 0 AND EXISTS (SELECT 1 FROM meta WHERE key = 'layers' AND value NOTNULL)
+	AND i.id NOT IN (SELECT image FROM callers WHERE image NOTNULL);
+
 -- The operations that name a range.
 CREATE VIEW range_op AS
 SELECT o.id, o.process, o.image, o.name, o.file, o.path, o.handle, o.start_ns, o.latency_ns, o.result,

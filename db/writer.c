@@ -114,6 +114,11 @@ static bool is_process_event(const struct event *event)
 	return event->kind >= EVENT_PROCESS && event->kind <= EVENT_SAMPLE;
 }
 
+static bool is_counted(const struct event *event)
+{
+	return event->kind == EVENT_OP || event->kind == EVENT_CALL;
+}
+
 static int take(struct writer *writer, struct event *event)
 {
 	const char *text = event->text_len > EVENT_TEXT_INLINE ? writer->assembly.text : event->text;
@@ -148,7 +153,7 @@ static int take_piece(struct writer *writer, int n)
 		bool taken = r == 0 && !writer->error && (r = take(writer, &writer->drained[i])) == 0;
 
 		if (!taken)
-			writer->unstored += writer->drained[i].kind == EVENT_OP;
+			writer->unstored += is_counted(&writer->drained[i]);
 	}
 	return r;
 }
@@ -217,7 +222,7 @@ static int apply(struct writer *writer, size_t mark, int64_t until_ns)
 			r = record_event(writer->record, &q->event, q->text ? q->text : q->event.text,
 				q->event.text_len);
 		if (r < 0)
-			writer->unstored += q->event.kind == EVENT_OP;
+			writer->unstored += is_counted(&q->event);
 		free(q->text);
 	}
 	drop_first(&writer->queue, done.queue);
@@ -262,6 +267,8 @@ static int put_figures(struct writer *writer)
 
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]) && r == 0; i++)
 		r = store_put_meta(o->store, figures[i].key, V_INT((int64_t)figures[i].value));
+	if (r == 0 && counts.calls)
+		r = store_put_meta(o->store, "calls_recorded", V_INT((int64_t)counts.calls));
 	if (r == 0 && counts.mixed)
 		r = store_put_meta(o->store, "mixed_writes", V_INT((int64_t)counts.mixed));
 	if (r == 0 && counts.mixed)
@@ -297,7 +304,7 @@ static void stop_recording(struct writer *writer, int error)
 static void drop_waiting(struct writer *writer, struct waiting *waiting)
 {
 	for (size_t i = 0; i < waiting->n; i++) {
-		writer->unstored += waiting->first[i].event.kind == EVENT_OP;
+		writer->unstored += is_counted(&waiting->first[i].event);
 		free(waiting->first[i].text);
 	}
 	waiting->n = 0;
@@ -366,7 +373,8 @@ static int store_round(struct writer *writer, int n)
 		until_ns = writer->until_ns;
 	r = r < 0 ? r : more < 0 ? more : store_batch(writer, mark, until_ns);
 	if (r < 0) {
-		writer->unstored += record_counts(writer->record).ops - writer->stored.ops;
+		writer->unstored += record_counts(writer->record).ops - writer->stored.ops +
+			record_counts(writer->record).calls - writer->stored.calls;
 		drop_waiting(writer, &writer->queue);
 		drop_waiting(writer, &writer->calls);
 		stop_recording(writer, r);

@@ -39,6 +39,7 @@
 #include "ftrac/rights.h"
 #include "ftrac/shares.h"
 #include "kernel/kernel.h"
+#include "preload/preload.h"
 
 #define RING_SLOTS 65536 /* of 128 bytes */
 #define START_NAPS 1000 /* of 10 ms each; normally less than one passes */
@@ -246,14 +247,16 @@ static uint64_t monitor_lost_of(void *arg)
 
 static uint64_t monitor_waited_of(void *arg)
 {
-	return monitor_waited_ns(((struct daemon *)arg)->monitor);
+	const struct daemon *d = arg;
+
+	return monitor_waited_ns(d->monitor) + preload_count(d->preload).waited_ns;
 }
 
 static uint64_t ops_lost_of(void *arg)
 {
 	const struct daemon *d = arg;
 
-	return monitor_ops_lost(d->monitor) + (d->fs.kernel ? kernel_lost(d->fs.kernel) : 0);
+	return monitor_ops_lost(d->monitor) + (d->fs.kernel ? kernel_lost(d->fs.kernel) : 0) + preload_count(d->preload).lost;
 }
 
 static int put_facts(void *arg, struct store *store)
@@ -280,6 +283,15 @@ static int64_t seen_until_of(void *arg)
 	return kernel_seen_until_ns(((struct daemon *)arg)->fs.kernel);
 }
 
+static int start_layers(struct daemon *d)
+{
+	int r = d->preload ? preload_start(d->preload, d->recording.ring) : 0;
+
+	if (r < 0)
+		err_print("cannot start a thread: %s", strerror(-r));
+	return r;
+}
+
 int daemon_start_writer(struct daemon *d, struct facts *facts)
 {
 	const struct options *o = &d->options;
@@ -299,6 +311,7 @@ int daemon_start_writer(struct daemon *d, struct facts *facts)
 		.put_facts = put_facts,
 		.arg = d,
 	};
+	int r;
 
 	facts->command = d->command;
 	facts->cwd = d->cwd;
@@ -306,7 +319,9 @@ int daemon_start_writer(struct daemon *d, struct facts *facts)
 	facts->job = o->job;
 	facts->xform = o->xform;
 	facts->process_tier = monitor_tier(d->monitor);
-	return recording_start(&d->recording, facts, &w);
+	facts->layers = o->layers ? o->layers_text : NULL;
+	r = recording_start(&d->recording, facts, &w);
+	return r < 0 ? r : start_layers(d);
 }
 
 int daemon_stop_writer(struct daemon *d)
@@ -319,6 +334,7 @@ int daemon_stop_writer(struct daemon *d)
 	if (d->fs.kernel)
 		kernel_finish(d->fs.kernel);
 	monitor_finish(d->monitor); /* pushes the last events, so before the writer stops */
+	preload_finish(d->preload);
 	r = recording_stop(&d->recording);
 	progress_stop(progress);
 	d->has_trace = began && r == 0;
@@ -559,7 +575,7 @@ static void take_options(struct daemon *d)
 	const struct options *o = &d->options;
 
 	d->choice = (struct paths_options){ .mountpoint = o->mountpoint, .source = o->source,
-		.include = o->include.word, .exclude = o->exclude.word, .ours = d->own };
+		.include = o->include.word, .exclude = o->exclude.word, .ours = d->ours };
 	d->fs.choice = o->include.n + o->exclude.n && !o->no_record ? &d->choice : NULL;
 	d->fs.fidelity = o->fidelity;
 	d->fs.fidelity_fixed = o->fidelity_given;

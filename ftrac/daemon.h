@@ -26,12 +26,14 @@
 
 struct facts;
 struct monitor;
+struct preload;
 
 struct daemon {
 	struct options options;
 	char *cwd, *command; /* for the trace; command NULL: none */
 	const char *notes; /* directory of the notes of make (db/declared.h); NULL: none */
-	const char *own;   /* a directory that is not recorded; NULL: none */
+	const char *ours[4]; /* places that are not recorded; NULL: no more */
+	struct preload *preload; /* NULL: no layer is recorded */
 	const struct inode_squash *squash;
 	void (*ready)(struct daemon *d, int error); /* called in a thread of the loop */
 	void *ready_arg; /* for its use */

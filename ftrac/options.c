@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/vector.h"
 #include "db/about.h"
+#include "preload/preload.h"
 
 enum { STOP = 1 };
 
@@ -42,6 +43,7 @@ enum long_option {
 	LONG_MAKE,
 	LONG_NO_MAKE,
 	LONG_FILES,
+	LONG_LAYER,
 	LONG_STRICT,
 	LONG_ALL,
 	LONG_PID,
@@ -85,6 +87,7 @@ static const struct option run_options[] = {
 	{ "make", no_argument, NULL, LONG_MAKE },
 	{ "no-make", no_argument, NULL, LONG_NO_MAKE },
 	{ "files", required_argument, NULL, LONG_FILES },
+	{ "layer", required_argument, NULL, LONG_LAYER },
 	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "changes", no_argument, NULL, LONG_CHANGES },
@@ -196,6 +199,9 @@ static const char run_help[] =
 "                       kernel where that is possible, else mount; both: names\n"
 "                       by a mount, data by programs in the kernel\n"
 "                       (--fidelity call)\n"
+"      --layer LAYERS   also record calls of libraries, by an object that is\n"
+"                       preloaded into programs: lib: those of libc on files and\n"
+"                       streams\n"
 "      --user NAME      run COMMAND as another user (root only)\n"
 "      --wait SECONDS   how long to wait for processes that outlive COMMAND;\n"
 "                       then ftrac ends them; inf: without limit (default 10)\n"
@@ -447,6 +453,14 @@ static int parse_files(struct options *options, const char *text)
 	return err_status(EXIT_USAGE, "invalid value '%s' for --files (auto, kernel, mount or both)", text);
 }
 
+static int parse_layers(struct options *options, const char *text)
+{
+	options->layers_text = text;
+	if (preload_parse(text, &options->layers) == 0)
+		return 0;
+	return err_status(EXIT_USAGE, "invalid value '%s' for --layer (lib)", text);
+}
+
 /* Remembers options that say how a mount works. */
 static void note_mount_only(struct options *o, int option)
 {
@@ -454,7 +468,7 @@ static void note_mount_only(struct options *o, int option)
 		int option;
 		const char *name;
 	} ours[] = {
-		{ LONG_FIDELITY, "--fidelity" }, { LONG_STAT, "--stat" }, { LONG_DROP, "--drop" },
+		{ LONG_FIDELITY, "--fidelity" }, { LONG_STAT, "--stat" },
 		{ LONG_LOCKS, "--locks" }, { LONG_IO_URING, "--io-uring" },
 	};
 
@@ -494,6 +508,7 @@ static int apply(struct options *o, int option)
 	case LONG_MAKE: o->make = MAKE_YES; return 0;
 	case LONG_NO_MAKE: o->make = MAKE_NO; return 0;
 	case LONG_FILES: return parse_files(o, optarg);
+	case LONG_LAYER: return parse_layers(o, optarg);
 	case LONG_STRICT: o->strict = true; return 0;
 	case LONG_ALL: o->all = true; return 0;
 	case LONG_PID: return add_pid(o, optarg);
@@ -736,9 +751,12 @@ static int join_both(struct options *options)
 
 static int check_files(struct options *options)
 {
-	int status = join_both(options);
+	int status = options->layers && options->no_ops ? err_status(EXIT_USAGE, "--layer records single calls; leave --no-ops out")
+							  : join_both(options);
 	bool has_mount = options->files == RUN_FILES_MOUNT || options->files == RUN_FILES_BOTH;
 
+	if (options->drop && !options->layers && !options->mount_only)
+		options->mount_only = "--drop";
 	if (status)
 		return status;
 	if (has_mount && options->kernel_processes)

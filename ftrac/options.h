@@ -43,6 +43,8 @@ struct options {
 	bool takes_fuse_options; /* by -o, as mount(8) does; else -o is the trace */
 	bool strict; /* the exit status says if anything was lost */
 	enum run_files files;
+	unsigned layers; /* for preload/preload.h; 0: none */
+	const char *layers_text;
 	bool kernel_processes; /* --processes kernel */
 	const char *mount_only; /* the last option that was given and means something with a mount only; NULL: none */
 	enum { MAKE_AUTO, MAKE_YES, MAKE_NO } make; /* have make record its targets; auto: if the command is make */

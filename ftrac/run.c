@@ -12,6 +12,7 @@
 #include "dag/change/change.h"
 #include "db/writer.h"
 #include "ftrac/run_internal.h"
+#include "preload/preload.h"
 #include "procmon/monitor.h"
 
 static int find_place(struct daemon *d)
@@ -29,6 +30,16 @@ static bool is_make(const char *command)
 	return strcmp(name, "make") == 0 || strcmp(name, "gmake") == 0;
 }
 
+/* What is done there is no part of the command's work. */
+static void leave_out(struct daemon *d, const char *place)
+{
+	size_t n = 0;
+
+	while (d->ours[n])
+		n++;
+	d->ours[n] = place;
+}
+
 /* Before the command is forked, because it inherits the environment. */
 static int take_notes(struct run *run)
 {
@@ -44,7 +55,24 @@ static int take_notes(struct run *run)
 	if (r < 0)
 		return err_status(EXIT_RUNNER, "%s", failure.text);
 	run->daemon.notes = wanted ? run->notes.sub : NULL;
-	run->daemon.own = wanted ? run->notes.dir : NULL;
+	if (wanted)
+		leave_out(&run->daemon, run->notes.dir);
+	return 0;
+}
+
+/* As above. */
+static int take_layers(struct run *run)
+{
+	struct daemon *d = &run->daemon;
+	struct failure failure = { 0 };
+
+	if (!d->options.layers)
+		return 0;
+	if (preload_prepare(&(struct preload_options){ .layers = d->options.layers, .drop = d->options.drop, .user = d->options.user },
+			&d->preload, &failure) < 0)
+		return err_status(EXIT_RUNNER, "%s", failure.text);
+	leave_out(d, preload_directory(d->preload));
+	leave_out(d, preload_object(d->preload));
 	return 0;
 }
 
@@ -117,8 +145,11 @@ int run_command(int argc, char **argv)
 		status = find_place(d);
 		if (status == 0)
 			status = take_notes(&run);
+		if (status == 0)
+			status = take_layers(&run);
 		status = status == 0 ? run_and_report(&run) : EXIT_RUNNER;
 		notes_finish(&run.notes);
+		preload_destroy(d->preload);
 		free(d->cwd);
 		free(d->command);
 	}

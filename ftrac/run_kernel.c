@@ -59,7 +59,7 @@ static void take_options(struct daemon *d)
 	const struct options *o = &d->options;
 
 	d->choice = (struct paths_options){ .source = "/", .include = o->include.word, .exclude = o->exclude.word,
-		.scope = o->scope.word, .ours = d->own };
+		.scope = o->scope.word, .ours = d->ours };
 	d->probe = monitor_probe_path;
 }
 

@@ -31,6 +31,7 @@
 #include "db/writer.h"
 #include "ftrac/daemon.h"
 #include "ftrac/view.h"
+#include "preload/preload.h"
 #include "procmon/monitor.h"
 
 struct mounted {
@@ -115,6 +116,7 @@ static int spawn(struct mounted *mounted)
 
 	mounted->view.paths = d->options.scope.word;
 	mounted->view.cwd = d->cwd;
+	mounted->view.real = d->preload ? preload_directory(d->preload) : NULL;
 	mounted->view.user = d->options.user;
 	mounted->view.dies_with_us = d->options.processes == MONITOR_CONNECTOR ||
 		d->options.processes == MONITOR_INBAND;

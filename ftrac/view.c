@@ -292,8 +292,18 @@ static int bind_memory(const struct view *view, int memory)
 	return bind_path(fd_path(memory).text, path);
 }
 
+/* Over its mirror; top: where the view's root is as yet. */
+static int bind_real(const char *top, const char *path, int real)
+{
+	cleanup_free char *there = NULL;
+
+	if (asprintf(&there, "%s%s", top, path) < 0)
+		return err_status(EXIT_RUNNER, "out of memory");
+	return bind_path(fd_path(real).text, there);
+}
+
 /* For the whole file system: makes our mount the root. */
-static int change_root(const struct view *view)
+static int change_root(const struct view *view, int kept)
 {
 	static const char *const real[] = { "dev", "proc", "sys" };
 	char path[128], there[16];
@@ -307,6 +317,8 @@ static int change_root(const struct view *view)
 	}
 	if (status == 0 && memory >= 0)
 		status = bind_memory(view, memory);
+	if (status == 0 && kept >= 0)
+		status = bind_real(view->dir, view->real, kept);
 	if (status)
 		return status;
 	if (chdir(view->dir) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
@@ -317,19 +329,20 @@ static int change_root(const struct view *view)
 
 static int put_in_place(const struct view *view)
 {
+	cleanup_fd int real = view->real ? open(view->real, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	char path[4200];
 	int status = 0;
 
 	bind_sockets(view->dir); /* the bind mounts below include them */
 	for (int i = 0; view->paths[i] && status == 0; i++) {
 		if (strcmp(view->paths[i], "/") == 0)
-			return change_root(view);
+			return change_root(view, real);
 		snprintf(path, sizeof(path), "%s%s", view->dir, view->paths[i]);
 		status = bind_path(path, view->paths[i]);
 	}
 	/* fails for the mount of fusermount3, which view_unmount() removes */
 	umount2(view->dir, MNT_DETACH);
-	return status;
+	return status || real < 0 ? status : bind_real("", view->real, real);
 }
 
 int view_become(const char *name)

@@ -33,6 +33,7 @@ enum view_route { VIEW_ROOT, VIEW_HELPER, VIEW_INSIDE };
 struct view {
 	enum view_route route;
 	const char *const *paths; /* the paths to trace, absolute, NULL-terminated; "/": everything */
+	const char *real; /* a directory that stays as it is; NULL: none */
 	const char *cwd;
 	const char *user; /* for root: the user that runs the command; NULL: unchanged */
 	/* the kernel kills the command if we are killed; else the tracer arranges that */

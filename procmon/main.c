@@ -20,6 +20,7 @@
 #include "db/recording.h"
 #include "db/writer.h"
 #include "procmon/monitor.h"
+#include "preload/preload.h"
 #include "procmon/options.h"
 
 #define RING_SLOTS 16384 /* of 128 bytes each */
@@ -30,6 +31,8 @@ struct run {
 	struct recording recording;
 	struct monitor *monitor;
 	struct spawn *command;
+	struct preload *preload; /* NULL: no layer is recorded */
+	const char *ours[3];	 /* places that are not recorded */
 	void (*on_file_limit)(int); /* the disposition of SIGXFSZ that we inherited */
 };
 
@@ -90,7 +93,14 @@ static uint64_t events_lost(void *arg)
 
 static uint64_t ops_lost(void *arg)
 {
-	return monitor_ops_lost(((struct run *)arg)->monitor);
+	const struct run *run = arg;
+
+	return monitor_ops_lost(run->monitor) + preload_count(run->preload).lost;
+}
+
+static uint64_t waited_ns(void *arg)
+{
+	return preload_count(((struct run *)arg)->preload).waited_ns;
 }
 
 static int put_facts(void *arg, struct store *store)
@@ -113,9 +123,9 @@ static int start_writer(struct run *run)
 	const struct options *o = run->options;
 	cleanup_free char *command = cli_join(o->command), *cwd = getcwd(NULL, 0);
 	struct facts facts = { .command = command, .cwd = cwd, .options = o->text, .job = o->job, .xform = o->xform,
-		.process_tier = monitor_tier(run->monitor) };
+		.process_tier = monitor_tier(run->monitor), .layers = o->layers ? o->layers_text : NULL };
 	struct writer_options writer = { .sync = sync_monitor, .events_lost = events_lost, .ops_lost = ops_lost,
-		.put_facts = put_facts, .arg = run };
+		.waited_ns = waited_ns, .put_facts = put_facts, .arg = run };
 
 	if (!command || (!cwd && errno == ENOMEM))
 		return err_status(EXIT_RUNNER, "out of memory");
@@ -127,7 +137,12 @@ static int start_writer(struct run *run)
 		writer.record.probe = monitor_probe_path;
 		writer.record.paths.source = "/";
 	}
-	return recording_start(&run->recording, &facts, &writer) < 0 ? EXIT_RUNNER : 0;
+	writer.record.paths.ours = run->ours;
+	if (recording_start(&run->recording, &facts, &writer) < 0)
+		return EXIT_RUNNER;
+	if (run->preload && preload_start(run->preload, run->recording.ring) < 0)
+		return err_status(EXIT_RUNNER, "cannot start a thread");
+	return 0;
 }
 
 /* ---- rights ---- */
@@ -146,6 +161,20 @@ static int give_up_rights(const struct run *run)
 }
 
 /* ---- the command ---- */
+
+/* Before the command is forked, because it inherits the environment. */
+static int take_layers(struct run *run)
+{
+	struct failure failure = { 0 };
+
+	if (!run->options->layers)
+		return 0;
+	if (preload_prepare(&(struct preload_options){ .layers = run->options->layers }, &run->preload, &failure) < 0)
+		return err_status(EXIT_RUNNER, "%s", failure.text);
+	run->ours[0] = preload_directory(run->preload);
+	run->ours[1] = preload_object(run->preload);
+	return 0;
+}
 
 static int spawn_command(struct run *run)
 {
@@ -203,12 +232,14 @@ static int finish(struct run *run, int status)
 	monitor_discard(run->command);
 	writer_begin_end(run->recording.writer);
 	monitor_finish(run->monitor); /* pushes the last events, so before the writer stops */
+	preload_finish(run->preload);
 	r = recording_stop(&run->recording);
 	progress_stop(progress);
 	if (run->monitor)
 		warn(run);
 	monitor_stop(run->monitor);
 	recording_close(&run->recording);
+	preload_destroy(run->preload);
 	return r < 0 && status == 0 ? EXIT_RUNNER : status;
 }
 
@@ -217,6 +248,8 @@ static int profile(const struct options *options)
 	struct run run = { .options = options, .on_file_limit = signal(SIGXFSZ, SIG_IGN) };
 	int status = open_trace(&run);
 
+	if (status == 0)
+		status = take_layers(&run);
 	if (status == 0)
 		status = spawn_command(&run);
 	if (status == 0)

@@ -10,6 +10,7 @@
 #include "base/complete.h"
 #include "base/err.h"
 #include "db/about.h"
+#include "preload/preload.h"
 
 enum long_option {
 	LONG_CHECK = 256,
@@ -18,6 +19,7 @@ enum long_option {
 	LONG_FILES,
 	LONG_FORCE,
 	LONG_JOB,
+	LONG_LAYER,
 	LONG_PROCESSES,
 	LONG_WAIT,
 	LONG_XFORM,
@@ -31,6 +33,7 @@ static const struct option long_options[] = {
 	{ "files", required_argument, NULL, LONG_FILES },
 	{ "force", no_argument, NULL, LONG_FORCE },
 	{ "job", required_argument, NULL, LONG_JOB },
+	{ "layer", required_argument, NULL, LONG_LAYER },
 	{ "processes", required_argument, NULL, LONG_PROCESSES },
 	{ "wait", required_argument, NULL, LONG_WAIT },
 	{ "xform", required_argument, NULL, LONG_XFORM },
@@ -52,6 +55,9 @@ static const char help[] =
 "      --files SOURCE   none: processes only (default); kernel: also each of\n"
 "                       their system calls that concerns files, by programs in\n"
 "                       the kernel (needs CAP_BPF and CAP_PERFMON)\n"
+"      --layer LAYERS   also record calls of libraries, by an object that is\n"
+"                       preloaded into programs: lib: those of libc on files and\n"
+"                       streams\n"
 "      --env PATTERN    store environment variables that match (repeatable)\n"
 "      --job ID         the job that all processes belong to\n"
 "      --xform NAME     the kind of that job\n"
@@ -108,6 +114,14 @@ static int parse_files(struct options *options, const char *text)
 	return err_status(EXIT_RUNNER, "invalid value '%s' for --files (none or kernel)", text);
 }
 
+static int parse_layers(struct options *options, const char *text)
+{
+	options->layers_text = text;
+	if (preload_parse(text, &options->layers) == 0)
+		return 0;
+	return err_status(EXIT_RUNNER, "invalid value '%s' for --layer (lib)", text);
+}
+
 static int parse_wait(struct options *options, const char *text)
 {
 	if (cli_parse_wait(text, &options->wait_ms) == 0)
@@ -126,6 +140,7 @@ static int apply(struct options *o, int option)
 	case LONG_FILES: return parse_files(o, optarg);
 	case LONG_FORCE: o->force = true; return 0;
 	case LONG_JOB: o->job = optarg; return 0;
+	case LONG_LAYER: return parse_layers(o, optarg);
 	case LONG_PROCESSES: return parse_processes(o, optarg);
 	case LONG_WAIT: return parse_wait(o, optarg);
 	case LONG_XFORM: o->xform = optarg; return 0;

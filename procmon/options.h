@@ -16,6 +16,8 @@ struct options {
 	bool kernel_processes; /* --processes kernel */
 	enum monitor_processes processes;
 	int wait_ms; /* -1: without limit */
+	unsigned layers; /* for preload/preload.h; 0: none */
+	const char *layers_text;
 	struct words env;
 	char *const *command;
 	char *text; /* all arguments, for the trace */

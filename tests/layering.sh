@@ -5,7 +5,7 @@
 # layering.sh --self-test: puts one violation of each rule into a copy and expects each to be found.
 #
 # Each outside library is included in one folder, and folders know each other in one direction:
-# ftrac, procmon, kernel, dag -> db -> base. A folder of dag/ includes folders of lower levels only, and a header
+# ftrac, procmon, kernel, preload, dag -> db -> base. A folder of dag/ includes folders of lower levels only, and a header
 # *_internal.h is included in its own folder only. No shell is given a path, and the environment is used by list. The
 # page in report/ is made with its two libraries alone and sends no request.
 #
@@ -15,7 +15,7 @@
 set -u
 export LC_ALL=C
 
-folders="base db ftrac procmon kernel dag"
+folders="base db ftrac procmon kernel preload dag"
 # The folders of dag/, by level.
 level_1="digest output trace"
 level_2="container graph"
@@ -63,11 +63,12 @@ violations() {
 	may db '(base|db)/.*' 'db/ knows only base/'
 	only '(bpf|linux/(bpf|btf))(/.*)?\.h' kernel 'eBPF is for kernel/'
 	only 'bpf/.*' kernel 'libbpf is for kernel/'
-	may procmon '(base|db|procmon)/.*|kernel/kernel\.h' \
-		'of kernel/, procmon/ knows only kernel.h; of the others only db/ and base/'
-	may ftrac '(base|db|ftrac)/.*|(procmon/monitor|kernel/kernel|dag/answer/answer|dag/change/change)\.h' \
-		'of procmon/, kernel/ and dag/, ftrac/ knows only monitor.h, kernel.h, answer.h and change.h; of the others only db/ and base/'
+	may procmon '(base|db|procmon)/.*|(kernel/kernel|preload/preload)\.h' \
+		'of kernel/ and preload/, procmon/ knows only kernel.h and preload.h; of the others only db/ and base/'
+	may ftrac '(base|db|ftrac)/.*|(procmon/monitor|kernel/kernel|preload/preload|dag/answer/answer|dag/change/change)\.h' \
+		'of procmon/, kernel/, preload/ and dag/, ftrac/ knows only monitor.h, kernel.h, preload.h, answer.h and change.h; of the others only db/ and base/'
 	may kernel '(base|kernel)/.*|db/(event|figures|ring)\.h' 'kernel/ knows only the events of db/, and base/'
+	may preload '(base|preload)/.*|db/(event|layers|ring)\.h' 'preload/ knows only the events of db/, and base/'
 	may dag '(base|dag)/.*|db/(about|query|sql_text|event|drivers)\.h' 'dag/ knows only the read side of db/'
 	[ ! -d dag ] || dag_violations
 	# base/ is helpers without a library.
@@ -81,8 +82,14 @@ violations() {
 			sed 's|$|: programs are executed by their words, base/helper.h|'
 		[ ! -d "$folder" ] || find "$folder" -name '*.[ch]' -exec \
 			grep -HnE '(^|[^a-z_])(getenv|posix_spawnp?|secure_getenv) *\(' {} + |
-			grep -vE 'secure_getenv\("(MAKEFILES|NO_COLOR|PAGER|PATH|SUDO_UID|TERM|TMPDIR|XDG_RUNTIME_DIR)"\)|^base/helper\.c:[0-9]+:.*posix_spawnp' |
+			grep -vE 'secure_getenv\("(FTRAC_CALLS|MAKEFILES|NO_COLOR|PAGER|PATH|SUDO_UID|TERM|TMPDIR|XDG_RUNTIME_DIR)"\)|^base/helper\.c:[0-9]+:.*posix_spawnp' |
 			sed 's|$|: of the environment only what is listed is used or handed on|'
+	done
+	# The object runs inside of the traced programs: no locks, no memory of the heap, nothing of ours but the two lists.
+	for file in object files streams; do
+		[ ! -f "preload/$file.c" ] || includes "preload/$file.c" |
+			grep -E ':((base|db)/.*|pthread\.h|malloc\.h)$' | grep -v ':db/layers\.h$' |
+			sed 's|$|: what runs in traced programs uses libc alone|'
 	done
 	# What /proc says of others is read in procmon/.
 	for folder in base db ftrac kernel dag; do
@@ -129,7 +136,7 @@ dag_violations() {
 # One line for each folder: what it is, and which other folders of dag/ it includes.
 table() {
 	printf '%-14s %5s %5s %6s  %s\n' folder level files lines includes
-	for name in base db ftrac procmon kernel $(levels | sed 's|^|dag/|; s| .*||'); do
+	for name in base db ftrac procmon kernel preload $(levels | sed 's|^|dag/|; s| .*||'); do
 		[ -d "$name" ] || continue
 		level=$(levels | sed -n "s|^${name#dag/} ||p")
 		printf '%-14s %5s %5d %6d  %s\n' "$name" "${level:--}" \
@@ -206,6 +213,9 @@ self_test() {
 	plant kernel/x.c '#include "db/store.h"'
 	plant kernel/x.c '#include "procmon/monitor.h"'
 	plant procmon/x.c '#include "ftrac/inode.h"'
+	plant procmon/x.c '#include "preload/drain.h"'
+	plant preload/x.c '#include "db/store.h"'
+	plant preload/x.c '#include "procmon/monitor.h"'
 	plant db/x.h '#include "ftrac/trace.h"'
 	plant db/x.c '#include "procmon/monitor.h"'
 	plant dag/x.c '#include "db/store.h"'

@@ -17,5 +17,8 @@ SELECT (SELECT max(end_ns) - min(start_ns) FROM process WHERE parent IS NULL) AS
 --- answer.unknown of none: of how many processes it is not known what they read and wrote
 SELECT count(*) - count(read_char) AS processes FROM process
 
+--- answer.unseen of none: programs of which no call of a library was seen
+SELECT coalesce(program, '?') AS program, count(*) AS images FROM unseen_image GROUP BY 1 ORDER BY images DESC, program
+
 --- answer.mixed of none: the first file that may have been damaged
 SELECT f.path FROM trace t JOIN file f ON f.id = t.value WHERE t.key = 'mixed_file'

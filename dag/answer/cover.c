@@ -65,6 +65,35 @@ static void say_share(const struct answer *a)
 		answer_say(a, NULL, "(unknown of %lld process%s)", (long long)unknown, unknown == 1 ? "" : "es");
 }
 
+#define UNSEEN_NAMES 3
+
+/* Programs that the preloaded object saw nothing of. */
+static void say_layers(const struct answer *a)
+{
+	const struct choice all = { 0 };
+	char names[ANSWER_TEXT] = "", text[ANSWER_TEXT];
+	struct query *row = NULL;
+	long long images = 0;
+	int n = 0;
+
+	if (!query_fact_text(a->db, "layers") ||
+		traces_query(a->db, "answer.unseen", "program images", &all, &row, NULL, a->failure) < 0)
+		return;
+	for (; traces_next(a->db, row, a->failure) > 0; n++) {
+		size_t len = 0, used = strlen(names);
+		const char *name = query_bytes(row, 0, &len);
+
+		images += query_int(row, 1);
+		if (n < UNSEEN_NAMES)
+			snprintf(names + used, sizeof(names) - used, "%s%.*s", n ? ", " : "", name ? (int)(len < 40 ? len : 40) : 1,
+				name ? name : "?");
+	}
+	query_end(row);
+	if (images)
+		answer_say(a, "not seen", "library calls of %lld program%s (static, setuid, or without the loader): %s%s", images,
+			images == 1 ? "" : "s", answer_text(names, 60, text), n > UNSEEN_NAMES ? ", ..." : "");
+}
+
 /* The kernel may have overwritten data of the run with old pages. */
 static void say_mixed(const struct answer *a)
 {
@@ -129,6 +158,7 @@ int answer_cover(struct answer *a)
 	const char *files = query_fact_text(a->db, "files");
 
 	(files && strcmp(files, "kernel") == 0 ? say_calls : say_share)(a);
+	say_layers(a);
 	say_mixed(a);
 	say_lost(a);
 	return a->failure->code;

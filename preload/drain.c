@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/drain.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "db/event.h"
+#include "db/layers.h"
+#include "db/ring.h"
+#include "preload/wire.h"
+
+#define FEW_FREE (WIRE_CHUNKS / 4) /* with fewer, chunks of idle threads are taken back */
+
+/* How far a claimed chunk has been read. */
+struct progress {
+	uint64_t claim;
+	uint32_t read;
+	bool was_idle; /* nothing came since the last pass */
+};
+
+struct active {
+	uint64_t claim;
+	uint32_t chunk;
+};
+
+struct drain {
+	struct wire_header *header;
+	struct progress chunks[WIRE_CHUNKS];
+	struct active active[WIRE_CHUNKS];
+	_Atomic uint64_t taken, damaged;
+	_Atomic uint64_t dropped, waited_ns; /* as the programs count them */
+};
+
+int drain_create(struct wire_header *header, struct drain **ret_drain)
+{
+	struct drain *drain = calloc(1, sizeof(*drain));
+
+	if (!drain)
+		return -ENOMEM;
+	drain->header = header;
+	*ret_drain = drain;
+	return 0;
+}
+
+void drain_destroy(struct drain *drain)
+{
+	free(drain);
+}
+
+uint64_t drain_taken(const struct drain *drain)
+{
+	return atomic_load(&drain->taken);
+}
+
+uint64_t drain_lost(const struct drain *drain)
+{
+	return atomic_load(&drain->damaged) + atomic_load(&drain->dropped);
+}
+
+uint64_t drain_waited_ns(const struct drain *drain)
+{
+	return atomic_load(&drain->waited_ns);
+}
+
+/* ---- the file may have been cut off ---- */
+
+static _Thread_local sigjmp_buf *way_out;
+
+static void on_bus_error(int sig)
+{
+	if (way_out)
+		siglongjmp(*way_out, 1);
+	signal(sig, SIG_DFL); /* the access is repeated, and ends us */
+}
+
+static void catch_bus_errors(void)
+{
+	struct sigaction action = { .sa_handler = on_bus_error, .sa_flags = SA_NODEFER };
+
+	sigaction(SIGBUS, &action, NULL);
+}
+
+/* ---- records ---- */
+
+static bool is_whole(const struct wire_record *record, uint32_t left)
+{
+	return record->bytes >= sizeof(*record) && record->bytes % 8 == 0 && record->bytes <= left &&
+		record->text_len <= record->bytes - sizeof(*record) && record->text_len <= WIRE_TEXT;
+}
+
+static int64_t or_zero(int64_t n)
+{
+	return n < 0 ? 0 : n;
+}
+
+static void push_caller(struct ring *ring, const struct wire_record *record)
+{
+	ring_push(ring, &(struct event){ .kind = EVENT_CALLER, .tid = or_zero(record->tid), .time_ns = or_zero(record->start_ns),
+		.u.caller = { .id = record->caller, .pid = (int32_t)or_zero(record->pid) } }, NULL, 0);
+}
+
+static void push_call(struct ring *ring, const struct wire_record *record, const char *text)
+{
+	ring_push(ring, &(struct event){ .kind = EVENT_CALL, .time_ns = or_zero(record->start_ns), .u.call = {
+		.caller = record->caller, .number = record->number, .parent = record->parent, .code = record->code,
+		.has_fd = record->known & WIRE_HAS_FD, .has_offset = record->known & WIRE_HAS_OFFSET,
+		.has_length = record->known & WIRE_HAS_LENGTH, .has_result = record->known & WIRE_HAS_RESULT,
+		.fd = record->fd, .latency_ns = or_zero(record->latency_ns), .offset = record->offset, .length = record->length,
+		.result = record->result } }, text, record->text_len);
+}
+
+/* A copy: the program may change it meanwhile. */
+static bool push_record(struct ring *ring, const struct wire_record *record, const char *from)
+{
+	char text[WIRE_TEXT];
+
+	memcpy(text, from, record->text_len);
+	if (record->kind == WIRE_CALLER)
+		push_caller(ring, record);
+	else if (record->kind == WIRE_CALL && record->code < CALL_MAX)
+		push_call(ring, record, text);
+	else
+		return false;
+	return true;
+}
+
+/* Up to used; the number of records. */
+static int read_chunk(struct drain *drain, struct ring *ring, const struct wire_chunk *chunk, struct progress *progress, uint32_t used)
+{
+	struct wire_record record;
+	int n = 0;
+
+	while (progress->read < used) {
+		uint32_t left = used - progress->read;
+		const char *from = chunk->data + progress->read;
+
+		if (left >= sizeof(record))
+			memcpy(&record, from, sizeof(record));
+		if (left < sizeof(record) || !is_whole(&record, left)) {
+			atomic_fetch_add(&drain->damaged, 1);
+			progress->read = used;
+			break;
+		}
+		n++;
+		progress->read += record.bytes;
+		if (!push_record(ring, &record, from + sizeof(record)))
+			atomic_fetch_add(&drain->damaged, 1);
+		else if (record.kind == WIRE_CALL)
+			atomic_fetch_add(&drain->taken, 1);
+	}
+	return n;
+}
+
+/* ---- chunks ---- */
+
+static uint32_t used_of(const struct wire_chunk *chunk)
+{
+	uint32_t used = atomic_load_explicit(&chunk->used, memory_order_acquire);
+
+	return used < sizeof(chunk->data) ? used : sizeof(chunk->data);
+}
+
+static void give_back(struct drain *drain, struct wire_chunk *chunk, uint64_t claim, uint32_t i)
+{
+	atomic_store(&chunk->used, 0);
+	atomic_store_explicit(&chunk->state, claim * WIRE_STATES + WIRE_FREE, memory_order_release);
+	if (i < atomic_load(&drain->header->hint))
+		atomic_store(&drain->header->hint, i);
+}
+
+/* Of a thread that has written nothing for a pass.  Afterwards it cannot write there any more. */
+static bool take_back(struct wire_chunk *chunk, uint64_t claim)
+{
+	uint64_t owned = claim * WIRE_STATES + WIRE_OWNED;
+
+	return atomic_compare_exchange_strong(&chunk->state, &owned, claim * WIRE_STATES + WIRE_FULL);
+}
+
+static int visit(struct drain *drain, struct ring *ring, const struct active *active, bool few_free)
+{
+	struct wire_chunk *chunk = wire_chunk(drain->header, active->chunk);
+	struct progress *progress = &drain->chunks[active->chunk];
+	uint64_t state = atomic_load_explicit(&chunk->state, memory_order_acquire);
+	int n;
+
+	if (state / WIRE_STATES != active->claim)
+		return 0;
+	if (progress->claim != active->claim)
+		*progress = (struct progress){ .claim = active->claim };
+	n = read_chunk(drain, ring, chunk, progress, used_of(chunk));
+	if (state % WIRE_STATES == WIRE_FULL)
+		give_back(drain, chunk, active->claim, active->chunk);
+	else if (few_free && n == 0 && progress->was_idle)
+		take_back(chunk, active->claim); /* and read it in the next pass */
+	progress->was_idle = n == 0;
+	return n;
+}
+
+static int by_claim(const void *a, const void *b)
+{
+	const struct active *x = a, *y = b;
+
+	return (x->claim > y->claim) - (x->claim < y->claim);
+}
+
+/* In the order of their claims, in which each thread filled its own. */
+static uint32_t find_active(struct drain *drain)
+{
+	uint32_t n = 0, first = WIRE_CHUNKS;
+
+	for (uint32_t i = 0; i < WIRE_CHUNKS; i++) {
+		uint64_t state = atomic_load_explicit(&wire_chunk(drain->header, i)->state, memory_order_acquire);
+
+		if (state % WIRE_STATES != WIRE_FREE)
+			drain->active[n++] = (struct active){ state / WIRE_STATES, i };
+		else if (first == WIRE_CHUNKS)
+			first = i;
+	}
+	atomic_store(&drain->header->hint, first);
+	qsort(drain->active, n, sizeof(drain->active[0]), by_claim);
+	return n;
+}
+
+static int pass(struct drain *drain, struct ring *ring)
+{
+	uint32_t n = find_active(drain);
+	bool few_free = WIRE_CHUNKS - n < FEW_FREE;
+	int sum = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		atomic_store(&drain->header->beat_ns, clock_now_ns());
+		sum += visit(drain, ring, &drain->active[i], few_free);
+	}
+	atomic_store(&drain->header->beat_ns, clock_now_ns());
+	atomic_store(&drain->dropped, atomic_load(&drain->header->lost));
+	atomic_store(&drain->waited_ns, atomic_load(&drain->header->waited_ns));
+	return sum;
+}
+
+int drain_pass(struct drain *drain, struct ring *ring, bool last)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	sigjmp_buf out;
+	int n;
+
+	pthread_once(&once, catch_bus_errors);
+	if (sigsetjmp(out, 1))
+		n = -EIO;
+	else {
+		way_out = &out;
+		if (last)
+			atomic_store(&drain->header->over, 1);
+		n = pass(drain, ring);
+	}
+	way_out = NULL;
+	return n;
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/object.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NEST 8	     /* calls inside of each other that have a parent */
+#define INTERRUPTED 4 /* signal handlers that interrupt each other while they hand a call over */
+#define PAGE 4096
+#define NAP_NS 200000
+#define FULL_NS 1000000 /* for so long a thread looks for no chunk after it found none */
+
+/* A chunk of a thread; those after the first are for signal handlers that interrupt the use of the one before. */
+struct slot {
+	struct wire_chunk *chunk;
+	uint64_t claim;
+	uintptr_t user; /* where on the stack the one is that writes */
+};
+
+struct thread {
+	uint64_t generation; /* of the process; 0: not begun */
+	int32_t tid;
+	int32_t vforked; /* it has called vfork(2): its own id, for its child has the same memory */
+	uint32_t caller, number;
+	unsigned depth, writing;
+	int64_t full_until_ns;
+	struct {
+		uintptr_t address; /* of its struct call: frames of callers have higher ones */
+		uint32_t number;
+	} outer[NEST];
+	struct slot slots[INTERRUPTED];
+};
+
+static _Thread_local struct thread self __attribute__((tls_model("initial-exec")));
+
+static struct {
+	_Atomic int begun; /* 1: another call is at it; 2: done */
+	struct wire_header *header; /* NULL: nothing is recorded */
+	_Atomic uint64_t *generation; /* in a page that the kernel empties in the child of a fork */
+} process;
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+}
+
+/* ---- the process ---- */
+
+static bool is_ours(const struct wire_header *header)
+{
+	return header->magic == WIRE_MAGIC && header->version == WIRE_VERSION;
+}
+
+/* By system calls: our own functions stand in front of those of libc. */
+static struct wire_header *map_file(const char *path)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0);
+	struct stat st;
+	void *map = MAP_FAILED;
+
+	if (fd < 0)
+		return NULL;
+	if (syscall(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == (off_t)WIRE_BYTES)
+		map = (void *)syscall(SYS_mmap, NULL, WIRE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0); // NOLINT(performance-no-int-to-ptr)
+	syscall(SYS_close, fd);
+	if (map == MAP_FAILED)
+		return NULL;
+	if (is_ours(map))
+		return map;
+	syscall(SYS_munmap, map, WIRE_BYTES);
+	return NULL;
+}
+
+static _Atomic uint64_t *map_generation(void)
+{
+	void *page = (void *)syscall(SYS_mmap, NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); // NOLINT(performance-no-int-to-ptr)
+
+	if (page == MAP_FAILED)
+		return NULL;
+	if (syscall(SYS_madvise, page, PAGE, MADV_WIPEONFORK) == 0)
+		return page;
+	syscall(SYS_munmap, page, PAGE);
+	return NULL;
+}
+
+static void begin_process(void)
+{
+	const char *path = secure_getenv("FTRAC_CALLS"); /* WIRE_VARIABLE */
+	int error = errno;
+
+	process.generation = path ? map_generation() : NULL;
+	if (process.generation)
+		process.header = map_file(path);
+	errno = error;
+}
+
+static bool is_begun(void)
+{
+	int none = 0;
+
+	if (atomic_load_explicit(&process.begun, memory_order_acquire) == 2)
+		return process.header;
+	if (!atomic_compare_exchange_strong(&process.begun, &none, 1))
+		return false;
+	begin_process();
+	atomic_store_explicit(&process.begun, 2, memory_order_release);
+	return process.header;
+}
+
+/* ---- chunks ---- */
+
+static bool claim_one(struct slot *slot)
+{
+	struct wire_header *header = process.header;
+	uint32_t start = atomic_load_explicit(&header->hint, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < WIRE_CHUNKS; i++) {
+		struct wire_chunk *chunk = wire_chunk(header, (start + i) % WIRE_CHUNKS);
+		uint64_t state = atomic_load_explicit(&chunk->state, memory_order_relaxed);
+
+		if (state % WIRE_STATES != WIRE_FREE)
+			continue;
+		slot->claim = atomic_fetch_add(&header->claims, 1) + 1;
+		if (!atomic_compare_exchange_strong(&chunk->state, &state, slot->claim * WIRE_STATES + WIRE_OWNED))
+			continue;
+		slot->chunk = chunk;
+		return true;
+	}
+	return false;
+}
+
+static bool may_wait(void)
+{
+	const struct wire_header *header = process.header;
+
+	return !header->drop && !atomic_load(&header->over) && now_ns() - atomic_load(&header->beat_ns) < WIRE_GONE_NS;
+}
+
+static bool claim(struct slot *slot)
+{
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+	int64_t start_ns;
+
+	if (self.full_until_ns && now_ns() < self.full_until_ns)
+		return false;
+	if (claim_one(slot))
+		return true;
+	start_ns = now_ns();
+	while (may_wait()) {
+		syscall(SYS_nanosleep, &nap, NULL);
+		if (claim_one(slot)) {
+			atomic_fetch_add(&process.header->waited_ns, now_ns() - start_ns);
+			return true;
+		}
+	}
+	self.full_until_ns = now_ns() + FULL_NS;
+	return false;
+}
+
+/* Whether the chunk is still ours; then the reader leaves it alone. */
+static bool begin_writing(const struct slot *slot)
+{
+	uint64_t owned = slot->claim * WIRE_STATES + WIRE_OWNED;
+
+	return atomic_compare_exchange_strong_explicit(&slot->chunk->state, &owned, slot->claim * WIRE_STATES + WIRE_BUSY,
+		memory_order_acquire, memory_order_relaxed);
+}
+
+static void end_writing(const struct slot *slot, enum wire_state state)
+{
+	atomic_store_explicit(&slot->chunk->state, slot->claim * WIRE_STATES + state, memory_order_release);
+}
+
+static bool write_record(struct slot *slot, const struct wire_record *record, const char *text)
+{
+	while (slot->chunk || claim(slot)) {
+		uint32_t used;
+		char *to;
+
+		if (!begin_writing(slot)) {
+			slot->chunk = NULL;
+			continue;
+		}
+		used = atomic_load_explicit(&slot->chunk->used, memory_order_relaxed);
+		if (used > sizeof(slot->chunk->data) || record->bytes > sizeof(slot->chunk->data) - used) {
+			end_writing(slot, WIRE_FULL);
+			slot->chunk = NULL;
+			continue;
+		}
+		to = slot->chunk->data + used;
+		memcpy(to, record, sizeof(*record));
+		if (record->text_len)
+			memcpy(to + sizeof(*record), text, record->text_len);
+		/* A signal handler may have forked meanwhile: then the chunk is the parent's. */
+		if (self.generation != atomic_load_explicit(process.generation, memory_order_relaxed))
+			return true;
+		atomic_store_explicit(&slot->chunk->used, used + record->bytes, memory_order_release);
+		end_writing(slot, WIRE_OWNED);
+		return true;
+	}
+	return false;
+}
+
+/* The writers of this thread that a longjmp(3) out of a signal handler has left keep their chunks, which are lost. */
+static void forget_left(uintptr_t user)
+{
+	while (self.writing > 0 && self.slots[self.writing - 1].user <= user)
+		self.slots[--self.writing].chunk = NULL;
+}
+
+static void hand_over(struct wire_record *record, const char *text)
+{
+	uintptr_t user = (uintptr_t)__builtin_frame_address(0);
+	bool done = false;
+
+	forget_left(user);
+	record->bytes = (uint16_t)WIRE_ROUND(sizeof(*record) + record->text_len);
+	if (self.writing < INTERRUPTED) {
+		struct slot *slot = &self.slots[self.writing];
+
+		slot->user = user;
+		atomic_signal_fence(memory_order_seq_cst);
+		self.writing++;
+		atomic_signal_fence(memory_order_seq_cst);
+		done = write_record(slot, record, text);
+		atomic_signal_fence(memory_order_seq_cst);
+		if (self.writing > 0)
+			self.writing--;
+	}
+	if (!done)
+		atomic_fetch_add(&process.header->lost, 1);
+}
+
+/* ---- threads ---- */
+
+/* Whether the ids that we see are those of the reader. */
+static bool has_same_ids(void)
+{
+	struct stat st;
+
+	return syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0 && st.st_ino == process.header->pid_namespace;
+}
+
+/* Of this process, after a fork or for the first time. */
+static uint64_t new_generation(void)
+{
+	uint64_t none = 0, generation = (uint64_t)now_ns() << 1 | 1;
+
+	return atomic_compare_exchange_strong(process.generation, &none, generation) ? generation : none;
+}
+
+static void begin_thread(struct thread *thread, int32_t tid)
+{
+	struct wire_record record = { .kind = WIRE_CALLER, .start_ns = now_ns() };
+	uint64_t generation = atomic_load(process.generation);
+	bool same_ids = has_same_ids();
+
+	memset(thread->slots, 0, sizeof(thread->slots));
+	thread->depth = thread->writing = thread->number = 0;
+	if (thread->generation && thread->generation != generation)
+		thread->vforked = 0; /* a child of its own memory */
+	thread->generation = generation ? generation : new_generation();
+	thread->tid = tid;
+	thread->caller = record.caller = atomic_fetch_add(&process.header->callers, 1) + 1;
+	record.pid = same_ids ? (int32_t)syscall(SYS_getpid) : 0;
+	record.tid = same_ids ? tid : 0;
+	hand_over(&record, NULL);
+}
+
+/* In the parent, and in its child until that has memory of its own. */
+static void check_vforked(struct thread *thread)
+{
+	int32_t tid = (int32_t)syscall(SYS_gettid);
+
+	if (tid == thread->vforked)
+		thread->vforked = 0;
+	if (tid != thread->tid)
+		begin_thread(thread, tid);
+}
+
+void *object_before_vfork(void);
+
+/* Returns the real function, for the code in vfork.S. */
+__attribute__((visibility("hidden"))) void *object_before_vfork(void)
+{
+	static void *_Atomic real;
+
+	if (self.generation && !self.vforked)
+		self.vforked = self.tid;
+	return object_find(&real, "vfork");
+}
+
+static void check_thread(struct thread *thread)
+{
+	if (thread->generation != atomic_load_explicit(process.generation, memory_order_relaxed) || !thread->generation)
+		begin_thread(thread, (int32_t)syscall(SYS_gettid));
+	else if (thread->vforked)
+		check_vforked(thread);
+}
+
+/* ---- calls ---- */
+
+/* Calls that were left by longjmp(3) are not on the stack any more. */
+static void push(struct thread *thread, struct call *call)
+{
+	uintptr_t address = (uintptr_t)call;
+
+	while (thread->depth > 0 && thread->outer[thread->depth - 1].address <= address)
+		thread->depth--;
+	call->record.parent = thread->depth ? thread->outer[thread->depth - 1].number : 0;
+	if (thread->depth == NEST)
+		return;
+	thread->outer[thread->depth].address = address;
+	thread->outer[thread->depth].number = call->record.number;
+	atomic_signal_fence(memory_order_seq_cst);
+	thread->depth++;
+}
+
+static void pop(struct thread *thread, const struct call *call)
+{
+	while (thread->depth > 0 && thread->outer[thread->depth - 1].address <= (uintptr_t)call)
+		thread->depth--;
+}
+
+bool object_enter(struct call *call, enum layer_call code)
+{
+	struct thread *thread = &self;
+
+	if (!is_begun() || !(process.header->layers >> layer_calls[code].layer & 1) ||
+		atomic_load_explicit(&process.header->over, memory_order_relaxed))
+		return false;
+	call->error = errno;
+	check_thread(thread);
+	call->record = (struct wire_record){ .kind = WIRE_CALL, .code = (uint16_t)code, .caller = thread->caller,
+		.number = ++thread->number };
+	call->text = NULL;
+	call->thread = thread;
+	push(thread, call);
+	errno = call->error;
+	call->record.start_ns = now_ns();
+	return true;
+}
+
+void object_end(struct call *call)
+{
+	call->record.latency_ns = now_ns() - call->record.start_ns;
+	call->error = errno;
+}
+
+/* Whether the kernel has read the path: else its address may be wrong. */
+static bool has_text(const struct call *call)
+{
+	return call->record.result != -EFAULT && call->record.result != -EINVAL;
+}
+
+void object_put(struct call *call)
+{
+	size_t len = call->text && has_text(call) ? strnlen(call->text, WIRE_TEXT) : 0;
+
+	pop(call->thread, call);
+	call->record.text_len = (uint16_t)len;
+	/* A fork inside of the call: its record is the parent's. */
+	if (call->thread->caller == call->record.caller || call->thread->vforked)
+		hand_over(&call->record, call->text);
+	errno = call->error;
+}
+
+static _Noreturn void missing(void)
+{
+	abort();
+}
+
+void *object_find(void *_Atomic *real, const char *name)
+{
+	void *found = atomic_load_explicit(real, memory_order_acquire);
+
+	if (found)
+		return found;
+	found = dlsym(RTLD_NEXT, name);
+	if (!found)
+		found = (void *)missing;
+	atomic_store_explicit(real, found, memory_order_release);
+	return found;
+}
+
+/* Programs that call nothing of ours are seen, too. */
+__attribute__((constructor)) static void begin(void)
+{
+	int error = errno;
+
+	if (is_begun())
+		check_thread(&self);
+	errno = error;
+}

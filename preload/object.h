@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PRELOAD_OBJECT_H
+#define PRELOAD_OBJECT_H
+
+/*
+ * Inside the preloaded object: what each function that stands in front of another one does.
+ *
+ *   struct call call;
+ *   if (!object_enter(&call, CALL_READ)) ... only calls the real function
+ *   ... fields that are gone afterwards ...
+ *   result = the real function;
+ *   object_end(&call);            the time and errno of its end
+ *   ... the other fields ...
+ *   object_put(&call);            hands it over; errno is that of the real function
+ *
+ * All of it may run in a signal handler, in a child of vfork(2), before constructors and after destructors: it takes no
+ * lock, allocates nothing, uses no stdio, and makes system calls only when a thread begins, after a fork and when a chunk is
+ * full.  A call that is left by longjmp(3) or by the end of its thread is not recorded.
+ */
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/layers.h"
+#include "preload/wire.h"
+
+#define OBJECT_EXPORT __attribute__((visibility("default")))
+
+struct thread;
+
+struct call {
+	struct wire_record record;
+	const char *text;
+	struct thread *thread;
+	int error; /* errno before the call, then after it */
+};
+
+bool object_enter(struct call *call, enum layer_call code);
+void object_end(struct call *call);
+void object_put(struct call *call);
+
+/* The function of that name in the objects behind ours; *real keeps it. */
+void *object_find(void *_Atomic *real, const char *name);
+
+static inline void object_fd(struct call *call, int fd)
+{
+	call->record.fd = fd;
+	call->record.known |= fd >= 0 ? WIRE_HAS_FD : 0;
+}
+
+static inline void object_length(struct call *call, uint64_t n)
+{
+	call->record.length = n > INT64_MAX ? INT64_MAX : (int64_t)n;
+	call->record.known |= WIRE_HAS_LENGTH;
+}
+
+static inline void object_offset(struct call *call, int64_t offset)
+{
+	call->record.offset = offset;
+	call->record.known |= WIRE_HAS_OFFSET;
+}
+
+static inline void object_result(struct call *call, int64_t result)
+{
+	call->record.result = result;
+	call->record.known |= WIRE_HAS_RESULT;
+}
+
+/* Of a call that failed: that it did, and why. */
+static inline void object_outcome(struct call *call, bool failed, int64_t result)
+{
+	object_result(call, failed ? -(int64_t)(call->error ? call->error : EIO) : result);
+}
+
+#endif

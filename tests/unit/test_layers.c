@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+
+/* record_layers.c, and what finish.sql makes of its rows: callers and their programs, and which call was made inside of which. */
+
+#include "db/layers.h"
+#include "db/query.h"
+#include "feed.h"
+
+enum { P = 10, Q = 11 };
+
+static void caller(struct feed *f, uint32_t id, pid_t pid)
+{
+	struct event ev = { .kind = EVENT_CALLER, .tid = pid, .u.caller = { .id = id, .pid = pid } };
+
+	feed(f, &ev, NULL, 0);
+}
+
+/* From start on, in STEPs since the run began. */
+static void call_at(struct feed *f, uint32_t id, enum layer_call code, uint32_t number, uint32_t parent, int start, int steps)
+{
+	struct event ev = { .kind = EVENT_CALL, .time_ns = START_NS + start * STEP, .u.call = { .caller = id, .number = number,
+		.parent = parent, .code = code, .latency_ns = steps * STEP, .has_result = true, .result = 8 } };
+
+	feed(f, &ev, NULL, 0);
+}
+
+static void op_at(struct feed *f, pid_t tid, int start)
+{
+	struct event ev = OP_EVENT(f, tid, OP_GETATTR, .node = NODE_ROOT);
+
+	ev.time_ns = START_NS + start * STEP;
+	feed(f, &ev, NULL, 0);
+}
+
+static void conclude(struct feed *f)
+{
+	feed_flush(f);
+	assert_int_equal(store_conclude(f->store), 0);
+}
+
+#define NAMES "SELECT group_concat(c.name || '<' || coalesce(p.name, '-'), ' ') FROM (SELECT * FROM call ORDER BY start_ns, id) c LEFT JOIN call p ON p.id = c.parent"
+
+static void calls_and_operations_have_the_innermost_call_around_them(void **state)
+{
+	struct feed *f = *state;
+
+	feed_discover(f, P, 1);
+	feed_discover(f, Q, 1);
+	caller(f, 1, P);
+	call_at(f, 1, CALL_PREAD, 3, 2, 104, 2); /* inside of fread, inside of fprintf: in the order of their ends */
+	call_at(f, 1, CALL_FREAD, 2, 1, 103, 5);
+	call_at(f, 1, CALL_WRITE, 4, 1, 110, 3);
+	call_at(f, 1, CALL_FPRINTF, 1, 0, 100, 20);
+	op_at(f, P, 102);
+	op_at(f, P, 105);
+	op_at(f, P, 107);
+	op_at(f, P, 111);
+	op_at(f, Q, 112);
+	op_at(f, P, 130);
+	conclude(f);
+	assert_string_equal(ask(f, NAMES), "fprintf<- getattr<fprintf fread<fprintf pread<fread getattr<pread getattr<fread "
+		"write<fprintf getattr<write getattr<- getattr<-");
+}
+
+static void a_call_that_never_ends_is_no_parent(void **state)
+{
+	struct feed *f = *state;
+
+	feed_discover(f, P, 1);
+	caller(f, 1, P);
+	call_at(f, 1, CALL_READ, 2, 1, 100, 1);
+	for (uint32_t i = 3; i < 40; i += 2) /* more than are kept */
+		call_at(f, 1, CALL_WRITE, i + 1, i, 100 + (int)i, 1);
+	call_at(f, 1, CALL_FREAD, 39, 0, 99, 100);
+	conclude(f);
+	assert_string_equal(ask(f, "SELECT count(*), count(parent) FROM call"), "21|1");
+	assert_string_equal(ask(f, "SELECT c.name, p.name FROM call c JOIN call p ON p.id = c.parent"), "write|fread");
+}
+
+static void a_caller_is_of_the_program_that_ran_when_it_began(void **state)
+{
+	struct feed *f = *state;
+
+	feed_discover(f, P, 1);
+	caller(f, 1, P);
+	feed_exec(f, P, "/bin/second");
+	caller(f, 2, P);
+	feed_exec(f, P, "/bin/third");
+	caller(f, 3, 4711);
+	for (uint32_t i = 1; i <= 3; i++)
+		call_at(f, i, CALL_READ, 1, 0, 50, 1);
+	feed_flush(f);
+	assert_int_equal(store_put_meta(f->store, "layers", V_STR("lib")), 0);
+	conclude(f);
+	assert_string_equal(ask(f, "SELECT group_concat(coalesce(i.exe, '-'), ' ') FROM (SELECT * FROM call ORDER BY id) c "
+		"LEFT JOIN image i ON i.id = c.image"), "/bin/p10 /bin/second -");
+	assert_string_equal(ask(f, "SELECT group_concat(i.exe, ' ') FROM unseen_image u JOIN image i ON i.id = u.image"), "/bin/third");
+}
+
+static void bytes_are_those_of_calls_that_move_them(void **state)
+{
+	struct feed *f = *state;
+
+	feed_discover(f, P, 1);
+	caller(f, 1, P);
+	call_at(f, 1, CALL_READ, 1, 0, 1, 1);
+	call_at(f, 1, CALL_FSCANF, 2, 0, 2, 1);
+	conclude(f);
+	assert_string_equal(ask(f, "SELECT group_concat(name || ' ' || coalesce(bytes, '-') || ' ' || result, ', ') FROM call"),
+		"read 8 8, fscanf - 8");
+}
+
+static void every_call_has_a_name_and_a_class(void **state)
+{
+	struct feed *f = *state;
+
+	assert_string_equal(ask(f, "SELECT count(DISTINCT layer || name) = count(*), count(*) = max(code) + 1, "
+		"count(class) = count(*) FROM call_name"), "1|1|1");
+	assert_true(CALL_MAX > 50);
+	print_message("%d calls\n", CALL_MAX);
+}
+
+/* Two of the same run: their ids and times differ when they are one. */
+static void merged_traces_keep_calls_and_their_parents(void **state)
+{
+	struct feed *f = *state, *other = feed_begin(NULL);
+	struct query_db *db;
+	struct query *query;
+	struct feed *both[] = { f, other };
+	const char *paths[] = { f->db, other->db };
+
+	for (int i = 0; i < 2; i++) {
+		feed_discover(both[i], P, 1);
+		caller(both[i], 1, P);
+		call_at(both[i], 1, CALL_PREAD, 2, 1, 101, 1);
+		call_at(both[i], 1, CALL_FREAD, 1, 0, 100, 10);
+		op_at(both[i], P, 105);
+		conclude(both[i]);
+		feed_flush(both[i]);
+	}
+	assert_int_equal(query_open(paths, 2, QUERY_OPS, &db), 0);
+	assert_int_equal(query_start(db, "SELECT count(*), count(parent), count(DISTINCT c.id), count(image), "
+		"(SELECT count(*) FROM call a JOIN call b ON b.id = a.parent WHERE b.process = a.process AND b.name = 'fread') FROM call c",
+		&query), 0);
+	assert_int_equal(query_next(query), 1);
+	assert_int_equal(query_int(query, 0), 6);
+	assert_int_equal(query_int(query, 1), 4);
+	assert_int_equal(query_int(query, 2), 6);
+	assert_int_equal(query_int(query, 3), 6);
+	assert_int_equal(query_int(query, 4), 4);
+	query_end(query);
+	query_close(db);
+	feed_end(other);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, feed_setup, feed_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(calls_and_operations_have_the_innermost_call_around_them),
+		TEST(a_call_that_never_ends_is_no_parent),
+		TEST(a_caller_is_of_the_program_that_ran_when_it_began),
+		TEST(bytes_are_those_of_calls_that_move_them),
+		TEST(every_call_has_a_name_and_a_class),
+		TEST(merged_traces_keep_calls_and_their_parents),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
