@@ -264,6 +264,7 @@ static const char *const scopes[] = { "dir", "full", NULL };
 static const char *const waits[] = { "inf", NULL };
 static const char *const files_of[] = { [RUN_FILES_MOUNT] = "mount", [RUN_FILES_KERNEL] = "kernel", [RUN_FILES_AUTO] = "auto",
 	[RUN_FILES_BOTH] = "both", NULL };
+static const char *const layers[] = { "lib", NULL };
 
 static int parse_fidelity(struct options *options, const char *text)
 {
@@ -655,6 +656,7 @@ static const struct complete_value run_values[] = {
 	RECORDING_VALUES,
 	{ "processes", COMPLETE_WORDS, false, run_processes, NULL },
 	{ "files", COMPLETE_WORDS, false, files_of, NULL },
+	{ "layer", COMPLETE_WORDS, true, layers, NULL },
 	{ "user", COMPLETE_WORDS, false, NULL, ask_users },
 	{ "wait", COMPLETE_WORDS, false, waits, NULL },
 	{ "cgroup", COMPLETE_DIRECTORY, false, NULL, NULL },

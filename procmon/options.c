@@ -76,6 +76,7 @@ CLI_COMPLETE_HELP
 "See procmon(1), and ftrac-db(5) for what the trace holds.\n";
 
 static const char *const files_of[] = { "none", "kernel", NULL };
+static const char *const layers[] = { "lib", NULL };
 static const char *const processes[] = { "auto", "ptrace", "connector", "kernel", NULL };
 static const char *const waits[] = { "inf", NULL };
 
@@ -83,6 +84,7 @@ static const struct complete_value values[] = {
 	{ "db", COMPLETE_FILE, false, NULL, NULL },
 	{ "output", COMPLETE_FILE, false, NULL, NULL },
 	{ "files", COMPLETE_WORDS, false, files_of, NULL },
+	{ "layer", COMPLETE_WORDS, true, layers, NULL },
 	{ "processes", COMPLETE_WORDS, false, processes, NULL },
 	{ "wait", COMPLETE_WORDS, false, waits, NULL },
 	{ NULL, COMPLETE_WORDS, false, NULL, NULL },
