@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(TOP / "python"), str(TOP / "db")]
 import embed
 import ftrac
-from ftrac.rows import ROWS
+from ftrac.rows import ROWS, columns_of
 
 errors = []
 
@@ -43,7 +43,7 @@ def check_rows():
             check(False, f"python/ftrac/rows.py has no class for the view '{view}'")
             continue
         wanted = (*there.get(view, ()), "trace")
-        check(ROWS[view]._fields == wanted, f"rows.py: '{view}' has {ROWS[view]._fields}, the view has {wanted}")
+        check(columns_of(ROWS[view]) == wanted, f"rows.py: '{view}' has {columns_of(ROWS[view])}, the view has {wanted}")
     return len(described | set(ROWS))
 
 

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 from . import kinds
 from .errors import FtracError
 from .opening import Opened
-from .rows import ROWS
+from .rows import ROWS, column_of, columns_of
 
 BATCH = 20000  # rows that are fetched at once
 
@@ -35,7 +35,7 @@ def choice(view: str, columns: Optional[Sequence[str]], where: Optional[str], va
 def kinds_of(view: str) -> Dict[str, str]:
     """Of the columns that this package knows."""
     row = ROWS.get(view)
-    return kinds.of_class(row) if row else {}
+    return {column_of(field): kind for field, kind in kinds.of_class(row).items()} if row else {}
 
 
 # Of wfdag lifecycle.
@@ -114,7 +114,7 @@ def batches(opened: Opened, cursor: Any, size: int = BATCH) -> Iterator[List[tup
 def row_class(view: str, names: Sequence[str]) -> Any:
     """That of rows.py, if all its columns are there and no other."""
     known = ROWS.get(view)
-    if known and known._fields == (*names, "trace"):  # type: ignore[attr-defined]
+    if known and columns_of(known) == (*names, "trace"):
         return known
     return collections.namedtuple(known.__name__ if known else "Row", [*names, "trace"], rename=True, defaults=(None,))
 

@@ -2,7 +2,8 @@
 """A class for the rows of each view of a trace: its columns, in their order, with their types (kinds.py). What the
 columns mean is in ftrac-db(5). trace is the file that a row is from; None if only one trace was opened.
 """
-from typing import Dict, NamedTuple, Optional, Type
+import keyword
+from typing import Dict, NamedTuple, Optional, Tuple, Type
 
 from .kinds import Bytes, Duration, Flag, Int, Name, Point, Real, Text, Value
 
@@ -235,6 +236,37 @@ class Operation(NamedTuple):
     handle: Int
     pieces: Int
     layer: Name
+    trace: Optional[str] = None
+
+
+class Call(NamedTuple):
+    """A call of a library, or an operation below one. offset, length and bytes are bytes; result is 0 or more, or -errno."""
+    id: Int
+    process: Int
+    image: Int
+    tid: Int
+    layer: Name
+    name: Name
+    class_: Name
+    parent: Int
+    fd: Int
+    handle: Int
+    file: Int
+    path: Text
+    offset: Int
+    length: Int
+    bytes: Int
+    result: Int
+    start_ns: Point
+    latency_ns: Duration
+    trace: Optional[str] = None
+
+
+class UnseenImage(NamedTuple):
+    """A program whose calls of libraries are not seen."""
+    image: Int
+    process: Int
+    program: Name
     trace: Optional[str] = None
 
 
@@ -521,6 +553,8 @@ ROWS: Dict[str, Type[tuple]] = {
     "file": File,
     "name": FileName,
     "op": Operation,
+    "call": Call,
+    "unseen_image": UnseenImage,
     "mapping": Mapping,
     "file_lock": Lock,
     "handle": Handle,
@@ -536,3 +570,13 @@ ROWS: Dict[str, Type[tuple]] = {
     "ioprof": Ioprof,
     "pprof": Pprof,
 }
+
+
+def column_of(field: str) -> str:
+    """The column of a field: a field cannot have the name of a keyword, and has an underscore behind it."""
+    return field[:-1] if field.endswith("_") and keyword.iskeyword(field[:-1]) else field
+
+
+def columns_of(row: Type[tuple]) -> Tuple[str, ...]:
+    """The columns of a class, and trace."""
+    return tuple(column_of(field) for field in row._fields)  # type: ignore[attr-defined]
