@@ -34,7 +34,8 @@ int recording_start(struct recording *recording, struct facts *facts, struct wri
 
 	writer->store = recording->store;
 	writer->ring = recording->ring;
-	writer->record.start_ns = clock_now_ns();
+	if (writer->record.start_ns == 0)
+		writer->record.start_ns = clock_now_ns();
 	writer->epoch_offset_ns = clock_epoch_offset_ns();
 	facts->start_ns = writer->record.start_ns + writer->epoch_offset_ns;
 	r = facts_store(recording->store, facts);

@@ -301,6 +301,7 @@ int daemon_start_writer(struct daemon *d, struct facts *facts)
 			.ops = !o->no_ops,
 			.declared = d->notes,
 			.probe = d->probe,
+			.start_ns = d->monitor ? monitor_began_ns(d->monitor) : 0,
 		},
 		.sync = monitor_sync_of,
 		.events_lost = monitor_lost_of,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/failure.h"
 #include "base/rights.h"
 #include "db/store.h"
@@ -22,6 +23,7 @@ struct in_kernel {
 	const char *const *env;
 	uint64_t rights;
 	struct ring *ring;
+	int64_t began_ns;
 };
 
 static size_t keep_environ(char *vars, size_t len, void *arg)
@@ -31,10 +33,12 @@ static size_t keep_environ(char *vars, size_t len, void *arg)
 	return environ_filter(vars, len, in_kernel->env);
 }
 
-static int give_up_rights(void *arg)
+/* The programs are attached, and there is no event yet. */
+static int begin(void *arg)
 {
-	const struct in_kernel *in_kernel = arg;
+	struct in_kernel *in_kernel = arg;
 
+	in_kernel->began_ns = clock_now_ns();
 	return rights_keep(in_kernel->rights, true);
 }
 
@@ -49,7 +53,7 @@ int in_kernel_start(const struct monitor_in_kernel *options, struct in_kernel **
 	in_kernel->rights = options->rights;
 	in_kernel->ring = options->ring;
 	r = kernel_start(&(struct kernel_options){ .ring = options->ring, .pid = options->command ? monitor_spawned(options->command) : 0,
-		.parent = getpid(), .keep_environ = keep_environ, .attached = give_up_rights, .arg = in_kernel },
+		.parent = getpid(), .keep_environ = keep_environ, .attached = begin, .arg = in_kernel },
 		&in_kernel->kernel, failure);
 	if (r < 0) {
 		free(in_kernel);
@@ -105,6 +109,11 @@ int monitor_explain_kernel(struct failure *failure)
 }
 
 /* ---- counts ---- */
+
+int64_t in_kernel_began_ns(const struct in_kernel *in_kernel)
+{
+	return in_kernel->began_ns;
+}
 
 uint64_t in_kernel_lost(const struct in_kernel *in_kernel)
 {

@@ -26,6 +26,8 @@ void in_kernel_destroy(struct in_kernel *in_kernel);
 /* A function of sampler.h, of a struct in_kernel. */
 void in_kernel_sample(void *in_kernel);
 
+/* As monitor_began_ns(). */
+int64_t in_kernel_began_ns(const struct in_kernel *in_kernel);
 uint64_t in_kernel_lost(const struct in_kernel *in_kernel);
 bool in_kernel_may_wait(const struct in_kernel *in_kernel);
 uint64_t in_kernel_left(const struct in_kernel *in_kernel);

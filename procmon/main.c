@@ -138,6 +138,7 @@ static int start_writer(struct run *run)
 		writer.record.paths.source = "/";
 	}
 	writer.record.paths.ours = run->ours;
+	writer.record.start_ns = monitor_began_ns(run->monitor);
 	if (recording_start(&run->recording, &facts, &writer) < 0)
 		return EXIT_RUNNER;
 	if (run->preload && preload_start(run->preload, run->recording.ring) < 0)

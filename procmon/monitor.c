@@ -137,6 +137,11 @@ int monitor_start_in_kernel(const struct monitor_in_kernel *options, struct moni
 	return 0;
 }
 
+int64_t monitor_began_ns(const struct monitor *monitor)
+{
+	return monitor->in_kernel ? in_kernel_began_ns(monitor->in_kernel) : 0;
+}
+
 int monitor_attach(struct monitor *monitor, const struct monitor_attach *wanted, struct failure *failure)
 {
 	return in_kernel_attach(monitor->in_kernel, wanted, failure);

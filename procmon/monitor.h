@@ -188,6 +188,12 @@ int monitor_run(struct monitor *monitor, struct spawn *spawn, const struct monit
  */
 const char *monitor_unprivileged(const struct monitor *monitor);
 
+/*
+ * The run begins at this time, because what has begun was reported with later ones; 0: it begins whenever the caller likes.  Any
+ * thread, after the start.
+ */
+int64_t monitor_began_ns(const struct monitor *monitor);
+
 /* "ptrace", "connector" or "inband", with "+taskstats" if there are exit records; or "kernel". */
 const char *monitor_tier(const struct monitor *monitor);
 

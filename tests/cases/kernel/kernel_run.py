@@ -40,6 +40,7 @@ def statuses(checks, place, base):
     checks.check("a summary of at most 15 lines", 3 <= len(done.stderr.splitlines()) <= 15, done.stderr)
     checks.equal("facts", [place.fact(key) for key in ("files", "fidelity", "process_tier", "complete", "ops_lost")],
                  ["kernel", "call", "kernel", 1, 0])
+    checks.equal("processes older than the run", place.sql("SELECT count(*) FROM process WHERE start_ns < ?", place.fact("start_ns")), [(0,)])
     checks.equal("received", place.fact("kernel_received"), place.fact("kernel_submitted"))
     per_cpu = place.sql("SELECT sum(value) FROM trace WHERE key GLOB 'kernel_submitted_cpu*'")[0][0]
     checks.equal("submitted of all processors", per_cpu, place.fact("kernel_submitted"))
