@@ -120,12 +120,28 @@ int helper_spawn(char *const *argv, int input, int output, pid_t *ret_pid)
 	return -r;
 }
 
+/* All variables in an array of our own: one that setenv() has made ends when a library calls setenv() in between. */
+static char **own_environment(void)
+{
+	static char **own; /* never freed: another thread may read it */
+	size_t n = 0;
+
+	if (own && environ == own)
+		return own;
+	while (environ && environ[n])
+		n++;
+	own = calloc(n + 1, sizeof(*own));
+	for (size_t i = 0; own && i < n; i++)
+		own[i] = environ[i];
+	return own;
+}
+
 char **helper_hide_environment(void)
 {
-	static char **kept; /* never freed: another thread may read it */
-	char **all = environ;
+	static char **kept; /* as above */
+	char **all = own_environment();
 
-	if (!kept && !(kept = surroundings()))
+	if (!all || (!kept && !(kept = surroundings())))
 		return NULL;
 	environ = kept;
 	return all;

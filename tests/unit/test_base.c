@@ -12,6 +12,7 @@
 #include "base/cli.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/helper.h"
 #include "base/idle.h"
 #include "base/output.h"
 #include "base/priority.h"
@@ -350,6 +351,32 @@ static void answer_about_processors_stays_for_a_moment(void **state)
 	assert_true(idle_is_free(&idle));
 }
 
+/* ---- the environment of helpers ---- */
+
+/* As libfuse does it while the variables are hidden: setenv() may then move the array that an earlier setenv() has made. */
+static void hidden_environment_comes_back(void **state)
+{
+	char name[32], *used[64], **all;
+
+	(void)state;
+	setenv("OF_THE_USER", "kept", 1);
+	all = helper_hide_environment();
+	assert_non_null(all);
+	assert_null(getenv("OF_THE_USER"));
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "OF_A_LIBRARY_%d", i);
+		setenv(name, "1", 1);
+	}
+	/* What has been freed is used again. */
+	for (int i = 0; i < 64; i++)
+		assert_non_null(used[i] = memset(malloc((size_t)16 << (i % 10)), 0xff, (size_t)16 << (i % 10)));
+	helper_show_environment(all);
+	assert_string_equal(getenv("OF_THE_USER"), "kept");
+	assert_null(getenv("OF_A_LIBRARY_0"));
+	for (int i = 0; i < 64; i++)
+		free(used[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -372,6 +399,7 @@ int main(void)
 		cmocka_unit_test(thread_that_was_told_to_hurry_does_not_wait_again),
 		cmocka_unit_test(processor_is_free_if_half_of_one_was_spare),
 		cmocka_unit_test(answer_about_processors_stays_for_a_moment),
+		cmocka_unit_test(hidden_environment_comes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
