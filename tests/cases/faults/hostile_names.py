@@ -203,7 +203,7 @@ def check_options():
     used = {word for command in COMMANDS + MORE for word in command}
     for program in HELPS:
         said = run([*program, "--help"]).stdout.decode()
-        options = set(re.findall(r"--[a-z][a-z-]+", said)) - {"--help", "--version"} - ({"--make"} if "check" in program else set())
+        options = set(re.findall(r"--[a-z][a-z-]+", said)) - {"--help", "--version", "--complete"} - ({"--make"} if "check" in program else set())
         checks.check(f"{' '.join(program[1:])} --help: options", len(options) > (0 if "summary" in program else 5))
         for option in sorted(options):
             checks.check(f"{' '.join(program)}: {option} is tried", option in used)
