@@ -262,7 +262,7 @@ struct event {
 			uint32_t caller, number, parent;
 			int32_t fd;
 			uint16_t code;
-			bool has_fd, has_offset, has_length, has_result;
+			uint8_t has_fd, has_offset, has_length, has_result; /* 0: no */
 		} call;
 		/* the offset of this piece; text_len is its length */
 		struct { uint32_t offset; } text;

@@ -108,8 +108,8 @@ static void push_call(struct ring *ring, const struct wire_record *record, const
 {
 	ring_push(ring, &(struct event){ .kind = EVENT_CALL, .time_ns = or_zero(record->start_ns), .u.call = {
 		.caller = record->caller, .number = record->number, .parent = record->parent, .code = record->code,
-		.has_fd = record->known & WIRE_HAS_FD, .has_offset = record->known & WIRE_HAS_OFFSET,
-		.has_length = record->known & WIRE_HAS_LENGTH, .has_result = record->known & WIRE_HAS_RESULT,
+		.has_fd = (record->known & WIRE_HAS_FD) != 0, .has_offset = (record->known & WIRE_HAS_OFFSET) != 0,
+		.has_length = (record->known & WIRE_HAS_LENGTH) != 0, .has_result = (record->known & WIRE_HAS_RESULT) != 0,
 		.fd = record->fd, .latency_ns = or_zero(record->latency_ns), .offset = record->offset, .length = record->length,
 		.result = record->result } }, text, record->text_len);
 }
