@@ -244,8 +244,8 @@ struct event {
 		struct event_process process;
 		struct { uint64_t id; } mount;
 		struct { int64_t rss_bytes, cpu_ns; int32_t pid; } sample;
-		/* peer: the other end, 0 not known; family: AF_*; kind: SOCK_*; received: the remote address is where data came from */
-		struct { uint64_t node, peer; uint16_t family, kind; bool received; } socket;
+		/* peer: the other end, 0 not known; family: AF_*; kind: SOCK_*; received, if not 0: the remote address is where data came from */
+		struct { uint64_t node, peer; uint16_t family, kind; uint8_t received; } socket;
 		/* pid 0: for an unknown process; latency_ns: the sum of the completed ones */
 		struct {
 			uint64_t node, operations, bytes, completed;

@@ -40,5 +40,5 @@ int record_socket(struct record *record, const struct event *ev, const char *tex
 	return r < 0 ? r : store_put(record->store, PUT_SOCKET,
 		(struct value[]){ V_INT(node_file(node)->id), V_INT(ev->time_ns - record->options.start_ns),
 			V_INT(ev->u.socket.family), V_INT(ev->u.socket.kind), id_or_null(local), id_or_null(remote),
-			V_INT(ev->u.socket.received), id_or_null(peer ? node_file(peer)->id : 0), V_NULL });
+			V_INT(ev->u.socket.received != 0), id_or_null(peer ? node_file(peer)->id : 0), V_NULL });
 }
