@@ -41,6 +41,15 @@ if [ "$(id -u)" -eq 0 ]; then
 fi
 [ "${CI-}" != true ] || must_mount=1
 
+# Cases that try FUSE over io_uring switch it on for a moment; a run that was killed in it may have left it so. All others expect
+# what Linux begins with.
+uring=/sys/module/fuse/parameters/enable_uring
+if [ -w "$uring" ]; then
+	uring_before=$(cat "$uring")
+	trap 'echo "$uring_before" >"$uring"' EXIT
+	echo N >"$uring"
+fi
+
 # run_tests LOG OPTION...: leaves meson's log in build/meson-logs/LOG$suffix.json.
 run_tests() {
 	log=$1
