@@ -51,7 +51,60 @@ FROM (SELECT call, iif(min(file) = max(file), min(file), NULL) AS file, iif(min(
 	FROM below WHERE call NOTNULL GROUP BY call) q
 WHERE calls.id = q.call;
 DROP TABLE line;
+
+-- Calls of MPI: which rows are one collective call of a job, and the file, which is that of the opens below the call that opened it.
+-- A job is what one launcher has started, or all without one; if there are several in turn, the n-th of each process belong together.
+DELETE FROM mpi_calls WHERE call NOT IN (SELECT id FROM calls);
+CREATE TEMP TABLE jobs_of_mpi AS
+WITH RECURSIVE above (process, at, depth) AS (
+	SELECT DISTINCT i.process, i.process, 0 FROM mpi_calls m JOIN calls c ON c.id = m.call JOIN callers k ON k.id = c.caller
+		JOIN images i ON i.id = k.image
+	UNION ALL SELECT a.process, p.parent, a.depth + 1 FROM above a JOIN processes p ON p.id = a.at WHERE p.parent NOTNULL AND a.depth < 1000)
+SELECT process, at AS launcher, min(depth) FROM above
+WHERE EXISTS (SELECT 1 FROM program g WHERE g.process = at AND g.seq > 0 AND (g.name GLOB 'mpirun*' OR g.name GLOB 'mpiexec*' OR
+	g.name GLOB 'orterun*' OR g.name IN ('prterun', 'srun', 'aprun', 'ibrun')))
+GROUP BY process;
+UPDATE mpi_calls SET shared = q.shared
+FROM (SELECT call, min(call) OVER (PARTITION BY launcher, opened, seq, turn) AS shared
+	FROM (SELECT m.call, j.launcher, m.opened, m.seq, row_number() OVER
+			(PARTITION BY j.launcher, m.opened, m.seq, m.rank ORDER BY c.t, c.id) AS turn
+		FROM mpi_calls m JOIN calls c ON c.id = m.call JOIN callers k ON k.id = c.caller JOIN images i ON i.id = k.image
+			LEFT JOIN jobs_of_mpi j ON j.process = i.process
+		WHERE m.opened NOTNULL AND m.seq NOTNULL)) q
+WHERE mpi_calls.call = q.call;
+DROP TABLE jobs_of_mpi;
+CREATE TEMP TABLE opened_by_mpi AS
+SELECT k.image, m.opened, (SELECT max(b.file) FROM below b JOIN op o ON o.id = b.op LEFT JOIN calls x ON x.id = b.call
+		LEFT JOIN calls y ON y.id = x.parent JOIN mpi_calls n ON n.call IN (x.id, x.parent, y.parent)
+	WHERE n.shared = m.shared AND o.name IN ('open', 'create') AND b.file NOTNULL
+		AND substr('/' || o.path, -length(p.base) - 1) = '/' || p.base) AS file
+FROM mpi_calls m JOIN calls c ON c.id = m.call JOIN callers k ON k.id = c.caller
+	JOIN (SELECT id, replace(path, rtrim(path, replace(path, '/', '')), '') AS base FROM paths) p ON p.id = c.path
+WHERE m.seq = 0;
+UPDATE calls SET file = q.file
+FROM (SELECT m.call, o.file FROM mpi_calls m JOIN calls c ON c.id = m.call JOIN callers k ON k.id = c.caller
+	JOIN opened_by_mpi o ON o.image = k.image AND o.opened = m.opened) q
+WHERE calls.id = q.call AND q.file NOTNULL;
+DROP TABLE opened_by_mpi;
 DROP TABLE below;
+
+-- Threads that make no calls work for calls that go on after they have returned: for the last one of their process that began before.
+CREATE TEMP TABLE line (n INTEGER PRIMARY KEY, process INTEGER, file INTEGER, class TEXT, call INTEGER, op INTEGER);
+INSERT INTO line SELECT NULL, process, file, class, call, op
+FROM (SELECT i.process, c.file, n.class, c.t, c.id AS call, NULL AS op
+	FROM mpi_calls m JOIN calls c ON c.id = m.call JOIN call_name n ON n.code = c.code JOIN callers k ON k.id = c.caller
+		JOIN images i ON i.id = k.image
+	WHERE c.file NOTNULL AND (n.name GLOB 'MPI_File_i*' OR n.name GLOB '*_begin')
+	UNION ALL SELECT o.process, o.file, o.name, o.start_ns - m.value, NULL, o.id
+	FROM op o, meta m WHERE m.key = 'start_ns' AND EXISTS (SELECT 1 FROM mpi_calls) AND o.name IN ('read', 'write')
+		AND o.id NOT IN (SELECT op FROM op_parents) AND o.file IN (SELECT file FROM calls WHERE id IN (SELECT call FROM mpi_calls))
+		AND NOT EXISTS (SELECT 1 FROM callers k JOIN images i ON i.id = k.image WHERE k.tid = o.tid AND i.process = o.process))
+ORDER BY process, file, class, t, op NOTNULL;
+INSERT INTO op_parents SELECT o.op, l.call
+FROM (SELECT op, max(iif(call NOTNULL, n, NULL)) OVER (PARTITION BY process, file, class ORDER BY n ROWS UNBOUNDED PRECEDING) AS last
+	FROM line) o JOIN line l ON l.n = o.last
+WHERE o.op NOTNULL;
+DROP TABLE line;
 
 CREATE TEMP TABLE named (
 	file INTEGER, path INTEGER, from_t INTEGER, to_t INTEGER,

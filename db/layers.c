@@ -7,7 +7,8 @@ const char *const layer_class_names[CLASS_MAX] = { [CLASS_READ] = "read", [CLASS
 	[CLASS_ADMIN] = "administration", [CLASS_OTHER] = "other" };
 
 const struct layer_call_kind layer_calls[CALL_MAX] = {
-#define X(code, name, layer, class, moves) [CALL_##code] = { #name, LAYER_##layer, CLASS_##class, moves },
+#define X(code, name, layer, class, moves, collective) \
+	[CALL_##code] = { #name, LAYER_##layer, CLASS_##class, moves, collective },
 	LAYER_CALLS(X)
 #undef X
 };

@@ -2,6 +2,7 @@
 /* Calls of layers above the operations. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <uthash.h>
 
@@ -119,14 +120,31 @@ static int find_path(struct record *record, const char *text, size_t len, int64_
 	return r;
 }
 
+static int put_mpi(struct record *record, int64_t id, const struct layer_mpi *mpi)
+{
+	return store_put(record->store, PUT_MPI_CALL, (struct value[]){ V_INT(id), V_OPT(mpi->opened != 0, mpi->opened),
+		V_OPT(mpi->order >= 0, mpi->order), V_OPT(mpi->rank >= 0, mpi->rank), V_OPT(mpi->size > 0, mpi->size), V_NULL });
+}
+
 int record_layer_call(struct record *record, const struct event *ev, const char *text, size_t len)
 {
+	struct layer_mpi mpi;
 	int64_t parent = ev->u.call.parent ? id_of_parent(record, ev->u.call.caller, ev->u.call.parent) : 0;
 	int64_t id = id_of(record, ev->u.call.caller, ev->u.call.number), path;
 	bool moves = ev->u.call.code < CALL_MAX && layer_calls[ev->u.call.code].moves;
 	bool has_all = moves && ev->u.call.has_result && ev->u.call.length == ev->u.call.result;
-	int r = ev->u.call.code < CALL_MAX ? find_path(record, text, len, &path) : -EINVAL;
+	int r = 0;
 
+	if (ev->u.call.code >= CALL_MAX || (ev->u.call.has_mpi && len < sizeof(mpi)))
+		return 0;
+	if (ev->u.call.has_mpi) {
+		memcpy(&mpi, text, sizeof(mpi));
+		text += sizeof(mpi);
+		len -= sizeof(mpi);
+		r = put_mpi(record, id, &mpi);
+	}
+	if (r == 0)
+		r = find_path(record, text, len, &path);
 	if (r < 0)
 		return r == -EINVAL ? 0 : r;
 	record->counts.calls++;

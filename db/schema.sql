@@ -174,10 +174,17 @@ CREATE TABLE callers (id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, t INTEGE
 --   path     that it names, as the program gave it
 --   length   asked, if the result is another one; of calls that move bytes
 --   file     of all operations below it, if that is one; set at the end
-CREATE TABLE call_name (code INTEGER PRIMARY KEY, name TEXT NOT NULL, layer TEXT NOT NULL, class TEXT NOT NULL, moves INTEGER);
+CREATE TABLE call_name (code INTEGER PRIMARY KEY, name TEXT NOT NULL, layer TEXT NOT NULL, class TEXT NOT NULL, moves INTEGER,
+	collective INTEGER);
 CREATE TABLE calls (
 	id INTEGER PRIMARY KEY, code INTEGER, caller INTEGER, parent INTEGER, t INTEGER, latency INTEGER, fd INTEGER, path INTEGER,
 	offset INTEGER, length INTEGER, result INTEGER, handle INTEGER, file INTEGER);
+
+-- What is known of calls of MPI-IO beside that (db/layers.h).
+--   opened   the same number in all processes of one job that have opened the file together
+--   seq      of a collective call, on that file
+--   shared   the first row of one collective call; set at the end
+CREATE TABLE mpi_calls (call INTEGER PRIMARY KEY, opened INTEGER, seq INTEGER, rank INTEGER, size INTEGER, shared INTEGER);
 
 -- The call inside of which an operation was made; set at the end.
 CREATE TABLE op_parents (op INTEGER PRIMARY KEY, call INTEGER);

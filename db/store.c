@@ -55,6 +55,7 @@ static const struct {
 	[PUT_DEVICE] = { "devices", 10, 0 },
 	[PUT_CALLER] = { "callers", 5, 1 },
 	[PUT_CALL] = { "calls", 13, 1 },
+	[PUT_MPI_CALL] = { "mpi_calls", 6, 1 },
 	[PUT_MISSING_NAME] = { "missing_names", 4, 0 },
 	[PUT_OP_TIME] = { "op_times", 3, 0 },
 	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX, 1 },
@@ -173,8 +174,9 @@ static int fill_names(struct store *store)
 		r = exec_made(store, sqlite3_mprintf("INSERT INTO fidelity_name VALUES (%d, %Q)", i,
 			event_fidelity_names[i]));
 	for (int i = 0; i < CALL_MAX && r == 0; i++)
-		r = exec_made(store, sqlite3_mprintf("INSERT INTO call_name VALUES (%d, %Q, %Q, %Q, %d)", i, layer_calls[i].name,
-			layer_names[layer_calls[i].layer], layer_class_names[layer_calls[i].class], layer_calls[i].moves));
+		r = exec_made(store, sqlite3_mprintf("INSERT INTO call_name VALUES (%d, %Q, %Q, %Q, %d, %d)", i, layer_calls[i].name,
+			layer_names[layer_calls[i].layer], layer_class_names[layer_calls[i].class], layer_calls[i].moves,
+			layer_calls[i].collective));
 	return r;
 }
 

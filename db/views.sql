@@ -339,9 +339,10 @@ CREATE VIEW call AS
 SELECT c.id, i.process, k.image, k.tid, n.layer, n.name, n.class, c.parent, c.fd, c.handle, c.file, p.path, c.offset,
 	coalesce(c.length, iif(n.moves AND c.result >= 0, c.result, NULL)) AS length,
 	iif(n.moves, max(c.result, 0), NULL) AS bytes, c.result,
-	(SELECT value FROM meta WHERE key = 'start_ns') + c.t AS start_ns, c.latency AS latency_ns
+	(SELECT value FROM meta WHERE key = 'start_ns') + c.t AS start_ns, c.latency AS latency_ns, m.rank, m.size,
+	iif(n.layer = 'mpi', n.collective, NULL) AS collective, iif(n.layer = 'mpi', coalesce(m.shared, c.id), NULL) AS mpi_call_id
 FROM calls c LEFT JOIN call_name n ON n.code = c.code LEFT JOIN callers k ON k.id = c.caller
-	LEFT JOIN images i ON i.id = k.image LEFT JOIN paths p ON p.id = c.path
+	LEFT JOIN images i ON i.id = k.image LEFT JOIN paths p ON p.id = c.path LEFT JOIN mpi_calls m ON m.call = c.id
 UNION ALL
 SELECT o.id, o.process, o.image, o.tid, iif(o.layer = 'call', 'syscall', 'fs'), o.name, CASE
 		WHEN o.name IN ('read', 'recv') THEN 'read' WHEN o.name IN ('write', 'send', 'copy', 'sendfile', 'splice') THEN 'write'
@@ -350,7 +351,7 @@ SELECT o.id, o.process, o.image, o.tid, iif(o.layer = 'call', 'syscall', 'fs'), 
 			'socket', 'connect', 'accept') THEN 'administration'
 		ELSE 'other' END,
 	(SELECT q.call FROM op_parents q WHERE q.op = o.id), NULL, o.handle, o.file, o.path, o.offset, o.length, o.bytes, o.result,
-	o.start_ns, o.latency_ns
+	o.start_ns, o.latency_ns, NULL, NULL, NULL, NULL
 FROM op o;
 
 -- Programs of which the preloaded object saw nothing, not even that they began, in a run that records calls of layers: linked

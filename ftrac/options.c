@@ -201,7 +201,7 @@ static const char run_help[] =
 "                       (--fidelity call)\n"
 "      --layer LAYERS   also record calls of libraries, by an object that is\n"
 "                       preloaded into programs: lib: those of libc on files and\n"
-"                       streams\n"
+"                       streams; mpi: those of MPI-IO; or both, lib,mpi\n"
 "      --user NAME      run COMMAND as another user (root only)\n"
 "      --wait SECONDS   how long to wait for processes that outlive COMMAND;\n"
 "                       then ftrac ends them; inf: without limit (default 10)\n"
@@ -264,7 +264,7 @@ static const char *const scopes[] = { "dir", "full", NULL };
 static const char *const waits[] = { "inf", NULL };
 static const char *const files_of[] = { [RUN_FILES_MOUNT] = "mount", [RUN_FILES_KERNEL] = "kernel", [RUN_FILES_AUTO] = "auto",
 	[RUN_FILES_BOTH] = "both", NULL };
-static const char *const layers[] = { "lib", NULL };
+static const char *const layers[] = { "lib", "mpi", NULL };
 
 static int parse_fidelity(struct options *options, const char *text)
 {
@@ -459,7 +459,7 @@ static int parse_layers(struct options *options, const char *text)
 	options->layers_text = text;
 	if (preload_parse(text, &options->layers) == 0)
 		return 0;
-	return err_status(EXIT_USAGE, "invalid value '%s' for --layer (lib)", text);
+	return err_status(EXIT_USAGE, "invalid value '%s' for --layer (lib, mpi)", text);
 }
 
 /* Remembers options that say how a mount works. */

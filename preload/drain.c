@@ -110,8 +110,14 @@ static void push_call(struct ring *ring, const struct wire_record *record, const
 		.caller = record->caller, .number = record->number, .parent = record->parent, .code = record->code,
 		.has_fd = (record->known & WIRE_HAS_FD) != 0, .has_offset = (record->known & WIRE_HAS_OFFSET) != 0,
 		.has_length = (record->known & WIRE_HAS_LENGTH) != 0, .has_result = (record->known & WIRE_HAS_RESULT) != 0,
+		.has_mpi = (record->known & WIRE_HAS_MPI) != 0,
 		.fd = record->fd, .latency_ns = or_zero(record->latency_ns), .offset = record->offset, .length = record->length,
 		.result = record->result } }, text, record->text_len);
+}
+
+static bool has_its_text(const struct wire_record *record)
+{
+	return !(record->known & WIRE_HAS_MPI) || record->text_len >= sizeof(struct layer_mpi);
 }
 
 /* A copy: the program may change it meanwhile. */
@@ -122,7 +128,7 @@ static bool push_record(struct ring *ring, const struct wire_record *record, con
 	memcpy(text, from, record->text_len);
 	if (record->kind == WIRE_CALLER)
 		push_caller(ring, record);
-	else if (record->kind == WIRE_CALL && record->code < CALL_MAX)
+	else if (record->kind == WIRE_CALL && record->code < CALL_MAX && has_its_text(record))
 		push_call(ring, record, text);
 	else
 		return false;

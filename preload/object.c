@@ -34,6 +34,7 @@ struct thread {
 	struct {
 		uintptr_t address; /* of its struct call: frames of callers have higher ones */
 		uint32_t number;
+		uint32_t code;
 	} outer[NEST];
 	struct slot slots[INTERRUPTED];
 };
@@ -181,11 +182,31 @@ static void end_writing(const struct slot *slot, enum wire_state state)
 	atomic_store_explicit(&slot->chunk->state, slot->claim * WIRE_STATES + state, memory_order_release);
 }
 
-static bool write_record(struct slot *slot, const struct wire_record *record, const char *text)
+/* What is handed over. */
+struct message {
+	const struct wire_record *record;
+	const struct layer_mpi *mpi; /* NULL: none */
+	const char *text;
+};
+
+static void copy_message(char *to, const struct message *message)
 {
+	size_t n_mpi = message->mpi ? sizeof(*message->mpi) : 0;
+
+	memcpy(to, message->record, sizeof(*message->record));
+	to += sizeof(*message->record);
+	if (n_mpi)
+		memcpy(to, message->mpi, n_mpi);
+	if (message->record->text_len > n_mpi)
+		memcpy(to + n_mpi, message->text, message->record->text_len - n_mpi);
+}
+
+static bool write_record(struct slot *slot, const struct message *message)
+{
+	const struct wire_record *record = message->record;
+
 	while (slot->chunk || claim(slot)) {
 		uint32_t used;
-		char *to;
 
 		if (!begin_writing(slot)) {
 			slot->chunk = NULL;
@@ -197,10 +218,7 @@ static bool write_record(struct slot *slot, const struct wire_record *record, co
 			slot->chunk = NULL;
 			continue;
 		}
-		to = slot->chunk->data + used;
-		memcpy(to, record, sizeof(*record));
-		if (record->text_len)
-			memcpy(to + sizeof(*record), text, record->text_len);
+		copy_message(slot->chunk->data + used, message);
 		/* A signal handler may have forked meanwhile: then the chunk is the parent's. */
 		if (self.generation != atomic_load_explicit(process.generation, memory_order_relaxed))
 			return true;
@@ -218,8 +236,9 @@ static void forget_left(uintptr_t user)
 		self.slots[--self.writing].chunk = NULL;
 }
 
-static void hand_over(struct wire_record *record, const char *text)
+static void hand_over(struct wire_record *record, const struct layer_mpi *mpi, const char *text)
 {
+	const struct message message = { record, mpi, text };
 	uintptr_t user = (uintptr_t)__builtin_frame_address(0);
 	bool done = false;
 
@@ -232,7 +251,7 @@ static void hand_over(struct wire_record *record, const char *text)
 		atomic_signal_fence(memory_order_seq_cst);
 		self.writing++;
 		atomic_signal_fence(memory_order_seq_cst);
-		done = write_record(slot, record, text);
+		done = write_record(slot, &message);
 		atomic_signal_fence(memory_order_seq_cst);
 		if (self.writing > 0)
 			self.writing--;
@@ -274,7 +293,7 @@ static void begin_thread(struct thread *thread, int32_t tid)
 	thread->caller = record.caller = atomic_fetch_add(&process.header->callers, 1) + 1;
 	record.pid = same_ids ? (int32_t)syscall(SYS_getpid) : 0;
 	record.tid = same_ids ? tid : 0;
-	hand_over(&record, NULL);
+	hand_over(&record, NULL, NULL);
 }
 
 /* In the parent, and in its child until that has memory of its own. */
@@ -311,25 +330,32 @@ static void check_thread(struct thread *thread)
 /* ---- calls ---- */
 
 /* Calls that were left by longjmp(3) are not on the stack any more. */
+static void forget_left_calls(struct thread *thread, uintptr_t address)
+{
+	while (thread->depth > 0 && thread->outer[thread->depth - 1].address <= address)
+		thread->depth--;
+}
+
+static bool is_inside(const struct thread *thread, enum layer layer)
+{
+	for (unsigned i = 0; i < thread->depth; i++)
+		if (layer_calls[thread->outer[i].code].layer == layer)
+			return true;
+	return false;
+}
+
 static void push(struct thread *thread, struct call *call)
 {
 	uintptr_t address = (uintptr_t)call;
 
-	while (thread->depth > 0 && thread->outer[thread->depth - 1].address <= address)
-		thread->depth--;
 	call->record.parent = thread->depth ? thread->outer[thread->depth - 1].number : 0;
 	if (thread->depth == NEST)
 		return;
 	thread->outer[thread->depth].address = address;
 	thread->outer[thread->depth].number = call->record.number;
+	thread->outer[thread->depth].code = call->record.code;
 	atomic_signal_fence(memory_order_seq_cst);
 	thread->depth++;
-}
-
-static void pop(struct thread *thread, const struct call *call)
-{
-	while (thread->depth > 0 && thread->outer[thread->depth - 1].address <= (uintptr_t)call)
-		thread->depth--;
 }
 
 bool object_enter(struct call *call, enum layer_call code)
@@ -341,14 +367,25 @@ bool object_enter(struct call *call, enum layer_call code)
 		return false;
 	call->error = errno;
 	check_thread(thread);
+	forget_left_calls(thread, (uintptr_t)call);
+	if (layer_calls[code].layer == LAYER_MPI && is_inside(thread, LAYER_MPI)) {
+		errno = call->error;
+		return false;
+	}
 	call->record = (struct wire_record){ .kind = WIRE_CALL, .code = (uint16_t)code, .caller = thread->caller,
 		.number = ++thread->number };
 	call->text = NULL;
+	call->mpi = NULL;
 	call->thread = thread;
 	push(thread, call);
 	errno = call->error;
 	call->record.start_ns = now_ns();
 	return true;
+}
+
+void object_begin(struct call *call)
+{
+	call->record.start_ns = now_ns();
 }
 
 void object_end(struct call *call)
@@ -365,13 +402,14 @@ static bool has_text(const struct call *call)
 
 void object_put(struct call *call)
 {
-	size_t len = call->text && has_text(call) ? strnlen(call->text, WIRE_TEXT) : 0;
+	size_t len = call->text && has_text(call) ? strnlen(call->text, WIRE_TEXT - sizeof(struct layer_mpi)) : 0;
 
-	pop(call->thread, call);
-	call->record.text_len = (uint16_t)len;
+	forget_left_calls(call->thread, (uintptr_t)call);
+	call->record.text_len = (uint16_t)(len + (call->mpi ? sizeof(*call->mpi) : 0));
+	call->record.known |= call->mpi ? WIRE_HAS_MPI : 0;
 	/* A fork inside of the call: its record is the parent's. */
 	if (call->thread->caller == call->record.caller || call->thread->vforked)
-		hand_over(&call->record, call->text);
+		hand_over(&call->record, call->mpi, call->text);
 	errno = call->error;
 }
 

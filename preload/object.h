@@ -33,11 +33,15 @@ struct thread;
 struct call {
 	struct wire_record record;
 	const char *text;
+	const struct layer_mpi *mpi; /* NULL: not known */
 	struct thread *thread;
 	int error; /* errno before the call, then after it */
 };
 
+/* False: the call is not recorded.  Of MPI, calls inside of another one of MPI are not. */
 bool object_enter(struct call *call, enum layer_call code);
+/* The call begins here, and not where it was entered. */
+void object_begin(struct call *call);
 void object_end(struct call *call);
 void object_put(struct call *call);
 

@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC UINT64_C(0x6c61796572734146)
-#define WIRE_VERSION 1
+#define WIRE_VERSION 2
 
 #define WIRE_CHUNKS 1024
 #define WIRE_CHUNK_BYTES (32 << 10)
@@ -73,8 +73,8 @@ enum wire_kind {
 	WIRE_KIND_MAX
 };
 
-/* Which fields of a call are known. */
-enum wire_known { WIRE_HAS_FD = 1, WIRE_HAS_OFFSET = 2, WIRE_HAS_LENGTH = 4, WIRE_HAS_RESULT = 8 };
+/* Which fields of a call are known.  WIRE_HAS_MPI: the text begins with a struct layer_mpi. */
+enum wire_known { WIRE_HAS_FD = 1, WIRE_HAS_OFFSET = 2, WIRE_HAS_LENGTH = 4, WIRE_HAS_RESULT = 8, WIRE_HAS_MPI = 16 };
 
 /*
  * A record, and its text behind it; together a multiple of 8 bytes.

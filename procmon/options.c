@@ -57,7 +57,7 @@ static const char help[] =
 "                       the kernel (needs CAP_BPF and CAP_PERFMON)\n"
 "      --layer LAYERS   also record calls of libraries, by an object that is\n"
 "                       preloaded into programs: lib: those of libc on files and\n"
-"                       streams\n"
+"                       streams; mpi: those of MPI-IO; or both, lib,mpi\n"
 "      --env PATTERN    store environment variables that match (repeatable)\n"
 "      --job ID         the job that all processes belong to\n"
 "      --xform NAME     the kind of that job\n"
@@ -76,7 +76,7 @@ CLI_COMPLETE_HELP
 "See procmon(1), and ftrac-db(5) for what the trace holds.\n";
 
 static const char *const files_of[] = { "none", "kernel", NULL };
-static const char *const layers[] = { "lib", NULL };
+static const char *const layers[] = { "lib", "mpi", NULL };
 static const char *const processes[] = { "auto", "ptrace", "connector", "kernel", NULL };
 static const char *const waits[] = { "inf", NULL };
 
@@ -121,7 +121,7 @@ static int parse_layers(struct options *options, const char *text)
 	options->layers_text = text;
 	if (preload_parse(text, &options->layers) == 0)
 		return 0;
-	return err_status(EXIT_RUNNER, "invalid value '%s' for --layer (lib)", text);
+	return err_status(EXIT_RUNNER, "invalid value '%s' for --layer (lib, mpi)", text);
 }
 
 static int parse_wait(struct options *options, const char *text)

@@ -240,7 +240,8 @@ class Operation(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of a library, or an operation below one. offset, length and bytes are bytes; result is 0 or more, or -errno."""
+    """A call of a library, or an operation below one. offset, length and bytes are bytes; result is 0 or more, or -errno. rank to
+    mpi_call_id are of MPI-IO."""
     id: Int
     process: Int
     image: Int
@@ -259,6 +260,10 @@ class Call(NamedTuple):
     result: Int
     start_ns: Point
     latency_ns: Duration
+    rank: Int
+    size: Int
+    collective: Int
+    mpi_call_id: Int
     trace: Optional[str] = None
 
 

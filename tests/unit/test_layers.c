@@ -120,6 +120,61 @@ static void every_call_has_a_name_and_a_class(void **state)
 	print_message("%d calls\n", CALL_MAX);
 }
 
+/* On the file that 'opened' names; order -1: not collective. */
+static void mpi_at(struct feed *f, uint32_t id, enum layer_call code, int64_t opened, int order, int rank, int start)
+{
+	struct event ev = { .kind = EVENT_CALL, .time_ns = START_NS + start * STEP, .u.call = { .caller = id, .number = (uint32_t)start,
+		.code = code, .latency_ns = STEP, .has_result = true, .result = 0, .has_mpi = true } };
+	struct layer_mpi mpi = { .opened = opened, .order = order, .rank = rank, .size = 2 };
+
+	feed(f, &ev, (const char *)&mpi, sizeof(mpi));
+}
+
+static void collective_calls_of_a_job_are_one(void **state)
+{
+	struct feed *f = *state;
+
+	feed_discover(f, P, 1);
+	feed_discover(f, Q, 1);
+	caller(f, 1, P);
+	caller(f, 2, Q);
+	mpi_at(f, 1, CALL_MPI_OPEN, 77, 0, 0, 1);
+	mpi_at(f, 2, CALL_MPI_OPEN, 77, 0, 1, 2);
+	mpi_at(f, 1, CALL_MPI_WRITE_ALL, 77, 1, 0, 3);
+	mpi_at(f, 1, CALL_MPI_WRITE, 77, -1, 0, 4);
+	mpi_at(f, 2, CALL_MPI_WRITE_ALL, 77, 1, 1, 5);
+	mpi_at(f, 2, CALL_MPI_WRITE_ALL, 78, 1, 1, 6); /* another file */
+	conclude(f);
+	assert_string_equal(ask(f, "SELECT group_concat(name || ' ' || rank || ' ' || collective || ' ' || n, ', ') FROM "
+		"(SELECT *, (SELECT count(*) FROM call o WHERE o.mpi_call_id = c.mpi_call_id) AS n FROM call c ORDER BY start_ns, id)"),
+		"MPI_File_open 0 1 2, MPI_File_open 1 1 2, MPI_File_write_all 0 1 2, MPI_File_write 0 0 1, MPI_File_write_all 1 1 2, "
+		"MPI_File_write_all 1 1 1");
+}
+
+/* A script that runs one program after the other: they number their files alike. */
+static void jobs_after_each_other_stay_apart(void **state)
+{
+	struct feed *f = *state;
+
+	feed_discover(f, P, 1);
+	for (uint32_t id = 1; id <= 4; id++) {
+		caller(f, id, P);
+		mpi_at(f, id, CALL_MPI_OPEN, 77, 0, (id - 1) % 2, (int)id);
+	}
+	conclude(f);
+	assert_string_equal(ask(f, "SELECT group_concat(n, ' ') FROM (SELECT count(*) AS n FROM call GROUP BY mpi_call_id)"), "2 2");
+}
+
+static void wrong_texts_are_left_out(void **state)
+{
+	struct feed *f = *state;
+	struct event ev = { .kind = EVENT_CALL, .time_ns = START_NS, .u.call = { .caller = 1, .number = 1, .code = CALL_MPI_OPEN, .has_mpi = true } };
+
+	feed(f, &ev, "short", 5);
+	conclude(f);
+	assert_string_equal(ask(f, "SELECT count(*) FROM call"), "0");
+}
+
 /* Two of the same run: their ids and times differ when they are one. */
 static void merged_traces_keep_calls_and_their_parents(void **state)
 {
@@ -163,6 +218,9 @@ int main(void)
 		TEST(a_caller_is_of_the_program_that_ran_when_it_began),
 		TEST(bytes_are_those_of_calls_that_move_them),
 		TEST(every_call_has_a_name_and_a_class),
+		TEST(collective_calls_of_a_job_are_one),
+		TEST(jobs_after_each_other_stay_apart),
+		TEST(wrong_texts_are_left_out),
 		TEST(merged_traces_keep_calls_and_their_parents),
 	};
 
