@@ -45,6 +45,9 @@ def check_libfuse():
     equal("package.nix: libfuse's checksum", re.search(r'sha256 = "(.*)"', nix).group(1), wrap["source_hash"])
     equal("package.nix: libfuse's address", re.search(r'url = "(.*)"', nix).group(1), wrap["source_url"])
     equal("package.nix: libfuse's file", f"packagecache/{wrap['source_filename']}" in nix, True)
+    spack = text("packaging/spack/package.py")
+    equal("package.py: libfuse's checksum", re.search(r'sha256="(.*)"', spack).group(1), wrap["source_hash"])
+    equal("package.py: libfuse's address", re.search(r'url="(.*)",$', spack, re.MULTILINE).group(1), wrap["source_url"])
     equal("ftrac.spec: libfuse", found("packaging/ftrac.spec", r"bundled\(fuse3\) = (\S+)"),
           wrap["directory"].removeprefix("fuse-"))
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-{ lib, stdenv, fetchurl, meson, ninja, pkg-config, python3, scdoc, llvmPackages, bpftools, libbpf, ck, graphviz, jansson, libcap
-, libnl, liburing, libxml2, libyaml, nettle, numactl, sqlite, uthash, util-linux }:
+{ lib, stdenv, fetchurl, meson, ninja, pkg-config, python3, scdoc, llvmPackages, bpftools, libbpf, libck, graphviz
+, jansson, libcap, libnl, liburing, libxml2, libyaml, nettle, numactl, sqlite, uthash, util-linux
+, linuxHeaders }:
 
 let
   # The wrap in subprojects/ has the same name and checksum.
@@ -23,7 +24,10 @@ stdenv.mkDerivation {
   '';
 
   nativeBuildInputs = [ meson ninja pkg-config python3 scdoc llvmPackages.clang-unwrapped bpftools ];
-  buildInputs = [ libbpf ck graphviz jansson libcap libnl liburing libxml2 libyaml nettle numactl sqlite uthash util-linux ];
+  buildInputs = [ libbpf libck graphviz jansson libcap libnl liburing libxml2 libyaml nettle numactl sqlite uthash util-linux ];
+
+  # Where clang without Nix's wrapper, which is not for the target bpf, looks for headers.
+  C_INCLUDE_PATH = lib.makeSearchPathOutput "dev" "include" [ libbpf linuxHeaders ];
 
   mesonFlags = [
     "-Dman=enabled"
@@ -36,7 +40,7 @@ stdenv.mkDerivation {
   meta = {
     description = "Trace the files and processes of a workflow into an SQLite database";
     homepage = "https://example.org/ftrac";
-    license = with lib.licenses; [ mit isc bsd3 unlicense lgpl21Only ];
+    license = with lib.licenses; [ mit isc bsd2 bsd3 unlicense lgpl21Only ];
     platforms = lib.platforms.linux;
     mainProgram = "ftrac";
   };
