@@ -6,7 +6,8 @@
 #
 # Why static programs, with glibc: they can be copied one by one, and have capabilities of files (setcap), which a loader in the
 # directory would prevent.  What in glibc loads other libraries when it runs is not used: users are looked up in
-# /etc/passwd (base/cli.c), libxml2 is made without iconv and ICU, pictures are drawn by the system's dot and gnuplot.
+# /etc/passwd (base/cli.c), libxml2 is made without iconv and ICU, pictures are drawn by the system's dot and gnuplot.  The object
+# that --layer preloads fits any glibc (preload/meson.build).
 set -eu
 cd "$(dirname "$0")/.."
 . packaging/lib.sh
@@ -22,6 +23,9 @@ arch=$(uname -m)
 name=ftrac-$version-linux-$arch
 log=$out/build.log
 deps=$out/deps
+# Debian's packages of what is linked, whose licences go into the tarball.
+linked="libbpf-dev libc6-dev libcap-dev libck-dev libelf-dev libgraphviz-dev libjansson-dev liburing-dev libnl-3-dev libnl-genl-3-dev
+	libnuma-dev libsmartcols-dev libsqlite3-dev libxml2-dev libyaml-dev nettle-dev uthash-dev zlib1g-dev"
 prefix_map="-ffile-prefix-map=$out=."
 
 # value WRAP KEY
@@ -96,23 +100,30 @@ make_programs() {
 		cd "$out/work/ftrac"
 		export CFLAGS="-O2 -ffile-prefix-map=$out/work/ftrac=."
 		export PKG_CONFIG_PATH="$deps/lib/pkgconfig"
-		meson setup build --prefix=/ --buildtype=plain --prefer-static --wrap-mode=nodownload -Db_pie=false -Dstatic=true \
-			-Dreport=enabled -Dman=enabled -Dpython=disabled -Dtests=disabled
+		meson setup build --prefix=/ --libdir=lib --buildtype=plain --prefer-static --wrap-mode=nodownload -Db_pie=false \
+			-Dstatic=true -Dreport=enabled -Dman=enabled -Dpython=disabled -Dtests=disabled
 		ninja -C build
 		DESTDIR=$out/work/root meson install -C build --no-rebuild --skip-subprojects --strip
 	)
 }
 
-# Lays out the directory: programs, manuals and completions as they are installed.
+# Lays out the directory: programs, the preloaded object, manuals and completions as they are installed.
 lay_out() {
-	mkdir "$out/$name"
+	mkdir -p "$out/$name/lib"
 	cp -R "$out/work/root/bin" "$out/work/root/share" "$out/$name/"
+	cp -R "$out/work/root/lib/ftrac" "$out/$name/lib/"
 	cp "$out/work/ftrac/LICENSE" "$out/work/ftrac/NEWS" "$out/work/ftrac/README.md" "$out/$name/"
 	cp packaging/README.tarball "$out/$name/README"
 	cp debian/copyright "$out/$name/COPYRIGHT"
+	mkdir "$out/$name/licences"
+	for package in $linked; do
+		cp -L "/usr/share/doc/$package/copyright" "$out/$name/licences/${package%-dev}"
+	done
+	cp -L /usr/share/common-licenses/LGPL-2.1 /usr/share/common-licenses/LGPL-3 /usr/share/common-licenses/GPL-3 "$out/$name/licences/"
 	for program in "$out/$name"/bin/*; do
 		! readelf -d "$program" | grep NEEDED || die "${program##*/} needs a library"
 	done
+	! readelf -V "$out/$name/lib/ftrac/ftrac-preload.so" | grep GLIBC || die "the preloaded object names versions of glibc"
 }
 
 if [ "$1" = --build ]; then
