@@ -30,6 +30,7 @@ static void put_step(struct table *table, const struct workflow *w, const struct
 {
 	const struct graph_process *p = &w->graph->processes[step->process];
 	const struct task *t = workflow_task(w, step->process);
+	char mostly[32];
 
 	table_int(table, step->begin_ns);
 	table_int(table, step->end_ns);
@@ -44,7 +45,7 @@ static void put_step(struct table *table, const struct workflow *w, const struct
 	table_string(table, t->phase);
 	table_int(table, c->slack_ns[step->process]);
 	put_known(table, step->gain_ns);
-	table_string(table, t->mostly);
+	table_string(table, t->spent ? spent_mostly(t->spent, mostly) : NULL);
 	table_string(table, step->file == GRAPH_NONE ? NULL : workflow_data(w, step->file)->path);
 	table_string(table, t->command);
 	table_row(table);
@@ -70,7 +71,8 @@ int analyse_critical(struct table *table, const struct workflow *w, const struct
 		"gain: how much earlier the run would have ended if the process had taken no time and all else had "
 		"stayed the same; '-' if it talked with another in rounds, as with questions and answers.");
 	if (w->is_native)
-		table_note(table, "mostly: what the process did for most of its life: running, or what it waited for, as in wfstat waits.");
+		table_note(table, "mostly: what the process did for most of its life: running, or what it waited for, as in wfstat waits "
+			"(but not what some threads waited for while others worked).");
 	critical_destroy(c);
 	return 0;
 }

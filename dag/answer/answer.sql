@@ -1,9 +1,5 @@
 -- SPDX-License-Identifier: MIT
 
---- answer.times of none: where the time of each process went, but for waiting for its children
-SELECT process, running_ns, queue_ns, file_ns, pipe_ns, socket_ns, lock_ns, sleep_ns, event_ns, memory_ns, stopped_ns, other_ns
-FROM process_time ORDER BY process
-
 --- answer.calls of none: for how long each process was in reads and writes of files
 SELECT process, sum(io_ns) AS file_ns FROM access WHERE process NOTNULL AND io_ns > 0 GROUP BY process ORDER BY process
 

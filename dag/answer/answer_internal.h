@@ -29,6 +29,9 @@ __attribute__((format(printf, 3, 4))) void answer_say(const struct answer *answe
 #define ANSWER_TEXT 128
 const char *answer_text(const char *text, int most, char ret_text[static ANSWER_TEXT]);
 
+/* How long each process is on the critical path, in ns; to be freed.  NULL: out of memory. */
+int64_t *answer_time_on_path(const struct answer *answer);
+
 /* The parts, each prints its lines.  0 or -errno, with the failure set. */
 int answer_time(struct answer *answer);	  /* what the critical path was spent with */
 int answer_steps(struct answer *answer);  /* what is worth speeding up */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* The critical path: what its time was spent with, and what the steps on it would gain. */
+/* What the steps on the critical path would gain. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,133 +9,6 @@
 #include "base/cleanup.h"
 #include "base/units.h"
 #include "dag/answer/answer_internal.h"
-#include "dag/trace/compose.h"
-#include "dag/trace/traces.h"
-
-/* ---- what the time was spent with ---- */
-
-enum part { PART_RUNNING, PART_QUEUE, PART_FILE, PART_PIPE, PART_SOCKET, PART_LOCK, PART_SLEEP, PART_EVENT, PART_MEMORY, PART_STOPPED,
-	PART_OTHER, PART_MAX };
-#define TIME_COLUMNS \
-	"process running_ns queue_ns file_ns pipe_ns socket_ns lock_ns sleep_ns event_ns memory_ns stopped_ns other_ns"
-
-static const char *const words[] = { "running", "processor queue", "files", "pipes", "sockets", "locks", "sleep", "events",
-	"memory", "stopped", "other waits" };
-_Static_assert(sizeof(words) / sizeof(words[0]) == PART_MAX, "words for each part");
-
-struct spending {
-	struct answer *answer;
-	int64_t *on_path_ns; /* of each process */
-	double parts_ns[PART_MAX];
-};
-
-static int64_t *time_on_path(const struct answer *a)
-{
-	int64_t *ns = calloc((size_t)a->workflow->graph->n_processes + 1, sizeof(*ns));
-
-	for (int32_t i = 0; ns && i < a->critical->n_steps; i++)
-		ns[a->critical->steps[i].process] += a->critical->steps[i].end_ns - a->critical->steps[i].begin_ns;
-	return ns;
-}
-
-/* A process has spent its time on the path as all of its life, but for waiting for children: then those are on the path. */
-static int add_times(void *arg, const struct query *row)
-{
-	struct spending *s = arg;
-	int32_t process = graph_find_process(s->answer->workflow->graph, query_int(row, 0));
-	double all = 0;
-
-	for (int i = 0; i < PART_MAX; i++)
-		all += query_real(row, 1 + i);
-	if (process == GRAPH_NONE || all <= 0)
-		return 0;
-	for (int i = 0; i < PART_MAX; i++)
-		s->parts_ns[i] += (double)s->on_path_ns[process] * query_real(row, 1 + i) / all;
-	s->on_path_ns[process] = 0;
-	return 0;
-}
-
-/* In a trace of a mount: what a process did not use or ask of files, it waited for something. */
-static int add_calls(void *arg, const struct query *row)
-{
-	struct spending *s = arg;
-	const struct graph *g = s->answer->workflow->graph;
-	int32_t i = graph_find_process(g, query_int(row, 0));
-
-	if (i != GRAPH_NONE) {
-		double file = query_real(row, 1), path = (double)s->on_path_ns[i];
-
-		file = file < path ? file : path;
-		s->parts_ns[PART_FILE] += file;
-		s->on_path_ns[i] -= (int64_t)file;
-	}
-	return 0;
-}
-
-static void add_cpu(struct spending *s)
-{
-	const struct workflow *w = s->answer->workflow;
-
-	for (int32_t i = 0; i < w->graph->n_processes; i++) {
-		const struct task *task = workflow_task(w, i);
-		int64_t cpu = task->cpu_ns < 0 ? 0 : task->cpu_ns, queue = task->cpu_delay_ns < 0 ? 0 : task->cpu_delay_ns;
-		int64_t left = s->on_path_ns[i];
-
-		cpu = cpu < left ? cpu : left;
-		queue = queue < left - cpu ? queue : left - cpu;
-		s->parts_ns[PART_RUNNING] += (double)cpu;
-		s->parts_ns[PART_QUEUE] += (double)queue;
-		s->parts_ns[PART_OTHER] += (double)(left - cpu - queue);
-	}
-}
-
-#define PARTS_WIDTH 58 /* what a line of 80 columns has room for behind the label */
-
-static void say_parts(const struct answer *a, const double *parts_ns)
-{
-	double left[PART_MAX], all = 0;
-	char line[PARTS_WIDTH + 1] = "", part[40];
-	size_t len = 0;
-
-	memcpy(left, parts_ns, sizeof(left));
-	for (int i = 0; i < PART_MAX; i++)
-		all += parts_ns[i];
-	for (int n = 0; n < 4 && all > 0; n++) {
-		int most = 0;
-
-		for (int i = 1; i < PART_MAX; i++)
-			most = left[i] > left[most] ? i : most;
-		if (left[most] < 0.005 * all)
-			break;
-		snprintf(part, sizeof(part), "%s%s %.0f %%", n ? ", " : "", words[most], 100 * left[most] / all);
-		if (len + strlen(part) > PARTS_WIDTH)
-			break;
-		len += (size_t)sprintf(line + len, "%s", part);
-		left[most] = 0;
-	}
-	if (len)
-		answer_say(a, "critical path", "%s", line);
-}
-
-int answer_time(struct answer *a)
-{
-	const struct choice all = { 0 };
-	struct spending s = { .answer = a, .on_path_ns = time_on_path(a) };
-	int r = s.on_path_ns ? 0 : failure_memory(a->failure);
-
-	if (r == 0)
-		r = traces_each(a->db, "answer.times", TIME_COLUMNS, &all, add_times, &s, a->failure);
-	if (r == 0 && !a->workflow->is_native)
-		r = traces_each(a->db, "answer.calls", "process file_ns", &all, add_calls, &s, a->failure);
-	if (r == 0) {
-		add_cpu(&s);
-		say_parts(a, s.parts_ns);
-	}
-	free(s.on_path_ns);
-	return r;
-}
-
-/* ---- what is worth speeding up ---- */
 
 #define STEPS_SHOWN 3
 #define STEPS_TRIED 12
@@ -328,7 +201,7 @@ static int say_steps(struct steps *s, int32_t *sorted, const int64_t *path_ns)
 int answer_steps(struct answer *a)
 {
 	size_t n = (size_t)a->workflow->graph->n_processes + 1;
-	cleanup_free int64_t *path_ns = time_on_path(a);
+	cleanup_free int64_t *path_ns = answer_time_on_path(a);
 	cleanup_free int32_t *sorted = malloc(n * sizeof(*sorted));
 	cleanup_free const char **titles = calloc(n, sizeof(*titles));
 	cleanup_free struct step *steps = calloc(n, sizeof(*steps));

@@ -49,12 +49,11 @@ enum process_column {
 	P_CPU_DELAY,
 	P_DRIVER,
 	P_EXECUTED,
-	P_MOSTLY,
 	P_CHOSEN
 };
 #define PROCESS_COLUMNS                                                                               \
 	"id parent start_ns end_ns program command exe job xform phase step task label part host pid exit_code exit_signal cpu_ns " \
-	"rsspeak_bytes cpu_delay_ns driver executed mostly chosen"
+	"rsspeak_bytes cpu_delay_ns driver executed chosen"
 
 static int add_process(struct workflow *w, const struct query *q)
 {
@@ -75,10 +74,34 @@ static int add_process(struct workflow *w, const struct query *q)
 		number_of(q, P_EXIT_SIGNAL, WORKFLOW_UNKNOWN),
 		number_of(q, P_CPU, WORKFLOW_UNKNOWN), number_of(q, P_RSS, WORKFLOW_UNKNOWN),
 		number_of(q, P_CPU_DELAY, WORKFLOW_UNKNOWN), number_of(q, P_DRIVER, 0),
-		number_of(q, P_EXECUTED, 1), text_of(w, q, P_MOSTLY), query_int(q, P_CHOSEN) };
+		number_of(q, P_EXECUTED, 1), query_int(q, P_CHOSEN), NULL };
 	if (process.end_ns != GRAPH_NEVER && process.end_ns > w->end_ns)
 		w->end_ns = process.end_ns;
 	return graph_add_process(w->graph, &process) < 0 ? -1 : 0;
+}
+
+/* The row has the parts of the time in their order, behind the id of the process.  Threads that are seen for a part of their lives only,
+ * since they ran before the record, say nothing of the whole. */
+static int add_times(struct workflow *w, const struct query *q)
+{
+	int32_t i = graph_find_process(w->graph, query_int(q, 0));
+	struct graph_process *process = i == GRAPH_NONE ? NULL : &w->graph->processes[i];
+	struct spent *spent = process ? arena_alloc(&w->texts, sizeof(*spent)) : NULL;
+	int64_t life_ns = INT64_MAX;
+
+	if (!spent)
+		return process ? -1 : 0;
+	for (int part = 0; part < SPENT_MAX; part++) {
+		int64_t ns = query_int(q, 1 + part) < SPENT_MOST ? query_int(q, 1 + part) : SPENT_MOST;
+
+		spent->ns[part] = ns > 0 ? ns : 0;
+	}
+	if (__builtin_sub_overflow(process->end_ns, process->start_ns > w->begin_ns ? process->start_ns : w->begin_ns, &life_ns))
+		life_ns = INT64_MAX;
+	spent->whole = !w->is_attached || (double)spent_sum(spent) >= 0.9 * (double)life_ns;
+	spent_of_process(spent, life_ns);
+	((struct task *)process->data)->spent = spent;
+	return 0;
 }
 
 enum file_column { F_ID, F_PATH, F_KIND, F_SIZE, F_CREATED, F_DELETED, F_PIPE };
@@ -324,6 +347,8 @@ static int load_all(struct loading *l, const struct workflow_options *options)
 
 	memset(ungrouped.by, 0, sizeof(ungrouped.by));
 	r = load_processes(l, "graph.processes", PROCESS_COLUMNS, &ungrouped, add_process);
+	if (r == 0)
+		r = load(l, "graph.times", SPENT_COLUMNS, &ungrouped, add_times);
 	if (r == 0)
 		r = failure_of_memory(l->failure, cut_circles(w->graph));
 	if (r == 0)

@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "dag/graph/graph.h"
+#include "dag/graph/spent.h"
 
 struct choice;
 struct failure;
@@ -30,8 +31,8 @@ struct task {
 		cpu_delay_ns; /* or WORKFLOW_UNKNOWN */
 	bool driver;          /* starts others as fast as its slots allow: make, ninja, xargs ... */
 	bool executed;	      /* its last program is one that it executed, not that of its parent; true if not known */
-	const char *mostly;   /* where most of its time went, as text; NULL: not known */
 	bool chosen;
+	const struct spent *spent; /* NULL: not known */
 };
 
 /* .data of a file */

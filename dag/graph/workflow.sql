@@ -4,15 +4,12 @@
 {with phase step end_ns}SELECT p.id, p.parent, p.start_ns, p.end_ns, p.program, p.command, p.exe, p.job, p.xform,
 	coalesce(q.phase, p.phase) AS phase, coalesce(q.step, p.step) AS step, iif(p.part NOTNULL, p.task, NULL) AS task, p.label, p.part, p.host, p.pid, p.exit_code, p.exit_signal, p.cpu_ns,
 	p.rsspeak_bytes, p.cpu_delay_ns, (SELECT g.driver FROM program g WHERE g.image = p.image) AS driver,
-	(SELECT i.seq > 0 FROM image i WHERE i.id = p.image) AS executed,
-	(SELECT name || ' ' || CAST(round(100.0 * most / threads_ns) AS INTEGER) || ' %' FROM (SELECT t.threads_ns, m.value AS most,
-			(SELECT value FROM json_each('["running", "queue", "file", "pipe", "socket", "lock", "child", "sleep", "event", "memory", "stopped", "other"]')
-				WHERE key = m.key) AS name
-		FROM process_time t, json_each(json_array(running_ns, queue_ns, file_ns, pipe_ns, socket_ns, lock_ns, child_ns, sleep_ns,
-			event_ns, memory_ns, stopped_ns, other_ns)) m
-		WHERE t.process = p.id AND t.threads_ns > 0 AND (t.threads_ns >= 0.9 * (p.end_ns - max(p.start_ns, {t0}))
-			OR (SELECT value FROM trace WHERE key = 'command') NOTNULL) ORDER BY m.value DESC, m.key LIMIT 1)) AS mostly, q.id IS NOT NULL AS chosen
+	(SELECT i.seq > 0 FROM image i WHERE i.id = p.image) AS executed, q.id IS NOT NULL AS chosen
 FROM process p LEFT JOIN proc q ON q.id = p.id ORDER BY p.id
+
+--- graph.times of none: where the time of the threads of each process went
+SELECT process, running_ns, queue_ns, file_ns, pipe_ns, socket_ns, lock_ns, child_ns, sleep_ns, event_ns, memory_ns, stopped_ns, other_ns
+FROM process_time WHERE threads_ns > 0 ORDER BY process
 
 --- graph.files of none: all files
 SELECT id, path, kind, coalesce(size_last, size_first) AS size_bytes, created, deleted,

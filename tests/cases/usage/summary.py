@@ -63,6 +63,13 @@ def line_of(lines, label):
     return next((line.partition(": ")[2] for line in lines if line.startswith(f"{label}: ")), None)
 
 
+def shares(lines):
+    """Of the critical path, in percent; the list may go on in the next line."""
+    first = next(n for n, line in enumerate(lines) if line.startswith("critical path: "))
+    text = lines[first].partition(": ")[2] + (" " + lines[first + 1].strip() if lines[first].endswith(",") else "")
+    return {name: int(n) for name, n in re.findall(r"([a-z][a-z ]*) (\d+) %", text)}
+
+
 def check_lines(checks, what, lines):
     checks.equal(f"{what}: lines that are too long", [line for line in lines[:-1] if len(line) + len("ftrac: ") > 80], [])
     checks.check(f"{what}: at most 20 lines", 5 < len(lines) <= 20, lines)
@@ -88,12 +95,11 @@ def gains(checks, base, files, seed):
     checks.check(f"{what}: what is divided", len(divided) <= 1 and all(wanted[name] > run.wall() / 2 - sure for name in divided), (said, wanted))
     clear = {name for name in wanted if not divided and sum(other > wanted[name] - sure for other in wanted.values()) <= 3 and wanted[name] > sure}
     checks.equal(f"{what}: steps that are missing", sorted(clear - said.keys()), [])
-    parts = [int(n) for n in re.findall(r"(\d+) %", line_of(lines, "critical path"))]
-    checks.check(f"{what}: parts of the critical path", 90 <= sum(parts) <= 102, parts)
+    checks.equal(f"{what}: parts of the critical path", sum(shares(lines).values()), 100)
     return len(said)
 
 
-FULL = "head -c 20000000 /dev/zero | python3 -S slow.py; true"
+FULL = "head -c 100000000 /dev/zero | python3 -S slow.py; true"
 SLOW = "import sys\nwhile block := sys.stdin.buffer.read(65536):\n    sum(block)\n"
 ROUNDS = """\
 import subprocess
@@ -115,6 +121,22 @@ def pipes(checks, base):
     checks.check("rounds: no gains", line_of(lines, "worth speeding up") is None, lines)
     checks.check("rounds: time on the path", (line_of(lines, "spent on the path") or "").endswith("  python3"), lines)
     check_lines(checks, "rounds", lines)
+
+
+THREADS = """\
+import threading, time
+for n in range(6):
+    threading.Thread(target=time.sleep, args=(%s,), daemon=True).start()
+end = time.process_time() + 0.5
+while time.process_time() < end: pass
+"""
+
+
+def threads(checks, base):
+    """What threads wait for is not what the process waits for, as long as another one works."""
+    for seconds in 0.01, 20:
+        said = shares(summary(base, "kernel", "python3", "-S", "-c", THREADS % seconds)[1])
+        checks.check(f"threads sleep {seconds} s: what the process did", sum(said.get(name, 0) for name in ("sleep", "locks", "events")) <= 10, said)
 
 
 FAILURES = [
@@ -151,6 +173,7 @@ def main():
             looked += gains(checks, base, ("mount", "kernel")[n % 2], seed + n)
         failures(checks, base)
         pipes(checks, base)
+        threads(checks, base)
         status, lines = summary(base, "mount", "true")
         checks.equal("a run that used no file: what would see more", ["--scope full or --files kernel" in line for line in lines].count(True), 1)
     print(f"{looked} gains")
