@@ -325,7 +325,19 @@ static int compare_ends(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* "include/" and a star for files below /usr/include; a star for files without a directory in common. */
+/* Of files that have nothing in common: the largest, or the first of several. */
+static const char *largest_name(struct shape *shape, const struct neighbours *files, int32_t n)
+{
+	int32_t largest = files[0].node;
+	cleanup_free char *name = NULL;
+
+	for (int32_t i = 1; i < n; i++)
+		if (shape->nodes[files[i].node].size_bytes > shape->nodes[largest].size_bytes)
+			largest = files[i].node;
+	return asprintf(&name, "%s, ...", shape_base_name(shape, largest)) < 0 ? NULL : shape_label(shape, name);
+}
+
+/* "include/" and a star for files below /usr/include. */
 static const char *common_directory(struct shape *shape, const struct neighbours *files, int32_t n)
 {
 	const char *first = shape_path(shape, files[0].node), *slash;
@@ -344,7 +356,7 @@ static const char *common_directory(struct shape *shape, const struct neighbours
 		len--;
 	slash = len > 1 ? memrchr(first, '/', len - 1) : NULL;
 	if (!slash)
-		return shape_label(shape, "*");
+		return largest_name(shape, files, n);
 	if (asprintf(&name, "%.*s*", (int)(first + len - slash - 1), slash + 1) < 0)
 		return NULL;
 	return shape_label(shape, name);
