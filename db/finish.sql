@@ -148,9 +148,10 @@ SELECT process, file, version, iif(a.path IS NULL, f.path, nullif(a.path, 0)) AS
 	first_t + first_out AS first_out, first_t + first_out + last_out AS last_out, did >> 6 & 1 AS emptied
 FROM accesses a LEFT JOIN files f ON f.id = a.file;
 
--- A process that made an output of a rule.
-INSERT OR IGNORE INTO rules SELECT a.process, o.rule, min(p.path)
-FROM outputs o CROSS JOIN files f ON f.path = o.path JOIN accesses a ON a.file = f.id JOIN paths p ON p.id = o.path
+-- A process that made an output of a rule.  The task is the output, as the command could have named it.
+INSERT OR IGNORE INTO rules SELECT a.process, o.rule, min(iif(substr(p.path, 1, length(c.value) + 1) = c.value || '/',
+	substr(p.path, length(c.value) + 2), p.path))
+FROM (SELECT max(value) AS value FROM meta WHERE key = 'cwd') c CROSS JOIN outputs o CROSS JOIN files f ON f.path = o.path JOIN accesses a ON a.file = f.id JOIN paths p ON p.id = o.path
 WHERE a.process > 0 AND (a.nwrite > 0 OR a.did & 5) GROUP BY a.process;
 
 -- From sums of reads and writes.

@@ -81,11 +81,11 @@ walk (id, leads, part, host, named) AS (SELECT p.id, 0, NULL, r.title, coalesce(
 	FROM walk w JOIN processes q ON q.parent = w.id JOIN placed k ON k.id = q.id),
 -- first: the program that names the part.
 part AS (SELECT id, part, host, named, own_rule, own_task, rule, task, leads, iif(part NOTNULL, CAST(substr(first, 1, 1) AS INTEGER), NULL) AS rank,
-		CAST(substr(first, 2, 19) AS INTEGER) AS image, substr(first, 21) AS title,
+		CAST(substr(first, 21, 19) AS INTEGER) AS image, substr(first, 40) AS title,
 		min(iif(part NOTNULL, first, NULL)) OVER () < '1' AS names
 	FROM (SELECT w.id, w.part, w.host, w.named, l.rule AS own_rule, l.task AS own_task, min(l.rule) OVER p AS rule, min(l.task) OVER p AS task,
 			max(w.leads) OVER p AS leads, min(r.first) OVER p AS first
-		FROM walk w LEFT JOIN (SELECT process, min(rank || printf('%019d', image) || title) AS first FROM ran GROUP BY process) r
+		FROM walk w LEFT JOIN (SELECT process, min(rank || printf('%019d%019d', process, image) || title) AS first FROM ran GROUP BY process) r
 				ON r.process = w.id LEFT JOIN rules l ON l.process = w.id
 		WINDOW p AS (PARTITION BY w.part))),
 variable AS MATERIALIZED (SELECT i.process, e.name, e.value FROM environs e JOIN images i ON coalesce(i.base, i.id) = e.image

@@ -97,7 +97,7 @@ kind AS MATERIALIZED (SELECT p.id, coalesce(max(g.driver) FILTER (WHERE g.seq > 
 		EXISTS (SELECT 1 FROM processes c WHERE c.parent = p.id) AS starts,
 		coalesce(min(g.key) FILTER (WHERE g.seq > 0), min(g.key)) AS names
 	FROM processes p LEFT JOIN (SELECT *, CASE WHEN helper THEN 1 WHEN driver THEN 2
-			WHEN shell AND (seq = 0 OR title = name AND NOT own) THEN 3 ELSE 0 END || printf('%019d', image) || title AS key
+			WHEN shell AND (seq = 0 OR title = name AND NOT own) THEN 3 ELSE 0 END || printf('%019d%019d', process, image) || title AS key
 		FROM program) g ON g.process = p.id GROUP BY p.id),
 walk (id, top, drives, layer, under, maker, leads, works, names) AS (
 	SELECT k.id, iif(k.starts AND NOT k.own, NULL, k.id), NOT k.own, NOT k.own, k.driver, NULL, 0, 1, k.names
@@ -129,7 +129,7 @@ member AS MATERIALIZED (SELECT w.id, p.start_t, p.end_t, s.xform, w.names, coale
 			w.top, min(w.top) OVER (PARTITION BY w.target, w.maker)) AS TEXT)) AS job
 	FROM said s CROSS JOIN processes p JOIN part w ON w.id = p.id LEFT JOIN given g ON g.process = w.id
 	WHERE p.id BETWEEN s.first_process AND s.last_process),
-job AS MATERIALIZED (SELECT job, coalesce(max(xform), substr(min(names), 21)) AS xform, min(start_t) AS t0
+job AS MATERIALIZED (SELECT job, coalesce(max(xform), substr(min(names), 40)) AS xform, min(start_t) AS t0
 	FROM member WHERE job IS NOT NULL GROUP BY job),
 -- Files that some process wrote: most others are programs and libraries, which all read.
 changed AS MATERIALIZED (SELECT DISTINCT file FROM access_rows

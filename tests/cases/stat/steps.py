@@ -79,7 +79,8 @@ WORKFLOWS = [
     ("a task of Nextflow", {"work/.command.run": TASK, "work/.command.sh": "sort ../raw > sorted\nuniq sorted\n", "raw": "1\n"},
      ["sh", "-c", "cd work && bash .command.run; true"], {"sh": 0, "align": 1}, {"align": {"align (sample 2)"}}),
 ]
-SNAKEMAKE = ("rules", {**RAW, **PYTHON, "Snakefile": RULES}, ["snakemake", "-c2", "-q"], {"upper": 3, "join": 1}, {})
+SNAKEMAKE = ("rules", {**RAW, **PYTHON, "Snakefile": RULES}, ["snakemake", "-c2", "-q"], {"upper": 3, "join": 1},
+             {"upper": {f"clean/{n}.txt" for n in (1, 2, 3)}, "join": {"out/all.txt"}})
 # What belongs to several rows at once, and what is no sum.
 NO_SUMS = {"time_ns", "utilization_share", "files_ro", "files_wo", "files_rw", "mean_ns", "sd_ns", "min_ns", "p50_ns", "p95_ns", "p99_ns", "max_ns"}
 with_total = []  # tables, and options
