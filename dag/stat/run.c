@@ -13,7 +13,8 @@ static int fill(struct stat_run *run)
 	if (!stat_is_by_step(run->options))
 		return levels_fill_numbers(run, &kind);
 	r = stat_rows_total(run, "run.steps");
-	table_note(run->table, "time: in which any process of the row lived, so that rows overlap.  min, mean, max: of its tasks.");
+	table_note(run->table, "time: in which any process of the row lived, so that rows overlap.  min, mean, max: of its tasks, from the "
+		"first start to the last end.");
 	return r;
 }
 

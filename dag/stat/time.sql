@@ -32,4 +32,4 @@ FROM {op name start_ns bytes file | o.file IS NOT NULL} {joins o f}
 
 --- time.span of process: the length of the run
 {with end_ns}SELECT max(max(max(p.start_ns, coalesce(p.end_ns, p.start_ns))) - {t0}, coalesce((SELECT value FROM trace
-	WHERE key = 'end_ns'), 0) - {t0}) AS span_ns FROM proc p
+	WHERE key = 'end_ns' AND NOT EXISTS (SELECT 1 FROM trace WHERE key = 'command' AND value NOTNULL)), 0) - {t0}) AS span_ns FROM proc p

@@ -1078,6 +1078,9 @@ def table_overview(data, _choice):
     f, p, h = data.facts, data.processes.values(), data.rows["handle"]
     ends = [one.end_ns for one in p if one.end_ns is not None]
     end = f["end_ns"] if f["end_ns"] is not None else max(ends, default=None)
+    roots = [one for one in p if one.parent is None] if f.get("command") is not None else []
+    wall = max((one.end_ns for one in roots if one.end_ns is not None), default=None)
+    wall = minus(end, f["start_ns"]) if wall is None else wall - min(one.start_ns for one in roots)
 
     def known(rows, *columns):
         values = [getattr(row, c) for row in rows for c in columns if getattr(row, c) is not None]
@@ -1086,7 +1089,7 @@ def table_overview(data, _choice):
     rss = [one.rsspeak_bytes for one in p if one.rsspeak_bytes is not None]
     return ["fact", "value"], [
         *[(key, f.get(key)) for key in ("command", "exit_status", "host", "cpus")],
-        ("begin_ns", f["start_ns"]), ("wall_ns", minus(end, f["start_ns"])),
+        ("begin_ns", f["start_ns"]), ("wall_ns", wall),
         ("tracer_cpu_ns", f.get("tracer_cpu_ns")), ("processes", len(p)),
         ("steps", len({one.step for one in p} - {None})),
         ("tasks", len({one.part for one in p} - {None})),
@@ -1095,7 +1098,7 @@ def table_overview(data, _choice):
         ("processes_without_cpu", sum(one.cpu_ns is None for one in p)),
         ("largest_rss_bytes", max(rss, default=None)),
         ("operations", f["ops_recorded"]), ("opens", len(h)),
-        ("files_opened", len({one.file for one in h} - {None})),
+        ("files_opened", len({one.file for one in data.rows["access"] if one.opens} - {None})),
         ("read_bytes", known(h, "bread")), ("written_bytes", known(h, "bwrite")),
         ("reading_and_writing_ns", known(h, "read_ns", "write_ns")),
         ("all_io_bytes", f["bytes_kernel"]),

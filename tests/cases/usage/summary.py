@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 
 from ftractest import FTRAC, Checks, need_fuse, need_kernel
+from stattraces import WFSTAT
 
 SURE = 0.06  # seconds: what the start of processes takes
 
@@ -70,6 +71,15 @@ def shares(lines):
     return {name: int(n) for name, n in re.findall(r"([a-z][a-z ]*) (\d+) %", text)}
 
 
+def overview(checks, what, base, lines):
+    """wfstat says the same of the run."""
+    done = subprocess.run([WFSTAT, "overview", "--csv", base / "trace.db"], capture_output=True, text=True, check=True)
+    said = dict(line.split(",", 1) for line in done.stdout.splitlines() if "," in line)
+    wall = seconds_of(re.search(r"exit status 0, (.*)", lines[0])[1])
+    checks.check(f"{what}: wall time of wfstat", abs(int(said["wall_ns"]) / 1e9 - wall) <= wall / 100, (said, lines[0]))
+    checks.equal(f"{what}: files opened", said["files_opened"], re.search(r"(\d+) files? opened", lines[2])[1])
+
+
 def check_lines(checks, what, lines):
     checks.equal(f"{what}: lines that are too long", [line for line in lines[:-1] if len(line) + len("ftrac: ") > 80], [])
     checks.check(f"{what}: at most 20 lines", 5 < len(lines) <= 20, lines)
@@ -81,6 +91,7 @@ def gains(checks, base, files, seed):
     what = f"{files}, {run.text()}"
     checks.equal(f"{what}: exit status", status, 0)
     check_lines(checks, what, lines)
+    overview(checks, what, base, lines)
     wall = seconds_of(re.search(r"exit status 0, (.*)", lines[0])[1])
     checks.check(f"{what}: wall time", wall >= run.wall() - 0.05, (wall, run.wall()))
     sure = SURE + max(0, wall - run.wall())  # what a busy machine delays, it delays somewhere
