@@ -6,7 +6,8 @@ embed.py FILE...              schema.sql becomes the string sql_schema (db/sql.h
 embed.py --queries FILE...    all become the string sql_queries (dag/trace/queries.h), each from its first query on
 
 @DRIVERS@ in a file stands for the names of the drivers in drivers.c, @DATA@ for the condition that the operation n.name
-moves data, @BY_CALL@ for the condition that programs in the kernel reported it, of a file of a mount.  Tests that make a trace take its SQL from text().
+moves data, @BY_CALL@ for the condition that programs in the kernel reported it, of a file of a mount, @PROGRAMS@ for the query of the
+view program, made for all images, @ADD_TIMES@ for what an upsert does with the times of accesses.  Tests that make a trace take its SQL from text().
 """
 import pathlib
 import re
@@ -22,6 +23,23 @@ BY_CALL = ("w.fidelity = (SELECT code FROM fidelity_name WHERE name = 'call') AN
            ", ".join(f"'{name}'" for name in CALLS) + ")")
 
 
+def either(which, one, other):
+    """The first or last of two times that may be NULL."""
+    return f"coalesce({which}({one}, {other}), {one}, {other})"
+
+
+def of_both(which, *columns):
+    """Of the row and of the new one, where each column counts from the one before it."""
+    return either(which, " + ".join(columns), " + ".join(f"excluded.{name}" for name in columns))
+
+
+def add_times():
+    first, first_out = of_both("min", "first_t"), of_both("min", "first_t", "first_out")
+    return ", ".join([f"first_t = {first}", f"last_t = {of_both('max', 'first_t', 'last_t')} - {first}",
+                      f"first_in = {of_both('min', 'first_t', 'first_in')} - {first}", f"first_out = {first_out} - {first}",
+                      f"last_out = {of_both('max', 'first_t', 'first_out', 'last_out')} - {first_out}"])
+
+
 def drivers():
     source = (pathlib.Path(__file__).parent / "drivers.c").read_text()
     names = re.findall(r'^\t\{ "([\w-]+)", ', source, re.MULTILINE)
@@ -29,8 +47,19 @@ def drivers():
     return ", ".join(f"'{name}'" for name in names)
 
 
+def programs():
+    """For one image SQLite is to put the parts of the query together; for all of them, to compute each part once."""
+    views = (pathlib.Path(__file__).parent / "views.sql").read_text()
+    query = re.search("^CREATE VIEW program AS\n(.*?);$", views, re.MULTILINE | re.DOTALL).group(1)
+    assert "NOT MATERIALIZED" in query, "views.sql: the view program has no parts"
+    return query.replace("NOT MATERIALIZED", "MATERIALIZED")
+
+
 def text(path):
-    return path.read_text().replace("@DRIVERS@", drivers()).replace("@DATA@", DATA).replace("@BY_CALL@", BY_CALL)
+    sql = path.read_text()
+    if "@PROGRAMS@" in sql:
+        sql = sql.replace("@PROGRAMS@", programs())
+    return sql.replace("@ADD_TIMES@", add_times()).replace("@DRIVERS@", drivers()).replace("@DATA@", DATA).replace("@BY_CALL@", BY_CALL)
 
 
 def put(name, sql):

@@ -121,19 +121,30 @@ DELETE FROM missing_names;
 INSERT INTO missing_names SELECT * FROM missing;
 DROP TABLE missing;
 
--- Through a table in memory, so that the pages of touches are used again.  The groups of the view come in the order of the key.
+-- Through a table in memory, so that the pages of touches are used again.  Touches first, then uses are added to them: most rows are
+-- of one touch, and SQLite would spend most of the time on sums of single rows.
 CREATE TEMP TABLE accessed (
 	file INTEGER, process INTEGER, version INTEGER, path INTEGER, did INTEGER, opens INTEGER,
 	nread INTEGER, bread INTEGER, nwrite INTEGER, bwrite INTEGER, nmeta INTEGER,
 	first_t INTEGER, last_t INTEGER, io_ns INTEGER,
 	first_in INTEGER, first_out INTEGER, last_out INTEGER,
 	PRIMARY KEY (file, process, version)) WITHOUT ROWID;
-INSERT INTO accessed SELECT file, process, version, iif(a.path IS f.path, NULL, coalesce(a.path, 0)), created + 2 * truncated +
-		4 * renamed + 8 * unlinked + 16 * executed + 32 * mapped + 64 * emptied +
-		128 * assumed_read + 256 * assumed_write + 512 * uncounted, opens,
-	nread, bread, nwrite, bwrite, nmeta, first_t, last_t - first_t, io_ns,
-	first_in - first_t, first_out - first_t, last_out - first_out
-FROM access_rows a LEFT JOIN files f ON f.id = a.file;
+INSERT INTO accessed
+SELECT t.file, coalesce(t.process, 0), t.version, iif(t.path ISNULL, 0, nullif(t.path, f.path)), did, opens, 0, 0, 0, 0, nmeta,
+	first_t, last_t, 0, first_in, first_out, last_out
+FROM touches t LEFT JOIN files f ON f.id = t.file WHERE true ORDER BY t.id
+ON CONFLICT DO UPDATE SET path = iif(excluded.path IS 0, path, excluded.path), did = did | excluded.did, opens = opens + excluded.opens,
+	nmeta = nmeta + excluded.nmeta, @ADD_TIMES@;
+INSERT INTO accessed
+SELECT u.file, coalesce(u.process, 0), u.version, iif(u.path ISNULL, 0, nullif(u.path, f.path)), 0, 0, nread, bread, nwrite, bwrite, 0,
+	first_t, last_t - first_t, read_ns + write_ns, first_read - first_t, first_write - first_t, last_write - first_write
+FROM (SELECT *, coalesce(min(first_read, first_write), first_read, first_write) AS first_t,
+		coalesce(max(last_read, last_write), last_read, last_write) AS last_t FROM any_use) u LEFT JOIN files f ON f.id = u.file WHERE true
+ON CONFLICT DO UPDATE SET path = CASE WHEN excluded.path IS path OR excluded.path IS 0 THEN path WHEN path IS 0 THEN excluded.path
+		ELSE (SELECT nullif(max(coalesce(accessed.path, f.path), coalesce(excluded.path, f.path)), f.path)
+			FROM (SELECT 1) LEFT JOIN files f ON f.id = accessed.file) END,
+	nread = nread + excluded.nread, bread = bread + excluded.bread, nwrite = nwrite + excluded.nwrite,
+	bwrite = bwrite + excluded.bwrite, io_ns = io_ns + excluded.io_ns, @ADD_TIMES@;
 DELETE FROM touches;
 INSERT INTO accesses SELECT * FROM accessed;
 DROP TABLE accessed;
@@ -153,6 +164,16 @@ INSERT OR IGNORE INTO rules SELECT a.process, o.rule, min(iif(substr(p.path, 1, 
 	substr(p.path, length(c.value) + 2), p.path))
 FROM (SELECT max(value) AS value FROM meta WHERE key = 'cwd') c CROSS JOIN outputs o CROSS JOIN files f ON f.path = o.path JOIN accesses a ON a.file = f.id JOIN paths p ON p.id = o.path
 WHERE a.process > 0 AND (a.nwrite > 0 OR a.did & 5) GROUP BY a.process;
+
+INSERT INTO programs SELECT image, name, nullif(title, name), shell + 2 * script + 4 * ifnull(driver, 0) + 8 * own +
+	16 * ifnull(helper, 0)
+FROM (@PROGRAMS@) WHERE image IN (SELECT coalesce(base, id) FROM images);
+DROP VIEW program;
+CREATE VIEW program AS
+SELECT i.id AS image, i.process, i.seq, p.name, p.kind & 1 AS shell, p.kind >> 1 & 1 AS script,
+	iif(p.name ISNULL, NULL, p.kind >> 2 & 1) AS driver, coalesce(p.title, p.name) AS title, p.kind >> 3 & 1 AS own,
+	iif(p.name ISNULL, NULL, p.kind >> 4 & 1) AS helper
+FROM images i JOIN programs p ON p.image = coalesce(i.base, i.id);
 
 -- From sums of reads and writes.
 INSERT INTO jobs SELECT j.process, j.job, j.xform, j.phase, j.lstart, j.lstop, s.step, s.task, s.part, s.label

@@ -216,6 +216,10 @@ CREATE TABLE rules (process INTEGER PRIMARY KEY, rule, task);
 CREATE TABLE jobs (
 	process INTEGER PRIMARY KEY, job, xform, phase, lstart INTEGER, lstop INTEGER, step, task, part INTEGER, label);
 
+-- What the view program says of images that are the base of others or have none.  title: NULL if it is the name; kind: bits: 1 shell,
+-- 2 script, 4 driver, 8 own, 16 helper.
+CREATE TABLE programs (image INTEGER PRIMARY KEY, name TEXT, title TEXT, kind INTEGER);
+
 -- Uses and touches together; process is 0 where it is not known.
 --   did       bits: 1 created, 2 truncated, 4 renamed, 8 unlinked, 16 executed, 32 mapped, 64 emptied,
 --             128 * enum assumed (touches.h)

@@ -3,7 +3,7 @@
 -- The public interface of a trace, version 1: see ftrac-db(5).  Columns may be added, never
 -- renamed.  NULL: not known in this tier or fidelity.
 --
--- process_job, access_rows and file_name are computed here while the trace grows; at the end of the run finish.sql
+-- process_job, program, access_rows and file_name are computed here while the trace grows; at the end of the run finish.sql
 -- stores their results.
 
 CREATE VIEW trace AS SELECT key, value FROM meta;
@@ -30,20 +30,24 @@ FROM run, images i JOIN images b ON b.id = coalesce(i.base, i.id)
 -- The name of an image: the base name of its program or, for a script that was started by its own name (own), of the
 -- script.  title: the same, but also the name of a script or module that is an argument of an interpreter.  shell: a
 -- shell; script: a shell that runs a script or is interactive; driver: starts jobs (drivers.c); helper: prepares and
--- cleans up files for other programs.
+-- cleans up files for other programs.  An image that began by a fork runs the program of its base.
 CREATE VIEW program AS
-SELECT image, process, seq, coalesce(called, base, comm) AS name, shell, shell AND NOT given_text AS script,
-	coalesce(called, base, comm) IN (@DRIVERS@) AS driver,
-	coalesce(iif(place > 0, called, NULL), iif(base = 'R', (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
-		FROM (SELECT substr(value, 8) AS value FROM json_each(argv) WHERE value GLOB '--file=*')), NULL),
-		iif(given_text OR first IS NULL, NULL, (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
-		FROM json_each(argv) WHERE key = first)), called, base, comm) AS title,
-	called IS NOT NULL AND place > 0 AS own,
-	coalesce(called, base, comm) IN ('mkdir', 'rmdir', 'rm', 'cp', 'mv', 'ln', 'touch', 'test', '[', 'chmod', 'chown',
-		'chgrp', 'echo', 'printf', 'true', 'false', 'install', 'sleep', 'date', 'basename', 'dirname', 'pwd', 'expr',
-		'mktemp', 'readlink', 'realpath', 'uname', 'hostname', 'id', 'which', 'env', 'nice', 'nohup', 'time',
-		'timeout') AS helper
-FROM (SELECT image, process, seq, base, comm, argv, shell, first, place,
+WITH given AS NOT MATERIALIZED (SELECT b.id, e.base, b.comm, iif(json_valid(b.argv), b.argv, '[]') AS argv,
+		coalesce(e.base IN ('sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'csh', 'tcsh', 'fish', 'yash', 'busybox')
+			AND b.comm NOT IN ('xargs', 'env'), 0) AS shell,
+		CASE WHEN e.base GLOB 'python*' OR e.base GLOB 'pypy*' THEN 1 WHEN e.base = 'java' THEN 3
+			WHEN e.base GLOB 'perl*' OR e.base GLOB 'ruby*' OR e.base IN ('Rscript', 'node', 'nodejs', 'php', 'lua', 'tclsh')
+			THEN 2 ELSE 0 END AS interprets
+	FROM images b LEFT JOIN (SELECT id, replace(path, rtrim(path, replace(path, '/', '')), '') AS base FROM paths) e ON e.id = b.exe),
+placed AS NOT MATERIALIZED (SELECT *,
+		iif(comm <> substr(base, 1, 15), (SELECT min(key) FROM json_each(argv) WHERE key < 6 AND
+			substr(replace(value, rtrim(value, replace(value, '/', '')), ''), 1, 15) = comm), NULL) AS place,
+		-- the place of the first argument that is neither an option nor its value
+		iif(shell + interprets, (SELECT min(key) FROM json_each(argv) o WHERE key > 0 AND value NOT GLOB '[-+]*'
+			AND (SELECT value FROM json_each(argv) WHERE key = o.key - 1) NOT IN ('-W', '-X', '-o', '+o', '-O', '+O', '-I',
+				'-r', '-cp', '-classpath')), NULL) AS first
+	FROM given),
+called AS NOT MATERIALIZED (SELECT *,
 		-- A script's comm is its own name, cut off; an argument has the whole name.
 		iif(place IS NULL, NULL, (SELECT replace(value, rtrim(value, replace(value, '/', '')), '') FROM json_each(argv)
 			WHERE key = place)) AS called,
@@ -51,22 +55,19 @@ FROM (SELECT image, process, seq, base, comm, argv, shell, first, place,
 		iif(shell + interprets IN (1, 2), EXISTS (SELECT 1 FROM json_each(argv)
 			WHERE key > 0 AND value GLOB iif(interprets = 2, '-*[eEp]*', '-*c*') AND value NOT GLOB '--*'
 				AND key < coalesce(first, key + 1)), 0) AS given_text
-	FROM (SELECT image, process, seq, base, comm, argv, shell, interprets,
-			iif(comm <> substr(base, 1, 15), (SELECT min(key) FROM json_each(argv) WHERE key < 6 AND substr(replace(
-				value, rtrim(value, replace(value, '/', '')), ''), 1, 15) = comm), NULL) AS place,
-			-- the place of the first argument that is neither an option nor its value
-			iif(shell + interprets, (SELECT min(key) FROM json_each(argv) o WHERE key > 0 AND value NOT GLOB '[-+]*'
-				AND (SELECT value FROM json_each(argv) WHERE key = o.key - 1) NOT IN ('-W', '-X', '-o', '+o', '-O',
-					'+O', '-I', '-r', '-cp', '-classpath')), NULL) AS first
-		FROM (SELECT i.id AS image, i.process, i.seq, e.base, b.comm, iif(json_valid(b.argv), b.argv, '[]') AS argv,
-				coalesce(e.base IN ('sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'csh', 'tcsh', 'fish',
-					'yash', 'busybox') AND b.comm NOT IN ('xargs', 'env'), 0) AS shell,
-				CASE WHEN e.base GLOB 'python*' OR e.base GLOB 'pypy*' THEN 1 WHEN e.base = 'java' THEN 3
-					WHEN e.base GLOB 'perl*' OR e.base GLOB 'ruby*' OR e.base IN ('Rscript', 'node', 'nodejs',
-						'php', 'lua', 'tclsh') THEN 2 ELSE 0 END AS interprets
-			FROM images i JOIN images b ON b.id = coalesce(i.base, i.id)
-				LEFT JOIN (SELECT id, replace(path, rtrim(path, replace(path, '/', '')), '') AS base
-					FROM paths) e ON e.id = b.exe)));
+	FROM placed)
+SELECT i.id AS image, i.process, i.seq, coalesce(called, b.base, b.comm) AS name, shell, shell AND NOT given_text AS script,
+	coalesce(called, b.base, b.comm) IN (@DRIVERS@) AS driver,
+	coalesce(iif(place > 0, called, NULL), iif(b.base = 'R', (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
+		FROM (SELECT substr(value, 8) AS value FROM json_each(b.argv) WHERE value GLOB '--file=*')), NULL),
+		iif(given_text OR first IS NULL, NULL, (SELECT replace(value, rtrim(value, replace(value, '/', '')), '')
+		FROM json_each(b.argv) WHERE key = first)), called, b.base, b.comm) AS title,
+	called IS NOT NULL AND place > 0 AS own,
+	coalesce(called, b.base, b.comm) IN ('mkdir', 'rmdir', 'rm', 'cp', 'mv', 'ln', 'touch', 'test', '[', 'chmod', 'chown',
+		'chgrp', 'echo', 'printf', 'true', 'false', 'install', 'sleep', 'date', 'basename', 'dirname', 'pwd', 'expr',
+		'mktemp', 'readlink', 'realpath', 'uname', 'hostname', 'id', 'which', 'env', 'nice', 'nohup', 'time',
+		'timeout') AS helper
+FROM images i JOIN called b ON b.id = coalesce(i.base, i.id);
 
 -- Facts given at the start of each run, for all its processes.  A trace has one run, unless it was merged from
 -- several.
