@@ -27,6 +27,13 @@ static const enum figure figure_of[FAIL_MAX] = { [FAIL_TIME] = FIGURE_TIME, [FAI
 	[FAIL_BYTES] = FIGURE_BYTES, [FAIL_PROCESSES] = FIGURE_PROCESSES, [FAIL_OPERATIONS] = FIGURE_OPERATIONS,
 	[FAIL_FILES] = FIGURE_FILES, [FAIL_EDGES] = FIGURE_EDGES };
 
+/* Two processes that read the same page at the same time are one request, or two. */
+static bool depends_on_timing(const struct comparison *c, const struct diff_options *o, enum fail fail)
+{
+	return (c->cached[0] || c->cached[1]) && (fail == FAIL_OPERATIONS || fail == FAIL_BYTES) && o->percent[fail] <= 0 &&
+		!report_has_several(c);
+}
+
 /* Prints a violation of --fail-on to stderr, where a failing test shows it. */
 static int judge_figure(const struct comparison *c, const struct diff_options *o, enum fail fail)
 {
@@ -37,6 +44,9 @@ static int judge_figure(const struct comparison *c, const struct diff_options *o
 	if (a == WORKFLOW_UNKNOWN || b == WORKFLOW_UNKNOWN)
 		return err_status(EXIT_CANNOT, "%s is unknown in '%s': leave it out of --fail-on", fails[fail],
 			c->trace[a == WORKFLOW_UNKNOWN ? 0 : 1]);
+	if (depends_on_timing(c, o, fail))
+		return err_status(EXIT_CANNOT, "'%s' was recorded with --fidelity cached, whose %s depend on timing: allow some more, as in "
+			"%s:1%%, or record with --fidelity exact", c->trace[c->cached[0] ? 0 : 1], fails[fail], fails[fail]);
 	if (!figures_exceed(c->figures, c->n_runs, figure, o->percent[fail]))
 		return 0;
 	if (a == 0)

@@ -91,8 +91,11 @@ int pair_compare(struct pair *pair, const struct run *const runs[2], const struc
 	int r;
 
 	for (int i = 0; i < 2; i++) {
+		const char *fidelity = query_fact_text(runs[i]->db, "fidelity");
+
 		c->trace[i] = runs[i]->trace;
 		c->command[i] = query_fact_text(runs[i]->db, "command");
+		c->cached[i] = fidelity && strcmp(fidelity, "cached") == 0;
 	}
 	r = match(pair, runs, o);
 	if (r == 0)

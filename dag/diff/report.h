@@ -24,6 +24,7 @@ struct noise;
 struct comparison {
 	const char *trace[2]; /* their names */
 	const char *command[2];     /* that was traced; NULL: not known */
+	bool cached[2]; /* operations are those of the page cache, whose number depends on timing */
 	const struct match *match;
 	struct names *names;
 	struct found *found;
