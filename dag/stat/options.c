@@ -98,15 +98,16 @@ static const char help_counted[] =
 "\n"
 "What is counted:\n"
 "      --by WHAT[,WHAT]   rows by step, task, command (program), exe, xform, job,\n"
-"                         phase, process, file, directory, fstype, mount, host,\n"
-"                         operation, class, env:NAME or all\n"
+"                         phase, process, rank, file, directory, fstype, mount,\n"
+"                         host, operation, class, env:NAME or all\n"
 "      --long             io, mem, run, util: distributions of the numbers of\n"
 "                         jobs and processes\n"
 "      --per job|process  what counts as one there: the processes of a job\n"
 "                         together, or each\n"
 "      --operation NAME   only operations of this name (read, write, lookup ...);\n"
 "                         may be repeated\n"
-"      --layer LAYER      only calls of programs, or only requests to a mount\n";
+"      --layer LAYER      calls or requests: only calls of programs, or only\n"
+"                         requests to a mount; hierarchy, slowest: mpi or lib\n";
 
 static const char help_tail[] =
 "\n"
@@ -129,7 +130,8 @@ TRACES_HELP TRACES_OUTPUT_HELP
 "\n"
 "Of some tables only:\n"
 "      --of VALUE         hist, cdf: latency, read-size, write-size, bytes-read,\n"
-"                         bytes-written, lifetime, file-size or rss\n"
+"                         bytes-written, lifetime, file-size or rss;\n"
+"                         hierarchy, slowest: only calls of this name\n"
 "      --svg  --png       hist, cdf, time, sys: a picture, made by gnuplot\n"
 "      --gnuplot NAME     hist, cdf, time, sys: its data, NAME.dat, and its\n"
 "                         script, NAME.gp\n"
@@ -200,13 +202,13 @@ static int parse_sizes(struct stat_options *o, const char *text)
 	return status;
 }
 
-static const char *const layers[] = { "calls", "requests", NULL };
+static const char *const layers[] = { "calls", "requests", "mpi", "lib", NULL };
 
 static int parse_layer(struct stat_options *o, const char *text)
 {
 	int n = 0, status = choice_parse_name("layer", text, layers, &n);
 
-	o->choice.layer = n ? LAYER_REQUESTS : LAYER_CALLS;
+	o->choice.layer = LAYER_CALLS + (enum layer)n;
 	return status;
 }
 
@@ -318,7 +320,7 @@ bool stat_has_by(const struct stat_options *o, const char *name)
 static int check_of(const struct stat_options *o, const struct stat_table *table)
 {
 	if (!(table->options & STAT_OF))
-		return o->of ? err_status(EXIT_USAGE, "--of is for hist and cdf, not for %s",
+		return o->of ? err_status(EXIT_USAGE, "--of is for hist, cdf and hierarchy, not for %s",
 				       table->name)
 			     : 0;
 	if (!o->of)
@@ -384,9 +386,12 @@ static int check_table(const struct stat_options *o)
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
 		if (checks[i].given && !(table->options & checks[i].option))
 			return err_status(EXIT_USAGE, checks[i].complaint, table->name);
-	if ((o->choice.operations.n || o->choice.layer) && !stat_needs_ops(o))
+	if ((o->choice.operations.n || o->choice.layer) && !stat_needs_ops(o) && !(table->options & STAT_CALL))
 		return err_status(EXIT_USAGE,
 			"--operation and --layer are for distributions of single operations, not of %s", o->of);
+	if (o->choice.layer && (o->choice.layer >= LAYER_OF_MPI) != !!(table->options & STAT_CALL))
+		return err_status(EXIT_USAGE, table->options & STAT_CALL ? "--layer is mpi or lib for %s"
+			: "--layer mpi and lib are for hierarchy and slowest; it is calls or requests for %s", table->name);
 	if (table->own_keys && has_own_key(o, table))
 		return err_status(EXIT_USAGE, "%s has a row for each of these already: leave them out of --by (%s)",
 			table->name, table->own_keys);
@@ -397,6 +402,17 @@ static int check_table(const struct stat_options *o)
 		return err_status(EXIT_USAGE,
 			"--by has neither --files nor a picture: leave it out, or --files, --svg, --png and --gnuplot");
 	return check_sizes(o, table) ? EXIT_USAGE : check_of(o, table);
+}
+
+/* --of NAME of a table of calls: only calls of this name; latency is what they are ordered by. */
+static int take_call(struct stat_options *o)
+{
+	const char *name = o->of;
+
+	if (!name || !(stat_find_table(o->table)->options & STAT_CALL))
+		return 0;
+	o->of = NULL;
+	return strcmp(name, "latency") == 0 ? 0 : words_add(&o->choice.operations, name);
 }
 
 static int check(const struct stat_options *o)
@@ -472,6 +488,8 @@ static int finish(void *options, char **words)
 	take_formats(o);
 	if (status == 0)
 		status = take_words(options, words);
+	if (status == 0)
+		status = take_call(options);
 	return status ? status : check(options);
 }
 

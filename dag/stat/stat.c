@@ -208,6 +208,12 @@ void stat_note_fidelity(struct stat_run *run)
 			"Fidelity %s: not all numbers of reads and writes mean the same.", name);
 }
 
+void stat_note_no_calls(struct stat_run *run)
+{
+	if (!query_fact_text(run->db, "layers"))
+		table_note(run->table, "No calls of libraries were recorded: ftrac run --layer lib,mpi records them.");
+}
+
 void stat_note_no_ops(struct stat_run *run, const char *what)
 {
 	table_note(run->table,

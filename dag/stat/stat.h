@@ -39,7 +39,8 @@ enum stat_option {
 	STAT_SIZES = 32,
 	STAT_TIME = 64,
 	STAT_CHOICE = 128,
-	STAT_OPERATION = 256
+	STAT_OPERATION = 256,
+	STAT_CALL = 512 /* single calls of libraries, and not operations */
 };
 
 /* One table; tables.h lists them. */
@@ -98,5 +99,7 @@ void stat_blank(struct stat_run *run, const char *columns);
 void stat_note_fidelity(struct stat_run *run);
 /* Notes that there are no single operations.  what: "X is", the numbers that are unknown therefore. */
 void stat_note_no_ops(struct stat_run *run, const char *what);
+/* Notes that calls of libraries were not recorded, if that is so. */
+void stat_note_no_calls(struct stat_run *run);
 
 #endif

@@ -13,6 +13,8 @@
 	X(waits)       \
 	X(sys)         \
 	X(layers)      \
+	X(hierarchy)   \
+	X(slowest)     \
 	X(phase)       \
 	X(file)        \
 	X(proc)        \

@@ -22,8 +22,8 @@
 
 #define COMPOSE_BY_MAX 8
 
-/* What operations are: calls of programs, or requests to a mount. */
-enum layer { LAYER_ANY, LAYER_CALLS, LAYER_REQUESTS };
+/* What operations are: calls of programs, or requests to a mount.  What calls above them are: those of MPI-IO or of libc. */
+enum layer { LAYER_ANY, LAYER_CALLS, LAYER_REQUESTS, LAYER_OF_MPI, LAYER_OF_LIB };
 
 struct choice {
 	const char *by[COMPOSE_BY_MAX + 1]; /* ended by NULL; empty: the default of the query */

@@ -189,7 +189,7 @@ static void put_operations(struct composer *c, const char **between)
 {
 	const struct words *operations = &c->choice->operations;
 
-	if (c->level != LEVEL_OP || !operations->n)
+	if ((c->level != LEVEL_OP && c->level != LEVEL_CALL) || !operations->n)
 		return;
 	sql_text_format(c->out, "%so.name IN (", *between);
 	for (int i = 0; i < operations->n; i++)
@@ -201,9 +201,11 @@ static void put_operations(struct composer *c, const char **between)
 /* A mount sees calls that move data, as requests: they are of both layers. */
 static void put_layer(struct composer *c, const char **between)
 {
-	if (c->level != LEVEL_OP || c->choice->layer == LAYER_ANY)
+	if ((c->level != LEVEL_OP && c->level != LEVEL_CALL) || c->choice->layer == LAYER_ANY)
 		return;
-	if (c->choice->layer == LAYER_CALLS)
+	if (c->level == LEVEL_CALL)
+		sql_text_format(c->out, "%so.layer = %Q", *between, c->choice->layer == LAYER_OF_MPI ? "mpi" : "lib");
+	else if (c->choice->layer == LAYER_CALLS)
 		sql_text_format(c->out, "%s(o.layer = 'call' OR coalesce(o.via, '') IN ('direct', 'copy'))", *between);
 	else
 		sql_text_format(c->out, "%so.layer = 'request'", *between);

@@ -18,6 +18,7 @@ enum level {
 	LEVEL_IMAGE,
 	LEVEL_OP,
 	LEVEL_FILE,
+	LEVEL_CALL,
 	LEVEL_MAX
 };
 
@@ -25,12 +26,12 @@ enum level {
 enum need { NEED_PROC = 1, NEED_IMG = 2, NEED_FIL = 4 };
 
 /*
- * What rows can be grouped by: its expression in queries of processes, of images, of files and of operations (NULL: it
- * has none there), and the columns of proc that it needs.
+ * What rows can be grouped by: its expression in queries of processes, of images, of files, of operations and of calls of
+ * libraries (NULL: it has none there), and the columns of proc that it needs.
  */
 struct dimension {
 	const char *name, *process, *image, *file, *op;
-	const char *columns;
+	const char *columns, *call;
 };
 
 struct key {

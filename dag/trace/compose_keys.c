@@ -5,27 +5,28 @@
 #include <string.h>
 
 static const struct dimension dimensions[] = {
-	{ "command", "p.program", "i.program", NULL, NULL, "program" },
-	{ "exe", "p.exe", "i.exe", NULL, NULL, "exe" },
-	{ "step", "p.step", NULL, NULL, NULL, "step" },
-	{ "task", "p.task", NULL, NULL, NULL, "task" },
-	{ "xform", "p.xform", NULL, NULL, NULL, "xform" },
-	{ "job", "p.job", NULL, NULL, NULL, "job" },
-	{ "phase", "p.phase", NULL, NULL, NULL, "phase" },
-	{ "process", "p.id", NULL, NULL, NULL, "id" },
-	{ "pid", "p.pid", NULL, NULL, NULL, "pid" },
-	{ "host", "p.host", NULL, NULL, NULL, "host" },
-	{ "file", NULL, NULL, "f.id", NULL, "id" },
-	{ "path", NULL, NULL, "f.path", NULL, "path" },
-	{ "directory", NULL, NULL, "f.directory", NULL, "directory" },
-	{ "fstype", NULL, NULL, "f.fstype", NULL, "fstype" },
-	{ "mount", NULL, NULL, "f.mount", NULL, "mount" },
-	{ "operation", NULL, NULL, NULL, "o.name", "" },
+	{ "command", "p.program", "i.program", NULL, NULL, "program", NULL },
+	{ "exe", "p.exe", "i.exe", NULL, NULL, "exe", NULL },
+	{ "step", "p.step", NULL, NULL, NULL, "step", NULL },
+	{ "task", "p.task", NULL, NULL, NULL, "task", NULL },
+	{ "xform", "p.xform", NULL, NULL, NULL, "xform", NULL },
+	{ "job", "p.job", NULL, NULL, NULL, "job", NULL },
+	{ "phase", "p.phase", NULL, NULL, NULL, "phase", NULL },
+	{ "process", "p.id", NULL, NULL, NULL, "id", NULL },
+	{ "pid", "p.pid", NULL, NULL, NULL, "pid", NULL },
+	{ "host", "p.host", NULL, NULL, NULL, "host", NULL },
+	{ "file", NULL, NULL, "f.id", NULL, "id", NULL },
+	{ "path", NULL, NULL, "f.path", NULL, "path", NULL },
+	{ "directory", NULL, NULL, "f.directory", NULL, "directory", NULL },
+	{ "fstype", NULL, NULL, "f.fstype", NULL, "fstype", NULL },
+	{ "mount", NULL, NULL, "f.mount", NULL, "mount", NULL },
+	{ "operation", NULL, NULL, NULL, "o.name", "", NULL },
 	/* the classes of IOProf */
 	{ "class", NULL, NULL, NULL, "CASE WHEN o.name IN ('read', 'recv') THEN 'read' "
 		"WHEN o.name IN ('write', 'send', 'copy', 'sendfile', 'splice') THEN 'write' "
-		"WHEN o.name = 'lseek' THEN 'position' ELSE 'administration' END", "" },
-	{ "all", "'all'", NULL, NULL, NULL, "" },
+		"WHEN o.name = 'lseek' THEN 'position' ELSE 'administration' END", "", "o.class" },
+	{ "rank", NULL, NULL, NULL, NULL, "", "o.rank" },
+	{ "all", "'all'", NULL, NULL, NULL, "", NULL },
 };
 
 /* Columns that accompany an id. */
@@ -43,12 +44,12 @@ bool composer_has_processes(const struct composer *c)
 bool composer_has_files(const struct composer *c)
 {
 	return c->level == LEVEL_PART || c->level == LEVEL_USE || c->level == LEVEL_IMAGE ||
-	       c->level == LEVEL_OP || c->level == LEVEL_FILE;
+	       c->level == LEVEL_OP || c->level == LEVEL_FILE || c->level == LEVEL_CALL;
 }
 
 static bool has_images(const struct composer *c)
 {
-	return c->level == LEVEL_IMAGE || c->level == LEVEL_OP;
+	return c->level == LEVEL_IMAGE || c->level == LEVEL_OP || c->level == LEVEL_CALL;
 }
 
 /* The expression of a key in this query; NULL: it has none. */
@@ -60,7 +61,7 @@ static const char *expression(const struct composer *c, const struct dimension *
 		return d->process;
 	if (d->file && composer_has_files(c) && c->level != LEVEL_PART)
 		return d->file;
-	return c->level == LEVEL_OP ? d->op : NULL;
+	return c->level == LEVEL_OP ? d->op : c->level == LEVEL_CALL ? d->call : NULL;
 }
 
 static void add_need(struct composer *c, const char *expression_)
@@ -83,7 +84,8 @@ static const struct dimension *find_dimension(struct composer *c, const char *na
 		return d;
 	composer_fail(c,
 		!d ? "cannot group by '%.*s': it must be step, task, command, exe, xform, job, phase, process, "
-		     "file, directory, fstype, mount, host, operation, class, env:NAME or all"
+		     "file, directory, fstype, mount, host, operation, class, rank, env:NAME or all"
+		: d->call ? "cannot group by '%.*s' here: only calls of MPI have one; see 'hierarchy'"
 		: d->op ? "cannot group by '%.*s' here: these are no single operations"
 			: "cannot group by '%.*s' here: what belongs to a process has no file; see "
 			  "'io', 'file' or "

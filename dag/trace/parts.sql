@@ -7,7 +7,8 @@
 --
 -- DIMENSIONS is how rows are grouped without --by.  WHAT is what a row is made of, and so by what rows can be grouped:
 -- process; use (of a file by a process); part (a use, but grouped by what a process has, not by files); image (a use, with
--- the program that the process ran at that time); op (an image, but of one operation); file; or none.  The parts in braces
+-- the program that the process ran at that time); op (an image, but of one operation); call (an image, but of one call of a
+-- library); file; or none.  The parts in braces
 -- depend on the options (trace/compose.h):
 --
 --     {with COLUMNS}  the tables of the query: proc, the chosen processes, with these columns and those that
@@ -116,3 +117,22 @@ used AS (SELECT process, iif(exec, coalesce((SELECT i.id FROM handle h JOIN imag
 	FROM (SELECT *, iif(fidelity IS NULL, NULL, 0) AS n FROM run) z
 		JOIN proc p ON p.id BETWEEN z.first_process AND z.last_process
 	{time p.start_ns | coalesce(p.end_ns, 9223372036854775807)}{]})
+
+--+ fragments
+-- Calls of libraries; the outermost one around each; and what was made below: of libc, without what one call of libc asks of
+-- another one, and operations.  Their columns are NULL where that layer was not recorded.
+made AS MATERIALIZED (SELECT id, process, image, layer, name, class, parent, file, path, rank, collective, mpi_call_id, offset, length, bytes,
+		start_ns, latency_ns
+	FROM call WHERE layer IN ('mpi', 'lib')),
+outer AS MATERIALIZED (SELECT m.id, coalesce(d.id, c.id, b.id, m.id) AS top, b.layer IS 'lib' AS inside
+	FROM made m LEFT JOIN made b ON b.id = m.parent LEFT JOIN made c ON c.id = b.parent LEFT JOIN made d ON d.id = c.parent),
+had AS (SELECT EXISTS (SELECT 1 FROM made WHERE layer = 'lib') AS lib, EXISTS (SELECT 1 FROM op) AS ops),
+libs AS MATERIALIZED (SELECT t.top, count(*) AS calls, sum(m.bytes) AS bytes, max(m.latency_ns) AS latency_ns
+	FROM made m JOIN outer t ON t.id = m.id WHERE m.layer = 'lib' AND t.top <> m.id AND NOT t.inside GROUP BY t.top),
+ops AS MATERIALIZED (SELECT t.top, count(*) AS calls, sum(o.bytes) AS bytes, max(o.latency_ns) AS latency_ns
+	FROM call o JOIN outer t ON t.id = o.parent WHERE o.layer NOT IN ('mpi', 'lib') GROUP BY t.top),
+pieces AS (SELECT m.id, iif(m.layer = 'mpi' AND h.lib, coalesce(l.calls, 0), NULL) AS lib_calls,
+		iif(m.layer = 'mpi' AND h.lib, coalesce(l.bytes, 0), NULL) AS lib_bytes, l.latency_ns AS lib_latency_ns,
+		iif(h.ops, coalesce(q.calls, 0), NULL) AS operations, iif(h.ops, coalesce(q.bytes, 0), NULL) AS operation_bytes,
+		q.latency_ns AS operation_latency_ns
+	FROM made m, had h LEFT JOIN libs l ON l.top = m.id LEFT JOIN ops q ON q.top = m.id WHERE m.parent IS NULL)

@@ -10,6 +10,7 @@ By Open MPI and MPICH, in C and Fortran; also a library that is loaded while the
 layers_mpi.py [FILES]: so many files are opened by each program.
 """
 import collections
+import json
 import os
 import pathlib
 import shutil
@@ -22,6 +23,7 @@ from ftractest import FTRAC, TOP, Checks, kernel_refuses, need_fuse, skip
 from sample import LONG, rng
 
 checks = Checks()
+WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
 N_FILES = int(sys.argv[1]) if len(sys.argv) > 1 else 60 if LONG else 4
 SEED = rng().randrange(1 << 31)
 FOUND = [(name, mpicc, mpirun) for name, mpicc, mpirun in [
@@ -120,6 +122,55 @@ def random_calls(base, name, mpicc, mpirun):
         compare(f"{name}, {way}, seed {seed}", run)
         if way == "kernel":
             below(name, run)
+            hierarchy(name, run)
+
+
+def total(values):
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def hierarchy(name, run):
+    """wfstat hierarchy and slowest, against sums over the view by following each call's parents."""
+    rows = run.sql("SELECT id, parent, layer, name, rank, file, class, length, bytes, latency_ns, coalesce(mpi_call_id, id) FROM call")
+    parents = {row[0]: row[1] for row in rows}
+    layers = {row[0]: row[2] for row in rows}
+
+    def top(call):
+        while parents.get(call) is not None:
+            call = parents[call]
+        return call
+
+    tops = {row[0]: row for row in rows if row[1] is None and row[2] in ("mpi", "lib")}
+    libs, ops = collections.defaultdict(list), collections.defaultdict(list)
+    for row in rows:
+        if row[1] is None or top(row[0]) not in tops:
+            continue
+        if row[2] not in ("mpi", "lib"):
+            ops[top(row[0])].append(row)
+        elif row[2] == "lib" and layers[row[1]] != "lib":
+            libs[top(row[0])].append(row)
+    for by, column in [("rank", 4), ("class", 6), ("file", 5)]:
+        wanted = collections.defaultdict(list)
+        for row in tops.values():
+            wanted[row[2], row[3], row[column]].append(row)
+        told = json.loads(subprocess.run([WFSTAT, "hierarchy", "--json", "--by", by, run.db], capture_output=True, text=True, timeout=120,
+                                         check=True).stdout)["rows"]
+        ours = {(row["layer"], row["call"], row[by]): [row[key] for key in (
+            "calls", "asked_bytes", "moved_bytes", "lib_calls", "lib_moved_bytes", "operations", "operations_moved_bytes", "latency_ns")]
+            for row in told}
+        theirs = {key: [
+            len(calls), total(c[7] for c in calls), total(c[8] for c in calls),
+            sum(len(libs[c[0]]) for c in calls) if key[0] == "mpi" else None,
+            sum(l[8] or 0 for c in calls for l in libs[c[0]]) if key[0] == "mpi" else None, sum(len(ops[c[0]]) for c in calls),
+            sum(o[8] or 0 for c in calls for o in ops[c[0]]), max(c[9] for c in calls)] for key, calls in wanted.items()}
+        wrong = [(key, ours.get(key), theirs.get(key)) for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)]
+        checks.check(f"{name}: hierarchy --by {by}: {len(ours)} rows of {len(tops)} calls, {sum(map(len, ops.values()))} operations",
+                     not wrong and len(ours) > 10, wrong[:3])
+    told = json.loads(subprocess.run([WFSTAT, "slowest", "--json", "--of", "MPI_File_write_all", run.db], capture_output=True, text=True,
+                                     timeout=120, check=True).stdout)["rows"]
+    longest = sorted((row[9] for row in tops.values() if row[3] == "MPI_File_write_all"), reverse=True)[:100]
+    checks.equal(f"{name}: the slowest {len(longest)}", [row["latency_ns"] for row in told], longest)
 
 
 def below(name, run):
