@@ -79,7 +79,7 @@ def make(name, fill=None, finish=True, application=APPLICATION_ID, version=1, **
     db.execute("INSERT INTO op_times SELECT process, count(*), sum(latency_ns) FROM op WHERE process IS NOT NULL GROUP BY process")
     db.commit()
     if finish:
-        db.executescript((TOP / "db/finish.sql").read_text())
+        db.executescript(embed.text(TOP / "db/finish.sql"))
     db.close()
     return str(path)
 
