@@ -31,18 +31,18 @@ void wrap_print(FILE *out, const char *head, const char *next, const char *text)
 
 	fputs(head, out);
 	while (*text) {
-		size_t len = strcspn(text, " "), columns = columns_of(text, len);
+		size_t blanks = strspn(text, " "), len = strcspn(text + blanks, " "), columns = columns_of(text + blanks, len);
 
-		if (!is_first && width != SIZE_MAX && used + 1 + columns > width) {
+		if (!is_first && width != SIZE_MAX && used + blanks + columns > width) {
 			fprintf(out, "\n%s", next);
 			used = columns_of(next, strlen(next));
-		} else if (!is_first) {
-			fputc(' ', out);
-			used++;
+		} else {
+			fprintf(out, "%*s", (int)blanks, "");
+			used += blanks;
 		}
-		fwrite(text, 1, len, out);
+		fwrite(text + blanks, 1, len, out);
 		used += columns;
-		text += len + (text[len] == ' ');
+		text += blanks + len;
 		is_first = false;
 	}
 	fputc('\n', out);

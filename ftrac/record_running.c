@@ -162,7 +162,7 @@ static int record(struct record_running *run)
 	if (status == 0 && d->has_trace && !d->options.quiet)
 		answer_print(d->options.db, ANSWER_OWN, stderr);
 	if (d->options.strict && d->lost)
-		status = err_status(EXIT_OWN, "%llu operations or process events were lost (--strict)",
+		status = err_status(EXIT_STRICT, "%llu operations or process events were lost (--strict)",
 			(unsigned long long)d->lost);
 	return status;
 }

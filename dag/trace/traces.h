@@ -10,9 +10,9 @@
 #include <stdbool.h>
 
 #include "base/cli.h"
+#include "base/err.h"
 
-#define TRACES_EXIT_STRICT \
-	3 /* the exit status of --strict if the trace is incomplete or records were lost */
+#define TRACES_EXIT_STRICT EXIT_STRICT /* of --strict, if the trace is incomplete or records were lost */
 
 struct arena;
 struct choice;
