@@ -57,6 +57,8 @@ int cli_complain(const char *program, char **argv, int option)
 {
 	const char *word = argv[optind - 1];
 
+	if (strcmp(word, "--complete") == 0)
+		return err_status(EXIT_USAGE, "--complete takes bash, zsh or fish, and stands alone");
 	if (option == ':')
 		return err_status(EXIT_USAGE, "option '%s' needs a value; see '%s --help'", word,
 			program);

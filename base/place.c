@@ -160,6 +160,10 @@ const char *place_explain(int error)
 		return "it is a trace, and traces are never overwritten; take another name";
 	case -EEXIST: /* output.h */
 		return "there is another file that does not look like an earlier result; take another name, or use --force";
+	case -ENOENT:
+		return "there is no such directory";
+	case -EISDIR:
+		return "it is a directory";
 	default:
 		return strerror(-error);
 	}

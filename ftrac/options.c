@@ -247,7 +247,7 @@ static const char record_help[] =
 "                       those that enter it later: a container, a service\n"
 "      --for SECONDS    end after this time\n"
 "      --scope PATH     record only what is below this directory (repeatable)\n"
-"      --strict         exit with 1 if anything could not be recorded\n"
+"      --strict         exit with 3 if anything could not be recorded\n"
 "  -q, --quiet          print no summary\n"
 "\n"
 DB_HELP
@@ -362,7 +362,7 @@ static int add_scope(struct options *options, const char *text)
 		: realpath(strcmp(text, "dir") == 0 ? "." : text, NULL);
 
 	if (!path)
-		return err_status(EXIT_OWN, "cannot trace '%s': %s", text, strerror(errno));
+		return err_status(EXIT_OWN, "cannot trace '%s': %s; name a directory with --scope", text, strerror(errno));
 	return words_add(&options->scope, path);
 }
 
@@ -669,6 +669,7 @@ static const struct completions record_completions = { run_values, NULL, COMPLET
 
 /* A command line: short options, help and long options. */
 struct form {
+	const char *name;
 	const char *letters;
 	void (*print_help)(void);
 	const struct option *options;
@@ -714,7 +715,7 @@ static int parse(int argc, char **argv, const struct form *form, struct options 
 		(option = getopt_long(argc, argv, form->letters, form->options, NULL)) >= 0) {
 		if (option == 'h' || option == 'V')
 			return print_requested(option, form->print_help);
-		status = option == '?' || option == ':' ? cli_complain(program_invocation_short_name, argv, option)
+		status = option == '?' || option == ':' ? cli_complain(form->name, argv, option)
 							 : apply(options, option);
 		note_mount_only(options, option);
 	}
@@ -726,7 +727,7 @@ int options_parse(int argc, char **argv, struct options *options, int *ret_statu
 	int status;
 
 	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT, .takes_fuse_options = true };
-	status = parse(argc, argv, &(struct form){ ":o:fdhV", print_help, mount_options, &mount_completions }, options);
+	status = parse(argc, argv, &(struct form){ "ftrac", ":o:fdhV", print_help, mount_options, &mount_completions }, options);
 	if (status == 0)
 		status = take_mount_options(options);
 	if (status == 0)
@@ -794,7 +795,7 @@ int options_parse_run(int argc, char **argv, struct options *options, int *ret_s
 
 	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT,
 		.wait_ms = CLI_WAIT_MS, .command = argv /* parse() sets it */ };
-	status = parse(argc, argv, &(struct form){ "+:ho:qV", print_run_help, run_options, &run_completions }, options);
+	status = parse(argc, argv, &(struct form){ "ftrac run", "+:ho:qV", print_run_help, run_options, &run_completions }, options);
 	if (status == 0)
 		status = take_command(options, argv);
 	if (status == 0)
@@ -823,7 +824,7 @@ int options_parse_record(int argc, char **argv, struct options *options, int *re
 	int status;
 
 	*options = (struct options){ .db = "trace.db", .fidelity = FIDELITY_EXACT, .files = RUN_FILES_KERNEL, .for_ms = -1 };
-	status = parse(argc, argv, &(struct form){ ":ho:qV", print_record_help, record_options, &record_completions }, options);
+	status = parse(argc, argv, &(struct form){ "ftrac record", ":ho:qV", print_record_help, record_options, &record_completions }, options);
 	if (status == 0)
 		status = check_record(options, argv);
 	if (status == 0)

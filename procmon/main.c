@@ -126,6 +126,7 @@ static int start_writer(struct run *run)
 		.process_tier = monitor_tier(run->monitor), .layers = o->layers ? o->layers_text : NULL };
 	struct writer_options writer = { .sync = sync_monitor, .events_lost = events_lost, .ops_lost = ops_lost,
 		.waited_ns = waited_ns, .put_facts = put_facts, .arg = run };
+	int r;
 
 	if (!command || (!cwd && errno == ENOMEM))
 		return err_status(EXIT_RUNNER, "out of memory");
@@ -141,9 +142,8 @@ static int start_writer(struct run *run)
 	writer.record.start_ns = monitor_began_ns(run->monitor);
 	if (recording_start(&run->recording, &facts, &writer) < 0)
 		return EXIT_RUNNER;
-	if (run->preload && preload_start(run->preload, run->recording.ring) < 0)
-		return err_status(EXIT_RUNNER, "cannot start a thread");
-	return 0;
+	r = run->preload ? preload_start(run->preload, run->recording.ring) : 0;
+	return r < 0 ? err_status(EXIT_RUNNER, "cannot start a thread: %s", strerror(-r)) : 0;
 }
 
 /* ---- rights ---- */

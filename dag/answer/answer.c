@@ -62,6 +62,11 @@ const char *answer_text(const char *text, int most, char ret_text[static ANSWER_
 enum head_column { H_WALL, H_PROCESSES, H_CPU, H_RSS, H_COMM, H_FILES, H_READ, H_WRITTEN };
 #define HEAD_COLUMNS "wall_ns processes cpu_ns rss_bytes comm files bread bwrite"
 
+bool answer_has_files(const struct answer *a)
+{
+	return query_fact_text(a->db, "fidelity");
+}
+
 static bool is_known(const struct query *row, int column)
 {
 	return query_type(row, column) != QUERY_NULL;
@@ -103,7 +108,10 @@ static void say_numbers(const struct answer *a, const struct query *row)
 		fprintf(a->out, ", %s of CPU", cpu);
 	if (is_known(row, H_RSS))
 		fprintf(a->out, ", most memory %s (%s)", bytes_of(row, H_RSS, peak), answer_text(copy, 20, comm));
-	fprintf(a->out, "\nftrac: %lld operation%s, %lld file%s opened, %s read, %s written\n", operations, operations == 1 ? "" : "s",
+	fputc('\n', a->out);
+	if (!answer_has_files(a))
+		return;
+	fprintf(a->out, "ftrac: %lld operation%s, %lld file%s opened, %s read, %s written\n", operations, operations == 1 ? "" : "s",
 		files, files == 1 ? "" : "s", bytes_of(row, H_READ, read), bytes_of(row, H_WRITTEN, written));
 }
 

@@ -32,6 +32,9 @@ const char *answer_text(const char *text, int most, char ret_text[static ANSWER_
 /* How long each process is on the critical path, in ns; to be freed.  NULL: out of memory. */
 int64_t *answer_time_on_path(const struct answer *answer);
 
+/* Does the trace say what was done with files?  One of procmon may not. */
+bool answer_has_files(const struct answer *answer);
+
 /* The parts, each prints its lines.  0 or -errno, with the failure set. */
 int answer_time(struct answer *answer);	  /* what the critical path was spent with */
 int answer_steps(struct answer *answer);  /* what is worth speeding up */

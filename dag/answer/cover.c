@@ -50,6 +50,11 @@ static void say_share(const struct answer *a)
 	int64_t unknown = ask_number(a, "answer.unknown", "processes");
 	char mount_text[32], all_text[32];
 
+	if (!answer_has_files(a)) {
+		answer_say(a, "not seen", "what the processes did with files;");
+		answer_say(a, NULL, "procmon --files kernel or ftrac run records it");
+		return;
+	}
 	if (query_fact(a->db, "ops_recorded", 0) == 0) {
 		answer_say(a, "not seen", "any file: the run used none of those that were traced;");
 		answer_say(a, NULL, "--scope full or --files kernel sees the others");
@@ -136,10 +141,15 @@ static void say_sources(const struct answer *a)
 	const char *files = query_fact_text(a->db, "files"), *fidelity = query_fact_text(a->db, "fidelity");
 	const char *tier = query_fact_text(a->db, "process_tier");
 	cleanup_free char *text = NULL;
+	int r;
 
-	if (asprintf(&text, "files by %s (%s), processes by %s; the trace is %s",
-		!files || strcmp(files, "mount") == 0 ? "the mount" : strcmp(files, "both") == 0 ? "the mount and the kernel" : "the kernel",
-		fidelity ? fidelity : "-", tier ? tier : "-", a->path) >= 0)
+	if (fidelity)
+		r = asprintf(&text, "files by %s (%s), processes by %s; the trace is %s",
+			!files || strcmp(files, "mount") == 0 ? "the mount" : strcmp(files, "both") == 0 ? "the mount and the kernel" : "the kernel",
+			fidelity, tier ? tier : "-", a->path);
+	else
+		r = asprintf(&text, "processes by %s; the trace is %s", tier ? tier : "-", a->path);
+	if (r >= 0)
 		wrap_print(a->out, "ftrac: ", "ftrac: ", text);
 }
 

@@ -33,6 +33,9 @@ static int load(struct work *w, unsigned how)
 	if (r < 0)
 		return r;
 	w->whole = traces_are_whole(w->db, err_print);
+	if (!query_fact_text(w->db, "fidelity"))
+		return failure_set(&w->failure, -ENODATA, "files were not traced, so that it is not known what was changed: record the run by "
+			"'ftrac run', or by 'procmon --files kernel'");
 	r = changes_load(w->db, &o->choice, &w->changes, &w->failure);
 	if (r == 0 && o->statement)
 		r = changes_load_inputs(w->changes, w->db, &o->choice, &w->failure);
@@ -69,7 +72,7 @@ static int print_list(struct work *w, int width, FILE *out)
 
 static int write_statement(struct work *w)
 {
-	struct output out;
+	struct output out = { 0 };
 	int r = output_open(w->options->statement, &out);
 	FILE *stream = r == 0 ? output_stream(out.fd) : NULL;
 

@@ -89,7 +89,9 @@ static int apply(void *options, int option, const char *value)
 
 	switch (option) {
 	case 'o': o->output = value; return 0;
-	case LONG_ABOVE: return choice_parse_seconds("--above", value, &o->above_ns);
+	case LONG_ABOVE:
+		o->above_given = true;
+		return choice_parse_seconds("--above", value, &o->above_ns);
 	case LONG_DIFF: o->is_diff = true; return 0;
 	case LONG_MAX_NODES:
 		o->max_given = true;
@@ -116,6 +118,8 @@ static int finish(void *options, char **words)
 		return err_status(EXIT_USAGE, "--diff and --perfetto exclude each other: leave one out");
 	if (status == 0 && o->traces.n == 0 && !o->is_diff)
 		status = words_add(&o->traces, "trace.db");
+	if (status == 0 && o->above_given && !o->is_perfetto)
+		return err_status(EXIT_USAGE, "--above is for --perfetto: give that, too, or leave --above out");
 	if (status == 0 && o->is_perfetto && o->title)
 		return err_status(EXIT_USAGE, "--perfetto writes no page: leave out --title");
 	if (status == 0 && o->is_perfetto && !o->output && is_no_trace(o->traces.word[0]))
@@ -123,7 +127,7 @@ static int finish(void *options, char **words)
 	if (o->is_perfetto)
 		o->perfetto = o->output ? o->output : "-";
 	if (status == 0 && o->max_nodes < 2)
-		return err_status(EXIT_USAGE, "invalid value for --max-nodes: it must be 2 or more");
+		return err_status(EXIT_USAGE, "cannot use %lld for --max-nodes: it must be 2 or more", (long long)o->max_nodes);
 	o->output = o->output ? o->output : "report.html";
 	if (status == 0 && o->is_diff)
 		status = choice_hide_system(&o->choice);

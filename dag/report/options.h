@@ -20,6 +20,7 @@ struct report_options {
 	bool is_perfetto; /* NULL: not given */
 	int64_t max_nodes;
 	bool max_given; /* max_nodes */
+	bool above_given;
 	int64_t above_ns; /* shorter operations are left out of --perfetto */
 	bool is_diff, strict;
 	int behind; /* diff_options_behind() */

@@ -132,18 +132,19 @@ int report_perfetto(struct report *r)
 	const char *file = r->options->perfetto;
 	struct output output;
 	FILE *out;
-	int error = output_open(file, &output), put = 0;
+	int error = output_open(file, &output), put = 0, written = 0;
 
 	report_progress("writing the time line");
 	if (error == 0) {
 		out = output_stream(output.fd);
+		errno = 0;
 		put = out ? put_all(r, out) : 0;
-		error = !out || ferror(out) ? -EIO : 0;
-		if (out && fclose(out) != 0)
-			error = -errno;
-		error = output_close(&output, error < 0 ? error : put);
+		written = !out || ferror(out) ? errno ? -errno : -EIO : 0;
+		if (out && fclose(out) != 0 && written == 0)
+			written = -errno;
+		error = output_close(&output, written < 0 ? written : put);
 	}
-	if (put < 0 || error == 0)
+	if (error == 0 || (put < 0 && written == 0))
 		return put;
 	return failure_set(r->failure, error, "cannot write '%s': %s", file, place_explain(error));
 }

@@ -17,8 +17,9 @@
 #include "dag/trace/choice.h"
 #include "dag/trace/trace_words.h"
 #include "dag/trace/traces.h"
-#include "db/query.h"
 #include "db/about.h"
+#include "db/event.h"
+#include "db/query.h"
 
 enum long_option {
 	LONG_BY = 256,
@@ -247,6 +248,16 @@ static void take_formats(struct stat_options *o)
 		}
 }
 
+static int add_operation(struct stat_options *o, const char *value)
+{
+	const char *names[OP_MAX + 1] = { NULL };
+	int n;
+
+	for (int i = 0; i < OP_MAX; i++)
+		names[i] = event_op_names[i];
+	return choice_parse_name("operation", value, names, &n) ? EXIT_USAGE : words_add(&o->choice.operations, value);
+}
+
 static int apply(void *options, int option, const char *value)
 {
 	struct stat_options *o = options;
@@ -266,7 +277,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_JSON: return formats_option(&o->formats, FORMAT_JSON, value);
 	case LONG_LONG: o->long_form = true; return 0;
 	case LONG_MEMORY: return parse_size(value, &o->memory_bytes);
-	case LONG_OPERATION: return words_add(&o->choice.operations, value);
+	case LONG_OPERATION: return add_operation(o, value);
 	case LONG_OF: o->of = value; return 0;
 	case LONG_PER: return parse_per(o, value);
 	case LONG_PNG: return formats_option(&o->formats, FORMAT_PNG, value);
@@ -420,7 +431,7 @@ static int check(const struct stat_options *o)
 	const struct choice *c = &o->choice;
 
 	if (c->step_ns == 0)
-		return err_status(EXIT_USAGE, "invalid value for --interval: it must be more than 0 seconds");
+		return err_status(EXIT_USAGE, "cannot use so small a number for --interval: it must be more than 0 seconds");
 	return choice_check(c) ? EXIT_USAGE : check_table(o);
 }
 

@@ -55,7 +55,7 @@ static void list_names(const char *const *names, char *out, size_t size)
 
 int choice_parse_name(const char *what, const char *text, const char *const *names, int *ret)
 {
-	char all[256];
+	char all[1024];
 
 	for (int i = 0; names[i]; i++)
 		if (strcmp(names[i], text) == 0) {
@@ -80,7 +80,7 @@ static int parse_to(struct choice *choice, const char *text)
 	int status = choice_parse_seconds("--to", text, &choice->to_ns);
 
 	if (status == 0 && choice->to_ns == 0)
-		return err_status(EXIT_USAGE, "invalid value for --to: it must be later than 0 s, the begin of the run");
+		return err_status(EXIT_USAGE, "cannot use '%s' for --to: it must be later than 0 s, the begin of the run", text);
 	return status;
 }
 

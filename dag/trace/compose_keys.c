@@ -2,6 +2,7 @@
 #include "dag/trace/compose_internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct dimension dimensions[] = {
@@ -28,6 +29,7 @@ static const struct dimension dimensions[] = {
 	{ "rank", NULL, NULL, NULL, NULL, "", "o.rank" },
 	{ "all", "'all'", NULL, NULL, NULL, "", NULL },
 };
+#define DIMENSION_MAX (sizeof(dimensions) / sizeof(dimensions[0]))
 
 /* Columns that accompany an id. */
 static const struct {
@@ -72,25 +74,34 @@ static void add_need(struct composer *c, const char *expression_)
 							 : 0;
 }
 
+/* What this query can be grouped by. */
+static void fail_key(struct composer *c, const char *name, size_t len, bool is_known)
+{
+	char format[512];
+	size_t used = (size_t)snprintf(format, sizeof(format), "cannot group by '%%.*s'%s: it must be ", is_known ? " here" : "");
+
+	for (size_t i = 0; i < DIMENSION_MAX && used < sizeof(format); i++)
+		if (expression(c, &dimensions[i]))
+			used += (size_t)snprintf(format + used, sizeof(format) - used, "%s, ", dimensions[i].name);
+	if (used < sizeof(format))
+		snprintf(format + used, sizeof(format) - used, "or env:NAME");
+	composer_fail(c, format, name, len);
+}
+
 /* NULL: the query cannot be grouped by it, and the failure is set. */
 static const struct dimension *find_dimension(struct composer *c, const char *name, size_t len)
 {
 	const struct dimension *d = NULL;
 
-	for (size_t i = 0; i < sizeof(dimensions) / sizeof(dimensions[0]); i++)
+	for (size_t i = 0; i < DIMENSION_MAX; i++)
 		if (strncmp(dimensions[i].name, name, len) == 0 && !dimensions[i].name[len])
 			d = &dimensions[i];
 	if (d && expression(c, d))
 		return d;
-	composer_fail(c,
-		!d ? "cannot group by '%.*s': it must be step, task, command, exe, xform, job, phase, process, "
-		     "file, directory, fstype, mount, host, operation, class, rank, env:NAME or all"
-		: d->call ? "cannot group by '%.*s' here: only calls of MPI have one; see 'hierarchy'"
-		: d->op ? "cannot group by '%.*s' here: these are no single operations"
-			: "cannot group by '%.*s' here: what belongs to a process has no file; see "
-			  "'io', 'file' or "
-			  "'handle'",
-		name, len);
+	if (d && d->call && !d->op)
+		composer_fail(c, "cannot group by '%.*s' here: only calls of MPI have one; see 'hierarchy'", name, len);
+	else
+		fail_key(c, name, len, d);
 	return NULL;
 }
 

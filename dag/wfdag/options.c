@@ -257,10 +257,17 @@ static int parse_max(struct dag_options *o, const char *text)
 	return choice_parse_count("--max-nodes", text, &o->max_nodes);
 }
 
+static void is_for(struct dag_options *o, const char *option, const char *analysis)
+{
+	o->own_option = option;
+	o->own_analysis = analysis;
+}
+
 static int parse_interval(struct dag_options *o, const char *text)
 {
 	int status = choice_parse_seconds("--interval", text, &o->analyse.interval_ns);
 
+	is_for(o, "--interval", "parallelism");
 	if (status == 0 && o->analyse.interval_ns == 0)
 		return err_status(EXIT_USAGE, "invalid value '%s' for --interval: it must be more than 0 seconds", text);
 	return status;
@@ -274,6 +281,7 @@ static int parse_cores(struct dag_options *o, const char *text)
 	if (end == text || *end || !isfinite(cores) || cores <= 0)
 		return err_status(EXIT_USAGE, "invalid value '%s' for --cores: it must be a number above 0", text);
 	o->analyse.replay.cores = cores;
+	is_for(o, "--cores", "whatif");
 	return 0;
 }
 
@@ -281,6 +289,7 @@ static int parse_jobs(struct dag_options *o, const char *text)
 {
 	int status = choice_parse_count("--jobs", text, &o->analyse.replay.jobs);
 
+	is_for(o, "--jobs", "whatif");
 	if (status == 0 && o->analyse.replay.jobs == 0)
 		return err_status(EXIT_USAGE, "invalid value '%s' for --jobs: it must be 1 or more", text);
 	return status;
@@ -307,6 +316,7 @@ static int add_faster(struct dag_options *o, const char *text)
 	if (vector_push(o->faster, replay->n_faster, (struct replay_faster){ glob, factor }) < 0)
 		return err_status(EXIT_OWN, "out of memory");
 	replay->faster = o->faster;
+	is_for(o, "--faster", "whatif");
 	return 0;
 }
 
@@ -318,6 +328,7 @@ static int apply_name(struct dag_options *o, int option, const char *value)
 
 	switch (option) {
 	case LONG_BY:
+		is_for(o, "--by", "weight");
 		status = choice_parse_name("weight", value, weights, &n);
 		o->analyse.by = n;
 		return status;
@@ -446,6 +457,9 @@ static int check(const struct dag_options *o)
 	if (!o->analysis && (o->sort || o->columns || o->top >= 0 || o->raw || o->format != TABLE_TEXT))
 		return err_status(EXIT_USAGE, "--columns, --format, --raw, --sort and --top are for tables: name an analysis, see "
 			"'wfdag --help'");
+	if (o->own_analysis && (!o->analysis || strcmp(o->analysis->name, o->own_analysis) != 0))
+		return err_status(EXIT_USAGE, "%s is for %s: leave it out, or give 'wfdag %s'", o->own_option, o->own_analysis,
+			o->own_analysis);
 	if (o->reach.between[0] && !o->reach.between[1])
 		return err_status(EXIT_USAGE, "--between needs two ends: --between A --between B");
 	return choice_check(&o->choice);

@@ -38,6 +38,7 @@ struct dag_options {
 	const char *table_file;		  /* of an analysis; NULL: stdout */
 	int64_t max_nodes; /* 0: no limit */
 	bool max_given;
+	const char *own_option, *own_analysis; /* an option that only this analysis has; NULL: none is given */
 	bool all; /* also files of the system */
 	bool missing_names, reduce, raw, wide, strict, foreign;
 	struct words globs, group_words; /* texts that dag_options_finish() frees */

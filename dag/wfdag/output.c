@@ -9,11 +9,15 @@
 #include "dag/export/export.h"
 #include "dag/wfdag/options.h"
 
-static int set_failure(const struct export *format, const char *file, int r,
-	struct failure *failure)
+static int fail_write(const char *file, int r, struct failure *failure)
+{
+	return failure_set(failure, r, "cannot write '%s': %s", file, place_explain(r));
+}
+
+static int fail_export(const struct export *format, const char *file, int r, struct failure *failure)
 {
 	if (!format->picture)
-		return failure_set(failure, r, "cannot write '%s': %s", file, place_explain(r));
+		return fail_write(file, r, failure);
 	if (r == -ENOENT)
 		return failure_set(failure, r,
 			"cannot draw '%s': there is no 'dot'; install Graphviz (Debian: graphviz), "
@@ -32,11 +36,13 @@ static int write_file(const struct dag_options *o, const struct shape *shape,
 	const struct export *format, const char *file, struct failure *failure)
 {
 	struct output out;
-	int r = output_open(file, &out);
+	int r = output_open(file, &out), exported;
 
-	if (r == 0)
-		r = output_close(&out, export_write(format, shape, &o->dot, out.fd));
-	return r < 0 ? set_failure(format, file, r, failure) : 0;
+	if (r < 0)
+		return fail_write(file, r, failure);
+	exported = export_write(format, shape, &o->dot, out.fd);
+	r = output_close(&out, exported);
+	return exported < 0 ? fail_export(format, file, exported, failure) : r < 0 ? fail_write(file, r, failure) : 0;
 }
 
 static enum output_kind kind_of(const struct export *format)

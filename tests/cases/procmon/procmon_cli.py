@@ -47,7 +47,7 @@ def bad_input(place):
     fails("no number", 125, ["'x'", "number"], "--wait", "x", "true", place=place)
     fails("negative", 125, ["'-1'"], "--wait", "-1", "true", place=place)
     fails("check with a command", 125, ["takes no command"], "--check", "true", place=place)
-    fails("no directory", 125, ["no/x.db", "No such file"], "--db", "no/x.db", "true", place=place)
+    fails("no directory", 125, ["no/x.db", "no such directory"], "--db", "no/x.db", "true", place=place)
     fails("no trace", 125, ["is no trace"], "--db", "text", "true", place=place)
     checks.equal("what is no trace is left alone", (place / "text").read_text(), "not a trace\n")
     fails("no such command", 127, ["cannot run 'no-such-command'", "No such file"], "--db", "a.db",

@@ -102,7 +102,7 @@ def check_no_gnuplot(trace):
             if line and line[0] != "#"]
     checks.check("its data are numbers", data and all(float(x) > 0 and 0 <= float(y) <= 1
                                                       for x, y in data), data[:3])
-    fails("--gnuplot where nothing can be", 1, ["cannot write", "No such file"], "cdf", "--of",
+    fails("--gnuplot where nothing can be", 1, ["cannot write", "no such directory"], "cdf", "--of",
           "latency", "--gnuplot", "/nowhere/x", trace)
 
 

@@ -54,7 +54,7 @@ fails("mount point missing", 1, ["mount point", "No such file", "make the direct
       base / "nowhere")
 fails("mount point a file", 1, ["mount point", "not a directory"], base / "file")
 fails("source missing", 1, ["source", "No such file"], "-o", f"source={base}/nowhere", mnt)
-fails("directory of the database missing", 1, ["No such file", "--db"], "--db", "no/trace.db", mnt)
+fails("directory of the database missing", 1, ["no such directory", "--db"], "--db", "no/trace.db", mnt)
 fails("database is something else", 1, ["no trace", "--db"], "--db", "letter", mnt)
 fails("even with --force", 1, ["no trace", "--db"], "--db", "letter", "--force", mnt)
 fails("database of another program", 1, ["no trace", "--db"], "--db", "other.db", "--force", mnt)
