@@ -73,7 +73,7 @@ static const struct rule rules[] = {
 		"{label}, of {step}, ended {times*} with {how}: look at its messages. There are {n} such kinds of ends.",
 		"a process that was killed or ended with a status other than 0" },
 	{ NEED_OPS, "errors", "Operations that failed", "finding.errors",
-		"{operation} failed {count*} with {error}.",
+		"{operation} failed {count*} with {errno}.",
 		"operations that failed, other than lookups of missing names and requests for features; in a trace of a mount, "
 		"most errors EACCES (Permission denied), EEXIST, EISDIR, ENOTDIR, ELOOP, EXDEV, EPERM and EROFS are missing, "
 		"since the kernel finds them without a request to ftrac" },
@@ -112,7 +112,7 @@ struct finding {
 /* What would gain less than the first digit that is shown is no finding. */
 static bool is_found(const struct report *r, const struct finding *finding)
 {
-	return table_rows(finding->table) && (finding->gain_ns < 0 || finding->gain_ns * 2000 >= (double)r->span_ns);
+	return table_rows(finding->table) && (finding->gain_ns < 0 || finding->gain_ns * 2000 >= (double)r->run_ns);
 }
 
 /* Of the worst case. */
@@ -122,7 +122,7 @@ static void put_gain(const struct report *r, const struct finding *finding, FILE
 		return;
 	fputs(" Gain: at most ", out);
 	put_column(r, finding->table, GAIN, strlen(GAIN), out);
-	fprintf(out, ", %.1f %% of the run.", r->span_ns > 0 ? 100 * finding->gain_ns / (double)r->span_ns : 0.0);
+	fprintf(out, ", %.1f %% of the run.", r->run_ns > 0 ? 100 * finding->gain_ns / (double)r->run_ns : 0.0);
 }
 
 static void put_words(const struct report *r, const struct finding *finding, FILE *out)

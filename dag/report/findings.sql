@@ -64,7 +64,8 @@ level AS (SELECT t, sum(more) OVER w AS running, sum(n) OVER w AS n, lead(t) OVE
 	WINDOW w AS (ORDER BY t, more, n ROWS UNBOUNDED PRECEDING)),
 alone AS (SELECT j.step, sum(l.ns) AS alone_ns, count(*) AS times
 	FROM level l JOIN job j ON j.n = l.n WHERE l.running = 1 GROUP BY j.step),
-run AS (SELECT max(t1) - min(t0) AS ns, count(*) AS jobs, (SELECT value FROM trace WHERE key = 'cpus') AS cpus
+run AS (SELECT (SELECT max(max(start_ns, coalesce(end_ns, start_ns))) - min(start_ns) FROM proc) AS ns, count(*) AS jobs,
+		(SELECT value FROM trace WHERE key = 'cpus') AS cpus
 	FROM job)
 SELECT a.step, a.alone_ns, a.alone_ns * 1.0 / run.ns AS run_share, run.cpus, a.alone_ns * (run.cpus - 1) / run.cpus AS gain_ns
 FROM alone a, run WHERE a.alone_ns >= 0.1 * run.ns AND run.cpus > 1 AND run.jobs > 1 ORDER BY a.alone_ns DESC
@@ -92,17 +93,12 @@ FROM edge, every WHERE bytes >= 1000000 AND ns > 0 AND bytes * 1e9 / ns < every.
 ORDER BY moving_ns DESC
 
 --- finding.failures of process by step: processes that failed
-{with label exit_code exit_signal step}SELECT p.label,
-	iif(p.exit_signal IS NULL, 'status ' || p.exit_code, 'signal ' || p.exit_signal) AS how,
+{with label exit_code exit_signal step}SELECT p.label, {part ending} AS how,
 	count(*) AS times, min(p.step) AS step, min(p.id) AS first_process
 FROM proc p WHERE p.exit_code <> 0 OR p.exit_signal IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC, 1
 
 --- finding.errors of op by operation: operations that failed, other than searches and probes
-{with}SELECT {keys}, CASE -o.result WHEN 1 THEN 'EPERM' WHEN 2 THEN 'ENOENT' WHEN 4 THEN 'EINTR' WHEN 5 THEN 'EIO'
-		WHEN 11 THEN 'EAGAIN' WHEN 13 THEN 'EACCES' WHEN 17 THEN 'EEXIST' WHEN 18 THEN 'EXDEV'
-		WHEN 20 THEN 'ENOTDIR' WHEN 21 THEN 'EISDIR' WHEN 22 THEN 'EINVAL' WHEN 28 THEN 'ENOSPC'
-		WHEN 30 THEN 'EROFS' WHEN 39 THEN 'ENOTEMPTY' WHEN 61 THEN 'ENODATA' WHEN 95 THEN 'ENOTSUP'
-		WHEN 122 THEN 'EDQUOT' ELSE 'errno ' || -o.result END AS error,
+{with}SELECT {keys}, -o.result AS errno,
 	count(*) AS count, min(o.path) AS example, sum(o.latency_ns) AS gain_ns
 FROM {op name result path latency_ns | o.result < 0 AND NOT (o.name IN ('lookup', 'getattr', 'access', 'open', 'opendir', 'readlink')
 	AND o.result IN (-2, -20) OR o.name IN ('getxattr', 'listxattr') AND o.result IN (-61, -95)

@@ -48,7 +48,8 @@ struct report {
 	/* Several connections see the same trace: it is complete, and it is a single trace (each connection would merge
 	 * several anew). */
 	bool is_still;
-	int64_t begin_ns, span_ns;
+	int64_t begin_ns, span_ns; /* of the trace */
+	int64_t run_ns;            /* from the first start to the last exit: what parts of the run are parts of */
 	struct choice choice; /* of the options, with the length of an interval */
 	struct workflow *workflow;
 	struct critical *critical;

@@ -150,10 +150,12 @@ static int read_span(struct report *r)
 	struct stat_run run = { .options = &options, .db = r->db, .failure = r->failure };
 	struct query *query;
 	int error =
-		traces_query(r->db, "time.span", "span_ns", &r->choice, &query, NULL, r->failure);
+		traces_query(r->db, "time.span", "span_ns run_ns", &r->choice, &query, NULL, r->failure);
 
-	if (error == 0 && (error = traces_next(r->db, query, r->failure)) > 0)
+	if (error == 0 && (error = traces_next(r->db, query, r->failure)) > 0) {
 		r->span_ns = query_int(query, 0);
+		r->run_ns = query_int(query, 1);
+	}
 	query_end(query);
 	if (error < 0)
 		return error;

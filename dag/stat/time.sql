@@ -30,6 +30,7 @@ FROM {op name start_ns latency_ns result bytes file} {joins o}
 FROM {op name start_ns bytes file | o.file IS NOT NULL} {joins o f}
 {where o.start_ns | o.start_ns} GROUP BY 1, o.file ORDER BY 1, min(o.start_ns), o.file
 
---- time.span of process: the length of the run
+--- time.span of process: the length of the trace, and that of the run: from the first start to the last exit
 {with end_ns}SELECT max(max(max(p.start_ns, coalesce(p.end_ns, p.start_ns))) - {t0}, coalesce((SELECT value FROM trace
-	WHERE key = 'end_ns' AND NOT EXISTS (SELECT 1 FROM trace WHERE key = 'command' AND value NOTNULL)), 0) - {t0}) AS span_ns FROM proc p
+	WHERE key = 'end_ns' AND NOT EXISTS (SELECT 1 FROM trace WHERE key = 'command' AND value NOTNULL)), 0) - {t0}) AS span_ns,
+	max(max(p.start_ns, coalesce(p.end_ns, p.start_ns))) - min(p.start_ns) AS run_ns FROM proc p

@@ -3,7 +3,7 @@
  * nothing to draw. */
 import * as Plot from "@observablehq/plot";
 import { table } from "./data.js";
-import { bytes, count, nanoseconds, percent, rate, seconds, tick, timeTicks } from "./format.js";
+import { bytes, count, nanoseconds, percent, rate, seconds, tick, timeTicks, wholeTicks } from "./format.js";
 
 const READ = "#0072b2", WRITTEN = "#e69f00";
 
@@ -103,7 +103,8 @@ const CLASSES = ["0-100", "101-1K", "1K-10K", "10K-100K", "100K-1M", "1M-4M", "4
 function grouped(data, x, width, more) {
 	return Plot.plot(base(width, {
 		height: 280, marginBottom: 46, fx: { domain: x, label: more.label, labelOffset: 42, padding: 0.15 }, x: { axis: null, domain: ["read", "write"] },
-		y: { label: more.unit, grid: true, tickFormat: tick(more.format) },
+		y: { label: more.unit, grid: true, tickFormat: tick(more.format),
+			...(more.format === count ? { ticks: wholeTicks(Math.max(...data.map((d) => d.value)), 5) } : {}) },
 		color: { domain: ["read", "write"], range: [READ, WRITTEN] },
 		marks: [
 			Plot.barY(data, { fx: "class", x: "operation", y: "value", fill: "operation",
@@ -139,12 +140,12 @@ function histogram(rows, width, id) {
 	const x = { type: "log", base: 2, label: `${id === "latency" ? "latency" : "size"}, counted by powers of two`, tickFormat: tick(format), ticks: 8, ...BELOW,
 		domain: [data[0].low, data[data.length - 1].to] };
 	return Plot.plot(base(width, {
-		height: 276, ...ROOM, x, y: { label: "operations", grid: true, domain: [0, most] }, marginRight: 60,
+		height: 276, ...ROOM, x, y: { label: "operations", grid: true, domain: [0, most], ticks: wholeTicks(most, 5) }, marginRight: 60,
 		marks: [
 			Plot.rectY(data, { x1: "low", x2: "to", y: "count", fill: READ, inset: 0.5,
 				title: (d) => `${format(d.from)} to ${format(d.to)}: ${d.count}\nno larger: ${percent(d.cumulative_share)}` }),
 			Plot.line(data, { x: "to", y: (d) => d.cumulative_share * most, stroke: WRITTEN, strokeWidth: 2, marker: "dot" }),
-			Plot.axisY({ anchor: "left", label: "operations", tickFormat: tick(count), ticks: 5 }),
+			Plot.axisY({ anchor: "left", label: "operations", tickFormat: tick(count), ticks: wholeTicks(most, 5) }),
 			Plot.axisY([0, 0.25, 0.5, 0.75, 1].map((share) => share * most), { anchor: "right",
 				label: "part of all that is no larger", tickFormat: (v) => tick(percent)(v / most), color: WRITTEN }),
 			Plot.ruleY([0]),

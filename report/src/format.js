@@ -27,6 +27,13 @@ export const count = (value) => scaled(value, ["", "k", "M", "G"]).trim();
 /** For the ticks of an axis: without zeros behind the point that say nothing. */
 export const tick = (format) => (value) => format(value).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
 
+/** At most some n + 1 ticks of an axis of counts from 0 on: whole numbers. */
+export function wholeTicks(most, n) {
+	const rough = Math.max(1, most / n), power = 10 ** Math.floor(Math.log10(rough));
+	const step = [1, 2, 5, 10].map((factor) => factor * power).find((s) => s >= rough);
+	return Array.from({ length: Math.floor(most / step) + 1 }, (_, i) => i * step);
+}
+
 /** Some n ticks of an axis of seconds, and digits enough to tell them from each other. */
 export function timeTicks([from, to], n) {
 	const [unit, factor] = [["s", 1], ["ms", 1e3], ["us", 1e6]].find(([, f]) => to * f >= 1) ?? ["ns", 1e9];

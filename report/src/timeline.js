@@ -7,7 +7,7 @@ import { zoom, zoomIdentity } from "d3-zoom";
 import { READ, WRITTEN, base, colourOf, isColoured, textOn } from "./charts.js";
 import { table } from "./data.js";
 import { thinLabels } from "./labels.js";
-import { bytes, count, nanoseconds, rate, seconds, tick, timeTicks } from "./format.js";
+import { bytes, count, nanoseconds, rate, seconds, tick, timeTicks, wholeTicks } from "./format.js";
 
 const LEFT = 70, RIGHT = 24;
 const ticksOf = (x, width) => timeTicks(x, Math.max(2, Math.round((width - LEFT - RIGHT) / 100)));
@@ -54,11 +54,12 @@ function area(rows, x, width, step, { label, series, format }) {
 	const value = (key) => (d) => (d[key] === null || !/^(read|written)_bytes$/.test(key) ? d[key] : d[key] / step);
 	if (!data.some((d) => series.some(([key]) => d[key] !== null)))
 		return null;
+	const most = Math.max(...data.flatMap((d) => series.map(([key]) => d[key] ?? 0)));
 	const last = data[data.length - 1];
 	data.push({ ...last, from_s: last.from_s + step });
 	return Plot.plot(base(width, {
 		height: 110, marginTop: 18, marginBottom: 22, x: { domain: x, label: null, ...ticksOf(x, width) },
-		y: { label, grid: true, tickFormat: tick(format), ticks: 3, zero: true },
+		y: { label, grid: true, tickFormat: tick(format), ticks: format === count ? wholeTicks(most, 3) : 3, zero: true },
 		marks: [
 			...series.flatMap(([key, colour]) => [
 				Plot.areaY(data, { x: "from_s", y: value(key), fill: colour, fillOpacity: 0.25, curve: "step-after", clip: true }),
