@@ -200,6 +200,8 @@ int check_print(const struct check *check, const struct check_trace *trace,
 			       : "kind target file mend directory operation process pid command "
 				 "first_ns other "
 				 "other_operation other_process other_pid other_command last_ns");
+	if (r == 0)
+		table_narrow(p.table, "target mend file evidence directory");
 	for (int32_t i = 0; i < check->n && r == 0; i++) {
 		put_row(&p, &check->findings[i]);
 		counts[check->findings[i].kind]++;

@@ -204,8 +204,10 @@ int print_text_differences(const struct text_output *t)
 	size_t left_out = 0, shown[FIND_WHAT_MAX] = { 0 };
 	int r = groups && table ? 0 : -ENOMEM;
 
-	if (r == 0)
+	if (r == 0) {
 		table_columns(table, "change what process path detail");
+		table_narrow(table, "what process path detail");
+	}
 	for (int32_t i = 0; i < c->found->n && r == 0; i++) {
 		bool many = groups[i].n > ALIKE_SHOWN && t->top;
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,11 @@ void table_columns(struct table *table, const char *names)
 		table_column(table, names, len);
 		names += len + strspn(names + len, " ");
 	}
+}
+
+void table_narrow(struct table *table, const char *names)
+{
+	table->narrow = names;
 }
 
 int table_find(const struct table *table, const char *name)
@@ -372,6 +378,7 @@ int table_select(struct table *table, const char *names, const char **ret_unknow
 	table->columns = columns;
 	columns = NULL;
 	table->n_columns = (int)n;
+	table->narrow = NULL;
 	return 0;
 }
 
@@ -430,8 +437,23 @@ static const struct {
 	{ "_share", UNIT_SHARE, true },
 	{ "_ns", UNIT_NS, true },
 	{ "_s", UNIT_SECONDS, true },
+	{ "_without_cpu", UNIT_PROCESSES, false },
+	{ "_without_io", UNIT_PROCESSES, false },
 };
 #define END_MAX (sizeof(ends) / sizeof(ends[0]))
+
+/* Whole names that have a unit. */
+static const struct {
+	const char *name;
+	enum unit unit;
+} named[] = {
+	{ "begin_ns", UNIT_DATE },
+	{ "complete", UNIT_YES },
+	{ "errno", UNIT_ERROR },
+	{ "result", UNIT_RESULT },
+	{ "exit_signal", UNIT_SIGNAL },
+};
+#define NAMED_MAX (sizeof(named) / sizeof(named[0]))
 
 static const char *const points[] = { "start_ns", "end_ns", "first_ns", "last_ns", "open_ns",
 	"close_ns", "t_ns", "first_write_ns", "last_write_ns", "first_read_ns", "last_use_ns",
@@ -442,8 +464,9 @@ enum unit unit_of(const char *name, size_t len)
 	for (int i = 0; points[i]; i++)
 		if (strlen(points[i]) == len && strncmp(points[i], name, len) == 0)
 			return UNIT_POINT;
-	if (len == strlen("begin_ns") && strncmp(name, "begin_ns", len) == 0)
-		return UNIT_DATE;
+	for (size_t i = 0; i < NAMED_MAX; i++)
+		if (strlen(named[i].name) == len && strncmp(named[i].name, name, len) == 0)
+			return named[i].unit;
 	for (size_t i = 0; i < END_MAX; i++) {
 		size_t n = strlen(ends[i].end);
 
@@ -464,6 +487,25 @@ size_t unit_stem(const char *name)
 			return len - (ends[i].shown ? n : 0);
 	}
 	return len;
+}
+
+/* A number that has a name, or may have one. */
+static void print_named(double number, const char *before, const char *name, char *out, size_t size)
+{
+	if (name)
+		snprintf(out, size, "%s%s", before, name);
+	else
+		snprintf(out, size, "%.0f", number);
+}
+
+static const char *error_name(double number)
+{
+	return number > 0 && number < 4096 ? strerrorname_np((int)number) : NULL;
+}
+
+static const char *signal_name(double number)
+{
+	return number > 0 && number < NSIG ? sigabbrev_np((int)number) : NULL;
 }
 
 static void print_date(double ns, char *out, size_t size)
@@ -502,6 +544,21 @@ void unit_print(const struct cell *cell, int64_t begin_ns, char *out, size_t siz
 		break;
 	case UNIT_SHARE:
 		snprintf(out, size, "%.1f", number * 100);
+		break;
+	case UNIT_PROCESSES:
+		snprintf(out, size, "%.0f %s", number, number == 1 ? "process" : "processes");
+		break;
+	case UNIT_ERROR:
+		print_named(number, "", error_name(number), out, size);
+		break;
+	case UNIT_RESULT:
+		print_named(number, "", error_name(-number), out, size);
+		break;
+	case UNIT_SIGNAL:
+		print_named(number, "SIG", signal_name(number), out, size);
+		break;
+	case UNIT_YES:
+		snprintf(out, size, "%s", number != 0 ? "yes" : "no");
 		break;
 	default:
 		if (cell->type == CELL_INT)

@@ -7,7 +7,8 @@
  *
  * The end of a column's name gives the unit of its numbers, as in a trace: _ns (a time span; start_ns,
  * end_ns and some others, see unit_of(): a point in time; begin_ns: a date), _s, _bytes, _rate (bytes per second),
- * _share (a part of 1).  A cell whose unit is not that of its column has a name of its own (table_unit).
+ * _share (a part of 1), _without_cpu and _without_io (processes), complete (yes or no).  errno,
+ * result and exit_signal are shown by the names of these numbers.  A cell whose unit is not that of its column has a name of its own (table_unit).
  *
  * In the format TABLE numbers are rounded and have units, and names lose their ends, unless style.raw is set.  On a
  * terminal that is too narrow, paths and commands are cut, and some columns are left out.
@@ -46,6 +47,10 @@ void table_destroy(struct table *table);
 void table_column(struct table *table, const char *name, size_t len);
 void table_columns(struct table *table, const char *names);  /* with blanks between them */
 int table_find(const struct table *table, const char *name); /* -1: there is none */
+
+/* The columns that matter most, the first one first, with blanks between them: a terminal that is too narrow for all shows the table's
+ * first column and of these as many as fit.  names is not copied. */
+void table_narrow(struct table *table, const char *names);
 
 /* Cells are added from left to right, row by row.  table_row() fills up a row with unknown values. */
 void table_row(struct table *table);

@@ -13,20 +13,9 @@
 #define LONG_LEAST 20 /* of a column of paths or commands: less says nothing */
 #define SEPARATOR 2
 
-/* What is left out first: numbers by which a row is found elsewhere, and what follows from other columns. */
-static const char *const minor[] = { "host", "job", "pid", "trace_id", "process", "program", "phase", "sd", "sum", "end_ns", "mostly", "xform",
+/* What is left out first, of tables that do not say it: numbers by which a row is found elsewhere, and what follows from other columns. */
+static const char *const minor[] = { "host", "job", "pid", "trace_id", "process", "program", "phase", "sd", "sum", "end_ns", "mostly", "xform", "sequential_share", "strided_share",
 	"min", "max", "fstype", "mount", "slack_ns", "file", "via", NULL };
-
-/* Columns that are cut if the terminal is too narrow. */
-bool is_long(const char *column)
-{
-	static const char *const names[] = { "path", "from", "file", "command", "exe", "detail", "bar", "flags", NULL };
-
-	for (int i = 0; names[i]; i++)
-		if (strcmp(names[i], column) == 0)
-			return true;
-	return false;
-}
 
 int terminal_width(int fd)
 {
@@ -35,58 +24,96 @@ int terminal_width(int fd)
 	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH_USUAL;
 }
 
-static int width_of(const struct table *table, const int *widths, int column)
+/* Texts are cut, numbers are not. */
+static int least_width(const struct fit *fit)
 {
-	return is_long(table->columns[column].name) && widths[column] > LONG_LEAST ? LONG_LEAST : widths[column];
+	return fit->is_text && fit->width > LONG_LEAST ? LONG_LEAST : fit->width;
 }
 
-static int sum_up(const struct table *table, const int *widths, const bool *hidden)
+static bool is_too_wide(const struct fit *fits, int n, int width)
 {
 	int sum = -SEPARATOR;
 
-	for (int i = 0; i < table->n_columns; i++)
-		sum += hidden[i] ? 0 : width_of(table, widths, i) + SEPARATOR;
-	return sum;
+	for (int i = 0; i < n; i++)
+		sum += fits[i].is_hidden ? 0 : least_width(&fits[i]) + SEPARATOR;
+	return sum > width;
 }
 
-static bool is_empty(const struct table *table, int column)
-{
-	for (size_t i = (size_t)column; i < table->n_cells; i += (size_t)table->n_columns)
-		if (table->cells[i].type != CELL_NULL)
-			return false;
-	return true;
-}
-
-static void share_rest(const struct table *table, int *widths, const bool *hidden, int rest)
+static void share_rest(struct fit *fits, int n_columns, int rest)
 {
 	int n = 0;
 
-	for (int i = 0; i < table->n_columns; i++)
-		n += !hidden[i] && widths[i] > width_of(table, widths, i);
-	for (int i = 0; i < table->n_columns; i++) {
-		int least = width_of(table, widths, i), more = n ? rest / n : 0;
+	for (int i = 0; i < n_columns; i++) {
+		n += !fits[i].is_hidden && fits[i].width > least_width(&fits[i]);
+		rest -= fits[i].is_hidden ? 0 : least_width(&fits[i]) + SEPARATOR;
+	}
+	for (int i = 0; i < n_columns; i++) {
+		int least = least_width(&fits[i]), more = n && rest > 0 ? rest / n : 0;
 
-		if (hidden[i] || widths[i] <= least)
+		if (fits[i].is_hidden || fits[i].width <= least)
 			continue;
-		widths[i] = widths[i] < least + more ? widths[i] : least + more;
-		rest -= widths[i] - least;
+		fits[i].width = fits[i].width < least + more ? fits[i].width : least + more;
+		rest -= fits[i].width - least;
 		n--;
 	}
 }
 
-void fit_columns(const struct table *table, int width, int *widths, bool *ret_hidden)
+/* The place of a column among those of a narrow terminal, the first one is 1; 0: it is none of them. */
+static int place_of(const struct table *table, int column)
 {
-	for (int i = 0; i < table->n_columns && sum_up(table, widths, ret_hidden) > width; i++)
-		ret_hidden[i] = i > 0 && is_empty(table, i);
-	for (int k = 0; minor[k] && sum_up(table, widths, ret_hidden) > width; k++) {
+	const char *name = table->columns[column].name, *at = table->narrow;
+	int place = 1;
+
+	for (size_t len; *at; at += len + (at[len] == ' '), place++) {
+		len = strcspn(at, " ");
+		if (strlen(name) == len && strncmp(name, at, len) == 0)
+			return place;
+	}
+	return 0;
+}
+
+/* Leaves out what the table does not name, then what it names last. */
+static void hide_by_place(const struct table *table, struct fit *fits, int width)
+{
+	int n = table->n_columns;
+
+	for (int i = 1; i < n; i++)
+		fits[i].is_hidden |= place_of(table, i) == 0;
+	while (is_too_wide(fits, n, width)) {
+		int last = 0;
+
+		for (int i = 1; i < n; i++)
+			if (!fits[i].is_hidden && (last == 0 || place_of(table, i) > place_of(table, last)))
+				last = i;
+		if (last == 0)
+			return;
+		fits[last].is_hidden = true;
+	}
+}
+
+static void hide_minor(const struct table *table, struct fit *fits, int width)
+{
+	int n = table->n_columns;
+
+	for (int k = 0; minor[k] && is_too_wide(fits, n, width); k++) {
 		int column = table_find(table, minor[k]);
 
 		if (column > 0)
-			ret_hidden[column] = true;
+			fits[column].is_hidden = true;
 	}
-	for (int i = table->n_columns - 1; i > 0 && sum_up(table, widths, ret_hidden) > width; i--)
-		ret_hidden[i] |= !is_long(table->columns[i].name);
-	for (int i = table->n_columns - 1; i > 0 && sum_up(table, widths, ret_hidden) > width; i--)
-		ret_hidden[i] = true;
-	share_rest(table, widths, ret_hidden, width - sum_up(table, widths, ret_hidden));
+	for (int i = n - 1; i > 0 && is_too_wide(fits, n, width); i--)
+		fits[i].is_hidden |= !fits[i].is_text;
+	for (int i = n - 1; i > 0 && is_too_wide(fits, n, width); i--)
+		fits[i].is_hidden = true;
+}
+
+void fit_columns(const struct table *table, int width, struct fit *fits)
+{
+	int n = table->n_columns;
+
+	for (int i = n - 1; i > 0 && is_too_wide(fits, n, width); i--)
+		fits[i].is_hidden = fits[i].is_empty;
+	if (is_too_wide(fits, n, width))
+		(table->narrow ? hide_by_place : hide_minor)(table, fits, width);
+	share_rest(fits, n, width + SEPARATOR);
 }

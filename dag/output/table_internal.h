@@ -18,6 +18,11 @@ enum unit {
 	UNIT_RATE,
 	UNIT_SHARE,
 	UNIT_DATE,
+	UNIT_PROCESSES,
+	UNIT_YES,
+	UNIT_ERROR,  /* an errno */
+	UNIT_RESULT, /* a negative errno, or what a call returned */
+	UNIT_SIGNAL,
 	UNIT_NAME,
 	UNIT_MAX
 };
@@ -45,6 +50,7 @@ struct table {
 	size_t n_cells;
 	const char **notes;
 	int n_notes;
+	const char *narrow; /* see table_narrow() */
 	struct arena names; /* of columns, and the notes */
 	struct arena texts; /* of cells */
 	const struct table_style *stream_style;
@@ -66,12 +72,15 @@ void table_flush(struct table *table); /* prints the last row of a stream */
 void put_heading(const char *name, bool raw, char *out, size_t size);
 /* Is it a column of numbers? */
 bool is_number(const struct table *table, int column);
-/* Columns whose texts may be cut. */
-bool is_long(const char *column);
-
 int terminal_width(int fd);
-/* widths: of the longest cell of each column, is set to what it gets.  ret_hidden: there is no room for it; begins as false. */
-void fit_columns(const struct table *table, int width, int *widths, bool *ret_hidden);
+/* What a terminal shows of a column. */
+struct fit {
+	int width; /* of its longest cell, then what it gets; 0: any */
+	int full;  /* of its longest cell */
+	bool is_text, is_empty, is_hidden;
+};
+/* Sets .width and .is_hidden, out of the others. */
+void fit_columns(const struct table *table, int width, struct fit *fits);
 /* A number, rounded and with its unit. */
 void unit_print(const struct cell *cell, int64_t begin_ns, char *out, size_t size);
 

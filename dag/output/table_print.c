@@ -178,11 +178,37 @@ static int end_json(const struct table *table, FILE *out)
 
 /* ---- text ---- */
 
+/* Headings of names that would say too little by themselves. */
+static const struct {
+	const char *name, *heading;
+} headings[] = {
+	{ "files_ro", "only read" },
+	{ "files_wo", "only written" },
+	{ "files_rw", "both" },
+	{ "files_none", "neither" },
+	{ "processes_ro", "only reading" },
+	{ "processes_wo", "only writing" },
+	{ "processes_rw", "reading and writing" },
+	{ "processes_none", "neither of them" },
+	{ "processes_without_cpu", "CPU time unknown for" },
+	{ "processes_without_io", "reads and writes unknown for" },
+	{ "wall_ns", "length of the run" },
+	{ "tracer_cpu_ns", "CPU time of tracing" },
+	{ "largest_rss_bytes", "most memory" },
+	{ "all_io_bytes", "moved by all processes" },
+	{ "process_tier", "processes seen by" },
+};
+
 /* The name of a column without the unit, which its numbers show; only " %" stands in the heading. */
 void put_heading(const char *name, bool raw, char *out, size_t size)
 {
 	bool share = !raw && unit_of(name, strlen(name)) == UNIT_SHARE;
 
+	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]) && !raw; i++)
+		if (strcmp(name, headings[i].name) == 0) {
+			snprintf(out, size, "%s", headings[i].heading);
+			return;
+		}
 	snprintf(out, size, "%.*s%s", (int)(raw ? strlen(name) : unit_stem(name)), name,
 		share ? " %" : "");
 	for (char *at = out; *at && !raw; at++)
@@ -232,57 +258,70 @@ static const char *character(const char *text, int n)
 	return text;
 }
 
-/* libsmartcols takes the text up to the first NUL, which only a BLOB of a made-up trace has.  Of a text that is too long the
- * middle is left out. */
-static int set_cell(struct libscols_line *line, const struct cell *cell, size_t at, int width, const struct table_style *style)
+/* Of a text that is too long the middle is left out, a bar is drawn to another scale.  -ENOMEM, or the length of *ret_text. */
+static int cut(const struct column *column, const struct fit *fit, const char *text, int n, char **ret_text)
+{
+	int head = (fit->width - 3) / 2;
+
+	if (strcmp(column->name, "bar") == 0)
+		return asprintf(ret_text, "%.*s", (n * fit->width + fit->full - 1) / fit->full, text);
+	return asprintf(ret_text, "%.*s...%s", (int)(character(text, head) - text), text, character(text, n - (fit->width - 3 - head)));
+}
+
+/* libsmartcols takes the text up to the first NUL, which only a BLOB of a made-up trace has. */
+static int set_cell(struct libscols_line *line, const struct cell *cell, size_t at, const struct column *column, const struct fit *fit,
+	const struct table_style *style)
 {
 	char room[TEXT_MAX];
 	const char *text = text_of(cell, style, room);
-	int n = width ? characters(text) : 0, head = (width - 3) / 2;
-	cleanup_free char *cut = NULL;
+	cleanup_free char *less = NULL;
 
-	if (n <= width)
+	if (fit->width == fit->full)
 		return scols_line_set_data(line, at, text);
-	if (asprintf(&cut, "%.*s...%s", (int)(character(text, head) - text), text, character(text, n - (width - 3 - head))) < 0)
-		return -ENOMEM;
-	return scols_line_set_data(line, at, cut);
+	if (strcmp(column->name, "bar") != 0 && characters(text) <= fit->width)
+		return scols_line_set_data(line, at, text);
+	return cut(column, fit, text, characters(text), &less) < 0 ? -ENOMEM : scols_line_set_data(line, at, less);
 }
 
-static void measure(const struct table *table, const struct table_style *style, int *ret_widths)
+static void measure(const struct table *table, const struct table_style *style, struct fit *fits)
 {
 	char room[TEXT_MAX];
 
 	for (int i = 0; i < table->n_columns; i++) {
 		put_heading(table->columns[i].name, style->raw, room, sizeof(room));
-		ret_widths[i] = characters(room);
+		fits[i] = (struct fit){ .full = characters(room), .is_empty = true };
 	}
 	for (size_t i = 0; i < table->n_cells; i++) {
-		int *width = &ret_widths[i % (size_t)table->n_columns], n = characters(text_of(&table->cells[i], style, room));
+		struct fit *fit = &fits[i % (size_t)table->n_columns];
+		int n = characters(text_of(&table->cells[i], style, room));
 
-		*width = n > *width ? n : *width;
+		fit->full = n > fit->full ? n : fit->full;
+		fit->is_text |= table->cells[i].type == CELL_TEXT;
+		fit->is_empty &= table->cells[i].type == CELL_NULL;
 	}
+	for (int i = 0; i < table->n_columns; i++)
+		fits[i].width = fits[i].full;
 }
 
-/* widths: of each column, 0: any; hidden: whether it is left out. */
-static int fill(struct libscols_table *scols, const struct table *table, const struct table_style *style, const int *widths,
-	const bool *hidden)
+static int fill(struct libscols_table *scols, const struct table *table, const struct table_style *style, const struct fit *fits)
 {
 	char name[TEXT_MAX];
 	int r = 0;
 
 	for (int i = 0; i < table->n_columns && r == 0; i++) {
 		put_heading(table->columns[i].name, style->raw, name, sizeof(name));
-		if (!hidden[i])
+		if (!fits[i].is_hidden)
 			r = scols_table_new_column(scols, name, 0, is_number(table, i) ? SCOLS_FL_RIGHT : 0) ? 0 : -ENOMEM;
 	}
 	for (size_t row = 0; row < table_rows(table) && r == 0; row++) {
 		struct libscols_line *line = scols_table_new_line(scols, NULL);
+		const struct cell *cells = &table->cells[row * (size_t)table->n_columns];
 		size_t at = 0;
 
 		r = line ? 0 : -ENOMEM;
 		for (int i = 0; i < table->n_columns && r == 0; i++)
-			if (!hidden[i])
-				r = set_cell(line, &table->cells[row * table->n_columns + i], at++, widths[i], style);
+			if (!fits[i].is_hidden)
+				r = set_cell(line, &cells[i], at++, &table->columns[i], &fits[i], style);
 	}
 	return r;
 }
@@ -311,12 +350,12 @@ static void print_note(const char *text, int width, FILE *out)
 		if (end == text) /* a word that is longer */
 			break;
 		fprintf(out, "%.*s\n", (int)(end - text), text);
-		text = end + 1;
+		text = end + strspn(end, " ");
 	}
 	fprintf(out, "%s\n", text);
 }
 
-static void say_hidden(const struct table *table, const bool *hidden, int width, FILE *out)
+static void say_hidden(const struct table *table, const struct fit *fits, int width, FILE *out)
 {
 	cleanup_free char *text = NULL;
 	size_t len = 0;
@@ -325,7 +364,7 @@ static void say_hidden(const struct table *table, const bool *hidden, int width,
 	int n = 0;
 
 	for (int i = 0; list && i < table->n_columns; i++) {
-		if (!hidden[i])
+		if (!fits[i].is_hidden)
 			continue;
 		put_heading(table->columns[i].name, false, name, sizeof(name));
 		fprintf(list, "%s%s", n++ ? ", " : "Not shown, for want of width (--wide): ", name);
@@ -357,20 +396,19 @@ static int print_text(const struct table *table, const struct table_style *style
 {
 	size_t n = (size_t)table->n_columns + 1;
 	struct libscols_table *scols = scols_new_table();
-	cleanup_free int *widths = calloc(n, sizeof(*widths));
-	cleanup_free bool *hidden = calloc(n, sizeof(*hidden));
-	int r = scols && widths && hidden ? 0 : -ENOMEM, width = style->width;
+	cleanup_free struct fit *fits = calloc(n, sizeof(*fits));
+	int r = scols && fits ? 0 : -ENOMEM, width = style->width;
 	struct pager pager = { .out = terminal };
 	FILE *out;
 
 	if (!width && isatty(fileno(terminal)))
 		width = terminal_width(fileno(terminal));
 	if (r == 0 && table->n_columns && !style->wide && width) {
-		measure(table, style, widths);
-		fit_columns(table, width, widths, hidden);
+		measure(table, style, fits);
+		fit_columns(table, width, fits);
 	}
 	if (r == 0)
-		r = fill(scols, table, style, widths, hidden);
+		r = fill(scols, table, style, fits);
 	if (r == 0 && pager_has_colours(terminal))
 		r = embolden(scols);
 	if (!style->width)
@@ -381,8 +419,8 @@ static int print_text(const struct table *table, const struct table_style *style
 	scols_unref_table(scols);
 	if (table_rows(table) == 0 && r == 0)
 		fputs("(nothing)\n", out);
-	if (r == 0)
-		say_hidden(table, hidden, width, out);
+	else if (r == 0)
+		say_hidden(table, fits, width, out);
 	for (int i = 0; i < table->n_notes && r == 0; i++) {
 		fputs(i ? "" : "\n", out);
 		print_note(table->notes[i], width, out);

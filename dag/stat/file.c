@@ -228,5 +228,6 @@ const struct stat_table stat_file_table = {
 	.needs_ops = true,
 	.options = STAT_CHOICE,
 	.queries = "file file.plain file.reads",
+	.narrow = "path read_bytes written_bytes readers writers reread size_bytes opens",
 	.help = "files: how many processes used them, how much and how often",
 };

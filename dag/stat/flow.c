@@ -24,5 +24,6 @@ const struct stat_table stat_flow_table = {
 	.needs_ops = false,
 	.options = STAT_CHOICE,
 	.queries = "flow",
+	.narrow = "writer_program reader reader_program bytes path first_ns",
 	.help = "data from process to process through pipes and sockets",
 };

@@ -246,5 +246,6 @@ const struct stat_table stat_handle_table = {
 	.needs_ops = false,
 	.options = STAT_CHOICE,
 	.queries = "handle",
+	.narrow = "file bread bwrite exe nread nwrite mode process",
 	.help = "open files, as ioprof of wfprof lists them, and more",
 };

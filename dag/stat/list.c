@@ -19,5 +19,6 @@ const struct stat_table stat_list_table = {
 	.needs_ops = true,
 	.options = STAT_CHOICE | STAT_OPERATION,
 	.queries = "list",
+	.narrow = "event path program detail result moved_bytes latency_ns process",
 	.help = "all events in order: starts and ends of processes, operations",
 };

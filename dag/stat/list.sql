@@ -15,7 +15,6 @@ SELECT t_ns, process, pid, program, event, path, detail, result, latency_ns, mov
 		NULL
 	FROM image i JOIN proc p ON p.id = i.process WHERE i.seq > 0 {and_time i.start_ns | i.start_ns}
 	UNION ALL SELECT p.end_ns, 3, 0, p.id, p.pid, p.program, 'exit', NULL,
-		iif(p.exit_signal IS NULL, 'status ' || p.exit_code, 'signal ' || p.exit_signal), NULL, NULL,
-		NULL
+		{part ending}, NULL, NULL, NULL
 	FROM proc p WHERE p.end_ns IS NOT NULL {and_time p.end_ns | p.end_ns}{]})
 ORDER BY t_ns, rank, id

@@ -48,8 +48,8 @@ static int fill(struct stat_run *run)
 	r = levels_fill_numbers(run, &kind);
 
 	table_note(run->table,
-		"rss_upper of a job: the highest sum of the peaks of processes that lived at "
-		"the same time; as these peaks need not, it is an upper bound.  rss_lower: the "
+		"rss upper of a job: the highest sum of the peaks of processes that lived at "
+		"the same time; as these peaks need not, it is an upper bound.  rss lower: the "
 		"highest peak "
 		"of one of them.");
 	if (memory)

@@ -251,9 +251,9 @@ static int fill(struct stat_run *run)
 				"processes_wo processes_rw processes_none");
 	table_note(run->table,
 		"Files: regular files that were opened, created or executed; a file that several phases used counts "
-		"in each of them, and once in the total.  Processes: all of the phase.  ro: only read, wo: only "
-		"written, rw: both, none: neither.  A mapped or executed file counts as read, a created or emptied "
-		"file as written.");
+		"in each of them, and once in the total.  The columns only read to neither count files, only reading to neither "
+		"of them all processes of the phase.  A mapped or executed file counts as read, a created or emptied file as "
+		"written.");
 	stat_note_fidelity(run);
 	return r;
 }

@@ -15,5 +15,6 @@ const struct stat_table stat_proc_table = {
 	.needs_ops = false,
 	.options = STAT_CHOICE,
 	.queries = "proc",
+	.narrow = "command runtime_ns cpu_ns rss_bytes exit_code exit_signal pid start_ns read_char write_char",
 	.help = "processes, as pprof of wfprof lists them, and more",
 };

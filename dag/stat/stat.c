@@ -53,7 +53,10 @@ bool stat_needs_ops(const struct stat_options *o)
 
 int stat_table(struct stat_run *run)
 {
-	return stat_find_table(run->options->table)->fill(run);
+	const struct stat_table *table = stat_find_table(run->options->table);
+
+	table_narrow(run->table, table->narrow);
+	return table->fill(run);
 }
 
 int stat_look(struct stat_run *run)

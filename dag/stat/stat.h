@@ -53,6 +53,7 @@ struct stat_table {
 	const char *queries;
 	const char *steps; /* the query for one row for each step, unless --long or --per are given; NULL: there is none */
 	const char *help;
+	const char *narrow; /* the columns that matter most, see table_narrow(); NULL: the first ones */
 	/* What it always has a row for, so that --by must not name it; NULL: nothing. */
 	const char *own_keys;
 };

@@ -136,3 +136,10 @@ pieces AS (SELECT m.id, iif(m.layer = 'mpi' AND h.lib, coalesce(l.calls, 0), NUL
 		iif(h.ops, coalesce(q.calls, 0), NULL) AS operations, iif(h.ops, coalesce(q.bytes, 0), NULL) AS operation_bytes,
 		q.latency_ns AS operation_latency_ns
 	FROM made m, had h LEFT JOIN libs l ON l.top = m.id LEFT JOIN ops q ON q.top = m.id WHERE m.parent IS NULL)
+
+--+ ending
+CASE WHEN p.exit_signal IS NULL THEN 'status ' || p.exit_code ELSE CASE p.exit_signal WHEN 1 THEN 'SIGHUP' WHEN 2 THEN 'SIGINT'
+	WHEN 3 THEN 'SIGQUIT' WHEN 4 THEN 'SIGILL' WHEN 5 THEN 'SIGTRAP' WHEN 6 THEN 'SIGABRT' WHEN 7 THEN 'SIGBUS' WHEN 8 THEN 'SIGFPE'
+	WHEN 9 THEN 'SIGKILL' WHEN 10 THEN 'SIGUSR1' WHEN 11 THEN 'SIGSEGV' WHEN 12 THEN 'SIGUSR2' WHEN 13 THEN 'SIGPIPE'
+	WHEN 14 THEN 'SIGALRM' WHEN 15 THEN 'SIGTERM' WHEN 24 THEN 'SIGXCPU' WHEN 25 THEN 'SIGXFSZ' WHEN 31 THEN 'SIGSYS'
+	ELSE 'signal ' || p.exit_signal END END

@@ -743,11 +743,11 @@ def table_proc(data, choice):
                      p.rsspeak_bytes and p.rsspeak_bytes // 1024, *seconds, p.id, p.parent, p.job,
                      r.phase(p), p.host, p.program, p.state, p.exit_code, p.exit_signal, p.start_ns,
                      p.end_ns, life, p.cpu_ns,
-                     nearest(busy, life) if busy is not None and life else None,
+                     nearest(busy, life) if busy is not None and life else None, p.rsspeak_bytes,
                      *[getattr(p, column) for column in PROC_MORE]))
     return ("xform pid ppid exe lstart lstop tstart tstop vmpeak rsspeak utime stime wtime process "
             "parent job phase host program state exit_code exit_signal start_ns end_ns runtime_ns "
-            "cpu_ns utilization").split() + PROC_MORE, rows
+            "cpu_ns utilization rss_bytes").split() + PROC_MORE, rows
 
 
 USED = "bread", "nread", "bwrite", "nwrite", "nseek"
@@ -865,6 +865,10 @@ def placed(op):
     return f"{'?' if op.offset is None else op.offset}+{op.length}"
 
 
+SIGNALS = {number: f"SIG{name}" for number, name in zip([*range(1, 16), 24, 25, 31], "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE "
+                                                        "ALRM TERM XCPU XFSZ SYS".split())}
+
+
 def table_list(data, choice):
     r = Reference(data, choice)
     files = any(r.kind(glob)[0] != "command" for glob in (*choice.include, *choice.exclude))
@@ -878,7 +882,7 @@ def table_list(data, choice):
         add(op.start_ns, process, process and process.program, op.name, op.path, placed(op),
             op.result, op.latency_ns, op.bytes)
     for p in () if files else r.living():
-        said = f"signal {p.exit_signal}" if p.exit_signal is not None else \
+        said = SIGNALS.get(p.exit_signal, f"signal {p.exit_signal}") if p.exit_signal is not None else \
             f"status {p.exit_code}" if p.exit_code is not None else None
         for t, event, path, detail in (p.start_ns, "start", None, None), (p.end_ns, "exit", None,
                                                                          said):

@@ -40,6 +40,20 @@ static const char *print(struct table *t, enum table_format format, bool raw)
 	return text;
 }
 
+/* As a terminal of that width shows it. */
+static const char *print_narrow(struct table *t, int width)
+{
+	static char text[4096];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	const struct table_style style = { .format = TABLE_TEXT, .width = width, .program = "test", .name = "x", .complete = true };
+
+	assert_non_null(out);
+	memset(text, 0, sizeof(text));
+	assert_int_equal(table_print(t, &style, out), 0);
+	fclose(out);
+	return text;
+}
+
 static void expect(struct table *t, enum table_format format, bool raw, const char *wanted)
 {
 	assert_string_equal(print(t, format, raw), wanted);
@@ -216,6 +230,113 @@ static void nan_is_not_known(void **state)
 	expect(t, TABLE_CSV, false, "x\r\n\r\n");
 }
 
+static struct table *four_columns(void)
+{
+	struct table *t = table_create();
+
+	assert_non_null(t);
+	table_columns(t, "id size_bytes file exit_signal");
+	table_int(t, 7);
+	table_int(t, 2000);
+	table_string(t, "/a/long/path/of/a/file/that/is/here.txt");
+	table_int(t, 9);
+	table_row(t);
+	return t;
+}
+
+static void narrow_tables_cut_texts_in_their_middle(void **state)
+{
+	struct table *t = four_columns();
+
+	(void)state;
+	assert_string_equal(print_narrow(t, 50), "id     size  file                      exit signal\n"
+		" 7  2.00 kB  /a/long/pa...is/here.txt      SIGKILL\n");
+	table_destroy(t);
+}
+
+static void narrow_tables_show_what_matters_and_name_the_rest(void **state)
+{
+	struct table *t = four_columns();
+
+	(void)state;
+	table_narrow(t, "file exit_signal");
+	assert_string_equal(print_narrow(t, 40), "id  file                     exit signal\n"
+		" 7  /a/long/pa...s/here.txt      SIGKILL\n"
+		"\nNot shown, for want of width (--wide):\nsize\n");
+	assert_string_equal(print_narrow(t, 30), "id  file\n"
+		" 7  /a/long/pat.../is/here.txt\n"
+		"\nNot shown, for want of width\n(--wide): size, exit signal\n");
+	table_destroy(t);
+}
+
+static void chosen_columns_are_shown_whatever_matters(void **state)
+{
+	struct table *t = four_columns();
+	const char *unknown;
+	int len;
+
+	(void)state;
+	table_narrow(t, "file");
+	assert_int_equal(table_select(t, "size,exit_signal", &unknown, &len), 0);
+	assert_string_equal(print_narrow(t, 30), "   size  exit signal\n2.00 kB      SIGKILL\n");
+	table_destroy(t);
+}
+
+static void narrow_bars_have_another_scale(void **state)
+{
+	struct table *t = table_create();
+
+	(void)state;
+	table_columns(t, "value bar");
+	table_int(t, 1);
+	table_string(t, "########################################");
+	table_int(t, 2);
+	table_string(t, "##########");
+	assert_string_equal(print_narrow(t, 27), "value  bar\n    1  ####################\n    2  #####\n");
+	table_destroy(t);
+}
+
+static void notes_break_at_words(void **state)
+{
+	struct table *t = two_rows();
+
+	(void)state;
+	table_note(t, "%s", "12345 78901234567890.  next");
+	assert_non_null(strstr(print_narrow(t, 21), "\n12345 78901234567890.\nnext\n"));
+	table_destroy(t);
+}
+
+static void empty_tables_leave_no_column_out(void **state)
+{
+	struct table *t = table_create();
+
+	(void)state;
+	table_columns(t, "a_long_name another_long_name");
+	assert_string_equal(print_narrow(t, 15), "(nothing)\n");
+	table_destroy(t);
+}
+
+static void numbers_that_have_names_are_shown_by_them(void **state)
+{
+	struct table *t = table_create();
+
+	(void)state;
+	table_columns(t, "errno result complete processes_without_cpu files_ro");
+	table_int(t, 111);
+	table_int(t, -2);
+	table_int(t, 1);
+	table_int(t, 1);
+	table_int(t, 3);
+	table_int(t, 4095);
+	table_int(t, 4096);
+	table_int(t, 0);
+	table_int(t, 2);
+	table_row(t);
+	expect(t, TABLE_TEXT, false, "       errno  result  complete  CPU time unknown for  only read\n"
+		"ECONNREFUSED  ENOENT       yes             1 process          3\n"
+		"        4095    4096        no           2 processes          -\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +353,13 @@ int main(void)
 		cmocka_unit_test(total_stays_last),
 		cmocka_unit_test(stream_prints_the_same),
 		cmocka_unit_test(nan_is_not_known),
+		cmocka_unit_test(narrow_tables_cut_texts_in_their_middle),
+		cmocka_unit_test(narrow_tables_show_what_matters_and_name_the_rest),
+		cmocka_unit_test(chosen_columns_are_shown_whatever_matters),
+		cmocka_unit_test(narrow_bars_have_another_scale),
+		cmocka_unit_test(notes_break_at_words),
+		cmocka_unit_test(empty_tables_leave_no_column_out),
+		cmocka_unit_test(numbers_that_have_names_are_shown_by_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

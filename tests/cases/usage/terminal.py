@@ -47,6 +47,29 @@ def check(words, trace):
         checks.equal(f"{what} --wide: as in a pipe", on_terminal(80, *words, "--wide", trace)[1].partition("\n\n")[0], whole.partition("\n\n")[0])
 
 
+# What a terminal of 80 columns has to show of tables with many columns.
+MATTER = {("wfstat", "proc"): {"runtime", "cpu", "rss", "command"}, ("wfstat", "handle"): {"file", "bread", "bwrite"},
+          ("wfstat", "file"): {"path", "read", "written"}, ("wfstat", "list"): {"program", "event", "path", "result"},
+          ("wfdag", "degree"): {"name"}, ("wfdag", "weight"): {"name"}, ("wfdag", "order"): {"name"},
+          ("wfdag", "critical-path"): {"step", "time", "command"}}
+
+
+def what_matters(trace):
+    for words, names in MATTER.items():
+        _, said = on_terminal(80, {"wfstat": WFSTAT, "wfdag": WFDAG}[words[0]], *words[1:], trace)
+        checks.check(f"{' '.join(words)}, 80: what matters is shown", names <= set(heading(said)), heading(said))
+
+
+def messages(trace):
+    """Messages break at words, and in a pipe they are one line."""
+    words = [WFSTAT, "io", "--by", "nothing-of-this-name", trace]
+    whole = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False).stderr
+    _, said = on_terminal(80, *words)
+    checks.check("a message in a pipe: one line", whole.count("\n") == 1 and len(whole) > 100, whole)
+    checks.check("a message on a terminal: several", said.count("\n") > 1 and max(map(len, said.splitlines())) <= 80, said)
+    checks.equal("a message on a terminal: the same words", said.split(), whole.split())
+
+
 def through_pagers(trace):
     words = [WFSTAT, "run", trace]
     status, plain = on_terminal(100, *words)
@@ -73,6 +96,8 @@ def main():
         done = traced(base / "trace.db", ["sh", "-c", "seq 20000 >a; for i in 1 2 3; do sort -r a >b$i; cat a b$i | wc -l >c$i; done; cat nothing; true"], work)
         checks.check("the workflow was traced", (base / "trace.db").exists(), done)
         looked = [check(words, base / "trace.db") for words in tables()]
+        what_matters(base / "trace.db")
+        messages(base / "trace.db")
         through_pagers(base / "trace.db")
     print(f"{len(looked)} tables")
     checks.check("there were tables", len(looked) > 20, len(looked))
