@@ -126,6 +126,14 @@ static char *sql_of(struct report *report, const struct stat_options *options,
 	return text;
 }
 
+static int select_columns(struct report *report, struct table *table, const char *columns)
+{
+	const char *unknown;
+	int len, r = table_select(table, columns, &unknown, &len);
+
+	return r == -EINVAL ? failure_set(report->failure, r, "no column '%.*s'", len, unknown) : failure_of_memory(report->failure, r);
+}
+
 int exhibit_wfstat(struct report *report, const struct exhibit *e, const struct exhibit_source *source)
 {
 	const char *by[] = { source->by, NULL };
@@ -154,7 +162,10 @@ int exhibit_wfstat(struct report *report, const struct exhibit *e, const struct 
 
 		if (source->top)
 			table_top(run.table, (size_t)source->top);
-		r = exhibit_put(report, e, run.table, sql);
+		if (source->columns)
+			r = select_columns(report, run.table, source->columns);
+		if (r == 0)
+			r = exhibit_put(report, e, run.table, sql);
 	}
 	table_destroy(run.table);
 	return r;

@@ -35,6 +35,7 @@ enum section {
 	SECTION_PHASES,
 	SECTION_IO,
 	SECTION_FILES,
+	SECTION_LAYERS,
 	SECTION_GRAPH,
 	SECTION_MAX
 };
@@ -73,6 +74,7 @@ struct exhibit {
 struct exhibit_source {
 	const char *table, *by, *of, *sort;
 	int64_t top; /* 0: all */
+	const char *columns; /* NULL: all; the numbers as CSV have these, too */
 };
 
 /* Whether system calls were recorded, which tell of pipes, sockets and waits. */
@@ -108,6 +110,8 @@ int report_timeline(struct report *report);
 int report_phases(struct report *report);
 int report_io(struct report *report);
 int report_files(struct report *report);
+/* Writes nothing if no calls of libraries were recorded: then the page has no such section. */
+int report_layers(struct report *report);
 int report_graph(struct report *report);
 
 /* legend.c: the meaning of the signs and colours of a picture. */

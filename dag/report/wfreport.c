@@ -49,6 +49,7 @@ static const struct {
 	{ SECTION_GRAPH, report_graph, "drawing the graph", false },
 	{ SECTION_FINDINGS, report_findings, "looking for what could be better", true },
 	{ SECTION_FILES, report_files, "listing files", true },
+	{ SECTION_LAYERS, report_layers, "following calls of libraries", true },
 	{ SECTION_PHASES, report_phases, "comparing phases", true },
 	{ SECTION_TIMELINE, report_timeline, "drawing the time line", false },
 	{ SECTION_IO, report_io, "counting operations", false },
@@ -229,17 +230,19 @@ static int write_page(const struct report *r)
 {
 	static const struct page_section names[] = { { "summary", "Summary", NULL }, { "findings", "Findings", NULL },
 		{ "timeline", "Time line", NULL }, { "by-phase", "Steps", NULL }, { "io-section", "Reads and writes", NULL },
-		{ "files", "Files", NULL }, { "graphs", "Graphs", NULL } };
+		{ "files", "Files", NULL }, { "layers", "Library calls", NULL }, { "graphs", "Graphs", NULL } };
 	struct page_section of_page[SECTION_MAX];
-	const struct page page = { title_of(r), of_page, SECTION_MAX, "dag-picture", "To the graph",
+	struct page page = { title_of(r), of_page, 0, "dag-picture", "To the graph",
 		is_part(&r->options->choice) ? "<p class=\"note\">A part of the run was chosen: numbers are of that part, but for those of "
 					       "the summary, the critical path and the makespan.</p>\n"
 					     : NULL };
 
 	_Static_assert(sizeof(names) / sizeof(names[0]) == SECTION_MAX, "a name for each section");
 	for (int i = 0; i < SECTION_MAX; i++) {
-		of_page[i] = names[i];
-		of_page[i].text = r->sections[i];
+		if (!*r->sections[i])
+			continue;
+		of_page[page.n] = names[i];
+		of_page[page.n++].text = r->sections[i];
 	}
 	return report_write_page(&page, r->options->output, r->failure);
 }

@@ -123,6 +123,7 @@ def random_calls(base, name, mpicc, mpirun):
         if way == "kernel":
             below(name, run)
             hierarchy(name, run)
+            page(name, run)
 
 
 def total(values):
@@ -171,6 +172,17 @@ def hierarchy(name, run):
                                      timeout=120, check=True).stdout)["rows"]
     longest = sorted((row[9] for row in tops.values() if row[3] == "MPI_File_write_all"), reverse=True)[:100]
     checks.equal(f"{name}: the slowest {len(longest)}", [row["latency_ns"] for row in told], longest)
+
+
+def page(name, run):
+    """A section of the page of a trace with such calls, and of no other one."""
+    if "WFREPORT" not in os.environ:
+        print("no wfreport was built")
+        return
+    path = run.place / "page.html"
+    subprocess.run([os.environ["WFREPORT"], "-o", path, run.db], check=True, capture_output=True, timeout=300)
+    text = path.read_text()
+    checks.check(f"{name}: the page", '<section id="layers">' in text and "MPI_File_write_all" in text, len(text))
 
 
 def below(name, run):
