@@ -9,7 +9,8 @@
 # installed, and fails if one of them does.
 #
 # The bare system is kept as a tarball in $FRESH_CACHE (default /var/tmp/ftrac-fresh); remove it to
-# have it made anew. The directory $FRESH_SHARED, if it is set, is /root/shared there. Needs root and debootstrap.
+# have it made anew. Another system with apt may be put there as SUITE.tar.gz. The directory $FRESH_SHARED,
+# if it is set, is /root/shared there. Needs root and debootstrap.
 
 set -eu
 
@@ -63,20 +64,23 @@ if [ "${1-}" = --inside ]; then
 fi
 
 suite=${1-}
+cache=${FRESH_CACHE:-/var/tmp/ftrac-fresh}
 case $suite in
-bullseye | bookworm | trixie) shift ;;
+bullseye | bookworm | trixie) ;;
 *)
-	echo "usage: tests/fresh-debian.sh bullseye|bookworm|trixie [COMMAND...]" >&2
-	exit 2
+	[ -f "$cache/$suite.tar.gz" ] || {
+		echo "usage: tests/fresh-debian.sh bullseye|bookworm|trixie [COMMAND...]" >&2
+		exit 2
+	}
 	;;
 esac
+shift
 [ $# -gt 0 ] || set -- "./examples/montage/run.sh A" "./tests/all.sh"
 
 [ "$(id -u)" -eq 0 ] || die "cannot make a Debian system: not root; run it with sudo"
 command -v debootstrap >/dev/null || die "no debootstrap; run: apt-get install debootstrap"
 
 top=$(cd "$(dirname "$0")/.." && pwd)
-cache=${FRESH_CACHE:-/var/tmp/ftrac-fresh}
 mkdir -p "$cache"
 root=$(mktemp -d "$cache/root.XXXXXX")
 remove_root() {
@@ -128,6 +132,6 @@ if [ -f "$root/root/namespace" ]; then
 	done
 fi
 
-echo "fresh-debian.sh: --- Debian $suite"
+echo "fresh-debian.sh: --- $suite"
 cat "$root/root/times" 2>/dev/null || status=1
 exit $status

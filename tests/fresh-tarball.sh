@@ -3,8 +3,8 @@
 #
 # tests/fresh-tarball.sh [SUITE...]
 #
-# Tries the static tarball in minimal Debian systems (default: bullseye, bookworm and trixie), as root and as a user with
-# user namespaces but without fusermount3: debian/tests/make-a-program, and pictures. Needs root, debootstrap, and what `./setup
+# Tries the static tarball in minimal systems (default: bullseye, bookworm and trixie), as root and as a user with
+# user namespaces but without fusermount3: debian/tests/make-a-program, also with --layer lib, and pictures. Needs root, debootstrap, and what `./setup
 # tarball` needs, which it calls unless build-tarball/ has one.
 
 set -eu
