@@ -26,7 +26,7 @@ for part in source package tarball; do
 	done
 done
 rm -rf "$out/source" "$out/package" "$out/tarball"
-(cd "$out" && sha256sum ftrac* >SHA256SUMS)
+(cd "$out" && sha256sum -- *.deb *.dsc *.xz >SHA256SUMS)
 git rev-parse -q --verify "refs/tags/$tag" >/dev/null || git tag -a "$tag" -m "ftrac $version"
 cat "$out/SHA256SUMS"
 echo "release.sh: $(wc -l <"$out/SHA256SUMS") files in $1, and the tag $tag: publish both"
