@@ -182,7 +182,7 @@ def page(name, run):
     path = run.place / "page.html"
     subprocess.run([os.environ["WFREPORT"], "-o", path, run.db], check=True, capture_output=True, timeout=300)
     text = path.read_text()
-    checks.check(f"{name}: the page", '<section id="layers">' in text and "MPI_File_write_all" in text, len(text))
+    checks.check(f"{name}: the page", '<section id="layers">' in text and "MPI_File_open" in text, len(text))
 
 
 def below(name, run):
