@@ -133,6 +133,8 @@ int merge_add(struct merge *merge, const char *uri, bool with_ops)
 		r = ask(sqlite, offsets[i].last, &values[i]);
 	if (r == SQLITE_OK)
 		r = run_script(sqlite, sql_merge, values, with_ops);
+	if (r == SQLITE_OK) /* at each commit SQLite goes through all pages that are not in the temporary file */
+		r = sqlite3_db_cacheflush(sqlite);
 	if (r == SQLITE_OK)
 		r = exec(sqlite, "COMMIT");
 	if (r == SQLITE_OK)
