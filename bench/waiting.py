@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How long a user waits where nothing but ftrac works.
+
+    bench/waiting.py end [--processes 20000] [--files kernel]   # from the end of a command to its complete trace
+    bench/waiting.py several [--traces 1000]                    # wfstat io of many small traces together
+    bench/waiting.py long [--handles 1000000]                   # wfstat handle as text and as CSV
+
+Prints wall clock and processor time, the largest memory, and the load of the machine, of which the first depends.  Needs root for
+--files kernel.
+"""
+import argparse
+import os
+import pathlib
+import resource
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import time
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
+FTRAC, WFSTAT = BUILD / "ftrac/ftrac", BUILD / "dag/wfstat"
+# Five processes each time.
+LOOP = """\
+i=0
+while [ $i -lt %d ]; do
+    /bin/cat /etc/hostname > o.$((i %% 500)); /bin/mkdir -p d; /bin/basename x/$i > b; /bin/sed -n 1p b > p.$((i %% 300)); /bin/true
+    i=$((i + 1))
+done
+date +%%s.%%N > end
+"""
+SMALL = "for k in 1 2 3; do sort /etc/passwd > f$k; wc -l f$k > c; cat c f$k | grep root > g$k; done; ls -l > l; rm c"
+
+
+def timed(what, command, out=subprocess.DEVNULL, **more):
+    """Runs it; the seconds and the memory of the largest child so far."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.time()
+    subprocess.run([str(word) for word in command], stdout=out, check=True, **more)
+    wall, after = time.time() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"{what}: {wall:.2f} s, {cpu:.2f} s of processors, {after.ru_maxrss / 1024:.0f} MiB at most, load {os.getloadavg()[0]:.1f}", flush=True)
+
+
+def trace(directory, script, db, *options):
+    subprocess.run([FTRAC, "run", "-q", "--force", "--db", db, *options, "--", "sh", "-c", script], cwd=directory, check=True)
+
+
+def end(options, base):
+    work = base / "work"
+    work.mkdir()
+    trace(work, LOOP % (options.processes // 5), base / "trace.db", "--files", options.files)
+    waited = time.time() - float((work / "end").read_text())
+    with sqlite3.connect(base / "trace.db") as db:
+        n, = db.execute("SELECT count(*) FROM processes").fetchone()
+        ops, = db.execute("SELECT value FROM meta WHERE key = 'ops_recorded'").fetchone()
+    print(f"{n} processes, {ops} operations: {waited:.2f} s from the end of the command to the trace, load {os.getloadavg()[0]:.1f}")
+
+
+def several(options, base):
+    for i in range(8):
+        trace(base, SMALL, base / f"one{i}.db")
+    traces = [base / f"T{i}.db" for i in range(options.traces)]
+    for i, path in enumerate(traces):
+        shutil.copy(base / f"one{i % 8}.db", path)
+    timed(f"{len(traces)} traces", [WFSTAT, "io", *traces])
+
+
+def multiply(path, wanted):
+    """The rows of handles again, until there are enough."""
+    db = sqlite3.connect(path)
+    columns = {table: ", ".join(row[1] for row in db.execute(f"PRAGMA table_info({table})").fetchall()[1:]) for table in ("handles", "moved")}
+    step, = db.execute("SELECT max(id) FROM handles").fetchone()
+    have, = db.execute("SELECT count(*) FROM handles").fetchone()
+    for k in range(1, -(-wanted // have)):
+        for table, key in ("handles", "id"), ("moved", "handle"):
+            db.execute(f"INSERT INTO {table} SELECT {key} + {k * step}, {columns[table]} FROM {table} WHERE {key} <= {step}")
+    db.execute("INSERT INTO paths SELECT max(id) + 1, '/' || hex(zeroblob(300)) FROM paths")
+    db.execute("UPDATE handles SET path = (SELECT max(id) FROM paths) WHERE id IN (SELECT id FROM handles ORDER BY id LIMIT 1 OFFSET 99)")
+    db.commit()
+    db.close()
+
+
+def long(options, base):
+    trace(base, SMALL.replace("1 2 3", "$(seq 300)"), base / "long.db")
+    multiply(base / "long.db", options.handles)
+    for name, more in ("CSV", ["--csv"]), ("text", []):
+        with open(base / "out", "wb") as out:
+            timed(f"wfstat handle as {name}", [WFSTAT, "handle", *more, base / "long.db"], out)
+        print(f"    {(base / 'out').stat().st_size / 1e6:.0f} MB")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("what", choices=["end", "several", "long"])
+    parser.add_argument("--processes", type=int, default=20000)
+    parser.add_argument("--files", default="kernel", help="kernel or mount")
+    parser.add_argument("--traces", type=int, default=1000)
+    parser.add_argument("--handles", type=int, default=1000000)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="ftrac-waiting-", dir=os.environ.get("TMPDIR", "/var/tmp")) as directory:
+        {"end": end, "several": several, "long": long}[options.what](options, pathlib.Path(directory))
+
+
+main()
