@@ -87,7 +87,7 @@ function heat(rows, width) {
 	return Plot.plot(base(width, {
 		height: 74 + 20 * names.length, ...ROOM, marginLeft: 150, x: { label: "time of the run", ...BELOW, ...timeTicks(extent, 8) },
 		y: { label: null, domain: names, tickFormat: (d) => short(d, 22) },
-		color: { legend: true, label: "bytes", tickFormat: tick(bytes), type: "log", domain: [Math.max(1, Math.min(...rows.map(total).filter((v) => v > 0))),
+		color: { legend: true, marginLeft: 14, label: "bytes", tickFormat: tick(bytes), type: "log", domain: [Math.max(1, Math.min(...rows.map(total).filter((v) => v > 0))),
 			Math.max(2, ...rows.map(total))], range: dark ? ["#1d3549", "#ffe9a8"] : ["#d9e8f2", "#08306b"],
 		interpolate: "rgb", clamp: true },
 		marks: [Plot.rect(rows, { x1: "from_s", x2: "to_s", y: (d) => d.step ?? "(no step)", fill: total, inset: 0.3,

@@ -6,6 +6,8 @@ const GAP = 3; // pixels
 function thin(group) {
 	let last = null;
 	for (const text of group.querySelectorAll("text")) {
+		if (!text.textContent) // a tick without a label, as most of a logarithmic scale
+			continue;
 		const box = text.getBoundingClientRect();
 		const close = last && box.left < last.right + GAP && box.right > last.left - GAP && box.top < last.bottom && box.bottom > last.top;
 		if (close)

@@ -58,7 +58,7 @@ function area(rows, x, width, step, { label, series, format }) {
 	const last = data[data.length - 1];
 	data.push({ ...last, from_s: last.from_s + step });
 	return Plot.plot(base(width, {
-		height: 110, marginTop: 18, marginBottom: 22, x: { domain: x, label: null, ...ticksOf(x, width) },
+		height: 116, marginTop: 24, marginBottom: 22, x: { domain: x, label: null, ...ticksOf(x, width) },
 		y: { label, grid: true, tickFormat: tick(format), ticks: format === count ? wholeTicks(most, 3) : 3, zero: true },
 		marks: [
 			...series.flatMap(([key, colour]) => [

@@ -320,6 +320,10 @@ function cellOf(table, row, column) {
 	const value = row[column], about = NAMES.map((name) => row[name]).find((name) => typeof name === "string");
 	if (value === null)
 		return "-";
+	if (column === "errno") // its name
+		return null;
+	if (about === "processes_without_cpu")
+		return value === about ? "CPU time unknown for" : `${value} ${value === 1 ? "process" : "processes"}`;
 	if (value === about) // as a column is called
 		return value.replace(/_(ns|s|bytes)$/, "").replace(/_share$/, " %").replaceAll("_", " ");
 	if (typeof value === "string") // JSON has other signs for what is no text

@@ -286,7 +286,7 @@ CHOICES = [[], ["--include", "*.dat"], ["--include", "path:/a/*"], ["--include",
            ["--exclude", "it's; \"--"], ["--exclude", "path:*'*"], ["--exclude", "command:x'y z"],
            ["--job", "it's \"x\""], ["--process", "1"], ["--phase", "a'b"],
            ["--phase", "a'b=*it's*"], ["--phase", "a=x*", "--phase", "b=prog*", "--phase", "b"],
-           ["--operation", "read", "--operation", "o'b"], ["--from", "0.0001"],
+           ["--operation", "read", "--operation", "write"], ["--from", "0.0001"],
            ["--to", "0.5"], ["--from", "0", "--to", "0.25"],
            ["--include", "*.dat", "--exclude", "command:y*", "--job", "j", "--process", "1",
             "--phase", "p=*", "--phase", "p", "--from", "0", "--to", "9", "--per", "job"]]
