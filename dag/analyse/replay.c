@@ -72,7 +72,7 @@ int analyse_whatif(struct table *table, const struct workflow *w, const struct s
 	put_path(table, w, replay);
 	if (isfinite(replay->cores))
 		table_note(table,
-			"The run replayed with %.2f cores, without those that other programs used.  Below measured "
+			"The run replayed with %.3g cores, without those that other programs used.  Below measured "
 			"and predicted: the predicted critical path.",
 			replay->cores);
 	else

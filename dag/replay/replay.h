@@ -25,7 +25,7 @@
  * else was there.  If not, it had to wait although there were cores, and does so again.  Requests are work of
  * a core, because ftrac works meanwhile.
  *
- * What a trace does not tell is not known here: pipes and memory shared, files that were only looked at,
+ * What a trace does not tell is not known here: memory shared, pipes (but those of a faster program, see pipes.c), files that were only looked at,
  * orders that were given without a file; that programs compute more slowly with others at their side.  A
  * process without figures computed all the time.
  *

@@ -41,6 +41,8 @@ struct part {
 	int32_t first_event, n_events;    /* pieces: one more, from first_event + own index on */
 	int64_t own_ns;                   /* while no child lived */
 	double cpu_ns, delay_ns, wait_ns; /* measured; the last of its own time */
+	double faster;                    /* by the options; 1: as it was */
+	double pipe_ns, pipe_rest;        /* of .wait_ns: for the other end of a pipe (pipes.c), and the part of it that remains */
 	double request_ns;                /* of that: of the requests that needed a core */
 	int64_t requests;
 	double few;       /* the part of its life in which there were too few cores */
@@ -76,6 +78,8 @@ void plan_finish(struct plan *plan);
 
 /* Parts of plan_make(): work of all pieces; how long no child of a process lived. */
 int plan_work(struct plan *plan, const struct replay_options *options);
+/* Sets .pipe_ns and .pipe_rest, after .cpu_ns, .wait_ns and .faster. */
+int plan_press(struct plan *plan);
 void plan_measure_own(struct plan *plan, int32_t process);
 
 /* Calls for each piece of a process: how long it was, and whether a child lived. */

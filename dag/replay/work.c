@@ -267,6 +267,8 @@ static struct shares share_out(const struct part *part)
 	if (s.covered_cpu > covered && covered > 0)
 		s.covered_width = s.covered_cpu / covered;
 	s.own_wait = part->wait_ns - part->request_ns + most(0, kept);
+	/* The caller divides by .faster: for the other end of a pipe it waits as long as that takes. */
+	s.own_wait -= least(s.own_wait, part->pipe_ns) * (1 - part->pipe_rest * part->faster);
 	/* In its name, by ftrac. */
 	s.own_cpu += part->request_ns / part->stretch;
 	return s;
@@ -293,20 +295,27 @@ static double faster_by(const struct replay_faster *faster, const struct task *t
 	return 1;
 }
 
-static void set_work(struct plan *p, int32_t process, const struct replay_options *o)
+static void find_faster(struct plan *p, int32_t process, const struct replay_options *o)
+{
+	struct part *part = &p->parts[process];
+
+	part->faster = part->pipe_rest = 1;
+	part->pipe_ns = 0;
+	for (int i = 0; i < o->n_faster; i++)
+		part->faster *= faster_by(&o->faster[i], workflow_task(p->workflow, process));
+}
+
+static void set_work(struct plan *p, int32_t process)
 {
 	const struct part *part = &p->parts[process];
 	struct shares s = share_out(part);
-	double by = 1;
 
-	for (int i = 0; i < o->n_faster; i++)
-		by *= faster_by(&o->faster[i], workflow_task(p->workflow, process));
 	plan_each_piece(p, process, note_length);
 	for (int32_t i = 0; i <= part->n_events; i++) {
 		struct piece *piece = plan_piece(p, process, i);
 		bool own = piece->width > 0;
 		double of = own ? part->own_ns : s.covered_ns,
-		       share = of > 0 ? piece->cpu_ns / of / by : 0;
+		       share = of > 0 ? piece->cpu_ns / of / part->faster : 0;
 
 		*piece = (struct piece){ .cpu_ns = share * (own ? s.own_cpu : s.covered_cpu),
 			.wait_ns = own ? share * s.own_wait : 0,
@@ -331,6 +340,10 @@ int plan_work(struct plan *p, const struct replay_options *options)
 	int r = measure_all(p);
 
 	for (int32_t i = 0; i < p->n && r == 0; i++)
-		set_work(p, i, options);
+		find_faster(p, i, options);
+	if (r == 0 && options->n_faster)
+		r = plan_press(p);
+	for (int32_t i = 0; i < p->n && r == 0; i++)
+		set_work(p, i);
 	return r;
 }

@@ -286,6 +286,33 @@ static void make_below_make_has_its_slots_from_above(void **state)
 
 /* ---- work ---- */
 
+/* cat | sort | uniq: without a full pipe or a wait for data, cat would take 5 ms and uniq 10. */
+static void stages_of_a_pipeline_wait_less_for_a_faster_one(void **state)
+{
+	struct workflow *w = begin(4);
+	int32_t sh = process(w, REPLAY_NONE, "sh", 0, 100), cat = process(w, sh, "cat", 0, 70), sort = process(w, sh, "sort", 0, 100),
+		uniq = process(w, sh, "uniq", 0, 100), x = file(w), y = file(w);
+
+	(void)state;
+	datas[x].is_pipe = datas[y].is_pipe = true;
+	writes(w, cat, x, 65);
+	reads(w, sort, x, 10);
+	writes(w, sort, y, 99);
+	reads(w, uniq, y, 20);
+	for (int i = 0; i < 4; i++)
+		w->graph->accesses[i].io_ns = -1;
+	used(sh, 0, 0);
+	used(cat, 5, 0);
+	used(sort, 90, 0);
+	used(uniq, 10, 0);
+	expect(w, 0, 0, 100);
+	/* sort computes for 9 ms and waits for uniq a tenth of its time; uniq computes for 10 and waits for sort the rest. */
+	expect_faster(w, "sort", 10, 100 * (0.1 + 0.09 / 0.91));
+	expect_faster(w, "sort", 1, 100);
+	expect_faster(w, "cat", 10, 100);
+	end(w);
+}
+
 static void faster_programs_take_less_work_and_wait_less(void **state)
 {
 	struct workflow *w = begin(2);
@@ -485,6 +512,7 @@ int main(void)
 		cmocka_unit_test(children_that_wait_let_others_pass),
 		cmocka_unit_test(make_below_make_has_its_slots_from_above),
 		cmocka_unit_test(faster_programs_take_less_work_and_wait_less),
+		cmocka_unit_test(stages_of_a_pipeline_wait_less_for_a_faster_one),
 		cmocka_unit_test(two_on_one_core_take_the_sum),
 		cmocka_unit_test(threads_want_several_cores),
 		cmocka_unit_test(waiting_for_a_core_is_no_work),
