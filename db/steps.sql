@@ -23,7 +23,7 @@ asked (process, stdin) AS (SELECT process, stdin FROM piped WHERE stdout NOT IN 
 ran AS MATERIALIZED (SELECT image, process, seq, title, driver, shell AND NOT script AND NOT own AS given,
 		iif(seq > 0, CASE WHEN helper THEN 1
 			WHEN title IN ('sed', 'awk', 'gawk', 'mawk', 'grep', 'egrep', 'fgrep', 'cut', 'tr', 'head', 'tail', 'wc', 'cat', 'ls', 'seq', 'find')
-				AND process IN (SELECT process FROM asked) THEN 1 WHEN driver THEN 2
+				AND process IN (SELECT process FROM asked) THEN 1 WHEN driver OR title IN ('slurmd', 'slurmstepd') THEN 2
 			WHEN shell AND (title = name AND NOT own OR title IN ('.command.run', '.command.sh')) THEN 3 ELSE 0 END, 4) AS rank
 	FROM program),
 -- The title of a program and, of a compiler and its like, the source or else what it makes.
@@ -113,11 +113,15 @@ target AS MATERIALIZED (SELECT m.process, r.text AS rule, n.text AS name
 slurm AS MATERIALIZED (SELECT process, iif(min(name) OVER () <> max(name) OVER (), name, NULL) AS name
 	FROM (SELECT process, coalesce(max(iif(name = 'SLURM_JOB_NAME', value, NULL)), max(iif(name = 'SLURM_JOB_ID', value, NULL)), 'job')
 		|| '.' || max(iif(name = 'SLURM_STEP_ID', value, NULL)) AS name FROM variable GROUP BY process)),
+-- Of a part: the daemon that starts the program of a step is the first process, and has no such variables.  at: the part, or a process
+-- without one.
+slurm_step AS MATERIALIZED (SELECT coalesce(w.part, -w.id) AS at, iif(min(v.name) = max(v.name), min(v.name), NULL) AS name
+	FROM slurm v JOIN part w ON w.id = v.process WHERE v.name NOTNULL GROUP BY 1),
 step AS (SELECT w.id, w.part, coalesce(iif(w.part NOTNULL, w.task, w.own_task), t.name) AS target,
 		iif(w.id = w.part AND w.rank = 0 AND coalesce(w.task, t.name) IS NULL, w.image, NULL) AS image,
 		coalesce(s.xform, iif(w.part NOTNULL, w.rule, w.own_rule), t.rule, u.name,
 			iif(w.rank = 0 OR w.rank < 4 AND NOT w.names AND NOT w.named, w.title, NULL)) AS own, w.host
-	FROM said s CROSS JOIN part w LEFT JOIN target t ON t.process = w.part AND NOT w.leads LEFT JOIN slurm u ON u.process = w.part
+	FROM said s CROSS JOIN part w LEFT JOIN target t ON t.process = w.part AND NOT w.leads LEFT JOIN slurm_step u ON u.at = coalesce(w.part, -w.id)
 	WHERE w.id BETWEEN s.first_process AND s.last_process),
 counted AS (SELECT *, count(image) OVER (PARTITION BY step) > 1 AS several
 	FROM (SELECT id, iif(own ISNULL, NULL, part) AS part, target, image, coalesce(own, host) AS step FROM step))

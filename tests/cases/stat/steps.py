@@ -79,6 +79,15 @@ WORKFLOWS = [
     ("a task of Nextflow", {"work/.command.run": TASK, "work/.command.sh": "sort ../raw > sorted\nuniq sorted\n", "raw": "1\n"},
      ["sh", "-c", "cd work && bash .command.run; true"], {"sh": 0, "align": 1}, {"align": {"align (sample 2)"}}),
 ]
+STEPD = """\
+#!/bin/sh
+name=$1 number=$2
+shift 2
+SLURM_JOB_ID=7 SLURM_JOB_NAME=$name SLURM_STEP_ID=$number "$@"
+:
+"""
+SLURM = "; ".join((*(f"./slurmstepd order {n} sort raw/{n}.txt -o sorted.{n}" for n in (1, 2)), "./slurmstepd count 3 uniq raw/3.txt", "true"))
+WORKFLOWS.append(("steps of Slurm", {**RAW, "slurmstepd": STEPD}, ["sh", "-c", SLURM], {"sh": 0, "order.1": 1, "order.2": 1, "count.3": 1}, {}))
 SNAKEMAKE = ("rules", {**RAW, **PYTHON, "Snakefile": RULES}, ["snakemake", "-c2", "-q"], {"upper": 3, "join": 1},
              {"upper": {f"clean/{n}.txt" for n in (1, 2, 3)}, "join": {"out/all.txt"}})
 # What belongs to several rows at once, and what is no sum.
@@ -91,8 +100,8 @@ def make_files(place, files):
     for name, text in files.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(text)
-    if (place / "job.sh").exists():
-        (place / "job.sh").chmod(0o755)
+        if text.startswith("#!"):
+            (place / name).chmod(0o755)
 
 
 def table(db, *words):
