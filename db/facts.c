@@ -129,6 +129,7 @@ static int put_counts(struct store *store)
 		{ "tracer_cpu_ns", V_NULL },
 		{ "bytes_recorded", V_INT(0) },
 		{ "bytes_mount", V_INT(0) },
+		{ "bytes_paged", V_INT(0) },
 		{ "bytes_mapped", V_INT(0) },
 		{ "bytes_kernel", V_NULL },
 	};

@@ -154,7 +154,7 @@ int merge_end(struct merge *merge)
 				    " WHEN count(*) = count(value) AND key IN ('ops_recorded', "
 				    "'ops_excluded', 'ops_lost', 'calls_recorded', 'calls_lost',"
 				    "  'process_events_lost', 'notes_lost', 'mixed_writes', 'waited_ns', "
-				    "'tracer_cpu_ns', 'bytes_recorded', 'bytes_mount', 'bytes_mapped', 'bytes_kernel')"
+				    "'tracer_cpu_ns', 'bytes_recorded', 'bytes_mount', 'bytes_paged', 'bytes_mapped', 'bytes_kernel')"
 				    "  THEN sum(value) FILTER (WHERE key NOT IN ('start_ns', "
 				    "'end_ns'))" /* sum() would overflow */
 				    " WHEN count(DISTINCT value) = 1 AND count(*) = count(value) "

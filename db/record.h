@@ -44,6 +44,7 @@ struct record_counts {
 	uint64_t ops;	 /* operations stored, or counted with ops off */
 	uint64_t bytes;	 /* read and written */
 	uint64_t mount_bytes; /* the part of it through the mount */
+	uint64_t paged_bytes;  /* the part of that which mappings moved, or an exec: no call of a program */
 	uint64_t mapped_bytes; /* in mappings that system calls made: accesses to them are not seen */
 	uint64_t excluded; /* operations on excluded paths */
 	uint64_t calls;	   /* of layers, stored */

@@ -17,13 +17,16 @@ static void find_mapper(struct work *w, struct handle *h)
 	w->process = w->image ? w->image->process : NULL;
 }
 
+/* Read or written by the page cache, for a mapping. */
+static bool is_mapped(const struct work *w, const struct handle *h)
+{
+	return w->ev->via == VIA_WRITEBACK || (w->ev->via == VIA_PAGECACHE && h->fidelity == FIDELITY_EXACT);
+}
+
 static void mark_mapped(struct record *record, const struct work *w, struct handle *h)
 {
-	bool mapped = w->ev->via == VIA_WRITEBACK ||
-		      (w->ev->via == VIA_PAGECACHE && h->fidelity == FIDELITY_EXACT);
-
 	/* The touch of an executed program has 'executed' instead. */
-	if (!mapped || h->mapped > 0 || (h->flags & FMODE_EXEC))
+	if (!is_mapped(w, h) || h->mapped > 0 || (h->flags & FMODE_EXEC))
 		return;
 	h->mapped = 1;
 	if (h->recorded)
@@ -82,8 +85,11 @@ static void count_bytes(struct record *record, const struct work *w, const struc
 	if (!h->recorded || (w->ev->op == OP_RECV && reads_with(w, EVENT_KEEPS)))
 		return;
 	record->counts.bytes += moved_bytes(w);
-	if (!h->by_call)
-		record->counts.mount_bytes += moved_bytes(w);
+	if (h->by_call)
+		return;
+	record->counts.mount_bytes += moved_bytes(w);
+	if (is_mapped(w, h) || h->flags & FMODE_EXEC)
+		record->counts.paged_bytes += moved_bytes(w);
 }
 
 int record_data(struct record *record, struct work *w, struct handle *h)

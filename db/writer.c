@@ -256,6 +256,7 @@ static int put_figures(struct writer *writer)
 		{ "ops_lost", count_lost(writer) },
 		{ "bytes_recorded", counts.bytes },
 		{ "bytes_mount", counts.mount_bytes },
+		{ "bytes_paged", counts.paged_bytes },
 		{ "bytes_mapped", counts.mapped_bytes },
 		{ "process_events_lost", ask(o->events_lost, o->arg) },
 		{ "waited_ns", ask(o->waited_ns, o->arg) + ring_waited_ns(o->ring) },

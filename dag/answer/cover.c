@@ -46,7 +46,7 @@ static int64_t ask_number(const struct answer *a, const char *query_name, const 
 /* Data that did not go through the mount: pipes, files elsewhere, reads from the page cache. */
 static void say_share(const struct answer *a)
 {
-	int64_t all = query_fact(a->db, "bytes_kernel", -1), mount = query_fact(a->db, "bytes_mount", 0);
+	int64_t all = query_fact(a->db, "bytes_kernel", -1), mount = traces_mount_bytes(a->db);
 	int64_t unknown = ask_number(a, "answer.unknown", "processes");
 	char mount_text[32], all_text[32];
 

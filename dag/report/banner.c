@@ -15,6 +15,7 @@
 #include "dag/output/table_page.h"
 #include "dag/report/report.h"
 #include "dag/stat/stat.h"
+#include "dag/trace/traces.h"
 #include "db/event.h"
 #include "db/query.h"
 
@@ -73,7 +74,7 @@ static void warn_of_share(struct report *r)
 {
 	bool calls = report_has_calls(r);
 	double all = (double)query_fact(r->db, "bytes_kernel", 0),
-	       traced = (double)query_fact(r->db, calls ? "bytes_recorded" : "bytes_mount", 0);
+	       traced = (double)(calls ? query_fact(r->db, "bytes_recorded", 0) : traces_mount_bytes(r->db));
 	char part[32], whole[32];
 	cleanup_free char *text = NULL;
 

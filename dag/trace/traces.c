@@ -91,6 +91,13 @@ static const struct {
 			"declares may be missing" },
 };
 
+int64_t traces_mount_bytes(struct query_db *db)
+{
+	int64_t all = query_fact(db, "bytes_mount", 0), paged = query_fact(db, "bytes_paged", 0);
+
+	return paged > 0 && paged <= all ? all - paged : all;
+}
+
 bool traces_are_whole(struct query_db *db, traces_warn *warn)
 {
 	const char *stopped = query_fact_text(db, "recording_error");

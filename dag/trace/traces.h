@@ -8,6 +8,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/cli.h"
 #include "base/err.h"
@@ -41,6 +42,9 @@ typedef void traces_warn(const char *format, ...) __attribute__((format(printf, 
  */
 int traces_open(const struct words *traces, unsigned how, traces_warn *say, struct query_db **ret_db,
 	struct failure *failure);
+
+/* How much of what the kernel counts for processes (the fact bytes_kernel) went through the mount: without mapped files. */
+int64_t traces_mount_bytes(struct query_db *db);
 
 /* True if the trace has all of the run.  warn(), such as err_print(), gets a line for each thing that is missing, and for
  * each contradiction between several traces. */

@@ -67,7 +67,7 @@ static void facts_of_a_run_are_all_there(void **state)
 		"cpus", "cpu_model", "memory_bytes", "source", "mountpoint", "command", "cwd",
 		"options", "exit_status", "start_ns", "end_ns", "complete", "fidelity",
 		"transport", "process_tier", "ops_recorded", "ops_lost", "process_events_lost", "overhead_ns", "waited_ns", "tracer_cpu_ns",
-		"bytes_mount", "bytes_kernel", "bytes_recorded", "bytes_mapped", "files" };
+		"bytes_mount", "bytes_paged", "bytes_kernel", "bytes_recorded", "bytes_mapped", "files" };
 	const char *path = temp_path(*state, "trace.db");
 	struct store *store;
 

@@ -150,6 +150,27 @@ def threads(checks, base):
         checks.check(f"threads sleep {seconds} s: what the process did", sum(said.get(name, 0) for name in ("sleep", "locks", "events")) <= 10, said)
 
 
+def megabytes_read(lines):
+    return float(re.search(r"([\d.]+) MB read", lines[2])[1])
+
+
+MAPS = """\
+import mmap
+with open("large", "rb") as file:
+    mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ).find(b"x")
+"""
+
+
+def pipes_beside_maps(checks, base):
+    """The summary says what a mount does not see of pipes, however much it sees of mapped files."""
+    (base / "large").write_bytes(bytes(20_000_000))
+    (base / "maps.py").write_text(MAPS)
+    _, lines = summary(base, "mount", "sh", "-c", "python3 -S maps.py; head -c 3000000 /dev/zero | cat > copy; true")
+    checks.check("mapped: the trace has them", megabytes_read(lines) >= 20, lines)
+    said = re.match(r"([\d.]+) MB of ([\d.]+) MB moved", line_of(lines, "not seen") or "")
+    checks.check("pipes beside mapped files: what was not seen", said and 9 <= float(said[1]) < float(said[2]) < 16, lines)
+
+
 FAILURES = [
     ("sh -c 'true; exit 7'", "exit status 7: sh -c", None),
     ("sh -c 'cat /nonexistent; exit 1'", "exit status 1: cat /nonexistent", None),
@@ -185,6 +206,7 @@ def main():
         failures(checks, base)
         pipes(checks, base)
         threads(checks, base)
+        pipes_beside_maps(checks, base)
         status, lines = summary(base, "mount", "true")
         checks.equal("a run that used no file: what would see more", ["--scope full or --files kernel" in line for line in lines].count(True), 1)
     print(f"{looked} gains")
