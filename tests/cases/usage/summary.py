@@ -110,8 +110,9 @@ def gains(checks, base, files, seed):
     return len(said)
 
 
-FULL = "head -c 100000000 /dev/zero | python3 -S slow.py; true"
-SLOW = "import sys\nwhile block := sys.stdin.buffer.read(65536):\n    sum(block)\n"
+FULL = "head -c 20000000 /dev/zero | python3 -S slow.py; true"
+# Much more work than that of the writer, of which a busy machine delays each part.
+SLOW = "import sys\nwhile block := sys.stdin.buffer.read(65536):\n    for _ in range(20): sum(block)\n"
 ROUNDS = """\
 import subprocess
 cat = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
