@@ -8,13 +8,16 @@ row AS (SELECT o.layer, o.name AS call, {keys}, coalesce(o.mpi_call_id, o.id) AS
 		p_.lib_calls, p_.lib_bytes, p_.lib_latency_ns, p_.operations, p_.operation_bytes, p_.operation_latency_ns
 	FROM made o JOIN pieces p_ ON p_.id = o.id {joins o}
 	{where o.start_ns | o.start_ns}),
-one AS (SELECT layer, call, {names}, count(*) AS calls, max(collective) AS collective, sum(length) AS length, sum(bytes) AS bytes,
+one AS (SELECT layer, call, {names}, count(*) AS calls, max(collective) AS collective,
+		-- In two parts: a program may ask for as much as a number can be.
+		sum(length >> 20) AS length, sum(length & 1048575) AS length_rest, sum(bytes) AS bytes,
 		sum(lib_calls) AS lib_calls, sum(lib_bytes) AS lib_bytes, sum(operations) AS operations, sum(operation_bytes) AS operation_bytes,
 		max(latency_ns) AS latency_ns, max(lib_latency_ns) AS lib_latency_ns, max(operation_latency_ns) AS operation_latency_ns,
 		sum(1e9 * bytes / nullif(latency_ns, 0)) AS rate, min(start_ns) AS start_ns
 	FROM row GROUP BY layer, call, {names}, whole)
-SELECT layer, call, {names}, sum(calls) AS calls, iif(max(collective), count(*), NULL) AS collective_calls, sum(length) AS asked_bytes,
+SELECT layer, call, {names}, sum(calls) AS calls, iif(max(collective), count(*), NULL) AS collective_calls, iif(sum(length) > (1 << 41), 1 << 61,
+	(sum(length) << 20) + sum(length_rest)) AS asked_bytes,
 	sum(bytes) AS moved_bytes, sum(lib_calls) AS lib_calls, sum(lib_bytes) AS lib_moved_bytes, sum(operations) AS operations,
 	sum(operation_bytes) AS operations_moved_bytes, max(latency_ns) AS latency_ns, max(lib_latency_ns) AS lib_latency_ns,
-	max(operation_latency_ns) AS operation_latency_ns, CAST(avg(rate) AS INTEGER) AS moved_rate
+	max(operation_latency_ns) AS operation_latency_ns, CAST(round(avg(rate)) AS INTEGER) AS moved_rate
 FROM one GROUP BY layer, call, {names} ORDER BY layer DESC, sum(latency_ns) DESC, min(start_ns)

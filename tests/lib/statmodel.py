@@ -50,6 +50,7 @@ class Data:
     """The rows of one trace, or of several that count as one: then ids are counted on."""
 
     def __init__(self, *paths):
+        self.paths = paths
         self.rows = {view: [] for view in VIEWS}
         self.facts, self.all_facts = {}, []
         self.last = collections.Counter()

@@ -7,6 +7,7 @@ import itertools
 
 from statmodel import (FOREVER, Reference, Row, deviation_of, heads, known_sum, mean_of, nearest,
                        quantile_of)
+from stattables_calls import table_hierarchy, table_slowest  # noqa: F401
 
 # ---- io, mem, run, util: one row for each step ----
 
