@@ -330,7 +330,7 @@ static int begin(struct query_db *db)
 /* ---- several ---- */
 
 /* Views are stable between versions of ftrac; tables are not, and merging reads the tables. */
-#define HAS_OUR_TABLES "SELECT count(*) = 6 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times', 'rules') " \
+#define HAS_OUR_TABLES "SELECT count(*) = 8 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times', 'rules', 'mpi_calls', 'programs') " \
 	"OR name = 'files' AND sql LIKE '%birth INTEGER%' OR name = 'handles' AND sql LIKE '%open_op INTEGER%'"
 
 struct start {
