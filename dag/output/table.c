@@ -30,6 +30,7 @@ void table_destroy(struct table *table)
 		return;
 	arena_free(&table->names);
 	arena_free(&table->texts);
+	lines_destroy(table->lines);
 	free(table->columns);
 	free(table->notes);
 	free(table->cells);
@@ -75,27 +76,41 @@ int table_find(const struct table *table, const char *name)
 
 /* ---- cells ---- */
 
-static void flush_row(struct table *table)
+#define TEXT_ROWS 10000 /* of a stream of text: by these the columns get their widths */
+
+static int print_text_rows(struct table *table)
+{
+	if (!table->lines)
+		table->lines = lines_create(table, table->stream_style, table->stream);
+	return table->lines ? lines_put(table->lines, table, table->stream_style) : -ENOMEM;
+}
+
+static void flush_rows(struct table *table)
 {
 	if (table->error == 0 && !table->failed)
-		table->error = print_row(table, table->stream_style, 0, table->stream);
-	table->streamed++;
+		table->error = table->stream_style->format == TABLE_TEXT ? print_text_rows(table)
+			: print_row(table, table->stream_style, 0, table->stream);
+	table->streamed += table_rows(table);
 	table->n_cells = 0;
 	arena_clear(&table->texts);
 }
 
 void table_stream(struct table *table, const struct table_style *style, FILE *out)
 {
+	bool is_text = style->format == TABLE_TEXT;
+
 	table->stream_style = style;
 	table->stream = out;
-	table->cells = calloc((size_t)table->n_columns + 1, sizeof(*table->cells));
-	print_begin(table, style, out);
+	table->held = is_text ? TEXT_ROWS : 1;
+	table->cells = calloc((size_t)table->n_columns * table->held + 1, sizeof(*table->cells));
+	if (!is_text)
+		print_begin(table, style, out);
 }
 
 void table_flush(struct table *table)
 {
 	if (table->stream && table->n_cells)
-		flush_row(table);
+		flush_rows(table);
 }
 
 static struct cell *add_cell(struct table *table)
@@ -103,8 +118,8 @@ static struct cell *add_cell(struct table *table)
 	static struct cell none;
 	struct cell *cell;
 
-	if (table->stream && table->n_cells == (size_t)table->n_columns)
-		flush_row(table);
+	if (table->stream && table->n_cells == (size_t)table->n_columns * table->held)
+		flush_rows(table);
 	if (table->n_columns == 0 ||
 		(table->stream ? !table->cells
 			       : vector_reserve(table->cells, table->n_cells) < 0)) {

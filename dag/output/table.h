@@ -102,9 +102,9 @@ int table_arrange(struct table *table, const char *sort, int64_t top, const char
 void table_top(struct table *table, size_t rows);
 
 /*
- * From now on rows are printed at once and not kept.  The call stands between the columns and the first row; style and
- * out must live as long as the table.  Not for TABLE_TEXT, whose widths depend on all rows.  Rows cannot be sorted or
- * changed then.
+ * From now on rows are printed and not kept; in the format TABLE there are always some, which give the columns their widths, and a
+ * table of few rows is printed at the end.  The call stands between the columns and the first row; style and out must live as long as
+ * the table.  Rows cannot be sorted or changed then.
  */
 void table_stream(struct table *table, const struct table_style *style, FILE *out);
 

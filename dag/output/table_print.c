@@ -14,8 +14,6 @@
 #include "dag/output/markdown.h"
 #include "dag/output/pager.h"
 
-#define TEXT_MAX 64 /* a number as text */
-
 /* Most cells of large tables are integers, and printf() takes longer to write one than SQLite to find it. */
 static void put_integer(int64_t number, char text[TEXT_MAX])
 {
@@ -223,8 +221,7 @@ bool is_number(const struct table *table, int column)
 	return true;
 }
 
-/* The text of a cell; room: for those that are no texts. */
-static const char *text_of(const struct cell *cell, const struct table_style *style, char room[TEXT_MAX])
+const char *text_of(const struct cell *cell, const struct table_style *style, char room[TEXT_MAX])
 {
 	if (cell->type == CELL_TEXT && cell->unit != UNIT_NAME)
 		return cell->text;
@@ -239,7 +236,7 @@ static const char *text_of(const struct cell *cell, const struct table_style *st
 	return room;
 }
 
-static int characters(const char *text)
+int characters(const char *text)
 {
 	int n = 0;
 
@@ -258,14 +255,19 @@ static const char *character(const char *text, int n)
 	return text;
 }
 
-/* Of a text that is too long the middle is left out, a bar is drawn to another scale.  -ENOMEM, or the length of *ret_text. */
-static int cut(const struct column *column, const struct fit *fit, const char *text, int n, char **ret_text)
+int shorten(const struct column *column, const struct fit *fit, const char *text, char **ret_less)
 {
-	int head = (fit->width - 3) / 2;
+	int head = (fit->width - 3) / 2, n = characters(text), r;
 
-	if (strcmp(column->name, "bar") == 0)
-		return asprintf(ret_text, "%.*s", (n * fit->width + fit->full - 1) / fit->full, text);
-	return asprintf(ret_text, "%.*s...%s", (int)(character(text, head) - text), text, character(text, n - (fit->width - 3 - head)));
+	if (fit->width == fit->full)
+		return 0;
+	if (strcmp(column->name, "bar") == 0) /* is drawn to another scale */
+		r = asprintf(ret_less, "%.*s", (n * fit->width + fit->full - 1) / fit->full, text);
+	else if (n > fit->width) /* the middle is left out */
+		r = asprintf(ret_less, "%.*s...%s", (int)(character(text, head) - text), text, character(text, n - (fit->width - 3 - head)));
+	else
+		return 0;
+	return r < 0 ? -ENOMEM : 0;
 }
 
 /* libsmartcols takes the text up to the first NUL, which only a BLOB of a made-up trace has. */
@@ -275,15 +277,12 @@ static int set_cell(struct libscols_line *line, const struct cell *cell, size_t 
 	char room[TEXT_MAX];
 	const char *text = text_of(cell, style, room);
 	cleanup_free char *less = NULL;
+	int r = shorten(column, fit, text, &less);
 
-	if (fit->width == fit->full)
-		return scols_line_set_data(line, at, text);
-	if (strcmp(column->name, "bar") != 0 && characters(text) <= fit->width)
-		return scols_line_set_data(line, at, text);
-	return cut(column, fit, text, characters(text), &less) < 0 ? -ENOMEM : scols_line_set_data(line, at, less);
+	return r < 0 ? r : scols_line_set_data(line, at, less ? less : text);
 }
 
-static void measure(const struct table *table, const struct table_style *style, struct fit *fits)
+void measure(const struct table *table, const struct table_style *style, struct fit *fits)
 {
 	char room[TEXT_MAX];
 
@@ -375,6 +374,16 @@ static void say_hidden(const struct table *table, const struct fit *fits, int wi
 	}
 }
 
+void put_notes(const struct table *table, const struct fit *fits, int width, FILE *out)
+{
+	if (table_rows(table))
+		say_hidden(table, fits, width, out);
+	for (int i = 0; i < table->n_notes; i++) {
+		fputs(i ? "" : "\n", out);
+		print_note(table->notes[i], width, out);
+	}
+}
+
 /* Without memory for a cell, libsmartcols leaves it empty and reports no error; errno is set. */
 static int print_lines(struct libscols_table *scols, FILE *out)
 {
@@ -419,12 +428,8 @@ static int print_text(const struct table *table, const struct table_style *style
 	scols_unref_table(scols);
 	if (table_rows(table) == 0 && r == 0)
 		fputs("(nothing)\n", out);
-	else if (r == 0)
-		say_hidden(table, fits, width, out);
-	for (int i = 0; i < table->n_notes && r == 0; i++) {
-		fputs(i ? "" : "\n", out);
-		print_note(table->notes[i], width, out);
-	}
+	if (r == 0)
+		put_notes(table, fits, width, out);
 	pager_close(&pager);
 	return r == -EPIPE && pager.pid ? 0 : r;
 }
@@ -460,7 +465,10 @@ int table_print(struct table *table, const struct table_style *style, FILE *out)
 
 	if (table->failed)
 		return -ENOMEM;
-	if (style->format == TABLE_TEXT) {
+	if (table->lines) {
+		table_flush(table);
+		r = lines_end(table->lines, table, table->error);
+	} else if (style->format == TABLE_TEXT) {
 		r = print_text(table, style, out);
 	} else if (style->format == TABLE_MARKDOWN) {
 		r = table_put_markdown(table, style, out);

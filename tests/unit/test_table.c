@@ -220,6 +220,57 @@ static void stream_prints_the_same(void **state)
 	table_destroy(t);
 }
 
+#define MANY 25000
+#define LONG_AT 17
+
+static char *print_many(struct table *t)
+{
+	const struct table_style style = { .format = TABLE_TEXT };
+	char *text = NULL, path[400];
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	table_columns(t, "path n kind");
+	table_stream(t, &style, out);
+	memset(path, 'x', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	for (int i = 0; i < MANY; i++) {
+		table_string(t, i == LONG_AT ? path : i % 2 ? "/a/path" : "\033[1m");
+		table_int(t, i);
+		table_string(t, i < MANY / 2 ? NULL : "kind");
+	}
+	table_note(t, "a note");
+	assert_int_equal(table_print(t, &style, out), 0);
+	fclose(out);
+	return text;
+}
+
+static void long_table_has_its_rows_in_columns_that_no_single_text_widens(void **state)
+{
+	struct table *t = table_create();
+	char *text = print_many(t), *save = NULL, *line = strtok_r(text, "\n", &save);
+	int row = 0, wide = 0;
+
+	(void)state;
+	assert_string_equal(line, "path        n  kind");
+	for (line = strtok_r(NULL, "\n", &save); line && row < MANY; line = strtok_r(NULL, "\n", &save), row++) {
+		char path[512], kind[16];
+		int n;
+
+		assert_int_equal(sscanf(line, "%511s %d %15s", path, &n, kind), 3);
+		assert_int_equal(n, row);
+		assert_string_equal(kind, row < MANY / 2 ? "-" : "kind");
+		assert_string_equal(row == LONG_AT ? "" : path, row == LONG_AT ? "" : row % 2 ? "/a/path" : "\\x1b[1m");
+		assert_true(strlen(line) < 30 || (row == LONG_AT && strlen(path) == 399));
+		wide += strlen(line) >= 30;
+	}
+	assert_int_equal(row, MANY);
+	assert_int_equal(wide, 1);
+	assert_string_equal(line, "a note");
+	free(text);
+	table_destroy(t);
+}
+
 static void nan_is_not_known(void **state)
 {
 	struct table *t = table_create();
@@ -352,6 +403,7 @@ int main(void)
 		cmocka_unit_test(column_that_is_not_there_is_an_error),
 		cmocka_unit_test(total_stays_last),
 		cmocka_unit_test(stream_prints_the_same),
+		cmocka_unit_test(long_table_has_its_rows_in_columns_that_no_single_text_widens),
 		cmocka_unit_test(nan_is_not_known),
 		cmocka_unit_test(narrow_tables_cut_texts_in_their_middle),
 		cmocka_unit_test(narrow_tables_show_what_matters_and_name_the_rest),
