@@ -38,7 +38,7 @@ static int add(struct collection *c, struct artifacts *artifacts, const struct c
 	if (!a.reason && !(a.sha256 = arena_text(&c->changes->tree.arena, hash, strlen(hash))))
 		return -ENOMEM;
 	if (a.reason && c->n_warnings++ < WARNINGS)
-		c->warn("no hash of '%s': %s", path, a.reason);
+		c->warn("warning: no hash of '%s': %s", path, a.reason);
 	return vector_push(artifacts->list, artifacts->n_list, a) < 0 ? -ENOMEM : 0;
 }
 
@@ -120,7 +120,7 @@ int artifacts_state(struct query_db *db, struct changes *changes, const char *bu
 	if (r == 0)
 		r = failure_of_memory(failure, add_materials(&c, &s.materials));
 	if (c.n_warnings > WARNINGS)
-		warn("no hash of %lld more files; the statement names them", (long long)(c.n_warnings - WARNINGS));
+		warn("warning: no hash of %lld more files; the statement names them", (long long)(c.n_warnings - WARNINGS));
 	if (r == 0)
 		r = write_it(&s, out, failure);
 	free(s.products.list);
