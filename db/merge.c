@@ -144,7 +144,8 @@ int merge_add(struct merge *merge, const char *uri, bool with_ops)
 
 int merge_end(struct merge *merge)
 {
-	int r = exec(merge->sqlite, "INSERT OR REPLACE INTO main.meta SELECT key, CASE"
+	/* One transaction: one for each row would empty and write its journal anew. */
+	int r = exec(merge->sqlite, "BEGIN; INSERT OR REPLACE INTO main.meta SELECT key, CASE"
 				    " WHEN key IN ('job', 'xform', 'mixed_file') THEN NULL"
 				    " WHEN key = 'layers' AND count(*) < (SELECT count(*) FROM facts WHERE key = 'start_ns') THEN NULL"
 				    " WHEN key = 'start_ns' OR count(*) = count(value) AND key = "
@@ -176,6 +177,8 @@ int merge_end(struct merge *merge)
 			"INSERT INTO main.meta SELECT verdict || '_path', min(path) FROM doubts GROUP BY verdict");
 	if (r == SQLITE_OK)
 		r = merge_versions(merge->sqlite);
+	if (r == SQLITE_OK)
+		r = exec(merge->sqlite, "COMMIT");
 	return r == SQLITE_OK ? exec(merge->sqlite, sql_finish) : r;
 }
 
