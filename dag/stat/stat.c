@@ -134,7 +134,7 @@ int stat_rows_total(struct stat_run *run, const char *name)
 
 void stat_stream(struct stat_run *run)
 {
-	if (!run->options->sort && !run->options->columns && run->options->top < 0)
+	if (run->to_stdout && !run->options->sort && !run->options->columns && run->options->top < 0)
 		table_stream(run->table, &run->style, stdout);
 }
 

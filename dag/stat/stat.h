@@ -25,6 +25,7 @@ struct stat_run {
 	struct failure *failure;
 	struct table *table;
 	struct table_style style;
+	bool to_stdout; /* the table is printed there, and its rows may be as they come */
 	bool has_ops;   /* single operations were recorded */
 	bool has_files; /* files were traced */
 };

@@ -40,7 +40,7 @@ static int print(struct stat_run *run)
 static int print_table(const struct stat_options *options)
 {
 	struct failure failure = { 0 };
-	struct stat_run run = { .options = options, .failure = &failure, .table = table_create() };
+	struct stat_run run = { .options = options, .failure = &failure, .table = table_create(), .to_stdout = true };
 	unsigned how = (stat_needs_ops(options) ? QUERY_OPS : 0) | (options->foreign ? QUERY_FOREIGN : 0);
 	bool whole = false;
 	int r = run.table ? traces_open(&options->traces, how, err_print, &run.db, &failure)
