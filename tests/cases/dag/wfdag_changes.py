@@ -62,7 +62,7 @@ def options_of(mode):
 
 def as_found(rows, top, mode, plan, wanted):
     """The rows as Plan has them.  Where a trace does not tell all, what is wanted is found: what a rename replaced, if nothing had
-    used it (kernel), and whether that was a file and this is a directory; whether a file that was opened for writing was written (open)."""
+    used it (kernel); whether a file that was opened for writing was written (open)."""
     found, unused = set(), plan.unused() if mode == "kernel" else set()
     for row in rows:
         path, before = os.path.relpath(row["path"], top), row["from"] and os.path.relpath(row["from"], top)
@@ -72,8 +72,6 @@ def as_found(rows, top, mode, plan, wanted):
         if kind == "changed" and mode == "open" and ("attributes", path, None) in wanted:
             kind = "attributes"
         found.add((kind, path, before))
-        if mode == "kernel" and row["replaced"] and row["kind"] is None and ("removed", path, None) in wanted:
-            found.add(("removed", path, None))
     return found | {("removed", path, None) for path in unused if ("removed", path, None) in wanted}
 
 
