@@ -11,7 +11,6 @@
  * succeeded, for a wrong argument may end the program.
  */
 #include <dlfcn.h>
-#include <stdlib.h>
 
 #include "preload/function.h"
 
@@ -25,40 +24,6 @@ typedef uintptr_t word;
 #define GROUPS 256		  /* of processes that open files together */
 
 /* ---- the functions of the library ---- */
-
-static _Noreturn void missing(void)
-{
-	abort();
-}
-
-/* Where it is, of those that the caller can see: a library that was loaded later is not behind ours. */
-static void *look_for(const char *name, const void *caller)
-{
-	void *found = dlsym(RTLD_NEXT, name), *handle;
-	Dl_info info;
-
-	if (found || !dladdr(caller, &info))
-		return found;
-	handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	if (!handle)
-		return NULL;
-	found = dlsym(handle, name);
-	dlclose(handle);
-	return found;
-}
-
-static void *find(void *_Atomic *real, const char *name, const void *caller)
-{
-	void *found = atomic_load_explicit(real, memory_order_acquire);
-
-	if (found)
-		return found;
-	found = look_for(name, caller);
-	if (!found)
-		found = (void *)missing;
-	atomic_store_explicit(real, found, memory_order_release);
-	return found;
-}
 
 static struct {
 	_Atomic bool found;
@@ -85,7 +50,7 @@ static void find_functions(const void *next)
 
 	if (atomic_load_explicit(&mpi.found, memory_order_acquire))
 		return;
-#define FIND(field, name) mpi.field = look_for("PMPI_" name, next)
+#define FIND(field, name) mpi.field = object_look_for("PMPI_" name, next)
 	FIND(comm_rank, "Comm_rank");
 	FIND(comm_size, "Comm_size");
 	FIND(comm_group, "Comm_group");
@@ -101,7 +66,7 @@ static void find_functions(const void *next)
 	/* A program may have the variable itself, by a copy relocation. */
 	world = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
 	if (!world)
-		world = look_for("ompi_mpi_comm_world", next);
+		world = object_look_for("ompi_mpi_comm_world", next);
 	mpi.is_open_mpi = world;
 	mpi.world = world ? (word)world : MPICH_WORLD;
 	mpi.works = mpi.comm_rank && mpi.comm_size && mpi.comm_group && mpi.group_translate_ranks && mpi.group_free && mpi.type_size_x &&
@@ -394,7 +359,7 @@ static void put(struct front *front)
 	int front_##symbol parameters                                                      \
 	{                                                                                  \
 		static void *_Atomic real;                                                 \
-		int (*next) parameters = (int (*) parameters)find(&real, #symbol, __builtin_return_address(0)); \
+		int (*next) parameters = (int (*) parameters)object_find_for(&real, #symbol, __builtin_return_address(0)); \
 		struct front front;                                                        \
 		int result;                                                                \
                                                                                            \

@@ -418,13 +418,28 @@ static _Noreturn void missing(void)
 	abort();
 }
 
-void *object_find(void *_Atomic *real, const char *name)
+void *object_look_for(const char *name, const void *caller)
+{
+	void *found = dlsym(RTLD_NEXT, name), *handle;
+	Dl_info info;
+
+	if (found || !caller || !dladdr(caller, &info))
+		return found;
+	handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (!handle)
+		return NULL;
+	found = dlsym(handle, name);
+	dlclose(handle);
+	return found;
+}
+
+void *object_find_for(void *_Atomic *real, const char *name, const void *caller)
 {
 	void *found = atomic_load_explicit(real, memory_order_acquire);
 
 	if (found)
 		return found;
-	found = dlsym(RTLD_NEXT, name);
+	found = object_look_for(name, caller);
 	if (!found)
 		found = (void *)missing;
 	atomic_store_explicit(real, found, memory_order_release);

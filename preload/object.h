@@ -45,8 +45,17 @@ void object_begin(struct call *call);
 void object_end(struct call *call);
 void object_put(struct call *call);
 
-/* The function of that name in the objects behind ours; *real keeps it. */
-void *object_find(void *_Atomic *real, const char *name);
+/* What has that name in the objects behind ours, or among those that the caller, an address, can see: a library that was loaded
+ * later is not behind ours.  NULL: nothing. */
+void *object_look_for(const char *name, const void *caller);
+/* That function; *real keeps it.  If there is none, one that aborts. */
+void *object_find_for(void *_Atomic *real, const char *name, const void *caller);
+
+/* A function of libc, which is always behind ours. */
+static inline void *object_find(void *_Atomic *real, const char *name)
+{
+	return object_find_for(real, name, NULL);
+}
 
 static inline void object_fd(struct call *call, int fd)
 {
