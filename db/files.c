@@ -906,6 +906,12 @@ void files_set_type(struct files *files, struct file *file, uint32_t type)
 	files_dirty(files, file);
 }
 
+void files_drop_type(struct files *files, struct file *file)
+{
+	file->mode &= ~(uint32_t)S_IFMT;
+	files_dirty(files, file);
+}
+
 /* ---- versions ---- */
 
 /* Adds a process to a set of which only none (0), one (its id) and several or unknown (-1) are distinguished. */

@@ -154,8 +154,9 @@ bool files_bound_since(struct files *files, struct node *dir, const char *name, 
 	int64_t time_ns);
 /* Keeps the target of a symbolic link.  0 or -ENOMEM. */
 int file_set_target(struct file *file, const char *target, size_t len);
-/* What was found out of the type of a file: S_IFDIR ... */
+/* What was found out of the type of a file, if that was not known: S_IFDIR ...; and that it was false. */
 void files_set_type(struct files *files, struct file *file, uint32_t type);
+void files_drop_type(struct files *files, struct file *file);
 
 /* ---- versions ---- */
 

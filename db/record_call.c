@@ -104,14 +104,25 @@ static int resolve_made(struct record *record, struct work *w, struct place *pla
 	return r;
 }
 
+/* What was removed tells whether it was a directory, which a probe may have seen wrongly. */
+static void correct_type(struct record *record, struct file *file, enum op op)
+{
+	if (op == OP_UNLINK && S_ISDIR(file->mode))
+		files_drop_type(record->files, file);
+	if (op == OP_RMDIR)
+		files_set_type(record->files, file, S_IFDIR);
+}
+
 /* UNLINK, RMDIR */
 static int resolve_removed(struct record *record, struct work *w, struct place *place)
 {
+	uint32_t type = w->ev->op == OP_RMDIR ? S_IFDIR : 0;
 	int r = walk_to(record, w, false, WALK_PARENT, place);
 
 	if (r == 0 && w->ok)
-		r = walk_fill(record->walkers[0], place, w->ev->op == OP_RMDIR ? S_IFDIR : 0,
-			w->ev->time_ns);
+		r = walk_fill(record->walkers[0], place, type, w->ev->time_ns);
+	if (r == 0 && w->ok && place->node)
+		correct_type(record, node_file(place->node), w->ev->op);
 	put_name(w, place);
 	return r;
 }
@@ -125,6 +136,11 @@ static bool is_moved_already(struct record *record, const struct work *w, const 
 	if (from->node && node_file(to->node)->nlink > 1)
 		return false;
 	return files_bound_since(record->files, to->dir, to->name, to->len, w->ev->time_ns);
+}
+
+static int fill_moved(struct record *record, const struct work *w, int walker, struct place *from, const struct place *to)
+{
+	return walk_fill_moved(record->walkers[walker], from, to, w->ev->time_ns, w->ev->time_ns + w->op->latency_ns);
 }
 
 static int resolve_renamed(struct record *record, struct work *w, struct place *place)
@@ -142,9 +158,9 @@ static int resolve_renamed(struct record *record, struct work *w, struct place *
 				w->ev->time_ns);
 		w->places->moved = to.node;
 	} else if (w->ok) {
-		r = walk_fill(record->walkers[0], place, 0, w->ev->time_ns);
+		r = fill_moved(record, w, 0, place, &to);
 		if (r == 0 && (w->op->flags & RENAME_EXCHANGE))
-			r = walk_fill(record->walkers[1], &to, 0, w->ev->time_ns);
+			r = fill_moved(record, w, 1, &to, place);
 	}
 	put_name(w, place);
 	w->places->other = to.dir;

@@ -166,12 +166,10 @@ static void drop_later(struct walker *walker, int64_t changed_ns, int64_t time_n
 }
 
 /* 0, or -errno: -ENOSYS if there is no probe. */
-static int probe_name(struct walker *walker, struct node *dir, const char *name, size_t len,
-	int64_t time_ns, struct event_node *ret_node)
+static int probe_now(struct walker *walker, struct node *dir, const char *name, size_t len,
+	struct event_node *ret_node, int64_t *ret_changed_ns)
 {
 	cleanup_free char *path = NULL;
-	int64_t changed_ns = 0;
-	int r;
 
 	walker->target[0] = '\0';
 	if (!walker->probe || is_in_proc(dir))
@@ -179,7 +177,16 @@ static int probe_name(struct walker *walker, struct node *dir, const char *name,
 	path = files_text(dir, name, len);
 	if (!path)
 		return -ENOSYS;
-	r = walker->probe(walker->arg, path, ret_node, walker->target, sizeof(walker->target), &changed_ns);
+	return walker->probe(walker->arg, path, ret_node, walker->target, sizeof(walker->target), ret_changed_ns);
+}
+
+/* As probe_now(), without what may be of a later file. */
+static int probe_name(struct walker *walker, struct node *dir, const char *name, size_t len,
+	int64_t time_ns, struct event_node *ret_node)
+{
+	int64_t changed_ns = 0;
+	int r = probe_now(walker, dir, name, len, ret_node, &changed_ns);
+
 	if (r == 0)
 		drop_later(walker, changed_ns, time_ns, ret_node);
 	/* On another device than its directory: an overlay shows some that the kernel does not use. */
@@ -448,4 +455,33 @@ int walk_fill(struct walker *walker, struct place *place, uint32_t type, int64_t
 		return 0;
 	return bind_unknown(walker, place->dir, place->name, place->len, type, time_ns,
 		&place->node);
+}
+
+/* The type of what came to that place until end_ns; 0: not known.  A rename changes the inode: what has changed later may be
+ * another file that was made or moved there. */
+static uint32_t type_at(struct walker *walker, const struct place *place, int64_t end_ns)
+{
+	struct event_node found = { 0 };
+	int64_t changed_ns = 0;
+
+	if (!place->dir || place->partial || place->len == 0)
+		return 0;
+	if (probe_now(walker, place->dir, place->name, place->len, &found, &changed_ns) < 0)
+		return 0;
+	return changed_ns <= end_ns + TICK_NS ? found.mode & S_IFMT : 0;
+}
+
+int walk_fill_moved(struct walker *walker, struct place *place, const struct place *to, int64_t start_ns, int64_t end_ns)
+{
+	struct file *file;
+	int r = walk_fill(walker, place, 0, start_ns);
+
+	if (r < 0 || !place->node)
+		return r;
+	file = node_file(place->node);
+	if (file->mode & S_IFMT)
+		return 0;
+	files_set_type(walker->files, file, type_at(walker, to, end_ns));
+	return is_type(place->node, S_IFLNK) && walker->target[0] ? file_set_target(file, walker->target, strlen(walker->target))
+								  : 0;
 }

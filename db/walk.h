@@ -71,4 +71,8 @@ int walk(struct walker *walker, const struct walk_path *path, struct place *ret_
  * inode is not known.  type: S_IFDIR ..., 0: not known.  0 or -errno of the database. */
 int walk_fill(struct walker *walker, struct place *place, uint32_t type, int64_t time_ns);
 
+/* Of a rename that succeeded: as walk_fill(), and a file of unknown type gets that of what is at its new name, unless that has
+ * changed since the call, which began at start_ns and ended at end_ns.  0 or -errno of the database. */
+int walk_fill_moved(struct walker *walker, struct place *place, const struct place *to, int64_t start_ns, int64_t end_ns);
+
 #endif

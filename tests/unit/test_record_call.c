@@ -190,6 +190,39 @@ static void file_never_seen_is_removed_and_moved(void **state)
 		"unlink|/x/y|NULL|3\nrename|/x/a|/b|4");
 }
 
+/* What is below /now: a directory.  arg: when it changed. */
+static int look_at_now(void *arg, const char *path, struct event_node *ret_node, char *target, size_t size, int64_t *ret_changed_ns)
+{
+	(void)size;
+	if (strncmp(path, "/now", 4) != 0)
+		return -ENOENT;
+	*ret_node = (struct event_node){ .dev = 8, .ino = 77, .mode = S_IFDIR | 0755, .size = 0, .nlink = 2, .mount = 1 };
+	*target = '\0';
+	*ret_changed_ns = *(int64_t *)arg;
+	return 0;
+}
+
+static void type_of_what_was_moved_is_that_at_its_new_name(void **state)
+{
+	int64_t changed_ns = 0;
+	const struct record_options options = { .ops = true, .probe = look_at_now, .probe_arg = &changed_ns };
+	struct feed *f = feed_begin(&options);
+	struct event ev = OP_EVENT(f, P, OP_RENAME, .node = NODE_ROOT, .other = NODE_ROOT, .flags = RENAME_EXCHANGE);
+
+	(void)state;
+	feed_call(f, ev, "a", "now1");
+	changed_ns = f->now + 1000000000;
+	feed_call(f, OP_EVENT(f, P, OP_RENAME, .node = NODE_ROOT, .other = NODE_ROOT), "b", "now2");
+	changed_ns = f->now;
+	feed_call(f, OP_EVENT(f, P, OP_RENAME, .node = NODE_ROOT, .other = NODE_ROOT), "c", "now3");
+	feed_call(f, OP_EVENT(f, P, OP_UNLINK, .node = NODE_ROOT), "now3", NULL);
+	feed_call(f, OP_EVENT(f, P, OP_RENAME, .node = NODE_ROOT, .other = NODE_ROOT), "d", "e");
+	feed_call(f, OP_EVENT(f, P, OP_RMDIR, .node = NODE_ROOT), "e", NULL);
+	assert_string_equal(ask(f, "SELECT path, kind, ino, deleted FROM file WHERE id > 1 ORDER BY id"),
+		"/now1|dir|NULL|0\n/a|NULL|NULL|0\n/now2|NULL|NULL|0\n/now3|NULL|NULL|1\n/e|dir|NULL|1");
+	feed_end(f);
+}
+
 static void failed_call_has_the_path_asked_for(void **state)
 {
 	struct feed *f = *state;
@@ -867,6 +900,7 @@ int main(void)
 		TEST(what_a_device_takes_is_not_what_it_gives),
 		TEST(name_is_made_before_its_inode_is_known),
 		TEST(file_never_seen_is_removed_and_moved),
+		cmocka_unit_test(type_of_what_was_moved_is_that_at_its_new_name),
 		TEST(failed_call_has_the_path_asked_for),
 		TEST(result_of_stat_is_what_the_name_leads_to),
 		TEST(symbolic_links_are_followed),
