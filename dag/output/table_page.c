@@ -9,6 +9,7 @@
 #include "dag/output/table_internal.h"
 
 #define TEXT_MAX 64
+#define WORD_LONG 20 /* characters that a narrow page can keep in one line */
 
 static void put_cell(const struct cell *cell, const struct table_style *style, FILE *out)
 {
@@ -47,6 +48,22 @@ static void put_head(const struct table *table, FILE *out)
 	fputs("</tr></thead>\n", out);
 }
 
+static bool has_long_word(const struct cell *cell)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < cell->len && len <= WORD_LONG; i++)
+		len = cell->text[i] == ' ' ? 0 : len + 1;
+	return len > WORD_LONG;
+}
+
+static const char *cell_tag(const struct cell *cell)
+{
+	if (cell->type != CELL_TEXT)
+		return "<td class=\"n\">";
+	return has_long_word(cell) ? "<td class=\"long\">" : "<td>";
+}
+
 static void put_rows(const struct table *table, const struct table_style *style, FILE *out)
 {
 	fputs("<tbody>\n", out);
@@ -55,7 +72,7 @@ static void put_rows(const struct table *table, const struct table_style *style,
 		for (int i = 0; i < table->n_columns; i++) {
 			const struct cell *cell = &table->cells[row * table->n_columns + i];
 
-			fputs(cell->type == CELL_TEXT ? "<td>" : "<td class=\"n\">", out);
+			fputs(cell_tag(cell), out);
 			put_cell(cell, style, out);
 			fputs("</td>", out);
 		}

@@ -52,12 +52,13 @@ function boxesOf(rows, label, format, width) {
 		height: 64 + 22 * most, ...ROOM, marginLeft: 150, x,
 		y: { label: null, domain: rows.map(name), axis: null },
 		marks: [
-			Plot.axisY({ label: null, tickSize: 0, tickPadding: 14 }), // there is room for a 0
+			Plot.axisY({ label: null, tickSize: 0 }),
 			Plot.ruleY(above("p95"), { y: name, x1: (d) => from(d.min), x2: (d) => from(d.p95), stroke: "currentColor", strokeOpacity: 0.6 }),
 			Plot.barX(above("p75"), { y: name, x1: (d) => from(d.p25), x2: (d) => from(d.p75), fill: (d) => colourOf(d.step), inset: 1,
 				fillOpacity: 0.75 }),
 			Plot.tickX(above("p50"), { y: name, x: "p50", stroke: "currentColor", strokeWidth: 2 }),
-			Plot.text(rows.filter((d) => log && !(d.min > 0)), { y: name, frameAnchor: "left", dx: -3, textAnchor: "end", text: () => "0" }),
+			Plot.text(rows.filter((d) => log && !(d.min > 0)), { y: name, frameAnchor: "left", dx: 3, textAnchor: "start", text: () => "0",
+				fill: "currentColor", stroke: "var(--card)", strokeWidth: 3 }),
 			Plot.dot(above("max"), { y: name, x: "max", r: 2.5, fill: "currentColor",
 				title: (d) => `${d.step ?? "(no step)"}: ${d.count} processes\nsmallest ${format(d.min)}, p25 ${format(d.p25)}, ` +
 					`median ${format(d.p50)}, p75 ${format(d.p75)}\np95 ${format(d.p95)}, largest ${format(d.max)}` }),
@@ -119,7 +120,7 @@ const readsAndWrites = (rows) => rows.filter((d) => d.operation === "read" || d.
 function sizes(rows, width) {
 	const data = readsAndWrites(rows).flatMap((row) => CLASSES.filter((c) => c in row)
 		.map((c) => ({ operation: row.operation, class: c, value: row[c] ?? 0 })));
-	return data.length ? grouped(data, CLASSES, width, { label: "size of the request in bytes (classes of Darshan)",
+	return data.length ? grouped(data, CLASSES, width, { label: "bytes of a request (classes of Darshan)",
 		unit: "requests", format: count, exact: String }) : null;
 }
 

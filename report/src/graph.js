@@ -122,7 +122,7 @@ function makeZoomable(box, svg) {
 			move(x / pixels, y / pixels);
 	};
 	const reset = () => target.call(behaviour.transform, zoomIdentity);
-	// What is at the begin of the run stays where it is.
+	// What is at the begin of the run stays where it is, and whole.
 	const read = () => {
 		reset();
 		const point = firstNode(svg), k = enlargement(svg);
@@ -130,6 +130,7 @@ function makeZoomable(box, svg) {
 			return;
 		target.call(behaviour.scaleTo, k, [point.x, point.y]);
 		movePixels(...room(inner, box));
+		movePixels(...outside(svg.querySelector("g.node"), box));
 	};
 	const keys = { "+": () => by(1.4), "=": () => by(1.4), "-": () => by(1 / 1.4), 0: reset, ArrowLeft: () => move(40, 0),
 		ArrowRight: () => move(-40, 0), ArrowUp: () => move(0, 40), ArrowDown: () => move(0, -40) };

@@ -2,7 +2,7 @@
 import { charts, legends } from "./charts.js";
 import { table } from "./data.js";
 import { addGraphs } from "./graph.js";
-import { thinLabels } from "./labels.js";
+import { fitLabels, thinLabels } from "./labels.js";
 import { addTables } from "./tables.js";
 import { drawTimeline } from "./timeline.js";
 
@@ -28,6 +28,7 @@ function drawer(figure) {
 		const chart = charts[name](table(id)?.rows ?? [], Math.max(320, figure.clientWidth), id);
 		figure.replaceChildren(...[legends[name] && chart ? legend(legends[name]) : null, chart].filter(Boolean));
 		thinLabels(figure);
+		fitLabels(figure);
 		return chart !== null;
 	};
 	return draw() && draw;

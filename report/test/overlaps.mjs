@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-/** Texts of a page that lie on each other. */
+/** Texts of a page that lie on each other, and texts of charts that are cut off. */
 
 const WIDTHS = [360, 800, 1400];
 
-/** In the page: pairs of texts whose boxes intersect, and how many texts there are.  Graphviz places those of graphs. */
+/** In the page: pairs of texts whose boxes intersect, texts of charts that are cut off, and how many texts
+ * there are.  Graphviz places those of graphs. */
 function findOverlaps() {
 	/** What of a box is not cut off by what scrolls, or has a window. */
 	const clip = (box, element) => {
@@ -16,7 +17,7 @@ function findOverlaps() {
 		}
 		return { x0, x1, y0, y1 };
 	};
-	const boxes = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	const boxes = [], cut = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	for (let node = walker.nextNode(); node; node = walker.nextNode()) {
 		const parent = node.parentElement;
 		if (!node.data.trim() || parent.closest("script, style, title, .graph, noscript") ||
@@ -26,6 +27,8 @@ function findOverlaps() {
 		range.selectNodeContents(node);
 		for (const rect of range.getClientRects()) {
 			const box = clip(rect, parent);
+			if (parent.closest(".plot") && rect.width - (box.x1 - box.x0) > 1 && !parent.closest("[clip-path]"))
+				cut.push(`${parent.closest(".exhibit")?.id}: '${node.data.trim().slice(0, 40)}'`);
 			if (box.x1 - box.x0 > 1 && box.y1 - box.y0 > 1)
 				boxes.push({ ...box, text: node.data.trim().slice(0, 40), node, id: parent.closest(".exhibit")?.id });
 		}
@@ -40,10 +43,10 @@ function findOverlaps() {
 				found.push(`${a.id ?? "page"}: '${a.text}' on '${b.text}'`);
 		}
 	});
-	return { found, texts: boxes.length };
+	return { found, cut, texts: boxes.length };
 }
 
-/** look(what, { found, texts }) for each width, light and dark, and for paper. */
+/** look(what, { found, cut, texts }) for each width, light and dark, and for paper. */
 export async function eachOverlap(page, look) {
 	for (const width of WIDTHS)
 		for (const colorScheme of ["light", "dark"]) {

@@ -234,7 +234,7 @@ async function checkLegible(page, least) {
 
 /** A step has the same colour in the graphs, in their legends and in the time line. */
 async function checkColours(page) {
-	const { colours, bars, nodes, legends, facts } = await page.evaluate(() => {
+	const { colours, bars, nodes, legends, signs, facts } = await page.evaluate(() => {
 		const rows = (id) => JSON.parse(document.getElementById(`data-${id}`).textContent).rows;
 		const fills = (all) => [...new Set([...all].map((element) => element.getAttribute("fill")))];
 		return {
@@ -244,6 +244,7 @@ async function checkColours(page) {
 				[node.id.replace(/^dag-/, ""), node.querySelector("[fill]:not([fill=none])")?.getAttribute("fill")]),
 			legends: [...document.querySelectorAll(".steps li")].map((li) =>
 				[li.textContent, li.querySelector("rect")?.getAttribute("fill")]),
+			signs: [...document.querySelectorAll(".signs li > svg")].map((svg) => svg.children.length),
 			facts: Object.fromEntries(rows("dag").filter((row) => row.element === "node").map((row) => [row.id, row])),
 		};
 	});
@@ -252,6 +253,7 @@ async function checkColours(page) {
 	equal("so have legends of graphs", legends.filter(([step, colour]) => colour && colours[step] !== colour), []);
 	const coloured = nodes.filter(([id]) => facts[id]?.step && facts[id]?.kind === "process");
 	equal("so have nodes", coloured.filter(([id, fill]) => fill !== (colours[facts[id].step] ?? "#999999")).slice(0, 5), []);
+	check("each sign of a legend is drawn", signs.length > 0 && signs.every((shapes) => shapes > 0), signs);
 	check("there are legends", legends.length > 0 || Object.keys(colours).length === 0, legends.length);
 }
 
@@ -270,9 +272,10 @@ async function checkHostile(page, names) {
 /** No text lies on another one, however wide the page is. */
 async function checkOverlaps(browser, entry) {
 	const page = await open(browser, entry.page);
-	await eachOverlap(page, (what, { found, texts }) => {
+	await eachOverlap(page, (what, { found, cut, texts }) => {
 		check(`${what}: there are texts`, texts > 20, texts);
 		equal(`${what}: texts that lie on others`, found.slice(0, 5), []);
+		equal(`${what}: texts of charts that are cut off`, cut.slice(0, 5), []);
 	});
 	await close(page);
 }
