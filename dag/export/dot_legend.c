@@ -23,7 +23,7 @@ const struct dot_sign_words dot_sign_words[DOT_SIGN_MAX] = {
 	[DOT_SIGN_CREATE] = { "dot", NULL, "create" },
 	[DOT_SIGN_RENAME] = { "diamond", NULL, "rename" },
 	[DOT_SIGN_DELETE] = { "tee", NULL, "delete" },
-	[DOT_SIGN_PIPE] = { "vee", NULL, "through a pipe" },
+	[DOT_SIGN_PIPE] = { "veevee", NULL, "through a pipe" },
 	[DOT_SIGN_SLOW] = { "orange", "darkorange3",
 		"from 1 MB and 10 ms on, and slower than the average of all edges: a possible bottleneck" },
 	[DOT_SIGN_FEEDBACK] = { "blue", "blue",

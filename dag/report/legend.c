@@ -14,7 +14,6 @@
 #include "dag/report/report.h"
 #include "dag/shape/palette.h"
 
-
 /* ---- signs ---- */
 
 #define LINE(more) "<path d=\"M1 8H39\"" more "/>"
@@ -42,6 +41,7 @@ static const char *const pictures[DOT_SIGN_MAX] = {
 	[DOT_SIGN_CREATE] = ARROW("<circle cx=\"34\" cy=\"8\" r=\"4\" fill=\"currentColor\"/>"),
 	[DOT_SIGN_RENAME] = ARROW("<path d=\"M27 8L33 4.5L39 8L33 11.5Z\" fill=\"currentColor\"/>"),
 	[DOT_SIGN_DELETE] = "<path d=\"M1 8H36\"/><path d=\"M35 3H38V13H35Z\" fill=\"currentColor\"/>",
+	[DOT_SIGN_PIPE] = "<path d=\"M1 8H23\"/><path d=\"M19 3.5L29 8L19 12.5L23 8ZM29 3.5L39 8L29 12.5L33 8Z\" fill=\"currentColor\"/>",
 	[DOT_SIGN_SLOW] = "<text x=\"6\" y=\"12\" font-size=\"11\" stroke=\"none\" fill=\"#cd6600\">kB/s</text>",
 	[DOT_SIGN_FEEDBACK] = LINE(" stroke=\"#0000ff\""),
 	[DOT_SIGN_CRITICAL] = LINE(" stroke=\"#ff0000\" stroke-width=\"2\""),

@@ -4,7 +4,7 @@
 # long: --long
 """wfreport: pages that say what wfstat says, need nothing but themselves, and cannot be led astray by names;
 of Montage, a compile, a synthetic workflow, a phase and some seconds of it, nothing, a run whose tracer was killed, hostile names,
-two traces, and traces that know little: of procmon alone, without operations, of fidelity open,
+two traces, a record in the kernel, and traces that know little: of procmon alone, without operations, of fidelity open,
 without figures of memory.
 
 What a page is in a browser is looked at by report/test/pages.mjs, in Chromium."""
@@ -22,8 +22,9 @@ import sys
 import tempfile
 import time
 
-from ftractest import FTRAC, TOP, Checks, Mount, become_reaper, has_fidelity, need, need_fuse, skip
+from ftractest import FTRAC, TOP, Checks, Mount, become_reaper, has_fidelity, kernel_refuses, need, need_fuse, skip
 from sample import LONG, some
+from workflows import traced
 
 WFREPORT = os.environ.get("WFREPORT", "build/dag/wfreport")
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
@@ -141,6 +142,14 @@ def mounted(*options):
             must("sh", "-c", SOME_WORK, cwd=mount(work))
         return base / "trace.db"
     return trace
+
+
+def piped(base):
+    """Recorded in the kernel, which sees pipes; the names of files are longer than any label."""
+    deep = base / "work" / "a-directory-with-a-long-name" / "and-another-one-with-a-still-longer-name-in-it"
+    deep.mkdir(parents=True)
+    traced(base / "trace.db", ["sh", "-c", f"{SOME_WORK}; cat c | sort | uniq -c >d"], deep, "--files", "kernel")
+    return base / "trace.db"
 
 
 def without_memory(base):
@@ -310,6 +319,13 @@ def always(base):
             page_of("no memory", without_memory, base / "no-memory", charts=False, graph=True)]
 
 
+def in_kernel(base):
+    refused = kernel_refuses()
+    if refused:
+        print(f"no pipes in a page: nothing is recorded in the kernel here: {refused}")
+    return [] if refused else [page_of("pipes", piped, base / "pipes", charts=True, graph=True)]
+
+
 def others():
     """Functions that make pages."""
     def page(name, trace, **wanted):
@@ -338,7 +354,7 @@ def main():
     check_memory(base)
     for make in some(others(), 3):
         pages += make(base)
-    look_at([with_tables(page) for page in some(pages, 3)], base)
+    look_at([with_tables(page) for page in in_kernel(base) + some(pages, 2)], base)
     check_program(base / "compile" / "trace.db", base)
     check_diff(base / "compile" / "trace.db", base / "no-memory" / "trace.db", base)
     check_strict(base / "killed" / "trace.db")
