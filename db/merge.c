@@ -6,48 +6,33 @@
 #include <string.h>
 
 #include "db/merge_names.h"
+#include "base/vector.h"
 #include "db/merge_versions.h"
+#include "db/relay.h"
 #include "db/sql.h"
 
 struct merge {
 	sqlite3 *sqlite;
+	struct relay relay; /* of "one", the trace */
+	bool is_attached;
+	int n_traces;
+	sqlite3_stmt *offsets;
+	sqlite3_stmt **steps; /* of merge.sql; compiled once, as long as SQLite sees the same schema */
+	int n_steps;
+	bool is_prepared;
 };
 
-/* What to add to the ids of a table. */
-static const struct {
-	const char *parameter, *last;
-} offsets[] = {
-	{ ":paths", "SELECT max(id) FROM main.paths" },
-	{ ":mounts", "SELECT max(id) FROM main.mounts" },
-	{ ":files", "SELECT max(id) FROM main.files" },
-	{ ":kinds", "SELECT max(id) FROM main.kinds" },
-	{ ":processes", "SELECT max(id) FROM main.processes" },
-	{ ":images", "SELECT max(id) FROM main.images" },
-	{ ":handles", "SELECT max(id) FROM main.handles" },
-	{ ":threads", "SELECT max(id) FROM main.threads" },
-	{ ":ways", "SELECT max(id) FROM main.ways" },
-	{ ":callers", "SELECT max(id) FROM main.callers" },
-	{ ":touches", "SELECT max(id) FROM main.touches" },
-	{ ":tag", "SELECT count(*) << 32 FROM facts WHERE key = 'start_ns'" },
-	{ ":ops", "SELECT max(last) FROM last_ops" },
+/* What to add to the ids of a table: a column for each parameter. */
+static const char offsets_sql[] =
+	"SELECT (SELECT max(id) FROM main.paths) AS [:paths], (SELECT max(id) FROM main.mounts) AS [:mounts],"
+	"  (SELECT max(id) FROM main.files) AS [:files], (SELECT max(id) FROM main.kinds) AS [:kinds],"
+	"  (SELECT max(id) FROM main.processes) AS [:processes], (SELECT max(id) FROM main.images) AS [:images],"
+	"  (SELECT max(id) FROM main.handles) AS [:handles], (SELECT max(id) FROM main.threads) AS [:threads],"
+	"  (SELECT max(id) FROM main.ways) AS [:ways], (SELECT max(id) FROM main.callers) AS [:callers],"
+	"  (SELECT max(id) FROM main.touches) AS [:touches], (SELECT max(last) FROM last_ops) AS [:ops],"
 	/* Times of the trace count from its own start; here they count from that of the first trace. */
-	{ ":t", "SELECT (SELECT value FROM one.meta WHERE key = 'start_ns') - "
-		"(SELECT value FROM main.meta WHERE key = 'start_ns')" },
-};
-#define OFFSET_MAX (sizeof(offsets) / sizeof(offsets[0]))
-
-static int ask(sqlite3 *sqlite, const char *sql, int64_t *ret_number)
-{
-	sqlite3_stmt *stmt = NULL;
-	int r = sqlite3_prepare_v2(sqlite, sql, -1, &stmt, NULL);
-
-	if (r == SQLITE_OK && (r = sqlite3_step(stmt)) == SQLITE_ROW) {
-		*ret_number = sqlite3_column_int64(stmt, 0);
-		r = SQLITE_OK;
-	}
-	sqlite3_finalize(stmt);
-	return r;
-}
+	"  (SELECT value FROM one.meta WHERE key = 'start_ns') - (SELECT value FROM main.meta WHERE key = 'start_ns') AS [:t],"
+	"  ?1 << 32 AS [:tag], ?2 AS [:with_ops]";
 
 static int exec(sqlite3 *sqlite, const char *sql)
 {
@@ -96,56 +81,114 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
 	return r;
 }
 
-/* Runs the statements in order; each binds the parameters that it has. */
-static int run_script(sqlite3 *sqlite, const char *sql, const int64_t *values, bool with_ops)
+bool merge_switch(struct merge *merge, const char *path)
+{
+	return merge->is_attached && relay_switch(&merge->relay, path);
+}
+
+int merge_detach(struct merge *merge)
 {
 	int r = SQLITE_OK;
 
-	while (r == SQLITE_OK && *sql) {
-		sqlite3_stmt *stmt = NULL;
+	relay_finish(&merge->relay);
+	if (merge->is_attached)
+		r = exec(merge->sqlite, "DETACH one");
+	merge->is_attached = false;
+	return r;
+}
 
-		r = sqlite3_prepare_v2(sqlite, sql, -1, &stmt, &sql);
-		if (r != SQLITE_OK || !stmt)
-			break;
-		for (size_t i = 0; i < OFFSET_MAX; i++)
-			sqlite3_bind_int64(stmt,
-				sqlite3_bind_parameter_index(stmt, offsets[i].parameter),
-				values[i]);
-		sqlite3_bind_int(stmt, sqlite3_bind_parameter_index(stmt, ":with_ops"), with_ops);
-		r = sqlite3_step(stmt) == SQLITE_DONE ? SQLITE_OK : sqlite3_errcode(sqlite);
+int merge_attach(struct merge *merge, const char *uri)
+{
+	char *attach = sqlite3_mprintf("ATTACH %Q AS one", uri);
+	int r = attach ? merge_detach(merge) : SQLITE_NOMEM;
+
+	if (r == SQLITE_OK)
+		r = exec(merge->sqlite, attach);
+	sqlite3_free(attach);
+	merge->is_attached = r == SQLITE_OK;
+	if (merge->is_attached)
+		relay_init(&merge->relay, merge->sqlite, "one");
+	return r;
+}
+
+static int prepare_step(struct merge *merge, const char **sql)
+{
+	sqlite3_stmt *stmt;
+	int r = sqlite3_prepare_v2(merge->sqlite, *sql, -1, &stmt, sql);
+
+	if (r == SQLITE_OK && stmt && vector_push(merge->steps, merge->n_steps, stmt) < 0) {
 		sqlite3_finalize(stmt);
+		return SQLITE_NOMEM;
 	}
 	return r;
 }
 
-int merge_add(struct merge *merge, const char *uri, bool with_ops)
+static int prepare(struct merge *merge)
 {
-	sqlite3 *sqlite = merge->sqlite;
-	char *attach = sqlite3_mprintf("ATTACH %Q AS one", uri);
-	int64_t values[OFFSET_MAX];
-	int r = attach ? exec(sqlite, attach) : SQLITE_NOMEM;
+	const char *sql = sql_merge;
+	int r = merge->offsets ? SQLITE_OK : sqlite3_prepare_v2(merge->sqlite, offsets_sql, -1, &merge->offsets, NULL);
 
-	sqlite3_free(attach);
-	if (r != SQLITE_OK)
-		return r;
-	r = exec(sqlite, "BEGIN");
-	for (size_t i = 0; i < OFFSET_MAX && r == SQLITE_OK; i++)
-		r = ask(sqlite, offsets[i].last, &values[i]);
-	if (r == SQLITE_OK)
-		r = run_script(sqlite, sql_merge, values, with_ops);
-	if (r == SQLITE_OK) /* at each commit SQLite goes through all pages that are not in the temporary file */
-		r = sqlite3_db_cacheflush(sqlite);
-	if (r == SQLITE_OK)
-		r = exec(sqlite, "COMMIT");
-	if (r == SQLITE_OK)
-		r = exec(sqlite, "DETACH one");
+	while (r == SQLITE_OK && !merge->is_prepared && *sql)
+		r = prepare_step(merge, &sql);
+	merge->is_prepared = r == SQLITE_OK;
 	return r;
+}
+
+/* The column of the offsets that has the name of the parameter. */
+static int offset_of(const struct merge *merge, const char *parameter)
+{
+	int i = sqlite3_column_count(merge->offsets) - 1;
+
+	while (i > 0 && strcmp(sqlite3_column_name(merge->offsets, i), parameter) != 0)
+		i--;
+	return i;
+}
+
+static int run_step(struct merge *merge, sqlite3_stmt *step)
+{
+	int r;
+
+	for (int i = 1; i <= sqlite3_bind_parameter_count(step); i++)
+		sqlite3_bind_int64(step, i, sqlite3_column_int64(merge->offsets,
+			offset_of(merge, sqlite3_bind_parameter_name(step, i))));
+	r = sqlite3_step(step);
+	sqlite3_reset(step);
+	return r == SQLITE_DONE ? SQLITE_OK : sqlite3_errcode(merge->sqlite);
+}
+
+static int run_steps(struct merge *merge, bool with_ops)
+{
+	int r;
+
+	sqlite3_bind_int(merge->offsets, 1, merge->n_traces++);
+	sqlite3_bind_int(merge->offsets, 2, with_ops);
+	r = sqlite3_step(merge->offsets) == SQLITE_ROW ? SQLITE_OK : sqlite3_errcode(merge->sqlite);
+	for (int i = 0; i < merge->n_steps && r == SQLITE_OK; i++)
+		r = run_step(merge, merge->steps[i]);
+	sqlite3_reset(merge->offsets);
+	return r;
+}
+
+int merge_add(struct merge *merge, bool with_ops)
+{
+	int r = prepare(merge);
+
+	if (r == SQLITE_OK)
+		r = exec(merge->sqlite, "BEGIN");
+	if (r == SQLITE_OK)
+		r = run_steps(merge, with_ops);
+	if (r == SQLITE_OK) /* at each commit SQLite goes through all pages that are not in the temporary file */
+		r = sqlite3_db_cacheflush(merge->sqlite);
+	return r == SQLITE_OK ? exec(merge->sqlite, "COMMIT") : r;
 }
 
 int merge_end(struct merge *merge)
 {
 	/* One transaction: one for each row would empty and write its journal anew. */
-	int r = exec(merge->sqlite, "BEGIN; INSERT OR REPLACE INTO main.meta SELECT key, CASE"
+	int r = merge_detach(merge);
+
+	if (r == SQLITE_OK)
+		r = exec(merge->sqlite, "BEGIN; INSERT OR REPLACE INTO main.meta SELECT key, CASE"
 				    " WHEN key IN ('job', 'xform', 'mixed_file') THEN NULL"
 				    " WHEN key = 'layers' AND count(*) < (SELECT count(*) FROM facts WHERE key = 'start_ns') THEN NULL"
 				    " WHEN key = 'start_ns' OR count(*) = count(value) AND key = "
@@ -163,7 +206,6 @@ int merge_end(struct merge *merge)
 				    " WHEN key = 'files' AND count(*) = count(value) THEN 'both'"
 				    " WHEN key = 'fidelity' THEN group_concat(DISTINCT value) END"
 				    " FROM facts GROUP BY key");
-
 	if (r == SQLITE_OK)
 		r = merge_names(merge->sqlite);
 	if (r == SQLITE_OK)
@@ -184,5 +226,12 @@ int merge_end(struct merge *merge)
 
 void merge_destroy(struct merge *merge)
 {
+	if (!merge)
+		return;
+	for (int i = 0; i < merge->n_steps; i++)
+		sqlite3_finalize(merge->steps[i]);
+	free(merge->steps);
+	sqlite3_finalize(merge->offsets);
+	relay_finish(&merge->relay);
 	free(merge);
 }

@@ -16,8 +16,15 @@ struct merge;
 
 /* The database is empty.  start_ns: when the first run began, since the epoch. */
 int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge);
-int merge_add(struct merge *merge, const char *uri, bool with_ops);
+/*
+ * Opens the next trace; then merge_add() adds it.  It stays open until the next one or merge_detach().  merge_switch(): whether
+ * the finished trace could be opened in the place of the last one (relay.h), which is much faster.
+ */
+bool merge_switch(struct merge *merge, const char *path);
+int merge_attach(struct merge *merge, const char *uri);
+int merge_detach(struct merge *merge);
+int merge_add(struct merge *merge, bool with_ops);
 int merge_end(struct merge *merge);
-void merge_destroy(struct merge *merge);
+void merge_destroy(struct merge *merge); /* before the connection is closed */
 
 #endif

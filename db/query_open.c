@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Opens traces: which files may be read, and several traces as one. */
+/* Opens traces: which files may be read. */
 
 #include <errno.h>
 #include <stdint.h>
@@ -14,13 +14,13 @@
 #include "base/rights.h"
 #include "base/trace_file.h"
 #include "db/json_valid.h"
-#include "db/merge.h"
 #include "db/query_internal.h"
+#include "db/relay.h"
 
 #define VIEWS_VERSION 1
 #define BUSY_MS 10000
 
-/* ---- one trace ---- */
+/* ---- files ---- */
 
 static char *beside(const char *path, enum trace_file file)
 {
@@ -47,16 +47,15 @@ static int file_exists(const char *path, enum trace_file file)
 	return r;
 }
 
-/* Call it before the trace is opened. */
-static void files_init(struct trace_files *files, const char *trace)
+void query_files_init(struct trace_files *files, const char *trace)
 {
 	*files = (struct trace_files){ .path = realpath(trace, NULL) };
 	files->has_log = files->path ? file_exists(files->path, TRACE_FILE_LOG) : -ENOMEM;
 	files->had_index = files->path && file_exists(files->path, TRACE_FILE_INDEX) != 0;
 }
 
-/* Call it after the first read.  As root, SQLite gives the index to the owner of the trace. */
-static void files_made(struct trace_files *files)
+/* As root, SQLite gives the index to the owner of the trace. */
+void query_files_made(struct trace_files *files)
 {
 	if (!files->path || files->had_index || !stat_file(files->path, TRACE_FILE_INDEX, &files->index) ||
 		(files->index.st_uid != geteuid() && files->index.st_uid != files->trace.st_uid))
@@ -68,7 +67,7 @@ static bool is_same(const struct stat *one, const struct stat *other)
 	return one->st_ino == other->st_ino && one->st_dev == other->st_dev;
 }
 
-static void files_finish(struct trace_files *files)
+void query_files_finish(struct trace_files *files)
 {
 	char *name = files->index.st_ino ? beside(files->path, TRACE_FILE_INDEX) : NULL;
 	struct stat st;
@@ -81,7 +80,7 @@ static void files_finish(struct trace_files *files)
 
 /* A trace without a log is opened as immutable; otherwise SQLite would create files beside it, for which it may have no
  * permission.  If there is a log, it must be read: it is the newest part of the trace. */
-static char *uri_of(const struct trace_files *files)
+char *query_uri(const struct trace_files *files, bool relayed)
 {
 	const unsigned char *at = (const unsigned char *)files->path;
 	char *uri = at && files->has_log >= 0 ? sqlite3_mprintf("file:") : NULL;
@@ -89,11 +88,12 @@ static char *uri_of(const struct trace_files *files)
 	for (; uri && *at; at++)
 		uri = strchr("%?#", *at) || *at >= 0x80 ? sqlite3_mprintf("%z%%%02X", uri, *at)
 							: sqlite3_mprintf("%z%c", uri, *at);
-	return uri ? sqlite3_mprintf("%z?mode=ro%s", uri, files->has_log ? "" : "&immutable=1")
+	return uri ? sqlite3_mprintf("%z?mode=ro%s", uri,
+			     files->has_log ? "" : relayed ? "&vfs=" RELAY_VFS : "&immutable=1")
 		   : NULL;
 }
 
-static int64_t pragma(sqlite3 *sqlite, const char *sql)
+int64_t query_number(sqlite3 *sqlite, const char *sql)
 {
 	sqlite3_stmt *stmt = NULL;
 	int64_t number = -1;
@@ -105,18 +105,13 @@ static int64_t pragma(sqlite3 *sqlite, const char *sql)
 	return number;
 }
 
-/* Views that every trace has. */
-#define IS_TRACE                                                                               \
-	"SELECT (SELECT count(*) FROM (SELECT 1 FROM trace LIMIT 1)) + (SELECT count(*) FROM " \
-	"(SELECT 1 FROM process LIMIT 1)) + (SELECT count(*) FROM (SELECT 1 FROM handle LIMIT 1))"
-
 static int check_trace(struct query_db *db, const char *path)
 {
 	int64_t id, version;
 	int code;
 
-	id = pragma(db->sqlite, "PRAGMA application_id");
-	version = pragma(db->sqlite, "PRAGMA user_version");
+	id = query_number(db->sqlite, "PRAGMA application_id");
+	version = query_number(db->sqlite, "PRAGMA user_version");
 	code = sqlite3_errcode(db->sqlite);
 	if ((id < 0 || version < 0) && code != SQLITE_NOTADB && code != SQLITE_CORRUPT)
 		return query_fail(db, query_fail_sqlite(db, code),
@@ -129,12 +124,12 @@ static int check_trace(struct query_db *db, const char *path)
 			"'%s' is a trace of a newer format%s; use the programs of the "
 			"ftrac that wrote it",
 			path, "");
-	if (id < 0 || (id == TRACE_FILE_ID && pragma(db->sqlite, IS_TRACE) < 0))
+	if (id < 0 || (id == TRACE_FILE_ID && query_number(db->sqlite, QUERY_IS_TRACE) < 0))
 		return query_fail(db, -EINVAL,
 			"'%s' is damaged, or no trace: %s; SQLite's '.recover' may save what "
 			"is left",
 			path, sqlite3_errmsg(db->sqlite));
-	if (id != TRACE_FILE_ID && pragma(db->sqlite, IS_TRACE) < 0)
+	if (id != TRACE_FILE_ID && query_number(db->sqlite, QUERY_IS_TRACE) < 0)
 		return query_fail(db, -EINVAL,
 			"'%s' is no trace%s; give the file that ftrac or procmon wrote, "
 			"trace.db unless --db named another file",
@@ -146,7 +141,7 @@ static int check_trace(struct query_db *db, const char *path)
  * The schema in the file is untrusted: views may use only functions and virtual tables without side effects, triggers are
  * off, and nothing can be written.  The limits are above the needs of ftrac's own views and queries.
  */
-static int harden(sqlite3 *sqlite)
+int query_harden(sqlite3 *sqlite)
 {
 	static const struct {
 		int what, value;
@@ -177,14 +172,14 @@ static int harden(sqlite3 *sqlite)
 
 static int open_sqlite(struct query_db *db, const char *path)
 {
-	char *uri = uri_of(&db->files);
+	char *uri = query_uri(&db->files, db->relayed);
 	int r = uri ? sqlite3_open_v2(uri, &db->sqlite,
 			      SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL)
 		    : SQLITE_NOMEM;
 
 	sqlite3_free(uri);
 	if (r == SQLITE_OK)
-		r = harden(db->sqlite);
+		r = query_harden(db->sqlite);
 	if (r == SQLITE_OK)
 		return 0;
 	r = query_fail_sqlite(db, r);
@@ -218,8 +213,7 @@ static int check_owner(struct query_db *db, const char *path, const struct trace
 	return check_beside(db, path, files);
 }
 
-/* SQLite opens the name again: checks that it still leads to the file that was checked. */
-static int check_same(struct query_db *db, const char *path, const struct trace_files *files)
+int query_check_same(struct query_db *db, const char *path, const struct trace_files *files)
 {
 	struct stat now;
 
@@ -230,8 +224,7 @@ static int check_same(struct query_db *db, const char *path, const struct trace_
 	return check_beside(db, path, files);
 }
 
-/* Checks before the trace is opened. */
-static int check_files(struct query_db *db, const char *path, struct trace_files *files,
+int query_check_files(struct query_db *db, const char *path, struct trace_files *files,
 	unsigned how)
 {
 	if (stat(path, &files->trace) < 0)
@@ -252,14 +245,14 @@ static int open_once(struct query_db *db, const char *path, unsigned how)
 {
 	int r;
 
-	files_init(&db->files, path);
-	r = check_files(db, path, &db->files, how);
+	query_files_init(&db->files, path);
+	r = query_check_files(db, path, &db->files, how);
 	if (r == 0)
 		r = open_sqlite(db, path);
 	if (r == 0)
 		r = check_trace(db, path);
-	files_made(&db->files);
-	return r < 0 ? r : check_same(db, path, &db->files);
+	query_files_made(&db->files);
+	return r < 0 ? r : query_check_same(db, path, &db->files);
 }
 
 static int64_t now_ms(void)
@@ -281,7 +274,7 @@ static void close_once(struct query_db *db)
 {
 	sqlite3_close(db->sqlite);
 	db->sqlite = NULL;
-	files_finish(&db->files);
+	query_files_finish(&db->files);
 	db->files = (struct trace_files){ 0 };
 }
 
@@ -327,120 +320,6 @@ static int begin(struct query_db *db)
 	return r == SQLITE_OK ? 0 : query_fail_sqlite(db, r);
 }
 
-/* ---- several ---- */
-
-/* Views are stable between versions of ftrac; tables are not, and merging reads the tables. */
-#define HAS_OUR_TABLES "SELECT count(*) = 8 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times', 'rules', 'mpi_calls', 'programs') " \
-	"OR name = 'files' AND sql LIKE '%birth INTEGER%' OR name = 'handles' AND sql LIKE '%open_op INTEGER%'"
-
-struct start {
-	const char *path;
-	int64_t start_ns;
-};
-
-/* Opens each trace alone first, for a precise error message. */
-static int read_start(struct query_db *db, const char *path, unsigned how, struct start *ret_start)
-{
-	struct query_db *one;
-	int r = query_open(&path, 1, how, &one);
-
-	*ret_start = (struct start){ path, r == 0 ? query_fact(one, "start_ns", INT64_MAX) : 0 };
-	if (r == 0 && pragma(one->sqlite, HAS_OUR_TABLES) != 1)
-		r = query_fail(one, -EPROTO,
-			"cannot merge '%s' with other traces: its tables are not those "
-			"of this version of ftrac%s; read it alone",
-			path, "");
-	if (r < 0)
-		query_fail(db, r, "%s%s", query_error(one), "");
-	query_close(one);
-	return r;
-}
-
-static int compare_starts(const void *x, const void *y)
-{
-	const struct start *a = x, *b = y;
-
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return strcmp(a->path, b->path);
-}
-
-/* In the order of their start. */
-static int read_starts(struct query_db *db, const char *const *paths, int n, unsigned how, struct start *starts)
-{
-	int r = starts ? 0 : query_fail(db, -ENOMEM, "%s%s", "out of memory", "");
-
-	for (int i = 0; i < n && r == 0; i++)
-		r = read_start(db, paths[i], how, &starts[i]);
-	if (r == 0)
-		qsort(starts, n, sizeof(*starts), compare_starts);
-	return r;
-}
-
-static int merge_files(struct query_db *db, struct merge *merge, const char *path,
-	const struct trace_files *files, bool with_ops)
-{
-	char *uri = uri_of(files);
-	int r = uri ? merge_add(merge, uri, with_ops) : SQLITE_NOMEM;
-
-	sqlite3_free(uri);
-	if (r == SQLITE_OK)
-		return 0;
-	r = query_fail_sqlite(db, r);
-	return query_fail(db, r,
-		r == -ENOSPC || r == -EIO ? "cannot add '%s' to the other traces: %s; set "
-					    "$TMPDIR to a place with more space"
-					  : "cannot add '%s' to the other traces: %s",
-		path, sqlite3_errmsg(db->sqlite));
-}
-
-/* Checks again that it is the file that was opened alone. */
-static int add_trace(struct query_db *db, struct merge *merge, const char *path, unsigned how)
-{
-	struct trace_files files;
-	int r;
-
-	files_init(&files, path);
-	r = check_files(db, path, &files, how);
-	if (r == 0)
-		r = merge_files(db, merge, path, &files, how & QUERY_OPS);
-	files_made(&files);
-	if (r == 0)
-		r = check_same(db, path, &files);
-	files_finish(&files);
-	return r;
-}
-
-static int put_together(struct query_db *db, const struct start *starts, int n, unsigned how)
-{
-	struct merge *merge = NULL;
-	int r = sqlite3_open_v2("", &db->sqlite,
-		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
-		NULL);
-
-	if (r == SQLITE_OK)
-		r = harden(db->sqlite);
-	if (r == SQLITE_OK)
-		r = merge_begin(db->sqlite, n ? starts[0].start_ns : 0, &merge);
-	r = r == SQLITE_OK ? 0 : query_fail_sqlite(db, r);
-	for (int i = 0; i < n && r == 0; i++)
-		r = add_trace(db, merge, starts[i].path, how);
-	if (r == 0 && (r = merge_end(merge)) != SQLITE_OK)
-		r = query_fail_sqlite(db, r);
-	merge_destroy(merge);
-	return r;
-}
-
-static int open_traces(struct query_db *db, const char *const *paths, int n, unsigned how)
-{
-	cleanup_free struct start *starts = malloc((size_t)(n + 1) * sizeof(*starts));
-	int r = read_starts(db, paths, n, how, starts);
-
-	if (r == 0)
-		r = put_together(db, starts, n, how);
-	return r;
-}
-
 static int add_fact(struct query_db *db, const char *key, sqlite3_stmt *stmt)
 {
 	bool is_number = sqlite3_column_type(stmt, 1) == SQLITE_INTEGER;
@@ -458,10 +337,23 @@ static int add_fact(struct query_db *db, const char *key, sqlite3_stmt *stmt)
 	return SQLITE_OK;
 }
 
-static int read_facts(struct query_db *db)
+static void forget_facts(struct query_db *db)
+{
+	while (db->facts) {
+		struct fact *next = db->facts->next;
+
+		free(db->facts);
+		db->facts = next;
+	}
+}
+
+int query_read_facts(struct query_db *db)
 {
 	sqlite3_stmt *stmt = NULL;
-	int r = sqlite3_prepare_v2(db->sqlite,
+	int r;
+
+	forget_facts(db);
+	r = sqlite3_prepare_v2(db->sqlite,
 		"SELECT key, value FROM trace WHERE key IS NOT NULL AND value IS NOT NULL", -1, &stmt, NULL);
 
 	while (r == SQLITE_OK && (r = sqlite3_step(stmt)) == SQLITE_ROW)
@@ -471,6 +363,17 @@ static int read_facts(struct query_db *db)
 							: query_fail_sqlite(db, r);
 }
 
+int query_open_trace(struct query_db *db, const char *path, unsigned how)
+{
+	int r = open_trace(db, path, how);
+
+	if (r == 0)
+		r = begin(db);
+	if (r == 0)
+		r = query_read_facts(db);
+	return r == 0 && how & QUERY_ENDED ? query_check_ended(db) : r;
+}
+
 int query_open(const char *const *paths, int n, unsigned how, struct query_db **ret_db)
 {
 	struct query_db *db = *ret_db = calloc(1, sizeof(*db));
@@ -478,25 +381,20 @@ int query_open(const char *const *paths, int n, unsigned how, struct query_db **
 
 	if (!db)
 		return -ENOMEM;
-	r = n == 1 ? open_trace(db, paths[0], how) : open_traces(db, paths, n, how);
+	if (n == 1)
+		return query_open_trace(db, paths[0], how);
+	r = query_open_several(db, paths, n, how);
 	if (r == 0)
 		r = begin(db);
-	if (r == 0)
-		r = read_facts(db);
-	return r == 0 && n == 1 && how & QUERY_ENDED ? query_check_ended(db) : r;
+	return r == 0 ? query_read_facts(db) : r;
 }
 
 void query_close(struct query_db *db)
 {
 	if (!db)
 		return;
-	while (db->facts) {
-		struct fact *next = db->facts->next;
-
-		free(db->facts);
-		db->facts = next;
-	}
+	forget_facts(db);
 	sqlite3_close(db->sqlite);
-	files_finish(&db->files);
+	query_files_finish(&db->files);
 	free(db);
 }

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Opens several traces as one. */
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "db/merge.h"
+#include "db/query_internal.h"
+#include "db/relay.h"
+
+/* ---- each alone: the order, and precise error messages ---- */
+
+/* Views are stable between versions of ftrac; tables are not, and merging reads the tables. */
+#define HAS_OUR_TABLES "SELECT count(*) = 8 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times', 'rules', 'mpi_calls', 'programs') " \
+	"OR name = 'files' AND sql LIKE '%birth INTEGER%' OR name = 'handles' AND sql LIKE '%open_op INTEGER%'"
+
+struct start {
+	const char *path;
+	int64_t start_ns;
+};
+
+/* The trace that is read now. */
+struct alone {
+	struct query_db *db;
+	struct relay relay;
+	sqlite3_stmt *is_trace;
+};
+
+static void alone_close(struct alone *alone)
+{
+	sqlite3_finalize(alone->is_trace);
+	relay_finish(&alone->relay);
+	query_close(alone->db);
+	*alone = (struct alone){ 0 };
+}
+
+static int alone_check(const struct alone *alone, const char *path)
+{
+	if (query_number(alone->db->sqlite, HAS_OUR_TABLES) == 1)
+		return 0;
+	return query_fail(alone->db, -EPROTO,
+		"cannot merge '%s' with other traces: its tables are not those "
+		"of this version of ftrac%s; read it alone",
+		path, "");
+}
+
+/* Ends the snapshot: without a log there is nothing that could change. */
+static int alone_open(struct alone *alone, const char *path, unsigned how)
+{
+	int r;
+
+	alone_close(alone);
+	alone->db = calloc(1, sizeof(*alone->db));
+	if (!alone->db)
+		return -ENOMEM;
+	alone->db->relayed = true;
+	r = query_open_trace(alone->db, path, how);
+	if (r == 0)
+		r = alone_check(alone, path);
+	if (r == 0 && sqlite3_exec(alone->db->sqlite, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
+		relay_init(&alone->relay, alone->db->sqlite, "main");
+	return r;
+}
+
+static bool is_trace(struct alone *alone)
+{
+	bool is;
+
+	if (!alone->is_trace &&
+		sqlite3_prepare_v2(alone->db->sqlite, QUERY_IS_TRACE, -1, &alone->is_trace, NULL) != SQLITE_OK)
+		return false;
+	is = sqlite3_step(alone->is_trace) == SQLITE_ROW;
+	sqlite3_reset(alone->is_trace);
+	return is;
+}
+
+/* Whether it can be read like the one before, and nothing is wrong with it. */
+static bool alone_switch(struct alone *alone, const char *path, unsigned how)
+{
+	struct query_db *db = alone->db;
+
+	if (!alone->relay.sqlite || db->files.has_log != 0)
+		return false;
+	query_files_finish(&db->files);
+	query_files_init(&db->files, path);
+	return db->files.has_log == 0 && query_check_files(db, path, &db->files, how) == 0 &&
+		relay_switch(&alone->relay, db->files.path) && is_trace(alone) && query_read_facts(db) == 0 &&
+		query_check_same(db, path, &db->files) == 0 && (!(how & QUERY_ENDED) || query_check_ended(db) == 0);
+}
+
+static int read_start(struct query_db *db, struct alone *alone, const char *path, unsigned how, struct start *ret_start)
+{
+	int r = alone_switch(alone, path, how) ? 0 : alone_open(alone, path, how);
+
+	*ret_start = (struct start){ path, r == 0 ? query_fact(alone->db, "start_ns", INT64_MAX) : 0 };
+	return r < 0 ? query_fail(db, r, "%s%s", query_error(alone->db), "") : r;
+}
+
+static int compare_starts(const void *x, const void *y)
+{
+	const struct start *a = x, *b = y;
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return strcmp(a->path, b->path);
+}
+
+/* In the order of their start. */
+static int read_starts(struct query_db *db, const char *const *paths, int n, unsigned how, struct start *starts)
+{
+	struct alone alone = { 0 };
+	int r = starts ? 0 : query_fail(db, -ENOMEM, "%s%s", "out of memory", "");
+
+	for (int i = 0; i < n && r == 0; i++)
+		r = read_start(db, &alone, paths[i], how, &starts[i]);
+	alone_close(&alone);
+	if (r == 0)
+		qsort(starts, n, sizeof(*starts), compare_starts);
+	return r;
+}
+
+/* ---- together ---- */
+
+static int merge_files(struct merge *merge, const struct trace_files *files, bool with_ops)
+{
+	char *uri;
+	int r;
+
+	if (files->has_log == 0 && merge_switch(merge, files->path))
+		return merge_add(merge, with_ops);
+	uri = query_uri(files, true);
+	r = uri ? merge_attach(merge, uri) : SQLITE_NOMEM;
+	sqlite3_free(uri);
+	if (r == SQLITE_OK)
+		r = merge_add(merge, with_ops);
+	return r == SQLITE_OK && files->has_log ? merge_detach(merge) : r;
+}
+
+static int fail_to_add(struct query_db *db, const char *path, int code)
+{
+	int r = query_fail_sqlite(db, code);
+
+	return query_fail(db, r,
+		r == -ENOSPC || r == -EIO ? "cannot add '%s' to the other traces: %s; set "
+					    "$TMPDIR to a place with more space"
+					  : "cannot add '%s' to the other traces: %s",
+		path, sqlite3_errmsg(db->sqlite));
+}
+
+/* Checks again that it is the file that was opened alone. */
+static int add_trace(struct query_db *db, struct merge *merge, const char *path, unsigned how)
+{
+	struct trace_files files;
+	int r, code;
+
+	query_files_init(&files, path);
+	r = query_check_files(db, path, &files, how);
+	if (r == 0 && (code = merge_files(merge, &files, how & QUERY_OPS)) != SQLITE_OK)
+		r = fail_to_add(db, path, code);
+	query_files_made(&files);
+	if (r == 0)
+		r = query_check_same(db, path, &files);
+	query_files_finish(&files);
+	return r;
+}
+
+static int put_together(struct query_db *db, const struct start *starts, int n, unsigned how)
+{
+	struct merge *merge = NULL;
+	int r = sqlite3_open_v2("", &db->sqlite,
+		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
+		NULL);
+
+	if (r == SQLITE_OK)
+		r = query_harden(db->sqlite);
+	if (r == SQLITE_OK)
+		r = merge_begin(db->sqlite, n ? starts[0].start_ns : 0, &merge);
+	r = r == SQLITE_OK ? 0 : query_fail_sqlite(db, r);
+	for (int i = 0; i < n && r == 0; i++)
+		r = add_trace(db, merge, starts[i].path, how);
+	if (r == 0 && (r = merge_end(merge)) != SQLITE_OK)
+		r = query_fail_sqlite(db, r);
+	merge_destroy(merge);
+	return r;
+}
+
+int query_open_several(struct query_db *db, const char *const *paths, int n, unsigned how)
+{
+	cleanup_free struct start *starts = malloc((size_t)(n + 1) * sizeof(*starts));
+	int code = relay_register();
+	int r = code == SQLITE_OK ? read_starts(db, paths, n, how, starts) : query_fail_sqlite(db, code);
+
+	if (r == 0)
+		r = put_together(db, starts, n, how);
+	return r;
+}
