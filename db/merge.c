@@ -61,6 +61,7 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
 		r = exec(sqlite, sql_steps);
 	if (r == SQLITE_OK)
 		r = exec(sqlite, "CREATE TEMP TABLE facts (key, value);"
+				 "CREATE INDEX temp.facts_end ON facts (value) WHERE key = 'end_ns';"
 				 "CREATE TEMP TABLE came (id INTEGER PRIMARY KEY, path, dev, ino, birth,"
 				 "  deleted, found, first_t, host);"
 				 "CREATE TEMP TABLE before AS SELECT * FROM came;"

@@ -56,7 +56,7 @@ INSERT INTO main.files SELECT id + :files, path + :paths, kind + :kinds, ino, si
 FROM one.files JOIN same ON old = id WHERE NOT tag;
 -- A file that a trace removed is deleted, unless another trace found it later by another name.
 UPDATE main.files SET size_last = coalesce(n.size_last, n.size_first, files.size_last), state = n.state | (files.state & 1) |
-	iif((SELECT max(to_t) FROM main.names WHERE file = files.id) < came.first_t, 0, files.state & 2)
+	iif(files.state & 2 AND (SELECT max(to_t) FROM main.names WHERE file = files.id) < came.first_t, 0, files.state & 2)
 FROM one.files n JOIN same ON old = n.id JOIN came ON came.id = n.id WHERE files.id = new AND tag;
 INSERT INTO before SELECT n.id + :files, path, dev, ino, birth, deleted, found, first_t, host
 FROM came n JOIN same s ON s.old = n.id WHERE NOT s.tag;

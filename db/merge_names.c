@@ -9,7 +9,7 @@ static const char renames_sql[] =
 	"  FROM main.names d JOIN main.names e ON e.file = d.file AND e.from_t = d.to_t"
 	"  JOIN main.paths p ON p.id = d.path JOIN main.paths q ON q.id = e.path"
 	"  JOIN main.files f ON f.id = d.file JOIN main.kinds k ON k.id = f.kind"
-	"  WHERE k.mode & 61440 = 16384 AND p.path <> q.path ORDER BY t";
+	"  WHERE d.to_t NOTNULL AND k.mode & 61440 = 16384 AND p.path <> q.path ORDER BY t";
 
 /* Texts as bytes: a path that is not UTF-8 is a BLOB, and all are compared in the same way. */
 static const char names_sql[] =

@@ -12,6 +12,8 @@
 struct segment {
 	int64_t version; /* tagged */
 	int64_t until;	 /* its last access */
+	/* Its last row, not written yet: another one at the same time takes its place.  number 0: there is none. */
+	int64_t from_t, number;
 };
 
 struct walk {
@@ -84,30 +86,62 @@ static int64_t trace_of(int64_t version)
 	return version >> 32;
 }
 
-/* From that time on, the version has the number that is the last one now. */
-static int put_number(struct walk *w, int64_t version, int64_t from_t)
+static int write_row(struct walk *w, const struct segment *s)
 {
 	int r;
 
+	if (!s->number)
+		return SQLITE_OK;
 	sqlite3_bind_int64(w->put, 1, w->file);
-	sqlite3_bind_int64(w->put, 2, version);
-	sqlite3_bind_int64(w->put, 3, from_t);
-	sqlite3_bind_int64(w->put, 4, w->number);
+	sqlite3_bind_int64(w->put, 2, s->version);
+	sqlite3_bind_int64(w->put, 3, s->from_t);
+	sqlite3_bind_int64(w->put, 4, s->number);
 	r = sqlite3_step(w->put);
 	sqlite3_reset(w->put);
 	return r == SQLITE_DONE ? SQLITE_OK : r;
 }
 
-static int set_segment(struct walk *w, int64_t version)
+/* From that time on, the version has the number that is the last one now. */
+static int put_number(struct walk *w, struct segment *s, int64_t from_t)
+{
+	int r = s->from_t == from_t ? SQLITE_OK : write_row(w, s);
+
+	s->from_t = from_t;
+	s->number = w->number;
+	return r;
+}
+
+/* That of the trace of the version, or one behind the last. */
+static int find_segment(const struct walk *w, int64_t version)
 {
 	int i = 0;
 
 	while (i < w->n_segments && trace_of(w->segments[i].version) != trace_of(version))
 		i++;
-	if (i == w->n_segments && vector_push(w->segments, w->n_segments, (struct segment){ 0 }) < 0)
+	return i;
+}
+
+static int set_segment(struct walk *w, int64_t version)
+{
+	int i = find_segment(w, version), r = SQLITE_OK;
+
+	if (i < w->n_segments)
+		r = write_row(w, &w->segments[i]);
+	else if (vector_push(w->segments, w->n_segments, (struct segment){ 0 }) < 0)
 		return SQLITE_NOMEM;
-	w->segments[i] = (struct segment){ version, column(w, UNTIL) };
-	return SQLITE_OK;
+	w->segments[i] = (struct segment){ version, column(w, UNTIL), INT64_MIN, w->number };
+	return r;
+}
+
+/* The last rows of all. */
+static int end_segments(struct walk *w)
+{
+	int r = SQLITE_OK;
+
+	for (int i = 0; i < w->n_segments && r == SQLITE_OK; i++)
+		r = write_row(w, &w->segments[i]);
+	w->n_segments = 0;
+	return r;
 }
 
 static bool is_read_by_another(const struct walk *w, int64_t process)
@@ -140,10 +174,10 @@ static int next_number(struct walk *w, int64_t version, int64_t time)
 	w->reader = NONE;
 	w->is_used = false;
 	for (int i = 0; i < w->n_segments && r == SQLITE_OK; i++) {
-		const struct segment *s = &w->segments[i];
+		struct segment *s = &w->segments[i];
 
 		if (trace_of(s->version) != trace_of(version) && s->until > time)
-			r = put_number(w, s->version, time);
+			r = put_number(w, s, time);
 	}
 	return r;
 }
@@ -155,9 +189,17 @@ static int on_first_access(struct walk *w)
 
 	if (w->number == 0 || begins(w))
 		r = next_number(w, version, column(w, TIME));
-	if (r == SQLITE_OK)
-		r = set_segment(w, version);
-	return r == SQLITE_OK ? put_number(w, version, INT64_MIN) : r;
+	return r == SQLITE_OK ? set_segment(w, version) : r;
+}
+
+/* A trace may still write to a version before its last one. */
+static int put_own(struct walk *w, int64_t version, int64_t time)
+{
+	int i = find_segment(w, version);
+
+	if (i < w->n_segments && w->segments[i].version == version)
+		return put_number(w, &w->segments[i], time);
+	return write_row(w, &(struct segment){ version, 0, time, w->number });
 }
 
 /* The rule of file_write() and file_truncate() in files.h. */
@@ -169,7 +211,7 @@ static int on_write(struct walk *w)
 
 	if (is_read_by_another(w, column(w, PROCESS)) || empties) {
 		r = next_number(w, version, time);
-		r = r == SQLITE_OK ? put_number(w, version, time) : r;
+		r = r == SQLITE_OK ? put_own(w, version, time) : r;
 	}
 	w->is_used = true;
 	return r;
@@ -186,12 +228,17 @@ static int on_read(struct walk *w)
 
 static int on_event(struct walk *w)
 {
+	int r = SQLITE_OK;
+
 	if (w->file != column(w, FILE_ID)) {
+		r = end_segments(w);
 		w->file = column(w, FILE_ID);
-		w->number = w->n_segments = 0;
+		w->number = 0;
 		w->reader = NONE;
 		w->is_used = false;
 	}
+	if (r != SQLITE_OK)
+		return r;
 	switch (column(w, EVENT)) {
 	case FIRST_ACCESS:
 		return on_first_access(w);
@@ -212,10 +259,11 @@ static int walk(sqlite3 *sqlite)
 			&w.put, NULL);
 	while (r == SQLITE_OK && (r = sqlite3_step(w.events)) == SQLITE_ROW)
 		r = on_event(&w);
+	r = r == SQLITE_DONE ? end_segments(&w) : r;
 	sqlite3_finalize(w.events);
 	sqlite3_finalize(w.put);
 	free(w.segments);
-	return r == SQLITE_DONE ? SQLITE_OK : r;
+	return r;
 }
 
 int merge_versions(sqlite3 *sqlite)
