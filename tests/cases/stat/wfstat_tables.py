@@ -22,7 +22,8 @@ from ftractest import Checks, Mount, TOP, has_fidelity, help_words
 from profiled import Profile
 from sample import one, some
 from statmodel import Choice, Data, cell, nearest
-from stattables import SIDES, SIDE_NAMES, TABLES
+from stattables import TABLES
+from stattables_parts import SIDES, SIDE_NAMES
 
 WFSTAT = os.environ.get("WFSTAT", "build/dag/wfstat")
 MISMATCHES = 3  # of a table that are shown
