@@ -12,7 +12,7 @@
 
 CREATE VIEW process_step AS
 WITH RECURSIVE
-said AS MATERIALIZED (SELECT first_process, last_process, xform FROM run),
+said AS MATERIALIZED (SELECT p.id, r.xform FROM run r CROSS JOIN processes p WHERE p.id BETWEEN r.first_process AND r.last_process),
 -- Processes whose output another program asked for, as a shell by $(...): it goes into a pipe that is no program's input, maybe through
 -- others.
 piped AS MATERIALIZED (SELECT i.process, p.parent ISNULL AS is_first, i.stdin, i.stdout FROM images i JOIN processes p ON p.id = i.process
@@ -121,8 +121,8 @@ step AS (SELECT w.id, w.part, coalesce(iif(w.part NOTNULL, w.task, w.own_task), 
 		iif(w.id = w.part AND w.rank = 0 AND coalesce(w.task, t.name) IS NULL, w.image, NULL) AS image,
 		coalesce(s.xform, iif(w.part NOTNULL, w.rule, w.own_rule), t.rule, u.name,
 			iif(w.rank = 0 OR w.rank < 4 AND NOT w.names AND NOT w.named, w.title, NULL)) AS own, w.host
-	FROM said s CROSS JOIN part w LEFT JOIN target t ON t.process = w.part AND NOT w.leads LEFT JOIN slurm_step u ON u.at = coalesce(w.part, -w.id)
-	WHERE w.id BETWEEN s.first_process AND s.last_process),
+	FROM part w CROSS JOIN said s ON s.id = w.id LEFT JOIN target t ON t.process = w.part AND NOT w.leads
+		LEFT JOIN slurm_step u ON u.at = coalesce(w.part, -w.id)),
 counted AS (SELECT *, count(image) OVER (PARTITION BY step) > 1 AS several
 	FROM (SELECT id, iif(own ISNULL, NULL, part) AS part, target, image, coalesce(own, host) AS step FROM step))
 -- What the parts of a step work on: the rank, the source, the value of -o, or the last argument that is no option.
