@@ -52,7 +52,7 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
 		merge->sqlite = sqlite;
 	if (r == SQLITE_OK)
 		r = exec(sqlite, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
-				 "PRAGMA temp_store = FILE; PRAGMA cache_size = -65536");
+				 "PRAGMA temp_store = FILE; PRAGMA temp.journal_mode = OFF; PRAGMA cache_size = -65536");
 	if (r == SQLITE_OK)
 		r = exec(sqlite, sql_schema);
 	if (r == SQLITE_OK)
@@ -178,7 +178,8 @@ int merge_add(struct merge *merge, bool with_ops)
 		r = exec(merge->sqlite, "BEGIN");
 	if (r == SQLITE_OK)
 		r = run_steps(merge, with_ops);
-	if (r == SQLITE_OK) /* at each commit SQLite goes through all pages that are not in the temporary file */
+	/* At each commit SQLite goes through all pages that are not in the temporary file. */
+	if (r == SQLITE_OK && merge->n_traces % 16 == 0)
 		r = sqlite3_db_cacheflush(merge->sqlite);
 	return r == SQLITE_OK ? exec(merge->sqlite, "COMMIT") : r;
 }

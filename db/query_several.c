@@ -176,9 +176,9 @@ static int put_together(struct query_db *db, const struct start *starts, int n, 
 		NULL);
 
 	if (r == SQLITE_OK)
-		r = query_harden(db->sqlite);
-	if (r == SQLITE_OK)
 		r = merge_begin(db->sqlite, n ? starts[0].start_ns : 0, &merge);
+	if (r == SQLITE_OK)
+		r = query_harden(db->sqlite); /* now: a database that is defended cannot be without a journal */
 	r = r == SQLITE_OK ? 0 : query_fail_sqlite(db, r);
 	for (int i = 0; i < n && r == 0; i++)
 		r = add_trace(db, merge, starts[i].path, how);

@@ -232,7 +232,8 @@ static void add_value(sqlite3_str *text, sqlite3_stmt *rows, int column)
 	const void *bytes = sqlite3_column_blob(rows, column);
 	int size = sqlite3_column_bytes(rows, column);
 
-	sqlite3_str_appendf(text, "%d %d ", type, size);
+	sqlite3_str_append(text, (const char *)&type, sizeof(type));
+	sqlite3_str_append(text, (const char *)&size, sizeof(size));
 	if (bytes)
 		sqlite3_str_append(text, bytes, size);
 }
@@ -246,7 +247,7 @@ static int prepare_rows(struct relay *relay)
 	return r;
 }
 
-/* All rows of the schema as one text, with the sizes of the values; NULL: an error. */
+/* All rows of the schema as one text, with types and sizes of the values; NULL: an error. */
 static char *read_schema(struct relay *relay, int *ret_size)
 {
 	sqlite3_str *text = sqlite3_str_new(relay->sqlite);
