@@ -181,7 +181,7 @@ class Store:
         # The script commits what is open before it begins.
         self.db.execute("INSERT INTO op_times SELECT process, count(*), sum(latency_ns) FROM op WHERE process IS NOT NULL "
                         "GROUP BY process")
-        self.db.executescript(embed.text(ROOT / "db/finish.sql") + "PRAGMA journal_mode = DELETE;")
+        self.db.executescript(embed.FRESH + embed.ends() + "PRAGMA journal_mode = DELETE;")
 
 
 class Times:

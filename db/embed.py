@@ -7,11 +7,15 @@ embed.py --queries FILE...    all become the string sql_queries (dag/trace/queri
 
 @DRIVERS@ in a file stands for the names of the drivers in drivers.c, @DATA@ for the condition that the operation n.name
 moves data, @BY_CALL@ for the condition that programs in the kernel reported it, of a file of a mount, @PROGRAMS@ for the query of the
-view program, made for all images, @ADD_TIMES@ for what an upsert does with the times of accesses.  Tests that make a trace take its SQL from text().
+view program, made for all fresh images, @ADD_TIMES@ for what an upsert does with the times of accesses.  Tests that make a trace take its SQL from
+text(), FRESH and ends().
 """
 import pathlib
 import re
 import sys
+
+# Of a trace that was made in another way than by the writer: what sum.sql is to take.
+FRESH = "INSERT INTO fresh_handles SELECT handle, 1 FROM moved; INSERT INTO fresh_images SELECT id FROM images WHERE base IS NULL;"
 
 # (For IN with so many names SQLite would build an index and search it for each operation.)
 DATA = " OR ".join(f"n.name = '{name}'" for name in
@@ -48,11 +52,14 @@ def drivers():
 
 
 def programs():
-    """For one image SQLite is to put the parts of the query together; for all of them, to compute each part once."""
+    """For one image SQLite is to put the parts of the query together; for many of them, to compute each part once."""
     views = (pathlib.Path(__file__).parent / "views.sql").read_text()
     query = re.search("^CREATE VIEW program AS\n(.*?);$", views, re.MULTILINE | re.DOTALL).group(1)
-    assert "NOT MATERIALIZED" in query, "views.sql: the view program has no parts"
-    return query.replace("NOT MATERIALIZED", "MATERIALIZED")
+    for old, new in (("NOT MATERIALIZED", "MATERIALIZED"), ("e ON e.id = b.exe)", "e ON e.id = b.exe WHERE b.id IN (SELECT image FROM fresh_images))"),
+                     ("FROM images i JOIN called b ON b.id = coalesce(i.base, i.id)", "FROM called b JOIN images i ON i.id = b.id")):
+        assert old in query, f"views.sql: '{old}' is not in the view program"
+        query = query.replace(old, new)
+    return query
 
 
 def text(path):
@@ -60,6 +67,12 @@ def text(path):
     if "@PROGRAMS@" in sql:
         sql = sql.replace("@PROGRAMS@", programs())
     return sql.replace("@ADD_TIMES@", add_times()).replace("@DRIVERS@", drivers()).replace("@DATA@", DATA).replace("@BY_CALL@", BY_CALL)
+
+
+def ends():
+    """What the writer runs at the end of a run."""
+    here = pathlib.Path(__file__).parent
+    return text(here / "sum.sql") + text(here / "finish.sql")
 
 
 def put(name, sql):

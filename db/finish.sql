@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --
--- Runs at the end of the run: stores results that the views would otherwise compute for each query.
+-- Runs at the end of the run, after sum.sql: stores results that the views would otherwise compute for each query.
 --
 -- SQLite leaves an eighth of each page of a table WITHOUT ROWID empty, even if rows come in their order.  It fills the pages
 -- if it copies a whole table with the same columns.
@@ -121,43 +121,16 @@ DELETE FROM missing_names;
 INSERT INTO missing_names SELECT * FROM missing;
 DROP TABLE missing;
 
--- Through a table in memory, so that the pages of touches are used again.  Touches first, then uses are added to them: most rows are
--- of one touch, and SQLite would spend most of the time on sums of single rows.
-CREATE TEMP TABLE accessed (
-	file INTEGER, process INTEGER, version INTEGER, path INTEGER, did INTEGER, opens INTEGER,
-	nread INTEGER, bread INTEGER, nwrite INTEGER, bwrite INTEGER, nmeta INTEGER,
-	first_t INTEGER, last_t INTEGER, io_ns INTEGER,
-	first_in INTEGER, first_out INTEGER, last_out INTEGER,
-	PRIMARY KEY (file, process, version)) WITHOUT ROWID;
-INSERT INTO accessed
-SELECT t.file, coalesce(t.process, 0), t.version, iif(t.path ISNULL, 0, nullif(t.path, f.path)), did, opens, 0, 0, 0, 0, nmeta,
-	first_t, last_t, 0, first_in, first_out, last_out
-FROM touches t LEFT JOIN files f ON f.id = t.file WHERE true ORDER BY t.id
-ON CONFLICT DO UPDATE SET path = iif(excluded.path IS 0, path, excluded.path), did = did | excluded.did, opens = opens + excluded.opens,
-	nmeta = nmeta + excluded.nmeta, @ADD_TIMES@;
-INSERT INTO accessed
-SELECT u.file, coalesce(u.process, 0), u.version, iif(u.path ISNULL, 0, nullif(u.path, f.path)), 0, 0, nread, bread, nwrite, bwrite, 0,
-	first_t, last_t - first_t, read_ns + write_ns, first_read - first_t, first_write - first_t, last_write - first_write
-FROM (SELECT *, coalesce(min(first_read, first_write), first_read, first_write) AS first_t,
-		coalesce(max(last_read, last_write), last_read, last_write) AS last_t FROM any_use) u LEFT JOIN files f ON f.id = u.file WHERE true
-ON CONFLICT DO UPDATE SET path = CASE WHEN excluded.path IS path OR excluded.path IS 0 THEN path WHEN path IS 0 THEN excluded.path
-		ELSE (SELECT nullif(max(coalesce(accessed.path, f.path), coalesce(excluded.path, f.path)), f.path)
-			FROM (SELECT 1) LEFT JOIN files f ON f.id = accessed.file) END,
-	nread = nread + excluded.nread, bread = bread + excluded.bread, nwrite = nwrite + excluded.nwrite,
-	bwrite = bwrite + excluded.bwrite, io_ns = io_ns + excluded.io_ns, @ADD_TIMES@;
-DELETE FROM touches;
-INSERT INTO accesses SELECT * FROM accessed;
-DROP TABLE accessed;
 DROP VIEW access_rows;
 CREATE VIEW access_rows AS
-SELECT process, file, version, iif(a.path IS NULL, f.path, nullif(a.path, 0)) AS path,
+SELECT process, file, version, coalesce(max(path, used), path, used) AS path,
 	opens, nread, bread, nwrite, bwrite, did & 1 AS created,
 	did >> 1 & 1 AS truncated, did >> 2 & 1 AS renamed, did >> 3 & 1 AS unlinked,
 	did >> 4 & 1 AS executed, did >> 5 & 1 AS mapped, did >> 7 & 1 AS assumed_read,
 	did >> 8 & 1 AS assumed_write, did >> 9 & 1 AS uncounted, nmeta, first_t,
 	first_t + last_t AS last_t, io_ns, first_t + first_in AS first_in,
 	first_t + first_out AS first_out, first_t + first_out + last_out AS last_out, did >> 6 & 1 AS emptied
-FROM accesses a LEFT JOIN files f ON f.id = a.file;
+FROM accesses;
 
 -- A process that made an output of a rule.  The task is the output, as the command could have named it.
 INSERT OR IGNORE INTO rules SELECT a.process, o.rule, min(iif(substr(p.path, 1, length(c.value) + 1) = c.value || '/',
@@ -165,9 +138,6 @@ INSERT OR IGNORE INTO rules SELECT a.process, o.rule, min(iif(substr(p.path, 1, 
 FROM (SELECT max(value) AS value FROM meta WHERE key = 'cwd') c CROSS JOIN outputs o CROSS JOIN files f ON f.path = o.path JOIN accesses a ON a.file = f.id JOIN paths p ON p.id = o.path
 WHERE a.process > 0 AND (a.nwrite > 0 OR a.did & 5) GROUP BY a.process;
 
-INSERT INTO programs SELECT image, name, nullif(title, name), shell + 2 * script + 4 * ifnull(driver, 0) + 8 * own +
-	16 * ifnull(helper, 0)
-FROM (@PROGRAMS@) WHERE image IN (SELECT coalesce(base, id) FROM images);
 DROP VIEW program;
 CREATE VIEW program AS
 SELECT i.id AS image, i.process, i.seq, p.name, p.kind & 1 AS shell, p.kind >> 1 & 1 AS script,

@@ -29,6 +29,7 @@ struct handles {
 	int64_t start_ns;
 	size_t most_closed, n_closed; /* not written yet */
 	size_t most_uses; /* of one handle */
+	bool is_over; /* the uses of open handles are complete, too */
 	struct handle *open;
 	STAILQ_HEAD(, handle) dirty; /* rows are cheapest in the order of ids */
 	struct tuples *ways;
@@ -347,7 +348,18 @@ static int flush_one(struct handles *handles, struct handle *h)
 	r = put_handle(handles, h);
 	if (r == 0 && h->uses)
 		r = put_moved(handles, h);
+	if (r == 0 && h->uses)
+		r = store_put(handles->store, PUT_FRESH_HANDLE,
+			(struct value[]){ V_INT(h->id), V_INT(h->close_ns || handles->is_over) });
 	return r < 0 ? r : put_uses(handles, h);
+}
+
+void handles_end(struct handles *handles)
+{
+	handles->is_over = true;
+	for (struct handle *h = handles->open; h; h = h->hh.next)
+		if (h->uses)
+			handles_dirty(handles, h);
 }
 
 int handles_flush(struct handles *handles)

@@ -94,6 +94,9 @@ void handles_used_by(struct handle *handle, struct image *image);
 void handles_each(struct handles *handles, void (*call)(void *arg, struct handle *handle),
 	void *arg);
 
+/* No handle will be used again: with the next flush, the uses of open ones are complete, too. */
+void handles_end(struct handles *handles);
+
 /* Writes the rows that changed.  0 or -errno. */
 int handles_flush(struct handles *handles);
 

@@ -29,7 +29,7 @@ static const char offsets_sql[] =
 	"  (SELECT max(id) FROM main.processes) AS [:processes], (SELECT max(id) FROM main.images) AS [:images],"
 	"  (SELECT max(id) FROM main.handles) AS [:handles], (SELECT max(id) FROM main.threads) AS [:threads],"
 	"  (SELECT max(id) FROM main.ways) AS [:ways], (SELECT max(id) FROM main.callers) AS [:callers],"
-	"  (SELECT max(id) FROM main.touches) AS [:touches], (SELECT max(last) FROM last_ops) AS [:ops],"
+	"  (SELECT max(last) FROM last_ops) AS [:ops],"
 	/* Times of the trace count from its own start; here they count from that of the first trace. */
 	"  (SELECT value FROM one.meta WHERE key = 'start_ns') - (SELECT value FROM main.meta WHERE key = 'start_ns') AS [:t],"
 	"  ?1 << 32 AS [:tag], ?2 AS [:with_ops]";
@@ -223,6 +223,8 @@ int merge_end(struct merge *merge)
 		r = merge_versions(merge->sqlite);
 	if (r == SQLITE_OK)
 		r = exec(merge->sqlite, "COMMIT");
+	if (r == SQLITE_OK)
+		r = exec(merge->sqlite, sql_sum);
 	return r == SQLITE_OK ? exec(merge->sqlite, sql_finish) : r;
 }
 

@@ -100,14 +100,15 @@ INSERT INTO main.moved SELECT handle + :handles, iif(image > 0, image + :images,
 	first_read, last_read, first_write, last_write FROM one.moved JOIN tags t USING (handle);
 INSERT INTO main.uses SELECT handle + :handles, iif(image, image + :images, image), version + t.tag, nread, bread,
 	nwrite, bwrite, nseek, read_ns, write_ns, first_read, last_read, first_write, last_write FROM one.uses JOIN tags t USING (handle);
-INSERT INTO main.touches SELECT c.id + :touches, process + :processes, s.new, version + coalesce(s.tag, 0), path + :paths, did,
-	opens, nmeta, first_t + :t, last_t, first_in, first_out, last_out
-FROM one.touches c LEFT JOIN same s ON s.old = c.file;
--- Or, for a finished trace, the rows that finish.sql made of them; its uses are added again.
-INSERT INTO main.touches SELECT NULL, nullif(process, 0) + :processes, s.new, version + coalesce(s.tag, 0),
-	iif(path IS NULL, (SELECT path FROM one.files f WHERE f.id = c.file), nullif(path, 0)) + :paths, did,
+-- The rows that sum.sql made of earlier ones come first; the uses in them are added again.
+INSERT INTO main.touches SELECT NULL, nullif(process, 0) + :processes, s.new, version + coalesce(s.tag, 0), path + :paths, did,
 	opens, nmeta, first_t + :t, last_t, first_in, first_out, last_out
 FROM one.accesses c LEFT JOIN same s ON s.old = c.file;
+INSERT INTO main.touches SELECT NULL, process + :processes, s.new, version + coalesce(s.tag, 0), path + :paths, did,
+	opens, nmeta, first_t + :t, last_t, first_in, first_out, last_out
+FROM one.touches c LEFT JOIN same s ON s.old = c.file ORDER BY c.id;
+INSERT INTO main.fresh_handles SELECT handle + :handles, 1 FROM one.moved;
+INSERT INTO main.fresh_images SELECT id + :images FROM one.images WHERE base IS NULL;
 INSERT INTO main.devices SELECT s.new, pid, process + :processes, writes, operations, bytes, completed, latency, first_t + :t,
 	last_t + :t FROM one.devices d JOIN same s ON s.old = d.file;
 INSERT INTO main.sockets SELECT s.new, t + :t, family, kind, local + :paths, remote + :paths, received, p.new,

@@ -237,6 +237,8 @@ static int put_image(struct procs *procs, const struct image *i, const struct pa
 			path_value(procs, part[PROCESS_STDOUT].bytes, part[PROCESS_STDOUT].len),
 			path_value(procs, part[PROCESS_STDERR].bytes, part[PROCESS_STDERR].len) });
 	free(argv);
+	if (r == 0 && i->base == i->id)
+		r = store_put(procs->store, PUT_FRESH_IMAGE, &V_INT(i->id));
 	return r;
 }
 

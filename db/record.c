@@ -15,6 +15,8 @@
 #include "db/store.h"
 #include "db/touches.h"
 
+#define FRESH_BYTES 128 /* of 'kept': so that each part of a long run is a short one */
+
 /* What grows with the requests of clients, each with a bound of memory. */
 static int create_bounded(struct record *record, size_t kept)
 {
@@ -22,6 +24,7 @@ static int create_bounded(struct record *record, size_t kept)
 	int64_t start = record->options.start_ns;
 	int r = paths_create(store, &record->options.paths, kept, &record->paths);
 
+	record->most_fresh = kept / FRESH_BYTES;
 	if (r == 0)
 		r = touches_create(store, start, kept, &record->touches);
 	if (r == 0)
@@ -109,6 +112,16 @@ int record_flush(struct record *record)
 	if (r == 0)
 		r = missing_names_flush(record->missing_names);
 	return r < 0 ? r : op_times_flush(record->op_times);
+}
+
+int record_sum(struct record *record)
+{
+	int r;
+
+	if (store_fresh_rows(record->store) < record->most_fresh)
+		return 0;
+	r = touches_complete(record->touches);
+	return r < 0 ? r : store_sum(record->store);
 }
 
 void record_prune(struct record *record, int64_t time_ns)
@@ -252,5 +265,6 @@ int record_finish(struct record *record)
 	if (r < 0)
 		return r;
 	handles_each(record->handles, finish_handle, record);
+	handles_end(record->handles);
 	return declared ? declared_store(record->store, record->paths, declared) : 0;
 }

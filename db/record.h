@@ -64,6 +64,9 @@ int record_event(struct record *record, const struct event *event, const char *t
 /* Writes the sums that changed.  Call it before every commit.  0 or -errno. */
 int record_flush(struct record *record);
 
+/* Between a flush and its commit: if much has been recorded since, adds it to the tables that have results (sum.sql).  0 or -errno. */
+int record_sum(struct record *record);
+
 /* At the end of the run, before the last flush: assumes for open handles what a close would assume, and stores the
  * declared prerequisites.  0 or -errno. */
 int record_finish(struct record *record);

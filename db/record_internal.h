@@ -49,6 +49,7 @@ struct record {
 	struct files *files;
 	struct handles *handles;
 	struct touches *touches;
+	size_t most_fresh; /* rows that record_sum() leaves */
 	struct missing_names *missing_names;
 	struct op_times *op_times;
 	struct tuples *threads;

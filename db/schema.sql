@@ -152,7 +152,7 @@ CREATE TABLE uses (
 	PRIMARY KEY (handle, image, version)) WITHOUT ROWID;
 
 -- Everything that a process did to a version of a file except reading and writing; see accesses.  There may be
--- several rows, which are added up; the path is that of the last row that has one.
+-- several rows, which are added up; the path is that of the last row that has one.  sum.sql moves them to accesses.
 CREATE TABLE touches (
 	id INTEGER PRIMARY KEY, process INTEGER, file INTEGER, version INTEGER, path INTEGER,
 	did INTEGER, opens INTEGER, nmeta INTEGER, first_t INTEGER, last_t INTEGER,
@@ -212,25 +212,31 @@ CREATE TABLE prerequisites (
 CREATE TABLE outputs (path INTEGER PRIMARY KEY, rule);
 CREATE TABLE rules (process INTEGER PRIMARY KEY, rule, task);
 
--- finish.sql fills these tables at the end of the run; they are empty until then.
+-- finish.sql fills this table at the end of the run; it is empty until then.
 CREATE TABLE jobs (
 	process INTEGER PRIMARY KEY, job, xform, phase, lstart INTEGER, lstop INTEGER, step, task, part INTEGER, label);
+
+-- sum.sql fills the following ones, a part at a time.  These have what is to be done: images with texts, and handles with uses; over: a
+-- handle that will not be used again.
+CREATE TABLE fresh_images (image INTEGER PRIMARY KEY);
+CREATE TABLE fresh_handles (handle INTEGER PRIMARY KEY, over INTEGER);
 
 -- What the view program says of images that are the base of others or have none.  title: NULL if it is the name; kind: bits: 1 shell,
 -- 2 script, 4 driver, 8 own, 16 helper.
 CREATE TABLE programs (image INTEGER PRIMARY KEY, name TEXT, title TEXT, kind INTEGER);
 
--- Uses and touches together; process is 0 where it is not known.
+-- Touches, and uses of handles that are over; process is 0 where it is not known.
 --   did       bits: 1 created, 2 truncated, 4 renamed, 8 unlinked, 16 executed, 32 mapped, 64 emptied,
 --             128 * enum assumed (touches.h)
---   path      NULL: that of the file; 0: not known
+--   path      of touches
+--   used      that of uses, which counts if it is the larger number
 --   last_t, first_in, first_out  since first_t: when data came from the file, and went to it
 --   last_out  since first_out
 CREATE TABLE accesses (
 	file INTEGER, process INTEGER, version INTEGER, path INTEGER, did INTEGER, opens INTEGER,
 	nread INTEGER, bread INTEGER, nwrite INTEGER, bwrite INTEGER, nmeta INTEGER,
 	first_t INTEGER, last_t INTEGER, io_ns INTEGER,
-	first_in INTEGER, first_out INTEGER, last_out INTEGER,
+	first_in INTEGER, first_out INTEGER, last_out INTEGER, used INTEGER,
 	PRIMARY KEY (file, process, version)) WITHOUT ROWID;
 
 -- Small, and needed by queries of process trees while the run goes on.

@@ -29,6 +29,7 @@ static const struct {
 	const char *table;
 	int columns;
 	int key; /* the number of key columns; 0: no row is written twice, or 'added' */
+	bool is_fresh; /* sum.sql takes the rows */
 } tables[] = {
 	[PUT_META] = { "meta", 2, TEXT_KEY },
 	[PUT_FLAG_TEXT] = { "flag_text", 2, 1 },
@@ -50,7 +51,7 @@ static const struct {
 	[PUT_HANDLE] = { "handles", 14, 1 },
 	[PUT_MOVED] = { "moved", 18, 1 },
 	[PUT_USE] = { "uses", 14, 0 },
-	[PUT_TOUCH] = { "touches", 13, 1 },
+	[PUT_TOUCH] = { "touches", 13, 1, true },
 	[PUT_SOCKET] = { "sockets", 9, 0 },
 	[PUT_DEVICE] = { "devices", 10, 0 },
 	[PUT_CALLER] = { "callers", 5, 1 },
@@ -59,6 +60,8 @@ static const struct {
 	[PUT_MISSING_NAME] = { "missing_names", 4, 0 },
 	[PUT_OP_TIME] = { "op_times", 3, 0 },
 	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX, 1 },
+	[PUT_FRESH_IMAGE] = { "fresh_images", 1, 1, true },
+	[PUT_FRESH_HANDLE] = { "fresh_handles", 2, 1, true },
 	[PUT_SPENT] = { "spent", 10, 1 },
 	[PUT_LOADED] = { "loaded", 2, 1 },
 	[PUT_SAMPLE] = { "samples", 4, 2 },
@@ -423,6 +426,7 @@ int store_put(struct store *store, enum put put, const struct value *values)
 	size_t len = text_length(values, columns);
 	struct value *row;
 
+	store->n_fresh += tables[put].is_fresh;
 	if (sqlite3_get_autocommit(store->db))
 		return put_row(store, put, values);
 	if (len > sizeof(rows->text) - rows->text_used)
@@ -509,9 +513,22 @@ int store_commit(struct store *store)
 	return r < 0 ? r : store_exec(store, "COMMIT");
 }
 
-int store_conclude(struct store *store)
+size_t store_fresh_rows(const struct store *store)
+{
+	return store->n_fresh;
+}
+
+int store_sum(struct store *store)
 {
 	int r = put_all_waiting(store);
+
+	store->n_fresh = 0;
+	return r < 0 ? r : store_fail(store, store_exec(store, sql_sum));
+}
+
+int store_conclude(struct store *store)
+{
+	int r = store_sum(store);
 
 	return r < 0 ? r : store_exec(store, sql_finish);
 }

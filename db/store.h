@@ -50,6 +50,8 @@ enum put {
 	PUT_MISSING_NAME,
 	PUT_OP_TIME,
 	PUT_FIGURES,
+	PUT_FRESH_IMAGE,
+	PUT_FRESH_HANDLE,
 	PUT_SPENT,
 	PUT_LOADED,
 	PUT_SAMPLE,
@@ -93,7 +95,11 @@ static inline struct value value_str(const char *s)
  */
 int store_create(const char *path, bool force, struct store **ret_store);
 
-/* Computes the tables of finish.sql and creates the indexes, in an open transaction.  0 or -errno. */
+/* How many rows sum.sql has to take, about. */
+size_t store_fresh_rows(const struct store *store);
+/* Runs sum.sql, in an open transaction: no row of touches and no use of PUT_FRESH_HANDLE may be written again.  0 or -errno. */
+int store_sum(struct store *store);
+/* The same, computes the tables of finish.sql and creates the indexes, in an open transaction.  0 or -errno. */
 int store_conclude(struct store *store);
 /* Moves the log into the database file; only store_destroy() may follow.  0, also if readers prevent it; or -errno. */
 int store_fold(struct store *store);

@@ -35,6 +35,7 @@ struct store {
 	int lock;    /* the database file, with flock(2) until store_destroy() */
 	int reserve; /* an unlinked file that holds disk space */
 	int failed;  /* the first error of this transaction */
+	size_t n_fresh; /* rows for sum.sql */
 	bool bus_notified;
 	bool has_former; /* the trace that this one replaces is still there, under other names */
 	char name[256];

@@ -44,17 +44,21 @@ int touches_create(struct store *store, int64_t start_ns, size_t kept, struct to
 	return 0;
 }
 
-void touches_destroy(struct touches *touches)
+static void forget_all(struct touches *touches)
 {
 	struct row *r;
 
-	if (!touches)
-		return;
 	HASH_CLEAR(hh, touches->rows);
 	while ((r = TAILQ_FIRST(&touches->order))) {
 		TAILQ_REMOVE(&touches->order, r, next);
 		free(r);
 	}
+}
+
+void touches_destroy(struct touches *touches)
+{
+	if (touches)
+		forget_all(touches);
 	free(touches);
 }
 
@@ -93,6 +97,15 @@ int touches_flush(struct touches *touches)
 
 	while (r == 0 && touches->dirty)
 		r = put_first_dirty(touches);
+	return r;
+}
+
+int touches_complete(struct touches *touches)
+{
+	int r = touches_flush(touches);
+
+	if (r == 0)
+		forget_all(touches);
 	return r;
 }
 

@@ -57,5 +57,7 @@ void touch_out(struct touch *touch, int64_t time_ns);
 
 /* Writes the rows that changed.  0 or -errno. */
 int touches_flush(struct touches *touches);
+/* Also does not change them again: touches_get() makes others. */
+int touches_complete(struct touches *touches);
 
 #endif

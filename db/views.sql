@@ -3,8 +3,8 @@
 -- The public interface of a trace, version 1: see ftrac-db(5).  Columns may be added, never
 -- renamed.  NULL: not known in this tier or fidelity.
 --
--- process_job, program, access_rows and file_name are computed here while the trace grows; at the end of the run finish.sql
--- stores their results.
+-- process_job, program, access_rows and file_name are computed here while the trace grows; at the end of the run sum.sql and finish.sql
+-- have stored their results.
 
 CREATE VIEW trace AS SELECT key, value FROM meta;
 
@@ -438,8 +438,8 @@ SELECT handle, process, image, file, version, nread, bread, nwrite, bwrite, nsee
 	coalesce((SELECT flags & 32 <> 0 FROM ways WHERE id = way), 0) AS exec
 FROM (SELECT *, (SELECT value FROM meta WHERE key = 'start_ns') AS t0 FROM any_use);
 
--- Uses and touches combined.  If a process and a version have several rows, the path is that of the last row that has
--- one.
+-- Uses and touches combined, with what sum.sql has of them already.  If a process and a version have several rows, the path is that of
+-- the last row that has one.
 CREATE VIEW access_rows AS
 SELECT coalesce(process, 0) AS process, file, version,
 	nullif(max(coalesce(max(path), 0), coalesce(max(last_path) & 4294967295, 0)), 0) AS path, sum(opens) AS opens,
@@ -460,6 +460,13 @@ FROM (SELECT u.process, u.file, u.version, u.path, NULL AS last_path, 0 AS opens
 		u.read_ns + u.write_ns AS io_ns,
 		u.first_read AS first_in, u.first_write AS first_out, u.last_write AS last_out, 0 AS emptied
 	FROM any_use u
+	WHERE u.handle IN (SELECT handle FROM fresh_handles)
+	UNION ALL
+	SELECT nullif(process, 0), file, version, used, path, opens, nread, bread, nwrite, bwrite, did & 1, did >> 1 & 1, did >> 2 & 1,
+		did >> 3 & 1, did >> 4 & 1, did >> 5 & 1, did >> 7, nmeta, first_t, first_t + last_t,
+		io_ns, first_t + first_in, first_t + first_out,
+		first_t + first_out + last_out, did >> 6 & 1
+	FROM accesses
 	UNION ALL
 	SELECT process, file, version, NULL, id << 32 | path, opens, 0, 0, 0, 0, did & 1, did >> 1 & 1, did >> 2 & 1,
 		did >> 3 & 1, did >> 4 & 1, did >> 5 & 1, did >> 7, nmeta, first_t, first_t + last_t,

@@ -319,6 +319,8 @@ static int store_batch(struct writer *writer, size_t mark, int64_t until_ns)
 	if (r == 0)
 		r = record_flush(writer->record);
 	if (r == 0)
+		r = record_sum(writer->record);
+	if (r == 0)
 		r = put_figures(writer);
 	if (r == 0)
 		r = store_commit(writer->options.store);

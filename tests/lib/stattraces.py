@@ -79,7 +79,7 @@ def make(name, fill=None, finish=True, application=APPLICATION_ID, version=1, **
     db.execute("INSERT INTO op_times SELECT process, count(*), sum(latency_ns) FROM op WHERE process IS NOT NULL GROUP BY process")
     db.commit()
     if finish:
-        db.executescript(embed.text(TOP / "db/finish.sql"))
+        db.executescript(embed.ends())
     db.close()
     return str(path)
 
@@ -96,6 +96,7 @@ def add_process(db, number=1, figures=False, job=None):
     db.execute("INSERT OR IGNORE INTO paths VALUES (1, '/bin/prog')")
     insert(db, "images", id=number, process=number, seq=1, start_t=number, end_t=SECOND // 1000,
            exe=1, cwd=1, comm="prog", argv=json.dumps(["prog", f"it's {number}"]))
+    insert(db, "fresh_images", image=number)
     if job:
         insert(db, "environs", image=number, name="FTRAC_JOB", value=job)
     if figures:
@@ -112,6 +113,7 @@ def add_file(db, number, path, size=10, latency=5):
     insert(db, "moved", handle=number, nread=1, bread=10, nwrite=0, bwrite=0, nseek=0, read_ns=5,
            write_ns=0, back_reads=0, back_writes=0, skip_reads=0, skip_writes=0, first_read=100,
            last_read=0)
+    insert(db, "fresh_handles", handle=number, over=1)
     insert(db, "touches", id=number, process=1, path=number, did=0, opens=1, nmeta=0, first_t=100,
            last_t=0, **same)
     insert(db, "ops_handle", id=number, code=2, t=number, latency=latency, handle=number,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What finish.sql stores at the end of a run is what the views would compute: of the programs, jobs and steps of a workflow of
+"""What sum.sql and finish.sql store until the end of a run is what the views would compute: of the programs, jobs and steps of a workflow of
 scripts, interpreters, compilers and drivers, and of processes without a program that is known."""
 # seconds: 6
 import pathlib
