@@ -118,7 +118,7 @@ enum event_kind {
 	EVENT_SOCKET,  /* the ends of a socket at .time_ns; .socket.*, text = its address NUL that of the other end, or empty */
 	EVENT_DEVICE,  /* what block devices did for a file until .time_ns; .device.* */
 	EVENT_CALLER,  /* a thread that makes calls of layers (layers.h), from .time_ns on; .caller.*, tid 0: not known */
-	EVENT_CALL,    /* one finished call of a layer; .call.*, text = struct layer_mpi if has_mpi, then the path that it names, as the program gave it, or nothing */
+	EVENT_CALL,    /* one finished call of a layer; .call.*, text = struct layer_mpi if has_mpi, struct layer_sum if has_sum, then the path that it names, as the program gave it, or nothing */
 	EVENT_KIND_MAX
 };
 
@@ -262,7 +262,7 @@ struct event {
 			uint32_t caller, number, parent;
 			int32_t fd;
 			uint16_t code;
-			uint8_t has_fd, has_offset, has_length, has_result, has_mpi; /* 0: no */
+			uint8_t has_fd, has_offset, has_length, has_result, has_mpi, has_sum; /* 0: no */
 		} call;
 		/* the offset of this piece; text_len is its length */
 		struct { uint32_t offset; } text;

@@ -27,24 +27,37 @@ WHERE image IS NULL AND pid NOTNULL AND NOT EXISTS (SELECT 1 FROM runs);
 DROP TABLE begun;
 
 -- The innermost call of the thread whose time contains that of the operation: the last one that began before it, or one of
--- those around that one.
+-- those around that one.  Else calls that were added up: those of one kind follow each other in their thread.
 UPDATE calls SET parent = NULL WHERE parent NOTNULL AND parent NOT IN (SELECT id FROM calls);
 CREATE TEMP TABLE line (n INTEGER PRIMARY KEY, process INTEGER, tid INTEGER, t INTEGER, end_t INTEGER, call INTEGER, op INTEGER,
-	file INTEGER, handle INTEGER);
-INSERT INTO line SELECT NULL, process, tid, t, end_t, call, op, file, handle
-FROM (SELECT i.process, k.tid, c.t, c.t + c.latency AS end_t, c.id AS call, NULL AS op, NULL AS file, NULL AS handle
-	FROM calls c JOIN callers k ON k.id = c.caller JOIN images i ON i.id = k.image
-	UNION ALL SELECT o.process, o.tid, o.start_ns - m.value, o.start_ns - m.value + o.latency_ns, NULL, o.id, o.file, o.handle
+	file INTEGER, handle INTEGER, kind TEXT);
+INSERT INTO line SELECT NULL, process, tid, t, end_t, call, op, file, handle, kind
+FROM (SELECT i.process, k.tid, c.t, iif(s.call IS NULL, c.t + c.latency, s.last_end) AS end_t, c.id AS call, NULL AS op, NULL AS file,
+		NULL AS handle, iif(s.call IS NULL, NULL, CASE WHEN n.layer = 'mpi' THEN 'mpi' WHEN n.name = 'fflush' THEN 'write' ELSE n.class END) AS kind
+	FROM calls c JOIN callers k ON k.id = c.caller JOIN images i ON i.id = k.image JOIN call_name n ON n.code = c.code
+		LEFT JOIN call_sums s ON s.call = c.id
+	WHERE s.call IS NULL OR s.last_end NOTNULL
+	UNION ALL SELECT o.process, o.tid, o.start_ns - m.value, o.start_ns - m.value + o.latency_ns, NULL, o.id, o.file, o.handle,
+		CASE WHEN o.name IN ('read', 'recv') THEN 'read' WHEN o.name IN ('write', 'send', 'copy', 'sendfile', 'splice') THEN 'write'
+			WHEN o.name = 'lseek' THEN 'position' END
 	FROM op o, meta m WHERE m.key = 'start_ns' AND o.tid NOTNULL AND EXISTS (SELECT 1 FROM calls))
 ORDER BY process, tid, t, op NOTNULL, end_t DESC;
 CREATE TEMP TABLE below (op INTEGER PRIMARY KEY, call INTEGER, file INTEGER, handle INTEGER);
 INSERT OR IGNORE INTO below SELECT o.op, CASE WHEN a.t + a.latency >= o.end_t THEN a.id WHEN b.t + b.latency >= o.end_t THEN b.id
 	WHEN c.t + c.latency >= o.end_t THEN c.id END, o.file, o.handle
-FROM (SELECT op, end_t, file, handle, max(iif(call NOTNULL, n, NULL)) OVER
+FROM (SELECT op, end_t, file, handle, max(iif(call NOTNULL AND kind IS NULL, n, NULL)) OVER
 		(PARTITION BY process, tid ORDER BY n ROWS UNBOUNDED PRECEDING) AS last FROM line) o
 	JOIN line l ON l.n = o.last JOIN calls a ON a.id = l.call LEFT JOIN calls b ON b.id = a.parent
 	LEFT JOIN calls c ON c.id = b.parent
 WHERE o.op NOTNULL;
+INSERT INTO below SELECT o.op, iif(a.end_t >= o.end_t, a.call, b.call), o.file, o.handle
+FROM (SELECT op, end_t, file, handle,
+		max(iif(call NOTNULL, n, NULL)) OVER (PARTITION BY process, tid, kind ORDER BY n ROWS UNBOUNDED PRECEDING) AS last,
+		max(iif(call NOTNULL AND kind = 'mpi', n, NULL)) OVER (PARTITION BY process, tid ORDER BY n ROWS UNBOUNDED PRECEDING) AS last_mpi
+	FROM line WHERE EXISTS (SELECT 1 FROM call_sums) AND (kind NOTNULL OR op NOTNULL)) o
+	LEFT JOIN line a ON a.n = o.last LEFT JOIN line b ON b.n = o.last_mpi AND b.end_t >= o.end_t
+WHERE o.op NOTNULL AND (a.end_t >= o.end_t OR b.call NOTNULL)
+ON CONFLICT DO UPDATE SET call = excluded.call WHERE call IS NULL;
 INSERT OR IGNORE INTO op_parents SELECT op, call FROM below WHERE call NOTNULL;
 UPDATE calls SET file = q.file, handle = q.handle
 FROM (SELECT call, iif(min(file) = max(file), min(file), NULL) AS file, iif(min(handle) = max(handle), min(handle), NULL) AS handle

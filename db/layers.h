@@ -162,6 +162,26 @@ struct layer_mpi {
 	int32_t unused;
 };
 
+/*
+ * What is known of calls that were added up, beside the sums of their times, lengths and results.
+ *   measured  of which of them was the time; its sum is known of all
+ *   end_ns    of the last of them; 0: not known.  Then nothing was done below
+ *   place     where the sum was kept, from 1 on: for preload/ alone
+ */
+enum layer_measured { MEASURED_NONE, MEASURED_SOME, MEASURED_ALL };
+
+struct layer_sum {
+	uint64_t calls;
+	int64_t end_ns, least_ns, most_ns;
+	uint32_t place;
+	uint32_t measured; /* enum layer_measured */
+};
+
+static inline enum layer_measured layer_measured(uint64_t calls, uint64_t timed)
+{
+	return timed == 0 ? MEASURED_NONE : timed < calls ? MEASURED_SOME : MEASURED_ALL;
+}
+
 extern const char *const layer_names[LAYER_MAX];
 extern const char *const layer_class_names[CLASS_MAX];
 

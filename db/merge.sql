@@ -131,6 +131,7 @@ INSERT INTO main.calls SELECT id + :ops, code, caller + :callers, parent + :ops,
 	result, handle + :handles, s.new
 FROM one.calls c LEFT JOIN same s ON s.old = c.file WHERE :with_ops;
 INSERT INTO main.mpi_calls SELECT call + :ops, opened, seq, rank, size, shared + :ops FROM one.mpi_calls WHERE :with_ops;
+INSERT INTO main.call_sums SELECT call + :ops, calls, last_end + :t, least, most FROM one.call_sums WHERE :with_ops;
 INSERT INTO main.op_parents SELECT op + :ops, call + :ops FROM one.op_parents WHERE :with_ops;
 INSERT INTO main.ops_handle SELECT id + :ops, code, t, latency, iif(handle, handle + :handles, handle), result,
 	offset, length, CASE WHEN requester > 0 THEN requester + :images WHEN requester < 0 THEN requester - :threads ELSE requester END

@@ -126,30 +126,50 @@ static int put_mpi(struct record *record, int64_t id, const struct layer_mpi *mp
 		V_OPT(mpi->order >= 0, mpi->order), V_OPT(mpi->rank >= 0, mpi->rank), V_OPT(mpi->size > 0, mpi->size), V_NULL });
 }
 
+static int put_sum(struct record *record, int64_t id, const struct layer_sum *sum)
+{
+	return store_put(record->store, PUT_CALL_SUM, (struct value[]){ V_INT(id), V_INT(sum->calls < INT64_MAX ? (int64_t)sum->calls : INT64_MAX),
+		V_OPT(sum->end_ns > 0, saturate_subtract(sum->end_ns, record->options.start_ns)), V_OPT(sum->measured != MEASURED_NONE, sum->least_ns),
+		V_OPT(sum->measured != MEASURED_NONE, sum->most_ns) });
+}
+
+/* What stands before the rest of the text.  False: the text is too short. */
+static bool take(bool has, void *to, size_t size, const char **text, size_t *len)
+{
+	if (!has)
+		return true;
+	if (*len < size)
+		return false;
+	memcpy(to, *text, size);
+	*text += size;
+	*len -= size;
+	return true;
+}
+
 int record_layer_call(struct record *record, const struct event *ev, const char *text, size_t len)
 {
-	struct layer_mpi mpi;
 	int64_t parent = ev->u.call.parent ? id_of_parent(record, ev->u.call.caller, ev->u.call.parent) : 0;
 	int64_t id = id_of(record, ev->u.call.caller, ev->u.call.number), path;
+	struct layer_sum sum = { .calls = 1, .measured = MEASURED_ALL };
+	struct layer_mpi mpi;
 	bool moves = ev->u.call.code < CALL_MAX && layer_calls[ev->u.call.code].moves;
 	bool has_all = moves && ev->u.call.has_result && ev->u.call.length == ev->u.call.result;
 	int r = 0;
 
-	if (ev->u.call.code >= CALL_MAX || (ev->u.call.has_mpi && len < sizeof(mpi)))
+	if (ev->u.call.code >= CALL_MAX || !take(ev->u.call.has_mpi, &mpi, sizeof(mpi), &text, &len) ||
+		!take(ev->u.call.has_sum, &sum, sizeof(sum), &text, &len))
 		return 0;
-	if (ev->u.call.has_mpi) {
-		memcpy(&mpi, text, sizeof(mpi));
-		text += sizeof(mpi);
-		len -= sizeof(mpi);
+	if (ev->u.call.has_mpi)
 		r = put_mpi(record, id, &mpi);
-	}
+	if (r == 0 && (sum.calls != 1 || sum.measured != MEASURED_ALL))
+		r = put_sum(record, id, &sum);
 	if (r == 0)
 		r = find_path(record, text, len, &path);
 	if (r < 0)
 		return r == -EINVAL ? 0 : r;
-	record->counts.calls++;
+	record->counts.calls += sum.calls;
 	return store_put(record->store, PUT_CALL, (struct value[]){ V_INT(id), V_INT(ev->u.call.code), V_INT(ev->u.call.caller), V_ID(parent),
-		V_INT(saturate_subtract(ev->time_ns, record->options.start_ns)), V_INT(ev->u.call.latency_ns),
+		V_INT(saturate_subtract(ev->time_ns, record->options.start_ns)), V_OPT(sum.measured == MEASURED_ALL, ev->u.call.latency_ns),
 		V_OPT(ev->u.call.has_fd, ev->u.call.fd), V_ID(path), V_OPT(ev->u.call.has_offset, ev->u.call.offset),
 		V_OPT(ev->u.call.has_length && !has_all, ev->u.call.length), V_OPT(ev->u.call.has_result, ev->u.call.result),
 		V_NULL, V_NULL });

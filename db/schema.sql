@@ -186,6 +186,10 @@ CREATE TABLE calls (
 --   shared   the first row of one collective call; set at the end
 CREATE TABLE mpi_calls (call INTEGER PRIMARY KEY, opened INTEGER, seq INTEGER, rank INTEGER, size INTEGER, shared INTEGER);
 
+-- Rows of calls that are several ones, which were added up: their latency and result are sums, if these are known.
+--   last_end   of those that were measured; NULL: they only copied, and no operation is below them
+CREATE TABLE call_sums (call INTEGER PRIMARY KEY, calls INTEGER, last_end INTEGER, least INTEGER, most INTEGER);
+
 -- The call inside of which an operation was made; set at the end.
 CREATE TABLE op_parents (op INTEGER PRIMARY KEY, call INTEGER);
 

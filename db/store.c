@@ -57,6 +57,7 @@ static const struct {
 	[PUT_CALLER] = { "callers", 5, 1 },
 	[PUT_CALL] = { "calls", 13, 1 },
 	[PUT_MPI_CALL] = { "mpi_calls", 6, 1 },
+	[PUT_CALL_SUM] = { "call_sums", 5, 1 },
 	[PUT_MISSING_NAME] = { "missing_names", 4, 0 },
 	[PUT_OP_TIME] = { "op_times", 3, 0 },
 	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX, 1 },

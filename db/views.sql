@@ -335,15 +335,18 @@ FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 CREATE VIEW op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op
 UNION ALL SELECT * FROM name_op;
 
--- Calls of all layers, the operations as the lower ones.  bytes: what was read or written.
+-- Calls of all layers, the operations as the lower ones.  bytes: what was read or written.  calls: several, if they were added up.
 CREATE VIEW call AS
 SELECT c.id, i.process, k.image, k.tid, n.layer, n.name, n.class, c.parent, c.fd, c.handle, c.file, p.path, c.offset,
 	coalesce(c.length, iif(n.moves AND c.result >= 0, c.result, NULL)) AS length,
-	iif(n.moves, max(c.result, 0), NULL) AS bytes, c.result,
+	iif(n.moves, max(c.result, 0), NULL) AS bytes, iif(s.call IS NULL OR c.result < 0, c.result, NULL) AS result,
 	(SELECT value FROM meta WHERE key = 'start_ns') + c.t AS start_ns, c.latency AS latency_ns, m.rank, m.size,
-	iif(n.layer = 'mpi', n.collective, NULL) AS collective, iif(n.layer = 'mpi', coalesce(m.shared, c.id), NULL) AS mpi_call_id
+	iif(n.layer = 'mpi', n.collective, NULL) AS collective, iif(n.layer = 'mpi', coalesce(m.shared, c.id), NULL) AS mpi_call_id,
+	coalesce(s.calls, 1) AS calls, (SELECT value FROM meta WHERE key = 'start_ns') + iif(s.call IS NULL, c.t + c.latency, s.last_end) AS end_ns,
+	iif(s.call IS NULL, c.latency, s.least) AS latency_min_ns, iif(s.call IS NULL, c.latency, s.most) AS latency_max_ns
 FROM calls c LEFT JOIN call_name n ON n.code = c.code LEFT JOIN callers k ON k.id = c.caller
 	LEFT JOIN images i ON i.id = k.image LEFT JOIN paths p ON p.id = c.path LEFT JOIN mpi_calls m ON m.call = c.id
+	LEFT JOIN call_sums s ON s.call = c.id
 UNION ALL
 SELECT o.id, o.process, o.image, o.tid, iif(o.layer = 'call', 'syscall', 'fs'), o.name, CASE
 		WHEN o.name IN ('read', 'recv') THEN 'read' WHEN o.name IN ('write', 'send', 'copy', 'sendfile', 'splice') THEN 'write'
@@ -352,7 +355,7 @@ SELECT o.id, o.process, o.image, o.tid, iif(o.layer = 'call', 'syscall', 'fs'), 
 			'socket', 'connect', 'accept') THEN 'administration'
 		ELSE 'other' END,
 	(SELECT q.call FROM op_parents q WHERE q.op = o.id), NULL, o.handle, o.file, o.path, o.offset, o.length, o.bytes, o.result,
-	o.start_ns, o.latency_ns, NULL, NULL, NULL, NULL
+	o.start_ns, o.latency_ns, NULL, NULL, NULL, NULL, 1, o.start_ns + o.latency_ns, o.latency_ns, o.latency_ns
 FROM op o;
 
 -- Programs of which the preloaded object saw nothing, not even that they began, in a run that records calls of layers: linked

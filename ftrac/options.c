@@ -44,6 +44,7 @@ enum long_option {
 	LONG_NO_MAKE,
 	LONG_FILES,
 	LONG_LAYER,
+	LONG_DETAIL_ABOVE,
 	LONG_STRICT,
 	LONG_ALL,
 	LONG_PID,
@@ -88,6 +89,7 @@ static const struct option run_options[] = {
 	{ "no-make", no_argument, NULL, LONG_NO_MAKE },
 	{ "files", required_argument, NULL, LONG_FILES },
 	{ "layer", required_argument, NULL, LONG_LAYER },
+	{ "detail-above", required_argument, NULL, LONG_DETAIL_ABOVE },
 	{ "strict", no_argument, NULL, LONG_STRICT },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "changes", no_argument, NULL, LONG_CHANGES },
@@ -202,6 +204,8 @@ static const char run_help[] =
 "      --layer LAYERS   also record calls of libraries, by an object that is\n"
 "                       preloaded into programs: lib: those of libc on files and\n"
 "                       streams; mpi: those of MPI-IO; or both, lib,mpi\n"
+"      --detail-above TIME  of --layer: a row for each call that takes longer,\n"
+"                       like 10us; others are added up, which costs far less\n"
 "      --user NAME      run COMMAND as another user (root only)\n"
 "      --wait SECONDS   how long to wait for processes that outlive COMMAND;\n"
 "                       then ftrac ends them; inf: without limit (default 10)\n"
@@ -265,6 +269,7 @@ static const char *const waits[] = { "inf", NULL };
 static const char *const files_of[] = { [RUN_FILES_MOUNT] = "mount", [RUN_FILES_KERNEL] = "kernel", [RUN_FILES_AUTO] = "auto",
 	[RUN_FILES_BOTH] = "both", NULL };
 static const char *const layers[] = { "lib", "mpi", NULL };
+static const char *const details[] = { "10us", "100us", "1ms", NULL };
 
 static int parse_fidelity(struct options *options, const char *text)
 {
@@ -454,6 +459,13 @@ static int parse_files(struct options *options, const char *text)
 	return err_status(EXIT_USAGE, "invalid value '%s' for --files (auto, kernel, mount or both)", text);
 }
 
+static int parse_detail(struct options *options, const char *text)
+{
+	if (preload_parse_detail(text, &options->detail_above_ns) == 0)
+		return 0;
+	return err_status(EXIT_USAGE, "invalid value '%s' for --detail-above (a time with its unit, like 10us: ns, us, ms or s)", text);
+}
+
 static int parse_layers(struct options *options, const char *text)
 {
 	options->layers_text = text;
@@ -510,6 +522,7 @@ static int apply(struct options *o, int option)
 	case LONG_NO_MAKE: o->make = MAKE_NO; return 0;
 	case LONG_FILES: return parse_files(o, optarg);
 	case LONG_LAYER: return parse_layers(o, optarg);
+	case LONG_DETAIL_ABOVE: return parse_detail(o, optarg);
 	case LONG_STRICT: o->strict = true; return 0;
 	case LONG_ALL: o->all = true; return 0;
 	case LONG_PID: return add_pid(o, optarg);
@@ -657,6 +670,7 @@ static const struct complete_value run_values[] = {
 	{ "processes", COMPLETE_WORDS, false, run_processes, NULL },
 	{ "files", COMPLETE_WORDS, false, files_of, NULL },
 	{ "layer", COMPLETE_WORDS, true, layers, NULL },
+	{ "detail-above", COMPLETE_WORDS, false, details, NULL },
 	{ "user", COMPLETE_WORDS, false, NULL, ask_users },
 	{ "wait", COMPLETE_WORDS, false, waits, NULL },
 	{ "cgroup", COMPLETE_DIRECTORY, false, NULL, NULL },
@@ -762,6 +776,8 @@ static int check_files(struct options *options)
 		options->mount_only = "--drop";
 	if (status)
 		return status;
+	if (options->detail_above_ns && !options->layers)
+		return err_status(EXIT_USAGE, "--detail-above says which calls of libraries have rows; add --layer lib or mpi");
 	if (has_mount && options->kernel_processes)
 		return err_status(EXIT_USAGE, "--processes kernel goes with --files kernel; use --processes auto");
 	if (has_mount)

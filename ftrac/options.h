@@ -45,6 +45,7 @@ struct options {
 	enum run_files files;
 	unsigned layers; /* for preload/preload.h; 0: none */
 	const char *layers_text;
+	int64_t detail_above_ns; /* 0: all calls have rows of their own */
 	bool kernel_processes; /* --processes kernel */
 	const char *mount_only; /* the last option that was given and means something with a mount only; NULL: none */
 	enum { MAKE_AUTO, MAKE_YES, MAKE_NO } make; /* have make record its targets; auto: if the command is make */

@@ -68,7 +68,8 @@ static int take_layers(struct run *run)
 
 	if (!d->options.layers)
 		return 0;
-	if (preload_prepare(&(struct preload_options){ .layers = d->options.layers, .drop = d->options.drop, .user = d->options.user },
+	if (preload_prepare(&(struct preload_options){ .layers = d->options.layers, .drop = d->options.drop,
+			.detail_above_ns = d->options.detail_above_ns, .user = d->options.user },
 			&d->preload, &failure) < 0)
 		return err_status(EXIT_RUNNER, "%s", failure.text);
 	leave_out(d, preload_directory(d->preload));

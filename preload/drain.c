@@ -12,6 +12,7 @@
 #include "db/event.h"
 #include "db/layers.h"
 #include "db/ring.h"
+#include "preload/left.h"
 #include "preload/wire.h"
 
 #define FEW_FREE (WIRE_CHUNKS / 4) /* with fewer, chunks of idle threads are taken back */
@@ -30,6 +31,7 @@ struct active {
 
 struct drain {
 	struct wire_header *header;
+	struct left *left;
 	struct progress chunks[WIRE_CHUNKS];
 	struct active active[WIRE_CHUNKS];
 	_Atomic uint64_t taken, damaged;
@@ -40,8 +42,10 @@ int drain_create(struct wire_header *header, struct drain **ret_drain)
 {
 	struct drain *drain = calloc(1, sizeof(*drain));
 
-	if (!drain)
+	if (!drain || left_create(header, &drain->left) < 0) {
+		free(drain);
 		return -ENOMEM;
+	}
 	drain->header = header;
 	*ret_drain = drain;
 	return 0;
@@ -49,6 +53,8 @@ int drain_create(struct wire_header *header, struct drain **ret_drain)
 
 void drain_destroy(struct drain *drain)
 {
+	if (drain)
+		left_destroy(drain->left);
 	free(drain);
 }
 
@@ -110,29 +116,54 @@ static void push_call(struct ring *ring, const struct wire_record *record, const
 		.caller = record->caller, .number = record->number, .parent = record->parent, .code = record->code,
 		.has_fd = (record->known & WIRE_HAS_FD) != 0, .has_offset = (record->known & WIRE_HAS_OFFSET) != 0,
 		.has_length = (record->known & WIRE_HAS_LENGTH) != 0, .has_result = (record->known & WIRE_HAS_RESULT) != 0,
-		.has_mpi = (record->known & WIRE_HAS_MPI) != 0,
+		.has_mpi = (record->known & WIRE_HAS_MPI) != 0, .has_sum = (record->known & WIRE_HAS_SUM) != 0,
 		.fd = record->fd, .latency_ns = or_zero(record->latency_ns), .offset = record->offset, .length = record->length,
 		.result = record->result } }, text, record->text_len);
 }
 
-static bool has_its_text(const struct wire_record *record)
+static size_t len_of_parts(const struct wire_record *record)
 {
-	return !(record->known & WIRE_HAS_MPI) || record->text_len >= sizeof(struct layer_mpi);
+	return (record->known & WIRE_HAS_MPI ? sizeof(struct layer_mpi) : 0) + (record->known & WIRE_HAS_SUM ? sizeof(struct layer_sum) : 0);
+}
+
+/* Sums are at least 0, and which one it was is noted. */
+static void take_sum(struct drain *drain, const struct wire_record *record, char *text)
+{
+	char *at = text + (record->known & WIRE_HAS_MPI ? sizeof(struct layer_mpi) : 0);
+	struct layer_sum sum;
+
+	memcpy(&sum, at, sizeof(sum));
+	left_note(drain->left, sum.place, record);
+	sum.end_ns = or_zero(sum.end_ns);
+	sum.least_ns = or_zero(sum.least_ns);
+	sum.most_ns = or_zero(sum.most_ns);
+	memcpy(at, &sum, sizeof(sum));
 }
 
 /* A copy: the program may change it meanwhile. */
-static bool push_record(struct ring *ring, const struct wire_record *record, const char *from)
+static bool push_record(struct drain *drain, struct ring *ring, const struct wire_record *record, const char *from)
 {
 	char text[WIRE_TEXT];
 
 	memcpy(text, from, record->text_len);
 	if (record->kind == WIRE_CALLER)
 		push_caller(ring, record);
-	else if (record->kind == WIRE_CALL && record->code < CALL_MAX && has_its_text(record))
+	else if (record->kind == WIRE_CALL && record->code < CALL_MAX && record->text_len >= len_of_parts(record)) {
+		if (record->known & WIRE_HAS_SUM)
+			take_sum(drain, record, text);
 		push_call(ring, record, text);
-	else
+	} else {
 		return false;
+	}
 	return true;
+}
+
+static void take(struct drain *drain, struct ring *ring, const struct wire_record *record, const char *text)
+{
+	if (!push_record(drain, ring, record, text))
+		atomic_fetch_add(&drain->damaged, 1);
+	else if (record->kind == WIRE_CALL)
+		atomic_fetch_add(&drain->taken, 1);
 }
 
 /* Up to used; the number of records. */
@@ -154,10 +185,7 @@ static int read_chunk(struct drain *drain, struct ring *ring, const struct wire_
 		}
 		n++;
 		progress->read += record.bytes;
-		if (!push_record(ring, &record, from + sizeof(record)))
-			atomic_fetch_add(&drain->damaged, 1);
-		else if (record.kind == WIRE_CALL)
-			atomic_fetch_add(&drain->taken, 1);
+		take(drain, ring, &record, from + sizeof(record));
 	}
 	return n;
 }
@@ -232,7 +260,19 @@ static uint32_t find_active(struct drain *drain)
 	return n;
 }
 
-static int pass(struct drain *drain, struct ring *ring)
+struct target {
+	struct drain *drain;
+	struct ring *ring;
+};
+
+static void take_left(void *arg, const struct wire_record *record, const char *text)
+{
+	const struct target *target = arg;
+
+	take(target->drain, target->ring, record, text);
+}
+
+static int pass(struct drain *drain, struct ring *ring, bool last)
 {
 	uint32_t n = find_active(drain);
 	bool few_free = WIRE_CHUNKS - n < FEW_FREE;
@@ -242,6 +282,8 @@ static int pass(struct drain *drain, struct ring *ring)
 		atomic_store(&drain->header->beat_ns, clock_now_ns());
 		sum += visit(drain, ring, &drain->active[i], few_free);
 	}
+	if (drain->header->detail_above_ns)
+		sum += left_take(drain->left, last && sum == 0, take_left, &(struct target){ drain, ring });
 	atomic_store(&drain->header->beat_ns, clock_now_ns());
 	atomic_store(&drain->dropped, atomic_load(&drain->header->lost));
 	atomic_store(&drain->waited_ns, atomic_load(&drain->header->waited_ns));
@@ -261,7 +303,7 @@ int drain_pass(struct drain *drain, struct ring *ring, bool last)
 		way_out = &out;
 		if (last)
 			atomic_store(&drain->header->over, 1);
-		n = pass(drain, ring);
+		n = pass(drain, ring, last);
 	}
 	way_out = NULL;
 	return n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "preload/object.h"
+#include "preload/inside.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -11,43 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NEST 8	     /* calls inside of each other that have a parent */
-#define INTERRUPTED 4 /* signal handlers that interrupt each other while they hand a call over */
 #define PAGE 4096
+#define LONGEST (WIRE_TEXT - sizeof(struct layer_mpi) - sizeof(struct layer_sum)) /* text of a call */
 #define NAP_NS 200000
 #define FULL_NS 1000000 /* for so long a thread looks for no chunk after it found none */
 
-/* A chunk of a thread; those after the first are for signal handlers that interrupt the use of the one before. */
-struct slot {
-	struct wire_chunk *chunk;
-	uint64_t claim;
-	uintptr_t user; /* where on the stack the one is that writes */
-};
+_Thread_local struct thread self;
+struct process process;
 
-struct thread {
-	uint64_t generation; /* of the process; 0: not begun */
-	int32_t tid;
-	int32_t vforked; /* it has called vfork(2): its own id, for its child has the same memory */
-	uint32_t caller, number;
-	unsigned depth, writing;
-	int64_t full_until_ns;
-	struct {
-		uintptr_t address; /* of its struct call: frames of callers have higher ones */
-		uint32_t number;
-		uint32_t code;
-	} outer[NEST];
-	struct slot slots[INTERRUPTED];
-};
-
-static _Thread_local struct thread self __attribute__((tls_model("initial-exec")));
-
-static struct {
-	_Atomic int begun; /* 1: another call is at it; 2: done */
-	struct wire_header *header; /* NULL: nothing is recorded */
-	_Atomic uint64_t *generation; /* in a page that the kernel empties in the child of a fork */
-} process;
-
-static int64_t now_ns(void)
+int64_t object_now_ns(void)
 {
 	struct timespec ts;
 
@@ -82,7 +54,7 @@ static struct wire_header *map_file(const char *path)
 	return NULL;
 }
 
-static _Atomic uint64_t *map_generation(void)
+static struct generation *map_generation(void)
 {
 	void *page = (void *)syscall(SYS_mmap, NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); // NOLINT(performance-no-int-to-ptr)
 
@@ -99,8 +71,8 @@ static void begin_process(void)
 	const char *path = secure_getenv("FTRAC_CALLS"); /* WIRE_VARIABLE */
 	int error = errno;
 
-	process.generation = path ? map_generation() : NULL;
-	if (process.generation)
+	process.current = path ? map_generation() : NULL;
+	if (process.current)
 		process.header = map_file(path);
 	errno = error;
 }
@@ -144,7 +116,7 @@ static bool may_wait(void)
 {
 	const struct wire_header *header = process.header;
 
-	return !header->drop && !atomic_load(&header->over) && now_ns() - atomic_load(&header->beat_ns) < WIRE_GONE_NS;
+	return !header->drop && !atomic_load(&header->over) && object_now_ns() - atomic_load(&header->beat_ns) < WIRE_GONE_NS;
 }
 
 static bool claim(struct slot *slot)
@@ -152,19 +124,19 @@ static bool claim(struct slot *slot)
 	const struct timespec nap = { .tv_nsec = NAP_NS };
 	int64_t start_ns;
 
-	if (self.full_until_ns && now_ns() < self.full_until_ns)
+	if (self.full_until_ns && object_now_ns() < self.full_until_ns)
 		return false;
 	if (claim_one(slot))
 		return true;
-	start_ns = now_ns();
+	start_ns = object_now_ns();
 	while (may_wait()) {
 		syscall(SYS_nanosleep, &nap, NULL);
 		if (claim_one(slot)) {
-			atomic_fetch_add(&process.header->waited_ns, now_ns() - start_ns);
+			atomic_fetch_add(&process.header->waited_ns, object_now_ns() - start_ns);
 			return true;
 		}
 	}
-	self.full_until_ns = now_ns() + FULL_NS;
+	self.full_until_ns = object_now_ns() + FULL_NS;
 	return false;
 }
 
@@ -186,19 +158,22 @@ static void end_writing(const struct slot *slot, enum wire_state state)
 struct message {
 	const struct wire_record *record;
 	const struct layer_mpi *mpi; /* NULL: none */
+	const struct layer_sum *sum; /* NULL: none */
 	const char *text;
+	size_t len;
 };
+
+static char *append(char *to, const void *from, size_t len)
+{
+	return from ? (char *)memcpy(to, from, len) + len : to;
+}
 
 static void copy_message(char *to, const struct message *message)
 {
-	size_t n_mpi = message->mpi ? sizeof(*message->mpi) : 0;
-
-	memcpy(to, message->record, sizeof(*message->record));
-	to += sizeof(*message->record);
-	if (n_mpi)
-		memcpy(to, message->mpi, n_mpi);
-	if (message->record->text_len > n_mpi)
-		memcpy(to + n_mpi, message->text, message->record->text_len - n_mpi);
+	to = append(to, message->record, sizeof(*message->record));
+	to = append(to, message->mpi, sizeof(*message->mpi));
+	to = append(to, message->sum, sizeof(*message->sum));
+	append(to, message->text, message->len);
 }
 
 static bool write_record(struct slot *slot, const struct message *message)
@@ -220,7 +195,7 @@ static bool write_record(struct slot *slot, const struct message *message)
 		}
 		copy_message(slot->chunk->data + used, message);
 		/* A signal handler may have forked meanwhile: then the chunk is the parent's. */
-		if (self.generation != atomic_load_explicit(process.generation, memory_order_relaxed))
+		if (self.generation != atomic_load_explicit(&process.current->number, memory_order_relaxed))
 			return true;
 		atomic_store_explicit(&slot->chunk->used, used + record->bytes, memory_order_release);
 		end_writing(slot, WIRE_OWNED);
@@ -236,13 +211,14 @@ static void forget_left(uintptr_t user)
 		self.slots[--self.writing].chunk = NULL;
 }
 
-static void hand_over(struct wire_record *record, const struct layer_mpi *mpi, const char *text)
+void object_hand_over(struct wire_record *record, const struct layer_mpi *mpi, const struct layer_sum *sum, const char *text)
 {
-	const struct message message = { record, mpi, text };
+	const struct message message = { record, mpi, sum, text, text ? strnlen(text, LONGEST) : 0 };
 	uintptr_t user = (uintptr_t)__builtin_frame_address(0);
 	bool done = false;
 
 	forget_left(user);
+	record->text_len = (uint16_t)(message.len + (mpi ? sizeof(*mpi) : 0) + (sum ? sizeof(*sum) : 0));
 	record->bytes = (uint16_t)WIRE_ROUND(sizeof(*record) + record->text_len);
 	if (self.writing < INTERRUPTED) {
 		struct slot *slot = &self.slots[self.writing];
@@ -273,17 +249,21 @@ static bool has_same_ids(void)
 /* Of this process, after a fork or for the first time. */
 static uint64_t new_generation(void)
 {
-	uint64_t none = 0, generation = (uint64_t)now_ns() << 1 | 1;
+	uint64_t none = 0, generation = (uint64_t)object_now_ns() << 1 | 1;
 
-	return atomic_compare_exchange_strong(process.generation, &none, generation) ? generation : none;
+	if (!atomic_compare_exchange_strong(&process.current->number, &none, generation))
+		return none;
+	atomic_store(&process.current->epoch, (uint32_t)generation); /* not 0, which it is after a fork */
+	return generation;
 }
 
 static void begin_thread(struct thread *thread, int32_t tid)
 {
-	struct wire_record record = { .kind = WIRE_CALLER, .start_ns = now_ns() };
-	uint64_t generation = atomic_load(process.generation);
+	struct wire_record record = { .kind = WIRE_CALLER, .start_ns = object_now_ns() };
+	uint64_t generation = atomic_load(&process.current->number);
 	bool same_ids = has_same_ids();
 
+	sums_begin(thread, thread->generation == generation && generation);
 	memset(thread->slots, 0, sizeof(thread->slots));
 	thread->depth = thread->writing = thread->number = 0;
 	if (thread->generation && thread->generation != generation)
@@ -291,9 +271,9 @@ static void begin_thread(struct thread *thread, int32_t tid)
 	thread->generation = generation ? generation : new_generation();
 	thread->tid = tid;
 	thread->caller = record.caller = atomic_fetch_add(&process.header->callers, 1) + 1;
-	record.pid = same_ids ? (int32_t)syscall(SYS_getpid) : 0;
+	record.pid = thread->pid = same_ids ? (int32_t)syscall(SYS_getpid) : 0;
 	record.tid = same_ids ? tid : 0;
-	hand_over(&record, NULL, NULL);
+	object_hand_over(&record, NULL, NULL, NULL);
 }
 
 /* In the parent, and in its child until that has memory of its own. */
@@ -321,7 +301,7 @@ __attribute__((visibility("hidden"))) void *object_before_vfork(void)
 
 static void check_thread(struct thread *thread)
 {
-	if (thread->generation != atomic_load_explicit(process.generation, memory_order_relaxed) || !thread->generation)
+	if (thread->generation != atomic_load_explicit(&process.current->number, memory_order_relaxed) || !thread->generation)
 		begin_thread(thread, (int32_t)syscall(SYS_gettid));
 	else if (thread->vforked)
 		check_vforked(thread);
@@ -349,11 +329,14 @@ static void push(struct thread *thread, struct call *call)
 	uintptr_t address = (uintptr_t)call;
 
 	call->record.parent = thread->depth ? thread->outer[thread->depth - 1].number : 0;
+	if (thread->depth)
+		thread->outer[thread->depth - 1].has_inner = true;
 	if (thread->depth == NEST)
 		return;
 	thread->outer[thread->depth].address = address;
 	thread->outer[thread->depth].number = call->record.number;
 	thread->outer[thread->depth].code = call->record.code;
+	thread->outer[thread->depth].has_inner = false;
 	atomic_signal_fence(memory_order_seq_cst);
 	thread->depth++;
 }
@@ -376,21 +359,23 @@ bool object_enter(struct call *call, enum layer_call code)
 		.number = ++thread->number };
 	call->text = NULL;
 	call->mpi = NULL;
+	call->stream = NULL;
 	call->thread = thread;
 	push(thread, call);
+	sums_forget(code);
 	errno = call->error;
-	call->record.start_ns = now_ns();
+	call->record.start_ns = object_now_ns();
 	return true;
 }
 
 void object_begin(struct call *call)
 {
-	call->record.start_ns = now_ns();
+	call->record.start_ns = object_now_ns();
 }
 
 void object_end(struct call *call)
 {
-	call->record.latency_ns = now_ns() - call->record.start_ns;
+	call->record.latency_ns = object_now_ns() - call->record.start_ns;
 	call->error = errno;
 }
 
@@ -400,16 +385,42 @@ static bool has_text(const struct call *call)
 	return call->record.result != -EFAULT && call->record.result != -EINVAL;
 }
 
+static bool has_inner(const struct thread *thread, const struct call *call)
+{
+	for (unsigned i = 0; i < thread->depth; i++)
+		if (thread->outer[i].number == call->record.number)
+			return thread->outer[i].has_inner;
+	return false;
+}
+
+/* Calls inside of others come before these, and refer to their rows. */
+static bool is_added(struct thread *thread, const struct call *call, bool inner)
+{
+	if (!process.header->detail_above_ns || thread->caller != call->record.caller)
+		return false;
+	if (!inner)
+		return sums_take(thread, call);
+	sums_end_inner(thread, call->record.number);
+	return false;
+}
+
 void object_put(struct call *call)
 {
-	size_t len = call->text && has_text(call) ? strnlen(call->text, WIRE_TEXT - sizeof(struct layer_mpi)) : 0;
+	struct thread *thread = call->thread;
+	bool inner = has_inner(thread, call);
 
-	forget_left_calls(call->thread, (uintptr_t)call);
-	call->record.text_len = (uint16_t)(len + (call->mpi ? sizeof(*call->mpi) : 0));
+	forget_left_calls(thread, (uintptr_t)call);
+	thread->measured_ns = call->record.start_ns + call->record.latency_ns;
 	call->record.known |= call->mpi ? WIRE_HAS_MPI : 0;
 	/* A fork inside of the call: its record is the parent's. */
-	if (call->thread->caller == call->record.caller || call->thread->vforked)
-		hand_over(&call->record, call->mpi, call->text);
+	if (!is_added(thread, call, inner) && (thread->caller == call->record.caller || thread->vforked))
+		object_hand_over(&call->record, call->mpi, NULL, has_text(call) ? call->text : NULL);
+	errno = call->error;
+}
+
+void object_leave(struct call *call)
+{
+	forget_left_calls(call->thread, (uintptr_t)call);
 	errno = call->error;
 }
 

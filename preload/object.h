@@ -35,7 +35,8 @@ struct call {
 	const char *text;
 	const struct layer_mpi *mpi; /* NULL: not known */
 	struct thread *thread;
-	int error; /* errno before the call, then after it */
+	const void *stream; /* the call has only copied to or from its buffer; NULL: it may have done more */
+	int error;	    /* errno before the call, then after it */
 };
 
 /* False: the call is not recorded.  Of MPI, calls inside of another one of MPI are not. */
@@ -44,6 +45,8 @@ bool object_enter(struct call *call, enum layer_call code);
 void object_begin(struct call *call);
 void object_end(struct call *call);
 void object_put(struct call *call);
+/* It has been handed over in another way. */
+void object_leave(struct call *call);
 
 /* What has that name in the objects behind ours, or among those that the caller, an address, can see: a library that was loaded
  * later is not behind ours.  NULL: nothing. */
@@ -54,7 +57,9 @@ void *object_find_for(void *_Atomic *real, const char *name, const void *caller)
 /* A function of libc, which is always behind ours. */
 static inline void *object_find(void *_Atomic *real, const char *name)
 {
-	return object_find_for(real, name, NULL);
+	void *found = atomic_load_explicit(real, memory_order_acquire);
+
+	return found ? found : object_find_for(real, name, NULL);
 }
 
 static inline void object_fd(struct call *call, int fd)

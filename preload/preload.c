@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/preload.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -63,6 +64,23 @@ int preload_parse(const char *text, unsigned *ret_layers)
 	}
 	*ret_layers = layers;
 	return known ? 0 : -EINVAL;
+}
+
+int preload_parse_detail(const char *text, int64_t *ret_above_ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	char *end;
+	double n = isdigit((unsigned char)text[0]) ? strtod(text, &end) : -1;
+
+	for (size_t i = 0; n >= 0 && i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(end, units[i].name) == 0 && n * units[i].ns >= 1 && n * units[i].ns < 1e18) {
+			*ret_above_ns = (int64_t)(n * units[i].ns);
+			return 0;
+		}
+	return -EINVAL;
 }
 
 /* ---- the object ---- */
@@ -215,6 +233,7 @@ static void fill_header(struct preload *preload, const struct preload_options *o
 	header->version = WIRE_VERSION;
 	header->layers = options->layers;
 	header->drop = options->drop;
+	header->detail_above_ns = options->detail_above_ns;
 	header->pid_namespace = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 	header->beat_ns = clock_now_ns();
 	header->magic = WIRE_MAGIC;

@@ -14,7 +14,7 @@
  *   destroy   removes the memory
  *
  * What it pushes is described in db/event.h: EVENT_CALLER before the first call of a thread, and EVENT_CALL.  The calls of a
- * thread come in the order of their ends.
+ * thread come in the order of their ends; those that are added up may come later, when their thread has ended, too.
  *
  * Seen are calls that programs and their libraries make to symbols of other libraries.  Not seen are those inside of libc,
  * inlined ones (getc_unlocked), programs that are linked statically or use another loader, setuid programs, whose loader ignores the
@@ -37,11 +37,14 @@ struct ring;
 struct preload_options {
 	unsigned layers;  /* a set of 1 << enum layer of db/layers.h */
 	bool drop;	  /* programs drop calls, and do not wait */
+	int64_t detail_above_ns; /* calls that take no longer are added up; 0: none */
 	const char *user; /* that runs the command; NULL: ours */
 };
 
 /* From a list like "lib".  0, or -EINVAL. */
 int preload_parse(const char *text, unsigned *ret_layers);
+/* From a time like "10us", from 1 ns on.  0, or -EINVAL. */
+int preload_parse_detail(const char *text, int64_t *ret_above_ns);
 
 /* 0, or -errno with the reason. */
 int preload_prepare(const struct preload_options *options, struct preload **ret_preload, struct failure *failure);

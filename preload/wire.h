@@ -20,6 +20,10 @@
  * The reader takes chunks of idle and ended threads back when few are free.  The owner notices it, because it cannot go from
  * OWNED to BUSY with its number; then it claims another one.
  *
+ * Calls that are to be added up (detail_above_ns) are added in this memory, too, so that a killed program leaves them here.  A thread owns
+ * a block of sums: as long as it calls the same functions on the same files it only raises numbers there.  It hands a sum over as
+ * a record when another one needs its place.  The reader takes what is left there when the thread has ended, and frees the block.
+ *
  * Both sides are built together; version changes with each change here.  The reader trusts nothing that it finds here.
  */
 
@@ -27,12 +31,14 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC UINT64_C(0x6c61796572734146)
-#define WIRE_VERSION 2
+#define WIRE_VERSION 3
 
-#define WIRE_CHUNKS 1024
+#define WIRE_CHUNKS 960
 #define WIRE_CHUNK_BYTES (32 << 10)
 #define WIRE_HEAD_BYTES 4096
-#define WIRE_BYTES (WIRE_HEAD_BYTES + (size_t)WIRE_CHUNKS * WIRE_CHUNK_BYTES)
+#define WIRE_BLOCKS 1024 /* of sums */
+#define WIRE_BLOCK_BYTES 1600
+#define WIRE_BYTES (WIRE_HEAD_BYTES + (size_t)WIRE_CHUNKS * WIRE_CHUNK_BYTES + (size_t)WIRE_BLOCKS * WIRE_BLOCK_BYTES)
 #define WIRE_TEXT 4096 /* the longest text of a record */
 
 /* The environment variable with the path of the file. */
@@ -49,9 +55,11 @@ struct wire_header {
 	uint32_t drop;		/* a thread that finds no free chunk drops its record, and does not wait */
 	_Atomic uint32_t over;	/* the record has ended */
 	_Atomic int64_t beat_ns; /* when the reader was last here */
+	int64_t detail_above_ns; /* calls that take no longer are added up; 0: none */
 	_Alignas(64) _Atomic uint64_t claims;
 	_Atomic uint32_t callers;
 	_Atomic uint32_t hint;	     /* where a free chunk may be */
+	_Atomic uint32_t block_hint; /* where a free block may be */
 	_Atomic uint64_t lost;	     /* records that were dropped */
 	_Atomic uint64_t waited_ns; /* by threads that found no free chunk */
 };
@@ -73,8 +81,16 @@ enum wire_kind {
 	WIRE_KIND_MAX
 };
 
-/* Which fields of a call are known.  WIRE_HAS_MPI: the text begins with a struct layer_mpi. */
-enum wire_known { WIRE_HAS_FD = 1, WIRE_HAS_OFFSET = 2, WIRE_HAS_LENGTH = 4, WIRE_HAS_RESULT = 8, WIRE_HAS_MPI = 16 };
+/* Which fields of a call are known.  WIRE_HAS_MPI: the text begins with a struct layer_mpi.  WIRE_HAS_SUM: then comes a struct layer_sum;
+ * length, latency_ns and result are sums. */
+enum wire_known {
+	WIRE_HAS_FD = 1,
+	WIRE_HAS_OFFSET = 2,
+	WIRE_HAS_LENGTH = 4,
+	WIRE_HAS_RESULT = 8,
+	WIRE_HAS_MPI = 16,
+	WIRE_HAS_SUM = 32
+};
 
 /*
  * A record, and its text behind it; together a multiple of 8 bytes.
@@ -107,11 +123,51 @@ struct wire_record {
 
 _Static_assert(sizeof(struct wire_record) == 64, "a record is a cache line");
 
+/*
+ * Calls that are added up: of one function, on one descriptor, inside of the same call.
+ *
+ * Sums of one kind follow each other, so that an operation below lies in the time of one of them: those of a thread have a place for
+ * each kind.  Calls that moved data between the program and the buffer of a stream have no operations below: such sums have
+ * places of their own, and of most of them the time is not measured.
+ */
+enum wire_kept { WIRE_READS, WIRE_WRITES, WIRE_POSITIONS, WIRE_OF_MPI, WIRE_BUFFERED, WIRE_SUMS = WIRE_BUFFERED + 8 };
+
+struct wire_sum {
+	_Alignas(64) uint64_t calls;
+	uint64_t timed; /* of which the time was measured */
+	int64_t length, bytes;
+	int64_t start_ns, end_ns; /* of the first and of the last that was measured */
+	int64_t latency_ns, least_ns, most_ns;
+	int64_t offset; /* of the first */
+	_Atomic uint32_t number; /* 0: there is none.  Else that of the first call */
+	uint32_t parent;
+	int32_t fd;
+	uint16_t code;
+	uint8_t known;
+	int32_t rank, size;
+	int64_t opened;
+};
+
+struct wire_block {
+	_Atomic uint32_t caller; /* 0: it is free */
+	_Atomic uint32_t ended;	 /* its owner uses it no more */
+	int32_t pid, tid;	 /* 0: not known */
+	struct wire_sum sums[WIRE_SUMS];
+};
+
+_Static_assert(sizeof(struct wire_sum) == 128, "two cache lines");
+_Static_assert(sizeof(struct wire_block) <= WIRE_BLOCK_BYTES && WIRE_BLOCK_BYTES % 64 == 0, "the size of a block");
+
 #define WIRE_ROUND(n) (((n) + 7) & ~(size_t)7)
 
 static inline struct wire_chunk *wire_chunk(struct wire_header *header, uint32_t i)
 {
 	return (struct wire_chunk *)((char *)header + WIRE_HEAD_BYTES + (size_t)i * WIRE_CHUNK_BYTES);
+}
+
+static inline struct wire_block *wire_block(struct wire_header *header, uint32_t i)
+{
+	return (struct wire_block *)((char *)header + WIRE_HEAD_BYTES + (size_t)WIRE_CHUNKS * WIRE_CHUNK_BYTES + (size_t)i * WIRE_BLOCK_BYTES);
 }
 
 #endif

@@ -170,7 +170,8 @@ static int take_layers(struct run *run)
 
 	if (!run->options->layers)
 		return 0;
-	if (preload_prepare(&(struct preload_options){ .layers = run->options->layers }, &run->preload, &failure) < 0)
+	if (preload_prepare(&(struct preload_options){ .layers = run->options->layers,
+			.detail_above_ns = run->options->detail_above_ns }, &run->preload, &failure) < 0)
 		return err_status(EXIT_RUNNER, "%s", failure.text);
 	run->ours[0] = preload_directory(run->preload);
 	run->ours[1] = preload_object(run->preload);

@@ -20,6 +20,7 @@ enum long_option {
 	LONG_FORCE,
 	LONG_JOB,
 	LONG_LAYER,
+	LONG_DETAIL_ABOVE,
 	LONG_PROCESSES,
 	LONG_WAIT,
 	LONG_XFORM,
@@ -34,6 +35,7 @@ static const struct option long_options[] = {
 	{ "force", no_argument, NULL, LONG_FORCE },
 	{ "job", required_argument, NULL, LONG_JOB },
 	{ "layer", required_argument, NULL, LONG_LAYER },
+	{ "detail-above", required_argument, NULL, LONG_DETAIL_ABOVE },
 	{ "processes", required_argument, NULL, LONG_PROCESSES },
 	{ "wait", required_argument, NULL, LONG_WAIT },
 	{ "xform", required_argument, NULL, LONG_XFORM },
@@ -58,6 +60,8 @@ static const char help[] =
 "      --layer LAYERS   also record calls of libraries, by an object that is\n"
 "                       preloaded into programs: lib: those of libc on files and\n"
 "                       streams; mpi: those of MPI-IO; or both, lib,mpi\n"
+"      --detail-above TIME  of --layer: a row for each call that takes longer,\n"
+"                       like 10us; others are added up, which costs far less\n"
 "      --env PATTERN    store environment variables that match (repeatable)\n"
 "      --job ID         the job that all processes belong to\n"
 "      --xform NAME     the kind of that job\n"
@@ -77,6 +81,7 @@ CLI_COMPLETE_HELP
 
 static const char *const files_of[] = { "none", "kernel", NULL };
 static const char *const layers[] = { "lib", "mpi", NULL };
+static const char *const details[] = { "10us", "100us", "1ms", NULL };
 static const char *const processes[] = { "auto", "ptrace", "connector", "kernel", NULL };
 static const char *const waits[] = { "inf", NULL };
 
@@ -85,6 +90,7 @@ static const struct complete_value values[] = {
 	{ "output", COMPLETE_FILE, false, NULL, NULL },
 	{ "files", COMPLETE_WORDS, false, files_of, NULL },
 	{ "layer", COMPLETE_WORDS, true, layers, NULL },
+	{ "detail-above", COMPLETE_WORDS, false, details, NULL },
 	{ "processes", COMPLETE_WORDS, false, processes, NULL },
 	{ "wait", COMPLETE_WORDS, false, waits, NULL },
 	{ NULL, COMPLETE_WORDS, false, NULL, NULL },
@@ -116,6 +122,13 @@ static int parse_files(struct options *options, const char *text)
 	return err_status(EXIT_RUNNER, "invalid value '%s' for --files (none or kernel)", text);
 }
 
+static int parse_detail(struct options *options, const char *text)
+{
+	if (preload_parse_detail(text, &options->detail_above_ns) == 0)
+		return 0;
+	return err_status(EXIT_RUNNER, "invalid value '%s' for --detail-above (a time with its unit, like 10us: ns, us, ms or s)", text);
+}
+
 static int parse_layers(struct options *options, const char *text)
 {
 	options->layers_text = text;
@@ -143,6 +156,7 @@ static int apply(struct options *o, int option)
 	case LONG_FORCE: o->force = true; return 0;
 	case LONG_JOB: o->job = optarg; return 0;
 	case LONG_LAYER: return parse_layers(o, optarg);
+	case LONG_DETAIL_ABOVE: return parse_detail(o, optarg);
 	case LONG_PROCESSES: return parse_processes(o, optarg);
 	case LONG_WAIT: return parse_wait(o, optarg);
 	case LONG_XFORM: o->xform = optarg; return 0;
@@ -158,6 +172,8 @@ static int take_command(struct options *options, char **argv)
 			*options->command);
 	if (!options->check && !*options->command)
 		return err_status(EXIT_RUNNER, "no command given; see 'procmon --help'");
+	if (options->detail_above_ns && !options->layers)
+		return err_status(EXIT_RUNNER, "--detail-above says which calls of libraries have rows; add --layer lib or mpi");
 	if (options->kernel_processes && !options->in_kernel)
 		return err_status(EXIT_RUNNER, "--processes kernel goes with --files kernel; use --processes auto");
 	if (options->in_kernel && options->processes != MONITOR_AUTO)

@@ -18,6 +18,7 @@ struct options {
 	int wait_ms; /* -1: without limit */
 	unsigned layers; /* for preload/preload.h; 0: none */
 	const char *layers_text;
+	int64_t detail_above_ns; /* 0: all calls have rows of their own */
 	struct words env;
 	char *const *command;
 	char *text; /* all arguments, for the trace */

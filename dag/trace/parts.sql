@@ -120,14 +120,14 @@ used AS (SELECT process, iif(exec, coalesce((SELECT i.id FROM handle h JOIN imag
 
 --+ fragments
 -- Calls of libraries; the outermost one around each; and what was made below: of libc, without what one call of libc asks of
--- another one, and operations.  Their columns are NULL where that layer was not recorded.
+-- another one, and operations.  Their columns are NULL where that layer was not recorded.  A row may be several calls, which were added up.
 made AS MATERIALIZED (SELECT id, process, image, layer, name, class, parent, file, path, rank, collective, mpi_call_id, offset, length, bytes,
-		start_ns, latency_ns
+		start_ns, latency_ns, calls, latency_max_ns
 	FROM call WHERE layer IN ('mpi', 'lib')),
 outer AS MATERIALIZED (SELECT m.id, coalesce(d.id, c.id, b.id, m.id) AS top, b.layer IS 'lib' AS inside
 	FROM made m LEFT JOIN made b ON b.id = m.parent LEFT JOIN made c ON c.id = b.parent LEFT JOIN made d ON d.id = c.parent),
 had AS (SELECT EXISTS (SELECT 1 FROM made WHERE layer = 'lib') AS lib, EXISTS (SELECT 1 FROM op) AS ops),
-libs AS MATERIALIZED (SELECT t.top, count(*) AS calls, sum(m.bytes) AS bytes, max(m.latency_ns) AS latency_ns
+libs AS MATERIALIZED (SELECT t.top, sum(m.calls) AS calls, sum(m.bytes) AS bytes, max(m.latency_max_ns) AS latency_ns
 	FROM made m JOIN outer t ON t.id = m.id WHERE m.layer = 'lib' AND t.top <> m.id AND NOT t.inside GROUP BY t.top),
 ops AS MATERIALIZED (SELECT t.top, count(*) AS calls, sum(o.bytes) AS bytes, max(o.latency_ns) AS latency_ns
 	FROM call o JOIN outer t ON t.id = o.parent WHERE o.layer NOT IN ('mpi', 'lib') GROUP BY t.top),

@@ -241,7 +241,7 @@ class Operation(NamedTuple):
 
 class Call(NamedTuple):
     """A call of a library, or an operation below one. offset, length and bytes are bytes; result is 0 or more, or -errno. rank to
-    mpi_call_id are of MPI-IO."""
+    mpi_call_id are of MPI-IO. calls is more than 1 if they were added up."""
     id: Int
     process: Int
     image: Int
@@ -264,6 +264,10 @@ class Call(NamedTuple):
     size: Int
     collective: Int
     mpi_call_id: Int
+    calls: Int
+    end_ns: Point
+    latency_min_ns: Duration
+    latency_max_ns: Duration
     trace: Optional[str] = None
 
 

@@ -47,9 +47,13 @@ class Calls:
         """Numbers, bytes and the longest of calls of libc and of operations."""
         libs, ops = ([c for top in tops for c in inner[top.id]] for inner in (self.libs, self.ops))
         of_mpi = self.has["lib"] and tops[0].layer == "mpi"
-        return [len(libs) if of_mpi else None, sum(c.bytes or 0 for c in libs) if of_mpi else None,
-                max((c.latency_ns for c in libs), default=None), len(ops) if self.has["ops"] else None,
+        return [sum(c.calls for c in libs) if of_mpi else None, sum(c.bytes or 0 for c in libs) if of_mpi else None,
+                longest(libs), len(ops) if self.has["ops"] else None,
                 sum(c.bytes or 0 for c in ops) if self.has["ops"] else None, max((c.latency_ns for c in ops), default=None)]
+
+
+def longest(calls):
+    return max((c.latency_max_ns for c in calls if c.latency_max_ns is not None), default=None)
 
 
 def chosen(r, calls):
@@ -73,11 +77,13 @@ def asked(calls):
 
 def rate(calls):
     """Bytes per second: the sum of the parts of a collective call, and the mean of all of which it is known."""
-    parts = collections.defaultdict(list)
+    parts, weights = collections.defaultdict(list), {}
     for c in calls:
-        parts[c.id if c.mpi_call_id is None else c.mpi_call_id].append(1e9 * c.bytes / c.latency_ns if c.latency_ns and c.bytes is not None else None)
-    sums = [total(values) for values in parts.values() if total(values) is not None]
-    return round(sum(sums) / len(sums)) if sums else None
+        whole = c.id if c.mpi_call_id is None else c.mpi_call_id
+        parts[whole].append(1e9 * c.bytes / c.latency_ns if c.latency_ns and c.bytes is not None else None)
+        weights[whole] = 1 if c.collective else c.calls
+    sums = {whole: total(values) for whole, values in parts.items() if total(values) is not None}
+    return round(sum(rate * weights[whole] for whole, rate in sums.items()) / sum(weights[whole] for whole in sums)) if sums else None
 
 
 def table_hierarchy(data, choice):
@@ -90,8 +96,8 @@ def table_hierarchy(data, choice):
     for key, found in groups.items():
         lib_calls, lib_bytes, lib_ns, ops, op_bytes, op_ns = calls.below(found)
         whole = {c.mpi_call_id for c in found}
-        rows.append((*key, len(found), len(whole) if any(c.collective for c in found) else None, asked(found),
-                     total(c.bytes for c in found), lib_calls, lib_bytes, ops, op_bytes, max(c.latency_ns for c in found), lib_ns, op_ns,
+        rows.append((*key, sum(c.calls for c in found), len(whole) if any(c.collective for c in found) else None, asked(found),
+                     total(c.bytes for c in found), lib_calls, lib_bytes, ops, op_bytes, longest(found), lib_ns, op_ns,
                      rate(found)))
     return ["layer", "call", *heads(names), *("calls collective_calls asked_bytes moved_bytes lib_calls lib_moved_bytes operations "
                                              "operations_moved_bytes latency_ns lib_latency_ns operation_latency_ns moved_rate").split()], rows
@@ -101,7 +107,7 @@ def table_slowest(data, choice):
     r, calls = Reference(data, choice), Calls(data)
     names = r.names("process")
     rows = []
-    for c in sorted(chosen(r, calls), key=lambda c: (-c.latency_ns, c.start_ns, c.id))[:100]:
+    for c in sorted((c for c in chosen(r, calls) if c.calls == 1 and c.latency_ns is not None), key=lambda c: (-c.latency_ns, c.start_ns, c.id))[:100]:
         lib_calls, lib_bytes, lib_ns, ops, op_bytes, op_ns = calls.below([c])
         file = data.files.get(c.file)
         rows.append((c.latency_ns, c.layer, c.name, c.rank, *key_of(r, names, c), file.path if file and file.path is not None else c.path,

@@ -3,6 +3,8 @@
 /* drain.h: what programs publish becomes events, in order; nothing that they write there does harm. */
 
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "db/event.h"
 #include "db/layers.h"
@@ -143,8 +145,17 @@ static void spoil(struct wire_chunk *chunk)
 			.code = (uint16_t)(rand() % 2 ? rand() : CALL_MAX - rand() % 2), .text_len = (uint16_t)(rand() % 3 ? 0 : rand()),
 			.start_ns = INT64_MIN + rand(), .latency_ns = rand() % 2 ? INT64_MIN : INT64_MAX };
 	}
+	if (rand() % 4 == 0 && chunk->used)
+		record->known |= WIRE_HAS_SUM;
 	chunk->used = rand() % 2 ? (uint32_t)rand() : (uint32_t)(rand() % (int)sizeof(chunk->data));
 	chunk->state = ((uint64_t)rand() << 40) + (uint64_t)rand();
+}
+
+static void spoil_block(struct wire_block *block)
+{
+	for (size_t i = 0; i < sizeof(*block); i++)
+		((char *)block)[i] = (char)rand();
+	block->pid = block->tid = 0;
 }
 
 static void any_bytes_do_no_harm(void **state)
@@ -153,10 +164,12 @@ static void any_bytes_do_no_harm(void **state)
 	size_t events = 0;
 
 	srand(29);
+	f->header->detail_above_ns = 1;
 	for (int round = 0; round < ROUNDS; round++) {
 		size_t n;
 
 		spoil(wire_chunk(f->header, (uint32_t)(rand() % WIRE_CHUNKS)));
+		spoil_block(wire_block(f->header, (uint32_t)(rand() % WIRE_BLOCKS)));
 		assert_true(drain_pass(f->drain, f->ring, false) >= 0);
 		n = ring_drain(f->ring, f->events, SLOTS);
 		for (size_t i = 0; i < n; i++)
@@ -172,6 +185,95 @@ static void any_bytes_do_no_harm(void **state)
 		(unsigned long long)drain_lost(f->drain));
 }
 
+/* Of a thread of that process, which exists if it is ours. */
+static struct wire_block *leave(struct fixture *f, uint32_t i, uint32_t caller, int32_t pid, uint64_t calls)
+{
+	struct wire_block *block = wire_block(f->header, i);
+
+	block->caller = caller;
+	block->pid = pid;
+	block->tid = pid + (int32_t)(pid == getpid() ? 0 : caller);
+	block->sums[WIRE_READS] = (struct wire_sum){ .calls = calls, .timed = calls, .number = 9, .code = CALL_READ, .fd = 3, .bytes = 5,
+		.known = WIRE_HAS_FD | WIRE_HAS_RESULT, .start_ns = 1, .end_ns = 2, .most_ns = -1 };
+	return block;
+}
+
+static struct layer_sum sum_of(const struct event *event)
+{
+	struct layer_sum sum;
+
+	assert_int_equal(event->kind, EVENT_CALL);
+	assert_true(event->u.call.has_sum);
+	memcpy(&sum, event->text, sizeof(sum));
+	return sum;
+}
+
+static void sums_of_ended_threads_are_taken_and_others_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_block *ended = leave(f, 3, 1, getpid(), 70);
+
+	f->header->detail_above_ns = 1;
+	leave(f, 4, 2, getpid(), 30);
+	atomic_store(&ended->ended, 1);
+	assert_int_equal(drain_pass(f->drain, f->ring, false), 1);
+	assert_int_equal(ring_drain(f->ring, f->events, SLOTS), 1);
+	assert_int_equal(f->events[0].u.call.caller, 1);
+	assert_int_equal(f->events[0].u.call.result, 5);
+	assert_int_equal(sum_of(&f->events[0]).calls, 70);
+	assert_int_equal(sum_of(&f->events[0]).most_ns, 0);
+	assert_int_equal(ended->caller, 0);
+	assert_int_equal(ended->sums[WIRE_READS].number, 0);
+	assert_int_equal(drain_pass(f->drain, f->ring, true), 1);
+	assert_int_equal(ring_drain(f->ring, f->events, SLOTS), 1);
+	assert_int_equal(sum_of(&f->events[0]).calls, 30);
+	assert_int_equal(drain_pass(f->drain, f->ring, true), 0);
+}
+
+static void a_sum_that_was_handed_over_is_not_taken_again(void **state)
+{
+	struct fixture *f = *state;
+	struct layer_sum sum = { .calls = 70, .measured = MEASURED_ALL, .place = 1 + 3 * WIRE_SUMS + WIRE_READS };
+	char text[sizeof(sum)];
+	struct wire_record record = { .kind = WIRE_CALL, .code = CALL_READ, .caller = 1, .number = 9, .known = WIRE_HAS_SUM,
+		.text_len = sizeof(sum), .bytes = sizeof(record) + sizeof(sum) };
+	struct wire_chunk *chunk = wire_chunk(f->header, 0);
+
+	f->header->detail_above_ns = 1;
+	leave(f, 3, 1, getpid(), 70);
+	claim(f, 0, 1, WIRE_OWNED);
+	memcpy(text, &sum, sizeof(sum));
+	memcpy(chunk->data, &record, sizeof(record));
+	memcpy(chunk->data + sizeof(record), text, sizeof(text));
+	chunk->used = record.bytes;
+	assert_int_equal(drain_pass(f->drain, f->ring, true), 1);
+	assert_int_equal(drain_pass(f->drain, f->ring, true), 0);
+	assert_int_equal(drain_taken(f->drain), 1);
+}
+
+static void blocks_of_dead_threads_are_freed_when_many_are_used(void **state)
+{
+	struct fixture *f = *state;
+	pid_t pid = fork();
+	int free = 0;
+
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	f->header->detail_above_ns = 1;
+	for (uint32_t i = 0; i < WIRE_BLOCKS; i++)
+		leave(f, i, i + 1, i % 2 ? pid : i == 0 || i == 2 ? getpid() : 0, 1);
+	wire_block(f->header, 4)->tid = 0;
+	assert_int_equal(drain_pass(f->drain, f->ring, false), 0);
+	/* Of two blocks of one thread, the first is that of the program before. */
+	assert_int_equal(drain_pass(f->drain, f->ring, false), WIRE_BLOCKS / 2 + 1);
+	for (uint32_t i = 0; i < WIRE_BLOCKS; i++)
+		free += wire_block(f->header, i)->caller == 0;
+	assert_int_equal(free, WIRE_BLOCKS / 2 + 1);
+	assert_int_equal(wire_block(f->header, 0)->caller, 0);
+	assert_int_equal(wire_block(f->header, 2)->caller, 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -181,6 +283,9 @@ int main(void)
 		TEST(full_chunks_are_free_again_and_owned_ones_are_read_on),
 		TEST(chunks_of_idle_threads_are_taken_back_when_few_are_free),
 		TEST(the_last_pass_ends_the_record_and_counts_what_was_dropped),
+		TEST(sums_of_ended_threads_are_taken_and_others_at_the_end),
+		TEST(a_sum_that_was_handed_over_is_not_taken_again),
+		TEST(blocks_of_dead_threads_are_freed_when_many_are_used),
 		TEST(any_bytes_do_no_harm),
 	};
 

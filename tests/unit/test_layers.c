@@ -208,6 +208,68 @@ static void merged_traces_keep_calls_and_their_parents(void **state)
 	feed_end(other);
 }
 
+/* Calls that were added up; end 0: they only copied, and their time is not known. */
+static void sum_at(struct feed *f, enum layer_call code, uint32_t number, uint64_t calls, int start, int end)
+{
+	struct event ev = { .kind = EVENT_CALL, .time_ns = START_NS + start * STEP, .u.call = { .caller = 1, .number = number, .code = code,
+		.latency_ns = 3 * STEP, .has_result = true, .result = 80, .has_length = true, .length = 100, .has_sum = true } };
+	struct layer_sum sum = { .calls = calls, .measured = end ? MEASURED_ALL : MEASURED_NONE, .end_ns = end ? START_NS + end * STEP : 0, .least_ns = STEP,
+		.most_ns = 2 * STEP };
+
+	feed(f, &ev, (const char *)&sum, sizeof(sum));
+}
+
+static void handle_at(struct feed *f, enum op op, uint64_t handle, int start)
+{
+	struct event ev = OP_EVENT(f, P, op, .handle = handle, .length = 8, .result = 8);
+
+	ev.time_ns = START_NS + start * STEP;
+	feed(f, &ev, NULL, 0);
+}
+
+static void calls_that_were_added_up_are_one_row(void **state)
+{
+	struct feed *f = *state;
+
+	feed_discover(f, P, 1);
+	caller(f, 1, P);
+	sum_at(f, CALL_FPUTS, 1, 7, 100, 120);
+	sum_at(f, CALL_FGETS, 2, 5, 100, 0);
+	sum_at(f, CALL_READ, 3, 1, 130, 140);
+	conclude(f);
+	assert_string_equal(ask(f, "SELECT group_concat(name || ' ' || calls || ' ' || length || ' ' || bytes || ' ' || coalesce(result, '-') || ' ' || "
+		"coalesce(latency_ns, '-') || ' ' || coalesce(end_ns - start_ns, '-') || ' ' || coalesce(latency_min_ns, '-') || ' ' || "
+		"coalesce(latency_max_ns, '-'), ', ') FROM (SELECT * FROM call ORDER BY id)"),
+		"fputs 7 100 80 - 3000 20000 1000 2000, fgets 5 100 80 - - - - -, read 1 100 80 80 3000 3000 3000 3000");
+	assert_int_equal(record_counts(f->record).calls, 13);
+}
+
+/* Sums of one kind follow each other; those of two kinds may lie in the same time. */
+static void operations_are_below_sums_of_their_kind(void **state)
+{
+	struct feed *f = *state;
+	uint64_t handle;
+
+	feed_discover(f, P, 1);
+	handle = feed_open(f, P, feed_node(f, S_IFREG | 0644, 0), O_RDWR);
+	caller(f, 1, P);
+	sum_at(f, CALL_FPUTS, 1, 7, 100, 120);
+	sum_at(f, CALL_FWRITE, 2, 7, 121, 140);
+	sum_at(f, CALL_FGETS, 3, 7, 100, 140);
+	sum_at(f, CALL_PUTS, 4, 7, 100, 0);
+	call_at(f, 1, CALL_FREAD, 5, 0, 125, 2);
+	handle_at(f, OP_WRITE, handle, 105);
+	handle_at(f, OP_WRITE, handle, 123);
+	handle_at(f, OP_READ, handle, 105);
+	handle_at(f, OP_READ, handle, 126);
+	handle_at(f, OP_WRITE, handle, 150);
+	op_at(f, P, 110);
+	conclude(f);
+	assert_string_equal(ask(f, "SELECT group_concat(o.name || '<' || coalesce(c.name, '-'), ' ') FROM (SELECT * FROM call WHERE layer = 'fs' AND "
+		"name IN ('read', 'write', 'getattr') ORDER BY start_ns, name) o LEFT JOIN call c ON c.id = o.parent"),
+		"read<fgets write<fputs getattr<- write<fwrite read<fread write<-");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, feed_setup, feed_teardown)
 
 int main(void)
@@ -221,6 +283,8 @@ int main(void)
 		TEST(collective_calls_of_a_job_are_one),
 		TEST(jobs_after_each_other_stay_apart),
 		TEST(wrong_texts_are_left_out),
+		TEST(calls_that_were_added_up_are_one_row),
+		TEST(operations_are_below_sums_of_their_kind),
 		TEST(merged_traces_keep_calls_and_their_parents),
 	};
 

@@ -45,7 +45,7 @@ static const struct {
 	{ "name_op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
 		     "offset length bytes via handle" },
 	{ "call", "id process image tid layer name class parent fd handle file path offset length bytes result start_ns latency_ns "
-		"rank size collective mpi_call_id" },
+		"rank size collective mpi_call_id calls end_ns latency_min_ns latency_max_ns" },
 	{ "unseen_image", "image process program" },
 	{ "file_lock", "op process image file path handle start_ns latency_ns result type owner waits asks offset length" },
 	{ "range_op", "id process image name file path handle start_ns latency_ns result offset length range_flags" },

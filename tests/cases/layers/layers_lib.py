@@ -14,15 +14,14 @@ import shutil
 import signal
 import sqlite3
 import stat
-import struct
 import subprocess
 import sys
 import tempfile
 
 from ftractest import FTRAC, TOP, WORK, Checks, kernel_refuses, need, skip
+from librarycalls import LAYERS, PROCMON, numbers, start_forever
+from librarycalls import below as pid_below
 
-PROCMON = os.path.abspath(os.environ.get("PROCMON", "build/procmon/procmon"))
-LAYERS = str(WORK.resolve() / "layers")
 COUNTER = str(WORK.resolve() / "count_calls.so")
 COUNTED = set(re.findall(r', "(\w+)", ', (TOP / "tests/work/count_calls.c").read_text()))
 
@@ -125,6 +124,20 @@ def one_by_one(base):
     compare(Run(base / "shell", ["sh", "-c", SHELL]), "a shell", 30)
 
 
+def added_up(base):
+    """With --detail-above: the same numbers of calls of each thread and function, whatever interrupts the sums."""
+    for way, command in [*((way, [LAYERS, way]) for way in ("threads", "forks", "vforks", "signals", "loads")),
+                         ("python", [sys.executable, "-S", "-c", PYTHON]), ("perl", ["perl", "-e", PERL]), ("shell", ["sh", "-c", SHELL])]:
+        run = Run(base / f"{way}-sums", command, tracer=(PROCMON, "--detail-above", "1s"))
+        theirs = collections.Counter((tid, name) for tid, calls in run.of_counter().items() for name, _ in calls)
+        rows = run.sql("SELECT c.tid, c.name, sum(c.calls), count(*) FROM call c JOIN image i ON i.id = c.image WHERE c.layer = 'lib' AND "
+                       "i.exe NOT GLOB '*/env' GROUP BY 1, 2")
+        ours = {(tid, name): calls for tid, name, calls, _ in rows if name in COUNTED}
+        wrong = [(key, ours.get(key), theirs.get(key)) for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)]
+        checks.check(f"{way}, added up: {sum(theirs.values())} calls in {sum(row[3] for row in rows)} rows", ours and not wrong, wrong[:5])
+        checks.equal(f"{way}, added up: lost", run.fact("ops_lost"), 0)
+
+
 def bytes_and_fields(base):
     run = Run(base / "streams", [LAYERS, "streams"], counted=False)
     rows = run.sql("SELECT name, count(*), sum(bytes), sum(length) FROM call WHERE layer = 'lib' AND class IN ('read', 'write') "
@@ -204,36 +217,6 @@ def undisturbed(base):
     checks.check("there was output", len(outputs[0][1].splitlines()) > 5, outputs[0])
 
 
-def numbers(pipe, n):
-    """The n-th number from now on that the program writes."""
-    data = b""
-    while len(data) < 4 * n:
-        more = os.read(pipe.fileno(), 4 * n - len(data))
-        if not more:
-            sys.exit("the program ended")
-        data += more
-    return struct.unpack("=I", data[-4:])[0]
-
-
-def start_forever(place):
-    place.mkdir()
-    tracer = subprocess.Popen([PROCMON, "--output", "trace.db", "--layer", "lib", LAYERS, "forever"], cwd=place,
-                              stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
-    return tracer
-
-
-def pid_below(tracer):
-    """Of the program, which runs."""
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            parent = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-            if parent == tracer.pid:
-                return int(pid)
-        except OSError:
-            continue
-    sys.exit("there is no program below procmon")
-
-
 def kills(base):
     tracer = start_forever(base / "killed")
     last = numbers(tracer.stdout, 5000)
@@ -287,6 +270,7 @@ need("perl")
 with tempfile.TemporaryDirectory(dir="/var/tmp") as top:
     os.chmod(top, 0o755)
     one_by_one(pathlib.Path(top))
+    added_up(pathlib.Path(top))
     bytes_and_fields(pathlib.Path(top))
     below(pathlib.Path(top), "mount")
     if kernel_refuses():

@@ -126,6 +126,28 @@ def random_calls(base, name, mpicc, mpirun):
             page(name, run)
 
 
+def added_up(base, name, mpicc, mpirun):
+    """With --detail-above: the same calls and bytes of each rank and function, and the same collective calls."""
+    program = build(base, mpicc, "mpi_calls.c")
+    run = Run(base / f"{mpicc}-sums", mpirun, [program, str(SEED), str(N_FILES)], ["--detail-above", "10s"])
+    theirs = collections.Counter()
+    for calls in of_program(run):
+        for call, group in calls:
+            function, rank, size, _, length, moved = call.split()
+            key = function, rank, size
+            for what, n in ("calls", 1), ("length", length), ("bytes", moved), ("collective", group is not None):
+                theirs[what, *key] += int(n) if n != "-" else 0
+    rows = run.sql("SELECT name, rank, size, sum(calls), coalesce(sum(length), 0), coalesce(sum(bytes), 0), sum(collective), count(*) FROM call "
+                   "WHERE layer = 'mpi' GROUP BY 1, 2, 3")
+    ours = collections.Counter()
+    for *key, calls, length, moved, collective, n in rows:
+        for what, number in ("calls", calls), ("length", length), ("bytes", moved), ("collective", collective):
+            ours[what, *map(text, key)] += number
+    wrong = [(key, ours[key], theirs[key]) for key in ours.keys() | theirs.keys() if ours[key] != theirs[key]]
+    n_rows, calls = sum(row[-1] for row in rows), sum(row[3] for row in rows)
+    checks.check(f"{name}, added up: {calls} calls in {n_rows} rows, {len(theirs)} numbers", not wrong and n_rows < calls, wrong[:5])
+
+
 def total(values):
     known = [value for value in values if value is not None]
     return sum(known) if known else None
@@ -230,6 +252,7 @@ print(f"files: {N_FILES}; seed {SEED}; {', '.join(name for name, *_ in FOUND)}")
 with tempfile.TemporaryDirectory(dir="/var/tmp") as top:
     for found in FOUND:
         random_calls(pathlib.Path(top), *found)
+        added_up(pathlib.Path(top), *found)
         fortran(pathlib.Path(top), *found)
         loaded(pathlib.Path(top), *found)
 checks.end()

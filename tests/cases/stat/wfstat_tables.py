@@ -508,8 +508,9 @@ def main():
     traces["procmon"] = profiled(place, "procmon")
     traces["xform"] = profiled(place, "xform", "--xform", "mAdd")
     traces["calls"] = profiled(place, "calls", "--layer", "lib")
+    traces["sums"] = profiled(place, "sums", "--layer", "lib", "--detail-above", "1ms")
     traces["pipes"] = pipes_of(place, traces["few"])
-    looked = ["pipes", "calls", *some(traces, 2)]
+    looked = ["pipes", "calls", "sums", *some(traces, 2)]
     grouped = one(name for name in ("few", "exact") if name in traces)
     chosen = some((name for name in ("few", "exact", "open", "procmon") if name in traces), 4)
     checks.equal("tables with a second computation", sorted(TABLES), sorted(help_words(WFSTAT, "Tables:")))
@@ -520,7 +521,7 @@ def main():
         plain_tables(data, path)
         totals(name, data, path)
         own_options(data, path)
-        for by in BY + BY_FILE if name == "calls" else ():
+        for by in BY + BY_FILE if name in ("calls", "sums") else ():
             one_table(data, [path], "hierarchy", by=by)
         if name in grouped:
             all_groups(data, path)
