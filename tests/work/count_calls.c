@@ -2,7 +2,8 @@
 
 /*
  * Preloaded by tests/cases/layers: a line "tid name result" in the file $COUNT_CALLS for each call, when it ends, by system calls
- * of its own. result: 0 or more, -1 for a failure, - where only the call counts.
+ * of its own. result: 0 or more, -1 for a failure, - where only the call counts.  dlsym(3) takes a lock, and so must not be called
+ * each time: a signal handler may interrupt it.
  */
 
 #include <dlfcn.h>
@@ -37,9 +38,12 @@ static void put(const char *name, int has_result, long result)
 	__attribute__((visibility("default"))) type count_##symbol parameters __asm__(#symbol); \
 	type count_##symbol parameters                                                          \
 	{                                                                                       \
-		type(*next) parameters = (type(*) parameters)dlsym(RTLD_NEXT, #symbol);         \
-		type result = next arguments;                                                   \
+		static type(*next) parameters;                                                  \
+		type result;                                                                    \
                                                                                                 \
+		if (!next)                                                                      \
+			next = (type(*) parameters)dlsym(RTLD_NEXT, #symbol);                   \
+		result = next arguments;                                                        \
 		put(name, has_result, (long)result);                                            \
 		return result;                                                                  \
 	}
@@ -48,10 +52,13 @@ static void put(const char *name, int has_result, long result)
 	__attribute__((visibility("default"))) int count_##symbol parameters __asm__(#symbol);  \
 	int count_##symbol parameters                                                           \
 	{                                                                                       \
-		int (*next) parameters = (int (*) parameters)dlsym(RTLD_NEXT, #symbol), result; \
+		static int (*next) parameters;                                                  \
 		va_list rest;                                                                   \
 		mode_t mode;                                                                    \
+		int result;                                                                     \
                                                                                                 \
+		if (!next)                                                                      \
+			next = (int (*) parameters)dlsym(RTLD_NEXT, #symbol);                   \
 		va_start(rest, flags);                                                          \
 		mode = va_arg(rest, mode_t);                                                    \
 		va_end(rest);                                                                   \
