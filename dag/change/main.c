@@ -12,6 +12,7 @@
 #include "dag/change/changes.h"
 #include "dag/change/options.h"
 #include "dag/change/print.h"
+#include "dag/trace/known.h"
 #include "dag/trace/traces.h"
 #include "db/query.h"
 
@@ -36,7 +37,9 @@ static int load(struct work *w, unsigned how)
 	if (!query_fact_text(w->db, "fidelity"))
 		return failure_set(&w->failure, -ENODATA, "files were not traced, so that it is not known what was changed: record the run by "
 			"'ftrac run', or by 'procmon --files kernel'");
-	r = changes_load(w->db, &o->choice, &w->changes, &w->failure);
+	r = known_check(w->db, &o->choice, &w->failure);
+	if (r == 0)
+		r = changes_load(w->db, &o->choice, &w->changes, &w->failure);
 	if (r == 0 && o->statement)
 		r = changes_load_inputs(w->changes, w->db, &o->choice, &w->failure);
 	return r;

@@ -24,6 +24,7 @@
 #include "dag/shape/palette.h"
 #include "dag/shape/shape.h"
 #include "dag/stat/stat.h"
+#include "dag/trace/known.h"
 #include "dag/trace/traces.h"
 #include "db/query.h"
 
@@ -182,7 +183,8 @@ static int open_trace(struct report *r)
 	r->begin_ns = query_fact(r->db, "start_ns", 0);
 	r->style = (struct table_style){ .format = TABLE_TEXT, .program = "ftrac.stat",
 		.begin_ns = r->begin_ns, .complete = r->whole };
-	return read_span(r);
+	error = known_check(r->db, &r->choice, r->failure);
+	return error < 0 ? error : read_span(r);
 }
 
 static int make_graph(struct report *r)

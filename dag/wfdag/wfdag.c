@@ -17,6 +17,7 @@
 #include "dag/graph/workflow.h"
 #include "dag/output/json.h"
 #include "dag/trace/choice.h"
+#include "dag/trace/known.h"
 #include "dag/trace/traces.h"
 #include "dag/shape/fold.h"
 #include "dag/shape/palette.h"
@@ -214,8 +215,12 @@ static int open_and_show(const struct dag_options *o)
 	r = traces_open(&o->traces, o->foreign ? QUERY_FOREIGN : 0, err_print, &db, &failure);
 	if (r == 0) {
 		whole = traces_are_whole(db, err_print);
-		r = workflow_load(db, &options, &workflow, &failure);
+		r = known_check(db, &o->choice, &failure);
 	}
+	if (r == 0)
+		r = known_check_phase(db, &o->choice, o->fold.expand, &failure);
+	if (r == 0)
+		r = workflow_load(db, &options, &workflow, &failure);
 	if (r == 0)
 		r = show(o, workflow, whole, &failure);
 	stage_show("wfdag", NULL);

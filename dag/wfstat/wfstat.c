@@ -14,6 +14,7 @@
 #include "dag/output/table.h"
 #include "dag/stat/options.h"
 #include "dag/stat/stat.h"
+#include "dag/trace/known.h"
 #include "dag/trace/traces.h"
 #include "db/query.h"
 
@@ -49,8 +50,10 @@ static int print_table(const struct stat_options *options)
 	if (r == 0) {
 		whole = traces_are_whole(run.db, err_print);
 		set_style(&run, whole);
-		r = stat_look(&run);
+		r = known_check(run.db, &options->choice, &failure);
 	}
+	if (r == 0)
+		r = stat_look(&run);
 	if (r == 0)
 		r = stat_table(&run);
 	if (r == 0)

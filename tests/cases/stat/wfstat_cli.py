@@ -63,6 +63,10 @@ def check_usage(trace):
     fails("unknown table", 2, ["'nosuch'", "--help"], "nosuch", trace)
     fails("unknown column", 2, ["'nosuch'", "step, tasks, processes, read_bytes"], "io", "--sort", "nosuch", trace)
     fails("unknown column to print", 2, ["'nosuch'", "step, tasks"], "io", "--columns", "step,nosuch", trace)
+    fails("unknown phase", 2, ["'pro'; the phases are prog"], "io", "--phase", "pro", trace)
+    fails("a phase that is not defined", 2, ["'b'; the phases are a, prog"], "io", "--phase", "a=x*", "--phase", "b", trace)
+    works("a phase that is defined and that no job has", "io", "--phase", "a=nosuch", "--phase", "a", trace)
+    fails("unknown job", 2, ["'nosuch'; the jobs are it's"], "proc", "--job", "nosuch", trace)
     whole, part = (csv_rows(works("--columns", "io", "--csv", *more, trace)) for more in ([], ["--columns", "writes,step", "--sort", "reads"]))
     at = [whole[0].index(name) for name in (b"writes", b"step")]
     checks.equal("--columns", sorted(part), sorted([row[i] for i in at] for row in whole))
@@ -284,11 +288,11 @@ BY = ["command", "exe", "xform", "job", "phase", "process", "host", "all", "env:
       "job,env:JOB", "env:ID,env:UNIT,env:T,env:RSS,env:WHAT,env:R"]
 CHOICES = [[], ["--include", "*.dat"], ["--include", "path:/a/*"], ["--include", "command:*i[t]*"],
            ["--exclude", "it's; \"--"], ["--exclude", "path:*'*"], ["--exclude", "command:x'y z"],
-           ["--job", "it's \"x\""], ["--process", "1"], ["--phase", "a'b"],
+           ["--job", "it's \"x\""], ["--process", "1"], ["--phase", "prog"],
            ["--phase", "a'b=*it's*"], ["--phase", "a=x*", "--phase", "b=prog*", "--phase", "b"],
            ["--operation", "read", "--operation", "write"], ["--from", "0.0001"],
            ["--to", "0.5"], ["--from", "0", "--to", "0.25"],
-           ["--include", "*.dat", "--exclude", "command:y*", "--job", "j", "--process", "1",
+           ["--include", "*.dat", "--exclude", "command:y*", "--job", "it's \"x\"", "--process", "1",
             "--phase", "p=*", "--phase", "p", "--from", "0", "--to", "9", "--per", "job"]]
 
 
