@@ -449,6 +449,25 @@ static int take_words(struct dag_options *o, char **words)
 	return status;
 }
 
+/* One table or one graph on stdout: no program could read two. */
+static int check_stdout(const struct dag_options *o)
+{
+	const char *first = NULL;
+
+	for (int i = 0; exports[i].option; i++) {
+		if (!o->outputs[i] || strcmp(o->outputs[i], "-") != 0)
+			continue;
+		if (o->analysis)
+			return err_status(EXIT_USAGE, "the table of %s and the graph of --%s would be in one output: give --%s -o FILE",
+				o->analysis->name, exports[i].option, exports[i].option);
+		if (first)
+			return err_status(EXIT_USAGE, "the graphs of --%s and --%s would be in one output: give --%s -o FILE", first,
+				exports[i].option, exports[i].option);
+		first = exports[i].option;
+	}
+	return 0;
+}
+
 static int check(const struct dag_options *o)
 {
 	if (!o->analysis && !has_output(o))
@@ -462,7 +481,7 @@ static int check(const struct dag_options *o)
 			o->own_analysis);
 	if (o->reach.between[0] && !o->reach.between[1])
 		return err_status(EXIT_USAGE, "--between needs two ends: --between A --between B");
-	return choice_check(&o->choice);
+	return check_stdout(o) || choice_check(&o->choice) ? EXIT_USAGE : 0;
 }
 
 /* CSV and JSON are formats of graphs and of tables. */
