@@ -166,8 +166,7 @@ static int run_steps(struct merge *merge, bool with_ops)
 	r = sqlite3_step(merge->offsets) == SQLITE_ROW ? SQLITE_OK : sqlite3_errcode(merge->sqlite);
 	for (int i = 0; i < merge->n_steps && r == SQLITE_OK; i++)
 		r = run_step(merge, merge->steps[i]);
-	sqlite3_reset(merge->offsets);
-	return r;
+	return r == SQLITE_OK ? sqlite3_reset(merge->offsets) : r; /* a reset would replace the error's text */
 }
 
 int merge_add(struct merge *merge, bool with_ops)

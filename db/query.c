@@ -50,6 +50,11 @@ const char *query_error(const struct query_db *db)
 	return db && db->error[0] ? db->error : "out of memory";
 }
 
+const char *query_path(const struct query_db *db)
+{
+	return db->files.path;
+}
+
 /* ---- rows ---- */
 
 static int64_t within(int64_t number)

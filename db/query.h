@@ -40,6 +40,8 @@ enum query_how {
 int query_open(const char *const *paths, int n, unsigned how, struct query_db **ret_db);
 void query_close(struct query_db *db);
 const char *query_error(const struct query_db *db);
+/* The trace, without symbolic links; NULL: there are several, or none. */
+const char *query_path(const struct query_db *db);
 
 /* Starts a statement.  query_next() goes to the next row: 1 there is one, 0 there are no more, or -errno. */
 int query_start(struct query_db *db, const char *sql, struct query **ret_query);

@@ -108,12 +108,14 @@ int64_t query_number(sqlite3 *sqlite, const char *sql)
 static int check_trace(struct query_db *db, const char *path)
 {
 	int64_t id, version;
+	bool is_error;
 	int code;
 
 	id = query_number(db->sqlite, "PRAGMA application_id");
 	version = query_number(db->sqlite, "PRAGMA user_version");
 	code = sqlite3_errcode(db->sqlite);
-	if ((id < 0 || version < 0) && code != SQLITE_NOTADB && code != SQLITE_CORRUPT)
+	is_error = code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE; /* the numbers may be negative, too */
+	if (is_error && code != SQLITE_NOTADB && code != SQLITE_CORRUPT)
 		return query_fail(db, query_fail_sqlite(db, code),
 			"cannot read '%s': %s; it still has its log beside it, "
 			"which takes the right to write there: copy all files of this name to a "
@@ -124,7 +126,7 @@ static int check_trace(struct query_db *db, const char *path)
 			"'%s' is a trace of a newer format%s; use the programs of the "
 			"ftrac that wrote it",
 			path, "");
-	if (id < 0 || (id == TRACE_FILE_ID && query_number(db->sqlite, QUERY_IS_TRACE) < 0))
+	if (is_error || (id == TRACE_FILE_ID && query_number(db->sqlite, QUERY_IS_TRACE) < 0))
 		return query_fail(db, -EINVAL,
 			"'%s' is damaged, or no trace: %s; SQLite's '.recover' may save what "
 			"is left",
@@ -363,14 +365,21 @@ int query_read_facts(struct query_db *db)
 							: query_fail_sqlite(db, r);
 }
 
+static int read_trace(struct query_db *db, const char *path)
+{
+	int r = begin(db);
+
+	if (r == 0)
+		r = query_read_facts(db);
+	return r == 0 || r == -ENOMEM ? r : query_fail(db, r, "cannot read '%s': %s", path, sqlite3_errmsg(db->sqlite));
+}
+
 int query_open_trace(struct query_db *db, const char *path, unsigned how)
 {
 	int r = open_trace(db, path, how);
 
 	if (r == 0)
-		r = begin(db);
-	if (r == 0)
-		r = query_read_facts(db);
+		r = read_trace(db, path);
 	return r == 0 && how & QUERY_ENDED ? query_check_ended(db) : r;
 }
 

@@ -169,10 +169,18 @@ static int add_trace(struct query_db *db, struct merge *merge, const char *path,
 	return r;
 }
 
+static int fail_to_end(struct query_db *db, int code)
+{
+	int r = query_fail_sqlite(db, code);
+
+	return query_fail(db, r, "cannot put the traces together: %s%s", sqlite3_errmsg(db->sqlite),
+		r == -ENOSPC || r == -EIO ? "; set $TMPDIR to a place with more space" : "");
+}
+
 static int put_together(struct query_db *db, const struct start *starts, int n, unsigned how)
 {
 	struct merge *merge = NULL;
-	int r = sqlite3_open_v2("", &db->sqlite,
+	int code, r = sqlite3_open_v2("", &db->sqlite,
 		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
 		NULL);
 
@@ -183,8 +191,8 @@ static int put_together(struct query_db *db, const struct start *starts, int n, 
 	r = r == SQLITE_OK ? 0 : query_fail_sqlite(db, r);
 	for (int i = 0; i < n && r == 0; i++)
 		r = add_trace(db, merge, starts[i].path, how);
-	if (r == 0 && (r = merge_end(merge)) != SQLITE_OK)
-		r = query_fail_sqlite(db, r);
+	if (r == 0 && (code = merge_end(merge)) != SQLITE_OK)
+		r = fail_to_end(db, code);
 	merge_destroy(merge);
 	return r;
 }

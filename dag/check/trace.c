@@ -135,7 +135,7 @@ int check_trace_notes(struct check_trace *t, struct query_db *db, struct failure
 	if (!t->keys)
 		return failure_memory(failure);
 	if (r < 0)
-		return failure_set(failure, r, "cannot read the trace: %s", query_error(db));
+		return traces_fail(db, r, failure);
 	return r ? check_trace_each(t, db, "check.declared", NOTE_COLUMNS, add_note, failure) : 0;
 }
 

@@ -123,6 +123,15 @@ bool traces_are_whole(struct query_db *db, traces_warn *warn)
 
 /* ---- queries ---- */
 
+int traces_fail(const struct query_db *db, int error, struct failure *failure)
+{
+	const char *path = query_path(db);
+
+	if (path)
+		return failure_set(failure, error, "cannot read '%s': %s", path, query_error(db));
+	return failure_set(failure, error, "cannot read the traces together: %s", query_error(db));
+}
+
 int traces_start(struct query_db *db, const char *sql, int first, const char *columns, struct query **ret_query,
 	struct failure *failure)
 {
@@ -130,7 +139,7 @@ int traces_start(struct query_db *db, const char *sql, int first, const char *co
 
 	if (r == 0 && columns)
 		r = query_bind(*ret_query, first, columns);
-	return r < 0 ? failure_set(failure, r, "cannot read the trace: %s", query_error(db)) : 0;
+	return r < 0 ? traces_fail(db, r, failure) : 0;
 }
 
 int traces_query(struct query_db *db, const char *name, const char *columns,
@@ -152,7 +161,7 @@ int traces_next(struct query_db *db, struct query *query, struct failure *failur
 {
 	int r = query_next(query);
 
-	return r < 0 ? failure_set(failure, r, "cannot read the trace: %s", query_error(db)) : r;
+	return r < 0 ? traces_fail(db, r, failure) : r;
 }
 
 char *traces_text(const struct query *query, int column, struct arena *texts, bool *failed)

@@ -43,6 +43,9 @@ typedef void traces_warn(const char *format, ...) __attribute__((format(printf, 
 int traces_open(const struct words *traces, unsigned how, traces_warn *say, struct query_db **ret_db,
 	struct failure *failure);
 
+/* The error of a query: sets the failure, with the trace, and returns error. */
+int traces_fail(const struct query_db *db, int error, struct failure *failure);
+
 /* How much of what the kernel counts for processes (the fact bytes_kernel) went through the mount: without mapped files. */
 int64_t traces_mount_bytes(struct query_db *db);
 

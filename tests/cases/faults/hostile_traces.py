@@ -10,6 +10,7 @@ it is a failure, one line that says why: damaged pages, values of other types, c
 """
 import os
 import pathlib
+import re
 import resource
 import shutil
 import sqlite3
@@ -65,6 +66,8 @@ def reads(fact, command, refused=False):
     if done.returncode == error:
         errors = [line for line in said.splitlines() if "warning: " not in line]
         checks.check(f"{name} says why in one line", len(errors) == 1 and errors[0].startswith("wf"), said[-500:])
+        if re.search("cannot read|cannot add|malformed|damaged|not an error", said):
+            checks.check(f"{name} names the trace, and what is wrong", (trace.name in errors[0] or "together" in errors[0]) and "not an error" not in said, said[-500:])
 
 
 def changed(fact, sql, commands=None):
@@ -104,6 +107,7 @@ for i in range(PAGES):
     trace.write_bytes(damage_pages(good, rng))
     for one in rng.sample(COMMANDS, SAMPLE):
         reads(f"damaged pages {i}", one)
+    reads(f"damaged pages {i}, together with another trace", [WFSTAT, "sys", str(whole)])
 for i in range(VALUES):
     shutil.copy(whole, trace)
     damage_values(trace, rng)
