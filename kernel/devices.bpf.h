@@ -139,7 +139,8 @@ int BPF_PROG(kernel_bio_queued, struct bio *arg)
 	request.of.writes = operation == REQUEST_WRITE;
 	request.of.pid = state && !(task->flags & OF_KERNEL) ? state->pid : 0;
 	add_request(&request.of, bytes, request.since_ns);
-	bpf_map_update_elem(&kernel_bios, &bio, &request, BPF_ANY);
+	if (bpf_map_update_elem(&kernel_bios, &bio, &request, BPF_ANY) != 0)
+		count_lost();
 	return 0;
 }
 
