@@ -7,6 +7,7 @@ Each thread's calls must be the same ones in the same order, with the same resul
 programs that call by address, Python, Perl and a shell.  That other object is in LD_PRELOAD before ftrac adds its own.
 """
 import collections
+import contextlib
 import os
 import pathlib
 import re
@@ -17,6 +18,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 
 from ftractest import FTRAC, TOP, WORK, Checks, kernel_refuses, need, skip
 from librarycalls import LAYERS, PROCMON, numbers, start_forever
@@ -43,6 +45,8 @@ if os.fork() == 0:
 os.wait()
 """
 PERL = 'for my $i (1..20) { open(my $f, ">", "pl$i") or die; print $f "x" x 9000; close $f; open($f, "<", "pl$i"); my @a = <$f>; close $f }'
+R = 'for (i in 1:20) { writeLines(as.character(1:500), "r"); x <- readLines("r"); stopifnot(length(x) == 500) }; invisible(file.copy("r", "r2"))'
+GO = 'package main\n\nimport "os"\n\nfunc main() { os.WriteFile("go", []byte("words\\n"), 0600) }\n'
 SHELL = "for i in 1 2 3; do cat pl >sh$i; echo $i >>sh$i; done; wc -c sh1 sh2 | sort >sorted"
 
 checks = Checks()
@@ -122,6 +126,10 @@ def one_by_one(base):
     compare(Run(base / "python", [sys.executable, "-S", "-c", PYTHON]), "Python", 200)
     compare(Run(base / "perl", ["perl", "-e", PERL]), "Perl", 100)
     compare(Run(base / "shell", ["sh", "-c", SHELL]), "a shell", 30)
+    if shutil.which("Rscript"):
+        compare(Run(base / "r", ["Rscript", "--vanilla", "-e", R]), "R", 100)
+    else:
+        print("no Rscript here: no program in R")
 
 
 def added_up(base):
@@ -186,13 +194,20 @@ def unseen(base):
     compiler = shutil.which("cc") or shutil.which("gcc") or "cc"
     subprocess.run([compiler, "-static", "-o", "linked-statically", "s.c"], cwd=place, check=True)
     shutil.copy(shutil.which("cat"), place / "is-setuid")
+    go = shutil.which("go") is not None
+    if go:
+        (place / "in-go.go").write_text(GO)
+        subprocess.run(["go", "build", "-o", "in-go", "in-go.go"], cwd=place, check=True,
+                       env={**os.environ, "CGO_ENABLED": "0", "HOME": str(place), "GO111MODULE": "off"})
+    else:
+        print("no compiler of Go here: no program in Go")
     setuid = os.geteuid() == 0
     if setuid:
         os.chown(place / "is-setuid", 65534, 65534)
         os.chmod(place / "is-setuid", 0o755 | stat.S_ISUID)
-    run = Run(place, ["sh", "-c", "./linked-statically; ./is-setuid </dev/null; env -u LD_PRELOAD cat </dev/null; cat </dev/null"],
-              counted=False, tracer=(FTRAC, "run"))
-    wanted = sorted(["linked-statically", *(["is-setuid"] if setuid else []), "cat"])
+    words = f"./linked-statically; {'./in-go; ' if go else ''}./is-setuid </dev/null; env -u LD_PRELOAD cat </dev/null; cat </dev/null"
+    run = Run(place, ["sh", "-c", words], counted=False, tracer=(FTRAC, "run"))
+    wanted = sorted(["linked-statically", *(["in-go"] if go else []), *(["is-setuid"] if setuid else []), "cat"])
     rows = sorted(row[0] for row in run.sql("SELECT program FROM unseen_image"))
     checks.equal("programs that are not seen", rows, wanted)
     said = run.done.stderr.decode()
@@ -217,6 +232,20 @@ def undisturbed(base):
     checks.check("there was output", len(outputs[0][1].splitlines()) > 5, outputs[0])
 
 
+def await_calls(trace, least):
+    """So many writes of the program, which runs, are in the trace; how many."""
+    for _ in range(2000):
+        try:
+            with contextlib.closing(sqlite3.connect(f"file:{trace}?mode=ro", uri=True, timeout=60)) as db:
+                n = db.execute("SELECT count(*) FROM call WHERE layer = 'lib' AND name = 'write'").fetchone()[0]
+        except sqlite3.OperationalError: # nothing is stored yet
+            n = -1
+        if n >= least:
+            return n
+        time.sleep(0.05)
+    sys.exit(f"{trace} has {n} calls, not {least}")
+
+
 def kills(base):
     tracer = start_forever(base / "killed")
     last = numbers(tracer.stdout, 5000)
@@ -230,11 +259,13 @@ def kills(base):
 
     tracer = start_forever(base / "alone")
     numbers(tracer.stdout, 1000)
+    stored = await_calls(base / "alone/trace.db", 1000)
     pid = pid_below(tracer)
     variables = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     memory = pathlib.Path(next(v for v in variables if v.startswith(b"FTRAC_CALLS=")).partition(b"=")[2].decode())
     tracer.kill()
     tracer.wait()
+    checks.check(f"{stored} calls were stored when procmon was killed, and are there", await_calls(base / "alone/trace.db", 0) >= stored >= 1000)
     first = numbers(tracer.stdout, 1)
     checks.equal("a program goes on without ftrac, when the memory is full, too", numbers(tracer.stdout, 400000), first + 400000)
     os.kill(pid, signal.SIGKILL)
