@@ -18,7 +18,7 @@ static int fill(struct stat_run *run)
 const struct stat_table stat_hierarchy_table = {
 	.name = "hierarchy",
 	.fill = fill,
-	.needs_ops = false,
+	.needs_ops = true,
 	.options = STAT_BY | STAT_CHOICE | STAT_OPERATION | STAT_CALL,
 	.queries = "hierarchy",
 	.help = "calls of MPI-IO and libc, and what they became below",

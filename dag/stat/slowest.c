@@ -15,7 +15,7 @@ static int fill(struct stat_run *run)
 const struct stat_table stat_slowest_table = {
 	.name = "slowest",
 	.fill = fill,
-	.needs_ops = false,
+	.needs_ops = true,
 	.options = STAT_CHOICE | STAT_OPERATION | STAT_CALL,
 	.queries = "slowest",
 	.help = "the calls of MPI-IO and libc that took longest",

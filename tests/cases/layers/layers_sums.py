@@ -6,6 +6,7 @@
 A program (work/layer_sums.c) counts its own calls, with bytes asked and moved, for each thread, function and descriptor: the trace must say
 the same with any limit, with and without a mount. Calls that took longer have rows of their own. What signals kill is complete.
 """
+import json
 import os
 import pathlib
 import signal
@@ -25,6 +26,7 @@ BELOW = """SELECT c.name, o.name, count(*), sum(o.bytes) FROM call o JOIN call c
     WHERE o.layer IN ('fs', 'syscall') AND o.name IN ('read', 'write') AND f.path GLOB '*/executed.[0-9d]' GROUP BY 1, 2 ORDER BY 1, 2"""
 ALONE = """SELECT count(*), count(o.parent) FROM call o JOIN file f ON f.id = o.file WHERE o.layer IN ('fs', 'syscall') AND
     o.name IN ('read', 'write') AND f.path GLOB '*/executed.[0-9d]'"""
+WFSTAT = os.path.abspath(os.environ.get("WFSTAT", "build/dag/wfstat"))
 checks = Checks()
 
 
@@ -95,6 +97,19 @@ def operations(base, way, tracer):
     checks.check(f"{way}: functions with operations below", len(first) > 8, first)
 
 
+def several(base):
+    """Traces that are read together have the calls of each."""
+    paths = [str(base / name / "trace.db") for name in ("above-None", "above-1s")]
+    sums = []
+    for traces in paths[:1], paths[1:], paths:
+        done = subprocess.run([WFSTAT, "hierarchy", "--json", *traces], capture_output=True, text=True, timeout=300, check=True)
+        sums.append({row["call"]: (row["calls"], row["asked_bytes"], row["moved_bytes"]) for row in json.loads(done.stdout)["rows"]
+                     if row["command"] == "layer_sums"})
+    checks.equal("calls and bytes of each function, with and without sums", sums[1], sums[0])
+    checks.equal("those of both traces", sums[2], {call: tuple(n and 2 * n for n in numbers_of) for call, numbers_of in sums[0].items()})
+    checks.check("functions", len(sums[0]) > 15, len(sums[0]))
+
+
 def kills(base):
     """What was added up before the program was killed is there; and if ftrac is killed the program goes on."""
     tracer = start_forever(base / "killed", "--detail-above", "1s")
@@ -136,6 +151,7 @@ with tempfile.TemporaryDirectory(dir="/var/tmp") as top:
         print(f"not in the kernel: {kernel_refuses()}")
     else:
         operations(pathlib.Path(top), "kernel", (FTRAC, "run", "--files", "kernel"))
+    several(pathlib.Path(top))
     kills(pathlib.Path(top))
     command_lines(pathlib.Path(top))
 checks.end()
