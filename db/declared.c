@@ -11,9 +11,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <uthash.h>
+
 #include "base/cleanup.h"
 #include "db/paths.h"
 #include "db/store.h"
+
+/* A target that is there, by its id. */
+struct declared {
+	int64_t target, directory;
+	UT_hash_handle hh;
+};
 
 struct intake {
 	struct store *store;
@@ -21,6 +29,8 @@ struct intake {
 	char *line; /* the last one read */
 	size_t room;
 	int64_t target;
+	struct declared *declared;
+	const char *from; /* the directory of prerequisites if the target is already there, from another one; else NULL */
 	int64_t lost; /* files that are not notes or cannot be read */
 };
 
@@ -64,7 +74,7 @@ static int put_rule(struct intake *in, const char *target, const char *stem, str
 {
 	const char *at = find_stem(target, stem), *slash = strrchr(stem, '/');
 	cleanup_free char *rule = NULL;
-	int64_t id;
+	int64_t id = 0;
 	int r;
 
 	*ret_rule = V_NULL;
@@ -79,6 +89,33 @@ static int put_rule(struct intake *in, const char *target, const char *stem, str
 	r = intern(in, rule, strlen(rule), &id);
 	*ret_rule = V_INT(id);
 	return r;
+}
+
+/* 1: the target is new; 0: it is not; or -ENOMEM. */
+static int add_declared(struct intake *in, int64_t directory_id, const char *directory)
+{
+	struct declared *declared;
+
+	HASH_FIND(hh, in->declared, &in->target, sizeof(in->target), declared);
+	in->from = declared && declared->directory != directory_id ? directory : NULL;
+	if (declared)
+		return !in->from;
+	declared = malloc(sizeof(*declared));
+	if (!declared)
+		return -ENOMEM;
+	*declared = (struct declared){ .target = in->target, .directory = directory_id };
+	HASH_ADD(hh, in->declared, target, sizeof(declared->target), declared);
+	return declared->hh.tbl ? 1 : -ENOMEM;
+}
+
+static void forget_declared(struct intake *in)
+{
+	struct declared *declared, *next;
+
+	HASH_ITER(hh, in->declared, declared, next) {
+		HASH_DEL(in->declared, declared);
+		free(declared);
+	}
 }
 
 static int put_target(struct intake *in, const char *directory, const char *name, const char *stem)
@@ -96,13 +133,30 @@ static int put_target(struct intake *in, const char *directory, const char *name
 	if (r == 0)
 		r = intern(in, directory, strlen(directory), &directory_id);
 	if (r == 0)
-		r = intern(in, name, strlen(name), &name_id);
+		r = add_declared(in, directory_id, directory);
+	if (r <= 0)
+		return r;
+	r = intern(in, name, strlen(name), &name_id);
 	if (r == 0)
 		r = put_rule(in, name, stem, &rule);
 	return r < 0 ? r
 		     : store_put(in->store, PUT_TARGET,
 			       (struct value[]){
 				       V_INT(in->target), V_INT(directory_id), V_INT(name_id), rule });
+}
+
+/* Names are relative to the directory of the target. */
+static int intern_prerequisite(struct intake *in, const char *name, size_t len, int64_t *ret_id)
+{
+	cleanup_free char *path = NULL;
+
+	if (!in->from || *name == '/')
+		return intern(in, name, len, ret_id);
+	if (asprintf(&path, "%s/%.*s", in->from, (int)len, name) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	return intern(in, path, strlen(path), ret_id);
 }
 
 static int put_prerequisites(struct intake *in)
@@ -115,7 +169,7 @@ static int put_prerequisites(struct intake *in)
 	while (r == 0 && *(at += strspn(at, " \t"))) {
 		size_t len = strcspn(at, " \t");
 
-		r = intern(in, at, len, &id);
+		r = intern_prerequisite(in, at, len, &id);
 		if (r == 0)
 			r = store_put(in->store, PUT_PREREQUISITE,
 				(struct value[]){
@@ -169,28 +223,37 @@ static int take_file(struct intake *in, int directory, const char *name)
 	return r;
 }
 
-static int take_files(struct intake *in, DIR *dir)
+static int is_note(const struct dirent *entry)
 {
-	struct dirent *entry;
-	int r = 0;
+	return entry->d_name[0] != '.';
+}
 
-	while (r == 0 && (errno = 0, entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			r = take_file(in, dirfd(dir), entry->d_name);
-	return r < 0 ? r : -errno;
+/* Names are ids of processes: those that began last come first. */
+static int take_files(struct intake *in, const char *directory)
+{
+	cleanup_fd int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct dirent **entries;
+	int n = fd < 0 ? 0 : scandirat(fd, ".", &entries, is_note, versionsort), r = n < 0 ? -errno : 0;
+
+	if (fd < 0)
+		in->lost++; /* the build may have removed it */
+	while (n-- > 0) {
+		if (r == 0)
+			r = take_file(in, fd, entries[n]->d_name);
+		free(entries[n]);
+		if (n == 0)
+			free(entries);
+	}
+	return r;
 }
 
 int declared_store(struct store *store, struct paths *paths, const char *directory)
 {
 	struct intake in = { .store = store, .paths = paths };
-	DIR *dir = opendir(directory);
-	int r = dir ? take_files(&in, dir) : 0;
+	int r = take_files(&in, directory);
 
 	free(in.line);
-	if (dir)
-		closedir(dir);
-	else
-		in.lost++; /* the build may have removed it */
+	forget_declared(&in);
 	if (r == 0 && in.lost)
 		r = store_put_meta(store, "notes_lost", V_INT(in.lost));
 	return r;

@@ -13,11 +13,12 @@
  *     | PREREQUISITE...          order-only prerequisites
  *
  * A target is identified by "DIRECTORY/TARGET", which is also the value of $FTRAC_TARGET in its processes.  A target
- * with several notes has the prerequisites of all.  Lines that are no note are skipped.  Files that cannot be read, are
+ * with several notes has the prerequisites of all; if these are of several directories, it has the directory and the name in the
+ * process that began last, and the prerequisites of the others become absolute.  Lines that are no note are skipped.  Files that cannot be read, are
  * not regular, or are larger than DECLARED_BYTES_MAX are counted in the fact notes_lost, because their contents stay
  * unknown.
  *
- * Memory: the longest line.
+ * Memory: the longest line, the names of the files, and two ids for each target.
  */
 
 #define DECLARED_MARK "ftrac-target "

@@ -305,6 +305,12 @@ def kinds_of_rules():
         force: ;
         Makefile: ;
         """}, command=(MAKE, "all"))
+    # The target of a makefile is that of another one, which runs in a directory below, too.
+    bed("twice", {"sub/in1": "1\n", "sub/in2": "2\n", "sub/Makefile": "out: in1\n\tcat in1 in2 > out\n", "Makefile": """\
+        all: sub/out
+        sub/out: sub/in1
+        \t@$(MAKE) -C sub out
+        """}, "missing out in2")
 
 
 def alias():
