@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# serial: another run removes the memory that a killed one left
 # seconds: 25
 """Calls of libc that --layer lib records, against another preloaded object that counts the same calls of the same run.
 
