@@ -189,7 +189,7 @@ static int make_schema(struct store *store)
 	/* The application id is in the database file itself from the start, not only in the log. */
 	int r = store_exec(store, "PRAGMA journal_mode = MEMORY; PRAGMA page_size = 2048;"
 		"PRAGMA application_id = " STRING(TRACE_FILE_ID) ";"
-		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = FILE;"
+		"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
 		"PRAGMA wal_autocheckpoint = 8000; BEGIN");
 
 	if (r == 0)
@@ -505,6 +505,13 @@ int store_begin(struct store *store)
 	if (bus_has_failed() && !store->bus_notified)
 		return notify_bus(store);
 	return store_exec(store, "BEGIN");
+}
+
+int store_begin_conclusion(struct store *store)
+{
+	int r = store_exec(store, "PRAGMA temp_store = FILE");
+
+	return r < 0 ? r : store_begin(store);
 }
 
 int store_commit(struct store *store)

@@ -112,6 +112,9 @@ void store_keep(struct store *store);
 void store_discard(struct store *store);
 
 int store_begin(struct store *store);
+/* As store_begin(), for the transaction of store_conclude(): what SQLite needs in between is large, and in files.  Before, it is in memory,
+ * because while programs run they may need all descriptors. */
+int store_begin_conclusion(struct store *store);
 /* Fails with the first error of the transaction if any call failed, even if the caller ignored it, or after store_fail().
  * So incomplete transactions are never committed. */
 int store_commit(struct store *store);

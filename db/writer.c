@@ -551,7 +551,7 @@ static int put_complete(struct writer *writer, bool conclude)
 {
 	const struct writer_options *o = &writer->options;
 	struct store *store = writer->options.store;
-	int r = store_begin(store);
+	int r = store_begin_conclusion(store);
 
 	if (r == 0 && conclude)
 		r = rules_store(store, o->record.start_ns + o->epoch_offset_ns);
