@@ -117,7 +117,7 @@ def known_files(checks, base, number):
         for (pid, what), (n, ended, _, ns, _) in rows.items():
             checks.check(f"{name}: process {pid}: {what}: those that have ended took time", ended <= n and (ended > 0) == (ns > 0), (n, ended, ns))
             all_ended, requests = all_ended + ended, requests + n
-    # On a busy machine some kernels report the ends of some requests to nobody: perf record -e block:block_rq_complete lacks them, too.
+    # On a busy machine some kernels do not report the ends of some requests: perf record -e block:block_rq_complete lacks them, too.
     checks.check("requests have ended", all_ended > 0, requests)
     print(f"seed {number}: the kernel reported the end of {all_ended} of {requests} requests to devices")
     checks.equal("a file that was not written back", got.get(f"{base}/kept", {}), {})
