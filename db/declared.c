@@ -232,18 +232,17 @@ static int is_note(const struct dirent *entry)
 static int take_files(struct intake *in, const char *directory)
 {
 	cleanup_fd int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct dirent **entries;
+	struct dirent **entries = NULL;
 	int n = fd < 0 ? 0 : scandirat(fd, ".", &entries, is_note, versionsort), r = n < 0 ? -errno : 0;
 
 	if (fd < 0)
 		in->lost++; /* the build may have removed it */
-	while (n-- > 0) {
+	for (; n > 0; n--) {
 		if (r == 0)
-			r = take_file(in, fd, entries[n]->d_name);
-		free(entries[n]);
-		if (n == 0)
-			free(entries);
+			r = take_file(in, fd, entries[n - 1]->d_name);
+		free(entries[n - 1]);
 	}
+	free(entries);
 	return r;
 }
 
