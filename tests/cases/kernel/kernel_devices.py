@@ -108,7 +108,7 @@ def known_files(checks, base, number):
     done = subprocess.run([*run.command("-q", "--strict"), sys.executable, "-S", "-c", WORKLOAD, str(number)], cwd=base, check=False,
                           capture_output=True, text=True, timeout=200)
     checks.equal("exit status", (done.returncode, done.stderr), (0, ""))
-    wanted, got, looked, all_ended, requests = json.loads(done.stdout), rows_by_file(run, base), 0, 0, 0
+    wanted, got, looked, missing = json.loads(done.stdout), rows_by_file(run, base), 0, 0
     for name, by_process in wanted.items():
         rows = got.get(f"{base}/{name}", {})
         seen = {str(pid): [rows.get((pid, "read"), (0, 0, 0))[2], rows.get((pid, "write"), (0, 0, 0))[2]] for pid, _ in rows}
@@ -116,16 +116,13 @@ def known_files(checks, base, number):
         looked += len(by_process)
         for (pid, what), (n, ended, _, ns, _) in rows.items():
             checks.check(f"{name}: process {pid}: {what}: those that have ended took time", ended <= n and (ended > 0) == (ns > 0), (n, ended, ns))
-            all_ended, requests = all_ended + ended, requests + n
-    # On a busy machine some kernels do not report the ends of some requests: perf record -e block:block_rq_complete lacks them, too.
-    checks.check("requests have ended", all_ended > 0, requests)
-    print(f"seed {number}: the kernel reported the end of {all_ended} of {requests} requests to devices")
+            missing += n - ended
     checks.equal("a file that was not written back", got.get(f"{base}/kept", {}), {})
     extra = run.sql("SELECT count(*) FROM (SELECT p.pid FROM device_io d JOIN process p ON p.id = d.process WHERE d.name = 'read' "
                     "GROUP BY p.id HAVING sum(d.bytes) > p.read_bytes)")[0][0]
     checks.equal("processes of which the kernel counts less read", extra, 0)
     print(f"seed {number}: {len(wanted)} files, {looked} pairs of file and process compared")
-    return run
+    return run, missing
 
 
 def written_back(checks, base):
@@ -164,10 +161,15 @@ def main():
     if not device_of(given.at):
         skip(f"{given.at} is on no block device")
     checks = Checks()
-    with tempfile.TemporaryDirectory(prefix="ftrac-case-", dir=given.at) as directory:
-        base = pathlib.Path(directory).resolve()
-        run = known_files(checks, base, given.seed)
-        table(checks, run)
+    # On a busy machine some kernels do not report the ends of some requests (perf record -e block:block_rq_complete lacks them, too):
+    # of one of these runs, all are there.
+    missing, seed = 1, given.seed
+    while missing and seed < given.seed + 5:
+        with tempfile.TemporaryDirectory(prefix="ftrac-case-", dir=given.at) as directory:
+            run, missing = known_files(checks, pathlib.Path(directory).resolve(), seed)
+            table(checks, run)
+        seed += 1
+    checks.equal("requests that have not ended", missing, 0)
     with tempfile.TemporaryDirectory(prefix="ftrac-case-", dir=given.at) as directory:
         written_back(checks, pathlib.Path(directory).resolve())
     kernelleft.end(checks)
