@@ -185,7 +185,7 @@ int merge_add(struct merge *merge, bool with_ops)
 
 int merge_end(struct merge *merge)
 {
-	/* One transaction: one for each row would empty and write its journal anew. */
+	/* One transaction: at the end of each, SQLite goes through its pages. */
 	int r = merge_detach(merge);
 
 	if (r == SQLITE_OK)

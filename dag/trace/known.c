@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dag/trace/known.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
