@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 
 --- io of image by xform,exe: bytes and operations, which the reader sums up for each job or process (unit)
-{with image},
+{with image ops},
 {part used}
 SELECT {keys}, {of} AS "of", {unit} AS unit, p.start_ns, u.bread AS read_bytes, u.bwrite AS written_bytes,
 	u.nread AS reads, u.nwrite AS writes, u.bexec AS read_at_exec_bytes, u.nexec AS reads_at_exec
@@ -9,7 +9,7 @@ FROM used u {joins u p}
 {where}
 
 --- io.steps of image by step: bytes and operations of each step
-{with image part},
+{with image ops part},
 {part used},
 row AS (SELECT {keys}, p.part, p.id, p.start_ns, u.bread, u.bwrite, u.nread, u.nwrite, u.bexec, u.nexec
 	FROM used u {joins u p}

@@ -113,9 +113,8 @@ used AS (SELECT process, iif(exec, coalesce((SELECT i.id FROM handle h JOIN imag
 		iif(h.exec, 0, NULL), iif(h.exec, 0, NULL), iif(h.exec, NULL, 0), iif(h.exec, NULL, 0)
 	FROM handle h WHERE h.nread IS NULL {and_time h.open_ns | coalesce(h.close_ns, h.open_ns)}
 	-- A process without reads and writes has 0 bytes if the trace has file operations.
-	{[}UNION ALL SELECT p.id, p.image, NULL, z.n, z.n, z.n, z.n, z.n, z.n
-	FROM (SELECT *, iif(fidelity IS NULL, NULL, 0) AS n FROM run) z
-		JOIN proc p ON p.id BETWEEN z.first_process AND z.last_process
+	{[}UNION ALL SELECT p.id, p.image, NULL, p.n, p.n, p.n, p.n, p.n, p.n
+	FROM (SELECT *, iif(ops IS NULL, NULL, 0) AS n FROM proc) p
 	{time p.start_ns | coalesce(p.end_ns, 9223372036854775807)}{]})
 
 --+ fragments
