@@ -32,6 +32,7 @@ struct procs {
 	struct procs_options options;
 	struct thread *threads;
 	int64_t last_process, last_image;
+	uint64_t began; /* processes of the run */
 };
 
 int procs_create(struct store *store, struct paths *paths, const struct procs_options *options,
@@ -46,6 +47,11 @@ int procs_create(struct store *store, struct paths *paths, const struct procs_op
 	procs->options = *options;
 	*ret_procs = procs;
 	return 0;
+}
+
+uint64_t procs_began(const struct procs *procs)
+{
+	return procs->began;
 }
 
 static void process_unref(struct process *process)
@@ -318,6 +324,7 @@ static struct process *add_process(struct procs *procs, pid_t pid, pid_t ppid, i
 		free(process);
 		return NULL;
 	}
+	procs->began += start_ns >= procs->options.start_ns;
 	return process;
 }
 

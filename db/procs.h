@@ -73,6 +73,9 @@ struct image *procs_find(struct procs *procs, pid_t tid, int64_t time_ns);
 void procs_ref(struct image *image);
 void procs_unref(struct image *image);
 
+/* How many processes began during the run. */
+uint64_t procs_began(const struct procs *procs);
+
 /* Frees processes, threads and images that ended before time_ns. */
 void procs_prune(struct procs *procs, int64_t time_ns);
 

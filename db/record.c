@@ -98,7 +98,10 @@ void record_destroy(struct record *record)
 
 struct record_counts record_counts(const struct record *record)
 {
-	return record->counts;
+	struct record_counts counts = record->counts;
+
+	counts.processes = procs_began(record->procs);
+	return counts;
 }
 
 int record_flush(struct record *record)

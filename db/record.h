@@ -48,6 +48,7 @@ struct record_counts {
 	uint64_t mapped_bytes; /* in mappings that system calls made: accesses to them are not seen */
 	uint64_t excluded; /* operations on excluded paths */
 	uint64_t calls;	   /* of layers, stored */
+	uint64_t processes; /* that began during the run */
 	/* How often a file was written both directly and from a mapping while it was open; each write may have undone the
 	 * other in the same page.  mixed_file: the first such file. */
 	uint64_t mixed;

@@ -58,6 +58,9 @@ struct writer {
 	_Atomic bool is_ending; /* writer_begin_end() */
 	bool said_ending;	/* the trace has it */
 	_Atomic int exit_status; /* -1: not known */
+	struct { /* for writer_now() */
+		_Atomic uint64_t ops, processes;
+	} now;
 	struct event *drained;
 	struct waiting queue;
 	struct waiting calls; /* on the files of a mount, if options.seen_until is there */
@@ -311,6 +314,19 @@ static void drop_waiting(struct writer *writer, struct waiting *waiting)
 	waiting->n = 0;
 }
 
+static void take_counts(struct writer *writer)
+{
+	writer->stored = record_counts(writer->record);
+	atomic_store(&writer->now.ops, writer->stored.ops);
+	atomic_store(&writer->now.processes, writer->stored.processes);
+}
+
+struct writer_now writer_now(struct writer *writer)
+{
+	return (struct writer_now){ .ops = atomic_load(&writer->now.ops), .processes = atomic_load(&writer->now.processes),
+		.lost = ring_lost(writer->options.ring) + ask(writer->options.ops_lost, writer->options.arg) };
+}
+
 static int store_batch(struct writer *writer, size_t mark, int64_t until_ns)
 {
 	int r = apply(writer, mark, until_ns);
@@ -325,7 +341,7 @@ static int store_batch(struct writer *writer, size_t mark, int64_t until_ns)
 	if (r == 0)
 		r = store_commit(writer->options.store);
 	if (r == 0)
-		writer->stored = record_counts(writer->record);
+		take_counts(writer);
 	return r;
 }
 

@@ -59,6 +59,15 @@ struct writer_options {
 /* Starts the thread.  0 or -errno. */
 int writer_start(const struct writer_options *options, struct writer **ret_writer);
 
+/* How far the run is, as of the last batch. */
+struct writer_now {
+	uint64_t ops;
+	uint64_t processes; /* that began during the run */
+	uint64_t lost; /* operations */
+};
+/* Any thread. */
+struct writer_now writer_now(struct writer *writer);
+
 /* Stores the exit status of the traced command, as a shell has it. */
 void writer_exit_status(struct writer *writer, int status);
 

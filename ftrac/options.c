@@ -218,7 +218,7 @@ static const char run_help[] =
 "                       as 'wfdag changes' does\n"
 "      --in-toto FILE   write a statement of what COMMAND made, and of what, with\n"
 "                       checksums: in-toto, SLSA provenance\n"
-"  -q, --quiet          print no summary\n"
+"  -q, --quiet          print no summary, and no line while COMMAND runs\n"
 "\n"
 DB_HELP
 "      --fidelity MODE  exact, cached, open or call, see ftrac --help\n"

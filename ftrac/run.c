@@ -6,8 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/failure.h"
+#include "base/status_line.h"
 #include "dag/answer/answer.h"
 #include "dag/change/change.h"
 #include "db/writer.h"
@@ -77,13 +79,29 @@ static int take_layers(struct run *run)
 	return 0;
 }
 
+static void say_how_far(void *arg, char *out, size_t size)
+{
+	const struct run *run = arg;
+	struct writer_now now = writer_now(run->daemon.recording.writer);
+	int64_t s = (clock_now_ns() - run->began_ns) / 1000000000;
+	int n = snprintf(out, size, "ftrac: %d:%02d:%02d, %llu operations and %llu processes recorded", (int)(s / 3600),
+		(int)(s / 60 % 60), (int)(s % 60), (unsigned long long)now.ops, (unsigned long long)now.processes);
+
+	if (now.lost)
+		snprintf(out + n, size - (size_t)n, ", %llu lost", (unsigned long long)now.lost);
+}
+
 int run_it(struct run *run)
 {
 	const struct options *o = &run->daemon.options;
-	int wait_status = EXIT_RUNNER << 8;
-	int r = monitor_run(run->daemon.monitor, run->command,
-		&(struct monitor_run){ .wait_ms = o->wait_ms, .end_rest = true, .quiet = o->quiet }, &wait_status);
+	int wait_status = EXIT_RUNNER << 8, r;
+	struct status_line *line;
 
+	run->began_ns = clock_now_ns();
+	line = o->quiet ? NULL : status_line_start(say_how_far, run);
+	r = monitor_run(run->daemon.monitor, run->command,
+		&(struct monitor_run){ .wait_ms = o->wait_ms, .end_rest = true, .quiet = o->quiet }, &wait_status);
+	status_line_stop(line);
 	if (r < 0) {
 		err_print("cannot run '%s': %s", o->command[0], strerror(-r));
 		recording_abandon(&run->daemon.recording);

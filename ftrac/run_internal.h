@@ -8,6 +8,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "ftrac/daemon.h"
 #include "ftrac/notes.h"
@@ -20,6 +21,7 @@ struct run {
 	struct notes notes;
 	struct spawn *command;
 	char *own; /* the path of the trace; NULL: not known */
+	int64_t began_ns; /* the command */
 	bool was_run;
 };
 
