@@ -18,7 +18,6 @@
 #include "base/trace_file.h"
 #include "base/units.h"
 
-/* link: 0, or O_NOFOLLOW. */
 static bool is_forced;
 
 void output_force(void)
@@ -26,7 +25,8 @@ void output_force(void)
 	is_forced = true;
 }
 
-static bool is_trace(int dir, const char *name, int link)
+/* link: 0, or O_NOFOLLOW. */
+static bool is_a_trace(int dir, const char *name, int link)
 {
 	cleanup_fd int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | link);
 
@@ -37,7 +37,7 @@ static bool is_trace(int dir, const char *name, int link)
 static int check_trace(int dir, const char *name)
 {
 	size_t len = strlen(name), n;
-	bool found = is_trace(dir, name, O_NOFOLLOW);
+	bool found = is_a_trace(dir, name, O_NOFOLLOW);
 
 	for (int i = TRACE_FILE_LOG; i < TRACE_FILE_MAX && !found; i++) {
 		cleanup_free char *trace = NULL;
@@ -48,9 +48,43 @@ static int check_trace(int dir, const char *name)
 		trace = strndup(name, len - n);
 		if (!trace)
 			return -ENOMEM;
-		found = is_trace(dir, trace, O_NOFOLLOW);
+		found = is_a_trace(dir, trace, O_NOFOLLOW);
 	}
 	return found ? OUTPUT_IS_TRACE : 0;
+}
+
+/* A log that is left there would become a part of the new trace. */
+static bool has_files_beside(int dir, const char *name)
+{
+	bool found = false;
+
+	for (int i = TRACE_FILE_LOG; i < TRACE_FILE_MAX && !found; i++) {
+		cleanup_free char *beside = NULL;
+		struct stat st;
+
+		if (asprintf(&beside, "%s%s", name, trace_file_suffix[i]) < 0) {
+			beside = NULL;
+			return true;
+		}
+		found = fstatat(dir, beside, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	}
+	return found;
+}
+
+/* Whether a trace may take that name.  is_there: a regular file has it. */
+static int check_for_trace(const struct output *o, bool is_there)
+{
+	int r = check_trace(o->dir, o->name);
+
+	if (is_there && r == 0)
+		return OUTPUT_IS_NO_TRACE;
+	if (r < 0 && r != OUTPUT_IS_TRACE)
+		return r;
+	if (!is_there && r == OUTPUT_IS_TRACE)
+		return r; /* the name of a file beside a trace */
+	if (has_files_beside(o->dir, o->name))
+		return OUTPUT_IS_UNFINISHED;
+	return is_there && !is_forced ? OUTPUT_IS_THERE : 0;
 }
 
 /* Devices and pipes are written in place.  A link at this point is one of /proc, like /dev/stdout.  Only links may be
@@ -63,7 +97,7 @@ static int open_special(struct output *o, const struct stat *st)
 	if (place_is_foreign(o->dir, st))
 		return -EPERM;
 	if (S_ISLNK(st->st_mode) && fstatat(o->dir, o->name, &now, 0) == 0 && S_ISREG(now.st_mode) &&
-		is_trace(o->dir, o->name, 0))
+		is_a_trace(o->dir, o->name, 0))
 		return OUTPUT_IS_TRACE;
 	fd = openat(o->dir, o->name, O_WRONLY | O_CLOEXEC | flags);
 	if (fd < 0)
@@ -80,7 +114,7 @@ static int open_special(struct output *o, const struct stat *st)
 static int open_temporary(struct output *o, const struct stat *old)
 {
 	bool keeps = old && old->st_uid == geteuid();
-	mode_t mode = keeps ? old->st_mode & 0777 : 0666;
+	mode_t mode = keeps ? old->st_mode & 0777 : o->is_trace ? 0600 : 0666;
 	int r, fd;
 
 	if (asprintf(&o->temporary, "%s.part", o->name) < 0) {
@@ -112,8 +146,10 @@ static int open_named(struct output *o)
 		return o->dir;
 	is_there = fstatat(o->dir, o->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	if (is_there && !S_ISREG(st.st_mode))
-		return open_special(o, &st);
-	r = is_there ? check_trace(o->dir, o->name) : 0;
+		return o->is_trace ? OUTPUT_IS_NO_TRACE : open_special(o, &st);
+	if (is_there)
+		o->old = st;
+	r = o->is_trace ? check_for_trace(o, is_there) : is_there ? check_trace(o->dir, o->name) : 0;
 	return r < 0 ? r : open_temporary(o, is_there ? &st : NULL);
 }
 
@@ -125,11 +161,11 @@ static void forget(struct output *o)
 	free(o->temporary);
 }
 
-int output_open(const char *file, struct output *ret_output)
+static int open_output(const char *file, bool is_trace, struct output *ret_output)
 {
-	struct output o = { .file = file, .dir = -1 };
+	struct output o = { .file = file, .dir = -1, .is_trace = is_trace };
 
-	if (strcmp(file, "-") == 0) {
+	if (strcmp(file, "-") == 0 && !is_trace) {
 		o.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
 		o.fd = o.fd < 0 ? -errno : o.fd;
 	} else {
@@ -141,6 +177,16 @@ int output_open(const char *file, struct output *ret_output)
 	}
 	*ret_output = o;
 	return 0;
+}
+
+int output_open(const char *file, struct output *ret_output)
+{
+	return open_output(file, false, ret_output);
+}
+
+int output_open_trace(const char *file, struct output *ret_output)
+{
+	return open_output(file, true, ret_output);
 }
 
 /* ---- whether a file may be replaced ---- */
@@ -205,6 +251,14 @@ static int check_old(const struct output *o)
 	return r < 0 ? r : is_same_kind(&old, &new) ? 0 : OUTPUT_IS_OTHER;
 }
 
+/* While the result was written, another program may have made the same, or a log. */
+static int check_trace_again(const struct output *o)
+{
+	struct stat st;
+
+	return check_for_trace(o, fstatat(o->dir, o->name, &st, AT_SYMLINK_NOFOLLOW) == 0);
+}
+
 static int give_name(struct output *o)
 {
 	if (o->is_unnamed && linkat(AT_FDCWD, fd_path(o->fd).text, o->dir, o->temporary, AT_SYMLINK_FOLLOW) < 0)
@@ -230,7 +284,7 @@ int output_close(struct output *output, int r)
 	struct stat st;
 
 	if (r >= 0 && replaces)
-		r = check_old(output);
+		r = output->is_trace ? check_trace_again(output) : check_old(output);
 	if (r >= 0 && replaces)
 		r = give_name(output);
 	if (r >= 0 && replaces && fstat(output->fd, &st) < 0)

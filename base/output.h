@@ -16,9 +16,14 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #define OUTPUT_IS_TRACE (-ENOTUNIQ)
 #define OUTPUT_IS_OTHER (-EEXIST)
+/* Of a trace as the result. */
+#define OUTPUT_IS_THERE (-ENOTEMPTY)
+#define OUTPUT_IS_NO_TRACE (-EBADF)
+#define OUTPUT_IS_UNFINISHED (-EUCLEAN)
 
 struct output {
 	int fd;
@@ -27,6 +32,8 @@ struct output {
 	char *name;	 /* in dir */
 	char *temporary; /* name of the new file before it takes the place of the old one; NULL: the file itself is written */
 	bool is_unnamed; /* it gets that name when it is complete: nothing is left of a program that is killed */
+	bool is_trace;
+	struct stat old; /* the file that will be replaced; st_nlink 0: there is none */
 };
 
 /* For --force: files of any kind are replaced, but for traces.  Before other threads are started. */
@@ -34,6 +41,12 @@ void output_force(void);
 
 /* 0: the caller closes it with output_close(); or -errno. */
 int output_open(const char *file, struct output *ret_output);
+/*
+ * For a result that is a trace, which only its owner may read, as those that are recorded.  A trace that is there (OUTPUT_IS_THERE)
+ * is replaced after output_force(), unless files of SQLite are beside it: then it is being written, or was never completed
+ * (OUTPUT_IS_UNFINISHED).  Any other file is never replaced: OUTPUT_IS_NO_TRACE.
+ */
+int output_open_trace(const char *file, struct output *ret_output);
 /* r: the result of writing.  Returns r, or the error of closing.  On errors the incomplete file is removed, and the old one stays. */
 int output_close(struct output *output, int r);
 

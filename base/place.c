@@ -160,6 +160,12 @@ const char *place_explain(int error)
 		return "it is a trace, and traces are never overwritten; take another name";
 	case -EEXIST: /* output.h */
 		return "there is another file that does not look like an earlier result; take another name, or use --force";
+	case -ENOTEMPTY: /* output.h */
+		return "there is a trace already; take another name, or replace it with --force";
+	case -EBADF: /* output.h */
+		return "there is something that is no trace; take another name";
+	case -EUCLEAN: /* output.h */
+		return "beside it are files of a trace that is being written, or was never completed; take another name";
 	case -ENOENT:
 		return "there is no such directory";
 	case -EISDIR:

@@ -29,7 +29,7 @@ static const char offsets_sql[] =
 	"  (SELECT max(id) FROM main.processes) AS [:processes], (SELECT max(id) FROM main.images) AS [:images],"
 	"  (SELECT max(id) FROM main.handles) AS [:handles], (SELECT max(id) FROM main.threads) AS [:threads],"
 	"  (SELECT max(id) FROM main.ways) AS [:ways], (SELECT max(id) FROM main.callers) AS [:callers],"
-	"  (SELECT max(last) FROM last_ops) AS [:ops],"
+	"  (SELECT max(last) FROM last_ops) AS [:ops], (SELECT max(part) FROM main.part_facts) AS [:parts],"
 	/* Times of the trace count from its own start; here they count from that of the first trace. */
 	"  (SELECT value FROM one.meta WHERE key = 'start_ns') - (SELECT value FROM main.meta WHERE key = 'start_ns') AS [:t],"
 	"  ?1 << 32 AS [:tag], ?2 AS [:with_ops]";
@@ -72,8 +72,7 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
 				 "CREATE TEMP TABLE same (old INTEGER PRIMARY KEY, new INTEGER, tag INTEGER);"
 				 "CREATE TEMP TABLE tags (handle INTEGER PRIMARY KEY, tag INTEGER);"
 				 "CREATE TEMP TABLE kept (file INTEGER PRIMARY KEY);"
-				 "CREATE TEMP TABLE last_ops (last INTEGER PRIMARY KEY);"
-				 "CREATE TEMP TABLE doubts (verdict, path, file, other);");
+				 "CREATE TEMP TABLE last_ops (last INTEGER PRIMARY KEY);");
 	if (r == SQLITE_OK)
 		r = merge_versions_begin(sqlite);
 	if (r == SQLITE_OK)
@@ -212,12 +211,15 @@ int merge_end(struct merge *merge)
 	if (r == SQLITE_OK)
 		r = exec(merge->sqlite,
 			/* A trace may have removed the older of the two files, or this name of it. */
-			"DELETE FROM doubts WHERE verdict = 'files_replaced' AND (SELECT f.state & 2 OR EXISTS (SELECT 1"
-			"    FROM main.names m JOIN main.paths q ON q.id = m.path WHERE m.file = f.id AND q.path = doubts.path"
-			"    AND m.to_t NOTNULL) FROM main.names n JOIN main.paths p ON p.id = n.path JOIN main.files f ON f.id = n.file"
-			"  WHERE n.file IN (doubts.file, doubts.other) AND p.path = doubts.path ORDER BY n.from_t LIMIT 1);"
-			"INSERT INTO main.meta SELECT verdict, count(*) FROM doubts GROUP BY verdict;"
-			"INSERT INTO main.meta SELECT verdict || '_path', min(path) FROM doubts GROUP BY verdict");
+			"DELETE FROM main.doubts WHERE verdict = 'files_replaced' AND (SELECT f.state & 2 OR EXISTS (SELECT 1"
+			"    FROM main.names m JOIN main.paths q ON q.id = m.path WHERE m.file = f.id AND q.path = d.path"
+			"    AND m.to_t NOTNULL) FROM main.paths d JOIN main.paths p ON p.path = d.path JOIN main.names n ON p.id = n.path"
+			"    JOIN main.files f ON f.id = n.file"
+			"  WHERE d.id = doubts.path AND n.file IN (doubts.file, doubts.other) ORDER BY n.from_t LIMIT 1);"
+			"INSERT INTO main.meta SELECT verdict, count(*) FROM main.doubts GROUP BY verdict;"
+			"INSERT INTO main.meta SELECT verdict || '_path', min(p.path) FROM main.doubts d JOIN main.paths p ON p.id = d.path"
+			"  GROUP BY verdict;"
+			"INSERT INTO main.meta SELECT 'merged', count(*) FROM main.parts");
 	if (r == SQLITE_OK)
 		r = merge_versions(merge->sqlite);
 	if (r == SQLITE_OK)

@@ -8,11 +8,19 @@ INSERT OR IGNORE INTO main.via_name SELECT * FROM one.via_name;
 INSERT OR IGNORE INTO main.fidelity_name SELECT * FROM one.fidelity_name;
 INSERT OR IGNORE INTO main.flag_text SELECT * FROM one.flag_text;
 
-INSERT INTO facts SELECT key, value FROM one.meta;
+-- Facts that merging makes itself are made anew.
+INSERT INTO facts SELECT key, value FROM one.meta m
+WHERE key <> 'merged' AND NOT EXISTS (SELECT 1 FROM one.doubts WHERE verdict = m.key OR verdict || '_path' = m.key);
+-- The parts of a trace that was merged itself, or the trace as one.
+INSERT INTO main.parts SELECT first_file + :files, part + :parts, first_process + :processes FROM one.parts
+	UNION ALL SELECT :files + 1, :parts + 1, :processes + 1 WHERE NOT EXISTS (SELECT 1 FROM one.parts);
+INSERT INTO main.part_facts SELECT part + :parts, key, value FROM one.part_facts
+	UNION ALL SELECT :parts + 1, key, value FROM one.meta WHERE NOT EXISTS (SELECT 1 FROM one.parts);
+INSERT INTO main.runs SELECT first_process + :processes, host, job, xform, fidelity FROM one.runs;
 INSERT INTO main.runs SELECT :processes + 1, (SELECT value FROM one.meta WHERE key = 'host'),
 	(SELECT value FROM one.meta WHERE key = 'job'), (SELECT value FROM one.meta WHERE key = 'xform'),
 	(SELECT value FROM one.meta WHERE key = 'fidelity')
-WHERE EXISTS (SELECT 1 FROM one.processes);
+WHERE EXISTS (SELECT 1 FROM one.processes) AND NOT EXISTS (SELECT 1 FROM one.runs);
 
 INSERT INTO main.paths SELECT id + :paths, path FROM one.paths;
 INSERT INTO main.mounts SELECT id + :mounts, fstype, path FROM one.mounts;
@@ -20,7 +28,9 @@ INSERT INTO main.mounts SELECT id + :mounts, fstype, path FROM one.mounts;
 -- The files of the trace.  found: the file existed before the trace used it.
 DELETE FROM came;
 INSERT INTO came SELECT n.id, p.path, k.dev, n.ino, n.birth, n.state & 2, NOT n.state & 1,
-	(SELECT min(from_t) + :t FROM one.names WHERE file = n.id), (SELECT value FROM one.meta WHERE key = 'host')
+	(SELECT min(from_t) + :t FROM one.names WHERE file = n.id), coalesce((SELECT value FROM one.meta WHERE key = 'host'),
+		(SELECT value FROM one.part_facts WHERE key = 'host' AND part = (SELECT part FROM one.parts WHERE first_file <= n.id
+			ORDER BY first_file DESC, part DESC LIMIT 1)))
 FROM one.files n LEFT JOIN one.kinds k ON k.id = n.kind LEFT JOIN one.paths p ON p.id = n.path;
 
 -- The file of earlier traces that each file is.  Traces come in the order of their start, but one that began earlier may
@@ -38,7 +48,7 @@ INSERT OR IGNORE INTO known SELECT n.id, o.id, CASE
 	END AS verdict
 FROM came n JOIN before o ON o.ino = n.ino OR o.path = n.path
 WHERE verdict NOTNULL ORDER BY n.id, verdict = 'same' DESC, o.id DESC;
-INSERT INTO doubts SELECT verdict, n.path, n.id + :files, o.id
+INSERT INTO main.doubts SELECT verdict, f.path + :paths, n.id + :files, o.id
 FROM known JOIN came n ON n.id = old JOIN before o ON o.id = new JOIN one.files f ON f.id = n.id
 	JOIN one.kinds k ON k.id = f.kind WHERE verdict <> 'same' AND k.mode & 61440 = 32768;
 INSERT OR IGNORE INTO shared SELECT new FROM known WHERE verdict = 'same';
@@ -47,6 +57,8 @@ INSERT OR IGNORE INTO shared SELECT new FROM known WHERE verdict = 'same';
 DELETE FROM same;
 INSERT INTO same SELECT n.id, iif(w.verdict = 'same', w.new, n.id + :files), iif(w.verdict = 'same', :tag, 0)
 FROM came n LEFT JOIN known w ON w.old = n.id;
+INSERT INTO main.doubts SELECT verdict, path + :paths, (SELECT new FROM same WHERE old = file), (SELECT new FROM same WHERE old = other)
+FROM one.doubts;
 INSERT INTO changed SELECT s.new, :tag + 1 FROM same s JOIN main.files o ON o.id = s.new JOIN one.files n ON n.id = s.old
 WHERE s.tag AND coalesce(o.size_last, o.size_first) <> n.size_first AND (SELECT max(value) FROM facts WHERE key = 'end_ns') <
 	(SELECT value FROM one.meta WHERE key = 'start_ns');

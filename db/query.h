@@ -6,8 +6,9 @@
  * The read side of traces: opens one trace, or several that are read as one workflow, and runs SQL queries on them.  All
  * queries of one struct query_db see the same snapshot, also while ftrac writes the trace.  Nothing is written.
  *
- * Without traces the result is one without rows.  Several traces are copied into a temporary database (in $SQLITE_TMPDIR, $TMPDIR or /var/tmp) with new ids.  Two files
- * are the same if path, device and inode number are equal.  Operations are copied only with QUERY_OPS.
+ * Without traces the result is one without rows.  Several traces are copied into a temporary database (in $SQLITE_TMPDIR, $TMPDIR or
+ * /var/tmp) with new ids; query_merge() copies them into a file.  Operations are copied only with QUERY_OPS.  A directory stands
+ * for the traces in it and below it (query_paths.h).
  *
  * A trace is not trusted: views in it may call only functions without side effects, it has no virtual tables and no
  * triggers, and nothing in it is larger than in a trace of ftrac.  Its contents may still be false.  A trace of another
@@ -21,6 +22,7 @@
 
 struct query_db;
 struct query;
+struct stat;
 
 /* How a trace is opened; a set. */
 enum query_how {
@@ -38,6 +40,18 @@ enum query_how {
  * a trace is gone and its writer has not begun that yet, or the mount was removed lazily and is still used.
  */
 int query_open(const char *const *paths, int n, unsigned how, struct query_db **ret_db);
+
+/*
+ * The same, also for one trace, and the result is a complete trace in the file fd, which is empty and was opened for reading and
+ * writing; close the database before the file.  After an error the file is of no use.  Traces are merged in the order of their
+ * start, whatever that of the paths.  Memory grows with processes and files, not with operations.
+ */
+struct query_into {
+	int fd;
+	const struct stat *old; /* the file that the result will replace, which is no trace to be merged; NULL: there is none */
+};
+int query_merge(const char *const *paths, int n, unsigned how, const struct query_into *into, struct query_db **ret_db);
+
 void query_close(struct query_db *db);
 const char *query_error(const struct query_db *db);
 /* The trace, without symbolic links; NULL: there are several, or none. */

@@ -27,6 +27,7 @@ struct query_db {
 	sqlite3 *sqlite;
 	struct trace_files files;
 	struct fact *facts;
+	const struct query_into *into; /* where several traces are put together; NULL: in a temporary file */
 	bool relayed; /* opened by the VFS of relay.h, if it has no log */
 	int failed; /* error of a text, which the next call returns */
 	char error[2 * PATH_MAX];

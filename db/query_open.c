@@ -15,6 +15,7 @@
 #include "base/trace_file.h"
 #include "db/json_valid.h"
 #include "db/query_internal.h"
+#include "db/query_paths.h"
 #include "db/relay.h"
 
 #define VIEWS_VERSION 1
@@ -89,7 +90,7 @@ char *query_uri(const struct trace_files *files, bool relayed)
 		uri = strchr("%?#", *at) || *at >= 0x80 ? sqlite3_mprintf("%z%%%02X", uri, *at)
 							: sqlite3_mprintf("%z%c", uri, *at);
 	return uri ? sqlite3_mprintf("%z?mode=ro%s", uri,
-			     files->has_log ? "" : relayed ? "&vfs=" RELAY_VFS : "&immutable=1")
+			     files->has_log ? "&vfs=unix" : relayed ? "&vfs=" RELAY_VFS : "&immutable=1")
 		   : NULL;
 }
 
@@ -383,19 +384,45 @@ int query_open_trace(struct query_db *db, const char *path, unsigned how)
 	return r == 0 && how & QUERY_ENDED ? query_check_ended(db) : r;
 }
 
-int query_open(const char *const *paths, int n, unsigned how, struct query_db **ret_db)
+static int open_together(struct query_db *db, const char *const *paths, int n, unsigned how)
+{
+	int r = query_open_several(db, paths, n, how);
+
+	if (r == 0)
+		r = begin(db);
+	return r == 0 ? query_read_facts(db) : r;
+}
+
+int query_open(const char *const *given, int n, unsigned how, struct query_db **ret_db)
 {
 	struct query_db *db = *ret_db = calloc(1, sizeof(*db));
+	struct query_paths paths;
 	int r;
 
 	if (!db)
 		return -ENOMEM;
-	if (n == 1)
-		return query_open_trace(db, paths[0], how);
-	r = query_open_several(db, paths, n, how);
+	r = query_paths_find(db, given, n, NULL, &paths);
 	if (r == 0)
-		r = begin(db);
-	return r == 0 ? query_read_facts(db) : r;
+		r = paths.n == 1 ? query_open_trace(db, paths.path[0], how) : open_together(db, paths.path, paths.n, how);
+	query_paths_finish(&paths);
+	return r;
+}
+
+int query_merge(const char *const *given, int n, unsigned how, const struct query_into *into, struct query_db **ret_db)
+{
+	struct query_db *db = *ret_db = calloc(1, sizeof(*db));
+	struct query_paths paths;
+	int r;
+
+	if (!db)
+		return -ENOMEM;
+	db->into = into;
+	r = query_paths_find(db, given, n, into->old, &paths);
+	if (r == 0)
+		r = open_together(db, paths.path, paths.n, how);
+	query_paths_finish(&paths);
+	db->into = NULL;
+	return r;
 }
 
 void query_close(struct query_db *db)

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "db/into.h"
 #include "db/merge.h"
 #include "db/query_internal.h"
 #include "db/relay.h"
@@ -15,8 +17,8 @@
 /* ---- each alone: the order, and precise error messages ---- */
 
 /* Views are stable between versions of ftrac; tables are not, and merging reads the tables. */
-#define HAS_OUR_TABLES "SELECT count(*) = 10 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times', 'rules', 'mpi_calls', 'call_sums', " \
-	"'programs', 'fresh_handles') " \
+#define HAS_OUR_TABLES "SELECT count(*) = 12 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times', 'rules', 'mpi_calls', 'call_sums', " \
+	"'programs', 'fresh_handles', 'parts', 'doubts') " \
 	"OR name = 'files' AND sql LIKE '%birth INTEGER%' OR name = 'handles' AND sql LIKE '%open_op INTEGER%'"
 
 struct start {
@@ -141,15 +143,22 @@ static int merge_files(struct merge *merge, const struct trace_files *files, boo
 	return r == SQLITE_OK && files->has_log ? merge_detach(merge) : r;
 }
 
+/* Whether it was for lack of space: of the place of the result, or of that of temporary files. */
+static const char *advice(const struct query_db *db, int error)
+{
+	if (error != -ENOSPC && error != -EIO)
+		return "";
+	return db->into ? "; take a place with more space for the result, or for temporary files by $TMPDIR"
+			: "; set $TMPDIR to a place with more space";
+}
+
 static int fail_to_add(struct query_db *db, const char *path, int code)
 {
 	int r = query_fail_sqlite(db, code);
+	char why[256];
 
-	return query_fail(db, r,
-		r == -ENOSPC || r == -EIO ? "cannot add '%s' to the other traces: %s; set "
-					    "$TMPDIR to a place with more space"
-					  : "cannot add '%s' to the other traces: %s",
-		path, sqlite3_errmsg(db->sqlite));
+	snprintf(why, sizeof(why), "%s%s", sqlite3_errmsg(db->sqlite), advice(db, r));
+	return query_fail(db, r, "cannot add '%s' to the other traces: %s", path, why);
 }
 
 /* Checks again that it is the file that was opened alone. */
@@ -173,25 +182,36 @@ static int fail_to_end(struct query_db *db, int code)
 {
 	int r = query_fail_sqlite(db, code);
 
-	return query_fail(db, r, "cannot put the traces together: %s%s", sqlite3_errmsg(db->sqlite),
-		r == -ENOSPC || r == -EIO ? "; set $TMPDIR to a place with more space" : "");
+	return query_fail(db, r, "cannot put the traces together: %s%s", sqlite3_errmsg(db->sqlite), advice(db, r));
+}
+
+static int open_together(struct query_db *db)
+{
+	return db->into ? into_open(db->into->fd, &db->sqlite)
+			: sqlite3_open_v2("", &db->sqlite,
+				  SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
+}
+
+static int end_together(struct query_db *db, struct merge *merge)
+{
+	int r = merge_end(merge);
+
+	return r == SQLITE_OK && db->into ? into_finish(db->sqlite) : r;
 }
 
 static int put_together(struct query_db *db, const struct start *starts, int n, unsigned how)
 {
 	struct merge *merge = NULL;
-	int code, r = sqlite3_open_v2("", &db->sqlite,
-		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
-		NULL);
+	int code, r = open_together(db);
 
 	if (r == SQLITE_OK)
 		r = merge_begin(db->sqlite, n ? starts[0].start_ns : 0, &merge);
 	if (r == SQLITE_OK)
 		r = query_harden(db->sqlite); /* now: a database that is defended cannot be without a journal */
-	r = r == SQLITE_OK ? 0 : query_fail_sqlite(db, r);
+	r = r == SQLITE_OK ? 0 : fail_to_end(db, r);
 	for (int i = 0; i < n && r == 0; i++)
 		r = add_trace(db, merge, starts[i].path, how);
-	if (r == 0 && (code = merge_end(merge)) != SQLITE_OK)
+	if (r == 0 && (code = end_together(db, merge)) != SQLITE_OK)
 		r = fail_to_end(db, code);
 	merge_destroy(merge);
 	return r;

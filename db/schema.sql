@@ -19,6 +19,13 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE runs (first_process INTEGER PRIMARY KEY, host TEXT, job, xform,
 	fidelity TEXT);
 
+-- The same, of each trace: where its files and processes begin, and its facts.
+CREATE TABLE parts (first_file INTEGER, part INTEGER, first_process INTEGER, PRIMARY KEY (first_file, part)) WITHOUT ROWID;
+CREATE TABLE part_facts (part INTEGER, key TEXT, value, PRIMARY KEY (part, key)) WITHOUT ROWID;
+
+-- Files of two of them that may be one, and count as two.  verdict: why they do, and the fact that has their number.
+CREATE TABLE doubts (verdict TEXT, path INTEGER, file INTEGER, other INTEGER);
+
 CREATE TABLE op_name (code INTEGER PRIMARY KEY, name TEXT NOT NULL, paratrac TEXT);
 CREATE TABLE via_name (code INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE fidelity_name (code INTEGER PRIMARY KEY, name TEXT NOT NULL);

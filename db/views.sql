@@ -80,6 +80,11 @@ FROM (SELECT first_process, host, job, xform, fidelity FROM runs
 		(SELECT value FROM meta WHERE key = 'fidelity')
 	WHERE NOT EXISTS (SELECT 1 FROM runs));
 
+-- Of several traces that were merged: the facts of each, by numbers in the order of their start; and files of two of them that count
+-- as two, although something speaks for one.
+CREATE VIEW merged AS SELECT part, key, value FROM part_facts;
+CREATE VIEW doubt AS SELECT verdict AS reason, p.path, d.file, d.other FROM doubts d LEFT JOIN paths p ON p.id = d.path;
+
 -- The job of a process: that of the command line; else that of its environment; else the topmost process below the
 -- nearest driver, by the id of that process.  Drivers are the programs above, processes whose parent is not in the
 -- trace, and, with only drivers above them, shells that run a script.  A script that is started by its own name is a

@@ -153,6 +153,7 @@ static const char help[] =
 "       ftrac record [options]               processes that run already\n"
 "       ftrac umount MOUNTPOINT              unmount, and wait for the trace\n"
 "       ftrac doctor                         print what can be traced here\n"
+"       ftrac merge -o FILE TRACE...         make one trace of several\n"
 "\n"
 "Mirrors / at MOUNTPOINT and records in trace.db which process does what to which\n"
 "file there. Runs in the background once the mount works; 'fusermount3 -u\n"
@@ -646,7 +647,8 @@ static void ask_users(const struct cli *cli)
 static void ask_verbs(const struct cli *cli)
 {
 	static const char *const verbs[][2] = { { "run", "trace a command" }, { "record", "trace processes that run already" },
-		{ "umount", "unmount, and wait for the trace" }, { "doctor", "print what can be traced here" } };
+		{ "umount", "unmount, and wait for the trace" }, { "doctor", "print what can be traced here" },
+		{ "merge", "make one trace of several" } };
 
 	(void)cli;
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]) && !complete_word(0); i++)

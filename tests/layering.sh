@@ -20,7 +20,7 @@ folders="base db ftrac procmon kernel preload dag"
 level_1="digest output trace"
 level_2="container graph"
 level_3="change shape replay jobs diff check stat"
-level_4="export analyse answer generate"
+level_4="export analyse answer generate merge"
 level_5="report wfdag wfstat"
 tree=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 
@@ -65,8 +65,8 @@ violations() {
 	only 'bpf/.*' kernel 'libbpf is for kernel/'
 	may procmon '(base|db|procmon)/.*|(kernel/kernel|preload/preload)\.h' \
 		'of kernel/ and preload/, procmon/ knows only kernel.h and preload.h; of the others only db/ and base/'
-	may ftrac '(base|db|ftrac)/.*|(procmon/monitor|kernel/kernel|preload/preload|dag/answer/answer|dag/change/change)\.h' \
-		'of procmon/, kernel/, preload/ and dag/, ftrac/ knows only monitor.h, kernel.h, preload.h, answer.h and change.h; of the others only db/ and base/'
+	may ftrac '(base|db|ftrac)/.*|(procmon/monitor|kernel/kernel|preload/preload|dag/answer/answer|dag/change/change|dag/merge/merge)\.h' \
+		'of procmon/, kernel/, preload/ and dag/, ftrac/ knows only monitor.h, kernel.h, preload.h, answer.h, change.h and merge.h; of the others only db/ and base/'
 	may kernel '(base|kernel)/.*|db/(event|figures|ring)\.h' 'kernel/ knows only the events of db/, and base/'
 	may preload '(base|preload)/.*|db/(event|layers|ring)\.h' 'preload/ knows only the events of db/, and base/'
 	may dag '(base|dag)/.*|db/(about|query|sql_text|event|drivers)\.h' 'dag/ knows only the read side of db/'

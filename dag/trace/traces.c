@@ -23,13 +23,19 @@ static bool is_too_early(int r, int64_t since_ns)
 	return r == -EINPROGRESS || (r == -EAGAIN && clock_now_ns() - since_ns < BEGIN_NS);
 }
 
-static int open_ended(const struct words *traces, unsigned how, traces_warn *say, struct query_db **ret_db)
+static int open_once(const struct words *traces, unsigned how, const struct query_into *into, struct query_db **ret_db)
+{
+	return into ? query_merge(traces->word, traces->n, how, into, ret_db) : query_open(traces->word, traces->n, how, ret_db);
+}
+
+static int open_ended(const struct words *traces, unsigned how, const struct query_into *into, traces_warn *say,
+	struct query_db **ret_db)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
 	int64_t since_ns = clock_now_ns();
 	int r;
 
-	while (is_too_early(r = query_open(traces->word, traces->n, how | QUERY_ENDED, ret_db), since_ns)) {
+	while (is_too_early(r = open_once(traces, how | QUERY_ENDED, into, ret_db), since_ns)) {
 		if (say && clock_now_ns() - since_ns > SAY_NS) {
 			say("waiting: %s", query_error(*ret_db));
 			say = NULL;
@@ -40,13 +46,21 @@ static int open_ended(const struct words *traces, unsigned how, traces_warn *say
 	if (r != -EAGAIN)
 		return r;
 	query_close(*ret_db);
-	return query_open(traces->word, traces->n, how, ret_db);
+	return open_once(traces, how, into, ret_db);
+}
+
+int traces_merge(const struct words *traces, unsigned how, const struct query_into *into, traces_warn *say,
+	struct query_db **ret_db, struct failure *failure)
+{
+	int r = open_ended(traces, how, into, say, ret_db);
+
+	return r < 0 ? failure_set(failure, r, "%s", query_error(*ret_db)) : 0;
 }
 
 int traces_open(const struct words *traces, unsigned how, traces_warn *say, struct query_db **ret_db,
 	struct failure *failure)
 {
-	int r = open_ended(traces, how, say, ret_db);
+	int r = open_ended(traces, how, NULL, say, ret_db);
 
 	if (r == -ENOENT && traces->n == 1 && strcmp(traces->word[0], "trace.db") == 0)
 		return failure_set(failure, r,

@@ -20,6 +20,7 @@ struct choice;
 struct failure;
 struct query;
 struct query_db;
+struct query_into;
 
 /* What all programs have: --foreign, for a trace of another user, and --strict; and --force (output.h) of those that write files.
  * In the table of getopt_long(), and in the help. */
@@ -42,6 +43,10 @@ typedef void traces_warn(const char *format, ...) __attribute__((format(printf, 
  */
 int traces_open(const struct words *traces, unsigned how, traces_warn *say, struct query_db **ret_db,
 	struct failure *failure);
+
+/* The same, and the result is a trace in a file: see query_merge(). */
+int traces_merge(const struct words *traces, unsigned how, const struct query_into *into, traces_warn *say,
+	struct query_db **ret_db, struct failure *failure);
 
 /* The error of a query: sets the failure, with the trace, and returns error. */
 int traces_fail(const struct query_db *db, int error, struct failure *failure);

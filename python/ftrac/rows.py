@@ -477,6 +477,23 @@ class Socket(NamedTuple):
     trace: Optional[str] = None
 
 
+class MergedFact(NamedTuple):
+    """A fact of one of the traces that were merged, which are numbered in the order of their start."""
+    part: Int
+    key: Text
+    value: Value
+    trace: Optional[str] = None
+
+
+class Doubt(NamedTuple):
+    """Two files of merged traces that may be one."""
+    reason: Name
+    path: Text
+    file: Int
+    other: Int
+    trace: Optional[str] = None
+
+
 class MissingName(NamedTuple):
     """A name that a process looked up and that did not exist."""
     process: Int
@@ -574,6 +591,8 @@ ROWS: Dict[str, Type[tuple]] = {
     "pipe_end": PipeEnd,
     "socket": Socket,
     "ghost": MissingName,
+    "merged": MergedFact,
+    "doubt": Doubt,
     "device_io": DeviceIo,
     "declared": Declared,
     "ioprof": Ioprof,

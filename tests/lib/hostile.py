@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 
 from dagtraces import exports
-from ftractest import help_words
+from ftractest import FTRAC, help_words
 
 WFSTAT = os.path.abspath(os.environ.get("WFSTAT", "build/dag/wfstat"))
 WFDAG = os.path.abspath(os.environ.get("WFDAG", "build/dag/wfdag"))
@@ -24,12 +24,14 @@ DAG = [*help_words(WFDAG, "Analyses, as a table:"), *(f"--{name}" for name, draw
        "generate --dagman", "generate --pegasus", "generate --dax",
        "generate --wfformat --level process", "changes --all --temporary", "changes --json", "changes --in-toto", "check --all", "check --sarif", "check --markdown", "check --github --all", "check --kinds missing,ghost", "diff whole.db", "diff --markdown whole.db whole.db --",
        "diff --data --all --format json whole.db"]
+MERGE = ["merge --force -o merged.out", "merge --force --no-ops -o without.out whole.db"]
 COMMANDS = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for line in DAG]
 WFREPORT = os.path.abspath(os.environ.get("WFREPORT", "build/dag/wfreport"))
 if os.path.exists(WFREPORT):
     COMMANDS += [[WFREPORT, "-o", "-"], [WFREPORT, "--perfetto"], [WFREPORT, "--diff", "-o", "-", "whole.db"]]
 else:
     print("wfreport was not built: it is left out")
+COMMANDS += [[os.path.abspath(FTRAC), *line.split()] for line in MERGE]
 DEEP_COMMANDS = [[WFSTAT], [WFDAG, "critical-path", "--top", "3"], [WFDAG, "--tree", "--json"],
                  [WFDAG, "generate", "--make"], [WFDAG, "makespan"], [WFDAG, "generate", "--wfformat"],
                  [WFDAG, "--dot", "--include", "command:make"], [WFDAG, "diff", "whole.db"]]

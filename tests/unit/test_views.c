@@ -19,6 +19,8 @@ static const struct {
 		     "majflt cpu_delay_ns blkio_delay_ns swapin_delay_ns reclaim_delay_ns cgroup tier "
 		     "state program image ops ops_ns step task part label" },
 	{ "run", "first_process last_process host job xform fidelity" },
+	{ "merged", "part key value" },
+	{ "doubt", "reason path file other" },
 	{ "program", "image process seq name shell script driver title own helper" },
 	
 	{ "file_name", "file path" },

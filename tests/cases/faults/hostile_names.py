@@ -20,7 +20,7 @@ import subprocess
 import tempfile
 import xml.etree.ElementTree
 
-from ftractest import Checks, need, need_fuse
+from ftractest import FTRAC, Checks, need, need_fuse
 from hostile import COMMANDS, NAMES, WFDAG, WFSTAT
 from sample import some
 from workflows import traced
@@ -60,7 +60,8 @@ TAKE = [(WFSTAT, line) for line in ("io --by {}", "io --by env:{}", "io --includ
                                    "--json --expand {}", "order --sort {}", "whatif --faster {}=2x", "generate --make --root /{}",
                                    "check --kinds {}", "check --declared {}", "check --ninja {}", "check --root {}", "diff {}",
                                    "diff make.db --fail-on {}", "summary {}", "{}")]
-HELPS = [[WFSTAT], [WFDAG], [WFDAG, "generate"], [WFDAG, "diff"], [WFDAG, "check"], [WFDAG, "summary"]]
+HELPS = [[WFSTAT], [WFDAG], [WFDAG, "generate"], [WFDAG, "diff"], [WFDAG, "check"], [WFDAG, "summary"], [os.path.abspath(FTRAC), "merge"]]
+MERGE = "merge --strict --foreign --force --no-ops --output strict.out make.db"
 FOUND = {"check", "diff"}     # 1 is what they found, 2 is failure
 REFUSED = {"--pegasus", "--dax"}  # cannot say all names
 SECONDS = 120
@@ -193,7 +194,7 @@ def judge(command, done, may_fail):
     checks.check(f"{line!r}: prints no control characters", not re.search("[\x00-\x09\x0b-\x1f\x7f]", said), repr(said[-500:]))
     if done.returncode in fails:
         errors = [one for one in said.removesuffix("\n").split("\n") if "warning: " not in one and "folded" not in one]
-        checks.check(f"{line!r}: says why in one line", len(errors) == 1 and errors[0].startswith("wf"), said[-500:])
+        checks.check(f"{line!r}: says why in one line", len(errors) == 1 and errors[0].startswith(("wf", "ftrac: ")), said[-500:])
     elif done.returncode == 0:
         checks.check(f"{line!r}: is readable", is_readable(command, done.stdout), repr(done.stdout[:300]))
 
@@ -204,7 +205,7 @@ def check_options():
     for program in HELPS:
         said = run([*program, "--help"]).stdout.decode()
         options = set(re.findall(r"--[a-z][a-z-]+", said)) - {"--help", "--version", "--complete"} - ({"--make"} if "check" in program else set())
-        checks.check(f"{' '.join(program[1:])} --help: options", len(options) > (0 if "summary" in program else 5))
+        checks.check(f"{' '.join(program[1:])} --help: options", len(options) > (4 if "merge" in program else 0 if "summary" in program else 5))
         for option in sorted(options):
             checks.check(f"{' '.join(program)}: {option} is tried", option in used)
 
@@ -220,7 +221,7 @@ def all_lines():
     return found
 
 
-MORE = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for line in DAG]
+MORE = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for line in DAG] + [[os.path.abspath(FTRAC), *MERGE.split()]]
 make_traces()
 check_options()
 every = all_lines()

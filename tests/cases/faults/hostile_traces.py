@@ -65,7 +65,7 @@ def reads(fact, command, refused=False):
                  f"{done.returncode} {said[-500:]}")
     if done.returncode == error:
         errors = [line for line in said.splitlines() if "warning: " not in line]
-        checks.check(f"{name} says why in one line", len(errors) == 1 and errors[0].startswith("wf"), said[-500:])
+        checks.check(f"{name} says why in one line", len(errors) == 1 and errors[0].startswith(("wf", "ftrac: ")), said[-500:])
         if re.search("cannot read|cannot add|malformed|damaged|not an error", said):
             checks.check(f"{name} names the trace, and what is wrong", (trace.name in errors[0] or "together" in errors[0]) and "not an error" not in said, said[-500:])
 

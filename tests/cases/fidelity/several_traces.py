@@ -3,7 +3,7 @@
 # seconds: 25
 # long: --flows 100
 """A workflow that was recorded by several traces has the same data flow as by one: traces that follow each other, and
-traces of three mounts that are there at the same time.
+traces of three mounts that are there at the same time; read together, merged, and merged with merged ones.
 
 Random workflows (randomflows.py) run step by step: in one mount, each step in a mount of its own, and each in one of
 three mounts.  Which step wrote what which other step has read must be the same.
@@ -22,7 +22,7 @@ import subprocess
 import tempfile
 
 import randomflows
-from ftractest import Checks, Mount, need_fuse
+from ftractest import FTRAC, Checks, Mount, need_fuse
 from sample import some
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
@@ -119,6 +119,23 @@ def record(base, way, steps, rng, start):
     raise AssertionError("the steps of some processes are not known, in any attempt")
 
 
+def merged(out, traces):
+    subprocess.run([FTRAC, "merge", "-o", str(out), *map(str, traces)], timeout=120, check=True)
+    return out
+
+
+def merged_ways(base, way, traces, rng):
+    """Lists of traces that are to say the same."""
+    rng.shuffle(traces)
+    yield way, traces
+    if way != "one":
+        yield f"{way}, merged", [merged(base / f"{way}-all.db", traces)]
+        cut = rng.randrange(1, len(traces))
+        part = merged(base / f"{way}-part.db", traces[:cut])
+        yield f"{way}, a merged part with the others", [part, *traces[cut:]]
+        yield f"{way}, the same merged", [merged(base / f"{way}-both.db", [*traces[cut:], part])]
+
+
 def check_flow(checks, base, seed):
     rng = random.Random(seed)
     start = base / "top"
@@ -126,11 +143,10 @@ def check_flow(checks, base, seed):
     steps = randomflows.steps(rng, start, STEPS)
     found = {}
     for way in "one", "each", "three":
-        traces = record(base, way, steps, rng, start)
-        rng.shuffle(traces)
-        found[way], said = flow_between(traces)
-        checks.equal(f"flow {seed}, {way}: nothing is doubted", said, "")
-    for way in "each", "three":
+        for name, traces in merged_ways(base, way, record(base, way, steps, rng, start), rng):
+            found[name], said = flow_between(traces)
+            checks.equal(f"flow {seed}, {name}: nothing is doubted", said, "")
+    for way in found:
         checks.equal(f"flow {seed}, {way}: the same pairs as of one trace", found[way], found["one"])
         if found[way] != found["one"]:
             print("\n".join(f"  {i}: {step}" for i, step in enumerate(steps)))
