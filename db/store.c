@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fd_path.h"
+#include "base/watched.h"
 #include "base/trace_file.h"
 #include "db/bus.h"
 #include "db/event.h"
@@ -592,6 +593,11 @@ int store_fit_spent(struct store *store, int64_t process)
 const char *store_error(const struct store *store)
 {
 	return store->error;
+}
+
+bool store_is_watched(const struct store *store)
+{
+	return watched_is(store->lock);
 }
 
 void store_files(const struct store *store, struct store_file ret_files[STORE_FILES])

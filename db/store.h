@@ -146,6 +146,9 @@ void store_release_reserve(struct store *store);
 
 const char *store_error(const struct store *store);
 
+/* Whether a program reads the trace again and again (base/watched.h). */
+bool store_is_watched(const struct store *store);
+
 /*
  * The files of the database (trace_file.h) at this moment, so that the mount can refuse to open them.  A file that does
  * not exist is 0, 0.

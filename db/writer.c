@@ -71,6 +71,7 @@ struct writer {
 	struct record_counts stored; /* as of the last commit */
 	int64_t pruned_ns;
 	int nice;	/* of the thread at its start */
+	bool is_watched;
 	bool is_idle;	/* the thread runs with lower priority */
 	bool may_hurry; /* the thread may raise its priority again */
 	struct priority priority; /* of a writer that may wait */
@@ -488,6 +489,15 @@ static void set_nice(struct writer *writer, bool idle)
 	writer->is_idle = idle;
 }
 
+static void find_watchers(struct writer *writer)
+{
+	bool is_watched = writer->options.may_wait && writer->options.set_watched && store_is_watched(writer->options.store);
+
+	if (is_watched != writer->is_watched)
+		writer->options.set_watched(writer->options.arg, is_watched);
+	writer->is_watched = is_watched;
+}
+
 static void *writer_main(void *arg)
 {
 	struct writer *writer = arg;
@@ -499,6 +509,7 @@ static void *writer_main(void *arg)
 		bool stop = atomic_load(&writer->stop);
 		int n;
 
+		find_watchers(writer);
 		set_nice(writer, !stop && (writer->options.may_wait || !ring_is_half_full(writer->options.ring)));
 		n = one_batch(writer);
 

@@ -48,6 +48,8 @@ struct writer_options {
 	 * elsewhere when the ring is full.  NULL: it only has a lower priority, while the ring is less than half full.
 	 */
 	bool (*may_wait)(void *arg);
+	/* Where may_wait is there: whether a program watches the trace (base/watched.h), from now on. */
+	void (*set_watched)(void *arg, bool is_watched);
 	/* All calls of FORM_CALL that ended before this time are in the ring; INT64_MAX: none will come.  NULL: they come in
 	 * the order of the others. */
 	int64_t (*seen_until)(void *arg);

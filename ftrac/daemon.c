@@ -271,6 +271,11 @@ static bool may_wait_of(void *arg)
 	return monitor_may_wait(((struct daemon *)arg)->monitor);
 }
 
+static void set_watched_of(void *arg, bool is_watched)
+{
+	monitor_set_watched(((struct daemon *)arg)->monitor, is_watched);
+}
+
 static uint64_t left_of(void *arg)
 {
 	const struct daemon *d = arg;
@@ -308,6 +313,7 @@ int daemon_start_writer(struct daemon *d, struct facts *facts)
 		.waited_ns = monitor_waited_of,
 		.ops_lost = ops_lost_of,
 		.may_wait = strcmp(facts->files, "kernel") == 0 ? may_wait_of : NULL,
+		.set_watched = set_watched_of,
 		.seen_until = d->fs.kernel ? seen_until_of : NULL,
 		.put_facts = put_facts,
 		.arg = d,

@@ -39,6 +39,7 @@ struct kernel {
 	_Atomic uint64_t failed;
 	_Atomic uint64_t counted; /* what kernel_lost() returned last */
 	_Atomic bool is_over;
+	_Atomic bool is_watched;
 };
 
 /* ---- the thread that makes events ---- */
@@ -187,9 +188,14 @@ int kernel_start(const struct kernel_options *options, struct kernel **ret_kerne
 	return 0;
 }
 
+void kernel_set_watched(struct kernel *kernel, bool is_watched)
+{
+	atomic_store(&kernel->is_watched, is_watched);
+}
+
 bool kernel_may_wait(const struct kernel *kernel)
 {
-	return !kernel->is_of_mount && queue_bytes(kernel->queue) < kernel->memory_bytes / 2;
+	return !kernel->is_of_mount && !atomic_load(&kernel->is_watched) && queue_bytes(kernel->queue) < kernel->memory_bytes / 2;
 }
 
 /* ---- a mount ---- */

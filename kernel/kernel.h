@@ -116,6 +116,8 @@ int kernel_sample(const struct kernel *kernel);
  * processors that are idle, and waits for one; the writer may do the same.  Any thread.
  */
 bool kernel_may_wait(const struct kernel *kernel);
+/* A program watches the record: it may not be written later from now on, or may again.  Any thread. */
+void kernel_set_watched(struct kernel *kernel, bool is_watched);
 
 /*
  * Of a mount, in these steps:

@@ -125,6 +125,12 @@ int kernel_count(const struct kernel *kernel, struct kernel_totals *ret_totals, 
 	return 0;
 }
 
+void kernel_set_watched(struct kernel *kernel, bool is_watched)
+{
+	(void)kernel;
+	(void)is_watched;
+}
+
 bool kernel_may_wait(const struct kernel *kernel)
 {
 	(void)kernel;

@@ -120,6 +120,11 @@ uint64_t in_kernel_lost(const struct in_kernel *in_kernel)
 	return kernel_lost(in_kernel->kernel);
 }
 
+void in_kernel_set_watched(struct in_kernel *in_kernel, bool is_watched)
+{
+	kernel_set_watched(in_kernel->kernel, is_watched);
+}
+
 bool in_kernel_may_wait(const struct in_kernel *in_kernel)
 {
 	return kernel_may_wait(in_kernel->kernel);

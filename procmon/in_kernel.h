@@ -30,6 +30,7 @@ void in_kernel_sample(void *in_kernel);
 int64_t in_kernel_began_ns(const struct in_kernel *in_kernel);
 uint64_t in_kernel_lost(const struct in_kernel *in_kernel);
 bool in_kernel_may_wait(const struct in_kernel *in_kernel);
+void in_kernel_set_watched(struct in_kernel *in_kernel, bool is_watched);
 uint64_t in_kernel_left(const struct in_kernel *in_kernel);
 /* 0 or -errno. */
 int in_kernel_put_facts(const struct in_kernel *in_kernel, struct store *store);

@@ -113,6 +113,11 @@ static bool may_wait(void *arg)
 	return monitor_may_wait(((struct run *)arg)->monitor);
 }
 
+static void set_watched(void *arg, bool is_watched)
+{
+	monitor_set_watched(((struct run *)arg)->monitor, is_watched);
+}
+
 static uint64_t left(void *arg)
 {
 	return monitor_left(((struct run *)arg)->monitor);
@@ -134,6 +139,7 @@ static int start_writer(struct run *run)
 		facts.files = "kernel";
 		facts.fidelity = event_fidelity_names[FIDELITY_CALL];
 		writer.may_wait = may_wait;
+		writer.set_watched = set_watched;
 		writer.record.ops = true;
 		writer.record.probe = monitor_probe_path;
 		writer.record.paths.source = "/";

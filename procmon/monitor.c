@@ -242,6 +242,12 @@ uint64_t monitor_ops_lost(const struct monitor *monitor)
 	return monitor->in_kernel ? in_kernel_lost(monitor->in_kernel) : 0;
 }
 
+void monitor_set_watched(struct monitor *monitor, bool is_watched)
+{
+	if (monitor->in_kernel)
+		in_kernel_set_watched(monitor->in_kernel, is_watched);
+}
+
 bool monitor_may_wait(const struct monitor *monitor)
 {
 	return monitor->in_kernel && in_kernel_may_wait(monitor->in_kernel);

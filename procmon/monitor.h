@@ -132,6 +132,8 @@ uint64_t monitor_ops_lost(const struct monitor *monitor);
 uint64_t monitor_left(const struct monitor *monitor);
 /* Whether these may wait: the writer need not run as long as the command uses the processors.  Any thread. */
 bool monitor_may_wait(const struct monitor *monitor);
+/* A program watches the trace: from now on they may not wait, or may again.  Any thread. */
+void monitor_set_watched(struct monitor *monitor, bool is_watched);
 /* After monitor_finish(): stores how much was recorded and lost, as facts (kernel_*).  0 or -errno. */
 int monitor_put_facts(const struct monitor *monitor, struct store *store);
 /* The same of the calls on the files of a mount (kernel/kernel.h).  Needs no monitor. */

@@ -7,9 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/watched.h"
 #include "db/event.h"
 #include "db/store.h"
 #include "test.h"
@@ -246,6 +248,44 @@ static void reader_does_not_keep_the_writer_from_writing(void **state)
 	put_key(store, "x", 1);
 	put_key(store, "x", 2);
 	sqlite3_close(reader);
+	store_destroy(store);
+}
+
+/* A reader alone is no mark; the mark of another process is gone when that ends. */
+static void trace_is_watched_as_long_as_it_has_a_mark(void **state)
+{
+	const char *path = temp_path(*state, "trace.db");
+	struct store *store = create(path, false);
+	sqlite3 *reader;
+	pid_t child;
+	int ends[2], fd;
+
+	put_key(store, "one", 1);
+	assert_int_equal(sqlite3_open_v2(path, &reader, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(reader, "BEGIN; SELECT * FROM meta", NULL, NULL, NULL), SQLITE_OK);
+	assert_false(store_is_watched(store));
+	fd = watched_mark(path);
+	assert_true(fd >= 0);
+	assert_true(store_is_watched(store));
+	put_key(store, "two", 2);
+	close(fd);
+	assert_false(store_is_watched(store));
+	sqlite3_close(reader);
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (child == 0) {
+		fd = watched_mark(path);
+		_exit(write(ends[1], "x", 1) == 1 && fd >= 0 ? pause() : 1);
+	}
+	assert_int_equal(read(ends[0], &(char){ 0 }, 1), 1);
+	assert_true(store_is_watched(store));
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(store_is_watched(store));
+	close(ends[0]);
+	close(ends[1]);
+	assert_int_equal(watched_mark(temp_path(*state, "another.db")), -ENOENT);
 	store_destroy(store);
 }
 
@@ -567,6 +607,7 @@ int main(void)
 		TEST(working_directory_may_change_while_it_is_open),
 		TEST(second_connection_reads_what_was_committed),
 		TEST(reader_does_not_keep_the_writer_from_writing),
+		TEST(trace_is_watched_as_long_as_it_has_a_mark),
 		TEST(rollback_leaves_the_last_commit),
 		TEST(values_of_all_types_come_back),
 		TEST(every_statement_fills_a_row_of_its_table),
