@@ -19,7 +19,7 @@ folders="base db ftrac procmon kernel preload dag"
 # The folders of dag/, by level.
 level_1="digest output trace"
 level_2="container graph"
-level_3="change shape replay jobs diff check stat"
+level_3="change darshan shape replay jobs diff check stat"
 level_4="export analyse answer generate merge"
 level_5="report wfdag wfstat"
 tree=$(cd "$(dirname "$0")/.." && pwd) || exit 1
@@ -58,6 +58,7 @@ violations() {
 	only 'jansson\.h' 'db dag' 'jansson is for db/ and dag/'
 	only '(libxml/|libxml2/).*|yaml\.h|libsmartcols\.h|graphviz/.*|cgraph\.h' dag 'writers of exports are for dag/'
 	only 'nettle/.*' dag 'Nettle is for dag/'
+	only 'zlib\.h' dag 'zlib is for dag/'
 	only 'sys/capability\.h' ftrac 'libcap is for ftrac/'
 	may base 'base/.*' 'base/ knows no other folder'
 	may db '(base|db)/.*' 'db/ knows only base/'
@@ -129,6 +130,7 @@ dag_violations() {
 		grep -vE '^dag/(output|export|generate)/' |
 		sed 's|$|: libraries of formats are for output/, export/ and generate/|'
 	includes dag | grep -E ':nettle/' | grep -v '^dag/digest/' | sed 's|$|: Nettle is for digest/|'
+	includes dag | grep -E ':zlib\.h$' | grep -v '^dag/darshan/' | sed 's|$|: zlib is for darshan/|'
 	includes dag | grep -E ':(graphviz/.*|cgraph\.h|cdt\.h)$' | grep -v '^dag/export/' |
 		sed 's|$|: libcgraph is for export/|'
 }
@@ -206,6 +208,8 @@ self_test() {
 	plant ftrac/x.c '#include "dag/check/build.h"'
 	plant ftrac/x.c '#include <nettle/sha2.h>'
 	plant dag/change/x.c '#include <nettle/sha2.h>'
+	plant db/x.c '#include <zlib.h>'
+	plant dag/export/x.c '#include <zlib.h>'
 	plant ftrac/x.c '#include <bpf/libbpf.h>'
 	plant procmon/x.c '#include <linux/bpf.h>'
 	plant db/x.c '#include "kernel/kernel.h"'

@@ -25,6 +25,7 @@ enum long_option {
 	LONG_BY = 256,
 	LONG_COLUMNS,
 	LONG_CSV,
+	LONG_DARSHAN,
 	LONG_FILES,
 	LONG_FORMAT,
 	LONG_GNUPLOT,
@@ -52,6 +53,7 @@ static const struct option long_options[] = {
 	{ "by", required_argument, NULL, LONG_BY },
 	{ "columns", required_argument, NULL, LONG_COLUMNS },
 	{ "csv", optional_argument, NULL, LONG_CSV },
+	{ "darshan", optional_argument, NULL, LONG_DARSHAN },
 	{ "files", no_argument, NULL, LONG_FILES },
 	{ "format", required_argument, NULL, LONG_FORMAT },
 	{ "gnuplot", required_argument, NULL, LONG_GNUPLOT },
@@ -118,6 +120,7 @@ static const char help_tail[] =
 "      --top N            the first N rows\n"
 "      --format FORMAT    table, csv, tsv or json; also:\n"
 "      --csv  --tsv  --json\n"
+"      --darshan          no table, but a log for the tools of Darshan\n"
 "  -o, --output FILE      there instead of stdout; its ending tells the format,\n"
 "                         if no option does\n"
 "      --raw              plain numbers in tables: ns, bytes, parts of 1\n"
@@ -221,9 +224,9 @@ static int parse_by(struct stat_options *o, const char *text)
 	return words_add(&o->by, text);
 }
 
-enum { FORMAT_SVG, FORMAT_PNG, FORMAT_CSV, FORMAT_TSV, FORMAT_JSON };
+enum { FORMAT_SVG, FORMAT_PNG, FORMAT_CSV, FORMAT_TSV, FORMAT_JSON, FORMAT_DARSHAN };
 static const struct format formats[] = { { "svg", NULL, false }, { "png", NULL, true }, { "csv", NULL, false }, { "tsv", NULL, false },
-	{ "json", NULL, false }, { NULL, NULL, false } };
+	{ "json", NULL, false }, { "darshan", NULL, true }, { NULL, NULL, false } };
 _Static_assert(sizeof(formats) / sizeof(formats[0]) == STAT_FORMATS + 1, "a file for each");
 
 /* A name that tells no format is that of a table as text, or of --format. */
@@ -241,11 +244,14 @@ static void take_formats(struct stat_options *o)
 
 	o->svg = o->files_of[FORMAT_SVG];
 	o->png = o->files_of[FORMAT_PNG];
+	o->darshan = o->files_of[FORMAT_DARSHAN];
 	for (int i = FORMAT_CSV; i <= FORMAT_JSON; i++)
 		if (o->files_of[i]) {
 			o->style.format = of[i];
 			o->output = o->files_of[i];
 		}
+	if (o->darshan && !o->output)
+		o->output = o->darshan;
 }
 
 static int add_operation(struct stat_options *o, const char *value)
@@ -266,6 +272,7 @@ static int apply(void *options, int option, const char *value)
 	case LONG_BY: return parse_by(o, value);
 	case LONG_COLUMNS: o->columns = value; return 0;
 	case LONG_CSV: return formats_option(&o->formats, FORMAT_CSV, value);
+	case LONG_DARSHAN: return formats_option(&o->formats, FORMAT_DARSHAN, value);
 	case 'o': return take_file(o, value);
 	case LONG_FILES: o->files = true; return 0;
 	case LONG_FORMAT: return parse_format(o, value);
@@ -426,13 +433,33 @@ static int take_call(struct stat_options *o)
 	return strcmp(name, "latency") == 0 ? 0 : words_add(&o->choice.operations, name);
 }
 
+/* A log is of the run, or of a part of it. */
+static int check_darshan(const struct stat_options *o)
+{
+	const struct {
+		bool given;
+		const char *option;
+	} checks[] = { { o->table, "the table" }, { o->output != o->darshan, "other formats" }, { o->svg || o->png || o->gnuplot, "pictures" },
+		{ o->by.n, "--by" }, { o->sort, "--sort" }, { o->top >= 0, "--top" }, { o->columns, "--columns" }, { o->sql, "--sql" },
+		{ o->of, "--of" }, { o->long_form, "--long" }, { o->per_given, "--per" }, { o->sizes_given, "--sizes" },
+		{ o->memory_bytes, "--memory" }, { o->interval_given, "--interval" }, { o->files, "--files" },
+		{ o->choice.operations.n, "--operation" }, { o->choice.layer, "--layer" } };
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+		if (checks[i].given)
+			return err_status(EXIT_USAGE, "--darshan is a log of the run, and no table: leave out %s", checks[i].option);
+	if (strcmp(o->darshan, "-") == 0 && isatty(STDOUT_FILENO))
+		return err_status(EXIT_USAGE, "--darshan is nothing for a terminal; give -o FILE");
+	return 0;
+}
+
 static int check(const struct stat_options *o)
 {
 	const struct choice *c = &o->choice;
 
 	if (c->step_ns == 0)
 		return err_status(EXIT_USAGE, "cannot use so small a number for --interval: it must be more than 0 seconds");
-	return choice_check(c) ? EXIT_USAGE : check_table(o);
+	return choice_check(c) ? EXIT_USAGE : o->darshan ? check_darshan(o) : check_table(o);
 }
 
 /* ---- completions ---- */

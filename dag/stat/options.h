@@ -15,7 +15,7 @@
 /* Size classes: those of Darshan (pattern), powers of two, powers of ten (hist). */
 enum stat_sizes { SIZES_DARSHAN, SIZES_POWERS, SIZES_TENS };
 
-#define STAT_FORMATS 5
+#define STAT_FORMATS 6
 
 struct stat_options {
 	const char *table; /* NULL: the overview */
@@ -33,6 +33,7 @@ struct stat_options {
 	bool sql, strict, foreign;
 	struct table_style style;
 	const char *svg, *png, *gnuplot;
+	const char *darshan; /* the file of a log instead of a table */
 	const char *files_of[STAT_FORMATS]; /* of .formats */
 	struct formats formats;
 	const char *output; /* of the table; NULL: stdout */

@@ -40,7 +40,7 @@ static void put_column(struct composer *c, const char *column, const char *wante
 		sql_text_format(c->out, ", p.%s", column);
 }
 
-static const char *const process_columns[] = { "end_ns", "image", "host", "pid", "ppid", "parent",
+static const char *const process_columns[] = { "end_ns", "image", "host", "pid", "ppid", "parent", "uid",
 	"job", "xform", "phase", "program", "command", "exe", "lstart", "lstop", "exit_code",
 	"exit_signal", "cpu_ns", "utime_ns", "stime_ns", "vmpeak_bytes", "rsspeak_bytes",
 	"read_char", "write_char", "read_bytes", "write_bytes", "nvcsw", "nivcsw", "minflt",

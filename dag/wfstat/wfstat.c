@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/output.h"
 #include "base/failure.h"
+#include "dag/darshan/darshan.h"
 #include "dag/output/table.h"
 #include "dag/stat/options.h"
 #include "dag/stat/stat.h"
@@ -67,6 +68,24 @@ static int print_table(const struct stat_options *options)
 					   : 0;
 }
 
+/* Instead of a table. */
+static int print_darshan(const struct stat_options *options)
+{
+	struct failure failure = { 0 };
+	struct query_db *db = NULL;
+	bool whole = false;
+	int r = traces_open(&options->traces, QUERY_OPS | (options->foreign ? QUERY_FOREIGN : 0), err_print, &db, &failure);
+
+	if (r == 0) {
+		whole = traces_are_whole(db, err_print);
+		r = known_check(db, &options->choice, &failure);
+	}
+	if (r == 0)
+		r = darshan_write(db, &options->choice, whole, err_print, stdout, &failure);
+	query_close(db);
+	return r < 0 ? failure_status(&failure) : options->strict && !whole ? TRACES_EXIT_STRICT : 0;
+}
+
 static int print_sql(const struct stat_options *options)
 {
 	struct failure failure = { 0 };
@@ -81,7 +100,7 @@ int main(int argc, char **argv)
 
 	cli_begin();
 	if (stat_options_parse(argc, argv, &options, &status) && (status = output_replace_stdout(options.output)) == 0) {
-		status = options.sql ? print_sql(&options) : print_table(&options);
+		status = options.darshan ? print_darshan(&options) : options.sql ? print_sql(&options) : print_table(&options);
 		status = output_finish_stdout(status, status == EXIT_OWN || status == EXIT_USAGE);
 	}
 	stat_options_finish(&options);

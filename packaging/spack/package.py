@@ -41,6 +41,7 @@ class Ftrac(MesonPackage):
     depends_on("sqlite@3.35:")
     depends_on("util-linux@2.36:")
     depends_on("uthash", type="build")
+    depends_on("zlib-api")
 
     conflicts("platform=darwin", msg="ftrac needs Linux and FUSE")
 

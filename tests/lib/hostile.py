@@ -15,7 +15,7 @@ WFDAG = os.path.abspath(os.environ.get("WFDAG", "build/dag/wfdag"))
 STAT = [*(table for table in help_words(WFSTAT, "Tables:") if table not in ("hist", "cdf", "time")), "",
         "io --by directory", "io --by phase --per job", "run --by env:X", "sys --by process", "file --csv", "proc --json",
         "time --interval 4e9", "time --by operation --interval 4e9", "hist --of latency --by class --sizes tens", "sys --layer calls", "time --files --interval 4e9", "hist --of latency", "hist --of file-size", "cdf --of bytes-read",
-        "hist --of lifetime", "overview whole.db"]
+        "hist --of lifetime", "overview whole.db", "--darshan"]
 DAG = [*help_words(WFDAG, "Analyses, as a table:"), *(f"--{name}" for name, drawn in exports().items() if not drawn),
        "whatif --cores 2 --jobs 3 --faster *=2x", "--json --all --metadata --ghosts",
        "--tree --dot", "--fold --all --dot --width rate", "--reduce --graphml",

@@ -20,6 +20,7 @@ import subprocess
 import tempfile
 import xml.etree.ElementTree
 
+from darshanlog import Log
 from ftractest import FTRAC, Checks, need, need_fuse
 from hostile import COMMANDS, NAMES, WFDAG, WFSTAT
 from sample import some
@@ -34,7 +35,7 @@ STAT = ["io --by file", "io -o table.csv --columns step,reads", "proc --output t
         "io --from 0 --to 1", "io --exclude command:cp", "io --include path:*x* --format json", "file --job '",
         "io --phase ph=cp* --phase ph --strict --foreign --force", "hist --of latency --by command -o plot.svg",
         "cdf --of bytes-written --by command --png", "hist --of latency --gnuplot plot", "sys --by directory --csv",
-        "io --by mount,fstype,host --csv"]
+        "io --by mount,fstype,host --csv", "--darshan", "--darshan --include *.c --output x.darshan"]
 DAG = ["order --format json", "order --format csv", "lifecycle --format tsv --raw --wide", "critical-path --format json --all",
        "weight --by time --sort -name --top 3", "parallelism --interval 1 --format csv", "clusters --format json",
        "whatif --faster command:*=3x", "--svg --cluster phase --max-nodes 50", "--png --no-legend --max-nodes 20",
@@ -159,6 +160,8 @@ def is_readable(command, out):
     """Whether the output is valid in the format that the command line asks for."""
     words = " ".join(map(str, command[1:]))
     try:
+        if "--darshan" in command and "--output" not in command:
+            return len(Log(out).records) > 0
         if re.search(r"json -|--json|cyjs -|--wfformat -|json$|format json|--perfetto|--sarif|format sarif|--in-toto", words) and "--sql" not in words:
             json.loads(out)
         elif re.search("--graphml -|--dax -|--svg", words):

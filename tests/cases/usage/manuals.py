@@ -152,6 +152,9 @@ def check(checks, name, args, shown, db):
     if shown:
         wanted = shown.removesuffix(" ...").split()
         checks.equal(f"{text}: columns", head.split()[:len(wanted) - 1], wanted[:-1])
+    elif "-o" in args:
+        file = db.parent / args[args.index("-o") + 1]
+        checks.check(f"{text}: writes {file.name}", file.stat().st_size > 0)
     else:
         checks.check(f"{text}: prints something", head)
 
