@@ -30,6 +30,7 @@ static const char offsets_sql[] =
 	"  (SELECT max(id) FROM main.handles) AS [:handles], (SELECT max(id) FROM main.threads) AS [:threads],"
 	"  (SELECT max(id) FROM main.ways) AS [:ways], (SELECT max(id) FROM main.callers) AS [:callers],"
 	"  (SELECT max(last) FROM last_ops) AS [:ops], (SELECT max(part) FROM main.part_facts) AS [:parts],"
+	"  (SELECT max(id) FROM main.metric_grids) AS [:grids],"
 	/* Times of the trace count from its own start; here they count from that of the first trace. */
 	"  (SELECT value FROM one.meta WHERE key = 'start_ns') - (SELECT value FROM main.meta WHERE key = 'start_ns') AS [:t],"
 	"  ?1 << 32 AS [:tag], ?2 AS [:with_ops]";

@@ -132,6 +132,11 @@ FROM one.missing_names;
 INSERT INTO main.op_times SELECT iif(process, process + :processes, 0), ops, ns FROM one.op_times WHERE true
 	ON CONFLICT DO UPDATE SET ops = ops + excluded.ops, ns = ns + excluded.ns;
 
+INSERT INTO main.metric_grids SELECT id + :grids, t + :t, step FROM one.metric_grids;
+INSERT INTO main.metrics SELECT grid + :grids, n, iif(process, process + :processes, 0), iif(mount < 0, -s.new, mount + :mounts), code, count,
+	errors, bytes, ns, first_t, latencies, sizes
+FROM one.metrics m LEFT JOIN same s ON s.old = -m.mount;
+
 INSERT OR REPLACE INTO main.targets SELECT id + :paths, directory + :paths, name + :paths, rule + :paths FROM one.targets;
 INSERT INTO main.rules SELECT process + :processes, rule, task FROM one.rules;
 INSERT OR REPLACE INTO main.prerequisites SELECT target + :paths, name + :paths, order_only

@@ -8,6 +8,7 @@
 #include "db/calls.h"
 #include "db/tuples.h"
 #include "db/declared.h"
+#include "db/metrics.h"
 #include "db/missing_names.h"
 #include "db/op_times.h"
 #include "db/procs.h"
@@ -33,6 +34,8 @@ static int create_bounded(struct record *record, size_t kept)
 		r = files_create(store, record->paths, start, kept, &record->files);
 	if (r == 0)
 		r = handles_create(store, start, kept, &record->handles);
+	if (r == 0)
+		r = metrics_create(store, start, record->options.interval_ns, kept, &record->metrics);
 	return r < 0 ? r : tuples_create(store, PUT_THREAD, 2, kept, &record->threads);
 }
 
@@ -89,6 +92,7 @@ void record_destroy(struct record *record)
 	touches_destroy(record->touches);
 	missing_names_destroy(record->missing_names);
 	op_times_destroy(record->op_times);
+	metrics_destroy(record->metrics);
 	paths_destroy(record->paths);
 	tuples_destroy(record->threads);
 	calls_destroy(record->calls);
@@ -104,7 +108,12 @@ struct record_counts record_counts(const struct record *record)
 	return counts;
 }
 
-int record_flush(struct record *record)
+bool record_is_due(const struct record *record, int64_t now_ns)
+{
+	return metrics_are_due(record->metrics, now_ns);
+}
+
+int record_flush(struct record *record, int64_t now_ns)
 {
 	int r = files_flush(record->files);
 
@@ -114,6 +123,8 @@ int record_flush(struct record *record)
 		r = touches_flush(record->touches);
 	if (r == 0)
 		r = missing_names_flush(record->missing_names);
+	if (r == 0)
+		r = metrics_flush(record->metrics, now_ns);
 	return r < 0 ? r : op_times_flush(record->op_times);
 }
 

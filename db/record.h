@@ -12,7 +12,7 @@
  * Memory grows with the number of files seen, names that the kernel remembers, living processes and open handles.
  * Everything else that clients can make any number of is bounded by 'kept': missing and old names (paths.h), touches
  * (touches.h) and closed handles (handles.h) take up to that each, three tables of tuples (tuples.h) a quarter each,
- * missing names (missing_names.h) an eighth: four times 'kept' in all.  When a bound is reached, rows are written earlier;
+ * sums of operations (metrics.h) a quarter, missing names (missing_names.h) an eighth: four and a half times 'kept' in all.  When a bound is reached, rows are written earlier;
  * the views show the same with any bound.
  */
 
@@ -33,6 +33,7 @@ struct record_options {
 	struct paths_options paths;
 	int64_t start_ns; /* of the run, monotonic */
 	bool ops;	  /* store single operations, not only their sums */
+	int64_t interval_ns; /* of metrics.h; 0: a second */
 	size_t kept;	  /* bytes; 0: RECORD_KEPT */
 	walk_probe *probe; /* of system calls: what there is at a path now; NULL: none */
 	void *probe_arg;
@@ -62,8 +63,11 @@ void record_destroy(struct record *record);
 /* Records one event with its whole text.  0, or -errno of the database: the batch has failed. */
 int record_event(struct record *record, const struct event *event, const char *text, size_t len);
 
-/* Writes the sums that changed.  Call it before every commit.  0 or -errno. */
-int record_flush(struct record *record);
+/* Writes the sums that changed.  Call it before every commit.  now_ns: the sums of intervals that ended before it are written, too;
+ * INT64_MAX: all.  0 or -errno. */
+int record_flush(struct record *record, int64_t now_ns);
+/* Whether an interval has ended whose sums are not written. */
+bool record_is_due(const struct record *record, int64_t now_ns);
 
 /* Between a flush and its commit: if much has been recorded since, adds it to the tables that have results (sum.sql).  0 or -errno. */
 int record_sum(struct record *record);

@@ -18,7 +18,7 @@ int record_node(struct record *record, const struct work *w)
 	if (!row.path.recorded)
 		return record_put_excluded(record);
 	if (file) {
-		row.file = file->id;
+		row.file = file;
 		row.version = file->version;
 		if (w->ok)
 			record_touch(record, w, file, row.path.id)->nmeta++;

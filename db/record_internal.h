@@ -34,6 +34,7 @@ struct calls;
 struct layers;
 struct tuples;
 struct missing_names;
+struct metrics;
 struct op_times;
 struct procs;
 struct touch;
@@ -52,6 +53,7 @@ struct record {
 	size_t most_fresh; /* rows that record_sum() leaves */
 	struct missing_names *missing_names;
 	struct op_times *op_times;
+	struct metrics *metrics;
 	struct tuples *threads;
 	struct calls *calls;
 	struct layers *layers;
@@ -88,7 +90,8 @@ struct work {
 /* The columns of an operation by name that depend on the operation. */
 struct row {
 	struct path path;
-	int64_t file, version, path2, file2;
+	const struct file *file; /* NULL: not known */
+	int64_t version, path2, file2;
 };
 
 /* ---- record_rows.c ---- */

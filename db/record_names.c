@@ -68,7 +68,7 @@ int record_remove(struct record *record, const struct work *w)
 	node = dir ? files_resolve(record->files, dir, w->name, w->name_len) : NULL;
 	if (node) {
 		file = node_file(node);
-		row.file = file->id;
+		row.file = file;
 		row.version = file->version;
 	}
 	if (node && w->ok) {
@@ -152,7 +152,7 @@ int record_rename(struct record *record, const struct work *w)
 		e.node2 = files_resolve(record->files, e.dir2, w->name2, w->name2_len);
 	}
 	if (e.node) {
-		row.file = node_file(e.node)->id;
+		row.file = node_file(e.node);
 		row.version = node_file(e.node)->version;
 	}
 	if (e.node2 && e.node2 != e.node)
@@ -181,7 +181,7 @@ int record_link(struct record *record, const struct work *w)
 		return r;
 	row.path2 = path2.id;
 	if (node)
-		row.file = node_file(node)->id;
+		row.file = node_file(node);
 	if (node)
 		row.version = node_file(node)->version;
 	if (node && dir && w->ok) {

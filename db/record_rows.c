@@ -2,6 +2,7 @@
 #include "db/record_internal.h"
 
 #include "db/tuples.h"
+#include "db/metrics.h"
 #include "db/op_times.h"
 #include "db/procs.h"
 #include "db/store.h"
@@ -48,14 +49,23 @@ static int find_requester(struct record *record, const struct work *w, const str
 	return r;
 }
 
-/* Counts an operation whose row was put with the result r; the writer counts a failed one as lost. */
-static int count_op(struct record *record, const struct work *w, int r)
+/* Counts an operation whose row was put with the result r; the writer counts a failed one as lost.  bytes: -1 if it moved none. */
+static int count_op(struct record *record, const struct work *w, const struct file *file, int64_t bytes, int r)
 {
+	const struct metric_op op = { .process = w->process ? w->process->id : 0, .file = file, .code = w->ev->op,
+		.time_ns = w->ev->time_ns, .latency_ns = w->op->latency_ns, .failed = w->op->result < 0, .bytes = bytes };
+
 	if (r == 0)
-		r = op_times_add(record->op_times, w->process ? w->process->id : 0,
-			w->op->latency_ns);
+		r = op_times_add(record->op_times, op.process, op.latency_ns);
+	if (r == 0)
+		r = metrics_add(record->metrics, &op);
 	record->counts.ops += r == 0;
 	return r;
+}
+
+static int count_handle_op(struct record *record, const struct work *w, const struct handle *h, int r)
+{
+	return count_op(record, w, h->file, moves_data(w->ev->op) && w->op->result >= 0 ? w->op->result : -1, r);
 }
 
 static bool has_range(const struct event *ev)
@@ -137,12 +147,12 @@ int record_put_handle_op(struct record *record, const struct work *w, struct han
 	int r;
 
 	if (!record->options.ops)
-		return count_op(record, w, 0);
+		return count_handle_op(record, w, h, 0);
 	r = find_requester(record, w, h->opener, version - h->version, &by);
 	if (r == 0 && (end = end_of(h, w, &by))) {
 		*end = (struct end){ ++record->last_op, by.code, w->ev->time_ns, op->latency_ns, op->result };
 		handles_dirty(record->handles, h);
-		return count_op(record, w, 0);
+		return count_handle_op(record, w, h, 0);
 	}
 	if (r == 0)
 		r = store_put(record->store, PUT_OP_HANDLE,
@@ -155,7 +165,7 @@ int record_put_handle_op(struct record *record, const struct work *w, struct han
 			(struct value[]){ V_INT(record->last_op), V_ID(op->pieces) });
 	if (r == 0 && has_range(w->ev) && !fits_range(w->ev))
 		r = put_range(record, w->ev);
-	return count_op(record, w, r);
+	return count_handle_op(record, w, h, r);
 }
 
 int record_put_name_op(struct record *record, const struct work *w, const struct row *row)
@@ -165,13 +175,13 @@ int record_put_name_op(struct record *record, const struct work *w, const struct
 	int r;
 
 	if (!record->options.ops)
-		return count_op(record, w, 0);
+		return count_op(record, w, row->file, -1, 0);
 	r = find_requester(record, w, NULL, row->file ? row->version - 1 : 0, &by);
 	if (r == 0)
 		r = store_put(record->store, PUT_OP_NAME,
 			(struct value[]){ V_INT(++record->last_op), V_INT(by.code),
 				V_INT(w->ev->time_ns - record->options.start_ns),
-				V_INT(op->latency_ns), by.requester, V_ID(row->file),
+				V_INT(op->latency_ns), by.requester, V_OPT(row->file, row->file ? row->file->id : 0),
 				V_ID(row->path.id), V_INT(op->result) });
 	if (r == 0 && has_range(w->ev))
 		r = put_range(record, w->ev);
@@ -179,7 +189,7 @@ int record_put_name_op(struct record *record, const struct work *w, const struct
 		r = store_put(record->store, PUT_SECOND_OPERAND,
 			(struct value[]){
 				V_INT(record->last_op), V_ID(row->path2), V_ID(row->file2) });
-	return count_op(record, w, r);
+	return count_op(record, w, row->file, -1, r);
 }
 
 /* What is our own is left out, too, but not counted. */
@@ -247,7 +257,7 @@ int record_bind(struct record *record, const struct work *w, struct row *row,
 	else
 		r = files_bind(record->files, dir, w->name, w->name_len, node, w->ev->time_ns);
 	*ret_file = node_file(node);
-	row->file = (*ret_file)->id;
+	row->file = *ret_file;
 	row->version = (*ret_file)->version;
 	return r;
 }

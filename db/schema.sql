@@ -213,6 +213,20 @@ CREATE TABLE missing_names (
 -- All recorded operations of a process: how many, and the sum of their latencies.  process 0: not known.
 CREATE TABLE op_times (process INTEGER PRIMARY KEY, ops INTEGER, ns INTEGER);
 
+-- Operations of each interval, counted (metrics.h).  Rows of one combination may be several, which are added up.
+--   grid             the intervals: the first one begins at t and each lasts step
+--   n                of the interval in which they began, from 0
+--   process          0: not known
+--   mount            negative: that of the file with this number; NULL: not known
+--   bytes            NULL: none moved data
+--   first_t          when the first of them began, since the begin of the interval
+--   latencies, sizes histograms, by classes: class 0 is 0, class c is from 2^(c-1) to below 2^c.  An integer: all 'count' are of this
+--                    class; a text: a class, and the counts from it on; NULL: there are none
+CREATE TABLE metric_grids (id INTEGER PRIMARY KEY, t INTEGER, step INTEGER);
+CREATE TABLE metrics (
+	grid INTEGER, n INTEGER, process INTEGER, mount INTEGER, code INTEGER, count INTEGER, errors INTEGER, bytes INTEGER, ns INTEGER,
+	first_t INTEGER, latencies, sizes);
+
 -- Declared prerequisites of a build (declared.h), for each target whose recipe ran.  All columns are paths;
 -- id: directory and name, joined; rule: the name with % for the stem, NULL: it has none.
 CREATE TABLE targets (id INTEGER PRIMARY KEY, directory INTEGER, name INTEGER, rule INTEGER);

@@ -61,6 +61,8 @@ static const struct {
 	[PUT_CALL_SUM] = { "call_sums", 5, 1, false },
 	[PUT_MISSING_NAME] = { "missing_names", 4, 0, false },
 	[PUT_OP_TIME] = { "op_times", 3, 0, false },
+	[PUT_METRIC_GRID] = { "metric_grids", 3, 1, false },
+	[PUT_METRIC] = { "metrics", 12, 0, false },
 	[PUT_FIGURES] = { "figures", 1 + FIGURE_MAX, 1, false },
 	[PUT_FRESH_IMAGE] = { "fresh_images", 1, 1, true },
 	[PUT_FRESH_HANDLE] = { "fresh_handles", 2, 1, true },

@@ -340,6 +340,42 @@ FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 CREATE VIEW op AS SELECT * FROM other_op UNION ALL SELECT * FROM open_op UNION ALL SELECT * FROM close_op
 UNION ALL SELECT * FROM name_op;
 
+-- Operations of each interval, counted, process by process.  latencies, sizes: JSON, a class of powers of two and the counts from it on.
+CREATE VIEW process_metric AS
+SELECT (SELECT value FROM meta WHERE key = 'start_ns') + g.t + m.n * g.step AS t_ns, g.step AS interval_ns,
+	CAST(nullif(m.process, 0) AS INTEGER) AS process, t.fstype, t.path AS mount, n.name AS operation, m.count, m.errors, m.bytes,
+	m.ns AS latency_ns, (SELECT value FROM meta WHERE key = 'start_ns') + g.t + m.n * g.step + m.first_t AS first_ns,
+	'[' || m.latencies || iif(typeof(m.latencies) = 'integer', ',' || m.count, '') || ']' AS latencies,
+	'[' || m.sizes || iif(typeof(m.sizes) = 'integer', ',' || m.count, '') || ']' AS sizes
+FROM metrics m JOIN metric_grids g ON g.id = m.grid LEFT JOIN op_name n ON n.code = m.code
+	LEFT JOIN mounts t ON t.id = iif(m.mount < 0, (SELECT k.mount FROM files f JOIN kinds k ON k.id = f.kind WHERE f.id = -m.mount),
+		m.mount);
+
+-- The same with the counts of each class, from bucket on to below twice that (0: of 0 alone).
+CREATE VIEW metric_latency AS
+SELECT m.t_ns, m.interval_ns, m.fstype, m.mount, m.operation, j.phase, iif(m.class + e.key > 1, 1 << m.class + e.key - 2, 0) AS bucket_ns,
+	sum(CAST(e.value AS INTEGER)) AS count
+FROM (SELECT *, CAST(substr(latencies, 2) AS INTEGER) AS class FROM process_metric) m
+	JOIN json_each(iif(json_valid(m.latencies), m.latencies, '[]')) e ON e.key > 0 AND e.value > 0 LEFT JOIN jobs j ON j.process = m.process
+GROUP BY 1, 2, 3, 4, 5, 6, 7;
+
+CREATE VIEW metric_size AS
+SELECT m.t_ns, m.interval_ns, m.fstype, m.mount, m.operation, j.phase,
+	iif(m.class + e.key > 1, 1 << m.class + e.key - 2, 0) AS bucket_bytes, sum(CAST(e.value AS INTEGER)) AS count
+FROM (SELECT *, CAST(substr(sizes, 2) AS INTEGER) AS class FROM process_metric) m
+	JOIN json_each(iif(json_valid(m.sizes), m.sizes, '[]')) e ON e.key > 0 AND e.value > 0 LEFT JOIN jobs j ON j.process = m.process
+GROUP BY 1, 2, 3, 4, 5, 6, 7;
+
+-- The phase is known at the end of the run.  latencies: JSON, bucket_ns to count.
+CREATE VIEW metric AS
+SELECT t_ns, interval_ns, fstype, mount, operation, phase, sum(count) AS count, sum(errors) AS errors, sum(bytes) AS bytes,
+	sum(latency_ns) AS latency_ns, '{' || group_concat('"' || bucket_ns || '":' || n) || '}' AS latencies
+FROM (SELECT m.t_ns, m.interval_ns, m.fstype, m.mount, m.operation, j.phase, m.count, m.errors, m.bytes, m.latency_ns,
+		NULL AS bucket_ns, NULL AS n
+	FROM process_metric m LEFT JOIN jobs j ON j.process = m.process
+	UNION ALL SELECT t_ns, interval_ns, fstype, mount, operation, phase, NULL, NULL, NULL, NULL, bucket_ns, count FROM metric_latency)
+GROUP BY t_ns, interval_ns, fstype, mount, operation, phase;
+
 -- Calls of all layers, the operations as the lower ones.  bytes: what was read or written.  calls: several, if they were added up.
 CREATE VIEW call AS
 SELECT c.id, i.process, k.image, k.tid, n.layer, n.name, n.class, c.parent, c.fd, c.handle, c.file, p.path, c.offset,

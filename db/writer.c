@@ -334,7 +334,7 @@ static int store_batch(struct writer *writer, size_t mark, int64_t until_ns)
 
 	writer->said_ending = atomic_load(&writer->is_ending);
 	if (r == 0)
-		r = record_flush(writer->record);
+		r = record_flush(writer->record, clock_now_ns());
 	if (r == 0)
 		r = record_sum(writer->record);
 	if (r == 0)
@@ -410,7 +410,8 @@ static bool must_say_ending(const struct writer *writer)
 /* Something is to be written, also without new events. */
 static bool is_waiting(const struct writer *writer)
 {
-	return writer->queue.n || writer->calls.n || must_say_ending(writer);
+	return writer->queue.n || writer->calls.n || must_say_ending(writer) ||
+		(!writer->error && record_is_due(writer->record, clock_now_ns()));
 }
 
 /* Frees the memory of a burst of events while the ring is empty. */
@@ -569,7 +570,7 @@ static int put_end(struct writer *writer)
 		return r;
 	r = record_finish(writer->record);
 	if (r == 0)
-		r = record_flush(writer->record);
+		r = record_flush(writer->record, INT64_MAX);
 	return r < 0 ? r : store_commit(store);
 }
 

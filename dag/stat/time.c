@@ -8,6 +8,7 @@
 #include "dag/output/chart.h"
 #include "dag/stat/intervals.h"
 #include "dag/stat/stat.h"
+#include "dag/stat/sums.h"
 #include "dag/trace/traces.h"
 #include "db/query.h"
 
@@ -94,15 +95,27 @@ static int put_intervals(struct stat_run *run)
 	return r;
 }
 
+/* The rows of "time.groups", from sums of operations where these say the same. */
+static int put_groups(struct stat_run *run, bool *ret_known)
+{
+	bool sums;
+	int r = stat_sums_fit(run, "time.sums", &sums);
+
+	*ret_known = sums || run->has_ops;
+	return r < 0 ? r : stat_rows(run, sums ? "time.sums" : "time.groups", false);
+}
+
 static int fill(struct stat_run *run)
 {
+	bool is_whole = !run->options->files && !run->options->by.n, known = run->has_ops;
 	int r = check_span(run);
-
-	bool is_whole = !run->options->files && !run->options->by.n;
 
 	if (r < 0)
 		return r;
-	r = is_whole ? put_intervals(run) : stat_rows(run, stat_time_query(run->options), false);
+	if (is_whole)
+		r = put_intervals(run);
+	else
+		r = run->options->files ? stat_rows(run, "time.files", false) : put_groups(run, &known);
 	if (r == 0 && is_whole)
 		r = draw(run);
 	table_note(run->table, !is_whole
@@ -112,7 +125,7 @@ static int fill(struct stat_run *run)
 				         "sample (one a second; before the first sample that one), or its peak if it "
 				         "has no sample.  Processes whose memory is unknown are left out; pages that "
 				         "processes share count for each of them.");
-	if (!run->has_ops)
+	if (!known)
 		stat_note_no_ops(run, "Operations, bytes and files are");
 	stat_note_fidelity(run);
 	return r;

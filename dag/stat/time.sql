@@ -23,6 +23,12 @@ FROM bounds b LEFT JOIN step s ON s.n = b.n LEFT JOIN lived l ON l.n = b.n
 FROM {op name start_ns latency_ns result bytes file} {joins o}
 {where o.start_ns | o.start_ns} GROUP BY 1, {group 2} ORDER BY 1, min(o.start_ns), {group 2}
 
+--- time.sums of metric by operation: the same, of sums of operations
+{with}SELECT CAST((o.t_ns - {t0}) / {step} * {step} AS REAL) / 1e9 AS from_s, {keys}, sum(o.count) AS operations,
+	sum(o.bytes) AS moved_bytes, sum(o.latency_ns) AS latency_ns, sum(o.errors) AS errors
+FROM (SELECT *, operation AS name FROM process_metric) o {joins o}
+{where o.t_ns | o.t_ns} GROUP BY 1, {group 2} ORDER BY 1, min(o.first_ns), {group 2}
+
 --- time.files of op: files that were touched in each interval
 {with}SELECT CAST((o.start_ns - {t0}) / {step} * {step} AS REAL) / 1e9 AS from_s, f.path, count(*) AS operations,
 	sum(iif(o.name = 'read', o.bytes, 0)) AS read_bytes,

@@ -11,7 +11,7 @@
 #include "dag/trace/queries.h"
 
 static const char *const level_names[] = { "none", "process", "part", "use", "image", "op",
-	"file", "call" };
+	"file", "call", "metric" };
 _Static_assert(sizeof(level_names) / sizeof(level_names[0]) == LEVEL_MAX, "a name for each level");
 
 /* ---- the queries of the .sql files ---- */

@@ -39,6 +39,8 @@ struct choice {
 	int64_t last_step; /* the last of these steps, counted from 0, that has an operation */
 };
 
+/* Can sums of operations (the view process_metric) have this choice, whatever their intervals? */
+bool compose_fits_sums(const struct choice *choice);
 /* Are all operations taken of each process that is taken? */
 bool compose_takes_all_calls(const struct choice *choice);
 

@@ -87,6 +87,11 @@ bool composer_chooses_files(const struct composer *c)
 	return composer_filters_files(c) || (c->level == LEVEL_OP && (c->choice->operations.n || c->choice->layer));
 }
 
+bool compose_fits_sums(const struct choice *o)
+{
+	return !o->layer && !names_subject(&o->include, FILES_TOO) && !names_subject(&o->exclude, FILES_TOO);
+}
+
 bool compose_takes_all_calls(const struct choice *o)
 {
 	return !o->operations.n && !o->layer && !o->from_ns && !o->to_ns && !names_subject(&o->include, FILES_TOO) &&
@@ -177,7 +182,7 @@ void composer_put_process_conditions(struct composer *c)
 			between = " AND ";
 	put_globs(c, &o->include, ONLY(SUBJECT_PROCESS), false, &between);
 	put_globs(c, &o->exclude, ONLY(SUBJECT_PROCESS), true, &between);
-	if (!composer_has_files(c)) {
+	if (!composer_has_files(c) && c->level != LEVEL_METRIC) {
 		put_globs(c, &o->include, ONLY(SUBJECT_FILE), false, &between);
 		put_globs(c, &o->include, ONLY(SUBJECT_EITHER), false, &between);
 		put_globs(c, &o->exclude, FILES_TOO, true, &between);
@@ -189,7 +194,7 @@ static void put_operations(struct composer *c, const char **between)
 {
 	const struct words *operations = &c->choice->operations;
 
-	if ((c->level != LEVEL_OP && c->level != LEVEL_CALL) || !operations->n)
+	if (!composer_has_names(c) || !operations->n)
 		return;
 	sql_text_format(c->out, "%so.name IN (", *between);
 	for (int i = 0; i < operations->n; i++)

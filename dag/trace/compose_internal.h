@@ -19,6 +19,7 @@ enum level {
 	LEVEL_OP,
 	LEVEL_FILE,
 	LEVEL_CALL,
+	LEVEL_METRIC,
 	LEVEL_MAX
 };
 
@@ -26,12 +27,13 @@ enum level {
 enum need { NEED_PROC = 1, NEED_IMG = 2, NEED_FIL = 4 };
 
 /*
- * What rows can be grouped by: its expression in queries of processes, of images, of files, of operations and of calls of
- * libraries (NULL: it has none there), and the columns of proc that it needs.
+ * What rows can be grouped by: its expression in queries of processes, of images, of files, of operations, of calls of
+ * libraries and of sums of operations (NULL: it has none there; those of operations are that of sums, too), and the columns of proc
+ * that it needs.
  */
 struct dimension {
 	const char *name, *process, *image, *file, *op;
-	const char *columns, *call;
+	const char *columns, *call, *metric;
 };
 
 struct key {
@@ -60,6 +62,8 @@ void composer_fail(struct composer *c, const char *format, const char *word, siz
 
 bool composer_has_processes(const struct composer *c);
 bool composer_has_files(const struct composer *c);
+/* Are rows single operations, or sums of them, so that names of operations choose from them? */
+bool composer_has_names(const struct composer *c);
 void composer_take_keys(struct composer *c, const char *head);
 /* Do all keys of operations depend on the image alone? */
 bool composer_keys_are_images(const struct composer *c);

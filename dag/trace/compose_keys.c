@@ -6,28 +6,28 @@
 #include <string.h>
 
 static const struct dimension dimensions[] = {
-	{ "command", "p.program", "i.program", NULL, NULL, "program", NULL },
-	{ "exe", "p.exe", "i.exe", NULL, NULL, "exe", NULL },
-	{ "step", "p.step", NULL, NULL, NULL, "step", NULL },
-	{ "task", "p.task", NULL, NULL, NULL, "task", NULL },
-	{ "xform", "p.xform", NULL, NULL, NULL, "xform", NULL },
-	{ "job", "p.job", NULL, NULL, NULL, "job", NULL },
-	{ "phase", "p.phase", NULL, NULL, NULL, "phase", NULL },
-	{ "process", "p.id", NULL, NULL, NULL, "id", NULL },
-	{ "pid", "p.pid", NULL, NULL, NULL, "pid", NULL },
-	{ "host", "p.host", NULL, NULL, NULL, "host", NULL },
-	{ "file", NULL, NULL, "f.id", NULL, "id", NULL },
-	{ "path", NULL, NULL, "f.path", NULL, "path", NULL },
-	{ "directory", NULL, NULL, "f.directory", NULL, "directory", NULL },
-	{ "fstype", NULL, NULL, "f.fstype", NULL, "fstype", NULL },
-	{ "mount", NULL, NULL, "f.mount", NULL, "mount", NULL },
-	{ "operation", NULL, NULL, NULL, "o.name", "", NULL },
+	{ "command", "p.program", "i.program", NULL, NULL, "program", NULL, NULL },
+	{ "exe", "p.exe", "i.exe", NULL, NULL, "exe", NULL, NULL },
+	{ "step", "p.step", NULL, NULL, NULL, "step", NULL, NULL },
+	{ "task", "p.task", NULL, NULL, NULL, "task", NULL, NULL },
+	{ "xform", "p.xform", NULL, NULL, NULL, "xform", NULL, NULL },
+	{ "job", "p.job", NULL, NULL, NULL, "job", NULL, NULL },
+	{ "phase", "p.phase", NULL, NULL, NULL, "phase", NULL, NULL },
+	{ "process", "p.id", NULL, NULL, NULL, "id", NULL, NULL },
+	{ "pid", "p.pid", NULL, NULL, NULL, "pid", NULL, NULL },
+	{ "host", "p.host", NULL, NULL, NULL, "host", NULL, NULL },
+	{ "file", NULL, NULL, "f.id", NULL, "id", NULL, NULL },
+	{ "path", NULL, NULL, "f.path", NULL, "path", NULL, NULL },
+	{ "directory", NULL, NULL, "f.directory", NULL, "directory", NULL, NULL },
+	{ "fstype", NULL, NULL, "f.fstype", NULL, "fstype", NULL, "o.fstype" },
+	{ "mount", NULL, NULL, "f.mount", NULL, "mount", NULL, "o.mount" },
+	{ "operation", NULL, NULL, NULL, "o.name", "", NULL, NULL },
 	/* the classes of IOProf */
 	{ "class", NULL, NULL, NULL, "CASE WHEN o.name IN ('read', 'recv') THEN 'read' "
 		"WHEN o.name IN ('write', 'send', 'copy', 'sendfile', 'splice') THEN 'write' "
-		"WHEN o.name = 'lseek' THEN 'position' ELSE 'administration' END", "", "o.class" },
-	{ "rank", NULL, NULL, NULL, NULL, "", "o.rank" },
-	{ "all", "'all'", NULL, NULL, NULL, "", NULL },
+		"WHEN o.name = 'lseek' THEN 'position' ELSE 'administration' END", "", "o.class", NULL },
+	{ "rank", NULL, NULL, NULL, NULL, "", "o.rank", NULL },
+	{ "all", "'all'", NULL, NULL, NULL, "", NULL, NULL },
 };
 #define DIMENSION_MAX (sizeof(dimensions) / sizeof(dimensions[0]))
 
@@ -49,6 +49,11 @@ bool composer_has_files(const struct composer *c)
 	       c->level == LEVEL_OP || c->level == LEVEL_FILE || c->level == LEVEL_CALL;
 }
 
+bool composer_has_names(const struct composer *c)
+{
+	return c->level == LEVEL_OP || c->level == LEVEL_CALL || c->level == LEVEL_METRIC;
+}
+
 static bool has_images(const struct composer *c)
 {
 	return c->level == LEVEL_IMAGE || c->level == LEVEL_OP || c->level == LEVEL_CALL;
@@ -57,13 +62,15 @@ static bool has_images(const struct composer *c)
 /* The expression of a key in this query; NULL: it has none. */
 static const char *expression(const struct composer *c, const struct dimension *d)
 {
+	if (c->level == LEVEL_METRIC && (d->metric || d->image))
+		return d->metric;
 	if (d->image && has_images(c))
 		return d->image;
 	if (d->process && composer_has_processes(c))
 		return d->process;
 	if (d->file && composer_has_files(c) && c->level != LEVEL_PART)
 		return d->file;
-	return c->level == LEVEL_OP ? d->op : c->level == LEVEL_CALL ? d->call : NULL;
+	return c->level == LEVEL_OP || c->level == LEVEL_METRIC ? d->op : c->level == LEVEL_CALL ? d->call : NULL;
 }
 
 static void add_need(struct composer *c, const char *expression_)

@@ -29,7 +29,7 @@ static void put_column(struct composer *c, const char *column, const char *wante
 	if (!strcmp(column, "program") || !strcmp(column, "command"))
 		needed |= o->include.n || o->exclude.n;
 	if (!strcmp(column, "end_ns"))
-		needed |= (o->from_ns || o->to_ns) && c->level != LEVEL_OP;
+		needed |= (o->from_ns || o->to_ns) && c->level != LEVEL_OP && c->level != LEVEL_METRIC;
 	if (!strcmp(column, "job"))
 		needed |= o->job || o->per_job;
 	if (!strcmp(column, "phase"))

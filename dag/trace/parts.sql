@@ -6,7 +6,7 @@
 --     --- NAME of WHAT by DIMENSIONS: what a row is
 --
 -- DIMENSIONS is how rows are grouped without --by.  WHAT is what a row is made of, and so by what rows can be grouped:
--- process; use (of a file by a process); part (a use, but grouped by what a process has, not by files); image (a use, with
+-- process; metric (the operations of a kind that a process did in an interval); use (of a file by a process); part (a use, but grouped by what a process has, not by files); image (a use, with
 -- the program that the process ran at that time); op (an image, but of one operation); call (an image, but of one call of a
 -- library); file; or none.  The parts in braces
 -- depend on the options (trace/compose.h):

@@ -564,6 +564,68 @@ class Pprof(NamedTuple):
 
 
 # By the name of the view.
+class Metric(NamedTuple):
+    """Operations of a kind that began in an interval; bytes: None if none moved data; latencies: JSON, the least latency of each
+    class (ns) to how many are of it."""
+    t_ns: Point
+    interval_ns: Duration
+    fstype: Name
+    mount: Name
+    operation: Name
+    phase: Name
+    count: Int
+    errors: Int
+    bytes: Int
+    latency_ns: Duration
+    latencies: Text
+    trace: Optional[str] = None
+
+
+class MetricLatency(NamedTuple):
+    """How many of them took from bucket_ns to below twice that."""
+    t_ns: Point
+    interval_ns: Duration
+    fstype: Name
+    mount: Name
+    operation: Name
+    phase: Name
+    bucket_ns: Duration
+    count: Int
+    trace: Optional[str] = None
+
+
+class MetricSize(NamedTuple):
+    """How many of them moved from bucket_bytes to below twice that."""
+    t_ns: Point
+    interval_ns: Duration
+    fstype: Name
+    mount: Name
+    operation: Name
+    phase: Name
+    bucket_bytes: Int
+    count: Int
+    trace: Optional[str] = None
+
+
+class ProcessMetric(NamedTuple):
+    """The same for each process. There may be several rows of one kind, which are to be added up. latencies, sizes: JSON, a class of
+    powers of two and how many are of it and of each that follows."""
+    t_ns: Point
+    interval_ns: Duration
+    process: Int
+    fstype: Name
+    mount: Name
+    operation: Name
+    count: Int
+    errors: Int
+    bytes: Int
+    latency_ns: Duration
+    first_ns: Point
+    latencies: Text
+    sizes: Text
+    trace: Optional[str] = None
+
+
 ROWS: Dict[str, Type[tuple]] = {
     "trace": Fact,
     "process": Process,
@@ -594,6 +656,10 @@ ROWS: Dict[str, Type[tuple]] = {
     "merged": MergedFact,
     "doubt": Doubt,
     "device_io": DeviceIo,
+    "metric": Metric,
+    "metric_latency": MetricLatency,
+    "metric_size": MetricSize,
+    "process_metric": ProcessMetric,
     "declared": Declared,
     "ioprof": Ioprof,
     "pprof": Pprof,

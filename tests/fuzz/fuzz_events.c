@@ -45,13 +45,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (bytes.left && r == 0)
 		r = feed(record, &bytes);
 	if (r == 0)
-		r = record_flush(record);
+		r = record_flush(record, INT64_MAX);
 	if (r == 0) {
 		record_prune(record, INT64_MAX / 2);
 		r = record_finish(record);
 	}
 	if (r == 0)
-		r = record_flush(record);
+		r = record_flush(record, INT64_MAX);
 	FUZZ_ASSERT(r == 0);
 	record_destroy(record);
 	store_rollback(store);

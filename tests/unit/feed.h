@@ -72,7 +72,7 @@ static inline void feed_end(struct feed *f)
 /* Everything fed so far is in the database. */
 static inline void feed_flush(struct feed *f)
 {
-	assert_int_equal(record_flush(f->record), 0);
+	assert_int_equal(record_flush(f->record, INT64_MAX), 0);
 	assert_int_equal(record_sum(f->record), 0);
 	assert_int_equal(store_commit(f->store), 0);
 	assert_int_equal(store_begin(f->store), 0);

@@ -335,7 +335,7 @@ static int64_t compare_views(sqlite3 *db, const char *trace, const char *other)
 {
 	static const char *const views[] = { "trace", "image", "program", "run", "process_job", "process",
 		"environ", "sample", "file", "name", "handle_op", "name_op", "op", "handle", "use",
-		"access_rows", "access", "ghost", "declared", "ioprof", "pprof" };
+		"access_rows", "access", "metric", "metric_latency", "metric_size", "ghost", "declared", "ioprof", "pprof" };
 	int64_t rows = 0;
 
 	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
@@ -365,6 +365,8 @@ static const struct {
 		"SELECT tid, name, count(*) FROM %s.op WHERE name <> 'open' GROUP BY 1, 2" },
 	{ "SELECT process, file, count(*) FROM asked GROUP BY 1, 2",
 		"SELECT process, file, count(*) FROM %s.op WHERE name = 'getattr' GROUP BY 1, 2" },
+	{ "SELECT what, count(*) FROM acted WHERE what <> 'open' GROUP BY 1",
+		"SELECT operation, sum(count) FROM %s.metric WHERE operation <> 'open' GROUP BY 1" },
 	{ "SELECT 0", "SELECT count(*) - count(DISTINCT path) FROM %s.paths" },
 };
 
@@ -423,7 +425,7 @@ static void views_are_the_same_with_any_bound(void **state)
 		for (size_t i = 0; i < TRACES; i++) {
 			struct world w = { .notes = i ? NULL : notes, .rng_state = seed * 88172645463325252u, .last_pid = 100 };
 
-			w.f = feeds[i] = feed_begin(&(struct record_options){ .ops = true, .kept = kept[i] });
+			w.f = feeds[i] = feed_begin(&(struct record_options){ .ops = true, .kept = kept[i], .interval_ns = 100 * STEP });
 			play(&w);
 			exec(notes, "ATTACH %Q AS t%d", w.f->db, (int)i);
 		}

@@ -78,6 +78,10 @@ static const struct {
 	{ "pipe_end", "file process bread bwrite nread nwrite first_write_ns last_read_ns divided token" },
 	{ "assumed_pipe", "process path reads writes first_t last_t" },
 	{ "flow", "writer reader via bytes first_ns last_ns assumed path" },
+	{ "process_metric", "t_ns interval_ns process fstype mount operation count errors bytes latency_ns first_ns latencies sizes" },
+	{ "metric", "t_ns interval_ns fstype mount operation phase count errors bytes latency_ns latencies" },
+	{ "metric_latency", "t_ns interval_ns fstype mount operation phase bucket_ns count" },
+	{ "metric_size", "t_ns interval_ns fstype mount operation phase bucket_bytes count" },
 	{ "process_time", "process threads_ns running_ns queue_ns file_ns pipe_ns socket_ns lock_ns child_ns sleep_ns "
 			  "event_ns memory_ns stopped_ns other_ns" },
 	{ "device_io", "file path process name operations bytes completed latency_ns first_ns last_ns" },
