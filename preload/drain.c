@@ -13,8 +13,11 @@
 #include "db/layers.h"
 #include "db/ring.h"
 #include "preload/left.h"
+#include "preload/order.h"
+#include "preload/tables.h"
 #include "preload/wire.h"
 
+#define LATE_NS 100000000 /* how long after the end of a call its record may come, of operations */
 #define FEW_FREE (WIRE_CHUNKS / 4) /* with fewer, chunks of idle threads are taken back */
 
 /* How far a claimed chunk has been read. */
@@ -32,9 +35,13 @@ struct active {
 struct drain {
 	struct wire_header *header;
 	struct left *left;
+	bool has_files; /* operations are recorded.  The file may be cut off later */
+	struct order *order; /* of these; NULL: none so far */
+	struct tables *tables;
+	int64_t ended_ns; /* when the ends of processes were last looked at */
 	struct progress chunks[WIRE_CHUNKS];
 	struct active active[WIRE_CHUNKS];
-	_Atomic uint64_t taken, damaged;
+	_Atomic uint64_t taken, damaged, operations, failed;
 	_Atomic uint64_t dropped, waited_ns; /* as the programs count them */
 };
 
@@ -47,15 +54,24 @@ int drain_create(struct wire_header *header, struct drain **ret_drain)
 		return -ENOMEM;
 	}
 	drain->header = header;
+	drain->has_files = header->files;
 	*ret_drain = drain;
 	return 0;
 }
 
 void drain_destroy(struct drain *drain)
 {
-	if (drain)
+	if (drain) {
 		left_destroy(drain->left);
+		order_destroy(drain->order);
+		tables_destroy(drain->tables);
+	}
 	free(drain);
+}
+
+uint64_t drain_operations(const struct drain *drain)
+{
+	return atomic_load(&drain->operations);
 }
 
 uint64_t drain_taken(const struct drain *drain)
@@ -65,7 +81,7 @@ uint64_t drain_taken(const struct drain *drain)
 
 uint64_t drain_lost(const struct drain *drain)
 {
-	return atomic_load(&drain->damaged) + atomic_load(&drain->dropped);
+	return atomic_load(&drain->damaged) + atomic_load(&drain->failed) + atomic_load(&drain->dropped);
 }
 
 uint64_t drain_waited_ns(const struct drain *drain)
@@ -140,6 +156,18 @@ static void take_sum(struct drain *drain, const struct wire_record *record, char
 	memcpy(at, &sum, sizeof(sum));
 }
 
+/* A record of operations, which waits for those before it. */
+static bool add_operation(struct drain *drain, const struct wire_record *record, const char *text)
+{
+	return drain->order && order_add(drain->order, record, text) == 0;
+}
+
+static bool add_caller(struct drain *drain, struct ring *ring, const struct wire_record *record)
+{
+	push_caller(ring, record);
+	return !drain->order || add_operation(drain, record, "");
+}
+
 /* A copy: the program may change it meanwhile. */
 static bool push_record(struct drain *drain, struct ring *ring, const struct wire_record *record, const char *from)
 {
@@ -147,8 +175,10 @@ static bool push_record(struct drain *drain, struct ring *ring, const struct wir
 
 	memcpy(text, from, record->text_len);
 	if (record->kind == WIRE_CALLER)
-		push_caller(ring, record);
-	else if (record->kind == WIRE_CALL && record->code < CALL_MAX && record->text_len >= len_of_parts(record)) {
+		return add_caller(drain, ring, record);
+	if (record->kind > WIRE_CALL && record->kind < WIRE_KIND_MAX)
+		return add_operation(drain, record, text);
+	if (record->kind == WIRE_CALL && record->code < CALL_MAX && record->text_len >= len_of_parts(record)) {
 		if (record->known & WIRE_HAS_SUM)
 			take_sum(drain, record, text);
 		push_call(ring, record, text);
@@ -290,13 +320,59 @@ static int pass(struct drain *drain, struct ring *ring, bool last)
 	return sum;
 }
 
+/* ---- operations ---- */
+
+static int prepare_operations(struct drain *drain, struct ring *ring)
+{
+	if (!drain->has_files || drain->tables)
+		return 0;
+	if (!drain->order && order_create(&drain->order) < 0)
+		return -ENOMEM;
+	return tables_create(ring, &drain->tables);
+}
+
+static void take_operation(void *arg, const struct wire_record *record, char *text)
+{
+	tables_take(arg, record, text);
+}
+
+static void take_operations(struct drain *drain, int64_t until_ns)
+{
+	order_take(drain->order, until_ns, take_operation, drain->tables);
+	atomic_store(&drain->operations, tables_taken(drain->tables));
+	atomic_store(&drain->failed, tables_failed(drain->tables));
+}
+
+static void pass_operations(struct drain *drain, int64_t now_ns)
+{
+	if (!drain->tables)
+		return;
+	take_operations(drain, now_ns - LATE_NS);
+	if (now_ns - drain->ended_ns < LATE_NS)
+		return;
+	tables_end(drain->tables, now_ns - 10 * (int64_t)LATE_NS, false);
+	drain->ended_ns = now_ns;
+}
+
+void drain_end(struct drain *drain)
+{
+	if (!drain->tables)
+		return;
+	take_operations(drain, INT64_MAX);
+	tables_end(drain->tables, clock_now_ns(), true);
+}
+
 int drain_pass(struct drain *drain, struct ring *ring, bool last)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	sigjmp_buf out;
 	int n;
 
+	int64_t now_ns = clock_now_ns();
+
 	pthread_once(&once, catch_bus_errors);
+	if (prepare_operations(drain, ring) < 0)
+		return -ENOMEM;
 	if (sigsetjmp(out, 1))
 		n = -EIO;
 	else {
@@ -306,5 +382,6 @@ int drain_pass(struct drain *drain, struct ring *ring, bool last)
 		n = pass(drain, ring, last);
 	}
 	way_out = NULL;
+	pass_operations(drain, now_ns);
 	return n;
 }

@@ -26,9 +26,13 @@ void drain_destroy(struct drain *drain);
  */
 int drain_pass(struct drain *drain, struct ring *ring, bool last);
 
+/* After the last pass: operations that still wait for others become events.  Not after -EIO. */
+void drain_end(struct drain *drain);
+
 /* As of the last pass: calls that became events, records that did not, and how long threads have waited for room.  Any
  * thread. */
 uint64_t drain_taken(const struct drain *drain);
+uint64_t drain_operations(const struct drain *drain);
 uint64_t drain_lost(const struct drain *drain);
 uint64_t drain_waited_ns(const struct drain *drain);
 

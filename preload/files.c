@@ -27,7 +27,7 @@ static bool has_mode(int flags)
 /* ---- opens ---- */
 
 /* The mode is an argument only of some flags. */
-#define OPEN(symbol, code, parameters, last, arguments)                                    \
+#define OPEN(symbol, code, parameters, last, from, arguments)                              \
 	OBJECT_EXPORT int front_##symbol parameters __asm__(#symbol);                      \
 	int front_##symbol parameters                                                      \
 	{                                                                                  \
@@ -44,36 +44,36 @@ static bool has_mode(int flags)
 		va_end(rest);                                                              \
 		if (!object_enter(&call, CALL_##code))                                     \
 			return next arguments;                                             \
+		operations_before_open(&call, from, path, (unsigned)(last), mode);         \
 		result = next arguments;                                                   \
 		object_end(&call);                                                         \
-		FD(result);                                                                \
-		TEXT(path);                                                                \
-		RESULT();                                                                  \
+		OPENED;                                                                    \
 		object_put(&call);                                                         \
 		return result;                                                             \
 	}
 
-OPEN(open, OPEN, (const char *path, int flags, ...), flags, (path, flags, mode))
-OPEN(open64, OPEN, (const char *path, int flags, ...), flags, (path, flags, mode))
-OPEN(openat, OPENAT, (int dir, const char *path, int flags, ...), flags, (dir, path, flags, mode))
-OPEN(openat64, OPENAT, (int dir, const char *path, int flags, ...), flags, (dir, path, flags, mode))
+#define OPENED FD(result); TEXT(path); RESULT(); operations_opened(&call, result)
+#define OPENS(dir, flags, mode) operations_before_open(&call, dir, path, (unsigned)(flags), mode)
 
-#define OPENED FD(result); TEXT(path); RESULT()
+OPEN(open, OPEN, (const char *path, int flags, ...), flags, AT_FDCWD, (path, flags, mode))
+OPEN(open64, OPEN, (const char *path, int flags, ...), flags, AT_FDCWD, (path, flags, mode))
+OPEN(openat, OPENAT, (int dir, const char *path, int flags, ...), flags, dir, (dir, path, flags, mode))
+OPEN(openat64, OPENAT, (int dir, const char *path, int flags, ...), flags, dir, (dir, path, flags, mode))
 
-FUNCTION(int, __open_2, OPEN, (const char *path, int flags), (path, flags), , OPENED)
-FUNCTION(int, __open64_2, OPEN, (const char *path, int flags), (path, flags), , OPENED)
-FUNCTION(int, __openat_2, OPENAT, (int dir, const char *path, int flags), (dir, path, flags), , OPENED)
-FUNCTION(int, __openat64_2, OPENAT, (int dir, const char *path, int flags), (dir, path, flags), , OPENED)
-FUNCTION64(int, creat, CREAT, (const char *path, mode_t mode), (path, mode), , OPENED)
+FUNCTION(int, __open_2, OPEN, (const char *path, int flags), (path, flags), OPENS(AT_FDCWD, flags, 0), OPENED)
+FUNCTION(int, __open64_2, OPEN, (const char *path, int flags), (path, flags), OPENS(AT_FDCWD, flags, 0), OPENED)
+FUNCTION(int, __openat_2, OPENAT, (int dir, const char *path, int flags), (dir, path, flags), OPENS(dir, flags, 0), OPENED)
+FUNCTION(int, __openat64_2, OPENAT, (int dir, const char *path, int flags), (dir, path, flags), OPENS(dir, flags, 0), OPENED)
+FUNCTION64(int, creat, CREAT, (const char *path, mode_t mode), (path, mode), OPENS(AT_FDCWD, O_WRONLY | O_CREAT | O_TRUNC, mode), OPENED)
 
 /* ---- descriptors ---- */
 
 FUNCTION(int, close, CLOSE, (int fd), (fd), , FD(fd); RESULT())
 FUNCTION(int, dup, DUP, (int fd), (fd), , FD(fd); RESULT())
 FUNCTION(int, dup2, DUP2, (int fd, int to), (fd, to), , FD(fd); RESULT())
-FUNCTION(int, dup3, DUP3, (int fd, int to, int flags), (fd, to, flags), , FD(fd); RESULT())
-FUNCTION(int, pipe, PIPE, (int *ends), (ends), , FD(result ? -1 : ends[0]); RESULT())
-FUNCTION(int, pipe2, PIPE, (int *ends, int flags), (ends, flags), , FD(result ? -1 : ends[0]); RESULT())
+FUNCTION(int, dup3, DUP3, (int fd, int to, int flags), (fd, to, flags), , FD(fd); RESULT(); MORE(flags, (unsigned)flags))
+FUNCTION(int, pipe, PIPE, (int *ends), (ends), , FD(result ? -1 : ends[0]); RESULT(); operations_pair(&call, ends))
+FUNCTION(int, pipe2, PIPE, (int *ends, int flags), (ends, flags), , FD(result ? -1 : ends[0]); RESULT(); operations_pair(&call, ends))
 
 /* libc takes an argument, too, of commands that have none. */
 #define FCNTL(symbol)                                                                      \
@@ -96,6 +96,7 @@ FUNCTION(int, pipe2, PIPE, (int *ends, int flags), (ends, flags), , FD(result ? 
 		object_end(&call);                                                         \
 		FD(fd);                                                                    \
 		RESULT();                                                                  \
+		MORE(flags, (unsigned)command);                                          \
 		object_put(&call);                                                         \
 		return result;                                                             \
 	}
@@ -122,19 +123,20 @@ FUNCTION64(ssize_t, preadv, PREADV, (int fd, const struct iovec *parts, int n, o
 	PARTS(parts, n); OFFSET(offset))
 FUNCTION64(ssize_t, pwritev, PWRITEV, (int fd, const struct iovec *parts, int n, off_t offset), (fd, parts, n, offset), ,
 	PARTS(parts, n); OFFSET(offset))
-FUNCTION64(ssize_t, sendfile, SENDFILE, (int fd, int from, off_t *at, size_t n), (fd, from, at, n), , MOVED(n))
+FUNCTION64(ssize_t, sendfile, SENDFILE, (int fd, int from, off_t *at, size_t n), (fd, from, at, n), , MOVED(n); MORE(other, from))
 FUNCTION(ssize_t, copy_file_range, COPY_FILE_RANGE, (int from, off_t *from_at, int fd, off_t *at, size_t n, unsigned flags),
-	(from, from_at, fd, at, n, flags), , MOVED(n))
+	(from, from_at, fd, at, n, flags), , MOVED(n); MORE(other, from))
 
 /* ---- positions, sizes, mappings ---- */
 
-FUNCTION64(off_t, lseek, LSEEK, (int fd, off_t offset, int whence), (fd, offset, whence), , FD(fd); OFFSET(offset); RESULT())
+FUNCTION64(off_t, lseek, LSEEK, (int fd, off_t offset, int whence), (fd, offset, whence), , FD(fd); OFFSET(offset); RESULT(); MORE(flags, (unsigned)whence))
 FUNCTION64(int, truncate, TRUNCATE, (const char *path, off_t size), (path, size), , TEXT(path); LENGTH(size); RESULT())
 FUNCTION64(int, ftruncate, FTRUNCATE, (int fd, off_t size), (fd, size), , FD(fd); LENGTH(size); RESULT())
 FUNCTION(int, fsync, FSYNC, (int fd), (fd), , FD(fd); RESULT())
 FUNCTION(int, fdatasync, FDATASYNC, (int fd), (fd), , FD(fd); RESULT())
 
-#define MAPPED FD(fd); LENGTH(n); OFFSET(offset); object_outcome(&call, result == MAP_FAILED, 0)
+#define MAPPED FD(fd); LENGTH(n); OFFSET(offset); object_outcome(&call, result == MAP_FAILED, 0); \
+	MORE(flags, (unsigned)protection | (unsigned)flags << 8); if (flags & MAP_ANONYMOUS || fd < 0) call.op = 0
 
 FUNCTION64(void *, mmap, MMAP, (void *at, size_t n, int protection, int flags, int fd, off_t offset),
 	(at, n, protection, flags, fd, offset), , MAPPED)

@@ -12,6 +12,7 @@
  */
 
 #include "preload/object.h"
+#include "preload/operations.h"
 
 #define FUNCTION(type, symbol, code, parameters, arguments, before, after)                 \
 	OBJECT_EXPORT type front_##symbol parameters __asm__(#symbol);                     \
@@ -37,11 +38,37 @@
 	FUNCTION(type, symbol, code, parameters, arguments, before, after)                 \
 	FUNCTION(type, symbol##64, code, parameters, arguments, before, after)
 
+/* The same for an operation (enum op) that is no call of a layer.  after: FOUND() and the like. */
+#define OPERATION(type, symbol, code, parameters, arguments, before, after)                \
+	OBJECT_EXPORT type front_##symbol parameters __asm__(#symbol);                     \
+	type front_##symbol parameters                                                     \
+	{                                                                                  \
+		static void *_Atomic real;                                                 \
+		type(*next) parameters = (type(*) parameters)object_find(&real, #symbol);  \
+		struct call call;                                                          \
+		type result;                                                               \
+                                                                                           \
+		if (!object_enter_op(&call, OP_##code))                                    \
+			return next arguments;                                             \
+		before;                                                                    \
+		result = next arguments;                                                   \
+		object_end(&call);                                                         \
+		after;                                                                     \
+		object_put(&call);                                                         \
+		return result;                                                             \
+	}
+
+#define OPERATION64(type, symbol, code, parameters, arguments, before, after)              \
+	OPERATION(type, symbol, code, parameters, arguments, before, after)                \
+	OPERATION(type, symbol##64, code, parameters, arguments, before, after)
+
 #define FD(fd) object_fd(&call, fd)
 #define LENGTH(n) object_length(&call, n)
 #define OFFSET(n) object_offset(&call, n)
 #define TEXT(s) (call.text = (s))
 /* -1, or a negative number, is a failure. */
 #define RESULT() object_outcome(&call, result < 0, result)
+/* What an operation has beside the fields of a call. */
+#define MORE(field, value) (call.more.field = (__typeof__(call.more.field))(value))
 
 #endif

@@ -36,6 +36,7 @@ struct thread {
 	int32_t pid; /* 0: those of another namespace */
 	int32_t tid;
 	int32_t vforked; /* it has called vfork(2): its own id, for its child has the same memory */
+	uint32_t mark; /* of the fork that is going on; 0: none */
 	uint32_t caller, number;
 	unsigned depth, writing;
 	struct wire_block *block; /* of its sums; NULL: none */
@@ -65,6 +66,9 @@ struct process {
 	_Atomic int begun; /* 1: another call is at it; 2: done */
 	struct wire_header *header; /* NULL: nothing is recorded */
 	struct generation *current;
+	_Atomic uint32_t marks;
+	bool has_begun;
+	int32_t pid; /* 0: not known */
 };
 
 extern OBJECT_HIDDEN _Thread_local struct thread self __attribute__((tls_model("initial-exec")));
@@ -74,7 +78,20 @@ extern OBJECT_HIDDEN struct process process;
 extern char __libc_single_threaded __attribute__((weak));
 
 int64_t object_now_ns(void);
-void object_hand_over(struct wire_record *record, const struct layer_mpi *mpi, const struct layer_sum *sum, const char *text);
+/* What is handed over.  record->bytes and text_len are filled in. */
+struct message {
+	struct wire_record *record;
+	const struct layer_mpi *mpi; /* NULL: none */
+	const struct layer_sum *sum; /* NULL: none */
+	const struct wire_more *more; /* NULL: none */
+	const struct wire_seen *seen; /* NULL: none */
+	const char *text, *text2;
+	size_t len, len2; /* with the NUL in front of the second text */
+};
+
+void object_hand_over(struct message *message);
+/* Before operations are recorded elsewhere than in a call: the thread is known.  False: none are. */
+bool object_enter_files(void);
 
 /* ---- sums.c ---- */
 

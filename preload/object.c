@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/inside.h"
+#include "preload/operations.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 #define PAGE 4096
-#define LONGEST (WIRE_TEXT - sizeof(struct layer_mpi) - sizeof(struct layer_sum)) /* text of a call */
+#define LONGEST 4096 /* of a text */
 #define NAP_NS 200000
 #define FULL_NS 1000000 /* for so long a thread looks for no chunk after it found none */
 
@@ -154,15 +155,6 @@ static void end_writing(const struct slot *slot, enum wire_state state)
 	atomic_store_explicit(&slot->chunk->state, slot->claim * WIRE_STATES + state, memory_order_release);
 }
 
-/* What is handed over. */
-struct message {
-	const struct wire_record *record;
-	const struct layer_mpi *mpi; /* NULL: none */
-	const struct layer_sum *sum; /* NULL: none */
-	const char *text;
-	size_t len;
-};
-
 static char *append(char *to, const void *from, size_t len)
 {
 	return from ? (char *)memcpy(to, from, len) + len : to;
@@ -173,7 +165,13 @@ static void copy_message(char *to, const struct message *message)
 	to = append(to, message->record, sizeof(*message->record));
 	to = append(to, message->mpi, sizeof(*message->mpi));
 	to = append(to, message->sum, sizeof(*message->sum));
-	append(to, message->text, message->len);
+	to = append(to, message->more, sizeof(*message->more));
+	to = append(to, message->seen, sizeof(*message->seen));
+	to = append(to, message->text, message->len);
+	if (message->len2) {
+		*to++ = '\0';
+		append(to, message->text2, message->len2 - 1);
+	}
 }
 
 static bool write_record(struct slot *slot, const struct message *message)
@@ -211,15 +209,31 @@ static void forget_left(uintptr_t user)
 		self.slots[--self.writing].chunk = NULL;
 }
 
-void object_hand_over(struct wire_record *record, const struct layer_mpi *mpi, const struct layer_sum *sum, const char *text)
+static size_t len_of(const char *text)
 {
-	const struct message message = { record, mpi, sum, text, text ? strnlen(text, LONGEST) : 0 };
+	return text ? strnlen(text, LONGEST) : 0;
+}
+
+/* The lengths of the texts and of all. */
+static void measure(struct message *message)
+{
+	struct wire_record *record = message->record;
+
+	message->len = len_of(message->text);
+	message->len2 = message->text2 ? len_of(message->text2) + 1 : 0;
+	record->text_len = (uint16_t)(message->len + message->len2 + (message->mpi ? sizeof(*message->mpi) : 0) +
+		(message->sum ? sizeof(*message->sum) : 0) + (message->more ? sizeof(*message->more) : 0) +
+		(message->seen ? sizeof(*message->seen) : 0));
+	record->bytes = (uint16_t)WIRE_ROUND(sizeof(*record) + record->text_len);
+}
+
+void object_hand_over(struct message *message)
+{
 	uintptr_t user = (uintptr_t)__builtin_frame_address(0);
 	bool done = false;
 
 	forget_left(user);
-	record->text_len = (uint16_t)(message.len + (mpi ? sizeof(*mpi) : 0) + (sum ? sizeof(*sum) : 0));
-	record->bytes = (uint16_t)WIRE_ROUND(sizeof(*record) + record->text_len);
+	measure(message);
 	if (self.writing < INTERRUPTED) {
 		struct slot *slot = &self.slots[self.writing];
 
@@ -227,7 +241,7 @@ void object_hand_over(struct wire_record *record, const struct layer_mpi *mpi, c
 		atomic_signal_fence(memory_order_seq_cst);
 		self.writing++;
 		atomic_signal_fence(memory_order_seq_cst);
-		done = write_record(slot, &message);
+		done = write_record(slot, message);
 		atomic_signal_fence(memory_order_seq_cst);
 		if (self.writing > 0)
 			self.writing--;
@@ -257,23 +271,42 @@ static uint64_t new_generation(void)
 	return generation;
 }
 
+/* A thread that was copied is in the child of a fork, or of vfork(2). */
+static void note_begin(const struct thread *thread, uint64_t generation, int32_t tid, struct wire_record *record)
+{
+	bool in_vforked = thread->vforked && thread->generation == generation && tid != thread->vforked;
+
+	if (!generation && !process.has_begun) {
+		record->offset = WIRE_PROGRAM;
+		record->length = (int32_t)syscall(SYS_getppid);
+	} else if (!generation || in_vforked) {
+		record->offset = WIRE_CHILD;
+		record->length = in_vforked ? thread->pid : process.pid;
+		record->number = thread->mark;
+	}
+}
+
 static void begin_thread(struct thread *thread, int32_t tid)
 {
-	struct wire_record record = { .kind = WIRE_CALLER, .start_ns = object_now_ns() };
+	struct wire_record record = { .kind = WIRE_CALLER, .start_ns = object_now_ns(), .offset = WIRE_THREAD };
 	uint64_t generation = atomic_load(&process.current->number);
 	bool same_ids = has_same_ids();
 
+	note_begin(thread, generation, tid, &record);
 	sums_begin(thread, thread->generation == generation && generation);
 	memset(thread->slots, 0, sizeof(thread->slots));
 	thread->depth = thread->writing = thread->number = 0;
 	if (thread->generation && thread->generation != generation)
-		thread->vforked = 0; /* a child of its own memory */
+		thread->vforked = (int32_t)(thread->mark = 0); /* a child of its own memory */
 	thread->generation = generation ? generation : new_generation();
 	thread->tid = tid;
 	thread->caller = record.caller = atomic_fetch_add(&process.header->callers, 1) + 1;
 	record.pid = thread->pid = same_ids ? (int32_t)syscall(SYS_getpid) : 0;
 	record.tid = same_ids ? tid : 0;
-	object_hand_over(&record, NULL, NULL, NULL);
+	if (!generation)
+		process.pid = record.pid;
+	process.has_begun = true;
+	object_hand_over(&(struct message){ .record = &record });
 }
 
 /* In the parent, and in its child until that has memory of its own. */
@@ -282,7 +315,7 @@ static void check_vforked(struct thread *thread)
 	int32_t tid = (int32_t)syscall(SYS_gettid);
 
 	if (tid == thread->vforked)
-		thread->vforked = 0;
+		thread->vforked = (int32_t)(thread->mark = 0);
 	if (tid != thread->tid)
 		begin_thread(thread, tid);
 }
@@ -294,6 +327,8 @@ __attribute__((visibility("hidden"))) void *object_before_vfork(void)
 {
 	static void *_Atomic real;
 
+	if (object_enter_files() && !self.vforked)
+		operations_fork(true);
 	if (self.generation && !self.vforked)
 		self.vforked = self.tid;
 	return object_find(&real, "vfork");
@@ -341,30 +376,84 @@ static void push(struct thread *thread, struct call *call)
 	thread->depth++;
 }
 
+static bool is_recorded(void)
+{
+	return is_begun() && !atomic_load_explicit(&process.header->over, memory_order_relaxed);
+}
+
+bool object_enter_files(void)
+{
+	int error = errno;
+
+	if (!is_recorded() || !process.header->files)
+		return false;
+	check_thread(&self);
+	errno = error;
+	return true;
+}
+
+static void enter_layer(struct thread *thread, struct call *call)
+{
+	call->record.number = ++thread->number;
+	push(thread, call);
+	sums_forget(call->record.code);
+}
+
+/* Of MPI, calls inside of another one of MPI are not recorded. */
+static bool is_of_layer(const struct thread *thread, enum layer_call code)
+{
+	enum layer layer = layer_calls[code].layer;
+
+	return process.header->layers >> layer & 1 && !(layer == LAYER_MPI && is_inside(thread, LAYER_MPI));
+}
+
+static void enter(struct thread *thread, struct call *call, enum layer_call code)
+{
+	call->record = (struct wire_record){ .kind = WIRE_CALL, .code = (uint16_t)code, .caller = thread->caller };
+	call->text = call->text2 = NULL;
+	call->mpi = NULL;
+	call->stream = NULL;
+	call->thread = thread;
+	call->has_seen = false;
+	if (call->op)
+		call->more = (struct wire_more){ .dir = AT_FDCWD, .dir2 = AT_FDCWD };
+	if (call->is_layer)
+		enter_layer(thread, call);
+	errno = call->error;
+	call->record.start_ns = object_now_ns();
+}
+
 bool object_enter(struct call *call, enum layer_call code)
 {
 	struct thread *thread = &self;
+	bool files;
 
-	if (!is_begun() || !(process.header->layers >> layer_calls[code].layer & 1) ||
-		atomic_load_explicit(&process.header->over, memory_order_relaxed))
+	if (!is_begun() || !(process.header->layers >> layer_calls[code].layer & 1 || process.header->files) || !is_recorded())
+		return false;
+	files = process.header->files && operations_of[code];
+	if (!files && !(process.header->layers >> layer_calls[code].layer & 1))
 		return false;
 	call->error = errno;
 	check_thread(thread);
 	forget_left_calls(thread, (uintptr_t)call);
-	if (layer_calls[code].layer == LAYER_MPI && is_inside(thread, LAYER_MPI)) {
+	call->is_layer = is_of_layer(thread, code);
+	call->op = files ? operations_of[code] : 0;
+	if (!call->is_layer && !call->op) {
 		errno = call->error;
 		return false;
 	}
-	call->record = (struct wire_record){ .kind = WIRE_CALL, .code = (uint16_t)code, .caller = thread->caller,
-		.number = ++thread->number };
-	call->text = NULL;
-	call->mpi = NULL;
-	call->stream = NULL;
-	call->thread = thread;
-	push(thread, call);
-	sums_forget(code);
-	errno = call->error;
-	call->record.start_ns = object_now_ns();
+	enter(thread, call, code);
+	return true;
+}
+
+bool object_enter_op(struct call *call, int op)
+{
+	if (!object_enter_files())
+		return false;
+	call->error = errno;
+	call->is_layer = false;
+	call->op = (uint8_t)op;
+	enter(&self, call, CALL_MAX);
 	return true;
 }
 
@@ -404,7 +493,7 @@ static bool is_added(struct thread *thread, const struct call *call, bool inner)
 	return false;
 }
 
-void object_put(struct call *call)
+static void put_call(struct call *call)
 {
 	struct thread *thread = call->thread;
 	bool inner = has_inner(thread, call);
@@ -414,13 +503,22 @@ void object_put(struct call *call)
 	call->record.known |= call->mpi ? WIRE_HAS_MPI : 0;
 	/* A fork inside of the call: its record is the parent's. */
 	if (!is_added(thread, call, inner) && (thread->caller == call->record.caller || thread->vforked))
-		object_hand_over(&call->record, call->mpi, NULL, has_text(call) ? call->text : NULL);
+		object_hand_over(&(struct message){ .record = &call->record, .mpi = call->mpi, .text = has_text(call) ? call->text : NULL });
+}
+
+void object_put(struct call *call)
+{
+	if (call->op)
+		operations_put(call);
+	if (call->is_layer)
+		put_call(call);
 	errno = call->error;
 }
 
 void object_leave(struct call *call)
 {
-	forget_left_calls(call->thread, (uintptr_t)call);
+	if (call->is_layer)
+		forget_left_calls(call->thread, (uintptr_t)call);
 	errno = call->error;
 }
 
@@ -464,5 +562,16 @@ __attribute__((constructor)) static void begin(void)
 
 	if (is_begun())
 		check_thread(&self);
+	if (object_enter_files())
+		operations_begin();
+	errno = error;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	int error = errno;
+
+	if (object_enter_files())
+		operations_end(true);
 	errno = error;
 }

@@ -30,8 +30,22 @@
 
 struct thread;
 
+/* What the buffer of a stream had before a call. */
+struct stream_state {
+	int64_t unread, unwritten; /* bytes */
+	const char *at, *end;	   /* of what is to be read */
+	int64_t offset;
+};
+
 struct call {
 	struct wire_record record;
+	bool is_layer;	    /* it is recorded as a call of a layer */
+	uint8_t op;	    /* enum op: it is recorded as an operation; 0: it is not.  The rest is used by operations.h only then */
+	bool has_seen;
+	struct wire_more more;
+	struct wire_seen seen;
+	struct stream_state before;
+	const char *text2; /* a second path */
 	const char *text;
 	const struct layer_mpi *mpi; /* NULL: not known */
 	struct thread *thread;
@@ -39,8 +53,10 @@ struct call {
 	int error;	    /* errno before the call, then after it */
 };
 
-/* False: the call is not recorded.  Of MPI, calls inside of another one of MPI are not. */
+/* False: the call is recorded neither as a call of a layer nor as an operation.  Of MPI, calls inside of another one of MPI are not. */
 bool object_enter(struct call *call, enum layer_call code);
+/* An operation (enum op) that is no call of a layer.  False: operations are not recorded. */
+bool object_enter_op(struct call *call, int op);
 /* The call begins here, and not where it was entered. */
 void object_begin(struct call *call);
 void object_end(struct call *call);

@@ -232,6 +232,7 @@ static void fill_header(struct preload *preload, const struct preload_options *o
 
 	header->version = WIRE_VERSION;
 	header->layers = options->layers;
+	header->files = options->files;
 	header->drop = options->drop;
 	header->detail_above_ns = options->detail_above_ns;
 	header->pid_namespace = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
@@ -325,13 +326,16 @@ void preload_finish(struct preload *preload)
 	atomic_store(&preload->stop, true);
 	pthread_join(preload->thread, NULL);
 	preload->running = false;
-	if (atomic_load(&preload->broken))
+	if (atomic_load(&preload->broken)) {
+		drain_end(preload->drain);
 		return;
+	}
 	/* A program that outlives us may be in the middle of its last record; the bound is for one that writes on. */
 	for (int i = 0; n > 0 && i < WIRE_CHUNKS; i++)
 		n = drain_pass(preload->drain, preload->ring, true);
 	if (n < 0)
 		atomic_store(&preload->broken, true);
+	drain_end(preload->drain);
 }
 
 void preload_destroy(struct preload *preload)
@@ -360,6 +364,7 @@ struct preload_counts preload_count(const struct preload *preload)
 	if (!preload)
 		return counts;
 	counts.calls = drain_taken(preload->drain);
+	counts.operations = drain_operations(preload->drain);
 	counts.lost = drain_lost(preload->drain) + atomic_load(&preload->broken); /* at least one */
 	counts.waited_ns = drain_waited_ns(preload->drain);
 	return counts;

@@ -36,6 +36,7 @@ struct ring;
 
 struct preload_options {
 	unsigned layers;  /* a set of 1 << enum layer of db/layers.h */
+	bool files;	  /* operations on files are recorded, too */
 	bool drop;	  /* programs drop calls, and do not wait */
 	int64_t detail_above_ns; /* calls that take no longer are added up; 0: none */
 	const char *user; /* that runs the command; NULL: ours */
@@ -61,7 +62,7 @@ void preload_finish(struct preload *preload);
 void preload_destroy(struct preload *preload);
 
 struct preload_counts {
-	uint64_t calls;	    /* that became events */
+	uint64_t calls, operations; /* that became events */
 	uint64_t lost;	    /* that did not */
 	uint64_t waited_ns; /* of programs, for room: the sum of all threads */
 };

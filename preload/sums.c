@@ -73,7 +73,7 @@ static void hand_over(const struct thread *thread, const struct wire_sum *sum, s
 
 	if (sum->calls > 1)
 		record.known &= ~WIRE_HAS_OFFSET;
-	object_hand_over(&record, record.known & WIRE_HAS_MPI ? &mpi : NULL, &about, NULL);
+	object_hand_over(&(struct message){ .record = &record, .mpi = record.known & WIRE_HAS_MPI ? &mpi : NULL, .sum = &about });
 }
 
 /* It is free only when it has been handed over: the reader knows by its place and number which ones it has seen. */
@@ -256,7 +256,7 @@ void sums_copied(enum layer_call code, const void *stream, int fd, uint64_t aske
 		end_adding(call.thread);
 	} else {
 		call.record.known |= WIRE_HAS_SUM;
-		object_hand_over(&call.record, NULL, &(struct layer_sum){ .calls = 1 }, NULL);
+		object_hand_over(&(struct message){ .record = &call.record, .sum = &(struct layer_sum){ .calls = 1 } });
 	}
 	object_leave(&call);
 }
@@ -277,6 +277,6 @@ void sums_not_measured(enum layer_call code, int fd, uint64_t asked, int64_t res
 	one.end_ns = call.record.start_ns;
 	call.record.start_ns = call.thread->measured_ns;
 	call.record.known |= WIRE_HAS_SUM;
-	object_hand_over(&call.record, NULL, &one, NULL);
+	object_hand_over(&(struct message){ .record = &call.record, .sum = &one });
 	object_leave(&call);
 }

@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC UINT64_C(0x6c61796572734146)
-#define WIRE_VERSION 3
+#define WIRE_VERSION 4
 
 #define WIRE_CHUNKS 960
 #define WIRE_CHUNK_BYTES (32 << 10)
@@ -39,7 +39,7 @@
 #define WIRE_BLOCKS 1024 /* of sums */
 #define WIRE_BLOCK_BYTES 1600
 #define WIRE_BYTES (WIRE_HEAD_BYTES + (size_t)WIRE_CHUNKS * WIRE_CHUNK_BYTES + (size_t)WIRE_BLOCKS * WIRE_BLOCK_BYTES)
-#define WIRE_TEXT 4096 /* the longest text of a record */
+#define WIRE_TEXT 8448 /* the longest text of a record */
 
 /* The environment variable with the path of the file. */
 #define WIRE_VARIABLE "FTRAC_CALLS"
@@ -53,6 +53,7 @@ struct wire_header {
 	uint32_t layers;	/* a set of 1 << enum layer: what is to be recorded */
 	uint64_t pid_namespace; /* of the reader: the inode of /proc/self/ns/pid */
 	uint32_t drop;		/* a thread that finds no free chunk drops its record, and does not wait */
+	uint32_t files;		/* operations are to be recorded */
 	_Atomic uint32_t over;	/* the record has ended */
 	_Atomic int64_t beat_ns; /* when the reader was last here */
 	int64_t detail_above_ns; /* calls that take no longer are added up; 0: none */
@@ -78,6 +79,13 @@ _Static_assert(sizeof(struct wire_chunk) == WIRE_CHUNK_BYTES, "the size of a chu
 enum wire_kind {
 	WIRE_CALLER = 1, /* a thread, before its first call: caller, pid, tid; pid 0: of another namespace */
 	WIRE_CALL,	 /* a finished call */
+	WIRE_OP,	 /* a finished operation: a call of libc that reaches the kernel */
+	WIRE_FD,	 /* a descriptor that is open when a program begins, or that libc has made inside of a call */
+	WIRE_CWD,	 /* the working directory of the process; text: its path, empty if it is not known */
+	WIRE_FORK,	 /* the process is about to fork; number: a mark for the child's descriptors; flags 1: by vfork(2) */
+	WIRE_EXECUTED,	 /* when a program begins: a file that the kernel has executed for it */
+	WIRE_LOADED,	 /* when a program begins: a file that the loader has mapped */
+	WIRE_END,	 /* the process ends */
 	WIRE_KIND_MAX
 };
 
@@ -89,7 +97,38 @@ enum wire_known {
 	WIRE_HAS_LENGTH = 4,
 	WIRE_HAS_RESULT = 8,
 	WIRE_HAS_MPI = 16,
-	WIRE_HAS_SUM = 32
+	WIRE_HAS_SUM = 32,
+	WIRE_HAS_SEEN = 64,
+	WIRE_AT_START = 128 /* of an operation: it counts from the beginning of its call, see order.h */
+};
+
+/* What is new about the thread of a WIRE_CALLER: offset: enum wire_begin, length: the process that forked its process or 0, number: the
+ * mark of that fork or 0. */
+enum wire_begin { WIRE_THREAD, WIRE_PROGRAM, WIRE_CHILD };
+
+/*
+ * A record of operations (WIRE_OP to WIRE_END) has this in front of its text, and a struct wire_seen if WIRE_HAS_SEEN.  Its code is an
+ * enum op of db/event.h, whose descriptions of operations of the form CALL hold here, too.
+ *   fd     of the record: the descriptor; DUP: that which was copied, to 'result'; SENDFILE, COPY: that which was written
+ *   other  SENDFILE, COPY: that which was read; PIPE: the second one
+ *   dir    where a relative path begins: a descriptor, or AT_FDCWD;  dir2  the same for the second path
+ *   text   path, or path NUL second path
+ */
+struct wire_more {
+	int32_t dir;
+	union {
+		int32_t dir2, other;
+	};
+	uint32_t flags, mode;
+};
+
+/* The file that an operation led to. */
+struct wire_seen {
+	uint64_t dev, ino;
+	int64_t birth_ns; /* 0: not known */
+	int64_t size;
+	uint64_t mount; /* the id of its mount; 0: not known */
+	uint32_t mode, nlink;
 };
 
 /*

@@ -87,9 +87,9 @@ violations() {
 			sed 's|$|: of the environment only what is listed is used or handed on|'
 	done
 	# The object runs inside of the traced programs: no locks, no memory of the heap, nothing of ours but the two lists.
-	for file in object files streams; do
+	for file in object files streams operations paths sums; do
 		[ ! -f "preload/$file.c" ] || includes "preload/$file.c" |
-			grep -E ':((base|db)/.*|pthread\.h|malloc\.h)$' | grep -v ':db/layers\.h$' |
+			grep -E ':((base|db)/.*|pthread\.h|malloc\.h)$' | grep -vE ':db/(event|layers)\.h$' |
 			sed 's|$|: what runs in traced programs uses libc alone|'
 	done
 	# What /proc says of others is read in procmon/.
