@@ -285,7 +285,7 @@ SELECT o.id, i.process,
 	CAST(CASE WHEN (n.name = 'read' AND NOT coalesce(w.flags & 32, 0) OR n.name = 'write') AND (o.code >> 6 & 3) = 0
 		THEN iif(EXISTS (SELECT 1 FROM pieces WHERE op = o.id), (SELECT n FROM pieces WHERE op = o.id), 1)
 		END AS INTEGER) AS pieces,
-	CAST(iif((SELECT value = 'kernel' FROM meta WHERE key = 'files') OR (@BY_CALL@), 'call', 'request') AS TEXT) AS layer
+	CAST(iif((SELECT value IN ('kernel', 'preload') FROM meta WHERE key = 'files') OR (@BY_CALL@), 'call', 'request') AS TEXT) AS layer
 FROM ops_handle o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN via_name v ON v.code = (o.code >> 6 & 3)
 	LEFT JOIN handles h ON h.id = o.handle LEFT JOIN paths s ON s.id = h.path LEFT JOIN ways w ON w.id = h.way
@@ -299,7 +299,7 @@ SELECT h.open_op AS id, i.process, i.id AS image,
 	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t AS start_ns,
 	h.open_latency AS latency_ns, h.open_result AS result, CAST(NULL AS INTEGER) AS offset, CAST(NULL AS INTEGER) AS length,
 	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, h.id AS handle, CAST(NULL AS INTEGER) AS pieces,
-	CAST(iif((SELECT value = 'kernel' FROM meta WHERE key = 'files'), 'call', 'request') AS TEXT) AS layer
+	CAST(iif((SELECT value IN ('kernel', 'preload') FROM meta WHERE key = 'files'), 'call', 'request') AS TEXT) AS layer
 FROM handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN op_name n ON n.code = (w.open & 63)
 	LEFT JOIN paths s ON s.id = h.path LEFT JOIN images i ON i.id = h.image
 WHERE h.open_op NOTNULL;
@@ -311,7 +311,7 @@ SELECT CAST(h.open_op + h.close_op AS INTEGER) AS id, i.process, i.id AS image,
 	(SELECT value FROM meta WHERE key = 'start_ns') + h.open_t + iif(h.life IS NULL, h.close_t, h.life - h.close_t) AS start_ns,
 	h.close_latency AS latency_ns, CAST(0 AS INTEGER) AS result, CAST(NULL AS INTEGER) AS offset, CAST(NULL AS INTEGER) AS length,
 	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, h.id AS handle, CAST(NULL AS INTEGER) AS pieces,
-	CAST(iif((SELECT value = 'kernel' FROM meta WHERE key = 'files') OR (@BY_CALL@), 'call', 'request') AS TEXT) AS layer
+	CAST(iif((SELECT value IN ('kernel', 'preload') FROM meta WHERE key = 'files') OR (@BY_CALL@), 'call', 'request') AS TEXT) AS layer
 FROM handles h LEFT JOIN ways w ON w.id = h.way LEFT JOIN op_name n ON n.code = (w.close & 63)
 	LEFT JOIN paths s ON s.id = h.path LEFT JOIN images i ON i.id = h.image
 WHERE h.close_op NOTNULL;
@@ -330,7 +330,7 @@ SELECT o.id, i.process, i.id AS image,
 	CAST(NULL AS INTEGER) AS length,
 	CAST(NULL AS INTEGER) AS bytes, CAST(NULL AS TEXT) AS via, CAST(NULL AS INTEGER) AS handle,
 	CAST(NULL AS INTEGER) AS pieces,
-	CAST(iif((SELECT value = 'kernel' FROM meta WHERE key = 'files'), 'call', 'request') AS TEXT) AS layer
+	CAST(iif((SELECT value IN ('kernel', 'preload') FROM meta WHERE key = 'files'), 'call', 'request') AS TEXT) AS layer
 FROM ops_name o LEFT JOIN op_name n ON n.code = (o.code & 63)
 	LEFT JOIN paths s ON s.id = o.path
 	LEFT JOIN images i ON i.id = coalesce((SELECT image FROM threads WHERE id = -o.requester), o.requester);
@@ -404,7 +404,7 @@ FROM op o;
 CREATE VIEW unseen_image AS
 SELECT i.id AS image, i.process, g.name AS program
 FROM images i LEFT JOIN program g ON g.image = i.id
-WHERE i.seq > 0 AND EXISTS (SELECT 1 FROM meta WHERE key = 'layers' AND value NOTNULL)
+WHERE i.seq > 0 AND EXISTS (SELECT 1 FROM meta WHERE (key = 'layers' AND value NOTNULL) OR (key = 'files' AND value = 'preload'))
 	AND i.id NOT IN (SELECT image FROM callers WHERE image NOTNULL);
 
 -- The operations that name a range.
@@ -602,7 +602,7 @@ WITH held AS MATERIALIZED (SELECT i.process, h.path, max(h.reads) AS reads, max(
 	FROM (SELECT id AS image, stdin AS path, 1 AS reads FROM images UNION ALL SELECT id, stdout, 0 FROM images
 			UNION ALL SELECT id, stderr, 0 FROM images) h
 		JOIN images i ON i.id = h.image JOIN paths p ON p.id = h.path
-	WHERE p.path GLOB 'pipe:[[]*' AND i.seq > 0 AND NOT EXISTS (SELECT 1 FROM meta WHERE key = 'files' AND value = 'kernel')
+	WHERE p.path GLOB 'pipe:[[]*' AND i.seq > 0 AND NOT EXISTS (SELECT 1 FROM meta WHERE key = 'files' AND value IN ('kernel', 'preload'))
 		AND h.path NOT IN (SELECT path FROM files WHERE path NOTNULL)
 	GROUP BY i.process, h.path),
 whole AS MATERIALIZED (SELECT path FROM held GROUP BY path HAVING max(reads) AND max(writes) AND count(*) > 1)

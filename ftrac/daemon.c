@@ -210,11 +210,11 @@ static int open_tree_of(struct daemon *d)
 
 /* ---- ready ---- */
 
-static int start_monitor(struct daemon *d)
+int daemon_start_monitor(struct daemon *d)
 {
 	struct monitor_options o = { .ring = d->recording.ring, .env = d->options.env.word,
 		.processes = d->options.processes, .command = d->command,
-		.inband_will_do = true };
+		.inband_will_do = d->options.files != RUN_FILES_PRELOAD };
 	int r = monitor_start(&o, &d->monitor);
 
 	if (r < 0 && o.processes == MONITOR_CONNECTOR)
@@ -373,7 +373,7 @@ static int start_calls(struct daemon *d)
 static int start_recording(struct daemon *d)
 {
 	const struct options *o = &d->options;
-	int r = start_monitor(d);
+	int r = daemon_start_monitor(d);
 
 	if (r == 0)
 		r = start_calls(d);

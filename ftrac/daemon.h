@@ -70,6 +70,7 @@ int daemon_finish(struct daemon *d);
  * The record alone, as options, cwd, command, notes and probe say; also for a command that needs no mount.
  *
  *   open_trace    0 or the exit status
+ *   start_monitor  the monitor of processes, if the kernel does not record them.  0 or -errno
  *   start_writer  when d->monitor has started; facts: source of operations and mount, to which it adds the rest.  0 or
  *                 -errno
  *   stop_writer   ends the monitor, too; sets has_trace and lost.  0 or -errno.  The caller closes the recording
@@ -77,6 +78,7 @@ int daemon_finish(struct daemon *d);
  * They print errors.
  */
 int daemon_open_trace(struct daemon *d);
+int daemon_start_monitor(struct daemon *d);
 int daemon_start_writer(struct daemon *d, struct facts *facts);
 int daemon_stop_writer(struct daemon *d);
 

@@ -196,12 +196,13 @@ static const char run_help[] =
 "\n"
 "      --scope PATH     the directory to trace; 'dir': the current one; 'full':\n"
 "                       the whole file system (repeatable; default: dir, /tmp\n"
-"                       and $TMPDIR, with --files kernel full)\n"
+"                       and $TMPDIR, with --files kernel and preload full)\n"
 "      --files SOURCE   mount: a mount in which COMMAND works (default); kernel:\n"
 "                       programs in the kernel, COMMAND runs natively; auto:\n"
 "                       kernel where that is possible, else mount; both: names\n"
 "                       by a mount, data by programs in the kernel\n"
-"                       (--fidelity call)\n"
+"                       (--fidelity call); preload: an object in each program,\n"
+"                       COMMAND runs natively, without privileges\n"
 "      --layer LAYERS   also record calls of libraries, by an object that is\n"
 "                       preloaded into programs: lib: those of libc on files and\n"
 "                       streams; mpi: those of MPI-IO; or both, lib,mpi\n"
@@ -234,7 +235,8 @@ TRACE_HELP
 "                       auto: the first that works (default)\n"
 "\n"
 "--fidelity, --stat, --drop, --processes, --locks and --io-uring say how a mount\n"
-"works, and do not go with --files kernel.\n"
+"works, and do not go with --files kernel; of them only --drop and --processes go\n"
+"with --files preload.\n"
 END_HELP;
 
 static const char record_help[] =
@@ -268,7 +270,7 @@ static const char *const run_processes[] = { "auto", "ptrace", "connector", "inb
 static const char *const scopes[] = { "dir", "full", NULL };
 static const char *const waits[] = { "inf", NULL };
 static const char *const files_of[] = { [RUN_FILES_MOUNT] = "mount", [RUN_FILES_KERNEL] = "kernel", [RUN_FILES_AUTO] = "auto",
-	[RUN_FILES_BOTH] = "both", NULL };
+	[RUN_FILES_BOTH] = "both", [RUN_FILES_PRELOAD] = "preload", NULL };
 static const char *const layers[] = { "lib", "mpi", NULL };
 static const char *const details[] = { "10us", "100us", "1ms", NULL };
 
@@ -457,7 +459,7 @@ static int parse_files(struct options *options, const char *text)
 			options->files = (enum run_files)i;
 			return 0;
 		}
-	return err_status(EXIT_USAGE, "invalid value '%s' for --files (auto, kernel, mount or both)", text);
+	return err_status(EXIT_USAGE, "invalid value '%s' for --files (auto, kernel, mount, both or preload)", text);
 }
 
 static int parse_detail(struct options *options, const char *text)
@@ -489,7 +491,7 @@ static void note_mount_only(struct options *o, int option)
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
 		if (ours[i].option == option)
 			o->mount_only = ours[i].name;
-	if (option == LONG_PROCESSES && o->processes != MONITOR_AUTO)
+	if (option == LONG_PROCESSES && o->processes != MONITOR_AUTO && !o->mount_only)
 		o->mount_only = "--processes";
 }
 
@@ -774,19 +776,24 @@ static int check_files(struct options *options)
 							  : join_both(options);
 	bool has_mount = options->files == RUN_FILES_MOUNT || options->files == RUN_FILES_BOTH;
 
-	if (options->drop && !options->layers && !options->mount_only)
+	if (options->drop && !options->layers && options->files != RUN_FILES_PRELOAD && !options->mount_only)
 		options->mount_only = "--drop";
 	if (status)
 		return status;
 	if (options->detail_above_ns && !options->layers)
 		return err_status(EXIT_USAGE, "--detail-above says which calls of libraries have rows; add --layer lib or mpi");
-	if (has_mount && options->kernel_processes)
+	if ((has_mount || options->files == RUN_FILES_PRELOAD) && options->kernel_processes)
 		return err_status(EXIT_USAGE, "--processes kernel goes with --files kernel; use --processes auto");
 	if (has_mount)
 		return check_scope_of_mount(options);
-	if (options->files == RUN_FILES_KERNEL && options->mount_only)
-		return err_status(EXIT_USAGE, "%s says how a mount works, and --files kernel makes none; leave one of "
-			"them out", options->mount_only);
+	if (options->files == RUN_FILES_PRELOAD && options->processes == MONITOR_INBAND)
+		return err_status(EXIT_USAGE, "--processes inband reads /proc during requests of a mount, and --files preload makes none; "
+			"use --processes auto");
+	if (options->files == RUN_FILES_PRELOAD && options->mount_only && strcmp(options->mount_only, "--processes") == 0)
+		return 0;
+	if (options->files != RUN_FILES_AUTO && options->mount_only)
+		return err_status(EXIT_USAGE, "%s says how a mount works, and --files %s makes none; leave one of them out",
+			options->mount_only, files_of[options->files]);
 	return 0;
 }
 

@@ -13,7 +13,7 @@
 #include "procmon/monitor.h"
 
 /* Where ftrac run has the operations from; auto: from the kernel where that is possible; both: a mount with fidelity call. */
-enum run_files { RUN_FILES_MOUNT, RUN_FILES_KERNEL, RUN_FILES_AUTO, RUN_FILES_BOTH };
+enum run_files { RUN_FILES_MOUNT, RUN_FILES_KERNEL, RUN_FILES_AUTO, RUN_FILES_BOTH, RUN_FILES_PRELOAD };
 
 struct options {
 	char *mountpoint; /* absolute; NULL: ftrac run makes one */

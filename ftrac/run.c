@@ -68,9 +68,10 @@ static int take_layers(struct run *run)
 	struct daemon *d = &run->daemon;
 	struct failure failure = { 0 };
 
-	if (!d->options.layers)
+	if (!d->options.layers && d->options.files != RUN_FILES_PRELOAD)
 		return 0;
-	if (preload_prepare(&(struct preload_options){ .layers = d->options.layers, .drop = d->options.drop,
+	if (preload_prepare(&(struct preload_options){ .layers = d->options.layers,
+			.files = d->options.files == RUN_FILES_PRELOAD, .drop = d->options.drop,
 			.detail_above_ns = d->options.detail_above_ns, .user = d->options.user },
 			&d->preload, &failure) < 0)
 		return err_status(EXIT_RUNNER, "%s", failure.text);
@@ -119,6 +120,8 @@ static int run_somehow(struct run *run)
 
 	if (o->files == RUN_FILES_MOUNT || o->files == RUN_FILES_BOTH)
 		return run_by_mount(run);
+	if (o->files == RUN_FILES_PRELOAD)
+		return run_by_preload(run);
 	if (o->mount_only)
 		failure_set(&refused, FAILURE_USAGE, "cannot record in the kernel: %s needs a mount", o->mount_only);
 	else

@@ -3,8 +3,8 @@
 #define FTRAC_RUN_INTERNAL_H
 
 /*
- * The two ways in which ftrac run records a command: a mount (run_mount.c), or programs in the kernel (run_kernel.c).
- * run.c chooses, and has what both share.
+ * The ways in which ftrac run records a command: a mount (run_mount.c), programs in the kernel (run_kernel.c), or an object in the
+ * traced programs (run_preload.c).  run.c chooses, and has what both share.
  */
 
 #include <stdbool.h>
@@ -25,8 +25,9 @@ struct run {
 	bool was_run;
 };
 
-/* Both print errors, and return the exit status of ftrac. */
+/* They print errors, and return the exit status of ftrac. */
 int run_by_mount(struct run *run);
+int run_by_preload(struct run *run);
 /* If the programs cannot be loaded, the command is not run, and *refused says why instead of a line on stderr. */
 int run_by_kernel(struct run *run, struct failure *refused);
 

@@ -72,6 +72,14 @@ static void say_share(const struct answer *a)
 
 #define UNSEEN_NAMES 3
 
+/* Operations are those of the programs that the preloaded object saw. */
+static bool is_preload(const struct answer *a)
+{
+	const char *files = query_fact_text(a->db, "files");
+
+	return files && strcmp(files, "preload") == 0;
+}
+
 /* Programs that the preloaded object saw nothing of. */
 static void say_layers(const struct answer *a)
 {
@@ -81,7 +89,7 @@ static void say_layers(const struct answer *a)
 	long long images = 0;
 	int n = 0;
 
-	if (!query_fact_text(a->db, "layers") ||
+	if ((!query_fact_text(a->db, "layers") && !is_preload(a)) ||
 		traces_query(a->db, "answer.unseen", "program images", &all, &row, NULL, a->failure) < 0)
 		return;
 	for (; traces_next(a->db, row, a->failure) > 0; n++) {
@@ -95,7 +103,8 @@ static void say_layers(const struct answer *a)
 	}
 	query_end(row);
 	if (images)
-		answer_say(a, "not seen", "library calls of %lld program%s (static, setuid, or without the loader): %s%s", images,
+		answer_say(a, "not seen", "%s of %lld program%s (static, setuid, or without the loader): %s%s",
+			is_preload(a) ? "files and library calls" : "library calls", images,
 			images == 1 ? "" : "s", answer_text(names, 60, text), n > UNSEEN_NAMES ? ", ..." : "");
 }
 
@@ -136,6 +145,15 @@ static void say_lost(const struct answer *a)
 		(long long)query_fact(a->db, "process_events_lost", 0), cpu);
 }
 
+static const char *source_of(const char *files)
+{
+	if (!files || strcmp(files, "mount") == 0)
+		return "the mount";
+	if (strcmp(files, "both") == 0)
+		return "the mount and the kernel";
+	return strcmp(files, "preload") == 0 ? "preloaded libc calls" : "the kernel";
+}
+
 static void say_sources(const struct answer *a)
 {
 	const char *files = query_fact_text(a->db, "files"), *fidelity = query_fact_text(a->db, "fidelity");
@@ -144,9 +162,7 @@ static void say_sources(const struct answer *a)
 	int r;
 
 	if (fidelity)
-		r = asprintf(&text, "files by %s (%s), processes by %s; the trace is %s",
-			!files || strcmp(files, "mount") == 0 ? "the mount" : strcmp(files, "both") == 0 ? "the mount and the kernel" : "the kernel",
-			fidelity, tier ? tier : "-", a->path);
+		r = asprintf(&text, "files by %s (%s), processes by %s; the trace is %s", source_of(files), fidelity, tier ? tier : "-", a->path);
 	else
 		r = asprintf(&text, "processes by %s; the trace is %s", tier ? tier : "-", a->path);
 	if (r >= 0)
@@ -167,7 +183,7 @@ int answer_cover(struct answer *a)
 {
 	const char *files = query_fact_text(a->db, "files");
 
-	(files && strcmp(files, "kernel") == 0 ? say_calls : say_share)(a);
+	(is_preload(a) || (files && strcmp(files, "kernel") == 0) ? say_calls : say_share)(a);
 	say_layers(a);
 	say_mixed(a);
 	say_lost(a);

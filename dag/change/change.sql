@@ -5,7 +5,7 @@
 		AND n.file = o.file2 AND n.path = o.path) AS exchange, {chosen o.start_ns | o.start_ns} AS chosen,
 	-- A mount is told what is at the new name, or that nothing is.
 	o.name = 'rename' AND o.file2 IS NULL AND o.path2 NOT IN (SELECT path FROM ghost WHERE path NOTNULL)
-		AND (SELECT value FROM trace WHERE key = 'files') IS 'kernel' AS doubtful
+		AND (SELECT value FROM trace WHERE key = 'files') IN ('kernel', 'preload') AS doubtful
 -- What is changed by name and has no file: a trace of system calls knows files that a program has opened or looked at.
 FROM {op id process name path path2 file file2 start_ns latency_ns | o.result >= 0 AND (o.name IN ('create', 'mkdir', 'mknod', 'symlink',
 	'link', 'unlink', 'rmdir', 'rename') OR o.name IN ('chmod', 'chown', 'utimens', 'setxattr', 'removexattr', 'truncate')

@@ -419,7 +419,7 @@ int workflow_load(struct query_db *db, const struct workflow_options *options,
 	w->begin_ns = query_fact(db, "start_ns", 0);
 	w->end_ns = query_fact(db, "end_ns", w->begin_ns);
 	w->cpus = query_fact(db, "cpus", 0);
-	w->is_native = files && strcmp(files, "kernel") == 0;
+	w->is_native = files && (strcmp(files, "kernel") == 0 || strcmp(files, "preload") == 0);
 	w->is_attached = w->is_native && !query_fact_text(db, "command");
 	r = load_all(&loading, options);
 	if (r == 0)

@@ -52,7 +52,7 @@ bool report_has_calls(const struct report *report)
 {
 	const char *files = query_fact_text(report->db, "files");
 
-	return files && strcmp(files, "kernel") == 0;
+	return files && (strcmp(files, "kernel") == 0 || strcmp(files, "preload") == 0);
 }
 
 int exhibit_put(struct report *report, const struct exhibit *e, struct table *table, const char *sql)

@@ -21,7 +21,7 @@ static void name_errors(struct table *table)
 static int fill(struct stat_run *run)
 {
 	const char *files = query_fact_text(run->db, "files");
-	bool calls = files && strcmp(files, "kernel") == 0;
+	bool calls = files && (strcmp(files, "kernel") == 0 || strcmp(files, "preload") == 0);
 	int r = stat_rows(run, run->has_ops ? "errors" : "errors.missing-names", true);
 
 	if (r == 0)

@@ -12,7 +12,10 @@ static int fill(struct stat_run *run)
 	const char *files = query_fact_text(run->db, "files");
 	int r = stat_rows(run, "flow", false);
 
-	if (!files || strcmp(files, "kernel") != 0)
+	if (files && strcmp(files, "preload") == 0)
+		table_note(run->table, "Sockets are not recorded, and pipes of programs that the preloaded object did not see; ftrac run "
+			"--files kernel records both.");
+	else if (!files || strcmp(files, "kernel") != 0)
 		table_note(run->table, "A mount does not see pipes and sockets.  Here a pipe is assumed between the programs that had its ends as "
 			"standard streams; ftrac run --files kernel records what goes through.");
 	return r;
