@@ -55,6 +55,12 @@ const char *query_path(const struct query_db *db)
 	return db->files.path;
 }
 
+void query_interrupt(struct query_db *db)
+{
+	if (db->sqlite)
+		sqlite3_interrupt(db->sqlite);
+}
+
 /* ---- rows ---- */
 
 static int64_t within(int64_t number)

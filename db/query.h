@@ -14,9 +14,10 @@
  * triggers, and nothing in it is larger than in a trace of ftrac.  Its contents may still be false.  A trace of another
  * user is refused without QUERY_FOREIGN, and so is a log beside the trace whose owner is not that of the trace.
  *
- * Errors are negative errno; query_error() has the message, one line.  One thread.
+ * Errors are negative errno; query_error() has the message, one line.  One thread, but for query_interrupt().
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,10 @@ void query_close(struct query_db *db);
 const char *query_error(const struct query_db *db);
 /* The trace, without symbolic links; NULL: there are several, or none. */
 const char *query_path(const struct query_db *db);
+/* Whether a writer holds the trace: it is still being written.  Of one trace. */
+bool query_is_written(const struct query_db *db);
+/* Any thread, until query_close(): a query that goes on ends with an error. */
+void query_interrupt(struct query_db *db);
 
 /* Starts a statement.  query_next() goes to the next row: 1 there is one, 0 there are no more, or -errno. */
 int query_start(struct query_db *db, const char *sql, struct query **ret_query);

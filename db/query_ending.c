@@ -14,7 +14,7 @@
 #include "db/query_internal.h"
 
 /* A writer holds the lock until its end, however it ends. */
-static bool has_writer(const struct query_db *db)
+bool query_is_written(const struct query_db *db)
 {
 	cleanup_fd int fd = open(db->files.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
@@ -59,7 +59,7 @@ int query_check_ended(struct query_db *db)
 {
 	bool says_so = query_fact(db, "ending", 0) == 1;
 
-	if (query_fact(db, "complete", 0) || (!says_so && !is_unmounted(db)) || !has_writer(db))
+	if (query_fact(db, "complete", 0) || (!says_so && !is_unmounted(db)) || !query_is_written(db))
 		return 0;
 	return query_fail(db, says_so ? -EINPROGRESS : -EAGAIN, "the run has ended, and its writer completes '%s'%s",
 		db->files.path, "");

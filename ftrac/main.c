@@ -22,6 +22,7 @@
 #include "base/cleanup.h"
 #include "base/complete.h"
 #include "base/err.h"
+#include "dag/live/live.h"
 #include "dag/merge/merge.h"
 #include "ftrac/daemon.h"
 #include "ftrac/doctor.h"
@@ -149,7 +150,7 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*main)(int argc, char **argv);
 	} verbs[] = { { "run", run_command }, { "record", record_running_command }, { "doctor", doctor_main },
-		{ "umount", umount_main }, { "merge", merge_main } };
+		{ "umount", umount_main }, { "merge", merge_main }, { "top", live_main } };
 	const char *word;
 
 	fill_standard_streams();

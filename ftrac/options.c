@@ -151,6 +151,7 @@ static const char help[] =
 "Usage: ftrac [options] [SOURCE] MOUNTPOINT\n"
 "       ftrac run [options] COMMAND...       see ftrac run --help\n"
 "       ftrac record [options]               processes that run already\n"
+"       ftrac top [TRACE]                    a run that goes on\n"
 "       ftrac umount MOUNTPOINT              unmount, and wait for the trace\n"
 "       ftrac doctor                         print what can be traced here\n"
 "       ftrac merge -o FILE TRACE...         make one trace of several\n"
@@ -649,7 +650,7 @@ static void ask_users(const struct cli *cli)
 static void ask_verbs(const struct cli *cli)
 {
 	static const char *const verbs[][2] = { { "run", "trace a command" }, { "record", "trace processes that run already" },
-		{ "umount", "unmount, and wait for the trace" }, { "doctor", "print what can be traced here" },
+		{ "top", "show a run that goes on" }, { "umount", "unmount, and wait for the trace" }, { "doctor", "print what can be traced here" },
 		{ "merge", "make one trace of several" } };
 
 	(void)cli;

@@ -24,7 +24,7 @@ name=ftrac-$version-linux-$arch
 log=$out/build.log
 deps=$out/deps
 # Debian's packages of what is linked, whose licences go into the tarball.
-linked="libbpf-dev libc6-dev libcap-dev libck-dev libelf-dev libgraphviz-dev libjansson-dev liburing-dev libnl-3-dev libnl-genl-3-dev
+linked="libbpf-dev libc6-dev libcap-dev libck-dev libelf-dev libgraphviz-dev libjansson-dev libncurses-dev liburing-dev libnl-3-dev libnl-genl-3-dev
 	libnuma-dev libsmartcols-dev libsqlite3-dev libxml2-dev libyaml-dev nettle-dev uthash-dev zlib1g-dev"
 prefix_map="-ffile-prefix-map=$out=."
 

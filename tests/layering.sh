@@ -20,7 +20,7 @@ folders="base db ftrac procmon kernel preload dag"
 level_1="digest output trace"
 level_2="container graph"
 level_3="change darshan shape replay jobs diff check stat"
-level_4="export analyse answer generate merge"
+level_4="export analyse answer generate live merge"
 level_5="report wfdag wfstat"
 tree=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 
@@ -59,6 +59,7 @@ violations() {
 	only '(libxml/|libxml2/).*|yaml\.h|libsmartcols\.h|graphviz/.*|cgraph\.h' dag 'writers of exports are for dag/'
 	only 'nettle/.*' dag 'Nettle is for dag/'
 	only 'zlib\.h' dag 'zlib is for dag/'
+	only '(ncurses|ncursesw/.*|curses|term)\.h' dag 'ncurses is for dag/'
 	only 'sys/capability\.h' ftrac 'libcap is for ftrac/'
 	may base 'base/.*' 'base/ knows no other folder'
 	may db '(base|db)/.*' 'db/ knows only base/'
@@ -66,8 +67,8 @@ violations() {
 	only 'bpf/.*' kernel 'libbpf is for kernel/'
 	may procmon '(base|db|procmon)/.*|(kernel/kernel|preload/preload)\.h' \
 		'of kernel/ and preload/, procmon/ knows only kernel.h and preload.h; of the others only db/ and base/'
-	may ftrac '(base|db|ftrac)/.*|(procmon/monitor|kernel/kernel|preload/preload|dag/answer/answer|dag/change/change|dag/merge/merge)\.h' \
-		'of procmon/, kernel/, preload/ and dag/, ftrac/ knows only monitor.h, kernel.h, preload.h, answer.h, change.h and merge.h; of the others only db/ and base/'
+	may ftrac '(base|db|ftrac)/.*|(procmon/monitor|kernel/kernel|preload/preload|dag/answer/answer|dag/change/change|dag/live/live|dag/merge/merge)\.h' \
+		'of procmon/, kernel/, preload/ and dag/, ftrac/ knows only monitor.h, kernel.h, preload.h, answer.h, change.h, live.h and merge.h; of the others only db/ and base/'
 	may kernel '(base|kernel)/.*|db/(event|figures|ring)\.h' 'kernel/ knows only the events of db/, and base/'
 	may preload '(base|preload)/.*|db/(event|layers|ring)\.h' 'preload/ knows only the events of db/, and base/'
 	may dag '(base|dag)/.*|db/(about|query|sql_text|event|drivers)\.h' 'dag/ knows only the read side of db/'
@@ -129,6 +130,7 @@ dag_violations() {
 	includes dag | grep -E ':(jansson\.h|libsmartcols\.h|(libxml|graphviz)/.*|yaml\.h|cgraph\.h)$' |
 		grep -vE '^dag/(output|export|generate)/' |
 		sed 's|$|: libraries of formats are for output/, export/ and generate/|'
+	includes dag | grep -E ':(ncurses|curses|term)\.h$' | grep -v '^dag/live/' | sed 's|$|: ncurses is for live/|'
 	includes dag | grep -E ':nettle/' | grep -v '^dag/digest/' | sed 's|$|: Nettle is for digest/|'
 	includes dag | grep -E ':zlib\.h$' | grep -v '^dag/darshan/' | sed 's|$|: zlib is for darshan/|'
 	includes dag | grep -E ':(graphviz/.*|cgraph\.h|cdt\.h)$' | grep -v '^dag/export/' |
@@ -210,6 +212,8 @@ self_test() {
 	plant dag/change/x.c '#include <nettle/sha2.h>'
 	plant db/x.c '#include <zlib.h>'
 	plant dag/export/x.c '#include <zlib.h>'
+	plant dag/answer/x.c '#include <ncurses.h>'
+	plant ftrac/x.c '#include <ncurses.h>'
 	plant ftrac/x.c '#include <bpf/libbpf.h>'
 	plant procmon/x.c '#include <linux/bpf.h>'
 	plant db/x.c '#include "kernel/kernel.h"'

@@ -37,6 +37,7 @@ class Ftrac(MesonPackage):
     depends_on("libnl")
     depends_on("libxml2")
     depends_on("libyaml")
+    depends_on("ncurses")
     depends_on("nettle")
     depends_on("sqlite@3.35:")
     depends_on("util-linux@2.36:")

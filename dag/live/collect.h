@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DAG_LIVE_COLLECT_H
+#define DAG_LIVE_COLLECT_H
+
+/*
+ * Looks at a trace now and then, and reads what is new since the last look.  The trace is opened for each look and closed after
+ * it: its writer could not complete it while a watcher has it open, and it may write over its log as soon as no watcher needs it.
+ *
+ * One thread.  Memory: some 500 bytes for each process that runs, and 16 for each handle that is open.
+ */
+
+#include <stdint.h>
+
+struct collect;
+struct failure;
+struct live_state;
+
+/* path, how: see query_open(); both live as long as collect.  0 or -ENOMEM. */
+int collect_create(const char *path, unsigned how, struct collect **ret_collect);
+void collect_destroy(struct collect *collect); /* NULL is fine */
+
+/*
+ * One look.  0, and the caller frees *ret_state; or -errno, with the failure: -ENOENT and such when the trace is gone,
+ * -ESTALE: another one has taken its place.
+ */
+int collect_look(struct collect *collect, struct live_state **ret_state, struct failure *failure);
+
+/* ---- jobs: dear, so they are looked at by themselves ---- */
+
+struct live_phases;
+struct query_db;
+
+/* Is given the trace that is being read, for query_interrupt(), and NULL before that is closed. */
+typedef void collect_reads(void *arg, struct query_db *db);
+
+/* All phases; the caller frees them.  0 or -errno. */
+int collect_phases(const char *path, unsigned how, collect_reads *reads, void *arg, struct live_phases **ret_phases,
+	struct failure *failure);
+
+#endif

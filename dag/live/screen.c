@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "dag/live/screen.h"
+
+#include <ncurses.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <term.h>
+#include <termios.h>
+#include <unistd.h>
+#include <wchar.h>
+
+/* Names that term.h takes, too. */
+#undef lines
+#undef columns
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "dag/live/keys.h"
+#include "dag/live/page.h"
+#include "dag/live/panels.h"
+#include "dag/live/watcher.h"
+#include "dag/live/state.h"
+
+#define KEY_WAIT_MS 100
+#define CLOCK_NS 1000000000 /* the head has a clock of seconds */
+
+/* ---- the terminal as it was ---- */
+
+static struct {
+	struct termios before;
+	bool is_known;
+	char restores[64]; /* what makes the former screen visible again */
+} terminal;
+
+static volatile sig_atomic_t ended_by;
+
+static void on_end(int signal_number)
+{
+	ended_by = signal_number;
+}
+
+/* Only what a handler may call. */
+static void on_crash(int signal_number)
+{
+	if (terminal.is_known)
+		tcsetattr(STDOUT_FILENO, TCSANOW, &terminal.before);
+	if (write(STDOUT_FILENO, terminal.restores, strlen(terminal.restores)) < 0)
+		_exit(EXIT_OWN);
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+static void add_restoring(const char *name)
+{
+	const char *text = tigetstr(name);
+
+	if (text && text != (char *)-1 && strlen(terminal.restores) + strlen(text) < sizeof(terminal.restores))
+		strcat(terminal.restores, text);
+}
+
+static void catch_signals(void)
+{
+	static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL }, ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+		sigaction(crashes[i], &(struct sigaction){ .sa_handler = on_crash, .sa_flags = SA_RESETHAND }, NULL);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaction(ends[i], &(struct sigaction){ .sa_handler = on_end }, NULL);
+}
+
+/* ---- painting ---- */
+
+static attr_t looks[PAGE_ATTRIBUTES] = { [PAGE_PLAIN] = A_NORMAL, [PAGE_TITLE] = A_REVERSE, [PAGE_HEAD] = A_BOLD, [PAGE_GOOD] = A_NORMAL,
+	[PAGE_BAD] = A_BOLD, [PAGE_DIM] = A_DIM, [PAGE_CHOSEN] = A_REVERSE | A_BOLD };
+
+static void choose_colours(void)
+{
+	const char *without = secure_getenv("NO_COLOR");
+
+	if ((without && *without) || !has_colors() || start_color() == ERR || use_default_colors() == ERR)
+		return;
+	init_pair(1, COLOR_GREEN, -1);
+	init_pair(2, COLOR_RED, -1);
+	init_pair(3, COLOR_CYAN, -1);
+	looks[PAGE_GOOD] = COLOR_PAIR(1);
+	looks[PAGE_BAD] = COLOR_PAIR(2) | A_BOLD;
+	looks[PAGE_HEAD] = COLOR_PAIR(3) | A_BOLD;
+}
+
+static void paint_line(const struct page_line *line)
+{
+	for (size_t at = 0, n; at < line->len; at += n) {
+		for (n = 1; at + n < line->len && line->looks[at + n] == line->looks[at]; n++)
+			;
+		attrset(looks[line->looks[at]]);
+		addnstr(line->text + at, (int)n);
+	}
+	attrset(A_NORMAL);
+}
+
+static void paint(const struct page *page)
+{
+	erase();
+	for (int i = 0; i < page->n; i++) {
+		move(i, 0);
+		paint_line(&page->lines[i]);
+	}
+	refresh();
+}
+
+/* ---- what is shown ---- */
+
+struct screen {
+	struct watcher *watcher;
+	struct live_state *state;
+	struct live_phases *phases;
+	struct page page;
+	struct keys keys;
+	char failure[512];
+	int64_t painted_ns;
+};
+
+/* Whether there is something new to show. */
+static bool take_news(struct screen *screen)
+{
+	struct live_state *state = screen->keys.view.paused && screen->state ? NULL : watcher_take(screen->watcher);
+	struct live_phases *phases = screen->keys.view.paused && screen->phases ? NULL : watcher_take_phases(screen->watcher);
+
+	if (state) {
+		live_state_free(screen->state);
+		screen->state = state;
+	}
+	if (phases) {
+		live_phases_free(screen->phases);
+		screen->phases = phases;
+	}
+	watcher_failure(screen->watcher, screen->failure, sizeof(screen->failure));
+	return state || phases;
+}
+
+static void show(struct screen *screen)
+{
+	struct view *view = &screen->keys.view;
+
+	screen->painted_ns = view->now_ns = clock_now_ns();
+	view->now_epoch_ns = clock_read_ns(CLOCK_REALTIME);
+	view->said = keys_said(&screen->keys);
+	if (!view->said && screen->failure[0])
+		view->said = screen->failure;
+	page_begin(&screen->page, COLS, LINES);
+	panels_screen(&screen->page, screen->state, screen->phases, view);
+	paint(&screen->page);
+}
+
+static void loop(struct screen *screen)
+{
+	bool has_news = true;
+
+	while (!ended_by && !screen->keys.quits) {
+		wint_t key;
+		int r;
+
+		has_news |= take_news(screen);
+		if (screen->state && (has_news || clock_now_ns() - screen->painted_ns >= CLOCK_NS))
+			show(screen);
+		r = get_wch(&key);
+		has_news = r != ERR;
+		if (has_news && screen->state)
+			keys_take(&screen->keys, screen->state, r == KEY_CODE_YES, key);
+	}
+}
+
+static int start(void)
+{
+	terminal.is_known = tcgetattr(STDOUT_FILENO, &terminal.before) == 0;
+	if (!newterm(NULL, stdout, stdin))
+		return err_status(EXIT_OWN, "this terminal cannot be used: its name in $TERM is not known; use --batch");
+	add_restoring("sgr0");
+	add_restoring("cnorm");
+	add_restoring("rmcup");
+	catch_signals();
+	choose_colours();
+	cbreak();
+	noecho();
+	keypad(stdscr, true);
+	set_escdelay(50);
+	timeout(KEY_WAIT_MS);
+	curs_set(0);
+	return 0;
+}
+
+int screen_run(struct watcher *watcher)
+{
+	struct screen screen = { .watcher = watcher };
+	int status = start();
+
+	if (status)
+		return status;
+	loop(&screen);
+	endwin();
+	live_state_free(screen.state);
+	live_phases_free(screen.phases);
+	page_finish(&screen.page);
+	keys_finish(&screen.keys);
+	if (ended_by) {
+		signal(ended_by, SIG_DFL);
+		raise(ended_by);
+	}
+	return 0;
+}
