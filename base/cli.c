@@ -180,6 +180,17 @@ int cli_exit_status(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+int cli_parse_interval(const char *text, int64_t *ret_ns)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || !(seconds >= 0.1) || seconds > 86400)
+		return -EINVAL;
+	*ret_ns = (int64_t)(seconds * 1e9 + 0.5);
+	return 0;
+}
+
 int cli_parse_wait(const char *text, int *ret_ms)
 {
 	char *end;

@@ -3,6 +3,7 @@
 #define BASE_CLI_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Command lines: what all programs share.  Functions that return an exit status have printed the error (err.h). */
@@ -61,6 +62,9 @@ char *cli_join(char *const *argv);
 
 /* A wait status as a shell has it: the exit status, or 128 + the signal. */
 int cli_exit_status(int wait_status);
+
+/* Seconds from 0.1 to 86400, in nanoseconds.  0 or -EINVAL. */
+int cli_parse_interval(const char *text, int64_t *ret_ns);
 
 /* Parses how long to wait for processes that outlive a command: seconds, or "inf" (-1 ms).  0 or -EINVAL. */
 #define CLI_WAIT_MS 10000 /* the default */

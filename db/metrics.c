@@ -9,8 +9,9 @@
 #include "base/saturate.h"
 #include "db/files.h"
 #include "db/store.h"
+#include "db/totals.h"
 
-#define CLASSES 64    /* 0, then from 2^(n-1) to below 2^n */
+#define CLASSES TOTALS_CLASSES
 #define METRICS_PART 4 /* of 'kept' */
 #define MOST 4096 /* however much may be kept */
 #define GRID 1
@@ -28,10 +29,12 @@ struct sum {
 	int64_t first_ns, latency_ns, bytes;
 	uint32_t count, errors, moved; /* moved: how many have bytes */
 	uint32_t latencies[CLASSES], sizes[CLASSES];
+	char program[TOTALS_NAME];
 };
 
 struct metrics {
 	struct store *store;
+	struct totals *totals; /* NULL: none */
 	int64_t start_ns, interval_ns;
 	struct sum *sums;
 	uint32_t *slots; /* the first sum of each */
@@ -65,6 +68,11 @@ int metrics_create(struct store *store, int64_t start_ns, int64_t interval_ns, s
 	memset(m->slots, 0xff, m->mask * sizeof(*m->slots));
 	m->mask--;
 	return 0;
+}
+
+void metrics_add_to(struct metrics *m, struct totals *totals)
+{
+	m->totals = totals;
 }
 
 void metrics_destroy(struct metrics *m)
@@ -124,6 +132,13 @@ static int put(struct metrics *m, const struct sum *s)
 			classes_of(s->latencies, s->count, latencies), classes_of(s->sizes, s->count, sizes) });
 }
 
+static int count(struct metrics *m, const struct sum *s)
+{
+	return m->totals ? totals_add(m->totals, &(struct total){ .mount = s->key.mount, .code = (unsigned)s->key.code, .program = s->program,
+		.count = s->count, .errors = s->errors, .bytes = (uint64_t)s->bytes, .latency_ns = (uint64_t)s->latency_ns,
+		.latencies = s->latencies, .sizes = s->sizes }) : 0;
+}
+
 static int put_grid(struct metrics *m)
 {
 	if (m->has_grid)
@@ -167,6 +182,7 @@ static int write_until(struct metrics *m, int64_t until)
 	for (uint32_t i = 0; i < n && r == 0; i++) {
 		if (m->sums[i].key.n < until) {
 			r = put(m, &m->sums[i]);
+			r = r < 0 ? r : count(m, &m->sums[i]);
 			continue;
 		}
 		if (i != m->n)
@@ -193,11 +209,12 @@ static struct sum *find(const struct metrics *m, const struct key *key)
 	return i == NONE ? NULL : &m->sums[i];
 }
 
-static struct sum *make(struct metrics *m, const struct key *key, int64_t time_ns)
+static struct sum *make(struct metrics *m, const struct key *key, const struct metric_op *op)
 {
 	struct sum *s = &m->sums[m->n];
 
-	*s = (struct sum){ .key = *key, .first_ns = time_ns };
+	*s = (struct sum){ .key = *key, .first_ns = op->time_ns };
+	snprintf(s->program, sizeof(s->program), "%s", op->program ? op->program : "");
 	m->first = m->n == 0 || key->n < m->first ? key->n : m->first;
 	link_sum(m, m->n++);
 	return s;
@@ -239,6 +256,6 @@ int metrics_add(struct metrics *m, const struct metric_op *op)
 		r = write_until(m, INT64_MAX);
 	if (r < 0)
 		return r;
-	add(s ? s : make(m, &key, op->time_ns), op);
+	add(s ? s : make(m, &key, op), op);
 	return 0;
 }

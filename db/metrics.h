@@ -18,6 +18,7 @@
 struct file;
 struct metrics;
 struct store;
+struct totals;
 
 #define METRICS_INTERVAL_NS INT64_C(1000000000)
 
@@ -25,6 +26,7 @@ struct metric_op {
 	int64_t process; /* 0: not known */
 	const struct file *file; /* NULL: not known */
 	unsigned code;
+	const char *program; /* that the process runs; "": not known */
 	int64_t time_ns, latency_ns;
 	bool failed;
 	int64_t bytes; /* -1: it moved none */
@@ -33,6 +35,8 @@ struct metric_op {
 /* Writes the row of metric_grids with the first rows.  interval_ns 0: METRICS_INTERVAL_NS.  0 or -ENOMEM. */
 int metrics_create(struct store *store, int64_t start_ns, int64_t interval_ns, size_t kept, struct metrics **ret_metrics);
 void metrics_destroy(struct metrics *metrics); /* NULL is fine */
+/* From now on adds what it writes to these totals, too, which the caller keeps. */
+void metrics_add_to(struct metrics *metrics, struct totals *totals);
 
 /* Counts an operation.  0 or -errno. */
 int metrics_add(struct metrics *metrics, const struct metric_op *op);

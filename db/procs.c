@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -33,6 +34,7 @@ struct procs {
 	struct thread *threads;
 	int64_t last_process, last_image;
 	uint64_t began; /* processes of the run */
+	uint64_t living;
 };
 
 int procs_create(struct store *store, struct paths *paths, const struct procs_options *options,
@@ -52,6 +54,11 @@ int procs_create(struct store *store, struct paths *paths, const struct procs_op
 uint64_t procs_began(const struct procs *procs)
 {
 	return procs->began;
+}
+
+uint64_t procs_living(const struct procs *procs)
+{
+	return procs->living;
 }
 
 static void process_unref(struct process *process)
@@ -325,6 +332,7 @@ static struct process *add_process(struct procs *procs, pid_t pid, pid_t ppid, i
 		return NULL;
 	}
 	procs->began += start_ns >= procs->options.start_ns;
+	procs->living++;
 	return process;
 }
 
@@ -403,6 +411,7 @@ static int end_process(struct procs *procs, struct process *process, int64_t tim
 	struct image *image = process->image;
 	int r = 0;
 
+	procs->living -= process->end_ns == 0;
 	process->end_ns = time_ns;
 	process->status = status;
 	if (image && !image->end_ns)
@@ -433,6 +442,8 @@ static int image_texts(struct procs *procs, struct image *image, const struct pa
 	int r;
 
 	image->digest = digest_parts(parts);
+	snprintf(image->comm, sizeof(image->comm), "%.*s", (int)parts[PROCESS_COMM].len,
+		parts[PROCESS_COMM].bytes ? parts[PROCESS_COMM].bytes : "");
 	r = put_image(procs, image, parts);
 	if (r == 0 && parts[PROCESS_ENVIRON].bytes)
 		r = put_environ(procs, image->id, parts[PROCESS_ENVIRON].bytes,
@@ -478,6 +489,7 @@ static int on_fork(struct procs *procs, const struct event *ev)
 	}
 	if (from) {
 		image->base = from->base;
+		memcpy(image->comm, from->comm, sizeof(image->comm));
 		image->digest = from->digest;
 	}
 	r = put_image(procs, image, NULL);

@@ -30,6 +30,7 @@ struct image {
 	int seq;
 	int references; /* by procs_ref() */
 	uint64_t digest; /* of exe and arguments; 0 unknown */
+	char comm[16]; /* "": not known */
 	struct figures *before; /* resources used by the process before this image began; NULL: not known */
 };
 
@@ -72,6 +73,9 @@ struct image *procs_find(struct procs *procs, pid_t tid, int64_t time_ns);
 /* Keeps an image, with its process, in memory; NULL is fine. */
 void procs_ref(struct image *image);
 void procs_unref(struct image *image);
+
+/* How many processes live. */
+uint64_t procs_living(const struct procs *procs);
 
 /* How many processes began during the run. */
 uint64_t procs_began(const struct procs *procs);

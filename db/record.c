@@ -14,6 +14,7 @@
 #include "db/procs.h"
 #include "db/record_internal.h"
 #include "db/store.h"
+#include "db/totals.h"
 #include "db/touches.h"
 
 #define FRESH_BYTES 128 /* of 'kept': so that each part of a long run is a short one */
@@ -36,6 +37,8 @@ static int create_bounded(struct record *record, size_t kept)
 		r = handles_create(store, start, kept, &record->handles);
 	if (r == 0)
 		r = metrics_create(store, start, record->options.interval_ns, kept, &record->metrics);
+	if (r == 0)
+		metrics_add_to(record->metrics, record->options.totals);
 	return r < 0 ? r : tuples_create(store, PUT_THREAD, 2, kept, &record->threads);
 }
 
@@ -105,6 +108,7 @@ struct record_counts record_counts(const struct record *record)
 	struct record_counts counts = record->counts;
 
 	counts.processes = procs_began(record->procs);
+	counts.living = procs_living(record->procs);
 	return counts;
 }
 
@@ -227,6 +231,14 @@ static int on_request(struct record *record, const struct event *ev, const char 
 	return on_op(record, &whole, text, len);
 }
 
+static int add_mount(struct record *record, uint64_t id, const char *fstype, const char *path)
+{
+	struct totals *totals = record->options.totals;
+	int r = totals ? totals_mount(totals, (int64_t)id, fstype, path) : 0;
+
+	return r < 0 ? r : files_add_mount(record->files, id, fstype, path);
+}
+
 int record_event(struct record *record, const struct event *ev, const char *text, size_t len)
 {
 	const char *second;
@@ -244,8 +256,7 @@ int record_event(struct record *record, const struct event *ev, const char *text
 		if (len == 0 || text[len - 1])
 			return 0;
 		second = text + strlen(text) + 1;
-		return files_add_mount(record->files, ev->u.mount.id, text,
-			second < text + len ? second : NULL);
+		return add_mount(record, ev->u.mount.id, text, second < text + len ? second : NULL);
 	case EVENT_SOCKET:
 		return record_socket(record, ev, text, len);
 	case EVENT_DEVICE:

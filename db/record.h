@@ -24,6 +24,7 @@
 #include "db/walk.h"
 
 struct event;
+struct totals;
 struct record;
 struct store;
 
@@ -34,6 +35,7 @@ struct record_options {
 	int64_t start_ns; /* of the run, monotonic */
 	bool ops;	  /* store single operations, not only their sums */
 	int64_t interval_ns; /* of metrics.h; 0: a second */
+	struct totals *totals; /* of the operations whose intervals are written; NULL: they are not wanted */
 	size_t kept;	  /* bytes; 0: RECORD_KEPT */
 	walk_probe *probe; /* of system calls: what there is at a path now; NULL: none */
 	void *probe_arg;
@@ -50,6 +52,7 @@ struct record_counts {
 	uint64_t excluded; /* operations on excluded paths */
 	uint64_t calls;	   /* of layers, stored */
 	uint64_t processes; /* that began during the run */
+	uint64_t living;    /* processes */
 	/* How often a file was written both directly and from a mapping while it was open; each write may have undone the
 	 * other in the same page.  mixed_file: the first such file. */
 	uint64_t mixed;

@@ -53,6 +53,7 @@ static int find_requester(struct record *record, const struct work *w, const str
 static int count_op(struct record *record, const struct work *w, const struct file *file, int64_t bytes, int r)
 {
 	const struct metric_op op = { .process = w->process ? w->process->id : 0, .file = file, .code = w->ev->op,
+		.program = w->image ? w->image->comm : "",
 		.time_ns = w->ev->time_ns, .latency_ns = w->op->latency_ns, .failed = w->op->result < 0, .bytes = bytes };
 
 	if (r == 0)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "db/recording.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/place.h"
 #include "db/facts.h"
+#include "db/metrics_file.h"
 #include "db/ring.h"
 #include "db/store.h"
 #include "db/writer.h"
@@ -17,6 +20,10 @@ int recording_open(struct recording *recording, const struct recording_options *
 	recording->db = options->db;
 	if (r < 0)
 		return facts_complain(options->db, r);
+	recording->interval_ns = options->interval_ns;
+	if (options->metrics && (r = metrics_file_open(options->metrics, &recording->metrics)) < 0)
+		return err_status(EXIT_OWN, "cannot write '%s': %s", options->metrics,
+			r == -EINVAL ? "it is no regular file; name another one for --metrics" : place_explain(r));
 	r = ring_create(options->slots, options->drop, &recording->ring);
 	return r < 0 ? err_status(EXIT_OWN, "out of memory") : 0;
 }
@@ -28,6 +35,14 @@ static const char *reason(const struct recording *recording, int error)
 	return *text ? text : strerror(-error);
 }
 
+static void take_metrics(struct recording *recording, struct writer_options *writer)
+{
+	writer->record.totals = metrics_file_totals(recording->metrics);
+	writer->publish = metrics_file_write;
+	writer->publish_arg = recording->metrics;
+	writer->publish_ns = recording->interval_ns ? recording->interval_ns : METRICS_FILE_NS;
+}
+
 int recording_start(struct recording *recording, struct facts *facts, struct writer_options *writer)
 {
 	int r;
@@ -36,6 +51,9 @@ int recording_start(struct recording *recording, struct facts *facts, struct wri
 	writer->ring = recording->ring;
 	if (writer->record.start_ns == 0)
 		writer->record.start_ns = clock_now_ns();
+	writer->record.interval_ns = recording->interval_ns;
+	if (recording->metrics)
+		take_metrics(recording, writer);
 	writer->epoch_offset_ns = clock_epoch_offset_ns();
 	facts->start_ns = writer->record.start_ns + writer->epoch_offset_ns;
 	r = facts_store(recording->store, facts);
@@ -69,5 +87,6 @@ void recording_close(struct recording *recording)
 	else
 		store_discard(recording->store);
 	ring_destroy(recording->ring);
+	metrics_file_close(recording->metrics);
 	*recording = (struct recording){ 0 };
 }

@@ -17,8 +17,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct facts;
+struct metrics_file;
 struct ring;
 struct store;
 struct writer;
@@ -30,6 +32,8 @@ struct recording {
 	struct ring *ring;
 	struct writer *writer; /* between start and stop */
 	bool was_started;
+	struct metrics_file *metrics; /* NULL: none */
+	int64_t interval_ns;
 };
 
 struct recording_options {
@@ -37,6 +41,8 @@ struct recording_options {
 	bool force;   /* replace a trace */
 	size_t slots; /* of the ring: a power of two */
 	bool drop;    /* a full ring drops events */
+	const char *metrics; /* a file that says what the run has done so far; NULL: none */
+	int64_t interval_ns; /* after which it is written, and of metrics.h; 0: METRICS_FILE_NS, and that of metrics.h */
 };
 
 /* 0 or the exit status. */

@@ -70,6 +70,7 @@ struct writer {
 	uint64_t unstored; /* operations after recording stopped, and those of the failed batch */
 	struct record_counts stored; /* as of the last commit */
 	int64_t pruned_ns;
+	int64_t published_ns;
 	int nice;	/* of the thread at its start */
 	bool is_watched;
 	bool is_idle;	/* the thread runs with lower priority */
@@ -454,6 +455,23 @@ static void prune(struct writer *writer)
 	writer->pruned_ns = now;
 }
 
+static void publish_now(struct writer *writer)
+{
+	const struct writer_options *o = &writer->options;
+
+	o->publish(o->publish_arg, o->record.totals, writer->error ? 0 : record_counts(writer->record).living, count_lost(writer));
+}
+
+static void publish(struct writer *writer)
+{
+	int64_t now = clock_now_ns();
+
+	if (!writer->options.publish || now - writer->published_ns < writer->options.publish_ns)
+		return;
+	writer->published_ns = now;
+	publish_now(writer);
+}
+
 static void nap(int64_t ns)
 {
 	const struct timespec ts = { .tv_nsec = ns };
@@ -515,6 +533,7 @@ static void *writer_main(void *arg)
 		n = one_batch(writer);
 
 		prune(writer);
+		publish(writer);
 		/* Empty twice: the events of the last sync are recorded, too. */
 		if (stop && n == 0 && !is_waiting(writer))
 			return NULL;
@@ -635,6 +654,8 @@ int writer_stop(struct writer *writer)
 		if (put_figures(writer) < 0 || store_commit(store) < 0)
 			store_rollback(store);
 	}
+	if (writer->options.publish)
+		publish_now(writer);
 	if (!writer->is_mute) {
 		int folded = store_fold(store);
 

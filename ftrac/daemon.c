@@ -176,7 +176,7 @@ int daemon_open_trace(struct daemon *d)
 	const struct options *o = &d->options;
 
 	return recording_open(&d->recording, &(struct recording_options){ .db = o->db, .force = o->force,
-		.slots = RING_SLOTS, .drop = o->drop });
+		.slots = RING_SLOTS, .drop = o->drop, .metrics = o->metrics, .interval_ns = o->interval_ns });
 }
 
 static int open_store(struct daemon *d)

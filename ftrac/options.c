@@ -52,6 +52,8 @@ enum long_option {
 	LONG_FOR,
 	LONG_CHANGES,
 	LONG_IN_TOTO,
+	LONG_METRICS,
+	LONG_METRICS_INTERVAL,
 };
 
 /* Options of both the mount and ftrac run. */
@@ -69,6 +71,8 @@ enum long_option {
 	{ "job", required_argument, NULL, LONG_JOB },                \
 	{ "xform", required_argument, NULL, LONG_XFORM },            \
 	{ "processes", required_argument, NULL, LONG_PROCESSES },    \
+	{ "metrics", required_argument, NULL, LONG_METRICS },        \
+	{ "metrics-interval", required_argument, NULL, LONG_METRICS_INTERVAL }, \
 	{ "locks", required_argument, NULL, LONG_LOCKS },            \
 	{ "io-uring", required_argument, NULL, LONG_IO_URING },      \
 	{ "help", no_argument, NULL, 'h' },                          \
@@ -109,6 +113,8 @@ static const struct option record_options[] = {
 	{ "include", required_argument, NULL, LONG_INCLUDE },
 	{ "exclude", required_argument, NULL, LONG_EXCLUDE },
 	{ "no-ops", no_argument, NULL, LONG_NO_OPS },
+	{ "metrics", required_argument, NULL, LONG_METRICS },
+	{ "metrics-interval", required_argument, NULL, LONG_METRICS_INTERVAL },
 	{ "env", required_argument, NULL, LONG_ENV },
 	{ "job", required_argument, NULL, LONG_JOB },
 	{ "xform", required_argument, NULL, LONG_XFORM },
@@ -132,6 +138,11 @@ static const struct option record_options[] = {
 "      --exclude GLOB   do not record paths that match (repeatable)\n" \
 "      --no-ops         record which process used which file, but no single\n" \
 "                       operations\n"
+#define METRICS_HELP \
+"      --metrics FILE   write counters and histograms there during the run:\n" \
+"                       OpenMetrics; FILE.prom: for Prometheus' node exporter\n" \
+"      --metrics-interval SECONDS  how often (default 10), and how long the\n" \
+"                       intervals of the view metric are (default 1)\n"
 #define DROP_HELP \
 "      --drop           if recording cannot keep up, drop operations instead of\n" \
 "                       delaying programs\n"
@@ -174,6 +185,7 @@ DB_HELP
 "                       call on an open file\n"
 STAT_HELP
 KEPT_HELP
+METRICS_HELP
 "      --no-record      mirror only, write no trace\n"
 DROP_HELP
 TRACE_HELP
@@ -227,6 +239,7 @@ DB_HELP
 "      --fidelity MODE  exact, cached, open or call, see ftrac --help\n"
 STAT_HELP
 KEPT_HELP
+METRICS_HELP
 DROP_HELP
 TRACE_HELP
 "      --locks WHERE    kernel or native, see ftrac --help\n"
@@ -260,6 +273,7 @@ static const char record_help[] =
 "\n"
 DB_HELP
 KEPT_HELP
+METRICS_HELP
 TRACE_HELP
 END_HELP;
 
@@ -340,6 +354,13 @@ static int parse_for(struct options *options, const char *text)
 	if (cli_parse_wait(text, &options->for_ms) == 0)
 		return 0;
 	return err_status(EXIT_USAGE, "invalid value '%s' for --for (a number of seconds from 0 on)", text);
+}
+
+static int parse_interval(struct options *options, const char *text)
+{
+	if (cli_parse_interval(text, &options->interval_ns) == 0)
+		return 0;
+	return err_status(EXIT_USAGE, "invalid value '%s' for --metrics-interval (seconds from 0.1 to 86400)", text);
 }
 
 static int add_pid(struct options *options, const char *text)
@@ -513,6 +534,8 @@ static int apply(struct options *o, int option)
 	case LONG_INCLUDE: return words_add(&o->include, optarg);
 	case LONG_EXCLUDE: return words_add(&o->exclude, optarg);
 	case LONG_NO_OPS: o->no_ops = true; return 0;
+	case LONG_METRICS: o->metrics = optarg; return 0;
+	case LONG_METRICS_INTERVAL: return parse_interval(o, optarg);
 	case LONG_NO_RECORD: o->no_record = true; return 0;
 	case LONG_DROP: o->drop = true; return 0;
 	case LONG_ENV: return words_add(&o->env, optarg);
@@ -620,6 +643,8 @@ static int check_places(struct options *options, int argc, char **argv)
 
 	if (optind >= argc)
 		return err_status(EXIT_USAGE, "no mount point given; see 'ftrac --help'");
+	if (options->metrics && options->no_record)
+		return err_status(EXIT_USAGE, "--metrics says what is recorded; leave --no-record out");
 	if (optind + 2 < argc || (optind + 1 < argc && source))
 		return err_status(EXIT_USAGE,
 			"unexpected argument '%s': there is one mount point, '%s'", argv[argc - 1],
@@ -660,6 +685,7 @@ static void ask_verbs(const struct cli *cli)
 
 #define RECORDING_VALUES                                                                                              \
 	{ "db", COMPLETE_FILE, false, NULL, NULL }, { "output", COMPLETE_FILE, false, NULL, NULL },                   \
+		{ "metrics", COMPLETE_FILE, false, NULL, NULL },                                                 \
 	{ "fidelity", COMPLETE_WORDS, false, fidelities, NULL }, { "locks", COMPLETE_WORDS, false, locks_of, NULL },  \
 	{ "io-uring", COMPLETE_WORDS, false, io_urings, NULL }, { "include", COMPLETE_FILE, false, NULL, NULL },      \
 	{ "exclude", COMPLETE_FILE, false, NULL, NULL }, { "scope", COMPLETE_DIRECTORY, false, scopes, NULL }

@@ -27,6 +27,8 @@ struct options {
 	bool fidelity_given;
 	struct words include, exclude, env;
 	const char *job, *xform;
+	const char *metrics; /* a file; NULL: none */
+	int64_t interval_ns; /* of metrics; 0: not given */
 	/* For ftrac record: */
 	bool all;
 	pid_t *pids; /* allocated */

@@ -43,7 +43,7 @@ static int open_trace(struct run *run)
 	const struct options *o = run->options;
 
 	return recording_open(&run->recording, &(struct recording_options){ .db = o->db, .force = o->force,
-		.slots = o->in_kernel ? CALL_SLOTS : RING_SLOTS });
+		.slots = o->in_kernel ? CALL_SLOTS : RING_SLOTS, .metrics = o->metrics, .interval_ns = o->interval_ns });
 }
 
 /* What procmon needs after it has forked the command: to pass signals on, to write the trace wherever it lies, and to

@@ -21,6 +21,8 @@ enum long_option {
 	LONG_JOB,
 	LONG_LAYER,
 	LONG_DETAIL_ABOVE,
+	LONG_METRICS,
+	LONG_METRICS_INTERVAL,
 	LONG_PROCESSES,
 	LONG_WAIT,
 	LONG_XFORM,
@@ -36,6 +38,8 @@ static const struct option long_options[] = {
 	{ "job", required_argument, NULL, LONG_JOB },
 	{ "layer", required_argument, NULL, LONG_LAYER },
 	{ "detail-above", required_argument, NULL, LONG_DETAIL_ABOVE },
+	{ "metrics", required_argument, NULL, LONG_METRICS },
+	{ "metrics-interval", required_argument, NULL, LONG_METRICS_INTERVAL },
 	{ "processes", required_argument, NULL, LONG_PROCESSES },
 	{ "wait", required_argument, NULL, LONG_WAIT },
 	{ "xform", required_argument, NULL, LONG_XFORM },
@@ -62,6 +66,10 @@ static const char help[] =
 "                       streams; mpi: those of MPI-IO; or both, lib,mpi\n"
 "      --detail-above TIME  of --layer: a row for each call that takes longer,\n"
 "                       like 10us; others are added up, which costs far less\n"
+"      --metrics FILE   write counters and histograms there during the run:\n"
+"                       OpenMetrics; FILE.prom: for Prometheus' node exporter\n"
+"      --metrics-interval SECONDS  how often (default 10), and how long the\n"
+"                       intervals of the view metric are (default 1)\n"
 "      --env PATTERN    store environment variables that match (repeatable)\n"
 "      --job ID         the job that all processes belong to\n"
 "      --xform NAME     the kind of that job\n"
@@ -88,6 +96,7 @@ static const char *const waits[] = { "inf", NULL };
 static const struct complete_value values[] = {
 	{ "db", COMPLETE_FILE, false, NULL, NULL },
 	{ "output", COMPLETE_FILE, false, NULL, NULL },
+	{ "metrics", COMPLETE_FILE, false, NULL, NULL },
 	{ "files", COMPLETE_WORDS, false, files_of, NULL },
 	{ "layer", COMPLETE_WORDS, true, layers, NULL },
 	{ "detail-above", COMPLETE_WORDS, false, details, NULL },
@@ -137,6 +146,13 @@ static int parse_layers(struct options *options, const char *text)
 	return err_status(EXIT_RUNNER, "invalid value '%s' for --layer (lib, mpi)", text);
 }
 
+static int parse_interval(struct options *options, const char *text)
+{
+	if (cli_parse_interval(text, &options->interval_ns) == 0)
+		return 0;
+	return err_status(EXIT_RUNNER, "invalid value '%s' for --metrics-interval (seconds from 0.1 to 86400)", text);
+}
+
 static int parse_wait(struct options *options, const char *text)
 {
 	if (cli_parse_wait(text, &options->wait_ms) == 0)
@@ -157,6 +173,8 @@ static int apply(struct options *o, int option)
 	case LONG_JOB: o->job = optarg; return 0;
 	case LONG_LAYER: return parse_layers(o, optarg);
 	case LONG_DETAIL_ABOVE: return parse_detail(o, optarg);
+	case LONG_METRICS: o->metrics = optarg; return 0;
+	case LONG_METRICS_INTERVAL: return parse_interval(o, optarg);
 	case LONG_PROCESSES: return parse_processes(o, optarg);
 	case LONG_WAIT: return parse_wait(o, optarg);
 	case LONG_XFORM: o->xform = optarg; return 0;

@@ -11,6 +11,8 @@
 
 struct options {
 	const char *db, *job, *xform;
+	const char *metrics; /* a file; NULL: none */
+	int64_t interval_ns; /* of metrics; 0: not given */
 	bool force, check;
 	bool in_kernel;	       /* system calls, too, recorded in the kernel */
 	bool kernel_processes; /* --processes kernel */

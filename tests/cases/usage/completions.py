@@ -173,6 +173,7 @@ def expected():
     yield "ftrac run --files ", {"mount", "kernel", "auto", "both"}, {"none", "run"}
     yield "ftrac run --files=k", {"--files=kernel"}, {"--files=mount"}
     yield "ftrac run --layer ", {"lib", "mpi"}, {"disk"}
+    yield "ftrac run --metrics", {"--metrics", "--metrics-interval"}, {"--make"}
     yield "ftrac run --detail-above ", {"10us", "1ms"}, {"lib"}
     yield "ftrac run --fidelity ", {"exact", "cached", "open", "call"}, {"auto"}
     yield "ftrac --processes ", {"auto", "connector", "inband"}, {"ptrace"}
