@@ -71,13 +71,18 @@ static int64_t within(int64_t number)
 int query_start(struct query_db *db, const char *sql, struct query **ret_query)
 {
 	struct query *query = calloc(1, sizeof(*query));
-	int r = query ? sqlite3_prepare_v2(db->sqlite, sql, -1, &query->stmt, NULL) : SQLITE_NOMEM;
+	const char *rest = "";
+	int r = query ? sqlite3_prepare_v2(db->sqlite, sql, -1, &query->stmt, &rest) : SQLITE_NOMEM;
 
 	if (r != SQLITE_OK) {
 		free(query);
 		return query_fail_sqlite(db, r);
 	}
 	query->db = db;
+	if (rest[strspn(rest, " \t\n")]) { /* a user may have written a part of it */
+		query_end(query);
+		return query_fail(db, -EINVAL, "%s%s", "it is more than one statement", "");
+	}
 	*ret_query = query;
 	return 0;
 }
@@ -90,6 +95,13 @@ int query_next(struct query *query)
 		return query_fail(query->db, query->db->failed, "%s%s", "out of memory", "");
 	r = sqlite3_step(query->stmt);
 	return r == SQLITE_ROW ? 1 : r == SQLITE_DONE ? 0 : query_fail_sqlite(query->db, r);
+}
+
+void query_rest(struct query *query)
+{
+	sqlite3_reset(query->stmt);
+	if (!sqlite3_get_autocommit(query->db->sqlite))
+		sqlite3_exec(query->db->sqlite, "COMMIT", NULL, NULL, NULL);
 }
 
 void query_end(struct query *query)

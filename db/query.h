@@ -62,10 +62,17 @@ bool query_is_written(const struct query_db *db);
 /* Any thread, until query_close(): a query that goes on ends with an error. */
 void query_interrupt(struct query_db *db);
 
-/* Starts a statement.  query_next() goes to the next row: 1 there is one, 0 there are no more, or -errno. */
+/* Starts a statement; several are refused.  query_next() goes to the next row: 1 there is one, 0 there are no more, or -errno. */
 int query_start(struct query_db *db, const char *sql, struct query **ret_query);
 int query_next(struct query *query);
 void query_end(struct query *query); /* NULL is fine */
+/*
+ * Ends the snapshot, and goes back before the first row: the next query_next() sees the trace as it is then.  In between nothing
+ * keeps the writer from emptying its log.  The facts stay those of the open.
+ */
+void query_rest(struct query *query);
+/* Whether a writer holds the trace, which is one. */
+bool query_is_written(const struct query_db *db);
 
 enum query_type { QUERY_NULL, QUERY_INT, QUERY_REAL, QUERY_TEXT, QUERY_BLOB };
 

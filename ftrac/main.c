@@ -29,6 +29,7 @@
 #include "ftrac/record_running.h"
 #include "ftrac/run.h"
 #include "ftrac/umount.h"
+#include "ftrac/wait.h"
 
 /* From here on the daemon has no terminal. */
 static void detach_from_terminal(struct daemon *d)
@@ -150,7 +151,7 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*main)(int argc, char **argv);
 	} verbs[] = { { "run", run_command }, { "record", record_running_command }, { "doctor", doctor_main },
-		{ "umount", umount_main }, { "merge", merge_main }, { "top", live_main } };
+		{ "umount", umount_main }, { "merge", merge_main }, { "top", live_main }, { "wait", wait_main } };
 	const char *word;
 
 	fill_standard_streams();

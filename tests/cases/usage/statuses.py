@@ -58,6 +58,14 @@ def others(base):
     ends("ftrac", 2, FTRAC, "umount", cwd=base)
     ends("ftrac", 1, FTRAC, "umount", "nothing", cwd=base)
     ends("ftrac", 2, FTRAC, "record", cwd=base)
+    for status, *words in ((0, "--until", "operations > 0"), (4, "--until", "operations < 0"), (2, "--until", "no column"), (2,),
+                           (1, "--until", "1", "nothing.db")):
+        ends("ftrac", status, FTRAC, "wait", *words, cwd=base)
+    with subprocess.Popen([FTRAC, "run", "-q", "--db", "w.db", "sh", "-c", "echo; read x"], cwd=base, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        ends("ftrac", 124, FTRAC, "wait", "--until", "0", "--timeout", "0", "w.db", cwd=base)
+        process.communicate(b"\n", timeout=60)
     ends("ftrac", 1, FTRAC, "--db", "m.db", "nothing", cwd=base)
 
 
