@@ -416,9 +416,8 @@ static int check_table(const struct stat_options *o)
 	if (o->files && (o->svg || o->png || o->gnuplot))
 		return err_status(EXIT_USAGE,
 			"--files has no picture: leave it out, or --svg, --png and --gnuplot");
-	if (table->options & STAT_TIME && o->by.n && (o->files || o->svg || o->png || o->gnuplot))
-		return err_status(EXIT_USAGE,
-			"--by has neither --files nor a picture: leave it out, or --files, --svg, --png and --gnuplot");
+	if (table->options & STAT_TIME && o->by.n && o->files)
+		return err_status(EXIT_USAGE, "--files has no groups: leave it out, or --by");
 	return check_sizes(o, table) ? EXIT_USAGE : check_of(o, table);
 }
 

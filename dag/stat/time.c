@@ -9,6 +9,7 @@
 #include "dag/stat/intervals.h"
 #include "dag/stat/stat.h"
 #include "dag/stat/sums.h"
+#include "dag/stat/time_curves.h"
 #include "dag/trace/traces.h"
 #include "db/query.h"
 
@@ -102,7 +103,9 @@ static int put_groups(struct stat_run *run, bool *ret_known)
 	int r = stat_sums_fit(run, "time.sums", &sums);
 
 	*ret_known = sums || run->has_ops;
-	return r < 0 ? r : stat_rows(run, sums ? "time.sums" : "time.groups", false);
+	if (r == 0)
+		r = stat_rows(run, sums ? "time.sums" : "time.groups", stat_wants_picture(run));
+	return r == 0 && stat_wants_picture(run) ? stat_draw_time(run) : r;
 }
 
 static int fill(struct stat_run *run)

@@ -23,7 +23,7 @@ def check_pictures(trace, names):
     if not shutil.which("gnuplot"):
         print("skipped: pictures: no 'gnuplot' here")
         return
-    for table in (["hist", "--of", "read-size"], ["cdf", "--of", "latency"], ["time"],
+    for table in (["hist", "--of", "read-size"], ["cdf", "--of", "latency"], ["time"], ["time", "--by", "operation"], ["time", "--by", "process,operation"],
                   ["cdf", "--of", "lifetime", "--by", "command"], ["sys"], ["sys", "--by", "path"], ["sys", "--by", "command,operation"]):
         for trace_ in trace, names:
             draw(table, trace_)
