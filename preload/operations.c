@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/operations.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
@@ -191,21 +190,35 @@ static size_t link_of(int fd, char *ret_path, size_t size)
 	return len < 0 ? 0 : (size_t)len;
 }
 
-static void emit_fd(int fd)
+static void put_fd(int fd, const struct wire_seen *seen, const char *path)
 {
 	struct wire_record record = record_of(WIRE_FD);
 	struct wire_more more = { .flags = (uint32_t)syscall(SYS_fcntl, fd, F_GETFL) };
-	struct wire_seen seen;
+
+	record.fd = fd;
+	record.known = WIRE_HAS_FD;
+	put(&record, &more, seen, path);
+}
+
+/* Signal handlers, which may have a small stack, make pipes: a path is for others alone. */
+static __attribute__((noinline)) void put_named(int fd, const struct wire_seen *seen)
+{
 	char path[PATH_MAX];
+
+	link_of(fd, path, sizeof(path));
+	put_fd(fd, seen, path);
+}
+
+static void emit_fd(int fd)
+{
+	struct wire_seen seen;
 
 	if (!see_fd(fd, &seen))
 		return;
-	path[0] = '\0';
-	if (!S_ISFIFO(seen.mode) && !S_ISSOCK(seen.mode))
-		link_of(fd, path, sizeof(path));
-	record.fd = fd;
-	record.known = WIRE_HAS_FD;
-	put(&record, &more, &seen, path);
+	if (S_ISFIFO(seen.mode) || S_ISSOCK(seen.mode))
+		put_fd(fd, &seen, NULL);
+	else
+		put_named(fd, &seen);
 }
 
 void operations_new_fd(int fd)
@@ -332,25 +345,57 @@ static void emit_executed(void)
 	emit_file(WIRE_EXECUTED, path, &program);
 }
 
-/* Libraries that the loader has mapped before the program, but for ours and what has no file. */
+/* Libraries that the loader has mapped: the program's, when it begins, and those of dlopen(3) that are there at its end. */
+static struct {
+	unsigned long long adds; /* how many the loader had added by then */
+	unsigned n, to_skip;
+} loaded;
+
+/* But for ours, and what has no file. */
 static int emit_loaded(struct dl_phdr_info *object, size_t size, void *own)
 {
 	struct wire_seen seen;
 
 	(void)size;
+	loaded.adds = object->dlpi_adds;
+	loaded.n++;
+	if (loaded.to_skip) {
+		loaded.to_skip--;
+		return 0;
+	}
 	if (object->dlpi_name[0] == '/' && object->dlpi_addr != *(const ElfW(Addr) *)own &&
 		see(AT_FDCWD, object->dlpi_name, 0, &seen))
 		emit_file(WIRE_LOADED, object->dlpi_name, &seen);
 	return 0;
 }
 
-void operations_begin(void)
+static int read_adds(struct dl_phdr_info *object, size_t size, void *ret_adds)
+{
+	(void)size;
+	*(unsigned long long *)ret_adds = object->dlpi_adds;
+	return 1;
+}
+
+/* The loader keeps them in the order in which they came. */
+static void emit_opened_later(void)
 {
 	ElfW(Addr) own = 0;
-	Dl_info info;
+	unsigned long long adds = 0;
 
-	if (dladdr((const void *)operations_begin, &info))
-		own = (ElfW(Addr))info.dli_fbase;
+	dl_iterate_phdr(read_adds, &adds);
+	if (!loaded.n || adds == loaded.adds)
+		return;
+	loaded.to_skip = loaded.n;
+	dl_iterate_phdr(emit_loaded, &own);
+}
+
+/* Where this object begins; dladdr(3) would look at all of its symbols. */
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
+void operations_begin(void)
+{
+	ElfW(Addr) own = (ElfW(Addr))&__ehdr_start;
+
 	operations_moved_to();
 	emit_fds();
 	emit_executed();
@@ -362,8 +407,10 @@ void operations_end(bool streams)
 	struct wire_record record;
 	struct wire_more more = { 0 };
 
-	if (streams)
+	if (streams) {
+		emit_opened_later();
 		streams_emit_unwritten();
+	}
 	record = record_of(WIRE_END);
 	put(&record, &more, NULL, NULL);
 }

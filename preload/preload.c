@@ -117,6 +117,13 @@ static int find_object(struct preload *preload, struct failure *failure)
 	return 0;
 }
 
+int preload_explain(struct failure *failure)
+{
+	struct preload preload = { 0 };
+
+	return find_object(&preload, failure);
+}
+
 /* ---- the memory ---- */
 
 /* The owner holds a lock as long as it lives; a process that gets it may remove what the owner left. */

@@ -50,6 +50,9 @@ int preload_parse_detail(const char *text, int64_t *ret_above_ns);
 /* 0, or -errno with the reason. */
 int preload_prepare(const struct preload_options *options, struct preload **ret_preload, struct failure *failure);
 
+/* Whether there is the object for this machine.  0, or -errno with the reason. */
+int preload_explain(struct failure *failure);
+
 /* The directory of the memory, and the object: what programs do with these is no part of their work. */
 const char *preload_directory(const struct preload *preload);
 const char *preload_object(const struct preload *preload);

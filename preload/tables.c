@@ -126,7 +126,8 @@ static void fail(struct tables *tables)
 
 static void push(struct tables *tables, const struct event *ev, const char *text, size_t len)
 {
-	ring_push(tables->ring, ev, text, len);
+	if (tables->ring)
+		ring_push(tables->ring, ev, text, len);
 }
 
 static void release(struct tables *tables, struct open_file *file, int32_t tid, int64_t time_ns)
@@ -375,6 +376,7 @@ void tables_destroy(struct tables *tables)
 
 	if (!tables)
 		return;
+	tables->ring = NULL; /* it may have ended before */
 	HASH_ITER(hh, tables->processes, process, next)
 		end_process(tables, process, process->ended_ns);
 	HASH_ITER(hh, tables->callers, caller, after) {
@@ -437,7 +439,9 @@ static void take_fd(struct taking *t)
 			return;
 		open_aside(t, file, t->more.flags);
 	}
+	file->references++; /* ours: the number may be none */
 	set_fd(t->tables, &t->process->table, t->record->fd, file, false, t->caller->tid, t->record->start_ns);
+	release(t->tables, file, t->caller->tid, t->record->start_ns);
 }
 
 /* The program has told all its descriptors. */
@@ -569,11 +573,16 @@ static void take_path(struct taking *t)
 			ev.u.op.handle = file_of(&t->process->table, t->record->fd)->handle;
 		len = len && len2 ? len + 1 + len2 : 0;
 	} else if (op == OP_SYMLINK && len) {
-		len += 1 + (size_t)snprintf(text + len + 1, PATH_MAX + 1, "%s", t->text2);
+		size_t len2 = (size_t)snprintf(text + len + 1, PATH_MAX + 1, "%s", t->text2);
+
+		len = len2 <= PATH_MAX ? len + 1 + len2 : 0;
 	}
 	push_op(t, &ev, text, len < sizeof(text) ? len : 0);
-	if (file)
-		set_fd(t->tables, &t->process->table, t->record->fd, file, t->more.flags & O_CLOEXEC, t->caller->tid, t->end_ns);
+	if (!file)
+		return;
+	file->references++;
+	set_fd(t->tables, &t->process->table, t->record->fd, file, t->more.flags & O_CLOEXEC, t->caller->tid, t->end_ns);
+	release(t->tables, file, t->caller->tid, t->end_ns);
 }
 
 static void close_fd(struct taking *t, struct event *ev, int32_t fd)
