@@ -26,6 +26,7 @@
 #include "ftrac/transport.h"
 #include "ftrac/view.h"
 #include "kernel/kernel.h"
+#include "preload/preload.h"
 #include "procmon/monitor.h"
 
 struct finding {
@@ -158,6 +159,15 @@ static void check_in_kernel(struct doctor *d)
 	find(d, "kernel_record", "ftrac run --files kernel", works, "%s", works ? "works" : failure.text);
 }
 
+static void check_preload(struct doctor *d, bool follows)
+{
+	struct failure failure = { 0 };
+	bool works = preload_explain(&failure) == 0;
+
+	find(d, "preload_record", "ftrac run --files preload", works && follows, "%s", !works ? failure.text : follows ? "works" :
+		"needs ptrace or the process connector");
+}
+
 static void check_delays(struct doctor *d, bool taskstats)
 {
 	bool counted = monitor_has_delays();
@@ -242,6 +252,7 @@ static bool examine(struct doctor *d)
 		MONITOR_SOURCE_TASKSTATS);
 	check_delays(d, taskstats);
 	check_in_kernel(d);
+	check_preload(d, ptrace || connector);
 	check_feature(d, "exact", "--fidelity exact", 6, 6, true);
 	check_call(d, check_feature(d, "open", "--fidelity open", 6, 9, geteuid() == 0));
 	check_uring(d);

@@ -43,7 +43,7 @@ static int open_trace(struct run *run)
 	const struct options *o = run->options;
 
 	return recording_open(&run->recording, &(struct recording_options){ .db = o->db, .force = o->force,
-		.slots = o->in_kernel ? CALL_SLOTS : RING_SLOTS, .metrics = o->metrics, .interval_ns = o->interval_ns });
+		.slots = o->in_kernel || o->by_preload ? CALL_SLOTS : RING_SLOTS, .metrics = o->metrics, .interval_ns = o->interval_ns });
 }
 
 /* What procmon needs after it has forked the command: to pass signals on, to write the trace wherever it lies, and to
@@ -135,10 +135,11 @@ static int start_writer(struct run *run)
 
 	if (!command || (!cwd && errno == ENOMEM))
 		return err_status(EXIT_RUNNER, "out of memory");
-	if (o->in_kernel) {
-		facts.files = "kernel";
-		facts.fidelity = event_fidelity_names[FIDELITY_CALL];
+	if (o->in_kernel)
 		writer.may_wait = may_wait;
+	if (o->in_kernel || o->by_preload) {
+		facts.files = o->in_kernel ? "kernel" : "preload";
+		facts.fidelity = event_fidelity_names[FIDELITY_CALL];
 		writer.set_watched = set_watched;
 		writer.record.ops = true;
 		writer.record.probe = monitor_probe_path;
@@ -174,9 +175,9 @@ static int take_layers(struct run *run)
 {
 	struct failure failure = { 0 };
 
-	if (!run->options->layers)
+	if (!run->options->layers && !run->options->by_preload)
 		return 0;
-	if (preload_prepare(&(struct preload_options){ .layers = run->options->layers,
+	if (preload_prepare(&(struct preload_options){ .layers = run->options->layers, .files = run->options->by_preload,
 			.detail_above_ns = run->options->detail_above_ns }, &run->preload, &failure) < 0)
 		return err_status(EXIT_RUNNER, "%s", failure.text);
 	run->ours[0] = preload_directory(run->preload);

@@ -60,7 +60,9 @@ static const char help[] =
 "      --force          replace an existing trace\n"
 "      --files SOURCE   none: processes only (default); kernel: also each of\n"
 "                       their system calls that concerns files, by programs in\n"
-"                       the kernel (needs CAP_BPF and CAP_PERFMON)\n"
+"                       the kernel (needs CAP_BPF and CAP_PERFMON); preload:\n"
+"                       also their calls of libc that reach files, by an object\n"
+"                       in the programs\n"
 "      --layer LAYERS   also record calls of libraries, by an object that is\n"
 "                       preloaded into programs: lib: those of libc on files and\n"
 "                       streams; mpi: those of MPI-IO; or both, lib,mpi\n"
@@ -87,7 +89,7 @@ CLI_COMPLETE_HELP
 "\n"
 "See procmon(1), and ftrac-db(5) for what the trace holds.\n";
 
-static const char *const files_of[] = { "none", "kernel", NULL };
+static const char *const files_of[] = { "none", "kernel", "preload", NULL };
 static const char *const layers[] = { "lib", "mpi", NULL };
 static const char *const details[] = { "10us", "100us", "1ms", NULL };
 static const char *const processes[] = { "auto", "ptrace", "connector", "kernel", NULL };
@@ -126,9 +128,10 @@ static int parse_processes(struct options *options, const char *text)
 static int parse_files(struct options *options, const char *text)
 {
 	options->in_kernel = strcmp(text, "kernel") == 0;
-	if (options->in_kernel || strcmp(text, "none") == 0)
+	options->by_preload = strcmp(text, "preload") == 0;
+	if (options->in_kernel || options->by_preload || strcmp(text, "none") == 0)
 		return 0;
-	return err_status(EXIT_RUNNER, "invalid value '%s' for --files (none or kernel)", text);
+	return err_status(EXIT_RUNNER, "invalid value '%s' for --files (none, kernel or preload)", text);
 }
 
 static int parse_detail(struct options *options, const char *text)

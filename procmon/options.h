@@ -15,6 +15,7 @@ struct options {
 	int64_t interval_ns; /* of metrics; 0: not given */
 	bool force, check;
 	bool in_kernel;	       /* system calls, too, recorded in the kernel */
+	bool by_preload;       /* operations on files, too, by an object in the programs */
 	bool kernel_processes; /* --processes kernel */
 	enum monitor_processes processes;
 	int wait_ms; /* -1: without limit */

@@ -20,6 +20,7 @@ from ftractest import FTRAC, Checks, kernel_refuses, need, skip
 from graphworkflows import DATES, KNOWN, WORKFLOWS
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
+PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
 ORDINARY = 65534
 
 # Each call of a name, a descriptor, a mapping, in processes and threads.
@@ -158,6 +159,22 @@ def check_unseen(checks, base):
     checks.equal("its operations", run.rows("SELECT count(*) FROM op WHERE path LIKE ? || '%'", run.work), [(0,)])
 
 
+def check_procmon(checks, base):
+    """The same by procmon, with calls of the layer lib above the operations."""
+    (base / "work").mkdir()
+    done = subprocess.run([PROCMON, "--files", "preload", "--layer", "lib", "--db", base / "procmon.db", "--", "sh", "-c",
+                           "seq 1 2000 >a; sort -r a >b"], cwd=base / "work", capture_output=True, text=True, timeout=60, check=False)
+    checks.equal("procmon: exit status", (done.returncode, done.stderr), (0, ""))
+    db = sqlite3.connect(base / "procmon.db")
+    size = (base / "work/a").stat().st_size
+    checks.equal("procmon: bytes", db.execute("SELECT sum(bread), sum(bwrite) FROM access WHERE path LIKE ? || '/%'", (str(base / "work"),)).fetchone(),
+                 (size, 2 * size))
+    calls = db.execute("SELECT layer, count(*) FROM call GROUP BY 1 ORDER BY 1").fetchall()
+    checks.equal("procmon: layers", [layer for layer, _ in calls], ["lib", "syscall"])
+    print(f"procmon: {calls}")
+    db.close()
+
+
 def main():
     need("make", "gcc", "git", "perl", "awk")
     others = [files for files, is_here in (("mount", os.access("/dev/fuse", os.W_OK) and shutil.which("fusermount3")),
@@ -181,6 +198,8 @@ def main():
                 compare_graphs(checks, name, base / f"{name}-user", others, user=ORDINARY, group=ORDINARY, extra_groups=[])
         (base / "u").mkdir()
         check_unseen(checks, base / "u")
+        (base / "p").mkdir()
+        check_procmon(checks, base / "p")
     print(f"compared with {', '.join(others)}")
     checks.end()
 
