@@ -59,22 +59,22 @@ class Native(Within):
 class InKernel(Within):
     """ftrac run or procmon: what a user types."""
 
-    def __init__(self, within, role, program, *words):
-        super().__init__(within, " ".join([program.name, *words, "--files kernel"]), role)
-        self.words = [program, *words, "--files", "kernel"]
+    def __init__(self, within, role, program, *words, files="kernel"):
+        super().__init__(within, " ".join([program.name, *words, f"--files {files}"]), role)
+        self.words, self.files = [program, *words, "--files", files], files
 
     def tracer(self):
         return [*self.words, "--db", self.db, "--"]
 
     def stop(self):
-        return kernel_facts(self.db)
+        return facts_of(self.db, self.files)
 
 
-def kernel_facts(db):
+def facts_of(db, files):
     facts = trace_facts(db)
     facts["cpu_s"] = facts["tracer_cpu_s"]
-    if facts["files"] != "kernel":
-        sys.exit(f"bench: '{db}' was recorded by {facts['files']}, not in the kernel")
+    if facts["files"] != files:
+        sys.exit(f"bench: '{db}' was recorded by {facts['files']}, not by {files}")
     return facts
 
 
@@ -112,7 +112,7 @@ class Beside(Native):
     def stop(self):
         self.tracer_process.send_signal(signal.SIGTERM)
         self.tracer_process.wait()
-        return {"dropped": kernel_facts(self.db)["dropped"]}
+        return {"dropped": facts_of(self.db, "kernel")["dropped"]}
 
     def abandon(self):
         if self.tracer_process and self.tracer_process.poll() is None:
@@ -125,7 +125,8 @@ def in_kernel(within, with_others):
     procmon = machine.BUILD / "procmon/procmon"
     members = [InKernel(within, "kernel", machine.FTRAC, "run", "-q")]
     if with_others:
-        members += [InKernel(within, "procmon", procmon), StraceWithin(within)]
+        members += [InKernel(within, "preload", machine.FTRAC, "run", "-q", files="preload"),
+                    InKernel(within, "procmon", procmon), StraceWithin(within)]
     return of_natives("kernel", within, members)
 
 
