@@ -4,9 +4,13 @@
 {with parent uid pid host start_ns end_ns},
 -- The rank in the largest communicator that opened a file.
 world AS MATERIALIZED (SELECT process, max(size) AS world_size, rank AS world_rank FROM call WHERE layer = 'mpi' AND size NOTNULL
-	GROUP BY process)
-SELECT p.id, p.parent, p.uid, p.pid, p.end_ns, p.host, w.world_rank, w.world_size
-FROM proc p LEFT JOIN world w ON w.process = p.id {time p.start_ns | coalesce(p.end_ns, 9223372036854775807)}
+	GROUP BY process),
+-- That which a launcher of MPI has given to a process; what the process starts inherits the variable.
+given AS MATERIALIZED (SELECT i.process, CAST(min(e.value) AS INTEGER) AS rank FROM environ e JOIN image i ON i.id = e.image
+	WHERE e.name IN ('OMPI_COMM_WORLD_RANK', 'PMIX_RANK', 'PMI_RANK') AND e.value GLOB '[0-9]*' GROUP BY 1)
+SELECT p.id, p.parent, p.uid, p.pid, p.end_ns, p.host, coalesce(g.rank, w.world_rank) AS world_rank, w.world_size
+FROM proc p LEFT JOIN world w ON w.process = p.id LEFT JOIN given g ON g.process = p.id AND coalesce(p.parent NOT IN (SELECT process FROM given), 1)
+{time p.start_ns | coalesce(p.end_ns, 9223372036854775807)}
 ORDER BY p.start_ns, p.id
 
 --- darshan.operations of op: what programs did with regular files, in the order of its ends, one process and path after the other

@@ -75,7 +75,7 @@ static void describe(struct query_db *db, const struct ranks *ranks, int64_t sum
 	job->start_ns = start % BILLION;
 	job->end_s = end / BILLION;
 	job->end_ns = end % BILLION;
-	job->processes = ranks->n;
+	job->processes = ranks->processes;
 	job->uid = ranks->n ? ranks->of[0].uid : 0;
 	job->id = query_fact(db, "job", ranks->n ? ranks->of[0].pid : 0);
 	n = snprintf(job->metadata, sizeof(job->metadata), "lib_ver=ftrac-%.40s\nftrac_ranks=%s\nftrac_fidelity=%.40s\n",

@@ -56,41 +56,59 @@ static int sort(struct ranks *ranks)
 	return 0;
 }
 
-/* Do all processes of MPI have ranks of one communicator, and each another one? */
-static bool is_one_job(const struct ranks *ranks, bool *seen)
+#define RANK_MOST (INT64_C(1) << 31)
+
+static int compare_ranks(const void *a, const void *b)
 {
-	int64_t size = -1;
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Has each process of MPI another rank?  told: room for as many ranks as there are processes. */
+static bool is_one_job(const struct ranks *ranks, int64_t *told)
+{
+	size_t n = 0;
+
+	for (int32_t i = 0; i < ranks->n; i++)
+		if (ranks->of[i].world_rank >= 0)
+			told[n++] = ranks->of[i].world_rank;
+	qsort(told, n, sizeof(*told), compare_ranks);
+	for (size_t i = 0; i + 1 < n; i++)
+		if (told[i] == told[i + 1])
+			return false;
+	return n > 0 && told[n - 1] < RANK_MOST;
+}
+
+/* Ranks are below it. */
+static int64_t size_of_job(const struct ranks *ranks)
+{
+	int64_t size = 0;
 
 	for (int32_t i = 0; i < ranks->n; i++) {
 		const struct ranked *one = &ranks->of[i];
 
-		if (one->world_size < 0)
-			continue;
-		if ((size >= 0 && one->world_size != size) || one->world_rank < 0 || one->world_rank >= one->world_size ||
-			one->world_rank >= ranks->n || seen[one->world_rank])
-			return false;
-		size = one->world_size;
-		seen[one->world_rank] = true;
+		if (one->world_rank >= size)
+			size = one->world_rank + 1;
+		if (one->world_size > size && one->world_size < RANK_MOST)
+			size = one->world_size;
 	}
-	return size > 1;
+	return size;
 }
 
 static int number(struct ranks *ranks)
 {
-	bool *seen = calloc((size_t)ranks->n + 1, sizeof(*seen));
-	int64_t next = 0;
+	int64_t *told = calloc((size_t)ranks->n + 1, sizeof(*told)), next = 0;
 
-	if (!seen)
+	if (!told)
 		return -ENOMEM;
-	ranks->mpi = is_one_job(ranks, seen);
-	free(seen);
-	if (!ranks->mpi)
-		return 0;
+	ranks->mpi = is_one_job(ranks, told);
+	free(told);
+	if (ranks->mpi)
+		next = size_of_job(ranks);
 	for (int32_t i = 0; i < ranks->n; i++)
-		if (ranks->of[i].world_size > next)
-			next = ranks->of[i].world_size;
-	for (int32_t i = 0; i < ranks->n; i++)
-		ranks->of[i].rank = ranks->of[i].world_size > 0 ? ranks->of[i].world_rank : next++;
+		ranks->of[i].rank = ranks->mpi && ranks->of[i].world_rank >= 0 ? ranks->of[i].world_rank : next++;
+	ranks->processes = next;
 	return 0;
 }
 

@@ -3,8 +3,9 @@
 #define DAG_DARSHAN_RANKS_H
 
 /*
- * The chosen processes, as ranks.  If the trace has one MPI job whose ranks are known, each of its processes has its rank, and the
- * others follow in the order of their starts; else all are numbered from 0 on in the order of their starts.
+ * The chosen processes, as ranks.  If the trace has one MPI job whose ranks are known, by the variables of its launcher or by calls of
+ * MPI-IO, each of its processes has its rank, and the others follow in the order of their starts; else all are numbered from 0 on in the
+ * order of their starts.
  */
 
 #include <stdbool.h>
@@ -20,7 +21,7 @@ struct ranked {
 	int64_t id, parent; /* 0: no parent is known */
 	int64_t uid, pid, end_ns;
 	const char *host; /* NULL: not known */
-	int64_t world_rank, world_size; /* of the largest communicator; -1: not known */
+	int64_t world_rank, world_size; /* in MPI_COMM_WORLD; -1: not known */
 	int64_t rank;
 };
 
@@ -29,6 +30,7 @@ struct ranks {
 	int32_t n;
 	int32_t *by_id;
 	bool mpi;
+	int64_t processes; /* ranks are below it */
 	struct arena texts;
 };
 

@@ -26,6 +26,7 @@ static const struct dimension dimensions[] = {
 	{ "class", NULL, NULL, NULL, "CASE WHEN o.name IN ('read', 'recv') THEN 'read' "
 		"WHEN o.name IN ('write', 'send', 'copy', 'sendfile', 'splice') THEN 'write' "
 		"WHEN o.name = 'lseek' THEN 'position' ELSE 'administration' END", "", "o.class", NULL },
+	{ "ranks", "p.ranks", NULL, NULL, NULL, "ranks", NULL, NULL },
 	{ "rank", NULL, NULL, NULL, NULL, "", "o.rank", NULL },
 	{ "all", "'all'", NULL, NULL, NULL, "", NULL, NULL },
 };

@@ -14,6 +14,16 @@ static bool is_word(const char *words, size_t len, const char *word)
 	return false;
 }
 
+/* Processes that a launcher of MPI has given a rank, and what they have started. */
+#define RANKED                                                                                                          \
+	"(SELECT i.process FROM environ e JOIN image i ON i.id = e.image "                                              \
+	"WHERE e.name IN ('OMPI_COMM_WORLD_RANK', 'PMIX_RANK', 'PMI_RANK'))"
+
+/* What all ranks of one program of one launcher have in common; NULL for other processes. */
+#define RANKS                                                                                                           \
+	", iif(p.id IN " RANKED " AND coalesce(p.parent NOT IN " RANKED ", 1), coalesce(p.program, '') || "            \
+	"coalesce(' (ranks of p' || p.parent || ')', ' (ranks)'), NULL) AS ranks"
+
 /* A column of proc, if the query or an option needs it. */
 static void put_column(struct composer *c, const char *column, const char *wanted, size_t len)
 {
@@ -36,6 +46,8 @@ static void put_column(struct composer *c, const char *column, const char *wante
 		needed |= o->phase != NULL;
 	if (needed && o->phases.n && (strcmp(column, "phase") == 0 || strcmp(column, "step") == 0))
 		sql_text_format(c->out, ", coalesce(hand.phase, p.%s) AS %s", column, column);
+	else if (needed && strcmp(column, "ranks") == 0)
+		sql_text_put(c->out, RANKS);
 	else if (needed)
 		sql_text_format(c->out, ", p.%s", column);
 }
@@ -45,7 +57,7 @@ static const char *const process_columns[] = { "end_ns", "image", "host", "pid",
 	"exit_signal", "cpu_ns", "utime_ns", "stime_ns", "vmpeak_bytes", "rsspeak_bytes",
 	"read_char", "write_char", "read_bytes", "write_bytes", "nvcsw", "nivcsw", "minflt",
 	"majflt", "cpu_delay_ns", "blkio_delay_ns", "swapin_delay_ns", "reclaim_delay_ns", "tier",
-	"state", "ops", "ops_ns", "step", "task", "part", "label" };
+	"state", "ops", "ops_ns", "step", "task", "part", "label", "ranks" };
 
 /* Phases that the user defines: a job is of the first one that matches one of its processes. */
 static void put_phases(struct composer *c)

@@ -11,7 +11,7 @@
 
 #define WORDS_MOST "1000"
 
-const char *const trace_words_dimensions[] = { "step", "task", "command", "exe", "xform", "job", "phase", "process", "rank", "file",
+const char *const trace_words_dimensions[] = { "step", "task", "command", "exe", "xform", "job", "phase", "process", "rank", "ranks", "file",
 	"directory", "fstype", "mount", "host", "operation", "class", "all", NULL };
 
 static bool is_file(const char *path)

@@ -5,9 +5,10 @@ import collections
 from darshanlog import CLASSES, COUNTERS
 
 LIMITS = [100, 1024, 10240, 102400, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30]
-RANK = """SELECT p.id, p.start_ns, (SELECT rank FROM call c WHERE c.process = p.id AND c.layer = 'mpi' AND c.size NOTNULL
+RANK = """SELECT p.id, p.parent, (SELECT rank FROM call c WHERE c.process = p.id AND c.layer = 'mpi' AND c.size NOTNULL
     ORDER BY c.size DESC LIMIT 1), (SELECT max(size) FROM call c WHERE c.process = p.id AND c.layer = 'mpi') FROM process p
     ORDER BY p.start_ns, p.id"""
+GIVEN = """SELECT i.process, e.value FROM environ e JOIN image i ON i.id = e.image WHERE e.name IN ('PMI_RANK', 'PMIX_RANK', 'OMPI_COMM_WORLD_RANK')"""
 
 
 def as_bytes(path):
@@ -16,13 +17,14 @@ def as_bytes(path):
 
 def ranks(sql):
     """Process -> rank, and whether they are those of MPI."""
-    rows = sql(RANK)
-    mpi = [(rank, size) for *_, rank, size in rows if rank is not None]
-    one_job = bool(mpi) and len({size for _, size in mpi}) == 1 and mpi[0][1] > 1 and len({rank for rank, _ in mpi}) == len(mpi)
-    if not one_job:
+    rows, given = sql(RANK), {process: int(value) for process, value in sql(GIVEN)}
+    known = {process: given[process] if process in given and parent not in given else rank for process, parent, rank, _ in rows}
+    known = {process: rank for process, rank in known.items() if rank is not None}
+    if not known or len(set(known.values())) < len(known):
         return {row[0]: n for n, row in enumerate(rows)}, False
-    others = [row[0] for row in rows if row[2] is None]
-    return {**{row[0]: row[2] for row in rows if row[2] is not None}, **{p: mpi[0][1] + n for n, p in enumerate(others)}}, True
+    size = max(*(rank + 1 for rank in known.values()), *(row[3] or 0 for row in rows))
+    others = [row[0] for row in rows if row[0] not in known]
+    return {**known, **{process: size + n for n, process in enumerate(others)}}, True
 
 
 class Times:

@@ -19,7 +19,7 @@ STAT = [*(table for table in help_words(WFSTAT, "Tables:") if table not in ("his
 DAG = [*help_words(WFDAG, "Analyses, as a table:"), *(f"--{name}" for name, drawn in exports().items() if not drawn),
        "whatif --cores 2 --jobs 3 --faster *=2x", "--json --all --metadata --ghosts",
        "--tree --dot", "--fold --all --dot --width rate", "--reduce --graphml",
-       "--csv --group-by command --pipes node", "--gml --precedence --pipes edge", "--dot --max-nodes 3 --width time",
+       "--csv --group-by command --pipes node", "--json --group-by ranks", "--gml --precedence --pipes edge", "--dot --max-nodes 3 --width time",
        "generate --make", "generate --ninja", "generate --snakemake", "generate --wfformat",
        "generate --dagman", "generate --pegasus", "generate --dax",
        "generate --wfformat --level process", "changes --all --temporary", "changes --json", "changes --in-toto", "check --all", "check --sarif", "check --markdown", "check --github --all", "check --kinds missing,ghost", "diff whole.db", "diff --markdown whole.db whole.db --",

@@ -8,7 +8,7 @@
 #include "dag/trace/compose.h"
 
 static const char *const dimension_names[] = { "command", "exe", "xform", "job", "phase", "process", "file",
-	"directory", "fstype", "mount", "host", "operation", "env:HOME", "all", NULL };
+	"directory", "fstype", "mount", "host", "operation", "ranks", "env:HOME", "all", NULL };
 
 static struct words words(const char **word, int n)
 {

@@ -15,6 +15,7 @@ import tempfile
 from dagtraces import exports
 from ftractest import Checks, Mount, need_fuse
 from sample import LONG, some
+from workflows import traced
 
 WFDAG = os.environ.get("WFDAG", "build/dag/wfdag")
 MAKEFILE = """all: sum
@@ -187,6 +188,61 @@ def check_parts(checks, db, graph):
                  len(reduced["edges"]) < len(graph["edges"]))
 
 
+# Two programs with ranks of 3 and 2 processes, as launchers of MPI name them; a rank starts another program.
+RANKS = """\
+import os, subprocess, sys
+for variable, n in ("PMI_RANK", 3), ("OMPI_COMM_WORLD_RANK", 2):
+    subprocess.run([sys.executable, "launcher.py", variable, str(n)], check=True)
+open("last", "w").write(open("sum").read())
+"""
+LAUNCHER = """\
+import os, subprocess, sys
+variable, n = sys.argv[1], int(sys.argv[2])
+ranks = [subprocess.Popen([sys.executable, "rank.py"], env={**os.environ, variable: str(rank)}) for rank in range(n)]
+assert not any([rank.wait() for rank in ranks])
+"""
+RANK = """\
+import os, subprocess
+given = os.environ.get("PMI_RANK") or os.environ["OMPI_COMM_WORLD_RANK"]
+rank = int(given)
+open("input").read()
+with open("sum", "r+") as file:
+    file.seek(100 * rank)
+    file.write("x" * (10 + rank))
+open(f"own.{rank}", "w").write("y" * 20)
+if rank == 1:
+    subprocess.run(["cp", "input", "copied"], check=True)
+"""
+
+
+def check_ranks(checks, base):
+    """--group-by ranks: the ranks of each launcher are one node, all others stay; edges and numbers are sums of those of --fold."""
+    work = base / "ranks"
+    work.mkdir()
+    for name, text in ("ranks.py", RANKS), ("launcher.py", LAUNCHER), ("rank.py", RANK), ("input", "a line\n" * 1000), ("sum", "-" * 1000):
+        (work / name).write_text(text)
+    traced(base / "ranks.db", ["/usr/bin/python3", "ranks.py"], work)
+    apart, joined = (graph_of(*words, base / "ranks.db") for words in (["--fold"], ["--fold", "--group-by", "ranks"]))
+    groups = [node for node in joined["nodes"] if "(ranks of" in node.get("group", "")]
+    checks.equal("the ranks of two jobs", sorted((node["kind"], node["members"]) for node in groups), [("process", 2), ("process", 3)])
+    singles = {node["id"] for node in joined["nodes"] if node["kind"] == "process" and node["members"] == 1}
+    ranks = {node["id"] for node in apart["nodes"] if node["kind"] == "process"} - singles
+    checks.check(f"{len(singles)} other processes stay apart", len(ranks) == 5 and len(singles) >= 5, (ranks, singles))
+    # Files that the same nodes use may be one, too: so sums over all.
+    for kind in "write", "read", "fork":
+        def total(graph, inside):
+            return sum(edge.get("bytes") or 0 for edge in graph["edges"] if kind in edge["kind"].split("|") and
+                       {edge["source"], edge["target"]} & inside), sum(
+                           edge["members"] for edge in graph["edges"] if kind in edge["kind"].split("|") and
+                           {edge["source"], edge["target"]} & inside)
+        ours, theirs = total(joined, {node["id"] for node in groups}), total(apart, ranks)
+        checks.check(f"edges of ranks, {kind}: {theirs}", ours == theirs and theirs[1] > 0, (ours, theirs))
+    checks.equal("what they used of the processor", round(sum(node["cpu_s"] for node in groups), 6),
+                 round(sum(node["cpu_s"] for node in apart["nodes"] if node["id"] in ranks), 6))
+    checks.check("each group names its program", all(node["group"].startswith("rank.py (") or node["group"].startswith("python3")
+                                                     for node in groups), [node["group"] for node in groups])
+
+
 def check_usage(checks, base, db):
     for status, args, words in (
             (2, [db], "no output is given"), (2, ["nonsense"], "neither an analysis nor a trace"),
@@ -228,6 +284,7 @@ def main():
         check_parallelism(checks, db)
         check_whatif(checks, compile_trace(base / "compile"))
         check_parts(checks, db, graph)
+        check_ranks(checks, base)
         check_usage(checks, base, db)
     checks.end()
 
