@@ -522,7 +522,7 @@ def check_no_traces(directory, trace):
     os.symlink(here / "nowhere", here / "link")
     for name, word in (("zero", "no trace"), ("letter", "no trace"), ("other.db", "no trace"),
                        ("half.db", "damaged"), ("head.db", "damaged"), ("fifo", "no file"),
-                       ("names", "no file"), ("link", "No such file"), ("nowhere", "No such file"),
+                       ("names", "no trace in the directory"), ("link", "No such file"), ("nowhere", "No such file"),
                        ("letter/x", "Not a directory")):
         for table in "io", "list":
             fails(f"{name}: {table}", 1, [word, name, "; "], table, here / name)
