@@ -22,12 +22,12 @@
 #include "base/cleanup.h"
 #include "base/complete.h"
 #include "base/err.h"
-#include "dag/live/live.h"
 #include "dag/merge/merge.h"
 #include "ftrac/daemon.h"
 #include "ftrac/doctor.h"
 #include "ftrac/record_running.h"
 #include "ftrac/run.h"
+#include "ftrac/top.h"
 #include "ftrac/umount.h"
 #include "ftrac/wait.h"
 
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*main)(int argc, char **argv);
 	} verbs[] = { { "run", run_command }, { "record", record_running_command }, { "doctor", doctor_main },
-		{ "umount", umount_main }, { "merge", merge_main }, { "top", live_main }, { "wait", wait_main } };
+		{ "umount", umount_main }, { "merge", merge_main }, { "top", top_main }, { "wait", wait_main } };
 	const char *word;
 
 	fill_standard_streams();

@@ -301,6 +301,23 @@ struct monitor_credentials {
 int monitor_read_credentials(pid_t tid, gid_t *ret_groups, size_t room,
 	struct monitor_credentials *ret_credentials);
 
+/* A system call on a file, or a wait for data or children, that a thread is inside of. */
+struct monitor_wait {
+	pid_t tid;
+	long number;	   /* of the call */
+	uint64_t argument; /* the descriptor, or where the path is */
+	uint64_t switches; /* how often the thread has given up a processor by itself: unchanged, it is the same call as before */
+	enum { MONITOR_WAIT_FILE, MONITOR_WAIT_PIPE, MONITOR_WAIT_SOCKET, MONITOR_WAIT_CHILD } kind;
+	const char *name;  /* as in the view op; "wait": for a child */
+	char path[256];	   /* "": not known */
+};
+
+/*
+ * The waits of the threads of a process that began at start_ns, monotonic; at most so many. Needs no monitor. Their number; -ESRCH:
+ * there is no such process; -EACCES: we may not look at it.
+ */
+int monitor_waits(pid_t pid, int64_t start_ns, struct monitor_wait *ret_waits, int most);
+
 /* Whether this process is traced. Needs no monitor. */
 bool monitor_is_traced(void);
 

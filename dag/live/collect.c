@@ -13,7 +13,7 @@
 
 /* ---- what is kept ---- */
 
-int collect_create(const char *path, unsigned how, struct collect **ret_collect)
+int collect_create(const char *path, unsigned how, live_waits *waits, struct collect **ret_collect)
 {
 	struct collect *collect = *ret_collect = calloc(1, sizeof(*collect));
 
@@ -21,6 +21,7 @@ int collect_create(const char *path, unsigned how, struct collect **ret_collect)
 		return -ENOMEM;
 	collect->path = path;
 	collect->how = how;
+	collect->waits_of = waits;
 	return 0;
 }
 
@@ -80,6 +81,7 @@ void collect_destroy(struct collect *collect)
 		HASH_DEL(collect->open, handle);
 		free(handle);
 	}
+	collect_drop_waits(collect, INT64_MAX);
 	for (int i = 0; i < ERRORS_KEPT; i++)
 		error_free(collect->errors[i]);
 	free(collect);
@@ -221,7 +223,8 @@ static int look(struct collect *collect, struct query_db *db, struct live_state 
 	collect->recorded = state->operations;
 	collect->last_ns = clock_now_ns();
 	state->seen_ns = collect->last_ns;
-	return collect_state(collect, db, interval_s, state, failure);
+	r = collect_state(collect, db, interval_s, state, failure);
+	return r < 0 ? r : collect_waits(collect, state, failure);
 }
 
 int collect_look(struct collect *collect, struct live_state **ret_state, struct failure *failure)
@@ -230,6 +233,8 @@ int collect_look(struct collect *collect, struct live_state **ret_state, struct 
 	struct live_state *state = calloc(1, sizeof(*state));
 	int r = state ? query_open(&collect->path, 1, collect->how, &db) : failure_memory(failure);
 
+	if (r == -EINVAL && query_is_written(db))
+		r = -EAGAIN;
 	if (state && r < 0)
 		failure_set(failure, r, "%s", query_error(db));
 	if (r == 0)

@@ -11,17 +11,19 @@
 
 #include <stdint.h>
 
+#include "dag/live/live.h"
+
 struct collect;
 struct failure;
 struct live_state;
 
-/* path, how: see query_open(); both live as long as collect.  0 or -ENOMEM. */
-int collect_create(const char *path, unsigned how, struct collect **ret_collect);
+/* path, how: see query_open(); they live as long as collect.  0 or -ENOMEM. */
+int collect_create(const char *path, unsigned how, live_waits *waits, struct collect **ret_collect);
 void collect_destroy(struct collect *collect); /* NULL is fine */
 
 /*
  * One look.  0, and the caller frees *ret_state; or -errno, with the failure: -ENOENT and such when the trace is gone,
- * -ESTALE: another one has taken its place.
+ * -ESTALE: another one has taken its place; -EAGAIN: its writer has begun just now.
  */
 int collect_look(struct collect *collect, struct live_state **ret_state, struct failure *failure);
 

@@ -47,6 +47,16 @@ struct open_handle {
 	UT_hash_handle hh;
 };
 
+struct wait {
+	struct {
+		int64_t process;
+		int64_t tid;
+	} of;
+	uint64_t call[3];
+	int64_t since_ns, seen_ns; /* monotonic */
+	UT_hash_handle hh;
+};
+
 struct error {
 	struct live_error is; /* with texts of their own */
 	int64_t process, op; /* op: 0: it is an end */
@@ -70,6 +80,8 @@ struct collect {
 	struct error *errors[ERRORS_KEPT]; /* a ring, the next one at n_errors */
 	size_t n_errors;
 	int64_t read, written; /* in this interval */
+	live_waits *waits_of;
+	struct wait *waits;
 	bool failed;	       /* out of memory */
 };
 
@@ -81,6 +93,10 @@ int collect_operations(struct collect *collect, struct query_db *db, struct fail
 void collect_begin(struct collect *collect);
 /* The state of what was collected.  db: for names of files. */
 int collect_state(struct collect *collect, struct query_db *db, double interval_s, struct live_state *state, struct failure *failure);
+
+/* What goes on for a second and more, where that can be seen.  Needs the processes of the state. */
+int collect_waits(struct collect *collect, struct live_state *state, struct failure *failure);
+void collect_drop_waits(struct collect *collect, int64_t before_ns);
 
 struct task *collect_find(const struct collect *collect, int64_t process);
 void collect_error(struct collect *collect, const struct error *error);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/saturate.h"
 #include "dag/live/collect_internal.h"
 
 #define READ_AT_MOST 500000 /* operations of the time before the first look */
@@ -97,6 +98,11 @@ static bool is_write(const char *name)
 	       strcmp(name, "sendfile") == 0 || strcmp(name, "splice") == 0;
 }
 
+static void add_bytes(int64_t *sum, int64_t bytes)
+{
+	*sum = saturate_add(*sum, bytes);
+}
+
 static void add_use(struct collect *collect, const struct query *row, int64_t bytes, bool writes)
 {
 	struct task *task = collect_find(collect, query_int(row, PROCESS));
@@ -104,13 +110,13 @@ static void add_use(struct collect *collect, const struct query *row, int64_t by
 
 	if (task) {
 		task->operations++;
-		*(writes ? &task->written : &task->read) += bytes;
+		add_bytes(writes ? &task->written : &task->read, bytes);
 	}
 	if (file) {
 		file->operations++;
-		*(writes ? &file->written : &file->read) += bytes;
+		add_bytes(writes ? &file->written : &file->read, bytes);
 	}
-	*(writes ? &collect->written : &collect->read) += bytes;
+	add_bytes(writes ? &collect->written : &collect->read, bytes);
 }
 
 static void take_operation(struct collect *collect, const struct query *row)
@@ -128,7 +134,7 @@ static void take_operation(struct collect *collect, const struct query *row)
 		collect->first_op_ns = start_ns;
 	kind->count++;
 	kind->total++;
-	kind->bytes += moved;
+	add_bytes(&kind->bytes, moved);
 	kind->moves |= query_type(row, BYTES) != QUERY_NULL;
 	if (query_type(row, LATENCY) != QUERY_NULL)
 		latencies_add(&kind->latencies, query_int(row, LATENCY));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/saturate.h"
 #include "dag/live/collect_internal.h"
 
 void live_state_free(struct live_state *state)
@@ -100,7 +101,7 @@ static bool put_kinds(struct collect *collect, struct live_state *state, double 
 static int by_bytes(const void *one, const void *other)
 {
 	const struct used_file *a = *(struct used_file *const *)one, *b = *(struct used_file *const *)other;
-	int64_t x = a->read + a->written, y = b->read + b->written;
+	int64_t x = saturate_add(a->read, a->written), y = saturate_add(b->read, b->written);
 
 	return x != y ? (x < y) - (x > y) : a->operations != b->operations ? (a->operations < b->operations) - (a->operations > b->operations)
 		: (a->id > b->id) - (a->id < b->id);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/saturate.h"
 #include "dag/live/collect_internal.h"
 
 #define SAMPLES_NS INT64_C(5000000000) /* samples that are older say nothing of now */
@@ -18,6 +19,14 @@ enum { ID, PID, PARENT, IMAGE, START, END, CODE, SIGNAL };
 static int64_t known(const struct query *row, int column)
 {
 	return query_type(row, column) == QUERY_NULL ? -1 : query_int(row, column);
+}
+
+/* A point in time of the row, limited as query_int() limits numbers. */
+static int64_t time_of(const struct collect *collect, const struct query *row, int column)
+{
+	int64_t ns = saturate_add(collect->start_ns, query_int(row, column));
+
+	return ns > QUERY_MOST ? QUERY_MOST : ns < -QUERY_MOST ? -QUERY_MOST : ns;
 }
 
 static struct task *make_task(struct collect *collect, int64_t id)
@@ -51,12 +60,12 @@ static void take_task(struct collect *collect, const struct query *row)
 	task->pid = known(row, PID);
 	task->parent = known(row, PARENT);
 	task->image = known(row, IMAGE);
-	task->start_ns = collect->start_ns + query_int(row, START);
+	task->start_ns = time_of(collect, row, START);
 	task->exit_code = known(row, CODE);
 	task->exit_signal = known(row, SIGNAL);
 	collect->n_ended += task->end_ns < 0 && query_type(row, END) != QUERY_NULL;
 	if (query_type(row, END) != QUERY_NULL)
-		task->end_ns = collect->start_ns + query_int(row, END);
+		task->end_ns = time_of(collect, row, END);
 	if (id > collect->last_process)
 		collect->last_process = id;
 }
@@ -79,7 +88,7 @@ static void take_image(struct collect *collect, const struct query *row)
 static void take_sample(struct collect *collect, const struct query *row)
 {
 	struct task *task = collect_find(collect, query_int(row, 0));
-	int64_t t_ns = collect->start_ns + query_int(row, 1);
+	int64_t t_ns = time_of(collect, row, 1);
 
 	if (!task || t_ns <= task->sample_ns)
 		return;

@@ -45,9 +45,9 @@ static const struct option long_options[] = {
 static const char help[] =
 "Usage: ftrac top [options] [TRACE]\n"
 "\n"
-"Shows a run while it goes on: its processes, phases, files, operations and\n"
-"errors. TRACE: trace.db if not given. The run is not touched, and goes on when\n"
-"the view is left.\n"
+"Shows a run while it goes on: its processes, phases, files, operations, what is\n"
+"slow, and errors. TRACE: trace.db if not given. The run is not touched, and goes\n"
+"on when the view is left.\n"
 "\n"
 "  -b, --batch          plain lines instead of a full screen; without a terminal\n"
 "                       always\n"
@@ -129,16 +129,16 @@ static int start(const struct live_cli *o, struct watcher **ret_watcher, struct 
 	int64_t until_ns = clock_now_ns() + BEGIN_NS;
 	int r;
 
-	while ((r = watcher_start(&o->watcher, ret_watcher, failure)) == -EINVAL && clock_now_ns() < until_ns)
+	while ((r = watcher_start(&o->watcher, ret_watcher, failure)) == -EAGAIN && clock_now_ns() < until_ns)
 		nanosleep(&nap, NULL);
 	return r;
 }
 
-int live_main(int argc, char **argv)
+int live_main(int argc, char **argv, live_waits *waits)
 {
 	static const struct completions completions = { NULL, NULL, COMPLETE_FILES };
 	static const struct cli cli = { "ftrac top", about_print, long_options, print_help, apply, finish, &completions };
-	struct live_cli options = { .watcher = { .delay_ns = DELAY_NS } };
+	struct live_cli options = { .watcher = { .delay_ns = DELAY_NS, .waits = waits } };
 	struct failure failure = { 0 };
 	struct watcher *watcher;
 	int status, r;

@@ -8,7 +8,24 @@
  *   watcher.h: threads that look at the trace now and then ─► state.h: what was found ─► panels.h: lines ─► screen.h, batch.h
  */
 
+#include <stdint.h>
+
+/* What a thread waits for; those that matter more come first. */
+enum live_wait_kind { LIVE_WAIT_FILE, LIVE_WAIT_PIPE, LIVE_WAIT_SOCKET, LIVE_WAIT_CHILD };
+
+struct live_thread_wait {
+	int tid;
+	uint64_t call[3]; /* the same in two looks: it is still the same call */
+	enum live_wait_kind kind;
+	const char *name;
+	char path[256]; /* "": not known */
+};
+
+/* What the threads of a process of this machine wait for, at most so many; start_ns: monotonic.  Their number, or -errno: -EACCES: it may
+ * not be looked at. */
+typedef int live_waits(int64_t pid, int64_t start_ns, struct live_thread_wait *ret_waits, int most);
+
 /* argv[0] is "top".  Returns the exit status. */
-int live_main(int argc, char **argv);
+int live_main(int argc, char **argv, live_waits *waits);
 
 #endif

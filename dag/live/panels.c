@@ -187,8 +187,8 @@ static void head(struct page *page, const struct live_state *state, const struct
 
 /* ---- all of a terminal ---- */
 
-static void (*const panels[PANEL_MAX])(struct scene *) = { panel_processes, panel_phases, panel_files, panel_kinds, panel_errors };
-static const char *const titles[PANEL_MAX] = { "Processes", "Phases", "Files", "Operations", "Errors" };
+static void (*const panels[PANEL_MAX])(struct scene *) = { panel_processes, panel_phases, panel_files, panel_kinds, panel_waits, panel_errors };
+static const char *const titles[PANEL_MAX] = { "Processes", "Phases", "Files", "Operations", "Slow", "Errors" };
 
 /* The title of the panel that has the keys names all of them. */
 static void tabs(struct page *page, enum panel shown)
@@ -231,7 +231,7 @@ static int lines_of(const struct scene *scene, enum panel panel)
 {
 	const struct live_state *state = scene->state;
 	const int rows[PANEL_MAX] = { state->n_processes, scene->phases ? scene->phases->n : 0, state->n_files, state->n_kinds,
-		state->n_errors };
+		state->n_waits, state->n_errors };
 
 	return rows[panel] + 2;
 }

@@ -37,6 +37,7 @@ void panel_one(struct scene *scene);
 void panel_phases(struct scene *scene);
 void panel_files(struct scene *scene);
 void panel_kinds(struct scene *scene);
+void panel_waits(struct scene *scene);
 void panel_errors(struct scene *scene);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Phases, files, kinds of operations, errors. */
+/* Phases, files, kinds of operations, what is slow, errors. */
 
 #include <math.h>
 #include <stdio.h>
@@ -132,6 +132,47 @@ void panel_kinds(struct scene *scene)
 		page_printf(scene->page, PAGE_DIM, "   (of %.1f s)", state->interval_s);
 	for (int32_t i = first; i < state->n_kinds && i - first < scene->rows - 1; i++)
 		put_kind(scene->page, &state->kinds[i]);
+}
+
+/* ---- what is slow now ---- */
+
+static void put_wait(struct page *page, const struct live_wait *wait)
+{
+	static const char *const kinds[] = { "", " (pipe)", " (socket)", " (child)" };
+	figure pid, lasts;
+	char what[40];
+
+	snprintf(pid, sizeof(pid), "%lld", (long long)wait->pid);
+	snprintf(what, sizeof(what), "%s%s", wait->what, kinds[wait->kind]);
+	page_line(page);
+	column(page, wait->kind == LIVE_WAIT_FILE ? PAGE_BAD : PAGE_PLAIN, 8, figure_clock(wait->for_ns, lasts));
+	column(page, PAGE_PLAIN, 7, pid);
+	page_column(page, PAGE_PLAIN, 13, false, wait->program);
+	page_column(page, PAGE_PLAIN, 15, false, what);
+	page_end(page, PAGE_PLAIN, -1, wait->path);
+}
+
+void panel_waits(struct scene *scene)
+{
+	int n = 0, first = first_of(scene, scene->state->n_waits);
+
+	if (scene->state->is != LIVE_RUNS) {
+		say(scene, "nothing: the run has ended");
+		return;
+	}
+	if (!scene->state->has_waits || !scene->state->n_waits) {
+		say(scene, !scene->state->has_waits ? "not known: it is seen on the machine of the run, with the rights of its user or root"
+			: "no operation has lasted for a second");
+		return;
+	}
+	page_line(scene->page);
+	page_put(scene->page, PAGE_HEAD, "   LASTS     PID PROGRAM      OPERATION      OF");
+	for (int32_t i = first; i < scene->state->n_waits && n < scene->rows - 1; i++) {
+		if (!scene_shows(scene, scene->state->waits[i].path, scene->state->waits[i].program))
+			continue;
+		put_wait(scene->page, &scene->state->waits[i]);
+		n++;
+	}
 }
 
 /* ---- errors ---- */

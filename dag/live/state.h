@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "dag/live/live.h"
 
 enum live_is { LIVE_RUNS, LIVE_COMPLETES, LIVE_FINISHED, LIVE_ABANDONED };
 
@@ -50,6 +51,13 @@ struct live_error {
 	int64_t exit_code, exit_signal;
 };
 
+/* An operation that goes on, and since when it has been seen. */
+struct live_wait {
+	int64_t pid, tid, for_ns;
+	enum live_wait_kind kind;
+	const char *program, *what, *path;
+};
+
 struct live_phase {
 	const char *name;
 	int64_t jobs, running, processes; /* jobs: all so far */
@@ -76,7 +84,9 @@ struct live_state {
 	struct live_kind *kinds;	/* by count */
 	struct live_file *files;	/* most bytes first */
 	struct live_error *errors;	/* the newest first */
-	int32_t n_processes, n_kinds, n_files, n_errors;
+	struct live_wait *waits;	/* those of a second and more, the longest first */
+	bool has_waits;			/* false: it is not known what processes wait for */
+	int32_t n_processes, n_kinds, n_files, n_errors, n_waits;
 	struct arena memory;
 };
 

@@ -165,7 +165,7 @@ int watcher_start(const struct watcher_options *options, struct watcher **ret_wa
 	pthread_mutex_init(&watcher->lock, NULL);
 	condition_init(&watcher->changed);
 	watcher->mark = watched_mark(options->path);
-	r = failure_of_memory(failure, collect_create(options->path, options->how, &watcher->collect));
+	r = failure_of_memory(failure, collect_create(options->path, options->how, options->waits, &watcher->collect));
 	if (r == 0)
 		r = look(watcher, failure);
 	if (r == 0 && pthread_create(&watcher->looks, NULL, run_looks, watcher) != 0)

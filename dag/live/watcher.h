@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dag/live/live.h"
+
 struct failure;
 struct live_phases;
 struct live_state;
@@ -20,6 +22,7 @@ struct watcher_options {
 	const char *path;
 	unsigned how;	  /* see query_open() */
 	int64_t delay_ns; /* from look to look */
+	live_waits *waits;
 };
 
 /* Makes the first look before it returns, so that a trace that cannot be read is an error here.  The options are copied, their

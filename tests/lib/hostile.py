@@ -31,7 +31,7 @@ if os.path.exists(WFREPORT):
     COMMANDS += [[WFREPORT, "-o", "-"], [WFREPORT, "--perfetto"], [WFREPORT, "--diff", "-o", "-", "whole.db"]]
 else:
     print("wfreport was not built: it is left out")
-COMMANDS += [[os.path.abspath(FTRAC), *line.split()] for line in MERGE]
+COMMANDS += [[os.path.abspath(FTRAC), *line.split()] for line in MERGE] + [[os.path.abspath(FTRAC), "top", "--batch"]]
 DEEP_COMMANDS = [[WFSTAT], [WFDAG, "critical-path", "--top", "3"], [WFDAG, "--tree", "--json"],
                  [WFDAG, "generate", "--make"], [WFDAG, "makespan"], [WFDAG, "generate", "--wfformat"],
                  [WFDAG, "--dot", "--include", "command:make"], [WFDAG, "diff", "whole.db"]]

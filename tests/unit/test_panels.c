@@ -27,6 +27,7 @@ static struct live_process processes[N_HOSTILE];
 static struct live_kind kinds[N_HOSTILE];
 static struct live_file files[N_HOSTILE];
 static struct live_error errors[N_HOSTILE];
+static struct live_wait waits[N_HOSTILE];
 static struct live_phase phase_rows[N_HOSTILE];
 static struct live_phases phases = { .phases = phase_rows, .n = N_HOSTILE };
 
@@ -43,12 +44,15 @@ static struct live_state make_state(void)
 		files[i] = (struct live_file){ .path = i ? name : NULL, .operations = i, .read_rate = 1e9 * i, .write_rate = NAN };
 		errors[i] = (struct live_error){ .time_ns = i * SECOND, .pid = i, .program = name, .what = name, .path = i ? name : NULL,
 			.error = i % 2 ? EACCES : 0, .exit_code = i, .exit_signal = i % 5 ? -1 : 9 };
+		waits[i] = (struct live_wait){ .pid = i, .tid = i, .for_ns = i * SECOND, .kind = (enum live_wait_kind)(i % 4), .program = name, .what = name,
+			.path = i ? name : NULL };
 		phase_rows[i] = (struct live_phase){ .name = name, .jobs = 2 * i, .running = i, .processes = 5 * i };
 	}
 	return (struct live_state){ .trace = hostile[11], .command = hostile[2], .exit_status = -1, .start_ns = SECOND, .end_ns = 75 * SECOND,
 		.interval_s = 2, .has_files = true, .has_single = true, .has_bytes = true, .operations = 12345, .lost = 0, .rate = 617, .read_rate = 4.5e6,
 		.write_rate = NAN, .n_running = 8, .n_all = 1234, .to_come = -1, .left_ns = -1, .processes = processes, .kinds = kinds, .files = files,
-		.errors = errors, .n_processes = N_HOSTILE, .n_kinds = N_HOSTILE, .n_files = N_HOSTILE, .n_errors = N_HOSTILE };
+		.errors = errors, .n_processes = N_HOSTILE, .n_kinds = N_HOSTILE, .n_files = N_HOSTILE, .n_errors = N_HOSTILE, .waits = waits, .n_waits = N_HOSTILE,
+		.has_waits = true };
 }
 
 static bool has(const struct page *page, const char *text)
@@ -95,7 +99,7 @@ static void each_line_fits_each_terminal(void **unused TEST_UNUSED)
 	for (int width = 1; width < 240; width += width < 60 ? 20 : 7)
 		for (int height = 1; height < 80; height += 7)
 			for (int panel = 0; panel < PANEL_MAX; panel++) {
-				struct view view = { .panel = (enum panel)panel, .chosen = 3, .shows_one = panel == 1, .helps = panel == 2 };
+				struct view view = { .panel = (enum panel)panel, .chosen = 3, .shows_one = panel == 1 && height % 2, .helps = panel == 2 && height % 2 };
 
 				page_begin(&page, width, height);
 				panels_screen(&page, &state, panel == 3 ? NULL : &phases, &view);
@@ -136,6 +140,27 @@ static void unknown_is_a_dash(void **unused TEST_UNUSED)
 	assert_true(has(&page, "operations -, -/s  read -  written -"));
 	assert_true(has(&page, "the trace has no files"));
 	assert_true(has(&page, "being worked out"));
+	page_finish(&page);
+}
+
+static void what_is_slow_is_told_where_it_can_be_seen(void **unused TEST_UNUSED)
+{
+	struct live_state state = make_state();
+	struct view view = { .panel = PANEL_WAITS };
+	struct page page = { 0 };
+
+	page_begin(&page, 80, 40);
+	panels_screen(&page, &state, &phases, &view);
+	assert_true(has(&page, "LASTS"));
+	assert_true(has(&page, "0:11"));
+	state.n_waits = 0;
+	page_begin(&page, 80, 40);
+	panels_screen(&page, &state, &phases, &view);
+	assert_true(has(&page, "no operation has lasted for a second"));
+	state.has_waits = false;
+	page_begin(&page, 80, 40);
+	panels_screen(&page, &state, &phases, &view);
+	assert_true(has(&page, "not known: it is seen on the machine of the run"));
 	page_finish(&page);
 }
 
@@ -233,6 +258,7 @@ int main(void)
 		cmocka_unit_test(each_line_fits_each_terminal),
 		cmocka_unit_test(a_small_terminal_says_so),
 		cmocka_unit_test(unknown_is_a_dash),
+		cmocka_unit_test(what_is_slow_is_told_where_it_can_be_seen),
 		cmocka_unit_test(the_state_of_the_run_is_told),
 		cmocka_unit_test(processes_that_run_come_first),
 		cmocka_unit_test(a_filter_leaves_what_has_the_text),

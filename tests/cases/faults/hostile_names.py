@@ -61,8 +61,9 @@ TAKE = [(WFSTAT, line) for line in ("io --by {}", "io --by env:{}", "io --includ
                                    "--json --expand {}", "order --sort {}", "whatif --faster {}=2x", "generate --make --root /{}",
                                    "check --kinds {}", "check --declared {}", "check --ninja {}", "check --root {}", "diff {}",
                                    "diff make.db --fail-on {}", "summary {}", "{}")]
-HELPS = [[WFSTAT], [WFDAG], [WFDAG, "generate"], [WFDAG, "diff"], [WFDAG, "check"], [WFDAG, "summary"], [os.path.abspath(FTRAC), "merge"]]
+HELPS = [[WFSTAT], [WFDAG], [WFDAG, "generate"], [WFDAG, "diff"], [WFDAG, "check"], [WFDAG, "summary"], [os.path.abspath(FTRAC), "merge"], [os.path.abspath(FTRAC), "top"]]
 MERGE = "merge --strict --foreign --force --no-ops --output strict.out make.db"
+TOP = "top --batch --foreign --delay 0.1 --count 1"
 FOUND = {"check", "diff"}     # 1 is what they found, 2 is failure
 REFUSED = {"--pegasus", "--dax"}  # cannot say all names
 SECONDS = 120
@@ -208,7 +209,7 @@ def check_options():
     for program in HELPS:
         said = run([*program, "--help"]).stdout.decode()
         options = set(re.findall(r"--[a-z][a-z-]+", said)) - {"--help", "--version", "--complete"} - ({"--make"} if "check" in program else set())
-        checks.check(f"{' '.join(program[1:])} --help: options", len(options) > (4 if "merge" in program else 0 if "summary" in program else 5))
+        checks.check(f"{' '.join(program[1:])} --help: options", len(options) > (4 if "merge" in program else 3 if "top" in program else 0 if "summary" in program else 5))
         for option in sorted(options):
             checks.check(f"{' '.join(program)}: {option} is tried", option in used)
 
@@ -224,7 +225,7 @@ def all_lines():
     return found
 
 
-MORE = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for line in DAG] + [[os.path.abspath(FTRAC), *MERGE.split()]]
+MORE = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for line in DAG] + [[os.path.abspath(FTRAC), *MERGE.split()], [os.path.abspath(FTRAC), *TOP.split()]]
 make_traces()
 check_options()
 every = all_lines()

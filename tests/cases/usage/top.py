@@ -71,11 +71,13 @@ def finished(trace):
             screen.keys("Tab")
             check(screen, "operations", "[Operations]", "write", "p50")
             screen.keys("Tab")
+            check(screen, "slow", "[Slow]")
+            screen.keys("Tab")
             check(screen, "errors", "[Errors]", "ended: 3", "ended: SIGSEGV")
             screen.keys("BTab")
-            check(screen, "back", "[Operations]")
+            check(screen, "back", "[Slow]")
             screen.keys("q")
-            checks.check("it leaves", screen.shows("LEFT 0", "SAME", without=["[Operations]"]), screen.seen)
+            checks.check("it leaves", screen.shows("LEFT 0", "SAME", without=["[Slow]"]), screen.seen)
 
 
 def keys(trace):
@@ -136,6 +138,32 @@ def running(base):
         finally:
             stop.touch()
             checks.equal("the run ended in order", run.wait(PATIENCE_S), 0)
+
+
+# A lock that another program has, a FIFO that is not opened, a pipe that is empty; all end with the file.
+SLOW = """mkfifo fifo; touch lock
+flock lock sh -c 'until [ -e "$0" ]; do sleep 0.1; done' "$1" & sleep 0.5
+flock lock true & cat fifo & until [ -e "$1" ]; do sleep 0.1; done | cat
+echo x >fifo; wait"""
+
+
+def slow(base):
+    """What lasts is shown while it lasts."""
+    stop = base / "stop-slow"
+    with subprocess.Popen([FTRAC, "run", "-q", "--db", base / "slow.db", "--", "sh", "-c", SLOW, "sh", stop], cwd=base / "work") as run:
+        try:
+            wait_for(lambda: is_there(base / "slow.db") or run.poll() is not None)
+            for width, height in SIZES:
+                with top(width, height, base / "slow.db") as screen:
+                    screen.shows("[Processes]")
+                    screen.keys("Tab", "Tab", "Tab", "Tab")
+                    check(screen, "what lasts", "[Slow]", "lock", "/lock", "open ", "fifo", "read (pipe)", "pipe:[", "wait (child)")
+                    if height >= 50:
+                        stop.touch()
+                        check(screen, "it is over", "finished, status 0", without=["read (pipe)"])
+        finally:
+            stop.touch()
+            checks.equal("the slow run ended in order", run.wait(PATIENCE_S), 0)
 
 
 def killed():
@@ -276,7 +304,7 @@ def usage(base, trace):
 
 def main():
     need_fuse()
-    need("tmux")
+    need("tmux", "flock", "mkfifo")
     with tempfile.TemporaryDirectory(prefix="ftrac-case-") as directory:
         base = pathlib.Path(directory).resolve()
         (base / "work").mkdir()
@@ -289,6 +317,7 @@ def main():
         signals(trace)
         foreign(trace)
         running(base)
+        slow(base)
         killed()
         sums(base)
         if kernel_refuses():
