@@ -5,6 +5,7 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -80,6 +81,22 @@ static int put_host(struct store *store)
 	return PUT_FACTS(store, host);
 }
 
+/* Which clocks they are.  Host names may change, and be the same on several machines. */
+static int put_clocks(struct store *store)
+{
+	cleanup_file FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	char boot_id[64];
+	bool has_boot_id = f && fscanf(f, "%63s", boot_id) == 1;
+	struct stat st = { 0 };
+	bool has_namespace = stat("/proc/self/ns/time", &st) == 0;
+	const struct fact clocks[] = {
+		{ "boot_id", has_boot_id ? V_STR(boot_id) : V_NULL },
+		{ "time_namespace", V_OPT(has_namespace, (int64_t)st.st_ino) },
+	};
+
+	return PUT_FACTS(store, clocks);
+}
+
 static int put_run(struct store *store, const struct facts *facts)
 {
 	const struct fact run[] = {
@@ -143,6 +160,8 @@ int facts_store(struct store *store, const struct facts *facts)
 
 	if (r == 0)
 		r = put_host(store);
+	if (r == 0)
+		r = put_clocks(store);
 	if (r == 0)
 		r = put_run(store, facts);
 	if (r == 0)

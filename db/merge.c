@@ -32,8 +32,9 @@ static const char offsets_sql[] =
 	"  (SELECT max(last) FROM last_ops) AS [:ops], (SELECT max(part) FROM main.part_facts) AS [:parts],"
 	"  (SELECT max(id) FROM main.metric_grids) AS [:grids],"
 	/* Times of the trace count from its own start; here they count from that of the first trace. */
-	"  (SELECT value FROM one.meta WHERE key = 'start_ns') - (SELECT value FROM main.meta WHERE key = 'start_ns') AS [:t],"
-	"  ?1 << 32 AS [:tag], ?2 AS [:with_ops]";
+	"  (SELECT value FROM one.meta WHERE key = 'start_ns') - (SELECT value FROM main.meta WHERE key = 'start_ns')"
+	"  + ?3 AS [:t],"
+	"  ?1 << 32 AS [:tag], ?2 AS [:with_ops], ?3 AS [:shift]";
 
 static int exec(sqlite3 *sqlite, const char *sql)
 {
@@ -157,26 +158,27 @@ static int run_step(struct merge *merge, sqlite3_stmt *step)
 	return r == SQLITE_DONE ? SQLITE_OK : sqlite3_errcode(merge->sqlite);
 }
 
-static int run_steps(struct merge *merge, bool with_ops)
+static int run_steps(struct merge *merge, bool with_ops, int64_t shift_ns)
 {
 	int r;
 
 	sqlite3_bind_int(merge->offsets, 1, merge->n_traces++);
 	sqlite3_bind_int(merge->offsets, 2, with_ops);
+	sqlite3_bind_int64(merge->offsets, 3, shift_ns);
 	r = sqlite3_step(merge->offsets) == SQLITE_ROW ? SQLITE_OK : sqlite3_errcode(merge->sqlite);
 	for (int i = 0; i < merge->n_steps && r == SQLITE_OK; i++)
 		r = run_step(merge, merge->steps[i]);
 	return r == SQLITE_OK ? sqlite3_reset(merge->offsets) : r; /* a reset would replace the error's text */
 }
 
-int merge_add(struct merge *merge, bool with_ops)
+int merge_add(struct merge *merge, bool with_ops, int64_t shift_ns)
 {
 	int r = prepare(merge);
 
 	if (r == SQLITE_OK)
 		r = exec(merge->sqlite, "BEGIN");
 	if (r == SQLITE_OK)
-		r = run_steps(merge, with_ops);
+		r = run_steps(merge, with_ops, shift_ns);
 	/* At each commit SQLite goes through all pages that are not in the temporary file. */
 	if (r == SQLITE_OK && merge->n_traces % 16 == 0)
 		r = sqlite3_db_cacheflush(merge->sqlite);

@@ -23,7 +23,7 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge);
 bool merge_switch(struct merge *merge, const char *path);
 int merge_attach(struct merge *merge, const char *uri);
 int merge_detach(struct merge *merge);
-int merge_add(struct merge *merge, bool with_ops);
+int merge_add(struct merge *merge, bool with_ops, int64_t shift_ns); /* shift_ns: added to its times */
 int merge_end(struct merge *merge);
 void merge_destroy(struct merge *merge); /* before the connection is closed */
 

@@ -9,13 +9,14 @@ INSERT OR IGNORE INTO main.fidelity_name SELECT * FROM one.fidelity_name;
 INSERT OR IGNORE INTO main.flag_text SELECT * FROM one.flag_text;
 
 -- Facts that merging makes itself are made anew.
-INSERT INTO facts SELECT key, value FROM one.meta m
-WHERE key <> 'merged' AND NOT EXISTS (SELECT 1 FROM one.doubts WHERE verdict = m.key OR verdict || '_path' = m.key);
+INSERT INTO facts SELECT key, iif(key IN ('start_ns', 'end_ns') AND typeof(value) = 'integer', value + :shift, value) FROM one.meta m
+WHERE key NOT IN ('merged', 'clocks_contradict_ms', 'clocks_contradict') AND NOT EXISTS (SELECT 1 FROM one.doubts WHERE verdict = m.key OR verdict || '_path' = m.key);
 -- The parts of a trace that was merged itself, or the trace as one.
 INSERT INTO main.parts SELECT first_file + :files, part + :parts, first_process + :processes FROM one.parts
 	UNION ALL SELECT :files + 1, :parts + 1, :processes + 1 WHERE NOT EXISTS (SELECT 1 FROM one.parts);
 INSERT INTO main.part_facts SELECT part + :parts, key, value FROM one.part_facts
 	UNION ALL SELECT :parts + 1, key, value FROM one.meta WHERE NOT EXISTS (SELECT 1 FROM one.parts);
+INSERT INTO main.clocks SELECT iif(part, part, 1) + :parts, t, wall, boot, synchronized, error FROM one.clocks;
 INSERT INTO main.runs SELECT first_process + :processes, host, job, xform, fidelity FROM one.runs;
 INSERT INTO main.runs SELECT :processes + 1, (SELECT value FROM one.meta WHERE key = 'host'),
 	(SELECT value FROM one.meta WHERE key = 'job'), (SELECT value FROM one.meta WHERE key = 'xform'),
@@ -28,8 +29,9 @@ INSERT INTO main.mounts SELECT id + :mounts, fstype, path FROM one.mounts;
 -- The files of the trace.  found: the file existed before the trace used it.
 DELETE FROM came;
 INSERT INTO came SELECT n.id, p.path, k.dev, n.ino, n.birth, n.state & 2, NOT n.state & 1,
-	(SELECT min(from_t) + :t FROM one.names WHERE file = n.id), coalesce((SELECT value FROM one.meta WHERE key = 'host'),
-		(SELECT value FROM one.part_facts WHERE key = 'host' AND part = (SELECT part FROM one.parts WHERE first_file <= n.id
+	(SELECT min(from_t) + :t FROM one.names WHERE file = n.id),
+	coalesce((SELECT value FROM one.meta WHERE key = 'boot_id'), (SELECT value FROM one.meta WHERE key = 'host'),
+		(SELECT coalesce(max(iif(key = 'boot_id', value, NULL)), max(iif(key = 'host', value, NULL))) FROM one.part_facts WHERE part = (SELECT part FROM one.parts WHERE first_file <= n.id
 			ORDER BY first_file DESC, part DESC LIMIT 1)))
 FROM one.files n LEFT JOIN one.kinds k ON k.id = n.kind LEFT JOIN one.paths p ON p.id = n.path;
 
@@ -61,7 +63,7 @@ INSERT INTO main.doubts SELECT verdict, path + :paths, (SELECT new FROM same WHE
 FROM one.doubts;
 INSERT INTO changed SELECT s.new, :tag + 1 FROM same s JOIN main.files o ON o.id = s.new JOIN one.files n ON n.id = s.old
 WHERE s.tag AND coalesce(o.size_last, o.size_first) <> n.size_first AND (SELECT max(value) FROM facts WHERE key = 'end_ns') <
-	(SELECT value FROM one.meta WHERE key = 'start_ns');
+	(SELECT value + :shift FROM one.meta WHERE key = 'start_ns');
 
 INSERT INTO main.kinds SELECT id + :kinds, dev, mode, mount + :mounts FROM one.kinds;
 INSERT INTO main.files SELECT id + :files, path + :paths, kind + :kinds, ino, size_first, size_last, state, birth

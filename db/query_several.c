@@ -11,19 +11,21 @@
 #include "base/cleanup.h"
 #include "db/into.h"
 #include "db/merge.h"
+#include "db/merge_clocks.h"
 #include "db/query_internal.h"
 #include "db/relay.h"
 
 /* ---- each alone: the order, and precise error messages ---- */
 
 /* Views are stable between versions of ftrac; tables are not, and merging reads the tables. */
-#define HAS_OUR_TABLES "SELECT count(*) = 14 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times', 'rules', 'mpi_calls', 'call_sums', " \
-	"'programs', 'fresh_handles', 'parts', 'doubts', 'metrics', 'metric_grids') " \
+#define HAS_OUR_TABLES "SELECT count(*) = 16 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times', 'rules', 'mpi_calls', 'call_sums', " \
+	"'programs', 'fresh_handles', 'parts', 'doubts', 'metrics', 'metric_grids', 'clocks', 'hosts') " \
 	"OR name = 'files' AND sql LIKE '%birth INTEGER%' OR name = 'handles' AND sql LIKE '%open_op INTEGER%'"
 
 struct start {
 	const char *path;
-	int64_t start_ns;
+	int64_t start_ns; /* with the shift */
+	int64_t shift_ns; /* to the first one of all clocks */
 };
 
 /* The trace that is read now. */
@@ -95,12 +97,44 @@ static bool alone_switch(struct alone *alone, const char *path, unsigned how)
 		query_check_same(db, path, &db->files) == 0 && (!(how & QUERY_ENDED) || query_check_ended(db) == 0);
 }
 
-static int read_start(struct query_db *db, struct alone *alone, const char *path, unsigned how, struct start *ret_start)
+/* Opens the next one, in place of the last one. */
+static int alone_next(struct query_db *db, struct alone *alone, const char *path, unsigned how)
 {
 	int r = alone_switch(alone, path, how) ? 0 : alone_open(alone, path, how);
 
-	*ret_start = (struct start){ path, r == 0 ? query_fact(alone->db, "start_ns", INT64_MAX) : 0 };
 	return r < 0 ? query_fail(db, r, "%s%s", query_error(alone->db), "") : r;
+}
+
+static int fail_at_clocks(struct query_db *db, int code)
+{
+	if (code == SQLITE_OK)
+		return 0;
+	return query_fail(db, code == SQLITE_NOMEM ? -ENOMEM : code == SQLITE_FULL ? -ENOSPC : -EIO, "cannot compare the clocks of the traces: %s%s",
+		sqlite3_errstr(code), code == SQLITE_FULL ? "; set $TMPDIR to a place with more space" : "");
+}
+
+/* What they say of their clocks and, if there are several, of files. */
+static int read_clocks(struct query_db *db, struct merge_clocks *clocks, struct alone *alone, const char *const *paths, int n, unsigned how)
+{
+	int r = fail_at_clocks(db, merge_clocks_sort(clocks));
+
+	if (r < 0 || !merge_clocks_are_several(clocks))
+		return r;
+	for (int i = 0; i < n && r == 0; i++) {
+		r = alone_next(db, alone, paths[i], how);
+		if (r == 0)
+			r = fail_at_clocks(db, merge_clocks_add_files(clocks, i, alone->db->sqlite));
+	}
+	return r == 0 ? fail_at_clocks(db, merge_clocks_solve(clocks)) : r;
+}
+
+static int read_start(struct query_db *db, struct alone *alone, const char *path, unsigned how, struct merge_clocks *clocks, int n,
+	struct start *ret_start)
+{
+	int r = alone_next(db, alone, path, how);
+
+	*ret_start = (struct start){ path, r == 0 ? query_fact(alone->db, "start_ns", INT64_MAX) : 0, 0 };
+	return r == 0 ? fail_at_clocks(db, merge_clocks_add(clocks, n, alone->db->sqlite)) : r;
 }
 
 static int compare_starts(const void *x, const void *y)
@@ -113,14 +147,22 @@ static int compare_starts(const void *x, const void *y)
 }
 
 /* In the order of their start. */
-static int read_starts(struct query_db *db, const char *const *paths, int n, unsigned how, struct start *starts)
+static int read_starts(struct query_db *db, const char *const *paths, int n, unsigned how, struct merge_clocks *clocks,
+	struct start *starts)
 {
 	struct alone alone = { 0 };
-	int r = starts ? 0 : query_fail(db, -ENOMEM, "%s%s", "out of memory", "");
+	int r = starts && clocks ? 0 : query_fail(db, -ENOMEM, "%s%s", "out of memory", "");
 
 	for (int i = 0; i < n && r == 0; i++)
-		r = read_start(db, &alone, paths[i], how, &starts[i]);
+		r = read_start(db, &alone, paths[i], how, clocks, i, &starts[i]);
+	if (r == 0 && n)
+		r = read_clocks(db, clocks, &alone, paths, n, how);
 	alone_close(&alone);
+	for (int i = 0; i < n && r == 0; i++) {
+		starts[i].shift_ns = merge_clocks_shift(clocks, i);
+		if (__builtin_add_overflow(starts[i].start_ns, starts[i].shift_ns, &starts[i].start_ns))
+			starts[i].shift_ns = 0;
+	}
 	if (r == 0)
 		qsort(starts, n, sizeof(*starts), compare_starts);
 	return r;
@@ -128,18 +170,18 @@ static int read_starts(struct query_db *db, const char *const *paths, int n, uns
 
 /* ---- together ---- */
 
-static int merge_files(struct merge *merge, const struct trace_files *files, bool with_ops)
+static int merge_files(struct merge *merge, const struct trace_files *files, bool with_ops, int64_t shift_ns)
 {
 	char *uri;
 	int r;
 
 	if (files->has_log == 0 && merge_switch(merge, files->path))
-		return merge_add(merge, with_ops);
+		return merge_add(merge, with_ops, shift_ns);
 	uri = query_uri(files, true);
 	r = uri ? merge_attach(merge, uri) : SQLITE_NOMEM;
 	sqlite3_free(uri);
 	if (r == SQLITE_OK)
-		r = merge_add(merge, with_ops);
+		r = merge_add(merge, with_ops, shift_ns);
 	return r == SQLITE_OK && files->has_log ? merge_detach(merge) : r;
 }
 
@@ -162,14 +204,14 @@ static int fail_to_add(struct query_db *db, const char *path, int code)
 }
 
 /* Checks again that it is the file that was opened alone. */
-static int add_trace(struct query_db *db, struct merge *merge, const char *path, unsigned how)
+static int add_trace(struct query_db *db, struct merge *merge, const char *path, unsigned how, int64_t shift_ns)
 {
 	struct trace_files files;
 	int r, code;
 
 	query_files_init(&files, path);
 	r = query_check_files(db, path, &files, how);
-	if (r == 0 && (code = merge_files(merge, &files, how & QUERY_OPS)) != SQLITE_OK)
+	if (r == 0 && (code = merge_files(merge, &files, how & QUERY_OPS, shift_ns)) != SQLITE_OK)
 		r = fail_to_add(db, path, code);
 	query_files_made(&files);
 	if (r == 0)
@@ -199,18 +241,20 @@ static int end_together(struct query_db *db, struct merge *merge)
 	return r == SQLITE_OK && db->into ? into_finish(db->sqlite) : r;
 }
 
-static int put_together(struct query_db *db, const struct start *starts, int n, unsigned how)
+static int put_together(struct query_db *db, const struct merge_clocks *clocks, const struct start *starts, int n, unsigned how)
 {
 	struct merge *merge = NULL;
 	int code, r = open_together(db);
 
 	if (r == SQLITE_OK)
 		r = merge_begin(db->sqlite, n ? starts[0].start_ns : 0, &merge);
+	if (r == SQLITE_OK && n)
+		r = merge_clocks_store(clocks, db->sqlite);
 	if (r == SQLITE_OK)
 		r = query_harden(db->sqlite); /* now: a database that is defended cannot be without a journal */
 	r = r == SQLITE_OK ? 0 : fail_to_end(db, r);
 	for (int i = 0; i < n && r == 0; i++)
-		r = add_trace(db, merge, starts[i].path, how);
+		r = add_trace(db, merge, starts[i].path, how, starts[i].shift_ns);
 	if (r == 0 && (code = end_together(db, merge)) != SQLITE_OK)
 		r = fail_to_end(db, code);
 	merge_destroy(merge);
@@ -220,10 +264,12 @@ static int put_together(struct query_db *db, const struct start *starts, int n, 
 int query_open_several(struct query_db *db, const char *const *paths, int n, unsigned how)
 {
 	cleanup_free struct start *starts = malloc((size_t)(n + 1) * sizeof(*starts));
+	struct merge_clocks *clocks = merge_clocks_create();
 	int code = relay_register();
-	int r = code == SQLITE_OK ? read_starts(db, paths, n, how, starts) : query_fail_sqlite(db, code);
+	int r = code == SQLITE_OK ? read_starts(db, paths, n, how, clocks, starts) : query_fail_sqlite(db, code);
 
 	if (r == 0)
-		r = put_together(db, starts, n, how);
+		r = put_together(db, clocks, starts, n, how);
+	merge_clocks_destroy(clocks);
 	return r;
 }

@@ -26,6 +26,15 @@ CREATE TABLE part_facts (part INTEGER, key TEXT, value, PRIMARY KEY (part, key))
 -- Files of two of them that may be one, and count as two.  verdict: why they do, and the fact that has their number.
 CREATE TABLE doubts (verdict TEXT, path INTEGER, file INTEGER, other INTEGER);
 
+-- What the clocks of the machine showed (clock_notes.h).  part: of merged traces, else 0; wall: the wall clock, since the time of the row
+-- by the trace; boot: when the machine was booted, by the wall clock, in ns since the epoch; error: at most, as the kernel has it.
+CREATE TABLE clocks (part INTEGER, t INTEGER, wall INTEGER, boot INTEGER, synchronized INTEGER, error INTEGER,
+	PRIMARY KEY (part, t)) WITHOUT ROWID;
+
+-- The clocks of merged traces (merge_clocks.h).  name: a host; offset: what its times were corrected by; uncertainty: how wrong that may
+-- be; contradiction: how far what hosts read of each other contradicts all offsets; NULL: it does not.
+CREATE TABLE hosts (name TEXT, boot_id TEXT, offset INTEGER, uncertainty INTEGER, contradiction INTEGER);
+
 CREATE TABLE op_name (code INTEGER PRIMARY KEY, name TEXT NOT NULL, paratrac TEXT);
 CREATE TABLE via_name (code INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE fidelity_name (code INTEGER PRIMARY KEY, name TEXT NOT NULL);

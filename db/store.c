@@ -33,6 +33,7 @@ static const struct {
 	bool is_fresh; /* sum.sql takes the rows */
 } tables[] = {
 	[PUT_META] = { "meta", 2, TEXT_KEY, false },
+	[PUT_CLOCK] = { "clocks", 6, 2, false },
 	[PUT_FLAG_TEXT] = { "flag_text", 2, 1, false },
 	[PUT_PATH] = { "paths", 2, 1, false },
 	[PUT_MOUNT] = { "mounts", 3, 1, false },

@@ -22,6 +22,7 @@ struct store;
 /* Statements, by the table that they fill.  The values are in the order of the columns in schema.sql. */
 enum put {
 	PUT_META,
+	PUT_CLOCK,
 	PUT_FLAG_TEXT,
 	PUT_PATH,
 	PUT_MOUNT,

@@ -85,6 +85,28 @@ FROM (SELECT first_process, host, job, xform, fidelity FROM runs
 CREATE VIEW merged AS SELECT part, key, value FROM part_facts;
 CREATE VIEW doubt AS SELECT verdict AS reason, p.path, d.file, d.other FROM doubts d LEFT JOIN paths p ON p.id = d.path;
 
+-- What the clocks of a machine showed, in the times of each trace.
+CREATE VIEW clock AS
+SELECT c.part, s.t0 + c.t AS t_ns, s.t0 + c.t + c.wall AS realtime_ns, c.boot AS boot_ns, c.synchronized, c.error AS error_ns
+FROM clocks c JOIN (SELECT 0 AS part, value AS t0 FROM meta WHERE key = 'start_ns' UNION ALL
+	SELECT part, value FROM part_facts WHERE key = 'start_ns') s ON s.part = c.part;
+
+-- Machines, from one boot to the next.
+CREATE VIEW host AS
+WITH facts AS MATERIALIZED (SELECT 0 AS part, key, value FROM meta WHERE key IN ('host', 'boot_id') AND NOT EXISTS (SELECT 1 FROM part_facts)
+	UNION ALL SELECT part, key, value FROM part_facts WHERE key IN ('host', 'boot_id')),
+machine AS MATERIALIZED (SELECT part, max(iif(key = 'host', value, NULL)) AS name, max(iif(key = 'boot_id', value, NULL)) AS boot_id
+	FROM facts GROUP BY part),
+ran AS (SELECT part, max(t) - min(t) AS t, (SELECT wall FROM clocks b WHERE b.part = c.part ORDER BY t DESC LIMIT 1) -
+		(SELECT wall FROM clocks b WHERE b.part = c.part ORDER BY t LIMIT 1) AS gained,
+		min(synchronized) AS synchronized, max(error) AS error FROM clocks c GROUP BY part),
+known AS MATERIALIZED (SELECT m.name, m.boot_id, sum(r.gained) * 1.0 / nullif(sum(r.t), 0) AS drift, min(r.synchronized) AS synchronized,
+		max(r.error) AS error, count(*) AS traces
+	FROM machine m LEFT JOIN ran r ON r.part = m.part GROUP BY m.name, m.boot_id)
+SELECT k.name, k.boot_id, coalesce(h.offset, 0) AS offset_ns, CASE WHEN NOT EXISTS (SELECT 1 FROM part_facts) THEN 0 ELSE h.uncertainty END
+	AS uncertainty_ns, k.drift, k.synchronized, k.error AS error_ns, h.contradiction AS contradiction_ns, k.traces
+FROM known k LEFT JOIN hosts h ON h.boot_id IS k.boot_id AND (k.boot_id NOTNULL OR h.name IS k.name);
+
 -- The job of a process: that of the command line; else that of its environment; else the topmost process below the
 -- nearest driver, by the id of that process.  Drivers are the programs above, processes whose parent is not in the
 -- trace, and, with only drivers above them, shells that run a script.  A script that is started by its own name is a

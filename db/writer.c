@@ -16,6 +16,7 @@
 #include "base/priority.h"
 #include "base/saturate.h"
 #include "base/vector.h"
+#include "db/clock_notes.h"
 #include "db/event.h"
 #include "db/ring.h"
 #include "db/rules.h"
@@ -52,6 +53,7 @@ struct waiting {
 struct writer {
 	struct writer_options options;
 	struct record *record;
+	int64_t clocks_noted_ns; /* 0: not yet */
 	struct syncer *syncer; /* NULL: there is nothing to sync */
 	pthread_t thread;
 	_Atomic bool stop;
@@ -247,6 +249,18 @@ static uint64_t count_lost(const struct writer *writer)
 	return ring_lost(o->ring) + writer->unstored + ask(o->ops_lost, o->arg);
 }
 
+/* Each minute, and at the end. */
+static int note_clocks(struct writer *writer, bool is_end)
+{
+	const struct writer_options *o = &writer->options;
+	int64_t now = clock_now_ns();
+
+	if (!is_end && writer->clocks_noted_ns && now - writer->clocks_noted_ns < CLOCK_NOTES_NS)
+		return 0;
+	writer->clocks_noted_ns = now;
+	return clock_notes_put(o->store, o->record.start_ns, o->epoch_offset_ns);
+}
+
 static int put_figures(struct writer *writer)
 {
 	const struct writer_options *o = &writer->options;
@@ -340,6 +354,8 @@ static int store_batch(struct writer *writer, size_t mark, int64_t until_ns)
 		r = record_sum(writer->record);
 	if (r == 0)
 		r = put_figures(writer);
+	if (r == 0)
+		r = note_clocks(writer, false);
 	if (r == 0)
 		r = store_commit(writer->options.store);
 	if (r == 0)
@@ -606,6 +622,8 @@ static int put_complete(struct writer *writer, bool conclude)
 		r = store_conclude(store);
 	if (r == 0)
 		r = put_figures(writer);
+	if (r == 0)
+		r = note_clocks(writer, true);
 	if (r == 0)
 		r = store_put_bytes_kernel(store);
 	if (r == 0 && o->put_facts)

@@ -81,6 +81,9 @@ static const struct {
 		"warning: files whose device number changed between the traces: %lld, such as '%s'; each counts as two" },
 	{ "files_before_their_time", "files_before_their_time_path",
 		"warning: files that by the clock were used before another trace made them: %lld, such as '%s'; each counts as two" },
+	{ "clocks_contradict_ms", "clocks_contradict",
+		"warning: what machines read of each other contradicts their clocks by %lld ms, whatever these showed, such as '%s'; these "
+		"clocks are believed" },
 };
 
 static void warn_of_doubts(struct query_db *db, traces_warn *warn)

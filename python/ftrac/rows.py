@@ -485,6 +485,31 @@ class MergedFact(NamedTuple):
     trace: Optional[str] = None
 
 
+class Clock(NamedTuple):
+    """What the clocks of a machine showed at one moment: t_ns by the trace, realtime_ns by the wall clock."""
+    part: Int
+    t_ns: Point
+    realtime_ns: Point
+    boot_ns: Point
+    synchronized: Flag
+    error_ns: Duration
+    trace: Optional[str] = None
+
+
+class Host(NamedTuple):
+    """A machine, from one boot to the next; offset_ns was added to the times of its traces."""
+    name: Name
+    boot_id: Name
+    offset_ns: Duration
+    uncertainty_ns: Duration
+    drift: Real
+    synchronized: Flag
+    error_ns: Duration
+    contradiction_ns: Duration
+    traces: Int
+    trace: Optional[str] = None
+
+
 class Doubt(NamedTuple):
     """Two files of merged traces that may be one."""
     reason: Name
@@ -655,6 +680,8 @@ ROWS: Dict[str, Type[tuple]] = {
     "ghost": MissingName,
     "merged": MergedFact,
     "doubt": Doubt,
+    "clock": Clock,
+    "host": Host,
     "device_io": DeviceIo,
     "metric": Metric,
     "metric_latency": MetricLatency,

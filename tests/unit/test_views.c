@@ -20,6 +20,8 @@ static const struct {
 		     "state program image ops ops_ns step task part label" },
 	{ "run", "first_process last_process host job xform fidelity" },
 	{ "merged", "part key value" },
+	{ "clock", "part t_ns realtime_ns boot_ns synchronized error_ns" },
+	{ "host", "name boot_id offset_ns uncertainty_ns drift synchronized error_ns contradiction_ns traces" },
 	{ "doubt", "reason path file other" },
 	{ "program", "image process seq name shell script driver title own helper" },
 	

@@ -99,7 +99,7 @@ def of_one(base, traces):
     """Merged alone, a trace says what it said."""
     alone = views(merged(base / "alone.db", traces[0]))
     before = views(traces[0])
-    new = {"trace", "merged", "run", "file_name", "process_job", "process_step", "program", "access_rows"}
+    new = {"trace", "merged", "run", "file_name", "process_job", "process_step", "program", "access_rows", "clock"}
     differ = [name for name in before if name not in new and alone[name] != before[name]]
     checks.equal("one trace: views that differ", differ, [])
     facts = dict(rows(base / "alone.db", "SELECT key, value FROM trace"))
