@@ -266,11 +266,18 @@ static int64_t now_ms(void)
 	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-/* Whether the writer removed its log while the trace was opened.  SQLite waits for some locks only, so the caller
- * retries. */
+/* The writer has not locked it yet. */
+static bool is_just_made(const struct query_db *db)
+{
+	return db->files.trace.st_size == 0 && time(NULL) - db->files.trace.st_mtime <= 1;
+}
+
+/* Whether the writer has not made its tables yet, or removed its log while the trace was opened.  SQLite waits for some locks only,
+ * so the caller retries. */
 static bool may_be_in_between(const struct query_db *db, int r)
 {
-	return r == -EBUSY || (r < 0 && db->files.has_log == 1 && file_exists(db->files.path, TRACE_FILE_LOG) == 0);
+	return r == -EBUSY || (r == -EINVAL && (query_is_written(db) || is_just_made(db))) ||
+		(r < 0 && db->files.has_log == 1 && file_exists(db->files.path, TRACE_FILE_LOG) == 0);
 }
 
 static void close_once(struct query_db *db)
