@@ -200,7 +200,6 @@ static void take_facts(struct collect *collect, const struct query_db *db, struc
 	state->lost = query_fact(db, "ops_lost", -1);
 	state->has_files = files && strcmp(files, "none") != 0;
 	state->has_bytes = state->has_files && !(fidelity && strcmp(fidelity, "open") == 0);
-	state->to_come = state->left_ns = -1;
 }
 
 static int look(struct collect *collect, struct query_db *db, struct live_state *state, struct failure *failure)

@@ -29,14 +29,18 @@ int collect_look(struct collect *collect, struct live_state **ret_state, struct 
 
 /* ---- jobs: dear, so they are looked at by themselves ---- */
 
+struct estimate;
 struct live_phases;
 struct query_db;
 
 /* Is given the trace that is being read, for query_interrupt(), and NULL before that is closed. */
 typedef void collect_reads(void *arg, struct query_db *db);
 
-/* All phases; the caller frees them.  0 or -errno. */
-int collect_phases(const char *path, unsigned how, collect_reads *reads, void *arg, struct live_phases **ret_phases,
-	struct failure *failure);
+/* All phases; the caller frees them.  like: an earlier run, by which the end is estimated; NULL: none.  0 or -errno. */
+int collect_phases(const char *path, unsigned how, struct estimate *like, collect_reads *reads, void *arg,
+	struct live_phases **ret_phases, struct failure *failure);
+
+/* What an earlier run tells, for collect_phases(); the caller destroys it.  0 or -errno. */
+int collect_like(const char *path, unsigned how, struct estimate **ret_like, struct failure *failure);
 
 #endif

@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cli.h"
-#include "base/clock.h"
 #include "base/complete.h"
 #include "base/err.h"
 #include "base/failure.h"
 #include "dag/live/batch.h"
+#include "dag/live/collect.h"
+#include "dag/live/estimate.h"
 #include "dag/live/watcher.h"
 #include "dag/live/screen.h"
 #include "dag/trace/traces.h"
@@ -28,6 +28,7 @@
 
 struct live_cli {
 	struct watcher_options watcher;
+	const char *like;
 	bool batch;
 	int count;
 };
@@ -38,6 +39,7 @@ static const struct option long_options[] = {
 	{ "delay", required_argument, NULL, 'd' },
 	{ "foreign", no_argument, NULL, TRACES_FOREIGN },
 	{ "help", no_argument, NULL, 'h' },
+	{ "like", required_argument, NULL, 'l' },
 	{ "version", no_argument, NULL, 'V' },
 	{ 0 },
 };
@@ -53,6 +55,8 @@ static const char help[] =
 "                       always\n"
 "  -d, --delay SECONDS  look at the trace so often (default: 2)\n"
 "  -n, --count N        with --batch: end after N looks\n"
+"      --like TRACE     of an earlier run: how many jobs are to come, and when\n"
+"                       the run will end\n"
 "      --foreign        read a trace that belongs to another user, too\n"
 CLI_COMPLETE_HELP
 "  -h, --help           this text\n"
@@ -95,6 +99,7 @@ static int apply(void *options, int option, const char *value)
 	case 'b': o->batch = true; return 0;
 	case 'n': return parse_count(value, &o->count);
 	case 'd': return parse_delay(value, &o->watcher.delay_ns);
+	case 'l': o->like = value; return 0;
 	case TRACES_FOREIGN: o->watcher.how |= QUERY_FOREIGN; return 0;
 	default: return -1;
 	}
@@ -120,20 +125,6 @@ static int open_status(const struct live_cli *o, int error, const struct failure
 	return failure_status(failure);
 }
 
-#define BEGIN_NS INT64_C(1000000000)
-
-/* The trace of a run that has just begun may have no tables yet. */
-static int start(const struct live_cli *o, struct watcher **ret_watcher, struct failure *failure)
-{
-	const struct timespec nap = { .tv_nsec = 20000000 };
-	int64_t until_ns = clock_now_ns() + BEGIN_NS;
-	int r;
-
-	while ((r = watcher_start(&o->watcher, ret_watcher, failure)) == -EAGAIN && clock_now_ns() < until_ns)
-		nanosleep(&nap, NULL);
-	return r;
-}
-
 int live_main(int argc, char **argv, live_waits *waits)
 {
 	static const struct completions completions = { NULL, NULL, COMPLETE_FILES };
@@ -146,14 +137,19 @@ int live_main(int argc, char **argv, live_waits *waits)
 	cli_begin();
 	if (!cli_parse(&cli, argc, argv, &options, &status))
 		return status;
-	r = start(&options, &watcher, &failure);
-	if (r < 0)
+	if (options.like && collect_like(options.like, options.watcher.how, &options.watcher.like, &failure) < 0)
+		return failure_status(&failure);
+	r = watcher_start(&options.watcher, &watcher, &failure);
+	if (r < 0) {
+		estimate_destroy(options.watcher.like);
 		return open_status(&options, r, &failure);
+	}
 #if LIVE_HAS_SCREEN
 	status = options.batch ? batch_run(watcher, options.count) : screen_run(watcher);
 #else
 	status = batch_run(watcher, options.count);
 #endif
 	watcher_stop(watcher);
+	estimate_destroy(options.watcher.like);
 	return status;
 }

@@ -139,9 +139,9 @@ static void head_title(struct page *page, const struct live_state *state, const 
 	page_put(page, look_of(state), text);
 }
 
-static void head_processes(struct page *page, const struct live_state *state, const struct live_phases *phases)
+static void head_processes(struct page *page, const struct live_state *state, const struct live_phases *phases, const struct view *view)
 {
-	int64_t jobs = 0, running = 0;
+	int64_t jobs = 0, running = 0, left_ns = phases ? phases->end_ns - view->now_epoch_ns : 0;
 	figure one, other, left;
 
 	for (int32_t i = 0; phases && i < phases->n; i++) {
@@ -153,10 +153,12 @@ static void head_processes(struct page *page, const struct live_state *state, co
 		figure_count((double)state->n_all, other));
 	if (phases)
 		page_printf(page, PAGE_PLAIN, "  jobs %s running of %s", figure_count((double)running, one), figure_count((double)jobs, other));
-	if (state->to_come >= 0)
-		page_printf(page, PAGE_PLAIN, "  %s to come", figure_count((double)state->to_come, one));
-	if (state->left_ns >= 0)
-		page_printf(page, PAGE_PLAIN, "  ends in %s", figure_clock(state->left_ns, left));
+	if (!phases || state->is != LIVE_RUNS)
+		return;
+	if (phases->to_come >= 0)
+		page_printf(page, PAGE_PLAIN, "  %s to come", figure_count((double)phases->to_come, one));
+	if (phases->end_ns >= 0)
+		page_printf(page, PAGE_PLAIN, "  ends in %s", figure_clock(left_ns > 0 ? left_ns : 0, left));
 }
 
 static void head_operations(struct page *page, const struct live_state *state)
@@ -181,7 +183,7 @@ static void head(struct page *page, const struct live_state *state, const struct
 	head_title(page, state, view);
 	page_line(page);
 	page_put(page, PAGE_DIM, state->command ? state->command : "(no command: a mount)");
-	head_processes(page, state, phases);
+	head_processes(page, state, phases, view);
 	head_operations(page, state);
 }
 

@@ -36,15 +36,17 @@ static int first_of(const struct scene *scene, int n)
 
 /* ---- phases ---- */
 
-static void put_phase(struct page *page, const struct live_phase *phase)
+static void put_phase(struct page *page, const struct live_phase *phase, bool has_like)
 {
 	enum page_attribute look = phase->running ? PAGE_GOOD : PAGE_PLAIN;
-	figure done, running, processes;
+	figure done, running, processes, to_come;
 
 	page_line(page);
 	column(page, look, 9, figure_count((double)(phase->jobs - phase->running), done));
 	column(page, look, 9, figure_count((double)phase->running, running));
 	column(page, look, 10, figure_count((double)phase->processes, processes));
+	if (has_like)
+		column(page, look, 8, phase->wanted < 0 ? "-" : figure_count(phase->wanted > phase->jobs ? (double)(phase->wanted - phase->jobs) : 0, to_come));
 	page_put(page, look, phase->name);
 }
 
@@ -52,17 +54,18 @@ void panel_phases(struct scene *scene)
 {
 	int first = first_of(scene, scene->phases ? scene->phases->n : 0);
 	int64_t age_ns = scene->phases ? scene->view->now_ns - scene->phases->seen_ns : 0;
+	bool has_like = scene->phases && scene->phases->to_come >= 0;
 
 	if (!scene->phases) {
 		say(scene, "being worked out");
 		return;
 	}
 	page_line(scene->page);
-	page_put(scene->page, PAGE_HEAD, "JOBS DONE   RUNNING  PROCESSES PHASE");
+	page_put(scene->page, PAGE_HEAD, has_like ? "JOBS DONE   RUNNING  PROCESSES  TO COME PHASE" : "JOBS DONE   RUNNING  PROCESSES PHASE");
 	if (age_ns > 5000000000 && scene->state->is == LIVE_RUNS)
 		page_printf(scene->page, PAGE_DIM, "   (of %lld s ago)", (long long)(age_ns / 1000000000));
 	for (int i = first; i < scene->phases->n && i - first < scene->rows - 1; i++)
-		put_phase(scene->page, &scene->phases->phases[i]);
+		put_phase(scene->page, &scene->phases->phases[i], has_like);
 }
 
 /* ---- files ---- */

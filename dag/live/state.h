@@ -61,6 +61,7 @@ struct live_wait {
 struct live_phase {
 	const char *name;
 	int64_t jobs, running, processes; /* jobs: all so far */
+	int64_t wanted; /* jobs, in an earlier run; < 0: there is none, or not this phase */
 };
 
 struct live_state {
@@ -77,7 +78,6 @@ struct live_state {
 	int64_t operations, lost;
 	double rate, read_rate, write_rate;
 	int64_t n_running, n_all; /* processes */
-	int64_t to_come, left_ns; /* jobs that are still to come, and until the end */
 	const char *stopped;	  /* why recording has stopped */
 
 	struct live_process *processes; /* all that run, and those that ended last */
@@ -94,6 +94,7 @@ struct live_state {
 struct live_phases {
 	struct live_phase *phases; /* in the order in which they began */
 	int32_t n;
+	int64_t to_come, end_ns; /* by an earlier run: jobs that have not begun; the end, since the epoch */
 	int64_t seen_ns; /* monotonic */
 	struct arena memory;
 };

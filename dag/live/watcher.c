@@ -65,7 +65,7 @@ static void look_at_phases(struct watcher *watcher)
 	struct failure failure = { 0 };
 	struct live_phases *phases;
 
-	if (collect_phases(watcher->options.path, watcher->options.how, on_reading, watcher, &phases, &failure) < 0)
+	if (collect_phases(watcher->options.path, watcher->options.how, watcher->options.like, on_reading, watcher, &phases, &failure) < 0)
 		return;
 	pthread_mutex_lock(&watcher->lock);
 	live_phases_free(watcher->phases);
@@ -90,11 +90,11 @@ static void *run_phases(void *arg)
 
 	setpriority(PRIO_PROCESS, 0, NICE);
 	while (goes_on && !is_last_look) {
-		int64_t begin_ns = clock_now_ns(), rest_ns;
+		int64_t begin_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID), rest_ns;
 
 		is_last_look = read_is_over(watcher);
 		look_at_phases(watcher);
-		rest_ns = RESTS * (clock_now_ns() - begin_ns);
+		rest_ns = RESTS * (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
 		pthread_mutex_lock(&watcher->lock);
 		if (!is_last_look)
 			goes_on = wait_until(watcher, clock_now_ns() + (rest_ns > watcher->options.delay_ns ? rest_ns : watcher->options.delay_ns));

@@ -13,6 +13,7 @@
 
 #include "dag/live/live.h"
 
+struct estimate;
 struct failure;
 struct live_phases;
 struct live_state;
@@ -21,6 +22,7 @@ struct watcher;
 struct watcher_options {
 	const char *path;
 	unsigned how;	  /* see query_open() */
+	struct estimate *like; /* an earlier run; NULL: none.  Not copied */
 	int64_t delay_ns; /* from look to look */
 	live_waits *waits;
 };

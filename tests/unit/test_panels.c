@@ -29,7 +29,7 @@ static struct live_file files[N_HOSTILE];
 static struct live_error errors[N_HOSTILE];
 static struct live_wait waits[N_HOSTILE];
 static struct live_phase phase_rows[N_HOSTILE];
-static struct live_phases phases = { .phases = phase_rows, .n = N_HOSTILE };
+static struct live_phases phases = { .phases = phase_rows, .n = N_HOSTILE, .to_come = -1, .end_ns = -1 };
 
 static struct live_state make_state(void)
 {
@@ -50,7 +50,7 @@ static struct live_state make_state(void)
 	}
 	return (struct live_state){ .trace = hostile[11], .command = hostile[2], .exit_status = -1, .start_ns = SECOND, .end_ns = 75 * SECOND,
 		.interval_s = 2, .has_files = true, .has_single = true, .has_bytes = true, .operations = 12345, .lost = 0, .rate = 617, .read_rate = 4.5e6,
-		.write_rate = NAN, .n_running = 8, .n_all = 1234, .to_come = -1, .left_ns = -1, .processes = processes, .kinds = kinds, .files = files,
+		.write_rate = NAN, .n_running = 8, .n_all = 1234, .processes = processes, .kinds = kinds, .files = files,
 		.errors = errors, .n_processes = N_HOSTILE, .n_kinds = N_HOSTILE, .n_files = N_HOSTILE, .n_errors = N_HOSTILE, .waits = waits, .n_waits = N_HOSTILE,
 		.has_waits = true };
 }
@@ -193,6 +193,34 @@ static void the_state_of_the_run_is_told(void **unused TEST_UNUSED)
 	page_finish(&page);
 }
 
+static void what_is_to_come_is_told_by_an_earlier_run(void **unused TEST_UNUSED)
+{
+	struct live_state state = make_state();
+	struct view view = { .panel = PANEL_PHASES, .now_epoch_ns = 76 * SECOND };
+	struct live_phase rows[] = { { .name = "one", .jobs = 3, .running = 1, .wanted = 10 }, { .name = "two", .wanted = 5 },
+		{ .name = "more", .jobs = 9, .wanted = 8 }, { .name = "new", .jobs = 1, .wanted = -1 } };
+	struct live_phases like = { .phases = rows, .n = 4, .to_come = 12, .end_ns = 141 * SECOND };
+	struct page page = { 0 };
+
+	page_begin(&page, 80, 24);
+	panels_screen(&page, &state, &like, &view);
+	assert_true(has(&page, "12 to come  ends in 1:05"));
+	assert_true(has(&page, "TO COME PHASE"));
+	assert_true(has(&page, "7 one") && has(&page, "5 two") && has(&page, "0 more") && has(&page, "- new"));
+	view.now_epoch_ns = 150 * SECOND;
+	page_begin(&page, 80, 24);
+	panels_screen(&page, &state, &like, &view);
+	assert_true(has(&page, "ends in 0:00"));
+	state.is = LIVE_FINISHED;
+	page_begin(&page, 80, 24);
+	panels_screen(&page, &state, &like, &view);
+	assert_false(has(&page, "ends in"));
+	page_begin(&page, 80, 24);
+	panels_screen(&page, &state, &phases, &view);
+	assert_false(has(&page, "TO COME"));
+	page_finish(&page);
+}
+
 static void processes_that_run_come_first(void **unused TEST_UNUSED)
 {
 	struct live_state state = make_state();
@@ -260,6 +288,7 @@ int main(void)
 		cmocka_unit_test(unknown_is_a_dash),
 		cmocka_unit_test(what_is_slow_is_told_where_it_can_be_seen),
 		cmocka_unit_test(the_state_of_the_run_is_told),
+		cmocka_unit_test(what_is_to_come_is_told_by_an_earlier_run),
 		cmocka_unit_test(processes_that_run_come_first),
 		cmocka_unit_test(a_filter_leaves_what_has_the_text),
 		cmocka_unit_test(quantiles_are_right_within_a_sixteenth),

@@ -183,7 +183,7 @@ def expected():
     yield "ftrac run --user ro", {"root"}, {"mount"}
     yield "ftrac run --scope ", {"dir", "full"}, set()
     yield "ftrac umount --", {"--no-wait", "--help"}, {"--json"}
-    yield "ftrac top --", {"--batch", "--delay", "--count"}, {"--json"}
+    yield "ftrac top --", {"--batch", "--delay", "--count", "--like"}, {"--json"}
     yield "ftrac doctor --", {"--json", "--help"}, {"--no-wait"}
     yield "ftrac wait --", {"--until", "--timeout", "--foreign"}, {"--json"}
     yield "ftrac merge --", {"--output", "--force", "--no-ops", "--foreign"}, {"--json"}

@@ -286,6 +286,32 @@ def kinds(base):
         checks.check("a mount that is not used", "running" in said and "a mount" in said and "processes 0 running of 0" in said, said)
 
 
+def like(base):
+    """The same workflow twice; the second one waits in its third job until it was looked at."""
+    work = base / "like"
+    work.mkdir()
+    (work / "Makefile").write_text("all: out\n%.txt:\n\tsh step.sh $@\nout: 1.txt 2.txt 3.txt 4.txt\n\tcat 1.txt 2.txt 3.txt 4.txt >out\n")
+    (work / "step.sh").write_text("seq 1000 | sort -r >$1; while [ $1 = 3.txt ] && [ -e stay ]; do sleep 0.1; done\n")
+    command = ["make", "-s"]
+    traced(base / "old.db", command, work, status=0)
+    for made in work.glob("*.txt"):
+        made.unlink()
+    (work / "out").unlink()
+    (work / "stay").touch()
+    with subprocess.Popen([FTRAC, "run", "-q", "--db", base / "new.db", "--", *command], cwd=work) as run:
+        wait_for(lambda: run.poll() is not None or is_there(base / "new.db"))
+        with Screen(80, 24, FTRAC, "top", "--delay", "0.3", "--like", base / "old.db", base / "new.db") as screen:
+            check(screen, "--like", "2 to come", "ends in 0:0", "TO COME PHASE")
+        (work / "stay").unlink()
+        checks.equal("--like: status", run.wait(PATIENCE_S), 0)
+    said = batch("--like", base / "old.db", base / "new.db").stdout
+    checks.check("--like: at the end nothing is to come", "TO COME" in said and "to come" not in said and "ends in" not in said, said)
+    for words, text in ((base / "work" / "work.sh", "no trace"), ("/no/such/trace", "cannot open")):
+        done = batch("--like", words, base / "new.db")
+        checks.check(f"--like {words}: one line, status 1", done.returncode == 1 and done.stderr.count("\n") == 1 and text in done.stderr
+                     and not done.stdout, done)
+
+
 def usage(base, trace):
     for words, status, text in ((["/no/such/trace"], 1, "cannot open"), ([], 1, "no trace.db here"), ([trace, trace], 2, "one trace"),
                                 (["--delay", "0"], 2, "no delay"), (["--delay", "x"], 2, "no delay"), (["-n", "0"], 2, "no count"),
@@ -325,6 +351,7 @@ def main():
         else:
             sums(base, "--files", "kernel")
         kinds(base)
+        like(base)
     print(f"{looked['screens']} screens, {looked['sums']} operations")
     checks.check("there were screens and operations", looked["screens"] > 40 and looked["sums"] > 500, looked)
     checks.end()
