@@ -232,8 +232,6 @@ int collect_look(struct collect *collect, struct live_state **ret_state, struct 
 	struct live_state *state = calloc(1, sizeof(*state));
 	int r = state ? query_open(&collect->path, 1, collect->how, &db) : failure_memory(failure);
 
-	if (r == -EINVAL && query_is_written(db))
-		r = -EAGAIN;
 	if (state && r < 0)
 		failure_set(failure, r, "%s", query_error(db));
 	if (r == 0)
