@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd_path.h"
-#include "base/watched.h"
 #include "base/trace_file.h"
+#include "base/watched.h"
 #include "db/bus.h"
 #include "db/event.h"
 #include "db/layers.h"
@@ -267,19 +269,33 @@ static void finalize_all(struct store *store)
 	store->end_image = store->is_path = store->fit_spent = NULL;
 }
 
+#define FOLD_MS 500
+#define FOLD_WATCHED_MS 10000
+
+/* SQLite does not wait for this lock.  No journal: only the first page is left to write, in one write. */
+static void leave_log(struct store *store)
+{
+	const struct timespec nap = { .tv_nsec = 10000000 };
+	int64_t until_ns = clock_now_ns() + FOLD_WATCHED_MS * INT64_C(1000000);
+
+	while (sqlite3_exec(store->db, "PRAGMA journal_mode = MEMORY", NULL, NULL, NULL) == SQLITE_BUSY && store_is_watched(store) &&
+		clock_now_ns() < until_ns)
+		nanosleep(&nap, NULL);
+}
+
 /*
- * While readers use the trace, the log stays until the last of them closes it; nothing is lost.
+ * While readers use the trace, the log stays until the last of them closes it; nothing is lost.  A program that watches the trace has it
+ * open now and then, so between two of its looks the log can go.
  */
 int store_fold(struct store *store)
 {
 	int r;
 
 	finalize_all(store);
-	sqlite3_busy_timeout(store->db, 500);
+	sqlite3_busy_timeout(store->db, store_is_watched(store) ? FOLD_WATCHED_MS : FOLD_MS);
 	r = store_exec(store, "PRAGMA wal_checkpoint(TRUNCATE)");
-	/* No journal: only the first page is left to write, in one write. */
 	if (r == 0)
-		sqlite3_exec(store->db, "PRAGMA journal_mode = MEMORY", NULL, NULL, NULL);
+		leave_log(store);
 	return r == -EBUSY ? 0 : r;
 }
 
