@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import fcntl
 import functools
+import importlib
 import os
 import pathlib
 import shutil
@@ -46,6 +47,19 @@ def remove_without_mounts(path, *args, **kwargs):
 
 
 shutil.rmtree = remove_without_mounts
+
+
+DEBIANS = "/usr/bin/python3"  # has the modules of Debian's packages, but another one may come first in the PATH
+
+
+def need_module(name, package):
+    """Goes on with Debian's Python if this one does not have the module."""
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        if os.path.exists(DEBIANS) and os.path.realpath(sys.executable) != os.path.realpath(DEBIANS):
+            os.execv(DEBIANS, [DEBIANS, *sys.argv])
+        skip(f"no {name} here ({package})")
 
 
 def skip(capability):

@@ -7,20 +7,14 @@ import subprocess
 import sys
 import warnings
 
-from ftractest import FTRAC, TOP, skip
+from ftractest import FTRAC, TOP, need_module
 
 sys.path.insert(0, str(TOP / "python"))
 for name, program in ("WFDAG", "wfdag"), ("WFSTAT", "wfstat"):
     os.environ.setdefault(name, str(TOP / "build" / "dag" / program))
 
-DEBIANS = "/usr/bin/python3"  # has the modules of Debian's packages, but another one may come first in the PATH
-
-try:
-    import pandas
-except ImportError:
-    if os.path.exists(DEBIANS) and os.path.realpath(sys.executable) != os.path.realpath(DEBIANS):
-        os.execv(DEBIANS, [DEBIANS, *sys.argv])
-    skip("no pandas here (python3-pandas)")
+need_module("pandas", "python3-pandas")
+import pandas
 import ftrac
 from ftrac import reading
 from ftrac.rows import ROWS

@@ -18,6 +18,7 @@ from ftractest import FTRAC, Checks, Mount, need_fuse, skip
 PROCMON = os.path.abspath(os.environ.get("PROCMON", "build/procmon/procmon"))
 WFDAG = os.path.abspath(os.environ.get("WFDAG", "build/dag/wfdag"))
 
+FILE_BYTES = 300000  # more than a trace without rows, less than one with them
 FILES = 300
 
 
@@ -135,13 +136,13 @@ def descriptors(checks):
 
 
 def sizes(checks):
-    with Mount(prefix=["prlimit", "--fsize=200000:200000"]) as mount:
+    with Mount(prefix=["prlimit", f"--fsize={FILE_BYTES}:{FILE_BYTES}"]) as mount:
         limit = limit_of(mount.pid, "Max file size")
         work(checks, "size of files", mount)
         # With the right to it, the daemon has raised the limit: it is not that of the writers.
-        facts = end(checks, "size of files", mount, limit == 200000)
+        facts = end(checks, "size of files", mount, limit == FILE_BYTES)
         print(f"size of files: limit {limit}, {facts['ops_lost']} operations not recorded")
-        checks.check("size of files: why", limit > 200000 or "ulimit -f" in facts["recording_error"], facts)
+        checks.check("size of files: why", limit > FILE_BYTES or "ulimit -f" in facts["recording_error"], facts)
 
 
 def small_files(checks):

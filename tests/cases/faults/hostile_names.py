@@ -63,7 +63,7 @@ TAKE = [(WFSTAT, line) for line in ("io --by {}", "io --by env:{}", "io --includ
                                    "diff make.db --fail-on {}", "summary {}", "{}")]
 HELPS = [[WFSTAT], [WFDAG], [WFDAG, "generate"], [WFDAG, "diff"], [WFDAG, "check"], [WFDAG, "summary"], [os.path.abspath(FTRAC), "merge"], [os.path.abspath(FTRAC), "top"]]
 MERGE = "merge --strict --foreign --force --no-ops --output strict.out make.db"
-TOP = "top --batch --foreign --delay 0.1 --count 1"
+TOP = "top --batch --foreign --delay 0.1 --count 1 --like make.db"
 FOUND = {"check", "diff"}     # 1 is what they found, 2 is failure
 REFUSED = {"--pegasus", "--dax"}  # cannot say all names
 SECONDS = 120

@@ -13,11 +13,12 @@ import tempfile
 import threading
 import time
 
+from ftractest import Checks, FTRAC, kernel_refuses, need_fuse, need_module
+from workflows import traced
+
+need_module("prometheus_client", "python3-prometheus-client")
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as prometheus
-
-from ftractest import Checks, FTRAC, kernel_refuses, need_fuse
-from workflows import traced
 
 checks = Checks()
 PROCMON = os.environ.get("PROCMON", "build/procmon/procmon")
