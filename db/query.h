@@ -71,8 +71,6 @@ void query_end(struct query *query); /* NULL is fine */
  * keeps the writer from emptying its log.  The facts stay those of the open.
  */
 void query_rest(struct query *query);
-/* Whether a writer holds the trace, which is one. */
-bool query_is_written(const struct query_db *db);
 
 enum query_type { QUERY_NULL, QUERY_INT, QUERY_REAL, QUERY_TEXT, QUERY_BLOB };
 

@@ -9,16 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/cli.h"
 #include "base/clock.h"
 #include "base/complete.h"
 #include "base/err.h"
+#include "base/watched.h"
 #include "db/about.h"
 #include "db/query.h"
 
 #define POLL_NS INT64_C(500000000)
+#define COMPLETES_NS INT64_C(100000000)
 #define SHARE 10 /* of the time that looking took: the pause, if that is longer */
 
 struct wait {
@@ -26,7 +29,8 @@ struct wait {
 	int timeout_ms; /* -1: none */
 	bool foreign;
 	struct query_db *db;
-	struct query *query;
+	struct query *query, *ending; /* the condition; whether the writer has begun to complete the trace */
+	int mark; /* on the trace, so that its writer writes at once; < 0: none */
 };
 
 enum long_option { LONG_UNTIL = 256, LONG_TIMEOUT, LONG_FOREIGN };
@@ -120,28 +124,6 @@ static const char query_text[] =
 	" max(0, (" NOW_NS " - coalesce((SELECT max(t_ns + interval_ns) FROM process_metric),"
 	" (SELECT value FROM trace WHERE key = 'start_ns'))) / 1000000000) AS idle_s)";
 
-static int prepare(struct wait *w)
-{
-	cleanup_free char *sql = NULL;
-
-	if (asprintf(&sql, query_text, w->until) < 0) {
-		sql = NULL;
-		return err_status(EXIT_OWN, "out of memory");
-	}
-	if (query_start(w->db, sql, &w->query) < 0)
-		return err_status(EXIT_USAGE, "'%s' is no condition: %s", w->until, query_error(w->db));
-	return query_columns(w->query) == 1 ? 0
-		: err_status(EXIT_USAGE, "'%s' is no condition: it has %d values", w->until, query_columns(w->query));
-}
-
-/* 1, 0 or -errno. */
-static int is_true(struct wait *w)
-{
-	int r = query_next(w->query);
-
-	return r > 0 ? query_real(w->query, 0) != 0 : r;
-}
-
 static int complain(const struct wait *w)
 {
 	return err_status(EXIT_OWN, "cannot look at '%s': %s", w->trace, query_error(w->db));
@@ -154,15 +136,79 @@ static void nap(int64_t ns)
 	nanosleep(&pause, NULL);
 }
 
+static int prepare(struct wait *w)
+{
+	cleanup_free char *sql = NULL;
+
+	if (asprintf(&sql, query_text, w->until) < 0) {
+		sql = NULL;
+		return err_status(EXIT_OWN, "out of memory");
+	}
+	if (query_start(w->db, sql, &w->query) < 0)
+		return err_status(EXIT_USAGE, "'%s' is no condition: %s", w->until, query_error(w->db));
+	if (query_columns(w->query) != 1)
+		return err_status(EXIT_USAGE, "'%s' is no condition: it has %d values", w->until, query_columns(w->query));
+	return query_start(w->db, "SELECT 1 FROM trace WHERE key = 'ending' AND value = 1", &w->ending) == 0 ? 0 : complain(w);
+}
+
+static void close_trace(struct wait *w)
+{
+	query_end(w->query);
+	query_end(w->ending);
+	query_close(w->db);
+	w->query = w->ending = NULL;
+	w->db = NULL;
+}
+
+/* 1, 0 or -errno. */
+static int is_true(struct wait *w)
+{
+	int r = query_next(w->query);
+
+	return r > 0 ? query_real(w->query, 0) != 0 : r;
+}
+
+static int open_trace(struct wait *w, unsigned how)
+{
+	return query_open(&w->trace, 1, QUERY_OPS | how | (w->foreign ? QUERY_FOREIGN : 0), &w->db);
+}
+
+static int open_status(struct wait *w, int r)
+{
+	int status = r < 0 ? err_status(EXIT_OWN, "%s", query_error(w->db)) : prepare(w);
+
+	if (status == 0)
+		w->mark = w->mark < 0 ? watched_mark(w->trace) : w->mark;
+	return status;
+}
+
+/* A reader that has the trace open would keep its writer from leaving the log. */
+static int open_again_when_complete(struct wait *w, int64_t until_ns)
+{
+	int r = -EINPROGRESS;
+
+	close_trace(w);
+	while ((r == -EINPROGRESS || r == -EAGAIN) && clock_now_ns() < until_ns) {
+		nap(COMPLETES_NS);
+		r = open_trace(w, QUERY_ENDED);
+		if (r == 0 && query_is_written(w->db))
+			r = -EINPROGRESS;
+		if (r == -EINPROGRESS || r == -EAGAIN)
+			close_trace(w);
+	}
+	return open_status(w, w->db ? r : open_trace(w, 0));
+}
+
 /* Looks for the last time when nothing is written any more. */
 static int watch(struct wait *w, int64_t until_ns)
 {
 	for (;;) {
 		int64_t before = clock_now_ns(), now, pause;
 		bool is_written = query_is_written(w->db);
-		int r = is_true(w);
+		int r = is_true(w), ending = query_next(w->ending), status = 0;
 
 		query_rest(w->query);
+		query_rest(w->ending);
 		now = clock_now_ns();
 		if (r != 0)
 			return r < 0 ? complain(w) : 0;
@@ -170,6 +216,8 @@ static int watch(struct wait *w, int64_t until_ns)
 			return err_status(WAIT_ENDED, "the run of '%s' has ended, and the condition is not true", w->trace);
 		if (now >= until_ns)
 			return err_status(WAIT_TIMEOUT, "the condition is not true of '%s' within the time of --timeout", w->trace);
+		if (ending > 0 && (status = open_again_when_complete(w, until_ns)) != 0)
+			return status;
 		pause = (now - before) * SHARE > POLL_NS ? (now - before) * SHARE : POLL_NS;
 		nap(pause < until_ns - now ? pause : until_ns - now);
 	}
@@ -180,23 +228,22 @@ static int wait_for(struct wait *w)
 	int64_t until_ns = w->timeout_ms < 0 ? INT64_MAX : clock_now_ns() + (int64_t)w->timeout_ms * 1000000;
 	int status;
 
-	if (query_open(&w->trace, 1, QUERY_OPS | (w->foreign ? QUERY_FOREIGN : 0), &w->db) < 0)
-		return err_status(EXIT_OWN, "%s", query_error(w->db));
-	status = prepare(w);
+	status = open_status(w, open_trace(w, 0));
 	if (status == 0)
 		status = watch(w, until_ns);
-	query_end(w->query);
+	close_trace(w);
 	return status;
 }
 
 int wait_main(int argc, char **argv)
 {
-	struct wait w = { .trace = "trace.db", .timeout_ms = -1 };
+	struct wait w = { .trace = "trace.db", .timeout_ms = -1, .mark = -1 };
 	int status;
 
 	cli_begin();
 	if (parse(argc, argv, &w, &status))
 		status = wait_for(&w);
-	query_close(w.db);
+	if (w.mark >= 0)
+		close(w.mark);
 	return status;
 }
