@@ -14,7 +14,8 @@
 #include "preload/object.h"
 #include "preload/operations.h"
 
-#define FUNCTION(type, symbol, code, parameters, arguments, before, after)                 \
+/* enter: whether this call is recorded. */
+#define IN_FRONT(type, symbol, enter, parameters, arguments, before, after)                 \
 	OBJECT_EXPORT type front_##symbol parameters __asm__(#symbol);                     \
 	type front_##symbol parameters                                                     \
 	{                                                                                  \
@@ -23,7 +24,7 @@
 		struct call call;                                                          \
 		type result;                                                               \
                                                                                            \
-		if (!object_enter(&call, CALL_##code))                                     \
+		if (!(enter))                                                              \
 			return next arguments;                                             \
 		before;                                                                    \
 		result = next arguments;                                                   \
@@ -32,6 +33,9 @@
 		object_put(&call);                                                         \
 		return result;                                                             \
 	}
+
+#define FUNCTION(type, symbol, code, parameters, arguments, before, after) \
+	IN_FRONT(type, symbol, object_enter(&call, CALL_##code), parameters, arguments, before, after)
 
 /* The same for two symbols: those of 64-bit offsets have names of their own, and are the same here. */
 #define FUNCTION64(type, symbol, code, parameters, arguments, before, after)               \
@@ -39,24 +43,8 @@
 	FUNCTION(type, symbol##64, code, parameters, arguments, before, after)
 
 /* The same for an operation (enum op) that is no call of a layer.  after: FOUND() and the like. */
-#define OPERATION(type, symbol, code, parameters, arguments, before, after)                \
-	OBJECT_EXPORT type front_##symbol parameters __asm__(#symbol);                     \
-	type front_##symbol parameters                                                     \
-	{                                                                                  \
-		static void *_Atomic real;                                                 \
-		type(*next) parameters = (type(*) parameters)object_find(&real, #symbol);  \
-		struct call call;                                                          \
-		type result;                                                               \
-                                                                                           \
-		if (!object_enter_op(&call, OP_##code))                                    \
-			return next arguments;                                             \
-		before;                                                                    \
-		result = next arguments;                                                   \
-		object_end(&call);                                                         \
-		after;                                                                     \
-		object_put(&call);                                                         \
-		return result;                                                             \
-	}
+#define OPERATION(type, symbol, code, parameters, arguments, before, after) \
+	IN_FRONT(type, symbol, object_enter_op(&call, OP_##code), parameters, arguments, before, after)
 
 #define OPERATION64(type, symbol, code, parameters, arguments, before, after)              \
 	OPERATION(type, symbol, code, parameters, arguments, before, after)                \
