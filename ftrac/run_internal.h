@@ -34,4 +34,12 @@ int run_by_kernel(struct run *run, struct failure *refused);
 /* Runs the command, which waits, to its end.  The exit status. */
 int run_it(struct run *run);
 
+/* Of a command that runs natively, in our namespaces: */
+/* makes the child, which waits, and runs as the user of the options.  0 or the exit status. */
+int run_spawn_natively(struct run *run);
+/* opens the trace, in which paths are those of the machine.  0 or the exit status. */
+int run_open_trace(struct run *run);
+/* runs it if it was started (status 0), and ends its trace.  The exit status. */
+int run_natively(struct run *run, int status);
+
 #endif
