@@ -122,7 +122,9 @@ INSERT INTO main.touches SELECT NULL, process + :processes, s.new, version + coa
 	opens, nmeta, first_t + :t, last_t, first_in, first_out, last_out
 FROM one.touches c LEFT JOIN same s ON s.old = c.file ORDER BY c.id;
 INSERT INTO main.fresh_handles SELECT handle + :handles, 1 FROM one.moved;
-INSERT INTO main.fresh_images SELECT id + :images FROM one.images WHERE base IS NULL;
+INSERT INTO main.programs SELECT image + :images, name, title, kind FROM one.programs;
+INSERT INTO main.fresh_images SELECT id + :images FROM one.images WHERE base IS NULL AND (id IN (SELECT image FROM one.fresh_images)
+	OR NOT EXISTS (SELECT 1 FROM one.programs WHERE image = id));
 INSERT INTO main.devices SELECT s.new, pid, process + :processes, writes, operations, bytes, completed, latency, first_t + :t,
 	last_t + :t FROM one.devices d JOIN same s ON s.old = d.file;
 INSERT INTO main.sockets SELECT s.new, t + :t, family, kind, local + :paths, remote + :paths, received, p.new,
