@@ -83,9 +83,9 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
 	return r;
 }
 
-bool merge_switch(struct merge *merge, const char *path)
+bool merge_switch(struct merge *merge, const char *path, bool is_alike)
 {
-	return merge->is_attached && relay_switch(&merge->relay, path);
+	return merge->is_attached && (is_alike ? relay_lead(&merge->relay, path) : relay_switch(&merge->relay, path));
 }
 
 int merge_detach(struct merge *merge)

@@ -18,9 +18,10 @@ struct merge;
 int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge);
 /*
  * Opens the next trace; then merge_add() adds it.  It stays open until the next one or merge_detach().  merge_switch(): whether
- * the finished trace could be opened in the place of the last one (relay.h), which is much faster.
+ * the finished trace could be opened in the place of the last one (relay.h), which is much faster.  is_alike: the caller knows that
+ * both have the same schema.
  */
-bool merge_switch(struct merge *merge, const char *path);
+bool merge_switch(struct merge *merge, const char *path, bool is_alike);
 int merge_attach(struct merge *merge, const char *uri);
 int merge_detach(struct merge *merge);
 int merge_add(struct merge *merge, bool with_ops, int64_t shift_ns); /* shift_ns: added to its times */

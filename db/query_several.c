@@ -26,6 +26,8 @@ struct start {
 	const char *path;
 	int64_t start_ns; /* with the shift */
 	int64_t shift_ns; /* to the first one of all clocks */
+	int schema;	  /* the same number: the same schema */
+	struct stat file; /* when it was read alone */
 };
 
 /* The trace that is read now. */
@@ -33,6 +35,7 @@ struct alone {
 	struct query_db *db;
 	struct relay relay;
 	sqlite3_stmt *is_trace;
+	int schema; /* counted */
 };
 
 static void alone_close(struct alone *alone)
@@ -40,7 +43,7 @@ static void alone_close(struct alone *alone)
 	sqlite3_finalize(alone->is_trace);
 	relay_finish(&alone->relay);
 	query_close(alone->db);
-	*alone = (struct alone){ 0 };
+	*alone = (struct alone){ .schema = alone->schema + 1 };
 }
 
 static int alone_check(const struct alone *alone, const char *path)
@@ -71,12 +74,13 @@ static int alone_open(struct alone *alone, const char *path, unsigned how)
 	return r;
 }
 
+/* The views are those of the one before. */
 static bool is_trace(struct alone *alone)
 {
+	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM processes) + EXISTS (SELECT 1 FROM images) + EXISTS (SELECT 1 FROM handles)";
 	bool is;
 
-	if (!alone->is_trace &&
-		sqlite3_prepare_v2(alone->db->sqlite, QUERY_IS_TRACE, -1, &alone->is_trace, NULL) != SQLITE_OK)
+	if (!alone->is_trace && sqlite3_prepare_v2(alone->db->sqlite, sql, -1, &alone->is_trace, NULL) != SQLITE_OK)
 		return false;
 	is = sqlite3_step(alone->is_trace) == SQLITE_ROW;
 	sqlite3_reset(alone->is_trace);
@@ -133,7 +137,11 @@ static int read_start(struct query_db *db, struct alone *alone, const char *path
 {
 	int r = alone_next(db, alone, path, how);
 
-	*ret_start = (struct start){ path, r == 0 ? query_fact(alone->db, "start_ns", INT64_MAX) : 0, 0 };
+	*ret_start = (struct start){ .path = path, .schema = alone->schema };
+	if (r == 0) {
+		ret_start->start_ns = query_fact(alone->db, "start_ns", INT64_MAX);
+		ret_start->file = alone->db->files.trace;
+	}
 	return r == 0 ? fail_at_clocks(db, merge_clocks_add(clocks, n, alone->db->sqlite)) : r;
 }
 
@@ -170,12 +178,24 @@ static int read_starts(struct query_db *db, const char *const *paths, int n, uns
 
 /* ---- together ---- */
 
-static int merge_files(struct merge *merge, const struct trace_files *files, bool with_ops, int64_t shift_ns)
+/* The schema of that number is known of the trace. */
+static int known_schema(const struct start *start, const struct trace_files *files)
+{
+	const struct stat *then = &start->file, *now = &files->trace;
+	bool is_unchanged = then->st_ino == now->st_ino && then->st_dev == now->st_dev && then->st_size == now->st_size &&
+		then->st_mtim.tv_sec == now->st_mtim.tv_sec && then->st_mtim.tv_nsec == now->st_mtim.tv_nsec &&
+		then->st_ctim.tv_sec == now->st_ctim.tv_sec && then->st_ctim.tv_nsec == now->st_ctim.tv_nsec;
+
+	return is_unchanged && files->has_log == 0 ? start->schema : 0;
+}
+
+/* is_alike: it has the schema of the one before. */
+static int merge_files(struct merge *merge, const struct trace_files *files, bool is_alike, bool with_ops, int64_t shift_ns)
 {
 	char *uri;
 	int r;
 
-	if (files->has_log == 0 && merge_switch(merge, files->path))
+	if (files->has_log == 0 && merge_switch(merge, files->path, is_alike))
 		return merge_add(merge, with_ops, shift_ns);
 	uri = query_uri(files, true);
 	r = uri ? merge_attach(merge, uri) : SQLITE_NOMEM;
@@ -203,19 +223,20 @@ static int fail_to_add(struct query_db *db, const char *path, int code)
 	return query_fail(db, r, "cannot add '%s' to the other traces: %s", path, why);
 }
 
-/* Checks again that it is the file that was opened alone. */
-static int add_trace(struct query_db *db, struct merge *merge, const char *path, unsigned how, int64_t shift_ns)
+/* Checks again that it is the file that was opened alone.  schema: the number of the one before; 0: it is not known. */
+static int add_trace(struct query_db *db, struct merge *merge, const struct start *start, unsigned how, int *schema)
 {
 	struct trace_files files;
-	int r, code;
+	int former = *schema, r, code;
 
-	query_files_init(&files, path);
-	r = query_check_files(db, path, &files, how);
-	if (r == 0 && (code = merge_files(merge, &files, how & QUERY_OPS, shift_ns)) != SQLITE_OK)
-		r = fail_to_add(db, path, code);
+	query_files_init(&files, start->path);
+	r = query_check_files(db, start->path, &files, how);
+	*schema = r == 0 ? known_schema(start, &files) : 0;
+	if (r == 0 && (code = merge_files(merge, &files, *schema && *schema == former, how & QUERY_OPS, start->shift_ns)) != SQLITE_OK)
+		r = fail_to_add(db, start->path, code);
 	query_files_made(&files);
 	if (r == 0)
-		r = query_check_same(db, path, &files);
+		r = query_check_same(db, start->path, &files);
 	query_files_finish(&files);
 	return r;
 }
@@ -244,7 +265,7 @@ static int end_together(struct query_db *db, struct merge *merge)
 static int put_together(struct query_db *db, const struct merge_clocks *clocks, const struct start *starts, int n, unsigned how)
 {
 	struct merge *merge = NULL;
-	int code, r = open_together(db);
+	int schema = 0, code, r = open_together(db);
 
 	if (r == SQLITE_OK)
 		r = merge_begin(db->sqlite, n ? starts[0].start_ns : 0, &merge);
@@ -254,7 +275,7 @@ static int put_together(struct query_db *db, const struct merge_clocks *clocks, 
 		r = query_harden(db->sqlite); /* now: a database that is defended cannot be without a journal */
 	r = r == SQLITE_OK ? 0 : fail_to_end(db, r);
 	for (int i = 0; i < n && r == 0; i++)
-		r = add_trace(db, merge, starts[i].path, how, starts[i].shift_ns);
+		r = add_trace(db, merge, &starts[i], how, &schema);
 	if (r == 0 && (code = end_together(db, merge)) != SQLITE_OK)
 		r = fail_to_end(db, code);
 	merge_destroy(merge);

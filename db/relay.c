@@ -226,6 +226,29 @@ void relay_init(struct relay *relay, sqlite3 *sqlite, const char *schema)
 	*relay = (struct relay){ .sqlite = sqlite, .schema = schema };
 }
 
+/* The rows of the schema, one value after another, each behind its type and its size; are they those of a text that is known? */
+struct comparison {
+	const char *text;
+	int size, at;
+};
+
+static bool is_next(struct comparison *known, const void *bytes, int size)
+{
+	bool is = size <= known->size - known->at && memcmp(known->text + known->at, bytes, size) == 0;
+
+	known->at += size;
+	return is;
+}
+
+static bool is_value(struct comparison *known, sqlite3_stmt *rows, int column)
+{
+	int type = sqlite3_column_type(rows, column);
+	const void *bytes = sqlite3_column_blob(rows, column);
+	int size = sqlite3_column_bytes(rows, column);
+
+	return is_next(known, &type, sizeof(type)) && is_next(known, &size, sizeof(size)) && (!bytes || is_next(known, bytes, size));
+}
+
 static void add_value(sqlite3_str *text, sqlite3_stmt *rows, int column)
 {
 	int type = sqlite3_column_type(rows, column);
@@ -247,11 +270,11 @@ static int prepare_rows(struct relay *relay)
 	return r;
 }
 
-/* All rows of the schema as one text, with types and sizes of the values; NULL: an error. */
-static char *read_schema(struct relay *relay, int *ret_size)
+/* All rows as one text; false: an error. */
+static bool read_schema(struct relay *relay)
 {
 	sqlite3_str *text = sqlite3_str_new(relay->sqlite);
-	int r = relay->rows ? SQLITE_OK : prepare_rows(relay);
+	int r = prepare_rows(relay);
 
 	while (r == SQLITE_OK && (r = sqlite3_step(relay->rows)) == SQLITE_ROW) {
 		for (int i = 0; i < sqlite3_column_count(relay->rows); i++)
@@ -259,29 +282,32 @@ static char *read_schema(struct relay *relay, int *ret_size)
 		r = sqlite3_str_errcode(text);
 	}
 	sqlite3_reset(relay->rows);
-	*ret_size = sqlite3_str_length(text);
-	if (r == SQLITE_DONE)
-		return sqlite3_str_finish(text);
-	sqlite3_free(sqlite3_str_finish(text));
-	return NULL;
+	relay->size = sqlite3_str_length(text);
+	relay->text = sqlite3_str_finish(text);
+	return r == SQLITE_DONE && relay->text;
 }
 
 static bool has_same_schema(struct relay *relay)
 {
-	int size;
-	char *text = read_schema(relay, &size);
-	bool is_same = text && size == relay->size && memcmp(text, relay->text, size) == 0;
+	struct comparison known = { relay->text, relay->size, 0 };
+	bool is_same = true;
+	int r = SQLITE_OK;
 
-	sqlite3_free(text);
-	return is_same;
+	while (is_same && (r = sqlite3_step(relay->rows)) == SQLITE_ROW)
+		for (int i = 0; i < sqlite3_column_count(relay->rows) && is_same; i++)
+			is_same = is_value(&known, relay->rows, i);
+	sqlite3_reset(relay->rows);
+	return is_same && r == SQLITE_DONE && known.at == known.size;
+}
+
+bool relay_lead(struct relay *relay, const char *path)
+{
+	return sqlite3_file_control(relay->sqlite, relay->schema, RELAY_TO, (void *)path) == SQLITE_OK;
 }
 
 bool relay_switch(struct relay *relay, const char *path)
 {
-	if (!relay->text)
-		relay->text = read_schema(relay, &relay->size);
-	return relay->text &&
-		sqlite3_file_control(relay->sqlite, relay->schema, RELAY_TO, (void *)path) == SQLITE_OK && has_same_schema(relay);
+	return (relay->text || read_schema(relay)) && relay_lead(relay, path) && has_same_schema(relay);
 }
 
 void relay_finish(struct relay *relay)

@@ -36,6 +36,8 @@ void relay_init(struct relay *relay, sqlite3 *sqlite, const char *schema);
  * database may be of no use and must be closed.
  */
 bool relay_switch(struct relay *relay, const char *path);
+/* The same for a trace that is known to have the schema of the one before. */
+bool relay_lead(struct relay *relay, const char *path);
 /* Before the database is closed or detached.  A relay of zeros is fine. */
 void relay_finish(struct relay *relay);
 
