@@ -49,10 +49,10 @@ static bool may_be_written(const struct metrics_file *file)
 	return fstatat(file->dir, strrchr(file->path, '/') + 1, &st, AT_SYMLINK_NOFOLLOW) < 0 ? errno == ENOENT : S_ISREG(st.st_mode);
 }
 
-static int put(const struct metrics_file *file, uint64_t running, uint64_t lost)
+static int put(const struct metrics_file *file)
 {
 	size_t len;
-	cleanup_free char *text = totals_text(file->totals, file->form, running, lost, &len);
+	cleanup_free char *text = totals_text(file->totals, file->form, &len);
 	struct output output;
 	int r = !may_be_written(file) ? -EINVAL : text ? output_open(file->path, &output) : -ENOMEM;
 
@@ -64,10 +64,9 @@ static int put(const struct metrics_file *file, uint64_t running, uint64_t lost)
 	return output_close(&output, r);
 }
 
-void metrics_file_write(void *arg, const struct totals *totals, uint64_t running, uint64_t lost)
+void metrics_file_write(void *arg)
 {
-	(void)totals;
-	put(arg, running, lost);
+	put(arg);
 }
 
 static int open_place(struct metrics_file *file, const char *path)
@@ -85,19 +84,18 @@ static int open_place(struct metrics_file *file, const char *path)
 	return 0;
 }
 
-int metrics_file_open(const char *path, struct metrics_file **ret_file)
+int metrics_file_open(const char *path, struct totals *totals, struct metrics_file **ret_file)
 {
 	struct metrics_file *file = calloc(1, sizeof(*file));
 	int r = -ENOMEM;
 
 	if (file) {
 		file->dir = -1;
-		r = totals_create(&file->totals);
+		file->totals = totals;
+		r = open_place(file, path);
 	}
 	if (r == 0)
-		r = open_place(file, path);
-	if (r == 0)
-		r = put(file, 0, 0);
+		r = put(file);
 	if (r < 0) {
 		metrics_file_close(file);
 		file = NULL;
@@ -110,14 +108,8 @@ void metrics_file_close(struct metrics_file *file)
 {
 	if (!file)
 		return;
-	totals_destroy(file->totals);
 	if (file->dir >= 0)
 		close(file->dir);
 	free(file->path);
 	free(file);
-}
-
-struct totals *metrics_file_totals(struct metrics_file *file)
-{
-	return file->totals;
 }

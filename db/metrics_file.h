@@ -18,13 +18,11 @@
 struct metrics_file;
 struct totals;
 
-/* Writes the first text, without a total.  0 or a negative error of base/output.h; without it there is no file. */
-int metrics_file_open(const char *path, struct metrics_file **ret_file);
+/* Writes the first text, of these totals, which the caller keeps.  0 or a negative error of base/output.h; then there is no file. */
+int metrics_file_open(const char *path, struct totals *totals, struct metrics_file **ret_file);
 void metrics_file_close(struct metrics_file *file); /* NULL is fine; the file stays */
 
-/* What the text is made of. */
-struct totals *metrics_file_totals(struct metrics_file *file);
 /* For writer_options.publish; arg: the struct metrics_file.  If it fails, the old text stays; the next one may succeed. */
-void metrics_file_write(void *arg, const struct totals *totals, uint64_t running, uint64_t lost);
+void metrics_file_write(void *arg);
 
 #endif

@@ -11,7 +11,20 @@
 #include "db/metrics_file.h"
 #include "db/ring.h"
 #include "db/store.h"
+#include "db/totals.h"
 #include "db/writer.h"
+
+static int open_metrics(struct recording *recording, const struct recording_options *options)
+{
+	int r = options->metrics || options->totals ? totals_create(&recording->totals) : 0;
+
+	if (r < 0)
+		return err_status(EXIT_OWN, "out of memory");
+	if (options->metrics && (r = metrics_file_open(options->metrics, recording->totals, &recording->metrics)) < 0)
+		return err_status(EXIT_OWN, "cannot write '%s': %s", options->metrics,
+			r == -EINVAL ? "it is no regular file; name another one for --metrics" : place_explain(r));
+	return 0;
+}
 
 int recording_open(struct recording *recording, const struct recording_options *options)
 {
@@ -21,9 +34,9 @@ int recording_open(struct recording *recording, const struct recording_options *
 	if (r < 0)
 		return facts_complain(options->db, r);
 	recording->interval_ns = options->interval_ns;
-	if (options->metrics && (r = metrics_file_open(options->metrics, &recording->metrics)) < 0)
-		return err_status(EXIT_OWN, "cannot write '%s': %s", options->metrics,
-			r == -EINVAL ? "it is no regular file; name another one for --metrics" : place_explain(r));
+	r = open_metrics(recording, options);
+	if (r)
+		return r;
 	r = ring_create(options->slots, options->drop, &recording->ring);
 	return r < 0 ? err_status(EXIT_OWN, "out of memory") : 0;
 }
@@ -37,7 +50,6 @@ static const char *reason(const struct recording *recording, int error)
 
 static void take_metrics(struct recording *recording, struct writer_options *writer)
 {
-	writer->record.totals = metrics_file_totals(recording->metrics);
 	writer->publish = metrics_file_write;
 	writer->publish_arg = recording->metrics;
 	writer->publish_ns = recording->interval_ns ? recording->interval_ns : METRICS_FILE_NS;
@@ -52,6 +64,7 @@ int recording_start(struct recording *recording, struct facts *facts, struct wri
 	if (writer->record.start_ns == 0)
 		writer->record.start_ns = clock_now_ns();
 	writer->record.interval_ns = recording->interval_ns;
+	writer->record.totals = recording->totals;
 	if (recording->metrics)
 		take_metrics(recording, writer);
 	writer->epoch_offset_ns = clock_epoch_offset_ns();
@@ -88,5 +101,6 @@ void recording_close(struct recording *recording)
 		store_discard(recording->store);
 	ring_destroy(recording->ring);
 	metrics_file_close(recording->metrics);
+	totals_destroy(recording->totals);
 	*recording = (struct recording){ 0 };
 }

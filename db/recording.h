@@ -23,6 +23,7 @@ struct facts;
 struct metrics_file;
 struct ring;
 struct store;
+struct totals;
 struct writer;
 struct writer_options;
 
@@ -32,6 +33,7 @@ struct recording {
 	struct ring *ring;
 	struct writer *writer; /* between start and stop */
 	bool was_started;
+	struct totals *totals; /* what the run has done so far; NULL: it is not wanted */
 	struct metrics_file *metrics; /* NULL: none */
 	int64_t interval_ns;
 };
@@ -41,6 +43,7 @@ struct recording_options {
 	bool force;   /* replace a trace */
 	size_t slots; /* of the ring: a power of two */
 	bool drop;    /* a full ring drops events */
+	bool totals; /* are wanted, also without a file */
 	const char *metrics; /* a file that says what the run has done so far; NULL: none */
 	int64_t interval_ns; /* after which it is written, and of metrics.h; 0: METRICS_FILE_NS, and that of metrics.h */
 };

@@ -2,6 +2,7 @@
 #include "db/totals.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,8 @@ struct histogram {
 };
 
 struct totals {
+	pthread_mutex_t lock;
+	uint64_t changes, running, lost;
 	struct mount *mounts;
 	struct counter *counters;
 	struct histogram *histograms;
@@ -47,7 +50,10 @@ struct totals {
 int totals_create(struct totals **ret_totals)
 {
 	*ret_totals = calloc(1, sizeof(**ret_totals));
-	return *ret_totals ? 0 : -ENOMEM;
+	if (!*ret_totals)
+		return -ENOMEM;
+	pthread_mutex_init(&(*ret_totals)->lock, NULL);
+	return 0;
 }
 
 static void free_mounts(struct totals *totals)
@@ -78,6 +84,7 @@ void totals_destroy(struct totals *totals)
 	free_mounts(totals);
 	FREE_ALL(totals->counters, struct counter);
 	FREE_ALL(totals->histograms, struct histogram);
+	pthread_mutex_destroy(&totals->lock);
 	free(totals);
 }
 
@@ -110,7 +117,7 @@ static const struct mount *find_mount(const struct totals *totals, int64_t id)
 	return m;
 }
 
-int totals_mount(struct totals *totals, int64_t id, const char *fstype, const char *path)
+static int name_mount(struct totals *totals, int64_t id, const char *fstype, const char *path)
 {
 	struct mount *m = (struct mount *)find_mount(totals, id);
 
@@ -130,6 +137,17 @@ int totals_mount(struct totals *totals, int64_t id, const char *fstype, const ch
 	m->fstype = label(fstype);
 	m->path = label(path);
 	return m->fstype && m->path ? 0 : -ENOMEM;
+}
+
+int totals_mount(struct totals *totals, int64_t id, const char *fstype, const char *path)
+{
+	int r;
+
+	pthread_mutex_lock(&totals->lock);
+	totals->changes++;
+	r = name_mount(totals, id, fstype, path);
+	pthread_mutex_unlock(&totals->lock);
+	return r;
 }
 
 /* ---- sums ---- */
@@ -176,7 +194,7 @@ static struct histogram *histogram_of(struct totals *totals, const struct total 
 	return NULL;
 }
 
-int totals_add(struct totals *totals, const struct total *t)
+static int add(struct totals *totals, const struct total *t)
 {
 	struct counter *c = counter_of(totals, t);
 	struct histogram *h = histogram_of(totals, t);
@@ -193,6 +211,36 @@ int totals_add(struct totals *totals, const struct total *t)
 		h->sizes[i] += t->sizes[i];
 	}
 	return 0;
+}
+
+int totals_add(struct totals *totals, const struct total *t)
+{
+	int r;
+
+	pthread_mutex_lock(&totals->lock);
+	totals->changes++;
+	r = add(totals, t);
+	pthread_mutex_unlock(&totals->lock);
+	return r;
+}
+
+void totals_now(struct totals *totals, uint64_t running, uint64_t lost)
+{
+	pthread_mutex_lock(&totals->lock);
+	totals->changes += running != totals->running || lost != totals->lost;
+	totals->running = running;
+	totals->lost = lost;
+	pthread_mutex_unlock(&totals->lock);
+}
+
+uint64_t totals_changes(struct totals *totals)
+{
+	uint64_t changes;
+
+	pthread_mutex_lock(&totals->lock);
+	changes = totals->changes;
+	pthread_mutex_unlock(&totals->lock);
+	return changes;
 }
 
 /* ---- the text ---- */
@@ -268,7 +316,7 @@ static void put_histogram(FILE *out, const struct totals *totals, const char *na
 	fprintf(out, of_sizes ? "} %.0f\n" : "} %.9f\n", of_sizes ? (double)h->bytes : (double)h->latency_ns / 1e9);
 }
 
-static void put_all(FILE *out, const struct totals *totals, enum totals_form form, uint64_t running, uint64_t lost)
+static void put_all(FILE *out, const struct totals *totals, enum totals_form form)
 {
 	const struct histogram *h, *next;
 
@@ -286,18 +334,20 @@ static void put_all(FILE *out, const struct totals *totals, enum totals_form for
 		if (has_sizes(h))
 			put_histogram(out, totals, "operation_size_bytes", h, true);
 	put_head(out, form, "processes_running", "gauge", NULL, "Processes of the run that live.");
-	fprintf(out, "ftrac_processes_running %llu\n", (unsigned long long)running);
+	fprintf(out, "ftrac_processes_running %llu\n", (unsigned long long)totals->running);
 	put_head(out, form, "operations_lost", "counter", NULL, "Operations that could not be recorded.");
-	fprintf(out, "ftrac_operations_lost_total %llu\n%s", (unsigned long long)lost, form == TOTALS_OPENMETRICS ? "# EOF\n" : "");
+	fprintf(out, "ftrac_operations_lost_total %llu\n%s", (unsigned long long)totals->lost, form == TOTALS_OPENMETRICS ? "# EOF\n" : "");
 }
 
-char *totals_text(const struct totals *totals, enum totals_form form, uint64_t running, uint64_t lost, size_t *ret_len)
+char *totals_text(struct totals *totals, enum totals_form form, size_t *ret_len)
 {
 	char *text = NULL;
 	FILE *out = open_memstream(&text, ret_len);
 
 	if (!out)
 		return NULL;
-	put_all(out, totals, form, running, lost);
+	pthread_mutex_lock(&totals->lock);
+	put_all(out, totals, form);
+	pthread_mutex_unlock(&totals->lock);
 	return output_close_text(out, &text);
 }

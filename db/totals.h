@@ -6,7 +6,7 @@
  * What a run has done so far, for Prometheus: counters by file system, mount, operation and program, and histograms of latencies and
  * sizes without programs.  metrics.h adds to them, when it writes the rows of an interval.
  *
- * One thread.  Memory: some 100 bytes for each combination with a program, at most TOTALS_MOST of them (further ones count for the program
+ * Any thread: one adds, others may read.  Memory: some 100 bytes for each combination with a program, at most TOTALS_MOST of them (further ones count for the program
  * "..."), and 1.2 KiB for each without.
  */
 
@@ -39,7 +39,12 @@ int totals_mount(struct totals *totals, int64_t id, const char *fstype, const ch
 
 int totals_add(struct totals *totals, const struct total *total); /* 0 or -ENOMEM */
 
+/* Processes of the run that live now, and operations that were lost. */
+void totals_now(struct totals *totals, uint64_t running, uint64_t lost);
+
 /* The text, which the caller frees; NULL: out of memory. */
-char *totals_text(const struct totals *totals, enum totals_form form, uint64_t running, uint64_t lost, size_t *ret_len);
+char *totals_text(struct totals *totals, enum totals_form form, size_t *ret_len);
+/* How often they have changed: while this number stays the same, so does the text. */
+uint64_t totals_changes(struct totals *totals);
 
 #endif

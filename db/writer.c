@@ -22,6 +22,7 @@
 #include "db/rules.h"
 #include "db/store.h"
 #include "db/syncer.h"
+#include "db/totals.h"
 
 #define BATCH_EVENTS 32768
 #define PIECE_EVENTS 4096 /* drained from the ring at a time */
@@ -471,21 +472,17 @@ static void prune(struct writer *writer)
 	writer->pruned_ns = now;
 }
 
-static void publish_now(struct writer *writer)
+static void publish(struct writer *writer, bool is_end)
 {
 	const struct writer_options *o = &writer->options;
-
-	o->publish(o->publish_arg, o->record.totals, writer->error ? 0 : record_counts(writer->record).living, count_lost(writer));
-}
-
-static void publish(struct writer *writer)
-{
 	int64_t now = clock_now_ns();
 
-	if (!writer->options.publish || now - writer->published_ns < writer->options.publish_ns)
+	if (o->record.totals)
+		totals_now(o->record.totals, writer->error ? 0 : record_counts(writer->record).living, count_lost(writer));
+	if (!o->publish || (!is_end && now - writer->published_ns < o->publish_ns))
 		return;
 	writer->published_ns = now;
-	publish_now(writer);
+	o->publish(o->publish_arg);
 }
 
 static void nap(int64_t ns)
@@ -549,7 +546,7 @@ static void *writer_main(void *arg)
 		n = one_batch(writer);
 
 		prune(writer);
-		publish(writer);
+		publish(writer, false);
 		/* Empty twice: the events of the last sync are recorded, too. */
 		if (stop && n == 0 && !is_waiting(writer))
 			return NULL;
@@ -672,8 +669,7 @@ int writer_stop(struct writer *writer)
 		if (put_figures(writer) < 0 || store_commit(store) < 0)
 			store_rollback(store);
 	}
-	if (writer->options.publish)
-		publish_now(writer);
+	publish(writer, true);
 	if (!writer->is_mute) {
 		int folded = store_fold(store);
 

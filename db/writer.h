@@ -31,7 +31,6 @@
 
 struct ring;
 struct store;
-struct totals;
 struct writer;
 
 struct writer_options {
@@ -56,8 +55,8 @@ struct writer_options {
 	int64_t (*seen_until)(void *arg);
 	/* Stores facts that are known at the end, in the last transaction.  0 or -errno. */
 	int (*put_facts)(void *arg, struct store *store);
-	/* Takes what the run has done so far, as totals.h has it, each publish_ns and at the end; NULL: it is not wanted.  record.totals is there. */
-	void (*publish)(void *arg, const struct totals *totals, uint64_t running, uint64_t lost);
+	/* Called each publish_ns and at the end, when record.totals has what the run has done so far; NULL: it is not wanted. */
+	void (*publish)(void *arg);
 	void *publish_arg;
 	int64_t publish_ns;
 	void *arg;

@@ -40,6 +40,7 @@
 #include "ftrac/shares.h"
 #include "kernel/kernel.h"
 #include "preload/preload.h"
+#include "serve/serve.h"
 
 #define RING_SLOTS 65536 /* of 128 bytes */
 #define START_NAPS 1000 /* of 10 ms each; normally less than one passes */
@@ -82,6 +83,8 @@ static int check_files(const struct daemon *d, rlim_t before)
 {
 	rlim_t limit = file_limit(), needs = OWN_FILES + pins_reserve(limit);
 
+	if (d->options.listen)
+		needs += SERVE_FILES;
 	if (d->fs.uring)
 		needs += RING_FILES * (rlim_t)sysconf(_SC_NPROCESSORS_CONF);
 	if (limit < needs + LEAST_FILES)
@@ -174,9 +177,20 @@ static void guard_own_files(struct daemon *d)
 int daemon_open_trace(struct daemon *d)
 {
 	const struct options *o = &d->options;
+	struct failure failure = { 0 };
+	int status = recording_open(&d->recording, &(struct recording_options){ .db = o->db, .force = o->force, .slots = RING_SLOTS,
+		.drop = o->drop, .totals = o->listen, .metrics = o->metrics, .interval_ns = o->interval_ns });
 
-	return recording_open(&d->recording, &(struct recording_options){ .db = o->db, .force = o->force,
-		.slots = RING_SLOTS, .drop = o->drop, .metrics = o->metrics, .interval_ns = o->interval_ns });
+	if (status == 0 && o->listen)
+		serve_open(o->listen, &d->serve, &failure);
+	return status ? status : failure_status(&failure);
+}
+
+void daemon_close_trace(struct daemon *d)
+{
+	serve_close(d->serve);
+	d->serve = NULL;
+	recording_close(&d->recording);
 }
 
 static int open_store(struct daemon *d)
@@ -297,6 +311,18 @@ static int start_layers(struct daemon *d)
 	return r;
 }
 
+static int start_server(struct daemon *d)
+{
+	struct failure failure = { 0 };
+	int r = d->serve ? serve_start(d->serve, d->recording.totals, &failure) : 0;
+
+	if (r < 0)
+		err_print("%s", failure.text);
+	else if (serve_chosen(d->serve))
+		err_print("metrics are at http://%s/metrics", serve_chosen(d->serve));
+	return r;
+}
+
 int daemon_start_writer(struct daemon *d, struct facts *facts)
 {
 	const struct options *o = &d->options;
@@ -328,6 +354,7 @@ int daemon_start_writer(struct daemon *d, struct facts *facts)
 	facts->process_tier = monitor_tier(d->monitor);
 	facts->layers = o->layers ? o->layers_text : NULL;
 	r = recording_start(&d->recording, facts, &w);
+	r = r < 0 ? r : start_server(d);
 	return r < 0 ? r : start_layers(d);
 }
 
@@ -677,7 +704,7 @@ int daemon_finish(struct daemon *d)
 	defer_destroy(d->fs.defer);
 	shares_destroy(d->fs.shares);
 	kernel_destroy(d->fs.kernel);
-	recording_close(&d->recording);
+	daemon_close_trace(d);
 	free(d->fs.trace_path);
 	return d->status;
 }

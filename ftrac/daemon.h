@@ -27,6 +27,7 @@
 struct facts;
 struct monitor;
 struct preload;
+struct serve;
 
 struct daemon {
 	struct options options;
@@ -50,6 +51,7 @@ struct daemon {
 	struct paths_options choice;
 	struct trace trace;
 	struct recording recording;
+	struct serve *serve; /* --metrics-listen; NULL: no server */
 	walk_probe *probe; /* see struct record_options */
 	struct monitor *monitor;
 	struct fuse_session *session;
@@ -73,7 +75,8 @@ int daemon_finish(struct daemon *d);
  *   start_monitor  the monitor of processes, if the kernel does not record them.  0 or -errno
  *   start_writer  when d->monitor has started; facts: source of operations and mount, to which it adds the rest.  0 or
  *                 -errno
- *   stop_writer   ends the monitor, too; sets has_trace and lost.  0 or -errno.  The caller closes the recording
+ *   stop_writer   ends the monitor, too; sets has_trace and lost.  0 or -errno
+ *   close_trace
  *
  * They print errors.
  */
@@ -81,5 +84,6 @@ int daemon_open_trace(struct daemon *d);
 int daemon_start_monitor(struct daemon *d);
 int daemon_start_writer(struct daemon *d, struct facts *facts);
 int daemon_stop_writer(struct daemon *d);
+void daemon_close_trace(struct daemon *d);
 
 #endif

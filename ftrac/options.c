@@ -54,6 +54,7 @@ enum long_option {
 	LONG_IN_TOTO,
 	LONG_METRICS,
 	LONG_METRICS_INTERVAL,
+	LONG_METRICS_LISTEN,
 };
 
 /* Options of both the mount and ftrac run. */
@@ -73,6 +74,7 @@ enum long_option {
 	{ "processes", required_argument, NULL, LONG_PROCESSES },    \
 	{ "metrics", required_argument, NULL, LONG_METRICS },        \
 	{ "metrics-interval", required_argument, NULL, LONG_METRICS_INTERVAL }, \
+	{ "metrics-listen", required_argument, NULL, LONG_METRICS_LISTEN }, \
 	{ "locks", required_argument, NULL, LONG_LOCKS },            \
 	{ "io-uring", required_argument, NULL, LONG_IO_URING },      \
 	{ "help", no_argument, NULL, 'h' },                          \
@@ -115,6 +117,7 @@ static const struct option record_options[] = {
 	{ "no-ops", no_argument, NULL, LONG_NO_OPS },
 	{ "metrics", required_argument, NULL, LONG_METRICS },
 	{ "metrics-interval", required_argument, NULL, LONG_METRICS_INTERVAL },
+	{ "metrics-listen", required_argument, NULL, LONG_METRICS_LISTEN },
 	{ "env", required_argument, NULL, LONG_ENV },
 	{ "job", required_argument, NULL, LONG_JOB },
 	{ "xform", required_argument, NULL, LONG_XFORM },
@@ -141,6 +144,8 @@ static const struct option record_options[] = {
 #define METRICS_HELP \
 "      --metrics FILE   write counters and histograms there during the run:\n" \
 "                       OpenMetrics; FILE.prom: for Prometheus' node exporter\n" \
+"      --metrics-listen ADDRESS:PORT  the same for programs that ask by HTTP;\n" \
+"                       or unix:PATH. Without ADDRESS: for this machine only\n" \
 "      --metrics-interval SECONDS  how often (default 10), and how long the\n" \
 "                       intervals of the view metric are (default 1)\n"
 #define DROP_HELP \
@@ -536,6 +541,7 @@ static int apply(struct options *o, int option)
 	case LONG_EXCLUDE: return words_add(&o->exclude, optarg);
 	case LONG_NO_OPS: o->no_ops = true; return 0;
 	case LONG_METRICS: o->metrics = optarg; return 0;
+	case LONG_METRICS_LISTEN: o->listen = optarg; return 0;
 	case LONG_METRICS_INTERVAL: return parse_interval(o, optarg);
 	case LONG_NO_RECORD: o->no_record = true; return 0;
 	case LONG_DROP: o->drop = true; return 0;
@@ -644,8 +650,8 @@ static int check_places(struct options *options, int argc, char **argv)
 
 	if (optind >= argc)
 		return err_status(EXIT_USAGE, "no mount point given; see 'ftrac --help'");
-	if (options->metrics && options->no_record)
-		return err_status(EXIT_USAGE, "--metrics says what is recorded; leave --no-record out");
+	if ((options->metrics || options->listen) && options->no_record)
+		return err_status(EXIT_USAGE, "%s says what is recorded; leave --no-record out", options->metrics ? "--metrics" : "--metrics-listen");
 	if (optind + 2 < argc || (optind + 1 < argc && source))
 		return err_status(EXIT_USAGE,
 			"unexpected argument '%s': there is one mount point, '%s'", argv[argc - 1],

@@ -28,6 +28,7 @@ struct options {
 	struct words include, exclude, env;
 	const char *job, *xform;
 	const char *metrics; /* a file; NULL: none */
+	const char *listen;  /* an address for metrics; NULL: none */
 	int64_t interval_ns; /* of metrics; 0: not given */
 	/* For ftrac record: */
 	bool all;

@@ -158,7 +158,7 @@ static int record(struct record_running *run)
 		recording_abandon(&d->recording);
 	if (daemon_stop_writer(d) < 0 && status == 0)
 		status = EXIT_OWN;
-	recording_close(&d->recording);
+	daemon_close_trace(d);
 	if (status == 0 && d->has_trace && !d->options.quiet)
 		answer_print(d->options.db, ANSWER_OWN, stderr);
 	if (d->options.strict && d->lost)

@@ -61,7 +61,7 @@ int run_natively(struct run *run, int status)
 	run->command = NULL;
 	if (daemon_stop_writer(d) < 0 && status == 0)
 		status = EXIT_RUNNER;
-	recording_close(&d->recording);
+	daemon_close_trace(d);
 	free(run->own);
 	d->choice.own = run->own = NULL;
 	return status;

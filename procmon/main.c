@@ -22,6 +22,7 @@
 #include "procmon/monitor.h"
 #include "preload/preload.h"
 #include "procmon/options.h"
+#include "serve/serve.h"
 
 #define RING_SLOTS 16384 /* of 128 bytes each */
 #define CALL_SLOTS 65536 /* with system calls */
@@ -29,6 +30,7 @@
 struct run {
 	const struct options *options;
 	struct recording recording;
+	struct serve *serve; /* NULL: none */
 	struct monitor *monitor;
 	struct spawn *command;
 	struct preload *preload; /* NULL: no layer is recorded */
@@ -42,8 +44,14 @@ static int open_trace(struct run *run)
 {
 	const struct options *o = run->options;
 
-	return recording_open(&run->recording, &(struct recording_options){ .db = o->db, .force = o->force,
-		.slots = o->in_kernel || o->by_preload ? CALL_SLOTS : RING_SLOTS, .metrics = o->metrics, .interval_ns = o->interval_ns });
+	struct failure failure = { 0 };
+	int status = recording_open(&run->recording, &(struct recording_options){ .db = o->db, .force = o->force,
+		.slots = o->in_kernel || o->by_preload ? CALL_SLOTS : RING_SLOTS, .totals = o->listen, .metrics = o->metrics,
+		.interval_ns = o->interval_ns });
+
+	if (status == 0 && o->listen)
+		serve_open(o->listen, &run->serve, &failure);
+	return status ? status : failure_status(&failure);
 }
 
 /* What procmon needs after it has forked the command: to pass signals on, to write the trace wherever it lies, and to
@@ -123,6 +131,17 @@ static uint64_t left(void *arg)
 	return monitor_left(((struct run *)arg)->monitor);
 }
 
+static int start_server(struct run *run)
+{
+	struct failure failure = { 0 };
+
+	if (run->serve && serve_start(run->serve, run->recording.totals, &failure) < 0)
+		return failure_status(&failure);
+	if (serve_chosen(run->serve))
+		err_print("metrics are at http://%s/metrics", serve_chosen(run->serve));
+	return 0;
+}
+
 static int start_writer(struct run *run)
 {
 	const struct options *o = run->options;
@@ -148,6 +167,8 @@ static int start_writer(struct run *run)
 	writer.record.paths.ours = run->ours;
 	writer.record.start_ns = monitor_began_ns(run->monitor);
 	if (recording_start(&run->recording, &facts, &writer) < 0)
+		return EXIT_RUNNER;
+	if (start_server(run))
 		return EXIT_RUNNER;
 	r = run->preload ? preload_start(run->preload, run->recording.ring) : 0;
 	return r < 0 ? err_status(EXIT_RUNNER, "cannot start a thread: %s", strerror(-r)) : 0;
@@ -247,6 +268,7 @@ static int finish(struct run *run, int status)
 	if (run->monitor)
 		warn(run);
 	monitor_stop(run->monitor);
+	serve_close(run->serve);
 	recording_close(&run->recording);
 	preload_destroy(run->preload);
 	return r < 0 && status == 0 ? EXIT_RUNNER : status;

@@ -23,6 +23,7 @@ enum long_option {
 	LONG_DETAIL_ABOVE,
 	LONG_METRICS,
 	LONG_METRICS_INTERVAL,
+	LONG_METRICS_LISTEN,
 	LONG_PROCESSES,
 	LONG_WAIT,
 	LONG_XFORM,
@@ -40,6 +41,7 @@ static const struct option long_options[] = {
 	{ "detail-above", required_argument, NULL, LONG_DETAIL_ABOVE },
 	{ "metrics", required_argument, NULL, LONG_METRICS },
 	{ "metrics-interval", required_argument, NULL, LONG_METRICS_INTERVAL },
+	{ "metrics-listen", required_argument, NULL, LONG_METRICS_LISTEN },
 	{ "processes", required_argument, NULL, LONG_PROCESSES },
 	{ "wait", required_argument, NULL, LONG_WAIT },
 	{ "xform", required_argument, NULL, LONG_XFORM },
@@ -70,6 +72,8 @@ static const char help[] =
 "                       like 10us; others are added up, which costs far less\n"
 "      --metrics FILE   write counters and histograms there during the run:\n"
 "                       OpenMetrics; FILE.prom: for Prometheus' node exporter\n"
+"      --metrics-listen ADDRESS:PORT  the same for programs that ask by HTTP;\n"
+"                       or unix:PATH. Without ADDRESS: for this machine only\n"
 "      --metrics-interval SECONDS  how often (default 10), and how long the\n"
 "                       intervals of the view metric are (default 1)\n"
 "      --env PATTERN    store environment variables that match (repeatable)\n"
@@ -177,6 +181,7 @@ static int apply(struct options *o, int option)
 	case LONG_LAYER: return parse_layers(o, optarg);
 	case LONG_DETAIL_ABOVE: return parse_detail(o, optarg);
 	case LONG_METRICS: o->metrics = optarg; return 0;
+	case LONG_METRICS_LISTEN: o->listen = optarg; return 0;
 	case LONG_METRICS_INTERVAL: return parse_interval(o, optarg);
 	case LONG_PROCESSES: return parse_processes(o, optarg);
 	case LONG_WAIT: return parse_wait(o, optarg);

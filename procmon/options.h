@@ -12,6 +12,7 @@
 struct options {
 	const char *db, *job, *xform;
 	const char *metrics; /* a file; NULL: none */
+	const char *listen;  /* an address for metrics; NULL: none */
 	int64_t interval_ns; /* of metrics; 0: not given */
 	bool force, check;
 	bool in_kernel;	       /* system calls, too, recorded in the kernel */

@@ -5,7 +5,7 @@
 # layering.sh --self-test: puts one violation of each rule into a copy and expects each to be found.
 #
 # Each outside library is included in one folder, and folders know each other in one direction:
-# ftrac, procmon, kernel, preload, dag -> db -> base. A folder of dag/ includes folders of lower levels only, and a header
+# ftrac, procmon, kernel, preload, serve, dag -> db -> base. A folder of dag/ includes folders of lower levels only, and a header
 # *_internal.h is included in its own folder only. No shell is given a path, and the environment is used by list. The
 # page in report/ is made with its two libraries alone and sends no request.
 #
@@ -15,7 +15,7 @@
 set -u
 export LC_ALL=C
 
-folders="base db ftrac procmon kernel preload dag"
+folders="base db ftrac procmon kernel preload serve dag"
 # The folders of dag/, by level.
 level_1="digest output trace"
 level_2="container graph"
@@ -60,17 +60,19 @@ violations() {
 	only 'nettle/.*' dag 'Nettle is for dag/'
 	only 'zlib\.h' dag 'zlib is for dag/'
 	only '(ncurses|ncursesw/.*|curses|term)\.h' dag 'ncurses is for dag/'
+	only 'microhttpd\.h' serve 'libmicrohttpd is for serve/'
 	only 'sys/capability\.h' ftrac 'libcap is for ftrac/'
 	may base 'base/.*' 'base/ knows no other folder'
 	may db '(base|db)/.*' 'db/ knows only base/'
 	only '(bpf|linux/(bpf|btf))(/.*)?\.h' kernel 'eBPF is for kernel/'
 	only 'bpf/.*' kernel 'libbpf is for kernel/'
-	may procmon '(base|db|procmon)/.*|(kernel/kernel|preload/preload)\.h' \
-		'of kernel/ and preload/, procmon/ knows only kernel.h and preload.h; of the others only db/ and base/'
-	may ftrac '(base|db|ftrac)/.*|(procmon/monitor|kernel/kernel|preload/preload|dag/answer/answer|dag/change/change|dag/live/live|dag/merge/merge)\.h' \
-		'of procmon/, kernel/, preload/ and dag/, ftrac/ knows only monitor.h, kernel.h, preload.h, answer.h, change.h, live.h and merge.h; of the others only db/ and base/'
+	may procmon '(base|db|procmon)/.*|(kernel/kernel|preload/preload|serve/serve)\.h' \
+		'of kernel/, preload/ and serve/, procmon/ knows only kernel.h, preload.h and serve.h; of the others only db/ and base/'
+	may ftrac '(base|db|ftrac)/.*|(procmon/monitor|kernel/kernel|preload/preload|serve/serve|dag/answer/answer|dag/change/change|dag/live/live|dag/merge/merge)\.h' \
+		'of procmon/, kernel/, preload/, serve/ and dag/, ftrac/ knows only monitor.h, kernel.h, preload.h, serve.h, answer.h, change.h, live.h and merge.h; of the others only db/ and base/'
 	may kernel '(base|kernel)/.*|db/(event|figures|ring)\.h' 'kernel/ knows only the events of db/, and base/'
 	may preload '(base|preload)/.*|db/(event|layers|ring)\.h' 'preload/ knows only the events of db/, and base/'
+	may serve '(base|serve)/.*|db/totals\.h' 'serve/ knows only the totals of db/, and base/'
 	may dag '(base|dag)/.*|db/(about|query|sql_text|event|drivers)\.h' 'dag/ knows only the read side of db/'
 	[ ! -d dag ] || dag_violations
 	# base/ is helpers without a library.
@@ -94,7 +96,7 @@ violations() {
 			sed 's|$|: what runs in traced programs uses libc alone|'
 	done
 	# What /proc says of others is read in procmon/.
-	for folder in base db ftrac kernel dag; do
+	for folder in base db ftrac kernel serve dag; do
 		[ ! -d "$folder" ] || find "$folder" -name '*.[ch]' -exec \
 			grep -HnE '"/proc/(%|[0-9]|")|"/proc"' {} + |
 			sed 's|$|: other processes are looked at in procmon/|'
@@ -140,7 +142,7 @@ dag_violations() {
 # One line for each folder: what it is, and which other folders of dag/ it includes.
 table() {
 	printf '%-14s %5s %5s %6s  %s\n' folder level files lines includes
-	for name in base db ftrac procmon kernel preload $(levels | sed 's|^|dag/|; s| .*||'); do
+	for name in base db ftrac procmon kernel preload serve $(levels | sed 's|^|dag/|; s| .*||'); do
 		[ -d "$name" ] || continue
 		level=$(levels | sed -n "s|^${name#dag/} ||p")
 		printf '%-14s %5s %5d %6d  %s\n' "$name" "${level:--}" \
@@ -214,6 +216,9 @@ self_test() {
 	plant dag/export/x.c '#include <zlib.h>'
 	plant dag/answer/x.c '#include <ncurses.h>'
 	plant ftrac/x.c '#include <ncurses.h>'
+	plant ftrac/x.c '#include <microhttpd.h>'
+	plant serve/x.c '#include "db/store.h"'
+	plant ftrac/x.c '#include "serve/listener.h"'
 	plant ftrac/x.c '#include <bpf/libbpf.h>'
 	plant procmon/x.c '#include <linux/bpf.h>'
 	plant db/x.c '#include "kernel/kernel.h"'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 { lib, stdenv, fetchurl, meson, ninja, pkg-config, python3, scdoc, llvmPackages, bpftools, libbpf, libck, graphviz
-, jansson, libcap, libnl, liburing, libxml2, libyaml, ncurses, nettle, numactl, sqlite, uthash, util-linux, zlib
+, jansson, libcap, libmicrohttpd, libnl, liburing, libxml2, libyaml, ncurses, nettle, numactl, sqlite, uthash, util-linux, zlib
 , linuxHeaders }:
 
 let
@@ -24,7 +24,7 @@ stdenv.mkDerivation {
   '';
 
   nativeBuildInputs = [ meson ninja pkg-config python3 scdoc llvmPackages.clang-unwrapped bpftools ];
-  buildInputs = [ libbpf libck graphviz jansson libcap libnl liburing libxml2 libyaml ncurses nettle numactl sqlite uthash util-linux zlib ];
+  buildInputs = [ libbpf libck graphviz jansson libcap libmicrohttpd libnl liburing libxml2 libyaml ncurses nettle numactl sqlite uthash util-linux zlib ];
 
   # Where clang without Nix's wrapper, which is not for the target bpf, looks for headers.
   C_INCLUDE_PATH = lib.makeSearchPathOutput "dev" "include" [ libbpf linuxHeaders ];

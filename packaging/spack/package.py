@@ -34,6 +34,7 @@ class Ftrac(MesonPackage):
     depends_on("graphviz")
     depends_on("jansson")
     depends_on("libcap")
+    depends_on("libmicrohttpd@0.9.71:")
     depends_on("libnl")
     depends_on("libxml2")
     depends_on("libyaml")

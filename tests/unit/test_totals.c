@@ -26,12 +26,14 @@ static void add(struct totals *totals, int64_t mount, enum op op, const char *pr
 }
 
 /* How often the text has this line. */
-static int lines(const struct totals *totals, enum totals_form form, const char *line)
+static int lines(struct totals *totals, enum totals_form form, const char *line)
 {
 	size_t len;
-	char *text = totals_text(totals, form, 3, 4, &len);
+	char *text;
 	int n = 0;
 
+	totals_now(totals, 3, 4);
+	text = totals_text(totals, form, &len);
 	assert_non_null(text);
 	assert_int_equal(strlen(text), len);
 	for (const char *at = text; (at = strstr(at, line)); at++)
@@ -94,6 +96,24 @@ static void programs_are_bounded(void **state)
 	HAS(*state, "ftrac_operation_latency_seconds_count{fstype=\"\",mount=\"\",operation=\"read\"} 2050");
 }
 
+static void the_number_of_changes_says_when_the_text_is_another_one(void **state)
+{
+	uint64_t changes;
+
+	totals_now(*state, 3, 4);
+	changes = totals_changes(*state);
+	totals_now(*state, 3, 4);
+	assert_int_equal(totals_changes(*state), changes);
+	totals_now(*state, 2, 4);
+	assert_int_not_equal(totals_changes(*state), changes);
+	changes = totals_changes(*state);
+	add(*state, 0, OP_READ, "cat", 1);
+	assert_int_not_equal(totals_changes(*state), changes);
+	changes = totals_changes(*state);
+	assert_int_equal(totals_mount(*state, 9, "ext4", "/b"), 0);
+	assert_int_not_equal(totals_changes(*state), changes);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -104,6 +124,7 @@ int main(void)
 		TEST(names_of_any_bytes_are_labels),
 		TEST(each_form_declares_counters_in_its_way),
 		TEST(programs_are_bounded),
+		TEST(the_number_of_changes_says_when_the_text_is_another_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
