@@ -186,7 +186,7 @@ extern const char *const layer_names[LAYER_MAX];
 extern const char *const layer_class_names[CLASS_MAX];
 
 extern const struct layer_call_kind {
-	const char *name;
+	char name[32]; /* no pointer: the preloaded object needs no relocation for it */
 	enum layer layer;
 	enum layer_class class;
 	int moves, collective;

@@ -68,6 +68,7 @@ struct process {
 	struct generation *current;
 	_Atomic uint32_t marks;
 	bool has_begun;
+	bool sees_reader; /* the numbers of processes are those of the reader */
 	int32_t pid; /* 0: not known */
 };
 
@@ -92,6 +93,8 @@ struct message {
 void object_hand_over(struct message *message);
 /* Before operations are recorded elsewhere than in a call: the thread is known.  False: none are. */
 bool object_enter_files(void);
+/* In the child of a fork, before it does anything else. */
+void object_forked(void);
 
 /* ---- sums.c ---- */
 

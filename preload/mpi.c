@@ -11,6 +11,9 @@
  * succeeded, for a wrong argument may end the program.
  */
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "preload/function.h"
 
@@ -22,6 +25,37 @@ typedef uintptr_t word;
 #define STATUS_BYTES 256	  /* both have some 24 bytes */
 #define FILES 1024		  /* open at a time, of which something is known */
 #define GROUPS 256		  /* of processes that open files together */
+
+/* ---- memory, which only programs with MPI have ---- */
+
+struct file {
+	_Atomic word handle; /* 0: free */
+	int64_t opened;
+	int32_t rank, size;
+	bool sequential;
+	_Atomic int32_t collective; /* calls */
+	_Atomic word split_type;    /* of the split collective call that has begun */
+};
+
+struct group {
+	_Atomic uint64_t hash;
+	_Atomic uint64_t opens;
+};
+
+static struct tables {
+	struct file files[FILES];
+	struct group groups[GROUPS];
+} *_Atomic tables;
+
+static bool make_tables(void)
+{
+	struct tables *none = NULL;
+	void *made = (void *)syscall(SYS_mmap, NULL, sizeof(*tables), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); // NOLINT(performance-no-int-to-ptr)
+
+	if (made != MAP_FAILED && !atomic_compare_exchange_strong(&tables, &none, made))
+		syscall(SYS_munmap, made, sizeof(*tables));
+	return tables;
+}
 
 /* ---- the functions of the library ---- */
 
@@ -47,6 +81,7 @@ static struct {
 static void find_functions(const void *next)
 {
 	void *world;
+	bool has_tables;
 
 	if (atomic_load_explicit(&mpi.found, memory_order_acquire))
 		return;
@@ -63,29 +98,19 @@ static void find_functions(const void *next)
 	FIND(file_get_byte_offset, "File_get_byte_offset");
 	FIND(error_class, "Error_class");
 #undef FIND
+	has_tables = make_tables();
 	/* A program may have the variable itself, by a copy relocation. */
 	world = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
 	if (!world)
 		world = object_look_for("ompi_mpi_comm_world", next);
 	mpi.is_open_mpi = world;
 	mpi.world = world ? (word)world : MPICH_WORLD;
-	mpi.works = mpi.comm_rank && mpi.comm_size && mpi.comm_group && mpi.group_translate_ranks && mpi.group_free && mpi.type_size_x &&
+	mpi.works = has_tables && mpi.comm_rank && mpi.comm_size && mpi.comm_group && mpi.group_translate_ranks && mpi.group_free && mpi.type_size_x &&
 		mpi.get_count && mpi.file_get_position && mpi.file_get_byte_offset && mpi.error_class;
 	atomic_store_explicit(&mpi.found, true, memory_order_release);
 }
 
 /* ---- open files ---- */
-
-struct file {
-	_Atomic word handle; /* 0: free */
-	int64_t opened;
-	int32_t rank, size;
-	bool sequential;
-	_Atomic int32_t collective; /* calls */
-	_Atomic word split_type;    /* of the split collective call that has begun */
-};
-
-static struct file files[FILES];
 
 static size_t place_of(word handle)
 {
@@ -96,7 +121,7 @@ static size_t place_of(word handle)
 static struct file *file_at(word handle, size_t place)
 {
 	for (size_t i = 0; i < FILES; i++) {
-		struct file *file = &files[(place + i) % FILES];
+		struct file *file = &tables->files[(place + i) % FILES];
 
 		if (atomic_load_explicit(&file->handle, memory_order_acquire) == handle)
 			return file;
@@ -174,16 +199,12 @@ static uint64_t group_of(word comm, int size)
 /* The how many-th open of these processes it is: all of them make these in the same order.  0: too many groups. */
 static uint64_t count_open(uint64_t hash)
 {
-	static struct {
-		_Atomic uint64_t hash;
-		_Atomic uint64_t opens;
-	} groups[GROUPS];
-
 	for (size_t i = 0; i < GROUPS; i++) {
+		struct group *group = &tables->groups[i];
 		uint64_t none = 0;
 
-		if (atomic_load(&groups[i].hash) == hash || atomic_compare_exchange_strong(&groups[i].hash, &none, hash) || none == hash)
-			return atomic_fetch_add(&groups[i].opens, 1) + 1;
+		if (atomic_load(&group->hash) == hash || atomic_compare_exchange_strong(&group->hash, &none, hash) || none == hash)
+			return atomic_fetch_add(&group->opens, 1) + 1;
 	}
 	return 0;
 }

@@ -35,6 +35,15 @@ static bool is_ours(const struct wire_header *header)
 	return header->magic == WIRE_MAGIC && header->version == WIRE_VERSION;
 }
 
+/* The number of a process with a lock is told as the caller would see it. */
+static bool sees_reader(int fd, const struct wire_header *header)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+	return syscall(SYS_fcntl, fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && lock.l_pid > 0 &&
+		lock.l_pid == atomic_load(&header->reader);
+}
+
 /* By system calls: our own functions stand in front of those of libc. */
 static struct wire_header *map_file(const char *path)
 {
@@ -46,6 +55,7 @@ static struct wire_header *map_file(const char *path)
 		return NULL;
 	if (syscall(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == (off_t)WIRE_BYTES)
 		map = (void *)syscall(SYS_mmap, NULL, WIRE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0); // NOLINT(performance-no-int-to-ptr)
+	process.sees_reader = map != MAP_FAILED && sees_reader(fd, map);
 	syscall(SYS_close, fd);
 	if (map == MAP_FAILED)
 		return NULL;
@@ -61,8 +71,10 @@ static struct generation *map_generation(void)
 
 	if (page == MAP_FAILED)
 		return NULL;
-	if (syscall(SYS_madvise, page, PAGE, MADV_WIPEONFORK) == 0)
+	if (syscall(SYS_madvise, page, PAGE, MADV_WIPEONFORK) == 0) {
+		*(volatile uint64_t *)page = 0; /* a page that is read first is made twice */
 		return page;
+	}
 	syscall(SYS_munmap, page, PAGE);
 	return NULL;
 }
@@ -252,12 +264,22 @@ void object_hand_over(struct message *message)
 
 /* ---- threads ---- */
 
-/* Whether the ids that we see are those of the reader. */
-static bool has_same_ids(void)
+static bool has_same_namespace(void)
 {
 	struct stat st;
 
 	return syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0 && st.st_ino == process.header->pid_namespace;
+}
+
+/* Whether the ids that we see are those of the reader.  A child in another namespace does not see its parent.  /proc costs more than the rest
+ * of a record, and each process that looks there once more at its end. */
+static bool has_same_ids(const struct wire_record *begin)
+{
+	if (begin->offset == WIRE_THREAD)
+		return process.pid;
+	if (begin->offset == WIRE_PROGRAM ? process.sees_reader : begin->length > 0 && syscall(SYS_getppid) == begin->length)
+		return true;
+	return has_same_namespace();
 }
 
 /* Of this process, after a fork or for the first time. */
@@ -290,9 +312,10 @@ static void begin_thread(struct thread *thread, int32_t tid)
 {
 	struct wire_record record = { .kind = WIRE_CALLER, .start_ns = object_now_ns(), .offset = WIRE_THREAD };
 	uint64_t generation = atomic_load(&process.current->number);
-	bool same_ids = has_same_ids();
+	bool same_ids;
 
 	note_begin(thread, generation, tid, &record);
+	same_ids = has_same_ids(&record);
 	sums_begin(thread, thread->generation == generation && generation);
 	memset(thread->slots, 0, sizeof(thread->slots));
 	thread->depth = thread->writing = thread->number = 0;
@@ -390,6 +413,13 @@ bool object_enter_files(void)
 	check_thread(&self);
 	errno = error;
 	return true;
+}
+
+/* A page that is read first is made twice. */
+void object_forked(void)
+{
+	atomic_fetch_or(&process.current->number, 0);
+	object_enter_files();
 }
 
 static void enter_layer(struct thread *thread, struct call *call)

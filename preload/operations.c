@@ -81,7 +81,13 @@ const uint8_t operations_of[CALL_MAX] = {
 
 /* ---- what a file is ---- */
 
-static bool see(int dir, const char *path, int flags, struct wire_seen *ret_seen)
+static int64_t ns_of(struct statx_timestamp time)
+{
+	return time.tv_sec * NS_PER_S + time.tv_nsec;
+}
+
+/* changed: when its content or anything else last was. */
+static bool see_changed(int dir, const char *path, int flags, struct wire_seen *ret_seen, int64_t *ret_changed_ns)
 {
 	struct statx st;
 
@@ -92,14 +98,52 @@ static bool see(int dir, const char *path, int flags, struct wire_seen *ret_seen
 		.size = (int64_t)st.stx_size, .mode = st.stx_mode, .nlink = st.stx_nlink,
 		.mount = st.stx_mask & STATX_MNT_ID ? st.stx_mnt_id : 0 };
 	if (st.stx_mask & STATX_BTIME)
-		ret_seen->birth_ns = st.stx_btime.tv_sec * NS_PER_S + st.stx_btime.tv_nsec;
+		ret_seen->birth_ns = ns_of(st.stx_btime);
+	*ret_changed_ns = ns_of(st.stx_ctime);
 	return true;
+}
+
+static bool see(int dir, const char *path, int flags, struct wire_seen *ret_seen)
+{
+	int64_t changed_ns;
+
+	return see_changed(dir, path, flags, ret_seen, &changed_ns);
 }
 
 static bool see_fd(int fd, struct wire_seen *ret_seen)
 {
 	return see(fd, "", AT_EMPTY_PATH, ret_seen);
 }
+
+/* ---- files of which the path was told ---- */
+
+#define FOR_A_DESCRIPTOR 1 /* of a program it is the time of its last change: a script may take its place */
+
+static uint64_t mix(uint64_t hash, uint64_t n)
+{
+	hash = (hash ^ n) * UINT64_C(0xbf58476d1ce4e5b9);
+	return hash ^ hash >> 29;
+}
+
+static uint64_t hash_of(const struct wire_seen *seen, int64_t what)
+{
+	return mix(mix(mix(mix(1, seen->dev), seen->ino), (uint64_t)seen->birth_ns), (uint64_t)what) | 1;
+}
+
+static bool is_told(uint64_t hash)
+{
+	return atomic_load_explicit(&process.header->told[hash >> 56], memory_order_relaxed) == hash;
+}
+
+static void note_told(uint64_t hash)
+{
+	_Atomic uint64_t *place = &process.header->told[hash >> 56];
+
+	if (atomic_load_explicit(place, memory_order_relaxed) != hash)
+		atomic_store_explicit(place, hash, memory_order_relaxed);
+}
+
+_Static_assert(WIRE_TOLD == 1 << 8, "a place for each highest byte of a hash");
 
 /* ---- operations ---- */
 
@@ -122,6 +166,8 @@ void operations_put(struct call *call)
 	record.known |= (call->has_seen ? WIRE_HAS_SEEN : 0) | (call->op == OP_CLOSE ? WIRE_AT_START : 0);
 	object_hand_over(&(struct message){ .record = &record, .more = &call->more, .seen = call->has_seen ? &call->seen : NULL,
 		.text = paths ? call->text : NULL, .text2 = paths ? call->text2 : NULL });
+	if (call->has_seen && record.known & WIRE_HAS_FD)
+		note_told(hash_of(&call->seen, FOR_A_DESCRIPTOR));
 }
 
 void operations_before_open(struct call *call, int dir, const char *path, unsigned flags, unsigned mode)
@@ -207,6 +253,7 @@ static __attribute__((noinline)) void put_named(int fd, const struct wire_seen *
 
 	link_of(fd, path, sizeof(path));
 	put_fd(fd, seen, path);
+	note_told(hash_of(seen, FOR_A_DESCRIPTOR));
 }
 
 static void emit_fd(int fd)
@@ -215,7 +262,7 @@ static void emit_fd(int fd)
 
 	if (!see_fd(fd, &seen))
 		return;
-	if (S_ISFIFO(seen.mode) || S_ISSOCK(seen.mode))
+	if (S_ISFIFO(seen.mode) || S_ISSOCK(seen.mode) || is_told(hash_of(&seen, FOR_A_DESCRIPTOR)))
 		put_fd(fd, &seen, NULL);
 	else
 		put_named(fd, &seen);
@@ -329,20 +376,34 @@ static void emit_file(enum wire_kind kind, const char *path, const struct wire_s
 	put(&record, &more, seen, path);
 }
 
-/* The program, and before it the script of which it is the interpreter. */
+/* By its path, and before it the script of which it is the interpreter.  NULL: there is none. */
+static __attribute__((noinline)) void emit_program(const char *named, const struct wire_seen *script)
+{
+	struct wire_seen program;
+	char path[PATH_MAX];
+	long len = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof(path) - 1);
+	int64_t changed_ns;
+
+	path[len < 0 ? 0 : len] = '\0';
+	if (!see_changed(AT_FDCWD, path, 0, &program, &changed_ns))
+		return;
+	if (script && (script->dev != program.dev || script->ino != program.ino))
+		emit_file(WIRE_EXECUTED, named, script);
+	emit_file(WIRE_EXECUTED, path, &program);
+	note_told(hash_of(&program, changed_ns));
+}
+
 static void emit_executed(void)
 {
 	const char *named = (const char *)getauxval(AT_EXECFN); // NOLINT(performance-no-int-to-ptr)
-	struct wire_seen program, script;
-	char path[PATH_MAX];
-	long len = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof(path) - 1);
+	struct wire_seen seen;
+	int64_t changed_ns;
+	bool is_there = named && see_changed(AT_FDCWD, named, 0, &seen, &changed_ns);
 
-	path[len < 0 ? 0 : len] = '\0';
-	if (!see(AT_FDCWD, path, 0, &program))
-		return;
-	if (named && see(AT_FDCWD, named, 0, &script) && (script.dev != program.dev || script.ino != program.ino))
-		emit_file(WIRE_EXECUTED, named, &script);
-	emit_file(WIRE_EXECUTED, path, &program);
+	if (is_there && is_told(hash_of(&seen, changed_ns)))
+		emit_file(WIRE_EXECUTED, NULL, &seen);
+	else
+		emit_program(named, is_there ? &seen : NULL);
 }
 
 /* Libraries that the loader has mapped: the program's, when it begins, and those of dlopen(3) that are there at its end. */

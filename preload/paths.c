@@ -300,7 +300,7 @@ static pid_t fork_by(pid_t (*next)(void))
 	pid = next();
 	error = errno;
 	if (pid == 0)
-		object_enter_files(); /* the child tells that it has begun, while its parent's descriptors are those that it has */
+		object_forked(); /* the child tells that it has begun, while its parent's descriptors are those that it has */
 	else
 		self.mark = 0;
 	errno = error;

@@ -36,6 +36,7 @@ struct preload {
 	char directory[64];
 	char object[PATH_MAX];
 	int lock; /* the directory, locked as long as we live */
+	int file; /* the memory */
 	struct wire_header *header;
 	struct drain *drain;
 	struct ring *ring;
@@ -179,6 +180,8 @@ static int make_file(struct preload *preload, const char *path, const struct pas
 	if (map == MAP_FAILED)
 		return -errno;
 	preload->header = map;
+	preload->file = fd;
+	fd = -1;
 	return 0;
 }
 
@@ -267,7 +270,7 @@ int preload_prepare(const struct preload_options *options, struct preload **ret_
 
 	if (!preload)
 		return failure_memory(failure);
-	preload->lock = -1;
+	preload->lock = preload->file = -1;
 	r = find_object(preload, failure);
 	if (r == 0)
 		r = make_memory(preload, options->user, failure);
@@ -314,11 +317,19 @@ static void *read_calls(void *arg)
 	return NULL;
 }
 
+/* It ends with this process, and with each descriptor of the file that is closed here.  Without it programs look into /proc. */
+static void lock_file(const struct preload *preload)
+{
+	if (fcntl(preload->file, F_SETLK, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 }) == 0)
+		atomic_store(&preload->header->reader, getpid());
+}
+
 int preload_start(struct preload *preload, struct ring *ring)
 {
 	int r;
 
 	preload->ring = ring;
+	lock_file(preload);
 	r = -pthread_create(&preload->thread, NULL, read_calls, preload);
 	preload->running = r == 0;
 	return r;
@@ -359,6 +370,8 @@ void preload_destroy(struct preload *preload)
 		unlink(file);
 		rmdir(preload->directory);
 	}
+	if (preload->file >= 0)
+		close(preload->file);
 	if (preload->lock >= 0)
 		close(preload->lock);
 	free(preload);

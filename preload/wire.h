@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC UINT64_C(0x6c61796572734146)
-#define WIRE_VERSION 4
+#define WIRE_VERSION 5
 
 #define WIRE_CHUNKS 960
 #define WIRE_CHUNK_BYTES (32 << 10)
@@ -39,6 +39,7 @@
 #define WIRE_BLOCKS 1024 /* of sums */
 #define WIRE_BLOCK_BYTES 1600
 #define WIRE_BYTES (WIRE_HEAD_BYTES + (size_t)WIRE_CHUNKS * WIRE_CHUNK_BYTES + (size_t)WIRE_BLOCKS * WIRE_BLOCK_BYTES)
+#define WIRE_TOLD 256
 #define WIRE_TEXT 8448 /* the longest text of a record */
 
 /* The environment variable with the path of the file. */
@@ -63,6 +64,11 @@ struct wire_header {
 	_Atomic uint32_t block_hint; /* where a free block may be */
 	_Atomic uint64_t lost;	     /* records that were dropped */
 	_Atomic uint64_t waited_ns; /* by threads that found no free chunk */
+	/* The reader's process has a lock of fcntl(2) on the file.  So a program asks in one call, without /proc, for the reader's number: it
+	 * gets this one only where numbers mean the same. */
+	_Atomic int32_t reader;
+	/* Files of which a program has told the path already, by a hash of their identity; each has one place.  The reader knows them without. */
+	_Atomic uint64_t told[WIRE_TOLD];
 };
 
 enum wire_state { WIRE_FREE, WIRE_OWNED, WIRE_BUSY, WIRE_FULL, WIRE_STATES };
