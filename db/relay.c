@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "db/relay.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "db/vfs_file.h"
 
 /* The header of a database file; numbers have the most significant byte first. */
 enum {
@@ -24,27 +23,11 @@ enum {
 /* ---- the file ---- */
 
 struct relay_file {
-	sqlite3_file file;
-	int fd;
+	struct vfs_file file;
 	uint32_t turn;			   /* the count of changes: with another one, SQLite forgets the pages that it has read */
 	size_t header_size;		   /* 0: the file is shorter */
 	unsigned char header[HEADER_SIZE]; /* as SQLite reads it */
 };
-
-/* Reads as much as there is; -1: an error. */
-static ssize_t read_at(int fd, void *buf, size_t size, off_t offset)
-{
-	size_t done = 0;
-	ssize_t n = 1;
-
-	while (n != 0 && done < size) {
-		n = pread(fd, (char *)buf + done, size - done, offset + done);
-		if (n < 0 && errno != EINTR)
-			return -1;
-		done += n > 0 ? n : 0;
-	}
-	return done;
-}
 
 static void put_number(unsigned char *at, uint32_t number)
 {
@@ -53,20 +36,20 @@ static void put_number(unsigned char *at, uint32_t number)
 }
 
 /* Without a log, a file that may have one is read as one without. */
-static int put_header(struct relay_file *relay, int fd)
+static int put_header(struct relay_file *relay)
 {
 	unsigned char *header = relay->header;
-	ssize_t n = read_at(fd, header, HEADER_SIZE, 0);
+	int r = vfs_file_read(&relay->file.file, header, HEADER_SIZE, 0);
 	bool is_valid = memcmp(header + CHANGES, header + VALID_FOR, 4) == 0;
 
-	if (n < 0)
-		return SQLITE_IOERR_READ;
+	relay->header_size = r == SQLITE_OK ? HEADER_SIZE : 0;
+	if (r != SQLITE_OK)
+		return r == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : r;
 	for (int i = WRITE_FORMAT; i <= READ_FORMAT; i++)
 		header[i] = header[i] == 2 ? 1 : header[i];
 	relay->turn++;
 	put_number(header + CHANGES, relay->turn);
 	put_number(header + VALID_FOR, relay->turn + !is_valid);
-	relay->header_size = n == HEADER_SIZE ? HEADER_SIZE : 0;
 	return SQLITE_OK;
 }
 
@@ -77,36 +60,39 @@ static bool is_alike(const struct relay_file *one, const struct relay_file *othe
 		memcmp(one->header + SCHEMA_COOKIE, other->header + SCHEMA_COOKIE, VALID_FOR - SCHEMA_COOKIE) == 0;
 }
 
+static int open_trace(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
 static int lead_to(struct relay_file *relay, const char *path)
 {
-	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	cleanup_fd int fd = open_trace(path);
 	struct relay_file next = *relay;
 
-	if (fd < 0 || put_header(&next, fd) != SQLITE_OK || !is_alike(&next, relay))
+	next.file.fd = fd;
+	if (fd < 0 || put_header(&next) != SQLITE_OK || !is_alike(&next, relay))
 		return SQLITE_CANTOPEN;
-	close(relay->fd);
-	next.fd = steal_fd(&fd);
+	close(relay->file.fd);
+	steal_fd(&fd);
 	*relay = next;
 	return SQLITE_OK;
 }
 
 static int file_close(sqlite3_file *file)
 {
-	close(((struct relay_file *)file)->fd);
+	close(((struct vfs_file *)file)->fd);
 	return SQLITE_OK;
 }
 
 static int file_read(sqlite3_file *file, void *buf, int size, sqlite3_int64 offset)
 {
 	struct relay_file *relay = (struct relay_file *)file;
-	ssize_t n = read_at(relay->fd, buf, size, offset);
+	int r = vfs_file_read(file, buf, size, offset);
 
-	if (n < 0)
-		return SQLITE_IOERR_READ;
-	for (sqlite3_int64 at = offset; at < (sqlite3_int64)relay->header_size && at < offset + n; at++)
+	for (sqlite3_int64 at = offset; at < (sqlite3_int64)relay->header_size && at < offset + size; at++)
 		((unsigned char *)buf)[at - offset] = relay->header[at];
-	memset((char *)buf + n, 0, size - n);
-	return n < size ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
+	return r;
 }
 
 static int file_write(sqlite3_file *file, const void *buf, int size, sqlite3_int64 offset)
@@ -121,53 +107,25 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 size)
 	return SQLITE_READONLY;
 }
 
-static int file_size(sqlite3_file *file, sqlite3_int64 *ret_size)
-{
-	struct stat st;
-
-	if (fstat(((struct relay_file *)file)->fd, &st) < 0)
-		return SQLITE_IOERR_FSTAT;
-	*ret_size = st.st_size;
-	return SQLITE_OK;
-}
-
-/* Of syncs and locks. */
-static int file_nothing(sqlite3_file *file, int how)
-{
-	(void)file, (void)how;
-	return SQLITE_OK;
-}
-
-static int file_is_reserved(sqlite3_file *file, int *ret_is)
-{
-	(void)file;
-	*ret_is = 0;
-	return SQLITE_OK;
-}
-
 static int file_control(sqlite3_file *file, int what, void *arg)
 {
 	return what == RELAY_TO ? lead_to((struct relay_file *)file, arg) : SQLITE_NOTFOUND;
 }
 
-static int file_sector_size(sqlite3_file *file)
-{
-	(void)file;
-	return 4096;
-}
-
-static int file_characteristics(sqlite3_file *file)
-{
-	(void)file;
-	return 0;
-}
-
-static const sqlite3_io_methods methods = { .iVersion = 1, .xClose = file_close, .xRead = file_read, .xWrite = file_write,
-	.xTruncate = file_truncate, .xSync = file_nothing, .xFileSize = file_size, .xLock = file_nothing, .xUnlock = file_nothing,
-	.xCheckReservedLock = file_is_reserved, .xFileControl = file_control, .xSectorSize = file_sector_size,
-	.xDeviceCharacteristics = file_characteristics };
-
 /* ---- the VFS: that of the system, except for files ---- */
+
+/* Those of vfs_file.h, for a file that is only read. */
+static sqlite3_io_methods methods;
+
+static void make_methods(void)
+{
+	methods = vfs_file_methods;
+	methods.xClose = file_close;
+	methods.xRead = file_read;
+	methods.xWrite = file_write;
+	methods.xTruncate = file_truncate;
+	methods.xFileControl = file_control;
+}
 
 static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *ret_flags)
 {
@@ -176,23 +134,15 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int 
 	int r;
 
 	(void)vfs;
-	*relay = (struct relay_file){ .fd = is_trace ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1 };
-	r = relay->fd < 0 ? SQLITE_CANTOPEN : put_header(relay, relay->fd);
+	*relay = (struct relay_file){ .file.fd = is_trace ? open_trace(path) : -1 };
+	r = relay->file.fd < 0 ? SQLITE_CANTOPEN : put_header(relay);
 	if (r == SQLITE_OK)
 		file->pMethods = &methods;
-	else if (relay->fd >= 0)
-		close(relay->fd);
+	else if (relay->file.fd >= 0)
+		close(relay->file.fd);
 	if (ret_flags)
 		*ret_flags = flags;
 	return r;
-}
-
-/* A log or a journal: there is none. */
-static int vfs_access(sqlite3_vfs *vfs, const char *path, int how, int *ret_is)
-{
-	(void)vfs, (void)path, (void)how;
-	*ret_is = 0;
-	return SQLITE_OK;
 }
 
 static int vfs_delete(sqlite3_vfs *vfs, const char *path, int sync)
@@ -210,11 +160,12 @@ int relay_register(void)
 		return SQLITE_OK;
 	if (!base)
 		return SQLITE_ERROR;
+	make_methods();
 	vfs = *base;
 	vfs.zName = RELAY_VFS;
 	vfs.szOsFile = sizeof(struct relay_file);
 	vfs.xOpen = vfs_open;
-	vfs.xAccess = vfs_access;
+	vfs.xAccess = vfs_file_access;
 	vfs.xDelete = vfs_delete;
 	return sqlite3_vfs_register(&vfs, 0);
 }
