@@ -55,6 +55,7 @@ enum long_option {
 	LONG_METRICS,
 	LONG_METRICS_INTERVAL,
 	LONG_METRICS_LISTEN,
+	LONG_TOP,
 };
 
 /* Options of both the mount and ftrac run. */
@@ -100,6 +101,7 @@ static const struct option run_options[] = {
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "changes", no_argument, NULL, LONG_CHANGES },
 	{ "in-toto", required_argument, NULL, LONG_IN_TOTO },
+	{ "top", no_argument, NULL, LONG_TOP },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -239,6 +241,8 @@ static const char run_help[] =
 "                       as 'wfdag changes' does\n"
 "      --in-toto FILE   write a statement of what COMMAND made, and of what, with\n"
 "                       checksums: in-toto, SLSA provenance\n"
+"      --top            show the run on the full screen while it goes on; what\n"
+"                       COMMAND prints to the terminal comes after that\n"
 "  -q, --quiet          print no summary, and no line while COMMAND runs\n"
 "\n"
 DB_HELP
@@ -557,6 +561,7 @@ static int apply(struct options *o, int option)
 	case LONG_FILES: return parse_files(o, optarg);
 	case LONG_LAYER: return parse_layers(o, optarg);
 	case LONG_DETAIL_ABOVE: return parse_detail(o, optarg);
+	case LONG_TOP: o->top = true; return 0;
 	case LONG_STRICT: o->strict = true; return 0;
 	case LONG_ALL: o->all = true; return 0;
 	case LONG_PID: return add_pid(o, optarg);

@@ -40,6 +40,7 @@ struct options {
 	struct words scope; /* absolute paths, allocated; none: not given */
 	const char *user;
 	int wait_ms; /* -1: without limit */
+	bool top;
 	bool quiet;
 	bool changes;	     /* ftrac run prints them at its end */
 	const char *in_toto; /* the file of its statement; NULL: none */

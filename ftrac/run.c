@@ -14,6 +14,8 @@
 #include "dag/change/change.h"
 #include "db/writer.h"
 #include "ftrac/run_internal.h"
+#include "ftrac/run_top.h"
+#include "ftrac/top.h"
 #include "preload/preload.h"
 #include "procmon/monitor.h"
 
@@ -99,6 +101,7 @@ int run_it(struct run *run)
 	struct status_line *line;
 
 	run->began_ns = clock_now_ns();
+	run_top_ready(run->top_fd);
 	line = o->quiet ? NULL : status_line_start(say_how_far, run);
 	r = monitor_run(run->daemon.monitor, run->command,
 		&(struct monitor_run){ .wait_ms = o->wait_ms, .end_rest = true, .quiet = o->quiet }, &wait_status);
@@ -159,11 +162,12 @@ static int run_and_report(struct run *run)
 
 int run_command(int argc, char **argv)
 {
-	struct run run = { .daemon = { .ready_fd = -1 } };
+	struct run run = { .daemon = { .ready_fd = -1 }, .top_fd = -1 };
 	struct daemon *d = &run.daemon;
 	int status;
 
-	if (options_parse_run(argc, argv, &d->options, &status) == 0) {
+	if (options_parse_run(argc, argv, &d->options, &status) == 0 &&
+		(!d->options.top || run_top_fork(&d->options, top_waits, &run.top_fd, &status))) {
 		status = find_place(d);
 		if (status == 0)
 			status = take_notes(&run);

@@ -22,6 +22,7 @@ struct run {
 	struct spawn *command;
 	char *own; /* the path of the trace; NULL: not known */
 	int64_t began_ns; /* the command */
+	int top_fd; /* for run_top_ready() */
 	bool was_run;
 };
 

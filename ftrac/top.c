@@ -11,7 +11,7 @@
 static const enum live_wait_kind kinds[] = { [MONITOR_WAIT_FILE] = LIVE_WAIT_FILE, [MONITOR_WAIT_PIPE] = LIVE_WAIT_PIPE,
 	[MONITOR_WAIT_SOCKET] = LIVE_WAIT_SOCKET, [MONITOR_WAIT_CHILD] = LIVE_WAIT_CHILD };
 
-static int read_waits(int64_t pid, int64_t start_ns, struct live_thread_wait *ret_waits, int most)
+int top_waits(int64_t pid, int64_t start_ns, struct live_thread_wait *ret_waits, int most)
 {
 	struct monitor_wait waits[WAITS_MOST];
 	int n = monitor_waits((pid_t)pid, start_ns, waits, most < WAITS_MOST ? most : WAITS_MOST);
@@ -26,5 +26,5 @@ static int read_waits(int64_t pid, int64_t start_ns, struct live_thread_wait *re
 
 int top_main(int argc, char **argv)
 {
-	return live_main(argc, argv, read_waits);
+	return live_main(argc, argv, top_waits);
 }

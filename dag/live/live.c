@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 #include "db/query.h"
 
 #define DELAY_NS INT64_C(2000000000)
+#define SHOW_NS INT64_C(1000000000)
 #define DELAY_LEAST_S 0.1
 #define DELAY_MOST_S 86400.0
 
@@ -125,6 +127,48 @@ static int open_status(const struct live_cli *o, int error, const struct failure
 	return failure_status(failure);
 }
 
+bool live_has_screen(void)
+{
+	return LIVE_HAS_SCREEN;
+}
+
+#if LIVE_HAS_SCREEN
+static int show_screen(struct watcher *watcher)
+{
+	struct failure failure = { 0 };
+	int ended_by = screen_run(watcher, NULL, NULL, &failure);
+
+	if (ended_by > 0) {
+		signal(ended_by, SIG_DFL);
+		raise(ended_by);
+	}
+	return failure_status(&failure);
+}
+
+int live_show(const struct live_show *show, struct failure *failure)
+{
+	struct watcher *watcher;
+	int r = watcher_start(&(struct watcher_options){ .path = show->path, .delay_ns = SHOW_NS, .waits = show->waits }, &watcher, failure);
+
+	if (r < 0)
+		return r;
+	r = screen_run(watcher, show->is_over, show->arg, failure);
+	watcher_stop(watcher);
+	return r;
+}
+#else
+static int show_screen(struct watcher *watcher)
+{
+	return batch_run(watcher, 0);
+}
+
+int live_show(const struct live_show *show, struct failure *failure)
+{
+	(void)show;
+	return failure_set(failure, -ENOSYS, "this program was built without ncurses");
+}
+#endif
+
 int live_main(int argc, char **argv, live_waits *waits)
 {
 	static const struct completions completions = { NULL, NULL, COMPLETE_FILES };
@@ -144,11 +188,7 @@ int live_main(int argc, char **argv, live_waits *waits)
 		estimate_destroy(options.watcher.like);
 		return open_status(&options, r, &failure);
 	}
-#if LIVE_HAS_SCREEN
-	status = options.batch ? batch_run(watcher, options.count) : screen_run(watcher);
-#else
-	status = batch_run(watcher, options.count);
-#endif
+	status = options.batch ? batch_run(watcher, options.count) : show_screen(watcher);
 	watcher_stop(watcher);
 	estimate_destroy(options.watcher.like);
 	return status;

@@ -8,6 +8,7 @@
  *   watcher.h: threads that look at the trace now and then ─► state.h: what was found ─► panels.h: lines ─► screen.h, batch.h
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What a thread waits for; those that matter more come first. */
@@ -27,5 +28,20 @@ typedef int live_waits(int64_t pid, int64_t start_ns, struct live_thread_wait *r
 
 /* argv[0] is "top".  Returns the exit status. */
 int live_main(int argc, char **argv, live_waits *waits);
+
+/* Whether there is a full screen in this program. */
+bool live_has_screen(void);
+
+struct live_show {
+	const char *path; /* of a trace that can be read */
+	live_waits *waits;
+	bool (*is_over)(void *arg); /* when the screen is to be left */
+	void *arg;
+};
+struct failure;
+
+/* The screen, on stdin and stdout.  0: it was left, by the user or because is_over; more: the signal that ended it; or -errno.  Handlers
+ * of signals are those of the screen afterwards. */
+int live_show(const struct live_show *show, struct failure *failure);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dag/live/screen.h"
 
+#include <errno.h>
 #include <ncurses.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/failure.h"
 #include "dag/live/keys.h"
 #include "dag/live/page.h"
 #include "dag/live/panels.h"
@@ -119,6 +121,8 @@ struct screen {
 	struct keys keys;
 	char failure[512];
 	int64_t painted_ns;
+	bool (*is_over)(void *arg);
+	void *arg;
 };
 
 /* Whether there is something new to show. */
@@ -157,7 +161,7 @@ static void loop(struct screen *screen)
 {
 	bool has_news = true;
 
-	while (!ended_by && !screen->keys.quits) {
+	while (!ended_by && !screen->keys.quits && !(screen->is_over && screen->is_over(screen->arg))) {
 		wint_t key;
 		int r;
 
@@ -171,11 +175,11 @@ static void loop(struct screen *screen)
 	}
 }
 
-static int start(void)
+static int start(struct failure *failure)
 {
 	terminal.is_known = tcgetattr(STDOUT_FILENO, &terminal.before) == 0;
 	if (!newterm(NULL, stdout, stdin))
-		return err_status(EXIT_OWN, "this terminal cannot be used: its name in $TERM is not known; use --batch");
+		return failure_set(failure, -ENOTTY, "this terminal cannot be used: its name in $TERM is not known; use --batch");
 	add_restoring("sgr0");
 	add_restoring("cnorm");
 	add_restoring("rmcup");
@@ -190,22 +194,18 @@ static int start(void)
 	return 0;
 }
 
-int screen_run(struct watcher *watcher)
+int screen_run(struct watcher *watcher, bool (*is_over)(void *arg), void *arg, struct failure *failure)
 {
-	struct screen screen = { .watcher = watcher };
-	int status = start();
+	struct screen screen = { .watcher = watcher, .is_over = is_over, .arg = arg };
+	int r = start(failure);
 
-	if (status)
-		return status;
+	if (r < 0)
+		return r;
 	loop(&screen);
 	endwin();
 	live_state_free(screen.state);
 	live_phases_free(screen.phases);
 	page_finish(&screen.page);
 	keys_finish(&screen.keys);
-	if (ended_by) {
-		signal(ended_by, SIG_DFL);
-		raise(ended_by);
-	}
-	return 0;
+	return ended_by;
 }

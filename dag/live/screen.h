@@ -4,12 +4,17 @@
 
 /*
  * The terminal: shows the panels, and takes keys, until the user quits.  However it ends, the terminal is as it was: also by a
- * signal that ends the program, and after a crash.
+ * signal, and after a crash.
  */
+
+#include <stdbool.h>
 
 struct watcher;
 
-/* The exit status, after an error was printed. */
-int screen_run(struct watcher *watcher);
+struct failure;
+
+/* Until the user quits, or is_over(arg), which may be NULL.  0; the number of a signal that ended it, which the caller may raise again;
+ * or -errno. */
+int screen_run(struct watcher *watcher, bool (*is_over)(void *arg), void *arg, struct failure *failure);
 
 #endif

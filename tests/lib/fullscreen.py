@@ -19,7 +19,7 @@ class Screen:
         self.place = pathlib.Path(tempfile.mkdtemp(prefix="ftrac-case-"))
         self.width, self.height, self.seen = width, height, ""
         script = self.place / "run.sh"
-        script.write_text('before=$(stty -g)\nsh -c \'echo $$ >"$0"; exec "$@"\' "$PLACE/pid" "$@"\necho "LEFT $?"\n'
+        script.write_text('trap : INT\nbefore=$(stty -g)\nsh -c \'echo $$ >"$0"; exec "$@"\' "$PLACE/pid" "$@"\necho "LEFT $?"\n'
                           '[ "$(stty -g)" = "$before" ] && echo SAME\nexec sleep 1000\n')
         self.environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "TERM": "screen-256color", "PLACE": str(self.place), **variables}
         self.words = ["env", "-i", *(f"{name}={value}" for name, value in self.environment.items()), "sh", str(script), *map(str, command)]
