@@ -39,13 +39,27 @@ struct histogram {
 	UT_hash_handle hh;
 };
 
+#define TOTALS_BOUND 32
+
 struct totals {
 	pthread_mutex_t lock;
 	uint64_t changes, running, lost;
 	struct mount *mounts;
 	struct counter *counters;
 	struct histogram *histograms;
+	char seconds[TOTALS_CLASSES][TOTALS_BOUND], bytes[TOTALS_CLASSES][TOTALS_BOUND]; /* the upper bounds of classes */
 };
+
+/* Made once: numbers with a point take most of the time of a text. */
+static void make_bounds(struct totals *totals)
+{
+	for (int i = 0; i < TOTALS_CLASSES; i++) {
+		double most = (double)((UINT64_C(1) << i) - 1);
+
+		snprintf(totals->seconds[i], sizeof(totals->seconds[i]), "%.15g", most / 1e9);
+		snprintf(totals->bytes[i], sizeof(totals->bytes[i]), "%.15g.0", most);
+	}
+}
 
 int totals_create(struct totals **ret_totals)
 {
@@ -53,6 +67,7 @@ int totals_create(struct totals **ret_totals)
 	if (!*ret_totals)
 		return -ENOMEM;
 	pthread_mutex_init(&(*ret_totals)->lock, NULL);
+	make_bounds(*ret_totals);
 	return 0;
 }
 
@@ -292,28 +307,35 @@ static void put_counters(FILE *out, const struct totals *totals, const char *nam
 #define FIRST_SIZE 1	 /* 1 byte */
 #define LAST_SIZE 31	 /* 2 GiB */
 
+static char *labels_of(const struct totals *totals, const struct histogram *h)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	put_labels(out, totals, h->key.mount, h->key.code);
+	return output_close_text(out, &text);
+}
+
 static void put_histogram(FILE *out, const struct totals *totals, const char *name, const struct histogram *h, bool of_sizes)
 {
 	const uint64_t *classes = of_sizes ? h->sizes : h->latencies;
+	const char(*bounds)[TOTALS_BOUND] = of_sizes ? totals->bytes : totals->seconds;
 	int first = of_sizes ? FIRST_SIZE : FIRST_LATENCY, last = of_sizes ? LAST_SIZE : LAST_LATENCY;
+	cleanup_free char *made = labels_of(totals, h);
+	const char *labels = made ? made : "";
 	uint64_t sum = 0;
 
 	for (int i = 0; i < TOTALS_CLASSES; i++) {
 		sum += classes[i];
-		if (i < first || i > last)
-			continue;
-		fprintf(out, "ftrac_%s_bucket{", name);
-		put_labels(out, totals, h->key.mount, h->key.code);
-		fprintf(out, ",le=\"%.15g%s\"} %llu\n", (double)((UINT64_C(1) << i) - 1) / (of_sizes ? 1 : 1e9), of_sizes ? ".0" : "",
-			(unsigned long long)sum);
+		if (i >= first && i <= last)
+			fprintf(out, "ftrac_%s_bucket{%s,le=\"%s\"} %llu\n", name, labels, bounds[i], (unsigned long long)sum);
 	}
-	fprintf(out, "ftrac_%s_bucket{", name);
-	put_labels(out, totals, h->key.mount, h->key.code);
-	fprintf(out, ",le=\"+Inf\"} %llu\nftrac_%s_count{", (unsigned long long)sum, name);
-	put_labels(out, totals, h->key.mount, h->key.code);
-	fprintf(out, "} %llu\nftrac_%s_sum{", (unsigned long long)sum, name);
-	put_labels(out, totals, h->key.mount, h->key.code);
-	fprintf(out, of_sizes ? "} %.0f\n" : "} %.9f\n", of_sizes ? (double)h->bytes : (double)h->latency_ns / 1e9);
+	fprintf(out, "ftrac_%s_bucket{%s,le=\"+Inf\"} %llu\n", name, labels, (unsigned long long)sum);
+	fprintf(out, "ftrac_%s_count{%s} %llu\nftrac_%s_sum{%s} ", name, labels, (unsigned long long)sum, name, labels);
+	fprintf(out, of_sizes ? "%.0f\n" : "%.9f\n", of_sizes ? (double)h->bytes : (double)h->latency_ns / 1e9);
 }
 
 static void put_all(FILE *out, const struct totals *totals, enum totals_form form)
