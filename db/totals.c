@@ -47,7 +47,7 @@ struct totals {
 	struct mount *mounts;
 	struct counter *counters;
 	struct histogram *histograms;
-	char seconds[TOTALS_CLASSES][TOTALS_BOUND], bytes[TOTALS_CLASSES][TOTALS_BOUND]; /* the upper bounds of classes */
+	char of_latency[TOTALS_CLASSES][TOTALS_BOUND], of_size[TOTALS_CLASSES][TOTALS_BOUND]; /* the upper bounds of classes */
 };
 
 /* Made once: numbers with a point take most of the time of a text. */
@@ -56,8 +56,8 @@ static void make_bounds(struct totals *totals)
 	for (int i = 0; i < TOTALS_CLASSES; i++) {
 		double most = (double)((UINT64_C(1) << i) - 1);
 
-		snprintf(totals->seconds[i], sizeof(totals->seconds[i]), "%.15g", most / 1e9);
-		snprintf(totals->bytes[i], sizeof(totals->bytes[i]), "%.15g.0", most);
+		snprintf(totals->of_latency[i], sizeof(totals->of_latency[i]), "%.15g", most / 1e9);
+		snprintf(totals->of_size[i], sizeof(totals->of_size[i]), "%.15g.0", most);
 	}
 }
 
@@ -322,7 +322,7 @@ static char *labels_of(const struct totals *totals, const struct histogram *h)
 static void put_histogram(FILE *out, const struct totals *totals, const char *name, const struct histogram *h, bool of_sizes)
 {
 	const uint64_t *classes = of_sizes ? h->sizes : h->latencies;
-	const char(*bounds)[TOTALS_BOUND] = of_sizes ? totals->bytes : totals->seconds;
+	const char(*bounds)[TOTALS_BOUND] = of_sizes ? totals->of_size : totals->of_latency;
 	int first = of_sizes ? FIRST_SIZE : FIRST_LATENCY, last = of_sizes ? LAST_SIZE : LAST_LATENCY;
 	cleanup_free char *made = labels_of(totals, h);
 	const char *labels = made ? made : "";
