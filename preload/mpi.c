@@ -42,25 +42,7 @@ struct group {
 	_Atomic uint64_t opens;
 };
 
-static struct tables {
-	struct file files[FILES];
-	struct group groups[GROUPS];
-} *_Atomic tables;
-
-static bool make_tables(void)
-{
-	struct tables *none = NULL;
-	void *made = (void *)syscall(SYS_mmap, NULL, sizeof(*tables), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); // NOLINT(performance-no-int-to-ptr)
-
-	if (made != MAP_FAILED && !atomic_compare_exchange_strong(&tables, &none, made))
-		syscall(SYS_munmap, made, sizeof(*tables));
-	return tables;
-}
-
-/* ---- the functions of the library ---- */
-
-static struct {
-	_Atomic bool found;
+struct functions {
 	bool works;
 	word world;
 	int (*comm_rank)(word, int *);
@@ -75,17 +57,39 @@ static struct {
 	int (*file_get_byte_offset)(word, int64_t, int64_t *);
 	int (*error_class)(int, int *);
 	bool is_open_mpi;
-} mpi;
+};
 
-/* next: a function of the library. */
+static const struct functions no_functions;
+static const struct functions *_Atomic mpi = &no_functions; /* of the library */
+
+static struct tables {
+	struct functions functions;
+	struct file files[FILES];
+	struct group groups[GROUPS];
+} *_Atomic tables;
+
+static bool make_tables(void)
+{
+	struct tables *no_tables = NULL;
+	void *made = (void *)syscall(SYS_mmap, NULL, sizeof(*tables), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); // NOLINT(performance-no-int-to-ptr)
+
+	if (made != MAP_FAILED && !atomic_compare_exchange_strong(&tables, &no_tables, made))
+		syscall(SYS_munmap, made, sizeof(*tables));
+	return tables;
+}
+
+/* ---- the functions of the library ---- */
+
+/* next: a function of the library.  Two threads find the same. */
 static void find_functions(const void *next)
 {
+	struct functions *found;
 	void *world;
-	bool has_tables;
 
-	if (atomic_load_explicit(&mpi.found, memory_order_acquire))
+	if (mpi != &no_functions || !make_tables())
 		return;
-#define FIND(field, name) mpi.field = object_look_for("PMPI_" name, next)
+	found = &tables->functions;
+#define FIND(field, name) found->field = object_look_for("PMPI_" name, next)
 	FIND(comm_rank, "Comm_rank");
 	FIND(comm_size, "Comm_size");
 	FIND(comm_group, "Comm_group");
@@ -98,16 +102,15 @@ static void find_functions(const void *next)
 	FIND(file_get_byte_offset, "File_get_byte_offset");
 	FIND(error_class, "Error_class");
 #undef FIND
-	has_tables = make_tables();
 	/* A program may have the variable itself, by a copy relocation. */
 	world = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
 	if (!world)
 		world = object_look_for("ompi_mpi_comm_world", next);
-	mpi.is_open_mpi = world;
-	mpi.world = world ? (word)world : MPICH_WORLD;
-	mpi.works = has_tables && mpi.comm_rank && mpi.comm_size && mpi.comm_group && mpi.group_translate_ranks && mpi.group_free && mpi.type_size_x &&
-		mpi.get_count && mpi.file_get_position && mpi.file_get_byte_offset && mpi.error_class;
-	atomic_store_explicit(&mpi.found, true, memory_order_release);
+	found->is_open_mpi = world;
+	found->world = world ? (word)world : MPICH_WORLD;
+	found->works = found->comm_rank && found->comm_size && found->comm_group && found->group_translate_ranks && found->group_free && found->type_size_x &&
+		found->get_count && found->file_get_position && found->file_get_byte_offset && found->error_class;
+	mpi = found;
 }
 
 /* ---- open files ---- */
@@ -179,20 +182,20 @@ static uint64_t group_of(word comm, int size)
 	uint64_t hash = mix(UINT64_C(0x94d049bb133111eb), (uint64_t)size);
 	int ranks[64], there[64];
 
-	if (mpi.comm_group(comm, &group) || mpi.comm_group(mpi.world, &world))
+	if (mpi->comm_group(comm, &group) || mpi->comm_group(mpi->world, &world))
 		return 0;
 	for (int at = 0; at < size; at += 64) {
 		int n = size - at < 64 ? size - at : 64;
 
 		for (int i = 0; i < n; i++)
 			ranks[i] = at + i;
-		if (mpi.group_translate_ranks(group, n, ranks, world, there))
+		if (mpi->group_translate_ranks(group, n, ranks, world, there))
 			hash = 0;
 		for (int i = 0; i < n && hash; i++)
 			hash = mix(hash, (uint64_t)there[i]);
 	}
-	mpi.group_free(&group);
-	mpi.group_free(&world);
+	mpi->group_free(&group);
+	mpi->group_free(&world);
 	return hash;
 }
 
@@ -214,7 +217,7 @@ static void describe_open(word comm, struct layer_mpi *ret)
 	uint64_t hash, n;
 	int rank, size;
 
-	if (mpi.comm_rank(comm, &rank) || mpi.comm_size(comm, &size))
+	if (mpi->comm_rank(comm, &rank) || mpi->comm_size(comm, &size))
 		return;
 	ret->rank = rank;
 	ret->size = size;
@@ -244,7 +247,7 @@ static bool enter(struct front *front, enum layer_call code, void *next)
 /* A call on that file begins. */
 static struct file *on_file(struct front *front, word handle)
 {
-	struct file *file = mpi.works ? file_of(handle) : NULL;
+	struct file *file = mpi->works ? file_of(handle) : NULL;
 
 	if (!file)
 		return NULL;
@@ -260,7 +263,7 @@ static void at_byte(struct front *front, word handle, int64_t offset)
 {
 	int64_t bytes;
 
-	if (mpi.file_get_byte_offset(handle, offset, &bytes) == 0)
+	if (mpi->file_get_byte_offset(handle, offset, &bytes) == 0)
 		object_offset(&front->call, bytes);
 }
 
@@ -277,7 +280,7 @@ static void at_pointer(struct front *front, word handle)
 	const struct file *file = on_file(front, handle);
 	int64_t offset;
 
-	if (file && !file->sequential && mpi.file_get_position(handle, &offset) == 0)
+	if (file && !file->sequential && mpi->file_get_position(handle, &offset) == 0)
 		at_byte(front, handle, offset);
 }
 
@@ -290,10 +293,10 @@ static int errno_of(int result)
 		{ 40, 45, EROFS }, { 34, 39, ENOMEM }, { 32, 35, EIO }, { 44, 52, EOPNOTSUPP } };
 	int class = 0;
 
-	if (!mpi.works || mpi.error_class(result, &class))
+	if (!mpi->works || mpi->error_class(result, &class))
 		return EIO;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (class == (mpi.is_open_mpi ? known[i].open_mpi : known[i].mpich))
+		if (class == (mpi->is_open_mpi ? known[i].open_mpi : known[i].mpich))
 			return known[i].error;
 	return EINVAL;
 }
@@ -311,7 +314,7 @@ static int64_t size_of(word type)
 {
 	int64_t size;
 
-	return mpi.works && mpi.type_size_x(type, &size) == 0 && size >= 0 ? size : -1;
+	return mpi->works && mpi->type_size_x(type, &size) == 0 && size >= 0 ? size : -1;
 }
 
 /* What was asked for. */
@@ -339,9 +342,9 @@ static void moved(struct front *front, int result, word type, word status, bool 
 		object_result(&front->call, -errno_of(result));
 	if (size < 0)
 		return;
-	if (large && mpi.get_count_c)
-		mpi.get_count_c(status, type, &count);
-	else if (mpi.get_count(status, type, &small) == 0)
+	if (large && mpi->get_count_c)
+		mpi->get_count_c(status, type, &count);
+	else if (mpi->get_count(status, type, &small) == 0)
 		count = small;
 	if (count >= 0)
 		object_result(&front->call, count * size);
@@ -358,7 +361,7 @@ static void begins_split(struct front *front, int result, word fh, word type)
 
 static void ends_split(struct front *front, int result, word fh, word status)
 {
-	struct file *file = mpi.works ? file_of(fh) : NULL;
+	struct file *file = mpi->works ? file_of(fh) : NULL;
 
 	if (file)
 		moved(front, result, atomic_load(&file->split_type), status, true);
@@ -460,7 +463,7 @@ ALL(write, WRITE)
 static void after_open(struct front *front, int result, word comm, bool sequential, const word *handle)
 {
 	outcome(front, result, true);
-	if (!mpi.works || (result && errno_of(result) == EINVAL))
+	if (!mpi->works || (result && errno_of(result) == EINVAL))
 		return;
 	describe_open(comm, &front->about);
 	if (result == 0 && *handle > 1)

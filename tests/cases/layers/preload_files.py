@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 # serial: how often git reads its files again depends on the speed of the machine
 # seconds: 15
+# long: --large
 """--files preload against the other ways of recording: operations and sums as the kernel saw them, graphs as those of a mount.
 
 Without rights for the one or the other, that comparison is left out; the graphs of an ordinary user are recorded by root's suite, too.
+--large: also the builds of Lua and hello, archives and copies of a tree, and Montage, of what ./setup bench has fetched.
 """
 import collections
 import os
@@ -75,12 +77,25 @@ STREAMS = ("seq 1 20000 >s; sort -rn s >r; awk '{print $1*2}' <s >aw; sed s/1/2/
            "tail -n 3 s >ta; diff s r >di; paste s s >pa; uniq s >un; od -c s >od; tr 1 2 <s >tr; printf 'x\\n' >>s; wc s >wc; "
            "perl -e 'open(F, q(s)); open(G, q(>pe)); while (<F>) { print G $_ }'; tar cf t s r; gzip -c s >z; gunzip -c <z >s2; dd if=s of=dd bs=100 count=7 2>/dev/null; cp s cp; "
            "exit 0")
+# What libc writes to stderr by itself: into a file, into one that stdout shares, into a pipe.
+MESSAGES = "for i in 0 1 2; do ./messages $i >out$i 2>err$i; ./messages $i >both$i 2>&1; ./messages $i 2>&1 | cat >pipe$i; done; cat err? both? >all"
+TOP = pathlib.Path(__file__).resolve().parents[3]
+ARCHIVES = TOP / "subprojects/packagecache"
+# Directory: what is unpacked or generated there, and what is done.
+LARGE = {"lua": ("lua-*.tar.gz", "make -j2 generic"), "hello": ("hello-*.tar.gz", "./configure -q && make -s"),
+         "tree": ("lua-*.tar.gz", "tar -cf ../tree.tar . && mkdir ../tree && tar -xf ../tree.tar -C ../tree && cp -r ../tree ../copy && "
+                  "grep -r lua ../copy >../found; rm -rf ../tree ../copy"),
+         "montage": (None, "make -j2")}
+# Names with the number of a process, or of mkdtemp(3).
+GENERATED = re.compile(r"^(removed|added|changed) .*\bconf[0-9a-zA-Z]+")
 
 
 class Run:
-    def __init__(self, base, files, command, options=(), **more):
+    def __init__(self, base, files, command, options=(), prepare=None, **more):
         self.db, work = base / f"{files}.db", base / files / "work"
         work.mkdir(parents=True)
+        if prepare:
+            prepare(work)
         for place in (base, work.parent, work) if more.get("user") else ():
             os.chown(place, more["user"], more["user"])
         self.work = str(work)
@@ -116,8 +131,8 @@ def check_run(checks, name, run):
                  [1, 0, "call" if "preload" in name else 1])
 
 
-def compare_with_kernel(checks, name, base, command, operations):
-    runs = [Run(base, files, command) for files in ("kernel", "preload")]
+def compare_with_kernel(checks, name, base, command, operations, prepare=None):
+    runs = [Run(base, files, command, prepare=prepare) for files in ("kernel", "preload")]
     for files, run in zip(("kernel", "preload"), runs):
         check_run(checks, f"{name}, {files}", run)
     kernel, preload = runs
@@ -145,6 +160,32 @@ def compare_graphs(checks, name, base, others, **more):
         checks.equal(f"{name}: wfdag diff with {other}", diff.returncode, 0)
         if diff.returncode:
             print(diff.stdout, diff.stderr)
+        print(f"{name}: {other}: {diff.stdout.splitlines()[:1]}")
+
+
+def make_messages(work):
+    subprocess.run(["gcc", "-O2", "-o", work / "messages", TOP / "tests/work/messages.c"], check=True)
+
+
+def fill(work, archive):
+    if not archive:
+        subprocess.run([TOP / "examples/montage/generate.sh", "A", work], check=True, stdout=subprocess.DEVNULL)
+        return
+    subprocess.run(["tar", "-xf", sorted(ARCHIVES.glob(archive))[-1], "-C", work, "--strip-components", "1"], check=True)
+
+
+def compare_large(checks, name, base, others):
+    archive, script = LARGE[name]
+    if not any(ARCHIVES.glob(archive)) if archive else not shutil.which("mProject"):
+        print(f"{name}: left out: ./setup bench has not been run here")
+        return
+    runs = {files: Run(base, files, ["sh", "-c", script], prepare=lambda work: fill(work, archive)) for files in ("preload", *others)}
+    for other in others:
+        diff = subprocess.run([WFDAG, "diff", "--data", "--fail-on", "graph", "--foreign", "--top", "0", runs[other].db, runs["preload"].db],
+                              capture_output=True, text=True, timeout=600, check=False)
+        found = [line for line in diff.stdout.splitlines() if re.match("(removed|added|changed) ", line) and not GENERATED.match(line)]
+        checks.check(f"{name}: wfdag diff with {other} said something", "graph" in diff.stdout or diff.returncode == 1, diff.stderr)
+        checks.equal(f"{name}: differences from {other}", found, [])
         print(f"{name}: {other}: {diff.stdout.splitlines()[:1]}")
 
 
@@ -200,12 +241,17 @@ def main():
             compare_with_kernel(checks, "calls", base / "a", [sys.executable, "-c", ACTOR], True)
             (base / "s").mkdir()
             compare_with_kernel(checks, "streams", base / "s", ["sh", "-c", STREAMS], False)
+            (base / "m").mkdir()
+            compare_with_kernel(checks, "messages", base / "m", ["sh", "-c", MESSAGES], False, make_messages)
         for name in WORKFLOWS:
             (base / name).mkdir()
             compare_graphs(checks, name, base / name, others)
             if as_user:
                 (base / f"{name}-user").mkdir()
                 compare_graphs(checks, name, base / f"{name}-user", others, user=ORDINARY, group=ORDINARY, extra_groups=[])
+        for name in LARGE if "--large" in sys.argv[1:] else ():
+            (base / f"{name}-large").mkdir()
+            compare_large(checks, name, base / f"{name}-large", others)
         (base / "u").mkdir()
         check_unseen(checks, base / "u")
         (base / "p").mkdir()
