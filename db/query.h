@@ -53,6 +53,24 @@ struct query_into {
 };
 int query_merge(const char *const *paths, int n, unsigned how, const struct query_into *into, struct query_db **ret_db);
 
+/*
+ * One complete trace, in which texts become others (redact.h), into the file fd as above.  The texts are those of the trace, of all kinds;
+ * put() says what stands for one, until its next call.  0 or -ENOMEM.  shift_ns is added to points in time.
+ */
+enum query_text_kind {
+	QUERY_TEXT_PATH,
+	QUERY_TEXT_OWNER,  /* a user or a host */
+	QUERY_TEXT_NUMBER, /* of a process, a job that is called by one, or a rank: digits */
+	QUERY_TEXT_OTHER,
+};
+struct query_texts {
+	void *arg;
+	int (*see)(void *arg, enum query_text_kind kind, const char *text, size_t len);
+	int (*put)(void *arg, const char *text, size_t len, const char **ret_text, size_t *ret_len);
+	int64_t shift_ns;
+};
+int query_redact(const char *path, unsigned how, const struct query_texts *texts, int fd, struct query_db **ret_db);
+
 void query_close(struct query_db *db);
 const char *query_error(const struct query_db *db);
 /* The trace, without symbolic links; NULL: there are several, or none. */

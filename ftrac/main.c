@@ -23,6 +23,7 @@
 #include "base/complete.h"
 #include "base/err.h"
 #include "dag/merge/merge.h"
+#include "dag/redact/redact.h"
 #include "ftrac/daemon.h"
 #include "ftrac/doctor.h"
 #include "ftrac/record_running.h"
@@ -151,7 +152,7 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*main)(int argc, char **argv);
 	} verbs[] = { { "run", run_command }, { "record", record_running_command }, { "doctor", doctor_main },
-		{ "umount", umount_main }, { "merge", merge_main }, { "top", top_main }, { "wait", wait_main } };
+		{ "umount", umount_main }, { "merge", merge_main }, { "redact", redact_main }, { "top", top_main }, { "wait", wait_main } };
 	const char *word;
 
 	fill_standard_streams();

@@ -173,6 +173,7 @@ static const char help[] =
 "       ftrac umount MOUNTPOINT              unmount, and wait for the trace\n"
 "       ftrac doctor                         print what can be traced here\n"
 "       ftrac merge -o FILE TRACE...         make one trace of several\n"
+"       ftrac redact -o FILE TRACE           make a trace without names\n"
 "       ftrac wait [options] [TRACE]         until something is true of a run\n"
 "\n"
 "Mirrors / at MOUNTPOINT and records in trace.db which process does what to which\n"
@@ -688,7 +689,8 @@ static void ask_verbs(const struct cli *cli)
 {
 	static const char *const verbs[][2] = { { "run", "trace a command" }, { "record", "trace processes that run already" },
 		{ "top", "show a run that goes on" }, { "umount", "unmount, and wait for the trace" }, { "doctor", "print what can be traced here" },
-		{ "merge", "make one trace of several" }, { "wait", "wait until something is true of a run" } };
+		{ "merge", "make one trace of several" }, { "redact", "make a trace without names" },
+		{ "wait", "wait until something is true of a run" } };
 
 	(void)cli;
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]) && !complete_word(0); i++)

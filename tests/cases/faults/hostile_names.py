@@ -61,8 +61,9 @@ TAKE = [(WFSTAT, line) for line in ("io --by {}", "io --by env:{}", "io --includ
                                    "--json --expand {}", "order --sort {}", "whatif --faster {}=2x", "generate --make --root /{}",
                                    "check --kinds {}", "check --declared {}", "check --ninja {}", "check --root {}", "diff {}",
                                    "diff make.db --fail-on {}", "summary {}", "{}")]
-HELPS = [[WFSTAT], [WFDAG], [WFDAG, "generate"], [WFDAG, "diff"], [WFDAG, "check"], [WFDAG, "summary"], [os.path.abspath(FTRAC), "merge"], [os.path.abspath(FTRAC), "top"]]
+HELPS = [[WFSTAT], [WFDAG], [WFDAG, "generate"], [WFDAG, "diff"], [WFDAG, "check"], [WFDAG, "summary"], [os.path.abspath(FTRAC), "merge"], [os.path.abspath(FTRAC), "redact"], [os.path.abspath(FTRAC), "top"]]
 MERGE = "merge --strict --foreign --force --no-ops --output strict.out make.db"
+REDACT = "redact --foreign --force --keep *a* --keep-system --keep-extensions --shift-times --key redact.key --map redact.map --output redact.out"
 TOP = "top --batch --foreign --delay 0.1 --count 1 --like make.db"
 FOUND = {"check", "diff"}     # 1 is what they found, 2 is failure
 REFUSED = {"--pegasus", "--dax"}  # cannot say all names
@@ -111,6 +112,7 @@ def trace_in(folder, db, command):
 
 def make_traces():
     """A script is traced, then make and ninja with what wfdag generates from that; facts.db has names in facts, too."""
+    (base / "redact.key").write_bytes(bytes(range(32)))
     files = base / "wf.sh", base / "Makefile", base / "build.ninja"
     for file in files:
         file.touch()
@@ -225,7 +227,8 @@ def all_lines():
     return found
 
 
-MORE = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for line in DAG] + [[os.path.abspath(FTRAC), *MERGE.split()], [os.path.abspath(FTRAC), *TOP.split()]]
+MORE = [[WFSTAT, *line.split()] for line in STAT] + [[WFDAG, *line.split()] for line in DAG] + [[os.path.abspath(FTRAC), *MERGE.split()], [os.path.abspath(FTRAC), *TOP.split()],
+    [os.path.abspath(FTRAC), *REDACT.split()]]
 make_traces()
 check_options()
 every = all_lines()
