@@ -237,25 +237,34 @@ static char *copy_sql(sqlite3 *sqlite, const char *table, bool *ret_undecided)
 	return NULL;
 }
 
-static int copy_table(sqlite3 *sqlite, const char *table)
+static int add_table(sqlite3 *sqlite, const char *table, struct sql_text *out)
 {
 	bool undecided = false;
 	char *sql = copy_sql(sqlite, table, &undecided);
-	int r = sql ? exec(sqlite, sql) : undecided ? SQLITE_MISUSE : SQLITE_NOMEM;
 
+	if (!sql)
+		return undecided ? SQLITE_MISUSE : SQLITE_NOMEM;
+	sql_text_format(out, "%s;\n", sql);
 	free(sql);
-	return r;
+	return SQLITE_OK;
 }
 
+/* All in one text, which is run when no other statement is left: the end of that would replace the text of an error. */
 static int copy_tables(sqlite3 *sqlite)
 {
 	sqlite3_stmt *tables = NULL;
+	struct sql_text *out = sql_text_create();
+	char *sql;
 	int r = sqlite3_prepare_v2(sqlite, "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'", -1, &tables, NULL);
 
 	while (r == SQLITE_OK && (r = sqlite3_step(tables)) == SQLITE_ROW)
-		r = copy_table(sqlite, (const char *)sqlite3_column_text(tables, 0));
+		r = add_table(sqlite, (const char *)sqlite3_column_text(tables, 0), out);
 	sqlite3_finalize(tables);
-	return r == SQLITE_DONE ? SQLITE_OK : r;
+	sql = sql_text_finish(out);
+	if (r == SQLITE_DONE)
+		r = sql ? exec(sqlite, sql) : SQLITE_NOMEM;
+	free(sql);
+	return r;
 }
 
 int redact_copy(sqlite3 *sqlite, const struct query_texts *texts)
