@@ -714,7 +714,7 @@ class Workflow:
         t = self.clerk.t + 5000000
         self.driver.end(t, "/usr/bin/make", ["make", f"-j{SLOTS}"],
                         self.store.path(TOP + "/make.log"), self.rng)
-        self.store.put("mounts", MOUNT, "ext4", "/")
+        self.store.put("mounts", MOUNT, "ext4", "/", "/", "/dev/sda1", None)
         for file in self.files:
             file.put(self.store)
         self.store.write("ways")

@@ -103,7 +103,7 @@ enum event_kind {
 	EVENT_TEXT,    /* a piece of the text of the next event; .text.* */
 	EVENT_NODE,    /* an inode got a node id; comes before any event that uses the id; .node.* */
 	EVENT_FORGET,  /* the kernel has forgotten the node; .node.id */
-	EVENT_MOUNT,   /* the source has a mount: text = fstype NUL mount point; .mount.* */
+	EVENT_MOUNT,   /* the source has a mount: text = mountinfo_text(), or the type alone; .mount.* */
 	EVENT_OP,      /* one finished request; .op.* */
 	EVENT_PROCESS, /* snapshot of a living process; .process.*, text = process_text */
 	EVENT_FORK,    /* .process.ppid forked .process.pid at .time_ns */

@@ -212,10 +212,11 @@ void files_forget_node(struct files *files, uint64_t id)
 		node_unref(files, node);
 }
 
-int files_add_mount(struct files *files, uint64_t id, const char *fstype, const char *path)
+int files_add_mount(struct files *files, uint64_t id, const char *const texts[MOUNT_TEXTS])
 {
 	return store_put(files->store, PUT_MOUNT,
-		(struct value[]){ V_INT(id), V_STR(fstype), V_STR(path) });
+		(struct value[]){ V_INT(id), V_STR(texts[MOUNT_TYPE]), V_STR(texts[MOUNT_PATH]), V_STR(texts[MOUNT_ROOT]),
+			V_STR(texts[MOUNT_SOURCE]), V_STR(texts[MOUNT_FSID]) });
 }
 
 struct file *node_file(const struct node *node)

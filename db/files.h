@@ -92,8 +92,9 @@ void files_destroy(struct files *files);
 /* EVENT_NODE and EVENT_FORGET.  0 or -errno. */
 int files_add_node(struct files *files, const struct event_node *event);
 void files_forget_node(struct files *files, uint64_t id);
-/* EVENT_MOUNT. */
-int files_add_mount(struct files *files, uint64_t id, const char *fstype, const char *path);
+/* EVENT_MOUNT: type, path, root, source and fsid; NULL: not known. */
+enum { MOUNT_TYPE, MOUNT_PATH, MOUNT_ROOT, MOUNT_SOURCE, MOUNT_FSID, MOUNT_TEXTS };
+int files_add_mount(struct files *files, uint64_t id, const char *const texts[MOUNT_TEXTS]);
 
 /* The node with that id; NULL: never announced, or forgotten. */
 struct node *files_node(struct files *files, uint64_t id);

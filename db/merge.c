@@ -42,7 +42,7 @@ static int exec(sqlite3 *sqlite, const char *sql)
 }
 
 /* The files are temporary: no journal, no sync. */
-int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
+int merge_begin(sqlite3 *sqlite, int64_t start_ns, const struct same *same, struct merge **ret_merge)
 {
 	struct merge *merge = calloc(1, sizeof(*merge));
 	char *start = sqlite3_mprintf("INSERT INTO main.meta VALUES ('start_ns', %lld)",
@@ -56,6 +56,8 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
 		r = exec(sqlite, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
 				 "PRAGMA temp_store = FILE; PRAGMA temp.journal_mode = OFF; PRAGMA cache_size = -65536");
 	if (r == SQLITE_OK)
+		r = same_register(sqlite, same);
+	if (r == SQLITE_OK)
 		r = exec(sqlite, sql_schema);
 	if (r == SQLITE_OK)
 		r = exec(sqlite, sql_views);
@@ -64,12 +66,12 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge)
 	if (r == SQLITE_OK)
 		r = exec(sqlite, "CREATE TEMP TABLE facts (key, value);"
 				 "CREATE INDEX temp.facts_end ON facts (value) WHERE key = 'end_ns';"
-				 "CREATE TEMP TABLE came (id INTEGER PRIMARY KEY, path, dev, ino, birth,"
-				 "  deleted, found, first_t, host);"
+				 "CREATE TEMP TABLE came (id INTEGER PRIMARY KEY, place, system, dev, ino, birth,"
+				 "  deleted, found, first_t, host, machine, said, loose);"
 				 "CREATE TEMP TABLE before AS SELECT * FROM came;"
 				 "CREATE INDEX temp.before_id ON before (id);"
 				 "CREATE INDEX temp.before_ino ON before (ino);"
-				 "CREATE INDEX temp.before_path ON before (path);"
+				 "CREATE INDEX temp.before_place ON before (place);"
 				 "CREATE TEMP TABLE known (old INTEGER PRIMARY KEY, new INTEGER, verdict);"
 				 "CREATE TEMP TABLE same (old INTEGER PRIMARY KEY, new INTEGER, tag INTEGER);"
 				 "CREATE TEMP TABLE tags (handle INTEGER PRIMARY KEY, tag INTEGER);"

@@ -12,10 +12,12 @@
 #include <stdint.h>
 #include <sqlite3.h>
 
+#include "db/same.h"
+
 struct merge;
 
-/* The database is empty.  start_ns: when the first run began, since the epoch. */
-int merge_begin(sqlite3 *sqlite, int64_t start_ns, struct merge **ret_merge);
+/* The database is empty.  start_ns: when the first run began, since the epoch; same stays the caller's. */
+int merge_begin(sqlite3 *sqlite, int64_t start_ns, const struct same *same, struct merge **ret_merge);
 /*
  * Opens the next trace; then merge_add() adds it.  It stays open until the next one or merge_detach().  merge_switch(): whether
  * the finished trace could be opened in the place of the last one (relay.h), which is much faster.  is_alike: the caller knows that

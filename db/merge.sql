@@ -23,33 +23,42 @@ INSERT INTO main.runs SELECT :processes + 1, (SELECT value FROM one.meta WHERE k
 	(SELECT value FROM one.meta WHERE key = 'fidelity')
 WHERE EXISTS (SELECT 1 FROM one.processes) AND NOT EXISTS (SELECT 1 FROM one.runs);
 
-INSERT INTO main.paths SELECT id + :paths, path FROM one.paths;
-INSERT INTO main.mounts SELECT id + :mounts, fstype, path FROM one.mounts;
+INSERT INTO main.paths SELECT id + :paths, coalesce(same_path((SELECT value FROM one.meta WHERE key = 'host'), path), path) FROM one.paths;
+INSERT INTO main.mounts SELECT id + :mounts, fstype, path, root, source, fsid FROM one.mounts;
 
--- The files of the trace.  found: the file existed before the trace used it.
+-- The files of the trace.  found: the file existed before the trace used it; said: the user has said where it is; loose: its inode number may
+-- be another one on another machine.
 DELETE FROM came;
-INSERT INTO came SELECT n.id, p.path, k.dev, n.ino, n.birth, n.state & 2, NOT n.state & 1,
-	(SELECT min(from_t) + :t FROM one.names WHERE file = n.id),
-	coalesce((SELECT value FROM one.meta WHERE key = 'boot_id'), (SELECT value FROM one.meta WHERE key = 'host'),
-		(SELECT coalesce(max(iif(key = 'boot_id', value, NULL)), max(iif(key = 'host', value, NULL))) FROM one.part_facts WHERE part = (SELECT part FROM one.parts WHERE first_file <= n.id
-			ORDER BY first_file DESC, part DESC LIMIT 1)))
-FROM one.files n LEFT JOIN one.kinds k ON k.id = n.kind LEFT JOIN one.paths p ON p.id = n.path;
+INSERT INTO came SELECT n.id, iif(s.said, p.path, i.place), iif(s.said, 'same', i.system), k.dev, n.ino, n.birth, n.state & 2, NOT n.state & 1,
+	(SELECT min(from_t) + :t FROM one.names WHERE file = n.id), coalesce(i.boot_id, i.host), i.host, s.said,
+	i.fstype GLOB 'fuse*' AND i.fstype <> 'fuse.ftrac' OR i.fstype IN ('9p', 'cifs', 'smb3')
+FROM one.files n JOIN one.file_identity i ON i.file = n.id LEFT JOIN one.kinds k ON k.id = n.kind LEFT JOIN main.paths p ON p.id = n.path + :paths
+	LEFT JOIN (SELECT id, same_path((SELECT value FROM one.meta WHERE key = 'host'), path) NOTNULL AS said FROM one.paths) s ON s.id = n.path;
 
 -- The file of earlier traces that each file is.  Traces come in the order of their start, but one that began earlier may
--- have used a file that a later one made.  Device numbers of different hosts are not compared.  Without a birth time the
--- path decides.  A difference of birth times of more than a second means different files.
+-- have used a file that a later one made.  is_one: whether both are on one file system; of the files of machines that share one, or of one
+-- machine that was booted in between, that may not be known.  Device numbers of different boots are not compared.  Without a birth time
+-- the place decides.  A difference of birth times of more than a second means different files.
 DELETE FROM known;
-INSERT OR IGNORE INTO known SELECT n.id, o.id, CASE
-		WHEN o.host IS NOT n.host THEN iif(o.ino = n.ino AND o.birth = n.birth AND o.path = n.path, 'same', NULL)
-		WHEN o.dev = n.dev AND o.ino = n.ino AND (o.birth = n.birth OR (o.birth IS NULL OR n.birth IS NULL)
-				AND o.path = n.path AND NOT o.deleted AND (n.found OR o.first_t > n.first_t - 1000000000))
-			THEN iif(o.found < n.found AND o.first_t > n.first_t + 1000000000 OR
-				o.found > n.found AND n.first_t > o.first_t + 1000000000, 'files_before_their_time', 'same')
-		WHEN n.found AND o.path = n.path AND NOT o.deleted AND o.birth NOTNULL AND n.birth NOTNULL
-			THEN iif(o.ino = n.ino AND o.birth = n.birth, 'files_on_other_devices', 'files_replaced')
+INSERT OR IGNORE INTO known
+WITH pair AS (SELECT n.id AS old, o.id AS new, n.found, o.found AS o_found, n.first_t, o.first_t AS o_first_t, o.deleted,
+		CASE WHEN o.system = n.system THEN 1 WHEN o.host IS n.host THEN o.dev = n.dev WHEN o.system IS NULL OR n.system IS NULL OR
+			o.machine = n.machine THEN NULL ELSE 0 END AS is_one,
+		o.host IS n.host AS is_here, o.ino = n.ino AS is_ino, o.birth = n.birth AS is_birth, o.place = n.place AS is_place,
+		o.said AND n.said AND (o.loose OR n.loose) AS is_by_place, o.loose OR n.loose AS is_loose
+	FROM came n JOIN before o ON o.ino = n.ino OR o.place = n.place)
+SELECT old, new, CASE
+		WHEN is_one AND (is_ino AND is_birth OR (is_ino OR is_by_place) AND coalesce(is_birth, 1) AND (is_birth IS NULL OR is_by_place) AND is_place
+				AND NOT deleted AND (found OR o_first_t > first_t - 1000000000))
+			THEN iif(o_found < found AND o_first_t > first_t + 1000000000 OR
+				o_found > found AND first_t > o_first_t + 1000000000, 'files_before_their_time', 'same')
+		WHEN is_one IS NULL AND is_ino AND is_birth AND is_place THEN 'same'
+		WHEN found AND NOT deleted AND is_place AND is_birth NOTNULL AND (is_one OR is_here)
+			THEN iif(is_ino AND is_birth, 'files_on_other_devices', 'files_replaced')
+		WHEN found AND NOT deleted AND is_birth IS NULL AND (is_one AND is_ino OR is_one IS NULL AND is_place AND (is_ino OR is_loose))
+			THEN 'files_not_known'
 	END AS verdict
-FROM came n JOIN before o ON o.ino = n.ino OR o.path = n.path
-WHERE verdict NOTNULL ORDER BY n.id, verdict = 'same' DESC, o.id DESC;
+FROM pair WHERE verdict NOTNULL ORDER BY old, verdict = 'same' DESC, new DESC;
 INSERT INTO main.doubts SELECT verdict, f.path + :paths, n.id + :files, o.id
 FROM known JOIN came n ON n.id = old JOIN before o ON o.id = new JOIN one.files f ON f.id = n.id
 	JOIN one.kinds k ON k.id = f.kind WHERE verdict <> 'same' AND k.mode & 61440 = 32768;
@@ -72,10 +81,10 @@ FROM one.files JOIN same ON old = id WHERE NOT tag;
 UPDATE main.files SET size_last = coalesce(n.size_last, n.size_first, files.size_last), state = n.state | (files.state & 1) |
 	iif(files.state & 2 AND (SELECT max(to_t) FROM main.names WHERE file = files.id) < came.first_t, 0, files.state & 2)
 FROM one.files n JOIN same ON old = n.id JOIN came ON came.id = n.id WHERE files.id = new AND tag;
-INSERT INTO before SELECT n.id + :files, path, dev, ino, birth, deleted, found, first_t, host
+INSERT INTO before SELECT n.id + :files, place, system, dev, ino, birth, deleted, found, first_t, host, machine, said, loose
 FROM came n JOIN same s ON s.old = n.id WHERE NOT s.tag;
 -- first_t of a file that a trace made: when it did.
-UPDATE before SET deleted = (SELECT state & 2 FROM main.files f WHERE f.id = before.id), path = n.path,
+UPDATE before SET deleted = (SELECT state & 2 FROM main.files f WHERE f.id = before.id), place = n.place,
 	found = before.found AND n.found, first_t = CASE WHEN n.found = before.found THEN min(n.first_t, before.first_t)
 		WHEN n.found THEN before.first_t ELSE n.first_t END
 FROM same s JOIN came n ON n.id = s.old WHERE s.tag AND before.id = s.new;

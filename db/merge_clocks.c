@@ -13,6 +13,7 @@
 struct merge_clocks {
 	sqlite3 *seen; /* what the traces say, and did to files: a temporary database */
 	sqlite3_stmt *put_part, *put_former, *put_file;
+	const struct same *same;
 	int n; /* clocks; 0: not known yet */
 	struct difference *found; /* of each */
 };
@@ -22,7 +23,7 @@ static const char tables_sql[] =
 	"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE; PRAGMA cache_size = -16384;"
 	"CREATE TABLE parts (n INTEGER PRIMARY KEY, name, boot_id, namespace, start, boot, synchronized, merged, clock, step, slack);"
 	"CREATE TABLE formers (n INTEGER, name, boot_id, offset, uncertainty);"
-	"CREATE TABLE seen (n INTEGER, ino, birth, path, made, first, data, first_out, last_out, bwrite, size_first, size_last, ended);"
+	"CREATE TABLE seen (n INTEGER, ino, birth, path, place, made, first, data, first_out, last_out, bwrite, size_first, size_last, ended);"
 	"CREATE TABLE clocks (id INTEGER PRIMARY KEY, machine TEXT UNIQUE, name, boot_id, merged, namespace, boot);"
 	"BEGIN";
 
@@ -35,11 +36,11 @@ static const char formers_sql[] = "SELECT name, boot_id, offset, uncertainty FRO
 
 /* Of regular files with an identity that other machines can know.  data: when data was first read or written. */
 static const char files_sql[] =
-	"SELECT f.ino, f.birth, CAST(p.path AS BLOB), f.state & 1, m.t0 + (SELECT min(from_t) FROM names n WHERE n.file = f.id),"
+	"SELECT f.ino, f.birth, CAST(p.path AS BLOB), CAST(e.place AS BLOB), f.state & 1, m.t0 + (SELECT min(from_t) FROM names n WHERE n.file = f.id),"
 	"  m.t0 + a.data, m.t0 + a.first_out, m.t0 + a.last_out, a.bwrite, f.size_first, coalesce(f.size_last, f.size_first),"
 	"  iif(f.state & 2, m.t0 + (SELECT max(to_t) FROM names n WHERE n.file = f.id), NULL)"
 	" FROM (SELECT value AS t0 FROM meta WHERE key = 'start_ns') m, files f JOIN kinds k ON k.id = f.kind"
-	"  JOIN paths p ON p.id = f.path LEFT JOIN (SELECT file, min(coalesce(min(first_in, first_out), first_in, first_out)) AS data,"
+	"  JOIN paths p ON p.id = f.path JOIN file_identity e ON e.file = f.id LEFT JOIN (SELECT file, min(coalesce(min(first_in, first_out), first_in, first_out)) AS data,"
 	"    min(first_out) AS first_out, max(last_out) AS last_out, sum(bwrite) AS bwrite FROM access_rows GROUP BY file) a ON a.file = f.id"
 	" WHERE k.mode & 61440 = 32768 AND f.ino NOTNULL AND f.birth NOTNULL";
 
@@ -63,6 +64,8 @@ static const char clocks_sql[] =
 
 /* The number of the first clock minus that of the second one is no larger than that. */
 static const char bounds_sql[] =
+	/* Where a file is, by what the user has said or by its file system. */
+	"UPDATE seen SET path = coalesce(same_path((SELECT name FROM parts p WHERE p.n = seen.n), path), place);"
 	"CREATE INDEX seen_file ON seen (ino, birth, path);"
 	"CREATE TEMP TABLE event AS SELECT s.n, ino, birth, path, made, first + p.step AS first, data + p.step AS data,"
 	"    first_out + p.step AS first_out, last_out + p.step AS last_out, bwrite, iif(made, 0, size_first) AS size_first, size_last,"
@@ -89,9 +92,13 @@ static const char bounds_sql[] =
 	"  UNION ALL SELECT p.clock, h.id, coalesce(f.uncertainty, 0) - f.offset"
 	"    FROM formers f JOIN parts p USING (n) JOIN clocks h ON h.machine = " MACHINE("f.");
 
-struct merge_clocks *merge_clocks_create(void)
+struct merge_clocks *merge_clocks_create(const struct same *same)
 {
-	return calloc(1, sizeof(struct merge_clocks));
+	struct merge_clocks *clocks = calloc(1, sizeof(*clocks));
+
+	if (clocks)
+		clocks->same = same;
+	return clocks;
 }
 
 void merge_clocks_destroy(struct merge_clocks *clocks)
@@ -111,13 +118,15 @@ static int begin(struct merge_clocks *clocks)
 	int r = sqlite3_open_v2("", &clocks->seen, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 
 	if (r == SQLITE_OK)
+		r = same_register(clocks->seen, clocks->same);
+	if (r == SQLITE_OK)
 		r = sqlite3_exec(clocks->seen, tables_sql, NULL, NULL, NULL);
 	if (r == SQLITE_OK)
 		r = sqlite3_prepare_v2(clocks->seen, "INSERT INTO parts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, NULL, 0, 0)", -1,
 			&clocks->put_part, NULL);
 	if (r == SQLITE_OK)
 		r = sqlite3_prepare_v2(clocks->seen, "INSERT INTO formers VALUES (?1, ?2, ?3, ?4, ?5)", -1, &clocks->put_former, NULL);
-	return r == SQLITE_OK ? sqlite3_prepare_v2(clocks->seen, "INSERT INTO seen VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+	return r == SQLITE_OK ? sqlite3_prepare_v2(clocks->seen, "INSERT INTO seen VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
 					-1, &clocks->put_file, NULL)
 			      : r;
 }

@@ -17,10 +17,12 @@
 #include <stdint.h>
 #include <sqlite3.h>
 
+#include "db/same.h"
+
 struct merge_clocks;
 
-/* NULL: no memory. */
-struct merge_clocks *merge_clocks_create(void);
+/* NULL: no memory.  same stays the caller's. */
+struct merge_clocks *merge_clocks_create(const struct same *same);
 void merge_clocks_destroy(struct merge_clocks *clocks);
 
 /* First all traces, each with a number: which clock it has.  Then merge_clocks_sort(). */

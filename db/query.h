@@ -49,8 +49,12 @@ int query_open(const char *const *paths, int n, unsigned how, struct query_db **
  */
 struct query_into {
 	int fd;
+	const char *const *same; /* which directories are the same, see db/same.h; query_same_wrong() is NULL for each */
+	int n_same;
 	const struct stat *old; /* the file that the result will replace, which is no trace to be merged; NULL: there is none */
 };
+/* What is wrong with the text "PREFIX=OTHER"; NULL: nothing. */
+const char *query_same_wrong(const char *text);
 int query_merge(const char *const *paths, int n, unsigned how, const struct query_into *into, struct query_db **ret_db);
 
 /*

@@ -18,9 +18,10 @@
 /* ---- each alone: the order, and precise error messages ---- */
 
 /* Views are stable between versions of ftrac; tables are not, and merging reads the tables. */
-#define HAS_OUR_TABLES "SELECT count(*) = 16 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times', 'rules', 'mpi_calls', 'call_sums', " \
+#define HAS_OUR_TABLES "SELECT count(*) = 17 FROM sqlite_schema WHERE name IN ('moved', 'spent', 'op_times', 'rules', 'mpi_calls', 'call_sums', " \
 	"'programs', 'fresh_handles', 'parts', 'doubts', 'metrics', 'metric_grids', 'clocks', 'hosts') " \
-	"OR name = 'files' AND sql LIKE '%birth INTEGER%' OR name = 'handles' AND sql LIKE '%open_op INTEGER%'"
+	"OR name = 'files' AND sql LIKE '%birth INTEGER%' OR name = 'handles' AND sql LIKE '%open_op INTEGER%' " \
+	"OR name = 'mounts' AND sql LIKE '%fsid TEXT%'"
 
 struct start {
 	const char *path;
@@ -262,13 +263,14 @@ static int end_together(struct query_db *db, struct merge *merge)
 	return r == SQLITE_OK && db->into ? into_finish(db->sqlite) : r;
 }
 
-static int put_together(struct query_db *db, const struct merge_clocks *clocks, const struct start *starts, int n, unsigned how)
+static int put_together(struct query_db *db, const struct merge_clocks *clocks, const struct start *starts, int n, unsigned how,
+	const struct same *same)
 {
 	struct merge *merge = NULL;
 	int schema = 0, code, r = open_together(db);
 
 	if (r == SQLITE_OK)
-		r = merge_begin(db->sqlite, n ? starts[0].start_ns : 0, &merge);
+		r = merge_begin(db->sqlite, n ? starts[0].start_ns : 0, same, &merge);
 	if (r == SQLITE_OK && n)
 		r = merge_clocks_store(clocks, db->sqlite);
 	if (r == SQLITE_OK)
@@ -282,15 +284,21 @@ static int put_together(struct query_db *db, const struct merge_clocks *clocks, 
 	return r;
 }
 
+const char *query_same_wrong(const char *text)
+{
+	return same_wrong(text);
+}
+
 int query_open_several(struct query_db *db, const char *const *paths, int n, unsigned how)
 {
 	cleanup_free struct start *starts = malloc((size_t)(n + 1) * sizeof(*starts));
-	struct merge_clocks *clocks = merge_clocks_create();
+	const struct same same = { db->into ? db->into->same : NULL, db->into ? db->into->n_same : 0 };
+	struct merge_clocks *clocks = merge_clocks_create(&same);
 	int code = relay_register();
 	int r = code == SQLITE_OK ? read_starts(db, paths, n, how, clocks, starts) : query_fail_sqlite(db, code);
 
 	if (r == 0)
-		r = put_together(db, clocks, starts, n, how);
+		r = put_together(db, clocks, starts, n, how, &same);
 	merge_clocks_destroy(clocks);
 	return r;
 }

@@ -231,18 +231,23 @@ static int on_request(struct record *record, const struct event *ev, const char 
 	return on_op(record, &whole, text, len);
 }
 
-static int add_mount(struct record *record, uint64_t id, const char *fstype, const char *path)
+/* Empty ones are not known. */
+static int add_mount(struct record *record, uint64_t id, const char *text, size_t len)
 {
 	struct totals *totals = record->options.totals;
-	int r = totals ? totals_mount(totals, (int64_t)id, fstype, path) : 0;
+	const char *texts[MOUNT_TEXTS] = { NULL }, *end = text + len;
+	int r;
 
-	return r < 0 ? r : files_add_mount(record->files, id, fstype, path);
+	if (len == 0 || end[-1])
+		return 0;
+	for (int i = 0; i < MOUNT_TEXTS && text < end; i++, text += strlen(text) + 1)
+		texts[i] = *text ? text : NULL;
+	r = totals ? totals_mount(totals, (int64_t)id, texts[MOUNT_TYPE], texts[MOUNT_PATH]) : 0;
+	return r < 0 ? r : files_add_mount(record->files, id, texts);
 }
 
 int record_event(struct record *record, const struct event *ev, const char *text, size_t len)
 {
-	const char *second;
-
 	switch (ev->kind) {
 	case EVENT_OP:
 		return ev->form == FORM_CALL ? on_call(record, ev, text, len)
@@ -253,10 +258,7 @@ int record_event(struct record *record, const struct event *ev, const char *text
 		files_forget_node(record->files, ev->u.node.id);
 		return 0;
 	case EVENT_MOUNT:
-		if (len == 0 || text[len - 1])
-			return 0;
-		second = text + strlen(text) + 1;
-		return add_mount(record, ev->u.mount.id, text, second < text + len ? second : NULL);
+		return add_mount(record, ev->u.mount.id, text, len);
 	case EVENT_SOCKET:
 		return record_socket(record, ev, text, len);
 	case EVENT_DEVICE:

@@ -55,6 +55,9 @@ static const struct {
 	{ "paths", "path", TEXT },
 	{ "mounts", "fstype", OURS },
 	{ "mounts", "path", TEXT },
+	{ "mounts", "root", TEXT },
+	{ "mounts", "source", TEXT },
+	{ "mounts", "fsid", TEXT },
 	{ "files", "birth", TIME },
 	{ "images", "comm", COMM },
 	{ "images", "argv", WORDS },
@@ -84,6 +87,7 @@ static const struct {
 static const char texts_sql[] =
 	"SELECT 'number', CAST(pid AS TEXT) FROM one.processes UNION ALL "
 	"SELECT 'path', path FROM one.paths UNION ALL SELECT 'path', path FROM one.mounts"
+	" UNION ALL SELECT 'path', root FROM one.mounts UNION ALL SELECT 'text', source FROM one.mounts UNION ALL SELECT 'text', fsid FROM one.mounts"
 	" UNION ALL SELECT iif(key IN ('host', 'user'), 'owner', 'text'), value FROM one.meta"
 	" UNION ALL SELECT iif(key IN ('host', 'user'), 'owner', 'text'), value FROM one.part_facts"
 	" UNION ALL SELECT 'owner', host FROM one.runs UNION ALL SELECT 'owner', name FROM one.hosts UNION ALL SELECT 'owner', host FROM one.sockets"

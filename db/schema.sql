@@ -44,7 +44,9 @@ CREATE TABLE flag_text (flags INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE paths (id INTEGER PRIMARY KEY, path NOT NULL);
 
 -- id: the kernel's mount id at the time; the kernel may use it again for a later mount.
-CREATE TABLE mounts (id INTEGER PRIMARY KEY, fstype TEXT, path);
+-- root: the directory of the file system that is mounted; source: a device, server:/directory or another name; fsid: what identifies the
+-- file system on all machines (mountinfo.h).
+CREATE TABLE mounts (id INTEGER PRIMARY KEY, fstype TEXT, path, root, source, fsid TEXT);
 
 -- Tuples that many files share.
 CREATE TABLE kinds (id INTEGER PRIMARY KEY, dev INTEGER, mode INTEGER, mount INTEGER);

@@ -38,7 +38,7 @@ static const struct {
 	[PUT_CLOCK] = { "clocks", 6, 2, false },
 	[PUT_FLAG_TEXT] = { "flag_text", 2, 1, false },
 	[PUT_PATH] = { "paths", 2, 1, false },
-	[PUT_MOUNT] = { "mounts", 3, 1, false },
+	[PUT_MOUNT] = { "mounts", 6, 1, false },
 	[PUT_KIND] = { "kinds", 4, 1, false },
 	[PUT_FILE] = { "files", 8, 1, false },
 	[PUT_NAME] = { "names", 4, 3, false },

@@ -276,9 +276,35 @@ SELECT f.id, (SELECT path FROM paths WHERE id = (SELECT path FROM file_name WHER
 		WHEN 24576 THEN 'block' WHEN 0 THEN CASE WHEN f.ino IS NULL THEN NULL WHEN p.path GLOB '*[[]eventfd]' THEN 'eventfd'
 			ELSE 'anon' END END AS kind,
 	m.fstype, m.path AS mount, f.size_first, coalesce(f.size_last, f.size_first) AS size_last,
-	f.state & 1 AS created, f.state >> 1 & 1 AS deleted, f.birth AS birth_ns
+	f.state & 1 AS created, f.state >> 1 & 1 AS deleted, f.birth AS birth_ns, m.id AS mount_id
 FROM files f LEFT JOIN kinds k ON k.id = f.kind LEFT JOIN paths p ON p.id = f.path
 	LEFT JOIN mounts m ON m.id = k.mount;
+
+-- Mounts, of which files have seen by processes.
+CREATE VIEW mount AS SELECT id, fstype, path, root, source, fsid FROM mounts;
+
+-- What tells that a file is the same as one of another trace.  system: its file system, by a name that all machines have; of a local one
+-- that of the boot, and the device; NULL: not known.  place: where it is in that, or else its path.
+CREATE VIEW file_identity AS
+WITH local AS NOT MATERIALIZED (SELECT f.id, f.ino, f.birth, k.dev, p.path, m.root, m.source, m.fsid, m.path AS top,
+		iif(m.fstype = 'nfs4', 'nfs', m.fstype) AS type,
+		(SELECT part FROM parts WHERE first_file <= f.id ORDER BY first_file DESC, part DESC LIMIT 1) AS part
+	FROM files f LEFT JOIN kinds k ON k.id = f.kind LEFT JOIN paths p ON p.id = f.path LEFT JOIN mounts m ON m.id = k.mount),
+known AS NOT MATERIALIZED (SELECT *, iif(part, (SELECT value FROM part_facts a WHERE a.part = l.part AND key = 'boot_id'),
+			(SELECT value FROM meta WHERE key = 'boot_id')) AS boot_id,
+		iif(part, (SELECT value FROM part_facts a WHERE a.part = l.part AND key = 'host'), (SELECT value FROM meta WHERE key = 'host')) AS host,
+		CAST(rtrim(top, '/') AS BLOB) AS above, CAST(path AS BLOB) AS bytes FROM local l)
+SELECT id AS file, host, boot_id, CASE WHEN fsid NOTNULL THEN type || ' ' || fsid WHEN type = 'nfs' AND source NOTNULL THEN 'nfs ' || source
+		WHEN type IS NULL OR type IN ('nfs', 'cifs', 'smb3', '9p', 'virtiofs', 'afs', 'ceph', 'lustre', 'gpfs', 'beegfs', 'ocfs2', 'gfs2',
+			'pvfs2') OR type GLOB 'fuse*' AND type <> 'fuse.ftrac' THEN NULL
+		ELSE coalesce(boot_id, host) || ' ' || dev END AS system,
+	CASE WHEN (fsid NOTNULL OR type = 'nfs' AND source NOTNULL) AND substr(bytes, 1, length(above)) = above THEN
+			iif(typeof(path) = 'blob', CAST(rtrim(iif(type = 'nfs', substr(source, instr(source, ':/') + 1), ''), '/') || rtrim(root, '/') ||
+				CAST(substr(bytes, length(above) + 1) AS TEXT) AS BLOB),
+			rtrim(iif(type = 'nfs', substr(source, instr(source, ':/') + 1), ''), '/') || rtrim(root, '/') ||
+				CAST(substr(bytes, length(above) + 1) AS TEXT)) ELSE path END AS place,
+	dev, ino, birth AS birth_ns, type AS fstype
+FROM known;
 
 CREATE VIEW name AS
 WITH run AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns')

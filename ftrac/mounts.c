@@ -106,17 +106,13 @@ static bool is_named(const char *fstype)
 	return (is_fuse(fstype) && !is_mirror(fstype)) || is_one_of(fstype, named);
 }
 
-static void emit(const struct mounts *mounts, uint64_t id, const struct mountinfo *line)
+static void emit(const struct mounts *mounts, uint64_t id, const struct mountinfo *line, int fd)
 {
 	struct event ev = { .kind = EVENT_MOUNT, .u.mount.id = id };
-	char text[sizeof(line->fstype) + sizeof(line->path)];
-	int n;
+	char text[MOUNTINFO_TEXT], fsid[MOUNTINFO_FSID];
 
-	if (!mounts->ring)
-		return;
-	n = snprintf(text, sizeof(text), "%s", line->fstype) + 1;
-	n += snprintf(text + n, sizeof(text) - n, "%s", line->path) + 1;
-	ring_push(mounts->ring, &ev, text, n);
+	if (mounts->ring)
+		ring_push(mounts->ring, &ev, text, mountinfo_text(line, mountinfo_fsid(line, fd, fsid) ? fsid : NULL, text));
 }
 
 /* The results of mounts_of_others(). */
@@ -228,7 +224,7 @@ static struct mount *add(struct mounts *mounts, uint64_t id, int fd)
 		mount->stacked =
 			strcmp(line.fstype, "overlay") == 0 || strcmp(line.fstype, "ecryptfs") == 0;
 		mount->proc = strcmp(line.fstype, "proc") == 0;
-		emit(mounts, id, &line);
+		emit(mounts, id, &line, fd);
 	}
 	mount->next = mounts->mounts;
 	mounts->mounts = mount;

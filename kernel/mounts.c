@@ -86,15 +86,16 @@ static bool is_it(void *arg, const struct mountinfo *mount)
 	return false;
 }
 
-static void push(const struct mounts *mounts, uint64_t id, const char *type, const char *path)
+static void push(const struct mounts *mounts, uint64_t id, const char *text, size_t len)
 {
-	struct event ev = { .kind = EVENT_MOUNT, .u.mount.id = id };
-	char text[sizeof(((struct mountinfo *)0)->fstype) + sizeof(((struct mountinfo *)0)->path)];
-	int n = snprintf(text, sizeof(text), "%s", type) + 1;
+	ring_push(mounts->ring, &(struct event){ .kind = EVENT_MOUNT, .u.mount.id = id }, text, len);
+}
 
-	if (path)
-		n += snprintf(text + n, sizeof(text) - n, "%s", path) + 1;
-	ring_push(mounts->ring, &ev, text, n);
+static void push_line(const struct mounts *mounts, uint64_t id, const struct mountinfo *line)
+{
+	char text[MOUNTINFO_TEXT], fsid[MOUNTINFO_FSID];
+
+	push(mounts, id, text, mountinfo_text(line, mountinfo_fsid(line, -1, fsid) ? fsid : NULL, text));
 }
 
 static struct mount *find(const struct mounts *mounts, uint64_t id, uint64_t dev)
@@ -132,9 +133,9 @@ uint64_t mounts_find(struct mounts *mounts, uint64_t id, uint64_t dev, uint32_t 
 		mounts->each(is_it, &search);
 	mount = add(mounts, id, id ? 0 : dev);
 	if (id && search.is_found)
-		push(mounts, id, search.found.fstype, search.found.path);
+		push_line(mounts, id, &search.found);
 	else if (id && type_of(magic))
-		push(mounts, id, type_of(magic), NULL);
+		push(mounts, id, type_of(magic), strlen(type_of(magic)) + 1);
 	else if (!id && search.is_found)
 		id = mounts_find(mounts, search.found.id, dev, magic);
 	if (mount)

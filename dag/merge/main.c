@@ -16,15 +16,16 @@
 
 struct merge_options {
 	const char *output;
-	struct words traces;
+	struct words traces, same;
 	bool no_ops, foreign, strict;
 };
 
-enum long_option { LONG_NO_OPS = 256 };
+enum long_option { LONG_NO_OPS = 256, LONG_SAME };
 
 static const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "no-ops", no_argument, NULL, LONG_NO_OPS },
+	{ "same", required_argument, NULL, LONG_SAME },
 	TRACES_OPTIONS, TRACES_OUTPUT_OPTIONS,
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -43,18 +44,29 @@ static const char help[] =
 "Examples:\n"
 "  ftrac merge -o all.db a.db b.db c.db\n"
 "  ftrac merge -o campaign.db traces/   all traces in that directory\n"
+"  ftrac merge -o all.db --same /work=/mnt/nfs/work a.db b.db\n"
 "\n"
 "Options:\n"
 "  -o, --output FILE      the new trace; it is there when it is complete\n"
 "      --force            replace a trace that is there\n"
 "      --no-ops           leave out single operations; which process used which\n"
 "                         file stays known\n"
+"      --same PREFIX=OTHER  one directory: what some machines call OTHER is\n"
+"                         PREFIX to others, and in the new trace; HOST:PREFIX or\n"
+"                         HOST:OTHER is the name on that machine. Repeatable\n"
 TRACES_HELP
 CLI_COMPLETE_HELP
 "  -h, --help             print this\n"
 "  -V, --version          print the version\n"
 "\n"
 "Exit status: 0, 1 (an error), 2 (wrong usage), 3 (--strict).  See ftrac(1).\n";
+
+static int add_same(struct merge_options *o, const char *value)
+{
+	const char *wrong = query_same_wrong(value);
+
+	return wrong ? err_status(EXIT_USAGE, "--same '%s': %s", value, wrong) : words_add(&o->same, value);
+}
 
 static int apply(void *options, int option, const char *value)
 {
@@ -63,6 +75,7 @@ static int apply(void *options, int option, const char *value)
 	switch (option) {
 	case 'o': o->output = value; return 0;
 	case LONG_NO_OPS: o->no_ops = true; return 0;
+	case LONG_SAME: return add_same(o, value);
 	case TRACES_FOREIGN: o->foreign = true; return 0;
 	case TRACES_STRICT: o->strict = true; return 0;
 	case TRACES_FORCE: output_force(); return 0;
@@ -101,7 +114,7 @@ static bool parse(int argc, char **argv, struct merge_options *options, int *ret
 /* The result is complete, but without a name. */
 static int make(const struct merge_options *o, const struct output *out, bool *ret_whole, struct failure *failure)
 {
-	const struct query_into into = { out->fd, out->old.st_nlink ? &out->old : NULL };
+	const struct query_into into = { out->fd, (const char *const *)o->same.word, o->same.n, out->old.st_nlink ? &out->old : NULL };
 	struct query_db *db = NULL;
 	int r = traces_merge(&o->traces, (o->no_ops ? 0 : QUERY_OPS) | (o->foreign ? QUERY_FOREIGN : 0), &into, err_print, &db, failure);
 
@@ -134,5 +147,6 @@ int merge_main(int argc, char **argv)
 	if (parse(argc, argv, &options, &status))
 		status = merge(&options);
 	words_free(&options.traces);
+	words_free(&options.same);
 	return status;
 }

@@ -202,6 +202,7 @@ class File(NamedTuple):
     created: Flag
     deleted: Flag
     birth_ns: Point
+    mount_id: Int
     trace: Optional[str] = None
 
 
@@ -519,6 +520,31 @@ class Doubt(NamedTuple):
     trace: Optional[str] = None
 
 
+class Mount(NamedTuple):
+    """A mount of which processes used files; fsid identifies its file system on all machines."""
+    id: Int
+    fstype: Name
+    path: Text
+    root: Text
+    source: Text
+    fsid: Name
+    trace: Optional[str] = None
+
+
+class FileIdentity(NamedTuple):
+    """What tells that a file is one that another trace has."""
+    file: Int
+    host: Name
+    boot_id: Name
+    system: Name
+    place: Text
+    dev: Int
+    ino: Int
+    birth_ns: Point
+    fstype: Name
+    trace: Optional[str] = None
+
+
 class MissingName(NamedTuple):
     """A name that a process looked up and that did not exist."""
     process: Int
@@ -680,6 +706,8 @@ ROWS: Dict[str, Type[tuple]] = {
     "ghost": MissingName,
     "merged": MergedFact,
     "doubt": Doubt,
+    "mount": Mount,
+    "file_identity": FileIdentity,
     "clock": Clock,
     "host": Host,
     "device_io": DeviceIo,

@@ -24,6 +24,8 @@ static void a_line_has_its_fields(TEST_UNUSED void **state)
 	assert_string_equal(m.path, "/mnt/a");
 	assert_string_equal(m.options, "ro,noatime");
 	assert_string_equal(m.fstype, "ext3");
+	assert_string_equal(m.root, "/root");
+	assert_string_equal(m.source, "/dev/r");
 	assert_string_equal(parse("1 0 0:1 / / rw - rootfs none rw").fstype, "rootfs");
 }
 
@@ -71,6 +73,28 @@ static void what_is_too_long_is_cut(TEST_UNUSED void **state)
 	assert_int_equal(strlen(m.fstype), sizeof(m.fstype) - 1);
 }
 
+static void a_file_system_of_nfs_has_the_number_of_its_server(TEST_UNUSED void **state)
+{
+	struct mountinfo m = parse("36 35 0:45 / /mnt/a rw - nfs4 server:/srv rw\n");
+	char fsid[MOUNTINFO_FSID], text[MOUNTINFO_TEXT];
+
+	assert_false(mountinfo_nfs_fsid(&m, "NV SERVER   PORT DEV          FSID                              FSC\n", fsid));
+	assert_false(mountinfo_nfs_fsid(&m, "v4 0a000001  801 0:46         5e9a12bc:0                        no \n", fsid));
+	assert_true(mountinfo_nfs_fsid(&m, "v4 0a000001  801 0:45         5e9a12bc:0                        no \n", fsid));
+	assert_string_equal(fsid, "0a000001/5e9a12bc:0");
+	assert_int_equal(mountinfo_text(&m, fsid, text), sizeof("nfs4\0/mnt/a\0/\0server:/srv\0" "0a000001/5e9a12bc:0"));
+	assert_memory_equal(text, "nfs4\0/mnt/a\0/\0server:/srv\0" "0a000001/5e9a12bc:0", sizeof("nfs4\0/mnt/a\0/\0server:/srv\0" "0a000001/5e9a12bc:0"));
+	assert_int_equal(mountinfo_text(&m, NULL, text), sizeof("nfs4\0/mnt/a\0/\0server:/srv\0"));
+}
+
+static void a_local_file_system_has_no_number_for_all_machines(TEST_UNUSED void **state)
+{
+	struct mountinfo m = parse("36 35 8:1 / / rw - ext4 /dev/sda1 rw\n");
+	char fsid[MOUNTINFO_FSID];
+
+	assert_false(mountinfo_fsid(&m, -1, fsid));
+}
+
 static void other_lines_are_none(TEST_UNUSED void **state)
 {
 	static const char *const lines[] = { "", "\n", " - ", "x y - z", "1 0 0:1 / / rw ext3",
@@ -103,6 +127,8 @@ int main(void)
 		cmocka_unit_test(options_are_whole_words),
 		cmocka_unit_test(a_mount_of_fuse_has_a_user_and_a_group),
 		cmocka_unit_test(what_is_too_long_is_cut),
+		cmocka_unit_test(a_file_system_of_nfs_has_the_number_of_its_server),
+		cmocka_unit_test(a_local_file_system_has_no_number_for_all_machines),
 		cmocka_unit_test(other_lines_are_none),
 		cmocka_unit_test(each_ends_when_its_callback_stops_it),
 	};

@@ -616,6 +616,8 @@ static void mount_whose_text_has_no_end_is_passed_over(void **state)
 	assert_string_equal(ask(f, "SELECT count(*) FROM mounts"), "0");
 	feed(f, &ev, "ext4", 5);
 	assert_string_equal(ask(f, "SELECT fstype, path FROM mounts"), "ext4|NULL");
+	feed(f, &ev, "nfs4\0/mnt\0/\0server:/srv\0", sizeof("nfs4\0/mnt\0/\0server:/srv\0"));
+	assert_string_equal(ask(f, "SELECT * FROM mount"), "1|nfs4|/mnt|/|server:/srv|NULL");
 }
 
 static void sizes_are_those_of_the_first_and_the_last_look(void **state)

@@ -23,6 +23,8 @@ static const struct {
 	{ "clock", "part t_ns realtime_ns boot_ns synchronized error_ns" },
 	{ "host", "name boot_id offset_ns uncertainty_ns drift synchronized error_ns contradiction_ns traces" },
 	{ "doubt", "reason path file other" },
+	{ "mount", "id fstype path root source fsid" },
+	{ "file_identity", "file host boot_id system place dev ino birth_ns fstype" },
 	{ "program", "image process seq name shell script driver title own helper" },
 	
 	{ "file_name", "file path" },
@@ -34,7 +36,7 @@ static const struct {
 			   "write_bytes minflt majflt" },
 	{ "environ", "image name value" },
 	{ "sample", "process t_ns rss_bytes cpu_ns" },
-	{ "file", "id path dev ino kind fstype mount size_first size_last created deleted" },
+	{ "file", "id path dev ino kind fstype mount size_first size_last created deleted birth_ns mount_id" },
 	{ "name", "file path from_ns to_ns" },
 	{ "op", "id process image tid name file version path path2 file2 start_ns latency_ns result "
 		"offset length bytes via handle pieces layer" },

@@ -62,7 +62,7 @@ TAKE = [(WFSTAT, line) for line in ("io --by {}", "io --by env:{}", "io --includ
                                    "check --kinds {}", "check --declared {}", "check --ninja {}", "check --root {}", "diff {}",
                                    "diff make.db --fail-on {}", "summary {}", "{}")]
 HELPS = [[WFSTAT], [WFDAG], [WFDAG, "generate"], [WFDAG, "diff"], [WFDAG, "check"], [WFDAG, "summary"], [os.path.abspath(FTRAC), "merge"], [os.path.abspath(FTRAC), "redact"], [os.path.abspath(FTRAC), "top"]]
-MERGE = "merge --strict --foreign --force --no-ops --output strict.out make.db"
+MERGE = "merge --strict --foreign --force --no-ops --same /a=/tmp --output strict.out make.db"
 REDACT = "redact --foreign --force --keep *a* --keep-system --keep-extensions --shift-times --key redact.key --map redact.map --output redact.out"
 TOP = "top --batch --foreign --delay 0.1 --count 1 --like make.db"
 FOUND = {"check", "diff"}     # 1 is what they found, 2 is failure
