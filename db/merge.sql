@@ -37,13 +37,15 @@ FROM one.files n JOIN one.file_identity i ON i.file = n.id LEFT JOIN one.kinds k
 
 -- The file of earlier traces that each file is.  Traces come in the order of their start, but one that began earlier may
 -- have used a file that a later one made.  is_one: whether both are on one file system; of the files of machines that share one, or of one
--- machine that was booted in between, that may not be known.  Device numbers of different boots are not compared.  Without a birth time
+-- machine that was booted in between, that may not be known; nor if one of two file systems is local, and one trace made the file at the very time that is its birth
+-- in the other: a machine may export what is local to it.  Device numbers of different boots are not compared.  Without a birth time
 -- the place decides.  A difference of birth times of more than a second means different files.
 DELETE FROM known;
 INSERT OR IGNORE INTO known
 WITH pair AS (SELECT n.id AS old, o.id AS new, n.found, o.found AS o_found, n.first_t, o.first_t AS o_first_t, o.deleted,
 		CASE WHEN o.system = n.system THEN 1 WHEN o.host IS n.host THEN o.dev = n.dev WHEN o.system IS NULL OR n.system IS NULL OR
-			o.machine = n.machine THEN NULL ELSE 0 END AS is_one,
+			o.machine = n.machine OR NOT (o.found AND n.found) AND o.birth = n.birth AND
+				(o.system = o.host || ' ' || o.dev OR n.system = n.host || ' ' || n.dev) THEN NULL ELSE 0 END AS is_one,
 		o.host IS n.host AS is_here, o.ino = n.ino AS is_ino, o.birth = n.birth AS is_birth, o.place = n.place AS is_place,
 		o.said AND n.said AND (o.loose OR n.loose) AS is_by_place, o.loose OR n.loose AS is_loose
 	FROM came n JOIN before o ON o.ino = n.ino OR o.place = n.place)

@@ -80,7 +80,13 @@ SSHFS = "UPDATE mounts SET fstype = 'fuse.sshfs'"
 
 
 def by_file_systems(base, work):
-    is_one(base, "local file systems", False, one=[LOCAL], other=[LOCAL])
+    found = "UPDATE files SET state = state & ~1"
+    is_one(base, "local file systems that both have found", False, one=[LOCAL, found], other=[LOCAL])
+    is_one(base, "local file systems, another birth", False, one=[LOCAL], other=[LOCAL, OTHER_BIRTH])
+    is_one(base, "local file systems, no birth times", False, one=[LOCAL, NO_BIRTH], other=[LOCAL, NO_BIRTH])
+    is_one(base, "local file systems, born when one trace made it", True, one=[LOCAL], other=[LOCAL])
+    is_one(base, "the server's own, and by NFS", True, one=[LOCAL], other=[nfs("a:/", "1/2")])
+    is_one(base, "the server's own, and by NFS, another birth", False, one=[LOCAL], other=[nfs("a:/", "1/2"), OTHER_BIRTH])
     is_one(base, "NFS, the same source", True, one=[nfs()], other=[nfs()])
     is_one(base, "NFS, other exports of one file system", True, one=[nfs("a:/x", "1/2")], other=[nfs("b:/y", "1/2")])
     is_one(base, "NFS, the same export of two servers", False, one=[nfs("a:/x", "1/2")], other=[nfs("a:/x", "3/2")])
