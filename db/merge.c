@@ -15,6 +15,7 @@ struct merge {
 	sqlite3 *sqlite;
 	struct relay relay; /* of "one", the trace */
 	bool is_attached;
+	bool has_same; /* the user knows of directories that are one */
 	int n_traces;
 	sqlite3_stmt *offsets;
 	sqlite3_stmt **steps; /* of merge.sql; compiled once, as long as SQLite sees the same schema */
@@ -34,7 +35,7 @@ static const char offsets_sql[] =
 	/* Times of the trace count from its own start; here they count from that of the first trace. */
 	"  (SELECT value FROM one.meta WHERE key = 'start_ns') - (SELECT value FROM main.meta WHERE key = 'start_ns')"
 	"  + ?3 AS [:t],"
-	"  ?1 << 32 AS [:tag], ?2 AS [:with_ops], ?3 AS [:shift]";
+	"  ?1 << 32 AS [:tag], ?2 AS [:with_ops], ?3 AS [:shift], ?4 AS [:same]";
 
 static int exec(sqlite3 *sqlite, const char *sql)
 {
@@ -51,7 +52,7 @@ int merge_begin(sqlite3 *sqlite, int64_t start_ns, const struct same *same, stru
 
 	*ret_merge = merge;
 	if (r == SQLITE_OK)
-		merge->sqlite = sqlite;
+		*merge = (struct merge){ .sqlite = sqlite, .has_same = same->n > 0 };
 	if (r == SQLITE_OK)
 		r = exec(sqlite, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
 				 "PRAGMA temp_store = FILE; PRAGMA temp.journal_mode = OFF; PRAGMA cache_size = -65536");
@@ -167,6 +168,7 @@ static int run_steps(struct merge *merge, bool with_ops, int64_t shift_ns)
 	sqlite3_bind_int(merge->offsets, 1, merge->n_traces++);
 	sqlite3_bind_int(merge->offsets, 2, with_ops);
 	sqlite3_bind_int64(merge->offsets, 3, shift_ns);
+	sqlite3_bind_int(merge->offsets, 4, merge->has_same);
 	r = sqlite3_step(merge->offsets) == SQLITE_ROW ? SQLITE_OK : sqlite3_errcode(merge->sqlite);
 	for (int i = 0; i < merge->n_steps && r == SQLITE_OK; i++)
 		r = run_step(merge, merge->steps[i]);

@@ -23,17 +23,19 @@ INSERT INTO main.runs SELECT :processes + 1, (SELECT value FROM one.meta WHERE k
 	(SELECT value FROM one.meta WHERE key = 'fidelity')
 WHERE EXISTS (SELECT 1 FROM one.processes) AND NOT EXISTS (SELECT 1 FROM one.runs);
 
-INSERT INTO main.paths SELECT id + :paths, coalesce(same_path((SELECT value FROM one.meta WHERE key = 'host'), path), path) FROM one.paths;
+INSERT INTO main.paths SELECT id + :paths, iif(:same, coalesce(same_path((SELECT value FROM one.meta WHERE key = 'host'), path), path), path) FROM one.paths;
 INSERT INTO main.mounts SELECT id + :mounts, fstype, path, root, source, fsid FROM one.mounts;
 
 -- The files of the trace.  found: the file existed before the trace used it; said: the user has said where it is; loose: its inode number may
 -- be another one on another machine.
 DELETE FROM came;
-INSERT INTO came SELECT n.id, iif(s.said, p.path, i.place), iif(s.said, 'same', i.system), k.dev, n.ino, n.birth, n.state & 2, NOT n.state & 1,
-	(SELECT min(from_t) + :t FROM one.names WHERE file = n.id), coalesce(i.boot_id, i.host), i.host, s.said,
+INSERT INTO came SELECT n.id, i.place, i.system, k.dev, n.ino, n.birth, n.state & 2, NOT n.state & 1,
+	(SELECT min(from_t) + :t FROM one.names WHERE file = n.id), coalesce(i.boot_id, i.host), i.host, 0,
 	i.fstype GLOB 'fuse*' AND i.fstype <> 'fuse.ftrac' OR i.fstype IN ('9p', 'cifs', 'smb3')
-FROM one.files n JOIN one.file_identity i ON i.file = n.id LEFT JOIN one.kinds k ON k.id = n.kind LEFT JOIN main.paths p ON p.id = n.path + :paths
-	LEFT JOIN (SELECT id, same_path((SELECT value FROM one.meta WHERE key = 'host'), path) NOTNULL AS said FROM one.paths) s ON s.id = n.path;
+FROM one.files n JOIN one.file_identity i ON i.file = n.id LEFT JOIN one.kinds k ON k.id = n.kind;
+UPDATE came SET place = p.path, system = 'same', said = 1
+FROM one.files n JOIN one.paths q ON q.id = n.path JOIN main.paths p ON p.id = n.path + :paths
+WHERE :same AND n.id = came.id AND same_path((SELECT value FROM one.meta WHERE key = 'host'), q.path) NOTNULL;
 
 -- The file of earlier traces that each file is.  Traces come in the order of their start, but one that began earlier may
 -- have used a file that a later one made.  is_one: whether both are on one file system; of the files of machines that share one, or of one
