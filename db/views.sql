@@ -206,16 +206,8 @@ change AS (SELECT id, stops, row_number() OVER (PARTITION BY job ORDER BY t, sto
 		UNION ALL SELECT id, job, end_t, 1 FROM member WHERE end_t IS NOT NULL)),
 count AS MATERIALIZED (SELECT id, max(iif(stops, NULL, n)) AS lstart,
 		max(iif(stops, n, NULL)) AS lstop FROM change GROUP BY id)
--- A window instead of a join: with a join SQLite would read all jobs for each process.
-SELECT s.id AS process, s.job, coalesce(s.xform, s.said) AS xform, s.phase, s.lstart, s.lstop
-FROM (SELECT id, job, said, lstart, lstop, max(xform) OVER of_job AS xform,
-		max(phase) OVER of_job AS phase
-	FROM (SELECT m.id, m.job, m.xform AS said, c.lstart, c.lstop, NULL AS xform, NULL AS phase
-		FROM member m JOIN count c ON c.id = m.id
-		UNION ALL SELECT NULL, job, NULL, NULL, NULL, xform, iif(n > 1, xform || '.' || n, xform)
-		FROM phased)
-	WINDOW of_job AS (PARTITION BY job)) s
-WHERE s.id IS NOT NULL;
+SELECT m.id AS process, m.job, coalesce(f.xform, m.xform) AS xform, iif(f.n > 1, f.xform || '.' || f.n, f.xform) AS phase, c.lstart, c.lstop
+FROM member m JOIN count c ON c.id = m.id LEFT JOIN phased f ON f.job = m.job;
 
 CREATE VIEW process AS
 WITH run0 AS MATERIALIZED (SELECT value AS t0 FROM meta WHERE key = 'start_ns'),
