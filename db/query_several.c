@@ -249,6 +249,12 @@ static int fail_to_end(struct query_db *db, int code)
 	return query_fail(db, r, "cannot put the traces together: %s%s", sqlite3_errmsg(db->sqlite), advice(db, r));
 }
 
+/* What many statements and rows need at a time comes from one block of memory, beside what SQLite has for few. */
+static int add_memory(sqlite3 *sqlite)
+{
+	return sqlite3_db_config(sqlite, SQLITE_DBCONFIG_LOOKASIDE, NULL, 1200, 2000);
+}
+
 static int open_together(struct query_db *db)
 {
 	return db->into ? into_open(db->into->fd, &db->sqlite)
@@ -269,6 +275,8 @@ static int put_together(struct query_db *db, const struct merge_clocks *clocks, 
 	struct merge *merge = NULL;
 	int schema = 0, code, r = open_together(db);
 
+	if (r == SQLITE_OK)
+		r = add_memory(db->sqlite);
 	if (r == SQLITE_OK)
 		r = merge_begin(db->sqlite, n ? starts[0].start_ns : 0, same, &merge);
 	if (r == SQLITE_OK && n)
