@@ -104,7 +104,7 @@ def run(base, ports):
     db, text = base / "trace.db", base / "texts" / "ftrac.prom"
     scraped = []
 
-    done = subprocess.Popen([pathlib.Path("examples/montage/run.sh").resolve(), "A", "--metrics", text, "--metrics-interval", "1", "--metrics-listen",
+    done = subprocess.Popen([pathlib.Path(__file__).resolve().parents[3] / "examples/montage/run.sh", "A", "--metrics", text, "--metrics-interval", "1", "--metrics-listen",
                              f"127.0.0.1:{ports['listen']}", "--force"], cwd=base, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                             env={**os.environ, "DB": str(db), "FTRAC": str(pathlib.Path(FTRAC).resolve()), "JOBS": "2"})
     while done.poll() is None:
