@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/vector.h"
 #include "db/vfs_file.h"
 
 /* The header of a database file; numbers have the most significant byte first. */
@@ -22,12 +24,43 @@ enum {
 
 /* ---- the file ---- */
 
+/* What SQLite read. */
+struct piece {
+	sqlite3_int64 offset;
+	int size;
+	char *bytes;
+};
+
 struct relay_file {
 	struct vfs_file file;
+	bool notes; /* adds what is read to the pieces */
+	bool lacks; /* some of them, for want of memory */
+	struct piece *pieces; /* with which SQLite has found the schema */
+	int n_pieces;
 	uint32_t turn;			   /* the count of changes: with another one, SQLite forgets the pages that it has read */
 	size_t header_size;		   /* 0: the file is shorter */
 	unsigned char header[HEADER_SIZE]; /* as SQLite reads it */
 };
+
+static void forget_pieces(struct relay_file *relay)
+{
+	for (int i = 0; i < relay->n_pieces; i++)
+		free(relay->pieces[i].bytes);
+	relay->n_pieces = 0;
+	relay->lacks = false;
+}
+
+static void note_piece(struct relay_file *relay, const void *buf, int size, sqlite3_int64 offset)
+{
+	struct piece piece = { offset, size, malloc(size) };
+
+	if (piece.bytes)
+		memcpy(piece.bytes, buf, size);
+	if (!piece.bytes || vector_push(relay->pieces, relay->n_pieces, piece) < 0) {
+		free(piece.bytes);
+		relay->lacks = true;
+	}
+}
 
 static void put_number(unsigned char *at, uint32_t number)
 {
@@ -81,7 +114,11 @@ static int lead_to(struct relay_file *relay, const char *path)
 
 static int file_close(sqlite3_file *file)
 {
-	close(((struct vfs_file *)file)->fd);
+	struct relay_file *relay = (struct relay_file *)file;
+
+	forget_pieces(relay);
+	free(relay->pieces);
+	close(relay->file.fd);
 	return SQLITE_OK;
 }
 
@@ -92,6 +129,8 @@ static int file_read(sqlite3_file *file, void *buf, int size, sqlite3_int64 offs
 
 	for (sqlite3_int64 at = offset; at < (sqlite3_int64)relay->header_size && at < offset + size; at++)
 		((unsigned char *)buf)[at - offset] = relay->header[at];
+	if (relay->notes)
+		note_piece(relay, buf, size, offset);
 	return r;
 }
 
@@ -238,7 +277,7 @@ static bool read_schema(struct relay *relay)
 	return r == SQLITE_DONE && relay->text;
 }
 
-static bool has_same_schema(struct relay *relay)
+static bool has_same_rows(struct relay *relay)
 {
 	struct comparison known = { relay->text, relay->size, 0 };
 	bool is_same = true;
@@ -249,6 +288,45 @@ static bool has_same_schema(struct relay *relay)
 			is_same = is_value(&known, relay->rows, i);
 	sqlite3_reset(relay->rows);
 	return is_same && r == SQLITE_DONE && known.at == known.size;
+}
+
+/* Whether the file has the same bytes there.  The header was compared before. */
+static bool has_piece(struct relay_file *relay, const struct piece *piece)
+{
+	int skipped = piece->offset >= HEADER_SIZE ? 0 : HEADER_SIZE - (int)piece->offset;
+	char bytes[65536];
+
+	return piece->size <= skipped || (piece->size <= (int)sizeof(bytes) &&
+		vfs_file_read(&relay->file.file, bytes, piece->size, piece->offset) == SQLITE_OK &&
+		memcmp(bytes + skipped, piece->bytes + skipped, piece->size - skipped) == 0);
+}
+
+/* Where SQLite found the schema of the last file, this one has the same bytes. */
+static bool has_same_pieces(struct relay_file *relay)
+{
+	bool is_same = relay->n_pieces > 0 && !relay->lacks;
+
+	for (int i = 0; i < relay->n_pieces && is_same; i++)
+		is_same = has_piece(relay, &relay->pieces[i]);
+	return is_same;
+}
+
+/* SQLite has forgotten its pages, so it reads all that it needs. */
+static bool has_same_schema(struct relay *relay)
+{
+	struct relay_file *file = NULL;
+	bool is_same;
+
+	sqlite3_file_control(relay->sqlite, relay->schema, SQLITE_FCNTL_FILE_POINTER, &file);
+	if (has_same_pieces(file))
+		return true;
+	forget_pieces(file);
+	file->notes = true;
+	is_same = has_same_rows(relay);
+	file->notes = false;
+	if (!is_same)
+		forget_pieces(file);
+	return is_same;
 }
 
 bool relay_lead(struct relay *relay, const char *path)

@@ -7,7 +7,7 @@
  * most of which is views, and after it all statements are compiled anew: 5 ms for each trace, more than all else.  Traces of
  * the same version of ftrac have the same schema, byte by byte.  So the first one is opened by the VFS of this module, and
  * relay_switch() has it lead to the file of the next one, if its schema is the same.  For SQLite, another process
- * has changed the contents of the file.
+ * has changed the contents of the file.  Of a file that has the same bytes where SQLite has read the schema, it need not read it again.
  *
  * Only for finished traces, without a log or a journal: the file is read without locks, as with "immutable=1".  One
  * thread.

@@ -126,6 +126,22 @@ static void a_file_with_another_schema_is_refused(void **state)
 	assert_false(can_switch(f, "root"));
 }
 
+/* When the bytes of the schema are known. */
+static void another_schema_is_refused_after_the_same_ones(void **state)
+{
+	struct files *f = *state;
+
+	make(f, "b", TABLES ROWS("2"));
+	make(f, "c", TABLES ROWS("3"));
+	make(f, "view", "CREATE TABLE t (n INTEGER, text); CREATE VIEW v AS SELECT 7 AS n;");
+	assert_true(can_switch(f, "b"));
+	assert_true(can_switch(f, "c"));
+	assert_int_equal(sum(f), 3000);
+	assert_true(can_switch(f, "a"));
+	assert_int_equal(sum(f), 1000);
+	assert_false(can_switch(f, "view"));
+}
+
 static void another_encoding_page_size_or_version_is_refused(void **state)
 {
 	struct files *f = *state;
@@ -190,6 +206,7 @@ int main(void)
 		TEST(a_file_with_the_same_schema_is_read_by_the_same_statement),
 		TEST(a_longer_and_a_shorter_file_are_read_to_their_end),
 		TEST(a_file_with_another_schema_is_refused),
+		TEST(another_schema_is_refused_after_the_same_ones),
 		TEST(another_encoding_page_size_or_version_is_refused),
 		TEST(what_is_no_database_is_refused),
 		TEST(a_file_in_the_mode_of_a_log_is_read_without_one),
