@@ -91,7 +91,9 @@ WORKFLOWS.append(("steps of Slurm", {**RAW, "slurmstepd": STEPD}, ["sh", "-c", S
 SNAKEMAKE = ("rules", {**RAW, **PYTHON, "Snakefile": RULES}, ["snakemake", "-c2", "-q"], {"upper": 3, "join": 1},
              {"upper": {f"clean/{n}.txt" for n in (1, 2, 3)}, "join": {"out/all.txt"}})
 # What belongs to several rows at once, and what is no sum.
-NO_SUMS = {"time_ns", "utilization_share", "files_ro", "files_wo", "files_rw", "mean_ns", "sd_ns", "min_ns", "p50_ns", "p95_ns", "p99_ns", "max_ns"}
+# A file of several phases is one file in all, maybe of another kind.
+NO_SUMS = {"time_ns", "utilization_share", "files_ro", "files_wo", "files_rw", "files_none",
+           "mean_ns", "sd_ns", "min_ns", "p50_ns", "p95_ns", "p99_ns", "max_ns"}
 with_total = []  # tables, and options
 sums = 0
 
